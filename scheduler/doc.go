@@ -1,0 +1,18 @@
+// Package scheduler decides who runs what. It holds three machines, each a
+// pure function of its past: the Coordinator that leads an overlay, the Worker
+// that runs tasks, and the Submitter that keeps a job until it holds every
+// result.
+//
+// A driver (the live node, the simulator) feeds them events and carries out
+// the effects that they answer with. Its duties:
+//
+//  1. One goroutine calls Step; now never decreases.
+//  2. Effects are carried out in the order given; a Persist is on disk before
+//     any Send that follows it.
+//  3. Every Start is answered by exactly one Ended, every Fetch by one
+//     Fetched, every Prepare by one Prepared.
+//  4. After each Step a Wake is arranged for NextWake.
+//  5. State is looked at only from the goroutine that calls Step.
+//  6. After a restart, Restore is called with every pair persisted, before the
+//     first Step.
+package scheduler

@@ -1,0 +1,80 @@
+package scheduler
+
+import "godwit/task"
+
+// An Effect is something a driver must now do. Effects are carried out in the
+// order given, and every Persist is on disk before any Send that follows it,
+// of the same Step or a later one. A driver may gather the effects of several
+// Steps and make their Persists durable together, as long as it holds the
+// Sends back until then.
+type Effect interface{ effect() }
+
+// Send hands a message to a peer's outbox, or back to this node's own
+// machines when To is this node. It may be lost if the peer goes away; every
+// machine repeats what matters.
+type Send struct {
+	To      task.PeerID
+	Message Message
+}
+
+// Persist changes the machine's durable state: key to value, nil to delete.
+// On a restart all pairs are given to the machine's Restore. Keys of a machine
+// begin with its own prefix ("c/", "s/").
+type Persist struct {
+	Key   string
+	Value []byte
+}
+
+// Fetch brings whole DAGs to this node's blocks, from any of the holders, and
+// makes them durable. It is answered by one Fetched with the same Key.
+type Fetch struct {
+	Key     string
+	CIDs    []task.CID
+	Holders []task.PeerID
+}
+
+// Prepare brings a job's record, module and inputs to this node and makes
+// them ready to run. It is answered by one Prepared.
+type Prepare struct {
+	Job     task.JobID
+	Holders []task.PeerID
+}
+
+// Start runs one attempt. It is answered by exactly one Ended.
+type Start struct {
+	Task    task.TaskID
+	Attempt Attempt
+}
+
+// Stop ends a started attempt early; its Ended follows, with whatever outcome
+// it came to.
+type Stop struct {
+	Task    task.TaskID
+	Attempt Attempt
+	Reason  string
+}
+
+// Release says that a job is over for this machine: what Prepare or Fetch
+// brought for it may be dropped.
+type Release struct{ Job task.JobID }
+
+// JobChanged tells whoever watches that a job's status is worth reading again.
+type JobChanged struct{ Job task.JobID }
+
+// Decided is a decision with its reason, for the log and for `godwit why`.
+type Decided struct {
+	Task   task.TaskID
+	Action string // "placed", "requeued", "failed", "done", "refused", ...
+	Peer   task.PeerID
+	Reason string
+}
+
+func (Send) effect()       {}
+func (Persist) effect()    {}
+func (Fetch) effect()      {}
+func (Prepare) effect()    {}
+func (Start) effect()      {}
+func (Stop) effect()       {}
+func (Release) effect()    {}
+func (JobChanged) effect() {}
+func (Decided) effect()    {}

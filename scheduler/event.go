@@ -1,0 +1,113 @@
+package scheduler
+
+import (
+	"time"
+
+	"godwit/overlay"
+	"godwit/task"
+)
+
+// An Event is something that happened, told to a machine by its driver. A
+// machine ignores events that are none of its business.
+type Event interface{ event() }
+
+// Wake says only that time has passed; the driver sends it at NextWake.
+type Wake struct{}
+
+// Received is a message from another machine. From is authenticated by the
+// driver. A driver delivers messages of one peer in the order sent, and a
+// machine's messages to its own node come back as Received too.
+type Received struct {
+	From    task.PeerID
+	Message Message
+}
+
+// MemberSeen carries a member's newest advert, its signature and expiry
+// already checked.
+type MemberSeen struct{ Advert overlay.Advert }
+
+// MemberLost says that the connection to a peer broke, or that its advert
+// expired. It may come back: see MemberSeen.
+type MemberLost struct {
+	Peer   task.PeerID
+	Reason string
+}
+
+// LeaderChanged tells Worker and Submitter whom to talk to. Leader is empty
+// while nobody is known to lead.
+type LeaderChanged struct {
+	Leader task.PeerID
+	Epoch  uint64
+}
+
+// Offer hands a signed job to the Submitter: its blocks are stored here. The
+// Submitter keeps it until every result is held.
+type Offer struct{ Record task.Record }
+
+// CancelJob is the owner's wish to end a job, given to the Submitter of the
+// node that submitted it.
+type CancelJob struct{ Job task.JobID }
+
+// Fetched answers a Fetch effect, once. Err is empty when every block is held
+// and on disk.
+type Fetched struct {
+	Key string
+	Err string
+}
+
+// Prepared answers a Prepare effect, once. Job is nil when Err is not empty.
+type Prepared struct {
+	ID  task.JobID
+	Job *task.Job // owned by the driver; read only
+	Err string
+}
+
+// Ended answers a Start effect, once.
+type Ended struct {
+	Task    task.TaskID
+	Attempt Attempt
+	Result  task.Result // signed; its outputs are stored at the worker's node
+}
+
+// OwnerState changes what a Worker may do: slots it may use at once, and why.
+// Slots 0 stops new work; running tasks are the driver's to pause.
+type OwnerState struct {
+	State  overlay.State
+	Slots  int
+	Reason string
+}
+
+func (Wake) event()          {}
+func (Received) event()      {}
+func (MemberSeen) event()    {}
+func (MemberLost) event()    {}
+func (LeaderChanged) event() {}
+func (Offer) event()         {}
+func (CancelJob) event()     {}
+func (Fetched) event()       {}
+func (Prepared) event()      {}
+func (Ended) event()         {}
+func (OwnerState) event()    {}
+
+// An Attempt numbers the placements of a task: by the leader's epoch, then by
+// the leader's own count within it. Attempts of one task are ordered, and a
+// later one supersedes an earlier one.
+type Attempt struct {
+	Epoch uint64 `cbor:"1,keyasint" json:"epoch"`
+	Seq   uint64 `cbor:"2,keyasint" json:"seq"`
+}
+
+// Less orders attempts.
+func (a Attempt) Less(b Attempt) bool {
+	if a.Epoch != b.Epoch {
+		return a.Epoch < b.Epoch
+	}
+	return a.Seq < b.Seq
+}
+
+// A Lease is a worker's right to run one attempt of a task.
+type Lease struct {
+	Task    task.TaskID   `cbor:"1,keyasint"`
+	Attempt Attempt       `cbor:"2,keyasint"`
+	TTL     time.Duration `cbor:"3,keyasint"` // from receipt, renewed by every Report that lists it
+}

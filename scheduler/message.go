@@ -1,0 +1,156 @@
+package scheduler
+
+import (
+	"time"
+
+	"godwit/task"
+)
+
+// A Message is what machines say to each other. Exactly one field is set.
+// A frame on the wire is a CBOR array of messages: see EncodeFrame.
+type Message struct {
+	Submit   *Submit   `cbor:"1,keyasint,omitempty"` // submitter to leader
+	Accepted *Accepted `cbor:"2,keyasint,omitempty"` // leader to submitter
+	Progress *Progress `cbor:"3,keyasint,omitempty"` // leader to submitter
+	Got      *Got      `cbor:"4,keyasint,omitempty"` // submitter to leader
+	Cancel   *Cancel   `cbor:"5,keyasint,omitempty"` // submitter to leader
+	Place    *Place    `cbor:"6,keyasint,omitempty"` // leader to worker
+	Report   *Report   `cbor:"7,keyasint,omitempty"` // worker to leader
+	Ack      *Ack      `cbor:"8,keyasint,omitempty"` // leader to worker
+}
+
+// Submit offers a job to the leader, for the first time or again. The leader
+// fetches what the job needs, makes it durable and answers Accepted; for a job
+// it knows it answers at once. Have is what the submitter holds already.
+type Submit struct {
+	Record task.Record `cbor:"1,keyasint"`
+	Have   []Range     `cbor:"2,keyasint"`
+}
+
+// A Range is the task indices From to To-1.
+type Range struct {
+	From uint64 `cbor:"1,keyasint"`
+	To   uint64 `cbor:"2,keyasint"`
+}
+
+// Accepted answers a Submit. With Error empty the job is durable at the
+// leader; otherwise it was refused for good, unless RetryAfter is set.
+type Accepted struct {
+	Job        task.JobID    `cbor:"1,keyasint"`
+	Error      string        `cbor:"2,keyasint,omitempty"`
+	RetryAfter time.Duration `cbor:"3,keyasint,omitempty"`
+}
+
+// Progress brings final results that the submitter lacks, at most
+// MaxProgress of them; the next batch follows its Got. With no results it is
+// a summary only.
+type Progress struct {
+	Job     task.JobID    `cbor:"1,keyasint"`
+	Tasks   []TaskSummary `cbor:"2,keyasint"`
+	Summary JobSummary    `cbor:"3,keyasint"`
+}
+
+// A TaskSummary is the whole story of one ended task.
+type TaskSummary struct {
+	Index    uint64        `cbor:"1,keyasint"`
+	Failed   bool          `cbor:"2,keyasint,omitempty"` // Results hold the failures then
+	Results  []task.Result `cbor:"3,keyasint"`           // agreeing, signed; at least one unless the task was given up unrun
+	Attempts []AttemptLog  `cbor:"4,keyasint"`           // every placement, in order
+	Reason   string        `cbor:"5,keyasint,omitempty"` // why it failed
+}
+
+// An AttemptLog is one placement of a task and how it ended.
+type AttemptLog struct {
+	Attempt Attempt     `cbor:"1,keyasint" json:"attempt"`
+	Worker  task.PeerID `cbor:"2,keyasint" json:"worker"`
+	Start   time.Time   `cbor:"3,keyasint" json:"start"`
+	End     time.Time   `cbor:"4,keyasint" json:"end"`     // zero while it runs
+	Outcome string      `cbor:"5,keyasint" json:"outcome"` // task.Outcome's text, or "lost", "superseded", "refused", ""
+	Reason  string      `cbor:"6,keyasint" json:"reason"`  // why there, or why it ended so
+}
+
+// A JobSummary counts a job's tasks. Total = Waiting + Running + Done + Failed.
+type JobSummary struct {
+	State     string        `cbor:"1,keyasint" json:"state"` // "running", "done", "partly", "failed", "cancelled", "expired"
+	Total     uint64        `cbor:"2,keyasint" json:"total"`
+	Waiting   uint64        `cbor:"3,keyasint" json:"waiting"`
+	Running   uint64        `cbor:"4,keyasint" json:"running"`
+	Done      uint64        `cbor:"5,keyasint" json:"done"`
+	Failed    uint64        `cbor:"6,keyasint" json:"failed"`
+	UsefulCPU time.Duration `cbor:"7,keyasint" json:"useful_cpu_ns"`
+	WastedCPU time.Duration `cbor:"8,keyasint" json:"wasted_cpu_ns"`
+	Reruns    uint64        `cbor:"9,keyasint" json:"reruns"` // placements beyond the first, for whatever cause
+}
+
+// Got says which results the submitter now holds durably, so that the leader
+// may forget them.
+type Got struct {
+	Job  task.JobID `cbor:"1,keyasint"`
+	Have []Range    `cbor:"2,keyasint"` // all it holds, not only the newest
+}
+
+// Cancel ends a job. Only its submitter may: the signature is over "cancel "
+// and the job's ID, by the key of the job's record.
+type Cancel struct {
+	Job       task.JobID `cbor:"1,keyasint"`
+	Signature []byte     `cbor:"2,keyasint"`
+}
+
+// Place gives leases to a worker.
+type Place struct {
+	Epoch  uint64  `cbor:"1,keyasint"`
+	Leases []Lease `cbor:"2,keyasint"`
+	// Holders of the blocks of the jobs placed, best first; the leader and
+	// the submitter among them. At most MaxHolders.
+	Holders map[task.JobID][]task.PeerID `cbor:"3,keyasint"`
+}
+
+// Report is what a worker tells the leader: at once when something ended, and
+// every ReportEvery as a heartbeat. Held renews leases.
+type Report struct {
+	Epoch   uint64    `cbor:"1,keyasint"` // highest it has obeyed
+	Slots   int       `cbor:"2,keyasint"` // it may use now
+	State   uint8     `cbor:"3,keyasint"` // overlay.State
+	Held    []Held    `cbor:"4,keyasint"` // everything it has and has not ended
+	Ended   []Ending  `cbor:"5,keyasint"` // repeated until acknowledged
+	Refused []Refusal `cbor:"6,keyasint"`
+	// Full says that Held is complete, so that what it lacks is lost.
+	Full bool `cbor:"7,keyasint"`
+}
+
+// Held is a lease that a worker has and has not ended.
+type Held struct {
+	Task    task.TaskID `cbor:"1,keyasint"`
+	Attempt Attempt     `cbor:"2,keyasint"`
+	Running bool        `cbor:"3,keyasint"` // false: queued or being prepared
+}
+
+// An Ending is the result of one attempt.
+type Ending struct {
+	Attempt Attempt     `cbor:"1,keyasint"`
+	Result  task.Result `cbor:"2,keyasint"`
+}
+
+// A Refusal gives a lease back unrun. The reason is for people.
+type Refusal struct {
+	Task       task.TaskID   `cbor:"1,keyasint"`
+	Attempt    Attempt       `cbor:"2,keyasint"`
+	Reason     string        `cbor:"3,keyasint"`
+	RetryAfter time.Duration `cbor:"4,keyasint"`
+}
+
+// Ack answers a Report. Results named in Ended are durable at the leader, and
+// the worker may forget them. Drop names leases to end, or that the leader
+// does not know.
+type Ack struct {
+	Epoch uint64        `cbor:"1,keyasint"`
+	Ended []AttemptName `cbor:"2,keyasint"`
+	Drop  []AttemptName `cbor:"3,keyasint"`
+}
+
+// An AttemptName names one attempt of one task.
+type AttemptName struct {
+	Task    task.TaskID `cbor:"1,keyasint"`
+	Attempt Attempt     `cbor:"2,keyasint"`
+	Reason  string      `cbor:"3,keyasint,omitempty"`
+}

@@ -1,0 +1,61 @@
+package task
+
+import "time"
+
+// A Job is one submission as the swarm knows it: every file is a CID, every
+// default is filled in. It is immutable once signed (see Record).
+type Job struct {
+	Name    string `cbor:"1,keyasint"`
+	Overlay string `cbor:"2,keyasint"` // name of the overlay it was handed to
+
+	Module CID      `cbor:"3,keyasint"` // a WebAssembly module for WASI preview 1
+	Args   []string `cbor:"4,keyasint"` // templates; the program name is not among them
+	Env    []EnvVar `cbor:"5,keyasint"` // values are templates; sorted by name
+	// Files are templates of input file names as the task sees them, relative
+	// to the sandbox's root. Inputs resolves every name they can expand to.
+	Files   []string  `cbor:"6,keyasint"`
+	Inputs  []FileRef `cbor:"7,keyasint"` // sorted by name, each name once
+	Stdin   string    `cbor:"8,keyasint"` // a template naming an entry of Inputs; "" for none
+	Outputs []string  `cbor:"9,keyasint"` // "stdout", "stderr" or patterns of files written under the root
+
+	Sweep Sweep `cbor:"10,keyasint"`
+
+	Work       time.Duration `cbor:"11,keyasint"` // owner's guess for one task on a reference core; 0 unknown
+	Memory     int64         `cbor:"12,keyasint"` // bytes of linear memory a task may have; > 0
+	Replicas   int           `cbor:"13,keyasint"` // workers that must agree byte for byte; >= 1
+	Retries    int           `cbor:"14,keyasint"` // further attempts for a task that fails by its own fault; >= 0
+	Deadline   time.Duration `cbor:"15,keyasint"` // counted from Submitted; 0 none
+	Priority   int           `cbor:"16,keyasint"` // larger goes first
+	Checkpoint Checkpoint    `cbor:"17,keyasint"`
+
+	Submitted time.Time `cbor:"18,keyasint"` // by the submitter's clock
+	Nonce     []byte    `cbor:"19,keyasint"` // 16 bytes; makes two equal submissions two jobs
+}
+
+// An EnvVar is one variable of a task's environment.
+type EnvVar struct {
+	Name  string `cbor:"1,keyasint"`
+	Value string `cbor:"2,keyasint"`
+}
+
+// A FileRef is an input file: its name in the sandbox and its content.
+type FileRef struct {
+	Name string `cbor:"1,keyasint"`
+	CID  CID    `cbor:"2,keyasint"` // UnixFS
+	Size int64  `cbor:"3,keyasint"` // bytes
+}
+
+// Checkpoint says how often a task's state is saved. The zero value is "auto".
+type Checkpoint struct {
+	Off   bool          `cbor:"1,keyasint"`
+	Every time.Duration `cbor:"2,keyasint"` // 0: chosen by the system
+}
+
+// An Invocation is what one task of a job runs with: Job.Expand makes it.
+type Invocation struct {
+	Params []EnvVar // the sweep point, axis by axis in file order, then "trial"
+	Args   []string
+	Env    []EnvVar
+	Files  []FileRef
+	Stdin  *FileRef // nil for an empty standard input
+}
