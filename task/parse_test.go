@@ -1,0 +1,83 @@
+package task
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// exampleFile is the example of the manual.
+const exampleFile = `name: render
+module: render.wasm            # WASI preview 1
+args: ["-scene", "scene.json", "-tile", "{{.tile}}"]
+env: {QUALITY: "{{.quality}}"}
+files: [scene.json]            # read-only at / inside the sandbox
+stdin: ""                      # a file
+outputs: [stdout, "*.png"]     # files written under / that are results
+sweep:                         # axes; the job is their product
+  tile: {from: 0, to: 63, step: 1}
+  quality: [low, high]
+  repeat: 1                    # Monte-Carlo trials per point, in {{.trial}}
+work: 90s                      # guess for one task on a reference core; learnt if absent
+memory: 256MiB
+replicas: 1                    # runs that must agree, byte for byte
+retries: 3                     # for tasks that fail by their own fault
+deadline: 12h
+priority: 0
+checkpoint: auto               # auto | off | 5m
+`
+
+func TestParseExample(t *testing.T) {
+	f, err := ParseFile("job.yaml", []byte(exampleFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.places = nil
+	got := fmt.Sprintf("%+v", *f)
+	want := "{Name:render Module:render.wasm Args:[-scene scene.json -tile {{.tile}}] " +
+		"Env:[{Name:QUALITY Value:{{.quality}}}] Files:[scene.json] Stdin: Outputs:[stdout *.png] " +
+		"Sweep:{Axes:[{Name:tile Values:[] From:0 Step:1 Count:64 Decimals:0} " +
+		"{Name:quality Values:[low high] From:0 Step:0 Count:0 Decimals:0}] Repeat:1} " +
+		"Work:1m30s Memory:268435456 Replicas:1 Retries:3 Deadline:12h0m0s Priority:0 Checkpoint:auto " +
+		"source:job.yaml places:map[]}"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestParseDefaults(t *testing.T) {
+	f, err := ParseFile("job.yaml", []byte("module: ../bin/pi.wasm\ncheckpoint: 5m\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Name != "pi" || f.Memory != 256<<20 || f.Replicas != 1 || f.Retries != 3 || fmt.Sprint(f.Outputs) != "[stdout]" ||
+		f.Sweep.Count() != 1 || f.Checkpoint != (Checkpoint{Every: 5 * time.Minute}) {
+		t.Errorf("got %+v", f)
+	}
+}
+
+// Text is what is written, whatever YAML takes it for.
+func TestParseKeepsText(t *testing.T) {
+	f, err := ParseFile("job.yaml", []byte(`module: a.wasm
+args: [1, 0x10, 1.50, yes, true, "quo\"ted", 'it''s', .inf, -0]
+env:
+  B: 007
+  A: |
+    two
+    lines
+sweep: {x: [1e3, 01, off]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(f.Args, "|"), `1|0x10|1.50|yes|true|quo"ted|it's|.inf|-0`; got != want {
+		t.Errorf("args %s, want %s", got, want)
+	}
+	if got, want := fmt.Sprintf("%q", f.Env), `[{"A" "two\nlines\n"} {"B" "007"}]`; got != want {
+		t.Errorf("env %s, want %s", got, want)
+	}
+	if got, want := strings.Join(f.Sweep.Axes[0].Values, "|"), "1e3|01|off"; got != want {
+		t.Errorf("values %s, want %s", got, want)
+	}
+}
