@@ -1,0 +1,95 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tetratelabs/wazero/sys"
+
+	"godwit/sandbox/wasi"
+	"godwit/task"
+)
+
+// An ending is how a guest came to its end, before it is judged.
+type ending struct {
+	err     error // what the call of the guest returned
+	refused bool  // it was refused memory at some time
+}
+
+// judge turns an ending into an outcome.
+//
+// WebAssembly has no out-of-memory: memory.grow answers -1 and the program
+// does as it likes, mostly abort or exit. So the rule is: a program that was
+// refused memory and then ended badly, ended for lack of it.
+func (e ending) judge() (o task.Outcome, code uint32, message string) {
+	var quota *wasi.QuotaError
+	var exit *sys.ExitError
+	switch {
+	case e.err == nil:
+		return task.Completed, 0, ""
+	case errors.As(e.err, &quota):
+		return task.OverQuota, 0, quota.Error()
+	case errors.As(e.err, &exit) && exit.ExitCode() == 0:
+		return task.Completed, 0, ""
+	case e.refused:
+		return task.OutOfMemory, 0, "asked for more memory than the job allows: " + shortTrap(e.err)
+	case exit != nil:
+		return task.ExitFailure, exit.ExitCode(), fmt.Sprintf("exit code %d", exit.ExitCode())
+	}
+	return task.Trapped, 0, shortTrap(e.err)
+}
+
+// trapFrames is how many frames of a trap's back-trace are reported: the
+// innermost ones, which fit a message.
+const trapFrames = 4
+
+// shortTrap puts a trap and the top of its stack on one line.
+func shortTrap(err error) string {
+	text := strings.TrimPrefix(err.Error(), "wasm error: ")
+	head, trace, ok := strings.Cut(text, "\nwasm stack trace:")
+	head, _, _ = strings.Cut(head, "\n")
+	head = strings.TrimSuffix(head, " (recovered by wazero)")
+	if !ok {
+		return head
+	}
+	var frames []string
+	for line := range strings.Lines(trace) {
+		if line = strings.TrimSpace(line); line != "" && len(frames) < trapFrames {
+			frames = append(frames, strings.TrimPrefix(line, "."))
+		}
+	}
+	return head + " in " + strings.Join(frames, " < ")
+}
+
+// withTail adds the last line of standard error, which most programs end with
+// to say what went wrong.
+func withTail(message string, stderr []byte) string {
+	text := strings.TrimSpace(string(stderr[max(0, len(stderr)-task.MaxMessage):]))
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
+		text = text[i+1:]
+	}
+	if text == "" {
+		return message
+	}
+	return message + ": " + text
+}
+
+// clip makes any text a message: valid UTF-8, one line, within the limit.
+func clip(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	if len(s) <= task.MaxMessage {
+		return s
+	}
+	s = s[:task.MaxMessage]
+	for !utf8.ValidString(s) {
+		s = s[:len(s)-1]
+	}
+	return s
+}
