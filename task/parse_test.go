@@ -1,10 +1,13 @@
 package task
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cockroachdb/datadriven"
 )
 
 // exampleFile is the example of the manual.
@@ -80,4 +83,19 @@ sweep: {x: [1e3, 01, off]}
 	if got, want := strings.Join(f.Sweep.Axes[0].Values, "|"), "1e3|01|off"; got != want {
 		t.Errorf("values %s, want %s", got, want)
 	}
+}
+
+// Every mistake is shown at its place, with a way out: testdata/errors.txt.
+func TestParseErrors(t *testing.T) {
+	datadriven.RunTest(t, "testdata/errors.txt", func(t *testing.T, d *datadriven.TestData) string {
+		_, err := ParseFile("job.yaml", []byte(d.Input))
+		var e *Error
+		if !errors.As(err, &e) {
+			d.Fatalf(t, "error %v of type %T", err, err)
+		}
+		if e.Line < 1 || e.Column < 1 || e.Hint == "" {
+			d.Fatalf(t, "no place or no hint: %+v", e)
+		}
+		return e.Error() + "\n" + "hint: " + e.Hint + "\n"
+	})
 }

@@ -19,7 +19,7 @@ var sizeUnits = []struct {
 
 // ParseSize reads a size in bytes: "256MiB", "1.5 GiB", "10MB", "4096". Units
 // are B, KiB, MiB, GiB, TiB and the decimal KB, MB, GB, TB, in any case. The
-// size is not negative and a whole number of bytes.
+// size is not negative; a fraction of a byte is dropped.
 func ParseSize(s string) (int64, error) {
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789."))
 	number, ok := parseDecimal(s[:digits])
@@ -37,12 +37,9 @@ func ParseSize(s string) (int64, error) {
 	if hi >= divisor {
 		return 0, fmt.Errorf("size %s is too large", quote(s))
 	}
-	n, rest := bits.Div64(hi, lo, divisor)
-	switch {
-	case n > math.MaxInt64:
+	n, _ := bits.Div64(hi, lo, divisor)
+	if n > math.MaxInt64 {
 		return 0, fmt.Errorf("size %s is too large", quote(s))
-	case rest != 0:
-		return 0, fmt.Errorf("size %s is not a whole number of bytes", quote(s))
 	}
 	return int64(n), nil
 }
@@ -59,7 +56,7 @@ func unitBytes(unit string) int64 {
 
 // FormatSize writes a size for people, in the largest binary unit that leaves
 // at least 1, with at most one digit after the point: "256MiB", "1.5GiB",
-// "517B". ParseSize reads it back, equal if the digit was exact.
+// "517B". ParseSize reads it back, but for the digits that were dropped.
 func FormatSize(n int64) string {
 	if n < 0 {
 		return "-" + strconv.FormatUint(-uint64(n), 10) + "B"

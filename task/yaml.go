@@ -22,7 +22,7 @@ const MaxFile = 1 << 20
 const (
 	maxTokens = 2*MaxValues + 20_000 // the longest list, its commas, and the rest
 	maxNested = 8                    // levels of brackets, and of dashes on a line: a job file needs 3
-	maxIndent = 64                   // columns before a key or dash: as many levels at the most
+	maxIndent = 64                   // columns before a line's text: they bound the levels of block style
 )
 
 // parseYAML returns the top node of a job file: one document, without what
@@ -91,8 +91,8 @@ func badByte(line []byte) int {
 	return -1
 }
 
-// checkTokens refuses what would make the parser work out of proportion, and
-// what job files do without.
+// checkTokens refuses what would make the parser work or recurse out of
+// proportion, and what job files do without.
 func checkTokens(f *File, tokens token.Tokens) *Error {
 	if len(tokens) > maxTokens {
 		return f.errorAtToken(tokens[maxTokens], "put long lists into an input file", "the job file is too long")
@@ -101,16 +101,11 @@ func checkTokens(f *File, tokens token.Tokens) *Error {
 	for _, t := range tokens {
 		if t.Position.Line != line {
 			line, dashes = t.Position.Line, 0
+			if brackets == 0 && t.Position.Column > maxIndent && t.Type != token.CommentType {
+				return f.errorAtToken(t, "indent by two spaces a level", "indented too deeply")
+			}
 		}
 		switch t.Type {
-		case token.AnchorType, token.AliasType, token.MergeKeyType:
-			return f.errorAtToken(t, "write the value out; quote text that begins with & or *", "job files have no anchors and aliases")
-		case token.TagType:
-			return f.errorAtToken(t, "leave the tag out; quote text that begins with !", "job files have no tags")
-		case token.DirectiveType:
-			return f.errorAtToken(t, "leave the line out", "job files have no directives")
-		case token.MappingKeyType:
-			return f.errorAtToken(t, "write KEY: VALUE; quote text that begins with ?", "job files have no complex keys")
 		case token.SequenceStartType, token.MappingStartType:
 			brackets++
 		case token.SequenceEndType, token.MappingEndType:
@@ -121,21 +116,26 @@ func checkTokens(f *File, tokens token.Tokens) *Error {
 		if brackets > maxNested || dashes > maxNested {
 			return f.errorAtToken(t, "a job file has at most lists within `sweep`", "nested too deeply")
 		}
-		if t.Position.Column > maxIndent && (t.Type == token.SequenceEntryType || t.Type == token.MappingValueType) && brackets == 0 && onlySpacesBefore(t) {
-			return f.errorAtToken(t, "indent by two spaces a level", "indented too deeply")
+		if e := checkLanguage(f, t); e != nil {
+			return e
 		}
 	}
 	return nil
 }
 
-// onlySpacesBefore reports whether t, or the key that it ends, begins its line.
-func onlySpacesBefore(t *token.Token) bool {
-	first := t
-	if t.Type == token.MappingValueType && t.Prev != nil && t.Prev.Position.Line == t.Position.Line {
-		first = t.Prev
+// checkLanguage refuses the parts of YAML that job files do without.
+func checkLanguage(f *File, t *token.Token) *Error {
+	switch t.Type {
+	case token.AnchorType, token.AliasType, token.MergeKeyType:
+		return f.errorAtToken(t, "write the value out; quote text that begins with & or *", "job files have no anchors and aliases")
+	case token.TagType:
+		return f.errorAtToken(t, "leave the tag out; quote text that begins with !", "job files have no tags")
+	case token.DirectiveType:
+		return f.errorAtToken(t, "leave the line out", "job files have no directives")
+	case token.MappingKeyType:
+		return f.errorAtToken(t, "write KEY: VALUE; quote text that begins with ?", "job files have no complex keys")
 	}
-	starts := first.Prev == nil || first.Prev.Position.Line != first.Position.Line
-	return starts && first.Position.Column > maxIndent
+	return nil
 }
 
 // syntaxError turns the YAML library's error into ours.
