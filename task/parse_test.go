@@ -99,3 +99,67 @@ func TestParseErrors(t *testing.T) {
 		return e.Error() + "\n" + "hint: " + e.Hint + "\n"
 	})
 }
+
+// Files made to cost time or memory are refused, or cost little.
+func TestParseHostile(t *testing.T) {
+	stairs := ""
+	for i := range 1000 {
+		stairs += strings.Repeat(" ", i) + "a:\n"
+	}
+	for name, src := range map[string]string{
+		"too large":    "args: [" + strings.Repeat("a,", MaxFile/2) + "]",
+		"brackets":     strings.Repeat("[", 50_000),
+		"braces":       strings.Repeat("{a: ", 50_000),
+		"dashes":       strings.Repeat("- ", 50_000),
+		"colons":       strings.Repeat("a: ", 50_000),
+		"stairs":       stairs,
+		"aliases":      "a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n",
+		"documents":    strings.Repeat("---\na: b\n", 10_000),
+		"not UTF-8":    "module: a.wasm\nname: \xff\n",
+		"zero byte":    "module: a.wasm\nname: a\x00b\n",
+		"UTF-16":       "\xff\xfem\x00o\x00d\x00",
+		"many values":  "module: a.wasm\nsweep:\n  a: [" + strings.Repeat("1,", MaxValues) + "1]\n",
+		"many axes":    "module: a.wasm\nsweep:\n" + manyAxes(MaxAxes+1),
+		"long value":   "module: a.wasm\nsweep: {a: [" + strings.Repeat("x", MaxValue+1) + "]}\n",
+		"args too big": "module: a.wasm\nargs: ['" + strings.Repeat("{{.a}}", 1000) + "']\nsweep: {a: [" + strings.Repeat("x", MaxValue) + "]}\n",
+	} {
+		_, err := ParseFile("job.yaml", []byte(src))
+		var e *Error
+		if !errors.As(err, &e) || e.Hint == "" || len(e.Error()) > 300 {
+			t.Errorf("%s: error %.400v", name, err)
+		}
+	}
+}
+
+// manyAxes writes n axes of one value each.
+func manyAxes(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "  a%d: [0]\n", i)
+	}
+	return b.String()
+}
+
+// The most that is allowed is read: so many values, axes and a byte order mark.
+func TestParseLimits(t *testing.T) {
+	f, err := ParseFile("job.yaml", []byte("\uFEFFmodule: a.wasm\nsweep:\n"+manyAxes(MaxAxes-1)+
+		"  v: ["+strings.Repeat("1,", MaxValues-1)+"1]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Sweep.Count() != MaxValues {
+		t.Errorf("%d tasks", f.Sweep.Count())
+	}
+}
+
+// Errors count columns in characters, as editors do.
+func TestParseColumns(t *testing.T) {
+	_, err := ParseFile("ünï.yaml", []byte("module: a.wasm\nargs: [\"äöü\", \"{{.x}}\"]\n"))
+	if err == nil || !strings.HasPrefix(err.Error(), "ünï.yaml:2:15: ") {
+		t.Errorf("error %v", err)
+	}
+	_, err = ParseFile("job.yaml", []byte("module: a.wasm\r\nmemory: x\r\n"))
+	if err == nil || !strings.HasPrefix(err.Error(), "job.yaml:2:9: ") {
+		t.Errorf("error %v", err)
+	}
+}

@@ -49,7 +49,7 @@ func SignJob(j *Job, key ed25519.PrivateKey) (Record, error) {
 	r := Record{
 		Job:       b,
 		PublicKey: bytes.Clone(key.Public().(ed25519.PublicKey)),
-		Signature: ed25519.Sign(key, signed(jobDomain, b)),
+		Signature: sign(key, jobDomain, b),
 	}
 	if n := len(r.Encode()); n > MaxRecord {
 		return Record{}, fmt.Errorf("signing a job: its record has %s, the most is %s", FormatSize(int64(n)), FormatSize(MaxRecord))
@@ -122,12 +122,17 @@ func (r *Record) Open() (*Job, error) {
 
 // SignCancel signs the wish to end a job, with the key that signed its record.
 func SignCancel(id JobID, key ed25519.PrivateKey) []byte {
-	return ed25519.Sign(key, signed(cancelDomain, []byte(id)))
+	return sign(key, cancelDomain, []byte(id))
 }
 
 // VerifyCancel reports whether sig is the wish of pub's holder to end the job.
 func VerifyCancel(id JobID, pub ed25519.PublicKey, sig []byte) bool {
 	return verify(pub, cancelDomain, []byte(id), sig)
+}
+
+// sign makes a signature of the given kind.
+func sign(key ed25519.PrivateKey, domain string, b []byte) []byte {
+	return ed25519.Sign(key, signed(domain, b))
 }
 
 // signed is the message that a signature of the given kind covers.

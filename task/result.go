@@ -64,7 +64,7 @@ func (r *Result) Sign(key ed25519.PrivateKey) error {
 	if err != nil {
 		return err
 	}
-	r.Signature = ed25519.Sign(key, signed(resultDomain, body))
+	r.Signature = sign(key, resultDomain, body)
 	return nil
 }
 
