@@ -33,8 +33,10 @@ func (e ending) judge() (o task.Outcome, code uint32, message string) {
 		return task.OverQuota, 0, quota.Error()
 	case errors.As(e.err, &exit) && exit.ExitCode() == 0:
 		return task.Completed, 0, ""
+	case e.refused && exit != nil:
+		return task.OutOfMemory, 0, fmt.Sprintf("refused more memory than the job allows, then exit code %d", exit.ExitCode())
 	case e.refused:
-		return task.OutOfMemory, 0, "asked for more memory than the job allows: " + shortTrap(e.err)
+		return task.OutOfMemory, 0, "refused more memory than the job allows, then " + shortTrap(e.err)
 	case exit != nil:
 		return task.ExitFailure, exit.ExitCode(), fmt.Sprintf("exit code %d", exit.ExitCode())
 	}
@@ -63,18 +65,29 @@ func shortTrap(err error) string {
 	return head + " in " + strings.Join(frames, " < ")
 }
 
-// withTail adds the last line of standard error, which most programs end with
-// to say what went wrong.
-func withTail(message string, stderr []byte) string {
-	text := strings.TrimSpace(string(stderr[max(0, len(stderr)-task.MaxMessage):]))
-	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
-		text = text[i+1:]
+// withLastWords adds what the program itself said of its end: a line in the
+// manner of Go's panics where there is one, else the last line, which is where
+// most others put it.
+func withLastWords(message string, stderr []byte) string {
+	last := ""
+	for line := range strings.Lines(string(stderr[max(0, len(stderr)-lastWords):])) {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		last = line
+		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
+			break
+		}
 	}
-	if text == "" {
+	if last == "" {
 		return message
 	}
-	return message + ": " + text
+	return message + ": " + last
 }
+
+// lastWords is how many bytes of standard error are looked at: room for Go's
+// list of goroutines.
+const lastWords = 64 << 10
 
 // clip makes any text a message: valid UTF-8, one line, within the limit.
 func clip(s string) string {

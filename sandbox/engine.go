@@ -78,7 +78,7 @@ func (e *engine) unload(ctx context.Context) {
 // ended and its size of memory at the end. Host errors come as error.
 func (e *engine) run(ctx context.Context, s *wasi.State, limit int64) (ending, int64, error) {
 	if need := e.info.MemoryMin; need > limit {
-		return ending{refused: true, err: fmt.Errorf("the module needs %d bytes of memory to start, the job allows %d", need, limit)}, 0, nil
+		return ending{refused: true, err: fmt.Errorf("no start: it begins with %d bytes, the job allows %d", need, limit)}, 0, nil
 	}
 	if err := e.mem.begin(limit); err != nil {
 		return ending{}, 0, err

@@ -150,7 +150,7 @@ func (s *server) execute(ctx context.Context, r *runReq) (response, [][]byte, er
 	resp := response{PeakMemory: peak}
 	resp.Outcome, resp.ExitCode, resp.Message = end.judge()
 	if resp.Outcome != task.Completed && resp.Outcome != task.OverQuota {
-		resp.Message = withTail(resp.Message, state.Stderr())
+		resp.Message = withLastWords(resp.Message, state.Stderr())
 	}
 	resp.Message = clip(resp.Message)
 	var outputs [][]byte
