@@ -29,9 +29,10 @@ var (
 	ErrQuota = errors.New("p2p: block store is full")
 )
 
-// putBytes is how many bytes of blocks are written in one batch: enough that a
-// batch costs little beyond its bytes.
-const putBytes = 4 << 20
+// putBytes is how many bytes of blocks are written in one batch. Pebble keeps the
+// buffers of batches up to 1 MiB for the next; larger ones it grows anew, which
+// costs more copying than fewer batches save.
+const putBytes = 768 << 10
 
 // Keys. A block's size has a key of its own, so that asking whether a block is
 // here, or adding sizes up, does not read the blocks.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"testing"
 
@@ -49,7 +50,7 @@ func openHost(tb testing.TB, listen string, seed uint64, handler Handler) *Host 
 		if err := <-ended; err != nil {
 			tb.Error(err)
 		}
-		if err := store.(interface{ Close() error }).Close(); err != nil {
+		if err := store.(io.Closer).Close(); err != nil {
 			tb.Error(err)
 		}
 	})
@@ -109,19 +110,20 @@ func benchmarkFetch(b *testing.B, listen string, n, blocks, size int) {
 			b.Fatal(err)
 		}
 	}
-	var seed [32]byte
+	var root task.CID
+	for _, h := range from {
+		root = addFile(b, h.blocks, rand.NewChaCha8([32]byte{1}), blocks, size)
+	}
 	b.SetBytes(int64(blocks * size))
 	for b.Loop() {
-		b.StopTimer()
-		seed[0]++
-		var root task.CID
-		for _, h := range from {
-			root = addFile(b, h.blocks, rand.NewChaCha8(seed), blocks, size)
-		}
-		b.StartTimer()
 		if err := to.blocks.Fetch(b.Context(), root, ids, 0); err != nil {
 			b.Fatal(err)
 		}
+		b.StopTimer()
+		if err := to.blocks.DeleteDAG(b.Context(), root); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -90,10 +89,7 @@ func ask(s network.Stream, q question, to task.PeerID) ([]byte, error) {
 	if err := writeQuestion(w, q); err != nil {
 		return nil, err
 	}
-	if err := s.CloseWrite(); err != nil {
-		return nil, err
-	}
-	r := bufio.NewReader(s)
+	r := bufio.NewReader(s) // the stream stays open: its end tells the other side that we gave up
 	status, err := r.ReadByte()
 	if err != nil {
 		return nil, noEOF(err)
@@ -160,16 +156,15 @@ func (h *Host) answer(ctx context.Context, s network.Stream) {
 }
 
 // consult calls the handler, with a context that ends when the asker gives up,
-// which it does by resetting the stream.
+// which it does by ending the stream before the answer.
 func (h *Host) consult(ctx context.Context, s network.Stream, r *bufio.Reader, q question) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, q.time)
 	defer cancel()
 	gone := make(chan struct{})
 	go func() {
 		defer close(gone)
-		if _, err := r.ReadByte(); err != io.EOF {
-			cancel()
-		}
+		_, _ = r.ReadByte()
+		cancel()
 	}()
 	body, err := h.set.Handler.Request(ctx, task.PeerID(s.Conn().RemotePeer().String()), q.method, q.body)
 	s.CloseRead()

@@ -13,8 +13,8 @@ import (
 // does for blocks what a larger cache here would do.
 const (
 	storeCache    = 8 << 20
-	storeMemtable = 4 << 20 // a batch of blocks is larger than half, so pebble does not copy it
-	storeFiles    = 256     // open files
+	storeMemtable = 16 << 20 // grows to this under writes only
+	storeFiles    = 256      // open files
 )
 
 // OpenStore opens the pebble store in dir, or makes one. Writes are in the
@@ -24,7 +24,7 @@ const (
 func OpenStore(dir string) (ds.Batching, error) {
 	opts := &pebble.Options{
 		MemTableSize:                storeMemtable,
-		MemTableStopWritesThreshold: 8, // room for several batches while one is flushed
+		MemTableStopWritesThreshold: 4, // three may wait to be written out
 		MaxOpenFiles:                storeFiles,
 		FormatMajorVersion:          pebble.FormatValueSeparation,
 		MaxManifestFileSize:         1 << 20,
@@ -37,7 +37,7 @@ func OpenStore(dir string) (ds.Batching, error) {
 	// alone until a fifth of them is garbage.
 	opts.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {
 		return pebble.ValueSeparationPolicy{
-			Enabled: true, MinimumSize: 1 << 10, MaxBlobReferenceDepth: 10, TargetGarbageRatio: 0.2,
+			Enabled: true, MinimumSize: 1 << 10, MaxBlobReferenceDepth: 1 << 10, TargetGarbageRatio: 0.2,
 		}
 	}
 	store, err := pebbleds.NewDatastore(dir, pebbleds.WithPebbleOpts(opts), pebbleds.WithCacheSize(storeCache))
