@@ -73,7 +73,7 @@ func (h *Host) Request(ctx context.Context, to task.PeerID, method string, body 
 	}
 	defer stop()
 	defer s.Reset()
-	_ = s.SetDeadline(deadline)
+	_ = s.SetDeadline(deadline.Add(time.Second)) // ctx comes first and says why
 	answer, err := ask(s, question{method: method, time: time.Until(deadline), body: body}, to)
 	if remote := (*RemoteError)(nil); err != nil && !errors.As(err, &remote) {
 		if ctx.Err() != nil {
