@@ -1,0 +1,138 @@
+package p2p_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"godwit/internal/testnet"
+	"godwit/overlay"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	ma "github.com/multiformats/go-multiaddr"
+)
+
+func peerID(t *testing.T, n *testnet.Node) peer.ID {
+	t.Helper()
+	id, err := peer.Decode(string(n.ID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func addrsOf(t *testing.T, n *testnet.Node) []ma.Multiaddr {
+	t.Helper()
+	var addrs []ma.Multiaddr
+	for _, text := range n.AdvertAddrs(4) {
+		addrs = append(addrs, ma.StringCast(text))
+	}
+	return addrs
+}
+
+func protocolOf(s string) protocol.ID { return protocol.ID(s) }
+
+// Adverts that are invalid, expired, old or of another overlay are dropped and
+// counted, neither told nor relayed, and who sends many is not listened to.
+func TestHostileAdverts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := testnet.New(t, 3, testnet.Options{Alone: true})
+		near, far, author := net.Nodes[0], net.Nodes[1], net.Nodes[2]
+		near.Connect(far)
+		old, current := author.Advert(1), author.Advert(2)
+		current.Seq++
+		resign(t, author, &current)
+		dying := author.Advert(3)
+		dying.Expires = dying.Issued.Add(time.Second)
+		resign(t, author, &dying)
+		other := author.Advert(4)
+		other.Overlay, other.Manifest.Name = "other", "other"
+		if err := other.Manifest.Sign(author.Key); err != nil {
+			t.Fatal(err)
+		}
+		resign(t, author, &other)
+		forged := author.Advert(5)
+		forged.Slots++
+		rival := current
+		rival.Slots = 6
+		resign(t, author, &rival)
+		author.Stop()
+		time.Sleep(5 * time.Second)
+
+		say := loudspeaker(t, net, near)
+		say(encode(t, current))
+		if slots, _ := far.Recorder.Slots(author.ID()); slots != 2 {
+			t.Fatalf("a good advert was not relayed: %d slots", slots)
+		}
+		for _, b := range [][]byte{encode(t, old), encode(t, dying), encode(t, other), encode(t, forged), encode(t, rival), []byte("nonsense"), make([]byte, 5000)} {
+			say(b)
+		}
+		want := map[string]uint64{"older": 1, "expired": 1, "overlay": 1, "invalid": 2, "rivals": 1, "size": 1}
+		got := near.Stats().DroppedAdverts
+		for reason, n := range want {
+			if got[reason] != n {
+				t.Errorf("dropped for %q: %d, want %d (all: %v)", reason, got[reason], n, got)
+			}
+		}
+		if slots, _ := far.Recorder.Slots(author.ID()); slots != 2 || len(far.Stats().DroppedAdverts) != 0 {
+			t.Errorf("bad adverts were relayed: %d slots, %v", slots, far.Stats().DroppedAdverts)
+		}
+		for i := range 20 {
+			say([]byte{byte(i)})
+		}
+		before := near.Stats().DroppedAdverts["invalid"]
+		say([]byte("more"))
+		if after := near.Stats().DroppedAdverts["invalid"]; after != before || after > 15 {
+			t.Errorf("a peer is still heard after %d invalid adverts", after)
+		}
+	})
+}
+
+func resign(t *testing.T, n *testnet.Node, a *overlay.Advert) {
+	t.Helper()
+	if err := a.Sign(n.Key); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func encode(t *testing.T, a overlay.Advert) []byte {
+	t.Helper()
+	b, err := a.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// loudspeaker is a stranger that publishes anything, connected to one host. It
+// waits until what it said has spread.
+func loudspeaker(t *testing.T, net *testnet.Net, to *testnet.Node) func([]byte) {
+	t.Helper()
+	stranger := net.Stranger(20)
+	ps, err := pubsub.NewGossipSub(t.Context(), stranger, pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign),
+		pubsub.WithFloodPublish(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	topic, err := ps.Join("/godwit/adverts/1/test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub, err := topic.Subscribe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sub.Cancel)
+	if err := stranger.Connect(t.Context(), peer.AddrInfo{ID: peerID(t, to), Addrs: addrsOf(t, to)}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * time.Second)
+	return func(b []byte) {
+		if err := topic.Publish(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
