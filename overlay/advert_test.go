@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"math"
-	"math/big"
 	"reflect"
 	"strings"
 	"testing"
@@ -21,14 +20,7 @@ var epoch = time.Date(2030, 1, 2, 3, 4, 5, 678, time.UTC)
 // member.
 func someone(seed byte) (ed25519.PrivateKey, task.PeerID) {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
-	const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-	n := new(big.Int).SetBytes(append([]byte("\x24\x08\x01\x12\x20"), key.Public().(ed25519.PublicKey)...))
-	var id string
-	for m := new(big.Int); n.Sign() > 0; {
-		n.DivMod(n, big.NewInt(58), m)
-		id = alphabet[m.Int64():m.Int64()+1] + id
-	}
-	return key, task.PeerID("1" + id)
+	return key, task.PeerIDOf(key.Public().(ed25519.PublicKey))
 }
 
 // advertOf returns a signed advert that OpenAdvert takes at epoch.
@@ -96,7 +88,7 @@ func TestOpenAdvertRefuses(t *testing.T) {
 		{name: "slots", after: func(a *Advert) { a.Slots = -1 }, want: "slots"},
 		{name: "memory", after: func(a *Advert) { a.Memory = math.MinInt64 }, want: "memory"},
 		{name: "speed", after: func(a *Advert) { a.Speed = math.NaN() }, want: "speed"},
-		{name: "version", after: func(a *Advert) { a.Version = strings.Repeat("v", 65) }, want: "version"},
+		{name: "version", after: func(a *Advert) { a.Version = strings.Repeat("v", MaxVersion+1) }, want: "version"},
 		{name: "address", after: func(a *Advert) { a.Addrs = []string{""} }, want: "address"},
 	}
 	for _, tt := range tests {

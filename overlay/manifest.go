@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"godwit/task"
 )
 
 // MaxName bounds the name of an overlay or a placement policy, in bytes.
-const MaxName = 64
+const MaxName = task.MaxName
 
 // ID names the manifest: the hash of its canonical bytes, signature included,
 // in hexadecimal. Two nodes that founded an overlay of the same name have two

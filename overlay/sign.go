@@ -10,7 +10,7 @@ import (
 // sign signs v, whose signature is removed, with the key that peer's ID
 // contains.
 func sign(kind string, v any, peer task.PeerID, key ed25519.PrivateKey) ([]byte, error) {
-	pub, err := publicKey(peer)
+	pub, err := peer.PublicKey()
 	if err != nil {
 		return nil, fmt.Errorf("overlay: signing %s: %w", kind, err)
 	}
@@ -26,7 +26,7 @@ func sign(kind string, v any, peer task.PeerID, key ed25519.PrivateKey) ([]byte,
 
 // verify is the other side of sign.
 func verify(kind string, v any, peer task.PeerID, sig []byte) error {
-	pub, err := publicKey(peer)
+	pub, err := peer.PublicKey()
 	if err != nil {
 		return fmt.Errorf("overlay: verifying %s: %w", kind, err)
 	}

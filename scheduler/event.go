@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/ledger"
 	"godwit/task"
 )
 
@@ -72,8 +73,10 @@ type Ended struct {
 // OwnerState changes what a Worker may do: slots it may use at once, and why.
 // Slots 0 stops new work; running tasks are the driver's to pause.
 type OwnerState struct {
-	State  overlay.State
-	Slots  int
+	State overlay.State
+	Slots int
+	// Memory is what running tasks may need together, in bytes; 0 for no limit.
+	Memory int64
 	Reason string
 }
 
@@ -89,21 +92,8 @@ func (Prepared) event()      {}
 func (Ended) event()         {}
 func (OwnerState) event()    {}
 
-// An Attempt numbers the placements of a task: by the leader's epoch, then by
-// the leader's own count within it. Attempts of one task are ordered, and a
-// later one supersedes an earlier one.
-type Attempt struct {
-	Epoch uint64 `cbor:"1,keyasint" json:"epoch"`
-	Seq   uint64 `cbor:"2,keyasint" json:"seq"`
-}
-
-// Less orders attempts.
-func (a Attempt) Less(b Attempt) bool {
-	if a.Epoch != b.Epoch {
-		return a.Epoch < b.Epoch
-	}
-	return a.Seq < b.Seq
-}
+// An Attempt numbers the placements of a task. It lives in the ledger.
+type Attempt = ledger.Attempt
 
 // A Lease is a worker's right to run one attempt of a task.
 type Lease struct {

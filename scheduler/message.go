@@ -3,6 +3,7 @@ package scheduler
 import (
 	"time"
 
+	"godwit/scheduler/ledger"
 	"godwit/task"
 )
 
@@ -27,11 +28,8 @@ type Submit struct {
 	Have   []Range     `cbor:"2,keyasint"`
 }
 
-// A Range is the task indices From to To-1.
-type Range struct {
-	From uint64 `cbor:"1,keyasint"`
-	To   uint64 `cbor:"2,keyasint"`
-}
+// A Range is the task indices From to To-1. It lives in the ledger.
+type Range = ledger.Range
 
 // Accepted answers a Submit. With Error empty the job is durable at the
 // leader; otherwise it was refused for good, unless RetryAfter is set.
@@ -59,15 +57,9 @@ type TaskSummary struct {
 	Reason   string        `cbor:"5,keyasint,omitempty"` // why it failed
 }
 
-// An AttemptLog is one placement of a task and how it ended.
-type AttemptLog struct {
-	Attempt Attempt     `cbor:"1,keyasint" json:"attempt"`
-	Worker  task.PeerID `cbor:"2,keyasint" json:"worker"`
-	Start   time.Time   `cbor:"3,keyasint" json:"start"`
-	End     time.Time   `cbor:"4,keyasint" json:"end"`     // zero while it runs
-	Outcome string      `cbor:"5,keyasint" json:"outcome"` // task.Outcome's text, or "lost", "superseded", "refused", ""
-	Reason  string      `cbor:"6,keyasint" json:"reason"`  // why there, or why it ended so
-}
+// An AttemptLog is one placement of a task and how it ended. It lives in the
+// ledger.
+type AttemptLog = ledger.AttemptLog
 
 // A JobSummary counts a job's tasks. Total = Waiting + Running + Done + Failed.
 type JobSummary struct {

@@ -1,0 +1,277 @@
+package scheduler
+
+import (
+	"slices"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler/place"
+	"godwit/task"
+)
+
+// A host is a member as the coordinator sees it. It is eligible for work when
+// it has an advert, which gives memory and speed, and has reported, which
+// gives slots and shows that it obeys this coordinator.
+type host struct {
+	peer     task.PeerID
+	member   bool
+	reported bool
+	state    overlay.State
+	slots    int
+	memory   int64
+	speed    float64
+	since    time.Time // member without a break
+
+	// leases are those given and not ended, in the order given. load counts
+	// those that are not merely waiting for their outputs to be fetched, and
+	// memoryUsed is what the jobs of these may need.
+	leases     []*lease
+	load       int
+	memoryUsed int64
+	recalls    int // of leases, those asked back
+
+	lost    time.Time // when the connection broke; zero while it is there
+	lostWhy string
+	alarm   time.Time      // earliest reminder set and not yet gone off; zero for none
+	paused  map[*job]pause // jobs it gets nothing of for now
+	touched bool           // in Coordinator.touched
+}
+
+type pause struct {
+	until time.Time
+	why   string
+}
+
+// A lease is one attempt given to a host. It is live from placing until its
+// result is accepted or it is given up.
+type lease struct {
+	job      *job
+	task     *liveTask
+	attempt  Attempt
+	host     *host
+	start    time.Time
+	expires  time.Time
+	reason   string  // why there
+	running  bool    // the host said so
+	recalled bool    // asked back
+	ending   *Ending // its result, while its outputs are fetched
+}
+
+func (h *host) eligible() bool {
+	going := h.state == overlay.Leaving || h.state == overlay.Unavailable
+	return h.member && h.reported && h.lost.IsZero() && !going && h.slots > 0
+}
+
+func (c *Coordinator) host(peer task.PeerID) *host {
+	h := c.hosts[peer]
+	if h == nil {
+		h = &host{peer: peer, since: c.now}
+		c.hosts[peer] = h
+	}
+	return h
+}
+
+func (c *Coordinator) memberSeen(a *overlay.Advert) {
+	if a.State == overlay.Unavailable {
+		c.memberLost(a.Peer, "the member says that it is unavailable")
+		return
+	}
+	h := c.host(a.Peer)
+	if !h.member {
+		h.member, h.since = true, c.now
+	}
+	h.memory, h.speed = a.Memory, a.Speed
+	if !h.reported {
+		h.state, h.slots = a.State, a.Slots
+	}
+	if a.State == overlay.Leaving {
+		h.state = a.State
+	}
+	h.lost = time.Time{}
+	c.touchHost(h)
+}
+
+func (c *Coordinator) memberLost(peer task.PeerID, reason string) {
+	h := c.hosts[peer]
+	if h == nil || !h.lost.IsZero() {
+		return
+	}
+	h.lost, h.lostWhy = c.now, reason
+	c.settleHost(h)
+	c.alarm(h, c.now.Add(c.cfg.LostGrace))
+}
+
+// touchHost makes the end of this Step look whether the host can take more.
+func (c *Coordinator) touchHost(h *host) {
+	c.settleHost(h)
+	if !h.touched {
+		h.touched = true
+		c.touched = append(c.touched, h)
+	}
+}
+
+// settleHost keeps the sets of idle and overfull hosts right. It must be
+// called after each change of slots, load or eligibility.
+func (c *Coordinator) settleHost(h *host) {
+	setMember(c.idle, h, h.eligible() && h.load < h.slots)
+	setMember(c.backlog, h, h.load > h.slots)
+}
+
+func setMember(set map[task.PeerID]*host, h *host, in bool) {
+	if in {
+		set[h.peer] = h
+	} else {
+		delete(set, h.peer)
+	}
+}
+
+// alarm has lookAt called at the given time, or before.
+func (c *Coordinator) alarm(h *host, at time.Time) {
+	if !h.alarm.IsZero() && !at.Before(h.alarm) {
+		return
+	}
+	h.alarm = at
+	c.timers.set(at, reminder{host: h.peer})
+}
+
+// lookAt does what time has made due for a host: leases that expired, a grace
+// that ran out, pauses that ended. Then it sets the next alarm.
+func (c *Coordinator) lookAt(h *host) {
+	if !h.alarm.IsZero() && c.now.Before(h.alarm) {
+		return
+	}
+	h.alarm = time.Time{}
+	if !h.lost.IsZero() && !c.now.Before(h.lost.Add(c.cfg.LostGrace)) {
+		c.giveUpHost(h)
+		return
+	}
+	for _, l := range slices.Clone(h.leases) {
+		if l.ending == nil && !c.now.Before(l.expires) {
+			c.giveUp(l, "lost", "the worker did not report for "+c.cfg.LeaseTTL.String())
+		}
+	}
+	for j, p := range h.paused {
+		if !c.now.Before(p.until) {
+			delete(h.paused, j)
+			c.touchHost(h)
+		}
+	}
+	if !h.member && len(h.leases) == 0 { // it reported and never sent an advert
+		c.settleHost(h)
+		delete(c.hosts, h.peer)
+		return
+	}
+	c.rearm(h)
+}
+
+// rearm sets the alarm for whatever comes first.
+func (c *Coordinator) rearm(h *host) {
+	var first time.Time
+	sooner := func(t time.Time) {
+		if first.IsZero() || t.Before(first) {
+			first = t
+		}
+	}
+	if !h.lost.IsZero() {
+		sooner(h.lost.Add(c.cfg.LostGrace))
+	}
+	for _, l := range h.leases {
+		if l.ending == nil {
+			sooner(l.expires)
+		}
+	}
+	for _, p := range h.paused {
+		sooner(p.until)
+	}
+	if !first.IsZero() {
+		c.alarm(h, first)
+	}
+}
+
+// giveUpHost forgets a member that stayed away.
+func (c *Coordinator) giveUpHost(h *host) {
+	reason := "the worker is gone"
+	if h.lostWhy != "" {
+		reason += ": " + h.lostWhy
+	}
+	for _, l := range slices.Clone(h.leases) {
+		if l.ending == nil { // else the fetch decides
+			c.giveUp(l, "lost", reason)
+		}
+	}
+	h.member, h.reported = false, false
+	c.settleHost(h)
+	delete(c.hosts, h.peer)
+}
+
+// pauseJob keeps a job away from a host for a while.
+func (c *Coordinator) pauseJob(h *host, j *job, d time.Duration, why string) {
+	if d <= 0 {
+		d = c.cfg.RefusalPause
+	}
+	if h.paused == nil {
+		h.paused = map[*job]pause{}
+	}
+	until := c.now.Add(min(d, c.cfg.RetryMax))
+	h.paused[j] = pause{until, why}
+	c.alarm(h, until)
+}
+
+// attach books a new lease on its host.
+func (c *Coordinator) attach(l *lease) {
+	l.host.leases = append(l.host.leases, l)
+	if l.ending == nil {
+		l.host.load++
+		l.host.memoryUsed += l.job.spec.Memory
+		c.alarm(l.host, l.expires)
+	}
+	c.settleHost(l.host)
+}
+
+// detach takes a lease off its host, which may then take another.
+func (c *Coordinator) detach(l *lease) {
+	h := l.host
+	if i := slices.Index(h.leases, l); i >= 0 {
+		h.leases = slices.Delete(h.leases, i, i+1)
+	}
+	c.unload(l)
+	c.touchHost(h)
+}
+
+// unload frees the slot of a lease whose run is over.
+func (c *Coordinator) unload(l *lease) {
+	if l.ending == nil {
+		l.host.load--
+		l.host.memoryUsed -= l.job.spec.Memory
+	}
+	if l.recalled {
+		l.recalled = false
+		l.host.recalls--
+	}
+}
+
+// ahead returns how many tasks of about that duration a host is given beyond
+// its slots: enough to last for Lookahead. With nothing known of the duration
+// it is one for each slot.
+func (c *Coordinator) ahead(h *host, d time.Duration, known bool) int {
+	switch {
+	case !known:
+		return min(h.slots, c.cfg.MaxAhead)
+	case d <= 0:
+		return c.cfg.MaxAhead
+	}
+	n := (int64(h.slots)*int64(c.cfg.Lookahead) + int64(d) - 1) / int64(d)
+	return int(min(max(n, 1), int64(c.cfg.MaxAhead)))
+}
+
+// offer describes the host to a policy, for tasks of about that duration.
+func (c *Coordinator) offer(h *host, d time.Duration, known bool) place.Host {
+	room := h.slots + c.ahead(h, d, known)
+	// Tasks ahead do not use memory yet: what is lent stretches as slots do.
+	stretched := h.memory/int64(h.slots)*int64(room) - h.memoryUsed
+	return place.Host{
+		Peer: h.peer, Slots: h.slots, Running: h.load, Free: room - h.load,
+		Memory: h.memory, MemoryFree: max(stretched, h.memory-h.memoryUsed),
+		Speed: h.speed, Since: h.since,
+	}
+}

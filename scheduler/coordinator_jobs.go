@@ -1,0 +1,414 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"godwit/scheduler/ledger"
+	"godwit/task"
+)
+
+type jobState uint8
+
+const (
+	jobFetching jobState = iota // its blocks are on their way; nothing was promised
+	jobOpen                     // durable and acknowledged
+	jobOver                     // every task has ended, or will not
+)
+
+// A job is what the coordinator keeps in memory of a job beside the ledger:
+// everything here can be made again from the ledger and from reports.
+type job struct {
+	id        task.JobID
+	spec      *task.Job
+	ledger    *ledger.Job
+	submitter task.PeerID
+	arrival   uint64
+	state     jobState
+	total     uint64
+
+	// Counters, so that a summary costs nothing. The tasks with a lease are
+	// len(live); what is left of total waits.
+	done, failed uint64
+	useful       time.Duration
+	wasted       time.Duration
+	reruns       uint64
+
+	live   map[uint64]*liveTask
+	wait   waiting
+	queued bool // in Coordinator.queue
+
+	mean     time.Duration // running mean of wall time, once measured
+	measured bool
+
+	// ready are the ended tasks not yet sent to the submitter, in the order
+	// they ended; sent are those sent and not known to be held.
+	ready  []uint64
+	sent   []uint64
+	credit bool // the submitter has answered the last Progress, or asked
+	asked  bool // it wants a summary even if there is nothing to bring
+	told   bool // it was told that nothing more will come
+
+	changed bool // in Coordinator.changed
+}
+
+// A liveTask is a task with at least one lease.
+type liveTask struct {
+	index   uint64
+	leases  []*lease
+	recalls int // how often it was taken back for an idle worker
+}
+
+// maxRecalls bounds how often one task is moved between queues, so that tasks
+// which fit nowhere better are not tossed about.
+const maxRecalls = 3
+
+func (c *Coordinator) newJob(id task.JobID, l *ledger.Job) *job {
+	c.arrived++
+	j := &job{
+		id: id, spec: l.Spec, ledger: l, submitter: l.Submitter, arrival: c.arrived, total: l.Spec.Sweep.Count(),
+		live: map[uint64]*liveTask{}, credit: true,
+	}
+	j.wait.queued = map[uint64]bool{}
+	c.jobs[id] = j
+	return j
+}
+
+// reopen makes a job of a restored ledger current again.
+func (c *Coordinator) reopen(id task.JobID, l *ledger.Job) {
+	j := c.newJob(id, l)
+	f := &l.Facts
+	j.useful, j.wasted, j.reruns = f.UsefulCPU, f.WastedCPU, f.Reruns
+	j.done, j.failed = f.Done.Count(), f.Failed.Minus(f.Done).Count()
+	for _, i := range sortedKeys(l.Rows) {
+		c.reopenTask(j, i)
+	}
+	j.state = jobOpen
+	j.moveCursor(0)
+	switch {
+	case f.Cancelled || f.Expired || j.done+j.failed == j.total:
+		j.state = jobOver
+	default:
+		c.recovering = true
+		c.armDeadline(j)
+		c.enqueue(j)
+	}
+}
+
+func (c *Coordinator) reopenTask(j *job, i uint64) {
+	row := j.ledger.Rows[i]
+	if n := len(row.Log); n > 1 {
+		j.reruns += uint64(n - 1)
+	}
+	if j.ledger.Delivered(i) {
+		c.kept = append(c.kept, task.TaskID{Job: j.id, Index: i})
+		return
+	}
+	switch row.Verdict(j.ledger.Rule()) {
+	case ledger.Done:
+		j.done++
+		j.ready = append(j.ready, i)
+	case ledger.Failed:
+		j.failed++
+		j.ready = append(j.ready, i)
+	default:
+		j.comeBack(i)
+		return
+	}
+	useful, wasted := cost(row)
+	j.useful, j.wasted = j.useful+useful, j.wasted+wasted
+}
+
+// cost adds up what the runs of an ended task took: those that agree were of
+// use, the others were not.
+func cost(row *ledger.Row) (useful, wasted time.Duration) {
+	for i := range row.Results {
+		wasted += row.Results[i].CPU
+	}
+	for i := range row.Failures {
+		wasted += row.Failures[i].Result.CPU
+	}
+	for _, r := range row.Agreed() {
+		useful += r.CPU
+	}
+	return useful, wasted - useful
+}
+
+// submit takes in a job, or answers what is known of it.
+func (c *Coordinator) submit(from task.PeerID, s *Submit) {
+	id := s.Record.ID()
+	if j := c.jobs[id]; j != nil {
+		if j.state != jobFetching && from == j.submitter {
+			c.offeredAgain(j, s.Have)
+		}
+		return
+	}
+	refuse := func(reason string, retry time.Duration) {
+		c.emit(Send{To: from, Message: Message{Accepted: &Accepted{Job: id, Error: reason, RetryAfter: retry}}})
+		c.decided(task.TaskID{Job: id}, "refused", from, reason)
+	}
+	spec, err := s.Record.Open()
+	switch {
+	case err != nil:
+		refuse(err.Error(), 0)
+	case s.Record.Submitter() != from:
+		refuse("only its submitter may offer a job", 0)
+	case len(c.jobs) >= c.cfg.MaxJobs && !c.forgetOldest():
+		refuse(fmt.Sprintf("the leader has %d jobs, and takes no more for now", len(c.jobs)), c.cfg.RetryMax)
+	default:
+		l := &ledger.Job{Record: s.Record, Spec: spec, Submitter: from, Rows: map[uint64]*ledger.Row{}}
+		j := c.newJob(id, l)
+		c.fetch(&fetching{key: coordinatorPrefix + ledger.JobKey(id), job: j, have: s.Have}, jobBlocks(id, spec), []task.PeerID{from})
+	}
+}
+
+// jobBlocks lists what a job needs held so that it can outlive its submitter.
+func jobBlocks(id task.JobID, spec *task.Job) []task.CID {
+	cids := []task.CID{task.CID(id), spec.Module}
+	for i := range spec.Inputs {
+		if f := &spec.Inputs[i]; f.Size > 0 {
+			cids = append(cids, f.CID)
+		}
+	}
+	slices.Sort(cids[2:])
+	return slices.Compact(cids)
+}
+
+// A fetching is a Fetch that was not answered: of a job's blocks, or of the
+// outputs of a lease's result.
+type fetching struct {
+	key   string
+	job   *job
+	have  []Range
+	lease *lease // nil when it is the job's
+}
+
+func (c *Coordinator) fetch(f *fetching, cids []task.CID, holders []task.PeerID) {
+	c.fetches[f.key] = f
+	c.emit(Fetch{Key: f.key, CIDs: cids, Holders: holders})
+}
+
+func (c *Coordinator) fetched(ev Fetched) {
+	f := c.fetches[ev.Key]
+	if f == nil {
+		return
+	}
+	delete(c.fetches, ev.Key)
+	if f.lease != nil {
+		c.outputsFetched(f.lease, ev.Err)
+		return
+	}
+	j := f.job
+	if ev.Err != "" {
+		delete(c.jobs, j.id)
+		c.emit(Send{To: j.submitter, Message: Message{Accepted: &Accepted{
+			Job: j.id, Error: task.ClipMessage("fetching the job's files failed: " + ev.Err), RetryAfter: c.cfg.RefusalPause,
+		}}})
+		return
+	}
+	c.open(j, f.have)
+}
+
+// open makes a job durable, acknowledges it and lets its tasks go.
+func (c *Coordinator) open(j *job, have []Range) {
+	j.state = jobOpen
+	c.ledger.Jobs[j.id] = j.ledger
+	c.emit(Persist{Key: coordinatorPrefix + ledger.JobKey(j.id), Value: j.ledger.Record.Encode()})
+	c.offeredAgain(j, have)
+	j.moveCursor(0)
+	c.armDeadline(j)
+	c.enqueue(j)
+	c.widened = true
+	c.endIfOver(j)
+}
+
+// offeredAgain acknowledges a job and starts bringing its results from where
+// the submitter says it is. What a submitter says it holds of its own job is
+// done, even if this copy of the ledger never heard of it.
+func (c *Coordinator) offeredAgain(j *job, have []Range) {
+	c.emit(Send{To: j.submitter, Message: Message{Accepted: &Accepted{Job: j.id}}})
+	held, err := ledger.MakeSet(have)
+	if err != nil || len(held) > 0 && held[len(held)-1].To > j.total {
+		return
+	}
+	// Whatever was on its way may be lost: begin anew with what it lacks.
+	j.sent, j.ready = append(j.sent, j.ready...), nil
+	c.delivered(j, held)
+	j.sent, j.ready = nil, j.sent
+	c.learn(j, held)
+	j.credit, j.asked = true, true
+	c.touch(j)
+}
+
+// learn takes as done what the submitter holds and this ledger has no end of.
+func (c *Coordinator) learn(j *job, held ledger.Set) {
+	news := held.Minus(j.ledger.Facts.Done).Minus(j.ledger.Facts.Failed)
+	if len(news) == 0 || j.state != jobOpen {
+		return
+	}
+	for _, i := range sortedKeys(j.live) { // those of live that are among them
+		if news.Contains(i) {
+			c.endLeases(j, i, DropSuperseded)
+		}
+	}
+	j.done += news.Count()
+	j.ledger.Facts.Done.Union(news)
+	j.moveCursor(j.wait.cursor)
+	c.persistFacts(j)
+	c.endIfOver(j)
+}
+
+func (c *Coordinator) persistFacts(j *job) {
+	c.emit(Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id), Value: j.ledger.Facts.Encode()})
+}
+
+// got notes what the submitter holds.
+func (c *Coordinator) got(from task.PeerID, g *Got) {
+	j := c.jobs[g.Job]
+	if j == nil || j.state == jobFetching || from != j.submitter {
+		return
+	}
+	held, err := ledger.MakeSet(g.Have)
+	if err != nil {
+		return
+	}
+	c.delivered(j, held)
+	j.credit = true
+	c.touch(j)
+}
+
+// delivered moves what was sent and is held by the submitter out of the way.
+func (c *Coordinator) delivered(j *job, held ledger.Set) {
+	n := len(c.kept)
+	arrived := func(i uint64) bool {
+		if !held.Contains(i) {
+			return false
+		}
+		if j.ledger.Verdict(i) == ledger.Failed {
+			j.ledger.Facts.Failed.Add(i)
+		} else {
+			j.ledger.Facts.Done.Add(i)
+		}
+		c.kept = append(c.kept, task.TaskID{Job: j.id, Index: i})
+		return true
+	}
+	j.sent = slices.DeleteFunc(j.sent, arrived)
+	if len(c.kept) > n {
+		c.compact(j)
+	}
+}
+
+// compact forgets the rows of delivered tasks beyond KeepRows, the oldest
+// first. The facts that replace them are written before they go.
+func (c *Coordinator) compact(j *job) {
+	over := len(c.kept) - c.cfg.KeepRows
+	if over <= 0 {
+		if j.state == jobOver {
+			c.persistFacts(j)
+		}
+		return
+	}
+	rewritten := map[*job]bool{j: true}
+	var keys []string
+	for _, id := range c.kept[:over] {
+		owner := c.jobs[id.Job]
+		row := owner.ledger.Rows[id.Index]
+		if row == nil {
+			continue
+		}
+		useful, wasted := cost(row)
+		f := &owner.ledger.Facts
+		f.UsefulCPU, f.WastedCPU = f.UsefulCPU+useful, f.WastedCPU+wasted
+		f.Reruns += uint64(max(len(row.Log)-1, 0))
+		delete(owner.ledger.Rows, id.Index)
+		rewritten[owner] = true
+		keys = append(keys, coordinatorPrefix+ledger.RowKey(id))
+	}
+	c.kept = slices.Delete(c.kept, 0, over)
+	for _, owner := range slices.SortedFunc(mapKeys(rewritten), func(a, b *job) int { return int(a.arrival) - int(b.arrival) }) {
+		c.persistFacts(owner)
+	}
+	for _, key := range keys {
+		c.emit(Persist{Key: key})
+	}
+}
+
+// cancel ends a job whose submitter says so.
+func (c *Coordinator) cancel(m *Cancel) {
+	j := c.jobs[m.Job]
+	if j == nil || j.state == jobFetching || !task.VerifyCancel(m.Job, j.ledger.Record.PublicKey, m.Signature) {
+		return
+	}
+	if j.state == jobOpen {
+		j.ledger.Facts.Cancelled = true
+		c.persistFacts(j)
+		c.end(j, DropCancelled)
+		c.decided(task.TaskID{Job: j.id}, "cancelled", j.submitter, "its submitter asked for it")
+	}
+	j.asked, j.credit = true, true
+	c.touch(j)
+}
+
+func (j *job) deadline() (time.Time, bool) {
+	return j.spec.Submitted.Add(j.spec.Deadline), j.spec.Deadline > 0
+}
+
+func (c *Coordinator) armDeadline(j *job) {
+	if at, ok := j.deadline(); ok {
+		c.timers.set(at, reminder{job: j.id})
+	}
+}
+
+func (c *Coordinator) checkDeadline(j *job) {
+	at, ok := j.deadline()
+	if !ok || c.now.Before(at) {
+		return
+	}
+	j.ledger.Facts.Expired = true
+	c.persistFacts(j)
+	c.end(j, DropExpired)
+	c.decided(task.TaskID{Job: j.id}, "expired", "", DropExpired)
+}
+
+// endIfOver ends a job of which every task has ended.
+func (c *Coordinator) endIfOver(j *job) {
+	if j.state == jobOpen && j.done+j.failed >= j.total {
+		c.end(j, DropSuperseded)
+		c.decided(task.TaskID{Job: j.id}, j.summary().State, j.submitter, "every task has ended")
+	}
+}
+
+// end takes a job out of work.
+func (c *Coordinator) end(j *job, reason string) {
+	for _, i := range sortedKeys(j.live) {
+		c.endLeases(j, i, reason)
+	}
+	j.state = jobOver
+	c.dequeue(j)
+	j.wait.back, j.wait.queued = nil, map[uint64]bool{}
+	for _, peer := range sortedKeys(c.hosts) {
+		delete(c.hosts[peer].paused, j)
+	}
+	c.touch(j)
+}
+
+// forgetOldest makes room for a new job: it drops the oldest one whose
+// submitter was told that it has everything, and says whether there was one.
+func (c *Coordinator) forgetOldest() bool {
+	jobs := c.inOrder()
+	k := slices.IndexFunc(jobs, func(j *job) bool { return j.told })
+	if k < 0 {
+		return false
+	}
+	j := jobs[k]
+	for _, i := range sortedKeys(j.ledger.Rows) {
+		c.emit(Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: j.id, Index: i})})
+	}
+	c.emit(Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id)})
+	c.emit(Persist{Key: coordinatorPrefix + ledger.JobKey(j.id)})
+	c.kept = slices.DeleteFunc(c.kept, func(id task.TaskID) bool { return id.Job == j.id })
+	delete(c.jobs, j.id)
+	delete(c.ledger.Jobs, j.id)
+	return true
+}

@@ -1,0 +1,245 @@
+package scheduler
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/place"
+	"godwit/task"
+)
+
+// placeWaiting asks the policy for new placements. A round leaves no waiting
+// task that any host would take; so the next one only need look at hosts that
+// have changed, or at all idle ones when something new waits.
+func (c *Coordinator) placeWaiting() {
+	hosts := c.candidates()
+	if c.recovering || len(c.queue) == 0 || len(hosts) == 0 {
+		return
+	}
+	d, known := c.queue[0].duration()
+	view := &queueView{c: c, hosts: hosts, jobs: c.queue}
+	offers := make([]place.Host, 0, len(hosts))
+	for _, h := range hosts {
+		if o := c.offer(h, d, known); o.Free > 0 {
+			offers = append(offers, o)
+		}
+	}
+	if len(offers) == 0 {
+		return
+	}
+	rng := rand.New(rand.NewPCG(c.epoch, c.seq))
+	for _, p := range c.policy.Place(c.now, view, offers, c.forecast, rng) {
+		c.placeOne(view, p)
+	}
+	view.rest()
+	for _, j := range slices.Clone(c.queue) {
+		if !j.hasWaiting() {
+			c.dequeue(j)
+		}
+	}
+}
+
+// candidates returns the hosts to place on in this Step, sorted.
+func (c *Coordinator) candidates() []*host {
+	var hosts []*host
+	for _, h := range c.touched {
+		h.touched = false
+		if h.eligible() && (!c.widened || c.idle[h.peer] == nil) {
+			hosts = append(hosts, h)
+		}
+	}
+	if c.widened {
+		hosts = slices.AppendSeq(hosts, maps.Values(c.idle))
+	}
+	slices.SortFunc(hosts, func(a, b *host) int { return cmp.Compare(a.peer, b.peer) })
+	return hosts
+}
+
+// placeOne gives a lease as the policy says. A policy that names a host or a
+// task that it was not shown is not heeded.
+func (c *Coordinator) placeOne(view *queueView, p place.Placement) {
+	k := slices.IndexFunc(view.shown, func(r *liveRef) bool { return !r.placed && r.index == p.Task.Index && r.job.id == p.Task.Job })
+	h := c.hosts[p.Peer]
+	if k < 0 || h == nil || !h.eligible() {
+		return
+	}
+	ref := view.shown[k]
+	ref.placed = true
+	j := ref.job
+	if slices.Contains(j.workersOf(ref.index), h.peer) {
+		ref.placed = false
+		return
+	}
+	c.seq++
+	l := c.addLease(j, h, ref.index, Attempt{Epoch: c.epoch, Seq: c.seq}, p.Reason, nil)
+	c.post(l)
+	c.decided(p.Task, "placed", h.peer, p.Reason)
+}
+
+// post puts a lease in this Step's letter to its worker, with those who hold
+// the job's blocks.
+func (c *Coordinator) post(l *lease) {
+	m := c.letter(l.host.peer)
+	if m.place == nil {
+		m.place = &Place{Epoch: c.epoch, Holders: map[task.JobID][]task.PeerID{}}
+	}
+	m.place.Leases = append(m.place.Leases, Lease{Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL})
+	if _, ok := m.place.Holders[l.job.id]; !ok {
+		holders := []task.PeerID{c.self}
+		if l.job.submitter != c.self {
+			holders = append(holders, l.job.submitter)
+		}
+		m.place.Holders[l.job.id] = holders
+	}
+}
+
+// recall takes tasks that wait at one worker back when nothing waits here and
+// another worker is idle. The worker answers with a refusal if the task had
+// not started; only then is it placed again, so that nothing runs twice.
+func (c *Coordinator) recall() {
+	if len(c.queue) > 0 || len(c.idle) == 0 || len(c.backlog) == 0 || c.recovering {
+		return
+	}
+	slots, pending := 0, 0
+	for _, h := range c.idle {
+		slots += h.slots - h.load
+	}
+	behind := slices.SortedFunc(maps.Values(c.backlog), func(a, b *host) int {
+		return cmp.Or(cmp.Compare(b.load-b.slots-b.recalls, a.load-a.slots-a.recalls), cmp.Compare(a.peer, b.peer))
+	})
+	for _, h := range behind {
+		pending += h.recalls
+	}
+	for _, h := range behind {
+		for n := h.load - h.slots - h.recalls; n > 0 && pending < slots; n-- {
+			if !c.recallFrom(h) {
+				break
+			}
+			pending++
+		}
+	}
+}
+
+// recallFrom asks for the lease that would start last, if its wait is worth it
+// and an idle host could run it.
+func (c *Coordinator) recallFrom(h *host) bool {
+	for k := len(h.leases) - 1; k >= 0; k-- {
+		l := h.leases[k]
+		if l.recalled || l.running || l.ending != nil || l.task.recalls >= maxRecalls {
+			continue
+		}
+		if !c.worthRecall(h, l) || !c.idleFor(l) {
+			return false
+		}
+		l.recalled = true
+		l.task.recalls++
+		h.recalls++
+		c.drop(h.peer, l.taskID(), l.attempt, DropRecall)
+		return true
+	}
+	return false
+}
+
+func (c *Coordinator) worthRecall(h *host, l *lease) bool {
+	d, known := l.job.duration()
+	if !known || h.slots == 0 {
+		return true
+	}
+	return d*time.Duration(h.load-h.slots) >= c.cfg.RecallWorth*time.Duration(h.slots)
+}
+
+// idleFor says whether an idle host could run the task.
+func (c *Coordinator) idleFor(l *lease) bool {
+	for _, h := range c.idle {
+		if _, paused := h.paused[l.job]; paused || h.memory-h.memoryUsed < l.job.spec.Memory {
+			continue
+		}
+		if !slices.Contains(l.job.workersOf(l.task.index), h.peer) {
+			return true
+		}
+	}
+	return false
+}
+
+// window is how many results may be on their way to a submitter, so that one
+// slow fetch does not hold up the rest.
+const window = 4 * MaxProgress
+
+// sendProgress brings the submitter what it lacks, a batch at a time: the next
+// goes out when it has answered the last. With nothing to bring, it tells how
+// the job stands if that was asked for, and that it is over when it is.
+func (c *Coordinator) sendProgress(j *job) {
+	if j.state == jobFetching || !j.credit {
+		return
+	}
+	p := &Progress{Job: j.id}
+	size := 0
+	for len(j.ready) > 0 && len(p.Tasks) < MaxProgress && len(j.sent) < window {
+		i := j.ready[0]
+		row := j.ledger.Rows[i]
+		if row == nil || j.ledger.Delivered(i) {
+			j.ready = j.ready[1:]
+			continue
+		}
+		t := summarize(j, i, row)
+		if size += summaryBytes(&t); size > batchBytes && len(p.Tasks) > 0 {
+			break
+		}
+		p.Tasks = append(p.Tasks, t)
+		j.ready, j.sent = j.ready[1:], append(j.sent, i)
+	}
+	over := j.state == jobOver && len(j.ready) == 0 && len(j.sent) == 0 && !j.told
+	if len(p.Tasks) == 0 && !j.asked && !over {
+		return
+	}
+	j.credit = len(p.Tasks) == 0
+	j.asked = false
+	p.Summary = j.summary()
+	if len(p.Tasks) == 0 && (len(j.ready) > 0 || len(j.sent) > 0) && j.state == jobOver {
+		p.Summary.State = JobRunning // results are still on their way
+	}
+	c.emit(Send{To: j.submitter, Message: Message{Progress: p}})
+	if over {
+		j.told = true
+		c.persistFacts(j)
+		c.emit(Release{Job: j.id})
+	}
+}
+
+// summarize tells the whole story of an ended task. Of many large agreeing
+// results as many are told as a frame holds.
+func summarize(j *job, i uint64, row *ledger.Row) TaskSummary {
+	rule := j.ledger.Rule()
+	t := TaskSummary{Index: i, Attempts: row.Log}
+	if row.Verdict(rule) == ledger.Done {
+		t.Results = row.Agreed()
+		return t
+	}
+	t.Failed, t.Reason = true, row.Why(rule)
+	size := 0
+	for k := len(row.Failures) - 1; k >= 0; k-- { // the latest matter most
+		r := row.Failures[k].Result
+		if size += resultBytes(&r); size > batchBytes && len(t.Results) > 0 {
+			break
+		}
+		t.Results = append(t.Results, r)
+	}
+	return t
+}
+
+func summaryBytes(t *TaskSummary) int {
+	const perAttempt = 300
+	n := perAttempt * len(t.Attempts)
+	for i := range t.Results {
+		n += resultBytes(&t.Results[i])
+	}
+	return n
+}
+
+// mapKeys returns a map's keys in no order: sort them.
+func mapKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }

@@ -1,0 +1,379 @@
+package scheduler
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler/ledger"
+	"godwit/task"
+)
+
+// report takes in what a worker says.
+func (c *Coordinator) report(from task.PeerID, r *Report) {
+	c.outrun(r.Epoch)
+	h := c.host(from)
+	h.reported, h.lost = true, time.Time{}
+	h.slots, h.state = min(max(r.Slots, 0), maxSlots), overlay.State(r.State)
+	if r.Full {
+		c.ack(from) // so that the worker knows it is heard
+		if !h.member {
+			c.alarm(h, c.now.Add(c.cfg.LeaseTTL))
+		}
+	}
+	for i := range r.Ended {
+		c.ended(h, &r.Ended[i])
+	}
+	for i := range r.Refused {
+		c.refused(h, &r.Refused[i])
+	}
+	for i := range r.Held {
+		c.heldBy(h, &r.Held[i])
+	}
+	if r.Full {
+		c.missing(h, r)
+	}
+	c.touchHost(h)
+}
+
+// outrun begins a later term when a worker has obeyed a later one than ours:
+// it would not listen to us otherwise. That happens when this node lost its
+// disk.
+func (c *Coordinator) outrun(epoch uint64) {
+	if epoch > c.epoch && epoch-c.epoch <= maxEpochJump {
+		c.epoch, c.seq = epoch+1, 0
+		c.persistEpoch()
+	}
+}
+
+// leaseOf returns the host's lease of that attempt.
+func leaseOf(j *job, h *host, i uint64, a Attempt) *lease {
+	if t := j.live[i]; t != nil {
+		for _, l := range t.leases {
+			if l.host == h && l.attempt == a {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+// current returns the job that a worker speaks of, if there is such a task.
+func (c *Coordinator) current(id task.TaskID) *job {
+	j := c.jobs[id.Job]
+	if j == nil || j.state == jobFetching || id.Index >= j.total {
+		return nil
+	}
+	return j
+}
+
+// heldBy renews a lease, takes up one that a former term gave or that was
+// given up too soon, or has it dropped.
+func (c *Coordinator) heldBy(h *host, held *Held) {
+	j := c.current(held.Task)
+	if j == nil {
+		if !c.recovering {
+			c.drop(h.peer, held.Task, held.Attempt, DropUnknown)
+		}
+		return
+	}
+	if l := leaseOf(j, h, held.Task.Index, held.Attempt); l != nil {
+		c.renew(l, held.Running)
+		return
+	}
+	switch {
+	case j.ledger.Facts.Cancelled:
+		c.drop(h.peer, held.Task, held.Attempt, DropCancelled)
+	case c.mayAdopt(j, h, held):
+		c.adopt(j, h, held.Task.Index, held.Attempt, nil).running = held.Running
+	default:
+		c.drop(h.peer, held.Task, held.Attempt, DropSuperseded)
+	}
+}
+
+func (c *Coordinator) renew(l *lease, running bool) {
+	l.expires = c.now.Add(c.cfg.LeaseTTL)
+	l.running = l.running || running
+	if l.running && l.recalled { // the recall came too late
+		l.recalled = false
+		l.host.recalls--
+	}
+}
+
+// mayAdopt says whether a lease that is not on the books should be: when the
+// task needs the run, or when it runs there already while its replacement may
+// not have started. The first to end wins then.
+func (c *Coordinator) mayAdopt(j *job, h *host, held *Held) bool {
+	i := held.Task.Index
+	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), h.peer) {
+		return false
+	}
+	if j.wants(i) > 0 {
+		return true
+	}
+	t := j.live[i]
+	return held.Running && t != nil && slices.ContainsFunc(t.leases, func(l *lease) bool { return !l.running && l.ending == nil })
+}
+
+// adopt books a lease that this coordinator did not give, or had given up.
+func (c *Coordinator) adopt(j *job, h *host, i uint64, a Attempt, ending *Ending) *lease {
+	l := c.addLease(j, h, i, a, "taken up from the worker's report", ending)
+	c.decided(task.TaskID{Job: j.id, Index: i}, "adopted", h.peer, l.reason)
+	return l
+}
+
+// addLease books a lease and notes it in the task's row.
+func (c *Coordinator) addLease(j *job, h *host, i uint64, a Attempt, reason string, ending *Ending) *lease {
+	t := j.live[i]
+	if t == nil {
+		t = &liveTask{index: i}
+		j.live[i] = t
+	}
+	l := &lease{
+		job: j, task: t, attempt: a, host: h, start: c.now, expires: c.now.Add(c.cfg.LeaseTTL), reason: reason, ending: ending,
+	}
+	t.leases = append(t.leases, l)
+	row := j.ledger.Row(i)
+	if len(row.Log) > 0 && row.Note(AttemptLog{Attempt: a, Worker: h.peer, Start: c.now, Reason: reason}) {
+		j.reruns++
+	} else {
+		row.Note(AttemptLog{Attempt: a, Worker: h.peer, Start: c.now, Reason: reason})
+	}
+	if j.wait.cursor == i { // taken up before the cursor came to it
+		j.moveCursor(i)
+	}
+	c.attach(l)
+	c.touch(j)
+	return l
+}
+
+// missing gives up the leases that a worker should have and does not. One
+// given a moment ago may have crossed the report on its way.
+func (c *Coordinator) missing(h *host, r *Report) {
+	if len(h.leases) == 0 {
+		return
+	}
+	type name struct {
+		id task.TaskID
+		a  Attempt
+	}
+	listed := make(map[name]bool, len(r.Held)+len(r.Ended))
+	for i := range r.Held {
+		listed[name{r.Held[i].Task, r.Held[i].Attempt}] = true
+	}
+	for i := range r.Ended {
+		listed[name{r.Ended[i].Result.Task, r.Ended[i].Attempt}] = true
+	}
+	for _, l := range slices.Clone(h.leases) {
+		young := c.now.Before(l.start.Add(2 * c.cfg.ReportEvery))
+		if !young && l.ending == nil && !listed[name{l.taskID(), l.attempt}] {
+			c.giveUp(l, "lost", "the worker does not have it any more")
+		}
+	}
+}
+
+func (l *lease) taskID() task.TaskID { return task.TaskID{Job: l.job.id, Index: l.task.index} }
+
+// refused takes a lease back unrun.
+func (c *Coordinator) refused(h *host, r *Refusal) {
+	j := c.current(r.Task)
+	if j == nil {
+		return
+	}
+	l := leaseOf(j, h, r.Task.Index, r.Attempt)
+	if l == nil || l.ending != nil {
+		return
+	}
+	if l.recalled || r.Reason == DropRecall {
+		c.giveUp(l, "superseded", DropRecall)
+		return
+	}
+	c.pauseJob(h, j, r.RetryAfter, "it refused: "+r.Reason)
+	c.giveUp(l, "refused", task.ClipMessage(r.Reason))
+}
+
+// giveUp ends a lease without a result and lets the task wait again.
+func (c *Coordinator) giveUp(l *lease, outcome, reason string) {
+	j, i := l.job, l.task.index
+	c.removeLease(l, outcome, reason)
+	c.decided(task.TaskID{Job: j.id, Index: i}, "requeued", l.host.peer, reason)
+	c.waitAgain(j, i)
+}
+
+// waitAgain puts a task back in the queue if it wants another placement.
+func (c *Coordinator) waitAgain(j *job, i uint64) {
+	if j.state != jobOpen || j.wants(i) == 0 {
+		return
+	}
+	j.comeBack(i)
+	c.enqueue(j)
+	c.widened = true
+}
+
+// removeLease takes a lease off the books and notes how it ended.
+func (c *Coordinator) removeLease(l *lease, outcome, reason string) {
+	j, t := l.job, l.task
+	if k := slices.Index(t.leases, l); k >= 0 {
+		t.leases = slices.Delete(t.leases, k, k+1)
+	}
+	if len(t.leases) == 0 {
+		delete(j.live, t.index)
+	}
+	j.ledger.Row(t.index).Note(AttemptLog{
+		Attempt: l.attempt, Worker: l.host.peer, Start: l.start, End: c.now, Outcome: outcome, Reason: reason,
+	})
+	c.detach(l)
+	c.touch(j)
+}
+
+// endLeases ends every lease of a task that is over.
+func (c *Coordinator) endLeases(j *job, i uint64, reason string) {
+	t := j.live[i]
+	if t == nil {
+		return
+	}
+	for _, l := range slices.Clone(t.leases) {
+		if l.ending == nil {
+			c.drop(l.host.peer, l.taskID(), l.attempt, reason)
+		}
+		c.removeLease(l, "superseded", reason)
+	}
+}
+
+// ended takes in a result. It is acknowledged once it is durable, or of no use.
+func (c *Coordinator) ended(h *host, e *Ending) {
+	r := &e.Result
+	if r.Worker != h.peer {
+		return
+	}
+	j := c.current(r.Task)
+	if j == nil {
+		if !c.recovering {
+			c.thank(h, e)
+		}
+		return
+	}
+	i := r.Task.Index
+	l := leaseOf(j, h, i, e.Attempt)
+	if l != nil && l.ending != nil {
+		return // its outputs are being fetched
+	}
+	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || c.known(j, e) {
+		if l != nil {
+			c.removeLease(l, r.Outcome.String(), "the task had ended")
+		}
+		j.wasted += r.CPU
+		c.thank(h, e)
+		return
+	}
+	if err := r.Verify(); err != nil {
+		c.spoiled(h, j, l, e, err.Error())
+		return
+	}
+	cids := remoteOutputs(r)
+	if r.Outcome != task.Completed || len(cids) == 0 {
+		c.accept(h, j, l, e)
+		return
+	}
+	if l == nil {
+		l = c.adopt(j, h, i, e.Attempt, e)
+	} else {
+		c.unload(l)
+		l.ending = e
+		c.touchHost(h)
+	}
+	a := e.Attempt
+	key := taskKey(coordinatorPrefix+"o/", r.Task) + "/" + strconv.FormatUint(a.Epoch, 10) + "." + strconv.FormatUint(a.Seq, 10)
+	c.fetch(&fetching{key: key, job: j, lease: l}, cids, []task.PeerID{h.peer})
+}
+
+// known says whether the result is in the ledger: its acknowledgement was lost.
+func (c *Coordinator) known(j *job, e *Ending) bool {
+	row := j.ledger.Rows[e.Result.Task.Index]
+	if row == nil {
+		return false
+	}
+	return slices.ContainsFunc(row.Failures, func(f ledger.Failure) bool { return f.Attempt == e.Attempt }) ||
+		slices.ContainsFunc(row.Log, func(l AttemptLog) bool {
+			var o task.Outcome
+			return l.Attempt == e.Attempt && !l.End.IsZero() && o.UnmarshalText([]byte(l.Outcome)) == nil
+		})
+}
+
+func (c *Coordinator) thank(h *host, e *Ending) {
+	ack := c.ack(h.peer)
+	ack.Ended = append(ack.Ended, AttemptName{Task: e.Result.Task, Attempt: e.Attempt})
+}
+
+// spoiled ends an attempt whose result is no good.
+func (c *Coordinator) spoiled(h *host, j *job, l *lease, e *Ending, why string) {
+	c.thank(h, e)
+	c.pauseJob(h, j, c.cfg.RefusalPause, why)
+	if l != nil {
+		c.giveUp(l, "refused", why)
+	}
+}
+
+// outputsFetched goes on with a result whose outputs are here, or not to be
+// had. In the latter case the worker, if it still is there, reports it again.
+func (c *Coordinator) outputsFetched(l *lease, failure string) {
+	if t := l.job.live[l.task.index]; t == nil || !slices.Contains(t.leases, l) {
+		return // the task ended in the meantime
+	}
+	e := l.ending
+	if failure != "" {
+		c.spoiled(l.host, l.job, l, e, task.ClipMessage("fetching the outputs failed: "+failure))
+		return
+	}
+	c.accept(l.host, l.job, l, e)
+}
+
+// accept makes a result a fact and draws the conclusion.
+func (c *Coordinator) accept(h *host, j *job, l *lease, e *Ending) {
+	i, r := e.Result.Task.Index, &e.Result
+	row := j.ledger.Row(i)
+	row.AddResult(e.Attempt, *r)
+	reason := r.Message
+	if l != nil {
+		if reason == "" {
+			reason = l.reason
+		}
+		c.removeLease(l, r.Outcome.String(), reason)
+	} else {
+		row.Note(AttemptLog{Attempt: e.Attempt, Worker: h.peer, Start: c.now.Add(-r.Wall), End: c.now, Outcome: r.Outcome.String(), Reason: reason})
+	}
+	if r.Outcome == task.Completed {
+		j.measure(r.Wall)
+	}
+	c.conclude(j, i, row)
+	c.emit(Persist{Key: coordinatorPrefix + ledger.RowKey(r.Task), Value: row.Encode()})
+	c.thank(h, e)
+	if r.Outcome == task.Interrupted || r.Outcome == task.HostError {
+		j.wasted += r.CPU
+		c.pauseJob(h, j, c.cfg.RefusalPause, "the last task of the job ended there as "+r.Outcome.String())
+	}
+	c.touch(j)
+	c.endIfOver(j)
+}
+
+// conclude ends a task whose results say so, and lets it wait for another run
+// otherwise.
+func (c *Coordinator) conclude(j *job, i uint64, row *ledger.Row) {
+	id := task.TaskID{Job: j.id, Index: i}
+	switch row.Verdict(j.ledger.Rule()) {
+	case ledger.Open:
+		c.waitAgain(j, i)
+		return
+	case ledger.Done:
+		j.done++
+		c.decided(id, "done", "", "")
+	case ledger.Failed:
+		j.failed++
+		c.decided(id, "failed", "", row.Why(j.ledger.Rule()))
+	}
+	c.endLeases(j, i, DropSuperseded)
+	useful, wasted := cost(row)
+	j.useful, j.wasted = j.useful+useful, j.wasted+wasted
+	j.ready = append(j.ready, i)
+}

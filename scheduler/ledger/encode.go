@@ -1,0 +1,196 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"godwit/task"
+)
+
+// Keys of the durable form: one for each job's record, one for its facts, one
+// for each row, so that a result costs the writing of one row.
+const (
+	jobPrefix   = "j/"
+	factsPrefix = "f/"
+	rowPrefix   = "r/"
+	indexDigits = 16 // hexadecimal, so that keys sort as indices do
+)
+
+// JobKey returns the key of a job's record.
+func JobKey(id task.JobID) string { return jobPrefix + string(id) }
+
+// FactsKey returns the key of a job's facts.
+func FactsKey(id task.JobID) string { return factsPrefix + string(id) }
+
+// RowKey returns the key of a task's row.
+func RowKey(id task.TaskID) string {
+	hex := strconv.FormatUint(id.Index, 16)
+	return rowPrefix + string(id.Job) + "/" + strings.Repeat("0", indexDigits-len(hex)) + hex
+}
+
+// ParseRowKey is the inverse of RowKey. It fails for any other string.
+func ParseRowKey(key string) (task.TaskID, error) {
+	rest, ok := strings.CutPrefix(key, rowPrefix)
+	job, hex, ok2 := strings.Cut(rest, "/")
+	i, err := strconv.ParseUint(hex, 16, 64)
+	id := task.TaskID{Job: task.JobID(job), Index: i}
+	if !ok || !ok2 || err != nil || RowKey(id) != key {
+		return task.TaskID{}, fmt.Errorf("ledger: %q is not the key of a row", key)
+	}
+	return id, nil
+}
+
+// Encode returns the durable form of the row.
+func (r *Row) Encode() []byte { return encode(r) }
+
+// Encode returns the durable form of the facts.
+func (f *Facts) Encode() []byte { return encode(f) }
+
+// encode cannot fail for the types of this package: they hold numbers, valid
+// strings and bytes.
+func encode(v any) []byte {
+	b, err := task.Encode(v)
+	if err != nil {
+		panic("ledger: " + err.Error())
+	}
+	return b
+}
+
+// DecodeRow reads what Row.Encode wrote, and refuses a row that breaks the
+// order that the type promises.
+func DecodeRow(b []byte) (*Row, error) {
+	r := new(Row)
+	if err := task.Decode(b, r); err != nil {
+		return nil, fmt.Errorf("ledger: row: %w", err)
+	}
+	if len(r.Results) > MaxResults || len(r.Failures) > MaxResults || len(r.Log) > MaxLog {
+		return nil, errors.New("ledger: row beyond its bounds")
+	}
+	increasing := func(i int, c int) bool { return i == 0 || c < 0 }
+	for i := range r.Results {
+		if !increasing(i, compareResults(r.Results[max(i-1, 0)], r.Results[i])) {
+			return nil, errors.New("ledger: results of a row are out of order")
+		}
+	}
+	for i := range r.Failures {
+		if !increasing(i, r.Failures[max(i-1, 0)].Attempt.Compare(r.Failures[i].Attempt)) {
+			return nil, errors.New("ledger: failures of a row are out of order")
+		}
+	}
+	for i := range r.Log {
+		if !increasing(i, r.Log[max(i-1, 0)].Attempt.Compare(r.Log[i].Attempt)) {
+			return nil, errors.New("ledger: log of a row is out of order")
+		}
+	}
+	return r, nil
+}
+
+// DecodeFacts reads what Facts.Encode wrote.
+func DecodeFacts(b []byte) (*Facts, error) {
+	f := new(Facts)
+	if err := task.Decode(b, f); err != nil {
+		return nil, fmt.Errorf("ledger: facts: %w", err)
+	}
+	return f, errors.Join(f.Done.check(), f.Failed.check())
+}
+
+// Pairs returns the whole durable form, key to value.
+func (l *Ledger) Pairs() map[string][]byte {
+	out := map[string][]byte{}
+	for id, j := range l.Jobs {
+		out[JobKey(id)] = j.Record.Encode()
+		out[FactsKey(id)] = j.Facts.Encode()
+		for i, row := range j.Rows {
+			out[RowKey(task.TaskID{Job: id, Index: i})] = row.Encode()
+		}
+	}
+	return out
+}
+
+// Load reads a durable form into a new ledger. What cannot be read, and what
+// belongs to no job, is left out and told in the error; the rest is good:
+// losing a row costs a rerun, losing the ledger would cost them all.
+func Load(pairs map[string][]byte) (*Ledger, error) {
+	l := New()
+	var errs []error
+	// Keys sort facts, jobs, rows; records must come first.
+	keys := sortedKeys(pairs)
+	for _, prefix := range []string{jobPrefix, factsPrefix, rowPrefix} {
+		for _, key := range keys {
+			if strings.HasPrefix(key, prefix) {
+				if err := l.load(key, pairs[key]); err != nil {
+					errs = append(errs, fmt.Errorf("reading %s: %w", key, err))
+				}
+			}
+		}
+	}
+	return l, errors.Join(errs...)
+}
+
+func (l *Ledger) load(key string, value []byte) error {
+	if id, ok := strings.CutPrefix(key, jobPrefix); ok {
+		return l.loadJob(task.JobID(id), value)
+	}
+	if id, ok := strings.CutPrefix(key, factsPrefix); ok {
+		f, err := DecodeFacts(value)
+		j := l.Jobs[task.JobID(id)]
+		if err != nil || j == nil {
+			return errors.Join(err, missing(j))
+		}
+		j.Facts = *f
+		return nil
+	}
+	id, err := ParseRowKey(key)
+	if err != nil {
+		return err
+	}
+	row, err := DecodeRow(value)
+	j := l.Jobs[id.Job]
+	if err != nil || j == nil {
+		return errors.Join(err, missing(j))
+	}
+	if id.Index >= j.Spec.Sweep.Count() {
+		return fmt.Errorf("the job has %d tasks", j.Spec.Sweep.Count())
+	}
+	j.Rows[id.Index] = row
+	return nil
+}
+
+func (l *Ledger) loadJob(id task.JobID, value []byte) error {
+	rec, err := task.DecodeRecord(value)
+	if err != nil {
+		return err
+	}
+	if rec.ID() != id {
+		return errors.New("the record is another job's")
+	}
+	_, err = l.Add(rec)
+	return err
+}
+
+func missing(j *Job) error {
+	if j != nil {
+		return nil
+	}
+	return errors.New("its job is not in the ledger")
+}
+
+// Digest returns a hash of everything in the ledger: two copies that know the
+// same have the same.
+func (l *Ledger) Digest() [32]byte {
+	pairs := l.Pairs()
+	h := sha256.New()
+	var n [8]byte
+	for _, key := range sortedKeys(pairs) {
+		for _, part := range [][]byte{[]byte(key), pairs[key]} {
+			binary.BigEndian.PutUint64(n[:], uint64(len(part)))
+			h.Write(slices.Concat(n[:], part))
+		}
+	}
+	return [32]byte(h.Sum(nil))
+}

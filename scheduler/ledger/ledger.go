@@ -1,0 +1,90 @@
+package ledger
+
+import (
+	"time"
+
+	"godwit/task"
+)
+
+// A Ledger is one copy of the record of an overlay. The zero value is not
+// ready; see New. It is not safe for concurrent use.
+type Ledger struct {
+	Jobs map[task.JobID]*Job
+}
+
+// New returns an empty ledger.
+func New() *Ledger { return &Ledger{Jobs: map[task.JobID]*Job{}} }
+
+// A Job is one submission and what is known of its tasks.
+type Job struct {
+	Record    task.Record // immutable; its ID is the job's
+	Spec      *task.Job   // what Record opens to; read only
+	Submitter task.PeerID
+	Facts     Facts
+	// Rows are the tasks touched and not yet compacted, by index.
+	Rows map[uint64]*Row
+}
+
+// Facts are what is known of a job beside its rows. Each field only grows.
+type Facts struct {
+	Cancelled bool `cbor:"1,keyasint,omitempty"` // its submitter ended it
+	Expired   bool `cbor:"2,keyasint,omitempty"` // its deadline passed before it was done
+	// Done and Failed are the tasks whose story is over and held by the
+	// submitter. Their rows may be gone. An index in both is done.
+	Done   Set `cbor:"3,keyasint,omitempty"`
+	Failed Set `cbor:"4,keyasint,omitempty"`
+	// What the rows compacted away had cost.
+	UsefulCPU time.Duration `cbor:"5,keyasint,omitempty"`
+	WastedCPU time.Duration `cbor:"6,keyasint,omitempty"`
+	Reruns    uint64        `cbor:"7,keyasint,omitempty"`
+}
+
+// Add opens a record and puts its job in the ledger. A job already there is
+// returned as it is. It fails for a record that does not open.
+func (l *Ledger) Add(rec task.Record) (*Job, error) {
+	id := rec.ID()
+	if j, ok := l.Jobs[id]; ok {
+		return j, nil
+	}
+	spec, err := rec.Open()
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{Record: rec, Spec: spec, Submitter: rec.Submitter(), Rows: map[uint64]*Row{}}
+	l.Jobs[id] = j
+	return j, nil
+}
+
+// Rule returns what the job asks of results.
+func (j *Job) Rule() Rule { return Rule{j.Spec.Replicas, j.Spec.Retries} }
+
+// Delivered says whether the submitter holds the end of task i.
+func (j *Job) Delivered(i uint64) bool {
+	return j.Facts.Done.Contains(i) || j.Facts.Failed.Contains(i)
+}
+
+// Verdict derives whether task i is over.
+func (j *Job) Verdict(i uint64) Verdict {
+	if j.Facts.Done.Contains(i) {
+		return Done
+	}
+	if row := j.Rows[i]; row != nil {
+		if v := row.Verdict(j.Rule()); v != Open {
+			return v
+		}
+	}
+	if j.Facts.Failed.Contains(i) {
+		return Failed
+	}
+	return Open
+}
+
+// Row returns the row of task i, made if there is none.
+func (j *Job) Row(i uint64) *Row {
+	row := j.Rows[i]
+	if row == nil {
+		row = new(Row)
+		j.Rows[i] = row
+	}
+	return row
+}

@@ -1,0 +1,229 @@
+package ledger
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"godwit/task"
+)
+
+// An Attempt numbers the placements of a task: by the leader's epoch, then by
+// the leader's own count within it. Attempts of one task are ordered, and a
+// later one supersedes an earlier one.
+type Attempt struct {
+	Epoch uint64 `cbor:"1,keyasint" json:"epoch"`
+	Seq   uint64 `cbor:"2,keyasint" json:"seq"`
+}
+
+// Less orders attempts.
+func (a Attempt) Less(b Attempt) bool { return a.Compare(b) < 0 }
+
+// Compare orders attempts as package cmp does.
+func (a Attempt) Compare(b Attempt) int {
+	return cmp.Or(cmp.Compare(a.Epoch, b.Epoch), cmp.Compare(a.Seq, b.Seq))
+}
+
+// An AttemptLog is one placement of a task and how it ended.
+type AttemptLog struct {
+	Attempt Attempt     `cbor:"1,keyasint" json:"attempt"`
+	Worker  task.PeerID `cbor:"2,keyasint" json:"worker"`
+	Start   time.Time   `cbor:"3,keyasint" json:"start"`
+	End     time.Time   `cbor:"4,keyasint" json:"end"`     // zero while it runs
+	Outcome string      `cbor:"5,keyasint" json:"outcome"` // task.Outcome's text, or "lost", "superseded", "refused", ""
+	Reason  string      `cbor:"6,keyasint" json:"reason"`  // why there, or why it ended so
+}
+
+// A Failure is an attempt that ended by the task's own fault.
+type Failure struct {
+	Attempt Attempt     `cbor:"1,keyasint"`
+	Result  task.Result `cbor:"2,keyasint"`
+}
+
+// Bounds of a row. The log forgets its oldest entries beyond MaxLog; results
+// and failures are bounded by the job's Replicas and Retries long before.
+const (
+	MaxLog     = 32
+	MaxResults = 4096
+)
+
+// A Row is what is known of one task that was touched. The zero value is a
+// task that nothing is known of.
+type Row struct {
+	// Results are the completed runs, sorted by worker, then digest; of one
+	// worker and digest there is one.
+	Results []task.Result `cbor:"1,keyasint"`
+	// Failures are the runs that failed by themselves, sorted by attempt, each
+	// attempt once.
+	Failures []Failure `cbor:"2,keyasint"`
+	// Log has the latest MaxLog placements, sorted by attempt, each once.
+	Log []AttemptLog `cbor:"3,keyasint"`
+}
+
+// A Rule is what a job asks of its tasks' results: see task.Job.
+type Rule struct{ Replicas, Retries int }
+
+// A Verdict is what the results of a task amount to.
+type Verdict uint8
+
+// The verdicts. A later result can turn Failed into Done, never back.
+const (
+	Open   Verdict = iota // neither yet
+	Done                  // enough workers agree
+	Failed                // given up: see Row.Why
+)
+
+// AddResult takes in a result of the attempt. A host's fault is no fact about
+// the task and changes nothing; neither does a result already there. It says
+// whether the row changed.
+func (r *Row) AddResult(a Attempt, res task.Result) bool {
+	switch {
+	case res.Outcome == task.Completed:
+		return r.addCompleted(res)
+	case res.Outcome.OwnFault():
+		return r.addFailure(Failure{a, res})
+	}
+	return false
+}
+
+func (r *Row) addCompleted(res task.Result) bool {
+	i, found := slices.BinarySearchFunc(r.Results, res, compareResults)
+	if !found {
+		r.Results = slices.Insert(r.Results, i, res)
+		return true
+	}
+	// The same worker said the same twice; keep one, the same on every copy.
+	if bytes.Compare(res.Signature, r.Results[i].Signature) >= 0 {
+		return false
+	}
+	r.Results[i] = res
+	return true
+}
+
+func (r *Row) addFailure(f Failure) bool {
+	i, found := slices.BinarySearchFunc(r.Failures, f, func(a, b Failure) int { return a.Attempt.Compare(b.Attempt) })
+	if !found {
+		r.Failures = slices.Insert(r.Failures, i, f)
+		return true
+	}
+	if bytes.Compare(f.Result.Signature, r.Failures[i].Result.Signature) >= 0 {
+		return false
+	}
+	r.Failures[i] = f
+	return true
+}
+
+// compareResults orders completed results by worker, then digest. The digest
+// costs a hash and is only computed when one worker has two results.
+func compareResults(a, b task.Result) int {
+	if c := cmp.Compare(a.Worker, b.Worker); c != 0 {
+		return c
+	}
+	da, db := a.Digest(), b.Digest()
+	return bytes.Compare(da[:], db[:])
+}
+
+// Note records a placement, or how a recorded one ended. It says whether the
+// row changed.
+func (r *Row) Note(l AttemptLog) bool {
+	i, found := slices.BinarySearchFunc(r.Log, l, func(a, b AttemptLog) int { return a.Attempt.Compare(b.Attempt) })
+	switch {
+	case found && compareLogs(l, r.Log[i]) <= 0:
+		return false
+	case found:
+		r.Log[i] = l
+		return true
+	case i == 0 && len(r.Log) >= MaxLog:
+		return false
+	}
+	r.Log = slices.Insert(r.Log, i, l)
+	if len(r.Log) > MaxLog {
+		r.Log = slices.Delete(r.Log, 0, 1)
+	}
+	return true
+}
+
+// compareLogs orders what may be said of one attempt; the larger is kept. An
+// attempt that ended is larger than one that runs, and among ends a result is
+// larger than a mere suspicion: a lease that was thought lost did come back.
+func compareLogs(a, b AttemptLog) int {
+	return cmp.Or(
+		cmp.Compare(logRank(a), logRank(b)),
+		a.End.Compare(b.End), strings.Compare(a.Outcome, b.Outcome), strings.Compare(a.Reason, b.Reason),
+		a.Start.Compare(b.Start), cmp.Compare(a.Worker, b.Worker))
+}
+
+func logRank(l AttemptLog) int {
+	var o task.Outcome
+	switch {
+	case l.End.IsZero():
+		return 0
+	case o.UnmarshalText([]byte(l.Outcome)) != nil:
+		return 1
+	}
+	return 2
+}
+
+// Agreed returns the results that agree, if they are of at least one worker
+// and more than any others: the largest group, of those the one with the
+// smallest digest. The slice is sorted by worker.
+func (r *Row) Agreed() []task.Result {
+	if len(r.Results) <= 1 {
+		return r.Results
+	}
+	groups := map[task.Digest][]task.Result{}
+	for _, res := range r.Results {
+		d := res.Digest()
+		groups[d] = append(groups[d], res)
+	}
+	var best []task.Result
+	var bestDigest task.Digest
+	for d, g := range groups {
+		if c := cmp.Or(cmp.Compare(len(g), len(best)), bytes.Compare(bestDigest[:], d[:])); best == nil || c > 0 {
+			best, bestDigest = g, d
+		}
+	}
+	return best
+}
+
+// Verdict derives whether the task is over.
+func (r *Row) Verdict(rule Rule) Verdict {
+	switch {
+	case len(r.Results) >= rule.Replicas && len(r.Agreed()) >= rule.Replicas:
+		return Done
+	case len(r.Failures) > rule.Retries, len(r.Results) >= rule.most():
+		return Failed
+	}
+	return Open
+}
+
+// most is how many completed runs are made in the hope that Replicas of them
+// agree. With 2r-1 runs, r agree if a majority is honest and the task is
+// deterministic; Retries are granted on top.
+func (rule Rule) most() int { return 2*rule.Replicas - 1 + rule.Retries }
+
+// Why says why the task failed for good, for people; "" if it did not.
+func (r *Row) Why(rule Rule) string {
+	if r.Verdict(rule) != Failed {
+		return ""
+	}
+	if len(r.Failures) <= rule.Retries {
+		return fmt.Sprintf("%d runs completed and no %d of them agree: the task is not deterministic, or workers are wrong",
+			len(r.Results), rule.Replicas)
+	}
+	last := r.Failures[len(r.Failures)-1].Result
+	why := last.Outcome.String()
+	if last.Outcome == task.ExitFailure {
+		why = fmt.Sprintf("exit code %d", last.ExitCode)
+	}
+	if last.Message != "" {
+		why += ": " + last.Message
+	}
+	if n := len(r.Failures); n > 1 {
+		why = fmt.Sprintf("%s (attempt %d of %d)", why, n, rule.Retries+1)
+	}
+	return why
+}

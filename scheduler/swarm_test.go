@@ -1,0 +1,406 @@
+package scheduler
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"godwit/overlay"
+	"godwit/task"
+)
+
+// start is where the clock of these tests begins.
+var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// identity returns the key and ID of a node; equal numbers are the same node.
+func identity(n int) (ed25519.PrivateKey, task.PeerID) {
+	var seed [ed25519.SeedSize]byte
+	binary.BigEndian.PutUint64(seed[:], uint64(n))
+	key := ed25519.NewKeyFromSeed(seed[:])
+	return key, task.PeerIDOf(key.Public().(ed25519.PublicKey))
+}
+
+// testJob returns a signed job of n tasks; change may be nil.
+func testJob(tb testing.TB, key ed25519.PrivateKey, n uint64, change func(*task.Job)) task.Record {
+	tb.Helper()
+	j := &task.Job{
+		Name: "test", Overlay: "commons", Module: task.RawCID([]byte("module")), Outputs: []string{"stdout"},
+		Memory: 1 << 20, Replicas: 1, Retries: 2, Submitted: start, Nonce: bytes.Repeat([]byte{7}, 16),
+		Sweep: task.Sweep{Repeat: n},
+	}
+	if change != nil {
+		change(j)
+	}
+	rec, err := task.SignJob(j, key)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return rec
+}
+
+// A swarm is a network of pure machines: node 0 founds and leads. Messages of
+// one pair of nodes keep their order and are delayed at random; while a node
+// is down, or by bad luck, they are lost. Nothing is shared by accident:
+// messages travel as frames.
+type swarm struct {
+	tb    testing.TB
+	rng   *rand.Rand
+	cfg   Config
+	now   time.Time
+	nodes []*swarmNode
+	byID  map[task.PeerID]*swarmNode
+	heap  timers[func()]
+
+	loss    float64       // of messages
+	latency time.Duration // the most
+	work    func(id task.TaskID) time.Duration
+	outcome func(n *swarmNode, id task.TaskID) task.Result
+	events  int
+}
+
+type swarmNode struct {
+	s    *swarm
+	n    int
+	key  ed25519.PrivateKey
+	id   task.PeerID
+	up   bool
+	life int // counts restarts: what was begun in a former life is void
+	disk map[string][]byte
+
+	slots  int
+	memory int64
+	coord  *Coordinator
+	worker *Worker
+	sub    *Submitter
+	specs  map[task.JobID]*task.Job // blocks held
+	lastTo map[task.PeerID]time.Time
+	wakeAt time.Time
+	held   map[string]bool // results ever delivered, over restarts
+
+	started map[task.TaskID]int
+}
+
+func newSwarm(tb testing.TB, seed uint64, nodes int) *swarm {
+	cfg := Default()
+	s := &swarm{
+		tb: tb, rng: rand.New(rand.NewPCG(seed, 1)), cfg: cfg, now: start, byID: map[task.PeerID]*swarmNode{},
+		latency: 5 * time.Millisecond, work: func(task.TaskID) time.Duration { return time.Second },
+	}
+	s.outcome = func(n *swarmNode, id task.TaskID) task.Result {
+		out := []byte(fmt.Sprint("result of ", id.Index))
+		return task.Result{Outcome: task.Completed, Outputs: []task.Output{
+			{Name: "stdout", CID: task.RawCID(out), Size: int64(len(out)), Inline: out},
+		}}
+	}
+	for i := range nodes {
+		key, id := identity(i)
+		n := &swarmNode{s: s, n: i, key: key, id: id, disk: map[string][]byte{}, slots: 2, memory: 1 << 30, held: map[string]bool{}}
+		s.nodes = append(s.nodes, n)
+		s.byID[id] = n
+	}
+	for _, n := range s.nodes {
+		n.boot()
+	}
+	return s
+}
+
+// boot starts a node from its disk alone.
+func (n *swarmNode) boot() {
+	n.up, n.wakeAt = true, time.Time{}
+	n.life++
+	n.specs, n.lastTo, n.started = map[task.JobID]*task.Job{}, map[task.PeerID]time.Time{}, map[task.TaskID]int{}
+	cfg := n.s.cfg
+	cfg.Key = n.key
+	n.worker = NewWorker(n.id, cfg)
+	n.sub = NewSubmitter(n.id, cfg)
+	if err := n.sub.Restore(n.disk); err != nil {
+		n.s.tb.Fatal(err)
+	}
+	n.coord = nil
+	if n.n == 0 {
+		n.coord = NewCoordinator(n.id, cfg, 1)
+		effects, err := n.coord.Restore(n.disk)
+		if err != nil {
+			n.s.tb.Fatal(err)
+		}
+		n.carryOut(effects)
+	}
+	n.step(OwnerState{State: overlay.Available, Slots: n.slots})
+	n.s.meet(n)
+}
+
+// crash ends a node; what others hear is that the connection broke.
+func (n *swarmNode) crash() {
+	n.up = false
+	n.life++
+	for _, o := range n.s.nodes {
+		if o.up {
+			o.step(MemberLost{Peer: n.id, Reason: "connection reset"})
+			if n.n == 0 {
+				o.step(LeaderChanged{})
+			}
+		}
+	}
+}
+
+// meet tells a node and all others of each other, after a moment.
+func (s *swarm) meet(n *swarmNode) {
+	for _, o := range s.nodes {
+		if !o.up {
+			continue
+		}
+		s.after(n, s.delay(), func() { o.learn(n) })
+		if o != n {
+			s.after(o, s.delay(), func() { n.learn(o) })
+		}
+	}
+}
+
+func (n *swarmNode) learn(o *swarmNode) {
+	if !n.up || !o.up {
+		return
+	}
+	n.step(MemberSeen{Advert: overlay.Advert{Peer: o.id, Overlay: "commons", Slots: o.slots, Memory: o.memory, Speed: 1}})
+	if o.n == 0 {
+		n.step(LeaderChanged{Leader: o.id, Epoch: o.coord.Epoch()})
+	}
+}
+
+func (s *swarm) delay() time.Duration {
+	return time.Duration(s.rng.Int64N(int64(s.latency) + 1))
+}
+
+// after does something for a node unless it has died by then.
+func (s *swarm) after(n *swarmNode, d time.Duration, do func()) {
+	life := n.life
+	s.heap.set(s.now.Add(d), func() {
+		if n.life == life {
+			do()
+		}
+	})
+}
+
+// run lets time pass until done, or fails after the limit.
+func (s *swarm) run(limit time.Duration, done func() bool) {
+	s.tb.Helper()
+	end := s.now.Add(limit)
+	for !done() {
+		at, ok := s.heap.next()
+		if !ok || at.After(end) {
+			s.tb.Fatalf("after %v the swarm has not got there: %s", limit, s.describe())
+		}
+		s.now = at
+		do, _ := s.heap.due(at)
+		do()
+		s.events++
+	}
+}
+
+func (s *swarm) describe() string {
+	var b bytes.Buffer
+	for _, n := range s.nodes {
+		for _, j := range n.sub.Jobs() {
+			fmt.Fprintf(&b, "\nnode %d up=%v: %+v", n.n, n.up, j)
+		}
+		r, q, u := n.worker.Load()
+		fmt.Fprintf(&b, "\nnode %d: running %d queued %d unacked %d", n.n, r, q, u)
+	}
+	if c := s.nodes[0].coord; c != nil {
+		fmt.Fprintf(&b, "\nleader: %+v %+v", c.Jobs(), c.Hosts())
+		for _, j := range c.Jobs() {
+			fmt.Fprintf(&b, "\n%+v", c.Why(j.ID, 0))
+		}
+	}
+	return b.String()
+}
+
+// step gives an event to the machines that may care.
+func (n *swarmNode) step(ev Event) {
+	if n.coord != nil {
+		n.carryOut(n.coord.Step(n.s.now, ev))
+	}
+	n.carryOut(n.worker.Step(n.s.now, ev))
+	n.carryOut(n.sub.Step(n.s.now, ev))
+	n.arrangeWake()
+}
+
+func (n *swarmNode) arrangeWake() {
+	at, ok := n.worker.NextWake()
+	bt, bok := n.sub.NextWake()
+	at, ok = earlier(at, ok, bt, bok)
+	if n.coord != nil {
+		ct, cok := n.coord.NextWake()
+		at, ok = earlier(at, ok, ct, cok)
+	}
+	if !ok || !n.wakeAt.IsZero() && n.wakeAt.After(n.s.now) && !at.Before(n.wakeAt) {
+		return
+	}
+	if at.Before(n.s.now) {
+		at = n.s.now
+	}
+	n.wakeAt = at
+	n.s.after(n, at.Sub(n.s.now), func() { n.wakeAt = time.Time{}; n.step(Wake{}) })
+}
+
+func (n *swarmNode) carryOut(effects []Effect) {
+	for _, e := range effects {
+		switch e := e.(type) {
+		case Send:
+			n.send(e)
+		case Persist:
+			n.persist(e)
+		case Fetch:
+			n.s.after(n, n.s.delay(), func() { n.step(Fetched{Key: e.Key, Err: n.fetchable(e.Holders)}) })
+		case Prepare:
+			n.s.after(n, n.s.delay(), func() { n.prepare(e) })
+		case Start:
+			n.start(e)
+		case Stop:
+			n.s.after(n, n.s.delay(), func() { n.end(e.Task, e.Attempt, task.Result{Outcome: task.Interrupted}) })
+		}
+	}
+}
+
+func (n *swarmNode) fetchable(holders []task.PeerID) string {
+	for _, h := range holders {
+		if n.s.byID[h].up {
+			return ""
+		}
+	}
+	return "no holder could be reached"
+}
+
+func (n *swarmNode) persist(p Persist) {
+	if p.Value == nil {
+		delete(n.disk, p.Key)
+		return
+	}
+	if len(p.Key) > 4 && p.Key[:4] == submitterTask {
+		if n.held[p.Key] {
+			n.s.tb.Fatalf("%s was delivered twice", p.Key)
+		}
+		n.held[p.Key] = true
+	}
+	n.disk[p.Key] = p.Value
+}
+
+func (n *swarmNode) send(e Send) {
+	to := n.s.byID[e.To]
+	frame, err := EncodeFrame([]Message{e.Message})
+	if err != nil {
+		n.s.tb.Fatal(err)
+	}
+	lost := to != n && n.s.rng.Float64() < n.s.loss
+	at := n.s.now.Add(n.s.delay())
+	if at.Before(n.lastTo[e.To]) {
+		at = n.lastTo[e.To]
+	}
+	n.lastTo[e.To] = at
+	from, life := n, n.life
+	n.s.after(to, at.Sub(n.s.now), func() {
+		if lost || !to.up || from.life != life && n.s.rng.IntN(2) == 0 {
+			return
+		}
+		messages, err := DecodeFrame(frame)
+		if err != nil {
+			n.s.tb.Fatal(err)
+		}
+		to.step(Received{From: from.id, Message: messages[0]})
+	})
+}
+
+func (n *swarmNode) prepare(e Prepare) {
+	for _, h := range e.Holders {
+		for _, src := range n.s.nodes {
+			if src.id != h || !src.up {
+				continue
+			}
+			for _, o := range n.s.nodes {
+				if rec, ok := o.sub.Record(e.Job); ok {
+					spec, err := rec.Open()
+					if err != nil {
+						n.s.tb.Fatal(err)
+					}
+					n.specs[e.Job] = spec
+					n.step(Prepared{ID: e.Job, Job: spec})
+					return
+				}
+			}
+		}
+	}
+	n.step(Prepared{ID: e.Job, Err: "no holder could be reached"})
+}
+
+func (n *swarmNode) start(e Start) {
+	n.started[e.Task]++
+	if len(n.started) == 0 {
+		n.s.tb.Fatal("unreachable")
+	}
+	n.s.after(n, n.s.work(e.Task), func() { n.end(e.Task, e.Attempt, n.s.outcome(n, e.Task)) })
+}
+
+func (n *swarmNode) end(id task.TaskID, a Attempt, r task.Result) {
+	if n.started[id] == 0 {
+		return // ended before it was stopped, or the other way round
+	}
+	n.started[id] = 0
+	r.Task = id
+	r.CPU, r.Wall = n.s.work(id), n.s.work(id)
+	if err := r.Sign(n.key); err != nil {
+		n.s.tb.Fatal(err)
+	}
+	n.step(Ended{Task: id, Attempt: a, Result: r})
+}
+
+// submit offers a job at a node and returns its ID.
+func (n *swarmNode) submit(tasks uint64, change func(*task.Job)) task.JobID {
+	rec := testJob(n.s.tb, n.key, tasks, func(j *task.Job) {
+		j.Submitted = n.s.now
+		binary.BigEndian.PutUint64(j.Nonce, n.s.rng.Uint64())
+		if change != nil {
+			change(j)
+		}
+	})
+	n.step(Offer{Record: rec})
+	return rec.ID()
+}
+
+func (n *swarmNode) final(ids ...task.JobID) bool {
+	return !slices.ContainsFunc(ids, func(id task.JobID) bool {
+		j, ok := n.sub.Job(id, Page{})
+		return !ok || !j.Final
+	})
+}
+
+func TestSwarmRunsAJob(t *testing.T) {
+	s := newSwarm(t, 1, 4)
+	id := s.nodes[1].submit(50, nil)
+	s.run(time.Minute, func() bool { return s.nodes[1].final(id) })
+	st, _ := s.nodes[1].sub.Job(id, Page{Limit: 100})
+	if st.State != JobDone || st.Tasks.Done != 50 || len(st.TasksList) != 50 {
+		t.Errorf("got %+v", st)
+	}
+	t.Logf("%v, %d events", s.now.Sub(start), s.events)
+}
+
+// TestTailIsShort: the stated goal of a thousand one-second tasks on 17
+// workers of 4 slots within 3 % of 15 rounds.
+func TestTailIsShort(t *testing.T) {
+	s := newSwarm(t, 1, 17)
+	for _, n := range s.nodes {
+		n.slots = 4
+		n.step(OwnerState{State: overlay.Available, Slots: 4})
+	}
+	s.run(time.Second, func() bool { return s.nodes[0].coord.Hosts().Slots == 68 })
+	from := s.now
+	id := s.nodes[3].submit(1000, func(j *task.Job) { j.Work = time.Second })
+	s.run(time.Minute, func() bool { return s.nodes[3].final(id) })
+	if took, most := s.now.Sub(from), 15*time.Second*103/100; took > most {
+		t.Errorf("took %v, want at most %v", took, most)
+	}
+}

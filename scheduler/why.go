@@ -1,0 +1,239 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"godwit/overlay"
+	"godwit/scheduler/ledger"
+	"godwit/task"
+)
+
+// summary counts the job's tasks. The tasks of a job that was ended early
+// count as failed where they are not done.
+func (j *job) summary() JobSummary {
+	s := JobSummary{
+		State: JobRunning, Total: j.total, Done: j.done, Failed: j.failed, Running: uint64(len(j.live)),
+		UsefulCPU: j.useful, WastedCPU: j.wasted, Reruns: j.reruns,
+	}
+	if j.state == jobOver {
+		s.Failed = j.total - min(j.total, j.done)
+		s.Running = 0
+	}
+	s.Waiting = j.total - min(j.total, s.Done+s.Failed+s.Running)
+	switch {
+	case j.done+j.failed >= j.total:
+		s.State = endState(s.Done, s.Failed)
+	case j.ledger.Facts.Cancelled:
+		s.State = JobCancelled
+	case j.ledger.Facts.Expired:
+		s.State = JobExpired
+	}
+	return s
+}
+
+// Jobs returns every job of the ledger, without tasks, in the order they came.
+func (c *Coordinator) Jobs() []JobStatus {
+	out := make([]JobStatus, 0, len(c.jobs))
+	for _, j := range c.inOrder() {
+		out = append(out, newJobStatus(j.id, j.spec, j.submitter, j.summary()))
+	}
+	return out
+}
+
+func (c *Coordinator) inOrder() []*job {
+	var jobs []*job
+	for _, id := range sortedKeys(c.jobs) {
+		if j := c.jobs[id]; j.state != jobFetching {
+			jobs = append(jobs, j)
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b *job) int { return int(a.arrival) - int(b.arrival) })
+	return jobs
+}
+
+// Job returns a job with a page of the tasks that the ledger has rows of.
+func (c *Coordinator) Job(id task.JobID, page Page) (JobStatus, bool) {
+	j := c.jobs[id]
+	if j == nil || j.state == jobFetching {
+		return JobStatus{}, false
+	}
+	st := newJobStatus(j.id, j.spec, j.submitter, j.summary())
+	st.Held = j.ledger.Facts.Done.Count() + j.ledger.Facts.Failed.Minus(j.ledger.Facts.Done).Count()
+	st.Final = j.told
+	if page.Limit <= 0 {
+		return st, true
+	}
+	indices := sortedKeys(j.ledger.Rows)
+	from, _ := slices.BinarySearch(indices, page.From)
+	for _, i := range indices[from:min(len(indices), from+page.Limit)] {
+		row := j.ledger.Rows[i]
+		t := newTaskStatus(j.spec, i, j.taskState(i), row.Log, row.Agreed())
+		t.Reason = row.Why(j.ledger.Rule())
+		st.TasksList = append(st.TasksList, t)
+	}
+	return st, true
+}
+
+// taskState returns "waiting", "running", "done" or "failed".
+func (j *job) taskState(i uint64) string {
+	switch {
+	case j.ledger.Verdict(i) == ledger.Done:
+		return "done"
+	case j.state == jobOver || j.ledger.Verdict(i) == ledger.Failed:
+		return "failed"
+	case j.live[i] != nil:
+		return "running"
+	}
+	return "waiting"
+}
+
+// A Hosts count says how many members the coordinator knows.
+type Hosts struct {
+	Members, Eligible, Idle int
+	Slots, Load             int // of the eligible ones
+}
+
+// Hosts counts the members.
+func (c *Coordinator) Hosts() Hosts {
+	var n Hosts
+	for _, h := range c.hosts {
+		if h.member {
+			n.Members++
+		}
+		if h.eligible() {
+			n.Eligible++
+			n.Slots += h.slots
+			n.Load += h.load
+		}
+	}
+	n.Idle = len(c.idle)
+	return n
+}
+
+// A Why is one reason, and the members or tasks it holds for.
+type Why struct {
+	Reason string        `json:"reason"`
+	Peers  []task.PeerID `json:"peers,omitempty"` // sorted
+}
+
+// Why says why task i of a job waits, runs where it does, or has ended; most
+// telling reason first, members with the same reason grouped. It is empty for
+// a job or task that is not known.
+func (c *Coordinator) Why(id task.JobID, i uint64) []Why {
+	j := c.jobs[id]
+	switch {
+	case j == nil || i >= j.total:
+		return nil
+	case j.state == jobFetching:
+		return []Why{{Reason: "the leader is fetching the job's files from its submitter", Peers: []task.PeerID{j.submitter}}}
+	}
+	switch state := j.taskState(i); {
+	case state == "done":
+		return []Why{{Reason: "done", Peers: c.workersDone(j, i)}}
+	case state == "failed":
+		return []Why{{Reason: c.whyFailed(j, i)}}
+	case state == "running":
+		return c.whyRunning(j, i)
+	}
+	return c.whyWaiting(j, i)
+}
+
+func (c *Coordinator) workersDone(j *job, i uint64) []task.PeerID {
+	var peers []task.PeerID
+	if row := j.ledger.Rows[i]; row != nil {
+		for _, r := range row.Agreed() {
+			peers = append(peers, r.Worker)
+		}
+	}
+	return peers
+}
+
+func (c *Coordinator) whyFailed(j *job, i uint64) string {
+	row := j.ledger.Rows[i]
+	switch {
+	case row != nil && row.Why(j.ledger.Rule()) != "":
+		return row.Why(j.ledger.Rule())
+	case j.ledger.Facts.Cancelled:
+		return DropCancelled
+	case j.ledger.Facts.Expired:
+		return DropExpired
+	}
+	return "it failed; its story is with the submitter"
+}
+
+func (c *Coordinator) whyRunning(j *job, i uint64) []Why {
+	var out []Why
+	for _, l := range j.live[i].leases {
+		reason := l.reason
+		switch {
+		case l.ending != nil:
+			reason = "it has run; its outputs are being fetched"
+		case !l.running:
+			reason = "placed: " + reason
+		}
+		out = append(out, Why{Reason: reason, Peers: []task.PeerID{l.host.peer}})
+	}
+	if n := j.wants(i); n > 0 {
+		out = append(out, Why{Reason: fmt.Sprintf("%d more distinct members must run it, so that %d agree", n, j.spec.Replicas)})
+		out = append(out, c.whyNot(j, i)...)
+	}
+	return out
+}
+
+func (c *Coordinator) whyWaiting(j *job, i uint64) []Why {
+	out := c.whyNot(j, i)
+	if row := j.ledger.Rows[i]; row != nil && len(row.Log) > 0 {
+		last := row.Log[len(row.Log)-1]
+		out = append(out, Why{Reason: strings.TrimSpace(fmt.Sprintf("its last attempt ended as %s: %s", last.Outcome, last.Reason)), Peers: []task.PeerID{last.Worker}})
+	}
+	return out
+}
+
+// whyNot groups the members by why they do not take the task now.
+func (c *Coordinator) whyNot(j *job, i uint64) []Why {
+	if c.recovering {
+		return []Why{{Reason: "the leader has just started and waits for what the workers report"}}
+	}
+	if len(c.hosts) == 0 {
+		return []Why{{Reason: "the overlay has no member that runs tasks"}}
+	}
+	groups := map[string][]task.PeerID{}
+	avoid := j.workersOf(i)
+	for _, peer := range sortedKeys(c.hosts) {
+		reason := c.whyNotOn(j, c.hosts[peer], avoid)
+		groups[reason] = append(groups[reason], peer)
+	}
+	var out []Why
+	for _, reason := range sortedKeys(groups) {
+		out = append(out, Why{Reason: reason, Peers: groups[reason]})
+	}
+	slices.SortStableFunc(out, func(a, b Why) int { return len(b.Peers) - len(a.Peers) })
+	return out
+}
+
+func (c *Coordinator) whyNotOn(j *job, h *host, avoid []task.PeerID) string {
+	p, paused := h.paused[j]
+	switch {
+	case !h.member:
+		return "no advert of the member was seen"
+	case !h.lost.IsZero():
+		return "the connection to the member is lost"
+	case !h.reported:
+		return "the member has not reported to this leader yet"
+	case h.slots == 0 && h.state == overlay.Available:
+		return "the member lends no slot"
+	case !h.eligible():
+		return "the member is " + h.state.String()
+	case h.memory < j.spec.Memory:
+		return fmt.Sprintf("the member lends %s of memory, the task may need %s", task.FormatSize(h.memory), task.FormatSize(j.spec.Memory))
+	case slices.Contains(avoid, h.peer):
+		return "the member runs or ran the task already, and replicas must be of distinct members"
+	case paused:
+		return "for a moment the member gets nothing of this job: " + p.why
+	case h.load >= h.slots:
+		return "every slot of the member is in use"
+	}
+	return "the member is free: older or more urgent work goes first"
+}

@@ -1,0 +1,383 @@
+package scheduler
+
+import (
+	"slices"
+	"time"
+
+	"godwit/overlay"
+	"godwit/task"
+)
+
+// Reasons of Ack.Drop that mean something to a worker. Any other reason ends
+// a lease whether it runs or not; DropRecall only takes back one that has not
+// started.
+const (
+	DropRecall     = "recalled: another member is idle"
+	DropSuperseded = "superseded: the task is being run, or has ended, elsewhere"
+	DropCancelled  = "the job was cancelled"
+	DropExpired    = "the job's deadline passed"
+	DropUnknown    = "the leader does not know the job"
+)
+
+// maxUnacked is how many results a worker keeps that no leader has
+// acknowledged. With more it starts nothing new: work must not be done only to
+// be forgotten.
+const maxUnacked = 4096
+
+// maxSlots bounds what a worker may claim.
+const maxSlots = overlay.MaxSlots
+
+// maxHeld bounds the leases that a worker takes: slots, and tasks ahead.
+const maxHeld = maxSlots + 1024
+
+// A Worker runs tasks for the leader of an overlay. It obeys one leader at a
+// time, and never a lower epoch than it has seen.
+type Worker struct {
+	self   task.PeerID
+	cfg    Config
+	leader task.PeerID
+	epoch  uint64 // highest seen
+	owner  OwnerState
+
+	jobs    map[task.JobID]*workerJob
+	held    map[task.TaskID]*heldLease
+	queue   []*heldLease // of held, those not started, by attempt
+	running int          // of held, those started; started+queued = len(held)
+	memory  int64        // that the running ones may need together
+
+	endings  []*unacked // oldest first
+	refusals []Refusal  // to be sent with the next report
+	greeted  bool       // the leader has acknowledged a report of ours
+	urgent   bool       // a full report is due at once
+	reported time.Time  // last full report
+	timers   timers[task.JobID]
+	now      time.Time
+	effects  []Effect
+}
+
+// A workerJob is a job that this worker was given tasks of.
+type workerJob struct {
+	id       task.JobID
+	spec     *task.Job // nil until prepared
+	leases   int       // of held
+	idle     time.Time // since when leases is 0
+	released bool
+}
+
+// A heldLease is a lease that has not ended.
+type heldLease struct {
+	task    task.TaskID
+	attempt Attempt // the newest that names it
+	started Attempt // the one it was started as, by which Ended names it
+	job     *workerJob
+	running bool
+	dropped bool // stopped by the leader: its end is news only if it completed
+}
+
+type unacked struct {
+	ending Ending
+	sent   time.Time // zero: not yet
+}
+
+// NewWorker returns a worker that has no leader and no slots: LeaderChanged
+// and OwnerState give it both.
+func NewWorker(self task.PeerID, cfg Config) *Worker {
+	return &Worker{
+		self: self, cfg: cfg,
+		owner: OwnerState{State: overlay.Unavailable, Reason: "the node is starting"},
+		jobs:  map[task.JobID]*workerJob{}, held: map[task.TaskID]*heldLease{},
+	}
+}
+
+// Step advances the machine; now never decreases. It keeps neither ev nor the
+// returned slice.
+func (w *Worker) Step(now time.Time, ev Event) []Effect {
+	w.now, w.effects = now, nil
+	switch ev := ev.(type) {
+	case Received:
+		w.receive(ev.From, &ev.Message)
+	case LeaderChanged:
+		w.follow(ev)
+	case Prepared:
+		w.prepared(ev)
+	case Ended:
+		w.ended(ev)
+	case OwnerState:
+		w.ownerChanged(ev)
+	}
+	w.releaseIdle()
+	w.startQueued()
+	w.report()
+	return w.effects
+}
+
+// NextWake says when time alone will make the worker do something.
+func (w *Worker) NextWake() (time.Time, bool) {
+	at, ok := w.timers.next()
+	return earlier(at, ok, w.nextReport(), w.leader != "")
+}
+
+// Leader returns whom the worker obeys, and the highest epoch it has seen.
+func (w *Worker) Leader() (task.PeerID, uint64) { return w.leader, w.epoch }
+
+// Load returns how many leases it runs, how many wait for a slot here, and how
+// many results no leader has acknowledged.
+func (w *Worker) Load() (running, queued, unacked int) {
+	return w.running, len(w.queue), len(w.endings)
+}
+
+func (w *Worker) emit(e Effect) { w.effects = append(w.effects, e) }
+
+func (w *Worker) receive(from task.PeerID, m *Message) {
+	if from != w.leader {
+		return
+	}
+	switch {
+	case m.Place != nil && m.Place.Epoch >= w.epoch:
+		w.epoch = m.Place.Epoch
+		w.place(m.Place)
+	case m.Ack != nil && m.Ack.Epoch >= w.epoch:
+		w.epoch = m.Ack.Epoch
+		w.acknowledged(m.Ack)
+	}
+}
+
+// follow obeys a leader. A new term gets a full report, from which the leader
+// learns what runs here. An older term than was seen is no leader.
+func (w *Worker) follow(ev LeaderChanged) {
+	if ev.Leader != "" && ev.Epoch < w.epoch {
+		ev.Leader = ""
+	}
+	if ev.Leader == w.leader && ev.Epoch <= w.epoch {
+		return
+	}
+	w.leader, w.epoch = ev.Leader, max(w.epoch, ev.Epoch)
+	w.greeted, w.urgent = false, w.leader != ""
+	for _, u := range w.endings {
+		u.sent = time.Time{}
+	}
+}
+
+// place takes leases. The job of the first is prepared once for all.
+func (w *Worker) place(p *Place) {
+	for _, l := range p.Leases {
+		if reason := w.cannotTake(); reason != "" {
+			w.refuse(l.Task, l.Attempt, reason, 0)
+			continue
+		}
+		if h := w.held[l.Task]; h != nil {
+			w.renumber(h, l.Attempt)
+			continue
+		}
+		j := w.job(l.Task.Job, p.Holders[l.Task.Job])
+		h := &heldLease{task: l.Task, attempt: l.Attempt, job: j}
+		j.leases++
+		w.held[l.Task] = h
+		w.enqueue(h)
+	}
+}
+
+// cannotTake says why a lease is refused, or "".
+func (w *Worker) cannotTake() string {
+	switch {
+	case w.owner.Slots <= 0:
+		return ownerReason(w.owner)
+	case len(w.held) >= maxHeld:
+		return "the worker holds as many tasks as it can"
+	}
+	return ""
+}
+
+func ownerReason(o OwnerState) string {
+	if o.Reason != "" {
+		return o.Reason
+	}
+	return "the member is " + o.State.String()
+}
+
+// renumber takes over a later attempt of a task that is here already, so that
+// it need not be run twice. The same attempt again changes nothing.
+func (w *Worker) renumber(h *heldLease, a Attempt) {
+	if !h.attempt.Less(a) {
+		return
+	}
+	h.attempt, h.dropped = a, false
+	if !h.running {
+		w.unqueue(h)
+		w.enqueue(h)
+	}
+	w.urgent = true
+}
+
+func (w *Worker) enqueue(h *heldLease) {
+	i, _ := slices.BinarySearchFunc(w.queue, h.attempt, func(q *heldLease, a Attempt) int { return q.attempt.Compare(a) })
+	w.queue = slices.Insert(w.queue, i, h)
+}
+
+func (w *Worker) unqueue(h *heldLease) {
+	if i := slices.Index(w.queue, h); i >= 0 {
+		w.queue = slices.Delete(w.queue, i, i+1)
+	}
+}
+
+// job returns the job, and has it prepared if it is new.
+func (w *Worker) job(id task.JobID, holders []task.PeerID) *workerJob {
+	j := w.jobs[id]
+	if j == nil {
+		j = &workerJob{id: id}
+		w.jobs[id] = j
+		w.emit(Prepare{Job: id, Holders: slices.Clone(holders)})
+	}
+	return j
+}
+
+// prepared lets the job's leases start, or gives them back.
+func (w *Worker) prepared(ev Prepared) {
+	j := w.jobs[ev.ID]
+	if j == nil || j.spec != nil {
+		return
+	}
+	if ev.Err == "" && ev.Job != nil {
+		j.spec = ev.Job
+		w.idleSince(j)
+		return
+	}
+	for _, h := range slices.Clone(w.queue) {
+		if h.job == j {
+			w.giveBack(h, "preparing the job failed: "+ev.Err, w.cfg.RefusalPause)
+		}
+	}
+	delete(w.jobs, j.id)
+}
+
+// startQueued starts what slots and memory allow, oldest attempt first. A job
+// that is still being prepared does not hold up another.
+func (w *Worker) startQueued() {
+	if len(w.endings) >= maxUnacked {
+		return
+	}
+	kept := w.queue[:0]
+	for _, h := range w.queue {
+		if w.running >= w.owner.Slots || !w.startable(h) {
+			kept = append(kept, h)
+			continue
+		}
+		h.running, h.started = true, h.attempt
+		w.running++
+		w.memory += h.job.spec.Memory
+		w.emit(Start{Task: h.task, Attempt: h.attempt})
+	}
+	clear(w.queue[len(kept):])
+	w.queue = kept
+}
+
+func (w *Worker) startable(h *heldLease) bool {
+	return h.job.spec != nil && (w.owner.Memory == 0 || w.memory+h.job.spec.Memory <= w.owner.Memory)
+}
+
+// ended takes the result of a started attempt and reports it.
+func (w *Worker) ended(ev Ended) {
+	h := w.held[ev.Task]
+	if h == nil || !h.running || h.started != ev.Attempt {
+		return
+	}
+	w.running--
+	w.memory -= h.job.spec.Memory
+	w.forget(h)
+	if h.dropped && ev.Result.Outcome != task.Completed {
+		w.urgent = true // its slot is free
+		return
+	}
+	w.endings = append(w.endings, &unacked{ending: Ending{h.attempt, ev.Result}})
+}
+
+// forget takes a lease out of held.
+func (w *Worker) forget(h *heldLease) {
+	delete(w.held, h.task)
+	h.job.leases--
+	w.idleSince(h.job)
+}
+
+// giveBack refuses a lease that has not started.
+func (w *Worker) giveBack(h *heldLease, reason string, retry time.Duration) {
+	w.unqueue(h)
+	w.forget(h)
+	w.refuse(h.task, h.attempt, reason, retry)
+}
+
+func (w *Worker) refuse(id task.TaskID, a Attempt, reason string, retry time.Duration) {
+	w.refusals = append(w.refusals, Refusal{Task: id, Attempt: a, Reason: task.ClipMessage(reason), RetryAfter: retry})
+}
+
+// ownerChanged obeys the machine's owner before anybody else: with no slots
+// left, what has not started is given back at once.
+func (w *Worker) ownerChanged(o OwnerState) {
+	o.Slots = min(max(o.Slots, 0), maxSlots)
+	if o == w.owner {
+		return
+	}
+	w.owner, w.urgent = o, true
+	if o.Slots > 0 {
+		return
+	}
+	for _, h := range slices.Clone(w.queue) {
+		w.giveBack(h, ownerReason(o), 0)
+	}
+}
+
+// acknowledged forgets what the leader has made durable and ends what it drops.
+func (w *Worker) acknowledged(a *Ack) {
+	w.greeted = true
+	if len(a.Ended) > 0 {
+		durable := make(map[AttemptName]bool, len(a.Ended))
+		for _, n := range a.Ended {
+			n.Reason = ""
+			durable[n] = true
+		}
+		w.endings = slices.DeleteFunc(w.endings, func(u *unacked) bool {
+			return durable[AttemptName{Task: u.ending.Result.Task, Attempt: u.ending.Attempt}]
+		})
+	}
+	for _, n := range a.Drop {
+		w.drop(n)
+	}
+}
+
+func (w *Worker) drop(n AttemptName) {
+	h := w.held[n.Task]
+	switch {
+	case h == nil || h.attempt != n.Attempt || h.dropped:
+	case !h.running && n.Reason == DropRecall:
+		w.giveBack(h, n.Reason, 0) // the leader waits for the word that it did not start
+	case !h.running:
+		w.unqueue(h)
+		w.forget(h)
+	case n.Reason == DropRecall: // too late: it runs
+		w.urgent = true
+	default:
+		h.dropped = true
+		w.emit(Stop{Task: h.task, Attempt: h.started, Reason: n.Reason})
+	}
+}
+
+func (w *Worker) idleSince(j *workerJob) {
+	if j.leases == 0 {
+		j.idle = w.now
+		w.timers.set(w.now.Add(w.cfg.KeepJob), j.id)
+	}
+}
+
+// releaseIdle lets go of jobs that had no task here for long.
+func (w *Worker) releaseIdle() {
+	for {
+		id, ok := w.timers.due(w.now)
+		if !ok {
+			return
+		}
+		j := w.jobs[id]
+		if j != nil && j.spec != nil && j.leases == 0 && !w.now.Before(j.idle.Add(w.cfg.KeepJob)) {
+			delete(w.jobs, id)
+			w.emit(Release{Job: id})
+		}
+	}
+}

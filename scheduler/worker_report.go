@@ -1,0 +1,92 @@
+package scheduler
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"godwit/task"
+)
+
+// nextReport returns when the next full report is due. A worker that holds
+// something, or that its leader has not answered yet, reports more often.
+func (w *Worker) nextReport() time.Time {
+	every := w.cfg.IdleReportEvery
+	if !w.greeted || len(w.held) > 0 || len(w.endings) > 0 {
+		every = w.cfg.ReportEvery
+	}
+	return w.reported.Add(every)
+}
+
+// report sends what there is to say: new results and refusals at once, and
+// everything held when it is due.
+func (w *Worker) report() {
+	if w.leader == "" {
+		return
+	}
+	full := w.urgent || !w.now.Before(w.nextReport())
+	for first := true; ; first = false {
+		ended := w.nextEndings(full)
+		if len(ended) == 0 && len(w.refusals) == 0 && !(full && first) {
+			return
+		}
+		r := &Report{Epoch: w.epoch, Slots: w.owner.Slots, State: uint8(w.owner.State), Ended: ended, Refused: w.refusals}
+		w.refusals = nil
+		if full && first {
+			r.Full, r.Held = true, w.everything(ended)
+			w.urgent, w.reported = false, w.now
+		}
+		w.emit(Send{To: w.leader, Message: Message{Report: r}})
+	}
+}
+
+// nextEndings returns a batch of results that were never sent or, if again is
+// set, that were sent so long ago that the answer must be lost.
+func (w *Worker) nextEndings(again bool) []Ending {
+	var batch []Ending
+	size := 0
+	// New results are last, after those that only wait for their answer; a
+	// look at the last one tells whether there are any.
+	if n := len(w.endings); n == 0 || !again && !w.endings[n-1].sent.IsZero() {
+		return nil
+	}
+	for _, u := range w.endings {
+		if !u.sent.IsZero() && !(again && !w.now.Before(u.sent.Add(w.cfg.ReportEvery))) {
+			continue
+		}
+		size += resultBytes(&u.ending.Result)
+		if len(batch) == MaxEndings || len(batch) > 0 && size > batchBytes {
+			break
+		}
+		batch = append(batch, u.ending)
+		u.sent = w.now
+	}
+	return batch
+}
+
+// everything lists what the worker has, sorted. Results that wait for their
+// acknowledgement and are not in this report count as held: they are not lost.
+func (w *Worker) everything(reporting []Ending) []Held {
+	held := make([]Held, 0, len(w.held)+len(w.endings))
+	for _, h := range w.held {
+		if !h.dropped {
+			held = append(held, Held{Task: h.task, Attempt: h.attempt, Running: h.running})
+		}
+	}
+	told := make(map[task.TaskID]bool, len(reporting))
+	for i := range reporting {
+		told[reporting[i].Result.Task] = true
+	}
+	for _, u := range w.endings {
+		if id := u.ending.Result.Task; !told[id] && w.held[id] == nil {
+			held = append(held, Held{Task: id, Attempt: u.ending.Attempt, Running: true})
+		}
+	}
+	slices.SortFunc(held, func(a, b Held) int {
+		return cmp.Or(a.Attempt.Compare(b.Attempt), cmp.Compare(a.Task.Job, b.Task.Job), cmp.Compare(a.Task.Index, b.Task.Index))
+	})
+	return held
+}
+
+// ReportedAt returns when the last full report was sent; zero for never.
+func (w *Worker) ReportedAt() time.Time { return w.reported }
