@@ -149,7 +149,7 @@ func (b *Blocks) put(ctx context.Context, blocks []block) error {
 	if err != nil {
 		return fmt.Errorf("p2p: storing blocks: %w", err)
 	}
-	var added int64
+	var added, count int64
 	for _, bl := range blocks {
 		d := digestOf(bl.cid)
 		if _, have, err := b.has(ctx, d); err != nil {
@@ -157,7 +157,7 @@ func (b *Blocks) put(ctx context.Context, blocks []block) error {
 		} else if have {
 			continue
 		}
-		added += int64(len(bl.data))
+		added, count = added+int64(len(bl.data)), count+1
 		err := errors.Join(
 			batch.Put(ctx, dataKey(d), bl.data),
 			batch.Put(ctx, sizeKey(d), binary.AppendUvarint(nil, uint64(len(bl.data)))))
@@ -165,7 +165,7 @@ func (b *Blocks) put(ctx context.Context, blocks []block) error {
 			return fmt.Errorf("p2p: storing block %s: %w", bl.cid, err)
 		}
 	}
-	if added == 0 {
+	if count == 0 {
 		return nil
 	}
 	if quota := b.quota.Load(); quota > 0 && b.size.Load()+added > quota {

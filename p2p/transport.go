@@ -2,6 +2,9 @@ package p2p
 
 import (
 	"fmt"
+	"log/slog"
+	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/metrics"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
@@ -27,6 +31,7 @@ const trimGrace = 20 * time.Second
 // swarm; TLS before Noise, which it outruns where AES has instructions; yamux.
 // No relay, no port mapping, no metrics registry.
 func openTransport(s settings, traffic *traffic, extra []libp2p.Option) (host.Host, error) {
+	quietLibraries()
 	key, err := crypto.UnmarshalEd25519PrivateKey(s.Key)
 	if err != nil {
 		return nil, fmt.Errorf("p2p: key: %w", err)
@@ -67,6 +72,15 @@ func openTransport(s settings, traffic *traffic, extra []libp2p.Option) (host.Ho
 	}
 	return h, nil
 }
+
+// quietLibraries keeps libp2p from logging to standard error by itself: what it
+// says there either comes back as an error or is about peers that misbehave.
+// Setting GOLOG_LOG_LEVEL brings it back.
+var quietLibraries = sync.OnceFunc(func() {
+	if os.Getenv("GOLOG_LOG_LEVEL") == "" {
+		gologshim.SetDefaultHandler(slog.DiscardHandler)
+	}
+})
 
 // traffic counts the bytes of all streams. It takes the place of libp2p's
 // bandwidth counter, which keeps four meters per peer and protocol.

@@ -1,0 +1,167 @@
+package p2p
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"godwit/overlay"
+	"godwit/task"
+
+	ds "github.com/ipfs/go-datastore"
+	dssync "github.com/ipfs/go-datastore/sync"
+)
+
+// listener passes on who has connected.
+type listener struct {
+	quiet
+	connected chan task.PeerID
+}
+
+func (l listener) Connected(p task.PeerID) { l.connected <- p }
+
+func serve(t *testing.T, cfg Config) *Host {
+	t.Helper()
+	h, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- h.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func testConfig(i byte) Config {
+	return Config{
+		Key: ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(i), 32))), Listen: []string{"/ip4/127.0.0.1/tcp/0"},
+		Overlay: "test", Datastore: dssync.MutexWrap(ds.NewMapDatastore()), Handler: quiet{},
+	}
+}
+
+// Nodes with the swarm key connect; one without it, or with another, is refused.
+func TestPrivateSwarm(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "swarm.key")
+	text := "/key/swarm/psk/1.0.0/\n/base16/\n" + hex.EncodeToString([]byte(strings.Repeat("k", 32))) + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := LoadSwarmKey(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := testConfig('a')
+	first.SwarmKey = key
+	member := serve(t, first)
+
+	second := testConfig('b')
+	second.SwarmKey, second.Bootstrap = key, member.Addrs()
+	heard := listener{connected: make(chan task.PeerID, 1)}
+	second.Handler = heard
+	serve(t, second)
+	if p := <-heard.connected; p != member.ID() {
+		t.Errorf("connected to %s, want %s", p, member.ID())
+	}
+
+	for i, other := range [][]byte{nil, []byte(strings.Repeat("x", 32))} {
+		cfg := testConfig('c' + byte(i))
+		cfg.SwarmKey = other
+		stranger := serve(t, cfg)
+		stranger.AddAddrs(member.ID(), member.AdvertAddrs(4), time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		if _, err := stranger.Request(ctx, member.ID(), "hello", nil); err == nil {
+			t.Errorf("stranger %d was let in", i)
+		}
+		cancel()
+	}
+}
+
+// TCP and QUIC both carry everything; the member is where its addresses say.
+func TestTransports(t *testing.T) {
+	for transport, listen := range map[string]string{"tcp": "/ip4/127.0.0.1/tcp/0", "quic": "/ip4/127.0.0.1/udp/0/quic-v1"} {
+		cfg := testConfig('a')
+		cfg.Listen = []string{listen}
+		a := serve(t, cfg)
+		cfg = testConfig('b')
+		cfg.Listen = []string{listen}
+		b := serve(t, cfg)
+		b.AddAddrs(a.ID(), a.AdvertAddrs(overlay.MaxAddrs), time.Hour)
+		if got, err := b.Request(t.Context(), a.ID(), "echo", []byte("x")); string(got) != "x" || err != nil {
+			t.Errorf("%s: %q, %v", transport, got, err)
+		}
+		if p := b.Peers(); len(p) != 1 || p[0].Transport != transport || p[0].Direction != "out" {
+			t.Errorf("%s: peers %+v", transport, p)
+		}
+	}
+}
+
+func TestConfigErrors(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*Config)
+		want   string
+	}{
+		{"no key", func(c *Config) { c.Key = nil }, "Ed25519"},
+		{"no handler", func(c *Config) { c.Handler = nil }, "handler"},
+		{"no datastore", func(c *Config) { c.Datastore = nil }, "datastore"},
+		{"no overlay", func(c *Config) { c.Overlay = "" }, "overlay"},
+		{"bad listen address", func(c *Config) { c.Listen = []string{"localhost:80"} }, `"localhost:80"`},
+		{"bootstrap without ID", func(c *Config) { c.Bootstrap = []string{"/ip4/127.0.0.1/tcp/1"} }, "/p2p/"},
+		{"QUIC in a private swarm", func(c *Config) {
+			c.SwarmKey, c.Listen = make([]byte, 32), []string{"/ip4/127.0.0.1/udp/0/quic-v1"}
+		}, "TCP"},
+		{"short swarm key", func(c *Config) { c.SwarmKey = make([]byte, 31) }, "31 bytes"},
+		{"address in use by nobody here", func(c *Config) { c.Listen = []string{"/ip4/192.0.2.1/tcp/1"} }, "192.0.2.1"},
+	}
+	for _, tt := range tests {
+		cfg := testConfig('a')
+		tt.change(&cfg)
+		h, err := New(cfg)
+		if err == nil {
+			h.Close()
+		}
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want a word of %q", tt.name, err, tt.want)
+		}
+	}
+}
+
+func TestLoadOrCreateKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	key, err := LoadOrCreateKey(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := LoadOrCreateKey(path)
+	if err != nil || !key.Equal(again) {
+		t.Errorf("the second load gave another key, %v", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if left, _ := filepath.Glob(path + ".*"); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if err := os.WriteFile(path, []byte("nonsense"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadOrCreateKey(path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("a file that is no key: %v", err)
+	}
+	if _, err := LoadSwarmKey(path); err == nil || !strings.Contains(err.Error(), "/key/swarm/psk/1.0.0/") {
+		t.Errorf("a file that is no swarm key: %v", err)
+	}
+}
