@@ -106,7 +106,7 @@ func (c *Coordinator) renew(l *lease, running bool) {
 // not have started. The first to end wins then.
 func (c *Coordinator) mayAdopt(j *job, h *host, held *Held) bool {
 	i := held.Task.Index
-	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), h.peer) {
+	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), h.peer) || j.hasEnd(i, held.Attempt) {
 		return false
 	}
 	if j.wants(i) > 0 {
@@ -134,14 +134,11 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a Attempt, reason stri
 		job: j, task: t, attempt: a, host: h, start: c.now, expires: c.now.Add(c.cfg.LeaseTTL), reason: reason, ending: ending,
 	}
 	t.leases = append(t.leases, l)
-	row := j.ledger.Row(i)
+	row := j.row(i)
 	if len(row.Log) > 0 && row.Note(AttemptLog{Attempt: a, Worker: h.peer, Start: c.now, Reason: reason}) {
 		j.reruns++
 	} else {
 		row.Note(AttemptLog{Attempt: a, Worker: h.peer, Start: c.now, Reason: reason})
-	}
-	if j.wait.cursor == i { // taken up before the cursor came to it
-		j.moveCursor(i)
 	}
 	c.attach(l)
 	c.touch(j)
@@ -259,9 +256,10 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 	if l != nil && l.ending != nil {
 		return // its outputs are being fetched
 	}
-	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || c.known(j, e) {
+	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || j.hasEnd(i, e.Attempt) {
 		if l != nil {
-			c.removeLease(l, r.Outcome.String(), "the task had ended")
+			c.removeLease(l, r.Outcome.String(), "the result was known")
+			c.waitAgain(j, i)
 		}
 		j.wasted += r.CPU
 		c.thank(h, e)
@@ -288,17 +286,14 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 	c.fetch(&fetching{key: key, job: j, lease: l}, cids, []task.PeerID{h.peer})
 }
 
-// known says whether the result is in the ledger: its acknowledgement was lost.
-func (c *Coordinator) known(j *job, e *Ending) bool {
-	row := j.ledger.Rows[e.Result.Task.Index]
-	if row == nil {
-		return false
-	}
-	return slices.ContainsFunc(row.Failures, func(f ledger.Failure) bool { return f.Attempt == e.Attempt }) ||
-		slices.ContainsFunc(row.Log, func(l AttemptLog) bool {
-			var o task.Outcome
-			return l.Attempt == e.Attempt && !l.End.IsZero() && o.UnmarshalText([]byte(l.Outcome)) == nil
-		})
+// hasEnd says whether the attempt's result is in the ledger, so that only its
+// acknowledgement was lost.
+func (j *job) hasEnd(i uint64, a Attempt) bool {
+	row := j.ledger.Rows[i]
+	return row != nil && slices.ContainsFunc(row.Log, func(l AttemptLog) bool {
+		var o task.Outcome
+		return l.Attempt == a && !l.End.IsZero() && o.UnmarshalText([]byte(l.Outcome)) == nil
+	})
 }
 
 func (c *Coordinator) thank(h *host, e *Ending) {
@@ -332,7 +327,7 @@ func (c *Coordinator) outputsFetched(l *lease, failure string) {
 // accept makes a result a fact and draws the conclusion.
 func (c *Coordinator) accept(h *host, j *job, l *lease, e *Ending) {
 	i, r := e.Result.Task.Index, &e.Result
-	row := j.ledger.Row(i)
+	row := j.row(i)
 	row.AddResult(e.Attempt, *r)
 	reason := r.Message
 	if l != nil {

@@ -89,6 +89,16 @@ func (j *job) moveCursor(i uint64) {
 // placed: if it waits, it does so in the heap, and the cursor passes it by.
 func (j *job) isTouched(i uint64) bool { return j.ledger.Rows[i] != nil }
 
+// row returns the row of task i, made if there is none. The cursor, if it has
+// come to the task, moves on: what is touched waits in the heap or not at all.
+func (j *job) row(i uint64) *ledger.Row {
+	row := j.ledger.Row(i)
+	if j.wait.cursor == i {
+		j.moveCursor(i)
+	}
+	return row
+}
+
 // backWindow is how many tasks that came back a policy is shown of a job
 // before fresh ones. Those in front may all be waiting for a worker that has
 // not run them; fresh ones never are.

@@ -1,0 +1,154 @@
+package scheduler
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler/ledger"
+	"godwit/task"
+)
+
+var chaosSeeds = flag.Uint64("chaos.seeds", 100, "how many seeds TestChaos tries")
+
+// TestChaos runs jobs while nodes crash and come back with nothing but their
+// disks, owners come home, messages are lost and tasks fail. Whatever happens,
+// every accepted job ends, with every result held once.
+func TestChaos(t *testing.T) {
+	for seed := range *chaosSeeds {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { chaos(t, seed) })
+	}
+}
+
+func chaos(t *testing.T, seed uint64) {
+	s := newSwarm(t, seed, 5)
+	s.loss = []float64{0, 0.01, 0.1}[s.rng.IntN(3)]
+	longest := []time.Duration{0, 100 * time.Millisecond, 4 * time.Second}[s.rng.IntN(3)]
+	s.work = func(id task.TaskID) time.Duration {
+		return longest * time.Duration(1+id.Index%4) / 4
+	}
+	s.outcome = chaoticOutcome(s)
+	var ids []task.JobID
+	var owners []*swarmNode
+	for range 1 + s.rng.IntN(3) {
+		n := s.nodes[s.rng.IntN(len(s.nodes))]
+		owners = append(owners, n)
+		ids = append(ids, n.submit(uint64(1+s.rng.IntN(60)), func(j *task.Job) {
+			j.Replicas = 1 + s.rng.IntN(2)
+			j.Retries = s.rng.IntN(3)
+			j.Priority = s.rng.IntN(3)
+		}))
+	}
+	for range s.rng.IntN(8) {
+		s.heap.set(s.now.Add(time.Duration(s.rng.Int64N(int64(20*time.Second)))), func() { mishap(s) })
+	}
+	over := func() bool {
+		s.checkInvariants()
+		for i, n := range owners {
+			if !n.up || !n.final(ids[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	s.run(10*time.Minute, over)
+	for i, n := range owners {
+		st, _ := n.sub.Job(ids[i], Page{Limit: 1000})
+		if st.Error != "" || st.Held != st.Tasks.Total || uint64(len(st.TasksList)) != st.Tasks.Total {
+			t.Errorf("job ended as %+v", st)
+		}
+	}
+}
+
+// chaoticOutcome makes about one run in eight fail, by its own fault or its
+// host's, and one in three leave an output that must be fetched. What the
+// program writes depends on the task alone, as it does in a sandbox.
+func chaoticOutcome(s *swarm) func(*swarmNode, task.TaskID) task.Result {
+	fine := s.outcome
+	return func(n *swarmNode, id task.TaskID) task.Result {
+		switch s.rng.IntN(24) {
+		case 0:
+			return task.Result{Outcome: task.ExitFailure, ExitCode: 3, Message: "no luck"}
+		case 1:
+			return task.Result{Outcome: task.HostError, Message: "disk full"}
+		case 2:
+			return task.Result{Outcome: task.Interrupted}
+		}
+		r := fine(n, id)
+		if id.Index%3 == 0 {
+			big := fmt.Sprint("block of ", id.Index)
+			r.Outputs[0] = task.Output{Name: "stdout", CID: task.RawCID([]byte(big)), Size: 1 << 20}
+		}
+		return r
+	}
+}
+
+// mishap does something bad to a node, and makes it good later.
+func mishap(s *swarm) {
+	n := s.nodes[s.rng.IntN(len(s.nodes))]
+	if !n.up {
+		return
+	}
+	back := time.Duration(s.rng.Int64N(int64(15 * time.Second)))
+	switch s.rng.IntN(3) {
+	case 0: // its owner comes home
+		n.step(OwnerState{State: overlay.UserPresent, Reason: "the owner is there"})
+		s.after(n, back, func() { n.step(OwnerState{State: overlay.Available, Slots: n.slots}) })
+	case 1: // it dies
+		n.crash()
+		s.heap.set(s.now.Add(back), n.boot)
+	case 2: // its connections break and come back
+		for _, o := range s.nodes {
+			if o != n && o.up {
+				o.step(MemberLost{Peer: n.id, Reason: "timeout"})
+				n.step(MemberLost{Peer: o.id, Reason: "timeout"})
+			}
+		}
+		s.after(n, back, func() { s.meet(n) })
+	}
+}
+
+// checkInvariants looks at the leader's books.
+func (s *swarm) checkInvariants() {
+	s.tb.Helper()
+	leader := s.nodes[0]
+	for _, n := range s.nodes {
+		if n.up && leader.up && n.worker.epoch > leader.coord.epoch {
+			s.tb.Fatalf("worker %d obeyed epoch %d, the leader has %d", n.n, n.worker.epoch, leader.coord.epoch)
+		}
+		if n.up && (n.worker.running < 0 || n.worker.running+len(n.worker.queue) != len(n.worker.held)) {
+			s.tb.Fatalf("worker %d: %d run and %d wait of %d held", n.n, n.worker.running, len(n.worker.queue), len(n.worker.held))
+		}
+	}
+	if !leader.up {
+		return
+	}
+	c := leader.coord
+	load := map[*host]int{}
+	for _, j := range c.jobs {
+		sum := j.summary()
+		if sum.Total != sum.Waiting+sum.Running+sum.Done+sum.Failed || j.done+j.failed > j.total {
+			s.tb.Fatalf("counters do not add up: %+v", sum)
+		}
+		for i, t := range j.live {
+			if len(t.leases) == 0 || len(t.leases) > j.spec.Replicas+1 {
+				s.tb.Fatalf("task %d has %d leases, replicas %d", i, len(t.leases), j.spec.Replicas)
+			}
+			if j.ledger.Verdict(i) != ledger.Open {
+				s.tb.Fatalf("task %d has ended and still has a lease: %+v %+v %+v", i, j.ledger.Rows[i].Log, j.ledger.Facts, t.leases[0])
+			}
+			for _, l := range t.leases {
+				if l.ending == nil {
+					load[l.host]++
+				}
+			}
+		}
+	}
+	for _, h := range c.hosts {
+		if h.load != load[h] || h.memoryUsed < 0 || h.recalls < 0 {
+			s.tb.Fatalf("host %s: load %d, its leases say %d; memory %d, recalls %d", h.peer, h.load, load[h], h.memoryUsed, h.recalls)
+		}
+	}
+}
