@@ -27,7 +27,6 @@ func confine() {
 	setLimit(syscall.RLIMIT_CORE, 0)
 	setLimit(syscall.RLIMIT_NOFILE, maxOpenFiles)
 	setLimit(syscall.RLIMIT_FSIZE, maxFileSize)
-	syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0)
 	lowerPriority()
 }
 
@@ -38,6 +37,10 @@ func setLimit(what int, n uint64) {
 		_ = syscall.Setrlimit(what, &r)
 	}
 }
+
+// disown makes the calling thread, and all processes it starts, unable to gain
+// privileges by executing a file. It cannot be undone.
+func disown() { syscall.RawSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0) }
 
 // lowerPriority acts on threads, for on Linux they and not processes have
 // priorities. New threads inherit from the one that made them, so the list is

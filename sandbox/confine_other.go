@@ -11,3 +11,6 @@ func confine() { _ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, lowestNice) }
 
 // limitProcess does nothing: there is no limit that fits a Go process here.
 func limitProcess(Limits, int64) {}
+
+// disown does nothing: there is no such promise here.
+func disown() {}

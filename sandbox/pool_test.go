@@ -21,6 +21,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == childVerb {
 		os.Exit(Main(os.Stdin, os.Stdout))
 	}
+	if len(os.Args) == 2 && os.Args[1] == middleVerb {
+		middle()
+	}
 	os.Exit(m.Run())
 }
 
@@ -31,6 +34,9 @@ func newTestPool(t testing.TB, change ...func(*Config)) *Pool {
 		t.Fatal(err)
 	}
 	cfg := Config{Command: []string{self, childVerb}, CacheDir: filepath.Join(os.TempDir(), "godwit-sandbox-test-cache")}
+	if raceEnabled {
+		cfg.HostBytes = 1 << 40
+	}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -142,14 +148,7 @@ func TestCloseEndsRuns(t *testing.T) {
 		_, err := p.Run(context.Background(), forever.task(t, "x"))
 		done <- err
 	}()
-	for { // until the child is there
-		p.mu.Lock()
-		n := len(p.children)
-		p.mu.Unlock()
-		if n > 0 {
-			break
-		}
-	}
+	onlyChild(t, p)
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,8 @@ import (
 
 // A launcher starts processes from one thread that lives as long as it does.
 // Linux kills a child with the thread that started it, and the Go runtime ends
-// threads as it likes.
+// threads as it likes. Its thread is also the place for what children inherit
+// and the rest of the program must not have: see disown.
 type launcher struct {
 	starts chan start
 	ended  chan struct{}
@@ -26,7 +27,8 @@ type start struct {
 func newLauncher() *launcher {
 	l := &launcher{starts: make(chan start), ended: make(chan struct{})}
 	go func() {
-		runtime.LockOSThread()
+		runtime.LockOSThread() // and never unlocked: the thread ends with it
+		disown()
 		defer close(l.ended)
 		for s := range l.starts {
 			s.done <- s.cmd.Start()

@@ -35,7 +35,11 @@ var (
 // confine has nothing left to do: the parent sets the priority at the start.
 func confine() {}
 
+// limitProcess does nothing; the job object could bound memory.
 func limitProcess(Limits, int64) {}
+
+// disown does nothing: a process here has what its token allows.
+func disown() {}
 
 // cpuTime is what this process has used so far.
 func cpuTime() time.Duration {

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package sandbox
+
+const middleVerb = "sandbox-middle"
+
+func middle() {}
