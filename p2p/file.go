@@ -155,7 +155,11 @@ func (l localNodes) Get(ctx context.Context, c cid.Cid) (ipld.Node, error) {
 		return nil, err
 	}
 	if c.Prefix().Codec == cid.DagProtobuf {
-		return merkledag.DecodeProtobuf(data)
+		node, err := merkledag.DecodeProtobuf(data)
+		if err != nil {
+			return nil, fmt.Errorf("p2p: reading %s: %w", c, err)
+		}
+		return node, node.SetCidBuilder(c.Prefix()) // else it would call itself by a version 0 CID
 	}
 	return merkledag.NewRawNodeWPrefix(data, c.Prefix())
 }

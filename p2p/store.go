@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/sstable"
 	ds "github.com/ipfs/go-datastore"
 	pebbleds "github.com/ipfs/go-ds-pebble"
@@ -29,6 +30,9 @@ func OpenStore(dir string) (ds.Batching, error) {
 		FormatMajorVersion:          pebble.FormatValueSeparation,
 		MaxManifestFileSize:         1 << 20,
 		BytesPerSync:                1 << 20,
+	}
+	for i := range opts.Levels {
+		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(filterBits)
 	}
 	opts.ApplyCompressionSettings(func() pebble.DBCompressionSettings {
 		return pebble.UniformDBCompressionSettings(sstable.NoCompression)
