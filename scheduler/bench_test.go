@@ -1,0 +1,128 @@
+package scheduler
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"godwit/overlay"
+	"godwit/task"
+)
+
+// busyCoordinator returns a coordinator of members with 2 slots each and a job
+// of more tasks than they can hold, and the leases it gave.
+func busyCoordinator(b *testing.B, members int, waiting uint64) (*Coordinator, map[task.PeerID][]Lease) {
+	key, self := identity(0)
+	c := NewCoordinator(self, Default(), 1)
+	if _, err := c.Restore(nil); err != nil {
+		b.Fatal(err)
+	}
+	leases := map[task.PeerID][]Lease{}
+	step := func(ev Event) {
+		for _, e := range c.Step(start, ev) {
+			switch e := e.(type) {
+			case Fetch:
+				for _, e := range c.Step(start, Fetched{Key: e.Key}) {
+					collect(leases, e)
+				}
+			default:
+				collect(leases, e)
+			}
+		}
+	}
+	for i := range members {
+		_, id := identity(i + 1)
+		step(MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 40, Speed: 1}})
+		step(Received{From: id, Message: Message{Report: &Report{Slots: 2, Full: true}}})
+	}
+	rec := testJob(b, key, waiting+uint64(members)*3, func(j *task.Job) { j.Work = time.Second })
+	step(Received{From: self, Message: Message{Submit: &Submit{Record: rec}}})
+	if len(leases) != members {
+		b.Fatalf("%d members got leases, want %d", len(leases), members)
+	}
+	return c, leases
+}
+
+func collect(leases map[task.PeerID][]Lease, e Effect) {
+	if s, ok := e.(Send); ok && s.Message.Place != nil {
+		leases[s.To] = append(leases[s.To], s.Message.Place.Leases...)
+	}
+}
+
+// BenchmarkCoordinatorStep is one report with one ended result, accepted and
+// answered with the next task, at 10,000 waiting tasks and 1,000 members. The
+// check of the result's signature, which depends on neither number, is in it;
+// BenchmarkVerify says what it is.
+func BenchmarkCoordinatorStep(b *testing.B) {
+	for _, size := range []struct {
+		members int
+		waiting uint64
+	}{{10, 10_000}, {1000, 10_000}, {1000, 1_000_000}} {
+		b.Run(fmt.Sprintf("members=%d/waiting=%d", size.members, size.waiting), func(b *testing.B) {
+			benchmarkStep(b, size.members, size.waiting)
+		})
+	}
+}
+
+func benchmarkStep(b *testing.B, members int, waiting uint64) {
+	var c *Coordinator
+	var leases map[task.PeerID][]Lease
+	left := uint64(0)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for n := 0; n < b.N; n++ {
+		b.StopTimer()
+		if left == 0 {
+			c, leases = busyCoordinator(b, members, waiting)
+			left = waiting
+		}
+		key, id := identity(n%members + 1)
+		l := leases[id][0]
+		leases[id] = leases[id][1:]
+		r := task.Result{Task: l.Task, Outcome: task.Completed, Wall: time.Second, CPU: time.Second}
+		if err := r.Sign(key); err != nil {
+			b.Fatal(err)
+		}
+		ev := Received{From: id, Message: Message{Report: &Report{Epoch: 1, Slots: 2, Ended: []Ending{{l.Attempt, r}}}}}
+		b.StartTimer()
+		effects := c.Step(start, ev)
+		b.StopTimer()
+		for _, e := range effects {
+			collect(leases, e)
+		}
+		if len(leases[id]) == 0 {
+			b.Fatal("no task was placed for the one that ended")
+		}
+		left--
+		b.StartTimer()
+	}
+}
+
+// BenchmarkVerify is the check of one result's signature.
+func BenchmarkVerify(b *testing.B) {
+	key, _ := identity(1)
+	rec := testJob(b, key, 1, nil)
+	r := task.Result{Task: task.TaskID{Job: rec.ID()}, Outcome: task.Completed}
+	if err := r.Sign(key); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if err := r.Verify(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkNoop runs no-op tasks through a coordinator, a submitter on the
+// same node and three workers, wired directly: every message is encoded and
+// decoded, every result signed and verified, as live. One core does the work
+// of all four nodes.
+func BenchmarkNoop(b *testing.B) {
+	n := uint64(b.N)
+	w := newWired(b, 3)
+	w.offer(testJob(b, w.keys[w.self], n, nil))
+	b.ResetTimer()
+	w.pump(func() bool { j := w.sub.Jobs(); return j[0].Final })
+	b.StopTimer()
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "tasks/s")
+}
