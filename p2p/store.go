@@ -16,6 +16,7 @@ const (
 	storeCache    = 8 << 20
 	storeMemtable = 16 << 20 // grows to this under writes only
 	storeFiles    = 256      // open files
+	filterBits    = 10       // per key: one false answer in a hundred to whether a key is here
 )
 
 // OpenStore opens the pebble store in dir, or makes one. Writes are in the
