@@ -1,0 +1,294 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"godwit/task"
+	"pgregory.net/rapid"
+)
+
+var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// records are two jobs of ten tasks: one that wants two replicas, one that
+// wants one and allows a retry.
+var records = func() []task.Record {
+	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
+	var out []task.Record
+	for i, rule := range []Rule{{2, 0}, {1, 1}} {
+		rec, err := task.SignJob(&task.Job{
+			Name: "job", Overlay: "commons", Module: task.RawCID([]byte("module")), Outputs: []string{"stdout"}, Memory: 1 << 20,
+			Replicas: rule.Replicas, Retries: rule.Retries, Submitted: start, Nonce: bytes.Repeat([]byte{byte(i)}, 16),
+			Sweep: task.Sweep{Repeat: 10},
+		}, key)
+		if err != nil {
+			panic(err)
+		}
+		out = append(out, rec)
+	}
+	return out
+}()
+
+func result(worker string, outcome task.Outcome, says byte) task.Result {
+	return task.Result{
+		Worker: task.PeerID(worker), Outcome: outcome, CPU: time.Second, Signature: []byte{says},
+		Outputs: []task.Output{{Name: "stdout", CID: task.RawCID([]byte{says})}},
+	}
+}
+
+// history builds a ledger from random facts. Facts of equal names may differ
+// between copies only where that can happen in life.
+func history(t *rapid.T, label string) *Ledger {
+	l := New()
+	for range rapid.IntRange(0, 12).Draw(t, label) {
+		rec := rapid.SampledFrom(records).Draw(t, "job")
+		j, err := l.Add(rec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := rapid.Uint64Range(0, 3).Draw(t, "task")
+		a := Attempt{rapid.Uint64Range(1, 2).Draw(t, "epoch"), rapid.Uint64Range(1, 40).Draw(t, "seq")}
+		switch rapid.IntRange(0, 6).Draw(t, "fact") {
+		case 0:
+			j.Facts.Cancelled = true
+		case 1:
+			j.Facts.Expired = true
+		case 2:
+			j.Facts.Done.Add(i)
+			j.Facts.UsefulCPU += time.Second
+		case 3:
+			j.Facts.Failed.Add(i)
+			j.Facts.Reruns++
+		case 4, 5:
+			worker := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "worker")
+			outcome := rapid.SampledFrom([]task.Outcome{task.Completed, task.Completed, task.Trapped, task.HostError}).Draw(t, "outcome")
+			j.Row(i).AddResult(a, result(worker, outcome, rapid.ByteRange(0, 2).Draw(t, "says")))
+		case 6:
+			note := AttemptLog{Attempt: a, Worker: "a", Start: start}
+			if end := rapid.SampledFrom([]string{"", "lost", "completed"}).Draw(t, "end"); end != "" {
+				note.Outcome, note.End = end, start.Add(time.Duration(rapid.IntRange(1, 3).Draw(t, "took")))
+			}
+			j.Row(i).Note(note)
+		}
+	}
+	return l
+}
+
+func merged(ls ...*Ledger) *Ledger {
+	out := New()
+	for _, l := range ls {
+		out.Merge(l)
+	}
+	return out
+}
+
+// TestMergeLaws: merging is commutative, associative and idempotent, and what
+// either copy knew is known after.
+func TestMergeLaws(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, c := history(t, "a"), history(t, "b"), history(t, "c")
+		before := b.Digest()
+		ab := merged(a, b)
+		if ab.Digest() != merged(b, a).Digest() {
+			t.Fatal("not commutative")
+		}
+		if merged(ab, c).Digest() != merged(a, merged(b, c)).Digest() {
+			t.Fatal("not associative")
+		}
+		if merged(a, a).Digest() != a.Clone().Digest() || merged(ab, b).Digest() != ab.Digest() {
+			t.Fatal("not idempotent")
+		}
+		if b.Digest() != before {
+			t.Fatal("merging changed the other copy")
+		}
+		checkMonotone(t, a, ab)
+	})
+}
+
+func checkMonotone(t *rapid.T, a, ab *Ledger) {
+	for id, j := range a.Jobs {
+		m := ab.Jobs[id]
+		if j.Facts.Cancelled && !m.Facts.Cancelled || len(j.Facts.Done.Minus(m.Facts.Done)) > 0 {
+			t.Fatal("a fact was forgotten")
+		}
+		for i := range uint64(4) {
+			// A task that failed may turn out done; nothing else changes back.
+			was, is := j.Verdict(i), m.Verdict(i)
+			if was == Done && is != Done || was == Failed && is == Open {
+				t.Fatalf("task %d went from %v to %v", i, was, is)
+			}
+		}
+		for i, row := range j.Rows {
+			for _, r := range row.Results {
+				if !slices.ContainsFunc(m.Rows[i].Results, func(o task.Result) bool { return o.Worker == r.Worker && o.Digest() == r.Digest() }) {
+					t.Fatal("a result was forgotten")
+				}
+			}
+		}
+	}
+}
+
+// TestLoad: what is written is read back, and damage costs only what is
+// damaged.
+func TestLoad(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := history(t, "facts")
+		pairs := l.Pairs()
+		got, err := Load(pairs)
+		if err != nil || got.Digest() != l.Digest() {
+			t.Fatalf("read back another ledger (%v)", err)
+		}
+		pairs["r/nonsense"] = []byte{1}
+		pairs[RowKey(task.TaskID{Job: "none"})] = []byte{0xa0}
+		pairs["f/none"] = []byte{0xff}
+		got, err = Load(pairs)
+		if err == nil || got.Digest() != l.Digest() {
+			t.Fatalf("damage beside the ledger changed it (%v)", err)
+		}
+	})
+}
+
+func TestLoadRefuses(t *testing.T) {
+	l := New()
+	j, err := l.Add(records[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := j.Record.ID()
+	row := &Row{Log: []AttemptLog{{Attempt: Attempt{2, 1}}, {Attempt: Attempt{1, 1}}}}
+	facts := &Facts{Done: Set{{5, 3}}}
+	other := records[1]
+	for key, value := range map[string][]byte{
+		RowKey(task.TaskID{Job: id, Index: 1}):  row.Encode(),
+		RowKey(task.TaskID{Job: id, Index: 10}): (&Row{}).Encode(),
+		FactsKey(id):                            facts.Encode(),
+		JobKey("another"):                       other.Encode(),
+		"x/unknown/" + string(id):               nil,
+	} {
+		pairs := map[string][]byte{JobKey(id): records[0].Encode(), key: value}
+		got, err := Load(pairs)
+		unknown := strings.HasPrefix(key, "x/")
+		if (err == nil) != unknown || len(got.Jobs) != 1 || len(got.Jobs[id].Rows) != 0 {
+			t.Errorf("%s: error %v, %d jobs", key, err, len(got.Jobs))
+		}
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	at := func(n uint64) Attempt { return Attempt{1, n} }
+	type run struct {
+		worker  string
+		outcome task.Outcome
+		says    byte
+	}
+	tests := []struct {
+		name string
+		rule Rule
+		runs []run
+		want Verdict
+		why  string
+	}{
+		{"nothing", Rule{1, 0}, nil, Open, ""},
+		{"one suffices", Rule{1, 0}, []run{{"a", task.Completed, 1}}, Done, ""},
+		{"two must agree", Rule{2, 0}, []run{{"a", task.Completed, 1}}, Open, ""},
+		{"two agree", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 1}}, Done, ""},
+		{"one worker twice", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"a", task.Completed, 1}}, Open, ""},
+		{"two disagree", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 2}}, Open, ""},
+		{"a third decides", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 2}, {"c", task.Completed, 2}}, Done, ""},
+		{"nobody agrees", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 2}, {"c", task.Completed, 3}}, Failed, "not deterministic"},
+		{"retries may resolve it", Rule{2, 1}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 2}, {"c", task.Completed, 3}}, Open, ""},
+		{"fails with a retry left", Rule{1, 1}, []run{{"a", task.Trapped, 0}}, Open, ""},
+		{"fails for good", Rule{1, 1}, []run{{"a", task.Trapped, 0}, {"a", task.Trapped, 0}}, Failed, "trapped (attempt 2 of 2)"},
+		{"done all the same", Rule{1, 1}, []run{{"a", task.Trapped, 0}, {"a", task.Trapped, 0}, {"b", task.Completed, 1}}, Done, ""},
+		{"the host's fault", Rule{1, 0}, []run{{"a", task.HostError, 0}, {"a", task.Interrupted, 0}}, Open, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var row Row
+			for n, r := range tt.runs {
+				row.AddResult(at(uint64(n)), result(r.worker, r.outcome, r.says))
+			}
+			if got := row.Verdict(tt.rule); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+			if why := row.Why(tt.rule); (tt.why == "") != (why == "") || !strings.Contains(why, tt.why) {
+				t.Errorf("why is %q, want %q in it", why, tt.why)
+			}
+		})
+	}
+}
+
+// TestLogIsBounded: the oldest attempts are forgotten, and a suspicion gives
+// way to a result.
+func TestLogIsBounded(t *testing.T) {
+	var row Row
+	for n := range uint64(MaxLog + 5) {
+		row.Note(AttemptLog{Attempt: Attempt{1, n}})
+	}
+	if len(row.Log) != MaxLog || row.Log[0].Attempt.Seq != 5 {
+		t.Errorf("%d entries from %v on", len(row.Log), row.Log[0].Attempt)
+	}
+	a := Attempt{1, MaxLog}
+	row.Note(AttemptLog{Attempt: a, End: start.Add(time.Hour), Outcome: "lost"})
+	row.Note(AttemptLog{Attempt: a, End: start, Outcome: "completed"})
+	if row.Note(AttemptLog{Attempt: a, End: start.Add(2 * time.Hour), Outcome: "lost"}) {
+		t.Error("a result gave way to a suspicion")
+	}
+}
+
+func TestRowKey(t *testing.T) {
+	a, b := task.TaskID{Job: "j", Index: 9}, task.TaskID{Job: "j", Index: 10}
+	if RowKey(a) >= RowKey(b) {
+		t.Error("keys do not sort as indices do")
+	}
+	for _, bad := range []string{"", "r/j", "r/j/1", "f/j/0000000000000001", "r/j/000000000000000G", "r/j/+00000000000001"} {
+		if id, err := ParseRowKey(bad); err == nil {
+			t.Errorf("%q read as %v", bad, id)
+		}
+	}
+	if id, err := ParseRowKey(RowKey(b)); err != nil || id != b {
+		t.Errorf("got %v, %v", id, err)
+	}
+}
+
+// FuzzDecodeRow checks that no bytes make DecodeRow panic and that what it
+// accepts merges like any row.
+func FuzzDecodeRow(f *testing.F) {
+	var row Row
+	row.AddResult(Attempt{1, 1}, result("a", task.Completed, 1))
+	row.AddResult(Attempt{1, 2}, result("a", task.Trapped, 1))
+	row.Note(AttemptLog{Attempt: Attempt{1, 1}, Start: start})
+	f.Add(row.Encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := DecodeRow(b)
+		if err != nil {
+			return
+		}
+		var copied Row
+		copied.Merge(r)
+		if copied.Merge(r) {
+			t.Error("merging twice changed the row")
+		}
+		r.Verdict(Rule{2, 1})
+	})
+}
+
+func BenchmarkMerge(b *testing.B) {
+	l := New()
+	j, err := l.Add(records[1])
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range uint64(1000) {
+		j.Row(i).AddResult(Attempt{1, i}, result("a", task.Completed, 1))
+		j.Row(i).Note(AttemptLog{Attempt: Attempt{1, i}, Worker: "a", Start: start})
+	}
+	o := l.Clone()
+	for b.Loop() {
+		o.Merge(l) // a thousand rows, none of them news
+	}
+}

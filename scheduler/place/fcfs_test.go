@@ -1,0 +1,142 @@
+package place
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"godwit/task"
+	"pgregory.net/rapid"
+)
+
+// list is a queue that is a list.
+type list struct {
+	tasks []Task
+	taken int
+}
+
+func (l *list) Next() (Task, bool) {
+	if l.taken == len(l.tasks) {
+		return Task{}, false
+	}
+	l.taken++
+	return l.tasks[l.taken-1], true
+}
+
+func (l *list) SkipJob() {
+	for job := l.tasks[l.taken-1].ID.Job; l.taken < len(l.tasks) && l.tasks[l.taken].ID.Job == job; {
+		l.taken++
+	}
+}
+
+func tasks(job string, n int, change func(*Task)) []Task {
+	var out []Task
+	for i := range n {
+		t := Task{ID: task.TaskID{Job: task.JobID(job), Index: uint64(i)}, Memory: 1}
+		if change != nil {
+			change(&t)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+func member(name string, slots, free int, speed float64) Host {
+	return Host{Peer: task.PeerID(name), Slots: slots, Running: max(0, slots-free), Free: free, Memory: 10, MemoryFree: 10, Speed: speed}
+}
+
+func placed(ps []Placement) string {
+	var b strings.Builder
+	for _, p := range ps {
+		fmt.Fprintf(&b, "%s/%d:%s ", p.Task.Job, p.Task.Index, p.Peer)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestFCFS(t *testing.T) {
+	ahead := member("a", 1, 3, 1)
+	small := member("s", 1, 1, 1)
+	small.Memory, small.MemoryFree = 0, 0
+	tests := []struct {
+		name  string
+		queue []Task
+		hosts []Host
+		want  string
+	}{
+		{"nobody there", tasks("j", 2, nil), nil, ""},
+		{"nothing waits", nil, []Host{member("a", 1, 1, 1)}, ""},
+		{"in order, the faster first", tasks("j", 3, nil), []Host{member("a", 1, 1, 1), member("b", 1, 1, 2)}, "j/0:b j/1:a"},
+		{"equals share evenly", tasks("j", 4, nil), []Host{member("a", 2, 2, 1), member("b", 2, 2, 1)}, "j/0:a j/1:b j/2:a j/3:b"},
+		{"the idle before the ahead", tasks("j", 3, nil), []Host{ahead, member("b", 1, 1, 0.5)}, "j/0:a j/1:b j/2:a"},
+		{"memory", append(tasks("j", 2, nil), tasks("k", 1, func(t *Task) { t.Memory = 0 })...), []Host{small}, "k/0:s"},
+		{"a distinct worker", tasks("j", 2, func(t *Task) { t.Avoid = []task.PeerID{"a"} }), []Host{member("a", 2, 2, 1), member("b", 1, 1, 0)}, "j/0:b"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := placed(FCFS{}.Place(time.Time{}, &list{tasks: tt.queue}, tt.hosts, Unknown{}, rand.New(rand.NewPCG(1, 1))))
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestPoliciesKeepTheRules holds every registered policy to what Policy
+// promises.
+func TestPoliciesKeepTheRules(t *testing.T) {
+	for _, name := range Names() {
+		p, err := New(name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) { checkRules(t, p) })
+		})
+	}
+}
+
+func checkRules(t *rapid.T, p Policy) {
+	names := []task.PeerID{"a", "b", "c", "d"}
+	hosts := map[task.PeerID]*Host{}
+	var offered []Host
+	for _, n := range names {
+		h := member(string(n), rapid.IntRange(1, 4).Draw(t, "slots"), rapid.IntRange(1, 6).Draw(t, "free"), 1)
+		h.MemoryFree = rapid.Int64Range(0, 10).Draw(t, "memory")
+		offered = append(offered, h)
+		hosts[n] = &h
+	}
+	queue := &list{}
+	waiting := map[task.TaskID]Task{}
+	for job := range 3 {
+		queue.tasks = append(queue.tasks, tasks(fmt.Sprint(job), rapid.IntRange(0, 5).Draw(t, "tasks"), func(w *Task) {
+			w.Memory = rapid.Int64Range(1, 6).Draw(t, "needs")
+			w.Avoid = rapid.SliceOfN(rapid.SampledFrom(names), 0, 2).Draw(t, "avoid")
+		})...)
+	}
+	for _, w := range queue.tasks {
+		waiting[w.ID] = w
+	}
+	for _, pl := range p.Place(time.Time{}, queue, offered, Unknown{}, rand.New(rand.NewPCG(1, 1))) {
+		w, ok := waiting[pl.Task]
+		h := hosts[pl.Peer]
+		if !ok || h == nil || !h.Fits(&w) {
+			t.Fatalf("%v on %v breaks the rules", pl, h)
+		}
+		if pl.Reason == "" {
+			t.Fatalf("%v has no reason", pl)
+		}
+		delete(waiting, pl.Task)
+		h.Take(&w)
+	}
+}
+
+func TestNew(t *testing.T) {
+	if _, err := New("nonsense", nil); err == nil || !strings.Contains(err.Error(), "fcfs") {
+		t.Errorf("got %v, want an error that names what there is", err)
+	}
+	if _, err := New("", map[string]string{"x": "1"}); err == nil {
+		t.Error("took a parameter that the policy does not have")
+	}
+}
