@@ -134,3 +134,16 @@ func BenchmarkWarmGoTask(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkCheckGoModule(b *testing.B) {
+	wasm, err := worldModule()
+	if err != nil {
+		b.Skip(err)
+	}
+	b.SetBytes(int64(len(wasm)))
+	for b.Loop() {
+		if err := CheckModule(wasm); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

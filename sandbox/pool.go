@@ -16,7 +16,8 @@ type Config struct {
 	// the process's standard input and output. It must have one element.
 	Command []string
 	// CacheDir keeps compiled modules between processes; "" for none. The
-	// children write to it.
+	// children write to it, so it must hold nothing else, and nothing but
+	// children must trust it. Removing any of its files is safe at any time.
 	CacheDir string
 	// ScratchDir is the children's working directory; "" for the pool's own.
 	// They put nothing there themselves.

@@ -168,3 +168,22 @@ func BenchmarkWarmTask(b *testing.B) {
 		run(b, p, tk)
 	}
 }
+
+func BenchmarkWarmTaskParallel(b *testing.B) {
+	p := newTestPool(b)
+	tk := noop.task(b, "job/0")
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			run(b, p, tk)
+		}
+	})
+}
+
+// BenchmarkColdTask starts a process for every task; its code is in the cache.
+func BenchmarkColdTask(b *testing.B) {
+	p := newTestPool(b, func(c *Config) { c.MaxIdle = -1 })
+	tk := noop.task(b, "job/0")
+	for b.Loop() {
+		run(b, p, tk)
+	}
+}
