@@ -96,7 +96,7 @@ func (c *Coordinator) memberLost(peer task.PeerID, reason string) {
 	if h == nil || !h.lost.IsZero() {
 		return
 	}
-	h.lost, h.lostWhy = c.now, reason
+	h.lost, h.lostWhy = c.now, task.ClipMessage(reason)
 	c.settleHost(h)
 	c.alarm(h, c.now.Add(c.cfg.LostGrace))
 }

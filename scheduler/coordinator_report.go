@@ -186,7 +186,7 @@ func (c *Coordinator) refused(h *host, r *Refusal) {
 		c.giveUp(l, "superseded", DropRecall)
 		return
 	}
-	c.pauseJob(h, j, r.RetryAfter, "it refused: "+r.Reason)
+	c.pauseJob(h, j, r.RetryAfter, task.ClipMessage("it refused: "+r.Reason))
 	c.giveUp(l, "refused", task.ClipMessage(r.Reason))
 }
 
