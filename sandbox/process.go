@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+	"time"
 )
 
 // A launcher starts processes from one thread that lives as long as it does.
@@ -60,6 +61,10 @@ type process struct {
 	state  *os.ProcessState
 }
 
+// waitDelay is how long the standard error of a dead child is waited for: a
+// process that it left behind could hold it open.
+const waitDelay = time.Second
+
 // launch starts a child. Nothing of it is left if it fails.
 func (l *launcher) launch(command []string, dir string) (*process, error) {
 	childIn, in, err := os.Pipe()
@@ -74,6 +79,7 @@ func (l *launcher) launch(command []string, dir string) (*process, error) {
 	p.cmd = exec.Command(command[0], command[1:]...)
 	p.cmd.Env, p.cmd.Dir = childEnv(), dir
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = childIn, childOut, p.stderr
+	p.cmd.WaitDelay = waitDelay
 	detach(p.cmd)
 	err = l.start(p.cmd)
 	childIn.Close()
