@@ -1,11 +1,13 @@
 package p2p
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +17,8 @@ import (
 
 	ds "github.com/ipfs/go-datastore"
 	dssync "github.com/ipfs/go-datastore/sync"
+	"github.com/libp2p/go-libp2p/core/network"
+	ma "github.com/multiformats/go-multiaddr"
 )
 
 // listener passes on who has connected.
@@ -103,6 +107,19 @@ func TestTransports(t *testing.T) {
 		}
 		if p := b.Peers(); len(p) != 1 || p[0].Transport != transport || p[0].Direction != "out" {
 			t.Errorf("%s: peers %+v", transport, p)
+		}
+	}
+}
+
+// On the local network TCP goes first, elsewhere QUIC.
+func TestRankAddrs(t *testing.T) {
+	for host, want := range map[string]string{"127.0.0.1": "tcp", "192.168.1.2": "tcp", "8.8.8.8": "quic"} {
+		ranked := rankAddrs([]ma.Multiaddr{
+			ma.StringCast("/ip4/" + host + "/udp/1/quic-v1"), ma.StringCast("/ip4/" + host + "/tcp/1"),
+		})
+		first := slices.MinFunc(ranked, func(a, b network.AddrDelay) int { return cmp.Compare(a.Delay, b.Delay) })
+		if got := transportOf(first.Addr); got != want || len(ranked) != 2 || ranked[0].Delay == ranked[1].Delay {
+			t.Errorf("%s: first %s, want %s: %v", host, got, want, ranked)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,15 +13,19 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/metrics"
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
 	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
 )
 
 // trimGrace is how long a new connection is safe from being closed for being
@@ -56,6 +61,7 @@ func openTransport(s settings, traffic *traffic, extra []libp2p.Option) (host.Ho
 		libp2p.ResourceManager(limits),
 		libp2p.ConnectionManager(trimmer),
 		libp2p.BandwidthReporter(traffic),
+		libp2p.DialRanker(rankAddrs),
 		libp2p.DisableMetrics(),
 		libp2p.DisableRelay(),
 	}
@@ -71,6 +77,25 @@ func openTransport(s settings, traffic *traffic, extra []libp2p.Option) (host.Ho
 		return nil, fmt.Errorf("p2p: starting the network: %w", err)
 	}
 	return h, nil
+}
+
+// rankAddrs dials TCP before QUIC on this machine and the local network: there it
+// moves the same bytes with half the processor time, which is the volunteer's.
+// Elsewhere QUIC goes first, as is usual: it connects in fewer round trips and
+// through more routers.
+func rankAddrs(addrs []ma.Multiaddr) []network.AddrDelay {
+	ranked := swarm.DefaultDialRanker(addrs)
+	local := slices.ContainsFunc(addrs, func(a ma.Multiaddr) bool { return manet.IsPrivateAddr(a) && transportOf(a) == "tcp" })
+	for i, r := range ranked {
+		switch {
+		case !manet.IsPrivateAddr(r.Addr):
+		case transportOf(r.Addr) == "tcp":
+			ranked[i].Delay = 0
+		case local:
+			ranked[i].Delay = max(r.Delay, swarm.PrivateQUICDelay)
+		}
+	}
+	return ranked
 }
 
 // quietLibraries keeps libp2p from logging to standard error by itself: what it
