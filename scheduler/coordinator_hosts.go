@@ -51,11 +51,19 @@ type lease struct {
 	host     *host
 	start    time.Time
 	expires  time.Time
-	reason   string  // why there
-	running  bool    // the host said so
-	recalled bool    // asked back
-	ending   *Ending // its result, while its outputs are fetched
+	reason   string // why there
+	running  bool   // the host said so
+	recalled bool   // asked back
+	// stalled says that fetching the outputs failed, fails times so far: the
+	// worker will report the result again, and they are fetched anew.
+	stalled bool
+	fails   int
+	ending  *Ending // its result, while its outputs are fetched
 }
+
+// canExpire says whether the lease needs to hear from its worker. While its
+// outputs are fetched, the fetch decides.
+func (l *lease) canExpire() bool { return l.ending == nil || l.stalled }
 
 func (h *host) eligible() bool {
 	going := h.state == overlay.Leaving || h.state == overlay.Unavailable
@@ -146,7 +154,8 @@ func (c *Coordinator) lookAt(h *host) {
 		return
 	}
 	for _, l := range slices.Clone(h.leases) {
-		if l.ending == nil && !c.now.Before(l.expires) {
+		if l.canExpire() && !c.now.Before(l.expires) {
+			h.reported = false // it gets nothing until it is heard of again
 			c.giveUp(l, "lost", "the worker did not report for "+c.cfg.LeaseTTL.String())
 		}
 	}
@@ -176,7 +185,7 @@ func (c *Coordinator) rearm(h *host) {
 		sooner(h.lost.Add(c.cfg.LostGrace))
 	}
 	for _, l := range h.leases {
-		if l.ending == nil {
+		if l.canExpire() {
 			sooner(l.expires)
 		}
 	}
@@ -195,7 +204,7 @@ func (c *Coordinator) giveUpHost(h *host) {
 		reason += ": " + h.lostWhy
 	}
 	for _, l := range slices.Clone(h.leases) {
-		if l.ending == nil { // else the fetch decides
+		if l.canExpire() {
 			c.giveUp(l, "lost", reason)
 		}
 	}

@@ -164,7 +164,7 @@ func (c *Coordinator) missing(h *host, r *Report) {
 	}
 	for _, l := range slices.Clone(h.leases) {
 		young := c.now.Before(l.start.Add(2 * c.cfg.ReportEvery))
-		if !young && l.ending == nil && !listed[name{l.taskID(), l.attempt}] {
+		if !young && l.canExpire() && !listed[name{l.taskID(), l.attempt}] {
 			c.giveUp(l, "lost", "the worker does not have it any more")
 		}
 	}
@@ -254,7 +254,10 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 	i := r.Task.Index
 	l := leaseOf(j, h, i, e.Attempt)
 	if l != nil && l.ending != nil {
-		return // its outputs are being fetched
+		if l.stalled { // else its outputs are being fetched
+			c.fetchOutputs(l)
+		}
+		return
 	}
 	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || j.hasEnd(i, e.Attempt) {
 		if l != nil {
@@ -269,8 +272,7 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 		c.spoiled(h, j, l, e, err.Error())
 		return
 	}
-	cids := remoteOutputs(r)
-	if r.Outcome != task.Completed || len(cids) == 0 {
+	if r.Outcome != task.Completed || len(remoteOutputs(r)) == 0 {
 		c.accept(h, j, l, e)
 		return
 	}
@@ -281,9 +283,15 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 		l.ending = e
 		c.touchHost(h)
 	}
-	a := e.Attempt
-	key := taskKey(coordinatorPrefix+"o/", r.Task) + "/" + strconv.FormatUint(a.Epoch, 10) + "." + strconv.FormatUint(a.Seq, 10)
-	c.fetch(&fetching{key: key, job: j, lease: l}, cids, []task.PeerID{h.peer})
+	c.fetchOutputs(l)
+}
+
+// fetchOutputs brings the outputs of a lease's result here before it counts:
+// a result must not vanish with its worker.
+func (c *Coordinator) fetchOutputs(l *lease) {
+	l.stalled = false
+	key := taskKey(coordinatorPrefix+"o/", l.taskID()) + "/" + strconv.FormatUint(l.attempt.Epoch, 10) + "." + strconv.FormatUint(l.attempt.Seq, 10)
+	c.fetch(&fetching{key: key, job: l.job, lease: l}, remoteOutputs(&l.ending.Result), []task.PeerID{l.host.peer})
 }
 
 // hasEnd says whether the attempt's result is in the ledger, so that only its
@@ -310,14 +318,25 @@ func (c *Coordinator) spoiled(h *host, j *job, l *lease, e *Ending, why string) 
 	}
 }
 
-// outputsFetched goes on with a result whose outputs are here, or not to be
-// had. In the latter case the worker, if it still is there, reports it again.
+// maxFetches is how often the outputs of one result are fetched before the
+// task is rather run again. The worker's reports space the tries.
+const maxFetches = 5
+
+// outputsFetched goes on with a result whose outputs are here, or could not be
+// had. In the latter case the worker, if it still is there, reports the result
+// again, and it is tried again.
 func (c *Coordinator) outputsFetched(l *lease, failure string) {
 	if t := l.job.live[l.task.index]; t == nil || !slices.Contains(t.leases, l) {
 		return // the task ended in the meantime
 	}
 	e := l.ending
 	if failure != "" {
+		l.fails++
+		if here := c.hosts[l.host.peer] == l.host; here && l.fails < maxFetches {
+			l.stalled, l.expires = true, c.now.Add(c.cfg.LeaseTTL)
+			c.alarm(l.host, l.expires)
+			return
+		}
 		c.spoiled(l.host, l.job, l, e, task.ClipMessage("fetching the outputs failed: "+failure))
 		return
 	}

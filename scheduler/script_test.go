@@ -1,0 +1,346 @@
+package scheduler
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+	"godwit/overlay"
+	"godwit/task"
+)
+
+// TestCoordinatorScripts runs the scripts in testdata against a coordinator.
+// Hosts and jobs have short names; the submitter of every job is "owner".
+//
+//	host NAME up [slots=N] [memory=MiB] [speed=F] | host NAME lost
+//	submit JOB tasks=N [replicas=N] [retries=N] [memory=MiB] [priority=N] [deadline=D]
+//	report NAME [slots=N] [running]   everything the host was given and has not ended
+//	end NAME JOB/INDEX [OUTCOME]      a result; says=X changes its output, fetch its size
+//	again NAME JOB/INDEX [OUTCOME]    reports the last result once more
+//	refuse NAME JOB/INDEX why
+//	fetched [error]                   answers the fetches that wait
+//	got JOB                           the owner holds all that was sent
+//	cancel JOB | advance D [reporting=NAME] | restart
+//	why JOB/INDEX | job JOB | wake
+//
+// Each prints the effects, without the persisted values and empty Acks.
+func TestCoordinatorScripts(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		s := newScript(t)
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			s.t, s.d, s.out = t, d, strings.Builder{}
+			s.run()
+			return s.out.String()
+		})
+	})
+}
+
+type script struct {
+	t    *testing.T
+	d    *datadriven.TestData
+	out  strings.Builder
+	now  time.Time
+	c    *Coordinator
+	disk map[string][]byte
+
+	ids     map[string]task.PeerID // by name
+	jobs    map[string]task.JobID
+	names   map[string]string // by ID, of peers and jobs
+	held    map[string]map[task.TaskID]Attempt
+	slots   map[string]int
+	fetches []string
+	ended   Attempt // of the last result
+	sent    map[task.JobID][]Range
+}
+
+func newScript(t *testing.T) *script {
+	s := &script{
+		t: t, now: start, disk: map[string][]byte{}, ids: map[string]task.PeerID{}, jobs: map[string]task.JobID{}, names: map[string]string{},
+		held: map[string]map[task.TaskID]Attempt{}, slots: map[string]int{}, sent: map[task.JobID][]Range{},
+	}
+	s.c = NewCoordinator(s.peer("leader"), Default(), 1)
+	return s
+}
+
+// peer returns the identity of a name; the name's letters are its number.
+func (s *script) peer(name string) task.PeerID {
+	if _, ok := s.ids[name]; !ok {
+		_, id := identity(number(name))
+		s.ids[name], s.names[string(id)] = id, name
+		s.held[name] = map[task.TaskID]Attempt{}
+	}
+	return s.ids[name]
+}
+
+func number(name string) int {
+	n := 0
+	for _, c := range []byte(name) {
+		n = n<<8 | int(c)
+	}
+	return n
+}
+
+func (s *script) run() {
+	arg := func(i int) string {
+		if i >= len(s.d.CmdArgs) {
+			s.d.Fatalf(s.t, "%s wants %d arguments", s.d.Cmd, i+1)
+		}
+		return s.d.CmdArgs[i].Key
+	}
+	switch s.d.Cmd {
+	case "host":
+		s.host(arg(0), arg(1))
+	case "submit":
+		s.submit(arg(0))
+	case "report":
+		s.report(arg(0))
+	case "end":
+		id := s.taskID(arg(1))
+		s.ended = s.take(arg(0), id)
+		s.end(arg(0), id, s.ended)
+	case "again":
+		s.end(arg(0), s.taskID(arg(1)), s.ended)
+	case "refuse":
+		id := s.taskID(arg(1))
+		s.say(arg(0), &Report{Slots: s.slots[arg(0)], Refused: []Refusal{{Task: id, Attempt: s.take(arg(0), id), Reason: arg(2)}}})
+	case "fetched":
+		keys := s.fetches
+		s.fetches = nil
+		for _, key := range keys {
+			s.step(Fetched{Key: key, Err: s.text("error")})
+		}
+	case "got":
+		id := s.jobs[arg(0)]
+		s.step(Received{From: s.peer("owner"), Message: Message{Got: &Got{Job: id, Have: s.sent[id]}}})
+	case "cancel":
+		key, _ := identity(number(s.text("by", "owner")))
+		id := s.jobs[arg(0)]
+		s.step(Received{From: s.peer("owner"), Message: Message{Cancel: &Cancel{Job: id, Signature: task.SignCancel(id, key)}}})
+	case "advance":
+		s.advance(arg(0))
+	case "restart":
+		s.c = NewCoordinator(s.peer("leader"), Default(), 1)
+		effects, err := s.c.Restore(s.disk)
+		if err != nil {
+			s.d.Fatalf(s.t, "%v", err)
+		}
+		s.show(effects)
+	case "why":
+		id := s.taskID(arg(0))
+		for _, w := range s.c.Why(id.Job, id.Index) {
+			fmt.Fprintln(&s.out, s.rename(fmt.Sprint(w.Reason, " ", w.Peers)))
+		}
+	case "job":
+		st, _ := s.c.Job(s.jobs[arg(0)], Page{})
+		fmt.Fprintf(&s.out, "%s %+v reruns=%d useful=%v wasted=%v held=%d final=%v\n", st.State, st.Tasks, st.Reruns, st.UsefulCPU, st.WastedCPU, st.Held, st.Final)
+	default:
+		s.d.Fatalf(s.t, "unknown command %s", s.d.Cmd)
+	}
+}
+
+func (s *script) text(key string, otherwise ...string) string {
+	var v string
+	if !s.d.MaybeScanArgs(s.t, key, &v) && len(otherwise) > 0 {
+		return otherwise[0]
+	}
+	return v
+}
+
+func (s *script) num(key string, otherwise int) int {
+	if n, err := strconv.Atoi(s.text(key)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+func (s *script) taskID(text string) task.TaskID {
+	job, index, _ := strings.Cut(text, "/")
+	i, err := strconv.ParseUint(index, 10, 64)
+	if err != nil || s.jobs[job] == "" {
+		s.d.Fatalf(s.t, "no task %s", text)
+	}
+	return task.TaskID{Job: s.jobs[job], Index: i}
+}
+
+func (s *script) host(name, what string) {
+	id := s.peer(name)
+	if what == "lost" {
+		s.step(MemberLost{Peer: id, Reason: "connection reset"})
+		return
+	}
+	s.slots[name] = s.num("slots", 1)
+	speed, err := strconv.ParseFloat(s.text("speed", "1"), 64)
+	if err != nil {
+		s.d.Fatalf(s.t, "%v", err)
+	}
+	s.step(MemberSeen{Advert: overlay.Advert{Peer: id, Memory: int64(s.num("memory", 1024)) << 20, Speed: speed}})
+	s.report(name)
+}
+
+func (s *script) submit(name string) {
+	key, owner := identity(number("owner"))
+	s.peer("owner")
+	deadline, err := time.ParseDuration(s.text("deadline", "0s"))
+	if err != nil {
+		s.d.Fatalf(s.t, "%v", err)
+	}
+	rec := testJob(s.t, key, uint64(s.num("tasks", 1)), func(j *task.Job) {
+		j.Name, j.Work, j.Submitted, j.Deadline = name, time.Minute, s.now, deadline
+		j.Replicas, j.Retries, j.Priority = s.num("replicas", 1), s.num("retries", 0), s.num("priority", 0)
+		j.Memory = int64(s.num("memory", 1)) << 20
+	})
+	s.jobs[name] = rec.ID()
+	s.names[string(rec.ID())] = name
+	s.step(Received{From: owner, Message: Message{Submit: &Submit{Record: rec}}})
+}
+
+// take ends the host's hold of a task and returns its attempt.
+func (s *script) take(name string, id task.TaskID) Attempt {
+	a, ok := s.held[name][id]
+	if !ok {
+		s.d.Fatalf(s.t, "%s does not hold %v", name, id)
+	}
+	delete(s.held[name], id)
+	return a
+}
+
+func (s *script) say(name string, r *Report) {
+	s.step(Received{From: s.peer(name), Message: Message{Report: r}})
+}
+
+func (s *script) report(name string) {
+	s.slots[name] = s.num("slots", s.slots[name])
+	r := &Report{Slots: s.slots[name], Full: true}
+	for id, a := range s.held[name] {
+		r.Held = append(r.Held, Held{Task: id, Attempt: a, Running: s.d.HasArg("running")})
+	}
+	slices.SortFunc(r.Held, func(a, b Held) int { return a.Attempt.Compare(b.Attempt) })
+	s.say(name, r)
+}
+
+func (s *script) end(name string, id task.TaskID, a Attempt) {
+	key, worker := identity(number(name))
+	r := task.Result{Task: id, Worker: worker, Outcome: task.Completed, CPU: time.Second, Wall: time.Second}
+	if len(s.d.CmdArgs) > 2 {
+		if err := r.Outcome.UnmarshalText([]byte(s.d.CmdArgs[2].Key)); err == nil && r.Outcome == task.ExitFailure {
+			r.ExitCode = 1
+		}
+	}
+	if says := s.text("says", "x"); s.num("fetch", 0) > 0 {
+		r.Outputs = []task.Output{{Name: "stdout", CID: task.RawCID([]byte(says)), Size: int64(s.num("fetch", 0))}}
+	} else if r.Outcome == task.Completed {
+		r.Outputs = []task.Output{{Name: "stdout", CID: task.RawCID([]byte(says)), Size: int64(len(says)), Inline: []byte(says)}}
+	}
+	if err := r.Sign(key); err != nil {
+		s.d.Fatalf(s.t, "%v", err)
+	}
+	s.say(name, &Report{Slots: s.slots[name], Ended: []Ending{{Attempt: a, Result: r}}})
+}
+
+// advance lets time pass, waking the coordinator when it asks for it.
+func (s *script) advance(by string) {
+	d, err := time.ParseDuration(by)
+	if err != nil {
+		s.d.Fatalf(s.t, "%v", err)
+	}
+	end := s.now.Add(d)
+	for {
+		at, ok := s.c.NextWake()
+		if name := s.text("reporting"); name != "" && (!ok || at.After(s.now.Add(time.Second))) && !s.now.Add(time.Second).After(end) {
+			s.now = s.now.Add(time.Second)
+			s.report(name)
+			continue
+		}
+		if !ok || at.After(end) {
+			break
+		}
+		if at.After(s.now) {
+			s.now = at
+		}
+		s.step(Wake{})
+	}
+	s.now = end
+}
+
+func (s *script) step(ev Event) { s.show(s.c.Step(s.now, ev)) }
+
+func (s *script) rename(text string) string {
+	for _, id := range slices.Sorted(maps.Keys(s.names)) {
+		text = strings.ReplaceAll(text, id, s.names[id])
+	}
+	return text
+}
+
+func (s *script) show(effects []Effect) {
+	for _, e := range effects {
+		if line := s.describe(e); line != "" {
+			fmt.Fprintf(&s.out, "%v %s\n", s.now.Sub(start), s.rename(line))
+		}
+	}
+}
+
+func (s *script) describe(e Effect) string {
+	switch e := e.(type) {
+	case Persist:
+		if e.Value == nil {
+			delete(s.disk, e.Key)
+			return "forget " + e.Key
+		}
+		s.disk[e.Key] = e.Value
+		return "persist " + e.Key
+	case Fetch:
+		s.fetches = append(s.fetches, e.Key)
+		return fmt.Sprint("fetch ", len(e.CIDs), " from ", e.Holders)
+	case Send:
+		if text := s.message(e.To, &e.Message); text != "ack" { // which only says "heard"
+			return "to " + string(e.To) + ": " + text
+		}
+	case Release:
+		return "release " + string(e.Job)
+	case Decided:
+		return strings.TrimSpace(fmt.Sprintf("%s %v %s %s", e.Action, e.Task, e.Peer, e.Reason))
+	}
+	return ""
+}
+
+func (s *script) message(to task.PeerID, m *Message) string {
+	var b strings.Builder
+	host := s.names[string(to)]
+	switch {
+	case m.Accepted != nil:
+		fmt.Fprintf(&b, "accepted %s %s", m.Accepted.Job, m.Accepted.Error)
+	case m.Progress != nil:
+		p := m.Progress
+		fmt.Fprintf(&b, "progress %s %s %d/%d failed=%d:", p.Job, p.Summary.State, p.Summary.Done, p.Summary.Total, p.Summary.Failed)
+		for _, t := range p.Tasks {
+			s.sent[p.Job] = append(s.sent[p.Job], Range{From: t.Index, To: t.Index + 1})
+			fmt.Fprintf(&b, " %d", t.Index)
+			if t.Failed {
+				fmt.Fprintf(&b, " (%s)", t.Reason)
+			}
+		}
+	case m.Place != nil:
+		fmt.Fprint(&b, "place")
+		for _, l := range m.Place.Leases {
+			s.held[host][l.Task] = l.Attempt
+			fmt.Fprintf(&b, " %v#%d.%d", l.Task, l.Attempt.Epoch, l.Attempt.Seq)
+		}
+	case m.Ack != nil:
+		fmt.Fprint(&b, "ack")
+		for _, n := range m.Ack.Ended {
+			fmt.Fprintf(&b, " %v", n.Task)
+		}
+		for _, n := range m.Ack.Drop {
+			fmt.Fprintf(&b, " drop %v (%s)", n.Task, n.Reason)
+			if n.Reason != DropRecall {
+				delete(s.held[host], n.Task)
+			}
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
