@@ -44,6 +44,12 @@ func chaos(t *testing.T, seed uint64) {
 	for range s.rng.IntN(8) {
 		s.heap.set(s.now.Add(time.Duration(s.rng.Int64N(int64(20*time.Second)))), func() { mishap(s) })
 	}
+	cancelled := map[task.JobID]bool{}
+	if s.rng.IntN(4) == 0 { // an owner that thinks better of it
+		n, id := owners[0], ids[0]
+		cancelled[id] = true
+		s.after(n, time.Duration(s.rng.Int64N(int64(10*time.Second))), func() { n.step(CancelJob{Job: id}) })
+	}
 	over := func() bool {
 		s.checkInvariants()
 		for i, n := range owners {
@@ -56,6 +62,9 @@ func chaos(t *testing.T, seed uint64) {
 	s.run(10*time.Minute, over)
 	for i, n := range owners {
 		st, _ := n.sub.Job(ids[i], Page{Limit: 1000})
+		if st.State == JobCancelled && cancelled[ids[i]] {
+			continue
+		}
 		if st.Error != "" || st.Held != st.Tasks.Total || uint64(len(st.TasksList)) != st.Tasks.Total {
 			t.Errorf("job ended as %+v", st)
 		}

@@ -13,6 +13,9 @@
 //     Fetched, every Prepare by one Prepared.
 //  4. After each Step a Wake is arranged for NextWake.
 //  5. State is looked at only from the goroutine that calls Step.
-//  6. After a restart, Restore is called with every pair persisted, before the
-//     first Step.
+//  6. At every start, Restore is called with every pair persisted, before the
+//     first Step; the Coordinator's effects of it are carried out.
+//  7. A node that leads gives its Coordinator its own advert as MemberSeen too,
+//     and its own machines LeaderChanged. The epoch it announces is always
+//     Coordinator.Epoch, which may grow.
 package scheduler
