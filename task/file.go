@@ -35,6 +35,7 @@ type File struct {
 	Replicas   int
 	Retries    int
 	Deadline   time.Duration // 0: none
+	Timeout    time.Duration // of one attempt; 0: see Job.TimeLimit
 	Priority   int
 	Checkpoint Checkpoint
 
@@ -130,6 +131,7 @@ func (f *File) draft() *Job {
 		Replicas:   f.Replicas,
 		Retries:    f.Retries,
 		Deadline:   f.Deadline,
+		Timeout:    f.Timeout,
 		Priority:   f.Priority,
 		Checkpoint: f.Checkpoint,
 	}

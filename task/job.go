@@ -31,6 +31,8 @@ type Job struct {
 
 	Submitted time.Time `cbor:"18,keyasint"` // by the submitter's clock
 	Nonce     []byte    `cbor:"19,keyasint"` // NonceSize bytes; makes two equal submissions two jobs
+
+	Timeout time.Duration `cbor:"20,keyasint,omitempty"` // longest run of one attempt; 0: see TimeLimit
 }
 
 // NonceSize is the length of Job.Nonce in bytes: enough that two never meet.

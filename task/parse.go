@@ -42,7 +42,7 @@ type reader struct{ *File }
 // keys are the keys of a job file in the order of the manual.
 var keys = []string{
 	"name", "module", "args", "env", "files", "stdin", "outputs", "sweep", "work",
-	"memory", "replicas", "retries", "deadline", "priority", "checkpoint",
+	"memory", "replicas", "retries", "deadline", "timeout", "priority", "checkpoint",
 }
 
 func (r *reader) readTop(node ast.Node) *Error {
@@ -99,6 +99,8 @@ func (r *reader) readKey(p pair) (e *Error) {
 		r.Retries, e = r.number(p.value, p.key)
 	case "deadline":
 		r.Deadline, e = r.duration(p.value, p.key)
+	case "timeout":
+		r.Timeout, e = r.duration(p.value, p.key)
 	case "priority":
 		r.Priority, e = r.number(p.value, p.key)
 	case "checkpoint":

@@ -155,6 +155,15 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 // MarshalText gives JSON the digest in hexadecimal.
 func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
+// UnmarshalText reads what MarshalText writes.
+func (d *Digest) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(d)) {
+		return fmt.Errorf("task: a digest has %d characters, want %d", len(text), hex.EncodedLen(len(d)))
+	}
+	_, err := hex.Decode(d[:], text)
+	return err
+}
+
 // Digest returns the SHA2-256 of the result's Outcome, ExitCode and the names,
 // CIDs and sizes of its Outputs. Who ran it, how long it took, what it says to
 // people and whether content is inline do not matter.

@@ -24,7 +24,7 @@ const (
 	MaxReplicas = 64
 	MaxRetries  = 1000
 	MaxPriority = 1000                      // and -MaxPriority is the least
-	MaxDuration = 10 * 365 * 24 * time.Hour // of work and deadline: ten years
+	MaxDuration = 10 * 365 * 24 * time.Hour // of work, deadline and timeout: ten years
 	// MinCheckpoint is the shortest interval between checkpoints: below it a
 	// task does little else.
 	MinCheckpoint = time.Second
@@ -205,7 +205,7 @@ func (j *Job) checkTimes() *fault {
 	for _, d := range []struct {
 		where string
 		v     time.Duration
-	}{{"work", j.Work}, {"deadline", j.Deadline}, {"checkpoint", j.Checkpoint.Every}} {
+	}{{"work", j.Work}, {"deadline", j.Deadline}, {"timeout", j.Timeout}, {"checkpoint", j.Checkpoint.Every}} {
 		if d.v < 0 || d.v > MaxDuration {
 			return faultf(d.where, "write a duration such as 90s or 12h", "%s of %v is not between 0s and %v", d.where, d.v, MaxDuration)
 		}

@@ -1,0 +1,213 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"godwit/node"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// A Client talks to one node's API. Its methods return *Error for whatever
+// the node itself answered, and ErrNoNode when none is there.
+type Client struct {
+	http  *http.Client
+	base  string
+	token string
+}
+
+// ErrNoNode says that no node answers where one was expected.
+var ErrNoNode = errors.New("api: no node answers")
+
+// Dial returns a client of the node of that data directory, by its socket.
+func Dial(dir string) *Client {
+	path := filepath.Join(dir, SocketName)
+	return &Client{base: "http://node", http: &http.Client{Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", path)
+		},
+	}}}
+}
+
+// DialTCP returns a client of the node at a TCP address. The token is the
+// content of TokenName in that node's data directory.
+func DialTCP(addr, token string) *Client {
+	return &Client{base: "http://" + addr, token: strings.TrimSpace(token), http: &http.Client{}}
+}
+
+// Close drops idle connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Status describes the node.
+func (c *Client) Status(ctx context.Context) (s node.Status, err error) {
+	return s, c.get(ctx, "/v1/status", nil, &s)
+}
+
+// Peers lists the members that the node knows.
+func (c *Client) Peers(ctx context.Context) (m []node.Member, err error) {
+	return m, c.get(ctx, "/v1/peers", nil, &m)
+}
+
+// PutFile stores content at the node.
+func (c *Client) PutFile(ctx context.Context, r io.Reader) (f FileReply, err error) {
+	return f, c.call(ctx, http.MethodPost, "/v1/files", r, &f)
+}
+
+// OpenFile reads content from the node's blocks. Close it.
+func (c *Client) OpenFile(ctx context.Context, cid task.CID) (io.ReadCloser, error) {
+	resp, err := c.do(ctx, http.MethodGet, "/v1/files/"+string(cid), nil)
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
+// Submit hands in a job and returns once it is accepted and durable.
+func (c *Client) Submit(ctx context.Context, req SubmitRequest) (task.JobID, error) {
+	b, err := json.Marshal(req)
+	if err != nil {
+		return "", fmt.Errorf("encoding the submission: %w", err)
+	}
+	var reply SubmitReply
+	err = c.call(ctx, http.MethodPost, "/v1/jobs", bytes.NewReader(b), &reply)
+	return reply.ID, err
+}
+
+// Jobs lists the jobs known to the node, the newest first.
+func (c *Client) Jobs(ctx context.Context) (j []scheduler.JobStatus, err error) {
+	return j, c.get(ctx, "/v1/jobs", nil, &j)
+}
+
+// Job returns the status of the job that ref names, with every task that fits
+// one answer (node.MaxTaskList).
+func (c *Client) Job(ctx context.Context, ref string) (j scheduler.JobStatus, err error) {
+	return j, c.get(ctx, jobPath(ref, ""), nil, &j)
+}
+
+// Why explains a task, or the whole job where index is nil.
+func (c *Client) Why(ctx context.Context, ref string, index *uint64) (w node.Why, err error) {
+	q := url.Values{}
+	if index != nil {
+		q.Set("index", strconv.FormatUint(*index, 10))
+	}
+	return w, c.get(ctx, jobPath(ref, "/why"), q, &w)
+}
+
+// Cancel ends a job that the node submitted.
+func (c *Client) Cancel(ctx context.Context, ref string) (task.JobID, error) {
+	var reply SubmitReply
+	err := c.call(ctx, http.MethodPost, jobPath(ref, "/cancel"), nil, &reply)
+	return reply.ID, err
+}
+
+// Results returns the ended tasks that the node holds from index from on, as
+// many as fit a page. An empty page is the last.
+func (c *Client) Results(ctx context.Context, ref string, from uint64) (Results, error) {
+	resp, err := c.do(ctx, http.MethodGet, jobPath(ref, "/results")+"?from="+strconv.FormatUint(from, 10), nil)
+	if err != nil {
+		return Results{}, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return Results{}, fmt.Errorf("reading results: %w", err)
+	}
+	var page Results
+	if err := task.Decode(b, &page); err != nil {
+		return Results{}, fmt.Errorf("reading results: %w", err)
+	}
+	return page, nil
+}
+
+// Watch calls f with the job's status each time it changed, until the job has
+// ended, f returns false, or ctx ends.
+func (c *Client) Watch(ctx context.Context, ref string, f func(scheduler.JobStatus) bool) error {
+	resp, err := c.do(ctx, http.MethodGet, jobPath(ref, "/watch"), nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	lines := json.NewDecoder(resp.Body)
+	for {
+		var st scheduler.JobStatus
+		switch err := lines.Decode(&st); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("watching the job: %w", err)
+		}
+		if !f(st) {
+			return nil
+		}
+	}
+}
+
+// maxAnswer bounds what a client reads of one answer that is held in memory.
+const maxAnswer = 256 << 20
+
+func jobPath(ref, rest string) string { return "/v1/jobs/" + url.PathEscape(ref) + rest }
+
+func (c *Client) get(ctx context.Context, path string, q url.Values, out any) error {
+	if len(q) > 0 {
+		path += "?" + q.Encode()
+	}
+	return c.call(ctx, http.MethodGet, path, nil, out)
+}
+
+func (c *Client) call(ctx context.Context, method, path string, body io.Reader, out any) error {
+	resp, err := c.do(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(out); err != nil {
+		return fmt.Errorf("reading the node's answer: %w", err)
+	}
+	return nil
+}
+
+// do sends a request and turns an answer that is not 2xx into its *Error.
+func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, fmt.Errorf("asking the node: %w", err)
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	if resp.StatusCode/100 == 2 {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	e := &Error{Status: resp.StatusCode, Kind: KindInternal}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(e); err != nil {
+		e.Message = "the node answered " + resp.Status
+	}
+	return nil, e
+}
+
+// unreachable tells "nobody there" from other trouble.
+func unreachable(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" || errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w: %w", ErrNoNode, err)
+	}
+	return fmt.Errorf("asking the node: %w", err)
+}

@@ -1,0 +1,81 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"syscall"
+
+	"godwit/node"
+	"godwit/p2p"
+	"godwit/sandbox"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// minRef is the shortest end or beginning of an ID that may name a job: shorter
+// ones are more likely a name mistyped.
+const minRef = 4
+
+func matches(ref string, j scheduler.JobStatus) bool {
+	if ref == j.Name {
+		return true
+	}
+	return len(ref) >= minRef && (strings.HasSuffix(string(j.ID), ref) || strings.HasPrefix(string(j.ID), ref))
+}
+
+func inputError(err error) *Error {
+	return &Error{Message: err.Error(), Kind: KindInput, Status: http.StatusBadRequest}
+}
+
+// asError finds out what the caller can do about err.
+func asError(err error) *Error {
+	var (
+		known   *Error
+		inFile  *task.Error
+		module  *sandbox.ModuleError
+		tooLong *http.MaxBytesError
+	)
+	e := &Error{Message: err.Error(), Kind: KindInternal, Status: http.StatusInternalServerError}
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &inFile):
+		e.Kind, e.Status, e.Hint = KindInput, http.StatusBadRequest, inFile.Hint
+	case errors.As(err, &module):
+		e.Kind, e.Status, e.Hint = KindInput, http.StatusBadRequest, module.Hint
+	case errors.As(err, &tooLong):
+		e.Kind, e.Status = KindInput, http.StatusRequestEntityTooLarge
+	case errors.Is(err, node.ErrUnknownJob), errors.Is(err, p2p.ErrNotFound):
+		e.Kind, e.Status, e.Hint = KindNotFound, http.StatusNotFound, "`godwit jobs` lists the jobs known to this node"
+	case errors.Is(err, node.ErrRefused):
+		e.Kind, e.Status = KindRefused, http.StatusForbidden
+	case errors.Is(err, node.ErrNoLeader), errors.Is(err, context.DeadlineExceeded):
+		e.Kind, e.Status, e.Hint = KindUnreachable, http.StatusServiceUnavailable, "`godwit peers` shows whom this node reaches"
+	}
+	return e
+}
+
+// ignoreGone drops the error of a client that went away.
+func ignoreGone(err error) error {
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		return nil
+	}
+	return err
+}
+
+func writeError(w http.ResponseWriter, e *Error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(e.Status)
+	json.NewEncoder(w).Encode(e)
+}
+
+func writeJSON(w http.ResponseWriter, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	return ignoreGone(json.NewEncoder(w).Encode(v))
+}

@@ -1,0 +1,72 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+const (
+	// watchEvery bounds how often a watcher is told: ten times a second is as
+	// often as a person sees.
+	watchEvery = 100 * time.Millisecond
+	// watchAtLeast repeats the status though nothing was heard, so that counts
+	// of what runs elsewhere stay fresh.
+	watchAtLeast = time.Second
+)
+
+// watch streams a job's status, one JSON object a line, whenever it changed,
+// until the job has ended or the client goes.
+func (s *Server) watch(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.jobID(r)
+	if err != nil {
+		return err
+	}
+	changes := s.node.Watch(id)
+	defer changes.Close()
+	flush, _ := w.(http.Flusher)
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	out := json.NewEncoder(w)
+	for begun := false; ; begun = true {
+		st, err := s.node.Job(r.Context(), id, 0, 0)
+		switch {
+		case err != nil && !begun:
+			return err
+		case err != nil:
+			return nil // the stream has begun: its end says that something is wrong
+		}
+		if out.Encode(st) != nil {
+			return nil
+		}
+		if flush != nil {
+			flush.Flush()
+		}
+		if st.Final {
+			return nil
+		}
+		if !pause(r, changes.C) {
+			return nil
+		}
+	}
+}
+
+// pause waits for a change, no less than watchEvery and no longer than
+// watchAtLeast, and says whether the client is still there.
+func pause(r *http.Request, changed <-chan struct{}) bool {
+	least := time.NewTimer(watchEvery)
+	defer least.Stop()
+	most := time.NewTimer(watchAtLeast)
+	defer most.Stop()
+	select {
+	case <-changed:
+	case <-most.C:
+	case <-r.Context().Done():
+		return false
+	}
+	select {
+	case <-least.C:
+	case <-r.Context().Done():
+		return false
+	}
+	return true
+}

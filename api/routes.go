@@ -1,0 +1,208 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"godwit/node"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// routes lists the whole API; openapi.yaml describes it.
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	handle := func(pattern string, h func(w http.ResponseWriter, r *http.Request) error) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := h(w, r); err != nil {
+				writeError(w, asError(err))
+			}
+		})
+	}
+	handle("GET /v1/status", s.status)
+	handle("GET /v1/peers", s.peers)
+	handle("POST /v1/files", s.putFile)
+	handle("GET /v1/files/{cid}", s.getFile)
+	handle("POST /v1/jobs", s.submit)
+	handle("GET /v1/jobs", s.jobs)
+	handle("GET /v1/jobs/{id}", s.job)
+	handle("GET /v1/jobs/{id}/watch", s.watch)
+	handle("GET /v1/jobs/{id}/results", s.results)
+	handle("GET /v1/jobs/{id}/why", s.why)
+	handle("POST /v1/jobs/{id}/cancel", s.cancel)
+	return mux
+}
+
+func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
+	st, err := s.node.Status(r.Context())
+	return writeJSON(w, st, err)
+}
+
+func (s *Server) peers(w http.ResponseWriter, r *http.Request) error {
+	m, err := s.node.Members(r.Context())
+	return writeJSON(w, m, err)
+}
+
+func (s *Server) putFile(w http.ResponseWriter, r *http.Request) error {
+	c, size, err := s.node.Blocks().Import(r.Context(), http.MaxBytesReader(w, r.Body, MaxFile))
+	return writeJSON(w, FileReply{CID: c, Size: size}, err)
+}
+
+func (s *Server) getFile(w http.ResponseWriter, r *http.Request) error {
+	c, err := task.ParseCID(r.PathValue("cid"))
+	if err != nil {
+		return inputError(err)
+	}
+	f, size, err := s.node.Blocks().Open(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
+	_, err = io.Copy(w, f)
+	return ignoreGone(err)
+}
+
+func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
+	var req SubmitRequest
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, MaxJobFile)).Decode(&req); err != nil {
+		return inputError(fmt.Errorf("reading the submission: %w", err))
+	}
+	sub := node.Submission{Module: req.Module, Inputs: map[string]task.FileRef{}}
+	if req.File == "" {
+		sub.File = task.DefaultFile(req.FileName, req.Args)
+	} else {
+		f, err := task.ParseFile(req.FileName, []byte(req.File))
+		if err != nil {
+			return err
+		}
+		sub.File = f
+	}
+	for _, in := range req.Inputs {
+		sub.Inputs[in.Name] = in
+	}
+	id, err := s.node.Submit(r.Context(), sub)
+	return writeJSON(w, SubmitReply{ID: id}, err)
+}
+
+func (s *Server) jobs(w http.ResponseWriter, r *http.Request) error {
+	jobs, err := s.node.Jobs(r.Context())
+	return writeJSON(w, jobs, err)
+}
+
+func (s *Server) job(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.jobID(r)
+	if err != nil {
+		return err
+	}
+	from, limit, err := page(r, node.MaxTaskList)
+	if err != nil {
+		return err
+	}
+	st, err := s.node.Job(r.Context(), id, from, limit)
+	return writeJSON(w, st, err)
+}
+
+func (s *Server) results(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.jobID(r)
+	if err != nil {
+		return err
+	}
+	from, limit, err := page(r, resultPage)
+	if err != nil {
+		return err
+	}
+	tasks, err := s.node.Results(r.Context(), id, from, min(limit, resultPage))
+	if err != nil {
+		return err
+	}
+	st, err := s.node.Job(r.Context(), id, 0, 0)
+	if err != nil {
+		return err
+	}
+	b, err := task.Encode(Results{Total: st.Tasks.Total, Tasks: tasks})
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/cbor")
+	_, err = w.Write(b)
+	return ignoreGone(err)
+}
+
+func (s *Server) why(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.jobID(r)
+	if err != nil {
+		return err
+	}
+	var index *uint64
+	if q := r.URL.Query().Get("index"); q != "" {
+		i, err := strconv.ParseUint(q, 10, 64)
+		if err != nil {
+			return inputError(fmt.Errorf("reading the task's index: %w", err))
+		}
+		index = &i
+	}
+	why, err := s.node.Why(r.Context(), id, index)
+	return writeJSON(w, why, err)
+}
+
+func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.jobID(r)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, SubmitReply{ID: id}, s.node.Cancel(r.Context(), id))
+}
+
+// jobID reads the job of a path: its ID, its name, or enough of the ID's end
+// or beginning to be unique.
+func (s *Server) jobID(r *http.Request) (task.JobID, error) {
+	ref := r.PathValue("id")
+	if id, err := task.ParseJobID(ref); err == nil {
+		return id, nil
+	}
+	jobs, err := s.node.Jobs(r.Context())
+	if err != nil {
+		return "", err
+	}
+	return resolve(ref, jobs)
+}
+
+func page(r *http.Request, most int) (from uint64, limit int, err error) {
+	q := r.URL.Query()
+	limit = most
+	if v := q.Get("from"); v != "" {
+		if from, err = strconv.ParseUint(v, 10, 64); err != nil {
+			return 0, 0, inputError(fmt.Errorf("reading from: %w", err))
+		}
+	}
+	if v := q.Get("limit"); v != "" {
+		if limit, err = strconv.Atoi(v); err != nil || limit < 0 {
+			return 0, 0, inputError(errors.New("limit must be a whole number, 0 or more"))
+		}
+	}
+	return from, min(limit, most), nil
+}
+
+func resolve(ref string, jobs []scheduler.JobStatus) (task.JobID, error) {
+	var found []task.JobID
+	for _, j := range jobs {
+		if matches(ref, j) {
+			found = append(found, j.ID)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return "", &Error{Message: fmt.Sprintf("no job %q is known here", ref), Kind: KindNotFound, Status: http.StatusNotFound,
+			Hint: "`godwit jobs` lists the jobs known to this node"}
+	}
+	return "", &Error{Message: fmt.Sprintf("%q names %d jobs", ref, len(found)), Kind: KindInput, Status: http.StatusConflict,
+		Hint: "give more of the ID; its end differs soonest"}
+}

@@ -1,0 +1,77 @@
+package api
+
+import (
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// A SubmitRequest hands in a job whose module and inputs were stored by
+// POST /v1/files.
+type SubmitRequest struct {
+	// FileName and File are the job file's name, for error messages, and its
+	// text. With an empty text Args are run once, with every default.
+	FileName string         `json:"file_name"`
+	File     string         `json:"file"`
+	Args     []string       `json:"args,omitempty"`
+	Module   task.CID       `json:"module"`
+	Inputs   []task.FileRef `json:"inputs"`
+}
+
+// SubmitReply names the accepted job.
+type SubmitReply struct {
+	ID task.JobID `json:"id"`
+}
+
+// FileReply names stored content.
+type FileReply struct {
+	CID  task.CID `json:"cid"`
+	Size int64    `json:"size"` // bytes
+}
+
+// Results is a page of a job's ended tasks, as CBOR: results keep their
+// signatures, so that the client can check them itself.
+type Results struct {
+	Total uint64                  `cbor:"1,keyasint"` // tasks of the job
+	Tasks []scheduler.TaskSummary `cbor:"2,keyasint"`
+}
+
+// Error is the body of every answer that is not 2xx.
+type Error struct {
+	Message string `json:"error"`
+	Hint    string `json:"hint,omitempty"`
+	Kind    string `json:"kind"` // one of the Kind constants
+	Status  int    `json:"-"`    // HTTP status
+}
+
+// Error returns the message; the hint is shown apart.
+func (e *Error) Error() string { return e.Message }
+
+// Kinds of errors, by what the caller can do about them.
+const (
+	KindInput       = "input"       // what was sent is wrong
+	KindNotFound    = "not-found"   // no such job, file or task
+	KindRefused     = "refused"     // the coordinator or a rule says no
+	KindUnreachable = "unreachable" // no coordinator known, or it does not answer
+	KindInternal    = "internal"    // the node's own trouble
+	KindAuth        = "auth"        // token missing or wrong
+)
+
+const (
+	// MaxJobFile bounds a submission's body, in bytes: the largest job file
+	// and the references of its inputs.
+	MaxJobFile = 8 << 20
+	// MaxFile bounds one uploaded file, in bytes.
+	MaxFile = 4 << 30
+	// resultPage is how many tasks one page of results holds: at a few inline
+	// kibibytes each, well below what the codec takes at once.
+	resultPage = 200
+)
+
+// SocketName is the unix socket's name in the data directory, TokenName that
+// of the file with the token for TCP, AddrName that of the file with the TCP
+// address of the running node.
+const (
+	SocketName = "api.sock"
+	TokenName  = "api.token"
+	AddrName   = "api.addr"
+)

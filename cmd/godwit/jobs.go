@@ -1,0 +1,223 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"godwit/api"
+	"godwit/scheduler"
+)
+
+func newJobs() *cobra.Command {
+	var c clientFlags
+	cmd := &cobra.Command{
+		Use:   "jobs",
+		Short: "Jobs known to the node, newest first",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withClient(&c, func(client *api.Client) error {
+				jobs, err := client.Jobs(cmd.Context())
+				if err != nil {
+					return err
+				}
+				out := cmd.OutOrStdout()
+				rows := make([][]string, 0, len(jobs))
+				for _, j := range jobs {
+					if c.json {
+						if err := printJSON(out, j); err != nil {
+							return err
+						}
+						continue
+					}
+					rows = append(rows, []string{
+						shortJob(j.ID), j.Name, j.State, fmt.Sprint(j.Tasks.Done), fmt.Sprint(j.Tasks.Running),
+						fmt.Sprint(j.Tasks.Waiting), fmt.Sprint(j.Tasks.Failed), ago(j.Submitted),
+					})
+				}
+				if !c.json {
+					printTable(out, "JOB NAME STATE DONE RUNNING WAITING FAILED AGE", rows)
+				}
+				return nil
+			})
+		},
+	}
+	c.add(cmd)
+	return cmd
+}
+
+func newJob() *cobra.Command {
+	var c clientFlags
+	cmd := &cobra.Command{
+		Use:   "job ID",
+		Short: "A job's tasks: where each ran, what was run again, results",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withClient(&c, func(client *api.Client) error {
+				st, err := client.Job(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				out := cmd.OutOrStdout()
+				if c.json {
+					return printJSON(out, st)
+				}
+				fmt.Fprintf(out, "job        %s\n", st.ID)
+				fmt.Fprintf(out, "name       %s, submitted %s ago to %s\n", st.Name, ago(st.Submitted), st.Overlay)
+				fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %d failed\n",
+					st.State, st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.Tasks.Failed)
+				fmt.Fprintf(out, "cpu        %s useful, %s wasted\n\n", seconds(st.UsefulCPU), seconds(st.WastedCPU))
+				printTable(out, "TASK PARAMS STATE RAN-ON WHAT-HAPPENED", taskRows(st))
+				return nil
+			})
+		},
+	}
+	c.add(cmd)
+	return cmd
+}
+
+// taskRows has one row for each attempt of each task.
+func taskRows(st scheduler.JobStatus) [][]string {
+	var rows [][]string
+	for _, t := range st.TasksList {
+		params := make([]string, 0, len(t.Params))
+		for _, name := range slices.Sorted(maps.Keys(t.Params)) {
+			params = append(params, name+"="+t.Params[name])
+		}
+		head := []string{strconv.FormatUint(t.Index, 10), strings.Join(params, " "), t.State}
+		if len(t.Attempts) == 0 {
+			rows = append(rows, append(head, "-", "-"))
+		}
+		for _, a := range t.Attempts {
+			what := a.Outcome
+			switch {
+			case what == "":
+				what = "running for " + ago(a.Start)
+			case !a.End.IsZero():
+				what += " after " + rough(a.End.Sub(a.Start))
+			}
+			if a.Reason != "" {
+				what += ": " + a.Reason
+			}
+			rows = append(rows, append(head, shortPeer(a.Worker), what))
+			head = []string{"", "", ""}
+		}
+	}
+	return rows
+}
+
+func newResults() *cobra.Command {
+	var c clientFlags
+	var dir string
+	cmd := &cobra.Command{
+		Use:   "results ID --out DIR",
+		Short: "Fetch and verify a job's results",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if dir == "" {
+				return usage("for example --out results", "no directory given for the results")
+			}
+			return withClient(&c, func(client *api.Client) error {
+				st, err := client.Job(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				n, err := collect(cmd.Context(), client, args[0], dir)
+				if err != nil {
+					return err
+				}
+				if c.json {
+					err = printJSON(cmd.OutOrStdout(), map[string]any{"id": st.ID, "state": st.State, "files": n, "dir": dir})
+				} else {
+					fmt.Fprintf(cmd.ErrOrStderr(), "%d files verified and written to %s\n", n, dir)
+				}
+				switch {
+				case err != nil:
+					return err
+				case !scheduler.FinalState(st.State):
+					return &failure{code: exitPartly, err: fmt.Errorf("the job is still running: %d of %d tasks are done", st.Tasks.Done, st.Tasks.Total),
+						hint: "ask again when it has ended"}
+				}
+				return verdict(st)
+			})
+		},
+	}
+	c.add(cmd)
+	cmd.Flags().StringVar(&dir, "out", "", "directory to write to")
+	return cmd
+}
+
+func newCancel() *cobra.Command {
+	var c clientFlags
+	cmd := &cobra.Command{
+		Use:   "cancel ID",
+		Short: "End a job that this node submitted",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withClient(&c, func(client *api.Client) error {
+				id, err := client.Cancel(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return printID(cmd.OutOrStdout(), id, c.json)
+			})
+		},
+	}
+	c.add(cmd)
+	return cmd
+}
+
+func newWhy() *cobra.Command {
+	var c clientFlags
+	cmd := &cobra.Command{
+		Use:   "why ID[/TASK]",
+		Short: "Why a task waits, or why it is where it is",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ref, index, err := splitTask(args[0])
+			if err != nil {
+				return err
+			}
+			return withClient(&c, func(client *api.Client) error {
+				w, err := client.Why(cmd.Context(), ref, index)
+				if err != nil {
+					return err
+				}
+				if c.json {
+					return printJSON(cmd.OutOrStdout(), w)
+				}
+				for _, r := range w.Reasons {
+					fmt.Fprintf(cmd.OutOrStdout(), "%6d  %s\n", r.Tasks, r.Reason)
+				}
+				return nil
+			})
+		},
+	}
+	c.add(cmd)
+	return cmd
+}
+
+// splitTask reads ID or ID/INDEX.
+func splitTask(s string) (ref string, index *uint64, err error) {
+	ref, text, found := strings.Cut(s, "/")
+	if !found {
+		return ref, nil, nil
+	}
+	i, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return "", nil, usage("write it as ID/INDEX, for example bafy.../17", "reading the task's index %q: not a whole number", text)
+	}
+	return ref, &i, nil
+}
+
+func withClient(c *clientFlags, f func(*api.Client) error) error {
+	client, err := c.dial()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return f(client)
+}

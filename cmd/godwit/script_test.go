@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"godwit/sandbox"
+)
+
+// TestMain lets the test binary be the program itself, for scripts and for the
+// nodes and sandboxes that it starts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"godwit": func() {
+			if len(os.Args) == 2 && os.Args[1] == sandboxVerb {
+				os.Exit(sandbox.Main(os.Stdin, os.Stdout))
+			}
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+		},
+	})
+}
+
+// TestScripts runs the program as a stranger meets it: see testdata.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, "data"))
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
+			env.Setenv("HOME", env.WorkDir)
+			// Guests are built with the toolchain's own caches.
+			for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
+				env.Setenv(name, goEnv(name))
+			}
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"module": writeModule,
+			"await":  await,
+		},
+	})
+}
+
+// await waits until a file is there and not empty: `await FILE`. The wait is
+// on the file system's word, polled, since the writer is another process.
+func await(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await FILE")
+	}
+	const patience = 60 * time.Second
+	path := ts.MkAbs(args[0])
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for begun := time.Now(); time.Since(begun) < patience; <-tick.C {
+		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+			return
+		}
+	}
+	ts.Fatalf("%s did not appear in %v", args[0], patience)
+}

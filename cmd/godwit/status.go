@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"godwit/task"
+)
+
+func newStatus() *cobra.Command {
+	var c clientFlags
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "State of the node, and why it is so",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := c.dial()
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			s, err := client.Status(cmd.Context())
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			if c.json {
+				return printJSON(out, s)
+			}
+			fmt.Fprintf(out, "node     %s (%s)\n", s.PeerID, s.Version)
+			fmt.Fprintf(out, "state    %s for %s: %s (%s)\n", s.State, ago(s.Since), s.Reason, s.Sensor)
+			fmt.Fprintf(out, "tasks    %d running, %d slots\n", s.Tasks, s.Slots)
+			for _, o := range s.Overlays {
+				leader := "no leader known"
+				if o.Leader != "" {
+					leader = fmt.Sprintf("led by %s (epoch %d)", shortPeer(o.Leader), o.Epoch)
+				}
+				fmt.Fprintf(out, "overlay  %s: %d members, %s\n", o.Name, o.Members, leader)
+			}
+			fmt.Fprintf(out, "peers    %d connected\n", s.Peers)
+			fmt.Fprintf(out, "memory   %s resident\n", task.FormatSize(int64(s.RSSBytes)))
+			fmt.Fprintf(out, "traffic  %s in, %s out\n", task.FormatSize(s.RxBytes), task.FormatSize(s.TxBytes))
+			for _, a := range s.Addrs {
+				fmt.Fprintf(out, "address  %s\n", a)
+			}
+			return nil
+		},
+	}
+	c.add(cmd)
+	return cmd
+}
+
+func newPeers() *cobra.Command {
+	var c clientFlags
+	cmd := &cobra.Command{
+		Use:   "peers",
+		Short: "Members known: state, slots, speed, latency, roles",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := c.dial()
+			if err != nil {
+				return err
+			}
+			defer client.Close()
+			members, err := client.Peers(cmd.Context())
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			if c.json {
+				for _, m := range members {
+					if err := printJSON(out, m); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			rows := make([][]string, 0, len(members))
+			for _, m := range members {
+				latency := "-"
+				switch {
+				case m.LatencyMS > 0:
+					latency = fmt.Sprintf("%.1fms", m.LatencyMS)
+				case !m.Connected:
+					latency = "not connected"
+				}
+				rows = append(rows, []string{
+					shortPeer(m.Peer), m.State.String(), fmt.Sprint(m.Slots), task.FormatSize(m.Memory),
+					latency, ago(m.Seen), strings.Join(m.Roles, ","),
+				})
+			}
+			printTable(out, "PEER STATE SLOTS MEMORY LATENCY SEEN ROLES", rows)
+			return nil
+		},
+	}
+	c.add(cmd)
+	return cmd
+}

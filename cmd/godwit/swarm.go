@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"godwit/api"
+	"godwit/node"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// swarmFlags describe a swarm on this machine and its workload.
+type swarmFlags struct {
+	nodes   int
+	cores   int
+	runner  string
+	tasks   uint64
+	work    time.Duration
+	jobFile string
+	dir     string
+	out     string
+	report  string
+	seed    uint64
+	json    bool
+	quiet   bool
+}
+
+// swarmReport is the JSON of `godwit swarm`.
+type swarmReport struct {
+	Nodes      int      `json:"nodes"`
+	Slots      int      `json:"slots"`
+	Tasks      uint64   `json:"tasks"`
+	Done       uint64   `json:"done"`
+	Failed     uint64   `json:"failed"`
+	StartupS   float64  `json:"startup_s"`  // until every node knew every other's slots
+	MakespanS  float64  `json:"makespan_s"` // from handing in the job to holding every result
+	IdealS     float64  `json:"ideal_s"`    // tasks x work / slots; 0 where the work is not known
+	Migrations uint64   `json:"migrations"`
+	Takeovers  uint64   `json:"takeovers"`
+	UsefulCPUS float64  `json:"useful_cpu_s"`
+	WastedCPUS float64  `json:"wasted_cpu_s"`
+	Policies   []string `json:"policies"`
+}
+
+func newSwarm() *cobra.Command {
+	s := swarmFlags{}
+	cmd := &cobra.Command{
+		Use:   "swarm N",
+		Short: "Run N real nodes on this machine, give them a job, and report",
+		Long: `Run N real nodes on this machine: separate processes with data directories and
+ports of their own. A peer chosen at random hands in the job; when its results
+are there, the nodes are ended and the report is printed.`,
+		Args: cobra.ExactArgs(1),
+		Example: `  godwit swarm 5 --tasks 200
+  godwit swarm 17 --cores 4 --runner sleep --tasks 1000 --work 1s --json`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := fmt.Sscanf(args[0], "%d", &s.nodes); err != nil || s.nodes < 1 || s.nodes > maxSwarm {
+				return usage(fmt.Sprintf("give a number from 1 to %d", maxSwarm), "cannot run %q nodes", args[0])
+			}
+			if s.tasks < 1 || s.cores < 1 || s.work < 0 {
+				return usage("", "--tasks and --cores must be at least 1, --work not negative")
+			}
+			return s.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&s.cores, "cores", 1, "tasks that each node runs at once")
+	f.StringVar(&s.runner, "runner", node.RunWasm, `"wasm", or "sleep": tasks only wait their work time`)
+	f.Uint64Var(&s.tasks, "tasks", 100, "tasks of the job")
+	f.DurationVar(&s.work, "work", 0, "work of one task, for --runner sleep")
+	f.StringVar(&s.jobFile, "job", "", "job file to run instead of tasks that do nothing")
+	f.StringVar(&s.out, "out", "", "directory for the job's results (default: they are verified, not kept)")
+	f.StringVar(&s.dir, "dir", "", "directory for the nodes' data and logs (default a temporary one, removed)")
+	f.StringVar(&s.report, "report", "", "file to write the JSON report to as well")
+	f.Uint64Var(&s.seed, "seed", 1, "seed of the choice of the peer that hands in the job")
+	f.BoolVar(&s.json, "json", false, "print JSON")
+	f.BoolVar(&s.quiet, "quiet", false, "show no progress")
+	return cmd
+}
+
+// maxSwarm is far more than one machine runs well; it catches typing errors.
+const maxSwarm = 1000
+
+// run starts the swarm, gives it its job, and ends it, whatever happens.
+func (s *swarmFlags) run(ctx context.Context, out, log io.Writer) (err error) {
+	sub, err := s.submission()
+	if err != nil {
+		return err
+	}
+	dir := s.dir
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "godwit-swarm-"); err != nil {
+			return fmt.Errorf("making the swarm's directory: %w", err)
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	}
+	begun := time.Now()
+	sw, err := startSwarm(ctx, dir, s.nodes, s.nodeArgs())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sw.stop()) }()
+	if err := sw.awaitMembers(ctx); err != nil {
+		return err
+	}
+	rep := swarmReport{Nodes: s.nodes, Slots: s.nodes * s.cores, StartupS: time.Since(begun).Seconds(), Policies: []string{"fcfs"}}
+	end, err := s.runJob(ctx, sw, sub, &rep, newProgress(log, s.quiet || s.json))
+	if err != nil {
+		return err
+	}
+	if err := s.write(out, rep); err != nil {
+		return err
+	}
+	return verdict(end)
+}
+
+func (s *swarmFlags) nodeArgs() []string {
+	return []string{"--cores", fmt.Sprint(s.cores), "--runner", s.runner}
+}
+
+// submission returns the job: the given file's, or a sweep of empty tasks.
+func (s *swarmFlags) submission() (*submission, error) {
+	if s.jobFile != "" {
+		return readSubmission(s.jobFile, nil)
+	}
+	text := fmt.Sprintf("name: swarm\nmodule: noop.wasm\nwork: %s\nmemory: 1MiB\nsweep:\n  task: {from: 1, to: %d}\n", s.work, s.tasks)
+	f, err := task.ParseFile("swarm.yaml", []byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("making the swarm's job: %w", err)
+	}
+	return &submission{name: "swarm.yaml", text: text, file: f, code: noop}, nil
+}
+
+// runJob hands the job to a random peer and waits for every result there.
+func (s *swarmFlags) runJob(ctx context.Context, sw *swarm, sub *submission, rep *swarmReport, p *progress) (scheduler.JobStatus, error) {
+	rng := rand.New(rand.NewPCG(s.seed, uint64(s.nodes)))
+	client := api.Dial(sw.nodes[rng.IntN(len(sw.nodes))].dir)
+	defer client.Close()
+	begun := time.Now()
+	id, err := submit(ctx, client, sub)
+	if err != nil {
+		return scheduler.JobStatus{}, err
+	}
+	if _, err := follow(ctx, client, id, p); err != nil {
+		return scheduler.JobStatus{}, err
+	}
+	rep.MakespanS = time.Since(begun).Seconds()
+	st, err := client.Job(ctx, string(id))
+	if err != nil {
+		return st, err
+	}
+	rep.Tasks, rep.Done, rep.Failed = st.Tasks.Total, st.Tasks.Done, st.Tasks.Failed
+	rep.Migrations, rep.UsefulCPUS, rep.WastedCPUS = st.Migrations, st.UsefulCPU, st.WastedCPU
+	rep.IdealS = float64(st.Tasks.Total) * sub.file.Work.Seconds() / float64(rep.Slots)
+	keep := s.out
+	if keep == "" {
+		keep = filepath.Join(sw.dir, "results")
+	}
+	_, err = collect(ctx, client, string(id), keep)
+	return st, err
+}
+
+func (s *swarmFlags) write(out io.Writer, rep swarmReport) error {
+	if s.report != "" {
+		f, err := os.Create(s.report)
+		if err != nil {
+			return fmt.Errorf("writing the report: %w", err)
+		}
+		if err := errors.Join(printJSON(f, rep), f.Close()); err != nil {
+			return fmt.Errorf("writing the report: %w", err)
+		}
+	}
+	if s.json {
+		return printJSON(out, rep)
+	}
+	fmt.Fprintf(out, "%d nodes with %d slots, ready in %.2f s\n", rep.Nodes, rep.Slots, rep.StartupS)
+	fmt.Fprintf(out, "%d of %d tasks done, %d failed, in %.2f s (%.0f tasks/s)\n", rep.Done, rep.Tasks, rep.Failed, rep.MakespanS, float64(rep.Done)/rep.MakespanS)
+	if rep.IdealS > 0 {
+		fmt.Fprintf(out, "ideal %.2f s: %.3f times as long\n", rep.IdealS, rep.MakespanS/rep.IdealS)
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"godwit/api"
+)
+
+const (
+	// startTimeout bounds one node's start; it takes a fraction of a second.
+	startTimeout = 30 * time.Second
+	// gatherTimeout bounds how long all may take to know each other.
+	gatherTimeout = time.Minute
+	// gatherPoll is how often that is looked at.
+	gatherPoll = 20 * time.Millisecond
+	// stopTimeout is how long a node may take to end before it is killed.
+	stopTimeout = 10 * time.Second
+)
+
+// A swarm is a set of real nodes, each a process of this program.
+type swarm struct {
+	dir   string
+	nodes []*swarmNode
+}
+
+type swarmNode struct {
+	dir   string
+	ready ready
+	cmd   *exec.Cmd
+	log   *os.File
+}
+
+// startSwarm starts n nodes below dir: one that founds the overlay, then the
+// others, which know it as their first peer. If one fails all are ended.
+func startSwarm(ctx context.Context, dir string, n int, args []string) (_ *swarm, err error) {
+	sw := &swarm{dir: dir}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, sw.stop())
+		}
+	}()
+	first, err := startNode(ctx, filepath.Join(dir, "node0"), args)
+	if err != nil {
+		return nil, err
+	}
+	sw.nodes = append(sw.nodes, first)
+	args = append(args[:len(args):len(args)], "--peer", first.ready.Addrs[0])
+	others := make([]*swarmNode, n-1)
+	errs := make([]error, n-1)
+	var wg sync.WaitGroup
+	for i := range others {
+		wg.Go(func() {
+			others[i], errs[i] = startNode(ctx, filepath.Join(dir, fmt.Sprintf("node%d", i+1)), args)
+		})
+	}
+	wg.Wait()
+	for _, o := range others {
+		if o != nil {
+			sw.nodes = append(sw.nodes, o)
+		}
+	}
+	return sw, errors.Join(errs...)
+}
+
+// startNode starts one node and waits until it says that it is ready.
+func startNode(ctx context.Context, dir string, args []string) (*swarmNode, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making a node's directory: %w", err)
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	n := &swarmNode{dir: dir}
+	if n.log, err = os.Create(filepath.Join(dir, "log")); err != nil {
+		return nil, fmt.Errorf("making a node's log: %w", err)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("making a pipe: %w", err), n.log.Close())
+	}
+	defer read.Close()
+	n.cmd = exec.Command(exe, append([]string{
+		"up", "--data-dir", dir, "--listen", "/ip4/127.0.0.1/tcp/0", "--no-mdns", "--api", "", "--ready-fd", "3",
+	}, args...)...)
+	n.cmd.Stdout, n.cmd.Stderr = n.log, n.log
+	n.cmd.ExtraFiles = []*os.File{write}
+	n.cmd.SysProcAttr = dieWithParent()
+	err = n.cmd.Start()
+	write.Close()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("starting a node: %w", err), n.log.Close())
+	}
+	if err := n.awaitReady(ctx, read); err != nil {
+		return nil, errors.Join(err, n.kill())
+	}
+	return n, nil
+}
+
+func (n *swarmNode) awaitReady(ctx context.Context, r *os.File) error {
+	deadline := time.Now().Add(startTimeout)
+	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
+		deadline = d
+	}
+	r.SetReadDeadline(deadline)
+	stop := context.AfterFunc(ctx, func() { r.SetReadDeadline(time.Now()) })
+	defer stop()
+	if err := json.NewDecoder(r).Decode(&n.ready); err != nil {
+		said, _ := os.ReadFile(filepath.Join(n.dir, "log"))
+		return fmt.Errorf("a node did not become ready: %w; it said:\n%s", err, tail(string(said), 2000))
+	}
+	return nil
+}
+
+// awaitMembers waits until every node knows every other and the leader.
+func (sw *swarm) awaitMembers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, gatherTimeout)
+	defer cancel()
+	for _, n := range sw.nodes {
+		client := api.Dial(n.dir)
+		err := sw.awaitView(ctx, client)
+		client.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (sw *swarm) awaitView(ctx context.Context, client *api.Client) error {
+	tick := time.NewTicker(gatherPoll)
+	defer tick.Stop()
+	for {
+		s, err := client.Status(ctx)
+		if err != nil {
+			return fmt.Errorf("waiting for the nodes to find each other: %w", err)
+		}
+		if o := s.Overlays[0]; o.Members == len(sw.nodes) && o.Leader != "" {
+			return nil
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the nodes to find each other: %w", ctx.Err())
+		}
+	}
+}
+
+// stop asks every node to end and waits for it.
+func (sw *swarm) stop() error {
+	errs := make([]error, len(sw.nodes))
+	var wg sync.WaitGroup
+	for i, n := range sw.nodes {
+		wg.Go(func() { errs[i] = n.stop() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func (n *swarmNode) stop() error {
+	defer n.log.Close()
+	if err := n.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("ending a node: %w", err)
+	}
+	killer := time.AfterFunc(stopTimeout, func() { n.cmd.Process.Kill() })
+	defer killer.Stop()
+	if err := n.cmd.Wait(); err != nil {
+		return fmt.Errorf("a node did not end cleanly (%s): %w", n.dir, err)
+	}
+	return nil
+}
+
+func (n *swarmNode) kill() error {
+	defer n.log.Close()
+	n.cmd.Process.Kill()
+	n.cmd.Wait() // it was killed: how it ended says nothing
+	return nil
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"godwit/api"
+	"godwit/node"
+	"godwit/task"
+)
+
+// defaultAPI is where the API listens unless told otherwise.
+const defaultAPI = "127.0.0.1:7733"
+
+// ready is what `godwit up` says once it serves, and writes to --ready-fd.
+type ready struct {
+	PeerID task.PeerID `json:"peer_id"`
+	Addrs  []string    `json:"addrs"`
+	API    string      `json:"api"`
+}
+
+func newUp() *cobra.Command {
+	var (
+		cfg      node.Config
+		noMDNS   bool
+		apiAddr  string
+		logLevel string
+		memory   string
+		readyFD  int
+	)
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Run a node in the foreground",
+		Long: `Run a node in the foreground: it finds peers, lends this machine to their jobs
+and takes in yours. End it with Ctrl-C.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg.MDNS = !noMDNS
+			cfg.Version = programVersion()
+			var err error
+			if memory != "" {
+				if cfg.Memory, err = task.ParseSize(memory); err != nil {
+					return usage("sizes are written like 2GiB", "--memory: %w", err)
+				}
+			}
+			if cfg.Log, err = newLog(cmd.ErrOrStderr(), logLevel); err != nil {
+				return err
+			}
+			if cfg.Sandbox, err = sandboxCommand(); err != nil {
+				return err
+			}
+			return serve(cmd.Context(), cmd.OutOrStdout(), cfg, apiAddr, readyFD)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&cfg.DataDir, "data-dir", defaultDataDir(), "where identity, jobs and blocks are kept")
+	f.StringArrayVar(&cfg.Listen, "listen", nil, "multiaddr to listen on (repeatable; default every interface, any port)")
+	f.StringArrayVar(&cfg.Bootstrap, "peer", nil, "multiaddr of a peer to stay connected to, with /p2p/ID (repeatable)")
+	f.BoolVar(&noMDNS, "no-mdns", false, "do not look for peers on the local network")
+	f.StringVar(&cfg.SwarmKey, "swarm-key", "", "file with a private swarm's key")
+	f.StringVar(&cfg.Overlay, "overlay", node.DefaultOverlay, "overlay to serve")
+	f.StringVar(&apiAddr, "api", defaultAPI, `loopback address of the API; "" for the socket only`)
+	f.IntVar(&cfg.Cores, "cores", 0, "tasks to run at once (default every core)")
+	f.StringVar(&memory, "memory", "", "memory to lend to tasks, like 2GiB (default half of the machine's)")
+	f.StringVar(&logLevel, "log-level", "info", "debug, info, warn or error")
+	f.IntVar(&readyFD, "ready-fd", 0, "file descriptor to write one JSON line to when ready (0: none)")
+	f.StringVar(&cfg.Runner, "runner", node.RunWasm, `what runs tasks: "wasm", or "sleep" to only wait their work time`)
+	return cmd
+}
+
+// serve runs a node and its API until ctx ends.
+func serve(ctx context.Context, out io.Writer, cfg node.Config, apiAddr string, readyFD int) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	n, err := node.New(ctx, cfg)
+	if err != nil {
+		return startFailure(err, cfg)
+	}
+	srv, err := api.NewServer(n, cfg.DataDir, apiAddr, cfg.Log)
+	if err != nil {
+		cancel()
+		return errors.Join(&failure{code: exitFailed, err: err,
+			hint: "another node may be using the address: choose one with --api, for example --api 127.0.0.1:0"}, n.Run(ctx))
+	}
+	ended := make(chan error, 2)
+	go func() { ended <- n.Run(ctx); cancel() }()
+	go func() { ended <- srv.Run(ctx); cancel() }()
+	announce(out, ready{PeerID: n.ID(), Addrs: n.Addrs(), API: srv.Addr()}, readyFD)
+	return errors.Join(<-ended, <-ended)
+}
+
+func announce(out io.Writer, r ready, fd int) {
+	fmt.Fprintf(out, "ready %s %s api=%s\n", r.PeerID, strings.Join(r.Addrs, " "), r.API)
+	if fd <= 0 {
+		return
+	}
+	f := os.NewFile(uintptr(fd), "ready")
+	if f == nil {
+		return
+	}
+	defer f.Close()
+	if err := json.NewEncoder(f).Encode(r); err != nil {
+		slog.Warn("could not tell that the node is ready", "fd", fd, "err", err)
+	}
+}
+
+func startFailure(err error, cfg node.Config) error {
+	f := &failure{code: exitFailed, err: err}
+	if errors.Is(err, node.ErrInUse) {
+		f.hint = fmt.Sprintf("another node uses %s: stop it, or give this one its own --data-dir", cfg.DataDir)
+	}
+	return f
+}
+
+func newLog(w io.Writer, level string) (*slog.Logger, error) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(level)); err != nil {
+		return nil, usage("levels are debug, info, warn and error", "--log-level: %w", err)
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l})), nil
+}
+
+// sandboxCommand starts this same program as a sandbox.
+func sandboxCommand() ([]string, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program, to start sandboxes: %w", err)
+	}
+	return []string{exe, sandboxVerb}, nil
+}

@@ -1,0 +1,312 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const (
+	module   = "godwit"
+	rootPath = "../.."
+	maxLines = 600 // a longer file usually holds two ideas
+)
+
+// A rule says what the packages of one room may import, their tests aside.
+type rule struct {
+	own     []string // rooms of this module
+	outside []string // prefixes of module paths
+	core    bool     // pure: see impure
+}
+
+var codec = []string{"github.com/fxamacker/cbor/v2"}
+
+// rules has one entry for each room: docs/ARCHITECTURE.md section 2.
+var rules = map[string]rule{
+	"task": {core: true, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/goccy/go-yaml",
+		"github.com/ipfs/go-cid", "github.com/multiformats/go-multihash", "github.com/multiformats/go-multibase"}},
+	"overlay":          {core: true, own: []string{"task"}, outside: codec},
+	"scheduler":        {core: true, own: []string{"task", "overlay", "scheduler/ledger", "scheduler/place"}, outside: codec},
+	"scheduler/ledger": {core: true, own: []string{"task"}, outside: codec},
+	"scheduler/place":  {core: true, own: []string{"task"}},
+	"p2p": {own: []string{"task", "overlay"}, outside: []string{"github.com/libp2p/", "github.com/multiformats/",
+		"github.com/ipfs/", "github.com/cockroachdb/pebble", "github.com/prometheus/", "google.golang.org/protobuf", "golang.org/x/"}},
+	"sandbox":      {own: []string{"task", "sandbox/wasi"}, outside: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}},
+	"sandbox/wasi": {own: []string{"task"}, outside: []string{"github.com/tetratelabs/wazero"}},
+	"node": {own: []string{"task", "overlay", "scheduler", "p2p", "sandbox"},
+		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
+	"api":               {own: []string{"task", "overlay", "scheduler", "node", "p2p", "sandbox"}},
+	"cmd/godwit":        {own: []string{"*"}, outside: []string{"github.com/spf13/"}},
+	"internal/archtest": {},
+	"internal/testnet": {own: []string{"task", "overlay", "p2p"}, outside: []string{"github.com/libp2p/", "github.com/marcopolo/simnet",
+		"github.com/ipfs/", "github.com/multiformats/"}},
+}
+
+// impure lists what no core package may import: it has no clock, goroutine,
+// input or output of its own.
+var impure = []string{"os", "net", "context", "sync", "log", "log/slog", "io/ioutil", "os/exec", "os/signal", "runtime", "unsafe", "crypto/rand"}
+
+// impureCalls are calls that read a clock, start a timer or draw from shared
+// randomness.
+var impureCalls = map[string][]string{
+	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer"},
+	"math/rand/v2": {"Int", "IntN", "Int32", "Int32N", "Int64", "Int64N", "Uint32", "Uint64", "Uint64N", "N",
+		"Float32", "Float64", "NormFloat64", "ExpFloat64", "Perm", "Shuffle"},
+	"math/rand": {"*"},
+}
+
+type file struct {
+	path string // from the module's root
+	room string // directory
+	ast  *ast.File
+	fset *token.FileSet
+}
+
+func (f *file) test() bool { return strings.HasSuffix(f.path, "_test.go") }
+
+func (f *file) at(n ast.Node) string {
+	return f.path + ":" + strconv.Itoa(f.fset.Position(n.Pos()).Line)
+}
+
+// load parses every Go file of the module, examples aside: they are guests.
+func load(t *testing.T) []*file {
+	t.Helper()
+	var files []*file
+	err := filepath.WalkDir(rootPath, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(rootPath, p)
+		if d.IsDir() {
+			if rel != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || rel == "examples" || rel == "out") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(p, ".go") {
+			return nil
+		}
+		fset := token.NewFileSet()
+		parsed, err := parser.ParseFile(fset, p, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		files = append(files, &file{path: rel, room: path.Dir(rel), ast: parsed, fset: fset})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 20 {
+		t.Fatalf("only %d files found: is %s the module's root?", len(files), rootPath)
+	}
+	return files
+}
+
+func TestImports(t *testing.T) {
+	for _, f := range load(t) {
+		r, ok := rules[f.room]
+		if !ok {
+			t.Errorf("%s: the room %q has no rule; add one here and to docs/ARCHITECTURE.md", f.path, f.room)
+			continue
+		}
+		if f.test() {
+			continue
+		}
+		for _, imp := range f.ast.Imports {
+			p, _ := strconv.Unquote(imp.Path.Value)
+			if problem := r.forbids(p); problem != "" {
+				t.Errorf("%s: %s imports %q: %s", f.at(imp), f.room, p, problem)
+			}
+		}
+	}
+}
+
+func (r rule) forbids(p string) string {
+	own, isOwn := strings.CutPrefix(p, module+"/")
+	switch {
+	case isOwn && !slices.Contains(r.own, own) && !slices.Contains(r.own, "*"):
+		return "not among the rooms it may use"
+	case isOwn:
+		return ""
+	case !strings.Contains(p, "."):
+		if r.core && slices.Contains(impure, p) {
+			return "the core does no input or output and starts nothing"
+		}
+		return ""
+	case !slices.ContainsFunc(r.outside, func(o string) bool { return strings.HasPrefix(p, o) }):
+		return "not among the libraries it may use"
+	}
+	return ""
+}
+
+func TestCoreIsPure(t *testing.T) {
+	for _, f := range load(t) {
+		if !rules[f.room].core || f.test() {
+			continue
+		}
+		names := importNames(f.ast)
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt:
+				t.Errorf("%s: the core starts no goroutine", f.at(n))
+			case *ast.SelectStmt, *ast.ChanType, *ast.SendStmt:
+				t.Errorf("%s: the core uses no channel", f.at(n))
+			case *ast.SelectorExpr:
+				if id, ok := n.X.(*ast.Ident); ok && forbiddenCall(names[id.Name], n.Sel.Name) {
+					t.Errorf("%s: the core does not use %s.%s", f.at(n), id.Name, n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+func forbiddenCall(pkg, name string) bool {
+	return slices.Contains(impureCalls[pkg], name) || slices.Contains(impureCalls[pkg], "*")
+}
+
+// importNames maps the names a file uses to what they import.
+func importNames(f *ast.File) map[string]string {
+	names := map[string]string{}
+	for _, imp := range f.Imports {
+		p, _ := strconv.Unquote(imp.Path.Value)
+		name := path.Base(p)
+		if name == "v2" {
+			name = path.Base(path.Dir(p))
+		}
+		if imp.Name != nil {
+			name = imp.Name.Name
+		}
+		names[name] = p
+	}
+	return names
+}
+
+func TestEveryPackageHasOneComment(t *testing.T) {
+	comments := map[string]int{}
+	for _, f := range load(t) {
+		if f.test() {
+			continue
+		}
+		comments[f.room] += 0
+		if f.ast.Doc != nil {
+			comments[f.room]++
+		}
+	}
+	for room, n := range comments {
+		if n != 1 {
+			t.Errorf("%s has %d package comments, want 1", room, n)
+		}
+	}
+}
+
+func TestExportedNamesAreDocumented(t *testing.T) {
+	for _, f := range load(t) {
+		if f.test() || f.ast.Name.Name == "main" {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			for _, n := range undocumented(d) {
+				t.Errorf("%s: %s has no doc comment", f.at(n), n.Name)
+			}
+		}
+	}
+}
+
+func undocumented(d ast.Decl) []*ast.Ident {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) {
+			return []*ast.Ident{d.Name}
+		}
+	case *ast.GenDecl:
+		var out []*ast.Ident
+		for _, s := range d.Specs {
+			out = append(out, undocumentedSpec(d, s)...)
+		}
+		return out
+	}
+	return nil
+}
+
+func undocumentedSpec(d *ast.GenDecl, s ast.Spec) []*ast.Ident {
+	switch s := s.(type) {
+	case *ast.TypeSpec:
+		if s.Name.IsExported() && d.Doc == nil && s.Doc == nil {
+			return []*ast.Ident{s.Name}
+		}
+	case *ast.ValueSpec:
+		if d.Doc == nil && s.Doc == nil && s.Comment == nil {
+			return slices.DeleteFunc(slices.Clone(s.Names), func(n *ast.Ident) bool { return !n.IsExported() })
+		}
+	}
+	return nil
+}
+
+// exportedReceiver says whether a function is one, or a method of an exported
+// type.
+func exportedReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	t := d.Recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.IsExported() && !slices.Contains([]string{"Error", "Unwrap", "String", "Len", "Less", "Swap"}, d.Name.Name)
+		default:
+			return false
+		}
+	}
+}
+
+func TestFilesAreShort(t *testing.T) {
+	for _, f := range load(t) {
+		if n := f.fset.Position(f.ast.End()).Line; n > maxLines && !f.test() {
+			t.Errorf("%s has %d lines, at most %d", f.path, n, maxLines)
+		}
+	}
+}
+
+// TestNoSleepInTests: outside a synctest bubble a sleep is a flake in waiting.
+func TestNoSleepInTests(t *testing.T) {
+	for _, f := range load(t) {
+		if !f.test() {
+			continue
+		}
+		src, err := os.ReadFile(filepath.Join(rootPath, f.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(src), "time."+"Sleep(") && !strings.Contains(string(src), "testing/synctest") {
+			t.Errorf("%s sleeps outside a synctest bubble", f.path)
+		}
+	}
+}
+
+// TestRulesAreUsed: a rule for a room that is gone would hide a misspelt one.
+func TestRulesAreUsed(t *testing.T) {
+	rooms := map[string]bool{}
+	for _, f := range load(t) {
+		rooms[f.room] = true
+	}
+	for room := range rules {
+		if !rooms[room] {
+			t.Errorf("the rule for %q names a room that is not there", room)
+		}
+	}
+}

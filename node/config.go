@@ -1,0 +1,108 @@
+package node
+
+import (
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"runtime"
+
+	"github.com/shirou/gopsutil/v4/mem"
+
+	"godwit/p2p"
+)
+
+// Config says how a node runs. Default fills what is left zero.
+type Config struct {
+	DataDir string // identity, store and caches live here; created if absent
+
+	Listen    []string // multiaddrs; empty: every interface, ephemeral port
+	Bootstrap []string // multiaddrs with /p2p/ID, kept connected
+	MDNS      bool     // find peers on the local network
+	SwarmKey  string   // file of a private swarm's key; "" for the open swarm
+
+	Overlay string // name of the overlay to serve
+
+	Cores  int   // tasks run at once; 0: every core
+	Memory int64 // bytes lent to all tasks together; 0: half of the machine's
+
+	Runner  string   // RunWasm or RunSleep; "" is RunWasm
+	Sandbox []string // command that starts a sandbox child; required for RunWasm
+
+	Version string // of the program, for adverts and status
+	Log     *slog.Logger
+}
+
+// The runners. A sleeping one waits Job.Work instead of running the module:
+// it measures everything but the work itself.
+const (
+	RunWasm  = "wasm"
+	RunSleep = "sleep"
+)
+
+// DefaultOverlay is the pool that every node serves unless told otherwise.
+const DefaultOverlay = "commons"
+
+// memoryShare is how much of the machine's memory is lent by default: half
+// leaves a desktop its programs and its page cache.
+const memoryShare = 2
+
+// fallbackMemory is lent where the system does not tell how much it has.
+const fallbackMemory = 1 << 30
+
+// withDefaults returns c with every zero field filled, or says what is wrong.
+func (c Config) withDefaults() (Config, error) {
+	if c.DataDir == "" {
+		return c, fmt.Errorf("no data directory given")
+	}
+	dir, err := filepath.Abs(c.DataDir)
+	if err != nil {
+		return c, fmt.Errorf("resolving data directory: %w", err)
+	}
+	c.DataDir = dir
+	if c.Overlay == "" {
+		c.Overlay = DefaultOverlay
+	}
+	if c.Cores == 0 {
+		c.Cores = runtime.NumCPU()
+	}
+	if c.Cores < 0 {
+		return c, fmt.Errorf("cores must not be negative: %d", c.Cores)
+	}
+	if c.Memory == 0 {
+		c.Memory = lentMemory()
+	}
+	switch c.Runner {
+	case "":
+		c.Runner = RunWasm
+	case RunWasm, RunSleep:
+	default:
+		return c, fmt.Errorf("unknown runner %q: %q and %q exist", c.Runner, RunWasm, RunSleep)
+	}
+	if c.Runner == RunWasm && len(c.Sandbox) == 0 {
+		return c, fmt.Errorf("no sandbox command given")
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c, nil
+}
+
+// swarmKey reads the private swarm's key, if there is one.
+func (c *Config) swarmKey() ([]byte, error) {
+	if c.SwarmKey == "" {
+		return nil, nil
+	}
+	key, err := p2p.LoadSwarmKey(c.SwarmKey)
+	if err != nil {
+		return nil, fmt.Errorf("loading the swarm's key: %w", err)
+	}
+	return key, nil
+}
+
+func lentMemory() int64 {
+	v, err := mem.VirtualMemory()
+	if err != nil {
+		return fallbackMemory
+	}
+	return int64(v.Total) / memoryShare
+}

@@ -1,0 +1,84 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"godwit/overlay"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// The requests that a node answers to any peer.
+const (
+	methodPing = "ping" // empty body, empty answer
+	methodJobs = "jobs" // answer: JSON array of scheduler.JobStatus without tasks
+	methodJob  = "job"  // body: jobQuery; answer: scheduler.JobStatus
+	methodWhy  = "why"  // body: whyQuery; answer: Why
+)
+
+// handler is the node as the network sees it; its methods run on the
+// network's goroutines and only post to the loop.
+type handler struct{ n *Node }
+
+// Frame decodes a peer's messages and hands them to the machines.
+func (h handler) Frame(from task.PeerID, data []byte) {
+	msgs, err := scheduler.DecodeFrame(data)
+	if err != nil {
+		h.n.log.Debug("a peer sent a frame that does not decode", "peer", from, "err", err)
+		return
+	}
+	h.n.post(post{call: func() {
+		for _, m := range msgs {
+			h.n.tell(scheduler.Received{From: from, Message: m})
+		}
+	}})
+}
+
+// Connected does nothing: a peer counts once its advert is seen.
+func (h handler) Connected(task.PeerID) {}
+
+// Disconnected looks whether a member is gone or has only lost a connection.
+func (h handler) Disconnected(peer task.PeerID) {
+	h.n.post(post{call: func() {
+		if _, ok := h.n.view.Member(peer); ok {
+			h.n.spawn(func() { h.n.checkLost(context.Background(), peer) })
+		}
+	}})
+}
+
+// Advert takes in a verified advert.
+func (h handler) Advert(a overlay.Advert) {
+	h.n.post(post{call: func() { h.n.seen(a) }})
+}
+
+// Request answers a peer's question.
+func (h handler) Request(ctx context.Context, _ task.PeerID, method string, body []byte) ([]byte, error) {
+	switch method {
+	case methodPing:
+		return nil, nil
+	case methodJobs:
+		return answer(h.n.led(ctx, func(c *scheduler.Coordinator) (any, error) { return c.Jobs(), nil }))
+	case methodJob:
+		var q jobQuery
+		if err := json.Unmarshal(body, &q); err != nil {
+			return nil, fmt.Errorf("reading the question: %w", err)
+		}
+		return answer(h.n.led(ctx, func(c *scheduler.Coordinator) (any, error) { return q.ask(c) }))
+	case methodWhy:
+		var q whyQuery
+		if err := json.Unmarshal(body, &q); err != nil {
+			return nil, fmt.Errorf("reading the question: %w", err)
+		}
+		return answer(h.n.led(ctx, func(c *scheduler.Coordinator) (any, error) { return q.ask(c) }))
+	}
+	return nil, fmt.Errorf("this node answers no request %q", method)
+}
+
+func answer(v any, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}

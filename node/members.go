@@ -1,0 +1,155 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+const (
+	// advertEvery is how often an advert is renewed though nothing changed;
+	// predictors.md section 5.2 has slow gossip for records, fast contact only
+	// where someone coordinates.
+	advertEvery = time.Minute
+	// advertLife lets two renewals be missed before a member is forgotten.
+	advertLife = 3 * advertEvery
+	// foundWait is how long a node with somebody to ask looks for an overlay
+	// of its name before it founds one. Two that found at once merge later.
+	foundWait = 3 * time.Second
+	// foundWaitLAN is the same where only the local network was asked: an
+	// answer there takes well under a second.
+	foundWaitLAN = time.Second
+	// pingTimeout is how long a peer whose connection broke has to answer on a
+	// new one before it counts as lost.
+	pingTimeout = 2 * time.Second
+)
+
+// foundDelay says how long to wait for somebody else's overlay.
+func (c *Config) foundDelay() time.Duration {
+	switch {
+	case len(c.Bootstrap) > 0:
+		return foundWait
+	case c.MDNS:
+		return foundWaitLAN
+	}
+	return 0
+}
+
+// foundIfAlone founds the overlay when nobody was heard of it in time.
+func (n *Node) foundIfAlone(now time.Time) {
+	if n.foundAt.IsZero() || n.foundAt.After(now) {
+		return
+	}
+	n.foundAt = time.Time{}
+	m := overlay.Manifest{Name: n.cfg.Overlay, Founder: n.self, Founded: now.UTC().Truncate(time.Millisecond)}
+	if err := m.Sign(n.key); err != nil {
+		n.log.Error("founding the overlay", "overlay", m.Name, "err", err)
+		return
+	}
+	n.log.Info("no member found: founding the overlay", "overlay", m.Name)
+	n.view.Follow(m)
+	n.manifestChanged()
+}
+
+// manifestChanged starts or ends this node's leadership after the view follows
+// another manifest, remembers the manifest, and says so to everybody.
+func (n *Node) manifestChanged() {
+	m := n.view.Manifest()
+	n.foundAt = time.Time{}
+	n.saveManifest(m)
+	switch lead := m.Founder == n.self; {
+	case lead && n.coordinator == nil:
+		n.lead()
+	case !lead && n.coordinator != nil:
+		n.stepDown(m.Founder)
+	}
+	n.advertise()
+}
+
+// advertise issues a new advert for this node and takes it in itself.
+func (n *Node) advertise() {
+	m := n.view.Manifest()
+	if m.IsZero() {
+		return // nothing to say before an overlay is followed
+	}
+	now := n.now()
+	n.nextAdvert = now.Add(advertEvery)
+	a := overlay.Advert{
+		Peer: n.self, Overlay: n.cfg.Overlay,
+		Seq: uint64(time.Now().UnixNano()), Issued: now.UTC(), Expires: now.Add(advertLife).UTC(),
+		Addrs: n.net.AdvertAddrs(overlay.MaxAddrs),
+		State: n.owner.State, Slots: n.owner.Slots, Memory: n.cfg.Memory,
+		Manifest: m, Version: n.cfg.Version,
+	}
+	if n.coordinator != nil {
+		a.Epoch = n.epoch
+	}
+	if err := a.Sign(n.key); err != nil {
+		n.log.Error("signing the advert", "err", err)
+		return
+	}
+	if err := n.net.SetAdvert(a); err != nil {
+		n.log.Warn("advert not sent", "err", err)
+	}
+	n.seen(a)
+}
+
+func (n *Node) renewAdvert(now time.Time) {
+	if !n.nextAdvert.IsZero() && !n.nextAdvert.After(now) {
+		n.advertise()
+	}
+}
+
+// seen takes in an advert whose signature has been checked.
+func (n *Node) seen(a overlay.Advert) {
+	before := n.view.Manifest()
+	if !n.view.Seen(a) {
+		return
+	}
+	after := n.view.Manifest()
+	if after.ID() != before.ID() {
+		n.log.Info("following the overlay", "overlay", after.Name, "founder", after.Founder)
+		n.manifestChanged()
+	}
+	n.tell(scheduler.MemberSeen{Advert: a})
+	n.leaderMayHaveChanged()
+}
+
+// lost forgets a member.
+func (n *Node) lost(peer task.PeerID, reason string) {
+	n.view.Lost(peer)
+	n.tell(scheduler.MemberLost{Peer: peer, Reason: reason})
+	n.leaderMayHaveChanged()
+}
+
+func (n *Node) expireMembers(now time.Time) {
+	for _, peer := range n.view.Expire(now) {
+		n.tell(scheduler.MemberLost{Peer: peer, Reason: "its advert expired"})
+	}
+	n.leaderMayHaveChanged()
+}
+
+func (n *Node) leaderMayHaveChanged() {
+	leader, epoch := n.view.Leader()
+	now := scheduler.LeaderChanged{Leader: leader, Epoch: epoch}
+	if now == n.leader {
+		return
+	}
+	n.leader = now
+	n.log.Info("leader", "peer", leader, "epoch", epoch)
+	n.tell(now)
+}
+
+// checkLost finds out whether a peer whose last connection broke is gone: a
+// killed process refuses at once, while one that merely lost a connection
+// answers on a new one.
+func (n *Node) checkLost(ctx context.Context, peer task.PeerID) {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	if _, err := n.net.Request(ctx, peer, methodPing, nil); err != nil {
+		n.post(post{call: func() { n.lost(peer, "its connection broke and it does not answer") }})
+	}
+}

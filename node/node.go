@@ -1,0 +1,224 @@
+package node
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	ds "github.com/ipfs/go-datastore"
+
+	"godwit/overlay"
+	"godwit/p2p"
+	"godwit/sandbox"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// Errors of a node as a whole.
+var (
+	// ErrStopped is returned by calls on a node that has stopped.
+	ErrStopped = errors.New("node: stopped")
+	// ErrInUse is returned by New where another node uses the data directory.
+	ErrInUse = errors.New("node: the data directory is in use")
+)
+
+// A Node is one peer of the swarm. Make it with New, then call Run once. Its
+// other methods may be called from any goroutine while Run runs.
+type Node struct {
+	cfg    Config
+	log    *slog.Logger
+	key    ed25519.PrivateKey
+	self   task.PeerID
+	sched  scheduler.Config
+	store  store
+	net    *p2p.Host
+	blocks *p2p.Blocks
+	runner Runner
+
+	inbox   chan post
+	stopped chan struct{} // closed when the loop has ended
+	group   sync.WaitGroup
+	started time.Time
+
+	// What follows belongs to the loop.
+
+	view        *overlay.View
+	leader      scheduler.LeaderChanged // as the machines last heard
+	coordinator *scheduler.Coordinator  // nil while another node leads
+	worker      *scheduler.Worker
+	submitter   *scheduler.Submitter
+	epoch       uint64 // of this node's leadership; 0 while it does not lead
+	owner       scheduler.OwnerState
+	ownerSince  time.Time
+	pending     []pending
+	prepared    map[task.JobID]*preparedJob
+	running     map[scheduler.AttemptName]context.CancelFunc
+	changed     map[task.JobID]bool // since watchers were last told
+	watchers    map[*watcher]bool
+	nextAdvert  time.Time
+	foundAt     time.Time // when to found the overlay; zero when settled
+}
+
+// New prepares a node: it opens its data directory, restores its state and
+// listens. If it fails, nothing is left open.
+func New(ctx context.Context, cfg Config) (_ *Node, err error) {
+	cfg, err = cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{
+		cfg: cfg, log: cfg.Log, sched: scheduler.Default(),
+		inbox: make(chan post, inboxSize), stopped: make(chan struct{}), started: time.Now(),
+		view:     overlay.NewView(cfg.Overlay),
+		prepared: map[task.JobID]*preparedJob{}, running: map[scheduler.AttemptName]context.CancelFunc{},
+		changed: map[task.JobID]bool{}, watchers: map[*watcher]bool{},
+	}
+	swarmKey, err := cfg.swarmKey()
+	if err != nil {
+		return nil, err
+	}
+	data, err := n.openData()
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, data.Close())
+		}
+	}()
+	n.store = store{data}
+	if n.net, err = p2p.New(p2p.Config{
+		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS, SwarmKey: swarmKey,
+		Overlay: cfg.Overlay, Datastore: data, Handler: handler{n}, Log: cfg.Log,
+	}); err != nil {
+		return nil, fmt.Errorf("joining the network: %w", err)
+	}
+	n.blocks = n.net.Blocks()
+	n.runner = n.newRunner()
+	if err := n.restore(ctx); err != nil {
+		return nil, errors.Join(err, n.net.Close(), n.runner.Close())
+	}
+	return n, nil
+}
+
+// openData makes the data directory and opens what is in it.
+func (n *Node) openData() (ds.Batching, error) {
+	for _, dir := range []string{n.stageDir(), n.scratchDir(), n.cacheDir()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("making the data directory: %w", err)
+		}
+	}
+	key, err := p2p.LoadOrCreateKey(filepath.Join(n.cfg.DataDir, "identity.key"))
+	if err != nil {
+		return nil, fmt.Errorf("loading the node's identity: %w", err)
+	}
+	n.key, n.self = key, task.PeerIDOf(key.Public().(ed25519.PublicKey))
+	n.log = n.log.With("self", shortPeer(n.self))
+	data, err := p2p.OpenStore(filepath.Join(n.cfg.DataDir, "store"))
+	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) {
+		return nil, fmt.Errorf("%w by another node: %s", ErrInUse, n.cfg.DataDir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the node's store: %w", err)
+	}
+	return data, nil
+}
+
+// cacheDir keeps compiled modules, scratchDir is where sandboxes run.
+func (n *Node) cacheDir() string   { return filepath.Join(n.cfg.DataDir, "cache") }
+func (n *Node) scratchDir() string { return filepath.Join(n.cfg.DataDir, "scratch") }
+
+func (n *Node) newRunner() Runner {
+	if n.cfg.Runner == RunSleep {
+		return sleepRunner{}
+	}
+	return wasmRunner{sandbox.NewPool(sandbox.Config{
+		Command:    n.cfg.Sandbox,
+		CacheDir:   n.cacheDir(),
+		ScratchDir: n.scratchDir(),
+		MaxIdle:    n.cfg.Cores,
+		Log:        n.log,
+	})}
+}
+
+// restore brings the machines back to what was durable when the node last
+// stopped, however it stopped.
+func (n *Node) restore(ctx context.Context) error {
+	n.sched.Key = n.key
+	n.worker = scheduler.NewWorker(n.self, n.sched)
+	n.submitter = scheduler.NewSubmitter(n.self, n.sched)
+	mine, err := n.store.load(ctx, "s/")
+	if err != nil {
+		return err
+	}
+	if err := n.submitter.Restore(mine); err != nil {
+		return fmt.Errorf("restoring submitted jobs: %w", err)
+	}
+	n.setOwner(scheduler.OwnerState{State: overlay.Available, Slots: n.cfg.Cores, Memory: n.cfg.Memory, Reason: "no rule stops it"})
+	m, err := n.loadManifest(ctx)
+	if err != nil {
+		return err
+	}
+	if m.IsZero() {
+		n.foundAt = n.started.Add(n.cfg.foundDelay())
+		return nil
+	}
+	n.view.Follow(m)
+	n.manifestChanged()
+	return nil
+}
+
+// Run serves until ctx ends or something fails that the node cannot do
+// without. It returns when all it started has ended and the store is closed.
+func (n *Node) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	netDone := make(chan error, 1)
+	go func() {
+		err := n.net.Run(ctx)
+		cancel()
+		netDone <- err
+	}()
+	err := n.loop(ctx)
+	close(n.stopped)
+	cancel()
+	err = errors.Join(err, n.runner.Close())
+	n.group.Wait()
+	return errors.Join(err, <-netDone, n.store.ds.Close())
+}
+
+// ID returns the node's peer ID.
+func (n *Node) ID() task.PeerID { return n.self }
+
+// Addrs returns the multiaddrs, with /p2p/ID, that other nodes can dial.
+func (n *Node) Addrs() []string { return n.net.Addrs() }
+
+// Blocks returns the node's content-addressed blocks.
+func (n *Node) Blocks() *p2p.Blocks { return n.blocks }
+
+// Overlay returns the name of the overlay the node serves.
+func (n *Node) Overlay() string { return n.cfg.Overlay }
+
+// setOwner changes what the owner allows and tells the worker.
+func (n *Node) setOwner(s scheduler.OwnerState) {
+	if s == n.owner {
+		return
+	}
+	n.owner, n.ownerSince = s, n.now()
+	n.step(n.worker, s)
+}
+
+func shortPeer(p task.PeerID) string {
+	const keep = 8
+	if len(p) <= keep {
+		return string(p)
+	}
+	return string(p[len(p)-keep:])
+}

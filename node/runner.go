@@ -1,0 +1,137 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"godwit/p2p"
+	"godwit/sandbox"
+	"godwit/task"
+)
+
+// A Runner runs one task of a prepared job. Its error is the host's fault; the
+// task's own end, good or bad, is in the report.
+type Runner interface {
+	Run(ctx context.Context, job *preparedJob, id task.TaskID, inv task.Invocation) (sandbox.Report, error)
+	Close() error
+}
+
+// wasmRunner runs tasks in sandbox processes.
+type wasmRunner struct{ pool *sandbox.Pool }
+
+// Run runs the task's module.
+func (r wasmRunner) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv task.Invocation) (sandbox.Report, error) {
+	t := sandbox.Task{
+		Name:       id.String(),
+		Module:     string(p.job.Module),
+		ModulePath: p.module,
+		Args:       inv.Args,
+		Env:        inv.Env,
+		Outputs:    p.job.Outputs,
+		Limits:     sandbox.Limits{Memory: p.job.Memory, Wall: p.job.TimeLimit()},
+	}
+	for _, f := range inv.Files {
+		t.Files = append(t.Files, sandbox.Input{Name: f.Name, Path: p.inputs[f.CID]})
+	}
+	if inv.Stdin != nil {
+		t.Stdin = &sandbox.Input{Name: inv.Stdin.Name, Path: p.inputs[inv.Stdin.CID]}
+	}
+	return r.pool.Run(ctx, t)
+}
+
+// Close ends every sandbox process.
+func (r wasmRunner) Close() error { return r.pool.Close() }
+
+// sleepRunner waits as long as the job's work says.
+type sleepRunner struct{}
+
+// Run waits; its one output is an empty standard output.
+func (sleepRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ task.Invocation) (sandbox.Report, error) {
+	if p.job.Work > 0 {
+		t := time.NewTimer(p.job.Work)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return sandbox.Report{}, ctx.Err()
+		}
+	}
+	return sandbox.Report{
+		Outcome: task.Completed,
+		Outputs: []sandbox.File{{Name: "stdout"}},
+		Wall:    p.job.Work,
+	}, nil
+}
+
+// Close does nothing: no sleep outlives its context.
+func (sleepRunner) Close() error { return nil }
+
+// runTask runs one task to a signed result. It never fails: what goes wrong on
+// this host is a result too, which does not count against the task.
+func (n *Node) runTask(ctx context.Context, p *preparedJob, id task.TaskID) task.Result {
+	begun := time.Now()
+	res := task.Result{Task: id, Worker: n.self}
+	rep, err := n.attempt(ctx, p, id)
+	switch {
+	case err == nil:
+		res.Outcome, res.ExitCode, res.Message = rep.Outcome, rep.ExitCode, clip(rep.Message)
+		res.CPU, res.Wall = rep.CPU, rep.Wall
+		res.Outputs, err = n.keepOutputs(ctx, rep.Outputs)
+	case ctx.Err() != nil:
+		res.Outcome, res.Message, res.Wall = task.Interrupted, "stopped by its host", time.Since(begun)
+		err = nil
+	}
+	if err != nil {
+		res.Outcome, res.Message, res.Outputs = task.HostError, clip(err.Error()), nil
+		n.log.Warn("task could not be run here", "task", id.String(), "err", err)
+	}
+	if err := res.Sign(n.key); err != nil {
+		// Only a result out of bounds cannot be signed; say so in one that can.
+		n.log.Error("signing a result", "task", id.String(), "err", err)
+		res = task.Result{Task: id, Worker: n.self, Outcome: task.HostError, Message: clip(err.Error())}
+		if err := res.Sign(n.key); err != nil {
+			n.log.Error("signing a result", "task", id.String(), "err", err)
+		}
+	}
+	return res
+}
+
+func (n *Node) attempt(ctx context.Context, p *preparedJob, id task.TaskID) (sandbox.Report, error) {
+	if p == nil {
+		return sandbox.Report{}, errors.New("the job is no longer prepared here")
+	}
+	inv, err := p.job.Expand(id.Index)
+	if err != nil {
+		return sandbox.Report{}, fmt.Errorf("expanding %s: %w", id, err)
+	}
+	return n.runner.Run(ctx, p, id, inv)
+}
+
+// keepOutputs stores outputs as blocks; small ones travel in the result.
+func (n *Node) keepOutputs(ctx context.Context, files []sandbox.File) ([]task.Output, error) {
+	out := make([]task.Output, 0, len(files))
+	for _, f := range files {
+		o := task.Output{Name: f.Name, Size: int64(len(f.Data))}
+		var err error
+		if len(f.Data) <= task.MaxInline {
+			o.Inline = f.Data
+			o.CID, err = p2p.CIDOfBytes(f.Data)
+		} else {
+			o.CID, err = n.blocks.ImportBytes(ctx, f.Data)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("storing output %s: %w", f.Name, err)
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+func clip(s string) string {
+	if len(s) > task.MaxMessage {
+		return s[:task.MaxMessage]
+	}
+	return s
+}

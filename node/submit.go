@@ -1,0 +1,148 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"godwit/sandbox"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// ErrRefused wraps the coordinator's reason for turning a job down.
+var ErrRefused = errors.New("node: the job was refused")
+
+// nonceSize makes two equal submissions two jobs; 16 random bytes never meet.
+const nonceSize = 16
+
+// A Submission is a job file whose module and inputs are stored at this node.
+type Submission struct {
+	File   *task.File
+	Module task.CID
+	Inputs map[string]task.FileRef // by name in the sandbox
+}
+
+// Submit signs a job and hands it to the overlay's coordinator. It returns
+// when the job is durable there: from then on it cannot be lost. If ctx ends
+// first the job stays with this node, which goes on offering it; the ID is
+// returned with the error.
+func (n *Node) Submit(ctx context.Context, s Submission) (task.JobID, error) {
+	if err := n.checkModule(ctx, s.Module); err != nil {
+		return "", err
+	}
+	nonce := make([]byte, nonceSize)
+	rand.Read(nonce)
+	job, err := s.File.Job(s.Module, s.Inputs, n.cfg.Overlay, time.Now().UTC(), nonce)
+	if err != nil {
+		return "", err
+	}
+	rec, err := task.SignJob(job, n.key)
+	if err != nil {
+		return "", fmt.Errorf("signing the job: %w", err)
+	}
+	if _, err := n.blocks.PutRecord(ctx, rec.Encode()); err != nil {
+		return "", fmt.Errorf("storing the job's record: %w", err)
+	}
+	// The submitter's promise rests on these blocks: on disk before the offer.
+	if err := n.blocks.Sync(ctx); err != nil {
+		return "", fmt.Errorf("storing the job: %w", err)
+	}
+	id := rec.ID()
+	return id, n.offer(ctx, id, rec)
+}
+
+// offer gives the record to the submitter and waits for the answer.
+func (n *Node) offer(ctx context.Context, id task.JobID, rec task.Record) error {
+	w := n.Watch(id)
+	defer w.Close()
+	if err := n.do(ctx, func() { n.step(n.submitter, scheduler.Offer{Record: rec}) }); err != nil {
+		return err
+	}
+	for {
+		var accepted bool
+		var refusal string
+		if err := n.do(ctx, func() { accepted, refusal = n.submitter.Accepted(id), n.refusal(id) }); err != nil {
+			return err
+		}
+		switch {
+		case refusal != "":
+			return fmt.Errorf("%w: %s", ErrRefused, refusal)
+		case accepted:
+			return nil
+		}
+		select {
+		case <-w.C:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for the coordinator to accept %s: %w", id, ctx.Err())
+		case <-n.stopped:
+			return ErrStopped
+		}
+	}
+}
+
+// refusal returns why the coordinator turned a job down, or "".
+func (n *Node) refusal(id task.JobID) string {
+	st, _ := n.submitter.Job(id, scheduler.Page{})
+	return st.Error
+}
+
+// checkModule refuses what no worker could run, before anything is offered.
+func (n *Node) checkModule(ctx context.Context, c task.CID) error {
+	if n.cfg.Runner == RunSleep {
+		return nil
+	}
+	r, size, err := n.blocks.Open(ctx, c)
+	if err != nil {
+		return fmt.Errorf("reading the module: %w", err)
+	}
+	defer r.Close()
+	if size > maxContent {
+		return fmt.Errorf("the module has %s, at most %s", task.FormatSize(size), task.FormatSize(maxContent))
+	}
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, r); err != nil {
+		return fmt.Errorf("reading the module: %w", err)
+	}
+	return sandbox.CheckModule(b.Bytes())
+}
+
+// Cancel ends a job that this node submitted.
+func (n *Node) Cancel(ctx context.Context, id task.JobID) error {
+	var mine bool
+	err := n.do(ctx, func() {
+		if _, mine = n.submitter.Job(id, scheduler.Page{}); mine {
+			n.step(n.submitter, scheduler.CancelJob{Job: id})
+		}
+	})
+	if err == nil && !mine {
+		err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)
+	}
+	return err
+}
+
+// Results returns the ended tasks of a job that this node submitted and holds,
+// at most limit of them from index from, in order.
+func (n *Node) Results(ctx context.Context, id task.JobID, from uint64, limit int) ([]scheduler.TaskSummary, error) {
+	var out []scheduler.TaskSummary
+	var mine bool
+	err := n.do(ctx, func() {
+		if _, mine = n.submitter.Job(id, scheduler.Page{}); !mine {
+			return
+		}
+		for t := range n.submitter.ResultsFrom(id, from) {
+			if len(out) == limit {
+				return
+			}
+			out = append(out, t)
+		}
+	})
+	if err == nil && !mine {
+		err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)
+	}
+	return out, err
+}

@@ -1,0 +1,67 @@
+package node
+
+import (
+	"cmp"
+	"slices"
+
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// A watcher is told that a job's status is worth reading again.
+type watcher struct {
+	C   chan struct{} // has at most one token: changes since the last read are one
+	job task.JobID
+	n   *Node
+}
+
+// Watch returns a watcher of one job. Close it.
+func (n *Node) Watch(id task.JobID) *watcher {
+	w := &watcher{C: make(chan struct{}, 1), job: id, n: n}
+	n.post(post{call: func() { n.watchers[w] = true }})
+	return w
+}
+
+// Close ends the watching.
+func (w *watcher) Close() {
+	w.n.post(post{call: func() { delete(w.n.watchers, w) }})
+}
+
+// notifyWatchers runs on the loop, after the effects that changed the jobs.
+func (n *Node) notifyWatchers() {
+	if len(n.changed) == 0 {
+		return
+	}
+	for w := range n.watchers {
+		if n.changed[w.job] {
+			select {
+			case w.C <- struct{}{}:
+			default:
+			}
+		}
+	}
+	clear(n.changed)
+}
+
+// mergeJobs joins what the coordinator and this node know, newest first. Of a
+// job that both know the coordinator's word holds unless this node has
+// everything already.
+func mergeJobs(led, own []scheduler.JobStatus) []scheduler.JobStatus {
+	byID := map[task.JobID]scheduler.JobStatus{}
+	for _, j := range led {
+		byID[j.ID] = j
+	}
+	for _, j := range own {
+		if _, known := byID[j.ID]; !known || j.Final {
+			byID[j.ID] = j
+		}
+	}
+	out := make([]scheduler.JobStatus, 0, len(byID))
+	for _, j := range byID {
+		out = append(out, j)
+	}
+	slices.SortFunc(out, func(a, b scheduler.JobStatus) int {
+		return cmp.Or(b.Submitted.Compare(a.Submitted), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
