@@ -19,10 +19,11 @@ const (
 	filterBits    = 10       // per key: one false answer in a hundred to whether a key is here
 )
 
-// OpenStore opens the pebble store in dir, or makes one. Writes are in the
-// write-ahead log at once and so survive the end of the process; Sync makes
-// them survive the end of the machine. Nothing is compressed: blocks are
-// pictures, archives and other files that rarely gain.
+// OpenStore opens the pebble store in dir, or makes one. A write is in the
+// system's hands within milliseconds; only what Sync has returned for is sure to
+// survive the end of the process or of the machine. Nothing is compressed:
+// blocks are pictures, archives and other files that rarely gain. The store is
+// also an io.Closer, to be closed when nothing uses it any more.
 func OpenStore(dir string) (ds.Batching, error) {
 	opts := &pebble.Options{
 		MemTableSize:                storeMemtable,
