@@ -105,7 +105,9 @@ func newJobStatus(id task.JobID, spec *task.Job, submitter task.PeerID, s JobSum
 func newTaskStatus(spec *task.Job, i uint64, state string, log []AttemptLog, results []task.Result) TaskStatus {
 	t := TaskStatus{Index: i, Params: map[string]string{}, State: state, Attempts: []AttemptStatus{}}
 	for _, p := range spec.Sweep.Point(i) {
-		t.Params[p.Name] = p.Value
+		if p.Name != task.Trial || spec.Sweep.Repeat > 1 {
+			t.Params[p.Name] = p.Value
+		}
 	}
 	for _, l := range log {
 		t.Attempts = append(t.Attempts, AttemptStatus{

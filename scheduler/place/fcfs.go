@@ -77,6 +77,9 @@ func fcfsReason(h *Host) string {
 	if h.Idle() == 0 {
 		return "next in order; nobody is idle, so it waits here for a slot"
 	}
-	return fmt.Sprintf("next in order; of the idle members the fastest with the fewest tasks (speed %.3g, %d of %d slots in use)",
-		h.Speed, h.Running, h.Slots)
+	speed := "speed unknown"
+	if h.Speed > 0 {
+		speed = fmt.Sprintf("speed %.3g", h.Speed)
+	}
+	return fmt.Sprintf("next in order; the fastest idle member with the fewest tasks (%s, %d of %d slots in use)", speed, h.Running, h.Slots)
 }
