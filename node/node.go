@@ -38,7 +38,7 @@ type Node struct {
 	self   task.PeerID
 	sched  scheduler.Config
 	store  store
-	net    *p2p.Host
+	net    network
 	blocks *p2p.Blocks
 	runner Runner
 
@@ -68,83 +68,114 @@ type Node struct {
 
 // New prepares a node: it opens its data directory, restores its state and
 // listens. If it fails, nothing is left open.
-func New(ctx context.Context, cfg Config) (_ *Node, err error) {
-	cfg, err = cfg.withDefaults()
+func New(ctx context.Context, cfg Config) (*Node, error) {
+	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
-	}
-	n := &Node{
-		cfg: cfg, log: cfg.Log, sched: scheduler.Default(),
-		inbox: make(chan post, inboxSize), stopped: make(chan struct{}), started: time.Now(),
-		view:     overlay.NewView(cfg.Overlay),
-		prepared: map[task.JobID]*preparedJob{}, running: map[scheduler.AttemptName]context.CancelFunc{},
-		changed: map[task.JobID]bool{}, watchers: map[*watcher]bool{},
 	}
 	swarmKey, err := cfg.swarmKey()
 	if err != nil {
 		return nil, err
 	}
-	data, err := n.openData()
+	key, data, err := openData(cfg)
 	if err != nil {
 		return nil, err
 	}
+	join := func(c p2p.Config) (network, error) {
+		c.SwarmKey = swarmKey
+		return p2p.New(c)
+	}
+	return newNode(ctx, cfg, ground{key, data, join, newRunner(cfg)})
+}
+
+// A ground is what a node stands on: the machine's disk, network and processes.
+type ground struct {
+	key    ed25519.PrivateKey
+	data   ds.Batching
+	join   func(p2p.Config) (network, error) // called once
+	runner Runner
+}
+
+// A network is the node's place in the swarm: a p2p.Host.
+type network interface {
+	Run(ctx context.Context) error
+	Close() error // in place of Run
+	Blocks() *p2p.Blocks
+	Send(to task.PeerID, frame []byte) error
+	Request(ctx context.Context, to task.PeerID, method string, body []byte) ([]byte, error)
+	SetAdvert(a overlay.Advert) error
+	AdvertAddrs(n int) []string
+	Addrs() []string
+	Peers() []p2p.Peer
+	Stats() p2p.Stats
+}
+
+// newNode makes a node of a complete cfg. The node owns what it stands on, and
+// closes it when newNode fails or Run ends.
+func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
+	self := task.PeerIDOf(on.key.Public().(ed25519.PublicKey))
+	n := &Node{
+		cfg: cfg, log: cfg.Log.With("self", shortPeer(self)), key: on.key, self: self,
+		sched: scheduler.Default(), store: store{on.data}, runner: on.runner,
+		inbox: make(chan post, inboxSize), stopped: make(chan struct{}), started: time.Now(),
+		view:     overlay.NewView(cfg.Overlay),
+		prepared: map[task.JobID]*preparedJob{}, running: map[scheduler.AttemptName]context.CancelFunc{},
+		changed: map[task.JobID]bool{}, watchers: map[*watcher]bool{},
+	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, data.Close())
+			close(n.stopped) // whoever has called the handler waits no longer
+			err = errors.Join(err, n.runner.Close(), on.data.Close())
 		}
 	}()
-	n.store = store{data}
-	if n.net, err = p2p.New(p2p.Config{
-		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS, SwarmKey: swarmKey,
-		Overlay: cfg.Overlay, Datastore: data, Handler: handler{n}, Log: cfg.Log,
+	if n.net, err = on.join(p2p.Config{
+		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
+		Overlay: cfg.Overlay, Datastore: on.data, Handler: handler{n}, Log: cfg.Log,
 	}); err != nil {
 		return nil, fmt.Errorf("joining the network: %w", err)
 	}
 	n.blocks = n.net.Blocks()
-	n.runner = n.newRunner()
 	if err := n.restore(ctx); err != nil {
-		return nil, errors.Join(err, n.net.Close(), n.runner.Close())
+		return nil, errors.Join(err, n.net.Close())
 	}
 	return n, nil
 }
 
 // openData makes the data directory and opens what is in it.
-func (n *Node) openData() (ds.Batching, error) {
-	for _, dir := range []string{n.stageDir(), n.scratchDir(), n.cacheDir()} {
+func openData(cfg Config) (ed25519.PrivateKey, ds.Batching, error) {
+	for _, dir := range []string{cfg.stageDir(), cfg.scratchDir(), cfg.cacheDir()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, fmt.Errorf("making the data directory: %w", err)
+			return nil, nil, fmt.Errorf("making the data directory: %w", err)
 		}
 	}
-	key, err := p2p.LoadOrCreateKey(filepath.Join(n.cfg.DataDir, "identity.key"))
+	key, err := p2p.LoadOrCreateKey(filepath.Join(cfg.DataDir, "identity.key"))
 	if err != nil {
-		return nil, fmt.Errorf("loading the node's identity: %w", err)
+		return nil, nil, fmt.Errorf("loading the node's identity: %w", err)
 	}
-	n.key, n.self = key, task.PeerIDOf(key.Public().(ed25519.PublicKey))
-	n.log = n.log.With("self", shortPeer(n.self))
-	data, err := p2p.OpenStore(filepath.Join(n.cfg.DataDir, "store"))
+	data, err := p2p.OpenStore(filepath.Join(cfg.DataDir, "store"))
 	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) {
-		return nil, fmt.Errorf("%w by another node: %s", ErrInUse, n.cfg.DataDir)
+		return nil, nil, fmt.Errorf("%w by another node: %s", ErrInUse, cfg.DataDir)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("opening the node's store: %w", err)
+		return nil, nil, fmt.Errorf("opening the node's store: %w", err)
 	}
-	return data, nil
+	return key, data, nil
 }
 
 // cacheDir keeps compiled modules, scratchDir is where sandboxes run.
-func (n *Node) cacheDir() string   { return filepath.Join(n.cfg.DataDir, "cache") }
-func (n *Node) scratchDir() string { return filepath.Join(n.cfg.DataDir, "scratch") }
+func (c *Config) cacheDir() string   { return filepath.Join(c.DataDir, "cache") }
+func (c *Config) scratchDir() string { return filepath.Join(c.DataDir, "scratch") }
 
-func (n *Node) newRunner() Runner {
-	if n.cfg.Runner == RunSleep {
+func newRunner(cfg Config) Runner {
+	if cfg.Runner == RunSleep {
 		return sleepRunner{}
 	}
 	return wasmRunner{sandbox.NewPool(sandbox.Config{
-		Command:    n.cfg.Sandbox,
-		CacheDir:   n.cacheDir(),
-		ScratchDir: n.scratchDir(),
-		MaxIdle:    n.cfg.Cores,
-		Log:        n.log,
+		Command:    cfg.Sandbox,
+		CacheDir:   cfg.cacheDir(),
+		ScratchDir: cfg.scratchDir(),
+		MaxIdle:    cfg.Cores,
+		Log:        cfg.Log,
 	})}
 }
 

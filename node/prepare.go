@@ -101,9 +101,9 @@ func jobContent(j *task.Job) []task.CID {
 	return cids
 }
 
-func (n *Node) stageDir() string { return filepath.Join(n.cfg.DataDir, "stage") }
+func (c *Config) stageDir() string { return filepath.Join(c.DataDir, "stage") }
 
-func (n *Node) stagePath(c task.CID) string { return filepath.Join(n.stageDir(), string(c)) }
+func (n *Node) stagePath(c task.CID) string { return filepath.Join(n.cfg.stageDir(), string(c)) }
 
 // stage writes content to a file that sandboxes read, unless it is there. The
 // file appears whole or not at all.
@@ -117,7 +117,7 @@ func (n *Node) stage(ctx context.Context, c task.CID) (path string, err error) {
 		return "", fmt.Errorf("staging %s: %w", c, err)
 	}
 	defer r.Close()
-	f, err := os.CreateTemp(n.stageDir(), "new-*")
+	f, err := os.CreateTemp(n.cfg.stageDir(), "new-*")
 	if err != nil {
 		return "", fmt.Errorf("staging %s: %w", c, err)
 	}
