@@ -28,6 +28,12 @@ func (n *Node) persist(ctx context.Context, effects []pending) error {
 
 // carryOut does one effect, or starts what will answer it.
 func (n *Node) carryOut(ctx context.Context, p pending, out *outgoing) {
+	if p.advert != nil {
+		if err := n.net.SetAdvert(*p.advert); err != nil {
+			n.log.Warn("advert not sent", "err", err)
+		}
+		return
+	}
 	switch e := p.effect.(type) {
 	case scheduler.Persist: // done by persist
 	case scheduler.Send:

@@ -28,7 +28,7 @@ func (n *Node) lead() {
 	}
 	n.coordinator, n.epoch = c, c.Epoch()
 	for _, e := range effects {
-		n.pending = append(n.pending, pending{e, c})
+		n.pending = append(n.pending, pending{effect: e, from: c})
 	}
 	for _, a := range n.view.Members() {
 		n.step(c, scheduler.MemberSeen{Advert: a})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"godwit/overlay"
 	"godwit/scheduler"
 	"godwit/task"
 )
@@ -23,9 +24,12 @@ type post struct {
 }
 
 // A pending effect remembers who asked, so that the answer finds its way back.
+// This node's own advert waits among them: it may announce a term, which has to
+// be durable first.
 type pending struct {
-	effect scheduler.Effect
+	effect scheduler.Effect // nil for an advert
 	from   machine
+	advert *overlay.Advert
 }
 
 const (
@@ -91,8 +95,9 @@ func (n *Node) tell(ev scheduler.Event) {
 
 func (n *Node) step(m machine, ev scheduler.Event) {
 	for _, e := range m.Step(n.now(), ev) {
-		n.pending = append(n.pending, pending{e, m})
+		n.pending = append(n.pending, pending{effect: e, from: m})
 	}
+	n.epochMayHaveGrown()
 }
 
 // wake wakes the machines whose time has come, and the view and the advert.

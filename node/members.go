@@ -77,9 +77,10 @@ func (n *Node) advertise() {
 	}
 	now := n.now()
 	n.nextAdvert = now.Add(advertEvery)
+	n.advertSeq = max(n.advertSeq+1, uint64(time.Now().UnixNano())) // though the clock be set back
 	a := overlay.Advert{
 		Peer: n.self, Overlay: n.cfg.Overlay,
-		Seq: uint64(time.Now().UnixNano()), Issued: now.UTC(), Expires: now.Add(advertLife).UTC(),
+		Seq: n.advertSeq, Issued: now.UTC(), Expires: now.Add(advertLife).UTC(),
 		Addrs: n.net.AdvertAddrs(overlay.MaxAddrs),
 		State: n.owner.State, Slots: n.owner.Slots, Memory: n.cfg.Memory,
 		Manifest: m, Version: n.cfg.Version,
@@ -91,10 +92,17 @@ func (n *Node) advertise() {
 		n.log.Error("signing the advert", "err", err)
 		return
 	}
-	if err := n.net.SetAdvert(a); err != nil {
-		n.log.Warn("advert not sent", "err", err)
-	}
+	n.pending = append(n.pending, pending{advert: &a})
 	n.seen(a)
+}
+
+// epochMayHaveGrown announces a later term of this node's leadership.
+func (n *Node) epochMayHaveGrown() {
+	if n.coordinator != nil && n.coordinator.Epoch() != n.epoch {
+		n.epoch = n.coordinator.Epoch()
+		n.log.Info("leading a later term", "epoch", n.epoch)
+		n.advertise()
+	}
 }
 
 func (n *Node) renewAdvert(now time.Time) {

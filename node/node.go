@@ -63,6 +63,7 @@ type Node struct {
 	changed     map[task.JobID]bool // since watchers were last told
 	watchers    map[*watcher]bool
 	nextAdvert  time.Time
+	advertSeq   uint64    // of the newest advert
 	foundAt     time.Time // when to found the overlay; zero when settled
 }
 
