@@ -1,0 +1,453 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	ds "github.com/ipfs/go-datastore"
+	dssync "github.com/ipfs/go-datastore/sync"
+
+	"godwit/internal/testnet"
+	"godwit/overlay"
+	"godwit/p2p"
+	"godwit/sandbox"
+	"godwit/scheduler"
+	"godwit/scheduler/ledger"
+	"godwit/task"
+)
+
+// disk is a datastore that outlives its node and knows what is durable: a crash
+// takes back what was committed but not synced.
+type disk struct {
+	ds.Batching
+	hook func(changed []string) error // before each commit of state; may wait
+
+	mu      sync.Mutex
+	fresh   map[ds.Key][]byte // committed, not synced; nil: deleted
+	durable map[ds.Key][]byte
+}
+
+func newDisk() *disk {
+	return &disk{
+		Batching: dssync.MutexWrap(ds.NewMapDatastore()),
+		fresh:    map[ds.Key][]byte{}, durable: map[ds.Key][]byte{},
+	}
+}
+
+type diskBatch struct {
+	d       *disk
+	changes map[ds.Key][]byte
+}
+
+func (d *disk) Batch(context.Context) (ds.Batch, error) {
+	return &diskBatch{d, map[ds.Key][]byte{}}, nil
+}
+
+func (b *diskBatch) Put(_ context.Context, k ds.Key, v []byte) error {
+	b.changes[k] = bytes.Clone(v)
+	return nil
+}
+
+func (b *diskBatch) Delete(_ context.Context, k ds.Key) error {
+	b.changes[k] = nil
+	return nil
+}
+
+func (b *diskBatch) Commit(ctx context.Context) error {
+	var state []string
+	for k := range b.changes {
+		if rest, ok := strings.CutPrefix(k.String(), statePrefix+"/"); ok {
+			state = append(state, rest)
+		}
+	}
+	if b.d.hook != nil && len(state) > 0 {
+		if err := b.d.hook(state); err != nil {
+			return err
+		}
+	}
+	b.d.mu.Lock()
+	defer b.d.mu.Unlock()
+	maps.Copy(b.d.fresh, b.changes)
+	return b.d.apply(ctx, b.changes)
+}
+
+func (d *disk) apply(ctx context.Context, changes map[ds.Key][]byte) error {
+	for k, v := range changes {
+		err := d.Batching.Put(ctx, k, v)
+		if v == nil {
+			err = d.Batching.Delete(ctx, k)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *disk) Sync(_ context.Context, prefix ds.Key) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for k, v := range d.fresh {
+		if strings.HasPrefix(k.String(), prefix.String()) {
+			d.durable[k] = v
+			delete(d.fresh, k)
+		}
+	}
+	return nil
+}
+
+// Close keeps everything: the disk is still there.
+func (d *disk) Close() error { return nil }
+
+// crash takes back what was never synced.
+func (d *disk) crash() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for k := range d.fresh {
+		if err := d.apply(context.Background(), map[ds.Key][]byte{k: d.durable[k]}); err != nil {
+			panic(err)
+		}
+	}
+	clear(d.fresh)
+}
+
+// has returns the durable value of one of the machines' keys, nil for none.
+func (d *disk) has(key string) []byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.durable[stateKey(key)]
+}
+
+// unkept says what a message claims that is not durable, or "".
+func (d *disk) unkept(m *scheduler.Message) string {
+	missing := func(what, key string) string {
+		if d.has(key) != nil {
+			return ""
+		}
+		return what + " before " + key + " is durable"
+	}
+	switch {
+	case m.Submit != nil:
+		return missing("Submit", "s/j/"+string(m.Submit.Record.ID()))
+	case m.Accepted != nil && m.Accepted.Error == "":
+		return missing("Accepted", "c/"+ledger.JobKey(m.Accepted.Job))
+	case m.Got != nil:
+		for _, r := range m.Got.Have {
+			for i := r.From; i < r.To; i++ {
+				row := ledger.RowKey(task.TaskID{Job: m.Got.Job, Index: i})
+				if bad := missing("Got", "s/t/"+strings.TrimPrefix(row, "r/")); bad != "" {
+					return bad
+				}
+			}
+		}
+	case m.Place != nil:
+		return d.unkeptEpoch(m.Place.Epoch)
+	case m.Ack != nil:
+		if bad := d.unkeptEpoch(m.Ack.Epoch); bad != "" {
+			return bad
+		}
+		for _, e := range m.Ack.Ended {
+			if d.has("c/"+ledger.JobKey(e.Task.Job)) != nil && !d.ended(e.Task, e.Attempt) {
+				return fmt.Sprintf("Ack before the end of attempt %v of %v is durable", e.Attempt, e.Task)
+			}
+		}
+	}
+	return ""
+}
+
+// unkeptEpoch says that a term is announced which a restart could give again.
+func (d *disk) unkeptEpoch(epoch uint64) string {
+	last, err := strconv.ParseUint(string(d.has("c/epoch")), 10, 64)
+	if err != nil || last < epoch {
+		return fmt.Sprintf("term %d before it is durable", epoch)
+	}
+	return ""
+}
+
+// ended says that the leader's row has the end of an attempt, or a result that
+// makes it of no use.
+func (d *disk) ended(id task.TaskID, a scheduler.Attempt) bool {
+	row, err := ledger.DecodeRow(d.has("c/" + ledger.RowKey(id)))
+	return err == nil && (len(row.Results) > 0 || slices.ContainsFunc(row.Log, func(l scheduler.AttemptLog) bool {
+		return l.Attempt == a && l.Outcome != ""
+	}))
+}
+
+// counter counts what a sleeping runner starts.
+type counter struct {
+	sleepRunner
+	mu     sync.Mutex
+	starts map[task.TaskID]int
+}
+
+func (c *counter) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv task.Invocation) (sandbox.Report, error) {
+	c.mu.Lock()
+	c.starts[id]++
+	c.mu.Unlock()
+	return c.sleepRunner.Run(ctx, p, id, inv)
+}
+
+func (c *counter) started() map[task.TaskID]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return maps.Clone(c.starts)
+}
+
+// swarm is nodes on a simulated network, in a bubble.
+type swarm struct {
+	t      *testing.T
+	net    *testnet.Net
+	peers  []*peer
+	joined []*p2p.Config // by host, once its node has joined
+}
+
+// peer is one node of a swarm, over all its restarts.
+type peer struct {
+	*Node
+	s      *swarm
+	host   *testnet.Node
+	disk   *disk
+	runner *counter
+	cfg    Config
+	stop   func()
+}
+
+// simHost is a host that the simulated network runs.
+type simHost struct {
+	*p2p.Host
+	stop func()
+	peer *peer
+}
+
+func (h simHost) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return h.Close()
+}
+
+func (h simHost) Close() error {
+	h.stop()
+	return nil
+}
+
+// SetAdvert checks that no term is announced which a crash would take back.
+func (h simHost) SetAdvert(a overlay.Advert) error {
+	if a.Epoch > 0 {
+		if bad := h.peer.disk.unkeptEpoch(a.Epoch); bad != "" {
+			h.peer.s.t.Errorf("%s adverts %s", shortPeer(h.ID()), bad)
+		}
+	}
+	return h.Host.SetAdvert(a)
+}
+
+// Send checks that a node says only what it will still know after a crash.
+func (h simHost) Send(to task.PeerID, frame []byte) error {
+	msgs, err := scheduler.DecodeFrame(frame)
+	if err != nil {
+		h.peer.s.t.Errorf("a node sends a frame that does not decode: %v", err)
+	}
+	for i := range msgs {
+		if bad := h.peer.disk.unkept(&msgs[i]); bad != "" {
+			h.peer.s.t.Errorf("%s sends %s", shortPeer(h.ID()), bad)
+		}
+	}
+	return h.Host.Send(to, frame)
+}
+
+// newSwarm makes n nodes of two cores, none of them running.
+func newSwarm(t *testing.T, n int) *swarm {
+	t.Helper()
+	s := &swarm{t: t, joined: make([]*p2p.Config, n)}
+	s.net = testnet.New(t, n, testnet.Options{Alone: true, Overlay: DefaultOverlay, Config: func(i int, cfg *p2p.Config) {
+		if c := s.joined[i]; c != nil {
+			cfg.Handler, cfg.Datastore, cfg.Bootstrap = c.Handler, c.Datastore, c.Bootstrap
+		}
+	}})
+	for _, host := range s.net.Nodes {
+		host.Stop() // until its node joins
+		cfg, err := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32, Runner: RunSleep}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &peer{s: s, host: host, disk: newDisk(), cfg: cfg, runner: &counter{starts: map[task.TaskID]int{}}}
+		s.peers = append(s.peers, p)
+		t.Cleanup(func() {
+			if p.stop != nil {
+				p.stop()
+			}
+		})
+	}
+	return s
+}
+
+// startSwarm runs n nodes that know the first, and waits until they have
+// gathered.
+func startSwarm(t *testing.T, n int) *swarm {
+	t.Helper()
+	s := newSwarm(t, n)
+	for i, p := range s.peers {
+		if i > 0 {
+			p.cfg.Bootstrap = []string{s.peers[0].host.Addr}
+		}
+		p.start()
+	}
+	s.gather(s.peers...)
+	return s
+}
+
+// start runs the node on the disk that it has.
+func (p *peer) start() {
+	t := p.s.t
+	t.Helper()
+	join := func(c p2p.Config) (network, error) {
+		for i, host := range p.s.net.Nodes {
+			if host == p.host {
+				p.s.joined[i] = &c
+			}
+		}
+		p.host.Start()
+		return simHost{p.host.Host, p.host.Stop, p}, nil
+	}
+	n, err := newNode(t.Context(), p.cfg, ground{p.host.Key, p.disk, join, p.runner})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Node = n
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- n.Run(ctx) }()
+	p.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+}
+
+// crash ends the node and takes back what it had not made durable.
+func (p *peer) crash() {
+	p.stop()
+	p.disk.crash()
+}
+
+// gather waits until the peers agree on a leader and see each other.
+func (s *swarm) gather(peers ...*peer) {
+	s.t.Helper()
+	s.until("the nodes know each other and one leader", func() bool {
+		var leader task.PeerID
+		for _, p := range peers {
+			st := p.status()
+			if leader == "" {
+				leader = st.Overlays[0].Leader
+			}
+			if st.Overlays[0].Members != len(peers) || leader == "" || st.Overlays[0].Leader != leader {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (p *peer) status() Status {
+	p.s.t.Helper()
+	st, err := p.Status(context.Background())
+	if err != nil {
+		p.s.t.Fatal(err)
+	}
+	return st
+}
+
+// until looks every 20 ms, for two minutes of the bubble's time.
+func (s *swarm) until(what string, ok func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// submit hands in a job of so many tasks that sleep for work.
+func (p *peer) submit(tasks int, work time.Duration) task.JobID {
+	p.s.t.Helper()
+	id, err := p.Submit(context.Background(), sleepJob(p.s.t, p.Node, tasks, work))
+	if err != nil {
+		p.s.t.Fatal(err)
+	}
+	return id
+}
+
+func sleepJob(t *testing.T, n *Node, tasks int, work time.Duration) Submission {
+	t.Helper()
+	text := fmt.Sprintf("module: sleep.wasm\nwork: %s\nsweep:\n  n: {from: 1, to: %d}\n", work, tasks)
+	f, err := task.ParseFile("sleep.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := n.Blocks().ImportBytes(context.Background(), []byte("not run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Submission{File: f, Module: module}
+}
+
+// running returns how many tasks of a job run, as the leader says.
+func (p *peer) running(id task.JobID) uint64 {
+	st, err := p.Job(context.Background(), id, 0, 0)
+	if err != nil {
+		return 0
+	}
+	return st.Tasks.Running
+}
+
+// finish waits until the job has ended at its submitter, checks that each task
+// was delivered once with a result that verifies, and returns the results.
+func (p *peer) finish(id task.JobID, tasks int) []scheduler.TaskSummary {
+	t := p.s.t
+	t.Helper()
+	p.s.until("the job ends", func() bool {
+		st, err := p.Job(context.Background(), id, 0, 0)
+		return err == nil && st.Final
+	})
+	st, err := p.Job(context.Background(), id, 0, 0)
+	if err != nil || st.State != scheduler.JobDone || st.Tasks.Done != uint64(tasks) || st.Held != uint64(tasks) {
+		t.Errorf("the job ended as %+v, %v", st, err)
+	}
+	got, err := p.Results(context.Background(), id, 0, tasks+1)
+	if err != nil || len(got) != tasks {
+		t.Fatalf("%d results, want %d: %v", len(got), tasks, err)
+	}
+	for i := range got {
+		if got[i].Index != uint64(i) || got[i].Failed || len(got[i].Results) != 1 {
+			t.Fatalf("result %d is %+v", i, got[i])
+		}
+		r := &got[i].Results[0]
+		if err := r.Verify(); err != nil || r.Outcome != task.Completed || r.Task != (task.TaskID{Job: id, Index: uint64(i)}) {
+			t.Errorf("result %d: %+v, %v", i, r, err)
+		}
+	}
+	return got
+}
+
+// starts counts how often each task was started on the peers, all together.
+func starts(peers ...*peer) map[task.TaskID]int {
+	sum := map[task.TaskID]int{}
+	for _, p := range peers {
+		for id, n := range p.runner.started() {
+			sum[id] += n
+		}
+	}
+	return sum
+}
+
+func testKey(seed byte) ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
+}

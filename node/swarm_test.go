@@ -1,0 +1,134 @@
+package node
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A job handed to any node runs on all of them, each task once, and its results
+// come back to where it was handed in.
+func TestSweepThroughSwarm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := startSwarm(t, 5)
+		begun := time.Now()
+		id := s.peers[3].submit(60, time.Second)
+		s.peers[3].finish(id, 60)
+		if took := time.Since(begun); took < 6*time.Second || took > 9*time.Second {
+			t.Errorf("60 tasks of 1 s on 10 cores took %v", took)
+		}
+		for _, p := range s.peers {
+			if n := len(p.runner.started()); n < 10 || n > 14 {
+				t.Errorf("%s ran %d of 60 tasks", shortPeer(p.ID()), n)
+			}
+		}
+		for id, n := range starts(s.peers...) {
+			if n != 1 {
+				t.Errorf("%v was started %d times", id, n)
+			}
+		}
+	})
+}
+
+// The tasks of a worker that goes are run elsewhere, and the job's story says so.
+func TestWorkerGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := startSwarm(t, 4)
+		submitter, gone := s.peers[1], s.peers[3]
+		id := submitter.submit(24, 3*time.Second)
+		s.until("the worker runs tasks", func() bool { return gone.status().Tasks == 2 })
+		gone.host.Stop() // its network; the node itself goes on
+		moved := 0
+		for _, r := range submitter.finish(id, 24) {
+			for _, a := range r.Attempts {
+				if a.Worker == gone.ID() && a.Outcome == "lost" && strings.Contains(a.Reason, "does not answer") {
+					moved++
+				}
+			}
+			if r.Results[0].Worker == gone.ID() && len(r.Attempts) != 1 {
+				t.Errorf("task %d was delivered by the worker that went, after %d attempts", r.Index, len(r.Attempts))
+			}
+		}
+		if moved < 2 {
+			t.Errorf("%d tasks say that their worker was lost, want at least the 2 that ran", moved)
+		}
+	})
+}
+
+// What Submit has returned for cannot be lost by stopping the submitter's node.
+func TestSubmitterRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := startSwarm(t, 3)
+		p := s.peers[2]
+		id := p.submit(20, time.Second)
+		p.crash()
+		time.Sleep(8 * time.Second)
+		p.start()
+		p.finish(id, 20)
+	})
+}
+
+// The leader restarts while its members run tasks: it leads a later term, and
+// what runs elsewhere is taken up, not run again.
+func TestLeaderRestarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := startSwarm(t, 4)
+		leader, submitter := s.peers[0], s.peers[2]
+		epoch := submitter.status().Overlays[0].Epoch
+		id := submitter.submit(24, 20*time.Second)
+		s.until("all cores are busy", func() bool { return submitter.running(id) >= 8 && leader.status().Tasks == 2 })
+		leader.crash()
+		lost := leader.runner.started()
+		leader.start()
+		s.gather(s.peers...)
+		if now := submitter.status().Overlays[0]; now.Leader != leader.ID() || now.Epoch <= epoch {
+			t.Errorf("after the restart %s leads in term %d, before it was %d", shortPeer(now.Leader), now.Epoch, epoch)
+		}
+		submitter.finish(id, 24)
+		for id, n := range starts(s.peers...) {
+			if n != 1+lost[id] {
+				t.Errorf("%v was started %d times, %d of them lost with the leader", id, n, lost[id])
+			}
+		}
+	})
+}
+
+// Two overlays of one name, founded apart, become one when they meet: the one
+// founded first. What the other had accepted ends too.
+func TestOverlaysMerge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSwarm(t, 4)
+		older, younger := s.peers[0:2], s.peers[2:4]
+		for _, side := range [][]*peer{older, younger} {
+			side[0].start()
+			side[1].cfg.Bootstrap = []string{side[0].host.Addr}
+			side[1].start()
+			s.gather(side...)
+			time.Sleep(time.Second)
+		}
+		first := older[1].submit(12, 2*time.Second)
+		second := younger[1].submit(12, 2*time.Second)
+		own := younger[0].submit(6, time.Second)
+		time.Sleep(time.Second)
+
+		manifest := older[0].status().Overlays[0].Manifest
+		if younger[0].status().Overlays[0].Manifest == manifest {
+			t.Fatal("there is one overlay from the start")
+		}
+		older[1].host.AddAddrs(younger[1].ID(), younger[1].host.AdvertAddrs(4), time.Hour)
+		if _, err := older[1].host.Request(t.Context(), younger[1].ID(), methodPing, nil); err != nil {
+			t.Fatal(err)
+		}
+		s.gather(s.peers...)
+		for i, p := range s.peers {
+			st := p.status()
+			if st.Overlays[0].Manifest != manifest || st.Overlays[0].Leader != older[0].ID() || len(st.Coordinates) != 0 && i > 0 {
+				t.Errorf("node %d follows %+v and leads %v", i, st.Overlays[0], st.Coordinates)
+			}
+		}
+		older[1].finish(first, 12)
+		younger[1].finish(second, 12)
+		younger[0].finish(own, 6)
+	})
+}
