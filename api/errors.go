@@ -52,7 +52,7 @@ func asError(err error) *Error {
 		e.Kind, e.Status, e.Hint = KindNotFound, http.StatusNotFound, "`godwit jobs` lists the jobs known to this node"
 	case errors.Is(err, node.ErrRefused):
 		e.Kind, e.Status = KindRefused, http.StatusForbidden
-	case errors.Is(err, node.ErrNoLeader), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, node.ErrNoLeader), errors.Is(err, node.ErrLeaderSilent), errors.Is(err, context.DeadlineExceeded):
 		e.Kind, e.Status, e.Hint = KindUnreachable, http.StatusServiceUnavailable, "`godwit peers` shows whom this node reaches"
 	}
 	return e

@@ -5,16 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"godwit/p2p"
 	"godwit/scheduler"
 	"godwit/task"
 )
 
 // Errors of queries; the API turns them into exit codes.
 var (
-	ErrNoLeader   = errors.New("node: no coordinator is known yet")
-	ErrUnknownJob = errors.New("node: no such job")
+	ErrNoLeader     = errors.New("node: no coordinator is known yet")
+	ErrLeaderSilent = errors.New("node: the coordinator does not answer")
+	ErrUnknownJob   = errors.New("node: no such job")
 )
 
 // queryTimeout bounds a question to the leader; an answer takes milliseconds,
@@ -71,8 +74,8 @@ func (n *Node) askLeader(ctx context.Context, method string, question any, out a
 	var b []byte
 	if leader == n.self {
 		b, err = handler{n}.Request(ctx, n.self, method, body)
-	} else {
-		b, err = n.net.Request(ctx, leader, method, body)
+	} else if b, err = n.net.Request(ctx, leader, method, body); err != nil {
+		err = leaderError(err)
 	}
 	if err != nil {
 		return fmt.Errorf("asking the coordinator: %w", err)
@@ -81,6 +84,21 @@ func (n *Node) askLeader(ctx context.Context, method string, question any, out a
 		return fmt.Errorf("reading the coordinator's answer: %w", err)
 	}
 	return nil
+}
+
+// leaderError tells what another node answered, of which only the text travels,
+// from its silence.
+func leaderError(err error) error {
+	var answered *p2p.RemoteError
+	if !errors.As(err, &answered) {
+		return fmt.Errorf("%w: %w", ErrLeaderSilent, err)
+	}
+	for _, known := range []error{ErrNoLeader, ErrUnknownJob} {
+		if rest, ok := strings.CutPrefix(answered.Text, known.Error()); ok {
+			return fmt.Errorf("%w%s", known, rest)
+		}
+	}
+	return err
 }
 
 // Jobs lists the jobs that this node or the overlay's coordinator knows, the
