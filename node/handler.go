@@ -36,8 +36,11 @@ func (h handler) Frame(from task.PeerID, data []byte) {
 	}})
 }
 
-// Connected does nothing: a peer counts once its advert is seen.
-func (h handler) Connected(task.PeerID) {}
+// Connected brings back a member that was lost; any other counts once its
+// advert is seen.
+func (h handler) Connected(peer task.PeerID) {
+	h.n.post(post{call: func() { h.n.returned(peer) }})
+}
 
 // Disconnected looks whether a member is gone or has only lost a connection.
 func (h handler) Disconnected(peer task.PeerID) {

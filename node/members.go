@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"godwit/overlay"
@@ -128,12 +129,26 @@ func (n *Node) seen(a overlay.Advert) {
 
 // lost forgets a member.
 func (n *Node) lost(peer task.PeerID, reason string) {
+	if a, ok := n.view.Member(peer); ok {
+		n.away[peer] = a
+	}
 	n.view.Lost(peer)
 	n.tell(scheduler.MemberLost{Peer: peer, Reason: reason})
 	n.leaderMayHaveChanged()
 }
 
+// returned takes in a lost member again once it is connected: the network tells
+// of an advert only once, and its next one may be a minute away.
+func (n *Node) returned(peer task.PeerID) {
+	a, ok := n.away[peer]
+	delete(n.away, peer)
+	if ok && a.Expires.After(n.now()) {
+		n.seen(a)
+	}
+}
+
 func (n *Node) expireMembers(now time.Time) {
+	maps.DeleteFunc(n.away, func(_ task.PeerID, a overlay.Advert) bool { return !a.Expires.After(now) })
 	for _, peer := range n.view.Expire(now) {
 		n.tell(scheduler.MemberLost{Peer: peer, Reason: "its advert expired"})
 	}

@@ -50,8 +50,9 @@ type Node struct {
 	// What follows belongs to the loop.
 
 	view        *overlay.View
-	leader      scheduler.LeaderChanged // as the machines last heard
-	coordinator *scheduler.Coordinator  // nil while another node leads
+	away        map[task.PeerID]overlay.Advert // newest adverts of lost members, until they expire
+	leader      scheduler.LeaderChanged        // as the machines last heard
+	coordinator *scheduler.Coordinator         // nil while another node leads
 	worker      *scheduler.Worker
 	submitter   *scheduler.Submitter
 	epoch       uint64 // of this node's leadership; 0 while it does not lead
@@ -119,7 +120,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		cfg: cfg, log: cfg.Log.With("self", shortPeer(self)), key: on.key, self: self,
 		sched: scheduler.Default(), store: store{on.data}, runner: on.runner,
 		inbox: make(chan post, inboxSize), stopped: make(chan struct{}), started: time.Now(),
-		view:     overlay.NewView(cfg.Overlay),
+		view: overlay.NewView(cfg.Overlay), away: map[task.PeerID]overlay.Advert{},
 		prepared: map[task.JobID]*preparedJob{}, running: map[scheduler.AttemptName]context.CancelFunc{},
 		changed: map[task.JobID]bool{}, watchers: map[*watcher]bool{},
 	}
