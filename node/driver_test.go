@@ -1,0 +1,360 @@
+package node
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"godwit/overlay"
+	"godwit/p2p"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// fakeNet is a network of which the test is every other peer.
+type fakeNet struct {
+	blocks  *p2p.Blocks
+	handler p2p.Handler
+	answers func(to task.PeerID, method string) ([]byte, error)
+
+	mu      sync.Mutex
+	sent    []scheduler.Message
+	adverts []overlay.Advert
+	closed  bool
+}
+
+var errUnreachable = errors.New("the peer cannot be reached")
+
+func (f *fakeNet) Run(ctx context.Context) error {
+	<-ctx.Done()
+	return f.Close()
+}
+
+func (f *fakeNet) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+	return nil
+}
+
+func (f *fakeNet) Send(_ task.PeerID, frame []byte) error {
+	msgs, err := scheduler.DecodeFrame(frame)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.sent = append(f.sent, msgs...)
+	return err
+}
+
+func (f *fakeNet) SetAdvert(a overlay.Advert) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.adverts = append(f.adverts, a)
+	return nil
+}
+
+func (f *fakeNet) Request(_ context.Context, to task.PeerID, method string, _ []byte) ([]byte, error) {
+	if f.answers == nil {
+		return nil, errUnreachable
+	}
+	return f.answers(to, method)
+}
+
+func (f *fakeNet) Blocks() *p2p.Blocks      { return f.blocks }
+func (f *fakeNet) AdvertAddrs(int) []string { return []string{"/ip4/192.0.2.1/tcp/1"} }
+func (f *fakeNet) Addrs() []string          { return nil }
+func (f *fakeNet) Peers() []p2p.Peer        { return nil }
+func (f *fakeNet) Stats() p2p.Stats         { return p2p.Stats{} }
+
+// count returns how many of the messages sent so far are as asked for, once the
+// node has nothing more to do.
+func (f *fakeNet) count(is func(*scheduler.Message) bool) int {
+	synctest.Wait()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := 0
+	for i := range f.sent {
+		if is(&f.sent[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// epoch returns the newest term that was announced; 0 for none.
+func (f *fakeNet) epoch() uint64 {
+	synctest.Wait()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.adverts) == 0 {
+		return 0
+	}
+	return f.adverts[len(f.adverts)-1].Epoch
+}
+
+// lone is a node of two cores on a fake network, in a bubble.
+type lone struct {
+	*Node
+	net   *fakeNet
+	disk  *disk
+	ended chan error
+	stop  context.CancelFunc
+}
+
+// startLone runs a node that founds its overlay at once, or, if it is to follow,
+// has not heard of one yet.
+func startLone(t *testing.T, d *disk, follow bool) *lone {
+	t.Helper()
+	cfg := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32, Runner: RunSleep}
+	if follow {
+		cfg.Bootstrap = []string{"somebody"} // only whether there is any matters here
+	}
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &lone{net: &fakeNet{}, disk: d, ended: make(chan error, 1)}
+	if l.net.blocks, err = p2p.NewBlocks(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	join := func(c p2p.Config) (network, error) {
+		l.net.handler = c.Handler
+		return l.net, nil
+	}
+	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, sleepRunner{}}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	l.stop = cancel
+	t.Cleanup(cancel)
+	go func() { l.ended <- l.Run(ctx) }()
+	synctest.Wait()
+	return l
+}
+
+// end stops the node and returns what Run returns.
+func (l *lone) end() error {
+	l.stop()
+	return <-l.ended
+}
+
+// advertOf returns an advert of the node of a key. A founder leads epoch, the
+// others follow its manifest.
+func advertOf(t *testing.T, key, founder ed25519.PrivateKey, founded time.Time, epoch uint64) overlay.Advert {
+	t.Helper()
+	id := func(k ed25519.PrivateKey) task.PeerID { return task.PeerIDOf(k.Public().(ed25519.PublicKey)) }
+	m := overlay.Manifest{Name: DefaultOverlay, Founder: id(founder), Founded: founded}
+	if err := m.Sign(founder); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	a := overlay.Advert{
+		Peer: id(key), Overlay: m.Name, Seq: uint64(now.UnixNano()), Issued: now, Expires: now.Add(advertLife),
+		Slots: 2, Memory: 1 << 32, Manifest: m, Epoch: epoch,
+	}
+	if err := a.Sign(key); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func frame(t *testing.T, msgs ...scheduler.Message) []byte {
+	t.Helper()
+	b, err := scheduler.EncodeFrame(msgs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// gate is a disk whose commits of state wait until it is opened.
+func gate() (d *disk, open func()) {
+	held := make(chan struct{})
+	d = newDisk()
+	d.hook = func([]string) error {
+		<-held
+		return nil
+	}
+	return d, sync.OnceFunc(func() { close(held) })
+}
+
+// A submitter offers a job only once it will remember it.
+func TestOfferWaitsForDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, open := gate()
+		l := startLone(t, d, true)
+		l.net.handler.Advert(advertOf(t, testKey(2), testKey(2), time.Now().Add(-time.Hour), 7))
+		submitted := make(chan error, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			_, err := l.Submit(ctx, sleepJob(t, l.Node, 1, time.Second))
+			submitted <- err
+		}()
+		offers := func(m *scheduler.Message) bool { return m.Submit != nil }
+		time.Sleep(time.Minute)
+		if n := l.net.count(offers); n != 0 {
+			t.Errorf("%d offers left while the disk had not answered", n)
+		}
+		open()
+		if n := l.net.count(offers); n != 1 {
+			t.Errorf("%d offers left once the disk had answered, want 1", n)
+		}
+		cancel()
+		if err := <-submitted; !errors.Is(err, context.Canceled) {
+			t.Errorf("Submit without an answer: %v", err)
+		}
+		if err := l.end(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// remoteJob returns a job signed by another node, whose blocks the node has.
+func (l *lone) remoteJob(t *testing.T, key ed25519.PrivateKey) task.Record {
+	t.Helper()
+	s := sleepJob(t, l.Node, 3, time.Second)
+	job, err := s.File.Job(s.Module, nil, DefaultOverlay, time.Now().UTC(), make([]byte, nonceSize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := task.SignJob(job, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Blocks().PutRecord(t.Context(), rec.Encode()); err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+func (l *lone) hears(t *testing.T, from ed25519.PrivateKey, msgs ...scheduler.Message) {
+	t.Helper()
+	l.net.handler.Frame(task.PeerIDOf(from.Public().(ed25519.PublicKey)), frame(t, msgs...))
+}
+
+// A leader announces its term, and accepts a job, only once both are durable.
+func TestLeaderWaitsForDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, open := gate()
+		l := startLone(t, d, false)
+		if e := l.net.epoch(); e != 0 {
+			t.Errorf("term %d was announced while the disk had not answered", e)
+		}
+		open()
+		if e := l.net.epoch(); e != 1 {
+			t.Errorf("term %d was announced, want 1", e)
+		}
+		held := make(chan struct{})
+		d.hook = func(changed []string) error {
+			if strings.HasPrefix(changed[0], "c/") {
+				<-held
+			}
+			return nil
+		}
+		rec := l.remoteJob(t, testKey(2))
+		l.hears(t, testKey(2), scheduler.Message{Submit: &scheduler.Submit{Record: rec}})
+		accepted := func(m *scheduler.Message) bool { return m.Accepted != nil && m.Accepted.Error == "" }
+		if n := l.net.count(accepted); n != 0 {
+			t.Error("the job was accepted while the disk had not answered")
+		}
+		close(held)
+		if n := l.net.count(accepted); n != 1 {
+			t.Errorf("the job was accepted %d times once the disk had answered", n)
+		}
+		if err := l.end(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A disk that fails ends the node, which says why and promises nothing more.
+func TestDiskFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full := errors.New("no space left on device")
+		d := newDisk()
+		l := startLone(t, d, true)
+		l.net.handler.Advert(advertOf(t, testKey(2), testKey(2), time.Now().Add(-time.Hour), 7))
+		synctest.Wait()
+		d.hook = func([]string) error { return full }
+		if _, err := l.Submit(t.Context(), sleepJob(t, l.Node, 1, time.Second)); !errors.Is(err, ErrStopped) {
+			t.Errorf("Submit: %v, want ErrStopped", err)
+		}
+		if err := <-l.ended; !errors.Is(err, full) || !strings.Contains(err.Error(), "saving state") {
+			t.Errorf("Run: %v, want one that says that the state could not be saved", err)
+		}
+		if n := l.net.count(func(m *scheduler.Message) bool { return m.Submit != nil }); n != 0 || !l.net.closed {
+			t.Errorf("%d offers left; network closed: %v", n, l.net.closed)
+		}
+		l.net.handler.Frame(l.ID(), frame(t)) // a late peer is not held up
+		if _, err := l.Status(t.Context()); !errors.Is(err, ErrStopped) {
+			t.Errorf("Status of a stopped node: %v", err)
+		}
+	})
+}
+
+// A worker that has obeyed a later term than the leader's makes it begin one,
+// which is announced: the worker would not listen otherwise.
+func TestLaterTermIsAnnounced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := startLone(t, newDisk(), false)
+		if e := l.net.epoch(); e != 1 {
+			t.Fatalf("term %d, want 1", e)
+		}
+		l.hears(t, testKey(2), scheduler.Message{Report: &scheduler.Report{Epoch: 41, Slots: 1, Full: true}})
+		if e := l.net.epoch(); e != 42 {
+			t.Errorf("term %d is announced, want 42", e)
+		}
+		if st, err := l.Status(t.Context()); err != nil || st.Overlays[0].Epoch != 42 || st.Overlays[0].Leader != l.ID() {
+			t.Errorf("the node itself follows %+v, %v", st.Overlays, err)
+		}
+		if err := l.end(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A member that did not answer for a while counts again when it connects, not
+// only with its next advert.
+func TestMemberReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := startLone(t, newDisk(), true)
+		leader := advertOf(t, testKey(2), testKey(2), time.Now().Add(-time.Hour), 7)
+		l.net.handler.Advert(leader)
+		known := func() task.PeerID {
+			synctest.Wait()
+			st, err := l.Status(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st.Overlays[0].Leader
+		}
+		l.net.answers = func(task.PeerID, string) ([]byte, error) { return nil, nil }
+		l.net.handler.Disconnected(leader.Peer)
+		if known() != leader.Peer {
+			t.Error("a leader that answers on a new connection was given up")
+		}
+		l.net.answers = nil
+		l.net.handler.Disconnected(leader.Peer)
+		if p := known(); p != "" {
+			t.Errorf("the leader is %s after it was lost", p)
+		}
+		l.net.handler.Connected(leader.Peer)
+		if known() != leader.Peer {
+			t.Error("the leader has returned and is not followed")
+		}
+		l.net.handler.Disconnected(leader.Peer)
+		synctest.Wait()
+		time.Sleep(advertLife)
+		l.net.handler.Connected(leader.Peer)
+		if p := known(); p != "" {
+			t.Errorf("%s is followed on the word of an advert that has expired", p)
+		}
+		if err := l.end(); err != nil {
+			t.Error(err)
+		}
+	})
+}
