@@ -5,9 +5,11 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -155,13 +157,24 @@ func openData(cfg Config) (ed25519.PrivateKey, ds.Batching, error) {
 		return nil, nil, fmt.Errorf("loading the node's identity: %w", err)
 	}
 	data, err := p2p.OpenStore(filepath.Join(cfg.DataDir, "store"))
-	if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) {
+	if isLocked(err) {
 		return nil, nil, fmt.Errorf("%w by another node: %s", ErrInUse, cfg.DataDir)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("opening the node's store: %w", err)
 	}
 	return key, data, nil
+}
+
+// isLocked tells a store that another node has locked from one that this node
+// may not open, whose error names the file. The store has no error value for a
+// lock of this very process.
+func isLocked(err error) bool {
+	var file *fs.PathError
+	if err == nil || errors.As(err, &file) {
+		return false
+	}
+	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) || strings.Contains(err.Error(), "lock held by current process")
 }
 
 // cacheDir keeps compiled modules, scratchDir is where sandboxes run.
