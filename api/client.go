@@ -158,7 +158,10 @@ func (c *Client) Watch(ctx context.Context, ref string, f func(scheduler.JobStat
 // maxAnswer bounds what a client reads of one answer that is held in memory.
 const maxAnswer = 256 << 20
 
-func jobPath(ref, rest string) string { return "/v1/jobs/" + url.PathEscape(ref) + rest }
+// jobPath escapes dots too: a reference "." or ".." is not a way up.
+func jobPath(ref, rest string) string {
+	return "/v1/jobs/" + strings.ReplaceAll(url.PathEscape(ref), ".", "%2E") + rest
+}
 
 func (c *Client) get(ctx context.Context, path string, q url.Values, out any) error {
 	if len(q) > 0 {

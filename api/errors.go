@@ -27,7 +27,11 @@ func matches(ref string, j scheduler.JobStatus) bool {
 }
 
 func inputError(err error) *Error {
-	return &Error{Message: err.Error(), Kind: KindInput, Status: http.StatusBadRequest}
+	e := &Error{Message: err.Error(), Kind: KindInput, Status: http.StatusBadRequest}
+	if tooLong := (*http.MaxBytesError)(nil); errors.As(err, &tooLong) {
+		e.Status = http.StatusRequestEntityTooLarge
+	}
+	return e
 }
 
 // asError finds out what the caller can do about err.
@@ -47,7 +51,7 @@ func asError(err error) *Error {
 	case errors.As(err, &module):
 		e.Kind, e.Status, e.Hint = KindInput, http.StatusBadRequest, module.Hint
 	case errors.As(err, &tooLong):
-		e.Kind, e.Status = KindInput, http.StatusRequestEntityTooLarge
+		return inputError(err)
 	case errors.Is(err, node.ErrUnknownJob), errors.Is(err, p2p.ErrNotFound):
 		e.Kind, e.Status, e.Hint = KindNotFound, http.StatusNotFound, "`godwit jobs` lists the jobs known to this node"
 	case errors.Is(err, node.ErrRefused):

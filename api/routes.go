@@ -34,6 +34,9 @@ func (s *Server) routes() http.Handler {
 	handle("GET /v1/jobs/{id}/results", s.results)
 	handle("GET /v1/jobs/{id}/why", s.why)
 	handle("POST /v1/jobs/{id}/cancel", s.cancel)
+	handle("/", func(_ http.ResponseWriter, r *http.Request) error {
+		return &Error{Message: fmt.Sprintf("the API has no %s %s", r.Method, r.URL.Path), Kind: KindNotFound, Status: http.StatusNotFound}
+	})
 	return mux
 }
 

@@ -49,6 +49,7 @@ func NewServer(n *node.Node, dir, addr string, log *slog.Logger) (_ *Server, err
 	if s.unix, err = listenUnix(filepath.Join(dir, SocketName)); err != nil {
 		return nil, err
 	}
+	os.Remove(filepath.Join(dir, AddrName)) // a killed node's
 	if addr == "" {
 		return s, nil
 	}
@@ -134,9 +135,14 @@ func (s *Server) authenticated(next http.Handler) http.Handler {
 }
 
 func loadToken(path string) (string, error) {
-	if b, err := os.ReadFile(path); err == nil && len(b) >= 2*tokenBytes {
-		return strings.TrimSpace(string(b)), nil
+	b, err := os.ReadFile(path)
+	if token := strings.TrimSpace(string(b)); err == nil && len(token) >= 2*tokenBytes {
+		if err := os.Chmod(path, 0o600); err != nil {
+			return "", fmt.Errorf("protecting the API's token: %w", err)
+		}
+		return token, nil
 	}
+	os.Remove(path) // with whatever mode it has
 	raw := make([]byte, tokenBytes)
 	rand.Read(raw)
 	token := hex.EncodeToString(raw)
