@@ -37,15 +37,11 @@ func (n *Node) lead() {
 }
 
 // stepDown ends this node's leadership because an overlay of the same name
-// was founded earlier. Jobs accepted here are offered to its leader, so that
-// none is lost; whoever submitted them offers them as well.
+// was founded earlier. Jobs accepted here are not lost: whoever submitted them
+// offers them to the new leader, which takes them from nobody else.
 func (n *Node) stepDown(founder task.PeerID) {
 	n.log.Info("an overlay of this name was founded earlier: following it", "founder", founder)
-	open := n.coordinator.OpenRecords()
 	n.coordinator, n.epoch = nil, 0
-	for _, r := range open {
-		n.step(n.submitter, scheduler.Offer{Record: r})
-	}
 }
 
 func (n *Node) saveManifest(m overlay.Manifest) {
