@@ -358,3 +358,44 @@ func TestMemberReturns(t *testing.T) {
 		}
 	})
 }
+
+// Run ends after everything that the node has begun.
+func TestRunWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := startLone(t, newDisk(), false)
+		release := make(chan struct{})
+		if err := l.do(t.Context(), func() { l.spawn(func() { <-release }) }); err != nil {
+			t.Fatal(err)
+		}
+		l.stop()
+		synctest.Wait()
+		select {
+		case err := <-l.ended:
+			t.Errorf("Run has ended before its goroutine: %v", err)
+		default:
+		}
+		close(release)
+		if err := <-l.ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A node whose state cannot be read does not start, and leaves the network.
+func TestUnreadableState(t *testing.T) {
+	for _, key := range []string{manifestPrefix + DefaultOverlay, "s/j/none"} {
+		d := newDisk()
+		if err := (store{d}).commit(t.Context(), []scheduler.Persist{{Key: key, Value: []byte("nonsense")}}); err != nil {
+			t.Fatal(err)
+		}
+		cfg, err := Config{DataDir: t.TempDir(), Runner: RunSleep}.withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := &fakeNet{}
+		join := func(p2p.Config) (network, error) { return f, nil }
+		if _, err := newNode(t.Context(), cfg, ground{testKey(1), d, join, sleepRunner{}}); err == nil || !f.closed {
+			t.Errorf("%s: %v; network closed: %v", key, err, f.closed)
+		}
+	}
+}

@@ -365,16 +365,6 @@ func (p *peer) status() Status {
 	return st
 }
 
-// until looks every 20 ms, for two minutes of the bubble's time.
-func (s *swarm) until(what string, ok func() bool) {
-	s.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // submit hands in a job of so many tasks that sleep for work.
 func (p *peer) submit(tasks int, work time.Duration) task.JobID {
 	p.s.t.Helper()

@@ -1,11 +1,25 @@
 package node
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"godwit/scheduler"
+	"godwit/task"
 )
+
+// until looks every 20 ms, for two minutes of the bubble's time.
+func (s *swarm) until(what string, ok func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.t.Fatalf("never: %s", what)
+		}
+	}
+}
 
 // A job handed to any node runs on all of them, each task once, and its results
 // come back to where it was handed in.
@@ -130,5 +144,13 @@ func TestOverlaysMerge(t *testing.T) {
 		older[1].finish(first, 12)
 		younger[1].finish(second, 12)
 		younger[0].finish(own, 6)
+		for _, id := range []task.JobID{first, second} {
+			if st, err := younger[0].Job(t.Context(), id, 0, 0); err != nil || st.State != scheduler.JobDone || st.Error != "" {
+				t.Errorf("who led before says of a job: %+v, %v", st, err)
+			}
+			if _, err := younger[0].Results(t.Context(), id, 0, 1); !errors.Is(err, ErrUnknownJob) {
+				t.Errorf("who led before has taken another's job for its own: %v", err)
+			}
+		}
 	})
 }
