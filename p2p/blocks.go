@@ -29,16 +29,16 @@ var (
 	ErrQuota = errors.New("p2p: block store is full")
 )
 
-// putBytes is how many bytes of blocks are written in one batch. Pebble keeps the
-// buffers of batches up to 1 MiB for the next; larger ones it grows anew, which
-// costs more copying than fewer batches save.
-const putBytes = 768 << 10
+// putBytes is how many bytes of blocks are written in one batch: enough for the
+// store's bulk, so that what is large is written once.
+const putBytes = 4 << 20
 
 // Keys. A block's size has a key of its own, so that asking whether a block is
 // here, or adding sizes up, does not read the blocks.
 const (
-	dataPrefix = "/blocks/data/"
-	sizePrefix = "/blocks/size/"
+	blocksPrefix = "/blocks/"
+	dataPrefix   = blocksPrefix + "data/"
+	sizePrefix   = blocksPrefix + "size/"
 )
 
 var digestText = base32.StdEncoding.WithPadding(base32.NoPadding)

@@ -246,31 +246,28 @@ func (f *fetch) fail(err error) {
 	f.cancel()
 }
 
-// store writes what arrives, in batches that grow when blocks come faster than
-// they can be written.
+// store writes what arrives, in batches of putBytes and a last one. It takes from
+// arrived until that is closed, whatever happens.
 func (f *fetch) store() error {
+	var batch []block
+	var bytes int
 	var failed error
-	for bl := range f.arrived {
-		batch, bytes := []block{bl}, len(bl.data)
-	more:
-		for bytes < putBytes {
-			select {
-			case next, ok := <-f.arrived:
-				if !ok {
-					break more
-				}
-				batch, bytes = append(batch, next), bytes+len(next.data)
-			default:
-				break more
+	put := func() {
+		if failed == nil && len(batch) > 0 {
+			if failed = f.blocks.put(context.WithoutCancel(f.ctx), batch); failed != nil {
+				f.cancel()
 			}
 		}
-		if failed != nil {
-			continue
-		}
-		if failed = f.blocks.put(context.WithoutCancel(f.ctx), batch); failed != nil {
-			f.cancel()
+		clear(batch)
+		batch, bytes = batch[:0], 0
+	}
+	for bl := range f.arrived {
+		batch, bytes = append(batch, bl), bytes+len(bl.data)
+		if bytes >= putBytes {
+			put()
 		}
 	}
+	put()
 	return failed
 }
 

@@ -1,7 +1,10 @@
 package p2p
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
+	"path/filepath"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -13,25 +16,58 @@ import (
 // Sizes of the store. An idle node has to be small, and the system's page cache
 // does for blocks what a larger cache here would do.
 const (
-	storeCache    = 8 << 20
-	storeMemtable = 16 << 20 // grows to this under writes only
-	storeFiles    = 256      // open files
-	filterBits    = 10       // per key: one false answer in a hundred to whether a key is here
+	storeCache = 8 << 20 // both databases together
+	storeFiles = 256     // open files of each
+	filterBits = 10      // per key: one false answer in a hundred to whether a key is here
+
+	// A database's table in memory grows to this under writes only. In bulk, a
+	// batch of half its size is not copied into it but written out by itself.
+	logMemtable  = 8 << 20
+	bulkMemtable = 4 << 20
+
+	unflushed = 48 << 20 // bytes that may wait to be written out; then writers wait
 )
 
-// OpenStore opens the pebble store in dir, or makes one. A write is in the
-// system's hands within milliseconds; only what Sync has returned for is sure to
-// survive the end of the process or of the machine. Nothing is compressed:
-// blocks are pictures, archives and other files that rarely gain. The store is
-// also an io.Closer, to be closed when nothing uses it any more.
+// OpenStore opens the store in dir, or makes one. A write is in the system's
+// hands, or in this process's, within milliseconds; only what Sync has returned
+// for is sure to survive the end of either. Values under /blocks must depend on
+// their keys alone, as those of content-addressed blocks do. Nothing is
+// compressed: blocks are pictures, archives and other files that rarely gain.
+// The store is also an io.Closer, to be closed when nothing uses it any more.
+//
+// It is two pebble databases, dir/log and dir/bulk: see docs/RATIONALE.md, Why
+// are there two databases in a node?
 func OpenStore(dir string) (ds.Batching, error) {
+	cache := pebble.NewCache(storeCache)
+	defer cache.Unref() // the databases hold it
+	log, err := openPebble(filepath.Join(dir, "log"), cache, logMemtable, true)
+	if err != nil {
+		return nil, err
+	}
+	bulk, err := openPebble(filepath.Join(dir, "bulk"), cache, bulkMemtable, false)
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	return &store{log: log, bulk: bulk}, nil
+}
+
+// A database is a pebble, and the same as a datastore, which closes it.
+type database struct {
+	*pebbleds.Datastore
+	pebble *pebble.DB
+}
+
+func openPebble(dir string, cache *pebble.Cache, memtable uint64, logged bool) (*database, error) {
 	opts := &pebble.Options{
-		MemTableSize:                storeMemtable,
-		MemTableStopWritesThreshold: 4, // three may wait to be written out
+		Cache:                       cache,
+		DisableWAL:                  !logged,
+		MemTableSize:                memtable,
+		MemTableStopWritesThreshold: int(unflushed / memtable),
 		MaxOpenFiles:                storeFiles,
 		FormatMajorVersion:          pebble.FormatValueSeparation,
 		MaxManifestFileSize:         1 << 20,
 		BytesPerSync:                1 << 20,
+		Logger:                      storeLog{},
 	}
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(filterBits)
@@ -46,9 +82,31 @@ func OpenStore(dir string) (ds.Batching, error) {
 			Enabled: true, MinimumSize: 1 << 10, MaxBlobReferenceDepth: 1 << 10, TargetGarbageRatio: 0.2,
 		}
 	}
-	store, err := pebbleds.NewDatastore(dir, pebbleds.WithPebbleOpts(opts), pebbleds.WithCacheSize(storeCache))
+	db, err := pebble.Open(dir, opts)
 	if err != nil {
 		return nil, fmt.Errorf("p2p: opening the store in %s: %w", dir, err)
 	}
-	return store, nil
+	store, err := pebbleds.NewDatastore(dir, pebbleds.WithPebbleDB(db))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("p2p: opening the store in %s: %w", dir, err), db.Close())
+	}
+	return &database{Datastore: store, pebble: db}, nil
+}
+
+// storeLog takes what pebble says. Its reports of every flush are of no use to an
+// operator.
+type storeLog struct{}
+
+// Infof implements pebble.Logger.
+func (storeLog) Infof(string, ...any) {}
+
+// Errorf implements pebble.Logger.
+func (storeLog) Errorf(format string, args ...any) {
+	slog.Error("store: " + fmt.Sprintf(format, args...))
+}
+
+// Fatalf implements pebble.Logger. It must not return: the log cannot be
+// written, and going on would promise what the disk does not hold.
+func (storeLog) Fatalf(format string, args ...any) {
+	panic("p2p: the store cannot go on: " + fmt.Sprintf(format, args...))
 }
