@@ -16,6 +16,7 @@ type host struct {
 	peer     task.PeerID
 	member   bool
 	reported bool
+	born     int64 // its last Report.Born; 0 before the first
 	state    overlay.State
 	slots    int
 	memory   int64

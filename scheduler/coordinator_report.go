@@ -32,7 +32,8 @@ func (c *Coordinator) report(from task.PeerID, r *Report) {
 		c.heldBy(h, &r.Held[i])
 	}
 	if r.Full {
-		c.missing(h, r)
+		c.missing(h, r, h.born != 0 && h.born != r.Born)
+		h.born = r.Born
 	}
 	c.touchHost(h)
 }
@@ -146,8 +147,9 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a Attempt, reason stri
 }
 
 // missing gives up the leases that a worker should have and does not. One
-// given a moment ago may have crossed the report on its way.
-func (c *Coordinator) missing(h *host, r *Report) {
+// given a moment ago may have crossed the report on its way, unless the worker
+// has restarted since.
+func (c *Coordinator) missing(h *host, r *Report, reborn bool) {
 	if len(h.leases) == 0 {
 		return
 	}
@@ -164,7 +166,7 @@ func (c *Coordinator) missing(h *host, r *Report) {
 	}
 	for _, l := range slices.Clone(h.leases) {
 		young := c.now.Before(l.start.Add(2 * c.cfg.ReportEvery))
-		if !young && l.canExpire() && !listed[name{l.taskID(), l.attempt}] {
+		if (!young || reborn) && l.canExpire() && !listed[name{l.taskID(), l.attempt}] {
 			c.giveUp(l, "lost", "the worker does not have it any more")
 		}
 	}

@@ -108,6 +108,9 @@ type Report struct {
 	Refused []Refusal `cbor:"6,keyasint"`
 	// Full says that Held is complete, so that what it lacks is lost.
 	Full bool `cbor:"7,keyasint"`
+	// Born is when this worker began, in Unix nanoseconds of its own clock. A
+	// change says that it has restarted and lost what it held.
+	Born int64 `cbor:"8,keyasint"`
 }
 
 // Held is a lease that a worker has and has not ended.

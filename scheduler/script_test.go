@@ -215,7 +215,10 @@ func (s *script) say(name string, r *Report) {
 
 func (s *script) report(name string) {
 	s.slots[name] = s.num("slots", s.slots[name])
-	r := &Report{Slots: s.slots[name], Full: true}
+	r := &Report{Slots: s.slots[name], Full: true, Born: int64(1 + s.num("born", 0))}
+	if r.Born > 1 {
+		clear(s.held[name])
+	}
 	for id, a := range s.held[name] {
 		r.Held = append(r.Held, Held{Task: id, Attempt: a, Running: s.d.HasArg("running")})
 	}

@@ -33,6 +33,7 @@ const maxHeld = maxSlots + 1024
 // A Worker runs tasks for the leader of an overlay. It obeys one leader at a
 // time, and never a lower epoch than it has seen.
 type Worker struct {
+	born   int64 // time of the first Step; see Report.Born
 	self   task.PeerID
 	cfg    Config
 	leader task.PeerID
@@ -93,6 +94,9 @@ func NewWorker(self task.PeerID, cfg Config) *Worker {
 // returned slice.
 func (w *Worker) Step(now time.Time, ev Event) []Effect {
 	w.now, w.effects = now, nil
+	if w.born == 0 {
+		w.born = now.UnixNano()
+	}
 	switch ev := ev.(type) {
 	case Received:
 		w.receive(ev.From, &ev.Message)

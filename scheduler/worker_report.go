@@ -30,7 +30,7 @@ func (w *Worker) report() {
 		if len(ended) == 0 && len(w.refusals) == 0 && !(full && first) {
 			return
 		}
-		r := &Report{Epoch: w.epoch, Slots: w.owner.Slots, State: uint8(w.owner.State), Ended: ended, Refused: w.refusals}
+		r := &Report{Epoch: w.epoch, Slots: w.owner.Slots, State: uint8(w.owner.State), Ended: ended, Refused: w.refusals, Born: w.born}
 		w.refusals = nil
 		if full && first {
 			r.Full, r.Held = true, w.everything(ended)
