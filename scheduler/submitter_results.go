@@ -311,6 +311,14 @@ func (s *Submitter) Results(id task.JobID) iter.Seq[TaskSummary] {
 	return func(func(TaskSummary) bool) {}
 }
 
+// ResultsFrom is like Results for the tasks from index from on.
+func (s *Submitter) ResultsFrom(id task.JobID, from uint64) iter.Seq[TaskSummary] {
+	if j := s.jobs[id]; j != nil {
+		return s.resultsFrom(j, from)
+	}
+	return func(func(TaskSummary) bool) {}
+}
+
 func (s *Submitter) resultsFrom(j *submitted, from uint64) iter.Seq[TaskSummary] {
 	return func(yield func(TaskSummary) bool) {
 		for _, r := range j.have {

@@ -147,11 +147,10 @@ func (w *Worker) receive(from task.PeerID, m *Message) {
 }
 
 // follow obeys a leader. A new term gets a full report, from which the leader
-// learns what runs here. An older term than was seen is no leader.
+// learns what runs here. A leader of an older term than was seen gets one too:
+// it has lost its disk, learns from the report's epoch what it must outrun, and
+// until then none of its leases is taken.
 func (w *Worker) follow(ev LeaderChanged) {
-	if ev.Leader != "" && ev.Epoch < w.epoch {
-		ev.Leader = ""
-	}
 	if ev.Leader == w.leader && ev.Epoch <= w.epoch {
 		return
 	}
