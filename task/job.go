@@ -3,14 +3,15 @@ package task
 import "time"
 
 // A Job is one submission as the swarm knows it: every file is a CID, every
-// default is filled in. It is immutable once signed (see Record).
+// default is filled in. It is immutable once signed (see Record). Validate
+// states its bounds.
 type Job struct {
 	Name    string `cbor:"1,keyasint"`
 	Overlay string `cbor:"2,keyasint"` // name of the overlay it was handed to
 
 	Module CID      `cbor:"3,keyasint"` // a WebAssembly module for WASI preview 1
 	Args   []string `cbor:"4,keyasint"` // templates; the program name is not among them
-	Env    []EnvVar `cbor:"5,keyasint"` // values are templates; sorted by name
+	Env    []EnvVar `cbor:"5,keyasint"` // values are templates; sorted by name, each name once
 	// Files are templates of input file names as the task sees them, relative
 	// to the sandbox's root. Inputs resolves every name they can expand to.
 	Files   []string  `cbor:"6,keyasint"`
@@ -29,8 +30,11 @@ type Job struct {
 	Checkpoint Checkpoint    `cbor:"17,keyasint"`
 
 	Submitted time.Time `cbor:"18,keyasint"` // by the submitter's clock
-	Nonce     []byte    `cbor:"19,keyasint"` // 16 bytes; makes two equal submissions two jobs
+	Nonce     []byte    `cbor:"19,keyasint"` // NonceSize bytes; makes two equal submissions two jobs
 }
+
+// NonceSize is the length of Job.Nonce in bytes: enough that two never meet.
+const NonceSize = 16
 
 // An EnvVar is one variable of a task's environment.
 type EnvVar struct {
@@ -51,11 +55,22 @@ type Checkpoint struct {
 	Every time.Duration `cbor:"2,keyasint"` // 0: chosen by the system
 }
 
+// String returns the checkpoint as a job file has it: "auto", "off", "5m0s".
+func (c Checkpoint) String() string {
+	switch {
+	case c.Off:
+		return "off"
+	case c.Every == 0:
+		return "auto"
+	}
+	return c.Every.String()
+}
+
 // An Invocation is what one task of a job runs with: Job.Expand makes it.
 type Invocation struct {
 	Params []EnvVar // the sweep point, axis by axis in file order, then "trial"
 	Args   []string
 	Env    []EnvVar
-	Files  []FileRef
-	Stdin  *FileRef // nil for an empty standard input
+	Files  []FileRef // each name once
+	Stdin  *FileRef  // nil for an empty standard input
 }

@@ -1,24 +1,13 @@
 package task
 
-import "time"
-
-// Outcome says how an attempt of a task ended.
-type Outcome uint8
-
-// The outcomes. Those from ExitFailure to TimedOut are the task's own fault
-// and count against Job.Retries; Interrupted and HostError are the host's and
-// do not.
-const (
-	OutcomeUnknown Outcome = iota
-	Completed              // exit code 0
-	ExitFailure            // the program ended with another exit code
-	Trapped                // a WebAssembly trap, or an import called against its contract
-	OutOfMemory            // the program could not live in Job.Memory
-	OverQuota              // files, their number or output beyond the limits
-	TimedOut               // ran longer than the limit allows
-	InvalidModule          // the module does not compile, or an import is missing
-	Interrupted            // stopped by the host: its owner, a cancel, a shutdown
-	HostError              // the host could not run it (disk full, process lost)
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
 )
 
 // An Output is one file that a task produced, or its standard output.
@@ -27,7 +16,8 @@ type Output struct {
 	CID  CID    `cbor:"2,keyasint" json:"cid"`  // UnixFS, as `ipfs add --cid-version=1` gives
 	Size int64  `cbor:"3,keyasint" json:"size"` // bytes
 	// Inline is the content itself where it is at most MaxInline bytes; then
-	// the CID is of these bytes and there is no block to fetch.
+	// the CID is of these bytes and there is no block to fetch. An output of
+	// no bytes has no Inline and no block either.
 	Inline []byte `cbor:"4,keyasint,omitempty" json:"-"`
 }
 
@@ -35,20 +25,158 @@ type Output struct {
 // Below about this size a block of its own costs more than it saves.
 const MaxInline = 1024
 
+// MaxOutputs bounds the outputs of one result, so that a result stays well
+// below a frame: 1,024 of the longest names with all content inline are 1.7 MB.
+const MaxOutputs = 1024
+
+// MaxMessage bounds Result.Message, in bytes.
+const MaxMessage = 512
+
 // A Result is what a worker says about one ended attempt. The fields that
 // replicas must agree on are Outcome, ExitCode and Outputs: see Digest.
 type Result struct {
 	Task     TaskID        `cbor:"1,keyasint" json:"task"`
 	Worker   PeerID        `cbor:"2,keyasint" json:"worker"`
 	Outcome  Outcome       `cbor:"3,keyasint" json:"outcome"`
-	ExitCode uint32        `cbor:"4,keyasint" json:"exit_code"`
+	ExitCode uint32        `cbor:"4,keyasint" json:"exit_code"`                   // 0 when Completed, not 0 when ExitFailure
 	Message  string        `cbor:"5,keyasint,omitempty" json:"message,omitempty"` // for people; at most MaxMessage bytes
-	Outputs  []Output      `cbor:"6,keyasint" json:"outputs"`                     // sorted by name, each name once
+	Outputs  []Output      `cbor:"6,keyasint" json:"outputs"`                     // sorted by name, each name once; at most MaxOutputs
 	CPU      time.Duration `cbor:"7,keyasint" json:"cpu_ns"`
 	Wall     time.Duration `cbor:"8,keyasint" json:"wall_ns"`
 	// Signature is the worker's Ed25519 signature over all other fields.
 	Signature []byte `cbor:"9,keyasint" json:"-"`
 }
 
-// MaxMessage bounds Result.Message, in bytes.
-const MaxMessage = 512
+// Sign fills in Worker, where it is empty, and Signature. It refuses a result
+// that Verify would refuse, and another node's.
+func (r *Result) Sign(key ed25519.PrivateKey) error {
+	self := PeerIDOf(key.Public().(ed25519.PublicKey))
+	if r.Worker == "" {
+		r.Worker = self
+	}
+	if r.Worker != self {
+		return fmt.Errorf("signing a result: it is %s's, the key is %s's", quote(string(r.Worker)), self)
+	}
+	if err := r.validate(); err != nil {
+		return fmt.Errorf("signing a result: %w", err)
+	}
+	body, err := r.body()
+	if err != nil {
+		return err
+	}
+	r.Signature = sign(key, resultDomain, body)
+	return nil
+}
+
+// Verify checks every bound of a result that may be hostile, that inline
+// content is what its CID says, and that Worker signed it. It cannot know
+// whether the task exists, nor whether the outputs are right.
+func (r *Result) Verify() error {
+	if err := r.validate(); err != nil {
+		return fmt.Errorf("verifying a result: %w", err)
+	}
+	key, err := r.Worker.PublicKey()
+	if err != nil {
+		return fmt.Errorf("verifying a result: %w", err)
+	}
+	body, err := r.body()
+	if err != nil {
+		return err
+	}
+	if !verify(key, resultDomain, body, r.Signature) {
+		return fmt.Errorf("verifying a result of %s: %w", r.Worker, ErrSignature)
+	}
+	return nil
+}
+
+// body is what the signature covers.
+func (r *Result) body() ([]byte, error) {
+	unsigned := *r
+	unsigned.Signature = nil
+	return Encode(&unsigned)
+}
+
+// validate checks all but the signature.
+func (r *Result) validate() error {
+	if _, err := ParseJobID(string(r.Task.Job)); err != nil {
+		return err
+	}
+	switch {
+	case r.Outcome == OutcomeUnknown || r.Outcome > HostError:
+		return fmt.Errorf("outcome %d is none", r.Outcome)
+	case r.Outcome == Completed && r.ExitCode != 0, r.Outcome == ExitFailure && r.ExitCode == 0:
+		return fmt.Errorf("outcome %v with exit code %d", r.Outcome, r.ExitCode)
+	case len(r.Message) > MaxMessage || !utf8.ValidString(r.Message):
+		return fmt.Errorf("message of %d bytes: want UTF-8 of at most %d", len(r.Message), MaxMessage)
+	case r.CPU < 0 || r.Wall < 0:
+		return errors.New("a time is negative")
+	case len(r.Outputs) > MaxOutputs:
+		return fmt.Errorf("%d outputs, the most is %d", len(r.Outputs), MaxOutputs)
+	}
+	for i := range r.Outputs {
+		if i > 0 && r.Outputs[i-1].Name >= r.Outputs[i].Name {
+			return errors.New("outputs are not sorted by name, each name once")
+		}
+		if err := r.Outputs[i].validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Output) validate() error {
+	if err := ValidSandboxPath(o.Name); err != nil {
+		return fmt.Errorf("output: %w", err)
+	}
+	n := len(o.Inline)
+	switch {
+	case o.Size < 0:
+		return fmt.Errorf("output %s: negative size", quote(o.Name))
+	case !o.CID.Valid():
+		return fmt.Errorf("output %s: CID %s is not valid", quote(o.Name), quote(string(o.CID)))
+	case n > MaxInline || n > 0 && int64(n) != o.Size:
+		return fmt.Errorf("output %s: %d bytes inline, its size is %d", quote(o.Name), n, o.Size)
+	case (n > 0 || o.Size == 0) && o.CID != RawCID(o.Inline):
+		return fmt.Errorf("output %s: the content inline is not what the CID names", quote(o.Name))
+	}
+	return nil
+}
+
+// ClipMessage cuts s to what Result.Message may hold: valid UTF-8 of at most
+// MaxMessage bytes.
+func ClipMessage(s string) string { return clip(s, MaxMessage) }
+
+// A Digest stands for what replicas of a task must agree on.
+type Digest [32]byte
+
+// String returns the digest in hexadecimal.
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// MarshalText gives JSON the digest in hexadecimal.
+func (d Digest) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// Digest returns the SHA2-256 of the result's Outcome, ExitCode and the names,
+// CIDs and sizes of its Outputs. Who ran it, how long it took, what it says to
+// people and whether content is inline do not matter.
+func (r *Result) Digest() Digest {
+	type output struct {
+		_    struct{} `cbor:",toarray"`
+		Name string
+		CID  CID
+		Size int64
+	}
+	agreed := struct {
+		_        struct{} `cbor:",toarray"`
+		Outcome  Outcome
+		ExitCode uint32
+		Outputs  []output
+	}{Outcome: r.Outcome, ExitCode: r.ExitCode, Outputs: make([]output, len(r.Outputs))}
+	for i, o := range r.Outputs {
+		agreed.Outputs[i] = output{Name: o.Name, CID: o.CID, Size: o.Size}
+	}
+	b, err := Encode(agreed)
+	if err != nil {
+		panic("task: encoding a digest: " + err.Error()) // strings and numbers only
+	}
+	return sha256.Sum256(b)
+}

@@ -1,5 +1,29 @@
 package task
 
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+)
+
+// Limits of a sweep.
+const (
+	// MaxTasks is the most tasks a job may have. A sweep costs nothing to
+	// hold, but its indices are counted, and its results some day stored.
+	MaxTasks = 1_000_000_000_000
+	// MaxAxes is the most axes a sweep may have.
+	MaxAxes = 32
+	// MaxValues is the most values an axis may list. Ranges may have more.
+	MaxValues = 100_000
+	// MaxValue is the longest value an axis may list, in bytes.
+	MaxValue = 4096
+)
+
+// Trial is the name by which templates know the number of a trial, from 0 to
+// Repeat-1. No axis may have it.
+const Trial = "trial"
+
 // A Sweep is the product of its axes, each point repeated Repeat times. The
 // zero value has one point. It is never listed in memory: points are computed
 // from their index, the last axis (then the trial) moving fastest.
@@ -18,4 +42,207 @@ type Axis struct {
 	Step     int64    `cbor:"4,keyasint"` // mantissa, never 0 for a range
 	Count    uint64   `cbor:"5,keyasint"` // points of a range
 	Decimals uint8    `cbor:"6,keyasint"` // digits after the point in From and Step
+}
+
+// Len returns the number of points of the axis.
+func (a *Axis) Len() uint64 {
+	if len(a.Values) > 0 {
+		return uint64(len(a.Values))
+	}
+	return a.Count
+}
+
+// Value returns the text of the axis's i-th point, i < Len(). Numbers are
+// written with the fewest digits that are exact: "-2", "0", "0.1", "1".
+func (a *Axis) Value(i uint64) string {
+	if len(a.Values) > 0 {
+		return a.Values[i]
+	}
+	return decimal{a.From + a.Step*int64(i), a.Decimals}.String()
+}
+
+// trials returns Repeat with its zero filled in.
+func (s *Sweep) trials() uint64 { return max(s.Repeat, 1) }
+
+// Count returns the number of tasks: the product of the axes' lengths and
+// Repeat. A product too large for the type is returned as math.MaxUint64;
+// Validate refuses it, and any above MaxTasks.
+func (s *Sweep) Count() uint64 {
+	n := s.trials()
+	over := false
+	for i := range s.Axes {
+		length := s.Axes[i].Len()
+		if length == 0 {
+			return 0
+		}
+		hi, lo := bits.Mul64(n, length)
+		over = over || hi != 0
+		n = lo
+	}
+	if over {
+		return math.MaxUint64
+	}
+	return n
+}
+
+// Point returns what the index's point of the sweep is called, i < Count(): the
+// value of each axis in order, then the trial. Every index is another point.
+func (s *Sweep) Point(i uint64) []EnvVar {
+	params := make([]EnvVar, len(s.Axes)+1)
+	params[len(s.Axes)] = EnvVar{Trial, strconv.FormatUint(i%s.trials(), 10)}
+	i /= s.trials()
+	for k := len(s.Axes) - 1; k >= 0; k-- {
+		a := &s.Axes[k]
+		params[k] = EnvVar{a.Name, a.Value(i % a.Len())}
+		i /= a.Len()
+	}
+	return params
+}
+
+// Validate checks every axis and that there are at most MaxTasks points. What
+// passes can be counted, and each of its points computed, without overflow.
+func (s *Sweep) Validate() error {
+	if f := s.check(); f != nil {
+		return f
+	}
+	return nil
+}
+
+func (s *Sweep) check() *fault {
+	if len(s.Axes) > MaxAxes {
+		return faultf("sweep", "join some axes into one list of combined values",
+			"%d axes, the most is %d", len(s.Axes), MaxAxes)
+	}
+	seen := make(map[string]bool, len(s.Axes))
+	for i := range s.Axes {
+		a := &s.Axes[i]
+		if f := a.check(); f != nil {
+			return f
+		}
+		if seen[a.Name] {
+			return faultf("sweep."+a.Name, "give each axis its own name", "axis %s appears twice", quote(a.Name))
+		}
+		seen[a.Name] = true
+	}
+	return s.checkCount()
+}
+
+func (s *Sweep) checkCount() *fault {
+	n := s.Count()
+	if n <= MaxTasks {
+		return nil
+	}
+	count := strconv.FormatUint(n, 10)
+	if n == math.MaxUint64 {
+		count = "more than 10^19"
+	}
+	return faultf("sweep", "sweep fewer values, or split the sweep into several jobs",
+		"the sweep has %s tasks, the most is %d", count, uint64(MaxTasks))
+}
+
+func (a *Axis) check() *fault {
+	where := "sweep." + a.Name
+	switch {
+	case !isIdentifier(a.Name):
+		return faultf(where, "use letters, digits and _, at most 64, and no digit first",
+			"axis name %s is not an identifier", quote(a.Name))
+	case a.Name == Trial || a.Name == "repeat":
+		return faultf(where, "choose another name; `repeat: N` gives every point N trials, numbered by {{.trial}}",
+			"no axis may be called %q", a.Name)
+	case len(a.Values) > 0 && (a.From != 0 || a.Step != 0 || a.Count != 0 || a.Decimals != 0):
+		return faultf(where, "", "axis %s is both a list and a range", a.Name)
+	case len(a.Values) > 0:
+		return a.checkValues(where)
+	}
+	return a.checkRange(where)
+}
+
+func (a *Axis) checkValues(where string) *fault {
+	if len(a.Values) > MaxValues {
+		return faultf(where, "read the values from an input file, by an index that is swept as a range",
+			"axis %s lists %d values, the most is %d", a.Name, len(a.Values), MaxValues)
+	}
+	for _, v := range a.Values {
+		if f := checkText(where, v, MaxValue); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func (a *Axis) checkRange(where string) *fault {
+	switch {
+	case a.Count == 0:
+		return faultf(where, "give it at least one value, or leave it out", "axis %s is empty", a.Name)
+	case a.Step == 0:
+		return faultf(where, "choose a step that leads from `from` to `to`", "axis %s has a step of 0", a.Name)
+	case a.Count > MaxTasks:
+		return faultf(where, "take a larger step", "axis %s has %d points, the most is %d", a.Name, a.Count, uint64(MaxTasks))
+	case a.Decimals > maxDigits || !withinDigits(a.From):
+		return faultf(where, "", "axis %s has too many digits", a.Name)
+	}
+	// |Step| in uint64 is right for the smallest int64 too.
+	step := uint64(a.Step)
+	if a.Step < 0 {
+		step = -step
+	}
+	hi, span := bits.Mul64(step, a.Count-1)
+	if hi != 0 || span > 2*maxMantissa || !withinDigits(a.From+a.Step*int64(a.Count-1)) {
+		return faultf(where, "", "axis %s ends at a number of too many digits", a.Name)
+	}
+	return nil
+}
+
+// longest returns an upper bound on the length of the axis's values, in bytes.
+func (a *Axis) longest() int {
+	if len(a.Values) == 0 {
+		return maxDecimalText
+	}
+	n := 0
+	for _, v := range a.Values {
+		n = max(n, len(v))
+	}
+	return n
+}
+
+// isIdentifier reports whether s can be the name of an axis, and so stand in a
+// template, or of an environment variable.
+func isIdentifier(s string) bool {
+	const maxIdentifier = 64 // bytes; more is an accident
+	if s == "" || len(s) > maxIdentifier {
+		return false
+	}
+	for i, c := range []byte(s) {
+		letter := c == '_' || 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+// rangeAxis makes the axis that goes from one number to another, by steps. The
+// last point is the one before it would pass to.
+func rangeAxis(name string, from, to, step decimal) (Axis, *fault) {
+	where := "sweep." + name
+	aligned, ok := align(from, to, step)
+	if !ok {
+		return Axis{}, faultf(where, "write fewer decimals, or sweep a smaller range", "from, to and step together need more than %d digits", maxDigits)
+	}
+	first, last, by := aligned[0], aligned[1], aligned[2]
+	span := last.mantissa - first.mantissa // both are below 10^18: no overflow
+	switch {
+	case by.mantissa == 0:
+		return Axis{}, faultf(where+".step", "choose a step that leads from `from` to `to`", "axis %s has a step of 0", name)
+	case span > 0 && by.mantissa < 0, span < 0 && by.mantissa > 0:
+		return Axis{}, faultf(where+".step", fmt.Sprintf("write step: %s, or swap from and to", step.negated()),
+			"a step of %s never leads from %s to %s", step, from, to)
+	}
+	return Axis{
+		Name:     name,
+		From:     first.mantissa,
+		Step:     by.mantissa,
+		Count:    uint64(span/by.mantissa) + 1,
+		Decimals: first.decimals,
+	}, nil
 }

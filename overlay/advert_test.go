@@ -1,0 +1,211 @@
+package overlay
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"math"
+	"math/big"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"godwit/task"
+)
+
+// epoch is where the clock of these tests starts.
+var epoch = time.Date(2030, 1, 2, 3, 4, 5, 678, time.UTC)
+
+// someone returns the key and peer ID of a member; equal seeds are the same
+// member.
+func someone(seed byte) (ed25519.PrivateKey, task.PeerID) {
+	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
+	const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+	n := new(big.Int).SetBytes(append([]byte("\x24\x08\x01\x12\x20"), key.Public().(ed25519.PublicKey)...))
+	var id string
+	for m := new(big.Int); n.Sign() > 0; {
+		n.DivMod(n, big.NewInt(58), m)
+		id = alphabet[m.Int64():m.Int64()+1] + id
+	}
+	return key, task.PeerID("1" + id)
+}
+
+// advertOf returns a signed advert that OpenAdvert takes at epoch.
+func advertOf(tb testing.TB, seed byte, change func(*Advert)) Advert {
+	tb.Helper()
+	key, peer := someone(seed)
+	m := Manifest{Name: "commons", Founder: peer, Founded: epoch.Add(-time.Hour)}
+	if err := m.Sign(key); err != nil {
+		tb.Fatal(err)
+	}
+	a := Advert{
+		Peer: peer, Overlay: "commons", Seq: 7, Issued: epoch, Expires: epoch.Add(time.Minute),
+		Addrs: []string{"/ip4/10.0.0.1/tcp/4001"}, State: UserPresent, Slots: 4, Memory: 1 << 30,
+		Speed: 1.25, Manifest: m, Epoch: 3, Version: "v1",
+	}
+	if change != nil {
+		change(&a)
+	}
+	if err := a.Sign(key); err != nil {
+		tb.Fatal(err)
+	}
+	return a
+}
+
+func TestAdvertRoundTrip(t *testing.T) {
+	want := advertOf(t, 1, nil)
+	b, err := want.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := OpenAdvert(b, epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	again, _ := got.Encode()
+	if !bytes.Equal(again, b) {
+		t.Error("the encoding is not canonical")
+	}
+}
+
+func TestOpenAdvertRefuses(t *testing.T) {
+	tests := []struct {
+		name   string
+		now    time.Duration // after epoch
+		before func(*Advert) // changed, then signed
+		after  func(*Advert) // changed behind the signature's back
+		want   string
+	}{
+		{name: "expired", now: time.Minute, want: "expired"},
+		{name: "future", now: -MaxSkew - 1, want: "future"},
+		{name: "forged", after: func(a *Advert) { a.Slots++ }, want: "wrong signature"},
+		{name: "no signature", after: func(a *Advert) { a.Signature = nil }, want: "wrong signature"},
+		{name: "another's", after: func(a *Advert) { _, a.Peer = someone(9) }, want: "wrong signature"},
+		{name: "no peer", after: func(a *Advert) { a.Peer = "" }, want: "peer ID"},
+		{name: "odd peer", after: func(a *Advert) { a.Peer = task.PeerID(strings.Repeat("1", 52)) }, want: "peer ID"},
+		{name: "forged manifest", before: func(a *Advert) { a.Manifest.Founded = epoch }, want: "manifest of"},
+		{name: "other overlay", after: func(a *Advert) { a.Overlay = "x" }, want: "carries the manifest"},
+		{name: "too long a life", after: func(a *Advert) { a.Expires = epoch.Add(MaxAdvertLife + 1) }, want: "lives"},
+		{name: "backwards", after: func(a *Advert) { a.Expires = epoch.Add(-1) }, want: "lives"},
+		{name: "no time", after: func(a *Advert) { a.Issued = time.Time{} }, want: "times"},
+		{name: "state", after: func(a *Advert) { a.State = 5 }, want: "state 5"},
+		{name: "slots", after: func(a *Advert) { a.Slots = -1 }, want: "slots"},
+		{name: "memory", after: func(a *Advert) { a.Memory = math.MinInt64 }, want: "memory"},
+		{name: "speed", after: func(a *Advert) { a.Speed = math.NaN() }, want: "speed"},
+		{name: "version", after: func(a *Advert) { a.Version = strings.Repeat("v", 65) }, want: "version"},
+		{name: "address", after: func(a *Advert) { a.Addrs = []string{""} }, want: "address"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := advertOf(t, 1, tt.before)
+			if tt.after != nil {
+				tt.after(&a)
+			}
+			b, err := a.Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = OpenAdvert(b, epoch.Add(tt.now))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got error %v, want one with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestOpenAdvertRefusesBytes(t *testing.T) {
+	good := advertOf(t, 1, nil)
+	b, err := good.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, in := range map[string][]byte{
+		"nothing":   nil,
+		"cut short": b[:len(b)-1],
+		"followed":  append(bytes.Clone(b), 0),
+		"too big":   append(bytes.Clone(b), make([]byte, MaxAdvertBytes)...),
+		"an array":  {0x9b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
+	} {
+		if _, err := OpenAdvert(in, epoch); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestSignRefuses(t *testing.T) {
+	a := advertOf(t, 1, nil)
+	other, _ := someone(2)
+	if err := a.Sign(other); err == nil {
+		t.Error("signed with another's key")
+	}
+	a.Addrs = make([]string, MaxAddrs+1)
+	if err := a.Sign(other); err == nil {
+		t.Error("signed an advert beyond its bounds")
+	}
+	big := advertOf(t, 1, func(a *Advert) {
+		a.Addrs = nil
+		for range MaxAddrs {
+			a.Addrs = append(a.Addrs, strings.Repeat("a", MaxAddrBytes))
+		}
+	})
+	if _, err := big.Encode(); err == nil || !strings.Contains(err.Error(), "fewer addresses") {
+		t.Errorf("got error %v for an advert over the size limit", err)
+	}
+}
+
+func TestErrExpired(t *testing.T) {
+	a := advertOf(t, 1, nil)
+	b, _ := a.Encode()
+	if _, err := OpenAdvert(b, a.Expires); !errors.Is(err, ErrExpired) {
+		t.Errorf("got %v, want ErrExpired", err)
+	}
+}
+
+func TestStateText(t *testing.T) {
+	for s := Available; s.Valid(); s++ {
+		text, err := s.MarshalText()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back State
+		if err := back.UnmarshalText(text); err != nil || back != s {
+			t.Errorf("%q: got %v, %v, want %v", text, back, err, s)
+		}
+	}
+	if _, err := State(9).MarshalText(); err == nil || State(9).String() != "state(9)" {
+		t.Error("a state that is none has a name")
+	}
+	var s State
+	if err := s.UnmarshalText([]byte("busy")); err == nil {
+		t.Error("read an unknown state")
+	}
+}
+
+// FuzzOpenAdvert checks that no bytes make OpenAdvert panic, and that what it
+// accepts is within bounds and encodes back to the same bytes.
+func FuzzOpenAdvert(f *testing.F) {
+	a := advertOf(f, 1, nil)
+	b, err := a.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add(b[:40])
+	f.Add([]byte{0xa1, 0x01, 0x60})
+	f.Fuzz(func(t *testing.T, in []byte) {
+		got, err := OpenAdvert(in, epoch)
+		if err != nil {
+			return
+		}
+		if err := got.validate(); err != nil {
+			t.Errorf("accepted: %v", err)
+		}
+		if out, err := got.Encode(); err != nil || !bytes.Equal(out, in) {
+			t.Errorf("accepted bytes that are not canonical (%v)", err)
+		}
+	})
+}

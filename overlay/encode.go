@@ -1,0 +1,56 @@
+package overlay
+
+import (
+	"fmt"
+
+	"github.com/fxamacker/cbor/v2"
+)
+
+// Limits of the decoder. The library allocates nothing beyond them, so that
+// hostile bytes cost little: an advert has 14 fields and at most MaxAddrs
+// addresses.
+const (
+	maxFields  = 16
+	maxDepth   = 4
+	sigContext = "godwit overlay 1 " // keeps a signature from meaning anything elsewhere
+)
+
+// encoder writes canonical CBOR (RFC 8949 section 4.2), so that equal values
+// are equal bytes and a signature over them can be checked by anyone. Times
+// keep their nanoseconds.
+var encoder = func() cbor.EncMode {
+	o := cbor.CoreDetEncOptions()
+	o.Time = cbor.TimeRFC3339NanoUTC
+	m, err := o.EncMode()
+	if err != nil {
+		panic(err) // the options are constant
+	}
+	return m
+}()
+
+// decoder refuses what encoder would not write.
+var decoder = func() cbor.DecMode {
+	m, err := cbor.DecOptions{
+		DupMapKey:         cbor.DupMapKeyEnforcedAPF,
+		IndefLength:       cbor.IndefLengthForbidden,
+		TagsMd:            cbor.TagsForbidden,
+		ExtraReturnErrors: cbor.ExtraDecErrorUnknownField,
+		MaxArrayElements:  max(maxFields, MaxAddrs),
+		MaxMapPairs:       maxFields,
+		MaxNestedLevels:   maxDepth,
+	}.DecMode()
+	if err != nil {
+		panic(err) // the options are constant
+	}
+	return m
+}()
+
+// signedBytes returns what is signed for v: kind tells an advert from a
+// manifest, and v has its signature removed.
+func signedBytes(kind string, v any) ([]byte, error) {
+	b, err := encoder.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("overlay: encoding %s: %w", kind, err)
+	}
+	return append([]byte(sigContext+kind+"\n"), b...), nil
+}

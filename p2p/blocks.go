@@ -1,0 +1,237 @@
+package p2p
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"godwit/task"
+
+	"github.com/ipfs/go-cid"
+	ds "github.com/ipfs/go-datastore"
+	"github.com/ipfs/go-datastore/query"
+	mh "github.com/multiformats/go-multihash"
+)
+
+// Errors of the block store.
+var (
+	// ErrNotFound is returned when a block is not stored here, or by no holder.
+	ErrNotFound = errors.New("p2p: block not found")
+	// ErrBadCID is returned for a CID that is not version 1 with SHA-256 and one
+	// of the codecs raw, dag-pb and dag-cbor.
+	ErrBadCID = errors.New("p2p: not a CID of ours (version 1, sha2-256, raw, dag-pb or dag-cbor)")
+	// ErrQuota is returned when storing would pass the quota.
+	ErrQuota = errors.New("p2p: block store is full")
+)
+
+// putBytes is how many bytes of blocks are written in one batch. Pebble keeps the
+// buffers of batches up to 1 MiB for the next; larger ones it grows anew, which
+// costs more copying than fewer batches save.
+const putBytes = 768 << 10
+
+// Keys. A block's size has a key of its own, so that asking whether a block is
+// here, or adding sizes up, does not read the blocks.
+const (
+	dataPrefix = "/blocks/data/"
+	sizePrefix = "/blocks/size/"
+)
+
+var digestText = base32.StdEncoding.WithPadding(base32.NoPadding)
+
+// Blocks stores content-addressed blocks, and fetches them from other nodes.
+// All methods are safe for concurrent use.
+type Blocks struct {
+	store ds.Batching
+	host  *Host // for Fetch
+
+	size  atomic.Int64 // bytes stored
+	quota atomic.Int64 // 0: no limit
+	mu    sync.Mutex   // held while a batch is prepared and written
+}
+
+// A digest is the SHA-256 of a block. Blocks are stored by it: the same bytes
+// under two codecs are one block.
+type digest [sha256.Size]byte
+
+// A block is bytes and their CID, which match.
+type block struct {
+	cid  cid.Cid
+	data []byte
+}
+
+// NewBlocks opens the blocks of a store, and adds up their sizes: about a
+// second for a million. A Host has its own; see Host.Blocks.
+func NewBlocks(ctx context.Context, store ds.Batching) (*Blocks, error) {
+	b := &Blocks{store: store}
+	results, err := store.Query(ctx, query.Query{Prefix: sizePrefix})
+	if err != nil {
+		return nil, fmt.Errorf("p2p: reading the block store: %w", err)
+	}
+	defer results.Close()
+	for r := range results.Next() {
+		if r.Error != nil {
+			return nil, fmt.Errorf("p2p: reading the block store: %w", r.Error)
+		}
+		n, _ := binary.Uvarint(r.Value)
+		b.size.Add(int64(n))
+	}
+	return b, nil
+}
+
+// Size returns the bytes stored, without the store's own overhead.
+func (b *Blocks) Size() int64 { return b.size.Load() }
+
+// SetQuota refuses blocks that would bring Size above so many bytes; 0 is no
+// limit. Nothing is removed.
+func (b *Blocks) SetQuota(bytes int64) { b.quota.Store(bytes) }
+
+// Sync makes all blocks stored so far survive the end of the machine.
+func (b *Blocks) Sync(ctx context.Context) error {
+	if err := b.store.Sync(ctx, ds.NewKey("/blocks")); err != nil {
+		return fmt.Errorf("p2p: syncing blocks: %w", err)
+	}
+	return nil
+}
+
+// Get returns one block, or ErrNotFound.
+func (b *Blocks) Get(ctx context.Context, c task.CID) ([]byte, error) {
+	id, err := parseCID(c)
+	if err != nil {
+		return nil, err
+	}
+	return b.get(ctx, id)
+}
+
+func (b *Blocks) get(ctx context.Context, c cid.Cid) ([]byte, error) {
+	data, err := b.store.Get(ctx, dataKey(digestOf(c)))
+	if errors.Is(err, ds.ErrNotFound) {
+		return nil, fmt.Errorf("%w: %s", ErrNotFound, c)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("p2p: reading block %s: %w", c, err)
+	}
+	return data, nil
+}
+
+// has returns the size of a block and whether it is here.
+func (b *Blocks) has(ctx context.Context, d digest) (int64, bool, error) {
+	v, err := b.store.Get(ctx, sizeKey(d))
+	if errors.Is(err, ds.ErrNotFound) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("p2p: looking for a block: %w", err)
+	}
+	n, _ := binary.Uvarint(v)
+	return int64(n), true, nil
+}
+
+// PutRecord stores a block of dag-cbor, such as a job's record, and returns its
+// CID. Links inside are not followed, here or by Fetch.
+func (b *Blocks) PutRecord(ctx context.Context, data []byte) (task.CID, error) {
+	if len(data) > MaxBlock {
+		return "", fmt.Errorf("%w: record of %d bytes, at most %d", ErrTooLarge, len(data), MaxBlock)
+	}
+	c := cidOf(cid.DagCBOR, data)
+	return textOf(c), b.put(ctx, []block{{c, data}})
+}
+
+// put writes blocks in one batch; those that are here already are left out.
+func (b *Blocks) put(ctx context.Context, blocks []block) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	batch, err := b.store.Batch(ctx)
+	if err != nil {
+		return fmt.Errorf("p2p: storing blocks: %w", err)
+	}
+	var added int64
+	for _, bl := range blocks {
+		d := digestOf(bl.cid)
+		if _, have, err := b.has(ctx, d); err != nil {
+			return err
+		} else if have {
+			continue
+		}
+		added += int64(len(bl.data))
+		err := errors.Join(
+			batch.Put(ctx, dataKey(d), bl.data),
+			batch.Put(ctx, sizeKey(d), binary.AppendUvarint(nil, uint64(len(bl.data)))))
+		if err != nil {
+			return fmt.Errorf("p2p: storing block %s: %w", bl.cid, err)
+		}
+	}
+	if added == 0 {
+		return nil
+	}
+	if quota := b.quota.Load(); quota > 0 && b.size.Load()+added > quota {
+		return fmt.Errorf("%w: %d bytes stored, %d more, %d allowed", ErrQuota, b.size.Load(), added, quota)
+	}
+	if err := batch.Commit(ctx); err != nil {
+		return fmt.Errorf("p2p: storing blocks: %w", err)
+	}
+	b.size.Add(added)
+	return nil
+}
+
+// Delete removes one block; one that is not here is no error.
+func (b *Blocks) Delete(ctx context.Context, c task.CID) error {
+	id, err := parseCID(c)
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := digestOf(id)
+	n, have, err := b.has(ctx, d)
+	if err != nil || !have {
+		return err
+	}
+	if err := errors.Join(b.store.Delete(ctx, sizeKey(d)), b.store.Delete(ctx, dataKey(d))); err != nil {
+		return fmt.Errorf("p2p: deleting block %s: %w", c, err)
+	}
+	b.size.Add(-n)
+	return nil
+}
+
+func parseCID(c task.CID) (cid.Cid, error) {
+	id, err := cid.Decode(string(c))
+	if err != nil || !acceptable(id) || id.String() != string(c) {
+		return cid.Undef, fmt.Errorf("%w: %q", ErrBadCID, c)
+	}
+	return id, nil
+}
+
+// acceptable reports whether a CID is of the kinds that we make and fetch.
+func acceptable(c cid.Cid) bool {
+	p := c.Prefix()
+	return p.Version == 1 && p.MhType == mh.SHA2_256 && p.MhLength == sha256.Size &&
+		(p.Codec == cid.Raw || p.Codec == cid.DagProtobuf || p.Codec == cid.DagCBOR)
+}
+
+// digestOf returns the digest in an acceptable CID: its last bytes.
+func digestOf(c cid.Cid) digest {
+	h := c.Hash()
+	return digest(h[len(h)-sha256.Size:])
+}
+
+// cidOf hashes. The standard library's SHA-256 uses the processor's
+// instructions where it has them.
+func cidOf(codec uint64, data []byte) cid.Cid {
+	sum := sha256.Sum256(data)
+	return cidFrom(codec, sum)
+}
+
+func cidFrom(codec uint64, d digest) cid.Cid {
+	hash := append([]byte{mh.SHA2_256, sha256.Size}, d[:]...)
+	return cid.NewCidV1(codec, hash)
+}
+
+func textOf(c cid.Cid) task.CID { return task.CID(c.String()) }
+
+func dataKey(d digest) ds.Key { return ds.RawKey(dataPrefix + digestText.EncodeToString(d[:])) }
+func sizeKey(d digest) ds.Key { return ds.RawKey(sizePrefix + digestText.EncodeToString(d[:])) }

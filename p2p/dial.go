@@ -1,0 +1,186 @@
+package p2p
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peerstore"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+)
+
+const (
+	// wantPeers is how many connections the host seeks by itself. Gossip needs
+	// 6; twice that survives the loss of half between two rounds.
+	wantPeers = 12
+
+	firstBackoff     = 500 * time.Millisecond
+	bootstrapBackoff = 30 * time.Second // a bootstrap peer that returns is found within it
+	memberBackoff    = 5 * time.Minute  // members that are gone soon expire anyway
+	dialTimeout      = 10 * time.Second
+	dialsAtOnce      = 4
+	lookAgain        = 30 * time.Second
+)
+
+// A dialer keeps the host connected: always to the bootstrap peers, and to some
+// of the members it knows. One goroutine owns its state.
+type dialer struct {
+	h     *Host
+	fixed map[peer.ID]bool // bootstrap peers
+	tries map[peer.ID]*try
+	busy  int
+	wake  chan struct{} // holds at most one token
+	ended chan outcome
+}
+
+// A try remembers how often a peer could not be reached.
+type try struct {
+	fails   int
+	next    time.Time
+	dialing bool
+}
+
+type outcome struct {
+	peer peer.ID
+	err  error
+}
+
+func newDialer(h *Host) *dialer {
+	d := &dialer{
+		h: h, fixed: map[peer.ID]bool{}, tries: map[peer.ID]*try{},
+		wake: make(chan struct{}, 1), ended: make(chan outcome, dialsAtOnce),
+	}
+	for _, info := range h.set.bootstrap {
+		if info.ID != h.net.ID() {
+			d.fixed[info.ID] = true
+			h.net.Peerstore().AddAddrs(info.ID, info.Addrs, peerstore.PermanentAddrTTL)
+			h.net.ConnManager().Protect(info.ID, "bootstrap")
+		}
+	}
+	return d
+}
+
+// poke makes run look again: a peer came, left or was heard of.
+func (d *dialer) poke() {
+	select {
+	case d.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (d *dialer) run(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-d.wake:
+		case o := <-d.ended:
+			d.busy--
+			d.note(o, time.Now())
+		case <-ctx.Done():
+			return
+		}
+		timer.Reset(d.round(time.Now()))
+	}
+}
+
+// round dials who is due and returns how long until it should look again.
+func (d *dialer) round(now time.Time) time.Duration {
+	wait := lookAgain
+	due := func(p peer.ID) {
+		if d.connected(p) {
+			return
+		}
+		t := d.tries[p]
+		if t == nil {
+			t = &try{}
+			d.tries[p] = t
+		}
+		switch {
+		case t.dialing:
+		case t.next.After(now):
+			wait = min(wait, t.next.Sub(now))
+		case d.busy < dialsAtOnce:
+			d.dial(p, t)
+		}
+	}
+	for p := range d.fixed {
+		due(p)
+	}
+	for _, p := range d.someMembers(now) {
+		due(p)
+	}
+	return wait
+}
+
+// someMembers returns as many members, at random, as there are connections
+// missing.
+func (d *dialer) someMembers(now time.Time) []peer.ID {
+	missing := wantPeers - len(d.h.net.Network().Peers())
+	if missing <= 0 {
+		return nil
+	}
+	ids := d.h.adverts.members(now)
+	rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	var some []peer.ID
+	for _, id := range ids {
+		p, err := peer.Decode(string(id))
+		if err == nil && !d.fixed[p] && !d.connected(p) && len(some) < missing {
+			some = append(some, p)
+		}
+	}
+	d.forget(now)
+	return some
+}
+
+// forget drops what is remembered of peers not tried for long.
+func (d *dialer) forget(now time.Time) {
+	for p, t := range d.tries {
+		if !d.fixed[p] && !t.dialing && now.Sub(t.next) > memberBackoff {
+			delete(d.tries, p)
+		}
+	}
+}
+
+func (d *dialer) connected(p peer.ID) bool {
+	return d.h.net.Network().Connectedness(p) == network.Connected
+}
+
+func (d *dialer) dial(p peer.ID, t *try) {
+	d.busy++
+	t.dialing = true
+	d.h.spawn(func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+		defer cancel()
+		if s, ok := d.h.net.Network().(*swarm.Swarm); ok {
+			s.Backoff().Clear(p) // ours takes its place
+		}
+		d.ended <- outcome{p, d.h.net.Connect(ctx, peer.AddrInfo{ID: p})}
+	})
+}
+
+// note sets when to try a peer again: sooner a bootstrap peer than another,
+// never two nodes in step.
+func (d *dialer) note(o outcome, now time.Time) {
+	t := d.tries[o.peer]
+	t.dialing = false
+	if o.err == nil {
+		t.fails, t.next = 0, now.Add(jitter(firstBackoff))
+		return
+	}
+	limit := memberBackoff
+	if d.fixed[o.peer] {
+		limit = bootstrapBackoff
+		d.h.set.Log.Debug("bootstrap peer not reached", "peer", o.peer, "tries", t.fails+1, "error", o.err)
+	}
+	t.next = now.Add(jitter(min(firstBackoff<<min(t.fails, 16), limit)))
+	t.fails++
+}
+
+// jitter returns between half and one and a half of d.
+func jitter(d time.Duration) time.Duration {
+	return d/2 + rand.N(d)
+}

@@ -1,0 +1,153 @@
+package p2p
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"godwit/overlay"
+	"godwit/task"
+
+	"github.com/ipfs/boxo/ipld/merkledag"
+	unixfs "github.com/ipfs/boxo/ipld/unixfs"
+	"github.com/ipfs/go-cid"
+	ipld "github.com/ipfs/go-ipld-format"
+	mh "github.com/multiformats/go-multihash"
+)
+
+// quiet is a handler that wants to know nothing.
+type quiet struct{}
+
+func (quiet) Frame(task.PeerID, []byte) {}
+func (quiet) Connected(task.PeerID)     {}
+func (quiet) Disconnected(task.PeerID)  {}
+func (quiet) Advert(overlay.Advert)     {}
+func (quiet) Request(_ context.Context, _ task.PeerID, _ string, body []byte) ([]byte, error) {
+	return body, nil
+}
+
+// openHost runs a host on loopback with a store on disk, until the test ends.
+func openHost(tb testing.TB, listen string, seed uint64, handler Handler) *Host {
+	tb.Helper()
+	store, err := OpenStore(tb.TempDir())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	key := ed25519.NewKeyFromSeed(fmt.Appendf(nil, "%32d", seed))
+	h, err := New(Config{Key: key, Listen: []string{listen}, Overlay: "bench", Datastore: store, Handler: handler})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- h.Run(ctx) }()
+	tb.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			tb.Error(err)
+		}
+		if err := store.(io.Closer).Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return h
+}
+
+// addFile stores a file of n random chunks of the size given, as another
+// importer might have made it, and returns its root.
+func addFile(tb testing.TB, b *Blocks, rng *rand.ChaCha8, n, size int) task.CID {
+	tb.Helper()
+	file := unixfs.NewFSNode(unixfs.TFile)
+	node := new(merkledag.ProtoNode)
+	node.SetCidBuilder(cid.V1Builder{Codec: cid.DagProtobuf, MhType: mh.SHA2_256})
+	var blocks []block
+	for range n {
+		data := make([]byte, size)
+		rng.Read(data)
+		blocks = append(blocks, block{cidOf(cid.Raw, data), data})
+		file.AddBlockSize(uint64(size))
+		if err := node.AddRawLink("", &ipld.Link{Cid: blocks[len(blocks)-1].cid, Size: uint64(size)}); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	data, err := file.GetBytes()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	node.SetData(data)
+	blocks = append(blocks, block{node.Cid(), node.RawData()})
+	if err := b.put(context.Background(), blocks); err != nil {
+		tb.Fatal(err)
+	}
+	return textOf(node.Cid())
+}
+
+func BenchmarkFetch(b *testing.B) {
+	for _, transport := range []string{"/ip4/127.0.0.1/tcp/0", "/ip4/127.0.0.1/udp/0/quic-v1"} {
+		for _, holders := range []int{1, 3} {
+			for _, blocks := range []int{10, 1024} {
+				b.Run(fmt.Sprintf("%s/holders=%d/blocks=%d", transport[15:18], holders, blocks), func(b *testing.B) {
+					benchmarkFetch(b, transport, holders, blocks, 64<<10)
+				})
+			}
+		}
+	}
+}
+
+func benchmarkFetch(b *testing.B, listen string, n, blocks, size int) {
+	to := openHost(b, listen, 99, quiet{})
+	var from []*Host
+	var ids []task.PeerID
+	for i := range n {
+		h := openHost(b, listen, uint64(i), quiet{})
+		from, ids = append(from, h), append(ids, h.ID())
+		to.AddAddrs(h.ID(), h.AdvertAddrs(8), 0)
+		if _, err := to.Request(b.Context(), h.ID(), "warm", nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	var root task.CID
+	for _, h := range from {
+		root = addFile(b, h.blocks, rand.NewChaCha8([32]byte{1}), blocks, size)
+	}
+	b.SetBytes(int64(blocks * size))
+	for b.Loop() {
+		if err := to.blocks.Fetch(b.Context(), root, ids, 0); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if err := to.blocks.DeleteDAG(b.Context(), root); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+	}
+}
+
+func BenchmarkImport(b *testing.B) {
+	h := openHost(b, "/ip4/127.0.0.1/tcp/0", 1, quiet{})
+	data := make([]byte, 64<<20)
+	rng := rand.NewChaCha8([32]byte{1})
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		b.StopTimer()
+		rng.Read(data)
+		b.StartTimer()
+		if _, _, err := h.blocks.Import(b.Context(), bytes.NewReader(data)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRequest(b *testing.B) {
+	to, from := openHost(b, "/ip4/127.0.0.1/tcp/0", 1, quiet{}), openHost(b, "/ip4/127.0.0.1/tcp/0", 2, quiet{})
+	from.AddAddrs(to.ID(), to.AdvertAddrs(8), 0)
+	for b.Loop() {
+		if _, err := from.Request(b.Context(), to.ID(), "echo", []byte("x")); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

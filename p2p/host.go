@@ -1,0 +1,267 @@
+package p2p
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"godwit/task"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peerstore"
+	ma "github.com/multiformats/go-multiaddr"
+)
+
+// ErrClosed is returned by a Host whose Run has ended.
+var ErrClosed = errors.New("p2p: host is closed")
+
+// A Host is a node's place in the swarm. All methods are safe for concurrent
+// use.
+type Host struct {
+	set     settings
+	net     host.Host
+	id      task.PeerID
+	traffic traffic
+	blocks  *Blocks
+	links   *links
+	adverts *adverts
+	gossip  *gossip
+	dialer  *dialer
+
+	// life ends when the host closes. Every goroutine is started by spawn and
+	// ends with it.
+	life   context.Context
+	end    context.CancelFunc
+	served chan struct{} // closed when Run begins: until then streams wait
+
+	mu      sync.Mutex
+	closed  bool // guards wg: nothing is spawned after it is set
+	running bool // Run was called
+	outs    map[peer.ID]*outbox
+	wg      sync.WaitGroup
+}
+
+// New makes a host that listens and stores blocks. It takes part in the swarm
+// when Run is called. When New fails, nothing is left behind.
+func New(cfg Config) (*Host, error) { return NewWith(cfg) }
+
+// NewWith is New with further libp2p options. It exists for
+// internal/testnet, which puts hosts on a simulated network.
+func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
+	set, err := cfg.check()
+	if err != nil {
+		return nil, err
+	}
+	blocks, err := NewBlocks(context.Background(), set.Datastore)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{set: set, blocks: blocks, served: make(chan struct{}), outs: map[peer.ID]*outbox{}}
+	h.net, err = openTransport(set, &h.traffic, extra)
+	if err != nil {
+		return nil, err
+	}
+	h.id = task.PeerID(h.net.ID().String())
+	blocks.host = h
+	h.life, h.end = context.WithCancel(context.Background())
+	h.links = newLinks(h)
+	h.adverts = newAdverts(h)
+	h.dialer = newDialer(h)
+	if h.gossip, err = openGossip(h); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	h.handle(ProtocolFrame, h.receiveFrames)
+	h.handle(ProtocolRequest, h.answer)
+	h.handle(ProtocolHello, h.receiveHello)
+	h.handle(ProtocolBlocks, h.serveBlocks)
+	h.net.Network().Notify(h.links)
+	return h, nil
+}
+
+// handle serves inbound streams of one protocol. A stream that comes between
+// New and Run waits.
+func (h *Host) handle(id string, serve func(context.Context, network.Stream)) {
+	h.net.SetStreamHandler(protocolID(id), func(s network.Stream) {
+		served := h.spawn(func(ctx context.Context) {
+			stop := context.AfterFunc(ctx, func() { s.Reset() })
+			defer stop()
+			select {
+			case <-h.served:
+				serve(ctx, s)
+			case <-ctx.Done():
+			}
+		})
+		if !served {
+			s.Reset()
+		}
+	})
+}
+
+// spawn runs f until it returns, with a context that ends when the host closes.
+// It reports false, and does not run f, once the host has closed.
+func (h *Host) spawn(f func(ctx context.Context)) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	h.wg.Go(func() { f(h.life) })
+	return true
+}
+
+// Run takes part in the swarm until ctx ends. It returns when everything the
+// host started has ended; the host cannot be used again. It may be called once.
+func (h *Host) Run(ctx context.Context) error {
+	h.mu.Lock()
+	again := h.running || h.closed
+	h.running = true
+	h.mu.Unlock()
+	if again {
+		return ErrClosed
+	}
+	close(h.served)
+	h.spawn(h.links.run)
+	h.spawn(h.dialer.run)
+	h.spawn(h.gossip.receive)
+	h.spawn(h.gossip.republish)
+	h.spawn(h.pingPeers)
+	mdnsErr := h.startMDNS()
+	if mdnsErr != nil {
+		h.set.Log.Warn("cannot look for peers on the local network", "error", mdnsErr)
+	}
+	<-ctx.Done()
+	return h.Close()
+}
+
+// Close ends the host. It is needed only when Run is never called, and waits
+// like Run.
+func (h *Host) Close() error {
+	h.mu.Lock()
+	first := !h.closed
+	h.closed = true
+	h.mu.Unlock()
+	var err error
+	if first {
+		h.end()
+		if err = h.net.Close(); err != nil {
+			err = fmt.Errorf("p2p: closing the network: %w", err)
+		}
+	}
+	h.wg.Wait()
+	return err
+}
+
+// ID returns the node's name.
+func (h *Host) ID() task.PeerID { return h.id }
+
+// Blocks returns the node's block store.
+func (h *Host) Blocks() *Blocks { return h.blocks }
+
+// Addrs returns where this node can be reached, each with /p2p/ID at its end.
+func (h *Host) Addrs() []string {
+	var addrs []string
+	for _, a := range h.net.Addrs() {
+		addrs = append(addrs, a.String()+"/p2p/"+string(h.id))
+	}
+	return addrs
+}
+
+// AdvertAddrs returns where this node can be reached, for its advert: the most
+// useful first, without /p2p/ID, at most n.
+func (h *Host) AdvertAddrs(n int) []string {
+	addrs := slices.Clone(h.net.Addrs())
+	slices.SortStableFunc(addrs, func(a, b ma.Multiaddr) int { return reach(a) - reach(b) })
+	var texts []string
+	for _, a := range addrs[:min(n, len(addrs))] {
+		texts = append(texts, a.String())
+	}
+	return texts
+}
+
+// A Peer is a connected node.
+type Peer struct {
+	ID        task.PeerID
+	Addrs     []string      // remote ends of its connections
+	Latency   time.Duration // round trip, smoothed; 0 not yet known
+	Direction string        // "in" or "out": who made the first connection
+	Transport string        // "tcp" or "quic", of the first connection
+	Opened    time.Time     // the first connection
+}
+
+// Peers returns the connected nodes, by ID.
+func (h *Host) Peers() []Peer {
+	var peers []Peer
+	for _, id := range h.net.Network().Peers() {
+		conns := h.net.Network().ConnsToPeer(id)
+		if len(conns) == 0 {
+			continue
+		}
+		p := Peer{ID: task.PeerID(id.String()), Latency: h.net.Peerstore().LatencyEWMA(id)}
+		p.Opened, p.Direction, p.Transport = conns[0].Stat().Opened, "out", transportOf(conns[0].RemoteMultiaddr())
+		if conns[0].Stat().Direction == network.DirInbound {
+			p.Direction = "in"
+		}
+		for _, c := range conns {
+			p.Addrs = append(p.Addrs, c.RemoteMultiaddr().String())
+		}
+		peers = append(peers, p)
+	}
+	slices.SortFunc(peers, func(a, b Peer) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return peers
+}
+
+// Stats are counts since New.
+type Stats struct {
+	BytesIn, BytesOut int64 // payload of all streams, before encryption
+	Conns             int   // now open
+	Peers             int   // now connected
+	Adverts           int   // members whose advert is known and has not expired
+	BlockBytes        int64 // stored now
+	// DroppedAdverts counts refused adverts by reason.
+	DroppedAdverts map[string]uint64
+}
+
+// Stats returns the counts as they are now.
+func (h *Host) Stats() Stats {
+	known, dropped := h.adverts.stats(time.Now())
+	return Stats{
+		BytesIn: h.traffic.in.Load(), BytesOut: h.traffic.out.Load(),
+		Conns: len(h.net.Network().Conns()), Peers: len(h.net.Network().Peers()),
+		Adverts: known, DroppedAdverts: dropped, BlockBytes: h.blocks.Size(),
+	}
+}
+
+// AddAddrs tells the host where a peer can be reached for the next while.
+// Addresses that it cannot read are left out.
+func (h *Host) AddAddrs(p task.PeerID, addrs []string, ttl time.Duration) {
+	id, err := peer.Decode(string(p))
+	if err != nil || id == h.net.ID() {
+		return
+	}
+	var good []ma.Multiaddr
+	for _, text := range addrs {
+		if a, err := ma.NewMultiaddr(text); err == nil {
+			good = append(good, a)
+		}
+	}
+	h.net.Peerstore().AddAddrs(id, good, max(ttl, peerstore.TempAddrTTL))
+}
+
+// openStream opens a stream to a peer, dialling when needed. The stream ends
+// with ctx.
+func (h *Host) openStream(ctx context.Context, p peer.ID, id string) (network.Stream, func() bool, error) {
+	open, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	s, err := h.net.NewStream(open, p, protocolID(id))
+	if err != nil {
+		return nil, nil, fmt.Errorf("p2p: reaching %s: %w", p, err)
+	}
+	return s, context.AfterFunc(ctx, func() { s.Reset() }), nil
+}

@@ -1,0 +1,94 @@
+package p2p
+
+import (
+	"bufio"
+	"context"
+	"sync"
+	"time"
+
+	"godwit/task"
+
+	"github.com/libp2p/go-libp2p/core/network"
+)
+
+// An inbox lets one frame stream of a peer be read at a time: the newest.
+type inbox struct {
+	mu      sync.Mutex
+	newest  network.Stream
+	reading sync.Mutex
+}
+
+// enter ends the stream before s and waits until its reader has left. It
+// reports false when a still newer stream has come meanwhile. leave follows
+// either way.
+func (in *inbox) enter(s network.Stream) bool {
+	in.mu.Lock()
+	if in.newest != nil {
+		in.newest.Reset()
+	}
+	in.newest = s
+	in.mu.Unlock()
+	in.reading.Lock()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.newest == s
+}
+
+func (in *inbox) leave(s network.Stream) {
+	in.mu.Lock()
+	if in.newest == s {
+		in.newest = nil
+	}
+	in.mu.Unlock()
+	in.reading.Unlock()
+}
+
+// receiveFrames gives the frames of one stream to the handler. A stream that
+// breaks our rules costs the peer its connections.
+func (h *Host) receiveFrames(ctx context.Context, s network.Stream) {
+	defer s.Reset()
+	p := s.Conn().RemotePeer()
+	l, gen := h.links.await(ctx, s.Conn())
+	if l == nil {
+		return
+	}
+	defer h.links.release(p, l)
+	defer l.inbox.leave(s)
+	if !l.inbox.enter(s) {
+		return
+	}
+	if err := h.readFrames(s, l, gen); err != nil && ctx.Err() == nil {
+		h.set.Log.Debug("frames ended", "from", p, "error", err)
+		_ = s.Conn().Close()
+	}
+}
+
+// readFrames waits without a deadline for a frame to begin: silence is normal.
+func (h *Host) readFrames(s network.Stream, l *link, gen uint64) error {
+	from := task.PeerID(s.Conn().RemotePeer().String())
+	r := bufio.NewReaderSize(s, 16<<10)
+	for {
+		if err := s.SetReadDeadline(time.Time{}); err != nil {
+			return err
+		}
+		if _, err := r.Peek(1); err != nil {
+			return err
+		}
+		if err := s.SetReadDeadline(time.Now().Add(messageTimeout)); err != nil {
+			return err
+		}
+		frame, err := readFrame(r, MaxFrame)
+		if err != nil {
+			return noEOF(err)
+		}
+		l.deliver.Lock()
+		current := h.links.current(l, gen)
+		if current {
+			h.set.Handler.Frame(from, frame)
+		}
+		l.deliver.Unlock()
+		if !current {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package p2p
+
+import (
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+)
+
+// What the network may use on a volunteer's machine. Memory is what libp2p
+// reserves for buffers and windows; past a limit a new connection or stream is
+// refused, and a window stops growing.
+const (
+	networkMemory = 256 << 20 // all peers together; reached only by fast transfers from many
+	peerMemory    = 64 << 20  // one peer: a few streams with their 16 MiB windows
+	networkStream = 4096      // all peers together: some 40 each
+	peerStreams   = 256       // one peer, both directions
+	connsPerPeer  = 8         // TCP and QUIC, dialled from both sides at once, and some more
+	spareConns    = 32        // above MaxConns, until the connection manager has trimmed
+	handshakes    = 64        // connections and streams whose peer or protocol is not known yet
+)
+
+// inboundStreams limits how much one peer may ask of one protocol at a time.
+var inboundStreams = map[protocol.ID]int{
+	ProtocolFrame:   4,  // one in use, others ending after a reconnect
+	ProtocolRequest: 64, // each occupies one call of the handler
+	ProtocolHello:   4,
+	ProtocolBlocks:  16, // one for each fetch that runs
+}
+
+func newLimits(maxConns int) (network.ResourceManager, error) {
+	conns := maxConns + spareConns
+	partial := rcmgr.PartialLimitConfig{
+		System:       bounds(networkStream, conns, networkMemory),
+		Transient:    bounds(2*handshakes, handshakes, networkMemory/4),
+		PeerDefault:  bounds(peerStreams, connsPerPeer, peerMemory),
+		ProtocolPeer: map[protocol.ID]rcmgr.ResourceLimits{},
+	}
+	for id, n := range inboundStreams {
+		l := bounds(peerStreams, 0, peerMemory)
+		l.StreamsInbound = rcmgr.LimitVal(n)
+		partial.ProtocolPeer[id] = l
+	}
+	limits := partial.Build(rcmgr.DefaultLimits.AutoScale())
+	return rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits), rcmgr.WithMetricsDisabled())
+}
+
+// bounds limits streams and connections, no more one way than both ways.
+func bounds(streams, conns int, memory int64) rcmgr.ResourceLimits {
+	s, c := rcmgr.LimitVal(streams), rcmgr.LimitVal(conns)
+	return rcmgr.ResourceLimits{
+		Streams: s, StreamsInbound: s, StreamsOutbound: s,
+		Conns: c, ConnsInbound: c, ConnsOutbound: c,
+		Memory: rcmgr.LimitVal64(memory),
+	}
+}

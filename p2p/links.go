@@ -1,0 +1,243 @@
+package p2p
+
+import (
+	"context"
+	"sync"
+
+	"godwit/task"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+)
+
+// links turns connections, of which a peer may have several, into the one fact
+// that the handler is told: this peer is connected, or not.
+//
+// A peer's link has a generation, counted up when its first connection opens.
+// Frames belong to the generation of the connection that carries them, and the
+// handler gets those only between the Connected and the Disconnected of that
+// generation.
+type links struct {
+	h *Host
+
+	mu    sync.Mutex
+	peers map[peer.ID]*link
+	dirty []peer.ID     // links to look at, without duplicates
+	wake  chan struct{} // holds one token when dirty is not empty
+}
+
+type link struct {
+	gen     uint64            // of the newest connection
+	conns   map[string]uint64 // open connections and their generations
+	told    uint64            // generation the handler knows of; 0 none
+	ready   chan struct{}     // closed when told reaches gen, or never will
+	lost    bool              // frames were dropped: the handler must be told
+	listed  bool              // in links.dirty
+	waiting int               // goroutines that hold this link
+
+	// deliver is held while the handler is called about this peer.
+	deliver sync.Mutex
+	inbox   inbox
+}
+
+func newLinks(h *Host) *links {
+	return &links{h: h, peers: map[peer.ID]*link{}, wake: make(chan struct{}, 1)}
+}
+
+var _ network.Notifiee = (*links)(nil)
+
+// Listen is of no interest.
+func (*links) Listen(network.Network, ma.Multiaddr) {}
+
+// ListenClose is of no interest.
+func (*links) ListenClose(network.Network, ma.Multiaddr) {}
+
+// Connected is called by libp2p for every connection.
+func (ls *links) Connected(_ network.Network, c network.Conn) {
+	p := c.RemotePeer()
+	ls.mu.Lock()
+	l := ls.get(p)
+	first := len(l.conns) == 0
+	if first {
+		l.gen++
+		closeOnce(l.ready) // who waits for the generation before finds it over
+		l.ready = make(chan struct{})
+		ls.mark(p, l)
+	}
+	l.conns[c.ID()] = l.gen
+	ls.mu.Unlock()
+	if first {
+		ls.h.spawn(func(ctx context.Context) { ls.h.greet(ctx, p) })
+		ls.h.dialer.poke()
+	}
+}
+
+// Disconnected is called by libp2p for every connection.
+func (ls *links) Disconnected(_ network.Network, c network.Conn) {
+	p := c.RemotePeer()
+	ls.mu.Lock()
+	l := ls.get(p)
+	delete(l.conns, c.ID())
+	last := len(l.conns) == 0
+	if last {
+		ls.mark(p, l)
+	}
+	ls.mu.Unlock()
+	if last {
+		ls.h.dropOutbox(p)
+		ls.h.dialer.poke()
+	}
+}
+
+// lose has the handler told that frames to or from a peer were dropped.
+func (ls *links) lose(p peer.ID) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	l := ls.get(p)
+	l.lost = true
+	ls.mark(p, l)
+}
+
+// get returns the link of a peer; ls.mu is held.
+func (ls *links) get(p peer.ID) *link {
+	l := ls.peers[p]
+	if l == nil {
+		l = &link{conns: map[string]uint64{}, ready: make(chan struct{})}
+		ls.peers[p] = l
+	}
+	return l
+}
+
+// mark has run look at a link; ls.mu is held.
+func (ls *links) mark(p peer.ID, l *link) {
+	if !l.listed {
+		l.listed = true
+		ls.dirty = append(ls.dirty, p)
+	}
+	select {
+	case ls.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run tells the handler. It has a goroutine of its own, so that a handler that
+// blocks does not hold up libp2p.
+func (ls *links) run(ctx context.Context) {
+	for {
+		select {
+		case <-ls.wake:
+		case <-ctx.Done():
+			return
+		}
+		for p := range ls.takeDirty() {
+			ls.tell(p)
+		}
+	}
+}
+
+func (ls *links) takeDirty() map[peer.ID]struct{} {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	set := map[peer.ID]struct{}{}
+	for _, p := range ls.dirty {
+		ls.peers[p].listed = false
+		set[p] = struct{}{}
+	}
+	ls.dirty = ls.dirty[:0]
+	return set
+}
+
+// tell brings the handler up to date about one peer. Connections that came and
+// went meanwhile are one Disconnected and one Connected, never silence.
+func (ls *links) tell(p peer.ID) {
+	ls.mu.Lock()
+	l := ls.peers[p]
+	ls.mu.Unlock()
+	if l == nil {
+		return
+	}
+	name := task.PeerID(p.String())
+	l.deliver.Lock()
+	defer l.deliver.Unlock()
+
+	ls.mu.Lock()
+	up, gen := len(l.conns) > 0, l.gen
+	down := l.lost || l.told != 0 && (!up || l.told != gen)
+	l.lost = false
+	if down {
+		l.told = 0
+	}
+	ls.mu.Unlock()
+	if down {
+		ls.h.set.Handler.Disconnected(name)
+	}
+
+	ls.mu.Lock()
+	tell := up && l.told != gen
+	if tell {
+		l.told = gen
+	}
+	ls.mu.Unlock()
+	if tell {
+		ls.h.set.Handler.Connected(name)
+	}
+
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if l.gen == gen {
+		closeOnce(l.ready) // told, or gone before it could be told
+	}
+	if len(l.conns) == 0 && l.told == 0 && !l.listed && l.waiting == 0 {
+		delete(ls.peers, p)
+	}
+}
+
+func closeOnce(c chan struct{}) {
+	select {
+	case <-c:
+	default:
+		close(c)
+	}
+}
+
+// await waits until the handler knows the peer at the other end of c, and
+// returns its link, to be given back by release, and its generation; or nil
+// when the connection has ended.
+func (ls *links) await(ctx context.Context, c network.Conn) (*link, uint64) {
+	ls.mu.Lock()
+	l := ls.get(c.RemotePeer())
+	gen, open := l.conns[c.ID()]
+	ready := l.ready
+	if open {
+		l.waiting++
+	}
+	ls.mu.Unlock()
+	if !open {
+		return nil, 0
+	}
+	select {
+	case <-ready:
+		return l, gen
+	case <-ctx.Done():
+		ls.release(c.RemotePeer(), l)
+		return nil, 0
+	}
+}
+
+func (ls *links) release(p peer.ID, l *link) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	l.waiting--
+	if len(l.conns) == 0 {
+		ls.mark(p, l)
+	}
+}
+
+// current reports whether the handler still takes frames of this generation.
+// l.deliver is held.
+func (ls *links) current(l *link, gen uint64) bool {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	return l.told == gen
+}

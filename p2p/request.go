@@ -1,0 +1,202 @@
+package p2p
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"godwit/task"
+
+	"github.com/libp2p/go-libp2p/core/network"
+)
+
+const (
+	// DefaultRequestTime is a request's deadline when its context has none.
+	DefaultRequestTime = 30 * time.Second
+	// MaxRequestTime bounds how long a peer may keep the handler busy.
+	MaxRequestTime = 5 * time.Minute
+)
+
+// Status bytes of an answer.
+const (
+	answerOK  = 0
+	answerErr = 1
+)
+
+// A RemoteError is what the other side's handler returned.
+type RemoteError struct {
+	Peer   task.PeerID
+	Method string
+	Text   string // at most 1 KiB, printable
+}
+
+func (e *RemoteError) Error() string {
+	return fmt.Sprintf("p2p: %s refused %s: %s", e.Peer, e.Method, e.Text)
+}
+
+// A question is a request as it travels.
+type question struct {
+	method string
+	time   time.Duration // what the asker still waits
+	body   []byte
+}
+
+// Request asks a peer and waits for its answer, until ctx ends or, when ctx has
+// no deadline, for DefaultRequestTime. A peer that is not connected is dialled.
+// What the other side's handler refused is a *RemoteError.
+func (h *Host) Request(ctx context.Context, to task.PeerID, method string, body []byte) ([]byte, error) {
+	if len(body) > MaxRequest || method == "" || len(method) > MaxMethod {
+		return nil, fmt.Errorf("%w: request %q of %d bytes, at most %d", ErrTooLarge, method, len(body), MaxRequest)
+	}
+	p, err := h.otherPeer(to)
+	if err != nil {
+		return nil, err
+	}
+	if h.life.Err() != nil {
+		return nil, ErrClosed
+	}
+	limit := MaxRequestTime
+	if _, ok := ctx.Deadline(); !ok {
+		limit = DefaultRequestTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	deadline, _ := ctx.Deadline()
+	defer context.AfterFunc(h.life, cancel)()
+	s, stop, err := h.openStream(ctx, p, ProtocolRequest)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	defer s.Reset()
+	_ = s.SetDeadline(deadline.Add(time.Second)) // ctx comes first and says why
+	answer, err := ask(s, question{method: method, time: time.Until(deadline), body: body}, to)
+	if remote := (*RemoteError)(nil); err != nil && !errors.As(err, &remote) {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return nil, fmt.Errorf("p2p: asking %s for %s: %w", to, method, err)
+	}
+	return answer, err
+}
+
+func ask(s network.Stream, q question, to task.PeerID) ([]byte, error) {
+	w := bufio.NewWriterSize(s, writeBuffer)
+	if err := writeQuestion(w, q); err != nil {
+		return nil, err
+	}
+	r := bufio.NewReader(s) // the stream stays open: its end tells the other side that we gave up
+	status, err := r.ReadByte()
+	if err != nil {
+		return nil, noEOF(err)
+	}
+	if status == answerOK {
+		b, err := readFrame(r, MaxRequest)
+		return b, noEOF(err)
+	}
+	text, err := readFrame(r, maxErrText)
+	if err != nil {
+		return nil, noEOF(err)
+	}
+	return nil, &RemoteError{Peer: to, Method: q.method, Text: printable(string(text))}
+}
+
+func writeQuestion(w *bufio.Writer, q question) error {
+	if err := writeFrame(w, []byte(q.method)); err != nil {
+		return err
+	}
+	ms := uint64(max(q.time.Milliseconds(), 1))
+	if _, err := w.Write(binary.AppendUvarint(w.AvailableBuffer(), ms)); err != nil {
+		return err
+	}
+	if err := writeFrame(w, q.body); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+func readQuestion(r *bufio.Reader) (question, error) {
+	method, err := readFrame(r, MaxMethod)
+	if err != nil {
+		return question{}, err
+	}
+	ms, err := binary.ReadUvarint(r)
+	if err != nil {
+		return question{}, noEOF(err)
+	}
+	body, err := readFrame(r, MaxRequest)
+	if err != nil {
+		return question{}, noEOF(err)
+	}
+	limit := min(ms, uint64(MaxRequestTime/time.Millisecond))
+	return question{method: string(method), time: time.Duration(limit) * time.Millisecond, body: body}, nil
+}
+
+// answer serves one request stream.
+func (h *Host) answer(ctx context.Context, s network.Stream) {
+	_ = s.SetDeadline(time.Now().Add(messageTimeout))
+	r := bufio.NewReader(s)
+	q, err := readQuestion(r)
+	if err != nil {
+		s.Reset()
+		return
+	}
+	_ = s.SetDeadline(time.Now().Add(q.time + messageTimeout))
+	body, err := h.consult(ctx, s, r, q)
+	_ = s.SetWriteDeadline(time.Now().Add(messageTimeout))
+	if err := writeAnswer(s, body, err); err != nil {
+		s.Reset()
+		return
+	}
+	s.Close()
+}
+
+// consult calls the handler, with a context that ends when the asker gives up,
+// which it does by ending the stream before the answer.
+func (h *Host) consult(ctx context.Context, s network.Stream, r *bufio.Reader, q question) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, q.time)
+	defer cancel()
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _ = r.ReadByte()
+		cancel()
+	}()
+	body, err := h.set.Handler.Request(ctx, task.PeerID(s.Conn().RemotePeer().String()), q.method, q.body)
+	s.CloseRead()
+	<-gone
+	if len(body) > MaxRequest {
+		return nil, fmt.Errorf("%w: answer of %d bytes, at most %d", ErrTooLarge, len(body), MaxRequest)
+	}
+	return body, err
+}
+
+func writeAnswer(s network.Stream, body []byte, refusal error) error {
+	w := bufio.NewWriterSize(s, writeBuffer)
+	status := byte(answerOK)
+	if refusal != nil {
+		status, body = answerErr, []byte(printable(refusal.Error()))
+		body = body[:min(len(body), maxErrText)]
+	}
+	if err := w.WriteByte(status); err != nil {
+		return err
+	}
+	if err := writeFrame(w, body); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// printable keeps a peer's text from playing with the reader's terminal.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}

@@ -1,0 +1,121 @@
+package p2p
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/ipfs/go-cid"
+	"github.com/libp2p/go-libp2p/core/network"
+)
+
+// Status bytes of a block's answer.
+const (
+	blockHere    = 0 // its length and its bytes follow
+	blockMissing = 1
+)
+
+const blockBuffer = 128 << 10 // a usual block and its header go out in one write
+
+// serveBlocks answers one stream of wanted CIDs: a block, or that it is not
+// here, for each, in the order asked.
+func (h *Host) serveBlocks(ctx context.Context, s network.Stream) {
+	defer s.Close()
+	r := bufio.NewReaderSize(s, 8<<10)
+	w := bufio.NewWriterSize(s, blockBuffer)
+	for {
+		_ = s.SetReadDeadline(time.Now().Add(idleTimeout))
+		wants, err := readWants(r)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			s.Reset()
+			return
+		}
+		for _, c := range wants {
+			_ = s.SetWriteDeadline(time.Now().Add(messageTimeout))
+			if err := h.blocks.writeBlock(ctx, w, c); err != nil {
+				s.Reset()
+				return
+			}
+		}
+		if err := w.Flush(); err != nil {
+			s.Reset()
+			return
+		}
+	}
+}
+
+func (b *Blocks) writeBlock(ctx context.Context, w *bufio.Writer, c cid.Cid) error {
+	data, err := b.get(ctx, c)
+	if errors.Is(err, ErrNotFound) {
+		return w.WriteByte(blockMissing)
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.WriteByte(blockHere); err != nil {
+		return err
+	}
+	return writeFrame(w, data)
+}
+
+// readWants reads one message: a length, then binary CIDs one after the other.
+// It returns io.EOF only between messages.
+func readWants(r *bufio.Reader) ([]cid.Cid, error) {
+	b, err := readFrame(r, maxWants)
+	if err != nil {
+		return nil, err
+	}
+	var wants []cid.Cid
+	for len(b) > 0 {
+		n, c, err := cid.CidFromBytes(b)
+		if err != nil {
+			return nil, fmt.Errorf("p2p: reading wanted CIDs: %w", err)
+		}
+		if !acceptable(c) {
+			return nil, fmt.Errorf("%w: %s", ErrBadCID, c)
+		}
+		wants = append(wants, c)
+		b = b[n:]
+	}
+	return wants, nil
+}
+
+func writeWants(w *bufio.Writer, wants []cid.Cid) error {
+	n := 0
+	for _, c := range wants {
+		n += c.ByteLen()
+	}
+	if _, err := w.Write(binary.AppendUvarint(w.AvailableBuffer(), uint64(n))); err != nil {
+		return err
+	}
+	for _, c := range wants {
+		if _, err := w.Write(c.Bytes()); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// readBlock reads the answer to one want: the block's bytes, or nil when the
+// holder has no such block. The bytes are not checked.
+func readBlock(r *bufio.Reader) ([]byte, bool, error) {
+	status, err := r.ReadByte()
+	if err != nil {
+		return nil, false, noEOF(err)
+	}
+	switch status {
+	case blockMissing:
+		return nil, false, nil
+	case blockHere:
+		data, err := readFrame(r, MaxBlock)
+		return data, true, noEOF(err)
+	}
+	return nil, false, fmt.Errorf("p2p: a holder answered with status %d", status)
+}

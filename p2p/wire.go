@@ -1,0 +1,103 @@
+package p2p
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/protocol"
+)
+
+// Protocol IDs. A change of the bytes is a new number; docs/protocol.md
+// describes them.
+const (
+	ProtocolFrame   = "/godwit/frame/1"
+	ProtocolRequest = "/godwit/request/1"
+	ProtocolHello   = "/godwit/hello/1"
+	ProtocolBlocks  = "/godwit/blocks/1"
+)
+
+var protocols = []protocol.ID{ProtocolFrame, ProtocolRequest, ProtocolHello, ProtocolBlocks}
+
+// Limits of what travels, checked before anything is allocated.
+const (
+	MaxFrame   = 4 << 20   // bytes; a ledger delta of some 10,000 rows
+	MaxRequest = 4 << 20   // bytes of a request's or an answer's body
+	MaxMethod  = 64        // bytes of a method's name
+	MaxBlock   = 2 << 20   // bytes; what IPFS implementations accept
+	maxWants   = 64 << 10  // bytes of one message of wanted CIDs
+	maxErrText = 1 << 10   // bytes of an error's text
+	readStep   = 256 << 10 // bytes allocated on a peer's mere word
+)
+
+// Deadlines. They cut off a peer that stopped, not one that is slow: each
+// covers one message at most.
+const (
+	openTimeout    = 15 * time.Second // dial and negotiate
+	messageTimeout = 30 * time.Second // a message that has begun, in or out
+	idleTimeout    = 60 * time.Second // a stream of blocks without a question
+)
+
+// ErrTooLarge is returned for a frame, request, block or content over its limit.
+var ErrTooLarge = errors.New("p2p: too large")
+
+// readLen reads a length, at most limit.
+func readLen(r io.ByteReader, limit int) (int, error) {
+	n, err := binary.ReadUvarint(r)
+	if err != nil {
+		return 0, err
+	}
+	if n > uint64(limit) {
+		return 0, fmt.Errorf("%w: %d bytes announced, at most %d", ErrTooLarge, n, limit)
+	}
+	return int(n), nil
+}
+
+// readN reads n bytes. Beyond readStep, memory follows what has arrived, not
+// what was announced.
+func readN(r io.Reader, n int) ([]byte, error) {
+	b := make([]byte, min(n, readStep))
+	for have := 0; ; {
+		m, err := io.ReadFull(r, b[have:])
+		have += m
+		if err != nil {
+			return nil, noEOF(err)
+		}
+		if have == n {
+			return b, nil
+		}
+		grown := make([]byte, min(n, 2*have))
+		copy(grown, b)
+		b = grown
+	}
+}
+
+// readFrame reads a length and as many bytes. It returns io.EOF only when the
+// stream ends before the length.
+func readFrame(r *bufio.Reader, limit int) ([]byte, error) {
+	n, err := readLen(r, limit)
+	if err != nil {
+		return nil, err
+	}
+	return readN(r, n)
+}
+
+// writeFrame writes what readFrame reads.
+func writeFrame(w *bufio.Writer, b []byte) error {
+	if _, err := w.Write(binary.AppendUvarint(w.AvailableBuffer(), uint64(len(b)))); err != nil {
+		return err
+	}
+	_, err := w.Write(b)
+	return err
+}
+
+// noEOF makes the end of a stream inside a message an error of its own.
+func noEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,263 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Config is what a Pool needs to know.
+type Config struct {
+	// Command starts a child: a program and its arguments, in which Main gets
+	// the process's standard input and output. It must have one element.
+	Command []string
+	// CacheDir keeps compiled modules between processes; "" for none. The
+	// children write to it.
+	CacheDir string
+	// ScratchDir is the children's working directory; "" for the pool's own.
+	// They put nothing there themselves.
+	ScratchDir string
+	// MaxIdle is how many children may wait for a next task; 0 means
+	// DefaultMaxIdle, negative none.
+	MaxIdle int
+	// IdleFor is how long each waits; 0 means DefaultIdleFor.
+	IdleFor time.Duration
+	// InputCache is how many bytes of input files a child may keep for its
+	// next tasks; 0 means DefaultInputCache.
+	InputCache int64
+	// HostBytes is how much memory a child may use beside what the task's
+	// limits allow, most of it to compile; 0 means DefaultHostBytes. Only
+	// Linux enforces it.
+	HostBytes int64
+	Log       *slog.Logger // nil for none
+}
+
+// The defaults of Config.
+const (
+	DefaultMaxIdle          = 4                // about as many as a desktop runs at once
+	DefaultIdleFor          = 30 * time.Second // an overlay with work hands it out much sooner
+	DefaultInputCache int64 = 64 << 20
+	DefaultHostBytes  int64 = 1 << 30 // a 30 MB module takes about half of it to compile
+)
+
+// ErrClosed is returned by Run on a closed Pool.
+var ErrClosed = errors.New("sandbox: pool is closed")
+
+// A Pool runs tasks in child processes and keeps some of them warm. It is safe
+// for concurrent use. It sets no bound on how many run at once: that is its
+// caller's, who knows the machine.
+type Pool struct {
+	cfg      Config
+	launcher *launcher
+	clock    *stopwatch
+
+	mu       sync.Mutex
+	closed   bool
+	children map[*child]bool // all that are alive
+	idle     []*child        // those that wait, longest first
+	pending  sync.WaitGroup  // children being started or buried
+}
+
+// A child is a process that serves the tasks of one module.
+type child struct {
+	*process
+	module string           // key
+	ready  bool             // it has compiled the module
+	held   map[string]int64 // bytes of the contents it keeps, by key
+	reaper *time.Timer      // ends it if it stays idle; nil while it runs
+}
+
+// NewPool returns a pool without any child. Close ends it.
+func NewPool(cfg Config) *Pool {
+	if cfg.MaxIdle == 0 {
+		cfg.MaxIdle = DefaultMaxIdle
+	}
+	if cfg.IdleFor <= 0 {
+		cfg.IdleFor = DefaultIdleFor
+	}
+	cfg.InputCache = bounded(cfg.InputCache, DefaultInputCache, MaxInputs)
+	cfg.HostBytes = bounded(cfg.HostBytes, DefaultHostBytes, 1<<40)
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Pool{cfg: cfg, launcher: newLauncher(), clock: newStopwatch(), children: map[*child]bool{}}
+}
+
+// take returns a warm child for a module, or nil, in which case the caller
+// must call start.
+func (p *Pool) take(module string) (*child, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil, ErrClosed
+	}
+	for i := len(p.idle) - 1; i >= 0; i-- {
+		c := p.idle[i]
+		if c.module != module {
+			continue
+		}
+		p.idle = slices.Delete(p.idle, i, i+1)
+		c.reaper.Stop()
+		select {
+		case <-c.exited: // lost while idle
+			delete(p.children, c)
+			p.bury(c)
+		default:
+			return c, nil
+		}
+	}
+	p.pending.Add(1) // before Close can begin to wait
+	return nil, nil
+}
+
+// start launches a child for a module.
+func (p *Pool) start(module string) (*child, error) {
+	defer p.pending.Done()
+	proc, err := p.launcher.launch(p.cfg.Command, p.cfg.ScratchDir)
+	if err != nil {
+		return nil, err
+	}
+	c := &child{process: proc, module: module, held: map[string]int64{}}
+	p.mu.Lock()
+	p.children[c] = true
+	if p.clock.paused() {
+		_ = suspend(c.cmd.Process)
+	}
+	p.mu.Unlock()
+	req := request{Setup: &setup{CacheDir: p.cfg.CacheDir, HostBytes: p.cfg.HostBytes}}
+	if err := writeFrame(c.in, req); err != nil {
+		err = fmt.Errorf("setting up a sandbox process: %w: %s", err, c.stderr)
+		p.discard(c)
+		return nil, err
+	}
+	return c, nil
+}
+
+// give takes back a child that is ready for another task.
+func (p *Pool) give(c *child) {
+	if !p.keep(c) {
+		p.discard(c)
+	}
+}
+
+// keep makes c idle, and reports false if idle children are not wanted.
+func (p *Pool) keep(c *child) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.cfg.MaxIdle < 0 {
+		return false
+	}
+	p.idle = append(p.idle, c)
+	c.reaper = time.AfterFunc(p.cfg.IdleFor, func() { p.reap(c) })
+	if len(p.idle) > p.cfg.MaxIdle {
+		oldest := p.idle[0]
+		p.idle = slices.Delete(p.idle, 0, 1)
+		oldest.reaper.Stop()
+		p.drop(oldest)
+	}
+	return true
+}
+
+// reap ends a child that is still idle.
+func (p *Pool) reap(c *child) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if i := slices.Index(p.idle, c); i >= 0 {
+		p.idle = slices.Delete(p.idle, i, i+1)
+		p.drop(c)
+	}
+}
+
+// drop ends a child that was idle; p.mu is held.
+func (p *Pool) drop(c *child) {
+	delete(p.children, c)
+	_ = c.cmd.Process.Kill()
+	p.bury(c)
+}
+
+// bury waits for a dying child out of the way; p.mu is held and the pool not
+// closed, so that Close waits for it.
+func (p *Pool) bury(c *child) {
+	p.pending.Add(1)
+	go func() {
+		defer p.pending.Done()
+		c.kill()
+	}()
+}
+
+// discard ends a child that is not idle, and waits for its end.
+func (p *Pool) discard(c *child) {
+	p.mu.Lock()
+	delete(p.children, c)
+	p.mu.Unlock()
+	c.kill()
+}
+
+// Pause stops every child where it is, and those started later too, until
+// Resume. A paused task uses no CPU, keeps its memory, and its wall-clock
+// limit stands still.
+func (p *Pool) Pause() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clock.pause()
+	p.signal("suspending", suspend)
+}
+
+// Resume lets the children go on.
+func (p *Pool) Resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clock.resume()
+	p.signal("resuming", resume)
+}
+
+// signal tells every child; p.mu is held.
+func (p *Pool) signal(what string, do func(*os.Process) error) {
+	for c := range p.children {
+		if err := do(c.cmd.Process); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			p.cfg.Log.Warn(what+" a sandbox process", "pid", c.cmd.Process.Pid, "err", err)
+		}
+	}
+}
+
+// Close kills every child and returns when all are gone. Runs that are under
+// way end with ErrClosed.
+func (p *Pool) Close() error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return nil
+	}
+	p.closed = true
+	for _, c := range p.idle {
+		c.reaper.Stop()
+	}
+	p.idle = nil
+	p.mu.Unlock()
+	p.pending.Wait() // those being started are in children now
+	p.mu.Lock()
+	children := p.children
+	p.children = map[*child]bool{}
+	p.mu.Unlock()
+	for c := range children {
+		_ = c.cmd.Process.Kill()
+	}
+	for c := range children {
+		<-c.exited
+		c.in.Close()
+		c.outEnd.Close()
+	}
+	p.launcher.close()
+	return nil
+}
+
+// isClosed reports whether Close was called.
+func (p *Pool) isClosed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}

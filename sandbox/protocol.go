@@ -1,0 +1,166 @@
+package sandbox
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"godwit/task"
+)
+
+// Parent and child speak in frames over the child's standard input and output:
+//
+//	4 bytes   length of the header, little endian, at most maxHeader
+//	8 bytes   length of the body, little endian, at most what the reader allows
+//	header    JSON
+//	body      bytes that the header describes
+//
+// The parent sends any number of put frames and then one run frame; the child
+// answers a run with one report. A header may gain fields: unknown ones are
+// passed over, and both ends are the same program anyway.
+
+// maxHeader bounds a header: the arguments, environment and file names of a
+// task, or the names of its outputs.
+const maxHeader = 8 << 20
+
+// A request is a header from the parent. Exactly one field is set.
+type request struct {
+	Setup *setup  `json:"setup,omitempty"` // first frame of all
+	Put   *put    `json:"put,omitempty"`   // the body is content to keep under a key
+	Drop  *drop   `json:"drop,omitempty"`  // forget contents
+	Run   *runReq `json:"run,omitempty"`
+}
+
+type setup struct {
+	CacheDir  string `json:"cache_dir"`
+	HostBytes int64  `json:"host_bytes"` // address space for the child itself, beside the task's limits
+}
+
+type put struct {
+	Key string `json:"key"`
+}
+
+type drop struct {
+	Keys []string `json:"keys"`
+}
+
+type runReq struct {
+	Name    string        `json:"name"`
+	Module  string        `json:"module"` // key
+	Args    []string      `json:"args"`
+	Env     []task.EnvVar `json:"env"`
+	Files   []fileReq     `json:"files"`
+	Stdin   string        `json:"stdin"` // key; "" for none
+	Outputs []string      `json:"outputs"`
+	Limits  Limits        `json:"limits"`
+}
+
+type fileReq struct {
+	Name string `json:"name"`
+	Key  string `json:"key"`
+}
+
+// A response is the child's header; the body is the outputs, one after the
+// other.
+type response struct {
+	Outcome    task.Outcome  `json:"outcome"`
+	ExitCode   uint32        `json:"exit_code"`
+	Message    string        `json:"message"`
+	Outputs    []outputSize  `json:"outputs"`
+	CPU        time.Duration `json:"cpu_ns"`
+	PeakMemory int64         `json:"peak_memory"`
+}
+
+type outputSize struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"`
+}
+
+// writeFrame sends one frame. Body parts are sent one after the other.
+func writeFrame(w io.Writer, header any, body ...[]byte) error {
+	h, err := json.Marshal(header)
+	if err != nil {
+		return fmt.Errorf("encoding a frame: %w", err)
+	}
+	if len(h) > maxHeader {
+		return fmt.Errorf("frame header of %d bytes is over the limit of %d", len(h), maxHeader)
+	}
+	n := 0
+	for _, b := range body {
+		n += len(b)
+	}
+	head := make([]byte, 12, 12+len(h)+min(n, smallBody))
+	binary.LittleEndian.PutUint32(head, uint32(len(h)))
+	binary.LittleEndian.PutUint64(head[4:], uint64(n))
+	head = append(head, h...)
+	if n <= smallBody { // one write, one wake-up of the reader
+		for _, b := range body {
+			head = append(head, b...)
+		}
+		body = nil
+	}
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	for _, b := range body {
+		if _, err := w.Write(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// smallBody is how large a body is copied to travel with its header.
+const smallBody = 16 << 10
+
+// readFrame reads a header into v and returns the body, which may have at
+// most maxBody bytes. Memory grows with what arrives, not with what is
+// announced.
+func readFrame(r *bufio.Reader, v any, maxBody int64) ([]byte, error) {
+	var head [12]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return nil, err
+	}
+	hn, bn := binary.LittleEndian.Uint32(head[:]), binary.LittleEndian.Uint64(head[4:])
+	if hn > maxHeader {
+		return nil, fmt.Errorf("frame header of %d bytes is over the limit of %d", hn, maxHeader)
+	}
+	if bn > uint64(maxBody) {
+		return nil, fmt.Errorf("frame body of %d bytes is over the limit of %d", bn, maxBody)
+	}
+	h, err := readN(r, int64(hn))
+	if err != nil {
+		return nil, fmt.Errorf("reading a frame header: %w", err)
+	}
+	if err := json.Unmarshal(h, v); err != nil {
+		return nil, fmt.Errorf("decoding a frame header: %w", err)
+	}
+	body, err := readN(r, int64(bn))
+	if err != nil {
+		return nil, fmt.Errorf("reading a frame body: %w", err)
+	}
+	return body, nil
+}
+
+// trusted is how much is allocated on the word of a frame alone.
+const trusted = 1 << 20
+
+func readN(r io.Reader, n int64) ([]byte, error) {
+	b := make([]byte, 0, min(n, trusted))
+	for int64(len(b)) < n {
+		if len(b) == cap(b) {
+			bigger := make([]byte, len(b), min(n, 2*int64(cap(b))))
+			copy(bigger, b)
+			b = bigger
+		}
+		k, err := io.ReadFull(r, b[len(b):cap(b)])
+		b = b[:len(b)+k]
+		if err != nil {
+			return nil, io.ErrUnexpectedEOF
+		}
+	}
+	return b, nil
+}

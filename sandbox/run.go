@@ -1,0 +1,164 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+
+	"godwit/sandbox/wasi"
+	"godwit/task"
+)
+
+// Run runs a task to its end and reports how that was. The error is not nil
+// only where the task is not to blame and nothing is known about it: ctx
+// ended (the report then says Interrupted), the pool was closed, an input
+// could not be read, no child could be started. A child that is lost in the
+// middle, by a crash or because the machine ran out of memory, is a report
+// with outcome HostError.
+func (p *Pool) Run(ctx context.Context, t Task) (Report, error) {
+	t.Limits = t.Limits.withDefaults()
+	if err := t.validate(); err != nil {
+		return Report{Outcome: task.HostError}, err
+	}
+	if err := ctx.Err(); err != nil {
+		return Report{Outcome: task.Interrupted}, err
+	}
+	began := p.clock.now()
+	c, err := p.take(t.Module)
+	if err == nil && c == nil {
+		c, err = p.start(t.Module)
+	}
+	if err != nil {
+		return Report{Outcome: task.HostError}, err
+	}
+	rep, err := p.watch(ctx, c, t)
+	rep.Wall = p.clock.now() - began
+	rep.CPU = min(rep.CPU, rep.Wall*childProcs) // a child's word is checked
+	return rep, err
+}
+
+func (t *Task) validate() error {
+	if t.Module == "" {
+		return errors.New("task has no module")
+	}
+	for _, f := range t.Files {
+		if err := wasi.CheckName(f.Name); err != nil {
+			return fmt.Errorf("input file %q: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+// watch runs t on c, kills c when ctx or the time limit ends, and gives c back
+// if it can be used again.
+func (p *Pool) watch(ctx context.Context, c *child, t Task) (Report, error) {
+	var late atomic.Bool
+	stop := context.AfterFunc(ctx, func() { _ = c.cmd.Process.Kill() })
+	stopTimer := func() {}
+	if t.Limits.Wall > 0 {
+		stopTimer = p.clock.after(t.Limits.Wall, func() {
+			late.Store(true)
+			_ = c.cmd.Process.Kill()
+		})
+	}
+	rep, err := p.exchange(c, t)
+	stopTimer()
+	// If ctx ended just now the child may be dying, whatever it answered.
+	if err == nil && stop() && !late.Load() && rep.Outcome != task.HostError && rep.Outcome != task.InvalidModule {
+		p.give(c)
+		return rep, nil
+	}
+	stop()
+	p.discard(c)
+	var input *inputError
+	switch {
+	case err == nil:
+		return rep, nil
+	case ctx.Err() != nil:
+		return Report{Outcome: task.Interrupted}, ctx.Err()
+	case late.Load():
+		return Report{Outcome: task.TimedOut, Message: fmt.Sprintf("ran longer than %v", t.Limits.Wall)}, nil
+	case p.isClosed():
+		return Report{Outcome: task.Interrupted}, ErrClosed
+	case errors.As(err, &input):
+		return Report{Outcome: task.HostError}, err
+	}
+	rep = c.postMortem(err)
+	p.cfg.Log.Warn("sandbox process lost", "task", t.Name, "outcome", rep.Outcome, "message", rep.Message)
+	return rep, nil
+}
+
+// postMortem says why a child that is gone went.
+func (c *child) postMortem(err error) Report {
+	words := c.stderr.String()
+	switch {
+	case strings.Contains(words, "out of memory") || strings.Contains(words, "cannot allocate memory"):
+		return Report{Outcome: task.OutOfMemory, Message: "the task's tables, files or code need more memory than its process may have"}
+	case killed(c.state):
+		return Report{Outcome: task.HostError, Message: "the sandbox process was killed; the machine may be short of memory"}
+	case words != "":
+		return Report{Outcome: task.HostError, Message: clip("the sandbox process crashed: " + words)}
+	}
+	return Report{Outcome: task.HostError, Message: clip(fmt.Sprintf("the sandbox process was lost: %v (%v)", err, c.state))}
+}
+
+// killed reports whether a process ended by SIGKILL, which the kernel sends
+// when memory runs out.
+func killed(s *os.ProcessState) bool {
+	w, ok := s.Sys().(syscall.WaitStatus)
+	return ok && w.Signaled() && w.Signal() == syscall.SIGKILL
+}
+
+// exchange sends a task with what the child lacks for it, and reads the
+// answer.
+func (p *Pool) exchange(c *child, t Task) (Report, error) {
+	run, err := p.supply(c, t)
+	if err != nil {
+		return Report{}, err
+	}
+	if err := writeFrame(c.in, request{Run: run}); err != nil {
+		return Report{}, fmt.Errorf("handing over the task: %w", err)
+	}
+	var resp response
+	body, err := readFrame(c.out, &resp, t.Limits.Files+t.Limits.Output)
+	if err != nil {
+		return Report{}, fmt.Errorf("waiting for the task: %w", err)
+	}
+	c.ready = true
+	return resp.report(t, body)
+}
+
+// report checks a child's answer: it ran a stranger's program.
+func (r *response) report(t Task, body []byte) (Report, error) {
+	if r.Outcome == task.OutcomeUnknown || r.Outcome == task.Interrupted || r.Outcome == task.TimedOut || r.Outcome > task.HostError {
+		return Report{}, fmt.Errorf("the sandbox process answered outcome %d", r.Outcome)
+	}
+	rep := Report{
+		Outcome: r.Outcome, ExitCode: r.ExitCode, Message: clip(r.Message),
+		CPU: max(r.CPU, 0), PeakMemory: min(max(r.PeakMemory, 0), t.Limits.Memory),
+	}
+	if len(r.Outputs) > task.MaxOutputs {
+		return Report{}, fmt.Errorf("the sandbox process sent %d outputs, the most is %d", len(r.Outputs), task.MaxOutputs)
+	}
+	for i, o := range r.Outputs {
+		stream := o.Name == task.Stdout || o.Name == task.Stderr
+		switch {
+		case o.Size < 0 || o.Size > int64(len(body)):
+			return Report{}, errors.New("the sandbox process sent outputs shorter than it said")
+		case !task.MatchOutput(t.Outputs, o.Name), !stream && task.ValidSandboxPath(o.Name) != nil:
+			return Report{}, fmt.Errorf("the sandbox process sent an output that was not asked for: %q", o.Name)
+		case i > 0 && r.Outputs[i-1].Name >= o.Name:
+			return Report{}, errors.New("the sandbox process sent outputs out of order")
+		}
+		rep.Outputs = append(rep.Outputs, File{o.Name, body[:o.Size:o.Size]})
+		body = body[o.Size:]
+	}
+	if len(body) > 0 {
+		return Report{}, errors.New("the sandbox process sent more than its outputs")
+	}
+	return rep, nil
+}

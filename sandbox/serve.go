@@ -1,0 +1,230 @@
+package sandbox
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"strings"
+
+	"godwit/sandbox/wasi"
+	"godwit/task"
+)
+
+// programName is what a guest finds as its first argument.
+const programName = "task.wasm"
+
+// childProcs is the GOMAXPROCS of a child: one for the guest, whose compiled
+// code cannot be preempted, one to notice that the parent is gone.
+const childProcs = 2
+
+// collectAfter is how many bytes of garbage a child lets lie before it
+// collects between two tasks.
+const collectAfter = 32 << 20
+
+// Main is what a child runs: it serves tasks from stdin until stdin ends,
+// answers on stdout, and returns the process's exit code. It changes its
+// process for good (priority, limits) and ends it with os.Exit when stdin ends
+// during a task, since a running guest cannot be stopped from within.
+func Main(stdin io.Reader, stdout io.Writer) int {
+	runtime.GOMAXPROCS(childProcs)
+	confine()
+	frames := make(chan frame)
+	s := &server{out: stdout, contents: map[string][]byte{}}
+	go func() {
+		readRequests(bufio.NewReaderSize(stdin, 64<<10), frames)
+		os.Exit(0)
+	}()
+	for f := range frames {
+		if err := s.handle(f); err != nil {
+			fmt.Fprintln(os.Stderr, "sandbox:", err)
+			return 1
+		}
+	}
+	return 0
+}
+
+type frame struct {
+	request
+	body []byte
+}
+
+// readRequests passes frames on until the parent closes the pipe or dies.
+func readRequests(r *bufio.Reader, frames chan<- frame) {
+	for {
+		var f frame
+		var err error
+		if f.body, err = readFrame(r, &f.request, max(MaxModule, MaxInputs)); err != nil {
+			if !errors.Is(err, io.EOF) {
+				fmt.Fprintln(os.Stderr, "sandbox: reading from the parent:", err)
+			}
+			return
+		}
+		frames <- f
+	}
+}
+
+// A server is the state of a child between tasks.
+type server struct {
+	out       io.Writer
+	engine    *engine
+	hostBytes int64
+	contents  map[string][]byte // by key: modules not compiled yet, inputs
+}
+
+// transient marks keys of contents that are for the next run only.
+const transient = "once/"
+
+func (s *server) handle(f frame) error {
+	switch {
+	case f.Setup != nil:
+		s.engine, s.hostBytes = newEngine(f.Setup.CacheDir), f.Setup.HostBytes
+	case f.Put != nil:
+		s.contents[f.Put.Key] = f.body
+	case f.Drop != nil:
+		for _, k := range f.Drop.Keys {
+			delete(s.contents, k)
+		}
+	case f.Run != nil:
+		return s.run(f.Run)
+	}
+	return nil
+}
+
+// run runs one task and answers. An error ends the child.
+func (s *server) run(r *runReq) error {
+	if s.engine == nil {
+		return errors.New("run before setup")
+	}
+	before := cpuTime()
+	resp, outputs, err := s.execute(context.Background(), r)
+	if err != nil {
+		resp = response{Outcome: task.HostError, Message: clip(err.Error())}
+	}
+	resp.CPU = cpuTime() - before
+	if err := writeFrame(s.out, resp, outputs...); err != nil {
+		return fmt.Errorf("answering: %w", err)
+	}
+	for k := range s.contents {
+		if strings.HasPrefix(k, transient) {
+			delete(s.contents, k)
+		}
+	}
+	collect()
+	return nil
+}
+
+// execute returns what to answer. The error is the host's.
+func (s *server) execute(ctx context.Context, r *runReq) (response, [][]byte, error) {
+	limitProcess(r.Limits, s.hostBytes+s.inputBytes())
+	if s.engine.module != r.Module {
+		err := s.engine.load(ctx, r.Module, s.contents[r.Module])
+		delete(s.contents, r.Module)
+		var bad *ModuleError
+		if errors.As(err, &bad) {
+			return response{Outcome: task.InvalidModule, Message: clip(err.Error())}, nil, nil
+		}
+		if err != nil {
+			return response{}, nil, err
+		}
+		debug.FreeOSMemory() // compiling leaves much behind
+	}
+	state, err := s.state(r)
+	if err != nil {
+		return response{}, nil, err
+	}
+	// A collection during a run may have to wait for the guest's next call, so
+	// there is none before memory is short.
+	standard := debug.SetGCPercent(-1)
+	defer debug.SetGCPercent(standard)
+	end, peak, err := s.engine.run(ctx, state, r.Limits.Memory)
+	if err != nil {
+		return response{}, nil, err
+	}
+	resp := response{PeakMemory: peak}
+	resp.Outcome, resp.ExitCode, resp.Message = end.judge()
+	if resp.Outcome != task.Completed && resp.Outcome != task.OverQuota {
+		resp.Message = withLastWords(resp.Message, state.Stderr())
+	}
+	resp.Message = clip(resp.Message)
+	var outputs [][]byte
+	if resp.Outputs, outputs = collectOutputs(state, r.Outputs); len(outputs) > task.MaxOutputs {
+		message := fmt.Sprintf("over quota: more than %d outputs", task.MaxOutputs)
+		return response{Outcome: task.OverQuota, Message: message, PeakMemory: peak}, nil, nil
+	}
+	return resp, outputs, nil
+}
+
+func (s *server) inputBytes() int64 {
+	n := int64(0)
+	for _, c := range s.contents {
+		n += int64(len(c))
+	}
+	return n
+}
+
+// state makes the world of a task.
+func (s *server) state(r *runReq) (*wasi.State, error) {
+	env := make([]string, len(r.Env))
+	for i, e := range r.Env {
+		env[i] = e.Name + "=" + e.Value
+	}
+	st := wasi.New(r.Name, append([]string{programName}, r.Args...), env, r.Limits.wasi())
+	for _, f := range r.Files {
+		data, ok := s.contents[f.Key]
+		if !ok {
+			return nil, fmt.Errorf("input %q did not arrive", f.Name)
+		}
+		if err := st.AddInput(f.Name, data); err != nil {
+			return nil, err
+		}
+	}
+	if r.Stdin != "" {
+		data, ok := s.contents[r.Stdin]
+		if !ok {
+			return nil, errors.New("standard input did not arrive")
+		}
+		st.SetStdin(data)
+	}
+	return st, nil
+}
+
+// collectOutputs returns the files that match, sorted by name. A file whose
+// name not every system could hold is no output.
+func collectOutputs(s *wasi.State, patterns []string) (sizes []outputSize, data [][]byte) {
+	var files []File
+	add := func(name string, data []byte) {
+		if task.MatchOutput(patterns, name) {
+			files = append(files, File{name, data})
+		}
+	}
+	s.Written(func(name string, data []byte) {
+		stream := name == task.Stdout || name == task.Stderr
+		if !stream && task.ValidSandboxPath(name) == nil {
+			add(name, data)
+		}
+	})
+	add(task.Stdout, s.Stdout())
+	add(task.Stderr, s.Stderr())
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	for _, f := range files {
+		sizes = append(sizes, outputSize{f.Name, int64(len(f.Data))})
+		data = append(data, f.Data)
+	}
+	return sizes, data
+}
+
+// collect frees the garbage of the tasks so far, once there is enough of it.
+func collect() {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	if sample[0].Value.Uint64() > collectAfter {
+		runtime.GC()
+	}
+}

@@ -1,0 +1,201 @@
+package task
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What a job has where its file says nothing.
+const (
+	DefaultMemory   = 256 << 20 // bytes
+	DefaultReplicas = 1
+	DefaultRetries  = 3
+)
+
+// A File is a job as its owner writes it: files are names, and what is not
+// written has its default. ParseFile and DefaultFile make it valid; Job makes
+// a Job of it.
+type File struct {
+	Name   string // the module's base name without ".wasm", where the file gives none
+	Module string // path of the module as written: relative to the job file, or absolute
+
+	Args    []string // templates
+	Env     []EnvVar // values are templates; sorted by name
+	Files   []string // templates of names relative to the job file, and to the sandbox's root
+	Stdin   string   // a template like those of Files; "" for none
+	Outputs []string // patterns; the default is standard output
+	Sweep   Sweep
+
+	Work       time.Duration // 0: unknown
+	Memory     int64         // bytes
+	Replicas   int
+	Retries    int
+	Deadline   time.Duration // 0: none
+	Priority   int
+	Checkpoint Checkpoint
+
+	source string              // name of the job file
+	places map[string]position // of a fault's where
+}
+
+// position is a place in a job file, from 1.
+type position struct{ line, column int }
+
+// newFile returns a file of defaults.
+func newFile(source string) *File {
+	return &File{
+		Outputs:  []string{Stdout},
+		Memory:   DefaultMemory,
+		Replicas: DefaultReplicas,
+		Retries:  DefaultRetries,
+		source:   source,
+		places:   make(map[string]position),
+	}
+}
+
+// DefaultFile returns the job of one task that runs a module with arguments,
+// which are taken as they are: braces in them are no templates. It has no input
+// files; its output is what the module prints.
+func DefaultFile(module string, args []string) *File {
+	f := newFile("")
+	f.Module = module
+	f.Name = moduleName(module)
+	for _, a := range args {
+		f.Args = append(f.Args, strings.ReplaceAll(a, "{{", `{{"{{"}}`))
+	}
+	return f
+}
+
+// moduleName derives a job's name from the path of its module.
+func moduleName(module string) string {
+	name := path.Base(strings.ReplaceAll(module, `\`, "/"))
+	name = strings.TrimSuffix(name, ".wasm")
+	return clip(name, MaxName)
+}
+
+// ErrorAt returns an error about a place of the job file: "module", "stdin",
+// "files[0]", "args[2]", "env.NAME", "sweep.AXIS". A place that the file does
+// not have is reported at the nearest place around it.
+func (f *File) ErrorAt(where, msg, hint string) *Error {
+	e := &Error{File: f.source, Msg: msg, Hint: hint}
+	for f.source != "" {
+		if p, found := f.places[where]; found {
+			e.Line, e.Column = p.line, p.column
+			break
+		}
+		end := strings.LastIndexAny(where, ".[")
+		if end < 0 {
+			break
+		}
+		where = where[:end]
+	}
+	return e
+}
+
+// InputError returns an error about one of the names that InputNames returned,
+// at the place of the template that it comes from.
+func (f *File) InputError(name, msg, hint string) *Error {
+	found := f.draft().eachInput(func(where, n string) *fault {
+		if n != name {
+			return nil
+		}
+		return &fault{where: where}
+	})
+	where := "files"
+	if found != nil {
+		where = found.where
+	}
+	return f.ErrorAt(where, fmt.Sprintf("file %s: %s", name, msg), hint)
+}
+
+// place gives a fault its line and column.
+func (f *File) place(ft *fault) *Error { return f.ErrorAt(ft.where, ft.msg, ft.hint) }
+
+// draft returns the job without what submitting adds. It shares memory with f.
+func (f *File) draft() *Job {
+	return &Job{
+		Name:       f.Name,
+		Args:       f.Args,
+		Env:        f.Env,
+		Files:      f.Files,
+		Stdin:      f.Stdin,
+		Outputs:    f.Outputs,
+		Sweep:      f.Sweep,
+		Work:       f.Work,
+		Memory:     f.Memory,
+		Replicas:   f.Replicas,
+		Retries:    f.Retries,
+		Deadline:   f.Deadline,
+		Priority:   f.Priority,
+		Checkpoint: f.Checkpoint,
+	}
+}
+
+// Validate checks the file as ParseFile did; for callers that changed it, as by
+// a flag of the command line. Errors are of type *Error.
+func (f *File) Validate() error {
+	if ft := f.draft().checkShape(); ft != nil {
+		return f.place(ft)
+	}
+	return nil
+}
+
+// InputNames returns every distinct name that Files and Stdin can expand to,
+// sorted: at most MaxInputs. The caller reads them relative to the job file.
+// Errors are of type *Error.
+func (f *File) InputNames() ([]string, error) {
+	var names []string
+	ft := f.draft().eachInput(func(where, name string) *fault {
+		if e := checkPath(name); e != nil {
+			return textFault(where, e)
+		}
+		names = append(names, name)
+		return nil
+	})
+	if ft != nil {
+		return nil, f.place(ft)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// Job returns the job to sign. Module is the stored module; inputs has the
+// stored file of every name of InputNames, whatever Name it carries; overlay
+// names the overlay that the job is handed to; nonce is NonceSize random bytes.
+// The job is valid, and shares no memory with the arguments. Errors are of type
+// *Error.
+func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submitted time.Time, nonce []byte) (*Job, error) {
+	names, err := f.InputNames()
+	if err != nil {
+		return nil, err
+	}
+	j := f.draft()
+	j.Args, j.Env = slices.Clone(j.Args), slices.Clone(j.Env)
+	j.Files, j.Outputs = slices.Clone(j.Files), slices.Clone(j.Outputs)
+	j.Sweep.Axes = slices.Clone(j.Sweep.Axes)
+	for i := range j.Sweep.Axes {
+		j.Sweep.Axes[i].Values = slices.Clone(j.Sweep.Axes[i].Values)
+	}
+	slices.SortFunc(j.Env, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
+	for _, name := range names {
+		ref, found := inputs[name]
+		if !found {
+			return nil, f.InputError(name, "it has not been stored", "")
+		}
+		ref.Name = name
+		j.Inputs = append(j.Inputs, ref)
+	}
+	j.Module, j.Overlay = module, overlay
+	j.Submitted, j.Nonce = submitted.Round(0).UTC(), bytes.Clone(nonce)
+	if ft := j.checkShape(); ft != nil {
+		return nil, f.place(ft)
+	}
+	if ft := j.checkResolved(); ft != nil {
+		return nil, f.place(ft)
+	}
+	return j, nil
+}

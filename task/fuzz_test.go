@@ -1,0 +1,134 @@
+package task
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A file is either refused at a place, or makes a job that signs, opens and
+// expands.
+func FuzzParseFile(f *testing.F) {
+	f.Add([]byte(exampleFile))
+	mistakes, err := os.ReadFile("testdata/errors.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, part := range strings.Split(string(mistakes), "parse\n")[1:] {
+		src, _, _ := strings.Cut(part, "----\n")
+		f.Add([]byte(src))
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		file, err := ParseFile("job.yaml", src)
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || e.Line < 1 && len(src) <= MaxFile || e.Msg == "" {
+				t.Fatalf("error without a place: %#v", err)
+			}
+			return
+		}
+		names, err := file.InputNames()
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs := make(map[string]FileRef)
+		for _, name := range names {
+			inputs[name] = FileRef{CID: RawCID(nil)}
+		}
+		j, err := file.Job(RawCID(nil), inputs, "commons", time.Unix(0, 0), make([]byte, NonceSize))
+		if err != nil {
+			if strings.Contains(err.Error(), "both a file and the directory") {
+				return // only the disk could say so before
+			}
+			t.Fatal(err)
+		}
+		checkOpens(t, j)
+	})
+}
+
+// checkOpens signs a valid job, opens it again and expands its ends.
+func checkOpens(t *testing.T, j *Job) {
+	r, err := SignJob(j, testKey(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j, err = r.Open(); err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range []uint64{0, j.Sweep.Count() / 2, j.Sweep.Count() - 1} {
+		if _, err := j.Expand(i); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A record that is read is read back the same; its job, if signed by its key,
+// is either refused or expands.
+func FuzzDecodeRecord(f *testing.F) {
+	r, err := SignJob(testJob(), testKey(1))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(r.Encode(), false)
+	f.Add(r.Job, true)
+	f.Fuzz(func(t *testing.T, b []byte, sign bool) {
+		if sign { // a hostile submitter has a key too
+			b = hostileRecord(b)
+		}
+		r, err := DecodeRecord(b)
+		if err != nil {
+			return
+		}
+		if !bytes.Equal(r.Encode(), b) {
+			t.Fatal("a record in another form was read")
+		}
+		if j, err := r.Open(); err == nil {
+			checkOpens(t, j)
+		}
+	})
+}
+
+// hostileRecord signs any bytes as a job.
+func hostileRecord(job []byte) []byte {
+	key := testKey(1)
+	r := Record{Job: job, PublicKey: key[32:], Signature: sign(key, jobDomain, job)}
+	return r.Encode()
+}
+
+// A result that verifies has a digest and comes back as it was.
+func FuzzDecodeResult(f *testing.F) {
+	r := testResult()
+	if err := r.Sign(testKey(1)); err != nil {
+		f.Fatal(err)
+	}
+	b, err := Encode(r)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var r Result
+		if Decode(b, &r) != nil {
+			return
+		}
+		r.Digest()
+		r.Worker = ""
+		if r.Sign(testKey(1)) != nil {
+			return
+		}
+		if err := r.Verify(); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Encode(&r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back Result
+		if err := Decode(again, &back); err != nil || back.Digest() != r.Digest() || back.Verify() != nil {
+			t.Fatalf("%+v became %+v, %v", r, back, err)
+		}
+	})
+}

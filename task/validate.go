@@ -1,0 +1,274 @@
+package task
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Limits of a job. They bound what a stranger's record costs to read and what
+// its tasks are given, far above what real jobs ask for.
+const (
+	MaxInputs   = 10_000 // names that a job's files and stdin can expand to
+	MaxArgs     = 1024
+	MaxEnv      = 256
+	MaxFiles    = 1024 // templates
+	MaxPatterns = 64   // of outputs
+	// MaxExpanded is the most bytes that one task's arguments and environment
+	// have together: half of what Linux gives a process.
+	MaxExpanded = 1 << 20
+	MaxName     = 128      // bytes of a job's or overlay's name
+	MinMemory   = 64 << 10 // bytes: one page of WebAssembly
+	MaxMemory   = 4 << 30  // bytes: all that 32-bit WebAssembly can address
+	MaxReplicas = 64
+	MaxRetries  = 1000
+	MaxPriority = 1000                      // and -MaxPriority is the least
+	MaxDuration = 10 * 365 * 24 * time.Hour // of work and deadline: ten years
+	// MinCheckpoint is the shortest interval between checkpoints: below it a
+	// task does little else.
+	MinCheckpoint = time.Second
+)
+
+// Validate checks every bound of a job: the limits of this package, that names
+// are sorted and stay in the sandbox, and that each point of the sweep expands
+// to files that Inputs has. The cost grows with the record's size and with at
+// most MaxInputs names, not with the number of tasks.
+func (j *Job) Validate() error {
+	if f := j.checkShape(); f != nil {
+		return f
+	}
+	if f := j.checkResolved(); f != nil {
+		return f
+	}
+	return nil
+}
+
+// checkShape checks what a job has from its job file.
+func (j *Job) checkShape() *fault {
+	checks := []func() *fault{
+		func() *fault { return checkName("name", j.Name) },
+		j.Sweep.check, // before the templates: they mention axes
+		j.checkArgs,
+		j.checkFiles,
+		j.checkOutputs,
+		j.checkNumbers,
+		j.checkTimes,
+	}
+	for _, check := range checks {
+		if f := check(); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+func checkName(where, name string) *fault {
+	if name == "" {
+		return faultf(where, "give it a name", "the %s is empty", where)
+	}
+	if strings.ContainsFunc(name, unicode.IsControl) {
+		return faultf(where, "use letters, digits and spaces", "%s contains a control character", quote(name))
+	}
+	return checkText(where, name, MaxName)
+}
+
+// checkArgs checks arguments and environment together, as they share a limit.
+func (j *Job) checkArgs() *fault {
+	if len(j.Args) > MaxArgs {
+		return faultf("args", "put long lists into an input file", "%d arguments, the most is %d", len(j.Args), MaxArgs)
+	}
+	if len(j.Env) > MaxEnv {
+		return faultf("env", "put long lists into an input file", "%d variables, the most is %d", len(j.Env), MaxEnv)
+	}
+	names, longest := j.Sweep.names(), j.Sweep.longest()
+	total := 0
+	for i, a := range j.Args {
+		if f := checkTemplate(fmt.Sprintf("args[%d]", i), a, names, longest, &total); f != nil {
+			return f
+		}
+	}
+	for i, e := range j.Env {
+		where := "env." + e.Name
+		if !isIdentifier(e.Name) {
+			return faultf(where, "use letters, digits and _, at most 64, and no digit first",
+				"%s is not a name of an environment variable", quote(e.Name))
+		}
+		if i > 0 && j.Env[i-1].Name >= e.Name {
+			return faultf(where, "", "environment is not sorted by name, each name once")
+		}
+		total += len(e.Name)
+		if f := checkTemplate(where, e.Value, names, longest, &total); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// longest returns, for each of the sweep's names, a bound on the length of its
+// values.
+func (s *Sweep) longest() []int {
+	longest := make([]int, 0, len(s.Axes)+1)
+	for i := range s.Axes {
+		longest = append(longest, s.Axes[i].longest())
+	}
+	return append(longest, maxDecimalText)
+}
+
+// checkTemplate checks a template and adds the most that it can expand to to
+// total, which has to stay within MaxExpanded.
+func checkTemplate(where, template string, names []string, longest []int, total *int) *fault {
+	if f := checkText(where, template, MaxExpanded); f != nil {
+		return f
+	}
+	n, err := expandedSize(template, names, longest)
+	if err != nil {
+		return textFault(where, err)
+	}
+	const terminators = 2 // "=" or nothing, and the zero byte
+	if *total += n + terminators; *total > MaxExpanded {
+		return faultf(where, "put long text into an input file",
+			"arguments and environment of a task can exceed %s", FormatSize(MaxExpanded))
+	}
+	return nil
+}
+
+// textFault places the error of a template or a path.
+func textFault(where string, err error) *fault {
+	switch e := err.(type) {
+	case *templateError:
+		return &fault{where, e.msg, e.hint}
+	case *pathError:
+		return &fault{where, e.msg, e.hint}
+	}
+	return &fault{where, err.Error(), ""}
+}
+
+func (j *Job) checkFiles() *fault {
+	if len(j.Files) > MaxFiles {
+		return faultf("files", "pack the files into one", "%d file names, the most is %d", len(j.Files), MaxFiles)
+	}
+	for i, t := range j.Files {
+		if f := checkText(fmt.Sprintf("files[%d]", i), t, maxTemplate); f != nil {
+			return f
+		}
+	}
+	if f := checkText("stdin", j.Stdin, maxTemplate); f != nil {
+		return f
+	}
+	return j.eachInput(func(where, name string) *fault {
+		if e := checkPath(name); e != nil {
+			return textFault(where, e)
+		}
+		return nil
+	})
+}
+
+// maxTemplate bounds the template of a file name, in bytes: a longest name and
+// as much again in braces.
+const maxTemplate = 2 * maxPath
+
+func (j *Job) checkOutputs() *fault {
+	if len(j.Outputs) > MaxPatterns {
+		return faultf("outputs", "write patterns, such as *.png", "%d output patterns, the most is %d", len(j.Outputs), MaxPatterns)
+	}
+	for i, p := range j.Outputs {
+		if e := checkPattern(p); e != nil {
+			return textFault(fmt.Sprintf("outputs[%d]", i), e)
+		}
+	}
+	return nil
+}
+
+func (j *Job) checkNumbers() *fault {
+	if j.Memory < MinMemory || j.Memory > MaxMemory {
+		return faultf("memory", "write a size such as 256MiB", "memory of %s is not between %s and %s",
+			FormatSize(j.Memory), FormatSize(MinMemory), FormatSize(MaxMemory))
+	}
+	for _, n := range []struct {
+		where          string
+		v, least, most int
+	}{
+		{"replicas", j.Replicas, 1, MaxReplicas},
+		{"retries", j.Retries, 0, MaxRetries},
+		{"priority", j.Priority, -MaxPriority, MaxPriority},
+	} {
+		if n.v < n.least || n.v > n.most {
+			return faultf(n.where, fmt.Sprintf("write a number from %d to %d", n.least, n.most),
+				"%s of %d is not between %d and %d", n.where, n.v, n.least, n.most)
+		}
+	}
+	return nil
+}
+
+func (j *Job) checkTimes() *fault {
+	for _, d := range []struct {
+		where string
+		v     time.Duration
+	}{{"work", j.Work}, {"deadline", j.Deadline}, {"checkpoint", j.Checkpoint.Every}} {
+		if d.v < 0 || d.v > MaxDuration {
+			return faultf(d.where, "write a duration such as 90s or 12h", "%s of %v is not between 0s and %v", d.where, d.v, MaxDuration)
+		}
+	}
+	switch c := j.Checkpoint; {
+	case c.Off && c.Every != 0:
+		return faultf("checkpoint", "", "checkpoints are both off and every %v", c.Every)
+	case c.Every != 0 && c.Every < MinCheckpoint:
+		return faultf("checkpoint", "write auto, off or an interval such as 5m", "a checkpoint every %v is more often than every %v", c.Every, MinCheckpoint)
+	}
+	return nil
+}
+
+// checkResolved checks what submitting adds to the job file.
+func (j *Job) checkResolved() *fault {
+	if f := checkName("overlay", j.Overlay); f != nil {
+		return f
+	}
+	switch {
+	case !j.Module.Valid():
+		return faultf("module", "", "CID %s is not valid", quote(string(j.Module)))
+	case len(j.Nonce) != NonceSize:
+		return faultf("nonce", "", "%d bytes, want %d", len(j.Nonce), NonceSize)
+	case j.Submitted.UTC().Year() < 1970 || j.Submitted.UTC().Year() > 9999:
+		return faultf("submitted", "set this machine's clock", "the year %d is not between 1970 and 9999", j.Submitted.UTC().Year())
+	}
+	if f := j.checkInputs(); f != nil {
+		return f
+	}
+	return j.eachInput(func(where, name string) *fault {
+		if _, found := findInput(j.Inputs, name); !found {
+			return faultf(where, "", "file %s is not among the inputs", quote(name))
+		}
+		return nil
+	})
+}
+
+// checkInputs checks the list of files itself. No file may be a directory of
+// another: a sandbox cannot hold both.
+func (j *Job) checkInputs() *fault {
+	if len(j.Inputs) > MaxInputs {
+		return faultf("inputs", "", "%d inputs, the most is %d", len(j.Inputs), MaxInputs)
+	}
+	for i, r := range j.Inputs {
+		if e := checkPath(r.Name); e != nil {
+			return textFault("inputs", e)
+		}
+		switch {
+		case i > 0 && j.Inputs[i-1].Name >= r.Name:
+			return faultf("inputs", "", "not sorted by name, each name once")
+		case !r.CID.Valid():
+			return faultf("inputs", "", "file %s: CID %s is not valid", quote(r.Name), quote(string(r.CID)))
+		case r.Size < 0:
+			return faultf("inputs", "", "file %s: negative size", quote(r.Name))
+		}
+		for k := range len(r.Name) {
+			if r.Name[k] != '/' {
+				continue
+			}
+			if _, found := findInput(j.Inputs[:i], r.Name[:k]); found {
+				return faultf("inputs", "", "%s is both a file and the directory of %s", quote(r.Name[:k]), quote(r.Name))
+			}
+		}
+	}
+	return nil
+}
