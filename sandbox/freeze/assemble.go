@@ -34,7 +34,7 @@ func helperType(h helper) wasm.FuncType {
 // assemble adds to a copy of the original module, whose code has been replaced, all that the code asked for.
 func (w *mainEnv) assemble(out *wasm.Module) {
 	p := w.p
-	w.tableHelpers(out)
+	w.tableHelpers()
 	for k := 0; k < len(w.order); k++ { // a helper may ask for another
 		w.defineHelper(out, w.order[k])
 	}
@@ -236,30 +236,42 @@ func (w *mainEnv) saved() (out []TableSlot) {
 	return out
 }
 
-// hasRefs says whether references move about at run time, so that they must be told from each other.
-func (w *mainEnv) hasRefs() bool {
-	for _, g := range w.p.globals {
-		if g.Mutable && g.Type == wasm.FuncRef {
-			return true
-		}
-	}
-	_, refs := w.tables[tableRefs]
-	_, funcs := w.tables[tableFuncs]
-	return len(w.saved()) > 0 || refs || funcs
-}
-
 // tableHelpers asks for what is needed to tell references from each other.
-func (w *mainEnv) tableHelpers(out *wasm.Module) {
-	if w.hasRefs() {
+func (w *mainEnv) tableHelpers() {
+	if w.p.uses.refsMove {
 		w.helper(helperRef)
 	}
-	for k := 0; k < len(w.order); k++ {
-		if h := w.order[k]; h == helperPushRef || h == helperPopRef {
-			w.ownTable(tableRefs)
-		} else if h == helperPushExt || h == helperPopExt {
-			w.ownTable(tableExts)
-		}
+	if _, ok := w.helper_[helperPushRef]; ok {
+		w.helper(helperPopRef)
+		w.ownTable(tableRefs)
 	}
+	if _, ok := w.helper_[helperPushExt]; ok {
+		w.helper(helperPopExt)
+		w.ownTable(tableExts)
+	}
+}
+
+// reseatBody copies the active segments into their tables again, from the table of functions: engines give the
+// entries of each segment references of their own.
+func (w *mainEnv) reseatBody() *emitter {
+	e := &emitter{env: w}
+	for k := range w.p.mod.Elements {
+		s := &w.p.mod.Elements[k]
+		if s.Mode != wasm.Active || !w.p.laidOut(uint32(k)) {
+			continue
+		}
+		e.op(s.Offset.Op)
+		if s.Offset.Op == wasm.OpGlobalGet {
+			e.out = wasm.AppendUnsigned(e.out, s.Offset.Bits)
+		} else {
+			e.out = wasm.AppendSigned(e.out, int64(int32(s.Offset.Bits)))
+		}
+		e.i32(w.p.segmentAt(uint32(k)))
+		e.i32(uint32(len(s.Init)))
+		e.opIndex(wasm.OpTableCopy, s.Table)
+		e.out = wasm.AppendUnsigned(e.out, uint64(w.ownTable(tableFuncs)))
+	}
+	return e
 }
 
 // segmentHelpers adds functions beyond the numbered helpers: access to tables for the host, and memory.init for
@@ -269,6 +281,21 @@ func (w *mainEnv) segmentHelpers(out *wasm.Module) {
 	next := func(name string, t wasm.FuncType, e *emitter) {
 		w.export(name, wasm.FuncKind, uint32(w.p.imported+1+len(out.Funcs)))
 		w.define(out, t, e)
+	}
+	if w.p.uses.refsMove {
+		next("reseat", wasm.FuncType{}, w.reseatBody())
+	}
+	for i, g := range w.p.globals {
+		if !g.Mutable || g.Type != wasm.V128 {
+			continue // the host can read and write the others itself
+		}
+		v := []wasm.ValType{wasm.V128}
+		get, set := &emitter{env: w}, &emitter{env: w}
+		get.opIndex(wasm.OpGlobalGet, uint32(i))
+		next(fmt.Sprintf("gget%d", i), wasm.FuncType{Results: v}, get)
+		set.localOp(wasm.OpLocalGet, 0)
+		set.opIndex(wasm.OpGlobalSet, uint32(i))
+		next(fmt.Sprintf("gset%d", i), wasm.FuncType{Params: v}, set)
 	}
 	type table struct {
 		index uint32
@@ -323,11 +350,11 @@ func (w *mainEnv) layout(points uint32) Layout {
 	p := w.p
 	l := Layout{Version: PassVersion, Options: p.Options, Funcs: p.Funcs, Indirect: p.IndirectUnwinds, Refs: p.takenByRef,
 		MaxFrame: p.maxFrame + trailerSize, Points: points, Tables: w.saved(), Start: p.mod.Start != nil,
-		Memory:  len(p.mod.Memories) > 0 || p.mod.Imported(wasm.MemoryKind) > 0,
-		Written: p.uses.tableWritten, Dropped: p.uses.dataDropped, DataUsed: p.uses.dataUsed, ElemUsed: p.uses.elemUsed}
+		Memory:   len(p.mod.Memories) > 0 || p.mod.Imported(wasm.MemoryKind) > 0,
+		RefsMove: p.uses.refsMove, Written: p.uses.tableWritten, Dropped: p.uses.dataDropped, DataUsed: p.uses.dataUsed, ElemUsed: p.uses.elemUsed}
 	for i, g := range p.globals {
 		if g.Mutable {
-			l.Globals = append(l.Globals, GlobalSlot{fmt.Sprintf("%sg%d", ownPrefix, i), g.Type})
+			l.Globals = append(l.Globals, GlobalSlot{fmt.Sprintf("g%d", i), g.Type})
 		}
 	}
 	l.Globals = append(l.Globals, w.slots...)

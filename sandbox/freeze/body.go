@@ -31,8 +31,8 @@ type value struct {
 	nth  int16
 }
 
-// control is a construct being read.
-type control struct {
+// construct is a block, loop, if or function being read.
+type construct struct {
 	opener int32 // index of the block, loop or if; -1 for the function
 	base   int32 // height of the stack below its parameters
 	typ    wasm.FuncType
@@ -56,7 +56,7 @@ type function struct {
 
 	// while reading
 	stack  []value
-	ctl    []control
+	ctl    []construct
 	marked int // operands below this height are already spilled
 	flows  flows
 }
@@ -148,7 +148,7 @@ func (f *function) read() (err error) {
 	}()
 	unwinds := f.p.Funcs[f.index-f.p.imported].Unwinds
 	f.ins = make([]ins, 0, len(f.code.Body)/2)
-	f.ctl = append(f.ctl, control{opener: -1, typ: wasm.FuncType{Results: f.typ.Results}})
+	f.ctl = append(f.ctl, construct{opener: -1, typ: wasm.FuncType{Results: f.typ.Results}})
 	if f.p.Funcs[f.index-f.p.imported].EntryPoll {
 		f.addPoint(pointEntry, -1, 0)
 	}
@@ -260,7 +260,7 @@ func (f *function) top(k int) value {
 }
 
 // target is the construct that a branch of a depth leads to.
-func (f *function) target(depth uint32) *control {
+func (f *function) target(depth uint32) *construct {
 	if int64(depth) >= int64(len(f.ctl)) {
 		panic(errInvalid("branch out of the function"))
 	}
@@ -345,7 +345,7 @@ func (f *function) open(at int32) {
 		panic(errInvalid("too few operands"))
 	}
 	i.height = int32(base)
-	c := control{opener: at, base: int32(base), typ: t}
+	c := construct{opener: at, base: int32(base), typ: t}
 	switch i.op {
 	case wasm.OpIf:
 		c.params = append(c.params, f.stack[base:]...)
@@ -388,7 +388,7 @@ func (f *function) close(at int32) {
 }
 
 // arity is how many values a branch to c carries.
-func (f *function) arity(c *control) int {
+func (f *function) arity(c *construct) int {
 	if c.opener >= 0 && f.ins[c.opener].op == wasm.OpLoop {
 		return len(c.typ.Params)
 	}

@@ -334,7 +334,31 @@ func (p *plan) segmentAt(segment uint32) uint32 {
 	return at
 }
 
+// laidOut says which segments stand in the table of functions: those that code copies from, and, where
+// references move, those that fill tables, so that every reference in a table is one that can be told.
 func (p *plan) laidOut(segment uint32) bool {
 	e := &p.mod.Elements[segment]
-	return e.Mode == wasm.Passive && e.Type == wasm.FuncRef && p.uses.elemUsed[segment]
+	return e.Type == wasm.FuncRef && (e.Mode == wasm.Passive && p.uses.elemUsed[segment] || e.Mode == wasm.Active && p.uses.refsMove)
+}
+
+// refPositions gives the function at each position of the table of functions; -1 where there is none or it is
+// not known.
+func (p *plan) refPositions() []int32 {
+	var out []int32
+	for _, f := range p.takenByRef {
+		out = append(out, int32(f))
+	}
+	for k := range p.mod.Elements {
+		if !p.laidOut(uint32(k)) {
+			continue
+		}
+		for _, x := range p.mod.Elements[k].Init {
+			f := int32(-1)
+			if x.Op == wasm.OpRefFunc {
+				f = int32(x.Bits)
+			}
+			out = append(out, f)
+		}
+	}
+	return out
 }

@@ -180,7 +180,7 @@ func (w *mainEnv) dropped(k dropKey) uint32 {
 		}
 		i = w.addGlobal(name, wasm.I32, uint64(left))
 		w.drops[k] = i
-		w.slots = append(w.slots, GlobalSlot{ownPrefix + name, wasm.I32})
+		w.slots = append(w.slots, GlobalSlot{name, wasm.I32})
 	}
 	return i
 }

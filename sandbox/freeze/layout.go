@@ -28,12 +28,14 @@ type Layout struct {
 	Start bool
 	// RefStacks says which stacks of references the frames need: function references, external ones.
 	RefStacks [2]bool
+	// RefsMove says that function references are more than entries of tables that never change.
+	RefsMove bool
 	// Written, Dropped, DataUsed and ElemUsed say which tables are written, data segments dropped or used, and
 	// element segments used, by index.
 	Written, Dropped, DataUsed, ElemUsed []bool
 }
 
-// GlobalSlot is a global to be saved: the name it is exported by, and its type.
+// GlobalSlot is a global to be saved: the name it is exported by, after the pass's prefix, and its type.
 type GlobalSlot struct {
 	Name string
 	Type wasm.ValType
@@ -68,7 +70,7 @@ func Load(original, instrumented []byte, l Layout) (*Program, error) {
 	}
 	p := &plan{Options: l.Options, Funcs: l.Funcs, IndirectUnwinds: l.Indirect, mod: m, imported: m.Imported(wasm.FuncKind),
 		funcTypes: m.FuncTypeIndices(), tables: m.TableTypes(), globals: m.GlobalTypes(), takenByRef: l.Refs,
-		uses: moduleUses{l.Written, l.Dropped, l.DataUsed, l.ElemUsed}}
+		uses: moduleUses{l.Written, l.Dropped, l.DataUsed, l.ElemUsed, l.RefsMove}}
 	if len(l.Funcs) != len(m.Funcs) || len(l.Indirect) != len(m.Types) || len(l.Written) != len(p.tables) ||
 		len(l.Dropped) != len(m.Data) || len(l.DataUsed) != len(m.Data) || len(l.ElemUsed) != len(m.Elements) {
 		return nil, fmt.Errorf("the layout is of another module")

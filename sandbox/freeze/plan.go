@@ -2,6 +2,7 @@ package freeze
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"godwit/sandbox/wasm"
@@ -39,6 +40,7 @@ type moduleUses struct {
 	dataDropped  []bool // per data segment: has a data.drop
 	dataUsed     []bool // per data segment: has a memory.init
 	elemUsed     []bool // per element segment: has a table.init
+	refsMove     bool   // function references are more than entries of tables that never change
 }
 
 func (p *plan) unwinds(f int) bool { return f >= p.imported && p.Funcs[f-p.imported].Unwinds }
@@ -85,7 +87,8 @@ func newPlan(m *wasm.Module, o Options) (*plan, error) {
 			return nil, refuse(nil, 0, "function of type %d of %d", t, len(m.Types))
 		}
 	}
-	p.uses = moduleUses{make([]bool, len(p.tables)), make([]bool, len(m.Data)), make([]bool, len(m.Data)), make([]bool, len(m.Elements))}
+	p.uses = moduleUses{make([]bool, len(p.tables)), make([]bool, len(m.Data)), make([]bool, len(m.Data)), make([]bool, len(m.Elements)), false}
+	p.uses.refsMove = p.refTypes()
 	g, err := p.readCalls()
 	if err != nil {
 		return nil, err
@@ -95,6 +98,21 @@ func newPlan(m *wasm.Module, o Options) (*plan, error) {
 	p.findUnwinding(g)
 	p.collectRefs(g)
 	return p, nil
+}
+
+// refTypes reports whether function references are passed or kept in variables.
+func (p *plan) refTypes() bool {
+	for _, g := range p.globals {
+		if g.Mutable && g.Type == wasm.FuncRef {
+			return true
+		}
+	}
+	for _, t := range p.mod.Types {
+		if slices.Contains(t.Params, wasm.FuncRef) || slices.Contains(t.Results, wasm.FuncRef) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *plan) checkNames() error {
@@ -160,6 +178,7 @@ func (p *plan) readFuncCalls(g *callGraph, i int) error {
 		case wasm.OpRefFunc:
 			if int(in.A) < len(g.taken) {
 				g.taken[in.A] = true
+				p.uses.refsMove = true
 			}
 		default:
 			p.noteUse(&in)
@@ -188,6 +207,10 @@ func staticCost(op wasm.Opcode) uint32 {
 
 func (p *plan) noteUse(in *wasm.Instr) {
 	u := &p.uses
+	switch in.Op {
+	case wasm.OpTableGet, wasm.OpTableSet, wasm.OpTableGrow, wasm.OpTableFill, wasm.OpTableCopy, wasm.OpTableInit:
+		u.refsMove = true
+	}
 	mark := func(s []bool, i uint32) {
 		if int(i) < len(s) {
 			s[i] = true
