@@ -99,7 +99,7 @@ func (m *Machine) grant() {
 	if p.quantum == 0 {
 		p.quantum, q = firstQuantum, firstQuantum
 	}
-	if m.cfg.TortureEvery > 0 {
+	if m.tortured() {
 		q = 0
 	}
 	used := p.granted - left
@@ -116,7 +116,7 @@ func (m *Machine) grant() {
 // adapt sets the next quantum from how long the last one took.
 func (m *Machine) adapt(took time.Duration) {
 	p := &m.pace
-	if p.quantum == 0 || m.cfg.TortureEvery > 0 {
+	if p.quantum == 0 || m.tortured() {
 		return
 	}
 	want := float64(p.quantum) * float64(m.cfg.Slice) / math.Max(float64(took), 1)
@@ -159,7 +159,7 @@ func (m *Machine) atPoll(ctx context.Context) {
 		m.obey(ctx, took)
 	}
 	unwind := m.wantsUnwind()
-	if m.cfg.TortureEvery > 0 {
+	if m.tortured() {
 		m.pace.polls++
 		unwind = unwind || m.pace.polls%m.cfg.TortureEvery == 0
 	}
@@ -171,6 +171,10 @@ func (m *Machine) atPoll(ctx context.Context) {
 		c.set(func(c *control) { c.freeze, c.inside, c.stopAt, c.err = false, nil, 0, ErrNoRoom })
 	}
 	m.grant()
+}
+
+func (m *Machine) tortured() bool {
+	return m.cfg.TortureEvery > 0 && (m.cfg.TortureMost == 0 || m.stats.Unwinds < m.cfg.TortureMost)
 }
 
 func (m *Machine) wantsUnwind() bool {

@@ -32,6 +32,8 @@ type Config struct {
 	Slice time.Duration
 	// TortureEvery unwinds and rewinds the guest in place at every n-th poll, for tests. 0 means never.
 	TortureEvery int
+	// TortureMost ends the torture after so many times. 0 means no limit.
+	TortureMost int
 	// MaxFuel kills the guest that used more. 0 means no limit.
 	MaxFuel uint64
 }

@@ -136,7 +136,7 @@ func (r frozenRunner) instantiate(b []byte, name string) (instance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("instrumented module: %w", err)
 	}
-	m, err := r.host.Instantiate(ctx, prog, compiled, freeze.Config{Name: name, TortureEvery: r.torture})
+	m, err := r.host.Instantiate(ctx, prog, compiled, freeze.Config{Name: name, TortureEvery: r.torture, TortureMost: 1500})
 	if err != nil {
 		return nil, err
 	}
