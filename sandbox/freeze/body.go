@@ -52,6 +52,7 @@ type function struct {
 	temps   map[temp]uint32 // temporaries by what they hold, as indices of locals
 	tempAt  []wasm.ValType  // types of the locals after the original ones
 	loops   map[int32]*loop
+	jumps   map[int32]jump // of dispatching loops, by instruction
 	hasNaNs bool
 
 	// while reading
@@ -83,8 +84,10 @@ type loop struct {
 	cost     uint64
 	branches int  // br and br_if to it
 	atHead   bool // the poll stands at the head, not before each branch back
-	live     []uint64
-	point    int32
+	// dispatches says that branches back charge and the head only tests.
+	dispatches bool
+	live       []uint64
+	point      int32
 }
 
 // maxBackEdges is how many branches back a loop may have before its poll moves to the head: a poll is

@@ -1,6 +1,10 @@
 package freeze
 
-import "godwit/sandbox/wasm"
+import (
+	"os"
+
+	"godwit/sandbox/wasm"
+)
 
 // costLoops sums up what one turn of each loop costs, without the loops in it.
 func (f *function) costLoops() {
@@ -28,22 +32,27 @@ func (f *function) costLoops() {
 		if inner == nil {
 			continue
 		}
-		c := uint64(staticCost(i.op))
-		if i.op == wasm.OpCall {
-			if k := int(i.a) - f.p.imported; k >= 0 {
-				c += uint64(f.p.Funcs[k].Cost)
-			} else {
-				c += costImport
-			}
-		}
-		inner.cost = min(inner.cost+c, maxCost)
+		inner.cost = min(inner.cost+f.cost(i), maxCost)
 	}
+	f.threadJumps()
 	for _, l := range f.loops {
-		l.atHead = l.atHead || l.branches > maxBackEdges
+		l.atHead = l.atHead || !l.dispatches && (l.branches > maxBackEdges || os.Getenv("ATHEAD") != "")
 	}
 }
 
-// begin prepares an emitter for a whole function, whose own label is the outermost.
+// cost is what an instruction is charged, with what it calls.
+func (f *function) cost(i *ins) uint64 {
+	c := uint64(staticCost(i.op))
+	if i.op == wasm.OpCall {
+		if k := int(i.a) - f.p.imported; k >= 0 {
+			return c + uint64(f.p.Funcs[k].Cost)
+		}
+		return c + costImport
+	}
+	return c
+}
+
+// newEmitter prepares an emitter for a whole function, whose own label is the outermost.
 func newEmitter(f *function, v env) *emitter {
 	return &emitter{f: f, env: v, out: make([]byte, 0, len(f.code.Body)*5/4+16), labels: []int32{0}, openers: []int32{-1}, depth: 1}
 }
@@ -109,13 +118,16 @@ func (e *emitter) instr(at int32) {
 		e.after(at)
 		if l := e.f.loops[at]; l.atHead {
 			e.poll(l.cost, l.point)
+		} else if l.dispatches {
+			e.getOwn(globalFuel)
+			e.test(l.point)
 		}
 		return
 	case wasm.OpEnd:
 		e.end()
 		e.leave()
 	case wasm.OpBr, wasm.OpBrIf:
-		e.jump(i)
+		e.jump(at)
 	case wasm.OpBrTable:
 		e.opIndex(i.op, i.a-1)
 		for _, l := range e.f.labels[i.els : i.els+int32(i.a)] {
@@ -143,8 +155,10 @@ func (e *emitter) instr(at int32) {
 }
 
 // jump writes a br or br_if, with the poll if it leads back to a loop that polls there.
-func (e *emitter) jump(i *ins) {
-	opener := e.openers[len(e.openers)-1-int(i.a)]
+func (e *emitter) jump(at int32) {
+	i := &e.f.ins[at]
+	place := len(e.openers) - 1 - int(i.a)
+	opener := e.openers[place]
 	var l *loop
 	if opener >= 0 && e.f.ins[opener].op == wasm.OpLoop {
 		l = e.f.loops[opener]
@@ -153,10 +167,21 @@ func (e *emitter) jump(i *ins) {
 		e.opIndex(i.op, e.branch(i.a))
 		return
 	}
+	cost := l.cost
+	if j, ok := e.f.jumps[at]; ok {
+		if cost = j.cost; cost == 0 {
+			e.opIndex(i.op, e.branch(i.a))
+			return
+		}
+	}
 	if i.op == wasm.OpBrIf {
 		e.open(wasm.OpIf, wasm.BlockVoid)
 	}
-	e.poll(l.cost, l.point)
+	if l.dispatches {
+		e.charge(cost, false)
+	} else {
+		e.poll(cost, l.point)
+	}
 	e.opIndex(wasm.OpBr, e.branch(i.a))
 	if i.op == wasm.OpBrIf {
 		e.end()
