@@ -11,7 +11,7 @@ func (f *function) costLoops() {
 	if len(f.loops) == 0 {
 		return
 	}
-	var open []*loop // nil for a block or if
+	var open []*loop
 	var inner *loop
 	for at := range f.ins {
 		i := &f.ins[at]
@@ -19,8 +19,11 @@ func (f *function) costLoops() {
 		case wasm.OpBlock, wasm.OpIf, wasm.OpLoop:
 			open = append(open, inner)
 			if i.op == wasm.OpLoop {
+				if inner != nil {
+					inner.leaf = false
+				}
 				inner = f.loops[int32(at)]
-				inner.cost = 1
+				inner.cost, inner.leaf = 1, true
 			}
 			continue
 		case wasm.OpEnd:
@@ -32,11 +35,15 @@ func (f *function) costLoops() {
 		if inner == nil {
 			continue
 		}
+		if i.op == wasm.OpCall || i.op == wasm.OpCallIndirect {
+			inner.leaf = false
+		}
 		inner.cost = min(inner.cost+f.cost(i), maxCost)
 	}
 	f.threadJumps()
 	for _, l := range f.loops {
-		l.atHead = l.atHead || !l.dispatches && (l.branches > maxBackEdges || os.Getenv("ATHEAD") != "")
+		l.atHead = l.atHead || !l.dispatches && (l.branches > maxBackEdges)
+		l.leaf = l.leaf && !l.atHead && !l.dispatches && os.Getenv("NOLEAF") == ""
 	}
 }
 
@@ -113,6 +120,10 @@ func (e *emitter) instr(at int32) {
 		e.enter(at)
 		return
 	case wasm.OpLoop:
+		if e.f.loops[at].leaf {
+			e.leafLoop(at)
+			return
+		}
 		e.open(i.op, e.blockType(i.block))
 		e.enter(at)
 		e.after(at)
@@ -126,6 +137,9 @@ func (e *emitter) instr(at int32) {
 	case wasm.OpEnd:
 		e.end()
 		e.leave()
+		if o := i.match; o >= 0 && e.f.ins[o].op == wasm.OpLoop && e.f.loops[o].leaf {
+			e.leafYield(o)
+		}
 	case wasm.OpBr, wasm.OpBrIf:
 		e.jump(at)
 	case wasm.OpBrTable:
@@ -179,6 +193,11 @@ func (e *emitter) jump(at int32) {
 	}
 	if l.dispatches {
 		e.charge(cost, false)
+	} else if l.leaf {
+		e.charge(cost, true)
+		e.i64(0)
+		e.op(wasm.OpI64LtS)
+		e.opIndex(wasm.OpBrIf, e.branch(i.a)+1)
 	} else {
 		e.poll(cost, l.point)
 	}
@@ -186,6 +205,30 @@ func (e *emitter) jump(at int32) {
 	if i.op == wasm.OpBrIf {
 		e.end()
 	}
+}
+
+// leafLoop opens an innermost loop, in constructs for its yield:
+//
+//	block done; loop again; block yield; loop ... br_if yield ... end; br done; end; call yield; br again; end; end
+func (e *emitter) leafLoop(at int32) {
+	i := &e.f.ins[at]
+	e.open(wasm.OpBlock, e.results(e.f.blockType(at).Results))
+	e.open(wasm.OpLoop, wasm.BlockVoid)
+	e.open(wasm.OpBlock, wasm.BlockVoid)
+	e.open(wasm.OpLoop, e.blockType(i.block))
+	e.enter(at)
+}
+
+// leafYield closes what leafLoop opened around the loop.
+func (e *emitter) leafYield(at int32) {
+	e.opIndex(wasm.OpBr, 2)
+	e.end()
+	e.call(helperYield)
+	e.checkUnwind(e.f.loops[at].point)
+	e.opIndex(wasm.OpBr, 0)
+	e.end()
+	e.op(wasm.OpUnreachable)
+	e.end()
 }
 
 // after canonicalises an instruction's result and keeps results in temporaries where that was asked for.
