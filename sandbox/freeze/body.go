@@ -86,9 +86,6 @@ type loop struct {
 	atHead   bool // the poll stands at the head, not before each branch back
 	// dispatches says that branches back charge and the head only tests.
 	dispatches bool
-	// leaf says that there is neither a loop nor a call in it: the yield is put outside of it, so that what a call
-	// may change (the memory's place, globals) does not change in the loop.
-	leaf bool
 	live       []uint64
 	point      int32
 }

@@ -1,10 +1,6 @@
 package freeze
 
-import (
-	"os"
-
-	"godwit/sandbox/wasm"
-)
+import "godwit/sandbox/wasm"
 
 // costLoops sums up what one turn of each loop costs, without the loops in it.
 func (f *function) costLoops() {
@@ -19,11 +15,8 @@ func (f *function) costLoops() {
 		case wasm.OpBlock, wasm.OpIf, wasm.OpLoop:
 			open = append(open, inner)
 			if i.op == wasm.OpLoop {
-				if inner != nil {
-					inner.leaf = false
-				}
 				inner = f.loops[int32(at)]
-				inner.cost, inner.leaf = 1, true
+				inner.cost = 1
 			}
 			continue
 		case wasm.OpEnd:
@@ -35,15 +28,11 @@ func (f *function) costLoops() {
 		if inner == nil {
 			continue
 		}
-		if i.op == wasm.OpCall || i.op == wasm.OpCallIndirect {
-			inner.leaf = false
-		}
 		inner.cost = min(inner.cost+f.cost(i), maxCost)
 	}
 	f.threadJumps()
 	for _, l := range f.loops {
-		l.atHead = l.atHead || !l.dispatches && (l.branches > maxBackEdges)
-		l.leaf = l.leaf && !l.atHead && !l.dispatches && os.Getenv("NOLEAF") == ""
+		l.atHead = l.atHead || !l.dispatches && l.branches > maxBackEdges
 	}
 }
 
@@ -120,25 +109,21 @@ func (e *emitter) instr(at int32) {
 		e.enter(at)
 		return
 	case wasm.OpLoop:
-		if e.f.loops[at].leaf {
-			e.leafLoop(at)
+		l := e.f.loops[at]
+		if !l.atHead {
+			e.openLoop(at)
 			return
 		}
 		e.open(i.op, e.blockType(i.block))
 		e.enter(at)
 		e.after(at)
-		if l := e.f.loops[at]; l.atHead {
-			e.poll(l.cost, l.point)
-		} else if l.dispatches {
-			e.getOwn(globalFuel)
-			e.test(l.point)
-		}
+		e.poll(l.cost, l.point)
 		return
 	case wasm.OpEnd:
 		e.end()
 		e.leave()
-		if o := i.match; o >= 0 && e.f.ins[o].op == wasm.OpLoop && e.f.loops[o].leaf {
-			e.leafYield(o)
+		if o := i.match; o >= 0 && e.f.ins[o].op == wasm.OpLoop && !e.f.loops[o].atHead {
+			e.closeLoop(o)
 		}
 	case wasm.OpBr, wasm.OpBrIf:
 		e.jump(at)
@@ -168,7 +153,7 @@ func (e *emitter) instr(at int32) {
 	e.after(at)
 }
 
-// jump writes a br or br_if, with the poll if it leads back to a loop that polls there.
+// jump writes a br or br_if, with the charge if it leads back to a loop that charges there.
 func (e *emitter) jump(at int32) {
 	i := &e.f.ins[at]
 	place := len(e.openers) - 1 - int(i.a)
@@ -191,15 +176,16 @@ func (e *emitter) jump(at int32) {
 	if i.op == wasm.OpBrIf {
 		e.open(wasm.OpIf, wasm.BlockVoid)
 	}
-	if l.dispatches {
+	switch {
+	case l.dispatches:
 		e.charge(cost, false)
-	} else if l.leaf {
+	case place < e.resumed: // the rest of a turn: the loop is yet to be opened
+		e.poll(cost, l.point)
+	default:
 		e.charge(cost, true)
 		e.i64(0)
 		e.op(wasm.OpI64LtS)
 		e.opIndex(wasm.OpBrIf, e.branch(i.a)+1)
-	} else {
-		e.poll(cost, l.point)
 	}
 	e.opIndex(wasm.OpBr, e.branch(i.a))
 	if i.op == wasm.OpBrIf {
@@ -207,20 +193,27 @@ func (e *emitter) jump(at int32) {
 	}
 }
 
-// leafLoop opens an innermost loop, in constructs for its yield:
+// openLoop opens a loop that polls at its branches back, in constructs for its yield. The call stands outside of the
+// loop, so that engines do not expect what a call may change (the memory's place, globals) to change in it:
 //
 //	block done; loop again; block yield; loop ... br_if yield ... end; br done; end; call yield; br again; end; end
-func (e *emitter) leafLoop(at int32) {
+func (e *emitter) openLoop(at int32) {
 	i := &e.f.ins[at]
 	e.open(wasm.OpBlock, e.results(e.f.blockType(at).Results))
 	e.open(wasm.OpLoop, wasm.BlockVoid)
 	e.open(wasm.OpBlock, wasm.BlockVoid)
 	e.open(wasm.OpLoop, e.blockType(i.block))
 	e.enter(at)
+	if e.f.loops[at].dispatches {
+		e.getOwn(globalFuel)
+		e.i64(0)
+		e.op(wasm.OpI64LtS)
+		e.opIndex(wasm.OpBrIf, 1)
+	}
 }
 
-// leafYield closes what leafLoop opened around the loop.
-func (e *emitter) leafYield(at int32) {
+// closeLoop closes what openLoop opened around the loop.
+func (e *emitter) closeLoop(at int32) {
 	e.opIndex(wasm.OpBr, 2)
 	e.end()
 	e.call(helperYield)

@@ -91,6 +91,7 @@ type emitter struct {
 	labels  []int32
 	openers []int32 // and the instruction that opened it, -1 for the function
 	depth   int32
+	resumed int // how many of the open constructs, from the outside, hold the rest of what was left
 	err     error
 }
 
@@ -279,11 +280,6 @@ func (e *emitter) charge(cost uint64, want bool) {
 // poll writes a safe point's charge and, if the fuel is used up, the call of the host.
 func (e *emitter) poll(cost uint64, point int32) {
 	e.charge(cost, true)
-	e.test(point)
-}
-
-// test yields if the fuel on the stack is negative.
-func (e *emitter) test(point int32) {
 	e.i64(0)
 	e.op(wasm.OpI64LtS)
 	e.open(wasm.OpIf, wasm.BlockVoid)

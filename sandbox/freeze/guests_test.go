@@ -33,7 +33,7 @@ var guests = []guest{
 	{"c-matmul", "matmul.c", []string{"24", "2"}, []string{"300", "6"}},
 	{"c-sha256", "sha256.c", []string{"40"}, []string{"400000"}},
 	{"c-mixed", "mixed.c", []string{"100", "2"}, []string{"20000", "14"}},
-	{"go-nqueens", "go", []string{"nqueens", "6"}, []string{"nqueens", "12"}},
+	{"go-nqueens", "go", []string{"nqueens", "6"}, []string{"nqueens", "13"}},
 	{"go-primes", "go", []string{"primes", "1000"}, []string{"primes", "1500000"}},
 	{"go-matmul", "go", []string{"matmul", "12", "2"}, []string{"matmul", "300", "4"}},
 	{"go-sha256", "go", []string{"sha256", "50"}, []string{"sha256", "300000"}},

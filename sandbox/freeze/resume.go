@@ -51,6 +51,7 @@ func (e *emitter) resume(point int32) wasm.Code {
 		}
 		e.enter(l.opener)
 	}
+	e.resumed = len(e.openers)
 	next := e.atPoint(point, height)
 	for k := len(levels) - 1; k >= 0; k-- {
 		next = e.rest(levels[k], next)
@@ -100,6 +101,7 @@ func (e *emitter) rest(l level, next int32) int32 {
 	}
 	e.code(next, end)
 	e.leave()
+	e.resumed = len(e.openers)
 	if i.op == wasm.OpLoop {
 		e.opIndex(wasm.OpBr, 1)
 		e.end()
