@@ -1,0 +1,271 @@
+package freeze
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io"
+	"runtime"
+	"sync"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/klauspost/compress/zstd"
+)
+
+// A checkpoint is a manifest and pages. The manifest holds the state but for the memory, and for each page of the
+// memory the SHA-256 of its 64 KiB; a page of zeros is left out. Pages are stored by hash, compressed, so that
+// what did not change since an earlier checkpoint is not stored or sent again.
+
+// CheckpointVersion is the version of the format.
+const CheckpointVersion = 1
+
+// Limits on what is loaded.
+const (
+	// MaxManifest bounds an encoded manifest: 65536 pages of 36 bytes, and frames.
+	MaxManifest = 64 << 20
+	maxPages    = 1 << 16
+)
+
+// Hash is a SHA-256: the digest in the raw CID of what it names.
+type Hash = [sha256.Size]byte
+
+// Manifest describes a checkpoint. It is encoded as canonical CBOR behind a short header.
+type Manifest struct {
+	Format int    `cbor:"1,keyasint"`
+	Pass   int    `cbor:"2,keyasint"` // PassVersion
+	Module Hash   `cbor:"3,keyasint"` // of the original module
+	NaNs   bool   `cbor:"4,keyasint"` // Options.KeepNaNs
+	State  State  `cbor:"5,keyasint"`
+	Pages  []Page `cbor:"6,keyasint"` // ascending; those left out are zero
+	System []byte `cbor:"7,keyasint"` // state of the guest's system interface; opaque here
+}
+
+// Page is one page of memory.
+type Page struct {
+	_      struct{} `cbor:",toarray"`
+	Number uint32
+	Hash   Hash
+}
+
+// ErrCheckpoint is wrapped by errors about checkpoints that are damaged, forged or do not belong to the program.
+var ErrCheckpoint = errors.New("checkpoint refused")
+
+var (
+	checkpointMagic = []byte("GWCK\x01")
+	encMode         = must(cbor.CoreDetEncOptions().EncMode())
+	decMode         = must(cbor.DecOptions{MaxArrayElements: 1 << 24, MaxNestedLevels: 8, DupMapKey: cbor.DupMapKeyEnforcedAPF,
+		ExtraReturnErrors: cbor.ExtraDecErrorUnknownField, IndefLength: cbor.IndefLengthForbidden}.DecMode())
+)
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// Encode gives the manifest's bytes: the same for the same state on every machine.
+func (m *Manifest) Encode() ([]byte, error) {
+	body, err := encMode.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("encode checkpoint: %w", err)
+	}
+	b := binary.BigEndian.AppendUint32(bytes.Clone(checkpointMagic), uint32(len(body)))
+	b = append(b, body...)
+	sum := sha256.Sum256(b)
+	return append(b, sum[:]...), nil
+}
+
+// Hash is the hash of the whole state: memory, globals, tables, stack, fuel and System. It is the same on every
+// engine and architecture, and however often the guest moved.
+func (m *Manifest) Hash() (Hash, error) {
+	b, err := m.Encode()
+	return sha256.Sum256(b), err
+}
+
+// DecodeManifest reads a manifest and checks all of it that can be checked without the program. Errors wrap
+// ErrCheckpoint.
+func DecodeManifest(b []byte) (*Manifest, error) {
+	m, err := decodeManifest(b)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCheckpoint, err)
+	}
+	return m, nil
+}
+
+func decodeManifest(b []byte) (*Manifest, error) {
+	head := len(checkpointMagic) + 4
+	if len(b) < head+sha256.Size || !bytes.HasPrefix(b, checkpointMagic) {
+		return nil, errors.New("not a checkpoint of this format")
+	}
+	if len(b) > MaxManifest {
+		return nil, fmt.Errorf("%d bytes are more than the limit of %d", len(b), MaxManifest)
+	}
+	n := binary.BigEndian.Uint32(b[len(checkpointMagic):])
+	if uint64(n) != uint64(len(b)-head-sha256.Size) {
+		return nil, errors.New("it is cut short or has something after its end")
+	}
+	if sum := sha256.Sum256(b[:len(b)-sha256.Size]); !bytes.Equal(sum[:], b[len(b)-sha256.Size:]) {
+		return nil, errors.New("it is damaged: its checksum does not fit")
+	}
+	var m Manifest
+	if err := decMode.Unmarshal(b[head:len(b)-sha256.Size], &m); err != nil {
+		return nil, err
+	}
+	if m.Format != CheckpointVersion {
+		return nil, fmt.Errorf("format %d, this program reads format %d", m.Format, CheckpointVersion)
+	}
+	if m.State.Pages > maxPages || len(m.Pages) > int(m.State.Pages) {
+		return nil, fmt.Errorf("%d pages stored for a memory of %d", len(m.Pages), m.State.Pages)
+	}
+	next := uint32(0)
+	for _, p := range m.Pages {
+		if p.Number < next || p.Number >= m.State.Pages {
+			return nil, fmt.Errorf("page %d is out of order or outside the memory of %d", p.Number, m.State.Pages)
+		}
+		next = p.Number + 1
+	}
+	return &m, nil
+}
+
+// Fits reports why a checkpoint cannot be thawed with a program made from the module with this hash.
+func (m *Manifest) Fits(p *Program, module Hash) error {
+	switch {
+	case m.Pass != PassVersion:
+		return fmt.Errorf("%w: made by pass version %d, this is version %d", ErrCheckpoint, m.Pass, PassVersion)
+	case m.Module != module:
+		return fmt.Errorf("%w: of module %x, not %x", ErrCheckpoint, m.Module[:8], module[:8])
+	case m.NaNs != p.Layout.Options.KeepNaNs:
+		return fmt.Errorf("%w: made with the other option for NaNs", ErrCheckpoint)
+	}
+	if err := p.Check(&m.State); err != nil {
+		return fmt.Errorf("%w: %w", ErrCheckpoint, err)
+	}
+	return nil
+}
+
+// Recorder makes checkpoints of one guest, one after another. It remembers what the memory's pages were, so that a
+// later checkpoint compresses and stores only those that changed.
+type Recorder struct {
+	Module Hash // of the original module
+
+	seed maphash.Seed
+	seen []seenPage
+}
+
+// seenPage is a page at the last checkpoint. sum tells cheaply whether it changed: it is keyed by a secret, so that
+// a guest cannot make a page that collides.
+type seenPage struct {
+	sum   uint64
+	hash  Hash
+	zero  bool
+	known bool
+}
+
+// Record gives the manifest of a checkpoint and calls store, in any order and from several goroutines, with each
+// page that the last checkpoint did not have. page is only valid during the call; Compress makes a block of it.
+func (r *Recorder) Record(s *State, memory, system []byte, keepNaNs bool, store func(h Hash, page []byte) error) (*Manifest, error) {
+	if r.seen == nil {
+		r.seed = maphash.MakeSeed()
+	}
+	pages := len(memory) / pageSize
+	for len(r.seen) < pages {
+		r.seen = append(r.seen, seenPage{})
+	}
+	if err := r.scan(memory, pages, store); err != nil {
+		return nil, fmt.Errorf("record checkpoint: %w", err)
+	}
+	m := &Manifest{Format: CheckpointVersion, Pass: PassVersion, Module: r.Module, NaNs: keepNaNs, State: *s, System: system}
+	for n := range pages {
+		if p := &r.seen[n]; !p.zero {
+			m.Pages = append(m.Pages, Page{Number: uint32(n), Hash: p.hash})
+		}
+	}
+	return m, nil
+}
+
+// scan brings seen up to date, on as many cores as there are.
+func (r *Recorder) scan(memory []byte, pages int, store func(Hash, []byte) error) error {
+	workers := min(runtime.GOMAXPROCS(0), pages/64+1)
+	errs := make([]error, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for n := pages * w / workers; n < pages*(w+1)/workers && errs[w] == nil; n++ {
+				errs[w] = r.page(n, memory[n*pageSize:(n+1)*pageSize], store)
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+var zeroPage [pageSize]byte
+
+func (r *Recorder) page(n int, b []byte, store func(Hash, []byte) error) error {
+	p := &r.seen[n]
+	sum := maphash.Bytes(r.seed, b)
+	if p.known && p.sum == sum {
+		return nil
+	}
+	was := *p
+	*p = seenPage{sum: sum, known: true}
+	if b[0] == 0 && bytes.Equal(b, zeroPage[:]) {
+		p.zero = true
+		return nil
+	}
+	if p.hash = sha256.Sum256(b); was.known && !was.zero && was.hash == p.hash {
+		return nil
+	}
+	if err := store(p.hash, b); err != nil {
+		p.known = false // offer it again
+		return err
+	}
+	return nil
+}
+
+var (
+	pageEncoder = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)))
+	pageDecoder = must(zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(1<<20), zstd.WithDecoderMaxWindow(1<<20)))
+)
+
+// Compress makes the block in which a page is stored.
+func Compress(page []byte) []byte { return pageEncoder.EncodeAll(page, nil) }
+
+// Decompress gives the page in a block, which may be anything: it is checked against the hash.
+func Decompress(block []byte, h Hash) ([]byte, error) {
+	if len(block) > 2*pageSize {
+		return nil, fmt.Errorf("%w: a page of %d bytes compressed", ErrCheckpoint, len(block))
+	}
+	b, err := pageDecoder.DecodeAll(block, make([]byte, 0, pageSize))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: %w", ErrCheckpoint, err)
+	}
+	if len(b) != pageSize || sha256.Sum256(b) != h {
+		return nil, fmt.Errorf("%w: a page is not what its hash %x says", ErrCheckpoint, h[:8])
+	}
+	return b, nil
+}
+
+// Load gives Restore the memory of a checkpoint: block fetches the compressed page of a hash.
+func (m *Manifest) Load(block func(Hash) ([]byte, error)) func(put func(uint64, []byte) error) error {
+	return func(put func(uint64, []byte) error) error {
+		for _, p := range m.Pages {
+			b, err := block(p.Hash)
+			if err != nil {
+				return fmt.Errorf("page %d: %w", p.Number, err)
+			}
+			page, err := Decompress(b, p.Hash)
+			if err != nil {
+				return fmt.Errorf("page %d: %w", p.Number, err)
+			}
+			if err := put(uint64(p.Number)*pageSize, page); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}

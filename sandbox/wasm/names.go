@@ -1,0 +1,40 @@
+package wasm
+
+// FuncName finds the name of a function in the module's name section. It is "" if there is none or the
+// section is damaged: names serve messages only.
+func (m *Module) FuncName(index int) string {
+	for _, s := range m.Customs {
+		if s.Name != "name" {
+			continue
+		}
+		c := &cursor{b: s.Data}
+		for !c.done() {
+			id := c.byte()
+			body := c.take(int(c.u32()))
+			if id == 1 && c.err == nil {
+				return lookupName(body, index)
+			}
+		}
+	}
+	return ""
+}
+
+// nameLimit keeps a hostile name from filling a message.
+const nameLimit = 120
+
+func lookupName(b []byte, index int) string {
+	c := &cursor{b: b}
+	for range c.count(2) {
+		i, name := int(c.u32()), c.name()
+		if c.err != nil {
+			break
+		}
+		if i == index {
+			if len(name) > nameLimit {
+				name = name[:nameLimit] + "..."
+			}
+			return name
+		}
+	}
+	return ""
+}
