@@ -60,6 +60,19 @@ type lease struct {
 	stalled bool
 	fails   int
 	ending  *Ending // its result, while its outputs are fetched
+	// from is the checkpoint it was given to go on from; nil for none. saving
+	// is the fuel of the checkpoint being fetched from its worker; 0 for none.
+	from   *Checkpoint
+	saving uint64
+}
+
+// log is the lease as its task's row notes it, while it lives.
+func (l *lease) log() AttemptLog {
+	a := AttemptLog{Attempt: l.attempt, Worker: l.host.peer, Start: l.start, Reason: l.reason}
+	if l.from != nil {
+		a.From, a.Saved = l.from.Fuel, l.from.CPU
+	}
+	return a
 }
 
 // canExpire says whether the lease needs to hear from its worker. While its

@@ -176,12 +176,13 @@ func jobBlocks(id task.JobID, spec *task.Job) []task.CID {
 }
 
 // A fetching is a Fetch that was not answered: of a job's blocks, or of the
-// outputs of a lease's result.
+// outputs or a checkpoint of a lease.
 type fetching struct {
 	key   string
 	job   *job
 	have  []Range
-	lease *lease // nil when it is the job's
+	lease *lease      // nil when it is the job's
+	saved *Checkpoint // the lease's checkpoint, where that is fetched
 }
 
 func (c *Coordinator) fetch(f *fetching, cids []task.CID, holders []task.PeerID) {
@@ -195,6 +196,10 @@ func (c *Coordinator) fetched(ev Fetched) {
 		return
 	}
 	delete(c.fetches, ev.Key)
+	if f.saved != nil {
+		c.checkpointFetched(f, ev.Err)
+		return
+	}
 	if f.lease != nil {
 		c.outputsFetched(f.lease, ev.Err)
 		return

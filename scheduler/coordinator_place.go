@@ -88,7 +88,7 @@ func (c *Coordinator) post(l *lease) {
 	if m.place == nil {
 		m.place = &Place{Epoch: c.epoch, Holders: map[task.JobID][]task.PeerID{}}
 	}
-	m.place.Leases = append(m.place.Leases, Lease{Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL})
+	m.place.Leases = append(m.place.Leases, Lease{Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: l.from})
 	if _, ok := m.place.Holders[l.job.id]; !ok {
 		holders := []task.PeerID{c.self}
 		if l.job.submitter != c.self {

@@ -25,6 +25,9 @@ func (c *Coordinator) report(from task.PeerID, r *Report) {
 	for i := range r.Ended {
 		c.ended(h, &r.Ended[i])
 	}
+	for i := range r.Saved {
+		c.savedBy(h, &r.Saved[i])
+	}
 	for i := range r.Refused {
 		c.refused(h, &r.Refused[i])
 	}
@@ -136,10 +139,11 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a Attempt, reason stri
 	}
 	t.leases = append(t.leases, l)
 	row := j.row(i)
-	if len(row.Log) > 0 && row.Note(AttemptLog{Attempt: a, Worker: h.peer, Start: c.now, Reason: reason}) {
+	if ending == nil && j.mayResume() {
+		l.from = row.Best
+	}
+	if rerun := len(row.Log) > 0; row.Note(l.log()) && rerun {
 		j.reruns++
-	} else {
-		row.Note(AttemptLog{Attempt: a, Worker: h.peer, Start: c.now, Reason: reason})
 	}
 	c.attach(l)
 	c.touch(j)
@@ -219,9 +223,9 @@ func (c *Coordinator) removeLease(l *lease, outcome, reason string) {
 	if len(t.leases) == 0 {
 		delete(j.live, t.index)
 	}
-	j.ledger.Row(t.index).Note(AttemptLog{
-		Attempt: l.attempt, Worker: l.host.peer, Start: l.start, End: c.now, Outcome: outcome, Reason: reason,
-	})
+	log := l.log()
+	log.End, log.Outcome, log.Reason = c.now, outcome, reason
+	j.ledger.Row(t.index).Note(log)
 	c.detach(l)
 	c.touch(j)
 }

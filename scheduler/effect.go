@@ -40,10 +40,14 @@ type Prepare struct {
 	Holders []task.PeerID
 }
 
-// Start runs one attempt. It is answered by exactly one Ended.
+// Start runs one attempt, from a checkpoint if there is one, whose blocks the
+// holders have; if it cannot be had, from the beginning. It is answered by
+// exactly one Ended.
 type Start struct {
 	Task    task.TaskID
 	Attempt Attempt
+	From    *Checkpoint // nil: begin; read only
+	Holders []task.PeerID
 }
 
 // Stop ends a started attempt early; its Ended follows, with whatever outcome

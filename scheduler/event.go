@@ -70,6 +70,14 @@ type Ended struct {
 	Result  task.Result // signed; its outputs are stored at the worker's node
 }
 
+// Checkpointed says that the state of a started attempt was saved and that its
+// blocks are held here. Any number may come before the attempt's Ended.
+type Checkpointed struct {
+	Task       task.TaskID
+	Attempt    Attempt
+	Checkpoint Checkpoint
+}
+
 // OwnerState changes what a Worker may do: slots it may use at once, and why.
 // Slots 0 stops new work; running tasks are the driver's to pause.
 type OwnerState struct {
@@ -90,14 +98,19 @@ func (CancelJob) event()     {}
 func (Fetched) event()       {}
 func (Prepared) event()      {}
 func (Ended) event()         {}
+func (Checkpointed) event()  {}
 func (OwnerState) event()    {}
 
 // An Attempt numbers the placements of a task. It lives in the ledger.
 type Attempt = ledger.Attempt
 
+// A Checkpoint is frozen state of a task. It lives in the ledger.
+type Checkpoint = ledger.Checkpoint
+
 // A Lease is a worker's right to run one attempt of a task.
 type Lease struct {
 	Task    task.TaskID   `cbor:"1,keyasint"`
 	Attempt Attempt       `cbor:"2,keyasint"`
-	TTL     time.Duration `cbor:"3,keyasint"` // from receipt, renewed by every Report that lists it
+	TTL     time.Duration `cbor:"3,keyasint"`           // from receipt, renewed by every Report that lists it
+	From    *Checkpoint   `cbor:"4,keyasint,omitempty"` // state to go on from; nil: begin
 }

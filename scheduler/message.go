@@ -111,6 +111,16 @@ type Report struct {
 	// Born is when this worker began, in Unix nanoseconds of its own clock. A
 	// change says that it has restarted and lost what it held.
 	Born int64 `cbor:"8,keyasint"`
+	// Saved are checkpoints taken: new ones, and in a full report the newest of
+	// each lease again.
+	Saved []SavedState `cbor:"9,keyasint,omitempty"`
+}
+
+// A SavedState is a checkpoint of a lease, whose blocks the worker holds.
+type SavedState struct {
+	Task       task.TaskID `cbor:"1,keyasint"`
+	Attempt    Attempt     `cbor:"2,keyasint"`
+	Checkpoint Checkpoint  `cbor:"3,keyasint"`
 }
 
 // Held is a lease that a worker has and has not ended.

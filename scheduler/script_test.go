@@ -105,6 +105,18 @@ func (s *script) run() {
 		s.end(arg(0), id, s.ended)
 	case "again":
 		s.end(arg(0), s.taskID(arg(1)), s.ended)
+	case "saved":
+		id := s.taskID(arg(1))
+		fuel := s.num("fuel", 1)
+		s.say(arg(0), &Report{Slots: s.slots[arg(0)], Saved: []SavedState{{Task: id, Attempt: s.held[arg(0)][id], Checkpoint: Checkpoint{
+			CID: task.RawCID([]byte(fmt.Sprint(id, fuel))), Fuel: uint64(fuel), CPU: time.Duration(fuel) * time.Second,
+		}}}})
+	case "log":
+		id := s.taskID(arg(0))
+		st, _ := s.c.Job(id.Job, Page{From: id.Index, Limit: 1})
+		for _, a := range st.TasksList[0].Attempts {
+			fmt.Fprintf(&s.out, "%s checkpoint=%v saved=%vs %s\n", s.rename(string(a.Worker)), a.FromCheckpoint, a.SavedCPU, a.Outcome)
+		}
 	case "refuse":
 		id := s.taskID(arg(1))
 		s.say(arg(0), &Report{Slots: s.slots[arg(0)], Refused: []Refusal{{Task: id, Attempt: s.take(arg(0), id), Reason: arg(2)}}})

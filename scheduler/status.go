@@ -74,6 +74,7 @@ type AttemptStatus struct {
 	End            time.Time   `json:"end,omitzero"` // absent while it runs
 	Outcome        string      `json:"outcome"`
 	FromCheckpoint bool        `json:"from_checkpoint"`
+	SavedCPU       float64     `json:"saved_cpu_s"` // seconds of CPU that the checkpoint spared
 	MovedTo        task.PeerID `json:"moved_to,omitempty"`
 	Reason         string      `json:"reason"`
 }
@@ -112,6 +113,7 @@ func newTaskStatus(spec *task.Job, i uint64, state string, log []AttemptLog, res
 	for _, l := range log {
 		t.Attempts = append(t.Attempts, AttemptStatus{
 			Worker: l.Worker, Start: l.Start, End: l.End, Outcome: l.Outcome, Reason: l.Reason,
+			FromCheckpoint: l.From > 0, SavedCPU: l.Saved.Seconds(),
 		})
 	}
 	if len(results) > 0 {

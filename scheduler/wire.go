@@ -20,6 +20,9 @@ const (
 	MaxProgress = 256
 	// MaxEndings bounds the results of a Report.
 	MaxEndings = 256
+	// MaxSaved bounds the checkpoints of a Report: one for each slot that a
+	// member may have.
+	MaxSaved = maxSlots
 	// MaxHolders bounds the holders named for a job.
 	MaxHolders = 8
 
@@ -151,6 +154,8 @@ func (r *Report) check() error {
 	switch {
 	case len(r.Ended) > MaxEndings:
 		return fmt.Errorf("report of %d results, the most is %d", len(r.Ended), MaxEndings)
+	case len(r.Saved) > MaxSaved:
+		return fmt.Errorf("report of %d checkpoints, the most is %d", len(r.Saved), MaxSaved)
 	case r.Slots < 0 || r.Slots > maxSlots:
 		return fmt.Errorf("report of %d slots, want 0 to %d", r.Slots, maxSlots)
 	}

@@ -33,6 +33,7 @@ const maxHeld = maxSlots + 1024
 // A Worker runs tasks for the leader of an overlay. It obeys one leader at a
 // time, and never a lower epoch than it has seen.
 type Worker struct {
+	unsaid bool  // a lease has a checkpoint that was not reported
 	born   int64 // time of the first Step; see Report.Born
 	self   task.PeerID
 	cfg    Config
@@ -71,6 +72,10 @@ type heldLease struct {
 	attempt Attempt // the newest that names it
 	started Attempt // the one it was started as, by which Ended names it
 	job     *workerJob
+	from    *Checkpoint   // state it begins with; nil for none
+	holders []task.PeerID // of from
+	saved   *Checkpoint   // the newest taken here; nil for none
+	told    bool          // saved has been reported
 	running bool
 	dropped bool // stopped by the leader: its end is news only if it completed
 }
@@ -106,6 +111,8 @@ func (w *Worker) Step(now time.Time, ev Event) []Effect {
 		w.prepared(ev)
 	case Ended:
 		w.ended(ev)
+	case Checkpointed:
+		w.checkpointed(ev)
 	case OwnerState:
 		w.ownerChanged(ev)
 	}
@@ -173,7 +180,7 @@ func (w *Worker) place(p *Place) {
 			continue
 		}
 		j := w.job(l.Task.Job, p.Holders[l.Task.Job])
-		h := &heldLease{task: l.Task, attempt: l.Attempt, job: j}
+		h := &heldLease{task: l.Task, attempt: l.Attempt, job: j, from: l.From, holders: p.Holders[l.Task.Job]}
 		j.leases++
 		w.held[l.Task] = h
 		w.enqueue(h)
@@ -268,7 +275,7 @@ func (w *Worker) startQueued() {
 		h.running, h.started = true, h.attempt
 		w.running++
 		w.memory += h.job.spec.Memory
-		w.emit(Start{Task: h.task, Attempt: h.attempt})
+		w.emit(Start{Task: h.task, Attempt: h.attempt, From: h.from, Holders: h.holders})
 	}
 	clear(w.queue[len(kept):])
 	w.queue = kept

@@ -27,10 +27,14 @@ func (w *Worker) report() {
 	full := w.urgent || !w.now.Before(w.nextReport())
 	for first := true; ; first = false {
 		ended := w.nextEndings(full)
-		if len(ended) == 0 && len(w.refusals) == 0 && !(full && first) {
+		var saved []SavedState
+		if first {
+			saved = w.nextSaved(full)
+		}
+		if len(ended) == 0 && len(saved) == 0 && len(w.refusals) == 0 && !(full && first) {
 			return
 		}
-		r := &Report{Epoch: w.epoch, Slots: w.owner.Slots, State: uint8(w.owner.State), Ended: ended, Refused: w.refusals, Born: w.born}
+		r := &Report{Epoch: w.epoch, Slots: w.owner.Slots, State: uint8(w.owner.State), Ended: ended, Refused: w.refusals, Born: w.born, Saved: saved}
 		w.refusals = nil
 		if full && first {
 			r.Full, r.Held = true, w.everything(ended)

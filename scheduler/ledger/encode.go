@@ -71,6 +71,9 @@ func DecodeRow(b []byte) (*Row, error) {
 	if len(r.Results) > MaxResults || len(r.Failures) > MaxResults || len(r.Log) > MaxLog {
 		return nil, errors.New("ledger: row beyond its bounds")
 	}
+	if r.Best != nil && !r.Best.Valid() {
+		return nil, errors.New("ledger: row has a checkpoint that is none")
+	}
 	increasing := func(i int, c int) bool { return i == 0 || c < 0 }
 	for i := range r.Results {
 		if !increasing(i, compareResults(r.Results[max(i-1, 0)], r.Results[i])) {

@@ -50,7 +50,7 @@ func (r *Row) Merge(o *Row) bool {
 	for _, l := range o.Log {
 		changed = r.Note(l) || changed
 	}
-	return changed
+	return r.Save(o.Best) || changed
 }
 
 // Clone returns a copy that shares nothing with l that either would write to.

@@ -35,6 +35,10 @@ type AttemptLog struct {
 	End     time.Time   `cbor:"4,keyasint" json:"end"`     // zero while it runs
 	Outcome string      `cbor:"5,keyasint" json:"outcome"` // task.Outcome's text, or "lost", "superseded", "refused", ""
 	Reason  string      `cbor:"6,keyasint" json:"reason"`  // why there, or why it ended so
+	// From is the fuel of the checkpoint that it went on from, and Saved the
+	// CPU time that this spared; 0 for an attempt from the beginning.
+	From  uint64        `cbor:"7,keyasint,omitempty" json:"from,omitempty"`
+	Saved time.Duration `cbor:"8,keyasint,omitempty" json:"saved_ns,omitempty"`
 }
 
 // A Failure is an attempt that ended by the task's own fault.
@@ -61,6 +65,8 @@ type Row struct {
 	Failures []Failure `cbor:"2,keyasint"`
 	// Log has the latest MaxLog placements, sorted by attempt, each once.
 	Log []AttemptLog `cbor:"3,keyasint"`
+	// Best is the checkpoint of most work done; nil for none. It is read only.
+	Best *Checkpoint `cbor:"4,keyasint,omitempty"`
 }
 
 // A Rule is what a job asks of its tasks' results: see task.Job.
@@ -153,7 +159,8 @@ func compareLogs(a, b AttemptLog) int {
 	return cmp.Or(
 		cmp.Compare(logRank(a), logRank(b)),
 		a.End.Compare(b.End), strings.Compare(a.Outcome, b.Outcome), strings.Compare(a.Reason, b.Reason),
-		a.Start.Compare(b.Start), cmp.Compare(a.Worker, b.Worker))
+		a.Start.Compare(b.Start), cmp.Compare(a.Worker, b.Worker),
+		cmp.Compare(a.From, b.From), cmp.Compare(a.Saved, b.Saved))
 }
 
 func logRank(l AttemptLog) int {
