@@ -13,9 +13,10 @@ import (
 	"github.com/ipfs/go-datastore/query"
 )
 
-// bulkBytes is the size from which a batch of blocks is written in bulk. Below
-// it the log's fsync is cheaper than a flush, which makes two files.
-const bulkBytes = 3 << 20
+// bulkBytes is the size from which a batch of blocks is written in bulk: half of
+// bulkMemtable, so that pebble writes it out as it is. For less, syncing the log
+// is cheaper than a flush, which makes two files.
+const bulkBytes = bulkMemtable / 2
 
 // A store is two databases. What is small, and all that is not a block, goes to
 // log, which writes it to its write-ahead log first and syncs that. Batches of

@@ -25,12 +25,12 @@ const (
 	stealTime = 250 * time.Millisecond
 
 	maxHolders    = 16 // that are asked at once; more only add overhead
-	waitingBlocks = 16 // arrived and not yet in a batch
+	waitingBlocks = 16 // arrived and not yet taken by the writer
 )
 
 // Fetch gets a block and everything below it from several holders at once. Every
-// block is checked against its CID and stored as it comes, so that a Fetch that
-// was broken off, called again, asks only for what is missing. maxBytes bounds
+// block is checked against its CID as it comes, and stored even when the Fetch is
+// broken off, so that the next asks only for what is missing. maxBytes bounds
 // the size of the whole DAG, what is here already included; 0 is no bound.
 //
 // A holder that lies, fails or stalls is given up and the others get its share.

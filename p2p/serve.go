@@ -52,17 +52,16 @@ func (h *Host) serveBlocks(ctx context.Context, s network.Stream) {
 }
 
 func (b *Blocks) writeBlock(ctx context.Context, w *bufio.Writer, c cid.Cid) error {
-	data, err := b.get(ctx, c)
+	err := b.view(ctx, c, func(data []byte) error {
+		if err := w.WriteByte(blockHere); err != nil {
+			return err
+		}
+		return writeFrame(w, data)
+	})
 	if errors.Is(err, ErrNotFound) {
 		return w.WriteByte(blockMissing)
 	}
-	if err != nil {
-		return err
-	}
-	if err := w.WriteByte(blockHere); err != nil {
-		return err
-	}
-	return writeFrame(w, data)
+	return err
 }
 
 // readWants reads one message: a length, then binary CIDs one after the other.

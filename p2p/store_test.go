@@ -2,10 +2,13 @@ package p2p
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"strings"
 	"testing"
 
 	ds "github.com/ipfs/go-datastore"
+	"github.com/ipfs/go-datastore/query"
 )
 
 // What was synced is there when the store is opened again, blocks and other keys.
@@ -53,5 +56,75 @@ func TestStoreKeeps(t *testing.T) {
 	}
 	if v, err := store.Get(ctx, ds.NewKey("/node/state")); string(v) != "kept" || err != nil {
 		t.Errorf("other key: %q, %v", v, err)
+	}
+}
+
+// Whichever database holds a key, the store reads, lists and deletes it.
+func TestStoreOfTwo(t *testing.T) {
+	s, err := OpenStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, ctx := s.(*store), t.Context()
+	defer st.Close()
+	small, large, other := ds.NewKey("/blocks/data/S"), ds.NewKey("/blocks/data/L"), ds.NewKey("/state/x")
+	write := func(k ds.Key, size int) {
+		t.Helper()
+		b, err := st.Batch(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(b.Put(ctx, k, make([]byte, size)), b.Commit(ctx)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(small, 10)
+	write(large, bulkBytes)
+	write(other, bulkBytes)
+	if err := st.log.Put(ctx, large, make([]byte, bulkBytes)); err != nil { // as after a crash
+		t.Fatal(err)
+	}
+	for k, bulk := range map[ds.Key]bool{small: false, large: true, other: false} {
+		if have, err := st.bulk.Has(ctx, k); have != bulk || err != nil {
+			t.Errorf("%s in bulk: %v, %v", k, have, err)
+		}
+		if have, err := st.Has(ctx, k); !have || err != nil {
+			t.Errorf("%s: %v, %v", k, have, err)
+		}
+	}
+	list := func(prefix string) string {
+		res, err := st.Query(ctx, query.Query{Prefix: prefix, KeysOnly: true, Orders: []query.Order{query.OrderByKey{}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := res.Rest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys []string
+		for _, e := range entries {
+			keys = append(keys, e.Key)
+		}
+		return strings.Join(keys, " ")
+	}
+	if got, want := list("/blocks"), "/blocks/data/L /blocks/data/S"; got != want {
+		t.Errorf("blocks: %s, want %s", got, want)
+	}
+	if got, want := list("/"), "/blocks/data/L /blocks/data/S /state/x"; got != want {
+		t.Errorf("all: %s, want %s", got, want)
+	}
+	if err := st.Sync(ctx, ds.NewKey("/state")); err != nil || !st.dirty.Load() {
+		t.Errorf("syncing the state flushed blocks: %v", err)
+	}
+	if err := st.Sync(ctx, ds.NewKey("/blocks")); err != nil || st.dirty.Load() {
+		t.Errorf("syncing blocks did not flush them: %v", err)
+	}
+	for _, k := range []ds.Key{small, large, other} {
+		if err := st.Delete(ctx, k); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.Get(ctx, k); err != ds.ErrNotFound {
+			t.Errorf("%s deleted: %v", k, err)
+		}
 	}
 }
