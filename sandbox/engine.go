@@ -2,30 +2,38 @@ package sandbox
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
 
+	"godwit/sandbox/freeze"
 	"godwit/sandbox/wasi"
 )
 
 // An engine holds one compiled module and runs its tasks, one after the other.
 // It lives in the child.
 type engine struct {
-	cache  wazero.CompilationCache // nil for none
-	mem    memories
-	module string // key of what is compiled; "" for nothing
-	info   Info
-	rt     wazero.Runtime
-	code   wazero.CompiledModule
+	cache   wazero.CompilationCache // nil for none
+	dir     string                  // of instrumented modules; "" for none
+	mem     memories
+	module  string // key of what is compiled; "" for nothing
+	info    Info
+	rt      wazero.Runtime
+	host    *freeze.Host
+	sum     [sha256.Size]byte // of the module as it came
+	program *freeze.Program   // nil if it cannot be frozen
+	refused error             // why
+	code    wazero.CompiledModule
 }
 
 // newEngine keeps compiled code in cacheDir, which may be "". A cache that
 // cannot be opened costs time, not the task.
 func newEngine(cacheDir string) *engine {
-	e := &engine{}
+	e := &engine{dir: cacheDir}
 	if cacheDir != "" {
 		if c, err := wazero.NewCompilationCacheWithDir(cacheDir); err == nil {
 			e.cache = c
@@ -34,29 +42,46 @@ func newEngine(cacheDir string) *engine {
 	return e
 }
 
-// load compiles a module, unless it is the one already loaded. The error is
-// about the module.
+// load instruments and compiles a module, unless it is the one already loaded.
+// The error is about the module. One that cannot be frozen is compiled as it is.
 func (e *engine) load(ctx context.Context, key string, wasm []byte) error {
 	info, err := check(wasm)
 	if err != nil {
 		return err
 	}
 	e.unload(ctx)
+	e.info, e.sum = info, sha256.Sum256(wasm)
+	if err := e.open(ctx); err != nil {
+		return err
+	}
+	e.program, err = instrumented(ctx, e.dir, wasm, e.sum, freeze.Options{})
+	switch {
+	case err == nil:
+		wasm = e.program.Wasm
+	case errors.Is(err, freeze.ErrRefused):
+		e.program, e.refused = nil, err
+	default:
+		return err
+	}
+	if e.code, err = e.rt.CompileModule(ctx, wasm); err != nil {
+		return invalid(Malformed, "", "%v", err)
+	}
+	e.module = key
+	return nil
+}
+
+// open makes a runtime with all that modules import.
+func (e *engine) open(ctx context.Context) (err error) {
 	cfg := wazero.NewRuntimeConfig() // the compiler where there is one
 	if e.cache != nil {
 		cfg = cfg.WithCompilationCache(e.cache)
 	}
-	rt := wazero.NewRuntimeWithConfig(ctx, runtimeConfig(cfg))
-	if err := wasi.Instantiate(ctx, rt); err != nil {
+	e.rt = wazero.NewRuntimeWithConfig(ctx, runtimeConfig(cfg))
+	if err := wasi.Instantiate(ctx, e.rt); err != nil {
 		return fmt.Errorf("offering WASI: %w", err)
 	}
-	code, err := rt.CompileModule(ctx, wasm)
-	if err != nil {
-		rt.Close(ctx)
-		return invalid(Malformed, "", "%v", err)
-	}
-	e.module, e.info, e.rt, e.code = key, info, rt, code
-	return nil
+	e.host, err = freeze.NewHost(ctx, e.rt)
+	return err
 }
 
 // runtimeConfig is what every runtime here has. The memory limit of a task is
@@ -71,35 +96,37 @@ func (e *engine) unload(ctx context.Context) {
 	if e.rt != nil {
 		e.rt.Close(ctx)
 	}
-	e.module, e.rt, e.code, e.info = "", nil, nil, Info{}
+	*e = engine{cache: e.cache, dir: e.dir, mem: e.mem}
 }
 
-// run runs the loaded module on s from a fresh instance, and returns how it
-// ended and its size of memory at the end. Host errors come as error.
-func (e *engine) run(ctx context.Context, s *wasi.State, limit int64) (ending, int64, error) {
+// prepare makes ready for a task that may have so much memory. The context
+// that it returns is for all calls of the guest; refusal says why the task
+// cannot begin.
+func (e *engine) prepare(ctx context.Context, s *wasi.State, limit int64) (guests context.Context, refusal *ending, err error) {
 	if need := e.info.MemoryMin; need > limit {
-		return ending{refused: true, err: fmt.Errorf("no start: it begins with %d bytes, the job allows %d", need, limit)}, 0, nil
+		return ctx, &ending{refused: true, err: fmt.Errorf("no start: it begins with %d bytes, the job allows %d", need, limit)}, nil
 	}
 	if err := e.mem.begin(limit); err != nil {
-		return ending{}, 0, err
+		return ctx, nil, err
 	}
-	ctx = wasi.With(experimental.WithMemoryAllocator(ctx, &e.mem), s)
-	err := e.call(ctx)
-	return ending{err: err, refused: e.mem.refused}, int64(e.mem.size), nil
+	return wasi.With(experimental.WithMemoryAllocator(ctx, &e.mem), s), nil, nil
 }
 
-// call instantiates and starts the guest. The instance is gone afterwards.
-func (e *engine) call(ctx context.Context) (err error) {
-	defer e.mem.Free() // for an instance that never came to be
-	mod, err := e.rt.InstantiateModule(ctx, e.code, wazero.NewModuleConfig().
-		WithName("").WithStartFunctions().
-		WithStdin(noInput{}).WithStdout(io.Discard).WithStderr(io.Discard))
+// plain runs a module that cannot be frozen from a fresh instance, which is
+// gone afterwards.
+func (e *engine) plain(ctx context.Context) error {
+	mod, err := e.rt.InstantiateModule(ctx, e.code, instanceConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		return err
 	}
 	defer mod.Close(ctx)
 	_, err = mod.ExportedFunction(startFunction).Call(ctx)
 	return err
+}
+
+// instanceConfig gives an instance nothing of the host.
+func instanceConfig() wazero.ModuleConfig {
+	return wazero.NewModuleConfig().WithStdin(noInput{}).WithStdout(io.Discard).WithStderr(io.Discard)
 }
 
 // noInput stands in for wazero's own standard input, which nothing reads.

@@ -19,8 +19,10 @@ import (
 //	body      bytes that the header describes
 //
 // The parent sends any number of put frames and then one run frame; the child
-// answers a run with one report. A header may gain fields: unknown ones are
-// passed over, and both ends are the same program anyway.
+// answers a run with any number of events, of which the last is its end. While
+// the task runs the parent may send orders, and answers each wish for blocks.
+// A header may gain fields: unknown ones are passed over, and both ends are
+// the same program anyway.
 
 // maxHeader bounds a header: the arguments, environment and file names of a
 // task, or the names of its outputs.
@@ -31,7 +33,17 @@ type request struct {
 	Setup *setup  `json:"setup,omitempty"` // first frame of all
 	Put   *put    `json:"put,omitempty"`   // the body is content to keep under a key
 	Drop  *drop   `json:"drop,omitempty"`  // forget contents
-	Run   *runReq `json:"run,omitempty"`
+	Run   *runReq `json:"run,omitempty"`   // the body is the manifest to go on from, or empty
+	Order *order  `json:"order,omitempty"` // about the task that runs
+	// Blocks are the sizes of the blocks wished for, in that order; the body is
+	// their contents.
+	Blocks []int `json:"blocks,omitempty"`
+}
+
+// An order is for the task that runs. One that comes after its end is void.
+type order struct {
+	Freeze     bool `json:"freeze,omitempty"`
+	Checkpoint bool `json:"checkpoint,omitempty"`
 }
 
 type setup struct {
@@ -56,7 +68,38 @@ type runReq struct {
 	Stdin   string        `json:"stdin"` // key; "" for none
 	Outputs []string      `json:"outputs"`
 	Limits  Limits        `json:"limits"`
+
+	Off       bool   `json:"off,omitempty"`
+	Saves     bool   `json:"saves,omitempty"` // checkpoints may be made
+	FreezeAt  uint64 `json:"freeze_at,omitempty"`
+	ThawEvery uint64 `json:"thaw_every,omitempty"`
+	Hash      bool   `json:"hash,omitempty"`
 }
+
+// An event is a header from the child. Exactly one field is set.
+type event struct {
+	// Blocks are the sizes of blocks of a checkpoint; the body has for each its
+	// hash, then its content.
+	Blocks []int `json:"blocks,omitempty"`
+	// Want is how many blocks are wished for; the body is their hashes.
+	Want  int       `json:"want,omitempty"`
+	Saved *saved    `json:"saved,omitempty"` // the body is a manifest
+	Not   string    `json:"not,omitempty"`   // why there is no checkpoint
+	End   *response `json:"end,omitempty"`   // the body is the outputs
+}
+
+// saved is a checkpoint all of whose blocks have been sent.
+type saved struct {
+	Frozen bool          `json:"frozen,omitempty"` // the last, of a task that stops there
+	Pause  time.Duration `json:"pause_ns"`
+}
+
+// The most that goes into one event or request about blocks, so that neither
+// end holds much.
+const (
+	maxBatch      = 64
+	maxBatchBytes = 1 << 20
+)
 
 type fileReq struct {
 	Name string `json:"name"`
@@ -72,6 +115,12 @@ type response struct {
 	Outputs    []outputSize  `json:"outputs"`
 	CPU        time.Duration `json:"cpu_ns"`
 	PeakMemory int64         `json:"peak_memory"`
+
+	Fuel    uint64        `json:"fuel,omitempty"`
+	Hash    []byte        `json:"hash,omitempty"`
+	Restore time.Duration `json:"restore_ns,omitempty"`
+	// Refused is why the checkpoint to go on from was refused.
+	Refused string `json:"refused,omitempty"`
 }
 
 type outputSize struct {

@@ -16,7 +16,9 @@ import (
 // Run runs a task to its end and reports how that was. The error is not nil
 // only where the task is not to blame and nothing is known about it: ctx
 // ended (the report then says Interrupted), the pool was closed, an input
-// could not be read, no child could be started. A child that is lost in the
+// could not be read, no child could be started, Task.From was refused (see
+// ErrCheckpoint). A task that was frozen is a report with outcome Interrupted
+// and no error. A child that is lost in the
 // middle, by a crash or because the machine ran out of memory, is a report
 // with outcome HostError.
 func (p *Pool) Run(ctx context.Context, t Task) (Report, error) {
@@ -44,6 +46,9 @@ func (p *Pool) Run(ctx context.Context, t Task) (Report, error) {
 func (t *Task) validate() error {
 	if t.Module == "" {
 		return errors.New("task has no module")
+	}
+	if t.Pages == nil && (len(t.From) > 0 || t.Every > 0 || t.Freeze != nil || t.FreezeAtFuel > 0) {
+		return errors.New("task has no store for its checkpoints")
 	}
 	for _, f := range t.Files {
 		if err := wasi.CheckName(f.Name); err != nil {
@@ -84,7 +89,7 @@ func (p *Pool) watch(ctx context.Context, c *child, t Task) (Report, error) {
 		return Report{Outcome: task.TimedOut, Message: fmt.Sprintf("ran longer than %v", t.Limits.Wall)}, nil
 	case p.isClosed():
 		return Report{Outcome: task.Interrupted}, ErrClosed
-	case errors.As(err, &input):
+	case errors.As(err, &input), errors.Is(err, ErrCheckpoint):
 		return Report{Outcome: task.HostError}, err
 	}
 	rep = c.postMortem(err)
@@ -113,25 +118,6 @@ func killed(s *os.ProcessState) bool {
 	return ok && w.Signaled() && w.Signal() == syscall.SIGKILL
 }
 
-// exchange sends a task with what the child lacks for it, and reads the
-// answer.
-func (p *Pool) exchange(c *child, t Task) (Report, error) {
-	run, err := p.supply(c, t)
-	if err != nil {
-		return Report{}, err
-	}
-	if err := writeFrame(c.in, request{Run: run}); err != nil {
-		return Report{}, fmt.Errorf("handing over the task: %w", err)
-	}
-	var resp response
-	body, err := readFrame(c.out, &resp, t.Limits.Files+t.Limits.Output)
-	if err != nil {
-		return Report{}, fmt.Errorf("waiting for the task: %w", err)
-	}
-	c.ready = true
-	return resp.report(t, body)
-}
-
 // report checks a child's answer: it ran a stranger's program.
 func (r *response) report(t Task, body []byte) (Report, error) {
 	if r.Outcome == task.OutcomeUnknown || r.Outcome == task.Interrupted || r.Outcome == task.TimedOut || r.Outcome > task.HostError {
@@ -140,7 +126,9 @@ func (r *response) report(t Task, body []byte) (Report, error) {
 	rep := Report{
 		Outcome: r.Outcome, ExitCode: r.ExitCode, Message: clip(r.Message),
 		CPU: max(r.CPU, 0), PeakMemory: min(max(r.PeakMemory, 0), t.Limits.Memory),
+		Fuel: r.Fuel, Restore: max(r.Restore, 0),
 	}
+	copy(rep.StateHash[:], r.Hash)
 	if len(r.Outputs) > task.MaxOutputs {
 		return Report{}, fmt.Errorf("the sandbox process sent %d outputs, the most is %d", len(r.Outputs), task.MaxOutputs)
 	}

@@ -36,7 +36,7 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 	runtime.GOMAXPROCS(childProcs)
 	confine()
 	frames := make(chan frame)
-	s := &server{out: stdout, contents: map[string][]byte{}}
+	s := &server{out: &outbox{w: stdout}, contents: map[string][]byte{}}
 	go func() {
 		readRequests(bufio.NewReaderSize(stdin, 64<<10), frames)
 		os.Exit(0)
@@ -53,10 +53,13 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 type frame struct {
 	request
 	body []byte
+	mail *mailbox // of a run
 }
 
-// readRequests passes frames on until the parent closes the pipe or dies.
+// readRequests passes frames on until the parent closes the pipe or dies. What
+// is for a task goes to its mailbox, since it is served while that runs.
 func readRequests(r *bufio.Reader, frames chan<- frame) {
+	mail := newMailbox()
 	for {
 		var f frame
 		var err error
@@ -66,13 +69,24 @@ func readRequests(r *bufio.Reader, frames chan<- frame) {
 			}
 			return
 		}
-		frames <- f
+		switch {
+		case f.Order != nil:
+			mail.order(f.Order)
+		case f.Blocks != nil:
+			mail.blocks <- f
+		default:
+			if f.Run != nil {
+				mail = newMailbox()
+				f.mail = mail
+			}
+			frames <- f
+		}
 	}
 }
 
 // A server is the state of a child between tasks.
 type server struct {
-	out       io.Writer
+	out       *outbox
 	engine    *engine
 	hostBytes int64
 	contents  map[string][]byte // by key: modules not compiled yet, inputs
@@ -92,23 +106,23 @@ func (s *server) handle(f frame) error {
 			delete(s.contents, k)
 		}
 	case f.Run != nil:
-		return s.run(f.Run)
+		return s.run(f)
 	}
 	return nil
 }
 
 // run runs one task and answers. An error ends the child.
-func (s *server) run(r *runReq) error {
+func (s *server) run(f frame) error {
 	if s.engine == nil {
 		return errors.New("run before setup")
 	}
 	before := cpuTime()
-	resp, outputs, err := s.execute(context.Background(), r)
+	resp, outputs, err := s.execute(context.Background(), f)
 	if err != nil {
 		resp = response{Outcome: task.HostError, Message: clip(err.Error())}
 	}
 	resp.CPU = cpuTime() - before
-	if err := writeFrame(s.out, resp, outputs...); err != nil {
+	if err := s.out.event(event{End: &resp}, outputs...); err != nil {
 		return fmt.Errorf("answering: %w", err)
 	}
 	for k := range s.contents {
@@ -121,7 +135,8 @@ func (s *server) run(r *runReq) error {
 }
 
 // execute returns what to answer. The error is the host's.
-func (s *server) execute(ctx context.Context, r *runReq) (response, [][]byte, error) {
+func (s *server) execute(ctx context.Context, f frame) (response, [][]byte, error) {
+	r := f.Run
 	limitProcess(r.Limits, s.hostBytes+s.inputBytes())
 	if s.engine.module != r.Module {
 		err := s.engine.load(ctx, r.Module, s.contents[r.Module])
@@ -135,6 +150,10 @@ func (s *server) execute(ctx context.Context, r *runReq) (response, [][]byte, er
 		}
 		debug.FreeOSMemory() // compiling leaves much behind
 	}
+	if s.engine.program == nil && !r.Off {
+		message := clip(fmt.Sprintf("%v; where the job says `checkpoint: off` it runs all the same", s.engine.refused))
+		return response{Outcome: task.InvalidModule, Message: message}, nil, nil
+	}
 	state, err := s.state(r)
 	if err != nil {
 		return response{}, nil, err
@@ -143,11 +162,44 @@ func (s *server) execute(ctx context.Context, r *runReq) (response, [][]byte, er
 	// there is none before memory is short.
 	standard := debug.SetGCPercent(-1)
 	defer debug.SetGCPercent(standard)
-	end, peak, err := s.engine.run(ctx, state, r.Limits.Memory)
-	if err != nil {
-		return response{}, nil, err
+	resp, end, err := s.play(ctx, f, state)
+	resp.PeakMemory = int64(s.engine.mem.size)
+	if err != nil || end == nil {
+		return resp, nil, err
 	}
-	resp := response{PeakMemory: peak}
+	return s.judge(resp, *end, r, state)
+}
+
+// play runs the guest. The ending is nil if the answer is complete.
+func (s *server) play(ctx context.Context, f frame, state *wasi.State) (response, *ending, error) {
+	e := s.engine
+	e.mem.size = 0
+	ctx, refusal, err := e.prepare(ctx, state, f.Run.Limits.Memory)
+	if err != nil || refusal != nil {
+		return response{}, refusal, err
+	}
+	defer e.mem.Free() // for an instance that never came to be
+	if e.program == nil {
+		err := e.plain(ctx)
+		return response{}, &ending{err: err, refused: e.mem.refused}, nil
+	}
+	x := &execution{req: f.Run, from: f.body, state: state, mail: f.mail, out: s.out, program: e.program, module: e.sum, mem: &e.mem}
+	if err := x.begin(ctx, e); errors.Is(err, errRestore) {
+		return response{Outcome: task.HostError, Refused: clip(err.Error())}, nil, nil
+	} else if err != nil {
+		return response{}, &ending{err: err, refused: e.mem.refused}, nil
+	}
+	defer x.machine.Close(ctx)
+	end := x.play(ctx)
+	resp, frozen := x.answer(ctx, end)
+	if frozen {
+		return resp, nil, nil
+	}
+	return resp, &ending{err: end, refused: e.mem.refused}, nil
+}
+
+// judge completes the answer about a guest that came to its end.
+func (s *server) judge(resp response, end ending, r *runReq, state *wasi.State) (response, [][]byte, error) {
 	resp.Outcome, resp.ExitCode, resp.Message = end.judge()
 	if resp.Outcome != task.Completed && resp.Outcome != task.OverQuota {
 		resp.Message = withLastWords(resp.Message, state.Stderr())
@@ -155,8 +207,8 @@ func (s *server) execute(ctx context.Context, r *runReq) (response, [][]byte, er
 	resp.Message = clip(resp.Message)
 	var outputs [][]byte
 	if resp.Outputs, outputs = collectOutputs(state, r.Outputs); len(outputs) > task.MaxOutputs {
-		message := fmt.Sprintf("over quota: more than %d outputs", task.MaxOutputs)
-		return response{Outcome: task.OverQuota, Message: message, PeakMemory: peak}, nil, nil
+		resp.Outcome, resp.Message = task.OverQuota, fmt.Sprintf("over quota: more than %d outputs", task.MaxOutputs)
+		resp.ExitCode, resp.Outputs, outputs = 0, nil, nil
 	}
 	return resp, outputs, nil
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"crypto/sha256"
 	"time"
 
 	"godwit/task"
@@ -20,6 +21,37 @@ type Task struct {
 	Stdin      *Input  // nil for an empty one; Name is not used
 	Outputs    []string
 	Limits     Limits
+
+	// Checkpoint is what the job says; only Off matters here. It lets a module
+	// run that cannot be frozen. One that can be is prepared for it all the
+	// same, so that its fuel is counted.
+	Checkpoint task.Checkpoint
+	// The fields from here on ask for checkpoints; all but ThawEvery and
+	// StateHash need Pages.
+	Pages      Store         // where checkpoints go to and come from; nil: none are made
+	From       []byte        // manifest of a checkpoint to go on from; nil begins
+	Every      time.Duration // between two checkpoints while the task runs; 0 none
+	// OnCheckpoint is called on Run's goroutine with each checkpoint made while
+	// the task goes on, once all that the manifest refers to is in Pages, and
+	// with the fuel used until then. The slice is the callee's.
+	OnCheckpoint func(manifest []byte, fuel uint64)
+	// Freeze, when closed, freezes the task: Run reports Interrupted, and the
+	// checkpoint in Frozen. nil never does.
+	Freeze       <-chan struct{}
+	FreezeAtFuel uint64 // freeze at the first poll with this much fuel used; 0 never
+	// ThawEvery freezes the task and thaws it in place each time it has used
+	// so much fuel. It is for tests, and changes nothing that a task can see.
+	ThawEvery uint64
+	StateHash bool // put the hash of the whole state at the end into the report
+}
+
+// A Store keeps the blocks of checkpoints by the SHA-256 of their content,
+// compressed as package sandbox/freeze does. It must be safe for concurrent
+// use.
+type Store interface {
+	Has(h [sha256.Size]byte) bool
+	Put(h [sha256.Size]byte, block []byte) error // may keep block
+	Get(h [sha256.Size]byte) ([]byte, error)
 }
 
 // An Input is content for a task: a file of this host, which must not change
@@ -48,4 +80,26 @@ type Report struct {
 	CPU        time.Duration // used by the task, preparation included
 	Wall       time.Duration // from hand-over to answer, without pauses
 	PeakMemory int64         // bytes of linear memory at the end; it never shrinks
+
+	// Fuel is what the task has used since its beginning, wherever that was:
+	// about one unit for each instruction, the same on every machine. 0 for a
+	// module that cannot be frozen.
+	Fuel uint64
+	// StateHash is the hash of memory, globals, tables, files, clock, random
+	// stream and fuel at the end, however often the task moved: of a frozen
+	// task always, of others if the task asked for it. Zero if there is none.
+	StateHash   [sha256.Size]byte
+	Frozen      []byte           // manifest of the checkpoint of a frozen task
+	Checkpoints []CheckpointStat // made, in order; that in Frozen is the last
+	Restore     time.Duration    // it took to put the task into the state of From
+	// NotFrozen is why the last checkpoint that was asked for could not be
+	// made; the task went on. Empty if none failed.
+	NotFrozen string
+}
+
+// CheckpointStat is what one checkpoint cost.
+type CheckpointStat struct {
+	Bytes       int64         // of the whole state
+	StoredBytes int64         // of manifest and blocks that the Store did not have yet
+	Pause       time.Duration // for which the task stood still; of a frozen one, until all was handed over
 }
