@@ -115,7 +115,7 @@ func (n *Node) start(ctx context.Context, from machine, e scheduler.Start) {
 	n.running[name] = cancel
 	ready := n.prepared[e.Task.Job]
 	n.spawn(func() {
-		res := n.runTask(ctx, ready, e.Task)
+		res := n.runTask(ctx, ready, e.Task, n.newSaving(ctx, from, ready, e))
 		cancel()
 		n.post(post{call: func() {
 			delete(n.running, name)

@@ -189,11 +189,11 @@ type counter struct {
 	starts map[task.TaskID]int
 }
 
-func (c *counter) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv task.Invocation) (sandbox.Report, error) {
+func (c *counter) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv task.Invocation, s *saving) (sandbox.Report, error) {
 	c.mu.Lock()
 	c.starts[id]++
 	c.mu.Unlock()
-	return c.sleepRunner.Run(ctx, p, id, inv)
+	return c.sleepRunner.Run(ctx, p, id, inv, s)
 }
 
 func (c *counter) started() map[task.TaskID]int {

@@ -12,9 +12,10 @@ import (
 )
 
 // A Runner runs one task of a prepared job. Its error is the host's fault; the
-// task's own end, good or bad, is in the report.
+// task's own end, good or bad, is in the report. s is nil for a task whose
+// state is not saved.
 type Runner interface {
-	Run(ctx context.Context, job *preparedJob, id task.TaskID, inv task.Invocation) (sandbox.Report, error)
+	Run(ctx context.Context, job *preparedJob, id task.TaskID, inv task.Invocation, s *saving) (sandbox.Report, error)
 	Close() error
 }
 
@@ -22,7 +23,7 @@ type Runner interface {
 type wasmRunner struct{ pool *sandbox.Pool }
 
 // Run runs the task's module.
-func (r wasmRunner) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv task.Invocation) (sandbox.Report, error) {
+func (r wasmRunner) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv task.Invocation, s *saving) (sandbox.Report, error) {
 	t := sandbox.Task{
 		Name:       id.String(),
 		Module:     string(p.job.Module),
@@ -38,6 +39,12 @@ func (r wasmRunner) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv
 	if inv.Stdin != nil {
 		t.Stdin = &sandbox.Input{Name: inv.Stdin.Name, Path: p.inputs[inv.Stdin.CID]}
 	}
+	t.Checkpoint = p.job.Checkpoint
+	if s != nil {
+		begun := time.Now()
+		t.Pages, t.From, t.Every = s.pages, s.from, s.every
+		t.OnCheckpoint = func(manifest []byte, fuel uint64) { s.taken(manifest, fuel, time.Since(begun)) }
+	}
 	return r.pool.Run(ctx, t)
 }
 
@@ -48,7 +55,7 @@ func (r wasmRunner) Close() error { return r.pool.Close() }
 type sleepRunner struct{}
 
 // Run waits; its one output is an empty standard output.
-func (sleepRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ task.Invocation) (sandbox.Report, error) {
+func (sleepRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ task.Invocation, _ *saving) (sandbox.Report, error) {
 	if p.job.Work > 0 {
 		t := time.NewTimer(p.job.Work)
 		defer t.Stop()
@@ -70,10 +77,10 @@ func (sleepRunner) Close() error { return nil }
 
 // runTask runs one task to a signed result. It never fails: what goes wrong on
 // this host is a result too, which does not count against the task.
-func (n *Node) runTask(ctx context.Context, p *preparedJob, id task.TaskID) task.Result {
+func (n *Node) runTask(ctx context.Context, p *preparedJob, id task.TaskID, s *saving) task.Result {
 	begun := time.Now()
 	res := task.Result{Task: id, Worker: n.self}
-	rep, err := n.attempt(ctx, p, id)
+	rep, err := n.attempt(ctx, p, id, s)
 	switch {
 	case err == nil:
 		res.Outcome, res.ExitCode, res.Message = rep.Outcome, rep.ExitCode, clip(rep.Message)
@@ -98,7 +105,7 @@ func (n *Node) runTask(ctx context.Context, p *preparedJob, id task.TaskID) task
 	return res
 }
 
-func (n *Node) attempt(ctx context.Context, p *preparedJob, id task.TaskID) (sandbox.Report, error) {
+func (n *Node) attempt(ctx context.Context, p *preparedJob, id task.TaskID, s *saving) (sandbox.Report, error) {
 	if p == nil {
 		return sandbox.Report{}, errors.New("the job is no longer prepared here")
 	}
@@ -106,7 +113,14 @@ func (n *Node) attempt(ctx context.Context, p *preparedJob, id task.TaskID) (san
 	if err != nil {
 		return sandbox.Report{}, fmt.Errorf("expanding %s: %w", id, err)
 	}
-	return n.runner.Run(ctx, p, id, inv)
+	rep, err := n.runner.Run(ctx, p, id, inv, s)
+	if s == nil || s.from == nil || ctx.Err() != nil || err == nil && rep.Outcome != task.HostError {
+		return rep, err
+	}
+	// What a state brought along is no fault of the task: it gets a clean start.
+	n.log.Warn("a task could not go on from its checkpoint: it begins anew", "task", id.String(), "err", err, "message", rep.Message)
+	s.from = nil
+	return n.runner.Run(ctx, p, id, inv, s)
 }
 
 // keepOutputs stores outputs as blocks; small ones travel in the result.

@@ -99,6 +99,9 @@ func taskRows(st scheduler.JobStatus) [][]string {
 			case !a.End.IsZero():
 				what += " after " + rough(a.End.Sub(a.Start))
 			}
+			if a.FromCheckpoint {
+				what = fmt.Sprintf("went on from a checkpoint (%s saved), %s", seconds(a.SavedCPU), what)
+			}
 			if a.Reason != "" {
 				what += ": " + a.Reason
 			}
