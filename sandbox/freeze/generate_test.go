@@ -3,6 +3,7 @@ package freeze_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math"
 	"testing"
 
@@ -473,8 +474,46 @@ func checkGenerated(t interface{ Fatalf(string, ...any) }, rt wazero.Runtime, ho
 			}
 			unwinds += m.Stats().Unwinds
 		}
+		if errP != nil {
+			continue
+		}
+		m, got := hopGenerated(t, host, prog, c, args, fuel)
+		defer m.Close(ctx)
+		if !sameResults(want, got, f.Definition().ResultTypes()) || !bytes.Equal(memory, m.Memory()) || m.Fuel() != fuel {
+			t.Fatalf("after hops: %x, want %x; same memory: %t; fuel %d, want %d", got, want, bytes.Equal(memory, m.Memory()), m.Fuel(), fuel)
+		}
 	}
 	return unwinds
+}
+
+// hopGenerated runs a module to its end through five instances.
+func hopGenerated(t interface{ Fatalf(string, ...any) }, host *freeze.Host, prog *freeze.Program, c wazero.CompiledModule, args []uint64, fuel uint64) (*freeze.Machine, []uint64) {
+	ctx := context.Background()
+	m, err := host.Instantiate(ctx, prog, c, freeze.Config{})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	m.FreezeAt(max(1, fuel/5))
+	got, err := m.Call(ctx, "run", args...)
+	for hop := uint64(2); errors.Is(err, freeze.ErrFrozen); hop++ {
+		state, err2 := m.State(ctx)
+		if err2 != nil {
+			t.Fatalf("%v", err2)
+		}
+		memory := bytes.Clone(m.Memory())
+		m.Close(ctx)
+		if m, err = host.Restore(ctx, prog, c, freeze.Config{}, state, func(put func(uint64, []byte) error) error { return put(0, memory) }); err != nil {
+			t.Fatalf("%v", err)
+		}
+		if hop < 5 {
+			m.FreezeAt(max(state.Fuel+1, fuel*hop/5))
+		}
+		got, err = m.Resume(ctx)
+	}
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return m, got
 }
 
 func genRuntime(t testing.TB) (wazero.Runtime, *freeze.Host) {
