@@ -53,6 +53,7 @@ type function struct {
 	tempAt  []wasm.ValType  // types of the locals after the original ones
 	loops   map[int32]*loop
 	jumps   map[int32]jump // of dispatching loops, by instruction
+	shared  bool           // all points have one layout and one piece of code to save it
 	hasNaNs bool
 
 	// while reading

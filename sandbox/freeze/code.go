@@ -68,11 +68,12 @@ func (e *emitter) finish(locals []wasm.LocalDecl) wasm.Code {
 
 // whole writes the instrumented function.
 func (e *emitter) whole() wasm.Code {
+	e.openShared()
 	if plan := &e.f.p.Funcs[e.f.index-e.f.p.imported]; plan.EntryPoll {
 		e.poll(uint64(max(1, plan.Cost)), 0)
 	}
 	e.code(0, int32(len(e.f.ins))-1)
-	e.end()
+	e.closeShared()
 	return e.finish(e.f.code.Locals)
 }
 

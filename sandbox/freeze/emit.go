@@ -191,17 +191,34 @@ func memOps(t wasm.ValType) (load, store wasm.Opcode, align uint32) {
 func (e *emitter) checkUnwind(point int32) {
 	e.getOwn(globalState)
 	e.open(wasm.OpIf, wasm.BlockVoid)
-	e.save(point)
-	for _, t := range e.f.typ.Results {
-		e.zero(t)
+	e.i32(e.f.p.Funcs[e.f.index-e.f.p.imported].FirstPoint + uint32(point))
+	if e.f.shared {
+		e.opIndex(wasm.OpBr, uint32(e.depth-2)) // to the block that openShared opened
+	} else {
+		e.save(&e.f.points[point])
 	}
-	e.op(wasm.OpReturn)
 	e.end()
 }
 
-// save writes the code that leaves a frame.
-func (e *emitter) save(point int32) {
-	pt := &e.f.points[point]
+// openShared opens the block around a function whose points share the code that leaves a frame.
+func (e *emitter) openShared() {
+	if e.f.shared {
+		e.open(wasm.OpBlock, -int32(wasm.I32))
+	}
+}
+
+// closeShared ends the function's code, and writes after it the shared code.
+func (e *emitter) closeShared() {
+	if e.f.shared {
+		e.op(wasm.OpReturn)
+		e.end()
+		e.save(&e.f.points[0])
+	}
+	e.end()
+}
+
+// save writes the code that leaves a frame and returns. The number of the point is on the stack.
+func (e *emitter) save(pt *point) {
 	for _, s := range pt.saved {
 		switch s.typ {
 		case wasm.FuncRef:
@@ -221,9 +238,12 @@ func (e *emitter) save(point int32) {
 		_, store, align := memOps(s.typ)
 		e.access(store, align, s.offset)
 	}
-	e.i32(e.f.p.Funcs[e.f.index-e.f.p.imported].FirstPoint + uint32(point))
 	e.i32(pt.size)
 	e.call(helperFrame)
+	for _, t := range e.f.typ.Results {
+		e.zero(t)
+	}
+	e.op(wasm.OpReturn)
 }
 
 // restore writes the code that takes a point's frame: the reverse of save. It leaves the number of the

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sort"
 	"strconv"
 	"strings"
 	"testing"
@@ -425,13 +424,3 @@ func sameVector(a, b uint64) bool {
 
 func isNaN32(x uint64) bool { return uint32(x)&0x7fffffff > 0x7f800000 }
 func isNaN64(x uint64) bool { return math.IsNaN(math.Float64frombits(x)) }
-
-// sortedKeys keeps messages the same from run to run.
-func sortedKeys(m map[string]int) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
-}
