@@ -9,6 +9,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
+	"godwit/sandbox/freeze"
 	"godwit/sandbox/wasi"
 )
 
@@ -60,6 +61,13 @@ func CheckModule(wasm []byte) error {
 		return invalid(Malformed, "", "does not validate: %s", strings.TrimPrefix(err.Error(), "module: "))
 	}
 	return nil
+}
+
+// CheckFreezable says whether a module, which CheckModule has let pass, can be
+// frozen. The error names the function and place that is the reason.
+func CheckFreezable(wasm []byte) error {
+	_, err := freeze.Instrument(wasm, freeze.Options{})
+	return err
 }
 
 // check does all of CheckModule but the validation of code.

@@ -103,6 +103,10 @@ func (v *conversation) hear(e event, body []byte) error {
 	case e.Not != "":
 		v.rep.NotFrozen = clip(e.Not)
 		return nil
+	case e.Began && v.t.OnBegin != nil:
+		v.t.OnBegin()
+		v.t.OnBegin = nil
+		return nil
 	case v.t.Pages == nil:
 		return errors.New("the sandbox process spoke of checkpoints that no one asked for")
 	case len(e.Blocks) > 0:

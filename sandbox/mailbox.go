@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"sync"
 
@@ -15,6 +16,7 @@ type mailbox struct {
 
 	mu         sync.Mutex
 	freeze     bool
+	told       bool // the machine knows of freeze
 	checkpoint bool
 	machine    *freeze.Machine
 	save       func()
@@ -44,14 +46,22 @@ func (b *mailbox) deliver() {
 	if b.machine == nil {
 		return
 	}
-	if b.freeze {
-		b.machine.Freeze()
-	}
 	if b.checkpoint && !b.freeze {
 		b.save()
 	}
+	if b.freeze && !b.told {
+		b.machine.Checkpoint(halt)
+		b.told = true
+	}
 	b.checkpoint = false
 }
+
+// errHalt ends a run where it is; the guest is then frozen.
+var errHalt = errors.New("ordered to freeze")
+
+// halt freezes a guest. Unlike Machine.Freeze it is not forgotten if the guest
+// is just about to be resumed.
+func halt(context.Context, *freeze.Machine) error { return errHalt }
 
 // ordered reports whether the parent ordered the task to freeze.
 func (b *mailbox) ordered() bool {
@@ -80,5 +90,5 @@ func (b *mailbox) answer(n int) ([][]byte, error) {
 func (b *mailbox) forget() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.freeze = false
+	b.freeze, b.told = false, false
 }

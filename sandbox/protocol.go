@@ -74,6 +74,7 @@ type runReq struct {
 	FreezeAt  uint64 `json:"freeze_at,omitempty"`
 	ThawEvery uint64 `json:"thaw_every,omitempty"`
 	Hash      bool   `json:"hash,omitempty"`
+	Tell      bool   `json:"tell,omitempty"` // when the guest begins
 }
 
 // An event is a header from the child. Exactly one field is set.
@@ -85,6 +86,7 @@ type event struct {
 	Want  int       `json:"want,omitempty"`
 	Saved *saved    `json:"saved,omitempty"` // the body is a manifest
 	Not   string    `json:"not,omitempty"`   // why there is no checkpoint
+	Began bool      `json:"began,omitempty"` // the guest runs from here on
 	End   *response `json:"end,omitempty"`   // the body is the outputs
 }
 

@@ -190,6 +190,11 @@ func (s *server) play(ctx context.Context, f frame, state *wasi.State) (response
 		return response{}, &ending{err: err, refused: e.mem.refused}, nil
 	}
 	defer x.machine.Close(ctx)
+	if f.Run.Tell {
+		if err := s.out.event(event{Began: true}); err != nil {
+			return response{}, nil, err
+		}
+	}
 	end := x.play(ctx)
 	resp, frozen := x.answer(ctx, end)
 	if frozen {

@@ -26,15 +26,19 @@ type Task struct {
 	// run that cannot be frozen. One that can be is prepared for it all the
 	// same, so that its fuel is counted.
 	Checkpoint task.Checkpoint
-	// The fields from here on ask for checkpoints; all but ThawEvery and
-	// StateHash need Pages.
-	Pages      Store         // where checkpoints go to and come from; nil: none are made
-	From       []byte        // manifest of a checkpoint to go on from; nil begins
-	Every      time.Duration // between two checkpoints while the task runs; 0 none
+	// The fields from here on ask for checkpoints; all but OnBegin,
+	// ThawEvery and StateHash need Pages.
+	Pages Store         // where checkpoints go to and come from; nil: none are made
+	From  []byte        // manifest of a checkpoint to go on from; nil begins
+	Every time.Duration // between two checkpoints while the task runs; 0 none
 	// OnCheckpoint is called on Run's goroutine with each checkpoint made while
 	// the task goes on, once all that the manifest refers to is in Pages, and
 	// with the fuel used until then. The slice is the callee's.
 	OnCheckpoint func(manifest []byte, fuel uint64)
+	// OnBegin is called on Run's goroutine when the program itself begins to
+	// run or goes on: its process has started, its module is compiled, its
+	// state restored.
+	OnBegin func()
 	// Freeze, when closed, freezes the task: Run reports Interrupted, and the
 	// checkpoint in Frozen. nil never does.
 	Freeze       <-chan struct{}

@@ -23,6 +23,8 @@ type execFlags struct {
 	memory     string
 	seed       string
 	timeout    time.Duration
+	checkpoint string
+	hops       hopFlags
 	json       bool
 }
 
@@ -31,8 +33,12 @@ type execReport struct {
 	ExitCode     uint32              `json:"exit_code"`
 	Outcome      task.Outcome        `json:"outcome"`
 	Message      string              `json:"message,omitempty"`
+	Fuel         uint64              `json:"fuel"`
+	StateHash    string              `json:"state_hash"` // of the whole state at the end; empty if it has none
 	StdoutDigest task.CID            `json:"stdout_digest"`
 	Files        map[string]task.CID `json:"files"`
+	Hops         int                 `json:"hops"`
+	Checkpoints  []checkpointReport  `json:"checkpoints"`
 	MemoryBytes  int64               `json:"memory_bytes"`
 	WallS        float64             `json:"wall_s"`
 	CPUS         float64             `json:"cpu_s"`
@@ -49,11 +55,14 @@ func newExec() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rep, err := runAlone(cmd.Context(), t)
+			if err := x.hops.check(); err != nil {
+				return err
+			}
+			j, err := runAlone(cmd.Context(), t, &x.hops)
 			if err != nil {
 				return err
 			}
-			return x.show(cmd, rep)
+			return x.show(cmd, j)
 		},
 	}
 	f := cmd.Flags()
@@ -64,6 +73,8 @@ func newExec() *cobra.Command {
 	f.StringVar(&x.memory, "memory", "", "memory limit, like 512MiB (default "+task.FormatSize(sandbox.DefaultMemory)+")")
 	f.StringVar(&x.seed, "seed", "exec/0", "task name that the clock and the random bytes follow from")
 	f.DurationVar(&x.timeout, "timeout", 0, "longest run (0: none)")
+	f.StringVar(&x.checkpoint, "checkpoint", "auto", "off: run a module that cannot be frozen all the same")
+	x.hops.add(f)
 	f.BoolVar(&x.json, "json", false, "print JSON: outcome and digests")
 	return cmd
 }
@@ -81,7 +92,14 @@ func (x *execFlags) task(module string, args []string) (sandbox.Task, error) {
 	if err := sandbox.CheckModule(b); err != nil {
 		return t, fmt.Errorf("module %s: %w", module, err)
 	}
-	t.Limits.Wall = x.timeout
+	t.Limits.Wall, t.StateHash = x.timeout, x.json
+	switch x.checkpoint {
+	case "auto":
+	case "off":
+		t.Checkpoint.Off = true
+	default:
+		return t, usage("write --checkpoint auto or --checkpoint off", "--checkpoint %q", x.checkpoint)
+	}
 	if x.memory != "" {
 		if t.Limits.Memory, err = task.ParseSize(x.memory); err != nil {
 			return t, usage("sizes are written like 512MiB", "--memory: %w", err)
@@ -124,31 +142,38 @@ func input(spec string) (sandbox.Input, error) {
 	return sandbox.Input{Name: name, Path: path}, nil
 }
 
-// runAlone runs one task in a sandbox process of its own.
-func runAlone(ctx context.Context, t sandbox.Task) (rep sandbox.Report, err error) {
+// runAlone runs one task in sandbox processes of its own: one, and one more for
+// each hop.
+func runAlone(ctx context.Context, t sandbox.Task, h *hopFlags) (j journey, err error) {
 	command, err := sandboxCommand()
 	if err != nil {
-		return rep, err
+		return j, err
 	}
 	scratch, err := os.MkdirTemp("", "godwit-exec-")
 	if err != nil {
-		return rep, fmt.Errorf("making a scratch directory: %w", err)
+		return j, fmt.Errorf("making a scratch directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
 	cache := scratch
 	if dir, err := os.UserCacheDir(); err == nil {
 		cache = filepath.Join(dir, "godwit", "compiled")
 	}
-	pool := sandbox.NewPool(sandbox.Config{Command: command, CacheDir: cache, ScratchDir: scratch})
-	defer func() { err = errors.Join(err, pool.Close()) }()
-	return pool.Run(ctx, t)
+	var pools []*sandbox.Pool
+	for _, c := range append([][]string{command}, h.engines()...) {
+		p := sandbox.NewPool(sandbox.Config{Command: c, CacheDir: cache, ScratchDir: scratch, MaxIdle: -1})
+		defer func() { err = errors.Join(err, p.Close()) }()
+		pools = append(pools, p)
+	}
+	return h.travel(ctx, pools, t)
 }
 
 // show writes the outputs and says how it ended.
-func (x *execFlags) show(cmd *cobra.Command, rep sandbox.Report) error {
+func (x *execFlags) show(cmd *cobra.Command, j journey) error {
+	rep := j.last
 	js := execReport{
+		Fuel: rep.Fuel, StateHash: j.stateHash(), Hops: j.hops, Checkpoints: j.checkpoints,
 		ExitCode: rep.ExitCode, Outcome: rep.Outcome, Message: rep.Message, Files: map[string]task.CID{},
-		MemoryBytes: rep.PeakMemory, WallS: rep.Wall.Seconds(), CPUS: rep.CPU.Seconds(),
+		MemoryBytes: rep.PeakMemory, WallS: j.wall.Seconds(), CPUS: j.cpu.Seconds(),
 	}
 	var root *os.Root
 	if x.out != "" {

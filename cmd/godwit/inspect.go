@@ -23,13 +23,15 @@ type inspectReport struct {
 	Features  []string `json:"features"`
 	Runnable  bool     `json:"runnable"`
 	Problem   string   `json:"problem,omitempty"`
+	Freezable bool     `json:"freezable"` // it can be moved while it runs
+	WhyNot    string   `json:"why_not_freezable,omitempty"`
 }
 
 func newInspect() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "inspect MODULE.wasm",
-		Short: "What a module imports, its size, and whether it can run here",
+		Short: "What a module imports, its size, whether it can run here and be frozen",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := os.ReadFile(args[0])
@@ -55,6 +57,10 @@ func newInspect() *cobra.Command {
 			r.Runnable = problem == nil
 			if problem != nil {
 				r.Problem = problem.Error()
+			} else if err := sandbox.CheckFreezable(b); err != nil {
+				r.WhyNot = err.Error()
+			} else {
+				r.Freezable = true
 			}
 			if asJSON {
 				if err := printJSON(cmd.OutOrStdout(), r); err != nil {
@@ -85,5 +91,10 @@ func (r inspectReport) print(cmd *cobra.Command) {
 	}
 	if r.Runnable {
 		fmt.Fprintln(out, "runs here  yes")
+		if r.Freezable {
+			fmt.Fprintln(out, "can move   yes")
+		} else {
+			fmt.Fprintf(out, "can move   no: %s\n", r.WhyNot)
+		}
 	}
 }
