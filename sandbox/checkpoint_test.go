@@ -1,0 +1,185 @@
+package sandbox
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"godwit/sandbox/freeze"
+	"godwit/task"
+)
+
+// TestKilledTaskGoesOn: a task whose process is lost without a word goes on
+// from its last checkpoint, and ends as if nothing had happened.
+func TestKilledTaskGoesOn(t *testing.T) {
+	tk := moduleTask(t, traveller(t, "go"), "job/1")
+	tk.Args, tk.StateHash = []string{"mixed", "30000"}, true
+	want := run(t, newTestPool(t), tk)
+	tk.Pages, tk.Every = newBlockMap(), 10*time.Millisecond
+	for kills := range 2 {
+		p := newTestPool(t)
+		made, fuel := 0, uint64(0)
+		tk.OnCheckpoint = func(manifest []byte, used uint64) {
+			if used <= fuel {
+				t.Errorf("checkpoint at fuel %d after one at %d", used, fuel)
+			}
+			tk.From, fuel = manifest, used
+			if made++; made == 2 {
+				_ = onlyChild(t, p).cmd.Process.Kill()
+			}
+		}
+		if rep := run(t, p, tk); rep.Outcome != task.HostError {
+			t.Fatalf("run %d of a program of %d fuel was not killed: %v %s, %d checkpoints", kills, want.Fuel, rep.Outcome, rep.Message, made)
+		}
+	}
+	tk.OnCheckpoint, tk.Every = nil, 0
+	same(t, run(t, newTestPool(t), tk), want)
+}
+
+// frozenTask returns a task that goes on from a checkpoint in the middle.
+func frozenTask(t *testing.T) Task {
+	t.Helper()
+	tk := moduleTask(t, traveller(t, "nqueens.c"), "job/1")
+	tk.Args, tk.Pages, tk.FreezeAtFuel = []string{"8"}, newBlockMap(), 50_000
+	rep := run(t, newTestPool(t), tk)
+	if rep.Outcome != task.Interrupted || len(rep.Frozen) == 0 || rep.StateHash != sha256.Sum256(rep.Frozen) {
+		t.Fatalf("not frozen: %v %s %s", rep.Outcome, rep.Message, rep.NotFrozen)
+	}
+	tk.From, tk.FreezeAtFuel = rep.Frozen, 0
+	return tk
+}
+
+// reforge changes a manifest and makes its checksum right again.
+func reforge(t *testing.T, b []byte, change func(*freeze.Manifest)) []byte {
+	t.Helper()
+	man, err := freeze.DecodeManifest(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(man)
+	if b, err = man.Encode(); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestBadCheckpointsAreRefused: whatever is wrong with a checkpoint, the task
+// does not go on from it, its host learns why, and nothing else suffers.
+func TestBadCheckpointsAreRefused(t *testing.T) {
+	good := frozenTask(t)
+	p := newTestPool(t)
+	if rep := run(t, p, good); rep.Outcome != task.Completed {
+		t.Fatalf("the good one: %v %s", rep.Outcome, rep.Message)
+	}
+	forge := func(change func(*freeze.Manifest)) func(*Task) {
+		return func(tk *Task) { tk.From = reforge(t, tk.From, change) }
+	}
+	cases := map[string]struct {
+		change func(*Task)
+		reason string
+	}{
+		"empty of sense":   {func(tk *Task) { tk.From = []byte("checkpoint") }, "not a checkpoint"},
+		"cut short":        {func(tk *Task) { tk.From = tk.From[:len(tk.From)-1] }, "cut short"},
+		"a bit flipped":    {func(tk *Task) { tk.From = slices.Clone(tk.From); tk.From[len(tk.From)/2] ^= 4 }, "checksum"},
+		"another module":   {func(tk *Task) { m := noop.task(t, "x"); tk.Module, tk.ModulePath = m.Module, m.ModulePath }, "of module"},
+		"another name":     {func(tk *Task) { tk.Name = "job/2" }, "another name"},
+		"other arguments":  {func(tk *Task) { tk.Args = []string{"9"} }, "arguments"},
+		"another input":    {func(tk *Task) { tk.Stdin = &Input{Data: []byte("x")} }, "inputs"},
+		"another pass":     {forge(func(m *freeze.Manifest) { m.Pass++ }), "pass version"},
+		"no frames":        {forge(func(m *freeze.Manifest) { m.State.Frames = nil }), "has ended"},
+		"a frame too few":  {forge(func(m *freeze.Manifest) { m.State.Frames = m.State.Frames[8:] }), "frame"},
+		"a global too few": {forge(func(m *freeze.Manifest) { m.State.Globals = m.State.Globals[1:] }), "globals"},
+		"huge memory":      {forge(func(m *freeze.Manifest) { m.State.Pages = 1 << 16 }), "over the limit"},
+		"system garbage":   {forge(func(m *freeze.Manifest) { m.System = bytes.Repeat([]byte{0x9f}, 99) }), "saved state"},
+		"a missing block":  {func(tk *Task) { tk.Pages = newBlockMap() }, "block"},
+		"a false block":    {func(tk *Task) { tk.Pages = liar{} }, "hash"},
+	}
+	for name, c := range cases {
+		tk := good
+		c.change(&tk)
+		rep, err := p.Run(t.Context(), tk)
+		if !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), c.reason) {
+			t.Errorf("%s: got %v %s, %v; want a refusal that says %q", name, rep.Outcome, rep.Message, err, c.reason)
+		}
+	}
+	if rep := run(t, p, good); rep.Outcome != task.Completed {
+		t.Errorf("the good one at the end: %v %s", rep.Outcome, rep.Message)
+	}
+	good.Pages = nil
+	if _, err := p.Run(t.Context(), good); err == nil {
+		t.Error("a checkpoint without a store for it: no error")
+	}
+}
+
+// liar has every block, and they are all false.
+type liar struct{}
+
+func (liar) Has([sha256.Size]byte) bool          { return true }
+func (liar) Put([sha256.Size]byte, []byte) error { return os.ErrInvalid }
+func (liar) Get([sha256.Size]byte) ([]byte, error) {
+	return freeze.Compress(make([]byte, pageSize)), nil
+}
+
+// TestSecondCheckpointIsSmall: of 64 MiB in which ten pages change, those ten
+// are stored.
+func TestSecondCheckpointIsSmall(t *testing.T) {
+	tk := moduleTask(t, traveller(t, "large.c"), "job/1")
+	tk.Args, tk.Limits.Memory = []string{"3000"}, 128<<20
+	want := run(t, newTestPool(t), tk)
+	tk.Pages, tk.Every = newBlockMap(), 50*time.Millisecond
+	got := run(t, newTestPool(t), tk)
+	same(t, got, want)
+	t.Logf("%v, without checkpoints %v; NotFrozen %q; %+v", got.Wall, want.Wall, got.NotFrozen, got.Checkpoints)
+	n := len(got.Checkpoints)
+	if n < 2 {
+		t.Fatalf("%d checkpoints in %v", n, got.Wall)
+	}
+	if last := got.Checkpoints[n-1]; last.Bytes < 64<<20 || last.StoredBytes > 24*pageSize { // what is changed lies across two pages each
+		t.Errorf("the last checkpoint of %d bytes stored %d, want at most 24 pages", last.Bytes, last.StoredBytes)
+	}
+}
+
+// TestFreezeOnRequest: closing the channel freezes a task that would run for
+// ever, and a task that ends first just ends.
+func TestFreezeOnRequest(t *testing.T) {
+	p := newTestPool(t)
+	tk := forever.task(t, "a")
+	now := make(chan struct{})
+	tk.Pages, tk.Freeze = newBlockMap(), now
+	tk.OnBegin = func() { close(now) }
+	for range 3 {
+		rep := run(t, p, tk)
+		if rep.Outcome != task.Interrupted || len(rep.Frozen) == 0 || len(rep.Checkpoints) != 1 {
+			t.Fatalf("got %v %s %s, %d checkpoints", rep.Outcome, rep.Message, rep.NotFrozen, len(rep.Checkpoints))
+		}
+		tk.From, tk.OnBegin = rep.Frozen, nil // the next is frozen before it runs
+	}
+	end := noop.task(t, "b")
+	end.Pages, end.Freeze = newBlockMap(), make(chan struct{})
+	if rep := run(t, p, end); rep.Outcome != task.Completed {
+		t.Errorf("got %v %s", rep.Outcome, rep.Message)
+	}
+}
+
+// TestModulesThatCannotBeFrozen run only where the job wants no checkpoints.
+func TestModulesThatCannotBeFrozen(t *testing.T) {
+	own := bytes.Replace(guest{}.bytes(), text("_start"), text("_start"), 1)
+	name := append(text("__ck_x"), 0, 0) // an export in the pass's own name space
+	at := bytes.Index(own, append([]byte{1}, text("_start")...))
+	own = slices.Concat(own[:at], []byte{2}, own[at+1:at+10], name[:len(name)-1], []byte{0}, own[at+10:])
+	own[at-1] += byte(len(name)) // of the section
+	tk := moduleTask(t, own, "a")
+	p := newTestPool(t)
+	if rep := run(t, p, tk); rep.Outcome != task.InvalidModule || !strings.Contains(rep.Message, "cannot be frozen") || !strings.Contains(rep.Message, "checkpoint: off") {
+		t.Errorf("got %v %s", rep.Outcome, rep.Message)
+	}
+	tk.Checkpoint.Off = true
+	if rep := run(t, p, tk); rep.Outcome != task.Completed || rep.Fuel != 0 {
+		t.Errorf("without checkpoints: got %v %s", rep.Outcome, rep.Message)
+	}
+}
