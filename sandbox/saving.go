@@ -56,7 +56,7 @@ func (x *execution) save(ctx context.Context, m *freeze.Machine) error {
 		c.send()
 		x.hand(record, pause)
 		x.saving.Store(false)
-		runtime.GC() // there is none while the guest runs: see server.execute
+		runtime.GC() // of the copies; there is no other while the guest runs
 	})
 	return nil
 }
