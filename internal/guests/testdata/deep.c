@@ -20,9 +20,18 @@ static int depth(const tree *t) { // a tree that is a list
     return 1 + (l > r ? l : r);
 }
 
+static volatile int passed; // written after the call: it is not a jump
 static int odd(unsigned n);
-__attribute__((noinline)) static int even(unsigned n) { return n == 0 ? 1 : !odd(n - 1) == 0; }
-__attribute__((noinline)) static int odd(unsigned n) { return n == 0 ? 0 : !even(n - 1) == 0; }
+__attribute__((noinline)) static int even(unsigned n) {
+    int r = n == 0 ? 1 : odd(n - 1);
+    passed++;
+    return r;
+}
+__attribute__((noinline)) static int odd(unsigned n) {
+    int r = n == 0 ? 0 : even(n - 1);
+    passed++;
+    return r;
+}
 
 int main(void) {
     volatile uint64_t top = 7;
@@ -34,7 +43,8 @@ int main(void) {
     }
     for (int r = 0; r < 6; r++) {
         printf("%d: %016llx\n", r, (unsigned long long)down(DEPTH, r + 1, &top));
-        printf("   depth %d, even %d\n", depth(root), even(DEPTH + r));
+        int d = depth(root), e = even(DEPTH + r);
+        printf("   depth %d, even %d, passed %d\n", d, e, passed);
     }
     return 0;
 }

@@ -29,7 +29,7 @@ int main(void) {
         }
         for (int i = 0; i < N; i += 16) {
             v128_t x = wasm_v128_load(bytes + i);
-            sum = wasm_i16x8_add(sum, wasm_i16x8_extadd_pairwise_u8x16(wasm_u8x16_avgr(x, mix)));
+            sum = wasm_i16x8_add(sum, wasm_u16x8_extadd_pairwise_u8x16(wasm_u8x16_avgr(x, mix)));
             mix = wasm_v128_bitselect(wasm_i8x16_add(mix, x), mix, wasm_i8x16_gt(x, wasm_i8x16_splat(r)));
         }
         for (int i = 0; i < N; i++) d[i] = (a[i] + b[i]) * (1 + r * 0.001f); // for the vectoriser
