@@ -58,8 +58,8 @@ func crossBuild(arch string) (string, error) {
 		return "", err
 	}
 	out := filepath.Join(dir, "child-"+arch)
-	cmd := exec.Command("go", "build", "-o", out, "./child")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH="+arch, "GOFLAGS=-buildvcs=false")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", out, "./child")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOARCH="+arch)
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the child for %s: %w: %s", arch, err, msg)
 	}
