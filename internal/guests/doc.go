@@ -1,0 +1,10 @@
+// Package guests holds what is no package's own test: that whole programs
+// which were written without this project in mind, or to be awkward for it,
+// end the same whether they run undisturbed or are frozen again and again and
+// go on in another process, on another engine, on another architecture.
+//
+// The programs are the tests of Go's standard library, built for wasip1, and
+// the C programs in testdata. GODWIT_GUESTS=all runs all of them, a list of
+// names (comma-separated) those, and without it a sample runs that takes
+// seconds. scripts/test-guests and scripts/test-arch set it.
+package guests
