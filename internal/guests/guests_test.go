@@ -36,6 +36,22 @@ func chosen(name string, sample bool) bool {
 	return names == "all" || slices.Contains(strings.Split(names, ","), name) || !set && sample
 }
 
+// TestChosenGuestsExist: a misspelt name must not look like a success.
+func TestChosenGuestsExist(t *testing.T) {
+	known := []string{"all"}
+	for _, p := range stdPackages {
+		known = append(known, p.name)
+	}
+	for _, c := range cPrograms {
+		known = append(known, c.name)
+	}
+	for name := range strings.SplitSeq(os.Getenv("GODWIT_GUESTS"), ",") {
+		if name != "" && !slices.Contains(known, name) {
+			t.Errorf("GODWIT_GUESTS names %q, which is none of %s", name, strings.Join(known, " "))
+		}
+	}
+}
+
 var buildDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "godwit-guests") })
 
 func TestMain(m *testing.M) {
