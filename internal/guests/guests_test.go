@@ -36,6 +36,22 @@ func chosen(name string, sample bool) bool {
 	return names == "all" || slices.Contains(strings.Split(names, ","), name) || !set && sample
 }
 
+// TestChosenGuestsExist: a misspelt name must not look like a success.
+func TestChosenGuestsExist(t *testing.T) {
+	known := []string{"all"}
+	for _, p := range stdPackages {
+		known = append(known, p.name)
+	}
+	for _, c := range cPrograms {
+		known = append(known, c.name)
+	}
+	for name := range strings.SplitSeq(os.Getenv("GODWIT_GUESTS"), ",") {
+		if name != "" && !slices.Contains(known, name) {
+			t.Errorf("GODWIT_GUESTS names %q, which is none of %s", name, strings.Join(known, " "))
+		}
+	}
+}
+
 var buildDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "godwit-guests") })
 
 func TestMain(m *testing.M) {
@@ -148,9 +164,10 @@ type journey struct {
 }
 
 // points spreads freezes over a run: at random, one in each equal part of it,
-// and none where what is left may hold no poll. The name is the seed.
+// and none where what is left may hold no poll. The name is the seed, and
+// GODWIT_GUESTS_SEED makes it another one.
 func points(name string, fuel uint64) []uint64 {
-	sum := sha256.Sum256([]byte(name))
+	sum := sha256.Sum256([]byte(os.Getenv("GODWIT_GUESTS_SEED") + name))
 	rng := rand.New(rand.NewChaCha8(sum))
 	n := uint64(wantHops + spareHops)
 	at := make([]uint64, n)
