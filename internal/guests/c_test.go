@@ -17,6 +17,7 @@ var cPrograms = []struct {
 	memory int64 // bytes; 0 the default
 }{
 	{name: "recursion"},
+	{name: "firstturn"},
 	{name: "nbody"},
 	{name: "fft"},
 	{name: "simd", flags: []string{"-msimd128"}},

@@ -4,7 +4,7 @@
 //
 // # Safe points
 //
-// Every loop, and one function on every cycle of calls that passes no loop, charges a fuel counter with
+// Every loop as it goes round, and one function on every cycle of calls, charges a fuel counter with
 // the static cost of what runs until the next charge. When the fuel is used up the guest calls the one
 // function the pass imports, godwit.yield, and there the host decides. Fuel does not depend on the
 // machine: the same program with the same input has used the same fuel at the same place everywhere, so
@@ -29,4 +29,4 @@ package freeze
 
 // PassVersion names the instrumentation and the frames it leaves behind. A checkpoint made with one
 // version cannot be thawed with another: frames, fuel and resume points would not agree.
-const PassVersion = 2
+const PassVersion = 3

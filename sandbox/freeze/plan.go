@@ -270,12 +270,14 @@ func (p *plan) markTaken(g *callGraph) {
 
 // walk is a step of the depth-first search below.
 type walk struct {
-	node int32 // defined function, or -1-type
-	next int   // edge to look at next
+	node   int32 // defined function, or -1-type
+	next   int   // edge to look at next
+	inLoop bool  // the call that led here stands in a loop, which charges for it when it goes round
 }
 
-// placeEntryPolls finds, by depth-first search over the calls outside loops, the calls that close a cycle,
-// and puts a poll where each is made from or leads to. It also sums up costs from the leaves.
+// placeEntryPolls finds, by depth-first search over all calls, those that close a cycle, and puts a poll where each is
+// made from or leads to. Calls in loops count: a loop charges only when it goes round, so that a cycle through its first
+// turn would be free. It also sums up costs from the leaves, over the calls outside loops.
 func (p *plan) placeEntryPolls(g *callGraph) {
 	p.markTaken(g)
 	byType := p.calleesByType(g)
@@ -299,23 +301,23 @@ func (p *plan) placeEntryPolls(g *callGraph) {
 		*at(int32(root)) = open
 		for len(path) > 0 {
 			w := &path[len(path)-1]
-			to, ok := p.successor(g, byType, w)
+			to, inLoop, ok := p.successor(g, byType, w)
 			if !ok {
 				*at(w.node) = done
 				if w.node >= 0 {
 					p.Funcs[w.node].Cost = g.costs[w.node]
 				}
-				path = path[:len(path)-1]
-				if n := len(path); n > 0 && w.node >= 0 && path[n-1].node >= 0 {
+				if n := len(path) - 1; n > 0 && !w.inLoop && w.node >= 0 && path[n-1].node >= 0 {
 					caller := path[n-1].node
 					g.costs[caller] = min(g.costs[caller]+p.Funcs[w.node].Cost, maxCost)
 				}
+				path = path[:len(path)-1]
 				continue
 			}
 			switch s := at(to); *s {
 			case unseen:
 				*s = open
-				path = append(path, walk{node: to})
+				path = append(path, walk{node: to, inLoop: inLoop})
 			case open:
 				if to >= 0 {
 					p.Funcs[to].EntryPoll = true
@@ -323,7 +325,7 @@ func (p *plan) placeEntryPolls(g *callGraph) {
 					p.Funcs[w.node].EntryPoll = true
 				}
 			case done:
-				if to >= 0 && w.node >= 0 {
+				if to >= 0 && w.node >= 0 && !inLoop {
 					g.costs[w.node] = min(g.costs[w.node]+p.Funcs[to].Cost, maxCost)
 				}
 			}
@@ -361,30 +363,27 @@ func (p *plan) canonicalTypes() []uint32 {
 	return out
 }
 
-// successor gives the next node that w's calls outside loops lead to.
-func (p *plan) successor(g *callGraph, byType [][]int32, w *walk) (int32, bool) {
+// successor gives the next node that w's calls lead to, and whether that call stands in a loop.
+func (p *plan) successor(g *callGraph, byType [][]int32, w *walk) (to int32, inLoop, ok bool) {
 	if w.node < 0 {
 		callees := byType[-1-w.node]
 		if w.next >= len(callees) {
-			return 0, false
+			return 0, false, false
 		}
 		w.next++
-		return callees[w.next-1], true
+		return callees[w.next-1], false, true
 	}
 	for edges := g.edges[w.node]; w.next < len(edges); {
 		e := edges[w.next]
 		w.next++
-		if e.inLoop {
-			continue
-		}
 		if e.to < 0 {
-			return e.to, true
+			return e.to, e.inLoop, true
 		}
 		if int(e.to) >= p.imported {
-			return e.to - int32(p.imported), true
+			return e.to - int32(p.imported), e.inLoop, true
 		}
 	}
-	return 0, false
+	return 0, false, false
 }
 
 // findUnwinding marks the functions that may be on the stack at a poll: those that poll and, going up the

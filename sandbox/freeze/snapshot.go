@@ -70,13 +70,13 @@ func (m *Machine) Memory() []byte {
 	if !m.prog.Layout.Memory {
 		return nil
 	}
-	half := uint32(1) << 31
+	const half, whole = uint32(1) << 31, uint64(1) << 32
 	if size := m.mem.Size(); size != 0 || m.Pages() == 0 {
 		b, _ := m.mem.Read(0, size)
 		return b
 	}
 	b, _ := m.mem.Read(0, half) // 4 GiB does not fit a uint32: extend within the capacity
-	return b[:1<<32]
+	return b[:min(whole, uint64(cap(b)))]
 }
 
 func (m *Machine) getGlobal(ctx context.Context, g GlobalSlot) (Value, error) {

@@ -15,9 +15,9 @@ import (
 // whoever changes what the pass emits, or where frames keep things, counts it
 // up and pins the new digest.
 const (
-	pinnedVersion = 2
+	pinnedVersion = 3
 	pinnedModules = 40
-	pinned        = "c9d64711a7fb7700445ac49d453d9d7c8704ea89a6dd8709b3e0f8f04af3a285"
+	pinned        = "49d6e82825c574ef98b8bc747aeac6f98d35ca9ac6cd875cee8bd97a3ced9c0a"
 )
 
 func TestPassVersionIsCountedUp(t *testing.T) {
