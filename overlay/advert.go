@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"godwit/task"
+	"godwit/trace"
 )
 
 // An Advert is what a member says about itself: soft state that expires.
@@ -30,17 +31,16 @@ type Advert struct {
 	Signature []byte `cbor:"14,keyasint"` // by Peer's key over all other fields
 }
 
-// State is what a member's machine is doing (Rood and Lewis, via Zhang
-// section 4.2.1).
-type State uint8
+// State is what a member's machine is doing.
+type State = trace.State
 
-// The five states.
+// The five states, under the names that go with adverts.
 const (
-	Available   State = iota // runs tasks
-	UserPresent              // its owner is there: tasks wait
-	CPUBusy                  // its owner's programs use it: tasks wait
-	Leaving                  // going soon: takes nothing new
-	Unavailable              // gone
+	Available   = trace.Available
+	UserPresent = trace.UserPresent
+	CPUBusy     = trace.CPUBusy
+	Leaving     = trace.Leaving
+	Unavailable = trace.Unavailable
 )
 
 // A Manifest founds an overlay. It is signed by its founder.

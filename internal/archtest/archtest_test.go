@@ -33,7 +33,9 @@ var codec = []string{"github.com/fxamacker/cbor/v2"}
 var rules = map[string]rule{
 	"task": {core: true, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/goccy/go-yaml",
 		"github.com/ipfs/go-cid", "github.com/multiformats/go-multihash", "github.com/multiformats/go-multibase"}},
-	"overlay":          {core: true, own: []string{"task"}, outside: codec},
+	"trace":            {core: true, own: []string{"task"}, outside: []string{"github.com/klauspost/compress/"}},
+	"predictor":        {core: true, own: []string{"task", "trace"}, outside: []string{"gonum.org/v1/gonum/"}},
+	"overlay":          {core: true, own: []string{"task", "trace", "predictor"}, outside: codec},
 	"scheduler":        {core: true, own: []string{"task", "overlay", "scheduler/ledger", "scheduler/place"}, outside: codec},
 	"scheduler/ledger": {core: true, own: []string{"task"}, outside: codec},
 	"scheduler/place":  {core: true, own: []string{"task"}},

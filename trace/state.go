@@ -1,6 +1,19 @@
-package overlay
+package trace
 
 import "fmt"
+
+// State is what a machine is doing, seen by whoever borrows it (Rood and Lewis
+// 2008, via Zhang section 4.2.1).
+type State uint8
+
+// The five states.
+const (
+	Available   State = iota // runs tasks
+	UserPresent              // its owner is there: tasks wait
+	CPUBusy                  // its owner's programs use it: tasks wait
+	Leaving                  // going soon: takes nothing new
+	Unavailable              // gone
+)
 
 // stateTexts are the states' names on the command line, in JSON and in logs,
 // in the order of the constants.
@@ -21,7 +34,7 @@ func (s State) String() string {
 // CBOR keeps the number.
 func (s State) MarshalText() ([]byte, error) {
 	if !s.Valid() {
-		return nil, fmt.Errorf("overlay: %d is not a member state", uint8(s))
+		return nil, fmt.Errorf("trace: %d is not a state", uint8(s))
 	}
 	return []byte(stateTexts[s]), nil
 }
@@ -34,5 +47,5 @@ func (s *State) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("overlay: unknown member state %q", text)
+	return fmt.Errorf("unknown state %q: it is one of available, user-present, cpu-busy, leaving, unavailable", text)
 }
