@@ -45,7 +45,7 @@ func (n *Node) stepDown(founder task.PeerID) {
 }
 
 func (n *Node) saveManifest(m overlay.Manifest) {
-	b, err := task.Encode(m)
+	b, err := m.Encode()
 	if err != nil {
 		n.log.Error("encoding the manifest", "err", err)
 		return
@@ -60,10 +60,7 @@ func (n *Node) loadManifest(ctx context.Context) (overlay.Manifest, error) {
 	if err != nil || !ok {
 		return m, err
 	}
-	if err := task.Decode(value, &m); err != nil {
-		return overlay.Manifest{}, fmt.Errorf("reading the overlay's manifest: %w", err)
-	}
-	if err := m.Verify(); err != nil {
+	if m, err = overlay.OpenManifest(value); err != nil {
 		return overlay.Manifest{}, fmt.Errorf("reading the overlay's manifest: %w", err)
 	}
 	return m, nil

@@ -8,28 +8,52 @@ import (
 )
 
 // An Advert is what a member says about itself: soft state that expires.
-// Adverts are ordered by Seq; of two from one peer the larger Seq holds.
+// Adverts are ordered by Seq; of two from one peer the larger Seq holds. Times
+// are kept to the millisecond, Until to the second, Speed to a hundredth: Sign
+// rounds them.
 type Advert struct {
-	Peer    task.PeerID `cbor:"1,keyasint"`
-	Overlay string      `cbor:"2,keyasint"` // the overlay's name
-	Seq     uint64      `cbor:"3,keyasint"` // grows with every advert, over restarts too (Unix ns at issue)
-	Issued  time.Time   `cbor:"4,keyasint"`
-	Expires time.Time   `cbor:"5,keyasint"`
-	Addrs   []string    `cbor:"6,keyasint"` // multiaddrs without the /p2p part; at most MaxAddrs
+	Peer    task.PeerID
+	Overlay string // the overlay's name, which is the manifest's
+	Seq     uint64 // grows with every advert, over restarts too (Unix ns at issue)
+	Issued  time.Time
+	Expires time.Time
+	Addrs   []string // multiaddrs without the /p2p part; at most MaxAddrs
 
-	State  State   `cbor:"7,keyasint"`
-	Slots  int     `cbor:"8,keyasint"`  // tasks it will run at once; 0 for a node that only submits
-	Memory int64   `cbor:"9,keyasint"`  // bytes it lends to tasks, all slots together
-	Speed  float64 `cbor:"10,keyasint"` // relative to the reference core; 0 unknown
+	State  State
+	Slots  int     // tasks it will run at once; 0 for a node that only submits
+	Free   int     // of the slots, those without a task; may be out of date
+	Memory int64   // bytes it lends to tasks, all slots together
+	Speed  float64 // relative to the reference core; 0 unknown
+	Reach  Reach
+	// Until is when the member means to go, as far as it knows: the end of its
+	// owner's hours, of a lease, a shutdown that was ordered. Zero: not known.
+	Until time.Time
+
+	// Record is its survival record, as package predictor encodes it; empty for
+	// a member that keeps none. At most MaxRecord bytes.
+	Record []byte
+	// Spells are the last of its history, as package trace encodes them; at most
+	// MaxSpells bytes.
+	Spells []byte
 
 	// Manifest is the overlay manifest this member follows.
-	Manifest Manifest `cbor:"11,keyasint"`
+	Manifest Manifest
 	// Epoch is the member's term as leader; 0 when it does not lead.
-	Epoch   uint64 `cbor:"12,keyasint"`
-	Version string `cbor:"13,keyasint"`
+	Epoch   uint64
+	Version string
 
-	Signature []byte `cbor:"14,keyasint"` // by Peer's key over all other fields
+	Signature []byte // by Peer's key over all other fields
 }
+
+// Reach says whether others can dial a member.
+type Reach uint8
+
+// The kinds of reachability, as AutoNAT finds them out.
+const (
+	ReachUnknown Reach = iota
+	ReachPublic        // dialled from outside its network
+	ReachPrivate       // only through relays and hole punching
+)
 
 // State is what a member's machine is doing.
 type State = trace.State
@@ -49,9 +73,9 @@ const (
 // they meet, all follow the manifest founded first (ties: the smaller founder
 // ID), so that one remains. Better says which of two that is.
 type Manifest struct {
-	Name      string      `cbor:"1,keyasint"`
-	Founder   task.PeerID `cbor:"2,keyasint"`
-	Founded   time.Time   `cbor:"3,keyasint"`
-	Placement string      `cbor:"4,keyasint"` // placement policy by name; "" means fcfs
-	Signature []byte      `cbor:"5,keyasint"`
+	Name      string
+	Founder   task.PeerID
+	Founded   time.Time // to the millisecond
+	Placement string    // placement policy by name; "" means fcfs
+	Signature []byte    // by Founder's key over all other fields
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // epoch is where the clock of these tests starts.
-var epoch = time.Date(2030, 1, 2, 3, 4, 5, 678, time.UTC)
+var epoch = time.Date(2030, 1, 2, 3, 4, 5, 678e6, time.UTC)
 
 // someone returns the key and peer ID of a member; equal seeds are the same
 // member.
@@ -34,7 +34,8 @@ func advertOf(tb testing.TB, seed byte, change func(*Advert)) Advert {
 	a := Advert{
 		Peer: peer, Overlay: "commons", Seq: 7, Issued: epoch, Expires: epoch.Add(time.Minute),
 		Addrs: []string{"/ip4/10.0.0.1/tcp/4001"}, State: UserPresent, Slots: 4, Memory: 1 << 30,
-		Speed: 1.25, Manifest: m, Epoch: 3, Version: "v1",
+		Speed: 1.25, Free: 2, Reach: ReachPublic, Until: epoch.Add(time.Hour), Record: bytes.Repeat([]byte{7}, MaxRecord),
+		Spells: []byte{1, 2, 3}, Manifest: m, Epoch: 3, Version: "v1",
 	}
 	if change != nil {
 		change(&a)
@@ -73,23 +74,24 @@ func TestOpenAdvertRefuses(t *testing.T) {
 		want   string
 	}{
 		{name: "expired", now: time.Minute, want: "expired"},
-		{name: "future", now: -MaxSkew - 1, want: "future"},
+		{name: "future", now: -MaxSkew - time.Millisecond, want: "future"},
 		{name: "forged", after: func(a *Advert) { a.Slots++ }, want: "wrong signature"},
 		{name: "no signature", after: func(a *Advert) { a.Signature = nil }, want: "wrong signature"},
 		{name: "another's", after: func(a *Advert) { _, a.Peer = someone(9) }, want: "wrong signature"},
-		{name: "no peer", after: func(a *Advert) { a.Peer = "" }, want: "peer ID"},
-		{name: "odd peer", after: func(a *Advert) { a.Peer = task.PeerID(strings.Repeat("1", 52)) }, want: "peer ID"},
 		{name: "forged manifest", before: func(a *Advert) { a.Manifest.Founded = epoch }, want: "manifest of"},
-		{name: "other overlay", after: func(a *Advert) { a.Overlay = "x" }, want: "carries the manifest"},
-		{name: "too long a life", after: func(a *Advert) { a.Expires = epoch.Add(MaxAdvertLife + 1) }, want: "lives"},
-		{name: "backwards", after: func(a *Advert) { a.Expires = epoch.Add(-1) }, want: "lives"},
-		{name: "no time", after: func(a *Advert) { a.Issued = time.Time{} }, want: "times"},
+		{name: "too long a life", after: func(a *Advert) { a.Expires = epoch.Add(MaxAdvertLife + time.Millisecond) }, want: "lives"},
+		{name: "no life", after: func(a *Advert) { a.Expires = epoch }, want: "lives"},
+		{name: "before time", after: func(a *Advert) { a.Issued, a.Expires = time.UnixMilli(-1), time.UnixMilli(9) }, want: "times"},
+		{name: "free", after: func(a *Advert) { a.Free = 5 }, want: "free"},
+		{name: "reach", after: func(a *Advert) { a.Reach = 3 }, want: "reachability"},
+		{name: "leaves before time", after: func(a *Advert) { a.Until = time.Unix(-1, 0) }, want: "leaving"},
+		{name: "record", after: func(a *Advert) { a.Record = make([]byte, MaxRecord+1) }, want: "record"},
+		{name: "spells", after: func(a *Advert) { a.Spells = make([]byte, MaxSpells+1) }, want: "spells"},
 		{name: "state", after: func(a *Advert) { a.State = 5 }, want: "state 5"},
 		{name: "slots", after: func(a *Advert) { a.Slots = -1 }, want: "slots"},
 		{name: "memory", after: func(a *Advert) { a.Memory = math.MinInt64 }, want: "memory"},
-		{name: "speed", after: func(a *Advert) { a.Speed = math.NaN() }, want: "speed"},
+		{name: "speed", after: func(a *Advert) { a.Speed = MaxSpeed + 1 }, want: "speed"},
 		{name: "version", after: func(a *Advert) { a.Version = strings.Repeat("v", MaxVersion+1) }, want: "version"},
-		{name: "address", after: func(a *Advert) { a.Addrs = []string{""} }, want: "address"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -134,14 +136,26 @@ func TestSignRefuses(t *testing.T) {
 	if err := a.Sign(other); err == nil {
 		t.Error("signed with another's key")
 	}
-	a.Addrs = make([]string, MaxAddrs+1)
-	if err := a.Sign(other); err == nil {
-		t.Error("signed an advert beyond its bounds")
+	own, _ := someone(1)
+	for name, change := range map[string]func(*Advert){
+		"addresses": func(a *Advert) { a.Addrs = make([]string, MaxAddrs+1) },
+		"address":   func(a *Advert) { a.Addrs = []string{"10.0.0.1:4001"} },
+		"speed":     func(a *Advert) { a.Speed = math.NaN() },
+		"no peer":   func(a *Advert) { a.Peer = "" },
+		"odd peer":  func(a *Advert) { a.Peer = task.PeerID(strings.Repeat("1", 52)) },
+		"overlay":   func(a *Advert) { a.Overlay = "x" },
+		"no time":   func(a *Advert) { a.Issued = time.Time{} },
+	} {
+		a := advertOf(t, 1, nil)
+		change(&a)
+		if err := a.Sign(own); err == nil {
+			t.Errorf("%s: signed an advert beyond its bounds", name)
+		}
 	}
 	big := advertOf(t, 1, func(a *Advert) {
 		a.Addrs = nil
 		for range MaxAddrs {
-			a.Addrs = append(a.Addrs, strings.Repeat("a", MaxAddrBytes))
+			a.Addrs = append(a.Addrs, "/dns4/"+strings.Repeat("a", MaxAddrBytes+1)+"/tcp/1")
 		}
 	})
 	if _, err := big.Encode(); err == nil || !strings.Contains(err.Error(), "fewer addresses") {
@@ -175,6 +189,45 @@ func TestStateText(t *testing.T) {
 	if err := s.UnmarshalText([]byte("busy")); err == nil {
 		t.Error("read an unknown state")
 	}
+}
+
+// A usual advert: a desktop on a home network, with a full survival record and
+// two days of spells, fits a third of a network packet.
+func TestUsualAdvertIsSmall(t *testing.T) {
+	const target = 512
+	a := advertOf(t, 1, func(a *Advert) {
+		a.Seq = uint64(epoch.UnixNano())
+		a.Addrs = []string{
+			"/ip4/192.168.178.23/tcp/47331", "/ip4/192.168.178.23/udp/47331/quic-v1",
+			"/ip4/203.0.113.201/tcp/47331", "/ip4/203.0.113.201/udp/47331/quic-v1",
+		}
+		a.Memory, a.Spells, a.Version = 17_179_869_184, make([]byte, 32), "v0.3.0-dev"
+	})
+	b, err := a.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", len(b))
+	if len(b) > target {
+		t.Errorf("a usual advert has %d bytes, want at most %d", len(b), target)
+	}
+}
+
+// FuzzOpenManifest checks that no bytes make OpenManifest panic.
+func FuzzOpenManifest(f *testing.F) {
+	a := advertOf(f, 1, nil)
+	b, err := a.Manifest.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
+	f.Add(b[:20])
+	f.Fuzz(func(t *testing.T, in []byte) {
+		m, err := OpenManifest(in)
+		if err == nil && m.ID() == "" {
+			t.Error("a manifest that was accepted has no ID")
+		}
+	})
 }
 
 // FuzzOpenAdvert checks that no bytes make OpenAdvert panic, and that what it

@@ -7,21 +7,18 @@ import (
 )
 
 // Limits of the decoder. The library allocates nothing beyond them, so that
-// hostile bytes cost little: an advert has 14 fields and at most MaxAddrs
+// hostile bytes cost little: an advert has 18 fields and at most MaxAddrs
 // addresses.
 const (
-	maxFields  = 16
+	maxFields  = 18
 	maxDepth   = 4
 	sigContext = "godwit overlay 1 " // keeps a signature from meaning anything elsewhere
 )
 
 // encoder writes canonical CBOR (RFC 8949 section 4.2), so that equal values
-// are equal bytes and a signature over them can be checked by anyone. Times
-// keep their nanoseconds.
+// are equal bytes and a signature over them can be checked by anyone.
 var encoder = func() cbor.EncMode {
-	o := cbor.CoreDetEncOptions()
-	o.Time = cbor.TimeRFC3339NanoUTC
-	m, err := o.EncMode()
+	m, err := cbor.CoreDetEncOptions().EncMode()
 	if err != nil {
 		panic(err) // the options are constant
 	}

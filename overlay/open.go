@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -10,14 +11,16 @@ import (
 
 // Bounds of an advert. Whatever is beyond them is refused unread or unheeded.
 const (
-	MaxAdvertBytes = 4096             // encoded
-	MaxAdvertLife  = 10 * time.Minute // from Issued to Expires: a silent member is forgotten after it
-	MaxAddrs       = 16               // more than any real host announces
-	MaxAddrBytes   = 256              // a relayed circuit address is about 130 bytes
-	MaxVersion     = 64               // bytes
-	MaxSlots       = 4096             // beyond any machine's cores
-	MaxMemory      = int64(1) << 50   // bytes; a pebibyte
-	MaxSpeed       = 1e6              // times the reference core
+	MaxAdvertBytes = 4096           // encoded
+	MaxAdvertLife  = time.Hour      // from Issued to Expires: a silent member is forgotten after it
+	MaxAddrs       = 16             // more than any real host announces
+	MaxAddrBytes   = 256            // a relayed circuit address is about 130 bytes
+	MaxVersion     = 64             // bytes
+	MaxSlots       = 4096           // beyond any machine's cores
+	MaxMemory      = int64(1) << 50 // bytes; a pebibyte
+	MaxSpeed       = 1e6            // times the reference core
+	MaxRecord      = 96             // bytes of a survival record
+	MaxSpells      = 96             // bytes of the last spells
 
 	// MaxSkew is how far ahead of ours a member's clock may be.
 	MaxSkew = time.Minute
@@ -26,23 +29,32 @@ const (
 // ErrExpired is returned by OpenAdvert for an advert whose time is over.
 var ErrExpired = errors.New("overlay: advert has expired")
 
-// Sign signs the advert as Peer, whose key it must be. Change nothing after.
+// Sign signs the advert as Peer, whose key it must be, after rounding what
+// travels rounded. Change nothing after.
 func (a *Advert) Sign(key ed25519.PrivateKey) error {
+	a.Issued, a.Expires = a.Issued.UTC().Truncate(time.Millisecond), a.Expires.UTC().Truncate(time.Millisecond)
+	a.Until = a.Until.UTC().Truncate(time.Second)
+	a.Speed = math.Round(a.Speed*speedUnit) / speedUnit
 	if err := a.validate(); err != nil {
 		return err
 	}
-	sig, err := sign("advert", a.unsigned(), a.Peer, key)
+	w, err := a.wire()
 	if err != nil {
-		return err
+		return fmt.Errorf("overlay: signing advert: %w", err)
 	}
-	a.Signature = sig
-	return nil
+	w.Signature = nil
+	a.Signature, err = sign("advert", w, a.Peer, key)
+	return err
 }
 
 // Encode returns the canonical bytes that OpenAdvert reads, or an error when
 // they are more than MaxAdvertBytes.
 func (a *Advert) Encode() ([]byte, error) {
-	b, err := encoder.Marshal(a)
+	w, err := a.wire()
+	if err != nil {
+		return nil, fmt.Errorf("overlay: encoding advert: %w", err)
+	}
+	b, err := encoder.Marshal(w)
 	if err != nil {
 		return nil, fmt.Errorf("overlay: encoding advert: %w", err)
 	}
@@ -60,9 +72,16 @@ func OpenAdvert(b []byte, now time.Time) (Advert, error) {
 	if len(b) > MaxAdvertBytes {
 		return Advert{}, fmt.Errorf("overlay: advert has %d bytes, at most %d", len(b), MaxAdvertBytes)
 	}
-	var a Advert
-	if err := decoder.Unmarshal(b, &a); err != nil {
+	var w advertWire
+	if err := decoder.Unmarshal(b, &w); err != nil {
 		return Advert{}, fmt.Errorf("overlay: decoding advert: %w", err)
+	}
+	a, err := w.advert()
+	if err != nil {
+		return Advert{}, fmt.Errorf("overlay: decoding advert: %w", err)
+	}
+	if again, err := encoder.Marshal(w); err != nil || !bytes.Equal(again, b) {
+		return Advert{}, errors.New("overlay: decoding advert: its bytes are not the canonical ones")
 	}
 	if err := a.check(now); err != nil {
 		return Advert{}, err
@@ -80,16 +99,15 @@ func (a *Advert) check(now time.Time) error {
 	if !a.Expires.After(now) {
 		return ErrExpired
 	}
-	if err := verify("advert", a.unsigned(), a.Peer, a.Signature); err != nil {
+	w, err := a.wire()
+	if err != nil {
+		return fmt.Errorf("overlay: %w", err)
+	}
+	w.Signature = nil
+	if err := verify("advert", w, a.Peer, a.Signature); err != nil {
 		return err
 	}
 	return a.Manifest.Verify()
-}
-
-func (a *Advert) unsigned() Advert {
-	u := *a
-	u.Signature = nil
-	return u
 }
 
 // validate checks everything that needs neither a clock nor a key.
@@ -111,11 +129,6 @@ func (a *Advert) validate() error {
 	case len(a.Addrs) > MaxAddrs:
 		return fmt.Errorf("overlay: advert has %d addresses, at most %d", len(a.Addrs), MaxAddrs)
 	}
-	for _, addr := range a.Addrs {
-		if addr == "" || len(addr) > MaxAddrBytes {
-			return fmt.Errorf("overlay: an address of the advert has %d bytes, want 1 to %d", len(addr), MaxAddrBytes)
-		}
-	}
 	return nil
 }
 
@@ -128,6 +141,16 @@ func (a *Advert) validateOffer() error {
 		return fmt.Errorf("overlay: advert offers %d slots, want 0 to %d", a.Slots, MaxSlots)
 	case a.Memory < 0 || a.Memory > MaxMemory:
 		return fmt.Errorf("overlay: advert offers %d bytes of memory, want 0 to %d", a.Memory, MaxMemory)
+	case a.Free < 0 || a.Free > a.Slots:
+		return fmt.Errorf("overlay: advert has %d of %d slots free", a.Free, a.Slots)
+	case a.Reach > ReachPrivate:
+		return fmt.Errorf("overlay: advert has unknown reachability %d", a.Reach)
+	case !a.Until.IsZero() && !plausible(a.Until):
+		return errors.New("overlay: advert has no plausible time of leaving")
+	case len(a.Record) > MaxRecord:
+		return fmt.Errorf("overlay: advert's survival record has %d bytes, at most %d", len(a.Record), MaxRecord)
+	case len(a.Spells) > MaxSpells:
+		return fmt.Errorf("overlay: advert's last spells have %d bytes, at most %d", len(a.Spells), MaxSpells)
 	case math.IsNaN(a.Speed) || a.Speed < 0 || a.Speed > MaxSpeed:
 		return fmt.Errorf("overlay: advert's speed is %v, want 0 to %v", a.Speed, float64(MaxSpeed))
 	}

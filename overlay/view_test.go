@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -157,7 +158,7 @@ func TestBetterIsAnOrder(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := gen.Draw(t, "a"), gen.Draw(t, "b"), gen.Draw(t, "c")
-		if !a.IsZero() && !b.IsZero() && (a.ID() != b.ID()) != (a.Better(&b) != b.Better(&a)) {
+		if !a.IsZero() && !b.IsZero() && !reflect.DeepEqual(a, b) != (a.Better(&b) != b.Better(&a)) {
 			t.Fatalf("%+v and %+v are not ordered", a, b)
 		}
 		if a.Better(&b) && b.Better(&c) && !a.Better(&c) {

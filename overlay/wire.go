@@ -1,0 +1,154 @@
+package overlay
+
+import (
+	"crypto/ed25519"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/multiformats/go-multiaddr"
+
+	"godwit/task"
+)
+
+// An advert is sent to every member again and again, so its bytes are counted:
+// a peer travels as the 32 bytes of its key, an address as a binary multiaddr, a time as Unix milliseconds, an
+// end as the milliseconds after the beginning, a speed as hundredths, and the
+// overlay's name once, in the manifest.
+
+// advertWire is an advert as it travels and as it is signed.
+type advertWire struct {
+	Peer  []byte   `cbor:"1,keyasint"`
+	Seq   uint64   `cbor:"2,keyasint"`
+	Issue int64    `cbor:"3,keyasint"`
+	Life  uint32   `cbor:"4,keyasint"`           // from Issue to Expires
+	Addrs [][]byte `cbor:"5,keyasint,omitempty"` // binary multiaddrs
+
+	State  State  `cbor:"6,keyasint,omitempty"`
+	Slots  int    `cbor:"7,keyasint,omitempty"`
+	Free   int    `cbor:"8,keyasint,omitempty"`
+	Memory int64  `cbor:"9,keyasint,omitempty"`
+	Speed  uint32 `cbor:"10,keyasint,omitempty"`
+	Reach  Reach  `cbor:"11,keyasint,omitempty"`
+	Until  int64  `cbor:"12,keyasint,omitempty"` // Unix seconds; 0 not known
+
+	Record []byte `cbor:"13,keyasint,omitempty"`
+	Spells []byte `cbor:"14,keyasint,omitempty"`
+
+	Manifest manifestWire `cbor:"15,keyasint"`
+	Epoch    uint64       `cbor:"16,keyasint,omitempty"`
+	Version  string       `cbor:"17,keyasint,omitempty"`
+
+	Signature []byte `cbor:"18,keyasint"`
+}
+
+// manifestWire is a manifest as it travels and as it is signed.
+type manifestWire struct {
+	Name      string `cbor:"1,keyasint"`
+	Founder   []byte `cbor:"2,keyasint"`
+	Founded   int64  `cbor:"3,keyasint"`
+	Placement string `cbor:"4,keyasint,omitempty"`
+	Signature []byte `cbor:"5,keyasint"`
+}
+
+const speedUnit = 100
+
+func (a *Advert) wire() (advertWire, error) {
+	peer, err := a.Peer.PublicKey()
+	if err != nil {
+		return advertWire{}, err
+	}
+	m, err := a.Manifest.wire()
+	if err != nil {
+		return advertWire{}, err
+	}
+	addrs, err := packAddrs(a.Addrs)
+	if err != nil {
+		return advertWire{}, err
+	}
+	w := advertWire{
+		Peer: peer, Seq: a.Seq, Issue: a.Issued.UnixMilli(), Life: uint32(a.Expires.Sub(a.Issued).Milliseconds()), Addrs: addrs,
+		State: a.State, Slots: a.Slots, Free: a.Free, Memory: a.Memory, Speed: uint32(math.Round(a.Speed * speedUnit)), Reach: a.Reach,
+		Record: a.Record, Spells: a.Spells, Manifest: m, Epoch: a.Epoch, Version: a.Version, Signature: a.Signature,
+	}
+	if !a.Until.IsZero() {
+		w.Until = a.Until.Unix()
+	}
+	return w, nil
+}
+
+// advert is the other side of wire. The result shares w's slices.
+func (w *advertWire) advert() (Advert, error) {
+	peer, err := peerOf(w.Peer)
+	if err != nil {
+		return Advert{}, err
+	}
+	m, err := w.Manifest.manifest()
+	if err != nil {
+		return Advert{}, err
+	}
+	addrs, err := unpackAddrs(w.Addrs)
+	if err != nil {
+		return Advert{}, err
+	}
+	issued := time.UnixMilli(w.Issue).UTC()
+	a := Advert{
+		Peer: peer, Overlay: m.Name, Seq: w.Seq, Issued: issued, Expires: issued.Add(time.Duration(w.Life) * time.Millisecond), Addrs: addrs,
+		State: w.State, Slots: w.Slots, Free: w.Free, Memory: w.Memory, Speed: float64(w.Speed) / speedUnit, Reach: w.Reach,
+		Record: w.Record, Spells: w.Spells, Manifest: m, Epoch: w.Epoch, Version: w.Version, Signature: w.Signature,
+	}
+	if w.Until != 0 {
+		a.Until = time.Unix(w.Until, 0).UTC()
+	}
+	return a, nil
+}
+
+func (m *Manifest) wire() (manifestWire, error) {
+	founder, err := m.Founder.PublicKey()
+	if err != nil {
+		return manifestWire{}, fmt.Errorf("manifest's founder: %w", err)
+	}
+	return manifestWire{Name: m.Name, Founder: founder, Founded: m.Founded.UnixMilli(), Placement: m.Placement, Signature: m.Signature}, nil
+}
+
+func (w *manifestWire) manifest() (Manifest, error) {
+	founder, err := peerOf(w.Founder)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("manifest's founder: %w", err)
+	}
+	return Manifest{Name: w.Name, Founder: founder, Founded: time.UnixMilli(w.Founded).UTC(), Placement: w.Placement, Signature: w.Signature}, nil
+}
+
+func packAddrs(texts []string) ([][]byte, error) {
+	var out [][]byte
+	for _, text := range texts {
+		a, err := multiaddr.NewMultiaddr(text)
+		if err != nil {
+			return nil, fmt.Errorf("address %q: %w", text, err)
+		}
+		out = append(out, a.Bytes())
+	}
+	return out, nil
+}
+
+func unpackAddrs(packed [][]byte) ([]string, error) {
+	var out []string
+	for _, b := range packed {
+		if len(b) > MaxAddrBytes {
+			return nil, fmt.Errorf("an address has %d bytes, at most %d", len(b), MaxAddrBytes)
+		}
+		a, err := multiaddr.NewMultiaddrBytes(b)
+		if err != nil {
+			return nil, fmt.Errorf("an address: %w", err)
+		}
+		out = append(out, a.String())
+	}
+	return out, nil
+}
+
+func peerOf(key []byte) (task.PeerID, error) {
+	if len(key) != ed25519.PublicKeySize {
+		return "", fmt.Errorf("a peer's key has %d bytes, want %d", len(key), ed25519.PublicKeySize)
+	}
+	return task.PeerIDOf(key), nil
+}
