@@ -68,6 +68,7 @@ func (f *fakeNet) Blocks() *p2p.Blocks      { return f.blocks }
 func (f *fakeNet) AdvertAddrs(int) []string { return []string{"/ip4/192.0.2.1/tcp/1"} }
 func (f *fakeNet) Addrs() []string          { return nil }
 func (f *fakeNet) Peers() []p2p.Peer        { return nil }
+func (f *fakeNet) Reach() overlay.Reach     { return overlay.ReachUnknown }
 func (f *fakeNet) Stats() p2p.Stats         { return p2p.Stats{} }
 
 // count returns how many of the messages sent so far are as asked for, once the

@@ -113,12 +113,14 @@ func (n *Node) start(ctx context.Context, from machine, e scheduler.Start) {
 	ctx, cancel := context.WithCancel(ctx)
 	name := scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}
 	n.running[name] = cancel
+	n.freeChanged()
 	ready := n.prepared[e.Task.Job]
 	n.spawn(func() {
 		res := n.runTask(ctx, ready, e.Task, n.newSaving(ctx, from, ready, e))
 		cancel()
 		n.post(post{call: func() {
 			delete(n.running, name)
+			n.freeChanged()
 			n.step(from, scheduler.Ended{Task: e.Task, Attempt: e.Attempt, Result: res})
 		}})
 	})

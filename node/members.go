@@ -3,20 +3,16 @@ package node
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"godwit/overlay"
+	"godwit/p2p"
 	"godwit/scheduler"
 	"godwit/task"
 )
 
 const (
-	// advertEvery is how often an advert is renewed though nothing changed;
-	// predictors.md section 5.2 has slow gossip for records, fast contact only
-	// where someone coordinates.
-	advertEvery = time.Minute
-	// advertLife lets two renewals be missed before a member is forgotten.
-	advertLife = 3 * advertEvery
 	// foundWait is how long a node with somebody to ask looks for an overlay
 	// of its name before it founds one. Two that found at once merge later.
 	foundWait = 3 * time.Second
@@ -70,44 +66,11 @@ func (n *Node) manifestChanged() {
 	n.advertise()
 }
 
-// advertise issues a new advert for this node and takes it in itself.
-func (n *Node) advertise() {
-	m := n.view.Manifest()
-	if m.IsZero() {
-		return // nothing to say before an overlay is followed
-	}
-	now := n.now()
-	n.nextAdvert = now.Add(advertEvery)
-	n.advertSeq = max(n.advertSeq+1, uint64(time.Now().UnixNano())) // though the clock be set back
-	a := overlay.Advert{
-		Peer: n.self, Overlay: n.cfg.Overlay,
-		Seq: n.advertSeq, Issued: now.UTC(), Expires: now.Add(advertLife).UTC(),
-		Addrs: n.net.AdvertAddrs(overlay.MaxAddrs),
-		State: n.owner.State, Slots: n.owner.Slots, Memory: n.cfg.Memory,
-		Manifest: m, Version: n.cfg.Version,
-	}
-	if n.coordinator != nil {
-		a.Epoch = n.epoch
-	}
-	if err := a.Sign(n.key); err != nil {
-		n.log.Error("signing the advert", "err", err)
-		return
-	}
-	n.pending = append(n.pending, pending{advert: &a})
-	n.seen(a)
-}
-
 // epochMayHaveGrown announces a later term of this node's leadership.
 func (n *Node) epochMayHaveGrown() {
 	if n.coordinator != nil && n.coordinator.Epoch() != n.epoch {
 		n.epoch = n.coordinator.Epoch()
 		n.log.Info("leading a later term", "epoch", n.epoch)
-		n.advertise()
-	}
-}
-
-func (n *Node) renewAdvert(now time.Time) {
-	if !n.nextAdvert.IsZero() && !n.nextAdvert.After(now) {
 		n.advertise()
 	}
 }
@@ -173,6 +136,15 @@ func (n *Node) checkLost(ctx context.Context, peer task.PeerID) {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	if _, err := n.net.Request(ctx, peer, methodPing, nil); err != nil {
-		n.post(post{call: func() { n.lost(peer, "its connection broke and it does not answer") }})
+		n.post(post{call: func() {
+			n.lost(peer, "its connection broke and it does not answer")
+			if n.connected(peer) {
+				n.returned(peer) // while it was being asked, which nobody will tell again
+			}
+		}})
 	}
+}
+
+func (n *Node) connected(peer task.PeerID) bool {
+	return slices.ContainsFunc(n.net.Peers(), func(p p2p.Peer) bool { return p.ID == peer })
 }

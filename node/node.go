@@ -66,6 +66,7 @@ type Node struct {
 	changed     map[task.JobID]bool // since watchers were last told
 	watchers    map[*watcher]bool
 	nextAdvert  time.Time
+	advertised  overlay.Advert // the newest of this node; its Seq is 0 before the first
 	advertSeq   uint64    // of the newest advert
 	foundAt     time.Time // when to found the overlay; zero when settled
 }
@@ -109,6 +110,7 @@ type network interface {
 	Request(ctx context.Context, to task.PeerID, method string, body []byte) ([]byte, error)
 	SetAdvert(a overlay.Advert) error
 	AdvertAddrs(n int) []string
+	Reach() overlay.Reach
 	Addrs() []string
 	Peers() []p2p.Peer
 	Stats() p2p.Stats
@@ -259,6 +261,7 @@ func (n *Node) setOwner(s scheduler.OwnerState) {
 	}
 	n.owner, n.ownerSince = s, n.now()
 	n.step(n.worker, s)
+	n.advertiseSoon()
 }
 
 func shortPeer(p task.PeerID) string {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"godwit/task"
@@ -34,6 +35,7 @@ type Host struct {
 	adverts *adverts
 	gossip  *gossip
 	dialer  *dialer
+	reach   atomic.Uint32 // an overlay.Reach
 
 	// life ends when the host closes. Every goroutine is started by spawn and
 	// ends with it.
@@ -50,10 +52,13 @@ type Host struct {
 
 // New makes a host that listens and stores blocks. It takes part in the swarm
 // when Run is called. When New fails, nothing is left behind.
-func New(cfg Config) (*Host, error) { return NewWith(cfg) }
+func New(cfg Config) (*Host, error) {
+	return NewWith(cfg, libp2p.EnableNATService()) // dials back for others, as they do for us
+}
 
 // NewWith is New with further libp2p options. It exists for
-// internal/testnet, which puts hosts on a simulated network.
+// internal/testnet, which puts hosts on a simulated network, where nobody dials
+// back.
 func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	set, err := cfg.check()
 	if err != nil {
@@ -132,6 +137,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.spawn(h.gossip.receive)
 	h.spawn(h.gossip.republish)
 	h.spawn(h.pingPeers)
+	h.spawn(h.watchReach)
 	mdnsErr := h.startMDNS()
 	if mdnsErr != nil {
 		h.set.Log.Warn("cannot look for peers on the local network", "error", mdnsErr)
