@@ -75,6 +75,9 @@ func (h *History) at(from, length int64, i int) (series, int) {
 
 // part cuts a piece out of a series.
 func (s series) part(from, length int64) series {
+	if s.kind != mixed {
+		return series{known: s.known, kind: s.kind} // nothing else is asked of constant ones
+	}
 	var up []span
 	for _, u := range s.up {
 		if p := (span{max(u.from, from) - from, min(u.to, from+length) - from}); p.to > p.from {

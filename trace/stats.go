@@ -141,9 +141,9 @@ type Recurrence struct {
 // Probability is Again by Of, NaN where there was nothing to come again.
 func (r Recurrence) Probability() float64 { return float64(r.Again) / float64(r.Of) }
 
-// maxApart is the most days between two series that are compared; it keeps the
-// work linear in the days. The published tables go to 9.
-const maxApart = 30
+// maxApart is the most days between two series that are compared, two weeks; it
+// keeps the work linear in the days. The published tables go to 9.
+const maxApart = 14
 
 // Describe computes a trace's statistics. It fails for traces of more than ten
 // years, which is more often a wrong unit of time than a record.
@@ -177,6 +177,7 @@ type description struct {
 	daily       []sums  // by days apart, from 1
 	hourly      sums
 	dayRow      []series
+	hourRow     []series
 	again       [4][]Recurrence
 	from, to    int64 // the trace's bounds
 	minutesADay int
@@ -203,7 +204,7 @@ func newDescription(t *Trace, days int) *description {
 	d.atOnce = make([]int32, days*d.minutesADay+1)
 	apart := min(maxApart, max(0, days-1))
 	d.daily = make([]sums, apart)
-	d.dayRow = make([]series, days)
+	d.dayRow, d.hourRow = make([]series, days), make([]series, days)
 	for i := range d.again {
 		d.again[i] = make([]Recurrence, apart)
 		for x := range d.again[i] {
@@ -298,7 +299,7 @@ func (d *description) days(h *History) {
 		}
 	}
 	d.compare(d.dayRow, d.length, &d.s.DayTypes, d.again[0], d.again[1], func(x int, rho float64) { d.daily[x-1].add(rho) })
-	row := make([]series, len(d.dayRow))
+	row := d.hourRow
 	for hour := range hours {
 		for n, s := range d.dayRow {
 			row[n] = s.part(int64(hour)*hourMS, hourMS)
