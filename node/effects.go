@@ -119,6 +119,7 @@ func (n *Node) start(ctx context.Context, from machine, e scheduler.Start) {
 		cancel()
 		n.post(post{call: func() {
 			delete(n.running, name)
+			n.hold()
 			n.step(from, scheduler.Ended{Task: e.Task, Attempt: e.Attempt, Result: res})
 		}})
 	})

@@ -106,6 +106,7 @@ func (n *Node) wake() {
 	n.expireMembers(now)
 	n.renewAdvert(now)
 	n.foundIfAlone(now)
+	n.moveIfDue(now)
 	for _, m := range n.machines() {
 		if at, ok := m.NextWake(); ok && !at.After(now) {
 			n.step(m, scheduler.Wake{})
@@ -124,6 +125,7 @@ func (n *Node) untilWake() time.Duration {
 	}
 	sooner(n.view.NextExpiry())
 	sooner(n.foundAt, !n.foundAt.IsZero())
+	sooner(n.moveAt, !n.moveAt.IsZero())
 	for _, m := range n.machines() {
 		sooner(m.NextWake())
 	}

@@ -83,7 +83,7 @@ func (n *Node) advertise() {
 		Peer: n.self, Overlay: n.cfg.Overlay,
 		Seq: n.advertSeq, Issued: now.UTC(), Expires: now.Add(advertLife).UTC(),
 		Addrs: n.net.AdvertAddrs(overlay.MaxAddrs),
-		State: n.owner.State, Slots: n.owner.Slots, Memory: n.cfg.Memory,
+		State: n.advertState(), Slots: n.owner.Slots, Memory: n.owner.Memory,
 		Manifest: m, Version: n.cfg.Version,
 	}
 	if n.coordinator != nil {
