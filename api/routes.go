@@ -24,6 +24,9 @@ func (s *Server) routes() http.Handler {
 		})
 	}
 	handle("GET /v1/status", s.status)
+	handle("POST /v1/pause", s.pause)
+	handle("POST /v1/resume", s.resume)
+	handle("GET /v1/doctor", s.doctor)
 	handle("GET /v1/peers", s.peers)
 	handle("POST /v1/files", s.putFile)
 	handle("GET /v1/files/{cid}", s.getFile)

@@ -34,9 +34,10 @@ func (n *Node) advertise() {
 		Peer: n.self, Overlay: n.cfg.Overlay,
 		Seq: n.advertSeq, Issued: now, Expires: now.Add(advertLife),
 		Addrs: n.net.AdvertAddrs(overlay.MaxAddrs), Reach: n.net.Reach(),
-		State: n.owner.State, Slots: n.owner.Slots, Free: n.free(), Memory: n.cfg.Memory,
-		Manifest: m, Version: n.cfg.Version,
+		State: n.advertState(), Slots: n.owner.Slots, Free: n.free(), Memory: n.owner.Memory,
+		Speed: n.speed, Until: n.decision.Until, Manifest: m, Version: n.cfg.Version,
 	}
+	n.record(&a)
 	if n.coordinator != nil {
 		a.Epoch = n.epoch
 	}

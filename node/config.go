@@ -22,8 +22,12 @@ type Config struct {
 
 	Overlay string // name of the overlay to serve
 
-	Cores  int   // tasks run at once; 0: every core
-	Memory int64 // bytes lent to all tasks together; 0: half of the machine's
+	Cores  int   // most tasks to run at once; 0: every core
+	Memory int64 // most bytes lent to all tasks together; 0: what the rules say, without any half of the machine's
+
+	// RulesFile has the owner's rules; it need not exist. "" is a machine that
+	// lends everything always, of which no sensor is read.
+	RulesFile string
 
 	Runner  string   // RunWasm or RunSleep; "" is RunWasm
 	Sandbox []string // command that starts a sandbox child; required for RunWasm
@@ -42,12 +46,12 @@ const (
 // DefaultOverlay is the pool that every node serves unless told otherwise.
 const DefaultOverlay = "commons"
 
-// memoryShare is how much of the machine's memory is lent by default: half
+// memoryShare is how much of the machine's memory is lent without rules: half
 // leaves a desktop its programs and its page cache.
 const memoryShare = 2
 
-// fallbackMemory is lent where the system does not tell how much it has.
-const fallbackMemory = 1 << 30
+// fallbackMemory stands in where the system does not tell how much it has.
+const fallbackMemory = 2 << 30
 
 // withDefaults returns c with every zero field filled, or says what is wrong.
 func (c Config) withDefaults() (Config, error) {
@@ -68,8 +72,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Cores < 0 {
 		return c, fmt.Errorf("cores must not be negative: %d", c.Cores)
 	}
-	if c.Memory == 0 {
-		c.Memory = lentMemory()
+	if c.Memory == 0 && c.RulesFile == "" {
+		c.Memory = totalMemory() / memoryShare
 	}
 	switch c.Runner {
 	case "":
@@ -99,10 +103,11 @@ func (c *Config) swarmKey() ([]byte, error) {
 	return key, nil
 }
 
-func lentMemory() int64 {
+// totalMemory is the machine's, in bytes.
+func totalMemory() int64 {
 	v, err := mem.VirtualMemory()
 	if err != nil {
 		return fallbackMemory
 	}
-	return int64(v.Total) / memoryShare
+	return int64(v.Total)
 }

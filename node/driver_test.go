@@ -126,7 +126,7 @@ func startLone(t *testing.T, d *disk, follow bool) *lone {
 		l.net.handler = c.Handler
 		return l.net, nil
 	}
-	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, sleepRunner{}}); err != nil {
+	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, &sleepRunner{}}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -395,7 +395,7 @@ func TestUnreadableState(t *testing.T) {
 		}
 		f := &fakeNet{}
 		join := func(p2p.Config) (network, error) { return f, nil }
-		if _, err := newNode(t.Context(), cfg, ground{testKey(1), d, join, sleepRunner{}}); err == nil || !f.closed {
+		if _, err := newNode(t.Context(), cfg, ground{testKey(1), d, join, &sleepRunner{}}); err == nil || !f.closed {
 			t.Errorf("%s: %v; network closed: %v", key, err, f.closed)
 		}
 	}

@@ -121,6 +121,7 @@ func (n *Node) start(ctx context.Context, from machine, e scheduler.Start) {
 		n.post(post{call: func() {
 			delete(n.running, name)
 			n.freeChanged()
+			n.hold()
 			n.step(from, scheduler.Ended{Task: e.Task, Attempt: e.Attempt, Result: res})
 		}})
 	})

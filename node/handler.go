@@ -16,6 +16,8 @@ const (
 	methodJobs = "jobs" // answer: JSON array of scheduler.JobStatus without tasks
 	methodJob  = "job"  // body: jobQuery; answer: scheduler.JobStatus
 	methodWhy  = "why"  // body: whyQuery; answer: Why
+
+	methodHistory = "history" // body: historyQuery; answer: segments, see answerHistory
 )
 
 // handler is the node as the network sees it; its methods run on the
@@ -75,6 +77,8 @@ func (h handler) Request(ctx context.Context, _ task.PeerID, method string, body
 			return nil, fmt.Errorf("reading the question: %w", err)
 		}
 		return answer(h.n.led(ctx, func(c *scheduler.Coordinator) (any, error) { return q.ask(c) }))
+	case methodHistory:
+		return h.n.answerHistory(ctx, body)
 	}
 	return nil, fmt.Errorf("this node answers no request %q", method)
 }

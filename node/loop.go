@@ -49,7 +49,7 @@ func (n *Node) loop(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return n.lastWords()
 		case p := <-n.inbox:
 			n.handle(p)
 			n.drain()
@@ -61,6 +61,14 @@ func (n *Node) loop(ctx context.Context) error {
 		}
 		timer.Reset(n.untilWake())
 	}
+}
+
+// lastWords makes durable up to when this node was there.
+func (n *Node) lastWords() error {
+	n.pending = nil // what was not carried out is as if it had not been asked for
+	n.past.noteAt = n.now()
+	n.notePast(n.past.noteAt)
+	return n.persist(context.Background(), n.pending)
 }
 
 // drain handles what else has arrived, so that one commit serves it all.
@@ -105,7 +113,9 @@ func (n *Node) wake() {
 	now := n.now()
 	n.expireMembers(now)
 	n.renewAdvert(now)
+	n.notePast(now)
 	n.foundIfAlone(now)
+	n.moveIfDue(now)
 	for _, m := range n.machines() {
 		if at, ok := m.NextWake(); ok && !at.After(now) {
 			n.step(m, scheduler.Wake{})
@@ -124,6 +134,8 @@ func (n *Node) untilWake() time.Duration {
 	}
 	sooner(n.view.NextExpiry())
 	sooner(n.foundAt, !n.foundAt.IsZero())
+	sooner(n.past.noteAt, !n.past.noteAt.IsZero())
+	sooner(n.moveAt, !n.moveAt.IsZero())
 	for _, m := range n.machines() {
 		sooner(m.NextWake())
 	}

@@ -78,9 +78,11 @@ func (n *Node) epochMayHaveGrown() {
 // seen takes in an advert whose signature has been checked.
 func (n *Node) seen(a overlay.Advert) {
 	before := n.view.Manifest()
+	old, known := n.view.Member(a.Peer)
 	if !n.view.Seen(a) {
 		return
 	}
+	n.witness(&a, old.Issued, known)
 	after := n.view.Manifest()
 	if after.ID() != before.ID() {
 		n.log.Info("following the overlay", "overlay", after.Name, "founder", after.Founder)
@@ -94,6 +96,7 @@ func (n *Node) seen(a overlay.Advert) {
 func (n *Node) lost(peer task.PeerID, reason string) {
 	if a, ok := n.view.Member(peer); ok {
 		n.away[peer] = a
+		n.missed(peer)
 	}
 	n.view.Lost(peer)
 	n.tell(scheduler.MemberLost{Peer: peer, Reason: reason})
@@ -113,6 +116,7 @@ func (n *Node) returned(peer task.PeerID) {
 func (n *Node) expireMembers(now time.Time) {
 	maps.DeleteFunc(n.away, func(_ task.PeerID, a overlay.Advert) bool { return !a.Expires.After(now) })
 	for _, peer := range n.view.Expire(now) {
+		n.missed(peer)
 		n.tell(scheduler.MemberLost{Peer: peer, Reason: "its advert expired"})
 	}
 	n.leaderMayHaveChanged()

@@ -17,6 +17,7 @@ import (
 	ds "github.com/ipfs/go-datastore"
 
 	"godwit/overlay"
+	"godwit/owner"
 	"godwit/p2p"
 	"godwit/sandbox"
 	"godwit/scheduler"
@@ -44,6 +45,8 @@ type Node struct {
 	blocks *p2p.Blocks
 	runner Runner
 
+	monitor *owner.Monitor
+
 	inbox   chan post
 	stopped chan struct{} // closed when the loop has ended
 	group   sync.WaitGroup
@@ -59,7 +62,7 @@ type Node struct {
 	submitter   *scheduler.Submitter
 	epoch       uint64 // of this node's leadership; 0 while it does not lead
 	owner       scheduler.OwnerState
-	ownerSince  time.Time
+	decision    owner.Decision // that owner rests on
 	pending     []pending
 	prepared    map[task.JobID]*preparedJob
 	running     map[scheduler.AttemptName]context.CancelFunc
@@ -67,8 +70,13 @@ type Node struct {
 	watchers    map[*watcher]bool
 	nextAdvert  time.Time
 	advertised  overlay.Advert // the newest of this node; its Seq is 0 before the first
-	advertSeq   uint64    // of the newest advert
-	foundAt     time.Time // when to found the overlay; zero when settled
+	advertSeq   uint64         // of the newest advert
+	past        past
+	speed       float64 // of a core, relative to the reference core; 0 not yet measured
+	standing    overlay.Standing
+	gone        map[task.PeerID]time.Time // members that a leader lost, and when
+	moveAt      time.Time                 // when stopped tasks are to go on elsewhere; zero for never
+	foundAt     time.Time                 // when to found the overlay; zero when settled
 }
 
 // New prepares a node: it opens its data directory, restores its state and
@@ -126,7 +134,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		inbox: make(chan post, inboxSize), stopped: make(chan struct{}), started: time.Now(),
 		view: overlay.NewView(cfg.Overlay), away: map[task.PeerID]overlay.Advert{},
 		prepared: map[task.JobID]*preparedJob{}, running: map[scheduler.AttemptName]context.CancelFunc{},
-		changed: map[task.JobID]bool{}, watchers: map[*watcher]bool{},
+		changed: map[task.JobID]bool{}, watchers: map[*watcher]bool{}, gone: map[task.PeerID]time.Time{},
 	}
 	defer func() {
 		if err != nil {
@@ -185,13 +193,18 @@ func (c *Config) scratchDir() string { return filepath.Join(c.DataDir, "scratch"
 
 func newRunner(cfg Config) Runner {
 	if cfg.Runner == RunSleep {
-		return sleepRunner{}
+		return &sleepRunner{}
 	}
-	return wasmRunner{sandbox.NewPool(sandbox.Config{
+	cage := &owner.Cage{}
+	if cfg.RulesFile != "" {
+		cage = owner.NewCage()
+	}
+	return wasmRunner{cage: cage, pool: sandbox.NewPool(sandbox.Config{
 		Command:    cfg.Sandbox,
 		CacheDir:   cfg.cacheDir(),
 		ScratchDir: cfg.scratchDir(),
 		MaxIdle:    cfg.Cores,
+		Started:    func(pid int) { confine(cage, pid, cfg.Log) },
 		Log:        cfg.Log,
 	})}
 }
@@ -209,7 +222,12 @@ func (n *Node) restore(ctx context.Context) error {
 	if err := n.submitter.Restore(mine); err != nil {
 		return fmt.Errorf("restoring submitted jobs: %w", err)
 	}
-	n.setOwner(scheduler.OwnerState{State: overlay.Available, Slots: n.cfg.Cores, Memory: n.cfg.Memory, Reason: "no rule stops it"})
+	if err := n.loadPast(ctx); err != nil {
+		return err
+	}
+	if err := n.askOwner(ctx); err != nil {
+		return err
+	}
 	m, err := n.loadManifest(ctx)
 	if err != nil {
 		return err
@@ -234,6 +252,7 @@ func (n *Node) Run(ctx context.Context) error {
 		cancel()
 		netDone <- err
 	}()
+	n.spawn(func() { n.monitor.Run(ctx) })
 	err := n.loop(ctx)
 	close(n.stopped)
 	cancel()
@@ -253,16 +272,6 @@ func (n *Node) Blocks() *p2p.Blocks { return n.blocks }
 
 // Overlay returns the name of the overlay the node serves.
 func (n *Node) Overlay() string { return n.cfg.Overlay }
-
-// setOwner changes what the owner allows and tells the worker.
-func (n *Node) setOwner(s scheduler.OwnerState) {
-	if s == n.owner {
-		return
-	}
-	n.owner, n.ownerSince = s, n.now()
-	n.step(n.worker, s)
-	n.advertiseSoon()
-}
 
 func shortPeer(p task.PeerID) string {
 	const keep = 8

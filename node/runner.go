@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"godwit/owner"
 	"godwit/p2p"
 	"godwit/sandbox"
 	"godwit/task"
@@ -20,7 +21,10 @@ type Runner interface {
 }
 
 // wasmRunner runs tasks in sandbox processes.
-type wasmRunner struct{ pool *sandbox.Pool }
+type wasmRunner struct {
+	pool *sandbox.Pool
+	cage *owner.Cage
+}
 
 // Run runs the task's module.
 func (r wasmRunner) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv task.Invocation, s *saving) (sandbox.Report, error) {
@@ -48,32 +52,27 @@ func (r wasmRunner) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv
 	return r.pool.Run(ctx, t)
 }
 
-// Close ends every sandbox process.
-func (r wasmRunner) Close() error { return r.pool.Close() }
+// Pause stops every sandbox, Resume lets them go on.
+func (r wasmRunner) Pause()  { r.pool.Pause() }
+func (r wasmRunner) Resume() { r.pool.Resume() }
 
-// sleepRunner waits as long as the job's work says.
-type sleepRunner struct{}
-
-// Run waits; its one output is an empty standard output.
-func (sleepRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ task.Invocation, _ *saving) (sandbox.Report, error) {
-	if p.job.Work > 0 {
-		t := time.NewTimer(p.job.Work)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			return sandbox.Report{}, ctx.Err()
-		}
+// Cap keeps the running sandboxes within a number of cores and of bytes: by the
+// kernel where it lends its help, else by letting them run a share of the time.
+func (r wasmRunner) Cap(cores int, memory int64, running int) error {
+	if r.cage.Holds() {
+		return r.cage.Limit(cores, memory)
 	}
-	return sandbox.Report{
-		Outcome: task.Completed,
-		Outputs: []sandbox.File{{Name: "stdout"}},
-		Wall:    p.job.Work,
-	}, nil
+	if cores > 0 {
+		r.pool.Throttle(float64(cores) / float64(max(running, cores)))
+	}
+	return nil
 }
 
-// Close does nothing: no sleep outlives its context.
-func (sleepRunner) Close() error { return nil }
+// Caps says how Cap does it.
+func (r wasmRunner) Caps() string { return r.cage.Text() }
+
+// Close ends every sandbox process.
+func (r wasmRunner) Close() error { return errors.Join(r.pool.Close(), r.cage.Close()) }
 
 // runTask runs one task to a signed result. It never fails: what goes wrong on
 // this host is a result too, which does not count against the task.

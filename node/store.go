@@ -62,3 +62,21 @@ func (s store) load(ctx context.Context, prefix string) (map[string][]byte, erro
 }
 
 func stateKey(k string) ds.Key { return ds.RawKey(statePrefix + "/" + k) }
+
+// keys returns the key of every pair whose key begins with prefix, which ends in
+// "/".
+func (s store) keys(ctx context.Context, prefix string) ([]string, error) {
+	res, err := s.ds.Query(ctx, query.Query{Prefix: statePrefix + "/" + prefix, KeysOnly: true})
+	if err != nil {
+		return nil, fmt.Errorf("reading state: %w", err)
+	}
+	defer res.Close()
+	var out []string
+	for r := range res.Next() {
+		if r.Error != nil {
+			return nil, fmt.Errorf("reading state: %w", r.Error)
+		}
+		out = append(out, strings.TrimPrefix(r.Key, statePrefix+"/"))
+	}
+	return out, nil
+}

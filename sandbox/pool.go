@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -34,7 +33,10 @@ type Config struct {
 	// limits allow, most of it to compile; 0 means DefaultHostBytes. Only
 	// Linux enforces it.
 	HostBytes int64
-	Log       *slog.Logger // nil for none
+	// Started is called with the process ID of each child before it gets a
+	// task, to put it under limits of the caller's; nil for nothing.
+	Started func(pid int)
+	Log     *slog.Logger // nil for none
 }
 
 // The defaults of Config.
@@ -60,6 +62,8 @@ type Pool struct {
 	closed   bool
 	children map[*child]bool // all that are alive
 	idle     []*child        // those that wait, longest first
+	held     map[holder]bool // who wants all of them to stand still
+	throttle *throttle       // nil for none
 	pending  sync.WaitGroup  // children being started or buried
 }
 
@@ -85,7 +89,7 @@ func NewPool(cfg Config) *Pool {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Pool{cfg: cfg, launcher: newLauncher(), clock: newStopwatch(), children: map[*child]bool{}}
+	return &Pool{cfg: cfg, launcher: newLauncher(), clock: newStopwatch(), children: map[*child]bool{}, held: map[holder]bool{}}
 }
 
 // take returns a warm child for a module, or nil, in which case the caller
@@ -123,6 +127,9 @@ func (p *Pool) start(module string) (*child, error) {
 		return nil, err
 	}
 	c := &child{process: proc, module: module, held: map[string]int64{}}
+	if p.cfg.Started != nil {
+		p.cfg.Started(proc.cmd.Process.Pid)
+	}
 	p.mu.Lock()
 	p.children[c] = true
 	if p.clock.paused() {
@@ -198,36 +205,10 @@ func (p *Pool) discard(c *child) {
 	c.kill()
 }
 
-// Pause stops every child where it is, and those started later too, until
-// Resume. A paused task uses no CPU, keeps its memory, and its wall-clock
-// limit stands still.
-func (p *Pool) Pause() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.clock.pause()
-	p.signal("suspending", suspend)
-}
-
-// Resume lets the children go on.
-func (p *Pool) Resume() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.clock.resume()
-	p.signal("resuming", resume)
-}
-
-// signal tells every child; p.mu is held.
-func (p *Pool) signal(what string, do func(*os.Process) error) {
-	for c := range p.children {
-		if err := do(c.cmd.Process); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			p.cfg.Log.Warn(what+" a sandbox process", "pid", c.cmd.Process.Pid, "err", err)
-		}
-	}
-}
-
 // Close kills every child and returns when all are gone. Runs that are under
 // way end with ErrClosed.
 func (p *Pool) Close() error {
+	p.Throttle(1)
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"errors"
 	"os"
 	"syscall"
 	"time"
@@ -17,8 +18,21 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-func suspend(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
-func resume(p *os.Process) error  { return p.Signal(syscall.SIGCONT) }
+// suspend and resume signal the process group, which is the child and whatever
+// it might have started: see detach.
+func suspend(p *os.Process) error { return signalGroup(p, syscall.SIGSTOP) }
+func resume(p *os.Process) error  { return signalGroup(p, syscall.SIGCONT) }
+
+// signalGroup reports a group that is gone as a process that is.
+func signalGroup(p *os.Process, s syscall.Signal) error {
+	if err := syscall.Kill(-p.Pid, s); err != nil {
+		if errors.Is(err, syscall.ESRCH) {
+			return os.ErrProcessDone
+		}
+		return err
+	}
+	return nil
+}
 
 // childEnv is all that a child finds in its environment.
 func childEnv() []string { return []string{} }

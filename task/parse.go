@@ -180,7 +180,7 @@ func (r *reader) mapping(node ast.Node, what, hint string) ([]pair, *Error) {
 
 func (r *reader) unknownKey(p pair, known []string, what string) *Error {
 	hint := fmt.Sprintf("the keys of %s are %s", what, strings.Join(known, ", "))
-	if near := nearest(strings.ToLower(p.key), known); near != "" {
+	if near := Nearest(strings.ToLower(p.key), known); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return r.errorAtToken(p.token, hint, "unknown key %s", quote(p.key))

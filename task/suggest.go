@@ -1,9 +1,9 @@
 package task
 
-// nearest returns the candidate that a person who typed word most likely
+// Nearest returns the candidate that a person who typed word most likely
 // meant, or "" if none is near: a third of the letters may be wrong, and at
 // least one. Of equally near ones the first wins.
-func nearest(word string, candidates []string) string {
+func Nearest(word string, candidates []string) string {
 	const longest = 64 // bytes; nobody mistypes more
 	if len(word) > longest {
 		return ""

@@ -76,7 +76,7 @@ func expand(template string, params []EnvVar) (string, error) {
 // unknownName is the error for a name that no axis has.
 func unknownName(name string, known []string) error {
 	hint := "name an axis of the sweep, or trial"
-	if near := nearest(name, known); near != "" {
+	if near := Nearest(name, known); near != "" {
 		hint = fmt.Sprintf("did you mean {{.%s}}?", near)
 	}
 	return &templateError{fmt.Sprintf("there is no axis %s for {{.%s}}", quote(name), name), hint}

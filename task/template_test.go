@@ -68,8 +68,8 @@ func TestNearest(t *testing.T) {
 		"tiel": "tile", "til": "tile", "tilee": "tile", "memroy": "memory", "replica": "replicas",
 		"x": "", "colour": "", "": "", "tlie": "tile", "checkpiont": "checkpoint", strings.Repeat("a", 1000): "",
 	} {
-		if got := nearest(word, append([]string{"tile"}, keys...)); got != want {
-			t.Errorf("nearest(%.20q) = %q, want %q", word, got, want)
+		if got := Nearest(word, append([]string{"tile"}, keys...)); got != want {
+			t.Errorf("Nearest(%.20q) = %q, want %q", word, got, want)
 		}
 	}
 }

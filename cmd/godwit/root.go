@@ -57,7 +57,7 @@ func newRoot() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("volunteer", newUp(), newStatus(), newPeers())
+	add("volunteer", newUp(), newStatus(), newPause(), newResume(), newConfig(), newDoctor(), newPeers())
 	add("owner", newRun(), newJobs(), newJob(), newResults(), newCancel(), newWhy(),
 		newBuild(), newInspect(), newExec())
 	add("researcher", newSwarm())

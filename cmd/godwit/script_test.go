@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"godwit/owner"
 	"godwit/sandbox"
 )
 
@@ -37,6 +38,12 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
 			env.Setenv("HOME", env.WorkDir)
+			// Whoever runs the tests may type meanwhile.
+			rules, everything := filepath.Join(env.WorkDir, "everything.yaml"), owner.Everything()
+			if err := os.WriteFile(rules, []byte(everything.Text()), 0o600); err != nil {
+				return err
+			}
+			env.Setenv("GODWIT_CONFIG", rules)
 			// Guests are built with the toolchain's own caches.
 			for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOPATH"} {
 				env.Setenv(name, goEnv(name))

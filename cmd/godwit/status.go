@@ -29,7 +29,7 @@ func newStatus() *cobra.Command {
 				return printJSON(out, s)
 			}
 			fmt.Fprintf(out, "node     %s (%s)\n", s.PeerID, s.Version)
-			fmt.Fprintf(out, "state    %s for %s: %s (%s)\n", s.State, ago(s.Since), s.Reason, s.Sensor)
+			fmt.Fprintln(out, stateLine(s))
 			fmt.Fprintf(out, "tasks    %d running, %d slots\n", s.Tasks, s.Slots)
 			for _, o := range s.Overlays {
 				leader := "no leader known"

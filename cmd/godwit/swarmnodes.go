@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"godwit/api"
+	"godwit/owner"
 )
 
 const (
@@ -80,6 +81,11 @@ func startNode(ctx context.Context, dir string, args []string) (*swarmNode, erro
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
+	// Nobody's desktop: these nodes share one machine with whoever watches them.
+	everything := owner.Everything()
+	if err := os.WriteFile(filepath.Join(dir, rulesName), []byte(everything.Text()), 0o600); err != nil {
+		return nil, fmt.Errorf("writing a node's rules: %w", err)
+	}
 	n := &swarmNode{dir: dir}
 	if n.log, err = os.Create(filepath.Join(dir, "log")); err != nil {
 		return nil, fmt.Errorf("making a node's log: %w", err)
@@ -90,7 +96,7 @@ func startNode(ctx context.Context, dir string, args []string) (*swarmNode, erro
 	}
 	defer read.Close()
 	n.cmd = exec.Command(exe, append([]string{
-		"up", "--data-dir", dir, "--listen", "/ip4/127.0.0.1/tcp/0", "--no-mdns", "--api", "", "--ready-fd", "3",
+		"up", "--data-dir", dir, "--config", filepath.Join(dir, rulesName), "--listen", "/ip4/127.0.0.1/tcp/0", "--no-mdns", "--api", "", "--ready-fd", "3",
 	}, args...)...)
 	n.cmd.Stdout, n.cmd.Stderr = n.log, n.log
 	n.cmd.ExtraFiles = []*os.File{write}

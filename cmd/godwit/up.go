@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,6 +45,9 @@ and takes in yours. End it with Ctrl-C.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg.MDNS = !noMDNS
 			cfg.Version = programVersion()
+			if cfg.RulesFile == "" {
+				cfg.RulesFile = filepath.Join(cfg.DataDir, rulesName)
+			}
 			var err error
 			if memory != "" {
 				if cfg.Memory, err = task.ParseSize(memory); err != nil {
@@ -61,14 +65,15 @@ and takes in yours. End it with Ctrl-C.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&cfg.DataDir, "data-dir", defaultDataDir(), "where identity, jobs and blocks are kept")
+	f.StringVar(&cfg.RulesFile, "config", "", "file with the owner's rules (default DATA-DIR/"+rulesName+")")
 	f.StringArrayVar(&cfg.Listen, "listen", nil, "multiaddr to listen on (repeatable; default every interface, any port)")
 	f.StringArrayVar(&cfg.Bootstrap, "peer", nil, "multiaddr of a peer to stay connected to, with /p2p/ID (repeatable)")
 	f.BoolVar(&noMDNS, "no-mdns", false, "do not look for peers on the local network")
 	f.StringVar(&cfg.SwarmKey, "swarm-key", "", "file with a private swarm's key")
 	f.StringVar(&cfg.Overlay, "overlay", node.DefaultOverlay, "overlay to serve")
 	f.StringVar(&apiAddr, "api", defaultAPI, `loopback address of the API; "" for the socket only`)
-	f.IntVar(&cfg.Cores, "cores", 0, "tasks to run at once (default every core)")
-	f.StringVar(&memory, "memory", "", "memory to lend to tasks, like 2GiB (default half of the machine's)")
+	f.IntVar(&cfg.Cores, "cores", 0, "most tasks to run at once, whatever the rules say (default every core)")
+	f.StringVar(&memory, "memory", "", "most memory to lend to tasks, whatever the rules say, like 2GiB")
 	f.StringVar(&logLevel, "log-level", "info", "debug, info, warn or error")
 	f.IntVar(&readyFD, "ready-fd", 0, "file descriptor to write one JSON line to when ready (0: none)")
 	f.StringVar(&cfg.Runner, "runner", node.RunWasm, `what runs tasks: "wasm", or "sleep" to only wait their work time`)

@@ -1,0 +1,234 @@
+package node
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	disks "github.com/shirou/gopsutil/v4/disk"
+
+	"godwit/overlay"
+	"godwit/owner"
+	"godwit/owner/sensor"
+	"godwit/scheduler"
+)
+
+// pauseKey is where the owner's word is kept, so that it outlives the node.
+const pauseKey = "n/pause"
+
+// A suspender is a Runner that can stop its tasks where they are.
+type suspender interface {
+	Pause()
+	Resume()
+}
+
+// A capper is a Runner that keeps its tasks within caps, and says how.
+type capper interface {
+	Cap(cores int, memory int64, running int) error
+	Caps() string
+}
+
+// askOwner reads the rules and the owner's last word, and takes the first
+// decision: nothing has run before.
+func (n *Node) askOwner(ctx context.Context) error {
+	pause, err := n.loadPause(ctx)
+	if err != nil {
+		return err
+	}
+	cfg := owner.Config{
+		File: n.cfg.RulesFile, Rules: owner.Everything(), Pause: pause, Log: n.log,
+		Machine: owner.Machine{Cores: n.cfg.Cores, Memory: totalMemory(), Lent: n.cfg.Memory},
+		Stop:    func() {}, Continue: func() {},
+		Changed: func(d owner.Decision) { n.post(post{call: func() { n.decided(d) }}) },
+	}
+	if cfg.File == "" {
+		cfg.Sensors = []sensor.Sensor{}
+	} else if u, err := disks.Usage(n.cfg.DataDir); err == nil {
+		cfg.Machine.Disk = int64(u.Total)
+	}
+	if s, ok := n.runner.(suspender); ok {
+		cfg.Stop, cfg.Continue = s.Pause, s.Resume
+	}
+	if n.monitor, err = owner.NewMonitor(cfg); err != nil {
+		return fmt.Errorf("reading the owner's rules: %w", err)
+	}
+	n.decided(n.monitor.Decision())
+	return nil
+}
+
+// decided obeys the owner, on the loop. Tasks have been stopped already.
+func (n *Node) decided(d owner.Decision) {
+	before := n.decision
+	n.decision, n.moveAt = d, d.MoveAt
+	s := scheduler.OwnerState{State: d.State, Slots: d.Cores, Memory: d.Memory, Reason: d.Reason}
+	if s == n.owner {
+		return
+	}
+	n.owner = s
+	if d.Rule != before.Rule || d.State != before.State {
+		n.log.Info("the owner's rules", "state", d.State, "rule", d.Rule, "sensor", d.Sensor, "reason", d.Reason)
+	}
+	n.noteState(d.State, min(1, float64(d.Cores)/float64(max(1, n.cfg.Cores))), n.now())
+	n.step(n.worker, s)
+	n.hold()
+	n.shed()
+	n.advertiseSoon()
+}
+
+// hold keeps running tasks within the cap on cores, which may be lower than
+// when they began.
+func (n *Node) hold() {
+	if c, ok := n.runner.(capper); ok {
+		if err := c.Cap(n.owner.Slots, n.owner.Memory, len(n.running)); err != nil {
+			n.log.Warn("a cap cannot be set", "err", err)
+		}
+	}
+}
+
+// shed gives tasks back, the newest first, until those that run need no more
+// memory than the owner lends now. Standing still frees none.
+func (n *Node) shed() {
+	if n.owner.Memory == 0 {
+		return
+	}
+	var need int64
+	names := slices.SortedFunc(maps.Keys(n.running), func(a, b scheduler.AttemptName) int {
+		return cmp.Or(a.Attempt.Compare(b.Attempt), cmp.Compare(a.Task.String(), b.Task.String()))
+	})
+	for _, name := range names {
+		p := n.prepared[name.Task.Job]
+		if p == nil {
+			continue
+		}
+		if need += p.job.Memory; need > n.owner.Memory {
+			n.log.Info("giving a task back", "task", name.Task.String(), "reason", "the owner lends less memory now")
+			n.running[name]()
+		}
+	}
+}
+
+// moveRetry is how often tasks that nobody else could take are offered again.
+const moveRetry = time.Minute
+
+// moveIfDue gives stopped tasks back when their grace has passed, so that they
+// go on elsewhere from their last checkpoints, if there is an elsewhere.
+func (n *Node) moveIfDue(now time.Time) {
+	if n.moveAt.IsZero() || n.moveAt.After(now) {
+		return
+	}
+	n.moveAt = time.Time{}
+	if !n.othersCanWork() {
+		if n.decision.Rule == owner.RuleGoing {
+			n.monitor.Release()
+		} else {
+			n.moveAt = now.Add(moveRetry)
+		}
+		return
+	}
+	for name, end := range n.running {
+		n.log.Info("giving a task back", "task", name.Task.String(), "reason", n.owner.Reason)
+		end()
+	}
+	if n.decision.Rule == owner.RuleGoing {
+		until := n.decision.Until
+		n.spawn(func() { n.releaseWhenMoved(until) })
+	}
+}
+
+func (n *Node) othersCanWork() bool {
+	return slices.ContainsFunc(n.view.Members(), func(a overlay.Advert) bool {
+		return a.Peer != n.self && a.State == overlay.Available && a.Slots > 0
+	})
+}
+
+// releaseWhenMoved lets the machine go once no task runs here, or just before
+// the system would go anyway.
+func (n *Node) releaseWhenMoved(until time.Time) {
+	const look = 20 * time.Millisecond
+	defer n.monitor.Release()
+	t := time.NewTicker(look)
+	defer t.Stop()
+	for time.Now().Before(until) {
+		left := 0
+		if n.do(context.Background(), func() { left = len(n.running) }) != nil || left == 0 {
+			return
+		}
+		<-t.C
+	}
+}
+
+// advertState is what others are told. Unavailable means a member that is gone,
+// and this one still serves the overlay.
+func (n *Node) advertState() overlay.State {
+	if n.owner.State == overlay.Unavailable {
+		return overlay.UserPresent
+	}
+	return n.owner.State
+}
+
+// Pause stops all tasks at once, for d or, where that is 0, until Resume. The
+// owner's word is durable when Pause returns.
+func (n *Node) Pause(ctx context.Context, d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("cannot pause for %v", d)
+	}
+	now := time.Now().Round(0) // by the wall clock: it outlives the node
+	p := owner.Pause{On: true, Since: now}
+	if d > 0 {
+		p.Until = now.Add(d)
+	}
+	return n.setPause(ctx, p)
+}
+
+// Resume takes back a Pause.
+func (n *Node) Resume(ctx context.Context) error { return n.setPause(ctx, owner.Pause{}) }
+
+func (n *Node) setPause(ctx context.Context, p owner.Pause) error {
+	n.monitor.SetPause(p)
+	value, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	if e := n.do(ctx, func() {
+		err = n.store.commit(context.WithoutCancel(ctx), []scheduler.Persist{{Key: pauseKey, Value: value}})
+	}); e != nil {
+		return e
+	}
+	if err != nil {
+		return fmt.Errorf("keeping the owner's word: %w", err)
+	}
+	return nil
+}
+
+func (n *Node) loadPause(ctx context.Context) (p owner.Pause, err error) {
+	pairs, err := n.store.load(ctx, "n/")
+	if err != nil || pairs[pauseKey] == nil {
+		return p, err
+	}
+	if err := json.Unmarshal(pairs[pauseKey], &p); err != nil {
+		n.log.Warn("the owner's last word cannot be read: nothing runs until `godwit resume`", "err", err)
+		return owner.Pause{On: true, Since: n.started}, nil
+	}
+	return p, nil
+}
+
+// Examine checks what the owner's rules rest on.
+func (n *Node) Examine() []owner.Finding {
+	caps := "not needed: no task runs anything"
+	if c, ok := n.runner.(capper); ok {
+		caps = c.Caps()
+	}
+	return n.monitor.Examine(caps)
+}
+
+// confine puts a sandbox under the kernel's caps.
+func confine(cage *owner.Cage, pid int, log *slog.Logger) {
+	if err := cage.Add(pid); err != nil {
+		log.Warn("a sandbox is not under the kernel's caps", "pid", pid, "err", err)
+	}
+}

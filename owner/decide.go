@@ -1,0 +1,249 @@
+package owner
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"godwit/owner/sensor"
+	"godwit/trace"
+)
+
+// A Decider decides. It remembers what hysteresis needs: averages, and since
+// when what holds. Its zero value has decided nothing yet; it is not safe for
+// concurrent use.
+type Decider struct {
+	Machine Machine
+
+	load, pressure average
+	last           Decision
+	stopped        time.Time // since when tasks stand still; zero while they do not
+}
+
+// Decide says what the machine may do at now, which never decreases. It is a
+// function of its arguments and of what it was told before; readings are the
+// newest of each sensor and kind, in any order.
+//
+// The first rule of this list that holds names the decision; tasks stand still
+// if any of those marked * holds:
+//
+//  1. going: the machine is about to sleep or to shut down (nothing new)
+//  2. pause*: the owner's word
+//  3. run_if_user_active*: somebody uses the machine, or none of the sensors can tell
+//  4. run_if_full_screen*: a program fills the screen
+//  5. suspend_cpu_usage*: others need the CPU
+//  6. suspend_memory_pressure*: others need the memory
+//  7. run_on_batteries*
+//  8. hours*
+//  9. use_metered_network (nothing new)
+//  10. max_cores or max_memory is 0 (nothing new)
+func (d *Decider) Decide(now time.Time, rules Rules, readings []sensor.Reading, pause Pause) Decision {
+	s := &situation{now: now, rules: rules, readings: sorted(readings), pause: pause}
+	user := s.user()
+	d.load.take(s.newest(sensor.Load), rules.SuspendCPUUsage/100)
+	d.pressure.take(s.newest(sensor.Pressure), rules.SuspendMemoryPressure/100)
+	checks := []verdict{
+		s.going(), s.paused(), s.forUser(user), s.fullScreen(),
+		s.busy(&d.load, "suspend_cpu_usage", "others use more than %s of the CPU", rules.SuspendCPUUsage),
+		s.busy(&d.pressure, "suspend_memory_pressure", "memory is short: programs wait for it more than %s of the time", rules.SuspendMemoryPressure),
+		s.batteries(), s.hours(), s.metered(),
+	}
+	out := Decision{State: trace.Available, Reason: "no rule stops it", Until: s.leave(), Disk: rules.MaxDisk.Of(d.Machine.Disk),
+		Upload: rules.MaxUploadRate, Download: rules.MaxDownloadRate}
+	held := false
+	for _, v := range checks {
+		if !v.holds {
+			continue
+		}
+		out.Stop = out.Stop || v.stop
+		if !held {
+			held = true
+			out.State, out.Rule, out.Sensor, out.Reason, out.Until = v.state, v.rule, v.sensor, v.reason, v.until
+		}
+	}
+	d.caps(&out, rules, user.active, held)
+	d.settle(now, &out, rules)
+	for _, at := range []time.Time{user.until, out.Until, out.MoveAt, s.pauseEnd(), rules.Hours.Next(now)} {
+		if at.After(now) && (out.Next.IsZero() || at.Before(out.Next)) {
+			out.Next = at
+		}
+	}
+	return out
+}
+
+// caps fills in what may be used while nobody is there, or while somebody is.
+func (d *Decider) caps(out *Decision, rules Rules, active, held bool) {
+	cores, memory := rules.MaxCores, rules.MaxMemory
+	coresRule, memoryRule := "max_cores", "max_memory"
+	if active {
+		cores, memory = rules.MaxCoresBusy, rules.MaxMemoryBusy
+		coresRule, memoryRule = "max_cores_busy", "max_memory_busy"
+	}
+	out.Memory = memory.Of(d.Machine.Memory)
+	if d.Machine.Lent > 0 {
+		out.Memory = min(out.Memory, d.Machine.Lent)
+	}
+	if !held {
+		out.Cores = int(cores.Of(int64(d.Machine.Cores)))
+		switch {
+		case out.Cores == 0:
+			out.Rule, out.Reason = coresRule, coresRule+" allows none"
+		case out.Memory == 0 && d.Machine.Memory > 0:
+			out.Cores, out.Rule, out.Reason = 0, memoryRule, memoryRule+" allows none"
+		}
+	}
+}
+
+// settle keeps what must not flicker: while one rule decides, its first sensor
+// and moment stand.
+func (d *Decider) settle(now time.Time, out *Decision, rules Rules) {
+	if out.Rule == d.last.Rule && out.State == d.last.State && !d.last.Since.IsZero() {
+		out.Since = d.last.Since
+		if d.last.Sensor != "" && out.Sensor != "" {
+			out.Sensor = d.last.Sensor
+		}
+	} else {
+		out.Since = now
+	}
+	switch {
+	case !out.Stop:
+		d.stopped = time.Time{}
+	case d.stopped.IsZero():
+		d.stopped = now
+	}
+	switch {
+	case out.Rule == RuleGoing:
+		out.MoveAt = out.Since
+	case out.Stop:
+		out.MoveAt = d.stopped.Add(rules.Grace)
+	}
+	d.last = *out
+}
+
+// A situation is what one decision rests on.
+type situation struct {
+	now      time.Time
+	rules    Rules
+	readings []sensor.Reading // those that see, by kind and sensor, after the blind ones are counted
+	pause    Pause
+}
+
+// sorted makes the outcome independent of the order of readings.
+func sorted(readings []sensor.Reading) []sensor.Reading {
+	out := slices.Clone(readings)
+	slices.SortStableFunc(out, func(a, b sensor.Reading) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Sensor, b.Sensor))
+	})
+	return out
+}
+
+// A verdict is what one rule says.
+type verdict struct {
+	holds, stop          bool
+	state                trace.State
+	rule, sensor, reason string
+	until                time.Time
+}
+
+// on returns the first reading of a kind that is On.
+func (s *situation) on(k sensor.Kind) (sensor.Reading, bool) {
+	for _, r := range s.readings {
+		if r.Kind == k && r.Blind == "" && r.On {
+			return r, true
+		}
+	}
+	return sensor.Reading{}, false
+}
+
+// newest returns the newest reading of a kind that sees; nil for none.
+func (s *situation) newest(k sensor.Kind) *sensor.Reading {
+	var out *sensor.Reading
+	for i, r := range s.readings {
+		if r.Kind == k && r.Blind == "" && (out == nil || r.At.After(out.At)) {
+			out = &s.readings[i]
+		}
+	}
+	return out
+}
+
+func (s *situation) going() verdict {
+	r, on := s.on(sensor.Going)
+	return verdict{holds: on, state: trace.Leaving, rule: RuleGoing, sensor: r.Sensor, reason: r.Detail, until: r.Until}
+}
+
+// leave is when work is known to have to end: a planned shutdown, or the end
+// of the hours.
+func (s *situation) leave() time.Time {
+	out := time.Time{}
+	if s.rules.Hours.Open(s.now) {
+		out = s.rules.Hours.Next(s.now)
+	}
+	for _, r := range s.readings {
+		if r.Kind == sensor.Going && r.Blind == "" && !r.On && r.Until.After(s.now) && (out.IsZero() || r.Until.Before(out)) {
+			out = r.Until
+		}
+	}
+	return out
+}
+
+func (s *situation) paused() verdict {
+	v := verdict{holds: s.pause.Holds(s.now), stop: true, state: trace.UserPresent, rule: RulePause, reason: "paused by its owner", until: s.pause.Until}
+	if !v.until.IsZero() {
+		v.reason += " until " + clock(s.now, v.until)
+	}
+	return v
+}
+
+func (s *situation) pauseEnd() time.Time {
+	if s.pause.Holds(s.now) {
+		return s.pause.Until
+	}
+	return time.Time{}
+}
+
+// clock writes t as briefly as a person needs it.
+func clock(now, t time.Time) string {
+	t = t.In(now.Location())
+	if t.Sub(now) < 20*time.Hour { // the time of day names one moment
+		return t.Format("15:04")
+	}
+	return t.Format("Mon 15:04")
+}
+
+func (s *situation) forUser(u user) verdict {
+	return verdict{holds: u.active && !s.rules.RunIfUserActive, stop: true, state: trace.UserPresent,
+		rule: "run_if_user_active", sensor: u.sensor, reason: u.reason}
+}
+
+func (s *situation) fullScreen() verdict {
+	r, on := s.on(sensor.Screen)
+	return verdict{holds: on && !s.rules.RunIfFullScreen, stop: true, state: trace.UserPresent,
+		rule: "run_if_full_screen", sensor: r.Sensor, reason: "a program fills the screen or keeps it on"}
+}
+
+func (s *situation) busy(a *average, rule, reason string, limit float64) verdict {
+	return verdict{holds: a.over, stop: true, state: trace.CPUBusy, rule: rule, sensor: a.sensor, reason: fmt.Sprintf(reason, formatPercent(limit))}
+}
+
+func (s *situation) batteries() verdict {
+	r, on := s.on(sensor.Power)
+	return verdict{holds: on && !s.rules.RunOnBatteries, stop: true, state: trace.Unavailable,
+		rule: "run_on_batteries", sensor: r.Sensor, reason: "the machine runs on batteries"}
+}
+
+func (s *situation) hours() verdict {
+	v := verdict{holds: !s.rules.Hours.Open(s.now), stop: true, state: trace.Unavailable, rule: "hours", reason: "outside the hours to work"}
+	if v.holds {
+		if v.until = s.rules.Hours.Next(s.now); !v.until.IsZero() {
+			v.reason += ", until " + clock(s.now, v.until)
+		}
+	}
+	return v
+}
+
+func (s *situation) metered() verdict {
+	r, on := s.on(sensor.Network)
+	return verdict{holds: on && !s.rules.UseMeteredNetwork, state: trace.Available,
+		rule: "use_metered_network", sensor: r.Sensor, reason: "the network is metered: nothing new is taken"}
+}
