@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -16,6 +17,16 @@ func (s *swarm) until(what string, ok func() bool) {
 	s.t.Helper()
 	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
+			for _, p := range s.peers {
+				if st, err := p.Status(context.Background()); err == nil {
+					var who []string
+					ms, _ := p.Members(context.Background())
+					for _, m := range ms {
+						who = append(who, shortPeer(m.Peer))
+					}
+					s.t.Logf("%s: members %v, leader %s epoch %d, %d peers, dropped %v", shortPeer(p.ID()), who, shortPeer(st.Overlays[0].Leader), st.Overlays[0].Epoch, st.Peers, p.net.Stats().DroppedAdverts)
+				}
+			}
 			s.t.Fatalf("never: %s", what)
 		}
 	}

@@ -48,7 +48,7 @@ var rules = map[string]rule{
 		"github.com/klauspost/compress"}},
 	"owner":        {own: []string{"task", "trace", "owner/sensor"}, outside: []string{"github.com/goccy/go-yaml"}},
 	"owner/sensor": {outside: []string{"github.com/godbus/dbus/v5", "github.com/jezek/xgb", "github.com/ebitengine/purego", "github.com/shirou/gopsutil", "golang.org/x/sys"}},
-	"node": {own: []string{"task", "overlay", "scheduler", "p2p", "sandbox", "owner", "owner/sensor"},
+	"node": {own: []string{"task", "trace", "predictor", "overlay", "scheduler", "p2p", "sandbox", "owner", "owner/sensor"},
 		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 	"api":                   {own: []string{"task", "overlay", "owner", "scheduler", "node", "p2p", "sandbox"}},
 	"cmd/godwit":            {own: []string{"*"}, outside: []string{"github.com/spf13/"}},
