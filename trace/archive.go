@@ -22,6 +22,7 @@ func readFTA(t *Trace, lines *lineReader) error {
 	b := newBuilder()
 	for line, ok := lines.next(); ok; line, ok = lines.next() {
 		if line == "" || line[0] == '#' {
+			t.label(line)
 			continue
 		}
 		if err := ftaEvent(b, strings.Fields(line)); err != nil {
@@ -32,6 +33,13 @@ func readFTA(t *Trace, lines *lineReader) error {
 		return lines.err
 	}
 	return b.build(t, Unobserved)
+}
+
+// label takes the synthetic label from a comment that has it.
+func (t *Trace) label(comment string) {
+	if l, ok := strings.CutPrefix(comment, "# synthetic: "); ok {
+		t.Synthetic = l
+	}
 }
 
 func ftaEvent(b *builder, f []string) error {
@@ -201,6 +209,7 @@ func readDGTA(t *Trace, lines *lineReader, o ReadOptions) error {
 	top := o.MaxCycles
 	for line, ok := lines.next(); ok; line, ok = lines.next() {
 		if line == "" || line[0] == '#' {
+			t.label(line)
 			continue
 		}
 		f := strings.Fields(line)
@@ -247,8 +256,11 @@ func readDGTA(t *Trace, lines *lineReader, o ReadOptions) error {
 // maxCycles is more than any processor's cycles in a second.
 const maxCycles = 1e15
 
-func writeDGTA(out io.Writer, h Host) error {
+func writeDGTA(out io.Writer, h Host, synthetic string) error {
 	w := bufio.NewWriter(out)
+	if synthetic != "" {
+		fmt.Fprintf(w, "# synthetic: %s\n", oneLine(synthetic))
+	}
 	full := 1e9 // cycles per second at 1 GHz
 	if h.GHz > 0 {
 		full *= h.GHz

@@ -190,7 +190,7 @@ func TestFormatsKeepSessions(t *testing.T) {
 				t.Errorf("%s: host %s has sessions %v, want %v", f, h.History.Host, got, want)
 			}
 		}
-		if f != FTA && back.Synthetic != "by hand" {
+		if back.Synthetic != "by hand" {
 			t.Errorf("%s: the label is %q", f, back.Synthetic)
 		}
 	}
