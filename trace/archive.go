@@ -126,7 +126,7 @@ func readAVT(t *Trace, lines *lineReader, o ReadOptions) error {
 		}
 		if comment, ok := strings.CutPrefix(line, "#"); ok {
 			key, value, _ := strings.Cut(strings.TrimSpace(comment), ":")
-			if key == "synthetic" || key == "start" || key == "end" {
+			if key == "synthetic" || key == "start" || key == "end" || key == "window" {
 				if err := setHeader(t, key, strings.TrimSpace(value)); err != nil {
 					return lines.wrap(err)
 				}
@@ -144,7 +144,10 @@ func readAVT(t *Trace, lines *lineReader, o ReadOptions) error {
 	if b.first <= b.last && (!t.Start.IsZero() && b.first < t.Start.UnixMilli() || !t.End.IsZero() && b.last > t.End.UnixMilli()) {
 		return fmt.Errorf("%s: sessions outside the start and end that it gives", lines.file)
 	}
-	return b.build(t, Unavailable)
+	if err := b.build(t, Unavailable); err != nil {
+		return err
+	}
+	return t.watch()
 }
 
 func avtHost(b *builder, f []string, epoch int64) error {
@@ -186,6 +189,9 @@ func writeAVT(out io.Writer, t *Trace) error {
 		fmt.Fprintf(w, "# synthetic: %s\n", oneLine(t.Synthetic))
 	}
 	fmt.Fprintf(w, "# start: %s\n# end: %s\n", t.Start.UTC().Format(time.RFC3339Nano), t.End.UTC().Format(time.RFC3339Nano))
+	if !t.Window.Whole() {
+		fmt.Fprintf(w, "# window: %s\n", t.Window)
+	}
 	for _, h := range t.Hosts {
 		var times []string
 		for s := range sessions(h.History) {

@@ -204,6 +204,25 @@ func TestFormatsKeepSessions(t *testing.T) {
 	}
 }
 
+// A list of sessions leaves out nights as it does outages: the window tells them
+// apart.
+func TestFormatsKeepTheWindow(t *testing.T) {
+	tr := synth(t, "sdsc", SynthConfig{Hosts: 20, Days: 3, Seed: 1})
+	for _, f := range []Format{CSV, Sessions, Changes, AVT} {
+		var b bytes.Buffer
+		if err := Write(&b, tr, f); err != nil {
+			t.Fatal(err)
+		}
+		back, err := Read("x", &b, ReadOptions{Format: f})
+		if err != nil {
+			t.Fatal(f, err)
+		}
+		if got, want := spells(back), spells(tr); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", f, got, want)
+		}
+	}
+}
+
 func formatAll(ms []int64) string {
 	var s []string
 	for _, x := range ms {
