@@ -61,7 +61,8 @@ func (t *tallied) split(weight, hourWeight, usual float64, ratio *[24]float64, c
 			high[h] = sure > cliffRatio*rate || ratio[h] > sharedRatio && !math.IsInf(cliffRatio, 1)
 			course.rate[h], cliff.rate[h] = all, 0
 			if high[h] {
-				course.rate[h], cliff.rate[h] = rate, all-rate
+				course.rate[h] = min(all, rate)
+				cliff.rate[h] = all - course.rate[h]
 			}
 		}
 	}
