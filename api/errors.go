@@ -15,15 +15,17 @@ import (
 	"godwit/task"
 )
 
-// minRef is the shortest end or beginning of an ID that may name a job: shorter
-// ones are more likely a name mistyped.
+// minRef is the shortest end or beginning of an ID that may name a job or a peer:
+// shorter ones are more likely a name mistyped.
 const minRef = 4
 
 func matches(ref string, j scheduler.JobStatus) bool {
-	if ref == j.Name {
-		return true
-	}
-	return len(ref) >= minRef && (strings.HasSuffix(string(j.ID), ref) || strings.HasPrefix(string(j.ID), ref))
+	return ref == j.Name || named(string(j.ID), ref)
+}
+
+// named says whether ref is the end or the beginning of an ID.
+func named(id, ref string) bool {
+	return len(ref) >= minRef && (strings.HasSuffix(id, ref) || strings.HasPrefix(id, ref))
 }
 
 func inputError(err error) *Error {
@@ -54,6 +56,8 @@ func asError(err error) *Error {
 		return inputError(err)
 	case errors.Is(err, node.ErrUnknownJob), errors.Is(err, p2p.ErrNotFound):
 		e.Kind, e.Status, e.Hint = KindNotFound, http.StatusNotFound, "`godwit jobs` lists the jobs known to this node"
+	case errors.Is(err, node.ErrUnknownMember), errors.Is(err, node.ErrNoHistory):
+		e.Kind, e.Status, e.Hint = KindNotFound, http.StatusNotFound, "`godwit peers` lists the members"
 	case errors.Is(err, node.ErrRefused):
 		e.Kind, e.Status = KindRefused, http.StatusForbidden
 	case errors.Is(err, node.ErrNoLeader), errors.Is(err, node.ErrLeaderSilent), errors.Is(err, context.DeadlineExceeded):

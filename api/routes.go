@@ -28,6 +28,8 @@ func (s *Server) routes() http.Handler {
 	handle("POST /v1/resume", s.resume)
 	handle("GET /v1/doctor", s.doctor)
 	handle("GET /v1/peers", s.peers)
+	handle("GET /v1/peers/{peer}/history", s.history)
+	handle("GET /v1/peers/{peer}/forecast", s.forecast)
 	handle("POST /v1/files", s.putFile)
 	handle("GET /v1/files/{cid}", s.getFile)
 	handle("POST /v1/jobs", s.submit)

@@ -246,7 +246,7 @@ func (h *replay) tell(s trace.Spell) {
 
 // gossip renews the pool from the hosts' records.
 func (r *Run) gossip() {
-	var next Pool
+	next := Pool{plain: r.pool.plain}
 	for i := range r.hosts {
 		h := &r.hosts[i]
 		if h.recording == nil {

@@ -45,6 +45,12 @@ func (p part) Stay(now time.Time, d time.Duration) (float64, bool) {
 	return odds(x[p.expert]), n.knownAt(millis(now))
 }
 
+// makePlain has a pool's readers take all departures alike.
+func makePlain(pool *Pool) {
+	pool.plain, pool.settled = true, false
+	pool.settle()
+}
+
 // fixed is the blend of predictors.md section 3.2 that is not learnt: .4 of the
 // sessions' curve, .4 of the hours', .2 of TDE over five days, kept off 0 and 1.
 type fixed struct {
@@ -53,6 +59,7 @@ type fixed struct {
 }
 
 func newFixed(pool *Pool) fixed {
+	makePlain(pool)
 	return fixed{NewRecorder(pool), NewTDE(TDEConfig{N: 5, Missing: MissingSkip})}
 }
 

@@ -47,7 +47,10 @@ func plain(f func(*Pool) Predictor) func(*params) (func(*Pool) Predictor, error)
 }
 
 func expertModel(expert int) func(*params) (func(*Pool) Predictor, error) {
-	return plain(func(p *Pool) Predictor { return part{NewRecorder(p), expert} })
+	return plain(func(p *Pool) Predictor {
+		makePlain(p)
+		return part{NewRecorder(p), expert}
+	})
 }
 
 // Names lists the kinds of models, each with its parameters.

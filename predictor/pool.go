@@ -10,15 +10,15 @@ import "math"
 type Pool struct {
 	records int
 	lives   Lives
-	exits   [24]float64
-	up      [24]float64
+	day     tallied
 	trust   [weights]float64 // summed
 
+	plain   bool // no hour has a cliff
 	settled bool
 	ends    [octaves]float64 // hazard in each octave of age
 	life    curve
-	course  dayCourse
-	rate    float64 // exits per hour there, at any hour
+	rate    float64     // exits per hour there, at hours without a cliff
+	ratio   [24]float64 // of each hour's hazard, cliff included, to rate
 	prior   [weights]float64
 }
 
@@ -31,19 +31,13 @@ func (p *Pool) Add(r *Record) {
 		p.lives.Lost[k] += float64(r.Lost[k])
 	}
 	for h := range 24 {
-		p.exits[h] += levels[r.Exits[h]]
-		p.up[h] += levels[r.Exposure[h]]
+		p.day.exits[h] += levels[r.Exits[h]]
+		p.day.up[h] += levels[r.Exposure[h]]
 	}
 	for i, w := range r.Weights {
 		p.trust[i] += float64(w) * weightUnit
 	}
-	p.addRunning(r)
 }
-
-// addRunning counts the session that runs as one that is lost from sight here:
-// without it the long sessions, which are still running, would be missing. Its
-// length is only known as far as the record's counts of hours go.
-func (p *Pool) addRunning(*Record) {}
 
 // Records is how many records were added.
 func (p *Pool) Records() int { return p.records }
@@ -63,6 +57,14 @@ const (
 	poolHours = 4.0
 )
 
+// cliffRatio is that of this pool's readers.
+func (p *Pool) cliffRatio() float64 {
+	if p.plain {
+		return math.Inf(1)
+	}
+	return cliffRatio
+}
+
 // settle derives the curves from the sums.
 func (p *Pool) settle() {
 	if p.settled {
@@ -80,16 +82,15 @@ func (p *Pool) settle() {
 	p.ends = p.lives.hazards(&prior, poolLives)
 	p.life = newCurve(&p.ends)
 
-	exits, up := poolHours*priorRate, poolHours
-	for h := range 24 {
-		exits += p.exits[h]
-		up += p.up[h]
+	var even [24]float64
+	for h := range even {
+		even[h] = 1
 	}
-	p.rate = exits / up
+	var course, cliff dayCourse
+	p.rate, course, cliff = p.day.split(poolHours, poolHours, priorRate, &even, p.cliffRatio())
 	for h := range 24 {
-		p.course.rate[h] = min(fastest, (p.exits[h]+poolHours*p.rate)/(p.up[h]+poolHours))
+		p.ratio[h] = (course.rate[h] + cliff.rate[h]) / p.rate
 	}
-	p.course.sum()
 	p.prior = firstTrust
 	for i := range p.prior {
 		p.prior[i] = (firstWeight*firstTrust[i] + p.trust[i]) / (firstWeight + float64(p.records))
@@ -98,6 +99,3 @@ func (p *Pool) settle() {
 
 // firstWeight is how many hosts the first trust counts for.
 const firstWeight = 1.0
-
-// fastest bounds a hazard, per hour: one exit a minute.
-const fastest = 60.0

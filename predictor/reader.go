@@ -18,7 +18,7 @@ const (
 )
 
 // firstTrust is how far each expert is trusted before anything is learnt.
-var firstTrust = [weights]float64{.45, .3, .3, .1, .2, .1, 0}
+var firstTrust = [weights]float64{.7, .1, .25, .05, .05, .15, .25}
 
 // memory is the time that each recent memory spans, in hours there.
 var memory = [recents]float64{4, 24}
@@ -33,6 +33,7 @@ type Reader struct {
 	known  int64 // ms before since
 	life   curve
 	course dayCourse
+	cliff  dayCourse
 	runs   [wholeHours]uint8 // from this hour of the week, whole hours in a row, at most 25
 	exits  [recents]float64  // at since
 	there  [recents]float64  // at since, hours
@@ -42,7 +43,7 @@ type Reader struct {
 
 // Weights of the priors, per host: sessions entering an octave, hours there.
 const (
-	ownLives  = 3.0
+	ownLives  = 8.0
 	ownHours  = 4.0 // of the pool's rate of leaving in the host's
 	hourHours = 2.0 // of the host's rate in an hour's
 	daysDays  = 1.0 // of the pool's survival in the days' fraction
@@ -73,17 +74,18 @@ func NewReader(r *Record, pool *Pool) Reader {
 // readCourse estimates the hazard of each hour: where the host was seen little,
 // it is the host's own over the day, shaped as the pool's.
 func (n *Reader) readCourse(r *Record) {
-	exits, up := ownHours*n.pool.rate, ownHours
+	var day tallied
 	for h := range 24 {
-		exits += levels[r.Exits[h]]
-		up += levels[r.Exposure[h]]
+		day.exits[h], day.up[h] = levels[r.Exits[h]], levels[r.Exposure[h]]
 	}
-	n.rate = exits / up
-	for h := range 24 {
-		prior := n.rate * n.pool.course.rate[h] / n.pool.rate
-		n.course.rate[h] = min(fastest, (levels[r.Exits[h]]+hourHours*prior)/(levels[r.Exposure[h]]+hourHours))
-	}
-	n.course.sum()
+	n.rate, n.course, n.cliff = day.split(ownHours, hourHours, n.pool.rate, &n.pool.ratio, n.pool.cliffRatio())
+}
+
+// explained is the share of the hazard at a time that its cliff is: how far an
+// exit then was a matter of the clock.
+func (n *Reader) explained(at int64) float64 {
+	h := at / msPerHour % 24
+	return n.cliff.rate[h] / (n.course.rate[h] + n.cliff.rate[h])
 }
 
 // longestRun is what a window of a day can touch: 24 whole hours and a part.
@@ -136,7 +138,7 @@ func (n *Reader) Stay(now time.Time, d time.Duration) (p float64, known bool) {
 	}
 	var x [experts]float64
 	n.ask(&x, at, ms)
-	return mix(&n.trust, &x), known
+	return mix(&n.trust, &x) * math.Exp(-n.cliff.hazard(at, ms)), known
 }
 
 // knownAt says whether the host was known for a day at a time.

@@ -18,7 +18,7 @@ type Recorder struct {
 	now   int64 // up to where time was followed
 
 	lives     Lives
-	exits, up [24]float64 // of the hours of the day
+	day       tallied
 	whole     [wholeHours]bool
 	hourWhole bool // there since the hour's beginning
 	left      [recents]float64
@@ -39,6 +39,7 @@ type Recorder struct {
 type question struct {
 	until int64 // 0: free
 	x     [experts]float64
+	clock float64 // probability that no cliff lies within it
 }
 
 // The recorder asks itself about these horizons in turn, at steps which go
@@ -107,6 +108,7 @@ func (r *Recorder) change(at int64, up, blind bool) {
 
 // end counts a session of a length that ended, or was lost from sight, at a time.
 func (r *Recorder) end(length, at int64, lost bool) {
+	r.refresh()
 	k, _ := octave(length)
 	for i, m := range memory {
 		fade := math.Exp(-hours(length) / m)
@@ -119,17 +121,20 @@ func (r *Recorder) end(length, at int64, lost bool) {
 		r.drop()
 		return
 	}
-	r.lives.Ends[k]++
+	// A departure by the clock tells nothing of how long sessions last.
+	clock := r.reader.explained(at)
+	r.lives.Ends[k] += 1 - clock
+	r.lives.Lost[k] += clock
 	h := at / msPerHour % 24
-	r.exits[h]++
+	r.day.exits[h]++
 	for i := range memory {
-		r.left[i]++
+		r.left[i] += 1 - clock
 	}
 	r.forget()
 	r.forgetHour(h)
 	for i := range r.pending {
 		if q := &r.pending[i]; q.until != 0 {
-			r.learn(&q.x, 0)
+			r.learn(q, false)
 			q.until = 0
 		}
 	}
@@ -151,9 +156,9 @@ func (r *Recorder) forget() {
 
 // forgetHour halves an hour's counts when they are full.
 func (r *Recorder) forgetHour(h int64) {
-	if r.exits[h] > mostLevel || r.up[h] > mostLevel {
-		r.exits[h] /= 2
-		r.up[h] /= 2
+	if r.day.exits[h] > mostLevel || r.day.up[h] > mostLevel {
+		r.day.exits[h] /= 2
+		r.day.up[h] /= 2
 	}
 }
 
@@ -187,11 +192,11 @@ func (r *Recorder) follow(now int64) {
 func (r *Recorder) leap(ms int64) {
 	if r.spell.up {
 		each := hours(ms) / 24
-		for h := range r.up {
-			r.up[h] += each
-			for r.up[h] > mostLevel {
-				r.exits[h] /= 2
-				r.up[h] /= 2
+		for h := range r.day.up {
+			r.day.up[h] += each
+			for r.day.up[h] > mostLevel {
+				r.day.exits[h] /= 2
+				r.day.up[h] /= 2
 			}
 		}
 	}
@@ -207,7 +212,7 @@ func (r *Recorder) leap(ms int64) {
 func (r *Recorder) step(next int64) {
 	h := r.now / msPerHour
 	if r.spell.up {
-		r.up[h%24] += hours(next - r.now)
+		r.day.up[h%24] += hours(next - r.now)
 		r.forgetHour(h % 24)
 	}
 	r.now = next
@@ -227,7 +232,7 @@ func (r *Recorder) step(next int64) {
 func (r *Recorder) judge() {
 	for i := range r.pending {
 		if q := &r.pending[i]; q.until != 0 && q.until <= r.now {
-			r.learn(&q.x, 1)
+			r.learn(q, true)
 			q.until = 0
 		}
 	}
@@ -243,6 +248,7 @@ func (r *Recorder) put() {
 			q.until = r.now + d
 			r.refresh()
 			r.reader.ask(&q.x, r.now, d)
+			q.clock = math.Exp(-r.reader.cliff.hazard(r.now, d))
 			return
 		}
 	}
@@ -251,19 +257,24 @@ func (r *Recorder) put() {
 // How far one answer moves the trust (a step down the gradient of the logarithmic
 // loss), and how far it draws it to the pool's.
 const (
-	learnRate = 0.02
+	learnRate = 0.005
 	pullRate  = 0.01
 	mostTrust = 3.9
 )
 
-// learn moves the trust after an answer: y is 1 for a stay.
-func (r *Recorder) learn(x *[experts]float64, y float64) {
-	off := y - mix(&r.trust, x)
+// learn moves the trust after an answer, down the gradient of the logarithmic
+// loss. An exit that the clock foretold teaches nothing of the experts.
+func (r *Recorder) learn(q *question, stayed bool) {
+	m := mix(&r.trust, &q.x)
+	off := 1 - m
+	if !stayed {
+		off *= -q.clock * m / (1 - q.clock*m)
+	}
 	for i := range r.trust {
 		r.trust[i] += pullRate * (r.pool.prior[i] - r.trust[i])
 	}
-	for i := range x {
-		r.trust[i] = max(0, min(mostTrust, r.trust[i]+learnRate*off*x[i]))
+	for i, x := range q.x {
+		r.trust[i] = max(0, min(mostTrust, r.trust[i]+learnRate*off*x))
 	}
 	b := &r.trust[experts]
 	*b = max(-mostTrust, min(mostTrust, *b+learnRate*off))
@@ -299,7 +310,7 @@ func (r *Recorder) fill(n *Record) {
 		n.Ends[k], n.Lost[k] = uint8(math.Round(r.lives.Ends[k])), uint8(math.Round(r.lives.Lost[k]))
 	}
 	for h := range 24 {
-		n.Exits[h], n.Exposure[h] = level(r.exits[h]), level(r.up[h])
+		n.Exits[h], n.Exposure[h] = level(r.day.exits[h]), level(r.day.up[h])
 	}
 	sinceHour := r.spell.since / msPerHour
 	for back := int64(1); back <= wholeHours && back <= sinceHour; back++ {

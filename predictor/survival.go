@@ -70,27 +70,3 @@ func (c *curve) log(ms int64) float64 {
 	k, in := octave(ms)
 	return c.at[k] + c.slope[k]*in
 }
-
-// A dayCourse is the hazard of leaving in each hour of the day (UTC), per hour.
-type dayCourse struct {
-	rate [24]float64
-	upTo [25]float64 // summed from midnight
-}
-
-func (c *dayCourse) sum() {
-	for h, r := range c.rate {
-		c.upTo[h+1] = c.upTo[h] + r
-	}
-}
-
-// hazard is the hazard summed over the time from now for d, in milliseconds.
-func (c *dayCourse) hazard(now, d int64) float64 {
-	return c.since0(now+d) - c.since0(now)
-}
-
-// since0 sums from midnight of day 0 of the epoch to a time.
-func (c *dayCourse) since0(ms int64) float64 {
-	day, in := ms/msPerDay, ms%msPerDay
-	h := in / msPerHour
-	return float64(day)*c.upTo[24] + c.upTo[h] + c.rate[h]*hours(in%msPerHour)
-}

@@ -22,6 +22,7 @@ func readFTA(t *Trace, lines *lineReader) error {
 	b := newBuilder()
 	for line, ok := lines.next(); ok; line, ok = lines.next() {
 		if line == "" || line[0] == '#' {
+			t.label(line)
 			continue
 		}
 		if err := ftaEvent(b, strings.Fields(line)); err != nil {
@@ -32,6 +33,13 @@ func readFTA(t *Trace, lines *lineReader) error {
 		return lines.err
 	}
 	return b.build(t, Unobserved)
+}
+
+// label takes the synthetic label from a comment that has it.
+func (t *Trace) label(comment string) {
+	if l, ok := strings.CutPrefix(comment, "# synthetic: "); ok {
+		t.Synthetic = l
+	}
 }
 
 func ftaEvent(b *builder, f []string) error {
@@ -118,7 +126,7 @@ func readAVT(t *Trace, lines *lineReader, o ReadOptions) error {
 		}
 		if comment, ok := strings.CutPrefix(line, "#"); ok {
 			key, value, _ := strings.Cut(strings.TrimSpace(comment), ":")
-			if key == "synthetic" || key == "start" || key == "end" {
+			if key == "synthetic" || key == "start" || key == "end" || key == "window" {
 				if err := setHeader(t, key, strings.TrimSpace(value)); err != nil {
 					return lines.wrap(err)
 				}
@@ -136,7 +144,10 @@ func readAVT(t *Trace, lines *lineReader, o ReadOptions) error {
 	if b.first <= b.last && (!t.Start.IsZero() && b.first < t.Start.UnixMilli() || !t.End.IsZero() && b.last > t.End.UnixMilli()) {
 		return fmt.Errorf("%s: sessions outside the start and end that it gives", lines.file)
 	}
-	return b.build(t, Unavailable)
+	if err := b.build(t, Unavailable); err != nil {
+		return err
+	}
+	return t.watch()
 }
 
 func avtHost(b *builder, f []string, epoch int64) error {
@@ -178,6 +189,9 @@ func writeAVT(out io.Writer, t *Trace) error {
 		fmt.Fprintf(w, "# synthetic: %s\n", oneLine(t.Synthetic))
 	}
 	fmt.Fprintf(w, "# start: %s\n# end: %s\n", t.Start.UTC().Format(time.RFC3339Nano), t.End.UTC().Format(time.RFC3339Nano))
+	if !t.Window.Whole() {
+		fmt.Fprintf(w, "# window: %s\n", t.Window)
+	}
 	for _, h := range t.Hosts {
 		var times []string
 		for s := range sessions(h.History) {
@@ -201,6 +215,7 @@ func readDGTA(t *Trace, lines *lineReader, o ReadOptions) error {
 	top := o.MaxCycles
 	for line, ok := lines.next(); ok; line, ok = lines.next() {
 		if line == "" || line[0] == '#' {
+			t.label(line)
 			continue
 		}
 		f := strings.Fields(line)
@@ -247,8 +262,11 @@ func readDGTA(t *Trace, lines *lineReader, o ReadOptions) error {
 // maxCycles is more than any processor's cycles in a second.
 const maxCycles = 1e15
 
-func writeDGTA(out io.Writer, h Host) error {
+func writeDGTA(out io.Writer, h Host, synthetic string) error {
 	w := bufio.NewWriter(out)
+	if synthetic != "" {
+		fmt.Fprintf(w, "# synthetic: %s\n", oneLine(synthetic))
+	}
 	full := 1e9 // cycles per second at 1 GHz
 	if h.GHz > 0 {
 		full *= h.GHz

@@ -12,7 +12,8 @@ import (
 const (
 	// MaxHosts is four times the largest public set (230,000 hosts of SETI@home).
 	MaxHosts = 1 << 20
-	// MaxSpells holds a year of a hundred thousand busy hosts in 1 GiB.
+	// MaxSpells holds a year of a hundred thousand busy hosts, in 1 GiB and
+	// three while reading.
 	MaxSpells = 1 << 26
 	// MaxLine is longer than any line of the formats; an .avt line holds all
 	// the sessions of a host.
@@ -126,6 +127,19 @@ func (b *builder) bounds(t *Trace) {
 	}
 	if t.End.IsZero() {
 		t.End = time.UnixMilli(b.last).UTC()
+	}
+}
+
+// close lets every row last to the host's next one, and the last one to end.
+func (b *builder) close(end int64) {
+	for i := range b.hosts {
+		rs := b.hosts[i].rows
+		for j := range rs {
+			rs[j].to = end
+			if j+1 < len(rs) {
+				rs[j].to = rs[j+1].from
+			}
+		}
 	}
 }
 

@@ -19,7 +19,8 @@ import (
 //     do not touch nobody looked. A row with a host alone is a host of which
 //     nothing is known.
 //   - Sessions: host,start_s,end_s. A row is a time when the host was available;
-//     from the trace's start to its end it was unavailable at all other times.
+//     from the trace's start to its end it was unavailable at all other times
+//     of the window.
 //   - Changes: host,start_s,state. A state lasts until the host's next row, the
 //     last one to the end. States are names, or the numbers of the phones' files:
 //     0 unavailable, 1 on battery and so its owner's (user-present), 2 available.
@@ -104,22 +105,19 @@ func readCSV(t *Trace, lines *lineReader, o ReadOptions) error {
 			return fmt.Errorf("%s: a row at %s is after the trace's end, %s", lines.file, stamp(b.last), stamp(t.End.UnixMilli()))
 		}
 	}
-	switch {
-	case cols.state < 0:
-		return b.build(t, Unavailable)
-	case cols.end < 0:
-		b.bounds(t)
-		for i := range b.hosts {
-			rs := b.hosts[i].rows
-			for j := range rs {
-				rs[j].to = t.End.UnixMilli()
-				if j+1 < len(rs) {
-					rs[j].to = rs[j+1].from
-				}
-			}
-		}
+	if cols.state >= 0 && cols.end >= 0 {
+		return b.build(t, Unobserved)
 	}
-	return b.build(t, Unobserved)
+	rest := Unavailable
+	if cols.end < 0 {
+		rest = Unobserved // before the first change
+		b.bounds(t)
+		b.close(t.End.UnixMilli())
+	}
+	if err := b.build(t, rest); err != nil {
+		return err
+	}
+	return t.watch()
 }
 
 // row parses a line of the table into b; epoch is the file's zero in Unix

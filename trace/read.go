@@ -96,7 +96,7 @@ func Write(w io.Writer, t *Trace, f Format) error {
 		if len(t.Hosts) != 1 {
 			return fmt.Errorf("a DGTA file holds one host, not %d", len(t.Hosts))
 		}
-		return writeDGTA(w, t.Hosts[0])
+		return writeDGTA(w, t.Hosts[0], t.Synthetic)
 	}
 	return fmt.Errorf("unknown format %q: formats are %v", f, Formats())
 }

@@ -190,7 +190,7 @@ func TestFormatsKeepSessions(t *testing.T) {
 				t.Errorf("%s: host %s has sessions %v, want %v", f, h.History.Host, got, want)
 			}
 		}
-		if f != FTA && back.Synthetic != "by hand" {
+		if back.Synthetic != "by hand" {
 			t.Errorf("%s: the label is %q", f, back.Synthetic)
 		}
 	}
@@ -201,6 +201,25 @@ func TestFormatsKeepSessions(t *testing.T) {
 	}
 	if got := spells(read(t, "a", b.String())); got != "a: available 0-10 unavailable 10-15 available 15-20" {
 		t.Errorf("dgta: %s", got)
+	}
+}
+
+// A list of sessions leaves out nights as it does outages: the window tells them
+// apart.
+func TestFormatsKeepTheWindow(t *testing.T) {
+	tr := synth(t, "sdsc", SynthConfig{Hosts: 20, Days: 3, Seed: 1})
+	for _, f := range []Format{CSV, Sessions, Changes, AVT} {
+		var b bytes.Buffer
+		if err := Write(&b, tr, f); err != nil {
+			t.Fatal(err)
+		}
+		back, err := Read("x", &b, ReadOptions{Format: f})
+		if err != nil {
+			t.Fatal(f, err)
+		}
+		if got, want := spells(back), spells(tr); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", f, got, want)
+		}
 	}
 }
 

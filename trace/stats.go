@@ -21,6 +21,8 @@ type Stats struct {
 	End       time.Time `json:"end"`
 	Window    string    `json:"window"`
 	SampleS   float64   `json:"sample_s"`
+	// WindowFrom is when the daily Window opens, after midnight.
+	WindowFrom time.Duration `json:"-"`
 
 	Spells     int          `json:"spells"`
 	States     []StateShare `json:"states"`         // of the time observed
@@ -60,6 +62,8 @@ type Lengths struct {
 	Mean   float64 `json:"mean_h"`
 	Median float64 `json:"median_h"`
 	P90    float64 `json:"p90_h"`
+	// Hours has every known length, ascending.
+	Hours []float64 `json:"-"`
 }
 
 // Quartiles describes one number of every host.
@@ -122,7 +126,11 @@ type Correlation struct {
 	Low    float64 `json:"low"`
 	Medium float64 `json:"medium"`
 	High   float64 `json:"high"`
+	// Histogram counts pairs in twentieths of -1 to 1.
+	Histogram [pmccBins]int `json:"histogram"`
 }
+
+const pmccBins = 20
 
 // An Interval is the mean correlation of days that lie Days apart.
 type Interval struct {
@@ -193,6 +201,7 @@ func newDescription(t *Trace, days int) *description {
 		s: &Stats{
 			Name: t.Name, Synthetic: t.Synthetic, Hosts: len(t.Hosts), Days: days, Start: t.Start, End: t.End,
 			Window: t.Window.String(), SampleS: t.Sample.Seconds(),
+			WindowFrom: t.Window.From,
 		},
 		first:  midnight(t.Start).Add(t.Window.From).UnixMilli(),
 		length: t.Window.Length().Milliseconds(),
@@ -403,6 +412,7 @@ func (d *description) curve() AtOnce {
 
 func (l *Lengths) describe(hours []float64) {
 	slices.Sort(hours)
+	l.Hours = hours
 	l.Count, l.Mean, l.Median, l.P90 = len(hours), mean(hours), quantile(hours, 0.5), quantile(hours, 0.9)
 }
 
@@ -426,6 +436,7 @@ func quantile(sorted []float64, q float64) float64 {
 type sums struct {
 	n, low, high  int
 	sum, min, max float64
+	bins          [pmccBins]int
 }
 
 func (s *sums) add(rho float64) {
@@ -434,6 +445,7 @@ func (s *sums) add(rho float64) {
 	}
 	s.n++
 	s.sum += rho
+	s.bins[min(pmccBins-1, int((rho+1)/2*pmccBins))]++
 	s.min, s.max = min(s.min, rho), max(s.max, rho)
 	switch a := math.Abs(rho); {
 	case a < 0.3:
@@ -451,12 +463,16 @@ func (s *sums) merge(o sums) {
 		*s = o
 		return
 	}
-	*s = sums{s.n + o.n, s.low + o.low, s.high + o.high, s.sum + o.sum, min(s.min, o.min), max(s.max, o.max)}
+	s.n, s.low, s.high, s.sum = s.n+o.n, s.low+o.low, s.high+o.high, s.sum+o.sum
+	s.min, s.max = min(s.min, o.min), max(s.max, o.max)
+	for i, n := range o.bins {
+		s.bins[i] += n
+	}
 }
 
 func (s *sums) mean() float64 { return s.sum / math.Max(1, float64(s.n)) }
 
 func (s *sums) correlation(mixed int) Correlation {
 	n := math.Max(1, float64(s.n))
-	return Correlation{mixed, s.n, s.min, s.max, s.mean(), float64(s.low) / n, float64(s.n-s.low-s.high) / n, float64(s.high) / n}
+	return Correlation{mixed, s.n, s.min, s.max, s.mean(), float64(s.low) / n, float64(s.n-s.low-s.high) / n, float64(s.high) / n, s.bins}
 }

@@ -65,6 +65,7 @@ func TestDescribeByHand(t *testing.T) {
 	near("least", s.Daily.Min, rho)
 	near("most", s.Daily.Max, rho)
 	equal("classes", [3]float64{s.Daily.Low, s.Daily.Medium, s.Daily.High}, [3]float64{0, 1, 0})
+	equal("distribution", s.Daily.Histogram, [pmccBins]int{15: 2}) // 0.577 is between 0.5 and 0.6
 	equal("hourly", [2]int{s.Hourly.Series, s.Hourly.Pairs}, [2]int{2, 0})
 	equal("pairs a day apart", s.ByInterval[0].Pairs, 2)
 	equal("pairs two days apart", s.ByInterval[1], Interval{Days: 2})
@@ -89,7 +90,8 @@ func TestDescribeByHand(t *testing.T) {
 func TestIntervalLengths(t *testing.T) {
 	s := describe(t, read(t, "s.csv", "host,start_s,end_s\na,3600,7200\na,9000,19800\nb,0,1800\nb,3600,36000\n"))
 	// a: up 1 h and 3 h whole, down 0.5 h whole, first and last cut; b: down 0.5 h.
-	if s.Up != (Lengths{2, 2, 2, 1, 3}) || s.Down != (Lengths{2, 2, 0.5, 0.5, 0.5}) {
+	up, down := Lengths{2, 2, 2, 1, 3, []float64{1, 3}}, Lengths{2, 2, 0.5, 0.5, 0.5, []float64{0.5, 0.5}}
+	if !reflect.DeepEqual(s.Up, up) || !reflect.DeepEqual(s.Down, down) {
 		t.Errorf("up %+v, down %+v", s.Up, s.Down)
 	}
 }

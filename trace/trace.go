@@ -59,10 +59,10 @@ func (w Window) Check() error {
 	return nil
 }
 
-// String returns the window as in "10h0m0s-17h0m0s".
+// String returns the window as in "10h0m0s-17h0m0s", or "all".
 func (w Window) String() string {
 	if w.Whole() {
-		w = Window{0, day}
+		return "all"
 	}
 	return w.From.String() + "-" + w.To.String()
 }

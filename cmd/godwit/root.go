@@ -57,10 +57,10 @@ func newRoot() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("volunteer", newUp(), newStatus(), newPause(), newResume(), newConfig(), newDoctor(), newPeers())
+	add("volunteer", newUp(), newStatus(), newPause(), newResume(), newConfig(), newDoctor(), newPeers(), newHistory(), newForecast())
 	add("owner", newRun(), newJobs(), newJob(), newResults(), newCancel(), newWhy(),
 		newBuild(), newInspect(), newExec())
-	add("researcher", newSwarm())
+	add("researcher", newSwarm(), newTrace(), newScore())
 	return root
 }
 

@@ -55,7 +55,7 @@ func newPeers() *cobra.Command {
 	var c clientFlags
 	cmd := &cobra.Command{
 		Use:   "peers",
-		Short: "Members known: state, slots, speed, latency, roles",
+		Short: "Members known: state, free slots, speed, forecast for the next hour, latency, roles",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := c.dial()
 			if err != nil {
@@ -85,14 +85,21 @@ func newPeers() *cobra.Command {
 					latency = "not connected"
 				}
 				rows = append(rows, []string{
-					shortPeer(m.Peer), m.State.String(), fmt.Sprint(m.Slots), task.FormatSize(m.Memory),
-					latency, ago(m.Seen), strings.Join(m.Roles, ","),
+					shortPeer(m.Peer), m.State.String(), fmt.Sprintf("%d/%d", m.Free, m.Slots), task.FormatSize(m.Memory), speedText(m.Speed),
+					fmt.Sprintf("%.0f%%", 100*m.Stay), latency, ago(m.Seen), strings.Join(m.Roles, ","),
 				})
 			}
-			printTable(out, "PEER STATE SLOTS MEMORY LATENCY SEEN ROLES", rows)
+			printTable(out, "PEER STATE FREE MEMORY SPEED 1H LATENCY SEEN ROLES", rows)
 			return nil
 		},
 	}
 	c.add(cmd)
 	return cmd
+}
+
+func speedText(speed float64) string {
+	if speed == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", speed)
 }
