@@ -18,7 +18,7 @@ const (
 	advertLife = 3 * advertEvery
 	// advertGap is the least time between two adverts that only tell of a
 	// change, so that an owner who comes and goes does not shake the swarm.
-	advertGap = 10 * time.Second
+	advertGap = 3 * time.Second
 )
 
 // advertise issues a new advert for this node and takes it in itself.

@@ -68,6 +68,7 @@ func (n *Node) forecast(a *overlay.Advert, d time.Duration) Forecast {
 	if a.Peer == n.self {
 		n.past.recorder.Tick(now)
 		r = n.past.recorder.Record()
+		f.State = n.owner.State // its advert may be waiting
 	} else if err := r.UnmarshalBinary(a.Record); err != nil {
 		f.Rests = append(f.Rests, "it sends no survival record")
 	}
@@ -81,8 +82,8 @@ func (n *Node) forecast(a *overlay.Advert, d time.Duration) Forecast {
 		f.Until = &a.Until
 		f.Rests = append(f.Rests, "it means to go at "+a.Until.Format(time.RFC3339))
 	}
-	if a.State != overlay.Available {
-		f.Rests = append(f.Rests, "it runs no tasks now: "+a.State.String())
+	if f.State != overlay.Available {
+		f.Rests = append(f.Rests, "it runs no tasks now: "+f.State.String())
 		return f
 	}
 	reader := predictor.NewReader(&r, n.past.pool)
