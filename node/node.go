@@ -253,6 +253,9 @@ func (n *Node) Run(ctx context.Context) error {
 		netDone <- err
 	}()
 	n.spawn(func() { n.monitor.Run(ctx) })
+	if m, ok := n.runner.(speedometer); ok {
+		n.spawn(func() { n.keepSpeed(ctx, m) })
+	}
 	err := n.loop(ctx)
 	close(n.stopped)
 	cancel()

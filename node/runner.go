@@ -71,6 +71,9 @@ func (r wasmRunner) Cap(cores int, memory int64, running int) error {
 // Caps says how Cap does it.
 func (r wasmRunner) Caps() string { return r.cage.Text() }
 
+// Speed measures a core of this machine.
+func (r wasmRunner) Speed(ctx context.Context) (float64, error) { return r.pool.Speed(ctx) }
+
 // Close ends every sandbox process.
 func (r wasmRunner) Close() error { return errors.Join(r.pool.Close(), r.cage.Close()) }
 

@@ -3,10 +3,14 @@ package node
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"godwit/overlay"
+	"godwit/trace"
 
 	"godwit/scheduler"
 	"godwit/task"
@@ -162,6 +166,58 @@ func TestOverlaysMerge(t *testing.T) {
 			if _, err := younger[0].Results(t.Context(), id, 0, 1); !errors.Is(err, ErrUnknownJob) {
 				t.Errorf("who led before has taken another's job for its own: %v", err)
 			}
+		}
+	})
+}
+
+// Members learn how fast a node is, what it records of itself, and that the time
+// between its end and its return was an absence, of which it tells the truth.
+func TestMembersLearnOfEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := startSwarm(t, 3)
+		p, other := s.peers[1], s.peers[2]
+		member := func(of *peer) (m Member) {
+			all, err := other.Members(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m = range all {
+				if m.Peer == of.ID() {
+					break
+				}
+			}
+			return m
+		}
+		time.Sleep(2 * time.Hour)
+		if m := member(p); m.Speed != 1.5 || m.Free != 2 || m.Stay < 0.5 || m.Stay > 0.99 {
+			t.Errorf("after two hours a member is known as %+v", m)
+		}
+		p.crash()
+		time.Sleep(time.Hour)
+		p.start()
+		s.gather(s.peers...)
+		h, err := other.History(t.Context(), p.ID(), time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var states []trace.State
+		for i := range h.Len() {
+			states = append(states, h.Spell(i).State)
+		}
+		if want := []trace.State{trace.Available, trace.Unavailable, trace.Available}; !slices.Equal(states, want) {
+			t.Fatalf("its history has %v, want %v", states, want)
+		}
+		if away := h.Spell(1).Length(); away < time.Hour || away > time.Hour+2*noteEvery {
+			t.Errorf("it was away for an hour and says %v", away)
+		}
+		f, err := s.peers[0].Forecast(t.Context(), p.ID(), time.Hour)
+		if err != nil || f.Belief != 1 || f.State != overlay.Available {
+			t.Errorf("the leader forecasts %+v, %v", f, err)
+		}
+		p.crash()
+		time.Sleep(time.Minute)
+		if h, err = other.History(t.Context(), p.ID(), time.Time{}); err != nil || h.Len() != 3 {
+			t.Errorf("what was fetched once is not kept: %v", err)
 		}
 	})
 }
