@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,8 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/overlay"
 	"godwit/scheduler"
 	"godwit/task"
+	"godwit/trace"
 )
 
 // Whatever a peer sends, the node lives, and nothing that it did not mean to
@@ -131,6 +134,44 @@ func TestErrorsOfRemoteLeader(t *testing.T) {
 		s.until("the leader is missed", func() bool { return other.status().Overlays[0].Leader == "" })
 		if _, err := other.Why(t.Context(), none, nil); !errors.Is(err, ErrNoLeader) {
 			t.Errorf("asking nobody: %v", err)
+		}
+	})
+}
+
+// FuzzHistory checks that no answer to a question for a history does harm, and
+// that nothing is taken that the peer has not signed.
+func FuzzHistory(f *testing.F) {
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	peer := task.PeerIDOf(key.Public().(ed25519.PublicKey))
+	h := &trace.History{}
+	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	if err := h.Append(begin, trace.Available, 1); err != nil {
+		f.Fatal(err)
+	}
+	h.Extend(begin.Add(30 * time.Hour))
+	segments, err := overlay.Segments(h, time.Time{}, peer, key)
+	if err != nil {
+		f.Fatal(err)
+	}
+	good, err := packSegments(segments, time.Time{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add(good[:len(good)-3])
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1})
+	f.Fuzz(func(t *testing.T, in []byte) {
+		got, err := openSegments(in, peer)
+		if err != nil {
+			return
+		}
+		for _, s := range got {
+			if s.Peer != peer {
+				t.Errorf("took a history of %s", s.Peer)
+			}
+		}
+		if _, err := overlay.Join(newest(got)); err != nil {
+			t.Errorf("what was taken cannot be joined: %v", err)
 		}
 	})
 }

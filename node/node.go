@@ -256,6 +256,7 @@ func (n *Node) Run(ctx context.Context) error {
 	if m, ok := n.runner.(speedometer); ok {
 		n.spawn(func() { n.keepSpeed(ctx, m) })
 	}
+	n.spawn(func() { n.gatherHistories(ctx) })
 	err := n.loop(ctx)
 	close(n.stopped)
 	cancel()

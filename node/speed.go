@@ -31,14 +31,7 @@ type speedometer interface {
 // keepSpeed measures the machine's speed from time to time until ctx ends.
 func (n *Node) keepSpeed(ctx context.Context, m speedometer) {
 	wait := speedWait + rand.N(speedWait) // nodes that start together do not measure each other
-	for {
-		t := time.NewTimer(wait)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-			return
-		}
+	for pause(ctx, wait) {
 		wait = speedRetry
 		if !n.mayRun(ctx) {
 			continue // the owner comes first

@@ -1,0 +1,65 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"godwit/overlay"
+	"godwit/task"
+)
+
+const (
+	// gatherEvery is how often a leader brings the histories that it keeps of its
+	// members up to date: it outlives many of them, and can tell a newcomer.
+	gatherEvery = 6 * time.Hour
+	// gatherPause is the time between two members, so that a large overlay is
+	// asked over hours, not at once.
+	gatherPause = 2 * time.Second
+	// mostKept bounds the members whose histories are kept, about 15 KB each
+	// when full.
+	mostKept = 4096
+)
+
+// gatherHistories keeps the members' histories while this node leads.
+func (n *Node) gatherHistories(ctx context.Context) {
+	for pause(ctx, gatherEvery) {
+		var members []overlay.Advert
+		if n.do(ctx, func() {
+			if n.coordinator != nil {
+				members = n.view.Members()
+			}
+		}) != nil {
+			return
+		}
+		for i, a := range members {
+			if a.Peer == n.self || i >= mostKept {
+				continue
+			}
+			n.gather(ctx, a.Peer)
+			if !pause(ctx, gatherPause) {
+				return
+			}
+		}
+		if err := n.forgetPast(ctx); err != nil && ctx.Err() == nil {
+			n.log.Warn("old histories are not removed", "err", err)
+		}
+	}
+}
+
+func (n *Node) gather(ctx context.Context, peer task.PeerID) {
+	if _, err := n.History(ctx, peer, time.Time{}); err != nil && ctx.Err() == nil {
+		n.log.Debug("a member's history is not to be had", "peer", peer, "err", err)
+	}
+}
+
+// pause waits, and reports false when ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
