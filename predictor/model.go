@@ -40,6 +40,7 @@ var kinds = []struct {
 	{"days", "", "on how many of the last 7 days it stayed through these hours", expertModel(expertDays)},
 	{"fast", "", "how often it left in its last hours", expertModel(expertFast)},
 	{"slow", "", "how often it left in its last days", expertModel(expertSlow)},
+	{"logistic", "rate", "logistic regression on nine features, learnt by each host alone", logisticModel},
 }
 
 func plain(f func(*Pool) Predictor) func(*params) (func(*Pool) Predictor, error) {
