@@ -169,7 +169,7 @@ func (s *situation) newest(k sensor.Kind) *sensor.Reading {
 
 func (s *situation) going() verdict {
 	r, on := s.on(sensor.Going)
-	return verdict{holds: on, state: trace.Leaving, rule: RuleGoing, sensor: r.Sensor, reason: r.Detail, until: r.Until}
+	return verdict{holds: on, state: trace.Leaving, rule: RuleGoing, sensor: r.Sensor, reason: cmp.Or(r.Detail, "the machine is going"), until: r.Until}
 }
 
 // leave is when work is known to have to end: a planned shutdown, or the end
