@@ -65,6 +65,7 @@ func TestDecide(t *testing.T) {
 		{"batteries", def, append(idle(noon), sensor.Reading{Sensor: "power", Kind: sensor.Power, At: noon, On: true}), Pause{}, trace.Unavailable, true, 0, "run_on_batteries", "power", "batteries", 10 * time.Minute},
 		{"batteries allowed", rules("run_on_batteries: true"), append(idle(noon), sensor.Reading{Kind: sensor.Power, At: noon, On: true}), Pause{}, trace.Available, false, 8, "", "", "", 0},
 		{"metered", def, append(idle(noon), sensor.Reading{Sensor: "networkmanager", Kind: sensor.Network, At: noon, On: true}), Pause{}, trace.Available, false, 0, "use_metered_network", "networkmanager", "metered", 0},
+		{"disk full", rules("max_disk: 1GiB"), append(idle(noon), sensor.Reading{Sensor: "disk", Kind: sensor.Disk, At: noon, Value: 1 << 30}), Pause{}, trace.Available, false, 0, "max_disk", "disk", "1GiB", 0},
 		{"outside hours", rules("hours: {monday: '13-15'}"), idle(noon), Pause{}, trace.Unavailable, true, 0, "hours", "", "until 13:00", 10 * time.Minute},
 		{"inside hours", rules("hours: {monday: '11-15'}"), idle(noon), Pause{}, trace.Available, false, 8, "", "", "", 3 * time.Hour},
 		{"paused", def, idle(noon), Pause{On: true, Until: noon.Add(time.Minute)}, trace.UserPresent, true, 0, "pause", "", "until 12:01", time.Minute},
@@ -149,7 +150,7 @@ func TestSettled(t *testing.T) {
 func drawReadings(t *rapid.T, now time.Time) []sensor.Reading {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) sensor.Reading {
 		r := sensor.Reading{
-			Sensor: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "sensor"), Kind: sensor.Kind(rapid.IntRange(0, int(sensor.Wake)).Draw(t, "kind")), At: now,
+			Sensor: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "sensor"), Kind: sensor.Kind(rapid.IntRange(0, int(sensor.Disk)).Draw(t, "kind")), At: now,
 			Present: rapid.Bool().Draw(t, "present"), Coarse: rapid.Bool().Draw(t, "coarse"), Partial: rapid.Bool().Draw(t, "partial"),
 			On: rapid.Bool().Draw(t, "on"), Value: rapid.Float64Range(0, 1).Draw(t, "value"),
 		}

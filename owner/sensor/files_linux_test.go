@@ -216,6 +216,16 @@ func TestPowerSupply(t *testing.T) {
 	p.until("batteries", func(r Reading) bool { return r.On })
 }
 
+func TestDataDir(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a/b"), "12345")
+	write(t, filepath.Join(dir, "c"), "678")
+	if r := start(t, DataDir{dir}).sees(Disk); r.Value != 8 {
+		t.Errorf("got %+v", r)
+	}
+	start(t, DataDir{filepath.Join(dir, "none")}).until("blindness", func(r Reading) bool { return r.Blind != "" })
+}
+
 func TestClock(t *testing.T) {
 	var asleep atomic.Int64
 	p := start(t, Clock{read: func() (time.Duration, time.Duration) {
