@@ -63,6 +63,11 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("resolving data directory: %w", err)
 	}
 	c.DataDir = dir
+	if c.RulesFile != "" { // others are told where it is
+		if c.RulesFile, err = filepath.Abs(c.RulesFile); err != nil {
+			return c, fmt.Errorf("finding the owner's rules: %w", err)
+		}
+	}
 	if c.Overlay == "" {
 		c.Overlay = DefaultOverlay
 	}

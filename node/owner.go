@@ -33,6 +33,9 @@ type capper interface {
 	Caps() string
 }
 
+// A rater is a network that keeps to rates, in bytes a second; 0 for none.
+type rater interface{ SetRates(up, down int64) }
+
 // askOwner reads the rules and the owner's last word, and takes the first
 // decision: nothing has run before.
 func (n *Node) askOwner(ctx context.Context) error {
@@ -50,6 +53,7 @@ func (n *Node) askOwner(ctx context.Context) error {
 		cfg.Sensors = []sensor.Sensor{}
 	} else if u, err := disks.Usage(n.cfg.DataDir); err == nil {
 		cfg.Machine.Disk = int64(u.Total)
+		cfg.Sensors = append(sensor.System(), sensor.DataDir{Dir: n.cfg.DataDir})
 	}
 	if s, ok := n.runner.(suspender); ok {
 		cfg.Stop, cfg.Continue = s.Pause, s.Resume
@@ -65,6 +69,9 @@ func (n *Node) askOwner(ctx context.Context) error {
 func (n *Node) decided(d owner.Decision) {
 	before := n.decision
 	n.decision, n.moveAt = d, d.MoveAt
+	if r, ok := n.net.(rater); ok {
+		r.SetRates(d.Upload, d.Download)
+	}
 	s := scheduler.OwnerState{State: d.State, Slots: d.Cores, Memory: d.Memory, Reason: d.Reason}
 	if s == n.owner {
 		return

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"godwit/owner/sensor"
+	"godwit/task"
 	"godwit/trace"
 )
 
@@ -37,7 +38,8 @@ type Decider struct {
 //  7. run_on_batteries*
 //  8. hours*
 //  9. use_metered_network (nothing new)
-//  10. max_cores or max_memory is 0 (nothing new)
+//  10. max_disk: the node keeps as much as it may (nothing new)
+//  11. max_cores or max_memory is 0 (nothing new)
 func (d *Decider) Decide(now time.Time, rules Rules, readings []sensor.Reading, pause Pause) Decision {
 	s := &situation{now: now, rules: rules, readings: sorted(readings), pause: pause}
 	user := s.user()
@@ -47,7 +49,7 @@ func (d *Decider) Decide(now time.Time, rules Rules, readings []sensor.Reading, 
 		s.going(), s.paused(), s.forUser(user), s.fullScreen(),
 		s.busy(&d.load, "suspend_cpu_usage", "others use more than %s of the CPU", rules.SuspendCPUUsage),
 		s.busy(&d.pressure, "suspend_memory_pressure", "memory is short: programs wait for it more than %s of the time", rules.SuspendMemoryPressure),
-		s.batteries(), s.hours(), s.metered(),
+		s.batteries(), s.hours(), s.metered(), s.full(rules.MaxDisk.Of(d.Machine.Disk)),
 	}
 	out := Decision{State: trace.Available, Reason: "no rule stops it", Until: s.leave(), Disk: rules.MaxDisk.Of(d.Machine.Disk),
 		Upload: rules.MaxUploadRate, Download: rules.MaxDownloadRate}
@@ -169,7 +171,7 @@ func (s *situation) newest(k sensor.Kind) *sensor.Reading {
 
 func (s *situation) going() verdict {
 	r, on := s.on(sensor.Going)
-	return verdict{holds: on, state: trace.Leaving, rule: RuleGoing, sensor: r.Sensor, reason: r.Detail, until: r.Until}
+	return verdict{holds: on, state: trace.Leaving, rule: RuleGoing, sensor: r.Sensor, reason: cmp.Or(r.Detail, "the machine is going"), until: r.Until}
 }
 
 // leave is when work is known to have to end: a planned shutdown, or the end
@@ -246,4 +248,14 @@ func (s *situation) metered() verdict {
 	r, on := s.on(sensor.Network)
 	return verdict{holds: on && !s.rules.UseMeteredNetwork, state: trace.Available,
 		rule: "use_metered_network", sensor: r.Sensor, reason: "the network is metered: nothing new is taken"}
+}
+
+// full says that the data directory has reached its cap; 0 for an unknown one.
+func (s *situation) full(most int64) verdict {
+	r := s.newest(sensor.Disk)
+	if r == nil || most == 0 || r.Value < float64(most) {
+		return verdict{}
+	}
+	return verdict{holds: true, state: trace.Available, rule: "max_disk", sensor: r.Sensor,
+		reason: fmt.Sprintf("the node keeps the %s that it may: nothing new is taken", task.FormatSize(most))}
 }

@@ -181,6 +181,8 @@ func describe(now time.Time, r sensor.Reading) string {
 		what = yes(r.On, "metered", "not metered")
 	case sensor.Going:
 		what = yes(r.On, "the machine is going", "the machine stays")
+	case sensor.Disk:
+		what = "the node keeps " + task.FormatSize(int64(r.Value))
 	case sensor.Wake:
 		what = "watched"
 	}

@@ -50,7 +50,7 @@ func (r *Rules) Get(name string) (string, error) {
 		if nested && e[0] == child {
 			return e[1], nil
 		}
-		parts = append(parts, e[0]+": "+quoted(e[1]))
+		parts = append(parts, quoted(e[0])+": "+quoted(e[1]))
 	}
 	if nested {
 		if k.children != nil && contains(k.children, child) {
@@ -164,6 +164,9 @@ func splice(path string, src []byte, k *key, r *Rules) ([]byte, error) {
 		if i+1 < len(pairs) {
 			to = pairs[i+1].at.Position.Line - 1
 		}
+	}
+	if from >= len(lines) || to > len(lines) || from >= 0 && to <= from {
+		return nil, &task.Error{File: path, Msg: "the rule's lines are not found in this file", Hint: "edit the file by hand"}
 	}
 	block := render(k, r)
 	if from < 0 {

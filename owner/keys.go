@@ -225,6 +225,9 @@ const (
 )
 
 func setShare(r *Rules, name, value string) error {
+	if name == "" {
+		return errors.New("an overlay has a name")
+	}
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 || n > maxShare {
 		return fmt.Errorf("%q is no share: a whole number up to %d", value, maxShare)

@@ -165,7 +165,9 @@ func topPairs(name string, src []byte) (pairs []pair, err error) {
 func badByte(b []byte) int {
 	for i := 0; i < len(b); {
 		r, size := utf8.DecodeRune(b[i:])
-		if r == utf8.RuneError && size == 1 || r < ' ' && r != '\t' && r != '\r' && r != '\n' || r == 0x7f {
+		// A carriage return alone would be a line to the parser and none to Edit.
+		alone := r == '\r' && (i+1 == len(b) || b[i+1] != '\n')
+		if r == utf8.RuneError && size == 1 || r < ' ' && r != '\t' && r != '\r' && r != '\n' || r == 0x7f || alone {
 			return i
 		}
 		i += size

@@ -117,5 +117,5 @@ func (h *holder) receive(s network.Stream, r *bufio.Reader) error {
 		h.f.fail(err)
 		return err
 	}
-	return nil
+	return h.f.blocks.host.rates.received(h.f.ctx, len(data))
 }

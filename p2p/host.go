@@ -30,6 +30,7 @@ type Host struct {
 	net     host.Host
 	id      task.PeerID
 	traffic traffic
+	rates   rates
 	blocks  *Blocks
 	links   *links
 	adverts *adverts
@@ -68,7 +69,7 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{set: set, blocks: blocks, served: make(chan struct{}), outs: map[peer.ID]*outbox{}}
+	h := &Host{set: set, blocks: blocks, rates: newRates(), served: make(chan struct{}), outs: map[peer.ID]*outbox{}}
 	h.net, err = openTransport(set, &h.traffic, extra)
 	if err != nil {
 		return nil, err

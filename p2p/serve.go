@@ -39,7 +39,11 @@ func (h *Host) serveBlocks(ctx context.Context, s network.Stream) {
 		}
 		for _, c := range wants {
 			_ = s.SetWriteDeadline(time.Now().Add(messageTimeout))
-			if err := h.blocks.writeBlock(ctx, w, c); err != nil {
+			n, err := h.blocks.writeBlock(ctx, w, c)
+			if err == nil {
+				err = h.rates.sent(ctx, w, n)
+			}
+			if err != nil {
 				s.Reset()
 				return
 			}
@@ -51,17 +55,19 @@ func (h *Host) serveBlocks(ctx context.Context, s network.Stream) {
 	}
 }
 
-func (b *Blocks) writeBlock(ctx context.Context, w *bufio.Writer, c cid.Cid) error {
-	err := b.view(ctx, c, func(data []byte) error {
+// writeBlock answers one want and returns the block's size, 0 for none.
+func (b *Blocks) writeBlock(ctx context.Context, w *bufio.Writer, c cid.Cid) (n int, err error) {
+	err = b.view(ctx, c, func(data []byte) error {
+		n = len(data)
 		if err := w.WriteByte(blockHere); err != nil {
 			return err
 		}
 		return writeFrame(w, data)
 	})
 	if errors.Is(err, ErrNotFound) {
-		return w.WriteByte(blockMissing)
+		return 0, w.WriteByte(blockMissing)
 	}
-	return err
+	return n, err
 }
 
 // readWants reads one message: a length, then binary CIDs one after the other.

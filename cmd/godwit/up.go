@@ -117,6 +117,9 @@ func announce(out io.Writer, r ready, fd int) {
 }
 
 func startFailure(err error, cfg node.Config) error {
+	if inFile := (*task.Error)(nil); errors.As(err, &inFile) {
+		return &failure{code: exitUsage, err: err, hint: inFile.Hint}
+	}
 	f := &failure{code: exitFailed, err: err}
 	if errors.Is(err, node.ErrInUse) {
 		f.hint = fmt.Sprintf("another node uses %s: stop it, or give this one its own --data-dir", cfg.DataDir)

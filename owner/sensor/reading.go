@@ -18,11 +18,12 @@ const (
 	Network              // On: the network is metered
 	Going                // On: the machine goes to sleep or shuts down; Until: when at the latest
 	Wake                 // Touched: when the machine last woke from sleep
+	Disk                 // Value: bytes that the node keeps
 	kinds
 )
 
 // kindTexts are names for people, in the order of the constants.
-var kindTexts = [kinds]string{"keyboard and mouse", "CPU load of others", "memory pressure", "power", "full screen", "metered network", "sleep and shutdown", "waking"}
+var kindTexts = [kinds]string{"keyboard and mouse", "CPU load of others", "memory pressure", "power", "full screen", "metered network", "sleep and shutdown", "waking", "disk"}
 
 // String returns the kind's name, such as "memory pressure".
 func (k Kind) String() string {

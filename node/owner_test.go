@@ -1,0 +1,103 @@
+package node
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"godwit/owner"
+	"godwit/trace"
+)
+
+// While its owner has the machine a node's tasks stand still; after the grace
+// they go on elsewhere, and none is lost or blamed.
+func TestOwnerTakesTheMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := startSwarm(t, 3)
+		submitter, taken := s.peers[1], s.peers[2]
+		id := submitter.submit(6, 2*time.Minute)
+		s.until("the worker runs tasks", func() bool { return taken.status().Tasks == 2 })
+		if err := taken.Pause(context.Background(), 0); err != nil {
+			t.Fatal(err)
+		}
+		st := taken.status()
+		if st.State != trace.UserPresent || !st.Stopped || st.Slots != 0 || st.Rule != owner.RulePause || !strings.Contains(st.Reason, "paused by its owner") {
+			t.Errorf("got %+v", st)
+		}
+		<-time.After(5 * time.Minute)
+		if n := taken.status().Tasks; n != 2 {
+			t.Errorf("%d tasks stand still before the grace has passed, want 2", n)
+		}
+		<-time.After(owner.Default().Grace)
+		if n := taken.status().Tasks; n != 0 {
+			t.Errorf("%d tasks are still here after the grace", n)
+		}
+		for _, r := range submitter.finish(id, 6) {
+			if r.Results[0].Worker == taken.ID() {
+				t.Errorf("task %d was delivered by the paused node", r.Index)
+			}
+		}
+	})
+}
+
+// A pause that ends in time costs the time it took, and nothing else.
+func TestOwnerGivesTheMachineBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := startSwarm(t, 2)
+		begun := time.Now()
+		id := s.peers[0].submit(4, 20*time.Second)
+		s.until("both run tasks", func() bool { return s.peers[0].status().Tasks == 2 && s.peers[1].status().Tasks == 2 })
+		if err := s.peers[1].Pause(context.Background(), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range s.peers[0].finish(id, 4) {
+			if len(r.Attempts) != 1 {
+				t.Errorf("task %d took %d attempts", r.Index, len(r.Attempts))
+			}
+		}
+		if took := time.Since(begun); took < 80*time.Second || took > 90*time.Second {
+			t.Errorf("20 s of work with a pause of a minute took %v", took)
+		}
+	})
+}
+
+// The owner's word is durable when Pause returns.
+func TestPauseOutlivesTheNode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk()
+		check := func(n *lone, stopped bool) {
+			t.Helper()
+			if st, err := n.Status(t.Context()); err != nil || st.Stopped != stopped || (st.State == trace.Available) == stopped {
+				t.Errorf("got %+v, %v", st, err)
+			}
+		}
+		n := startLone(t, d, false)
+		check(n, false)
+		if err := n.Pause(t.Context(), time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		_ = n.end()
+		d.crash()
+		n = startLone(t, d, false)
+		check(n, true)
+		if err := n.Resume(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		check(n, false)
+		if err := n.Pause(t.Context(), time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		_ = n.end()
+		d.crash()
+		n = startLone(t, d, false)
+		check(n, true)
+		<-time.After(time.Hour + time.Second)
+		check(n, false) // it ends by itself
+		_ = n.end()
+		if n.Pause(context.Background(), 0) == nil {
+			t.Error("a stopped node takes the owner's word")
+		}
+	})
+}
