@@ -31,6 +31,7 @@ type execution struct {
 
 	recorder freeze.Recorder
 	saved    bool           // a checkpoint was made
+	savedAt  uint64         // fuel at that
 	saving   atomic.Bool    // one is asked for or on its way
 	writing  sync.WaitGroup // checkpoint on its way to the parent
 

@@ -34,7 +34,13 @@ func (x *execution) saveSoon() {
 // save makes a checkpoint of the guest, which is stopped for as long. A
 // checkpoint that cannot be made is no reason to end the task.
 func (x *execution) save(ctx context.Context, m *freeze.Machine) error {
-	since := time.Now()
+	if x.saved && m.Fuel() == x.savedAt { // it has not gone on since the last
+		x.saving.Store(false)
+		return nil
+	}
+	x.savedAt = m.Fuel()
+	still := make(chan time.Duration, 1)
+	m.WhenGoesOn(func(d time.Duration) { still <- d })
 	c := &copies{x: x}
 	s, system, err := x.small(ctx, c.add)
 	if err != nil {
@@ -51,19 +57,19 @@ func (x *execution) save(ctx context.Context, m *freeze.Machine) error {
 		record = func() (*freeze.Manifest, error) { return man, err }
 	}
 	x.saved = true
-	pause := time.Since(since)
 	x.writing.Go(func() {
 		c.send()
-		x.hand(record, pause)
+		x.hand(record, still)
 		x.saving.Store(false)
 		runtime.GC() // of the copies; there is no other while the guest runs
 	})
 	return nil
 }
 
-// hand sends what save began. If the parent is gone the child ends anyway, so
-// that errors of sending are not looked at.
-func (x *execution) hand(record func() (*freeze.Manifest, error), pause time.Duration) {
+// hand sends what save began, and how long the guest stood still for it. If
+// the parent is gone the child ends anyway, so that errors of sending are not
+// looked at.
+func (x *execution) hand(record func() (*freeze.Manifest, error), still <-chan time.Duration) {
 	man, err := record()
 	var b []byte
 	if err == nil {
@@ -73,7 +79,7 @@ func (x *execution) hand(record func() (*freeze.Manifest, error), pause time.Dur
 		_ = x.out.event(event{Not: clip(err.Error())})
 		return
 	}
-	_ = x.out.event(event{Saved: &saved{Pause: pause}}, b)
+	_ = x.out.event(event{Saved: &saved{Pause: <-still}}, b)
 }
 
 // copies are blocks that wait to be sent.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"godwit/sandbox/freeze"
 	"godwit/sandbox/wasm"
@@ -217,6 +218,57 @@ func TestOrdersFromOutside(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestFreezeIsNotForgotten: an order to freeze stands until it is carried out, be it given before the guest runs, while
+// it is frozen, or while it is being put together again.
+func TestFreezeIsNotForgotten(t *testing.T) {
+	ctx := context.Background()
+	m := machine(t, deep(), freeze.Config{})
+	m.Freeze()
+	if _, err := m.Call(ctx, "run", 100_000); !errors.Is(err, freeze.ErrFrozen) {
+		t.Fatalf("ordered before the call: %v", err)
+	}
+	for range 3 {
+		m.Freeze()
+		if _, err := m.Resume(ctx); !errors.Is(err, freeze.ErrFrozen) {
+			t.Fatalf("ordered while it is frozen: %v", err)
+		}
+	}
+	asked := 0
+	m.Checkpoint(func(context.Context, *freeze.Machine) error {
+		if asked++; asked == 1 {
+			m.WhenGoesOn(func(time.Duration) { m.Freeze() })
+		}
+		return nil
+	})
+	if _, err := m.Resume(ctx); !errors.Is(err, freeze.ErrFrozen) || asked != 1 {
+		t.Fatalf("ordered as it goes on: %v, %d checkpoints", err, asked)
+	}
+	got, err := m.Resume(ctx)
+	if err != nil || got[0] != 100_000*100_001/2 {
+		t.Fatalf("without an order: %v %v", got, err)
+	}
+}
+
+// TestAskedWhilePutTogether: checkpoints and the end are not kept waiting by resume functions being made.
+func TestAskedWhilePutTogether(t *testing.T) {
+	ctx := context.Background()
+	m := machine(t, deep(), freeze.Config{})
+	var at []uint64
+	again := func(ctx context.Context, m *freeze.Machine) error { at = append(at, m.Fuel()); return nil }
+	m.Checkpoint(func(ctx context.Context, m *freeze.Machine) error { m.Checkpoint(again); return again(ctx, m) })
+	got, err := m.Call(ctx, "run", 100_000)
+	if err != nil || got[0] != 100_000*100_001/2 {
+		t.Fatalf("%v %v", got, err)
+	}
+	if len(at) != 2 || at[0] != at[1] || m.Stats().Unwinds != 1 {
+		t.Errorf("checkpoints at fuel %d, the stack was taken apart %d times; want two at one place", at, m.Stats().Unwinds)
+	}
+	m.Checkpoint(func(_ context.Context, m *freeze.Machine) error { m.Kill("enough"); return nil })
+	if _, err = m.Call(ctx, "run", 100_000); !errors.Is(err, freeze.ErrKilled) || errors.Is(err, freeze.ErrFrozen) {
+		t.Errorf("killed in a checkpoint: %v", err)
+	}
 }
 
 func TestFuelDoesNotDependOnGrants(t *testing.T) {
