@@ -19,6 +19,12 @@ import (
 // anew, or go on from another checkpoint.
 var ErrCheckpoint = freeze.ErrCheckpoint
 
+// ErrTooDeep is wrapped by Run's error if the task's stack is, or in Task.From
+// already was, deeper than this machine can hold, where there is no compiler for
+// WebAssembly. It is no word about the task: another machine can go on from its
+// last checkpoint, and to begin anew here is of no use.
+var ErrTooDeep = freeze.ErrTooDeep
+
 // A conversation is the parent's side of one run. The child has run a
 // stranger's program: nothing it says is taken for true.
 type conversation struct {
@@ -206,6 +212,9 @@ func (v *conversation) checkpoint(s *saved, b []byte) error {
 
 // end makes the report.
 func (v *conversation) end(r *response, body []byte) (Report, error) {
+	if r.TooDeep {
+		return Report{}, fmt.Errorf("%w (%s)", ErrTooDeep, clip(r.Refused))
+	}
 	if r.Refused != "" {
 		return Report{}, fmt.Errorf("%w: %s", ErrCheckpoint, clip(r.Refused))
 	}

@@ -121,8 +121,10 @@ type response struct {
 	Fuel    uint64        `json:"fuel,omitempty"`
 	Hash    []byte        `json:"hash,omitempty"`
 	Restore time.Duration `json:"restore_ns,omitempty"`
-	// Refused is why the checkpoint to go on from was refused.
+	// Refused is why the checkpoint to go on from was refused, or with TooDeep
+	// why the task cannot go on here.
 	Refused string `json:"refused,omitempty"`
+	TooDeep bool   `json:"too_deep,omitempty"`
 }
 
 type outputSize struct {

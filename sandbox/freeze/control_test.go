@@ -172,6 +172,70 @@ func TestDeepStacksAreHandedOverInPieces(t *testing.T) {
 	t.Fatal("it did not end")
 }
 
+// TestDeepStacksAreNoFaultOnTheInterpreter: what it cannot hold is the host's failure, whether a program gets there or
+// comes from a machine that could; what the compiler cannot hold is the program's.
+func TestDeepStacksAreNoFaultOnTheInterpreter(t *testing.T) {
+	ctx := context.Background()
+	prog := instrument(t, wasm.Encode(deep()))
+	on := func(cfg wazero.RuntimeConfig) (*freeze.Host, wazero.CompiledModule) {
+		rt := wazero.NewRuntimeWithConfig(ctx, cfg)
+		t.Cleanup(func() { rt.Close(ctx) })
+		host, err := freeze.NewHost(ctx, rt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := rt.CompileModule(ctx, prog.Wasm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return host, c
+	}
+	interpreter, slow := on(wazero.NewRuntimeConfigInterpreter())
+	if n, err := interpreter.MaxFrames(ctx); err != nil || n < 1000 || n > 2000 {
+		t.Fatalf("the interpreter holds %d frames, %v", n, err)
+	}
+	m, err := interpreter.Instantiate(ctx, prog, slow, freeze.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.Call(ctx, "run", 1_900); err != nil || got[0] != 1_900*1_901/2 {
+		t.Errorf("1,900 frames: %v %v", got, err)
+	}
+	if _, err := m.Call(ctx, "run", 5_000); !errors.Is(err, freeze.ErrTooDeep) {
+		t.Errorf("5,000 frames: %v", err)
+	}
+	if got, err := m.Call(ctx, "run", 10); err != nil || got[0] != 55 {
+		t.Errorf("afterwards: %v %v", got, err)
+	}
+
+	compiler, fast := on(wazero.NewRuntimeConfig())
+	if n, err := compiler.MaxFrames(ctx); err != nil || n != 0 {
+		t.Skipf("no compiler here: %d frames, %v", n, err)
+	}
+	if m, err = compiler.Instantiate(ctx, prog, fast, freeze.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Call(ctx, "run", 1<<40); err == nil || errors.Is(err, freeze.ErrTooDeep) {
+		t.Errorf("endless recursion on the compiler: %v", err)
+	}
+	for depth, want := range map[uint64]error{1_500: nil, 5_000: freeze.ErrTooDeep} {
+		if m, err = compiler.Instantiate(ctx, prog, fast, freeze.Config{}); err != nil {
+			t.Fatal(err)
+		}
+		m.FreezeAt(depth * 5)
+		if _, err := m.Call(ctx, "run", 2*depth); !errors.Is(err, freeze.ErrFrozen) {
+			t.Fatal(err)
+		}
+		s, err := m.State(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = interpreter.Restore(ctx, prog, slow, freeze.Config{}, s, nil); !errors.Is(err, want) {
+			t.Errorf("a checkpoint near %d frames: %v, want %v", depth, err, want)
+		}
+	}
+}
+
 func TestOrdersFromOutside(t *testing.T) {
 	// The bubble sees to it that the guest's goroutine and this one only go on when the other waits.
 	synctest.Test(t, func(t *testing.T) {

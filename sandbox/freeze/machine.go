@@ -225,9 +225,9 @@ func (m *Machine) run(ctx context.Context, f api.Function, args []uint64) ([]uin
 			}
 			m.frames = nil
 			if k := m.control.killed(); k != nil && !errors.Is(err, ErrKilled) {
-				err = k
+				return nil, k
 			}
-			return nil, err
+			return nil, m.host.overflow(ctx, err)
 		}
 		if m.phase != phaseUnwind {
 			return results, nil
