@@ -34,6 +34,9 @@ type conversation struct {
 	write sync.Mutex   // orders and answers go out from two goroutines
 	asked atomic.Int64 // checkpoints, less those that came
 
+	fuel uint64    // last passed on
+	told time.Time // when
+
 	rep    Report // what is known before the end
 	stored int64  // bytes of new blocks since the last checkpoint
 	blocks int    // blocks since then, new or not
@@ -113,6 +116,9 @@ func (v *conversation) hear(e event, body []byte) error {
 		v.t.OnBegin()
 		v.t.OnBegin = nil
 		return nil
+	case e.Fuel > 0 && v.t.OnFuel != nil:
+		v.progress(e.Fuel)
+		return nil
 	case v.t.Pages == nil:
 		return errors.New("the sandbox process spoke of checkpoints that no one asked for")
 	case len(e.Blocks) > 0:
@@ -123,6 +129,17 @@ func (v *conversation) hear(e event, body []byte) error {
 		return v.checkpoint(e.Saved, body)
 	}
 	return errors.New("the sandbox process sent an empty event")
+}
+
+// progress passes on the fuel used, no oftener than was asked for, whatever the
+// child sends.
+func (v *conversation) progress(fuel uint64) {
+	now := time.Now()
+	if fuel <= v.fuel || now.Sub(v.told) < tellFuel/2 {
+		return
+	}
+	v.fuel, v.told = fuel, now
+	v.t.OnFuel(fuel)
 }
 
 // most is how many blocks one checkpoint of the task can have.

@@ -174,6 +174,7 @@ func (x *execution) play(ctx context.Context) error {
 	x.mail.attach(x.machine, x.saveSoon)
 	defer func() { x.takeRoom(true).free() }()
 	defer x.mail.attach(nil, nil)
+	defer x.tellFuel()()
 	frozen := len(x.from) > 0
 	for {
 		err := x.step(ctx, frozen)
@@ -194,6 +195,34 @@ func (x *execution) play(ctx context.Context) error {
 		x.stopNext()
 		frozen = true
 	}
+}
+
+// tellFuel tells the parent from time to time how much fuel the guest has used,
+// until the function it returns is called.
+func (x *execution) tellFuel() (stop func()) {
+	every := x.req.FuelEvery
+	if every <= 0 {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		told := uint64(0)
+		for {
+			select {
+			case <-tick.C:
+			case <-done:
+				return
+			}
+			if used := x.machine.Fuel(); used > told {
+				told = used
+				_ = x.out.event(event{Fuel: used}) // without a parent the child ends anyway
+			}
+		}
+	})
+	return func() { close(done); wg.Wait() }
 }
 
 // step runs the guest from its beginning, or on from where it is frozen.

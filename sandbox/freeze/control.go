@@ -114,7 +114,7 @@ func (m *Machine) grant() {
 	}
 	p.granted = used + q
 	m.fuel.Set(q)
-	p.since = time.Now()
+	p.since = m.now()
 }
 
 // adapt sets the next quantum from how long the last one took.
@@ -152,7 +152,7 @@ func (m *Machine) atPoll(ctx context.Context) {
 	if err := ctx.Err(); err != nil {
 		panic(fmt.Errorf("%w: %w", ErrKilled, err))
 	}
-	took := time.Since(m.pace.since)
+	took := m.now().Sub(m.pace.since)
 	m.settle()
 	m.adapt(took)
 	c := &m.control
@@ -209,12 +209,16 @@ func (m *Machine) obey(ctx context.Context, took time.Duration) {
 		panic(kill)
 	}
 	if share > 0 && share < 1 {
-		idle := time.NewTimer(time.Duration(float64(took) * (1 - share) / share))
-		defer idle.Stop()
-		select {
-		case <-idle.C:
-		case <-ctx.Done():
-		}
+		m.sleep(ctx, time.Duration(float64(took)*(1-share)/share))
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	idle := time.NewTimer(d)
+	defer idle.Stop()
+	select {
+	case <-idle.C:
+	case <-ctx.Done():
 	}
 }
 

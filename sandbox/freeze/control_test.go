@@ -172,6 +172,36 @@ func TestDeepStacksAreHandedOverInPieces(t *testing.T) {
 	t.Fatal("it did not end")
 }
 
+// TestThrottle: whatever a slice of the guest's time took, it sleeps as much longer as its share says, and a share of
+// all or nothing does not make it sleep.
+func TestThrottle(t *testing.T) {
+	ctx := context.Background()
+	for share, want := range map[float64]float64{0: 0, 1: 0, 0.5: 1, 0.25: 3, 0.9: 1.0 / 9} {
+		m := machine(t, spin(), freeze.Config{MaxFuel: 1_000_000})
+		var clock time.Time
+		var ran, slept time.Duration
+		slices, asleep := 0, 0
+		m.SetClock(func() time.Time { // each slice takes longer than the one before, so that the guest is asked often
+			slices++
+			step := time.Duration(slices) * time.Millisecond
+			clock, ran = clock.Add(step), ran+step
+			return clock
+		}, func(_ context.Context, d time.Duration) { clock, slept, asleep = clock.Add(d), slept+d, asleep+1 })
+		m.Throttle(share)
+		if _, err := m.Call(ctx, "run"); !errors.Is(err, freeze.ErrKilled) {
+			t.Fatal(err)
+		}
+		// The clock is read when a slice begins and when it ends; from an end to the next beginning is no slice.
+		inSlices := time.Duration(0)
+		for k := 2; k <= slices; k += 2 {
+			inSlices += time.Duration(k) * time.Millisecond
+		}
+		if got := slept.Seconds() / inSlices.Seconds(); got < want*0.97 || got > want*1.03+1e-9 || want > 0 && asleep < 10 {
+			t.Errorf("share %v: slept %d times, %v for %v of %v, want %v of it", share, asleep, slept, inSlices, ran, want)
+		}
+	}
+}
+
 // TestDeepStacksAreNoFaultOnTheInterpreter: what it cannot hold is the host's failure, whether a program gets there or
 // comes from a machine that could; what the compiler cannot hold is the program's.
 func TestDeepStacksAreNoFaultOnTheInterpreter(t *testing.T) {

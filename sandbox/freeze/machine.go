@@ -75,6 +75,8 @@ type Machine struct {
 	pace    pace
 	control control
 	stats   Stats
+	now     func() time.Time                     // tests have a clock of their own
+	sleep   func(context.Context, time.Duration) // returns early when the context ends
 }
 
 // Stats counts what a machine did.
@@ -87,7 +89,7 @@ type Stats struct {
 // Instantiate makes an instance of an instrumented module. compiled is prog.Wasm, compiled by the host's
 // runtime. Nothing of the guest runs before Start.
 func (h *Host) Instantiate(ctx context.Context, prog *Program, compiled wazero.CompiledModule, cfg Config) (*Machine, error) {
-	m := &Machine{host: h, prog: prog, cfg: cfg, name: cfg.Name, slots: map[uint32]uint32{}}
+	m := &Machine{host: h, prog: prog, cfg: cfg, name: cfg.Name, slots: map[uint32]uint32{}, now: time.Now, sleep: sleep}
 	if m.name == "" {
 		m.name = h.name()
 	}
