@@ -53,6 +53,12 @@ func (p *Pool) exchange(c *child, t Task) (Report, error) {
 	}
 	v := &conversation{c: c, t: t}
 	defer v.steer()()
+	return v.listen()
+}
+
+// listen deals with what the child says until the task's end.
+func (v *conversation) listen() (Report, error) {
+	c, t := v.c, v.t
 	for {
 		var e event
 		body, err := readFrame(c.out, &e, max(t.Limits.Files+t.Limits.Output, freeze.MaxManifest))
@@ -243,6 +249,9 @@ func (v *conversation) end(r *response, body []byte) (Report, error) {
 		rep.PeakMemory = min(max(r.PeakMemory, 0), v.t.Limits.Memory)
 		rep.StateHash = sha256.Sum256(early.Frozen)
 		return rep, nil
+	}
+	if len(early.Frozen) > 0 {
+		return Report{}, errors.New("the sandbox process ended a task otherwise that it had frozen")
 	}
 	rep, err := r.report(v.t, body)
 	rep.Checkpoints, rep.NotFrozen = early.Checkpoints, early.NotFrozen
