@@ -9,7 +9,7 @@ import (
 
 // A Spell is a time through which a host's state did not change.
 type Spell struct {
-	State State
+	State State // one of the five, or Unobserved
 	Start time.Time
 	End   time.Time // after Start
 	// CPU is the share of the host's processors, 0 to 1, that tasks may have;
@@ -22,7 +22,8 @@ func (s Spell) Length() time.Duration { return s.End.Sub(s.Start) }
 
 // A History is one host's states over time, append-only: spells that touch, the
 // last of them still running at Until. Before its first change nothing is known
-// of the host. Times are kept to the millisecond and CPU shares to a two
+// of the host; later times of which nothing is known are spells too, Unobserved.
+// Times are kept to the millisecond and CPU shares to a two
 // hundredth, 16 bytes a spell. The zero History is empty and ready. It is for
 // one goroutine at a time.
 type History struct {
@@ -56,22 +57,56 @@ func (h *History) Append(at time.Time, s State, cpu float64) error {
 	if !(cpu >= 0 && cpu <= 1) {
 		return fmt.Errorf("CPU share %v is outside 0 to 1", cpu)
 	}
-	ms := at.UnixMilli()
-	n := len(h.changes)
-	if n > 0 && ms < h.until {
-		return fmt.Errorf("%s is before %s, up to where this history is known", stamp(ms), stamp(h.until))
+	return h.change(change{at: at.UnixMilli(), state: s, cpu: uint8(math.Round(cpu * cpuUnit))})
+}
+
+// Gap notes that from at on nobody looked, until the next Append: the time
+// between is an Unobserved spell. An empty history stays empty. It fails,
+// changing nothing, when at is before Until.
+func (h *History) Gap(at time.Time) error {
+	if len(h.changes) == 0 {
+		return nil
 	}
-	c := change{at: ms, state: s, cpu: uint8(math.Round(cpu * cpuUnit))}
-	h.until = ms
-	if n > 0 && h.changes[n-1].at == ms {
+	return h.change(change{at: at.UnixMilli(), state: Unobserved})
+}
+
+func (h *History) change(c change) error {
+	n := len(h.changes)
+	if n > 0 && c.at < h.until {
+		return fmt.Errorf("%s is before %s, up to where this history is known", stamp(c.at), stamp(h.until))
+	}
+	h.until = c.at
+	if n > 0 && h.changes[n-1].at == c.at {
 		h.changes = h.changes[:n-1] // a spell of no length
 		n--
 	}
 	if n > 0 && h.changes[n-1].state == c.state && h.changes[n-1].cpu == c.cpu {
 		return nil
 	}
+	if n == 0 && c.state == Unobserved {
+		return nil
+	}
 	h.changes = append(h.changes, c)
 	return nil
+}
+
+// Assume returns a copy in which the host was in state s through every
+// Unobserved spell, with all of its processors if s is Available. Use
+// Unavailable for machines that are switched off, or lent to nobody, when
+// nobody looks.
+func (h *History) Assume(s State) *History {
+	out := &History{Host: h.Host, changes: make([]change, 0, len(h.changes))}
+	for _, c := range h.changes {
+		if c.state == Unobserved {
+			c.state = s
+			if s == Available {
+				c.cpu = cpuUnit
+			}
+		}
+		_ = out.change(c) // in order, as in h
+	}
+	out.until = h.until
+	return out
 }
 
 // Extend notes that the last spell was still running at a time. Times before

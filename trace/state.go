@@ -15,6 +15,13 @@ const (
 	Unavailable              // gone
 )
 
+// Unobserved is no state of a machine: a history has it where nobody looked,
+// such as the nights of a trace that was recorded in office hours. Taking it
+// for Unavailable would invent failures, and for the state before it would
+// invent presence, so it is neither: see History.Assume. It is never said of a
+// live peer, and Valid, MarshalText and UnmarshalText do not accept it.
+const Unobserved State = Unavailable + 1
+
 // stateTexts are the states' names on the command line, in JSON and in logs,
 // in the order of the constants.
 var stateTexts = [...]string{"available", "user-present", "cpu-busy", "leaving", "unavailable"}
@@ -24,6 +31,9 @@ func (s State) Valid() bool { return int(s) < len(stateTexts) }
 
 // String returns the state's name, such as "user-present".
 func (s State) String() string {
+	if s == Unobserved {
+		return "unobserved"
+	}
 	if !s.Valid() {
 		return fmt.Sprintf("state(%d)", uint8(s))
 	}

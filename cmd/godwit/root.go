@@ -60,7 +60,7 @@ func newRoot() *cobra.Command {
 	add("volunteer", newUp(), newStatus(), newPeers())
 	add("owner", newRun(), newJobs(), newJob(), newResults(), newCancel(), newWhy(),
 		newBuild(), newInspect(), newExec())
-	add("researcher", newSwarm())
+	add("researcher", newSwarm(), newTrace(), newScore())
 	return root
 }
 

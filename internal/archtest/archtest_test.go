@@ -49,7 +49,7 @@ var rules = map[string]rule{
 	"node": {own: []string{"task", "overlay", "scheduler", "p2p", "sandbox"},
 		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 	"api":                   {own: []string{"task", "overlay", "scheduler", "node", "p2p", "sandbox"}},
-	"cmd/godwit":            {own: []string{"*"}, outside: []string{"github.com/spf13/"}},
+	"cmd/godwit":            {own: []string{"*"}, outside: []string{"github.com/spf13/", "gonum.org/v1/plot"}},
 	"internal/archtest":     {},
 	"internal/guests":       {},
 	"internal/guests/child": {own: []string{"sandbox"}},

@@ -1,0 +1,197 @@
+package predictor
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+)
+
+// RecordSize is the length of an encoded Record in bytes. Gossip allows 96.
+const RecordSize = 1 + 1 + 4 + 4 + 1 + octaves + octaves/2 + 24 + wholeHours/8 + 2*recents + weights
+
+const (
+	recordVersion = 1
+	wholeHours    = 7 * 24 // the last week, an hour a bit
+	recents       = 2      // memories of how often the host left of late
+)
+
+// A Record is what a host gossips of its past: enough for any reader, with a
+// Pool, to say how long the host will stay. It is a value of small integers,
+// each as it is on the wire; Recorder fills it and NewReader reads it. The zero
+// Record is of a host of which nothing is known.
+type Record struct {
+	// State since Since: available, not, or (Blind) not watched.
+	Up, Blind bool
+	Since     uint32 // Unix seconds; what came before is in the counts below
+	Leave     uint32 // Unix seconds of the departure that its owner declared; 0: none
+
+	Known uint8 // hours for which the host was known at Since, at most 255
+
+	// Ends and Lost count past sessions by length, see Lives. Lost stops at 15.
+	Ends, Lost [octaves]uint8
+
+	// Exits and Exposure are, for each UTC hour of the day, how often the host
+	// left in it and how many hours it was there: indices into levels, 0 to 15.
+	Exits, Exposure [24]uint8
+
+	// Whole has a bit for each of the 168 whole hours before the hour of Since,
+	// at the number of hours since 1970 modulo 168: was the host there through
+	// all of it?
+	Whole [wholeHours / 8]byte
+
+	// RecentExits and RecentUp are, for each memory, the fading count of exits
+	// (fineStep) and of hours there (256ths of the memory's length) at Since.
+	RecentExits, RecentUp [recents]uint8
+
+	// Weights are the trust in each expert, in 32nds, and then the bias.
+	Weights [weights]int8
+}
+
+// Flags in the second byte of a record.
+const (
+	flagUp = 1 << iota
+	flagBlind
+	flagsAll = 1<<iota - 1
+)
+
+// AppendBinary appends the record's encoding, of RecordSize bytes.
+func (r *Record) AppendBinary(b []byte) ([]byte, error) {
+	if err := r.check(); err != nil {
+		return b, err
+	}
+	flags := byte(0)
+	if r.Up {
+		flags |= flagUp
+	}
+	if r.Blind {
+		flags |= flagBlind
+	}
+	b = append(b, recordVersion, flags)
+	b = binary.BigEndian.AppendUint32(b, r.Since)
+	b = binary.BigEndian.AppendUint32(b, r.Leave)
+	b = append(b, r.Known)
+	b = append(b, r.Ends[:]...)
+	for k := 0; k < octaves; k += 2 {
+		b = append(b, r.Lost[k]<<4|r.Lost[k+1])
+	}
+	for h := range 24 {
+		b = append(b, r.Exits[h]<<4|r.Exposure[h])
+	}
+	b = append(b, r.Whole[:]...)
+	for i := range recents {
+		b = append(b, r.RecentExits[i], r.RecentUp[i])
+	}
+	for _, w := range r.Weights {
+		b = append(b, byte(w))
+	}
+	return b, nil
+}
+
+// MarshalBinary returns the record's encoding.
+func (r *Record) MarshalBinary() ([]byte, error) {
+	return r.AppendBinary(make([]byte, 0, RecordSize))
+}
+
+// UnmarshalBinary reads a record. Each record has one encoding, and anything
+// else is refused: another length or version, unknown flags, values that no
+// Recorder writes. It leaves r alone when it fails.
+func (r *Record) UnmarshalBinary(b []byte) error {
+	if len(b) != RecordSize {
+		return fmt.Errorf("a survival record has %d bytes, this one %d", RecordSize, len(b))
+	}
+	if b[0] != recordVersion {
+		return fmt.Errorf("survival record of version %d: this program reads version %d", b[0], recordVersion)
+	}
+	if b[1]&^flagsAll != 0 {
+		return fmt.Errorf("survival record with unknown flags %#x", b[1])
+	}
+	var n Record
+	n.Up, n.Blind = b[1]&flagUp != 0, b[1]&flagBlind != 0
+	n.Since, n.Leave, n.Known = binary.BigEndian.Uint32(b[2:]), binary.BigEndian.Uint32(b[6:]), b[10]
+	b = b[11:]
+	b = b[copy(n.Ends[:], b):]
+	for k := range octaves {
+		n.Lost[k] = b[k/2] >> (4 * (1 - k%2)) & 15
+	}
+	b = b[octaves/2:]
+	for h := range 24 {
+		n.Exits[h], n.Exposure[h] = b[h]>>4, b[h]&15
+	}
+	b = b[24:]
+	b = b[copy(n.Whole[:], b):]
+	for i := range recents {
+		n.RecentExits[i], n.RecentUp[i] = b[2*i], b[2*i+1]
+	}
+	for i, w := range b[2*recents:] {
+		n.Weights[i] = int8(w)
+	}
+	if err := n.check(); err != nil {
+		return err
+	}
+	*r = n
+	return nil
+}
+
+// check refuses what cannot be encoded or makes no sense.
+func (r *Record) check() error {
+	if r.Up && r.Blind {
+		return fmt.Errorf("survival record of a host both seen and not watched")
+	}
+	for k, n := range r.Lost {
+		if n > 15 {
+			return fmt.Errorf("survival record counts %d sessions lost in octave %d: at most 15", n, k)
+		}
+	}
+	for h := range 24 {
+		if r.Exits[h] > 15 || r.Exposure[h] > 15 {
+			return fmt.Errorf("survival record has levels %d and %d in hour %d: at most 15", r.Exits[h], r.Exposure[h], h)
+		}
+	}
+	for i, w := range r.Weights[:experts] {
+		if w < 0 {
+			return fmt.Errorf("survival record trusts expert %d by %d: trust is not negative", i, w)
+		}
+	}
+	return nil
+}
+
+// levels are what a half byte can say of exits and of hours: exact while small.
+var levels = [16]float64{0, .25, .5, 1, 1.5, 2, 3, 4, 6, 8, 11, 14, 18, 22, 27, 32}
+
+const mostLevel = 32
+
+// level finds the nearest level.
+func level(x float64) uint8 {
+	for i := 1; i < len(levels); i++ {
+		if x < (levels[i-1]+levels[i])/2 {
+			return uint8(i - 1)
+		}
+	}
+	return uint8(len(levels) - 1)
+}
+
+// A fading count is kept as steps of a logarithm: 0 to 190 within 3 %.
+const (
+	finePerOctave = 24
+	fineUnit      = 1.0 / 8
+)
+
+func fineStep(x float64) uint8 {
+	return uint8(min(255, math.Round(finePerOctave*math.Log2(1+x/fineUnit))))
+}
+
+func fineValue(b uint8) float64 { return fineUnit * (math.Exp2(float64(b)/finePerOctave) - 1) }
+
+const weightUnit = 1.0 / 32
+
+func weightStep(w float64) int8 {
+	return int8(max(-127, min(127, math.Round(w/weightUnit))))
+}
+
+// millis is a time as the package counts it. What lies before 1970 is taken to
+// be 1970: no host of this network was seen then.
+func millis(t time.Time) int64 { return max(0, t.UnixMilli()) }
+
+// unixSeconds is a time as a record has it.
+func unixSeconds(ms int64) uint32 { return uint32(min(ms/1000, math.MaxUint32)) }
