@@ -81,7 +81,7 @@ func (b *Backtest) Ask() ([]Question, error) {
 	if len(out) == 0 {
 		return nil, ErrNoQuestions
 	}
-	return out, nil
+	return out[:min(len(out), b.Questions)], nil
 }
 
 // others draws a group: the first host, and others that are available at a time.

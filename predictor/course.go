@@ -55,7 +55,11 @@ func (t *tallied) split(weight, hourWeight, usual float64, ratio *[24]float64, c
 		}
 		rate = exits / up
 		for h := range 24 {
-			exits, prior, there := t.exits[h], hourWeight*rate*ratio[h], t.up[h]+hourWeight
+			expect := rate * ratio[h]
+			if ratio[h] > sharedRatio {
+				expect = rate + usual*(ratio[h]-1) // the clock does not ask how often one leaves otherwise
+			}
+			exits, prior, there := t.exits[h], hourWeight*expect, t.up[h]+hourWeight
 			all := min(fastest, (exits+prior)/there)
 			sure := min(all, (max(0, exits-cliffDoubt*math.Sqrt(exits))+prior)/there)
 			high[h] = sure > cliffRatio*rate || ratio[h] > sharedRatio && !math.IsInf(cliffRatio, 1)

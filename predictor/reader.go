@@ -29,6 +29,7 @@ type Reader struct {
 	pool   *Pool
 	up     bool
 	since  int64 // ms
+	hour   int64 // of since
 	leave  int64 // ms, 0: none
 	known  int64 // ms before since
 	life   curve
@@ -95,11 +96,11 @@ const longestRun = 25
 // many hours in a row from there the host was there throughout. The hour of
 // Since itself is broken; after it all are whole, as long as the session lasts.
 func (n *Reader) readRuns(r *Record) {
-	sinceHour := n.since / msPerHour
+	n.hour = n.since / msPerHour
 	run := uint8(0)
 	for back := int64(1); back <= wholeHours; back++ {
-		h := (sinceHour - back + 7*wholeHours) % wholeHours
-		if sinceHour < back {
+		h := (n.hour - back + 7*wholeHours) % wholeHours
+		if n.hour < back {
 			break
 		}
 		if r.Whole[h/8]>>(h%8)&1 == 0 {
@@ -114,14 +115,13 @@ func (n *Reader) readRuns(r *Record) {
 // run is how many whole hours in a row the host was there from hour h of the
 // epoch on, as far as a day's window needs.
 func (n *Reader) run(h int64) int64 {
-	sinceHour := n.since / msPerHour
 	switch {
-	case h > sinceHour:
+	case h > n.hour:
 		return longestRun
-	case h == sinceHour || h < sinceHour-wholeHours:
+	case h == n.hour || h < n.hour-wholeHours:
 		return 0
 	}
-	return int64(n.runs[h%wholeHours])
+	return int64(n.runs[uint32(h)%wholeHours])
 }
 
 // Stay is the probability that the host, available at now, stays so for d: see
@@ -138,7 +138,11 @@ func (n *Reader) Stay(now time.Time, d time.Duration) (p float64, known bool) {
 	}
 	var x [experts]float64
 	n.ask(&x, at, ms)
-	return mix(&n.trust, &x) * math.Exp(-n.cliff.hazard(at, ms)), known
+	p = mix(&n.trust, &x)
+	if cliff := n.cliff.hazard(at, ms); cliff > 0 {
+		p *= math.Exp(-cliff)
+	}
+	return p, known
 }
 
 // knownAt says whether the host was known for a day at a time.
@@ -146,22 +150,21 @@ func (n *Reader) knownAt(now int64) bool { return n.known+max(0, now-n.since) >=
 
 // ask puts a question to the experts; x gets each one's log-odds of a stay.
 func (n *Reader) ask(x *[experts]float64, now, d int64) {
-	age := 0.0
-	var ageMs int64
+	var age int64
 	if n.up {
-		ageMs = max(0, now-n.since)
-		age = hours(ageMs)
+		age = max(0, now-n.since)
 	}
-	span := hours(d)
-	x[expertLife] = logOdds(math.Exp(n.life.log(ageMs+d) - n.life.log(ageMs)))
-	x[expertPooled] = logOdds(math.Exp(n.pool.life.log(ageMs+d) - n.pool.life.log(ageMs)))
-	x[expertHour] = logOdds(math.Exp(-n.course.hazard(now, d)))
+	from, in := octave(age)
+	to, on := octave(age + d)
+	x[expertLife] = survives(n.life.log(from, in) - n.life.log(to, on))
+	x[expertPooled] = survives(n.pool.life.log(from, in) - n.pool.life.log(to, on))
+	x[expertHour] = survives(n.course.hazard(now, d))
 	x[expertDays] = logOdds(n.days(now, d))
 	for i, m := range memory {
-		fade := math.Exp(-age / m)
+		fade := math.Exp(-hours(age) / m)
 		exits := n.exits[i]*fade + recentHours*n.rate
 		there := n.there[i]*fade + m*(1-fade) + recentHours
-		x[expertFast+i] = logOdds(math.Exp(-exits / there * span))
+		x[expertFast+i] = survives(exits / there * hours(d))
 	}
 }
 
@@ -174,34 +177,52 @@ func (n *Reader) days(now, d int64) float64 {
 	if d > msPerDay {
 		return math.Pow(n.days(now, msPerDay), float64(d)/msPerDay)
 	}
-	stayed := daysDays * math.Exp(-n.pool.rate*hours(d))
-	total := daysDays
+	w := newWindow(now, d)
+	stayed, total := daysDays*math.Exp(-n.pool.rate*hours(d)), daysDays
 	for i := int64(1); i <= 7; i++ {
-		from := now - i*msPerDay
-		if from < n.since-n.known || from < 0 {
+		if at := now - i*msPerDay; at < n.since-n.known || at < 0 {
 			break
 		}
 		total++
-		stayed += n.through(from, d)
+		stayed += n.through(&w, w.hour-24*i)
 	}
 	return stayed / total
 }
 
-// through says how much a past window speaks for a stay: 1 if every hour that it
-// touches was whole, 0 if one that lies in it was broken. A broken hour that
-// reaches into it by a part broke it with about that probability.
-func (n *Reader) through(from, d int64) float64 {
-	h := from / msPerHour
-	last := (from + d - 1) / msPerHour
+// A window of a day as its hours: the first, how much of it lies in the window,
+// how many hours later the last is, and how much of that.
+type window struct {
+	hour        int64
+	first, last float64
+	more        int64
+}
+
+func newWindow(at, d int64) window {
+	w := window{hour: at / msPerHour}
+	end := at + d
+	w.more = (end-1)/msPerHour - w.hour
+	w.first = hours(min(d, (w.hour+1)*msPerHour-at))
+	if w.more > 0 {
+		w.last = hours(end - (w.hour+w.more)*msPerHour)
+	}
+	return w
+}
+
+// through says how much a window moved to begin in hour h speaks for a stay: 1 if
+// every hour that it touches was whole, 0 if one that lies in it was broken. A
+// broken hour that reaches into it by a part broke it with about that
+// probability.
+func (n *Reader) through(w *window, h int64) float64 {
 	share := 1.0
 	if n.run(h) == 0 {
-		share -= hours(min(d, (h+1)*msPerHour-from))
+		share -= w.first
 	}
-	if last > h {
-		if run := n.run(h + 1); run < last-h-1 {
+	if w.more > 0 {
+		switch run := n.run(h + 1); {
+		case run < w.more-1:
 			return 0
-		} else if run < last-h {
-			share *= 1 - hours(from+d-last*msPerHour)
+		case run < w.more:
+			share *= 1 - w.last
 		}
 	}
 	return share
@@ -213,6 +234,11 @@ const mostOdds = 7
 // logOdds is ln(p/(1-p)), bounded.
 func logOdds(p float64) float64 {
 	return max(-mostOdds, min(mostOdds, math.Log(p/(1-p))))
+}
+
+// survives is the log-odds of a stay against a summed hazard, ln(1/(e^h-1)).
+func survives(h float64) float64 {
+	return max(-mostOdds, min(mostOdds, -math.Log(math.Expm1(h))))
 }
 
 // mix weighs log-odds: the probability of a stay. With no weight negative it

@@ -108,7 +108,8 @@ func (r *Recorder) change(at int64, up, blind bool) {
 
 // end counts a session of a length that ended, or was lost from sight, at a time.
 func (r *Recorder) end(length, at int64, lost bool) {
-	r.refresh()
+	r.refresh() // as gossiped before the session ended
+	r.stale = true
 	k, _ := octave(length)
 	for i, m := range memory {
 		fade := math.Exp(-hours(length) / m)

@@ -65,8 +65,5 @@ func newCurve(h *[octaves]float64) (c curve) {
 	return c
 }
 
-// log is the logarithm of the probability to last longer than ms.
-func (c *curve) log(ms int64) float64 {
-	k, in := octave(ms)
-	return c.at[k] + c.slope[k]*in
-}
+// log is the logarithm of the probability to last into an octave, so far.
+func (c *curve) log(k int, in float64) float64 { return c.at[k] + c.slope[k]*in }

@@ -2,10 +2,9 @@ package trace
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
-
-	"io"
 )
 
 // Join makes one trace of parts in order of time, such as the files of a Desktop
