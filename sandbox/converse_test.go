@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"testing"
@@ -161,7 +162,7 @@ func TestConversations(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	v := listener(t, saying(t, withBody{event{Blocks: []int{1 << 62}}, [][]byte{make([]byte, 40)}}))
+	v := listener(t, saying(t, withBody{event{Blocks: []int{math.MaxInt}}, [][]byte{make([]byte, 40)}}))
 	if _, err := v.listen(); err == nil || err == io.EOF {
 		t.Errorf("a block longer than its frame: %v", err)
 	}
