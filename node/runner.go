@@ -116,7 +116,7 @@ func (n *Node) attempt(ctx context.Context, p *preparedJob, id task.TaskID, s *s
 		return sandbox.Report{}, fmt.Errorf("expanding %s: %w", id, err)
 	}
 	rep, err := n.runner.Run(ctx, p, id, inv, s)
-	if s == nil || s.from == nil || ctx.Err() != nil || err == nil && rep.Outcome != task.HostError {
+	if s == nil || s.from == nil || ctx.Err() != nil || errors.Is(err, sandbox.ErrTooDeep) || err == nil && rep.Outcome != task.HostError {
 		return rep, err
 	}
 	// What a state brought along is no fault of the task: it gets a clean start.

@@ -19,6 +19,12 @@ import (
 // anew, or go on from another checkpoint.
 var ErrCheckpoint = freeze.ErrCheckpoint
 
+// ErrTooDeep is wrapped by Run's error if the task's stack is, or in Task.From
+// already was, deeper than this machine can hold, where there is no compiler for
+// WebAssembly. It is no word about the task: another machine can go on from its
+// last checkpoint, and to begin anew here is of no use.
+var ErrTooDeep = freeze.ErrTooDeep
+
 // A conversation is the parent's side of one run. The child has run a
 // stranger's program: nothing it says is taken for true.
 type conversation struct {
@@ -27,6 +33,9 @@ type conversation struct {
 
 	write sync.Mutex   // orders and answers go out from two goroutines
 	asked atomic.Int64 // checkpoints, less those that came
+
+	fuel uint64    // last passed on
+	told time.Time // when
 
 	rep    Report // what is known before the end
 	stored int64  // bytes of new blocks since the last checkpoint
@@ -44,6 +53,12 @@ func (p *Pool) exchange(c *child, t Task) (Report, error) {
 	}
 	v := &conversation{c: c, t: t}
 	defer v.steer()()
+	return v.listen()
+}
+
+// listen deals with what the child says until the task's end.
+func (v *conversation) listen() (Report, error) {
+	c, t := v.c, v.t
 	for {
 		var e event
 		body, err := readFrame(c.out, &e, max(t.Limits.Files+t.Limits.Output, freeze.MaxManifest))
@@ -107,6 +122,9 @@ func (v *conversation) hear(e event, body []byte) error {
 		v.t.OnBegin()
 		v.t.OnBegin = nil
 		return nil
+	case e.Fuel > 0 && v.t.OnFuel != nil:
+		v.progress(e.Fuel)
+		return nil
 	case v.t.Pages == nil:
 		return errors.New("the sandbox process spoke of checkpoints that no one asked for")
 	case len(e.Blocks) > 0:
@@ -117,6 +135,17 @@ func (v *conversation) hear(e event, body []byte) error {
 		return v.checkpoint(e.Saved, body)
 	}
 	return errors.New("the sandbox process sent an empty event")
+}
+
+// progress passes on the fuel used, no oftener than was asked for, whatever the
+// child sends.
+func (v *conversation) progress(fuel uint64) {
+	now := time.Now()
+	if fuel <= v.fuel || now.Sub(v.told) < tellFuel/2 {
+		return
+	}
+	v.fuel, v.told = fuel, now
+	v.t.OnFuel(fuel)
 }
 
 // most is how many blocks one checkpoint of the task can have.
@@ -206,6 +235,9 @@ func (v *conversation) checkpoint(s *saved, b []byte) error {
 
 // end makes the report.
 func (v *conversation) end(r *response, body []byte) (Report, error) {
+	if r.TooDeep {
+		return Report{}, fmt.Errorf("%w (%s)", ErrTooDeep, clip(r.Refused))
+	}
 	if r.Refused != "" {
 		return Report{}, fmt.Errorf("%w: %s", ErrCheckpoint, clip(r.Refused))
 	}
@@ -217,6 +249,9 @@ func (v *conversation) end(r *response, body []byte) (Report, error) {
 		rep.PeakMemory = min(max(r.PeakMemory, 0), v.t.Limits.Memory)
 		rep.StateHash = sha256.Sum256(early.Frozen)
 		return rep, nil
+	}
+	if len(early.Frozen) > 0 {
+		return Report{}, errors.New("the sandbox process ended a task otherwise that it had frozen")
 	}
 	rep, err := r.report(v.t, body)
 	rep.Checkpoints, rep.NotFrozen = early.Checkpoints, early.NotFrozen

@@ -31,11 +31,15 @@ type execution struct {
 
 	recorder freeze.Recorder
 	saved    bool           // a checkpoint was made
+	savedAt  uint64         // fuel at that
+	copied   atomic.Int64   // bytes copied for that; -1 before the first
 	saving   atomic.Bool    // one is asked for or on its way
 	writing  sync.WaitGroup // checkpoint on its way to the parent
 
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]bool // blocks that the parent has
+	room  *arena                     // for the checkpoint that is asked for
+	over  bool                       // the run has ended
 
 	restore time.Duration
 	kept    [sha256.Size]byte // hash of the checkpoint of a frozen guest
@@ -58,7 +62,9 @@ func (x *execution) begin(ctx context.Context, e *engine) error {
 			return err
 		}
 	}
+	x.recorder.Unchanged = x.mem.unchanged
 	x.recorder.Module, x.known = x.module, map[[sha256.Size]byte]bool{}
+	x.copied.Store(-1)
 	if len(x.from) == 0 {
 		m, err := e.host.Instantiate(ctx, x.program, e.code, freeze.Config{Module: instanceConfig()})
 		x.machine, x.starts = m, x.program.Layout.Start
@@ -96,9 +102,10 @@ func (x *execution) thaw(ctx context.Context, e *engine) error {
 	if err != nil {
 		return err
 	}
-	if x.machine, err = e.host.Restore(ctx, x.program, e.code, freeze.Config{Module: instanceConfig()}, &man.State, man.Load(s.block)); err != nil {
+	if x.machine, err = e.host.Restore(ctx, x.program, e.code, freeze.Config{Module: instanceConfig()}, &man.State, x.recorder.Load(man, s.block)); err != nil {
 		return err
 	}
+	x.copied.Store(0)
 	x.starts = marks&markStarts != 0
 	x.mem.refused = marks&markRefused != 0
 	return nil
@@ -165,7 +172,9 @@ func (s *supplier) page(h [sha256.Size]byte) ([]byte, error) {
 func (x *execution) play(ctx context.Context) error {
 	x.stopNext()
 	x.mail.attach(x.machine, x.saveSoon)
+	defer func() { x.takeRoom(true).free() }()
 	defer x.mail.attach(nil, nil)
+	defer x.tellFuel()()
 	frozen := len(x.from) > 0
 	for {
 		err := x.step(ctx, frozen)
@@ -186,6 +195,34 @@ func (x *execution) play(ctx context.Context) error {
 		x.stopNext()
 		frozen = true
 	}
+}
+
+// tellFuel tells the parent from time to time how much fuel the guest has used,
+// until the function it returns is called.
+func (x *execution) tellFuel() (stop func()) {
+	every := x.req.FuelEvery
+	if every <= 0 {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		told := uint64(0)
+		for {
+			select {
+			case <-tick.C:
+			case <-done:
+				return
+			}
+			if used := x.machine.Fuel(); used > told {
+				told = used
+				_ = x.out.event(event{Fuel: used}) // without a parent the child ends anyway
+			}
+		}
+	})
+	return func() { close(done); wg.Wait() }
 }
 
 // step runs the guest from its beginning, or on from where it is frozen.

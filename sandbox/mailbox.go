@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"context"
 	"errors"
 	"sync"
 
@@ -50,18 +49,11 @@ func (b *mailbox) deliver() {
 		b.save()
 	}
 	if b.freeze && !b.told {
-		b.machine.Checkpoint(halt)
+		b.machine.Freeze()
 		b.told = true
 	}
 	b.checkpoint = false
 }
-
-// errHalt ends a run where it is; the guest is then frozen.
-var errHalt = errors.New("ordered to freeze")
-
-// halt freezes a guest. Unlike Machine.Freeze it is not forgotten if the guest
-// is just about to be resumed.
-func halt(context.Context, *freeze.Machine) error { return errHalt }
 
 // ordered reports whether the parent ordered the task to freeze.
 func (b *mailbox) ordered() bool {

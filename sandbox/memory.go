@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"sync/atomic"
+
 	"github.com/tetratelabs/wazero/experimental"
 )
 
@@ -15,12 +17,23 @@ type memories struct {
 	dirty   uint64 // bytes that may be other than zero
 	refused bool   // a growth beyond limit was asked for
 	live    bool   // one memory is in use
+
+	inUse *atomic.Int64 // size, for other goroutines
+
+	tracker  *tracker // of buf; nil before it is asked for, or where there is none
+	untraced bool     // there is none
+	traced   bool     // it has looked at this task's memory
 }
 
 // begin prepares for a task with this limit.
 func (m *memories) begin(limit int64) error {
-	m.size, m.refused, m.live = 0, false, false
+	m.size, m.refused, m.live, m.traced = 0, false, false, false
+	if m.inUse == nil {
+		m.inUse = new(atomic.Int64)
+	}
 	if int64(len(m.buf)) != limit {
+		m.tracker.close()
+		m.tracker = nil
 		if m.buf != nil {
 			if err := unreserve(m.buf); err != nil {
 				return err
@@ -52,6 +65,7 @@ func (m *memories) Reallocate(size uint64) []byte {
 		return nil
 	}
 	m.size = max(m.size, size)
+	m.inUse.Store(int64(m.size))
 	m.dirty = max(m.dirty, size)
 	return m.buf[:size:size]
 }
@@ -63,6 +77,43 @@ func (m *memories) Free() {
 		m.dirty, m.live = 0, false
 	}
 }
+
+// unchanged says which pages of the memory in use were certainly not written
+// since the call before, in this task; nil where that is not known. No guest may
+// run meanwhile.
+func (m *memories) unchanged(memory []byte) []bool {
+	if m.tracker == nil && !m.untraced {
+		m.tracker = newTracker(m.buf)
+		m.untraced = m.tracker == nil
+	}
+	if m.tracker == nil || len(memory) == 0 || &memory[0] != &m.buf[0] {
+		return nil
+	}
+	written, err := m.tracker.written(len(memory))
+	if err != nil {
+		m.tracker.close()
+		m.tracker, m.untraced = nil, true
+		return nil
+	}
+	first := !m.traced
+	m.traced = true
+	if first {
+		return nil // what was written before this task's memory was made counts too
+	}
+	same := make([]bool, len(memory)/pageSize)
+	for n := range same {
+		same[n] = true
+	}
+	for _, w := range written {
+		for n := w.from / pageSize; n <= (w.to-1)/pageSize && n < len(same); n++ {
+			same[n] = false
+		}
+	}
+	return same
+}
+
+// A span is a range of offsets into a memory.
+type span struct{ from, to int }
 
 // clearBelow is the size up to which writing zeros is cheaper than giving the
 // pages back and faulting them in again.

@@ -75,6 +75,8 @@ type runReq struct {
 	ThawEvery uint64 `json:"thaw_every,omitempty"`
 	Hash      bool   `json:"hash,omitempty"`
 	Tell      bool   `json:"tell,omitempty"` // when the guest begins
+	// FuelEvery is how often to tell the fuel used; 0 never.
+	FuelEvery time.Duration `json:"fuel_every,omitempty"`
 }
 
 // An event is a header from the child. Exactly one field is set.
@@ -87,6 +89,7 @@ type event struct {
 	Saved *saved    `json:"saved,omitempty"` // the body is a manifest
 	Not   string    `json:"not,omitempty"`   // why there is no checkpoint
 	Began bool      `json:"began,omitempty"` // the guest runs from here on
+	Fuel  uint64    `json:"fuel,omitempty"`  // used so far, more than told before
 	End   *response `json:"end,omitempty"`   // the body is the outputs
 }
 
@@ -121,8 +124,10 @@ type response struct {
 	Fuel    uint64        `json:"fuel,omitempty"`
 	Hash    []byte        `json:"hash,omitempty"`
 	Restore time.Duration `json:"restore_ns,omitempty"`
-	// Refused is why the checkpoint to go on from was refused.
+	// Refused is why the checkpoint to go on from was refused, or with TooDeep
+	// why the task cannot go on here.
 	Refused string `json:"refused,omitempty"`
+	TooDeep bool   `json:"too_deep,omitempty"`
 }
 
 type outputSize struct {

@@ -17,7 +17,7 @@ import (
 // only where the task is not to blame and nothing is known about it: ctx
 // ended (the report then says Interrupted), the pool was closed, an input
 // could not be read, no child could be started, Task.From was refused (see
-// ErrCheckpoint). A task that was frozen is a report with outcome Interrupted
+// ErrCheckpoint), its stack is too deep for this machine (see ErrTooDeep). A task that was frozen is a report with outcome Interrupted
 // and no error. A child that is lost in the
 // middle, by a crash or because the machine ran out of memory, is a report
 // with outcome HostError.
@@ -89,7 +89,7 @@ func (p *Pool) watch(ctx context.Context, c *child, t Task) (Report, error) {
 		return Report{Outcome: task.TimedOut, Message: fmt.Sprintf("ran longer than %v", t.Limits.Wall)}, nil
 	case p.isClosed():
 		return Report{Outcome: task.Interrupted}, ErrClosed
-	case errors.As(err, &input), errors.Is(err, ErrCheckpoint):
+	case errors.As(err, &input), errors.Is(err, ErrCheckpoint), errors.Is(err, ErrTooDeep):
 		return Report{Outcome: task.HostError}, err
 	}
 	rep = c.postMortem(err)

@@ -12,59 +12,94 @@ import (
 )
 
 // A checkpoint of a task that goes on stops it only for as long as it takes to
-// tell what changed and to copy that. Compressing and sending come after.
-
-// copyWhole is up to how many bytes of memory are copied as they are for a
-// first checkpoint, in which everything is new: hashing takes several times as
-// long as copying, and can wait.
-const copyWhole = 256 << 20
+// tell what changed and to copy that. Hashing, compressing and sending come
+// after.
 
 // copyMost is how many bytes of changed pages are copied; those beyond are
-// compressed while the guest waits.
-const copyMost = 128 << 20
+// hashed and compressed while the guest waits.
+const copyMost = 256 << 20
+
+// spareCopies is for how many bytes more than last time room is made ready.
+const spareCopies = 4 << 20
 
 // saveSoon asks for a checkpoint at the guest's next poll, unless the one
-// before is not done yet.
+// before is not done yet. Until then room is made for it.
 func (x *execution) saveSoon() {
-	if x.saving.CompareAndSwap(false, true) {
-		x.machine.Checkpoint(x.save)
+	if !x.saving.CompareAndSwap(false, true) {
+		return
 	}
+	most := min(copyMost, x.req.Limits.Memory)
+	go func() {
+		ready := x.mem.inUse.Load()
+		if last := x.copied.Load(); last >= 0 {
+			ready = last + last/4 + spareCopies
+		}
+		x.offer(newArena(ready, most))
+	}()
+}
+
+// offer gives room for a checkpoint and has it made. The room that none was
+// made in by the end of the run is given back.
+func (x *execution) offer(room *arena) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.over {
+		room.free()
+		return
+	}
+	x.room = room
+	x.machine.Checkpoint(x.save)
+}
+
+// takeRoom gives what was offered; over says that nothing more is wanted.
+func (x *execution) takeRoom(over bool) *arena {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	room := x.room
+	x.room, x.over = nil, x.over || over
+	return room
 }
 
 // save makes a checkpoint of the guest, which is stopped for as long. A
 // checkpoint that cannot be made is no reason to end the task.
 func (x *execution) save(ctx context.Context, m *freeze.Machine) error {
-	since := time.Now()
+	room := x.takeRoom(false)
+	if x.saved && m.Fuel() == x.savedAt { // it has not gone on since the last
+		room.free()
+		x.saving.Store(false)
+		return nil
+	}
 	c := &copies{x: x}
 	s, system, err := x.small(ctx, c.add)
+	var taken *freeze.Taken
+	if err == nil {
+		taken, err = x.recorder.Take(m.Memory(), room.page, x.send)
+	}
 	if err != nil {
+		room.free()
 		x.saving.Store(false)
 		return x.out.event(event{Not: clip(err.Error())})
 	}
-	memory, keepNaNs := m.Memory(), x.program.Layout.Options.KeepNaNs
-	record := func() (*freeze.Manifest, error) { return x.recorder.Record(s, memory, system, keepNaNs, c.add) }
-	if !x.saved && len(memory) <= copyWhole {
-		memory = slices.Clone(memory)
-		record = func() (*freeze.Manifest, error) { return x.recorder.Record(s, memory, system, keepNaNs, x.send) }
-	} else {
-		man, err := record()
-		record = func() (*freeze.Manifest, error) { return man, err }
-	}
-	x.saved = true
-	pause := time.Since(since)
+	x.saved, x.savedAt = true, m.Fuel()
+	x.copied.Store(int64(taken.Bytes()))
+	still := make(chan time.Duration, 1)
+	m.WhenGoesOn(func(d time.Duration) { still <- d })
+	keepNaNs := x.program.Layout.Options.KeepNaNs
 	x.writing.Go(func() {
 		c.send()
-		x.hand(record, pause)
+		man, err := x.recorder.Finish(taken, s, system, keepNaNs, x.send)
+		room.free()
+		x.hand(man, err, still)
 		x.saving.Store(false)
-		runtime.GC() // of the copies; there is no other while the guest runs
+		runtime.GC() // of what is left; there is no other while the guest runs
 	})
 	return nil
 }
 
-// hand sends what save began. If the parent is gone the child ends anyway, so
-// that errors of sending are not looked at.
-func (x *execution) hand(record func() (*freeze.Manifest, error), pause time.Duration) {
-	man, err := record()
+// hand sends a manifest, and how long the guest stood still for it. If the
+// parent is gone the child ends anyway, so that errors of sending are not
+// looked at.
+func (x *execution) hand(man *freeze.Manifest, err error, still <-chan time.Duration) {
 	var b []byte
 	if err == nil {
 		b, err = man.Encode()
@@ -73,10 +108,10 @@ func (x *execution) hand(record func() (*freeze.Manifest, error), pause time.Dur
 		_ = x.out.event(event{Not: clip(err.Error())})
 		return
 	}
-	_ = x.out.event(event{Saved: &saved{Pause: pause}}, b)
+	_ = x.out.event(event{Saved: &saved{Pause: <-still}}, b)
 }
 
-// copies are blocks that wait to be sent.
+// copies are blocks of files that wait to be sent.
 type copies struct {
 	x *execution
 

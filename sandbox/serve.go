@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"godwit/sandbox/freeze"
 	"godwit/sandbox/wasi"
 	"godwit/task"
 )
@@ -185,7 +186,7 @@ func (s *server) play(ctx context.Context, f frame, state *wasi.State) (response
 	}
 	x := &execution{req: f.Run, from: f.body, state: state, mail: f.mail, out: s.out, program: e.program, module: e.sum, mem: &e.mem}
 	if err := x.begin(ctx, e); errors.Is(err, errRestore) {
-		return response{Outcome: task.HostError, Refused: clip(err.Error())}, nil, nil
+		return response{Outcome: task.HostError, Refused: clip(err.Error()), TooDeep: errors.Is(err, freeze.ErrTooDeep)}, nil, nil
 	} else if err != nil {
 		return response{}, &ending{err: err, refused: e.mem.refused}, nil
 	}
@@ -199,6 +200,9 @@ func (s *server) play(ctx context.Context, f frame, state *wasi.State) (response
 	resp, frozen := x.answer(ctx, end)
 	if frozen {
 		return resp, nil, nil
+	}
+	if errors.Is(end, freeze.ErrTooDeep) {
+		return response{Outcome: task.HostError, Refused: clip(end.Error()), TooDeep: true}, nil, nil
 	}
 	return resp, &ending{err: end, refused: e.mem.refused}, nil
 }

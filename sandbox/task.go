@@ -27,7 +27,7 @@ type Task struct {
 	// same, so that its fuel is counted.
 	Checkpoint task.Checkpoint
 	// The fields from here on ask for checkpoints; all but OnBegin,
-	// ThawEvery and StateHash need Pages.
+	// OnFuel, ThawEvery and StateHash need Pages.
 	Pages Store         // where checkpoints go to and come from; nil: none are made
 	From  []byte        // manifest of a checkpoint to go on from; nil begins
 	Every time.Duration // between two checkpoints while the task runs; 0 none
@@ -39,6 +39,11 @@ type Task struct {
 	// run or goes on: its process has started, its module is compiled, its
 	// state restored.
 	OnBegin func()
+	// OnFuel is called on Run's goroutine about each second while the program
+	// runs, with the fuel used since the task's beginning, as long as that grows:
+	// progress, and what the task has cost so far. It may lag by a millisecond's
+	// worth. Report.Fuel is exact.
+	OnFuel func(fuel uint64)
 	// Freeze, when closed, freezes the task: Run reports Interrupted, and the
 	// checkpoint in Frozen. nil never does.
 	Freeze       <-chan struct{}
@@ -47,6 +52,18 @@ type Task struct {
 	// so much fuel. It is for tests, and changes nothing that a task can see.
 	ThawEvery uint64
 	StateHash bool // put the hash of the whole state at the end into the report
+}
+
+// tellFuel is how often a task's fuel is told: often enough for a person who
+// watches, and nothing beside what a second of work costs.
+var tellFuel = time.Second // tests are in more of a hurry
+
+// fuelEvery is how often the child is to tell the fuel.
+func (t *Task) fuelEvery() time.Duration {
+	if t.OnFuel == nil {
+		return 0
+	}
+	return tellFuel
 }
 
 // A Store keeps the blocks of checkpoints by the SHA-256 of their content,

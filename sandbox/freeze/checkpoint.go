@@ -6,10 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io"
-	"runtime"
-	"sync"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/klauspost/compress/zstd"
@@ -143,86 +140,6 @@ func (m *Manifest) Fits(p *Program, module Hash) error {
 	}
 	if err := p.Check(&m.State); err != nil {
 		return fmt.Errorf("%w: %w", ErrCheckpoint, err)
-	}
-	return nil
-}
-
-// Recorder makes checkpoints of one guest, one after another. It remembers what the memory's pages were, so that a
-// later checkpoint compresses and stores only those that changed.
-type Recorder struct {
-	Module Hash // of the original module
-
-	seed maphash.Seed
-	seen []seenPage
-}
-
-// seenPage is a page at the last checkpoint. sum tells cheaply whether it changed: it is keyed by a secret, so that
-// a guest cannot make a page that collides.
-type seenPage struct {
-	sum   uint64
-	hash  Hash
-	zero  bool
-	known bool
-}
-
-// Record gives the manifest of a checkpoint and calls store, in any order and from several goroutines, with each
-// page that the last checkpoint did not have. page is only valid during the call; Compress makes a block of it.
-func (r *Recorder) Record(s *State, memory, system []byte, keepNaNs bool, store func(h Hash, page []byte) error) (*Manifest, error) {
-	if r.seen == nil {
-		r.seed = maphash.MakeSeed()
-	}
-	pages := len(memory) / pageSize
-	for len(r.seen) < pages {
-		r.seen = append(r.seen, seenPage{})
-	}
-	if err := r.scan(memory, pages, store); err != nil {
-		return nil, fmt.Errorf("record checkpoint: %w", err)
-	}
-	m := &Manifest{Format: CheckpointVersion, Pass: PassVersion, Module: r.Module, NaNs: keepNaNs, State: *s, System: system}
-	for n := range pages {
-		if p := &r.seen[n]; !p.zero {
-			m.Pages = append(m.Pages, Page{Number: uint32(n), Hash: p.hash})
-		}
-	}
-	return m, nil
-}
-
-// scan brings seen up to date, on as many cores as there are.
-func (r *Recorder) scan(memory []byte, pages int, store func(Hash, []byte) error) error {
-	workers := min(runtime.GOMAXPROCS(0), pages/64+1)
-	errs := make([]error, workers)
-	var wg sync.WaitGroup
-	for w := range workers {
-		wg.Go(func() {
-			for n := pages * w / workers; n < pages*(w+1)/workers && errs[w] == nil; n++ {
-				errs[w] = r.page(n, memory[n*pageSize:(n+1)*pageSize], store)
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
-
-var zeroPage [pageSize]byte
-
-func (r *Recorder) page(n int, b []byte, store func(Hash, []byte) error) error {
-	p := &r.seen[n]
-	sum := maphash.Bytes(r.seed, b)
-	if p.known && p.sum == sum {
-		return nil
-	}
-	was := *p
-	*p = seenPage{sum: sum, known: true}
-	if b[0] == 0 && bytes.Equal(b, zeroPage[:]) {
-		p.zero = true
-		return nil
-	}
-	if p.hash = sha256.Sum256(b); was.known && !was.zero && was.hash == p.hash {
-		return nil
-	}
-	if err := store(p.hash, b); err != nil {
-		p.known = false // offer it again
-		return err
 	}
 	return nil
 }

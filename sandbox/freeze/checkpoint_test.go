@@ -234,3 +234,35 @@ func BenchmarkSecondCheckpoint(b *testing.B) {
 		b.ReportMetric(float64(len(store.m)-stored), "pages")
 	}
 }
+
+// TestThawedGuestKnowsItsPages: the first checkpoint after a thaw is one after the manifest, and stores nothing that
+// has not changed.
+func TestThawedGuestKnowsItsPages(t *testing.T) {
+	ctx := context.Background()
+	prog, m, w, id := frozenGuest(t, guests[4], 50_000)
+	store := &blocks{m: map[freeze.Hash][]byte{}}
+	man := record(t, m, &freeze.Recorder{Module: id}, store)
+	rt, host := guestRuntime(t)
+	c, err := rt.CompileModule(ctx, prog.Wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &freeze.Recorder{Module: id}
+	thawed, err := host.Restore(ctx, prog, c, freeze.Config{Module: w.config(nil)}, &man.State, r.Load(man, store.get))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := &blocks{m: map[freeze.Hash][]byte{}}
+	got := record(t, thawed, r, again)
+	want, _ := man.Hash()
+	if h, err := got.Hash(); err != nil || h != want || len(again.m) != 0 {
+		t.Errorf("state %x, want %x; %d pages stored, want none; %v", h[:4], want[:4], len(again.m), err)
+	}
+	thawed.Memory()[70_000]++
+	if got = record(t, thawed, r, again); len(again.m) != 1 {
+		t.Errorf("%d pages stored of one that changed", len(again.m))
+	}
+	if h, _ := got.Hash(); h == want {
+		t.Error("the change is not in the hash")
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"godwit/sandbox/freeze"
 	"godwit/sandbox/wasm"
@@ -171,6 +172,100 @@ func TestDeepStacksAreHandedOverInPieces(t *testing.T) {
 	t.Fatal("it did not end")
 }
 
+// TestThrottle: whatever a slice of the guest's time took, it sleeps as much longer as its share says, and a share of
+// all or nothing does not make it sleep.
+func TestThrottle(t *testing.T) {
+	ctx := context.Background()
+	for share, want := range map[float64]float64{0: 0, 1: 0, 0.5: 1, 0.25: 3, 0.9: 1.0 / 9} {
+		m := machine(t, spin(), freeze.Config{MaxFuel: 1_000_000})
+		var clock time.Time
+		var ran, slept time.Duration
+		slices, asleep := 0, 0
+		m.SetClock(func() time.Time { // each slice takes longer than the one before, so that the guest is asked often
+			slices++
+			step := time.Duration(slices) * time.Millisecond
+			clock, ran = clock.Add(step), ran+step
+			return clock
+		}, func(_ context.Context, d time.Duration) { clock, slept, asleep = clock.Add(d), slept+d, asleep+1 })
+		m.Throttle(share)
+		if _, err := m.Call(ctx, "run"); !errors.Is(err, freeze.ErrKilled) {
+			t.Fatal(err)
+		}
+		// The clock is read when a slice begins and when it ends; from an end to the next beginning is no slice.
+		inSlices := time.Duration(0)
+		for k := 2; k <= slices; k += 2 {
+			inSlices += time.Duration(k) * time.Millisecond
+		}
+		if got := slept.Seconds() / inSlices.Seconds(); got < want*0.97 || got > want*1.03+1e-9 || want > 0 && asleep < 10 {
+			t.Errorf("share %v: slept %d times, %v for %v of %v, want %v of it", share, asleep, slept, inSlices, ran, want)
+		}
+	}
+}
+
+// TestDeepStacksAreNoFaultOnTheInterpreter: what it cannot hold is the host's failure, whether a program gets there or
+// comes from a machine that could; what the compiler cannot hold is the program's.
+func TestDeepStacksAreNoFaultOnTheInterpreter(t *testing.T) {
+	ctx := context.Background()
+	prog := instrument(t, wasm.Encode(deep()))
+	on := func(cfg wazero.RuntimeConfig) (*freeze.Host, wazero.CompiledModule) {
+		rt := wazero.NewRuntimeWithConfig(ctx, cfg)
+		t.Cleanup(func() { rt.Close(ctx) })
+		host, err := freeze.NewHost(ctx, rt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := rt.CompileModule(ctx, prog.Wasm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return host, c
+	}
+	interpreter, slow := on(wazero.NewRuntimeConfigInterpreter())
+	if n, err := interpreter.MaxFrames(ctx); err != nil || n < 1000 || n > 2000 {
+		t.Fatalf("the interpreter holds %d frames, %v", n, err)
+	}
+	m, err := interpreter.Instantiate(ctx, prog, slow, freeze.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.Call(ctx, "run", 1_900); err != nil || got[0] != 1_900*1_901/2 {
+		t.Errorf("1,900 frames: %v %v", got, err)
+	}
+	if _, err := m.Call(ctx, "run", 5_000); !errors.Is(err, freeze.ErrTooDeep) {
+		t.Errorf("5,000 frames: %v", err)
+	}
+	if got, err := m.Call(ctx, "run", 10); err != nil || got[0] != 55 {
+		t.Errorf("afterwards: %v %v", got, err)
+	}
+
+	compiler, fast := on(wazero.NewRuntimeConfig())
+	if n, err := compiler.MaxFrames(ctx); err != nil || n != 0 {
+		t.Skipf("no compiler here: %d frames, %v", n, err)
+	}
+	if m, err = compiler.Instantiate(ctx, prog, fast, freeze.Config{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Call(ctx, "run", 1<<40); err == nil || errors.Is(err, freeze.ErrTooDeep) {
+		t.Errorf("endless recursion on the compiler: %v", err)
+	}
+	for depth, want := range map[uint64]error{1_500: nil, 5_000: freeze.ErrTooDeep} {
+		if m, err = compiler.Instantiate(ctx, prog, fast, freeze.Config{}); err != nil {
+			t.Fatal(err)
+		}
+		m.FreezeAt(depth * 5)
+		if _, err := m.Call(ctx, "run", 2*depth); !errors.Is(err, freeze.ErrFrozen) {
+			t.Fatal(err)
+		}
+		s, err := m.State(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = interpreter.Restore(ctx, prog, slow, freeze.Config{}, s, nil); !errors.Is(err, want) {
+			t.Errorf("a checkpoint near %d frames: %v, want %v", depth, err, want)
+		}
+	}
+}
+
 func TestOrdersFromOutside(t *testing.T) {
 	// The bubble sees to it that the guest's goroutine and this one only go on when the other waits.
 	synctest.Test(t, func(t *testing.T) {
@@ -217,6 +312,57 @@ func TestOrdersFromOutside(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestFreezeIsNotForgotten: an order to freeze stands until it is carried out, be it given before the guest runs, while
+// it is frozen, or while it is being put together again.
+func TestFreezeIsNotForgotten(t *testing.T) {
+	ctx := context.Background()
+	m := machine(t, deep(), freeze.Config{})
+	m.Freeze()
+	if _, err := m.Call(ctx, "run", 100_000); !errors.Is(err, freeze.ErrFrozen) {
+		t.Fatalf("ordered before the call: %v", err)
+	}
+	for range 3 {
+		m.Freeze()
+		if _, err := m.Resume(ctx); !errors.Is(err, freeze.ErrFrozen) {
+			t.Fatalf("ordered while it is frozen: %v", err)
+		}
+	}
+	asked := 0
+	m.Checkpoint(func(context.Context, *freeze.Machine) error {
+		if asked++; asked == 1 {
+			m.WhenGoesOn(func(time.Duration) { m.Freeze() })
+		}
+		return nil
+	})
+	if _, err := m.Resume(ctx); !errors.Is(err, freeze.ErrFrozen) || asked != 1 {
+		t.Fatalf("ordered as it goes on: %v, %d checkpoints", err, asked)
+	}
+	got, err := m.Resume(ctx)
+	if err != nil || got[0] != 100_000*100_001/2 {
+		t.Fatalf("without an order: %v %v", got, err)
+	}
+}
+
+// TestAskedWhilePutTogether: checkpoints and the end are not kept waiting by resume functions being made.
+func TestAskedWhilePutTogether(t *testing.T) {
+	ctx := context.Background()
+	m := machine(t, deep(), freeze.Config{})
+	var at []uint64
+	again := func(ctx context.Context, m *freeze.Machine) error { at = append(at, m.Fuel()); return nil }
+	m.Checkpoint(func(ctx context.Context, m *freeze.Machine) error { m.Checkpoint(again); return again(ctx, m) })
+	got, err := m.Call(ctx, "run", 100_000)
+	if err != nil || got[0] != 100_000*100_001/2 {
+		t.Fatalf("%v %v", got, err)
+	}
+	if len(at) != 2 || at[0] != at[1] || m.Stats().Unwinds != 1 {
+		t.Errorf("checkpoints at fuel %d, the stack was taken apart %d times; want two at one place", at, m.Stats().Unwinds)
+	}
+	m.Checkpoint(func(_ context.Context, m *freeze.Machine) error { m.Kill("enough"); return nil })
+	if _, err = m.Call(ctx, "run", 100_000); !errors.Is(err, freeze.ErrKilled) || errors.Is(err, freeze.ErrFrozen) {
+		t.Errorf("killed in a checkpoint: %v", err)
+	}
 }
 
 func TestFuelDoesNotDependOnGrants(t *testing.T) {

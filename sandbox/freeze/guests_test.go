@@ -11,8 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"godwit/sandbox/freeze"
 
@@ -229,46 +231,66 @@ func TestGuestsSurvive(t *testing.T) {
 	}
 }
 
-// BenchmarkGuests compares plain wazero with instrumented modules, without compilation.
+// BenchmarkGuests compares plain wazero with instrumented modules, without compilation. They take turns, and what is
+// compared is the processor time of this process, so that it can be measured beside other work: ratio is that of the
+// best turns, ratio-median the median of those of two turns one after the other.
 func BenchmarkGuests(b *testing.B) {
 	for _, g := range guests {
-		code := build(b, g.source)
-		prog := instrument(b, code)
-		ctx := context.Background()
-		for _, mode := range []string{"plain", "ours"} {
-			rt, host := guestRuntime(b)
-			body := code
-			if mode == "ours" {
-				body = prog.Wasm
-			}
-			compiled, err := rt.CompileModule(ctx, body)
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.Run(g.name+"/"+mode, func(b *testing.B) {
-				for b.Loop() {
-					w := newWorld()
-					if mode == "plain" {
-						mod, err := rt.InstantiateModule(ctx, compiled, w.config(g.large).WithStartFunctions())
-						if err != nil {
-							b.Fatal(err)
-						}
-						if _, err := mod.ExportedFunction("_start").Call(ctx); !exitOK(err) {
-							b.Fatal(err)
-						}
-						mod.Close(ctx)
-						continue
-					}
-					m, err := host.Instantiate(ctx, prog, compiled, freeze.Config{Module: w.config(g.large)})
-					if err != nil {
-						b.Fatal(err)
-					}
-					if _, err := m.Call(ctx, "_start"); !exitOK(err) {
-						b.Fatal(err)
-					}
-					m.Close(ctx)
+		b.Run(g.name, func(b *testing.B) {
+			plain, ours := newTurns(b, g)
+			var took [2][]time.Duration
+			var ratios []float64
+			for b.Loop() {
+				var now [2]time.Duration
+				for k, run := range []func(){plain, ours} {
+					since := processTime()
+					run()
+					now[k] = processTime() - since
+					took[k] = append(took[k], now[k])
 				}
-			})
+				ratios = append(ratios, now[1].Seconds()/now[0].Seconds())
+			}
+			slices.Sort(ratios)
+			b.ReportMetric(slices.Min(took[0]).Seconds()*1000, "ms-plain")
+			b.ReportMetric(slices.Min(took[1]).Seconds()*1000, "ms-ours")
+			b.ReportMetric(slices.Min(took[1]).Seconds()/slices.Min(took[0]).Seconds(), "ratio")
+			b.ReportMetric(ratios[len(ratios)/2], "ratio-median")
+		})
+	}
+}
+
+// newTurns gives what runs a guest once as it is, and once instrumented.
+func newTurns(b *testing.B, g guest) (plain, ours func()) {
+	ctx := context.Background()
+	code := build(b, g.source)
+	prog := instrument(b, code)
+	rt, host := guestRuntime(b)
+	compile := func(code []byte) wazero.CompiledModule {
+		c, err := rt.CompileModule(ctx, code)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return c
+	}
+	original, instrumented := compile(code), compile(prog.Wasm)
+	check := func(err error) {
+		if !exitOK(err) {
+			b.Fatal(err)
 		}
 	}
+	plain = func() {
+		mod, err := rt.InstantiateModule(ctx, original, newWorld().config(g.large).WithStartFunctions())
+		check(err)
+		_, err = mod.ExportedFunction("_start").Call(ctx)
+		check(err)
+		mod.Close(ctx)
+	}
+	ours = func() {
+		m, err := host.Instantiate(ctx, prog, instrumented, freeze.Config{Module: newWorld().config(g.large)})
+		check(err)
+		_, err = m.Call(ctx, "_start")
+		check(err)
+		m.Close(ctx)
+	}
+	return plain, ours
 }

@@ -17,6 +17,9 @@ type Host struct {
 	mu       sync.Mutex
 	machines map[api.Module]*Machine // by the modules that call yield for them
 	serial   int
+
+	probed    bool
+	maxFrames int
 }
 
 // NewHost puts the yield function into a runtime, which must not have a module named HostModule.

@@ -3,6 +3,7 @@ package freeze
 import (
 	"fmt"
 	"sort"
+	"sync"
 
 	"godwit/sandbox/wasm"
 )
@@ -47,7 +48,7 @@ type TableSlot struct {
 	Type  wasm.ValType
 }
 
-// Program is an instrumented module. It is safe for use by one Machine at a time.
+// Program is an instrumented module. It is safe for use by several goroutines.
 type Program struct {
 	// Wasm is the instrumented module. It must be compiled by the engine that runs it.
 	Wasm []byte
@@ -55,7 +56,9 @@ type Program struct {
 	Layout Layout
 
 	plan  *plan
-	funcs map[int]*function // analysed so far, for resume functions
+	mu    sync.Mutex
+	funcs map[int]*function // analysed so far, for resume functions; their points do not change
+	emits sync.Mutex        // emitting resume functions uses what else is in a function
 }
 
 // Load puts together a Program from an original module, which has been validated, and the results of an
@@ -93,6 +96,8 @@ func (p *Program) find(point uint32) (*function, int32, error) {
 	if k < 0 || point-fs[k].FirstPoint >= fs[k].Points {
 		return nil, 0, fmt.Errorf("safe point %d of %d", point, p.Layout.Points)
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	f := p.funcs[k]
 	if f == nil {
 		var err error

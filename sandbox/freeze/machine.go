@@ -68,10 +68,15 @@ type Machine struct {
 	borrow  []byte   // what was in the borrowed region
 	slots   map[uint32]uint32
 	resumes []api.Function // by slot
+	making  *making        // resume functions that are being made; nil for none
+	since   time.Time      // when the guest was stopped to be unwound
+	goesOn  []func(time.Duration)
 	refs    *refMap
 	pace    pace
 	control control
 	stats   Stats
+	now     func() time.Time                     // tests have a clock of their own
+	sleep   func(context.Context, time.Duration) // returns early when the context ends
 }
 
 // Stats counts what a machine did.
@@ -84,7 +89,7 @@ type Stats struct {
 // Instantiate makes an instance of an instrumented module. compiled is prog.Wasm, compiled by the host's
 // runtime. Nothing of the guest runs before Start.
 func (h *Host) Instantiate(ctx context.Context, prog *Program, compiled wazero.CompiledModule, cfg Config) (*Machine, error) {
-	m := &Machine{host: h, prog: prog, cfg: cfg, name: cfg.Name, slots: map[uint32]uint32{}}
+	m := &Machine{host: h, prog: prog, cfg: cfg, name: cfg.Name, slots: map[uint32]uint32{}, now: time.Now, sleep: sleep}
 	if m.name == "" {
 		m.name = h.name()
 	}
@@ -195,22 +200,24 @@ func (m *Machine) Resume(ctx context.Context) ([]uint64, error) {
 	if len(m.frames) == 0 {
 		return nil, errors.New("the guest is not frozen")
 	}
-	m.control.thaw()
-	f, err := m.rewind(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return m.run(ctx, f, nil)
+	return m.run(ctx, nil, nil)
 }
 
-// run calls f, and as long as the guest comes back unwound, decides what to do with it.
+// run calls f, and as long as the guest comes back unwound, decides what to do with it. Without f it goes on where the
+// guest is unwound.
 func (m *Machine) run(ctx context.Context, f api.Function, args []uint64) ([]uint64, error) {
+	defer func() { m.phase = phaseIdle; m.wentOn() }()
+	defer context.AfterFunc(ctx, m.control.wake.Broadcast)() // a paused guest must notice too
+	if f == nil {
+		var err error
+		if f, err = m.goOn(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if m.phase == phaseIdle {
 		m.phase = phaseRun
 		m.grant()
 	}
-	defer func() { m.phase = phaseIdle }()
-	defer context.AfterFunc(ctx, m.control.wake.Broadcast)() // a paused guest must notice too
 	for {
 		results, err := f.Call(ctx, args...)
 		m.settle()
@@ -220,9 +227,9 @@ func (m *Machine) run(ctx context.Context, f api.Function, args []uint64) ([]uin
 			}
 			m.frames = nil
 			if k := m.control.killed(); k != nil && !errors.Is(err, ErrKilled) {
-				err = k
+				return nil, k
 			}
-			return nil, err
+			return nil, m.host.overflow(ctx, err)
 		}
 		if m.phase != phaseUnwind {
 			return results, nil
@@ -230,18 +237,42 @@ func (m *Machine) run(ctx context.Context, f api.Function, args []uint64) ([]uin
 		if err := m.unwound(); err != nil {
 			return nil, err
 		}
+		m.makeAhead(ctx)
 		if again, err := m.stopped(ctx); err != nil || !again {
-			return nil, errors.Join(err, ErrFrozen)
+			return nil, m.halt(err)
 		}
-		if f, err = m.rewind(ctx); err != nil {
+		if f, err = m.goOn(ctx); err != nil {
 			return nil, err
 		}
 		args = nil
 	}
 }
 
+// halt is what run returns when a guest that is unwound does not go on. One that was killed is no longer frozen.
+func (m *Machine) halt(err error) error {
+	if errors.Is(err, ErrKilled) {
+		m.frames = nil
+		return err
+	}
+	return errors.Join(err, ErrFrozen)
+}
+
+// WhenGoesOn has f called once, on the goroutine that runs the guest, when that goes on or its run ends: with how long
+// it stood still, its stack taken apart and put together included. It may be called in a Checkpoint.
+func (m *Machine) WhenGoesOn(f func(still time.Duration)) { m.goesOn = append(m.goesOn, f) }
+
+func (m *Machine) wentOn() {
+	for _, f := range m.goesOn {
+		f(time.Since(m.since))
+	}
+	m.goesOn = nil
+}
+
 // Close ends the guest's instance and all that belongs to it.
 func (m *Machine) Close(ctx context.Context) error {
+	if m.making != nil {
+		m.making.wait()
+	}
 	m.host.disown(m.mods)
 	var errs []error
 	for k := len(m.mods) - 1; k >= 0; k-- {

@@ -111,6 +111,8 @@ func resumeName(slot uint32) string { return fmt.Sprintf("r%d", slot) }
 // resumeModule writes a module with the resume functions of some safe points, which it puts into the table of
 // resume functions from a slot on, in order. main is the name under which the instrumented module runs.
 func (p *Program) resumeModule(points []uint32, first uint32, main string) ([]byte, error) {
+	p.emits.Lock()
+	defer p.emits.Unlock()
 	w := newResumeEnv(p.plan, main)
 	table := w.ownTable(tableResume)
 	out := &wasm.Module{}

@@ -135,10 +135,13 @@ func (m *Machine) getTable(ctx context.Context, name string, n int) ([]Reference
 }
 
 // Restore makes an instance of the module and puts it into a state. memory gives the contents of the memory, in
-// pieces by address; the rest is zero. The state is checked against the module first. Resume then goes on with the
+// pieces by address; the rest is zero. The state is checked against the module and the engine first. Resume then goes on with the
 // call that was frozen; if none was (the state was taken between calls), Call can be used.
 func (h *Host) Restore(ctx context.Context, prog *Program, compiled wazero.CompiledModule, cfg Config, s *State, memory func(put func(at uint64, b []byte) error) error) (*Machine, error) {
 	if err := prog.Check(s); err != nil {
+		return nil, err
+	}
+	if err := h.fits(ctx, prog, s); err != nil {
 		return nil, err
 	}
 	m, err := h.Instantiate(ctx, prog, compiled, cfg)

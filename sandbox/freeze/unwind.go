@@ -6,10 +6,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"time"
 
 	"godwit/sandbox/wasm"
 
-	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
 
@@ -35,6 +35,7 @@ func (m *Machine) region() uint32 {
 
 // beginUnwind borrows the region and tells the guest to leave its frames there. It is called in yield.
 func (m *Machine) beginUnwind() {
+	m.since = time.Now()
 	m.borrowRegion()
 	m.frames = m.frames[:0]
 	m.sp.Set(0)
@@ -171,40 +172,5 @@ func (m *Machine) arrived() {
 	m.sp.Set(0)
 	m.frames = m.frames[:0]
 	m.phase = phaseRun
-}
-
-// makeResumes generates the resume functions that the frames need and that are not there yet.
-func (m *Machine) makeResumes(ctx context.Context, frames []frame) error {
-	var missing []uint32
-	first := uint32(len(m.resumes))
-	for _, f := range frames {
-		if _, ok := m.slots[f.point]; !ok {
-			m.slots[f.point] = first + uint32(len(missing))
-			missing = append(missing, f.point)
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	b, err := m.prog.resumeModule(missing, first, m.name)
-	if err != nil {
-		return fmt.Errorf("make resume functions: %w", err)
-	}
-	if err := m.callOwn(ctx, helperNames[helperGrow], uint64(len(missing))); err != nil {
-		return err
-	}
-	compiled, err := m.host.rt.CompileModule(ctx, b)
-	if err != nil {
-		return fmt.Errorf("compile resume functions: %w", err)
-	}
-	mod, err := m.host.rt.InstantiateModule(ctx, compiled, wazero.NewModuleConfig().WithName(m.host.name()).WithStartFunctions())
-	if err != nil {
-		return fmt.Errorf("link resume functions: %w", err)
-	}
-	m.adopt(mod)
-	for k := range missing {
-		m.resumes = append(m.resumes, mod.ExportedFunction(resumeName(first+uint32(k))))
-	}
-	m.stats.Resumes += len(missing)
-	return nil
+	m.wentOn()
 }

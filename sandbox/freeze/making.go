@@ -1,0 +1,131 @@
+package freeze
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// Compiling resume functions takes milliseconds, tens for large ones. It is done beside the guest's goroutine, so that
+// a checkpoint is taken meanwhile, and whoever wants the guest again does not wait for it to go on first.
+
+// making is a module of resume functions that is being made. Its results may be read once wait has returned.
+type making struct {
+	first, count uint32 // slots
+	c            *control
+	done         bool // c.mu guards it
+	compiled     wazero.CompiledModule
+	err          error
+}
+
+// wait returns when the making has ended.
+func (g *making) wait() {
+	g.c.mu.Lock()
+	defer g.c.mu.Unlock()
+	for !g.done {
+		g.c.wake.Wait()
+	}
+}
+
+// waitUnlessWanted returns when the making has ended, or reports false as soon as someone wants the guest as it is.
+func (g *making) waitUnlessWanted(ctx context.Context) bool {
+	g.c.mu.Lock()
+	defer g.c.mu.Unlock()
+	for !g.c.wanted() && ctx.Err() == nil {
+		if g.done {
+			return true
+		}
+		g.c.wake.Wait()
+	}
+	return false
+}
+
+// errWanted says that the guest was not put together again, since someone wants it as it is.
+var errWanted = errors.New("the guest is wanted unwound")
+
+// makeAhead begins to make the resume functions for a guest that was just unwound, unless it stays so.
+func (m *Machine) makeAhead(ctx context.Context) {
+	m.control.mu.Lock()
+	stays := m.control.freeze || m.control.kill != nil || m.control.stopAt > 0
+	m.control.mu.Unlock()
+	if stays {
+		return
+	}
+	if frames, err := m.prog.parseFrames(m.frames); err == nil { // rewind reports the error
+		m.beginResumes(ctx, frames)
+	}
+}
+
+// beginResumes has the resume functions made that the frames need and that are not there yet.
+func (m *Machine) beginResumes(ctx context.Context, frames []frame) {
+	if m.making != nil {
+		return // for the same frames
+	}
+	var missing []uint32
+	first := uint32(len(m.resumes))
+	for _, f := range frames {
+		if _, ok := m.slots[f.point]; !ok {
+			m.slots[f.point] = first + uint32(len(missing))
+			missing = append(missing, f.point)
+		}
+	}
+	if len(missing) == 0 {
+		return
+	}
+	g := &making{first: first, count: uint32(len(missing)), c: &m.control}
+	m.making = g
+	go func() {
+		b, err := m.prog.resumeModule(missing, first, m.name)
+		if err != nil {
+			g.err = fmt.Errorf("make resume functions: %w", err)
+		} else if g.compiled, err = m.host.rt.CompileModule(ctx, b); err != nil {
+			g.err = fmt.Errorf("compile resume functions: %w", err)
+		}
+		g.c.set(func(*control) { g.done = true })
+	}()
+}
+
+// makeResumes has them made and links them. The error is errWanted if something came between.
+func (m *Machine) makeResumes(ctx context.Context, frames []frame) error {
+	m.beginResumes(ctx, frames)
+	g := m.making
+	if g == nil {
+		return nil
+	}
+	if !g.waitUnlessWanted(ctx) {
+		return errWanted
+	}
+	m.making = nil
+	if g.err != nil {
+		return g.err
+	}
+	if err := m.callOwn(ctx, helperNames[helperGrow], uint64(g.count)); err != nil {
+		return err
+	}
+	mod, err := m.host.rt.InstantiateModule(ctx, g.compiled, wazero.NewModuleConfig().WithName(m.host.name()).WithStartFunctions())
+	if err != nil {
+		return fmt.Errorf("link resume functions: %w", err)
+	}
+	m.adopt(mod)
+	for k := range g.count {
+		m.resumes = append(m.resumes, mod.ExportedFunction(resumeName(g.first+k)))
+	}
+	m.stats.Resumes += int(g.count)
+	return nil
+}
+
+// goOn gives the function with which an unwound guest goes on, after all that is wanted of it as it is.
+func (m *Machine) goOn(ctx context.Context) (api.Function, error) {
+	for {
+		f, err := m.rewind(ctx)
+		if !errors.Is(err, errWanted) {
+			return f, err
+		}
+		if again, err := m.stopped(ctx); err != nil || !again {
+			return nil, m.halt(err)
+		}
+	}
+}
