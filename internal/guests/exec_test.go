@@ -15,6 +15,9 @@ import (
 	"godwit/task"
 )
 
+// viaHops is how often a program moves under an emulator, which is slow.
+const viaHops = 4
+
 // executed is what `godwit exec --json` prints.
 type executed struct {
 	ExitCode     uint32            `json:"exit_code"`
@@ -41,7 +44,7 @@ func TestExecHops(t *testing.T) {
 	x := &executor{godwit: buildGodwit(t, runtime.GOARCH)}
 	for _, c := range cPrograms {
 		if chosen(c.name, c.name == cSample) {
-			t.Run(c.name, func(t *testing.T) { x.hop(t, c.name, c.flags, c.memory, wantHops) })
+			t.Run(c.name, func(t *testing.T) { x.hop(t, c.name, c.name, c.flags, c.memory, wantHops) })
 		}
 	}
 }
@@ -59,17 +62,19 @@ func TestExecVia(t *testing.T) {
 	if err != nil {
 		t.Skipf("there is no %s: on Debian, install qemu-user-static", emulator)
 	}
+	arm, x86 := buildGodwit(t, "arm64"), buildGodwit(t, "386")
+	emulated, interpreted := path+" ./"+filepath.Base(arm), "./"+filepath.Base(x86)
 	for _, via := range []struct {
 		name string
 		args []string
 	}{
-		{"exec-arm64", []string{"--via", path + " " + buildGodwit(t, "arm64")}},
-		{"exec-386", []string{"--via", buildGodwit(t, "386")}},
-		{"exec-all", []string{"--via", path + " " + buildGodwit(t, "arm64"), "--via", buildGodwit(t, "386")}},
+		{"exec-arm64", []string{"--via", emulated}},
+		{"exec-386", []string{"--via", interpreted}},
+		{"exec-both", []string{"--via", emulated, "--via", interpreted}},
 	} {
 		t.Run(via.name, func(t *testing.T) {
-			x := &executor{godwit: buildGodwit(t, runtime.GOARCH), via: via.args}
-			x.hop(t, cSample, nil, 0, 4)
+			x := &executor{godwit: buildGodwit(t, runtime.GOARCH), dir: filepath.Dir(arm), via: via.args}
+			x.hop(t, via.name, cSample, nil, 0, viaHops)
 		})
 	}
 }
@@ -95,6 +100,7 @@ func buildGodwit(t *testing.T, arch string) string {
 // An executor runs modules with `godwit exec`.
 type executor struct {
 	godwit string
+	dir    string   // where it runs; empty for here
 	via    []string // arguments of every run that moves
 }
 
@@ -102,6 +108,7 @@ func (x *executor) run(t *testing.T, module, memory string, args ...string) exec
 	t.Helper()
 	all := append([]string{"exec", "--json", "--memory", memory}, args...)
 	cmd := exec.CommandContext(t.Context(), x.godwit, append(all, module)...)
+	cmd.Dir = x.dir
 	var words strings.Builder
 	cmd.Stderr = &words
 	out, err := cmd.Output()
@@ -120,8 +127,8 @@ func (x *executor) run(t *testing.T, module, memory string, args ...string) exec
 const mostTries = 8
 
 // hop compares a run that moves so often with one that does not.
-func (x *executor) hop(t *testing.T, name string, flags []string, memory int64, hops int) {
-	module := buildC(t, name, flags)
+func (x *executor) hop(t *testing.T, name, program string, flags []string, memory int64, hops int) {
+	module := buildC(t, program, flags)
 	size := task.FormatSize(max(memory, 256<<20))
 	x.run(t, module, size) // compiles
 	want := x.run(t, module, size)
