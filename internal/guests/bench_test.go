@@ -42,12 +42,12 @@ var benchDir = filepath.Join("testdata", "bench")
 var freezeDir = filepath.Join("..", "..", "sandbox", "freeze", "testdata", "guests")
 
 var workers = []worker{
-	{"c/queens", filepath.Join(freezeDir, "nqueens.c"), nil, []string{"13"}},
+	{"c/queens", filepath.Join(freezeDir, "nqueens.c"), nil, []string{"14"}},
 	{"c/matrix", filepath.Join(freezeDir, "matmul.c"), nil, []string{"300", "20"}},
 	{"c/sha256", filepath.Join(freezeDir, "sha256.c"), nil, []string{"600000"}},
 	{"c/qsort+printf", filepath.Join(freezeDir, "mixed.c"), nil, []string{"20000", "20"}},
 	{"c/vectors", filepath.Join(benchDir, "vectors.c"), []string{"-msimd128"}, []string{"25000"}},
-	{"go/json", filepath.Join(benchDir, "main.go"), nil, []string{"documents", "400"}},
+	{"go/json", filepath.Join(benchDir, "main.go"), nil, []string{"documents", "200"}},
 	{"go/sort", filepath.Join(benchDir, "main.go"), nil, []string{"sorted", "300000"}},
 	{"go/sha256", filepath.Join(benchDir, "main.go"), nil, []string{"hashed", "2500"}},
 	{"go/regexp+map+gc", filepath.Join(benchDir, "main.go"), nil, []string{"words", "250"}},
