@@ -133,9 +133,9 @@ func TestCloseWhilePaused(t *testing.T) {
 	}
 }
 
-// BenchmarkPause is the time from the owner's touch being known to every
+// BenchmarkStandstill is the time from the owner's touch being known to every
 // sandbox standing still.
-func BenchmarkPause(b *testing.B) {
+func BenchmarkStandstill(b *testing.B) {
 	p := newTestPool(b)
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()

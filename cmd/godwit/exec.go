@@ -170,6 +170,9 @@ func runAlone(ctx context.Context, t sandbox.Task, h *hopFlags) (j journey, err 
 // show writes the outputs and says how it ended.
 func (x *execFlags) show(cmd *cobra.Command, j journey) error {
 	rep := j.last
+	if s := x.hops.short(j); s != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "godwit:", s)
+	}
 	js := execReport{
 		Fuel: rep.Fuel, StateHash: j.stateHash(), Hops: j.hops, Checkpoints: j.checkpoints,
 		ExitCode: rep.ExitCode, Outcome: rep.Outcome, Message: rep.Message, Files: map[string]task.CID{},

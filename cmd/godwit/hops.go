@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -58,15 +60,37 @@ func (h *hopFlags) check() error {
 func (h *hopFlags) engines() [][]string {
 	var out [][]string
 	for _, v := range h.via {
-		out = append(out, append(strings.Fields(v), sandboxVerb))
+		words := strings.Fields(v)
+		for i, w := range words {
+			words[i] = fromHere(w)
+		}
+		out = append(out, append(words, sandboxVerb))
 	}
 	return out
+}
+
+// fromHere makes a relative path to a file absolute, since sandbox processes
+// have a directory of their own. Other words, like names to be found in PATH
+// and flags, stay as they are.
+func fromHere(word string) string {
+	if filepath.Base(word) == word || filepath.IsAbs(word) {
+		return word
+	}
+	path, err := filepath.Abs(word)
+	if err != nil {
+		return word
+	}
+	if _, err := os.Stat(path); err != nil {
+		return word
+	}
+	return path
 }
 
 // A journey is a run over all its hops.
 type journey struct {
 	last        sandbox.Report
 	hops        int
+	notFrozen   string // why the last freeze that failed did
 	checkpoints []checkpointReport
 	wall, cpu   time.Duration
 }
@@ -77,6 +101,18 @@ type checkpointReport struct {
 	StoredBytes int64   `json:"stored_bytes"` // that were not stored yet
 	PauseMs     float64 `json:"pause_ms"`
 	RestoreMs   float64 `json:"restore_ms"`
+}
+
+// short says why a journey made fewer hops than it should have; empty if it
+// made them all.
+func (h *hopFlags) short(j journey) string {
+	switch {
+	case j.hops >= h.count:
+		return ""
+	case j.notFrozen != "":
+		return fmt.Sprintf("%d of %d hops: it could not be frozen: %s", j.hops, h.count, j.notFrozen)
+	}
+	return fmt.Sprintf("%d of %d hops: the program ended first; --hop-every %v makes them sooner", j.hops, h.count, h.mean/2)
 }
 
 func (j *journey) stateHash() string {
@@ -104,6 +140,9 @@ func (h *hopFlags) travel(ctx context.Context, pools []*sandbox.Pool, t sandbox.
 			return j, err
 		}
 		j.last = rep
+		if rep.NotFrozen != "" {
+			j.notFrozen = rep.NotFrozen
+		}
 		j.wall, j.cpu = j.wall+rep.Wall, j.cpu+rep.CPU
 		if n := len(j.checkpoints); n > 0 && len(t.From) > 0 {
 			j.checkpoints[n-1].RestoreMs = milliseconds(rep.Restore)

@@ -6,5 +6,9 @@
 // The programs are the tests of Go's standard library, built for wasip1, and
 // the C programs in testdata. GODWIT_GUESTS=all runs all of them, a list of
 // names (comma-separated) those, and without it a sample runs that takes
-// seconds. scripts/test-guests and scripts/test-arch set it.
+// seconds. scripts/test-guests and scripts/test-arch set it, and what else turns
+// on what takes minutes: the C programs through `godwit exec --hops`.
+//
+// The benchmarks measure what the sandbox costs, and how soon a guest stops and
+// goes on: scripts/bench runs them and puts their figures beside the targets.
 package guests

@@ -83,13 +83,16 @@ func crossBuild(arch string) (string, error) {
 	return out, nil
 }
 
+// cacheDir is kept between runs. Engines do not share compiled code, so each
+// name has its own.
+func cacheDir(name string) string { return filepath.Join(os.TempDir(), "godwit-guests-cache", name) }
+
 // newPool returns a pool that starts a process of its own for every run.
 func newPool(t *testing.T, name string, command ...string) *sandbox.Pool {
 	t.Helper()
 	p := sandbox.NewPool(sandbox.Config{
-		Command: command,
-		// Engines do not share compiled code, so neither do their caches.
-		CacheDir:  filepath.Join(os.TempDir(), "godwit-guests-cache", name),
+		Command:   command,
+		CacheDir:  cacheDir(name),
 		MaxIdle:   -1,
 		HostBytes: 1 << 40, // an emulator maps far more than it uses
 	})
@@ -110,7 +113,7 @@ func hostPool(t *testing.T) *sandbox.Pool {
 	return newPool(t, runtime.GOARCH, child, "sandbox")
 }
 
-func newTask(t *testing.T, name, path string) sandbox.Task {
+func newTask(t testing.TB, name, path string) sandbox.Task {
 	t.Helper()
 	wasm, err := os.ReadFile(path)
 	if err != nil {
@@ -124,7 +127,7 @@ func newTask(t *testing.T, name, path string) sandbox.Task {
 	}
 }
 
-func run(t *testing.T, p *sandbox.Pool, tk sandbox.Task) sandbox.Report {
+func run(t testing.TB, p *sandbox.Pool, tk sandbox.Task) sandbox.Report {
 	t.Helper()
 	rep, err := p.Run(t.Context(), tk)
 	if err != nil {
