@@ -41,7 +41,7 @@ var rules = map[string]rule{
 	"scheduler/place":  {core: true, own: []string{"task"}},
 	"p2p": {own: []string{"task", "overlay"}, outside: []string{"github.com/libp2p/", "github.com/multiformats/",
 		"github.com/ipfs/", "github.com/cockroachdb/pebble", "github.com/prometheus/", "google.golang.org/protobuf", "golang.org/x/"}},
-	"sandbox":      {own: []string{"task", "sandbox/wasi", "sandbox/freeze"}, outside: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}},
+	"sandbox":      {own: []string{"task", "sandbox/wasi", "sandbox/wasm", "sandbox/freeze"}, outside: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}},
 	"sandbox/wasi": {own: []string{"task"}, outside: []string{"github.com/tetratelabs/wazero"}},
 	"sandbox/wasm": {},
 	"sandbox/freeze": {own: []string{"sandbox/wasm"}, outside: []string{"github.com/tetratelabs/wazero", "github.com/fxamacker/cbor/v2",
