@@ -246,18 +246,15 @@ func (h *replay) tell(s trace.Spell) {
 
 // gossip renews the pool from the hosts' records.
 func (r *Run) gossip() {
-	next := Pool{plain: r.pool.plain}
+	var records []Record
 	for i := range r.hosts {
 		h := &r.hosts[i]
 		if h.recording == nil {
 			return
 		}
-		if !h.told {
-			continue
+		if h.told {
+			records = append(records, h.recording.Record())
 		}
-		rec := h.recording.Record()
-		next.Add(&rec)
 	}
-	next.settle()
-	*r.pool = next
+	r.pool.Renew(records)
 }

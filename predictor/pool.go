@@ -39,6 +39,16 @@ func (p *Pool) Add(r *Record) {
 	}
 }
 
+// Renew has the pool hold these records and no others. Readers made before
+// are stale; goroutines may then share the pool for reading.
+func (p *Pool) Renew(records []Record) {
+	*p = Pool{plain: p.plain}
+	for i := range records {
+		p.Add(&records[i])
+	}
+	p.settle()
+}
+
 // Records is how many records were added.
 func (p *Pool) Records() int { return p.records }
 

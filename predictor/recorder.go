@@ -256,7 +256,9 @@ func (r *Recorder) put() {
 }
 
 // How far one answer moves the trust (a step down the gradient of the logarithmic
-// loss), and how far it draws it to the pool's.
+// loss), and how far it draws it to the pool's. Of rates from 0 to .06 this was
+// the best over the halves that firstTrust comes from: answers hang together, as
+// a departure answers all that was asked, and faster learning chases it.
 const (
 	learnRate = 0.005
 	pullRate  = 0.01
