@@ -130,7 +130,6 @@ func (h *Host) Run(ctx context.Context) error {
 	h.spawn(h.links.run)
 	h.spawn(h.dialer.run)
 	h.spawn(h.gossip.receive)
-	h.spawn(h.gossip.republish)
 	h.spawn(h.pingPeers)
 	mdnsErr := h.startMDNS()
 	if mdnsErr != nil {

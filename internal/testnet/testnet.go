@@ -90,11 +90,7 @@ func New(tb testing.TB, n int, opts Options) *Net {
 	for i := range n {
 		node := &Node{net: net, index: i, Recorder: &Recorder{}, stop: func() {}}
 		node.Key = Key(i)
-		id, err := p2p.PeerIDOf(node.Key)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		node.Addr = listenAddr(i) + "/p2p/" + string(id)
+		node.Addr = Addr(i)
 		node.store = dssync.MutexWrap(ds.NewMapDatastore())
 		net.Nodes = append(net.Nodes, node)
 		node.Start()
@@ -106,6 +102,15 @@ func New(tb testing.TB, n int, opts Options) *Net {
 // Key returns the key of host i.
 func Key(i int) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(fmt.Appendf(nil, "%032d", i))
+}
+
+// Addr returns the multiaddr of host i, with /p2p/ID.
+func Addr(i int) string {
+	id, err := p2p.PeerIDOf(Key(i))
+	if err != nil {
+		panic(err) // Key makes good ones
+	}
+	return listenAddr(i) + "/p2p/" + string(id)
 }
 
 func listenAddr(i int) string {
