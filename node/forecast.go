@@ -107,14 +107,14 @@ func (n *Node) refreshPool(now time.Time) {
 		return
 	}
 	n.past.pooled = now
-	var pool predictor.Pool
+	var records []predictor.Record
 	for _, a := range n.view.Members() {
 		var r predictor.Record
 		if r.UnmarshalBinary(a.Record) == nil {
-			pool.Add(&r)
+			records = append(records, r)
 		}
 	}
-	*n.past.pool = pool
+	n.past.pool.Renew(records)
 }
 
 // sessions is how many sessions a record counts, those lost from sight left out.

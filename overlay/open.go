@@ -29,6 +29,10 @@ const (
 // ErrExpired is returned by OpenAdvert for an advert whose time is over.
 var ErrExpired = errors.New("overlay: advert has expired")
 
+// ErrFuture is returned by OpenAdvert for an advert issued more than MaxSkew
+// from now.
+var ErrFuture = errors.New("overlay: advert is from the future")
+
 // Sign signs the advert as Peer, whose key it must be, after rounding what
 // travels rounded. Change nothing after.
 func (a *Advert) Sign(key ed25519.PrivateKey) error {
@@ -94,7 +98,7 @@ func (a *Advert) check(now time.Time) error {
 		return err
 	}
 	if a.Issued.After(now.Add(MaxSkew)) {
-		return fmt.Errorf("overlay: advert of %s was issued %v in the future: one of the two clocks is wrong", a.Peer, a.Issued.Sub(now))
+		return fmt.Errorf("%w: %s issued it %v from now, one of the two clocks is wrong", ErrFuture, a.Peer, a.Issued.Sub(now))
 	}
 	if !a.Expires.After(now) {
 		return ErrExpired

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"godwit/overlay"
@@ -17,27 +18,41 @@ import (
 const (
 	topicPrefix = "/godwit/adverts/1/" // then the overlay's name
 
-	// seenTime is how long gossip remembers a message. Publishing the same advert
-	// again has an effect only after it, hence republishTime.
-	seenTime      = 30 * time.Second
-	republishTime = 60 * time.Second
+	heartbeat    = 4 * time.Second
+	meshPeers    = 4
+	lazyPeers    = 2
+	historyBeats = 5 // heartbeats for which a message can still be asked for
+
+	// unwantedBytes is the size from which a message is worth telling that it is
+	// here. It must be above what telling all neighbours takes, or a small message
+	// would set off a larger answer.
+	unwantedBytes = 256
+
+	// relayTick is how often a node relays renewals, those that say nothing new.
+	// They then share packets, of which each costs some 60 bytes and its
+	// acknowledgement as much. And what its neighbours have meanwhile told that
+	// they have it does not send: without that, two that hear of an advert at once
+	// send it to each other. News is relayed at once.
+	relayTick = 2 * time.Second
+
+	// seenTime is how long gossip remembers a message: longer than it takes to
+	// reach everyone and be offered by the last, or it would go round again.
+	seenTime = 2 * time.Minute
 
 	// maxGossip bounds one gossip message: some adverts and the control
 	// messages between them.
 	maxGossip = 64 << 10
 
-	waitingAdverts = 256 // checked, not yet told to the handler
-	validators     = 16  // adverts checked at a time; a check takes 60 us
+	waitingAdverts = 256  // checked, not yet told to the handler
+	validators     = 1024 // adverts checked, or delayed, at a time: 4,000 a second
 )
 
 // Scores below which a peer is no longer told of adverts, published to, or
-// heard. One invalid advert costs the square of the invalid adverts remembered:
-// after 4 a peer gets no gossip, after 10 nothing is accepted from it.
+// heard: after 2, 7 and 11 invalid adverts.
 const (
 	scoreGossip   = -16
 	scorePublish  = -64
 	scoreGraylist = -100
-	scoreDecay    = 0.9 // per minute: ten invalid adverts are forgotten in half an hour
 )
 
 // gossip spreads adverts through the overlay by GossipSub.
@@ -45,18 +60,20 @@ type gossip struct {
 	h     *Host
 	topic *pubsub.Topic
 	sub   *pubsub.Subscription
+	tick  time.Time // renewals are relayed whole relayTicks after it
 }
 
 func openGossip(h *Host) (*gossip, error) {
-	g := &gossip{h: h}
+	g := &gossip{h: h, tick: time.Now().Add(-rand.N(relayTick))}
 	name := topicPrefix + h.set.Overlay
-	params, thresholds := scoring(name)
-	ps, err := pubsub.NewGossipSub(h.life, h.net,
+	params, thresholds := scoring(h.adverts.score)
+	ps, err := pubsub.NewGossipSub(h.life, gossipHost{h.net, h.adverts},
 		pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), // adverts carry their own
 		pubsub.WithMessageIdFn(messageID),
 		pubsub.WithMaxMessageSize(maxGossip),
 		pubsub.WithSeenMessagesTTL(seenTime),
-		pubsub.WithFloodPublish(true), // our own advert goes to every neighbour at once
+		pubsub.WithGossipSubParams(mesh()),
+		pubsub.WithFloodPublish(floodPublish),
 		pubsub.WithPeerScore(params, thresholds),
 		pubsub.WithSubscriptionFilter(pubsub.NewAllowlistSubscriptionFilter(name)),
 		pubsub.WithValidateWorkers(1),
@@ -77,30 +94,48 @@ func openGossip(h *Host) (*gossip, error) {
 	return g, nil
 }
 
-// messageID is the digest of the advert, so that an advert is one message
-// whoever publishes it.
-func messageID(m *pb.Message) string {
-	sum := sha256.Sum256(m.Data)
-	return string(sum[:])
+// floodPublish has our own advert go to every neighbour at once, so that those
+// who relay nothing cannot keep it from the swarm. Only tests change it.
+var floodPublish = true
+
+// mesh has each node relay to 3 to 5 neighbours, where the library takes 5 to 12:
+// adverts are the traffic of an idle node, and each neighbour costs. A node that
+// has a message tells its neighbours by ID that it needs no other copy. What the
+// mesh withholds, neighbours outside it offer (lazyPeers of them in each of two
+// heartbeats), and hello and the next advert repair. The figures are in
+// docs/protocol.md.
+func mesh() pubsub.GossipSubParams {
+	p := pubsub.DefaultGossipSubParams()
+	p.D, p.Dlo, p.Dhi = meshPeers, meshPeers-1, meshPeers+1
+	p.Dscore, p.Dout = meshPeers/2, 1
+	p.Dlazy, p.GossipFactor = lazyPeers, 0
+	p.HistoryGossip, p.HistoryLength = 2, historyBeats
+	p.HeartbeatInterval = heartbeat
+	p.IDontWantMessageThreshold = unwantedBytes
+	return p
 }
 
-// scoring counts invalid adverts and nothing else: adverts are too few to judge
-// a peer by how many it delivers.
-func scoring(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds) {
+// idBytes of an advert's digest are its ID in gossip: enough that nobody finds
+// a second advert of the same ID.
+const idBytes = 16
+
+// messageID is the beginning of the advert's digest, so that an advert is one
+// message whoever publishes it.
+func messageID(m *pb.Message) string {
+	sum := sha256.Sum256(m.Data)
+	return string(sum[:idBytes])
+}
+
+// scoring judges a peer by its offences alone: adverts are too few to judge it
+// by how many it delivers.
+func scoring(score func(peer.ID) float64) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds) {
 	params := &pubsub.PeerScoreParams{
 		SkipAtomicValidation: true,
-		Topics: map[string]*pubsub.TopicScoreParams{topic: {
-			SkipAtomicValidation:           true,
-			TopicWeight:                    1,
-			TimeInMeshQuantum:              time.Second, // weighs nothing, but the library divides by it
-			TimeInMeshCap:                  1,
-			InvalidMessageDeliveriesWeight: -1,
-			InvalidMessageDeliveriesDecay:  scoreDecay,
-		}},
-		AppSpecificScore: func(peer.ID) float64 { return 0 },
-		DecayInterval:    time.Minute,
-		DecayToZero:      0.1,
-		RetainScore:      10 * time.Minute,
+		AppSpecificScore:     score,
+		AppSpecificWeight:    1,
+		DecayInterval:        time.Minute,
+		DecayToZero:          0.1,
+		RetainScore:          10 * time.Minute,
 	}
 	return params, &pubsub.PeerScoreThresholds{
 		GossipThreshold:   scoreGossip,
@@ -110,11 +145,14 @@ func scoring(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds
 }
 
 // validate decides, before an advert is relayed, whether it is worth it.
-func (g *gossip) validate(_ context.Context, _ peer.ID, m *pubsub.Message) pubsub.ValidationResult {
-	a, v := g.h.adverts.judge(m.Data, time.Now())
+func (g *gossip) validate(ctx context.Context, from peer.ID, m *pubsub.Message) pubsub.ValidationResult {
+	a, v := g.h.adverts.judge(m.Data, from, time.Now())
 	switch v {
-	case isNew:
+	case isNew, isRenewal:
 		m.ValidatorData = a
+		if v == isRenewal && from != g.h.net.ID() {
+			g.awaitTick(ctx)
+		}
 		return pubsub.ValidationAccept
 	case isKnown:
 		return pubsub.ValidationAccept
@@ -122,6 +160,16 @@ func (g *gossip) validate(_ context.Context, _ peer.ID, m *pubsub.Message) pubsu
 		return pubsub.ValidationIgnore
 	default:
 		return pubsub.ValidationReject
+	}
+}
+
+// awaitTick waits until renewals are relayed next. Nodes differ in when.
+func (g *gossip) awaitTick(ctx context.Context) {
+	wait := time.NewTimer(relayTick - time.Since(g.tick)%relayTick)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
 	}
 }
 
@@ -140,28 +188,9 @@ func (g *gossip) receive(ctx context.Context) {
 }
 
 // publish sends an advert to the neighbours. What fails is made good by hello
-// and by republish.
+// and by the next advert.
 func (g *gossip) publish(b []byte) {
 	if err := g.topic.Publish(g.h.life, b); err != nil {
 		g.h.set.Log.Debug("advert not published", "error", err)
-	}
-}
-
-// republish reaches those whose neighbours missed it.
-func (g *gossip) republish(ctx context.Context) {
-	tick := time.NewTicker(republishTime)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-		g.h.adverts.mu.Lock()
-		own := g.h.adverts.own
-		g.h.adverts.mu.Unlock()
-		if own != nil {
-			g.publish(own)
-		}
 	}
 }

@@ -7,8 +7,10 @@ import (
 
 	"godwit/internal/testnet"
 	"godwit/overlay"
+	"godwit/task"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	ma "github.com/multiformats/go-multiaddr"
@@ -110,9 +112,19 @@ func encode(t *testing.T, a overlay.Advert) []byte {
 // waits until what it said has spread.
 func loudspeaker(t *testing.T, net *testnet.Net, to *testnet.Node) func([]byte) {
 	t.Helper()
-	stranger := net.Stranger(20)
+	_, shout := megaphone(t, net, to, 20)
+	return func(b []byte) {
+		shout(b)
+		time.Sleep(3 * time.Second)
+	}
+}
+
+// megaphone is a loudspeaker that waits for no more than its own queue.
+func megaphone(t *testing.T, net *testnet.Net, to *testnet.Node, i int) (task.PeerID, func([]byte)) {
+	t.Helper()
+	stranger := net.Stranger(i)
 	ps, err := pubsub.NewGossipSub(t.Context(), stranger, pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign),
-		pubsub.WithFloodPublish(true))
+		pubsub.WithFloodPublish(true), pubsub.WithMessageIdFn(func(m *pb.Message) string { return string(m.Data) }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,14 +137,12 @@ func loudspeaker(t *testing.T, net *testnet.Net, to *testnet.Node) func([]byte) 
 		t.Fatal(err)
 	}
 	t.Cleanup(sub.Cancel)
-	if err := stranger.Connect(t.Context(), peer.AddrInfo{ID: peerID(t, to), Addrs: addrsOf(t, to)}); err != nil {
-		t.Fatal(err)
-	}
+	connect(t, stranger, to)
 	time.Sleep(3 * time.Second)
-	return func(b []byte) {
+	return task.PeerID(stranger.ID().String()), func(b []byte) {
 		if err := topic.Publish(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(time.Millisecond)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
@@ -25,8 +26,17 @@ const (
 
 // greet tells a peer that has just connected our advert and those we know. Both
 // sides do, so that two nodes know each other, and each other's friends, within
-// milliseconds.
+// milliseconds. What comes while gossip does not reach the peer yet is told when
+// it does: nobody would tell it again for a quarter of an hour.
 func (h *Host) greet(ctx context.Context, p peer.ID) {
+	h.hello(ctx, p, h.adverts.sample(maxHello-1, time.Now()))
+	h.measure(ctx, p)
+	if wait(ctx, youngTime) && h.connected(p) {
+		h.hello(ctx, p, h.adverts.sample(maxHello-1, time.Now()))
+	}
+}
+
+func (h *Host) hello(ctx context.Context, p peer.ID, adverts [][]byte) {
 	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
 	defer cancel()
 	s, stop, err := h.openStream(network.WithNoDial(ctx, "hello"), p, ProtocolHello)
@@ -35,12 +45,11 @@ func (h *Host) greet(ctx context.Context, p peer.ID) {
 	}
 	defer stop()
 	_ = s.SetDeadline(time.Now().Add(helloTimeout))
-	if err := writeHello(s, h.adverts.newest(maxHello-1, time.Now())); err != nil {
+	if err := writeHello(s, adverts); err != nil {
 		s.Reset()
 		return
 	}
 	s.Close()
-	h.measure(ctx, p)
 }
 
 func writeHello(s network.Stream, adverts [][]byte) error {
@@ -53,38 +62,74 @@ func writeHello(s network.Stream, adverts [][]byte) error {
 	return w.Flush()
 }
 
-// greetYoung sends hello again to the peers that gossip may miss.
+// greetYoung sends our advert again to the peers that gossip may miss.
 func (h *Host) greetYoung() {
 	for _, c := range h.net.Network().Conns() {
 		if time.Since(c.Stat().Opened) < youngTime {
 			p := c.RemotePeer()
-			h.spawn(func(ctx context.Context) { h.greet(ctx, p) })
+			h.spawn(func(ctx context.Context) { h.hello(ctx, p, h.adverts.sample(0, time.Now())) })
 		}
 	}
 }
 
 // receiveHello learns the adverts of a hello, and passes on by gossip those that
 // are news: that is how two swarms that meet become one. The first advert that
-// breaks the rules ends it.
+// breaks the rules ends it, and a peer that gossip does not hear is not heard
+// here either.
 func (h *Host) receiveHello(_ context.Context, s network.Stream) {
 	_ = s.SetDeadline(time.Now().Add(helloTimeout))
-	r := bufio.NewReaderSize(s, 8<<10)
+	from := s.Conn().RemotePeer()
+	err := readHello(bufio.NewReaderSize(s, 8<<10), func(b []byte) error {
+		if h.adverts.score(from) < scoreGraylist {
+			return errUnheard
+		}
+		a, v := h.adverts.judge(b, from, time.Now())
+		if v == isBad {
+			return errUnheard
+		}
+		if (v == isNew || v == isRenewal) && h.adverts.learn(a, b) {
+			h.gossip.publish(b)
+		}
+		return nil
+	})
+	switch {
+	case err == nil:
+		s.Close()
+	case errors.Is(err, errUnheard):
+		s.Reset()
+	default:
+		h.breakHello(s, err)
+	}
+}
+
+// errUnheard ends a hello whose sender is not worth listening to.
+var errUnheard = errors.New("p2p: not heard")
+
+// readHello reads at most maxHello adverts, until take returns an error.
+func readHello(r *bufio.Reader, take func([]byte) error) error {
 	for range maxHello {
 		b, err := readFrame(r, overlay.MaxAdvertBytes)
 		if errors.Is(err, io.EOF) {
-			s.Close()
-			return
+			return nil
 		}
 		if err != nil {
-			break
+			return err
 		}
-		a, v := h.adverts.judge(b, time.Now())
-		if v == isBad {
-			break
+		if err := take(b); err != nil {
+			return err
 		}
-		if v == isNew && h.adverts.learn(a, b) {
-			h.gossip.publish(b)
-		}
+	}
+	if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: a hello of more than %d adverts", ErrTooLarge, maxHello)
+	}
+	return nil
+}
+
+// breakHello ends a hello that is no hello. One that merely broke off, as
+// connections do, is not held against its sender.
+func (h *Host) breakHello(s network.Stream, err error) {
+	if errors.Is(err, ErrTooLarge) {
+		h.adverts.accuse(s.Conn().RemotePeer(), blameInvalid, time.Now())
 	}
 	h.adverts.drop(dropNotHello, isBad)
 	s.Reset()

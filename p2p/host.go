@@ -136,9 +136,9 @@ func (h *Host) Run(ctx context.Context) error {
 	h.spawn(h.links.run)
 	h.spawn(h.dialer.run)
 	h.spawn(h.gossip.receive)
-	h.spawn(h.gossip.republish)
 	h.spawn(h.pingPeers)
 	h.spawn(h.watchReach)
+	h.spawn(h.remind)
 	mdnsErr := h.startMDNS()
 	if mdnsErr != nil {
 		h.set.Log.Warn("cannot look for peers on the local network", "error", mdnsErr)
@@ -231,6 +231,9 @@ type Stats struct {
 	Peers             int   // now connected
 	Adverts           int   // members whose advert is known and has not expired
 	BlockBytes        int64 // stored now
+	// Protocols divides BytesIn and BytesOut; at most 32 keys, of which "other"
+	// and "negotiation" are no protocols.
+	Protocols map[string]Traffic
 	// DroppedAdverts counts refused adverts by reason.
 	DroppedAdverts map[string]uint64
 }
@@ -239,7 +242,7 @@ type Stats struct {
 func (h *Host) Stats() Stats {
 	known, dropped := h.adverts.stats(time.Now())
 	return Stats{
-		BytesIn: h.traffic.in.Load(), BytesOut: h.traffic.out.Load(),
+		BytesIn: h.traffic.in.Load(), BytesOut: h.traffic.out.Load(), Protocols: h.traffic.byProtocol(),
 		Conns: len(h.net.Network().Conns()), Peers: len(h.net.Network().Peers()),
 		Adverts: known, DroppedAdverts: dropped, BlockBytes: h.blocks.Size(),
 	}

@@ -89,7 +89,11 @@ func ask(s network.Stream, q question, to task.PeerID) ([]byte, error) {
 	if err := writeQuestion(w, q); err != nil {
 		return nil, err
 	}
-	r := bufio.NewReader(s) // the stream stays open: its end tells the other side that we gave up
+	return readAnswer(bufio.NewReader(s), q.method, to) // the stream stays open: its end tells the other side that we gave up
+}
+
+// readAnswer reads what writeAnswer writes; a refusal is a *RemoteError.
+func readAnswer(r *bufio.Reader, method string, from task.PeerID) ([]byte, error) {
 	status, err := r.ReadByte()
 	if err != nil {
 		return nil, noEOF(err)
@@ -102,7 +106,7 @@ func ask(s network.Stream, q question, to task.PeerID) ([]byte, error) {
 	if err != nil {
 		return nil, noEOF(err)
 	}
-	return nil, &RemoteError{Peer: to, Method: q.method, Text: printable(string(text))}
+	return nil, &RemoteError{Peer: from, Method: method, Text: printable(string(text))}
 }
 
 func writeQuestion(w *bufio.Writer, q question) error {

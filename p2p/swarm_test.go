@@ -35,11 +35,11 @@ func TestAdvertsReachAll(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		wantAdverts(t, net.Nodes, 100)
-		if peers := net.Nodes[5].Peers(); len(peers) != 9 {
-			t.Errorf("host 5 is connected to %d peers, want 9: adverts carry addresses", len(peers))
+		if peers := net.Nodes[5].Peers(); len(peers) < p2p.WantPeers {
+			t.Errorf("host 5 is connected to %d peers, want 8 or 9: adverts carry addresses", len(peers))
 		}
 		for i, n := range net.Nodes {
-			if s := n.Stats(); s.Adverts != 9 || s.BytesIn == 0 || s.Peers != 9 {
+			if s := n.Stats(); s.Adverts != 9 || s.BytesIn == 0 || s.Peers < p2p.WantPeers {
 				t.Errorf("host %d: %+v", i, s)
 			}
 		}

@@ -6,16 +6,12 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
-	"github.com/libp2p/go-libp2p/core/metrics"
 	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
@@ -106,24 +102,3 @@ var quietLibraries = sync.OnceFunc(func() {
 		gologshim.SetDefaultHandler(slog.DiscardHandler)
 	}
 })
-
-// traffic counts the bytes of all streams. It takes the place of libp2p's
-// bandwidth counter, which keeps four meters per peer and protocol.
-type traffic struct {
-	in, out atomic.Int64
-}
-
-func (t *traffic) LogSentMessage(n int64)                                 {}
-func (t *traffic) LogRecvMessage(n int64)                                 {}
-func (t *traffic) LogSentMessageStream(n int64, _ protocol.ID, _ peer.ID) { t.out.Add(n) }
-func (t *traffic) LogRecvMessageStream(n int64, _ protocol.ID, _ peer.ID) { t.in.Add(n) }
-
-func (t *traffic) GetBandwidthForPeer(peer.ID) metrics.Stats         { return metrics.Stats{} }
-func (t *traffic) GetBandwidthForProtocol(protocol.ID) metrics.Stats { return metrics.Stats{} }
-func (t *traffic) GetBandwidthTotals() metrics.Stats {
-	return metrics.Stats{TotalIn: t.in.Load(), TotalOut: t.out.Load()}
-}
-func (t *traffic) GetBandwidthByPeer() map[peer.ID]metrics.Stats         { return nil }
-func (t *traffic) GetBandwidthByProtocol() map[protocol.ID]metrics.Stats { return nil }
-func (t *traffic) Reset()                                                {}
-func (t *traffic) TrimIdle(time.Time)                                    {}

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
+
+	"godwit/overlay"
 
 	"github.com/ipfs/go-cid"
 	"pgregory.net/rapid"
@@ -124,6 +127,63 @@ func FuzzBlock(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if data, have, err := readBlock(reader(b)); err == nil && (len(data) > MaxBlock || !have && data != nil) {
 			t.Fatalf("%d bytes, %v", len(data), have)
+		}
+	})
+}
+
+func FuzzAnswer(f *testing.F) {
+	f.Add([]byte{answerOK, 2, 1, 2})
+	f.Add([]byte{answerErr, 2, 'n', 0x1b})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		body, err := readAnswer(reader(b), "m", "p")
+		var refused *RemoteError
+		if len(body) > MaxRequest || errors.As(err, &refused) && (len(refused.Text) > 3*maxErrText || strings.ContainsRune(refused.Text, 0x1b)) {
+			t.Fatalf("%d bytes, %v", len(body), err)
+		}
+	})
+}
+
+func FuzzHello(f *testing.F) {
+	f.Add([]byte{2, 1, 2, 0, 1, 7})
+	f.Add(make([]byte, maxHello+1))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		n := 0
+		err := readHello(reader(b), func(b []byte) error {
+			if n++; len(b) > overlay.MaxAdvertBytes {
+				t.Fatalf("an advert of %d bytes", len(b))
+			}
+			return nil
+		})
+		if n > maxHello {
+			t.Fatalf("%d adverts, %v", n, err)
+		}
+	})
+}
+
+// However a stream of gossip is cut into pieces, the same messages pass.
+func FuzzGossipLengths(f *testing.F) {
+	f.Add([]byte{2, 1, 2, 0, 1, 7}, uint8(1))
+	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 0xff}, uint8(2))
+	f.Add([]byte{0x80, 0x80, 0x80, 0x00}, uint8(3))
+	f.Fuzz(func(t *testing.T, b []byte, step uint8) {
+		var whole, cut lengths
+		want := whole.pass(b)
+		var got error
+		for rest := b; len(rest) > 0 && got == nil; {
+			n := min(int(step)+1, len(rest))
+			got = cut.pass(rest[:n])
+			rest = rest[n:]
+		}
+		if (got == nil) != (want == nil) || want == nil && got == nil && cut != whole {
+			t.Fatalf("whole: %v, cut by %d: %v", want, step+1, got)
+		}
+		r := reader(b) // the library's way of reading the same
+		for want == nil {
+			if _, err := readFrame(r, maxGossip); errors.Is(err, ErrTooLarge) {
+				t.Fatal("a message over the limit passed")
+			} else if err != nil {
+				break
+			}
 		}
 	})
 }

@@ -55,7 +55,7 @@ var rules = map[string]rule{
 	"internal/archtest":     {},
 	"internal/guests":       {},
 	"internal/guests/child": {own: []string{"sandbox"}},
-	"internal/testnet": {own: []string{"task", "overlay", "p2p"}, outside: []string{"github.com/libp2p/", "github.com/marcopolo/simnet",
+	"internal/testnet": {own: []string{"task", "overlay", "p2p"}, outside: []string{"github.com/libp2p/", "github.com/marcopolo/simnet", "github.com/quic-go/quic-go",
 		"github.com/ipfs/", "github.com/multiformats/"}},
 }
 

@@ -61,6 +61,7 @@ type Node struct {
 	net   *Net
 	index int
 	store ds.Batching
+	link  *link
 	stop  func()
 }
 
@@ -89,11 +90,7 @@ func New(tb testing.TB, n int, opts Options) *Net {
 	for i := range n {
 		node := &Node{net: net, index: i, Recorder: &Recorder{}, stop: func() {}}
 		node.Key = Key(i)
-		id, err := p2p.PeerIDOf(node.Key)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		node.Addr = listenAddr(i) + "/p2p/" + string(id)
+		node.Addr = Addr(i)
 		node.store = dssync.MutexWrap(ds.NewMapDatastore())
 		net.Nodes = append(net.Nodes, node)
 		node.Start()
@@ -105,6 +102,15 @@ func New(tb testing.TB, n int, opts Options) *Net {
 // Key returns the key of host i.
 func Key(i int) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(fmt.Appendf(nil, "%032d", i))
+}
+
+// Addr returns the multiaddr of host i, with /p2p/ID.
+func Addr(i int) string {
+	id, err := p2p.PeerIDOf(Key(i))
+	if err != nil {
+		panic(err) // Key makes good ones
+	}
+	return listenAddr(i) + "/p2p/" + string(id)
 }
 
 func listenAddr(i int) string {
@@ -131,7 +137,8 @@ func (n *Node) Start() {
 	if opts.Config != nil {
 		opts.Config(n.index, &cfg)
 	}
-	h, err := p2p.NewWith(cfg, n.net.link()...)
+	n.link = &link{}
+	h, err := p2p.NewWith(cfg, n.link.options(n.net)...)
 	if err != nil {
 		n.net.tb.Fatal(err)
 	}
@@ -144,6 +151,7 @@ func (n *Node) Start() {
 		if err := <-ended; err != nil {
 			n.net.tb.Errorf("host %d: %v", n.index, err)
 		}
+		n.link.close()
 	})
 }
 
@@ -154,21 +162,16 @@ func (n *Node) Stop() { n.stop() }
 // the test teaches it some. i must not be the number of another host.
 func (net *Net) Stranger(i int) host.Host {
 	net.tb.Helper()
-	h, err := libp2p.New(append(net.link(), libp2p.ListenAddrStrings(listenAddr(i)), libp2p.DisableMetrics())...)
+	l := &link{}
+	h, err := libp2p.New(append(l.options(net), libp2p.ListenAddrStrings(listenAddr(i)), libp2p.DisableMetrics())...)
 	if err != nil {
 		net.tb.Fatal(err)
 	}
-	net.tb.Cleanup(func() { h.Close() })
+	net.tb.Cleanup(func() {
+		h.Close()
+		l.close()
+	})
 	return h
-}
-
-// link gives a host a connection to the network.
-func (net *Net) link() []libp2p.Option {
-	speed := simnet.LinkSettings{BitsPerSecond: net.opts.Bandwidth}
-	return []libp2p.Option{
-		simlibp2p.QUICSimnet(net.sim, simnet.NodeBiDiLinkSettings{Downlink: speed, Uplink: speed}),
-		libp2p.DisableIdentifyAddressDiscovery(), // it would stall the bubble
-	}
 }
 
 // Advert returns a signed advert of a node: its overlay's, valid for five

@@ -1,0 +1,68 @@
+package testnet
+
+import (
+	"errors"
+	"net"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/p2p/transport/quicreuse"
+	"github.com/marcopolo/simnet"
+	"github.com/quic-go/quic-go"
+)
+
+// A link is one host's connection to the network. libp2p closes neither its
+// connection manager nor its socket when it was given them.
+type link struct {
+	quic   *quicreuse.ConnManager
+	socket *simnet.SimConn
+	ip     net.IP
+}
+
+// options has a host use the link.
+func (l *link) options(n *Net) []libp2p.Option {
+	speed := simnet.LinkSettings{BitsPerSecond: n.opts.Bandwidth}
+	reuse := []quicreuse.Option{
+		quicreuse.OverrideSourceIPSelector(func() (quicreuse.SourceIPSelector, error) { return l, nil }),
+		quicreuse.OverrideListenUDP(func(_ string, at *net.UDPAddr) (net.PacketConn, error) {
+			if l.socket != nil {
+				return nil, errors.New("testnet: a host has one address")
+			}
+			l.ip, l.socket = at.IP, n.sim.NewEndpoint(at, simnet.NodeBiDiLinkSettings{Downlink: speed, Uplink: speed})
+			return l.socket, nil
+		}),
+	}
+	open := func(reset quic.StatelessResetKey, token quic.TokenGeneratorKey, opts ...quicreuse.Option) (*quicreuse.ConnManager, error) {
+		var err error
+		l.quic, err = quicreuse.NewConnManager(reset, token, opts...)
+		return l.quic, err
+	}
+	return []libp2p.Option{
+		libp2p.QUICReuse(open, reuse...),
+		libp2p.DisableIdentifyAddressDiscovery(), // it would stall the bubble
+	}
+}
+
+// PreferredSourceIPForDestination implements quicreuse.SourceIPSelector.
+func (l *link) PreferredSourceIPForDestination(*net.UDPAddr) (net.IP, error) { return l.ip, nil }
+
+func (l *link) close() {
+	if l.quic != nil {
+		l.quic.Close()
+	}
+}
+
+// Wire is what went over a host's link: UDP payloads, with everything that QUIC
+// adds to what it carries.
+type Wire struct {
+	BytesIn, BytesOut     int64
+	PacketsIn, PacketsOut int64
+}
+
+// Wire returns the counts since the node was last started.
+func (n *Node) Wire() Wire {
+	s := n.link.socket.Stats()
+	return Wire{
+		BytesIn: int64(s.BytesRcvd), BytesOut: int64(s.BytesSent),
+		PacketsIn: int64(s.PacketsRcvd), PacketsOut: int64(s.PacketsSent),
+	}
+}

@@ -1,0 +1,48 @@
+package p2p
+
+import (
+	"fmt"
+	"time"
+
+	"godwit/overlay"
+	"godwit/task"
+
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+// Say publishes bytes as if they were this node's advert.
+func (h *Host) Say(b []byte) { h.gossip.publish(b) }
+
+// WantPeers is how many connections a host seeks.
+const WantPeers = wantPeers
+
+// PublishToMesh has hosts opened from now on publish as they relay, to their
+// mesh alone, until the returned function is called: for hosts that publish for
+// many members, of which each has but its own neighbours.
+func PublishToMesh() func() {
+	floodPublish = false
+	return func() { floodPublish = true }
+}
+
+// Score is what gossip thinks of a peer; below -100 it is not heard.
+func (h *Host) Score(p task.PeerID) float64 {
+	id, err := peer.Decode(string(p))
+	if err != nil {
+		panic(err)
+	}
+	return h.adverts.score(id)
+}
+
+// MaxAdverts is how many members a host remembers.
+const MaxAdverts = maxAdverts
+
+// FillAdverts has the host know as many members as it can, none of which exists.
+func (h *Host) FillAdverts() {
+	h.adverts.mu.Lock()
+	defer h.adverts.mu.Unlock()
+	now := time.Now()
+	for i := 0; len(h.adverts.known) < maxAdverts; i++ {
+		id := task.PeerID(fmt.Sprintf("invented %d", i))
+		h.adverts.known[id] = known{Advert: overlay.Advert{Peer: id, Expires: now.Add(time.Hour)}, since: now}
+	}
+}
