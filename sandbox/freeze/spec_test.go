@@ -352,6 +352,9 @@ func (s *specRun) action(c *specCommand) {
 	}
 	want, errP := pair[0].call(c.Action.Field, args)
 	got, errF := pair[1].call(c.Action.Field, args)
+	if errors.Is(errF, freeze.ErrTooDeep) && strings.HasSuffix(reason(errF), reason(errP)) {
+		return // the same overflow, known to be the engine's
+	}
 	if reason(errP) != reason(errF) {
 		s.fail(c, "plain wazero: %v; instrumented: %v", errP, errF)
 		return
