@@ -286,7 +286,7 @@ func BenchmarkSecondCheckpoint(b *testing.B) {
 	var took []time.Duration
 	worst := 0.0
 	for b.Loop() {
-		all := checkpoints(b, 1<<30, 2*time.Second, "512", "10", "400000")
+		all := checkpoints(b, 1<<30, 2*time.Second, "512", "10", "800000")
 		full := stored(all, size)
 		if full < 0 || len(all) < full+2 {
 			b.Fatalf("it ended after %d checkpoints", len(all))
