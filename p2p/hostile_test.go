@@ -168,6 +168,7 @@ func TestForgedPeers(t *testing.T) {
 // signed: as many get in as one neighbour may tell of, a quarter of those a host
 // remembers, and honest members lose nothing.
 func TestSybils(t *testing.T) {
+	notUnderRace(t)
 	synctest.Test(t, func(t *testing.T) {
 		net, near, far, third := besieged(t)
 		attacker, shout := megaphone(t, net, near, 20)
@@ -254,6 +255,7 @@ func TestFullTable(t *testing.T) {
 
 // The same newcomers told by hello: the budget is the same.
 func TestHelloFlood(t *testing.T) {
+	notUnderRace(t)
 	synctest.Test(t, func(t *testing.T) {
 		net, near, far, third := besieged(t)
 		stranger := net.Stranger(20)
@@ -288,5 +290,14 @@ func connect(t *testing.T, stranger host.Host, to *testnet.Node) {
 	t.Helper()
 	if err := stranger.Connect(t.Context(), peer.AddrInfo{ID: peerID(t, to), Addrs: addrsOf(t, to)}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// notUnderRace skips a test of ten thousand signatures where each takes twenty
+// times as long. scripts/test runs it without the race detector as well.
+func notUnderRace(t *testing.T) {
+	t.Helper()
+	if raceEnabled {
+		t.Skip("takes minutes under the race detector")
 	}
 }

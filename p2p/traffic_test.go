@@ -54,6 +54,7 @@ const (
 // whose bytes for each advert are bounded; GODWIT_TRAFFIC="40 1000 24" measures what
 // the project promises: a day of 1,000 members.
 func TestIdleTraffic(t *testing.T) {
+	notUnderRace(t)
 	text := os.Getenv("GODWIT_TRAFFIC")
 	if text == "" {
 		text = "8 200 0.25"
