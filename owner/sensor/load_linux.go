@@ -25,6 +25,9 @@ type Processors struct {
 // over ten seconds, so ten samples.
 const loadEvery = time.Second
 
+// firstLoad is how long the first reading takes: use is the difference of two.
+const firstLoad = loadEvery / 4
+
 // Name returns "cpu".
 func (Processors) Name() string { return "cpu" }
 
@@ -42,8 +45,7 @@ func (p Processors) Run(ctx context.Context, report func(Reading)) {
 		if err != nil {
 			return err
 		}
-		report(Reading{Sensor: p.Name(), Kind: Load, At: time.Now(), Detail: "/proc/stat"})
-		pause(ctx, loadEvery)
+		pause(ctx, firstLoad)
 		return poll(ctx, loadEvery, func() error {
 			now, err := p.sample()
 			if err != nil {
