@@ -39,6 +39,7 @@ var rules = map[string]rule{
 	"scheduler":        {core: true, own: []string{"task", "overlay", "scheduler/ledger", "scheduler/place"}, outside: codec},
 	"scheduler/ledger": {core: true, own: []string{"task"}, outside: codec},
 	"scheduler/place":  {core: true, own: []string{"task", "internal/spec"}},
+	"migrate":          {core: true, own: []string{"task", "trace", "predictor", "internal/spec"}},
 	"p2p": {own: []string{"task", "overlay"}, outside: []string{"github.com/libp2p/", "github.com/multiformats/",
 		"github.com/ipfs/", "github.com/cockroachdb/pebble", "github.com/prometheus/", "google.golang.org/protobuf", "golang.org/x/"}},
 	"sandbox":      {own: []string{"task", "sandbox/wasi", "sandbox/wasm", "sandbox/freeze"}, outside: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}},

@@ -65,10 +65,15 @@ func Read(values map[string]string, known []string) *Params {
 // Err returns what was wrong first, or nil.
 func (ps *Params) Err() error { return ps.err }
 
-func (ps *Params) fail(key, want string) {
+// Fail adds an error of parameters that are wrong together, if it is the first.
+func (ps *Params) Fail(err error) {
 	if ps.err == nil {
-		ps.err = fmt.Errorf("%s=%s: it takes %s", key, ps.values[key], want)
+		ps.err = err
 	}
+}
+
+func (ps *Params) fail(key, want string) {
+	ps.Fail(fmt.Errorf("%s=%s: it takes %s", key, ps.values[key], want))
 }
 
 // value panics on a name that is not among the known ones: such a parameter
