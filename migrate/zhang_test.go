@@ -235,6 +235,19 @@ func TestPSPPScans(t *testing.T) {
 	}
 }
 
+// low is what a predictor may hold of hosts at large.
+type low struct{}
+
+func (low) Stay(task.PeerID, time.Time, time.Duration) (float64, bool) { return 0.1, false }
+
+// TestUnknownHostStays: PSPP moves nothing for a guess that is not about the host.
+func TestUnknownHostStays(t *testing.T) {
+	got := parse(t, "pspp").Scan(hour(0), []Host{{Peer: "a", Tasks: make([]task.TaskID, 1)}}, low{}, nil)
+	if len(got) != 1 || got[0].Exit || !got[0].Blind {
+		t.Errorf("got %+v", got)
+	}
+}
+
 func TestReactive(t *testing.T) {
 	hosts := []Host{{Peer: "a", Tasks: make([]task.TaskID, 1)}, {Peer: "b", Tasks: make([]task.TaskID, 2), Leaving: true}, {Peer: "c", Leaving: true}}
 	if got := Moves(hosts, parse(t, "reactive").Scan(hour(0), hosts, nil, nil)); len(got) != 2 || got[0].From != "b" {

@@ -162,3 +162,49 @@ func TestTurnGoesOn(t *testing.T) {
 		}
 	}
 }
+
+// TestSkipsWhatFitsNowhere: a long job that needs too much memory does not use
+// up the patience of a round.
+func TestSkipsWhatFitsNowhere(t *testing.T) {
+	queue := append(tasks("big", 10*maxMisses, func(w *Task) { w.Memory = 11 }), tasks("small", 1, nil)...)
+	for _, name := range Names() {
+		p, _ := Parse(name)
+		q := &list{tasks: queue}
+		if got := placed(p.Place(time.Time{}, q, []Host{member("a", 1, 1, 1)}, Unknown{}, rand.New(rand.NewPCG(1, 1)))); got != "small/0:a" {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+}
+
+func TestLength(t *testing.T) {
+	for _, tt := range []struct {
+		work  time.Duration
+		speed float64
+		want  time.Duration
+	}{{time.Hour, 2, 30 * time.Minute}, {time.Hour, 0.5, 2 * time.Hour}, {time.Hour, 0, time.Hour}, {0, 2, 0}, {time.Hour, 1e-300, longest}} {
+		h := Host{Speed: tt.speed}
+		if got := h.Length(&Task{Work: tt.work}); got != tt.want {
+			t.Errorf("%v at %v: got %v, want %v", tt.work, tt.speed, got, tt.want)
+		}
+	}
+}
+
+// FuzzParse: whatever names a policy, it is refused or works.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"", "fcfs:order=turn", "flp:lambda=1e-6,interval=1s,from=start", "psopp:vmax=1e6,x=0,y=1e6", "psopp:particles=0x10", "fcfspp:t=-0,n=+1"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		p, err := Parse(s)
+		if err != nil {
+			return
+		}
+		hosts := []Host{member("a", 1, 2, 1), member("b", 2, 1, 0)}
+		for h := range 2 {
+			got := p.Place(time.Unix(int64(h)*3600, 0), &list{tasks: tasks("j", 9, nil)}, hosts, drawn{"a": {0.5, true}}, rand.New(rand.NewPCG(1, 1)))
+			if len(got) > 3 {
+				t.Fatalf("%q: %d placements for a room of 3", s, len(got))
+			}
+		}
+	})
+}

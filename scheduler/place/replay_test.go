@@ -14,23 +14,20 @@ import (
 )
 
 // The replay of the thesis's synthetic experiments: a grid of a few resources
-// for two days, a minute at a time. At one instant come completions, resources
+// for a few days, a minute at a time. At one instant come completions, resources
 // that come, arrivals, placements, resources that go, and then service, shared
 // equally by a resource's jobs (zhang-vectors.md section 0). Times are minutes.
-const (
-	replayDay = 24 * 60
-	replayEnd = 2 * replayDay
-)
+const replayDay = 24 * 60
 
 type resource struct {
 	name   string
-	until  [2]int // of each day, available from its start
+	until  []int // of each day, available from its start
 	speed  func(minute int) float64
 	up     bool
 	jobs   []*replayJob
 	model  predictor.Predictor
-	used   [2]float64
-	offers [2]float64
+	used   []float64
+	offers []float64
 }
 
 type replayJob struct {
@@ -50,7 +47,8 @@ type replay struct {
 	arrivals  []int // nil: there is always one that waits
 	arrived   int
 	shown     int // to the policy
-	days      [2]tally
+	days      []tally
+	end       int
 	makespan  []int
 	where     []string
 	watch     func(minute int)
@@ -58,7 +56,7 @@ type replay struct {
 
 // newReplay has resources r1, r2, ... that are available in each day until so
 // many hours of it.
-func newReplay(t testing.TB, policy string, hours float64, until ...[2]float64) *replay {
+func newReplay(t testing.TB, policy string, hours float64, until ...[]float64) *replay {
 	t.Helper()
 	p, err := Parse(policy)
 	if err != nil {
@@ -72,12 +70,17 @@ func newReplay(t testing.TB, policy string, hours float64, until ...[2]float64) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &replay{policy: p, work: hours * 60, watch: func(int) {}}
+	days := len(until[0])
+	r := &replay{policy: p, work: hours * 60, watch: func(int) {}, days: make([]tally, days), end: days * replayDay}
 	for i, u := range until {
-		r.resources = append(r.resources, &resource{
-			name: fmt.Sprint("r", i+1), until: [2]int{int(u[0] * 60), int(u[1] * 60)},
-			speed: func(int) float64 { return 1 }, model: m.New(nil),
-		})
+		x := &resource{
+			name: fmt.Sprint("r", i+1), speed: func(int) float64 { return 1 }, model: m.New(nil),
+			used: make([]float64, days), offers: make([]float64, days),
+		}
+		for _, hours := range u {
+			x.until = append(x.until, int(hours*60))
+		}
+		r.resources = append(r.resources, x)
 	}
 	return r
 }
@@ -103,15 +106,15 @@ func (r *replay) Next() (Task, bool) {
 func (r *replay) SkipJob() {}
 
 func (x *resource) available(minute int) bool {
-	return minute < replayEnd && minute%replayDay < x.until[minute/replayDay]
+	return minute%replayDay < x.until[minute/replayDay]
 }
 
 func (r *replay) run() *replay {
-	for minute := 0; minute <= replayEnd; minute++ {
+	for minute := 0; minute <= r.end; minute++ {
 		for _, x := range r.resources {
 			r.complete(x, minute)
 		}
-		if minute == replayEnd {
+		if minute == r.end {
 			break
 		}
 		for _, x := range r.resources {
@@ -201,16 +204,16 @@ const published = "fcfs:order=turn"
 // scenario is, FCFS against FCFSPP, and how much of day 2 was used.
 func TestSystemCases(t *testing.T) {
 	for i, tt := range []struct {
-		until        [2]float64
+		until        []float64
 		first        string
 		fcfs, fcfspp string
 		used         float64
 	}{
-		{[2]float64{24, 24}, "1/1/0", "1/1/0", "1/1/0", 1},
-		{[2]float64{24, 12}, "1/1/0", "1/0/1", "1/0/1", 1},
-		{[2]float64{12, 10}, "1/0/1", "1/0/1", "0/0/0", 0},
-		{[2]float64{12, 24}, "1/0/1", "1/1/0", "0/0/0", 0},
-		{[2]float64{10, 12}, "1/0/1", "1/0/1", "0/0/0", 0},
+		{[]float64{24, 24}, "1/1/0", "1/1/0", "1/1/0", 1},
+		{[]float64{24, 12}, "1/1/0", "1/0/1", "1/0/1", 1},
+		{[]float64{12, 10}, "1/0/1", "1/0/1", "0/0/0", 0},
+		{[]float64{12, 24}, "1/0/1", "1/1/0", "0/0/0", 0},
+		{[]float64{10, 12}, "1/0/1", "1/0/1", "0/0/0", 0},
 	} {
 		for _, p := range []struct {
 			spec, second string
@@ -229,7 +232,7 @@ func TestSystemCases(t *testing.T) {
 // where T is 100 %.
 func TestInfluenceOfDifference(t *testing.T) {
 	for i, want := range []string{"0/0/0", "1/1/0", "1/1/0", "2/2/0", "2/2/0", "3/2/1", "3/2/1"} {
-		until := [2]float64{float64(3 * (i + 1)), 12}
+		until := []float64{float64(3 * (i + 1)), 12}
 		if got := newReplay(t, published, 6, until).run().days[1].String(); got != "3/2/1" {
 			t.Errorf("scenario %d, FCFS: got %s", i+1, got)
 		}
@@ -246,13 +249,13 @@ func TestInfluenceOfDifference(t *testing.T) {
 func TestFLPReplay(t *testing.T) {
 	const flp = "flp:lambda=1,interval=1h,reading="
 	for i, tt := range []struct {
-		until                              [2]float64
+		until                              []float64
 		fcfs, fcfspp, flp, start, fraction string
 	}{
-		{[2]float64{20, 23}, "2/1/1", "1/1/0", "1/1/0", "2/1/1", "2/1/1"},
-		{[2]float64{20, 24}, "2/2/0", "1/1/0", "1/1/0", "2/2/0", "2/1/0"},
-		{[2]float64{23, 23}, "2/1/1", "1/1/0", "2/1/1", "2/1/1", "2/1/1"},
-		{[2]float64{23, 24}, "2/2/0", "1/1/0", "2/2/0", "2/2/0", "2/2/0"},
+		{[]float64{20, 23}, "2/1/1", "1/1/0", "1/1/0", "2/1/1", "2/1/1"},
+		{[]float64{20, 24}, "2/2/0", "1/1/0", "1/1/0", "2/2/0", "2/1/0"},
+		{[]float64{23, 23}, "2/1/1", "1/1/0", "2/1/1", "2/1/1", "2/1/1"},
+		{[]float64{23, 24}, "2/2/0", "1/1/0", "2/2/0", "2/2/0", "2/2/0"},
 	} {
 		for _, p := range []struct{ spec, want string }{
 			{published, tt.fcfs},
@@ -282,7 +285,7 @@ func TestFLPThreshold(t *testing.T) {
 		{"first-prediction-day", [2]float64{1, 0.88}, 23, 11. / 12},
 		{"start", [2]float64{0.78, 0.66}, 20, 8. / 12},
 	} {
-		r := newReplay(t, "flp:interval=1h,reading=prefix,from="+tt.from, 12, [2]float64{tt.last, 23})
+		r := newReplay(t, "flp:interval=1h,reading=prefix,from="+tt.from, 12, []float64{tt.last, 23})
 		var got [2]float64
 		var rap float64
 		r.watch = func(minute int) {
@@ -304,7 +307,7 @@ func TestFLPThreshold(t *testing.T) {
 // TestDelayedDecision is section 7.3's example: a job of an hour is refused at
 // first, and taken ten minutes later when too little is left.
 func TestDelayedDecision(t *testing.T) {
-	until := [2]float64{0.5, 1}
+	until := []float64{0.5, 1}
 	r := newReplay(t, "fcfspp:reading=prefix,t=0.6", 1, until)
 	r.watch = func(minute int) {
 		want := map[int]float64{replayDay: 0.5, replayDay + 10: 20. / 60}[minute]
@@ -320,6 +323,29 @@ func TestDelayedDecision(t *testing.T) {
 	}
 	if got := newReplay(t, published, 1, until).run().days[1].String(); got != "2/1/1" {
 		t.Errorf("FCFS: got %s: the first succeeds, and one is begun as the resource goes", got)
+	}
+}
+
+// TestCheckingDays is chapter 5 (zhang.md 6.2, S7): available for t1, then for
+// more on the day after, a second checking day costs a job that would have been
+// completed, or saves one that would have been lost.
+func TestCheckingDays(t *testing.T) {
+	for _, tt := range []struct {
+		until    []float64
+		one, two string
+	}{
+		{[]float64{4, 12, 8}, "1/1/0", "0/0/0"},
+		{[]float64{4, 12, 5}, "1/0/1", "0/0/0"},
+		{[]float64{7, 12, 8}, "1/1/0", "1/1/0"}, // the job fits all three
+		{[]float64{4, 5, 8}, "0/0/0", "0/0/0"},  // and neither of the checked
+	} {
+		for n, want := range map[int]string{1: tt.one, 2: tt.two} {
+			r := newReplay(t, fmt.Sprintf("fcfspp:n=%d", n), 6, tt.until)
+			r.arrivals = hourly([]int{48})
+			if got := r.run().days[2].String(); got != want {
+				t.Errorf("%v, N=%d: got %s, want %s", tt.until, n, got, want)
+			}
+		}
 	}
 }
 
@@ -342,7 +368,7 @@ func TestPSOPPWorkload(t *testing.T) {
 			{published, tt.checked, tt.checkedSpan}, {"fcfspp", tt.checked, tt.checkedSpan},
 			{"flp:interval=1h", tt.checked, tt.checkedSpan}, {"psopp:iterations=1", tt.psopp, tt.swarmsSpan},
 		} {
-			r := newReplay(t, p.spec, 12, [2]float64{24, 24})
+			r := newReplay(t, p.spec, 12, []float64{24, 24})
 			r.arrivals = hourly(tt.arrivals)
 			r.run()
 			if got := r.days[1].String(); got != p.want || slices.Max(r.makespan) != p.span*60 || slices.Min(r.makespan) != p.span*60 {
@@ -370,7 +396,7 @@ func TestPSOPPFitness(t *testing.T) {
 		{"flp:interval=1h", true, []string{"r1", "r2"}, "2/2/0"},
 		{"psopp", true, []string{"r1", "r1"}, "2/1/0"},
 	} {
-		r := newReplay(t, tt.spec, 24, [2]float64{24, 24}, [2]float64{24, 24})
+		r := newReplay(t, tt.spec, 24, []float64{24, 24}, []float64{24, 24})
 		for i, fast := range []bool{true, false} {
 			r.resources[i].speed = func(minute int) float64 {
 				if fast == (tt.swaps && minute > 36*60) {
@@ -401,9 +427,9 @@ func hourly(at []int) []int {
 func TestPredictorNeverCostsReliability(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		half := func(name string) float64 { return float64(rapid.IntRange(1, 48).Draw(rt, name)) / 2 }
-		until, hours := [2]float64{half("t1"), half("t2")}, half("length")
+		until, hours := []float64{half("t1"), half("t2")}, half("length")
 		fcfs := newReplay(t, published, hours, until).run().days
-		if open := newReplay(t, "fcfspp:t=0", hours, until).run().days; open != fcfs {
+		if open := newReplay(t, "fcfspp:t=0", hours, until).run().days; !slices.Equal(open, fcfs) {
 			rt.Fatalf("with T = 0 got %v, FCFS %v", open, fcfs)
 		}
 		pp := newReplay(t, "fcfspp", hours, until).run().days

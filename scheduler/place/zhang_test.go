@@ -39,6 +39,24 @@ func TestHeadWaits(t *testing.T) {
 	}
 }
 
+// TestNoHistoryQualifies: without history FCFSPP and FLP do as FCFS does, and FLP
+// does not begin to adjust.
+func TestNoHistoryQualifies(t *testing.T) {
+	for _, s := range []string{"fcfspp", "flp"} {
+		p, _ := Parse(s)
+		for _, known := range []bool{false, true} {
+			want := map[bool]string{false: "j/0:a", true: ""}[known]
+			got := placed(p.Place(time.Time{}, &list{tasks: tasks("j", 1, nil)}, []Host{member("a", 1, 1, 1)}, drawn{"a": {0.1, known}}, nil))
+			if got != want {
+				t.Errorf("%s, known %v: got %q", s, known, got)
+			}
+			if f, ok := p.(*FLP); ok && f.begun != known {
+				t.Errorf("known %v: begun %v", known, f.begun)
+			}
+		}
+	}
+}
+
 // TestAdjustment has the fuzzy vectors of sections 4.2.4 and B.II.
 func TestAdjustment(t *testing.T) {
 	for _, tt := range []struct {
