@@ -6,11 +6,21 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"godwit/internal/spec"
 )
 
 func init() {
-	Register(Default, func(params map[string]string) (Policy, error) {
-		return FCFS{}, refuseParams(params)
+	register(Default, kind{
+		params: "order ahead",
+		does:   "tasks in order to the fastest idle member, or (order=turn, as published) to the next in turn",
+		make: func(ps *spec.Params) Policy {
+			ahead := ps.Choice("ahead", "no", "yes") == 1
+			if ps.Choice("order", "fastest", "turn") == 1 {
+				return &Turn{Ahead: ahead}
+			}
+			return FCFS{}
+		},
 	})
 }
 

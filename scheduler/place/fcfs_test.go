@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"godwit/task"
-	"pgregory.net/rapid"
 )
 
 // list is a queue that is a list.
@@ -80,63 +79,5 @@ func TestFCFS(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
-	}
-}
-
-// TestPoliciesKeepTheRules holds every registered policy to what Policy
-// promises.
-func TestPoliciesKeepTheRules(t *testing.T) {
-	for _, name := range Names() {
-		p, err := New(name, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Run(name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) { checkRules(t, p) })
-		})
-	}
-}
-
-func checkRules(t *rapid.T, p Policy) {
-	names := []task.PeerID{"a", "b", "c", "d"}
-	hosts := map[task.PeerID]*Host{}
-	var offered []Host
-	for _, n := range names {
-		h := member(string(n), rapid.IntRange(1, 4).Draw(t, "slots"), rapid.IntRange(1, 6).Draw(t, "free"), 1)
-		h.MemoryFree = rapid.Int64Range(0, 10).Draw(t, "memory")
-		offered = append(offered, h)
-		hosts[n] = &h
-	}
-	queue := &list{}
-	waiting := map[task.TaskID]Task{}
-	for job := range 3 {
-		queue.tasks = append(queue.tasks, tasks(fmt.Sprint(job), rapid.IntRange(0, 5).Draw(t, "tasks"), func(w *Task) {
-			w.Memory = rapid.Int64Range(1, 6).Draw(t, "needs")
-			w.Avoid = rapid.SliceOfN(rapid.SampledFrom(names), 0, 2).Draw(t, "avoid")
-		})...)
-	}
-	for _, w := range queue.tasks {
-		waiting[w.ID] = w
-	}
-	for _, pl := range p.Place(time.Time{}, queue, offered, Unknown{}, rand.New(rand.NewPCG(1, 1))) {
-		w, ok := waiting[pl.Task]
-		h := hosts[pl.Peer]
-		if !ok || h == nil || !h.Fits(&w) {
-			t.Fatalf("%v on %v breaks the rules", pl, h)
-		}
-		if pl.Reason == "" {
-			t.Fatalf("%v has no reason", pl)
-		}
-		delete(waiting, pl.Task)
-		h.Take(&w)
-	}
-}
-
-func TestNew(t *testing.T) {
-	if _, err := New("nonsense", nil); err == nil || !strings.Contains(err.Error(), "fcfs") {
-		t.Errorf("got %v, want an error that names what there is", err)
-	}
-	if _, err := New("", map[string]string{"x": "1"}); err == nil {
-		t.Error("took a parameter that the policy does not have")
 	}
 }

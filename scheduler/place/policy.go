@@ -12,15 +12,42 @@ import (
 	"strings"
 	"time"
 
+	"godwit/internal/spec"
 	"godwit/task"
 )
 
-// A Policy chooses where waiting tasks go. It changes nothing; its choices
-// carry reasons. It neither keeps hosts nor returns more placements for a host
-// than the host has Free, nor one that Host.Fits refuses. rng is seeded from
-// what is being decided, so that a decision can be repeated.
+// A Policy chooses where waiting tasks go. It changes nothing of its arguments;
+// its choices carry reasons. It neither keeps hosts nor returns more placements
+// for a host than the host has Free, nor one that Host.Fits refuses. rng is
+// seeded from what is being decided, so that a decision can be repeated. A
+// policy may remember whose turn it is or what it learnt: one is for one
+// coordinator, and now never decreases.
 type Policy interface {
 	Place(now time.Time, queue Queue, hosts []Host, f Forecast, rng *rand.Rand) []Placement
+}
+
+// A Learner is a Policy that learns from tasks that were lost.
+type Learner interface {
+	Policy
+	// Lost tells that so many tasks were lost at now with the members that ran
+	// them (Zhang's disposed jobs). What is told of one instant counts as after
+	// the placements of that instant.
+	Lost(now time.Time, tasks int)
+}
+
+// A Waiter is a Policy that may leave a task waiting beside a member with room.
+// Without any event it wants to be asked again after Again.
+type Waiter interface {
+	Policy
+	Again() time.Duration
+}
+
+// A Foreteller is a Policy that was published with a predictor: it names it, as
+// predictor.Parse reads it. Who runs the policy makes the Forecast of it, or of
+// a better one.
+type Foreteller interface {
+	Policy
+	Predictor() string
 }
 
 // A Queue gives the waiting tasks in the order in which they should go: it is
@@ -71,6 +98,19 @@ func (h *Host) Take(t *Task) {
 	h.MemoryFree -= t.Memory
 }
 
+// longest bounds lengths that come from a division by a speed.
+const longest = 10 * 365 * 24 * time.Hour
+
+// Length returns how long the task runs on this host: its work at the host's
+// speed, or as on the reference core where the speed is unknown. 0 if its work
+// is unknown.
+func (h *Host) Length(t *Task) time.Duration {
+	if h.Speed <= 0 {
+		return t.Work
+	}
+	return time.Duration(min(float64(t.Work)/h.Speed, float64(longest)))
+}
+
 // A Placement is a policy's choice.
 type Placement struct {
 	Task   task.TaskID
@@ -80,57 +120,81 @@ type Placement struct {
 
 // A Forecast says how likely members are to stay.
 type Forecast interface {
-	// Stay returns the probability that a member, available at now, stays
-	// available without a break for d.
-	Stay(peer task.PeerID, now time.Time, d time.Duration) float64
+	// Stay returns the probability, 0 to 1, that a member, available at now,
+	// stays available without a break for d. known is false when it rests on
+	// nothing seen of that member; policies then place as if p were 1.
+	Stay(peer task.PeerID, now time.Time, d time.Duration) (p float64, known bool)
 }
 
-// Unknown is the forecast that rests on nothing: everybody stays.
+// Unknown is the forecast that rests on nothing.
 type Unknown struct{}
 
-// Stay returns 1.
-func (Unknown) Stay(task.PeerID, time.Time, time.Duration) float64 { return 1 }
+// Stay returns 1, false.
+func (Unknown) Stay(task.PeerID, time.Time, time.Duration) (float64, bool) { return 1, false }
 
-// registry has a constructor for each policy. It is written by init functions
-// only.
-var registry = map[string]func(params map[string]string) (Policy, error){}
+// A kind is a policy by name: its parameters, with spaces between them, what it
+// does in a line, and how it is made. make reads each parameter; whoever calls
+// it looks at the parameters' error.
+type kind struct {
+	params, does string
+	make         func(ps *spec.Params) Policy
+}
+
+// kinds has all policies by name. It is written by init functions only.
+var kinds = map[string]kind{}
 
 // Default is the name of the policy used where none is named.
 const Default = "fcfs"
 
-// Register makes a policy known by name, from an init function. It panics if
+// register makes a policy known by name, from an init function. It panics if
 // the name is taken.
-func Register(name string, make func(params map[string]string) (Policy, error)) {
-	if _, taken := registry[name]; taken {
+func register(name string, k kind) {
+	if _, taken := kinds[name]; taken {
 		panic("place: policy " + name + " is registered twice")
 	}
-	registry[name] = make
+	kinds[name] = k
 }
 
-// New returns the policy of that name ("" means Default) with the given
+// New returns a policy of that name ("" means Default) with the given
 // parameters; nil means its defaults.
 func New(name string, params map[string]string) (Policy, error) {
 	if name == "" {
 		name = Default
 	}
-	make, ok := registry[name]
+	k, ok := kinds[name]
 	if !ok {
 		return nil, fmt.Errorf("place: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
 	}
-	p, err := make(params)
-	if err != nil {
+	ps := spec.Read(params, strings.Fields(k.params))
+	p := k.make(ps)
+	if err := ps.Err(); err != nil {
 		return nil, fmt.Errorf("place: policy %s: %w", name, err)
 	}
 	return p, nil
 }
 
-// Names returns the names of all policies, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(registry)) }
-
-// refuseParams is for policies that have none.
-func refuseParams(params map[string]string) error {
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		return fmt.Errorf("unknown parameter %q: it has none", name)
+// Parse returns the policy of a specification: a name, and after a colon its
+// parameters with commas between them, as in "flp:lambda=1,interval=10m".
+func Parse(s string) (Policy, error) {
+	name, params, err := spec.Split(s)
+	if err != nil {
+		return nil, fmt.Errorf("place: policy %w", err)
 	}
-	return nil
+	return New(name, params)
+}
+
+// Names returns the names of all policies, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
+
+// Describe says what each policy does and which parameters it has, a line each.
+func Describe() string {
+	var b strings.Builder
+	for _, name := range Names() {
+		k := kinds[name]
+		if k.params != "" {
+			name += ":" + strings.Join(strings.Fields(k.params), "=,") + "="
+		}
+		fmt.Fprintf(&b, "%s: %s\n", name, k.does)
+	}
+	return b.String()
 }

@@ -1,0 +1,157 @@
+// Package spec reads how a person names one of several things with its
+// parameters: a name, and after a colon NAME=VALUE pairs with commas between
+// them, as in "flp:lambda=1,interval=10m".
+package spec
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Split cuts a specification into its name and its parameters, nil if it has
+// none.
+func Split(s string) (name string, values map[string]string, err error) {
+	name, rest, _ := strings.Cut(strings.TrimSpace(s), ":")
+	if rest == "" {
+		return name, nil, nil
+	}
+	values = map[string]string{}
+	for _, f := range strings.Split(rest, ",") {
+		key, value, ok := strings.Cut(f, "=")
+		if !ok {
+			return "", nil, fmt.Errorf("%q: %q: write NAME=VALUE", s, f)
+		}
+		if _, twice := values[key]; twice {
+			return "", nil, fmt.Errorf("%q: %s is given twice", s, key)
+		}
+		values[key] = value
+	}
+	return name, values, nil
+}
+
+// Params are the parameters of one specification. Each method reads one and
+// answers with its default where it is not given; the first error stays, for
+// Err.
+type Params struct {
+	values map[string]string
+	known  []string
+	err    error
+}
+
+// Read takes the values of a specification whose parameters have the known
+// names. It keeps values.
+func Read(values map[string]string, known []string) *Params {
+	ps := &Params{values: values, known: known}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		switch {
+		case slices.Contains(known, key):
+		case len(known) == 0:
+			ps.err = fmt.Errorf("unknown parameter %q: it has none", key)
+		default:
+			ps.err = fmt.Errorf("unknown parameter %q: use one of %s", key, strings.Join(known, ", "))
+		}
+		if ps.err != nil {
+			break
+		}
+	}
+	return ps
+}
+
+// Err returns what was wrong first, or nil.
+func (ps *Params) Err() error { return ps.err }
+
+// Fail adds an error of parameters that are wrong together, if it is the first.
+func (ps *Params) Fail(err error) {
+	if ps.err == nil {
+		ps.err = err
+	}
+}
+
+func (ps *Params) fail(key, want string) {
+	ps.Fail(fmt.Errorf("%s=%s: it takes %s", key, ps.values[key], want))
+}
+
+// value panics on a name that is not among the known ones: such a parameter
+// could never be given.
+func (ps *Params) value(key string) (string, bool) {
+	if !slices.Contains(ps.known, key) {
+		panic("spec: parameter " + key + " is read but not known")
+	}
+	v, ok := ps.values[key]
+	return v, ok
+}
+
+// Integer reads a whole number from low to high.
+func (ps *Params) Integer(key string, zero, low, high int) int {
+	v, ok := ps.value(key)
+	if !ok {
+		return zero
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < low || n > high {
+		ps.fail(key, fmt.Sprintf("a whole number from %d to %d", low, high))
+		return zero
+	}
+	return n
+}
+
+// Number reads a number from low to high, each of which it may be.
+func (ps *Params) Number(key string, zero, low, high float64) float64 {
+	v, ok := ps.value(key)
+	if !ok {
+		return zero
+	}
+	x, err := strconv.ParseFloat(v, 64)
+	if err != nil || math.IsNaN(x) || x < low || x > high {
+		ps.fail(key, fmt.Sprintf("a number from %v to %v", low, high))
+		return zero
+	}
+	return x
+}
+
+// Duration reads a length of time of at least a second.
+func (ps *Params) Duration(key string, zero time.Duration) time.Duration {
+	v, ok := ps.value(key)
+	if !ok {
+		return zero
+	}
+	d, err := time.ParseDuration(v)
+	if err != nil || d < time.Second {
+		ps.fail(key, "a length of time of a second or more, such as 10m")
+		return zero
+	}
+	return d
+}
+
+// Choice reads one of the names and returns its place; the first is the
+// default.
+func (ps *Params) Choice(key string, names ...string) int {
+	v, ok := ps.value(key)
+	if !ok {
+		return 0
+	}
+	i := slices.Index(names, v)
+	if i < 0 {
+		ps.fail(key, "one of "+strings.Join(names, ", "))
+		return 0
+	}
+	return i
+}
+
+// Pass returns those of the named parameters that were given, as they were: the
+// specification, after its colon, of something that has parameters of the same
+// names.
+func (ps *Params) Pass(keys ...string) string {
+	var out []string
+	for _, key := range keys {
+		if v, ok := ps.value(key); ok {
+			out = append(out, key+"="+v)
+		}
+	}
+	return strings.Join(out, ",")
+}

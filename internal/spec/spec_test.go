@@ -1,0 +1,57 @@
+package spec
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSplit(t *testing.T) {
+	for _, tt := range []struct{ in, name, want, problem string }{
+		{"fcfs", "fcfs", "", ""},
+		{" fcfs: ", "fcfs", "", ""},
+		{"flp:lambda=2,interval=1h", "flp", "lambda=2,interval=1h", ""},
+		{"flp:lambda", "", "", "NAME=VALUE"},
+		{"flp:lambda=1,lambda=2", "", "", "twice"},
+		{"flp:lambda=1,", "", "", "NAME=VALUE"},
+	} {
+		name, values, err := Split(tt.in)
+		if tt.problem != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.problem) {
+				t.Errorf("%q: got %v, want an error with %s", tt.in, err, tt.problem)
+			}
+			continue
+		}
+		got := Read(values, []string{"lambda", "interval"}).Pass("lambda", "interval")
+		if err != nil || name != tt.name || got != tt.want {
+			t.Errorf("%q: got %q, %q, %v", tt.in, name, got, err)
+		}
+	}
+}
+
+func TestParams(t *testing.T) {
+	known := []string{"n", "x", "d", "c"}
+	read := func(key, value string) error {
+		ps := Read(map[string]string{key: value}, known)
+		ps.Integer("n", 1, 1, 31)
+		ps.Number("x", 1, 0, 1)
+		ps.Duration("d", time.Hour)
+		ps.Choice("c", "one", "two")
+		return ps.Err()
+	}
+	for _, tt := range []struct{ key, value, problem string }{
+		{"n", "31", ""}, {"n", "32", "from 1 to 31"}, {"n", "1.5", "whole"}, {"n", "", "whole"},
+		{"x", "0", ""}, {"x", "1e-1", ""}, {"x", "NaN", "from 0 to 1"}, {"x", "-1", "from 0 to 1"},
+		{"d", "1s", ""}, {"d", "1ms", "length of time"}, {"d", "5", "length of time"},
+		{"c", "two", ""}, {"c", "three", "one, two"},
+		{"y", "1", "use one of n, x, d, c"},
+	} {
+		err := read(tt.key, tt.value)
+		if tt.problem == "" && err != nil || tt.problem != "" && (err == nil || !strings.Contains(err.Error(), tt.problem)) {
+			t.Errorf("%s=%s: got %v, want %q", tt.key, tt.value, err, tt.problem)
+		}
+	}
+	if err := Read(map[string]string{"y": "1"}, nil).Err(); err == nil || !strings.Contains(err.Error(), "none") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,167 @@
+// Package migrate decides when running work should move. A policy is one file
+// and its registration: it scans members and predicts which will stop running
+// guests; whoever runs it moves their tasks with the placement policy, and
+// leaves a task where it is when that finds no place. A Judge scores what was
+// predicted.
+package migrate
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"godwit/internal/spec"
+	"godwit/task"
+)
+
+// A Policy predicts exits. It may remember what it learnt: one is for one
+// coordinator, and times never decrease.
+type Policy interface {
+	// Scan predicts for hosts, each available at now, and answers in their order;
+	// it leaves out those that it does not look at. It keeps neither hosts nor
+	// their tasks. rng is seeded from what is being decided.
+	Scan(now time.Time, hosts []Host, f Forecast, rng *rand.Rand) []Prediction
+
+	// Left tells that a member's availability ended. What is told of one instant
+	// counts as after the scan of that instant.
+	Left(peer task.PeerID, at time.Time)
+
+	// Period is the time between scans. 0: scan when a member gives notice.
+	Period() time.Duration
+}
+
+// A Foreteller is a Policy that was published with a predictor: it names it, as
+// predictor.Parse reads it.
+type Foreteller interface {
+	Policy
+	Predictor() string
+}
+
+// A Host is an available member. Its fields are a copy.
+type Host struct {
+	Peer    task.PeerID
+	Tasks   []task.TaskID // that it runs; read only
+	CPU     float64       // percent of its greatest speed that guests get now, 0 to 100 (Eq 4.10)
+	Leaving bool          // it gave notice that it goes soon, or takes no guests any more
+}
+
+// CPUPercent is Zhang's CPU Availability Percentage (Eq 4.10): what guests get
+// of a machine's greatest speed. It is 0 where that is not positive.
+func CPUPercent(current, greatest float64) float64 {
+	if !(greatest > 0) {
+		return 0
+	}
+	return min(100, max(0, current/greatest*100))
+}
+
+// A Forecast says how likely members are to stay. A place.Forecast is one.
+type Forecast interface {
+	// Stay returns the probability, 0 to 1, that a member, available at now,
+	// stays available without a break for d. known is false when it rests on
+	// nothing seen of that member.
+	Stay(peer task.PeerID, now time.Time, d time.Duration) (p float64, known bool)
+}
+
+// A Prediction is what a policy holds of one host.
+type Prediction struct {
+	Peer   task.PeerID
+	Exit   bool          // it stops running guests before For is over
+	For    time.Duration // 0: no time is said, and it is not scored
+	Reason string        // for people; of an exit only
+	Blind  bool          // nothing is known of the host, which then stays
+}
+
+// A Move is a task that should leave its host.
+type Move struct {
+	Task   task.TaskID
+	From   task.PeerID
+	Reason string // for people: why
+}
+
+// Moves lists the tasks of those hosts whose exit is predicted, in the order of
+// the predictions. Where they go is for the placement policy, which must not
+// be shown From (Zhang section 4.3).
+func Moves(hosts []Host, predictions []Prediction) []Move {
+	at := make(map[task.PeerID]int, len(hosts))
+	for i := range hosts {
+		at[hosts[i].Peer] = i
+	}
+	var out []Move
+	for _, p := range predictions {
+		i, ok := at[p.Peer]
+		if !ok || !p.Exit {
+			continue
+		}
+		for _, t := range hosts[i].Tasks {
+			out = append(out, Move{t, p.Peer, p.Reason})
+		}
+	}
+	return out
+}
+
+// A kind is a policy by name: its parameters, with spaces between them, what it
+// does in a line, and how it is made. make reads each parameter; whoever calls
+// it looks at the parameters' error.
+type kind struct {
+	params, does string
+	make         func(ps *spec.Params) Policy
+}
+
+// kinds has all policies by name. It is written by init functions only.
+var kinds = map[string]kind{}
+
+// register makes a policy known by name, from an init function.
+func register(name string, k kind) {
+	if _, taken := kinds[name]; taken {
+		panic("migrate: policy " + name + " is registered twice")
+	}
+	kinds[name] = k
+}
+
+// Parse returns the policy of a specification: a name, and after a colon its
+// parameters with commas between them, as in "pspp:n=6,p=10m".
+func Parse(s string) (Policy, error) {
+	name, values, err := spec.Split(s)
+	if err != nil {
+		return nil, fmt.Errorf("migrate: policy %w", err)
+	}
+	k, ok := kinds[name]
+	if !ok {
+		return nil, fmt.Errorf("migrate: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
+	}
+	ps := spec.Read(values, strings.Fields(k.params))
+	p := k.make(ps)
+	if err := ps.Err(); err != nil {
+		return nil, fmt.Errorf("migrate: policy %s: %w", name, err)
+	}
+	return p, nil
+}
+
+// Names returns the names of all policies, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
+
+// Describe says what each policy does and which parameters it has, a line each.
+func Describe() string {
+	var b strings.Builder
+	for _, name := range Names() {
+		k := kinds[name]
+		if k.params != "" {
+			name += ":" + strings.Join(strings.Fields(k.params), "=,") + "="
+		}
+		fmt.Fprintf(&b, "%s: %s\n", name, k.does)
+	}
+	return b.String()
+}
+
+// scope says which hosts a policy looks at: those that run tasks, or (as in
+// Zhang's experiments, sections 7.5 and 7.6) all.
+type scope struct{ idle bool }
+
+func newScope(ps *spec.Params) scope {
+	return scope{idle: ps.Choice("hosts", "busy", "available") == 1}
+}
+
+func (s scope) includes(h *Host) bool { return s.idle || len(h.Tasks) > 0 }

@@ -1,0 +1,73 @@
+package migrate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"godwit/internal/spec"
+	"godwit/predictor"
+	"godwit/task"
+)
+
+func init() {
+	register("pspp", kind{
+		params: "p interval t hosts n reading missing_days weights",
+		does:   "every interval, tasks move from members that stay for p with probability under t (Zhang's PSPP)",
+		make:   func(ps *spec.Params) Policy { return newPSPP(ps) },
+	})
+}
+
+// PSPP is periodical scanning plus predictor (Zhang section 4.3.1, Fig 4-14): a
+// member is predicted to go when its probability of staying for the prediction
+// period is below the threshold, which is 1 in the thesis. Of a member without
+// history it predicts a stay.
+type PSPP struct {
+	scope
+	period    time.Duration // P
+	interval  time.Duration
+	threshold float64
+	oracle    string
+}
+
+func newPSPP(ps *spec.Params) *PSPP {
+	p := &PSPP{scope: newScope(ps), period: ps.Duration("p", 10*time.Minute), threshold: ps.Number("t", 1, 0, 1), oracle: "tde"}
+	p.interval = ps.Duration("interval", p.period) // as in the experiments
+	if own := ps.Pass("n", "reading", "missing_days", "weights"); own != "" {
+		p.oracle = "tde:" + own
+	}
+	if _, err := predictor.Parse(p.oracle); err != nil {
+		ps.Fail(err)
+	}
+	return p
+}
+
+// Predictor implements Foreteller. M is always 1.
+func (p *PSPP) Predictor() string { return p.oracle }
+
+// slip is what a sum of weights that should be 1 may lack.
+const slip = 1e-9
+
+// Scan implements Policy.
+func (p *PSPP) Scan(now time.Time, hosts []Host, f Forecast, _ *rand.Rand) []Prediction {
+	var out []Prediction
+	for i := range hosts {
+		h := &hosts[i]
+		if !p.includes(h) {
+			continue
+		}
+		stay, known := f.Stay(h.Peer, now, p.period)
+		q := Prediction{Peer: h.Peer, For: p.period, Blind: !known, Exit: known && stay < p.threshold-slip}
+		if q.Exit {
+			q.Reason = fmt.Sprintf("it stays for %v with probability %.3g, under %.3g", p.period, stay, p.threshold)
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// Left implements Policy.
+func (p *PSPP) Left(task.PeerID, time.Time) {}
+
+// Period implements Policy.
+func (p *PSPP) Period() time.Duration { return p.interval }

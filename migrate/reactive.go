@@ -1,0 +1,48 @@
+package migrate
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"godwit/internal/spec"
+	"godwit/task"
+)
+
+func init() {
+	register("none", kind{does: "nothing moves", make: func(*spec.Params) Policy { return None{} }})
+	register("reactive", kind{does: "tasks move when their member gives notice that it goes", make: func(*spec.Params) Policy { return Reactive{} }})
+}
+
+// None moves nothing.
+type None struct{}
+
+// Scan predicts nothing.
+func (None) Scan(time.Time, []Host, Forecast, *rand.Rand) []Prediction { return nil }
+
+// Left implements Policy.
+func (None) Left(task.PeerID, time.Time) {}
+
+// Period is 0.
+func (None) Period() time.Duration { return 0 }
+
+// Reactive moves tasks on notice (Zhang section 4.3.1). It predicts nothing, so
+// that those that crash or go without notice are lost.
+type Reactive struct{}
+
+// Scan names the hosts that gave notice and run tasks. No time is said of their
+// going.
+func (Reactive) Scan(_ time.Time, hosts []Host, _ Forecast, _ *rand.Rand) []Prediction {
+	var out []Prediction
+	for i := range hosts {
+		if h := &hosts[i]; h.Leaving && len(h.Tasks) > 0 {
+			out = append(out, Prediction{Peer: h.Peer, Exit: true, Reason: "it gave notice that it goes or takes no guests any more"})
+		}
+	}
+	return out
+}
+
+// Left implements Policy.
+func (Reactive) Left(task.PeerID, time.Time) {}
+
+// Period is 0: a scan follows a notice.
+func (Reactive) Period() time.Duration { return 0 }

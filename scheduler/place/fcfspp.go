@@ -1,0 +1,99 @@
+package place
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"godwit/internal/spec"
+)
+
+func init() {
+	register("fcfspp", kind{
+		params: fcfsppParams + " " + tdeParams,
+		does:   "idle members in turn, each only if it stays for the task with probability t or more (Zhang's FCFSPP)",
+		make:   func(ps *spec.Params) Policy { return newFCFSPP(ps) },
+	})
+}
+
+// Parameters that several policies have.
+const (
+	fcfsppParams = "t ahead blocked"
+	tdeParams    = "n m reading missing_days weights"
+)
+
+// again is how often a policy that leaves tasks waiting looks anew: a forecast
+// changes without any event. The thesis names no interval; its jobs arrive each
+// minute.
+const again = time.Minute
+
+// FCFSPP is first come, first served plus a predictor (Zhang section 4.2.3): the
+// task at the head goes to the next idle member, in turn, whose probability of
+// staying for the task's length is at least Threshold. If there is none, the
+// task waits and those behind it wait too. Members without history qualify.
+type FCFSPP struct {
+	Threshold float64 // T, 0 to 1. 0 is FCFS, 1 (the thesis's setting) the most careful
+	Skip      bool    // a task that nobody qualifies for lets those of other jobs pass
+	turn      Turn
+	oracle    string
+}
+
+func newFCFSPP(ps *spec.Params) *FCFSPP {
+	return &FCFSPP{
+		Threshold: ps.Number("t", 1, 0, 1),
+		Skip:      ps.Choice("blocked", "wait", "pass") == 1,
+		turn:      Turn{Ahead: ps.Choice("ahead", "no", "yes") == 1},
+		oracle:    tde(ps),
+	}
+}
+
+// tde reads the parameters of the published predictor and names it.
+func tde(ps *spec.Params) string {
+	ps.Integer("n", 1, 1, 31)
+	ps.Integer("m", 1, 1, 24)
+	ps.Choice("reading", "transitional", "prefix", "fraction")
+	ps.Choice("missing_days", "zero", "skip")
+	if own := ps.Pass("n", "m", "reading", "missing_days", "weights"); own != "" {
+		return "tde:" + own
+	}
+	return "tde"
+}
+
+// Predictor implements Foreteller.
+func (p *FCFSPP) Predictor() string { return p.oracle }
+
+// Again implements Waiter.
+func (p *FCFSPP) Again() time.Duration { return again }
+
+// Place implements Policy.
+func (p *FCFSPP) Place(now time.Time, queue Queue, hosts []Host, f Forecast, _ *rand.Rand) []Placement {
+	return p.place(now, queue, hosts, f, func() {})
+}
+
+// place calls foreseen before it uses a forecast that rests on something; what
+// that does to the threshold holds at once.
+func (p *FCFSPP) place(now time.Time, queue Queue, hosts []Host, f Forecast, foreseen func()) []Placement {
+	r := newRound(hosts)
+	r.ahead, r.skip = p.turn.Ahead, p.Skip
+	return r.fill(queue, false, func(t *Task, open []*Host) (int, string, bool) {
+		return p.turn.next(t, open, func(h *Host) (string, bool) {
+			length := h.Length(t)
+			stay, known := f.Stay(h.Peer, now, length)
+			if !known {
+				return "next in order; the next in turn, of which nothing is known that speaks against it", true
+			}
+			foreseen()
+			if !qualifies(stay, p.Threshold) {
+				return "", false
+			}
+			return fmt.Sprintf("next in order; the next in turn that stays for %v with probability %.3g, and %.3g is asked for",
+				length.Round(time.Second), stay, p.Threshold), true
+		})
+	})
+}
+
+// slip is what a sum of weights that should be 1 may lack.
+const slip = 1e-9
+
+// qualifies includes equality: a threshold of 1 could not be passed otherwise.
+func qualifies(stay, threshold float64) bool { return stay >= threshold-slip }

@@ -1,0 +1,147 @@
+package place
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"godwit/internal/spec"
+)
+
+func init() {
+	register("psopp", kind{
+		params: "particles iterations vmax round x y goal " + tdeParams,
+		does:   "particles search all members for the best sum of staying and speed per task (Zhang's PSOPP)",
+		make: func(ps *spec.Params) Policy {
+			return &PSOPP{
+				particles:  ps.Integer("particles", 10, 1, mostParticles),
+				iterations: ps.Integer("iterations", 1, 1, mostIterations),
+				vmax:       ps.Number("vmax", 10, 1e-3, 1e6),
+				floor:      ps.Choice("round", "half-up", "floor") == 1,
+				x:          ps.Number("x", 1, 0, 1e6),
+				y:          ps.Number("y", 1, 0, 1e6),
+				goal:       ps.Number("goal", 1, 0, 1e6),
+				oracle:     tde(ps),
+			}
+		},
+	})
+}
+
+// Most that one search may cost: their product in fitnesses.
+const (
+	mostParticles  = 100
+	mostIterations = 1000
+)
+
+// pull is c1 and c2 of Eq 4.8.
+const pull = 2
+
+// PSOPP is particle swarm optimisation plus a predictor (Zhang section 4.2.5):
+// for each task, particles fly over the numbered members that could run it, busy
+// or idle, and it goes to the fittest that one was on. A task never waits while
+// any member has room. One search costs at most particles times iterations
+// fitnesses.
+type PSOPP struct {
+	particles, iterations int
+	vmax                  float64
+	floor                 bool // of a position, instead of rounding half up
+	x, y                  float64
+	goal                  float64 // a fitness above it ends the search
+	oracle                string
+}
+
+// Predictor implements Foreteller.
+func (p *PSOPP) Predictor() string { return p.oracle }
+
+// Place implements Policy.
+func (p *PSOPP) Place(now time.Time, queue Queue, hosts []Host, f Forecast, rng *rand.Rand) []Placement {
+	r := newRound(hosts)
+	var fit []int // places in open
+	return r.fill(queue, true, func(t *Task, open []*Host) (int, string, bool) {
+		fit = fit[:0]
+		for i, h := range open {
+			if h.Fits(t) {
+				fit = append(fit, i)
+			}
+		}
+		best := p.search(len(fit), rng, func(k int) float64 {
+			h := open[fit[k]]
+			return p.fitness(now, t, h, f)
+		})
+		h := open[fit[best]]
+		return fit[best], fmt.Sprintf("next in order; the fittest that %d particles found among %d members (fitness %.3g, %d tasks there)",
+			p.particles, len(fit), p.fitness(now, t, h, f), h.Running), true
+	})
+}
+
+// fitness is Eq 4.7: x times the probability of staying for the task (1 without
+// history) and y times the speed that each task would have with this one there.
+// A slot is a core: tasks share speed only beyond the slots. An unknown speed is
+// taken for the reference core's.
+func (p *PSOPP) fitness(now time.Time, t *Task, h *Host, f Forecast) float64 {
+	stay, known := f.Stay(h.Peer, now, h.Length(t))
+	if !known {
+		stay = 1
+	}
+	speed := h.Speed
+	if speed <= 0 {
+		speed = 1
+	}
+	share := min(1, float64(max(1, h.Slots))/float64(h.Running+1))
+	return p.x*stay + p.y*speed*share
+}
+
+// A particle has a position, 1 to the number of members, and remembers the best
+// it was at. The thesis stores only the best fitness; its equations need the
+// position as well.
+type particle struct {
+	at, velocity, best, bestFitness float64
+}
+
+// search returns the place, from 0, of the fittest of n that the particles were
+// on. The goal is looked at after each full sweep.
+func (p *PSOPP) search(n int, rng *rand.Rand, fitness func(int) float64) int {
+	swarm := make([]particle, p.particles)
+	for i := range swarm {
+		at := float64(1 + rng.IntN(n))
+		swarm[i] = particle{at: at, best: at, bestFitness: math.Inf(-1)}
+	}
+	best, bestFitness := swarm[0].at, math.Inf(-1)
+	for k := range p.iterations {
+		for i := range swarm {
+			q := &swarm[i]
+			v := fitness(p.member(q.at, n))
+			if v > q.bestFitness {
+				q.best, q.bestFitness = q.at, v
+			}
+			if v > bestFitness {
+				best, bestFitness = q.at, v
+			}
+		}
+		if bestFitness > p.goal || k+1 == p.iterations {
+			break
+		}
+		for i := range swarm {
+			swarm[i].move(best, rng.Float64(), rng.Float64(), p.vmax, n)
+		}
+	}
+	return p.member(best, n)
+}
+
+// move is Eq 4.8 and 4.9 with r1 and r2 drawn from 0 to 1. There is no inertia
+// weight. Velocity stays within vmax and the position within the members.
+func (q *particle) move(best, r1, r2, vmax float64, n int) {
+	q.velocity += pull*r1*(q.best-q.at) + pull*r2*(best-q.at)
+	q.velocity = min(vmax, max(-vmax, q.velocity))
+	q.at = min(float64(n), max(1, q.at+q.velocity))
+}
+
+// member is the member at a position: the thesis does not say how positions
+// between two are read.
+func (p *PSOPP) member(at float64, n int) int {
+	if !p.floor {
+		at += 0.5
+	}
+	return min(n, int(math.Floor(at))) - 1
+}
