@@ -21,7 +21,7 @@ import (
 //
 // Each command prints what it answered, then the view.
 func TestView(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/view.txt", func(t *testing.T, path string) {
 		v := NewView("commons")
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			var out string

@@ -1,0 +1,322 @@
+package overlay
+
+import (
+	"slices"
+	"time"
+
+	"godwit/task"
+)
+
+// The lease's times (predictors.md section 5.2). A crash heals within LeaseTime
+// and the delay of a message, for the first who stands by.
+const (
+	RenewEvery = time.Second
+	LeaseTime  = 4 * time.Second
+	// Stagger is how much later each further member that stands by takes over,
+	// so that the one before it is heard first.
+	Stagger = time.Second
+	// HandOverWait is how long an offer of leadership is left open before the
+	// next member gets one: two round trips across the world, and short enough
+	// that a goodbye survives one member that does not answer.
+	HandOverWait = 400 * time.Millisecond
+	// Settle is how long a leader leads before it hands over only because its view
+	// of the group says so: two members whose views differ for as long as gossip
+	// takes do not send the leadership to and fro meanwhile.
+	Settle = 30 * time.Second
+	// gossipTime is how long those outside a group whose leader is lost wait to
+	// hear who took over: a lease, and an advert's way.
+	gossipTime = LeaseTime + 6*time.Second
+	// suspectAfter is when a leader's silence is spoken of: two renewals missed.
+	suspectAfter = 2*RenewEvery + RenewEvery/2
+	// maxStrain bounds how far a starved member's patience grows, in RenewEverys.
+	maxStrain = 4
+)
+
+// A Lease is one member's part in who leads a group of coordinators. It is for
+// one goroutine at a time; the driver carries out what its methods return, and
+// calls Tick when Next says.
+//
+// There is no vote. A leader leads until it goes, hands over or hears of a
+// higher epoch, however many it reaches: a network that splits has a leader on
+// each side, each in epochs of its own, and when they hear of one another again
+// the lower steps down. Epochs fence what it still sends; ledgers merge.
+type Lease struct {
+	self  task.PeerID
+	epoch uint64      // highest known
+	chief task.PeerID // who leads in it; empty: not known
+	group []task.PeerID
+	view  []task.PeerID // the group by this member's own view, for when nobody leads
+
+	expires time.Time // the chief's lease, or the time to wait for a first one
+	ticked  time.Time
+	strain  int       // how starved of processor this member has been, to maxStrain
+	calm    time.Time // strain falls by one a LeaseTime later
+
+	led    time.Time // since when this member leads
+	renew  time.Time // when this leader renews next
+	heard  map[task.PeerID]time.Time
+	silent map[task.PeerID]bool // Suspect was said
+	// dropped are members that this leader took out of its group: they would take
+	// over if a renewal did not say so. For a while they get all, lest one is lost.
+	dropped []drop
+	offer   offer
+	yields  bool // would rather not lead
+	gone    bool // said goodbye
+}
+
+// A drop is a member to be told that it is out, until some time.
+type drop struct {
+	peer  task.PeerID
+	until time.Time
+}
+
+// An offer of the leadership that is open.
+type offer struct {
+	open  bool
+	to    task.PeerID
+	epoch uint64
+	until time.Time // and, without one open, when to try again
+	tried []task.PeerID
+}
+
+// NewLease returns the lease of a member that starts at now and has seen epochs
+// up to epoch, in its store or in its ledger. It waits for LeaseTime to hear of
+// a leader; see Found.
+func NewLease(self task.PeerID, epoch uint64, now time.Time) *Lease {
+	return &Lease{
+		self: self, epoch: epoch, expires: now.Add(LeaseTime), ticked: now, calm: now,
+		heard: map[task.PeerID]time.Time{}, silent: map[task.PeerID]bool{},
+	}
+}
+
+// Leader returns who is known to lead and the highest epoch known. The leader is
+// empty when none is.
+func (l *Lease) Leader() (task.PeerID, uint64) { return l.chief, l.epoch }
+
+// Leads says whether this member leads.
+func (l *Lease) Leads() bool { return l.chief == l.self }
+
+// Group returns the group as its leader last said, the leader first. The slice
+// is not to be changed.
+func (l *Lease) Group() []task.PeerID { return l.group }
+
+// Found has this member lead without waiting: it founded the overlay.
+func (l *Lease) Found(now time.Time) []LeaseEffect {
+	if l.Leads() || l.gone {
+		return nil
+	}
+	return l.lead(NextEpoch(l.epoch, l.self), now)
+}
+
+// Heard takes in a renewal that from sent, which the driver has authenticated.
+func (l *Lease) Heard(from task.PeerID, r Renewal, now time.Time) []LeaseEffect {
+	if from == l.self || len(r.Group) == 0 || len(r.Group) > MaxGroup || r.Group[0] != from || Term(r.Epoch) > maxTerm {
+		return nil
+	}
+	if from == l.chief && r.Epoch == l.epoch {
+		l.group, l.expires = r.Group, now.Add(LeaseTime)
+		delete(l.silent, from)
+		return nil
+	}
+	if !l.below(r.Epoch, from) {
+		return l.refuse(from)
+	}
+	l.group = r.Group
+	return l.follow(from, r.Epoch, now)
+}
+
+// Claimed takes in that an advert of a member says it leads. It is how leaders
+// whose groups have nobody in common hear of one another.
+func (l *Lease) Claimed(leader task.PeerID, epoch uint64, now time.Time) []LeaseEffect {
+	if leader == l.self || epoch == 0 || Term(epoch) > maxTerm || !l.below(epoch, leader) {
+		return nil
+	}
+	l.group = nil // until it is heard of
+	return l.follow(leader, epoch, now)
+}
+
+// Lost takes in that a member is no longer in the view: its connection broke and
+// it does not answer, or its adverts expired. For those outside the group, to
+// whom the leader renews nothing, this is what ends its lease; those in it go by
+// the lease alone.
+func (l *Lease) Lost(peer task.PeerID, now time.Time) {
+	if peer == l.chief && !l.Leads() && !slices.Contains(l.group, l.self) {
+		l.group, l.chief, l.expires = without(l.group, peer), "", now.Add(gossipTime)
+	}
+}
+
+// Refused takes in the answer of one that knows of a higher epoch. A leader that
+// was told of nobody who leads in it takes one above.
+func (l *Lease) Refused(leader task.PeerID, epoch uint64, now time.Time) []LeaseEffect {
+	if Term(epoch) > maxTerm || epoch < l.epoch {
+		return nil
+	}
+	if leader != "" && leader != l.self {
+		return l.Claimed(leader, epoch, now)
+	}
+	if epoch == l.epoch {
+		return nil
+	}
+	if l.Leads() {
+		return l.lead(NextEpoch(epoch, l.self), now)
+	}
+	l.epoch, l.chief = epoch, ""
+	return nil
+}
+
+// Handed takes in that a leader offers its leadership. A member that is going,
+// or would rather not lead, lets the offer pass.
+func (l *Lease) Handed(from task.PeerID, r Renewal, now time.Time) []LeaseEffect {
+	mine := Term(r.Epoch) <= maxTerm && r.Epoch == epochOf(Term(r.Epoch), l.self)
+	if from == l.self || !mine || r.Epoch <= l.epoch || len(r.Group) > MaxGroup || l.gone || l.yields {
+		return nil
+	}
+	l.group = r.Group
+	effects := l.lead(r.Epoch, now)
+	if !slices.Contains(l.group, from) { // it goes, and waits to hear that it may
+		effects = append(effects, SendRenewal{To: []task.PeerID{from}, Renewal: l.renewal()})
+	}
+	return effects
+}
+
+// Acked takes in that a member answered a renewal.
+func (l *Lease) Acked(from task.PeerID, now time.Time) {
+	if l.Leads() && slices.Contains(l.group, from) {
+		l.heard[from] = now
+		delete(l.silent, from)
+	}
+}
+
+// GroupChanged takes in the group by this member's own view. To a leader it says
+// what the group is, by Regroup from Group; when that has another first, because
+// this member is going or no longer good enough, it hands over, if it has led for
+// Settle. To others the view matters when nobody leads.
+func (l *Lease) GroupChanged(group []task.PeerID, now time.Time) []LeaseEffect {
+	l.view = slices.Clone(group[:min(len(group), MaxGroup)])
+	if !l.Leads() || len(group) == 0 {
+		return nil
+	}
+	l.regroup(l.view, now)
+	if l.offer.open || now.Before(l.offer.until) || !l.unwanted(now) {
+		return nil
+	}
+	return l.offerTo("", now)
+}
+
+// HandOver offers the leadership to a member; to the next in the group if it is
+// empty. Until it is taken, this member leads.
+func (l *Lease) HandOver(to task.PeerID, now time.Time) []LeaseEffect {
+	if !l.Leads() {
+		return nil
+	}
+	l.offer = offer{}
+	return l.offerTo(to, now)
+}
+
+// Yield says that this member would rather not lead: its owner is back, or its
+// forecast is bad. It hands over, and takes over only when nobody else does.
+func (l *Lease) Yield(now time.Time) []LeaseEffect {
+	if l.yields {
+		return nil
+	}
+	l.yields = true
+	return l.HandOver("", now)
+}
+
+// Stand takes a Yield back. Nobody hands over for that.
+func (l *Lease) Stand() { l.yields = false }
+
+// Goodbye says that this member goes. A leader hands over and may go once it was
+// told to StepDown, which takes a round trip; it never leads again.
+func (l *Lease) Goodbye(now time.Time) []LeaseEffect {
+	l.yields, l.gone = true, true
+	return l.HandOver("", now)
+}
+
+// below says whether what this member knows is below an epoch of a leader. Two
+// leaders in one epoch are what tags all but rule out; the smaller ID has it.
+func (l *Lease) below(epoch uint64, leader task.PeerID) bool {
+	return epoch > l.epoch || epoch == l.epoch && (l.chief == "" || leader < l.chief)
+}
+
+// refuse answers one that does not know what this member knows.
+func (l *Lease) refuse(to task.PeerID) []LeaseEffect {
+	if l.Leads() {
+		return []LeaseEffect{SendRenewal{To: []task.PeerID{to}, Renewal: l.renewal()}}
+	}
+	return []LeaseEffect{Refuse{To: to, Leader: l.chief, Epoch: l.epoch}}
+}
+
+// follow takes a leader in an epoch that is above what was known.
+func (l *Lease) follow(leader task.PeerID, epoch uint64, now time.Time) []LeaseEffect {
+	effects := []LeaseEffect{Follow{Leader: leader, Epoch: epoch}}
+	if l.Leads() {
+		reason := Outranked
+		if l.offer.open && slices.Contains(l.offer.tried, leader) {
+			reason = HandedOver
+		}
+		effects = []LeaseEffect{StepDown{To: leader, Epoch: epoch, Reason: reason}}
+	}
+	l.offer = offer{}
+	l.epoch, l.chief, l.expires = epoch, leader, now.Add(LeaseTime)
+	clear(l.heard)
+	clear(l.silent)
+	return effects
+}
+
+// lead takes the leadership in an epoch.
+func (l *Lease) lead(epoch uint64, now time.Time) []LeaseEffect {
+	l.epoch, l.chief, l.offer, l.led = epoch, l.self, offer{}, now
+	clear(l.heard)
+	clear(l.silent)
+	l.dropped = nil
+	group := slices.Clone(l.group)
+	for _, p := range l.view {
+		if !slices.Contains(group, p) {
+			group = append(group, p)
+		}
+	}
+	l.regroup(group, now)
+	l.view = l.group // until the next: the last was of another leader
+	return append([]LeaseEffect{BecomeLeader{l.renewal()}}, l.send(now)...)
+}
+
+// regroup sets the group of this leader, which is its first. Who was in it and
+// is not now gets renewals for a while longer.
+func (l *Lease) regroup(group []task.PeerID, now time.Time) {
+	old := l.group
+	l.group = []task.PeerID{l.self}
+	for _, p := range group {
+		if slices.Contains(l.group, p) || len(l.group) == MaxGroup {
+			continue
+		}
+		l.group = append(l.group, p)
+		if _, ok := l.heard[p]; !ok {
+			l.heard[p] = now
+		}
+	}
+	l.dropped = slices.DeleteFunc(l.dropped, func(d drop) bool { return slices.Contains(l.group, d.peer) })
+	for _, p := range old {
+		if !slices.Contains(l.group, p) {
+			delete(l.heard, p)
+			delete(l.silent, p)
+			l.dropped = append(l.dropped, drop{p, now.Add(2 * LeaseTime)})
+		}
+	}
+}
+
+func (l *Lease) renewal() Renewal { return Renewal{Epoch: l.epoch, Group: l.group} }
+
+// send renews the lease with all others.
+func (l *Lease) send(now time.Time) []LeaseEffect {
+	l.renew = now.Add(RenewEvery)
+	l.dropped = slices.DeleteFunc(l.dropped, func(d drop) bool { return !d.until.After(now) })
+	to := slices.Clone(l.group[1:])
+	for _, d := range l.dropped {
+		to = append(to, d.peer)
+	}
+	if len(to) == 0 {
+		return nil
+	}
+	return []LeaseEffect{SendRenewal{To: to, Renewal: l.renewal()}}
+}
