@@ -311,7 +311,7 @@ func TestTokenAndFiles(t *testing.T) {
 	if st, err := c.Status(t.Context()); err != nil || st.PeerID != n.ID() || st.Version != "test" || st.Slots != 2 {
 		t.Errorf("status is %+v, %v", st, err)
 	}
-	if m, err := c.Peers(t.Context()); err != nil || len(m) != 1 || strings.Join(m[0].Roles, " ") != "leader self" {
+	if m, err := c.Peers(t.Context(), ""); err != nil || len(m) != 1 || strings.Join(m[0].Roles, " ") != "leader self" {
 		t.Errorf("peers are %+v, %v", m, err)
 	}
 	await(t, c, submit(t, c, "tcp", 3, "1ms"), final)

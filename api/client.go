@@ -56,9 +56,14 @@ func (c *Client) Status(ctx context.Context) (s node.Status, err error) {
 	return s, c.get(ctx, "/v1/status", nil, &s)
 }
 
-// Peers lists the members that the node knows.
-func (c *Client) Peers(ctx context.Context) (m []node.Member, err error) {
-	return m, c.get(ctx, "/v1/peers", nil, &m)
+// Peers lists the members that the node knows: of one overlay, or with "" of
+// all that it serves.
+func (c *Client) Peers(ctx context.Context, overlay string) (m []node.Member, err error) {
+	q := url.Values{}
+	if overlay != "" {
+		q.Set("overlay", overlay)
+	}
+	return m, c.get(ctx, "/v1/peers", q, &m)
 }
 
 // PutFile stores content at the node.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"godwit/node"
@@ -37,13 +38,13 @@ func (s *Server) peerID(r *http.Request) (task.PeerID, error) {
 	if _, err := p.PublicKey(); err == nil {
 		return p, nil
 	}
-	members, err := s.node.Members(r.Context())
+	members, err := s.node.Members(r.Context(), "")
 	if err != nil {
 		return "", err
 	}
 	var found []task.PeerID
 	for _, m := range members {
-		if named(string(m.Peer), id) {
+		if named(string(m.Peer), id) && !slices.Contains(found, m.Peer) { // one peer may be in several overlays
 			found = append(found, m.Peer)
 		}
 	}

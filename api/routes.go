@@ -30,6 +30,13 @@ func (s *Server) routes() http.Handler {
 	handle("GET /v1/peers", s.peers)
 	handle("GET /v1/peers/{peer}/history", s.history)
 	handle("GET /v1/peers/{peer}/forecast", s.forecast)
+	handle("GET /v1/overlays", s.listOverlays)
+	handle("POST /v1/overlays", s.createOverlay)
+	handle("POST /v1/overlays/join", s.joinOverlay)
+	handle("GET /v1/overlays/{id}", s.showOverlay)
+	handle("PUT /v1/overlays/{id}", s.changeOverlay)
+	handle("DELETE /v1/overlays/{id}", s.leaveOverlay)
+	handle("POST /v1/overlays/{id}/invite", s.invite)
 	handle("POST /v1/files", s.putFile)
 	handle("GET /v1/files/{cid}", s.getFile)
 	handle("POST /v1/jobs", s.submit)
@@ -51,7 +58,15 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) peers(w http.ResponseWriter, r *http.Request) error {
-	m, err := s.node.Members(r.Context())
+	overlay := r.URL.Query().Get("overlay")
+	if overlay != "" {
+		id, err := s.overlayID(r.Context(), overlay)
+		if err != nil {
+			return err
+		}
+		overlay = id
+	}
+	m, err := s.node.Members(r.Context(), overlay)
 	return writeJSON(w, m, err)
 }
 
@@ -82,6 +97,13 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 		return inputError(fmt.Errorf("reading the submission: %w", err))
 	}
 	sub := node.Submission{Module: req.Module, Inputs: map[string]task.FileRef{}}
+	if req.Overlay != "" {
+		id, err := s.overlayID(r.Context(), req.Overlay)
+		if err != nil {
+			return err
+		}
+		sub.Overlay = id
+	}
 	if req.File == "" {
 		sub.File = task.DefaultFile(req.FileName, req.Args)
 	} else {

@@ -20,12 +20,13 @@ import (
 
 // A Server answers the API of one node.
 type Server struct {
-	node  *node.Node
-	log   *slog.Logger
-	token string
-	unix  net.Listener
-	tcp   net.Listener // nil where no address was given
-	dir   string
+	node     *node.Node
+	overlays overlays // the node
+	log      *slog.Logger
+	token    string
+	unix     net.Listener
+	tcp      net.Listener // nil where no address was given
+	dir      string
 }
 
 const (
@@ -42,7 +43,7 @@ const (
 // on that TCP address, which must be a loopback one. The token is kept in the
 // data directory, readable by its owner only.
 func NewServer(n *node.Node, dir, addr string, log *slog.Logger) (_ *Server, err error) {
-	s := &Server{node: n, log: log, dir: dir}
+	s := &Server{node: n, overlays: n, log: log, dir: dir}
 	if s.token, err = loadToken(filepath.Join(dir, TokenName)); err != nil {
 		return nil, err
 	}

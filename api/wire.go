@@ -15,6 +15,10 @@ type SubmitRequest struct {
 	Args     []string       `json:"args,omitempty"`
 	Module   task.CID       `json:"module"`
 	Inputs   []task.FileRef `json:"inputs"`
+	// Overlay to hand it to: its name, its ID or enough of the ID's end to be
+	// unique; "" is commons, or the
+	// node's first.
+	Overlay string `json:"overlay,omitempty"`
 }
 
 // SubmitReply names the accepted job.
@@ -49,8 +53,8 @@ func (e *Error) Error() string { return e.Message }
 // Kinds of errors, by what the caller can do about them.
 const (
 	KindInput       = "input"       // what was sent is wrong
-	KindNotFound    = "not-found"   // no such job, file or task
-	KindRefused     = "refused"     // the coordinator or a rule says no
+	KindNotFound    = "not-found"   // no such job, file, task, peer or overlay
+	KindRefused     = "refused"     // the coordinator, a founder or a rule says no
 	KindUnreachable = "unreachable" // no coordinator known, or it does not answer
 	KindInternal    = "internal"    // the node's own trouble
 	KindAuth        = "auth"        // token missing or wrong

@@ -22,60 +22,71 @@ const (
 )
 
 // advertise issues a new advert for this node and takes it in itself.
-func (n *Node) advertise() {
-	m := n.view.Manifest()
-	if m.IsZero() {
-		return // nothing to say before an overlay is followed
-	}
+func (m *membership) advertise() {
+	n := m.n
 	now := n.now()
-	n.nextAdvert = now.Add(advertEvery - time.Duration(rand.Float64()*advertJitter*float64(advertEvery)))
-	n.advertSeq = max(n.advertSeq+1, uint64(time.Now().UnixNano())) // though the clock be set back
+	m.nextAdvert = now.Add(advertEvery - time.Duration(rand.Float64()*advertJitter*float64(advertEvery)))
+	wall := n.clock.wall()
+	m.advertSeq = max(m.advertSeq+1, uint64(wall.UnixNano())) // though the clock be set back
+	slots := m.told.Slots
 	a := overlay.Advert{
-		Peer: n.self, Overlay: n.cfg.Overlay,
-		Seq: n.advertSeq, Issued: now, Expires: now.Add(advertLife),
+		Peer: n.self, Overlay: m.id, Pass: m.pass, Rules: m.manifest.Version,
+		Seq: m.advertSeq, Issued: wall, Expires: wall.Add(advertLife),
 		Addrs: n.net.AdvertAddrs(overlay.MaxAddrs), Reach: n.net.Reach(),
-		State: n.advertState(), Slots: n.owner.Slots, Free: n.free(), Memory: n.owner.Memory,
-		Speed: n.speed, Until: n.decision.Until, Manifest: m, Version: n.cfg.Version,
+		State: m.advertState(), Slots: slots, Free: m.free(), Memory: m.told.Memory,
+		Speed: n.speed, Until: n.decision.Until, Version: n.cfg.Version,
 	}
 	n.record(&a)
-	if n.coordinator != nil {
-		a.Epoch = n.epoch
+	if m.coordinator != nil {
+		a.Epoch = m.coordinator.Epoch()
 	}
 	if err := a.Sign(n.key); err != nil {
-		n.log.Error("signing the advert", "err", err)
+		m.log.Error("signing the advert", "err", err)
 		return
 	}
-	n.advertised = a
-	n.pending = append(n.pending, pending{advert: &a})
-	n.seen(a)
+	m.advertised = a
+	n.pending = append(n.pending, pending{advert: &a, of: m})
+	m.seen(a)
 }
 
 // advertiseSoon has the advert issued again because something in it changed: at
 // once, or when the gap after the last one is over.
-func (n *Node) advertiseSoon() {
-	if n.advertised.Seq == 0 {
+func (m *membership) advertiseSoon() {
+	if m.advertised.Seq == 0 {
 		return // the first one is still to come and will tell
 	}
-	at := n.advertised.Issued.Add(advertGap)
-	if at.Before(n.nextAdvert) {
-		n.nextAdvert = at
+	at := m.advertised.Issued.Add(advertGap)
+	if at.Before(m.nextAdvert) {
+		m.nextAdvert = at
+	}
+}
+
+// advertiseSoon has the adverts for all overlays issued again.
+func (n *Node) advertiseSoon() {
+	for _, m := range n.ordered() {
+		m.advertiseSoon()
 	}
 }
 
 // renewAdvert issues the advert that is due.
-func (n *Node) renewAdvert(now time.Time) {
-	if !n.nextAdvert.IsZero() && !n.nextAdvert.After(now) {
-		n.advertise()
+func (m *membership) renewAdvert(now time.Time) {
+	if !m.nextAdvert.After(now) {
+		m.advertise()
 	}
 }
 
 // free is how many of the slots have no task.
-func (n *Node) free() int { return max(0, n.owner.Slots-len(n.running)) }
+func (m *membership) free() int {
+	running, _, _ := m.worker.Load()
+	return max(0, min(m.told.Slots-running, m.n.owner.Slots-len(m.n.running)))
+}
 
-// freeChanged tells the overlay when the last slot fills or the first empties.
-// What lies between is between this node and its coordinator.
+// freeChanged tells the overlays when the last slot fills or the first empties.
+// What lies between is between this node and its coordinators.
 func (n *Node) freeChanged() {
-	if (n.free() == 0) != (n.advertised.Free == 0) {
-		n.advertiseSoon()
+	for _, m := range n.ordered() {
+		if (m.free() == 0) != (m.advertised.Free == 0) {
+			m.advertiseSoon()
+		}
 	}
 }

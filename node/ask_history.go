@@ -100,7 +100,11 @@ func (n *Node) fetchHistory(ctx context.Context, q historyQuery) ([]overlay.Segm
 		return nil, fmt.Errorf("encoding the question: %w", err)
 	}
 	ask := []task.PeerID{q.Peer}
-	if err := n.do(ctx, func() { ask = append(ask, n.leader.Leader) }); err != nil {
+	if err := n.do(ctx, func() {
+		for _, m := range n.ordered() {
+			ask = append(ask, m.leader.Leader)
+		}
+	}); err != nil {
 		return nil, err
 	}
 	for _, p := range n.net.Peers() {

@@ -36,7 +36,8 @@ type saving struct {
 
 // newSaving prepares for an attempt, and brings its checkpoint here. A
 // checkpoint that cannot be had costs the work it stands for, not the task.
-func (n *Node) newSaving(ctx context.Context, from machine, p *preparedJob, e scheduler.Start) *saving {
+func (n *Node) newSaving(ctx context.Context, w waitingStart, p *preparedJob) *saving {
+	e := w.start
 	if p == nil || p.job.Checkpoint.Off || p.job.Replicas > 1 || n.cfg.Runner == RunSleep {
 		return nil
 	}
@@ -59,7 +60,7 @@ func (n *Node) newSaving(ctx context.Context, from machine, p *preparedJob, e sc
 			n.log.Warn("a checkpoint could not be stored", "task", e.Task.String(), "err", err)
 			return
 		}
-		n.post(post{to: from, event: scheduler.Checkpointed{
+		n.post(post{of: w.of, to: w.from, event: scheduler.Checkpointed{
 			Task: e.Task, Attempt: e.Attempt, Checkpoint: scheduler.Checkpoint{CID: root, Fuel: fuel, CPU: before + cpu},
 		}})
 	}

@@ -20,7 +20,10 @@ type Config struct {
 	MDNS      bool     // find peers on the local network
 	SwarmKey  string   // file of a private swarm's key; "" for the open swarm
 
-	Overlay string // name of the overlay to serve
+	// Overlays to serve beside those joined before, each by name, ID or ticket.
+	// Empty: those joined before, and DefaultOverlay for a node that has joined
+	// none.
+	Overlays []string
 
 	Cores  int   // most tasks to run at once; 0: every core
 	Memory int64 // most bytes lent to all tasks together; 0: what the rules say, without any half of the machine's
@@ -67,9 +70,6 @@ func (c Config) withDefaults() (Config, error) {
 		if c.RulesFile, err = filepath.Abs(c.RulesFile); err != nil {
 			return c, fmt.Errorf("finding the owner's rules: %w", err)
 		}
-	}
-	if c.Overlay == "" {
-		c.Overlay = DefaultOverlay
 	}
 	if c.Cores == 0 {
 		c.Cores = runtime.NumCPU()

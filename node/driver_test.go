@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ipfs/go-datastore/query"
+
 	"godwit/overlay"
 	"godwit/p2p"
 	"godwit/scheduler"
@@ -43,6 +45,10 @@ func (f *fakeNet) Close() error {
 }
 
 func (f *fakeNet) Send(_ task.PeerID, frame []byte) error {
+	_, frame, err := addressee(frame)
+	if err != nil {
+		return err
+	}
 	msgs, err := scheduler.DecodeFrame(frame)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -63,6 +69,10 @@ func (f *fakeNet) Request(_ context.Context, to task.PeerID, method string, _ []
 	}
 	return f.answers(to, method)
 }
+
+func (f *fakeNet) Join(p2p.Overlay) error   { return nil }
+func (f *fakeNet) Leave(overlay.ID) error   { return nil }
+func (f *fakeNet) Recheck(overlay.ID) error { return nil }
 
 func (f *fakeNet) Blocks() *p2p.Blocks      { return f.blocks }
 func (f *fakeNet) AdvertAddrs(int) []string { return []string{"/ip4/192.0.2.1/tcp/1"} }
@@ -143,19 +153,14 @@ func (l *lone) end() error {
 	return <-l.ended
 }
 
-// advertOf returns an advert of the node of a key. A founder leads epoch, the
-// others follow its manifest.
-func advertOf(t *testing.T, key, founder ed25519.PrivateKey, founded time.Time, epoch uint64) overlay.Advert {
+// advertOf returns an advert of the node of a key, which leads in an epoch.
+func advertOf(t *testing.T, key ed25519.PrivateKey, epoch uint64) overlay.Advert {
 	t.Helper()
-	id := func(k ed25519.PrivateKey) task.PeerID { return task.PeerIDOf(k.Public().(ed25519.PublicKey)) }
-	m := overlay.Manifest{Name: DefaultOverlay, Founder: id(founder), Founded: founded}
-	if err := m.Sign(founder); err != nil {
-		t.Fatal(err)
-	}
 	now := time.Now()
 	a := overlay.Advert{
-		Peer: id(key), Overlay: m.Name, Seq: uint64(now.UnixNano()), Issued: now, Expires: now.Add(advertLife),
-		Slots: 2, Memory: 1 << 32, Manifest: m, Epoch: epoch,
+		Peer: task.PeerIDOf(key.Public().(ed25519.PublicKey)), Overlay: commons,
+		Seq: uint64(now.UnixNano()), Issued: now, Expires: now.Add(advertLife),
+		Slots: 2, Memory: 1 << 32, Epoch: epoch,
 	}
 	if err := a.Sign(key); err != nil {
 		t.Fatal(err)
@@ -188,7 +193,7 @@ func TestOfferWaitsForDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, open := gate()
 		l := startLone(t, d, true)
-		l.net.handler.Advert(advertOf(t, testKey(2), testKey(2), time.Now().Add(-time.Hour), 7))
+		l.net.handler.Advert(advertOf(t, testKey(2), 7))
 		submitted := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
@@ -218,7 +223,7 @@ func TestOfferWaitsForDisk(t *testing.T) {
 func (l *lone) remoteJob(t *testing.T, key ed25519.PrivateKey) task.Record {
 	t.Helper()
 	s := sleepJob(t, l.Node, 3, time.Second)
-	job, err := s.File.Job(s.Module, nil, DefaultOverlay, time.Now().UTC(), make([]byte, nonceSize))
+	job, err := s.File.Job(s.Module, nil, string(commons), time.Now().UTC(), make([]byte, nonceSize))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +239,7 @@ func (l *lone) remoteJob(t *testing.T, key ed25519.PrivateKey) task.Record {
 
 func (l *lone) hears(t *testing.T, from ed25519.PrivateKey, msgs ...scheduler.Message) {
 	t.Helper()
-	l.net.handler.Frame(task.PeerIDOf(from.Public().(ed25519.PublicKey)), frame(t, msgs...))
+	l.net.handler.Frame(task.PeerIDOf(from.Public().(ed25519.PublicKey)), address(commons, frame(t, msgs...)))
 }
 
 // A leader announces its term, and accepts a job, only once both are durable.
@@ -246,12 +251,12 @@ func TestLeaderWaitsForDisk(t *testing.T) {
 			t.Errorf("term %d was announced while the disk had not answered", e)
 		}
 		open()
-		if e := l.net.epoch(); e != 1 {
+		if e := overlay.Term(l.net.epoch()); e != 1 {
 			t.Errorf("term %d was announced, want 1", e)
 		}
 		held := make(chan struct{})
 		d.hook = func(changed []string) error {
-			if strings.HasPrefix(changed[0], "c/") {
+			if strings.HasPrefix(changed[0], usualPrefix+"c/") {
 				<-held
 			}
 			return nil
@@ -278,7 +283,7 @@ func TestDiskFails(t *testing.T) {
 		full := errors.New("no space left on device")
 		d := newDisk()
 		l := startLone(t, d, true)
-		l.net.handler.Advert(advertOf(t, testKey(2), testKey(2), time.Now().Add(-time.Hour), 7))
+		l.net.handler.Advert(advertOf(t, testKey(2), 7))
 		synctest.Wait()
 		d.hook = func([]string) error { return full }
 		if _, err := l.Submit(t.Context(), sleepJob(t, l.Node, 1, time.Second)); !errors.Is(err, ErrStopped) {
@@ -302,14 +307,14 @@ func TestDiskFails(t *testing.T) {
 func TestLaterTermIsAnnounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := startLone(t, newDisk(), false)
-		if e := l.net.epoch(); e != 1 {
+		if e := overlay.Term(l.net.epoch()); e != 1 {
 			t.Fatalf("term %d, want 1", e)
 		}
-		l.hears(t, testKey(2), scheduler.Message{Report: &scheduler.Report{Epoch: 41, Slots: 1, Full: true}})
-		if e := l.net.epoch(); e != 42 {
+		l.hears(t, testKey(2), scheduler.Message{Report: &scheduler.Report{Epoch: overlay.NextEpoch(40<<24, l.ID()), Slots: 1, Full: true}})
+		if e := overlay.Term(l.net.epoch()); e != 42 {
 			t.Errorf("term %d is announced, want 42", e)
 		}
-		if st, err := l.Status(t.Context()); err != nil || st.Overlays[0].Epoch != 42 || st.Overlays[0].Leader != l.ID() {
+		if st, err := l.Status(t.Context()); err != nil || st.Overlays[0].Term != 42 || st.Overlays[0].Leader != l.ID() {
 			t.Errorf("the node itself follows %+v, %v", st.Overlays, err)
 		}
 		if err := l.end(); err != nil {
@@ -323,7 +328,7 @@ func TestLaterTermIsAnnounced(t *testing.T) {
 func TestMemberReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := startLone(t, newDisk(), true)
-		leader := advertOf(t, testKey(2), testKey(2), time.Now().Add(-time.Hour), 7)
+		leader := advertOf(t, testKey(2), 7)
 		l.net.handler.Advert(leader)
 		known := func() task.PeerID {
 			synctest.Wait()
@@ -343,15 +348,18 @@ func TestMemberReturns(t *testing.T) {
 		if p := known(); p != "" {
 			t.Errorf("the leader is %s after it was lost", p)
 		}
+		l.net.answers = func(task.PeerID, string) ([]byte, error) { return nil, nil }
 		l.net.handler.Connected(leader.Peer)
 		if known() != leader.Peer {
 			t.Error("the leader has returned and is not followed")
 		}
+		l.net.answers = nil
 		l.net.handler.Disconnected(leader.Peer)
 		synctest.Wait()
 		time.Sleep(advertLife)
+		l.net.answers = func(task.PeerID, string) ([]byte, error) { return nil, nil }
 		l.net.handler.Connected(leader.Peer)
-		if p := known(); p != "" {
+		if p := known(); p == leader.Peer {
 			t.Errorf("%s is followed on the word of an advert that has expired", p)
 		}
 		if err := l.end(); err != nil {
@@ -382,21 +390,25 @@ func TestRunWaits(t *testing.T) {
 	})
 }
 
+// A disk that cannot be read.
+type unreadable struct{ *disk }
+
+var errUnreadable = errors.New("input/output error")
+
+func (unreadable) Query(context.Context, query.Query) (query.Results, error) {
+	return nil, errUnreadable
+}
+
 // A node whose state cannot be read does not start, and leaves the network.
 func TestUnreadableState(t *testing.T) {
-	for _, key := range []string{manifestPrefix + DefaultOverlay, "s/j/none"} {
-		d := newDisk()
-		if err := (store{d}).commit(t.Context(), []scheduler.Persist{{Key: key, Value: []byte("nonsense")}}); err != nil {
-			t.Fatal(err)
-		}
-		cfg, err := Config{DataDir: t.TempDir(), Runner: RunSleep}.withDefaults()
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := &fakeNet{}
-		join := func(p2p.Config) (network, error) { return f, nil }
-		if _, err := newNode(t.Context(), cfg, ground{testKey(1), d, join, &sleepRunner{}}); err == nil || !f.closed {
-			t.Errorf("%s: %v; network closed: %v", key, err, f.closed)
-		}
+	cfg, err := Config{DataDir: t.TempDir(), Runner: RunSleep}.withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fakeNet{}
+	join := func(p2p.Config) (network, error) { return f, nil }
+	_, err = newNode(t.Context(), cfg, ground{testKey(1), unreadable{newDisk()}, join, &sleepRunner{}})
+	if !errors.Is(err, errUnreadable) || !f.closed {
+		t.Errorf("%v; network closed: %v", err, f.closed)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"godwit/scheduler"
 	"godwit/task"
@@ -14,6 +15,9 @@ func (n *Node) persist(ctx context.Context, effects []pending) error {
 	var changes []scheduler.Persist
 	for _, p := range effects {
 		if e, ok := p.effect.(scheduler.Persist); ok {
+			if p.of != nil {
+				e.Key = p.of.prefix + e.Key
+			}
 			changes = append(changes, e)
 		}
 	}
@@ -29,25 +33,37 @@ func (n *Node) persist(ctx context.Context, effects []pending) error {
 // carryOut does one effect, or starts what will answer it.
 func (n *Node) carryOut(ctx context.Context, p pending, out *outgoing) {
 	if p.advert != nil {
+		if p.of != nil && p.of.out {
+			return // said already
+		}
 		if err := n.net.SetAdvert(*p.advert); err != nil {
 			n.log.Warn("advert not sent", "err", err)
 		}
 		return
 	}
+	if p.lease != nil {
+		p.of.sendLease(ctx, p.lease)
+		return
+	}
 	switch e := p.effect.(type) {
 	case scheduler.Persist: // done by persist
 	case scheduler.Send:
-		out.add(n.self, e)
+		out.add(n.self, p.of, e)
 	case scheduler.Fetch:
-		n.spawn(func() { n.fetch(ctx, p.from, e) })
+		n.spawn(func() { n.fetch(ctx, p, e) })
 	case scheduler.Prepare:
-		n.spawn(func() { n.prepare(ctx, p.from, e) })
+		n.spawn(func() { n.prepare(ctx, p, e) })
 	case scheduler.Start:
-		n.start(ctx, p.from, e)
+		n.waiting = append(n.waiting, waitingStart{p.of, p.from, e})
+		n.startWaiting()
 	case scheduler.Stop:
 		n.stopAttempt(e)
+	case scheduler.Outrun:
+		p.of.obey(p.of.lease.Refused("", e.Epoch, n.now()))
 	case scheduler.Release:
-		n.release(e.Job)
+		if p.from == machine(p.of.worker) { // what others release are blocks, which are collected
+			n.release(e.Job)
+		}
 	case scheduler.JobChanged:
 		n.changed[e.Job] = true
 	case scheduler.Decided:
@@ -68,28 +84,13 @@ func (n *Node) logDecision(d scheduler.Decided) {
 	n.log.Log(context.Background(), level, "task "+d.Action, "task", d.Task.String(), "peer", d.Peer, "reason", d.Reason)
 }
 
-// sendAll hands each peer its messages of this flush, as few frames as hold them.
-func (n *Node) sendAll(out *outgoing) {
-	for _, peer := range out.peers {
-		frames, err := scheduler.PackFrames(out.to[peer])
-		if err != nil {
-			n.log.Error("encoding messages", "peer", peer, "err", err)
-		}
-		for _, f := range frames {
-			if err := n.net.Send(peer, f); err != nil {
-				n.log.Debug("message not sent; it will be repeated", "peer", peer, "err", err)
-			}
-		}
-	}
-}
-
 // fetch answers a Fetch.
-func (n *Node) fetch(ctx context.Context, from machine, e scheduler.Fetch) {
+func (n *Node) fetch(ctx context.Context, p pending, e scheduler.Fetch) {
 	done := scheduler.Fetched{Key: e.Key}
 	if err := n.fetchAll(ctx, e.CIDs, e.Holders); err != nil {
 		done.Err = err.Error()
 	}
-	n.post(post{event: done, to: from})
+	n.post(post{event: done, of: p.of, to: p.from})
 }
 
 // fetchAll brings whole DAGs here and makes them durable.
@@ -108,30 +109,54 @@ func (n *Node) fetchAll(ctx context.Context, cids []task.CID, holders []task.Pee
 	return n.blocks.Sync(ctx)
 }
 
-// start answers a Start with exactly one Ended, from a goroutine of its own.
-func (n *Node) start(ctx context.Context, from machine, e scheduler.Start) {
-	ctx, cancel := context.WithCancel(ctx)
+// startNow answers a Start with exactly one Ended, from a goroutine of its own.
+func (n *Node) startNow(w waitingStart) {
+	e := w.start
+	ctx, cancel := context.WithCancel(n.tasks)
 	name := scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}
-	n.running[name] = cancel
+	n.running[name] = attempt{w.of, cancel}
 	n.freeChanged()
 	ready := n.prepared[e.Task.Job]
 	n.spawn(func() {
-		res := n.runTask(ctx, ready, e.Task, n.newSaving(ctx, from, ready, e))
+		res := n.runTask(ctx, ready, e.Task, n.newSaving(ctx, w, ready))
 		cancel()
 		n.post(post{call: func() {
 			delete(n.running, name)
+			n.startWaiting()
 			n.freeChanged()
 			n.hold()
-			n.step(from, scheduler.Ended{Task: e.Task, Attempt: e.Attempt, Result: res})
+			w.of.step(w.from, scheduler.Ended{Task: e.Task, Attempt: e.Attempt, Result: res})
 		}})
 	})
 }
 
-func (n *Node) stopAttempt(e scheduler.Stop) {
-	if cancel, ok := n.running[scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}]; ok {
-		n.log.Info("stopping a task", "task", e.Task.String(), "reason", e.Reason)
-		cancel()
+// notBegun ends attempts that wait for a core and are not to begin any more.
+func (n *Node) notBegun(which func(waitingStart) bool) {
+	var ended []waitingStart
+	n.waiting = slices.DeleteFunc(n.waiting, func(w waitingStart) bool {
+		if which(w) {
+			ended = append(ended, w)
+			return true
+		}
+		return false
+	})
+	for _, w := range ended {
+		e := w.start
+		res := task.Result{Task: e.Task, Worker: n.self, Outcome: task.Interrupted, Message: "it waited for a core, and did not begin"}
+		if err := res.Sign(n.key); err != nil {
+			n.log.Error("signing a result", "task", e.Task.String(), "err", err)
+		}
+		w.of.step(w.from, scheduler.Ended{Task: e.Task, Attempt: e.Attempt, Result: res})
 	}
+}
+
+func (n *Node) stopAttempt(e scheduler.Stop) {
+	if a, ok := n.running[scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}]; ok {
+		n.log.Info("stopping a task", "task", e.Task.String(), "reason", e.Reason)
+		a.end()
+		return
+	}
+	n.notBegun(func(w waitingStart) bool { return w.start.Task == e.Task && w.start.Attempt == e.Attempt })
 }
 
 // spawn runs f in a goroutine that Run waits for.

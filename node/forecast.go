@@ -47,9 +47,11 @@ func (n *Node) Forecast(ctx context.Context, peer task.PeerID, d time.Duration) 
 	var f Forecast
 	var ok bool
 	err := n.do(ctx, func() {
-		var a overlay.Advert
-		if a, ok = n.view.Member(peer); ok {
-			f = n.forecast(&a, d)
+		for _, m := range n.ordered() {
+			if a, known := m.view.Member(peer); known {
+				f, ok = n.forecast(&a, d), true
+				return
+			}
 		}
 	})
 	if err == nil && !ok {
@@ -108,10 +110,14 @@ func (n *Node) refreshPool(now time.Time) {
 	}
 	n.past.pooled = now
 	var records []predictor.Record
-	for _, a := range n.view.Members() {
-		var r predictor.Record
-		if r.UnmarshalBinary(a.Record) == nil {
-			records = append(records, r)
+	counted := map[task.PeerID]bool{}
+	for _, m := range n.ordered() {
+		for _, a := range m.view.Members() {
+			var r predictor.Record
+			if !counted[a.Peer] && r.UnmarshalBinary(a.Record) == nil {
+				counted[a.Peer] = true
+				records = append(records, r)
+			}
 		}
 	}
 	n.past.pool.Renew(records)

@@ -25,8 +25,10 @@ func (n *Node) gatherHistories(ctx context.Context) {
 	for pause(ctx, gatherEvery) {
 		var members []overlay.Advert
 		if n.do(ctx, func() {
-			if n.coordinator != nil {
-				members = n.view.Members()
+			for _, m := range n.ordered() {
+				if m.coordinator != nil {
+					members = append(members, m.view.Members()...)
+				}
 			}
 		}) != nil {
 			return

@@ -13,7 +13,7 @@ import (
 // The requests that a node answers to any peer.
 const (
 	methodPing = "ping" // empty body, empty answer
-	methodJobs = "jobs" // answer: JSON array of scheduler.JobStatus without tasks
+	methodJobs = "jobs" // body: jobsQuery; answer: JSON array of scheduler.JobStatus without tasks
 	methodJob  = "job"  // body: jobQuery; answer: scheduler.JobStatus
 	methodWhy  = "why"  // body: whyQuery; answer: Why
 
@@ -26,14 +26,26 @@ type handler struct{ n *Node }
 
 // Frame decodes a peer's messages and hands them to the machines.
 func (h handler) Frame(from task.PeerID, data []byte) {
-	msgs, err := scheduler.DecodeFrame(data)
+	id, frame, err := addressee(data)
+	var msgs []scheduler.Message
+	if err == nil {
+		msgs, err = scheduler.DecodeFrame(frame)
+	}
 	if err != nil {
 		h.n.log.Debug("a peer sent a frame that does not decode", "peer", from, "err", err)
 		return
 	}
 	h.n.post(post{call: func() {
-		for _, m := range msgs {
-			h.n.tell(scheduler.Received{From: from, Message: m})
+		m := h.n.members[id]
+		if m == nil || h.n.full || !m.admits(from) {
+			return // whoever means well repeats it
+		}
+		_, member := m.view.Member(from)
+		for _, msg := range msgs {
+			if msg.Known != nil && !member {
+				continue // a stranger's copy of the ledger
+			}
+			m.tell(scheduler.Received{From: from, Message: msg})
 		}
 	}})
 }
@@ -41,42 +53,57 @@ func (h handler) Frame(from task.PeerID, data []byte) {
 // Connected brings back a member that was lost; any other counts once its
 // advert is seen.
 func (h handler) Connected(peer task.PeerID) {
-	h.n.post(post{call: func() { h.n.returned(peer) }})
-}
-
-// Disconnected looks whether a member is gone or has only lost a connection.
-func (h handler) Disconnected(peer task.PeerID) {
 	h.n.post(post{call: func() {
-		if _, ok := h.n.view.Member(peer); ok {
-			h.n.spawn(func() { h.n.checkLost(context.Background(), peer) })
+		h.n.judge(h.n.suspicion.Connected(peer, h.n.now()))
+		for _, m := range h.n.ordered() {
+			m.returned(peer)
 		}
 	}})
 }
 
+// Disconnected looks whether a member is gone or has only lost a connection.
+func (h handler) Disconnected(peer task.PeerID) {
+	h.n.post(post{call: func() { h.n.doubt(peer, "its connection broke") }})
+}
+
 // Advert takes in a verified advert.
 func (h handler) Advert(a overlay.Advert) {
-	h.n.post(post{call: func() { h.n.seen(a) }})
+	h.n.post(post{call: func() {
+		if m := h.n.members[a.Overlay]; m != nil {
+			m.seen(a)
+		}
+	}})
 }
 
 // Request answers a peer's question.
-func (h handler) Request(ctx context.Context, _ task.PeerID, method string, body []byte) ([]byte, error) {
+func (h handler) Request(ctx context.Context, from task.PeerID, method string, body []byte) ([]byte, error) {
 	switch method {
 	case methodPing:
 		return nil, nil
 	case methodJobs:
-		return answer(h.n.led(ctx, func(c *scheduler.Coordinator) (any, error) { return c.Jobs(), nil }))
+		var q jobsQuery
+		if err := json.Unmarshal(body, &q); err != nil {
+			return nil, fmt.Errorf("reading the question: %w", err)
+		}
+		return answer(h.n.led(ctx, from, q.Overlay, func(c *scheduler.Coordinator) (any, error) { return c.Jobs(), nil }))
 	case methodJob:
 		var q jobQuery
 		if err := json.Unmarshal(body, &q); err != nil {
 			return nil, fmt.Errorf("reading the question: %w", err)
 		}
-		return answer(h.n.led(ctx, func(c *scheduler.Coordinator) (any, error) { return q.ask(c) }))
+		return answer(h.n.led(ctx, from, q.Overlay, func(c *scheduler.Coordinator) (any, error) { return q.ask(c) }))
 	case methodWhy:
 		var q whyQuery
 		if err := json.Unmarshal(body, &q); err != nil {
 			return nil, fmt.Errorf("reading the question: %w", err)
 		}
-		return answer(h.n.led(ctx, func(c *scheduler.Coordinator) (any, error) { return q.ask(c) }))
+		return answer(h.n.led(ctx, from, q.Overlay, func(c *scheduler.Coordinator) (any, error) { return q.ask(c) }))
+	case methodLease:
+		return h.n.hearLease(ctx, from, body)
+	case methodManifest:
+		return h.n.answerManifest(ctx, body)
+	case methodProbe:
+		return h.n.answerProbe(ctx, body)
 	case methodHistory:
 		return h.n.answerHistory(ctx, body)
 	}

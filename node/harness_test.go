@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -43,6 +43,13 @@ func newDisk() *disk {
 	}
 }
 
+// setHook changes hook while the disk is in use.
+func (d *disk) setHook(hook func(changed []string) error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.hook = hook
+}
+
 type diskBatch struct {
 	d       *disk
 	changes map[ds.Key][]byte
@@ -69,8 +76,11 @@ func (b *diskBatch) Commit(ctx context.Context) error {
 			state = append(state, rest)
 		}
 	}
-	if b.d.hook != nil && len(state) > 0 {
-		if err := b.d.hook(state); err != nil {
+	b.d.mu.Lock()
+	hook := b.d.hook
+	b.d.mu.Unlock()
+	if hook != nil && len(state) > 0 {
+		if err := hook(state); err != nil {
 			return err
 		}
 	}
@@ -120,12 +130,24 @@ func (d *disk) crash() {
 	clear(d.fresh)
 }
 
-// has returns the durable value of one of the machines' keys, nil for none.
+// has returns the durable value of one of the machines' keys in the usual
+// overlay, nil for none.
 func (d *disk) has(key string) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.durable[stateKey(key)]
+	return d.durable[stateKey(usualPrefix+key)]
 }
+
+// commons is the ID of the overlay that every node serves unless told otherwise.
+var commons = func() overlay.ID {
+	m, err := overlay.Named(DefaultOverlay)
+	if err != nil {
+		panic(err)
+	}
+	return m.ID()
+}()
+
+var usualPrefix = overlayPrefix + string(commons) + "/"
 
 // unkept says what a message claims that is not durable, or "".
 func (d *disk) unkept(m *scheduler.Message) string {
@@ -166,16 +188,20 @@ func (d *disk) unkept(m *scheduler.Message) string {
 
 // unkeptEpoch says that a term is announced which a restart could give again.
 func (d *disk) unkeptEpoch(epoch uint64) string {
-	last, err := strconv.ParseUint(string(d.has("c/epoch")), 10, 64)
-	if err != nil || last < epoch {
+	var last leaseRecord
+	if err := json.Unmarshal(d.has(leaseKey), &last); err != nil || last.Epoch < epoch {
 		return fmt.Sprintf("term %d before it is durable", epoch)
 	}
 	return ""
 }
 
 // ended says that the leader's row has the end of an attempt, or a result that
-// makes it of no use.
+// makes it of no use, or that the submitter holds the task's end.
 func (d *disk) ended(id task.TaskID, a scheduler.Attempt) bool {
+	facts, err := ledger.DecodeFacts(d.has("c/" + ledger.FactsKey(id.Job)))
+	if err == nil && (facts.Done.Contains(id.Index) || facts.Failed.Contains(id.Index)) {
+		return true
+	}
 	row, err := ledger.DecodeRow(d.has("c/" + ledger.RowKey(id)))
 	return err == nil && (len(row.Results) > 0 || slices.ContainsFunc(row.Log, func(l scheduler.AttemptLog) bool {
 		return l.Attempt == a && l.Outcome != ""
@@ -222,6 +248,7 @@ type peer struct {
 	runner *counter
 	cfg    Config
 	stop   func()
+	up     bool
 }
 
 // simHost is a host that the simulated network runs.
@@ -253,7 +280,11 @@ func (h simHost) SetAdvert(a overlay.Advert) error {
 
 // Send checks that a node says only what it will still know after a crash.
 func (h simHost) Send(to task.PeerID, frame []byte) error {
-	msgs, err := scheduler.DecodeFrame(frame)
+	id, rest, err := addressee(frame)
+	if err != nil || id != commons {
+		h.peer.s.t.Errorf("a node sends a frame to overlay %q: %v", id, err)
+	}
+	msgs, err := scheduler.DecodeFrame(rest)
 	if err != nil {
 		h.peer.s.t.Errorf("a node sends a frame that does not decode: %v", err)
 	}
@@ -269,7 +300,7 @@ func (h simHost) Send(to task.PeerID, frame []byte) error {
 func newSwarm(t *testing.T, n int) *swarm {
 	t.Helper()
 	s := &swarm{t: t, joined: make([]*p2p.Config, n)}
-	s.net = testnet.New(t, n, testnet.Options{Alone: true, Overlay: DefaultOverlay, Config: func(i int, cfg *p2p.Config) {
+	s.net = testnet.New(t, n, testnet.Options{Alone: true, Overlays: func(int) []p2p.Overlay { return nil }, Config: func(i int, cfg *p2p.Config) {
 		if c := s.joined[i]; c != nil {
 			cfg.Handler, cfg.Datastore, cfg.Bootstrap = c.Handler, c.Datastore, c.Bootstrap
 		}
@@ -323,11 +354,12 @@ func (p *peer) start() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Node = n
+	p.Node, p.up = n, true
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- n.Run(ctx) }()
 	p.stop = sync.OnceFunc(func() {
+		p.up = false
 		cancel()
 		if err := <-ended; err != nil {
 			t.Errorf("Run: %v", err)
@@ -335,8 +367,10 @@ func (p *peer) start() {
 	})
 }
 
-// crash ends the node and takes back what it had not made durable.
+// crash ends the node without a goodbye and takes back what it had not made
+// durable.
 func (p *peer) crash() {
+	p.halt()
 	p.stop()
 	p.disk.crash()
 }
@@ -345,17 +379,11 @@ func (p *peer) crash() {
 func (s *swarm) gather(peers ...*peer) {
 	s.t.Helper()
 	s.until("the nodes know each other and one leader", func() bool {
-		var leader task.PeerID
-		for _, p := range peers {
-			st := p.status()
-			if leader == "" {
-				leader = st.Overlays[0].Leader
-			}
-			if st.Overlays[0].Members != len(peers) || leader == "" || st.Overlays[0].Leader != leader {
-				return false
-			}
-		}
-		return true
+		first := peers[0].status().Overlays[0]
+		return first.Leader != "" && !slices.ContainsFunc(peers, func(p *peer) bool {
+			o := p.status().Overlays[0]
+			return o.Members != len(peers) || o.Leader != first.Leader || o.Epoch != first.Epoch
+		})
 	})
 }
 

@@ -116,7 +116,7 @@ func segmentKey(peer task.PeerID, since time.Time) string {
 // loadSegments reads what is kept of a peer's history. What cannot be read is
 // left out: it is a record of the past, not a promise.
 func (n *Node) loadSegments(ctx context.Context, peer task.PeerID) ([]overlay.Segment, error) {
-	pairs, err := n.store.load(ctx, historyPrefix+string(peer)+"/")
+	pairs, err := n.store.load(ctx, "", historyPrefix+string(peer)+"/")
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of %s: %w", peer, err)
 	}

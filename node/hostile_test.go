@@ -45,6 +45,14 @@ func TestHostileFrames(t *testing.T) {
 	})
 }
 
+// inCommons is a question about the usual overlay.
+func inCommons(fields string) string {
+	if fields != "" {
+		fields = "," + fields
+	}
+	return fmt.Sprintf(`{"overlay":%q`, commons) + fields + "}"
+}
+
 // Questions that make no sense get an error that says so.
 func TestHostileRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -59,26 +67,26 @@ func TestHostileRequests(t *testing.T) {
 			{methodJob, "", "reading the question"},
 			{methodJob, "\xff\x00", "reading the question"},
 			{methodJob, `{"job":"x","from":-1}`, "reading the question"},
-			{methodJob, `{"job":"none"}`, "no such job"},
+			{methodJob, inCommons(`"job":"none"`), "no such job"},
 			{methodJob, strings.Repeat("[", 1<<20), "reading the question"},
 			{methodWhy, "{", "reading the question"},
-			{methodWhy, `{"job":"none"}`, "no such job"},
-			{methodWhy, fmt.Sprintf(`{"job":%q,"index":3}`, id), "tasks 0 to 2"},
-			{methodWhy, fmt.Sprintf(`{"job":%q,"index":18446744073709551615}`, id), "tasks 0 to 2"},
+			{methodWhy, inCommons(`"job":"none"`), "no such job"},
+			{methodWhy, inCommons(fmt.Sprintf(`"job":%q,"index":3`, id)), "tasks 0 to 2"},
+			{methodWhy, inCommons(fmt.Sprintf(`"job":%q,"index":18446744073709551615`, id)), "tasks 0 to 2"},
 		}
 		for _, tt := range tests {
 			if b, err := l.net.handler.Request(t.Context(), "somebody", tt.method, []byte(tt.body)); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s %.40q: %q, %v; want %q", tt.method, tt.body, b, err, tt.want)
 			}
 		}
-		for _, body := range []string{`{"job":%q,"limit":-5}`, `{"job":%q,"from":18446744073709551615,"limit":9223372036854775807}`} {
+		for _, body := range []string{inCommons(`"job":%q,"limit":-5`), inCommons(`"job":%q,"from":18446744073709551615,"limit":9223372036854775807`)} {
 			if b, err := l.net.handler.Request(t.Context(), "somebody", methodJob, fmt.Appendf(nil, body, id)); err != nil || strings.Contains(string(b), "tasks_list") {
 				t.Errorf("%s: %s, %v", body, b, err)
 			}
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := l.net.handler.Request(gone, "somebody", methodJobs, nil); err != nil && !errors.Is(err, context.Canceled) {
+		if _, err := l.net.handler.Request(gone, "somebody", methodJobs, []byte(inCommons(""))); err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("a peer that has gone: %v", err)
 		}
 		if err := l.end(); err != nil {
@@ -95,7 +103,7 @@ func TestForgedOffer(t *testing.T) {
 		rec.Signature = append([]byte{rec.Signature[0] ^ 1}, rec.Signature[1:]...)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := l.offer(ctx, rec.ID(), rec); err == nil {
+		if err := l.offer(ctx, l.members[commons], rec.ID(), rec); err == nil {
 			t.Error("a forged record was accepted")
 		}
 		if jobs, err := l.Jobs(t.Context()); err != nil || len(jobs) != 0 {

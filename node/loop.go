@@ -6,7 +6,6 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler"
-	"godwit/task"
 )
 
 // A machine is one of the scheduler's: see the driver's duties there.
@@ -15,21 +14,25 @@ type machine interface {
 	NextWake() (time.Time, bool)
 }
 
-// A post is one thing for the loop to do: an event for one machine or for all
-// (to nil), or a function to call with the loop's state in hand.
+// A post is one thing for the loop to do: an event for one machine of an overlay
+// or for all of all overlays (of nil), or a function to call with the loop's
+// state in hand.
 type post struct {
 	event scheduler.Event
+	of    *membership
 	to    machine
 	call  func()
 }
 
 // A pending effect remembers who asked, so that the answer finds its way back.
-// This node's own advert waits among them: it may announce a term, which has to
-// be durable first.
+// This node's own adverts and what its leases say wait among them: they may
+// announce a term, which has to be durable first.
 type pending struct {
-	effect scheduler.Effect // nil for an advert
+	effect scheduler.Effect    // or
+	advert *overlay.Advert     // or
+	lease  overlay.LeaseEffect // one of the kinds that are sent
+	of     *membership         // nil for what is the node's own
 	from   machine
-	advert *overlay.Advert
 }
 
 const (
@@ -41,15 +44,19 @@ const (
 	batchSize = 1024
 )
 
-// loop runs the machines until ctx ends or the store fails. It alone touches
-// the node's state.
-func (n *Node) loop(ctx context.Context) error {
+// loop runs the machines until ctx ends, the node has said goodbye after leave
+// ended, or the store fails for good. It alone touches the node's state.
+func (n *Node) loop(ctx, leave context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	leaving := leave.Done()
 	for {
 		select {
 		case <-ctx.Done():
 			return n.lastWords()
+		case <-leaving:
+			leaving = nil
+			n.leave()
 		case p := <-n.inbox:
 			n.handle(p)
 			n.drain()
@@ -58,6 +65,9 @@ func (n *Node) loop(ctx context.Context) error {
 		}
 		if err := n.flush(ctx); err != nil {
 			return err
+		}
+		if n.hasLeft() {
+			return n.lastWords()
 		}
 		timer.Reset(n.untilWake())
 	}
@@ -68,6 +78,9 @@ func (n *Node) lastWords() error {
 	n.pending = nil // what was not carried out is as if it had not been asked for
 	n.past.noteAt = n.now()
 	n.notePast(n.past.noteAt)
+	for _, m := range n.ordered() {
+		m.do(m.worker, m.worker.Keep())
+	}
 	return n.persist(context.Background(), n.pending)
 }
 
@@ -87,75 +100,50 @@ func (n *Node) handle(p post) {
 	switch {
 	case p.call != nil:
 		p.call()
-	case p.to != nil:
-		n.step(p.to, p.event)
 	default:
-		n.tell(p.event)
+		p.of.step(p.to, p.event)
 	}
 }
 
-// tell gives an event to every machine; each takes what is its business.
-func (n *Node) tell(ev scheduler.Event) {
-	for _, m := range n.machines() {
-		n.step(m, ev)
-	}
-}
-
-func (n *Node) step(m machine, ev scheduler.Event) {
-	for _, e := range m.Step(n.now(), ev) {
-		n.pending = append(n.pending, pending{effect: e, from: m})
-	}
-	n.epochMayHaveGrown()
-}
-
-// wake wakes the machines whose time has come, and the view and the advert.
+// wake wakes what time has made due.
 func (n *Node) wake() {
 	now := n.now()
-	n.expireMembers(now)
-	n.renewAdvert(now)
+	n.noteJump(now)
+	if n.full {
+		return
+	}
 	n.notePast(now)
-	n.foundIfAlone(now)
 	n.moveIfDue(now)
-	for _, m := range n.machines() {
-		if at, ok := m.NextWake(); ok && !at.After(now) {
-			n.step(m, scheduler.Wake{})
-		}
+	n.judge(n.suspicion.Tick(now))
+	for _, m := range n.ordered() {
+		m.wake(now)
 	}
 }
 
 // untilWake returns how long the loop may sleep.
 func (n *Node) untilWake() time.Duration {
 	now := n.now()
-	next := n.nextAdvert
+	var next time.Time
 	sooner := func(at time.Time, ok bool) {
 		if ok && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
 	}
-	sooner(n.view.NextExpiry())
-	sooner(n.foundAt, !n.foundAt.IsZero())
+	if n.full {
+		return max(0, n.fullUntil.Sub(now))
+	}
 	sooner(n.past.noteAt, !n.past.noteAt.IsZero())
 	sooner(n.moveAt, !n.moveAt.IsZero())
-	for _, m := range n.machines() {
-		sooner(m.NextWake())
+	sooner(n.suspicion.Next())
+	sooner(n.leaveBy, !n.leaveBy.IsZero())
+	for _, m := range n.members {
+		m.nextWake(sooner)
 	}
 	if next.IsZero() {
 		return time.Hour
 	}
 	return max(0, next.Sub(now))
 }
-
-// machines returns the machines in a fixed order.
-func (n *Node) machines() []machine {
-	if n.coordinator == nil {
-		return []machine{n.worker, n.submitter}
-	}
-	return []machine{n.coordinator, n.worker, n.submitter}
-}
-
-// now is the loop's clock: the wall clock at start plus the time that has
-// passed since. It never goes back and does not jump when the wall clock is set.
-func (n *Node) now() time.Time { return n.started.Add(time.Since(n.started)) }
 
 // post hands p to the loop, waiting while the inbox is full, and gives up when
 // the node stops.
@@ -189,42 +177,36 @@ func (n *Node) do(ctx context.Context, f func()) error {
 // commit, then the rest in order. Messages to this node's own machines are
 // events again, so it goes on until nothing is left.
 func (n *Node) flush(ctx context.Context) error {
-	for len(n.pending) > 0 {
+	if n.full && n.now().Before(n.fullUntil) {
+		n.sayWhileFull(ctx)
+		return nil
+	}
+	for {
+		n.shareOut()
+		if len(n.pending) == 0 {
+			break
+		}
 		effects := n.pending
 		n.pending = nil
-		if err := n.persist(ctx, effects); err != nil {
+		if err := n.persist(ctx, effects); isFull(err) {
+			n.diskFull(effects, err)
+			n.sayWhileFull(ctx)
+			return nil
+		} else if err != nil {
 			return err
+		}
+		if n.full {
+			n.roomAgain()
 		}
 		out := outgoing{}
 		for _, p := range effects {
 			n.carryOut(ctx, p, &out)
 		}
 		n.sendAll(&out)
-		for _, m := range out.own {
-			n.tell(scheduler.Received{From: n.self, Message: m})
+		for _, own := range out.own {
+			own.to.tell(scheduler.Received{From: n.self, Message: own.message})
 		}
 	}
 	n.notifyWatchers()
 	return nil
-}
-
-// outgoing gathers the messages of one flush by peer, in the order of each.
-type outgoing struct {
-	peers []task.PeerID
-	to    map[task.PeerID][]scheduler.Message
-	own   []scheduler.Message
-}
-
-func (o *outgoing) add(self task.PeerID, s scheduler.Send) {
-	if s.To == self {
-		o.own = append(o.own, s.Message)
-		return
-	}
-	if o.to == nil {
-		o.to = map[task.PeerID][]scheduler.Message{}
-	}
-	if _, ok := o.to[s.To]; !ok {
-		o.peers = append(o.peers, s.To)
-	}
-	o.to[s.To] = append(o.to[s.To], s.Message)
 }

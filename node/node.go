@@ -49,34 +49,39 @@ type Node struct {
 
 	inbox   chan post
 	stopped chan struct{} // closed when the loop has ended
+	cramped chan struct{} // asks for a collection of blocks; holds one
 	group   sync.WaitGroup
-	started time.Time
+	tasks   context.Context // of what is spawned; ends with the node
+	halt    context.CancelFunc
 
 	// What follows belongs to the loop.
 
-	view        *overlay.View
-	away        map[task.PeerID]overlay.Advert // newest adverts of lost members, until they expire
-	leader      scheduler.LeaderChanged        // as the machines last heard
-	coordinator *scheduler.Coordinator         // nil while another node leads
-	worker      *scheduler.Worker
-	submitter   *scheduler.Submitter
-	epoch       uint64 // of this node's leadership; 0 while it does not lead
-	owner       scheduler.OwnerState
-	decision    owner.Decision // that owner rests on
-	pending     []pending
-	prepared    map[task.JobID]*preparedJob
-	running     map[scheduler.AttemptName]context.CancelFunc
-	changed     map[task.JobID]bool // since watchers were last told
-	watchers    map[*watcher]bool
-	nextAdvert  time.Time
-	advertised  overlay.Advert // the newest of this node; its Seq is 0 before the first
-	advertSeq   uint64         // of the newest advert
-	past        past
-	speed       float64 // of a core, relative to the reference core; 0 not yet measured
-	standing    overlay.Standing
-	gone        map[task.PeerID]time.Time // members that a leader lost, and when
-	moveAt      time.Time                 // when stopped tasks are to go on elsewhere; zero for never
-	foundAt     time.Time                 // when to found the overlay; zero when settled
+	clock     clock
+	clockNews jumpNote
+	members   map[overlay.ID]*membership
+	suspicion *overlay.Suspicion
+	owner     scheduler.OwnerState
+	decision  owner.Decision // that owner rests on
+	pending   []pending
+	prepared  map[task.JobID]*preparedJob
+	running   map[scheduler.AttemptName]attempt
+	waiting   []waitingStart
+	changed   map[task.JobID]bool // since watchers were last told
+	watchers  map[*watcher]bool
+	past      past
+	speed     float64 // of a core, relative to the reference core; 0 not yet measured
+	standing  overlay.Standing
+	moveAt    time.Time // when stopped tasks are to go on elsewhere; zero for never
+	leaveBy   time.Time // when a node that leaves stops waiting; zero while it stays
+	full      bool      // the disk, until fullUntil at least
+	fullUntil time.Time
+	unknown   []string // overlays to join whose manifests have to be asked for
+}
+
+// An attempt is one that runs here.
+type attempt struct {
+	of  *membership
+	end context.CancelFunc
 }
 
 // New prepares a node: it opens its data directory, restores its state and
@@ -119,6 +124,9 @@ type network interface {
 	SetAdvert(a overlay.Advert) error
 	AdvertAddrs(n int) []string
 	Reach() overlay.Reach
+	Join(o p2p.Overlay) error
+	Recheck(id overlay.ID) error // its rule of admission has changed
+	Leave(id overlay.ID) error
 	Addrs() []string
 	Peers() []p2p.Peer
 	Stats() p2p.Stats
@@ -131,20 +139,22 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	n := &Node{
 		cfg: cfg, log: cfg.Log.With("self", shortPeer(self)), key: on.key, self: self,
 		sched: scheduler.Default(), store: store{on.data}, runner: on.runner,
-		inbox: make(chan post, inboxSize), stopped: make(chan struct{}), started: time.Now(),
-		view: overlay.NewView(cfg.Overlay), away: map[task.PeerID]overlay.Advert{},
-		prepared: map[task.JobID]*preparedJob{}, running: map[scheduler.AttemptName]context.CancelFunc{},
-		changed: map[task.JobID]bool{}, watchers: map[*watcher]bool{}, gone: map[task.PeerID]time.Time{},
+		inbox: make(chan post, inboxSize), stopped: make(chan struct{}), cramped: make(chan struct{}, 1), clock: newClock(),
+		members: map[overlay.ID]*membership{}, suspicion: overlay.NewSuspicion(self),
+		prepared: map[task.JobID]*preparedJob{}, running: map[scheduler.AttemptName]attempt{},
+		changed: map[task.JobID]bool{}, watchers: map[*watcher]bool{},
 	}
+	n.tasks, n.halt = context.WithCancel(context.Background())
 	defer func() {
 		if err != nil {
 			close(n.stopped) // whoever has called the handler waits no longer
+			n.halt()
 			err = errors.Join(err, n.runner.Close(), on.data.Close())
 		}
 	}()
 	if n.net, err = on.join(p2p.Config{
 		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
-		Overlay: cfg.Overlay, Datastore: on.data, Handler: handler{n}, Log: cfg.Log,
+		Datastore: on.data, Handler: handler{n}, Log: cfg.Log,
 	}); err != nil {
 		return nil, fmt.Errorf("joining the network: %w", err)
 	}
@@ -166,7 +176,17 @@ func openData(cfg Config) (ed25519.PrivateKey, ds.Batching, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading the node's identity: %w", err)
 	}
-	data, err := p2p.OpenStore(filepath.Join(cfg.DataDir, "store"))
+	dir := filepath.Join(cfg.DataDir, "store")
+	data, err := p2p.OpenStore(dir)
+	if errors.Is(err, p2p.ErrCorrupt) {
+		aside, e := p2p.MoveAside(dir)
+		if e != nil {
+			return nil, nil, errors.Join(fmt.Errorf("opening the node's store: %w", err), e)
+		}
+		cfg.Log.Error("the node's store is damaged: it was put aside, and the node begins with an empty one; what other nodes have of it comes back from them",
+			"err", err, "aside", aside)
+		data, err = p2p.OpenStore(dir)
+	}
 	if isLocked(err) {
 		return nil, nil, fmt.Errorf("%w by another node: %s", ErrInUse, cfg.DataDir)
 	}
@@ -213,56 +233,81 @@ func newRunner(cfg Config) Runner {
 // stopped, however it stopped.
 func (n *Node) restore(ctx context.Context) error {
 	n.sched.Key = n.key
-	n.worker = scheduler.NewWorker(n.self, n.sched)
-	n.submitter = scheduler.NewSubmitter(n.self, n.sched)
-	mine, err := n.store.load(ctx, "s/")
-	if err != nil {
-		return err
-	}
-	if err := n.submitter.Restore(mine); err != nil {
-		return fmt.Errorf("restoring submitted jobs: %w", err)
-	}
 	if err := n.loadPast(ctx); err != nil {
 		return err
 	}
 	if err := n.askOwner(ctx); err != nil {
 		return err
 	}
-	m, err := n.loadManifest(ctx)
+	known, unknown, err := n.loadJoined(ctx)
 	if err != nil {
 		return err
 	}
-	if m.IsZero() {
-		n.foundAt = n.started.Add(n.cfg.foundDelay())
-		return nil
+	for _, j := range known {
+		m, err := n.newMembership(ctx, j)
+		if err != nil {
+			return err
+		}
+		if err := n.enter(m); err != nil {
+			return err
+		}
+		m.saveJoined()
 	}
-	n.view.Follow(m)
-	n.manifestChanged()
+	n.unknown = unknown
 	return nil
 }
 
-// Run serves until ctx ends or something fails that the node cannot do
-// without. It returns when all it started has ended and the store is closed.
+// Run serves until ctx ends or something fails that the node cannot do without.
+// When ctx ends it says goodbye first: leaderships are handed over and tasks
+// given back, within two seconds. It returns when all it started has ended and
+// the store is closed.
 func (n *Node) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	hard := n.tasks
+	defer n.halt()
 	netDone := make(chan error, 1)
 	go func() {
-		err := n.net.Run(ctx)
-		cancel()
+		err := n.net.Run(hard)
+		n.halt()
 		netDone <- err
 	}()
-	n.spawn(func() { n.monitor.Run(ctx) })
+	n.spawn(func() { n.monitor.Run(hard) })
 	if m, ok := n.runner.(speedometer); ok {
-		n.spawn(func() { n.keepSpeed(ctx, m) })
+		n.spawn(func() { n.keepSpeed(hard, m) })
 	}
-	n.spawn(func() { n.gatherHistories(ctx) })
-	err := n.loop(ctx)
+	n.spawn(func() { n.gatherHistories(hard) })
+	n.spawn(func() { n.collectBlocks(hard) })
+	n.spawn(func() { n.joinUnknown(hard) })
+	err := n.loop(hard, ctx)
 	close(n.stopped)
-	cancel()
+	n.halt()
 	err = errors.Join(err, n.runner.Close())
 	n.group.Wait()
 	return errors.Join(err, <-netDone, n.store.ds.Close())
+}
+
+// unknownRetry is how often peers are asked for an overlay's manifest that
+// nobody has had so far.
+const unknownRetry = 2 * time.Second
+
+// joinUnknown joins the overlays that the configuration names and that others
+// have to be asked for.
+func (n *Node) joinUnknown(ctx context.Context) {
+	for _, what := range n.unknown {
+		for told := false; ctx.Err() == nil; told = true {
+			_, err := n.JoinOverlay(ctx, what, 0)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, ErrUnknownOverlay) {
+				n.log.Error("an overlay is not joined", "overlay", what, "err", err)
+				break
+			}
+			if !told {
+				n.log.Info("waiting for a peer that knows an overlay", "overlay", what)
+			}
+			pause(ctx, unknownRetry)
+		}
+	}
 }
 
 // ID returns the node's peer ID.
@@ -273,9 +318,6 @@ func (n *Node) Addrs() []string { return n.net.Addrs() }
 
 // Blocks returns the node's content-addressed blocks.
 func (n *Node) Blocks() *p2p.Blocks { return n.blocks }
-
-// Overlay returns the name of the overlay the node serves.
-func (n *Node) Overlay() string { return n.cfg.Overlay }
 
 func shortPeer(p task.PeerID) string {
 	const keep = 8

@@ -72,7 +72,7 @@ func (n *Node) decided(d owner.Decision) {
 	if r, ok := n.net.(rater); ok {
 		r.SetRates(d.Upload, d.Download)
 	}
-	s := scheduler.OwnerState{State: d.State, Slots: d.Cores, Memory: d.Memory, Reason: d.Reason}
+	s := scheduler.OwnerState{State: d.State, Slots: d.Cores, Memory: d.Memory, Reason: d.Reason, Until: d.Until}
 	if s == n.owner {
 		return
 	}
@@ -81,8 +81,15 @@ func (n *Node) decided(d owner.Decision) {
 		n.log.Info("the owner's rules", "state", d.State, "rule", d.Rule, "sensor", d.Sensor, "reason", d.Reason)
 	}
 	n.noteState(d.State, min(1, float64(d.Cores)/float64(max(1, n.cfg.Cores))), n.now())
-	n.step(n.worker, s)
+	if s.Slots == 0 {
+		n.notBegun(func(waitingStart) bool { return true })
+	}
+	n.shareOut()
+	n.startWaiting()
 	n.hold()
+	for _, m := range n.ordered() {
+		m.regroupSoon()
+	}
 	n.shed()
 	n.advertiseSoon()
 }
@@ -114,7 +121,7 @@ func (n *Node) shed() {
 		}
 		if need += p.job.Memory; need > n.owner.Memory {
 			n.log.Info("giving a task back", "task", name.Task.String(), "reason", "the owner lends less memory now")
-			n.running[name]()
+			n.running[name].end()
 		}
 	}
 }
@@ -137,9 +144,9 @@ func (n *Node) moveIfDue(now time.Time) {
 		}
 		return
 	}
-	for name, end := range n.running {
+	for name, a := range n.running {
 		n.log.Info("giving a task back", "task", name.Task.String(), "reason", n.owner.Reason)
-		end()
+		a.end()
 	}
 	if n.decision.Rule == owner.RuleGoing {
 		until := n.decision.Until
@@ -148,9 +155,14 @@ func (n *Node) moveIfDue(now time.Time) {
 }
 
 func (n *Node) othersCanWork() bool {
-	return slices.ContainsFunc(n.view.Members(), func(a overlay.Advert) bool {
-		return a.Peer != n.self && a.State == overlay.Available && a.Slots > 0
-	})
+	for _, m := range n.members {
+		if slices.ContainsFunc(m.view.Members(), func(a overlay.Advert) bool {
+			return a.Peer != n.self && a.State == overlay.Available && a.Slots > 0
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // releaseWhenMoved lets the machine go once no task runs here, or just before
@@ -167,15 +179,6 @@ func (n *Node) releaseWhenMoved(until time.Time) {
 		}
 		<-t.C
 	}
-}
-
-// advertState is what others are told. Unavailable means a member that is gone,
-// and this one still serves the overlay.
-func (n *Node) advertState() overlay.State {
-	if n.owner.State == overlay.Unavailable {
-		return overlay.UserPresent
-	}
-	return n.owner.State
 }
 
 // Pause stops all tasks at once, for d or, where that is 0, until Resume. The
@@ -213,13 +216,13 @@ func (n *Node) setPause(ctx context.Context, p owner.Pause) error {
 }
 
 func (n *Node) loadPause(ctx context.Context) (p owner.Pause, err error) {
-	pairs, err := n.store.load(ctx, "n/")
+	pairs, err := n.store.load(ctx, "", "n/")
 	if err != nil || pairs[pauseKey] == nil {
 		return p, err
 	}
 	if err := json.Unmarshal(pairs[pauseKey], &p); err != nil {
 		n.log.Warn("the owner's last word cannot be read: nothing runs until `godwit resume`", "err", err)
-		return owner.Pause{On: true, Since: n.started}, nil
+		return owner.Pause{On: true, Since: n.clock.started}, nil
 	}
 	return p, nil
 }

@@ -28,7 +28,7 @@ type preparedJob struct {
 }
 
 // prepare answers a Prepare.
-func (n *Node) prepare(ctx context.Context, from machine, e scheduler.Prepare) {
+func (n *Node) prepare(ctx context.Context, p pending, e scheduler.Prepare) {
 	ready, err := n.bring(ctx, e.Job, e.Holders)
 	n.post(post{call: func() {
 		answer := scheduler.Prepared{ID: e.Job}
@@ -39,7 +39,7 @@ func (n *Node) prepare(ctx context.Context, from machine, e scheduler.Prepare) {
 			n.prepared[e.Job] = ready
 			answer.Job = ready.job
 		}
-		n.step(from, answer)
+		p.of.step(p.from, answer)
 	}})
 }
 

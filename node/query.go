@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"godwit/overlay"
 	"godwit/p2p"
 	"godwit/scheduler"
 	"godwit/task"
@@ -28,7 +29,13 @@ const queryTimeout = 5 * time.Second
 // in pages.
 const MaxTaskList = 10_000
 
+type jobsQuery struct {
+	Overlay overlay.ID `json:"overlay"`
+}
+
 type jobQuery struct {
+	Overlay overlay.ID `json:"overlay"`
+
 	Job   task.JobID `json:"job"`
 	From  uint64     `json:"from"`
 	Limit int        `json:"limit"`
@@ -41,14 +48,18 @@ func (q jobQuery) ask(c *scheduler.Coordinator) (any, error) {
 	return nil, fmt.Errorf("%w: %s", ErrUnknownJob, q.Job)
 }
 
-// led asks this node's coordinator, if it leads.
-func (n *Node) led(ctx context.Context, ask func(*scheduler.Coordinator) (any, error)) (v any, err error) {
+// led asks this node's coordinator of an overlay, if it leads there, for a peer.
+func (n *Node) led(ctx context.Context, from task.PeerID, id overlay.ID, ask func(*scheduler.Coordinator) (any, error)) (v any, err error) {
 	doErr := n.do(ctx, func() {
-		if n.coordinator == nil {
+		m := n.members[id]
+		switch {
+		case m == nil || m.coordinator == nil:
 			err = ErrNoLeader
-			return
+		case from != n.self && !m.admits(from):
+			err = errNoMember
+		default:
+			v, err = ask(m.coordinator)
 		}
-		v, err = ask(n.coordinator)
 	})
 	if doErr != nil {
 		return nil, doErr
@@ -56,15 +67,28 @@ func (n *Node) led(ctx context.Context, ask func(*scheduler.Coordinator) (any, e
 	return v, err
 }
 
-// askLeader asks the overlay's coordinator, wherever it is, into out.
-func (n *Node) askLeader(ctx context.Context, method string, question any, out any) error {
+// A leader is who leads an overlay, as this node knows it.
+type leader struct {
+	overlay overlay.ID
+	name    string
+	peer    task.PeerID // "" while none is known
+}
+
+// leaders returns those of the overlays that this node serves.
+func (n *Node) leaders(ctx context.Context) (out []leader, err error) {
+	err = n.do(ctx, func() {
+		for _, m := range n.ordered() {
+			out = append(out, leader{m.id, m.manifest.Name, m.leader.Leader})
+		}
+	})
+	return out, err
+}
+
+// ask asks an overlay's leader, wherever it is, into out.
+func (n *Node) ask(ctx context.Context, l leader, method string, question any, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
-	var leader task.PeerID
-	if err := n.do(ctx, func() { leader = n.leader.Leader }); err != nil {
-		return err
-	}
-	if leader == "" {
+	if l.peer == "" {
 		return ErrNoLeader
 	}
 	body, err := json.Marshal(question)
@@ -72,9 +96,9 @@ func (n *Node) askLeader(ctx context.Context, method string, question any, out a
 		return fmt.Errorf("encoding the question: %w", err)
 	}
 	var b []byte
-	if leader == n.self {
+	if l.peer == n.self {
 		b, err = handler{n}.Request(ctx, n.self, method, body)
-	} else if b, err = n.net.Request(ctx, leader, method, body); err != nil {
+	} else if b, err = n.net.Request(ctx, l.peer, method, body); err != nil {
 		err = leaderError(err)
 	}
 	if err != nil {
@@ -84,6 +108,26 @@ func (n *Node) askLeader(ctx context.Context, method string, question any, out a
 		return fmt.Errorf("reading the coordinator's answer: %w", err)
 	}
 	return nil
+}
+
+// askLeaders asks one leader after another until one knows the job that the
+// question is about. It returns the overlay's name.
+func (n *Node) askLeaders(ctx context.Context, method string, question func(overlay.ID) any, out any) (string, error) {
+	all, err := n.leaders(ctx)
+	if err != nil {
+		return "", err
+	}
+	err = ErrNoLeader
+	for _, l := range all {
+		e := n.ask(ctx, l, method, question(l.overlay), out)
+		if e == nil {
+			return l.name, nil
+		}
+		if !errors.Is(err, ErrUnknownJob) { // which says most
+			err = e
+		}
+	}
+	return "", err
 }
 
 // leaderError tells what another node answered, of which only the text travels,
@@ -101,17 +145,37 @@ func leaderError(err error) error {
 	return err
 }
 
-// Jobs lists the jobs that this node or the overlay's coordinator knows, the
+// Jobs lists the jobs that this node or the overlays' coordinators know, the
 // newest first, without their tasks.
 func (n *Node) Jobs(ctx context.Context) ([]scheduler.JobStatus, error) {
 	var own, all []scheduler.JobStatus
-	if err := n.do(ctx, func() { own = n.submitter.Jobs() }); err != nil {
+	if err := n.do(ctx, func() {
+		for _, m := range n.ordered() {
+			own = append(own, named(m.submitter.Jobs(), m.manifest.Name)...)
+		}
+	}); err != nil {
 		return nil, err
 	}
-	if err := n.askLeader(ctx, methodJobs, nil, &all); err != nil {
-		n.log.Debug("listing without the coordinator", "err", err)
+	leaders, err := n.leaders(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range leaders {
+		var led []scheduler.JobStatus
+		if err := n.ask(ctx, l, methodJobs, jobsQuery{l.overlay}, &led); err != nil {
+			n.log.Debug("listing without the coordinator", "overlay", l.name, "err", err)
+		}
+		all = append(all, named(led, l.name)...)
 	}
 	return mergeJobs(all, own), nil
+}
+
+// named calls the overlay of jobs by its name: their records have its ID.
+func named(jobs []scheduler.JobStatus, overlay string) []scheduler.JobStatus {
+	for i := range jobs {
+		jobs[i].Overlay = overlay
+	}
+	return jobs
 }
 
 // Job returns a job's status with at most limit of its tasks from index from.
@@ -120,26 +184,44 @@ func (n *Node) Jobs(ctx context.Context) ([]scheduler.JobStatus, error) {
 func (n *Node) Job(ctx context.Context, id task.JobID, from uint64, limit int) (scheduler.JobStatus, error) {
 	var own, led scheduler.JobStatus
 	var mine bool
-	if err := n.do(ctx, func() { own, mine = n.submitter.Job(id, scheduler.Page{From: from, Limit: min(limit, MaxTaskList)}) }); err != nil {
+	if err := n.do(ctx, func() {
+		if m := n.submitted(id); m != nil {
+			own, mine = m.submitter.Job(id)
+		}
+	}); err != nil {
 		return own, err
 	}
 	if mine && own.Final {
-		return own, nil
+		return n.ownJob(ctx, id, from, limit)
 	}
-	err := n.askLeader(ctx, methodJob, jobQuery{id, from, limit}, &led)
+	name, err := n.askLeaders(ctx, methodJob, func(o overlay.ID) any { return jobQuery{o, id, from, limit} }, &led)
 	switch {
 	case err == nil:
+		led.Overlay = name
+		if mine {
+			led.Held, led.Reason = own.Held, own.Reason // which nobody knows better
+		}
 		return led, nil
 	case mine:
-		return own, nil
+		return n.ownJob(ctx, id, from, limit)
 	}
 	return led, err
+}
+
+// submitted returns the overlay in which this node submitted the job, or nil.
+func (n *Node) submitted(id task.JobID) *membership {
+	for _, m := range n.members {
+		if _, ok := m.submitter.Record(id); ok {
+			return m
+		}
+	}
+	return nil
 }
 
 // Why explains where a task is, or why it waits; without an index it groups
 // the reasons of the job's tasks.
 func (n *Node) Why(ctx context.Context, id task.JobID, index *uint64) (Why, error) {
 	var w Why
-	err := n.askLeader(ctx, methodWhy, whyQuery{id, index}, &w)
+	_, err := n.askLeaders(ctx, methodWhy, func(o overlay.ID) any { return whyQuery{o, id, index} }, &w)
 	return w, err
 }

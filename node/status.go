@@ -1,8 +1,11 @@
 package node
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/process"
@@ -27,7 +30,8 @@ type Status struct {
 	Overlays    []OverlayStatus `json:"overlays"`
 	Tasks       int             `json:"tasks"`       // running here now
 	Slots       int             `json:"slots"`       // that may run here at once
-	Coordinates []string        `json:"coordinates"` // overlays this node leads
+	Coordinates []string        `json:"coordinates"` // overlays that this node coordinates
+	Notices     []string        `json:"notices"`     // what an owner should know: a full disk, a clock that was set
 	Peers       int             `json:"peers"`       // connected
 	Addrs       []string        `json:"addrs"`
 	RSSBytes    uint64          `json:"rss_bytes"`
@@ -36,29 +40,20 @@ type Status struct {
 	Version     string          `json:"version"`
 }
 
-// OverlayStatus is one overlay as this node sees it.
-type OverlayStatus struct {
-	Name     string      `json:"name"`
-	Manifest string      `json:"manifest"` // its ID; "" before one is followed
-	Leader   task.PeerID `json:"leader"`   // "" while none is known
-	Epoch    uint64      `json:"epoch"`
-	Members  int         `json:"members"`
-}
-
 // Status describes the node now.
 func (n *Node) Status(ctx context.Context) (Status, error) {
-	s := Status{PeerID: n.self, Addrs: n.Addrs(), Peers: len(n.net.Peers()), Version: n.cfg.Version, Coordinates: []string{}}
+	s := Status{PeerID: n.self, Addrs: n.Addrs(), Peers: len(n.net.Peers()), Version: n.cfg.Version, Coordinates: []string{}, Overlays: []OverlayStatus{}}
 	err := n.do(ctx, func() {
 		s.ownersWord(n.monitor.Decision())
 		s.RulesFile = n.cfg.RulesFile
 		s.Tasks = len(n.running)
-		o := OverlayStatus{Name: n.cfg.Overlay, Leader: n.leader.Leader, Epoch: n.leader.Epoch, Members: len(n.view.Members())}
-		if m := n.view.Manifest(); !m.IsZero() {
-			o.Manifest = m.ID()
-		}
-		s.Overlays = []OverlayStatus{o}
-		if n.coordinator != nil {
-			s.Coordinates = append(s.Coordinates, n.cfg.Overlay)
+		s.Notices = n.notices()
+		for _, m := range n.ordered() {
+			o := m.status()
+			s.Overlays = append(s.Overlays, o)
+			if o.Role != RoleMember {
+				s.Coordinates = append(s.Coordinates, m.manifest.Name)
+			}
 		}
 	})
 	if err != nil {
@@ -81,6 +76,26 @@ func (s *Status) ownersWord(d owner.Decision) {
 	s.Since, s.Until, s.Stopped, s.MoveAt, s.Slots = d.Since, d.Until, d.Stop, d.MoveAt, d.Cores
 }
 
+// jumpMemory is how long a status tells that the clock was set.
+const jumpMemory = time.Hour
+
+// notices is on the loop.
+func (n *Node) notices() []string {
+	out := []string{}
+	if n.full {
+		out = append(out, fullReason)
+	}
+	for _, m := range n.ordered() {
+		if err := m.manifest.Admits(n.self, m.pass, n.clock.wall()); err != nil {
+			out = append(out, err.Error())
+		}
+	}
+	if j := n.clockNews; j.by != 0 && n.now().Sub(j.at) < jumpMemory {
+		out = append(out, fmt.Sprintf("the clock was set by %v at %s", j.by.Round(time.Second), j.at.UTC().Format(time.RFC3339)))
+	}
+	return out
+}
+
 // A Member is a peer as this node sees it.
 type Member struct {
 	Peer      task.PeerID   `json:"peer"`
@@ -92,45 +107,96 @@ type Member struct {
 	Stay      float64       `json:"forecast"` // probability that it runs tasks for the next hour
 	Connected bool          `json:"connected"`
 	LatencyMS float64       `json:"latency_ms"` // 0 unknown
-	Roles     []string      `json:"roles"`      // "leader", "self"
-	Addrs     []string      `json:"addrs"`
-	Version   string        `json:"version"`
-	Seen      time.Time     `json:"seen"` // when its newest advert was issued
+	Roles     []string      `json:"roles"`      // "leader", "coordinator", "self"
+	Overlay   string        `json:"overlay"`    // by name
+	// Belief is "there", "suspected" or "lost"; BeliefBy what that rests on, and
+	// BeliefSince since when it is so.
+	Belief      string    `json:"belief"`
+	BeliefBy    string    `json:"belief_by"`
+	BeliefSince time.Time `json:"belief_since,omitzero"`
+	Addrs       []string  `json:"addrs"`
+	Version     string    `json:"version"`
+	Seen        time.Time `json:"seen"` // when its newest advert was issued
 }
 
-// Members lists the members of the overlay, this node among them, by peer ID.
-func (n *Node) Members(ctx context.Context) ([]Member, error) {
-	var adverts []overlay.Advert
-	var leader task.PeerID
-	stay := map[task.PeerID]float64{}
-	if err := n.do(ctx, func() {
-		adverts, leader = n.view.Members(), n.leader.Leader
-		for i := range adverts {
-			stay[adverts[i].Peer] = n.forecast(&adverts[i], usualHorizon).Stay
+// Members lists the members of an overlay, by name or ID, or of all overlays
+// for "", this node among them: by overlay, then peer ID. Members that are
+// believed to be lost come with their last advert, as long as it lives.
+func (n *Node) Members(ctx context.Context, nameOrID string) ([]Member, error) {
+	var out []Member
+	var err error
+	if e := n.do(ctx, func() {
+		all := n.ordered()
+		if nameOrID != "" {
+			var m *membership
+			if m, err = n.find(nameOrID); err != nil {
+				return
+			}
+			all = []*membership{m}
 		}
-	}); err != nil {
-		return nil, err
+		beliefs := map[task.PeerID]overlay.Belief{}
+		for _, b := range n.suspicion.Beliefs() {
+			beliefs[b.Peer] = b
+		}
+		for _, m := range all {
+			out = append(out, m.list(beliefs)...)
+		}
+	}); e != nil {
+		return nil, e
 	}
 	latency := map[task.PeerID]time.Duration{}
 	for _, p := range n.net.Peers() {
 		latency[p.ID] = p.Latency
 	}
-	out := make([]Member, 0, len(adverts))
-	for _, a := range adverts {
-		m := Member{
-			Peer: a.Peer, State: a.State, Slots: a.Slots, Memory: a.Memory, Speed: a.Speed,
-			Addrs: a.Addrs, Version: a.Version, Seen: a.Issued, Roles: []string{}, Free: a.Free, Stay: stay[a.Peer],
-		}
+	for i := range out {
 		var l time.Duration
-		l, m.Connected = latency[a.Peer]
-		m.LatencyMS = float64(l) / float64(time.Millisecond)
-		if a.Peer == leader {
-			m.Roles = append(m.Roles, "leader")
-		}
-		if a.Peer == n.self {
-			m.Roles = append(m.Roles, "self")
-		}
-		out = append(out, m)
+		l, out[i].Connected = latency[out[i].Peer]
+		out[i].LatencyMS = float64(l) / float64(time.Millisecond)
 	}
-	return out, nil
+	return out, err
+}
+
+// list is on the loop.
+func (m *membership) list(beliefs map[task.PeerID]overlay.Belief) []Member {
+	adverts := m.view.Members()
+	for _, a := range m.away {
+		adverts = append(adverts, a)
+	}
+	slices.SortFunc(adverts, func(a, b overlay.Advert) int { return cmp.Compare(a.Peer, b.Peer) })
+	out := make([]Member, 0, len(adverts))
+	for i := range adverts {
+		a := &adverts[i]
+		x := Member{
+			Peer: a.Peer, State: a.State, Slots: a.Slots, Memory: a.Memory, Speed: a.Speed, Overlay: m.manifest.Name,
+			Addrs: a.Addrs, Version: a.Version, Seen: a.Issued, Roles: m.roles(a.Peer), Free: a.Free,
+			Belief: overlay.There.String(),
+		}
+		if _, here := m.view.Member(a.Peer); here {
+			x.Stay = m.n.forecast(a, usualHorizon).Stay
+		} else {
+			x.Belief = overlay.Lost.String()
+		}
+		if b, ok := beliefs[a.Peer]; ok {
+			x.Belief, x.BeliefBy, x.BeliefSince = b.State.String(), b.By, b.Since
+		}
+		if a.Peer == m.n.self {
+			x.BeliefBy = "self"
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+func (m *membership) roles(peer task.PeerID) []string {
+	roles := []string{}
+	switch {
+	case peer == m.leader.Leader:
+		roles = append(roles, RoleLeader)
+	case slices.Contains(m.lease.Group(), peer):
+		roles = append(roles, RoleCoordinator)
+	}
+	if peer == m.n.self {
+		roles = append(roles, "self")
+	}
+	return roles
 }

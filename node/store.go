@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"fmt"
+	"iter"
+	"maps"
 	"strings"
 
 	ds "github.com/ipfs/go-datastore"
@@ -44,21 +46,47 @@ func (s store) commit(ctx context.Context, changes []scheduler.Persist) error {
 	return nil
 }
 
-// load returns every pair whose key begins with prefix, which ends in "/".
-func (s store) load(ctx context.Context, prefix string) (map[string][]byte, error) {
-	res, err := s.ds.Query(ctx, query.Query{Prefix: statePrefix + "/" + prefix})
+// load returns every pair whose key begins with prefix, which ends in "/". Where
+// space is not empty the keys are of that space, and returned without it.
+func (s store) load(ctx context.Context, space, prefix string) (map[string][]byte, error) {
+	var err error
+	out := maps.Collect(s.scan(ctx, space, prefix, &err))
 	if err != nil {
-		return nil, fmt.Errorf("reading state: %w", err)
-	}
-	defer res.Close()
-	out := map[string][]byte{}
-	for r := range res.Next() {
-		if r.Error != nil {
-			return nil, fmt.Errorf("reading state: %w", r.Error)
-		}
-		out[strings.TrimPrefix(r.Key, statePrefix+"/")] = r.Value
+		return nil, err
 	}
 	return out, nil
+}
+
+// scan gives the same pairs one after the other. When reading fails it ends early
+// and says why in failed.
+func (s store) scan(ctx context.Context, space, prefix string, failed *error) iter.Seq2[string, []byte] {
+	root := statePrefix + "/" + space
+	return func(yield func(string, []byte) bool) {
+		res, err := s.ds.Query(ctx, query.Query{Prefix: root + prefix})
+		if err != nil {
+			*failed = fmt.Errorf("reading state: %w", err)
+			return
+		}
+		defer res.Close()
+		for r := range res.Next() {
+			if r.Error != nil {
+				*failed = fmt.Errorf("reading state: %w", r.Error)
+				return
+			}
+			if !yield(strings.TrimPrefix(r.Key, root), r.Value) {
+				return
+			}
+		}
+	}
+}
+
+// get returns one value; an error wraps ds.ErrNotFound when there is none.
+func (s store) get(ctx context.Context, key string) ([]byte, error) {
+	b, err := s.ds.Get(ctx, stateKey(key))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", key, err)
+	}
+	return b, nil
 }
 
 func stateKey(k string) ds.Key { return ds.RawKey(statePrefix + "/" + k) }

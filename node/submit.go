@@ -9,6 +9,7 @@ import (
 	"io"
 	"time"
 
+	"godwit/overlay"
 	"godwit/sandbox"
 	"godwit/scheduler"
 	"godwit/task"
@@ -25,6 +26,8 @@ type Submission struct {
 	File   *task.File
 	Module task.CID
 	Inputs map[string]task.FileRef // by name in the sandbox
+
+	Overlay string // name or ID of the one to run it; "" for the node's usual
 }
 
 // Submit signs a job and hands it to the overlay's coordinator. It returns
@@ -35,12 +38,26 @@ func (n *Node) Submit(ctx context.Context, s Submission) (task.JobID, error) {
 	if err := n.checkModule(ctx, s.Module); err != nil {
 		return "", err
 	}
-	nonce := make([]byte, nonceSize)
-	rand.Read(nonce)
-	job, err := s.File.Job(s.Module, s.Inputs, n.cfg.Overlay, time.Now().UTC(), nonce)
+	var m *membership
+	var rules overlay.Manifest
+	var err error
+	if e := n.do(ctx, func() {
+		if m, err = n.find(s.Overlay); err == nil {
+			rules = m.manifest
+		}
+	}); e != nil {
+		return "", e
+	}
 	if err != nil {
 		return "", err
 	}
+	nonce := make([]byte, nonceSize)
+	rand.Read(nonce)
+	job, err := s.File.Job(s.Module, s.Inputs, string(m.id), time.Now().UTC(), nonce)
+	if err != nil {
+		return "", err
+	}
+	job.Replicas = max(job.Replicas, rules.Replicas) // the overlay asks for no less
 	rec, err := task.SignJob(job, n.key)
 	if err != nil {
 		return "", fmt.Errorf("signing the job: %w", err)
@@ -53,20 +70,20 @@ func (n *Node) Submit(ctx context.Context, s Submission) (task.JobID, error) {
 		return "", fmt.Errorf("storing the job: %w", err)
 	}
 	id := rec.ID()
-	return id, n.offer(ctx, id, rec)
+	return id, n.offer(ctx, m, id, rec)
 }
 
 // offer gives the record to the submitter and waits for the answer.
-func (n *Node) offer(ctx context.Context, id task.JobID, rec task.Record) error {
+func (n *Node) offer(ctx context.Context, m *membership, id task.JobID, rec task.Record) error {
 	w := n.Watch(id)
 	defer w.Close()
-	if err := n.do(ctx, func() { n.step(n.submitter, scheduler.Offer{Record: rec}) }); err != nil {
+	if err := n.do(ctx, func() { m.step(m.submitter, scheduler.Offer{Record: rec}) }); err != nil {
 		return err
 	}
 	for {
 		var accepted bool
 		var refusal string
-		if err := n.do(ctx, func() { accepted, refusal = n.submitter.Accepted(id), n.refusal(id) }); err != nil {
+		if err := n.do(ctx, func() { accepted, refusal = m.submitter.Accepted(id), m.refusal(id) }); err != nil {
 			return err
 		}
 		switch {
@@ -86,8 +103,8 @@ func (n *Node) offer(ctx context.Context, id task.JobID, rec task.Record) error 
 }
 
 // refusal returns why the coordinator turned a job down, or "".
-func (n *Node) refusal(id task.JobID) string {
-	st, _ := n.submitter.Job(id, scheduler.Page{})
+func (m *membership) refusal(id task.JobID) string {
+	st, _ := m.submitter.Job(id)
 	return st.Error
 }
 
@@ -113,10 +130,11 @@ func (n *Node) checkModule(ctx context.Context, c task.CID) error {
 
 // Cancel ends a job that this node submitted.
 func (n *Node) Cancel(ctx context.Context, id task.JobID) error {
-	var mine bool
+	mine := false
 	err := n.do(ctx, func() {
-		if _, mine = n.submitter.Job(id, scheduler.Page{}); mine {
-			n.step(n.submitter, scheduler.CancelJob{Job: id})
+		if m := n.submitted(id); m != nil {
+			mine = true
+			m.step(m.submitter, scheduler.CancelJob{Job: id})
 		}
 	})
 	if err == nil && !mine {
@@ -128,19 +146,7 @@ func (n *Node) Cancel(ctx context.Context, id task.JobID) error {
 // Results returns the ended tasks of a job that this node submitted and holds,
 // at most limit of them from index from, in order.
 func (n *Node) Results(ctx context.Context, id task.JobID, from uint64, limit int) ([]scheduler.TaskSummary, error) {
-	var out []scheduler.TaskSummary
-	var mine bool
-	err := n.do(ctx, func() {
-		if _, mine = n.submitter.Job(id, scheduler.Page{}); !mine {
-			return
-		}
-		for t := range n.submitter.ResultsFrom(id, from) {
-			if len(out) == limit {
-				return
-			}
-			out = append(out, t)
-		}
-	})
+	_, out, mine, err := n.heldBy(ctx, id, from, limit)
 	if err == nil && !mine {
 		err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)
 	}

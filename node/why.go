@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 
+	"godwit/overlay"
 	"godwit/scheduler"
 	"godwit/task"
 )
@@ -29,6 +30,8 @@ type WhyReason struct {
 }
 
 type whyQuery struct {
+	Overlay overlay.ID `json:"overlay"`
+
 	Job   task.JobID `json:"job"`
 	Index *uint64    `json:"index,omitempty"` // nil: the job as a whole
 }

@@ -13,7 +13,7 @@ import (
 // rounds them.
 type Advert struct {
 	Peer    task.PeerID
-	Overlay string // the overlay's name, which is the manifest's
+	Overlay ID
 	Seq     uint64 // grows with every advert, over restarts too (Unix ns at issue)
 	Issued  time.Time
 	Expires time.Time
@@ -36,11 +36,15 @@ type Advert struct {
 	// MaxSpells bytes.
 	Spells []byte
 
-	// Manifest is the overlay manifest this member follows.
-	Manifest Manifest
 	// Epoch is the member's term as leader; 0 when it does not lead.
-	Epoch   uint64
-	Version string
+	Epoch uint64
+	// Rules is the version of the overlay's manifest that the member follows. Who
+	// has an older one fetches that from it.
+	Rules uint64
+	// Pass shows that it was invited, where that is the overlay's rule: see
+	// Manifest.Admits. At most MaxPass bytes.
+	Pass    []byte
+	Version string // of the program
 
 	Signature []byte // by Peer's key over all other fields
 }
@@ -66,16 +70,3 @@ const (
 	Leaving     = trace.Leaving
 	Unavailable = trace.Unavailable
 )
-
-// A Manifest founds an overlay. It is signed by its founder.
-//
-// Two nodes that start apart may each found an overlay of the same name; when
-// they meet, all follow the manifest founded first (ties: the smaller founder
-// ID), so that one remains. Better says which of two that is.
-type Manifest struct {
-	Name      string
-	Founder   task.PeerID
-	Founded   time.Time // to the millisecond
-	Placement string    // placement policy by name; "" means fcfs
-	Signature []byte    // by Founder's key over all other fields
-}

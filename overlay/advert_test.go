@@ -23,19 +23,24 @@ func someone(seed byte) (ed25519.PrivateKey, task.PeerID) {
 	return key, task.PeerIDOf(key.Public().(ed25519.PublicKey))
 }
 
+// commons is the overlay of these tests.
+var commons = func() ID {
+	m, err := Named("commons")
+	if err != nil {
+		panic(err)
+	}
+	return m.ID()
+}()
+
 // advertOf returns a signed advert that OpenAdvert takes at epoch.
 func advertOf(tb testing.TB, seed byte, change func(*Advert)) Advert {
 	tb.Helper()
 	key, peer := someone(seed)
-	m := Manifest{Name: "commons", Founder: peer, Founded: epoch.Add(-time.Hour)}
-	if err := m.Sign(key); err != nil {
-		tb.Fatal(err)
-	}
 	a := Advert{
-		Peer: peer, Overlay: "commons", Seq: 7, Issued: epoch, Expires: epoch.Add(time.Minute),
+		Peer: peer, Overlay: commons, Seq: 7, Issued: epoch, Expires: epoch.Add(time.Minute),
 		Addrs: []string{"/ip4/10.0.0.1/tcp/4001"}, State: UserPresent, Slots: 4, Memory: 1 << 30,
 		Speed: 1.25, Free: 2, Reach: ReachPublic, Until: epoch.Add(time.Hour), Record: bytes.Repeat([]byte{7}, MaxRecord),
-		Spells: []byte{1, 2, 3}, Manifest: m, Epoch: 3, Version: "v1",
+		Spells: []byte{1, 2, 3}, Epoch: 3, Rules: 2, Pass: []byte{4, 5}, Version: "v1",
 	}
 	if change != nil {
 		change(&a)
@@ -67,18 +72,20 @@ func TestAdvertRoundTrip(t *testing.T) {
 
 func TestOpenAdvertRefuses(t *testing.T) {
 	tests := []struct {
-		name   string
-		now    time.Duration // after epoch
-		before func(*Advert) // changed, then signed
-		after  func(*Advert) // changed behind the signature's back
-		want   string
+		name  string
+		now   time.Duration // after epoch
+		after func(*Advert) // changed behind the signature's back
+		want  string
 	}{
 		{name: "expired", now: time.Minute, want: "expired"},
 		{name: "future", now: -MaxSkew - time.Millisecond, want: "future"},
 		{name: "forged", after: func(a *Advert) { a.Slots++ }, want: "wrong signature"},
 		{name: "no signature", after: func(a *Advert) { a.Signature = nil }, want: "wrong signature"},
 		{name: "another's", after: func(a *Advert) { _, a.Peer = someone(9) }, want: "wrong signature"},
-		{name: "forged manifest", before: func(a *Advert) { a.Manifest.Founded = epoch }, want: "manifest of"},
+		{name: "moved to another overlay", after: func(a *Advert) { a.Overlay = task.RawCID(nil) }, want: "wrong signature"},
+		{name: "another's pass", after: func(a *Advert) { a.Pass[0]++ }, want: "wrong signature"},
+		{name: "pass", after: func(a *Advert) { a.Pass = make([]byte, MaxPass+1) }, want: "pass"},
+		{name: "rules", after: func(a *Advert) { a.Rules = MaxManifestVersion + 1 }, want: "version"},
 		{name: "too long a life", after: func(a *Advert) { a.Expires = epoch.Add(MaxAdvertLife + time.Millisecond) }, want: "lives"},
 		{name: "no life", after: func(a *Advert) { a.Expires = epoch }, want: "lives"},
 		{name: "before time", after: func(a *Advert) { a.Issued, a.Expires = time.UnixMilli(-1), time.UnixMilli(9) }, want: "times"},
@@ -95,7 +102,7 @@ func TestOpenAdvertRefuses(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			a := advertOf(t, 1, tt.before)
+			a := advertOf(t, 1, nil)
 			if tt.after != nil {
 				tt.after(&a)
 			}
@@ -144,6 +151,7 @@ func TestSignRefuses(t *testing.T) {
 		"no peer":   func(a *Advert) { a.Peer = "" },
 		"odd peer":  func(a *Advert) { a.Peer = task.PeerID(strings.Repeat("1", 52)) },
 		"overlay":   func(a *Advert) { a.Overlay = "x" },
+		"a job":     func(a *Advert) { a.Overlay = "bafyreib" + a.Overlay[8:] },
 		"no time":   func(a *Advert) { a.Issued = time.Time{} },
 	} {
 		a := advertOf(t, 1, nil)
@@ -192,42 +200,38 @@ func TestStateText(t *testing.T) {
 }
 
 // A usual advert: a desktop on a home network, with a full survival record and
-// two days of spells, fits a third of a network packet.
+// two days of spells, fits a quarter of a network packet; with a pass, half. With
+// the manifest in it, it had 469 bytes.
 func TestUsualAdvertIsSmall(t *testing.T) {
-	const target = 512
-	a := advertOf(t, 1, func(a *Advert) {
-		a.Seq = uint64(epoch.UnixNano())
-		a.Addrs = []string{
-			"/ip4/192.168.178.23/tcp/47331", "/ip4/192.168.178.23/udp/47331/quic-v1",
-			"/ip4/203.0.113.201/tcp/47331", "/ip4/203.0.113.201/udp/47331/quic-v1",
-		}
-		a.Memory, a.Spells, a.Version = 17_179_869_184, make([]byte, 32), "v0.3.0-dev"
-	})
-	b, err := a.Encode()
+	m, founder := manifestOf(t, Invited, nil)
+	ticket := ticketOf(t, &m, founder)
+	_, peer := someone(1)
+	pass, err := ticket.Pass(peer)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d bytes", len(b))
-	if len(b) > target {
-		t.Errorf("a usual advert has %d bytes, want at most %d", len(b), target)
-	}
-}
-
-// FuzzOpenManifest checks that no bytes make OpenManifest panic.
-func FuzzOpenManifest(f *testing.F) {
-	a := advertOf(f, 1, nil)
-	b, err := a.Manifest.Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b)
-	f.Add(b[:20])
-	f.Fuzz(func(t *testing.T, in []byte) {
-		m, err := OpenManifest(in)
-		if err == nil && m.ID() == "" {
-			t.Error("a manifest that was accepted has no ID")
+	for _, tt := range []struct {
+		name string
+		pass []byte
+		most int
+	}{{"open", nil, 384}, {"invited", pass, 576}} {
+		a := advertOf(t, 1, func(a *Advert) {
+			a.Seq = uint64(epoch.UnixNano())
+			a.Addrs = []string{
+				"/ip4/192.168.178.23/tcp/47331", "/ip4/192.168.178.23/udp/47331/quic-v1",
+				"/ip4/203.0.113.201/tcp/47331", "/ip4/203.0.113.201/udp/47331/quic-v1",
+			}
+			a.Memory, a.Spells, a.Version, a.Pass = 17_179_869_184, make([]byte, 32), "v0.3.0-dev", tt.pass
+		})
+		b, err := a.Encode()
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
+		t.Logf("%s: %d bytes, of which pass %d", tt.name, len(b), len(tt.pass))
+		if len(b) > tt.most {
+			t.Errorf("%s: a usual advert has %d bytes, want at most %d", tt.name, len(b), tt.most)
+		}
+	}
 }
 
 // FuzzOpenAdvert checks that no bytes make OpenAdvert panic, and that what it

@@ -16,8 +16,10 @@ import (
 // place (predictors.md section 5.2).
 const GroupSize = 3
 
-// MaxGroup is the most members that a group may have.
-const MaxGroup = 5
+// MaxGroup is the most members that a group may have, and the most coordinators
+// that a manifest may ask for. Each holds all of the ledger and hears from the
+// leader each second.
+const MaxGroup = 7
 
 // A Candidate is a member that may coordinate.
 type Candidate struct {
@@ -48,7 +50,7 @@ var odds = [MaxLevel + 1]uint64{0, 1, 8, 64}
 // comes or goes moves no other (Schindelhauer and Schomaker, "Weighted
 // distributed hash tables", SPAA 2005). A network is taken a second time only
 // when no candidate is left of another.
-func Group(overlayID string, candidates []Candidate, k int) []task.PeerID {
+func Group(overlayID ID, candidates []Candidate, k int) []task.PeerID {
 	return peers(spread(draw(overlayID, candidates), k))
 }
 
@@ -58,7 +60,7 @@ func Group(overlayID string, candidates []Candidate, k int) []task.PeerID {
 // newcomer displaces nobody, and a place changes hands when its holder leaves,
 // its owner returns or its forecast turns bad. Whoever falls short of something
 // comes behind those who do not.
-func Regroup(overlayID string, current []task.PeerID, candidates []Candidate, k int) []task.PeerID {
+func Regroup(overlayID ID, current []task.PeerID, candidates []Candidate, k int) []task.PeerID {
 	drawn := draw(overlayID, candidates)
 	bar := lowest(spread(slices.Clone(drawn), k))
 	var order []Candidate
@@ -94,7 +96,7 @@ func lowest(group []Candidate) Candidate {
 }
 
 // draw puts those who stand in the order of the draw.
-func draw(overlayID string, candidates []Candidate) []Candidate {
+func draw(overlayID ID, candidates []Candidate) []Candidate {
 	type runner struct {
 		Candidate
 		race uint64
@@ -145,11 +147,11 @@ func peers(group []Candidate) []task.PeerID {
 // race is -log2(h) for the hash h of a member in an overlay, in units of
 // 2^-raceBits. Whole numbers keep the order the same on every machine: the
 // standard library promises no last bit of math.Log.
-func race(overlayID string, peer task.PeerID) uint64 {
+func race(overlayID ID, peer task.PeerID) uint64 {
 	sum := sha256.New()
 	var n [8]byte
 	sum.Write(binary.BigEndian.AppendUint64(n[:0], uint64(len(overlayID))))
-	sum.Write([]byte("godwit coordinator 1\n" + overlayID + string(peer)))
+	sum.Write([]byte("godwit coordinator 1\n" + string(overlayID) + string(peer)))
 	return minusLog2(binary.BigEndian.Uint64(sum.Sum(nil)))
 }
 

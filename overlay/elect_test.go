@@ -98,7 +98,7 @@ func TestDrawnByWeight(t *testing.T) {
 	for _, c := range [][2]int{{1, 1}, {2, 1}, {3, 2}, {3, 1}} {
 		first := 0
 		for i := range overlays {
-			if Group(fmt.Sprint(i), []Candidate{{Peer: "a", Weight: c[0]}, {Peer: "b", Weight: c[1]}}, 1)[0] == "a" {
+			if Group(ID(fmt.Sprint(i)), []Candidate{{Peer: "a", Weight: c[0]}, {Peer: "b", Weight: c[1]}}, 1)[0] == "a" {
 				first++
 			}
 		}

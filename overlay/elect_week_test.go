@@ -163,7 +163,7 @@ func TestWeekOfRelays(t *testing.T) {
 		for k := range sizes {
 			s := &sizes[k]
 			for i := range overlays {
-				name := fmt.Sprint("overlay ", i)
+				name := ID(fmt.Sprint("overlay ", i))
 				members := adverts
 				if s.part > 1 {
 					members = slices.DeleteFunc(slices.Clone(adverts), func(a Advert) bool { return race(name, a.Peer)%s.part != 0 })

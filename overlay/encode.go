@@ -6,11 +6,11 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// Limits of the decoder. The library allocates nothing beyond them, so that
-// hostile bytes cost little: an advert has 18 fields and at most MaxAddrs
-// addresses.
+// Limits of the decoders. The library allocates nothing beyond them, so that
+// hostile bytes cost little: an advert has 20 fields and at most MaxAddrs
+// addresses, a manifest 13 and at most MaxAllowed peers.
 const (
-	maxFields  = 18
+	maxFields  = 20
 	maxDepth   = 4
 	sigContext = "godwit overlay 1 " // keeps a signature from meaning anything elsewhere
 )
@@ -25,14 +25,19 @@ var encoder = func() cbor.EncMode {
 	return m
 }()
 
-// decoder refuses what encoder would not write.
-var decoder = func() cbor.DecMode {
+// decoder and manifestDecoder refuse what encoder would not write.
+var (
+	decoder         = newDecoder(max(maxFields, MaxAddrs))
+	manifestDecoder = newDecoder(MaxAllowed)
+)
+
+func newDecoder(elements int) cbor.DecMode {
 	m, err := cbor.DecOptions{
 		DupMapKey:         cbor.DupMapKeyEnforcedAPF,
 		IndefLength:       cbor.IndefLengthForbidden,
 		TagsMd:            cbor.TagsForbidden,
 		ExtraReturnErrors: cbor.ExtraDecErrorUnknownField,
-		MaxArrayElements:  max(maxFields, MaxAddrs),
+		MaxArrayElements:  elements,
 		MaxMapPairs:       maxFields,
 		MaxNestedLevels:   maxDepth,
 	}.DecMode()
@@ -40,7 +45,7 @@ var decoder = func() cbor.DecMode {
 		panic(err) // the options are constant
 	}
 	return m
-}()
+}
 
 // signedBytes returns what is signed for v: kind tells an advert from a
 // manifest, and v has its signature removed.

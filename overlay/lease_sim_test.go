@@ -23,6 +23,7 @@ type leaseSim struct {
 	leaders map[uint64]task.PeerID // who led in each epoch
 	broken  []string               // what never may be
 	terms   int                    // BecomeLeader seen
+	numb    bool                   // members of a group notice no broken connection
 }
 
 type simEvent struct {
@@ -67,7 +68,8 @@ func (s *leaseSim) gossip() {
 			continue
 		}
 		chief, e := n.lease.Leader()
-		if c := s.nodes[chief]; c != nil && (!c.up || c.side != n.side) {
+		inside := slices.Contains(n.lease.Group(), p)
+		if c := s.nodes[chief]; c != nil && (!c.up || c.side != n.side) && !(s.numb && inside) {
 			n.lease.Lost(chief, s.now)
 		}
 		if chief != p {

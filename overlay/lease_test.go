@@ -62,7 +62,7 @@ func trouble(t *rapid.T, s *leaseSim, events int) {
 	for range events {
 		p := rapid.SampledFrom(s.names).Draw(t, "who")
 		n := s.nodes[p]
-		what := rapid.SampledFrom([]string{"crash", "start", "split", "heal", "starve", "goodbye", "yield", "stand", "view", "hand over"}).Draw(t, "what")
+		what := rapid.SampledFrom([]string{"crash", "start", "split", "heal", "starve", "goodbye", "yield", "stand", "view", "hand over", "alarm"}).Draw(t, "what")
 		if !n.up && what != "start" && what != "split" && what != "heal" {
 			continue
 		}
@@ -89,6 +89,8 @@ func trouble(t *rapid.T, s *leaseSim, events int) {
 			s.carry(p, n.lease.Yield(s.now))
 		case "stand":
 			n.lease.Stand()
+		case "alarm":
+			n.lease.Lost(rapid.SampledFrom(s.names).Draw(t, "of"), s.now)
 		case "hand over":
 			s.carry(p, n.lease.HandOver(rapid.SampledFrom(s.names).Draw(t, "to"), s.now))
 		case "view":
@@ -100,38 +102,163 @@ func trouble(t *rapid.T, s *leaseSim, events int) {
 }
 
 // TestLeaseHeals measures what the architecture promises, over messages of up to
-// a tenth of a second: a crash of the leader heals within 5 s, a goodbye within
-// 1 s, even one that finds the next in rank dead.
+// a tenth of a second: half of the leader's crashes heal within 3 s and all within
+// 5 s, even those that take the next in rank along, and sooner where the others
+// notice that the connection broke; a goodbye within 1 s, even one that finds the
+// next in rank dead.
 func TestLeaseHeals(t *testing.T) {
-	var crash, goodbye, second time.Duration
-	for seed := range uint64(200) {
-		prepare := func() (*leaseSim, task.PeerID) {
-			s := newLeaseSim(seed, 100*time.Millisecond, 3+int(seed%3))
-			s.until(settles, s.agreed)
-			s.run(10*time.Second + time.Duration(s.random.Int64N(int64(RenewEvery))))
-			leads := s.leads()
-			if len(leads) != 1 {
-				t.Fatalf("%v lead\n%s", leads, &s.log)
-			}
-			return s, leads[0]
+	const times = 200
+	scene := func(seed uint64, numb bool) (*leaseSim, task.PeerID) {
+		s := newLeaseSim(seed, 100*time.Millisecond, 3+int(seed%(MaxGroup-2)))
+		s.numb = numb
+		s.until(settles, s.agreed)
+		s.run(10*time.Second + time.Duration(s.random.Int64N(int64(2*RenewEvery))))
+		leads := s.leads()
+		if len(leads) != 1 {
+			t.Fatalf("%v lead\n%s", leads, &s.log)
 		}
-		s, p := prepare()
-		s.nodes[p].up = false
-		crash = max(crash, s.until(settles, func() bool { return len(s.leads()) == 1 }))
-
-		s, p = prepare()
-		s.carry(p, s.nodes[p].lease.Goodbye(s.now))
-		gone := func() bool { return s.nodes[p].gone && s.agreed() }
-		goodbye = max(goodbye, s.until(settles, gone))
-
-		s, p = prepare()
-		s.nodes[s.nodes[p].lease.Group()[1]].up = false
-		s.carry(p, s.nodes[p].lease.Goodbye(s.now))
-		second = max(second, s.until(settles, gone))
+		return s, leads[0]
 	}
-	t.Logf("the longest of 200: crash %v, goodbye %v, goodbye with the next in rank dead %v", crash, goodbye, second)
-	if crash >= 5*time.Second || goodbye >= time.Second || second >= time.Second {
-		t.Error("too long")
+	for _, tt := range []struct {
+		name         string
+		goodbye      bool
+		second, numb bool // the next in rank is dead too; nobody notices but by the lease
+		median, most time.Duration
+	}{
+		{"crash, by the lease alone", false, false, true, 3 * time.Second, 4 * time.Second},
+		{"crash of two, by the lease alone", false, true, true, 4 * time.Second, 5 * time.Second},
+		{"crash", false, false, false, 2 * time.Second, 3 * time.Second},
+		{"crash of two", false, true, false, 3 * time.Second, 4 * time.Second},
+		{"goodbye", true, false, true, time.Second / 2, time.Second / 2},
+		{"goodbye, the next in rank dead", true, true, true, time.Second, time.Second},
+	} {
+		var took []time.Duration
+		for seed := range uint64(times) {
+			s, p := scene(seed, tt.numb)
+			n := s.nodes[p]
+			if tt.second {
+				s.nodes[n.lease.Group()[1]].up = false
+			}
+			if tt.goodbye {
+				s.carry(p, n.lease.Goodbye(s.now))
+				took = append(took, s.until(settles, func() bool { return n.gone && s.agreed() }))
+				continue
+			}
+			n.up = false
+			took = append(took, s.until(settles, s.agreed))
+		}
+		slices.Sort(took)
+		median, most := took[times/2], took[times-1]
+		t.Logf("%s: median %v, longest of %d %v", tt.name, median, times, most)
+		if median > tt.median || most > tt.most {
+			t.Errorf("%s: too long, want a median of %v and at most %v", tt.name, tt.median, tt.most)
+		}
+	}
+}
+
+// TestEvidence: that the leader's connection broke brings the turn forward, in
+// order of rank; a renewal afterwards takes it all back.
+func TestEvidence(t *testing.T) {
+	e := NextEpoch(0, "a")
+	group := []task.PeerID{"a", "b", "c"}
+	for name, tt := range map[string]struct {
+		self  task.PeerID
+		calls func(l *Lease)
+		want  time.Duration // after epoch until it leads
+	}{
+		"none":               {"b", func(*Lease) {}, LeaseTime},
+		"of the leader":      {"b", func(l *Lease) { l.Lost("a", epoch) }, RenewEvery + Evident},
+		"to the next":        {"c", func(l *Lease) { l.Lost("a", epoch) }, RenewEvery + Evident + Stagger},
+		"after a silence":    {"b", func(l *Lease) { l.Lost("a", epoch.Add(2*time.Second)) }, 2*time.Second + Evident},
+		"of another":         {"b", func(l *Lease) { l.Lost("c", epoch) }, LeaseTime},
+		"of nobody":          {"b", func(l *Lease) { l.Lost("", epoch) }, LeaseTime},
+		"twice":              {"b", func(l *Lease) { l.Lost("a", epoch); l.Lost("a", epoch.Add(300*time.Millisecond)) }, RenewEvery + Evident},
+		"late":               {"b", func(l *Lease) { l.Lost("a", epoch.Add(LeaseTime-time.Millisecond)) }, LeaseTime},
+		"false, as it shows": {"b", func(l *Lease) { l.Lost("a", epoch); l.Heard("a", Renewal{e, group}, epoch) }, LeaseTime},
+	} {
+		l := NewLease(tt.self, 0, epoch)
+		l.Heard("a", Renewal{e, group}, epoch)
+		tt.calls(l)
+		now := epoch
+		for ; !l.Leads() && now.Before(epoch.Add(time.Minute)); now = l.Next() {
+			for _, effect := range l.Tick(now) {
+				if _, ok := effect.(Suspect); ok && name != "none" && name != "of another" && name != "of nobody" && name != "late" && name != "false, as it shows" {
+					t.Errorf("%s: asks after one that is lost", name)
+				}
+			}
+			if l.Leads() {
+				break
+			}
+		}
+		if got := now.Sub(epoch); got != tt.want {
+			t.Errorf("%s: leads after %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+// TestFalseAlarms: as long as renewals come, no evidence costs a leader its place.
+func TestFalseAlarms(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := newLeaseSim(rapid.Uint64().Draw(t, "seed"), slowest, rapid.IntRange(3, MaxGroup).Draw(t, "members"))
+		s.until(settles, s.agreed)
+		s.run(2 * LeaseTime)
+		before := s.terms
+		for range rapid.IntRange(1, 40).Draw(t, "alarms") {
+			p := rapid.SampledFrom(s.names).Draw(t, "who")
+			s.nodes[p].lease.Lost(rapid.SampledFrom(s.names).Draw(t, "of"), s.now)
+			s.run(time.Duration(rapid.IntRange(0, 700).Draw(t, "pause")) * time.Millisecond)
+		}
+		s.run(2 * LeaseTime)
+		if s.terms != before || !s.agreed() {
+			t.Fatalf("%d took over\n%s", s.terms-before, &s.log)
+		}
+	})
+}
+
+// TestFormerLeaderFollows: a leader that crashed comes back with the epoch it
+// stored and follows whoever leads now, in a higher epoch or in a lower one of a
+// part of the network that it was cut off from.
+func TestFormerLeaderFollows(t *testing.T) {
+	for _, terms := range []int{0, 3} { // that the one who came back is ahead
+		s := newLeaseSim(1, 50*time.Millisecond, 3)
+		s.until(settles, s.agreed)
+		old := s.leads()[0]
+		s.nodes[old].up = false
+		s.run(10 * time.Second)
+		now := s.leads()[0]
+		for range terms {
+			s.nodes[old].stored = NextEpoch(s.nodes[old].stored, old)
+		}
+		s.start(old)
+		s.run(5 * time.Second)
+		if !s.agreed() || s.leads()[0] != now || len(s.broken) > 0 {
+			t.Errorf("%d terms ahead: %v lead, want %s (%v)\n%s", terms, s.leads(), now, s.broken, &s.log)
+		}
+	}
+}
+
+// TestGroupOfManifest: a group is as large as the view says, and no larger while
+// another takes over.
+func TestGroupOfManifest(t *testing.T) {
+	for _, k := range []int{1, 2, GroupSize, MaxGroup} {
+		s := newLeaseSim(1, 50*time.Millisecond, MaxGroup+2)
+		for _, p := range s.names {
+			group := append([]task.PeerID{}, s.names[:k]...)
+			s.carry(p, s.nodes[p].lease.GroupChanged(group, s.now))
+		}
+		s.until(settles, s.agreed)
+		check := func() {
+			leads := s.leads()
+			if len(leads) != 1 || len(s.nodes[leads[0]].lease.Group()) != k {
+				t.Fatalf("%d coordinators: %v lead, of %v\n%s", k, leads, s.nodes[leads[0]].lease.Group(), &s.log)
+			}
+		}
+		check()
+		if k > 1 {
+			s.nodes[s.leads()[0]].up = false
+			s.run(10 * time.Second)
+			check()
+		}
 	}
 }
 
@@ -159,6 +286,11 @@ func TestStarvedMember(t *testing.T) {
 	if n := s.nodes[next].lease.strain; n != 0 {
 		t.Errorf("strain %d after a long calm", n)
 	}
+	s.nodes[leader].starved = s.now.Add(2 * time.Second)
+	s.run(10 * time.Second)
+	if s.terms != before || !s.agreed() {
+		t.Errorf("a leader that stood still for two renewals was replaced\n%s", &s.log)
+	}
 	s.nodes[leader].starved = s.now.Add(10 * time.Second)
 	s.run(12 * time.Second)
 	if !s.agreed() || s.leads()[0] != next {
@@ -176,7 +308,7 @@ func TestLeaseRefusesNonsense(t *testing.T) {
 	for name, effects := range map[string][]LeaseEffect{
 		"a renewal in another's name": l.Heard("b", Renewal{own + 1, []task.PeerID{"c", "b"}}, epoch),
 		"an empty group":              l.Heard("b", Renewal{own + 1, nil}, epoch),
-		"a crowd":                     l.Heard("b", Renewal{own + 1, []task.PeerID{"b", "c", "d", "e", "f", "g"}}, epoch),
+		"a crowd":                     l.Heard("b", Renewal{own + 1, []task.PeerID{"b", "c", "d", "e", "f", "g", "h", "i"}}, epoch),
 		"an epoch out of reach":       l.Heard("b", Renewal{far, []task.PeerID{"b"}}, epoch),
 		"its own renewal":             l.Heard("a", Renewal{own + 1, []task.PeerID{"a"}}, epoch),
 		"a claim out of reach":        l.Claimed("b", far, epoch),
@@ -200,8 +332,12 @@ func TestClaims(t *testing.T) {
 	b.Found(epoch)
 	_, high := a.Leader()
 	_, low := b.Leader()
-	if e := a.Claimed("b", low, epoch); len(e) != 0 || !a.Leads() {
-		t.Errorf("the higher gave way: %+v", e)
+	if e := a.Claimed("b", low, epoch); len(e) != 1 || !slices.Equal(e[0].(SendRenewal).To, []task.PeerID{"b"}) || !a.Leads() {
+		t.Errorf("the higher gave way, or kept silent: %+v", e)
+	}
+	c := NewLease("c", high, epoch)
+	if e := c.Claimed("b", low, epoch); len(e) != 1 || e[0] != (Refuse{To: "b", Epoch: high}) {
+		t.Errorf("one that knows of a higher epoch, in which nobody leads, says %+v", e)
 	}
 	if e := b.Claimed("a", high, epoch); len(e) != 1 || e[0] != (StepDown{To: "a", Epoch: high, Reason: Outranked}) {
 		t.Errorf("the lower leads on: %+v", e)

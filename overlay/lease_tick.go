@@ -89,8 +89,8 @@ func (l *Lease) turn() (at time.Time, ok bool) {
 	if l.gone || rank < 0 || outside && l.chief != "" {
 		return time.Time{}, false
 	}
-	if l.yields {
-		others += 2 * MaxGroup
+	if l.yields { // after all that might have a turn
+		others += len(l.group) + len(l.view)
 	}
 	return l.expires.Add(time.Duration(rank+others)*Stagger + l.patience()), true
 }

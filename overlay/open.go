@@ -70,8 +70,9 @@ func (a *Advert) Encode() ([]byte, error) {
 
 // OpenAdvert decodes and checks an advert that arrived: its size before
 // anything else, then the bounds of every field, its times against now, and
-// both signatures, the advert's and its manifest's. Of an advert refused
-// nothing is returned. It keeps no reference to b.
+// its signature. Whether the overlay admits its peer is for the overlay's
+// manifest to say: see Manifest.Admits. Of an advert refused nothing is returned.
+// It keeps no reference to b.
 func OpenAdvert(b []byte, now time.Time) (Advert, error) {
 	if len(b) > MaxAdvertBytes {
 		return Advert{}, fmt.Errorf("overlay: advert has %d bytes, at most %d", len(b), MaxAdvertBytes)
@@ -108,10 +109,7 @@ func (a *Advert) check(now time.Time) error {
 		return fmt.Errorf("overlay: %w", err)
 	}
 	w.Signature = nil
-	if err := verify("advert", w, a.Peer, a.Signature); err != nil {
-		return err
-	}
-	return a.Manifest.Verify()
+	return verify("advert", w, a.Peer, a.Signature)
 }
 
 // validate checks everything that needs neither a clock nor a key.
@@ -120,10 +118,10 @@ func (a *Advert) validate() error {
 		return err
 	}
 	switch {
-	case a.Overlay == "" || len(a.Overlay) > MaxName:
-		return fmt.Errorf("overlay: advert's overlay name has %d bytes, want 1 to %d", len(a.Overlay), MaxName)
-	case a.Manifest.Name != a.Overlay:
-		return fmt.Errorf("overlay: advert for %q carries the manifest of %q", a.Overlay, a.Manifest.Name)
+	case a.Rules > MaxManifestVersion:
+		return fmt.Errorf("overlay: advert follows version %d of the manifest, at most %d", a.Rules, MaxManifestVersion)
+	case len(a.Pass) > MaxPass:
+		return fmt.Errorf("overlay: advert's pass has %d bytes, at most %d", len(a.Pass), MaxPass)
 	case !plausible(a.Issued) || !plausible(a.Expires):
 		return errors.New("overlay: advert has no plausible times")
 	case !a.Expires.After(a.Issued) || a.Expires.Sub(a.Issued) > MaxAdvertLife:

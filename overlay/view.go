@@ -9,11 +9,11 @@ import (
 )
 
 // A View is one member's picture of its overlay, built from adverts: who is
-// there, and which manifest is followed. It is soft state: members that fall
+// there, and by which manifest. Who leads is for the Lease to say. It is soft state: members that fall
 // silent are forgotten. The zero value is not ready; see NewView.
 type View struct {
-	overlay  string
-	manifest Manifest
+	overlay  ID
+	manifest Manifest               // zero: not known yet, and everybody is admitted
 	members  map[task.PeerID]Advert // newest advert of each member
 	// lost has the Seq at which a member was lost, until that advert would
 	// have expired: gossip older than the loss does not bring it back.
@@ -25,18 +25,22 @@ type tombstone struct {
 	expires time.Time
 }
 
-// NewView returns an empty view of the overlay of that name.
-func NewView(overlay string) *View {
+// NewView returns an empty view of an overlay, without its manifest: see
+// SetManifest.
+func NewView(id ID) *View {
 	return &View{
-		overlay: overlay,
+		overlay: id,
 		members: map[task.PeerID]Advert{},
 		lost:    map[task.PeerID]tombstone{},
 	}
 }
 
 // Seen takes in an advert that OpenAdvert accepted, this node's own included,
-// and says whether it was news. Adverts of other overlays, and ones not newer
-// than what is known, are none. A better manifest in it is followed from now.
+// and says whether it was news. Adverts of other overlays, ones not newer than
+// what is known, and ones of peers that the manifest does not admit are none.
+// Whether it admits is asked for the time at which the advert was issued, so that
+// all members answer alike: a pass that expired ends a membership with the last
+// advert issued before, MaxAdvertLife later at the most.
 func (v *View) Seen(a Advert) bool {
 	if a.Overlay != v.overlay {
 		return false
@@ -47,25 +51,45 @@ func (v *View) Seen(a Advert) bool {
 	if t, ok := v.lost[a.Peer]; ok && a.Seq < t.seq {
 		return false
 	}
-	delete(v.lost, a.Peer)
-	v.members[a.Peer] = a
-	v.Follow(a.Manifest)
-	return true
-}
-
-// Follow takes m as the overlay's manifest if it is better than the one
-// followed, and says whether it did. The caller has verified m. The manifest
-// outlives its founder's advert: an overlay does not change hands because one
-// node went away for a while.
-func (v *View) Follow(m Manifest) bool {
-	if m.Name != v.overlay || !m.Better(&v.manifest) {
+	if v.Admits(&a) != nil {
 		return false
 	}
-	v.manifest = m
+	delete(v.lost, a.Peer)
+	v.members[a.Peer] = a
 	return true
 }
 
-// Manifest returns the manifest followed; it is zero before any was seen.
+// Admits returns nil if the manifest admits who issued an advert of this overlay,
+// else an error that wraps ErrNotAdmitted and says why not.
+func (v *View) Admits(a *Advert) error {
+	if v.manifest.IsZero() {
+		return nil
+	}
+	return v.manifest.Admits(a.Peer, a.Pass, a.Issued)
+}
+
+// SetManifest follows m, which the caller has verified, if it is the overlay's:
+// as the first, which the caller knows to be right (Succeeds says how), or as one
+// that Succeeds the one followed. It drops the members that m no longer admits
+// and returns them, sorted. Any other manifest changes nothing.
+func (v *View) SetManifest(m Manifest) []task.PeerID {
+	if m.ID() != v.overlay || !v.manifest.IsZero() && !m.Succeeds(&v.manifest) {
+		return nil
+	}
+	v.manifest = m
+	var out []task.PeerID
+	for _, peer := range slices.Sorted(maps.Keys(v.members)) {
+		a := v.members[peer]
+		if v.Admits(&a) != nil {
+			delete(v.members, peer)
+			out = append(out, peer)
+		}
+	}
+	return out
+}
+
+// Manifest returns the manifest followed; it is zero before one was set. Its
+// slices are not to be changed.
 func (v *View) Manifest() Manifest { return v.manifest }
 
 // Lost removes a member whose connection broke, and says whether it was one.
@@ -120,16 +144,4 @@ func (v *View) Members() []Advert {
 		out = append(out, v.members[peer])
 	}
 	return out
-}
-
-// Leader returns who leads the overlay and in which term: for now the founder
-// named by the manifest followed, as long as it is a member that says it leads
-// (its advert has an Epoch). It is empty while nobody is known to lead.
-// Elections replace this rule.
-func (v *View) Leader() (task.PeerID, uint64) {
-	a, ok := v.members[v.manifest.Founder]
-	if !ok || a.Epoch == 0 {
-		return "", 0
-	}
-	return a.Peer, a.Epoch
 }

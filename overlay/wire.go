@@ -13,8 +13,9 @@ import (
 
 // An advert is sent to every member again and again, so its bytes are counted:
 // a peer travels as the 32 bytes of its key, an address as a binary multiaddr, a time as Unix milliseconds, an
-// end as the milliseconds after the beginning, a speed as hundredths, and the
-// overlay's name once, in the manifest.
+// end as the milliseconds after the beginning, a speed as hundredths, and an
+// overlay's ID as its hash. The manifest is not in it: who lacks the version that
+// Rules names asks for it.
 
 // advertWire is an advert as it travels and as it is signed.
 type advertWire struct {
@@ -35,20 +36,13 @@ type advertWire struct {
 	Record []byte `cbor:"13,keyasint,omitempty"`
 	Spells []byte `cbor:"14,keyasint,omitempty"`
 
-	Manifest manifestWire `cbor:"15,keyasint"`
-	Epoch    uint64       `cbor:"16,keyasint,omitempty"`
-	Version  string       `cbor:"17,keyasint,omitempty"`
+	Overlay []byte `cbor:"15,keyasint"` // its ID's hash
+	Epoch   uint64 `cbor:"16,keyasint,omitempty"`
+	Rules   uint64 `cbor:"17,keyasint,omitempty"`
+	Pass    []byte `cbor:"18,keyasint,omitempty"`
+	Version string `cbor:"19,keyasint,omitempty"`
 
-	Signature []byte `cbor:"18,keyasint"`
-}
-
-// manifestWire is a manifest as it travels and as it is signed.
-type manifestWire struct {
-	Name      string `cbor:"1,keyasint"`
-	Founder   []byte `cbor:"2,keyasint"`
-	Founded   int64  `cbor:"3,keyasint"`
-	Placement string `cbor:"4,keyasint,omitempty"`
-	Signature []byte `cbor:"5,keyasint"`
+	Signature []byte `cbor:"20,keyasint"`
 }
 
 const speedUnit = 100
@@ -58,7 +52,7 @@ func (a *Advert) wire() (advertWire, error) {
 	if err != nil {
 		return advertWire{}, err
 	}
-	m, err := a.Manifest.wire()
+	overlay, err := digestOf(a.Overlay)
 	if err != nil {
 		return advertWire{}, err
 	}
@@ -69,7 +63,8 @@ func (a *Advert) wire() (advertWire, error) {
 	w := advertWire{
 		Peer: peer, Seq: a.Seq, Issue: a.Issued.UnixMilli(), Life: uint32(a.Expires.Sub(a.Issued).Milliseconds()), Addrs: addrs,
 		State: a.State, Slots: a.Slots, Free: a.Free, Memory: a.Memory, Speed: uint32(math.Round(a.Speed * speedUnit)), Reach: a.Reach,
-		Record: a.Record, Spells: a.Spells, Manifest: m, Epoch: a.Epoch, Version: a.Version, Signature: a.Signature,
+		Record: a.Record, Spells: a.Spells, Overlay: overlay, Epoch: a.Epoch, Rules: a.Rules, Pass: a.Pass,
+		Version: a.Version, Signature: a.Signature,
 	}
 	if !a.Until.IsZero() {
 		w.Until = a.Until.Unix()
@@ -83,7 +78,7 @@ func (w *advertWire) advert() (Advert, error) {
 	if err != nil {
 		return Advert{}, err
 	}
-	m, err := w.Manifest.manifest()
+	overlay, err := idOf(w.Overlay)
 	if err != nil {
 		return Advert{}, err
 	}
@@ -93,30 +88,15 @@ func (w *advertWire) advert() (Advert, error) {
 	}
 	issued := time.UnixMilli(w.Issue).UTC()
 	a := Advert{
-		Peer: peer, Overlay: m.Name, Seq: w.Seq, Issued: issued, Expires: issued.Add(time.Duration(w.Life) * time.Millisecond), Addrs: addrs,
+		Peer: peer, Overlay: overlay, Seq: w.Seq, Issued: issued, Expires: issued.Add(time.Duration(w.Life) * time.Millisecond), Addrs: addrs,
 		State: w.State, Slots: w.Slots, Free: w.Free, Memory: w.Memory, Speed: float64(w.Speed) / speedUnit, Reach: w.Reach,
-		Record: w.Record, Spells: w.Spells, Manifest: m, Epoch: w.Epoch, Version: w.Version, Signature: w.Signature,
+		Record: w.Record, Spells: w.Spells, Epoch: w.Epoch, Rules: w.Rules, Pass: w.Pass,
+		Version: w.Version, Signature: w.Signature,
 	}
 	if w.Until != 0 {
 		a.Until = time.Unix(w.Until, 0).UTC()
 	}
 	return a, nil
-}
-
-func (m *Manifest) wire() (manifestWire, error) {
-	founder, err := m.Founder.PublicKey()
-	if err != nil {
-		return manifestWire{}, fmt.Errorf("manifest's founder: %w", err)
-	}
-	return manifestWire{Name: m.Name, Founder: founder, Founded: m.Founded.UnixMilli(), Placement: m.Placement, Signature: m.Signature}, nil
-}
-
-func (w *manifestWire) manifest() (Manifest, error) {
-	founder, err := peerOf(w.Founder)
-	if err != nil {
-		return Manifest{}, fmt.Errorf("manifest's founder: %w", err)
-	}
-	return Manifest{Name: w.Name, Founder: founder, Founded: time.UnixMilli(w.Founded).UTC(), Placement: w.Placement, Signature: w.Signature}, nil
 }
 
 func packAddrs(texts []string) ([][]byte, error) {

@@ -3,10 +3,10 @@ package p2p
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"maps"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,7 +16,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// maxAdverts bounds the members that are remembered, about 2 KiB each.
+// maxAdverts bounds the members of an overlay that are remembered, about 2 KiB each.
 const maxAdverts = 4096
 
 // Reasons for which an advert is dropped, as Stats counts them.
@@ -24,10 +24,11 @@ const (
 	dropSize     = "size"
 	dropInvalid  = "invalid" // bytes, bounds or signature
 	dropExpired  = "expired"
-	dropOverlay  = "overlay" // meant for another overlay
-	dropOlder    = "older"   // than the one that is known
-	dropRivals   = "rivals"  // two adverts with the same number: the peer is lying
-	dropFuture   = "future"  // issued in it
+	dropOverlay  = "overlay"  // gossiped in another overlay than its own
+	dropStranger = "stranger" // whom its overlay does not admit
+	dropOlder    = "older"    // than the one that is known
+	dropRivals   = "rivals"   // two adverts with the same number: the peer is lying
+	dropFuture   = "future"   // issued in it
 	dropFull     = "full"
 	dropFlood    = "flood" // more newcomers than one neighbour may tell of
 	dropCrowd    = "crowd" // more newcomers than all neighbours together may
@@ -47,16 +48,16 @@ const (
 	isBad                    // the sender should have seen it: drop
 )
 
-// adverts holds the newest advert of every member, and its own.
+// adverts holds what is known of each overlay that this node is in, and who of its
+// neighbours misbehaved, in whichever.
 type adverts struct {
 	h *Host
 
-	mu      sync.Mutex
-	known   map[task.PeerID]known
-	own     []byte // encoded; nil before SetAdvert
-	dropped map[string]uint64
-	budget  budget
-	blame   blame
+	mu       sync.Mutex
+	joined   map[overlay.ID]*membership
+	dropped  map[string]uint64
+	blame    blame
+	welcomed map[peer.ID]time.Time // when last, or next; at most maxBlamed
 
 	// telling is held while the handler is told, so that it hears of one peer's
 	// adverts in order.
@@ -71,21 +72,28 @@ type known struct {
 }
 
 func newAdverts(h *Host) *adverts {
-	return &adverts{h: h, known: map[task.PeerID]known{}, dropped: map[string]uint64{}}
+	return &adverts{h: h, joined: map[overlay.ID]*membership{}, dropped: map[string]uint64{}, welcomed: map[peer.ID]time.Time{}}
 }
 
 // judge checks an advert's bytes and compares them with what is known. What is
-// wrong with it is counted, and held against the neighbour it came from.
-func (as *adverts) judge(b []byte, from peer.ID, now time.Time) (overlay.Advert, verdict) {
-	a, reason := as.open(b, now)
+// wrong with it is counted, and held against the neighbour it came from. An advert
+// of gossip belongs to its topic's overlay; topic is "" for one of a hello, where
+// those of overlays that we are not in are left out: nobody knew.
+func (as *adverts) judge(b []byte, topic overlay.ID, from peer.ID, now time.Time) (overlay.Advert, verdict) {
+	a, reason := as.open(b, topic, now)
 	switch {
 	case reason == dropExpired:
 		return a, as.drop(reason, isStale)
 	case reason != "":
 		as.accuse(from, blameInvalid, now)
 		return a, as.drop(reason, isBad)
+	}
+	m := as.member(a.Overlay)
+	switch {
+	case m == nil:
+		return a, isStale
 	case a.Peer == as.h.id:
-		return a, as.judgeOwn(b)
+		return a, as.judgeOwn(m, b)
 	}
 	subject, err := peer.Decode(string(a.Peer))
 	if err != nil {
@@ -93,24 +101,37 @@ func (as *adverts) judge(b []byte, from peer.ID, now time.Time) (overlay.Advert,
 		return a, as.drop(dropInvalid, isBad)
 	}
 	as.mu.Lock()
-	last, have := as.known[a.Peer]
+	last, have := m.known[a.Peer]
 	as.mu.Unlock()
 	switch {
-	case !have:
-		return a, as.judgeNewcomer(subject, from, now)
-	case a.Seq < last.Seq:
+	case have && a.Seq < last.Seq:
 		return a, as.drop(dropOlder, isStale)
-	case a.Seq > last.Seq:
-		return a, as.judgeRenewal(a, from == subject, from, now)
-	case !bytes.Equal(b, last.bytes):
+	case have && a.Seq == last.Seq && bytes.Equal(b, last.bytes):
+		return a, isKnown
+	case have && a.Seq == last.Seq:
 		return a, as.drop(dropRivals, isStale)
+	case m.Admit != nil && m.Admit(&a) != nil:
+		return a, as.judgeStranger(from == subject, from, now)
+	case have:
+		return a, as.judgeRenewal(m, a, from == subject, from, now)
 	}
-	return a, isKnown
+	return a, as.judgeNewcomer(m, subject, from, now)
+}
+
+// judgeStranger decides about an advert that the overlay's rule does not admit.
+// Who relays it may know an older rule, or a newer one. Who says so of itself is
+// told by silence; it tells us again now and then, which costs it less than what
+// it is forgiven meanwhile.
+func (as *adverts) judgeStranger(itself bool, from peer.ID, now time.Time) verdict {
+	if itself {
+		as.accuse(from, blameStranger, now)
+	}
+	return as.drop(dropStranger, isStale)
 }
 
 // open decodes an advert and checks what can be seen from its bytes alone. The
 // reason is empty when nothing is wrong.
-func (as *adverts) open(b []byte, now time.Time) (overlay.Advert, string) {
+func (as *adverts) open(b []byte, topic overlay.ID, now time.Time) (overlay.Advert, string) {
 	if len(b) > overlay.MaxAdvertBytes {
 		return overlay.Advert{}, dropSize
 	}
@@ -122,7 +143,7 @@ func (as *adverts) open(b []byte, now time.Time) (overlay.Advert, string) {
 		return a, dropFuture
 	case err != nil:
 		return a, dropInvalid
-	case a.Overlay != as.h.set.Overlay:
+	case topic != "" && a.Overlay != topic:
 		return a, dropOverlay
 	}
 	return a, ""
@@ -130,13 +151,13 @@ func (as *adverts) open(b []byte, now time.Time) (overlay.Advert, string) {
 
 // judgeNewcomer decides about a member not known so far. One that is connected
 // to us is always let in: there are few of those.
-func (as *adverts) judgeNewcomer(subject, from peer.ID, now time.Time) verdict {
+func (as *adverts) judgeNewcomer(m *membership, subject, from peer.ID, now time.Time) verdict {
 	connected := as.h.connected(subject)
 	as.mu.Lock()
-	full := len(as.known) >= maxAdverts
+	full := len(m.known) >= maxAdverts
 	reason := ""
 	if from != as.h.net.ID() {
-		reason = as.budget.spend(from, now)
+		reason = m.budget.spend(from, now)
 	}
 	if reason == dropFlood && from != subject {
 		as.blame.add(from, blameFlood, now)
@@ -147,7 +168,7 @@ func (as *adverts) judgeNewcomer(subject, from peer.ID, now time.Time) verdict {
 		return isNew
 	case reason != "":
 		return as.drop(reason, isStale)
-	case full && !as.forget(now):
+	case full && !as.forget(m, now):
 		return as.drop(dropFull, isStale)
 	}
 	return isNew
@@ -155,12 +176,12 @@ func (as *adverts) judgeNewcomer(subject, from peer.ID, now time.Time) verdict {
 
 // judgeRenewal decides about a newer advert of a known member. A relay is not to
 // blame for too many, as each sees others of them first.
-func (as *adverts) judgeRenewal(a overlay.Advert, itself bool, from peer.ID, now time.Time) verdict {
+func (as *adverts) judgeRenewal(m *membership, a overlay.Advert, itself bool, from peer.ID, now time.Time) verdict {
 	as.mu.Lock()
-	k, have := as.known[a.Peer]
+	k, have := m.known[a.Peer]
 	ok := !have || memberRenewals.take(&k.renewals, now)
 	if have && ok {
-		as.known[a.Peer] = k
+		m.known[a.Peer] = k
 	}
 	if !ok && itself {
 		as.blame.add(from, blameFlood, now)
@@ -204,9 +225,9 @@ func (as *adverts) score(p peer.ID) float64 {
 
 // judgeOwn lets our own advert pass through gossip, but never one that we have
 // replaced, nor one from before a restart.
-func (as *adverts) judgeOwn(b []byte) verdict {
+func (as *adverts) judgeOwn(m *membership, b []byte) verdict {
 	as.mu.Lock()
-	same := bytes.Equal(b, as.own)
+	same := bytes.Equal(b, m.own)
 	as.mu.Unlock()
 	if same {
 		return isKnown
@@ -215,24 +236,28 @@ func (as *adverts) judgeOwn(b []byte) verdict {
 }
 
 // learn keeps an advert that judge found new and tells the handler. It reports
-// false when a newer one has come meanwhile.
+// false when a newer one has come meanwhile, or we have left its overlay.
 func (as *adverts) learn(a overlay.Advert, b []byte) bool {
 	as.telling.Lock()
 	defer as.telling.Unlock()
 	as.mu.Lock()
-	last, have := as.known[a.Peer]
+	m := as.joined[a.Overlay]
+	if m == nil {
+		as.mu.Unlock()
+		return false
+	}
+	last, have := m.known[a.Peer]
 	newer := !have || a.Seq > last.Seq
-	if newer {
-		if !have && len(as.known) >= maxAdverts {
-			newer = as.evict()
-		}
-		if !have {
-			last.since = time.Now()
+	if newer && !have {
+		last.since = time.Now()
+		if len(m.known) >= maxAdverts {
+			newer = as.evict(m)
 		}
 	}
+	silent := have && !last.Expires.After(time.Now())
 	if newer {
 		last.Advert, last.bytes = a, bytes.Clone(b)
-		as.known[a.Peer] = last
+		m.known[a.Peer] = last
 	}
 	as.mu.Unlock()
 	if !newer {
@@ -241,32 +266,35 @@ func (as *adverts) learn(a overlay.Advert, b []byte) bool {
 	as.h.AddAddrs(a.Peer, a.Addrs, time.Until(a.Expires))
 	as.h.set.Handler.Advert(a)
 	as.h.dialer.poke()
+	if p, err := peer.Decode(string(a.Peer)); err == nil && m.Closed && (!have || silent) {
+		as.h.welcome(p)
+	}
 	return true
 }
 
 // forget makes room by removing what has expired.
-func (as *adverts) forget(now time.Time) bool {
+func (as *adverts) forget(m *membership, now time.Time) bool {
 	as.mu.Lock()
 	defer as.mu.Unlock()
-	before := len(as.known)
-	maps.DeleteFunc(as.known, func(_ task.PeerID, k known) bool { return !k.Expires.After(now) })
-	return len(as.known) < before
+	before := len(m.known)
+	maps.DeleteFunc(m.known, func(_ task.PeerID, k known) bool { return !k.Expires.After(now) })
+	return len(m.known) < before
 }
 
 // evict makes room by removing the member heard of last, of those that are not
 // connected: a flood is younger than the swarm. as.mu is held.
-func (as *adverts) evict() bool {
+func (as *adverts) evict(m *membership) bool {
 	connected := map[task.PeerID]bool{}
 	for _, p := range as.h.net.Network().Peers() {
 		connected[task.PeerID(p.String())] = true
 	}
 	var youngest task.PeerID
-	for id, k := range as.known {
-		if !connected[id] && (youngest == "" || k.since.After(as.known[youngest].since)) {
+	for id, k := range m.known {
+		if !connected[id] && (youngest == "" || k.since.After(m.known[youngest].since)) {
 			youngest = id
 		}
 	}
-	delete(as.known, youngest)
+	delete(m.known, youngest)
 	return youngest != ""
 }
 
@@ -281,67 +309,57 @@ func (as *adverts) stats(now time.Time) (int, map[string]uint64) {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	n := 0
-	for _, k := range as.known {
-		if k.Expires.After(now) {
-			n++
+	for _, m := range as.joined {
+		for _, k := range m.known {
+			if k.Expires.After(now) {
+				n++
+			}
 		}
 	}
 	return n, maps.Clone(as.dropped)
 }
 
-// members returns the peers whose adverts have not expired, in any order.
+// members returns the peers whose adverts, in any overlay, have not expired, in
+// any order.
 func (as *adverts) members(now time.Time) []task.PeerID {
 	as.mu.Lock()
 	defer as.mu.Unlock()
 	var ids []task.PeerID
-	for id, k := range as.known {
-		if k.Expires.After(now) {
-			ids = append(ids, id)
+	for _, m := range as.joined {
+		for id, k := range m.known {
+			if k.Expires.After(now) {
+				ids = append(ids, id)
+			}
 		}
+	}
+	if len(as.joined) > 1 {
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
 	}
 	return ids
 }
 
-// sample returns our own advert and up to n of others: at random, so that several
-// neighbours together tell a newcomer of a swarm that is larger.
-func (as *adverts) sample(n int, now time.Time) [][]byte {
+// sample returns what a peer may be told: our own advert in each overlay, and up
+// to n of others, at random, so that several neighbours together tell a newcomer
+// of a swarm that is larger. It is at most maxHello.
+func (as *adverts) sample(to peer.ID, n int, now time.Time) [][]byte {
+	name := task.PeerID(to.String())
 	as.mu.Lock()
 	defer as.mu.Unlock()
-	var others [][]byte
-	for _, k := range as.known {
-		if k.Expires.After(now) {
-			others = append(others, k.bytes)
+	var own, others [][]byte
+	for _, m := range as.joined {
+		if m.own != nil {
+			own = append(own, m.own)
+		}
+		if !m.tells(name, now) {
+			continue
+		}
+		for _, k := range m.known {
+			if k.Expires.After(now) {
+				others = append(others, k.bytes)
+			}
 		}
 	}
 	rand.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
-	var all [][]byte
-	if as.own != nil {
-		all = append(all, as.own)
-	}
-	return append(all, others[:min(n, len(others))]...)
-}
-
-// SetAdvert publishes what this node says about itself: now by gossip, and to
-// every peer that connects until it is replaced or expires. It must be signed by
-// this node and newer than the last.
-func (h *Host) SetAdvert(a overlay.Advert) error {
-	if a.Peer != h.id {
-		return fmt.Errorf("p2p: advert is of %s, this node is %s", a.Peer, h.id)
-	}
-	if a.Overlay != h.set.Overlay {
-		return fmt.Errorf("p2p: advert is for overlay %q, this node gossips in %q", a.Overlay, h.set.Overlay)
-	}
-	b, err := a.Encode()
-	if err != nil {
-		return err
-	}
-	if _, err := overlay.OpenAdvert(b, time.Now()); err != nil {
-		return fmt.Errorf("p2p: own advert: %w", err)
-	}
-	h.adverts.mu.Lock()
-	h.adverts.own = b
-	h.adverts.mu.Unlock()
-	h.gossip.publish(b)
-	h.greetYoung()
-	return nil
+	return append(own, others[:min(n, len(others), maxHello-len(own))]...)
 }

@@ -15,6 +15,10 @@ const (
 	blameSize    = 50 // bytes that no node of ours sends
 	blameFlood   = 1  // one newcomer, or one renewal of itself, too many
 
+	// blameStranger is for saying that one is in an overlay that does not admit one.
+	// An honest node's reminders, one a minute at most, come to 10 points at a time.
+	blameStranger = 1
+
 	blameDecay = 0.9  // a minute: ten invalid adverts are forgotten in half an hour
 	maxBlamed  = 1024 // peers that are remembered; the least blamed are forgotten first
 )

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"godwit/task"
 
@@ -27,6 +28,16 @@ var (
 	ErrBadCID = errors.New("p2p: not a CID of ours (version 1, sha2-256, raw, dag-pb or dag-cbor)")
 	// ErrQuota is returned when storing would pass the quota.
 	ErrQuota = errors.New("p2p: block store is full")
+	// ErrDiskFull is returned by whatever writes to the store while the disk has no
+	// room. What failed may still be written later, but no later write is overtaken.
+	// The store goes on by itself once there is room; see CheckStore.
+	ErrDiskFull = errors.New("p2p: disk is full")
+	// ErrCorrupt is returned by OpenStore, and by whatever reads, when what is on
+	// disk is not what was written. See MoveAside.
+	ErrCorrupt = errors.New("p2p: store is corrupt")
+	// ErrBroken is returned by whatever writes to the store after the disk failed
+	// it. Only opening it again, in a new process, helps.
+	ErrBroken = errors.New("p2p: store cannot go on")
 )
 
 // putBytes is how many bytes of blocks are written in one batch. Each batch of
@@ -54,6 +65,7 @@ type Blocks struct {
 	size  atomic.Int64 // bytes stored
 	quota atomic.Int64 // 0: no limit
 	mu    sync.Mutex   // held while a batch is prepared and written
+	now   func() time.Time
 }
 
 // A digest is the SHA-256 of a block. Blocks are stored by it: the same bytes
@@ -69,7 +81,7 @@ type block struct {
 // NewBlocks opens the blocks of a store, and adds up their sizes: about a
 // second for a million. A Host has its own; see Host.Blocks.
 func NewBlocks(ctx context.Context, store ds.Batching) (*Blocks, error) {
-	b := &Blocks{store: store}
+	b := &Blocks{store: store, now: time.Now}
 	results, err := store.Query(ctx, query.Query{Prefix: sizePrefix})
 	if err != nil {
 		return nil, fmt.Errorf("p2p: reading the block store: %w", err)
@@ -144,19 +156,6 @@ func (b *Blocks) view(ctx context.Context, c cid.Cid, see func([]byte) error) er
 	return err
 }
 
-// has returns the size of a block and whether it is here.
-func (b *Blocks) has(ctx context.Context, d digest) (int64, bool, error) {
-	v, err := b.store.Get(ctx, sizeKey(d))
-	if errors.Is(err, ds.ErrNotFound) {
-		return 0, false, nil
-	}
-	if err != nil {
-		return 0, false, fmt.Errorf("p2p: looking for a block: %w", err)
-	}
-	n, _ := binary.Uvarint(v)
-	return int64(n), true, nil
-}
-
 // PutRecord stores a block of dag-cbor, such as a job's record, and returns its
 // CID. Links inside are not followed, here or by Fetch.
 func (b *Blocks) PutRecord(ctx context.Context, data []byte) (task.CID, error) {
@@ -167,7 +166,8 @@ func (b *Blocks) PutRecord(ctx context.Context, data []byte) (task.CID, error) {
 	return textOf(c), b.put(ctx, []block{{c, data}})
 }
 
-// put writes blocks in one batch; those that are here already are left out.
+// put writes blocks in one batch; those that are here already are only noted as
+// used.
 func (b *Blocks) put(ctx context.Context, blocks []block) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -175,18 +175,25 @@ func (b *Blocks) put(ctx context.Context, blocks []block) error {
 	if err != nil {
 		return fmt.Errorf("p2p: storing blocks: %w", err)
 	}
+	now := b.now()
 	var added, count int64
 	for _, bl := range blocks {
 		d := digestOf(bl.cid)
-		if _, have, err := b.has(ctx, d); err != nil {
+		if s, have, err := b.stored(ctx, d); err != nil {
 			return err
 		} else if have {
+			if now.Sub(s.at) < useGrain {
+				continue
+			}
+			if err := b.noteUse(ctx, d, now); err != nil {
+				return err
+			}
 			continue
 		}
 		added, count = added+int64(len(bl.data)), count+1
 		err := errors.Join(
 			batch.Put(ctx, dataKey(d), bl.data),
-			batch.Put(ctx, sizeKey(d), binary.AppendUvarint(nil, uint64(len(bl.data)))))
+			batch.Put(ctx, sizeKey(d), stored{bytes: int64(len(bl.data)), at: now}.encode()))
 		if err != nil {
 			return fmt.Errorf("p2p: storing block %s: %w", bl.cid, err)
 		}
@@ -217,11 +224,23 @@ func (b *Blocks) Delete(ctx context.Context, c task.CID) error {
 	if err != nil || !have {
 		return err
 	}
-	if err := errors.Join(b.store.Delete(ctx, sizeKey(d)), b.store.Delete(ctx, dataKey(d))); err != nil {
+	batch, err := b.store.Batch(ctx)
+	if err == nil {
+		err = deleteBlock(ctx, batch, d)
+	}
+	if err == nil {
+		err = batch.Commit(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("p2p: deleting block %s: %w", c, err)
 	}
 	b.size.Add(-n)
 	return nil
+}
+
+// deleteBlock has a batch delete a block and what is kept about it.
+func deleteBlock(ctx context.Context, batch ds.Batch, d digest) error {
+	return errors.Join(batch.Delete(ctx, sizeKey(d)), batch.Delete(ctx, dataKey(d)), batch.Delete(ctx, useKey(d)))
 }
 
 func parseCID(c task.CID) (cid.Cid, error) {

@@ -1,12 +1,15 @@
 package p2p
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	ds "github.com/ipfs/go-datastore"
@@ -24,6 +27,7 @@ const bulkBytes = bulkMemtable / 2
 // once, and Sync waits until they have. A crash takes from bulk what was not
 // synced, oldest kept first, and never half a batch.
 type store struct {
+	disk      *disk // of both
 	log, bulk *database
 
 	dirty   atomic.Bool // bulk was written to since its last flush began
@@ -34,28 +38,33 @@ type store struct {
 func inBulk(k ds.Key) bool { return strings.HasPrefix(k.String(), blocksPrefix) }
 
 // Get implements ds.Read.
-func (s *store) Get(ctx context.Context, k ds.Key) ([]byte, error) {
-	if inBulk(k) {
-		if v, err := s.bulk.Get(ctx, k); !errors.Is(err, ds.ErrNotFound) {
-			return v, err
-		}
+func (s *store) Get(_ context.Context, k ds.Key) (v []byte, _ error) {
+	if err := s.view(k, func(b []byte) error { v = bytes.Clone(b); return nil }); err != nil {
+		return nil, err
 	}
-	return s.log.Get(ctx, k)
+	return v, nil
 }
 
-// view calls see with a value where it lies, which see must not keep or change.
+// view calls see with a value where it lies, which see must not keep or change. With
+// an error that is not see's, what see saw was nothing or nonsense.
 func (s *store) view(k ds.Key, see func([]byte) error) error {
-	v, done, err := s.bulk.pebble.Get(k.Bytes())
-	if errors.Is(err, pebble.ErrNotFound) {
-		v, done, err = s.log.pebble.Get(k.Bytes())
+	for _, db := range []*database{s.bulk, s.log} {
+		if db == s.bulk && !inBulk(k) {
+			continue
+		}
+		var v []byte
+		var done io.Closer
+		err := s.guard(func() (err error) { v, done, err = db.pebble.Get(k.Bytes()); return err })
+		if errors.Is(err, pebble.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", k, err)
+		}
+		seen := see(v)
+		return errors.Join(s.guard(done.Close), seen) // a damaged value is told here alone
 	}
-	if errors.Is(err, pebble.ErrNotFound) {
-		return ds.ErrNotFound
-	}
-	if err != nil {
-		return fmt.Errorf("reading %s: %w", k, err)
-	}
-	return errors.Join(see(v), done.Close())
+	return ds.ErrNotFound
 }
 
 // Has implements ds.Read.
@@ -81,21 +90,21 @@ func (s *store) GetSize(ctx context.Context, k ds.Key) (int, error) {
 // Query implements ds.Read. A key that is in both databases, as one may be after
 // a crash, is given once.
 func (s *store) Query(ctx context.Context, q query.Query) (query.Results, error) {
-	base := query.Query{Prefix: q.Prefix, KeysOnly: q.KeysOnly && len(q.Filters) == 0, ReturnsSizes: q.ReturnsSizes}
-	bulk, err := s.bulk.Query(ctx, base)
+	keysOnly := q.KeysOnly && !q.ReturnsSizes && len(q.Filters) == 0
+	bulk, err := s.iterate(s.bulk, q.Prefix, keysOnly)
 	if err != nil {
 		return nil, err
 	}
-	log, err := s.log.Query(ctx, base)
+	log, err := s.iterate(s.log, q.Prefix, keysOnly)
 	if err != nil {
-		return nil, errors.Join(err, bulk.Close())
+		return nil, errors.Join(err, bulk.close())
 	}
 	next := func() (query.Result, bool) {
-		if r, ok := bulk.NextSync(); ok {
+		if r, ok := bulk.next(); ok {
 			return r, true
 		}
 		for {
-			r, ok := log.NextSync()
+			r, ok := log.next()
 			if !ok || r.Error != nil {
 				return r, ok
 			}
@@ -112,34 +121,35 @@ func (s *store) Query(ctx context.Context, q query.Query) (query.Results, error)
 	}
 	both := query.ResultsFromIterator(q, query.Iterator{
 		Next:  next,
-		Close: func() error { return errors.Join(bulk.Close(), log.Close()) },
+		Close: func() error { return errors.Join(bulk.close(), log.close()) },
 	})
-	return query.NaiveQueryApply(q, both), nil
+	rest := q
+	rest.Prefix = "" // both have it already
+	return query.NaiveQueryApply(rest, both), nil
 }
 
 // Put implements ds.Write.
-func (s *store) Put(ctx context.Context, k ds.Key, v []byte) error { return s.log.Put(ctx, k, v) }
+func (s *store) Put(ctx context.Context, k ds.Key, v []byte) error {
+	b := &storeBatch{store: s}
+	return errors.Join(b.Put(ctx, k, v), b.Commit(ctx))
+}
 
 // Delete implements ds.Write.
 func (s *store) Delete(ctx context.Context, k ds.Key) error {
-	if inBulk(k) {
-		if err := s.bulk.Delete(ctx, k); err != nil {
-			return err
-		}
-		s.dirty.Store(true)
-	}
-	return s.log.Delete(ctx, k)
+	b := &storeBatch{store: s}
+	return errors.Join(b.Delete(ctx, k), b.Commit(ctx))
 }
 
 // Sync implements ds.Datastore. Calls that wait for one another share a flush.
 func (s *store) Sync(ctx context.Context, k ds.Key) error {
-	if err := s.log.Sync(ctx, k); err != nil {
-		return err
-	}
-	if below := k.String() + "/"; below != "//" && !strings.HasPrefix(below, blocksPrefix) {
-		return nil
-	}
-	return s.flush(ctx)
+	below := k.String() + "/"
+	bulk := below == "//" || strings.HasPrefix(below, blocksPrefix)
+	return s.disk.do(func() error {
+		if err := s.log.Sync(ctx, k); err != nil || !bulk {
+			return err
+		}
+		return s.flush(ctx)
+	})
 }
 
 func (s *store) flush(ctx context.Context) error {
@@ -162,8 +172,37 @@ func (s *store) flush(ctx context.Context) error {
 	}
 }
 
-// Close implements io.Closer.
-func (s *store) Close() error { return errors.Join(s.log.Close(), s.bulk.Close()) }
+// Close implements io.Closer. On a full or damaged disk it may return after
+// closeTime without having closed, with the reason, and does so at once when the store
+// cannot go on. Then the directory stays locked until the process ends, and what was synced
+// is there when it is opened again.
+func (s *store) Close() error {
+	done := make(chan error, 1)
+	s.disk.enter()
+	go func() {
+		err := s.closeBoth()
+		s.disk.leave(&s.disk.pending)
+		done <- err
+	}()
+	look := time.NewTicker(roomEvery)
+	defer look.Stop()
+	for began := time.Now(); ; {
+		select {
+		case err := <-done:
+			return err
+		case <-look.C:
+		}
+		if err := s.disk.state(); err != nil && (errors.Is(err, ErrBroken) || time.Since(began) > s.disk.patience) {
+			return fmt.Errorf("p2p: closing the store: %w", err)
+		}
+	}
+}
+
+// closeBoth closes the databases. One that panicked while it was read may do so
+// again: it still refers to what it read.
+func (s *store) closeBoth() error {
+	return errors.Join(s.guard(s.log.Close), s.guard(s.bulk.Close))
+}
 
 // Batch implements ds.Batching. What goes to bulk and what to the log is all or
 // nothing each by itself.
@@ -175,6 +214,7 @@ type storeBatch struct {
 	store   *store
 	changes []change
 	blocks  int // bytes of the values that may go to bulk
+	bytes   int // of all values
 }
 
 // A change stores a value under a key, or deletes the key.
@@ -192,6 +232,7 @@ func (b *storeBatch) add(c change) {
 	if inBulk(c.key) {
 		b.blocks += len(c.value)
 	}
+	b.bytes += len(c.value)
 	b.changes = append(b.changes, c)
 }
 
@@ -211,29 +252,45 @@ func (b *storeBatch) Delete(_ context.Context, k ds.Key) error {
 func (b *storeBatch) Commit(context.Context) error {
 	toBulk := func(c change) bool { return inBulk(c.key) && (c.delete || b.blocks >= bulkBytes) }
 	toLog := func(c change) bool { return c.delete || !toBulk(c) }
-	if wrote, err := b.apply(b.store.bulk, toBulk); err != nil {
-		return err
-	} else if wrote {
-		b.store.dirty.Store(true)
+	if b.bytes > 0 {
+		if err := b.store.disk.room(b.bytes, b.blocks > 0); err != nil {
+			return err
+		}
 	}
-	_, err := b.apply(b.store.log, toLog)
-	return err
+	bulk, err := b.batch(b.store.bulk, toBulk)
+	if err != nil {
+		return err
+	}
+	log, err := b.batch(b.store.log, toLog)
+	if err != nil {
+		return errors.Join(err, bulk.Close())
+	}
+	return b.store.disk.do(func() error {
+		defer log.Close()
+		defer bulk.Close()
+		if !bulk.Empty() {
+			if err := bulk.Commit(pebble.NoSync); err != nil {
+				return err
+			}
+			b.store.dirty.Store(true)
+		}
+		if log.Empty() {
+			return nil
+		}
+		return log.Commit(pebble.NoSync)
+	})
 }
 
-// apply writes the changes chosen to one database, and says whether there were
-// any. The buffer is made of its full size at once: grown, it would be copied.
-func (b *storeBatch) apply(db *database, chosen func(change) bool) (bool, error) {
+// batch copies the changes chosen for one database. The buffer is made of its full
+// size at once: grown, it would be copied.
+func (b *storeBatch) batch(db *database, chosen func(change) bool) (*pebble.Batch, error) {
 	size := 0
 	for _, c := range b.changes {
 		if chosen(c) {
 			size += len(c.key.String()) + len(c.value) + batchOverhead
 		}
 	}
-	if size == 0 {
-		return false, nil
-	}
 	batch := db.pebble.NewBatchWithSize(size + batchOverhead)
-	defer batch.Close()
 	for _, c := range b.changes {
 		if !chosen(c) {
 			continue
@@ -245,8 +302,8 @@ func (b *storeBatch) apply(db *database, chosen func(change) bool) (bool, error)
 			err = batch.Set(c.key.Bytes(), c.value, nil)
 		}
 		if err != nil {
-			return false, fmt.Errorf("writing %s: %w", c.key, err)
+			return nil, errors.Join(fmt.Errorf("writing %s: %w", c.key, err), batch.Close())
 		}
 	}
-	return true, batch.Commit(pebble.NoSync)
+	return batch, nil
 }

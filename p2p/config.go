@@ -16,7 +16,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// Config says what New builds. Key, Overlay, Datastore and Handler are needed.
+// Config says what New builds. Key, Datastore and Handler are needed.
 type Config struct {
 	// Key is the node's identity; see LoadOrCreateKey.
 	Key ed25519.PrivateKey
@@ -34,8 +34,6 @@ type Config struct {
 	// MaxConns is the number of connections above which the least useful are
 	// closed; 0 means DefaultMaxConns.
 	MaxConns int
-	// Overlay names the overlay whose adverts are gossiped.
-	Overlay string
 	// Datastore holds the blocks, below /blocks. The caller closes it, after Run
 	// has returned.
 	Datastore ds.Batching
@@ -127,8 +125,6 @@ func (c Config) complete() error {
 		return errors.New("p2p: config has no handler")
 	case c.Datastore == nil:
 		return errors.New("p2p: config has no datastore")
-	case c.Overlay == "" || len(c.Overlay) > overlay.MaxName:
-		return fmt.Errorf("p2p: overlay name has %d bytes, want 1 to %d", len(c.Overlay), overlay.MaxName)
 	case c.MaxConns < 0:
 		return fmt.Errorf("p2p: at most %d connections make no sense", c.MaxConns)
 	case c.SwarmKey != nil && len(c.SwarmKey) != SwarmKeyBytes:

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"godwit/task"
 
@@ -22,7 +23,7 @@ import (
 const crashDir = "GODWIT_CRASH_DIR"
 
 // writeUntilKilled stores files without end, some through the log and some in
-// bulk. It says the CIDs of those that are synced.
+// bulk. It says the CIDs of those that are synced, and collects the others.
 func writeUntilKilled(dir string) error {
 	ctx := context.Background()
 	_, blocks, err := openBlocks(dir)
@@ -30,6 +31,7 @@ func writeUntilKilled(dir string) error {
 		return err
 	}
 	rng := rand.NewChaCha8([32]byte{7})
+	var kept []task.CID
 	for i := 0; ; i++ {
 		data := make([]byte, []int{20 << 10, 3 << 20, 9 << 20}[i%3])
 		rng.Read(data)
@@ -44,6 +46,12 @@ func writeUntilKilled(dir string) error {
 			return err
 		}
 		fmt.Println("synced", root)
+		kept = append(kept, root)
+		if i%4 == 3 {
+			if _, err := blocks.Collect(ctx, kept, -time.Hour); err != nil {
+				return err
+			}
+		}
 	}
 }
 

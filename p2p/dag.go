@@ -31,14 +31,14 @@ func linksOf(c cid.Cid, data []byte) ([]cid.Cid, error) {
 	return links, nil
 }
 
-// walk visits every stored block of a DAG once, parents first. missing is
-// called for those that are not here; an error of either ends the walk.
+// walk visits every stored block of a DAG once, parents first, and notes its use.
+// missing is called for those that are not here; an error of either ends the walk.
 func (b *Blocks) walk(ctx context.Context, root cid.Cid, visit func(cid.Cid, int64) error, missing func(cid.Cid) error) error {
 	seen := map[cid.Cid]bool{root: true} // by CID: its codec decides whether it has children
 	for stack := []cid.Cid{root}; len(stack) > 0; {
 		c := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		size, have, err := b.has(ctx, digestOf(c))
+		size, have, err := b.use(ctx, digestOf(c))
 		if err != nil {
 			return err
 		}
@@ -77,7 +77,8 @@ func (b *Blocks) links(ctx context.Context, c cid.Cid) ([]cid.Cid, error) {
 	return linksOf(c, data)
 }
 
-// HasAll reports whether a block and everything below it is stored here.
+// HasAll reports whether a block and everything below it is stored here. It
+// counts as a use: see Collect.
 func (b *Blocks) HasAll(ctx context.Context, root task.CID) (bool, error) {
 	c, err := parseCID(root)
 	if err != nil {

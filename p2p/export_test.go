@@ -10,8 +10,11 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// Say publishes bytes as if they were this node's advert.
-func (h *Host) Say(b []byte) { h.gossip.publish(b) }
+// Say publishes bytes as if they were this node's advert in an overlay.
+func (h *Host) Say(id overlay.ID, b []byte) { h.gossip.publish(h.adverts.member(id), b) }
+
+// TopicOf is the topic of an overlay.
+func TopicOf(id overlay.ID) string { return topicOf(id) }
 
 // WantPeers is how many connections a host seeks.
 const WantPeers = wantPeers
@@ -36,13 +39,15 @@ func (h *Host) Score(p task.PeerID) float64 {
 // MaxAdverts is how many members a host remembers.
 const MaxAdverts = maxAdverts
 
-// FillAdverts has the host know as many members as it can, none of which exists.
-func (h *Host) FillAdverts() {
+// FillAdverts has the host know as many members of an overlay as it can, none of
+// which exists.
+func (h *Host) FillAdverts(id overlay.ID) {
+	m := h.adverts.member(id)
 	h.adverts.mu.Lock()
 	defer h.adverts.mu.Unlock()
 	now := time.Now()
-	for i := 0; len(h.adverts.known) < maxAdverts; i++ {
+	for i := 0; len(m.known) < maxAdverts; i++ {
 		id := task.PeerID(fmt.Sprintf("invented %d", i))
-		h.adverts.known[id] = known{Advert: overlay.Advert{Peer: id, Expires: now.Add(time.Hour)}, since: now}
+		m.known[id] = known{Advert: overlay.Advert{Peer: id, Expires: now.Add(time.Hour)}, since: now}
 	}
 }

@@ -180,7 +180,7 @@ func (f *fetch) expand(cids []cid.Cid) error {
 	for len(cids) > 0 {
 		c := cids[len(cids)-1]
 		cids = cids[:len(cids)-1]
-		size, have, err := f.blocks.has(f.ctx, digestOf(c))
+		size, have, err := f.blocks.use(f.ctx, digestOf(c))
 		if err != nil {
 			return err
 		}

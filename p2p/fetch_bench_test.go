@@ -43,7 +43,7 @@ func openHost(tb testing.TB, listen string, seed uint64, handler Handler) *Host 
 		tb.Fatal(err)
 	}
 	key := ed25519.NewKeyFromSeed(fmt.Appendf(nil, "%32d", seed))
-	h, err := New(Config{Key: key, Listen: []string{listen}, Overlay: "bench", Datastore: store, Handler: handler})
+	h, err := New(Config{Key: key, Listen: []string{listen}, Datastore: store, Handler: handler})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package p2p
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -13,11 +14,10 @@ import (
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 )
 
 const (
-	topicPrefix = "/godwit/adverts/1/" // then the overlay's name
-
 	heartbeat    = 4 * time.Second
 	meshPeers    = 4
 	lazyPeers    = 2
@@ -55,43 +55,99 @@ const (
 	scoreGraylist = -100
 )
 
-// gossip spreads adverts through the overlay by GossipSub.
+// gossip spreads adverts through the overlays by GossipSub, a topic each.
 type gossip struct {
-	h     *Host
-	topic *pubsub.Topic
-	sub   *pubsub.Subscription
-	tick  time.Time // renewals are relayed whole relayTicks after it
+	h    *Host
+	ps   *pubsub.PubSub
+	tick time.Time // renewals are relayed whole relayTicks after it
 }
+
+// gossipProtocols are those whose peers we choose: to a peer that speaks
+// floodsub alone everything would go, whoever it is.
+var gossipProtocols = []protocol.ID{pubsub.GossipSubID_v13, pubsub.GossipSubID_v12, pubsub.GossipSubID_v11, pubsub.GossipSubID_v10}
 
 func openGossip(h *Host) (*gossip, error) {
 	g := &gossip{h: h, tick: time.Now().Add(-rand.N(relayTick))}
-	name := topicPrefix + h.set.Overlay
 	params, thresholds := scoring(h.adverts.score)
-	ps, err := pubsub.NewGossipSub(h.life, gossipHost{h.net, h.adverts},
+	var err error
+	g.ps, err = pubsub.NewGossipSub(h.life, gossipHost{h.net, h.adverts},
 		pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), // adverts carry their own
 		pubsub.WithMessageIdFn(messageID),
 		pubsub.WithMaxMessageSize(maxGossip),
 		pubsub.WithSeenMessagesTTL(seenTime),
+		pubsub.WithGossipSubProtocols(gossipProtocols, pubsub.GossipSubDefaultFeatures),
 		pubsub.WithGossipSubParams(mesh()),
 		pubsub.WithFloodPublish(floodPublish),
 		pubsub.WithPeerScore(params, thresholds),
-		pubsub.WithSubscriptionFilter(pubsub.NewAllowlistSubscriptionFilter(name)),
+		pubsub.WithPeerFilter(h.adverts.gossipsTo),
+		pubsub.WithSubscriptionFilter(&topics{adverts: h.adverts}),
 		pubsub.WithValidateWorkers(1),
 		pubsub.WithLogger(slog.New(slog.DiscardHandler)),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("p2p: starting gossip: %w", err)
 	}
-	if err := ps.RegisterTopicValidator(name, g.validate, pubsub.WithValidatorConcurrency(validators)); err != nil {
-		return nil, fmt.Errorf("p2p: starting gossip: %w", err)
-	}
-	if g.topic, err = ps.Join(name); err != nil {
-		return nil, fmt.Errorf("p2p: joining %q: %w", name, err)
-	}
-	if g.sub, err = g.topic.Subscribe(pubsub.WithBufferSize(waitingAdverts)); err != nil {
-		return nil, fmt.Errorf("p2p: joining %q: %w", name, err)
-	}
 	return g, nil
+}
+
+// join subscribes to an overlay's topic, and has what comes told from Run on.
+func (g *gossip) join(m *membership) error {
+	name := topicOf(m.ID)
+	validate := func(ctx context.Context, from peer.ID, msg *pubsub.Message) pubsub.ValidationResult {
+		return g.validate(ctx, m.ID, from, msg)
+	}
+	err := g.ps.RegisterTopicValidator(name, validate, pubsub.WithValidatorConcurrency(validators))
+	if err != nil {
+		return fmt.Errorf("p2p: joining overlay %s: %w", m.ID, err)
+	}
+	if m.topic, err = g.ps.Join(name); err == nil {
+		if m.sub, err = m.topic.Subscribe(pubsub.WithBufferSize(waitingAdverts)); err != nil {
+			err = errors.Join(err, m.topic.Close())
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("p2p: joining overlay %s: %w", m.ID, errors.Join(err, g.ps.UnregisterTopicValidator(name)))
+	}
+	events, err := m.topic.EventHandler()
+	if err != nil {
+		return fmt.Errorf("p2p: joining overlay %s: %w", m.ID, errors.Join(err, g.leave(m)))
+	}
+	ctx, stop := context.WithCancel(g.h.life)
+	m.stop = func() {
+		stop()
+		events.Cancel()
+	}
+	if !g.h.spawn(func(context.Context) { g.receive(ctx, m.sub) }) || !g.h.spawn(func(context.Context) { g.greetJoiners(ctx, events) }) {
+		return ErrClosed
+	}
+	return nil
+}
+
+// greetJoiners welcomes the neighbours that join an overlay, other than by
+// connecting.
+func (g *gossip) greetJoiners(ctx context.Context, events *pubsub.TopicEventHandler) {
+	for {
+		e, err := events.NextPeerEvent(ctx)
+		if err != nil {
+			return
+		}
+		conns := g.h.net.Network().ConnsToPeer(e.Peer)
+		if e.Type == pubsub.PeerJoin && len(conns) > 0 && time.Since(conns[0].Stat().Opened) > youngTime {
+			g.h.welcome(e.Peer)
+		}
+	}
+}
+
+// leave undoes join.
+func (g *gossip) leave(m *membership) error {
+	if m.stop != nil {
+		m.stop()
+	}
+	m.sub.Cancel()
+	if err := errors.Join(m.topic.Close(), g.ps.UnregisterTopicValidator(topicOf(m.ID))); err != nil && g.h.life.Err() == nil {
+		return fmt.Errorf("p2p: leaving overlay %s: %w", m.ID, err)
+	}
+	return nil
 }
 
 // floodPublish has our own advert go to every neighbour at once, so that those
@@ -145,8 +201,8 @@ func scoring(score func(peer.ID) float64) (*pubsub.PeerScoreParams, *pubsub.Peer
 }
 
 // validate decides, before an advert is relayed, whether it is worth it.
-func (g *gossip) validate(ctx context.Context, from peer.ID, m *pubsub.Message) pubsub.ValidationResult {
-	a, v := g.h.adverts.judge(m.Data, from, time.Now())
+func (g *gossip) validate(ctx context.Context, topic overlay.ID, from peer.ID, m *pubsub.Message) pubsub.ValidationResult {
+	a, v := g.h.adverts.judge(m.Data, topic, from, time.Now())
 	switch v {
 	case isNew, isRenewal:
 		m.ValidatorData = a
@@ -173,11 +229,16 @@ func (g *gossip) awaitTick(ctx context.Context) {
 	}
 }
 
-// receive takes what was validated to the handler.
-func (g *gossip) receive(ctx context.Context) {
-	defer g.sub.Cancel()
+// receive takes what was validated to the handler, once Run has begun.
+func (g *gossip) receive(ctx context.Context, sub *pubsub.Subscription) {
+	defer sub.Cancel()
+	select {
+	case <-g.h.served:
+	case <-ctx.Done():
+		return
+	}
 	for {
-		m, err := g.sub.Next(ctx)
+		m, err := sub.Next(ctx)
 		if err != nil {
 			return
 		}
@@ -189,8 +250,8 @@ func (g *gossip) receive(ctx context.Context) {
 
 // publish sends an advert to the neighbours. What fails is made good by hello
 // and by the next advert.
-func (g *gossip) publish(b []byte) {
-	if err := g.topic.Publish(g.h.life, b); err != nil {
-		g.h.set.Log.Debug("advert not published", "error", err)
+func (g *gossip) publish(m *membership, b []byte) {
+	if err := m.topic.Publish(g.h.life, b); err != nil {
+		g.h.set.Log.Debug("advert not published", "overlay", m.ID, "error", err)
 	}
 }

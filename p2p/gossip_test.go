@@ -7,6 +7,7 @@ import (
 
 	"godwit/internal/testnet"
 	"godwit/overlay"
+	"godwit/p2p"
 	"godwit/task"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
@@ -50,10 +51,7 @@ func TestHostileAdverts(t *testing.T) {
 		dying.Expires = dying.Issued.Add(time.Second)
 		resign(t, author, &dying)
 		other := author.Advert(4)
-		other.Overlay, other.Manifest.Name = "other", "other"
-		if err := other.Manifest.Sign(author.Key); err != nil {
-			t.Fatal(err)
-		}
+		other.Overlay = testnet.Overlay("other")
 		resign(t, author, &other)
 		forged := author.Advert(5)
 		forged.Slots++
@@ -128,7 +126,7 @@ func megaphone(t *testing.T, net *testnet.Net, to *testnet.Node, i int) (task.Pe
 	if err != nil {
 		t.Fatal(err)
 	}
-	topic, err := ps.Join("/godwit/adverts/1/test")
+	topic, err := ps.Join(p2p.TopicOf(testnet.Overlay("test")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"time"
 
 	"godwit/overlay"
+	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -22,6 +24,10 @@ const (
 
 	// youngTime is how long after connecting gossip may not reach a peer yet.
 	youngTime = 5 * time.Second
+
+	// welcomeEvery is the least time between two hellos that a neighbour's changes
+	// of overlay make us say: 120 kB at most.
+	welcomeEvery = 5 * time.Second
 )
 
 // greet tells a peer that has just connected our advert and those we know. Both
@@ -29,10 +35,10 @@ const (
 // milliseconds. What comes while gossip does not reach the peer yet is told when
 // it does: nobody would tell it again for a quarter of an hour.
 func (h *Host) greet(ctx context.Context, p peer.ID) {
-	h.hello(ctx, p, h.adverts.sample(maxHello-1, time.Now()))
+	h.hello(ctx, p, h.adverts.sample(p, maxHello, time.Now()))
 	h.measure(ctx, p)
 	if wait(ctx, youngTime) && h.connected(p) {
-		h.hello(ctx, p, h.adverts.sample(maxHello-1, time.Now()))
+		h.hello(ctx, p, h.adverts.sample(p, maxHello, time.Now()))
 	}
 }
 
@@ -67,7 +73,7 @@ func (h *Host) greetYoung() {
 	for _, c := range h.net.Network().Conns() {
 		if time.Since(c.Stat().Opened) < youngTime {
 			p := c.RemotePeer()
-			h.spawn(func(ctx context.Context) { h.hello(ctx, p, h.adverts.sample(0, time.Now())) })
+			h.spawn(func(ctx context.Context) { h.hello(ctx, p, h.adverts.sample(p, 0, time.Now())) })
 		}
 	}
 }
@@ -83,12 +89,12 @@ func (h *Host) receiveHello(_ context.Context, s network.Stream) {
 		if h.adverts.score(from) < scoreGraylist {
 			return errUnheard
 		}
-		a, v := h.adverts.judge(b, from, time.Now())
+		a, v := h.adverts.judge(b, "", from, time.Now())
 		if v == isBad {
 			return errUnheard
 		}
 		if (v == isNew || v == isRenewal) && h.adverts.learn(a, b) {
-			h.gossip.publish(b)
+			h.passOn(a, b, from)
 		}
 		return nil
 	})
@@ -100,6 +106,67 @@ func (h *Host) receiveHello(_ context.Context, s network.Stream) {
 	default:
 		h.breakHello(s, err)
 	}
+}
+
+// passOn spreads an advert that came by hello: by gossip, which publishes to
+// all that listen; or, in a closed overlay, by hello to the members connected.
+func (h *Host) passOn(a overlay.Advert, b []byte, from peer.ID) {
+	m := h.adverts.member(a.Overlay)
+	if m == nil {
+		return
+	}
+	if !m.Closed {
+		h.gossip.publish(m, b)
+		return
+	}
+	for _, p := range h.net.Network().Peers() {
+		name := task.PeerID(p.String())
+		if p == from || name == a.Peer || !h.adverts.gossipsTo(p, topicOf(a.Overlay)) {
+			continue
+		}
+		h.spawn(func(ctx context.Context) { h.hello(ctx, p, [][]byte{b}) })
+	}
+}
+
+// welcome tells a neighbour that has joined an overlay, or was admitted to one, what
+// we know, as a hello on connecting does, which came too early for that: it would
+// wait for everybody's next advert otherwise. A peer that asks for more than one in
+// welcomeEvery waits, and gets one for all.
+func (h *Host) welcome(p peer.ID) {
+	if !h.connected(p) {
+		return
+	}
+	now := time.Now()
+	if due, ok := h.adverts.nextWelcome(p, now); ok {
+		h.spawn(func(ctx context.Context) {
+			if wait(ctx, due.Sub(now)) {
+				h.hello(ctx, p, h.adverts.sample(p, maxHello, time.Now()))
+			}
+		})
+	}
+}
+
+// nextWelcome returns when a peer is to be welcomed, and notes it; false when that
+// is going to happen anyway.
+func (as *adverts) nextWelcome(p peer.ID, now time.Time) (time.Time, bool) {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	last, have := as.welcomed[p]
+	if have && last.After(now) {
+		return time.Time{}, false
+	}
+	if len(as.welcomed) >= maxBlamed {
+		maps.DeleteFunc(as.welcomed, func(_ peer.ID, at time.Time) bool { return now.Sub(at) >= welcomeEvery })
+	}
+	if len(as.welcomed) >= maxBlamed {
+		return time.Time{}, false
+	}
+	due := now
+	if next := last.Add(welcomeEvery); have && next.After(now) {
+		due = next
+	}
+	as.welcomed[p] = due
+	return due, true
 }
 
 // errUnheard ends a hello whose sender is not worth listening to.

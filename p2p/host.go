@@ -44,6 +44,8 @@ type Host struct {
 	end    context.CancelFunc
 	served chan struct{} // closed when Run begins: until then streams wait
 
+	joining sync.Mutex // held by Join and Leave
+
 	mu      sync.Mutex
 	closed  bool // guards wg: nothing is spawned after it is set
 	running bool // Run was called
@@ -135,7 +137,6 @@ func (h *Host) Run(ctx context.Context) error {
 	close(h.served)
 	h.spawn(h.links.run)
 	h.spawn(h.dialer.run)
-	h.spawn(h.gossip.receive)
 	h.spawn(h.pingPeers)
 	h.spawn(h.watchReach)
 	h.spawn(h.remind)
@@ -229,7 +230,7 @@ type Stats struct {
 	BytesIn, BytesOut int64 // payload of all streams, before encryption
 	Conns             int   // now open
 	Peers             int   // now connected
-	Adverts           int   // members whose advert is known and has not expired
+	Adverts           int   // known and not expired, of the members of all overlays
 	BlockBytes        int64 // stored now
 	// Protocols divides BytesIn and BytesOut; at most 32 keys, of which "other"
 	// and "negotiation" are no protocols.

@@ -50,7 +50,7 @@ func serve(t *testing.T, cfg Config) *Host {
 func testConfig(i byte) Config {
 	return Config{
 		Key: ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(i), 32))), Listen: []string{"/ip4/127.0.0.1/tcp/0"},
-		Overlay: "test", Datastore: dssync.MutexWrap(ds.NewMapDatastore()), Handler: quiet{},
+		Datastore: dssync.MutexWrap(ds.NewMapDatastore()), Handler: quiet{},
 	}
 }
 
@@ -133,7 +133,6 @@ func TestConfigErrors(t *testing.T) {
 		{"no key", func(c *Config) { c.Key = nil }, "Ed25519"},
 		{"no handler", func(c *Config) { c.Handler = nil }, "handler"},
 		{"no datastore", func(c *Config) { c.Datastore = nil }, "datastore"},
-		{"no overlay", func(c *Config) { c.Overlay = "" }, "overlay"},
 		{"bad listen address", func(c *Config) { c.Listen = []string{"localhost:80"} }, `"localhost:80"`},
 		{"bootstrap without ID", func(c *Config) { c.Bootstrap = []string{"/ip4/127.0.0.1/tcp/1"} }, "/p2p/"},
 		{"QUIC in a private swarm", func(c *Config) {

@@ -172,9 +172,8 @@ func TestSybils(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net, near, far, third := besieged(t)
 		attacker, shout := megaphone(t, net, near, 20)
-		manifest := third.Advert(1).Manifest
 		for i := range 10_000 {
-			shout(sybil(t, manifest, i))
+			shout(sybil(t, i))
 		}
 		time.Sleep(time.Second)
 		got := near.Stats()
@@ -191,7 +190,7 @@ func TestSybils(t *testing.T) {
 	})
 }
 
-func sybil(t *testing.T, m overlay.Manifest, i int) []byte {
+func sybil(t *testing.T, i int) []byte {
 	t.Helper()
 	key := testnet.Key(1000 + i)
 	id, err := p2p.PeerIDOf(key)
@@ -199,7 +198,7 @@ func sybil(t *testing.T, m overlay.Manifest, i int) []byte {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	a := overlay.Advert{Peer: id, Overlay: m.Name, Manifest: m, Seq: uint64(now.UnixNano()), Issued: now, Expires: now.Add(advertLife)}
+	a := overlay.Advert{Peer: id, Overlay: testnet.Overlay("test"), Seq: uint64(now.UnixNano()), Issued: now, Expires: now.Add(advertLife)}
 	if err := a.Sign(key); err != nil {
 		t.Fatal(err)
 	}
@@ -238,9 +237,9 @@ func TestRenewalFlood(t *testing.T) {
 func TestFullTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net, near, _, third := besieged(t)
-		near.FillAdverts()
+		near.FillAdverts(testnet.Overlay("test"))
 		_, shout := megaphone(t, net, near, 20)
-		shout(sybil(t, third.Advert(1).Manifest, 1))
+		shout(sybil(t, 1))
 		time.Sleep(time.Second)
 		if n := near.Stats().DroppedAdverts["full"]; n != 1 {
 			t.Errorf("dropped %v", near.Stats().DroppedAdverts)
@@ -260,11 +259,10 @@ func TestHelloFlood(t *testing.T) {
 		net, near, far, third := besieged(t)
 		stranger := net.Stranger(20)
 		connect(t, stranger, near)
-		manifest := third.Advert(1).Manifest
 		for i := range 8 {
 			var hello []byte
 			for j := range 256 {
-				b := sybil(t, manifest, 256*i+j)
+				b := sybil(t, 256*i+j)
 				hello = append(binary.AppendUvarint(hello, uint64(len(b))), b...)
 			}
 			s, err := stranger.NewStream(network.WithNoDial(t.Context(), "test"), peerID(t, near), protocolOf(p2p.ProtocolHello))

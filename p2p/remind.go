@@ -23,7 +23,8 @@ func (h *Host) remind(ctx context.Context) {
 		if len(peers) == 0 {
 			continue
 		}
-		h.hello(ctx, peers[rand.IntN(len(peers))], h.adverts.sample(reminders, time.Now()))
+		p := peers[rand.IntN(len(peers))]
+		h.hello(ctx, p, h.adverts.sample(p, reminders, time.Now()))
 	}
 }
 

@@ -109,7 +109,6 @@ type member struct {
 
 func (c crowd) enlist(t *testing.T, net *testnet.Net) []*member {
 	t.Helper()
-	manifest := net.Nodes[0].Advert(1).Manifest
 	var all []*member
 	for i := range c.members {
 		id, err := p2p.PeerIDOf(testnet.Key(i))
@@ -119,7 +118,7 @@ func (c crowd) enlist(t *testing.T, net *testnet.Net) []*member {
 		m := &member{node: net.Nodes[i%c.hosts], host: i < c.hosts, index: i, rng: rand.New(rand.NewPCG(2, uint64(i)))}
 		m.next = time.Now().Add(5*time.Second + time.Duration(m.rng.Int64N(int64(warmUp*3/4))))
 		m.advert = overlay.Advert{
-			Peer: id, Overlay: manifest.Name, Manifest: manifest, Slots: 8, Free: 8, Memory: 17_179_869_184, Speed: 1.25,
+			Peer: id, Overlay: testnet.Overlay("test"), Slots: 8, Free: 8, Memory: 17_179_869_184, Speed: 1.25,
 			Version: "v0.3.0-dev", Record: make([]byte, overlay.MaxRecord),
 		}
 		if m.host {
@@ -146,7 +145,7 @@ func (m *member) renew(t *testing.T, now time.Time) {
 				t.Fatal(err)
 			}
 		} else {
-			m.node.Say(b)
+			m.node.Say(m.advert.Overlay, b)
 		}
 		break
 	}

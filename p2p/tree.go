@@ -42,6 +42,9 @@ func (b *Blocks) PutTree(ctx context.Context, links []Link) (task.CID, error) {
 		case i > 0 && l.Name == links[i-1].Name:
 			return "", fmt.Errorf("p2p: two links are named %q", l.Name)
 		}
+		if err := b.useDAG(ctx, l.CID); err != nil {
+			return "", err
+		}
 		if err := node.AddRawLink(l.Name, &ipld.Link{Cid: c, Size: uint64(l.Size)}); err != nil {
 			return "", fmt.Errorf("p2p: making a tree: %w", err)
 		}

@@ -61,11 +61,11 @@ func chaos(t *testing.T, seed uint64) {
 	}
 	s.run(10*time.Minute, over)
 	for i, n := range owners {
-		st, _ := n.sub.Job(ids[i], Page{Limit: 1000})
+		st, _ := n.sub.Job(ids[i])
 		if st.State == JobCancelled && cancelled[ids[i]] {
 			continue
 		}
-		if st.Error != "" || st.Held != st.Tasks.Total || uint64(len(st.TasksList)) != st.Tasks.Total {
+		if st.Error != "" || st.Held != st.Tasks.Total || n.results(ids[i]) != st.Tasks.Total {
 			t.Errorf("job ended as %+v", st)
 		}
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"godwit/scheduler/place"
 )
 
 // Config holds the numbers that the machines go by. All machines of a node
@@ -49,11 +47,21 @@ type Config struct {
 	// KeepRows is how many tasks, of all jobs, the coordinator keeps the story
 	// of after their submitters hold it. Default 4096.
 	KeepRows int
+	// MaxUndelivered is how many bytes of results, as the ledger keeps them, may
+	// lie at the coordinator because their submitters do not fetch them. Beyond it
+	// those submitters' jobs get no placements. Default 32 MiB.
+	MaxUndelivered int64
 	// MaxJobs bounds the jobs that a coordinator has open. Default 10,000.
 	MaxJobs int
 	// KeepJob is how long a worker keeps a job prepared that it has no task
 	// of. Default 10 min.
 	KeepJob time.Duration
+
+	// MaxUnackedBytes is how much a worker keeps, in bytes, of results that no
+	// coordinator has made durable; their outputs count. With more it takes
+	// nothing new. Default 1 GiB: hours of results of a usual task, and little of
+	// a disk that anybody lends.
+	MaxUnackedBytes int64
 
 	// RetryMin and RetryMax bound the pauses, doubling, between a submitter's
 	// offers, fetches and cancels that were not answered. Default 1 s and 60 s.
@@ -67,6 +75,9 @@ type Config struct {
 	Placement string
 	// PlacementParams are the policy's parameters; nil means its defaults.
 	PlacementParams map[string]string
+
+	// Rules are the overlay's; see Coordinator.Govern.
+	Rules Rules
 
 	// Key signs a submitter's cancels. Other machines do not use it.
 	Key ed25519.PrivateKey
@@ -85,8 +96,10 @@ func Default() Config {
 		RecallWorth:     20 * time.Millisecond,
 		RefusalPause:    5 * time.Second,
 		KeepRows:        4096,
+		MaxUndelivered:  32 << 20,
 		MaxJobs:         10_000,
 		KeepJob:         10 * time.Minute,
+		MaxUnackedBytes: 1 << 30,
 		RetryMin:        time.Second,
 		RetryMax:        time.Minute,
 		AskEvery:        10 * time.Second,
@@ -108,6 +121,9 @@ func (c *Config) Validate() error {
 	positive("KeepJob", c.KeepJob)
 	positive("RetryMin", c.RetryMin)
 	positive("AskEvery", c.AskEvery)
+	if c.MaxUnackedBytes <= 0 {
+		errs = append(errs, fmt.Errorf("scheduler: MaxUnackedBytes is %d, want more than 0", c.MaxUnackedBytes))
+	}
 	if c.LeaseTTL < 2*c.ReportEvery {
 		errs = append(errs, fmt.Errorf("scheduler: LeaseTTL %v is under two ReportEvery of %v: one lost report would end a lease", c.LeaseTTL, c.ReportEvery))
 	}
@@ -120,7 +136,10 @@ func (c *Config) Validate() error {
 	if c.MaxAhead < 0 || c.KeepRows < 0 || c.MaxJobs <= 0 {
 		errs = append(errs, errors.New("scheduler: MaxAhead and KeepRows must not be negative, and MaxJobs at least 1"))
 	}
-	if _, err := place.New(c.Placement, c.PlacementParams); err != nil {
+	if c.MaxUndelivered <= 0 {
+		errs = append(errs, fmt.Errorf("scheduler: MaxUndelivered is %d, want more than 0", c.MaxUndelivered))
+	}
+	if _, err := c.policy(); err != nil {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

@@ -1,11 +1,7 @@
 package scheduler
 
 import (
-	"errors"
-	"fmt"
-	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"godwit/scheduler/ledger"
@@ -19,16 +15,13 @@ const (
 	epochKey          = coordinatorPrefix + "epoch"
 )
 
-// maxEpochJump bounds how far a stranger's report can push the epoch, so that
-// it never runs out: it takes 2^32 such reports.
-const maxEpochJump = 1 << 32
-
 // A Coordinator leads an overlay: it keeps the ledger, gives out leases and
 // takes in results.
 type Coordinator struct {
 	self     task.PeerID
 	cfg      Config
 	epoch    uint64 // this term; larger than that of any lease given before it
+	outran   uint64 // the last that the driver was told of by Outrun
 	seq      uint64 // attempts numbered in this term
 	policy   place.Policy
 	forecast place.Forecast
@@ -44,9 +37,34 @@ type Coordinator struct {
 	kept    []task.TaskID // delivered tasks whose rows are still here, oldest first
 	timers  timers[reminder]
 
-	// RecoverGrace runs from the first Step after a Restore that found open jobs.
+	// RecoverGrace runs from the first Step after a Restore, or a Lead, that found
+	// open jobs.
 	recovering bool
 	placeFrom  time.Time
+	// inherited says who ran what under the last leader, until the first Step.
+	// led says that this is by Lead: blocks may be missing here.
+	inherited map[task.TaskID][]LiveLease
+	begun     bool
+	led       bool
+
+	// The group. Every peer of group has a follower; others in followers are
+	// replicas that tell what they know.
+	group     []task.PeerID // by rank, without this node
+	followers map[task.PeerID]*follower
+	second    task.PeerID // the first in sync when last looked at; it holds blocks
+	orders    map[HoldName]*order
+	promises  []promise            // in the order made
+	accepting []*job               // whose acceptance this Step promises
+	leased    map[task.TaskID]bool // leases changed since the last tick
+	shared    map[task.TaskID]bool // followers were told of leases
+	ticking   bool                 // a tick is set
+
+	// Blocks to be held here: see secure. seeks counts the Fetches under way.
+	sought  map[HoldName]*seeking
+	seeking []HoldName
+	seeks   int
+	// undelivered is the sum of the jobs' weights.
+	undelivered int64
 
 	// What one Step gathers.
 	now     time.Time
@@ -68,15 +86,17 @@ type mail struct {
 // reminder is what a timer is for. One field is set; none means placing may
 // begin.
 type reminder struct {
-	host task.PeerID // look at its leases, its grace and its pauses
-	job  task.JobID  // look at its deadline
+	host   task.PeerID // look at its leases, its grace and its pauses
+	job    task.JobID  // look at its deadline, and whether its submitter answered
+	tick   bool        // look after followers
+	sought *HoldName   // seek its blocks again
 }
 
 // NewCoordinator returns a coordinator of the given term with an empty ledger.
 // cfg must be valid. A node that led before calls Restore, which begins a
 // later term than any persisted.
 func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
-	policy, err := place.New(cfg.Placement, cfg.PlacementParams)
+	policy, err := cfg.policy()
 	if err != nil {
 		panic("scheduler: the configuration was not validated: " + err.Error())
 	}
@@ -85,6 +105,8 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 		ledger: ledger.New(), jobs: map[task.JobID]*job{},
 		hosts: map[task.PeerID]*host{}, idle: map[task.PeerID]*host{}, backlog: map[task.PeerID]*host{},
 		fetches: map[string]*fetching{}, mail: map[task.PeerID]*mail{},
+		followers: map[task.PeerID]*follower{}, orders: map[HoldName]*order{},
+		leased: map[task.TaskID]bool{}, shared: map[task.TaskID]bool{}, sought: map[HoldName]*seeking{},
 	}
 }
 
@@ -93,30 +115,14 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 // else; call it on a first start too, with no pairs. What cannot be read is
 // left out and told in the error; the rest is good.
 func (c *Coordinator) Restore(pairs map[string][]byte) ([]Effect, error) {
-	var errs []error
-	own := map[string][]byte{}
-	for key, value := range pairs {
-		if rest, ok := strings.CutPrefix(key, coordinatorPrefix); ok {
-			own[rest] = value
-		}
-	}
-	if b, ok := own["epoch"]; ok {
-		delete(own, "epoch")
-		last, err := strconv.ParseUint(string(b), 10, 64)
-		if err != nil || last == math.MaxUint64 {
-			errs = append(errs, fmt.Errorf("reading %s: %q is no epoch", epochKey, b))
-		} else {
-			c.epoch = max(c.epoch, last+1)
-		}
-	}
-	l, err := ledger.Load(own)
-	c.ledger = l
-	for _, id := range sortedKeys(l.Jobs) {
-		c.reopen(id, l.Jobs[id])
+	l, last, err := restore(pairs)
+	if last > 0 {
+		c.epoch = max(c.epoch, last+1)
 	}
 	c.effects = nil
+	c.takeUp(l, nil)
 	c.persistEpoch()
-	return c.effects, errors.Join(append(errs, err)...)
+	return c.effects, err
 }
 
 // Epoch returns the coordinator's term.
@@ -131,9 +137,8 @@ func (c *Coordinator) persistEpoch() {
 // or how many members there are.
 func (c *Coordinator) Step(now time.Time, ev Event) []Effect {
 	c.now, c.effects, c.touched, c.widened = now, nil, c.touched[:0], false
-	if c.recovering && c.placeFrom.IsZero() {
-		c.placeFrom = now.Add(c.cfg.RecoverGrace)
-		c.timers.set(c.placeFrom, reminder{})
+	if !c.begun {
+		c.begin()
 	}
 	switch ev := ev.(type) {
 	case Received:
@@ -142,6 +147,11 @@ func (c *Coordinator) Step(now time.Time, ev Event) []Effect {
 		c.memberSeen(&ev.Advert)
 	case MemberLost:
 		c.memberLost(ev.Peer, ev.Reason)
+		c.suspect(ev.Peer, ev.Reason)
+	case GroupIs:
+		c.groupIs(ev.Followers)
+	case Suspected:
+		c.suspect(ev.Peer, "it was silent for too long")
 	case Fetched:
 		c.fetched(ev)
 	}
@@ -154,8 +164,24 @@ func (c *Coordinator) Step(now time.Time, ev Event) []Effect {
 	}
 	c.placeWaiting()
 	c.recall()
+	c.firstMayHaveChanged()
+	c.seek()
 	c.flush()
 	return c.effects
+}
+
+// begin does what a new term needs and the time is needed for.
+func (c *Coordinator) begin() {
+	c.begun = true
+	if !c.recovering {
+		return
+	}
+	c.placeFrom = c.now.Add(c.cfg.RecoverGrace)
+	c.timers.set(c.placeFrom, reminder{})
+	c.bookInherited()
+	if c.led {
+		c.secureAll()
+	}
 }
 
 // NextWake says when time alone will make the coordinator do something.
@@ -169,8 +195,13 @@ func (c *Coordinator) remind(r reminder) {
 		}
 	case r.job != "":
 		if j := c.jobs[r.job]; j != nil && j.state == jobOpen {
+			c.checkAsked(j)
 			c.checkDeadline(j)
 		}
+	case r.tick:
+		c.tick()
+	case r.sought != nil:
+		c.secureAgain(*r.sought)
 	case c.recovering && !c.now.Before(c.placeFrom):
 		c.recovering, c.widened = false, true
 	}
@@ -186,6 +217,10 @@ func (c *Coordinator) receive(from task.PeerID, m *Message) {
 		c.cancel(m.Cancel)
 	case m.Report != nil:
 		c.report(from, m.Report)
+	case m.Known != nil:
+		c.known(from, m.Known)
+	case m.Copied != nil:
+		c.copied(from, m.Copied)
 	}
 }
 
@@ -223,11 +258,8 @@ func (c *Coordinator) drop(to task.PeerID, id task.TaskID, a Attempt, reason str
 // Persist, since those were emitted where the facts changed, and before new
 // leases, so that what is dropped makes room first.
 func (c *Coordinator) flush() {
-	for _, to := range c.mailTo {
-		if m := c.mail[to]; m.ack != nil {
-			c.emit(Send{To: to, Message: Message{Ack: m.ack}})
-		}
-	}
+	c.sendCopies()
+	c.sendPromises()
 	for _, to := range c.mailTo {
 		if m := c.mail[to]; m.place != nil {
 			c.emit(Send{To: to, Message: Message{Place: m.place}})

@@ -49,6 +49,17 @@ type job struct {
 	credit bool // the submitter has answered the last Progress, or asked
 	asked  bool // it wants a summary even if there is nothing to bring
 	told   bool // it was told that nothing more will come
+	// accepting says that its acceptance is promised and has not left.
+	accepting bool
+	// askedUntil is until when its submitter may say that it is over, before
+	// anything of it is placed; zero for a job that the submitter speaks of.
+	askedUntil time.Time
+	tellers    []task.PeerID // replicas that told of it: they hold its blocks
+
+	// weights are the durable sizes of the ends that are not delivered, weight
+	// their sum.
+	weights map[uint64]int
+	weight  int64
 
 	changed bool // in Coordinator.changed
 }
@@ -68,7 +79,7 @@ func (c *Coordinator) newJob(id task.JobID, l *ledger.Job) *job {
 	c.arrived++
 	j := &job{
 		id: id, spec: l.Spec, ledger: l, submitter: l.Submitter, arrival: c.arrived, total: l.Spec.Sweep.Count(),
-		live: map[uint64]*liveTask{}, credit: true,
+		live: map[uint64]*liveTask{}, weights: map[uint64]int{}, credit: true,
 	}
 	j.wait.queued = map[uint64]bool{}
 	c.jobs[id] = j
@@ -89,21 +100,28 @@ func (c *Coordinator) reopen(id task.JobID, l *ledger.Job) {
 	switch {
 	case f.Cancelled || f.Expired || j.done+j.failed == j.total:
 		j.state = jobOver
+		// Who holds every end knows that it is over; others are told.
+		if j.told = f.Done.Count()+f.Failed.Minus(f.Done).Count() == j.total; !j.told {
+			j.asked = true
+			c.touch(j)
+		}
 	default:
 		c.recovering = true
+		j.asked = true // its submitter may know that it is over
 		c.armDeadline(j)
 		c.enqueue(j)
+		c.touch(j)
 	}
 }
 
 func (c *Coordinator) reopenTask(j *job, i uint64) {
 	row := j.ledger.Rows[i]
-	if n := len(row.Log); n > 1 {
-		j.reruns += uint64(n - 1)
-	}
-	if j.ledger.Delivered(i) {
+	if j.ledger.Delivered(i) { // its cost is in the facts
 		c.kept = append(c.kept, task.TaskID{Job: j.id, Index: i})
 		return
+	}
+	if n := len(row.Log); n > 1 {
+		j.reruns += uint64(n - 1)
 	}
 	switch row.Verdict(j.ledger.Rule()) {
 	case ledger.Done:
@@ -116,6 +134,7 @@ func (c *Coordinator) reopenTask(j *job, i uint64) {
 		j.comeBack(i)
 		return
 	}
+	c.weigh(j, i, rowBytes(row))
 	useful, wasted := cost(row)
 	j.useful, j.wasted = j.useful+useful, j.wasted+wasted
 }
@@ -140,6 +159,7 @@ func (c *Coordinator) submit(from task.PeerID, s *Submit) {
 	id := s.Record.ID()
 	if j := c.jobs[id]; j != nil {
 		if j.state != jobFetching && from == j.submitter {
+			c.answered(j)
 			c.offeredAgain(j, s.Have)
 		}
 		return
@@ -152,6 +172,8 @@ func (c *Coordinator) submit(from task.PeerID, s *Submit) {
 	switch {
 	case err != nil:
 		refuse(err.Error(), 0)
+	case c.cfg.Rules.lessThan(spec.Replicas) != "":
+		refuse(c.cfg.Rules.lessThan(spec.Replicas), 0)
 	case s.Record.Submitter() != from:
 		refuse("only its submitter may offer a job", 0)
 	case len(c.jobs) >= c.cfg.MaxJobs && !c.forgetOldest():
@@ -183,6 +205,8 @@ type fetching struct {
 	have  []Range
 	lease *lease      // nil when it is the job's
 	saved *Checkpoint // the lease's checkpoint, where that is fetched
+	// sought are blocks that should be held here; nil for the others.
+	sought *HoldName
 }
 
 func (c *Coordinator) fetch(f *fetching, cids []task.CID, holders []task.PeerID) {
@@ -196,6 +220,10 @@ func (c *Coordinator) fetched(ev Fetched) {
 		return
 	}
 	delete(c.fetches, ev.Key)
+	if f.sought != nil {
+		c.soughtBlocks(*f.sought, ev.Err)
+		return
+	}
 	if f.saved != nil {
 		c.checkpointFetched(f, ev.Err)
 		return
@@ -219,7 +247,8 @@ func (c *Coordinator) fetched(ev Fetched) {
 func (c *Coordinator) open(j *job, have []Range) {
 	j.state = jobOpen
 	c.ledger.Jobs[j.id] = j.ledger
-	c.emit(Persist{Key: coordinatorPrefix + ledger.JobKey(j.id), Value: j.ledger.Record.Encode()})
+	c.persistRecord(j)
+	c.hold(HoldName{task.TaskID{Job: j.id}, HoldJob}, true)
 	c.offeredAgain(j, have)
 	j.moveCursor(0)
 	c.armDeadline(j)
@@ -232,7 +261,7 @@ func (c *Coordinator) open(j *job, have []Range) {
 // the submitter says it is. What a submitter says it holds of its own job is
 // done, even if this copy of the ledger never heard of it.
 func (c *Coordinator) offeredAgain(j *job, have []Range) {
-	c.emit(Send{To: j.submitter, Message: Message{Accepted: &Accepted{Job: j.id}}})
+	c.promiseAccepted(j)
 	held, err := ledger.MakeSet(have)
 	if err != nil || len(held) > 0 && held[len(held)-1].To > j.total {
 		return
@@ -264,8 +293,26 @@ func (c *Coordinator) learn(j *job, held ledger.Set) {
 	c.endIfOver(j)
 }
 
+// What follows makes a part of the ledger durable, here and at followers.
+
+func (c *Coordinator) persistRecord(j *job) {
+	c.emit(Persist{Key: coordinatorPrefix + ledger.JobKey(j.id), Value: j.ledger.Record.Encode()})
+	c.push(copyKey{job: j.id, kind: copyRecord})
+}
+
 func (c *Coordinator) persistFacts(j *job) {
 	c.emit(Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id), Value: j.ledger.Facts.Encode()})
+	c.push(copyKey{job: j.id, kind: copyFacts})
+}
+
+func (c *Coordinator) persistRow(j *job, i uint64) {
+	id := task.TaskID{Job: j.id, Index: i}
+	value := j.ledger.Rows[i].Encode()
+	c.emit(Persist{Key: coordinatorPrefix + ledger.RowKey(id), Value: value})
+	c.push(copyKey{j.id, i, copyRow})
+	if !j.ledger.Delivered(i) && j.ledger.Verdict(i) != ledger.Open {
+		c.weigh(j, i, len(value))
+	}
 }
 
 // got notes what the submitter holds.
@@ -278,7 +325,13 @@ func (c *Coordinator) got(from task.PeerID, g *Got) {
 	if err != nil {
 		return
 	}
+	c.answered(j)
+	if g.Final {
+		c.finalAt(j, held)
+		return
+	}
 	c.delivered(j, held)
+	c.lacking(j, g.Lacking)
 	j.credit = true
 	c.touch(j)
 }
@@ -295,13 +348,32 @@ func (c *Coordinator) delivered(j *job, held ledger.Set) {
 		} else {
 			j.ledger.Facts.Done.Add(i)
 		}
+		c.deliver(j, i)
 		c.kept = append(c.kept, task.TaskID{Job: j.id, Index: i})
 		return true
 	}
 	j.sent = slices.DeleteFunc(j.sent, arrived)
 	if len(c.kept) > n {
+		// Followers need no more of the rows. Here the facts are written when
+		// rows go: the submitter says again what it holds.
+		c.push(copyKey{job: j.id, kind: copyFacts})
 		c.compact(j)
 	}
+}
+
+// deliver notes in the facts what the row of a task says beside its end: the
+// row may go now.
+func (c *Coordinator) deliver(j *job, i uint64) {
+	c.unweigh(j, i)
+	delete(c.orders, HoldName{task.TaskID{Job: j.id, Index: i}, HoldOutputs})
+	row := j.ledger.Rows[i]
+	if row == nil {
+		return
+	}
+	useful, wasted := cost(row)
+	f := &j.ledger.Facts
+	f.UsefulCPU, f.WastedCPU = f.UsefulCPU+useful, f.WastedCPU+wasted
+	f.Reruns += uint64(max(len(row.Log)-1, 0))
 }
 
 // compact forgets the rows of delivered tasks beyond KeepRows, the oldest
@@ -318,14 +390,9 @@ func (c *Coordinator) compact(j *job) {
 	var keys []string
 	for _, id := range c.kept[:over] {
 		owner := c.jobs[id.Job]
-		row := owner.ledger.Rows[id.Index]
-		if row == nil {
+		if owner.ledger.Rows[id.Index] == nil {
 			continue
 		}
-		useful, wasted := cost(row)
-		f := &owner.ledger.Facts
-		f.UsefulCPU, f.WastedCPU = f.UsefulCPU+useful, f.WastedCPU+wasted
-		f.Reruns += uint64(max(len(row.Log)-1, 0))
 		delete(owner.ledger.Rows, id.Index)
 		rewritten[owner] = true
 		keys = append(keys, coordinatorPrefix+ledger.RowKey(id))
@@ -412,6 +479,7 @@ func (c *Coordinator) forgetOldest() bool {
 	}
 	c.emit(Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id)})
 	c.emit(Persist{Key: coordinatorPrefix + ledger.JobKey(j.id)})
+	c.push(copyKey{job: j.id, kind: copyGone})
 	c.kept = slices.DeleteFunc(c.kept, func(id task.TaskID) bool { return id.Job == j.id })
 	delete(c.jobs, j.id)
 	delete(c.ledger.Jobs, j.id)

@@ -94,6 +94,9 @@ func (c *Coordinator) post(l *lease) {
 		if l.job.submitter != c.self {
 			holders = append(holders, l.job.submitter)
 		}
+		if f := c.first(); f != nil && f.peer != l.job.submitter {
+			holders = append(holders, f.peer)
+		}
 		m.place.Holders[l.job.id] = holders
 	}
 }

@@ -41,16 +41,6 @@ func (c *Coordinator) report(from task.PeerID, r *Report) {
 	c.touchHost(h)
 }
 
-// outrun begins a later term when a worker has obeyed a later one than ours:
-// it would not listen to us otherwise. That happens when this node lost its
-// disk.
-func (c *Coordinator) outrun(epoch uint64) {
-	if epoch > c.epoch && epoch-c.epoch <= maxEpochJump {
-		c.epoch, c.seq = epoch+1, 0
-		c.persistEpoch()
-	}
-}
-
 // leaseOf returns the host's lease of that attempt.
 func leaseOf(j *job, h *host, i uint64, a Attempt) *lease {
 	if t := j.live[i]; t != nil {
@@ -138,11 +128,13 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a Attempt, reason stri
 		job: j, task: t, attempt: a, host: h, start: c.now, expires: c.now.Add(c.cfg.LeaseTTL), reason: reason, ending: ending,
 	}
 	t.leases = append(t.leases, l)
+	c.leaseChanged(j, i)
 	row := j.row(i)
 	if ending == nil && j.mayResume() {
 		l.from = row.Best
 	}
-	if rerun := len(row.Log) > 0; row.Note(l.log()) && rerun {
+	again := slices.ContainsFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == a })
+	if rerun := len(row.Log) > 0; row.Note(l.log()) && rerun && !again {
 		j.reruns++
 	}
 	c.attach(l)
@@ -217,6 +209,7 @@ func (c *Coordinator) waitAgain(j *job, i uint64) {
 // removeLease takes a lease off the books and notes how it ended.
 func (c *Coordinator) removeLease(l *lease, outcome, reason string) {
 	j, t := l.job, l.task
+	c.leaseChanged(j, t.index)
 	if k := slices.Index(t.leases, l); k >= 0 {
 		t.leases = slices.Delete(t.leases, k, k+1)
 	}
@@ -367,7 +360,10 @@ func (c *Coordinator) accept(h *host, j *job, l *lease, e *Ending) {
 		j.measure(r.Wall)
 	}
 	c.conclude(j, i, row)
-	c.emit(Persist{Key: coordinatorPrefix + ledger.RowKey(r.Task), Value: row.Encode()})
+	c.persistRow(j, i)
+	if n := (HoldName{r.Task, HoldOutputs}); len(remoteOutputs(r)) > 0 && c.hasBlocks(n) {
+		c.hold(n, true)
+	}
 	c.thank(h, e)
 	if r.Outcome == task.Interrupted || r.Outcome == task.HostError {
 		j.wasted += r.CPU

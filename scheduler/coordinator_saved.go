@@ -47,6 +47,7 @@ func (c *Coordinator) checkpointFetched(f *fetching, failure string) {
 	if !row.Save(f.saved) {
 		return
 	}
-	c.emit(Persist{Key: coordinatorPrefix + ledger.RowKey(id), Value: row.Encode()})
+	c.persistRow(f.job, i)
+	c.hold(HoldName{id, HoldState}, false)
 	c.decided(id, "saved", f.lease.host.peer, "a checkpoint is held here")
 }

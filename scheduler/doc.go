@@ -1,7 +1,7 @@
-// Package scheduler decides who runs what. It holds three machines, each a
-// pure function of its past: the Coordinator that leads an overlay, the Worker
-// that runs tasks, and the Submitter that keeps a job until it holds every
-// result.
+// Package scheduler decides who runs what. It holds four machines, each a
+// pure function of its past: the Coordinator that leads an overlay, the Replica
+// that holds a copy of its ledger and may become one, the Worker that runs
+// tasks, and the Submitter that keeps a job until it holds every result.
 //
 // A driver (the live node, the simulator) feeds them events and carries out
 // the effects that they answer with. Its duties:
@@ -14,8 +14,17 @@
 //  4. After each Step a Wake is arranged for NextWake.
 //  5. State is looked at only from the goroutine that calls Step.
 //  6. At every start, Restore is called with every pair persisted, before the
-//     first Step; the Coordinator's effects of it are carried out.
-//  7. A node that leads gives its Coordinator its own advert as MemberSeen too,
+//     first Step; the effects that it returns are carried out. The Submitter
+//     reads its pairs itself, one at a time. Before a clean stop the effects of
+//     Worker.Keep are carried out.
+//  7. A node has a Coordinator or a Replica, never both: when its overlay.Lease
+//     says BecomeLeader it calls Replica.Lead (or Coordinator.Begin, if it leads
+//     already), when it says StepDown Coordinator.Retire. Answers to a Fetch of
+//     the machine that is no more are dropped. A Coordinator is told GroupIs and
+//     every member, a Replica LeaderChanged; Outrun goes to Lease.Refused.
+//  8. A node that leads gives its Coordinator its own advert as MemberSeen too,
 //     and its own machines LeaderChanged. The epoch it announces is always
 //     Coordinator.Epoch, which may grow.
+//  9. Blocks named by Roots of any machine, and the outputs of every result
+//     under ResultsPrefix, are kept; others may be collected.
 package scheduler

@@ -82,3 +82,10 @@ func (Stop) effect()       {}
 func (Release) effect()    {}
 func (JobChanged) effect() {}
 func (Decided) effect()    {}
+
+// Outrun says that a worker has obeyed a later epoch than this coordinator's,
+// which it therefore does not obey. The driver tells its overlay.Lease (Refused,
+// without a leader); if that leads on, in a higher epoch, it calls Begin.
+type Outrun struct{ Epoch uint64 }
+
+func (Outrun) effect() {}

@@ -49,6 +49,11 @@ type Offer struct{ Record task.Record }
 // node that submitted it.
 type CancelJob struct{ Job task.JobID }
 
+// ForgetJob is the owner's wish to drop a job that is over, and its results,
+// given to the Submitter of the node that submitted it. A job that is not over
+// stays: it has to be cancelled first.
+type ForgetJob struct{ Job task.JobID }
+
 // Fetched answers a Fetch effect, once. Err is empty when every block is held
 // and on disk.
 type Fetched struct {
@@ -86,6 +91,9 @@ type OwnerState struct {
 	// Memory is what running tasks may need together, in bytes; 0 for no limit.
 	Memory int64
 	Reason string
+	// Until is when the state is known to end; zero if it is not. Leases refused
+	// until then say so.
+	Until time.Time
 }
 
 func (Wake) event()          {}
@@ -95,6 +103,7 @@ func (MemberLost) event()    {}
 func (LeaderChanged) event() {}
 func (Offer) event()         {}
 func (CancelJob) event()     {}
+func (ForgetJob) event()     {}
 func (Fetched) event()       {}
 func (Prepared) event()      {}
 func (Ended) event()         {}
@@ -114,3 +123,15 @@ type Lease struct {
 	TTL     time.Duration `cbor:"3,keyasint"`           // from receipt, renewed by every Report that lists it
 	From    *Checkpoint   `cbor:"4,keyasint,omitempty"` // state to go on from; nil: begin
 }
+
+// GroupIs tells the Coordinator who else is in the group of coordinators, by
+// rank: the first of them holds the blocks too. It comes before the first other
+// event and after each change.
+type GroupIs struct{ Followers []task.PeerID }
+
+// Suspected tells the Coordinator that a follower was not heard of for longer
+// than it should: nothing waits for it until it is heard of again.
+type Suspected struct{ Peer task.PeerID }
+
+func (GroupIs) event()   {}
+func (Suspected) event() {}

@@ -18,6 +18,12 @@ type Message struct {
 	Place    *Place    `cbor:"6,keyasint,omitempty"` // leader to worker
 	Report   *Report   `cbor:"7,keyasint,omitempty"` // worker to leader
 	Ack      *Ack      `cbor:"8,keyasint,omitempty"` // leader to worker
+
+	// Among coordinators: see message_copy.go.
+	Known  *Known  `cbor:"9,keyasint,omitempty"`  // replica to leader
+	Wanted *Wanted `cbor:"10,keyasint,omitempty"` // leader to replica
+	Copy   *Copy   `cbor:"11,keyasint,omitempty"` // leader to follower
+	Copied *Copied `cbor:"12,keyasint,omitempty"` // follower to leader
 }
 
 // Submit offers a job to the leader, for the first time or again. The leader
@@ -79,6 +85,10 @@ type JobSummary struct {
 type Got struct {
 	Job  task.JobID `cbor:"1,keyasint"`
 	Have []Range    `cbor:"2,keyasint"` // all it holds, not only the newest
+	// Final says that the job is over for the submitter: it wants no more of it.
+	Final bool `cbor:"3,keyasint,omitempty"`
+	// Lacking are results told whose outputs nobody could give, try after try.
+	Lacking []Range `cbor:"4,keyasint,omitempty"`
 }
 
 // Cancel ends a job. Only its submitter may: the signature is over "cancel "

@@ -26,7 +26,7 @@ func comesBefore(a, b *job) int {
 
 // enqueue puts a job with waiting tasks in the queue.
 func (c *Coordinator) enqueue(j *job) {
-	if j.queued || j.state != jobOpen || !j.hasWaiting() {
+	if j.queued || j.state != jobOpen || !j.hasWaiting() || !j.askedUntil.IsZero() {
 		return
 	}
 	j.queued = true
@@ -125,7 +125,7 @@ type liveRef struct {
 func (q *queueView) Next() (place.Task, bool) {
 	for len(q.jobs) > 0 {
 		j := q.jobs[0]
-		if !q.begun && !q.useful(j) {
+		if !q.begun && (!q.useful(j) || q.c.heldUp(j) != "") {
 			q.SkipJob()
 			continue
 		}

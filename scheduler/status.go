@@ -35,7 +35,9 @@ type JobStatus struct {
 	Submitted time.Time   `json:"submitted"`
 	State     string      `json:"state"`
 	Error     string      `json:"error,omitempty"` // why it was refused
-	Tasks     TaskCounts  `json:"tasks"`
+	// Reason is why the job does not go on for now, for people; "" if it does.
+	Reason string     `json:"reason,omitempty"`
+	Tasks  TaskCounts `json:"tasks"`
 	// Held is how many results the submitter has, Final whether it has all
 	// there will be.
 	Held       uint64  `json:"held"`

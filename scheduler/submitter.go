@@ -2,37 +2,49 @@ package scheduler
 
 import (
 	"crypto/ed25519"
-	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"godwit/scheduler/ledger"
 	"godwit/task"
 )
 
-// Prefixes of the Submitter's durable keys.
+// What a submitter says to the leader is paced, so that ten thousand jobs that
+// are offered again to a new leader neither hold up the loop that steps this
+// machine nor fill the outbox to the leader: 3,200 offers a second, and 50 MB.
 const (
-	submitterPrefix = "s/"
-	submitterJob    = submitterPrefix + "j/"
-	submitterTask   = submitterPrefix + "t/"
+	paceEvery  = 20 * time.Millisecond
+	paceOffers = 64
+	paceBytes  = batchBytes
 )
 
 // A Submitter keeps the jobs of a node's owner until it holds every result:
 // it offers them to whoever leads, again and again if need be, and fetches and
-// verifies what comes back.
+// verifies what comes back. Of results that are durable it keeps only which
+// they are: see ResultKey.
 type Submitter struct {
 	self   task.PeerID
 	cfg    Config
 	leader task.PeerID
 	epoch  uint64
 	jobs   map[task.JobID]*submitted
-	timers timers[string] // a job's ID, or the key of a fetch
+	timers timers[string] // a job's ID, or the key of a fetch or of a forgotten job
 	// fetches are results whose blocks are on their way, by the key of their Fetch.
 	fetches map[string]*resultFetch
+	// forgotten are jobs that the owner dropped: see ForgetJob.
+	forgotten map[task.JobID]*forgottenJob
+	// toOffer are jobs that a new leader has not been offered, sorted.
+	toOffer []task.JobID
+	pace    pace
 	now     time.Time
 	effects []Effect
+}
+
+// A pace counts what was said since a moment.
+type pace struct {
+	from   time.Time
+	offers int
+	bytes  int
 }
 
 // submitted is a job offered to this node.
@@ -42,97 +54,37 @@ type submitted struct {
 	spec   *task.Job
 	total  uint64
 	state  submittedState
-	have   ledger.Set        // results held durably
-	tasks  map[uint64][]byte // their encoded TaskSummary
-	failed uint64            // of have
-	// fetching are tasks whose results were accepted and are not yet held.
-	fetching map[uint64]bool
+	have   ledger.Set // results held durably, or in a Persist of this Step
+	failed uint64     // of have
+	// fetching counts the tasks in Submitter.fetches; lacking are those of them
+	// whose blocks were not to be had, time and again.
+	fetching int
+	lacking  ledger.Set
+	refusal  string // the leader's, who takes the job later; "" for none
 	// next is when to offer, ask or cancel again; pause is how long after that.
+	// While armed, a timer goes off at alarm, so that hearing of a job a thousand
+	// times a second, or of many leaders, leaves no heap of timers behind.
 	next  time.Time
 	pause time.Duration
-}
-
-// submittedState is the durable part of a job beside its results.
-type submittedState struct {
-	Record    task.Record `cbor:"1,keyasint"`
-	Accepted  bool        `cbor:"2,keyasint,omitempty"`
-	Cancelled bool        `cbor:"3,keyasint,omitempty"` // the owner's wish
-	Error     string      `cbor:"4,keyasint,omitempty"` // refused for good
-	Final     bool        `cbor:"5,keyasint,omitempty"` // no result is missing that will ever be
-	Summary   JobSummary  `cbor:"6,keyasint"`           // the leader's last
-}
-
-type resultFetch struct {
-	job     *submitted
-	summary TaskSummary
-	holders []task.PeerID
-	pause   time.Duration // before the next try
-	waiting bool          // between tries
+	alarm time.Time
+	armed bool
+	over  farewell
 }
 
 // NewSubmitter returns a submitter without jobs. cfg.Key is the node's own.
 func NewSubmitter(self task.PeerID, cfg Config) *Submitter {
-	return &Submitter{self: self, cfg: cfg, jobs: map[task.JobID]*submitted{}, fetches: map[string]*resultFetch{}}
-}
-
-// Restore takes in what was persisted, before the first Step. What cannot be
-// read is left out and told in the error; the rest is good.
-func (s *Submitter) Restore(pairs map[string][]byte) error {
-	var errs []error
-	for _, key := range sortedKeys(pairs) { // jobs sort before their tasks
-		var err error
-		if id, ok := strings.CutPrefix(key, submitterJob); ok {
-			err = s.restoreJob(task.JobID(id), pairs[key])
-		} else if strings.HasPrefix(key, submitterTask) {
-			err = s.restoreTask(key, pairs[key])
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("reading %s: %w", key, err))
-		}
+	return &Submitter{
+		self: self, cfg: cfg, jobs: map[task.JobID]*submitted{},
+		fetches: map[string]*resultFetch{}, forgotten: map[task.JobID]*forgottenJob{},
 	}
-	return errors.Join(errs...)
-}
-
-func (s *Submitter) restoreJob(id task.JobID, value []byte) error {
-	var st submittedState
-	if err := task.Decode(value, &st); err != nil {
-		return err
-	}
-	spec, err := st.Record.Open()
-	if err != nil {
-		return err
-	}
-	if st.Record.ID() != id {
-		return errors.New("the record is another job's")
-	}
-	s.add(id, spec, st)
-	return nil
-}
-
-func (s *Submitter) restoreTask(key string, value []byte) error {
-	id, err := ledger.ParseRowKey("r/" + strings.TrimPrefix(key, submitterTask))
-	if err != nil {
-		return err
-	}
-	var t TaskSummary
-	if err := task.Decode(value, &t); err != nil {
-		return err
-	}
-	j := s.jobs[id.Job]
-	if j == nil || t.Index != id.Index || t.Index >= j.total {
-		return errors.New("it belongs to no job")
-	}
-	j.keep(&t, value)
-	return nil
 }
 
 func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submitted {
-	j := &submitted{
-		id: id, record: st.Record, spec: spec, total: spec.Sweep.Count(), state: st,
-		tasks: map[uint64][]byte{}, fetching: map[uint64]bool{}, pause: s.cfg.RetryMin,
-	}
+	j := &submitted{id: id, record: st.Record, spec: spec, total: spec.Sweep.Count(), state: st, pause: s.cfg.RetryMin}
 	s.jobs[id] = j
-	s.timers.set(time.Time{}, string(id))
+	if !st.Final {
+		s.arm(j, time.Time{})
+	}
 	return j
 }
 
@@ -145,6 +97,8 @@ func (s *Submitter) Step(now time.Time, ev Event) []Effect {
 		s.offer(ev.Record)
 	case CancelJob:
 		s.cancel(ev.Job)
+	case ForgetJob:
+		s.forget(ev.Job)
 	case LeaderChanged:
 		s.follow(ev)
 	case Received:
@@ -152,7 +106,8 @@ func (s *Submitter) Step(now time.Time, ev Event) []Effect {
 	case Fetched:
 		s.fetched(ev)
 	}
-	for {
+	s.offerAgain()
+	for s.maySpeak() {
 		key, ok := s.timers.due(now)
 		if !ok {
 			break
@@ -163,7 +118,26 @@ func (s *Submitter) Step(now time.Time, ev Event) []Effect {
 }
 
 // NextWake says when time alone will make the submitter do something.
-func (s *Submitter) NextWake() (time.Time, bool) { return s.timers.next() }
+func (s *Submitter) NextWake() (time.Time, bool) {
+	at, ok := s.timers.next()
+	if len(s.toOffer) > 0 {
+		at, ok = s.now, true
+	}
+	if resume := s.pace.from.Add(paceEvery); ok && at.Before(resume) && s.pace.full() {
+		at = resume
+	}
+	return at, ok
+}
+
+func (p *pace) full() bool { return p.offers >= paceOffers || p.bytes >= paceBytes }
+
+// maySpeak says whether the pace allows another offer now.
+func (s *Submitter) maySpeak() bool {
+	if s.now.Sub(s.pace.from) >= paceEvery {
+		s.pace = pace{from: s.now}
+	}
+	return !s.pace.full()
+}
 
 func (s *Submitter) emit(e Effect) { s.effects = append(s.effects, e) }
 
@@ -171,7 +145,7 @@ func (s *Submitter) emit(e Effect) { s.effects = append(s.effects, e) }
 // is left alone: the driver signed it, and was told when it could not.
 func (s *Submitter) offer(rec task.Record) {
 	id := rec.ID()
-	if s.jobs[id] != nil {
+	if s.jobs[id] != nil || s.forgotten[id] != nil {
 		return
 	}
 	spec, err := rec.Open()
@@ -182,14 +156,6 @@ func (s *Submitter) offer(rec task.Record) {
 	j := s.add(id, spec, submittedState{Record: rec})
 	s.persist(j)
 	s.emit(JobChanged{Job: id})
-}
-
-func (s *Submitter) persist(j *submitted) {
-	b, err := task.Encode(&j.state)
-	if err != nil {
-		panic("scheduler: " + err.Error()) // it was decoded from such bytes, or signed
-	}
-	s.emit(Persist{Key: submitterJob + string(j.id), Value: b})
 }
 
 func (s *Submitter) cancel(id task.JobID) {
@@ -208,23 +174,50 @@ func (s *Submitter) follow(ev LeaderChanged) {
 		return
 	}
 	s.leader, s.epoch = ev.Leader, ev.Epoch
-	for _, id := range sortedKeys(s.jobs) {
-		if j := s.jobs[id]; !j.state.Final {
-			s.soon(j)
+	s.toOffer = s.toOffer[:0]
+	if s.leader == "" {
+		return
+	}
+	for id, j := range s.jobs {
+		if !j.state.Final {
+			s.toOffer = append(s.toOffer, id)
+		}
+	}
+	slices.Sort(s.toOffer)
+}
+
+// offerAgain offers the jobs to a new leader, as far as the pace allows.
+func (s *Submitter) offerAgain() {
+	for len(s.toOffer) > 0 && s.maySpeak() {
+		j := s.jobs[s.toOffer[0]]
+		s.toOffer = s.toOffer[1:]
+		if j != nil && !j.state.Final {
+			j.refusal, j.pause = "", s.cfg.RetryMin // the refusal was another's
+			s.speak(j)
 		}
 	}
 }
 
-// soon makes the job speak to the leader in this Step.
+// soon makes the job speak to the leader in this Step, or as soon as the pace
+// allows.
 func (s *Submitter) soon(j *submitted) {
-	j.next, j.pause = s.now, s.cfg.RetryMin
-	s.timers.set(s.now, string(j.id))
+	j.pause = s.cfg.RetryMin
+	s.later(j, 0)
 }
 
 // later makes it speak after a pause, unless something is heard before.
 func (s *Submitter) later(j *submitted, pause time.Duration) {
 	j.next = s.now.Add(pause)
-	s.timers.set(j.next, string(j.id))
+	s.arm(j, j.next)
+}
+
+// arm makes a timer look at the job by then.
+func (s *Submitter) arm(j *submitted, at time.Time) {
+	if j.armed && !at.Before(j.alarm) {
+		return
+	}
+	j.alarm, j.armed = at, true
+	s.timers.set(at, string(j.id))
 }
 
 // wake does what a timer reminds of.
@@ -236,27 +229,47 @@ func (s *Submitter) wake(key string) {
 		}
 		return
 	}
-	j := s.jobs[task.JobID(key)]
-	if j == nil || j.state.Final || s.now.Before(j.next) {
+	if id, ok := forgottenID(key); ok {
+		s.forgetMore(id)
 		return
 	}
-	s.speak(j)
+	j := s.jobs[task.JobID(key)]
+	if j == nil || j.armed && s.now.Before(j.alarm) {
+		return // an older timer
+	}
+	j.armed = false
+	switch {
+	case s.now.Before(j.next):
+		s.arm(j, j.next)
+	case j.state.Final:
+		s.sayGoodbye(j)
+	default:
+		s.speak(j)
+	}
 }
 
 // speak offers the job, which also asks for what is missing, and repeats the
-// owner's wish to cancel it.
+// owner's wish to cancel it, and what cannot be had.
 func (s *Submitter) speak(j *submitted) {
 	if s.leader == "" {
 		return // LeaderChanged wakes every job
 	}
+	s.pace.offers++
+	s.pace.bytes += len(j.record.Job) + bytesPerRange*len(j.have)
 	s.emit(Send{To: s.leader, Message: Message{Submit: &Submit{Record: j.record, Have: slices.Clone(j.have)}}})
 	if j.state.Cancelled {
 		sig := task.SignCancel(j.id, s.cfg.Key)
 		s.emit(Send{To: s.leader, Message: Message{Cancel: &Cancel{Job: j.id, Signature: sig}}})
 	}
+	if len(j.lacking) > 0 {
+		s.got(j)
+	}
 	s.later(j, j.pause)
 	j.pause = min(2*j.pause, s.cfg.RetryMax)
 }
+
+// bytesPerRange is about what an encoded Range takes.
+const bytesPerRange = 12
 
 // heard puts off the next asking, since the leader is well.
 func (s *Submitter) heard(j *submitted, news bool) {
@@ -268,6 +281,13 @@ func (s *Submitter) heard(j *submitted, news bool) {
 		pause = s.cfg.RetryMin // it does not count as heard until it says cancelled
 	}
 	s.later(j, pause)
+}
+
+// refusedForNow obeys a leader that takes the job later.
+func (s *Submitter) refusedForNow(j *submitted, a *Accepted) {
+	j.refusal = task.ClipMessage(a.Error)
+	s.later(j, min(max(a.RetryAfter, s.cfg.RetryMin), s.cfg.RetryMax))
+	s.emit(JobChanged{Job: j.id})
 }
 
 // Key returns the submitter's public key, by which its cancels are checked.

@@ -1,16 +1,38 @@
 package scheduler
 
 import (
-	"errors"
-	"fmt"
-	"iter"
-	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"godwit/scheduler/ledger"
 	"godwit/task"
 )
+
+const (
+	// lackAfter is how often a result's blocks are fetched in vain before the
+	// leader is told: with the pauses between, holders that were only restarted
+	// are back by then.
+	lackAfter = 4
+	// gotEvery is how many fetched results one Got tells of, while others are
+	// still on their way.
+	gotEvery = 32
+	// maxFetching bounds the results of one job whose blocks are on their way,
+	// and so the memory that a leader can take here. It is what an honest one
+	// sends ahead of a Got.
+	maxFetching = window
+)
+
+// A resultFetch is a result that was verified and whose blocks are not here.
+type resultFetch struct {
+	job     *submitted
+	summary TaskSummary
+	instead *TaskSummary // another end of the task that came since, tried next
+	holders []task.PeerID
+	tries   int           // that failed
+	pause   time.Duration // before the next try
+	waiting bool          // between tries
+}
 
 func (s *Submitter) receive(from task.PeerID, m *Message) {
 	if from != s.leader {
@@ -26,19 +48,24 @@ func (s *Submitter) receive(from task.PeerID, m *Message) {
 
 func (s *Submitter) accepted(a *Accepted) {
 	j := s.jobs[a.Job]
-	if j == nil || j.state.Final {
-		return
-	}
 	switch {
+	case j == nil:
+		s.askedWhenForgotten(a.Job)
+	case j.state.Final:
+		s.askedWhenOver(j, false)
 	case a.Error == "":
+		news := !j.state.Accepted || j.refusal != ""
+		j.refusal = ""
 		if !j.state.Accepted {
 			j.state.Accepted = true
 			s.persist(j)
+		}
+		if news {
 			s.emit(JobChanged{Job: j.id})
 		}
 		s.heard(j, true)
 	case a.RetryAfter > 0:
-		s.later(j, min(a.RetryAfter, s.cfg.RetryMax))
+		s.refusedForNow(j, a)
 	case !j.state.Accepted: // a job once accepted is never given up
 		j.state.Error, j.state.Final = task.ClipMessage(a.Error), true
 		s.persist(j)
@@ -50,292 +77,209 @@ func (s *Submitter) accepted(a *Accepted) {
 // for the next batch.
 func (s *Submitter) progress(from task.PeerID, p *Progress) {
 	j := s.jobs[p.Job]
-	if j == nil {
+	over := FinalState(p.Summary.State) && len(p.Tasks) == 0
+	switch {
+	case j == nil:
+		s.askedWhenForgotten(p.Job)
+		return
+	case j.state.Final:
+		s.askedWhenOver(j, over)
 		return
 	}
-	news := j.state.Summary != p.Summary
+	news := j.state.Summary != p.Summary || len(p.Tasks) > 0
 	j.state.Summary = p.Summary
 	for i := range p.Tasks {
-		s.take(from, j, &p.Tasks[i])
+		if !j.state.Final {
+			s.take(from, j, &p.Tasks[i])
+		}
+	}
+	if news {
+		s.emit(JobChanged{Job: j.id})
+	}
+	if s.finish(j, over) {
+		return
 	}
 	if len(p.Tasks) > 0 {
 		s.got(j)
 	}
-	s.finish(j, len(p.Tasks) == 0)
-	if news || len(p.Tasks) > 0 {
-		s.emit(JobChanged{Job: j.id})
-	}
-	if !j.state.Final {
-		s.heard(j, news)
-	}
+	s.heard(j, news)
 }
 
 // take verifies one task's end and holds it, once its blocks are here. What
 // this node's own coordinator sends was verified there.
 func (s *Submitter) take(from task.PeerID, j *submitted, t *TaskSummary) {
-	if t.Index >= j.total || j.have.Contains(t.Index) || j.fetching[t.Index] {
+	if t.Index >= j.total || j.have.Contains(t.Index) {
+		return
+	}
+	key := ResultKey(j.id, t.Index)
+	old := s.fetches[key]
+	if old != nil && old.instead == nil && sameEnd(&old.summary, t) {
 		return
 	}
 	if err := checkSummary(j, t, from != s.self); err != nil {
 		s.emit(Decided{Task: task.TaskID{Job: j.id, Index: t.Index}, Action: "refused", Peer: from, Reason: err.Error()})
 		return
 	}
-	cids := blocksOf(t)
-	if len(cids) == 0 {
+	switch {
+	case old != nil:
+		s.replace(key, old, t)
+	case len(OutputsOf(t)) == 0:
 		s.hold(j, t)
-		return
+	case j.fetching < maxFetching:
+		f := &resultFetch{job: j, summary: *t, pause: s.cfg.RetryMin}
+		j.fetching++
+		s.fetches[key] = f
+		s.fetch(key, f)
 	}
-	f := &resultFetch{job: j, summary: *t, pause: s.cfg.RetryMin, holders: []task.PeerID{from}}
-	for i := range t.Results {
-		if w := t.Results[i].Worker; !slices.Contains(f.holders, w) && len(f.holders) < MaxHolders {
-			f.holders = append(f.holders, w)
-		}
-	}
-	key := taskKey(submitterTask, task.TaskID{Job: j.id, Index: t.Index})
-	j.fetching[t.Index] = true
-	s.fetches[key] = f
-	s.fetch(key, f)
 }
 
+// sameEnd says whether two ends of a task are the same results of the same
+// workers.
+func sameEnd(a, b *TaskSummary) bool {
+	return a.Failed == b.Failed && slices.EqualFunc(a.Results, b.Results, func(x, y task.Result) bool {
+		return x.Worker == y.Worker && slices.Equal(x.Signature, y.Signature)
+	})
+}
+
+// replace goes on with another end of a task whose first one is on its way: the
+// leader had it run again, or knows of more workers that hold the blocks.
+func (s *Submitter) replace(key string, f *resultFetch, t *TaskSummary) {
+	f.instead = t
+	if f.waiting {
+		f.waiting = false
+		s.fetch(key, f)
+	}
+}
+
+// fetch begins the next try.
 func (s *Submitter) fetch(key string, f *resultFetch) {
-	s.emit(Fetch{Key: key, CIDs: blocksOf(&f.summary), Holders: f.holders})
+	if t := f.instead; t != nil {
+		f.summary, f.instead, f.tries, f.pause = *t, nil, 0, s.cfg.RetryMin
+		f.job.lacking = f.job.lacking.Minus(only(t.Index))
+	}
+	if len(OutputsOf(&f.summary)) == 0 {
+		s.arrived(key, f)
+		return
+	}
+	f.holders = holdersOf(&f.summary, s.leader)
+	s.emit(Fetch{Key: key, CIDs: OutputsOf(&f.summary), Holders: f.holders})
+}
+
+// holdersOf lists who should have the blocks of a task's end, the leader first.
+func holdersOf(t *TaskSummary, leader task.PeerID) []task.PeerID {
+	var holders []task.PeerID
+	if leader != "" {
+		holders = append(holders, leader)
+	}
+	for i := range t.Results {
+		if w := t.Results[i].Worker; !slices.Contains(holders, w) && len(holders) < MaxHolders {
+			holders = append(holders, w)
+		}
+	}
+	return holders
 }
 
 func (s *Submitter) fetched(ev Fetched) {
 	f := s.fetches[ev.Key]
-	if f == nil || f.waiting {
-		return
+	switch {
+	case f == nil || f.waiting:
+	case ev.Err == "":
+		s.arrived(ev.Key, f)
+	case f.instead != nil:
+		s.fetch(ev.Key, f)
+	default:
+		s.missed(ev.Key, f, ev.Err)
 	}
-	if ev.Err != "" {
-		f.waiting = true
-		s.timers.set(s.now.Add(f.pause), ev.Key)
-		f.pause = min(2*f.pause, s.cfg.RetryMax)
-		return
-	}
-	delete(s.fetches, ev.Key)
-	delete(f.job.fetching, f.summary.Index)
-	s.hold(f.job, &f.summary)
-	s.got(f.job)
-	s.finish(f.job, false)
-	s.emit(JobChanged{Job: f.job.id})
 }
+
+// arrived holds a result whose blocks are here.
+func (s *Submitter) arrived(key string, f *resultFetch) {
+	j := f.job
+	delete(s.fetches, key)
+	j.fetching--
+	j.lacking = j.lacking.Minus(only(f.summary.Index))
+	s.hold(j, &f.summary)
+	s.emit(JobChanged{Job: j.id})
+	if !s.finish(j, false) && j.fetching%gotEvery == 0 {
+		s.got(j)
+	}
+}
+
+// missed tries again later, and says so when it was in vain too often.
+func (s *Submitter) missed(key string, f *resultFetch, why string) {
+	j, i := f.job, f.summary.Index
+	f.waiting = true
+	f.tries++
+	s.timers.set(s.now.Add(f.pause), key)
+	f.pause = min(2*f.pause, s.cfg.RetryMax)
+	if f.tries < lackAfter || j.lacking.Contains(i) || len(j.lacking) >= MaxLacking {
+		return
+	}
+	j.lacking.Add(i)
+	s.emit(Decided{
+		Task: task.TaskID{Job: j.id, Index: i}, Action: "lacking", Peer: s.leader,
+		Reason: task.ClipMessage("its output is nowhere to be had: " + why),
+	})
+	if !s.finish(j, false) {
+		s.got(j)
+	}
+}
+
+func only(i uint64) ledger.Set { return ledger.Set{{From: i, To: i + 1}} }
 
 // hold makes a task's end durable.
 func (s *Submitter) hold(j *submitted, t *TaskSummary) {
-	b, err := task.Encode(t)
-	if err != nil {
-		panic("scheduler: " + err.Error()) // it was decoded from such bytes
-	}
-	j.keep(t, b)
-	s.emit(Persist{Key: taskKey(submitterTask, task.TaskID{Job: j.id, Index: t.Index}), Value: b})
+	j.keep(t.Index, t.Failed)
+	s.emit(Persist{Key: ResultKey(j.id, t.Index), Value: encodeOwn(t)})
 }
 
-func (j *submitted) keep(t *TaskSummary, encoded []byte) {
-	if !j.have.Add(t.Index) {
-		return
-	}
-	j.tasks[t.Index] = encoded
-	if t.Failed {
+func (j *submitted) keep(i uint64, failed bool) {
+	if j.have.Add(i) && failed {
 		j.failed++
 	}
 }
 
 func (s *Submitter) got(j *submitted) {
-	if s.leader != "" {
-		s.emit(Send{To: s.leader, Message: Message{Got: &Got{Job: j.id, Have: slices.Clone(j.have)}}})
+	if s.leader == "" {
+		return
 	}
+	s.emit(Send{To: s.leader, Message: Message{Got: &Got{
+		Job: j.id, Have: slices.Clone(j.have), Final: j.state.Final, Lacking: slices.Clone(j.lacking),
+	}}})
 }
 
 // finish closes the job when nothing is missing: it holds every task, or the
-// leader says that the job is over and has no more results for it.
-func (s *Submitter) finish(j *submitted, nothingMore bool) {
+// leader says that the job is over and has no more results for it. It says
+// whether the job is closed, which the leader has then been told.
+func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
 	whole := j.have.Count() == j.total
-	over := nothingMore && FinalState(j.state.Summary.State) && len(j.fetching) == 0
-	if j.state.Final || !whole && !over {
-		return
+	if j.state.Final || !whole && !(nothingMore && j.fetching == 0) && !j.givenUp() {
+		return j.state.Final
 	}
-	j.state.Final = true
+	for _, r := range j.lacking {
+		for i := r.From; i < r.To; i++ {
+			delete(s.fetches, ResultKey(j.id, i))
+		}
+	}
+	j.fetching, j.lacking = 0, nil
 	if whole && !FinalState(j.state.Summary.State) {
 		j.state.Summary = j.summary()
 	}
+	j.state.Final = true
 	s.persist(j)
 	s.emit(JobChanged{Job: j.id})
+	s.goodbye(j, nothingMore)
+	return true
 }
 
-// checkSummary refuses an end that is not what the job asked for.
-func checkSummary(j *submitted, t *TaskSummary, verify bool) error {
-	if !t.Failed && len(t.Results) < j.spec.Replicas {
-		return fmt.Errorf("%d results, the job wants %d that agree", len(t.Results), j.spec.Replicas)
-	}
-	workers := map[task.PeerID]bool{}
-	for i := range t.Results {
-		r := &t.Results[i]
-		switch {
-		case r.Task != task.TaskID{Job: j.id, Index: t.Index}:
-			return fmt.Errorf("the result is of task %v", r.Task)
-		case t.Failed:
-		case r.Outcome != task.Completed:
-			return fmt.Errorf("outcome %v of a task said to be done", r.Outcome)
-		case workers[r.Worker]:
-			return fmt.Errorf("two results of the same worker %s", r.Worker)
-		case i > 0 && r.Digest() != t.Results[0].Digest():
-			return errors.New("the results do not agree")
-		}
-		workers[r.Worker] = true
-		if verify {
-			if err := r.Verify(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// blocksOf lists what a task's end needs fetched: the outputs, of the first of
-// the agreeing results, that did not come with it. Failures keep theirs.
-func blocksOf(t *TaskSummary) []task.CID {
-	if t.Failed || len(t.Results) == 0 {
-		return nil
-	}
-	return remoteOutputs(&t.Results[0])
-}
-
-func remoteOutputs(r *task.Result) []task.CID {
-	var cids []task.CID
-	for i := range r.Outputs {
-		if o := &r.Outputs[i]; o.Size > 0 && len(o.Inline) == 0 {
-			cids = append(cids, o.CID)
-		}
-	}
-	return cids
+// givenUp says whether the job was ended early and all that is left of it are
+// results that are nowhere to be had: nobody will make them again.
+func (j *submitted) givenUp() bool {
+	ended := j.state.Summary.State == JobCancelled || j.state.Summary.State == JobExpired
+	return ended && j.fetching > 0 && uint64(j.fetching) == j.lacking.Count()
 }
 
 // taskKey names a task in durable keys, so that keys sort as indices do.
 func taskKey(prefix string, id task.TaskID) string {
 	return prefix + strings.TrimPrefix(ledger.RowKey(id), "r/")
-}
-
-// summary is the leader's last word, brought in line with what is held here.
-func (j *submitted) summary() JobSummary {
-	sum := j.state.Summary
-	held := j.have.Count()
-	sum.Total = j.total
-	sum.Done, sum.Failed = max(sum.Done, held-j.failed), max(sum.Failed, j.failed)
-	sum.Running = min(sum.Running, j.total-min(j.total, sum.Done+sum.Failed))
-	sum.Waiting = j.total - min(j.total, sum.Done+sum.Failed+sum.Running)
-	switch {
-	case j.state.Error != "":
-		sum.State = JobFailed
-	case FinalState(sum.State):
-	case held == j.total:
-		sum.State = endState(sum.Done, sum.Failed)
-	case j.state.Accepted:
-		sum.State = JobRunning
-	default:
-		sum.State = JobOffered
-	}
-	return sum
-}
-
-// endState is the state of a job of which every task has ended.
-func endState(done, failed uint64) string {
-	switch {
-	case failed == 0:
-		return JobDone
-	case done == 0:
-		return JobFailed
-	}
-	return JobPartly
-}
-
-// Jobs returns every job offered to this node, without tasks, by submission
-// time, then ID.
-func (s *Submitter) Jobs() []JobStatus {
-	out := make([]JobStatus, 0, len(s.jobs))
-	for _, id := range sortedKeys(s.jobs) {
-		out = append(out, s.jobs[id].status())
-	}
-	slices.SortStableFunc(out, func(a, b JobStatus) int { return a.Submitted.Compare(b.Submitted) })
-	return out
-}
-
-func (j *submitted) status() JobStatus {
-	st := newJobStatus(j.id, j.spec, j.record.Submitter(), j.summary())
-	st.Error, st.Held, st.Final = j.state.Error, j.have.Count(), j.state.Final
-	return st
-}
-
-// Job returns a job with a page of the tasks whose results are held.
-func (s *Submitter) Job(id task.JobID, page Page) (JobStatus, bool) {
-	j := s.jobs[id]
-	if j == nil {
-		return JobStatus{}, false
-	}
-	st := j.status()
-	for t := range s.resultsFrom(j, page.From) {
-		if len(st.TasksList) >= page.Limit {
-			break
-		}
-		state := JobDone
-		if t.Failed {
-			state = JobFailed
-		}
-		ts := newTaskStatus(j.spec, t.Index, state, t.Attempts, t.Results)
-		ts.Reason = t.Reason
-		st.TasksList = append(st.TasksList, ts)
-	}
-	return st, true
-}
-
-// Accepted says whether a leader has acknowledged the job.
-func (s *Submitter) Accepted(id task.JobID) bool {
-	j := s.jobs[id]
-	return j != nil && j.state.Accepted
-}
-
-// Record returns the signed record of a job offered here.
-func (s *Submitter) Record(id task.JobID) (task.Record, bool) {
-	j := s.jobs[id]
-	if j == nil {
-		return task.Record{}, false
-	}
-	return j.record, true
-}
-
-// Results gives the ended tasks of a job that are held, by index. Stepping the
-// machine during the iteration is not allowed.
-func (s *Submitter) Results(id task.JobID) iter.Seq[TaskSummary] {
-	if j := s.jobs[id]; j != nil {
-		return s.resultsFrom(j, 0)
-	}
-	return func(func(TaskSummary) bool) {}
-}
-
-// ResultsFrom is like Results for the tasks from index from on.
-func (s *Submitter) ResultsFrom(id task.JobID, from uint64) iter.Seq[TaskSummary] {
-	if j := s.jobs[id]; j != nil {
-		return s.resultsFrom(j, from)
-	}
-	return func(func(TaskSummary) bool) {}
-}
-
-func (s *Submitter) resultsFrom(j *submitted, from uint64) iter.Seq[TaskSummary] {
-	return func(yield func(TaskSummary) bool) {
-		for _, r := range j.have {
-			for i := max(r.From, from); i < r.To; i++ {
-				var t TaskSummary
-				if err := task.Decode(j.tasks[i], &t); err != nil {
-					panic("scheduler: " + err.Error()) // encoded or decoded before
-				}
-				if !yield(t) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// sortedKeys returns a map's keys in order.
-func sortedKeys[K interface{ ~string | ~uint64 }, V any](m map[K]V) []K {
-	return slices.Sorted(maps.Keys(m))
 }

@@ -51,7 +51,7 @@ func TestSubmitterRefuses(t *testing.T) {
 					refused = e.Reason
 				}
 			}
-			st, _ := s.Job(id, Page{})
+			st, _ := s.Job(id)
 			if (st.Held == 1) != (tt.want == "") || !strings.Contains(refused, tt.want) {
 				t.Errorf("holds %d, refused for %q, want %q", st.Held, refused, tt.want)
 			}
@@ -114,13 +114,13 @@ func TestSubmitterRefusedForGood(t *testing.T) {
 	s, id, leader := newSubmitterWithJob(t)
 	no := Received{From: leader, Message: Message{Accepted: &Accepted{Job: id, Error: "too many tasks"}}}
 	s.Step(start, no)
-	if st, _ := s.Job(id, Page{}); st.State != JobFailed || !st.Final || st.Error != "too many tasks" {
+	if st, _ := s.Job(id); st.State != JobFailed || !st.Final || st.Error != "too many tasks" {
 		t.Errorf("got %+v", st)
 	}
 	s, id, leader = newSubmitterWithJob(t)
 	s.Step(start, Received{From: leader, Message: Message{Accepted: &Accepted{Job: id}}})
 	s.Step(start, no)
-	if st, _ := s.Job(id, Page{}); st.Final || st.State != JobRunning {
+	if st, _ := s.Job(id); st.Final || st.State != JobRunning {
 		t.Errorf("an accepted job was given up: %+v", st)
 	}
 }

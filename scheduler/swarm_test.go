@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,7 +121,7 @@ func (n *swarmNode) boot() {
 	cfg.Key = n.key
 	n.worker = NewWorker(n.id, cfg)
 	n.sub = NewSubmitter(n.id, cfg)
-	if err := n.sub.Restore(n.disk); err != nil {
+	if err := errors.Join(n.worker.Restore(n.disk), n.sub.Restore(scanOf(n.disk))); err != nil {
 		n.s.tb.Fatal(err)
 	}
 	n.coord = nil
@@ -280,7 +283,7 @@ func (n *swarmNode) persist(p Persist) {
 		delete(n.disk, p.Key)
 		return
 	}
-	if len(p.Key) > 4 && p.Key[:4] == submitterTask {
+	if strings.HasPrefix(p.Key, ResultsPrefix) {
 		if n.held[p.Key] {
 			n.s.tb.Fatalf("%s was delivered twice", p.Key)
 		}
@@ -370,9 +373,37 @@ func (n *swarmNode) submit(tasks uint64, change func(*task.Job)) task.JobID {
 	return rec.ID()
 }
 
+// results counts the results of a job that are on the node's disk and readable.
+func (n *swarmNode) results(id task.JobID) (count uint64) {
+	n.s.tb.Helper()
+	for _, r := range n.sub.Held(id) {
+		for i := r.From; i < r.To; i++ {
+			t, err := DecodeSummary(n.disk[ResultKey(id, i)])
+			if err != nil || t.Index != i {
+				n.s.tb.Fatalf("result %d: %v, %+v", i, err, t)
+			}
+			count++
+		}
+	}
+	return count
+}
+
+// scanOf gives a submitter's Restore the pairs of a disk.
+func scanOf(disk map[string][]byte) func(prefix string) iter.Seq2[string, []byte] {
+	return func(prefix string) iter.Seq2[string, []byte] {
+		return func(yield func(string, []byte) bool) {
+			for key, value := range disk {
+				if strings.HasPrefix(key, prefix) && !yield(key, value) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func (n *swarmNode) final(ids ...task.JobID) bool {
 	return !slices.ContainsFunc(ids, func(id task.JobID) bool {
-		j, ok := n.sub.Job(id, Page{})
+		j, ok := n.sub.Job(id)
 		return !ok || !j.Final
 	})
 }
@@ -381,8 +412,8 @@ func TestSwarmRunsAJob(t *testing.T) {
 	s := newSwarm(t, 1, 4)
 	id := s.nodes[1].submit(50, nil)
 	s.run(time.Minute, func() bool { return s.nodes[1].final(id) })
-	st, _ := s.nodes[1].sub.Job(id, Page{Limit: 100})
-	if st.State != JobDone || st.Tasks.Done != 50 || len(st.TasksList) != 50 {
+	st, _ := s.nodes[1].sub.Job(id)
+	if st.State != JobDone || st.Tasks.Done != 50 || s.nodes[1].results(id) != 50 {
 		t.Errorf("got %+v", st)
 	}
 	t.Logf("%v, %d events", s.now.Sub(start), s.events)

@@ -199,6 +199,9 @@ func (c *Coordinator) whyNot(j *job, i uint64) []Why {
 	if len(c.hosts) == 0 {
 		return []Why{{Reason: "the overlay has no member that runs tasks"}}
 	}
+	if reason := c.heldUp(j); reason != "" {
+		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}
+	}
 	groups := map[string][]task.PeerID{}
 	avoid := j.workersOf(i)
 	for _, peer := range sortedKeys(c.hosts) {

@@ -25,6 +25,9 @@ const (
 	MaxSaved = maxSlots
 	// MaxHolders bounds the holders named for a job.
 	MaxHolders = 8
+	// MaxLacking bounds the ranges of Got.Lacking: as many results may be on
+	// their way to a submitter, with room for those that stay away.
+	MaxLacking = 1024
 
 	// batchBytes is where a batch of results ends that has not reached its
 	// number: frames of this size keep a stream busy and no outbox full.
@@ -127,6 +130,7 @@ func (m *Message) check() error {
 	for _, is := range []bool{
 		m.Submit != nil, m.Accepted != nil, m.Progress != nil, m.Got != nil,
 		m.Cancel != nil, m.Place != nil, m.Report != nil, m.Ack != nil,
+		m.Known != nil, m.Wanted != nil, m.Copy != nil, m.Copied != nil,
 	} {
 		if is {
 			set++
@@ -138,6 +142,8 @@ func (m *Message) check() error {
 	switch {
 	case m.Progress != nil && len(m.Progress.Tasks) > MaxProgress:
 		return fmt.Errorf("progress of %d tasks, the most is %d", len(m.Progress.Tasks), MaxProgress)
+	case m.Got != nil && len(m.Got.Lacking) > MaxLacking:
+		return fmt.Errorf("%d ranges of results lacking, the most is %d", len(m.Got.Lacking), MaxLacking)
 	case m.Report != nil:
 		return m.Report.check()
 	case m.Place != nil:
@@ -146,6 +152,14 @@ func (m *Message) check() error {
 				return fmt.Errorf("%d holders of a job, the most is %d", len(holders), MaxHolders)
 			}
 		}
+	case m.Known != nil:
+		return m.Known.check()
+	case m.Wanted != nil:
+		return m.Wanted.check()
+	case m.Copy != nil:
+		return m.Copy.check()
+	case m.Copied != nil:
+		return m.Copied.check()
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/scheduler/ledger"
 	"godwit/task"
 )
 
@@ -23,6 +24,8 @@ func everyMessage(tb testing.TB) []Message {
 	if err := r.Sign(key); err != nil {
 		tb.Fatal(err)
 	}
+	row, facts := new(ledger.Row), &ledger.Facts{Done: ledger.Set{{From: 0, To: 1}}}
+	row.AddResult(a, r)
 	return []Message{
 		{Submit: &Submit{Record: rec, Have: []Range{{From: 1, To: 2}}}},
 		{Accepted: &Accepted{Job: rec.ID(), Error: "no", RetryAfter: time.Second}},
@@ -34,6 +37,16 @@ func everyMessage(tb testing.TB) []Message {
 		{Place: &Place{Epoch: 3, Leases: []Lease{{Task: name, Attempt: a, TTL: time.Second}}, Holders: map[task.JobID][]task.PeerID{rec.ID(): {id}}}},
 		{Report: &Report{Epoch: 3, Slots: 4, Held: []Held{{Task: name, Attempt: a}}, Ended: []Ending{{Attempt: a, Result: r}}, Refused: []Refusal{{Task: name, Attempt: a, Reason: "no"}}, Full: true}},
 		{Ack: &Ack{Epoch: 3, Ended: []AttemptName{{Task: name, Attempt: a}}, Drop: []AttemptName{{Task: name, Attempt: a, Reason: DropRecall}}}},
+		{Got: &Got{Job: rec.ID(), Final: true, Lacking: []Range{{From: 0, To: 3}}}},
+		{Known: &Known{Epoch: 3, Session: 9, Seq: 1, Jobs: []JobDigest{{Job: rec.ID(), Digest: [digestLen]byte{1, 2}}}}},
+		{Known: &Known{Epoch: 3, Session: 9, Seq: 2, Pairs: []Pair{{ledger.JobKey(rec.ID()), rec.Encode()}, {ledger.FactsKey(rec.ID()), facts.Encode()}, {ledger.RowKey(name), row.Encode()}}}},
+		{Known: &Known{Epoch: 3, Session: 9, Seq: 3, Last: true}},
+		{Wanted: &Wanted{Epoch: 3, Session: 9, Seq: 1, Jobs: []task.JobID{rec.ID()}, Done: true, Follow: true}},
+		{Copy: &Copy{
+			Epoch: 3, Session: 9, Seq: 1, Pairs: []Pair{{ledger.JobKey(rec.ID()), rec.Encode()}, {ledger.RowKey(name), row.Encode()}}, Gone: []task.JobID{rec.ID()},
+			Live: []LiveLeases{{name, []LiveLease{{id, a, start}}}}, Hold: []Hold{{HoldName{name, HoldOutputs}, []task.CID{r.Outputs[0].CID}, []task.PeerID{id}}},
+		}},
+		{Copied: &Copied{Epoch: 3, Session: 9, Seq: 1, Gap: true, Held: []HeldBlocks{{HoldName{name, HoldJob}, "gone"}}}},
 	}
 }
 
@@ -128,9 +141,20 @@ func TestDecodeFrameRefuses(t *testing.T) {
 		"too many":        encode(slicesOf(MaxMessages+1, Message{Ack: &Ack{}})),
 		"too many ended":  encode([]Message{{Report: &Report{Ended: make([]Ending, MaxEndings+1)}}}),
 		"too many tasks":  encode([]Message{{Progress: &Progress{Tasks: make([]TaskSummary, MaxProgress+1)}}}),
+		"too many lack":   encode([]Message{{Got: &Got{Lacking: make([]Range, MaxLacking+1)}}}),
 		"negative slots":  encode([]Message{{Report: &Report{Slots: -1}}}),
 		"too many slots":  encode([]Message{{Report: &Report{Slots: maxSlots + 1}}}),
 		"too many hold":   encode([]Message{{Place: &Place{Holders: map[task.JobID][]task.PeerID{"j": make([]task.PeerID, MaxHolders+1)}}}}),
+		"no session":      encode([]Message{{Known: &Known{}}}),
+		"too many known":  encode([]Message{{Known: &Known{Session: 1, Jobs: make([]JobDigest, MaxKnown+1)}}}),
+		"too many wanted": encode([]Message{{Wanted: &Wanted{Jobs: make([]task.JobID, MaxKnown+1)}}}),
+		"too many pairs":  encode([]Message{{Copy: &Copy{Pairs: make([]Pair, MaxPairs+1)}}}),
+		"too many gone":   encode([]Message{{Copy: &Copy{Gone: make([]task.JobID, MaxPairs+1)}}}),
+		"too many live":   encode([]Message{{Copy: &Copy{Live: []LiveLeases{{Leases: make([]LiveLease, maxLive+1)}}}}}),
+		"long key":        encode([]Message{{Copy: &Copy{Pairs: []Pair{{Key: strings.Repeat("k", maxKey+1)}}}}}),
+		"no kind of hold": encode([]Message{{Copy: &Copy{Hold: make([]Hold, 1)}}}),
+		"too many blocks": encode([]Message{{Copy: &Copy{Hold: []Hold{{Name: HoldName{Kind: HoldJob}, CIDs: make([]task.CID, MaxHoldCIDs+1)}}}}}),
+		"long excuse":     encode([]Message{{Copied: &Copied{Held: []HeldBlocks{{HoldName{Kind: HoldJob}, strings.Repeat("x", task.MaxMessage+1)}}}}}),
 		"endless array":   {0x9b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
 		"something after": append(encode([]Message{}), 0),
 	} {
@@ -172,14 +196,27 @@ func FuzzDecodeFrame(f *testing.F) {
 		s.Step(start, LeaderChanged{Leader: from, Epoch: 1})
 		w.Step(start, LeaderChanged{Leader: from, Epoch: 1})
 		w.Step(start, OwnerState{Slots: 1})
+		c.Step(start, GroupIs{Followers: []task.PeerID{from}})
+		r := NewReplica(self, cfg)
+		r.Step(start, LeaderChanged{Leader: from, Epoch: 3})
+		r.session.id, r.session.state = 9, following // as a leader that guesses well would find it
 		for _, m := range messages {
 			for _, e := range c.Step(start, Received{From: from, Message: m}) {
 				if e, ok := e.(Fetch); ok {
 					c.Step(start, Fetched{Key: e.Key})
 				}
 			}
+			for _, e := range r.Step(start, Received{From: from, Message: m}) {
+				if e, ok := e.(Fetch); ok {
+					r.Step(start, Fetched{Key: e.Key})
+				}
+			}
 			w.Step(start, Received{From: from, Message: m})
 			s.Step(start, Received{From: from, Message: m})
 		}
+		c.Step(start.Add(time.Hour), Wake{})
+		r.Step(start.Add(time.Hour), Wake{})
+		c, _ = r.Lead(start.Add(time.Hour), 4)
+		c.Step(start.Add(2*time.Hour), Wake{})
 	})
 }

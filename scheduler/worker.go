@@ -19,11 +19,6 @@ const (
 	DropUnknown    = "the leader does not know the job"
 )
 
-// maxUnacked is how many results a worker keeps that no leader has
-// acknowledged. With more it starts nothing new: work must not be done only to
-// be forgotten.
-const maxUnacked = 4096
-
 // maxSlots bounds what a worker may claim.
 const maxSlots = overlay.MaxSlots
 
@@ -31,7 +26,8 @@ const maxSlots = overlay.MaxSlots
 const maxHeld = maxSlots + 1024
 
 // A Worker runs tasks for the leader of an overlay. It obeys one leader at a
-// time, and never a lower epoch than it has seen.
+// time, and never a lower epoch than it has seen. It keeps results, over
+// restarts, until a leader has made them durable.
 type Worker struct {
 	unsaid bool  // a lease has a checkpoint that was not reported
 	born   int64 // time of the first Step; see Report.Born
@@ -47,11 +43,15 @@ type Worker struct {
 	running int          // of held, those started; started+queued = len(held)
 	memory  int64        // that the running ones may need together
 
-	endings  []*unacked // oldest first
-	refusals []Refusal  // to be sent with the next report
-	greeted  bool       // the leader has acknowledged a report of ours
-	urgent   bool       // a full report is due at once
-	reported time.Time  // last full report
+	endings      []*unacked // oldest first
+	kept         int        // of endings, the first so many are durable here
+	unackedBytes int64      // sum of endings' bytes
+	spoiled      []string   // durable keys that Restore could not read
+
+	refusals []Refusal // to be sent with the next report
+	greeted  bool      // the leader has acknowledged a report of ours
+	urgent   bool      // a full report is due at once
+	reported time.Time // last full report
 	timers   timers[task.JobID]
 	now      time.Time
 	effects  []Effect
@@ -80,11 +80,6 @@ type heldLease struct {
 	dropped bool // stopped by the leader: its end is news only if it completed
 }
 
-type unacked struct {
-	ending Ending
-	sent   time.Time // zero: not yet
-}
-
 // NewWorker returns a worker that has no leader and no slots: LeaderChanged
 // and OwnerState give it both.
 func NewWorker(self task.PeerID, cfg Config) *Worker {
@@ -101,6 +96,7 @@ func (w *Worker) Step(now time.Time, ev Event) []Effect {
 	w.now, w.effects = now, nil
 	if w.born == 0 {
 		w.born = now.UnixNano()
+		w.deleteSpoiled()
 	}
 	switch ev := ev.(type) {
 	case Received:
@@ -119,13 +115,16 @@ func (w *Worker) Step(now time.Time, ev Event) []Effect {
 	w.releaseIdle()
 	w.startQueued()
 	w.report()
+	w.keepUnacked()
 	return w.effects
 }
 
 // NextWake says when time alone will make the worker do something.
 func (w *Worker) NextWake() (time.Time, bool) {
 	at, ok := w.timers.next()
-	return earlier(at, ok, w.nextReport(), w.leader != "")
+	at, ok = earlier(at, ok, w.nextReport(), w.leader != "")
+	due, keep := w.nextKeep()
+	return earlier(at, ok, due, keep)
 }
 
 // Leader returns whom the worker obeys, and the highest epoch it has seen.
@@ -170,32 +169,52 @@ func (w *Worker) follow(ev LeaderChanged) {
 
 // place takes leases. The job of the first is prepared once for all.
 func (w *Worker) place(p *Place) {
+	done := w.completed()
 	for _, l := range p.Leases {
-		if reason := w.cannotTake(); reason != "" {
-			w.refuse(l.Task, l.Attempt, reason, 0)
-			continue
-		}
-		if h := w.held[l.Task]; h != nil {
+		h := w.held[l.Task]
+		reason, retry := w.cannotTake()
+		switch {
+		case w.renewed(done, &l):
+		case h != nil && w.owner.Slots > 0:
 			w.renumber(h, l.Attempt)
-			continue
+		case reason != "":
+			w.refuse(l.Task, l.Attempt, reason, retry)
+		default:
+			w.take(&l, p.Holders[l.Task.Job])
 		}
-		j := w.job(l.Task.Job, p.Holders[l.Task.Job])
-		h := &heldLease{task: l.Task, attempt: l.Attempt, job: j, from: l.From, holders: p.Holders[l.Task.Job]}
-		j.leases++
-		w.held[l.Task] = h
-		w.enqueue(h)
 	}
 }
 
-// cannotTake says why a lease is refused, or "".
-func (w *Worker) cannotTake() string {
-	switch {
+// take queues a lease that is new here.
+func (w *Worker) take(l *Lease, holders []task.PeerID) {
+	j := w.job(l.Task.Job, holders)
+	h := &heldLease{task: l.Task, attempt: l.Attempt, job: j, from: l.From, holders: holders}
+	j.leases++
+	w.held[l.Task] = h
+	w.enqueue(h)
+}
+
+// cannotTake says why a lease is refused, or "", and when to try again.
+func (w *Worker) cannotTake() (reason string, retry time.Duration) {
+	switch reason := w.tooMuchKept(); {
 	case w.owner.Slots <= 0:
-		return ownerReason(w.owner)
+		return ownerReason(w.owner), w.ownerRetry()
+	case reason != "":
+		return reason, w.cfg.RefusalPause
 	case len(w.held) >= maxHeld:
-		return "the worker holds as many tasks as it can"
+		return "the worker holds as many tasks as it can", w.cfg.RefusalPause
 	}
-	return ""
+	return "", 0
+}
+
+// ownerRetry is when to ask again while the owner allows nothing: at the end of
+// the state, if it is known, but not so late that an owner who changes his mind
+// is not noticed.
+func (w *Worker) ownerRetry() time.Duration {
+	if left := w.owner.Until.Sub(w.now); left > 0 {
+		return min(left, w.cfg.RetryMax)
+	}
+	return w.cfg.RefusalPause
 }
 
 func ownerReason(o OwnerState) string {
@@ -263,7 +282,10 @@ func (w *Worker) prepared(ev Prepared) {
 // startQueued starts what slots and memory allow, oldest attempt first. A job
 // that is still being prepared does not hold up another.
 func (w *Worker) startQueued() {
-	if len(w.endings) >= maxUnacked {
+	if reason := w.tooMuchKept(); reason != "" {
+		for _, h := range slices.Clone(w.queue) {
+			w.giveBack(h, reason, w.cfg.RefusalPause)
+		}
 		return
 	}
 	kept := w.queue[:0]
@@ -298,7 +320,11 @@ func (w *Worker) ended(ev Ended) {
 		w.urgent = true // its slot is free
 		return
 	}
-	w.endings = append(w.endings, &unacked{ending: Ending{h.attempt, ev.Result}})
+	u := newUnacked(Ending{h.attempt, ev.Result}, w.now)
+	if ev.Result.Outcome != task.Completed {
+		u.saved = h.newest()
+	}
+	w.add(u)
 }
 
 // forget takes a lease out of held.
@@ -323,15 +349,18 @@ func (w *Worker) refuse(id task.TaskID, a Attempt, reason string, retry time.Dur
 // left, what has not started is given back at once.
 func (w *Worker) ownerChanged(o OwnerState) {
 	o.Slots = min(max(o.Slots, 0), maxSlots)
-	if o == w.owner {
+	before := w.owner
+	before.Until = o.Until // of which the leader is not told
+	w.owner = o
+	if o == before {
 		return
 	}
-	w.owner, w.urgent = o, true
+	w.urgent = true
 	if o.Slots > 0 {
 		return
 	}
 	for _, h := range slices.Clone(w.queue) {
-		w.giveBack(h, ownerReason(o), 0)
+		w.giveBack(h, ownerReason(o), w.ownerRetry())
 	}
 }
 
@@ -344,7 +373,7 @@ func (w *Worker) acknowledged(a *Ack) {
 			n.Reason = ""
 			durable[n] = true
 		}
-		w.endings = slices.DeleteFunc(w.endings, func(u *unacked) bool {
+		w.forgetEndings(func(u *unacked) bool {
 			return durable[AttemptName{Task: u.ending.Result.Task, Attempt: u.ending.Attempt}]
 		})
 	}
@@ -358,7 +387,7 @@ func (w *Worker) drop(n AttemptName) {
 	switch {
 	case h == nil || h.attempt != n.Attempt || h.dropped:
 	case !h.running && n.Reason == DropRecall:
-		w.giveBack(h, n.Reason, 0) // the leader waits for the word that it did not start
+		w.giveBack(h, n.Reason, w.cfg.RefusalPause) // the leader waits for the word that it did not start
 	case !h.running:
 		w.unqueue(h)
 		w.forget(h)

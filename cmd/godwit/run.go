@@ -21,7 +21,7 @@ import (
 func newRun() *cobra.Command {
 	var (
 		c             clientFlags
-		out           string
+		out, overlay  string
 		detach, quiet bool
 	)
 	cmd := &cobra.Command{
@@ -29,12 +29,14 @@ func newRun() *cobra.Command {
 		Short: "Hand in a job, show its progress and collect its results",
 		Args:  cobra.MinimumNArgs(1),
 		Example: `  godwit run render.yaml --out pictures
-  godwit run primes.wasm -- 1000000`,
+  godwit run primes.wasm -- 1000000
+  godwit run render.yaml --overlay lab`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			sub, err := readSubmission(args[0], args[1:])
 			if err != nil {
 				return err
 			}
+			sub.overlay = overlay
 			client, err := c.dial()
 			if err != nil {
 				return err
@@ -63,6 +65,7 @@ func newRun() *cobra.Command {
 	c.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&out, "out", "", "directory for the results (default NAME.out; a single task's standard output is printed)")
+	f.StringVar(&overlay, "overlay", "", "overlay to hand the job to: name, ID or end of it (default commons, or the node's first)")
 	f.BoolVar(&detach, "detach", false, "print the job's ID once it is accepted, and return")
 	f.BoolVar(&quiet, "quiet", false, "show no progress")
 	return cmd
@@ -78,6 +81,8 @@ type submission struct {
 	code   []byte   // the module
 	dir    *os.Root // of the job file; inputs are read below it
 	inputs []string // names below dir
+	// overlay to hand it to; "" leaves it to the node
+	overlay string
 }
 
 // readSubmission reads a job file, or makes one for a bare module, and checks
@@ -162,7 +167,7 @@ func reason(err error) string {
 
 // submit stores the module and the inputs at the node and hands in the job.
 func submit(ctx context.Context, client *api.Client, s *submission) (task.JobID, error) {
-	req := api.SubmitRequest{FileName: s.name, File: s.text, Args: s.args}
+	req := api.SubmitRequest{FileName: s.name, File: s.text, Args: s.args, Overlay: s.overlay}
 	m, err := client.PutFile(ctx, bytes.NewReader(s.code))
 	if err != nil {
 		return "", err

@@ -32,11 +32,7 @@ func newStatus() *cobra.Command {
 			fmt.Fprintln(out, stateLine(s))
 			fmt.Fprintf(out, "tasks    %d running, %d slots\n", s.Tasks, s.Slots)
 			for _, o := range s.Overlays {
-				leader := "no leader known"
-				if o.Leader != "" {
-					leader = fmt.Sprintf("led by %s (epoch %d)", shortPeer(o.Leader), o.Epoch)
-				}
-				fmt.Fprintf(out, "overlay  %s: %d members, %s\n", o.Name, o.Members, leader)
+				fmt.Fprintf(out, "overlay  %s\n", overlayLine(&o))
 			}
 			fmt.Fprintf(out, "peers    %d connected\n", s.Peers)
 			fmt.Fprintf(out, "memory   %s resident\n", task.FormatSize(int64(s.RSSBytes)))
@@ -53,16 +49,19 @@ func newStatus() *cobra.Command {
 
 func newPeers() *cobra.Command {
 	var c clientFlags
+	var overlay string
 	cmd := &cobra.Command{
 		Use:   "peers",
-		Short: "Members known: state, free slots, speed, forecast for the next hour, latency, roles",
+		Short: "Members known: state, free slots, speed, forecast for the next hour, latency, roles, belief",
+		Example: `  godwit peers
+  godwit peers --overlay lab`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := c.dial()
 			if err != nil {
 				return err
 			}
 			defer client.Close()
-			members, err := client.Peers(cmd.Context())
+			members, err := client.Peers(cmd.Context(), overlay)
 			if err != nil {
 				return err
 			}
@@ -86,14 +85,15 @@ func newPeers() *cobra.Command {
 				}
 				rows = append(rows, []string{
 					shortPeer(m.Peer), m.State.String(), fmt.Sprintf("%d/%d", m.Free, m.Slots), task.FormatSize(m.Memory), speedText(m.Speed),
-					fmt.Sprintf("%.0f%%", 100*m.Stay), latency, ago(m.Seen), strings.Join(m.Roles, ","),
+					fmt.Sprintf("%.0f%%", 100*m.Stay), latency, ago(m.Seen), strings.Join(m.Roles, ","), m.Overlay, beliefText(&m),
 				})
 			}
-			printTable(out, "PEER STATE FREE MEMORY SPEED 1H LATENCY SEEN ROLES", rows)
+			printTable(out, "PEER STATE FREE MEMORY SPEED 1H LATENCY SEEN ROLES OVERLAY BELIEF", rows)
 			return nil
 		},
 	}
 	c.add(cmd)
+	cmd.Flags().StringVar(&overlay, "overlay", "", "overlay whose members to list: name, ID or end of it (default all that the node serves)")
 	return cmd
 }
 

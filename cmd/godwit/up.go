@@ -70,7 +70,7 @@ and takes in yours. End it with Ctrl-C.`,
 	f.StringArrayVar(&cfg.Bootstrap, "peer", nil, "multiaddr of a peer to stay connected to, with /p2p/ID (repeatable)")
 	f.BoolVar(&noMDNS, "no-mdns", false, "do not look for peers on the local network")
 	f.StringVar(&cfg.SwarmKey, "swarm-key", "", "file with a private swarm's key")
-	f.StringVar(&cfg.Overlay, "overlay", node.DefaultOverlay, "overlay to serve")
+	f.StringArrayVar(&cfg.Overlays, "overlay", nil, "overlay to serve: a name, an ID or a ticket (repeatable; default those served before, else "+node.DefaultOverlay+")")
 	f.StringVar(&apiAddr, "api", defaultAPI, `loopback address of the API; "" for the socket only`)
 	f.IntVar(&cfg.Cores, "cores", 0, "most tasks to run at once, whatever the rules say (default every core)")
 	f.StringVar(&memory, "memory", "", "most memory to lend to tasks, whatever the rules say, like 2GiB")

@@ -16,7 +16,7 @@ type Recorder struct {
 	mu      sync.Mutex
 	events  []string
 	frames  map[task.PeerID][]string
-	adverts map[task.PeerID]overlay.Advert
+	adverts map[membership]overlay.Advert
 }
 
 // Frame implements p2p.Handler.
@@ -41,9 +41,9 @@ func (r *Recorder) Advert(a overlay.Advert) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.adverts == nil {
-		r.adverts = map[task.PeerID]overlay.Advert{}
+		r.adverts = map[membership]overlay.Advert{}
 	}
-	r.adverts[a.Peer] = a
+	r.adverts[membership{a.Overlay, a.Peer}] = a
 }
 
 // Request implements p2p.Handler.
@@ -80,10 +80,20 @@ func (r *Recorder) Frames(from task.PeerID) []string {
 	return slices.Clone(r.frames[from])
 }
 
-// Slots returns what the last advert of a peer offers; false if none came.
-func (r *Recorder) Slots(p task.PeerID) (int, bool) {
+// Slots returns what the last advert of a peer in the overlay named "test" offers;
+// false if none came.
+func (r *Recorder) Slots(p task.PeerID) (int, bool) { return r.SlotsIn(Overlay(testOverlay), p) }
+
+// SlotsIn is Slots in another overlay.
+func (r *Recorder) SlotsIn(id overlay.ID, p task.PeerID) (int, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a, ok := r.adverts[p]
+	a, ok := r.adverts[membership{id, p}]
 	return a.Slots, ok
+}
+
+// A membership is a peer in an overlay.
+type membership struct {
+	overlay overlay.ID
+	peer    task.PeerID
 }

@@ -34,7 +34,7 @@ import (
 type Options struct {
 	Latency   time.Duration                // one way; 0 means 10 ms
 	Bandwidth int                          // bits per second each way; 0 means 100 Mbit/s
-	Overlay   string                       // "" means "test"
+	Overlays  func(i int) []p2p.Overlay    // that host i joins; nil means the one named "test"
 	Handler   func(i int) p2p.Handler      // of host i; nil means its Recorder
 	Config    func(i int, cfg *p2p.Config) // last changes to host i's config
 	Alone     bool                         // no bootstrap peers
@@ -81,8 +81,8 @@ func New(tb testing.TB, n int, opts Options) *Net {
 	if opts.Bandwidth == 0 {
 		opts.Bandwidth = 100 * simlibp2p.OneMbps
 	}
-	if opts.Overlay == "" {
-		opts.Overlay = "test"
+	if opts.Overlays == nil {
+		opts.Overlays = func(int) []p2p.Overlay { return []p2p.Overlay{{ID: Overlay(testOverlay)}} }
 	}
 	net := &Net{tb: tb, opts: opts, sim: &simnet.Simnet{LatencyFunc: simnet.StaticLatency(opts.Latency)}}
 	net.sim.Start()
@@ -122,7 +122,7 @@ func (n *Node) Start() {
 	n.net.tb.Helper()
 	opts := n.net.opts
 	cfg := p2p.Config{
-		Key: n.Key, Listen: []string{listenAddr(n.index)}, Overlay: opts.Overlay,
+		Key: n.Key, Listen: []string{listenAddr(n.index)},
 		Datastore: n.store, Handler: n.Recorder,
 	}
 	if opts.Handler != nil {
@@ -143,6 +143,11 @@ func (n *Node) Start() {
 		n.net.tb.Fatal(err)
 	}
 	n.Host = h
+	for _, o := range opts.Overlays(n.index) {
+		if err := h.Join(o); err != nil {
+			n.net.tb.Fatal(err)
+		}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- h.Run(ctx) }()
@@ -174,20 +179,30 @@ func (net *Net) Stranger(i int) host.Host {
 	return h
 }
 
-// Advert returns a signed advert of a node: its overlay's, valid for five
-// minutes from now, offering so many slots.
-func (n *Node) Advert(slots int) overlay.Advert {
+// testOverlay is the name of the overlay that hosts join when nothing is said.
+const testOverlay = "test"
+
+// Overlay returns the ID of the open pool of a name.
+func Overlay(name string) overlay.ID {
+	m, err := overlay.Named(name)
+	if err != nil {
+		panic(err) // the test's name is no name
+	}
+	return m.ID()
+}
+
+// Advert returns a signed advert of a node in the overlay named "test", valid for
+// five minutes from now, offering so many slots.
+func (n *Node) Advert(slots int) overlay.Advert { return n.AdvertIn(Overlay(testOverlay), slots) }
+
+// AdvertIn is Advert in another overlay.
+func (n *Node) AdvertIn(id overlay.ID, slots int) overlay.Advert {
 	n.net.tb.Helper()
 	now := time.Now()
-	m := overlay.Manifest{Name: n.net.opts.Overlay, Founder: n.ID(), Founded: now}
 	a := overlay.Advert{
-		Peer: n.ID(), Overlay: m.Name, Seq: uint64(now.UnixNano()), Issued: now, Expires: now.Add(5 * time.Minute),
+		Peer: n.ID(), Overlay: id, Seq: uint64(now.UnixNano()), Issued: now, Expires: now.Add(5 * time.Minute),
 		Addrs: n.AdvertAddrs(overlay.MaxAddrs), Slots: slots,
 	}
-	if err := m.Sign(n.Key); err != nil {
-		n.net.tb.Fatal(err)
-	}
-	a.Manifest = m
 	if err := a.Sign(n.Key); err != nil {
 		n.net.tb.Fatal(err)
 	}

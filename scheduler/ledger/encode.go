@@ -1,11 +1,8 @@
 package ledger
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -68,7 +65,7 @@ func DecodeRow(b []byte) (*Row, error) {
 	if err := task.Decode(b, r); err != nil {
 		return nil, fmt.Errorf("ledger: row: %w", err)
 	}
-	if len(r.Results) > MaxResults || len(r.Failures) > MaxResults || len(r.Log) > MaxLog {
+	if len(r.Results) > MaxResults || len(r.Failures) > MaxResults || len(r.Log) > MaxLog || len(r.Voided) > MaxResults {
 		return nil, errors.New("ledger: row beyond its bounds")
 	}
 	if r.Best != nil && !r.Best.Valid() {
@@ -76,7 +73,7 @@ func DecodeRow(b []byte) (*Row, error) {
 	}
 	increasing := func(i int, c int) bool { return i == 0 || c < 0 }
 	for i := range r.Results {
-		if !increasing(i, compareResults(r.Results[max(i-1, 0)], r.Results[i])) {
+		if !increasing(i, compareResults(&r.Results[max(i-1, 0)], &r.Results[i])) {
 			return nil, errors.New("ledger: results of a row are out of order")
 		}
 	}
@@ -88,6 +85,11 @@ func DecodeRow(b []byte) (*Row, error) {
 	for i := range r.Log {
 		if !increasing(i, r.Log[max(i-1, 0)].Attempt.Compare(r.Log[i].Attempt)) {
 			return nil, errors.New("ledger: log of a row is out of order")
+		}
+	}
+	for i := range r.Voided {
+		if !increasing(i, r.Voided[max(i-1, 0)].compare(r.Voided[i])) {
+			return nil, errors.New("ledger: voided results of a row are out of order")
 		}
 	}
 	return r, nil
@@ -181,19 +183,4 @@ func missing(j *Job) error {
 		return nil
 	}
 	return errors.New("its job is not in the ledger")
-}
-
-// Digest returns a hash of everything in the ledger: two copies that know the
-// same have the same.
-func (l *Ledger) Digest() [32]byte {
-	pairs := l.Pairs()
-	h := sha256.New()
-	var n [8]byte
-	for _, key := range sortedKeys(pairs) {
-		for _, part := range [][]byte{[]byte(key), pairs[key]} {
-			binary.BigEndian.PutUint64(n[:], uint64(len(part)))
-			h.Write(slices.Concat(n[:], part))
-		}
-	}
-	return [32]byte(h.Sum(nil))
 }

@@ -21,13 +21,21 @@ func (l *Ledger) Merge(o *Ledger) {
 
 // merge takes in another copy of the same job.
 func (j *Job) merge(o *Job) {
-	j.Facts.merge(&o.Facts)
+	j.Facts.Merge(&o.Facts)
+	if len(j.Rows) == 0 {
+		j.Rows = make(map[uint64]*Row, len(o.Rows))
+	}
 	for i, row := range o.Rows {
-		j.Row(i).Merge(row)
+		if ours := j.Rows[i]; ours != nil {
+			ours.Merge(row)
+		} else {
+			j.Rows[i] = row.clone()
+		}
 	}
 }
 
-func (f *Facts) merge(o *Facts) {
+// Merge takes in what another copy knows of the same job.
+func (f *Facts) Merge(o *Facts) {
 	f.Cancelled = f.Cancelled || o.Cancelled
 	f.Expired = f.Expired || o.Expired
 	f.Done.Union(o.Done)
@@ -41,8 +49,11 @@ func (f *Facts) merge(o *Facts) {
 // that was anything new.
 func (r *Row) Merge(o *Row) bool {
 	changed := false
-	for _, res := range o.Results {
-		changed = r.addCompleted(res) || changed
+	for i := range o.Results {
+		changed = r.insertResult(o.Results[i]) || changed
+	}
+	for _, v := range o.Voided {
+		changed = r.addVoid(v) || changed
 	}
 	for _, f := range o.Failures {
 		changed = r.addFailure(f) || changed
@@ -51,6 +62,12 @@ func (r *Row) Merge(o *Row) bool {
 		changed = r.Note(l) || changed
 	}
 	return r.Save(o.Best) || changed
+}
+
+// clone returns a copy: it shares slices with r, which neither writes to.
+func (r *Row) clone() *Row {
+	c := *r
+	return &c
 }
 
 // Clone returns a copy that shares nothing with l that either would write to.

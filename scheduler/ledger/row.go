@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -55,10 +56,11 @@ const (
 )
 
 // A Row is what is known of one task that was touched. The zero value is a
-// task that nothing is known of.
+// task that nothing is known of. What its slices have is never written to, only
+// replaced: copies of a row share them.
 type Row struct {
-	// Results are the completed runs, sorted by worker, then digest; of one
-	// worker and digest there is one.
+	// Results are the completed runs, sorted by worker, digest and signature, each
+	// once.
 	Results []task.Result `cbor:"1,keyasint"`
 	// Failures are the runs that failed by themselves, sorted by attempt, each
 	// attempt once.
@@ -67,6 +69,9 @@ type Row struct {
 	Log []AttemptLog `cbor:"3,keyasint"`
 	// Best is the checkpoint of most work done; nil for none. It is read only.
 	Best *Checkpoint `cbor:"4,keyasint,omitempty"`
+	// Voided are results whose outputs nobody has any more, sorted, each once: they
+	// count for nothing. See Void.
+	Voided []VoidName `cbor:"5,keyasint,omitempty"`
 }
 
 // A Rule is what a job asks of its tasks' results: see task.Job.
@@ -95,59 +100,78 @@ func (r *Row) AddResult(a Attempt, res task.Result) bool {
 	return false
 }
 
+// addCompleted takes in a completed run. One worker saying the same again is
+// news only if what it said before is void.
 func (r *Row) addCompleted(res task.Result) bool {
-	i, found := slices.BinarySearchFunc(r.Results, res, compareResults)
-	if !found {
-		r.Results = slices.Insert(r.Results, i, res)
-		return true
+	for i := range r.Results {
+		if o := &r.Results[i]; o.Worker == res.Worker && agree(o, &res) && !r.isVoid(o) {
+			return false
+		}
 	}
-	// The same worker said the same twice; keep one, the same on every copy.
-	if bytes.Compare(res.Signature, r.Results[i].Signature) >= 0 {
+	return r.insertResult(res)
+}
+
+// insertResult takes in a completed run as another copy has it.
+func (r *Row) insertResult(res task.Result) bool {
+	i, found := sort.Find(len(r.Results), func(i int) int { return compareResults(&res, &r.Results[i]) })
+	if found {
 		return false
 	}
-	r.Results[i] = res
+	r.Results = slices.Insert(slices.Clip(r.Results), i, res)
 	return true
 }
 
 func (r *Row) addFailure(f Failure) bool {
-	i, found := slices.BinarySearchFunc(r.Failures, f, func(a, b Failure) int { return a.Attempt.Compare(b.Attempt) })
+	i, found := sort.Find(len(r.Failures), func(i int) int { return f.Attempt.Compare(r.Failures[i].Attempt) })
 	if !found {
-		r.Failures = slices.Insert(r.Failures, i, f)
+		r.Failures = slices.Insert(slices.Clip(r.Failures), i, f)
 		return true
 	}
 	if bytes.Compare(f.Result.Signature, r.Failures[i].Result.Signature) >= 0 {
 		return false
 	}
+	r.Failures = slices.Clone(r.Failures)
 	r.Failures[i] = f
 	return true
 }
 
-// compareResults orders completed results by worker, then digest. The digest
-// costs a hash and is only computed when one worker has two results.
-func compareResults(a, b task.Result) int {
+// compareResults orders completed results by worker, digest and signature.
+func compareResults(a, b *task.Result) int {
 	if c := cmp.Compare(a.Worker, b.Worker); c != 0 {
 		return c
 	}
-	da, db := a.Digest(), b.Digest()
-	return bytes.Compare(da[:], db[:])
+	if !agree(a, b) {
+		da, db := a.Digest(), b.Digest()
+		return bytes.Compare(da[:], db[:])
+	}
+	return bytes.Compare(a.Signature, b.Signature)
+}
+
+// agree says whether two results have the same digest. It compares what the
+// digest is of, which costs no hash.
+func agree(a, b *task.Result) bool {
+	return a.Outcome == b.Outcome && a.ExitCode == b.ExitCode && slices.EqualFunc(a.Outputs, b.Outputs, func(x, y task.Output) bool {
+		return x.Name == y.Name && x.CID == y.CID && x.Size == y.Size
+	})
 }
 
 // Note records a placement, or how a recorded one ended. It says whether the
 // row changed.
 func (r *Row) Note(l AttemptLog) bool {
-	i, found := slices.BinarySearchFunc(r.Log, l, func(a, b AttemptLog) int { return a.Attempt.Compare(b.Attempt) })
+	i, found := sort.Find(len(r.Log), func(i int) int { return l.Attempt.Compare(r.Log[i].Attempt) })
 	switch {
-	case found && compareLogs(l, r.Log[i]) <= 0:
+	case found && compareLogs(&l, &r.Log[i]) <= 0:
 		return false
 	case found:
+		r.Log = slices.Clone(r.Log)
 		r.Log[i] = l
 		return true
 	case i == 0 && len(r.Log) >= MaxLog:
 		return false
 	}
-	r.Log = slices.Insert(r.Log, i, l)
+	r.Log = slices.Insert(slices.Clip(r.Log), i, l)
 	if len(r.Log) > MaxLog {
-		r.Log = slices.Delete(r.Log, 0, 1)
+		r.Log = r.Log[1:] // it was made anew above
 	}
 	return true
 }
@@ -155,7 +179,10 @@ func (r *Row) Note(l AttemptLog) bool {
 // compareLogs orders what may be said of one attempt; the larger is kept. An
 // attempt that ended is larger than one that runs, and among ends a result is
 // larger than a mere suspicion: a lease that was thought lost did come back.
-func compareLogs(a, b AttemptLog) int {
+func compareLogs(a, b *AttemptLog) int {
+	if *a == *b {
+		return 0
+	}
 	return cmp.Or(
 		cmp.Compare(logRank(a), logRank(b)),
 		a.End.Compare(b.End), strings.Compare(a.Outcome, b.Outcome), strings.Compare(a.Reason, b.Reason),
@@ -163,7 +190,7 @@ func compareLogs(a, b AttemptLog) int {
 		cmp.Compare(a.From, b.From), cmp.Compare(a.Saved, b.Saved))
 }
 
-func logRank(l AttemptLog) int {
+func logRank(l *AttemptLog) int {
 	var o task.Outcome
 	switch {
 	case l.End.IsZero():
@@ -176,13 +203,14 @@ func logRank(l AttemptLog) int {
 
 // Agreed returns the results that agree, if they are of at least one worker
 // and more than any others: the largest group, of those the one with the
-// smallest digest. The slice is sorted by worker.
+// smallest digest. The slice is sorted by worker, each once, and is read only.
 func (r *Row) Agreed() []task.Result {
-	if len(r.Results) <= 1 {
-		return r.Results
+	said := r.said()
+	if len(said) <= 1 {
+		return said
 	}
 	groups := map[task.Digest][]task.Result{}
-	for _, res := range r.Results {
+	for _, res := range said {
 		d := res.Digest()
 		groups[d] = append(groups[d], res)
 	}
@@ -196,12 +224,32 @@ func (r *Row) Agreed() []task.Result {
 	return best
 }
 
+// said returns the results that count: of each worker and digest one that is
+// not void.
+func (r *Row) said() []task.Result {
+	if len(r.Results) <= 1 && len(r.Voided) == 0 {
+		return r.Results
+	}
+	var out []task.Result
+	for i := range r.Results {
+		res := &r.Results[i]
+		if n := len(out); r.isVoid(res) || n > 0 && out[n-1].Worker == res.Worker && agree(&out[n-1], res) {
+			continue
+		}
+		out = append(out, *res)
+	}
+	return out
+}
+
 // Verdict derives whether the task is over.
 func (r *Row) Verdict(rule Rule) Verdict {
-	switch {
-	case len(r.Results) >= rule.Replicas && len(r.Agreed()) >= rule.Replicas:
+	if len(r.Results) == 0 && len(r.Failures) <= rule.Retries {
+		return Open
+	}
+	switch said := r.said(); {
+	case len(said) >= rule.Replicas && len(r.Agreed()) >= rule.Replicas:
 		return Done
-	case len(r.Failures) > rule.Retries, len(r.Results) >= rule.most():
+	case len(r.Failures) > rule.Retries, len(said) >= rule.most():
 		return Failed
 	}
 	return Open
@@ -219,7 +267,7 @@ func (r *Row) Why(rule Rule) string {
 	}
 	if len(r.Failures) <= rule.Retries {
 		return fmt.Sprintf("%d runs completed and no %d of them agree: the task is not deterministic, or workers are wrong",
-			len(r.Results), rule.Replicas)
+			len(r.said()), rule.Replicas)
 	}
 	last := r.Failures[len(r.Failures)-1].Result
 	why := last.Outcome.String()

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+)
+
+// The types here have the fields of the API's answers that this program looks at,
+// by the names that scripts rely on (docs/CLI.md): it is to notice when one goes.
+
+// A status is what a node says of itself.
+type status struct {
+	State  string `json:"state"`
+	Reason string `json:"reason"`
+	Rule   string `json:"rule"`
+}
+
+// A view is how a node sees an overlay.
+type view struct {
+	Leader  string   `json:"leader"` // a peer; "" while none is known
+	Epoch   uint64   `json:"epoch"`
+	Role    string   `json:"role"` // roleLeader, roleCoordinator, or "member"
+	Members int      `json:"members"`
+	Group   []string `json:"group"`  // peers, by rank
+	Digest  string   `json:"digest"` // of the ledger's copy held here; "" for none
+	Synced  bool     `json:"synced"` // that copy is whole
+}
+
+const (
+	roleLeader      = "leader"
+	roleCoordinator = "coordinator"
+)
+
+// holds says whether the node has a copy of the ledger by duty.
+func (v view) holds() bool { return v.Role == roleLeader || v.Role == roleCoordinator }
+
+// A jobView is a job as the node that submitted it sees it.
+type jobView struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
+	Error string `json:"error"`
+	Tasks struct {
+		Total, Waiting, Running, Done, Failed int
+	} `json:"tasks"`
+	Held      int        `json:"held"`
+	Final     bool       `json:"final"`
+	Reruns    int        `json:"reruns"`
+	WastedCPU float64    `json:"wasted_cpu_s"`
+	UsefulCPU float64    `json:"useful_cpu_s"`
+	List      []taskView `json:"tasks_list"`
+}
+
+type taskView struct {
+	Index    int    `json:"index"`
+	State    string `json:"state"`
+	Attempts []struct {
+		Worker  string `json:"worker"`
+		Outcome string `json:"outcome"`
+	} `json:"attempts"`
+	Result *struct {
+		Digest  string   `json:"digest"`
+		Workers []string `json:"workers"`
+	} `json:"result"`
+}
+
+const (
+	// socket is the API's unix socket in a node's data directory; it is reached
+	// from any network namespace.
+	socket = "api.sock"
+	// answerLimit is how long a node may take to answer; one on a machine that
+	// is busy with compiling still keeps it.
+	answerLimit = 2 * time.Second
+	// answerMost bounds an answer, in bytes: a job of a thousand tasks takes one
+	// megabyte.
+	answerMost = 64 << 20
+)
+
+// An asker asks one node by its API. It is safe for concurrent use.
+type asker struct{ http *http.Client }
+
+func newAsker(dir string) *asker {
+	return &asker{&http.Client{Timeout: answerLimit, Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", filepath.Join(dir, socket))
+		},
+	}}}
+}
+
+func (a *asker) status(ctx context.Context) (s status, err error) {
+	return s, a.get(ctx, "/v1/status", &s)
+}
+
+// overlay returns how the node sees the one overlay that it serves; it costs the
+// node much less than its status.
+func (a *asker) overlay(ctx context.Context) (view, error) {
+	var list []view
+	if err := a.get(ctx, "/v1/overlays", &list); err != nil {
+		return view{}, err
+	}
+	if len(list) != 1 {
+		return view{}, fmt.Errorf("the node serves %d overlays", len(list))
+	}
+	return list[0], nil
+}
+
+func (a *asker) job(ctx context.Context, id string) (j jobView, err error) {
+	return j, a.get(ctx, "/v1/jobs/"+id, &j)
+}
+
+func (a *asker) get(ctx context.Context, path string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node"+path, nil)
+	if err != nil {
+		return fmt.Errorf("asking for %s: %w", path, err)
+	}
+	resp, err := a.http.Do(req)
+	if err != nil {
+		return fmt.Errorf("asking for %s: %w", path, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, answerMost))
+	if err != nil {
+		return fmt.Errorf("asking for %s: %w", path, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("asking for %s: %s: %.200s", path, resp.Status, body)
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("reading the answer to %s: %w", path, err)
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// noop is the smallest module, for tasks that only wait. In the text format:
+//
+//	(module (memory (export "memory") 1) (func (export "_start")))
+var noop = []byte{
+	0x00, 'a', 's', 'm', 0x01, 0x00, 0x00, 0x00, // magic and version
+	0x01, 0x04, 0x01, 0x60, 0x00, 0x00, // types: () -> ()
+	0x03, 0x02, 0x01, 0x00, // functions: one, of that type
+	0x05, 0x03, 0x01, 0x00, 0x01, // memories: one, of a page
+	0x07, 0x13, 0x02, // exports: two
+	0x06, 'm', 'e', 'm', 'o', 'r', 'y', 0x02, 0x00,
+	0x06, '_', 's', 't', 'a', 'r', 't', 0x00, 0x00,
+	0x0a, 0x04, 0x01, 0x02, 0x00, 0x0b, // code: no locals, end
+}
+
+// padded returns a module with a custom section of so many random bytes at its
+// end, which no program sees.
+func padded(module []byte, size int, rng *rand.Rand) []byte {
+	const custom = 0 // section ID
+	noise := make([]byte, size)
+	for i := range noise {
+		noise[i] = byte(rng.Uint32())
+	}
+	body := append([]byte{1, 'x'}, noise...) // a name of one letter
+	out := append(slices.Clone(module), custom)
+	out = binary.AppendUvarint(out, uint64(len(body))) // as WebAssembly's u32
+	return append(out, body...)
+}
+
+// module makes the tasks' module, once, and returns its path.
+func (t *trial) module(ctx context.Context) (string, error) {
+	path := filepath.Join(t.dir, "task.wasm")
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if !t.wasm {
+		return path, os.WriteFile(path, noop, 0o600)
+	}
+	t.say("building the guest")
+	where, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "godwit/internal/chaos/guest").Output()
+	if err != nil {
+		return "", fmt.Errorf("finding the guest's source, which takes the repository and Go: %w", err)
+	}
+	if said, err := exec.CommandContext(ctx, t.godwit, "build", strings.TrimSpace(string(where)), "--out", path).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building the guest: %w: %s", err, said)
+	}
+	return path, nil
+}

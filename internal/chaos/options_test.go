@@ -1,0 +1,38 @@
+package main
+
+import (
+	"io"
+	"testing"
+	"time"
+)
+
+func TestParse(t *testing.T) {
+	for line, want := range map[string]options{
+		"":                              {scenario: "processes", minutes: 3, nodes: 7, tasks: 500},
+		"split --seed 3":                {scenario: "split", seed: 3, minutes: 3, nodes: 7, tasks: 500},
+		"--minutes 0.5 --nodes 9":       {scenario: "processes", minutes: .5, nodes: 9, tasks: 500},
+		"disk --tasks 60 --wasm --json": {scenario: "disk", minutes: 3, nodes: 7, tasks: 60, wasm: true, json: true},
+	} {
+		got, err := parse(words(line), io.Discard)
+		if err != nil {
+			t.Errorf("%q: %v", line, err)
+			continue
+		}
+		if got.seed == 0 {
+			t.Errorf("%q: no seed was drawn", line)
+		}
+		if want.seed == 0 {
+			want.seed = got.seed
+		}
+		want.godwit, want.split, want.delay, want.loss = "godwit", time.Minute, 80*time.Millisecond, .01
+		if got != want {
+			t.Errorf("%q: %+v, want %+v", line, got, want)
+		}
+	}
+	for _, line := range []string{"mayhem", "split disk", "--nodes 6", "--nodes 1000", "--tasks 0", "--minutes 0", "--minutes NaN",
+		"--split 0s", "--delay -1s", "--loss 1", "--loss NaN", "--seed x", "--unknown"} {
+		if o, err := parse(words(line), io.Discard); err == nil {
+			t.Errorf("%q was taken: %+v", line, o)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"godwit/overlay"
+	"godwit/p2p"
+	"godwit/scheduler"
+)
+
+// fullRetry is how often a node whose disk is full looks whether there is room.
+const fullRetry = time.Second
+
+// fullReason is what others and the owner are told.
+const fullReason = "the disk is full: nothing can be promised until there is room"
+
+// While the disk is full, what was to be made durable waits, and with it every
+// message that rests on it, so that nothing is promised that a crash would take
+// back. The node takes nothing in meanwhile and leaves leading to others.
+
+// diskFull waits for room with the effects that could not be made durable.
+func (n *Node) diskFull(effects []pending, err error) {
+	n.pending = append(effects, n.pending...)
+	n.fullUntil = n.now().Add(fullRetry)
+	if n.full {
+		return
+	}
+	n.full = true
+	n.log.Error("the disk is full: this node takes nothing in and does not lead until there is room", "err", err)
+	for _, m := range n.ordered() {
+		m.obey(m.lease.Yield(n.now()))
+	}
+	n.shareOut()
+}
+
+// roomAgain goes on where diskFull stopped.
+func (n *Node) roomAgain() {
+	n.full, n.fullUntil = false, time.Time{}
+	n.log.Info("there is room on the disk again")
+	for _, m := range n.ordered() {
+		m.regroupSoon()
+	}
+}
+
+// sayWhileFull carries out what rests on nothing durable: offers to hand over
+// and refusals. All else waits in pending.
+func (n *Node) sayWhileFull(ctx context.Context) {
+	kept := n.pending[:0]
+	for _, p := range n.pending {
+		switch p.lease.(type) {
+		case overlay.SendHandOver, overlay.Refuse:
+			p.of.sendLease(ctx, p.lease)
+		case overlay.SendRenewal: // who does not lead soon need not say so
+		default:
+			kept = append(kept, p)
+		}
+	}
+	n.pending = kept
+}
+
+// isFull tells a disk without room from one that fails.
+func isFull(err error) bool { return errors.Is(err, p2p.ErrDiskFull) }
+
+// fullState is what the workers are told while the disk is full.
+func (n *Node) fullState() scheduler.OwnerState {
+	return scheduler.OwnerState{State: n.owner.State, Reason: fullReason}
+}

@@ -1,0 +1,91 @@
+package node
+
+import (
+	"time"
+
+	"godwit/overlay"
+)
+
+const (
+	// goodbyeTime bounds how long a node that is told to stop takes to hand over
+	// what it has: a hand-over takes two round trips, and a person is waiting.
+	goodbyeTime = 2 * time.Second
+	// goodbyeLook is how often it looks whether it may go.
+	goodbyeLook = 20 * time.Millisecond
+)
+
+// leave begins the end of the node: it says that it goes, hands over the
+// leadership and gives its tasks back, so that they go on elsewhere.
+func (n *Node) leave() {
+	n.log.Info("leaving")
+	n.leaveBy = n.now().Add(goodbyeTime)
+	for _, m := range n.ordered() {
+		m.goodbye()
+	}
+}
+
+// hasLeft says whether the node that leaves may go.
+func (n *Node) hasLeft() bool {
+	if n.leaveBy.IsZero() {
+		return false
+	}
+	if !n.now().Before(n.leaveBy) {
+		return true
+	}
+	for _, m := range n.members {
+		if !m.isGone() {
+			return false
+		}
+	}
+	return true
+}
+
+// goodbye says that this member goes.
+func (m *membership) goodbye() {
+	n := m.n
+	m.leaving = true
+	n.notBegun(func(w waitingStart) bool { return w.of == m })
+	for _, a := range n.running {
+		if a.of == m {
+			a.end()
+		}
+	}
+	n.shareOut()
+	m.obey(m.lease.Goodbye(n.now()))
+	m.advertise()
+}
+
+// isGone says whether a member that said goodbye has nothing left to hand over.
+func (m *membership) isGone() bool {
+	if m.coordinator != nil {
+		return false
+	}
+	running, queued, unacked := m.worker.Load()
+	alone := len(m.view.Members()) <= 1
+	return running+queued == 0 && (unacked == 0 || alone)
+}
+
+// sayGone tells the members that this one is none any more, at once: what was to
+// be durable before is.
+func (m *membership) sayGone() {
+	m.out = true
+	m.advertise()
+	a := m.advertised
+	if err := m.n.net.SetAdvert(a); err != nil {
+		m.log.Warn("the others do not hear that this node has left", "err", err)
+	}
+}
+
+// advertState is what others are told. Unavailable means a member that is gone,
+// and this one still serves the overlay.
+func (m *membership) advertState() overlay.State {
+	switch {
+	case m.out:
+		return overlay.Unavailable
+	case m.leaving:
+		return overlay.Leaving
+	case m.n.owner.State == overlay.Unavailable:
+		return overlay.UserPresent
+	}
+	return m.n.owner.State
+}

@@ -1,0 +1,185 @@
+package node
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler"
+	"godwit/scheduler/place"
+	"godwit/task"
+)
+
+// methodManifest asks for an overlay's manifest: a manifestQuery, answered with
+// a manifestAnswer by any node that serves it.
+const methodManifest = "manifest"
+
+type manifestQuery struct {
+	Overlay overlay.ID `json:"overlay"`
+}
+
+// A manifestAnswer is the first version, whose hash is the overlay's ID, and the
+// newest.
+type manifestAnswer struct {
+	First  []byte `json:"first"`
+	Newest []byte `json:"newest"`
+}
+
+func (n *Node) answerManifest(ctx context.Context, body []byte) ([]byte, error) {
+	var q manifestQuery
+	if err := json.Unmarshal(body, &q); err != nil {
+		return nil, fmt.Errorf("reading the question: %w", err)
+	}
+	var first, newest overlay.Manifest
+	if err := n.do(ctx, func() {
+		if m := n.members[q.Overlay]; m != nil {
+			first, newest = m.first, m.manifest
+		}
+	}); err != nil {
+		return nil, err
+	}
+	if first.IsZero() {
+		return nil, fmt.Errorf("%w: %s", ErrUnknownOverlay, q.Overlay)
+	}
+	var a manifestAnswer
+	var err1, err2 error
+	a.First, err1 = first.Encode()
+	a.Newest, err2 = newest.Encode()
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	return json.Marshal(a)
+}
+
+// fetchManifest asks one peer for an overlay's manifest, and believes only what
+// its founder signed.
+func (n *Node) fetchManifest(ctx context.Context, peer task.PeerID, id overlay.ID) (first, newest overlay.Manifest, err error) {
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	body, err := json.Marshal(manifestQuery{id})
+	if err != nil {
+		return first, newest, err
+	}
+	b, err := n.net.Request(ctx, peer, methodManifest, body)
+	if err != nil {
+		return first, newest, err
+	}
+	var a manifestAnswer
+	if err := json.Unmarshal(b, &a); err != nil {
+		return first, newest, fmt.Errorf("reading the manifest of %s: %w", id, err)
+	}
+	if first, newest, err = openVersions(a.First, a.Newest); err != nil {
+		return first, newest, fmt.Errorf("the manifest of %s: %w", id, err)
+	}
+	if first.ID() != id {
+		return first, newest, fmt.Errorf("the manifest of %s: it is that of %s", id, first.ID())
+	}
+	return first, newest, nil
+}
+
+// findManifest asks those who are connected.
+func (n *Node) findManifest(ctx context.Context, id overlay.ID) (first, newest overlay.Manifest, err error) {
+	peers := n.net.Peers()
+	for _, p := range peers {
+		f, m, err := n.fetchManifest(ctx, p.ID, id)
+		if err != nil {
+			n.log.Debug("no manifest from a peer", "overlay", id, "peer", p.ID, "err", err)
+			continue
+		}
+		if first.IsZero() || m.Succeeds(&newest) {
+			first, newest = f, m
+		}
+		return first, newest, nil
+	}
+	return first, newest, fmt.Errorf("%w: %s: none of the %d peers connected serves it", ErrUnknownOverlay, id, len(peers))
+}
+
+// askManifest brings the newer rules that a member follows.
+func (m *membership) askManifest(peer task.PeerID) {
+	if m.asking {
+		return
+	}
+	m.asking = true
+	n := m.n
+	n.spawn(func() {
+		_, newest, err := n.fetchManifest(n.tasks, peer, m.id)
+		n.post(post{call: func() {
+			m.asking = false
+			if err != nil {
+				m.log.Debug("newer rules are not to be had", "peer", peer, "err", err)
+				return
+			}
+			if newest.Succeeds(&m.manifest) {
+				m.follow(newest)
+			}
+		}})
+	})
+}
+
+// follow obeys a newer version of the overlay's rules.
+func (m *membership) follow(newest overlay.Manifest) {
+	n := m.n
+	m.log.Info("the overlay has new rules", "version", newest.Version, "placement", newest.Placement,
+		"coordinators", newest.Group(), "admission", newest.Admission.String())
+	out := m.view.SetManifest(newest)
+	m.manifest = newest
+	m.saveJoined()
+	m.admission.Store(&newest)
+	if err := n.net.Recheck(m.id); err != nil {
+		m.log.Error("the network does not take the new rules", "err", err)
+	}
+	if m.coordinator != nil {
+		if err := m.coordinator.Govern(rulesOf(&newest)); err != nil {
+			m.log.Error("this node cannot follow the overlay's policies: the usual ones hold", "err", err)
+		}
+	}
+	for _, peer := range out {
+		m.missed(peer)
+		m.goneFrom(peer, "the overlay does not admit it any more")
+	}
+	if err := newest.Admits(n.self, m.pass, n.now()); err != nil {
+		m.log.Warn("the overlay does not admit this node any more", "err", err)
+	}
+	m.regroupSoon()
+	m.advertise()
+}
+
+// rulesOf is what the scheduler takes from a manifest.
+func rulesOf(m *overlay.Manifest) scheduler.Rules {
+	return scheduler.Rules{Placement: m.Placement, Replicas: m.Replicas}
+}
+
+// govern puts an overlay's rules into a configuration.
+func govern(cfg *scheduler.Config, m *overlay.Manifest) error {
+	if m.Placement != "" {
+		if _, err := place.Parse(m.Placement); err != nil {
+			return err
+		}
+	}
+	cfg.Rules = rulesOf(m)
+	return nil
+}
+
+// foresight tells the coordinator's policies how likely members are to stay.
+type foresight struct {
+	n    *Node
+	view *overlay.View
+}
+
+// Stay implements place.Forecast. It is called on the loop.
+func (f foresight) Stay(peer task.PeerID, _ time.Time, d time.Duration) (p float64, known bool) {
+	a, ok := f.view.Member(peer)
+	if !ok {
+		return 0, false
+	}
+	forecast := f.n.forecast(&a, d)
+	return forecast.Stay, forecast.Known
+}
+
+var _ place.Forecast = foresight{}
+
+// invitationLife is how long an invitation holds of which nothing is said.
+const invitationLife = 7 * 24 * time.Hour

@@ -1,0 +1,82 @@
+package node
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"godwit/overlay"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// outgoing gathers the messages of one flush by peer and overlay, in the order
+// of each.
+type outgoing struct {
+	lines []line
+	to    map[line][]scheduler.Message
+	own   []ownMessage
+}
+
+// A line is where frames go: a peer, in an overlay.
+type line struct {
+	peer task.PeerID
+	of   *membership
+}
+
+// An ownMessage is one from a machine of this node to its others.
+type ownMessage struct {
+	to      *membership
+	message scheduler.Message
+}
+
+func (o *outgoing) add(self task.PeerID, of *membership, s scheduler.Send) {
+	if s.To == self {
+		o.own = append(o.own, ownMessage{of, s.Message})
+		return
+	}
+	if o.to == nil {
+		o.to = map[line][]scheduler.Message{}
+	}
+	l := line{s.To, of}
+	if _, ok := o.to[l]; !ok {
+		o.lines = append(o.lines, l)
+	}
+	o.to[l] = append(o.to[l], s.Message)
+}
+
+// sendAll hands each peer its messages of this flush, as few frames as hold them.
+func (n *Node) sendAll(out *outgoing) {
+	for _, l := range out.lines {
+		frames, err := scheduler.PackFrames(out.to[l])
+		if err != nil {
+			n.log.Error("encoding messages", "peer", l.peer, "err", err)
+		}
+		for _, f := range frames {
+			if err := n.net.Send(l.peer, address(l.of.id, f)); err != nil {
+				n.log.Debug("message not sent; it will be repeated", "peer", l.peer, "err", err)
+			}
+		}
+	}
+}
+
+// address puts before a frame which overlay it is of.
+func address(id overlay.ID, frame []byte) []byte {
+	out := make([]byte, 0, binary.MaxVarintLen16+len(id)+len(frame))
+	out = binary.AppendUvarint(out, uint64(len(id)))
+	out = append(out, id...)
+	return append(out, frame...)
+}
+
+var errAddress = errors.New("a frame without the overlay that it is of")
+
+// addressee is the inverse of address. The frame is part of b.
+func addressee(b []byte) (id overlay.ID, frame []byte, err error) {
+	size, k := binary.Uvarint(b)
+	if k <= 0 || size == 0 || size > maxID || size > uint64(len(b)-k) {
+		return "", nil, errAddress
+	}
+	return overlay.ID(b[k : k+int(size)]), b[k+int(size):], nil
+}
+
+// maxID is more than any CID of ours has: 59 characters.
+const maxID = 64

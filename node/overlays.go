@@ -1,0 +1,370 @@
+package node
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// Overlays describes the overlays that this node serves, by name.
+func (n *Node) Overlays(ctx context.Context) ([]OverlayStatus, error) {
+	var out []OverlayStatus
+	err := n.do(ctx, func() {
+		for _, m := range n.ordered() {
+			out = append(out, m.status())
+		}
+	})
+	return out, err
+}
+
+// OverlayDetail describes one overlay with its rules.
+func (n *Node) OverlayDetail(ctx context.Context, nameOrID string) (OverlayDetail, error) {
+	var d OverlayDetail
+	var err error
+	if e := n.do(ctx, func() {
+		var m *membership
+		if m, err = n.find(nameOrID); err == nil {
+			d = m.detail()
+		}
+	}); e != nil {
+		return d, e
+	}
+	return d, err
+}
+
+// status is on the loop.
+func (m *membership) status() OverlayStatus {
+	s := OverlayStatus{
+		Name: m.manifest.Name, ID: m.id, Manifest: m.manifest.CID(), Version: m.manifest.Version, Share: m.share,
+		Leader: m.leader.Leader, Epoch: m.leader.Epoch, Term: overlay.Term(m.leader.Epoch), Role: RoleMember,
+		Members: len(m.view.Members()), Group: slices.Clone(m.lease.Group()),
+	}
+	if s.Group == nil {
+		s.Group = []task.PeerID{}
+	}
+	m.holding(&s)
+	return s
+}
+
+// digestEvery is the least time between two digests of the ledger for those who
+// look: one of a large ledger takes the loop's time.
+const digestEvery = time.Second
+
+// holding fills in the copy of the ledger here.
+func (m *membership) holding(s *OverlayStatus) {
+	var held interface {
+		LedgerCounts() scheduler.LedgerCounts
+		Digest() [32]byte
+	}
+	switch {
+	case m.coordinator != nil:
+		s.Role, s.Synced, held = RoleLeader, true, m.coordinator
+	case slices.Contains(s.Group, m.n.self):
+		s.Role, s.Synced, held = RoleCoordinator, m.replica.Synced(), m.replica
+	default:
+		s.Synced, held = m.replica.Synced(), m.replica
+	}
+	now := m.n.now()
+	if now.Sub(m.digestAt) >= digestEvery {
+		m.digestAt, m.counts, m.digest = now, held.LedgerCounts(), held.Digest()
+	}
+	s.Jobs, s.Rows = m.counts.Jobs, m.counts.Rows
+	if m.counts.Jobs > 0 || s.Role != RoleMember {
+		s.Digest = hex.EncodeToString(m.digest[:])
+	}
+}
+
+func (m *membership) detail() OverlayDetail {
+	f := &m.manifest
+	return OverlayDetail{OverlayStatus: m.status(), Founder: f.Founder, Founded: f.Founded, Rules: OverlayRules{
+		Name: f.Name, Placement: f.Placement, Migration: f.Migration, Coordinators: f.Group(), Replicas: max(1, f.Replicas),
+		Admission: f.Admission.String(), Allowed: slices.Clone(f.Allowed),
+	}}
+}
+
+// apply puts the rules into a manifest to be signed.
+func (r *OverlayRules) apply(m *overlay.Manifest, now time.Time) {
+	m.Placement, m.Migration, m.Coordinators, m.Replicas = r.Placement, r.Migration, r.Coordinators, r.Replicas
+	m.Admission, m.Allowed = overlay.Open, nil
+	switch r.Admission {
+	case AdmitInvited:
+		m.Admission = overlay.Invited
+	case AdmitListed:
+		m.Admission = overlay.Listed
+		m.Allowed = slices.Clone(r.Allowed)
+		slices.Sort(m.Allowed)
+		m.Allowed = slices.Compact(m.Allowed)
+	}
+	if r.RevokeInvitations {
+		m.InvitesFrom = now
+	}
+}
+
+// CreateOverlay founds an overlay, which this node serves from then on.
+func (n *Node) CreateOverlay(ctx context.Context, r OverlayRules) (OverlayDetail, error) {
+	if err := r.Check(); err != nil {
+		return OverlayDetail{}, err
+	}
+	m := overlay.Manifest{Name: r.Name, Founder: n.self, Founded: time.Now().UTC()}
+	r.RevokeInvitations = false
+	r.apply(&m, m.Founded)
+	if err := m.Sign(n.key); err != nil {
+		return OverlayDetail{}, fmt.Errorf("%w: %w", ErrInvalidRules, err)
+	}
+	return n.serve(ctx, joined{First: m, Manifest: m, Share: usualShare})
+}
+
+// ChangeOverlay gives an overlay that this node founded new rules. Members follow
+// within the time that gossip takes.
+func (n *Node) ChangeOverlay(ctx context.Context, nameOrID string, r OverlayRules) (OverlayDetail, error) {
+	var d OverlayDetail
+	var err error
+	if e := n.do(ctx, func() {
+		var m *membership
+		if m, err = n.find(nameOrID); err != nil {
+			return
+		}
+		if r.Name == "" {
+			r.Name = m.manifest.Name
+		}
+		switch {
+		case m.manifest.Founder != n.self:
+			err = fmt.Errorf("%w: %s", ErrNotFounder, m.manifest.Name)
+		case r.Name != m.manifest.Name:
+			err = fmt.Errorf("%w: an overlay keeps its name", ErrInvalidRules)
+		default:
+			err = r.Check()
+		}
+		if err != nil {
+			return
+		}
+		next := m.manifest.Next()
+		r.apply(&next, time.Now().UTC())
+		if err = next.Sign(n.key); err != nil {
+			err = fmt.Errorf("%w: %w", ErrInvalidRules, err)
+			return
+		}
+		m.follow(next)
+		d = m.detail()
+	}); e != nil {
+		return d, e
+	}
+	return d, err
+}
+
+// JoinOverlay has this node serve an overlay: one that goes by its name alone, one
+// whose ID a connected peer knows, or one that a ticket invites to. Share is how
+// much of the machine it gets beside other overlays, in any unit; 0 is the usual.
+func (n *Node) JoinOverlay(ctx context.Context, what string, share float64) (OverlayDetail, error) {
+	if share == 0 {
+		share = usualShare
+	}
+	if !(share > 0) || math.IsInf(share, 0) {
+		return OverlayDetail{}, fmt.Errorf("%w: a share of %v", ErrInvalidRules, share)
+	}
+	j, err := n.resolve(ctx, what)
+	if err != nil {
+		return OverlayDetail{}, err
+	}
+	j.Share = share
+	return n.serve(ctx, j)
+}
+
+// resolve finds out which overlay is meant, and whether it admits this node.
+func (n *Node) resolve(ctx context.Context, what string) (j joined, err error) {
+	var kept joined
+	if e := n.do(ctx, func() {
+		if m, err := n.find(what); err == nil && what != "" {
+			kept = joined{First: m.first, Manifest: m.manifest, Pass: m.pass}
+		}
+	}); e != nil {
+		return j, e
+	}
+	var ticket overlay.Ticket
+	switch {
+	case !kept.Manifest.IsZero():
+		return kept, nil
+	case isTicket(what):
+		if ticket, err = overlay.ParseTicket(what); err != nil {
+			return j, fmt.Errorf("%w: %w", ErrInvalidTicket, err)
+		}
+		if j.First, j.Manifest, err = n.findManifest(ctx, ticket.Overlay); err != nil {
+			return j, err
+		}
+		if err := ticket.Check(&j.Manifest, time.Now()); err != nil {
+			return j, fmt.Errorf("%w: %w", ErrNotAdmitted, err)
+		}
+		if j.Pass, err = ticket.Pass(n.self); err != nil {
+			return j, err
+		}
+	case isID(what):
+		if j.First, j.Manifest, err = n.findManifest(ctx, overlay.ID(what)); err != nil {
+			return j, err
+		}
+	default:
+		if err := checkOverlayName(what); err != nil {
+			return j, fmt.Errorf("%w: %w", ErrInvalidRules, err)
+		}
+		if j.Manifest, err = overlay.Named(what); err != nil {
+			return j, fmt.Errorf("%w: %w", ErrInvalidRules, err)
+		}
+		j.First = j.Manifest
+	}
+	if err := j.Manifest.Admits(n.self, j.Pass, time.Now()); err != nil {
+		return j, fmt.Errorf("%w: %w", ErrNotAdmitted, err)
+	}
+	return j, nil
+}
+
+// serve makes this node a member, or changes its share.
+func (n *Node) serve(ctx context.Context, j joined) (OverlayDetail, error) {
+	var d OverlayDetail
+	var err error
+	if e := n.do(ctx, func() {
+		m := n.members[j.Manifest.ID()]
+		if m == nil {
+			if m, err = n.newMembership(context.WithoutCancel(ctx), j); err != nil {
+				return
+			}
+			if err = n.enter(m); err != nil {
+				return
+			}
+			m.log.Info("serving an overlay", "id", m.id, "share", m.share)
+			m.wake(n.now()) // be seen before anybody looks
+		}
+		if j.Share > 0 {
+			m.share = j.Share
+		}
+		m.saveJoined()
+		d = m.detail()
+	}); e != nil {
+		return d, e
+	}
+	return d, err
+}
+
+// enter takes up a membership: the network hears of it from now on.
+func (n *Node) enter(m *membership) error {
+	if err := n.net.Join(m.network()); err != nil {
+		return fmt.Errorf("joining overlay %s: %w", m.manifest.Name, err)
+	}
+	n.members[m.id] = m
+	n.shareOut() // the first advert says what it has
+	return nil
+}
+
+// ErrBusyOverlay is returned for leaving an overlay in which this node has jobs
+// of its own that are not over.
+var ErrBusyOverlay = errors.New("node: this node has jobs in the overlay that are not over; cancel them or wait")
+
+// LeaveOverlay ends the membership: tasks are given back, the leadership is handed
+// over, and the others hear a goodbye. Results of jobs that are over stay.
+func (n *Node) LeaveOverlay(ctx context.Context, nameOrID string) error {
+	var m *membership
+	var err error
+	if e := n.do(ctx, func() {
+		if m, err = n.find(nameOrID); err != nil {
+			return
+		}
+		for _, j := range m.submitter.Jobs() {
+			if !j.Final {
+				err = fmt.Errorf("%w: %s", ErrBusyOverlay, j.ID)
+				return
+			}
+		}
+		m.goodbye()
+	}); e != nil {
+		return e
+	}
+	if err != nil {
+		return err
+	}
+	deadline := time.NewTimer(goodbyeTime)
+	defer deadline.Stop()
+	look := time.NewTicker(goodbyeLook)
+	defer look.Stop()
+	for done := false; !done; {
+		select {
+		case <-look.C:
+			if e := n.do(ctx, func() { done = m.isGone() }); e != nil {
+				return e
+			}
+		case <-deadline.C:
+			done = true
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return n.do(ctx, func() { err = n.exit(m) })
+}
+
+// exit ends a membership that said its goodbye.
+func (n *Node) exit(m *membership) error {
+	m.do(m.worker, m.worker.Keep())
+	n.notBegun(func(w waitingStart) bool { return w.of == m })
+	m.sayGone()
+	delete(n.members, m.id)
+	n.persist1(joinedPrefix+string(m.id), nil)
+	m.log.Info("serving an overlay no longer", "id", m.id)
+	return n.net.Leave(m.id)
+}
+
+// Invite makes a ticket to an overlay that this node founded. It holds for life;
+// 0 is the usual.
+func (n *Node) Invite(ctx context.Context, nameOrID string, life time.Duration) (string, error) {
+	if life == 0 {
+		life = invitationLife
+	}
+	if life < 0 {
+		return "", fmt.Errorf("%w: an invitation for %v", ErrInvalidRules, life)
+	}
+	var manifest overlay.Manifest
+	var err error
+	if e := n.do(ctx, func() {
+		var m *membership
+		if m, err = n.find(nameOrID); err == nil {
+			manifest = m.manifest
+		}
+	}); e != nil {
+		return "", e
+	}
+	if err != nil {
+		return "", err
+	}
+	if manifest.Founder != n.self {
+		return "", fmt.Errorf("%w: %s", ErrNotFounder, manifest.Name)
+	}
+	seed := make([]byte, ed25519.SeedSize)
+	rand.Read(seed)
+	now := time.Now()
+	t, err := overlay.NewTicket(&manifest, n.key, seed, now, now.Add(life))
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrInvalidRules, err)
+	}
+	return t.Text(), nil
+}
+
+// HandOver has this node, if it leads the overlay, offer the leadership to the
+// next coordinator.
+func (n *Node) HandOver(ctx context.Context, nameOrID string) error {
+	var err error
+	if e := n.do(ctx, func() {
+		var m *membership
+		if m, err = n.find(nameOrID); err == nil {
+			m.obey(m.lease.HandOver("", n.now()))
+		}
+	}); e != nil {
+		return e
+	}
+	return err
+}

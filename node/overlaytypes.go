@@ -1,0 +1,191 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"godwit/migrate"
+	"godwit/overlay"
+	"godwit/scheduler/place"
+	"godwit/task"
+)
+
+// Errors of what is asked of an overlay. They are wrapped with what was asked.
+var (
+	// ErrUnknownOverlay is returned for an overlay that this node does not serve,
+	// and for one to join that nobody it reaches knows.
+	ErrUnknownOverlay = errors.New("node: no such overlay")
+	// ErrNotFounder is returned for what only the founder's key can sign.
+	ErrNotFounder = errors.New("node: only the overlay's founder may do that")
+	// ErrNotAdmitted is returned for joining an overlay whose admission rule says
+	// no; what it wraps says why.
+	ErrNotAdmitted = errors.New("node: the overlay does not admit this node")
+	// ErrInvalidRules is returned for rules that no overlay can have.
+	ErrInvalidRules = errors.New("node: these rules cannot hold")
+	// ErrInvalidTicket is returned for a ticket that is damaged, or is none.
+	ErrInvalidTicket = errors.New("node: the ticket cannot be read")
+)
+
+// Who may be a member of an overlay, besides its founder.
+const (
+	AdmitOpen    = "open"    // everybody
+	AdmitInvited = "invited" // who holds an invitation of the founder
+	AdmitListed  = "listed"  // who is on the founder's list
+)
+
+// MaxCoordinators bounds an overlay's group: each further copy of the ledger
+// costs its leader as much again, and seven outlast what volunteers do.
+const MaxCoordinators = overlay.MaxGroup
+
+// MaxAllowed bounds a list of members: it travels in the manifest, and at about
+// 40 bytes a peer fits the 64 KiB of one.
+const MaxAllowed = overlay.MaxAllowed
+
+// MaxPolicy bounds a policy with its parameters, in bytes.
+const MaxPolicy = overlay.MaxPolicy
+
+// ticketPrefix is what tickets begin with and names do not.
+const ticketPrefix = "godwit1"
+
+// OverlayRules are what the founder of an overlay decides. The zero value of a
+// field is the usual.
+type OverlayRules struct {
+	Name string `json:"name"` // 1 to task.MaxName bytes, without white space; never changes
+	// Placement and Migration are policies with their parameters, as
+	// place.Parse and migrate.Parse read them, of at most MaxPolicy bytes; "" is
+	// the node's usual.
+	Placement    string `json:"placement"`
+	Migration    string `json:"migration"`
+	Coordinators int    `json:"coordinators"` // 1 to MaxCoordinators; 0: the usual
+	// Replicas is the least number of runs that must agree for every job; 0 and
+	// 1: what the job asks. At most task.MaxReplicas.
+	Replicas  int           `json:"replicas"`
+	Admission string        `json:"admission"`         // AdmitOpen ("" too), AdmitInvited or AdmitListed
+	Allowed   []task.PeerID `json:"allowed,omitempty"` // of AdmitListed; at most MaxAllowed
+	// RevokeInvitations voids the invitations made so far, of AdmitInvited: who
+	// joined with one is no member any more. It is an act, not a state: never set
+	// in what is read.
+	RevokeInvitations bool `json:"revoke_invitations,omitempty"`
+}
+
+// Check returns what is wrong with the rules, which wraps ErrInvalidRules, or nil.
+func (r *OverlayRules) Check() error {
+	if err := r.check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalidRules, err)
+	}
+	return nil
+}
+
+func (r *OverlayRules) check() error {
+	if err := checkOverlayName(r.Name); err != nil {
+		return err
+	}
+	if max(len(r.Placement), len(r.Migration)) > MaxPolicy {
+		return fmt.Errorf("a policy with its parameters has at most %d bytes", MaxPolicy)
+	}
+	if r.Placement != "" {
+		if _, err := place.Parse(r.Placement); err != nil {
+			return err
+		}
+	}
+	if r.Migration != "" {
+		if _, err := migrate.Parse(r.Migration); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.Coordinators < 0 || r.Coordinators > MaxCoordinators:
+		return fmt.Errorf("coordinators are 1 to %d, not %d", MaxCoordinators, r.Coordinators)
+	case r.Replicas < 0 || r.Replicas > task.MaxReplicas:
+		return fmt.Errorf("replicas are 1 to %d, not %d", task.MaxReplicas, r.Replicas)
+	}
+	return r.checkAdmission()
+}
+
+func (r *OverlayRules) checkAdmission() error {
+	switch r.Admission {
+	case "", AdmitOpen, AdmitInvited:
+		if len(r.Allowed) > 0 {
+			return fmt.Errorf("a list of members goes with admission %q", AdmitListed)
+		}
+	case AdmitListed:
+	default:
+		return fmt.Errorf("there is no admission %q: use one of %s, %s, %s", r.Admission, AdmitInvited, AdmitListed, AdmitOpen)
+	}
+	if r.RevokeInvitations && r.Admission != AdmitInvited {
+		return fmt.Errorf("invitations go with admission %q: there are none to revoke", AdmitInvited)
+	}
+	if len(r.Allowed) > MaxAllowed {
+		return fmt.Errorf("%d peers are on the list, at most %d", len(r.Allowed), MaxAllowed)
+	}
+	for i, p := range r.Allowed {
+		if _, err := p.PublicKey(); err != nil {
+			return err
+		}
+		if slices.Contains(r.Allowed[:i], p) {
+			return fmt.Errorf("%s is on the list twice", p)
+		}
+	}
+	return nil
+}
+
+// checkOverlayName keeps a name apart from an ID and from a ticket, which are
+// given in the same place, and whole in a column.
+func checkOverlayName(name string) error {
+	switch {
+	case name == "" || len(name) > task.MaxName:
+		return fmt.Errorf("the overlay's name has %d bytes, want 1 to %d", len(name), task.MaxName)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
+		return fmt.Errorf("the overlay's name %q has characters that do not print, or white space", name)
+	}
+	if _, err := task.ParseCID(name); err == nil || strings.HasPrefix(name, ticketPrefix) {
+		return fmt.Errorf("the overlay's name %q reads as an ID or a ticket: give it a name of its own", name)
+	}
+	return nil
+}
+
+// The roles of a node in an overlay.
+const (
+	RoleLeader      = "leader"      // decides now
+	RoleCoordinator = "coordinator" // holds the ledger
+	RoleMember      = "member"      // runs and hands in tasks
+)
+
+// OverlayStatus is one overlay as this node sees it.
+type OverlayStatus struct {
+	Name     string        `json:"name"`
+	ID       task.CID      `json:"id"`
+	Manifest task.CID      `json:"manifest"` // of the version followed
+	Version  uint64        `json:"version"`  // of the rules followed; 0 is the first
+	Share    float64       `json:"share"`    // of this machine: over the sum of its overlays' shares; > 0
+	Leader   task.PeerID   `json:"leader"`   // "" while none is known
+	Epoch    uint64        `json:"epoch"`    // of the leader
+	Term     uint64        `json:"term"`     // grows by one with each change of leader
+	Role     string        `json:"role"`     // of this node: RoleLeader, RoleCoordinator or RoleMember
+	Members  int           `json:"members"`  // this node among them
+	Group    []task.PeerID `json:"group"`    // the coordinators, the leader first
+	Digest   string        `json:"digest"`   // of the ledger's copy here, in hexadecimal; "": holds none
+	Jobs     int           `json:"jobs"`     // in that copy
+	Rows     int           `json:"rows"`     // tasks that it keeps apart
+	Synced   bool          `json:"synced"`   // the leader has confirmed that the copy is whole
+}
+
+// What a node holds of another's presence.
+const (
+	BeliefThere     = "there"
+	BeliefSuspected = "suspected"
+	BeliefLost      = "lost"
+)
+
+// OverlayDetail is an overlay with what its founder decided.
+type OverlayDetail struct {
+	OverlayStatus
+	Rules   OverlayRules `json:"rules"`
+	Founder task.PeerID  `json:"founder"`          // "" for an open pool that goes by its name alone
+	Founded time.Time    `json:"founded,omitzero"` // zero for such a pool
+}

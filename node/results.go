@@ -1,0 +1,102 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// heldBy reads the results of a job that this node submitted and holds, at most
+// limit of them from index from, in order, with the job's status. Only what is
+// held is asked on the loop; the reading itself does not hold it up. mine is
+// false for a job of another node.
+func (n *Node) heldBy(ctx context.Context, id task.JobID, from uint64, limit int) (st scheduler.JobStatus, out []scheduler.TaskSummary, mine bool, err error) {
+	var held []uint64
+	var unwritten map[string][]byte
+	var space string
+	err = n.do(ctx, func() {
+		m := n.submitted(id)
+		if mine = m != nil; !mine {
+			return
+		}
+		space = m.prefix
+		st, _ = m.submitter.Job(id)
+		st.Overlay = m.manifest.Name
+		held = firstOf(m.submitter.Held(id), from, limit)
+		unwritten = m.unwritten(scheduler.ResultKey(id, 0))
+	})
+	for _, i := range held {
+		if err != nil {
+			break
+		}
+		key := scheduler.ResultKey(id, i)
+		value, ok := unwritten[key]
+		if !ok {
+			value, err = n.store.get(ctx, space+key)
+		}
+		var t scheduler.TaskSummary
+		if err == nil {
+			t, err = scheduler.DecodeSummary(value)
+		}
+		out = append(out, t)
+	}
+	if err != nil {
+		return st, nil, mine, fmt.Errorf("reading the results of %s: %w", id, err)
+	}
+	return st, out, mine, nil
+}
+
+// firstOf lists at most limit indices of a set, from index from on.
+func firstOf(ranges []scheduler.Range, from uint64, limit int) []uint64 {
+	var out []uint64
+	for _, r := range ranges {
+		for i := max(r.From, from); i < r.To && len(out) < limit; i++ {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// unwritten returns the pairs that the loop has still to write, of the job that
+// key is a result of.
+func (m *membership) unwritten(key string) map[string][]byte {
+	prefix := key[:strings.LastIndexByte(key, '/')+1]
+	out := map[string][]byte{}
+	for _, p := range m.n.pending {
+		if e, ok := p.effect.(scheduler.Persist); ok && p.of == m && strings.HasPrefix(e.Key, prefix) {
+			out[e.Key] = e.Value
+		}
+	}
+	return out
+}
+
+// ownJob returns the status of a job that this node submitted, with the tasks
+// whose results it holds.
+func (n *Node) ownJob(ctx context.Context, id task.JobID, from uint64, limit int) (scheduler.JobStatus, error) {
+	var rec task.Record
+	if err := n.do(ctx, func() {
+		if m := n.submitted(id); m != nil {
+			rec, _ = m.submitter.Record(id)
+		}
+	}); err != nil {
+		return scheduler.JobStatus{}, err
+	}
+	st, results, mine, err := n.heldBy(ctx, id, from, min(limit, MaxTaskList))
+	switch {
+	case err != nil:
+		return st, err
+	case !mine:
+		return st, fmt.Errorf("%w: %s", ErrUnknownJob, id)
+	}
+	spec, err := rec.Open()
+	if err != nil {
+		return st, fmt.Errorf("reading the job: %w", err)
+	}
+	for i := range results {
+		st.TasksList = append(st.TasksList, results[i].Status(spec))
+	}
+	return st, nil
+}

@@ -1,0 +1,185 @@
+package overlay
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"time"
+
+	"godwit/task"
+)
+
+// manifestWire is a manifest as it travels and as it is signed. Peers are the 32
+// bytes of their keys, IDs 32 bytes of hash, times Unix milliseconds.
+type manifestWire struct {
+	Name         string    `cbor:"1,keyasint"`
+	Founder      []byte    `cbor:"2,keyasint,omitempty"`
+	Founded      int64     `cbor:"3,keyasint,omitempty"`
+	Origin       []byte    `cbor:"4,keyasint,omitempty"`
+	Version      uint64    `cbor:"5,keyasint,omitempty"`
+	Placement    string    `cbor:"6,keyasint,omitempty"`
+	Migration    string    `cbor:"7,keyasint,omitempty"`
+	Coordinators int       `cbor:"8,keyasint,omitempty"`
+	Replicas     int       `cbor:"9,keyasint,omitempty"`
+	Admission    Admission `cbor:"10,keyasint,omitempty"`
+	Allowed      [][]byte  `cbor:"11,keyasint,omitempty"`
+	InvitesFrom  int64     `cbor:"12,keyasint,omitempty"`
+	Signature    []byte    `cbor:"13,keyasint,omitempty"`
+}
+
+// Sign signs the manifest as its founder, whose key it must be, after rounding
+// its times. Change nothing after. A pool that goes by its name is not signed.
+func (m *Manifest) Sign(key ed25519.PrivateKey) error {
+	m.Founded, m.InvitesFrom = round(m.Founded), round(m.InvitesFrom)
+	if err := m.validate(); err != nil {
+		return err
+	}
+	w, err := m.wire()
+	if err != nil {
+		return fmt.Errorf("overlay: signing manifest: %w", err)
+	}
+	w.Signature = nil
+	m.Signature, err = sign("manifest", w, m.Founder, key)
+	return err
+}
+
+// Encode returns the manifest's canonical bytes, which OpenManifest reads.
+func (m *Manifest) Encode() ([]byte, error) {
+	w, err := m.wire()
+	if err != nil {
+		return nil, fmt.Errorf("overlay: encoding manifest: %w", err)
+	}
+	b, err := encoder.Marshal(w)
+	if err != nil {
+		return nil, fmt.Errorf("overlay: encoding manifest: %w", err)
+	}
+	return b, nil
+}
+
+// OpenManifest decodes and verifies a manifest: its size first, then its bounds,
+// that its bytes are the canonical ones, and its founder's signature. One
+// without a founder must be what Named returns. It keeps no reference to b.
+func OpenManifest(b []byte) (Manifest, error) {
+	if len(b) > MaxManifestBytes {
+		return Manifest{}, fmt.Errorf("overlay: manifest has %d bytes, at most %d", len(b), MaxManifestBytes)
+	}
+	var w manifestWire
+	if err := manifestDecoder.Unmarshal(b, &w); err != nil {
+		return Manifest{}, fmt.Errorf("overlay: decoding manifest: %w", err)
+	}
+	m, err := w.manifest()
+	if err != nil {
+		return Manifest{}, fmt.Errorf("overlay: decoding manifest: %w", err)
+	}
+	if err := m.Verify(); err != nil {
+		return Manifest{}, err
+	}
+	if again, err := m.Encode(); err != nil || !bytes.Equal(again, b) {
+		return Manifest{}, errors.New("overlay: decoding manifest: its bytes are not the canonical ones")
+	}
+	return m, nil
+}
+
+// Verify checks the manifest's bounds and its founder's signature.
+func (m *Manifest) Verify() error {
+	if err := m.validate(); err != nil {
+		return err
+	}
+	w, err := m.wire()
+	if err != nil {
+		return fmt.Errorf("overlay: verifying manifest: %w", err)
+	}
+	if m.Founder == "" {
+		b, err := encoder.Marshal(w)
+		if err != nil {
+			return fmt.Errorf("overlay: verifying manifest: %w", err)
+		}
+		if plain, err := encoder.Marshal(manifestWire{Name: m.Name}); err != nil || !bytes.Equal(b, plain) {
+			return fmt.Errorf("overlay: manifest of %q has rules, but no founder who signed them", m.Name)
+		}
+		return nil
+	}
+	w.Signature = nil
+	return verify("manifest", w, m.Founder, m.Signature)
+}
+
+func (m *Manifest) wire() (manifestWire, error) {
+	w := manifestWire{
+		Name: m.Name, Founded: millis(m.Founded), Version: m.Version, Placement: m.Placement, Migration: m.Migration,
+		Coordinators: m.Coordinators, Replicas: m.Replicas, Admission: m.Admission,
+		InvitesFrom: millis(m.InvitesFrom), Signature: m.Signature,
+	}
+	var err error
+	if m.Founder != "" {
+		if w.Founder, err = m.Founder.PublicKey(); err != nil {
+			return w, fmt.Errorf("manifest's founder: %w", err)
+		}
+	}
+	if m.Origin != "" {
+		if w.Origin, err = digestOf(m.Origin); err != nil {
+			return w, fmt.Errorf("manifest's origin: %w", err)
+		}
+	}
+	for _, p := range m.Allowed {
+		key, err := p.PublicKey()
+		if err != nil {
+			return w, fmt.Errorf("manifest's allow list: %w", err)
+		}
+		w.Allowed = append(w.Allowed, key)
+	}
+	return w, nil
+}
+
+// manifest is the other side of wire. The result shares w's slices.
+func (w *manifestWire) manifest() (Manifest, error) {
+	m := Manifest{
+		Name: w.Name, Founded: fromMillis(w.Founded), Version: w.Version, Placement: w.Placement, Migration: w.Migration,
+		Coordinators: w.Coordinators, Replicas: w.Replicas, Admission: w.Admission,
+		InvitesFrom: fromMillis(w.InvitesFrom), Signature: w.Signature,
+	}
+	var err error
+	if len(w.Founder) > 0 {
+		if m.Founder, err = peerOf(w.Founder); err != nil {
+			return m, fmt.Errorf("manifest's founder: %w", err)
+		}
+	}
+	if len(w.Origin) > 0 {
+		if m.Origin, err = idOf(w.Origin); err != nil {
+			return m, fmt.Errorf("manifest's origin: %w", err)
+		}
+	}
+	if len(w.Allowed) > 0 {
+		m.Allowed = make([]task.PeerID, len(w.Allowed))
+	}
+	for i, key := range w.Allowed {
+		if m.Allowed[i], err = peerOf(key); err != nil {
+			return m, fmt.Errorf("manifest's allow list: %w", err)
+		}
+	}
+	return m, nil
+}
+
+// round keeps of a time what travels.
+func round(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC().Truncate(time.Millisecond)
+}
+
+// millis is a time as it travels; 0 for none.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// fromMillis is the other side of millis.
+func fromMillis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

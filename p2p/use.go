@@ -1,0 +1,97 @@
+package p2p
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"godwit/task"
+
+	"github.com/ipfs/go-cid"
+	ds "github.com/ipfs/go-datastore"
+)
+
+// useGrain is how exactly the last use of a block is kept. Content that is asked
+// for again and again is then written down once in that time.
+const useGrain = 10 * time.Minute
+
+// usePrefix holds when blocks were last used, if that is later than when they
+// were stored. It is not below /blocks: values there may not change, and this one
+// may be lost, or outlive its block, without harm.
+const usePrefix = "/block-use/"
+
+func useKey(d digest) ds.Key { return ds.RawKey(usePrefix + digestText.EncodeToString(d[:])) }
+
+// stored returns the size of a block and when it was last used, and whether it is
+// here.
+func (b *Blocks) stored(ctx context.Context, d digest) (stored, bool, error) {
+	v, err := b.store.Get(ctx, sizeKey(d))
+	if errors.Is(err, ds.ErrNotFound) {
+		return stored{}, false, nil
+	}
+	if err != nil {
+		return stored{}, false, fmt.Errorf("p2p: looking for a block: %w", err)
+	}
+	s := readStored(v)
+	v, err = b.store.Get(ctx, useKey(d))
+	if err != nil && !errors.Is(err, ds.ErrNotFound) {
+		return stored{}, false, fmt.Errorf("p2p: looking for a block: %w", err)
+	}
+	if at := readTime(v); err == nil && at.After(s.at) {
+		s.at = at
+	}
+	return s, true, nil
+}
+
+// use is has for somebody who goes on to rely on the block: it is young from now,
+// so that Collect leaves it.
+func (b *Blocks) use(ctx context.Context, d digest) (size int64, have bool, err error) {
+	now := b.now()
+	s, have, err := b.stored(ctx, d)
+	if err != nil || !have || now.Sub(s.at) < useGrain {
+		return s.bytes, have, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n, have, err := b.has(ctx, d) // it may have been collected meanwhile
+	if err != nil || !have {
+		return 0, have, err
+	}
+	return n, true, b.noteUse(ctx, d, now)
+}
+
+// noteUse writes down that a block is used; b.mu is held. On a full disk it does
+// not: nothing is collected there that would need to be held back, and content
+// that is here must stay readable.
+func (b *Blocks) noteUse(ctx context.Context, d digest, now time.Time) error {
+	err := b.store.Put(ctx, useKey(d), encodeTime(now))
+	if err != nil && !errors.Is(err, ErrDiskFull) {
+		return fmt.Errorf("p2p: noting the use of a block: %w", err)
+	}
+	return nil
+}
+
+// useDAG notes the use of what is here of a DAG.
+func (b *Blocks) useDAG(ctx context.Context, root task.CID) error {
+	c, err := parseCID(root)
+	if err != nil {
+		return err
+	}
+	ignore := func(cid.Cid) error { return nil }
+	return b.walk(ctx, c, func(cid.Cid, int64) error { return nil }, ignore)
+}
+
+// has returns the size of a block and whether it is here.
+func (b *Blocks) has(ctx context.Context, d digest) (int64, bool, error) {
+	v, err := b.store.Get(ctx, sizeKey(d))
+	if errors.Is(err, ds.ErrNotFound) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("p2p: looking for a block: %w", err)
+	}
+	n, _ := binary.Uvarint(v)
+	return int64(n), true, nil
+}

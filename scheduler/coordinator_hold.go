@@ -1,0 +1,311 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"godwit/scheduler/ledger"
+	"godwit/task"
+)
+
+const (
+	// holdPatience is how long an answer to a Hold is waited for before it is
+	// asked again: the first may be lost. A follower that still fetches answers once.
+	holdPatience = 15 * time.Second
+	// maxHoldTries is how often blocks are asked for, or sought, in vain.
+	maxHoldTries = 5
+)
+
+// An order is a Hold given to the first follower and not carried out.
+type order struct {
+	to    task.PeerID
+	gates bool // promises wait for it
+	// promised is whose acknowledgement waits for it; empty for nobody's.
+	promised task.PeerID
+	fails    int
+	again    time.Time // when to ask again
+}
+
+// first returns the first follower in sync, nil for none.
+func (c *Coordinator) first() *follower {
+	for _, p := range c.group {
+		if f := c.followers[p]; f.inSync() {
+			return f
+		}
+	}
+	return nil
+}
+
+// hold has the first follower hold blocks as well.
+func (c *Coordinator) hold(n HoldName, gates bool) {
+	f := c.first()
+	if f == nil {
+		return
+	}
+	c.orders[n] = &order{to: f.peer, gates: gates, again: c.now.Add(holdPatience)}
+	f.push(holdCopy(n))
+}
+
+func holdCopy(n HoldName) copyKey {
+	return copyKey{n.Task.Job, n.Task.Index, copyHold + copyKind(n.Kind)}
+}
+
+// awaited says whether blocks are on their way to the first follower and a
+// promise must wait for them.
+func (c *Coordinator) awaited(n HoldName) bool {
+	o := c.orders[n]
+	if o == nil || !o.gates {
+		return false
+	}
+	f := c.followers[o.to]
+	return f != nil && f.inSync()
+}
+
+// holdOf says which blocks a name stands for now; none any more if not ok.
+func (c *Coordinator) holdOf(n HoldName) (h Hold, ok bool) {
+	j := c.jobs[n.Task.Job]
+	if j == nil {
+		return h, false
+	}
+	row := j.ledger.Rows[n.Task.Index]
+	h = Hold{Name: n, Holders: []task.PeerID{c.self}}
+	switch {
+	case n.Kind == HoldJob:
+		h.CIDs = jobBlocks(j.id, j.spec)
+		h.Holders = append(h.Holders, j.submitter)
+	case row == nil || j.ledger.Delivered(n.Task.Index):
+	case n.Kind == HoldState && row.Best != nil && row.Verdict(j.ledger.Rule()) == ledger.Open:
+		h.CIDs = []task.CID{row.Best.CID}
+	case n.Kind == HoldOutputs:
+		if agreed := row.Agreed(); len(agreed) > 0 {
+			h.CIDs = remoteOutputs(&agreed[0])
+		}
+		for _, r := range row.Agreed() {
+			if len(h.Holders) < MaxHolders {
+				h.Holders = append(h.Holders, r.Worker)
+			}
+		}
+	}
+	if len(h.CIDs) > MaxHoldCIDs {
+		h.CIDs = nil // the job's own submitter gave it that many: it holds them
+	}
+	if len(h.CIDs) == 0 {
+		delete(c.orders, n)
+	}
+	return h, len(h.CIDs) > 0
+}
+
+// heldAt takes in a follower's answer to a Hold. One that failed holds nothing
+// up any more; it is tried again in the background.
+func (c *Coordinator) heldAt(f *follower, h *HeldBlocks) {
+	o := c.orders[h.Name]
+	if o == nil || o.to != f.peer {
+		return
+	}
+	if h.Err == "" {
+		delete(c.orders, h.Name)
+		return
+	}
+	o.gates = false
+	o.fails++
+	o.again = c.now.Add(min(c.cfg.RetryMin<<o.fails, c.cfg.RetryMax))
+	c.decided(h.Name.Task, "not copied", f.peer, task.ClipMessage("the second coordinator could not fetch the blocks: "+h.Err))
+	if o.fails >= maxHoldTries {
+		delete(c.orders, h.Name)
+	}
+}
+
+// askHoldsAgain repeats orders that were not answered, or failed.
+func (c *Coordinator) askHoldsAgain() {
+	var due []HoldName
+	for n, o := range c.orders {
+		if !c.now.Before(o.again) {
+			due = append(due, n)
+		}
+	}
+	slices.SortFunc(due, compareHolds)
+	for _, n := range due {
+		o := c.orders[n]
+		f := c.followers[o.to]
+		if f == nil || !f.grouped {
+			delete(c.orders, n)
+			continue
+		}
+		o.again = c.now.Add(holdPatience)
+		f.push(holdCopy(n))
+	}
+}
+
+// firstMayHaveChanged has a new first follower hold everything, in the background.
+func (c *Coordinator) firstMayHaveChanged() {
+	var now task.PeerID
+	if f := c.first(); f != nil {
+		now = f.peer
+	}
+	if now == c.second {
+		return
+	}
+	c.second = now
+	clear(c.orders)
+	if now == "" {
+		return
+	}
+	for _, id := range sortedKeys(c.ledger.Jobs) {
+		j := c.ledger.Jobs[id]
+		if isOver(j) {
+			continue
+		}
+		c.hold(HoldName{task.TaskID{Job: id}, HoldJob}, false)
+		for _, i := range sortedKeys(j.Rows) {
+			kind := HoldOutputs
+			if j.Rows[i].Verdict(j.Rule()) == ledger.Open {
+				kind = HoldState
+			}
+			if n := (HoldName{task.TaskID{Job: id, Index: i}, kind}); c.hasBlocks(n) {
+				c.hold(n, false)
+			}
+		}
+	}
+}
+
+func (c *Coordinator) hasBlocks(n HoldName) bool {
+	_, ok := c.holdOf(n)
+	return ok
+}
+
+func compareHolds(a, b HoldName) int {
+	if c := compareTasks(a.Task, b.Task); c != 0 {
+		return c
+	}
+	return int(a.Kind) - int(b.Kind)
+}
+
+// A seeking is blocks that this coordinator should hold and may not: of what it
+// learned from another copy, or that a submitter could not get.
+type seeking struct {
+	fails   int
+	lacking bool // a submitter lacks them: without them the result is void
+	under   bool // a Fetch is under way
+	queued  bool // it waits for one
+}
+
+// secure has this node fetch blocks, in the background.
+func (c *Coordinator) secure(n HoldName) *seeking {
+	s := c.sought[n]
+	if s == nil {
+		s = &seeking{}
+		c.sought[n] = s
+	}
+	if !s.queued && !s.under {
+		s.queued = true
+		c.seeking = append(c.seeking, n)
+	}
+	return s
+}
+
+// seek begins Fetches, as many as may be under way at once.
+func (c *Coordinator) seek() {
+	for len(c.seeking) > 0 && c.seeks < maxHoldFetches {
+		n := c.seeking[0]
+		c.seeking = c.seeking[1:]
+		s := c.sought[n]
+		h, ok := c.holdOf(n)
+		if s == nil {
+			continue
+		}
+		if s.queued = false; !ok {
+			delete(c.sought, n)
+			continue
+		}
+		s.under = true
+		c.seeks++
+		j := c.jobs[n.Task.Job]
+		holders := slices.Concat(j.tellers, c.group, h.Holders[1:])
+		c.fetch(&fetching{key: holdKey(n), job: j, sought: &n}, h.CIDs, holders[:min(len(holders), MaxHolders)])
+	}
+}
+
+// soughtBlocks goes on after a Fetch of blocks to be held here.
+func (c *Coordinator) soughtBlocks(n HoldName, failure string) {
+	c.seeks--
+	s := c.sought[n]
+	if s == nil {
+		return
+	}
+	s.under = false
+	if failure == "" {
+		delete(c.sought, n)
+		return
+	}
+	s.fails++
+	if s.lacking && n.Kind == HoldOutputs {
+		delete(c.sought, n)
+		c.voidResult(n.Task, failure)
+		return
+	}
+	if s.fails >= maxHoldTries {
+		delete(c.sought, n)
+		c.decided(n.Task, "not held", "", task.ClipMessage("blocks that the job needs could not be fetched: "+failure))
+		return
+	}
+	c.timers.set(c.now.Add(min(c.cfg.RetryMin<<s.fails, c.cfg.RetryMax)), reminder{sought: &n})
+}
+
+// secureAgain tries once more after a pause.
+func (c *Coordinator) secureAgain(n HoldName) {
+	if c.sought[n] != nil {
+		c.secure(n)
+	}
+}
+
+// maxLacking bounds the results of one Got that are looked into.
+const maxLacking = 256
+
+// lacking looks for outputs that a submitter could not get.
+func (c *Coordinator) lacking(j *job, ranges []Range) {
+	n := 0
+	for _, r := range ranges {
+		for i := r.From; i < min(r.To, j.total) && n < maxLacking; i++ {
+			n++
+			row := j.ledger.Rows[i]
+			if row == nil || j.ledger.Delivered(i) || row.Verdict(j.ledger.Rule()) != ledger.Done {
+				continue
+			}
+			if name := (HoldName{task.TaskID{Job: j.id, Index: i}, HoldOutputs}); c.hasBlocks(name) {
+				c.secure(name).lacking = true
+			}
+		}
+	}
+}
+
+// voidResult runs a task again whose outputs are gone.
+func (c *Coordinator) voidResult(id task.TaskID, failure string) {
+	j := c.jobs[id.Job]
+	if j == nil || j.ledger.Delivered(id.Index) {
+		return
+	}
+	row := j.ledger.Rows[id.Index]
+	if row == nil || row.Verdict(j.ledger.Rule()) != ledger.Done || !row.Void() {
+		return
+	}
+	c.decided(id, "void", j.submitter, task.ClipMessage(fmt.Sprintf("nobody has the outputs of its result any more, so it runs again: %s", failure)))
+	if row.Verdict(j.ledger.Rule()) != ledger.Done {
+		c.reopenVoided(j, id.Index)
+	}
+	c.persistRow(j, id.Index)
+}
+
+// reopenVoided puts a task that was done back to work.
+func (c *Coordinator) reopenVoided(j *job, i uint64) {
+	j.done--
+	is := func(k uint64) bool { return k == i }
+	j.sent, j.ready = slices.DeleteFunc(j.sent, is), slices.DeleteFunc(j.ready, is)
+	c.unweigh(j, i)
+	if j.state == jobOver && !isOver(j.ledger) {
+		j.state, j.told = jobOpen, false
+		c.armDeadline(j)
+	}
+	c.waitAgain(j, i)
+	c.touch(j)
+}

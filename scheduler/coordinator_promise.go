@@ -1,0 +1,131 @@
+package scheduler
+
+import (
+	"slices"
+
+	"godwit/task"
+)
+
+// A promise is a message that says something is held for good: it leaves when
+// every follower that was in sync has what it rests on, and the first of them
+// the blocks. With no follower in sync it leaves at once.
+type promise struct {
+	marks []mark
+	holds []HoldName
+	send  Send
+	job   *job // whose acceptance it is; nil for results
+}
+
+// A mark is what a follower must have acknowledged.
+type mark struct {
+	peer   task.PeerID
+	queued uint64
+}
+
+// promise sends a message as soon as what it says is true at all copies.
+func (c *Coordinator) promise(p promise) {
+	p.marks = c.marks()
+	p.holds = slices.DeleteFunc(p.holds, func(n HoldName) bool { return !c.awaited(n) })
+	if !c.release(&p) {
+		c.promises = append(c.promises, p)
+	}
+}
+
+// marks returns what the followers in sync have yet to acknowledge.
+func (c *Coordinator) marks() []mark {
+	var out []mark
+	for _, peer := range c.group {
+		if f := c.followers[peer]; f.inSync() && f.acked < f.queued {
+			out = append(out, mark{peer, f.queued})
+		}
+	}
+	return out
+}
+
+// reached says whether every follower that is still in sync has acknowledged its
+// mark.
+func (c *Coordinator) reached(marks []mark) bool {
+	return !slices.ContainsFunc(marks, func(m mark) bool {
+		f := c.followers[m.peer]
+		return f != nil && f.inSync() && f.acked < m.queued
+	})
+}
+
+// release sends a promise that holds, and says whether it did.
+func (c *Coordinator) release(p *promise) bool {
+	if !c.reached(p.marks) || slices.ContainsFunc(p.holds, c.awaited) {
+		return false
+	}
+	if p.job != nil {
+		p.job.accepting = false
+	}
+	c.emit(p.send)
+	return true
+}
+
+// keepPromises sends what has come to hold.
+func (c *Coordinator) keepPromises() {
+	if len(c.promises) > 0 {
+		c.promises = slices.DeleteFunc(c.promises, func(p promise) bool { return c.release(&p) })
+	}
+}
+
+// promiseAccepted tells the submitter of a job that it is accepted, once.
+func (c *Coordinator) promiseAccepted(j *job) {
+	if !j.accepting {
+		j.accepting = true
+		c.accepting = append(c.accepting, j)
+	}
+}
+
+// sendPromises is the part of flush that needs the followers. It runs after the
+// Step's copies were sent, so that what they carry is counted.
+func (c *Coordinator) sendPromises() {
+	c.keepPromises()
+	for _, j := range c.accepting {
+		c.promise(promise{
+			holds: []HoldName{{task.TaskID{Job: j.id}, HoldJob}}, job: j,
+			send: Send{To: j.submitter, Message: Message{Accepted: &Accepted{Job: j.id}}},
+		})
+	}
+	c.accepting = c.accepting[:0]
+	for _, to := range c.mailTo {
+		if m := c.mail[to]; m.ack != nil {
+			c.promiseAck(to, m.ack)
+		}
+	}
+}
+
+// promiseAck sends what may be said at once, and promises the rest: results with
+// blocks on their way each by itself, so that a large one holds up no other.
+func (c *Coordinator) promiseAck(to task.PeerID, ack *Ack) {
+	var slow, quick []AttemptName
+	for _, n := range ack.Ended {
+		if c.awaited(HoldName{n.Task, HoldOutputs}) {
+			slow = append(slow, n)
+		} else {
+			quick = append(quick, n)
+		}
+	}
+	if len(slow) == 0 && len(c.marks()) == 0 {
+		c.emit(Send{To: to, Message: Message{Ack: ack}})
+		return
+	}
+	say := func(ended []AttemptName, holds []HoldName) {
+		c.promise(promise{holds: holds, send: Send{To: to, Message: Message{Ack: &Ack{Epoch: c.epoch, Ended: ended}}}})
+	}
+	if len(ack.Drop) > 0 || len(ack.Ended) == 0 {
+		c.emit(Send{To: to, Message: Message{Ack: &Ack{Epoch: c.epoch, Drop: ack.Drop}}})
+	}
+	if len(quick) > 0 {
+		say(quick, nil)
+	}
+	for _, n := range slow {
+		o := c.orders[HoldName{n.Task, HoldOutputs}]
+		if o.promised == to {
+			continue // the worker has only repeated itself
+		}
+		o.promised = to
+		say([]AttemptName{n}, []HoldName{{n.Task, HoldOutputs}})
+	}
+}

@@ -1,0 +1,213 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+
+	"godwit/scheduler/ledger"
+	"godwit/task"
+)
+
+// Begin makes the coordinator go on in a later epoch, as its overlay.Lease says:
+// workers that obeyed another may not obey it before. The effects are carried
+// out before anything else.
+func (c *Coordinator) Begin(epoch uint64) []Effect {
+	if epoch <= c.epoch {
+		return nil
+	}
+	c.epoch, c.seq, c.effects = epoch, 0, nil
+	c.persistEpoch()
+	for _, p := range sortedKeys(c.followers) {
+		c.followers[p].reset() // they begin sessions with the new epoch
+	}
+	effects := c.effects
+	c.effects = nil
+	return effects
+}
+
+// outrun tells the driver of an epoch that is higher than this coordinator's,
+// once: whoever obeys it does not listen to us. It happens when another leads,
+// and when this node lost its disk.
+func (c *Coordinator) outrun(epoch uint64) {
+	if epoch > c.epoch && epoch != c.outran {
+		c.outran = epoch
+		c.emit(Outrun{Epoch: epoch})
+	}
+}
+
+// Digest stands for what the ledger knows: see ledger.Ledger.Digest.
+func (c *Coordinator) Digest() [32]byte { return c.ledger.Digest() }
+
+// LedgerCounts says how large the ledger is.
+func (c *Coordinator) LedgerCounts() LedgerCounts { return countLedger(c.ledger) }
+
+// A FollowerStatus is a replica as the leader sees it.
+type FollowerStatus struct {
+	Peer   task.PeerID `json:"peer"`
+	InSync bool        `json:"in_sync"` // promises wait for it
+	Behind int         `json:"behind"`  // changes not yet acknowledged
+}
+
+// Followers lists the group without the leader, by rank.
+func (c *Coordinator) Followers() []FollowerStatus {
+	var out []FollowerStatus
+	for _, p := range c.group {
+		f := c.followers[p]
+		out = append(out, FollowerStatus{p, f.inSync(), int(f.queued - f.acked)})
+	}
+	return out
+}
+
+// takeUp makes a ledger current that was held, not led. The rest, which needs
+// the time, is for the first Step.
+func (c *Coordinator) takeUp(l *ledger.Ledger, live map[task.TaskID][]LiveLease) {
+	c.ledger = l
+	for _, id := range sortedKeys(l.Jobs) {
+		c.reopen(id, l.Jobs[id])
+	}
+	c.inherited = live
+}
+
+// bookInherited books the leases that the copy names, so that what runs is not
+// started again. What the last leader told of a task counts before the log of
+// its row, which says nothing of leases given up.
+func (c *Coordinator) bookInherited() {
+	for _, id := range sortedKeys(c.jobs) {
+		j := c.jobs[id]
+		if j.state != jobOpen {
+			continue
+		}
+		for _, i := range sortedKeys(j.ledger.Rows) {
+			t := task.TaskID{Job: id, Index: i}
+			if _, told := c.inherited[t]; told || j.ledger.Verdict(i) != ledger.Open {
+				continue
+			}
+			for _, l := range j.ledger.Rows[i].Log {
+				if l.End.IsZero() {
+					c.book(j, i, LiveLease{l.Worker, l.Attempt, l.Start})
+				}
+			}
+		}
+	}
+	for _, t := range sortedTasks(c.inherited) {
+		for _, l := range c.inherited[t] {
+			if j := c.current(t); j != nil {
+				c.book(j, t.Index, l)
+			}
+		}
+	}
+	c.inherited = nil
+}
+
+// book takes a lease of a former term on the books.
+func (c *Coordinator) book(j *job, i uint64, l LiveLease) {
+	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), l.Worker) || j.wants(i) == 0 || l.Worker == "" {
+		return
+	}
+	lease := c.addLease(j, c.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
+	lease.start, lease.running = l.Start, true // as far as is known: it is not to be taken back
+}
+
+// secureAll has this node fetch what it may lack of the blocks that its copy of
+// the ledger stands on: only the second coordinator held them so far.
+func (c *Coordinator) secureAll() {
+	for _, id := range sortedKeys(c.jobs) {
+		j := c.jobs[id]
+		if j.state != jobOpen {
+			continue
+		}
+		c.secure(HoldName{task.TaskID{Job: id}, HoldJob})
+		for _, i := range sortedKeys(j.ledger.Rows) {
+			if n := (HoldName{task.TaskID{Job: id, Index: i}, HoldOutputs}); j.ledger.Verdict(i) == ledger.Done && c.hasBlocks(n) {
+				c.secure(n)
+			}
+		}
+	}
+}
+
+// weigh counts the durable size of a result that its submitter does not hold.
+func (c *Coordinator) weigh(j *job, i uint64, size int) {
+	c.unweigh(j, i)
+	j.weights[i] = size
+	j.weight += int64(size)
+	c.undelivered += int64(size)
+}
+
+// unweigh takes it off again. When the coordinator has room, work goes on.
+func (c *Coordinator) unweigh(j *job, i uint64) {
+	size, ok := j.weights[i]
+	if !ok {
+		return
+	}
+	was := c.overfull()
+	delete(j.weights, i)
+	j.weight -= int64(size)
+	c.undelivered -= int64(size)
+	if was && !c.overfull() {
+		c.widened = true
+	}
+}
+
+// overfull says whether submitters let too many results lie.
+func (c *Coordinator) overfull() bool { return c.undelivered > c.cfg.MaxUndelivered }
+
+// heldUp says why a job gets no placement for now, or "".
+func (c *Coordinator) heldUp(j *job) string {
+	switch {
+	case !j.askedUntil.IsZero():
+		return "the job is known from another coordinator's copy; its submitter is being asked whether it is over"
+	case c.overfull() && j.weight > 0:
+		return fmt.Sprintf("its submitter has not fetched %s of results, and the leader keeps no more than %s for all jobs",
+			task.FormatSize(j.weight), task.FormatSize(c.cfg.MaxUndelivered))
+	}
+	return ""
+}
+
+// checkAsked ends the wait for a submitter that does not answer.
+func (c *Coordinator) checkAsked(j *job) {
+	if !j.askedUntil.IsZero() && !c.now.Before(j.askedUntil) {
+		c.answered(j)
+	}
+}
+
+// finalAt takes in that a job is over for its submitter: what it does not hold,
+// it does not want.
+func (c *Coordinator) finalAt(j *job, held ledger.Set) {
+	if n := len(held); n > 0 && held[n-1].To > j.total {
+		return
+	}
+	j.sent, j.ready = append(j.sent, j.ready...), nil
+	c.delivered(j, held)
+	c.learn(j, held)
+	if j.state == jobOpen {
+		j.ledger.Facts.Cancelled = true
+		c.persistFacts(j)
+		c.end(j, DropCancelled)
+		c.decided(task.TaskID{Job: j.id}, "cancelled", j.submitter, "the job is over for its submitter")
+	}
+	j.sent, j.ready = nil, nil
+	for _, i := range sortedKeys(j.weights) {
+		c.unweigh(j, i)
+	}
+	if !j.told {
+		j.told = true
+		c.persistFacts(j)
+		c.emit(Release{Job: j.id})
+	}
+}
+
+// rowBytes estimates the encoded size of a row, a little high.
+func rowBytes(r *ledger.Row) int {
+	const fixed, perLog, perVoid = 40, 250, 80
+	n := fixed + perLog*len(r.Log) + perVoid*len(r.Voided)
+	for i := range r.Results {
+		n += resultBytes(&r.Results[i])
+	}
+	for i := range r.Failures {
+		n += resultBytes(&r.Failures[i].Result)
+	}
+	return n
+}
+
+// rangeBytes is about what a range of a set takes, encoded.
+const rangeBytes = 12

@@ -1,0 +1,116 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"io"
+	"slices"
+
+	"godwit/task"
+)
+
+// Digest returns a hash of what the copy knows: the jobs, their facts, and of
+// each task that is not delivered the results, failures, best checkpoint and
+// voided results. Two copies that know the same have the same. What is told for
+// people only (the log, costs) and rows that delivery has made idle do not
+// matter: copies drop them at different times.
+func (l *Ledger) Digest() [32]byte {
+	h := sha256.New()
+	for _, id := range sortedKeys(l.Jobs) {
+		d := l.Jobs[id].Digest()
+		writeString(h, string(id))
+		h.Write(d[:])
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// Digest returns the job's part of Ledger.Digest. Results stand in it by their
+// signatures, which cover all else, so that it costs little with many.
+func (j *Job) Digest() [32]byte {
+	h := sha256.New()
+	f := &j.Facts
+	writeNumbers(h, flag(f.Cancelled), flag(f.Expired))
+	for _, set := range []Set{f.Done, f.Failed.Minus(f.Done)} {
+		writeNumbers(h, uint64(len(set)))
+		for _, r := range set {
+			writeNumbers(h, r.From, r.To)
+		}
+	}
+	for _, i := range sortedKeys(j.Rows) {
+		if row := j.Rows[i]; !j.Delivered(i) && !row.bare() {
+			writeNumbers(h, i)
+			row.digest(h)
+		}
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// bare says whether there is nothing in the row but its log.
+func (r *Row) bare() bool {
+	return len(r.Results) == 0 && len(r.Failures) == 0 && r.Best == nil && len(r.Voided) == 0
+}
+
+func (r *Row) digest(h hash.Hash) {
+	writeNumbers(h, uint64(len(r.Results)), uint64(len(r.Failures)), uint64(len(r.Voided)), flag(r.Best != nil))
+	for i := range r.Results {
+		writeResult(h, &r.Results[i])
+	}
+	for i := range r.Failures {
+		f := &r.Failures[i]
+		writeNumbers(h, f.Attempt.Epoch, f.Attempt.Seq)
+		writeResult(h, &f.Result)
+	}
+	for i := range r.Voided {
+		writeString(h, string(r.Voided[i].Worker))
+		h.Write(r.Voided[i].Signature[:])
+	}
+	if b := r.Best; b != nil {
+		writeString(h, string(b.CID))
+		writeNumbers(h, b.Fuel, uint64(b.CPU))
+	}
+}
+
+func writeResult(h hash.Hash, r *task.Result) {
+	writeString(h, string(r.Worker))
+	writeString(h, string(r.Signature))
+}
+
+// writeString writes a string and, before it, its length, so that two strings
+// are told from two others of the same letters.
+func writeString(h hash.Hash, s string) {
+	writeNumbers(h, uint64(len(s)))
+	io.WriteString(h, s) // a hash takes everything
+}
+
+func writeNumbers(h hash.Hash, ns ...uint64) {
+	var b [4 * 8]byte
+	out := b[:0]
+	for _, n := range ns {
+		out = binary.BigEndian.AppendUint64(out, n)
+	}
+	h.Write(out)
+}
+
+func flag(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Compact forgets the rows of the tasks whose end the submitter holds, and
+// returns their indices, sorted.
+func (j *Job) Compact() []uint64 {
+	var gone []uint64
+	for i := range j.Rows {
+		if j.Delivered(i) {
+			gone = append(gone, i)
+		}
+	}
+	for _, i := range gone {
+		delete(j.Rows, i)
+	}
+	slices.Sort(gone)
+	return gone
+}

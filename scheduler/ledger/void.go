@@ -1,0 +1,58 @@
+package ledger
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"slices"
+
+	"godwit/task"
+)
+
+// A VoidName names a result that is void: who made it, and the beginning of the
+// hash of its signature, which covers all else.
+type VoidName struct {
+	Worker    task.PeerID `cbor:"1,keyasint"`
+	Signature [16]byte    `cbor:"2,keyasint"`
+}
+
+func voidName(res *task.Result) VoidName {
+	sum := sha256.Sum256(res.Signature)
+	return VoidName{res.Worker, [16]byte(sum[:])}
+}
+
+func (v VoidName) compare(o VoidName) int {
+	return cmp.Or(cmp.Compare(v.Worker, o.Worker), bytes.Compare(v.Signature[:], o.Signature[:]))
+}
+
+// Void makes the results that agree count for nothing, so that the task runs
+// again: a result whose outputs are gone is none. It says whether there were
+// any. A task that is delivered is never made void.
+//
+// A worker may well say the same again: another signature, another result. Of
+// two runs of one worker that took the same time to the nanosecond the second
+// is void too, and another worker's decides.
+func (r *Row) Void() bool {
+	changed := false
+	for _, res := range r.Agreed() {
+		changed = r.addVoid(voidName(&res)) || changed
+	}
+	return changed
+}
+
+func (r *Row) addVoid(v VoidName) bool {
+	i, found := slices.BinarySearchFunc(r.Voided, v, VoidName.compare)
+	if found || len(r.Voided) >= MaxResults {
+		return false
+	}
+	r.Voided = slices.Insert(slices.Clip(r.Voided), i, v)
+	return true
+}
+
+func (r *Row) isVoid(res *task.Result) bool {
+	if len(r.Voided) == 0 {
+		return false
+	}
+	_, void := slices.BinarySearchFunc(r.Voided, voidName(res), VoidName.compare)
+	return void
+}

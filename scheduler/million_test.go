@@ -1,0 +1,121 @@
+package scheduler
+
+import (
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"godwit/overlay"
+	"godwit/scheduler/ledger"
+	"godwit/task"
+)
+
+// TestLongSweep runs a sweep through a coordinator with a submitter that takes
+// its results, tasks ending in any order, and then has a newcomer follow: what
+// the coordinator keeps and what the newcomer is sent do not grow with the tasks
+// that are delivered. GODWIT_TASKS=1000000 makes it the million of the stated
+// limits, which takes minutes: each result is signed and verified.
+func TestLongSweep(t *testing.T) {
+	tasks := uint64(5_000)
+	if text := os.Getenv("GODWIT_TASKS"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tasks = n
+	}
+	key, self := identity(0)
+	worker, from := identity(1)
+	before := heapNow()
+	c := NewCoordinator(self, Default(), 1)
+	rec := testJob(t, key, tasks, nil)
+	rng := rand.New(rand.NewPCG(1, 2))
+	var leases []Lease
+	var have ledger.Set
+	var most uint64
+	var carry func(effects []Effect)
+	step := func(ev Event) { carry(c.Step(start, ev)) }
+	carry = func(effects []Effect) {
+		for _, e := range effects {
+			switch e := e.(type) {
+			case Fetch:
+				step(Fetched{Key: e.Key})
+			case Send:
+				if e.Message.Place != nil {
+					leases = append(leases, e.Message.Place.Leases...)
+				}
+				if p := e.Message.Progress; p != nil && len(p.Tasks) > 0 {
+					for i := range p.Tasks {
+						have.Add(p.Tasks[i].Index)
+					}
+					step(Received{From: self, Message: Message{Got: &Got{Job: p.Job, Have: have}}})
+				}
+			}
+		}
+	}
+	step(MemberSeen{Advert: overlay.Advert{Peer: from, Memory: 1 << 40, Speed: 1}})
+	step(Received{From: from, Message: Message{Report: &Report{Slots: maxSlots, Full: true}}})
+	step(Received{From: self, Message: Message{Submit: &Submit{Record: rec}}})
+	for n := 1; len(leases) > 0; n++ {
+		k := rng.IntN(len(leases))
+		l := leases[k]
+		leases[k] = leases[len(leases)-1]
+		leases = leases[:len(leases)-1]
+		r := task.Result{Task: l.Task, Outcome: task.Completed}
+		if err := r.Sign(worker); err != nil {
+			t.Fatal(err)
+		}
+		step(Received{From: from, Message: Message{Report: &Report{Epoch: 1, Slots: maxSlots, Ended: []Ending{{l.Attempt, r}}}}})
+		if n%(1<<17) == 1<<16 {
+			most = max(most, heapNow()-before)
+			t.Logf("%d tasks: %.1f MiB of heap so far", n, float64(most)/(1<<20))
+		}
+	}
+	if have.Count() != tasks {
+		t.Fatalf("%d of %d tasks were delivered", have.Count(), tasks)
+	}
+	most = max(most, heapNow()-before)
+	sent := newcomer(t, c)
+	t.Logf("%d tasks: %.1f MiB of heap, %.1f KiB to a newcomer, %d ranges", tasks, float64(most)/(1<<20), float64(sent)/(1<<10), len(c.jobs[rec.ID()].ledger.Facts.Done))
+	if most > 64<<20 || sent > 2<<20 {
+		t.Errorf("the limits are 64 MiB and 2 MiB")
+	}
+}
+
+func heapNow() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// newcomer has a replica follow the coordinator and returns how many bytes it was
+// sent until it knew the same.
+func newcomer(t *testing.T, c *Coordinator) (sent int) {
+	_, id := identity(2)
+	r := NewReplica(id, Default())
+	pending := r.Step(start, LeaderChanged{Leader: c.self, Epoch: c.Epoch()})
+	pending = append(pending, c.Step(start, GroupIs{Followers: []task.PeerID{id}})...)
+	for len(pending) > 0 {
+		e, ok := pending[0].(Send)
+		pending = pending[1:]
+		switch {
+		case !ok:
+		case e.To == c.self:
+			pending = append(pending, c.Step(start, Received{From: id, Message: e.Message})...)
+		case e.To == id:
+			b, err := EncodeFrame([]Message{e.Message})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent += len(b)
+			pending = append(pending, r.Step(start, Received{From: c.self, Message: e.Message})...)
+		}
+	}
+	if r.Digest() != c.Digest() {
+		t.Error("the newcomer does not know what the leader does")
+	}
+	return sent
+}

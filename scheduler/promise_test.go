@@ -1,0 +1,209 @@
+package scheduler
+
+import (
+	"testing"
+	"time"
+
+	"godwit/overlay"
+	"godwit/task"
+)
+
+// ledTest is a coordinator with one follower, whose messages wait until the test
+// lets them pass.
+type ledTest struct {
+	t        *testing.T
+	now      time.Time
+	c        *Coordinator
+	r        *Replica
+	toR, toC []Message
+	fetches  []string // of the follower
+	sent     map[string]int
+	leases   []Lease
+}
+
+func newLedTest(t *testing.T) *ledTest {
+	_, self := identity(0)
+	_, second := identity(2)
+	l := &ledTest{t: t, now: start, c: NewCoordinator(self, Default(), 7), r: NewReplica(second, Default()), sent: map[string]int{}}
+	l.follower(LeaderChanged{Leader: self, Epoch: 7})
+	l.leader(GroupIs{Followers: []task.PeerID{second}})
+	l.settle()
+	if !l.c.followers[second].inSync() {
+		t.Fatal("the follower is not in sync")
+	}
+	return l
+}
+
+func (l *ledTest) leader(ev Event) {
+	for _, e := range l.c.Step(l.now, ev) {
+		switch e := e.(type) {
+		case Fetch:
+			l.leader(Fetched{Key: e.Key})
+		case Send:
+			m := e.Message
+			switch {
+			case e.To == l.r.self && (m.Copy != nil || m.Wanted != nil):
+				l.toR = append(l.toR, m)
+			case m.Accepted != nil:
+				l.sent["accepted"]++
+			case m.Ack != nil:
+				l.sent["acks"]++
+				l.sent["ended"] += len(m.Ack.Ended)
+			case m.Place != nil:
+				l.leases = append(l.leases, m.Place.Leases...)
+			}
+		}
+	}
+}
+
+func (l *ledTest) follower(ev Event) {
+	for _, e := range l.r.Step(l.now, ev) {
+		switch e := e.(type) {
+		case Fetch:
+			l.fetches = append(l.fetches, e.Key)
+		case Send:
+			l.toC = append(l.toC, e.Message)
+		}
+	}
+}
+
+// settle lets messages between the two pass until there are none.
+func (l *ledTest) settle() {
+	for len(l.toR)+len(l.toC) > 0 {
+		toR, toC := l.toR, l.toC
+		l.toR, l.toC = nil, nil
+		for _, m := range toR {
+			l.follower(Received{From: l.c.self, Message: m})
+		}
+		for _, m := range toC {
+			l.leader(Received{From: l.r.self, Message: m})
+		}
+	}
+}
+
+func (l *ledTest) want(what string, n int) {
+	l.t.Helper()
+	if l.sent[what] != n {
+		l.t.Fatalf("%d %s were sent, want %d", l.sent[what], what, n)
+	}
+}
+
+// fetched answers the follower's fetches.
+func (l *ledTest) fetched(err string) {
+	keys := l.fetches
+	l.fetches = nil
+	for _, k := range keys {
+		l.follower(Fetched{Key: k, Err: err})
+	}
+}
+
+// TestPromisesWait: a job is accepted when the second coordinator has its record
+// and its blocks, and a result is acknowledged when it has both too. What
+// promises nothing is said at once.
+func TestPromisesWait(t *testing.T) {
+	l := newLedTest(t)
+	key, owner := identity(1)
+	workerKey, worker := identity(3)
+	l.leader(MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
+	hello := Received{From: worker, Message: Message{Report: &Report{Slots: 2, Full: true}}}
+	l.leader(hello)
+	l.want("acks", 1)
+	rec := testJob(t, key, 2, nil)
+	l.leader(Received{From: owner, Message: Message{Submit: &Submit{Record: rec}}})
+	l.want("accepted", 0)
+	l.settle()
+	l.want("accepted", 0) // the record is there, the blocks are not
+	l.fetched("")
+	l.settle()
+	l.want("accepted", 1)
+
+	end := func(lease Lease, out task.Output) {
+		r := task.Result{Task: lease.Task, Outcome: task.Completed, Outputs: []task.Output{out}}
+		if err := r.Sign(workerKey); err != nil {
+			t.Fatal(err)
+		}
+		l.leader(Received{From: worker, Message: Message{Report: &Report{Slots: 2, Ended: []Ending{{lease.Attempt, r}}}}})
+	}
+	small, large := outputOf(task.TaskID{Index: 0}), outputOf(task.TaskID{Index: 1})
+	end(l.leases[0], small)
+	l.leader(hello)
+	l.want("acks", 2)
+	l.want("ended", 0)
+	l.settle()
+	l.want("ended", 1)
+	end(l.leases[1], large)
+	l.settle()
+	end(l.leases[1], large) // the worker repeats itself
+	l.settle()
+	l.want("ended", 1)
+	l.fetched("")
+	l.settle()
+	l.want("ended", 2)
+	if l.r.Digest() != l.c.Digest() {
+		t.Error("the copies differ")
+	}
+}
+
+// TestPromisesGoOn: a follower that is not heard of, or cannot fetch, or is no
+// longer of the group, holds nothing up.
+func TestPromisesGoOn(t *testing.T) {
+	_, second := identity(2)
+	for name, what := range map[string]func(l *ledTest){
+		"suspected":   func(l *ledTest) { l.leader(Suspected{Peer: second}) },
+		"lost":        func(l *ledTest) { l.leader(MemberLost{Peer: second}) },
+		"dropped":     func(l *ledTest) { l.leader(GroupIs{}) },
+		"no block":    func(l *ledTest) { l.settle(); l.fetched("gone"); l.settle() },
+		"a new epoch": func(l *ledTest) { l.c.Begin(8); l.leader(Wake{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLedTest(t)
+			key, owner := identity(1)
+			l.leader(Received{From: owner, Message: Message{Submit: &Submit{Record: testJob(t, key, 2, nil)}}})
+			l.want("accepted", 0)
+			what(l)
+			l.want("accepted", 1)
+		})
+	}
+}
+
+// TestSilentFollowerComesBack: what it missed is brought, and then it is waited
+// for again; copies that were lost are sent again.
+func TestSilentFollowerComesBack(t *testing.T) {
+	l := newLedTest(t)
+	key, owner := identity(1)
+	l.leader(Suspected{Peer: l.r.self})
+	l.leader(Received{From: owner, Message: Message{Submit: &Submit{Record: testJob(t, key, 2, nil)}}})
+	l.toR = nil // lost
+	for range 5 {
+		l.now = l.now.Add(time.Second)
+		l.leader(Wake{})
+		l.settle()
+	}
+	if !l.c.followers[l.r.self].inSync() || l.r.Digest() != l.c.Digest() {
+		t.Errorf("the follower did not come back: %+v", l.c.Followers())
+	}
+	if len(l.fetches) == 0 {
+		t.Error("it was not asked to hold the blocks")
+	}
+}
+
+// TestOutrunIsTold: whoever obeys a later epoch makes the driver look, once.
+func TestOutrunIsTold(t *testing.T) {
+	_, self := identity(0)
+	_, worker := identity(3)
+	c := NewCoordinator(self, Default(), 7)
+	outrun := func(epoch uint64) (n int) {
+		for _, e := range c.Step(start, Received{From: worker, Message: Message{Report: &Report{Epoch: epoch}}}) {
+			if e, ok := e.(Outrun); ok && e.Epoch == epoch {
+				n++
+			}
+		}
+		return n
+	}
+	if outrun(7) != 0 || outrun(9) != 1 || outrun(9) != 0 || c.Epoch() != 7 {
+		t.Errorf("the epoch is %d", c.Epoch())
+	}
+	if effects := c.Begin(12); len(effects) != 1 || c.Epoch() != 12 || outrun(9) != 0 || c.Begin(11) != nil {
+		t.Errorf("begins epoch %d with %+v", c.Epoch(), effects)
+	}
+}

@@ -1,0 +1,260 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"godwit/scheduler/ledger"
+	"godwit/task"
+)
+
+// A Replica is the part of a coordinator that does not lead: it holds a copy of
+// the ledger, as the leader sends it, and becomes a Coordinator when its turn
+// comes. A node that is in no group may have one too: it tells the leader what
+// it knows and then forgets it.
+type Replica struct {
+	self task.PeerID
+	cfg  Config
+
+	ledger *ledger.Ledger
+	// live says who runs what, as far as the leader told. It is not durable.
+	live map[task.TaskID][]LiveLease
+
+	leader  task.PeerID // who is followed; empty for nobody
+	epoch   uint64      // highest seen; nothing below it is obeyed
+	session session
+	fetches map[string]HoldName // Fetches not answered
+	holds   []Hold              // to be fetched when others are done
+
+	now     time.Time
+	effects []Effect
+	before  []Effect // of its making, to be given out by the first Step
+}
+
+// NewReplica returns a replica with an empty ledger that follows nobody:
+// LeaderChanged tells it whom to follow. cfg must be valid.
+func NewReplica(self task.PeerID, cfg Config) *Replica {
+	return &Replica{
+		self: self, cfg: cfg, ledger: ledger.New(),
+		live: map[task.TaskID][]LiveLease{}, fetches: map[string]HoldName{},
+	}
+}
+
+// Restore takes in what a Replica or a Coordinator of this node persisted,
+// before the first Step. What cannot be read is left out and told in the error;
+// the rest is good. It returns effects to be carried out before anything else.
+func (r *Replica) Restore(pairs map[string][]byte) ([]Effect, error) {
+	l, epoch, err := restore(pairs)
+	r.ledger, r.epoch = l, max(r.epoch, epoch)
+	r.effects = nil
+	for _, id := range sortedKeys(l.Jobs) {
+		r.compact(l.Jobs[id])
+	}
+	return r.effects, err
+}
+
+// restore reads the durable keys that Replica and Coordinator share.
+func restore(pairs map[string][]byte) (l *ledger.Ledger, epoch uint64, err error) {
+	own := map[string][]byte{}
+	for key, value := range pairs {
+		if rest, ok := strings.CutPrefix(key, coordinatorPrefix); ok {
+			own[rest] = value
+		}
+	}
+	var errs []error
+	if b, ok := own["epoch"]; ok {
+		delete(own, "epoch")
+		epoch, err = strconv.ParseUint(string(b), 10, 64)
+		if err != nil || epoch == math.MaxUint64 {
+			epoch, errs = 0, append(errs, fmt.Errorf("reading %s: %q is no epoch", epochKey, b))
+		}
+	}
+	l, err = ledger.Load(own)
+	return l, epoch, errors.Join(append(errs, err)...)
+}
+
+// Epoch returns the highest epoch that the replica has seen.
+func (r *Replica) Epoch() uint64 { return r.epoch }
+
+// Synced says whether the copy is as complete as the leader knew when the
+// session began.
+func (r *Replica) Synced() bool { return r.session.state == following }
+
+// Digest stands for what the copy knows: see ledger.Ledger.Digest.
+func (r *Replica) Digest() [32]byte { return r.ledger.Digest() }
+
+// LedgerCounts says how large a copy of the ledger is.
+func (r *Replica) LedgerCounts() LedgerCounts { return countLedger(r.ledger) }
+
+// Step advances the machine; now never decreases. It keeps neither ev nor the
+// returned slice.
+func (r *Replica) Step(now time.Time, ev Event) []Effect {
+	r.now, r.effects, r.before = now, r.before, nil
+	switch ev := ev.(type) {
+	case LeaderChanged:
+		r.follow(ev.Leader, ev.Epoch)
+	case Received:
+		r.receive(ev.From, &ev.Message)
+	case Fetched:
+		r.fetched(ev)
+	}
+	r.repeat()
+	return r.effects
+}
+
+func (r *Replica) receive(from task.PeerID, m *Message) {
+	switch {
+	case m.Wanted != nil:
+		r.wanted(from, m.Wanted)
+	case m.Copy != nil:
+		r.copied(from, m.Copy)
+	}
+}
+
+func (r *Replica) emit(e Effect) { r.effects = append(r.effects, e) }
+
+// follow obeys a leader of an epoch that is not below any seen, and begins a
+// session with it.
+func (r *Replica) follow(leader task.PeerID, epoch uint64) {
+	if leader == r.leader && epoch == r.epoch || epoch < r.epoch || leader == r.self {
+		return
+	}
+	r.leader = leader
+	r.see(epoch)
+	r.begin()
+}
+
+// see keeps the highest epoch, durably: after a restart nothing below is obeyed.
+func (r *Replica) see(epoch uint64) {
+	if epoch > r.epoch {
+		r.epoch = epoch
+		r.emit(Persist{Key: epochKey, Value: strconv.AppendUint(nil, epoch, 10)})
+	}
+}
+
+// NextWake says when time alone will make the replica do something.
+func (r *Replica) NextWake() (time.Time, bool) {
+	if len(r.before) > 0 {
+		return r.now, true
+	}
+	return r.session.again, r.session.state == telling
+}
+
+// Lead makes a coordinator of the replica, which is not used afterwards. epoch
+// is the lease's: higher than any that the replica has seen, or it is made so.
+// The effects are carried out before anything else. Leases that the copy names
+// are booked, so that what runs is not started again; members are told to the
+// coordinator anew, and GroupIs.
+func (r *Replica) Lead(now time.Time, epoch uint64) (*Coordinator, []Effect) {
+	c := NewCoordinator(r.self, r.cfg, max(epoch, r.epoch+1))
+	c.effects, c.now = r.before, now
+	c.takeUp(r.ledger, r.live)
+	c.led = true
+	c.persistEpoch()
+	effects := c.effects
+	c.effects = nil
+	return c, effects
+}
+
+// Retire makes a replica of the coordinator, which is not used afterwards, nor
+// are answers to its Fetches. What it had not promised yet, nobody was promised:
+// workers and submitters repeat it to the new leader.
+func (c *Coordinator) Retire() *Replica {
+	r := NewReplica(c.self, c.cfg)
+	r.ledger, r.epoch = c.ledger, c.epoch
+	r.now = c.now
+	for _, id := range sortedKeys(r.ledger.Jobs) {
+		r.compact(r.ledger.Jobs[id])
+	}
+	for t, l := range c.inherited { // if no Step has booked them
+		r.live[t] = l
+	}
+	for _, j := range c.jobs {
+		for i, t := range j.live {
+			r.live[task.TaskID{Job: j.id, Index: i}] = liveLeases(t)
+		}
+	}
+	r.before, r.effects = r.effects, nil
+	return r
+}
+
+// compact forgets the rows of tasks whose end the submitter holds.
+func (r *Replica) compact(j *ledger.Job) {
+	id := j.Record.ID()
+	for _, i := range j.Compact() {
+		r.emit(Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
+	}
+}
+
+// LedgerCounts says how large a copy of the ledger is.
+type LedgerCounts struct {
+	Jobs, Rows int
+	Bytes      int64 // of its durable form, about
+}
+
+func countLedger(l *ledger.Ledger) LedgerCounts {
+	n := LedgerCounts{Jobs: len(l.Jobs)}
+	for _, j := range l.Jobs {
+		n.Rows += len(j.Rows)
+		n.Bytes += int64(len(j.Record.Job)) + rangeBytes*int64(len(j.Facts.Done)+len(j.Facts.Failed))
+		for _, row := range j.Rows {
+			n.Bytes += int64(rowBytes(row))
+		}
+	}
+	return n
+}
+
+// Roots returns what must be kept among this node's blocks: see rootsOf.
+func (r *Replica) Roots() []task.CID { return rootsOf(r.ledger) }
+
+// Roots returns what must be kept among this node's blocks: see rootsOf. Those
+// of jobs whose blocks are being fetched are among them.
+func (c *Coordinator) Roots() []task.CID {
+	roots := rootsOf(c.ledger)
+	for _, id := range sortedKeys(c.jobs) {
+		if j := c.jobs[id]; j.state == jobFetching {
+			roots = append(roots, jobBlocks(id, j.spec)...)
+		}
+	}
+	return sortedSet(roots)
+}
+
+// rootsOf lists the blocks that a copy of the ledger stands on, sorted: of jobs
+// that are not over the record, the module and the inputs, and of each task
+// that is not delivered the outputs agreed on and the newest checkpoint.
+func rootsOf(l *ledger.Ledger) []task.CID {
+	var roots []task.CID
+	for id, j := range l.Jobs {
+		if !isOver(j) {
+			roots = append(roots, jobBlocks(id, j.Spec)...)
+		}
+		for i, row := range j.Rows {
+			if j.Delivered(i) {
+				continue
+			}
+			if agreed := row.Agreed(); len(agreed) > 0 {
+				roots = append(roots, remoteOutputs(&agreed[0])...)
+			}
+			if row.Best != nil {
+				roots = append(roots, row.Best.CID)
+			}
+		}
+	}
+	return sortedSet(roots)
+}
+
+func sortedSet(cids []task.CID) []task.CID {
+	slices.Sort(cids)
+	return slices.Compact(cids)
+}
+
+// isOver says whether nothing of the job is to be run any more.
+func isOver(j *ledger.Job) bool {
+	f := &j.Facts
+	return f.Cancelled || f.Expired || f.Done.Count()+f.Failed.Minus(f.Done).Count() >= j.Spec.Sweep.Count()
+}

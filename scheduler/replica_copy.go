@@ -1,0 +1,173 @@
+package scheduler
+
+import (
+	"fmt"
+	"strings"
+
+	"godwit/scheduler/ledger"
+	"godwit/task"
+)
+
+// copied takes in what the leader sends, in order. What is acknowledged is
+// durable: the Persists come before the answer.
+func (r *Replica) copied(from task.PeerID, c *Copy) {
+	s := &r.session
+	if from != r.leader || c.Epoch != r.epoch || c.Session != s.id {
+		return
+	}
+	if s.state == telling && s.known.Last && c.Seq == 1 {
+		// The answer to the last Known was lost: that copies come says the same.
+		s.state, s.known = following, nil
+	}
+	if s.state != following {
+		return
+	}
+	answer := &Copied{Epoch: r.epoch, Session: s.id}
+	if c.Seq == s.taken+1 {
+		s.taken++
+		r.apply(c)
+	}
+	answer.Seq, answer.Gap = s.taken, c.Seq > s.taken
+	r.emit(Send{To: from, Message: Message{Copied: answer}})
+}
+
+// apply merges a copy. A pair that cannot be read is left out and told: the
+// digests of the next session find it.
+func (r *Replica) apply(c *Copy) {
+	touched := map[task.JobID]bool{}
+	for _, p := range c.Pairs {
+		id, err := r.merge(p)
+		if err != nil {
+			r.emit(Decided{Task: task.TaskID{Job: id}, Action: "refused", Peer: r.leader, Reason: task.ClipMessage(fmt.Sprintf("copying %s: %v", p.Key, err))})
+			continue
+		}
+		touched[id] = true
+	}
+	for _, id := range sortedKeys(touched) {
+		r.compact(r.ledger.Jobs[id])
+	}
+	for _, id := range c.Gone {
+		r.forget(id)
+	}
+	for _, l := range c.Live {
+		j := r.ledger.Jobs[l.Task.Job]
+		if len(l.Leases) == 0 || j == nil || j.Delivered(l.Task.Index) {
+			delete(r.live, l.Task)
+		} else {
+			r.live[l.Task] = l.Leases
+		}
+	}
+	r.holds = append(r.holds, c.Hold...)
+	r.fetchHolds()
+}
+
+// merge takes in one pair and makes what came of it durable.
+func (r *Replica) merge(p Pair) (task.JobID, error) {
+	kind, rest, _ := strings.Cut(p.Key, "/")
+	name, _, _ := strings.Cut(rest, "/")
+	id := task.JobID(name)
+	j := r.ledger.Jobs[id]
+	if kind == "j" {
+		if j != nil {
+			return id, nil
+		}
+		_, err := addRecord(r.ledger, id, p.Value)
+		if err == nil {
+			r.emit(Persist{Key: coordinatorPrefix + p.Key, Value: p.Value})
+		}
+		return id, err
+	}
+	if j == nil {
+		return id, fmt.Errorf("its job is not known")
+	}
+	if kind == "f" {
+		f, err := ledger.DecodeFacts(p.Value)
+		if err != nil {
+			return id, err
+		}
+		j.Facts.Merge(f)
+		for t := range r.live {
+			if t.Job == id && j.Delivered(t.Index) {
+				delete(r.live, t)
+			}
+		}
+		r.emit(Persist{Key: coordinatorPrefix + p.Key, Value: j.Facts.Encode()})
+		return id, nil
+	}
+	i, row, err := decodeRow(j, p)
+	if err != nil || j.Delivered(i) {
+		return id, err
+	}
+	ours := j.Row(i)
+	if ours.Merge(row) {
+		r.emit(Persist{Key: coordinatorPrefix + p.Key, Value: ours.Encode()})
+	}
+	if ours.Verdict(j.Rule()) != ledger.Open {
+		delete(r.live, task.TaskID{Job: id, Index: i})
+	}
+	return id, nil
+}
+
+// addRecord opens a job's record that came from a peer and adds the job.
+func addRecord(l *ledger.Ledger, id task.JobID, value []byte) (*ledger.Job, error) {
+	rec, err := task.DecodeRecord(value)
+	if err != nil {
+		return nil, err
+	}
+	if rec.ID() != id {
+		return nil, fmt.Errorf("the record is another job's")
+	}
+	return l.Add(rec)
+}
+
+// decodeRow reads a row of a known job that came from a peer.
+func decodeRow(j *ledger.Job, p Pair) (uint64, *ledger.Row, error) {
+	id, err := ledger.ParseRowKey(p.Key)
+	if err != nil {
+		return 0, nil, err
+	}
+	if n := j.Spec.Sweep.Count(); id.Index >= n {
+		return 0, nil, fmt.Errorf("the job has %d tasks", n)
+	}
+	row, err := ledger.DecodeRow(p.Value)
+	return id.Index, row, err
+}
+
+// maxHoldFetches is how many Fetches a coordinator has under way for blocks
+// that it holds for others: enough to fill a link with small ones.
+const maxHoldFetches = 16
+
+// fetchHolds begins to fetch what is to be held, the oldest first.
+func (r *Replica) fetchHolds() {
+	for len(r.holds) > 0 && len(r.fetches) < maxHoldFetches {
+		h := r.holds[0]
+		r.holds = r.holds[1:]
+		key := holdKey(h.Name)
+		if _, under := r.fetches[key]; under || r.ledger.Jobs[h.Name.Task.Job] == nil {
+			continue
+		}
+		r.fetches[key] = h.Name
+		r.emit(Fetch{Key: key, CIDs: h.CIDs, Holders: h.Holders})
+	}
+}
+
+// holdKey names the Fetch of blocks that are held for others.
+func holdKey(n HoldName) string {
+	return taskKey(coordinatorPrefix+"h/", n.Task) + "/" + string('0'+rune(n.Kind))
+}
+
+// fetched tells the leader which blocks are held here now.
+func (r *Replica) fetched(ev Fetched) {
+	name, ok := r.fetches[ev.Key]
+	if !ok {
+		return
+	}
+	delete(r.fetches, ev.Key)
+	r.fetchHolds()
+	if r.session.state == following {
+		r.emit(Send{To: r.leader, Message: Message{Copied: &Copied{
+			Epoch: r.epoch, Session: r.session.id, Seq: r.session.taken,
+			Held: []HeldBlocks{{Name: name, Err: task.ClipMessage(ev.Err)}},
+		}}})
+	}
+}

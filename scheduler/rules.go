@@ -1,0 +1,52 @@
+package scheduler
+
+import (
+	"fmt"
+
+	"godwit/scheduler/place"
+)
+
+// Rules are what an overlay's founder decides of its scheduling. The zero value
+// is the usual.
+type Rules struct {
+	// Placement is a policy with its parameters, as place.Parse reads it; "" is
+	// the configuration's.
+	Placement string
+	// Replicas is the least number of runs that must agree, whatever a job asks
+	// for; 0 and 1 leave it to the job.
+	Replicas int
+}
+
+// Govern has the coordinator follow rules from now on. With a policy that is not
+// known here it goes on with the one it has, and returns an error.
+func (c *Coordinator) Govern(r Rules) error {
+	c.cfg.Rules.Replicas = r.Replicas
+	cfg := c.cfg
+	cfg.Rules = r
+	policy, err := cfg.policy()
+	if err != nil {
+		return fmt.Errorf("scheduler: %w", err)
+	}
+	c.cfg.Rules, c.policy = r, policy
+	return nil
+}
+
+// policy makes the policy that the rules name, or else the configuration.
+func (c *Config) policy() (place.Policy, error) {
+	if c.Rules.Placement != "" {
+		return place.Parse(c.Rules.Placement)
+	}
+	return place.New(c.Placement, c.PlacementParams)
+}
+
+// Foresee gives the policy forecasts; without, none is known of any member. The
+// forecast is asked during Step only.
+func (c *Coordinator) Foresee(f place.Forecast) { c.forecast = f }
+
+// lessThan says why a job may not ask for so few agreeing runs, or "".
+func (r *Rules) lessThan(replicas int) string {
+	if replicas >= r.Replicas {
+		return ""
+	}
+	return fmt.Sprintf("the overlay wants at least %d runs of each task that agree, the job asks for %d", r.Replicas, replicas)
+}

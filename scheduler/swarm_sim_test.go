@@ -1,0 +1,568 @@
+package scheduler
+
+import (
+	"crypto/ed25519"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"godwit/overlay"
+	"godwit/task"
+)
+
+// An order of coordinators nobody appoints: a groupSim runs whole nodes, each
+// with its lease, its coordinator or replica, worker and submitter, on a network
+// that delays, loses, splits and breaks, on machines that crash and come back
+// with what was durable.
+type groupSim struct {
+	tb    testing.TB
+	rng   *rand.Rand
+	cfg   Config
+	now   time.Time
+	heap  timers[func()]
+	nodes []*simNode
+	byID  map[task.PeerID]*simNode
+
+	wire    bool // messages travel as frames
+	loss    float64
+	latency time.Duration
+	work    time.Duration
+	events  int
+	story   hash.Hash              // of every effect; nil for none
+	epochs  map[uint64]task.PeerID // who led in each
+	takes   int                    // how often somebody took over
+}
+
+// groupSize is how many coordinators the simulation's overlay wants.
+const groupSize = 3
+
+type simNode struct {
+	s    *groupSim
+	n    int
+	key  ed25519.PrivateKey
+	id   task.PeerID
+	up   bool
+	life int // counts restarts
+	side int // of a split
+
+	disk   map[string][]byte
+	blocks map[task.CID]bool // durable
+	held   map[string]bool   // results ever delivered here
+
+	lease   *overlay.Lease
+	coord   *Coordinator // nil while it does not lead
+	replica *Replica     // nil while it does
+	worker  *Worker
+	sub     *Submitter
+	group   []task.PeerID // as the coordinator was told
+	view    []task.PeerID // as the lease was told
+	runs    map[AttemptName]bool
+	lastTo  map[task.PeerID]time.Time
+	wakeAt  time.Time
+	sawWork uint64 // highest epoch the worker obeyed
+	sawRole uint64 // highest the replica did
+}
+
+// groupKeys and groupIDs are the nodes of every simulation: making them takes
+// longer than some of what they do.
+var groupKeys, groupIDs = func() (keys []ed25519.PrivateKey, ids []task.PeerID) {
+	for i := range 8 {
+		key, id := identity(i)
+		keys, ids = append(keys, key), append(ids, id)
+	}
+	return keys, ids
+}()
+
+func newGroupSim(tb testing.TB, seed uint64, nodes int) *groupSim {
+	s := &groupSim{
+		tb: tb, rng: rand.New(rand.NewPCG(seed, 7)), cfg: Default(), now: start, byID: map[task.PeerID]*simNode{},
+		latency: 20 * time.Millisecond, work: time.Second, epochs: map[uint64]task.PeerID{},
+	}
+	for i := range nodes {
+		key, id := groupKeys[i], groupIDs[i]
+		n := &simNode{s: s, n: i, key: key, id: id, disk: map[string][]byte{}, blocks: map[task.CID]bool{}, held: map[string]bool{}}
+		s.nodes = append(s.nodes, n)
+		s.byID[id] = n
+	}
+	for _, n := range s.nodes {
+		n.boot()
+	}
+	s.nodes[0].carryLease(s.nodes[0].lease.Found(s.now))
+	s.heap.set(s.now.Add(time.Second), s.gossip)
+	return s
+}
+
+// boot starts a node from its disk alone.
+func (n *simNode) boot() {
+	n.up, n.wakeAt = true, time.Time{}
+	n.life++
+	n.runs, n.lastTo = map[AttemptName]bool{}, map[task.PeerID]time.Time{}
+	n.group, n.view, n.sawWork = nil, nil, 0
+	cfg := n.s.cfg
+	cfg.Key = n.key
+	n.worker, n.sub = NewWorker(n.id, cfg), NewSubmitter(n.id, cfg)
+	n.coord, n.replica = nil, NewReplica(n.id, cfg)
+	effects, err := n.replica.Restore(n.disk)
+	if err == nil {
+		err = errors.Join(n.worker.Restore(n.disk), n.sub.Restore(scanOf(n.disk)))
+	}
+	if err != nil {
+		n.s.tb.Fatal(err)
+	}
+	n.carry(n.replica, effects)
+	n.lease = overlay.NewLease(n.id, n.replica.Epoch(), n.s.now)
+	n.step(OwnerState{State: overlay.Available, Slots: 2})
+	n.look()
+	n.tick()
+}
+
+func (n *simNode) crash() {
+	n.up = false
+	n.life++
+	for _, o := range n.s.nodes {
+		if o.up && o.side == n.side {
+			n.s.after(o, n.s.delay(), func() { o.lost(n) })
+		}
+	}
+}
+
+// lost tells a node that its connection to another broke.
+func (n *simNode) lost(o *simNode) { n.step(MemberLost{Peer: o.id, Reason: "connection reset"}) }
+
+func (s *groupSim) sees(a, b *simNode) bool { return a.up && b.up && a.side == b.side }
+
+// gossip is what members' views tell them, in time.
+func (s *groupSim) gossip() {
+	s.heap.set(s.now.Add(time.Second), s.gossip)
+	for _, n := range s.nodes {
+		if n.up {
+			n.look()
+			n.collect()
+		}
+	}
+}
+
+// look takes in who is there, who is not, and who claims to lead.
+func (n *simNode) look() {
+	var group []task.PeerID
+	for _, p := range n.lease.Group() {
+		if n.s.sees(n, n.s.byID[p]) {
+			group = append(group, p)
+		}
+	}
+	for _, o := range n.s.nodes {
+		if !n.s.sees(n, o) {
+			n.lease.Lost(o.id, n.s.now)
+			continue
+		}
+		if len(group) < groupSize && !slices.Contains(group, o.id) {
+			group = append(group, o.id)
+		}
+		if o != n && o.lease != nil && o.lease.Leads() {
+			_, e := o.lease.Leader()
+			n.carryLease(n.lease.Claimed(o.id, e, n.s.now))
+		}
+		if n.coord != nil {
+			n.stepOne(n.coord, MemberSeen{Advert: overlay.Advert{Peer: o.id, Slots: 2, Memory: 1 << 30, Speed: 1}})
+		}
+	}
+	if n.lease.Leads() {
+		group = append([]task.PeerID{n.id}, slices.DeleteFunc(group, func(p task.PeerID) bool { return p == n.id })...)
+		group = group[:min(len(group), groupSize)]
+	}
+	if !slices.Equal(group, n.view) {
+		n.view = group
+		n.carryLease(n.lease.GroupChanged(group, n.s.now))
+	}
+	n.tellGroup()
+	n.arrange()
+}
+
+func (n *simNode) tellGroup() {
+	if g := n.lease.Group(); n.coord != nil && len(g) > 0 && !slices.Equal(g[1:], n.group) {
+		n.group = slices.Clone(g[1:])
+		n.stepOne(n.coord, GroupIs{Followers: n.group})
+	}
+}
+
+func (s *groupSim) delay() time.Duration {
+	return time.Duration(s.rng.Int64N(int64(s.latency) + 1))
+}
+
+// after does something at a node unless it has died by then.
+func (s *groupSim) after(n *simNode, d time.Duration, do func()) {
+	life := n.life
+	s.heap.set(s.now.Add(d), func() {
+		if n.life == life && n.up {
+			do()
+		}
+	})
+}
+
+// run lets time pass until done is, or fails after the limit.
+func (s *groupSim) run(limit time.Duration, done func() bool) bool {
+	end := s.now.Add(limit)
+	for !done() {
+		at, ok := s.heap.next()
+		if !ok || at.After(end) {
+			s.now = end
+			return false
+		}
+		s.now = at
+		do, _ := s.heap.due(at)
+		do()
+		s.events++
+	}
+	return true
+}
+
+func (n *simNode) role() machine {
+	if n.coord != nil {
+		return n.coord
+	}
+	return n.replica
+}
+
+// A machine is any of the scheduler's.
+type machine interface {
+	Step(now time.Time, ev Event) []Effect
+	NextWake() (time.Time, bool)
+}
+
+func (n *simNode) step(ev Event) {
+	n.stepOne(n.role(), ev)
+	n.stepOne(n.worker, ev)
+	n.stepOne(n.sub, ev)
+	n.arrange()
+}
+
+func (n *simNode) stepOne(m machine, ev Event) {
+	n.carry(m, m.Step(n.s.now, ev))
+	n.check()
+}
+
+// check fails where an epoch goes back.
+func (n *simNode) check() {
+	_, e := n.worker.Leader()
+	if e < n.sawWork {
+		n.s.tb.Fatalf("worker %d obeyed epoch %d, then %d", n.n, n.sawWork, e)
+	}
+	n.sawWork = e
+	e = 0
+	if n.coord != nil {
+		e = n.coord.Epoch()
+	} else {
+		e = n.replica.Epoch()
+	}
+	if e < n.sawRole {
+		n.s.tb.Fatalf("node %d followed epoch %d, then %d", n.n, n.sawRole, e)
+	}
+	n.sawRole = e
+}
+
+// tick is the lease's.
+func (n *simNode) tick() {
+	n.carryLease(n.lease.Tick(n.s.now))
+	n.s.after(n, max(n.lease.Next().Sub(n.s.now), time.Millisecond), n.tick)
+}
+
+func (n *simNode) arrange() {
+	var at time.Time
+	ok := false
+	for _, m := range []machine{n.role(), n.worker, n.sub} {
+		bt, bok := m.NextWake()
+		at, ok = earlier(at, ok, bt, bok)
+	}
+	if !ok || !n.wakeAt.IsZero() && n.wakeAt.After(n.s.now) && !at.Before(n.wakeAt) {
+		return
+	}
+	n.wakeAt = at
+	n.s.after(n, max(0, at.Sub(n.s.now)), func() { n.wakeAt = time.Time{}; n.step(Wake{}) })
+}
+
+// carryLease does what the lease asks for.
+func (n *simNode) carryLease(effects []overlay.LeaseEffect) {
+	for _, e := range effects {
+		switch e := e.(type) {
+		case overlay.SendRenewal:
+			for _, to := range e.To {
+				n.tell(to, func(o *simNode) {
+					o.carryLease(o.lease.Heard(n.id, e.Renewal, n.s.now))
+					o.tell(n.id, func(n *simNode) { n.lease.Acked(o.id, n.s.now) })
+				})
+			}
+		case overlay.SendHandOver:
+			n.tell(e.To, func(o *simNode) { o.carryLease(o.lease.Handed(n.id, e.Renewal, n.s.now)) })
+		case overlay.Refuse:
+			n.tell(e.To, func(o *simNode) { o.carryLease(o.lease.Refused(e.Leader, e.Epoch, n.s.now)) })
+		case overlay.BecomeLeader:
+			n.lead(e.Epoch)
+		case overlay.StepDown:
+			n.group, n.replica, n.coord = nil, n.coord.Retire(), nil
+			n.step(LeaderChanged{Leader: e.To, Epoch: e.Epoch})
+		case overlay.Follow:
+			n.step(LeaderChanged{Leader: e.Leader, Epoch: e.Epoch})
+		case overlay.Suspect:
+			if n.coord != nil {
+				n.stepOne(n.coord, Suspected{Peer: e.Peer})
+			}
+		}
+	}
+	if n.up && n.coord != nil {
+		n.tellGroup()
+	}
+}
+
+func (n *simNode) lead(epoch uint64) {
+	if other, ok := n.s.epochs[epoch]; ok {
+		n.s.tb.Fatalf("%d leads in epoch %d, as %s did", n.n, epoch, other)
+	}
+	n.s.epochs[epoch] = n.id
+	n.s.takes++
+	if n.coord != nil {
+		n.carry(n.coord, n.coord.Begin(epoch))
+	} else {
+		var effects []Effect
+		n.coord, effects = n.replica.Lead(n.s.now, epoch)
+		n.replica, n.group = nil, nil
+		n.carry(n.coord, effects)
+	}
+	n.step(LeaderChanged{Leader: n.id, Epoch: epoch})
+}
+
+// tell brings something to another node, if the network lets it.
+func (n *simNode) tell(to task.PeerID, do func(o *simNode)) {
+	o := n.s.byID[to]
+	lost := o != n && n.s.rng.Float64() < n.s.loss
+	at := n.s.now.Add(n.s.delay())
+	if at.Before(n.lastTo[to]) {
+		at = n.lastTo[to]
+	}
+	n.lastTo[to] = at
+	side := n.side
+	n.s.after(o, at.Sub(n.s.now), func() {
+		if !lost && o.side == side {
+			do(o)
+		}
+	})
+}
+
+func (n *simNode) carry(m machine, effects []Effect) {
+	for _, e := range effects {
+		if n.s.story != nil {
+			text, _ := json.Marshal(e)
+			fmt.Fprintf(n.s.story, "%d %T %s\n", n.n, e, text)
+		}
+		switch e := e.(type) {
+		case Send:
+			n.send(e)
+		case Persist:
+			n.persist(e)
+		case Fetch:
+			n.s.after(n, 2*n.s.delay(), func() { n.fetch(m, e) })
+		case Prepare:
+			n.s.after(n, n.s.delay(), func() { n.prepare(e) })
+		case Start:
+			n.begin(e)
+		case Stop:
+			n.s.after(n, n.s.delay(), func() { n.end(e.Task, e.Attempt, task.Result{Outcome: task.Interrupted}) })
+		case Outrun:
+			n.s.after(n, 0, func() { n.carryLease(n.lease.Refused("", e.Epoch, n.s.now)) })
+		}
+	}
+}
+
+func (n *simNode) send(e Send) {
+	m := e.Message
+	if n.s.wire {
+		frame, err := EncodeFrame([]Message{m})
+		if err != nil {
+			n.s.tb.Fatal(err)
+		}
+		messages, err := DecodeFrame(frame)
+		if err != nil {
+			n.s.tb.Fatal(err)
+		}
+		m = messages[0]
+	}
+	n.tell(e.To, func(o *simNode) { o.step(Received{From: n.id, Message: m}) })
+}
+
+func (n *simNode) persist(p Persist) {
+	if p.Value == nil {
+		delete(n.disk, p.Key)
+		return
+	}
+	if strings.HasPrefix(p.Key, ResultsPrefix) {
+		if n.held[p.Key] {
+			n.s.tb.Fatalf("%s was delivered twice", p.Key)
+		}
+		n.held[p.Key] = true
+	}
+	n.disk[p.Key] = p.Value
+}
+
+// fetch answers a Fetch from what this node and the holders have, unless the
+// machine that asked is no more.
+func (n *simNode) fetch(m machine, e Fetch) {
+	if m != n.role() && m != machine(n.sub) {
+		return
+	}
+	done := Fetched{Key: e.Key}
+	for _, cid := range e.CIDs {
+		if !n.blocks[cid] && !slices.ContainsFunc(e.Holders, func(p task.PeerID) bool {
+			o := n.s.byID[p]
+			return n.s.sees(n, o) && o.blocks[cid]
+		}) {
+			done.Err = "nobody has " + string(cid)
+		}
+	}
+	if done.Err == "" {
+		for _, cid := range e.CIDs {
+			n.blocks[cid] = true
+		}
+	}
+	n.stepOne(m, done)
+	n.arrange()
+}
+
+// collect drops the blocks that nothing here stands on.
+func (n *simNode) collect() {
+	keep := map[task.CID]bool{}
+	roots := []task.CID(nil)
+	if n.coord != nil {
+		roots = n.coord.Roots()
+	} else {
+		roots = n.replica.Roots()
+	}
+	for _, cid := range roots {
+		keep[cid] = true
+	}
+	for _, u := range n.worker.endings {
+		for _, cid := range remoteOutputs(&u.ending.Result) {
+			keep[cid] = true
+		}
+	}
+	for _, j := range n.sub.jobs {
+		for _, cid := range jobBlocks(j.id, j.spec) {
+			keep[cid] = true
+		}
+		for i := range j.total {
+			keep[outputOf(task.TaskID{Job: j.id, Index: i}).CID] = true
+		}
+	}
+	for cid := range n.blocks {
+		if !keep[cid] {
+			delete(n.blocks, cid)
+		}
+	}
+}
+
+// outputOf is what a task writes: every other one more than travels inline.
+func outputOf(id task.TaskID) task.Output {
+	out := fmt.Append(nil, "result of ", id)
+	o := task.Output{Name: "stdout", CID: task.RawCID(out), Size: int64(len(out)), Inline: out}
+	if id.Index%2 == 1 {
+		o.Size, o.Inline = 1<<20, nil
+	}
+	return o
+}
+
+func (n *simNode) prepare(e Prepare) {
+	for _, o := range n.s.nodes {
+		if j := o.sub.jobs[e.Job]; j != nil {
+			if !slices.ContainsFunc(e.Holders, func(p task.PeerID) bool {
+				h := n.s.byID[p]
+				return n.s.sees(n, h) && h.blocks[task.CID(e.Job)]
+			}) {
+				break
+			}
+			n.step(Prepared{ID: e.Job, Job: j.spec})
+			return
+		}
+	}
+	n.step(Prepared{ID: e.Job, Err: "nobody has the job's files"})
+}
+
+func (n *simNode) begin(e Start) {
+	if _, epoch := n.worker.Leader(); e.Attempt.Epoch > epoch {
+		n.s.tb.Fatalf("worker %d starts attempt %v in epoch %d", n.n, e.Attempt, epoch)
+	}
+	n.runs[AttemptName{Task: e.Task, Attempt: e.Attempt}] = true
+	r := task.Result{Outcome: task.Completed, Outputs: []task.Output{outputOf(e.Task)}}
+	switch n.s.rng.IntN(30) {
+	case 0:
+		r = task.Result{Outcome: task.HostError, Message: "disk full"}
+	case 1:
+		r = task.Result{Outcome: task.Interrupted}
+	}
+	n.s.after(n, n.s.work/2+time.Duration(n.s.rng.Int64N(int64(n.s.work)+1)), func() { n.end(e.Task, e.Attempt, r) })
+}
+
+func (n *simNode) end(id task.TaskID, a Attempt, r task.Result) {
+	name := AttemptName{Task: id, Attempt: a}
+	if !n.runs[name] {
+		return
+	}
+	delete(n.runs, name)
+	r.Task, r.CPU, r.Wall = id, n.s.work+time.Duration(n.s.rng.IntN(1000)), n.s.work
+	if err := r.Sign(n.key); err != nil {
+		n.s.tb.Fatal(err)
+	}
+	if r.Outcome == task.Completed {
+		n.blocks[r.Outputs[0].CID] = true
+	}
+	n.step(Ended{Task: id, Attempt: a, Result: r})
+}
+
+// submit offers a job at a node and returns its ID.
+func (n *simNode) submit(tasks uint64, change func(*task.Job)) task.JobID {
+	rec := testJob(n.s.tb, n.key, tasks, func(j *task.Job) {
+		j.Submitted = n.s.now
+		binary.BigEndian.PutUint64(j.Nonce, n.s.rng.Uint64())
+		if change != nil {
+			change(j)
+		}
+	})
+	n.step(Offer{Record: rec})
+	id := rec.ID()
+	for _, cid := range jobBlocks(id, n.sub.jobs[id].spec) {
+		n.blocks[cid] = true
+	}
+	return id
+}
+
+// leader returns the only node that leads, nil if there is not one.
+func (s *groupSim) leader() *simNode {
+	var found *simNode
+	for _, n := range s.nodes {
+		if n.up && n.coord != nil {
+			if found != nil {
+				return nil
+			}
+			found = n
+		}
+	}
+	return found
+}
+
+// quiet says whether the group has one leader, and its followers all it knows.
+func (s *groupSim) quiet() bool {
+	l := s.leader()
+	if l == nil || len(l.coord.promises) > 0 {
+		return false
+	}
+	for _, f := range l.coord.Followers() {
+		if !f.InSync || f.Behind > 0 {
+			return false
+		}
+	}
+	return len(l.coord.group) == groupSize-1
+}
