@@ -130,18 +130,26 @@ func (m *membership) regroupSoon() {
 }
 
 // yieldIfUnfit leaves leading to others while this machine's owner uses it, or
-// while it is not likely to be there for long.
+// while it is not likely to be there for long, if another is better: where all
+// are alike, waiting for one another would only leave the overlay without a
+// leader for longer.
 func (m *membership) yieldIfUnfit(members []overlay.Advert, now time.Time) {
-	i := slices.IndexFunc(members, func(a overlay.Advert) bool { return a.Peer == m.n.self })
-	if i < 0 {
+	self := slices.IndexFunc(members, func(a overlay.Advert) bool { return a.Peer == m.n.self })
+	if self < 0 {
 		return
 	}
-	f := m.n.forecast(&members[i], overlay.HandOverHorizon)
-	if m.n.owner.State != overlay.Available || f.Stay < overlay.HandOverBelow {
+	if !m.fit(&members[self]) && slices.ContainsFunc(members, func(a overlay.Advert) bool { return a.Peer != m.n.self && m.fit(&a) }) {
 		m.obey(m.lease.Yield(now))
 		return
 	}
 	m.lease.Stand()
+}
+
+// fit says whether a member is one to lead: nobody uses its machine, and it is
+// likely to be there for a while.
+func (m *membership) fit(a *overlay.Advert) bool {
+	f := m.n.forecast(a, overlay.HandOverHorizon)
+	return f.State == overlay.Available && f.Stay >= overlay.HandOverBelow
 }
 
 // obey carries out what the lease asks for. What must be durable is so before

@@ -30,6 +30,10 @@ const (
 	// of the group says so: two members whose views differ for as long as gossip
 	// takes do not send the leadership to and fro meanwhile.
 	Settle = 30 * time.Second
+	// yieldWait is how much later one takes over that would rather not: the next,
+	// if it would, comes before it. More waiting would only leave the overlay
+	// without a leader: who leads and would rather not hands over in a round trip.
+	yieldWait = Stagger + Stagger/2
 	// gossipTime is how long those outside a group whose leader is lost wait to
 	// hear who took over: a lease, the turns of two, and an advert's way, which is
 	// relayed at once. With it a new group is there within 15 s if all of the old

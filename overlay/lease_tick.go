@@ -89,10 +89,11 @@ func (l *Lease) turn() (at time.Time, ok bool) {
 	if l.gone || rank < 0 || outside && l.chief != "" {
 		return time.Time{}, false
 	}
-	if l.yields { // after all that might have a turn
-		others += len(l.group) + len(l.view)
+	at = l.expires.Add(time.Duration(rank+others)*Stagger + l.patience())
+	if l.yields {
+		at = at.Add(yieldWait)
 	}
-	return l.expires.Add(time.Duration(rank+others)*Stagger + l.patience()), true
+	return at, true
 }
 
 // doubts says whether this member would speak of the leader's silence.
