@@ -353,18 +353,3 @@ func (n *Node) Invite(ctx context.Context, nameOrID string, life time.Duration) 
 	}
 	return t.Text(), nil
 }
-
-// HandOver has this node, if it leads the overlay, offer the leadership to the
-// next coordinator.
-func (n *Node) HandOver(ctx context.Context, nameOrID string) error {
-	var err error
-	if e := n.do(ctx, func() {
-		var m *membership
-		if m, err = n.find(nameOrID); err == nil {
-			m.obey(m.lease.HandOver("", n.now()))
-		}
-	}); e != nil {
-		return e
-	}
-	return err
-}

@@ -45,7 +45,7 @@ type swarmReport struct {
 	MakespanS  float64  `json:"makespan_s"` // from handing in the job to holding every result
 	IdealS     float64  `json:"ideal_s"`    // tasks x work / slots; 0 where the work is not known
 	Migrations uint64   `json:"migrations"`
-	Takeovers  uint64   `json:"takeovers"`
+	Takeovers  uint64   `json:"takeovers"` // times that the leadership passed on meanwhile
 	UsefulCPUS float64  `json:"useful_cpu_s"`
 	WastedCPUS float64  `json:"wasted_cpu_s"`
 	Policies   []string `json:"policies"`
@@ -145,6 +145,10 @@ func (s *swarmFlags) runJob(ctx context.Context, sw *swarm, sub *submission, rep
 	rng := rand.New(rand.NewPCG(s.seed, uint64(s.nodes)))
 	client := api.Dial(sw.nodes[rng.IntN(len(sw.nodes))].dir)
 	defer client.Close()
+	before, err := termOf(ctx, client)
+	if err != nil {
+		return scheduler.JobStatus{}, err
+	}
 	begun := time.Now()
 	id, err := submit(ctx, client, sub)
 	if err != nil {
@@ -154,6 +158,11 @@ func (s *swarmFlags) runJob(ctx context.Context, sw *swarm, sub *submission, rep
 		return scheduler.JobStatus{}, err
 	}
 	rep.MakespanS = time.Since(begun).Seconds()
+	after, err := termOf(ctx, client)
+	if err != nil {
+		return scheduler.JobStatus{}, err
+	}
+	rep.Takeovers = after - before
 	st, err := client.Job(ctx, string(id))
 	if err != nil {
 		return st, err
@@ -167,6 +176,18 @@ func (s *swarmFlags) runJob(ctx context.Context, sw *swarm, sub *submission, rep
 	}
 	_, err = collect(ctx, client, string(id), keep)
 	return st, err
+}
+
+// termOf returns the term of the leader that a node follows.
+func termOf(ctx context.Context, client *api.Client) (uint64, error) {
+	st, err := client.Status(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if len(st.Overlays) == 0 {
+		return 0, nil
+	}
+	return st.Overlays[0].Term, nil
 }
 
 func (s *swarmFlags) write(out io.Writer, rep swarmReport) error {
