@@ -2,20 +2,22 @@ package node
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"godwit/overlay"
-	"godwit/scheduler"
 )
 
-// joinedPrefix is where the overlays are kept that this node serves, by ID.
-const joinedPrefix = "n/overlay/"
+// joinedName is the file that the overlays which this node serves are kept in,
+// beside the store: a store that is damaged does not cost a member its pass.
+const joinedName = "overlays.json"
 
 // A joined is a membership as it is kept.
 type joined struct {
@@ -36,23 +38,16 @@ type joinedRecord struct {
 // usualShare is the share of an overlay of which nothing is said.
 const usualShare = 1
 
-func (j *joined) encode() ([]byte, error) {
+func (j *joined) record() (joinedRecord, error) {
 	first, err := j.First.Encode()
 	if err != nil {
-		return nil, err
+		return joinedRecord{}, err
 	}
 	b, err := j.Manifest.Encode()
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(joinedRecord{first, b, j.Pass, j.Share})
+	return joinedRecord{first, b, j.Pass, j.Share}, err
 }
 
-func decodeJoined(b []byte) (joined, error) {
-	var r joinedRecord
-	if err := json.Unmarshal(b, &r); err != nil {
-		return joined{}, err
-	}
+func (r *joinedRecord) open() (joined, error) {
 	first, m, err := openVersions(r.First, r.Manifest)
 	if err != nil {
 		return joined{}, err
@@ -86,15 +81,15 @@ func openVersions(first, newest []byte) (overlay.Manifest, overlay.Manifest, err
 // configuration names; the default one if there are none. IDs and tickets of
 // overlays that are not kept are returned apart: somebody has to be asked for
 // their manifests.
-func (n *Node) loadJoined(ctx context.Context) (known []joined, unknown []string, err error) {
-	pairs, err := n.store.load(ctx, "", joinedPrefix)
+func (n *Node) loadJoined() (known []joined, unknown []string, err error) {
+	records, err := readJoined(n.cfg.joinedFile())
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, key := range slices.Sorted(maps.Keys(pairs)) {
-		j, err := decodeJoined(pairs[key])
+	for _, r := range records {
+		j, err := r.open()
 		if err != nil {
-			n.log.Error("an overlay that was joined cannot be read", "key", key, "err", err)
+			n.log.Error("an overlay that was joined cannot be read", "file", n.cfg.joinedFile(), "err", err)
 			continue
 		}
 		known = append(known, j)
@@ -123,23 +118,75 @@ func (n *Node) loadJoined(ctx context.Context) (known []joined, unknown []string
 func isID(s string) bool     { _, err := overlay.ParseID(s); return err == nil }
 func isTicket(s string) bool { return strings.HasPrefix(strings.ToLower(s), ticketPrefix) }
 
-// saveJoined makes a membership durable with the next flush.
-func (m *membership) saveJoined() {
-	j := joined{m.first, m.manifest, m.pass, m.share}
-	b, err := j.encode()
-	if err != nil {
-		m.log.Error("keeping the overlay", "err", err)
-		return
+func (c *Config) joinedFile() string { return filepath.Join(c.DataDir, joinedName) }
+
+// maxJoinedFile bounds what is read: as many overlays as a node can be in, with
+// the largest manifests, in base64.
+const maxJoinedFile = 8 << 20
+
+// readJoined reads the file; without one nothing was joined.
+func readJoined(file string) ([]joinedRecord, error) {
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	m.n.persist1(joinedPrefix+string(m.id), b)
+	if err != nil {
+		return nil, fmt.Errorf("reading the overlays joined: %w", err)
+	}
+	defer f.Close()
+	var records []joinedRecord
+	if err := json.NewDecoder(io.LimitReader(f, maxJoinedFile)).Decode(&records); err != nil {
+		return nil, fmt.Errorf("reading the overlays joined: %s: %w", file, err)
+	}
+	return records, nil
 }
 
-// persist1 makes a pair of the node's own durable with the next flush.
-func (n *Node) persist1(key string, value []byte) {
-	n.pending = append(n.pending, pending{effect: scheduler.Persist{Key: key, Value: value}})
+// saveJoined makes the overlays that this node serves durable: the file is
+// replaced whole or not at all.
+func (n *Node) saveJoined() error {
+	records := []joinedRecord{}
+	for _, m := range n.ordered() {
+		j := joined{m.first, m.manifest, m.pass, m.share}
+		r, err := j.record()
+		if err != nil {
+			return fmt.Errorf("keeping overlay %s: %w", m.manifest.Name, err)
+		}
+		records = append(records, r)
+	}
+	b, err := json.MarshalIndent(records, "", "  ")
+	if err != nil {
+		return fmt.Errorf("keeping the overlays joined: %w", err)
+	}
+	if err := replaceFile(n.cfg.joinedFile(), b); err != nil {
+		return fmt.Errorf("keeping the overlays joined: %w", err)
+	}
+	return nil
 }
 
-// overlays returns the memberships by name, then ID; the first is the node's own
+// replaceFile writes a file so that after a crash it has the old bytes or the
+// new ones.
+func replaceFile(file string, b []byte) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return err
+	}
+	if dir, err := os.Open(filepath.Dir(file)); err == nil {
+		_ = dir.Sync() // not every system can; the rename is whole all the same
+		return dir.Close()
+	}
+	return nil
+}
+
+// ordered returns the memberships by name, then ID; the first is the node's own
 // where nothing else is said.
 func (n *Node) ordered() []*membership {
 	out := make([]*membership, 0, len(n.members))

@@ -126,7 +126,9 @@ func (m *membership) follow(newest overlay.Manifest) {
 		"coordinators", newest.Group(), "admission", newest.Admission.String())
 	out := m.view.SetManifest(newest)
 	m.manifest = newest
-	m.saveJoined()
+	if err := n.saveJoined(); err != nil {
+		m.log.Error("the new rules are not kept", "err", err)
+	}
 	m.admission.Store(&newest)
 	if err := n.net.Recheck(m.id); err != nil {
 		m.log.Error("the network does not take the new rules", "err", err)

@@ -185,6 +185,9 @@ func openData(cfg Config) (ed25519.PrivateKey, ds.Batching, error) {
 		}
 		cfg.Log.Error("the node's store is damaged: it was put aside, and the node begins with an empty one; what other nodes have of it comes back from them",
 			"err", err, "aside", aside)
+		if err := os.WriteFile(cfg.recoverFile(), nil, 0o600); err != nil {
+			return nil, nil, fmt.Errorf("marking the store as lost: %w", err)
+		}
 		data, err = p2p.OpenStore(dir)
 	}
 	if isLocked(err) {
@@ -239,7 +242,7 @@ func (n *Node) restore(ctx context.Context) error {
 	if err := n.askOwner(ctx); err != nil {
 		return err
 	}
-	known, unknown, err := n.loadJoined(ctx)
+	known, unknown, err := n.loadJoined()
 	if err != nil {
 		return err
 	}
@@ -251,10 +254,9 @@ func (n *Node) restore(ctx context.Context) error {
 		if err := n.enter(m); err != nil {
 			return err
 		}
-		m.saveJoined()
 	}
 	n.unknown = unknown
-	return nil
+	return n.saveJoined()
 }
 
 // Run serves until ctx ends or something fails that the node cannot do without.
@@ -277,6 +279,7 @@ func (n *Node) Run(ctx context.Context) error {
 	n.spawn(func() { n.gatherHistories(hard) })
 	n.spawn(func() { n.collectBlocks(hard) })
 	n.spawn(func() { n.joinUnknown(hard) })
+	n.spawn(func() { n.recoverJobs(hard) })
 	err := n.loop(hard, ctx)
 	close(n.stopped)
 	n.halt()

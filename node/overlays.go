@@ -245,7 +245,9 @@ func (n *Node) serve(ctx context.Context, j joined) (OverlayDetail, error) {
 		if j.Share > 0 {
 			m.share = j.Share
 		}
-		m.saveJoined()
+		if err = n.saveJoined(); err != nil {
+			return
+		}
 		d = m.detail()
 	}); e != nil {
 		return d, e
@@ -314,7 +316,9 @@ func (n *Node) exit(m *membership) error {
 	n.notBegun(func(w waitingStart) bool { return w.of == m })
 	m.sayGone()
 	delete(n.members, m.id)
-	n.persist1(joinedPrefix+string(m.id), nil)
+	if err := n.saveJoined(); err != nil {
+		return err
+	}
 	m.log.Info("serving an overlay no longer", "id", m.id)
 	return n.net.Leave(m.id)
 }

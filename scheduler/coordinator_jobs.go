@@ -172,7 +172,7 @@ func (c *Coordinator) submit(from task.PeerID, s *Submit) {
 	switch {
 	case err != nil:
 		refuse(err.Error(), 0)
-	case c.cfg.Rules.lessThan(spec.Replicas) != "":
+	case !s.Accepted && c.cfg.Rules.lessThan(spec.Replicas) != "":
 		refuse(c.cfg.Rules.lessThan(spec.Replicas), 0)
 	case s.Record.Submitter() != from:
 		refuse("only its submitter may offer a job", 0)

@@ -32,6 +32,9 @@ type Message struct {
 type Submit struct {
 	Record task.Record `cbor:"1,keyasint"`
 	Have   []Range     `cbor:"2,keyasint"`
+	// Accepted says that a leader has accepted the job before: no rule of the
+	// overlay made since may keep it from ending.
+	Accepted bool `cbor:"3,keyasint,omitempty"`
 }
 
 // A Range is the task indices From to To-1. It lives in the ledger.

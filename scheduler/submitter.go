@@ -256,7 +256,7 @@ func (s *Submitter) speak(j *submitted) {
 	}
 	s.pace.offers++
 	s.pace.bytes += len(j.record.Job) + bytesPerRange*len(j.have)
-	s.emit(Send{To: s.leader, Message: Message{Submit: &Submit{Record: j.record, Have: slices.Clone(j.have)}}})
+	s.emit(Send{To: s.leader, Message: Message{Submit: &Submit{Record: j.record, Have: slices.Clone(j.have), Accepted: j.state.Accepted}}})
 	if j.state.Cancelled {
 		sig := task.SignCancel(j.id, s.cfg.Key)
 		s.emit(Send{To: s.leader, Message: Message{Cancel: &Cancel{Job: j.id, Signature: sig}}})

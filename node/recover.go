@@ -1,0 +1,101 @@
+package node
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// recoverName is a file that stands while jobs of this node may be missing from
+// its store, because that was damaged and put aside.
+const recoverName = "recover"
+
+// recoverEvery is how often leaders are asked for the jobs of a node that lost its
+// store, until each overlay's has answered.
+const recoverEvery = 5 * time.Second
+
+func (c *Config) recoverFile() string { return filepath.Join(c.DataDir, recoverName) }
+
+// recoverJobs takes this node's jobs back from the overlays' ledgers, after its
+// store was lost: it offers them again as if it held no result, and so gets all
+// that there are, and has run again what it had held alone.
+func (n *Node) recoverJobs(ctx context.Context) {
+	if _, err := os.Stat(n.cfg.recoverFile()); err != nil {
+		return
+	}
+	done := map[overlay.ID]bool{}
+	for pause(ctx, recoverEvery) {
+		leaders, err := n.leaders(ctx)
+		if err != nil {
+			return
+		}
+		all := true
+		for _, l := range leaders {
+			done[l.overlay] = done[l.overlay] || n.recoverFrom(ctx, l)
+			all = all && done[l.overlay]
+		}
+		if all {
+			n.log.Info("jobs that this node had submitted are back")
+			if err := os.Remove(n.cfg.recoverFile()); err != nil {
+				n.log.Warn("the mark of a damaged store stays", "err", err)
+			}
+			return
+		}
+	}
+}
+
+// recoverFrom takes back the jobs that one leader has, and says whether it could
+// be asked. A leader that is this node itself knows no more than its store did.
+func (n *Node) recoverFrom(ctx context.Context, l leader) bool {
+	var jobs []scheduler.JobStatus
+	if err := n.ask(ctx, l, methodJobs, jobsQuery{l.overlay}, &jobs); err != nil {
+		n.log.Debug("jobs are not recovered yet", "overlay", l.name, "err", err)
+		return false
+	}
+	for _, j := range jobs {
+		if j.Submitter != n.self || n.hasJob(ctx, j.ID) {
+			continue
+		}
+		if err := n.recoverJob(ctx, l, j.ID); err != nil {
+			n.log.Warn("a job is not recovered yet", "job", j.ID, "err", err)
+			return false
+		}
+		n.log.Info("a job of this node is recovered from the overlay's ledger", "job", j.ID, "state", j.State)
+	}
+	return true
+}
+
+func (n *Node) hasJob(ctx context.Context, id task.JobID) (has bool) {
+	_ = n.do(ctx, func() { has = n.submitted(id) != nil })
+	return has
+}
+
+// recoverJob brings a job's record and blocks here and offers it again.
+func (n *Node) recoverJob(ctx context.Context, l leader, id task.JobID) error {
+	holders := []task.PeerID{l.peer}
+	job, err := n.jobRecord(ctx, id, holders)
+	if err != nil {
+		return err
+	}
+	if err := n.fetchAll(ctx, jobContent(job), holders); err != nil {
+		n.log.Debug("a job's files are not to be had; it may be over", "job", id, "err", err)
+	}
+	b, err := n.blocks.Get(ctx, task.CID(id))
+	if err != nil {
+		return err
+	}
+	rec, err := task.DecodeRecord(b)
+	if err != nil {
+		return err
+	}
+	return n.do(ctx, func() {
+		if m := n.members[l.overlay]; m != nil {
+			m.step(m.submitter, scheduler.Offer{Record: rec})
+		}
+	})
+}
