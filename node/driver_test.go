@@ -64,10 +64,20 @@ func (f *fakeNet) SetAdvert(a overlay.Advert) error {
 }
 
 func (f *fakeNet) Request(_ context.Context, to task.PeerID, method string, _ []byte) ([]byte, error) {
-	if f.answers == nil {
+	f.mu.Lock()
+	answers := f.answers
+	f.mu.Unlock()
+	if answers == nil {
 		return nil, errUnreachable
 	}
-	return f.answers(to, method)
+	return answers(to, method)
+}
+
+// answer has peers answer so from now on; nil: nobody answers.
+func (f *fakeNet) answer(answers func(to task.PeerID, method string) ([]byte, error)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.answers = answers
 }
 
 func (f *fakeNet) Join(p2p.Overlay) error   { return nil }
@@ -193,6 +203,7 @@ func TestOfferWaitsForDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, open := gate()
 		l := startLone(t, d, true)
+		l.net.answer(func(task.PeerID, string) ([]byte, error) { return nil, nil }) // the leader is there
 		l.net.handler.Advert(advertOf(t, testKey(2), 7))
 		submitted := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -338,26 +349,26 @@ func TestMemberReturns(t *testing.T) {
 			}
 			return st.Overlays[0].Leader
 		}
-		l.net.answers = func(task.PeerID, string) ([]byte, error) { return nil, nil }
+		l.net.answer(func(task.PeerID, string) ([]byte, error) { return nil, nil })
 		l.net.handler.Disconnected(leader.Peer)
 		if known() != leader.Peer {
 			t.Error("a leader that answers on a new connection was given up")
 		}
-		l.net.answers = nil
+		l.net.answer(nil)
 		l.net.handler.Disconnected(leader.Peer)
 		if p := known(); p != "" {
 			t.Errorf("the leader is %s after it was lost", p)
 		}
-		l.net.answers = func(task.PeerID, string) ([]byte, error) { return nil, nil }
+		l.net.answer(func(task.PeerID, string) ([]byte, error) { return nil, nil })
 		l.net.handler.Connected(leader.Peer)
 		if known() != leader.Peer {
 			t.Error("the leader has returned and is not followed")
 		}
-		l.net.answers = nil
+		l.net.answer(nil)
 		l.net.handler.Disconnected(leader.Peer)
 		synctest.Wait()
 		time.Sleep(advertLife)
-		l.net.answers = func(task.PeerID, string) ([]byte, error) { return nil, nil }
+		l.net.answer(func(task.PeerID, string) ([]byte, error) { return nil, nil })
 		l.net.handler.Connected(leader.Peer)
 		if p := known(); p == leader.Peer {
 			t.Errorf("%s is followed on the word of an advert that has expired", p)
