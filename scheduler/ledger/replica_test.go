@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -145,13 +146,14 @@ func BenchmarkMergeLarge(b *testing.B) {
 	l := ledgerOf("a")
 	for name, o := range map[string]func() *Ledger{
 		"into=empty": New,
-		"into=same":  func() *Ledger { return l.Clone() },
+		"into=same":  func() *Ledger { return ledgerOf("a") },
 		"into=other": func() *Ledger { return ledgerOf("b") },
 	} {
 		b.Run(fmt.Sprint(name), func(b *testing.B) {
 			for range b.N {
 				b.StopTimer()
 				into := o()
+				runtime.GC() // what making it left is not part of the merge
 				b.StartTimer()
 				into.Merge(l)
 			}
