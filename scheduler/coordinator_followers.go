@@ -189,6 +189,7 @@ func (c *Coordinator) tickSoon() {
 func (c *Coordinator) tick() {
 	c.ticking = false
 	c.shareLeases()
+	c.shareDelivered()
 	for _, p := range sortedKeys(c.followers) {
 		f := c.followers[p]
 		switch {
@@ -370,6 +371,15 @@ func (c *Coordinator) shareLeases() {
 		}
 	}
 	clear(c.leased)
+}
+
+// shareDelivered tells what submitters have got since the last tick. It may wait:
+// whoever takes over meanwhile hears it from them.
+func (c *Coordinator) shareDelivered() {
+	for _, id := range sortedKeys(c.owed) {
+		c.push(copyKey{job: id, kind: copyFacts})
+	}
+	clear(c.owed)
 }
 
 func sortedTasks[V any](m map[task.TaskID]V) []task.TaskID {

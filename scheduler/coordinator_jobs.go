@@ -354,9 +354,11 @@ func (c *Coordinator) delivered(j *job, held ledger.Set) {
 	}
 	j.sent = slices.DeleteFunc(j.sent, arrived)
 	if len(c.kept) > n {
-		// Followers need no more of the rows. Here the facts are written when
-		// rows go: the submitter says again what it holds.
-		c.push(copyKey{job: j.id, kind: copyFacts})
+		// Followers need no more of the rows, and hear so at the next tick. Here the
+		// facts are written when rows go: the submitter says again what it holds.
+		if len(c.followers) > 0 {
+			c.owed[j.id] = true
+		}
 		c.compact(j)
 	}
 }
@@ -376,11 +378,16 @@ func (c *Coordinator) deliver(j *job, i uint64) {
 	f.Reruns += uint64(max(len(row.Log)-1, 0))
 }
 
+// compactShare is the part of KeepRows by which it may be exceeded. The facts are
+// written once for so many rows, not for each: they name every gap in what is
+// delivered, and a wide sweep has hundreds.
+const compactShare = 16
+
 // compact forgets the rows of delivered tasks beyond KeepRows, the oldest
 // first. The facts that replace them are written before they go.
 func (c *Coordinator) compact(j *job) {
 	over := len(c.kept) - c.cfg.KeepRows
-	if over <= 0 {
+	if over <= c.cfg.KeepRows/compactShare {
 		if j.state == jobOver {
 			c.persistFacts(j)
 		}

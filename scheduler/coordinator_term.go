@@ -53,7 +53,7 @@ func (c *Coordinator) Followers() []FollowerStatus {
 	var out []FollowerStatus
 	for _, p := range c.group {
 		f := c.followers[p]
-		out = append(out, FollowerStatus{p, f.inSync(), int(f.queued - f.acked)})
+		out = append(out, FollowerStatus{p, f.inSync(), int(f.queued-f.acked) + len(c.owed)})
 	}
 	return out
 }
