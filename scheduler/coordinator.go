@@ -46,6 +46,7 @@ type Coordinator struct {
 	inherited map[task.TaskID][]LiveLease
 	begun     bool
 	led       bool
+	since     time.Time // of the first Step
 
 	// The group. Every peer of group has a follower; others in followers are
 	// replicas that tell what they know.
@@ -173,7 +174,7 @@ func (c *Coordinator) Step(now time.Time, ev Event) []Effect {
 
 // begin does what a new term needs and the time is needed for.
 func (c *Coordinator) begin() {
-	c.begun = true
+	c.begun, c.since = true, c.now
 	if !c.recovering {
 		return
 	}

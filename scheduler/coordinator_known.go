@@ -34,6 +34,7 @@ func (c *Coordinator) known(from task.PeerID, k *Known) {
 		return
 	case k.Session != f.session:
 		f.reset()
+		c.holdsAnew(from)
 		f.session, f.phase, f.digests = k.Session, listening, map[task.JobID][digestLen]byte{}
 	case k.Seq <= f.known:
 		if k.Seq == f.known && f.answer != nil {
@@ -123,6 +124,7 @@ func (c *Coordinator) toldAll(f *follower) {
 		}
 	}
 	f.digests, f.need = nil, f.queued
+	f.maySync()
 }
 
 // pushJob has a follower told all of a job.

@@ -67,7 +67,7 @@ func (c *Coordinator) current(id task.TaskID) *job {
 func (c *Coordinator) heldBy(h *host, held *Held) {
 	j := c.current(held.Task)
 	if j == nil {
-		if !c.recovering {
+		if c.knowsAll() {
 			c.drop(h.peer, held.Task, held.Attempt, DropUnknown)
 		}
 		return
@@ -85,6 +85,15 @@ func (c *Coordinator) heldBy(h *host, held *Held) {
 		c.drop(h.peer, held.Task, held.Attempt, DropSuperseded)
 	}
 }
+
+// newGroupGrace is how long a coordinator lets workers keep what they have of
+// jobs that it does not know. It may be of a group that is wholly new, and their
+// submitters offer them again: those that are there within RetryMax, which is a
+// minute, and one whose machine starts anew within a few.
+const newGroupGrace = 5 * time.Minute
+
+// knowsAll says whether a job that this coordinator does not know is nobody's.
+func (c *Coordinator) knowsAll() bool { return !c.now.Before(c.since.Add(newGroupGrace)) }
 
 func (c *Coordinator) renew(l *lease, running bool) {
 	l.expires = c.now.Add(c.cfg.LeaseTTL)
@@ -245,7 +254,7 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 	}
 	j := c.current(r.Task)
 	if j == nil {
-		if !c.recovering {
+		if c.knowsAll() {
 			c.thank(h, e)
 		}
 		return
