@@ -98,7 +98,7 @@ func (c *Coordinator) reopen(id task.JobID, l *ledger.Job) {
 	j.state = jobOpen
 	j.moveCursor(0)
 	switch {
-	case f.Cancelled || f.Expired || j.done+j.failed == j.total:
+	case f.Cancelled() || f.Expired || j.done+j.failed == j.total:
 		j.state = jobOver
 		// Who holds every end knows that it is over; others are told.
 		if j.told = f.Done.Count()+f.Failed.Minus(f.Done).Count() == j.total; !j.told {
@@ -266,6 +266,7 @@ func (c *Coordinator) offeredAgain(j *job, have []Range) {
 	if err != nil || len(held) > 0 && held[len(held)-1].To > j.total {
 		return
 	}
+	c.redeliver(j, held)
 	// Whatever was on its way may be lost: begin anew with what it lacks.
 	j.sent, j.ready = append(j.sent, j.ready...), nil
 	c.delivered(j, held)
@@ -327,7 +328,7 @@ func (c *Coordinator) got(from task.PeerID, g *Got) {
 	}
 	c.answered(j)
 	if g.Final {
-		c.finalAt(j, held)
+		c.finalAt(j, held, g.Signature)
 		return
 	}
 	c.delivered(j, held)
@@ -420,7 +421,7 @@ func (c *Coordinator) cancel(m *Cancel) {
 		return
 	}
 	if j.state == jobOpen {
-		j.ledger.Facts.Cancelled = true
+		j.ledger.Facts.Merge(&ledger.Facts{Cancel: m.Signature})
 		c.persistFacts(j)
 		c.end(j, DropCancelled)
 		c.decided(task.TaskID{Job: j.id}, "cancelled", j.submitter, "its submitter asked for it")
@@ -429,8 +430,11 @@ func (c *Coordinator) cancel(m *Cancel) {
 	c.touch(j)
 }
 
-func (j *job) deadline() (time.Time, bool) {
-	return j.spec.Submitted.Add(j.spec.Deadline), j.spec.Deadline > 0
+func (j *job) deadline() (time.Time, bool) { return deadlineOf(j.spec) }
+
+// deadlineOf returns when a job expires, if it ever does.
+func deadlineOf(spec *task.Job) (time.Time, bool) {
+	return spec.Submitted.Add(spec.Deadline), spec.Deadline > 0
 }
 
 func (c *Coordinator) armDeadline(j *job) {

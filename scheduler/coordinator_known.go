@@ -164,6 +164,9 @@ func (c *Coordinator) absorbPair(f *follower, p Pair) (task.JobID, error) {
 	if kind == "f" {
 		facts, err := ledger.DecodeFacts(p.Value)
 		if err == nil {
+			err = vetFacts(j.ledger, facts, c.now)
+		}
+		if err == nil {
 			c.absorbFacts(j, facts)
 		}
 		return id, err
@@ -230,14 +233,8 @@ func (c *Coordinator) absorbRecord(f *follower, id task.JobID, value []byte) err
 
 // absorbFacts merges facts of a job.
 func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
-	if n := len(f.Done); n > 0 && f.Done[n-1].To > j.total {
-		return
-	}
-	if n := len(f.Failed); n > 0 && f.Failed[n-1].To > j.total {
-		return
-	}
 	ours := &j.ledger.Facts
-	before := string(ours.Encode())
+	before, delivery := string(ours.Encode()), ours.Delivery
 	was := ours.Done.Count() + ours.Failed.Minus(ours.Done).Count()
 	for _, i := range sortedKeys(j.live) {
 		if f.Done.Contains(i) || f.Failed.Contains(i) {
@@ -249,10 +246,12 @@ func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
 		return
 	}
 	c.persistFacts(j)
-	if ours.Done.Count()+ours.Failed.Minus(ours.Done).Count() > was {
+	if ours.Delivery != delivery {
+		c.redelivered(j)
+	} else if ours.Done.Count()+ours.Failed.Minus(ours.Done).Count() > was {
 		c.recount(j)
 	}
-	if j.state == jobOpen && (ours.Cancelled || ours.Expired) {
+	if j.state == jobOpen && (ours.Cancelled() || ours.Expired) {
 		c.end(j, DropCancelled)
 	}
 	c.touch(j)

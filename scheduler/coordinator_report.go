@@ -77,7 +77,7 @@ func (c *Coordinator) heldBy(h *host, held *Held) {
 		return
 	}
 	switch {
-	case j.ledger.Facts.Cancelled:
+	case j.ledger.Facts.Cancelled():
 		c.drop(h.peer, held.Task, held.Attempt, DropCancelled)
 	case c.mayAdopt(j, h, held):
 		c.adopt(j, h, held.Task.Index, held.Attempt, nil).running = held.Running

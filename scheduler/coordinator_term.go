@@ -171,8 +171,9 @@ func (c *Coordinator) checkAsked(j *job) {
 }
 
 // finalAt takes in that a job is over for its submitter: what it does not hold,
-// it does not want.
-func (c *Coordinator) finalAt(j *job, held ledger.Set) {
+// it does not want. Only the submitter can end its job: what other coordinators
+// are told of it is its signature, and without one the job is over here alone.
+func (c *Coordinator) finalAt(j *job, held ledger.Set, signature []byte) {
 	if n := len(held); n > 0 && held[n-1].To > j.total {
 		return
 	}
@@ -180,8 +181,10 @@ func (c *Coordinator) finalAt(j *job, held ledger.Set) {
 	c.delivered(j, held)
 	c.learn(j, held)
 	if j.state == jobOpen {
-		j.ledger.Facts.Cancelled = true
-		c.persistFacts(j)
+		if task.VerifyCancel(j.id, j.ledger.Record.PublicKey, signature) {
+			j.ledger.Facts.Merge(&ledger.Facts{Cancel: signature})
+			c.persistFacts(j)
+		}
 		c.end(j, DropCancelled)
 		c.decided(task.TaskID{Job: j.id}, "cancelled", j.submitter, "the job is over for its submitter")
 	}

@@ -20,8 +20,8 @@ func TestNewGroupLetsWorkersKeep(t *testing.T) {
 	}
 	c := NewCoordinator(self, Default(), 7)
 	report := Received{From: worker, Message: Message{Report: &Report{
-		Slots: 2, Full: true, Ended: []Ending{{Attempt{3, 1}, r}},
-		Held: []Held{{Task: task.TaskID{Job: rec.ID(), Index: 1}, Attempt: Attempt{3, 2}, Running: true}},
+		Slots: 2, Full: true, Ended: []Ending{{Attempt: Attempt{Epoch: 3, Seq: 1}, Result: r}},
+		Held: []Held{{Task: task.TaskID{Job: rec.ID(), Index: 1}, Attempt: Attempt{Epoch: 3, Seq: 2}, Running: true}},
 	}}}
 	for _, tt := range []struct {
 		after time.Duration
@@ -52,7 +52,7 @@ func TestNewGroupUsesKeptResults(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := NewCoordinator(self, Default(), 7)
-	kept := Received{From: worker, Message: Message{Report: &Report{Slots: 2, Ended: []Ending{{Attempt{3, 1}, r}}}}}
+	kept := Received{From: worker, Message: Message{Report: &Report{Slots: 2, Ended: []Ending{{Attempt: Attempt{Epoch: 3, Seq: 1}, Result: r}}}}}
 	c.Step(start, kept)
 	for _, e := range c.Step(start.Add(time.Minute), Received{From: owner, Message: Message{Submit: &Submit{Record: rec}}}) {
 		if f, ok := e.(Fetch); ok {

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"cmp"
 	"maps"
 	"math"
@@ -80,10 +81,17 @@ func inOrder(rows map[uint64]*Row) []indexed {
 
 // Merge takes in what another copy knows of the same job.
 func (f *Facts) Merge(o *Facts) {
-	f.Cancelled = f.Cancelled || o.Cancelled
+	if o.Cancelled() && (!f.Cancelled() || bytes.Compare(o.Cancel, f.Cancel) < 0) {
+		f.Cancel = o.Cancel
+	}
 	f.Expired = f.Expired || o.Expired
-	f.Done.Union(o.Done)
-	f.Failed.Union(o.Failed)
+	switch {
+	case o.Delivery > f.Delivery:
+		f.Delivery, f.Done, f.Failed = o.Delivery, slices.Clone(o.Done), slices.Clone(o.Failed)
+	case o.Delivery == f.Delivery:
+		f.Done.Union(o.Done)
+		f.Failed.Union(o.Failed)
+	}
 	f.UsefulCPU = max(f.UsefulCPU, o.UsefulCPU)
 	f.WastedCPU = max(f.WastedCPU, o.WastedCPU)
 	f.Reruns = max(f.Reruns, o.Reruns)
