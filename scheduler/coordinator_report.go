@@ -65,6 +65,7 @@ func (c *Coordinator) current(id task.TaskID) *job {
 // heldBy renews a lease, takes up one that a former term gave or that was
 // given up too soon, or has it dropped.
 func (c *Coordinator) heldBy(h *host, held *Held) {
+	c.neverGiven(held.Attempt)
 	j := c.current(held.Task)
 	if j == nil {
 		if c.knowsAll() {
@@ -252,6 +253,7 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 	if r.Worker != h.peer {
 		return
 	}
+	c.neverGiven(e.Attempt)
 	j := c.current(r.Task)
 	if j == nil {
 		if c.knowsAll() {

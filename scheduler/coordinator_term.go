@@ -35,6 +35,16 @@ func (c *Coordinator) outrun(epoch uint64) {
 	}
 }
 
+// neverGiven looks at an attempt that somebody names. One of this epoch that was not
+// given in it is of a former life of this node, which led, lost its disk, heard of
+// nobody and so leads in the same epoch again. Epochs fence only where each is led
+// in once: the driver is asked for a later one.
+func (c *Coordinator) neverGiven(a Attempt) {
+	if a.Epoch == c.epoch && a.Seq > c.seq {
+		c.outrun(c.epoch + 1)
+	}
+}
+
 // Digest stands for what the ledger knows: see ledger.Ledger.Digest.
 func (c *Coordinator) Digest() [32]byte { return c.ledger.Digest() }
 
