@@ -13,13 +13,14 @@ import (
 	"godwit/task"
 )
 
-var swarmSeeds = flag.Uint64("swarm.seeds", 300, "how many seeds TestSwarmChaos tries; GODWIT_SEEDS overrides it")
+var swarmSeeds = flag.Uint64("swarm.seeds", usualSeeds, "how many seeds TestSwarmChaos tries; GODWIT_SEEDS overrides it")
 
 // TestSwarmChaos runs jobs under a group of coordinators while nodes crash and
 // come back, the network loses messages, splits and heals, and connections
 // break, and disks are lost. Whatever happens, every job ends at its submitter with the right
 // result of each task held once, nobody obeys a lower epoch than it has seen,
 // and when it is quiet the leader's ledger and its followers' are the same.
+// scripts/test tries 10,000 seeds, about a minute of one core.
 //
 //	GODWIT_SEEDS=10000 go test ./scheduler -run TestSwarmChaos
 //	GODWIT_SEED=17 go test ./scheduler -run TestSwarmChaos -v
