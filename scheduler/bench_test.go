@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -125,4 +126,70 @@ func BenchmarkNoop(b *testing.B) {
 	w.pump(func() bool { j := w.sub.Jobs(); return j[0].Final })
 	b.StopTimer()
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "tasks/s")
+}
+
+// BenchmarkTaskBytes is what a coordinator keeps of a task that is done and not
+// delivered, on the heap and in its store. What is delivered is a set and, of the
+// last KeepRows, the same.
+func BenchmarkTaskBytes(b *testing.B) {
+	const tasks = 20_000
+	for b.Loop() {
+		before := heapNow()
+		c, stored := undelivered(b, tasks)
+		b.ReportMetric(float64(heapNow()-before)/tasks, "heap-B/task")
+		b.ReportMetric(float64(stored)/tasks, "disk-B/task")
+		runtime.KeepAlive(c)
+	}
+}
+
+// undelivered returns a coordinator of a job whose tasks are all done, each with an
+// output, and whose submitter holds none; and the bytes of its store.
+func undelivered(b *testing.B, tasks uint64) (c *Coordinator, stored int) {
+	key, self := identity(0)
+	worker, from := identity(1)
+	c = NewCoordinator(self, Default(), 1)
+	disk := map[string]int{}
+	leases := map[task.PeerID][]Lease{}
+	var step func(ev Event)
+	step = func(ev Event) {
+		for _, e := range c.Step(start, ev) {
+			switch e := e.(type) {
+			case Fetch:
+				step(Fetched{Key: e.Key})
+			case Persist:
+				disk[e.Key] = len(e.Key) + len(e.Value)
+			default:
+				collect(leases, e)
+			}
+		}
+	}
+	step(MemberSeen{Advert: overlay.Advert{Peer: from, Memory: 1 << 40, Speed: 1}})
+	step(Received{From: from, Message: Message{Report: &Report{Slots: maxSlots, Full: true}}})
+	rec := testJob(b, key, tasks, nil)
+	step(Received{From: self, Message: Message{Submit: &Submit{Record: rec}}})
+	for len(leases[from]) > 0 {
+		l := leases[from][0]
+		leases[from] = leases[from][1:]
+		r := task.Result{Task: l.Task, Outcome: task.Completed, Outputs: []task.Output{outputOf(l.Task)}}
+		if err := r.Sign(worker); err != nil {
+			b.Fatal(err)
+		}
+		// As a report arrives: its memory is nobody else's.
+		frame, err := EncodeFrame([]Message{{Report: &Report{Epoch: 1, Slots: maxSlots, Ended: []Ending{{l.Attempt, r}}}}})
+		if err != nil {
+			b.Fatal(err)
+		}
+		messages, err := DecodeFrame(frame)
+		if err != nil {
+			b.Fatal(err)
+		}
+		step(Received{From: from, Message: messages[0]})
+	}
+	if j := c.jobs[rec.ID()]; j.done != tasks || len(j.ledger.Rows) != int(tasks) {
+		b.Fatalf("%d tasks are done, of %d there are rows", j.done, len(j.ledger.Rows))
+	}
+	for _, n := range disk {
+		stored += n
+	}
+	return c, stored
 }

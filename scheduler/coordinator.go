@@ -46,6 +46,7 @@ type Coordinator struct {
 	inherited map[task.TaskID][]LiveLease
 	begun     bool
 	led       bool
+	since     time.Time // of the first Step
 
 	// The group. Every peer of group has a follower; others in followers are
 	// replicas that tell what they know.
@@ -57,6 +58,7 @@ type Coordinator struct {
 	accepting []*job               // whose acceptance this Step promises
 	leased    map[task.TaskID]bool // leases changed since the last tick
 	shared    map[task.TaskID]bool // followers were told of leases
+	owed      map[task.JobID]bool  // delivered to their submitters since the last tick, in part
 	ticking   bool                 // a tick is set
 
 	// Blocks to be held here: see secure. seeks counts the Fetches under way.
@@ -106,7 +108,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 		hosts: map[task.PeerID]*host{}, idle: map[task.PeerID]*host{}, backlog: map[task.PeerID]*host{},
 		fetches: map[string]*fetching{}, mail: map[task.PeerID]*mail{},
 		followers: map[task.PeerID]*follower{}, orders: map[HoldName]*order{},
-		leased: map[task.TaskID]bool{}, shared: map[task.TaskID]bool{}, sought: map[HoldName]*seeking{},
+		leased: map[task.TaskID]bool{}, owed: map[task.JobID]bool{}, shared: map[task.TaskID]bool{}, sought: map[HoldName]*seeking{},
 	}
 }
 
@@ -172,7 +174,7 @@ func (c *Coordinator) Step(now time.Time, ev Event) []Effect {
 
 // begin does what a new term needs and the time is needed for.
 func (c *Coordinator) begin() {
-	c.begun = true
+	c.begun, c.since = true, c.now
 	if !c.recovering {
 		return
 	}

@@ -64,15 +64,19 @@ type follower struct {
 	peer    task.PeerID
 	grouped bool
 	silent  bool // not heard of: nothing waits for it
-	phase   phase
-	session uint64
-	known   uint64  // Seq of the last Known
-	answer  *Wanted // to that one
-	refused bool    // not all it told was taken
-	last    bool    // it has told its last, and waits for marks and blocks
-	marks   []mark  // when the last was told
-	digests map[task.JobID][digestLen]byte
-	heard   time.Time
+	// rejoining says that it was in sync when its session ended, and is not yet in
+	// the next: promises wait for it all the same. A new epoch must not send what
+	// the followers have not got.
+	rejoining bool
+	phase     phase
+	session   uint64
+	known     uint64  // Seq of the last Known
+	answer    *Wanted // to that one
+	refused   bool    // not all it told was taken
+	last      bool    // it has told its last, and waits for marks and blocks
+	marks     []mark  // when the last was told
+	digests   map[task.JobID][digestLen]byte
+	heard     time.Time
 
 	// queue are the changes not yet sent, in order, and waiting the set of them.
 	// queued counts those ever queued, acked those that the follower has durably,
@@ -92,14 +96,25 @@ type sentCopy struct {
 	at   time.Time
 }
 
-// inSync says whether promises wait for the follower.
+// inSync says whether the follower has all that it was told, of this session and
+// before.
 func (f *follower) inSync() bool {
 	return f.grouped && !f.silent && f.phase == copying && f.acked >= f.need
 }
 
+// gates says whether promises wait for the follower.
+func (f *follower) gates() bool { return f.inSync() || f.grouped && !f.silent && f.rejoining }
+
 // reset forgets the session.
 func (f *follower) reset() {
-	*f = follower{peer: f.peer, grouped: f.grouped, silent: f.silent, heard: f.heard}
+	*f = follower{peer: f.peer, grouped: f.grouped, silent: f.silent, heard: f.heard, rejoining: f.gates()}
+}
+
+// maySync notes that the follower is in sync, if it is.
+func (f *follower) maySync() {
+	if f.inSync() {
+		f.rejoining = false
+	}
 }
 
 func (f *follower) push(k copyKey) {
@@ -164,7 +179,7 @@ func (c *Coordinator) askToBegin(f *follower) {
 // suspect stops waiting for a follower.
 func (c *Coordinator) suspect(peer task.PeerID, why string) {
 	if f := c.followers[peer]; f != nil && f.grouped && !f.silent {
-		f.silent = true
+		f.silent, f.rejoining = true, false
 		c.emit(Decided{Action: "not waited for", Peer: peer, Reason: task.ClipMessage("the follower is not heard of: " + why)})
 	}
 }
@@ -189,6 +204,7 @@ func (c *Coordinator) tickSoon() {
 func (c *Coordinator) tick() {
 	c.ticking = false
 	c.shareLeases()
+	c.shareDelivered()
 	for _, p := range sortedKeys(c.followers) {
 		f := c.followers[p]
 		switch {
@@ -250,6 +266,7 @@ func (c *Coordinator) sendCopy(f *follower) {
 		f.sent[len(f.sent)-1].upTo = upTo
 	default:
 		f.acked = upTo
+		f.maySync()
 	}
 }
 
@@ -322,6 +339,7 @@ func (c *Coordinator) copied(from task.PeerID, m *Copied) {
 		f.acked = f.sent[0].upTo
 		f.sent = f.sent[1:]
 	}
+	f.maySync()
 	if m.Gap && len(f.sent) > 0 && !c.now.Before(f.resent.Add(resendAfter/2)) {
 		c.resend(f)
 	}
@@ -370,6 +388,15 @@ func (c *Coordinator) shareLeases() {
 		}
 	}
 	clear(c.leased)
+}
+
+// shareDelivered tells what submitters have got since the last tick. It may wait:
+// whoever takes over meanwhile hears it from them.
+func (c *Coordinator) shareDelivered() {
+	for _, id := range sortedKeys(c.owed) {
+		c.push(copyKey{job: id, kind: copyFacts})
+	}
+	clear(c.owed)
 }
 
 func sortedTasks[V any](m map[task.TaskID]V) []task.TaskID {

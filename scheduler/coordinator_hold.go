@@ -27,10 +27,10 @@ type order struct {
 	again    time.Time // when to ask again
 }
 
-// first returns the first follower in sync, nil for none.
+// first returns the first follower that promises wait for, nil for none.
 func (c *Coordinator) first() *follower {
 	for _, p := range c.group {
-		if f := c.followers[p]; f.inSync() {
+		if f := c.followers[p]; f.gates() {
 			return f
 		}
 	}
@@ -59,7 +59,7 @@ func (c *Coordinator) awaited(n HoldName) bool {
 		return false
 	}
 	f := c.followers[o.to]
-	return f != nil && f.inSync()
+	return f != nil && f.gates()
 }
 
 // holdOf says which blocks a name stands for now; none any more if not ok.
@@ -132,8 +132,20 @@ func (c *Coordinator) askHoldsAgain() {
 			delete(c.orders, n)
 			continue
 		}
+		if f.phase != copying {
+			continue // it is asked when it takes copies again
+		}
 		o.again = c.now.Add(holdPatience)
 		f.push(holdCopy(n))
+	}
+}
+
+// holdsAnew has orders asked again that a new session has made void.
+func (c *Coordinator) holdsAnew(to task.PeerID) {
+	for _, o := range c.orders {
+		if o.to == to {
+			o.again = time.Time{}
+		}
 	}
 }
 

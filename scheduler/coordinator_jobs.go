@@ -98,7 +98,7 @@ func (c *Coordinator) reopen(id task.JobID, l *ledger.Job) {
 	j.state = jobOpen
 	j.moveCursor(0)
 	switch {
-	case f.Cancelled || f.Expired || j.done+j.failed == j.total:
+	case f.Cancelled() || f.Expired || j.done+j.failed == j.total:
 		j.state = jobOver
 		// Who holds every end knows that it is over; others are told.
 		if j.told = f.Done.Count()+f.Failed.Minus(f.Done).Count() == j.total; !j.told {
@@ -266,6 +266,7 @@ func (c *Coordinator) offeredAgain(j *job, have []Range) {
 	if err != nil || len(held) > 0 && held[len(held)-1].To > j.total {
 		return
 	}
+	c.redeliver(j, held)
 	// Whatever was on its way may be lost: begin anew with what it lacks.
 	j.sent, j.ready = append(j.sent, j.ready...), nil
 	c.delivered(j, held)
@@ -327,7 +328,7 @@ func (c *Coordinator) got(from task.PeerID, g *Got) {
 	}
 	c.answered(j)
 	if g.Final {
-		c.finalAt(j, held)
+		c.finalAt(j, held, g.Signature)
 		return
 	}
 	c.delivered(j, held)
@@ -354,9 +355,11 @@ func (c *Coordinator) delivered(j *job, held ledger.Set) {
 	}
 	j.sent = slices.DeleteFunc(j.sent, arrived)
 	if len(c.kept) > n {
-		// Followers need no more of the rows. Here the facts are written when
-		// rows go: the submitter says again what it holds.
-		c.push(copyKey{job: j.id, kind: copyFacts})
+		// Followers need no more of the rows, and hear so at the next tick. Here the
+		// facts are written when rows go: the submitter says again what it holds.
+		if len(c.followers) > 0 {
+			c.owed[j.id] = true
+		}
 		c.compact(j)
 	}
 }
@@ -376,11 +379,16 @@ func (c *Coordinator) deliver(j *job, i uint64) {
 	f.Reruns += uint64(max(len(row.Log)-1, 0))
 }
 
+// compactShare is the part of KeepRows by which it may be exceeded. The facts are
+// written once for so many rows, not for each: they name every gap in what is
+// delivered, and a wide sweep has hundreds.
+const compactShare = 16
+
 // compact forgets the rows of delivered tasks beyond KeepRows, the oldest
 // first. The facts that replace them are written before they go.
 func (c *Coordinator) compact(j *job) {
 	over := len(c.kept) - c.cfg.KeepRows
-	if over <= 0 {
+	if over <= c.cfg.KeepRows/compactShare {
 		if j.state == jobOver {
 			c.persistFacts(j)
 		}
@@ -413,7 +421,7 @@ func (c *Coordinator) cancel(m *Cancel) {
 		return
 	}
 	if j.state == jobOpen {
-		j.ledger.Facts.Cancelled = true
+		j.ledger.Facts.Merge(&ledger.Facts{Cancel: m.Signature})
 		c.persistFacts(j)
 		c.end(j, DropCancelled)
 		c.decided(task.TaskID{Job: j.id}, "cancelled", j.submitter, "its submitter asked for it")
@@ -422,8 +430,11 @@ func (c *Coordinator) cancel(m *Cancel) {
 	c.touch(j)
 }
 
-func (j *job) deadline() (time.Time, bool) {
-	return j.spec.Submitted.Add(j.spec.Deadline), j.spec.Deadline > 0
+func (j *job) deadline() (time.Time, bool) { return deadlineOf(j.spec) }
+
+// deadlineOf returns when a job expires, if it ever does.
+func deadlineOf(spec *task.Job) (time.Time, bool) {
+	return spec.Submitted.Add(spec.Deadline), spec.Deadline > 0
 }
 
 func (c *Coordinator) armDeadline(j *job) {

@@ -34,6 +34,7 @@ func (c *Coordinator) known(from task.PeerID, k *Known) {
 		return
 	case k.Session != f.session:
 		f.reset()
+		c.holdsAnew(from)
 		f.session, f.phase, f.digests = k.Session, listening, map[task.JobID][digestLen]byte{}
 	case k.Seq <= f.known:
 		if k.Seq == f.known && f.answer != nil {
@@ -123,6 +124,7 @@ func (c *Coordinator) toldAll(f *follower) {
 		}
 	}
 	f.digests, f.need = nil, f.queued
+	f.maySync()
 }
 
 // pushJob has a follower told all of a job.
@@ -161,6 +163,9 @@ func (c *Coordinator) absorbPair(f *follower, p Pair) (task.JobID, error) {
 	}
 	if kind == "f" {
 		facts, err := ledger.DecodeFacts(p.Value)
+		if err == nil {
+			err = vetFacts(j.ledger, facts, c.now)
+		}
 		if err == nil {
 			c.absorbFacts(j, facts)
 		}
@@ -228,14 +233,8 @@ func (c *Coordinator) absorbRecord(f *follower, id task.JobID, value []byte) err
 
 // absorbFacts merges facts of a job.
 func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
-	if n := len(f.Done); n > 0 && f.Done[n-1].To > j.total {
-		return
-	}
-	if n := len(f.Failed); n > 0 && f.Failed[n-1].To > j.total {
-		return
-	}
 	ours := &j.ledger.Facts
-	before := string(ours.Encode())
+	before, delivery := string(ours.Encode()), ours.Delivery
 	was := ours.Done.Count() + ours.Failed.Minus(ours.Done).Count()
 	for _, i := range sortedKeys(j.live) {
 		if f.Done.Contains(i) || f.Failed.Contains(i) {
@@ -247,10 +246,12 @@ func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
 		return
 	}
 	c.persistFacts(j)
-	if ours.Done.Count()+ours.Failed.Minus(ours.Done).Count() > was {
+	if ours.Delivery != delivery {
+		c.redelivered(j)
+	} else if ours.Done.Count()+ours.Failed.Minus(ours.Done).Count() > was {
 		c.recount(j)
 	}
-	if j.state == jobOpen && (ours.Cancelled || ours.Expired) {
+	if j.state == jobOpen && (ours.Cancelled() || ours.Expired) {
 		c.end(j, DropCancelled)
 	}
 	c.touch(j)
@@ -282,6 +283,9 @@ func (c *Coordinator) recount(j *job) {
 
 // absorbRow merges what a replica knows of a task that is not delivered.
 func (c *Coordinator) absorbRow(j *job, i uint64, theirs *ledger.Row) {
+	for k := range theirs.Log {
+		c.neverGiven(theirs.Log[k].Attempt)
+	}
 	row := j.row(i)
 	before := row.Verdict(j.ledger.Rule())
 	if !row.Merge(theirs) {

@@ -16,10 +16,23 @@ type promise struct {
 	job   *job // whose acceptance it is; nil for results
 }
 
-// A mark is what a follower must have acknowledged.
+// A mark is what a follower must have acknowledged, of the session of the time. One
+// that is in sync in a later session has that and more.
 type mark struct {
-	peer   task.PeerID
-	queued uint64
+	peer    task.PeerID
+	session uint64
+	queued  uint64
+}
+
+// reached says whether the follower, which may be nil, need not be waited for.
+func (m *mark) reached(f *follower) bool {
+	switch {
+	case f == nil || !f.gates():
+		return true
+	case f.rejoining:
+		return false
+	}
+	return f.session != m.session || f.acked >= m.queued
 }
 
 // promise sends a message as soon as what it says is true at all copies.
@@ -31,12 +44,13 @@ func (c *Coordinator) promise(p promise) {
 	}
 }
 
-// marks returns what the followers in sync have yet to acknowledge.
+// marks returns what the followers waited for have yet to acknowledge.
 func (c *Coordinator) marks() []mark {
 	var out []mark
 	for _, peer := range c.group {
-		if f := c.followers[peer]; f.inSync() && f.acked < f.queued {
-			out = append(out, mark{peer, f.queued})
+		f := c.followers[peer]
+		if m := (mark{peer, f.session, f.queued}); !m.reached(f) {
+			out = append(out, m)
 		}
 	}
 	return out
@@ -45,10 +59,7 @@ func (c *Coordinator) marks() []mark {
 // reached says whether every follower that is still in sync has acknowledged its
 // mark.
 func (c *Coordinator) reached(marks []mark) bool {
-	return !slices.ContainsFunc(marks, func(m mark) bool {
-		f := c.followers[m.peer]
-		return f != nil && f.inSync() && f.acked < m.queued
-	})
+	return !slices.ContainsFunc(marks, func(m mark) bool { return !m.reached(c.followers[m.peer]) })
 }
 
 // release sends a promise that holds, and says whether it did.

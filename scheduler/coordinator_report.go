@@ -65,9 +65,10 @@ func (c *Coordinator) current(id task.TaskID) *job {
 // heldBy renews a lease, takes up one that a former term gave or that was
 // given up too soon, or has it dropped.
 func (c *Coordinator) heldBy(h *host, held *Held) {
+	c.neverGiven(held.Attempt)
 	j := c.current(held.Task)
 	if j == nil {
-		if !c.recovering {
+		if c.knowsAll() {
 			c.drop(h.peer, held.Task, held.Attempt, DropUnknown)
 		}
 		return
@@ -77,7 +78,7 @@ func (c *Coordinator) heldBy(h *host, held *Held) {
 		return
 	}
 	switch {
-	case j.ledger.Facts.Cancelled:
+	case j.ledger.Facts.Cancelled():
 		c.drop(h.peer, held.Task, held.Attempt, DropCancelled)
 	case c.mayAdopt(j, h, held):
 		c.adopt(j, h, held.Task.Index, held.Attempt, nil).running = held.Running
@@ -85,6 +86,15 @@ func (c *Coordinator) heldBy(h *host, held *Held) {
 		c.drop(h.peer, held.Task, held.Attempt, DropSuperseded)
 	}
 }
+
+// newGroupGrace is how long a coordinator lets workers keep what they have of
+// jobs that it does not know. It may be of a group that is wholly new, and their
+// submitters offer them again: those that are there within RetryMax, which is a
+// minute, and one whose machine starts anew within a few.
+const newGroupGrace = 5 * time.Minute
+
+// knowsAll says whether a job that this coordinator does not know is nobody's.
+func (c *Coordinator) knowsAll() bool { return !c.now.Before(c.since.Add(newGroupGrace)) }
 
 func (c *Coordinator) renew(l *lease, running bool) {
 	l.expires = c.now.Add(c.cfg.LeaseTTL)
@@ -243,9 +253,10 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 	if r.Worker != h.peer {
 		return
 	}
+	c.neverGiven(e.Attempt)
 	j := c.current(r.Task)
 	if j == nil {
-		if !c.recovering {
+		if c.knowsAll() {
 			c.thank(h, e)
 		}
 		return

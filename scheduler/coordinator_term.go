@@ -35,6 +35,16 @@ func (c *Coordinator) outrun(epoch uint64) {
 	}
 }
 
+// neverGiven looks at an attempt that somebody names. One of this epoch that was not
+// given in it is of a former life of this node, which led, lost its disk, heard of
+// nobody and so leads in the same epoch again. Epochs fence only where each is led
+// in once: the driver is asked for a later one.
+func (c *Coordinator) neverGiven(a Attempt) {
+	if a.Epoch == c.epoch && a.Seq > c.seq {
+		c.outrun(c.epoch + 1)
+	}
+}
+
 // Digest stands for what the ledger knows: see ledger.Ledger.Digest.
 func (c *Coordinator) Digest() [32]byte { return c.ledger.Digest() }
 
@@ -53,7 +63,7 @@ func (c *Coordinator) Followers() []FollowerStatus {
 	var out []FollowerStatus
 	for _, p := range c.group {
 		f := c.followers[p]
-		out = append(out, FollowerStatus{p, f.inSync(), int(f.queued - f.acked)})
+		out = append(out, FollowerStatus{p, f.inSync(), int(f.queued-f.acked) + len(c.owed)})
 	}
 	return out
 }
@@ -171,8 +181,9 @@ func (c *Coordinator) checkAsked(j *job) {
 }
 
 // finalAt takes in that a job is over for its submitter: what it does not hold,
-// it does not want.
-func (c *Coordinator) finalAt(j *job, held ledger.Set) {
+// it does not want. Only the submitter can end its job: what other coordinators
+// are told of it is its signature, and without one the job is over here alone.
+func (c *Coordinator) finalAt(j *job, held ledger.Set, signature []byte) {
 	if n := len(held); n > 0 && held[n-1].To > j.total {
 		return
 	}
@@ -180,8 +191,10 @@ func (c *Coordinator) finalAt(j *job, held ledger.Set) {
 	c.delivered(j, held)
 	c.learn(j, held)
 	if j.state == jobOpen {
-		j.ledger.Facts.Cancelled = true
-		c.persistFacts(j)
+		if task.VerifyCancel(j.id, j.ledger.Record.PublicKey, signature) {
+			j.ledger.Facts.Merge(&ledger.Facts{Cancel: signature})
+			c.persistFacts(j)
+		}
 		c.end(j, DropCancelled)
 		c.decided(task.TaskID{Job: j.id}, "cancelled", j.submitter, "the job is over for its submitter")
 	}

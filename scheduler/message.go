@@ -92,6 +92,9 @@ type Got struct {
 	Final bool `cbor:"3,keyasint,omitempty"`
 	// Lacking are results told whose outputs nobody could give, try after try.
 	Lacking []Range `cbor:"4,keyasint,omitempty"`
+	// Signature is a Cancel's, with Final: that nothing more is wanted must be
+	// believed by coordinators that take over, too.
+	Signature []byte `cbor:"5,keyasint,omitempty"`
 }
 
 // Cancel ends a job. Only its submitter may: the signature is over "cancel "

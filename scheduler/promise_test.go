@@ -149,11 +149,10 @@ func TestPromisesWait(t *testing.T) {
 func TestPromisesGoOn(t *testing.T) {
 	_, second := identity(2)
 	for name, what := range map[string]func(l *ledTest){
-		"suspected":   func(l *ledTest) { l.leader(Suspected{Peer: second}) },
-		"lost":        func(l *ledTest) { l.leader(MemberLost{Peer: second}) },
-		"dropped":     func(l *ledTest) { l.leader(GroupIs{}) },
-		"no block":    func(l *ledTest) { l.settle(); l.fetched("gone"); l.settle() },
-		"a new epoch": func(l *ledTest) { l.c.Begin(8); l.leader(Wake{}) },
+		"suspected": func(l *ledTest) { l.leader(Suspected{Peer: second}) },
+		"lost":      func(l *ledTest) { l.leader(MemberLost{Peer: second}) },
+		"dropped":   func(l *ledTest) { l.leader(GroupIs{}) },
+		"no block":  func(l *ledTest) { l.settle(); l.fetched("gone"); l.settle() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLedTest(t)
@@ -205,5 +204,42 @@ func TestOutrunIsTold(t *testing.T) {
 	}
 	if effects := c.Begin(12); len(effects) != 1 || c.Epoch() != 12 || outrun(9) != 0 || c.Begin(11) != nil {
 		t.Errorf("begins epoch %d with %+v", c.Epoch(), effects)
+	}
+}
+
+// TestBeginKeepsPromises: a later epoch of the same leader sends nothing that its
+// followers have not got; it is sent when they have, or are not waited for.
+func TestBeginKeepsPromises(t *testing.T) {
+	_, second := identity(2)
+	for name, silent := range map[string]bool{"in sync again": false, "silent": true} {
+		t.Run(name, func(t *testing.T) {
+			l := newLedTest(t)
+			key, owner := identity(1)
+			l.leader(Received{From: owner, Message: Message{Submit: &Submit{Record: testJob(t, key, 2, nil)}}})
+			l.toR = nil // the copy is lost with its epoch
+			l.c.Begin(8)
+			l.leader(Wake{})
+			l.leader(Received{From: owner, Message: Message{Submit: &Submit{Record: testJob(t, key, 2, nil)}}})
+			l.want("accepted", 0)
+			if silent {
+				l.leader(Suspected{Peer: second})
+				l.want("accepted", 1)
+				return
+			}
+			l.follower(LeaderChanged{Leader: l.c.self, Epoch: 8})
+			l.settle()
+			l.want("accepted", 0) // it has the record, and not the blocks
+			for range 2 {
+				l.now = l.now.Add(tickEvery)
+				l.leader(Wake{})
+				l.settle()
+			}
+			l.fetched("")
+			l.settle()
+			l.want("accepted", 1)
+			if l.r.Digest() != l.c.Digest() || !l.c.followers[second].inSync() || l.c.followers[second].rejoining {
+				t.Error("the follower is not in sync")
+			}
+		})
 	}
 }

@@ -77,7 +77,7 @@ func (j *job) moveCursor(i uint64) {
 			i = next
 			continue
 		}
-		if !j.isTouched(i) {
+		if !j.isTouched(i) && !j.wait.queued[i] {
 			break
 		}
 		i++

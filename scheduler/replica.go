@@ -256,5 +256,5 @@ func sortedSet(cids []task.CID) []task.CID {
 // isOver says whether nothing of the job is to be run any more.
 func isOver(j *ledger.Job) bool {
 	f := &j.Facts
-	return f.Cancelled || f.Expired || f.Done.Count()+f.Failed.Minus(f.Done).Count() >= j.Spec.Sweep.Count()
+	return f.Cancelled() || f.Expired || f.Done.Count()+f.Failed.Minus(f.Done).Count() >= j.Spec.Sweep.Count()
 }

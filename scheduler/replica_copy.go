@@ -82,6 +82,9 @@ func (r *Replica) merge(p Pair) (task.JobID, error) {
 	}
 	if kind == "f" {
 		f, err := ledger.DecodeFacts(p.Value)
+		if err == nil {
+			err = vetFacts(j, f, r.now)
+		}
 		if err != nil {
 			return id, err
 		}

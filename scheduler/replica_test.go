@@ -252,3 +252,44 @@ func TestHeldUp(t *testing.T) {
 		t.Errorf("it does not go on: %s", s.describe())
 	}
 }
+
+// TestLeadsWhereItLed: a leader that lost its disk and heard of nobody leads in
+// the same epoch again; the first attempt that it never gave tells it.
+func TestLeadsWhereItLed(t *testing.T) {
+	_, self := identity(0)
+	key, worker := identity(3)
+	rec := testJob(t, key, 3, nil)
+	name := task.TaskID{Job: rec.ID()}
+	a := Attempt{Epoch: 7, Seq: 4}
+	r := task.Result{Task: name, Outcome: task.Completed}
+	if err := r.Sign(key); err != nil {
+		t.Fatal(err)
+	}
+	row := &ledger.Row{Log: []AttemptLog{{Attempt: a, Worker: worker, Start: start}}}
+	for what, m := range map[string]Message{
+		"held":  {Report: &Report{Epoch: 7, Held: []Held{{Task: name, Attempt: a}}}},
+		"ended": {Report: &Report{Epoch: 7, Ended: []Ending{{Attempt: a, Result: r}}}},
+		"noted": {Known: &Known{Epoch: 7, Session: 1, Seq: 1, Pairs: []Pair{
+			{ledger.JobKey(rec.ID()), rec.Encode()}, {ledger.RowKey(name), row.Encode()},
+		}}},
+	} {
+		for _, epoch := range []uint64{7, 8} {
+			c := NewCoordinator(self, Default(), epoch)
+			m := m
+			if k := m.Known; k != nil {
+				known := *k
+				known.Epoch = epoch
+				m.Known = &known
+			}
+			told := uint64(0)
+			for _, e := range c.Step(start, Received{From: worker, Message: m}) {
+				if e, ok := e.(Outrun); ok {
+					told = e.Epoch
+				}
+			}
+			if again := epoch == a.Epoch; again != (told > epoch) {
+				t.Errorf("%s in epoch %d: told to outrun %d", what, epoch, told)
+			}
+		}
+	}
+}

@@ -71,5 +71,13 @@ func (s *Submitter) askedWhenForgotten(id task.JobID) {
 		return
 	}
 	f.said = s.now
-	s.emit(Send{To: s.leader, Message: Message{Got: &Got{Job: id, Final: true}}})
+	s.emit(Send{To: s.leader, Message: Message{Got: &Got{Job: id, Final: true, Signature: s.signEnd(id)}}})
+}
+
+// signEnd signs that a job is over for its submitter.
+func (s *Submitter) signEnd(id task.JobID) []byte {
+	if len(s.cfg.Key) == 0 {
+		return nil // of a test of one machine: nobody is to be convinced
+	}
+	return task.SignCancel(id, s.cfg.Key)
 }

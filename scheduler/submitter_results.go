@@ -243,9 +243,11 @@ func (s *Submitter) got(j *submitted) {
 	if s.leader == "" {
 		return
 	}
-	s.emit(Send{To: s.leader, Message: Message{Got: &Got{
-		Job: j.id, Have: slices.Clone(j.have), Final: j.state.Final, Lacking: slices.Clone(j.lacking),
-	}}})
+	g := &Got{Job: j.id, Have: slices.Clone(j.have), Final: j.state.Final, Lacking: slices.Clone(j.lacking)}
+	if g.Final && j.have.Count() < j.total { // all that it has says itself that it is over
+		g.Signature = s.signEnd(j.id)
+	}
+	s.emit(Send{To: s.leader, Message: Message{Got: g}})
 }
 
 // finish closes the job when nothing is missing: it holds every task, or the

@@ -68,6 +68,7 @@ type simNode struct {
 	wakeAt  time.Time
 	sawWork uint64 // highest epoch the worker obeyed
 	sawRole uint64 // highest the replica did
+	wiped   bool   // it lost its disk: it may lead again where it led
 }
 
 // groupKeys and groupIDs are the nodes of every simulation: making them takes
@@ -131,6 +132,15 @@ func (n *simNode) crash() {
 			n.s.after(o, n.s.delay(), func() { o.lost(n) })
 		}
 	}
+}
+
+// wipe takes a dead node's disk away. A submitter is left its own: what it alone
+// knows nobody can promise.
+func (n *simNode) wipe() {
+	if len(n.sub.jobs) > 0 {
+		return
+	}
+	n.disk, n.blocks, n.sawRole, n.wiped = map[string][]byte{}, map[task.CID]bool{}, 0, true
 }
 
 // lost tells a node that its connection to another broke.
@@ -321,7 +331,7 @@ func (n *simNode) carryLease(effects []overlay.LeaseEffect) {
 }
 
 func (n *simNode) lead(epoch uint64) {
-	if other, ok := n.s.epochs[epoch]; ok {
+	if other, ok := n.s.epochs[epoch]; ok && !(n.wiped && other == n.id) {
 		n.s.tb.Fatalf("%d leads in epoch %d, as %s did", n.n, epoch, other)
 	}
 	n.s.epochs[epoch] = n.id

@@ -25,10 +25,12 @@ func (j *job) summary() JobSummary {
 	switch {
 	case j.done+j.failed >= j.total:
 		s.State = endState(s.Done, s.Failed)
-	case j.ledger.Facts.Cancelled:
+	case j.ledger.Facts.Cancelled():
 		s.State = JobCancelled
 	case j.ledger.Facts.Expired:
 		s.State = JobExpired
+	case j.state == jobOver: // its submitter, of an older version, did not sign that it wants no more
+		s.State = JobCancelled
 	}
 	return s
 }
@@ -155,7 +157,7 @@ func (c *Coordinator) whyFailed(j *job, i uint64) string {
 	switch {
 	case row != nil && row.Why(j.ledger.Rule()) != "":
 		return row.Why(j.ledger.Rule())
-	case j.ledger.Facts.Cancelled:
+	case j.ledger.Facts.Cancelled():
 		return DropCancelled
 	case j.ledger.Facts.Expired:
 		return DropExpired

@@ -13,8 +13,8 @@ import (
 // Digest returns a hash of what the copy knows: the jobs, their facts, and of
 // each task that is not delivered the results, failures, best checkpoint and
 // voided results. Two copies that know the same have the same. What is told for
-// people only (the log, costs) and rows that delivery has made idle do not
-// matter: copies drop them at different times.
+// people only (the log, costs), rows that delivery has made idle and that the
+// deadline passed do not matter: copies drop, and find, them at different times.
 func (l *Ledger) Digest() [32]byte {
 	h := sha256.New()
 	for _, id := range sortedKeys(l.Jobs) {
@@ -30,7 +30,7 @@ func (l *Ledger) Digest() [32]byte {
 func (j *Job) Digest() [32]byte {
 	h := sha256.New()
 	f := &j.Facts
-	writeNumbers(h, flag(f.Cancelled), flag(f.Expired))
+	writeNumbers(h, flag(f.Cancelled()), f.Delivery)
 	for _, set := range []Set{f.Done, f.Failed.Minus(f.Done)} {
 		writeNumbers(h, uint64(len(set)))
 		for _, r := range set {

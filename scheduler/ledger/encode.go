@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"strconv"
@@ -100,6 +101,12 @@ func DecodeFacts(b []byte) (*Facts, error) {
 	f := new(Facts)
 	if err := task.Decode(b, f); err != nil {
 		return nil, fmt.Errorf("ledger: facts: %w", err)
+	}
+	if n := len(f.Cancel); n != 0 && n != ed25519.SignatureSize {
+		return nil, fmt.Errorf("ledger: facts: a signature of %d bytes", n)
+	}
+	if f.Delivery > MaxDelivery {
+		return nil, fmt.Errorf("ledger: facts: delivery %d, the last is %d", f.Delivery, uint64(MaxDelivery))
 	}
 	return f, errors.Join(f.Done.check(), f.Failed.check())
 }

@@ -25,10 +25,16 @@ type Job struct {
 	Rows map[uint64]*Row
 }
 
-// Facts are what is known of a job beside its rows. Each field only grows.
+// Facts are what is known of a job beside its rows. Each field only grows, and
+// Done and Failed do within a delivery.
 type Facts struct {
-	Cancelled bool `cbor:"1,keyasint,omitempty"` // its submitter ended it
-	Expired   bool `cbor:"2,keyasint,omitempty"` // its deadline passed before it was done
+	// Cancel is its submitter's signature that the job is to end (task.SignCancel),
+	// which any copy can check; empty for none. Of two the smaller is kept. It is
+	// read only.
+	Cancel []byte `cbor:"1,keyasint,omitempty"`
+	// Expired says that its deadline passed before it was done. Anybody knows that
+	// from the record and a clock, and should not take it from another.
+	Expired bool `cbor:"2,keyasint,omitempty"`
 	// Done and Failed are the tasks whose story is over and held by the
 	// submitter. Their rows may be gone. An index in both is done.
 	Done   Set `cbor:"3,keyasint,omitempty"`
@@ -37,6 +43,29 @@ type Facts struct {
 	UsefulCPU time.Duration `cbor:"5,keyasint,omitempty"`
 	WastedCPU time.Duration `cbor:"6,keyasint,omitempty"`
 	Reruns    uint64        `cbor:"7,keyasint,omitempty"`
+	// Delivery counts how often the submitter said that it lacks what Done or Failed
+	// said it holds. A later one's sets stand for those of all before it.
+	Delivery uint64 `cbor:"8,keyasint,omitempty"`
+}
+
+// MaxDelivery bounds Facts.Delivery. A submitter that loses its disk each minute
+// takes 8,000 years to it.
+const MaxDelivery = 1 << 32
+
+// Cancelled says whether the submitter ended the job.
+func (f *Facts) Cancelled() bool { return len(f.Cancel) > 0 }
+
+// Redeliver takes in all that the submitter holds, by its own word, and says
+// whether it lacks anything that it was thought to hold. Then another delivery
+// begins, of that alone: what it lacks is open again, unless a row says otherwise.
+func (f *Facts) Redeliver(held Set) bool {
+	lostDone, lostFailed := f.Done.Minus(held), f.Failed.Minus(held)
+	if len(lostDone)+len(lostFailed) == 0 || f.Delivery >= MaxDelivery {
+		return false
+	}
+	f.Delivery++
+	f.Done, f.Failed = f.Done.Minus(lostDone), f.Failed.Minus(lostFailed)
+	return true
 }
 
 // Add opens a record and puts its job in the ledger. A job already there is

@@ -53,9 +53,11 @@ func history(t *rapid.T, label string) *Ledger {
 		}
 		i := rapid.Uint64Range(0, 3).Draw(t, "task")
 		a := Attempt{rapid.Uint64Range(1, 2).Draw(t, "epoch"), rapid.Uint64Range(1, 40).Draw(t, "seq")}
-		switch rapid.IntRange(0, 8).Draw(t, "fact") {
+		switch rapid.IntRange(0, 9).Draw(t, "fact") {
 		case 0:
-			j.Facts.Cancelled = true
+			sig := bytes.Repeat([]byte{1}, ed25519.SignatureSize)
+			sig[0] = rapid.ByteRange(0, 2).Draw(t, "signature")
+			j.Facts.Merge(&Facts{Cancel: sig})
 		case 1:
 			j.Facts.Expired = true
 		case 2:
@@ -78,6 +80,8 @@ func history(t *rapid.T, label string) *Ledger {
 			j.Row(i).Save(&Checkpoint{CID: task.RawCID(nil), Fuel: a.Seq})
 		case 8:
 			j.Row(i).Void()
+		case 9:
+			j.Facts.Redeliver(Set{{i, i + 2}})
 		}
 	}
 	return l
@@ -122,8 +126,14 @@ func same(a, b *Ledger) bool {
 func checkMonotone(t *rapid.T, a, ab *Ledger) {
 	for id, j := range a.Jobs {
 		m := ab.Jobs[id]
-		if j.Facts.Cancelled && !m.Facts.Cancelled || len(j.Facts.Done.Minus(m.Facts.Done)) > 0 {
+		if j.Facts.Cancelled() && !m.Facts.Cancelled() || j.Facts.Delivery > m.Facts.Delivery {
 			t.Fatal("a fact was forgotten")
+		}
+		if m.Facts.Delivery > j.Facts.Delivery {
+			continue // its submitter lost what it held: anything may be open again
+		}
+		if len(j.Facts.Done.Minus(m.Facts.Done)) > 0 {
+			t.Fatal("a delivered task was forgotten")
 		}
 		for i := range uint64(4) {
 			// A task that failed may turn out done; nothing else changes back.

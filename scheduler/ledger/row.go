@@ -157,19 +157,21 @@ func agree(a, b *task.Result) bool {
 
 // Note records a placement, or how a recorded one ended. It says whether the
 // row changed.
-func (r *Row) Note(l AttemptLog) bool {
+func (r *Row) Note(l AttemptLog) bool { return r.note(&l) }
+
+func (r *Row) note(l *AttemptLog) bool {
 	i, found := sort.Find(len(r.Log), func(i int) int { return l.Attempt.Compare(r.Log[i].Attempt) })
 	switch {
-	case found && compareLogs(&l, &r.Log[i]) <= 0:
+	case found && compareLogs(l, &r.Log[i]) <= 0:
 		return false
 	case found:
 		r.Log = slices.Clone(r.Log)
-		r.Log[i] = l
+		r.Log[i] = *l
 		return true
 	case i == 0 && len(r.Log) >= MaxLog:
 		return false
 	}
-	r.Log = slices.Insert(slices.Clip(r.Log), i, l)
+	r.Log = slices.Insert(slices.Clip(r.Log), i, *l)
 	if len(r.Log) > MaxLog {
 		r.Log = r.Log[1:] // it was made anew above
 	}

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -28,14 +29,27 @@ func MakeSet(ranges []Range) (Set, error) {
 	if len(ranges) > MaxRanges {
 		return nil, fmt.Errorf("ledger: a set of %d ranges, the most is %d", len(ranges), MaxRanges)
 	}
-	var s Set
 	for _, r := range ranges {
 		if r.From > r.To {
 			return nil, fmt.Errorf("ledger: range from %d to %d runs backwards", r.From, r.To)
 		}
-		s.AddRange(r)
 	}
-	return s, nil
+	if !slices.IsSortedFunc(ranges, compareRanges) {
+		ranges = slices.Clone(ranges)
+		slices.SortFunc(ranges, compareRanges) // each put in where it belongs would move all behind it
+	}
+	return setOf(ranges), nil
+}
+
+func compareRanges(a, b Range) int { return cmp.Compare(a.From, b.From) }
+
+// setOf makes a set of ranges that are sorted by From.
+func setOf(ranges []Range) Set {
+	s := make(Set, 0, len(ranges))
+	for _, r := range ranges {
+		s.AddRange(r) // at the end, or it touches the last
+	}
+	return s
 }
 
 // Add puts i in the set and says whether it was not there. The largest uint64
@@ -54,6 +68,10 @@ func (s *Set) AddRange(r Range) {
 		return
 	}
 	set := *s
+	if n := len(set); n == 0 || set[n-1].To < r.From { // most sets are made in order
+		*s = append(set, r)
+		return
+	}
 	// set[lo:hi] are the ranges that r overlaps or touches.
 	lo := sort.Search(len(set), func(k int) bool { return set[k].To >= r.From })
 	hi := lo
@@ -66,9 +84,15 @@ func (s *Set) AddRange(r Range) {
 
 // Union puts all of o in the set.
 func (s *Set) Union(o Set) {
-	for _, r := range o {
-		s.AddRange(r)
+	if len(o) <= 1 {
+		for _, r := range o {
+			s.AddRange(r)
+		}
+		return
 	}
+	both := slices.Concat(*s, o)
+	slices.SortFunc(both, compareRanges)
+	*s = setOf(both)
 }
 
 // Contains says whether i is in the set.

@@ -1,0 +1,71 @@
+package scheduler
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"godwit/scheduler/ledger"
+	"godwit/task"
+)
+
+// maxLeap is how many deliveries another copy may be ahead of this one. More than
+// a few never come from honest copies; each telling of a false one costs the
+// submitter's next word, and MaxDelivery is far.
+const maxLeap = 1 << 10
+
+// vetFacts looks at facts of a job that another copy told of. What the submitter
+// signed is checked; a deadline is believed if it has passed here. Which tasks were
+// delivered is taken as told: their submitter says otherwise if it was a lie.
+func vetFacts(j *ledger.Job, f *ledger.Facts, now time.Time) error {
+	total := j.Spec.Sweep.Count()
+	for _, set := range []ledger.Set{f.Done, f.Failed} {
+		if n := len(set); n > 0 && set[n-1].To > total {
+			return fmt.Errorf("facts of task %d, the job has %d", set[n-1].To-1, total)
+		}
+	}
+	if ours := j.Facts.Delivery; f.Delivery > ours+maxLeap {
+		return fmt.Errorf("delivery %d, after %d here", f.Delivery, ours)
+	}
+	if f.Cancelled() && !bytes.Equal(f.Cancel, j.Facts.Cancel) && !task.VerifyCancel(j.Record.ID(), j.Record.PublicKey, f.Cancel) {
+		return fmt.Errorf("a cancel that the job's submitter did not sign")
+	}
+	if at, ok := deadlineOf(j.Spec); !ok || now.Before(at) {
+		f.Expired = false
+	}
+	return nil
+}
+
+// redeliver heeds the submitter on what it holds: tasks that were thought to be
+// delivered and are not run again, unless their results are still here. That
+// happens when it lost its disk, and when another copy told what was not so.
+func (c *Coordinator) redeliver(j *job, held ledger.Set) {
+	if !j.ledger.Facts.Redeliver(held) {
+		return
+	}
+	c.decided(task.TaskID{Job: j.id}, "reopened", j.submitter, "its submitter lacks results that it was thought to hold")
+	c.persistFacts(j)
+	c.redelivered(j)
+}
+
+// redelivered makes what is kept of a job anew after another delivery began.
+func (c *Coordinator) redelivered(j *job) {
+	c.recount(j)
+	if j.state == jobOver && !isOver(j.ledger) {
+		j.state, j.told = jobOpen, false
+		c.armDeadline(j)
+	}
+	j.moveCursor(0)
+	j.sent, j.ready = nil, nil
+	for _, i := range sortedKeys(j.ledger.Rows) {
+		if j.ledger.Verdict(i) == ledger.Open {
+			c.waitAgain(j, i)
+			continue
+		}
+		c.weigh(j, i, rowBytes(j.ledger.Rows[i]))
+		j.ready = append(j.ready, i)
+	}
+	c.enqueue(j)
+	c.widened = true
+	c.touch(j)
+}
