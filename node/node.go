@@ -71,9 +71,11 @@ type Node struct {
 	past      past
 	speed     float64 // of a core, relative to the reference core; 0 not yet measured
 	standing  overlay.Standing
-	moveAt    time.Time // when stopped tasks are to go on elsewhere; zero for never
-	leaveBy   time.Time // when a node that leaves stops waiting; zero while it stays
-	full      bool      // the disk, until fullUntil at least
+	moveAt    time.Time     // when stopped tasks are to go on elsewhere; zero for never
+	weights   []owner.Share // of the owner's rules, which win over memberships' own
+	servedAt  time.Time     // when the overlays' tasks were last counted
+	leaveBy   time.Time     // when a node that leaves stops waiting; zero while it stays
+	full      bool          // the disk, until fullUntil at least
 	fullUntil time.Time
 	unknown   []string // overlays to join whose manifests have to be asked for
 }
