@@ -221,6 +221,7 @@ func (d space) ended(id task.TaskID, a scheduler.Attempt) bool {
 // counter counts what a sleeping runner starts.
 type counter struct {
 	sleepRunner
+	output int // bytes that each task puts out
 	mu     sync.Mutex
 	starts map[task.TaskID]int
 }
@@ -229,7 +230,11 @@ func (c *counter) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv t
 	c.mu.Lock()
 	c.starts[id]++
 	c.mu.Unlock()
-	return c.sleepRunner.Run(ctx, p, id, inv, s)
+	rep, err := c.sleepRunner.Run(ctx, p, id, inv, s)
+	if c.output > 0 && err == nil {
+		rep.Outputs = append(rep.Outputs[:0:0], sandbox.File{Name: "stdout", Data: noise(id.String(), c.output)})
+	}
+	return rep, err
 }
 
 // Speed is that of a core half as fast again as the reference core.

@@ -50,6 +50,7 @@ type Node struct {
 	inbox   chan post
 	stopped chan struct{} // closed when the loop has ended
 	cramped chan struct{} // asks for a collection of blocks; holds one
+	pins    pins          // safe for any goroutine
 	group   sync.WaitGroup
 	tasks   context.Context // of what is spawned; ends with the node
 	halt    context.CancelFunc
@@ -178,24 +179,38 @@ func openData(cfg Config) (ed25519.PrivateKey, ds.Batching, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading the node's identity: %w", err)
 	}
+	data, err := openStore(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	// What was staged by a node that ended nobody knows of, and may not be whole
+	// after a power cut.
+	if err := errors.Join(os.RemoveAll(cfg.stageDir()), os.Mkdir(cfg.stageDir(), 0o700)); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("making the data directory: %w", err), data.Close())
+	}
+	return key, data, nil
+}
+
+// openStore opens the node's store, or, in place of one that is damaged, a new one.
+func openStore(cfg Config) (ds.Batching, error) {
 	dir := filepath.Join(cfg.DataDir, "store")
 	data, err := p2p.OpenStore(dir)
 	if errors.Is(err, p2p.ErrCorrupt) {
 		aside, e := p2p.MoveAside(dir)
 		if e != nil {
-			return nil, nil, errors.Join(fmt.Errorf("opening the node's store: %w", err), e)
+			return nil, errors.Join(fmt.Errorf("opening the node's store: %w", err), e)
 		}
 		cfg.Log.Error("the node's store is damaged: it was put aside, and the node begins with an empty one; what other nodes have of it comes back from them",
 			"err", err, "aside", aside)
 		data, err = p2p.OpenStore(dir)
 	}
 	if isLocked(err) {
-		return nil, nil, fmt.Errorf("%w by another node: %s", ErrInUse, cfg.DataDir)
+		return nil, fmt.Errorf("%w by another node: %s", ErrInUse, cfg.DataDir)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening the node's store: %w", err)
+		return nil, fmt.Errorf("opening the node's store: %w", err)
 	}
-	return key, data, nil
+	return data, nil
 }
 
 // isLocked tells a store that another node has locked from one that this node
