@@ -159,7 +159,9 @@ func TestTwoOverlaysShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, lab := startPools(t, 3, 3)
 		for _, p := range s.peers {
-			p.onLoop(t, func() { p.reweigh([]owner.Share{{Overlay: DefaultOverlay, Weight: 2}, {Overlay: string(lab), Weight: 1}}) })
+			p.onLoop(t, func() {
+				p.reweigh([]owner.Share{{Overlay: DefaultOverlay, Weight: 2}, {Overlay: string(lab), Weight: 1}})
+			})
 		}
 		if got := s.peers[2].in(lab).Share; got != 1 {
 			t.Errorf("a share of %v, want 1", got)
