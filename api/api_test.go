@@ -169,6 +169,23 @@ func TestWhyAndCancel(t *testing.T) {
 	}
 }
 
+// A job that is over can be forgotten with its results; one that is not cannot.
+func TestForget(t *testing.T) {
+	c := dialed(t)
+	id := submit(t, c, "done", 3, "1ms")
+	await(t, c, id, final)
+	long := submit(t, c, "long", 3, "1h")
+	_, err := c.Forget(t.Context(), long)
+	wantError(t, "forgetting a job that runs", err, http.StatusConflict, KindRefused, "not over")
+	if got, err := c.Forget(t.Context(), "done"); err != nil || string(got) != id {
+		t.Errorf("forgot %q, %v", got, err)
+	}
+	_, err = c.Results(t.Context(), id, 0)
+	wantError(t, "results of a forgotten job", err, http.StatusNotFound, KindNotFound, "")
+	_, err = c.Forget(t.Context(), id)
+	wantError(t, "forgetting again", err, http.StatusNotFound, KindNotFound, "")
+}
+
 // A job goes by its ID, its name, or as much of the ID as no other has.
 func TestReferences(t *testing.T) {
 	c := dialed(t)

@@ -118,6 +118,13 @@ func (c *Client) Cancel(ctx context.Context, ref string) (task.JobID, error) {
 	return reply.ID, err
 }
 
+// Forget drops a job that the node submitted and that is over, and its results.
+func (c *Client) Forget(ctx context.Context, ref string) (task.JobID, error) {
+	var reply SubmitReply
+	err := c.call(ctx, http.MethodDelete, jobPath(ref, "/results"), nil, &reply)
+	return reply.ID, err
+}
+
 // Results returns the ended tasks that the node holds from index from on, as
 // many as fit a page. An empty page is the last.
 func (c *Client) Results(ctx context.Context, ref string, from uint64) (Results, error) {

@@ -66,6 +66,8 @@ func asError(err error) *Error {
 		e.Kind, e.Status, e.Hint = KindNotFound, http.StatusNotFound, "`godwit overlay list` lists the overlays that this node serves; `godwit overlay join` adds one"
 	case errors.Is(err, node.ErrBusyOverlay):
 		e.Kind, e.Status, e.Hint = KindRefused, http.StatusConflict, "`godwit jobs` lists them; `godwit cancel` ends one"
+	case errors.Is(err, node.ErrRunning):
+		e.Kind, e.Status, e.Hint = KindRefused, http.StatusConflict, "`godwit cancel` ends it"
 	case errors.Is(err, node.ErrAmbiguous):
 		e.Kind, e.Status, e.Hint = KindInput, http.StatusConflict, "`godwit overlay list` has the IDs"
 	case errors.Is(err, node.ErrNotFounder):

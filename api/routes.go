@@ -44,6 +44,7 @@ func (s *Server) routes() http.Handler {
 	handle("GET /v1/jobs/{id}", s.job)
 	handle("GET /v1/jobs/{id}/watch", s.watch)
 	handle("GET /v1/jobs/{id}/results", s.results)
+	handle("DELETE /v1/jobs/{id}/results", s.forget)
 	handle("GET /v1/jobs/{id}/why", s.why)
 	handle("POST /v1/jobs/{id}/cancel", s.cancel)
 	handle("/", func(_ http.ResponseWriter, r *http.Request) error {
@@ -187,6 +188,14 @@ func (s *Server) cancel(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return writeJSON(w, SubmitReply{ID: id}, s.node.Cancel(r.Context(), id))
+}
+
+func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.jobID(r)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, SubmitReply{ID: id}, s.node.Forget(r.Context(), id))
 }
 
 // jobID reads the job of a path: its ID, its name, or enough of the ID's end

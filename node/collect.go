@@ -2,8 +2,13 @@ package node
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
+	"godwit/owner/sensor"
 	"godwit/scheduler"
 	"godwit/task"
 )
@@ -17,29 +22,94 @@ const (
 	// collectAge protects what was just stored: it may be part of something whose
 	// root is not known yet, such as an upload.
 	collectAge = time.Hour
-	// crampedAge is the same when the disk is full.
+	// crampedAge is the same when the disk is full. What is being fetched is
+	// pinned, and what is stored by this machine is stored within minutes.
 	crampedAge = 10 * time.Minute
+	// crampedLook is how often to see whether the owner's cap on the disk is near,
+	// and the least time between two collections for want of room.
+	crampedLook = time.Minute
+	// crampedShare of the cap is near: what one job brings may fill the rest.
+	crampedShare = 0.9
 )
 
 // collectBlocks removes what nobody needs from time to time.
 func (n *Node) collectBlocks(ctx context.Context) {
-	for wait := collectFirst; ; wait = collectEvery {
-		cramped := false
+	next := time.Now().Add(collectFirst)
+	look := time.NewTicker(crampedLook)
+	defer look.Stop()
+	for {
+		age := collectAge
 		select {
-		case <-time.After(wait):
+		case <-look.C:
+			switch {
+			case nearCap(n.monitor.Readings(), n.monitor.Decision().Disk):
+				age = crampedAge
+			case time.Now().Before(next):
+				continue
+			}
 		case <-n.cramped:
-			cramped = true
+			age = crampedAge
 		case <-ctx.Done():
 			return
-		}
-		age := collectAge
-		if cramped {
-			age = crampedAge
 		}
 		if err := n.collect(ctx, age); err != nil && ctx.Err() == nil {
 			n.log.Warn("blocks that nobody needs are not removed", "err", err)
 		}
+		next = time.Now().Add(collectEvery)
+		if age == crampedAge {
+			pause(ctx, crampedLook)
+		}
 	}
+}
+
+// nearCap says whether what the node keeps is near what its owner allows; most is
+// 0 where that is not known.
+func nearCap(readings []sensor.Reading, most int64) bool {
+	return most > 0 && slices.ContainsFunc(readings, func(r sensor.Reading) bool {
+		return r.Kind == sensor.Disk && r.Blind == "" && r.Value >= crampedShare*float64(most)
+	})
+}
+
+// wantRoom asks for a collection because the disk is full.
+func (n *Node) wantRoom() {
+	select {
+	case n.cramped <- struct{}{}:
+	default: // one is asked for already
+	}
+}
+
+// Pins are the content that is being fetched: it may take longer than what is
+// new is safe, and no machine names it before it is here. The zero value is none.
+type pins struct {
+	mu   sync.Mutex
+	held map[task.CID]int // how often; > 0
+}
+
+// hold pins content until release is called, once.
+func (p *pins) hold(cids []task.CID) (release func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held == nil {
+		p.held = map[task.CID]int{}
+	}
+	for _, c := range cids {
+		p.held[c]++
+	}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, c := range cids {
+			if p.held[c]--; p.held[c] == 0 {
+				delete(p.held, c)
+			}
+		}
+	}
+}
+
+func (p *pins) list() []task.CID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Collect(maps.Keys(p.held))
 }
 
 // collect removes the blocks that nothing here needs and that are older.
@@ -56,13 +126,13 @@ func (n *Node) collect(ctx context.Context, age time.Duration) error {
 }
 
 // roots lists what must stay: what the coordinators' and the workers' machines
-// name, jobs of this node that are not over, and all results that it holds.
+// name, jobs of this node that are not over, what is being fetched, and all
+// results that it holds, those of overlays that it has left too.
 func (n *Node) roots(ctx context.Context) ([]task.CID, error) {
-	var roots []task.CID
-	var spaces []string
+	// First: what is fetched now may be named by a machine before it is asked.
+	roots := n.pins.list()
 	if err := n.do(ctx, func() {
 		for _, m := range n.ordered() {
-			spaces = append(spaces, m.prefix)
 			if m.coordinator != nil {
 				roots = append(roots, m.coordinator.Roots()...)
 			} else {
@@ -75,15 +145,22 @@ func (n *Node) roots(ctx context.Context) ([]task.CID, error) {
 			roots = append(roots, task.CID(id))
 			roots = append(roots, jobContent(p.job)...)
 		}
+		for _, p := range n.pending { // results that wait for room on the disk
+			if e, ok := p.effect.(scheduler.Persist); ok && strings.HasPrefix(e.Key, scheduler.ResultsPrefix) {
+				roots = append(roots, outputsIn(e.Value)...)
+			}
+		}
 	}); err != nil {
+		return nil, err
+	}
+	spaces, err := n.spaces(ctx)
+	if err != nil {
 		return nil, err
 	}
 	for _, space := range spaces {
 		var failed error
 		for _, value := range n.store.scan(ctx, space, scheduler.ResultsPrefix, &failed) {
-			if t, err := scheduler.DecodeSummary(value); err == nil {
-				roots = append(roots, scheduler.OutputsOf(&t)...)
-			}
+			roots = append(roots, outputsIn(value)...)
 			if ctx.Err() != nil {
 				break
 			}
@@ -93,4 +170,28 @@ func (n *Node) roots(ctx context.Context) ([]task.CID, error) {
 		}
 	}
 	return roots, ctx.Err()
+}
+
+// outputsIn lists the outputs of a result as it is kept; one that cannot be read
+// has none.
+func outputsIn(value []byte) []task.CID {
+	t, err := scheduler.DecodeSummary(value)
+	if err != nil {
+		return nil
+	}
+	return scheduler.OutputsOf(&t)
+}
+
+// spaces returns the prefixes of all overlays of which something is kept.
+func (n *Node) spaces(ctx context.Context) ([]string, error) {
+	keys, err := n.store.keys(ctx, overlayPrefix)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, k := range keys {
+		id, _, _ := strings.Cut(strings.TrimPrefix(k, overlayPrefix), "/")
+		found[overlayPrefix+id+"/"] = true
+	}
+	return slices.Sorted(maps.Keys(found)), nil
 }

@@ -86,11 +86,15 @@ func (n *Node) logDecision(d scheduler.Decided) {
 
 // fetch answers a Fetch.
 func (n *Node) fetch(ctx context.Context, p pending, e scheduler.Fetch) {
+	release := n.pins.hold(e.CIDs)
 	done := scheduler.Fetched{Key: e.Key}
 	if err := n.fetchAll(ctx, e.CIDs, e.Holders); err != nil {
 		done.Err = err.Error()
 	}
-	n.post(post{event: done, of: p.of, to: p.from})
+	n.post(post{call: func() {
+		p.of.step(p.from, done) // and from here on the machine names what it needs
+		release()
+	}})
 }
 
 // fetchAll brings whole DAGs here and makes them durable.
@@ -101,8 +105,12 @@ func (n *Node) fetchAll(ctx context.Context, cids []task.CID, holders []task.Pee
 			others = append(others, h)
 		}
 	}
+	defer n.pins.hold(cids)()
 	for _, c := range cids {
 		if err := n.blocks.Fetch(ctx, c, others, maxContent); err != nil {
+			if isFull(err) {
+				n.wantRoom()
+			}
 			return fmt.Errorf("fetching %s: %w", c, err)
 		}
 	}

@@ -28,6 +28,7 @@ func (n *Node) diskFull(effects []pending, err error) {
 		return
 	}
 	n.full = true
+	n.wantRoom()
 	n.log.Error("the disk is full: this node takes nothing in and does not lead until there is room", "err", err)
 	for _, m := range n.ordered() {
 		m.obey(m.lease.Yield(n.now()))

@@ -132,10 +132,20 @@ func (d *disk) crash() {
 
 // has returns the durable value of one of the machines' keys in the usual
 // overlay, nil for none.
-func (d *disk) has(key string) []byte {
+func (d *disk) has(key string) []byte { return d.in(commons).has(key) }
+
+// space is what a disk keeps of one overlay.
+type space struct {
+	*disk
+	prefix string
+}
+
+func (d *disk) in(id overlay.ID) space { return space{d, overlayPrefix + string(id) + "/"} }
+
+func (d space) has(key string) []byte {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.durable[stateKey(usualPrefix+key)]
+	return d.durable[stateKey(d.prefix+key)]
 }
 
 // commons is the ID of the overlay that every node serves unless told otherwise.
@@ -150,7 +160,7 @@ var commons = func() overlay.ID {
 var usualPrefix = overlayPrefix + string(commons) + "/"
 
 // unkept says what a message claims that is not durable, or "".
-func (d *disk) unkept(m *scheduler.Message) string {
+func (d space) unkept(m *scheduler.Message) string {
 	missing := func(what, key string) string {
 		if d.has(key) != nil {
 			return ""
@@ -187,7 +197,7 @@ func (d *disk) unkept(m *scheduler.Message) string {
 }
 
 // unkeptEpoch says that a term is announced which a restart could give again.
-func (d *disk) unkeptEpoch(epoch uint64) string {
+func (d space) unkeptEpoch(epoch uint64) string {
 	var last leaseRecord
 	if err := json.Unmarshal(d.has(leaseKey), &last); err != nil || last.Epoch < epoch {
 		return fmt.Sprintf("term %d before it is durable", epoch)
@@ -197,7 +207,7 @@ func (d *disk) unkeptEpoch(epoch uint64) string {
 
 // ended says that the leader's row has the end of an attempt, or a result that
 // makes it of no use, or that the submitter holds the task's end.
-func (d *disk) ended(id task.TaskID, a scheduler.Attempt) bool {
+func (d space) ended(id task.TaskID, a scheduler.Attempt) bool {
 	facts, err := ledger.DecodeFacts(d.has("c/" + ledger.FactsKey(id.Job)))
 	if err == nil && (facts.Done.Contains(id.Index) || facts.Failed.Contains(id.Index)) {
 		return true
@@ -211,6 +221,7 @@ func (d *disk) ended(id task.TaskID, a scheduler.Attempt) bool {
 // counter counts what a sleeping runner starts.
 type counter struct {
 	sleepRunner
+	output int // bytes that each task puts out
 	mu     sync.Mutex
 	starts map[task.TaskID]int
 }
@@ -219,7 +230,11 @@ func (c *counter) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv t
 	c.mu.Lock()
 	c.starts[id]++
 	c.mu.Unlock()
-	return c.sleepRunner.Run(ctx, p, id, inv, s)
+	rep, err := c.sleepRunner.Run(ctx, p, id, inv, s)
+	if c.output > 0 && err == nil {
+		rep.Outputs = append(rep.Outputs[:0:0], sandbox.File{Name: "stdout", Data: noise(id.String(), c.output)})
+	}
+	return rep, err
 }
 
 // Speed is that of a core half as fast again as the reference core.
@@ -271,7 +286,7 @@ func (h simHost) Close() error {
 // SetAdvert checks that no term is announced which a crash would take back.
 func (h simHost) SetAdvert(a overlay.Advert) error {
 	if a.Epoch > 0 {
-		if bad := h.peer.disk.unkeptEpoch(a.Epoch); bad != "" {
+		if bad := h.peer.disk.in(a.Overlay).unkeptEpoch(a.Epoch); bad != "" {
 			h.peer.s.t.Errorf("%s adverts %s", shortPeer(h.ID()), bad)
 		}
 	}
@@ -281,15 +296,15 @@ func (h simHost) SetAdvert(a overlay.Advert) error {
 // Send checks that a node says only what it will still know after a crash.
 func (h simHost) Send(to task.PeerID, frame []byte) error {
 	id, rest, err := addressee(frame)
-	if err != nil || id != commons {
-		h.peer.s.t.Errorf("a node sends a frame to overlay %q: %v", id, err)
+	if err != nil {
+		h.peer.s.t.Errorf("a node sends a frame to no overlay: %v", err)
 	}
 	msgs, err := scheduler.DecodeFrame(rest)
 	if err != nil {
 		h.peer.s.t.Errorf("a node sends a frame that does not decode: %v", err)
 	}
 	for i := range msgs {
-		if bad := h.peer.disk.unkept(&msgs[i]); bad != "" {
+		if bad := h.peer.disk.in(id).unkept(&msgs[i]); bad != "" {
 			h.peer.s.t.Errorf("%s sends %s", shortPeer(h.ID()), bad)
 		}
 	}

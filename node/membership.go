@@ -27,7 +27,7 @@ type membership struct {
 	pass     []byte           // what admits this node; nil where none is needed
 	// admission is manifest, for the network's goroutines.
 	admission atomic.Pointer[overlay.Manifest]
-	share     float64 // of the slots, beside the other overlays'; more than 0
+	share     float64 // of the slots, beside the other overlays', where the owner's rules say nothing; more than 0
 	log       *slog.Logger
 
 	view   *overlay.View
@@ -41,6 +41,7 @@ type membership struct {
 	submitter *scheduler.Submitter
 	told      scheduler.OwnerState // what the worker last heard
 	busy      time.Time            // until when its share counts as used
+	served    float64              // seconds of a core, over the share that they were had by: see countTurns
 
 	leaving bool // said goodbye
 	out     bool // is no member any more

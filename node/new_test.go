@@ -160,7 +160,7 @@ func TestNewFails(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			noLeaks := leakCheck(t, onlyOurs)
+			noLeaks := leakCheck(t, allOfThem)
 			cfg := realConfig(t.TempDir())
 			tt.spoil(t, &cfg)
 			_, err := New(t.Context(), cfg)

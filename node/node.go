@@ -50,6 +50,7 @@ type Node struct {
 	inbox   chan post
 	stopped chan struct{} // closed when the loop has ended
 	cramped chan struct{} // asks for a collection of blocks; holds one
+	pins    pins          // safe for any goroutine
 	group   sync.WaitGroup
 	tasks   context.Context // of what is spawned; ends with the node
 	halt    context.CancelFunc
@@ -71,9 +72,11 @@ type Node struct {
 	past      past
 	speed     float64 // of a core, relative to the reference core; 0 not yet measured
 	standing  overlay.Standing
-	moveAt    time.Time // when stopped tasks are to go on elsewhere; zero for never
-	leaveBy   time.Time // when a node that leaves stops waiting; zero while it stays
-	full      bool      // the disk, until fullUntil at least
+	moveAt    time.Time     // when stopped tasks are to go on elsewhere; zero for never
+	weights   []owner.Share // of the owner's rules, which win over memberships' own
+	servedAt  time.Time     // when the overlays' tasks were last counted
+	leaveBy   time.Time     // when a node that leaves stops waiting; zero while it stays
+	full      bool          // the disk, until fullUntil at least
 	fullUntil time.Time
 	unknown   []string // overlays to join whose manifests have to be asked for
 }
@@ -176,27 +179,41 @@ func openData(cfg Config) (ed25519.PrivateKey, ds.Batching, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading the node's identity: %w", err)
 	}
+	data, err := openStore(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	// What was staged by a node that ended nobody knows of, and may not be whole
+	// after a power cut.
+	if err := errors.Join(os.RemoveAll(cfg.stageDir()), os.Mkdir(cfg.stageDir(), 0o700)); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("making the data directory: %w", err), data.Close())
+	}
+	return key, data, nil
+}
+
+// openStore opens the node's store, or, in place of one that is damaged, a new one.
+func openStore(cfg Config) (ds.Batching, error) {
 	dir := filepath.Join(cfg.DataDir, "store")
 	data, err := p2p.OpenStore(dir)
 	if errors.Is(err, p2p.ErrCorrupt) {
 		aside, e := p2p.MoveAside(dir)
 		if e != nil {
-			return nil, nil, errors.Join(fmt.Errorf("opening the node's store: %w", err), e)
+			return nil, errors.Join(fmt.Errorf("opening the node's store: %w", err), e)
 		}
 		cfg.Log.Error("the node's store is damaged: it was put aside, and the node begins with an empty one; what other nodes have of it comes back from them",
 			"err", err, "aside", aside)
 		if err := os.WriteFile(cfg.recoverFile(), nil, 0o600); err != nil {
-			return nil, nil, fmt.Errorf("marking the store as lost: %w", err)
+			return nil, fmt.Errorf("marking the store as lost: %w", err)
 		}
 		data, err = p2p.OpenStore(dir)
 	}
 	if isLocked(err) {
-		return nil, nil, fmt.Errorf("%w by another node: %s", ErrInUse, cfg.DataDir)
+		return nil, fmt.Errorf("%w by another node: %s", ErrInUse, cfg.DataDir)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("opening the node's store: %w", err)
+		return nil, fmt.Errorf("opening the node's store: %w", err)
 	}
-	return key, data, nil
+	return data, nil
 }
 
 // isLocked tells a store that another node has locked from one that this node

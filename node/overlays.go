@@ -45,7 +45,7 @@ func (n *Node) OverlayDetail(ctx context.Context, nameOrID string) (OverlayDetai
 // status is on the loop.
 func (m *membership) status() OverlayStatus {
 	s := OverlayStatus{
-		Name: m.manifest.Name, ID: m.id, Manifest: m.manifest.CID(), Version: m.manifest.Version, Share: m.share,
+		Name: m.manifest.Name, ID: m.id, Manifest: m.manifest.CID(), Version: m.manifest.Version, Share: m.weight(),
 		Leader: m.leader.Leader, Epoch: m.leader.Epoch, Term: overlay.Term(m.leader.Epoch), Role: RoleMember,
 		Members: len(m.view.Members()), Group: slices.Clone(m.lease.Group()),
 	}

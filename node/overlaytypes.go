@@ -162,7 +162,7 @@ type OverlayStatus struct {
 	ID       task.CID      `json:"id"`
 	Manifest task.CID      `json:"manifest"` // of the version followed
 	Version  uint64        `json:"version"`  // of the rules followed; 0 is the first
-	Share    float64       `json:"share"`    // of this machine: over the sum of its overlays' shares; > 0
+	Share    float64       `json:"share"`    // of this machine: over the sum of its overlays' shares; 0: nothing runs here for it
 	Leader   task.PeerID   `json:"leader"`   // "" while none is known
 	Epoch    uint64        `json:"epoch"`    // of the leader
 	Term     uint64        `json:"term"`     // grows by one with each change of leader

@@ -48,6 +48,7 @@ func (n *Node) askOwner(ctx context.Context) error {
 		Machine: owner.Machine{Cores: n.cfg.Cores, Memory: totalMemory(), Lent: n.cfg.Memory},
 		Stop:    func() {}, Continue: func() {},
 		Changed: func(d owner.Decision) { n.post(post{call: func() { n.decided(d) }}) },
+		Shared:  func(s []owner.Share) { n.post(post{call: func() { n.reweigh(s) }}) },
 	}
 	if cfg.File == "" {
 		cfg.Sensors = []sensor.Sensor{}
@@ -61,6 +62,8 @@ func (n *Node) askOwner(ctx context.Context) error {
 	if n.monitor, err = owner.NewMonitor(cfg); err != nil {
 		return fmt.Errorf("reading the owner's rules: %w", err)
 	}
+	rules, _ := n.monitor.Rules()
+	n.weights = rules.Overlays
 	n.decided(n.monitor.Decision())
 	return nil
 }

@@ -137,6 +137,9 @@ func (n *Node) keepOutputs(ctx context.Context, files []sandbox.File) ([]task.Ou
 		} else {
 			o.CID, err = n.blocks.ImportBytes(ctx, f.Data)
 		}
+		if isFull(err) {
+			n.wantRoom()
+		}
 		if err != nil {
 			return nil, fmt.Errorf("storing output %s: %w", f.Name, err)
 		}

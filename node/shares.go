@@ -6,81 +6,162 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/owner"
 	"godwit/scheduler"
 )
 
-// demandFor is how long an overlay counts as having work for this node after it
-// last had some: a pause between two jobs, or between two batches of short
-// tasks, does not give its share away and take it back.
-const demandFor = 5 * time.Second
+const (
+	// demandFor is how long an overlay counts as having work for this node after
+	// it last had some: a pause between two jobs, or between two batches of short
+	// tasks, does not give its share away and take it back.
+	demandFor = 5 * time.Second
+	// turnTime is how long the overlay with the smallest share has a core before
+	// it is the next one's turn, where there are more overlays with work than
+	// cores. That slots have moved is heard within advertGap and a report of the
+	// worker's: ten times as long leaves most of a turn for work.
+	turnTime = 30 * time.Second
+)
 
-// An allotment says how many slots each overlay gets, in the order of the shares
-// given: of overlays with work by their shares, to the nearest whole slot, at
-// least one each while slots last, then to those served least. One without work
-// is offered what it would get if it had some, so that the first task finds a
-// slot; what nobody uses goes to those who have work.
-func allot(slots int, shares []float64, busy []bool) []int {
-	out := make([]int, len(shares))
-	for i := range shares {
-		claim := make([]bool, len(shares))
-		copy(claim, busy)
-		claim[i] = true
-		out[i] = portion(slots, shares, claim, i)
+// A claim is what one overlay has a right to.
+type claim struct {
+	share float64 // 0 or less: to nothing
+	busy  bool    // has work for this node
+	turns int64   // it has had, where slots are too few for all
+}
+
+// allot says how many slots each overlay gets, in the order given. Those with
+// work divide the slots by their shares and leave none over. One without work
+// gets what it would get if it had some, so that its first task finds a slot:
+// what nobody uses is meanwhile with those who have work.
+func allot(slots int, claims []claim) []int {
+	out := divide(slots, claims)
+	for i, c := range claims {
+		if !c.busy {
+			all := slices.Clone(claims)
+			all[i].busy = true
+			out[i] = divide(slots, all)[i]
+		}
 	}
 	return out
 }
 
-// portion is what one of the claimants gets: the largest remainders get the slots
-// that whole numbers leave over.
-func portion(slots int, shares []float64, claim []bool, mine int) int {
-	var sum float64
-	n := 0
-	for i, s := range shares {
-		if claim[i] {
-			sum += s
-			n++
+// divide gives all slots to the overlays with work. With fewer slots than such
+// overlays, each of the first in turn gets one. Else each gets one at least;
+// those whose shares are worth more divide the rest, to the nearest whole slot:
+// the largest remainders get what is left over.
+func divide(slots int, claims []claim) []int {
+	out := make([]int, len(claims))
+	var rest []int // who is still to get slots
+	for i, c := range claims {
+		if c.busy && c.share > 0 {
+			rest = append(rest, i)
 		}
 	}
-	if n == 0 || slots <= 0 {
-		return 0
-	}
-	type part struct {
-		i    int
-		got  int
-		rest float64
-	}
-	var parts []part
-	left := slots
-	for i, s := range shares {
-		if !claim[i] {
-			continue
+	left := max(0, slots)
+	if left < len(rest) {
+		slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(claims[a].turns, claims[b].turns) })
+		for _, i := range rest[:left] {
+			out[i] = 1
 		}
-		exact := float64(slots) * s / sum
-		p := part{i: i, got: int(exact), rest: exact - float64(int(exact))}
-		if p.got == 0 && slots >= n {
-			p.got, p.rest = 1, 0
+		return out
+	}
+	worth := func(i int) float64 {
+		var sum float64
+		for _, k := range rest {
+			sum += claims[k].share
 		}
-		left -= p.got
-		parts = append(parts, p)
+		return float64(left) * (claims[i].share / sum)
 	}
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.rest, a.rest) })
-	for k := 0; left > 0; k = (k + 1) % len(parts) {
-		parts[k].got++
-		left--
+	for {
+		var small []int
+		for _, i := range rest {
+			if worth(i) < 1 {
+				small = append(small, i)
+			}
+		}
+		if len(small) == 0 || len(small) == len(rest) { // all: by rounding, of equals
+			break
+		}
+		for _, i := range small {
+			out[i] = 1
+		}
+		left -= len(small)
+		rest = slices.DeleteFunc(rest, func(i int) bool { return out[i] > 0 })
 	}
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.got, a.got) })
-	for k := 0; left < 0; k = (k + 1) % len(parts) { // the minimum of one took from the large
-		if parts[k].got > 1 {
-			parts[k].got--
-			left++
+	over := left
+	remainder := map[int]float64{}
+	for _, i := range rest {
+		w := worth(i)
+		out[i] = min(int(w), over)
+		remainder[i] = w - float64(out[i])
+		over -= out[i]
+	}
+	slices.SortStableFunc(rest, func(a, b int) int { return cmp.Compare(remainder[b], remainder[a]) })
+	for k := 0; over > 0 && len(rest) > 0; k = (k + 1) % len(rest) {
+		out[rest[k]]++
+		over--
+	}
+	return out
+}
+
+// weight is the overlay's share: the owner's rules win over what was said when
+// it was joined.
+func (m *membership) weight() float64 {
+	of := func(name string) int {
+		return slices.IndexFunc(m.n.weights, func(s owner.Share) bool { return s.Overlay == name })
+	}
+	i := of(string(m.id))
+	if i < 0 {
+		i = of(m.manifest.Name)
+	}
+	if i < 0 {
+		return m.share
+	}
+	return float64(m.n.weights[i].Weight)
+}
+
+// reweigh takes over the shares of the owner's rules, on the loop.
+func (n *Node) reweigh(shares []owner.Share) {
+	n.weights = shares
+	n.notBegun(func(w waitingStart) bool { return w.of.weight() == 0 })
+	n.shareOut()
+}
+
+// countTurns adds what tasks have had since it was last called, and returns the
+// overlays' claims. Time is counted by share, so that equal counts are just. Who
+// comes back to work has the next turn, and no more for its absence.
+func (n *Node) countTurns(all []*membership, now time.Time) []claim {
+	passed := now.Sub(n.servedAt).Seconds()
+	n.servedAt = now
+	for _, a := range n.running {
+		if w := a.of.weight(); w > 0 {
+			a.of.served += passed / w
 		}
 	}
-	for _, p := range parts {
-		if p.i == mine {
-			return p.got
+	claims := make([]claim, len(all))
+	least, first := 0.0, 0.0 // the smallest share, and who of those with work was served least
+	working := false
+	for i, m := range all {
+		c := claim{share: m.weight(), busy: m.busy.After(now)}
+		claims[i] = c
+		if c.share > 0 && (least == 0 || c.share < least) {
+			least = c.share
+		}
+		if c.share > 0 && c.busy && (!working || m.served < first) {
+			first, working = m.served, true
 		}
 	}
-	return 0
+	if least == 0 {
+		return claims
+	}
+	turn := turnTime.Seconds() / least
+	for i, m := range all {
+		if working && !claims[i].busy {
+			m.served = max(m.served, first-turn)
+		}
+		claims[i].turns = int64(m.served / turn)
+	}
+	return claims
 }
 
 // shareOut tells each overlay's worker what it may use now, of what the owner
@@ -88,18 +169,16 @@ func portion(slots int, shares []float64, claim []bool, mine int) int {
 func (n *Node) shareOut() {
 	all := n.ordered()
 	now := n.now()
-	shares, busy := make([]float64, len(all)), make([]bool, len(all))
-	for i, m := range all {
+	for _, m := range all {
 		running, queued, _ := m.worker.Load()
 		if running+queued > 0 {
 			m.busy = now.Add(demandFor)
-		}
-		shares[i], busy[i] = m.share, m.busy.After(now)
-		if !busy[i] {
+		} else if !m.busy.After(now) {
 			m.busy = time.Time{}
 		}
 	}
-	for i, slots := range allot(n.owner.Slots, shares, busy) {
+	claims := n.countTurns(all, now)
+	for i, slots := range allot(n.owner.Slots, claims) {
 		m := all[i]
 		word := n.owner
 		word.Slots = slots
@@ -108,6 +187,11 @@ func (n *Node) shareOut() {
 			word = n.fullState()
 		case m.leaving:
 			word = scheduler.OwnerState{State: overlay.Leaving, Reason: "the member is leaving"}
+		case n.owner.Slots == 0 || slots > 0:
+		case claims[i].share == 0:
+			word.Reason = "the owner's rules give this overlay no share of the machine"
+		default:
+			word.Reason = "it is another overlay's turn: more have work for this machine than it has cores"
 		}
 		if word == m.told {
 			continue

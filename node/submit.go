@@ -143,6 +143,31 @@ func (n *Node) Cancel(ctx context.Context, id task.JobID) error {
 	return err
 }
 
+// ErrRunning is returned for forgetting a job that is not over.
+var ErrRunning = errors.New("node: the job is not over")
+
+// Forget drops a job that this node submitted and that is over, and its results:
+// they cannot be had again. Their blocks are removed with the next collection.
+// A crash within moments may bring the job back.
+func (n *Node) Forget(ctx context.Context, id task.JobID) error {
+	var err error
+	if e := n.do(ctx, func() {
+		m := n.submitted(id)
+		if m == nil {
+			err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)
+			return
+		}
+		if st, _ := m.submitter.Job(id); !st.Final {
+			err = fmt.Errorf("%w: %s", ErrRunning, id)
+			return
+		}
+		m.step(m.submitter, scheduler.ForgetJob{Job: id})
+	}); e != nil {
+		return e
+	}
+	return err
+}
+
 // Results returns the ended tasks of a job that this node submitted and holds,
 // at most limit of them from index from, in order.
 func (n *Node) Results(ctx context.Context, id task.JobID, from uint64, limit int) ([]scheduler.TaskSummary, error) {

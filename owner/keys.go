@@ -51,7 +51,7 @@ var keys = []key{
 	boolKey("use_metered_network", func(r *Rules) *bool { return &r.UseMeteredNetwork }),
 	rateKey("max_upload_rate", func(r *Rules) *int64 { return &r.MaxUploadRate }),
 	rateKey("max_download_rate", func(r *Rules) *int64 { return &r.MaxDownloadRate }),
-	{name: "overlays", hint: "write an overlay's name and its share, such as commons: 2",
+	{name: "overlays", hint: "write an overlay's name and its share, such as commons: 2, or 0 for nothing",
 		entries: setShare, list: listShares, forget: func(r *Rules) { r.Overlays = nil }},
 }
 
@@ -233,9 +233,6 @@ func setShare(r *Rules, name, value string) error {
 		return fmt.Errorf("%q is no share: a whole number up to %d", value, maxShare)
 	}
 	r.Overlays = slices.DeleteFunc(slices.Clone(r.Overlays), func(s Share) bool { return s.Overlay == name })
-	if n == 0 {
-		return nil
-	}
 	if len(r.Overlays) >= maxOverlays {
 		return errors.New("too many overlays")
 	}

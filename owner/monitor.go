@@ -27,6 +27,9 @@ type Config struct {
 	// before, after Stop or Continue. Of decisions that follow fast the last
 	// is enough.
 	Changed func(Decision)
+	// Shared is called from Run with the overlays of the rules when they are not
+	// as they were. The slice is the receiver's to read. nil: nobody asks.
+	Shared func([]Share)
 
 	Log *slog.Logger // nil for none
 }
@@ -95,6 +98,7 @@ func (m *Monitor) Run(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	var told Decision
+	shared, _ := m.Rules()
 	for {
 		select {
 		case <-ctx.Done():
@@ -107,6 +111,10 @@ func (m *Monitor) Run(ctx context.Context) {
 		if !equal(d, told) {
 			told = d
 			m.cfg.Changed(d)
+		}
+		if rules, _ := m.Rules(); m.cfg.Shared != nil && !slices.Equal(rules.Overlays, shared.Overlays) {
+			shared = rules
+			m.cfg.Shared(rules.Overlays)
 		}
 		if !d.Next.IsZero() {
 			// The wall clock may be set: look again within a minute.

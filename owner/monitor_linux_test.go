@@ -2,6 +2,7 @@ package owner
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,7 +131,8 @@ func TestPauseIsObeyedAtOnce(t *testing.T) {
 
 func TestRulesAreReadAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	s := newStage(t, Config{File: path})
+	shared := make(chan []Share, 10)
+	s := newStage(t, Config{File: path, Shared: func(s []Share) { shared <- s }})
 	if r, err := s.Rules(); err != nil || r.MaxCores != Default().MaxCores {
 		t.Errorf("a file that is not there: %v, %v", r, err)
 	}
@@ -159,6 +161,17 @@ func TestRulesAreReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.until(t, "by corrected rules", func(d Decision) bool { return d.Cores == 2 })
+	for _, set := range []struct{ text, want string }{
+		{"max_cores: 2\noverlays: {lab: 0, commons: 2}\n", "[{commons 2} {lab 0}]"}, // the decision is the same
+		{"max_cores: 2\n", "[]"},
+	} {
+		if err := os.WriteFile(path, []byte(set.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(<-shared); got != set.want {
+			t.Errorf("the shares are %s, want %s", got, set.want)
+		}
+	}
 	if _, err := NewMonitor(Config{File: t.TempDir()}); err == nil {
 		t.Error("a directory is rules")
 	}

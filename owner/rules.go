@@ -30,13 +30,13 @@ type Rules struct {
 	MaxUploadRate     int64 // max_upload_rate: bytes a second; 0 for no limit
 	MaxDownloadRate   int64 // max_download_rate
 
-	Overlays []Share // overlays: which to serve, and how much each counts; by name. Empty: the node's own
+	Overlays []Share // overlays: how much each counts; by name or ID. One not named counts as it was joined
 }
 
 // A Share is an overlay's part of the machine: Weight over the sum of weights.
 type Share struct {
-	Overlay string
-	Weight  int // at least 1
+	Overlay string // its name, or its ID
+	Weight  int    // 0: the machine does nothing for it
 }
 
 // Default returns the rules of an owner who has written none: fit for a desktop

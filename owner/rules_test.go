@@ -99,6 +99,7 @@ func TestEdit(t *testing.T) {
 		{"hours.tuesday", "never", strings.Replace(src, "  monday: 18-24\n  # a note\n", "  monday: \"18:00-24:00\"\n  tuesday: never\n", 1)},
 		{"hours", "{friday: always}", strings.Replace(src, "  monday: 18-24\n  # a note\n", "  friday: always\n", 1)},
 		{"overlays.my lab", "2", src + "\noverlays:\n  \"my lab\": 2\n"},
+		{"overlays.lab", "0", src + "\noverlays:\n  lab: 0\n"},
 	} {
 		got, err := Edit("f", []byte(src), c.key, c.value)
 		if err != nil || string(got) != c.want {

@@ -240,7 +240,7 @@ func (s stored) encode() []byte {
 
 func readStored(b []byte) stored {
 	n, read := binary.Uvarint(b)
-	if read <= 0 {
+	if read <= 0 || n > MaxBlock { // no record of ours
 		return stored{at: time.Unix(0, 0)}
 	}
 	return stored{bytes: int64(n), at: readTime(b[read:])}

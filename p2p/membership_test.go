@@ -146,13 +146,13 @@ func TestClosedOverlay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		id := testnet.Overlay("club")
 		rule := &guests{}
-		net := testnet.New(t, 4, testnet.Options{Alone: true, Overlays: func(i int) []p2p.Overlay {
+		net := testnet.New(t, 5, testnet.Options{Alone: true, Overlays: func(i int) []p2p.Overlay {
 			if i == 3 {
 				return []p2p.Overlay{{ID: id}} // it believes all it is told
 			}
 			return []p2p.Overlay{{ID: id, Admit: rule.admit, Closed: true}}
 		}})
-		a, b, c, stranger := net.Nodes[0], net.Nodes[1], net.Nodes[2], net.Nodes[3]
+		a, b, c, stranger, late := net.Nodes[0], net.Nodes[1], net.Nodes[2], net.Nodes[3], net.Nodes[4]
 		members := []*testnet.Node{a, b, c}
 		rule.set(testnet.IDs(members...)...)
 		a.Connect(b)
@@ -180,7 +180,7 @@ func TestClosedOverlay(t *testing.T) {
 			t.Errorf("a stranger that only reminds has score %v", score)
 		}
 
-		rule.set(testnet.IDs(net.Nodes...)...)
+		rule.set(testnet.IDs(a, b, c, stranger)...)
 		setAdvert(t, id, 3, stranger)
 		time.Sleep(10 * time.Second)
 		for _, n := range members {
@@ -201,17 +201,26 @@ func TestClosedOverlay(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Second)
-		setAdvert(t, id, 5, a, c)
-		time.Sleep(time.Minute)
-		wantSlots(t, b, id, a, 5)
-		for _, n := range []*testnet.Node{a, c} {
-			for _, p := range stranger.Peers() {
-				if p.ID == n.ID() {
-					t.Logf("the stranger dialled %s, which tells it its own", n.Addr)
-				}
+		// It dials the members that it knew, each of which says its own to anybody;
+		// of one that came since nobody tells it, however long it listens.
+		rule.set(testnet.IDs(a, b, c, late)...)
+		late.Connect(a)
+		for slots := 5; slots < 8; slots++ {
+			setAdvert(t, id, slots, a, b, c, late)
+			time.Sleep(2 * time.Minute) // some reminders
+		}
+		for _, n := range members {
+			wantSlots(t, n, id, late, 7)
+			wantSlots(t, late, id, n, 7)
+			wantSlots(t, n, id, stranger, 3) // as it was last heard
+			if k := n.Stats().Adverts; k != 3 {
+				t.Errorf("%s knows %d others", n.Addr, k)
 			}
 		}
-		wantSlots(t, b, id, c, 5)
+		wantSlots(t, stranger, id, late, 0)
+		if _, known := stranger.Recorder.SlotsIn(id, late.ID()); known {
+			t.Error("the stranger hears of a member that came after it had gone")
+		}
 	})
 }
 

@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -49,7 +50,7 @@ func openTransport(s settings, traffic *traffic, extra []libp2p.Option) (host.Ho
 	opts := []libp2p.Option{
 		libp2p.Identity(key),
 		libp2p.UserAgent("godwit"),
-		libp2p.ListenAddrs(s.listen...),
+		libp2p.NoListenAddrs, // until it is there: a host that fails to listen while it starts leaves goroutines behind
 		libp2p.Security(libp2ptls.ID, libp2ptls.New),
 		libp2p.Security(noise.ID, noise.New),
 		libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
@@ -71,6 +72,9 @@ func openTransport(s settings, traffic *traffic, extra []libp2p.Option) (host.Ho
 		trimmer.Close()
 		limits.Close()
 		return nil, fmt.Errorf("p2p: starting the network: %w", err)
+	}
+	if err := h.Network().Listen(s.listen...); err != nil {
+		return nil, errors.Join(fmt.Errorf("p2p: listening: %w", err), h.Close())
 	}
 	return h, nil
 }

@@ -2,7 +2,6 @@ package p2p
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"time"
@@ -92,6 +91,5 @@ func (b *Blocks) has(ctx context.Context, d digest) (int64, bool, error) {
 	if err != nil {
 		return 0, false, fmt.Errorf("p2p: looking for a block: %w", err)
 	}
-	n, _ := binary.Uvarint(v)
-	return int64(n), true, nil
+	return readStored(v).bytes, true, nil
 }

@@ -173,6 +173,28 @@ func newCancel() *cobra.Command {
 	return cmd
 }
 
+func newForget() *cobra.Command {
+	var c clientFlags
+	cmd := &cobra.Command{
+		Use:   "forget ID",
+		Short: "Drop a job that is over, and its results",
+		Long: `Drop a job that this node submitted and that is over, and its results: they cannot
+be had again. A job that is not over has to be cancelled first.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withClient(&c, func(client *api.Client) error {
+				id, err := client.Forget(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return printID(cmd.OutOrStdout(), id, c.json)
+			})
+		},
+	}
+	c.add(cmd)
+	return cmd
+}
+
 func newWhy() *cobra.Command {
 	var c clientFlags
 	cmd := &cobra.Command{

@@ -48,6 +48,15 @@ func TestRulesFlags(t *testing.T) {
 	}
 }
 
+// What an owner should know stands below the state.
+func TestStatusTellsNotices(t *testing.T) {
+	var b strings.Builder
+	printStatus(&b, node.Status{Reason: "no rule stops it", Notices: []string{"the disk is full", "the clock was set"}, Tasks: 2})
+	if !strings.Contains(b.String(), ": no rule stops it\nnotice   the disk is full\nnotice   the clock was set\ntasks    2 running") {
+		t.Errorf("got\n%s", b.String())
+	}
+}
+
 // How an overlay and a member read to a person.
 func TestOverlayText(t *testing.T) {
 	led := node.OverlayStatus{Name: "lab", Role: node.RoleCoordinator, Members: 7, Leader: "12D3KooWabcdefgh", Epoch: 12, Term: 4, Digest: "00ff", Jobs: 1, Rows: 20}

@@ -58,7 +58,7 @@ func newRoot() *cobra.Command {
 		}
 	}
 	add("volunteer", newUp(), newStatus(), newPause(), newResume(), newConfig(), newDoctor(), newPeers(), newHistory(), newForecast())
-	add("owner", newRun(), newJobs(), newJob(), newResults(), newCancel(), newWhy(), newOverlay(),
+	add("owner", newRun(), newJobs(), newJob(), newResults(), newCancel(), newForget(), newWhy(), newOverlay(),
 		newBuild(), newInspect(), newExec())
 	add("researcher", newSwarm(), newTrace(), newScore())
 	return root

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"godwit/node"
 	"godwit/task"
 )
 
@@ -28,23 +30,30 @@ func newStatus() *cobra.Command {
 			if c.json {
 				return printJSON(out, s)
 			}
-			fmt.Fprintf(out, "node     %s (%s)\n", s.PeerID, s.Version)
-			fmt.Fprintln(out, stateLine(s))
-			fmt.Fprintf(out, "tasks    %d running, %d slots\n", s.Tasks, s.Slots)
-			for _, o := range s.Overlays {
-				fmt.Fprintf(out, "overlay  %s\n", overlayLine(&o))
-			}
-			fmt.Fprintf(out, "peers    %d connected\n", s.Peers)
-			fmt.Fprintf(out, "memory   %s resident\n", task.FormatSize(int64(s.RSSBytes)))
-			fmt.Fprintf(out, "traffic  %s in, %s out\n", task.FormatSize(s.RxBytes), task.FormatSize(s.TxBytes))
-			for _, a := range s.Addrs {
-				fmt.Fprintf(out, "address  %s\n", a)
-			}
+			printStatus(out, s)
 			return nil
 		},
 	}
 	c.add(cmd)
 	return cmd
+}
+
+func printStatus(out io.Writer, s node.Status) {
+	fmt.Fprintf(out, "node     %s (%s)\n", s.PeerID, s.Version)
+	fmt.Fprintln(out, stateLine(s))
+	for _, note := range s.Notices {
+		fmt.Fprintf(out, "notice   %s\n", note)
+	}
+	fmt.Fprintf(out, "tasks    %d running, %d slots\n", s.Tasks, s.Slots)
+	for _, o := range s.Overlays {
+		fmt.Fprintf(out, "overlay  %s\n", overlayLine(&o))
+	}
+	fmt.Fprintf(out, "peers    %d connected\n", s.Peers)
+	fmt.Fprintf(out, "memory   %s resident\n", task.FormatSize(int64(s.RSSBytes)))
+	fmt.Fprintf(out, "traffic  %s in, %s out\n", task.FormatSize(s.RxBytes), task.FormatSize(s.TxBytes))
+	for _, a := range s.Addrs {
+		fmt.Fprintf(out, "address  %s\n", a)
+	}
 }
 
 func newPeers() *cobra.Command {
