@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -12,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"godwit/scheduler"
 	"godwit/task"
 	"godwit/trace"
 )
@@ -25,7 +25,9 @@ type churn struct {
 	book   *leadBook
 	hosts  []*phone
 	jobs   []*churnJob
-	asked  sync.WaitGroup // Submits that have not returned
+	asked  sync.WaitGroup  // Submits that have not returned
+	giveUp context.Context // ends them
+	cancel context.CancelFunc
 	counts churnCounts
 }
 
@@ -72,6 +74,7 @@ const (
 // from the seed.
 func newChurn(t *testing.T, n int, seed uint64) *churn {
 	c := &churn{swarm: newSwarm(t, n), rng: rand.New(rand.NewPCG(seed, seed)), book: &leadBook{warnings: map[string]int{}}}
+	c.giveUp, c.cancel = context.WithCancel(t.Context())
 	for i, p := range c.peers {
 		c.hosts = append(c.hosts, &phone{peer: p, host: i, gone: make(chan struct{})})
 		close(c.hosts[i].gone)
@@ -105,7 +108,9 @@ func (c *churn) replay(script []change, length time.Duration) {
 			c.handIn()
 		default:
 			nextHour += time.Hour
-			c.t.Logf("after %v: %d nodes run, %d jobs were handed in, %+v", at, len(c.running()), len(c.jobs), c.counts)
+			r := c.book.report(time.Now())
+			c.t.Logf("after %v: %d nodes run, %d jobs were handed in, %+v; without a leader: %s; %s: %s; %s: %s", at, len(c.running()), len(c.jobs), c.counts,
+				times(r.leaderless), byCrash, times(r.changes[byCrash]), byGoodbye, times(r.changes[byGoodbye]))
 		}
 	}
 }
@@ -203,41 +208,69 @@ func (c *churn) handIn() {
 	s := sleepJob(c.t, j.by.Node, j.tasks, work)
 	c.jobs = append(c.jobs, j)
 	n := j.by.Node
-	c.asked.Go(func() { j.id, j.err = n.Submit(context.Background(), s) })
+	c.asked.Go(func() { j.id, j.err = n.Submit(c.giveUp, s) })
+}
+
+// patience is how long what was handed in may take once all nodes are there.
+const patience = time.Hour
+
+// churned is what became of the jobs.
+type churned struct {
+	accepted   int // of which Submit said so
+	unanswered int // whose node went first, and which went on when it was back
+	dropped    int // whose node crashed before it had made them durable
+	tasks      int // of the accepted and the unanswered
 }
 
 // finishAll has every node run, and checks that every job that was accepted ends
-// where it was handed in, with each result once.
-func (c *churn) finishAll() (accepted, tasks int) {
+// where it was handed in, with each result once, and so every other that its node
+// still has.
+func (c *churn) finishAll() (sum churned) {
 	for _, p := range c.hosts {
 		if !p.runs {
 			c.begin(p)
 		}
 		c.use(p, false)
 	}
+	late := time.AfterFunc(patience, c.cancel)
 	c.asked.Wait() // of the nodes that run, which have somebody to accept them
-	var mine []*churnJob
-	for _, j := range c.jobs {
-		if j.err == nil {
-			mine = append(mine, j)
-			tasks += j.tasks
-		}
+	if !late.Stop() {
+		c.t.Errorf("jobs were not accepted within %v", patience)
 	}
-	c.ended(mine)
-	for _, j := range mine {
+	c.ended()
+	for _, j := range c.jobs {
+		switch {
+		case j.err == nil:
+			sum.accepted++
+		case j.lost():
+			sum.dropped++
+			continue
+		default:
+			sum.unanswered++
+		}
+		sum.tasks += j.tasks
 		j.by.finish(j.id, j.tasks)
 	}
-	return len(mine), tasks
+	return sum
 }
 
-// ended waits until all jobs have ended, an hour at the most.
-func (c *churn) ended(jobs []*churnJob) {
-	const patience, look = time.Hour, 10 * time.Second
-	left := slices.Clone(jobs)
+// lost says whether a job was never accepted and its node does not have it.
+func (j *churnJob) lost() bool {
+	if j.err == nil {
+		return false
+	}
+	_, err := j.by.Job(context.Background(), j.id, 0, 0)
+	return errors.Is(err, ErrUnknownJob)
+}
+
+// ended waits until all jobs have ended.
+func (c *churn) ended() {
+	const look = 10 * time.Second
+	left := slices.Clone(c.jobs)
 	for end := time.Now().Add(patience); ; time.Sleep(look) {
 		left = slices.DeleteFunc(left, func(j *churnJob) bool {
 			st, err := j.by.Job(context.Background(), j.id, 0, 0)
-			return err == nil && st.Final
+			return err == nil && st.Final || j.lost()
 		})
 		if len(left) == 0 {
 			return
@@ -247,7 +280,7 @@ func (c *churn) ended(jobs []*churnJob) {
 		}
 	}
 	for _, j := range left {
-		st, err := j.by.Job(context.Background(), j.id, 0, scheduler.Default().MaxAhead)
+		st, err := j.by.Job(context.Background(), j.id, 0, j.tasks)
 		c.t.Errorf("job %s of node %d has not ended: %+v, %v", j.id, j.by.host, st, err)
 	}
 	c.t.FailNow()

@@ -49,11 +49,15 @@ const (
 const settleTime = 15 * time.Second
 
 func (b *leadBook) note(host int, kind leadKind, leader task.PeerID) {
+	b.add(leadNote{time.Now(), host, kind, leader})
+}
+
+func (b *leadBook) add(e leadNote) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.notes = append(b.notes, leadNote{time.Now(), host, kind, leader})
-	if kind == begins {
-		b.notes = append(b.notes, leadNote{time.Now().Add(settleTime), host, settles, ""})
+	b.notes = append(b.notes, e)
+	if e.kind == begins {
+		b.notes = append(b.notes, leadNote{e.at.Add(settleTime), e.host, settles, ""})
 	}
 }
 
@@ -119,6 +123,7 @@ type leadState struct {
 
 type leadNode struct {
 	runs, leaving, settled bool
+	since                  time.Time // runs
 	follows                task.PeerID
 }
 
@@ -152,12 +157,12 @@ func (s *leadState) apply(e leadNote) {
 	n := &s.nodes[e.host]
 	switch e.kind {
 	case begins:
-		*n = leadNode{runs: true}
+		*n = leadNode{runs: true, since: e.at}
 	case follows:
 		n.follows = e.leader
 		n.settled = n.settled || e.leader != ""
 	case settles:
-		n.settled = n.settled || n.runs
+		n.settled = n.settled || n.runs && e.at.Sub(n.since) >= settleTime // not of a run before
 	case goodbye:
 		n.leaving = true
 	case stopped, crashed:
