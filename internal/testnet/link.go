@@ -3,6 +3,7 @@ package testnet
 import (
 	"errors"
 	"net"
+	"sync/atomic"
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/p2p/transport/quicreuse"
@@ -16,6 +17,26 @@ type link struct {
 	quic   *quicreuse.ConnManager
 	socket *simnet.SimConn
 	ip     net.IP
+	mute   atomic.Bool // what is written is lost
+}
+
+// Mute has all that the node sends from now on be lost, until it is started
+// again: ended after it, the node goes like a machine without power, whose
+// connections nobody closes.
+func (n *Node) Mute() { n.link.mute.Store(true) }
+
+// A plug is the end of a link that a host writes to.
+type plug struct {
+	*simnet.SimConn
+	of *link
+}
+
+// WriteTo implements net.PacketConn.
+func (p plug) WriteTo(b []byte, to net.Addr) (int, error) {
+	if p.of.mute.Load() {
+		return len(b), nil
+	}
+	return p.SimConn.WriteTo(b, to)
 }
 
 // options has a host use the link.
@@ -28,7 +49,7 @@ func (l *link) options(n *Net) []libp2p.Option {
 				return nil, errors.New("testnet: a host has one address")
 			}
 			l.ip, l.socket = at.IP, n.sim.NewEndpoint(at, simnet.NodeBiDiLinkSettings{Downlink: speed, Uplink: speed})
-			return l.socket, nil
+			return plug{l.socket, l}, nil
 		}),
 	}
 	open := func(reset quic.StatelessResetKey, token quic.TokenGeneratorKey, opts ...quicreuse.Option) (*quicreuse.ConnManager, error) {
