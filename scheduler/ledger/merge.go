@@ -33,11 +33,27 @@ func (j *Job) merge(o *Job) {
 		j.Rows = make(map[uint64]*Row, len(o.Rows))
 	}
 	var room arena
+	var walk []indexed // this copy's, where walking through both beats looking up
+	walks := len(j.Rows) <= maxSparse*len(o.Rows)
+	if walks {
+		walk = inOrder(j.Rows)
+	}
 	for _, t := range inOrder(o.Rows) {
 		if t.row == nil {
 			continue
 		}
-		if ours := j.Rows[t.i]; ours != nil {
+		var ours *Row
+		if !walks {
+			ours = j.Rows[t.i]
+		} else {
+			for len(walk) > 0 && (walk[0].row == nil || walk[0].i < t.i) {
+				walk = walk[1:]
+			}
+			if len(walk) > 0 && walk[0].i == t.i {
+				ours = walk[0].row
+			}
+		}
+		if ours != nil {
 			ours.merge(t.row, &room)
 		} else {
 			j.Rows[t.i] = room.clone(t.row)

@@ -66,6 +66,17 @@ func TestMergeOfMany(t *testing.T) {
 	if !same(whole, one) {
 		t.Error("merging a ledger is not merging its rows")
 	}
+	few := New() // of a few rows, which are looked up and not walked to
+	for id, j := range b.Jobs {
+		f, err := few.Add(j.Record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Rows[7] = j.Rows[7]
+		if got := merged(a, few).Jobs[id]; len(got.Rows) != len(j.Rows) || len(got.Rows[7].Results) != 4 || len(got.Rows[8].Results) != 2 {
+			t.Errorf("merging one row into many: %d results of it, %d of the next", len(got.Rows[7].Results), len(got.Rows[8].Results))
+		}
+	}
 	for _, j := range whole.Jobs {
 		for _, row := range j.Rows {
 			row.AddResult(Attempt{1, 1}, result("aa", task.Completed, 9))
