@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"godwit/overlay"
@@ -59,6 +60,18 @@ func (n *Node) sayWhileFull(ctx context.Context) {
 		}
 	}
 	n.pending = kept
+}
+
+// whatToDo says what a person can do about a store that cannot go on.
+func (n *Node) whatToDo(err error) error {
+	switch {
+	case errors.Is(err, p2p.ErrCorrupt):
+		return fmt.Errorf("%w: the node's store is damaged: start the node again; if it ends so again, move the directory store in %s away, "+
+			"and what other nodes have of it comes back from them", err, n.cfg.DataDir)
+	case errors.Is(err, p2p.ErrBroken):
+		return fmt.Errorf("%w: writing to the disk failed: check the disk that holds %s, then start the node again; nothing that was promised is lost with it", err, n.cfg.DataDir)
+	}
+	return err
 }
 
 // isFull tells a disk without room from one that fails.

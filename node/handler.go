@@ -103,7 +103,7 @@ func (h handler) Request(ctx context.Context, from task.PeerID, method string, b
 	case methodManifest:
 		return h.n.answerManifest(ctx, body)
 	case methodProbe:
-		return h.n.answerProbe(ctx, body)
+		return h.n.answerProbe(ctx, from, body)
 	case methodHistory:
 		return h.n.answerHistory(ctx, body)
 	}

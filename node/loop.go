@@ -64,7 +64,7 @@ func (n *Node) loop(ctx, leave context.Context) error {
 			n.wake()
 		}
 		if err := n.flush(ctx); err != nil {
-			return err
+			return n.whatToDo(err)
 		}
 		if n.hasLeft() {
 			return n.lastWords()

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -226,7 +227,7 @@ func (n *Node) resolve(ctx context.Context, what string) (j joined, err error) {
 	return j, nil
 }
 
-// serve makes this node a member, or changes its share.
+// serve makes this node a member, or changes its share and what admits it.
 func (n *Node) serve(ctx context.Context, j joined) (OverlayDetail, error) {
 	var d OverlayDetail
 	var err error
@@ -241,6 +242,8 @@ func (n *Node) serve(ctx context.Context, j joined) (OverlayDetail, error) {
 			}
 			m.log.Info("serving an overlay", "id", m.id, "share", m.share)
 			m.wake(n.now()) // be seen before anybody looks
+		} else {
+			m.readmit(j)
 		}
 		if j.Share > 0 {
 			m.share = j.Share
@@ -253,6 +256,20 @@ func (n *Node) serve(ctx context.Context, j joined) (OverlayDetail, error) {
 		return d, e
 	}
 	return d, err
+}
+
+// readmit takes over a newer invitation, and newer rules that were seen with it.
+func (m *membership) readmit(j joined) {
+	renewed := j.Pass != nil && !bytes.Equal(j.Pass, m.pass)
+	if renewed {
+		m.pass = j.Pass
+	}
+	switch {
+	case j.Manifest.Succeeds(&m.manifest):
+		m.follow(j.Manifest)
+	case renewed:
+		m.advertise()
+	}
 }
 
 // enter takes up a membership: the network hears of it from now on.

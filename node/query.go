@@ -184,18 +184,27 @@ func named(jobs []scheduler.JobStatus, overlay string) []scheduler.JobStatus {
 func (n *Node) Job(ctx context.Context, id task.JobID, from uint64, limit int) (scheduler.JobStatus, error) {
 	var own, led scheduler.JobStatus
 	var mine bool
-	if err := n.do(ctx, func() {
-		if m := n.submitted(id); m != nil {
-			own, mine = m.submitter.Job(id)
-		}
-	}); err != nil {
+	look := func() error {
+		return n.do(ctx, func() {
+			if m := n.submitted(id); m != nil {
+				own, mine = m.submitter.Job(id)
+			}
+		})
+	}
+	if err := look(); err != nil {
 		return own, err
 	}
 	if mine && own.Final {
 		return n.ownJob(ctx, id, from, limit)
 	}
 	name, err := n.askLeaders(ctx, methodJob, func(o overlay.ID) any { return jobQuery{o, id, from, limit} }, &led)
+	// The coordinator may have answered after the last result was held here.
+	if e := look(); e != nil {
+		return own, e
+	}
 	switch {
+	case mine && own.Final:
+		return n.ownJob(ctx, id, from, limit)
 	case err == nil:
 		led.Overlay = name
 		if mine {

@@ -90,7 +90,7 @@ func (n *Node) probeVia(peer, via task.PeerID, wait time.Duration) {
 }
 
 // answerProbe asks a member on another's behalf.
-func (n *Node) answerProbe(ctx context.Context, body []byte) ([]byte, error) {
+func (n *Node) answerProbe(ctx context.Context, from task.PeerID, body []byte) ([]byte, error) {
 	var q probeQuery
 	if err := json.Unmarshal(body, &q); err != nil {
 		return nil, fmt.Errorf("reading the question: %w", err)
@@ -100,7 +100,7 @@ func (n *Node) answerProbe(ctx context.Context, body []byte) ([]byte, error) {
 		for _, m := range n.members {
 			_, here := m.view.Member(q.Peer)
 			_, away := m.away[q.Peer]
-			known = known || here || away
+			known = known || (here || away) && m.admits(from)
 		}
 	}); err != nil {
 		return nil, err
