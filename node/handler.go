@@ -105,6 +105,9 @@ func (h handler) Request(ctx context.Context, from task.PeerID, method string, b
 	case methodProbe:
 		return h.n.answerProbe(ctx, from, body)
 	case methodHistory:
+		if err := h.n.mayAsk(ctx, from); err != nil {
+			return nil, err
+		}
 		return h.n.answerHistory(ctx, body)
 	}
 	return nil, fmt.Errorf("this node answers no request %q", method)

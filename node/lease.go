@@ -108,6 +108,23 @@ func (m *membership) hear(from task.PeerID, msg leaseMessage) {
 	}
 }
 
+// mayAsk refuses peers that are admitted to none of the overlays that this node
+// serves: what is known of their members is not theirs to read.
+func (n *Node) mayAsk(ctx context.Context, peer task.PeerID) error {
+	admitted := peer == n.self
+	if err := n.do(ctx, func() {
+		for _, m := range n.members {
+			admitted = admitted || m.admits(peer)
+		}
+	}); err != nil {
+		return err
+	}
+	if !admitted {
+		return errNoMember
+	}
+	return nil
+}
+
 // admits says whether a peer may speak in the overlay: in an open one anybody,
 // else those whose adverts show that they may.
 func (m *membership) admits(peer task.PeerID) bool {
