@@ -80,17 +80,18 @@ func (l *Lease) patience() time.Duration { return time.Duration(l.strain) * Rene
 // leader is lost from that, then one that would rather not. ok is false for one
 // that does not take over as things are.
 func (l *Lease) turn() (at time.Time, ok bool) {
-	rank, others := slices.Index(without(l.group, l.chief), l.self), 0
+	order, others := without(l.group, l.chief), 0
+	rank := slices.Index(order, l.self)
 	outside := rank < 0
 	if outside {
-		others = len(without(l.group, l.chief))
-		rank = slices.Index(without(l.view, l.chief), l.self)
+		others, order = len(order), without(l.view, l.chief)
+		rank = slices.Index(order, l.self)
 	}
 	if l.gone || rank < 0 || outside && l.chief != "" {
 		return time.Time{}, false
 	}
-	if l.yields { // after all that might have a turn
-		others += len(l.group) + len(l.view)
+	if l.yields { // after all that might have a turn: those outside wait for far longer than those in the group
+		others += len(order)
 	}
 	return l.expires.Add(time.Duration(rank+others)*Stagger + l.patience()), true
 }
