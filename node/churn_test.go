@@ -95,10 +95,10 @@ func (c *churn) replay(script []change, length time.Duration) {
 			at = min(at, script[0].at)
 		}
 		if at > length {
-			time.Sleep(time.Until(begun.Add(length)))
+			<-time.After(time.Until(begun.Add(length)))
 			return
 		}
-		time.Sleep(time.Until(begun.Add(at)))
+		<-time.After(time.Until(begun.Add(at)))
 		switch {
 		case len(script) > 0 && script[0].at == at:
 			c.become(c.hosts[script[0].host], script[0].state)
@@ -267,7 +267,7 @@ func (j *churnJob) lost() bool {
 func (c *churn) ended() {
 	const look = 10 * time.Second
 	left := slices.Clone(c.jobs)
-	for end := time.Now().Add(patience); ; time.Sleep(look) {
+	for end := time.Now().Add(patience); ; <-time.After(look) {
 		left = slices.DeleteFunc(left, func(j *churnJob) bool {
 			st, err := j.by.Job(context.Background(), j.id, 0, 0)
 			return err == nil && st.Final || j.lost()

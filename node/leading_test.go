@@ -44,6 +44,10 @@ const (
 	settles                 // it has run for as long as finding the leader may take
 )
 
+func (k leadKind) String() string {
+	return [...]string{"starts", "follows", "says goodbye", "has stopped", "crashed", "is in use", "is idle", "settles"}[k]
+}
+
 // settleTime is how long a node that has started may be without a leader before
 // that counts: as long as a new group may take if all of the old one crash.
 const settleTime = 15 * time.Second
@@ -255,6 +259,24 @@ func (s *span) set(on bool, at time.Time, out *[]time.Duration) bool {
 	}
 	s.on = on
 	return false
+}
+
+// story tells what happened from a time to another, in times since the first note.
+func (b *leadBook) story(from, to time.Time) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []string
+	for _, e := range b.notes {
+		if e.at.Before(from) || e.at.After(to) {
+			continue
+		}
+		line := fmt.Sprintf("%v: host %d %s", e.at.Sub(b.notes[0].at), e.host, e.kind)
+		if e.kind == follows {
+			line += fmt.Sprintf(" host %d", slices.Index(b.ids, e.leader))
+		}
+		out = append(out, line)
+	}
+	return out
 }
 
 // String is for a person.

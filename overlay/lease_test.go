@@ -170,6 +170,7 @@ func TestEvidence(t *testing.T) {
 		"of the leader":      {"b", func(l *Lease) { l.Lost("a", epoch) }, RenewEvery + Evident},
 		"to the next":        {"c", func(l *Lease) { l.Lost("a", epoch) }, RenewEvery + Evident + Stagger},
 		"after a silence":    {"b", func(l *Lease) { l.Lost("a", epoch.Add(2*time.Second)) }, 2*time.Second + Evident},
+		"of none that would": {"c", func(l *Lease) { l.Yield(epoch); l.Lost("a", epoch) }, RenewEvery + Evident + Stagger + yieldWait},
 		"of another":         {"b", func(l *Lease) { l.Lost("c", epoch) }, LeaseTime},
 		"of nobody":          {"b", func(l *Lease) { l.Lost("", epoch) }, LeaseTime},
 		"twice":              {"b", func(l *Lease) { l.Lost("a", epoch); l.Lost("a", epoch.Add(300*time.Millisecond)) }, RenewEvery + Evident},
