@@ -16,7 +16,7 @@ import (
 func (s *swarm) leading(by *peer) *peer {
 	leader := by.status().Overlays[0].Leader
 	for _, p := range s.peers {
-		if p.up && p.ID() == leader {
+		if p.up.Load() && p.ID() == leader {
 			return p
 		}
 	}
@@ -25,7 +25,7 @@ func (s *swarm) leading(by *peer) *peer {
 
 // others returns the running peers without some.
 func (s *swarm) others(without ...*peer) []*peer {
-	return slices.DeleteFunc(slices.Clone(s.peers), func(p *peer) bool { return !p.up || slices.Contains(without, p) })
+	return slices.DeleteFunc(slices.Clone(s.peers), func(p *peer) bool { return !p.up.Load() || slices.Contains(without, p) })
 }
 
 // followed waits until the peers follow a leader that is one of them, and returns

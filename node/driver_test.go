@@ -340,6 +340,7 @@ func TestMemberReturns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := startLone(t, newDisk(), true)
 		leader := advertOf(t, testKey(2), 7)
+		l.net.answer(func(task.PeerID, string) ([]byte, error) { return nil, nil })
 		l.net.handler.Advert(leader)
 		known := func() task.PeerID {
 			synctest.Wait()
@@ -349,7 +350,6 @@ func TestMemberReturns(t *testing.T) {
 			}
 			return st.Overlays[0].Leader
 		}
-		l.net.answer(func(task.PeerID, string) ([]byte, error) { return nil, nil })
 		l.net.handler.Disconnected(leader.Peer)
 		if known() != leader.Peer {
 			t.Error("a leader that answers on a new connection was given up")

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -263,7 +264,7 @@ type peer struct {
 	runner *counter
 	cfg    Config
 	stop   func()
-	up     bool
+	up     atomic.Bool
 }
 
 // simHost is a host that the simulated network runs.
@@ -369,12 +370,13 @@ func (p *peer) start() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Node, p.up = n, true
+	p.Node = n
+	p.up.Store(true)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- n.Run(ctx) }()
 	p.stop = sync.OnceFunc(func() {
-		p.up = false
+		p.up.Store(false)
 		cancel()
 		if err := <-ended; err != nil {
 			t.Errorf("Run: %v", err)

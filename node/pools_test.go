@@ -69,7 +69,7 @@ func (s *swarm) gatherIn(id overlay.ID, peers ...*peer) {
 // leadingIn returns the peer that leads an overlay by the word of another.
 func (s *swarm) leadingIn(id overlay.ID, by *peer) *peer {
 	leader := by.in(id).Leader
-	if i := slices.IndexFunc(s.peers, func(p *peer) bool { return p.up && p.ID() == leader }); i >= 0 {
+	if i := slices.IndexFunc(s.peers, func(p *peer) bool { return p.up.Load() && p.ID() == leader }); i >= 0 {
 		return s.peers[i]
 	}
 	return nil

@@ -165,7 +165,7 @@ func (p *peer) meet(other *peer) {
 func (s *swarm) sameLedger(coordinators int) bool {
 	digests := map[string]int{}
 	for _, p := range s.peers {
-		if p.up {
+		if p.up.Load() {
 			if o := p.status().Overlays[0]; o.Role != RoleMember {
 				digests[o.Digest]++
 			}
