@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/p2p"
 	"godwit/scheduler"
 	"godwit/task"
 )
@@ -99,4 +100,11 @@ func TestWorkerRestartsWithResults(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The largest frame fits the network with its overlay before it.
+func TestLargestFrameFits(t *testing.T) {
+	if n := len(address(commons, make([]byte, scheduler.MaxFrame))); n > p2p.MaxFrame {
+		t.Errorf("%d bytes, at most %d", n, p2p.MaxFrame)
+	}
 }

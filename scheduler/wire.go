@@ -12,8 +12,9 @@ import (
 // Bounds of what travels.
 const (
 	// MaxFrame bounds an encoded frame, in bytes. It leaves room for the
-	// largest job record and for the largest result.
-	MaxFrame = 4 << 20
+	// largest job record and for the largest result, and, of the 4 MiB that the
+	// network takes, for the driver to say which overlay it is of.
+	MaxFrame = 4<<20 - 128
 	// MaxMessages bounds the messages of a frame.
 	MaxMessages = 1 << 14
 	// MaxProgress bounds the results of a Progress.
