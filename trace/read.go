@@ -219,16 +219,22 @@ func newLineReader(file string, r io.Reader) *lineReader {
 }
 
 // next returns the next line, without spaces around it, or false at the end or
-// at an error.
+// at an error. What is left of a line where reading failed is no line: its
+// fields would be blamed.
 func (l *lineReader) next() (string, bool) {
-	if l.scanner.Scan() {
+	more := l.scanner.Scan()
+	err := l.scanner.Err()
+	if more && err == nil {
 		l.line++
 		return strings.TrimSpace(l.scanner.Text()), true
 	}
-	if err := l.scanner.Err(); err != nil {
+	if err != nil {
 		l.line++
-		if errors.Is(err, bufio.ErrTooLong) {
+		switch {
+		case errors.Is(err, bufio.ErrTooLong):
 			err = fmt.Errorf("a line of more than %d bytes", MaxLine)
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			err = errors.New("the compressed file is cut off somewhere after this line: fetch it again")
 		}
 		l.err = l.wrap(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -307,5 +308,26 @@ func TestReadRealRecords(t *testing.T) {
 	// The second file ends 45 minutes earlier.
 	if a, b := up(two).Hours(), up(three).Hours(); b > a || b < 0.99*a {
 		t.Errorf("phones available for %.0f and %.0f hours", a, b)
+	}
+}
+
+// TestCutOff: a compressed file that ends too early is told as such, not as a
+// bad row.
+func TestCutOff(t *testing.T) {
+	var text, zipped bytes.Buffer
+	text.WriteString("host,start_s,end_s\n")
+	for i := range 2000 {
+		fmt.Fprintf(&text, "h%d,%d,%d\n", i, i*i%977, i*i%977+100+i)
+	}
+	z := gzip.NewWriter(&zipped)
+	if _, err := z.Write(text.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Read("a.csv.gz", bytes.NewReader(zipped.Bytes()[:zipped.Len()/2]), ReadOptions{})
+	if err == nil || !strings.Contains(err.Error(), "cut off") {
+		t.Errorf("got %v", err)
 	}
 }
