@@ -17,14 +17,25 @@ type Judge struct {
 	Exits int
 
 	pending []pending
+	stays   map[task.PeerID]*stay // of members predicted about; never gone through
+}
+
+// A stay is a member's availability from a prediction to the first exit after
+// it. Predictions of that time share it, so that an exit is told once.
+type stay struct {
+	over bool
+	end  time.Time
 }
 
 // pending is a prediction whose time runs.
 type pending struct {
-	peer       task.PeerID
-	until      time.Time
-	exit, left bool
+	stay  *stay
+	until time.Time
+	exit  bool
 }
+
+// left says whether the member went within the prediction's time.
+func (p *pending) left() bool { return p.stay.over && p.stay.end.Before(p.until) }
 
 // Predicted takes the predictions of a scan at now. It leaves out those about
 // hosts of which nothing was known, as the thesis leaves out the first day, and
@@ -32,19 +43,31 @@ type pending struct {
 func (j *Judge) Predicted(now time.Time, predictions []Prediction) {
 	for _, p := range predictions {
 		if !p.Blind && p.For > 0 {
-			j.pending = append(j.pending, pending{peer: p.Peer, until: now.Add(p.For), exit: p.Exit})
+			j.pending = append(j.pending, pending{j.stay(p.Peer), now.Add(p.For), p.Exit})
 		}
 	}
+}
+
+// stay is the member's present one.
+func (j *Judge) stay(peer task.PeerID) *stay {
+	s := j.stays[peer]
+	if s == nil {
+		if j.stays == nil {
+			j.stays = map[task.PeerID]*stay{}
+		}
+		s = &stay{}
+		j.stays[peer] = s
+	}
+	return s
 }
 
 // Left tells that a member's availability ended. Only a first exit within a
 // prediction's time counts; one at its very end is a stay.
 func (j *Judge) Left(peer task.PeerID, at time.Time) {
 	j.Exits++
-	for i := range j.pending {
-		if p := &j.pending[i]; p.peer == peer && at.Before(p.until) {
-			p.left = true
-		}
+	if s := j.stays[peer]; s != nil {
+		s.over, s.end = true, at
+		delete(j.stays, peer)
 	}
 }
 
@@ -56,8 +79,8 @@ func (j *Judge) Settle(now time.Time) predictor.Outcomes {
 		if p.until.After(now) {
 			return false
 		}
-		settled.Outcome(p.exit, p.left)
-		j.Outcome(p.exit, p.left)
+		settled.Outcome(p.exit, p.left())
+		j.Outcome(p.exit, p.left())
 		return true
 	})
 	return settled

@@ -124,20 +124,39 @@ func register(name string, k kind) {
 // Parse returns the policy of a specification: a name, and after a colon its
 // parameters with commas between them, as in "pspp:n=6,p=10m".
 func Parse(s string) (Policy, error) {
+	p, _, _, err := read(s)
+	return p, err
+}
+
+// Faster returns the specification of the same policy for a world whose time runs
+// so many times as fast: its lengths of time are so many times shorter, with those
+// that have their defaults. The error names one that becomes too short.
+func Faster(s string, by float64) (string, error) {
+	_, name, ps, err := read(s)
+	if err != nil {
+		return "", err
+	}
+	if s, err = ps.Faster(name, by); err != nil {
+		return "", fmt.Errorf("migrate: policy %w", err)
+	}
+	return s, nil
+}
+
+func read(s string) (Policy, string, *spec.Params, error) {
 	name, values, err := spec.Split(s)
 	if err != nil {
-		return nil, fmt.Errorf("migrate: policy %w", err)
+		return nil, "", nil, fmt.Errorf("migrate: policy %w", err)
 	}
 	k, ok := kinds[name]
 	if !ok {
-		return nil, fmt.Errorf("migrate: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
+		return nil, "", nil, fmt.Errorf("migrate: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
 	}
 	ps := spec.Read(values, strings.Fields(k.params))
 	p := k.make(ps)
 	if err := ps.Err(); err != nil {
-		return nil, fmt.Errorf("migrate: policy %s: %w", name, err)
+		return nil, "", nil, fmt.Errorf("migrate: policy %s: %w", name, err)
 	}
-	return p, nil
+	return p, name, ps, nil
 }
 
 // Names returns the names of all policies, sorted.

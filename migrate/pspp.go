@@ -12,7 +12,7 @@ import (
 
 func init() {
 	register("pspp", kind{
-		params: "p interval t hosts n reading missing_days weights",
+		params: "p interval t hosts n reading missing_days absent weights",
 		does:   "every interval, tasks move from members that stay for p with probability under t (Zhang's PSPP)",
 		make:   func(ps *spec.Params) Policy { return newPSPP(ps) },
 	})
@@ -33,7 +33,7 @@ type PSPP struct {
 func newPSPP(ps *spec.Params) *PSPP {
 	p := &PSPP{scope: newScope(ps), period: ps.Duration("p", 10*time.Minute), threshold: ps.Number("t", 1, 0, 1), oracle: "tde"}
 	p.interval = ps.Duration("interval", p.period) // as in the experiments
-	if own := ps.Pass("n", "reading", "missing_days", "weights"); own != "" {
+	if own := ps.Pass("n", "reading", "missing_days", "absent", "weights"); own != "" {
 		p.oracle = "tde:" + own
 	}
 	if _, err := predictor.Parse(p.oracle); err != nil {

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -31,17 +32,18 @@ type saving struct {
 	from  []byte        // manifest of the state to go on from; nil: begin
 	every time.Duration // 0: never
 	pages *pageStore
+	stop  <-chan struct{} // closed when it is to stop with its state; then taken is called once more
 	taken func(manifest []byte, fuel uint64, cpu time.Duration)
 }
 
 // newSaving prepares for an attempt, and brings its checkpoint here. A
 // checkpoint that cannot be had costs the work it stands for, not the task.
-func (n *Node) newSaving(ctx context.Context, w waitingStart, p *preparedJob) *saving {
+func (n *Node) newSaving(ctx context.Context, w waitingStart, p *preparedJob, stop <-chan struct{}) *saving {
 	e := w.start
-	if p == nil || p.job.Checkpoint.Off || p.job.Replicas > 1 || n.cfg.Runner == RunSleep {
+	if !n.saves(p) {
 		return nil
 	}
-	s := &saving{every: autoCheckpoint, pages: &pageStore{ctx: ctx, blocks: n.blocks, links: map[[32]byte]p2p.Link{}}}
+	s := &saving{stop: stop, every: autoCheckpoint, pages: &pageStore{ctx: ctx, blocks: n.blocks, of: n.runner.(saver).Pages, links: map[[32]byte]p2p.Link{}}}
 	if p.job.Checkpoint.Every > 0 {
 		s.every = p.job.Checkpoint.Every
 	}
@@ -113,6 +115,7 @@ func (n *Node) readAll(ctx context.Context, c task.CID, most int64) ([]byte, err
 type pageStore struct {
 	ctx    context.Context // of the attempt: the sandbox's calls have none
 	blocks *p2p.Blocks
+	of     func(state []byte) ([][sha256.Size]byte, error) // the pages of a state
 
 	mu    sync.Mutex
 	links map[[32]byte]p2p.Link // by the hash of the page; the block is compressed
@@ -154,7 +157,7 @@ func (s *pageStore) Get(h [32]byte) ([]byte, error) {
 // tree stores a checkpoint as one tree of its manifest and its pages, so that
 // others fetch it by one CID and only what they lack of it.
 func (s *pageStore) tree(manifest []byte) (task.CID, error) {
-	pages, err := sandbox.PagesOf(manifest)
+	pages, err := s.of(manifest)
 	if err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 
 	"godwit/p2p"
+	"godwit/trace"
 )
 
 // Config says how a node runs. Default fills what is left zero.
@@ -31,6 +32,10 @@ type Config struct {
 	// RulesFile has the owner's rules; it need not exist. "" is a machine that
 	// lends everything always, of which no sensor is read.
 	RulesFile string
+
+	// Replay, if not nil, plays the owner in place of this machine's sensors; the
+	// rules still decide what follows. For experiments.
+	Replay *trace.History
 
 	Runner  string   // RunWasm or RunSleep; "" is RunWasm
 	Sandbox []string // command that starts a sandbox child; required for RunWasm

@@ -84,12 +84,13 @@ func (f *fakeNet) Join(p2p.Overlay) error   { return nil }
 func (f *fakeNet) Leave(overlay.ID) error   { return nil }
 func (f *fakeNet) Recheck(overlay.ID) error { return nil }
 
-func (f *fakeNet) Blocks() *p2p.Blocks      { return f.blocks }
-func (f *fakeNet) AdvertAddrs(int) []string { return []string{"/ip4/192.0.2.1/tcp/1"} }
-func (f *fakeNet) Addrs() []string          { return nil }
-func (f *fakeNet) Peers() []p2p.Peer        { return nil }
-func (f *fakeNet) Reach() overlay.Reach     { return overlay.ReachUnknown }
-func (f *fakeNet) Stats() p2p.Stats         { return p2p.Stats{} }
+func (f *fakeNet) Blocks() *p2p.Blocks                 { return f.blocks }
+func (f *fakeNet) AdvertAddrs(int) []string            { return []string{"/ip4/192.0.2.1/tcp/1"} }
+func (f *fakeNet) Addrs() []string                     { return nil }
+func (f *fakeNet) Peers() []p2p.Peer                   { return nil }
+func (f *fakeNet) Cut(task.PeerID, time.Duration) bool { return false }
+func (f *fakeNet) Reach() overlay.Reach                { return overlay.ReachUnknown }
+func (f *fakeNet) Stats() p2p.Stats                    { return p2p.Stats{} }
 
 // count returns how many of the messages sent so far are as asked for, once the
 // node has nothing more to do.

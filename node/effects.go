@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 
 	"godwit/scheduler"
 	"godwit/task"
@@ -122,11 +123,16 @@ func (n *Node) startNow(w waitingStart) {
 	e := w.start
 	ctx, cancel := context.WithCancel(n.tasks)
 	name := scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}
-	n.running[name] = attempt{w.of, cancel}
-	n.freeChanged()
 	ready := n.prepared[e.Task.Job]
+	a := attempt{of: w.of, from: w.from, ended: ctx.Done(), end: cancel, saved: new(bool)}
+	stop := make(chan struct{})
+	if n.saves(ready) {
+		a.save = sync.OnceFunc(func() { *a.saved = true; close(stop) })
+	}
+	n.running[name] = a
+	n.freeChanged()
 	n.spawn(func() {
-		res := n.runTask(ctx, ready, e.Task, n.newSaving(ctx, w, ready))
+		res := n.runTask(ctx, ready, e.Task, n.newSaving(ctx, w, ready, stop))
 		cancel()
 		n.post(post{call: func() {
 			delete(n.running, name)
@@ -159,12 +165,18 @@ func (n *Node) notBegun(which func(waitingStart) bool) {
 }
 
 func (n *Node) stopAttempt(e scheduler.Stop) {
-	if a, ok := n.running[scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}]; ok {
+	name := scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}
+	a, ok := n.running[name]
+	switch {
+	case !ok:
+		n.notBegun(func(w waitingStart) bool { return w.start.Task == e.Task && w.start.Attempt == e.Attempt })
+	case e.Save:
+		n.log.Info("saving a task", "task", e.Task.String(), "reason", e.Reason)
+		n.saveAttempt(name, a)
+	default:
 		n.log.Info("stopping a task", "task", e.Task.String(), "reason", e.Reason)
 		a.end()
-		return
 	}
-	n.notBegun(func(w waitingStart) bool { return w.start.Task == e.Task && w.start.Attempt == e.Attempt })
 }
 
 // spawn runs f in a goroutine that Run waits for.

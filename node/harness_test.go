@@ -222,7 +222,8 @@ func (d space) ended(id task.TaskID, a scheduler.Attempt) bool {
 // counter counts what a sleeping runner starts.
 type counter struct {
 	sleepRunner
-	output int // bytes that each task puts out
+	output int  // bytes that each task puts out
+	saves  bool // the state of its tasks
 	mu     sync.Mutex
 	starts map[task.TaskID]int
 }
@@ -262,6 +263,8 @@ type peer struct {
 	host   *testnet.Node
 	disk   *disk
 	runner *counter
+	other  Runner        // in place of runner; nil for none
+	before func(n *Node) // it runs; nil for nothing
 	cfg    Config
 	stop   func()
 	up     atomic.Bool
@@ -366,9 +369,16 @@ func (p *peer) start() {
 		p.host.Start()
 		return simHost{p.host.Host, p.host.Stop, p}, nil
 	}
-	n, err := newNode(t.Context(), p.cfg, ground{p.host.Key, p.disk, join, p.runner})
+	var runs Runner = p.runner
+	if p.other != nil {
+		runs = p.other
+	}
+	n, err := newNode(t.Context(), p.cfg, ground{p.host.Key, p.disk, join, runs})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if p.before != nil {
+		p.before(n)
 	}
 	p.Node = n
 	p.up.Store(true)

@@ -12,6 +12,9 @@ const (
 	goodbyeTime = 2 * time.Second
 	// goodbyeLook is how often it looks whether it may go.
 	goodbyeLook = 20 * time.Millisecond
+	// goodbyeLinger is how long a node with nothing to hand over stays, so that its
+	// goodbye is on the way before its connections close.
+	goodbyeLinger = 50 * time.Millisecond
 )
 
 // leave begins the end of the node: it says that it goes, hands over the
@@ -29,8 +32,11 @@ func (n *Node) hasLeft() bool {
 	if n.leaveBy.IsZero() {
 		return false
 	}
-	if !n.now().Before(n.leaveBy) {
+	switch now := n.now(); {
+	case !now.Before(n.leaveBy):
 		return true
+	case now.Before(n.lingersUntil()):
+		return false
 	}
 	for _, m := range n.members {
 		if !m.isGone() {
@@ -40,6 +46,9 @@ func (n *Node) hasLeft() bool {
 	return true
 }
 
+// lingersUntil is when a node that leaves may go at the earliest.
+func (n *Node) lingersUntil() time.Time { return n.leaveBy.Add(goodbyeLinger - goodbyeTime) }
+
 // goodbye says that this member goes.
 func (m *membership) goodbye() {
 	n := m.n
@@ -47,7 +56,7 @@ func (m *membership) goodbye() {
 	n.notBegun(func(w waitingStart) bool { return w.of == m })
 	for _, a := range n.running {
 		if a.of == m {
-			a.end()
+			n.giveBack(a)
 		}
 	}
 	n.shareOut()

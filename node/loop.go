@@ -135,7 +135,10 @@ func (n *Node) untilWake() time.Duration {
 	sooner(n.past.noteAt, !n.past.noteAt.IsZero())
 	sooner(n.moveAt, !n.moveAt.IsZero())
 	sooner(n.suspicion.Next())
-	sooner(n.leaveBy, !n.leaveBy.IsZero())
+	if !n.leaveBy.IsZero() {
+		sooner(n.leaveBy, true)
+		sooner(n.lingersUntil(), now.Before(n.lingersUntil()))
+	}
 	for _, m := range n.members {
 		m.nextWake(sooner)
 	}

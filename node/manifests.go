@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"godwit/migrate"
 	"godwit/overlay"
 	"godwit/scheduler"
 	"godwit/scheduler/place"
@@ -122,7 +123,7 @@ func (m *membership) askManifest(peer task.PeerID) {
 // follow obeys a newer version of the overlay's rules.
 func (m *membership) follow(newest overlay.Manifest) {
 	n := m.n
-	m.log.Info("the overlay has new rules", "version", newest.Version, "placement", newest.Placement,
+	m.log.Info("the overlay has new rules", "version", newest.Version, "placement", newest.Placement, "migration", newest.Migration,
 		"coordinators", newest.Group(), "admission", newest.Admission.String())
 	out := m.view.SetManifest(newest)
 	m.manifest = newest
@@ -151,18 +152,25 @@ func (m *membership) follow(newest overlay.Manifest) {
 
 // rulesOf is what the scheduler takes from a manifest.
 func rulesOf(m *overlay.Manifest) scheduler.Rules {
-	return scheduler.Rules{Placement: m.Placement, Replicas: m.Replicas}
+	return scheduler.Rules{Placement: m.Placement, Migration: m.Migration, Replicas: m.Replicas}
 }
 
-// govern puts an overlay's rules into a configuration.
-func govern(cfg *scheduler.Config, m *overlay.Manifest) error {
+// govern puts an overlay's rules into a configuration. What it says of migration
+// need not be known here: without it tasks end where they began. unknown is why
+// it is not.
+func govern(cfg *scheduler.Config, m *overlay.Manifest) (unknown, err error) {
 	if m.Placement != "" {
 		if _, err := place.Parse(m.Placement); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	cfg.Rules = rulesOf(m)
-	return nil
+	if m.Migration != "" {
+		if _, unknown = migrate.Parse(m.Migration); unknown != nil {
+			cfg.Rules.Migration = ""
+		}
+	}
+	return unknown, nil
 }
 
 // foresight tells the coordinator's policies how likely members are to stay.

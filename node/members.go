@@ -2,11 +2,9 @@ package node
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"godwit/overlay"
-	"godwit/p2p"
 	"godwit/scheduler"
 	"godwit/task"
 )
@@ -106,8 +104,4 @@ func (m *membership) nextWake(sooner func(time.Time, bool)) {
 	for _, to := range m.machines() {
 		sooner(to.NextWake())
 	}
-}
-
-func (n *Node) connected(peer task.PeerID) bool {
-	return slices.ContainsFunc(n.net.Peers(), func(p p2p.Peer) bool { return p.ID == peer })
 }

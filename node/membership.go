@@ -57,8 +57,12 @@ type membership struct {
 func (n *Node) newMembership(ctx context.Context, j joined) (*membership, error) {
 	id := j.Manifest.ID()
 	cfg := n.sched
-	if err := govern(&cfg, &j.Manifest); err != nil {
+	unknown, err := govern(&cfg, &j.Manifest)
+	if err != nil {
 		return nil, fmt.Errorf("overlay %s: %w", j.Manifest.Name, err)
+	}
+	if unknown != nil {
+		n.log.Error("this node cannot follow the overlay's policy of migration: while it leads, no task moves", "overlay", j.Manifest.Name, "err", unknown)
 	}
 	m := &membership{
 		n: n, id: id, prefix: overlayPrefix + string(id) + "/", first: j.First, manifest: j.Manifest, pass: j.Pass, share: j.Share,

@@ -63,6 +63,8 @@ type Node struct {
 	suspicion *overlay.Suspicion
 	owner     scheduler.OwnerState
 	decision  owner.Decision // that owner rests on
+	load      float64        // of the CPU, the share that others use, at loadAt
+	loadAt    time.Time
 	pending   []pending
 	prepared  map[task.JobID]*preparedJob
 	running   map[scheduler.AttemptName]attempt
@@ -83,8 +85,12 @@ type Node struct {
 
 // An attempt is one that runs here.
 type attempt struct {
-	of  *membership
-	end context.CancelFunc
+	of    *membership
+	from  machine
+	ended <-chan struct{}    // closed at its end
+	end   context.CancelFunc // at once
+	save  func()             // ends it with its state; nil if that cannot be saved
+	saved *bool              // save was called
 }
 
 // New prepares a node: it opens its data directory, restores its state and
@@ -132,6 +138,7 @@ type network interface {
 	Leave(id overlay.ID) error
 	Addrs() []string
 	Peers() []p2p.Peer
+	Cut(p task.PeerID, age time.Duration) (newer bool)
 	Stats() p2p.Stats
 }
 

@@ -56,6 +56,9 @@ func (n *Node) askOwner(ctx context.Context) error {
 		cfg.Machine.Disk = int64(u.Total)
 		cfg.Sensors = append(sensor.System(), sensor.DataDir{Dir: n.cfg.DataDir})
 	}
+	if n.cfg.Replay != nil {
+		cfg.Sensors = []sensor.Sensor{owner.Replay{History: n.cfg.Replay}}
+	}
 	if s, ok := n.runner.(suspender); ok {
 		cfg.Stop, cfg.Continue = s.Pause, s.Resume
 	}
@@ -72,6 +75,9 @@ func (n *Node) askOwner(ctx context.Context) error {
 func (n *Node) decided(d owner.Decision) {
 	before := n.decision
 	n.decision, n.moveAt = d, d.MoveAt
+	if d.Stop {
+		n.endSaving()
+	}
 	if r, ok := n.net.(rater); ok {
 		r.SetRates(d.Upload, d.Download)
 	}
@@ -149,7 +155,7 @@ func (n *Node) moveIfDue(now time.Time) {
 	}
 	for name, a := range n.running {
 		n.log.Info("giving a task back", "task", name.Task.String(), "reason", n.owner.Reason)
-		a.end()
+		n.giveBack(a)
 	}
 	if n.decision.Rule == owner.RuleGoing {
 		until := n.decision.Until

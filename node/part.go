@@ -197,6 +197,9 @@ func (m *membership) lead(epoch uint64) {
 	c, effects := m.replica.Lead(n.now(), epoch)
 	m.coordinator, m.replica, m.followers = c, nil, nil
 	c.Foresee(foresight{m.n, m.view})
+	if err := c.Govern(rulesOf(&m.manifest)); err != nil { // they may have changed while it did not lead
+		m.log.Error("this node cannot follow the overlay's policies: those before hold", "err", err)
+	}
 	m.do(c, effects)
 	for _, a := range m.view.Members() {
 		m.step(c, scheduler.MemberSeen{Advert: a})

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -44,13 +45,22 @@ func (r wasmRunner) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv
 		t.Stdin = &sandbox.Input{Name: inv.Stdin.Name, Path: p.inputs[inv.Stdin.CID]}
 	}
 	t.Checkpoint = p.job.Checkpoint
+	begun := time.Now()
 	if s != nil {
-		begun := time.Now()
 		t.Pages, t.From, t.Every = s.pages, s.from, s.every
 		t.OnCheckpoint = func(manifest []byte, fuel uint64) { s.taken(manifest, fuel, time.Since(begun)) }
+		t.Freeze = s.stop
 	}
-	return r.pool.Run(ctx, t)
+	rep, err := r.pool.Run(ctx, t)
+	if err == nil && s != nil && len(rep.Frozen) > 0 {
+		s.taken(rep.Frozen, rep.Fuel, time.Since(begun))
+	}
+	return rep, err
 }
+
+// Saves says that states are saved, Pages which pages one is made of.
+func (r wasmRunner) Saves() bool                                     { return true }
+func (r wasmRunner) Pages(state []byte) ([][sha256.Size]byte, error) { return sandbox.PagesOf(state) }
 
 // Pause stops every sandbox, Resume lets them go on.
 func (r wasmRunner) Pause()  { r.pool.Pause() }

@@ -178,10 +178,11 @@ func (n *Node) shareOut() {
 		}
 	}
 	claims := n.countTurns(all, now)
+	withheld := n.withheld(now)
 	for i, slots := range allot(n.owner.Slots, claims) {
 		m := all[i]
 		word := n.owner
-		word.Slots = slots
+		word.Slots, word.Withheld = slots, withheld
 		switch {
 		case n.full:
 			word = n.fullState()
@@ -196,9 +197,13 @@ func (n *Node) shareOut() {
 		if word == m.told {
 			continue
 		}
+		before := m.told
+		before.Withheld = word.Withheld // of which only the leader is told
 		m.told = word
 		m.step(m.worker, word)
-		m.advertiseSoon()
+		if word != before {
+			m.advertiseSoon()
+		}
 	}
 }
 

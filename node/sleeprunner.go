@@ -2,8 +2,8 @@ package node
 
 import (
 	"context"
+	"crypto/sha256"
 	"sync"
-	"time"
 
 	"godwit/sandbox"
 	"godwit/task"
@@ -52,9 +52,17 @@ func (r *sleepRunner) gates() (stopped, halt chan struct{}) {
 	return r.stopped, r.halt
 }
 
-// Run waits; its one output is an empty standard output.
-func (r *sleepRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ task.Invocation, _ *saving) (sandbox.Report, error) {
-	for left := p.job.Work; left > 0; {
+// Run waits, from where a saved state left off; its one output is an empty
+// standard output.
+func (r *sleepRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ task.Invocation, s *saving) (sandbox.Report, error) {
+	w := wait{work: p.job.Work}
+	if s != nil && s.from != nil {
+		var err error
+		if w.before, err = readWaited(s.from, w.work); err != nil {
+			return sandbox.Report{}, err
+		}
+	}
+	for w.left() > 0 {
 		stopped, halt := r.gates()
 		if stopped != nil {
 			select {
@@ -64,24 +72,25 @@ func (r *sleepRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ 
 				return sandbox.Report{}, ctx.Err()
 			}
 		}
-		begun, t := time.Now(), time.NewTimer(left)
-		select {
-		case <-t.C:
-			left = 0
-		case <-halt:
-			left -= time.Since(begun)
-		case <-ctx.Done():
-			t.Stop()
-			return sandbox.Report{}, ctx.Err()
+		frozen, err := w.on(ctx, halt, s)
+		switch {
+		case err != nil:
+			return sandbox.Report{}, err
+		case frozen:
+			return sandbox.Report{Outcome: task.Interrupted, Message: "saved on its way", CPU: w.here, Wall: w.here}, nil
 		}
-		t.Stop()
 	}
 	return sandbox.Report{
 		Outcome: task.Completed,
 		Outputs: []sandbox.File{{Name: "stdout"}},
-		Wall:    p.job.Work,
+		CPU:     w.here,
+		Wall:    w.here,
 	}, nil
 }
+
+// Saves says that states are saved, Pages that they are whole in themselves.
+func (*sleepRunner) Saves() bool                                     { return true }
+func (*sleepRunner) Pages(state []byte) ([][sha256.Size]byte, error) { return nil, nil }
 
 // Close does nothing: no sleep outlives its context.
 func (*sleepRunner) Close() error { return nil }

@@ -50,7 +50,9 @@ func (n *Node) judge(effects []overlay.SuspicionEffect) {
 			for _, m := range n.ordered() {
 				m.lost(e.Peer, e.Reason)
 			}
-			if n.connected(e.Peer) { // while it was being asked, which nobody will tell again
+			// A silent machine's connection may be open for half a minute yet. One
+			// that came beside it is not told by the network, but counts.
+			if n.net.Cut(e.Peer, n.now().Sub(e.Probed)) {
 				n.judge(n.suspicion.Connected(e.Peer, n.now()))
 			}
 		}

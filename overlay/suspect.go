@@ -79,6 +79,7 @@ type watch struct {
 	phase  phase
 	until  time.Time     // of the phase
 	wait   time.Duration // of the last probe
+	probed time.Time     // when it began
 	asked  []task.PeerID // while asking: who has not answered
 	told   int           // rounds in a row that ended by the word of others; at most maxTold
 	delays int           // phases of this suspicion whose end was late; at most maxDelays
@@ -116,7 +117,8 @@ func (s *Suspicion) Advertised(peer task.PeerID, now time.Time) []SuspicionEffec
 }
 
 // Connected takes in that there is a connection to a member again, or for the
-// first time.
+// first time. It is a new one: one that was there when a probe failed is no sign
+// of life, though the network takes it for open still.
 func (s *Suspicion) Connected(peer task.PeerID, now time.Time) []SuspicionEffect {
 	w := s.of(peer, now)
 	if w == nil {
@@ -210,7 +212,7 @@ func (s *Suspicion) Beliefs() []Belief {
 func (s *Suspicion) probe(peer task.PeerID, w *watch, now time.Time) []SuspicionEffect {
 	s.relax(now)
 	wait := min(ProbeWait*time.Duration(1+max(s.strain, s.outside)), MaxProbeWait)
-	w.phase, w.until, w.wait, w.asked = probing, now.Add(wait), wait, nil
+	w.phase, w.until, w.wait, w.probed, w.asked = probing, now.Add(wait), wait, now, nil
 	w.round++
 	return []SuspicionEffect{Probe{Peer: peer, Wait: wait}}
 }
@@ -281,5 +283,5 @@ func (w *watch) silence() string {
 // lose ends a suspicion: the member is lost.
 func (w *watch) lose(peer task.PeerID, reason string, now time.Time) []SuspicionEffect {
 	w.state, w.since, w.by, w.phase, w.asked, w.told, w.delays = Lost, now, ByProbe, quiet, nil, 0, 0
-	return []SuspicionEffect{DeclareLost{Peer: peer, Reason: reason}}
+	return []SuspicionEffect{DeclareLost{Peer: peer, Reason: reason, Probed: w.probed}}
 }

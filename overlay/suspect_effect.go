@@ -75,10 +75,14 @@ type Alive struct {
 }
 
 // DeclareLost says that a member is lost: the driver takes it out of its View and
-// tells its Lease and its Coordinator. Reason is for people.
+// tells its Lease and its Coordinator. Reason is for people. Probed is when the
+// last probe began: a connection from before then is what failed it, and the
+// driver closes it, so that the next one is noticed. One from after then says
+// that the member is there: Connected.
 type DeclareLost struct {
 	Peer   task.PeerID
 	Reason string
+	Probed time.Time
 }
 
 func (Probe) suspicionEffect()       {}

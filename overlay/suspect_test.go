@@ -113,6 +113,7 @@ type suspectSim struct {
 	log    strings.Builder
 	broken []string
 	open   map[task.PeerID]bool // probes under way
+	probed map[task.PeerID]time.Time
 }
 
 func (m *suspectSim) after(d time.Duration, do func()) {
@@ -167,6 +168,9 @@ func (m *suspectSim) carry(effects []SuspicionEffect) {
 			m.ask(e)
 		case DeclareLost:
 			m.lost = append(m.lost, e.Peer)
+			if !e.Probed.Equal(m.probed[e.Peer]) {
+				m.broken = append(m.broken, fmt.Sprintf("%s, last probed at %v, is lost by a probe at %v", e.Peer, m.probed[e.Peer], e.Probed))
+			}
 		}
 	}
 }
@@ -178,7 +182,7 @@ func (m *suspectSim) probe(e Probe) {
 	if m.open[e.Peer] {
 		m.broken = append(m.broken, "two probes of "+string(e.Peer))
 	}
-	m.open[e.Peer] = true
+	m.open[e.Peer], m.probed[e.Peer] = true, m.now
 	done := false
 	end := func(report func() []SuspicionEffect) func() {
 		return func() {
@@ -216,7 +220,7 @@ var judged = []task.PeerID{"a", "b", "c", "d"}
 func drawSuspectSim(t *rapid.T, kinds ...string) *suspectSim {
 	m := &suspectSim{
 		now: epoch, s: NewSuspicion("me"), answer: map[task.PeerID]bool{}, vouch: map[task.PeerID]string{},
-		open: map[task.PeerID]bool{}, delay: time.Duration(rapid.IntRange(0, 1500).Draw(t, "delay")) * time.Millisecond,
+		open: map[task.PeerID]bool{}, probed: map[task.PeerID]time.Time{}, delay: time.Duration(rapid.IntRange(0, 1500).Draw(t, "delay")) * time.Millisecond,
 	}
 	for _, p := range judged {
 		m.vouch[p] = rapid.SampledFrom(kinds).Draw(t, "helper "+string(p))

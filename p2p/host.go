@@ -225,6 +225,32 @@ func (h *Host) Peers() []Peer {
 	return peers
 }
 
+// Cut closes the connections to a peer that are older than age, and says whether
+// it has newer ones. Handler.Disconnected follows if it has none; after it, the
+// next connection is told as any first one. It does not wait for the closing.
+func (h *Host) Cut(p task.PeerID, age time.Duration) (newer bool) {
+	id, err := h.otherPeer(p)
+	if err != nil {
+		return false
+	}
+	from := time.Now().Add(-age)
+	var old []network.Conn
+	for _, c := range h.net.Network().ConnsToPeer(id) {
+		if c.Stat().Opened.Before(from) {
+			old = append(old, c)
+		} else {
+			newer = true
+		}
+	}
+	if len(old) > 0 {
+		h.links.cut(id, old)
+	}
+	for _, c := range old {
+		h.spawn(func(context.Context) { _ = c.Close() })
+	}
+	return newer
+}
+
 // Stats are counts since New.
 type Stats struct {
 	BytesIn, BytesOut int64 // payload of all streams, before encryption

@@ -154,6 +154,21 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
+// A key that is stored is found, and replaces none.
+func TestStoreKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	stored := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	if err := StoreKey(path, stored); err != nil {
+		t.Fatal(err)
+	}
+	if key, err := LoadOrCreateKey(path); err != nil || !key.Equal(stored) {
+		t.Errorf("another key was found: %v", err)
+	}
+	if err := StoreKey(path, stored); err == nil {
+		t.Error("a key was replaced")
+	}
+}
+
 func TestLoadOrCreateKey(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
 	key, err := LoadOrCreateKey(path)

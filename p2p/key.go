@@ -53,18 +53,24 @@ func createKey(path string) (ed25519.PrivateKey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("p2p: making the node's key: %w", err)
 	}
+	return raw, StoreKey(path, raw)
+}
+
+// StoreKey makes a key the identity at path, where there must be none, for
+// LoadOrCreateKey to find: for experiments whose identities follow from a seed.
+func StoreKey(path string, raw ed25519.PrivateKey) error {
 	key, err := crypto.UnmarshalEd25519PrivateKey(raw)
 	if err != nil {
-		return nil, fmt.Errorf("p2p: making the node's key: %w", err)
+		return fmt.Errorf("p2p: making the node's key: %w", err)
 	}
 	b, err := crypto.MarshalPrivateKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("p2p: making the node's key: %w", err)
+		return fmt.Errorf("p2p: making the node's key: %w", err)
 	}
 	if err := writeKey(path, b); err != nil {
-		return nil, fmt.Errorf("p2p: storing the node's key: %w", err)
+		return fmt.Errorf("p2p: storing the node's key: %w", err)
 	}
-	return raw, nil
+	return nil
 }
 
 // writeKey leaves either the whole file or none. A link, unlike a rename, does

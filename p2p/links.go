@@ -75,10 +75,17 @@ func (ls *links) Connected(_ network.Network, c network.Conn) {
 
 // Disconnected is called by libp2p for every connection.
 func (ls *links) Disconnected(_ network.Network, c network.Conn) {
-	p := c.RemotePeer()
+	ls.cut(c.RemotePeer(), []network.Conn{c})
+}
+
+// cut takes connections to a peer for ended: those that are, or are about to be
+// closed. One that opens meanwhile is the first again.
+func (ls *links) cut(p peer.ID, conns []network.Conn) {
 	ls.mu.Lock()
 	l := ls.get(p)
-	delete(l.conns, c.ID())
+	for _, c := range conns {
+		delete(l.conns, c.ID())
+	}
 	last := len(l.conns) == 0
 	if last {
 		ls.mark(p, l)

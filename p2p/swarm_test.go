@@ -116,6 +116,40 @@ func TestReconnect(t *testing.T) {
 	})
 }
 
+// A connection to a machine that went silent is closed when asked for, long before
+// the network would, so that the machine's return is noticed; one that is newer
+// stays.
+func TestCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := testnet.New(t, 2, testnet.Options{})
+		a, b := net.Nodes[0], net.Nodes[1]
+		id := string(a.ID())
+		wait := func(d time.Duration, want ...string) {
+			t.Helper()
+			time.Sleep(d)
+			if got := b.Recorder.Events(); !slices.Equal(got, want) {
+				t.Fatalf("events are %q, want %q", got, want)
+			}
+		}
+		wait(2*time.Second, "connected "+id)
+		if !b.Cut(a.ID(), time.Minute) {
+			t.Error("a connection of two seconds is not newer than a minute")
+		}
+		wait(time.Second, "connected "+id)
+		a.Mute()
+		a.Stop()
+		if b.Cut(a.ID(), time.Second) {
+			t.Error("a connection of three seconds is newer than one")
+		}
+		wait(time.Second, "connected "+id, "disconnected "+id)
+		if b.Cut(a.ID(), 0) || b.Cut("nobody", 0) {
+			t.Error("there are connections to who is gone")
+		}
+		a.Start()
+		wait(time.Minute, "connected "+id, "disconnected "+id, "connected "+id)
+	})
+}
+
 // Frames come in order, after Connected, without the sender having connected.
 func TestFramesInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

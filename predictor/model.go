@@ -25,7 +25,7 @@ var kinds = []struct {
 }{
 	{"blend", "", "the default: experts on a gossiped record, weighed as they prove right", plain(func(p *Pool) Predictor { return NewBlend(p) })},
 	{"blend442", "", "the fixed blend: .4 session lengths, .4 hours of the day, .2 TDE over 5 days", plain(func(p *Pool) Predictor { return newFixed(p) })},
-	{"tde", "n m reading missing_days weights", "the same window of the last n days (Zhang; Rood and Lewis)", tdeModel},
+	{"tde", "n m reading missing_days absent weights", "the same window of the last n days (Zhang; Rood and Lewis)", tdeModel},
 	{"tde5", "", "tde:n=5,missing_days=skip", plain(func(*Pool) Predictor { return NewTDE(TDEConfig{N: 5, Missing: MissingSkip}) })},
 	{"window", "span states", "share of one sliding window, of one state or of two", windowModel},
 	{"saturating", "bits slot", "saturating counter (Mickens and Noble)", counterModel(newSaturating, saturatingBits)},
@@ -130,6 +130,7 @@ func tdeModel(ps *params) (func(*Pool) Predictor, error) {
 		N: ps.integer("n", 1), M: ps.integer("m", 1),
 		Reading: Reading(ps.choice("reading", "transitional", "prefix", "fraction")),
 		Missing: Missing(ps.choice("missing_days", "zero", "skip")),
+		Absent:  Absent(ps.choice("absent", "leaves", "stays")),
 		Weights: ps.numbers("weights"),
 	}
 	if ps.err != nil {

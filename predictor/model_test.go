@@ -21,7 +21,7 @@ func TestParse(t *testing.T) {
 		{"window:span=6h,states=single", ""},
 		{"semimarkov:days=3", ""},
 		{"oracle", "it is one of blend, blend442, tde:n="},
-		{"tde:k=3", "one of n, m, reading, missing_days, weights"},
+		{"tde:k=3", "one of n, m, reading, missing_days, absent, weights"},
 		{"tde:n=0", "a whole number from 1 on"},
 		{"tde:n=40", "n is 1 to 31"},
 		{"tde:n=3,n=4", "twice"},

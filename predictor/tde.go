@@ -27,12 +27,24 @@ const (
 	MissingSkip                // it does not count
 )
 
+// Absent is what TDE makes of a checking window that has neither an exit nor time
+// for a job, most often because the host was away all through it: Eq 4.1 is then
+// 0/0, under the Transitional reading.
+type Absent uint8
+
+// The ways with such windows.
+const (
+	AbsentLeaves Absent = iota // probability 0: a host that was away is not qualified (Appendix B.I)
+	AbsentStays                // probability 1: no exit was seen (the counts of section 7.5 are of exits)
+)
+
 // TDEConfig are the parameters of TDE.
 type TDEConfig struct {
 	N       int // checking days, 1 to 31; 0 is 1
 	M       int // window in job lengths, 1 to 24; 0 is 1
 	Reading Reading
 	Missing Missing
+	Absent  Absent
 
 	// Weights of the days, oldest first, N of them, none negative, of sum 1; nil
 	// is all alike. (Eq 7.3 and 7.4 number the days so.)
@@ -161,6 +173,8 @@ func (t *TDE) day(from, l, now int64) float64 {
 		return float64(prefix) / float64(window)
 	case t.config.Reading == Fraction:
 		return float64(there) / float64(window)
+	case fits+exits == 0 && t.config.Absent == AbsentStays:
+		return 1
 	case fits+exits == 0:
 		return 0
 	}

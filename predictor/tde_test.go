@@ -164,3 +164,35 @@ func TestTDEDaysAndWeights(t *testing.T) {
 		t.Errorf("on the first day: %v, %v, want 1 and not known", got, known)
 	}
 }
+
+// TestTDEAbsent: a window without an exit and without time for the job is a
+// matter of reading; one with either is not.
+func TestTDEAbsent(t *testing.T) {
+	minute := func(m int) time.Time { return time.Unix(int64(60*m), 0) }
+	for _, tt := range []struct {
+		name   string
+		up     [][2]int // of yesterday, minutes of the window's 60
+		leaves float64
+		stays  float64
+	}{
+		{"away throughout", nil, 0, 1},
+		{"comes in the middle", [][2]int{{30, 60}}, 0, 1},
+		{"leaves in the middle", [][2]int{{0, 30}}, 0, 0},
+		{"comes and leaves", [][2]int{{10, 20}}, 0, 0},
+		{"there throughout", [][2]int{{0, 60}}, 1, 1},
+	} {
+		for absent, want := range map[Absent]float64{AbsentLeaves: tt.leaves, AbsentStays: tt.stays} {
+			p := NewTDE(TDEConfig{Absent: absent})
+			p.Observe(minute(-1), trace.Unavailable)
+			for _, u := range tt.up {
+				p.Observe(minute(u[0]), trace.Available)
+				if u[1] < 60 {
+					p.Observe(minute(u[1]), trace.Unavailable)
+				}
+			}
+			if got, known := p.Stay(minute(24*60), time.Hour); got != want || !known {
+				t.Errorf("%s, %d: got %v, %v, want %v", tt.name, absent, got, known, want)
+			}
+		}
+	}
+}

@@ -76,6 +76,14 @@ type Config struct {
 	// PlacementParams are the policy's parameters; nil means its defaults.
 	PlacementParams map[string]string
 
+	// Migration is the policy that says which running tasks move, as migrate.Parse
+	// reads it; "" means none.
+	Migration string
+	// MoveWithin is how long a worker may take to save a task that is to be moved,
+	// beside the time that the network takes. Then the task goes on elsewhere from
+	// its last checkpoint. Default 30 s: a gigabyte of state is written in less.
+	MoveWithin time.Duration
+
 	// Rules are the overlay's; see Coordinator.Govern.
 	Rules Rules
 
@@ -103,6 +111,7 @@ func Default() Config {
 		RetryMin:        time.Second,
 		RetryMax:        time.Minute,
 		AskEvery:        10 * time.Second,
+		MoveWithin:      30 * time.Second,
 	}
 }
 
@@ -121,6 +130,7 @@ func (c *Config) Validate() error {
 	positive("KeepJob", c.KeepJob)
 	positive("RetryMin", c.RetryMin)
 	positive("AskEvery", c.AskEvery)
+	positive("MoveWithin", c.MoveWithin)
 	if c.MaxUnackedBytes <= 0 {
 		errs = append(errs, fmt.Errorf("scheduler: MaxUnackedBytes is %d, want more than 0", c.MaxUnackedBytes))
 	}
@@ -140,6 +150,9 @@ func (c *Config) Validate() error {
 		errs = append(errs, fmt.Errorf("scheduler: MaxUndelivered is %d, want more than 0", c.MaxUndelivered))
 	}
 	if _, err := c.policy(); err != nil {
+		errs = append(errs, err)
+	}
+	if _, err := c.mover(); err != nil {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

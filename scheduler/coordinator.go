@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"godwit/migrate"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/place"
 	"godwit/task"
@@ -25,6 +26,13 @@ type Coordinator struct {
 	seq      uint64 // attempts numbered in this term
 	policy   place.Policy
 	forecast place.Forecast
+
+	// Migration. given counts the leases on the books.
+	mover   migrate.Policy // nil: nothing moves
+	given   int
+	scanAt  time.Time // when the next scan is due; zero for none set
+	scans   uint64    // made in this life: they seed the random numbers
+	noticed bool      // a member gave notice, and no scan followed yet
 
 	ledger  *ledger.Ledger
 	jobs    map[task.JobID]*job
@@ -68,10 +76,13 @@ type Coordinator struct {
 	// undelivered is the sum of the jobs' weights.
 	undelivered int64
 
+	asking bool // a reminder to ask the policy again is set
+
 	// What one Step gathers.
 	now     time.Time
 	effects []Effect
 	touched []*host // whose capacity may have grown
+	lost    int     // attempts lost with their workers
 	widened bool    // the queue has something that idle hosts have not been asked for
 	mail    map[task.PeerID]*mail
 	mailTo  []task.PeerID // keys of mail, in the order first written to
@@ -92,6 +103,8 @@ type reminder struct {
 	job    task.JobID  // look at its deadline, and whether its submitter answered
 	tick   bool        // look after followers
 	sought *HoldName   // seek its blocks again
+	scan   bool        // look whether tasks should move
+	ask    bool        // ask the placement policy again
 }
 
 // NewCoordinator returns a coordinator of the given term with an empty ledger.
@@ -102,8 +115,13 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 	if err != nil {
 		panic("scheduler: the configuration was not validated: " + err.Error())
 	}
+	mover, err := cfg.mover()
+	if err != nil {
+		panic("scheduler: the configuration was not validated: " + err.Error())
+	}
 	return &Coordinator{
-		self: self, cfg: cfg, epoch: max(epoch, 1), policy: policy, forecast: place.Unknown{},
+		mover: mover,
+		self:  self, cfg: cfg, epoch: max(epoch, 1), policy: policy, forecast: place.Unknown{},
 		ledger: ledger.New(), jobs: map[task.JobID]*job{},
 		hosts: map[task.PeerID]*host{}, idle: map[task.PeerID]*host{}, backlog: map[task.PeerID]*host{},
 		fetches: map[string]*fetching{}, mail: map[task.PeerID]*mail{},
@@ -164,8 +182,12 @@ func (c *Coordinator) Step(now time.Time, ev Event) []Effect {
 		}
 		c.remind(r)
 	}
+	c.scanIfDue()
 	c.placeWaiting()
+	c.teach()
+	c.askAgain()
 	c.recall()
+	c.armScan()
 	c.firstMayHaveChanged()
 	c.seek()
 	c.flush()
@@ -202,6 +224,9 @@ func (c *Coordinator) remind(r reminder) {
 		}
 	case r.tick:
 		c.tick()
+	case r.scan: // scanIfDue follows
+	case r.ask:
+		c.asking, c.widened = false, true
 	case r.sought != nil:
 		c.secureAgain(*r.sought)
 	case c.recovering && !c.now.Before(c.placeFrom):

@@ -30,6 +30,11 @@ type host struct {
 	load       int
 	memoryUsed int64
 	recalls    int // of leases, those asked back
+	// coming are the leases of other hosts that are to move here: load and
+	// memoryUsed count them too.
+	coming   []*lease
+	withheld int  // percent of its CPU that tasks do not get
+	notice   bool // it has given notice
 
 	lost    time.Time // when the connection broke; zero while it is there
 	lostWhy string
@@ -64,11 +69,18 @@ type lease struct {
 	// is the fuel of the checkpoint being fetched from its worker; 0 for none.
 	from   *Checkpoint
 	saving uint64
+	newer  *Checkpoint // to be fetched after it; nil for none
+	told   uint64      // fuel of the newest that its worker named; 0 for none
+
+	move    *move       // nil unless it is to go elsewhere
+	movedTo task.PeerID // where it went
+	fixed   bool        // its worker cannot save it
+	stays   string      // why it stays though it should move; "" if it need not
 }
 
 // log is the lease as its task's row notes it, while it lives.
 func (l *lease) log() AttemptLog {
-	a := AttemptLog{Attempt: l.attempt, Worker: l.host.peer, Start: l.start, Reason: l.reason}
+	a := AttemptLog{Attempt: l.attempt, Worker: l.host.peer, Start: l.start, Reason: l.reason, MovedTo: l.movedTo}
 	if l.from != nil {
 		a.From, a.Saved = l.from.Fuel, l.from.CPU
 	}
@@ -110,6 +122,7 @@ func (c *Coordinator) memberSeen(a *overlay.Advert) {
 		h.state = a.State
 	}
 	h.lost = time.Time{}
+	c.heedNotice(h)
 	c.touchHost(h)
 }
 
@@ -172,6 +185,7 @@ func (c *Coordinator) lookAt(h *host) {
 			h.reported = false // it gets nothing until it is heard of again
 			c.giveUp(l, "lost", "the worker did not report for "+c.cfg.LeaseTTL.String())
 		}
+		c.checkMove(l)
 	}
 	for j, p := range h.paused {
 		if !c.now.Before(p.until) {
@@ -202,6 +216,9 @@ func (c *Coordinator) rearm(h *host) {
 		if l.canExpire() {
 			sooner(l.expires)
 		}
+		if l.move != nil && l.ending == nil {
+			sooner(l.move.by)
+		}
 	}
 	for _, p := range h.paused {
 		sooner(p.until)
@@ -222,7 +239,11 @@ func (c *Coordinator) giveUpHost(h *host) {
 			c.giveUp(l, "lost", reason)
 		}
 	}
+	if c.mover != nil && !h.notice {
+		c.mover.Left(h.peer, c.now)
+	}
 	h.member, h.reported = false, false
+	c.freeComing(h)
 	c.settleHost(h)
 	delete(c.hosts, h.peer)
 }
@@ -242,6 +263,7 @@ func (c *Coordinator) pauseJob(h *host, j *job, d time.Duration, why string) {
 
 // attach books a new lease on its host.
 func (c *Coordinator) attach(l *lease) {
+	c.given++
 	l.host.leases = append(l.host.leases, l)
 	if l.ending == nil {
 		l.host.load++
@@ -256,6 +278,7 @@ func (c *Coordinator) detach(l *lease) {
 	h := l.host
 	if i := slices.Index(h.leases, l); i >= 0 {
 		h.leases = slices.Delete(h.leases, i, i+1)
+		c.given--
 	}
 	c.unload(l)
 	c.touchHost(h)

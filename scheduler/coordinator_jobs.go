@@ -34,6 +34,7 @@ type job struct {
 	useful       time.Duration
 	wasted       time.Duration
 	reruns       uint64
+	migrations   uint64
 
 	live   map[uint64]*liveTask
 	wait   waiting
@@ -90,7 +91,7 @@ func (c *Coordinator) newJob(id task.JobID, l *ledger.Job) *job {
 func (c *Coordinator) reopen(id task.JobID, l *ledger.Job) {
 	j := c.newJob(id, l)
 	f := &l.Facts
-	j.useful, j.wasted, j.reruns = f.UsefulCPU, f.WastedCPU, f.Reruns
+	j.useful, j.wasted, j.reruns, j.migrations = f.UsefulCPU, f.WastedCPU, f.Reruns, f.Migrations
 	j.done, j.failed = f.Done.Count(), f.Failed.Minus(f.Done).Count()
 	for _, i := range sortedKeys(l.Rows) {
 		c.reopenTask(j, i)
@@ -120,9 +121,7 @@ func (c *Coordinator) reopenTask(j *job, i uint64) {
 		c.kept = append(c.kept, task.TaskID{Job: j.id, Index: i})
 		return
 	}
-	if n := len(row.Log); n > 1 {
-		j.reruns += uint64(n - 1)
-	}
+	j.reruns, j.migrations = j.reruns+row.Reruns(), j.migrations+row.Moves()
 	switch row.Verdict(j.ledger.Rule()) {
 	case ledger.Done:
 		j.done++
@@ -376,7 +375,7 @@ func (c *Coordinator) deliver(j *job, i uint64) {
 	useful, wasted := cost(row)
 	f := &j.ledger.Facts
 	f.UsefulCPU, f.WastedCPU = f.UsefulCPU+useful, f.WastedCPU+wasted
-	f.Reruns += uint64(max(len(row.Log)-1, 0))
+	f.Reruns, f.Migrations = f.Reruns+row.Reruns(), f.Migrations+row.Moves()
 }
 
 // compactShare is the part of KeepRows by which it may be exceeded. The facts are

@@ -76,9 +76,10 @@ func (c *Coordinator) placeOne(view *queueView, p place.Placement) {
 		return
 	}
 	c.seq++
-	l := c.addLease(j, h, ref.index, Attempt{Epoch: c.epoch, Seq: c.seq}, p.Reason, nil)
+	why := p.Reason.String()
+	l := c.addLease(j, h, ref.index, Attempt{Epoch: c.epoch, Seq: c.seq}, why, nil)
 	c.post(l)
-	c.decided(p.Task, "placed", h.peer, p.Reason)
+	c.decided(p.Task, "placed", h.peer, why)
 }
 
 // post puts a lease in this Step's letter to its worker, with those who hold
@@ -133,7 +134,7 @@ func (c *Coordinator) recall() {
 func (c *Coordinator) recallFrom(h *host) bool {
 	for k := len(h.leases) - 1; k >= 0; k-- {
 		l := h.leases[k]
-		if l.recalled || l.running || l.ending != nil || l.task.recalls >= maxRecalls {
+		if l.recalled || l.running || l.ending != nil || l.move != nil || l.task.recalls >= maxRecalls {
 			continue
 		}
 		if !c.worthRecall(h, l) || !c.idleFor(l) {

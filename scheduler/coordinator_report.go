@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"time"
@@ -15,18 +16,19 @@ func (c *Coordinator) report(from task.PeerID, r *Report) {
 	c.outrun(r.Epoch)
 	h := c.host(from)
 	h.reported, h.lost = true, time.Time{}
-	h.slots, h.state = min(max(r.Slots, 0), maxSlots), overlay.State(r.State)
+	h.slots, h.state, h.withheld = min(max(r.Slots, 0), maxSlots), overlay.State(r.State), min(max(r.Withheld, 0), 100)
+	c.heedNotice(h)
 	if r.Full {
 		c.ack(from) // so that the worker knows it is heard
 		if !h.member {
 			c.alarm(h, c.now.Add(c.cfg.LeaseTTL))
 		}
 	}
+	for i := range r.Saved { // before the ends of the attempts that saved them
+		c.savedBy(h, &r.Saved[i])
+	}
 	for i := range r.Ended {
 		c.ended(h, &r.Ended[i])
-	}
-	for i := range r.Saved {
-		c.savedBy(h, &r.Saved[i])
 	}
 	for i := range r.Refused {
 		c.refused(h, &r.Refused[i])
@@ -74,7 +76,7 @@ func (c *Coordinator) heldBy(h *host, held *Held) {
 		return
 	}
 	if l := leaseOf(j, h, held.Task.Index, held.Attempt); l != nil {
-		c.renew(l, held.Running)
+		c.renew(l, held)
 		return
 	}
 	switch {
@@ -96,9 +98,15 @@ const newGroupGrace = 5 * time.Minute
 // knowsAll says whether a job that this coordinator does not know is nobody's.
 func (c *Coordinator) knowsAll() bool { return !c.now.Before(c.since.Add(newGroupGrace)) }
 
-func (c *Coordinator) renew(l *lease, running bool) {
+func (c *Coordinator) renew(l *lease, held *Held) {
 	l.expires = c.now.Add(c.cfg.LeaseTTL)
-	l.running = l.running || running
+	l.running = l.running || held.Running
+	switch {
+	case held.Fixed:
+		c.heldFixed(l)
+	case l.move != nil && l.ending == nil: // the word may have been lost
+		c.drop(l.host.peer, l.taskID(), l.attempt, DropMoved)
+	}
 	if l.running && l.recalled { // the recall came too late
 		l.recalled = false
 		l.host.recalls--
@@ -144,7 +152,8 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a Attempt, reason stri
 		l.from = row.Best
 	}
 	again := slices.ContainsFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == a })
-	if rerun := len(row.Log) > 0; row.Note(l.log()) && rerun && !again {
+	n := len(row.Log)
+	if rerun := n > 0 && row.Log[n-1].Outcome != ledger.Moved; row.Note(l.log()) && rerun && !again {
 		j.reruns++
 	}
 	c.attach(l)
@@ -194,6 +203,10 @@ func (c *Coordinator) refused(h *host, r *Refusal) {
 		c.giveUp(l, "superseded", DropRecall)
 		return
 	}
+	if l.move != nil {
+		c.refusedMove(l)
+		return
+	}
 	c.pauseJob(h, j, r.RetryAfter, task.ClipMessage("it refused: "+r.Reason))
 	c.giveUp(l, "refused", task.ClipMessage(r.Reason))
 }
@@ -201,6 +214,9 @@ func (c *Coordinator) refused(h *host, r *Refusal) {
 // giveUp ends a lease without a result and lets the task wait again.
 func (c *Coordinator) giveUp(l *lease, outcome, reason string) {
 	j, i := l.job, l.task.index
+	if outcome == "lost" {
+		c.lost++
+	}
 	c.removeLease(l, outcome, reason)
 	c.decided(task.TaskID{Job: j.id, Index: i}, "requeued", l.host.peer, reason)
 	c.waitAgain(j, i)
@@ -220,6 +236,7 @@ func (c *Coordinator) waitAgain(j *job, i uint64) {
 func (c *Coordinator) removeLease(l *lease, outcome, reason string) {
 	j, t := l.job, l.task
 	c.leaseChanged(j, t.index)
+	c.freeMove(l)
 	if k := slices.Index(t.leases, l); k >= 0 {
 		t.leases = slices.Delete(t.leases, k, k+1)
 	}
@@ -274,12 +291,20 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 			c.removeLease(l, r.Outcome.String(), "the result was known")
 			c.waitAgain(j, i)
 		}
-		j.wasted += r.CPU
+		if !j.hasEnd(i, e.Attempt) { // else it was counted
+			j.wasted += r.CPU
+		}
 		c.thank(h, e)
 		return
 	}
 	if err := r.Verify(); err != nil {
 		c.spoiled(h, j, l, e, err.Error())
+		return
+	}
+	if c.awaitsState(l, r) {
+		c.unload(l)
+		l.ending = e
+		c.touchHost(h)
 		return
 	}
 	if r.Outcome != task.Completed || len(remoteOutputs(r)) == 0 {
@@ -291,6 +316,7 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 	} else {
 		c.unload(l)
 		l.ending = e
+		c.freeMove(l)
 		c.touchHost(h)
 	}
 	c.fetchOutputs(l)
@@ -310,7 +336,7 @@ func (j *job) hasEnd(i uint64, a Attempt) bool {
 	row := j.ledger.Rows[i]
 	return row != nil && slices.ContainsFunc(row.Log, func(l AttemptLog) bool {
 		var o task.Outcome
-		return l.Attempt == a && !l.End.IsZero() && o.UnmarshalText([]byte(l.Outcome)) == nil
+		return l.Attempt == a && !l.End.IsZero() && (l.Outcome == ledger.Moved || o.UnmarshalText([]byte(l.Outcome)) == nil)
 	})
 }
 
@@ -358,14 +384,16 @@ func (c *Coordinator) accept(h *host, j *job, l *lease, e *Ending) {
 	i, r := e.Result.Task.Index, &e.Result
 	row := j.row(i)
 	row.AddResult(e.Attempt, *r)
-	reason := r.Message
-	if l != nil {
-		if reason == "" {
-			reason = l.reason
-		}
-		c.removeLease(l, r.Outcome.String(), reason)
-	} else {
-		row.Note(AttemptLog{Attempt: e.Attempt, Worker: h.peer, Start: c.now.Add(-r.Wall), End: c.now, Outcome: r.Outcome.String(), Reason: reason})
+	gone := c.departs(l, r)
+	switch {
+	case gone != nil:
+		c.removeLease(l, ledger.Moved, gone.why)
+		j.migrations++
+		c.handOver(j, i, gone)
+	case l != nil:
+		c.removeLease(l, r.Outcome.String(), cmp.Or(r.Message, l.reason))
+	default:
+		row.Note(AttemptLog{Attempt: e.Attempt, Worker: h.peer, Start: c.now.Add(-r.Wall), End: c.now, Outcome: r.Outcome.String(), Reason: r.Message})
 	}
 	if r.Outcome == task.Completed {
 		j.measure(r.Wall)
@@ -376,7 +404,11 @@ func (c *Coordinator) accept(h *host, j *job, l *lease, e *Ending) {
 		c.hold(n, true)
 	}
 	c.thank(h, e)
-	if r.Outcome == task.Interrupted || r.Outcome == task.HostError {
+	switch {
+	case gone != nil:
+		j.useful += r.CPU
+		c.pauseJob(h, j, c.cfg.RefusalPause, "a task of the job has just moved away from there")
+	case r.Outcome == task.Interrupted || r.Outcome == task.HostError:
 		j.wasted += r.CPU
 		c.pauseJob(h, j, c.cfg.RefusalPause, "the last task of the job ended there as "+r.Outcome.String())
 	}

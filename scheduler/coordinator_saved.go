@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"strconv"
 
 	"godwit/scheduler/ledger"
@@ -21,33 +22,61 @@ func (c *Coordinator) savedBy(h *host, s *SavedState) {
 	}
 	l := leaseOf(j, h, s.Task.Index, s.Attempt)
 	row := j.ledger.Rows[s.Task.Index]
-	if l == nil || l.ending != nil || l.saving > 0 || row != nil && row.Best != nil && row.Best.Fuel >= s.Checkpoint.Fuel {
+	if l != nil {
+		l.told = max(l.told, s.Checkpoint.Fuel)
+	}
+	if l == nil || l.ending != nil || row != nil && row.Best != nil && row.Best.Fuel >= s.Checkpoint.Fuel {
 		return
 	}
-	l.saving = s.Checkpoint.Fuel
 	saved := s.Checkpoint
-	key := taskKey(coordinatorPrefix+"k/", s.Task) + "/" + strconv.FormatUint(s.Attempt.Epoch, 10) + "." + strconv.FormatUint(s.Attempt.Seq, 10)
-	c.fetch(&fetching{key: key, job: j, lease: l, saved: &saved}, []task.CID{saved.CID}, []task.PeerID{h.peer})
+	if l.saving == 0 {
+		c.fetchState(l, &saved)
+	} else if l.saving < saved.Fuel && (l.newer == nil || l.newer.Fuel < saved.Fuel) {
+		l.newer = &saved // one at a time
+	}
 }
 
-// checkpointFetched makes a checkpoint a fact. One that could not be had is
-// forgotten: the worker names its newest again in its next full report.
+// fetchState begins to bring a checkpoint of a lease here.
+func (c *Coordinator) fetchState(l *lease, saved *Checkpoint) {
+	l.saving = saved.Fuel
+	key := taskKey(coordinatorPrefix+"k/", l.taskID()) + "/" + strconv.FormatUint(l.attempt.Epoch, 10) + "." + strconv.FormatUint(l.attempt.Seq, 10)
+	c.fetch(&fetching{key: key, job: l.job, lease: l, saved: saved}, []task.CID{saved.CID}, []task.PeerID{l.host.peer})
+}
+
+// checkpointFetched goes on when a checkpoint is here, or could not be had: with
+// a newer one, or with the end of the attempt that waited for it.
 func (c *Coordinator) checkpointFetched(f *fetching, failure string) {
-	f.lease.saving = 0
-	i := f.lease.task.index
-	if c.jobs[f.job.id] != f.job || f.job.state != jobOpen || f.job.ledger.Verdict(i) != ledger.Open {
+	l, j, i := f.lease, f.job, f.lease.task.index
+	l.saving = 0
+	if c.jobs[j.id] != j || j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open {
 		return
 	}
-	id := task.TaskID{Job: f.job.id, Index: i}
+	c.keepState(f, failure)
+	if t := j.live[i]; t == nil || !slices.Contains(t.leases, l) {
+		return
+	}
+	if n := l.newer; n != nil {
+		l.newer = nil
+		c.fetchState(l, n)
+		return
+	}
+	if l.ending != nil && l.ending.Result.Outcome == task.Interrupted {
+		c.accept(l.host, j, l, l.ending)
+	}
+}
+
+// keepState makes a checkpoint a fact. One that could not be had is forgotten:
+// the worker names its newest again in its next full report.
+func (c *Coordinator) keepState(f *fetching, failure string) {
+	id := task.TaskID{Job: f.job.id, Index: f.lease.task.index}
 	if failure != "" {
 		c.decided(id, "not saved", f.lease.host.peer, task.ClipMessage("fetching its checkpoint failed: "+failure))
 		return
 	}
-	row := f.job.row(i)
-	if !row.Save(f.saved) {
+	if !f.job.row(id.Index).Save(f.saved) {
 		return
 	}
-	c.persistRow(f.job, i)
+	c.persistRow(f.job, id.Index)
 	c.hold(HoldName{id, HoldState}, false)
 	c.decided(id, "saved", f.lease.host.peer, "a checkpoint is held here")
 }

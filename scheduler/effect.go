@@ -51,11 +51,15 @@ type Start struct {
 }
 
 // Stop ends a started attempt early; its Ended follows, with whatever outcome
-// it came to.
+// it came to. With Save its state is wanted: Checkpointed comes before that
+// Ended, which is Interrupted. Where it cannot be saved the attempt goes on, and
+// NotSaved answers; only one that must not go on either ends all the same. A
+// later Stop without Save ends it in any case.
 type Stop struct {
 	Task    task.TaskID
 	Attempt Attempt
 	Reason  string
+	Save    bool
 }
 
 // Release says that a job is over for this machine: what Prepare or Fetch
@@ -68,7 +72,7 @@ type JobChanged struct{ Job task.JobID }
 // Decided is a decision with its reason, for the log and for `godwit why`.
 type Decided struct {
 	Task   task.TaskID
-	Action string // "placed", "requeued", "failed", "done", "refused", ...
+	Action string // "placed", "requeued", "failed", "done", "refused", "moving", "moved", "stays", ...
 	Peer   task.PeerID
 	Reason string
 }

@@ -83,6 +83,14 @@ type Checkpointed struct {
 	Checkpoint Checkpoint
 }
 
+// NotSaved answers a Stop with Save that cannot be carried out: the attempt goes
+// on, and its state cannot be saved on its way.
+type NotSaved struct {
+	Task    task.TaskID
+	Attempt Attempt
+	Reason  string // for people
+}
+
 // OwnerState changes what a Worker may do: slots it may use at once, and why.
 // Slots 0 stops new work; running tasks are the driver's to pause.
 type OwnerState struct {
@@ -94,6 +102,9 @@ type OwnerState struct {
 	// Until is when the state is known to end; zero if it is not. Leases refused
 	// until then say so.
 	Until time.Time
+	// Withheld is the percentage of the machine's CPU, 0 to 100, that tasks do not
+	// get now.
+	Withheld int
 }
 
 func (Wake) event()          {}
@@ -108,6 +119,7 @@ func (Fetched) event()       {}
 func (Prepared) event()      {}
 func (Ended) event()         {}
 func (Checkpointed) event()  {}
+func (NotSaved) event()      {}
 func (OwnerState) event()    {}
 
 // An Attempt numbers the placements of a task. It lives in the ledger.

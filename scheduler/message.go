@@ -80,7 +80,9 @@ type JobSummary struct {
 	Failed    uint64        `cbor:"6,keyasint" json:"failed"`
 	UsefulCPU time.Duration `cbor:"7,keyasint" json:"useful_cpu_ns"`
 	WastedCPU time.Duration `cbor:"8,keyasint" json:"wasted_cpu_ns"`
-	Reruns    uint64        `cbor:"9,keyasint" json:"reruns"` // placements beyond the first, for whatever cause
+	Reruns    uint64        `cbor:"9,keyasint" json:"reruns"` // placements beyond the first, but for those that a task was moved to
+	// Migrations counts the times that a task was moved with its state.
+	Migrations uint64 `cbor:"10,keyasint,omitempty" json:"migrations"`
 }
 
 // Got says which results the submitter now holds durably, so that the leader
@@ -130,6 +132,9 @@ type Report struct {
 	// Saved are checkpoints taken: new ones, and in a full report the newest of
 	// each lease again.
 	Saved []SavedState `cbor:"9,keyasint,omitempty"`
+	// Withheld is the percentage of the machine's CPU that tasks do not get now, 0
+	// to 100.
+	Withheld int `cbor:"10,keyasint,omitempty"`
 }
 
 // A SavedState is a checkpoint of a lease, whose blocks the worker holds.
@@ -144,6 +149,8 @@ type Held struct {
 	Task    task.TaskID `cbor:"1,keyasint"`
 	Attempt Attempt     `cbor:"2,keyasint"`
 	Running bool        `cbor:"3,keyasint"` // false: queued or being prepared
+	// Fixed says that its state cannot be saved: it ends where it is.
+	Fixed bool `cbor:"4,keyasint,omitempty"`
 }
 
 // An Ending is the result of one attempt.

@@ -29,6 +29,7 @@ type Replica struct {
 	epoch   uint64      // highest seen; nothing below it is obeyed
 	session session
 	fetches map[string]HoldName // Fetches not answered
+	newer   map[string]Hold     // by keys of fetches: what their names stand for since
 	holds   []Hold              // to be fetched when others are done
 
 	now     time.Time
@@ -41,7 +42,7 @@ type Replica struct {
 func NewReplica(self task.PeerID, cfg Config) *Replica {
 	return &Replica{
 		self: self, cfg: cfg, ledger: ledger.New(),
-		live: map[task.TaskID][]LiveLease{}, fetches: map[string]HoldName{},
+		live: map[task.TaskID][]LiveLease{}, fetches: map[string]HoldName{}, newer: map[string]Hold{},
 	}
 }
 

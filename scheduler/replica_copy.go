@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"godwit/scheduler/ledger"
@@ -57,7 +58,9 @@ func (r *Replica) apply(c *Copy) {
 			r.live[l.Task] = l.Leases
 		}
 	}
-	r.holds = append(r.holds, c.Hold...)
+	for _, h := range c.Hold {
+		r.queueHold(h)
+	}
 	r.fetchHolds()
 }
 
@@ -140,13 +143,28 @@ func decodeRow(j *ledger.Job, p Pair) (uint64, *ledger.Row, error) {
 // that it holds for others: enough to fill a link with small ones.
 const maxHoldFetches = 16
 
+// queueHold notes what is to be held. A name stands for other blocks when its
+// task has saved again: if the former are still being fetched, the new ones are
+// next, and only of them the leader is told.
+func (r *Replica) queueHold(h Hold) {
+	if key := holdKey(h.Name); r.fetches[key] == h.Name {
+		r.newer[key] = h
+		return
+	}
+	r.holds = append(r.holds, h)
+}
+
 // fetchHolds begins to fetch what is to be held, the oldest first.
 func (r *Replica) fetchHolds() {
 	for len(r.holds) > 0 && len(r.fetches) < maxHoldFetches {
 		h := r.holds[0]
 		r.holds = r.holds[1:]
 		key := holdKey(h.Name)
-		if _, under := r.fetches[key]; under || r.ledger.Jobs[h.Name.Task.Job] == nil {
+		if _, under := r.fetches[key]; under {
+			r.newer[key] = h
+			continue
+		}
+		if r.ledger.Jobs[h.Name.Task.Job] == nil {
 			continue
 		}
 		r.fetches[key] = h.Name
@@ -166,6 +184,12 @@ func (r *Replica) fetched(ev Fetched) {
 		return
 	}
 	delete(r.fetches, ev.Key)
+	if h, ok := r.newer[ev.Key]; ok { // the leader waits to hear of these
+		delete(r.newer, ev.Key)
+		r.holds = slices.Insert(r.holds, 0, h)
+		r.fetchHolds()
+		return
+	}
 	r.fetchHolds()
 	if r.session.state == following {
 		r.emit(Send{To: r.leader, Message: Message{Copied: &Copied{

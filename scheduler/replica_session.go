@@ -41,6 +41,7 @@ func (r *Replica) begin() {
 	id := max(r.session.id+1, uint64(max(r.now.UnixNano(), 1)))
 	r.session = session{id: id, untold: sortedKeys(r.ledger.Jobs)}
 	r.holds = nil
+	clear(r.newer)
 	if r.leader == "" {
 		return
 	}
@@ -170,6 +171,7 @@ func (r *Replica) forgetAll() {
 	}
 	clear(r.live)
 	r.holds = nil
+	clear(r.newer)
 }
 
 // forget drops one job.

@@ -293,3 +293,47 @@ func TestLeadsWhereItLed(t *testing.T) {
 		}
 	}
 }
+
+// TestHoldsTheNewest: what a name stands for changes while the former blocks are
+// being fetched. The new ones are fetched as well, and only they are told of.
+func TestHoldsTheNewest(t *testing.T) {
+	key, self := identity(0)
+	_, leader := identity(1)
+	rec := testJob(t, key, 3, nil)
+	r := NewReplica(self, Default())
+	r.Step(start, LeaderChanged{Leader: leader, Epoch: 5})
+	id := r.session.id
+	r.Step(start, Received{From: leader, Message: Message{Wanted: &Wanted{Epoch: 5, Session: id, Seq: 1}}})
+	r.Step(start, Received{From: leader, Message: Message{Wanted: &Wanted{Epoch: 5, Session: id, Seq: r.session.told, Done: true, Follow: true}}})
+	name := HoldName{task.TaskID{Job: rec.ID(), Index: 1}, HoldState}
+	var fetches []Fetch
+	var held []HeldBlocks
+	step := func(ev Event) {
+		for _, e := range r.Step(start, ev) {
+			switch e := e.(type) {
+			case Fetch:
+				fetches = append(fetches, e)
+			case Send:
+				held = append(held, e.Message.Copied.Held...)
+			}
+		}
+	}
+	for seq, what := range []string{"old", "newer", "newest"} {
+		c := &Copy{Epoch: 5, Session: id, Seq: uint64(seq + 1), Hold: []Hold{{name, []task.CID{task.RawCID([]byte(what))}, []task.PeerID{leader}}}}
+		if seq == 0 {
+			c.Pairs = []Pair{{ledger.JobKey(rec.ID()), rec.Encode()}}
+		}
+		step(Received{From: leader, Message: Message{Copy: c}})
+	}
+	if len(fetches) != 1 || len(held) != 0 {
+		t.Fatalf("at first %d fetches and %d answers", len(fetches), len(held))
+	}
+	step(Fetched{Key: fetches[0].Key, Err: "its holder is gone"})
+	if len(fetches) != 2 || fetches[1].CIDs[0] != task.RawCID([]byte("newest")) || len(held) != 0 {
+		t.Fatalf("then fetches are %+v, answers %+v", fetches, held)
+	}
+	step(Fetched{Key: fetches[1].Key})
+	if len(fetches) != 2 || len(held) != 1 || held[0].Name != name || held[0].Err != "" {
+		t.Errorf("in the end fetches are %+v, answers %+v", fetches, held)
+	}
+}

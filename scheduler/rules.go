@@ -1,8 +1,11 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
+	"time"
 
+	"godwit/migrate"
 	"godwit/scheduler/place"
 )
 
@@ -12,13 +15,17 @@ type Rules struct {
 	// Placement is a policy with its parameters, as place.Parse reads it; "" is
 	// the configuration's.
 	Placement string
+	// Migration is a policy with its parameters, as migrate.Parse reads it; "" is
+	// the configuration's.
+	Migration string
 	// Replicas is the least number of runs that must agree, whatever a job asks
 	// for; 0 and 1 leave it to the job.
 	Replicas int
 }
 
 // Govern has the coordinator follow rules from now on. With a policy that is not
-// known here it goes on with the one it has, and returns an error.
+// known here it goes on with the ones it has, and returns an error. A policy that
+// stays the same keeps what it has learnt.
 func (c *Coordinator) Govern(r Rules) error {
 	c.cfg.Rules.Replicas = r.Replicas
 	cfg := c.cfg
@@ -27,7 +34,17 @@ func (c *Coordinator) Govern(r Rules) error {
 	if err != nil {
 		return fmt.Errorf("scheduler: %w", err)
 	}
-	c.cfg.Rules, c.policy = r, policy
+	mover, err := cfg.mover()
+	if err != nil {
+		return fmt.Errorf("scheduler: %w", err)
+	}
+	if r.Placement != c.cfg.Rules.Placement {
+		c.policy = policy
+	}
+	if r.Migration != c.cfg.Rules.Migration {
+		c.mover, c.scanAt, c.noticed = mover, time.Time{}, mover != nil && mover.Period() <= 0
+	}
+	c.cfg.Rules = r
 	return nil
 }
 
@@ -37,6 +54,26 @@ func (c *Config) policy() (place.Policy, error) {
 		return place.Parse(c.Rules.Placement)
 	}
 	return place.New(c.Placement, c.PlacementParams)
+}
+
+// Moves says whether a policy moves tasks.
+func (c *Config) Moves() bool {
+	p, err := c.mover()
+	return err == nil && p != nil
+}
+
+// mover makes the policy of migration that the rules name, or else the
+// configuration; nil if nothing is to move.
+func (c *Config) mover() (migrate.Policy, error) {
+	spec := cmp.Or(c.Rules.Migration, c.Migration)
+	if spec == "" {
+		return nil, nil
+	}
+	p, err := migrate.Parse(spec)
+	if _, none := p.(migrate.None); none || err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // Foresee gives the policy forecasts; without, none is known of any member. The

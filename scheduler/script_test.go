@@ -19,7 +19,8 @@ import (
 //
 //	host NAME up [slots=N] [memory=MiB] [speed=F] | host NAME lost
 //	submit JOB tasks=N [replicas=N] [retries=N] [memory=MiB] [priority=N] [deadline=D]
-//	report NAME [slots=N] [running]   everything the host was given and has not ended
+//	govern [placement=P] [migration=M] | forecast NAME P
+//	report NAME [slots=N] [state=S] [withheld=N] [running] [fixed]   everything the host was given and has not ended
 //	end NAME JOB/INDEX [OUTCOME]      a result; says=X changes its output, fetch its size
 //	again NAME JOB/INDEX [OUTCOME]    reports the last result once more
 //	refuse NAME JOB/INDEX why
@@ -53,6 +54,9 @@ type script struct {
 	names   map[string]string // by ID, of peers and jobs
 	held    map[string]map[task.TaskID]Attempt
 	slots   map[string]int
+	states  map[string]overlay.State
+	rules   Rules
+	stay    map[task.PeerID]float64 // forecasts
 	fetches []string
 	ended   Attempt // of the last result
 	sent    map[task.JobID][]Range
@@ -61,10 +65,17 @@ type script struct {
 func newScript(t *testing.T) *script {
 	s := &script{
 		t: t, now: start, disk: map[string][]byte{}, ids: map[string]task.PeerID{}, jobs: map[string]task.JobID{}, names: map[string]string{},
-		held: map[string]map[task.TaskID]Attempt{}, slots: map[string]int{}, sent: map[task.JobID][]Range{},
+		held: map[string]map[task.TaskID]Attempt{}, slots: map[string]int{}, states: map[string]overlay.State{}, stay: map[task.PeerID]float64{}, sent: map[task.JobID][]Range{},
 	}
 	s.c = NewCoordinator(s.peer("leader"), Default(), 1)
+	s.c.Foresee(s)
 	return s
+}
+
+// Stay implements place.Forecast.
+func (s *script) Stay(peer task.PeerID, _ time.Time, _ time.Duration) (float64, bool) {
+	p, known := s.stay[peer]
+	return p, known
 }
 
 // peer returns the identity of a name; the name's letters are its number.
@@ -95,6 +106,17 @@ func (s *script) run() {
 	switch s.d.Cmd {
 	case "host":
 		s.host(arg(0), arg(1))
+	case "govern":
+		s.rules = Rules{Placement: s.text("placement"), Migration: s.text("migration")}
+		if err := s.c.Govern(s.rules); err != nil {
+			fmt.Fprintln(&s.out, err)
+		}
+	case "forecast":
+		p, err := strconv.ParseFloat(arg(1), 64)
+		if err != nil {
+			s.d.Fatalf(s.t, "%v", err)
+		}
+		s.stay[s.peer(arg(0))] = p
 	case "submit":
 		s.submit(arg(0))
 	case "report":
@@ -115,7 +137,7 @@ func (s *script) run() {
 		id := s.taskID(arg(0))
 		st, _ := s.c.Job(id.Job, Page{From: id.Index, Limit: 1})
 		for _, a := range st.TasksList[0].Attempts {
-			fmt.Fprintf(&s.out, "%s checkpoint=%v saved=%vs %s\n", s.rename(string(a.Worker)), a.FromCheckpoint, a.SavedCPU, a.Outcome)
+			fmt.Fprintln(&s.out, strings.TrimRight(fmt.Sprintf("%s checkpoint=%v saved=%vs %s %s", s.rename(string(a.Worker)), a.FromCheckpoint, a.SavedCPU, a.Outcome, s.rename(string(a.MovedTo))), " "))
 		}
 	case "refuse":
 		id := s.taskID(arg(1))
@@ -137,6 +159,10 @@ func (s *script) run() {
 		s.advance(arg(0))
 	case "restart":
 		s.c = NewCoordinator(s.peer("leader"), Default(), 1)
+		s.c.Foresee(s)
+		if err := s.c.Govern(s.rules); err != nil {
+			s.d.Fatalf(s.t, "%v", err)
+		}
 		effects, err := s.c.Restore(s.disk)
 		if err != nil {
 			s.d.Fatalf(s.t, "%v", err)
@@ -149,7 +175,11 @@ func (s *script) run() {
 		}
 	case "job":
 		st, _ := s.c.Job(s.jobs[arg(0)], Page{})
-		fmt.Fprintf(&s.out, "%s %+v reruns=%d useful=%v wasted=%v held=%d final=%v\n", st.State, st.Tasks, st.Reruns, st.UsefulCPU, st.WastedCPU, st.Held, st.Final)
+		fmt.Fprintf(&s.out, "%s %+v reruns=%d useful=%v wasted=%v held=%d final=%v", st.State, st.Tasks, st.Reruns, st.UsefulCPU, st.WastedCPU, st.Held, st.Final)
+		if st.Migrations > 0 {
+			fmt.Fprintf(&s.out, " moved=%d", st.Migrations)
+		}
+		fmt.Fprintln(&s.out)
 	default:
 		s.d.Fatalf(s.t, "unknown command %s", s.d.Cmd)
 	}
@@ -222,17 +252,25 @@ func (s *script) take(name string, id task.TaskID) Attempt {
 }
 
 func (s *script) say(name string, r *Report) {
+	r.State, r.Withheld = uint8(s.states[name]), s.num("withheld", 0)
 	s.step(Received{From: s.peer(name), Message: Message{Report: r}})
 }
 
 func (s *script) report(name string) {
 	s.slots[name] = s.num("slots", s.slots[name])
+	if text := s.text("state"); text != "" {
+		state := s.states[name]
+		if err := state.UnmarshalText([]byte(text)); err != nil {
+			s.d.Fatalf(s.t, "%v", err)
+		}
+		s.states[name] = state
+	}
 	r := &Report{Slots: s.slots[name], Full: true, Born: int64(1 + s.num("born", 0))}
 	if r.Born > 1 {
 		clear(s.held[name])
 	}
 	for id, a := range s.held[name] {
-		r.Held = append(r.Held, Held{Task: id, Attempt: a, Running: s.d.HasArg("running")})
+		r.Held = append(r.Held, Held{Task: id, Attempt: a, Running: s.d.HasArg("running"), Fixed: s.d.HasArg("fixed")})
 	}
 	slices.SortFunc(r.Held, func(a, b Held) int { return a.Attempt.Compare(b.Attempt) })
 	s.say(name, r)
@@ -352,7 +390,7 @@ func (s *script) message(to task.PeerID, m *Message) string {
 		}
 		for _, n := range m.Ack.Drop {
 			fmt.Fprintf(&b, " drop %v (%s)", n.Task, n.Reason)
-			if n.Reason != DropRecall {
+			if n.Reason != DropRecall && n.Reason != DropMoved {
 				delete(s.held[host], n.Task)
 			}
 		}

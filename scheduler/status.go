@@ -99,9 +99,10 @@ type Page struct {
 func newJobStatus(id task.JobID, spec *task.Job, submitter task.PeerID, s JobSummary) JobStatus {
 	return JobStatus{
 		ID: id, Name: spec.Name, Overlay: spec.Overlay, Submitter: submitter, Submitted: spec.Submitted, State: s.State,
-		Tasks:     TaskCounts{s.Total, s.Waiting, s.Running, s.Done, s.Failed},
-		Reruns:    s.Reruns,
-		WastedCPU: s.WastedCPU.Seconds(), UsefulCPU: s.UsefulCPU.Seconds(),
+		Tasks:      TaskCounts{s.Total, s.Waiting, s.Running, s.Done, s.Failed},
+		Reruns:     s.Reruns,
+		Migrations: s.Migrations,
+		WastedCPU:  s.WastedCPU.Seconds(), UsefulCPU: s.UsefulCPU.Seconds(),
 	}
 }
 
@@ -115,7 +116,7 @@ func newTaskStatus(spec *task.Job, i uint64, state string, log []AttemptLog, res
 	for _, l := range log {
 		t.Attempts = append(t.Attempts, AttemptStatus{
 			Worker: l.Worker, Start: l.Start, End: l.End, Outcome: l.Outcome, Reason: l.Reason,
-			FromCheckpoint: l.From > 0, SavedCPU: l.Saved.Seconds(),
+			FromCheckpoint: l.From > 0, SavedCPU: l.Saved.Seconds(), MovedTo: l.MovedTo,
 		})
 	}
 	if len(results) > 0 {

@@ -30,7 +30,7 @@ func TestSwarmChaos(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		swarmChaos(t, seed)
+		swarmChaos(t, seed, false)
 		return
 	}
 	seeds := *swarmSeeds
@@ -42,15 +42,18 @@ func TestSwarmChaos(t *testing.T) {
 		seeds = n
 	}
 	for seed := range seeds {
-		if ok := t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { swarmChaos(t, seed) }); !ok {
+		if ok := t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { swarmChaos(t, seed, false) }); !ok {
 			t.Fatalf("to repeat it: GODWIT_SEED=%d go test ./scheduler -run TestSwarmChaos -v", seed)
 		}
 	}
 }
 
-func swarmChaos(t *testing.T, seed uint64) {
+func swarmChaos(t *testing.T, seed uint64, restless bool) *groupSim {
 	s := newGroupSim(t, seed, 4+int(seed%2))
-	s.wire = seed%16 == 0
+	s.wire, s.restless = seed%16 == 0, restless
+	if c := s.nodes[0].coord; restless && c != nil {
+		c.mover = anywhere
+	}
 	s.loss = []float64{0, 0.01, 0.05}[s.rng.IntN(3)]
 	s.work = []time.Duration{time.Millisecond, 300 * time.Millisecond, 3 * time.Second}[s.rng.IntN(3)]
 	var ids []task.JobID
@@ -65,6 +68,9 @@ func swarmChaos(t *testing.T, seed uint64) {
 			}
 			ids = append(ids, n.submit(uint64(1+s.rng.IntN(6)), func(j *task.Job) { j.Replicas = 1 + s.rng.IntN(2) }))
 		})
+	}
+	if restless { // longer, so that there is something to move
+		s.work = 3 * max(s.work, time.Second)
 	}
 	for range 1 + s.rng.IntN(4) {
 		s.heap.set(s.now.Add(time.Duration(s.rng.Int64N(int64(8*time.Second)))), s.mishap)
@@ -89,8 +95,9 @@ func swarmChaos(t *testing.T, seed uint64) {
 	}
 	s.checkEnd(ids)
 	if testing.Verbose() && os.Getenv("GODWIT_SEED") != "" {
-		t.Logf("%v, %d events, %d leaders\n%s", s.now.Sub(start), s.events, s.takes, s.describe())
+		t.Logf("%v, %d events, %d leaders, %d moves\n%s", s.now.Sub(start), s.events, s.takes, s.moved, s.describe())
 	}
+	return s
 }
 
 // TestSwarmRepeats: the same seed gives the same story, effect by effect.
@@ -234,4 +241,18 @@ func (s *groupSim) describe() string {
 		}
 	}
 	return out
+}
+
+// quiet says whether the group has one leader, and its followers all it knows.
+func (s *groupSim) quiet() bool {
+	l := s.leader()
+	if l == nil || len(l.coord.promises) > 0 {
+		return false
+	}
+	for _, f := range l.coord.Followers() {
+		if !f.InSync || f.Behind > 0 {
+			return false
+		}
+	}
+	return len(l.coord.group) == groupSize-1
 }

@@ -38,6 +38,9 @@ type groupSim struct {
 	story   hash.Hash              // of every effect; nil for none
 	epochs  map[uint64]task.PeerID // who led in each
 	takes   int                    // how often somebody took over
+
+	restless bool // tasks move at random
+	moved    int  // times that a leader handed one over
 }
 
 // groupSize is how many coordinators the simulation's overlay wants.
@@ -63,7 +66,7 @@ type simNode struct {
 	sub     *Submitter
 	group   []task.PeerID // as the coordinator was told
 	view    []task.PeerID // as the lease was told
-	runs    map[AttemptName]bool
+	runs    map[AttemptName]simRun
 	lastTo  map[task.PeerID]time.Time
 	wakeAt  time.Time
 	sawWork uint64 // highest epoch the worker obeyed
@@ -104,7 +107,7 @@ func newGroupSim(tb testing.TB, seed uint64, nodes int) *groupSim {
 func (n *simNode) boot() {
 	n.up, n.wakeAt = true, time.Time{}
 	n.life++
-	n.runs, n.lastTo = map[AttemptName]bool{}, map[task.PeerID]time.Time{}
+	n.runs, n.lastTo = map[AttemptName]simRun{}, map[task.PeerID]time.Time{}
 	n.group, n.view, n.sawWork = nil, nil, 0
 	cfg := n.s.cfg
 	cfg.Key = n.key
@@ -155,6 +158,7 @@ func (s *groupSim) gossip() {
 		if n.up {
 			n.look()
 			n.collect()
+			n.checkBooks()
 		}
 	}
 }
@@ -344,6 +348,9 @@ func (n *simNode) lead(epoch uint64) {
 		n.replica, n.group = nil, nil
 		n.carry(n.coord, effects)
 	}
+	if n.s.restless {
+		n.coord.mover = anywhere
+	}
 	n.step(LeaderChanged{Leader: n.id, Epoch: epoch})
 }
 
@@ -382,7 +389,15 @@ func (n *simNode) carry(m machine, effects []Effect) {
 		case Start:
 			n.begin(e)
 		case Stop:
+			if e.Save {
+				n.s.after(n, n.s.delay(), func() { n.save(e.Task, e.Attempt) })
+				continue
+			}
 			n.s.after(n, n.s.delay(), func() { n.end(e.Task, e.Attempt, task.Result{Outcome: task.Interrupted}) })
+		case Decided:
+			if e.Action == "moved" {
+				n.s.moved++
+			}
 		case Outrun:
 			n.s.after(n, 0, func() { n.carryLease(n.lease.Refused("", e.Epoch, n.s.now)) })
 		}
@@ -459,6 +474,14 @@ func (n *simNode) collect() {
 		for _, cid := range remoteOutputs(&u.ending.Result) {
 			keep[cid] = true
 		}
+		if u.saved != nil {
+			keep[u.saved.CID] = true
+		}
+	}
+	for _, h := range n.worker.held {
+		if c := h.newest(); c != nil {
+			keep[c.CID] = true
+		}
 	}
 	for _, j := range n.sub.jobs {
 		for _, cid := range jobBlocks(j.id, j.spec) {
@@ -505,7 +528,11 @@ func (n *simNode) begin(e Start) {
 	if _, epoch := n.worker.Leader(); e.Attempt.Epoch > epoch {
 		n.s.tb.Fatalf("worker %d starts attempt %v in epoch %d", n.n, e.Attempt, epoch)
 	}
-	n.runs[AttemptName{Task: e.Task, Attempt: e.Attempt}] = true
+	run := simRun{at: n.s.now}
+	if e.From != nil && n.fetchable(e.From.CID, e.Holders) {
+		n.blocks[e.From.CID], run.fuel = true, e.From.Fuel
+	}
+	n.runs[AttemptName{Task: e.Task, Attempt: e.Attempt}] = run
 	r := task.Result{Outcome: task.Completed, Outputs: []task.Output{outputOf(e.Task)}}
 	switch n.s.rng.IntN(30) {
 	case 0:
@@ -513,12 +540,13 @@ func (n *simNode) begin(e Start) {
 	case 1:
 		r = task.Result{Outcome: task.Interrupted}
 	}
-	n.s.after(n, n.s.work/2+time.Duration(n.s.rng.Int64N(int64(n.s.work)+1)), func() { n.end(e.Task, e.Attempt, r) })
+	left := n.s.work/2 + time.Duration(n.s.rng.Int64N(int64(n.s.work)+1)) - time.Duration(run.fuel)*time.Millisecond
+	n.s.after(n, max(0, left), func() { n.end(e.Task, e.Attempt, r) })
 }
 
 func (n *simNode) end(id task.TaskID, a Attempt, r task.Result) {
 	name := AttemptName{Task: id, Attempt: a}
-	if !n.runs[name] {
+	if _, ok := n.runs[name]; !ok {
 		return
 	}
 	delete(n.runs, name)
@@ -561,18 +589,4 @@ func (s *groupSim) leader() *simNode {
 		}
 	}
 	return found
-}
-
-// quiet says whether the group has one leader, and its followers all it knows.
-func (s *groupSim) quiet() bool {
-	l := s.leader()
-	if l == nil || len(l.coord.promises) > 0 {
-		return false
-	}
-	for _, f := range l.coord.Followers() {
-		if !f.InSync || f.Behind > 0 {
-			return false
-		}
-	}
-	return len(l.coord.group) == groupSize-1
 }

@@ -15,7 +15,7 @@ import (
 func (j *job) summary() JobSummary {
 	s := JobSummary{
 		State: JobRunning, Total: j.total, Done: j.done, Failed: j.failed, Running: uint64(len(j.live)),
-		UsefulCPU: j.useful, WastedCPU: j.wasted, Reruns: j.reruns,
+		UsefulCPU: j.useful, WastedCPU: j.wasted, Reruns: j.reruns, Migrations: j.migrations,
 	}
 	if j.state == jobOver {
 		s.Failed = j.total - min(j.total, j.done)
@@ -176,6 +176,12 @@ func (c *Coordinator) whyRunning(j *job, i uint64) []Why {
 			reason = "placed: " + reason
 		}
 		out = append(out, Why{Reason: reason, Peers: []task.PeerID{l.host.peer}})
+		if m := l.move; m != nil && m.to != nil {
+			out = append(out, Why{Reason: "it is moving there: " + m.why + "; " + m.there, Peers: []task.PeerID{m.to.peer}})
+		}
+		if l.stays != "" {
+			out = append(out, Why{Reason: l.stays, Peers: []task.PeerID{l.host.peer}})
+		}
 	}
 	if n := j.wants(i); n > 0 {
 		out = append(out, Why{Reason: fmt.Sprintf("%d more distinct members must run it, so that %d agree", n, j.spec.Replicas)})

@@ -173,6 +173,8 @@ func (r *Report) check() error {
 		return fmt.Errorf("report of %d checkpoints, the most is %d", len(r.Saved), MaxSaved)
 	case r.Slots < 0 || r.Slots > maxSlots:
 		return fmt.Errorf("report of %d slots, want 0 to %d", r.Slots, maxSlots)
+	case r.Withheld < 0 || r.Withheld > 100:
+		return fmt.Errorf("report of %d %% of the CPU withheld, want 0 to 100", r.Withheld)
 	}
 	return nil
 }

@@ -36,6 +36,11 @@ func everyMessage(tb testing.TB) []Message {
 		{Cancel: &Cancel{Job: rec.ID(), Signature: task.SignCancel(rec.ID(), key)}},
 		{Place: &Place{Epoch: 3, Leases: []Lease{{Task: name, Attempt: a, TTL: time.Second}}, Holders: map[task.JobID][]task.PeerID{rec.ID(): {id}}}},
 		{Report: &Report{Epoch: 3, Slots: 4, Held: []Held{{Task: name, Attempt: a}}, Ended: []Ending{{Attempt: a, Result: r}}, Refused: []Refusal{{Task: name, Attempt: a, Reason: "no"}}, Full: true}},
+		{Report: &Report{
+			Epoch: 3, Held: []Held{{Task: name, Attempt: a, Running: true, Fixed: true}}, Withheld: 35,
+			Saved: []SavedState{{Task: name, Attempt: a, Checkpoint: Checkpoint{CID: task.RawCID([]byte("state")), Fuel: 7, CPU: time.Second}}}, Full: true,
+		}},
+		{Ack: &Ack{Epoch: 3, Drop: []AttemptName{{Task: name, Attempt: a, Reason: DropMoved}}}},
 		{Ack: &Ack{Epoch: 3, Ended: []AttemptName{{Task: name, Attempt: a}}, Drop: []AttemptName{{Task: name, Attempt: a, Reason: DropRecall}}}},
 		{Got: &Got{Job: rec.ID(), Final: true, Lacking: []Range{{From: 0, To: 3}}}},
 		{Known: &Known{Epoch: 3, Session: 9, Seq: 1, Jobs: []JobDigest{{Job: rec.ID(), Digest: [digestLen]byte{1, 2}}}}},
@@ -143,6 +148,8 @@ func TestDecodeFrameRefuses(t *testing.T) {
 		"too many tasks":  encode([]Message{{Progress: &Progress{Tasks: make([]TaskSummary, MaxProgress+1)}}}),
 		"too many lack":   encode([]Message{{Got: &Got{Lacking: make([]Range, MaxLacking+1)}}}),
 		"negative slots":  encode([]Message{{Report: &Report{Slots: -1}}}),
+		"all withheld":    encode([]Message{{Report: &Report{Withheld: 101}}}),
+		"less withheld":   encode([]Message{{Report: &Report{Withheld: -1}}}),
 		"too many slots":  encode([]Message{{Report: &Report{Slots: maxSlots + 1}}}),
 		"too many hold":   encode([]Message{{Place: &Place{Holders: map[task.JobID][]task.PeerID{"j": make([]task.PeerID, MaxHolders+1)}}}}),
 		"no session":      encode([]Message{{Known: &Known{}}}),
@@ -190,7 +197,7 @@ func FuzzDecodeFrame(f *testing.F) {
 		key, self := identity(0)
 		_, from := identity(1)
 		cfg := Default()
-		cfg.Key = key
+		cfg.Key, cfg.Migration = key, "reactive"
 		c, w, s := NewCoordinator(self, cfg, 3), NewWorker(self, cfg), NewSubmitter(self, cfg)
 		s.Step(start, Offer{Record: testJob(t, key, 3, nil)})
 		s.Step(start, LeaderChanged{Leader: from, Epoch: 1})

@@ -17,6 +17,9 @@ const (
 	DropCancelled  = "the job was cancelled"
 	DropExpired    = "the job's deadline passed"
 	DropUnknown    = "the leader does not know the job"
+	// DropMoved ends a lease with its state saved, so that it goes on elsewhere
+	// from there. A worker that cannot save it goes on, and says so.
+	DropMoved = "moved: the task goes on elsewhere"
 )
 
 // maxSlots bounds what a worker may claim.
@@ -78,6 +81,8 @@ type heldLease struct {
 	told    bool          // saved has been reported
 	running bool
 	dropped bool // stopped by the leader: its end is news only if it completed
+	moving  bool // stopped by the leader, with its state
+	fixed   bool // its state cannot be saved
 }
 
 // NewWorker returns a worker that has no leader and no slots: LeaderChanged
@@ -109,6 +114,8 @@ func (w *Worker) Step(now time.Time, ev Event) []Effect {
 		w.ended(ev)
 	case Checkpointed:
 		w.checkpointed(ev)
+	case NotSaved:
+		w.notSaved(ev)
 	case OwnerState:
 		w.ownerChanged(ev)
 	}
@@ -322,7 +329,7 @@ func (w *Worker) ended(ev Ended) {
 	}
 	u := newUnacked(Ending{h.attempt, ev.Result}, w.now)
 	if ev.Result.Outcome != task.Completed {
-		u.saved = h.newest()
+		u.saved, u.took = h.newest(), h.saved
 	}
 	w.add(u)
 }
@@ -350,7 +357,8 @@ func (w *Worker) refuse(id task.TaskID, a Attempt, reason string, retry time.Dur
 func (w *Worker) ownerChanged(o OwnerState) {
 	o.Slots = min(max(o.Slots, 0), maxSlots)
 	before := w.owner
-	before.Until = o.Until // of which the leader is not told
+	before.Until = o.Until       // of which the leader is not told
+	before.Withheld = o.Withheld // and of which it is told in time
 	w.owner = o
 	if o == before {
 		return
@@ -386,17 +394,41 @@ func (w *Worker) drop(n AttemptName) {
 	h := w.held[n.Task]
 	switch {
 	case h == nil || h.attempt != n.Attempt || h.dropped:
-	case !h.running && n.Reason == DropRecall:
+	case !h.running && (n.Reason == DropRecall || n.Reason == DropMoved):
 		w.giveBack(h, n.Reason, w.cfg.RefusalPause) // the leader waits for the word that it did not start
 	case !h.running:
 		w.unqueue(h)
 		w.forget(h)
 	case n.Reason == DropRecall: // too late: it runs
 		w.urgent = true
+	case n.Reason == DropMoved:
+		w.move(h)
 	default:
 		h.dropped = true
 		w.emit(Stop{Task: h.task, Attempt: h.started, Reason: n.Reason})
 	}
+}
+
+// move stops a lease with its state. It is held, and reported, until its end.
+func (w *Worker) move(h *heldLease) {
+	switch {
+	case h.fixed:
+		w.urgent = true
+	case !h.moving:
+		h.moving = true
+		w.emit(Stop{Task: h.task, Attempt: h.started, Reason: DropMoved, Save: true})
+	}
+}
+
+// notSaved notes that a lease's state cannot be saved, and tells the leader if
+// that waits for it.
+func (w *Worker) notSaved(ev NotSaved) {
+	h := w.held[ev.Task]
+	if h == nil || !h.running || h.started != ev.Attempt {
+		return
+	}
+	w.urgent = w.urgent || h.moving
+	h.fixed, h.moving = true, false
 }
 
 func (w *Worker) idleSince(j *workerJob) {

@@ -31,6 +31,7 @@ type unacked struct {
 	key    string      // of its durable form; "" while it has none
 	bytes  int64       // what it takes of MaxUnackedBytes
 	saved  *Checkpoint // where it stopped without completing: what to go on from
+	took   *Checkpoint // the same, if it was taken here: it is told with the result
 }
 
 // endingKey names a result in durable keys. Attempts are in hexadecimal, so

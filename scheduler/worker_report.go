@@ -26,15 +26,14 @@ func (w *Worker) report() {
 	}
 	full := w.urgent || !w.now.Before(w.nextReport())
 	for first := true; ; first = false {
-		ended := w.nextEndings(full)
-		var saved []SavedState
+		ended, saved := w.nextEndings(full)
 		if first {
-			saved = w.nextSaved(full)
+			saved = append(saved, w.nextSaved(full, MaxSaved-len(saved))...)
 		}
 		if len(ended) == 0 && len(saved) == 0 && len(w.refusals) == 0 && !(full && first) {
 			return
 		}
-		r := &Report{Epoch: w.epoch, Slots: w.owner.Slots, State: uint8(w.owner.State), Ended: ended, Refused: w.refusals, Born: w.born, Saved: saved}
+		r := &Report{Epoch: w.epoch, Slots: w.owner.Slots, State: uint8(w.owner.State), Ended: ended, Refused: w.refusals, Born: w.born, Saved: saved, Withheld: w.owner.Withheld}
 		w.refusals = nil
 		if full && first {
 			r.Full, r.Held = true, w.everything(ended)
@@ -45,14 +44,14 @@ func (w *Worker) report() {
 }
 
 // nextEndings returns a batch of results that were never sent or, if again is
-// set, that were sent so long ago that the answer must be lost.
-func (w *Worker) nextEndings(again bool) []Ending {
-	var batch []Ending
+// set, that were sent so long ago that the answer must be lost. saved are the
+// checkpoints that those attempts stopped at: their tasks go on from there.
+func (w *Worker) nextEndings(again bool) (batch []Ending, saved []SavedState) {
 	size := 0
 	// New results are last, after those that only wait for their answer; a
 	// look at the last one tells whether there are any.
 	if n := len(w.endings); n == 0 || !again && !w.endings[n-1].sent.IsZero() {
-		return nil
+		return nil, nil
 	}
 	for _, u := range w.endings {
 		if !u.sent.IsZero() && !(again && !w.now.Before(u.sent.Add(w.cfg.ReportEvery))) {
@@ -63,9 +62,12 @@ func (w *Worker) nextEndings(again bool) []Ending {
 			break
 		}
 		batch = append(batch, u.ending)
+		if u.took != nil {
+			saved = append(saved, SavedState{Task: u.ending.Result.Task, Attempt: u.ending.Attempt, Checkpoint: *u.took})
+		}
 		u.sent = w.now
 	}
-	return batch
+	return batch, saved
 }
 
 // everything lists what the worker has, sorted. Results that wait for their
@@ -74,7 +76,7 @@ func (w *Worker) everything(reporting []Ending) []Held {
 	held := make([]Held, 0, len(w.held)+len(w.endings))
 	for _, h := range w.held {
 		if !h.dropped {
-			held = append(held, Held{Task: h.task, Attempt: h.attempt, Running: h.running})
+			held = append(held, Held{Task: h.task, Attempt: h.attempt, Running: h.running, Fixed: h.fixed})
 		}
 	}
 	told := make(map[task.TaskID]bool, len(reporting))

@@ -14,15 +14,15 @@ func (w *Worker) checkpointed(ev Checkpointed) {
 }
 
 // nextSaved returns the checkpoints that were never reported or, if again is
-// set, the newest of every lease: the leader may have missed it.
-func (w *Worker) nextSaved(again bool) []SavedState {
+// set, the newest of every lease, at most so many: the leader may have missed it.
+func (w *Worker) nextSaved(again bool, most int) []SavedState {
 	if !again && !w.unsaid {
 		return nil
 	}
 	w.unsaid = false
 	var out []SavedState
 	for _, h := range w.held {
-		if h.saved == nil || h.dropped || h.told && !again || len(out) == MaxSaved {
+		if h.saved == nil || h.dropped || h.told && !again || len(out) >= most {
 			continue
 		}
 		h.told = true

@@ -69,7 +69,11 @@ func newJob() *cobra.Command {
 				fmt.Fprintf(out, "name       %s, submitted %s ago to %s\n", st.Name, ago(st.Submitted), st.Overlay)
 				fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %d failed\n",
 					st.State, st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.Tasks.Failed)
-				fmt.Fprintf(out, "cpu        %s useful, %s wasted\n\n", seconds(st.UsefulCPU), seconds(st.WastedCPU))
+				fmt.Fprintf(out, "cpu        %s useful, %s wasted\n", seconds(st.UsefulCPU), seconds(st.WastedCPU))
+				if st.Migrations > 0 {
+					fmt.Fprintf(out, "moved      %d times\n", st.Migrations)
+				}
+				fmt.Fprintln(out)
 				printTable(out, "TASK PARAMS STATE RAN-ON WHAT-HAPPENED", taskRows(st))
 				return nil
 			})
@@ -101,6 +105,9 @@ func taskRows(st scheduler.JobStatus) [][]string {
 			}
 			if a.FromCheckpoint {
 				what = fmt.Sprintf("went on from a checkpoint (%s saved), %s", seconds(a.SavedCPU), what)
+			}
+			if a.MovedTo != "" {
+				what += " to " + shortPeer(a.MovedTo)
 			}
 			if a.Reason != "" {
 				what += ": " + a.Reason

@@ -54,7 +54,7 @@ type rulesFlags struct {
 
 func (r *rulesFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&r.placement, "placement", "", "policy that says where tasks go, such as fcfspp:n=3; "+place.Default+" is the usual")
-	f.StringVar(&r.migration, "migration", "", "policy that is to say when they move, such as pspp; kept and shown, not followed yet")
+	f.StringVar(&r.migration, "migration", "", "policy that says when running tasks move, such as pspp; none is the usual")
 	f.IntVar(&r.coordinators, "coordinators", 0, fmt.Sprintf("members that hold the ledger, 1 to %d; 3 is the usual", node.MaxCoordinators))
 	f.IntVar(&r.replicas, "replicas", 0, "least runs of every task that must agree; what the job asks is the usual")
 	f.StringVar(&r.admission, "admission", "", "who may join: open (the usual), invited, or listed (see --allow)")
@@ -120,7 +120,7 @@ func rulesHint(rules *node.OverlayRules) string {
 
 // policies is the part of a help text that lists what the rules can name.
 func policies() string {
-	return "\nPlacement policies:\n" + indent(place.Describe()) + "\nMigration policies, kept and shown with the rules; no task moves by them yet:\n" + indent(migrate.Describe())
+	return "\nPlacement policies:\n" + indent(place.Describe()) + "\nMigration policies; a task that moves goes on where it stopped, at a member that the placement policy chooses:\n" + indent(migrate.Describe())
 }
 
 func newOverlayCreate() *cobra.Command {

@@ -36,7 +36,7 @@ var rules = map[string]rule{
 	"trace":            {core: true, own: []string{"task"}, outside: []string{"github.com/klauspost/compress/"}},
 	"predictor":        {core: true, own: []string{"task", "trace"}, outside: []string{"gonum.org/v1/gonum/"}},
 	"overlay":          {core: true, own: []string{"task", "trace", "predictor"}, outside: append(codec, "github.com/multiformats/go-multiaddr")},
-	"scheduler":        {core: true, own: []string{"task", "overlay", "scheduler/ledger", "scheduler/place"}, outside: codec},
+	"scheduler":        {core: true, own: []string{"task", "overlay", "migrate", "scheduler/ledger", "scheduler/place"}, outside: codec},
 	"scheduler/ledger": {core: true, own: []string{"task"}, outside: codec},
 	"scheduler/place":  {core: true, own: []string{"task", "internal/spec"}},
 	"migrate":          {core: true, own: []string{"task", "trace", "predictor", "internal/spec"}},

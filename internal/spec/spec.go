@@ -40,13 +40,14 @@ func Split(s string) (name string, values map[string]string, err error) {
 type Params struct {
 	values map[string]string
 	known  []string
+	times  map[string]time.Duration // that were read
 	err    error
 }
 
 // Read takes the values of a specification whose parameters have the known
 // names. It keeps values.
 func Read(values map[string]string, known []string) *Params {
-	ps := &Params{values: values, known: known}
+	ps := &Params{values: values, known: known, times: map[string]time.Duration{}}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		switch {
 		case slices.Contains(known, key):
@@ -114,18 +115,46 @@ func (ps *Params) Number(key string, zero, low, high float64) float64 {
 	return x
 }
 
+// leastTime is the shortest length of time that a parameter may have.
+const leastTime = time.Second
+
 // Duration reads a length of time of at least a second.
 func (ps *Params) Duration(key string, zero time.Duration) time.Duration {
 	v, ok := ps.value(key)
+	ps.times[key] = zero
 	if !ok {
 		return zero
 	}
 	d, err := time.ParseDuration(v)
-	if err != nil || d < time.Second {
+	if err != nil || d < leastTime {
 		ps.fail(key, "a length of time of a second or more, such as 10m")
 		return zero
 	}
+	ps.times[key] = d
 	return d
+}
+
+// Faster writes the specification of a name with these parameters, all of which
+// have been read, for a world whose time runs so many times as fast: each length
+// of time is divided by that, also one that was not given. The error names one
+// that becomes too short.
+func (ps *Params) Faster(name string, by float64) (string, error) {
+	values := maps.Clone(ps.values)
+	if values == nil {
+		values = map[string]string{}
+	}
+	for _, key := range slices.Sorted(maps.Keys(ps.times)) {
+		d := time.Duration(math.Round(float64(ps.times[key]) / by))
+		if d < leastTime {
+			return "", fmt.Errorf("%s: %s=%v is %v at %g times the speed: give it %v or more", name, key, ps.times[key], d, by,
+				time.Duration(math.Ceil(by))*leastTime)
+		}
+		values[key] = d.String()
+	}
+	for i, key := range slices.Sorted(maps.Keys(values)) {
+		name += string(":,"[min(i, 1)]) + key + "=" + values[key]
+	}
+	return name, nil
 }
 
 // Choice reads one of the names and returns its place; the first is the

@@ -55,3 +55,34 @@ func TestParams(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// Of a faster world every length of time is shorter, given or not, and nothing
+// else changes.
+func TestFaster(t *testing.T) {
+	for _, tt := range []struct {
+		in   string
+		by   float64
+		want string // or what the error says
+	}{
+		{"flp", 60, "flp:interval=10s,wait=1m0s"},
+		{"flp:lambda=2,interval=30m", 60, "flp:interval=30s,lambda=2,wait=1m0s"},
+		{"flp:wait=5m", 600, "give it 10m0s or more"},
+		{"flp", 1, "flp:interval=10m0s,wait=1h0m0s"},
+	} {
+		name, values, err := Split(tt.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ps := Read(values, []string{"lambda", "interval", "wait"})
+		ps.Integer("lambda", 1, 1, 9)
+		ps.Duration("interval", 10*time.Minute)
+		ps.Duration("wait", time.Hour)
+		got, err := ps.Faster(name, tt.by)
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.HasSuffix(got, tt.want) || err == nil && got != tt.want {
+			t.Errorf("%s, %v times as fast: %s, want %s", tt.in, tt.by, got, tt.want)
+		}
+	}
+}

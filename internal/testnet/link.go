@@ -25,6 +25,9 @@ type link struct {
 // connections nobody closes.
 func (n *Node) Mute() { n.link.mute.Store(true) }
 
+// Unmute has what the node sends arrive again.
+func (n *Node) Unmute() { n.link.mute.Store(false) }
+
 // A plug is the end of a link that a host writes to.
 type plug struct {
 	*simnet.SimConn

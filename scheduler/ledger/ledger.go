@@ -43,6 +43,8 @@ type Facts struct {
 	UsefulCPU time.Duration `cbor:"5,keyasint,omitempty"`
 	WastedCPU time.Duration `cbor:"6,keyasint,omitempty"`
 	Reruns    uint64        `cbor:"7,keyasint,omitempty"`
+	// Migrations are the moves that those rows had seen.
+	Migrations uint64 `cbor:"9,keyasint,omitempty"`
 	// Delivery counts how often the submitter said that it lacks what Done or Failed
 	// said it holds. A later one's sets stand for those of all before it.
 	Delivery uint64 `cbor:"8,keyasint,omitempty"`

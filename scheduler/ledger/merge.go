@@ -111,6 +111,7 @@ func (f *Facts) Merge(o *Facts) {
 	f.UsefulCPU = max(f.UsefulCPU, o.UsefulCPU)
 	f.WastedCPU = max(f.WastedCPU, o.WastedCPU)
 	f.Reruns = max(f.Reruns, o.Reruns)
+	f.Migrations = max(f.Migrations, o.Migrations)
 }
 
 // Merge takes in what another copy knows of the same task, and says whether

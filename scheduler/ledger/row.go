@@ -34,13 +34,20 @@ type AttemptLog struct {
 	Worker  task.PeerID `cbor:"2,keyasint" json:"worker"`
 	Start   time.Time   `cbor:"3,keyasint" json:"start"`
 	End     time.Time   `cbor:"4,keyasint" json:"end"`     // zero while it runs
-	Outcome string      `cbor:"5,keyasint" json:"outcome"` // task.Outcome's text, or "lost", "superseded", "refused", ""
+	Outcome string      `cbor:"5,keyasint" json:"outcome"` // task.Outcome's text, or "lost", "superseded", "refused", "moved", ""
 	Reason  string      `cbor:"6,keyasint" json:"reason"`  // why there, or why it ended so
 	// From is the fuel of the checkpoint that it went on from, and Saved the
 	// CPU time that this spared; 0 for an attempt from the beginning.
 	From  uint64        `cbor:"7,keyasint,omitempty" json:"from,omitempty"`
 	Saved time.Duration `cbor:"8,keyasint,omitempty" json:"saved_ns,omitempty"`
+	// MovedTo is the worker that the task was moved to, with its state; empty
+	// unless Outcome is Moved.
+	MovedTo task.PeerID `cbor:"9,keyasint,omitempty" json:"moved_to,omitempty"`
 }
+
+// Moved is the outcome of an attempt that was ended so that it goes on elsewhere
+// from where it stopped.
+const Moved = "moved"
 
 // A Failure is an attempt that ended by the task's own fault.
 type Failure struct {
@@ -189,7 +196,25 @@ func compareLogs(a, b *AttemptLog) int {
 		cmp.Compare(logRank(a), logRank(b)),
 		a.End.Compare(b.End), strings.Compare(a.Outcome, b.Outcome), strings.Compare(a.Reason, b.Reason),
 		a.Start.Compare(b.Start), cmp.Compare(a.Worker, b.Worker),
-		cmp.Compare(a.From, b.From), cmp.Compare(a.Saved, b.Saved))
+		cmp.Compare(a.From, b.From), cmp.Compare(a.Saved, b.Saved), cmp.Compare(a.MovedTo, b.MovedTo))
+}
+
+// Moves counts the attempts of the log that were moved, and Reruns those beyond
+// the first that were not begun by a move.
+func (r *Row) Moves() (n uint64) {
+	for i := range r.Log {
+		if r.Log[i].Outcome == Moved {
+			n++
+		}
+	}
+	return n
+}
+
+// Reruns counts as Moves says. A move whose destination is not in the log yet is
+// no rerun.
+func (r *Row) Reruns() uint64 {
+	n, m := uint64(len(r.Log)), r.Moves()
+	return n - min(n, m+1)
 }
 
 func logRank(l *AttemptLog) int {
@@ -197,7 +222,7 @@ func logRank(l *AttemptLog) int {
 	switch {
 	case l.End.IsZero():
 		return 0
-	case o.UnmarshalText([]byte(l.Outcome)) != nil:
+	case l.Outcome != Moved && o.UnmarshalText([]byte(l.Outcome)) != nil:
 		return 1
 	}
 	return 2

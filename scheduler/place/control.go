@@ -13,7 +13,7 @@ import (
 // Controls are what an evaluation compares with: each gives tasks in order to
 // idle members, in an order that looks at one thing only.
 func init() {
-	control := func(name, does string, order func([]*Host), reason func(*Host) string) {
+	control := func(name, does string, order func([]*Host), reason func(*Host) Reason) {
 		register(name, kind{params: "ahead", does: does, make: func(ps *spec.Params) Policy {
 			return &first{order: order, reason: reason, ahead: ps.Choice("ahead", "no", "yes") == 1}
 		}})
@@ -22,18 +22,26 @@ func init() {
 		func(hs []*Host) {
 			slices.SortStableFunc(hs, func(a, b *Host) int { return cmp.Compare(b.Speed, a.Speed) })
 		},
-		func(h *Host) string { return fmt.Sprintf("next in order; the fastest (speed %.3g)", h.Speed) })
+		func(h *Host) Reason { return Reason{words: fastestWords, x: h.Speed} })
 	control("uptime", "tasks in order to the idle member that has been there longest",
 		func(hs []*Host) { slices.SortStableFunc(hs, longerThere) },
-		func(h *Host) string {
+		func(h *Host) Reason {
 			if h.Since.IsZero() {
-				return "next in order; nobody is known to have been there longer"
+				return Because("next in order; nobody is known to have been there longer")
 			}
-			return "next in order; there longest, since " + h.Since.UTC().Format(time.DateTime)
+			return Reason{words: uptimeWords, n: h.Since.Unix()}
 		})
 	register("random", kind{params: "ahead", does: "tasks in order to any idle member, all alike", make: func(ps *spec.Params) Policy {
 		return &Random{ahead: ps.Choice("ahead", "no", "yes") == 1}
 	}})
+}
+
+func fastestWords(r *Reason) string {
+	return fmt.Sprintf("next in order; the fastest (speed %.3g)", r.x)
+}
+
+func uptimeWords(r *Reason) string {
+	return "next in order; there longest, since " + time.Unix(r.n, 0).UTC().Format(time.DateTime)
 }
 
 // longerThere orders by the start of the stay; those of which it is not known
@@ -55,15 +63,16 @@ func longerThere(a, b *Host) int {
 // names.
 type first struct {
 	order  func([]*Host)
-	reason func(*Host) string
+	reason func(*Host) Reason
 	ahead  bool
+	round  round
 }
 
 // Place implements Policy.
 func (p *first) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand.Rand) []Placement {
-	r := newRound(hosts)
+	r := p.round.begin(hosts)
 	r.ahead, r.order = p.ahead, p.order
-	return r.fill(queue, false, func(t *Task, open []*Host) (int, string, bool) {
+	return r.fill(queue, false, func(t *Task, open []*Host) (int, Reason, bool) {
 		i := slices.IndexFunc(open, func(h *Host) bool { return h.Fits(t) })
 		return i, p.reason(open[i]), true
 	})
@@ -71,20 +80,23 @@ func (p *first) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *ran
 
 // Random gives each task to any idle member that fits, all with the same
 // probability.
-type Random struct{ ahead bool }
+type Random struct {
+	ahead bool
+	round round
+}
 
 // Place implements Policy.
 func (p *Random) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, rng *rand.Rand) []Placement {
-	r := newRound(hosts)
+	r := p.round.begin(hosts)
 	r.ahead = p.ahead
-	return r.fill(queue, false, func(t *Task, open []*Host) (int, string, bool) {
+	return r.fill(queue, false, func(t *Task, open []*Host) (int, Reason, bool) {
 		for i := range open { // the rest of a shuffle, as far as it is needed
 			k := i + rng.IntN(len(open)-i)
 			open[i], open[k] = open[k], open[i]
 			if open[i].Fits(t) {
-				return i, "next in order; drawn at random", true
+				return i, Because("next in order; drawn at random"), true
 			}
 		}
-		return 0, "", false
+		return 0, Reason{}, false
 	})
 }

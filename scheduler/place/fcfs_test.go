@@ -74,7 +74,7 @@ func TestFCFS(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := placed(FCFS{}.Place(time.Time{}, &list{tasks: tt.queue}, tt.hosts, Unknown{}, rand.New(rand.NewPCG(1, 1))))
+			got := placed(new(FCFS).Place(time.Time{}, &list{tasks: tt.queue}, tt.hosts, Unknown{}, rand.New(rand.NewPCG(1, 1))))
 			if got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}

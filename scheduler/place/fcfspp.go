@@ -73,23 +73,27 @@ func (p *FCFSPP) Place(now time.Time, queue Queue, hosts []Host, f Forecast, _ *
 // place calls foreseen before it uses a forecast that rests on something; what
 // that does to the threshold holds at once.
 func (p *FCFSPP) place(now time.Time, queue Queue, hosts []Host, f Forecast, foreseen func()) []Placement {
-	r := newRound(hosts)
+	r := p.turn.round.begin(hosts)
 	r.ahead, r.skip = p.turn.Ahead, p.Skip
-	return r.fill(queue, false, func(t *Task, open []*Host) (int, string, bool) {
-		return p.turn.next(t, open, func(h *Host) (string, bool) {
+	return r.fill(queue, false, func(t *Task, open []*Host) (int, Reason, bool) {
+		return p.turn.next(t, open, func(h *Host) (Reason, bool) {
 			length := h.Length(t)
 			stay, known := f.Stay(h.Peer, now, length)
 			if !known {
-				return "next in order; the next in turn, of which nothing is known that speaks against it", true
+				return Because("next in order; the next in turn, of which nothing is known that speaks against it"), true
 			}
 			foreseen()
 			if !qualifies(stay, p.Threshold) {
-				return "", false
+				return Reason{}, false
 			}
-			return fmt.Sprintf("next in order; the next in turn that stays for %v with probability %.3g, and %.3g is asked for",
-				length.Round(time.Second), stay, p.Threshold), true
+			return Reason{words: stayWords, n: int64(length), x: stay, y: p.Threshold}, true
 		})
 	})
+}
+
+func stayWords(r *Reason) string {
+	return fmt.Sprintf("next in order; the next in turn that stays for %v with probability %.3g, and %.3g is asked for",
+		time.Duration(r.n).Round(time.Second), r.x, r.y)
 }
 
 // slip is what a sum of weights that should be 1 may lack.

@@ -5,6 +5,7 @@
 package place
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -21,7 +22,8 @@ import (
 // for a host than the host has Free, nor one that Host.Fits refuses. rng is
 // seeded from what is being decided, so that a decision can be repeated. A
 // policy may remember whose turn it is or what it learnt: one is for one
-// coordinator, and now never decreases.
+// coordinator, and now never decreases. What Place returns holds until its next
+// call: the policy keeps the memory for that.
 type Policy interface {
 	Place(now time.Time, queue Queue, hosts []Host, f Forecast, rng *rand.Rand) []Placement
 }
@@ -50,6 +52,13 @@ type Foreteller interface {
 	Predictor() string
 }
 
+// A Sharer is a Policy that gives tasks to busy members while others are idle:
+// it is for members that share their time between tasks.
+type Sharer interface {
+	Policy
+	Shares()
+}
+
 // A Queue gives the waiting tasks in the order in which they should go: it is
 // not a list, because a sweep may have a thousand million of them. A task
 // taken from it and not placed stays in the queue.
@@ -63,8 +72,11 @@ type Queue interface {
 // A Task is a waiting task, as far as a policy needs to know it.
 type Task struct {
 	ID     task.TaskID
-	Memory int64         // bytes it may need
-	Work   time.Duration // on a reference core; 0 unknown
+	Memory int64 // bytes it may need
+	// Work is the whole task's on a reference core; 0 unknown. A checkpoint to go
+	// on from takes nothing off: a coordinator's measure of a job is the mean of
+	// its attempts, and some of those went on from one.
+	Work time.Duration
 	// Avoid are members that must not run it, because they run or ran it
 	// already and replicas must be of distinct workers, or because they
 	// refused the job a moment ago. Read only.
@@ -88,7 +100,7 @@ func (h *Host) Idle() int { return max(0, h.Slots-h.Running) }
 
 // Fits says whether the host may run the task.
 func (h *Host) Fits(t *Task) bool {
-	return h.Free > 0 && t.Memory <= min(h.Memory, h.MemoryFree) && !slices.Contains(t.Avoid, h.Peer)
+	return h.Free > 0 && t.Memory <= min(h.Memory, h.MemoryFree) && (len(t.Avoid) == 0 || !slices.Contains(t.Avoid, h.Peer))
 }
 
 // Take books a task on this copy of the host.
@@ -115,7 +127,7 @@ func (h *Host) Length(t *Task) time.Duration {
 type Placement struct {
 	Task   task.TaskID
 	Peer   task.PeerID
-	Reason string // for people: why there
+	Reason Reason // why there
 }
 
 // A Forecast says how likely members are to stay.
@@ -158,19 +170,8 @@ func register(name string, k kind) {
 // New returns a policy of that name ("" means Default) with the given
 // parameters; nil means its defaults.
 func New(name string, params map[string]string) (Policy, error) {
-	if name == "" {
-		name = Default
-	}
-	k, ok := kinds[name]
-	if !ok {
-		return nil, fmt.Errorf("place: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
-	}
-	ps := spec.Read(params, strings.Fields(k.params))
-	p := k.make(ps)
-	if err := ps.Err(); err != nil {
-		return nil, fmt.Errorf("place: policy %s: %w", name, err)
-	}
-	return p, nil
+	p, _, err := read(name, params)
+	return p, err
 }
 
 // Parse returns the policy of a specification: a name, and after a colon its
@@ -181,6 +182,38 @@ func Parse(s string) (Policy, error) {
 		return nil, fmt.Errorf("place: policy %w", err)
 	}
 	return New(name, params)
+}
+
+// Faster returns the specification of the same policy for a world whose time runs
+// so many times as fast: its lengths of time are so many times shorter, with those
+// that have their defaults. The error names one that becomes too short.
+func Faster(s string, by float64) (string, error) {
+	name, params, err := spec.Split(s)
+	if err != nil {
+		return "", fmt.Errorf("place: policy %w", err)
+	}
+	_, ps, err := read(name, params)
+	if err != nil {
+		return "", err
+	}
+	if s, err = ps.Faster(cmp.Or(name, Default), by); err != nil {
+		return "", fmt.Errorf("place: policy %w", err)
+	}
+	return s, nil
+}
+
+func read(name string, params map[string]string) (Policy, *spec.Params, error) {
+	name = cmp.Or(name, Default)
+	k, ok := kinds[name]
+	if !ok {
+		return nil, nil, fmt.Errorf("place: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
+	}
+	ps := spec.Read(params, strings.Fields(k.params))
+	p := k.make(ps)
+	if err := ps.Err(); err != nil {
+		return nil, nil, fmt.Errorf("place: policy %s: %w", name, err)
+	}
+	return p, ps, nil
 }
 
 // Names returns the names of all policies, sorted.

@@ -78,7 +78,7 @@ func checkRules(t *rapid.T, p Policy, now time.Time, idleOnly bool) {
 			t.Fatalf("%v on %v breaks the rules", pl, h)
 		case idleOnly && h.Idle() == 0:
 			t.Fatalf("%v on %v, which has no idle slot", pl, h)
-		case pl.Reason == "":
+		case pl.Reason.String() == "":
 			t.Fatalf("%v has no reason", pl)
 		}
 		if q, ok := p.(*FCFSPP); ok && forecast[pl.Peer].known && forecast[pl.Peer].p < q.Threshold-slip {

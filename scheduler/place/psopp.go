@@ -49,30 +49,40 @@ type PSOPP struct {
 	x, y                  float64
 	goal                  float64 // a fitness above it ends the search
 	oracle                string
+
+	round round
+	fit   []int // places in open
+	swarm []particle
 }
 
 // Predictor implements Foreteller.
 func (p *PSOPP) Predictor() string { return p.oracle }
 
+// Shares implements Sharer.
+func (p *PSOPP) Shares() {}
+
 // Place implements Policy.
 func (p *PSOPP) Place(now time.Time, queue Queue, hosts []Host, f Forecast, rng *rand.Rand) []Placement {
-	r := newRound(hosts)
-	var fit []int // places in open
-	return r.fill(queue, true, func(t *Task, open []*Host) (int, string, bool) {
-		fit = fit[:0]
+	r := p.round.begin(hosts)
+	return r.fill(queue, true, func(t *Task, open []*Host) (int, Reason, bool) {
+		fit := p.fit[:0]
 		for i, h := range open {
 			if h.Fits(t) {
 				fit = append(fit, i)
 			}
 		}
+		p.fit = fit
 		best := p.search(len(fit), rng, func(k int) float64 {
 			h := open[fit[k]]
 			return p.fitness(now, t, h, f)
 		})
 		h := open[fit[best]]
-		return fit[best], fmt.Sprintf("next in order; the fittest that %d particles found among %d members (fitness %.3g, %d tasks there)",
-			p.particles, len(fit), p.fitness(now, t, h, f), h.Running), true
+		return fit[best], Reason{words: fittestWords, x: p.fitness(now, t, h, f), y: float64(h.Running), n: int64(p.particles), m: int64(len(fit))}, true
 	})
+}
+
+func fittestWords(r *Reason) string {
+	return fmt.Sprintf("next in order; the fittest that %d particles found among %d members (fitness %.3g, %.0f tasks there)", r.n, r.m, r.x, r.y)
 }
 
 // fitness is Eq 4.7: x times the probability of staying for the task (1 without
@@ -102,7 +112,10 @@ type particle struct {
 // search returns the place, from 0, of the fittest of n that the particles were
 // on. The goal is looked at after each full sweep.
 func (p *PSOPP) search(n int, rng *rand.Rand, fitness func(int) float64) int {
-	swarm := make([]particle, p.particles)
+	if p.swarm == nil {
+		p.swarm = make([]particle, p.particles)
+	}
+	swarm := p.swarm
 	for i := range swarm {
 		at := float64(1 + rng.IntN(n))
 		swarm[i] = particle{at: at, best: at, bestFitness: math.Inf(-1)}

@@ -5,34 +5,42 @@ import (
 	"slices"
 )
 
-// A round gives tasks in order to open hosts, one task at a time.
+// A round gives tasks in order to open hosts, one task at a time. A policy keeps
+// one for its memory.
 type round struct {
 	hosts []Host
 	open  []*Host       // with room, in the order of names or in that of order
+	all   []*Host       // memory of open
 	order func([]*Host) // nil: by name
 	ahead bool          // idle hosts used up, tasks may wait at busy ones
 	skip  bool          // a task that waits for a better host lets other jobs pass
 	out   []Placement
+	task  Task // that is being placed
 }
 
 // A choice says which of the open hosts a task goes to, and why. It is shown at
 // least one that fits. ok is false when the task should rather wait.
-type choice func(t *Task, open []*Host) (i int, reason string, ok bool)
+type choice func(t *Task, open []*Host) (i int, reason Reason, ok bool)
 
-func newRound(hosts []Host) *round {
-	r := &round{hosts: slices.Clone(hosts)}
-	slices.SortFunc(r.hosts, func(a, b Host) int { return cmp.Compare(a.Peer, b.Peer) })
+// begin takes a copy of the hosts.
+func (r *round) begin(hosts []Host) *round {
+	r.hosts, r.out = append(r.hosts[:0], hosts...), r.out[:0]
+	byName := func(a, b Host) int { return cmp.Compare(a.Peer, b.Peer) }
+	if !slices.IsSortedFunc(r.hosts, byName) {
+		slices.SortFunc(r.hosts, byName)
+	}
 	return r
 }
 
 // admit opens the hosts that have room: the idle ones, or all if busy.
 func (r *round) admit(busy bool) {
-	r.open = r.open[:0]
+	r.open = r.all[:0]
 	for i := range r.hosts {
 		if h := &r.hosts[i]; h.Free > 0 && (busy || h.Idle() > 0) {
 			r.open = append(r.open, h)
 		}
 	}
+	r.all = r.open
 	if r.order != nil {
 		r.order(r.open)
 	}
@@ -51,22 +59,23 @@ func (r *round) fill(queue Queue, busy bool, choose choice) []Placement {
 		if len(r.open) == 0 {
 			break
 		}
-		t, ok := queue.Next()
-		if !ok {
+		var ok bool
+		if r.task, ok = queue.Next(); !ok {
 			break
 		}
-		if !slices.ContainsFunc(r.open, func(h *Host) bool { return h.Fits(&t) }) {
+		t := &r.task
+		if !r.fits(t) {
 			misses++
 			if !slices.ContainsFunc(r.open, func(h *Host) bool { return t.Memory <= min(h.Memory, h.MemoryFree) }) {
 				queue.SkipJob()
 			}
 			continue
 		}
-		i, reason, ok := choose(&t, r.open)
+		i, reason, ok := choose(t, r.open)
 		switch {
 		case ok:
 			misses = 0
-			r.take(&t, i, busy, reason)
+			r.take(t, i, busy, reason)
 		case r.skip:
 			misses++
 			queue.SkipJob()
@@ -77,12 +86,32 @@ func (r *round) fill(queue Queue, busy bool, choose choice) []Placement {
 	return r.out
 }
 
+// fits says whether an open host may run the task.
+func (r *round) fits(t *Task) bool {
+	for _, h := range r.open {
+		if h.Fits(t) {
+			return true
+		}
+	}
+	return false
+}
+
 // take books the task and closes the host when it has no room.
-func (r *round) take(t *Task, i int, busy bool, reason string) {
+func (r *round) take(t *Task, i int, busy bool, reason Reason) {
 	h := r.open[i]
 	r.out = append(r.out, Placement{t.ID, h.Peer, reason})
 	h.Take(t)
 	if h.Free <= 0 || !busy && h.Idle() == 0 {
-		r.open = slices.Delete(r.open, i, i+1)
+		r.open = without(r.open, i)
 	}
+}
+
+// without takes out one of list by moving the fewer of those before and after
+// it: tasks mostly go to the first, and there may be very many.
+func without[T any](list []T, i int) []T {
+	if i < len(list)/2 {
+		copy(list[1:i+1], list[:i])
+		return list[1:]
+	}
+	return append(list[:i], list[i+1:]...)
 }

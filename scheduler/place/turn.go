@@ -17,23 +17,27 @@ type Turn struct {
 	// round trip.
 	Ahead bool
 	last  task.PeerID // had its turn
+	round round
 }
 
 // Place implements Policy.
 func (p *Turn) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand.Rand) []Placement {
-	r := newRound(hosts)
+	r := p.round.begin(hosts)
 	r.ahead = p.Ahead
-	return r.fill(queue, false, func(t *Task, open []*Host) (int, string, bool) {
-		return p.next(t, open, func(*Host) (string, bool) { return "next in order; the next idle member in turn", true })
+	return r.fill(queue, false, func(t *Task, open []*Host) (int, Reason, bool) {
+		return p.next(t, open, func(*Host) (Reason, bool) { return Because("next in order; the next idle member in turn"), true })
 	})
 }
 
 // next offers the task to the fitting hosts in turn, each once, until one is
 // accepted, and moves the turn on to the one after it.
-func (p *Turn) next(t *Task, open []*Host, accept func(*Host) (reason string, ok bool)) (int, string, bool) {
-	from, had := slices.BinarySearchFunc(open, p.last, func(h *Host, last task.PeerID) int { return cmp.Compare(h.Peer, last) })
-	if had {
-		from++
+func (p *Turn) next(t *Task, open []*Host, accept func(*Host) (reason Reason, ok bool)) (int, Reason, bool) {
+	from := 0
+	if len(open) > 1 {
+		at, had := slices.BinarySearchFunc(open, p.last, func(h *Host, last task.PeerID) int { return cmp.Compare(h.Peer, last) })
+		if from = at; had {
+			from++
+		}
 	}
 	for k := range open {
 		i := (from + k) % len(open)
@@ -45,5 +49,5 @@ func (p *Turn) next(t *Task, open []*Host, accept func(*Host) (reason string, ok
 			return i, reason, true
 		}
 	}
-	return 0, "", false
+	return 0, Reason{}, false
 }

@@ -1,0 +1,116 @@
+package node
+
+import (
+	"crypto/sha256"
+	"math"
+	"time"
+
+	"godwit/owner/sensor"
+	"godwit/scheduler"
+)
+
+const (
+	// saveWithin is how long a task may take to be saved, to go on elsewhere,
+	// before the leader is told that it stays: less than the leader waits.
+	saveWithin = 20 * time.Second
+	// saveOnLeaving is how long that may take while this node goes: half of the time
+	// that a goodbye has, so that what is saved can still be fetched.
+	saveOnLeaving = goodbyeTime / 2
+)
+
+// A saver is a Runner that saves the state of tasks.
+type saver interface {
+	Saves() bool
+	// Pages returns the hashes of the pages that a saved state needs beside it.
+	Pages(state []byte) ([][sha256.Size]byte, error)
+}
+
+// saves says whether tasks of a job can be saved on their way.
+func (n *Node) saves(p *preparedJob) bool {
+	r, ok := n.runner.(saver)
+	return ok && r.Saves() && p != nil && !p.job.Checkpoint.Off && p.job.Replicas <= 1
+}
+
+// moves says whether the overlay's rules let running tasks move.
+func (m *membership) moves() bool {
+	cfg := m.n.sched
+	cfg.Rules = rulesOf(&m.manifest)
+	return cfg.Moves()
+}
+
+// saveAttempt ends an attempt with its state. One that stands still cannot be
+// saved and is wanted elsewhere: it goes on there from its last checkpoint. One
+// that cannot be saved, or takes too long to, stays, and its worker hears so.
+func (n *Node) saveAttempt(name scheduler.AttemptName, a attempt) {
+	stays := scheduler.NotSaved{Task: name.Task, Attempt: name.Attempt, Reason: "its state cannot be saved"}
+	switch {
+	case a.save == nil:
+		a.of.step(a.from, stays)
+	case n.decision.Stop:
+		a.end()
+	case !*a.saved:
+		a.save()
+		stays.Reason = "its state could not be saved within " + saveWithin.String()
+		n.after(a, saveWithin, func() { a.of.step(a.from, stays) })
+	}
+}
+
+// giveBack ends an attempt so that its task goes on elsewhere: with its state
+// where tasks move and that can be saved in time.
+func (n *Node) giveBack(a attempt) {
+	if a.save == nil || n.decision.Stop || !a.of.moves() {
+		a.end()
+		return
+	}
+	a.save()
+	n.after(a, saveOnLeaving, a.end)
+}
+
+// after does something on the loop if the attempt has not ended by then.
+func (n *Node) after(a attempt, d time.Duration, do func()) {
+	n.spawn(func() {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		select {
+		case <-a.ended:
+		case <-t.C:
+			n.post(post{call: do})
+		}
+	})
+}
+
+// endSaving ends the attempts that are being saved when tasks must stand still.
+func (n *Node) endSaving() {
+	for _, a := range n.running {
+		if *a.saved {
+			a.end()
+		}
+	}
+}
+
+const (
+	// loadEvery is how often the use of the CPU by others is looked at for the
+	// leader: as often as it is reported.
+	loadEvery = 2 * time.Second
+	// loadStep is the step of what is told of it, in percent: noise is no news.
+	loadStep = 5
+)
+
+// withheld returns the percentage of the machine's CPU that tasks do not get:
+// what others use, or the owner keeps, whichever is more.
+func (n *Node) withheld(now time.Time) int {
+	if n.loadAt.IsZero() || now.Sub(n.loadAt) >= loadEvery {
+		n.loadAt, n.load = now, 0
+		for _, r := range n.monitor.Readings() {
+			if r.Kind == sensor.Load && r.Blind == "" {
+				n.load = max(n.load, r.Value)
+			}
+		}
+	}
+	if n.decision.Stop || n.owner.Slots == 0 {
+		return 100
+	}
+	kept := 1 - float64(n.owner.Slots)/float64(max(1, n.cfg.Cores))
+	percent := loadStep * int(math.Round(100/loadStep*max(n.load, kept)))
+	return min(100, max(0, percent))
+}

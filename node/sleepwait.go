@@ -1,0 +1,78 @@
+package node
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A wait is how far a waiting task is.
+type wait struct {
+	work    time.Duration // that the task waits in all
+	before  time.Duration // of it, by the attempts that it goes on from
+	here    time.Duration // by this one
+	unsaved time.Duration // of that, since the last checkpoint
+}
+
+func (w *wait) left() time.Duration { return w.work - w.before - w.here }
+
+// on waits until the work is done, halt is closed or the task's state is wanted,
+// which it saves then, and each s.every as well. s may be nil.
+func (w *wait) on(ctx context.Context, halt <-chan struct{}, s *saving) (frozen bool, err error) {
+	length := w.left()
+	var stop <-chan struct{}
+	if s != nil {
+		stop = s.stop
+		if s.every > 0 {
+			length = min(length, max(0, s.every-w.unsaved))
+		}
+	}
+	begun, t := time.Now(), time.NewTimer(length)
+	defer t.Stop()
+	pass := func(d time.Duration) { w.here, w.unsaved = w.here+d, w.unsaved+d }
+	select {
+	case <-t.C:
+		pass(length)
+		if w.left() > 0 {
+			w.save(s)
+		}
+	case <-halt:
+		pass(min(length, time.Since(begun)))
+	case <-stop:
+		pass(min(length, time.Since(begun)))
+		w.save(s)
+		return true, nil
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	return false, nil
+}
+
+func (w *wait) save(s *saving) {
+	waited := w.before + w.here
+	w.unsaved = 0
+	s.taken(waitedState(waited), max(1, uint64(waited)), w.here)
+}
+
+// waitedMark begins the saved state of a waiting task. The time that it has
+// waited follows: 8 bytes, nanoseconds, the most significant first.
+const waitedMark = "godwit waited 1\n"
+
+func waitedState(d time.Duration) []byte {
+	return binary.BigEndian.AppendUint64([]byte(waitedMark), uint64(d))
+}
+
+// readWaited reads a state, which may be anybody's, of a task with so much work.
+func readWaited(state []byte, work time.Duration) (time.Duration, error) {
+	rest, ok := strings.CutPrefix(string(state), waitedMark)
+	if !ok || len(rest) != 8 {
+		return 0, fmt.Errorf("%d bytes that are no state of a waiting task", len(state))
+	}
+	d := binary.BigEndian.Uint64([]byte(rest))
+	if d > uint64(work) {
+		return 0, fmt.Errorf("a state after %d ns of a task that waits %d", d, work)
+	}
+	return time.Duration(d), nil
+}

@@ -1,0 +1,137 @@
+package scheduler
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler/place"
+	"godwit/task"
+)
+
+// A pupil is a policy that notes what it is told, and places nothing before it
+// is willing.
+type pupil struct {
+	place.Policy
+	willing bool
+	asked   []time.Time
+	lost    []int
+}
+
+func (p *pupil) Place(now time.Time, q place.Queue, hosts []place.Host, f place.Forecast, rng *rand.Rand) []place.Placement {
+	p.asked = append(p.asked, now)
+	if !p.willing {
+		return nil
+	}
+	return p.Policy.Place(now, q, hosts, f, rng)
+}
+
+func (p *pupil) Lost(_ time.Time, tasks int) { p.lost = append(p.lost, tasks) }
+func (p *pupil) Again() time.Duration        { return 7 * time.Second }
+
+// school is a coordinator with a pupil, a host of two slots and a job of so many
+// tasks.
+func school(t *testing.T, tasks uint64, willing bool) (*Coordinator, *pupil, task.PeerID, func(d time.Duration, ev Event)) {
+	t.Helper()
+	_, self := identity(1)
+	_, worker := identity(2)
+	key, owner := identity(3)
+	c := NewCoordinator(self, Default(), 1)
+	p := &pupil{Policy: c.policy, willing: willing}
+	c.policy = p
+	now := start
+	step := func(d time.Duration, ev Event) {
+		end := now.Add(d)
+		for at, ok := c.NextWake(); ok && at.Before(end); at, ok = c.NextWake() {
+			c.Step(at, Wake{})
+		}
+		now = end
+		c.Step(now, ev)
+	}
+	step(0, MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 30, Speed: 1}})
+	step(0, Received{From: worker, Message: Message{Report: &Report{Slots: 2, Full: true, Born: 1}}})
+	rec := testJob(t, key, tasks, func(j *task.Job) { j.Work = time.Hour })
+	step(0, Received{From: owner, Message: Message{Submit: &Submit{Record: rec}}})
+	for key := range c.fetches {
+		step(0, Fetched{Key: key})
+	}
+	return c, p, worker, step
+}
+
+// A policy that leaves tasks waiting beside idle hosts is asked again after the
+// time that it names, as long as they wait, and no more when they do not.
+func TestWaiterIsAskedAgain(t *testing.T) {
+	c, p, _, step := school(t, 2, false)
+	begun := len(p.asked)
+	step(22*time.Second, Wake{})
+	if n := len(p.asked) - begun; n != 3 {
+		t.Errorf("asked %d times in 22 s, want 3", n)
+	}
+	p.willing = true
+	step(10*time.Second, Wake{})
+	if len(c.queue) > 0 || c.given != 2 {
+		t.Errorf("%d tasks are placed", c.given)
+	}
+	begun = len(p.asked)
+	step(5*time.Second, Wake{})
+	if n := len(p.asked) - begun; n > 0 {
+		t.Errorf("asked %d times though nothing waits", n)
+	}
+}
+
+// A policy that learns hears of what was lost with its worker, once a Step, and
+// neither of refusals nor of tasks that failed.
+func TestLearnerHearsOfLosses(t *testing.T) {
+	_, p, worker, step := school(t, 2, true)
+	step(11*time.Second, Wake{}) // no report for longer than a lease lasts
+	if len(p.lost) != 1 || p.lost[0] != 2 {
+		t.Errorf("it heard of %v, want of 2 at once", p.lost)
+	}
+
+	c, p, worker, step := school(t, 2, true)
+	var names []AttemptName
+	for _, l := range c.hosts[worker].leases {
+		names = append(names, AttemptName{Task: l.taskID(), Attempt: l.attempt})
+	}
+	key, _ := identity(2)
+	r := task.Result{Task: names[1].Task, Worker: worker, Outcome: task.ExitFailure, ExitCode: 1}
+	if err := r.Sign(key); err != nil {
+		t.Fatal(err)
+	}
+	step(time.Second, Received{From: worker, Message: Message{Report: &Report{
+		Slots: 2, Ended: []Ending{{Attempt: names[1].Attempt, Result: r}},
+		Refused: []Refusal{{Task: names[0].Task, Attempt: names[0].Attempt, Reason: "the owner is there"}},
+	}}})
+	if len(p.lost) != 0 {
+		t.Errorf("it heard of %v, of which none was lost with its worker", p.lost)
+	}
+	step(time.Second, MemberLost{Peer: worker, Reason: "timeout"})
+	step(5*time.Second, Wake{})
+	if len(p.lost) > 1 {
+		t.Errorf("it heard of %v", p.lost)
+	}
+}
+
+// What a policy has learnt outlives new rules that do not name another.
+func TestGovernKeepsWhatWasLearnt(t *testing.T) {
+	_, self := identity(1)
+	c := NewCoordinator(self, Default(), 1)
+	rules := Rules{Placement: "flp", Migration: "cbr"}
+	if err := c.Govern(rules); err != nil {
+		t.Fatal(err)
+	}
+	policy, mover := c.policy, c.mover
+	rules.Replicas = 2
+	if err := c.Govern(rules); err != nil || c.policy != policy || c.mover != mover {
+		t.Errorf("the policies were made anew (%v)", err)
+	}
+	rules.Migration = "reactive:x=1"
+	if err := c.Govern(rules); err == nil || c.mover != mover {
+		t.Errorf("an unknown parameter: %v", err)
+	}
+	rules.Migration = "none"
+	if err := c.Govern(rules); err != nil || c.mover != nil {
+		t.Errorf("none is a policy: %v, %v", c.mover, err)
+	}
+}

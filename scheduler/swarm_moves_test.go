@@ -1,0 +1,117 @@
+package scheduler
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"godwit/migrate"
+	"godwit/task"
+)
+
+// TestSwarmMoves does what TestSwarmChaos does while tasks are moved at random,
+// some of which cannot be saved, or whose workers say nothing. All promises hold,
+// and no two replicas come to one worker.
+func TestSwarmMoves(t *testing.T) {
+	moved := 0
+	for seed := range uint64(movingSeeds) {
+		if ok := t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { moved += swarmChaos(t, seed, true).moved }); !ok {
+			return
+		}
+	}
+	if moved < movingSeeds/4 {
+		t.Errorf("%d tasks moved in %d runs: it tests little", moved, movingSeeds)
+	}
+	t.Logf("%d tasks moved in %d runs", moved, movingSeeds)
+}
+
+// save ends an attempt with its state; one in eight cannot be saved, and one in
+// eight says nothing.
+func (n *simNode) save(id task.TaskID, a Attempt) {
+	run, ok := n.runs[AttemptName{Task: id, Attempt: a}]
+	if !ok {
+		return
+	}
+	switch n.s.rng.IntN(8) {
+	case 0:
+		n.step(NotSaved{Task: id, Attempt: a, Reason: "no luck"})
+		return
+	case 1:
+		return
+	}
+	fuel := run.fuel + uint64(n.s.now.Sub(run.at)/time.Millisecond) + 1
+	state := Checkpoint{CID: task.RawCID(fmt.Append(nil, id, a, fuel)), Fuel: fuel, CPU: time.Duration(fuel) * time.Millisecond}
+	n.blocks[state.CID] = true
+	n.step(Checkpointed{Task: id, Attempt: a, Checkpoint: state})
+	n.end(id, a, task.Result{Outcome: task.Interrupted})
+}
+
+// restless is a policy of migration by which about half of the members that run
+// anything are to be left each second.
+type restless struct{}
+
+func (restless) Scan(_ time.Time, hosts []migrate.Host, _ migrate.Forecast, rng *rand.Rand) []migrate.Prediction {
+	var out []migrate.Prediction
+	for i := range hosts {
+		if len(hosts[i].Tasks) > 0 {
+			out = append(out, migrate.Prediction{Peer: hosts[i].Peer, Exit: rng.IntN(2) == 0, Reason: "restless"})
+		}
+	}
+	return out
+}
+
+func (restless) Left(task.PeerID, time.Time) {}
+func (restless) Period() time.Duration       { return time.Second }
+
+var anywhere migrate.Policy = restless{}
+
+// checkBooks looks at what a leader has booked.
+func (n *simNode) checkBooks() {
+	if n.coord == nil {
+		return
+	}
+	load := map[*host]int{}
+	given := 0
+	for _, j := range n.coord.jobs {
+		for i, t := range j.live {
+			seen := map[task.PeerID]bool{}
+			for _, l := range t.leases {
+				if seen[l.host.peer] {
+					n.s.tb.Fatalf("two leases of task %d are at %s", i, l.host.peer)
+				}
+				seen[l.host.peer] = true
+				given++
+				if l.ending == nil {
+					load[l.host]++
+				}
+				if l.move != nil && l.move.to != nil {
+					load[l.move.to]++
+				}
+			}
+		}
+	}
+	for _, h := range n.coord.hosts {
+		if h.load != load[h] || h.memoryUsed < 0 {
+			n.s.tb.Fatalf("host %s: load %d, its leases and those on their way say %d; memory %d", h.peer, h.load, load[h], h.memoryUsed)
+		}
+	}
+	if given != n.coord.given {
+		n.s.tb.Fatalf("%d leases on the books, counted as %d", given, n.coord.given)
+	}
+}
+
+// A simRun is an attempt that runs. Fuel is milliseconds.
+type simRun struct {
+	fuel uint64 // it began with
+	at   time.Time
+}
+
+// fetchable says whether a block is here or at one of the holders.
+func (n *simNode) fetchable(cid task.CID, holders []task.PeerID) bool {
+	return n.blocks[cid] || slices.ContainsFunc(holders, func(p task.PeerID) bool {
+		o := n.s.byID[p]
+		return n.s.sees(n, o) && o.blocks[cid]
+	})
+}
