@@ -1,0 +1,156 @@
+package sim
+
+import "godwit/trace"
+
+// leave is a host's going away with all that runs there. One that gave notice is
+// known to be gone; of others the scheduler hears after Network.Detect, or when
+// they come back, and until then they are to it as they were: tasks may be
+// placed there, which fail with the others.
+func (w *world) leave(i int32, h *simHost, was trace.State) {
+	if was == trace.Available {
+		w.exits(i, h)
+	}
+	h.gone, h.graceEnd = true, never64
+	if w.network.Detect <= 0 || was == trace.Leaving {
+		w.loseAll(i, h, "its host went away")
+		return
+	}
+	h.unseen = true
+	h.epoch++
+	for k := h.tasks.head; k != none; k = w.tasks.slots[k].hnext {
+		w.stop(k, h)
+		w.tasks.slots[k].status = taskDoomed
+	}
+	w.empty(h)
+	w.rearm(i, h)
+	if was == trace.Available && w.room(h) > 0 {
+		w.open(i) // as it seems
+	}
+	w.push(w.now+int64(w.network.Detect), phaseLeaves, onDetect, i)
+}
+
+// detect is when a host is missed.
+func (w *world) detect(i int32, h *simHost) {
+	h.unseen = false
+	w.close(i)
+	w.loseAll(i, h, "its host went away unnoticed")
+}
+
+// loseAll is the end of all tasks of a host: they fail.
+func (w *world) loseAll(i int32, h *simHost, reason string) {
+	n := w.putOut(i, h, func(k int32) {
+		w.tally.fail(w.now, w.tasks.slots[k].early)
+		w.lost(k, i, reason, w.requeue)
+	})
+	if n > 0 && w.learner != nil {
+		w.learner.Lost(w.time(), n)
+	}
+}
+
+// outstay is when the owner has stayed for longer than the grace.
+func (w *world) outstay(i int32, h *simHost) {
+	h.graceEnd = never64
+	w.putOut(i, h, func(k int32) {
+		w.tally.giveBack(w.tasks.slots[k].early)
+		w.lost(k, i, "its host's owner stays", true)
+	})
+}
+
+// putOut takes all tasks off a host, gives each to end, and returns how many
+// they were.
+func (w *world) putOut(i int32, h *simHost, end func(k int32)) int {
+	h.epoch++
+	n := 0
+	first := h.tasks.head
+	for k := first; k != none; k = w.tasks.slots[k].hnext {
+		if w.tasks.slots[k].status != taskDoomed {
+			w.stop(k, h)
+		}
+	}
+	w.empty(h)
+	h.tasks = line{none, none}
+	h.load, h.memory = 0, 0
+	for k := first; k != none; n++ {
+		next := w.tasks.slots[k].hnext
+		w.tally.events++
+		end(k)
+		k = next
+	}
+	w.rearm(i, h)
+	return n
+}
+
+// empty forgets what runs and waits on a host.
+func (w *world) empty(h *simHost) {
+	h.queue, h.root, h.running = line{none, none}, none, 0
+	w.rerate(h)
+}
+
+// stop books the host time of a task's run that came to nothing but its
+// checkpoints. The clocks are right.
+func (w *world) stop(k int32, h *simHost) {
+	t := &w.tasks.slots[k]
+	if t.status != taskRunning {
+		w.tally.wasted += t.extra // a moved state, which waited for a slot
+		t.extra = 0
+		return
+	}
+	served, spent := h.workClock-t.begunWork, h.timeClock-t.begunTime
+	made, safe := w.checkpoints(t, served)
+	w.tally.checkpoint(made, t, w.saves.Away)
+	w.keep(t, served, spent, safe)
+}
+
+// keep books what a run that ends without a result took, of whose checkpoints so
+// many can be had.
+func (w *world) keep(t *simTask, served, spent float64, safe int64) {
+	if safe == 0 || !(served > 0) {
+		w.tally.wasted += spent + t.extra
+		t.extra = 0
+		return
+	}
+	gain := float64(safe) * float64(w.saves.Every)
+	useful := spent * min(1, gain/served)
+	w.tally.wasted += spent - useful
+	if t.onSaved {
+		t.savedTime += t.extra + useful
+	} else {
+		w.tally.wasted += t.savedTime
+		t.savedTime = t.extra + useful
+	}
+	t.extra = 0
+	t.saved = t.from + int64(gain)
+	t.savedHost = t.host
+	if w.saves.Away {
+		t.savedHost = none
+	}
+}
+
+// lost is what becomes of a task that is off its host without a result.
+func (w *world) lost(k, i int32, reason string, again bool) {
+	if w.watch != nil {
+		w.decided(k, "lost", i, none, reason)
+	}
+	if again {
+		w.wait(k)
+		return
+	}
+	w.tally.wasted += w.tasks.slots[k].savedTime
+	w.over(k)
+}
+
+// wait puts a task at the end of the queue.
+func (w *world) wait(k int32) {
+	if w.queue.head == none || !w.waits {
+		w.widened = true
+	}
+	t := &w.tasks.slots[k]
+	t.status, t.host = taskWaiting, none
+	w.queue.push(&w.tasks, k)
+}
+
+// over takes a task out of the system.
+func (w *world) over(k int32) {
+	w.tally.leaves(w.now, &w.tasks.slots[k])
+	w.tasks.release(k)
+}

@@ -1,0 +1,308 @@
+package sim
+
+import (
+	"math/bits"
+	"slices"
+	"time"
+
+	"godwit/scheduler/place"
+	"godwit/task"
+	"godwit/trace"
+)
+
+// jobName is the job of all simulated tasks: their numbers tell them apart.
+const jobName task.JobID = "sim"
+
+// A hostSet has a bit for each host, and one for each word of those that is not
+// 0, so that a set of few is gone through fast.
+type hostSet struct{ bits, words []uint64 }
+
+func newHostSet(n int) hostSet {
+	words := (n + 63) / 64
+	return hostSet{make([]uint64, words), make([]uint64, (words+63)/64)}
+}
+
+func (s *hostSet) has(i int32) bool { return s.bits[i/64]>>(i%64)&1 == 1 }
+
+func (s *hostSet) set(i int32) {
+	k := i / 64
+	s.bits[k] |= 1 << (i % 64)
+	s.words[k/64] |= 1 << (k % 64)
+}
+
+func (s *hostSet) clear(i int32) {
+	k := i / 64
+	if s.bits[k] &^= 1 << (i % 64); s.bits[k] == 0 {
+		s.words[k/64] &^= 1 << (k % 64)
+	}
+}
+
+// each calls f with every host in the set, in order.
+func (s *hostSet) each(f func(i int32)) {
+	for j, words := range s.words {
+		for ; words != 0; words &= words - 1 {
+			k := j*64 + bits.TrailingZeros64(words)
+			for word := s.bits[k]; word != 0; word &= word - 1 {
+				f(int32(k*64 + bits.TrailingZeros64(word)))
+			}
+		}
+	}
+}
+
+// next is the first in the set from i on, none if there is none.
+func (s *hostSet) next(i int32) int32 {
+	k := int(i / 64)
+	if k >= len(s.bits) {
+		return none
+	}
+	if word := s.bits[k] >> (i % 64); word != 0 {
+		return i + int32(bits.TrailingZeros64(word))
+	}
+	k++
+	for j := k / 64; j < len(s.words); j++ {
+		words := s.words[j]
+		if j == k/64 {
+			words &= ^uint64(0) << (k % 64)
+		}
+		if words != 0 {
+			k := j*64 + bits.TrailingZeros64(words)
+			return int32(k*64 + bits.TrailingZeros64(s.bits[k]))
+		}
+	}
+	return none
+}
+
+// open notes that a host may be given tasks.
+func (w *world) open(i int32) {
+	w.roomy.set(i)
+	w.ranks.note(i)
+}
+
+func (w *world) close(i int32) {
+	w.roomy.clear(i)
+	w.ranks.note(i)
+}
+
+// touch notes that a host changed, which is to be offered in the next round if
+// it has room. One that is gone unseen stays as it seemed.
+func (w *world) touch(i int32, h *simHost) {
+	if !h.unseen && (h.state != trace.Available || !(h.speed > 0)) || w.room(h) <= 0 {
+		w.close(i)
+		return
+	}
+	w.open(i)
+	if !h.touched {
+		h.touched = true
+		w.touched = append(w.touched, i)
+	}
+}
+
+// room is how many tasks more a host may be given.
+func (w *world) room(h *simHost) int { return w.slots32() + w.ahead - int(h.load) }
+
+func (w *world) slots32() int { return int(w.slots) }
+
+// place asks the policy for placements, as a live coordinator does: between two
+// times that a policy wants to be asked it sees only hosts that have changed,
+// or all with room when something waits after nothing did.
+func (w *world) place() {
+	if w.queue.head == none && !w.saturated {
+		w.forget()
+		return
+	}
+	if !w.shortlist() && len(w.offerAll()) == 0 {
+		return
+	}
+	w.view.last, w.view.seen, w.view.shown, w.heeded = none, 0, w.view.shown[:0], 0
+	w.draws.Seed(w.seed, w.round)
+	w.round++
+	for _, p := range w.policy.Place(w.time(), &w.view, w.offers, w.placeForecast, w.rng) {
+		w.heed(&p)
+	}
+}
+
+// forget drops what changed: nothing waits.
+func (w *world) forget() {
+	for _, i := range w.touched {
+		w.hosts[i].touched = false
+	}
+	w.touched, w.widened = w.touched[:0], false
+}
+
+// offerAll returns the hosts of a round, in their order.
+func (w *world) offerAll() []place.Host {
+	w.offers, w.offered = w.offers[:0], w.offered[:0]
+	if !w.widened {
+		slices.Sort(w.touched)
+		for _, i := range w.touched {
+			if w.roomy.has(i) {
+				w.offer(i)
+			}
+		}
+	} else {
+		w.roomy.each(w.offer)
+	}
+	w.forget()
+	return w.offers
+}
+
+func (w *world) offer(i int32) {
+	h := &w.hosts[i]
+	w.offered = append(w.offered, i)
+	w.offers = append(w.offers, place.Host{
+		Peer: w.peer(i), Slots: int(w.slots), Running: int(h.load), Free: w.room(h),
+		Memory: w.memory, MemoryFree: w.memory - h.memory,
+		Speed: h.speed, Since: w.start.Add(time.Duration(h.since)),
+	})
+}
+
+// shape is a task as policies see it: with its whole work, as a live coordinator
+// shows it, whatever its checkpoint holds.
+func (w *world) shape(k int32) place.Task {
+	t := &w.tasks.slots[k]
+	return place.Task{ID: task.TaskID{Job: jobName, Index: t.id}, Memory: t.memory, Work: time.Duration(t.work)}
+}
+
+// heed gives a task to a host as the policy says. A policy that names a host
+// without room or a task that it was not shown is not heeded.
+func (w *world) heed(p *place.Placement) {
+	i := w.number(p.Peer)
+	k := w.view.find(p.Task.Index)
+	if i == none || k == none || w.tasks.slots[k].status != taskWaiting {
+		return
+	}
+	h, t := &w.hosts[i], &w.tasks.slots[k]
+	if !w.roomy.has(i) || t.memory > w.memory-h.memory {
+		return
+	}
+	w.queue.remove(&w.tasks, k)
+	w.tally.place(w.now, t)
+	t.onSaved = t.saved > 0 && (t.savedHost == none || t.savedHost == i)
+	t.from = 0
+	if t.onSaved {
+		t.from = t.saved
+	}
+	w.send(k, i, h)
+	if w.watch != nil {
+		w.decided(k, "placed", i, none, p.Reason.String())
+	}
+	t.origin = none
+	w.dispatch(k, i, w.network.Delay)
+}
+
+// number is the number of a host that was offered, none of others. Policies
+// mostly place in the order of what they are offered, so that no name need be
+// read.
+func (w *world) number(p task.PeerID) int32 {
+	if k := w.heeded; k < len(w.offers) && w.offers[k].Peer == p {
+		w.heeded++
+		return w.offered[k]
+	}
+	n, ok := hostOf(p)
+	if !ok || n >= len(w.hosts) {
+		return none
+	}
+	return int32(n)
+}
+
+// send keeps a place for a task.
+func (w *world) send(k, i int32, h *simHost) {
+	t := &w.tasks.slots[k]
+	t.host, t.epoch, t.status = i, h.epoch, taskSent
+	h.load++
+	h.memory += t.memory
+	w.ranks.note(i)
+	if w.room(h) <= 0 {
+		w.close(i)
+	}
+}
+
+// dispatch has a task reach its host after d.
+func (w *world) dispatch(k, i int32, d time.Duration) {
+	if d <= 0 {
+		w.reach(k, i)
+		return
+	}
+	w.push(w.now+int64(d), phaseArrivals, onReach, k)
+}
+
+// arrive is when a task that was sent reaches its host, if both are as they were.
+func (w *world) arrive(k int32) {
+	t := &w.tasks.slots[k]
+	h := &w.hosts[t.host]
+	known := h.gone && !h.unseen || h.epoch != t.epoch && !h.unseen
+	left := t.origin >= 0 && w.hosts[t.origin].epoch != t.away
+	switch {
+	case !known && !left && h.state != trace.Leaving:
+		w.reach(k, t.host)
+		if w.notices.driven && h.onNotice() {
+			w.heedNotice(t.host, h)
+		}
+		return
+	case !known:
+		h.load--
+		h.memory -= t.memory
+		w.touch(t.host, h)
+	}
+	w.tally.events++
+	if t.origin != none {
+		w.strand(k, left)
+		return
+	}
+	if !known {
+		w.tally.giveBack(t.early)
+		w.lost(k, t.host, "its host leaves and takes nothing new", true)
+		return
+	}
+	w.tally.fail(w.now, t.early)
+	w.lost(k, t.host, "its host was gone when it came", w.requeue)
+	if w.learner != nil {
+		w.learner.Lost(w.time(), 1)
+	}
+}
+
+// complete ends the task that is first in a host's heap. The clocks are right.
+func (w *world) complete(k, i int32, h *simHost) {
+	t := &w.tasks.slots[k]
+	h.root = w.tasks.popRoot(k)
+	h.running--
+	t.status = taskEnded
+	w.depart(k, h)
+	spent := h.timeClock - t.begunTime
+	useful := spent
+	if n := w.planned(t); n > 0 {
+		useful *= min(1, float64(t.work-t.from)/(h.workClock-t.begunWork))
+		w.tally.checkpoint(n, t, w.saves.Away)
+	}
+	w.tally.useful += useful + t.extra
+	w.tally.wasted += spent - useful
+	if t.onSaved {
+		w.tally.useful += t.savedTime
+	} else {
+		w.tally.wasted += t.savedTime
+	}
+	w.tally.succeed(w.now, t)
+	if w.watch != nil {
+		w.decided(k, "completed", i, none, "")
+	}
+	if w.network.Delay > 0 {
+		w.tally.leaves(w.now, t)
+		t.epoch = h.epoch
+		w.push(w.now+int64(w.network.Delay), phaseArrivals, onFreed, k)
+		return
+	}
+	h.load--
+	h.memory -= t.memory
+	w.over(k)
+}
+
+// freed is when the scheduler hears of a task's end.
+func (w *world) freed(k int32) {
+	t := &w.tasks.slots[k]
+	if h := &w.hosts[t.host]; h.epoch == t.epoch {
+		h.load--
+		h.memory -= t.memory
+		w.touch(t.host, h)
+	}
+	w.tasks.release(k)
+}

@@ -1,0 +1,150 @@
+package sim
+
+import "godwit/scheduler/place"
+
+// none is no task or no host.
+const none int32 = -1
+
+// A phase of a task's life.
+const (
+	taskFree    uint8 = iota // no task: the slot of one that is over
+	taskWaiting              // in the queue
+	taskSent                 // on its way to a host: there a place is kept for it
+	taskQueued               // at its host, for a slot
+	taskRunning              // at its host, which may stand still
+	taskDoomed               // its host is gone, and nobody knows yet
+	taskEnded                // and nobody knows yet
+)
+
+// A simTask is a task in the system.
+//
+// Host time that went into it is booked when it stops running: what a result or
+// a checkpoint holds is kept in savedTime and extra, the rest is wasted at once.
+type simTask struct {
+	id            uint64 // in the order of arrival
+	arrived       int64
+	placed        int64 // first time; -1 before
+	work          int64 // on the reference core, in nanoseconds
+	memory, state int64
+	class         int32
+	status        uint8
+	early         bool // first placed in the warm-up: in no count
+	onSaved       bool // the present run goes on from saved
+
+	saved     int64   // work that the last checkpoint holds
+	savedTime float64 // host time that went into that
+	savedHost int32   // the only host that has it; none: all can get it
+	from      int64   // work done when the present run began
+	extra     float64 // host time in from beyond savedTime
+
+	host   int32 // where it is or goes
+	origin int32 // whence it moves; none, or fromStore
+	epoch  int32 // of host when it was sent there
+	away   int32 // epoch of origin when it left
+
+	begunWork float64 // of the host's clocks when the present run began
+	begunTime float64
+	endWork   float64 // of the host's clock when it will end
+
+	next, prev   int32 // in the queue, or in the host's
+	hnext, hprev int32 // of the tasks at the host
+	child, sib   int32 // in the heap of those that run there
+}
+
+// tasks has all tasks in the system, in slots that are used again.
+type tasks struct {
+	slots []simTask
+	free  int32 // list by next
+}
+
+func (ts *tasks) take() int32 {
+	if i := ts.free; i != none {
+		ts.free = ts.slots[i].next
+		return i
+	}
+	ts.slots = append(ts.slots, simTask{})
+	return int32(len(ts.slots) - 1)
+}
+
+func (ts *tasks) release(i int32) {
+	t := &ts.slots[i]
+	t.status, t.next = taskFree, ts.free
+	ts.free = i
+}
+
+// A line is a queue of tasks, linked by next and prev.
+type line struct{ head, tail int32 }
+
+func (l *line) push(ts *tasks, i int32) {
+	t := &ts.slots[i]
+	t.next, t.prev = none, l.tail
+	if l.tail == none {
+		l.head = i
+	} else {
+		ts.slots[l.tail].next = i
+	}
+	l.tail = i
+}
+
+func (l *line) remove(ts *tasks, i int32) {
+	t := &ts.slots[i]
+	if t.prev == none {
+		l.head = t.next
+	} else {
+		ts.slots[t.prev].next = t.next
+	}
+	if t.next == none {
+		l.tail = t.prev
+	} else {
+		ts.slots[t.next].prev = t.prev
+	}
+}
+
+// A view shows the queue to a policy, then tasks of the saturated classes, which
+// come as it looks at them.
+type view struct {
+	w     *world
+	last  int32 // shown
+	shown []int32
+	seen  int // of shown, placed in their order
+}
+
+// Next implements place.Queue.
+func (v *view) Next() (place.Task, bool) {
+	w := v.w
+	next := w.queue.head
+	if v.last != none {
+		next = w.tasks.slots[v.last].next
+	}
+	if next == none {
+		if next = w.refill(); next == none {
+			return place.Task{}, false
+		}
+	}
+	v.last = next
+	v.shown = append(v.shown, next)
+	return w.shape(next), true
+}
+
+// SkipJob implements place.Queue. A job's tasks are those of one class that came
+// at one time.
+func (v *view) SkipJob() {
+	ts := v.w.tasks.slots
+	t := &ts[v.last]
+	for n := t.next; n != none && ts[n].class == t.class && ts[n].arrived == t.arrived; n = ts[n].next {
+		v.last = n
+	}
+}
+
+// find returns the task of a placement among those shown; policies mostly place
+// in the order shown.
+func (v *view) find(id uint64) int32 {
+	ts := v.w.tasks.slots
+	for k := range v.shown {
+		if i := (v.seen + k) % len(v.shown); ts[v.shown[i]].id == id {
+			v.seen = i + 1
+			return v.shown[i]
+		}
+	}
+	return none
+}

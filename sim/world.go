@@ -1,0 +1,281 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"godwit/migrate"
+	"godwit/predictor"
+	"godwit/scheduler/place"
+	"godwit/task"
+	"godwit/trace"
+)
+
+// A world is a run as it goes on.
+type world struct {
+	scenario *Scenario
+	start    time.Time
+	now, end int64 // nanoseconds after start
+	agenda   agenda
+	hosts    []simHost
+	records  []hostRecord // of hosts
+	names    string       // of hosts, one after the other
+	tasks    tasks
+	source   *source
+	next     arrival // that is on the agenda
+	born     uint64  // tasks that arrived
+	tally    tally
+	warmth   int64 // keeps what warm reads from being left out
+
+	// Of the scenario, with what Paper overrules.
+	paper, requeue bool
+	slots          int32
+	perSlot        float64 // part of a host that a slot is
+	ahead          int
+	memory         int64
+	sharing        Sharing
+	speeds         Speeds
+	owner          OwnerRule
+	grace          int64
+	network        Network
+	saves          Checkpoints
+	seed           uint64
+	watch          func(Decision)
+	cpuMatters     bool // changes of the processors' share do
+	hopeless       bool // no host ever comes
+
+	// Placement.
+	policy        place.Policy
+	learner       place.Learner
+	waits         bool // the policy is asked again by the clock
+	again         int64
+	placeForecast place.Forecast
+	queue         line
+	view          view
+	roomy         hostSet // may be given tasks
+	ranks         ranks
+	touched       []int32
+	widened       bool // all that are roomy are offered next
+	saturated     bool // a task always waits
+	placedAt      int64
+	offers        []place.Host
+	offered       []int32 // their numbers
+	heeded        int     // of offers, placed on in their order
+	draws         *rand.PCG
+	rng           *rand.Rand
+	round         uint64
+	barred        []bool // saturated classes that no host could ever run, counted once
+
+	// Migration; mover is nil where nothing moves.
+	mover        migrate.Policy
+	notices      notices
+	judge        migrate.Judge
+	moveForecast place.Forecast
+	scans        uint64
+	scanned      []migrate.Host
+	model        string
+}
+
+func newWorld(s *Scenario) (*world, error) {
+	span := s.end().Sub(s.Day0())
+	if int64(span) >= maxSpan {
+		return nil, fmt.Errorf("sim: the run goes from %s to %s: at most %v can be run", stamp(s.Day0()), stamp(s.end()), time.Duration(maxSpan))
+	}
+	w := &world{
+		scenario: s, start: s.Day0(), end: int64(span), queue: line{none, none},
+		paper: s.Paper, requeue: s.Workload.Requeue, slots: int32(max(1, s.Hosts.Slots)), ahead: s.Hosts.Ahead, memory: s.Hosts.Memory,
+		sharing: s.Hosts.Sharing, speeds: s.Hosts.Speeds, owner: s.Hosts.Owner, grace: int64(s.Hosts.Grace),
+		network: s.Network, saves: s.Checkpoints, seed: s.Seed, watch: s.Watch, placedAt: -1,
+		source: newSource(&s.Workload, span, s.Seed), roomy: newHostSet(len(s.Trace.Hosts)),
+		barred: make([]bool, len(s.Workload.Classes)),
+	}
+	w.tasks.free = none
+	w.perSlot = 1 / float64(w.slots)
+	w.view.w = w
+	w.draws = rand.NewPCG(0, 0)
+	w.rng = rand.New(w.draws)
+	if w.memory == 0 {
+		w.memory = math.MaxInt64 / 4
+	}
+	if s.Paper {
+		w.network, w.saves, w.owner, w.grace = Network{}, Checkpoints{}, Kill, 0
+	}
+	w.tally.boundary = int64(s.Warmup)
+	w.tally.days = make([]Day, max(1, (w.end+dayLength-1)/dayLength))
+	if err := w.choose(); err != nil {
+		return nil, err
+	}
+	w.cpuMatters = w.speeds == Traced || w.mover != nil
+	w.populate()
+	return w, nil
+}
+
+// sharedAhead is how many tasks beyond each slot a host is given by a policy
+// that has hosts share.
+const sharedAhead = 8
+
+// choose makes the policies and their forecasts.
+func (w *world) choose() (err error) {
+	s := w.scenario
+	if s.Placement == Oracle {
+		w.policy = newOracle(s)
+	} else if w.policy, err = place.Parse(s.Placement); err != nil {
+		return err
+	}
+	if w.mover, err = newMover(s); err != nil {
+		return err
+	}
+	if w.mover != nil && w.mover.Period() == 0 {
+		w.notices = notices{driven: true, hosts: newHostSet(len(s.Trace.Hosts))}
+	}
+	w.learner, _ = w.policy.(place.Learner)
+	if len(s.Trace.Hosts) >= rankedHosts {
+		w.ranks.ranker, _ = w.policy.(place.Ranker)
+	}
+	if p, ok := w.policy.(place.Waiter); ok {
+		w.waits, w.again = true, int64(p.Again())
+	}
+	if _, ok := w.policy.(place.Sharer); ok && w.ahead == 0 {
+		w.ahead = sharedAhead * int(w.slots)
+	}
+	w.placeForecast, w.moveForecast = place.Unknown{}, place.Unknown{}
+	named := ""
+	if p, ok := w.policy.(place.Foreteller); ok {
+		named = cmp.Or(s.Predictor, p.Predictor())
+		if w.placeForecast, err = w.foretell(named); err != nil {
+			return err
+		}
+		w.model = named
+	}
+	if p, ok := w.mover.(migrate.Foreteller); ok {
+		model := cmp.Or(s.Predictor, p.Predictor())
+		switch {
+		case model == named:
+			w.moveForecast = presentForecast{w, w.placeForecast}
+			return nil
+		case named != "":
+			w.model += " (placement), " + model + " (migration)"
+		default:
+			w.model = model
+		}
+		f, err := w.foretell(model)
+		if err != nil {
+			return err
+		}
+		w.moveForecast = presentForecast{w, f}
+	}
+	return nil
+}
+
+// A telling is a forecast by the peers' names.
+type telling struct{ f *foresight }
+
+// Stay implements place.Forecast.
+func (t telling) Stay(peer task.PeerID, now time.Time, d time.Duration) (float64, bool) {
+	i, ok := hostOf(peer)
+	if !ok || i >= len(t.f.hosts) {
+		return 1, false
+	}
+	return t.f.stay(i, now, d)
+}
+
+func (w *world) foretell(spec string) (place.Forecast, error) {
+	m, err := predictor.Parse(spec)
+	if err != nil {
+		return nil, err
+	}
+	return telling{newForesight(m, w.scenario)}, nil
+}
+
+// populate puts the hosts and the first events on the agenda.
+func (w *world) populate() {
+	s := w.scenario
+	w.hosts = make([]simHost, len(s.Trace.Hosts))
+	w.records, w.names = make([]hostRecord, len(w.hosts)), peersOf(len(w.hosts))
+	w.hopeless = true
+	for i := range w.hosts {
+		h, from := &w.hosts[i], &s.Trace.Hosts[i]
+		w.records[i] = hostRecord{history: from.History, ghz: from.GHz}
+		if from.GHz <= 0 {
+			w.records[i].ghz = 1
+		}
+		*h = simHost{
+			armed: never64, wants: never64, graceEnd: never64,
+			tasks: line{none, none}, queue: line{none, none}, root: none, state: trace.Unavailable, gone: true, spell: -1, speed: 1,
+		}
+		w.rerate(h)
+		w.hopeless = w.hopeless && !w.comes(from.History)
+		if at := from.History.Find(w.start); at > 0 {
+			h.spell = int32(at) - 1
+		}
+		if from.History.Len() > 0 && from.History.Until().After(w.start) {
+			w.nextChange(int32(i), h, trace.Unobserved)
+		}
+	}
+	w.tally.response.values, w.tally.makespan.values = nil, nil
+	for d := dayLength; d <= w.end; d += dayLength {
+		w.push(d, phaseEnds, onDay, 0)
+	}
+	if w.tally.boundary > 0 {
+		w.push(w.tally.boundary, phaseEnds, onDay, 1)
+	}
+	if w.mover != nil && w.mover.Period() > 0 {
+		w.push(0, phaseScans, onScan, 0)
+	}
+	if w.waits && w.again > 0 {
+		w.push(w.again, phaseScans, onAgain, 0)
+	}
+	w.push(0, phaseArrivals, onOpening, 0)
+	w.expect()
+}
+
+// comes says whether a host is ever available within the run.
+func (w *world) comes(h *trace.History) bool {
+	end := w.start.Add(time.Duration(w.end))
+	for i := max(0, h.Find(w.start)); i < h.Len(); i++ {
+		s := h.Spell(i)
+		if !s.Start.Before(end) {
+			return false
+		}
+		if s.State == trace.Available && s.End.After(w.start) {
+			return true
+		}
+	}
+	return false
+}
+
+func (w *world) time() time.Time { return w.start.Add(time.Duration(w.now)) }
+
+// since is a time as nanoseconds after Start, 0 at least.
+func (w *world) since(t time.Time) int64 { return max(0, int64(t.Sub(w.start))) }
+
+// push puts an event on the agenda. After the end nothing happens, and at it
+// only completions.
+func (w *world) push(at int64, phase int64, kind int, index int32) {
+	if at < w.end || at == w.end && phase == phaseEnds {
+		w.agenda.push(event{at<<phaseBits | phase, uint64(kind)<<32 | uint64(uint32(index))})
+	}
+}
+
+func (w *world) decided(k int32, action string, host, from int32, reason string) {
+	w.watch(Decision{At: w.time(), Task: w.tasks.slots[k].id, Action: action, Host: int(host), From: int(from), Reason: reason})
+}
+
+// peersOf is the names of the first n hosts, one after the other.
+func peersOf(n int) string {
+	var b strings.Builder
+	b.Grow(n * peerSize)
+	for i := range n {
+		b.WriteString(string(peerOf(i)))
+	}
+	return b.String()
+}
+
+// peer is the name of a host. It reads no memory.
+func (w *world) peer(i int32) task.PeerID {
+	return task.PeerID(w.names[int(i)*peerSize : (int(i)+1)*peerSize])
+}
