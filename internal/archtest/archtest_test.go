@@ -41,6 +41,7 @@ var rules = map[string]rule{
 	"scheduler/place":  {core: true, own: []string{"task", "internal/spec"}},
 	"migrate":          {core: true, own: []string{"task", "trace", "predictor", "internal/spec"}},
 	"sim":              {core: true, own: []string{"task", "trace", "predictor", "migrate", "scheduler/place", "internal/spec"}},
+	"sim/swarm":        {core: true, own: []string{"task", "trace", "predictor", "overlay", "migrate", "scheduler", "scheduler/ledger", "scheduler/place", "sim", "internal/spec"}},
 	"sim/report":       {core: true, own: []string{"task", "sim"}, outside: []string{"gonum.org/v1/gonum/stat", "gonum.org/v1/plot"}},
 	"sim/scenario":     {core: true, own: []string{"task", "trace", "scheduler/place", "migrate", "predictor", "sim"}, outside: []string{"github.com/goccy/go-yaml"}},
 	"p2p": {own: []string{"task", "overlay"}, outside: []string{"github.com/libp2p/", "github.com/multiformats/",

@@ -1,0 +1,243 @@
+package swarm
+
+import (
+	"math"
+	"time"
+
+	"godwit/scheduler"
+	"godwit/sim"
+	"godwit/trace"
+)
+
+// A day is what happened on one day of the trace.
+type day struct {
+	allocated, succeeded, failed uint64
+	used, available              time.Duration // of slots
+}
+
+// decided notes what a machine decided.
+func (w *world) decided(n *node, m machine, d scheduler.Decided) {
+	peer := -1
+	o := w.byID[d.Peer]
+	if o != nil {
+		peer = o.index
+	}
+	if w.opt.Watch != nil {
+		w.opt.Watch(Decision{At: w.clock, Node: n.index, Machine: nameOf(m), Decided: d, PeerNode: peer})
+	}
+	j := w.jobs[d.Task.Job]
+	if _, leads := m.(*scheduler.Coordinator); !leads || j == nil || d.Task.Index >= uint64(len(j.tasks)) {
+		return
+	}
+	t := j.tasks[d.Task.Index]
+	switch d.Action {
+	case "placed":
+		w.wait(t, false)
+		w.say(t, "placed", o, nil, d.Reason)
+		t.at, t.moving = o, false
+	case "adopted":
+		w.wait(t, false)
+	case "requeued":
+		w.wait(t, t.ended < 0)
+		t.moving = false
+	case "moved":
+		t.moves++
+		w.wait(t, false)
+		w.say(t, "moved", o, t.at, d.Reason)
+		t.at, t.moving = o, true
+	case "done", "failed":
+		w.over(t, d.Action == "failed", d.Reason)
+	}
+}
+
+// led tells who leads, if somebody asks.
+func (w *world) led(n *node, epoch uint64) {
+	if w.opt.Led != nil {
+		w.opt.Led(Leading{At: w.clock, Node: n.index, Epoch: epoch})
+	}
+}
+
+func nameOf(m machine) string {
+	switch m.(type) {
+	case *scheduler.Coordinator:
+		return "coordinator"
+	case *scheduler.Replica:
+		return "replica"
+	case *scheduler.Worker:
+		return "worker"
+	}
+	return "submitter"
+}
+
+func (w *world) wait(t *taskBook, waits bool) {
+	if t.waiting == waits {
+		return
+	}
+	t.waiting = waits
+	if waits {
+		w.waiting++
+		return
+	}
+	w.waiting--
+	w.thirsty = true
+}
+
+// over ends a task, once: another leader may say it again.
+func (w *world) over(t *taskBook, failed bool, reason string) {
+	w.wait(t, false)
+	if t.ended >= 0 || w.drained {
+		return
+	}
+	t.ended, t.failed = w.now, failed
+	w.inside(-1)
+	w.residence += float64(w.now - t.arrived)
+	if failed {
+		w.say(t, "failed", nil, nil, reason)
+		return
+	}
+	w.dayAt(w.now, false).succeeded++
+	w.say(t, "completed", nil, nil, reason)
+}
+
+// begun notes a run's begin. One that goes on where a move brought it is no
+// placement.
+func (w *world) begun(r *run) {
+	w.changes++
+	if r.t.begun < 0 {
+		r.t.begun = w.now
+	}
+	if r.t.moving {
+		r.t.moving = false
+		return
+	}
+	r.t.starts++
+	w.dayAt(w.now, true).allocated++
+}
+
+// A loss is how a run ends without a result.
+type loss uint8
+
+const (
+	died     loss = iota // with its host
+	returned             // though its host lives
+	moved                // because the leader wants it elsewhere, or not at all
+)
+
+// lost notes a run's end without a result.
+func (w *world) lost(r *run, why string, as loss) {
+	w.changes++
+	switch as {
+	case died:
+		r.t.losses++
+		w.dayAt(w.now, false).failed++
+	case returned:
+		r.t.returns++
+	case moved:
+		return
+	}
+	w.say(r.t, "lost", r.n, nil, why)
+}
+
+// stood notes that a node's runs stand still, or go on.
+func (w *world) stood(n *node, before, now scheduler.OwnerState) {
+	action := ""
+	switch {
+	case !stops(before.State) && stops(now.State):
+		action = "suspended"
+	case stops(before.State) && !stops(now.State):
+		action = "resumed"
+	default:
+		return
+	}
+	for _, r := range n.runs {
+		w.say(r.t, action, n, nil, now.Reason)
+	}
+}
+
+func (w *world) say(t *taskBook, action string, at, from *node, reason string) {
+	if w.s.Watch == nil || w.drained {
+		return
+	}
+	index := func(n *node) int {
+		if n == nil {
+			return -1
+		}
+		return n.index
+	}
+	w.s.Watch(sim.Decision{
+		At: w.s.Day0().Add(w.traced(w.now)), Task: t.number, Action: action, Host: index(at), From: index(from), Reason: reason,
+	})
+}
+
+// inside counts tasks in the system, for Little's law.
+func (w *world) inside(change int) {
+	w.area += float64(w.in) * float64(w.now-w.inAt)
+	w.in, w.inAt = w.in+change, w.now
+}
+
+// counted is how much of a time is reported.
+func (w *world) counted(from, to time.Duration) time.Duration {
+	return max(0, min(to, w.span)-max(from, w.warm))
+}
+
+// spend books host time of a task, by days.
+func (w *world) spend(r *run, from, to time.Duration) {
+	r.t.spent += w.counted(from, to)
+	extra := time.Duration(0)
+	if r.n.spell.state != trace.Available { // what runs on while its host gives notice
+		extra = 1
+		w.available += w.counted(from, to)
+	}
+	w.days(from, to, func(d *day, part time.Duration) {
+		d.used += part
+		d.available += extra * part
+	})
+}
+
+// offer books time for which a host was available.
+func (w *world) offer(from, to time.Duration) {
+	w.available += w.counted(from, to) * time.Duration(w.slots)
+	w.days(from, to, func(d *day, part time.Duration) { d.available += part * time.Duration(w.slots) })
+}
+
+// days splits a time into those of days.
+func (w *world) days(from, to time.Duration, book func(d *day, part time.Duration)) {
+	to = min(to, w.span)
+	for from < to {
+		end := min(to, w.machines(time.Duration(w.dayOf(from)+1)*aDay))
+		if end <= from { // rounding of a speedup
+			end = min(to, from+1)
+		}
+		book(w.dayAt(from, true), end-from)
+		from = end
+	}
+}
+
+const aDay = 24 * time.Hour
+
+func (w *world) dayOf(at time.Duration) int { return int(w.traced(at) / aDay) }
+
+// dayAt is the day that contains a time or, for an end, that ends with it.
+func (w *world) dayAt(at time.Duration, contains bool) *day {
+	if !contains {
+		at = max(0, at-1)
+	}
+	i := min(w.dayOf(at), len(w.perDay)-1)
+	return &w.perDay[i]
+}
+
+// machines is a length of the trace's time by the machines' clocks, traced the
+// other way round.
+func (w *world) machines(d time.Duration) time.Duration {
+	if w.opt.Speedup == 1 {
+		return d
+	}
+	return time.Duration(math.Round(float64(d) / w.opt.Speedup))
+}
+
+func (w *world) traced(d time.Duration) time.Duration {
+	if w.opt.Speedup == 1 {
+		return d
+	}
+	return time.Duration(math.Round(float64(d) * w.opt.Speedup))
+}

@@ -1,0 +1,131 @@
+package swarm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// carryOut does one effect, or arranges what will answer it.
+func (n *node) carryOut(p *pending) {
+	switch {
+	case p.advert != nil:
+		n.spread(*p.advert)
+		return
+	case p.lease != nil:
+		n.sendLease(p.lease)
+		return
+	}
+	switch e := p.effect.(type) {
+	case scheduler.Persist:
+		n.persist(e)
+	case scheduler.Send:
+		n.post(e)
+	case scheduler.Fetch:
+		n.fetch(p.from, e)
+	case scheduler.Prepare:
+		n.prepare(e)
+	case scheduler.Start:
+		n.begin(e)
+	case scheduler.Stop:
+		n.stop(e)
+	case scheduler.Outrun:
+		n.catchUp()
+		n.obey(n.lease.Refused("", e.Epoch, n.w.clock))
+	case scheduler.Decided:
+		n.w.decided(n, p.from, e)
+	}
+}
+
+func (n *node) persist(p scheduler.Persist) {
+	if p.Value == nil {
+		delete(n.disk, p.Key)
+		return
+	}
+	if strings.HasPrefix(p.Key, scheduler.ResultsPrefix) {
+		if _, held := n.disk[p.Key]; held {
+			n.w.note(fmt.Errorf("node %d was given the result %s twice", n.index, p.Key))
+		}
+		n.w.stats.Delivered++
+	}
+	n.disk[p.Key] = p.Value
+}
+
+func (n *node) post(e scheduler.Send) {
+	if e.To == n.id {
+		n.own = append(n.own, e.Message)
+		return
+	}
+	to := n.w.byID[e.To]
+	for i := range n.lines {
+		if n.lines[i].to == to {
+			n.lines[i].messages = append(n.lines[i].messages, e.Message)
+			return
+		}
+	}
+	n.lines = append(n.lines, line{to, []scheduler.Message{e.Message}})
+}
+
+// bring gets the blocks that are not here from whoever of the holders has them,
+// and says which it could not get.
+func (n *node) bring(cids []task.CID, holders []peerID, done func(missing task.CID)) {
+	w := n.w
+	var bytes int64
+	here := true
+	for _, c := range cids {
+		if !n.blocks[c] {
+			here, bytes = false, bytes+w.sizes[c]
+		}
+	}
+	var wait time.Duration // for nobody, when all is here
+	if !here {
+		wait = w.delay() + w.delay() + w.transfer(bytes)
+	}
+	n.after(wait, talking, func() {
+		for _, c := range cids {
+			if n.blocks[c] {
+				continue
+			}
+			if !slices.ContainsFunc(holders, func(p peerID) bool { o := w.byID[p]; return o != nil && o.up && o.blocks[c] }) {
+				done(c)
+				return
+			}
+			n.blocks[c] = true
+			if _, state := w.saves[c]; state {
+				w.moved += w.sizes[c]
+			}
+		}
+		done("")
+	})
+}
+
+func (n *node) fetch(from machine, e scheduler.Fetch) {
+	n.bring(e.CIDs, e.Holders, func(missing task.CID) {
+		done := scheduler.Fetched{Key: e.Key}
+		if missing != "" {
+			done.Err = "nobody there has " + string(missing)
+		}
+		n.step(from, done)
+	})
+}
+
+func (n *node) prepare(e scheduler.Prepare) {
+	n.bring([]task.CID{task.CID(e.Job)}, e.Holders, func(missing task.CID) {
+		if missing != "" {
+			n.step(n.worker, scheduler.Prepared{ID: e.Job, Err: "nobody there has the job's files"})
+			return
+		}
+		n.step(n.worker, scheduler.Prepared{ID: e.Job, Job: n.w.jobs[e.Job].spec})
+	})
+}
+
+// world notes a fault of the machines or of the simulation: the run fails.
+func (w *world) note(err error) {
+	if err != nil && w.err == nil {
+		w.err = fmt.Errorf("sim/swarm: at %v: %w", w.now.Round(time.Millisecond), err)
+	}
+}

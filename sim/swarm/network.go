@@ -1,0 +1,182 @@
+package swarm
+
+import (
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// delay draws how long a message takes.
+func (w *world) delay() time.Duration {
+	d := w.s.Network.Delay
+	if w.opt.Jitter > 0 {
+		d += time.Duration(w.net.Int64N(int64(w.opt.Jitter) + 1))
+	}
+	return d
+}
+
+func (w *world) isLost() bool { return w.opt.Loss > 0 && w.net.Float64() < w.opt.Loss }
+
+// after does something at a node in a turn of its own, unless it has ended by
+// then.
+func (n *node) after(d time.Duration, r rank, do func()) {
+	life := n.life
+	n.w.queue.add(n.w.now+d, r, func() {
+		if n.up && n.life == life {
+			n.turn(do)
+		}
+	})
+}
+
+// send brings messages of one turn to another node's machines.
+func (n *node) send(to *node, messages []scheduler.Message) {
+	w := n.w
+	w.stats.Messages += uint64(len(messages))
+	lost, dials := w.isLost(), n.linked[to.index] == 0
+	at := max(w.now+w.delay(), n.lastTo[to.index])
+	n.lastTo[to.index] = at
+	w.queue.add(at, talking, func() {
+		if lost || !to.up {
+			return
+		}
+		if dials {
+			n.link(to)
+		}
+		to.turn(func() {
+			for _, m := range messages {
+				to.received(n.id, m)
+			}
+		})
+	})
+}
+
+// request asks a node something: there runs at it when it arrives, and then done
+// here. Without an answer within wait, done is told so; refused says that the
+// machine is there and its node is not.
+func (n *node) request(to *node, wait time.Duration, there func(), done func(ok, refused bool)) {
+	w := n.w
+	begun, way, back := w.now, w.delay(), w.delay()
+	lost, dials := w.isLost(), n.linked[to.index] == 0
+	life := n.life
+	answer := func(at time.Duration, ok, refused bool) {
+		w.queue.add(at, talking, func() {
+			if n.up && n.life == life {
+				n.turn(func() { done(ok, refused) })
+			}
+		})
+	}
+	w.queue.add(begun+way, talking, func() {
+		late := way+back > wait
+		if dials && !lost && to.up {
+			n.link(to)
+		}
+		switch {
+		case !lost && to.up:
+			to.turn(there)
+			if late {
+				answer(max(w.now, begun+wait), false, false)
+			} else {
+				answer(begun+way+back, true, false)
+			}
+		case !lost && to.refuses && !late:
+			answer(begun+way+back, false, true)
+		default:
+			answer(max(w.now, begun+wait), false, false)
+		}
+	})
+}
+
+// spread brings an advert to all that are up when it gets there.
+func (n *node) spread(a overlay.Advert) {
+	w := n.w
+	w.queue.add(w.now+w.opt.Gossip, talking, func() {
+		for _, o := range w.nodes {
+			if o.up && o != n {
+				o.turn(func() { o.seen(&a) })
+			}
+		}
+	})
+}
+
+// connect joins a node that came up with all that are.
+func (n *node) connect() {
+	n.after(n.w.s.Network.Delay, talking, func() {
+		for _, o := range n.w.nodes {
+			if o == n || !o.up {
+				continue
+			}
+			n.linked[o.index], o.linked[n.index] = o.life, n.life
+			n.connected(o.id)
+			if o.advertised.Seq > 0 {
+				n.seen(&o.advertised)
+			}
+			o.turn(func() { o.connected(n.id) })
+		}
+	})
+}
+
+func (n *node) connected(peer task.PeerID) {
+	n.judge(n.suspicion.Connected(peer, n.w.clock))
+	n.returned(peer)
+}
+
+// disconnect has the others' connections to a node that ended break.
+func (n *node) disconnect(after time.Duration) {
+	w, life := n.w, n.life
+	w.queue.add(w.now+after, talking, func() {
+		for _, o := range w.nodes {
+			if o.up && o.linked[n.index] == life {
+				o.linked[n.index] = 0
+				o.turn(func() { o.doubt(n.id, "its connection broke") })
+			}
+		}
+	})
+}
+
+// link connects a node with another that it has dialled, where the dial arrives:
+// there at once, here when the answer is back.
+func (n *node) link(to *node) {
+	w := n.w
+	life, toLife := n.life, to.life
+	if !n.up {
+		return
+	}
+	to.linked[n.index] = life
+	to.turn(func() { to.connected(n.id) })
+	n.after(w.delay(), talking, func() {
+		if to.up && to.life == toLife {
+			n.linked[to.index] = toLife
+			n.connected(to.id)
+		}
+	})
+}
+
+// cut closes the connection to a member that is lost. One that is there after
+// all hears of it, and dials anew when it looks who is there.
+func (n *node) cut(to *node) {
+	if n.linked[to.index] == 0 {
+		return
+	}
+	n.linked[to.index] = 0
+	life := n.life
+	to.after(n.w.delay(), talking, func() {
+		if to.linked[n.index] == life {
+			to.linked[n.index] = 0
+			to.doubt(n.id, "its connection broke")
+		}
+	})
+}
+
+// transfer is how long bytes take between two nodes, beside the delays.
+func (w *world) transfer(bytes int64) time.Duration {
+	rate := w.s.Network.Upload
+	if d := w.s.Network.Download; rate == 0 || d > 0 && d < rate {
+		rate = d
+	}
+	if rate == 0 {
+		return 0
+	}
+	return time.Duration(float64(bytes) / rate * float64(time.Second))
+}

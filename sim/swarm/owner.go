@@ -1,0 +1,218 @@
+package swarm
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler"
+	"godwit/sim"
+	"godwit/trace"
+)
+
+// A host is a node's place in its trace.
+type host struct {
+	next  int // spell that comes next
+	state trace.State
+	cpu   float64
+	since time.Duration // of state
+}
+
+// moveRetry is how often tasks that nobody else could take are offered again, as
+// of a live node.
+const moveRetry = time.Minute
+
+// watch has the trace's spells happen to the node, from the one that holds at
+// the start on. Those before are what it remembers.
+func (n *node) watch() {
+	h := n.host.History
+	n.spell = host{state: trace.Unobserved}
+	for i := range h.Len() {
+		s := h.Spell(i)
+		if s.End.After(n.w.base) {
+			break
+		}
+		n.spell.next = i + 1
+		at := n.w.base.Add(n.w.machines(s.Start.Sub(n.w.base)))
+		if s.State == trace.Unobserved {
+			n.recorder.Blind(at)
+		} else {
+			n.recorder.Observe(at, s.State)
+		}
+	}
+	n.nextSpell()
+}
+
+// nextSpell arranges the next change of the node's host.
+func (n *node) nextSpell() {
+	h, w := n.host.History, n.w
+	state, cpu, at := trace.Unobserved, 0.0, h.Until()
+	if n.spell.next < h.Len() {
+		s := h.Spell(n.spell.next)
+		state, cpu, at = s.State, s.CPU, s.Start
+	} else if n.spell.next > h.Len() || h.Len() == 0 {
+		return
+	}
+	n.spell.next++
+	when := max(0, w.machines(at.Sub(w.base)))
+	if when > w.span {
+		return
+	}
+	r := coming
+	if isDown(state) {
+		r = going
+	}
+	w.queue.add(when, r, func() {
+		n.become(state, cpu)
+		n.nextSpell()
+	})
+}
+
+func isDown(s trace.State) bool { return s == trace.Unavailable || s == trace.Unobserved }
+
+// become has the node's host be in a state.
+func (n *node) become(s trace.State, cpu float64) {
+	w := n.w
+	before := n.spell.state
+	w.changes++
+	for _, r := range n.runs {
+		r.settle()
+	}
+	n.bookSpell()
+	n.spell.state, n.spell.cpu = s, cpu
+	switch {
+	case isDown(s):
+		if n.up && !n.leaving {
+			w.end(n, before)
+		}
+	case n.up && n.leaving:
+		n.leave()
+		fallthrough
+	case !n.up:
+		n.recorder.Observe(w.clock, s)
+		n.boot()
+	default:
+		n.turn(n.decided)
+	}
+}
+
+// end ends a node as the options say.
+func (w *world) end(n *node, before trace.State) {
+	ends := w.opt.Ends
+	if len(w.opt.Script.Ends) > 0 {
+		ends = w.opt.Script.Ends[n.index]
+	}
+	if ends == Goodbye || ends == AsTraced && before == trace.Leaving {
+		n.goodbye()
+		return
+	}
+	n.crash()
+}
+
+// bookSpell adds the time of the state to the books.
+func (n *node) bookSpell() {
+	if n.spell.state == trace.Available {
+		n.w.offer(n.spell.since, n.w.now)
+	}
+	n.spell.since = n.w.now
+}
+
+// decided obeys the owner.
+func (n *node) decided() {
+	w := n.w
+	s := scheduler.OwnerState{State: overlay.Available, Slots: w.slots, Memory: w.s.Hosts.Memory}
+	if n.host == nil {
+		s = scheduler.OwnerState{State: overlay.Available, Reason: "this node only submits"}
+	} else if st := n.spell.state; st != trace.Available {
+		s = scheduler.OwnerState{State: st, Memory: w.s.Hosts.Memory, Reason: "the member is " + st.String()}
+	}
+	before := n.owner
+	n.owner = s
+	if n.advertised.Seq > 0 && s != before {
+		n.recorder.Observe(w.clock, s.State)
+	}
+	n.setMove(before)
+	for _, r := range slices.Clone(n.runs) {
+		if r.then != nil && n.standing() {
+			r.interrupt(s.Reason, returned)
+			continue
+		}
+		r.goOn()
+	}
+	n.shareOut()
+	if n.advertised.Seq > 0 && s != before {
+		w.stood(n, before, s)
+		n.regroupSoon()
+		n.advertiseSoon()
+		n.moveIfDue()
+	}
+}
+
+// setMove says when tasks that stand still go elsewhere.
+func (n *node) setMove(before scheduler.OwnerState) {
+	w := n.w
+	switch {
+	case n.host == nil || n.owner.Slots > 0:
+		n.moveAt = time.Time{}
+	case n.owner.State == trace.Leaving || w.s.Hosts.Owner == sim.Kill:
+		n.moveAt = w.clock
+	case w.s.Hosts.Grace > 0 && before.Slots > 0:
+		n.moveAt = w.clock.Add(w.machines(w.s.Hosts.Grace))
+	}
+}
+
+// moveIfDue gives stopped tasks back when their grace has passed, if there is
+// somebody who could take them.
+func (n *node) moveIfDue() {
+	now := n.w.clock
+	if n.moveAt.IsZero() || n.moveAt.After(now) {
+		return
+	}
+	n.moveAt = time.Time{}
+	if n.w.s.Hosts.Owner != sim.Kill && len(n.runs) > 0 && !n.othersCanWork() {
+		n.moveAt = now.Add(moveRetry)
+		return
+	}
+	n.endRuns(n.owner.Reason, returned)
+}
+
+func (n *node) othersCanWork() bool {
+	for _, a := range n.view.Members() {
+		if a.Peer != n.id && a.State == overlay.Available && a.Slots > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// shareOut tells the worker what it may use now.
+func (n *node) shareOut() {
+	word := n.owner
+	if n.leaving {
+		word = scheduler.OwnerState{State: overlay.Leaving, Reason: "the member is leaving"}
+	}
+	word.Withheld = n.withheld()
+	if word == n.told {
+		return
+	}
+	before := n.told
+	before.Withheld = word.Withheld // of which only the leader is told
+	n.told = word
+	n.step(n.worker, word)
+	if word != before {
+		n.advertiseSoon()
+	}
+}
+
+// withheld is the percentage of the machine's CPU that tasks do not get.
+func (n *node) withheld() int {
+	const step = 5
+	switch {
+	case n.host == nil || n.spell.state != trace.Available:
+		return 100
+	case n.w.s.Hosts.Speeds == sim.Traced:
+		return step * int(math.Round((1-n.spell.cpu)*100/step))
+	}
+	return 0
+}

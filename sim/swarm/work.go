@@ -1,0 +1,278 @@
+package swarm
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"godwit/scheduler"
+	"godwit/sim"
+	"godwit/task"
+	"godwit/trace"
+)
+
+// A run is one attempt at a node.
+type run struct {
+	n     *node
+	start scheduler.Start
+	t     *taskBook
+
+	from   float64       // work that was done when it began, in nanoseconds of the reference core
+	done   float64       // work done
+	at     time.Duration // as of
+	rate   float64       // work a nanosecond now; 0 while it stands still
+	held   bool          // it has its host though it stands still: state is brought or saved
+	saving bool          // its state is being saved
+	then   func()        // what to do when that is done; nil: go on
+	useful time.Duration // host time in what is done, that of runs before it included
+	ran    time.Duration // time since the last checkpoint
+	change int           // counts changes: events arranged before one are void
+	over   bool
+}
+
+// A save is a checkpoint.
+type save struct {
+	done   float64
+	useful time.Duration
+}
+
+// begin starts an attempt, where that is possible from its checkpoint.
+func (n *node) begin(e scheduler.Start) {
+	w := n.w
+	r := &run{n: n, start: e, t: w.taskOf(e.Task), at: w.now}
+	n.runs = append(n.runs, r)
+	w.begun(r)
+	n.freeChanged()
+	if e.From == nil {
+		r.goOn()
+		return
+	}
+	r.held = true
+	n.bring([]task.CID{e.From.CID}, e.Holders, func(missing task.CID) {
+		if r.over {
+			return
+		}
+		r.settle()
+		if s, ok := w.saves[e.From.CID]; ok && missing == "" {
+			r.from, r.done, r.useful = s.done, s.done, s.useful
+		}
+		r.held = false
+		r.goOn()
+	})
+}
+
+// settle brings the run's books up to now.
+func (r *run) settle() {
+	w := r.n.w
+	d := w.now - r.at
+	if r.rate > 0 {
+		r.done = min(r.done+float64(d)*r.rate, float64(r.t.work))
+		r.ran += d
+		r.useful += w.counted(r.at, w.now)
+	}
+	if r.rate > 0 || r.held && r.n.lends() {
+		w.spend(r, r.at, w.now)
+	}
+	r.at = w.now
+}
+
+// goOn has the run go on at its host's speed, or stand still, and arranges what
+// comes next.
+func (r *run) goOn() {
+	r.settle()
+	r.change++
+	r.rate = 0
+	if r.held || r.over {
+		return
+	}
+	if r.rate = r.n.speed(); r.rate == 0 {
+		return
+	}
+	w := r.n.w
+	left := time.Duration(math.Ceil(max(0, float64(r.t.work)-r.done) / r.rate))
+	change := r.change
+	if every := w.every; every > 0 && every-r.ran < left {
+		r.n.after(max(0, every-r.ran), ending, func() {
+			if r.change == change {
+				r.save()
+			}
+		})
+		return
+	}
+	r.n.after(left, ending, func() {
+		if r.change == change {
+			r.complete()
+		}
+	})
+}
+
+// save takes a checkpoint, for which the run stands still.
+func (r *run) save() {
+	r.settle()
+	r.change++
+	r.rate, r.held, r.saving = 0, true, true
+	w := r.n.w
+	w.checkpoints++
+	s := save{r.done, r.useful}
+	c := task.RawCID(fmt.Appendf(nil, "state %d of %s", w.checkpoints, r.start.Task))
+	w.saves[c], w.sizes[c] = s, r.t.state
+	if pause := w.pause(r.t.state); pause > 0 {
+		r.n.after(pause, ending, func() { r.savedAs(c, s) })
+		return
+	}
+	r.savedAs(c, s)
+}
+
+// savedAs tells of a checkpoint that was taken.
+func (r *run) savedAs(c task.CID, s save) {
+	if r.over {
+		return
+	}
+	r.settle()
+	r.held, r.saving, r.ran = false, false, 0
+	r.n.blocks[c] = true
+	r.t.saved = max(r.t.saved, s.useful)
+	r.n.step(r.n.worker, scheduler.Checkpointed{
+		Task: r.start.Task, Attempt: r.start.Attempt,
+		Checkpoint: scheduler.Checkpoint{CID: c, Fuel: max(1, uint64(s.done)), CPU: time.Duration(s.done)},
+	})
+	if r.then != nil {
+		r.then()
+		return
+	}
+	r.goOn()
+}
+
+// saveAndEnd ends the run with its state.
+func (r *run) saveAndEnd(why string, as loss) {
+	r.then = func() { r.interrupt(why, as) }
+	if !r.saving {
+		r.save()
+	}
+}
+
+// complete ends the run with its task's result.
+func (r *run) complete() {
+	r.settle()
+	out := fmt.Append(nil, r.start.Task)
+	r.t.useful = r.useful
+	r.n.w.changes++
+	r.end(task.Result{
+		Outcome: task.Completed,
+		Outputs: []task.Output{{Name: "stdout", CID: task.RawCID(out), Size: int64(len(out)), Inline: out}},
+	})
+}
+
+// interrupt ends the run without.
+func (r *run) interrupt(why string, as loss) {
+	r.settle()
+	r.n.w.lost(r, why, as)
+	r.end(task.Result{Outcome: task.Interrupted, Message: why})
+}
+
+func (r *run) end(res task.Result) {
+	n := r.n
+	r.over, r.rate, r.held = true, 0, false
+	r.change++
+	n.runs = slices.DeleteFunc(n.runs, func(o *run) bool { return o == r })
+	res.Task, res.CPU = r.start.Task, time.Duration(r.done-r.from)
+	res.Wall = res.CPU
+	n.w.note(res.Sign(n.key))
+	n.freeChanged()
+	n.step(n.worker, scheduler.Ended{Task: r.start.Task, Attempt: r.start.Attempt, Result: res})
+}
+
+// The times that saving may take, as of a live node: when the leader wants the
+// task elsewhere, and when this node goes.
+const (
+	saveWithin    = 20 * time.Second
+	saveOnLeaving = goodbyeTime / 2
+)
+
+// stop ends an attempt, or saves its state and ends it, at this instant, in a
+// turn of its own.
+func (n *node) stop(e scheduler.Stop) {
+	i := slices.IndexFunc(n.runs, func(r *run) bool { return r.start.Task == e.Task && r.start.Attempt == e.Attempt })
+	if i < 0 {
+		return
+	}
+	r := n.runs[i]
+	stays := func(why string) {
+		n.step(n.worker, scheduler.NotSaved{Task: e.Task, Attempt: e.Attempt, Reason: why})
+	}
+	n.after(0, ending, func() {
+		switch {
+		case r.over:
+		case !e.Save || n.standing():
+			r.interrupt(e.Reason, moved)
+		case !n.w.canSave:
+			stays("its state cannot be saved")
+		case r.held && !r.saving:
+			stays("its state is only being brought")
+		default:
+			r.saveAndEnd(e.Reason, moved)
+			n.after(saveWithin, talking, func() {
+				if !r.over {
+					stays("its state could not be saved within " + saveWithin.String())
+				}
+			})
+		}
+	})
+}
+
+// endRuns gives all tasks back at this instant, in a turn of its own: what the
+// node has to say with it goes first, as of a live node, whose tasks take a moment
+// to end.
+func (n *node) endRuns(why string, as loss) {
+	for _, r := range n.runs {
+		n.after(0, ending, func() { r.giveBack(why, as) })
+	}
+}
+
+// giveBack ends a run, with its state where tasks move and that can be saved in
+// time.
+func (r *run) giveBack(why string, as loss) {
+	n := r.n
+	switch {
+	case r.over:
+	case !n.w.canSave || !n.w.cfg.Moves() || n.standing() || r.held && !r.saving:
+		r.interrupt(why, as)
+	default:
+		r.saveAndEnd(why, as)
+		n.after(saveOnLeaving, talking, func() {
+			if !r.over {
+				r.interrupt(why, as)
+			}
+		})
+	}
+}
+
+// standing says whether the owner has the runs stand still.
+func (n *node) standing() bool { return stops(n.spell.state) }
+
+func stops(s trace.State) bool { return s == trace.UserPresent || s == trace.CPUBusy }
+
+// lends says whether the host's time is had by tasks.
+func (n *node) lends() bool {
+	return n.up && !n.leaving && (n.spell.state == trace.Available || n.spell.state == trace.Leaving)
+}
+
+// speed is how fast a run goes here now, by the machines' clock.
+func (n *node) speed() float64 {
+	switch {
+	case !n.lends():
+		return 0
+	case n.w.s.Hosts.Speeds == sim.Traced:
+		return n.speedUsual() * n.spell.cpu
+	}
+	return 1
+}
+
+// speedUsual is what the node's adverts say of its speed.
+func (n *node) speedUsual() float64 {
+	if n.host != nil && n.w.s.Hosts.Speeds == sim.Traced && n.host.GHz > 0 {
+		return n.host.GHz
+	}
+	return 1
+}
