@@ -44,6 +44,7 @@ var rules = map[string]rule{
 	"sim/swarm":        {core: true, own: []string{"task", "trace", "predictor", "overlay", "migrate", "scheduler", "scheduler/ledger", "scheduler/place", "sim", "internal/spec"}},
 	"sim/report":       {core: true, own: []string{"task", "sim"}, outside: []string{"gonum.org/v1/gonum/stat", "gonum.org/v1/plot"}},
 	"sim/scenario":     {core: true, own: []string{"task", "trace", "scheduler/place", "migrate", "predictor", "sim"}, outside: []string{"github.com/goccy/go-yaml"}},
+	"reproduce":        {core: true, own: []string{"trace", "predictor", "migrate", "scheduler/place", "sim"}, outside: []string{"gonum.org/v1/gonum/stat"}},
 	"p2p": {own: []string{"task", "overlay"}, outside: []string{"github.com/libp2p/", "github.com/multiformats/",
 		"github.com/ipfs/", "github.com/cockroachdb/pebble", "github.com/prometheus/", "google.golang.org/protobuf", "golang.org/x/"}},
 	"sandbox":      {own: []string{"task", "sandbox/wasi", "sandbox/wasm", "sandbox/freeze"}, outside: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}},

@@ -1,0 +1,84 @@
+package reproduce
+
+import "fmt"
+
+// A Verdict says how what is obtained stands to what was published.
+type Verdict string
+
+// The verdicts.
+const (
+	Equal         Verdict = "equal"         // the same, to the digits printed
+	Within        Verdict = "within"        // numbers that differ by less than the note says
+	Direction     Verdict = "direction"     // the trend, order or sign that is published holds; numbers are not judged
+	Differs       Verdict = "differs"       // it does not hold: the note says why
+	Unrecoverable Verdict = "unrecoverable" // it cannot be run again: the note says why
+)
+
+// Verdicts are all verdicts, the best first.
+var Verdicts = []Verdict{Equal, Within, Direction, Differs, Unrecoverable}
+
+// A Cell is one published figure, or one published statement about figures,
+// beside what is obtained.
+type Cell struct {
+	Seed       uint64  `json:"seed"`       // of the run, or the first of several; 0 where nothing is random
+	Experiment string  `json:"experiment"` // Experiment.Name
+	Cell       string  `json:"cell"`       // what it is of
+	Published  string  `json:"published"`
+	Obtained   string  `json:"obtained"`
+	Verdict    Verdict `json:"verdict"`
+	Note       string  `json:"note"` // what the verdict rests on; never "" beside Differs that is explained, or Unrecoverable
+}
+
+// Unexplained says that the cell differs and nothing says why.
+func (c Cell) Unexplained() bool { return c.Verdict == Differs && c.Note == "" }
+
+// Count is how many cells have each verdict.
+func Count(cells []Cell) map[Verdict]int {
+	out := map[Verdict]int{}
+	for _, c := range cells {
+		out[c.Verdict]++
+	}
+	return out
+}
+
+// sheet collects the cells of one experiment.
+type sheet struct {
+	experiment string
+	seed       uint64
+	cells      []Cell
+}
+
+func (s *sheet) add(v Verdict, cell, published, obtained, note string) {
+	s.cells = append(s.cells, Cell{s.seed, s.experiment, cell, published, obtained, v, note})
+}
+
+// equal judges a figure that must come out as published, digit by digit.
+func (s *sheet) equal(cell string, published, obtained any, note string) {
+	s.expect(cell, published, published, obtained, note)
+}
+
+// expect judges a figure by another one than the text prints, because the text
+// contradicts its own definitions; the note says how. A figure that differs
+// keeps no note: none was written for that.
+func (s *sheet) expect(cell string, published, expected, obtained any, note string) {
+	v := Equal
+	if fmt.Sprint(expected) != fmt.Sprint(obtained) {
+		v, note = Differs, ""
+	}
+	s.add(v, cell, fmt.Sprint(published), fmt.Sprint(obtained), note)
+}
+
+// trend judges a statement about directions. why explains a failure by
+// something measured; "" is no explanation.
+func (s *sheet) trend(cell, published, obtained string, holds bool, note, why string) {
+	if !holds {
+		s.add(Differs, cell, published, obtained, why)
+		return
+	}
+	s.add(Direction, cell, published, obtained, note)
+}
+
+// lost notes a figure that cannot be obtained.
+func (s *sheet) lost(cell, published, why string) {
+	s.add(Unrecoverable, cell, published, "-", why)
+}

@@ -1,0 +1,108 @@
+package reproduce
+
+import (
+	"errors"
+	"fmt"
+	"godwit/sim"
+	"slices"
+	"strings"
+
+	"godwit/trace"
+)
+
+// Options say what to run with.
+type Options struct {
+	// Traces are original traces, by the name of the set (Sets), which take the
+	// place of the "-like" sets.
+	Traces map[string]*trace.Trace
+	// Seed is the first seed of everything random; replications count up from it.
+	Seed uint64
+	// Each calls run for 0 to n-1, in any order or at once. nil is one after the
+	// other.
+	Each func(n int, run func(i int))
+}
+
+func (o *Options) each(n int, run func(i int)) {
+	if o.Each != nil {
+		o.Each(n, run)
+		return
+	}
+	for i := range n {
+		run(i)
+	}
+}
+
+// An Experiment is one published experiment.
+type Experiment struct {
+	Name  string // short, to select it by: "B.II", "E1"
+	Title string
+	Where string // section, tables and figures of the publication
+	run   func(*bench) error
+}
+
+// A Result is what came of an experiment.
+type Result struct {
+	Experiment Experiment
+	// Setup says what was run on: sets, sizes, seeds, repetitions.
+	Setup   []string
+	Cells   []Cell
+	Figures []Figure
+}
+
+// Run runs the experiment. It fails when a scenario does not run; what differs
+// from the publication is no error.
+func (e Experiment) Run(o Options) (*Result, error) {
+	b := &bench{Options: o, sheet: sheet{experiment: e.Name}}
+	if err := e.run(b); err != nil {
+		return nil, fmt.Errorf("experiment %s: %w", e.Name, err)
+	}
+	return &Result{Experiment: e, Setup: b.setup, Cells: b.cells, Figures: b.figures}, nil
+}
+
+// Select returns the experiments of those names, in the order of all; no name
+// is all of them. Names of letters in any case.
+func Select(all []Experiment, names []string) ([]Experiment, error) {
+	if len(names) == 0 {
+		return all, nil
+	}
+	var known []string
+	for _, e := range all {
+		known = append(known, e.Name)
+	}
+	var out []Experiment
+	for _, n := range names {
+		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, n) }) {
+			return nil, fmt.Errorf("there is no experiment %q: there are %s", n, strings.Join(known, ", "))
+		}
+	}
+	for _, e := range all {
+		if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, e.Name) }) {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// bench is what an experiment works on.
+type bench struct {
+	Options
+	sheet
+	setup   []string
+	figures []Figure
+}
+
+func (b *bench) say(format string, args ...any) {
+	b.setup = append(b.setup, fmt.Sprintf(format, args...))
+}
+
+// run runs scenarios side by side.
+func (b *bench) run(ss []*sim.Scenario) ([]*sim.Report, error) {
+	reports, err := sim.RunAll(ss, b.each)
+	if err != nil {
+		return nil, err
+	}
+	if len(reports) != len(ss) {
+		return nil, errors.New("there are not as many reports as scenarios")
+	}
+	return reports, nil
+}
