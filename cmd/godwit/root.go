@@ -60,7 +60,7 @@ func newRoot() *cobra.Command {
 	add("volunteer", newUp(), newStatus(), newPause(), newResume(), newConfig(), newDoctor(), newPeers(), newHistory(), newForecast())
 	add("owner", newRun(), newJobs(), newJob(), newResults(), newCancel(), newForget(), newWhy(), newOverlay(),
 		newBuild(), newInspect(), newExec())
-	add("researcher", newSwarm(), newTrace(), newScore())
+	add("researcher", newSim(), newSwarm(), newTrace(), newScore(), newReproduce())
 	return root
 }
 

@@ -32,6 +32,7 @@ type swarmFlags struct {
 	seed    uint64
 	json    bool
 	quiet   bool
+	replay  replayFlags
 }
 
 // swarmReport is the JSON of `godwit swarm`.
@@ -58,9 +59,24 @@ func newSwarm() *cobra.Command {
 		Short: "Run N real nodes on this machine, give them a job, and report",
 		Long: `Run N real nodes on this machine: separate processes with data directories and
 ports of their own. A peer chosen at random hands in the job; when its results
-are there, the nodes are ended and the report is printed.`,
+are there, the nodes are ended and the report is printed.
+
+With --trace each node replays one host of a trace, faster: it behaves as if the
+host's owner came and went, its process is ended when the host goes off, and
+started again when it is back. Hosts are drawn from those that are available at
+some time of the replay. Jobs arrive at random times (Poisson) and are handed to
+peers that are up, drawn by --seed, until --minutes have passed. Their tasks only
+wait their work time (--runner sleep), standing still while the owner is there,
+so that many nodes fit one machine; all else is real. With --policy or --migration
+the nodes first found an overlay with these policies, whose lengths of time are
+the trace's too; a task that moves goes on where it stopped. What policies foresee
+rests on what the nodes saw since they began, at their own pace. The report is the
+simulator's, in the trace's time; --compare-sim runs the simulator on the same
+hosts, arrivals and overlay, with the times that the nodes took to start.`,
 		Args: cobra.ExactArgs(1),
 		Example: `  godwit swarm 5 --tasks 200
+  godwit swarm 20 --trace phones.csv.gz --speedup 600 --minutes 4 --compare-sim
+  godwit swarm 12 --trace phones.csv.gz --policy uptime --migration pspp:p=20m
   godwit swarm 17 --cores 4 --runner sleep --tasks 1000 --work 1s --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := fmt.Sscanf(args[0], "%d", &s.nodes); err != nil || s.nodes < 1 || s.nodes > maxSwarm {
@@ -68,6 +84,16 @@ are there, the nodes are ended and the report is printed.`,
 			}
 			if s.tasks < 1 || s.cores < 1 || s.work < 0 {
 				return usage("", "--tasks and --cores must be at least 1, --work not negative")
+			}
+			replays := false
+			for _, name := range replayFlagNames {
+				replays = replays || cmd.Flags().Changed(name)
+			}
+			if replays {
+				if !cmd.Flags().Changed("runner") {
+					s.runner = node.RunSleep
+				}
+				return s.runReplay(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 			return s.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -79,9 +105,10 @@ are there, the nodes are ended and the report is printed.`,
 	f.DurationVar(&s.work, "work", 0, "work of one task, for --runner sleep")
 	f.StringVar(&s.jobFile, "job", "", "job file to run instead of tasks that do nothing")
 	f.StringVar(&s.out, "out", "", "directory for the job's results (default: they are verified, not kept)")
-	f.StringVar(&s.dir, "dir", "", "directory for the nodes' data and logs (default a temporary one, removed)")
+	f.StringVar(&s.dir, "dir", "", "directory for the nodes' data and logs, and of a replay for the jobs and the trace as it was played (default a temporary one, removed)")
 	f.StringVar(&s.report, "report", "", "file to write the JSON report to as well")
-	f.Uint64Var(&s.seed, "seed", 1, "seed of the choice of the peer that hands in the job")
+	f.Uint64Var(&s.seed, "seed", 1, "seed of the choice of peers that hand in jobs, and of hosts and arrivals")
+	s.replay.add(f)
 	f.BoolVar(&s.json, "json", false, "print JSON")
 	f.BoolVar(&s.quiet, "quiet", false, "show no progress")
 	return cmd
@@ -192,12 +219,8 @@ func termOf(ctx context.Context, client *api.Client) (uint64, error) {
 
 func (s *swarmFlags) write(out io.Writer, rep swarmReport) error {
 	if s.report != "" {
-		f, err := os.Create(s.report)
-		if err != nil {
-			return fmt.Errorf("writing the report: %w", err)
-		}
-		if err := errors.Join(printJSON(f, rep), f.Close()); err != nil {
-			return fmt.Errorf("writing the report: %w", err)
+		if err := saveJSON(s.report, rep); err != nil {
+			return err
 		}
 	}
 	if s.json {

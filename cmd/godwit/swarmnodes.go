@@ -49,18 +49,22 @@ func startSwarm(ctx context.Context, dir string, n int, args []string) (_ *swarm
 			err = errors.Join(err, sw.stop())
 		}
 	}()
-	first, err := startNode(ctx, filepath.Join(dir, "node0"), args)
+	// Nobody's desktop: these nodes share one machine with whoever watches them.
+	set := nodeSetup{dir: filepath.Join(dir, "node0"), listen: anyPort, rules: owner.Everything(), args: args}
+	first, err := set.start(ctx)
 	if err != nil {
 		return nil, err
 	}
 	sw.nodes = append(sw.nodes, first)
-	args = append(args[:len(args):len(args)], "--peer", first.ready.Addrs[0])
+	set.args = append(args[:len(args):len(args)], "--peer", first.ready.Addrs[0])
 	others := make([]*swarmNode, n-1)
 	errs := make([]error, n-1)
 	var wg sync.WaitGroup
 	for i := range others {
 		wg.Go(func() {
-			others[i], errs[i] = startNode(ctx, filepath.Join(dir, fmt.Sprintf("node%d", i+1)), args)
+			set := set
+			set.dir = filepath.Join(dir, fmt.Sprintf("node%d", i+1))
+			others[i], errs[i] = set.start(ctx)
 		})
 	}
 	wg.Wait()
@@ -72,22 +76,31 @@ func startSwarm(ctx context.Context, dir string, n int, args []string) (_ *swarm
 	return sw, errors.Join(errs...)
 }
 
-// startNode starts one node and waits until it says that it is ready.
-func startNode(ctx context.Context, dir string, args []string) (*swarmNode, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// anyPort is where a node listens that nobody has to find by itself.
+const anyPort = "/ip4/127.0.0.1/tcp/0"
+
+// A nodeSetup says how a node of a swarm is started, each time.
+type nodeSetup struct {
+	dir    string // made if absent
+	listen string
+	rules  owner.Rules
+	args   []string // of `godwit up`, beside those that every node has
+}
+
+// start starts the node and waits until it says that it is ready.
+func (s nodeSetup) start(ctx context.Context) (*swarmNode, error) {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making a node's directory: %w", err)
 	}
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
 	}
-	// Nobody's desktop: these nodes share one machine with whoever watches them.
-	everything := owner.Everything()
-	if err := os.WriteFile(filepath.Join(dir, rulesName), []byte(everything.Text()), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.dir, rulesName), []byte(s.rules.Text()), 0o600); err != nil {
 		return nil, fmt.Errorf("writing a node's rules: %w", err)
 	}
-	n := &swarmNode{dir: dir}
-	if n.log, err = os.Create(filepath.Join(dir, "log")); err != nil {
+	n := &swarmNode{dir: s.dir}
+	if n.log, err = os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
 		return nil, fmt.Errorf("making a node's log: %w", err)
 	}
 	read, write, err := os.Pipe()
@@ -96,8 +109,8 @@ func startNode(ctx context.Context, dir string, args []string) (*swarmNode, erro
 	}
 	defer read.Close()
 	n.cmd = exec.Command(exe, append([]string{
-		"up", "--data-dir", dir, "--config", filepath.Join(dir, rulesName), "--listen", "/ip4/127.0.0.1/tcp/0", "--no-mdns", "--api", "", "--ready-fd", "3",
-	}, args...)...)
+		"up", "--data-dir", s.dir, "--config", filepath.Join(s.dir, rulesName), "--listen", s.listen, "--no-mdns", "--api", "", "--ready-fd", "3",
+	}, s.args...)...)
 	n.cmd.Stdout, n.cmd.Stderr = n.log, n.log
 	n.cmd.ExtraFiles = []*os.File{write}
 	n.cmd.SysProcAttr = dieWithParent()

@@ -16,6 +16,7 @@ import (
 	"godwit/api"
 	"godwit/node"
 	"godwit/task"
+	"godwit/trace"
 )
 
 // defaultAPI is where the API listens unless told otherwise.
@@ -35,6 +36,7 @@ func newUp() *cobra.Command {
 		apiAddr  string
 		logLevel string
 		memory   string
+		replay   string
 		readyFD  int
 	)
 	cmd := &cobra.Command{
@@ -52,6 +54,11 @@ and takes in yours. End it with Ctrl-C.`,
 			if memory != "" {
 				if cfg.Memory, err = task.ParseSize(memory); err != nil {
 					return usage("sizes are written like 2GiB", "--memory: %w", err)
+				}
+			}
+			if replay != "" {
+				if cfg.Replay, err = readReplay(replay); err != nil {
+					return err
 				}
 			}
 			if cfg.Log, err = newLog(cmd.ErrOrStderr(), logLevel); err != nil {
@@ -77,7 +84,20 @@ and takes in yours. End it with Ctrl-C.`,
 	f.StringVar(&logLevel, "log-level", "info", "debug, info, warn or error")
 	f.IntVar(&readyFD, "ready-fd", 0, "file descriptor to write one JSON line to when ready (0: none)")
 	f.StringVar(&cfg.Runner, "runner", node.RunWasm, `what runs tasks: "wasm", or "sleep" to only wait their work time`)
+	f.StringVar(&replay, "replay", "", "trace of one host, in times of the wall clock, that plays the owner in place of the sensors: for experiments")
 	return cmd
+}
+
+// readReplay reads the trace that plays the owner.
+func readReplay(path string) (*trace.History, error) {
+	t, err := readTrace(path, trace.ReadOptions{})
+	if err != nil {
+		return nil, usage("", "--replay: %w", err)
+	}
+	if len(t.Hosts) != 1 {
+		return nil, usage("write a file with the host to replay alone", "--replay: %s has %d hosts, not one", path, len(t.Hosts))
+	}
+	return t.Hosts[0].History, nil
 }
 
 // serve runs a node and its API until ctx ends.

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"godwit/sim"
+	reports "godwit/sim/report"
+	machines "godwit/sim/swarm"
+)
+
+// A replayReport is the JSON of `godwit swarm --trace`.
+type replayReport struct {
+	Nodes   int      `json:"nodes"`
+	Speedup float64  `json:"speedup"`
+	Minutes float64  `json:"minutes"`
+	FromS   float64  `json:"from_s"`     // of the window, after the trace's start
+	Names   []string `json:"host_names"` // in the order of the nodes
+	Seed    uint64   `json:"seed"`
+	WorkS   float64  `json:"work_s"` // of all that arrived
+	Jobs    int      `json:"jobs"`
+	Starts  starts   `json:"starts"`
+	DelayS  float64  `json:"delay_s"`    // of a message, measured
+	Lost    int      `json:"unanswered"` // jobs whose peer went before it answered
+
+	Swarm      *sim.Report       `json:"swarm"`
+	Simulator  *sim.Report       `json:"simulator,omitempty"`
+	Difference *replayDifference `json:"difference,omitempty"`
+}
+
+// starts says how long nodes took from being started to being ready, in real
+// seconds.
+type starts struct {
+	N     int     `json:"n"`
+	Cut   int     `json:"cut"` // hosts that went before their node was ready
+	MeanS float64 `json:"mean_s"`
+	MaxS  float64 `json:"max_s"`
+}
+
+// A replayDifference compares the swarm with the simulator, in percent of the
+// simulator's figure; nil where that is not defined.
+type replayDifference struct {
+	SucceededPct *float64 `json:"succeeded_pct"`
+	SuccessPct   *float64 `json:"success_pct"`
+}
+
+// simulated runs the scenario in the simulator with what was measured: over the
+// trace as it was played, with the time that nodes took to start, and with the
+// delay of messages.
+func (r *replay) simulated() (*sim.Report, error) {
+	s := *r.plan.scenario
+	s.Trace, s.Network.Delay = r.played(), r.delay
+	opt := r.plan.options()
+	opt.Manifest = r.overlay
+	rep, err := machines.Run(&s, opt)
+	if err == nil {
+		rep.Policy, rep.Migration = r.plan.placement, r.plan.migration
+	}
+	return rep, err
+}
+
+// startsOf adds up how long nodes took to start.
+func (r *replay) startsOf() (out starts) {
+	for _, p := range r.players {
+		for _, u := range p.ups {
+			if u.ready.IsZero() {
+				out.Cut++
+				continue
+			}
+			took := u.ready.Sub(u.from).Seconds()
+			out.N++
+			out.MeanS += took
+			out.MaxS = max(out.MaxS, took)
+		}
+	}
+	if out.N > 0 {
+		out.MeanS /= float64(out.N)
+	}
+	return out
+}
+
+// compared fills in the simulator's side.
+func (rep *replayReport) compared(simulator *sim.Report) {
+	rep.Simulator = simulator
+	rep.Difference = &replayDifference{SucceededPct: percentOf(float64(rep.Swarm.Succeeded)-float64(simulator.Succeeded), float64(simulator.Succeeded))}
+	if a, b := rep.Swarm.SuccessPct, simulator.SuccessPct; a != nil && b != nil {
+		rep.Difference.SuccessPct = percentOf(*a-*b, *b)
+	}
+}
+
+// print writes the report for people.
+func (rep *replayReport) print(w io.Writer) error {
+	fmt.Fprintf(w, "%d nodes replayed %s of %s, from %s of it on, %g times as fast; seed %d\n", rep.Nodes,
+		rough(time.Duration(rep.Swarm.Days*24*float64(time.Hour))), rep.Swarm.Trace, time.Duration(rep.FromS*float64(time.Second)), rep.Speedup, rep.Seed)
+	if rep.Swarm.Synthetic != "" {
+		fmt.Fprintf(w, "the trace is synthetic: %s\n", rep.Swarm.Synthetic)
+	}
+	fmt.Fprintf(w, "hosts      %s\n", strings.Join(rep.Names, " "))
+	fmt.Fprintf(w, "jobs       %d with %s of work in all; %d whose peer went before it answered\n", rep.Jobs, seconds(rep.WorkS), rep.Lost)
+	fmt.Fprintf(w, "starts     %d, %.2f s in the mean, at most %.2f s (%s of the trace); %d hosts went before their node was ready\n",
+		rep.Starts.N, rep.Starts.MeanS, rep.Starts.MaxS, seconds(rep.Starts.MeanS*rep.Speedup), rep.Starts.Cut)
+	fmt.Fprintf(w, "messages   %.2f ms from node to node\n", 1000*rep.DelayS)
+	sides := []*sim.Report{rep.Swarm}
+	if rep.Simulator != nil {
+		sides = append(sides, rep.Simulator)
+		fmt.Fprintf(w, "difference %s of what the simulator (depth: %s) succeeded in, %s of its success\n",
+			signed(rep.Difference.SucceededPct), rep.Simulator.Depth, signed(rep.Difference.SuccessPct))
+	}
+	fmt.Fprintln(w)
+	return reports.Table(w, sides, reports.Options{Notes: []string{"Of live nodes, checkpoints and the bytes of those that moved are not counted."}})
+}
+
+// signed writes a difference in percent; "-" where there is none to tell.
+func signed(percent *float64) string {
+	if percent == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%+.1f%%", *percent)
+}
+
+// saveJSON writes the JSON to a file as well.
+func saveJSON(path string, v any) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	if err := errors.Join(printJSON(f, v), f.Close()); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"godwit/scheduler"
+	"godwit/scheduler/ledger"
+	"godwit/sim"
+	"godwit/task"
+	"godwit/trace"
+)
+
+// played is the trace as the nodes had it: a host is there once its node is.
+func (r *replay) played() *trace.Trace {
+	out := *r.plan.scenario.Trace
+	out.Hosts = nil
+	for i, h := range r.plan.scenario.Trace.Hosts {
+		out.Hosts = append(out.Hosts, trace.Host{History: r.players[i].played(), GHz: h.GHz})
+	}
+	return &out
+}
+
+// A tally adds up what became of jobs, in the trace's time, up to the window's
+// end: what happened later did not.
+type tally struct {
+	clock    clockwork
+	end      time.Time // real
+	played   *trace.Trace
+	host     map[task.PeerID]int
+	rep      *sim.Report
+	response []float64
+	makespan []float64
+}
+
+// report counts as the simulator does: an attempt that was given up as lost
+// failed with its host; one that its host gave back was returned, unless it went
+// on elsewhere with its state, which is a move; and one that was refused, or taken
+// back before it began, was none.
+func (r *replay) report(jobs []scheduler.JobStatus) *sim.Report {
+	s := r.plan.scenario
+	t := &tally{clock: r.clock, end: r.clock.real(s.End), played: r.played(), host: map[task.PeerID]int{},
+		rep: &sim.Report{Policy: r.plan.placement, Migration: r.plan.migration, Trace: s.Trace.Name, Synthetic: s.Trace.Synthetic,
+			Depth: "live", Hosts: len(r.players), Days: s.End.Sub(s.Start).Hours() / 24, Seed: s.Seed}}
+	for i, p := range r.players {
+		t.host[p.peer] = i
+	}
+	var tasks uint64
+	for _, h := range r.handed {
+		tasks += uint64(h.planned.tasks)
+	}
+	t.rep.Arrived = tasks
+	for _, j := range jobs {
+		for _, one := range j.TasksList {
+			t.add(j.Submitted, one, workOf(r, j))
+		}
+	}
+	rep := t.rep
+	rep.Unfinished = rep.Arrived - min(rep.Arrived, rep.Succeeded)
+	t.percentages()
+	rep.Response, rep.Makespan = spreadOf(t.response), spreadOf(t.makespan)
+	return rep
+}
+
+// workOf is the work of a task of a job, in the trace's time; 0 for a job that
+// this swarm did not hand in.
+func workOf(r *replay, j scheduler.JobStatus) time.Duration {
+	for i := range r.handed {
+		if jobName(i) == j.Name {
+			return r.handed[i].planned.work
+		}
+	}
+	return 0
+}
+
+// add counts one task. An attempt that goes on where its task was moved to is no
+// placement; one that goes on from a checkpoint has that much less to do.
+func (t *tally) add(submitted time.Time, one scheduler.TaskStatus, work time.Duration) {
+	slices.SortStableFunc(one.Attempts, func(a, b scheduler.AttemptStatus) int { return a.Start.Compare(b.Start) })
+	var first, done time.Time
+	var moved task.PeerID    // where the attempt before brought it
+	var spent, state float64 // host time, and that in the furthest state that is known to be left
+	for _, a := range one.Attempts {
+		if a.Start.After(t.end) || a.Outcome == outcomeRefused || a.Outcome == outcomeSuperseded {
+			continue // it did not begin
+		}
+		if moved == "" || moved != a.Worker {
+			t.rep.Allocated++
+		}
+		t.rep.Events++
+		if first.IsZero() {
+			first = a.Start
+		}
+		ended := !a.End.IsZero() && !a.End.After(t.end)
+		if ended {
+			t.rep.Events++
+		}
+		until := t.end // it runs, or nobody who knew of its end was left
+		if ended {
+			until = a.End
+		}
+		saved := min(work.Seconds(), a.SavedCPU*t.clock.speedup)
+		had := min(work.Seconds()-saved, t.available(a.Worker, a.Start, until))
+		moved = ""
+		switch {
+		case ended && a.Outcome == task.Completed.String():
+			had = work.Seconds() - saved
+			if done.IsZero() || a.End.Before(done) {
+				done = a.End
+			}
+		case !ended:
+			state = max(state, saved+had)
+		case a.Outcome == ledger.Moved:
+			t.rep.Migrations++
+			moved, state = a.MovedTo, max(state, saved+had)
+		case a.Outcome == outcomeLost:
+			t.rep.Failed++
+		default:
+			t.rep.Returned++
+		}
+		state = max(state, saved)
+		spent += had
+	}
+	if done.IsZero() {
+		state = min(state, spent)
+		t.rep.PendingS += state
+		t.rep.WastedS += spent - state
+		return
+	}
+	t.rep.WastedS += max(0, spent-work.Seconds())
+	t.rep.Succeeded++
+	t.rep.UsefulS += work.Seconds()
+	t.response = append(t.response, t.seconds(submitted, done))
+	t.makespan = append(t.makespan, t.seconds(first, done))
+}
+
+// How the ledger calls attempts whose worker is gone, did not want them, or has
+// not begun them when they were wanted elsewhere.
+const (
+	outcomeLost       = "lost"
+	outcomeRefused    = "refused"
+	outcomeSuperseded = "superseded"
+)
+
+// seconds is a real time in the trace's.
+func (t *tally) seconds(from, to time.Time) float64 {
+	return max(0, to.Sub(from).Seconds()*t.clock.speedup)
+}
+
+// available is how much of a real time a host was available, in seconds of the
+// trace, until it went off.
+func (t *tally) available(peer task.PeerID, from, to time.Time) (sum float64) {
+	i, ok := t.host[peer]
+	if !ok || !to.After(from) {
+		return 0
+	}
+	h := cutHistory(t.played.Hosts[i].History, t.clock.traced(from), t.clock.traced(to))
+	for k := range h.Len() {
+		switch s := h.Spell(k); s.State {
+		case trace.Available:
+			sum += s.Length().Seconds()
+		case trace.Unavailable:
+			return sum
+		}
+	}
+	return sum
+}
+
+// percentages fills in what follows from the counts and the trace.
+func (t *tally) percentages() {
+	rep := t.rep
+	var available float64
+	for _, h := range t.played.Hosts {
+		available += timeIn(h.History, trace.Available).Seconds()
+		rep.Events += uint64(h.History.Len())
+	}
+	rep.IdleS = max(0, available-rep.UsefulS-rep.WastedS-rep.PendingS)
+	rep.SuccessPct = percentOf(float64(rep.Succeeded), float64(rep.Succeeded+rep.Failed))
+	rep.ProcessPct = percentOf(float64(rep.Succeeded+rep.Failed), float64(rep.Allocated))
+	rep.Utilisation = percentOf(available-rep.IdleS, available)
+}
+
+// percentOf is nil where there is nothing to be a part of.
+func percentOf(part, whole float64) *float64 {
+	if whole == 0 {
+		return nil
+	}
+	p := 100 * part / whole
+	return &p
+}
+
+// spreadOf describes numbers; quantiles are the nearest ranks.
+func spreadOf(x []float64) (s sim.Spread) {
+	if len(x) == 0 {
+		return s
+	}
+	x = slices.Sorted(slices.Values(x))
+	for _, v := range x {
+		s.Mean += v / float64(len(x))
+	}
+	rank := func(p float64) float64 { return x[int(math.Ceil(p*float64(len(x))))-1] }
+	s.N, s.P50, s.P95, s.P99, s.Max = uint64(len(x)), rank(.5), rank(.95), rank(.99), x[len(x)-1]
+	return s
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"godwit/migrate"
+	"godwit/scheduler/place"
+	"godwit/sim"
+	machines "godwit/sim/swarm"
+	"godwit/task"
+	"godwit/trace"
+)
+
+// A replayPlan is what a replaying swarm is to do: a scenario, of which a host
+// is a node and Speedup seconds are one of real time.
+type replayPlan struct {
+	// of the chosen hosts, cut to the window; arrivals are AtTimes, and the policies'
+	// lengths of time are the nodes'
+	scenario *sim.Scenario
+	speedup  float64
+	jobs     []plannedJob // by time
+
+	placement, migration string // as they were given
+	ends                 machines.Ending
+}
+
+// moves says whether the rules let running tasks move.
+func (p *replayPlan) moves() bool { return p.migration != noMigration }
+
+// founds says whether the nodes need an overlay with rules of its own.
+func (p *replayPlan) founds() bool { return p.moves() || p.placement != place.Default }
+
+// A plannedJob is one arrival.
+type plannedJob struct {
+	at    time.Duration // of the trace, after the window's start
+	work  time.Duration // of the trace, on one core
+	tasks int
+}
+
+// planned reads what is to be replayed, and draws hosts and arrivals.
+func (f *replayFlags) planned(nodes, slots int, seed uint64) (*replayPlan, error) {
+	s, err := f.base(slots)
+	if err != nil {
+		return nil, err
+	}
+	length := time.Duration(f.minutes * float64(time.Minute) * f.speedup)
+	if s.Trace, err = cutTrace(s.Trace, nodes, s.Day0().Add(f.from), length, seed); err != nil {
+		return nil, err
+	}
+	s.Start, s.End, s.Seed = s.Trace.Start, s.Trace.End, seed
+	s.Network = sim.Network{} // this machine's: its delay is measured, and a crash breaks connections at once
+	if len(s.Workload.Classes) == 0 {
+		s.Workload.Classes = []sim.Class{f.jobs(s)}
+	}
+	plan := &replayPlan{scenario: s, speedup: f.speedup, placement: cmp.Or(s.Placement, place.Default), migration: cmp.Or(s.Migration, noMigration), ends: endings[f.ends]}
+	if err := plan.hasten(); err != nil {
+		return nil, err
+	}
+	jobs, err := arrivals(s, rand.New(rand.NewPCG(seed, arrivalStream)))
+	if err != nil {
+		return nil, usage("", "%w", err)
+	}
+	if len(jobs) == 0 {
+		return nil, usage("give a shorter --arrival or more --minutes", "no job arrives in %s", length)
+	}
+	s.Workload.Classes = asTimes(jobs, jobMemory)
+	plan.jobs = jobs
+	return plan, plan.check()
+}
+
+// hasten sets the policies, and how often tasks are saved, to the nodes' pace.
+func (p *replayPlan) hasten() (err error) {
+	s := p.scenario
+	if s.Placement != sim.Oracle {
+		if s.Placement, err = place.Faster(p.placement, p.speedup); err != nil {
+			return usage("`godwit overlay create --help` tells what there is", "%w", err)
+		}
+	}
+	if s.Migration, err = migrate.Faster(p.migration, p.speedup); err != nil {
+		return usage("`godwit overlay create --help` tells what there is", "%w", err)
+	}
+	s.Checkpoints.Pause = 0 // what a waiting task saves is 24 bytes
+	if every := p.every(); every != 0 && every < task.MinCheckpoint {
+		return usage(fmt.Sprintf("give %v or more, or 0s for none", time.Duration(math.Ceil(p.speedup))*task.MinCheckpoint),
+			"checkpoints each %v are each %v at %g times the speed", s.Checkpoints.Every, every, p.speedup)
+	}
+	return nil
+}
+
+// every is how much of the nodes' time is between a task's checkpoints; 0: there
+// are none on its way.
+func (p *replayPlan) every() time.Duration {
+	return time.Duration(float64(p.scenario.Checkpoints.Every) / p.speedup)
+}
+
+// check says what of the plan no node does, as its simulation would say later.
+func (p *replayPlan) check() error {
+	if err := errors.Join(p.scenario.Validate(), p.options().Check(p.scenario)); err != nil {
+		return usage("change it, or simulate the policies alone: `godwit sim`", "%w", err)
+	}
+	return nil
+}
+
+// options are those of a simulation of the plan.
+func (p *replayPlan) options() machines.Options {
+	return machines.Options{Speedup: p.speedup, Ends: p.ends}
+}
+
+// endings are the simulator's names for how nodes end.
+var endings = map[string]machines.Ending{endAsTraced: machines.AsTraced, endCrash: machines.Crash, endGoodbye: machines.Goodbye}
+
+// base is the scenario of the whole trace: a file's, or that of the flags, which
+// has no workload yet.
+func (f *replayFlags) base(slots int) (*sim.Scenario, error) {
+	if f.scenario != "" {
+		return f.fromFile(slots)
+	}
+	t, err := readTrace(f.trace, trace.ReadOptions{})
+	if err != nil {
+		return nil, usage("", "reading the trace: %w", err)
+	}
+	return &sim.Scenario{Trace: t, Placement: f.policy, Migration: f.migration, Checkpoints: sim.Checkpoints{Every: f.every, Away: true}, Hosts: sim.HostRules{Slots: slots, Grace: usualGrace}, Workload: sim.Workload{Requeue: true}}, nil
+}
+
+// jobs are those of the flags; without an --arrival they ask for a share of the
+// time that the hosts are available.
+func (f *replayFlags) jobs(s *sim.Scenario) sim.Class {
+	arrival := f.arrival
+	if arrival == 0 {
+		var available time.Duration
+		for _, h := range s.Trace.Hosts {
+			available += timeIn(h.History, trace.Available)
+		}
+		share := busyShare * float64(available) * float64(max(1, s.Hosts.Slots)) / float64(s.End.Sub(s.Start))
+		arrival = time.Duration(float64(f.jobSize) / share).Round(time.Second)
+	}
+	return sim.Class{Arrival: sim.Poisson, Interval: arrival, Work: f.jobSize}
+}
+
+const (
+	// arrivalStream keeps the arrivals' randomness apart from the hosts'.
+	arrivalStream = 1
+	// jobMemory is what a job of a swarm says that it needs.
+	jobMemory = 1 << 20
+	// stateSize is what a waiting task saves: package node's sleepwait.go.
+	stateSize = 24
+)
+
+// arrivals draws when jobs come, and how much work they bring, as the
+// scenario's workload says.
+func arrivals(s *sim.Scenario, rng *rand.Rand) (jobs []plannedJob, err error) {
+	length := s.End.Sub(s.Start)
+	if s.Workload.Log != nil {
+		return nil, errors.New("a swarm replays no workload log: use classes")
+	}
+	for i, c := range s.Workload.Classes {
+		times, err := arrivalTimes(c, length, rng)
+		if err != nil {
+			return nil, fmt.Errorf("class %d (%s): %w", i, c.Name, err)
+		}
+		for _, at := range times {
+			j := plannedJob{at: at, work: c.Work, tasks: max(1, c.Tasks)}
+			switch c.WorkLaw {
+			case sim.Exponential:
+				j.work = time.Duration(rng.ExpFloat64() * float64(c.Work))
+			case sim.UniformWork:
+				j.work = time.Duration(2 * rng.Float64() * float64(c.Work))
+			}
+			jobs = append(jobs, j)
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b plannedJob) int { return int(a.at - b.at) })
+	return jobs, nil
+}
+
+// maxArrivals is far more than a swarm on one machine can be given.
+const maxArrivals = 100_000
+
+func arrivalTimes(c sim.Class, length time.Duration, rng *rand.Rand) (times []time.Duration, err error) {
+	to := c.To
+	if to == 0 || to > length {
+		to = length
+	}
+	step := func() time.Duration { return c.Interval }
+	switch c.Arrival {
+	case sim.AtTimes:
+		for _, at := range c.Times {
+			if at < length {
+				times = append(times, at)
+			}
+		}
+		return times, nil
+	case sim.Every:
+		times = append(times, c.From)
+	case sim.Poisson:
+		step = func() time.Duration { return time.Duration(rng.ExpFloat64() * float64(c.Interval)) }
+	default:
+		return nil, errors.New("a swarm cannot keep its queue full by itself: give times between jobs")
+	}
+	if c.Interval <= 0 {
+		return nil, fmt.Errorf("jobs every %v: give a time above 0", c.Interval)
+	}
+	for at := c.From + step(); at < to; at += step() {
+		if times = append(times, at); len(times) > maxArrivals {
+			return nil, fmt.Errorf("more than %d jobs: give a longer time between them", maxArrivals)
+		}
+	}
+	return times, nil
+}
+
+// asTimes writes the arrivals as classes that say when each comes, so that
+// whoever runs the scenario has the same ones.
+func asTimes(jobs []plannedJob, memory int64) (classes []sim.Class) {
+	type kind struct {
+		work  time.Duration
+		tasks int
+	}
+	at := map[kind]int{}
+	for _, j := range jobs {
+		k := kind{j.work, j.tasks}
+		i, ok := at[k]
+		if !ok {
+			i = len(classes)
+			at[k] = i
+			classes = append(classes, sim.Class{Name: fmt.Sprintf("jobs of %v", j.work), Arrival: sim.AtTimes, Tasks: j.tasks, Work: j.work, Memory: memory, State: stateSize})
+		}
+		classes[i].Times = append(classes[i].Times, j.at)
+	}
+	return classes
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"godwit/node"
+	"godwit/scheduler/place"
+)
+
+// replayFlags describe what a replaying swarm replays.
+type replayFlags struct {
+	trace      string
+	scenario   string // file; "" for the flags'
+	from       time.Duration
+	speedup    float64
+	minutes    float64
+	jobSize    time.Duration
+	arrival    time.Duration
+	policy     string
+	migration  string
+	every      time.Duration // between checkpoints; 0: none on the way
+	ends       string
+	compareSim bool
+}
+
+// The bounds of what makes sense on one machine.
+const (
+	maxSpeedup = 100_000
+	maxMinutes = 7 * 24 * 60
+	// usualJob is ten minutes: short against the times that hosts stay.
+	usualJob = 10 * time.Minute
+	// busyShare is how much of the time that hosts are available the work asks
+	// for when no --arrival is given: enough to keep them busy, and little enough
+	// that the queue does not only grow.
+	busyShare = 0.5
+	// usualGrace is how long a stopped task waits, as owner.Default has it.
+	usualGrace = 10 * time.Minute
+	// noMigration names the migration policy that moves nothing.
+	noMigration = "none"
+)
+
+// replayFlagNames are the flags of a replaying swarm.
+var replayFlagNames = []string{"trace", "speedup", "minutes", "from", "job-size", "arrival", "policy", "migration", "checkpoint-every", "ends", "scenario", "compare-sim"}
+
+func (f *replayFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.trace, "trace", "", "trace of which each node replays a host")
+	flags.StringVar(&f.scenario, "scenario", "", "file with trace, arrivals and rules of hosts, as the simulator reads it, instead of --trace and the flags on jobs and policies")
+	flags.Float64Var(&f.speedup, "speedup", 600, "how many times as fast the trace is replayed")
+	flags.Float64Var(&f.minutes, "minutes", 4, "how long, in real time")
+	flags.DurationVar(&f.from, "from", 0, "where in the trace the replay begins, after its start")
+	flags.DurationVar(&f.jobSize, "job-size", usualJob, "work of a job, in the trace's time")
+	flags.DurationVar(&f.arrival, "arrival", 0, "mean time between jobs, in the trace's time (default: as asks for half of the time that hosts are available)")
+	flags.StringVar(&f.policy, "policy", place.Default, "policy that says where tasks go, as of `godwit overlay create`, but with lengths of time of the trace")
+	flags.StringVar(&f.migration, "migration", noMigration, "policy that says when running tasks move, likewise")
+	flags.DurationVar(&f.every, "checkpoint-every", 0, "running time between a task's checkpoints, in the trace's time; 0s: none on its way")
+	flags.StringVar(&f.ends, "ends", endAsTraced, `how nodes of hosts that go off end: "traced", told to if the trace says leaving before and else killed; "crash", killed; "goodbye", told to`)
+	flags.BoolVar(&f.compareSim, "compare-sim", false, "simulate the same, and print both side by side")
+}
+
+func (f *replayFlags) check() error {
+	switch {
+	case f.trace == "" && f.scenario == "":
+		return usage("name the file with --trace", "--speedup, --minutes and the like are for swarms that replay a trace")
+	case !(f.speedup >= 1 && f.speedup <= maxSpeedup):
+		return usage("", "--speedup %v: give 1 to %d", f.speedup, maxSpeedup)
+	case !(f.minutes > 0 && f.minutes <= maxMinutes):
+		return usage("", "--minutes %v: give more than 0, at most %d", f.minutes, maxMinutes)
+	case f.jobSize <= 0 || f.arrival < 0 || f.from < 0 || f.every < 0:
+		return usage("", "--job-size must be above 0, --arrival, --from and --checkpoint-every not negative")
+	case f.scenario != "" && (f.trace != "" || f.arrival != 0 || f.jobSize != usualJob || f.policy != place.Default || f.migration != noMigration || f.every != 0):
+		return usage("leave them out", "with --scenario the file has what --trace, --job-size, --arrival, --policy, --migration and --checkpoint-every say")
+	case f.ends != endAsTraced && f.ends != endCrash && f.ends != endGoodbye:
+		return usage("", "--ends %q: there are %s, %s and %s", f.ends, endAsTraced, endCrash, endGoodbye)
+	}
+	return nil
+}
+
+// runReplay plays the trace on real nodes, and ends them, whatever happens.
+func (s *swarmFlags) runReplay(ctx context.Context, out, log io.Writer) (err error) {
+	f := &s.replay
+	if err := f.check(); err != nil {
+		return err
+	}
+	if s.runner != node.RunSleep {
+		return usage("leave out --runner", "a replay's tasks wait their work time: --runner %s would use this machine's", s.runner)
+	}
+	plan, err := f.planned(s.nodes, s.cores, s.seed)
+	if err != nil {
+		return err
+	}
+	dir := s.dir
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "godwit-swarm-"); err != nil {
+			return fmt.Errorf("making the swarm's directory: %w", err)
+		}
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	}
+	p := newProgress(log, s.quiet || s.json)
+	r, err := newReplay(ctx, p, dir, plan, f.ends, s.nodeArgs())
+	if err != nil {
+		return err
+	}
+	rep, err := s.replayed(ctx, r, p)
+	if err != nil {
+		return err
+	}
+	if f.compareSim {
+		simulator, err := r.simulated()
+		if err != nil {
+			return fmt.Errorf("simulating the same: %w", err)
+		}
+		rep.compared(simulator)
+	}
+	if s.report != "" {
+		if err := saveJSON(s.report, rep); err != nil {
+			return err
+		}
+	}
+	if s.json {
+		return printJSON(out, rep)
+	}
+	return rep.print(out)
+}
+
+// replayed plays, and reads what came of it.
+func (s *swarmFlags) replayed(ctx context.Context, r *replay, p *progress) (rep *replayReport, err error) {
+	defer func() { err = errors.Join(err, r.stop()) }()
+	if err := r.run(ctx, p); err != nil {
+		return nil, err
+	}
+	p.note("reading what came of the jobs")
+	jobs, err := r.jobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.measureDelay(ctx); err != nil {
+		return nil, err
+	}
+	if s.dir != "" {
+		if err := r.keep(s.dir, jobs); err != nil {
+			return nil, err
+		}
+	}
+	f := &s.replay
+	rep = &replayReport{Nodes: len(r.players), Speedup: f.speedup, Minutes: f.minutes, FromS: f.from.Seconds(),
+		Seed: s.seed, Jobs: len(r.plan.jobs), Starts: r.startsOf(), DelayS: r.delay.Seconds(), Swarm: r.report(jobs)}
+	for _, j := range r.plan.jobs {
+		rep.WorkS += j.work.Seconds() * float64(j.tasks)
+	}
+	for _, h := range r.plan.scenario.Trace.Hosts {
+		rep.Names = append(rep.Names, h.History.Host)
+	}
+	for _, h := range r.handed {
+		if h.err != nil && !gone(h.err) && !errors.Is(h.err, context.DeadlineExceeded) {
+			p.note("handing in a job: %v", h.err)
+		}
+		if h.err != nil || h.peer < 0 {
+			rep.Lost++
+		}
+	}
+	return rep, nil
+}
