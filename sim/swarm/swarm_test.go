@@ -285,7 +285,7 @@ func TestMoves(t *testing.T) {
 				}
 			}})
 		}
-		if r.Migrations != 1 || r.Succeeded != 1 || math.Abs(r.Response.Mean-c.response.Seconds()) > 15 {
+		if r.Migrations != 1 || r.Succeeded != 1 || r.Failed+r.Returned != 0 || r.Allocated != 1 || math.Abs(r.Response.Mean-c.response.Seconds()) > 15 {
 			t.Errorf("%s: %d moves, %v s, want %v s: %v\n%s", name, r.Migrations, r.Response.Mean, c.response.Seconds(), story, text(t, r))
 		}
 	}
