@@ -123,13 +123,11 @@ func (s *swarmFlags) run(ctx context.Context, out, log io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	dir := s.dir
-	if dir == "" {
-		if dir, err = os.MkdirTemp("", "godwit-swarm-"); err != nil {
-			return fmt.Errorf("making the swarm's directory: %w", err)
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	dir, remove, err := s.makeDir()
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, remove()) }()
 	begun := time.Now()
 	sw, err := startSwarm(ctx, dir, s.nodes, s.nodeArgs())
 	if err != nil {
@@ -148,6 +146,18 @@ func (s *swarmFlags) run(ctx context.Context, out, log io.Writer) (err error) {
 		return err
 	}
 	return verdict(end)
+}
+
+// makeDir returns where the swarm's data go, and what removes them if nobody named
+// a place.
+func (s *swarmFlags) makeDir() (dir string, remove func() error, err error) {
+	if s.dir != "" {
+		return s.dir, func() error { return nil }, nil
+	}
+	if dir, err = os.MkdirTemp("", "godwit-swarm-"); err != nil {
+		return "", nil, fmt.Errorf("making the swarm's directory: %w", err)
+	}
+	return dir, func() error { return os.RemoveAll(dir) }, nil
 }
 
 func (s *swarmFlags) nodeArgs() []string {

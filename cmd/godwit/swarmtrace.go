@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -95,13 +94,11 @@ func (s *swarmFlags) runReplay(ctx context.Context, out, log io.Writer) (err err
 	if err != nil {
 		return err
 	}
-	dir := s.dir
-	if dir == "" {
-		if dir, err = os.MkdirTemp("", "godwit-swarm-"); err != nil {
-			return fmt.Errorf("making the swarm's directory: %w", err)
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	dir, remove, err := s.makeDir()
+	if err != nil {
+		return err
 	}
+	defer func() { err = errors.Join(err, remove()) }()
 	p := newProgress(log, s.quiet || s.json)
 	r, err := newReplay(ctx, p, dir, plan, f.ends, s.nodeArgs())
 	if err != nil {
