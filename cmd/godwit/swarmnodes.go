@@ -23,8 +23,9 @@ const (
 	gatherTimeout = time.Minute
 	// gatherPoll is how often that is looked at.
 	gatherPoll = 20 * time.Millisecond
-	// stopTimeout is how long a node may take to end before it is killed.
-	stopTimeout = 10 * time.Second
+	// stopTimeout is how long a node may take to end before it is killed: two
+	// seconds for its goodbye, and what a busy machine makes of them.
+	stopTimeout = 30 * time.Second
 )
 
 // A swarm is a set of real nodes, each a process of this program.
