@@ -48,7 +48,7 @@ func (r wasmRunner) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv
 	begun := time.Now()
 	if s != nil {
 		t.Pages, t.From, t.Every = s.pages, s.from, s.every
-		t.OnCheckpoint = func(manifest []byte, fuel uint64) { s.taken(manifest, fuel, time.Since(begun)) }
+		t.OnCheckpoint = func(manifest []byte, fuel uint64, _ time.Duration) { s.taken(manifest, fuel, time.Since(begun)) }
 		t.Freeze = s.stop
 	}
 	rep, err := r.pool.Run(ctx, t)

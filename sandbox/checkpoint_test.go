@@ -24,7 +24,7 @@ func TestKilledTaskGoesOn(t *testing.T) {
 	for kills := range 2 {
 		p := newTestPool(t)
 		made, fuel := 0, uint64(0)
-		tk.OnCheckpoint = func(manifest []byte, used uint64) {
+		tk.OnCheckpoint = func(manifest []byte, used uint64, _ time.Duration) {
 			if used <= fuel {
 				t.Errorf("checkpoint at fuel %d after one at %d", used, fuel)
 			}
@@ -132,7 +132,7 @@ func TestSecondCheckpointIsSmall(t *testing.T) {
 	tk.Args, tk.Limits.Memory = []string{"1000000000"}, 128<<20
 	enough, made := make(chan struct{}), 0
 	tk.Pages, tk.Every, tk.Freeze = newBlockMap(), 50*time.Millisecond, enough
-	tk.OnCheckpoint = func([]byte, uint64) {
+	tk.OnCheckpoint = func([]byte, uint64, time.Duration) {
 		if made++; made == 4 {
 			close(enough)
 		}

@@ -31,11 +31,18 @@ type conversation struct {
 	c *child
 	t Task
 
-	write sync.Mutex   // orders and answers go out from two goroutines
+	tighten func() // has the child stand still again, if all do
+
+	write sync.Mutex   // orders, stages and answers go out from several goroutines
 	asked atomic.Int64 // checkpoints, less those that came
+
+	since time.Time // when it was given the task
 
 	fuel uint64    // last passed on
 	told time.Time // when
+
+	feed  *feed  // of a task whose state comes in stages; nil for others
+	begun func() // called when the guest runs
 
 	rep    Report // what is known before the end
 	stored int64  // bytes of new blocks since the last checkpoint
@@ -43,17 +50,42 @@ type conversation struct {
 }
 
 // exchange sends a task with what the child lacks for it, and hears it out.
-func (p *Pool) exchange(c *child, t Task) (Report, error) {
-	run, err := p.supply(c, t)
-	if err != nil {
+// begun is called when its guest runs.
+func (p *Pool) exchange(c *child, t Task, begun func()) (rep Report, err error) {
+	v := &conversation{since: time.Now(), c: c, t: t, begun: begun, tighten: func() {
+		p.tighten(c)
+		p.cfg.Log.Info("task goes on that was to be frozen", "task", t.Name)
+	}}
+	if t.Stages != nil {
+		v.feed = newFeed(v)
+	}
+	v.write.Lock() // until the task is handed over; its freezing may be asked for before
+	defer p.steer(v)()
+	defer func() {
+		if err != nil { // or what is being written to it might wait for ever
+			_ = c.cmd.Process.Kill()
+			if why := v.feed.failure(); why != nil {
+				err = why
+			}
+		}
+	}()
+	if err := p.handOver(v); err != nil {
 		return Report{}, err
 	}
-	if err := writeFrame(c.in, request{Run: run}, t.From); err != nil {
-		return Report{}, fmt.Errorf("handing over the task: %w", err)
-	}
-	v := &conversation{c: c, t: t}
-	defer v.steer()()
 	return v.listen()
+}
+
+// handOver sends a task.
+func (p *Pool) handOver(v *conversation) error {
+	defer v.write.Unlock()
+	run, err := p.supply(v.c, v.t)
+	if err != nil {
+		return err
+	}
+	if err := writeFrame(v.c.in, request{Run: run}, v.t.From); err != nil {
+		return fmt.Errorf("handing over the task: %w", err)
+	}
+	return nil
 }
 
 // listen deals with what the child says until the task's end.
@@ -75,37 +107,6 @@ func (v *conversation) listen() (Report, error) {
 	}
 }
 
-// steer passes on the caller's wishes until the function it returns is called.
-func (v *conversation) steer() (stop func()) {
-	if v.t.Freeze == nil && v.t.Every <= 0 {
-		return func() {}
-	}
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		var tick <-chan time.Time
-		if v.t.Every > 0 {
-			t := time.NewTicker(v.t.Every)
-			defer t.Stop()
-			tick = t.C
-		}
-		for {
-			select {
-			case <-v.t.Freeze:
-				v.asked.Add(1)
-				_ = v.tell(request{Order: &order{Freeze: true}}) // a child that is gone is noticed elsewhere
-				return
-			case <-tick:
-				v.asked.Add(1)
-				_ = v.tell(request{Order: &order{Checkpoint: true}})
-			case <-done:
-				return
-			}
-		}
-	})
-	return func() { close(done); wg.Wait() }
-}
-
 func (v *conversation) tell(r request, body ...[]byte) error {
 	v.write.Lock()
 	defer v.write.Unlock()
@@ -115,13 +116,17 @@ func (v *conversation) tell(r request, body ...[]byte) error {
 // hear deals with one event.
 func (v *conversation) hear(e event, body []byte) error {
 	switch {
-	case e.Not != "":
-		v.rep.NotFrozen = clip(e.Not)
+	case e.Not != nil:
+		v.rep.NotFrozen = clip(e.Not.Why)
+		if e.Not.Freeze { // it goes on, so it stands still again with the others
+			v.tighten()
+		}
 		return nil
-	case e.Began && v.t.OnBegin != nil:
-		v.t.OnBegin()
-		v.t.OnBegin = nil
+	case e.Began && v.begun != nil:
+		v.began()
 		return nil
+	case (e.Standby || e.Staged) && v.feed != nil:
+		return v.feed.hear(e, &v.t)
 	case e.Fuel > 0 && v.t.OnFuel != nil:
 		v.progress(e.Fuel)
 		return nil
@@ -135,6 +140,18 @@ func (v *conversation) hear(e event, body []byte) error {
 		return v.checkpoint(e.Saved, body)
 	}
 	return errors.New("the sandbox process sent an empty event")
+}
+
+// began notes that the guest runs.
+func (v *conversation) began() {
+	if v.feed != nil {
+		v.rep.Restore = v.feed.sinceLast()
+	}
+	v.begun()
+	v.begun = nil
+	if v.t.OnBegin != nil {
+		v.t.OnBegin()
+	}
 }
 
 // progress passes on the fuel used, no oftener than was asked for, whatever the
@@ -228,7 +245,7 @@ func (v *conversation) checkpoint(s *saved, b []byte) error {
 	if s.Frozen {
 		v.rep.Frozen = b
 	} else if v.t.OnCheckpoint != nil {
-		v.t.OnCheckpoint(b, man.State.Fuel)
+		v.t.OnCheckpoint(b, man.State.Fuel, min(max(s.CPU, 0), time.Since(v.since)*childProcs)) // a child's word is checked
 	}
 	return nil
 }
@@ -245,7 +262,7 @@ func (v *conversation) end(r *response, body []byte) (Report, error) {
 	if r.Outcome == task.Interrupted && len(early.Frozen) > 0 && len(body) == 0 {
 		rep := early
 		rep.Outcome, rep.Message = task.Interrupted, "frozen"
-		rep.CPU, rep.Fuel, rep.Restore = max(r.CPU, 0), r.Fuel, max(r.Restore, 0)
+		rep.CPU, rep.Fuel, rep.Restore = max(r.CPU, 0), r.Fuel, max(r.Restore, early.Restore)
 		rep.PeakMemory = min(max(r.PeakMemory, 0), v.t.Limits.Memory)
 		rep.StateHash = sha256.Sum256(early.Frozen)
 		return rep, nil
@@ -254,7 +271,7 @@ func (v *conversation) end(r *response, body []byte) (Report, error) {
 		return Report{}, errors.New("the sandbox process ended a task otherwise that it had frozen")
 	}
 	rep, err := r.report(v.t, body)
-	rep.Checkpoints, rep.NotFrozen = early.Checkpoints, early.NotFrozen
+	rep.Checkpoints, rep.NotFrozen, rep.Restore = early.Checkpoints, early.NotFrozen, max(rep.Restore, early.Restore)
 	return rep, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"time"
 
 	"godwit/sandbox/freeze"
 	"godwit/sandbox/wasi"
@@ -92,7 +93,7 @@ func FuzzConversation(f *testing.F) {
 	passing := withBody{event{Saved: &saved{Pause: 1}}, [][]byte{man}}
 	f.Add(saying(f, event{Began: true}, blocks, passing, end))
 	f.Add(saying(f, blocks, frozen, event{End: &response{Outcome: task.Interrupted}}))
-	f.Add(saying(f, blocks, withBody{event{Want: 1}, blocks.body[:1]}, event{Not: "no room"}, event{Fuel: 9}, end))
+	f.Add(saying(f, blocks, withBody{event{Want: 1}, blocks.body[:1]}, event{Not: &notSaved{Why: "no room"}}, event{Fuel: 9}, end))
 	f.Add(saying(f, frozen))
 	f.Add(saying(f, event{End: &response{Refused: "damaged", TooDeep: true}}))
 	f.Fuzz(func(t *testing.T, said []byte) {
@@ -110,7 +111,7 @@ func FuzzConversation(f *testing.F) {
 			}
 		}
 		passed := 0
-		v.t.OnCheckpoint = func(m []byte, _ uint64) { whole(m); passed++ }
+		v.t.OnCheckpoint = func(m []byte, _ uint64, _ time.Duration) { whole(m); passed++ }
 		v.t.OnFuel = func(uint64) {}
 		rep, err := v.listen()
 		for h, b := range store.m {

@@ -22,6 +22,8 @@ type execution struct {
 	mail  *mailbox
 	out   *outbox
 
+	before time.Duration // CPU that this process had used when the task came
+
 	begins  [sha256.Size]byte // digest of state at the task's beginning
 	program *freeze.Program
 	module  [sha256.Size]byte // hash of the original
@@ -34,12 +36,15 @@ type execution struct {
 	savedAt  uint64         // fuel at that
 	copied   atomic.Int64   // bytes copied for that; -1 before the first
 	saving   atomic.Bool    // one is asked for or on its way
+	wanted   atomic.Bool    // one that stops the guest later than now is asked for
 	writing  sync.WaitGroup // checkpoint on its way to the parent
 
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]bool // blocks that the parent has
 	room  *arena                     // for the checkpoint that is asked for
 	over  bool                       // the run has ended
+
+	offered bool // a checkpoint is asked of the machine
 
 	restore time.Duration
 	kept    [sha256.Size]byte // hash of the checkpoint of a frozen guest
@@ -65,8 +70,14 @@ func (x *execution) begin(ctx context.Context, e *engine) error {
 	x.recorder.Unchanged = x.mem.unchanged
 	x.recorder.Module, x.known = x.module, map[[sha256.Size]byte]bool{}
 	x.copied.Store(-1)
+	if x.req.Staged {
+		if err := x.standBy(ctx, e); err != nil {
+			return fmt.Errorf("%w: %w", errRestore, err)
+		}
+		return nil
+	}
 	if len(x.from) == 0 {
-		m, err := e.host.Instantiate(ctx, x.program, e.code, freeze.Config{Module: instanceConfig()})
+		m, err := e.host.Instantiate(ctx, x.program, e.code, x.config())
 		x.machine, x.starts = m, x.program.Layout.Start
 		return err
 	}
@@ -78,20 +89,18 @@ func (x *execution) begin(ctx context.Context, e *engine) error {
 	return nil
 }
 
+func (x *execution) config() freeze.Config {
+	return freeze.Config{Module: instanceConfig(), NotStopped: x.notStopped}
+}
+
 // thaw restores the checkpoint.
 func (x *execution) thaw(ctx context.Context, e *engine) error {
 	man, err := freeze.DecodeManifest(x.from)
 	if err != nil {
 		return err
 	}
-	if err := man.Fits(x.program, x.module); err != nil {
+	if err := x.fits(man); err != nil {
 		return err
-	}
-	if len(man.State.Frames) == 0 {
-		return errors.New("it is of a task that has ended")
-	}
-	if limit := x.req.Limits.Memory; int64(man.State.Pages) > limit/pageSize {
-		return fmt.Errorf("its memory of %d bytes is over the limit of %d", int64(man.State.Pages)*pageSize, limit)
 	}
 	hashes, err := blocksOf(man)
 	if err != nil {
@@ -102,13 +111,37 @@ func (x *execution) thaw(ctx context.Context, e *engine) error {
 	if err != nil {
 		return err
 	}
-	if x.machine, err = e.host.Restore(ctx, x.program, e.code, freeze.Config{Module: instanceConfig()}, &man.State, x.recorder.Load(man, s.block)); err != nil {
+	if x.machine, err = e.host.Restore(ctx, x.program, e.code, x.config(), &man.State, x.recorder.Load(man, s.block)); err != nil {
 		return err
 	}
+	x.restored(marks)
+	return nil
+}
+
+// fits reports why the task cannot go on from a checkpoint.
+func (x *execution) fits(man *freeze.Manifest) error {
+	if err := man.Fits(x.program, x.module); err != nil {
+		return err
+	}
+	if len(man.State.Frames) == 0 {
+		return errors.New("it is of a task that has ended")
+	}
+	if limit := x.req.Limits.Memory; int64(man.State.Pages) > limit/pageSize {
+		return fmt.Errorf("its memory of %d bytes is over the limit of %d", int64(man.State.Pages)*pageSize, limit)
+	}
+	return nil
+}
+
+// restored notes what a checkpoint that is in place says beside the guest's
+// state. The recorder knows the pages; what is written from here on the tracker
+// sees.
+func (x *execution) restored(marks uint64) {
 	x.copied.Store(0)
 	x.starts = marks&markStarts != 0
 	x.mem.refused = marks&markRefused != 0
-	return nil
+	if x.req.Saves {
+		x.mem.unchanged(x.machine.Memory())
+	}
 }
 
 // blocksOf lists the blocks that a checkpoint refers to, in the order in which
@@ -172,10 +205,13 @@ func (s *supplier) page(h [sha256.Size]byte) ([]byte, error) {
 func (x *execution) play(ctx context.Context) error {
 	x.stopNext()
 	x.mail.attach(x.machine, x.saveSoon)
-	defer func() { x.takeRoom(true).free() }()
+	defer func() {
+		room, _ := x.takeRoom(true)
+		room.free()
+	}()
 	defer x.mail.attach(nil, nil)
 	defer x.tellFuel()()
-	frozen := len(x.from) > 0
+	frozen := len(x.from) > 0 || x.req.Staged
 	for {
 		err := x.step(ctx, frozen)
 		if !errors.Is(err, freeze.ErrFrozen) {
@@ -186,7 +222,7 @@ func (x *execution) play(ctx context.Context) error {
 			if not == nil {
 				return err
 			}
-			if err := x.out.event(event{Not: clip(not.Error())}); err != nil {
+			if err := x.out.event(event{Not: &notSaved{Why: clip(not.Error()), Freeze: true}}); err != nil {
 				return err
 			}
 			x.mail.forget()
@@ -345,9 +381,6 @@ func (x *execution) answer(ctx context.Context, err error) (resp response, froze
 	if errors.Is(err, freeze.ErrFrozen) {
 		resp.Outcome, resp.Hash = task.Interrupted, x.kept[:]
 		return resp, true
-	}
-	if not := x.machine.FreezeError(); not != nil {
-		_ = x.out.event(event{Not: clip(not.Error())})
 	}
 	if x.req.Hash {
 		resp.Hash = x.hash(ctx)

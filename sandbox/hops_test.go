@@ -3,6 +3,7 @@ package sandbox
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,16 +44,32 @@ func (b *blockMap) Get(h [sha256.Size]byte) ([]byte, error) {
 	return nil, os.ErrNotExist
 }
 
-// traveller builds one of the guests that package freeze is tested with.
+// traveller gives one of the guests that package freeze is tested with, or of
+// testdata/large.
 func traveller(t testing.TB, source string) []byte {
 	t.Helper()
-	out := filepath.Join(t.TempDir(), "guest.wasm")
-	path, err := filepath.Abs(filepath.Join("freeze", "testdata", "guests", source))
-	if source == "large.c" {
-		path, err = filepath.Abs(filepath.Join("testdata", "large", source))
+	build, _ := travellers.LoadOrStore(source, sync.OnceValues(func() ([]byte, error) { return buildTraveller(source) }))
+	b, err := build.(func() ([]byte, error))()
+	if errors.Is(err, exec.ErrNotFound) {
+		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	return b
+}
+
+var travellers sync.Map // source to what builds it, once
+
+func buildTraveller(source string) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "godwit-guest")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	out, path := filepath.Join(dir, "guest.wasm"), filepath.Join("freeze", "testdata", "guests", source)
+	if _, err := os.Stat(path); err != nil {
+		path = filepath.Join("testdata", "large", source)
 	}
 	cmd := exec.Command("clang", "-O2", "--target=wasm32-wasi", "-o", out, path)
 	if source == "go" {
@@ -60,16 +77,10 @@ func traveller(t testing.TB, source string) []byte {
 		cmd.Dir = path
 		cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=")
 	}
-	if msg, err := cmd.CombinedOutput(); errors.Is(err, exec.ErrNotFound) {
-		t.Skip(err)
-	} else if err != nil {
-		t.Fatalf("%v: %s", err, msg)
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("building %s: %w: %s", source, err, msg)
 	}
-	b, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return os.ReadFile(out)
 }
 
 // hop runs a task that freezes each time it has used so much fuel, in a new

@@ -11,29 +11,47 @@ import (
 // goroutine that reads from the parent fills it; orders may come before there
 // is a machine to obey them.
 type mailbox struct {
-	blocks chan frame // answers to wishes; at most one is outstanding
+	blocks chan frame    // answers to wishes; at most one is outstanding
+	stages chan frame    // of a task whose state comes in stages
+	ended  chan struct{} // closed when the task is over
 
 	mu         sync.Mutex
 	freeze     bool
 	told       bool // the machine knows of freeze
 	checkpoint bool
+	wanted     bool // a checkpoint, even if one is on its way
 	machine    *freeze.Machine
-	save       func()
+	save       func(wanted bool)
 }
 
-func newMailbox() *mailbox { return &mailbox{blocks: make(chan frame, 1)} }
+func newMailbox() *mailbox {
+	return &mailbox{blocks: make(chan frame, 1), stages: make(chan frame), ended: make(chan struct{})}
+}
+
+// stage passes on a frame of a stage, and waits until it is taken.
+func (b *mailbox) stage(f frame) {
+	select {
+	case b.stages <- f:
+	case <-b.ended:
+	}
+}
+
+// end says that nothing more is read from here.
+func (b *mailbox) end() { close(b.ended) }
 
 // order passes an order on.
 func (b *mailbox) order(o *order) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.freeze = b.freeze || o.Freeze
-	b.checkpoint = b.checkpoint || o.Checkpoint
+	b.checkpoint = b.checkpoint || o.Checkpoint || o.Save
+	b.wanted = b.wanted || o.Save
 	b.deliver()
 }
 
-// attach names who obeys: save asks for a checkpoint. nil ends that.
-func (b *mailbox) attach(m *freeze.Machine, save func()) {
+// attach names who obeys: save asks for a checkpoint: see
+// execution.saveSoon. nil ends that.
+func (b *mailbox) attach(m *freeze.Machine, save func(wanted bool)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.machine, b.save = m, save
@@ -46,13 +64,13 @@ func (b *mailbox) deliver() {
 		return
 	}
 	if b.checkpoint && !b.freeze {
-		b.save()
+		b.save(b.wanted)
 	}
 	if b.freeze && !b.told {
 		b.machine.Freeze()
 		b.told = true
 	}
-	b.checkpoint = false
+	b.checkpoint, b.wanted = false, false
 }
 
 // ordered reports whether the parent ordered the task to freeze.

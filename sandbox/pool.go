@@ -72,6 +72,7 @@ type child struct {
 	*process
 	module string           // key
 	ready  bool             // it has compiled the module
+	loose  bool             // it does not stand still with the others; Pool.mu guards it
 	held   map[string]int64 // bytes of the contents it keeps, by key
 	reaper *time.Timer      // ends it if it stays idle; nil while it runs
 }
@@ -203,6 +204,21 @@ func (p *Pool) discard(c *child) {
 	delete(p.children, c)
 	p.mu.Unlock()
 	c.kill()
+}
+
+// retire ends a child out of the way.
+func (p *Pool) retire(c *child) {
+	p.mu.Lock()
+	delete(p.children, c)
+	_ = c.cmd.Process.Kill()
+	closed := p.closed
+	if !closed {
+		p.bury(c)
+	}
+	p.mu.Unlock()
+	if closed {
+		c.kill()
+	}
 }
 
 // Close kills every child and returns when all are gone. Runs that are under

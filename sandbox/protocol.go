@@ -35,6 +35,10 @@ type request struct {
 	Drop  *drop   `json:"drop,omitempty"`  // forget contents
 	Run   *runReq `json:"run,omitempty"`   // the body is the manifest to go on from, or empty
 	Order *order  `json:"order,omitempty"` // about the task that runs
+	// Place are pages for a task whose state comes in stages; Stage ends a stage,
+	// and the body is its manifest.
+	Place *placeReq `json:"place,omitempty"`
+	Stage *stageReq `json:"stage,omitempty"`
 	// Blocks are the sizes of the blocks wished for, in that order; the body is
 	// their contents.
 	Blocks []int `json:"blocks,omitempty"`
@@ -44,6 +48,18 @@ type request struct {
 type order struct {
 	Freeze     bool `json:"freeze,omitempty"`
 	Checkpoint bool `json:"checkpoint,omitempty"`
+	Save       bool `json:"save,omitempty"` // as Checkpoint, and one more if one is on its way
+}
+
+// A placeReq says what is in its body: for each block its hash, then the block.
+// Those of pages come first.
+type placeReq struct {
+	Pages []uint32 `json:"pages"` // numbers
+	Sizes []int    `json:"sizes"` // of all blocks; those beyond Pages are of files
+}
+
+type stageReq struct {
+	Last bool `json:"last,omitempty"`
 }
 
 type setup struct {
@@ -72,6 +88,7 @@ type runReq struct {
 	Off       bool   `json:"off,omitempty"`
 	Saves     bool   `json:"saves,omitempty"` // checkpoints may be made
 	FreezeAt  uint64 `json:"freeze_at,omitempty"`
+	Staged    bool   `json:"staged,omitempty"` // the state to go on from comes in stages
 	ThawEvery uint64 `json:"thaw_every,omitempty"`
 	Hash      bool   `json:"hash,omitempty"`
 	Tell      bool   `json:"tell,omitempty"` // when the guest begins
@@ -87,16 +104,26 @@ type event struct {
 	// Want is how many blocks are wished for; the body is their hashes.
 	Want  int       `json:"want,omitempty"`
 	Saved *saved    `json:"saved,omitempty"` // the body is a manifest
-	Not   string    `json:"not,omitempty"`   // why there is no checkpoint
+	Not   *notSaved `json:"not,omitempty"`
 	Began bool      `json:"began,omitempty"` // the guest runs from here on
-	Fuel  uint64    `json:"fuel,omitempty"`  // used so far, more than told before
-	End   *response `json:"end,omitempty"`   // the body is the outputs
+	// Standby says that the child waits for stages, Staged that one is done.
+	Standby bool      `json:"standby,omitempty"`
+	Staged  bool      `json:"staged,omitempty"`
+	Fuel    uint64    `json:"fuel,omitempty"` // used so far, more than told before
+	End     *response `json:"end,omitempty"`  // the body is the outputs
+}
+
+// notSaved is a checkpoint that could not be made.
+type notSaved struct {
+	Why    string `json:"why"`
+	Freeze bool   `json:"freeze,omitempty"` // the guest was to be frozen, and goes on
 }
 
 // saved is a checkpoint all of whose blocks have been sent.
 type saved struct {
 	Frozen bool          `json:"frozen,omitempty"` // the last, of a task that stops there
 	Pause  time.Duration `json:"pause_ns"`
+	CPU    time.Duration `json:"cpu_ns"` // that the task has used here, preparation included
 }
 
 // The most that goes into one event or request about blocks, so that neither

@@ -30,6 +30,7 @@ func (p *Pool) Run(ctx context.Context, t Task) (Report, error) {
 		return Report{Outcome: task.Interrupted}, err
 	}
 	began := p.clock.now()
+	runs := began // when the program does: one that waits for its state does not count
 	c, err := p.take(t.Module)
 	if err == nil && c == nil {
 		c, err = p.start(t.Module)
@@ -37,9 +38,14 @@ func (p *Pool) Run(ctx context.Context, t Task) (Report, error) {
 	if err != nil {
 		return Report{Outcome: task.HostError}, err
 	}
-	rep, err := p.watch(ctx, c, t)
-	rep.Wall = p.clock.now() - began
-	rep.CPU = min(rep.CPU, rep.Wall*childProcs) // a child's word is checked
+	rep, err := p.watch(ctx, c, t, func() {
+		if t.Stages != nil {
+			runs = p.clock.now()
+		}
+	})
+	now := p.clock.now()
+	rep.Wall = now - runs
+	rep.CPU = min(rep.CPU, (now-began)*childProcs) // a child's word is checked
 	return rep, err
 }
 
@@ -47,8 +53,11 @@ func (t *Task) validate() error {
 	if t.Module == "" {
 		return errors.New("task has no module")
 	}
-	if t.Pages == nil && (len(t.From) > 0 || t.Every > 0 || t.Freeze != nil || t.FreezeAtFuel > 0) {
+	if t.Pages == nil && (len(t.From) > 0 || t.Every > 0 || t.Save != nil || t.Stages != nil || t.Freeze != nil || t.FreezeAtFuel > 0) {
 		return errors.New("task has no store for its checkpoints")
+	}
+	if len(t.From) > 0 && t.Stages != nil {
+		return errors.New("task has a state to go on from, and one that comes in stages")
 	}
 	for _, f := range t.Files {
 		if err := wasi.CheckName(f.Name); err != nil {
@@ -59,21 +68,37 @@ func (t *Task) validate() error {
 }
 
 // watch runs t on c, kills c when ctx or the time limit ends, and gives c back
-// if it can be used again.
-func (p *Pool) watch(ctx context.Context, c *child, t Task) (Report, error) {
+// if it can be used again. begun is called when its program runs.
+func (p *Pool) watch(ctx context.Context, c *child, t Task, begun func()) (Report, error) {
 	var late atomic.Bool
 	stop := context.AfterFunc(ctx, func() { _ = c.cmd.Process.Kill() })
 	stopTimer := func() {}
-	if t.Limits.Wall > 0 {
-		stopTimer = p.clock.after(t.Limits.Wall, func() {
-			late.Store(true)
-			_ = c.cmd.Process.Kill()
-		})
+	startTimer := func() {
+		if t.Limits.Wall > 0 {
+			stopTimer = p.clock.after(t.Limits.Wall, func() {
+				late.Store(true)
+				_ = c.cmd.Process.Kill()
+			})
+		}
 	}
-	rep, err := p.exchange(c, t)
+	if t.Stages == nil {
+		startTimer()
+	}
+	rep, err := p.exchange(c, t, func() {
+		if t.Stages != nil {
+			startTimer()
+		}
+		begun()
+	})
 	stopTimer()
 	// If ctx ended just now the child may be dying, whatever it answered.
+	if err == nil && rep.Outcome == task.Interrupted {
+		stop()
+		p.retire(c) // its memory is free when it is gone, whoever stands still
+		return rep, nil
+	}
 	if err == nil && stop() && !late.Load() && rep.Outcome != task.HostError && rep.Outcome != task.InvalidModule {
+		p.tighten(c)
 		p.give(c)
 		return rep, nil
 	}
@@ -89,6 +114,8 @@ func (p *Pool) watch(ctx context.Context, c *child, t Task) (Report, error) {
 		return Report{Outcome: task.TimedOut, Message: fmt.Sprintf("ran longer than %v", t.Limits.Wall)}, nil
 	case p.isClosed():
 		return Report{Outcome: task.Interrupted}, ErrClosed
+	case errors.Is(err, errNoState):
+		return Report{Outcome: task.Interrupted, Message: err.Error()}, nil
 	case errors.As(err, &input), errors.Is(err, ErrCheckpoint), errors.Is(err, ErrTooDeep):
 		return Report{Outcome: task.HostError}, err
 	}

@@ -23,8 +23,12 @@ const copyMost = 256 << 20
 const spareCopies = 4 << 20
 
 // saveSoon asks for a checkpoint at the guest's next poll, unless the one
-// before is not done yet. Until then room is made for it.
-func (x *execution) saveSoon() {
+// before is not done yet: then there is another after that if it is wanted. Until
+// then room is made for it.
+func (x *execution) saveSoon(wanted bool) {
+	if wanted {
+		x.wanted.Store(true)
+	}
 	if !x.saving.CompareAndSwap(false, true) {
 		return
 	}
@@ -38,6 +42,25 @@ func (x *execution) saveSoon() {
 	}()
 }
 
+// savingDone says that a checkpoint was made, or could not be.
+func (x *execution) savingDone() {
+	x.saving.Store(false)
+	if x.wanted.Load() {
+		x.saveSoon(false)
+	}
+}
+
+// notStopped is called when the guest goes on in spite of orders to stop.
+func (x *execution) notStopped(err error) {
+	if room, offered := x.takeRoom(false); offered {
+		room.free()
+		x.wanted.Store(false)
+		x.saving.Store(false)
+	}
+	_ = x.out.event(event{Not: &notSaved{Why: clip(err.Error()), Freeze: x.mail.ordered()}})
+	x.mail.forget()
+}
+
 // offer gives room for a checkpoint and has it made. The room that none was
 // made in by the end of the run is given back.
 func (x *execution) offer(room *arena) {
@@ -47,26 +70,27 @@ func (x *execution) offer(room *arena) {
 		room.free()
 		return
 	}
-	x.room = room
+	x.room, x.offered = room, true
 	x.machine.Checkpoint(x.save)
 }
 
-// takeRoom gives what was offered; over says that nothing more is wanted.
-func (x *execution) takeRoom(over bool) *arena {
+// takeRoom gives what was offered, if anything was, which may be nil; over says
+// that nothing more is wanted.
+func (x *execution) takeRoom(over bool) (room *arena, offered bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	room := x.room
-	x.room, x.over = nil, x.over || over
-	return room
+	room, offered = x.room, x.offered
+	x.room, x.offered, x.over = nil, false, x.over || over
+	return room, offered
 }
 
 // save makes a checkpoint of the guest, which is stopped for as long. A
 // checkpoint that cannot be made is no reason to end the task.
 func (x *execution) save(ctx context.Context, m *freeze.Machine) error {
-	room := x.takeRoom(false)
-	if x.saved && m.Fuel() == x.savedAt { // it has not gone on since the last
+	room, _ := x.takeRoom(false)
+	if wanted := x.wanted.Swap(false); !wanted && x.saved && m.Fuel() == x.savedAt { // it has not gone on since the last
 		room.free()
-		x.saving.Store(false)
+		x.savingDone()
 		return nil
 	}
 	c := &copies{x: x}
@@ -77,8 +101,8 @@ func (x *execution) save(ctx context.Context, m *freeze.Machine) error {
 	}
 	if err != nil {
 		room.free()
-		x.saving.Store(false)
-		return x.out.event(event{Not: clip(err.Error())})
+		x.savingDone()
+		return x.out.event(event{Not: &notSaved{Why: clip(err.Error())}})
 	}
 	x.saved, x.savedAt = true, m.Fuel()
 	x.copied.Store(int64(taken.Bytes()))
@@ -90,8 +114,8 @@ func (x *execution) save(ctx context.Context, m *freeze.Machine) error {
 		man, err := x.recorder.Finish(taken, s, system, keepNaNs, x.send)
 		room.free()
 		x.hand(man, err, still)
-		x.saving.Store(false)
 		runtime.GC() // of what is left; there is no other while the guest runs
+		x.savingDone()
 	})
 	return nil
 }
@@ -105,10 +129,10 @@ func (x *execution) hand(man *freeze.Manifest, err error, still <-chan time.Dura
 		b, err = man.Encode()
 	}
 	if err != nil {
-		_ = x.out.event(event{Not: clip(err.Error())})
+		_ = x.out.event(event{Not: &notSaved{Why: clip(err.Error())}})
 		return
 	}
-	_ = x.out.event(event{Saved: &saved{Pause: <-still}}, b)
+	_ = x.out.event(event{Saved: &saved{Pause: <-still, CPU: cpuTime() - x.before}}, b)
 }
 
 // copies are blocks of files that wait to be sent.

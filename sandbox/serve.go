@@ -12,6 +12,7 @@ import (
 	"runtime/metrics"
 	"slices"
 	"strings"
+	"time"
 
 	"godwit/sandbox/freeze"
 	"godwit/sandbox/wasi"
@@ -43,7 +44,9 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 		os.Exit(0)
 	}()
 	for f := range frames {
-		if err := s.handle(f); err != nil {
+		if err := s.handle(f); errors.Is(err, errDone) {
+			return 0
+		} else if err != nil {
 			fmt.Fprintln(os.Stderr, "sandbox:", err)
 			return 1
 		}
@@ -75,6 +78,8 @@ func readRequests(r *bufio.Reader, frames chan<- frame) {
 			mail.order(f.Order)
 		case f.Blocks != nil:
 			mail.blocks <- f
+		case f.Place != nil, f.Stage != nil:
+			mail.stage(f)
 		default:
 			if f.Run != nil {
 				mail = newMailbox()
@@ -91,7 +96,12 @@ type server struct {
 	engine    *engine
 	hostBytes int64
 	contents  map[string][]byte // by key: modules not compiled yet, inputs
+	before    time.Duration     // CPU used when the task at hand came
 }
+
+// errDone says that the child has nothing more to do: with it goes the memory of
+// a task that was frozen, and nobody waits for that.
+var errDone = errors.New("the task was frozen")
 
 // transient marks keys of contents that are for the next run only.
 const transient = "once/"
@@ -117,14 +127,18 @@ func (s *server) run(f frame) error {
 	if s.engine == nil {
 		return errors.New("run before setup")
 	}
-	before := cpuTime()
+	s.before = cpuTime()
 	resp, outputs, err := s.execute(context.Background(), f)
+	f.mail.end()
 	if err != nil {
 		resp = response{Outcome: task.HostError, Message: clip(err.Error())}
 	}
-	resp.CPU = cpuTime() - before
+	resp.CPU = cpuTime() - s.before
 	if err := s.out.event(event{End: &resp}, outputs...); err != nil {
 		return fmt.Errorf("answering: %w", err)
+	}
+	if resp.Outcome == task.Interrupted {
+		return errDone
 	}
 	for k := range s.contents {
 		if strings.HasPrefix(k, transient) {
@@ -179,25 +193,38 @@ func (s *server) play(ctx context.Context, f frame, state *wasi.State) (response
 	if err != nil || refusal != nil {
 		return response{}, refusal, err
 	}
-	defer e.mem.Free() // for an instance that never came to be
+	if e.program == nil && f.Run.Staged {
+		return response{Outcome: task.HostError, Refused: clip(e.refused.Error())}, nil, nil
+	}
+	frozen := false
+	defer func() {
+		if !frozen {
+			e.mem.Free() // for an instance that never came to be
+		}
+	}()
 	if e.program == nil {
 		err := e.plain(ctx)
 		return response{}, &ending{err: err, refused: e.mem.refused}, nil
 	}
-	x := &execution{req: f.Run, from: f.body, state: state, mail: f.mail, out: s.out, program: e.program, module: e.sum, mem: &e.mem}
+	x := &execution{before: s.before, req: f.Run, from: f.body, state: state, mail: f.mail, out: s.out, program: e.program, module: e.sum, mem: &e.mem}
 	if err := x.begin(ctx, e); errors.Is(err, errRestore) {
 		return response{Outcome: task.HostError, Refused: clip(err.Error()), TooDeep: errors.Is(err, freeze.ErrTooDeep)}, nil, nil
 	} else if err != nil {
 		return response{}, &ending{err: err, refused: e.mem.refused}, nil
 	}
-	defer x.machine.Close(ctx)
+	defer func() {
+		if !frozen { // or the process ends
+			x.machine.Close(ctx)
+		}
+	}()
 	if f.Run.Tell {
 		if err := s.out.event(event{Began: true}); err != nil {
 			return response{}, nil, err
 		}
 	}
 	end := x.play(ctx)
-	resp, frozen := x.answer(ctx, end)
+	var resp response
+	resp, frozen = x.answer(ctx, end)
 	if frozen {
 		return resp, nil, nil
 	}

@@ -16,7 +16,7 @@ const (
 
 // Pause stops every child where it is, and those started later too, until
 // Resume. A paused task uses no CPU, keeps its memory, and its wall-clock
-// limit stands still. When Pause returns the children stand still, as far as
+// limit stands still; one that is being frozen goes on until that is done. When Pause returns the children stand still, as far as
 // the system tells: see awaitStopped.
 func (p *Pool) Pause() { p.hold(byOwner, true) }
 
@@ -46,14 +46,21 @@ func (p *Pool) hold(who holder, on bool) {
 // signal tells every child; p.mu is held. All are told before one is waited for.
 func (p *Pool) signal(what string, do func(*os.Process) error) {
 	for c := range p.children {
-		select {
-		case <-c.exited:
-			continue // its number may be another's by now
-		default:
+		if !c.loose {
+			p.signalTo(c, what, do)
 		}
-		if err := do(c.cmd.Process); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			p.cfg.Log.Warn(what+" a sandbox process", "pid", c.cmd.Process.Pid, "err", err)
-		}
+	}
+}
+
+// signalTo tells one child; p.mu is held.
+func (p *Pool) signalTo(c *child, what string, do func(*os.Process) error) {
+	select {
+	case <-c.exited:
+		return // its number may be another's by now
+	default:
+	}
+	if err := do(c.cmd.Process); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		p.cfg.Log.Warn(what+" a sandbox process", "pid", c.cmd.Process.Pid, "err", err)
 	}
 }
 
@@ -68,7 +75,7 @@ const stopPatience = 50 * time.Millisecond
 func (p *Pool) awaitStopped() {
 	deadline := time.Now().Add(stopPatience)
 	for c := range p.children {
-		for !isStopped(c.cmd.Process.Pid) {
+		for !c.loose && !isStopped(c.cmd.Process.Pid) {
 			select {
 			case <-c.exited:
 			default:

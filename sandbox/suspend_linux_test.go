@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"os"
 	"strconv"
 	"strings"
@@ -130,6 +132,119 @@ func TestCloseWhilePaused(t *testing.T) {
 	}
 	if len(started) != 1 || started[0] != c.cmd.Process.Pid {
 		t.Errorf("Started was told of %v, want %d", started, c.cmd.Process.Pid)
+	}
+}
+
+// frozenStill runs two tasks that never end, has them stand still, and freezes
+// the first.
+func frozenStill(t *testing.T, p *Pool, still func(), module guest) (rep Report, frozen, other *child) {
+	t.Helper()
+	other, _ = runForever(t, p)
+	tk := module.task(t, "leaving")
+	now := make(chan struct{})
+	began := make(chan struct{})
+	tk.Pages, tk.Freeze, tk.OnBegin = newBlockMap(), now, func() { close(began) }
+	done := make(chan Report, 1)
+	go func() {
+		rep, err := p.Run(t.Context(), tk)
+		if err != nil {
+			t.Error(err)
+		}
+		done <- rep
+	}()
+	<-began
+	p.mu.Lock()
+	for c := range p.children {
+		if c != other {
+			frozen = c
+		}
+	}
+	p.mu.Unlock()
+	still()
+	for !isStopped(frozen.cmd.Process.Pid) || !isStopped(other.cmd.Process.Pid) {
+		waitBriefly()
+	}
+	close(now)
+	return <-done, frozen, other
+}
+
+// TestFreezeOutOfPause: a task is frozen while all stand still; the others go on
+// standing still, and nothing is left of its process.
+func TestFreezeOutOfPause(t *testing.T) {
+	p := newTestPool(t)
+	rep, frozen, other := frozenStill(t, p, p.Pause, guest{pages: 1, locals: 1, code: cat(loop(i32(0), i32(1), []byte{0x36, 2, 0}))})
+	if rep.Outcome != task.Interrupted || len(rep.Frozen) == 0 {
+		t.Fatalf("got %v %s %s", rep.Outcome, rep.Message, rep.NotFrozen)
+	}
+	<-frozen.exited
+	used := cpuTicks(t, other.cmd.Process.Pid)
+	<-time.After(50 * time.Millisecond)
+	if now := cpuTicks(t, other.cmd.Process.Pid); now != used || !isStopped(other.cmd.Process.Pid) {
+		t.Errorf("the other task used %d ticks", now-used)
+	}
+	p.Resume()
+	awaitWork(t, other)
+}
+
+// TestFreezeOutOfThrottle: the same of tasks that stand still most of the time.
+func TestFreezeOutOfThrottle(t *testing.T) {
+	p := newTestPool(t)
+	rep, frozen, other := frozenStill(t, p, func() { p.Throttle(0.02) }, forever)
+	if rep.Outcome != task.Interrupted || len(rep.Frozen) == 0 {
+		t.Fatalf("got %v %s %s", rep.Outcome, rep.Message, rep.NotFrozen)
+	}
+	<-frozen.exited
+	for !isStopped(other.cmd.Process.Pid) {
+		waitBriefly()
+	}
+	p.Throttle(1)
+	awaitWork(t, other)
+}
+
+// TestNotFrozenStandsStill: a task that cannot be frozen where it is stands
+// still again.
+func TestNotFrozenStandsStill(t *testing.T) {
+	small := guest{pages: 1, code: loop()}.bytes()
+	memory := []byte{5, 3, 1, 0, 1} // one memory, of one page
+	at := bytes.Index(small, memory)
+	small[at+4] = 0
+	tk := moduleTask(t, small, "small")
+	now, began := make(chan struct{}), make(chan struct{})
+	tk.Pages, tk.Freeze, tk.OnBegin = newBlockMap(), now, func() { close(began) }
+	said := make(lines, 1)
+	p := newTestPool(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(said, nil)) })
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { _, _ = p.Run(ctx, tk); close(done) }()
+	<-began
+	c := onlyChild(t, p)
+	p.Pause()
+	close(now)
+	if line := <-said; !strings.Contains(line, "was to be frozen") {
+		t.Errorf("said %q", line)
+	}
+	for !isStopped(c.cmd.Process.Pid) {
+		waitBriefly()
+	}
+	cancel()
+	<-done
+}
+
+// lines are what a log says.
+type lines chan string
+
+func (l lines) Write(b []byte) (int, error) { l <- string(b); return len(b), nil }
+
+// A task that is frozen before its process can take it is let go on for that.
+func TestFreezeBeforeItBegins(t *testing.T) {
+	p := newTestPool(t)
+	p.Pause()
+	now := make(chan struct{})
+	close(now)
+	tk := moduleTask(t, traveller(t, "go"), "job/1") // its module does not fit into a pipe
+	tk.Args, tk.Pages, tk.Freeze = []string{"mixed", "300"}, newBlockMap(), now
+	if rep := run(t, p, tk); rep.Outcome != task.Interrupted || len(rep.Frozen) == 0 {
+		t.Errorf("got %v %s %s", rep.Outcome, rep.Message, rep.NotFrozen)
 	}
 }
 

@@ -33,8 +33,9 @@ type Task struct {
 	Every time.Duration // between two checkpoints while the task runs; 0 none
 	// OnCheckpoint is called on Run's goroutine with each checkpoint made while
 	// the task goes on, once all that the manifest refers to is in Pages, and
-	// with the fuel used until then. The slice is the callee's.
-	OnCheckpoint func(manifest []byte, fuel uint64)
+	// with the fuel used until then, and the CPU time that Run's process used for it,
+	// preparation included. The slice is the callee's.
+	OnCheckpoint func(manifest []byte, fuel uint64, cpu time.Duration)
 	// OnBegin is called on Run's goroutine when the program itself begins to
 	// run or goes on: its process has started, its module is compiled, its
 	// state restored.
@@ -44,8 +45,25 @@ type Task struct {
 	// progress, and what the task has cost so far. It may lag by a millisecond's
 	// worth. Report.Fuel is exact.
 	OnFuel func(fuel uint64)
+	// Save has a checkpoint made for each value received, while the task goes on;
+	// it comes through OnCheckpoint. Values that come while one is being made ask
+	// for one more together. nil, or closed, never does. A task that stands still
+	// is saved when it goes on.
+	Save <-chan struct{}
+	// Stages, if not nil, gives the state to go on from in stages, in place of
+	// From: see Stage. It needs Pages.
+	Stages <-chan Stage
+	// OnStandby is called on Run's goroutine when the module is compiled and the
+	// process waits for stages.
+	OnStandby func()
+	// OnStage is called on Run's goroutine when the pages of manifest n of Stages
+	// (from 0) are in the task's memory, unless it is the last.
+	OnStage func(n int)
 	// Freeze, when closed, freezes the task: Run reports Interrupted, and the
-	// checkpoint in Frozen. nil never does.
+	// checkpoint in Frozen. nil never does. It works on a task that stands still by
+	// Pool.Pause or Pool.Throttle too: its process alone is let go on until it has
+	// handed over the state, and the program no further than to its next safe
+	// point. The process ends with it, so that its memory is free.
 	Freeze       <-chan struct{}
 	FreezeAtFuel uint64 // freeze at the first poll with this much fuel used; 0 never
 	// ThawEvery freezes the task and thaws it in place each time it has used

@@ -59,7 +59,7 @@ var benchBuilds sync.Map // command line to func() (string, error)
 
 // built compiles a guest, for this machine or for WASI, once per process, and
 // gives its file.
-func built(b *testing.B, source string, flags []string, native bool) string {
+func built(b testing.TB, source string, flags []string, native bool) string {
 	b.Helper()
 	f, _ := benchBuilds.LoadOrStore(fmt.Sprint(source, flags, native), sync.OnceValues(func() (string, error) {
 		return compileGuest(source, flags, native)
@@ -268,7 +268,7 @@ func sandboxRun(b *testing.B, module string, args []string) func() (time.Duratio
 }
 
 // warmPool keeps its children, as a node's does.
-func warmPool(b *testing.B) *sandbox.Pool {
+func warmPool(b testing.TB) *sandbox.Pool {
 	b.Helper()
 	child, err := buildChild()
 	if err != nil {

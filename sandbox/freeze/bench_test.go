@@ -151,3 +151,22 @@ func BenchmarkThaw(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkManifest encodes and decodes the manifest of 512 MiB.
+func BenchmarkManifest(b *testing.B) {
+	m := &freeze.Manifest{Format: freeze.CheckpointVersion, Pass: freeze.PassVersion, State: freeze.State{Pages: 8192}}
+	for i := range m.State.Pages {
+		m.Pages = append(m.Pages, freeze.Page{Number: i, Hash: freeze.Hash{byte(i), byte(i >> 8)}})
+	}
+	used := processTime()
+	for b.Loop() {
+		enc, err := m.Encode()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := freeze.DecodeManifest(enc); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric((processTime()-used).Seconds()*1e3/float64(b.N), "ms-cpu")
+}

@@ -31,13 +31,13 @@ type Hash = [sha256.Size]byte
 
 // Manifest describes a checkpoint. It is encoded as canonical CBOR behind a short header.
 type Manifest struct {
-	Format int    `cbor:"1,keyasint"`
-	Pass   int    `cbor:"2,keyasint"` // PassVersion
-	Module Hash   `cbor:"3,keyasint"` // of the original module
-	NaNs   bool   `cbor:"4,keyasint"` // Options.KeepNaNs
-	State  State  `cbor:"5,keyasint"`
-	Pages  []Page `cbor:"6,keyasint"` // ascending; those left out are zero
-	System []byte `cbor:"7,keyasint"` // state of the guest's system interface; opaque here
+	Format int      `cbor:"1,keyasint"`
+	Pass   int      `cbor:"2,keyasint"` // PassVersion
+	Module Hash     `cbor:"3,keyasint"` // of the original module
+	NaNs   bool     `cbor:"4,keyasint"` // Options.KeepNaNs
+	State  State    `cbor:"5,keyasint"`
+	Pages  PageList `cbor:"6,keyasint"` // ascending; those left out are zero
+	System []byte   `cbor:"7,keyasint"` // state of the guest's system interface; opaque here
 }
 
 // Page is one page of memory.

@@ -173,6 +173,9 @@ func (m *Machine) atPoll(ctx context.Context) {
 	}
 	if unwind && m.cfg.TortureEvery == 0 {
 		c.set(func(c *control) { c.freeze, c.inside, c.stopAt, c.err = false, nil, 0, ErrNoRoom })
+		if m.cfg.NotStopped != nil {
+			m.cfg.NotStopped(ErrNoRoom)
+		}
 	}
 	m.grant()
 }

@@ -36,6 +36,9 @@ type Config struct {
 	TortureMost int
 	// MaxFuel kills the guest that used more. 0 means no limit.
 	MaxFuel uint64
+	// NotStopped is called, on the goroutine that runs the guest, when the guest goes on although it was to be frozen
+	// or to stop for a checkpoint: those orders are void. nil for nothing.
+	NotStopped func(error)
 }
 
 // phase says what the guest is doing.

@@ -98,6 +98,11 @@ func (m *Machine) makeResumes(ctx context.Context, frames []frame) error {
 	if !g.waitUnlessWanted(ctx) {
 		return errWanted
 	}
+	return m.linkResumes(ctx, g)
+}
+
+// linkResumes links what was made to the guest.
+func (m *Machine) linkResumes(ctx context.Context, g *making) error {
 	m.making = nil
 	if g.err != nil {
 		return g.err

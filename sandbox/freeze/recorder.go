@@ -69,7 +69,7 @@ func (r *Recorder) Take(memory []byte, room func() []byte, store func(h Hash, pa
 	}
 	var mu sync.Mutex
 	t := &Taken{pages: pages}
-	err := share(pages, func(from, to int) error {
+	err := share(pages, lookShare, func(from, to int) error {
 		var changed []takenPage
 		for n := from; n < to; n++ {
 			b := memory[n*pageSize : (n+1)*pageSize]
@@ -118,7 +118,7 @@ func (r *Recorder) same(n int, b []byte, look bool) bool {
 // goroutines, with each page that the last checkpoint did not have. page is only valid during the call; Compress makes
 // a block of it.
 func (r *Recorder) Finish(t *Taken, s *State, system []byte, keepNaNs bool, store func(h Hash, page []byte) error) (*Manifest, error) {
-	err := share(len(t.changed), func(from, to int) error {
+	err := share(len(t.changed), storeShare, func(from, to int) error {
 		for _, page := range t.changed[from:to] {
 			if err := r.settle(page, store); err != nil {
 				return err
@@ -168,9 +168,33 @@ func (r *Recorder) Load(m *Manifest, block func(Hash) ([]byte, error)) func(put 
 	}
 }
 
-// share splits n things among as many goroutines as there are cores.
-func share(n int, do func(from, to int) error) error {
-	workers := min(runtime.GOMAXPROCS(0), n/minShare+1)
+// expectZeros notes that a memory of so many pages is all zeros.
+func (r *Recorder) expectZeros(pages int) {
+	had := len(r.seen)
+	r.init(pages)
+	for n := had; n < len(r.seen); n++ {
+		r.seen[n] = seenPage{sum: r.zero, zero: true, known: true}
+	}
+}
+
+// place notes what page n is now; its content was checked against the hash.
+func (r *Recorder) place(n uint32, h Hash, page []byte) {
+	if page[0] == 0 && bytes.Equal(page, zeroPage[:]) {
+		r.seen[n] = seenPage{sum: r.zero, zero: true, known: true}
+		return
+	}
+	r.seen[n] = seenPage{sum: maphash.Bytes(r.seed, page), hash: h, known: true}
+}
+
+// has reports whether page n is known to have this content.
+func (r *Recorder) has(n uint32, h Hash) bool {
+	p := &r.seen[n]
+	return p.known && (!p.zero && p.hash == h || p.zero && h == zeroHash)
+}
+
+// share splits n things among as many goroutines as there are cores, if each gets some.
+func share(n, least int, do func(from, to int) error) error {
+	workers := min(runtime.GOMAXPROCS(0), n/least+1)
 	errs := make([]error, workers)
 	var wg sync.WaitGroup
 	for w := 1; w < workers; w++ {
@@ -181,10 +205,16 @@ func share(n int, do func(from, to int) error) error {
 	return errors.Join(errs...)
 }
 
-// minShare is how many pages are worth a goroutine.
-const minShare = 64
+// How many pages are worth a goroutine.
+const (
+	lookShare  = 64 // to look at or copy them takes microseconds each
+	storeShare = 4  // to hash and compress, or decompress, one takes some 0.1 ms
+)
 
-var zeroPage [pageSize]byte
+var (
+	zeroPage [pageSize]byte
+	zeroHash = sha256.Sum256(zeroPage[:])
+)
 
 // settle notes what a page is and stores it, unless it is what it was.
 func (r *Recorder) settle(page takenPage, store func(Hash, []byte) error) error {

@@ -182,6 +182,11 @@ func (m *Machine) restore(ctx context.Context, s *State, memory func(func(uint64
 	if err := m.restoreMemory(s, memory); err != nil {
 		return err
 	}
+	return m.restoreRest(ctx, s)
+}
+
+// restoreRest puts all of a state but the memory into place.
+func (m *Machine) restoreRest(ctx context.Context, s *State) error {
 	for k, g := range m.prog.Layout.Globals {
 		if err := m.setGlobal(ctx, g, s.Globals[k]); err != nil {
 			return fmt.Errorf("global %q: %w", g.Name, err)
@@ -213,14 +218,8 @@ func (m *Machine) restoreMemory(s *State, memory func(func(uint64, []byte) error
 	if !m.prog.Layout.Memory {
 		return nil
 	}
-	have := m.Pages()
-	if s.Pages < have {
-		return fmt.Errorf("state has %d pages of memory, the module begins with %d", s.Pages, have)
-	}
-	if s.Pages > have {
-		if _, ok := m.mem.Grow(s.Pages - have); !ok {
-			return fmt.Errorf("memory cannot grow from %d to %d pages", have, s.Pages)
-		}
+	if err := m.growTo(s.Pages); err != nil {
+		return err
 	}
 	b := m.Memory()
 	clear(b) // the module's own data segments
@@ -234,6 +233,20 @@ func (m *Machine) restoreMemory(s *State, memory func(func(uint64, []byte) error
 		copy(b[at:], piece)
 		return nil
 	})
+}
+
+// growTo makes the memory so many pages large.
+func (m *Machine) growTo(pages uint32) error {
+	have := m.Pages()
+	if pages < have {
+		return fmt.Errorf("state has %d pages of memory, there are %d already", pages, have)
+	}
+	if pages > have {
+		if _, ok := m.mem.Grow(pages - have); !ok {
+			return fmt.Errorf("memory cannot grow from %d to %d pages", have, pages)
+		}
+	}
+	return nil
 }
 
 func (m *Machine) setGlobal(ctx context.Context, g GlobalSlot, v Value) error {

@@ -14,20 +14,35 @@ import (
 // it. The marks are those given to Save. After an error the State is
 // of no use.
 func (s *State) Load(b []byte, begins [sha256.Size]byte, block func(h [sha256.Size]byte) ([]byte, error)) (marks uint64, err error) {
-	in, err := decodeSaved(b)
+	in, err := s.check(b, begins)
 	if err != nil {
 		return 0, err
 	}
+	return in.Marks, s.adopt(in, block)
+}
+
+// Check says what Load would find wrong before it asks for a block, and changes
+// nothing.
+func (s *State) Check(b []byte, begins [sha256.Size]byte) error {
+	_, err := s.check(b, begins)
+	return err
+}
+
+func (s *State) check(b []byte, begins [sha256.Size]byte) (*saved, error) {
+	in, err := decodeSaved(b)
+	if err != nil {
+		return nil, err
+	}
 	if in.Begins != begins {
-		return 0, errors.New("it is of a task with another name, arguments, inputs or limits")
+		return nil, errors.New("it is of a task with another name, arguments, inputs or limits")
 	}
 	c := checker{in: in, fresh: s}
 	for _, check := range []func() error{c.inodes, c.fds, c.tree, c.sums} { // each relies on those before
 		if err := check(); err != nil {
-			return 0, fmt.Errorf("saved state: %w", err)
+			return nil, fmt.Errorf("saved state: %w", err)
 		}
 	}
-	return in.Marks, s.adopt(in, block)
+	return in, nil
 }
 
 // adopt takes over a state that has been checked.
