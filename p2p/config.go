@@ -39,6 +39,10 @@ type Config struct {
 	Datastore ds.Batching
 	// Handler is told what arrives.
 	Handler Handler
+	// OnHandOver serves a stream that a member opened to bring a running task,
+	// on a goroutine of its own; the stream is closed when it returns, and ctx ends
+	// with the host. nil takes none.
+	OnHandOver func(ctx context.Context, from task.PeerID, s *HandOverStream)
 	// Log may be nil.
 	Log *slog.Logger
 }

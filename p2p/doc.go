@@ -6,9 +6,9 @@
 // named by [task.PeerID], content by [task.CID], so that nothing outside this
 // package needs to know libp2p.
 //
-// Four protocols run over libp2p streams, one file each: frames (outbox.go,
-// inbox.go), requests (request.go), hello (hello.go) and blocks (serve.go,
-// fetch.go); adverts also travel by GossipSub, a topic for each overlay that the
+// Five protocols run over libp2p streams, one file each: frames (outbox.go,
+// inbox.go), requests (request.go), hello (hello.go), blocks (serve.go, fetch.go)
+// and hand-overs (handover.go); adverts also travel by GossipSub, a topic for each overlay that the
 // host has joined (gossip.go, membership.go). docs/protocol.md tells their bytes,
 // limits and deadlines.
 //

@@ -2,11 +2,13 @@ package p2p
 
 import (
 	"fmt"
+	"testing"
 	"time"
 
 	"godwit/overlay"
 	"godwit/task"
 
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
@@ -50,4 +52,14 @@ func (h *Host) FillAdverts(id overlay.ID) {
 		id := task.PeerID(fmt.Sprintf("invented %d", i))
 		m.known[id] = known{Advert: overlay.Advert{Peer: id, Expires: now.Add(time.Hour)}, since: now}
 	}
+}
+
+// RawHandOver opens a stream for a hand-over on which anything can be said.
+func (h *Host) RawHandOver(tb testing.TB, to *Host) network.Stream {
+	tb.Helper()
+	s, err := h.net.NewStream(tb.Context(), to.net.ID(), ProtocolHandOver)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
 }

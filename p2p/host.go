@@ -31,6 +31,9 @@ type Host struct {
 	id      task.PeerID
 	traffic traffic
 	rates   rates
+
+	handOvers handOvers
+
 	blocks  *Blocks
 	links   *links
 	adverts *adverts
@@ -71,7 +74,7 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{set: set, blocks: blocks, rates: newRates(), served: make(chan struct{}), outs: map[peer.ID]*outbox{}}
+	h := &Host{set: set, blocks: blocks, rates: newRates(), handOvers: newHandOvers(), served: make(chan struct{}), outs: map[peer.ID]*outbox{}}
 	h.net, err = openTransport(set, &h.traffic, extra)
 	if err != nil {
 		return nil, err
@@ -89,6 +92,9 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h.handle(ProtocolRequest, h.answer)
 	h.handle(ProtocolHello, h.receiveHello)
 	h.handle(ProtocolBlocks, h.serveBlocks)
+	if set.OnHandOver != nil {
+		h.handle(ProtocolHandOver, h.receiveHandOver)
+	}
 	h.net.Network().Notify(h.links)
 	return h, nil
 }

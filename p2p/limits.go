@@ -25,6 +25,8 @@ var inboundStreams = map[protocol.ID]int{
 	ProtocolRequest: 64, // each occupies one call of the handler
 	ProtocolHello:   4,
 	ProtocolBlocks:  16, // one for each fetch that runs
+
+	ProtocolHandOver: maxHandOvers,
 }
 
 func newLimits(maxConns int) (network.ResourceManager, error) {

@@ -7,16 +7,16 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// rates bound what blocks take of the network, both ways: token buckets that
-// hold one block, so that a transfer that begins goes on evenly. Gossip and
-// messages are small and are not held back.
+// rates bound what blocks and hand-overs take of the network, both ways: token
+// buckets that hold one block, so that a transfer that begins goes on evenly.
+// Gossip and messages are small and are not held back.
 type rates struct{ up, down *rate.Limiter }
 
 func newRates() rates {
 	return rates{rate.NewLimiter(rate.Inf, MaxBlock), rate.NewLimiter(rate.Inf, MaxBlock)}
 }
 
-// SetRates bounds the bytes of blocks a second that the host sends and takes; 0
+// SetRates bounds the bytes of blocks and hand-overs a second that the host sends and takes; 0
 // is no bound. It holds for transfers under way too. A peer gives up on a block
 // that takes longer than stallTime: below MaxBlock in that time large blocks
 // may never arrive.

@@ -14,7 +14,7 @@ import (
 type Traffic struct{ In, Out int64 }
 
 const (
-	// maxProtocols bounds the protocols counted by name: our four, gossip's four
+	// maxProtocols bounds the protocols counted by name: our five, gossip's four
 	// and libp2p's own are half as many.
 	maxProtocols = 32
 

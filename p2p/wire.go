@@ -18,9 +18,11 @@ const (
 	ProtocolRequest = "/godwit/request/1"
 	ProtocolHello   = "/godwit/hello/1"
 	ProtocolBlocks  = "/godwit/blocks/1"
+
+	ProtocolHandOver = "/godwit/handover/1"
 )
 
-var protocols = []protocol.ID{ProtocolFrame, ProtocolRequest, ProtocolHello, ProtocolBlocks}
+var protocols = []protocol.ID{ProtocolFrame, ProtocolRequest, ProtocolHello, ProtocolBlocks, ProtocolHandOver}
 
 // Limits of what travels, checked before anything is allocated.
 const (
