@@ -102,6 +102,13 @@ func (c *Client) Job(ctx context.Context, ref string) (j scheduler.JobStatus, er
 	return j, c.get(ctx, jobPath(ref, ""), nil, &j)
 }
 
+// JobTasks is Job with at most limit of the tasks of which anything is known, from
+// index from on; no more than fit one answer.
+func (c *Client) JobTasks(ctx context.Context, ref string, from uint64, limit int) (j scheduler.JobStatus, err error) {
+	q := url.Values{"from": {strconv.FormatUint(from, 10)}, "limit": {strconv.Itoa(limit)}}
+	return j, c.get(ctx, jobPath(ref, ""), q, &j)
+}
+
 // Why explains a task, or the whole job where index is nil.
 func (c *Client) Why(ctx context.Context, ref string, index *uint64) (w node.Why, err error) {
 	q := url.Values{}

@@ -38,6 +38,13 @@ func (s *Server) pause(w http.ResponseWriter, r *http.Request) error {
 	return s.status(w, r)
 }
 
+func (s *Server) drain(w http.ResponseWriter, r *http.Request) error {
+	if err := s.node.Drain(r.Context()); err != nil {
+		return err
+	}
+	return s.status(w, r)
+}
+
 func (s *Server) resume(w http.ResponseWriter, r *http.Request) error {
 	if err := s.node.Resume(r.Context()); err != nil {
 		return err
@@ -59,7 +66,13 @@ func (c *Client) Pause(ctx context.Context, d time.Duration) (s node.Status, err
 	return s, c.call(ctx, http.MethodPost, "/v1/pause", bytes.NewReader(b), &s)
 }
 
-// Resume takes back a Pause. It returns the node's new state.
+// Drain has the node take nothing new and what runs there move to others, until
+// Resume. It returns the node's new state.
+func (c *Client) Drain(ctx context.Context) (s node.Status, err error) {
+	return s, c.call(ctx, http.MethodPost, "/v1/drain", nil, &s)
+}
+
+// Resume takes back a Pause and a Drain. It returns the node's new state.
 func (c *Client) Resume(ctx context.Context) (s node.Status, err error) {
 	return s, c.call(ctx, http.MethodPost, "/v1/resume", nil, &s)
 }

@@ -25,6 +25,7 @@ func (s *Server) routes() http.Handler {
 	}
 	handle("GET /v1/status", s.status)
 	handle("POST /v1/pause", s.pause)
+	handle("POST /v1/drain", s.drain)
 	handle("POST /v1/resume", s.resume)
 	handle("GET /v1/doctor", s.doctor)
 	handle("GET /v1/peers", s.peers)

@@ -30,6 +30,7 @@ type CBR struct {
 	interval   time.Duration
 	alarmsOnly bool
 	judge      Judge
+	out        []Prediction
 }
 
 func newCBR(ps *spec.Params) *CBR {
@@ -62,7 +63,7 @@ func (c *CBR) Scan(now time.Time, hosts []Host, _ Forecast, rng *rand.Rand) []Pr
 	if c.wrong(c.judge.Settle(now)) {
 		c.adjust(c.adjustment * (2*rng.Float64() - 1))
 	}
-	var out []Prediction
+	c.out = c.out[:0]
 	for i := range hosts {
 		h := &hosts[i]
 		if !c.includes(h) {
@@ -70,12 +71,16 @@ func (c *CBR) Scan(now time.Time, hosts []Host, _ Forecast, rng *rand.Rand) []Pr
 		}
 		q := Prediction{Peer: h.Peer, For: c.interval, Exit: h.CPU < c.threshold}
 		if q.Exit {
-			q.Reason = fmt.Sprintf("guests get %.3g %% of its speed, under %.3g %%", h.CPU, c.threshold)
+			q.words, q.x, q.y = shareWords, h.CPU, c.threshold
 		}
-		out = append(out, q)
+		c.out = append(c.out, q)
 	}
-	c.judge.Predicted(now, out)
-	return out
+	c.judge.Predicted(now, c.out)
+	return c.out
+}
+
+func shareWords(p *Prediction) string {
+	return fmt.Sprintf("guests get %.3g %% of its speed, under %.3g %%", p.x, p.y)
 }
 
 // wrong says whether the threshold should move. The thesis's text counts false

@@ -22,7 +22,8 @@ import (
 type Policy interface {
 	// Scan predicts for hosts, each available at now, and answers in their order;
 	// it leaves out those that it does not look at. It keeps neither hosts nor
-	// their tasks. rng is seeded from what is being decided.
+	// their tasks. rng is seeded from what is being decided. What it returns holds
+	// until its next call: the policy keeps the memory for that.
 	Scan(now time.Time, hosts []Host, f Forecast, rng *rand.Rand) []Prediction
 
 	// Left tells that a member's availability ended. What is told of one instant
@@ -46,6 +47,47 @@ type Host struct {
 	Tasks   []task.TaskID // that it runs; read only
 	CPU     float64       // percent of its greatest speed that guests get now, 0 to 100 (Eq 4.10)
 	Leaving bool          // it gave notice that it goes soon, or takes no guests any more
+	// Paused says of one that is Leaving that only its owner is back, who may go
+	// again: its tasks stand still there, until the owner's grace is over.
+	Paused bool
+
+	// What a Mover looks at besides; others need none of it.
+	Runs  []Run   // of Tasks, in their order; nil where nothing is known of them. Read only
+	Idle  int     // tasks that it would start at once
+	Speed float64 // relative to the reference core; 0 unknown
+}
+
+// A Run is what is known of a task at a member.
+type Run struct {
+	// Left is the work left, on the reference core; 0 unknown. A coordinator has
+	// the job's mean duration and the last reported progress to tell it from.
+	Left time.Duration
+	// Unsaved is the work that would be lost with the member: what was done since
+	// the last checkpoint that is elsewhere.
+	Unsaved time.Duration
+	State   int64 // bytes of its state
+	Movable bool  // it runs, is not on the move already, and can be frozen
+}
+
+// A Mover is a Policy that names tasks, not hosts, to move, and may say where to.
+// Whoever runs it calls Moves at each scan in place of Scan, with all members
+// that are there; it may remember what it moved when.
+type Mover interface {
+	Policy
+	Moves(now time.Time, hosts []Host, f Forecast, s Situation) []Move
+}
+
+// A Situation is what a coordinator knows beside members and forecasts. The zero
+// Situation is a world in which nothing takes time and nothing is saved.
+type Situation struct {
+	// Waiting is how many tasks wait, at least; Endless is a queue that refills
+	// itself.
+	Waiting int
+	Endless bool
+	Costs
+	// Saves says that tasks make checkpoints which outlive their member, and that
+	// one lost with its member goes on from there.
+	Saves bool
 }
 
 // CPUPercent is Zhang's CPU Availability Percentage (Eq 4.10): what guests get
@@ -70,36 +112,86 @@ type Prediction struct {
 	Peer   task.PeerID
 	Exit   bool          // it stops running guests before For is over
 	For    time.Duration // 0: no time is said, and it is not scored
-	Reason string        // for people; of an exit only
+	Reason string        // for people; of an exit only. Ask Why: it may be put into words only there
 	Blind  bool          // nothing is known of the host, which then stays
+
+	words func(*Prediction) string // nil: Reason
+	x, y  float64                  // what words speaks of
+}
+
+// Why says, for people, why an exit is predicted. It is put into words only when
+// somebody asks: of most predictions nobody does.
+func (p *Prediction) Why() string {
+	if p.words == nil {
+		return p.Reason
+	}
+	return p.words(p)
 }
 
 // A Move is a task that should leave its host.
 type Move struct {
 	Task   task.TaskID
 	From   task.PeerID
-	Reason string // for people: why
+	To     task.PeerID // "": where the placement policy says
+	Reason string      // for people: why. Ask Why: AppendMoves and Movers leave it to that
+
+	of *Prediction
+
+	words       func(*Move) string // nil: Reason, or what of says
+	ends, stays [2]float64         // what words speaks of: there and here
+}
+
+// Why says, for people, why the task should leave. It may be asked as long as the
+// predictions hold of which the move was made.
+func (m *Move) Why() string {
+	switch {
+	case m.words != nil:
+		return m.words(m)
+	case m.of == nil:
+		return m.Reason
+	}
+	return m.of.Why()
 }
 
 // Moves lists the tasks of those hosts whose exit is predicted, in the order of
 // the predictions. Where they go is for the placement policy, which must not
 // be shown From (Zhang section 4.3).
 func Moves(hosts []Host, predictions []Prediction) []Move {
-	at := make(map[task.PeerID]int, len(hosts))
-	for i := range hosts {
-		at[hosts[i].Peer] = i
+	moves := AppendMoves(nil, hosts, predictions)
+	for i := range moves {
+		moves[i].Reason = moves[i].Why()
 	}
-	var out []Move
-	for _, p := range predictions {
-		i, ok := at[p.Peer]
-		if !ok || !p.Exit {
+	return moves
+}
+
+// AppendMoves is Moves without words, in the memory of moves, to which it appends.
+func AppendMoves(moves []Move, hosts []Host, predictions []Prediction) []Move {
+	next := 0 // predictions are mostly in the order of hosts
+	for k := range predictions {
+		p := &predictions[k]
+		if !p.Exit {
 			continue
 		}
+		i := hostAt(hosts, next, p.Peer)
+		if i < 0 {
+			continue
+		}
+		next = i + 1
 		for _, t := range hosts[i].Tasks {
-			out = append(out, Move{t, p.Peer, p.Reason})
+			moves = append(moves, Move{Task: t, From: p.Peer, of: p})
 		}
 	}
-	return out
+	return moves
+}
+
+// hostAt is the place of a host, looked for from a place on and round, or -1.
+func hostAt(hosts []Host, from int, peer task.PeerID) int {
+	for k := range hosts {
+		if i := (from + k) % len(hosts); hosts[i].Peer == peer {
+			return i
+		}
+	}
+	return -1
 }
 
 // A kind is a policy by name: its parameters, with spaces between them, what it
@@ -112,6 +204,9 @@ type kind struct {
 
 // kinds has all policies by name. It is written by init functions only.
 var kinds = map[string]kind{}
+
+// Default is the name of the policy that live swarms use where none is named.
+const Default = "cost"
 
 // register makes a policy known by name, from an init function.
 func register(name string, k kind) {

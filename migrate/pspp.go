@@ -28,6 +28,7 @@ type PSPP struct {
 	interval  time.Duration
 	threshold float64
 	oracle    string
+	out       []Prediction
 }
 
 func newPSPP(ps *spec.Params) *PSPP {
@@ -50,7 +51,7 @@ const slip = 1e-9
 
 // Scan implements Policy.
 func (p *PSPP) Scan(now time.Time, hosts []Host, f Forecast, _ *rand.Rand) []Prediction {
-	var out []Prediction
+	p.out = p.out[:0]
 	for i := range hosts {
 		h := &hosts[i]
 		if !p.includes(h) {
@@ -59,11 +60,15 @@ func (p *PSPP) Scan(now time.Time, hosts []Host, f Forecast, _ *rand.Rand) []Pre
 		stay, known := f.Stay(h.Peer, now, p.period)
 		q := Prediction{Peer: h.Peer, For: p.period, Blind: !known, Exit: known && stay < p.threshold-slip}
 		if q.Exit {
-			q.Reason = fmt.Sprintf("it stays for %v with probability %.3g, under %.3g", p.period, stay, p.threshold)
+			q.words, q.x, q.y = stayWords, stay, p.threshold
 		}
-		out = append(out, q)
+		p.out = append(p.out, q)
 	}
-	return out
+	return p.out
+}
+
+func stayWords(p *Prediction) string {
+	return fmt.Sprintf("it stays for %v with probability %.3g, under %.3g", p.For, p.x, p.y)
 }
 
 // Left implements Policy.

@@ -10,7 +10,7 @@ import (
 
 func init() {
 	register("none", kind{does: "nothing moves", make: func(*spec.Params) Policy { return None{} }})
-	register("reactive", kind{does: "tasks move when their member gives notice that it goes", make: func(*spec.Params) Policy { return Reactive{} }})
+	register("reactive", kind{does: "tasks move when their member gives notice that it goes", make: func(*spec.Params) Policy { return &Reactive{} }})
 }
 
 // None moves nothing.
@@ -27,22 +27,22 @@ func (None) Period() time.Duration { return 0 }
 
 // Reactive moves tasks on notice (Zhang section 4.3.1). It predicts nothing, so
 // that those that crash or go without notice are lost.
-type Reactive struct{}
+type Reactive struct{ out []Prediction }
 
 // Scan names the hosts that gave notice and run tasks. No time is said of their
 // going.
-func (Reactive) Scan(_ time.Time, hosts []Host, _ Forecast, _ *rand.Rand) []Prediction {
-	var out []Prediction
+func (r *Reactive) Scan(_ time.Time, hosts []Host, _ Forecast, _ *rand.Rand) []Prediction {
+	r.out = r.out[:0]
 	for i := range hosts {
 		if h := &hosts[i]; h.Leaving && len(h.Tasks) > 0 {
-			out = append(out, Prediction{Peer: h.Peer, Exit: true, Reason: "it gave notice that it goes or takes no guests any more"})
+			r.out = append(r.out, Prediction{Peer: h.Peer, Exit: true, Reason: "it gave notice that it goes or takes no guests any more"})
 		}
 	}
-	return out
+	return r.out
 }
 
 // Left implements Policy.
-func (Reactive) Left(task.PeerID, time.Time) {}
+func (*Reactive) Left(task.PeerID, time.Time) {}
 
 // Period is 0: a scan follows a notice.
-func (Reactive) Period() time.Duration { return 0 }
+func (*Reactive) Period() time.Duration { return 0 }

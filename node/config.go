@@ -42,6 +42,10 @@ type Config struct {
 
 	Version string // of the program, for adverts and status
 	Log     *slog.Logger
+
+	// fault is called with each step that a hand-over comes to, on any goroutine;
+	// a test stops the node there. nil calls nothing.
+	fault func(step string)
 }
 
 // The runners. A sleeping one waits Job.Work instead of running the module:

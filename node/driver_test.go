@@ -84,6 +84,11 @@ func (f *fakeNet) Join(p2p.Overlay) error   { return nil }
 func (f *fakeNet) Leave(overlay.ID) error   { return nil }
 func (f *fakeNet) Recheck(overlay.ID) error { return nil }
 
+// HandOver reaches nobody.
+func (f *fakeNet) HandOver(context.Context, task.PeerID) (*p2p.HandOverStream, error) {
+	return nil, p2p.ErrClosed
+}
+
 func (f *fakeNet) Blocks() *p2p.Blocks                 { return f.blocks }
 func (f *fakeNet) AdvertAddrs(int) []string            { return []string{"/ip4/192.0.2.1/tcp/1"} }
 func (f *fakeNet) Addrs() []string                     { return nil }

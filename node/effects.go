@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
+	"sync/atomic"
 
+	"godwit/migrate/handover"
 	"godwit/scheduler"
 	"godwit/task"
 )
@@ -55,8 +56,14 @@ func (n *Node) carryOut(ctx context.Context, p pending, out *outgoing) {
 	case scheduler.Prepare:
 		n.spawn(func() { n.prepare(ctx, p, e) })
 	case scheduler.Start:
-		n.waiting = append(n.waiting, waitingStart{p.of, p.from, e})
-		n.startWaiting()
+		if w := (waitingStart{p.of, p.from, e}); !n.insteadOf(w) {
+			n.waiting = append(n.waiting, w)
+			n.startWaiting()
+		}
+	case scheduler.HandOver:
+		n.handOver(p, e)
+	case scheduler.Expect:
+		n.expect(p, e)
 	case scheduler.Stop:
 		n.stopAttempt(e)
 	case scheduler.Outrun:
@@ -124,24 +131,33 @@ func (n *Node) startNow(w waitingStart) {
 	ctx, cancel := context.WithCancel(n.tasks)
 	name := scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}
 	ready := n.prepared[e.Task.Job]
-	a := attempt{of: w.of, from: w.from, ended: ctx.Done(), end: cancel, saved: new(bool)}
+	a := attempt{of: w.of, from: w.from, ended: ctx.Done(), end: cancel, context: ctx, begun: n.now(), saved: new(atomic.Bool)}
 	stop := make(chan struct{})
 	if n.saves(ready) {
-		a.save = sync.OnceFunc(func() { *a.saved = true; close(stop) })
+		a = newAttempt(w.of, w.from, ctx, cancel, stop)
 	}
 	n.running[name] = a
 	n.freeChanged()
 	n.spawn(func() {
-		res := n.runTask(ctx, ready, e.Task, n.newSaving(ctx, w, ready, stop))
+		res := n.runTask(ctx, ready, e.Task, n.newSaving(ctx, w, ready, stop, a.place))
 		cancel()
-		n.post(post{call: func() {
-			delete(n.running, name)
-			n.startWaiting()
-			n.freeChanged()
-			n.hold()
-			w.of.step(w.from, scheduler.Ended{Task: e.Task, Attempt: e.Attempt, Result: res})
-		}})
+		n.post(post{call: func() { n.attemptEnded(a, name, res) }})
 	})
+}
+
+// attemptEnded tells the worker of an attempt's end, on the loop.
+func (n *Node) attemptEnded(a attempt, name scheduler.AttemptName, res task.Result) {
+	delete(n.running, name)
+	n.startWaiting()
+	n.freeChanged()
+	n.hold()
+	if g := a.place.now(); g != nil { // it came to its own end
+		n.spawn(func() { g.tell(handover.Ended{Reason: res.Message}) })
+	}
+	if a.saved.Load() && a.place.ranOn() == nil {
+		n.leaveLater()
+	}
+	a.of.step(a.from, scheduler.Ended{Task: name.Task, Attempt: name.Attempt, Result: res, Handed: a.place.ranOn()})
 }
 
 // notBegun ends attempts that wait for a core and are not to begin any more.
@@ -169,6 +185,7 @@ func (n *Node) stopAttempt(e scheduler.Stop) {
 	a, ok := n.running[name]
 	switch {
 	case !ok:
+		n.refuseArrivals(e.Reason, func(t *taking) bool { return t.name.task == e.Task && t.name.as == e.Attempt })
 		n.notBegun(func(w waitingStart) bool { return w.start.Task == e.Task && w.start.Attempt == e.Attempt })
 	case e.Save:
 		n.log.Info("saving a task", "task", e.Task.String(), "reason", e.Reason)

@@ -88,16 +88,9 @@ func (n *Node) forecast(a *overlay.Advert, d time.Duration) Forecast {
 		f.Rests = append(f.Rests, "it runs no tasks now: "+f.State.String())
 		return f
 	}
-	reader := predictor.NewReader(&r, n.past.pool)
-	f.Stay, f.Known = reader.Stay(now, d)
+	f.Stay, f.Known = n.stay(a, now, d)
 	if f.Belief < 1 {
-		stranger := predictor.NewReader(&predictor.Record{}, n.past.pool)
-		p, _ := stranger.Stay(now, d)
-		f.Stay = f.Belief*f.Stay + (1-f.Belief)*min(p, f.Stay)
 		f.Rests = append(f.Rests, fmt.Sprintf("its account is believed to %.0f %%: it claimed to be there when it was not", 100*f.Belief))
-	}
-	if f.Until != nil && f.Until.Before(now.Add(d)) {
-		f.Stay = 0
 	}
 	f.Rests = append(f.Rests, fmt.Sprintf("%d members' records together", n.past.pool.Records()))
 	return f
@@ -121,6 +114,7 @@ func (n *Node) refreshPool(now time.Time) {
 		}
 	}
 	n.past.pool.Renew(records)
+	n.past.readings = map[record]*reading{}
 }
 
 // sessions is how many sessions a record counts, those lost from sight left out.

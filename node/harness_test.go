@@ -224,6 +224,7 @@ type counter struct {
 	sleepRunner
 	output int  // bytes that each task puts out
 	saves  bool // the state of its tasks
+	rounds bool // and sends it ahead of them
 	mu     sync.Mutex
 	starts map[task.TaskID]int
 }
@@ -321,7 +322,7 @@ func newSwarm(t *testing.T, n int) *swarm {
 	s := &swarm{t: t, joined: make([]*p2p.Config, n)}
 	s.net = testnet.New(t, n, testnet.Options{Alone: true, Overlays: func(int) []p2p.Overlay { return nil }, Config: func(i int, cfg *p2p.Config) {
 		if c := s.joined[i]; c != nil {
-			cfg.Handler, cfg.Datastore, cfg.Bootstrap = c.Handler, c.Datastore, c.Bootstrap
+			cfg.Handler, cfg.Datastore, cfg.Bootstrap, cfg.OnHandOver = c.Handler, c.Datastore, c.Bootstrap, c.OnHandOver
 		}
 	}})
 	for _, host := range s.net.Nodes {

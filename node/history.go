@@ -34,6 +34,7 @@ type past struct {
 	pool     *predictor.Pool // what is known of hosts at large
 	noteAt   time.Time       // when to make the running spell durable
 	pooled   time.Time       // when the pool was last made
+	readings map[record]*reading
 }
 
 // loadPast reads this node's history. Since its end the node was not running:

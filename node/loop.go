@@ -114,6 +114,7 @@ func (n *Node) wake() {
 	}
 	n.notePast(now)
 	n.moveIfDue(now)
+	n.departIfDue(now)
 	n.judge(n.suspicion.Tick(now))
 	for _, m := range n.ordered() {
 		m.wake(now)
@@ -134,9 +135,16 @@ func (n *Node) untilWake() time.Duration {
 	}
 	sooner(n.past.noteAt, !n.past.noteAt.IsZero())
 	sooner(n.moveAt, !n.moveAt.IsZero())
+	if at := n.departure(); n.departing.IsZero() {
+		sooner(at, !at.IsZero())
+	}
 	sooner(n.suspicion.Next())
 	if !n.leaveBy.IsZero() {
-		sooner(n.leaveBy, true)
+		if now.Before(n.leaveBy) || n.onTheWay() == 0 {
+			sooner(n.leaveBy, true)
+		} else {
+			sooner(n.leaveMost, true)
+		}
 		sooner(n.lingersUntil(), now.Before(n.lingersUntil()))
 	}
 	for _, m := range n.members {

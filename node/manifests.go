@@ -185,8 +185,16 @@ func (f foresight) Stay(peer task.PeerID, _ time.Time, d time.Duration) (p float
 	if !ok {
 		return 0, false
 	}
-	forecast := f.n.forecast(&a, d)
-	return forecast.Stay, forecast.Known
+	now := f.n.now()
+	f.n.refreshPool(now)
+	state := a.State
+	if peer == f.n.self {
+		state = f.n.owner.State // its advert may be waiting
+	}
+	if state != overlay.Available {
+		return 0, false
+	}
+	return f.n.stay(&a, now, d)
 }
 
 var _ place.Forecast = foresight{}

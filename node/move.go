@@ -13,14 +13,17 @@ const (
 	// saveWithin is how long a task may take to be saved, to go on elsewhere,
 	// before the leader is told that it stays: less than the leader waits.
 	saveWithin = 20 * time.Second
-	// saveOnLeaving is how long that may take while this node goes: half of the time
-	// that a goodbye has, so that what is saved can still be fetched.
-	saveOnLeaving = goodbyeTime / 2
+	// saveOnLeaving is how long that may take while this node goes: a guest of the
+	// lowest priority on a machine that is busy takes seconds to come to a point where
+	// it can be saved. As long is left to fetch what is saved.
+	saveOnLeaving = goodbyeMost / 2
 )
 
 // A saver is a Runner that saves the state of tasks.
 type saver interface {
 	Saves() bool
+	// Rounds says that states are large enough to be sent ahead, while the task runs.
+	Rounds() bool
 	// Pages returns the hashes of the pages that a saved state needs beside it.
 	Pages(state []byte) ([][sha256.Size]byte, error)
 }
@@ -38,32 +41,23 @@ func (m *membership) moves() bool {
 	return cfg.Moves()
 }
 
-// saveAttempt ends an attempt with its state. One that stands still cannot be
-// saved and is wanted elsewhere: it goes on there from its last checkpoint. One
-// that cannot be saved, or takes too long to, stays, and its worker hears so.
+// saveAttempt ends an attempt with its state, out of a standstill too. One that
+// cannot be saved, or takes too long to, stays, and its worker hears so; one on its
+// way elsewhere goes on there.
 func (n *Node) saveAttempt(name scheduler.AttemptName, a attempt) {
 	stays := scheduler.NotSaved{Task: name.Task, Attempt: name.Attempt, Reason: "its state cannot be saved"}
 	switch {
+	case a.save == nil && n.decision.Stop:
+		a.end()
 	case a.save == nil:
 		a.of.step(a.from, stays)
-	case n.decision.Stop:
-		a.end()
-	case !*a.saved:
+	case a.place.now() != nil:
+		n.hurry(a, "its state is wanted elsewhere")
+	case !a.saved.Load():
 		a.save()
 		stays.Reason = "its state could not be saved within " + saveWithin.String()
 		n.after(a, saveWithin, func() { a.of.step(a.from, stays) })
 	}
-}
-
-// giveBack ends an attempt so that its task goes on elsewhere: with its state
-// where tasks move and that can be saved in time.
-func (n *Node) giveBack(a attempt) {
-	if a.save == nil || n.decision.Stop || !a.of.moves() {
-		a.end()
-		return
-	}
-	a.save()
-	n.after(a, saveOnLeaving, a.end)
 }
 
 // after does something on the loop if the attempt has not ended by then.
@@ -77,15 +71,6 @@ func (n *Node) after(a attempt, d time.Duration, do func()) {
 			n.post(post{call: do})
 		}
 	})
-}
-
-// endSaving ends the attempts that are being saved when tasks must stand still.
-func (n *Node) endSaving() {
-	for _, a := range n.running {
-		if *a.saved {
-			a.end()
-		}
-	}
 }
 
 const (

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -69,15 +70,20 @@ type Node struct {
 	prepared  map[task.JobID]*preparedJob
 	running   map[scheduler.AttemptName]attempt
 	waiting   []waitingStart
-	changed   map[task.JobID]bool // since watchers were last told
+	takings   map[takingName]*taking // tasks that other members hand over to this node
+	changed   map[task.JobID]bool    // since watchers were last told
 	watchers  map[*watcher]bool
 	past      past
 	speed     float64 // of a core, relative to the reference core; 0 not yet measured
 	standing  overlay.Standing
 	moveAt    time.Time     // when stopped tasks are to go on elsewhere; zero for never
+	movedOut  bool          // that time has come, and they stand still yet
+	departing time.Time     // the known end before which what runs leaves now; zero for none
+	pace      pace          // of hand-overs from here
 	weights   []owner.Share // of the owner's rules, which win over memberships' own
 	servedAt  time.Time     // when the overlays' tasks were last counted
 	leaveBy   time.Time     // when a node that leaves stops waiting; zero while it stays
+	leaveMost time.Time     // when it stops waiting for tasks that are on their way
 	full      bool          // the disk, until fullUntil at least
 	fullUntil time.Time
 	unknown   []string // overlays to join whose manifests have to be asked for
@@ -89,8 +95,22 @@ type attempt struct {
 	from  machine
 	ended <-chan struct{}    // closed at its end
 	end   context.CancelFunc // at once
-	save  func()             // ends it with its state; nil if that cannot be saved
-	saved *bool              // save was called
+	save  func()             // ends it with its state, from any goroutine; nil if that cannot be saved
+	saved *atomic.Bool       // save was called
+	place *givers            // where a hand-over finds it; nil as save
+	// context ends with it.
+	context context.Context
+	begun   time.Time
+}
+
+// newAttempt returns one whose state can be saved, by closing stop.
+func newAttempt(of *membership, from machine, ctx context.Context, end context.CancelFunc, stop chan struct{}) attempt {
+	a := attempt{of: of, from: from, ended: ctx.Done(), end: end, context: ctx, begun: of.n.now(), saved: new(atomic.Bool), place: &givers{save: make(chan struct{}, 1)}}
+	a.save = sync.OnceFunc(func() {
+		a.saved.Store(true)
+		close(stop)
+	})
+	return a
 }
 
 // New prepares a node: it opens its data directory, restores its state and
@@ -130,6 +150,7 @@ type network interface {
 	Blocks() *p2p.Blocks
 	Send(to task.PeerID, frame []byte) error
 	Request(ctx context.Context, to task.PeerID, method string, body []byte) ([]byte, error)
+	HandOver(ctx context.Context, to task.PeerID) (*p2p.HandOverStream, error)
 	SetAdvert(a overlay.Advert) error
 	AdvertAddrs(n int) []string
 	Reach() overlay.Reach
@@ -151,7 +172,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		sched: scheduler.Default(), store: store{on.data}, runner: on.runner,
 		inbox: make(chan post, inboxSize), stopped: make(chan struct{}), cramped: make(chan struct{}, 1), clock: newClock(),
 		members: map[overlay.ID]*membership{}, suspicion: overlay.NewSuspicion(self),
-		prepared: map[task.JobID]*preparedJob{}, running: map[scheduler.AttemptName]attempt{},
+		prepared: map[task.JobID]*preparedJob{}, running: map[scheduler.AttemptName]attempt{}, takings: map[takingName]*taking{},
 		changed: map[task.JobID]bool{}, watchers: map[*watcher]bool{},
 	}
 	n.tasks, n.halt = context.WithCancel(context.Background())
@@ -164,7 +185,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	}()
 	if n.net, err = on.join(p2p.Config{
 		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
-		Datastore: on.data, Handler: handler{n}, Log: cfg.Log,
+		Datastore: on.data, Handler: handler{n}, OnHandOver: n.onHandOver, Log: cfg.Log,
 	}); err != nil {
 		return nil, fmt.Errorf("joining the network: %w", err)
 	}
@@ -260,6 +281,8 @@ func newRunner(cfg Config) Runner {
 // stopped, however it stopped.
 func (n *Node) restore(ctx context.Context) error {
 	n.sched.Key = n.key
+	r, ok := n.runner.(saver)
+	n.sched.HandOver = ok && r.Saves()
 	if err := n.loadPast(ctx); err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 
 	disks "github.com/shirou/gopsutil/v4/disk"
 
-	"godwit/overlay"
 	"godwit/owner"
 	"godwit/owner/sensor"
 	"godwit/scheduler"
@@ -75,9 +74,18 @@ func (n *Node) askOwner(ctx context.Context) error {
 func (n *Node) decided(d owner.Decision) {
 	before := n.decision
 	n.decision, n.moveAt = d, d.MoveAt
-	if d.Stop {
-		n.endSaving()
+	if n.movedOut = n.movedOut && d.Stop; n.movedOut {
+		n.moveAt = time.Time{}
 	}
+	if d.Stop { // what is on its way goes on, out of the standstill
+		for _, a := range n.running {
+			n.hurry(a, d.Reason)
+		}
+	}
+	if d.Cores == 0 {
+		n.refuseArrivals(d.Reason, func(*taking) bool { return true })
+	}
+	n.departIfDue(n.now())
 	if r, ok := n.net.(rater); ok {
 		r.SetRates(d.Upload, d.Download)
 	}
@@ -153,25 +161,19 @@ func (n *Node) moveIfDue(now time.Time) {
 		}
 		return
 	}
+	if n.decision.Rule == owner.RuleDrain { // what the leader finds no place for ends here
+		return
+	}
+	n.movedOut = n.decision.Stop
+	n.shareOut()
 	for name, a := range n.running {
 		n.log.Info("giving a task back", "task", name.Task.String(), "reason", n.owner.Reason)
-		n.giveBack(a)
+		n.sendAway(name, a)
 	}
 	if n.decision.Rule == owner.RuleGoing {
 		until := n.decision.Until
 		n.spawn(func() { n.releaseWhenMoved(until) })
 	}
-}
-
-func (n *Node) othersCanWork() bool {
-	for _, m := range n.members {
-		if slices.ContainsFunc(m.view.Members(), func(a overlay.Advert) bool {
-			return a.Peer != n.self && a.State == overlay.Available && a.Slots > 0
-		}) {
-			return true
-		}
-	}
-	return false
 }
 
 // releaseWhenMoved lets the machine go once no task runs here, or just before
@@ -197,19 +199,32 @@ func (n *Node) Pause(ctx context.Context, d time.Duration) error {
 		return fmt.Errorf("cannot pause for %v", d)
 	}
 	now := time.Now().Round(0) // by the wall clock: it outlives the node
-	p := owner.Pause{On: true, Since: now}
-	if d > 0 {
-		p.Until = now.Add(d)
-	}
-	return n.setPause(ctx, p)
+	return n.amend(ctx, func(p *owner.Pause) {
+		p.On, p.Since, p.Until = true, now, time.Time{}
+		if d > 0 {
+			p.Until = now.Add(d)
+		}
+	})
 }
 
-// Resume takes back a Pause.
-func (n *Node) Resume(ctx context.Context) error { return n.setPause(ctx, owner.Pause{}) }
+// Drain has the node take nothing new and what runs move to others, until Resume.
+// The owner's word is durable when Drain returns; what is left then Status tells.
+func (n *Node) Drain(ctx context.Context) error {
+	now := time.Now().Round(0)
+	return n.amend(ctx, func(p *owner.Pause) {
+		if p.Drain = true; !p.On {
+			p.Since = now
+		}
+	})
+}
 
-func (n *Node) setPause(ctx context.Context, p owner.Pause) error {
-	n.monitor.SetPause(p)
-	value, err := json.Marshal(p)
+// Resume takes back a Pause and a Drain.
+func (n *Node) Resume(ctx context.Context) error {
+	return n.amend(ctx, func(p *owner.Pause) { *p = owner.Pause{} })
+}
+
+func (n *Node) amend(ctx context.Context, change func(*owner.Pause)) error {
+	value, err := json.Marshal(n.monitor.Amend(change))
 	if err != nil {
 		return err
 	}

@@ -7,9 +7,20 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/overlay"
 	"godwit/owner"
 	"godwit/trace"
 )
+
+// staying has all join an overlay in which running tasks do not move.
+func (s *swarm) staying() overlay.ID {
+	lab := s.peers[0].found(OverlayRules{Name: "lab", Migration: "none"})
+	for _, p := range s.peers[1:] {
+		p.join(string(lab))
+	}
+	s.gatherIn(lab, s.peers...)
+	return lab
+}
 
 // While its owner has the machine a node's tasks stand still; after the grace
 // they go on elsewhere, and none is lost or blamed.
@@ -17,7 +28,7 @@ func TestOwnerTakesTheMachine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := startSwarm(t, 3)
 		submitter, taken := s.peers[1], s.peers[2]
-		id := submitter.submit(6, 2*time.Minute)
+		id := submitter.submitTo(s.staying(), 6, 2*time.Minute)
 		s.until("the worker runs tasks", func() bool { return taken.status().Tasks == 2 })
 		if err := taken.Pause(context.Background(), 0); err != nil {
 			t.Fatal(err)
@@ -47,7 +58,7 @@ func TestOwnerGivesTheMachineBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := startSwarm(t, 2)
 		begun := time.Now()
-		id := s.peers[0].submit(4, 20*time.Second)
+		id := s.peers[0].submitTo(s.staying(), 4, 20*time.Second)
 		s.until("both run tasks", func() bool { return s.peers[0].status().Tasks == 2 && s.peers[1].status().Tasks == 2 })
 		if err := s.peers[1].Pause(context.Background(), time.Minute); err != nil {
 			t.Fatal(err)

@@ -25,6 +25,7 @@ type preparedJob struct {
 	job    *task.Job
 	module string              // path
 	inputs map[task.CID]string // paths
+	saves  saveCosts
 }
 
 // prepare answers a Prepare.
@@ -43,8 +44,10 @@ func (n *Node) prepare(ctx context.Context, p pending, e scheduler.Prepare) {
 	}})
 }
 
-// bring fetches a job's record, module and inputs and stages them as files.
+// bring fetches a job's record, module and inputs and stages them as files. Who was
+// named for the state of one of its tasks alone is not asked for those.
 func (n *Node) bring(ctx context.Context, id task.JobID, holders []task.PeerID) (*preparedJob, error) {
+	holders = sure(holders)
 	job, err := n.jobRecord(ctx, id, holders)
 	if err != nil {
 		return nil, err

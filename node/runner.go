@@ -45,21 +45,25 @@ func (r wasmRunner) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv
 		t.Stdin = &sandbox.Input{Name: inv.Stdin.Name, Path: p.inputs[inv.Stdin.CID]}
 	}
 	t.Checkpoint = p.job.Checkpoint
-	begun := time.Now()
 	if s != nil {
 		t.Pages, t.From, t.Every = s.pages, s.from, s.every
-		t.OnCheckpoint = func(manifest []byte, fuel uint64, _ time.Duration) { s.taken(manifest, fuel, time.Since(begun)) }
-		t.Freeze = s.stop
+		t.OnCheckpoint = s.checkpoint
+		t.Freeze, t.Save = s.stop, s.save
+		if c := s.coming; c != nil {
+			t.Stages, t.OnStandby, t.OnStage = c.stages, c.onStandby, c.onStage
+			t.OnBegin = c.onBegin
+		}
 	}
 	rep, err := r.pool.Run(ctx, t)
 	if err == nil && s != nil && len(rep.Frozen) > 0 {
-		s.taken(rep.Frozen, rep.Fuel, time.Since(begun))
+		s.frozen(rep.Frozen, rep.Fuel, rep.CPU)
 	}
 	return rep, err
 }
 
 // Saves says that states are saved, Pages which pages one is made of.
 func (r wasmRunner) Saves() bool                                     { return true }
+func (r wasmRunner) Rounds() bool                                    { return true }
 func (r wasmRunner) Pages(state []byte) ([][sha256.Size]byte, error) { return sandbox.PagesOf(state) }
 
 // Pause stops every sandbox, Resume lets them go on.
@@ -126,7 +130,8 @@ func (n *Node) attempt(ctx context.Context, p *preparedJob, id task.TaskID, s *s
 		return sandbox.Report{}, fmt.Errorf("expanding %s: %w", id, err)
 	}
 	rep, err := n.runner.Run(ctx, p, id, inv, s)
-	if s == nil || s.from == nil || ctx.Err() != nil || errors.Is(err, sandbox.ErrTooDeep) || err == nil && rep.Outcome != task.HostError {
+	p.saves.paused(rep.Checkpoints)
+	if s == nil || s.from == nil || s.coming != nil || ctx.Err() != nil || errors.Is(err, sandbox.ErrTooDeep) || err == nil && rep.Outcome != task.HostError {
 		return rep, err
 	}
 	// What a state brought along is no fault of the task: it gets a clean start.

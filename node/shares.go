@@ -179,6 +179,7 @@ func (n *Node) shareOut() {
 	}
 	claims := n.countTurns(all, now)
 	withheld := n.withheld(now)
+	why, goes := n.goes(now)
 	for i, slots := range allot(n.owner.Slots, claims) {
 		m := all[i]
 		word := n.owner
@@ -188,6 +189,8 @@ func (n *Node) shareOut() {
 			word = n.fullState()
 		case m.leaving:
 			word = scheduler.OwnerState{State: overlay.Leaving, Reason: "the member is leaving"}
+		case goes:
+			word = scheduler.OwnerState{State: overlay.Leaving, Reason: why, Until: n.owner.Until, Withheld: withheld}
 		case n.owner.Slots == 0 || slots > 0:
 		case claims[i].share == 0:
 			word.Reason = "the owner's rules give this overlay no share of the machine"

@@ -20,6 +20,7 @@ import (
 	"godwit/overlay"
 	"godwit/owner"
 	"godwit/owner/sensor"
+	"godwit/scheduler"
 	"godwit/sim"
 	simulated "godwit/sim/swarm"
 	"godwit/task"
@@ -181,7 +182,7 @@ func (c *matchCase) simulate(t *testing.T, begun time.Time, m overlay.Manifest) 
 		}
 	}
 	_, err := simulated.Run(s, simulated.Options{
-		Script: script, Manifest: m, Gossip: 20 * time.Millisecond, Walled: true,
+		Script: script, Manifest: m, Gossip: 20 * time.Millisecond, Walled: true, Config: handing(),
 		Watch: func(d simulated.Decision) {
 			if d.Action == matchLeftOut {
 				return
@@ -194,6 +195,13 @@ func (c *matchCase) simulate(t *testing.T, begun time.Time, m overlay.Manifest) 
 		t.Fatal(err)
 	}
 	return out
+}
+
+// handing is the configuration of nodes that hand tasks over.
+func handing() scheduler.Config {
+	cfg := scheduler.Default()
+	cfg.HandOver = true
+	return cfg
 }
 
 // A matchBook is what live nodes do, in the order in which they do it.
@@ -551,7 +559,7 @@ func (c matchCase) unlike(t *testing.T, begun time.Time, live []happening) {
 		"one job less":      func(c *matchCase) { c.jobs = c.jobs[:len(c.jobs)-1] },
 	}
 	if slices.Contains(c.shows, "moved") {
-		others["no migration"] = func(c *matchCase) { c.migration = "" }
+		others["no migration"] = func(c *matchCase) { c.migration = "none" }
 	}
 	for i, x := range c.changes {
 		others[fmt.Sprintf("without what happens at %v", x.at)] = func(c *matchCase) {

@@ -56,18 +56,25 @@ func (r *sleepRunner) gates() (stopped, halt chan struct{}) {
 // standard output.
 func (r *sleepRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ task.Invocation, s *saving) (sandbox.Report, error) {
 	w := wait{work: p.job.Work}
-	if s != nil && s.from != nil {
-		var err error
-		if w.before, err = readWaited(s.from, w.work); err != nil {
+	from, err := s.beginning(ctx)
+	if err != nil {
+		return sandbox.Report{}, err
+	}
+	if from != nil {
+		if w.before, err = readWaited(from, w.work); err != nil {
 			return sandbox.Report{}, err
 		}
 	}
+	s.begins()
 	for w.left() > 0 {
 		stopped, halt := r.gates()
 		if stopped != nil {
 			select {
 			case <-stopped:
 				continue
+			case <-s.stopping():
+				w.freeze(s)
+				return w.saved(), nil
 			case <-ctx.Done():
 				return sandbox.Report{}, ctx.Err()
 			}
@@ -77,7 +84,7 @@ func (r *sleepRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ 
 		case err != nil:
 			return sandbox.Report{}, err
 		case frozen:
-			return sandbox.Report{Outcome: task.Interrupted, Message: "saved on its way", CPU: w.here, Wall: w.here}, nil
+			return w.saved(), nil
 		}
 	}
 	return sandbox.Report{
@@ -90,6 +97,7 @@ func (r *sleepRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ 
 
 // Saves says that states are saved, Pages that they are whole in themselves.
 func (*sleepRunner) Saves() bool                                     { return true }
+func (*sleepRunner) Rounds() bool                                    { return false }
 func (*sleepRunner) Pages(state []byte) ([][sha256.Size]byte, error) { return nil, nil }
 
 // Close does nothing: no sleep outlives its context.

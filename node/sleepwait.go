@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"godwit/sandbox"
+	"godwit/task"
 )
 
 // A wait is how far a waiting task is.
@@ -22,9 +25,9 @@ func (w *wait) left() time.Duration { return w.work - w.before - w.here }
 // which it saves then, and each s.every as well. s may be nil.
 func (w *wait) on(ctx context.Context, halt <-chan struct{}, s *saving) (frozen bool, err error) {
 	length := w.left()
-	var stop <-chan struct{}
+	var save <-chan struct{}
 	if s != nil {
-		stop = s.stop
+		save = s.save
 		if s.every > 0 {
 			length = min(length, max(0, s.every-w.unsaved))
 		}
@@ -40,9 +43,12 @@ func (w *wait) on(ctx context.Context, halt <-chan struct{}, s *saving) (frozen 
 		}
 	case <-halt:
 		pass(min(length, time.Since(begun)))
-	case <-stop:
+	case <-save:
 		pass(min(length, time.Since(begun)))
 		w.save(s)
+	case <-s.stopping():
+		pass(min(length, time.Since(begun)))
+		w.freeze(s)
 		return true, nil
 	case <-ctx.Done():
 		return false, ctx.Err()
@@ -51,9 +57,19 @@ func (w *wait) on(ctx context.Context, halt <-chan struct{}, s *saving) (frozen 
 }
 
 func (w *wait) save(s *saving) {
-	waited := w.before + w.here
 	w.unsaved = 0
-	s.taken(waitedState(waited), max(1, uint64(waited)), w.here)
+	s.checkpoint(w.state(), w.fuel(), w.here)
+}
+
+// freeze saves the state that the task has stopped with.
+func (w *wait) freeze(s *saving) { s.frozen(w.state(), w.fuel(), w.here) }
+
+func (w *wait) state() []byte { return waitedState(w.before + w.here) }
+func (w *wait) fuel() uint64  { return max(1, uint64(w.before+w.here)) }
+
+// saved reports a task that was saved on its way.
+func (w *wait) saved() sandbox.Report {
+	return sandbox.Report{Outcome: task.Interrupted, Message: "saved on its way", CPU: w.here, Wall: w.here}
 }
 
 // waitedMark begins the saved state of a waiting task. The time that it has

@@ -33,30 +33,37 @@ func (*stateRunner) Saves() bool { return true }
 
 // Run sleeps for what is left of the job's work.
 func (r *stateRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ task.Invocation, s *saving) (sandbox.Report, error) {
-	from, err := doneIn(s)
+	state, err := s.beginning(ctx)
 	if err != nil {
 		return sandbox.Report{}, err
 	}
+	from, err := doneIn(state)
+	if err != nil {
+		return sandbox.Report{}, err
+	}
+	s.begins()
 	done, ran := from, time.Duration(0)
-	take := func() error {
+	take := func(tell func([]byte, uint64, time.Duration)) error {
 		state, err := stateAt(done)
 		if err == nil {
-			s.taken(state, uint64(done), done-from)
+			tell(state, uint64(done), done-from)
 		}
 		ran = 0
 		return err
 	}
 	var every time.Duration
-	var stop <-chan struct{}
 	if s != nil {
-		every, stop = s.every, s.stop
+		every = s.every
 	}
+	stop := s.stopping()
 	for done < p.job.Work {
 		halted, halt := r.gates()
 		if halted != nil {
 			select {
 			case <-halted:
 				continue
+			case <-stop:
+				return sandbox.Report{Outcome: task.Interrupted, Wall: done - from}, take(s.frozen)
 			case <-ctx.Done():
 				return sandbox.Report{}, ctx.Err()
 			}
@@ -80,13 +87,13 @@ func (r *stateRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ 
 		t.Stop()
 		passed := min(time.Since(begun), next)
 		done, ran = min(p.job.Work, done+time.Duration(float64(passed)*rate)), ran+passed
-		if frozen || every > 0 && ran >= every && done < p.job.Work {
-			if err := take(); err != nil {
+		if frozen {
+			return sandbox.Report{Outcome: task.Interrupted, Wall: done - from}, take(s.frozen)
+		}
+		if every > 0 && ran >= every && done < p.job.Work {
+			if err := take(s.checkpoint); err != nil {
 				return sandbox.Report{}, err
 			}
-		}
-		if frozen {
-			return sandbox.Report{Outcome: task.Interrupted, Wall: done - from}, nil
 		}
 	}
 	return sandbox.Report{
@@ -105,11 +112,11 @@ func stateAt(done time.Duration) ([]byte, error) {
 }
 
 // doneIn is how far the task has come that goes on.
-func doneIn(s *saving) (time.Duration, error) {
-	if s == nil || s.from == nil {
+func doneIn(state []byte) (time.Duration, error) {
+	if state == nil {
 		return 0, nil
 	}
-	m, err := freeze.DecodeManifest(s.from)
+	m, err := freeze.DecodeManifest(state)
 	if err != nil {
 		return 0, err
 	}

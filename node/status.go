@@ -30,6 +30,8 @@ type Status struct {
 	Overlays    []OverlayStatus `json:"overlays"`
 	Tasks       int             `json:"tasks"`       // running here now
 	Slots       int             `json:"slots"`       // that may run here at once
+	Drained     bool            `json:"drained"`     // the owner has said that all leaves
+	Running     []LocalTask     `json:"running"`     // what is here, and where it goes
 	Coordinates []string        `json:"coordinates"` // overlays that this node coordinates
 	Notices     []string        `json:"notices"`     // what an owner should know: a full disk, a clock that was set
 	Peers       int             `json:"peers"`       // connected
@@ -42,11 +44,11 @@ type Status struct {
 
 // Status describes the node now.
 func (n *Node) Status(ctx context.Context) (Status, error) {
-	s := Status{PeerID: n.self, Addrs: n.Addrs(), Peers: len(n.net.Peers()), Version: n.cfg.Version, Coordinates: []string{}, Overlays: []OverlayStatus{}}
+	s := Status{PeerID: n.self, Addrs: n.Addrs(), Peers: len(n.net.Peers()), Version: n.cfg.Version, Coordinates: []string{}, Overlays: []OverlayStatus{}, Running: []LocalTask{}}
 	err := n.do(ctx, func() {
 		s.ownersWord(n.monitor.Decision())
 		s.RulesFile = n.cfg.RulesFile
-		s.Tasks = len(n.running)
+		s.Tasks, s.Running = len(n.running), n.localTasks()
 		s.Notices = n.notices()
 		for _, m := range n.ordered() {
 			o := m.status()
@@ -73,6 +75,7 @@ func (n *Node) Status(ctx context.Context) (Status, error) {
 // the loop may not have heard it yet.
 func (s *Status) ownersWord(d owner.Decision) {
 	s.State, s.Reason, s.Rule, s.Sensor = d.State, d.Reason, d.Rule, d.Sensor
+	s.Drained = d.Drained
 	s.Since, s.Until, s.Stopped, s.MoveAt, s.Slots = d.Since, d.Until, d.Stop, d.MoveAt, d.Cores
 }
 

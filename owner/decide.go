@@ -30,28 +30,30 @@ type Decider struct {
 // if any of those marked * holds:
 //
 //  1. going: the machine is about to sleep or to shut down (nothing new)
-//  2. pause*: the owner's word
-//  3. run_if_user_active*: somebody uses the machine, or none of the sensors can tell
-//  4. run_if_full_screen*: a program fills the screen
-//  5. suspend_cpu_usage*: others need the CPU
-//  6. suspend_memory_pressure*: others need the memory
-//  7. run_on_batteries*
-//  8. hours*
-//  9. use_metered_network (nothing new)
-//  10. max_disk: the node keeps as much as it may (nothing new)
-//  11. max_cores or max_memory is 0 (nothing new)
+//  2. drain: the owner's word that all leaves (nothing new)
+//  3. pause*: the owner's word
+//  4. run_if_user_active*: somebody uses the machine, or none of the sensors can tell
+//  5. run_if_full_screen*: a program fills the screen
+//  6. suspend_cpu_usage*: others need the CPU
+//  7. suspend_memory_pressure*: others need the memory
+//  8. run_on_batteries*
+//  9. hours*
+//  10. use_metered_network (nothing new)
+//  11. max_disk: the node keeps as much as it may (nothing new)
+//  12. max_cores or max_memory is 0 (nothing new)
 func (d *Decider) Decide(now time.Time, rules Rules, readings []sensor.Reading, pause Pause) Decision {
 	s := &situation{now: now, rules: rules, readings: sorted(readings), pause: pause}
 	user := s.user()
 	d.load.take(s.newest(sensor.Load), rules.SuspendCPUUsage/100)
 	d.pressure.take(s.newest(sensor.Pressure), rules.SuspendMemoryPressure/100)
 	checks := []verdict{
-		s.going(), s.paused(), s.forUser(user), s.fullScreen(),
+		s.going(), s.drained(), s.paused(), s.forUser(user), s.fullScreen(),
 		s.busy(&d.load, "suspend_cpu_usage", "others use more than %s of the CPU", rules.SuspendCPUUsage),
 		s.busy(&d.pressure, "suspend_memory_pressure", "memory is short: programs wait for it more than %s of the time", rules.SuspendMemoryPressure),
 		s.batteries(), s.hours(), s.metered(), s.full(rules.MaxDisk.Of(d.Machine.Disk)),
 	}
-	out := Decision{State: trace.Available, Reason: "no rule stops it", Until: s.leave(), Disk: rules.MaxDisk.Of(d.Machine.Disk),
+	until, ends := s.leave()
+	out := Decision{State: trace.Available, Reason: "no rule stops it", Until: until, Ends: ends, Drained: pause.Drain, Disk: rules.MaxDisk.Of(d.Machine.Disk),
 		Upload: rules.MaxUploadRate, Download: rules.MaxDownloadRate}
 	held := false
 	for _, v := range checks {
@@ -61,7 +63,7 @@ func (d *Decider) Decide(now time.Time, rules Rules, readings []sensor.Reading, 
 		out.Stop = out.Stop || v.stop
 		if !held {
 			held = true
-			out.State, out.Rule, out.Sensor, out.Reason, out.Until = v.state, v.rule, v.sensor, v.reason, v.until
+			out.State, out.Rule, out.Sensor, out.Reason, out.Until, out.Ends = v.state, v.rule, v.sensor, v.reason, v.until, ""
 		}
 	}
 	d.caps(&out, rules, user.active, held)
@@ -115,7 +117,7 @@ func (d *Decider) settle(now time.Time, out *Decision, rules Rules) {
 		d.stopped = now
 	}
 	switch {
-	case out.Rule == RuleGoing:
+	case out.Rule == RuleGoing, out.Rule == RuleDrain:
 		out.MoveAt = out.Since
 	case out.Stop:
 		out.MoveAt = d.stopped.Add(rules.Grace)
@@ -176,17 +178,22 @@ func (s *situation) going() verdict {
 
 // leave is when work is known to have to end: a planned shutdown, or the end
 // of the hours.
-func (s *situation) leave() time.Time {
-	out := time.Time{}
+func (s *situation) leave() (out time.Time, ends string) {
 	if s.rules.Hours.Open(s.now) {
-		out = s.rules.Hours.Next(s.now)
+		if out = s.rules.Hours.Next(s.now); !out.IsZero() {
+			ends = "the hours to work end"
+		}
 	}
 	for _, r := range s.readings {
 		if r.Kind == sensor.Going && r.Blind == "" && !r.On && r.Until.After(s.now) && (out.IsZero() || r.Until.Before(out)) {
-			out = r.Until
+			out, ends = r.Until, "the machine shuts down"
 		}
 	}
-	return out
+	return out, ends
+}
+
+func (s *situation) drained() verdict {
+	return verdict{holds: s.pause.Drain, state: trace.Leaving, rule: RuleDrain, reason: "drained by its owner: what runs moves to others"}
 }
 
 func (s *situation) paused() verdict {

@@ -75,6 +75,9 @@ func TestDecide(t *testing.T) {
 			Pause{}, trace.Leaving, false, 0, "going", "logind", "about to sleep", 5 * time.Second},
 		{"going, owner present", def, []sensor.Reading{input(sensor.Reading{Sensor: "x11", Touched: noon}), {Sensor: "logind", Kind: sensor.Going, At: noon, On: true, Until: noon.Add(5 * time.Second)}},
 			Pause{}, trace.Leaving, true, 0, "going", "logind", "", 5 * time.Second},
+		{"drained", def, idle(noon), Pause{Drain: true}, trace.Leaving, false, 0, "drain", "", "by its owner", 0},
+		{"drained, owner present", def, []sensor.Reading{input(sensor.Reading{Sensor: "x11", Touched: noon})}, Pause{Drain: true}, trace.Leaving, true, 0, "drain", "", "by its owner", 3 * time.Minute},
+		{"drained and paused", def, idle(noon), Pause{On: true, Drain: true}, trace.Leaving, true, 0, "drain", "", "by its owner", 0},
 		{"shutdown planned", def, append(idle(noon), sensor.Reading{Sensor: "logind", Kind: sensor.Going, At: noon, Until: noon.Add(time.Hour)}), Pause{}, trace.Available, false, 8, "", "", "", time.Hour},
 	} {
 		d := Decider{Machine: Machine{Cores: 8, Memory: 16 << 30, Disk: 1 << 40}}

@@ -11,6 +11,8 @@ type Decision struct {
 	State trace.State
 	// Stop says that running tasks must stand still.
 	Stop bool
+	// Drained says that the owner wants nothing left here, whichever rule decides.
+	Drained bool
 	// Cores is how many tasks may run at once, Memory what they may need
 	// together, in bytes; 0 cores is nothing new, and with Stop nothing at all.
 	Cores  int
@@ -27,7 +29,11 @@ type Decision struct {
 	// Until is when the state is known to end, such as the end of today's hours
 	// or a planned shutdown; zero if that is not known.
 	Until time.Time
-	// MoveAt is when stopped tasks should go on elsewhere; zero for never.
+	// Ends says what ends then, while the state is Available: "the hours to work
+	// end". Empty if nothing is known to.
+	Ends string
+	// MoveAt is when what runs, or stands still, should go on elsewhere; zero for
+	// never.
 	MoveAt time.Time
 	// Next is when time alone may change the decision; zero for never.
 	Next time.Time
@@ -37,11 +43,16 @@ type Decision struct {
 const (
 	RulePause = "pause" // the owner's word
 	RuleGoing = "going" // the machine sleeps or shuts down
+	RuleDrain = "drain" // the owner's word too
 )
 
-// A Pause is the owner's word that nothing is to run. The zero value is none.
+// A Pause is the owner's word that nothing is to run, or that nothing is to be left
+// here. The zero value is neither.
 type Pause struct {
-	On    bool      `json:"on"`
+	On bool `json:"on"`
+	// Drain says that nothing new is taken and that what runs moves to others. It
+	// goes on meanwhile, unless On. It holds until it is taken back.
+	Drain bool      `json:"drain,omitempty"`
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"` // zero: until resumed
 }

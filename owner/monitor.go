@@ -189,8 +189,17 @@ func (m *Monitor) Rules() (Rules, error) {
 
 // SetPause takes the owner's word. When it returns, tasks stand still or go on.
 func (m *Monitor) SetPause(p Pause) Decision {
-	m.change(func() { m.pause = p })
+	m.Amend(func(was *Pause) { *was = p })
 	return m.Decision()
+}
+
+// Amend changes the owner's word, as SetPause, and returns what it is then.
+func (m *Monitor) Amend(change func(*Pause)) (p Pause) {
+	m.change(func() {
+		change(&m.pause)
+		p = m.pause
+	})
+	return p
 }
 
 // Release lets a machine go that is about to sleep or to shut down: all that

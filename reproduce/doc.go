@@ -8,4 +8,7 @@
 // definitions, the cell is judged by the definitions and the note says what the
 // text prints. Where the published traces are lost, "-like" sets stand for
 // them: then only directions are judged, never numbers.
+//
+// A PolicyGrid is no publication: it holds the project's own policies to those
+// published, on equal hosts and arrivals, and to the targets in its summary.
 package reproduce

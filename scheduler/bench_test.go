@@ -84,7 +84,7 @@ func benchmarkStep(b *testing.B, members int, waiting uint64) {
 		if err := r.Sign(key); err != nil {
 			b.Fatal(err)
 		}
-		ev := Received{From: id, Message: Message{Report: &Report{Epoch: 1, Slots: 2, Ended: []Ending{{l.Attempt, r}}}}}
+		ev := Received{From: id, Message: Message{Report: &Report{Epoch: 1, Slots: 2, Ended: []Ending{{Attempt: l.Attempt, Result: r}}}}}
 		b.StartTimer()
 		effects := c.Step(start, ev)
 		b.StopTimer()
@@ -175,7 +175,7 @@ func undelivered(b *testing.B, tasks uint64) (c *Coordinator, stored int) {
 			b.Fatal(err)
 		}
 		// As a report arrives: its memory is nobody else's.
-		frame, err := EncodeFrame([]Message{{Report: &Report{Epoch: 1, Slots: maxSlots, Ended: []Ending{{l.Attempt, r}}}}})
+		frame, err := EncodeFrame([]Message{{Report: &Report{Epoch: 1, Slots: maxSlots, Ended: []Ending{{Attempt: l.Attempt, Result: r}}}}})
 		if err != nil {
 			b.Fatal(err)
 		}

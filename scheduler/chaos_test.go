@@ -156,6 +156,7 @@ func (s *swarm) checkInvariants() {
 		}
 	}
 	for _, h := range c.hosts {
+		load[h] += len(h.coming)
 		if h.load != load[h] || h.memoryUsed < 0 || h.recalls < 0 {
 			s.tb.Fatalf("host %s: load %d, its leases say %d; memory %d, recalls %d", h.peer, h.load, load[h], h.memoryUsed, h.recalls)
 		}

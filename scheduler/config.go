@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"godwit/migrate"
 )
 
 // Config holds the numbers that the machines go by. All machines of a node
@@ -77,12 +79,17 @@ type Config struct {
 	PlacementParams map[string]string
 
 	// Migration is the policy that says which running tasks move, as migrate.Parse
-	// reads it; "" means none.
+	// reads it; "" means none. Default migrate.Default.
 	Migration string
 	// MoveWithin is how long a worker may take to save a task that is to be moved,
 	// beside the time that the network takes. Then the task goes on elsewhere from
 	// its last checkpoint. Default 30 s: a gigabyte of state is written in less.
 	MoveWithin time.Duration
+
+	// HandOver says that the driver of the Worker carries out HandOver and Expect:
+	// the worker tells leaders that it can. Without it tasks move from and to it by
+	// way of the leader. Default true.
+	HandOver bool
 
 	// Rules are the overlay's; see Coordinator.Govern.
 	Rules Rules
@@ -111,7 +118,9 @@ func Default() Config {
 		RetryMin:        time.Second,
 		RetryMax:        time.Minute,
 		AskEvery:        10 * time.Second,
+		Migration:       migrate.Default,
 		MoveWithin:      30 * time.Second,
+		HandOver:        true,
 	}
 }
 

@@ -30,8 +30,11 @@ type Coordinator struct {
 	// Migration. given counts the leases on the books.
 	mover   migrate.Policy // nil: nothing moves
 	given   int
+	rate    float64   // bytes of state a second, mean of hand-overs; 0 before the first
 	scanAt  time.Time // when the next scan is due; zero for none set
 	scans   uint64    // made in this life: they seed the random numbers
+	tailDue bool      // it has gone off
+	tailSet bool      // a reminder to look at tails is set
 	noticed bool      // a member gave notice, and no scan followed yet
 
 	ledger  *ledger.Ledger
@@ -39,8 +42,10 @@ type Coordinator struct {
 	queue   []*job // open jobs with waiting tasks, in the order of comesBefore
 	arrived uint64 // jobs ever taken in
 	hosts   map[task.PeerID]*host
-	idle    map[task.PeerID]*host // eligible, and with a slot free
+	roster  hostSet               // of hosts, all
+	idle    hostSet               // eligible, and with a slot free
 	backlog map[task.PeerID]*host // with more leases than slots
+	uneven  bool                  // slots or loads have changed since recall looked
 	fetches map[string]*fetching
 	kept    []task.TaskID // delivered tasks whose rows are still here, oldest first
 	timers  timers[reminder]
@@ -78,6 +83,8 @@ type Coordinator struct {
 
 	asking bool // a reminder to ask the policy again is set
 
+	deciding deciding // memory of rounds and scans
+
 	// What one Step gathers.
 	now     time.Time
 	effects []Effect
@@ -104,6 +111,7 @@ type reminder struct {
 	tick   bool        // look after followers
 	sought *HoldName   // seek its blocks again
 	scan   bool        // look whether tasks should move
+	tail   bool        // look at the tails of jobs
 	ask    bool        // ask the placement policy again
 }
 
@@ -123,7 +131,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 		mover: mover,
 		self:  self, cfg: cfg, epoch: max(epoch, 1), policy: policy, forecast: place.Unknown{},
 		ledger: ledger.New(), jobs: map[task.JobID]*job{},
-		hosts: map[task.PeerID]*host{}, idle: map[task.PeerID]*host{}, backlog: map[task.PeerID]*host{},
+		hosts: map[task.PeerID]*host{}, roster: hostSet{which: allHosts}, idle: hostSet{which: idleHosts}, backlog: map[task.PeerID]*host{},
 		fetches: map[string]*fetching{}, mail: map[task.PeerID]*mail{},
 		followers: map[task.PeerID]*follower{}, orders: map[HoldName]*order{},
 		leased: map[task.TaskID]bool{}, owed: map[task.JobID]bool{}, shared: map[task.TaskID]bool{}, sought: map[HoldName]*seeking{},
@@ -157,6 +165,7 @@ func (c *Coordinator) persistEpoch() {
 // or how many members there are.
 func (c *Coordinator) Step(now time.Time, ev Event) []Effect {
 	c.now, c.effects, c.touched, c.widened = now, nil, c.touched[:0], false
+	c.deciding.step++
 	if !c.begun {
 		c.begin()
 	}
@@ -184,10 +193,15 @@ func (c *Coordinator) Step(now time.Time, ev Event) []Effect {
 	}
 	c.scanIfDue()
 	c.placeWaiting()
+	if c.tailDue {
+		c.tailDue = false
+		c.lookAtTails()
+	}
 	c.teach()
 	c.askAgain()
 	c.recall()
 	c.armScan()
+	c.armTail()
 	c.firstMayHaveChanged()
 	c.seek()
 	c.flush()
@@ -225,6 +239,8 @@ func (c *Coordinator) remind(r reminder) {
 	case r.tick:
 		c.tick()
 	case r.scan: // scanIfDue follows
+	case r.tail:
+		c.tailDue = true
 	case r.ask:
 		c.asking, c.widened = false, true
 	case r.sought != nil:

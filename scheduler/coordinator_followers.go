@@ -356,7 +356,11 @@ func liveLeases(t *liveTask) []LiveLease {
 	var out []LiveLease
 	for _, l := range t.leases {
 		if len(out) < maxLive {
-			out = append(out, LiveLease{Worker: l.host.peer, Attempt: l.attempt, Start: l.start})
+			told := LiveLease{Worker: l.host.peer, Attempt: l.attempt, Start: l.start}
+			if m := l.move; m != nil && m.to != nil && m.handsOver() {
+				told.To, told.As = m.to.peer, m.as
+			}
+			out = append(out, told)
 		}
 	}
 	return out

@@ -35,17 +35,31 @@ type host struct {
 	coming   []*lease
 	withheld int  // percent of its CPU that tasks do not get
 	notice   bool // it has given notice
+	leaves   bool // of that, as one that goes: no task may stay for its owner's sake
+	hands    bool // its worker hands tasks over while they run, and takes them
 
+	still   time.Time // since when its owner has what it runs stand still; zero if not
 	lost    time.Time // when the connection broke; zero while it is there
 	lostWhy string
 	alarm   time.Time      // earliest reminder set and not yet gone off; zero for none
 	paused  map[*job]pause // jobs it gets nothing of for now
 	touched bool           // in Coordinator.touched
+	sets    [hostSets]setPlace
+	stays   staying // what was forecast in this round
+	settled room    // at the last settleHost
+}
+
+// A room is what a host has to give, as far as recall goes by it.
+type room struct {
+	idle        bool
+	slots, load int
+	memory      int64
 }
 
 type pause struct {
 	until time.Time
 	why   string
+	shut  bool // it was made while the host took nothing, and ends when it takes tasks again
 }
 
 // A lease is one attempt given to a host. It is live from placing until its
@@ -64,26 +78,47 @@ type lease struct {
 	// worker will report the result again, and they are fetched anew.
 	stalled bool
 	fails   int
-	ending  *Ending // its result, while its outputs are fetched
+	ending  *Ending      // its result, while its outputs are fetched
+	result  *task.Result // its result, when it counts; nil before
 	// from is the checkpoint it was given to go on from; nil for none. saving
 	// is the fuel of the checkpoint being fetched from its worker; 0 for none.
 	from   *Checkpoint
 	saving uint64
 	newer  *Checkpoint // to be fetched after it; nil for none
 	told   uint64      // fuel of the newest that its worker named; 0 for none
+	// base is the CPU time that the state stands for that it began with, and heldAt
+	// when the newest that is held here was asked for; zero for none.
+	base   time.Duration
+	asked  time.Time // when the one being fetched was
+	heldAt time.Time
 
 	move    *move       // nil unless it is to go elsewhere
 	movedTo task.PeerID // where it went
 	fixed   bool        // its worker cannot save it
 	stays   string      // why it stays though it should move; "" if it need not
+	// staysFor is what stands in the way, as it was told in stays.
+	staysFor string
+
+	// Of hand-overs: how many failed, the attempt of the last, and when the next
+	// may begin.
+	handOvers int
+	tried     Attempt
+	notBefore time.Time
+	// after is the attempt that was handed over to it; zero for none. While it
+	// awaits that, until arriveBy, its source is lost and nothing is known to run:
+	// see orphan.
+	after    Attempt
+	awaits   bool
+	arriveBy time.Time
 }
 
 // log is the lease as its task's row notes it, while it lives.
 func (l *lease) log() AttemptLog {
 	a := AttemptLog{Attempt: l.attempt, Worker: l.host.peer, Start: l.start, Reason: l.reason, MovedTo: l.movedTo}
 	if l.from != nil {
-		a.From, a.Saved = l.from.Fuel, l.from.CPU
+		a.From = l.from.Fuel
 	}
+	a.Saved = l.base
 	return a
 }
 
@@ -101,6 +136,7 @@ func (c *Coordinator) host(peer task.PeerID) *host {
 	if h == nil {
 		h = &host{peer: peer, since: c.now}
 		c.hosts[peer] = h
+		c.roster.set(h, true)
 	}
 	return h
 }
@@ -148,15 +184,14 @@ func (c *Coordinator) touchHost(h *host) {
 // settleHost keeps the sets of idle and overfull hosts right. It must be
 // called after each change of slots, load or eligibility.
 func (c *Coordinator) settleHost(h *host) {
-	setMember(c.idle, h, h.eligible() && h.load < h.slots)
-	setMember(c.backlog, h, h.load > h.slots)
-}
-
-func setMember(set map[task.PeerID]*host, h *host, in bool) {
-	if in {
-		set[h.peer] = h
+	has := room{h.eligible() && h.load < h.slots, h.slots, h.load, h.memory - h.memoryUsed}
+	c.uneven = c.uneven || has != h.settled
+	h.settled = has
+	c.idle.set(h, has.idle)
+	if h.load > h.slots {
+		c.backlog[h.peer] = h
 	} else {
-		delete(set, h.peer)
+		delete(c.backlog, h.peer)
 	}
 }
 
@@ -191,11 +226,11 @@ func (c *Coordinator) lookAt(h *host) {
 		if !c.now.Before(p.until) {
 			delete(h.paused, j)
 			c.touchHost(h)
+			c.uneven = true
 		}
 	}
-	if !h.member && len(h.leases) == 0 { // it reported and never sent an advert
-		c.settleHost(h)
-		delete(c.hosts, h.peer)
+	if !h.member && len(h.leases) == 0 && len(h.coming) == 0 { // it reported and never sent an advert
+		c.forgetHost(h)
 		return
 	}
 	c.rearm(h)
@@ -218,6 +253,9 @@ func (c *Coordinator) rearm(h *host) {
 		}
 		if l.move != nil && l.ending == nil {
 			sooner(l.move.by)
+		}
+		if l.awaits {
+			sooner(l.arriveBy)
 		}
 	}
 	for _, p := range h.paused {
@@ -244,8 +282,26 @@ func (c *Coordinator) giveUpHost(h *host) {
 	}
 	h.member, h.reported = false, false
 	c.freeComing(h)
+	c.forgetHost(h)
+}
+
+func (c *Coordinator) forgetHost(h *host) {
 	c.settleHost(h)
 	delete(c.hosts, h.peer)
+	c.roster.set(h, false)
+}
+
+// shut says whether the host takes nothing, by its owner's word or its own.
+func (h *host) shut() bool { return h.slots == 0 || h.onNotice() }
+
+// readmit lets jobs on a host again that were kept away while it took nothing: what
+// it refused, or gave away, was for that.
+func (c *Coordinator) readmit(h *host) {
+	for j, p := range h.paused {
+		if p.shut {
+			delete(h.paused, j)
+		}
+	}
 }
 
 // pauseJob keeps a job away from a host for a while.
@@ -257,7 +313,7 @@ func (c *Coordinator) pauseJob(h *host, j *job, d time.Duration, why string) {
 		h.paused = map[*job]pause{}
 	}
 	until := c.now.Add(min(d, c.cfg.RetryMax))
-	h.paused[j] = pause{until, why}
+	h.paused[j] = pause{until, why, h.shut()}
 	c.alarm(h, until)
 }
 

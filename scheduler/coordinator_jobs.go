@@ -42,6 +42,12 @@ type job struct {
 
 	mean     time.Duration // running mean of wall time, once measured
 	measured bool
+	// reference is the running mean of a task's work, in time of the reference
+	// core, handed that of what hand-overs took, and state64 that of the state's size
+	// in bytes; 0 before one was measured.
+	reference time.Duration
+	handed    time.Duration
+	state64   int64
 
 	// ready are the ended tasks not yet sent to the submitter, in the order
 	// they ended; sent are those sent and not known to be held.
@@ -55,7 +61,9 @@ type job struct {
 	// askedUntil is until when its submitter may say that it is over, before
 	// anything of it is placed; zero for a job that the submitter speaks of.
 	askedUntil time.Time
-	tellers    []task.PeerID // replicas that told of it: they hold its blocks
+	// bringing counts, by task, the states on their way here that it waits for.
+	bringing map[uint64]int
+	tellers  []task.PeerID // replicas that told of it: they hold its blocks
 
 	// weights are the durable sizes of the ends that are not delivered, weight
 	// their sum.
@@ -69,7 +77,8 @@ type job struct {
 type liveTask struct {
 	index   uint64
 	leases  []*lease
-	recalls int // how often it was taken back for an idle worker
+	copied  bool // one of the leases is a copy: see coordinator_tail.go
+	recalls int  // how often it was taken back for an idle worker
 }
 
 // maxRecalls bounds how often one task is moved between queues, so that tasks
@@ -122,6 +131,8 @@ func (c *Coordinator) reopenTask(j *job, i uint64) {
 		return
 	}
 	j.reruns, j.migrations = j.reruns+row.Reruns(), j.migrations+row.Moves()
+	useful, wasted := costOfLog(row)
+	j.useful, j.wasted = j.useful+useful, j.wasted+wasted
 	switch row.Verdict(j.ledger.Rule()) {
 	case ledger.Done:
 		j.done++
@@ -134,23 +145,8 @@ func (c *Coordinator) reopenTask(j *job, i uint64) {
 		return
 	}
 	c.weigh(j, i, rowBytes(row))
-	useful, wasted := cost(row)
+	useful, wasted = costOfResults(row)
 	j.useful, j.wasted = j.useful+useful, j.wasted+wasted
-}
-
-// cost adds up what the runs of an ended task took: those that agree were of
-// use, the others were not.
-func cost(row *ledger.Row) (useful, wasted time.Duration) {
-	for i := range row.Results {
-		wasted += row.Results[i].CPU
-	}
-	for i := range row.Failures {
-		wasted += row.Failures[i].Result.CPU
-	}
-	for _, r := range row.Agreed() {
-		useful += r.CPU
-	}
-	return useful, wasted - useful
 }
 
 // submit takes in a job, or answers what is known of it.
@@ -206,6 +202,9 @@ type fetching struct {
 	saved *Checkpoint // the lease's checkpoint, where that is fetched
 	// sought are blocks that should be held here; nil for the others.
 	sought *HoldName
+	// stray is the task of a checkpoint that is of no lease, and from who has it.
+	stray *task.TaskID
+	from  task.PeerID
 }
 
 func (c *Coordinator) fetch(f *fetching, cids []task.CID, holders []task.PeerID) {
@@ -221,6 +220,10 @@ func (c *Coordinator) fetched(ev Fetched) {
 	delete(c.fetches, ev.Key)
 	if f.sought != nil {
 		c.soughtBlocks(*f.sought, ev.Err)
+		return
+	}
+	if f.stray != nil {
+		c.strayFetched(f, ev.Err)
 		return
 	}
 	if f.saved != nil {
@@ -469,8 +472,8 @@ func (c *Coordinator) end(j *job, reason string) {
 	j.state = jobOver
 	c.dequeue(j)
 	j.wait.back, j.wait.queued = nil, map[uint64]bool{}
-	for _, peer := range sortedKeys(c.hosts) {
-		delete(c.hosts[peer].paused, j)
+	for _, h := range c.roster.all() {
+		delete(h.paused, j)
 	}
 	c.touch(j)
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -17,64 +16,79 @@ import (
 // task that any host would take; so the next one only need look at hosts that
 // have changed, or at all idle ones when something new waits.
 func (c *Coordinator) placeWaiting() {
-	hosts := c.candidates()
-	if c.recovering || len(c.queue) == 0 || len(hosts) == 0 {
+	for _, h := range c.touched {
+		h.touched = false
+	}
+	if c.recovering || len(c.queue) == 0 {
 		return
 	}
-	d, known := c.queue[0].duration()
-	view := &queueView{c: c, hosts: hosts, jobs: c.queue}
-	offers := make([]place.Host, 0, len(hosts))
-	for _, h := range hosts {
-		if o := c.offer(h, d, known); o.Free > 0 {
-			offers = append(offers, o)
-		}
-	}
-	if len(offers) == 0 {
+	view, placements := c.decide()
+	if view == nil {
 		return
 	}
-	rng := rand.New(rand.NewPCG(c.epoch, c.seq))
-	for _, p := range c.policy.Place(c.now, view, offers, c.forecast, rng) {
+	c.effects = slices.Grow(c.effects, 2*len(placements)) // it is told, and noted
+	for _, p := range placements {
 		c.placeOne(view, p)
 	}
 	view.rest()
-	for _, j := range slices.Clone(c.queue) {
-		if !j.hasWaiting() {
-			c.dequeue(j)
-		}
-	}
+	c.queue = slices.DeleteFunc(c.queue, func(j *job) bool {
+		j.queued = j.hasWaiting()
+		return !j.queued
+	})
 }
 
-// candidates returns the hosts to place on in this Step, sorted.
-func (c *Coordinator) candidates() []*host {
-	var hosts []*host
-	for _, h := range c.touched {
-		h.touched = false
-		if h.eligible() && (!c.widened || c.idle[h.peer] == nil) {
-			hosts = append(hosts, h)
+// decide asks the policy, if there is anybody to place on: else view is nil. What
+// it returns holds until the next round.
+func (c *Coordinator) decide() (view *queueView, placements []place.Placement) {
+	m := &c.deciding
+	hosts := c.candidates()
+	d, known := c.queue[0].duration()
+	m.offers = m.offers[:0]
+	for _, h := range hosts {
+		if o := c.offer(h, d, known); o.Free > 0 {
+			m.offers = append(m.offers, o)
 		}
 	}
-	if c.widened {
-		hosts = slices.AppendSeq(hosts, maps.Values(c.idle))
+	if len(m.offers) == 0 {
+		return nil, nil
 	}
-	slices.SortFunc(hosts, func(a, b *host) int { return cmp.Compare(a.peer, b.peer) })
-	return hosts
+	view = m.begin(c, hosts)
+	c.situate(c.queue[0].mayResume())
+	return view, c.policy.Place(c.now, view, m.offers, foretold{c}, m.random(c.epoch, c.seq))
+}
+
+// candidates returns the hosts to place on in this Step, by name.
+func (c *Coordinator) candidates() []*host {
+	m := &c.deciding
+	m.hosts = m.hosts[:0]
+	if c.shortlist() {
+		return m.hosts
+	}
+	for _, h := range c.touched {
+		if h.eligible() && (!c.widened || !c.idle.has(h)) {
+			m.hosts = append(m.hosts, h)
+		}
+	}
+	slices.SortFunc(m.hosts, byPeer)
+	if c.widened {
+		m.hosts = mergeHosts(m.hosts, c.idle.all())
+	}
+	return m.hosts
 }
 
 // placeOne gives a lease as the policy says. A policy that names a host or a
 // task that it was not shown is not heeded.
 func (c *Coordinator) placeOne(view *queueView, p place.Placement) {
-	k := slices.IndexFunc(view.shown, func(r *liveRef) bool { return !r.placed && r.index == p.Task.Index && r.job.id == p.Task.Job })
+	ref := view.find(p.Task)
 	h := c.hosts[p.Peer]
-	if k < 0 || h == nil || !h.eligible() {
+	if ref == nil || ref.placed || h == nil || !h.eligible() {
 		return
 	}
-	ref := view.shown[k]
-	ref.placed = true
 	j := ref.job
-	if slices.Contains(j.workersOf(ref.index), h.peer) {
-		ref.placed = false
+	if j.worksOn(ref.index, h.peer) {
 		return
 	}
+	ref.placed = true
 	c.seq++
 	why := p.Reason.String()
 	l := c.addLease(j, h, ref.index, Attempt{Epoch: c.epoch, Seq: c.seq}, why, nil)
@@ -85,32 +99,68 @@ func (c *Coordinator) placeOne(view *queueView, p place.Placement) {
 // post puts a lease in this Step's letter to its worker, with those who hold
 // the job's blocks.
 func (c *Coordinator) post(l *lease) {
-	m := c.letter(l.host.peer)
+	c.postTo(l.host, l.job, Lease{Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: l.from})
+}
+
+func (c *Coordinator) postTo(h *host, j *job, l Lease) {
+	m := c.letter(h.peer)
 	if m.place == nil {
 		m.place = &Place{Epoch: c.epoch, Holders: map[task.JobID][]task.PeerID{}}
 	}
-	m.place.Leases = append(m.place.Leases, Lease{Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: l.from})
-	if _, ok := m.place.Holders[l.job.id]; !ok {
-		holders := []task.PeerID{c.self}
-		if l.job.submitter != c.self {
-			holders = append(holders, l.job.submitter)
+	m.place.Leases = append(m.place.Leases, l)
+	holders, ok := m.place.Holders[j.id]
+	if !ok {
+		holders = make([]task.PeerID, 0, 3)
+		holders = append(holders, c.self)
+		if j.submitter != c.self {
+			holders = append(holders, j.submitter)
 		}
-		if f := c.first(); f != nil && f.peer != l.job.submitter {
+		if f := c.first(); f != nil && f.peer != j.submitter {
 			holders = append(holders, f.peer)
 		}
-		m.place.Holders[l.job.id] = holders
 	}
+	if l.From != nil {
+		holders = c.holdState(holders, j, l.Task.Index)
+	}
+	m.place.Holders[j.id] = holders
 }
+
+// holdState adds to the holders of a job those that may have the state of one of its
+// tasks: after a change of leaders the blocks may be with the last one, or with who
+// made them, alone.
+func (c *Coordinator) holdState(holders []task.PeerID, j *job, i uint64) []task.PeerID {
+	add := func(p task.PeerID) {
+		if len(holders) < MaxHolders && !slices.Contains(holders, p) {
+			holders = append(holders, p)
+		}
+	}
+	for _, p := range c.group {
+		add(p)
+	}
+	ran := 0
+	for _, l := range slices.Backward(j.row(i).Log) {
+		if l.Outcome != "" && l.Outcome != "refused" && ran < lastWorkers {
+			ran++
+			add(l.Worker)
+		}
+	}
+	return holders
+}
+
+// lastWorkers is how many of those that ran a task last are asked for its state:
+// the last made it, or the one before if that lost it.
+const lastWorkers = 2
 
 // recall takes tasks that wait at one worker back when nothing waits here and
 // another worker is idle. The worker answers with a refusal if the task had
 // not started; only then is it placed again, so that nothing runs twice.
 func (c *Coordinator) recall() {
-	if len(c.queue) > 0 || len(c.idle) == 0 || len(c.backlog) == 0 || c.recovering {
+	if !c.uneven || len(c.queue) > 0 || c.idle.len() == 0 || len(c.backlog) == 0 || c.recovering {
 		return
 	}
+	c.uneven = false
 	slots, pending := 0, 0
-	for _, h := range c.idle {
+	for _, h := range c.idle.all() {
 		slots += h.slots - h.load
 	}
 	behind := slices.SortedFunc(maps.Values(c.backlog), func(a, b *host) int {
@@ -134,7 +184,7 @@ func (c *Coordinator) recall() {
 func (c *Coordinator) recallFrom(h *host) bool {
 	for k := len(h.leases) - 1; k >= 0; k-- {
 		l := h.leases[k]
-		if l.recalled || l.running || l.ending != nil || l.move != nil || l.task.recalls >= maxRecalls {
+		if l.recalled || l.running || l.awaits || l.ending != nil || l.move != nil || l.task.recalls >= maxRecalls {
 			continue
 		}
 		if !c.worthRecall(h, l) || !c.idleFor(l) {
@@ -159,11 +209,11 @@ func (c *Coordinator) worthRecall(h *host, l *lease) bool {
 
 // idleFor says whether an idle host could run the task.
 func (c *Coordinator) idleFor(l *lease) bool {
-	for _, h := range c.idle {
+	for _, h := range c.idle.all() {
 		if _, paused := h.paused[l.job]; paused || h.memory-h.memoryUsed < l.job.spec.Memory {
 			continue
 		}
-		if !slices.Contains(l.job.workersOf(l.task.index), h.peer) {
+		if !l.job.worksOn(l.task.index, h.peer) {
 			return true
 		}
 	}

@@ -17,7 +17,12 @@ func (c *Coordinator) report(from task.PeerID, r *Report) {
 	h := c.host(from)
 	h.reported, h.lost = true, time.Time{}
 	h.slots, h.state, h.withheld = min(max(r.Slots, 0), maxSlots), overlay.State(r.State), min(max(r.Withheld, 0), 100)
+	h.hands = r.Hands
+	h.standsStill(c.now)
 	c.heedNotice(h)
+	if !h.shut() {
+		c.readmit(h)
+	}
 	if r.Full {
 		c.ack(from) // so that the worker knows it is heard
 		if !h.member {
@@ -32,6 +37,9 @@ func (c *Coordinator) report(from task.PeerID, r *Report) {
 	}
 	for i := range r.Refused {
 		c.refused(h, &r.Refused[i])
+	}
+	for i := range r.Unmoved {
+		c.unmoved(h, &r.Unmoved[i])
 	}
 	for i := range r.Held {
 		c.heldBy(h, &r.Held[i])
@@ -79,10 +87,18 @@ func (c *Coordinator) heldBy(h *host, held *Held) {
 		c.renew(l, held)
 		return
 	}
+	if c.renumbered(j, h, held) || c.heldAhead(j, h, held) || c.backFromLost(j, h, held) || c.isHandingOver(j, held) {
+		return
+	}
 	switch {
 	case j.ledger.Facts.Cancelled():
 		c.drop(h.peer, held.Task, held.Attempt, DropCancelled)
+	case held.Awaiting:
+		if !c.awaitedBefore(j, h, held) {
+			c.drop(h.peer, held.Task, held.Attempt, DropSuperseded)
+		}
 	case c.mayAdopt(j, h, held):
+		c.replace(j, held.Task.Index)
 		c.adopt(j, h, held.Task.Index, held.Attempt, nil).running = held.Running
 	default:
 		c.drop(h.peer, held.Task, held.Attempt, DropSuperseded)
@@ -104,8 +120,10 @@ func (c *Coordinator) renew(l *lease, held *Held) {
 	switch {
 	case held.Fixed:
 		c.heldFixed(l)
-	case l.move != nil && l.ending == nil: // the word may have been lost
-		c.drop(l.host.peer, l.taskID(), l.attempt, DropMoved)
+	case l.move != nil && l.ending == nil:
+		c.remindMove(l, held)
+	case l.awaits && held.Running:
+		c.settleOrphan(l)
 	}
 	if l.running && l.recalled { // the recall came too late
 		l.recalled = false
@@ -114,8 +132,8 @@ func (c *Coordinator) renew(l *lease, held *Held) {
 }
 
 // mayAdopt says whether a lease that is not on the books should be: when the
-// task needs the run, or when it runs there already while its replacement may
-// not have started. The first to end wins then.
+// task needs the run, or when it runs there already while its replacement has
+// not started, as far as is known: that is given up then.
 func (c *Coordinator) mayAdopt(j *job, h *host, held *Held) bool {
 	i := held.Task.Index
 	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), h.peer) || j.hasEnd(i, held.Attempt) {
@@ -126,6 +144,19 @@ func (c *Coordinator) mayAdopt(j *job, h *host, held *Held) bool {
 	}
 	t := j.live[i]
 	return held.Running && t != nil && slices.ContainsFunc(t.leases, func(l *lease) bool { return !l.running && l.ending == nil })
+}
+
+// replace takes a lease that has not started off a task that has no want of
+// another.
+func (c *Coordinator) replace(j *job, i uint64) {
+	if j.wants(i) > 0 {
+		return
+	}
+	t := j.live[i]
+	k := slices.IndexFunc(t.leases, func(l *lease) bool { return !l.running && l.ending == nil })
+	l := t.leases[k]
+	c.drop(l.host.peer, l.taskID(), l.attempt, DropSuperseded)
+	c.removeLease(l, "superseded", "the attempt before it runs still")
 }
 
 // adopt books a lease that this coordinator did not give, or had given up.
@@ -149,7 +180,9 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a Attempt, reason stri
 	c.leaseChanged(j, i)
 	row := j.row(i)
 	if ending == nil && j.mayResume() {
-		l.from = row.Best
+		if l.from = row.Best; l.from != nil {
+			l.base = l.from.CPU
+		}
 	}
 	again := slices.ContainsFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == a })
 	n := len(row.Log)
@@ -165,7 +198,7 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a Attempt, reason stri
 // given a moment ago may have crossed the report on its way, unless the worker
 // has restarted since.
 func (c *Coordinator) missing(h *host, r *Report, reborn bool) {
-	if len(h.leases) == 0 {
+	if len(h.leases)+len(h.coming) == 0 {
 		return
 	}
 	type name struct {
@@ -185,6 +218,7 @@ func (c *Coordinator) missing(h *host, r *Report, reborn bool) {
 			c.giveUp(l, "lost", "the worker does not have it any more")
 		}
 	}
+	c.missingAhead(h, reborn, func(id task.TaskID, a Attempt) bool { return listed[name{id, a}] })
 }
 
 func (l *lease) taskID() task.TaskID { return task.TaskID{Job: l.job.id, Index: l.task.index} }
@@ -193,6 +227,9 @@ func (l *lease) taskID() task.TaskID { return task.TaskID{Job: l.job.id, Index: 
 func (c *Coordinator) refused(h *host, r *Refusal) {
 	j := c.current(r.Task)
 	if j == nil {
+		return
+	}
+	if c.refusedAhead(j, h, r) {
 		return
 	}
 	l := leaseOf(j, h, r.Task.Index, r.Attempt)
@@ -214,6 +251,9 @@ func (c *Coordinator) refused(h *host, r *Refusal) {
 // giveUp ends a lease without a result and lets the task wait again.
 func (c *Coordinator) giveUp(l *lease, outcome, reason string) {
 	j, i := l.job, l.task.index
+	if outcome == "lost" && c.orphan(l) {
+		return
+	}
 	if outcome == "lost" {
 		c.lost++
 	}
@@ -224,7 +264,7 @@ func (c *Coordinator) giveUp(l *lease, outcome, reason string) {
 
 // waitAgain puts a task back in the queue if it wants another placement.
 func (c *Coordinator) waitAgain(j *job, i uint64) {
-	if j.state != jobOpen || j.wants(i) == 0 {
+	if j.state != jobOpen || j.wants(i) == 0 || j.bringing[i] > 0 {
 		return
 	}
 	j.comeBack(i)
@@ -243,9 +283,12 @@ func (c *Coordinator) removeLease(l *lease, outcome, reason string) {
 	if len(t.leases) == 0 {
 		delete(j.live, t.index)
 	}
-	log := l.log()
-	log.End, log.Outcome, log.Reason = c.now, outcome, reason
-	j.ledger.Row(t.index).Note(log)
+	if !l.awaits { // else it was none yet
+		log := l.log()
+		log.End, log.Outcome, log.Reason = c.now, outcome, reason
+		log.CPU, log.Lost = c.spent(l, l.result, outcome)
+		c.note(j, t.index, log)
+	}
 	c.detach(l)
 	c.touch(j)
 }
@@ -279,7 +322,19 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 		return
 	}
 	i := r.Task.Index
+	if ahead := j.movingTo(h, i, e.Attempt); ahead != nil {
+		c.arrivedAt(ahead) // it has run there
+	}
 	l := leaseOf(j, h, i, e.Attempt)
+	if l != nil {
+		c.settleOrphan(l)
+	}
+	if e.Handed != nil && (l == nil || l.ending == nil) && c.handed(h, j, l, e) {
+		return
+	}
+	if l == nil && r.Outcome == task.Interrupted && c.fetches[stateKey(r.Task, e.Attempt)] != nil {
+		return // it is repeated; until then its worker keeps the state
+	}
 	if l != nil && l.ending != nil {
 		if l.stalled { // else its outputs are being fetched
 			c.fetchOutputs(l)
@@ -292,7 +347,7 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 			c.waitAgain(j, i)
 		}
 		if !j.hasEnd(i, e.Attempt) { // else it was counted
-			j.wasted += r.CPU
+			c.tooLate(j, e)
 		}
 		c.thank(h, e)
 		return
@@ -384,19 +439,28 @@ func (c *Coordinator) accept(h *host, j *job, l *lease, e *Ending) {
 	i, r := e.Result.Task.Index, &e.Result
 	row := j.row(i)
 	row.AddResult(e.Attempt, *r)
+	sealed := l != nil && l.move != nil && r.Outcome == task.Interrupted && l.savedAll()
 	gone := c.departs(l, r)
+	if l != nil {
+		l.result = r
+	}
 	switch {
 	case gone != nil:
 		c.removeLease(l, ledger.Moved, gone.why)
 		j.migrations++
-		c.handOver(j, i, gone)
+		c.leaseThere(j, i, gone)
 	case l != nil:
 		c.removeLease(l, r.Outcome.String(), cmp.Or(r.Message, l.reason))
 	default:
-		row.Note(AttemptLog{Attempt: e.Attempt, Worker: h.peer, Start: c.now.Add(-r.Wall), End: c.now, Outcome: r.Outcome.String(), Reason: r.Message})
+		log := AttemptLog{Attempt: e.Attempt, Worker: h.peer, Start: c.now.Add(-r.Wall), End: c.now, Outcome: r.Outcome.String(), Reason: r.Message}
+		if !r.Outcome.OwnFault() && r.Outcome != task.Completed {
+			log.CPU, log.Lost = max(0, r.CPU), max(0, r.CPU)
+		}
+		c.note(j, i, log)
 	}
 	if r.Outcome == task.Completed {
 		j.measure(r.Wall)
+		j.learnWork(l, r)
 	}
 	c.conclude(j, i, row)
 	c.persistRow(j, i)
@@ -406,10 +470,9 @@ func (c *Coordinator) accept(h *host, j *job, l *lease, e *Ending) {
 	c.thank(h, e)
 	switch {
 	case gone != nil:
-		j.useful += r.CPU
 		c.pauseJob(h, j, c.cfg.RefusalPause, "a task of the job has just moved away from there")
+	case sealed: // its member did as it was told
 	case r.Outcome == task.Interrupted || r.Outcome == task.HostError:
-		j.wasted += r.CPU
 		c.pauseJob(h, j, c.cfg.RefusalPause, "the last task of the job ended there as "+r.Outcome.String())
 	}
 	c.touch(j)
@@ -432,7 +495,7 @@ func (c *Coordinator) conclude(j *job, i uint64, row *ledger.Row) {
 		c.decided(id, "failed", "", row.Why(j.ledger.Rule()))
 	}
 	c.endLeases(j, i, DropSuperseded)
-	useful, wasted := cost(row)
+	useful, wasted := costOfResults(row)
 	j.useful, j.wasted = j.useful+useful, j.wasted+wasted
 	j.ready = append(j.ready, i)
 }

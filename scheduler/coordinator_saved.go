@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"slices"
-	"strconv"
 
 	"godwit/scheduler/ledger"
 	"godwit/task"
@@ -21,6 +20,10 @@ func (c *Coordinator) savedBy(h *host, s *SavedState) {
 		return
 	}
 	l := leaseOf(j, h, s.Task.Index, s.Attempt)
+	if l == nil && c.onTheWay(j, h, s) || l != nil && l.awaits {
+		c.strayState(j, h, s)
+		return
+	}
 	row := j.ledger.Rows[s.Task.Index]
 	if l != nil {
 		l.told = max(l.told, s.Checkpoint.Fuel)
@@ -38,8 +41,8 @@ func (c *Coordinator) savedBy(h *host, s *SavedState) {
 
 // fetchState begins to bring a checkpoint of a lease here.
 func (c *Coordinator) fetchState(l *lease, saved *Checkpoint) {
-	l.saving = saved.Fuel
-	key := taskKey(coordinatorPrefix+"k/", l.taskID()) + "/" + strconv.FormatUint(l.attempt.Epoch, 10) + "." + strconv.FormatUint(l.attempt.Seq, 10)
+	l.saving, l.asked = saved.Fuel, c.now
+	key := stateKey(l.taskID(), l.attempt)
 	c.fetch(&fetching{key: key, job: l.job, lease: l, saved: saved}, []task.CID{saved.CID}, []task.PeerID{l.host.peer})
 }
 
@@ -51,7 +54,9 @@ func (c *Coordinator) checkpointFetched(f *fetching, failure string) {
 	if c.jobs[j.id] != j || j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open {
 		return
 	}
-	c.keepState(f, failure)
+	if c.keepState(j, l.taskID(), f.saved, l.host.peer, failure) {
+		l.heldAt = l.asked
+	}
 	if t := j.live[i]; t == nil || !slices.Contains(t.leases, l) {
 		return
 	}
@@ -65,18 +70,18 @@ func (c *Coordinator) checkpointFetched(f *fetching, failure string) {
 	}
 }
 
-// keepState makes a checkpoint a fact. One that could not be had is forgotten:
+// keepState makes a checkpoint a fact, and says whether it is a new one. One that could not be had is forgotten:
 // the worker names its newest again in its next full report.
-func (c *Coordinator) keepState(f *fetching, failure string) {
-	id := task.TaskID{Job: f.job.id, Index: f.lease.task.index}
+func (c *Coordinator) keepState(j *job, id task.TaskID, saved *Checkpoint, from task.PeerID, failure string) bool {
 	if failure != "" {
-		c.decided(id, "not saved", f.lease.host.peer, task.ClipMessage("fetching its checkpoint failed: "+failure))
-		return
+		c.decided(id, "not saved", from, task.ClipMessage("fetching its checkpoint failed: "+failure))
+		return false
 	}
-	if !f.job.row(id.Index).Save(f.saved) {
-		return
+	if !j.row(id.Index).Save(saved) {
+		return false
 	}
-	c.persistRow(f.job, id.Index)
+	c.persistRow(j, id.Index)
 	c.hold(HoldName{id, HoldState}, false)
-	c.decided(id, "saved", f.lease.host.peer, "a checkpoint is held here")
+	c.decided(id, "saved", from, "a checkpoint is held here")
+	return true
 }

@@ -1,15 +1,11 @@
 package scheduler
 
 import (
-	"cmp"
-	"maps"
-	"math/rand/v2"
 	"slices"
 	"time"
 
 	"godwit/migrate"
 	"godwit/overlay"
-	"godwit/scheduler/place"
 	"godwit/task"
 )
 
@@ -35,14 +31,22 @@ func (h *host) onNotice() bool {
 	return h.slots == 0
 }
 
-// heedNotice looks whether a member has just given notice.
+// visited says whether only the member's owner is back: it says that it goes when
+// his grace is over.
+func (h *host) visited() bool { return h.state == overlay.UserPresent || h.state == overlay.CPUBusy }
+
+// heedNotice looks whether a member has just given notice, or has just said that
+// it goes after its owner had only come back: what found no place then is saved.
 func (c *Coordinator) heedNotice(h *host) {
-	was := h.notice
-	if h.notice = h.onNotice(); was || !h.notice || c.mover == nil {
+	was, left := h.notice, h.leaves
+	h.notice, h.leaves = h.onNotice(), h.state == overlay.Leaving
+	if was && (left || !h.leaves) || !h.notice || c.mover == nil {
 		return
 	}
-	c.mover.Left(h.peer, c.now)
-	c.noticed = c.noticed || c.mover.Period() <= 0
+	if !was {
+		c.mover.Left(h.peer, c.now)
+	}
+	c.noticed = c.noticed || c.heedsNotice()
 }
 
 // armScan sets the time of the next scan, while any task runs.
@@ -70,7 +74,14 @@ func (c *Coordinator) scanIfDue() {
 		return
 	}
 	c.noticed = false
-	if c.scan() > 0 && c.mover.Period() <= 0 && c.scanAt.IsZero() {
+	if c.scan() > 0 {
+		c.scanAgain()
+	}
+}
+
+// scanAgain has tasks that found no place on a notice offered once more.
+func (c *Coordinator) scanAgain() {
+	if c.heedsNotice() && (c.scanAt.IsZero() || c.scanAt.After(c.now.Add(noticeAgain))) {
 		c.scanIn(noticeAgain)
 	}
 }
@@ -79,57 +90,77 @@ func (c *Coordinator) scanIfDue() {
 const cannotSave = "its state cannot be saved on the way"
 
 // scan asks the policy which members' tasks should move, and begins the moves.
-// It returns how many found no place and may find one later.
+// It returns how many found no place and may find one later; with a policy that
+// names tasks only those whose member is on notice, since others it weighs anew.
 func (c *Coordinator) scan() (placeless int) {
 	c.scans++
 	hosts := c.scanned()
-	rng := rand.New(rand.NewPCG(c.epoch, scanStream|c.scans))
-	var moving []leaving
-	from := map[*host]bool{}
-	for _, m := range migrate.Moves(hosts, c.mover.Scan(c.now, hosts, c.forecast, rng)) {
+	mem := &c.deciding
+	moving, from := mem.moving[:0], mem.leave()
+	moves := c.chosen(hosts)
+	for i := range moves {
+		m := &moves[i]
 		h := c.hosts[m.From]
 		if h == nil {
 			continue
 		}
 		from[h] = true
-		if l := h.leaseFor(m.Task); l != nil && l.mayMove() {
-			moving = append(moving, leaving{lease: l, why: m.Reason})
-		} else if l != nil && l.move == nil && l.ending == nil && !l.recalled {
-			c.stays(l, m.Reason, cannotSave)
+		if l := h.leaseFor(m.Task); l != nil && c.mayMove(l) {
+			if to := c.hosts[m.To]; m.To != "" && c.takes(to, l) {
+				c.beginMove(leaving{lease: l, why: m, to: to, there: "where it is expected to end first"})
+				continue
+			}
+			moving = append(moving, leaving{lease: l, why: m})
+		} else if l != nil && c.now.Before(l.notBefore) && l.move == nil {
+			placeless++
+		} else if l != nil && l.move == nil && l.ending == nil && !l.recalled && !l.awaits {
+			c.stays(l, m, cannotSave)
 		}
 	}
+	mem.moving = moving
 	c.settled(from)
 	if len(moving) == 0 {
-		return 0
+		return placeless
 	}
-	for _, m := range c.destinations(moving, from, rng) {
+	for _, m := range c.destinations(moving, from) {
 		if m.to != nil {
 			c.beginMove(m)
 			continue
 		}
-		placeless++
+		if c.weigher() == nil || m.lease.host.notice {
+			placeless++
+		}
 		c.stays(m.lease, m.why, "the placement policy has no place for it elsewhere")
+		c.seal(m.lease, m.why)
 	}
 	return placeless
 }
 
 // scanned lists the members that are there, by name, with what they run.
 func (c *Coordinator) scanned() []migrate.Host {
-	hosts := make([]migrate.Host, 0, len(c.hosts))
-	for _, peer := range sortedKeys(c.hosts) {
-		h := c.hosts[peer]
+	mem := &c.deciding
+	mem.scanned, mem.tasks, mem.runs = mem.scanned[:0], mem.tasks[:0], mem.runs[:0]
+	weighs := c.weigher() != nil
+	for _, h := range c.roster.all() {
 		if !h.member || !h.reported || !h.lost.IsZero() {
 			continue
 		}
-		m := migrate.Host{Peer: peer, CPU: float64(100 - h.withheld), Leaving: h.notice}
+		n := len(mem.tasks)
 		for _, l := range h.leases {
 			if l.ending == nil {
-				m.Tasks = append(m.Tasks, l.taskID())
+				mem.tasks = append(mem.tasks, l.taskID())
+				if weighs {
+					mem.runs = append(mem.runs, c.runOf(l))
+				}
 			}
 		}
-		hosts = append(hosts, m)
+		m := migrate.Host{Peer: h.peer, CPU: float64(100 - h.withheld), Leaving: h.notice, Paused: h.notice && h.visited(), Tasks: slices.Clip(mem.tasks[n:])}
+		if weighs {
+			m.Runs, m.Idle, m.Speed = slices.Clip(mem.runs[n:]), c.idleSlots(h), max(h.given(), leastGiven*h.usual())
+		}
+		mem.scanned = append(mem.scanned, m)
 	}
-	return hosts
+	return mem.scanned
 }
 
 // settled forgets why leases stay whose hosts they need not leave any more.
@@ -139,7 +170,7 @@ func (c *Coordinator) settled(from map[*host]bool) {
 			continue
 		}
 		for _, l := range h.leases {
-			if l.move == nil && !l.fixed {
+			if l.move == nil && !l.fixed && !c.now.Before(l.notBefore) {
 				l.stays = ""
 			}
 		}
@@ -157,33 +188,45 @@ func (h *host) leaseFor(id task.TaskID) *lease {
 }
 
 // mayMove says whether the task can be taken elsewhere with its state.
-func (l *lease) mayMove() bool {
-	return l.move == nil && l.ending == nil && !l.recalled && !l.fixed && l.job.mayResume()
+func (c *Coordinator) mayMove(l *lease) bool {
+	return !l.awaits && !c.now.Before(l.notBefore) && l.move == nil && l.ending == nil && !l.recalled && !l.fixed && l.job.mayResume()
 }
 
-// stays notes why a task that should move does not, and tells it once.
-func (c *Coordinator) stays(l *lease, why, but string) {
-	reason := task.ClipMessage("it should leave its member (" + why + "), and stays: " + but)
-	if l.stays == reason {
+// stays notes why a task that should move does not, and tells it when something else
+// stands in its way than before. Only then is it put into words.
+func (c *Coordinator) stays(l *lease, why cause, but string) {
+	if l.stays != "" && l.staysFor == but {
 		return
 	}
-	l.stays = reason
-	c.decided(l.taskID(), "stays", l.host.peer, reason)
+	l.stays, l.staysFor = task.ClipMessage("it should leave its member ("+why.Why()+"), and stays: "+but), but
+	c.decided(l.taskID(), "stays", l.host.peer, l.stays)
 }
 
 // A leaving is a lease that is to move: to is nil until a place is found.
 type leaving struct {
-	lease      *lease
-	why, there string
-	to         *host
+	lease *lease
+	why   cause
+	there string
+	to    *host
 }
+
+// A cause says why a task should leave its member, in words when somebody asks. A
+// migrate.Move is one.
+type cause interface{ Why() string }
+
+// inWords is a cause that is in words.
+type inWords string
+
+// Why implements cause.
+func (w inWords) Why() string { return string(w) }
 
 // destinations asks the placement policy for idle members other than those that
 // tasks move from.
-func (c *Coordinator) destinations(moving []leaving, from map[*host]bool, rng *rand.Rand) []leaving {
+func (c *Coordinator) destinations(moving []leaving, from map[*host]bool) []leaving {
 	d, known := moving[0].lease.job.duration()
-	var offers []place.Host
-	for _, h := range slices.SortedFunc(maps.Values(c.idle), func(a, b *host) int { return cmp.Compare(a.peer, b.peer) }) {
+	mem := &c.deciding
+	offers := mem.offers[:0]
+	for _, h := range c.idle.all() {
 		if from[h] || h.notice {
 			continue
 		}
@@ -191,67 +234,20 @@ func (c *Coordinator) destinations(moving []leaving, from map[*host]bool, rng *r
 		o.Free, o.MemoryFree = h.slots-h.load, h.memory-h.memoryUsed // where it would wait it may as well stay
 		offers = append(offers, o)
 	}
+	mem.offers = offers
 	if len(offers) == 0 {
 		return moving
 	}
-	offered := make(map[task.PeerID]bool, len(offers))
-	for i := range offers {
-		offered[offers[i].Peer] = true
-	}
-	view := &leavingView{c: c, rest: moving, paused: map[*job][]task.PeerID{}}
-	for _, p := range c.policy.Place(c.now, view, offers, c.forecast, rng) {
-		k := slices.IndexFunc(moving, func(m leaving) bool { return m.to == nil && m.lease.taskID() == p.Task })
+	view := mem.leaving.begin(c, moving)
+	c.situate(true)
+	rng := mem.random(c.epoch, scanStream|c.scans)
+	for _, p := range c.policy.Place(c.now, view, offers, foretold{c}, rng) {
+		m := view.find(p.Task)
 		h := c.hosts[p.Peer]
-		if k < 0 || !offered[p.Peer] || slices.Contains(view.avoid(moving[k].lease), p.Peer) {
+		if m == nil || h == nil || !c.idle.has(h) || from[h] || h.notice || slices.Contains(view.avoid(m.lease), p.Peer) {
 			continue
 		}
-		moving[k].to, moving[k].there = h, p.Reason.String()
+		m.to, m.there = h, p.Reason.String()
 	}
 	return moving
-}
-
-// A leavingView shows the tasks that are to move to a policy, and no others.
-type leavingView struct {
-	c    *Coordinator
-	rest []leaving
-	last *job
-	// paused are the idle hosts that get nothing of a job for now, by job, as far
-	// as they were asked for.
-	paused map[*job][]task.PeerID
-}
-
-// Next implements place.Queue.
-func (v *leavingView) Next() (place.Task, bool) {
-	if len(v.rest) == 0 {
-		return place.Task{}, false
-	}
-	l := v.rest[0].lease
-	v.rest, v.last = v.rest[1:], l.job
-	work, _ := l.job.duration()
-	return place.Task{ID: l.taskID(), Memory: l.job.spec.Memory, Work: work, Avoid: v.avoid(l)}, true
-}
-
-// SkipJob implements place.Queue.
-func (v *leavingView) SkipJob() {
-	var rest []leaving
-	for _, m := range v.rest {
-		if m.lease.job != v.last {
-			rest = append(rest, m)
-		}
-	}
-	v.rest = rest
-}
-
-// avoid lists who must not run the task: its member is among them.
-func (v *leavingView) avoid(l *lease) []task.PeerID {
-	paused, ok := v.paused[l.job]
-	if !ok {
-		for _, peer := range sortedKeys(v.c.idle) {
-			if _, is := v.c.idle[peer].paused[l.job]; is {
-				paused = append(paused, peer)
-			}
-		}
-		v.paused[l.job] = paused
-	}
-	return append(l.job.workersOf(l.task.index), paused...)
 }

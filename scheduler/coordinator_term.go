@@ -94,7 +94,7 @@ func (c *Coordinator) bookInherited() {
 			}
 			for _, l := range j.ledger.Rows[i].Log {
 				if l.End.IsZero() {
-					c.book(j, i, LiveLease{l.Worker, l.Attempt, l.Start})
+					c.book(j, i, LiveLease{Worker: l.Worker, Attempt: l.Attempt, Start: l.Start})
 				}
 			}
 		}
@@ -116,6 +116,10 @@ func (c *Coordinator) book(j *job, i uint64, l LiveLease) {
 	}
 	lease := c.addLease(j, c.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
 	lease.start, lease.running = l.Start, true // as far as is known: it is not to be taken back
+	if l.To != "" && l.To != l.Worker && l.Attempt.Less(l.As) && j.mayResume() {
+		c.bookMove(lease, c.host(l.To), l.As)
+		lease.move.awaited = false // as far as is known
+	}
 }
 
 // secureAll has this node fetch what it may lack of the blocks that its copy of

@@ -62,6 +62,38 @@ type Stop struct {
 	Save    bool
 }
 
+// HandOver moves a started attempt to another worker while it runs: its state is
+// sent there ahead, the guest stands still for the rest, and never runs here
+// again once it was frozen for it. It is answered once: by NotHanded, and the
+// attempt goes on here, by NotSaved where its state can never be saved, or by the attempt's Ended, with Handed if the destination
+// said that it runs. A Stop ends it, whichever came of it.
+type HandOver struct {
+	Task    task.TaskID
+	Attempt Attempt // as Start, or Expect, named it
+	// Named is the attempt by which the destination knows it: the newest that the
+	// leader gave it here. It equals Attempt unless the lease was renewed.
+	Named  Attempt
+	To     task.PeerID
+	As     Attempt // the destination's
+	Urgent bool    // see MoveOrder
+}
+
+// Expect makes a slot ready for a task that another worker hands over: its job is
+// prepared here. Nobody else, and no other attempt, may hand it over; nothing
+// runs before the source has frozen the guest and all of its state is here. It is
+// answered by exactly one Arrived or NotArrived, unless a Start of the same
+// attempt comes first: the state is not to come, what Start says is begun, and
+// Start's own answer follows. A Start that finds the guest running here already,
+// its Arrived told, is to be ignored. A Stop ends it: NotArrived follows, or
+// Ended if it ran.
+type Expect struct {
+	Task        task.TaskID
+	Attempt     Attempt
+	From        task.PeerID
+	FromAttempt Attempt
+	Holders     []task.PeerID // of the job's blocks
+}
+
 // Release says that a job is over for this machine: what Prepare or Fetch
 // brought for it may be dropped.
 type Release struct{ Job task.JobID }
@@ -72,7 +104,7 @@ type JobChanged struct{ Job task.JobID }
 // Decided is a decision with its reason, for the log and for `godwit why`.
 type Decided struct {
 	Task   task.TaskID
-	Action string // "placed", "requeued", "failed", "done", "refused", "moving", "moved", "stays", ...
+	Action string // "placed", "requeued", "failed", "done", "refused", "moving", "moved", "stays", "saving", "awaited", "copied", ...
 	Peer   task.PeerID
 	Reason string
 }
@@ -83,6 +115,8 @@ func (Fetch) effect()      {}
 func (Prepare) effect()    {}
 func (Start) effect()      {}
 func (Stop) effect()       {}
+func (HandOver) effect()   {}
+func (Expect) effect()     {}
 func (Release) effect()    {}
 func (JobChanged) effect() {}
 func (Decided) effect()    {}

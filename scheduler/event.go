@@ -68,11 +68,41 @@ type Prepared struct {
 	Err string
 }
 
-// Ended answers a Start effect, once.
+// Ended answers a Start effect, once, and so it does an Expect that was answered
+// by Arrived.
 type Ended struct {
 	Task    task.TaskID
 	Attempt Attempt
 	Result  task.Result // signed; its outputs are stored at the worker's node
+	// Handed says, of an Interrupted attempt with a HandOver, that its guest runs
+	// on at the destination, which has said so; To and As are the machine's to fill
+	// in. Nil for any other end: one whose destination fell silent after the freeze
+	// ends Interrupted without it, its state Checkpointed before.
+	Handed *Handed
+}
+
+// Arrived answers an Expect: all of the state is here, verified, and the guest
+// runs. An Ended of the attempt follows, as after a Start.
+type Arrived struct {
+	Task    task.TaskID
+	Attempt Attempt // Expect's
+}
+
+// NotArrived answers an Expect: nothing runs, and nothing will.
+type NotArrived struct {
+	Task    task.TaskID
+	Attempt Attempt // Expect's
+	Reason  string  // for people
+	// Saved is the newest state that is complete here, its blocks held; nil for
+	// none. It is the worker's to keep from now on: see Worker.Roots.
+	Saved *Checkpoint
+}
+
+// NotHanded answers a HandOver that came to nothing: the attempt goes on here.
+type NotHanded struct {
+	Task    task.TaskID
+	Attempt Attempt // HandOver's
+	Reason  string  // for people
 }
 
 // Checkpointed says that the state of a started attempt was saved and that its
@@ -83,8 +113,8 @@ type Checkpointed struct {
 	Checkpoint Checkpoint
 }
 
-// NotSaved answers a Stop with Save that cannot be carried out: the attempt goes
-// on, and its state cannot be saved on its way.
+// NotSaved answers a Stop with Save, or a HandOver, that cannot be carried out at
+// all: the attempt goes on, and its state cannot be saved on its way.
 type NotSaved struct {
 	Task    task.TaskID
 	Attempt Attempt
@@ -118,6 +148,9 @@ func (ForgetJob) event()     {}
 func (Fetched) event()       {}
 func (Prepared) event()      {}
 func (Ended) event()         {}
+func (Arrived) event()       {}
+func (NotArrived) event()    {}
+func (NotHanded) event()     {}
 func (Checkpointed) event()  {}
 func (NotSaved) event()      {}
 func (OwnerState) event()    {}
@@ -134,6 +167,9 @@ type Lease struct {
 	Attempt Attempt       `cbor:"2,keyasint"`
 	TTL     time.Duration `cbor:"3,keyasint"`           // from receipt, renewed by every Report that lists it
 	From    *Checkpoint   `cbor:"4,keyasint,omitempty"` // state to go on from; nil: begin
+	// Await says that the state comes from another worker, as it runs; nil for a
+	// lease that may start.
+	Await *Await `cbor:"5,keyasint,omitempty"`
 }
 
 // GroupIs tells the Coordinator who else is in the group of coordinators, by

@@ -135,6 +135,11 @@ type Report struct {
 	// Withheld is the percentage of the machine's CPU that tasks do not get now, 0
 	// to 100.
 	Withheld int `cbor:"10,keyasint,omitempty"`
+	// Hands says that the worker can hand tasks over while they run, and take them.
+	// To and from any other a task moves by way of the leader.
+	Hands bool `cbor:"11,keyasint,omitempty"`
+	// Unmoved are moves that came to nothing; said again when the order is.
+	Unmoved []Unmoved `cbor:"12,keyasint,omitempty"`
 }
 
 // A SavedState is a checkpoint of a lease, whose blocks the worker holds.
@@ -151,12 +156,21 @@ type Held struct {
 	Running bool        `cbor:"3,keyasint"` // false: queued or being prepared
 	// Fixed says that its state cannot be saved: it ends where it is.
 	Fixed bool `cbor:"4,keyasint,omitempty"`
+	// Moving is the attempt as which it is being handed over; zero for none.
+	Moving Attempt `cbor:"5,keyasint,omitzero"`
+	// Awaiting says that its state is to come from another worker: it does not run.
+	Awaiting bool `cbor:"6,keyasint,omitempty"`
+	// After is the attempt that is, or was, handed over to it; zero for none.
+	After Attempt `cbor:"7,keyasint,omitzero"`
 }
 
 // An Ending is the result of one attempt.
 type Ending struct {
 	Attempt Attempt     `cbor:"1,keyasint"`
 	Result  task.Result `cbor:"2,keyasint"`
+	// Handed says that the guest runs on elsewhere, as a later attempt; nil if the
+	// end is one.
+	Handed *Handed `cbor:"3,keyasint,omitempty"`
 }
 
 // A Refusal gives a lease back unrun. The reason is for people.
@@ -174,6 +188,8 @@ type Ack struct {
 	Epoch uint64        `cbor:"1,keyasint"`
 	Ended []AttemptName `cbor:"2,keyasint"`
 	Drop  []AttemptName `cbor:"3,keyasint"`
+	// Moves are tasks to be handed over to other workers.
+	Moves []MoveOrder `cbor:"4,keyasint,omitempty"`
 }
 
 // An AttemptName names one attempt of one task.

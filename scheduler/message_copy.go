@@ -92,6 +92,10 @@ type LiveLease struct {
 	Worker  task.PeerID `cbor:"1,keyasint"`
 	Attempt Attempt     `cbor:"2,keyasint"`
 	Start   time.Time   `cbor:"3,keyasint"`
+	// To and As say that it is being handed over, to whom and as which attempt;
+	// empty if it is not.
+	To task.PeerID `cbor:"4,keyasint,omitempty"`
+	As Attempt     `cbor:"5,keyasint,omitzero"`
 }
 
 // A HoldKind says which blocks a Hold is about.

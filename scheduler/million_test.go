@@ -71,7 +71,7 @@ func TestLongSweep(t *testing.T) {
 			if err := r.Sign(worker); err != nil {
 				t.Fatal(err)
 			}
-			ended = append(ended, Ending{l.Attempt, r})
+			ended = append(ended, Ending{Attempt: l.Attempt, Result: r})
 		}
 		n += uint64(len(ended))
 		step(Received{From: from, Message: Message{Report: &Report{Epoch: 1, Slots: maxSlots, Ended: ended}}})

@@ -122,7 +122,7 @@ func TestPromisesWait(t *testing.T) {
 		if err := r.Sign(workerKey); err != nil {
 			t.Fatal(err)
 		}
-		l.leader(Received{From: worker, Message: Message{Report: &Report{Slots: 2, Ended: []Ending{{lease.Attempt, r}}}}})
+		l.leader(Received{From: worker, Message: Message{Report: &Report{Slots: 2, Ended: []Ending{{Attempt: lease.Attempt, Result: r}}}}})
 	}
 	small, large := outputOf(task.TaskID{Index: 0}), outputOf(task.TaskID{Index: 1})
 	end(l.leases[0], small)

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 	"time"
 
@@ -53,12 +52,12 @@ func (j *job) comeBack(i uint64) {
 		return // it waits already, or the cursor will come to it
 	}
 	j.wait.queued[i] = true
-	heap.Push(&j.wait.back, i)
+	j.wait.back.push(i)
 }
 
 // takeBack takes the first task that came back.
 func (j *job) takeBack() uint64 {
-	i := heap.Pop(&j.wait.back).(uint64)
+	i := j.wait.back.pop()
 	delete(j.wait.queued, i)
 	return i
 }
@@ -105,20 +104,45 @@ func (j *job) row(i uint64) *ledger.Row {
 const backWindow = 32
 
 // queueView shows the queue to a policy. It takes tasks out as it shows them;
-// rest puts back what was not placed.
+// rest puts back what was not placed. A coordinator has one, for its memory.
 type queueView struct {
-	c     *Coordinator
-	hosts []*host // that placements are for
-	jobs  []*job  // not yet shown, in order
-	shown []*liveRef
-	back  int // tasks shown of the first job that had come back
-	begun bool
+	c       *Coordinator
+	hosts   []*host // that placements are for
+	pausing []*host // of these, those that get nothing of some jobs for now
+	most    int64   // memory of the one that lends most
+	jobs    []*job  // not yet shown, in order
+	shown   []liveRef
+	back    int // tasks shown of the first job that had come back
+	begun   bool
+	paused  []task.PeerID   // of pausing, those that get nothing of the first job
+	names   []task.PeerID   // memory of paused and of what tasks avoid
+	next    int             // in shown, the one after the last found
+	places  map[liveKey]int // in shown; made when placements are in another order
 }
 
 type liveRef struct {
 	job    *job
 	index  uint64
 	placed bool
+}
+
+type liveKey struct {
+	job   *job
+	index uint64
+}
+
+// begin shows the queue anew, for placements on these hosts.
+func (q *queueView) begin(c *Coordinator, hosts []*host) {
+	q.c, q.hosts, q.jobs, q.most = c, hosts, c.queue, 0
+	q.pausing, q.shown, q.names, q.paused = q.pausing[:0], q.shown[:0], q.names[:0], nil
+	q.back, q.begun, q.next = 0, false, 0
+	clear(q.places)
+	for _, h := range hosts {
+		q.most = max(q.most, h.memory)
+		if len(h.paused) > 0 {
+			q.pausing = append(q.pausing, h)
+		}
+	}
 }
 
 // Next implements place.Queue.
@@ -129,7 +153,10 @@ func (q *queueView) Next() (place.Task, bool) {
 			q.SkipJob()
 			continue
 		}
-		q.begun = true
+		if !q.begun {
+			q.begun = true
+			q.beginJob(j)
+		}
 		var i uint64
 		switch {
 		case len(j.wait.back) > 0 && q.back < backWindow:
@@ -144,9 +171,12 @@ func (q *queueView) Next() (place.Task, bool) {
 			q.SkipJob()
 			continue
 		}
-		q.shown = append(q.shown, &liveRef{job: j, index: i})
+		q.shown = append(q.shown, liveRef{job: j, index: i})
 		work, _ := j.duration()
-		return place.Task{ID: task.TaskID{Job: j.id, Index: i}, Memory: j.spec.Memory, Work: work, Avoid: q.avoid(j, i)}, true
+		return place.Task{
+			ID: task.TaskID{Job: j.id, Index: i}, Memory: j.spec.Memory, Work: work,
+			Left: q.c.taskLeft(j, i), State: j.stateOf(), Avoid: q.avoid(j, i),
+		}, true
 	}
 	return place.Task{}, false
 }
@@ -160,26 +190,64 @@ func (q *queueView) SkipJob() {
 
 // useful says whether any host could run a task of the job.
 func (q *queueView) useful(j *job) bool {
+	if len(q.pausing) == 0 {
+		return len(q.hosts) > 0 && j.spec.Memory <= q.most
+	}
 	return slices.ContainsFunc(q.hosts, func(h *host) bool {
 		_, paused := h.paused[j]
 		return !paused && h.memory >= j.spec.Memory
 	})
 }
 
-// avoid lists who must not run the task.
-func (q *queueView) avoid(j *job, i uint64) []task.PeerID {
-	avoid := j.workersOf(i)
-	for _, h := range q.hosts {
+// beginJob notes which hosts get nothing of the job for now.
+func (q *queueView) beginJob(j *job) {
+	n := len(q.names)
+	for _, h := range q.pausing {
 		if _, paused := h.paused[j]; paused {
-			avoid = append(avoid, h.peer)
+			q.names = append(q.names, h.peer)
 		}
 	}
-	return avoid
+	q.paused = slices.Clip(q.names[n:])
+}
+
+// avoid lists who must not run the task of the first job.
+func (q *queueView) avoid(j *job, i uint64) []task.PeerID {
+	n := len(q.names)
+	if q.names = j.appendWorkers(q.names, i); len(q.names) == n {
+		return q.paused
+	}
+	q.names = append(q.names, q.paused...)
+	return slices.Clip(q.names[n:])
+}
+
+// find returns a task that was shown, or nil. Policies mostly place tasks in the
+// order in which they are shown.
+func (q *queueView) find(id task.TaskID) *liveRef {
+	for ; q.next < len(q.shown) && len(q.places) == 0; q.next++ {
+		if r := &q.shown[q.next]; r.index == id.Index && r.job.id == id.Job {
+			q.next++
+			return r
+		}
+	}
+	if len(q.places) == 0 {
+		if q.places == nil {
+			q.places = make(map[liveKey]int, len(q.shown))
+		}
+		for k := range q.shown {
+			q.places[liveKey{q.shown[k].job, q.shown[k].index}] = k
+		}
+	}
+	if k, ok := q.places[liveKey{q.c.jobs[id.Job], id.Index}]; ok {
+		return &q.shown[k]
+	}
+	return nil
 }
 
 // workersOf lists the workers that run the task or have completed it.
-func (j *job) workersOf(i uint64) []task.PeerID {
-	var peers []task.PeerID
+func (j *job) workersOf(i uint64) []task.PeerID { return j.appendWorkers(nil, i) }
+
+// appendWorkers is workersOf in the memory of peers, to which it appends.
+func (j *job) appendWorkers(peers []task.PeerID, i uint64) []task.PeerID {
 	if t := j.live[i]; t != nil {
 		for _, l := range t.leases {
 			peers = append(peers, l.host.peer)
@@ -193,9 +261,19 @@ func (j *job) workersOf(i uint64) []task.PeerID {
 	return peers
 }
 
+// worksOn says whether a worker is one of workersOf.
+func (j *job) worksOn(i uint64, peer task.PeerID) bool {
+	if t := j.live[i]; t != nil && slices.ContainsFunc(t.leases, func(l *lease) bool { return l.host.peer == peer }) {
+		return true
+	}
+	row := j.ledger.Rows[i]
+	return row != nil && slices.ContainsFunc(row.Results, func(r task.Result) bool { return r.Worker == peer })
+}
+
 // rest puts back what was shown and still wants a placement.
 func (q *queueView) rest() {
-	for _, r := range q.shown {
+	for k := range q.shown {
+		r := &q.shown[k]
 		if !r.placed || r.job.wants(r.index) > 0 {
 			r.job.comeBack(r.index)
 		}
@@ -239,15 +317,40 @@ func (j *job) measure(d time.Duration) {
 	j.mean += (d - j.mean) / meanWeight
 }
 
+// An indexHeap has the smallest first. Package heap would put each index into
+// memory of its own.
 type indexHeap []uint64
 
-func (h indexHeap) Len() int           { return len(h) }
-func (h indexHeap) Less(i, j int) bool { return h[i] < h[j] }
-func (h indexHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *indexHeap) Push(x any)        { *h = append(*h, x.(uint64)) }
-func (h *indexHeap) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return last
+func (h *indexHeap) push(i uint64) {
+	*h = append(*h, i)
+	s := *h
+	for k := len(s) - 1; k > 0; {
+		parent := (k - 1) / 2
+		if s[parent] <= s[k] {
+			return
+		}
+		s[k], s[parent] = s[parent], s[k]
+		k = parent
+	}
+}
+
+func (h *indexHeap) pop() uint64 {
+	s := *h
+	first, last := s[0], len(s)-1
+	s[0] = s[last]
+	s = s[:last]
+	*h = s
+	for k := 0; ; {
+		least := k
+		for child := 2*k + 1; child <= 2*k+2 && child < len(s); child++ {
+			if s[child] < s[least] {
+				least = child
+			}
+		}
+		if least == k {
+			return first
+		}
+		s[k], s[least] = s[least], s[k]
+		k = least
+	}
 }

@@ -21,6 +21,9 @@ import (
 //	submit JOB tasks=N [replicas=N] [retries=N] [memory=MiB] [priority=N] [deadline=D]
 //	govern [placement=P] [migration=M] | forecast NAME P
 //	report NAME [slots=N] [state=S] [withheld=N] [running] [fixed]   everything the host was given and has not ended
+//	host NAME up hands                as one that hands tasks over; report NAME [awaiting] [moving]
+//	unmoved NAME JOB/INDEX why        the last order to hand it over came to nothing
+//	handed NAME JOB/INDEX             it was carried out
 //	end NAME JOB/INDEX [OUTCOME]      a result; says=X changes its output, fetch its size
 //	again NAME JOB/INDEX [OUTCOME]    reports the last result once more
 //	refuse NAME JOB/INDEX why
@@ -60,14 +63,18 @@ type script struct {
 	fetches []string
 	ended   Attempt // of the last result
 	sent    map[task.JobID][]Range
+	hands   map[string]bool
+	orders  map[task.TaskID]MoveOrder // the last
+	after   map[Attempt]Attempt       // that each awaits
 }
 
 func newScript(t *testing.T) *script {
 	s := &script{
 		t: t, now: start, disk: map[string][]byte{}, ids: map[string]task.PeerID{}, jobs: map[string]task.JobID{}, names: map[string]string{},
 		held: map[string]map[task.TaskID]Attempt{}, slots: map[string]int{}, states: map[string]overlay.State{}, stay: map[task.PeerID]float64{}, sent: map[task.JobID][]Range{},
+		hands: map[string]bool{}, orders: map[task.TaskID]MoveOrder{}, after: map[Attempt]Attempt{},
 	}
-	s.c = NewCoordinator(s.peer("leader"), Default(), 1)
+	s.c = NewCoordinator(s.peer("leader"), scripted(), 1)
 	s.c.Foresee(s)
 	return s
 }
@@ -75,7 +82,18 @@ func newScript(t *testing.T) *script {
 // Stay implements place.Forecast.
 func (s *script) Stay(peer task.PeerID, _ time.Time, _ time.Duration) (float64, bool) {
 	p, known := s.stay[peer]
+	if !known {
+		p = 1
+	}
 	return p, known
+}
+
+// scripted is the configuration of scripts: where their rules name no policies,
+// tasks go to the fastest member and stay there, which is told in few words.
+func scripted() Config {
+	cfg := Default()
+	cfg.Placement, cfg.Migration = "fcfs", ""
+	return cfg
 }
 
 // peer returns the identity of a name; the name's letters are its number.
@@ -125,6 +143,11 @@ func (s *script) run() {
 		id := s.taskID(arg(1))
 		s.ended = s.take(arg(0), id)
 		s.end(arg(0), id, s.ended)
+	case "unmoved":
+		o := s.orders[s.taskID(arg(1))]
+		s.say(arg(0), &Report{Slots: s.slots[arg(0)], Unmoved: []Unmoved{{Task: o.Task, Attempt: o.Attempt, As: o.As, Reason: arg(2)}}})
+	case "handed":
+		s.handed(arg(0), s.orders[s.taskID(arg(1))])
 	case "again":
 		s.end(arg(0), s.taskID(arg(1)), s.ended)
 	case "saved":
@@ -138,6 +161,9 @@ func (s *script) run() {
 		st, _ := s.c.Job(id.Job, Page{From: id.Index, Limit: 1})
 		for _, a := range st.TasksList[0].Attempts {
 			fmt.Fprintln(&s.out, strings.TrimRight(fmt.Sprintf("%s checkpoint=%v saved=%vs %s %s", s.rename(string(a.Worker)), a.FromCheckpoint, a.SavedCPU, a.Outcome, s.rename(string(a.MovedTo))), " "))
+			if a.MovedBytes > 0 {
+				fmt.Fprintf(&s.out, "  %d bytes, %v s down\n", a.MovedBytes, a.DownS)
+			}
 		}
 	case "refuse":
 		id := s.taskID(arg(1))
@@ -158,7 +184,7 @@ func (s *script) run() {
 	case "advance":
 		s.advance(arg(0))
 	case "restart":
-		s.c = NewCoordinator(s.peer("leader"), Default(), 1)
+		s.c = NewCoordinator(s.peer("leader"), scripted(), 1)
 		s.c.Foresee(s)
 		if err := s.c.Govern(s.rules); err != nil {
 			s.d.Fatalf(s.t, "%v", err)
@@ -216,6 +242,7 @@ func (s *script) host(name, what string) {
 		return
 	}
 	s.slots[name] = s.num("slots", 1)
+	s.hands[name] = s.d.HasArg("hands")
 	speed, err := strconv.ParseFloat(s.text("speed", "1"), 64)
 	if err != nil {
 		s.d.Fatalf(s.t, "%v", err)
@@ -231,8 +258,12 @@ func (s *script) submit(name string) {
 	if err != nil {
 		s.d.Fatalf(s.t, "%v", err)
 	}
+	work, err := time.ParseDuration(s.text("work", "1m"))
+	if err != nil {
+		s.d.Fatalf(s.t, "%v", err)
+	}
 	rec := testJob(s.t, key, uint64(s.num("tasks", 1)), func(j *task.Job) {
-		j.Name, j.Work, j.Submitted, j.Deadline = name, time.Minute, s.now, deadline
+		j.Name, j.Work, j.Submitted, j.Deadline = name, work, s.now, deadline
 		j.Replicas, j.Retries, j.Priority = s.num("replicas", 1), s.num("retries", 0), s.num("priority", 0)
 		j.Memory = int64(s.num("memory", 1)) << 20
 	})
@@ -251,7 +282,20 @@ func (s *script) take(name string, id task.TaskID) Attempt {
 	return a
 }
 
+// handed ends an attempt as one whose guest runs on elsewhere.
+func (s *script) handed(name string, o MoveOrder) {
+	key, worker := identity(number(name))
+	delete(s.held[name], o.Task)
+	r := task.Result{Task: o.Task, Worker: worker, Outcome: task.Interrupted, CPU: time.Second, Wall: time.Second}
+	if err := r.Sign(key); err != nil {
+		s.d.Fatalf(s.t, "%v", err)
+	}
+	d := &Handed{To: o.To, As: o.As, Bytes: 1 << 20, Took: 3 * time.Second, Down: 40 * time.Millisecond}
+	s.say(name, &Report{Slots: s.slots[name], Ended: []Ending{{Attempt: o.Attempt, Result: r, Handed: d}}})
+}
+
 func (s *script) say(name string, r *Report) {
+	r.Hands = s.hands[name]
 	r.State, r.Withheld = uint8(s.states[name]), s.num("withheld", 0)
 	s.step(Received{From: s.peer(name), Message: Message{Report: r}})
 }
@@ -270,7 +314,11 @@ func (s *script) report(name string) {
 		clear(s.held[name])
 	}
 	for id, a := range s.held[name] {
-		r.Held = append(r.Held, Held{Task: id, Attempt: a, Running: s.d.HasArg("running"), Fixed: s.d.HasArg("fixed")})
+		h := Held{Task: id, Attempt: a, Running: s.d.HasArg("running"), Fixed: s.d.HasArg("fixed"), Awaiting: s.d.HasArg("awaiting"), After: s.after[a]}
+		if s.d.HasArg("moving") {
+			h.Moving = s.orders[id].As
+		}
+		r.Held = append(r.Held, h)
 	}
 	slices.SortFunc(r.Held, func(a, b Held) int { return a.Attempt.Compare(b.Attempt) })
 	s.say(name, r)
@@ -306,7 +354,9 @@ func (s *script) advance(by string) {
 		at, ok := s.c.NextWake()
 		if name := s.text("reporting"); name != "" && (!ok || at.After(s.now.Add(time.Second))) && !s.now.Add(time.Second).After(end) {
 			s.now = s.now.Add(time.Second)
-			s.report(name)
+			for _, name := range strings.Split(name, ",") {
+				s.report(name)
+			}
 			continue
 		}
 		if !ok || at.After(end) {
@@ -382,6 +432,10 @@ func (s *script) message(to task.PeerID, m *Message) string {
 		for _, l := range m.Place.Leases {
 			s.held[host][l.Task] = l.Attempt
 			fmt.Fprintf(&b, " %v#%d.%d", l.Task, l.Attempt.Epoch, l.Attempt.Seq)
+			if a := l.Await; a != nil {
+				s.after[l.Attempt] = a.Attempt
+				fmt.Fprintf(&b, " awaits #%d.%d of %s", a.Attempt.Epoch, a.Attempt.Seq, a.Worker)
+			}
 		}
 	case m.Ack != nil:
 		fmt.Fprint(&b, "ack")
@@ -393,6 +447,10 @@ func (s *script) message(to task.PeerID, m *Message) string {
 			if n.Reason != DropRecall && n.Reason != DropMoved {
 				delete(s.held[host], n.Task)
 			}
+		}
+		for _, o := range m.Ack.Moves {
+			s.orders[o.Task] = o
+			fmt.Fprintf(&b, " hand %v#%d.%d over to %s as #%d.%d urgent=%v", o.Task, o.Attempt.Epoch, o.Attempt.Seq, o.To, o.As.Epoch, o.As.Seq, o.Urgent)
 		}
 	}
 	return strings.TrimSpace(b.String())

@@ -78,7 +78,11 @@ type AttemptStatus struct {
 	FromCheckpoint bool        `json:"from_checkpoint"`
 	SavedCPU       float64     `json:"saved_cpu_s"` // seconds of CPU that the checkpoint spared
 	MovedTo        task.PeerID `json:"moved_to,omitempty"`
-	Reason         string      `json:"reason"`
+	// MovedBytes is what the network carried for its move between workers, and
+	// DownS how long, in seconds up to End, it stood still for it; 0 if not known.
+	MovedBytes int64   `json:"moved_bytes,omitempty"`
+	DownS      float64 `json:"down_s,omitempty"`
+	Reason     string  `json:"reason"`
 }
 
 // A ResultStatus is what a task came to. CID is of its first output.
@@ -116,7 +120,7 @@ func newTaskStatus(spec *task.Job, i uint64, state string, log []AttemptLog, res
 	for _, l := range log {
 		t.Attempts = append(t.Attempts, AttemptStatus{
 			Worker: l.Worker, Start: l.Start, End: l.End, Outcome: l.Outcome, Reason: l.Reason,
-			FromCheckpoint: l.From > 0, SavedCPU: l.Saved.Seconds(), MovedTo: l.MovedTo,
+			FromCheckpoint: l.From > 0, SavedCPU: l.Saved.Seconds(), MovedTo: l.MovedTo, MovedBytes: l.Bytes, DownS: l.Down.Seconds(),
 		})
 	}
 	if len(results) > 0 {

@@ -30,20 +30,22 @@ func TestSwarmMoves(t *testing.T) {
 // save ends an attempt with its state; one in eight cannot be saved, and one in
 // eight says nothing.
 func (n *simNode) save(id task.TaskID, a Attempt) {
-	run, ok := n.runs[AttemptName{Task: id, Attempt: a}]
-	if !ok {
+	run := n.runs[AttemptName{Task: id, Attempt: a}]
+	if run == nil {
 		return
 	}
-	switch n.s.rng.IntN(8) {
+	luck := n.s.rng.IntN(8)
+	if n.s.exact {
+		luck = 7
+	}
+	switch luck {
 	case 0:
 		n.step(NotSaved{Task: id, Attempt: a, Reason: "no luck"})
 		return
 	case 1:
 		return
 	}
-	fuel := run.fuel + uint64(n.s.now.Sub(run.at)/time.Millisecond) + 1
-	state := Checkpoint{CID: task.RawCID(fmt.Append(nil, id, a, fuel)), Fuel: fuel, CPU: time.Duration(fuel) * time.Millisecond}
-	n.blocks[state.CID] = true
+	state := n.saved(AttemptName{Task: id, Attempt: a}, run)
 	n.step(Checkpointed{Task: id, Attempt: a, Checkpoint: state})
 	n.end(id, a, task.Result{Outcome: task.Interrupted})
 }
@@ -83,6 +85,11 @@ func (n *simNode) checkBooks() {
 				}
 				seen[l.host.peer] = true
 				given++
+				if m := l.move; m != nil && m.to != nil && !slices.Contains(m.to.coming, l) {
+					n.s.tb.Fatalf("task %d moves to %s, which does not know it", i, m.to.peer)
+				} else if m != nil && m.handsOver() && j.leaseAt(i, m.as) != nil {
+					n.s.tb.Fatalf("both attempts of a hand-over of task %d count", i)
+				}
 				if l.ending == nil {
 					load[l.host]++
 				}
@@ -100,12 +107,6 @@ func (n *simNode) checkBooks() {
 	if given != n.coord.given {
 		n.s.tb.Fatalf("%d leases on the books, counted as %d", given, n.coord.given)
 	}
-}
-
-// A simRun is an attempt that runs. Fuel is milliseconds.
-type simRun struct {
-	fuel uint64 // it began with
-	at   time.Time
 }
 
 // fetchable says whether a block is here or at one of the holders.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/migrate"
 	"godwit/overlay"
 	"godwit/task"
 )
@@ -41,6 +42,14 @@ type groupSim struct {
 
 	restless bool // tasks move at random
 	moved    int  // times that a leader handed one over
+
+	mover    migrate.Policy // of all leaders; nil for none
+	exact    bool           // every run takes work and completes
+	spent    time.Duration  // that guests ran, all together
+	arrivals int            // guests that ran on where they were handed over to
+	// fault, if not nil, is asked before each step of a hand-over and at each node:
+	// it may break something, and says whether what is sent is lost.
+	fault func(step string, n *simNode, id task.TaskID) bool
 }
 
 // groupSize is how many coordinators the simulation's overlay wants.
@@ -66,7 +75,9 @@ type simNode struct {
 	sub     *Submitter
 	group   []task.PeerID // as the coordinator was told
 	view    []task.PeerID // as the lease was told
-	runs    map[AttemptName]simRun
+	runs    map[AttemptName]*simRun
+	giving  map[AttemptName]*simGive // of runs
+	taking  map[AttemptName]*simTake
 	lastTo  map[task.PeerID]time.Time
 	wakeAt  time.Time
 	sawWork uint64 // highest epoch the worker obeyed
@@ -89,6 +100,7 @@ func newGroupSim(tb testing.TB, seed uint64, nodes int) *groupSim {
 		tb: tb, rng: rand.New(rand.NewPCG(seed, 7)), cfg: Default(), now: start, byID: map[task.PeerID]*simNode{},
 		latency: 20 * time.Millisecond, work: time.Second, epochs: map[uint64]task.PeerID{},
 	}
+	s.cfg.HandOver = seed%4 != 3
 	for i := range nodes {
 		key, id := groupKeys[i], groupIDs[i]
 		n := &simNode{s: s, n: i, key: key, id: id, disk: map[string][]byte{}, blocks: map[task.CID]bool{}, held: map[string]bool{}}
@@ -107,7 +119,8 @@ func newGroupSim(tb testing.TB, seed uint64, nodes int) *groupSim {
 func (n *simNode) boot() {
 	n.up, n.wakeAt = true, time.Time{}
 	n.life++
-	n.runs, n.lastTo = map[AttemptName]simRun{}, map[task.PeerID]time.Time{}
+	n.runs, n.lastTo = map[AttemptName]*simRun{}, map[task.PeerID]time.Time{}
+	n.giving, n.taking = map[AttemptName]*simGive{}, map[AttemptName]*simTake{}
 	n.group, n.view, n.sawWork = nil, nil, 0
 	cfg := n.s.cfg
 	cfg.Key = n.key
@@ -128,6 +141,9 @@ func (n *simNode) boot() {
 }
 
 func (n *simNode) crash() {
+	for _, run := range n.runs {
+		run.settle(n.s)
+	}
 	n.up = false
 	n.life++
 	for _, o := range n.s.nodes {
@@ -147,7 +163,10 @@ func (n *simNode) wipe() {
 }
 
 // lost tells a node that its connection to another broke.
-func (n *simNode) lost(o *simNode) { n.step(MemberLost{Peer: o.id, Reason: "connection reset"}) }
+func (n *simNode) lost(o *simNode) {
+	n.step(MemberLost{Peer: o.id, Reason: "connection reset"})
+	n.breakStreams(o)
+}
 
 func (s *groupSim) sees(a, b *simNode) bool { return a.up && b.up && a.side == b.side }
 
@@ -350,6 +369,8 @@ func (n *simNode) lead(epoch uint64) {
 	}
 	if n.s.restless {
 		n.coord.mover = anywhere
+	} else if n.s.mover != nil {
+		n.coord.mover = n.s.mover
 	}
 	n.step(LeaderChanged{Leader: n.id, Epoch: epoch})
 }
@@ -393,7 +414,14 @@ func (n *simNode) carry(m machine, effects []Effect) {
 				n.s.after(n, n.s.delay(), func() { n.save(e.Task, e.Attempt) })
 				continue
 			}
-			n.s.after(n, n.s.delay(), func() { n.end(e.Task, e.Attempt, task.Result{Outcome: task.Interrupted}) })
+			n.s.after(n, n.s.delay(), func() {
+				n.stopTaking(AttemptName{Task: e.Task, Attempt: e.Attempt}, "stopped")
+				n.end(e.Task, e.Attempt, task.Result{Outcome: task.Interrupted})
+			})
+		case HandOver:
+			n.s.after(n, 0, func() { n.handOver(e) })
+		case Expect:
+			n.expect(e)
 		case Decided:
 			if e.Action == "moved" {
 				n.s.moved++
@@ -406,6 +434,9 @@ func (n *simNode) carry(m machine, effects []Effect) {
 
 func (n *simNode) send(e Send) {
 	m := e.Message
+	if n.s.fault != nil && n.s.faultyMessage(n, &m) {
+		return
+	}
 	if n.s.wire {
 		frame, err := EncodeFrame([]Message{m})
 		if err != nil {
@@ -434,80 +465,6 @@ func (n *simNode) persist(p Persist) {
 	n.disk[p.Key] = p.Value
 }
 
-// fetch answers a Fetch from what this node and the holders have, unless the
-// machine that asked is no more.
-func (n *simNode) fetch(m machine, e Fetch) {
-	if m != n.role() && m != machine(n.sub) {
-		return
-	}
-	done := Fetched{Key: e.Key}
-	for _, cid := range e.CIDs {
-		if !n.blocks[cid] && !slices.ContainsFunc(e.Holders, func(p task.PeerID) bool {
-			o := n.s.byID[p]
-			return n.s.sees(n, o) && o.blocks[cid]
-		}) {
-			done.Err = "nobody has " + string(cid)
-		}
-	}
-	if done.Err == "" {
-		for _, cid := range e.CIDs {
-			n.blocks[cid] = true
-		}
-	}
-	n.stepOne(m, done)
-	n.arrange()
-}
-
-// collect drops the blocks that nothing here stands on.
-func (n *simNode) collect() {
-	keep := map[task.CID]bool{}
-	roots := []task.CID(nil)
-	if n.coord != nil {
-		roots = n.coord.Roots()
-	} else {
-		roots = n.replica.Roots()
-	}
-	for _, cid := range roots {
-		keep[cid] = true
-	}
-	for _, u := range n.worker.endings {
-		for _, cid := range remoteOutputs(&u.ending.Result) {
-			keep[cid] = true
-		}
-		if u.saved != nil {
-			keep[u.saved.CID] = true
-		}
-	}
-	for _, h := range n.worker.held {
-		if c := h.newest(); c != nil {
-			keep[c.CID] = true
-		}
-	}
-	for _, j := range n.sub.jobs {
-		for _, cid := range jobBlocks(j.id, j.spec) {
-			keep[cid] = true
-		}
-		for i := range j.total {
-			keep[outputOf(task.TaskID{Job: j.id, Index: i}).CID] = true
-		}
-	}
-	for cid := range n.blocks {
-		if !keep[cid] {
-			delete(n.blocks, cid)
-		}
-	}
-}
-
-// outputOf is what a task writes: every other one more than travels inline.
-func outputOf(id task.TaskID) task.Output {
-	out := fmt.Append(nil, "result of ", id)
-	o := task.Output{Name: "stdout", CID: task.RawCID(out), Size: int64(len(out)), Inline: out}
-	if id.Index%2 == 1 {
-		o.Size, o.Inline = 1<<20, nil
-	}
-	return o
-}
-
 func (n *simNode) prepare(e Prepare) {
 	for _, o := range n.s.nodes {
 		if j := o.sub.jobs[e.Job]; j != nil {
@@ -528,28 +485,57 @@ func (n *simNode) begin(e Start) {
 	if _, epoch := n.worker.Leader(); e.Attempt.Epoch > epoch {
 		n.s.tb.Fatalf("worker %d starts attempt %v in epoch %d", n.n, e.Attempt, epoch)
 	}
-	run := simRun{at: n.s.now}
+	name := AttemptName{Task: e.Task, Attempt: e.Attempt}
+	if n.runs[name] != nil {
+		return // it has arrived
+	}
+	delete(n.taking, name)
+	run := &simRun{at: n.s.now}
 	if e.From != nil && n.fetchable(e.From.CID, e.Holders) {
 		n.blocks[e.From.CID], run.fuel = true, e.From.Fuel
 	}
-	n.runs[AttemptName{Task: e.Task, Attempt: e.Attempt}] = run
+	n.goOn(name, run)
+}
+
+// goOn lets a run go on to its end.
+func (n *simNode) goOn(name AttemptName, run *simRun) {
+	n.runs[name] = run
+	e := name
 	r := task.Result{Outcome: task.Completed, Outputs: []task.Output{outputOf(e.Task)}}
-	switch n.s.rng.IntN(30) {
+	luck := n.s.rng.IntN(30)
+	if n.s.exact {
+		luck = 29
+	}
+	switch luck {
 	case 0:
 		r = task.Result{Outcome: task.HostError, Message: "disk full"}
 	case 1:
 		r = task.Result{Outcome: task.Interrupted}
 	}
-	left := n.s.work/2 + time.Duration(n.s.rng.Int64N(int64(n.s.work)+1)) - time.Duration(run.fuel)*time.Millisecond
-	n.s.after(n, max(0, left), func() { n.end(e.Task, e.Attempt, r) })
+	length := n.s.work/2 + time.Duration(n.s.rng.Int64N(int64(n.s.work)+1))
+	if n.s.exact {
+		length = n.s.work
+	}
+	n.s.after(n, max(0, length-time.Duration(run.fuel)*time.Millisecond), func() {
+		if n.runs[name] == run && !run.frozen {
+			n.end(e.Task, e.Attempt, r)
+		}
+	})
 }
 
 func (n *simNode) end(id task.TaskID, a Attempt, r task.Result) {
+	n.endHanded(id, a, r, nil)
+}
+
+func (n *simNode) endHanded(id task.TaskID, a Attempt, r task.Result, handed *Handed) {
 	name := AttemptName{Task: id, Attempt: a}
-	if _, ok := n.runs[name]; !ok {
+	run := n.runs[name]
+	if run == nil {
 		return
 	}
+	run.settle(n.s)
 	delete(n.runs, name)
+	n.stopGiving(name)
 	r.Task, r.CPU, r.Wall = id, n.s.work+time.Duration(n.s.rng.IntN(1000)), n.s.work
 	if err := r.Sign(n.key); err != nil {
 		n.s.tb.Fatal(err)
@@ -557,7 +543,7 @@ func (n *simNode) end(id task.TaskID, a Attempt, r task.Result) {
 	if r.Outcome == task.Completed {
 		n.blocks[r.Outputs[0].CID] = true
 	}
-	n.step(Ended{Task: id, Attempt: a, Result: r})
+	n.step(Ended{Task: id, Attempt: a, Result: r, Handed: handed})
 }
 
 // submit offers a job at a node and returns its ID.

@@ -1,9 +1,6 @@
 package scheduler
 
-import (
-	"container/heap"
-	"time"
-)
+import "time"
 
 // timers is what is to be looked at later, by time. An entry is only a hint to
 // look: whoever takes it checks whether there still is something to do, so
@@ -22,7 +19,7 @@ type timerEntry[K any] struct {
 // set makes key come up at the given time.
 func (t *timers[K]) set(at time.Time, key K) {
 	t.n++
-	heap.Push(&t.entries, timerEntry[K]{at, t.n, key})
+	t.entries.push(timerEntry[K]{at, t.n, key})
 }
 
 // due takes out the next key whose time has come.
@@ -30,7 +27,7 @@ func (t *timers[K]) due(now time.Time) (key K, ok bool) {
 	if len(t.entries) == 0 || t.entries[0].at.After(now) {
 		return key, false
 	}
-	return heap.Pop(&t.entries).(timerEntry[K]).key, true
+	return t.entries.pop().key, true
 }
 
 // next returns when the next key comes up.
@@ -41,22 +38,50 @@ func (t *timers[K]) next() (time.Time, bool) {
 	return t.entries[0].at, true
 }
 
+// A timerHeap has the first to go off first. Package heap would put each entry
+// into memory of its own.
 type timerHeap[K any] []timerEntry[K]
 
-func (h timerHeap[K]) Len() int { return len(h) }
-func (h timerHeap[K]) Less(i, j int) bool {
+func (h timerHeap[K]) before(i, j int) bool {
 	if c := h[i].at.Compare(h[j].at); c != 0 {
 		return c < 0
 	}
 	return h[i].seq < h[j].seq
 }
-func (h timerHeap[K]) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *timerHeap[K]) Push(x any)   { *h = append(*h, x.(timerEntry[K])) }
-func (h *timerHeap[K]) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return last
+
+func (h *timerHeap[K]) push(e timerEntry[K]) {
+	*h = append(*h, e)
+	s := *h
+	for k := len(s) - 1; k > 0; {
+		parent := (k - 1) / 2
+		if !s.before(k, parent) {
+			return
+		}
+		s[k], s[parent] = s[parent], s[k]
+		k = parent
+	}
+}
+
+func (h *timerHeap[K]) pop() timerEntry[K] {
+	s := *h
+	first, last := s[0], len(s)-1
+	s[0] = s[last]
+	s[last] = timerEntry[K]{} // it holds no memory of its key
+	s = s[:last]
+	*h = s
+	for k := 0; ; {
+		least := k
+		for child := 2*k + 1; child <= 2*k+2 && child < len(s); child++ {
+			if s.before(child, least) {
+				least = child
+			}
+		}
+		if least == k {
+			return first
+		}
+		s[k], s[least] = s[least], s[k]
+		k = least
+	}
 }
 
 // earlier returns the earlier of two times, of which each may be missing.

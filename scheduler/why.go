@@ -110,7 +110,7 @@ func (c *Coordinator) Hosts() Hosts {
 			n.Load += h.load
 		}
 	}
-	n.Idle = len(c.idle)
+	n.Idle = c.idle.len()
 	return n
 }
 

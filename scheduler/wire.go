@@ -148,11 +148,9 @@ func (m *Message) check() error {
 	case m.Report != nil:
 		return m.Report.check()
 	case m.Place != nil:
-		for _, holders := range m.Place.Holders {
-			if len(holders) > MaxHolders {
-				return fmt.Errorf("%d holders of a job, the most is %d", len(holders), MaxHolders)
-			}
-		}
+		return m.Place.check()
+	case m.Ack != nil:
+		return m.Ack.check()
 	case m.Known != nil:
 		return m.Known.check()
 	case m.Wanted != nil:
@@ -176,7 +174,7 @@ func (r *Report) check() error {
 	case r.Withheld < 0 || r.Withheld > 100:
 		return fmt.Errorf("report of %d %% of the CPU withheld, want 0 to 100", r.Withheld)
 	}
-	return nil
+	return r.checkMoves()
 }
 
 // resultBytes estimates the encoded size of a result, a little high.

@@ -51,10 +51,12 @@ type Worker struct {
 	unackedBytes int64      // sum of endings' bytes
 	spoiled      []string   // durable keys that Restore could not read
 
-	refusals []Refusal // to be sent with the next report
-	greeted  bool      // the leader has acknowledged a report of ours
-	urgent   bool      // a full report is due at once
-	reported time.Time // last full report
+	refusals []Refusal      // to be sent with the next report
+	unmoved  []Unmoved      // likewise
+	orphans  []arrivedState // oldest first
+	greeted  bool           // the leader has acknowledged a report of ours
+	urgent   bool           // a full report is due at once
+	reported time.Time      // last full report
 	timers   timers[task.JobID]
 	now      time.Time
 	effects  []Effect
@@ -83,6 +85,17 @@ type heldLease struct {
 	dropped bool // stopped by the leader: its end is news only if it completed
 	moving  bool // stopped by the leader, with its state
 	fixed   bool // its state cannot be saved
+
+	// As the destination of a hand-over. While expected, running says that it has
+	// its slot: the guest does not run yet.
+	await    *Await  // who brings its state; nil if it starts by itself, or has arrived
+	after    Attempt // that was handed over to it; zero for none
+	expected bool    // Expect was not answered
+	back     string  // why it is given back once it is not expected any more
+	next     *Lease  // to be taken then; nil for none
+	// As the source of one.
+	going   *MoveOrder // under way; nil for none
+	unmoved *Unmoved   // the last that came to nothing; nil for none
 }
 
 // NewWorker returns a worker that has no leader and no slots: LeaderChanged
@@ -112,6 +125,12 @@ func (w *Worker) Step(now time.Time, ev Event) []Effect {
 		w.prepared(ev)
 	case Ended:
 		w.ended(ev)
+	case Arrived:
+		w.arrived(ev)
+	case NotArrived:
+		w.notArrived(ev)
+	case NotHanded:
+		w.notHanded(ev)
 	case Checkpointed:
 		w.checkpointed(ev)
 	case NotSaved:
@@ -182,6 +201,8 @@ func (w *Worker) place(p *Place) {
 		reason, retry := w.cannotTake()
 		switch {
 		case w.renewed(done, &l):
+		case h != nil && h.awaits():
+			w.instead(h, &l, p.Holders[l.Task.Job])
 		case h != nil && w.owner.Slots > 0:
 			w.renumber(h, l.Attempt)
 		case reason != "":
@@ -195,7 +216,10 @@ func (w *Worker) place(p *Place) {
 // take queues a lease that is new here.
 func (w *Worker) take(l *Lease, holders []task.PeerID) {
 	j := w.job(l.Task.Job, holders)
-	h := &heldLease{task: l.Task, attempt: l.Attempt, job: j, from: l.From, holders: holders}
+	h := &heldLease{task: l.Task, attempt: l.Attempt, job: j, from: l.From, holders: holders, await: l.Await}
+	if l.Await != nil {
+		h.after = l.Await.Attempt
+	}
 	j.leases++
 	w.held[l.Task] = h
 	w.enqueue(h)
@@ -304,6 +328,11 @@ func (w *Worker) startQueued() {
 		h.running, h.started = true, h.attempt
 		w.running++
 		w.memory += h.job.spec.Memory
+		if a := h.await; a != nil {
+			h.expected = true
+			w.emit(Expect{Task: h.task, Attempt: h.attempt, From: a.Worker, FromAttempt: a.Attempt, Holders: h.holders})
+			continue
+		}
 		w.emit(Start{Task: h.task, Attempt: h.attempt, From: h.from, Holders: h.holders})
 	}
 	clear(w.queue[len(kept):])
@@ -327,8 +356,8 @@ func (w *Worker) ended(ev Ended) {
 		w.urgent = true // its slot is free
 		return
 	}
-	u := newUnacked(Ending{h.attempt, ev.Result}, w.now)
-	if ev.Result.Outcome != task.Completed {
+	u := newUnacked(Ending{Attempt: h.attempt, Result: ev.Result, Handed: h.handedOver(&ev)}, w.now)
+	if ev.Result.Outcome != task.Completed && u.ending.Handed == nil {
 		u.saved, u.took = h.newest(), h.saved
 	}
 	w.add(u)
@@ -388,6 +417,9 @@ func (w *Worker) acknowledged(a *Ack) {
 	for _, n := range a.Drop {
 		w.drop(n)
 	}
+	for i := range a.Moves {
+		w.moveTo(&a.Moves[i])
+	}
 }
 
 func (w *Worker) drop(n AttemptName) {
@@ -399,6 +431,8 @@ func (w *Worker) drop(n AttemptName) {
 	case !h.running:
 		w.unqueue(h)
 		w.forget(h)
+	case h.expected && n.Reason == DropMoved:
+		w.stopExpecting(h, n.Reason)
 	case n.Reason == DropRecall: // too late: it runs
 		w.urgent = true
 	case n.Reason == DropMoved:
@@ -427,8 +461,8 @@ func (w *Worker) notSaved(ev NotSaved) {
 	if h == nil || !h.running || h.started != ev.Attempt {
 		return
 	}
-	w.urgent = w.urgent || h.moving
-	h.fixed, h.moving = true, false
+	w.urgent = w.urgent || h.moving || h.going != nil
+	h.fixed, h.moving, h.going = true, false, nil
 }
 
 func (w *Worker) idleSince(j *workerJob) {

@@ -201,7 +201,8 @@ func (w *Worker) completed() map[task.TaskID]*unacked {
 
 // Roots lists the blocks that this worker needs kept: the outputs of results
 // that no coordinator has taken, the checkpoints that tasks here began from or
-// stopped at and have no newer one of, and the records of the jobs prepared;
+// stopped at and have no newer one of, the states that arrived without their
+// tasks, for keepArrived, and the records of the jobs prepared;
 // the modules and inputs of those are the driver's to add. Sorted, each once.
 // What is not listed any more may be collected.
 func (w *Worker) Roots() []task.CID {
@@ -219,6 +220,9 @@ func (w *Worker) Roots() []task.CID {
 		if c := h.newest(); c != nil {
 			roots.add(c.CID)
 		}
+	}
+	for i := range w.orphans {
+		roots.add(w.orphans[i].saved.Checkpoint.CID)
 	}
 	return roots.sorted()
 }

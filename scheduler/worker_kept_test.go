@@ -390,7 +390,7 @@ func FuzzWorkerRestore(f *testing.F) {
 	if err := r.Sign(key); err != nil {
 		f.Fatal(err)
 	}
-	e := Ending{Attempt{Epoch: 1, Seq: 2}, r}
+	e := Ending{Attempt: Attempt{Epoch: 1, Seq: 2}, Result: r}
 	f.Add(endingKey(&e), encodeOwn(&e))
 	f.Fuzz(func(t *testing.T, key string, value []byte) {
 		w := NewWorker(self, Default())

@@ -30,10 +30,14 @@ func (w *Worker) report() {
 		if first {
 			saved = append(saved, w.nextSaved(full, MaxSaved-len(saved))...)
 		}
-		if len(ended) == 0 && len(saved) == 0 && len(w.refusals) == 0 && !(full && first) {
+		if full && first {
+			saved = append(saved, w.nextArrived(MaxSaved-len(saved))...)
+		}
+		unmoved := w.nextUnmoved()
+		if len(ended) == 0 && len(saved) == 0 && len(w.refusals) == 0 && len(unmoved) == 0 && !(full && first) {
 			return
 		}
-		r := &Report{Epoch: w.epoch, Slots: w.owner.Slots, State: uint8(w.owner.State), Ended: ended, Refused: w.refusals, Born: w.born, Saved: saved, Withheld: w.owner.Withheld}
+		r := &Report{Epoch: w.epoch, Slots: w.owner.Slots, State: uint8(w.owner.State), Ended: ended, Refused: w.refusals, Born: w.born, Saved: saved, Withheld: w.owner.Withheld, Hands: w.cfg.HandOver, Unmoved: unmoved}
 		w.refusals = nil
 		if full && first {
 			r.Full, r.Held = true, w.everything(ended)
@@ -76,7 +80,7 @@ func (w *Worker) everything(reporting []Ending) []Held {
 	held := make([]Held, 0, len(w.held)+len(w.endings))
 	for _, h := range w.held {
 		if !h.dropped {
-			held = append(held, Held{Task: h.task, Attempt: h.attempt, Running: h.running, Fixed: h.fixed})
+			held = append(held, h.tell())
 		}
 	}
 	told := make(map[task.TaskID]bool, len(reporting))
@@ -92,6 +96,15 @@ func (w *Worker) everything(reporting []Ending) []Held {
 		return cmp.Or(a.Attempt.Compare(b.Attempt), cmp.Compare(a.Task.Job, b.Task.Job), cmp.Compare(a.Task.Index, b.Task.Index))
 	})
 	return held
+}
+
+// tell is what a report says of a lease that has not ended.
+func (h *heldLease) tell() Held {
+	t := Held{Task: h.task, Attempt: h.attempt, Running: h.running && !h.expected, Fixed: h.fixed, Awaiting: h.await != nil, After: h.after}
+	if h.going != nil {
+		t.Moving = h.going.As
+	}
+	return t
 }
 
 // ReportedAt returns when the last full report was sent; zero for never.

@@ -89,12 +89,13 @@ func everything(t testing.TB) []*Scenario {
 		Checkpoints: Checkpoints{Every: 10 * time.Minute, Pause: time.Second, Away: true},
 		Seed:        42,
 	}
-	shared, paper, oracle, random := full, full, full, full
+	shared, paper, oracle, random, ours := full, full, full, full, full
 	shared.Hosts.Sharing, shared.Placement, shared.Migration, shared.Predictor = Share, "psopp", "reactive", ""
 	paper.Paper, paper.Placement, paper.Migration, paper.Predictor = true, "flp", "cbr", ""
 	oracle.Placement, oracle.Checkpoints.Away, oracle.Workload.Requeue = Oracle, false, false
 	random.Placement, random.Hosts.Owner, random.ScanAll, random.Seed = "random", Kill, false, 43
-	return []*Scenario{&full, &shared, &paper, &oracle, &random}
+	ours.Placement, ours.Migration, ours.Predictor, ours.Checkpoints = "expected", "cost", "", Checkpoints{Auto: true, Pause: time.Second, Away: true}
+	return []*Scenario{&full, &shared, &paper, &oracle, &random, &ours}
 }
 
 // Equal scenarios give equal bytes: fifty times over, and however many of them

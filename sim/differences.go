@@ -30,6 +30,7 @@ func (w *world) differences() []string {
 	add(w.ahead > 0, "a host is given up to %d tasks ahead", w.ahead)
 	add(w.model != "" && !s.Paper, "each host's record is known to the scheduler as of its last advert, without delay")
 	add(!s.Paper && w.mover != nil, "tasks move one after the other, and what a move brought is lost with its new host; live they are placed together, and it is a checkpoint")
-	add(!s.Paper && s.Checkpoints.Every > 0, "checkpoints come by work done on the reference core")
+	add(!s.Paper && s.Checkpoints.Auto, "a task's checkpoint interval is chosen as its run begins, live after each checkpoint")
+	add(!s.Paper && (s.Checkpoints.Every > 0 || s.Checkpoints.Auto), "checkpoints come by work done on the reference core")
 	return out
 }

@@ -36,8 +36,15 @@
 // return, as from a live coordinator: one that is driven by notices at once, and
 // each 10 s while tasks there have found no place; one that scans sees all hosts
 // that are there, those on notice with nothing of their processors for tasks and,
-// as no live node foretells their stay, nothing foretold. A task that runs moves
-// with its state. One that stands still ends, and goes on at its new host from the
+// as no live node foretells their stay, nothing foretold. One that names tasks
+// hears of both, and is shown hosts that vanished as they were.
+//
+// A task that runs moves with its state, by the published rules at once. Else the
+// state is copied while it runs on, and a place is kept for it where it goes; then
+// it stands still for the hundredth part that changed meanwhile and two round
+// trips. If its host goes before that, it is lost with it; if the other does, or
+// takes nothing any more, it stays. Copies and checkpoints do not slow each other
+// down. One that stands still ends, and goes on at its new host from the
 // last checkpoint of that run; if there is none, or it stays at its host, the task
 // is returned.
 //

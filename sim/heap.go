@@ -30,6 +30,7 @@ const (
 	onAgain           // the placement policy wants to be asked
 	onDetect          // a host that vanished is missed
 	onReminder        // of hosts on notice that still have tasks
+	onCopied          // the state of a task that moves is where it goes
 )
 
 // An event is something that will happen.

@@ -166,6 +166,7 @@ func (w *world) reach(k, i int32) {
 // depart takes a task off its host.
 func (w *world) depart(k int32, h *simHost) {
 	t := &w.tasks.slots[k]
+	w.abandon(t)
 	switch t.status {
 	case taskQueued:
 		h.queue.remove(&w.tasks, k)
@@ -197,6 +198,7 @@ func (w *world) fill(i int32, h *simHost) {
 		t := &w.tasks.slots[k]
 		t.status = taskRunning
 		t.begunWork, t.begunTime = h.workClock, h.timeClock
+		t.every = w.every(i, h, t)
 		t.endWork = h.workClock + w.service(t)
 		t.child, t.sib = none, none
 		h.root = w.tasks.meld(h.root, k)

@@ -90,6 +90,7 @@ func (w *world) empty(h *simHost) {
 // checkpoints. The clocks are right.
 func (w *world) stop(k int32, h *simHost) {
 	t := &w.tasks.slots[k]
+	w.abandon(t)
 	if t.status != taskRunning {
 		w.tally.wasted += t.extra // a moved state, which waited for a slot
 		t.extra = 0
@@ -109,7 +110,7 @@ func (w *world) keep(t *simTask, served, spent float64, safe int64) {
 		t.extra = 0
 		return
 	}
-	gain := float64(safe) * float64(w.saves.Every)
+	gain := float64(safe) * float64(t.every)
 	useful := spent * min(1, gain/served)
 	w.tally.wasted += spent - useful
 	if t.onSaved {
@@ -147,6 +148,7 @@ func (w *world) wait(k int32) {
 	t := &w.tasks.slots[k]
 	t.status, t.host = taskWaiting, none
 	w.queue.push(&w.tasks, k)
+	w.waiting++
 }
 
 // over takes a task out of the system.

@@ -24,14 +24,19 @@ func (w *world) exits(i int32, h *simHost) {
 // coordinator shows its members, and moves what it says. By the published rules
 // it sees those that are available.
 func (w *world) scan() {
-	w.scanned = w.scanned[:0]
+	w.clearScan()
 	for i := range w.hosts {
 		h := &w.hosts[i]
-		if h.state == trace.Available || !h.gone && !w.paper {
+		if h.state == trace.Available || !w.paper && (!h.gone || w.chooser != nil && h.unseen) {
 			w.scanned = append(w.scanned, w.shown(int32(i), h))
 		}
 	}
 	w.migrate(w.scanned)
+}
+
+// clearScan forgets the hosts of the last scan.
+func (w *world) clearScan() {
+	w.scanned, w.scanTasks, w.scanRuns = w.scanned[:0], w.scanTasks[:0], w.scanRuns[:0]
 }
 
 // notice is when a host says that it leaves.
@@ -45,12 +50,25 @@ func (w *world) notice(i int32, h *simHost) {
 
 // shown is a host as migration policies see it: one on notice gives tasks nothing.
 func (w *world) shown(i int32, h *simHost) migrate.Host {
-	m := migrate.Host{Peer: w.peer(i), Leaving: h.onNotice()}
+	m := migrate.Host{Peer: w.peer(i), Leaving: h.onNotice(), Speed: h.speed}
+	m.Paused = m.Leaving && suspends(h.state) && w.grace > 0
 	if !m.Leaving {
 		m.CPU = migrate.CPUPercent(w.records[i].share, 1)
 	}
+	if w.chooser != nil {
+		if w.advance(h); w.roomy.has(i) {
+			m.Idle = max(0, w.slots32()-int(h.load))
+		}
+	}
+	from := len(w.scanTasks)
 	for k := h.tasks.head; k != none; k = w.tasks.slots[k].hnext {
-		m.Tasks = append(m.Tasks, task.TaskID{Job: jobName, Index: w.tasks.slots[k].id})
+		w.scanTasks = append(w.scanTasks, task.TaskID{Job: jobName, Index: w.tasks.slots[k].id})
+		if w.chooser != nil {
+			w.scanRuns = append(w.scanRuns, w.told(k, h))
+		}
+	}
+	if m.Tasks = w.scanTasks[from:]; w.chooser != nil {
+		m.Runs = w.scanRuns[from:]
 	}
 	return m
 }
@@ -59,13 +77,7 @@ func (w *world) shown(i int32, h *simHost) migrate.Host {
 // will go.
 func (w *world) migrate(hosts []migrate.Host) {
 	w.judge.Settle(w.time())
-	rng := rand.New(rand.NewPCG(w.seed, ^w.scans))
-	w.scans++
-	predictions := w.mover.Scan(w.time(), hosts, w.moveForecast, rng)
-	if w.now >= w.tally.boundary {
-		w.judge.Predicted(w.time(), w.ofAvailable(predictions))
-	}
-	moves := migrate.Moves(hosts, predictions)
+	moves := w.chosen(hosts)
 	if len(moves) == 0 {
 		return
 	}
@@ -79,6 +91,22 @@ func (w *world) migrate(hosts []migrate.Host) {
 	for _, m := range moves {
 		offers = w.move(&m, offers)
 	}
+}
+
+// chosen asks the policy what to move.
+func (w *world) chosen(hosts []migrate.Host) []migrate.Move {
+	if w.chooser != nil {
+		s := w.situation
+		s.Waiting, s.Endless = w.waiting, w.saturated
+		return w.chooser.Moves(w.time(), hosts, w.moveForecast, s)
+	}
+	rng := rand.New(rand.NewPCG(w.seed, ^w.scans))
+	w.scans++
+	predictions := w.mover.Scan(w.time(), hosts, w.moveForecast, rng)
+	if w.now >= w.tally.boundary {
+		w.judge.Predicted(w.time(), w.ofAvailable(predictions))
+	}
+	return migrate.AppendMoves(nil, hosts, predictions)
 }
 
 // ofAvailable leaves out predictions about hosts that are available no more:
@@ -121,37 +149,60 @@ func (w *world) move(m *migrate.Move, offers []place.Host) []place.Host {
 	for k != none && w.tasks.slots[k].id != m.Task.Index {
 		k = w.tasks.slots[k].hnext
 	}
-	if k == none || from.gone {
+	if k == none || from.gone || w.tasks.slots[k].to != none {
 		return offers
+	}
+	at, there := w.destination(m, k, offers)
+	if at < 0 {
+		return offers
+	}
+	to, _ := hostOf(offers[at].Peer)
+	reason := ""
+	if w.watch != nil {
+		reason = m.Why()
+		if there := there.String(); there != "" {
+			reason += "; there: " + there
+		}
+	}
+	t := w.shape(k)
+	if !w.paper && w.tasks.slots[k].status == taskRunning && w.runs(from) {
+		w.copy(k, int32(to), reason)
+	} else {
+		w.shift(k, int32(n), int32(to), reason)
+	}
+	if offers[at].Take(&t); offers[at].Free <= 0 {
+		offers = slices.Delete(offers, at, at+1)
+	}
+	return offers
+}
+
+// destination is the place in offers of the host that a task moves to, -1 for
+// none: the one that the migration policy names, or else the placement policy's
+// choice.
+func (w *world) destination(m *migrate.Move, k int32, offers []place.Host) (int, place.Reason) {
+	t := w.shape(k)
+	if m.To != "" {
+		at := slices.IndexFunc(offers, func(h place.Host) bool { return h.Peer == m.To })
+		if at >= 0 && (m.To == m.From || !offers[at].Fits(&t)) {
+			at = -1
+		}
+		return at, place.Reason{}
 	}
 	shown := offers
 	if at := slices.IndexFunc(offers, func(h place.Host) bool { return h.Peer == m.From }); at >= 0 {
 		shown = slices.Delete(slices.Clone(offers), at, at+1)
 	}
 	if len(shown) == 0 {
-		return offers
+		return -1, place.Reason{}
 	}
 	w.draws.Seed(w.seed, w.round)
 	w.round++
-	out := w.policy.Place(w.time(), &single{task: w.shape(k)}, shown, w.placeForecast, w.rng)
-	if len(out) == 0 {
-		return offers
+	w.situate()
+	out := w.policy.Place(w.time(), &single{task: t}, shown, w.placeForecast, w.rng)
+	if len(out) == 0 || out[0].Peer == m.From {
+		return -1, place.Reason{}
 	}
-	at := slices.IndexFunc(offers, func(h place.Host) bool { return h.Peer == out[0].Peer })
-	if at < 0 || out[0].Peer == m.From {
-		return offers
-	}
-	to, _ := hostOf(out[0].Peer)
-	reason := ""
-	if w.watch != nil {
-		reason = m.Reason + "; there: " + out[0].Reason.String()
-	}
-	w.shift(k, int32(n), int32(to), reason)
-	t := w.shape(k)
-	if offers[at].Take(&t); offers[at].Free <= 0 {
-		offers = slices.Delete(offers, at, at+1)
-	}
-	return offers
+	return slices.IndexFunc(offers, func(h place.Host) bool { return h.Peer == out[0].Peer }), out[0].Reason
 }
 
 // shift sends a task elsewhere: with its state if it runs, from its last
@@ -177,29 +228,53 @@ func (w *world) shift(k, i, to int32, reason string) {
 		if served > 0 {
 			useful = spent * min(1, done/served)
 		}
-		made, _ := w.checkpoints(t, served)
+		made, safe := w.checkpoints(t, served)
 		w.tally.checkpoint(made, t, w.saves.Away)
-		t.extra += useful
 		w.tally.wasted += spent - useful
+		if safe > 0 && w.saves.Away {
+			useful -= w.holdSafe(t, safe, useful/done)
+		}
+		t.extra += useful
 		t.from = min(t.work-1, t.from+int64(done))
 	}
 	w.takeOff(k, i, h)
 	t.origin, t.away = origin, h.epoch
 	w.send(k, to, &w.hosts[to])
 	d := w.network.Delay
-	if started {
+	bytes := t.state
+	switch {
+	case started && origin == i && !w.paper:
+		d = w.handOver(t.state)
+		bytes += t.state / deltaPart
+	case started:
 		d = time.Duration(w.transfer(t.state))
 	}
 	if !t.early {
 		w.tally.migrations++
 		if started {
-			w.tally.moved += t.state
+			w.tally.moved += bytes
 		}
 	}
 	if w.watch != nil {
 		w.watch(Decision{At: w.time(), Task: t.id, Action: "moved", Host: int(to), From: int(i), Reason: reason})
 	}
 	w.dispatch(k, to, d)
+}
+
+// holdSafe notes the safe checkpoints of a run that goes on elsewhere, and returns
+// the host time in them; perWork is the run's for each nanosecond of work.
+func (w *world) holdSafe(t *simTask, safe int64, perWork float64) float64 {
+	gain := float64(safe) * float64(t.every)
+	held := gain * perWork
+	if t.onSaved {
+		t.savedTime += t.extra + held
+	} else {
+		w.tally.wasted += t.savedTime
+		t.savedTime = t.extra + held
+	}
+	t.extra, t.onSaved = 0, true
+	t.saved, t.savedHost = t.from+int64(gain), none
+	return held
 }
 
 // takeOff has a host that goes on without a task.

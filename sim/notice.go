@@ -36,7 +36,8 @@ func (w *world) heedNotice(i int32, h *simHost) {
 		return
 	}
 	w.notices.hosts.set(i)
-	w.scanned = append(w.scanned[:0], w.shown(i, h))
+	w.clearScan()
+	w.scanned = append(w.scanned, w.shown(i, h))
 	w.migrate(w.scanned)
 	w.remind()
 }
@@ -65,7 +66,7 @@ func (w *world) remind() {
 func (w *world) reminded() {
 	w.notices.armed = false
 	if w.roomy.next(0) != none {
-		w.scanned = w.scanned[:0]
+		w.clearScan()
 		w.notices.hosts.each(func(i int32) {
 			if h := &w.hosts[i]; h.onNotice() && h.tasks.head != none {
 				w.scanned = append(w.scanned, w.shown(i, h))
@@ -112,7 +113,7 @@ type presentForecast struct {
 
 // Stay implements place.Forecast.
 func (f presentForecast) Stay(peer task.PeerID, now time.Time, d time.Duration) (float64, bool) {
-	if i, ok := hostOf(peer); ok && i < len(f.w.hosts) && f.w.hosts[i].state != trace.Available {
+	if i, ok := hostOf(peer); ok && i < len(f.w.hosts) && !f.w.hosts[i].seems() {
 		return 0, false
 	}
 	return f.of.Stay(peer, now, d)

@@ -44,7 +44,8 @@ type oracle struct {
 	state   int64 // largest checkpoint of a class
 	suspend bool
 	grace   time.Duration
-	resumes bool // lost tasks go on from their last checkpoint elsewhere
+	resumes bool    // lost tasks go on from their last checkpoint elsewhere
+	least   float64 // work in a stay of which a checkpoint is worth it, in nanoseconds
 	end     time.Time
 
 	// Memory of a round.
@@ -61,7 +62,7 @@ type stayer struct {
 }
 
 // newOracle makes the oracle of a valid scenario.
-func newOracle(s *Scenario) place.Policy {
+func newOracle(s *Scenario) *oracle {
 	o := &oracle{hosts: s.Trace.Hosts, cursor: make([]int, len(s.Trace.Hosts)), speeds: s.Hosts.Speeds, end: s.end()}
 	for i := range s.Workload.Classes {
 		c := &s.Workload.Classes[i]
@@ -72,7 +73,11 @@ func newOracle(s *Scenario) place.Policy {
 	}
 	o.delay, o.saves, o.grace = s.Network.Delay, s.Checkpoints, s.Hosts.Grace
 	o.suspend = s.Hosts.Owner == Suspend
-	o.resumes = s.Checkpoints.Every > 0 && s.Checkpoints.Away && s.Workload.Requeue
+	o.resumes = (s.Checkpoints.Every > 0 || s.Checkpoints.Auto) && s.Checkpoints.Away && s.Workload.Requeue
+	o.least = float64(s.Checkpoints.Every)
+	if s.Checkpoints.Auto {
+		o.least = 2 * o.atLast(s)
+	}
 	return o
 }
 
@@ -137,7 +142,7 @@ func (o *oracle) choose(from time.Time, t *place.Task) (int, string) {
 	}
 	if o.resumes {
 		for i := min(first, len(o.open)) - 1; i >= 0; i-- {
-			if s := &o.open[i]; s.lasting >= float64(o.saves.Every) && s.host.Fits(t) {
+			if s := &o.open[i]; s.lasting >= o.least && s.host.Fits(t) {
 				return i, "next in order; nobody stays long enough; it stays longest, and the task goes on from a checkpoint"
 			}
 		}
@@ -157,6 +162,13 @@ func (o *oracle) soonest(from time.Time, t *place.Task, need float64) int {
 		}
 	}
 	return best
+}
+
+// atLast is how long before a host's end a checkpoint of the largest class has to
+// begin, in nanoseconds.
+func (o *oracle) atLast(s *Scenario) float64 {
+	c := costs(&s.Network, &s.Checkpoints)
+	return float64(c.PauseFor(o.state) + c.Transfer(o.state))
 }
 
 // needs is a task's work with the pauses of its checkpoints, those of the largest

@@ -51,8 +51,8 @@ func drawScenario(t *rapid.T) *Scenario {
 	}
 	s := &Scenario{
 		Trace:     drawTrace(t),
-		Placement: rapid.SampledFrom([]string{"", "fcfs:order=turn", "fcfs:order=turn,ahead=yes", "fcfspp", "fcfspp:t=0.5,blocked=pass", "flp:interval=1h", "psopp", "random", "uptime", "fastest:ahead=yes", Oracle}).Draw(t, "placement"),
-		Migration: rapid.SampledFrom([]string{"", "reactive", "pspp:p=1h", "cbr:threshold=60"}).Draw(t, "migration"),
+		Placement: rapid.SampledFrom([]string{"", "fcfs:order=turn", "fcfs:order=turn,ahead=yes", "fcfspp", "fcfspp:t=0.5,blocked=pass", "flp:interval=1h", "psopp", "random", "uptime", "fastest:ahead=yes", "expected", "expected", Oracle}).Draw(t, "placement"),
+		Migration: rapid.SampledFrom([]string{"", "reactive", "pspp:p=1h", "cbr:threshold=60", "cost:period=7m", "cost:period=7m,rest=1"}).Draw(t, "migration"),
 		Warmup:    minutes("warm-up", 2000),
 		ScanAll:   rapid.Bool().Draw(t, "all"),
 		Paper:     rapid.IntRange(0, 3).Draw(t, "paper") == 0,
@@ -69,9 +69,12 @@ func drawScenario(t *rapid.T) *Scenario {
 	if rapid.Bool().Draw(t, "saves") {
 		s.Checkpoints = Checkpoints{Every: 1 + minutes("every", 100), Pause: minutes("pause", 5), Away: rapid.Bool().Draw(t, "away")}
 	}
+	if rapid.Bool().Draw(t, "auto") {
+		s.Checkpoints.Auto, s.Checkpoints.Every = true, 0
+	}
 	moves := rapid.Bool().Draw(t, "owners' tasks move")
 	if moves { // too much has to be so for it to be drawn often
-		s.Paper, s.Hosts.Owner, s.Migration = false, Suspend, rapid.SampledFrom([]string{"reactive", "cbr:interval=7m"}).Draw(t, "mover")
+		s.Paper, s.Hosts.Owner, s.Migration = false, Suspend, rapid.SampledFrom([]string{"reactive", "cbr:interval=7m", "cost:period=7m,rest=1"}).Draw(t, "mover")
 		s.Checkpoints = Checkpoints{Every: time.Minute + minutes("often", 30), Pause: minutes("short pause", 2), Away: true}
 		spare := &trace.History{Host: "spare"}
 		if err := spare.Append(day0, trace.Available, 1); err != nil {

@@ -116,6 +116,7 @@ func (w *world) place() {
 	w.view.last, w.view.seen, w.view.shown, w.heeded = none, 0, w.view.shown[:0], 0
 	w.draws.Seed(w.seed, w.round)
 	w.round++
+	w.situate()
 	for _, p := range w.policy.Place(w.time(), &w.view, w.offers, w.placeForecast, w.rng) {
 		w.heed(&p)
 	}
@@ -156,11 +157,29 @@ func (w *world) offer(i int32) {
 	})
 }
 
-// shape is a task as policies see it: with its whole work, as a live coordinator
-// shows it, whatever its checkpoint holds.
+// shape is a task as policies see it: with its whole work, and what is left of it
+// from the last checkpoint that all can get.
 func (w *world) shape(k int32) place.Task {
 	t := &w.tasks.slots[k]
-	return place.Task{ID: task.TaskID{Job: jobName, Index: t.id}, Memory: t.memory, Work: time.Duration(t.work)}
+	left := t.work
+	if t.saved > 0 && t.savedHost == none {
+		left -= t.saved
+	}
+	return place.Task{
+		ID: task.TaskID{Job: jobName, Index: t.id}, Memory: t.memory, Work: time.Duration(t.work),
+		Left: time.Duration(left), State: t.state,
+	}
+}
+
+// situate tells a policy that asks how things stand.
+func (w *world) situate() {
+	if w.situated == nil {
+		return
+	}
+	s := &w.situation
+	w.situated.Situate(place.Situation{
+		Waiting: w.waiting, Endless: w.saturated, Delay: s.Delay, Detect: s.Detect, Rate: s.Rate, Pause: s.Pause, Saves: s.Saves,
+	})
 }
 
 // heed gives a task to a host as the policy says. A policy that names a host
@@ -176,6 +195,7 @@ func (w *world) heed(p *place.Placement) {
 		return
 	}
 	w.queue.remove(&w.tasks, k)
+	w.waiting--
 	w.tally.place(w.now, t)
 	t.onSaved = t.saved > 0 && (t.savedHost == none || t.savedHost == i)
 	t.from = 0
@@ -209,12 +229,7 @@ func (w *world) number(p task.PeerID) int32 {
 func (w *world) send(k, i int32, h *simHost) {
 	t := &w.tasks.slots[k]
 	t.host, t.epoch, t.status = i, h.epoch, taskSent
-	h.load++
-	h.memory += t.memory
-	w.ranks.note(i)
-	if w.room(h) <= 0 {
-		w.close(i)
-	}
+	w.book(t, i, h)
 }
 
 // dispatch has a task reach its host after d.

@@ -80,6 +80,8 @@ func (w *world) happen(e event) {
 		w.arrive(i)
 	case onFreed:
 		w.freed(i)
+	case onCopied:
+		w.copied(i)
 	case onOpening:
 		w.opening()
 	case onScan:
@@ -132,7 +134,7 @@ func (w *world) admit(a arrival) int32 {
 	k := w.tasks.take()
 	w.tasks.slots[k] = simTask{
 		id: w.born, arrived: w.now, placed: -1, work: max(1, int64(a.work)), memory: a.memory, state: a.state, class: a.class,
-		savedHost: none, host: none, origin: none, child: none, sib: none, hnext: none, hprev: none,
+		savedHost: none, host: none, origin: none, to: none, child: none, sib: none, hnext: none, hprev: none,
 	}
 	w.born++
 	w.tally.enters(w.now)

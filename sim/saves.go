@@ -11,10 +11,10 @@ func (w *world) pause(t *simTask) float64 {
 
 // planned is how many checkpoints a run makes from from to its end.
 func (w *world) planned(t *simTask) int64 {
-	if w.saves.Every <= 0 {
+	if t.every <= 0 {
 		return 0
 	}
-	return max(0, (t.work-t.from-1)/int64(w.saves.Every))
+	return max(0, (t.work-t.from-1)/t.every)
 }
 
 // service is what a run takes from from to its end: work and pauses, in
@@ -31,10 +31,10 @@ func (w *world) service(t *simTask) float64 {
 // those outlive its host or at least wait for it there: those sent away have to
 // arrive.
 func (w *world) checkpoints(t *simTask, served float64) (made, safe int64) {
-	if w.saves.Every <= 0 {
+	if t.every <= 0 {
 		return 0, 0
 	}
-	cycle := float64(w.saves.Every) + w.pause(t)
+	cycle := float64(t.every) + w.pause(t)
 	n := w.planned(t)
 	made = min(n, int64((served+slack)/cycle))
 	if !w.saves.Away {
@@ -46,10 +46,10 @@ func (w *world) checkpoints(t *simTask, served float64) (made, safe int64) {
 // worked is how much of a run's service was work.
 func (w *world) worked(t *simTask, served float64) float64 {
 	left := float64(t.work - t.from)
-	if w.saves.Every <= 0 {
+	if t.every <= 0 {
 		return min(left, served)
 	}
-	every := float64(w.saves.Every)
+	every := float64(t.every)
 	n := w.planned(t)
 	made := min(n, int64((served+slack)/(every+w.pause(t))))
 	rest := served - float64(made)*(every+w.pause(t))

@@ -112,7 +112,10 @@ type Network struct {
 
 // Checkpoints say what tasks save.
 type Checkpoints struct {
-	Every time.Duration // of running time; 0: never
+	Every time.Duration // of running time; 0: never, unless Auto
+	// Auto chooses the interval anew for each run of a task: by migrate.Interval,
+	// from the forecast of its host then. Every must be 0.
+	Auto bool
 	// Pause is how long a task stands still for one, for each 64 MiB of state
 	// (in proportion, at least for 1 MiB).
 	Pause time.Duration

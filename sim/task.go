@@ -37,10 +37,15 @@ type simTask struct {
 	from      int64   // work done when the present run began
 	extra     float64 // host time in from beyond savedTime
 
+	every  int64 // of the present run: the work between its checkpoints; 0 none
+	copied int64 // when the copy of its state for a move will be there, while it runs on
+
 	host   int32 // where it is or goes
 	origin int32 // whence it moves; none, or fromStore
 	epoch  int32 // of host when it was sent there
 	away   int32 // epoch of origin when it left
+	to     int32 // where it is being copied to, and keeps a place; none
+	toward int32 // epoch of to when the copy began
 
 	begunWork float64 // of the host's clocks when the present run began
 	begunTime float64

@@ -45,6 +45,9 @@ func (s *Scenario) Validate() error {
 	s.Network.check(&p)
 	p.length("checkpoints: every", s.Checkpoints.Every)
 	p.length("checkpoints: pause", s.Checkpoints.Pause)
+	if s.Checkpoints.Auto && s.Checkpoints.Every != 0 {
+		p.add("checkpoints: every is %v and auto: leave out one of them", s.Checkpoints.Every)
+	}
 	s.Workload.check(&p, s.end().Sub(s.Day0()))
 	return errors.Join(p...)
 }

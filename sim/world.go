@@ -45,16 +45,19 @@ type world struct {
 	saves          Checkpoints
 	seed           uint64
 	watch          func(Decision)
-	cpuMatters     bool // changes of the processors' share do
-	hopeless       bool // no host ever comes
+	situation      migrate.Situation // but for who waits
+	cpuMatters     bool              // changes of the processors' share do
+	hopeless       bool              // no host ever comes
 
 	// Placement.
 	policy        place.Policy
 	learner       place.Learner
-	waits         bool // the policy is asked again by the clock
+	situated      place.Situated // nil: the policy does not ask
+	waits         bool           // the policy is asked again by the clock
 	again         int64
 	placeForecast place.Forecast
 	queue         line
+	waiting       int // in it
 	view          view
 	roomy         hostSet // may be given tasks
 	ranks         ranks
@@ -72,12 +75,19 @@ type world struct {
 
 	// Migration; mover is nil where nothing moves.
 	mover        migrate.Policy
+	chooser      migrate.Mover // the same, if it names tasks; else nil
 	notices      notices
 	judge        migrate.Judge
 	moveForecast place.Forecast
 	scans        uint64
 	scanned      []migrate.Host
+	scanTasks    []task.TaskID // of scanned, one host's after the other's
+	scanRuns     []migrate.Run
+	reasons      map[uint64]string // why tasks are being copied, for Watch
 	model        string
+
+	saveForecast place.Forecast // of checkpoints that are automatic; else nil
+	seer         *oracle        // the placement policy, if it is one
 }
 
 func newWorld(s *Scenario) (*world, error) {
@@ -104,6 +114,7 @@ func newWorld(s *Scenario) (*world, error) {
 	if s.Paper {
 		w.network, w.saves, w.owner, w.grace = Network{}, Checkpoints{}, Kill, 0
 	}
+	w.situation = w.facts()
 	w.tally.boundary = int64(s.Warmup)
 	w.tally.days = make([]Day, max(1, (w.end+dayLength-1)/dayLength))
 	if err := w.choose(); err != nil {
@@ -122,17 +133,20 @@ const sharedAhead = 8
 func (w *world) choose() (err error) {
 	s := w.scenario
 	if s.Placement == Oracle {
-		w.policy = newOracle(s)
+		w.seer = newOracle(s)
+		w.policy = w.seer
 	} else if w.policy, err = place.Parse(s.Placement); err != nil {
 		return err
 	}
 	if w.mover, err = newMover(s); err != nil {
 		return err
 	}
-	if w.mover != nil && w.mover.Period() == 0 {
+	w.chooser, _ = w.mover.(migrate.Mover)
+	if w.mover != nil && (w.mover.Period() == 0 || w.chooser != nil) {
 		w.notices = notices{driven: true, hosts: newHostSet(len(s.Trace.Hosts))}
 	}
 	w.learner, _ = w.policy.(place.Learner)
+	w.situated, _ = w.policy.(place.Situated)
 	if len(s.Trace.Hosts) >= rankedHosts {
 		w.ranks.ranker, _ = w.policy.(place.Ranker)
 	}
@@ -142,33 +156,65 @@ func (w *world) choose() (err error) {
 	if _, ok := w.policy.(place.Sharer); ok && w.ahead == 0 {
 		w.ahead = sharedAhead * int(w.slots)
 	}
+	return w.foresee()
+}
+
+// foresee makes the forecasts, one of each model.
+func (w *world) foresee() error {
 	w.placeForecast, w.moveForecast = place.Unknown{}, place.Unknown{}
-	named := ""
-	if p, ok := w.policy.(place.Foreteller); ok {
-		named = cmp.Or(s.Predictor, p.Predictor())
-		if w.placeForecast, err = w.foretell(named); err != nil {
-			return err
+	s, made := w.scenario, map[string]place.Forecast{}
+	forecast := func(model, of string) (place.Forecast, error) {
+		f := made[model]
+		if f == nil {
+			var err error
+			if f, err = w.foretell(model); err != nil {
+				return nil, err
+			}
+			made[model] = f
+			if w.model != "" {
+				w.model += ", "
+			}
+			w.model += model + of
 		}
-		w.model = named
+		return f, nil
+	}
+	var placing, moving string
+	if p, ok := w.policy.(place.Foreteller); ok {
+		placing = cmp.Or(s.Predictor, p.Predictor())
 	}
 	if p, ok := w.mover.(migrate.Foreteller); ok {
-		model := cmp.Or(s.Predictor, p.Predictor())
-		switch {
-		case model == named:
-			w.moveForecast = presentForecast{w, w.placeForecast}
-			return nil
-		case named != "":
-			w.model += " (placement), " + model + " (migration)"
-		default:
-			w.model = model
+		moving = cmp.Or(s.Predictor, p.Predictor())
+	}
+	both := placing != "" && moving != "" && placing != moving
+	var err error
+	if placing != "" {
+		if w.placeForecast, err = forecast(placing, only(both, " (placement)")); err != nil {
+			return err
 		}
-		f, err := w.foretell(model)
+	}
+	if moving != "" {
+		f, err := forecast(moving, only(both, " (migration)"))
 		if err != nil {
 			return err
 		}
 		w.moveForecast = presentForecast{w, f}
 	}
+	if w.saves.Auto {
+		f, err := forecast(cmp.Or(s.Predictor, savePredictor), only(w.model != "", " (checkpoints)"))
+		if err != nil {
+			return err
+		}
+		w.saveForecast = presentForecast{w, f}
+	}
 	return nil
+}
+
+// only is text, where it applies.
+func only(applies bool, text string) string {
+	if applies {
+		return text
+	}
+	return ""
 }
 
 // A telling is a forecast by the peers' names.

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -47,76 +45,6 @@ func newJobs() *cobra.Command {
 	}
 	c.add(cmd)
 	return cmd
-}
-
-func newJob() *cobra.Command {
-	var c clientFlags
-	cmd := &cobra.Command{
-		Use:   "job ID",
-		Short: "A job's tasks: where each ran, what was run again, results",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withClient(&c, func(client *api.Client) error {
-				st, err := client.Job(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				out := cmd.OutOrStdout()
-				if c.json {
-					return printJSON(out, st)
-				}
-				fmt.Fprintf(out, "job        %s\n", st.ID)
-				fmt.Fprintf(out, "name       %s, submitted %s ago to %s\n", st.Name, ago(st.Submitted), st.Overlay)
-				fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %d failed\n",
-					st.State, st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.Tasks.Failed)
-				fmt.Fprintf(out, "cpu        %s useful, %s wasted\n", seconds(st.UsefulCPU), seconds(st.WastedCPU))
-				if st.Migrations > 0 {
-					fmt.Fprintf(out, "moved      %d times\n", st.Migrations)
-				}
-				fmt.Fprintln(out)
-				printTable(out, "TASK PARAMS STATE RAN-ON WHAT-HAPPENED", taskRows(st))
-				return nil
-			})
-		},
-	}
-	c.add(cmd)
-	return cmd
-}
-
-// taskRows has one row for each attempt of each task.
-func taskRows(st scheduler.JobStatus) [][]string {
-	var rows [][]string
-	for _, t := range st.TasksList {
-		params := make([]string, 0, len(t.Params))
-		for _, name := range slices.Sorted(maps.Keys(t.Params)) {
-			params = append(params, name+"="+t.Params[name])
-		}
-		head := []string{strconv.FormatUint(t.Index, 10), strings.Join(params, " "), t.State}
-		if len(t.Attempts) == 0 {
-			rows = append(rows, append(head, "-", "-"))
-		}
-		for _, a := range t.Attempts {
-			what := a.Outcome
-			switch {
-			case what == "":
-				what = "running for " + ago(a.Start)
-			case !a.End.IsZero():
-				what += " after " + rough(a.End.Sub(a.Start))
-			}
-			if a.FromCheckpoint {
-				what = fmt.Sprintf("went on from a checkpoint (%s saved), %s", seconds(a.SavedCPU), what)
-			}
-			if a.MovedTo != "" {
-				what += " to " + shortPeer(a.MovedTo)
-			}
-			if a.Reason != "" {
-				what += ": " + a.Reason
-			}
-			rows = append(rows, append(head, shortPeer(a.Worker), what))
-			head = []string{"", "", ""}
-		}
-	}
-	return rows
 }
 
 func newResults() *cobra.Command {

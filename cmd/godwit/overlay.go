@@ -54,7 +54,7 @@ type rulesFlags struct {
 
 func (r *rulesFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&r.placement, "placement", "", "policy that says where tasks go, such as fcfspp:n=3; "+place.Default+" is the usual")
-	f.StringVar(&r.migration, "migration", "", "policy that says when running tasks move, such as pspp; none is the usual")
+	f.StringVar(&r.migration, "migration", "", "policy that says when running tasks move, such as pspp; "+migrate.Default+" is the usual, with none they stay")
 	f.IntVar(&r.coordinators, "coordinators", 0, fmt.Sprintf("members that hold the ledger, 1 to %d; 3 is the usual", node.MaxCoordinators))
 	f.IntVar(&r.replicas, "replicas", 0, "least runs of every task that must agree; what the job asks is the usual")
 	f.StringVar(&r.admission, "admission", "", "who may join: open (the usual), invited, or listed (see --allow)")

@@ -56,7 +56,7 @@ func newResume() *cobra.Command {
 	var c clientFlags
 	cmd := &cobra.Command{
 		Use:   "resume",
-		Short: "Take back a pause; the other rules still hold",
+		Short: "Take back a pause and a drain; the other rules still hold",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.tell(cmd, func(ctx context.Context, client *api.Client) (node.Status, error) { return client.Resume(ctx) })
 		},

@@ -69,12 +69,25 @@ func plotEnding(path string) error {
 
 // savePlot writes charts, two in a row, as PNG or SVG by the file's ending.
 func savePlot(path string, charts ...chart) error {
+	var rows [][]*plot.Plot
+	for i, c := range charts {
+		p, err := c.plot()
+		if err != nil {
+			return fmt.Errorf("drawing %q: %w", c.title, err)
+		}
+		if i%2 == 0 {
+			rows = append(rows, nil)
+		}
+		rows[i/2] = append(rows[i/2], p)
+	}
+	return savePicture(path, vg.Length(len(rows[0]))*chartWidth, vg.Length(len(rows))*chartHeight, rows)
+}
+
+// savePicture writes diagrams, in rows, as PNG or SVG by the file's ending.
+func savePicture(path string, width, height vg.Length, rows [][]*plot.Plot) error {
 	if err := plotEnding(path); err != nil {
 		return err
 	}
-	cols := min(2, len(charts))
-	rows := (len(charts) + 1) / 2
-	width, height := vg.Length(cols)*chartWidth, vg.Length(rows)*chartHeight
 	var (
 		canvas vg.CanvasWriterTo
 		b      bytes.Buffer
@@ -84,15 +97,13 @@ func savePlot(path string, charts ...chart) error {
 	} else {
 		canvas = vgimg.PngCanvas{Canvas: vgimg.New(width, height)}
 	}
-	tiles := draw.Tiles{Rows: rows, Cols: cols, PadX: 8 * vg.Millimeter, PadY: 8 * vg.Millimeter,
+	tiles := draw.Tiles{Rows: len(rows), Cols: len(rows[0]), PadX: 8 * vg.Millimeter, PadY: 8 * vg.Millimeter,
 		PadTop: 4 * vg.Millimeter, PadBottom: 4 * vg.Millimeter, PadLeft: 4 * vg.Millimeter, PadRight: 4 * vg.Millimeter}
 	dc := draw.New(canvas)
-	for i, c := range charts {
-		p, err := c.plot()
-		if err != nil {
-			return fmt.Errorf("drawing %q: %w", c.title, err)
+	for y, row := range rows {
+		for x, p := range row {
+			p.Draw(tiles.At(dc, x, y))
 		}
-		p.Draw(tiles.At(dc, i%cols, i/cols))
 	}
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return fmt.Errorf("drawing %s: %w", path, err)

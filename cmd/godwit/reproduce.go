@@ -33,11 +33,12 @@ var unbuilt = []string{"mgst", "simpetek", "koala"}
 func newReproduce() *cobra.Command {
 	var f reproduceFlags
 	cmd := &cobra.Command{
-		Use:   "reproduce zhang | all",
+		Use:   "reproduce zhang | policies | all",
 		Short: "Run published experiments again: published beside obtained, with a verdict on each figure",
 		Long: `Run published experiments again and print what was published, what is obtained and
 a verdict on each figure. So far there is zhang (J. Zhang, "Flexible Distributed
 Computing with Volunteered Resources", PhD thesis, 2010); all is all there are.
+reproduce policies compares the default policies with published ones.
 
 Verdicts:
   equal          the same, to the digits printed
@@ -68,6 +69,7 @@ Experiments:
 	fl.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "how many runs go on at once; what comes out does not depend on it")
 	fl.Uint64Var(&f.seed, "seed", 1, "first seed of everything random")
 	fl.BoolVar(&f.json, "json", false, "print JSON, one object per figure")
+	cmd.AddCommand(newReproducePolicies())
 	return cmd
 }
 

@@ -57,7 +57,7 @@ func newRoot() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("volunteer", newUp(), newStatus(), newPause(), newResume(), newConfig(), newDoctor(), newPeers(), newHistory(), newForecast())
+	add("volunteer", newUp(), newStatus(), newPause(), newResume(), newDrain(), newConfig(), newDoctor(), newPeers(), newHistory(), newForecast())
 	add("owner", newRun(), newJobs(), newJob(), newResults(), newCancel(), newForget(), newWhy(), newOverlay(),
 		newBuild(), newInspect(), newExec())
 	add("researcher", newSim(), newSwarm(), newTrace(), newScore(), newReproduce())

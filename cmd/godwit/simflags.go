@@ -96,7 +96,7 @@ func (f *experimentFlags) add(cmd *cobra.Command) {
 	fl.Var(&f.up, "upload", "bytes that a host sends a second (default: no bound)")
 	fl.Var(&f.down, "download", "bytes that a host receives a second (default: no bound)")
 	fl.DurationVar(&f.network.Detect, "detect", f.network.Detect, "how long a host that vanished is believed to be there")
-	fl.DurationVar(&f.checkpoints.Every, "checkpoint-every", f.checkpoints.Every, "running time between a task's checkpoints; 0s: none")
+	fl.Var(everyFlag{&f.checkpoints}, "checkpoint-every", "running time between a task's checkpoints; 0s: none; auto: chosen for each run, by how long its host will stay")
 	fl.DurationVar(&f.checkpoints.Pause, "checkpoint-pause", f.checkpoints.Pause, "how long a task stands still for one, for each 64 MiB")
 	fl.BoolVar(&f.checkpoints.Away, "checkpoint-away", f.checkpoints.Away, "checkpoints are sent elsewhere, and outlive their host")
 }
@@ -246,6 +246,26 @@ func oneOf(flag, value string, names []string) (uint8, error) {
 	}
 	return uint8(i), nil
 }
+
+// An everyFlag is how often tasks are saved: a length of time, or auto.
+type everyFlag struct{ of *sim.Checkpoints }
+
+// String writes it.
+func (f everyFlag) String() string {
+	switch {
+	case f.of == nil:
+		return ""
+	case f.of.Auto:
+		return scenario.Auto
+	}
+	return f.of.Every.String()
+}
+
+// Set reads it.
+func (f everyFlag) Set(s string) error { return scenario.SetEvery(f.of, s) }
+
+// Type is what help calls a value.
+func (f everyFlag) Type() string { return "duration" }
 
 // A sizeFlag is a number of bytes, as 256MiB.
 type sizeFlag int64

@@ -45,6 +45,7 @@ func printStatus(out io.Writer, s node.Status) {
 		fmt.Fprintf(out, "notice   %s\n", note)
 	}
 	fmt.Fprintf(out, "tasks    %d running, %d slots\n", s.Tasks, s.Slots)
+	printMoves(out, s.Running)
 	for _, o := range s.Overlays {
 		fmt.Fprintf(out, "overlay  %s\n", overlayLine(&o))
 	}

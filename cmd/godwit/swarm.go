@@ -15,6 +15,7 @@ import (
 	"godwit/api"
 	"godwit/node"
 	"godwit/scheduler"
+	"godwit/scheduler/place"
 	"godwit/task"
 )
 
@@ -137,7 +138,7 @@ func (s *swarmFlags) run(ctx context.Context, out, log io.Writer) (err error) {
 	if err := sw.awaitMembers(ctx); err != nil {
 		return err
 	}
-	rep := swarmReport{Nodes: s.nodes, Slots: s.nodes * s.cores, StartupS: time.Since(begun).Seconds(), Policies: []string{"fcfs"}}
+	rep := swarmReport{Nodes: s.nodes, Slots: s.nodes * s.cores, StartupS: time.Since(begun).Seconds(), Policies: []string{place.Default}}
 	end, err := s.runJob(ctx, sw, sub, &rep, newProgress(log, s.quiet || s.json))
 	if err != nil {
 		return err

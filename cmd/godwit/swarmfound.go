@@ -58,7 +58,7 @@ func (r *replay) join(ctx context.Context, sw *swarm) error {
 	if err := sw.awaitMembers(ctx); err != nil {
 		return err
 	}
-	rules := node.OverlayRules{Name: ownOverlay, Admission: node.AdmitOpen, Placement: r.plan.scenario.Placement}
+	rules := node.OverlayRules{Name: ownOverlay, Admission: node.AdmitOpen, Placement: r.plan.scenario.Placement, Migration: noMigration}
 	if r.plan.moves() {
 		rules.Migration = r.plan.scenario.Migration
 	}

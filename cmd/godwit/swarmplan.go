@@ -33,8 +33,11 @@ type replayPlan struct {
 // moves says whether the rules let running tasks move.
 func (p *replayPlan) moves() bool { return p.migration != noMigration }
 
-// founds says whether the nodes need an overlay with rules of its own.
-func (p *replayPlan) founds() bool { return p.moves() || p.placement != place.Default }
+// founds says whether the nodes need an overlay with rules of its own: where none
+// are named tasks are placed and moved by the default policies.
+func (p *replayPlan) founds() bool {
+	return p.migration != migrate.Default || p.placement != place.Default
+}
 
 // A plannedJob is one arrival.
 type plannedJob struct {
@@ -84,6 +87,9 @@ func (p *replayPlan) hasten() (err error) {
 	}
 	if s.Migration, err = migrate.Faster(p.migration, p.speedup); err != nil {
 		return usage("`godwit overlay create --help` tells what there is", "%w", err)
+	}
+	if s.Checkpoints.Auto {
+		return usage("give a length of time, or 0s for none", "checkpoints that are automatic: a replay's tasks are saved by a clock")
 	}
 	s.Checkpoints.Pause = 0 // what a waiting task saves is 24 bytes
 	if every := p.every(); every != 0 && every < task.MinCheckpoint {

@@ -43,6 +43,16 @@ type AttemptLog struct {
 	// MovedTo is the worker that the task was moved to, with its state; empty
 	// unless Outcome is Moved.
 	MovedTo task.PeerID `cbor:"9,keyasint,omitempty" json:"moved_to,omitempty"`
+	// Bytes is what the network carried for a move between workers, and Down how
+	// long the task stood still for it, up to End, as its source measured them; 0
+	// where that is not known.
+	Bytes int64         `cbor:"10,keyasint,omitempty" json:"moved_bytes,omitempty"`
+	Down  time.Duration `cbor:"11,keyasint,omitempty" json:"down_ns,omitempty"`
+	// CPU is the CPU time that an attempt used of which the row has no result, and
+	// Lost what of that no state stands for: as its worker told it, or as the leader
+	// estimated it of a worker that was lost. 0 where results tell it, or nothing.
+	CPU  time.Duration `cbor:"12,keyasint,omitempty" json:"cpu_ns,omitempty"`
+	Lost time.Duration `cbor:"13,keyasint,omitempty" json:"lost_ns,omitempty"`
 }
 
 // Moved is the outcome of an attempt that was ended so that it goes on elsewhere
@@ -196,7 +206,9 @@ func compareLogs(a, b *AttemptLog) int {
 		cmp.Compare(logRank(a), logRank(b)),
 		a.End.Compare(b.End), strings.Compare(a.Outcome, b.Outcome), strings.Compare(a.Reason, b.Reason),
 		a.Start.Compare(b.Start), cmp.Compare(a.Worker, b.Worker),
-		cmp.Compare(a.From, b.From), cmp.Compare(a.Saved, b.Saved), cmp.Compare(a.MovedTo, b.MovedTo))
+		cmp.Compare(a.From, b.From), cmp.Compare(a.Saved, b.Saved), cmp.Compare(a.MovedTo, b.MovedTo),
+		cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Down, b.Down),
+		cmp.Compare(a.CPU, b.CPU), cmp.Compare(b.Lost, a.Lost))
 }
 
 // Moves counts the attempts of the log that were moved, and Reruns those beyond

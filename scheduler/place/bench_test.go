@@ -5,25 +5,93 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"godwit/task"
 )
 
-// BenchmarkPlace is one round with as many tasks as idle members.
-func BenchmarkPlace(b *testing.B) {
-	for _, n := range []int{1000, 10000} {
-		var hosts []Host
-		rng := rand.New(rand.NewPCG(1, 1))
-		for i := range n {
-			hosts = append(hosts, member(fmt.Sprintf("%05d", i), 1, 2, rng.Float64()))
+// A deciding is a round with as many tasks as idle members: of half of them the
+// forecast is known. mixed has members of different memory, which not every task
+// fits, and tasks of several jobs.
+type deciding struct {
+	hosts    []Host
+	queue    []Task
+	forecast drawn
+}
+
+func newDeciding(n int, mixed bool) *deciding {
+	d := &deciding{forecast: drawn{}}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range n {
+		h := member(fmt.Sprintf("%05d", i), 1, 2, rng.Float64())
+		h.Since = time.Unix(rng.Int64N(1e9), 0)
+		h.Memory, h.MemoryFree = 1<<30, 1<<30
+		if mixed && i < n/2 {
+			h.Memory, h.MemoryFree = 1<<20, 1<<20
 		}
-		queue := tasks("j", n, func(t *Task) { t.Work = time.Hour })
-		for _, name := range Names() {
-			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				p, _ := Parse(name)
-				for b.Loop() {
-					p.Place(time.Time{}, &list{tasks: queue}, hosts, Unknown{}, rng)
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/task")
-			})
+		d.hosts = append(d.hosts, h)
+		f := d.forecast[h.Peer]
+		f.p, f.known = 1, i%2 == 0
+		d.forecast[h.Peer] = f
+	}
+	jobs := 1
+	if mixed {
+		jobs = 100
+	}
+	for j := range jobs {
+		d.queue = append(d.queue, tasks(fmt.Sprint(j), n/jobs, func(t *Task) {
+			t.Work = time.Duration(j+1) * time.Minute
+			if mixed {
+				t.Memory = int64(j%2) * (1 << 21)
+			}
+		})...)
+	}
+	return d
+}
+
+func (d *deciding) place(p Policy, q *list, rng *rand.Rand) []Placement {
+	*q = list{tasks: d.queue}
+	return p.Place(time.Time{}, q, d.hosts, d.forecast, rng)
+}
+
+// BenchmarkDecidePlace is what a round costs a policy alone.
+func BenchmarkDecidePlace(b *testing.B) {
+	for _, name := range append(Names(), "fcfs:order=turn") {
+		for _, mixed := range []bool{false, true} {
+			for _, n := range []int{100, 1000, 10000} {
+				d := newDeciding(n, mixed)
+				b.Run(fmt.Sprintf("%s/mixed=%v/members=%d", name, mixed, n), func(b *testing.B) {
+					p, _ := Parse(name)
+					rng, q := rand.New(rand.NewPCG(1, 1)), new(list)
+					d.place(p, q, rng)
+					b.ReportAllocs()
+					for b.Loop() {
+						d.place(p, q, rng)
+					}
+				})
+			}
+		}
+	}
+}
+
+// Once a policy has the memory for a round, another as large takes none.
+func TestPlaceAllocatesNothing(t *testing.T) {
+	for _, mixed := range []bool{false, true} {
+		d := newDeciding(300, mixed)
+		for i := range d.queue { // some must not run everywhere
+			if i%7 == 0 {
+				d.queue[i].Avoid = []task.PeerID{d.hosts[i].Peer, d.hosts[len(d.hosts)-1-i].Peer}
+			}
+		}
+		for _, name := range append(Names(), "fcfs:order=turn,ahead=yes", "fcfspp:blocked=pass", "fastest:ahead=yes") {
+			p, err := Parse(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng, q := rand.New(rand.NewPCG(1, 1)), new(list)
+			placed := len(d.place(p, q, rng))
+			if n := testing.AllocsPerRun(3, func() { d.place(p, q, rng) }); n != 0 || placed < len(d.queue)/4 {
+				t.Errorf("%s, mixed %v: %v allocations for %d placements of %d tasks, want none", name, mixed, n, placed, len(d.queue))
+			}
 		}
 	}
 }

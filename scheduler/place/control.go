@@ -72,9 +72,8 @@ type first struct {
 func (p *first) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand.Rand) []Placement {
 	r := p.round.begin(hosts)
 	r.ahead, r.order = p.ahead, p.order
-	return r.fill(queue, false, func(t *Task, open []*Host) (int, Reason, bool) {
-		i := slices.IndexFunc(open, func(h *Host) bool { return h.Fits(t) })
-		return i, p.reason(open[i]), true
+	return r.fill(queue, false, func(_ *Task, open []*Host) (int, Reason, bool) {
+		return r.from, p.reason(open[r.from]), true
 	})
 }
 
@@ -93,6 +92,7 @@ func (p *Random) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, rng *
 		for i := range open { // the rest of a shuffle, as far as it is needed
 			k := i + rng.IntN(len(open)-i)
 			open[i], open[k] = open[k], open[i]
+			r.from = 0
 			if open[i].Fits(t) {
 				return i, Because("next in order; drawn at random"), true
 			}

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"godwit/internal/spec"
+	"godwit/task"
 )
 
 func init() {
-	register(Default, kind{
+	register("fcfs", kind{
 		params: "order ahead",
 		does:   "tasks in order to the fastest idle member, or (order=turn, as published) to the next in turn",
 		make: func(ps *spec.Params) Policy {
@@ -29,9 +30,12 @@ func init() {
 // when nobody is idle do members get tasks ahead, to start without a round
 // trip. It looks at no forecast.
 type FCFS struct {
-	hosts []Host
-	out   []Placement
-	task  Task
+	hosts  []Host // by name
+	ranked ranked // those with room, but for aside
+	aside  []rank // that the present shape does not fit
+	shape  shape
+	out    []Placement
+	task   Task
 }
 
 // maxMisses is how many tasks in a row may fit no host before a round gives
@@ -41,39 +45,86 @@ const maxMisses = 64
 
 // Place implements Policy.
 func (p *FCFS) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand.Rand) []Placement {
-	p.hosts, p.out = append(p.hosts[:0], hosts...), p.out[:0]
-	hosts = p.hosts
-	sortHosts(hosts)
-	for misses := 0; len(hosts) > 0 && misses < maxMisses; {
+	p.begin(hosts)
+	for misses := 0; len(p.ranked)+len(p.aside) > 0 && misses < maxMisses; {
 		var ok bool
 		if p.task, ok = queue.Next(); !ok {
 			break
 		}
 		t := &p.task
-		i := firstFit(hosts, t)
-		if i < 0 {
+		k := p.first(t)
+		if k < 0 {
 			misses++
-			if !slices.ContainsFunc(hosts, func(h Host) bool { return t.Memory <= min(h.Memory, h.MemoryFree) }) {
+			if !p.anyHolds(t) {
 				queue.SkipJob()
 			}
 			continue
 		}
 		misses = 0
-		p.out = append(p.out, Placement{t.ID, hosts[i].Peer, fcfsReason(&hosts[i])})
-		hosts[i].Take(t)
-		hosts = resort(hosts, i)
+		h := &p.hosts[p.ranked[k].at]
+		p.out = append(p.out, Placement{t.ID, h.Peer, fcfsReason(h)})
+		h.Take(t)
+		p.ranked.changed(k, h)
 	}
 	return p.out
 }
 
-// firstFit is the place of the first host that may run the task, or -1.
-func firstFit(hosts []Host, t *Task) int {
-	for i := range hosts {
-		if hosts[i].Fits(t) {
-			return i
+// begin takes a copy of the hosts.
+func (p *FCFS) begin(hosts []Host) {
+	p.hosts, p.out = append(p.hosts[:0], hosts...), p.out[:0]
+	sortByName(p.hosts)
+	p.ranked, p.aside, p.shape = p.ranked[:0], p.aside[:0], shape{}
+	for i := range p.hosts {
+		p.ranked = append(p.ranked, rankOf(&p.hosts[i], i))
+	}
+	p.ranked.init()
+}
+
+// first is the place in ranked of the first host in order that may run the task,
+// or -1. Where tasks of one shape follow each other, hosts that do not fit it are
+// put aside, so that all of them together look at each once.
+func (p *FCFS) first(t *Task) int {
+	again := p.shape.same(t)
+	if !again {
+		for _, r := range p.aside {
+			p.ranked.push(r)
+		}
+		p.aside = p.aside[:0]
+		p.shape = shape{is: true, memory: t.Memory, avoid: t.Avoid}
+	}
+	for again && len(p.ranked) > 0 && !p.hosts[p.ranked[0].at].Fits(t) {
+		p.aside = append(p.aside, p.ranked[0])
+		p.ranked.remove(0)
+	}
+	best := -1
+	for k := range p.ranked {
+		if p.hosts[p.ranked[k].at].Fits(t) && (best < 0 || p.ranked[k].before(&p.ranked[best])) {
+			if best = k; k == 0 {
+				break
+			}
 		}
 	}
-	return -1
+	return best
+}
+
+// anyHolds says whether a host with room has memory for the task, whoever must
+// not run it.
+func (p *FCFS) anyHolds(t *Task) bool {
+	holds := func(r rank) bool { return p.hosts[r.at].holds(t) }
+	return slices.ContainsFunc(p.ranked, holds) || slices.ContainsFunc(p.aside, holds)
+}
+
+// A shape is what decides whether a host fits a task. In a round a host that does
+// not fit a shape does not come to fit it.
+type shape struct {
+	is     bool
+	memory int64
+	avoid  []task.PeerID
+}
+
+func (s *shape) same(t *Task) bool {
+	return s.is && s.memory == t.Memory && len(s.avoid) == len(t.Avoid) &&
+		(len(s.avoid) == 0 || &s.avoid[0] == &t.Avoid[0] || slices.Equal(s.avoid, t.Avoid))
 }
 
 // better orders hosts: idle ones first, then the faster, then those with fewer
@@ -91,26 +142,14 @@ func better(a, b *Host) int {
 	return cmp.Compare(a.Peer, b.Peer)
 }
 
-// sortHosts sorts by better. Mostly all are alike and sorted by name already.
-func sortHosts(hosts []Host) {
+// sortByName sorts hosts by name. Mostly they are.
+func sortByName(hosts []Host) {
 	for i := 1; i < len(hosts); i++ {
-		if better(&hosts[i-1], &hosts[i]) > 0 {
-			slices.SortFunc(hosts, func(a, b Host) int { return better(&a, &b) })
+		if hosts[i-1].Peer > hosts[i].Peer {
+			slices.SortFunc(hosts, func(a, b Host) int { return cmp.Compare(a.Peer, b.Peer) })
 			return
 		}
 	}
-}
-
-// resort moves hosts[i], which was just given a task, back to its place, and
-// leaves it out when it is full.
-func resort(hosts []Host, i int) []Host {
-	if hosts[i].Free <= 0 {
-		return without(hosts, i)
-	}
-	h := hosts[i]
-	hosts = append(hosts[:i], hosts[i+1:]...)
-	at, _ := slices.BinarySearchFunc(hosts, h, func(a, b Host) int { return better(&a, &b) })
-	return slices.Insert(hosts, at, h)
 }
 
 func fcfsReason(h *Host) Reason {
@@ -121,9 +160,9 @@ func fcfsReason(h *Host) Reason {
 }
 
 func idleWords(r *Reason) string {
-	speed := "speed unknown"
+	const found = "next in order; the fastest idle member with the fewest tasks (speed "
 	if r.x > 0 {
-		speed = fmt.Sprintf("speed %.3g", r.x)
+		return fmt.Sprintf(found+"%.3g, %d of %d slots in use)", r.x, r.n, r.m)
 	}
-	return fmt.Sprintf("next in order; the fastest idle member with the fewest tasks (%s, %d of %d slots in use)", speed, r.n, r.m)
+	return fmt.Sprintf(found+"unknown, %d of %d slots in use)", r.n, r.m)
 }

@@ -77,6 +77,10 @@ type Task struct {
 	// on from takes nothing off: a coordinator's measure of a job is the mean of
 	// its attempts, and some of those went on from one.
 	Work time.Duration
+	// Left is the work left from the best state that any member can go on from;
+	// 0 is all of it, or not known. State is the size of that state, in bytes.
+	Left  time.Duration
+	State int64
 	// Avoid are members that must not run it, because they run or ran it
 	// already and replicas must be of distinct workers, or because they
 	// refused the job a moment ago. Read only.
@@ -100,8 +104,11 @@ func (h *Host) Idle() int { return max(0, h.Slots-h.Running) }
 
 // Fits says whether the host may run the task.
 func (h *Host) Fits(t *Task) bool {
-	return h.Free > 0 && t.Memory <= min(h.Memory, h.MemoryFree) && (len(t.Avoid) == 0 || !slices.Contains(t.Avoid, h.Peer))
+	return h.Free > 0 && h.holds(t) && (len(t.Avoid) == 0 || !slices.Contains(t.Avoid, h.Peer))
 }
+
+// holds says whether the host has memory for the task.
+func (h *Host) holds(t *Task) bool { return t.Memory <= min(h.Memory, h.MemoryFree) }
 
 // Take books a task on this copy of the host.
 func (h *Host) Take(t *Task) {
@@ -134,7 +141,8 @@ type Placement struct {
 type Forecast interface {
 	// Stay returns the probability, 0 to 1, that a member, available at now,
 	// stays available without a break for d. known is false when it rests on
-	// nothing seen of that member; policies then place as if p were 1.
+	// nothing seen of that member; p is then what hosts at large let expect, or 1.
+	// The published policies place as if it were 1.
 	Stay(peer task.PeerID, now time.Time, d time.Duration) (p float64, known bool)
 }
 
@@ -156,7 +164,7 @@ type kind struct {
 var kinds = map[string]kind{}
 
 // Default is the name of the policy used where none is named.
-const Default = "fcfs"
+const Default = "expected"
 
 // register makes a policy known by name, from an init function. It panics if
 // the name is taken.

@@ -1,12 +1,15 @@
 package place
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"godwit/internal/spec"
+	"godwit/task"
 )
 
 func init() {
@@ -51,7 +54,10 @@ type PSOPP struct {
 	oracle                string
 
 	round round
-	fit   []int // places in open
+	fit   []*Host // of those open, that the shape fits, by name
+	fits  []*Host // memory of fit
+	shape shape
+	last  int // place in fit of the one that was given a task
 	swarm []particle
 }
 
@@ -64,21 +70,34 @@ func (p *PSOPP) Shares() {}
 // Place implements Policy.
 func (p *PSOPP) Place(now time.Time, queue Queue, hosts []Host, f Forecast, rng *rand.Rand) []Placement {
 	r := p.round.begin(hosts)
+	p.shape = shape{}
 	return r.fill(queue, true, func(t *Task, open []*Host) (int, Reason, bool) {
-		fit := p.fit[:0]
-		for i, h := range open {
-			if h.Fits(t) {
-				fit = append(fit, i)
-			}
-		}
-		p.fit = fit
-		best := p.search(len(fit), rng, func(k int) float64 {
-			h := open[fit[k]]
-			return p.fitness(now, t, h, f)
-		})
-		h := open[fit[best]]
-		return fit[best], Reason{words: fittestWords, x: p.fitness(now, t, h, f), y: float64(h.Running), n: int64(p.particles), m: int64(len(fit))}, true
+		p.narrow(t, open)
+		p.last = p.search(len(p.fit), rng, func(k int) float64 { return p.fitness(now, t, p.fit[k], f) })
+		h := p.fit[p.last]
+		i, _ := slices.BinarySearchFunc(open, h.Peer, func(o *Host, peer task.PeerID) int { return cmp.Compare(o.Peer, peer) })
+		return i, Reason{words: fittestWords, x: p.fitness(now, t, h, f), y: float64(h.Running), n: int64(p.particles), m: int64(len(p.fit))}, true
 	})
+}
+
+// narrow leaves in fit the open hosts that fit a task. Where it is of the shape of
+// the last one, only the host that got that one can have changed: to look at all
+// of them again for each task would cost their product.
+func (p *PSOPP) narrow(t *Task, open []*Host) {
+	if p.shape.same(t) {
+		if !p.fit[p.last].Fits(t) {
+			p.fit = without(p.fit, p.last)
+		}
+		return
+	}
+	p.shape = shape{is: true, memory: t.Memory, avoid: t.Avoid}
+	p.fit = p.fits[:0]
+	for _, h := range open {
+		if h.Fits(t) {
+			p.fit = append(p.fit, h)
+		}
+	}
+	p.fits = p.fit
 }
 
 func fittestWords(r *Reason) string {

@@ -18,5 +18,8 @@ func (r Reason) String() string {
 	if r.words == nil {
 		return r.text
 	}
-	return r.words(&r)
+	return r.say()
 }
+
+// say is apart since it takes memory: String need not, of a plain text.
+func (r Reason) say() string { return r.words(&r) }

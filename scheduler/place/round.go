@@ -1,9 +1,6 @@
 package place
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // A round gives tasks in order to open hosts, one task at a time. A policy keeps
 // one for its memory.
@@ -16,6 +13,8 @@ type round struct {
 	skip  bool          // a task that waits for a better host lets other jobs pass
 	out   []Placement
 	task  Task // that is being placed
+	shape shape
+	from  int // of open, those before do not fit the shape
 }
 
 // A choice says which of the open hosts a task goes to, and why. It is shown at
@@ -24,11 +23,8 @@ type choice func(t *Task, open []*Host) (i int, reason Reason, ok bool)
 
 // begin takes a copy of the hosts.
 func (r *round) begin(hosts []Host) *round {
-	r.hosts, r.out = append(r.hosts[:0], hosts...), r.out[:0]
-	byName := func(a, b Host) int { return cmp.Compare(a.Peer, b.Peer) }
-	if !slices.IsSortedFunc(r.hosts, byName) {
-		slices.SortFunc(r.hosts, byName)
-	}
+	r.hosts, r.out, r.shape = append(r.hosts[:0], hosts...), r.out[:0], shape{}
+	sortByName(r.hosts)
 	return r
 }
 
@@ -40,7 +36,7 @@ func (r *round) admit(busy bool) {
 			r.open = append(r.open, h)
 		}
 	}
-	r.all = r.open
+	r.all, r.from = r.open, 0
 	if r.order != nil {
 		r.order(r.open)
 	}
@@ -66,7 +62,7 @@ func (r *round) fill(queue Queue, busy bool, choose choice) []Placement {
 		t := &r.task
 		if !r.fits(t) {
 			misses++
-			if !slices.ContainsFunc(r.open, func(h *Host) bool { return t.Memory <= min(h.Memory, h.MemoryFree) }) {
+			if !slices.ContainsFunc(r.open, func(h *Host) bool { return h.holds(t) }) {
 				queue.SkipJob()
 			}
 			continue
@@ -86,14 +82,16 @@ func (r *round) fill(queue Queue, busy bool, choose choice) []Placement {
 	return r.out
 }
 
-// fits says whether an open host may run the task.
+// fits says whether an open host may run the task. It passes by those that
+// another task of its shape was found not to fit.
 func (r *round) fits(t *Task) bool {
-	for _, h := range r.open {
-		if h.Fits(t) {
-			return true
-		}
+	if !r.shape.same(t) {
+		r.shape, r.from = shape{is: true, memory: t.Memory, avoid: t.Avoid}, 0
 	}
-	return false
+	for r.from < len(r.open) && !r.open[r.from].Fits(t) {
+		r.from++
+	}
+	return r.from < len(r.open)
 }
 
 // take books the task and closes the host when it has no room.

@@ -89,7 +89,7 @@ func (r *reader) top(node ast.Node) *task.Error {
 			field{"detect", r.duration(&b.Network.Detect, 0)},
 		)},
 		{"checkpoints", r.nested(
-			field{"every", r.duration(&b.Checkpoints.Every, 0)},
+			field{"every", r.every(&b.Checkpoints)},
 			field{"pause", r.duration(&b.Checkpoints.Pause, 0)},
 			field{"away", r.boolean(&b.Checkpoints.Away)},
 		)},

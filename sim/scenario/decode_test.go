@@ -149,6 +149,8 @@ func TestMistakes(t *testing.T) {
 		{"paper: true\npaper: true", `x.yaml:2:1: "paper" is given twice, first in line 1`, ""},
 		{"paper:", `x.yaml:1:1: "paper" has no value`, ""},
 		{"hosts: {memory: -1GiB}", `x.yaml:1:17: hosts.memory: "-1GiB" is not a size`, "256MiB"},
+		{"checkpoints: {every: often}", `checkpoints.every: "often" is neither a length of time nor auto`, "or auto"},
+		{"checkpoints: {every: -1s}", `checkpoints.every: "-1s" is too short`, ""},
 		{"network: {delay: -1s}", "x.yaml:1:18: network.delay: -1s is too short", ""},
 		{"network: {upload: -3}", "x.yaml:1:19: network.upload: ", "bytes a second"},
 		{"hosts: {slots: 0}", `x.yaml:1:16: hosts.slots: "0" is not a whole number from 1`, ""},
@@ -250,5 +252,18 @@ func TestManual(t *testing.T) {
 	usual := Default().Base
 	if got := e.Base; got.Hosts.Grace != usual.Hosts.Grace || got.Checkpoints != usual.Checkpoints || got.Network.Delay != usual.Network.Delay || got.Network.Detect != usual.Network.Detect {
 		t.Error("the manual shows other defaults")
+	}
+}
+
+// TestEvery is how often tasks are saved, as a file and a flag say it.
+func TestEvery(t *testing.T) {
+	for text, want := range map[string]sim.Checkpoints{
+		"0s": {Pause: 1}, "5m": {Pause: 1, Every: 5 * time.Minute}, "auto": {Pause: 1, Auto: true},
+	} {
+		for _, got := range []sim.Checkpoints{{Pause: 1, Every: time.Hour}, {Pause: 1, Auto: true}} {
+			if err := SetEvery(&got, text); err != nil || got != want {
+				t.Errorf("%s: %+v, error %v, want %+v", text, got, err, want)
+			}
+		}
 	}
 }

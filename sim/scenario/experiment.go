@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"godwit/scheduler/place"
 	"godwit/sim"
 	"godwit/trace"
 )
@@ -54,14 +55,15 @@ type Source struct {
 }
 
 // Default is an experiment without hosts and workload, under the rules of the
-// live swarm: the grace of owner.Default, checkpoints every 30 seconds that are
-// kept elsewhere and stop a task for 10 ms each 64 MiB (docs/SANDBOX.md), a
+// live swarm, but for two that are easier to compare by: no running task moves, and
+// checkpoints come every 30 seconds. They are kept
+// elsewhere and stop a task for 10 ms each 64 MiB (docs/SANDBOX.md). Besides: the grace of owner.Default, a
 // vanished host missed after scheduler.Config's lease of 10 seconds. 25 ms one
 // way are a round trip of 50 ms, as between homes of one continent.
 func Default() *Experiment {
 	return &Experiment{
 		Source:     Source{Config: trace.SynthConfig{Seed: 1}, Assume: trace.Unavailable},
-		Placements: []string{"fcfs"},
+		Placements: []string{place.Default},
 		Migrations: []string{"none"},
 		Seeds:      []uint64{1},
 		Base: sim.Scenario{

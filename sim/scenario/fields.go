@@ -9,6 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"godwit/sim"
 	"godwit/task"
 )
 
@@ -136,6 +137,32 @@ func (s *source) duration(to *time.Duration, least time.Duration) func(string, a
 		*to = d
 		return nil
 	})
+}
+
+// every reads how long is between two checkpoints, or auto.
+func (s *source) every(to *sim.Checkpoints) func(string, ast.Node) *task.Error {
+	return s.scalar("write a number with a unit, such as 5m, or auto", func(text string) error { return SetEvery(to, text) })
+}
+
+// Auto is the word for checkpoints whose interval is chosen for each run.
+const Auto = "auto"
+
+// SetEvery sets how often tasks are saved from text: a length of time, 0 for
+// never, or Auto.
+func SetEvery(to *sim.Checkpoints, text string) error {
+	if text == Auto {
+		to.Auto, to.Every = true, 0
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s is neither a length of time nor %s", quote(text), Auto)
+	case d < 0:
+		return fmt.Errorf("%s is too short: it is 0s or more", quote(text))
+	}
+	to.Auto, to.Every = false, d
+	return nil
 }
 
 // count reads a whole number between two.

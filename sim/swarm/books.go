@@ -2,6 +2,7 @@ package swarm
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"godwit/scheduler"
@@ -44,7 +45,7 @@ func (w *world) decided(n *node, m machine, d scheduler.Decided) {
 		t.moves++
 		w.wait(t, false)
 		w.say(t, "moved", o, t.at, d.Reason)
-		t.at, t.moving = o, true
+		t.at, t.moving = o, o == nil || !slices.ContainsFunc(o.runs, func(r *run) bool { return r.t == t })
 	case "done", "failed":
 		w.over(t, d.Action == "failed", d.Reason)
 	}

@@ -44,7 +44,15 @@
 //     (Leaving), they are given back at once, with their states where the overlay
 //     moves tasks and that takes less than a second; meanwhile they go on. All that
 //     are given back end in turns of their own, after what the node says with it.
-//  8. A member that neither leads nor is in the group looks at who should
+//     With Config.HandOver the leader says where the tasks of a host that gives notice
+//     go, and they are not given back for it.
+//  8. A HandOver opens a stream, which waits up to five seconds for the offer there;
+//     the whole state is copied while the run goes on, and then 1 % of it, and that
+//     part of a checkpoint's pause, while it stands still. Of a run that stands still,
+//     or where the order is urgent, all is copied then. Bytes take the network's rates,
+//     as of a Fetch, and messages its delay, which do not get lost; a side that dies is
+//     missed Network.Detect later.
+//  9. A member that neither leads nor is in the group looks at who should
 //     coordinate only when it knows no leader: before, its view would change
 //     nothing.
 //

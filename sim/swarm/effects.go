@@ -31,6 +31,10 @@ func (n *node) carryOut(p *pending) {
 		n.prepare(e)
 	case scheduler.Start:
 		n.begin(e)
+	case scheduler.HandOver:
+		n.handOver(e)
+	case scheduler.Expect:
+		n.expect(e)
 	case scheduler.Stop:
 		n.stop(e)
 	case scheduler.Outrun:

@@ -124,7 +124,11 @@ func (n *node) arrange() {
 		n.judgeAt, _ = n.suspicion.Next()
 	}
 	sooner(n.judgeAt, !n.judgeAt.IsZero())
-	sooner(n.leaveBy, n.leaving)
+	if n.leaving && !n.w.clock.Before(n.leaveBy) {
+		sooner(n.leaveMost, true)
+	} else {
+		sooner(n.leaveBy, n.leaving)
+	}
 	sooner(n.lingersUntil(), n.leaving && n.w.clock.Before(n.lingersUntil()))
 	sooner(n.moveAt, !n.moveAt.IsZero())
 	sooner(n.role().NextWake())

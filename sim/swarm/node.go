@@ -52,7 +52,9 @@ type node struct {
 	owner   scheduler.OwnerState
 	told    scheduler.OwnerState // what the worker heard last
 	moveAt  time.Time            // when runs that stand still go elsewhere; zero for never
+	moved   bool                 // that time has come, and they stand still yet
 	runs    []*run               // in the order begun
+	takes   map[attemptName]*take
 
 	view       *overlay.View
 	away       map[peerID]overlay.Advert // newest adverts of lost members
@@ -81,6 +83,7 @@ type node struct {
 	regrouped   time.Time
 	leaving     bool
 	leaveBy     time.Time
+	leaveMost   time.Time
 
 	pending []pending
 	own     []scheduler.Message
@@ -98,7 +101,8 @@ type line struct {
 // boot starts a node from its disk.
 func (n *node) boot() {
 	w := n.w
-	n.up, n.refuses, n.leaving, n.leaveBy = true, false, false, time.Time{}
+	n.takes = map[attemptName]*take{}
+	n.up, n.refuses, n.leaving, n.moved, n.leaveBy = true, false, false, false, time.Time{}
 	n.life++
 	n.wakeAt, n.moveAt = time.Time{}, time.Time{}
 	n.view = overlay.NewView(w.overlay)
@@ -163,6 +167,13 @@ func (n *node) down() {
 	for _, r := range n.runs {
 		r.settle()
 		r.over = true
+		if g := r.give; g != nil && g.to.runOf(g.e.Task, g.e.As) != nil {
+			n.w.lost(r, "", moved) // it has arrived there, of which this node has not heard
+			r.give = nil
+			continue
+		} else if g != nil {
+			g.breakOff(n.w.s.Network.Detect)
+		}
 		n.w.lost(r, "its host is gone", died)
 	}
 	n.runs, n.pending, n.own, n.lines = nil, nil, nil, nil
@@ -178,7 +189,10 @@ func (n *node) crash() {
 
 // goodbye has the node say that it goes; it ends once it may.
 func (n *node) goodbye() {
-	n.leaving, n.leaveBy = true, n.w.clock.Add(goodbyeTime)
+	n.leaving, n.leaveBy, n.leaveMost = true, n.w.clock.Add(goodbyeTime), n.w.clock.Add(goodbyeMost)
+	if n.w.hands() {
+		n.turn(n.shareOut) // the leader hears of it first, and says where they go
+	}
 	n.turn(func() {
 		n.endRuns("its host is going", died)
 		n.shareOut()
@@ -192,18 +206,36 @@ func (n *node) goodbye() {
 // one with nothing to hand over stays.
 const (
 	goodbyeTime   = 2 * time.Second
+	goodbyeMost   = 10 * time.Second // while tasks are on their way or saved
+	goodbyeOrder  = goodbyeTime / 4
 	goodbyeLinger = 50 * time.Millisecond
 )
 
+// onTheWay says whether a run is being handed over from here, or saved to end.
+func (n *node) onTheWay() bool {
+	return slices.ContainsFunc(n.runs, func(r *run) bool { return r.give != nil || r.then != nil })
+}
+
+// leaveLater has a node that leaves stay until what it has just saved is fetched,
+// as a live one does.
+func (n *node) leaveLater() {
+	if by := n.w.clock.Add(goodbyeTime); n.leaving && by.After(n.leaveBy) {
+		n.leaveBy = by
+		if by.After(n.leaveMost) {
+			n.leaveBy = n.leaveMost
+		}
+	}
+}
+
 // lingersUntil is when a node that leaves may go at the earliest.
-func (n *node) lingersUntil() time.Time { return n.leaveBy.Add(goodbyeLinger - goodbyeTime) }
+func (n *node) lingersUntil() time.Time { return n.leaveMost.Add(goodbyeLinger - goodbyeMost) }
 
 // hasLeft says whether a node that said goodbye may go.
 func (n *node) hasLeft() bool {
 	switch {
 	case !n.leaving:
 		return false
-	case !n.w.clock.Before(n.leaveBy):
+	case !n.w.clock.Before(n.leaveMost), !n.w.clock.Before(n.leaveBy) && !n.onTheWay():
 		return true
 	case n.coordinator != nil || n.w.clock.Before(n.lingersUntil()):
 		return false

@@ -112,6 +112,7 @@ func (o Options) Check(s *sim.Scenario) error { return o.complete(s) }
 func (o *Options) complete(s *sim.Scenario) error {
 	if o.Config.LeaseTTL == 0 && o.Config.ReportEvery == 0 {
 		o.Config = scheduler.Default()
+		o.Config.Migration = "" // a Scenario that names no policy moves nothing
 	}
 	if o.Coordinators == 0 {
 		o.Coordinators = overlay.GroupSize
@@ -143,7 +144,7 @@ func (o *Options) complete(s *sim.Scenario) error {
 	refuse(s.Placement == sim.Oracle, "no machine knows the future: the oracle is for sim.Run")
 	refuse(s.Predictor != "" && s.Predictor != liveModel, "predictor %q: the machines forecast by %q", s.Predictor, liveModel)
 	refuse(!s.Workload.Requeue, "the machines run lost tasks again: set the workload's requeue")
-	refuse(s.Checkpoints.Every > 0 && !s.Checkpoints.Away, "the machines send checkpoints to the coordinators: set the checkpoints' away")
+	refuse((s.Checkpoints.Every > 0 || s.Checkpoints.Auto) && !s.Checkpoints.Away, "the machines send checkpoints to the coordinators: set the checkpoints' away")
 	refuse(s.ScanAll, "the coordinator scans the hosts that run tasks: leave scan_all out")
 	errs = append(errs, o.Script.check(len(s.Trace.Hosts)+o.Submitters, len(s.Trace.Hosts)))
 	return errors.Join(errs...)

@@ -132,9 +132,10 @@ func (n *node) decided() {
 	if n.advertised.Seq > 0 && s != before {
 		n.recorder.Observe(w.clock, s.State)
 	}
+	n.moved = n.moved && n.standing()
 	n.setMove(before)
 	for _, r := range slices.Clone(n.runs) {
-		if r.then != nil && n.standing() {
+		if r.then != nil && n.standing() && !w.hands() {
 			r.interrupt(s.Reason, returned)
 			continue
 		}
@@ -155,6 +156,9 @@ func (n *node) setMove(before scheduler.OwnerState) {
 	switch {
 	case n.host == nil || n.owner.Slots > 0:
 		n.moveAt = time.Time{}
+	case n.moved && n.standing():
+	case n.owner.State == trace.Leaving && w.hands():
+		n.moveAt = time.Time{} // the leader says where they go, or has them saved
 	case n.owner.State == trace.Leaving || w.s.Hosts.Owner == sim.Kill:
 		n.moveAt = w.clock
 	case w.s.Hosts.Grace > 0 && before.Slots > 0:
@@ -174,8 +178,14 @@ func (n *node) moveIfDue() {
 		n.moveAt = now.Add(moveRetry)
 		return
 	}
+	if n.moved = n.w.hands() && n.standing(); n.moved {
+		n.shareOut()
+	}
 	n.endRuns(n.owner.Reason, returned)
 }
+
+// hands says whether a task that has to go is handed over or saved.
+func (w *world) hands() bool { return w.cfg.HandOver && w.canSave && w.cfg.Moves() }
 
 func (n *node) othersCanWork() bool {
 	for _, a := range n.view.Members() {
@@ -191,6 +201,9 @@ func (n *node) shareOut() {
 	word := n.owner
 	if n.leaving {
 		word = scheduler.OwnerState{State: overlay.Leaving, Reason: "the member is leaving"}
+	}
+	if n.moved && !n.leaving {
+		word = scheduler.OwnerState{State: overlay.Leaving, Reason: n.owner.Reason + "; the grace has passed"}
 	}
 	word.Withheld = n.withheld()
 	if word == n.told {

@@ -41,7 +41,7 @@ type world struct {
 	givers   *rand.Rand // who is given jobs
 
 	slots   int
-	every   time.Duration // between checkpoints; 0 for never
+	every   time.Duration // between checkpoints; 0 for never, or where each node says
 	canSave bool          // tasks have checkpoints at all
 	sizes   map[task.CID]int64
 	saves   map[task.CID]save
@@ -63,7 +63,8 @@ type world struct {
 	changes     uint64
 	checkpoints uint64
 	moved       int64
-	in          int // tasks in the system
+	copies      uint64 // states that came with hand-overs
+	in          int    // tasks in the system
 	inAt        time.Duration
 	area        float64 // of in over time
 	residence   float64 // sum of the times of those that ended
@@ -119,7 +120,7 @@ func newWorld(s *sim.Scenario, opt Options) (*world, error) {
 	w.span, w.warm, w.every = w.machines(end.Sub(w.base)), w.machines(s.Warmup), w.machines(s.Checkpoints.Every)
 	w.perDay = make([]day, int(math.Ceil(float64(end.Sub(w.base))/float64(aDay)))+1)
 	w.cfg.Rules.Placement, w.cfg.Rules.Migration = s.Placement, s.Migration
-	w.canSave = s.Checkpoints.Every > 0 || w.cfg.Moves()
+	w.canSave = s.Checkpoints.Every > 0 || s.Checkpoints.Auto || w.cfg.Moves()
 	if err := w.cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("sim/swarm: %w", err)
 	}

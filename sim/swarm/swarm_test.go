@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/scheduler"
 	"godwit/sim"
 	"godwit/trace"
 )
@@ -185,6 +186,20 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
+// TestSavesOnTime: left to the node, a task is saved as long as its host is likely
+// to stay, and one that its host leaves goes on from there.
+func TestSavesOnTime(t *testing.T) {
+	leaves := []spell{{0, trace.Available}, {at(1), trace.Unavailable}}
+	comes := []spell{{0, trace.UserPresent}, {at(1), trace.Available}}
+	s := scenario(hosts(t, at(3), leaves, comes), sim.Class{Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 90 * time.Minute, State: 1 << 20})
+	s.Checkpoints = sim.Checkpoints{Auto: true, Away: true, Pause: time.Second}
+	r, _ := mustRun(t, s, Options{})
+	// At least each 10 min, at most each 10 s: 90 min are run, and at most 10 min twice.
+	if r.Succeeded != 1 || r.Checkpoints < 9 || r.Checkpoints > 100*6 || r.Response.Mean > (101*time.Minute).Seconds() {
+		t.Errorf("%s", text(t, r))
+	}
+}
+
 // TestAgreesWithPolicies: the engine of policies alone and whole machines, on one
 // scenario, complete about the same tasks in about the same time.
 func TestAgreesWithPolicies(t *testing.T) {
@@ -220,7 +235,7 @@ func TestAgreesOnMoves(t *testing.T) {
 	}
 	s := scenario(hosts(t, at(3.5), all...), sim.Class{Arrival: sim.Every, Interval: 150 * time.Second, To: at(2.4), Work: 12 * time.Minute, State: 1 << 20})
 	s.Checkpoints = sim.Checkpoints{Every: time.Minute, Pause: time.Second, Away: true}
-	s.Network.Upload = 1e6
+	s.Network.Upload, s.Placement = 1e6, "fcfs" // no forecast keeps tasks from hosts whose owners come back
 	stay, err := sim.Run(s)
 	if err != nil {
 		t.Fatal(err)
@@ -259,15 +274,21 @@ func agree(t *testing.T, all []agreement) {
 }
 
 // TestMoves: a running task goes on elsewhere with its state when its host gives
-// notice, and from its last checkpoint when its owner is there.
+// notice, also out of a standstill when its owner is there; by way of the leader it
+// goes on from its last checkpoint then.
 func TestMoves(t *testing.T) {
 	for name, c := range map[string]struct {
 		notice   trace.State
+		hands    bool
 		response time.Duration
 	}{
-		"leaving": {trace.Leaving, 70 * time.Minute},
-		"owner":   {trace.UserPresent, 80 * time.Minute}, // the last checkpoint is of 20 minutes' work
+		"leaving":                       {trace.Leaving, true, 70 * time.Minute},
+		"leaving, by way of the leader": {trace.Leaving, false, 70 * time.Minute},
+		"owner":                         {trace.UserPresent, true, 70 * time.Minute},
+		"owner, by way of the leader":   {trace.UserPresent, false, 80 * time.Minute}, // the last checkpoint is of 20 minutes' work
 	} {
+		config := scheduler.Default()
+		config.HandOver = c.hands
 		tr := hosts(t, at(2),
 			[]spell{{0, trace.Available}, {at(31. / 60), c.notice}, {at(35. / 60), trace.Unavailable}},
 			[]spell{{0, trace.UserPresent}, {at(.3), trace.Available}})
@@ -279,7 +300,7 @@ func TestMoves(t *testing.T) {
 		var r *sim.Report
 		for leader := 0; leader != 2; s.Seed++ { // until the one that leads is neither of the hosts
 			story = nil
-			r, _ = mustRun(t, s, Options{Submitters: 1, Watch: func(d Decision) {
+			r, _ = mustRun(t, s, Options{Config: config, Submitters: 1, Watch: func(d Decision) {
 				if d.Action == "moved" {
 					leader = d.Node
 				}
@@ -299,7 +320,7 @@ func TestRefused(t *testing.T) {
 		"the oracle is for sim.Run":  func(s *sim.Scenario, _ *Options) { s.Placement = sim.Oracle },
 		`forecast by "blend"`:        func(s *sim.Scenario, _ *Options) { s.Predictor = "tde" },
 		"set the workload's requeue": func(s *sim.Scenario, _ *Options) { s.Workload.Requeue = false },
-		"set the checkpoints' away":  func(s *sim.Scenario, _ *Options) { s.Checkpoints.Every = time.Minute },
+		"set the checkpoints' away":  func(s *sim.Scenario, _ *Options) { s.Checkpoints.Auto = true },
 		"want 1 to 7":                func(_ *sim.Scenario, o *Options) { o.Coordinators = 8 },
 		"speedup":                    func(_ *sim.Scenario, o *Options) { o.Speedup = math.NaN() },
 		"loss":                       func(_ *sim.Scenario, o *Options) { o.Loss = 1 },

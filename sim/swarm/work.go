@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"godwit/migrate"
+	"godwit/overlay"
 	"godwit/scheduler"
 	"godwit/sim"
 	"godwit/task"
@@ -27,8 +29,10 @@ type run struct {
 	then   func()        // what to do when that is done; nil: go on
 	useful time.Duration // host time in what is done, that of runs before it included
 	ran    time.Duration // time since the last checkpoint
+	every  time.Duration // the next comes when it has run for so long; 0 for none
 	change int           // counts changes: events arranged before one are void
 	over   bool
+	give   *give // nil unless it is being handed over
 }
 
 // A save is a checkpoint.
@@ -40,7 +44,12 @@ type save struct {
 // begin starts an attempt, where that is possible from its checkpoint.
 func (n *node) begin(e scheduler.Start) {
 	w := n.w
+	if n.runOf(e.Task, e.Attempt) != nil {
+		return // it has arrived
+	}
+	delete(n.takes, attemptName{e.Task, e.Attempt})
 	r := &run{n: n, start: e, t: w.taskOf(e.Task), at: w.now}
+	r.every = n.saveAfter(r.t.state)
 	n.runs = append(n.runs, r)
 	w.begun(r)
 	n.freeChanged()
@@ -89,11 +98,10 @@ func (r *run) goOn() {
 	if r.rate = r.n.speed(); r.rate == 0 {
 		return
 	}
-	w := r.n.w
 	left := time.Duration(math.Ceil(max(0, float64(r.t.work)-r.done) / r.rate))
 	change := r.change
-	if every := w.every; every > 0 && every-r.ran < left {
-		r.n.after(max(0, every-r.ran), ending, func() {
+	if r.every > 0 && r.every-r.ran < left {
+		r.n.after(max(0, r.every-r.ran), ending, func() {
 			if r.change == change {
 				r.save()
 			}
@@ -107,9 +115,29 @@ func (r *run) goOn() {
 	})
 }
 
+// saveAfter is after how much running time a task with a state of so many bytes is
+// saved next: as often as the Scenario says, or as the node of a host has it.
+func (n *node) saveAfter(state int64) time.Duration {
+	w := n.w
+	if !w.s.Checkpoints.Auto {
+		return w.every
+	}
+	self, now := overlay.Advert{Peer: n.id}, w.clock
+	every, _ := migrate.SaveAfter(0, w.pause(state), w.transfer(state), func(d time.Duration) float64 {
+		p, _ := n.forecast(&self, now, d)
+		return p
+	})
+	return every
+}
+
 // save takes a checkpoint, for which the run stands still.
 func (r *run) save() {
 	r.settle()
+	if r.give != nil && r.then == nil { // its states go with it
+		r.ran = 0
+		r.goOn()
+		return
+	}
 	r.change++
 	r.rate, r.held, r.saving = 0, true, true
 	w := r.n.w
@@ -130,12 +158,12 @@ func (r *run) savedAs(c task.CID, s save) {
 		return
 	}
 	r.settle()
-	r.held, r.saving, r.ran = false, false, 0
+	r.held, r.saving, r.ran, r.every = false, false, 0, r.n.saveAfter(r.t.state)
 	r.n.blocks[c] = true
 	r.t.saved = max(r.t.saved, s.useful)
 	r.n.step(r.n.worker, scheduler.Checkpointed{
 		Task: r.start.Task, Attempt: r.start.Attempt,
-		Checkpoint: scheduler.Checkpoint{CID: c, Fuel: max(1, uint64(s.done)), CPU: time.Duration(s.done)},
+		Checkpoint: *checkpointOf(c, s),
 	})
 	if r.then != nil {
 		r.then()
@@ -171,8 +199,13 @@ func (r *run) interrupt(why string, as loss) {
 	r.end(task.Result{Outcome: task.Interrupted, Message: why})
 }
 
-func (r *run) end(res task.Result) {
+func (r *run) end(res task.Result) { r.endAs(res, nil) }
+
+func (r *run) endAs(res task.Result, handed *scheduler.Handed) {
 	n := r.n
+	if r.give != nil {
+		r.give.breakOff(n.w.delay())
+	}
 	r.over, r.rate, r.held = true, 0, false
 	r.change++
 	n.runs = slices.DeleteFunc(n.runs, func(o *run) bool { return o == r })
@@ -180,37 +213,48 @@ func (r *run) end(res task.Result) {
 	res.Wall = res.CPU
 	n.w.note(res.Sign(n.key))
 	n.freeChanged()
-	n.step(n.worker, scheduler.Ended{Task: r.start.Task, Attempt: r.start.Attempt, Result: res})
+	if r.then != nil && handed == nil {
+		n.leaveLater()
+	}
+	n.step(n.worker, scheduler.Ended{Task: r.start.Task, Attempt: r.start.Attempt, Result: res, Handed: handed})
 }
 
 // The times that saving may take, as of a live node: when the leader wants the
 // task elsewhere, and when this node goes.
 const (
 	saveWithin    = 20 * time.Second
-	saveOnLeaving = goodbyeTime / 2
+	saveOnLeaving = goodbyeMost / 2
+	orderWait     = time.Second // for the leader's word on where a task goes
 )
 
 // stop ends an attempt, or saves its state and ends it, at this instant, in a
 // turn of its own.
 func (n *node) stop(e scheduler.Stop) {
-	i := slices.IndexFunc(n.runs, func(r *run) bool { return r.start.Task == e.Task && r.start.Attempt == e.Attempt })
-	if i < 0 {
+	if name := (attemptName{e.Task, e.Attempt}); n.takes[name] != nil {
+		n.after(0, ending, func() { n.notTaken(name, e.Reason) })
 		return
 	}
-	r := n.runs[i]
+	r := n.runOf(e.Task, e.Attempt)
+	if r == nil {
+		return
+	}
 	stays := func(why string) {
 		n.step(n.worker, scheduler.NotSaved{Task: e.Task, Attempt: e.Attempt, Reason: why})
 	}
 	n.after(0, ending, func() {
 		switch {
 		case r.over:
-		case !e.Save || n.standing():
+		case e.Save && r.give != nil && r.give.final != nil: // it ends by itself
+		case !e.Save || n.standing() && !n.w.hands():
 			r.interrupt(e.Reason, moved)
 		case !n.w.canSave:
 			stays("its state cannot be saved")
 		case r.held && !r.saving:
 			stays("its state is only being brought")
 		default:
+			if r.give != nil {
+				r.give.breakOff(n.w.delay())
+			}
 			r.saveAndEnd(e.Reason, moved)
 			n.after(saveWithin, talking, func() {
 				if !r.over {
@@ -235,12 +279,33 @@ func (n *node) endRuns(why string, as loss) {
 func (r *run) giveBack(why string, as loss) {
 	n := r.n
 	switch {
-	case r.over:
+	case r.over, r.keepsOn():
+	case n.w.hands() && n.w.s.Hosts.Owner != sim.Kill:
+		wait := orderWait
+		if n.leaving {
+			wait = goodbyeOrder
+		}
+		n.after(wait, talking, func() { r.saveHere(why, as) })
 	case !n.w.canSave || !n.w.cfg.Moves() || n.standing() || r.held && !r.saving:
 		r.interrupt(why, as)
 	default:
 		r.saveAndEnd(why, as)
 		n.after(saveOnLeaving, talking, func() {
+			if !r.over {
+				r.interrupt(why, as)
+			}
+		})
+	}
+}
+
+// saveHere ends a run with its state unless it is on its way.
+func (r *run) saveHere(why string, as loss) {
+	if r.over || r.give != nil || r.then != nil {
+		return
+	}
+	r.saveAndEnd(why, as)
+	if r.n.leaving {
+		r.n.after(saveOnLeaving, talking, func() {
 			if !r.over {
 				r.interrupt(why, as)
 			}

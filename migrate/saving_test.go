@@ -1,0 +1,48 @@
+package migrate
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// TestSaveAfter is what is chosen at the bounds and between.
+func TestSaveAfter(t *testing.T) {
+	const ms = time.Millisecond
+	hourly := exponential(time.Hour)
+	for _, tt := range []struct {
+		name                  string
+		left, pause, transfer time.Duration
+		stay                  func(time.Duration) float64
+		least, most           time.Duration
+		says                  string
+	}{
+		{"nobody knows its length", 0, 0, 0, hourly, leastSave, leastSave, "unknown length"},
+		{"Young's", 0, time.Second, 2 * time.Second, hourly, 80 * time.Second, 90 * time.Second, "probability 0.368"},
+		{"a short task", 20 * time.Second, 28 * ms, time.Minute, hourly, mostSave, mostSave, "no checkpoint pays"},
+		{"a host that stays", 10 * time.Hour, time.Second, time.Second, exponential(24 * 365 * time.Hour), mostSave, mostSave, "no forecast sees"},
+		{"a host that never left", 0, 28 * ms, time.Second, func(time.Duration) float64 { return 1 }, mostSave, mostSave, "no checkpoint pays"},
+		{"a slow uplink", 10 * time.Hour, 28 * ms, 20 * time.Second, hourly, 200 * time.Second, 200 * time.Second, "travel for 20s"},
+		{"a very slow one", 100 * time.Hour, 28 * ms, time.Hour, hourly, mostSave, mostSave, ""},
+	} {
+		got, why := SaveAfter(tt.left, tt.pause, tt.transfer, tt.stay)
+		if got < tt.least || got > tt.most || !strings.Contains(why, tt.says) {
+			t.Errorf("%s: %v (%s), want %v to %v, %q", tt.name, got, why, tt.least, tt.most, tt.says)
+		}
+	}
+}
+
+// TestSaveAfterIsBounded, whatever it is asked.
+func TestSaveAfterIsBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		long := rapid.Int64Range(0, int64(1000*time.Hour))
+		d := func(name string) time.Duration { return time.Duration(long.Draw(t, name)) }
+		life := d("life") + 1
+		got, why := SaveAfter(d("left"), d("pause"), d("transfer"), exponential(life))
+		if got < leastSave || got > mostSave || why == "" {
+			t.Fatalf("%v, %q", got, why)
+		}
+	})
+}

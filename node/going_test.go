@@ -1,0 +1,97 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"godwit/owner"
+	"godwit/owner/sensor"
+	"godwit/scheduler/ledger"
+	"godwit/trace"
+)
+
+// What runs leaves before the hours to work end, and a machine that is drained is
+// empty whether or not anybody takes what runs there: that is saved, and goes on when
+// somebody does.
+func TestWorkLeavesInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const work = 4 * time.Minute
+		begun := time.Now()
+		ends := begun.Truncate(time.Minute).Add(3 * time.Minute)
+		s := newSwarm(t, 3)
+		for _, p := range s.peers {
+			p.runner.saves, p.runner.rounds, p.cfg.Cores = true, true, 1
+		}
+		founder, early, late := s.peers[0], s.peers[1], s.peers[2]
+		early.before = func(n *Node) { n.monitor = hoursUntil(t, n, early, begun, ends) }
+		founder.start()
+		lab := founder.found(OverlayRules{Name: "lab", Migration: "reactive", Coordinators: 1})
+		founder.submitTo(lab, 1, 100*time.Hour)
+		s.until("the founder has a task", func() bool { return founder.runningIn()[lab] == 1 })
+		join := func(p *peer, among ...*peer) {
+			p.cfg.Bootstrap = []string{founder.host.Addr}
+			p.start()
+			s.gather(among...)
+			p.join(string(lab))
+			s.gatherIn(lab, among...)
+		}
+		join(early, founder, early)
+		id := founder.submitSaving(lab, 1, work, 20*time.Second)
+		if at := s.runsAt(id); at != early {
+			t.Fatal("it does not run where the hours end")
+		}
+		join(late, s.peers...)
+		<-time.After(90 * time.Second)
+		if n := early.status().Tasks; n != 1 {
+			t.Fatal("it left long before the hours end")
+		}
+		s.until("it has left", func() bool { return early.status().Tasks == 0 })
+		if now := time.Now(); !now.Before(ends) || ends.Sub(now) > time.Minute {
+			t.Errorf("it left %v before the hours end", ends.Sub(now))
+		}
+		if st := early.status(); st.State != trace.Available || st.Stopped {
+			t.Errorf("the hours have ended already: %+v", st)
+		}
+
+		if err := late.Drain(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		s.until("nothing is left", func() bool { st := late.status(); return st.Drained && st.Tasks == 0 && len(st.Running) == 0 })
+		<-time.After(10 * time.Second)
+		if n := late.status().Tasks; n != 0 {
+			t.Errorf("a drained node takes %d tasks", n)
+		}
+		if err := late.Resume(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		got := founder.finish(id, 1)[0]
+		if log := got.Attempts; len(log) < 3 || log[0].Outcome != ledger.Moved || log[0].MovedTo != late.ID() || log[len(log)-1].Worker != late.ID() {
+			t.Errorf("its attempts are %+v", log)
+		}
+		if took := time.Since(begun); took > work+45*time.Second {
+			t.Errorf("%v of work took %v", work, took)
+		}
+	})
+}
+
+// hoursUntil is an owner who lends the machine for hours that end.
+func hoursUntil(t *testing.T, n *Node, p *peer, from, until time.Time) *owner.Monitor {
+	t.Helper()
+	rules, err := owner.Parse("", fmt.Appendf(nil, "run_if_user_active: true\nmax_cores_busy: 100%%\nhours: {daily: '%s-%s'}\n", from.Format("15:04"), until.Format("15:04")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := owner.NewMonitor(owner.Config{
+		Rules: rules, Sensors: []sensor.Sensor{},
+		Machine: owner.Machine{Cores: n.cfg.Cores, Memory: totalMemory(), Lent: n.cfg.Memory},
+		Stop:    p.runner.Pause, Continue: p.runner.Resume,
+		Changed: func(d owner.Decision) { n.post(post{call: func() { n.decided(d) }}) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}

@@ -1,0 +1,57 @@
+package node
+
+import (
+	"time"
+
+	"godwit/overlay"
+	"godwit/predictor"
+	"godwit/task"
+)
+
+// A record is what a member of an overlay says there of itself.
+type record struct {
+	overlay overlay.ID
+	peer    task.PeerID
+}
+
+// A reading is a member's record as the newest advert has it, made ready for
+// questions with the pool as it is. A round of placement asks about every member,
+// and to read a record takes four times as long as to answer from it.
+type reading struct {
+	advert uint64 // its Seq
+	reader predictor.Reader
+}
+
+// stay is the probability that a member, available now, runs tasks for d without a
+// break, and whether anything is known of it in particular. The pool is as of now.
+func (n *Node) stay(a *overlay.Advert, now time.Time, d time.Duration) (p float64, known bool) {
+	p, known = n.reader(a, now).Stay(now, d)
+	if belief := n.standing.Weight(a.Peer); belief < 1 {
+		stranger := predictor.NewReader(&predictor.Record{}, n.past.pool)
+		q, _ := stranger.Stay(now, d)
+		p = belief*p + (1-belief)*min(q, p)
+	}
+	if !a.Until.IsZero() && a.Until.Before(now.Add(d)) {
+		p = 0
+	}
+	return p, known
+}
+
+// reader reads a member's record, if it was not read since the pool was made.
+func (n *Node) reader(a *overlay.Advert, now time.Time) *predictor.Reader {
+	if a.Peer == n.self {
+		n.past.recorder.Tick(now)
+		r := n.past.recorder.Record()
+		reader := predictor.NewReader(&r, n.past.pool)
+		return &reader
+	}
+	key := record{a.Overlay, a.Peer}
+	known := n.past.readings[key]
+	if known == nil || known.advert != a.Seq {
+		var r predictor.Record
+		_ = r.UnmarshalBinary(a.Record) // one that cannot be read says nothing
+		known = &reading{a.Seq, predictor.NewReader(&r, n.past.pool)}
+		n.past.readings[key] = known
+	}
+	return &known.reader
+}

@@ -1,0 +1,439 @@
+package scheduler
+
+import (
+	"slices"
+	"strconv"
+
+	"godwit/overlay"
+	"godwit/scheduler/ledger"
+	"godwit/task"
+)
+
+// A hand-over at the leader. The source's lease stays on the books until the
+// first evidence that the guest runs at the destination: its own word, or the
+// source's. Then, and not before, the destination's attempt takes its place: at
+// no time do both count. What fails before leaves all as it was.
+
+// maxHandOvers is how many hand-overs of a lease may fail before its task moves
+// by way of the leader: its workers may not reach one another at all.
+const maxHandOvers = 2
+
+// mayHandOver says whether a move that begins can be one.
+func (c *Coordinator) mayHandOver(l *lease) bool {
+	return l.host.hands && l.move.to.hands && l.handOvers < maxHandOvers
+}
+
+// offerMove offers the task to its destination.
+func (c *Coordinator) offerMove(l *lease) {
+	m := l.move
+	c.postTo(m.to, l.job, Lease{
+		Task: l.taskID(), Attempt: m.as, TTL: c.cfg.LeaseTTL, Await: &Await{Worker: l.host.peer, Attempt: l.attempt},
+	})
+}
+
+// orderMove has the source hand its task over.
+func (c *Coordinator) orderMove(l *lease) {
+	if a := c.ack(l.host.peer); len(a.Moves) < MaxMoves { // else with its next report
+		a.Moves = append(a.Moves, MoveOrder{
+			Task: l.taskID(), Attempt: l.attempt, To: l.move.to.peer, As: l.move.as,
+			Urgent: l.host.state != overlay.Available && l.host.state != overlay.Leaving,
+		})
+	}
+}
+
+// remindMove goes on with a move whose task is still at its source.
+func (c *Coordinator) remindMove(l *lease, held *Held) {
+	m := l.move
+	switch {
+	case !m.handsOver(): // the word may have been lost
+		c.drop(l.host.peer, l.taskID(), l.attempt, DropMoved)
+		return
+	case held.Moving == m.as:
+		m.by = c.now.Add(c.cfg.MoveWithin)
+	default:
+		c.orderMove(l)
+	}
+	if !m.awaited {
+		c.offerMove(l)
+	}
+}
+
+// movingTo returns the lease that is being handed over to the host as that
+// attempt, or nil.
+func (j *job) movingTo(h *host, i uint64, a Attempt) *lease {
+	if t := j.live[i]; t != nil {
+		for _, l := range t.leases {
+			if m := l.move; m != nil && m.to == h && m.handsOver() && m.as == a {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+// leaseAt returns the lease of that attempt, wherever it is, or nil.
+func (j *job) leaseAt(i uint64, a Attempt) *lease {
+	if t := j.live[i]; t != nil {
+		for _, l := range t.leases {
+			if l.attempt == a {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+// heldAhead takes in what a destination says of an attempt that is not on the
+// books, and says whether it is one of a hand-over.
+func (c *Coordinator) heldAhead(j *job, h *host, held *Held) bool {
+	i := held.Task.Index
+	l := j.movingTo(h, i, held.Attempt)
+	if l == nil {
+		if l = c.takeUpMove(j, h, held); l == nil {
+			return false
+		}
+	}
+	l.move.awaited = true
+	if held.Running {
+		c.arrivedAt(l)
+	}
+	return true
+}
+
+// renumbered says whether a worker has a task under the attempt of a hand-over
+// that its lease has taken the place of. The word of that may have been lost.
+func (c *Coordinator) renumbered(j *job, h *host, held *Held) bool {
+	t := j.live[held.Task.Index]
+	if t == nil {
+		return false
+	}
+	k := slices.IndexFunc(t.leases, func(l *lease) bool { return l.host == h && l.after == held.Attempt && l.ending == nil })
+	if k < 0 {
+		return false
+	}
+	l := t.leases[k]
+	if !c.now.Before(l.start.Add(c.cfg.ReportEvery)) {
+		c.post(l)
+	}
+	l.expires = c.now.Add(c.cfg.LeaseTTL)
+	return true
+}
+
+// takeUpMove books a hand-over that a worker tells of and that this leader does
+// not know: one of a former term, or one that it gave up too soon.
+func (c *Coordinator) takeUpMove(j *job, h *host, held *Held) *lease {
+	i := held.Task.Index
+	l := j.leaseAt(i, held.After)
+	ours := held.Attempt.Epoch == c.epoch
+	switch {
+	case held.After == (Attempt{}) || l == nil || l.move != nil || l.ending != nil && !held.Running || !held.After.Less(held.Attempt):
+		return nil
+	case ours && (!held.Running || l.tried != held.Attempt):
+		return nil
+	case !c.mayTake(j, i, h):
+		return nil
+	}
+	c.bookMove(l, h, held.Attempt)
+	return l
+}
+
+// mayTake says whether a host may have the lease of a task that was handed over
+// to it.
+func (c *Coordinator) mayTake(j *job, i uint64, h *host) bool {
+	return j.state == jobOpen && j.mayResume() && j.ledger.Verdict(i) == ledger.Open && !slices.Contains(j.workersOf(i), h.peer)
+}
+
+// bookMove books a hand-over that is under way.
+func (c *Coordinator) bookMove(l *lease, to *host, as Attempt) {
+	l.move = &move{to: to, why: "it was on its way", there: "begun before", as: as, begun: c.now, by: c.now.Add(c.cfg.MoveWithin), awaited: true}
+	l.stays = ""
+	c.keepSlot(l)
+	c.alarm(l.host, l.move.by)
+}
+
+// arrivedAt makes a hand-over a fact: the destination's attempt has the task.
+func (c *Coordinator) arrivedAt(l *lease) *lease {
+	j, i := l.job, l.task.index
+	l.movedTo = l.move.to.peer
+	m := c.takeMove(l)
+	c.removeLease(l, ledger.Moved, m.why)
+	reason := task.ClipMessage("moved there: " + m.why + "; " + m.there)
+	to := c.addLease(j, m.to, i, m.as, reason, nil)
+	to.running, to.after = true, l.attempt
+	j.migrations++
+	c.persistRow(j, i)
+	c.pauseJob(l.host, j, c.cfg.RefusalPause, "a task of the job has just moved away from there")
+	c.decided(to.taskID(), "moved", m.to.peer, reason)
+	return to
+}
+
+// moveFailed gives a hand-over up that came to nothing: the task runs on where it
+// is. It is tried again after a while; where its member leaves there is no time.
+func (c *Coordinator) moveFailed(l *lease, reason string) {
+	m := l.move
+	c.freeMove(l)
+	l.move, l.tried = nil, m.as
+	l.handOvers++
+	l.notBefore = c.now.Add(noticeAgain)
+	l.stays, l.staysFor = task.ClipMessage("move failed: "+reason), "move failed"
+	c.leaseChanged(l.job, l.task.index)
+	c.decided(l.taskID(), "stays", l.host.peer, l.stays)
+	c.touch(l.job)
+	c.seal(l, inWords(m.why))
+	if l.move == nil {
+		c.scanAgain()
+	}
+}
+
+// unmoved takes in that a source has given a hand-over up.
+func (c *Coordinator) unmoved(h *host, u *Unmoved) {
+	j := c.current(u.Task)
+	if j == nil {
+		return
+	}
+	if l := leaseOf(j, h, u.Task.Index, u.Attempt); l != nil && l.ending == nil && l.move != nil && l.move.handsOver() && l.move.as == u.As {
+		c.moveFailed(l, u.Reason)
+	}
+}
+
+// refusedAhead takes in that a destination gives a hand-over back, and says
+// whether it was one.
+func (c *Coordinator) refusedAhead(j *job, h *host, r *Refusal) bool {
+	l := j.movingTo(h, r.Task.Index, r.Attempt)
+	if l == nil {
+		return false
+	}
+	c.pauseJob(h, j, r.RetryAfter, task.ClipMessage("it refused: "+r.Reason))
+	c.freeSlot(l) // there is nothing to drop there
+	c.moveFailed(l, "it was refused there: "+r.Reason)
+	return true
+}
+
+// missingAhead gives up the hand-overs to a host that does not have them.
+func (c *Coordinator) missingAhead(h *host, reborn bool, listed func(task.TaskID, Attempt) bool) {
+	for _, l := range slices.Clone(h.coming) {
+		m := l.move
+		young := c.now.Before(m.begun.Add(2 * c.cfg.ReportEvery))
+		if m.handsOver() && l.ending == nil && (m.awaited && !young || reborn) && !listed(l.taskID(), m.as) {
+			c.freeSlot(l)
+			c.moveFailed(l, "the member there does not have it any more")
+		}
+	}
+}
+
+// handed takes in the end of an attempt whose guest runs on elsewhere, and says
+// whether it is one that can be believed: else it ended as any other.
+func (c *Coordinator) handed(h *host, j *job, l *lease, e *Ending) bool {
+	d, i := e.Handed, e.Result.Task.Index
+	if !e.Attempt.Less(d.As) || e.Result.Outcome != task.Interrupted || e.Result.Verify() != nil {
+		return false
+	}
+	to := c.hosts[d.To]
+	switch there := j.leaseAt(i, d.As); {
+	case there != nil && there.host.peer == d.To: // the destination has said it first, or its source was lost
+		c.settleOrphan(there)
+	case l == nil && c.wasMoved(j, i, e.Attempt): // likewise, and it has ended since
+	case to == nil || !to.lost.IsZero() || j.hasEnd(i, d.As) || !c.mayTake(j, i, to):
+		return false
+	case l == nil:
+		c.addLease(j, to, i, d.As, "taken up from the word of who handed it over", nil).running = true
+	default:
+		if m := l.move; m == nil || m.to != to || m.as != d.As {
+			c.freeMove(l)
+			c.bookMove(l, to, d.As)
+		}
+		c.arrivedAt(l)
+	}
+	c.measured(j, e)
+	c.thank(h, e)
+	return true
+}
+
+// wasMoved says whether an attempt's log says that its task was moved.
+func (c *Coordinator) wasMoved(j *job, i uint64, a Attempt) bool {
+	row := j.ledger.Rows[i]
+	return row != nil && slices.ContainsFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == a && l.Outcome == ledger.Moved })
+}
+
+// isHandingOver says whether a worker speaks of a task that was handed over and
+// that it has not heard to run: it ends by itself.
+func (c *Coordinator) isHandingOver(j *job, held *Held) bool {
+	row := j.ledger.Rows[held.Task.Index]
+	return held.Moving != (Attempt{}) && row != nil && slices.ContainsFunc(row.Log, func(l AttemptLog) bool {
+		return l.Attempt == held.Attempt && l.Outcome == ledger.Moved && c.now.Before(l.End.Add(c.cfg.LeaseTTL))
+	})
+}
+
+// measured notes, once, what a hand-over took, and that the CPU time used before
+// it was of use.
+func (c *Coordinator) measured(j *job, e *Ending) {
+	i := e.Result.Task.Index
+	row := j.ledger.Rows[i]
+	if row == nil {
+		return
+	}
+	k := slices.IndexFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == e.Attempt && l.Outcome == ledger.Moved })
+	if k < 0 {
+		return
+	}
+	log := row.Log[k]
+	log.Bytes, log.Down = e.Handed.Bytes, e.Handed.Down
+	log.CPU, log.Lost = max(0, e.Result.CPU), 0
+	if log.MovedTo != e.Handed.To || !c.note(j, i, log) {
+		return
+	}
+	if to := j.leaseAt(i, e.Handed.As); to != nil {
+		to.base = log.Saved + log.CPU
+	}
+	c.learnHandOver(j, e.Handed)
+	if !j.ledger.Delivered(i) {
+		c.persistRow(j, i)
+	}
+	c.touch(j)
+}
+
+// orphan keeps a task whose source is lost in the middle of a hand-over for its
+// destination, which may run it already, or has what came last. It says whether
+// it could.
+func (c *Coordinator) orphan(l *lease) bool {
+	m := l.move
+	if m == nil || m.to == nil || !m.handsOver() || !m.awaited || l.ending != nil || !m.to.lost.IsZero() || len(l.task.leases) != 1 {
+		return false
+	}
+	j, i := l.job, l.task.index
+	m = c.takeMove(l)
+	c.lost++
+	c.removeLease(l, "lost", "the worker is lost while it hands the task over")
+	c.bookAwaiting(j, i, m.to, m.as, l.attempt, task.ClipMessage("on its way there when its worker was lost: "+m.why+"; "+m.there))
+	return true
+}
+
+// bookAwaiting books an attempt of a task that runs nowhere as far as is known,
+// and is on its way to a host. It is no placement before it runs there.
+func (c *Coordinator) bookAwaiting(j *job, i uint64, h *host, as, after Attempt, reason string) {
+	t := &liveTask{index: i}
+	j.live[i] = t
+	l := &lease{
+		job: j, task: t, attempt: as, host: h, start: c.now, expires: c.now.Add(c.cfg.LeaseTTL), after: after,
+		awaits: true, arriveBy: c.now.Add(c.cfg.MoveWithin), reason: reason,
+	}
+	t.leases = append(t.leases, l)
+	c.leaseChanged(j, i)
+	c.attach(l)
+	c.alarm(h, l.arriveBy)
+	c.decided(l.taskID(), "awaited", h.peer, reason)
+	c.touch(j)
+}
+
+// stopAwaiting has a destination give an orphan back, with what came of it, and
+// gives it up where that is not heard of.
+func (c *Coordinator) stopAwaiting(l *lease) {
+	if !l.recalled {
+		l.recalled = true
+		l.host.recalls++
+		l.arriveBy = c.now.Add(c.cfg.LeaseTTL)
+		c.drop(l.host.peer, l.taskID(), l.attempt, DropMoved)
+		return
+	}
+	c.drop(l.host.peer, l.taskID(), l.attempt, DropSuperseded)
+	c.giveUp(l, "lost", "what its lost worker was handing over did not arrive in time")
+}
+
+// awaitedBefore books an attempt that a worker awaits since a former term, whose
+// source this leader has not heard of, and says whether it may.
+func (c *Coordinator) awaitedBefore(j *job, h *host, held *Held) bool {
+	i := held.Task.Index
+	if held.Attempt.Epoch >= c.epoch || held.After == (Attempt{}) || j.live[i] != nil || !c.mayTake(j, i, h) || j.hasEnd(i, held.Attempt) {
+		return false
+	}
+	c.bookAwaiting(j, i, h, held.Attempt, held.After, "taken up from the report of the worker that awaits it")
+	return true
+}
+
+// settleOrphan makes an orphan that runs a lease as any other.
+func (c *Coordinator) settleOrphan(l *lease) {
+	if !l.awaits {
+		return
+	}
+	j, i := l.job, l.task.index
+	l.awaits, l.running = false, true
+	row := j.row(i)
+	if k := slices.IndexFunc(row.Log, func(a AttemptLog) bool { return a.Attempt == l.after }); k >= 0 {
+		log := row.Log[k]
+		log.Outcome, log.MovedTo, log.Lost = ledger.Moved, l.host.peer, 0
+		c.note(j, i, log)
+		j.migrations++
+	}
+	row.Note(l.log())
+	c.persistRow(j, i)
+	c.leaseChanged(j, i)
+	c.decided(l.taskID(), "moved", l.host.peer, l.reason)
+	c.touch(j)
+}
+
+// backFromLost books a source again that was thought lost and hands its task over
+// still, and says whether it is one.
+func (c *Coordinator) backFromLost(j *job, h *host, held *Held) bool {
+	t := j.live[held.Task.Index]
+	if t == nil || !held.Running {
+		return false
+	}
+	k := slices.IndexFunc(t.leases, func(l *lease) bool { return l.awaits && l.after == held.Attempt })
+	if k < 0 || slices.Contains(j.workersOf(held.Task.Index), h.peer) {
+		return false
+	}
+	o := t.leases[k]
+	to, as := o.host, o.attempt
+	c.removeLease(o, "superseded", "its worker is back")
+	l := c.adopt(j, h, held.Task.Index, held.Attempt, nil)
+	l.running = true
+	c.bookMove(l, to, as)
+	return true
+}
+
+// onTheWay says whether a state is of a hand-over: the destination tells of one
+// whose task did not come with it, or the source, which heard nothing after the
+// freeze, of the last, after the task has moved.
+func (c *Coordinator) onTheWay(j *job, h *host, s *SavedState) bool {
+	i := s.Task.Index
+	if j.movingTo(h, i, s.Attempt) != nil {
+		return true
+	}
+	row := j.ledger.Rows[i]
+	return row != nil && slices.ContainsFunc(row.Log, func(l AttemptLog) bool {
+		return l.Attempt == s.Attempt && l.Worker == h.peer && l.Outcome == ledger.Moved
+	})
+}
+
+func stateKey(id task.TaskID, a Attempt) string {
+	return taskKey(coordinatorPrefix+"k/", id) + "/" + strconv.FormatUint(a.Epoch, 10) + "." + strconv.FormatUint(a.Seq, 10)
+}
+
+// strayState brings a state here that is of no lease. The task does not begin
+// anew elsewhere before that is here.
+func (c *Coordinator) strayState(j *job, h *host, s *SavedState) {
+	i := s.Task.Index
+	key := stateKey(s.Task, s.Attempt)
+	if row := j.ledger.Rows[i]; c.fetches[key] != nil || row != nil && row.Best != nil && row.Best.Fuel >= s.Checkpoint.Fuel {
+		return
+	}
+	if j.bringing == nil {
+		j.bringing = map[uint64]int{}
+	}
+	j.bringing[i]++
+	saved := s.Checkpoint
+	c.fetch(&fetching{key: key, job: j, saved: &saved, stray: &s.Task, from: h.peer}, []task.CID{saved.CID}, []task.PeerID{h.peer})
+}
+
+// strayFetched goes on when such a state is here, or could not be had.
+func (c *Coordinator) strayFetched(f *fetching, failure string) {
+	j, i := f.job, f.stray.Index
+	if j.bringing[i]--; j.bringing[i] <= 0 {
+		delete(j.bringing, i)
+	}
+	if c.jobs[j.id] != j || j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open {
+		return
+	}
+	c.keepState(j, *f.stray, f.saved, f.from, failure)
+	c.waitAgain(j, i)
+}

@@ -1,0 +1,183 @@
+package scheduler
+
+import (
+	"math"
+	"time"
+
+	"godwit/migrate"
+	"godwit/scheduler/place"
+)
+
+// What policies that weigh are told beside members and forecasts: how much waits,
+// and what it costs to save a task and to move it. Rates and sizes are as hand-overs
+// took in this term; before the first they are usual ones.
+
+const (
+	// usualState is a usual guest's, in bytes. It goes at usualRate bytes a second:
+	// an upload of 10 Mbit/s, which most homes have.
+	usualState = 64 << 20
+	usualRate  = 10e6 / 8
+	// usualPause is how long 64 MiB of state stand still for a first checkpoint
+	// (measured, SANDBOX.md); the leader does not hear how long others did.
+	usualPause = 28 * time.Millisecond
+	// usualDelay is the time of a message one way: half of a round trip of almost
+	// any two nodes on the Internet (see Config.Lookahead).
+	usualDelay = 50 * time.Millisecond
+	// leastRate and mostRate bound what one hand-over may teach: it is a worker's
+	// word.
+	leastRate = 64 << 10
+	mostRate  = 10 << 30
+	// leastGiven is the least share of a host's speed that is told to policies, to
+	// which 0 is unknown.
+	leastGiven = 0.01
+)
+
+// costs are what saving and moving take. A member that vanished is believed to be
+// there until its lease ends, at the latest.
+func (c *Coordinator) costs() migrate.Costs {
+	rate := c.rate
+	if rate == 0 {
+		rate = usualRate
+	}
+	return migrate.Costs{Pause: usualPause, Rate: rate, Delay: usualDelay, Detect: c.cfg.LeaseTTL}
+}
+
+// stateOf is about how large the state of a task of the job is, in bytes.
+func (j *job) stateOf() int64 {
+	if j.state64 > 0 {
+		return j.state64
+	}
+	return min(usualState, max(j.spec.Memory, 1))
+}
+
+// learnHandOver takes what a hand-over took into the running means.
+func (c *Coordinator) learnHandOver(j *job, d *Handed) {
+	if d.Took <= 0 {
+		return
+	}
+	if j.handed == 0 {
+		j.handed = d.Took
+	}
+	j.handed += (d.Took - j.handed) / meanWeight
+	if d.State <= 0 {
+		return
+	}
+	state := min(d.State, max(j.spec.Memory, 1))
+	if j.state64 == 0 {
+		j.state64 = state
+	}
+	j.state64 += (state - j.state64) / meanWeight
+	rate := min(mostRate, max(leastRate, float64(d.State)/d.Took.Seconds()))
+	if c.rate == 0 {
+		c.rate = rate
+	}
+	c.rate += (rate - c.rate) / meanWeight
+}
+
+// waitingTasks counts what waits.
+func (c *Coordinator) waitingTasks() int {
+	n := uint64(0)
+	for _, j := range c.queue {
+		n = min(math.MaxInt32, n+uint64(len(j.wait.back))+min(math.MaxInt32, j.total-j.wait.cursor))
+	}
+	return int(n)
+}
+
+// situate tells a policy that weighs how things stand. saves says that the tasks to
+// be placed go on from their checkpoints.
+func (c *Coordinator) situate(saves bool) {
+	p, ok := c.policy.(place.Situated)
+	if !ok {
+		return
+	}
+	s := c.costs()
+	p.Situate(place.Situation{
+		Waiting: c.waitingTasks(), Delay: s.Delay, Detect: s.Detect, Rate: s.Rate, Pause: s.Pause, Saves: saves,
+	})
+}
+
+// taskLeft is the work that a waiting task has left from its best checkpoint, 0 if
+// nobody knows how much it is. It is at least a tenth of the whole: see tailOverrun.
+func (c *Coordinator) taskLeft(j *job, i uint64) time.Duration {
+	work, known := j.work()
+	if !known {
+		return 0
+	}
+	row := j.ledger.Rows[i]
+	if row == nil || row.Best == nil || !j.mayResume() {
+		return work
+	}
+	speed := 1.0 // of who saved it: mostly the last that had it
+	if n := len(row.Log); n > 0 {
+		if h := c.hosts[row.Log[n-1].Worker]; h != nil {
+			speed = h.usual()
+		}
+	}
+	return tailLeft(work, min(work, time.Duration(float64(row.Best.CPU)*speed)))
+}
+
+// weigher returns the migration policy if it names tasks; nil if not.
+func (c *Coordinator) weigher() migrate.Mover {
+	m, _ := c.mover.(migrate.Mover)
+	return m
+}
+
+// heedsNotice says whether a scan follows when a member gives notice: for policies
+// that only heed notices, and those that name tasks.
+func (c *Coordinator) heedsNotice() bool {
+	return c.mover != nil && (c.mover.Period() <= 0 || c.weigher() != nil)
+}
+
+// weighs says whether the migration policy decides whether the task of a lease
+// moves, of which so much is left: then the rule of tails leaves it alone. That
+// one keeps what ends before the policy would look again, and what cannot move and
+// may be copied. So each task is one's at a time; as it nears its end it becomes the
+// other's, whose margins it has to pass anew.
+func (c *Coordinator) weighs(l *lease, left time.Duration) bool {
+	m := c.weigher()
+	return m != nil && left >= m.Period() && c.maySend(l)
+}
+
+// maySend says whether a lease may be moved while it runs.
+func (c *Coordinator) maySend(l *lease) bool {
+	return l.running && l.host.lost.IsZero() && c.mayMove(l) && l.handOvers < maxHandOvers
+}
+
+// chosen asks the migration policy what should move.
+func (c *Coordinator) chosen(hosts []migrate.Host) []migrate.Move {
+	mem := &c.deciding
+	if m := c.weigher(); m != nil {
+		// What moves saves: see job.mayResume.
+		return m.Moves(c.now, hosts, foretold{c}, migrate.Situation{Waiting: c.waitingTasks(), Costs: c.costs(), Saves: true})
+	}
+	rng := mem.random(c.epoch, scanStream|c.scans)
+	mem.moves = migrate.AppendMoves(mem.moves[:0], hosts, c.mover.Scan(c.now, hosts, foretold{c}, rng))
+	return mem.moves
+}
+
+// runOf describes a lease to a policy that names tasks.
+func (c *Coordinator) runOf(l *lease) migrate.Run {
+	r := migrate.Run{State: l.job.stateOf()}
+	if work, known := l.job.work(); known {
+		r.Left, r.Unsaved = c.progressOf(l, work)
+		r.Movable = c.weighs(l, r.Left)
+	}
+	return r
+}
+
+// idleSlots is how many tasks a member that stays would start at once.
+func (c *Coordinator) idleSlots(h *host) int {
+	if h.notice || !c.idle.has(h) {
+		return 0
+	}
+	return h.slots - h.load
+}
+
+// takes says whether an idle member may be sent the task of a lease.
+func (c *Coordinator) takes(h *host, l *lease) bool {
+	if h == nil || h == l.host || c.idleSlots(h) <= 0 || h.memory-h.memoryUsed < l.job.spec.Memory {
+		return false
+	}
+	_, paused := h.paused[l.job]
+	return !paused && !l.job.worksOn(l.task.index, h.peer)
+}

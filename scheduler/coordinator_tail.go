@@ -1,0 +1,237 @@
+package scheduler
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"godwit/task"
+)
+
+const (
+	// tailEvery is how often the tails of jobs are looked at: twice as long as a
+	// worker takes to say how it stands.
+	tailEvery = 5 * time.Second
+	// tailMost bounds the last tasks, and the idle members, that are compared at one
+	// look: all pairs of them, once. With 16 that is at most 272 forecasts, less than
+	// a millisecond; the next look goes on.
+	tailMost = 16
+	// moveGuess is what a hand-over is taken to cost before one was measured: the
+	// time of 64 MiB, a usual guest, at 50 Mbit/s.
+	moveGuess = 11 * time.Second
+)
+
+// armTail sets the time of the next look, while any task runs and the overlay's
+// rules let tasks move.
+func (c *Coordinator) armTail() {
+	if c.mover == nil || c.given == 0 || c.tailSet {
+		return
+	}
+	c.tailSet = true
+	c.timers.set(c.now.Add(tailEvery), reminder{tail: true})
+}
+
+// A lastTask is a lease of a job's tail.
+type lastTask struct {
+	lease *lease
+	run   tailTask
+	gone  bool // it was moved or copied at this look
+}
+
+// A tailPair is what a last task could gain at an idle member.
+type tailPair struct {
+	task   *lastTask
+	to     *host
+	there  tailHost
+	choice tailChoice
+	gain   time.Duration
+}
+
+// lookAtTails moves or copies the last tasks of jobs to idle members that are
+// much better. Those that gain most go first. What a policy of migration weighs is
+// left to that: see weighs.
+func (c *Coordinator) lookAtTails() {
+	c.tailSet = false
+	if c.mover == nil || c.recovering || len(c.queue) > 0 || c.idle.len() == 0 {
+		return
+	}
+	pairs := c.tailPairs(c.lastTasks(), c.fastIdle())
+	slices.SortStableFunc(pairs, func(a, b tailPair) int { return cmp.Compare(b.gain, a.gain) })
+	for i := range pairs {
+		if p := &pairs[i]; !p.task.gone && c.takes(p.to, p.task.lease) {
+			p.task.gone = true
+			c.carryTail(p)
+		}
+	}
+}
+
+// tailPairs lists the pairs that are worth it. What is expected here and there
+// does not change at one look, so that each pair is compared once.
+func (c *Coordinator) tailPairs(last []lastTask, idle []*host) (pairs []tailPair) {
+	for i := range last {
+		t := &last[i]
+		here := t.run.here()
+		for _, h := range idle {
+			if !c.takes(h, t.lease) {
+				continue
+			}
+			there := c.tailHost(h, h.given())
+			if choice, gain := t.run.decide(here, &there, t.lease.job.moveCost()); choice != tailStay {
+				pairs = append(pairs, tailPair{t, h, there, choice, gain})
+			}
+		}
+	}
+	return pairs
+}
+
+// lastTasks lists the leases of tails that may be moved or copied, those that
+// began first in front.
+func (c *Coordinator) lastTasks() []lastTask {
+	var leases []*lease
+	for _, id := range sortedKeys(c.jobs) {
+		j := c.jobs[id]
+		if !c.inTail(j) {
+			continue
+		}
+		for _, i := range sortedKeys(j.live) {
+			t := j.live[i]
+			if l := t.leases[0]; len(t.leases) == 1 && !t.copied && c.maySpread(l) {
+				leases = append(leases, l)
+			}
+		}
+	}
+	slices.SortStableFunc(leases, func(a, b *lease) int { return a.start.Compare(b.start) })
+	var out []lastTask
+	for _, l := range leases {
+		work, _ := l.job.work()
+		if run := c.tailOf(l, work); !c.weighs(l, run.left) {
+			out = append(out, lastTask{lease: l, run: run})
+		}
+		if len(out) == tailMost {
+			break
+		}
+	}
+	return out
+}
+
+// inTail says whether nothing of a job waits, and its tasks may be moved or copied.
+func (c *Coordinator) inTail(j *job) bool {
+	_, known := j.work()
+	return known && j.state == jobOpen && !j.hasWaiting() && j.spec.Replicas <= 1 && c.heldUp(j) == ""
+}
+
+// maySpread says whether a lease runs, or stands still, where it is.
+func (c *Coordinator) maySpread(l *lease) bool {
+	return l.running && l.ending == nil && l.move == nil && !l.awaits && !l.recalled && !c.now.Before(l.notBefore)
+}
+
+// work is what a task of the job takes on the reference core, as far as is known.
+func (j *job) work() (d time.Duration, known bool) {
+	if j.reference > 0 {
+		return j.reference, true
+	}
+	return j.spec.Work, j.spec.Work > 0
+}
+
+// progressOf is the work that a lease has left, and what it did since the last
+// checkpoint that is held elsewhere, of so much in all.
+func (c *Coordinator) progressOf(l *lease, work time.Duration) (left, unsaved time.Duration) {
+	h := l.host
+	done := time.Duration(float64(c.now.Sub(l.start)) * h.usual())
+	if h.given() == 0 {
+		done = min(done, work/2) // for how long it has stood still is not known
+	}
+	if !l.running {
+		done = 0 // it waits there
+	}
+	var saved time.Duration
+	if row := l.job.ledger.Rows[l.task.index]; row != nil && row.Best != nil {
+		saved = time.Duration(float64(row.Best.CPU) * h.usual())
+	}
+	if l.from != nil {
+		done += time.Duration(float64(l.from.CPU) * h.usual())
+	}
+	done = min(done, work)
+	return tailLeft(work, done), max(0, done-saved)
+}
+
+// tailOf describes a lease to the rule.
+func (c *Coordinator) tailOf(l *lease, work time.Duration) tailTask {
+	left, unsaved := c.progressOf(l, work)
+	return tailTask{left: left, unsaved: unsaved, at: c.tailHost(l.host, l.host.given()), movable: c.maySend(l)}
+}
+
+// usual is a host's speed when its owner leaves it all to tasks.
+func (h *host) usual() float64 {
+	if h.speed > 0 {
+		return h.speed
+	}
+	return 1
+}
+
+// given is the speed that a host gives tasks now.
+func (h *host) given() float64 {
+	if !h.lost.IsZero() || h.slots == 0 {
+		return 0
+	}
+	return h.usual() * float64(100-h.withheld) / 100
+}
+
+func (c *Coordinator) tailHost(h *host, speed float64) tailHost {
+	return tailHost{speed: speed, stay: func(d time.Duration) float64 {
+		if p, known := (foretold{c}).Stay(h.peer, c.now, d); known {
+			return p
+		}
+		return 1
+	}}
+}
+
+// fastIdle lists the fastest of the idle members that are not about to go.
+func (c *Coordinator) fastIdle() []*host {
+	var idle []*host
+	for _, h := range c.idle.all() {
+		if !h.notice {
+			idle = append(idle, h)
+		}
+	}
+	slices.SortStableFunc(idle, func(a, b *host) int { return cmp.Compare(b.given(), a.given()) })
+	return idle[:min(len(idle), tailMost)]
+}
+
+// moveCost is what a hand-over of a task of the job takes.
+func (j *job) moveCost() time.Duration {
+	if j.handed > 0 {
+		return j.handed
+	}
+	return moveGuess
+}
+
+// carryTail moves or copies a last task.
+func (c *Coordinator) carryTail(t *tailPair) {
+	l := t.task.lease
+	why := tailReason(&t.task.run, &t.there, t.gain)
+	if t.choice == tailMove {
+		c.beginMove(leaving{lease: l, why: inWords(why), there: "the idle member where it should end first", to: t.to})
+		return
+	}
+	c.seq++
+	reason := task.ClipMessage("a copy, of which the first result counts: " + why)
+	l.task.copied = true
+	o := c.addLease(l.job, t.to, l.task.index, Attempt{Epoch: c.epoch, Seq: c.seq}, reason, nil)
+	c.post(o)
+	c.decided(o.taskID(), "copied", t.to.peer, reason)
+}
+
+// learnWork takes the work of a completed run from its beginning into the running
+// mean of the job.
+func (j *job) learnWork(l *lease, r *task.Result) {
+	if l == nil || l.from != nil || l.after != (Attempt{}) || r.CPU <= 0 {
+		return
+	}
+	d := time.Duration(float64(r.CPU) * l.host.usual())
+	if j.reference == 0 {
+		j.reference = d
+		return
+	}
+	j.reference += (d - j.reference) / meanWeight
+}

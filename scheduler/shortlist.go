@@ -1,0 +1,86 @@
+package scheduler
+
+import (
+	"slices"
+
+	"godwit/scheduler/place"
+)
+
+const (
+	// rankedTasks is how many tasks may wait at most for a shortlist.
+	rankedTasks = 64
+	// rankedHosts is from how many idle hosts on one is worth it.
+	rankedHosts = 256
+)
+
+// ranked is an idle host as a place.Ranking sees it.
+type ranked struct {
+	host  *host
+	offer place.Host
+}
+
+// shortlist has a place.Ranker offered, of all idle hosts, only those that it will
+// take for the few tasks that wait, and says whether that can be known. The
+// placements are the same; see place.Ranker.
+func (c *Coordinator) shortlist() bool {
+	r, ok := c.policy.(place.Ranker)
+	if !ok || !c.widened || c.idle.len() < rankedHosts {
+		return false
+	}
+	n, memory := c.fewWaiting()
+	if n == 0 {
+		return false
+	}
+	m := &c.deciding
+	c.rank(n, r.Rank())
+	d, known := c.queue[0].duration()
+	for i := range m.picked {
+		h := m.picked[i].host
+		if o := c.offer(h, d, known); len(h.paused) > 0 || memory > min(o.Memory, o.MemoryFree) {
+			return false
+		}
+	}
+	for i := range m.picked {
+		m.hosts = append(m.hosts, m.picked[i].host)
+	}
+	slices.SortFunc(m.hosts, byPeer)
+	return true
+}
+
+// fewWaiting returns how many tasks wait, and the most memory that one may need; 0
+// if they are too many for a shortlist, or one may not run anywhere.
+func (c *Coordinator) fewWaiting() (n int, memory int64) {
+	for _, j := range c.queue {
+		if n += len(j.wait.back) + int(min(j.total-j.wait.cursor, rankedTasks+1)); n > rankedTasks {
+			return 0, 0
+		}
+		for _, i := range j.wait.back {
+			if len(j.workersOf(i)) > 0 {
+				return 0, 0
+			}
+		}
+		memory = max(memory, j.spec.Memory)
+	}
+	return n, memory
+}
+
+// rank picks the first n idle hosts of an order, the first of them first.
+func (c *Coordinator) rank(n int, by place.Ranking) {
+	m := &c.deciding
+	m.picked = m.picked[:0]
+	r := &m.ranked
+	for _, r.host = range c.idle.all() {
+		h := r.host
+		r.offer = place.Host{Peer: h.peer, Slots: h.slots, Running: h.load, Speed: h.speed}
+		if len(m.picked) == n {
+			if by.Compare(&r.offer, &m.picked[n-1].offer) > 0 {
+				continue
+			}
+			m.picked = m.picked[:n-1]
+		}
+		m.picked = append(m.picked, *r)
+		for k := len(m.picked) - 1; k > 0 && by.Compare(&m.picked[k].offer, &m.picked[k-1].offer) < 0; k-- {
+			m.picked[k], m.picked[k-1] = m.picked[k-1], m.picked[k]
+		}
+	}
+}

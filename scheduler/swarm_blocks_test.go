@@ -1,0 +1,92 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+
+	"godwit/task"
+)
+
+// What the simulation's nodes hold of blocks.
+
+// fetch answers a Fetch from what this node and the holders have, unless the
+// machine that asked is no more.
+func (n *simNode) fetch(m machine, e Fetch) {
+	if m != n.role() && m != machine(n.sub) {
+		return
+	}
+	done := Fetched{Key: e.Key}
+	for _, cid := range e.CIDs {
+		if !n.blocks[cid] && !slices.ContainsFunc(e.Holders, func(p task.PeerID) bool {
+			o := n.s.byID[p]
+			return n.s.sees(n, o) && o.blocks[cid]
+		}) {
+			done.Err = "nobody has " + string(cid)
+		}
+	}
+	if done.Err == "" {
+		for _, cid := range e.CIDs {
+			n.blocks[cid] = true
+		}
+	}
+	n.stepOne(m, done)
+	n.arrange()
+}
+
+// collect drops the blocks that nothing here stands on.
+func (n *simNode) collect() {
+	keep := map[task.CID]bool{}
+	roots := []task.CID(nil)
+	if n.coord != nil {
+		roots = n.coord.Roots()
+	} else {
+		roots = n.replica.Roots()
+	}
+	for _, cid := range roots {
+		keep[cid] = true
+	}
+	for _, u := range n.worker.endings {
+		for _, cid := range remoteOutputs(&u.ending.Result) {
+			keep[cid] = true
+		}
+		if u.saved != nil {
+			keep[u.saved.CID] = true
+		}
+	}
+	for _, h := range n.worker.held {
+		if c := h.newest(); c != nil {
+			keep[c.CID] = true
+		}
+	}
+	for i := range n.worker.orphans {
+		keep[n.worker.orphans[i].saved.Checkpoint.CID] = true
+	}
+	for _, take := range n.taking {
+		if take.round != nil {
+			keep[take.round.CID] = true
+		}
+	}
+	for _, j := range n.sub.jobs {
+		for _, cid := range jobBlocks(j.id, j.spec) {
+			keep[cid] = true
+		}
+		for i := range j.total {
+			keep[outputOf(task.TaskID{Job: j.id, Index: i}).CID] = true
+		}
+	}
+	for cid := range n.blocks {
+		if !keep[cid] {
+			delete(n.blocks, cid)
+		}
+	}
+}
+
+// outputOf is what a task writes: every other one more than travels inline.
+func outputOf(id task.TaskID) task.Output {
+	out := fmt.Append(nil, "result of ", id)
+	o := task.Output{Name: "stdout", CID: task.RawCID(out), Size: int64(len(out)), Inline: out}
+	if id.Index%2 == 1 {
+		o.Size, o.Inline = 1<<20, nil
+	}
+	return o
+}
