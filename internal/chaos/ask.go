@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -19,6 +20,8 @@ type status struct {
 	State  string `json:"state"`
 	Reason string `json:"reason"`
 	Rule   string `json:"rule"`
+	Rx     int64  `json:"rx_bytes"` // that it received since it began
+	Tx     int64  `json:"tx_bytes"`
 }
 
 // A view is how a node sees an overlay.
@@ -57,17 +60,30 @@ type jobView struct {
 }
 
 type taskView struct {
-	Index    int    `json:"index"`
-	State    string `json:"state"`
-	Attempts []struct {
-		Worker  string `json:"worker"`
-		Outcome string `json:"outcome"`
-	} `json:"attempts"`
-	Result *struct {
+	Index    int           `json:"index"`
+	State    string        `json:"state"`
+	Attempts []attemptView `json:"attempts"`
+	Result   *struct {
 		Digest  string   `json:"digest"`
 		Workers []string `json:"workers"`
 	} `json:"result"`
 }
+
+// An attemptView is one placement of a task, as its leader wrote it down.
+type attemptView struct {
+	Worker         string    `json:"worker"`
+	Start          time.Time `json:"start"`
+	End            time.Time `json:"end"`
+	Outcome        string    `json:"outcome"`
+	FromCheckpoint bool      `json:"from_checkpoint"`
+	MovedTo        string    `json:"moved_to"`
+	MovedBytes     int64     `json:"moved_bytes"` // that the network carried for its move between workers
+	DownS          float64   `json:"down_s"`      // how long it stood still for that
+	Reason         string    `json:"reason"`
+}
+
+// handed says whether its worker handed the task over to another itself.
+func (a *attemptView) handed() bool { return a.MovedBytes > 0 || a.DownS > 0 }
 
 const (
 	// socket is the API's unix socket in a node's data directory; it is reached
@@ -97,6 +113,17 @@ func (a *asker) status(ctx context.Context) (s status, err error) {
 	return s, a.get(ctx, "/v1/status", &s)
 }
 
+// A peerView is how a node sees a member.
+type peerView struct {
+	Peer  string `json:"peer"`
+	State string `json:"state"`
+	Free  int    `json:"free"`
+}
+
+func (a *asker) peers(ctx context.Context) (list []peerView, err error) {
+	return list, a.get(ctx, "/v1/peers", &list)
+}
+
 // overlay returns how the node sees the one overlay that it serves; it costs the
 // node much less than its status.
 func (a *asker) overlay(ctx context.Context) (view, error) {
@@ -114,8 +141,30 @@ func (a *asker) job(ctx context.Context, id string) (j jobView, err error) {
 	return j, a.get(ctx, "/v1/jobs/"+id, &j)
 }
 
+// pause says the owner's word that nothing is to run for so long, and resume takes
+// it back.
+func (a *asker) pause(ctx context.Context, d time.Duration) error {
+	var s status
+	return a.call(ctx, http.MethodPost, "/v1/pause", fmt.Sprintf(`{"for_s":%g}`, d.Seconds()), &s)
+}
+
+// drain says that what runs is to go elsewhere, until resume.
+func (a *asker) drain(ctx context.Context) error {
+	var s status
+	return a.call(ctx, http.MethodPost, "/v1/drain", "", &s)
+}
+
+func (a *asker) resume(ctx context.Context) error {
+	var s status
+	return a.call(ctx, http.MethodPost, "/v1/resume", "", &s)
+}
+
 func (a *asker) get(ctx context.Context, path string, into any) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://node"+path, nil)
+	return a.call(ctx, http.MethodGet, path, "", into)
+}
+
+func (a *asker) call(ctx context.Context, method, path, body string, into any) error {
+	req, err := http.NewRequestWithContext(ctx, method, "http://node"+path, strings.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("asking for %s: %w", path, err)
 	}
@@ -124,14 +173,14 @@ func (a *asker) get(ctx context.Context, path string, into any) error {
 		return fmt.Errorf("asking for %s: %w", path, err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, answerMost))
+	said, err := io.ReadAll(io.LimitReader(resp.Body, answerMost))
 	if err != nil {
 		return fmt.Errorf("asking for %s: %w", path, err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("asking for %s: %s: %.200s", path, resp.Status, body)
+		return fmt.Errorf("asking for %s: %s: %.200s", path, resp.Status, said)
 	}
-	if err := json.Unmarshal(body, into); err != nil {
+	if err := json.Unmarshal(said, into); err != nil {
 		return fmt.Errorf("reading the answer to %s: %w", path, err)
 	}
 	return nil

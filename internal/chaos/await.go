@@ -49,7 +49,7 @@ const groupSize = 3
 // its group is whole.
 func (t *trial) awaitWhole(ctx context.Context, limit time.Duration) error {
 	live := t.runningNow()
-	if err := until(ctx, limit, func() string { return whole(t.tally.Sights(), live) }); err != nil {
+	if err := until(ctx, limit, func() string { return whole(t.tally.Sights(), live, t.groupSize) }); err != nil {
 		return fmt.Errorf("the nodes did not become one swarm: %w", err)
 	}
 	return nil
@@ -66,8 +66,9 @@ func (t *trial) runningNow() (n int) {
 }
 
 // whole says what so many live nodes lack to be one swarm with a full group of
-// coordinators whose copies of the ledger are whole; "" is nothing.
-func whole(sights map[int]sight, live int) string {
+// coordinators, of that size where there are as many, whose copies of the ledger are
+// whole; "" is nothing.
+func whole(sights map[int]sight, live, group int) string {
 	if len(sights) < live {
 		return fmt.Sprintf("%d of %d nodes run", len(sights), live)
 	}
@@ -86,7 +87,7 @@ func whole(sights map[int]sight, live int) string {
 	}
 	for i, s := range sights {
 		if s.peer == leader {
-			return wholeGroup(sights, i, min(groupSize, live))
+			return wholeGroup(sights, i, min(group, live))
 		}
 	}
 	return fmt.Sprintf("%s leads and does not run", short(leader))

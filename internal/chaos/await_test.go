@@ -49,7 +49,7 @@ func TestWhole(t *testing.T) {
 		"no role":        {but(swarmOf(), 1, func(v *view) { v.Role = "member" }), 4, `role "member"`},
 		"not synced":     {but(swarmOf(), 1, func(v *view) { v.Synced = false }), 4, "synced false"},
 	} {
-		if got := whole(c.sights, c.live); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+		if got := whole(c.sights, c.live, groupSize); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -139,8 +139,13 @@ func (t *trial) refuses(ctx context.Context, n *node) error {
 	if err := os.WriteFile(module, padded(noop, largeModule, t.rng), 0o600); err != nil {
 		return fmt.Errorf("writing a module: %w", err)
 	}
-	j := job{name: "refused", tasks: 1}
-	file, err := j.write(t.dir, module)
+	l, err := t.labour(ctx)
+	if err != nil {
+		return err
+	}
+	l.module = module
+	j := job{name: "refused", tasks: 1, labour: l}
+	file, err := j.write(t.dir)
 	if err != nil {
 		return fmt.Errorf("writing a job: %w", err)
 	}

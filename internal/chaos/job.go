@@ -33,7 +33,7 @@ type job struct {
 	name   string
 	tasks  int
 	at     *node // its submitter
-	wasm   bool
+	labour labour
 	handed time.Time
 
 	mu    sync.Mutex
@@ -58,37 +58,47 @@ type ending struct {
 	Problem string  `json:"problem"` // "" where all is right
 }
 
-// write puts the job's file and its module into dir and returns the file.
-func (j *job) write(dir, module string) (string, error) {
-	args, work := "", taskWork
-	if j.wasm {
-		args, work = fmt.Sprintf("args: [\"{{.task}}\", \"%d\"]\n", steps), 0
+// A labour is what a job's tasks do.
+type labour struct {
+	module string             // file
+	rules  string             // lines of the job's file
+	want   func(i int) string // what task i prints
+}
+
+// labour returns what tasks do that nothing else is known of.
+func (t *trial) labour(ctx context.Context) (l labour, err error) {
+	l.module, err = t.module(ctx)
+	if t.wasm {
+		l.rules = fmt.Sprintf("args: [\"{{.task}}\", \"%d\"]\nmemory: 16MiB\n", steps)
+		l.want = func(i int) string { return fmt.Sprintln(walk.End(uint64(i), steps)) }
+	} else {
+		l.rules = fmt.Sprintf("memory: 16MiB\nwork: %v\n", taskWork)
+		l.want = func(int) string { return "" } // a task that only waits says nothing
 	}
-	text := fmt.Sprintf("name: %s\nmodule: %s\n%smemory: 16MiB\noutputs: [stdout]\nsweep:\n  task: {from: 0, to: %d}\n", j.name, module, args, j.tasks-1)
-	if work > 0 {
-		text += fmt.Sprintf("work: %v\n", work)
-	}
+	return l, err
+}
+
+// write puts the job's file into dir and returns it.
+func (j *job) write(dir string) (string, error) {
+	text := fmt.Sprintf("name: %s\nmodule: %s\n%soutputs: [stdout]\nsweep:\n  task: {from: 0, to: %d}\n", j.name, j.labour.module, j.labour.rules, j.tasks-1)
 	file := filepath.Join(dir, j.name+".yaml")
 	return file, os.WriteFile(file, []byte(text), 0o600)
 }
 
-// want returns what task i prints.
-func (j *job) want(i int) string {
-	if !j.wasm {
-		return "" // a task that only waits says nothing
-	}
-	return fmt.Sprintln(walk.End(uint64(i), steps))
-}
-
-// submit hands a job in at a node, which may take so long to have it accepted,
-// and watches what that node holds of it.
+// submit hands a job of tasks in that do what the run was asked for.
 func (t *trial) submit(ctx context.Context, at *node, name string, tasks int, limit time.Duration) (*job, error) {
-	j := &job{name: name, tasks: tasks, at: at, wasm: t.wasm, handed: time.Now()}
-	module, err := t.module(ctx)
+	l, err := t.labour(ctx)
 	if err != nil {
 		return nil, err
 	}
-	file, err := j.write(t.dir, module)
+	return t.submitLabour(ctx, at, name, tasks, l, limit)
+}
+
+// submitLabour hands a job in at a node, which may take so long to have it
+// accepted, and watches what that node holds of it.
+func (t *trial) submitLabour(ctx context.Context, at *node, name string, tasks int, l labour, limit time.Duration) (*job, error) {
+	j := &job{name: name, tasks: tasks, at: at, labour: l, handed: time.Now()}
+	file, err := j.write(t.dir)
 	if err != nil {
 		return nil, fmt.Errorf("writing a job: %w", err)
 	}
@@ -239,8 +249,8 @@ func (t *trial) verify(ctx context.Context, j *job) error {
 			return err
 		case i < 0 || i >= j.tasks || d.Name() != "stdout":
 			return fmt.Errorf("a result that nobody asked for: %s", path)
-		case string(b) != j.want(i):
-			return fmt.Errorf("task %d came to %q, not %q", i, b, j.want(i))
+		case string(b) != j.labour.want(i):
+			return fmt.Errorf("task %d came to %q, not %q", i, b, j.labour.want(i))
 		}
 		seen[i] = true
 		return nil

@@ -3,19 +3,24 @@ package main
 import (
 	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
 // A link is a network between ports, one for each node: it delays packets, loses
-// some, and can be cut in two. It is a pure machine: time is an argument.
+// some, lets so much through, and can be cut in two. It is a pure machine: time is an
+// argument.
 type link struct {
 	delay time.Duration // of every packet
 	loss  float64       // share of packets that are lost
+	rate  float64       // bytes a second from each port; 0: no bound
 	rng   *rand.Rand
 
 	ports map[[4]byte]int // by IPv4 address
 	side  []int           // by port; packets between different sides are lost
-	queue []transit       // invariant: by due time, for the delay is the same for all
+	free  []time.Time     // by port: when what it sent before has left it
+	sent  []int           // by port: bytes
+	queue []transit       // invariant: by due time
 	bytes int             // in the queue
 
 	passed, lost, cut, full int // packets so far
@@ -31,6 +36,9 @@ type transit struct {
 const (
 	// queueMost bounds what is on its way, in bytes: a second of 100 Mbit/s.
 	queueMost = 12_500_000
+	// waitMost is how long a packet may wait for those before it to leave a port that
+	// has a rate, before it is lost: a small router's buffer.
+	waitMost = 50 * time.Millisecond
 	// headerIPv4 is the least that an IPv4 header takes, in bytes, and
 	// destination where its destination begins (RFC 791).
 	headerIPv4, destination = 20, 16
@@ -45,7 +53,7 @@ func newLink(delay time.Duration, loss float64, seed uint64) *link {
 func (l *link) attach(addr [4]byte) int {
 	port := len(l.side)
 	l.ports[addr] = port
-	l.side = append(l.side, 0)
+	l.side, l.free, l.sent = append(l.side, 0), append(l.free, time.Time{}), append(l.sent, 0)
 	return port
 }
 
@@ -65,13 +73,36 @@ func (l *link) offer(now time.Time, from int, packet []byte) {
 		l.cut++
 	case l.rng.Float64() < l.loss:
 		l.lost++
-	case l.bytes+len(packet) > queueMost:
+	case l.bytes+len(packet) > queueMost || l.free[from].Sub(now) > waitMost:
 		l.full++
 	default:
 		l.passed++
 		l.bytes += len(packet)
-		l.queue = append(l.queue, transit{now.Add(l.delay), port, packet})
+		l.sent[from] += len(packet)
+		l.enqueue(transit{l.leaves(now, from, len(packet)).Add(l.delay), port, packet})
 	}
+}
+
+// leaves returns when so many bytes have left a port.
+func (l *link) leaves(now time.Time, from, bytes int) time.Time {
+	if l.rate == 0 {
+		return now
+	}
+	if l.free[from].Before(now) {
+		l.free[from] = now
+	}
+	l.free[from] = l.free[from].Add(time.Duration(float64(bytes) / l.rate * float64(time.Second)))
+	return l.free[from]
+}
+
+// enqueue keeps the queue in order, and what is due at once in the order in which it
+// came. Nearly all packets belong near its end.
+func (l *link) enqueue(t transit) {
+	i := len(l.queue)
+	for i > 0 && l.queue[i-1].due.After(t.due) {
+		i--
+	}
+	l.queue = slices.Insert(l.queue, i, t)
 }
 
 // next returns when the next packet is due.

@@ -106,3 +106,28 @@ func TestLinkDivides(t *testing.T) {
 		t.Errorf("healed it still drops: passed %d", l.passed)
 	}
 }
+
+func TestLinkKeepsToARate(t *testing.T) {
+	l := threePorts(0)
+	l.rate = 28_000 // a packet a millisecond
+	for range 10 {
+		l.offer(at(0), 0, packetTo(2, 0))
+	}
+	l.offer(at(0), 2, packetTo(2, 9)) // another port's way out is free
+	for i, want := range []struct {
+		ms   int
+		mark byte
+	}{{81, 0}, {81, 9}, {82, 0}, {83, 0}} {
+		due, _ := l.next()
+		p, ok := l.arrive(at(want.ms))
+		if !ok || !due.Equal(at(want.ms)) || p.packet[27] != want.mark {
+			t.Errorf("packet %d: due %v, %t, mark %d; want %v, mark %d", i, due, ok, p.packet[27], at(want.ms), want.mark)
+		}
+	}
+	for range 100 {
+		l.offer(at(0), 0, packetTo(2, 0))
+	}
+	if most := int(waitMost / time.Millisecond); l.sent[0] > 28*(most+1) || l.full == 0 {
+		t.Errorf("%d bytes left at once, %d packets were refused", l.sent[0], l.full)
+	}
+}

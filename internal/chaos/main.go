@@ -28,6 +28,10 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	"disk":         disk,
 	"corrupt":      corrupt,
 	"clock":        clock,
+
+	scenarioMigration: migration,
+	scenarioMoves:     moves,
+	scenarioSlowMoves: slowMoves,
 }
 
 func scenarioNames() []string { return slices.Sorted(maps.Keys(scenarios)) }

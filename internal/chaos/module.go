@@ -49,13 +49,18 @@ func (t *trial) module(ctx context.Context) (string, error) {
 	if !t.wasm {
 		return path, os.WriteFile(path, noop, 0o600)
 	}
+	return path, t.build(ctx, "guest", path)
+}
+
+// build compiles a guest of this program's own to a module.
+func (t *trial) build(ctx context.Context, guest, path string) error {
 	t.say("building the guest")
-	where, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "godwit/internal/chaos/guest").Output()
+	where, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "godwit/internal/chaos").Output()
 	if err != nil {
-		return "", fmt.Errorf("finding the guest's source, which takes the repository and Go: %w", err)
+		return fmt.Errorf("finding the guest's source, which takes the repository and Go: %w", err)
 	}
-	if said, err := exec.CommandContext(ctx, t.godwit, "build", strings.TrimSpace(string(where)), "--out", path).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the guest: %w: %s", err, said)
+	if said, err := exec.CommandContext(ctx, t.godwit, "build", filepath.Join(strings.TrimSpace(string(where)), guest), "--out", path).CombinedOutput(); err != nil {
+		return fmt.Errorf("building the guest: %w: %s", err, said)
 	}
-	return path, nil
+	return nil
 }

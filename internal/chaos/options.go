@@ -26,6 +26,22 @@ type options struct {
 	split    time.Duration // how long the network is in two
 	delay    time.Duration // of a packet, one way
 	loss     float64       // share of packets lost
+	moving
+}
+
+// moving is what is asked of the scenarios in which tasks move.
+type moving struct {
+	policy     string        // of migration, of the overlay that the nodes found
+	grace      time.Duration // the owners'
+	work       time.Duration // CPU of a task
+	checkpoint time.Duration // how often it is saved
+	owners     time.Duration // between two owners who return
+	kills      time.Duration // between two kills
+	limit      time.Duration // until the job is to be over
+	sizes      string        // of guests, in MiB, with commas between them
+	moves      int           // of each
+	leave      string        // why a guest's node is left: one of leaveWays
+	rate       float64       // of each namespace's way out, in Mbit/s; 0: no bound
 }
 
 const (
@@ -59,12 +75,14 @@ func parse(args []string, out io.Writer) (options, error) {
 	f.DurationVar(&o.split, "split", time.Minute, "how long the network is in two")
 	f.DurationVar(&o.delay, "delay", 80*time.Millisecond, "delay of a packet between namespaces, one way")
 	f.Float64Var(&o.loss, "loss", .01, "share of the packets between namespaces that are lost")
+	o.moving.flags(f)
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}
 	if f.NArg() > 0 {
 		return o, fmt.Errorf("%q is left over: the scenario comes first", f.Arg(0))
 	}
+	o.suit(f)
 	for o.seed == 0 {
 		o.seed = uint64(rand.Uint32())
 	}
@@ -75,8 +93,8 @@ func (o options) validate() error {
 	switch {
 	case !slices.Contains(scenarioNames(), o.scenario):
 		return fmt.Errorf("there is no scenario %q: %s", o.scenario, strings.Join(scenarioNames(), ", "))
-	case o.nodes < fewestNodes || o.nodes > mostNodes:
-		return fmt.Errorf("--nodes must be from %d to %d", fewestNodes, mostNodes)
+	case o.nodes < o.fewest() || o.nodes > mostNodes:
+		return fmt.Errorf("--nodes must be from %d to %d", o.fewest(), mostNodes)
 	case o.tasks < 1:
 		return errors.New("--tasks must be at least 1")
 	case !(o.minutes > 0) || o.split <= 0:
@@ -84,5 +102,5 @@ func (o options) validate() error {
 	case o.delay < 0 || !(o.loss >= 0 && o.loss < 1):
 		return errors.New("--delay must not be negative, and --loss from 0 to below 1")
 	}
-	return nil
+	return o.moving.validate()
 }

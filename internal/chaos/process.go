@@ -36,6 +36,7 @@ type node struct {
 	runner string
 	binary string
 	rules  string // file
+	replay string // file with a trace that plays the owner; "" is none
 
 	peer string // its ID; "" before its first start
 	addr string // multiaddr with its ID; "" before its first start
@@ -89,6 +90,9 @@ func (n *node) start(ctx context.Context, peers []string) error {
 func (n *node) command(peers []string) []string {
 	line := []string{n.binary, "up", "--data-dir", n.dir, "--config", n.rules, "--listen", n.listen, "--no-mdns", "--api", "",
 		"--ready-fd", "3", "--runner", n.runner, "--cores", fmt.Sprint(n.cores)}
+	if n.replay != "" {
+		line = append(line, "--replay", n.replay)
+	}
 	for _, p := range peers {
 		line = append(line, "--peer", p)
 	}

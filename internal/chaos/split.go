@@ -58,6 +58,7 @@ func split(ctx context.Context, t *trial) error {
 // addRouted makes every node, in a namespace of its own, and the network between.
 func (t *trial) addRouted(ctx context.Context) (*router, error) {
 	l := newLink(t.delay, t.loss, t.seed)
+	l.rate = t.linkRate
 	var ports []*os.File
 	for i := range t.options.nodes {
 		n, err := newNamespace(ctx, i)

@@ -25,7 +25,12 @@ type trial struct {
 	report report
 	jobs   []*job
 	begun  time.Time
-	out    io.Writer // progress; nothing that scripts read
+
+	groupSize int      // coordinators of the overlay
+	linkRate  float64  // of namespaces, in bytes a second; 0: no bound
+	watcher   *watcher // of guests; nil where none are watched
+
+	out io.Writer // progress; nothing that scripts read
 
 	watching sync.WaitGroup // what ends with the trial's context
 	undo     []func()       // run at the end, the last first
@@ -53,7 +58,7 @@ const (
 )
 
 func newTrial(o options, out io.Writer) (*trial, error) {
-	t := &trial{options: o, rng: rand.New(rand.NewPCG(o.seed, 0)), tally: newTally(), begun: time.Now(), out: out}
+	t := &trial{options: o, rng: rand.New(rand.NewPCG(o.seed, 0)), tally: newTally(), begun: time.Now(), out: out, groupSize: groupSize}
 	t.report = report{Scenario: o.scenario, Seed: o.seed, Nodes: o.nodes}
 	// A path with a slash is run as it is, whatever directory it is run in.
 	binary, err := exec.LookPath(o.godwit)
@@ -162,6 +167,9 @@ func (t *trial) start(ctx context.Context, n *node) error {
 		return err
 	}
 	life, ended := n.life, n.proc.ended
+	if t.watcher != nil {
+		t.watcher.node(n.proc.cmd.Process.Pid, n.index)
+	}
 	t.tally.up(n.index, life, n.peer)
 	go func() { <-ended; t.tally.down(n.index, life) }()
 	return nil

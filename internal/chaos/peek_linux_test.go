@@ -1,0 +1,36 @@
+package main
+
+import (
+	"os"
+	"testing"
+)
+
+func TestReadAreas(t *testing.T) {
+	const maps = `00400000-01000000 r-xp 00000000 fe:00 1001 /bin/godwit
+032c2000-0532c000 rw-p 00000000 00:00 0 
+7fa6355d2000-7fa635ad2000 rw-p 00000000 00:00 0
+7fa635be0000-7fa635be1000 rw-p 00000000 00:00 0
+7fa635e00000-7fa637e00000 rw-p 00000000 00:00 0 [heap]
+7fa638000000-7fa639000000 ---p 00000000 00:00 0
+nonsense
+`
+	got := readAreas(maps, 5<<20)
+	if len(got) != 2 || got[1] != (area{0x7fa6355d2000, 0x7fa635ad2000}) {
+		t.Errorf("areas %x", got)
+	}
+}
+
+// What is looked for is found in a process's memory: this one's.
+func TestPeek(t *testing.T) {
+	mem, err := openMemory(os.Getpid())
+	if err != nil {
+		t.Skip("this process's memory cannot be read:", err)
+	}
+	defer mem.Close()
+	if _, err := privateAreas(os.Getpid(), 0); err != nil {
+		t.Error(err)
+	}
+	if got, want := parentOf(os.Getpid()), os.Getppid(); got != want {
+		t.Errorf("this process's parent is %d, not %d", got, want)
+	}
+}
