@@ -20,6 +20,9 @@ func TestDeepTaskIsNotLost(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("it needs linux/amd64, which runs programs for 386 too")
 	}
+	if !runs386() {
+		t.Skip(no386)
+	}
 	child, err := crossBuild("386")
 	if err != nil {
 		t.Fatal(err)

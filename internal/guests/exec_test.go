@@ -73,6 +73,9 @@ func TestExecVia(t *testing.T) {
 		{"exec-both", []string{"--via", emulated, "--via", interpreted}},
 	} {
 		t.Run(via.name, func(t *testing.T) {
+			if via.name != "exec-arm64" && !runs386() {
+				t.Skip(no386)
+			}
 			x := &executor{godwit: buildGodwit(t, runtime.GOARCH), dir: filepath.Dir(arm), via: via.args}
 			x.hop(t, via.name, cSample, nil, 0, viaHops)
 		})
