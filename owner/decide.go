@@ -11,13 +11,14 @@ import (
 	"godwit/trace"
 )
 
-// A Decider decides. It remembers what hysteresis needs: averages, and since
-// when what holds. Its zero value has decided nothing yet; it is not safe for
+// A Decider decides. It remembers what hysteresis needs: averages, how the
+// battery fell, and since when what holds. Its zero value has decided nothing yet; it is not safe for
 // concurrent use.
 type Decider struct {
 	Machine Machine
 
 	load, pressure average
+	gauge          gauge
 	last           Decision
 	stopped        time.Time // since when tasks stand still; zero while they do not
 }
@@ -37,22 +38,24 @@ type Decider struct {
 //  6. suspend_cpu_usage*: others need the CPU
 //  7. suspend_memory_pressure*: others need the memory
 //  8. run_on_batteries*
-//  9. hours*
-//  10. use_metered_network (nothing new)
-//  11. max_disk: the node keeps as much as it may (nothing new)
-//  12. max_cores or max_memory is 0 (nothing new)
+//  9. min_battery_charge*: the battery is low; or it should be by now (nothing new)
+//  10. hours*
+//  11. use_metered_network (nothing new)
+//  12. max_disk: the node keeps as much as it may (nothing new)
+//  13. max_cores or max_memory is 0 (nothing new)
 func (d *Decider) Decide(now time.Time, rules Rules, readings []sensor.Reading, pause Pause) Decision {
 	s := &situation{now: now, rules: rules, readings: sorted(readings), pause: pause}
 	user := s.user()
 	d.load.take(s.newest(sensor.Load), rules.SuspendCPUUsage/100)
 	d.pressure.take(s.newest(sensor.Pressure), rules.SuspendMemoryPressure/100)
+	d.gauge.take(now, s.battery(), s.woke(), rules.MinBatteryCharge/100)
 	checks := []verdict{
 		s.going(), s.drained(), s.paused(), s.forUser(user), s.fullScreen(),
 		s.busy(&d.load, "suspend_cpu_usage", "others use more than %s of the CPU", rules.SuspendCPUUsage),
 		s.busy(&d.pressure, "suspend_memory_pressure", "memory is short: programs wait for it more than %s of the time", rules.SuspendMemoryPressure),
-		s.batteries(), s.hours(), s.metered(), s.full(rules.MaxDisk.Of(d.Machine.Disk)),
+		s.batteries(), s.charge(&d.gauge), s.hours(), s.metered(), s.full(rules.MaxDisk.Of(d.Machine.Disk)),
 	}
-	until, ends := s.leave()
+	until, ends := s.leave(&d.gauge)
 	out := Decision{State: trace.Available, Reason: "no rule stops it", Until: until, Ends: ends, Drained: pause.Drain, Disk: rules.MaxDisk.Of(d.Machine.Disk),
 		Upload: rules.MaxUploadRate, Download: rules.MaxDownloadRate}
 	held := false
@@ -63,7 +66,10 @@ func (d *Decider) Decide(now time.Time, rules Rules, readings []sensor.Reading, 
 		out.Stop = out.Stop || v.stop
 		if !held {
 			held = true
-			out.State, out.Rule, out.Sensor, out.Reason, out.Until, out.Ends = v.state, v.rule, v.sensor, v.reason, v.until, ""
+			out.State, out.Rule, out.Sensor, out.Reason = v.state, v.rule, v.sensor, v.reason
+			if v.state != trace.Available { // what runs goes on where nothing new is taken
+				out.Until, out.Ends = v.until, ""
+			}
 		}
 	}
 	d.caps(&out, rules, user.active, held)
@@ -117,7 +123,7 @@ func (d *Decider) settle(now time.Time, out *Decision, rules Rules) {
 		d.stopped = now
 	}
 	switch {
-	case out.Rule == RuleGoing, out.Rule == RuleDrain:
+	case out.State == trace.Leaving:
 		out.MoveAt = out.Since
 	case out.Stop:
 		out.MoveAt = d.stopped.Add(rules.Grace)
@@ -176,13 +182,16 @@ func (s *situation) going() verdict {
 	return verdict{holds: on, state: trace.Leaving, rule: RuleGoing, sensor: r.Sensor, reason: cmp.Or(r.Detail, "the machine is going"), until: r.Until}
 }
 
-// leave is when work is known to have to end: a planned shutdown, or the end
-// of the hours.
-func (s *situation) leave() (out time.Time, ends string) {
+// leave is when work is known to have to end: a planned shutdown, the end of the
+// hours, or a battery that falls.
+func (s *situation) leave(g *gauge) (out time.Time, ends string) {
 	if s.rules.Hours.Open(s.now) {
 		if out = s.rules.Hours.Next(s.now); !out.IsZero() {
 			ends = "the hours to work end"
 		}
+	}
+	if g.end.After(s.now) && (out.IsZero() || g.end.Before(out)) {
+		out, ends = g.end, "the battery falls to "+formatPercent(s.rules.MinBatteryCharge)
 	}
 	for _, r := range s.readings {
 		if r.Kind == sensor.Going && r.Blind == "" && !r.On && r.Until.After(s.now) && (out.IsZero() || r.Until.Before(out)) {

@@ -19,6 +19,11 @@ func idle(now time.Time) []sensor.Reading {
 	return []sensor.Reading{{Sensor: "x11", Kind: sensor.Input, At: now, Touched: now.Add(-time.Hour)}}
 }
 
+// onBattery is a machine of nobody that runs on a battery with some charge.
+func onBattery(now time.Time, charge float64) []sensor.Reading {
+	return append(idle(now), sensor.Reading{Sensor: "power", Kind: sensor.Power, At: now, On: true, Gauged: true, Value: charge})
+}
+
 func TestDecide(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
 	input := func(r sensor.Reading) sensor.Reading { r.Kind, r.At = sensor.Input, noon; return r }
@@ -64,6 +69,18 @@ func TestDecide(t *testing.T) {
 		{"a film", def, append(idle(noon), sensor.Reading{Sensor: "logind", Kind: sensor.Screen, At: noon, On: true}), Pause{}, trace.UserPresent, true, 0, "run_if_full_screen", "logind", "screen", 10 * time.Minute},
 		{"batteries", def, append(idle(noon), sensor.Reading{Sensor: "power", Kind: sensor.Power, At: noon, On: true}), Pause{}, trace.Unavailable, true, 0, "run_on_batteries", "power", "batteries", 10 * time.Minute},
 		{"batteries allowed", rules("run_on_batteries: true"), append(idle(noon), sensor.Reading{Kind: sensor.Power, At: noon, On: true}), Pause{}, trace.Available, false, 8, "", "", "", 0},
+		{"a battery below the least", rules("run_on_batteries: true"), onBattery(noon, 0.23), Pause{}, trace.Unavailable, true, 0, "min_battery_charge", "power", "down to 23%, and 40% is to be left; work goes on at 45%", 10 * time.Minute},
+		{"a battery at the least", rules("run_on_batteries: true"), onBattery(noon, 0.4), Pause{}, trace.Unavailable, true, 0, "min_battery_charge", "power", "down to 40%", 10 * time.Minute},
+		{"a battery above the least", rules("run_on_batteries: true"), onBattery(noon, 0.41), Pause{}, trace.Available, false, 8, "", "", "", 0},
+		{"an empty battery that may be", rules("run_on_batteries: true\nmin_battery_charge: 0"), onBattery(noon, 0), Pause{}, trace.Available, false, 8, "", "", "", 0},
+		{"an empty battery on mains", rules("run_on_batteries: true"), append(idle(noon), sensor.Reading{Sensor: "power", Kind: sensor.Power, At: noon, Gauged: true}), Pause{}, trace.Available, false, 8, "", "", "", 0},
+		{"no battery will do", rules("run_on_batteries: true\nmin_battery_charge: 100"), onBattery(noon, 1), Pause{}, trace.Unavailable, true, 0, "min_battery_charge", "power", "down to 100%", 10 * time.Minute},
+		{"any battery is too low before its charge is asked", def, onBattery(noon, 0.1), Pause{}, trace.Unavailable, true, 0, "run_on_batteries", "power", "", 10 * time.Minute},
+		{"a low battery and outside hours", rules("run_on_batteries: true\nhours: {monday: '13-15'}"), onBattery(noon, 0.1), Pause{}, trace.Unavailable, true, 0, "min_battery_charge", "power", "", 10 * time.Minute},
+		{"the emptiest of two counts, and one that is not gauged does not", rules("run_on_batteries: true"),
+			append(onBattery(noon, 0.9), sensor.Reading{Sensor: "a", Kind: sensor.Power, At: noon, On: true}, sensor.Reading{Sensor: "ups", Kind: sensor.Power, At: noon, On: true, Gauged: true, Value: 0.3}),
+			Pause{}, trace.Unavailable, true, 0, "min_battery_charge", "ups", "30%", 10 * time.Minute},
+		{"metered, and the hours end", rules("hours: {monday: '11-15'}"), append(idle(noon), sensor.Reading{Sensor: "networkmanager", Kind: sensor.Network, At: noon, On: true}), Pause{}, trace.Available, false, 0, "use_metered_network", "networkmanager", "metered", 3 * time.Hour},
 		{"metered", def, append(idle(noon), sensor.Reading{Sensor: "networkmanager", Kind: sensor.Network, At: noon, On: true}), Pause{}, trace.Available, false, 0, "use_metered_network", "networkmanager", "metered", 0},
 		{"disk full", rules("max_disk: 1GiB"), append(idle(noon), sensor.Reading{Sensor: "disk", Kind: sensor.Disk, At: noon, Value: 1 << 30}), Pause{}, trace.Available, false, 0, "max_disk", "disk", "1GiB", 0},
 		{"outside hours", rules("hours: {monday: '13-15'}"), idle(noon), Pause{}, trace.Unavailable, true, 0, "hours", "", "until 13:00", 10 * time.Minute},
@@ -155,7 +172,7 @@ func drawReadings(t *rapid.T, now time.Time) []sensor.Reading {
 		r := sensor.Reading{
 			Sensor: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "sensor"), Kind: sensor.Kind(rapid.IntRange(0, int(sensor.Disk)).Draw(t, "kind")), At: now,
 			Present: rapid.Bool().Draw(t, "present"), Coarse: rapid.Bool().Draw(t, "coarse"), Partial: rapid.Bool().Draw(t, "partial"),
-			On: rapid.Bool().Draw(t, "on"), Value: rapid.Float64Range(0, 1).Draw(t, "value"),
+			On: rapid.Bool().Draw(t, "on"), Gauged: rapid.Bool().Draw(t, "gauged"), Value: rapid.Float64Range(0, 1).Draw(t, "value"),
 		}
 		if rapid.Bool().Draw(t, "blind") {
 			r.Blind = "blind"
@@ -171,6 +188,7 @@ func TestDecideProperties(t *testing.T) {
 		rules.RunIfUserActive = rapid.Bool().Draw(t, "active")
 		rules.RunIfFullScreen = rapid.Bool().Draw(t, "full")
 		rules.RunOnBatteries = rapid.Bool().Draw(t, "batteries")
+		rules.MinBatteryCharge = rapid.SampledFrom([]float64{0, 20, 40, 100}).Draw(t, "charge")
 		rules.MaxCores = Percent(rapid.Float64Range(0, 100).Draw(t, "cores"))
 		pause := Pause{On: rapid.Bool().Draw(t, "pause")}
 		machine := Machine{Cores: rapid.IntRange(1, 64).Draw(t, "cores"), Memory: 1 << 34}
@@ -207,8 +225,15 @@ func check(t *rapid.T, now time.Time, rules Rules, readings []sensor.Reading, pa
 		if r.Blind == "" && r.Kind == sensor.Power && r.On && !rules.RunOnBatteries && !got.Stop {
 			t.Fatalf("work on batteries: %+v", got)
 		}
+		if r.Blind == "" && r.Kind == sensor.Power && r.On && r.Gauged && rules.MinBatteryCharge > 0 && r.Value*100 <= rules.MinBatteryCharge && !got.Stop {
+			t.Fatalf("work on a low battery: %+v", got)
+		}
 	}
 	switch {
+	case got.Rule == ruleCharge && !slices.ContainsFunc(readings, func(r sensor.Reading) bool { return r.Kind == sensor.Power && r.On && r.Blind == "" }):
+		t.Fatalf("a low battery on mains: %+v", got)
+	case got.State == trace.Available && !got.Until.IsZero() && !got.Until.After(now), (got.Ends != "") != (got.State == trace.Available && !got.Until.IsZero()):
+		t.Fatalf("an end that is over, or that nobody names: %+v", got)
 	case pause.Holds(now) && !got.Stop:
 		t.Fatalf("paused and works: %+v", got)
 	case got.Stop && got.Cores != 0:

@@ -101,6 +101,9 @@ func findings(now time.Time, file string, rules Rules, err error, readings []sen
 			if r.Kind == sensor.Input && whole {
 				f.Fix = "" // another sensor sees all there is
 			}
+		} else if r.Kind == sensor.Power && r.On && !r.Gauged && rules.RunOnBatteries && rules.MinBatteryCharge > 0 {
+			f.Result, f.Text = Bad, f.Text+"; their charge is not known, so "+ruleCharge+" cannot be kept"
+			f.Fix = "`godwit config set run_on_batteries false` where the batteries must not be drained"
 		}
 		out = append(out, f)
 	}
@@ -175,6 +178,9 @@ func describe(now time.Time, r sensor.Reading) string {
 		what = fmt.Sprintf("something waited for memory %.0f%% of the time", r.Value*100)
 	case sensor.Power:
 		what = yes(r.On, "on batteries", "on mains")
+		if r.Gauged {
+			what += ", charged to " + wholePercent(r.Value)
+		}
 	case sensor.Screen:
 		what = yes(r.On, "a program fills the screen or keeps it on", "no program fills the screen")
 	case sensor.Network:

@@ -36,6 +36,7 @@ var keys = []key{
 		get: func(r *Rules) string { return formatDuration(r.IdleTimeToRun) }},
 	boolKey("run_if_full_screen", func(r *Rules) *bool { return &r.RunIfFullScreen }),
 	boolKey("run_on_batteries", func(r *Rules) *bool { return &r.RunOnBatteries }),
+	percentKey(ruleCharge, func(r *Rules) *float64 { return &r.MinBatteryCharge }),
 	percentKey("suspend_cpu_usage", func(r *Rules) *float64 { return &r.SuspendCPUUsage }),
 	percentKey("suspend_memory_pressure", func(r *Rules) *float64 { return &r.SuspendMemoryPressure }),
 	coresKey("max_cores", func(r *Rules) *Amount { return &r.MaxCores }),

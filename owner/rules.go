@@ -14,6 +14,10 @@ type Rules struct {
 	RunIfFullScreen bool          // run_if_full_screen: work while a program fills the screen (a film, a talk)
 	RunOnBatteries  bool          // run_on_batteries: work without mains
 
+	// MinBatteryCharge is min_battery_charge: work without mains stops when the
+	// battery is down to this many percent; 0 never. On mains it means nothing.
+	MinBatteryCharge float64
+
 	SuspendCPUUsage       float64 // suspend_cpu_usage: stop above this use of the CPU by others, in percent; 0 never
 	SuspendMemoryPressure float64 // suspend_memory_pressure: stop above this share of stalled time, in percent; 0 never
 
@@ -48,10 +52,18 @@ type Share struct {
 // HTCondor's MaxSuspendTime, 10 minutes: an owner who only looks at the mail
 // costs no transfer. A tenth of the time stalled for memory is felt as
 // sluggishness; systemd-oomd begins to kill at 60 %.
+//
+// MinBatteryCharge is twice what a desktop calls low, at which it begins to warn
+// and to save power: 20 % of UPower (PercentageLow) and of Windows. The owner who
+// takes the machine up again has as much once more before that. BOINC's
+// battery_charge_min_pct is 90 %, on Android only and on mains too: meant for a
+// phone that is to be full in the morning, it would leave of run_on_batteries on
+// a laptop half an hour.
 func Default() Rules {
 	return Rules{
-		IdleTimeToRun:   3 * time.Minute,
-		SuspendCPUUsage: 25, SuspendMemoryPressure: 10,
+		IdleTimeToRun:    3 * time.Minute,
+		MinBatteryCharge: 40,
+		SuspendCPUUsage:  25, SuspendMemoryPressure: 10,
 		MaxCores: Percent(100), MaxCoresBusy: Percent(50),
 		MaxMemory: Percent(50), MaxMemoryBusy: Percent(25),
 		MaxDisk: Absolute(10 << 30),

@@ -194,14 +194,21 @@ func TestPowerSupply(t *testing.T) {
 			write(t, filepath.Join(sys, "class/power_supply", name, f), v+"\n")
 		}
 	}
+	gauged := true
 	check := func(what string, on bool, charge float64) {
 		t.Helper()
-		if r, err := (PowerSupply{Sys: sys}).read(); err != nil || r.On != on || r.Value != charge {
+		if r, err := (PowerSupply{Sys: sys}).read(); err != nil || r.On != on || r.Value != charge || r.Gauged != gauged {
 			t.Errorf("%s: got %+v, %v", what, r, err)
 		}
 	}
 	supply("mouse", map[string]string{"type": "Battery", "scope": "Device", "status": "Discharging", "capacity": "5"})
+	gauged = false
 	check("a desktop with a mouse", false, 0)
+	supply("BAT0", map[string]string{"type": "Battery", "status": "Discharging", "energy_full": "50000000"})
+	check("a battery that does not tell its charge", true, 0)
+	supply("BAT0", map[string]string{"capacity": "nan"})
+	check("a charge that is no number", true, 0)
+	gauged = true
 	supply("BAT0", map[string]string{"type": "Battery", "status": "Discharging", "capacity": "80"})
 	check("a battery that discharges, no mains known", true, 0.8)
 	supply("BAT0", map[string]string{"status": "Full"})
@@ -210,6 +217,14 @@ func TestPowerSupply(t *testing.T) {
 	check("unplugged", true, 0.8)
 	supply("usb", map[string]string{"type": "USB", "online": "1"})
 	check("charged by USB", false, 0.8)
+	supply("BAT1", map[string]string{"type": "Battery", "present": "0", "capacity": "0"})
+	check("an empty bay", false, 0.8)
+	supply("BAT1", map[string]string{"present": "1", "capacity": "20", "charge_now": "1000", "charge_full": "5000"})
+	check("two batteries, one of which tells its energy", false, 0.5)
+	supply("BAT0", map[string]string{"energy_now": "40123456"})
+	check("two that tell in two units", false, 0.5)
+	supply("BAT1", map[string]string{"energy_now": "2000000", "energy_full": "10000000"})
+	check("a large one and a small one, to the thousandth", false, 0.702)
 	p := start(t, PowerSupply{Sys: sys})
 	p.sees(Power)
 	supply("usb", map[string]string{"online": "0"})

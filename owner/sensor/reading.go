@@ -13,7 +13,7 @@ const (
 	Input    Kind = iota // keyboard, mouse, touch: Touched, Present, Coarse
 	Load                 // CPU that others use: Value, a share of the machine from 0 to 1
 	Pressure             // memory: Value, the share of time that something waited for it
-	Power                // On: the machine runs on batteries; Value: their charge from 0 to 1
+	Power                // On: the machine runs on batteries; Gauged, Value: their charge from 0 to 1
 	Screen               // On: a program fills the screen, or keeps it from being blanked
 	Network              // On: the network is metered
 	Going                // On: the machine goes to sleep or shuts down; Until: when at the latest
@@ -55,10 +55,12 @@ type Reading struct {
 	// Partial marks a sensor that sees only some of the ways in: terminals, or
 	// the X programs of a Wayland desktop.
 	Partial bool
-	Value   float64
-	On      bool
-	Until   time.Time // of Going; without On: a shutdown planned for then
-	Detail  string    // for people: what exactly was seen
+	// Gauged says that Value is the charge: there is a battery, and it tells.
+	Gauged bool
+	Value  float64
+	On     bool
+	Until  time.Time // of Going; without On: a shutdown planned for then
+	Detail string    // for people: what exactly was seen
 }
 
 // A Sensor watches one interface of the system.

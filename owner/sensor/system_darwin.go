@@ -89,8 +89,9 @@ func parsePmset(out []byte) Reading {
 	r := Reading{On: bytes.Contains(out, []byte("'Battery Power'")), Detail: "pmset"}
 	if before, _, ok := strings.Cut(string(out), "%;"); ok {
 		digits := before[strings.LastIndexAny(before, "\t ")+1:]
-		percent, _ := strconv.ParseFloat(digits, 64)
-		r.Value = percent / 100
+		if percent, err := strconv.ParseFloat(digits, 64); err == nil && percent >= 0 && percent <= 100 {
+			r.Gauged, r.Value = true, percent/100
+		}
 	}
 	return r
 }

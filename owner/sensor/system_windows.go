@@ -69,7 +69,7 @@ func powerStatus() (Reading, error) {
 	}
 	r := Reading{On: s.acLine == offline, Detail: "GetSystemPowerStatus"}
 	if s.batteryPercent != unknownCharge {
-		r.Value = float64(s.batteryPercent) / 100
+		r.Gauged, r.Value = true, min(float64(s.batteryPercent)/100, 1)
 	}
 	return r, nil
 }
