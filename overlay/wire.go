@@ -101,18 +101,20 @@ func (w *advertWire) advert() (Advert, error) {
 
 func packAddrs(texts []string) ([][]byte, error) {
 	var out [][]byte
+	var addrs []multiaddr.Multiaddr
 	for _, text := range texts {
 		a, err := multiaddr.NewMultiaddr(text)
 		if err != nil {
 			return nil, fmt.Errorf("address %q: %w", text, err)
 		}
-		out = append(out, a.Bytes())
+		out, addrs = append(out, a.Bytes()), append(addrs, a)
 	}
-	return out, nil
+	return out, checkCircuits(addrs)
 }
 
 func unpackAddrs(packed [][]byte) ([]string, error) {
 	var out []string
+	var addrs []multiaddr.Multiaddr
 	for _, b := range packed {
 		if len(b) > MaxAddrBytes {
 			return nil, fmt.Errorf("an address has %d bytes, at most %d", len(b), MaxAddrBytes)
@@ -121,9 +123,9 @@ func unpackAddrs(packed [][]byte) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("an address: %w", err)
 		}
-		out = append(out, a.String())
+		out, addrs = append(out, a.String()), append(addrs, a)
 	}
-	return out, nil
+	return out, checkCircuits(addrs)
 }
 
 func peerOf(key []byte) (task.PeerID, error) {

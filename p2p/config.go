@@ -43,6 +43,11 @@ type Config struct {
 	// on a goroutine of its own; the stream is closed when it returns, and ctx ends
 	// with the host. nil takes none.
 	OnHandOver func(ctx context.Context, from task.PeerID, s *HandOverStream)
+	// Relaying is what the node carries for others.
+	Relaying Relaying
+	// OnAddrs is told that AdvertAddrs or Reach has changed: a new advert is due.
+	// It may be called from any goroutine, from Run on. nil is not told.
+	OnAddrs func()
 	// Log may be nil.
 	Log *slog.Logger
 }
@@ -85,6 +90,10 @@ var (
 func (c Config) check() (settings, error) {
 	s := settings{Config: c}
 	if err := c.complete(); err != nil {
+		return s, err
+	}
+	var err error
+	if s.Relaying, err = c.Relaying.check(); err != nil {
 		return s, err
 	}
 	if s.MaxConns == 0 {

@@ -26,7 +26,7 @@ const (
 )
 
 // A dialer keeps the host connected: always to the bootstrap peers, and to some
-// of the members it knows. One goroutine owns its state.
+// of the members it knows, without a relay: those are to gossip with. One goroutine owns its state.
 type dialer struct {
 	h     *Host
 	fixed map[peer.ID]bool // bootstrap peers
@@ -120,7 +120,7 @@ func (d *dialer) round(now time.Time) time.Duration {
 // someMembers returns as many members, at random, as there are connections
 // missing.
 func (d *dialer) someMembers(now time.Time) []peer.ID {
-	missing := wantPeers - len(d.h.net.Network().Peers())
+	missing := wantPeers - d.h.neighbours()
 	if missing <= 0 || d.busy >= dialsAtOnce {
 		return nil
 	}
@@ -149,20 +149,27 @@ func (d *dialer) forget(now time.Time) {
 	}
 }
 
-func (d *dialer) connected(p peer.ID) bool { return d.h.connected(p) }
-
-func (h *Host) connected(p peer.ID) bool {
-	return h.net.Network().Connectedness(p) == network.Connected
+func (d *dialer) connected(p peer.ID) bool {
+	if d.fixed[p] {
+		return d.h.connected(p)
+	}
+	return d.h.direct(p)
 }
 
 func (d *dialer) dial(p peer.ID, t *try) {
 	d.busy++
 	t.dialing = true
+	fixed := d.fixed[p]
 	d.h.spawn(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 		defer cancel()
 		if s, ok := d.h.net.Network().(*swarm.Swarm); ok {
 			s.Backoff().Clear(p) // ours takes its place
+		}
+		if fixed {
+			ctx = allowRelayed(ctx)
+		} else {
+			ctx = network.WithForceDirectDial(ctx, "neighbour")
 		}
 		d.ended <- outcome{p, d.h.net.Connect(ctx, peer.AddrInfo{ID: p})}
 	})

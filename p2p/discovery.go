@@ -78,7 +78,7 @@ func (h *Host) pingPeers(ctx context.Context) {
 
 // measure records the round trip to a connected peer, in the peerstore.
 func (h *Host) measure(ctx context.Context, p peer.ID) {
-	ctx, cancel := context.WithTimeout(network.WithNoDial(ctx, "ping"), pingTimeout)
+	ctx, cancel := context.WithTimeout(allowRelayed(network.WithNoDial(ctx, "ping")), pingTimeout)
 	defer cancel()
 	for r := range ping.Ping(ctx, h.net, p) {
 		if r.Error != nil {
@@ -88,9 +88,12 @@ func (h *Host) measure(ctx context.Context, p peer.ID) {
 	}
 }
 
-// reach ranks addresses: 0 public, 1 of a local network, 2 of this machine.
+// reach ranks addresses: 0 public, 1 of a local network, 2 of this machine, 3
+// through a relay.
 func reach(a ma.Multiaddr) int {
 	switch {
+	case isCircuit(a):
+		return 3
 	case manet.IsIPLoopback(a):
 		return 2
 	case manet.IsPublicAddr(a):
@@ -102,6 +105,9 @@ func reach(a ma.Multiaddr) int {
 
 // transportOf names the transport of an address.
 func transportOf(a ma.Multiaddr) string {
+	if isCircuit(a) {
+		return "relay"
+	}
 	if _, err := a.ValueForProtocol(ma.P_QUIC_V1); err == nil {
 		return "quic"
 	}

@@ -81,7 +81,7 @@ func (h *Host) HandOver(ctx context.Context, to task.PeerID) (*HandOverStream, e
 	defer context.AfterFunc(h.life, cancel)()
 	open, cancelOpen := context.WithTimeout(ctx, openTimeout)
 	defer cancelOpen()
-	s, err := h.net.NewStream(open, p, ProtocolHandOver)
+	s, err := h.net.NewStream(allowRelayed(open), p, ProtocolHandOver)
 	if err != nil {
 		<-h.handOvers.out
 		return nil, fmt.Errorf("p2p: reaching %s: %w", to, err)

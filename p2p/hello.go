@@ -35,11 +35,20 @@ const (
 // milliseconds. What comes while gossip does not reach the peer yet is told when
 // it does: nobody would tell it again for a quarter of an hour.
 func (h *Host) greet(ctx context.Context, p peer.ID) {
-	h.hello(ctx, p, h.adverts.sample(p, maxHello, time.Now()))
+	h.hello(ctx, p, h.adverts.sample(p, h.telling(p), time.Now()))
 	h.measure(ctx, p)
 	if wait(ctx, youngTime) && h.connected(p) {
-		h.hello(ctx, p, h.adverts.sample(p, maxHello, time.Now()))
+		h.hello(ctx, p, h.adverts.sample(p, h.telling(p), time.Now()))
 	}
+}
+
+// telling is how many adverts of others a peer is told in a hello: few over a
+// relay, whose owner pays for them, and which tells all of them itself.
+func (h *Host) telling(p peer.ID) int {
+	if h.direct(p) {
+		return maxHello
+	}
+	return reminders
 }
 
 func (h *Host) hello(ctx context.Context, p peer.ID, adverts [][]byte) {
@@ -140,7 +149,7 @@ func (h *Host) welcome(p peer.ID) {
 	if due, ok := h.adverts.nextWelcome(p, now); ok {
 		h.spawn(func(ctx context.Context) {
 			if wait(ctx, due.Sub(now)) {
-				h.hello(ctx, p, h.adverts.sample(p, maxHello, time.Now()))
+				h.hello(ctx, p, h.adverts.sample(p, h.telling(p), time.Now()))
 			}
 		})
 	}

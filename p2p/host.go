@@ -17,6 +17,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/peerstore"
+	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
 	ma "github.com/multiformats/go-multiaddr"
 )
 
@@ -38,6 +39,8 @@ type Host struct {
 	links   *links
 	adverts *adverts
 	gossip  *gossip
+	relay   *relay.Relay // nil where the owner wants none
+	relays  *relays
 	dialer  *dialer
 	reach   atomic.Uint32 // an overlay.Reach
 
@@ -84,8 +87,11 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h.life, h.end = context.WithCancel(context.Background())
 	h.links = newLinks(h)
 	h.adverts = newAdverts(h)
-	h.dialer = newDialer(h)
+	h.dialer, h.relays = newDialer(h), newRelays(h)
 	if h.gossip, err = openGossip(h); err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	if h.relay, err = openRelay(h); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	h.handle(ProtocolFrame, h.receiveFrames)
@@ -143,6 +149,7 @@ func (h *Host) Run(ctx context.Context) error {
 	close(h.served)
 	h.spawn(h.links.run)
 	h.spawn(h.dialer.run)
+	h.spawn(h.relays.run)
 	h.spawn(h.pingPeers)
 	h.spawn(h.watchReach)
 	h.spawn(h.remind)
@@ -164,6 +171,9 @@ func (h *Host) Close() error {
 	var err error
 	if first {
 		h.end()
+		if h.relay != nil {
+			_ = h.relay.Close() // it has no error
+		}
 		if err = h.net.Close(); err != nil {
 			err = fmt.Errorf("p2p: closing the network: %w", err)
 		}
@@ -178,22 +188,30 @@ func (h *Host) ID() task.PeerID { return h.id }
 // Blocks returns the node's block store.
 func (h *Host) Blocks() *Blocks { return h.blocks }
 
-// Addrs returns where this node can be reached, each with /p2p/ID at its end.
+// Addrs returns where this node can be reached, each with /p2p/ID at its end, at
+// the end those through relays.
 func (h *Host) Addrs() []string {
 	var addrs []string
-	for _, a := range h.net.Addrs() {
+	for _, a := range append(h.ownAddrs(), h.relays.circuits()...) {
 		addrs = append(addrs, a.String()+"/p2p/"+string(h.id))
 	}
 	return addrs
 }
 
+// ownAddrs are the host's addresses without those through relays.
+func (h *Host) ownAddrs() []ma.Multiaddr {
+	return slices.DeleteFunc(slices.Clone(h.net.Addrs()), isCircuit)
+}
+
 // AdvertAddrs returns where this node can be reached, for its advert: the most
-// useful first, without /p2p/ID, at most n.
+// useful first, without /p2p/ID, at most n. Those through relays come last, and
+// none of them is left out for another.
 func (h *Host) AdvertAddrs(n int) []string {
-	addrs := slices.Clone(h.net.Addrs())
+	addrs, circuits := h.ownAddrs(), h.relays.circuits()
 	slices.SortStableFunc(addrs, func(a, b ma.Multiaddr) int { return reach(a) - reach(b) })
+	circuits = circuits[:min(n, len(circuits))]
 	var texts []string
-	for _, a := range addrs[:min(n, len(addrs))] {
+	for _, a := range append(addrs[:min(n-len(circuits), len(addrs))], circuits...) {
 		texts = append(texts, a.String())
 	}
 	return texts
@@ -205,7 +223,7 @@ type Peer struct {
 	Addrs     []string      // remote ends of its connections
 	Latency   time.Duration // round trip, smoothed; 0 not yet known
 	Direction string        // "in" or "out": who made the first connection
-	Transport string        // "tcp" or "quic", of the first connection
+	Transport string        // "tcp", "quic" or, with no direct connection, "relay"
 	Opened    time.Time     // the first connection
 }
 
@@ -218,8 +236,13 @@ func (h *Host) Peers() []Peer {
 			continue
 		}
 		p := Peer{ID: task.PeerID(id.String()), Latency: h.net.Peerstore().LatencyEWMA(id)}
-		p.Opened, p.Direction, p.Transport = conns[0].Stat().Opened, "out", transportOf(conns[0].RemoteMultiaddr())
-		if conns[0].Stat().Direction == network.DirInbound {
+		first := conns[0]
+		p.Opened = first.Stat().Opened
+		if direct := slices.IndexFunc(conns, func(c network.Conn) bool { return !isRelayed(c) }); direct >= 0 {
+			first = conns[direct]
+		}
+		p.Direction, p.Transport = "out", transportOf(first.RemoteMultiaddr())
+		if first.Stat().Direction == network.DirInbound {
 			p.Direction = "in"
 		}
 		for _, c := range conns {
@@ -282,7 +305,7 @@ func (h *Host) Stats() Stats {
 }
 
 // AddAddrs tells the host where a peer can be reached for the next while.
-// Addresses that it cannot read are left out.
+// Addresses that it cannot read, and those that lead through this host, are left out.
 func (h *Host) AddAddrs(p task.PeerID, addrs []string, ttl time.Duration) {
 	id, err := peer.Decode(string(p))
 	if err != nil || id == h.net.ID() {
@@ -290,19 +313,26 @@ func (h *Host) AddAddrs(p task.PeerID, addrs []string, ttl time.Duration) {
 	}
 	var good []ma.Multiaddr
 	for _, text := range addrs {
-		if a, err := ma.NewMultiaddr(text); err == nil {
+		if a, err := ma.NewMultiaddr(text); err == nil && !h.leadsHere(a) {
 			good = append(good, a)
 		}
 	}
 	h.net.Peerstore().AddAddrs(id, good, max(ttl, peerstore.TempAddrTTL))
 }
 
-// openStream opens a stream to a peer, dialling when needed. The stream ends
-// with ctx.
+// leadsHere says that an address is through this host: whoever it relays to is
+// connected, or not to be had.
+func (h *Host) leadsHere(a ma.Multiaddr) bool {
+	via, err := a.ValueForProtocol(ma.P_P2P)
+	return err == nil && isCircuit(a) && via == h.net.ID().String()
+}
+
+// openStream opens a stream to a peer, dialling when needed, through a relay where
+// there is no other way. The stream ends with ctx.
 func (h *Host) openStream(ctx context.Context, p peer.ID, id string) (network.Stream, func() bool, error) {
 	open, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	s, err := h.net.NewStream(open, p, protocolID(id))
+	s, err := h.net.NewStream(allowRelayed(open), p, protocolID(id))
 	if err != nil {
 		return nil, nil, fmt.Errorf("p2p: reaching %s: %w", p, err)
 	}

@@ -124,6 +124,23 @@ func TestRankAddrs(t *testing.T) {
 	}
 }
 
+// A relay is dialled after what is direct, wherever that is; at once where there
+// is nothing else.
+func TestRankCircuits(t *testing.T) {
+	circuit := ma.StringCast("/ip4/10.0.0.9/tcp/1/p2p/12D3KooWD3eckifWpRn9wQpMG9R9hX3sD158z7EqHWmweQAJU5SA/p2p-circuit")
+	for _, direct := range []string{"", "/ip4/192.168.1.2/tcp/1", "/ip4/8.8.8.8/udp/1/quic-v1"} {
+		addrs, want := []ma.Multiaddr{circuit}, time.Duration(0)
+		if direct != "" {
+			addrs, want = append(addrs, ma.StringCast(direct)), 500*time.Millisecond
+		}
+		for _, r := range rankAddrs(addrs) {
+			if isCircuit(r.Addr) && r.Delay != want {
+				t.Errorf("beside %q a circuit waits %v, want %v", direct, r.Delay, want)
+			}
+		}
+	}
+}
+
 func TestConfigErrors(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -131,6 +148,8 @@ func TestConfigErrors(t *testing.T) {
 		want   string
 	}{
 		{"no key", func(c *Config) { c.Key = nil }, "Ed25519"},
+		{"circuits of less than nothing", func(c *Config) { c.Relaying.Bytes = -1 }, "Off"},
+		{"circuits of half a second", func(c *Config) { c.Relaying.Time = time.Second / 2 }, "whole seconds"},
 		{"no handler", func(c *Config) { c.Handler = nil }, "handler"},
 		{"no datastore", func(c *Config) { c.Datastore = nil }, "datastore"},
 		{"bad listen address", func(c *Config) { c.Listen = []string{"localhost:80"} }, `"localhost:80"`},

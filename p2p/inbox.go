@@ -3,6 +3,8 @@ package p2p
 import (
 	"bufio"
 	"context"
+	"errors"
+	"io"
 	"sync"
 	"time"
 
@@ -57,11 +59,18 @@ func (h *Host) receiveFrames(ctx context.Context, s network.Stream) {
 	if !l.inbox.enter(s) {
 		return
 	}
-	if err := h.readFrames(s, l, gen); err != nil && ctx.Err() == nil {
+	err := h.readFrames(s, l, gen)
+	switch {
+	case errors.Is(err, errMoved):
+		s.Close()
+	case err != nil && ctx.Err() == nil:
 		h.set.Log.Debug("frames ended", "from", p, "error", err)
 		_ = s.Conn().Close()
 	}
 }
+
+// errMoved ends a stream through a relay whose sender has found a direct way.
+var errMoved = errors.New("p2p: goes on over a direct connection")
 
 // readFrames waits without a deadline for a frame to begin: silence is normal.
 func (h *Host) readFrames(s network.Stream, l *link, gen uint64) error {
@@ -72,6 +81,9 @@ func (h *Host) readFrames(s network.Stream, l *link, gen uint64) error {
 			return err
 		}
 		if _, err := r.Peek(1); err != nil {
+			if errors.Is(err, io.EOF) && isRelayed(s.Conn()) {
+				return errMoved
+			}
 			return err
 		}
 		if err := s.SetReadDeadline(time.Now().Add(messageTimeout)); err != nil {

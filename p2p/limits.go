@@ -4,19 +4,21 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
 )
 
 // What the network may use on a volunteer's machine. Memory is what libp2p
 // reserves for buffers and windows; past a limit a new connection or stream is
 // refused, and a window stops growing.
 const (
-	networkMemory = 256 << 20 // all peers together; reached only by fast transfers from many
-	peerMemory    = 64 << 20  // one peer: a few streams with their 16 MiB windows
-	networkStream = 4096      // all peers together: some 40 each
-	peerStreams   = 256       // one peer, both directions
-	connsPerPeer  = 8         // TCP and QUIC, dialled from both sides at once, and some more
-	spareConns    = 32        // above MaxConns, until the connection manager has trimmed
-	handshakes    = 64        // connections and streams whose peer or protocol is not known yet
+	networkMemory = 256 << 20                       // all peers together; reached only by fast transfers from many
+	peerMemory    = 64 << 20                        // one peer: a few streams with their 16 MiB windows
+	networkStream = 4096                            // all peers together: some 40 each
+	peerStreams   = 256                             // one peer, both directions
+	connsPerPeer  = 8                               // TCP and QUIC, dialled from both sides at once, and some more
+	spareConns    = 32                              // above MaxConns, until the connection manager has trimmed
+	relayStreams  = 2*maxCircuits + maxReservations // of circuits, and of those that ask
+	handshakes    = 64                              // connections and streams whose peer or protocol is not known yet
 )
 
 // inboundStreams limits how much one peer may ask of one protocol at a time.
@@ -42,6 +44,7 @@ func newLimits(maxConns int) (network.ResourceManager, error) {
 		l.StreamsInbound = rcmgr.LimitVal(n)
 		partial.ProtocolPeer[id] = l
 	}
+	partial.Service = map[string]rcmgr.ResourceLimits{relay.ServiceName: bounds(relayStreams, 0, networkMemory/4)}
 	limits := partial.Build(rcmgr.DefaultLimits.AutoScale())
 	return rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits), rcmgr.WithMetricsDisabled())
 }

@@ -67,6 +67,8 @@ func (ls *links) Connected(_ network.Network, c network.Conn) {
 	}
 	l.conns[c.ID()] = l.gen
 	ls.mu.Unlock()
+	ls.h.relays.opened(c)
+	ls.h.shorten(c, first)
 	if first {
 		ls.h.spawn(func(ctx context.Context) { ls.h.greet(ctx, p) })
 		ls.h.dialer.poke()
@@ -95,6 +97,7 @@ func (ls *links) cut(p peer.ID, conns []network.Conn) {
 		ls.h.dropOutbox(p)
 		ls.h.dialer.poke()
 	}
+	ls.h.relays.poke()
 }
 
 // lose has the handler told that frames to or from a peer were dropped.

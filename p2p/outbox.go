@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -44,6 +45,7 @@ type outbox struct {
 	bytes  int
 	closed bool
 	wake   chan struct{} // holds one token when the queue is not empty
+	move   chan struct{} // holds one token when there may be a better connection
 }
 
 // Send queues a frame for a peer and returns at once; a peer that is not
@@ -88,7 +90,7 @@ func (h *Host) outboxOf(p peer.ID) *outbox {
 	o := h.outs[p]
 	if o == nil {
 		ctx, cancel := context.WithCancel(h.life)
-		o = &outbox{peer: p, end: cancel, wake: make(chan struct{}, 1)}
+		o = &outbox{peer: p, end: cancel, wake: make(chan struct{}, 1), move: make(chan struct{}, 1)}
 		h.outs[p] = o
 		h.wg.Go(func() { h.runOutbox(ctx, o) })
 	}
@@ -154,7 +156,47 @@ func (h *Host) runOutbox(ctx context.Context, o *outbox) {
 	h.links.lose(o.peer)
 }
 
+// moveOutbox has the frames to a peer go over another connection than a circuit, if
+// there is one.
+func (h *Host) moveOutbox(p peer.ID) {
+	h.mu.Lock()
+	o := h.outs[p]
+	h.mu.Unlock()
+	if o == nil {
+		return
+	}
+	select {
+	case o.move <- struct{}{}:
+	default:
+	}
+}
+
+// writeFrames writes to one stream after the other: another is needed only where a
+// direct connection takes the place of a circuit.
 func (h *Host) writeFrames(ctx context.Context, o *outbox) error {
+	for {
+		if err := h.writeStream(ctx, o); err != nil {
+			return err
+		}
+	}
+}
+
+// drain ends a stream whose frames are all to be read before the next stream's
+// first: the reader closes it when it has come to its end.
+func drain(s network.Stream) error {
+	if err := s.CloseWrite(); err != nil {
+		return err
+	}
+	_ = s.SetReadDeadline(time.Now().Add(messageTimeout))
+	if _, err := s.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("p2p: leaving a relay: the reader did not come to the end: %w", err)
+	}
+	return nil
+}
+
+// writeStream returns nil when all that was written has been read, and more is to
+// go over a better connection.
+func (h *Host) writeStream(ctx context.Context, o *outbox) error {
 	s, stop, err := h.openStream(ctx, o.peer, ProtocolFrame)
 	if err != nil {
 		return err
@@ -173,6 +215,10 @@ func (h *Host) writeFrames(ctx context.Context, o *outbox) error {
 		}
 		select {
 		case <-o.wake:
+		case <-o.move:
+			if isRelayed(s.Conn()) && h.direct(o.peer) {
+				return drain(s)
+			}
 		case <-ctx.Done():
 			return ctx.Err()
 		}

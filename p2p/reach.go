@@ -28,7 +28,11 @@ func (h *Host) watchReach(ctx context.Context) {
 			if !ok {
 				return
 			}
-			h.reach.Store(uint32(reachOf(e.(event.EvtLocalReachabilityChanged).Reachability)))
+			now := reachOf(e.(event.EvtLocalReachabilityChanged).Reachability)
+			if before := overlay.Reach(h.reach.Swap(uint32(now))); before != now {
+				h.relays.poke()
+				h.addrsChanged()
+			}
 		case <-ctx.Done():
 			return
 		}
@@ -43,4 +47,11 @@ func reachOf(r network.Reachability) overlay.Reach {
 		return overlay.ReachPrivate
 	}
 	return overlay.ReachUnknown
+}
+
+// addrsChanged has the node say where it can be reached now.
+func (h *Host) addrsChanged() {
+	if h.set.OnAddrs != nil {
+		h.set.OnAddrs()
+	}
 }

@@ -31,7 +31,8 @@ const trimGrace = 20 * time.Second
 
 // openTransport builds the libp2p host: TCP and QUIC, or TCP alone in a private
 // swarm; TLS before Noise, which it outruns where AES has instructions; yamux.
-// No relay, no port mapping, no metrics registry.
+// The host dials and listens through relays and punches holes where it can; no port
+// mapping, no metrics registry.
 func openTransport(s settings, traffic *traffic, extra []libp2p.Option) (host.Host, error) {
 	quietLibraries()
 	key, err := crypto.UnmarshalEd25519PrivateKey(s.Key)
@@ -47,6 +48,7 @@ func openTransport(s settings, traffic *traffic, extra []libp2p.Option) (host.Ho
 		limits.Close()
 		return nil, fmt.Errorf("p2p: connection manager: %w", err)
 	}
+	gate := &gate{}
 	opts := []libp2p.Option{
 		libp2p.Identity(key),
 		libp2p.UserAgent("godwit"),
@@ -59,8 +61,10 @@ func openTransport(s settings, traffic *traffic, extra []libp2p.Option) (host.Ho
 		libp2p.ConnectionManager(trimmer),
 		libp2p.BandwidthReporter(traffic),
 		libp2p.DialRanker(rankAddrs),
+		libp2p.ConnectionGater(gate),
 		libp2p.DisableMetrics(),
-		libp2p.DisableRelay(),
+		libp2p.EnableRelay(),
+		libp2p.EnableHolePunching(),
 	}
 	if s.SwarmKey != nil {
 		opts = append(opts, libp2p.PrivateNetwork(s.SwarmKey))
@@ -73,6 +77,7 @@ func openTransport(s settings, traffic *traffic, extra []libp2p.Option) (host.Ho
 		limits.Close()
 		return nil, fmt.Errorf("p2p: starting the network: %w", err)
 	}
+	gate.host.Store(&h)
 	if err := h.Network().Listen(s.listen...); err != nil {
 		return nil, errors.Join(fmt.Errorf("p2p: listening: %w", err), h.Close())
 	}
@@ -82,12 +87,17 @@ func openTransport(s settings, traffic *traffic, extra []libp2p.Option) (host.Ho
 // rankAddrs dials TCP before QUIC on this machine and the local network: there it
 // moves the same bytes with half the processor time, which is the volunteer's.
 // Elsewhere QUIC goes first, as is usual: it connects in fewer round trips and
-// through more routers.
+// through more routers. A relay is the last resort.
 func rankAddrs(addrs []ma.Multiaddr) []network.AddrDelay {
 	ranked := swarm.DefaultDialRanker(addrs)
+	straight := slices.ContainsFunc(addrs, func(a ma.Multiaddr) bool { return !isCircuit(a) })
 	local := slices.ContainsFunc(addrs, func(a ma.Multiaddr) bool { return manet.IsPrivateAddr(a) && transportOf(a) == "tcp" })
 	for i, r := range ranked {
 		switch {
+		case isCircuit(r.Addr):
+			if straight {
+				ranked[i].Delay = max(r.Delay, swarm.RelayDelay)
+			}
 		case !manet.IsPrivateAddr(r.Addr):
 		case transportOf(r.Addr) == "tcp":
 			ranked[i].Delay = 0

@@ -18,6 +18,9 @@ type link struct {
 	socket *simnet.SimConn
 	ip     net.IP
 	mute   atomic.Bool // what is written is lost
+	net    *Net
+	nat    atomic.Int32 // a NAT
+	holes  holes
 }
 
 // Mute has all that the node sends from now on be lost, until it is started
@@ -39,7 +42,18 @@ func (p plug) WriteTo(b []byte, to net.Addr) (int, error) {
 	if p.of.mute.Load() {
 		return len(b), nil
 	}
+	p.of.holes.punch(to)
 	return p.SimConn.WriteTo(b, to)
+}
+
+// ReadFrom implements net.PacketConn. What the router keeps out never came.
+func (p plug) ReadFrom(b []byte) (int, net.Addr, error) {
+	for {
+		n, from, err := p.SimConn.ReadFrom(b)
+		if err != nil || p.of.lets(from) {
+			return n, from, err
+		}
+	}
 }
 
 // options has a host use the link.

@@ -38,6 +38,7 @@ type Options struct {
 	Handler   func(i int) p2p.Handler      // of host i; nil means its Recorder
 	Config    func(i int, cfg *p2p.Config) // last changes to host i's config
 	Alone     bool                         // no bootstrap peers
+	NAT       func(i int) NAT              // that host i is behind; nil means NoNAT
 	Log       io.Writer                    // where the hosts log; nil means nowhere
 }
 
@@ -47,6 +48,7 @@ type Net struct {
 
 	tb   testing.TB
 	opts Options
+	size int // hosts
 	sim  *simnet.Simnet
 }
 
@@ -84,7 +86,7 @@ func New(tb testing.TB, n int, opts Options) *Net {
 	if opts.Overlays == nil {
 		opts.Overlays = func(int) []p2p.Overlay { return []p2p.Overlay{{ID: Overlay(testOverlay)}} }
 	}
-	net := &Net{tb: tb, opts: opts, sim: &simnet.Simnet{LatencyFunc: simnet.StaticLatency(opts.Latency)}}
+	net := &Net{tb: tb, opts: opts, size: n, sim: &simnet.Simnet{LatencyFunc: simnet.StaticLatency(opts.Latency)}}
 	net.sim.Start()
 	tb.Cleanup(net.sim.Close)
 	for i := range n {
@@ -137,7 +139,8 @@ func (n *Node) Start() {
 	if opts.Config != nil {
 		opts.Config(n.index, &cfg)
 	}
-	n.link = &link{}
+	n.link = &link{net: n.net}
+	n.link.nat.Store(int32(n.net.nat(n.index)))
 	h, err := p2p.NewWith(cfg, n.link.options(n.net)...)
 	if err != nil {
 		n.net.tb.Fatal(err)
@@ -167,7 +170,7 @@ func (n *Node) Stop() { n.stop() }
 // the test teaches it some. i must not be the number of another host.
 func (net *Net) Stranger(i int) host.Host {
 	net.tb.Helper()
-	l := &link{}
+	l := &link{net: net}
 	h, err := libp2p.New(append(l.options(net), libp2p.ListenAddrStrings(listenAddr(i)), libp2p.DisableMetrics())...)
 	if err != nil {
 		net.tb.Fatal(err)

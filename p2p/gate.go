@@ -1,0 +1,63 @@
+package p2p
+
+import (
+	"sync/atomic"
+
+	"github.com/libp2p/go-libp2p/core/control"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	ma "github.com/multiformats/go-multiaddr"
+)
+
+// A gate refuses to dial through a relay that would have to be dialled through
+// a relay itself. Such a one is hidden, so that it relays for nobody; and of two
+// peers that each name the other for their relay, both dials would wait for each
+// other until they time out. Everything else passes.
+type gate struct {
+	host atomic.Pointer[host.Host] // nil until the host is there
+}
+
+// InterceptAddrDial implements connmgr.ConnectionGater.
+func (g *gate) InterceptAddrDial(_ peer.ID, addr ma.Multiaddr) bool {
+	h := g.host.Load()
+	if h == nil || !isCircuit(addr) {
+		return true
+	}
+	through, err := relayOf(addr)
+	if err != nil {
+		return false
+	}
+	if (*h).Network().Connectedness(through) == network.Connected {
+		return true
+	}
+	for _, a := range (*h).Peerstore().Addrs(through) {
+		if isCircuit(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// relayOf is who an address of a circuit leads through.
+func relayOf(addr ma.Multiaddr) (peer.ID, error) {
+	text, err := addr.ValueForProtocol(ma.P_P2P)
+	if err != nil {
+		return "", err
+	}
+	return peer.Decode(text)
+}
+
+// InterceptPeerDial implements connmgr.ConnectionGater.
+func (g *gate) InterceptPeerDial(peer.ID) bool { return true }
+
+// InterceptAccept implements connmgr.ConnectionGater.
+func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
+
+// InterceptSecured implements connmgr.ConnectionGater.
+func (g *gate) InterceptSecured(network.Direction, peer.ID, network.ConnMultiaddrs) bool {
+	return true
+}
+
+// InterceptUpgraded implements connmgr.ConnectionGater.
+func (g *gate) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }

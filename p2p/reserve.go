@@ -1,0 +1,301 @@
+package p2p
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"godwit/overlay"
+	"godwit/task"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/client"
+	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/proto"
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+)
+
+const (
+	// wantRelays is how many relays a hidden node is reached through: one may go at
+	// any time.
+	wantRelays = 2
+	// relayAddrs is how many addresses of one relay are announced; two relays have
+	// as many as an advert may.
+	relayAddrs = overlay.MaxCircuits / wantRelays
+
+	// dialledWithin is how long a node that is connected waits to be dialled before
+	// it takes itself for hidden. Members dial whom they hear of within seconds as
+	// long as they have few neighbours; one that nobody needed to dial reserves
+	// for nothing, which costs a request an hour.
+	dialledWithin = 30 * time.Second
+
+	reserveEvery   = 10 * time.Second // between two looks at what has expired
+	reserveTimeout = 10 * time.Second
+	refusedFor     = 5 * time.Minute // a relay that said no, or nothing, is not asked again
+	maxDialledTo   = 1024            // peers remembered as dialled by this node
+	relayTag       = "relay"         // has the connection manager keep a relay
+)
+
+// relays keeps a node that nobody can dial reachable through others: it reserves
+// with members that it has dialled itself, which shows that they can be.
+//
+// AutoNAT's word holds where it has one. It asks public addresses alone and takes
+// minutes, so that until then a node is hidden that has dialled others for a
+// while and was dialled by none. Being dialled from the local network says
+// nothing to those outside: it counts only where all its peers are local.
+type relays struct {
+	h    *Host
+	wake chan struct{} // holds at most one token
+
+	mu      sync.Mutex
+	to      map[peer.ID]bool // dialled by this node; at most maxDialledTo
+	public  bool             // somebody at a public address dialled it
+	local   bool             // somebody on the local network did
+	waited  bool             // it was connected for dialledWithin, once
+	held    map[peer.ID]berth
+	refused map[peer.ID]time.Time // not to be asked before
+	addrs   []ma.Multiaddr        // announced: those of held, at most overlay.MaxCircuits
+}
+
+// A berth is a reservation with a relay.
+type berth struct {
+	renew time.Time // when to ask again
+	ends  time.Time
+	addrs []ma.Multiaddr // through the relay, at most relayAddrs
+}
+
+func newRelays(h *Host) *relays {
+	return &relays{
+		h: h, wake: make(chan struct{}, 1), to: map[peer.ID]bool{},
+		held: map[peer.ID]berth{}, refused: map[peer.ID]time.Time{},
+	}
+}
+
+// poke makes run look again.
+func (r *relays) poke() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// opened notes what a connection says about who can dial whom. A peer that this
+// node has dialled may come back through the hole that this left in the router.
+func (r *relays) opened(c network.Conn) {
+	if isRelayed(c) {
+		return
+	}
+	p := c.RemotePeer()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case c.Stat().Direction == network.DirOutbound:
+		if len(r.to) < maxDialledTo {
+			r.to[p] = true
+		}
+	case r.to[p] || len(r.to) >= maxDialledTo || r.h.relayed(p):
+	case manet.IsPublicAddr(c.RemoteMultiaddr()):
+		r.public = true
+	default:
+		r.local = true
+	}
+	r.poke()
+}
+
+// hidden says whether others cannot dial this node, as far as it knows.
+func (r *relays) hidden(now time.Time) bool {
+	switch r.h.Reach() {
+	case overlay.ReachPublic:
+		return false
+	case overlay.ReachPrivate:
+		return true
+	}
+	r.mu.Lock()
+	public, local, waited := r.public, r.local, r.waited
+	r.mu.Unlock()
+	if public {
+		return false
+	}
+	outside := false
+	for _, c := range r.h.net.Network().Conns() {
+		if isRelayed(c) {
+			continue
+		}
+		outside = outside || manet.IsPublicAddr(c.RemoteMultiaddr())
+		waited = waited || c.Stat().Direction == network.DirOutbound && now.Sub(c.Stat().Opened) >= dialledWithin
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.waited = r.waited || waited
+	return waited && (!local || outside)
+}
+
+// run reserves, renews and drops, until ctx ends. It alone changes held.
+func (r *relays) run(ctx context.Context) {
+	timer := time.NewTimer(dialledWithin)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-r.wake:
+		case <-ctx.Done():
+			return
+		}
+		timer.Reset(r.round(ctx, time.Now()))
+	}
+}
+
+// round brings the reservations up to date and returns how long until the next.
+func (r *relays) round(ctx context.Context, now time.Time) time.Duration {
+	hidden := r.hidden(now)
+	r.expire(hidden, now)
+	for p, b := range r.copyHeld() {
+		if !b.renew.After(now) {
+			r.reserve(ctx, p)
+		}
+	}
+	if hidden {
+		for _, p := range r.candidates(now) {
+			if len(r.copyHeld()) >= wantRelays {
+				break
+			}
+			r.reserve(ctx, p)
+		}
+	}
+	r.announce()
+	return jitter(reserveEvery)
+}
+
+func (r *relays) copyHeld() map[peer.ID]berth {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.held)
+}
+
+// expire drops reservations that ended, whose relay is gone, or that are not
+// needed: those end by themselves at the relay.
+func (r *relays) expire(hidden bool, now time.Time) {
+	for p, b := range r.copyHeld() {
+		if hidden && b.ends.After(now) && r.h.direct(p) {
+			continue
+		}
+		r.h.net.ConnManager().Unprotect(p, relayTag)
+		r.mu.Lock()
+		delete(r.held, p)
+		r.mu.Unlock()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(r.refused, func(_ peer.ID, until time.Time) bool { return !until.After(now) })
+}
+
+// candidates are members that this node has dialled and that relay: those with a
+// public address first, and then at random.
+func (r *relays) candidates(now time.Time) []peer.ID {
+	ranks := map[peer.ID]int{}
+	for _, c := range r.h.net.Network().Conns() {
+		p := c.RemotePeer()
+		if isRelayed(c) || c.Stat().Direction != network.DirOutbound || !r.h.adverts.fellow(task.PeerID(p.String()), now) {
+			continue
+		}
+		speaks, err := r.h.net.Peerstore().SupportsProtocols(p, proto.ProtoIDv2Hop)
+		if err == nil && len(speaks) > 0 {
+			ranks[p] = reach(c.RemoteMultiaddr())
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.DeleteFunc(ranks, func(p peer.ID, _ int) bool {
+		_, held := r.held[p]
+		return held || r.refused[p].After(now)
+	})
+	found := slices.Collect(maps.Keys(ranks))
+	rand.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
+	slices.SortStableFunc(found, func(a, b peer.ID) int { return ranks[a] - ranks[b] })
+	return found
+}
+
+// reserve asks a relay, for the first time or again, and waits for its answer.
+func (r *relays) reserve(ctx context.Context, p peer.ID) {
+	ctx, cancel := context.WithTimeout(network.WithNoDial(ctx, "reserve"), reserveTimeout)
+	defer cancel()
+	got, err := client.Reserve(ctx, r.h.net, peer.AddrInfo{ID: p})
+	now := time.Now()
+	var b berth
+	if err == nil {
+		life := min(got.Expiration.Sub(now), reservationTime)
+		b = berth{renew: now.Add(life / 2), ends: now.Add(life), addrs: r.through(p, got.Addrs)}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(b.addrs) == 0 {
+		r.h.set.Log.Debug("no reservation", "relay", p, "error", err)
+		r.refused[p] = now.Add(refusedFor)
+		delete(r.held, p)
+		r.h.net.ConnManager().Unprotect(p, relayTag)
+		return
+	}
+	r.held[p] = b
+	r.h.net.ConnManager().Protect(p, relayTag)
+}
+
+// through returns the addresses of this node by way of a relay: over the address
+// that it dialled, which works, and those that the relay names, public ones
+// first. What a relay names is at most 4 KiB.
+func (r *relays) through(relay peer.ID, named []ma.Multiaddr) []ma.Multiaddr {
+	var all []ma.Multiaddr
+	for _, c := range r.h.net.Network().ConnsToPeer(relay) {
+		if !isRelayed(c) && c.Stat().Direction == network.DirOutbound {
+			all = append(all, c.RemoteMultiaddr())
+		}
+	}
+	dialled := len(all)
+	var out []ma.Multiaddr
+	for i, a := range append(all, named...) {
+		bare, last := ma.SplitLast(a)
+		if last != nil && last.Protocol().Code == ma.P_P2P {
+			a = bare
+		}
+		if len(a) == 0 || isCircuit(a) || i >= dialled && reach(a) > 0 {
+			continue // a private address that it did not dial may be anybody's
+		}
+		circuit, err := ma.NewMultiaddr(a.String() + "/p2p/" + relay.String() + "/p2p-circuit")
+		if err == nil && len(circuit.Bytes()) <= overlay.MaxAddrBytes && !ma.Contains(out, circuit) {
+			out = append(out, circuit)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b ma.Multiaddr) int { return reach(viaOf(a)) - reach(viaOf(b)) })
+	return out[:min(len(out), relayAddrs)]
+}
+
+// viaOf is the part of a circuit's address that leads to its relay.
+func viaOf(a ma.Multiaddr) ma.Multiaddr {
+	via, _ := ma.SplitFunc(a, func(c ma.Component) bool { return c.Protocol().Code == ma.P_CIRCUIT })
+	return via
+}
+
+// announce tells when the addresses are others than before.
+func (r *relays) announce() {
+	r.mu.Lock()
+	var addrs []ma.Multiaddr
+	for _, p := range slices.Sorted(maps.Keys(r.held)) {
+		addrs = append(addrs, r.held[p].addrs...)
+	}
+	same := slices.EqualFunc(addrs, r.addrs, func(a, b ma.Multiaddr) bool { return a.Equal(b) })
+	r.addrs = addrs
+	r.mu.Unlock()
+	if !same {
+		r.h.addrsChanged()
+	}
+}
+
+// circuits returns the addresses that lead to this node through relays.
+func (r *relays) circuits() []ma.Multiaddr {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.addrs)
+}
