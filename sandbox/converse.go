@@ -121,6 +121,9 @@ func (v *conversation) hear(e event, body []byte) error {
 		if e.Not.Freeze { // it goes on, so it stands still again with the others
 			v.tighten()
 		}
+		if v.t.OnNotSaved != nil {
+			v.t.OnNotSaved(v.rep.NotFrozen, e.Not.Freeze)
+		}
 		return nil
 	case e.Began && v.begun != nil:
 		v.began()

@@ -19,7 +19,8 @@ type mailbox struct {
 	freeze     bool
 	told       bool // the machine knows of freeze
 	checkpoint bool
-	wanted     bool // a checkpoint, even if one is on its way
+	wanted     bool    // a checkpoint, even if one is on its way
+	share      float64 // of the time, that the machine is to run; 0 if it knows
 	machine    *freeze.Machine
 	save       func(wanted bool)
 }
@@ -46,6 +47,9 @@ func (b *mailbox) order(o *order) {
 	b.freeze = b.freeze || o.Freeze
 	b.checkpoint = b.checkpoint || o.Checkpoint || o.Save
 	b.wanted = b.wanted || o.Save
+	if o.Share > 0 {
+		b.share = min(o.Share, 1)
+	}
 	b.deliver()
 }
 
@@ -70,7 +74,10 @@ func (b *mailbox) deliver() {
 		b.machine.Freeze()
 		b.told = true
 	}
-	b.checkpoint, b.wanted = false, false
+	if b.share > 0 {
+		b.machine.Throttle(b.share)
+	}
+	b.checkpoint, b.wanted, b.share = false, false, 0
 }
 
 // ordered reports whether the parent ordered the task to freeze.

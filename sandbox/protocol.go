@@ -49,6 +49,8 @@ type order struct {
 	Freeze     bool `json:"freeze,omitempty"`
 	Checkpoint bool `json:"checkpoint,omitempty"`
 	Save       bool `json:"save,omitempty"` // as Checkpoint, and one more if one is on its way
+	// Share is the share of the time that the task runs from now on; 0 changes nothing.
+	Share float64 `json:"share,omitempty"`
 }
 
 // A placeReq says what is in its body: for each block its hash, then the block.

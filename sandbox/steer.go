@@ -17,7 +17,7 @@ func (p *Pool) steer(v *conversation) (stop func()) {
 	if v.feed != nil {
 		wg.Go(func() { v.feed.run(done) })
 	}
-	if v.t.Freeze != nil || v.t.Every > 0 || v.t.Save != nil {
+	if v.t.Freeze != nil || v.t.Every > 0 || v.t.Save != nil || v.t.Share != nil {
 		wg.Go(func() { p.order(v, done) })
 	}
 	return func() { close(done); wg.Wait() }
@@ -31,7 +31,7 @@ func (p *Pool) order(v *conversation, done <-chan struct{}) {
 		defer t.Stop()
 		tick = t.C
 	}
-	save := v.t.Save
+	save, shares := v.t.Save, v.t.Share
 	for {
 		o := order{Checkpoint: true}
 		select {
@@ -44,6 +44,13 @@ func (p *Pool) order(v *conversation, done <-chan struct{}) {
 				continue
 			}
 			o = order{Save: true}
+		case share, open := <-shares:
+			if !open {
+				shares = nil
+				continue
+			}
+			_ = v.tell(request{Order: &order{Share: share}})
+			continue
 		case <-tick:
 		case <-done:
 			return

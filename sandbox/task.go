@@ -36,6 +36,10 @@ type Task struct {
 	// with the fuel used until then, and the CPU time that Run's process used for it,
 	// preparation included. The slice is the callee's.
 	OnCheckpoint func(manifest []byte, fuel uint64, cpu time.Duration)
+	// OnNotSaved is called on Run's goroutine when a checkpoint that was asked for,
+	// or, with freeze, the state to stop with, could not be made: the task goes on,
+	// and is not frozen by this Run any more. why is for people.
+	OnNotSaved func(why string, freeze bool)
 	// OnBegin is called on Run's goroutine when the program itself begins to
 	// run or goes on: its process has started, its module is compiled, its
 	// state restored.
@@ -50,6 +54,12 @@ type Task struct {
 	// for one more together. nil, or closed, never does. A task that stands still
 	// is saved when it goes on.
 	Save <-chan struct{}
+	// Share lets the program run only a share of the time, above 0 and at most 1,
+	// which is all of it: the newest value received holds, from the next safe point
+	// on. It is for a task on its way elsewhere that changes its memory faster than
+	// that can be sent. The task's time limit counts the rest as well. nil bounds
+	// nothing.
+	Share <-chan float64
 	// Stages, if not nil, gives the state to go on from in stages, in place of
 	// From: see Stage. It needs Pages.
 	Stages <-chan Stage

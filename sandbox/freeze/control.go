@@ -212,7 +212,27 @@ func (m *Machine) obey(ctx context.Context, took time.Duration) {
 		panic(kill)
 	}
 	if share > 0 && share < 1 {
-		m.sleep(ctx, time.Duration(float64(took)*(1-share)/share))
+		m.rest(ctx, time.Duration(float64(took)*(1-share)/share))
+	}
+}
+
+// longestNap is how long a throttled guest sleeps before it looks whether anything is wanted of it: a slice may have
+// taken long, since the machine had much else to do, and the sleep is many times that.
+const longestNap = 10 * time.Millisecond
+
+// rest sleeps for so long, or until something is wanted.
+func (m *Machine) rest(ctx context.Context, d time.Duration) {
+	c := &m.control
+	for d > 0 && ctx.Err() == nil {
+		c.mu.Lock()
+		wanted := c.wanted()
+		c.mu.Unlock()
+		if wanted {
+			return
+		}
+		nap := min(d, longestNap)
+		m.sleep(ctx, nap)
+		d -= nap
 	}
 }
 

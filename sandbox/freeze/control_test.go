@@ -202,6 +202,25 @@ func TestThrottle(t *testing.T) {
 	}
 }
 
+// TestThrottledGuestObeys: a guest that sleeps for long, since its last slice took long, is stopped all the same.
+func TestThrottledGuestObeys(t *testing.T) {
+	m := machine(t, spin(), freeze.Config{})
+	var clock time.Time
+	naps := 0
+	m.SetClock(func() time.Time { clock = clock.Add(time.Minute); return clock }, func(_ context.Context, d time.Duration) {
+		if naps++; naps == 5 {
+			m.Freeze()
+		}
+		if d > time.Second || naps > 6 {
+			t.Fatalf("nap %d of %v", naps, d)
+		}
+	})
+	m.Throttle(0.05)
+	if _, err := m.Call(context.Background(), "run"); !errors.Is(err, freeze.ErrFrozen) || naps != 5 {
+		t.Errorf("%v after %d naps", err, naps)
+	}
+}
+
 // TestDeepStacksAreNoFaultOnTheInterpreter: what it cannot hold is the host's failure, whether a program gets there or
 // comes from a machine that could; what the compiler cannot hold is the program's.
 func TestDeepStacksAreNoFaultOnTheInterpreter(t *testing.T) {
