@@ -118,7 +118,6 @@ func (c *Cost) Moves(now time.Time, hosts []Host, f Forecast, s Situation) []Mov
 		h := &hosts[i]
 		switch {
 		case h.Paused: // a short visit costs less than a move
-		case h.Paused: // a short visit costs less than a move
 		case h.Leaving:
 			for _, t := range h.Tasks {
 				c.out = append(c.out, Move{Task: t, From: h.Peer, Reason: "it gave notice that it goes or takes no guests any more"})

@@ -49,7 +49,13 @@ func (c *Costs) Transfer(bytes int64) time.Duration {
 // are cut off. So a host that proved itself is asked for fewer.
 //
 // The run is cut into equal parts. Of the numbers of cuts next to Young's, one cut,
-// and none, the one with the least expected loss along stay is taken. A transfer
+// and none, the one with the least expected loss along stay is taken. In first order,
+// for a host that leaves at an even rate r, k cuts of a run R lose k pause + r R R/(2(k+1)),
+// least where a part is Young's interval; and none is best where even the first cut, in
+// the middle, costs more than it saves: pause > r (R/2 - transfer)^2, for a short
+// transfer where R is below sqrt(2) times Young's interval. The second transfer is that of
+// the checkpoint to where the task goes on, which a task that begins anew does not wait for.
+// What a departure costs besides, until it is known, is the same for all k. A transfer
 // is not begun before the last is over: no interval is shorter than transfer.
 func Interval(left, pause, transfer time.Duration, stay func(d time.Duration) float64) time.Duration {
 	if left <= 0 || transfer >= left {
@@ -135,15 +141,20 @@ func (l *life) time() (sum float64) {
 
 // loss is the running time that comes to nothing, in expectation, when a run of t
 // is cut so often: when the host leaves, all that has passed less what safe
-// checkpoints hold; else the pauses. That the pauses put off the end is left out:
-// they are short beside the run.
+// checkpoints hold and with the time that the last of these travels to where the task
+// goes on; else the pauses. That the pauses put off the end is left out: they are short
+// beside the run.
 func (l *life) loss(t, cuts, pause, away float64) float64 {
 	end := l.at[marks-1]
 	sum := l.time() - t*end + cuts*pause*end
 	part := t / (cuts + 1)
 	for k := 1.0; k <= cuts; k++ {
+		gain := part
+		if k == 1 {
+			gain -= away
+		}
 		if safe := k*(part+pause) + away; safe < t {
-			sum -= part * (l.survival(safe) - end)
+			sum -= gain * (l.survival(safe) - end)
 		}
 	}
 	return sum

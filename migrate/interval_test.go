@@ -125,6 +125,31 @@ func TestNoInterval(t *testing.T) {
 	}
 }
 
+// TestFirstCheckpointPays is where the first checkpoint begins to pay, in first order:
+// pause = (left/2 - transfer)^2 / mean.
+func TestFirstCheckpointPays(t *testing.T) {
+	for _, tt := range []struct{ left, pause, transfer time.Duration }{
+		{time.Hour, time.Second, 0},
+		{time.Hour, time.Second, 54 * time.Second},
+		{time.Hour, 30 * time.Millisecond, 10 * time.Minute},
+		{6 * time.Hour, time.Second, 54 * time.Second},
+		{10 * time.Minute, time.Second, 54 * time.Second},
+		{10 * time.Minute, time.Second, 4 * time.Minute},
+	} {
+		half := tt.left.Seconds() / 2
+		mean := math.Pow(half-tt.transfer.Seconds(), 2) / tt.pause.Seconds()
+		life := func(factor float64) func(time.Duration) float64 {
+			return exponential(time.Duration(factor * mean * float64(time.Second)))
+		}
+		if every := Interval(tt.left, tt.pause, tt.transfer, life(1.05)); every != 0 {
+			t.Errorf("%+v: every %v on a host that lives too long for one", tt, every)
+		}
+		if every := Interval(tt.left, tt.pause, tt.transfer, life(.95)); every == 0 {
+			t.Errorf("%+v: never, on a host that lives too short for none", tt)
+		}
+	}
+}
+
 // TestIntervalOfAnything is for any forecast, also one that is none: 0, or within
 // what the uplink carries and the task's length, and never a loss in expectation
 // beside no checkpoint.

@@ -22,6 +22,21 @@ const (
 	usualWork = time.Hour
 )
 
+// overrun is the least part of what a task was expected to take, or has taken, that
+// it is believed to have left: what takes longer than expected is not about to end.
+// It is that of the leader, for tails.
+const overrun = 0.1
+
+// Remaining is the work that a task has left which had told left, and did done since
+// (below 0 where some of what told goes without has to be done again). Where nobody
+// knows how much it had, told is 0, and so is the answer; else that is above 0.
+func Remaining(told, done time.Duration) time.Duration {
+	if told <= 0 {
+		return 0
+	}
+	return max(told-done, time.Duration(overrun*float64(max(told, done))), 1)
+}
+
 // SaveAfter is after how much running time a task that runs should make its next
 // checkpoint, and why, for people: Interval within bounds. left is the running time
 // to its end, 0 if nobody knows; pause and transfer are what its checkpoints took,

@@ -46,3 +46,22 @@ func TestSaveAfterIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// TestRemaining is what is left of what was told, at the bounds and between.
+func TestRemaining(t *testing.T) {
+	for _, tt := range []struct{ told, done, want time.Duration }{
+		{0, 0, 0},
+		{0, time.Hour, 0},
+		{-1, 0, 0},
+		{time.Hour, 0, time.Hour},
+		{time.Hour, 20 * time.Minute, 40 * time.Minute},
+		{time.Hour, time.Hour, 6 * time.Minute},
+		{time.Minute, 10 * time.Hour, time.Hour},
+		{time.Hour, -20 * time.Minute, 80 * time.Minute},
+		{1, 1, 1},
+	} {
+		if got := Remaining(tt.told, tt.done); got != tt.want {
+			t.Errorf("%v of %v done: %v left, want %v", tt.done, tt.told, got, tt.want)
+		}
+	}
+}

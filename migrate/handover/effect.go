@@ -37,6 +37,11 @@ type SendRound struct {
 	N      int
 }
 
+// Slow lets the guest run only that share of the time, above 0 and at most 1,
+// until the next Slow; 1 is no bound, and what holds before the first. Whoever
+// stands still, stands still.
+type Slow struct{ Share float64 }
+
 // Freeze freezes the guest, out of a standstill too. It does not run again
 // here, unless NotFrozen answers.
 type Freeze struct{}
@@ -129,6 +134,7 @@ func (Send) effect()       {}
 func (Hang) effect()       {}
 func (Checkpoint) effect() {}
 func (SendRound) effect()  {}
+func (Slow) effect()       {}
 func (Freeze) effect()     {}
 func (SendFinal) effect()  {}
 func (Store) effect()      {}

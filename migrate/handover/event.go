@@ -42,8 +42,10 @@ type Begin struct{}
 type Dialled struct{ Stream int }
 
 // Saved answers Checkpoint: a checkpoint of the running guest, made after it
-// was asked for, is here with all its blocks.
-type Saved struct{}
+// was asked for, is here with all its blocks. Bytes is what blocks were new with
+// it, as they travel: what changed since the Saved before. One that nobody asked
+// for is told all the same, for that.
+type Saved struct{ Bytes int64 }
 
 // NotSaved answers Checkpoint: there is none; the guest runs on.
 type NotSaved struct{ Reason string }
@@ -127,6 +129,7 @@ type Stats struct {
 	Rounds   []RoundStat   // in order, the Final's last
 	Bytes    int64         // that travelled of blocks and manifests
 	Downtime time.Duration // from the order to freeze until Resumed was heard; 0 without it
+	Slowed   time.Duration // that the guest lost by being slowed, before it stood still
 	Total    time.Duration // from Begin to Finish; at the Taker from the first Offered or Opened
 }
 

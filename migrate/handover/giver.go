@@ -51,10 +51,10 @@ type Giver struct {
 	round   int       // the newest that was sent, or is being sent
 	got     bool      // it was answered, perhaps before Sent
 	saved   time.Time // when its checkpoint was asked for
-	before  time.Time // and that of the round before
 	asked   time.Time // when the newest checkpoint was asked for
 	sent    time.Time // when its sending began
-	rate    float64   // bytes a second of the last round that can tell; 0 not known
+	unsent  int64     // bytes that were new with checkpoints nobody asked for, since the newest round's
+	pace    pace
 	why     string    // what led to the freeze
 	froze   time.Time // when the freeze was asked for
 	hash    Hash      // of the frozen state
@@ -64,7 +64,9 @@ type Giver struct {
 }
 
 // NewGiver returns a machine that waits for Begin.
-func NewGiver(cfg Config, o Order) *Giver { return &Giver{cfg: cfg, order: o, pause: cfg.DialFirst} }
+func NewGiver(cfg Config, o Order) *Giver {
+	return &Giver{cfg: cfg, order: o, pause: cfg.DialFirst, pace: pace{share: 1}}
+}
 
 // Step advances the machine; now never decreases. It keeps neither ev nor the
 // returned slice.
@@ -142,9 +144,9 @@ func (g *Giver) take(ev Event) {
 func (g *Giver) guest(ev Event) {
 	switch ev := ev.(type) {
 	case Saved:
-		g.checkpointed("")
+		g.checkpointed("", ev.Bytes)
 	case NotSaved:
-		g.checkpointed("it could not be saved while it runs: " + ev.Reason)
+		g.checkpointed("it could not be saved while it runs: "+ev.Reason, 0)
 	case Frozen:
 		g.stands(ev.Hash)
 	case NotFrozen:
@@ -194,6 +196,8 @@ func (g *Giver) hear(f Frame) {
 // lives notes that bytes move.
 func (g *Giver) lives() {
 	switch g.phase {
+	case saving, freezing:
+		g.until = g.now.Add(g.cfg.SaveTime)
 	case sending, finishing:
 		g.until = g.now.Add(g.cfg.StallTime)
 	case answering:
@@ -263,6 +267,10 @@ func (g *Giver) end(o Outcome, reason string) {
 		}
 		g.do(Hang{g.stream, said})
 	}
+	if o == Stays && g.pace.share < 1 {
+		g.slow(1)
+	}
+	g.stats.Slowed = g.pace.lost
 	g.stats.Total = g.now.Sub(g.begun)
 	if g.phase == waiting {
 		g.stats.Total = 0

@@ -229,7 +229,7 @@ func (p *pair) carry(side int, e Effect) {
 func (p *pair) work(side int, e Effect) {
 	switch e := e.(type) {
 	case Checkpoint:
-		p.answer(side, e, Saved{})
+		p.answer(side, e, Saved{p.dirty(p.giver.round + 1)})
 	case Freeze:
 		if !p.silent["handover.Freeze"] {
 			p.sourceRuns, p.frozen = false, true

@@ -9,13 +9,16 @@ import (
 func (g *Giver) save() {
 	g.do(Checkpoint{})
 	g.asked = g.now
+	g.pace.asked(g.now)
 	g.enter(saving, g.cfg.SaveTime, fmt.Sprintf("it was not saved within %v", g.cfg.SaveTime))
 }
 
-// checkpointed takes the answer; a problem is not empty when there is none.
-func (g *Giver) checkpointed(problem string) {
+// checkpointed takes the answer, with the bytes that are new with it; a problem is
+// not empty when there is none.
+func (g *Giver) checkpointed(problem string, bytes int64) {
 	switch {
 	case g.phase != saving:
+		g.unsent += bytes
 	case g.order.Urgent:
 		g.freeze("it became urgent")
 	case problem != "":
@@ -23,7 +26,10 @@ func (g *Giver) checkpointed(problem string) {
 	default:
 		g.round++
 		g.got = false
-		g.before, g.saved, g.sent = g.saved, g.asked, g.now
+		g.saved, g.sent = g.asked, g.now
+		g.pace.saved(g.round, g.unsent+bytes)
+		g.unsent = 0
+		g.slowIfNeeded()
 		g.do(SendRound{g.stream, g.round})
 		g.enter(sending, g.cfg.StallTime, g.stalled())
 	}
@@ -74,43 +80,55 @@ func (g *Giver) answered() {
 func (g *Giver) decide() {
 	last := &g.stats.Rounds[g.round-1]
 	last.Took = g.now.Sub(g.sent)
-	rate := float64(last.Bytes) / max(last.Took, time.Millisecond).Seconds()
-	if last.Bytes >= BatchBytes || rate > g.rate { // of little the round trip takes most
-		g.rate = rate
+	p := &g.pace
+	p.carried(last.Bytes, g.now.Sub(g.saved), g.cfg.Tells)
+	if g.round == 1 { // what changes is not known yet
+		if last.Took <= g.cfg.Small {
+			g.freeze(fmt.Sprintf("all of it takes about %v", last.Took.Round(time.Millisecond)))
+			return
+		}
+		g.save()
+		return
 	}
-	rest, known := g.rest()
-	switch {
-	case known && rest <= g.cfg.Small:
+	g.slowIfNeeded()
+	left := p.left(g.now)
+	switch rest := p.takes(left); {
+	case rest <= g.cfg.Small:
 		g.freeze(fmt.Sprintf("what changes meanwhile takes about %v", rest.Round(time.Millisecond)))
-	case g.round > 1 && float64(last.Bytes) > g.cfg.Shrink*float64(g.stats.Rounds[g.round-2].Bytes):
+	case p.after(left) > g.cfg.Pays*left, g.now.Sub(g.saved) < g.cfg.Tells && p.newest > g.cfg.Pays*p.older:
+		// In short rounds the same few whole pages change, however slow the guest is.
 		g.freeze("the rounds no longer shrink")
 	case g.round >= g.cfg.Rounds:
 		g.freeze("there were enough rounds")
+	case float64(g.stats.Bytes)+left > g.cfg.Most*float64(g.stats.Rounds[0].Bytes):
+		g.freeze("enough was carried")
 	default:
 		g.save()
 	}
 }
 
-// rest estimates how long the pages take that changed since the last round's
-// checkpoint: as many a second as changed in the time before it, or all that
-// there are, at the rate of the rounds. It is not known after the first round,
-// unless all of the state takes no longer.
-func (g *Giver) rest() (time.Duration, bool) {
-	last := g.stats.Rounds[g.round-1]
-	if g.round == 1 {
-		return last.Took, last.Took <= g.cfg.Small
+// slowIfNeeded slows a guest that dirties its memory too fast for rounds that
+// shrink. It is not let run faster again before the end: what short rounds tell of
+// it is coarse, by whole pages.
+func (g *Giver) slowIfNeeded() {
+	p := &g.pace
+	if p.ratio() <= g.cfg.Shrink || p.takes(p.newest) <= g.cfg.Small {
+		return
 	}
-	if g.rate == 0 {
-		return 0, true // nothing was sent: nothing changes
+	if share := max(g.cfg.Slowest, g.cfg.SlowTo*p.rate/p.dirt); share < p.share {
+		g.slow(share)
 	}
-	changed := float64(last.Bytes) * g.now.Sub(g.saved).Seconds() / max(g.saved.Sub(g.before), time.Millisecond).Seconds()
-	changed = min(changed, float64(g.stats.Rounds[0].Bytes))
-	return time.Duration(changed / g.rate * float64(time.Second)), true
+}
+
+func (g *Giver) slow(share float64) {
+	g.pace.slow(g.now, share)
+	g.do(Slow{share})
 }
 
 // freeze stops the guest for good. A round that is being sent goes on.
 func (g *Giver) freeze(why string) {
 	g.why, g.froze = why, g.now
+	g.pace.run(g.now)
 	g.do(Freeze{})
 	g.enter(freezing, g.cfg.SaveTime, fmt.Sprintf("it was not frozen within %v", g.cfg.SaveTime))
 }
