@@ -42,6 +42,11 @@ const (
 // have left. What is redone is half of the length; of a task that saves, half of
 // its checkpoint interval (Young's, for that mean) and a transfer, if that is less.
 //
+// Hosts of which none is expected to be done sooner than another by a part of the
+// length that a forecast can tell (alike) are taken in the order in which they came:
+// lives fall off ever more slowly with age in all traces measured (Weibull shapes below
+// 1: Javadi et al. 2013), so that of those the longest there is the likeliest to stay.
+//
 // A host that is certain to leave before anything of a task is safe, its end or its
 // first checkpoint elsewhere, is not given it. A task for which there is no other
 // waits, and those behind it, which may be shorter, are looked at. No other doubt

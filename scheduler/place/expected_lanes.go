@@ -18,10 +18,21 @@ type lane struct {
 // A runner is a host in a lane.
 type runner struct {
 	end     float64 // expected, in nanoseconds
+	steps   float64 // end in whole steps of alike: an order, where nearness is none
 	stay    float64 // to the task's end
 	running int32
 	host    int32
 }
+
+// alike is the share of a task's length below which expected ends are the same: half
+// of a thousandth. Survivals nearer to each other than a thousandth tell nobody apart
+// (no expert of the forecast says that it is surer than about that), and who leaves
+// loses half of the length.
+//
+// Measured on relays (five draws of 120 hosts for 13 days, 270,000 questions about an
+// hour): the four fifths that are foretold to leave with probability .0003 to .0013
+// left with .0007 to .0019, in no order.
+const alike = 1. / 2 / 1000
 
 // lane is the one for a task: made when it is first needed, or, when there are
 // enough, the one nearest in length.
@@ -80,6 +91,7 @@ func (p *Expected) fillLane(now time.Time, l *lane, f Forecast) {
 			continue
 		}
 		r.end = length + length/mean*(redo+float64(p.s.Detect+2*p.s.Delay))
+		r.steps = math.Floor(r.end / (l.length * alike))
 		l.heap = append(l.heap, r)
 	}
 	for i := len(l.heap)/2 - 1; i >= 0; i-- {
@@ -123,14 +135,17 @@ func (p *Expected) bestFit(l *lane, t *Task) (int, bool) {
 	return best, best >= 0
 }
 
-// before orders runners: by the expected end, then those with fewer tasks, then
-// by name.
+// before orders runners: by the expected end, as far as it tells them apart, then those
+// with fewer tasks, then those that have been there longest, then by name.
 func (p *Expected) before(a, b *runner) bool {
-	if a.end != b.end {
-		return a.end < b.end
+	if a.steps != b.steps {
+		return a.steps < b.steps
 	}
 	if a.running != b.running {
 		return a.running < b.running
+	}
+	if c := longerThere(&p.hosts[a.host], &p.hosts[b.host]); c != 0 {
+		return c < 0
 	}
 	return p.peer(a) < p.peer(b)
 }

@@ -42,6 +42,11 @@ var slowUplink = Situation{Rate: 1.25e6, Pause: time.Second, Detect: 6 * time.Se
 // TestExpected is where tasks go.
 func TestExpected(t *testing.T) {
 	gone := math.Inf(1)
+	since := func(name string, day int) Host {
+		h := member(name, 1, 1, 1)
+		h.Since = time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC)
+		return h
+	}
 	small := member("s", 1, 1, 1)
 	small.Memory, small.MemoryFree = 1, 1
 	for _, tt := range []struct {
@@ -59,6 +64,10 @@ func TestExpected(t *testing.T) {
 		{"all will have left", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1)}, leaving{"a": 3, "b": 2}, long(30), slowUplink, "0>b"},
 		{"the head chooses first", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1)}, leaving{"a": 1, "b": .1}, long(1, 9), slowUplink, "0>b 1>a"},
 		{"nobody is known: fewest tasks, then by name", []Host{member("b", 2, 2, 1), member("a", 2, 2, 1)}, nil, long(1, 1, 1, 1, 1), slowUplink, "0>a 1>b 2>a 3>b"},
+		{"as good as alike: the longest there", []Host{since("a", 3), since("b", 1), since("c", 2)}, leaving{"a": 1e-4, "b": 5e-4, "c": 3e-4}, long(1, 1, 1), slowUplink, "0>b 1>c 2>a"},
+		{"the same of long tasks", []Host{since("a", 3), since("b", 1)}, leaving{"a": 1e-5, "b": 1e-4}, long(10), slowUplink, "0>b"},
+		{"who stays before who has been there", []Host{since("a", 3), since("b", 1)}, leaving{"a": 1e-4, "b": 1e-2}, long(1), slowUplink, "0>a"},
+		{"as good as alike: whose stay has no known beginning is last", []Host{member("a", 1, 1, 1), since("b", 1)}, leaving{"a": 1e-4, "b": 2e-4}, long(1), slowUplink, "0>b"},
 		{"an unknown one is as the others in the mean", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1), member("c", 1, 1, 1)}, leaving{"a": 1, "c": .01}, long(1, 1, 1), slowUplink, "0>c 1>b 2>a"},
 		{"certain to go", []Host{member("a", 1, 1, 1)}, leaving{"a": gone}, long(1), slowUplink, ""},
 		{"certain to go, and another", []Host{member("a", 1, 1, 3), member("b", 1, 1, 1)}, leaving{"a": gone, "b": 3}, long(1, 1), slowUplink, "0>b"},

@@ -14,11 +14,14 @@ import (
 func init() {
 	register("fcfs", kind{
 		params: "order ahead",
-		does:   "tasks in order to the fastest idle member, or (order=turn, as published) to the next in turn",
+		does:   "tasks in order to the fastest idle member, or (order=turn, as published) to the next in turn, or (order=idle) to the one idle longest",
 		make: func(ps *spec.Params) Policy {
 			ahead := ps.Choice("ahead", "no", "yes") == 1
-			if ps.Choice("order", "fastest", "turn") == 1 {
+			switch ps.Choice("order", "fastest", "turn", "idle") {
+			case 1:
 				return &Turn{Ahead: ahead}
+			case 2:
+				return &Idle{}
 			}
 			return &FCFS{}
 		},

@@ -85,6 +85,11 @@ type Task struct {
 	// already and replicas must be of distinct workers, or because they
 	// refused the job a moment ago. Read only.
 	Avoid []task.PeerID
+	// Class names tasks that are alike in which hosts suit them; "" is the class of
+	// all that name none. Age is how long ago the task was submitted, 0 if that is not
+	// known. Policies that are Rated look at both.
+	Class string
+	Age   time.Duration
 }
 
 // A Host is a member with room. Its fields are a copy.
@@ -97,6 +102,7 @@ type Host struct {
 	MemoryFree int64   // bytes not yet spoken for
 	Speed      float64 // relative to the reference core; 0 unknown
 	Since      time.Time
+	IdleFor    time.Duration // of one that is idle, for how long it has been; 0: not known
 }
 
 // Idle returns how many tasks would start at once.

@@ -3,6 +3,7 @@ package place
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,9 +26,9 @@ func (d drawn) Stay(peer task.PeerID, _ time.Time, _ time.Duration) (float64, bo
 // promises. Those that give nothing ahead use only idle slots.
 func TestPoliciesKeepTheRules(t *testing.T) {
 	specs := append(Names(), "fcfs:order=turn", "fcfs:order=turn,ahead=yes", "fcfspp:t=0.5,blocked=pass", "fcfspp:t=0.5,ahead=yes",
-		"psopp:particles=3,iterations=5,vmax=1,round=floor,goal=1000", "random:ahead=yes", "fastest:ahead=yes", "flp:from=start,t=0.5")
+		"psopp:particles=3,iterations=5,vmax=1,round=floor,goal=1000", "random:ahead=yes", "fastest:ahead=yes", "flp:from=start,t=0.5", "fcfs:order=idle", "lpas:server=fastest")
 	for _, s := range specs {
-		idleOnly := !strings.Contains(s, "ahead=yes") && s != "fcfs" && s != Default && !strings.HasPrefix(s, "psopp")
+		idleOnly := !strings.Contains(s, "ahead=yes") && s != "fcfs" && s != Default && !strings.HasPrefix(s, "psopp") && !slices.Contains([]string{"met", "mct", "kpb"}, s)
 		t.Run(s, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				p, err := Parse(s)
@@ -95,7 +96,7 @@ func TestParse(t *testing.T) {
 		{"flp:lambda=1,interval=10m,from=first-prediction-day", ""}, {"flp:from=start", ""},
 		{"psopp:particles=10,iterations=1,vmax=10,round=half-up", ""}, {"psopp:round=floor", ""},
 		{"random", ""}, {"uptime", ""}, {"fastest", ""},
-		{"nonsense", "use one of expected, fastest, fcfs, fcfspp, flp, psopp, random, uptime"},
+		{"nonsense", "use one of expected, fastest, fcfs, fcfspp, flp, gcmu, kpb, lpas, mct, met, psopp, random, uptime"},
 		{"random:x=1", "use one of ahead"}, {"fcfspp:t=2", "from 0 to 1"}, {"fcfspp:n=0", "from 1 to 31"},
 		{"fcfspp:reading=loud", "prefix"}, {"flp:lambda=0", "lambda=0"}, {"flp:interval=0s", "length of time"},
 		{"flp:from=end", "first-prediction-day, start"}, {"psopp:iterations=1001", "from 1 to 1000"}, {"psopp:round", "NAME=VALUE"},
