@@ -1,0 +1,155 @@
+package chunk
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"godwit/internal/spec"
+)
+
+// A Node is a member, as a policy calls it: a small number that Join chose, and
+// chooses again for another when the member has left.
+type Node int32
+
+// A Job is what a policy is made for.
+type Job struct {
+	Runs   int64 // in all; at least 1
+	Trials int   // Monte Carlo trials of each run, which its slots share; at least 1, and 0 is 1
+}
+
+// A Member is what is known of one that joins.
+type Member struct {
+	Slots int     // trials it runs at once; at least 1, and less is 1
+	Cores int     // what the first ratios go by, as published; 0 is Slots
+	Speed float64 // of a core, relative to the others; 0 unknown, which counts as 1
+}
+
+// An Ask is what Size is asked with.
+type Ask struct {
+	Remaining int64 // runs of the job that nobody has; those that came back included
+	Most      int   // runs the member has room for; 0 no bound
+}
+
+// MaxChunk is the most runs that a chunk may have.
+const MaxChunk = math.MaxInt32
+
+// A Policy decides on the chunks of one job. Nothing about it depends on a clock, on
+// chance or on the order of a map: the same calls give the same answers. now never
+// decreases. A Node that has left, or never joined, is not to be named: the policy
+// panics.
+type Policy interface {
+	// Join takes a member in and names it. The least number that is free comes next
+	// where none has left; else the one that left last.
+	Join(m Member) Node
+	// Leave forgets the member. What it had comes back with that.
+	Leave(n Node)
+	// Size returns how many runs the member gets now, at most ask.Remaining and
+	// ask.Most, and why. They count as given. It is 0 if nothing remains, or while
+	// it is better or published to wait; then runs are out, and the member is asked
+	// again after the next event.
+	Size(now time.Time, n Node, ask Ask) (int, Reason)
+	// Done says that the member has done so many of its runs, 1 or more, in elapsed:
+	// the time from its last report, or from when it began the chunk, all slots
+	// together. What a message takes on its way is no part of it.
+	Done(now time.Time, n Node, runs int, elapsed time.Duration)
+	// Back says that so many runs of the member come back undone: refused, recalled,
+	// or cancelled because somebody else has done them.
+	Back(now time.Time, n Node, runs int)
+}
+
+// A Ranker is a Policy that says who of several idle members is asked first: the one
+// of the highest rank; of equal ones the least Node. Others are asked in order.
+type Ranker interface {
+	Policy
+	// Rank returns the speed of the member, in runs a second; 0 unknown.
+	Rank(n Node) float64
+}
+
+// A Copier is a Policy that has the runs of slow members done again by idle ones when
+// nothing remains.
+type Copier interface {
+	Policy
+	// Copy returns whose runs, all that it still has, the idle member does again, and
+	// how many they are. From then on they are that member's too, until Done or Back;
+	// of runs that one of both has done the other's come Back at once. ok is false if
+	// none are worth it: the member stays idle.
+	Copy(now time.Time, n Node) (of Node, runs int, why Reason, ok bool)
+}
+
+// A kind is a policy by name: its parameters, with spaces between them, what it does
+// in a line, and how it is made. make reads each parameter; whoever calls it looks at
+// the parameters' error.
+type kind struct {
+	params, does string
+	make         func(ps *spec.Params, j Job) Policy
+}
+
+// kinds has all policies by name. It is written by init functions only.
+var kinds = map[string]kind{}
+
+// register makes a policy known by name, from an init function. It panics if the name
+// is taken.
+func register(name string, k kind) {
+	if _, taken := kinds[name]; taken {
+		panic("chunk: policy " + name + " is registered twice")
+	}
+	kinds[name] = k
+}
+
+// New returns a policy of that name ("" means Default) with the given parameters, for
+// the job; nil means its defaults.
+func New(name string, params map[string]string, j Job) (Policy, error) {
+	if j.Runs < 1 || j.Trials < 0 {
+		return nil, errors.New("chunk: a job has at least 1 run, and trials are not negative")
+	}
+	j.Trials = max(j.Trials, 1)
+	name = cmp.Or(name, Default)
+	k, ok := kinds[name]
+	if !ok {
+		return nil, fmt.Errorf("chunk: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
+	}
+	ps := spec.Read(params, strings.Fields(k.params))
+	p := k.make(ps, j)
+	if err := ps.Err(); err != nil {
+		return nil, fmt.Errorf("chunk: policy %s: %w", name, err)
+	}
+	return p, nil
+}
+
+// Parse returns the policy of a specification: a name, and after a colon its
+// parameters with commas between them, as in "issse:peak=2,k=15,m=10.5".
+func Parse(s string, j Job) (Policy, error) {
+	name, params, err := spec.Split(s)
+	if err != nil {
+		return nil, fmt.Errorf("chunk: policy %w", err)
+	}
+	return New(name, params, j)
+}
+
+// Check returns what is wrong with a specification, or nil.
+func Check(s string) error {
+	_, err := Parse(s, Job{Runs: 1})
+	return err
+}
+
+// Names returns the names of all policies, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
+
+// Describe says what each policy does and which parameters it has, a line each.
+func Describe() string {
+	var b strings.Builder
+	for _, name := range Names() {
+		k := kinds[name]
+		if k.params != "" {
+			name += ":" + strings.Join(strings.Fields(k.params), "=,") + "="
+		}
+		fmt.Fprintf(&b, "%s: %s\n", name, k.does)
+	}
+	return b.String()
+}
