@@ -63,16 +63,17 @@ type Coordinator struct {
 
 	// The group. Every peer of group has a follower; others in followers are
 	// replicas that tell what they know.
-	group     []task.PeerID // by rank, without this node
-	followers map[task.PeerID]*follower
-	second    task.PeerID // the first in sync when last looked at; it holds blocks
-	orders    map[HoldName]*order
-	promises  []promise            // in the order made
-	accepting []*job               // whose acceptance this Step promises
-	leased    map[task.TaskID]bool // leases changed since the last tick
-	shared    map[task.TaskID]bool // followers were told of leases
-	owed      map[task.JobID]bool  // delivered to their submitters since the last tick, in part
-	ticking   bool                 // a tick is set
+	group      []task.PeerID // by rank, without this node
+	followers  map[task.PeerID]*follower
+	second     task.PeerID // the first in sync when last looked at; it holds blocks
+	orders     map[HoldName]*order
+	promises   []promise            // in the order made
+	accepting  []*job               // whose acceptance this Step promises
+	leased     map[task.TaskID]bool // leases changed since followers were last told
+	tellLeases bool                 // at the end of this Step
+	shared     map[task.TaskID]bool // followers were told of leases
+	owed       map[task.JobID]bool  // delivered to their submitters since the last tick, in part
+	ticking    bool                 // a tick is set
 
 	// Blocks to be held here: see secure. seeks counts the Fetches under way.
 	sought  map[HoldName]*seeking
@@ -301,6 +302,7 @@ func (c *Coordinator) drop(to task.PeerID, id task.TaskID, a Attempt, reason str
 // Persist, since those were emitted where the facts changed, and before new
 // leases, so that what is dropped makes room first.
 func (c *Coordinator) flush() {
+	c.shareLeasesNow()
 	c.sendCopies()
 	c.sendPromises()
 	for _, to := range c.mailTo {

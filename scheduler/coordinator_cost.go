@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"time"
 
 	"godwit/overlay"
@@ -65,13 +66,66 @@ func (c *Coordinator) tooLate(j *job, e *Ending) {
 	if row != nil {
 		for _, log := range row.Log {
 			if log.Attempt == e.Attempt {
-				log.CPU, log.Lost = max(0, e.Result.CPU), max(0, e.Result.CPU)
+				correct(&log, e.Result.CPU)
 				c.note(j, e.Result.Task.Index, log)
 				return
 			}
 		}
 	}
 	j.wasted += max(0, e.Result.CPU)
+}
+
+// correct puts what an attempt's worker tells of it in the place of what was
+// estimated. What a state stands for that was held then stays of use.
+func correct(log *AttemptLog, cpu time.Duration) {
+	cpu = max(0, cpu)
+	log.CPU, log.Lost = cpu, cpu-min(cpu, log.CPU-log.Lost)
+}
+
+// unleased is the log of an attempt that ends with a result and has no lease, for
+// it was thought lost.
+func unleased(row *ledger.Row, worker task.PeerID, e *Ending, now time.Time) AttemptLog {
+	r := &e.Result
+	log := AttemptLog{Attempt: e.Attempt, Worker: worker, Start: now.Add(-r.Wall)}
+	if k := slices.IndexFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == e.Attempt }); k >= 0 {
+		log = row.Log[k]
+	}
+	log.End, log.Outcome, log.Reason = now, r.Outcome.String(), r.Message
+	if r.Outcome.OwnFault() || r.Outcome == task.Completed {
+		log.CPU, log.Lost = 0, 0 // its result tells it
+	} else {
+		correct(&log, r.CPU)
+	}
+	return log
+}
+
+// beganAt notes what state a new lease's attempt began with, and says whether the
+// row knows it already: then it did with what that says, not with the best there is
+// now, which it may have made itself.
+func (c *Coordinator) beganAt(l *lease, row *ledger.Row) (again bool) {
+	k := slices.IndexFunc(row.Log, func(a AttemptLog) bool { return a.Attempt == l.attempt })
+	if k < 0 {
+		if l.from != nil {
+			l.began, l.base = l.from.Fuel, l.from.CPU
+		}
+		return false
+	}
+	log := &row.Log[k]
+	l.began, l.base = log.From, log.Saved
+	// Nobody began after it who could have made the best. It was saved about as long
+	// after the beginning as what it stands for takes.
+	if best := l.from; best != nil && k == len(row.Log)-1 && best.Fuel > l.began && best.CPU > l.base {
+		share := 1.0
+		if usual, known := usualShare(row); known {
+			share = usual
+		}
+		if took := (best.CPU - l.base).Seconds() / share; took < c.now.Sub(log.Start).Seconds() {
+			l.heldAt = log.Start.Add(time.Duration(took * float64(time.Second)))
+		} else {
+			l.heldAt = c.now
+		}
+	}
+	return true
 }
 
 // spent returns the CPU time of an attempt that ends, with a result or nil, and what
@@ -84,8 +138,12 @@ func (c *Coordinator) spent(l *lease, r *task.Result, outcome string) (cpu, lost
 		return r.CPU, 0
 	case r != nil:
 		cpu = max(0, r.CPU)
-	case !l.running || l.awaits || outcome == ledger.Moved:
+	case l.ending != nil: // its result is of no use, or not to be had whole
+		cpu = max(0, l.ending.Result.CPU)
+	case l.awaits || outcome == ledger.Moved:
 		return 0, 0
+	case !l.running:
+		return l.heldCPU(), 0
 	default:
 		cpu = c.estimate(l)
 	}
@@ -107,36 +165,75 @@ func (l *lease) heldCPU() time.Duration {
 
 // estimate is what an attempt may have used of which no end is told: what its states
 // stand for, and the time since the last of them until it stood still or was heard
-// last, at the share of a core that it had before: where it told none what its member
-// says that others leave. One that is saved each so often does not do more than that
-// without a word.
+// last, at the share of a core that it had before. Where it told none, that is what
+// its task's other attempts had, and no more than its member says that others leave.
+// One that is saved each so often does not do more than that without a word.
 func (c *Coordinator) estimate(l *lease) time.Duration {
 	kept, since, share := l.heldCPU(), l.start, 1.0
 	if w := l.host.withheld; w < 100 { // else it stands still now
 		share -= float64(w) / 100
 	}
-	if ran := l.heldAt.Sub(l.start); !l.heldAt.IsZero() && ran > 0 {
-		since, share = l.heldAt, min(1, kept.Seconds()/ran.Seconds())
+	if usual, known := usualShare(l.job.ledger.Row(l.task.index)); known {
+		share = min(share, usual)
+	}
+	if !l.heldAt.IsZero() {
+		since = l.heldAt
+		if ran := l.heldAt.Sub(l.start); ran > 0 {
+			share = min(1, kept.Seconds()/ran.Seconds())
+		}
 	}
 	until := c.now
-	for _, at := range []time.Time{l.host.lost, l.host.still, l.expires.Add(-c.cfg.LeaseTTL)} {
+	ends := []time.Time{l.host.lost, l.host.still, l.expires.Add(-c.cfg.LeaseTTL)}
+	if l.diedWithWorker() {
+		ends = append(ends, time.Unix(0, l.host.born))
+	}
+	for _, at := range ends {
 		if !at.IsZero() && at.Before(until) {
 			until = at
 		}
 	}
-	ran := max(0, until.Sub(since))
+	ran := max(0, until.Sub(since)-(l.host.stoodBy(until)-l.stood))
 	if every := l.job.spec.Checkpoint.Every; every > 0 && l.job.mayResume() {
 		ran = min(ran, every)
 	}
 	return kept + time.Duration(share*float64(ran))
 }
 
+// diedWithWorker says whether a lease's worker began anew after it was given, by
+// the worker's clock: what is estimated alone rests on that.
+func (l *lease) diedWithWorker() bool {
+	return l.host.born != 0 && time.Unix(0, l.host.born).After(l.start)
+}
+
+// usualShare is the share of a core that those attempts of a task had, from lease to
+// end, whose workers told what they used; not known if none did.
+func usualShare(row *ledger.Row) (share float64, known bool) {
+	var cpu, ran time.Duration
+	for i := range row.Log {
+		if l := &row.Log[i]; l.CPU > 0 && ended(l) {
+			cpu, ran = cpu+l.CPU, ran+l.End.Sub(l.Start)
+		}
+	}
+	if ran <= 0 {
+		return 0, false
+	}
+	return min(1, cpu.Seconds()/ran.Seconds()), true
+}
+
 // standsStill notes since when what the host runs is stopped by its owner.
 func (h *host) standsStill(now time.Time) {
 	switch still := h.slots == 0 && h.state != overlay.Leaving && h.state != overlay.Available; {
 	case !still:
-		h.still = time.Time{}
+		h.stood, h.still = h.stoodBy(now), time.Time{}
 	case h.still.IsZero():
 		h.still = now
 	}
+}
+
+// stoodBy is how long what the host runs was stopped by its owner, in all, until then.
+func (h *host) stoodBy(at time.Time) time.Duration {
+	if h.still.IsZero() || !at.After(h.still) {
+		return h.stood
+	}
+	return h.stood + at.Sub(h.still)
 }

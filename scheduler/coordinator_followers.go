@@ -11,8 +11,11 @@ import (
 
 const (
 	// tickEvery is how often followers are looked after, and how old what they
-	// know of placements may be: tasks that take less cost them nothing.
+	// know of placements of short tasks may be: those that take less cost them nothing.
 	tickEvery = time.Second
+	// longTask is how long tasks take at least whose leases followers are told of at
+	// once: two messages more in so much time cost nothing.
+	longTask = 10 * tickEvery
 	// resendAfter is when a copy that was not acknowledged is sent again. Frames
 	// keep their order, so a loss shows earlier, by a gap; this is for the last.
 	resendAfter = 2 * time.Second
@@ -366,10 +369,24 @@ func liveLeases(t *liveTask) []LiveLease {
 	return out
 }
 
-// leaseChanged has followers told who runs a task, at the next tick.
+// leaseChanged has followers told who runs a task: at once where tasks take long or
+// nobody knows, else at the next tick. What they do not know of when the leader dies
+// may be given twice.
 func (c *Coordinator) leaseChanged(j *job, i uint64) {
-	if len(c.followers) > 0 {
-		c.leased[task.TaskID{Job: j.id, Index: i}] = true
+	if len(c.followers) == 0 {
+		return
+	}
+	c.leased[task.TaskID{Job: j.id, Index: i}] = true
+	if d, known := j.duration(); !known || d >= longTask {
+		c.tellLeases = true
+	}
+}
+
+// shareLeasesNow shares what is not to wait for the tick.
+func (c *Coordinator) shareLeasesNow() {
+	if c.tellLeases {
+		c.tellLeases = false
+		c.shareLeases()
 	}
 }
 

@@ -26,9 +26,12 @@ func (c *Coordinator) mayHandOver(l *lease) bool {
 // offerMove offers the task to its destination.
 func (c *Coordinator) offerMove(l *lease) {
 	m := l.move
-	c.postTo(m.to, l.job, Lease{
-		Task: l.taskID(), Attempt: m.as, TTL: c.cfg.LeaseTTL, Await: &Await{Worker: l.host.peer, Attempt: l.attempt},
-	})
+	offer := Lease{Task: l.taskID(), Attempt: m.as, TTL: c.cfg.LeaseTTL, Await: &Await{Worker: l.host.peer, Attempt: l.attempt}}
+	if work, known := l.job.work(); known {
+		left, _ := c.progressOf(l, work)
+		offer.Left = min(left, task.MaxDuration)
+	}
+	c.postTo(m.to, l.job, offer)
 }
 
 // orderMove has the source hand its task over.
@@ -272,11 +275,18 @@ func (c *Coordinator) measured(j *job, e *Ending) {
 	if row == nil {
 		return
 	}
-	k := slices.IndexFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == e.Attempt && l.Outcome == ledger.Moved })
+	k := slices.IndexFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == e.Attempt && (l.Outcome == ledger.Moved || !ended(&l)) })
 	if k < 0 {
 		return
 	}
 	log := row.Log[k]
+	if log.Outcome != ledger.Moved { // it was thought lost, or nobody told this leader how it ended
+		log.Outcome, log.MovedTo = ledger.Moved, e.Handed.To
+		if log.End.IsZero() {
+			log.End = c.now
+		}
+		j.migrations++
+	}
 	log.Bytes, log.Down = e.Handed.Bytes, e.Handed.Down
 	log.CPU, log.Lost = max(0, e.Result.CPU), 0
 	if log.MovedTo != e.Handed.To || !c.note(j, i, log) {
@@ -362,6 +372,7 @@ func (c *Coordinator) settleOrphan(l *lease) {
 		log := row.Log[k]
 		log.Outcome, log.MovedTo, log.Lost = ledger.Moved, l.host.peer, 0
 		c.note(j, i, log)
+		l.base = log.Saved + log.CPU
 		j.migrations++
 	}
 	row.Note(l.log())

@@ -38,8 +38,9 @@ type host struct {
 	leaves   bool // of that, as one that goes: no task may stay for its owner's sake
 	hands    bool // its worker hands tasks over while they run, and takes them
 
-	still   time.Time // since when its owner has what it runs stand still; zero if not
-	lost    time.Time // when the connection broke; zero while it is there
+	still   time.Time     // since when its owner has what it runs stand still; zero if not
+	stood   time.Duration // how long that was so before, in all
+	lost    time.Time     // when the connection broke; zero while it is there
 	lostWhy string
 	alarm   time.Time      // earliest reminder set and not yet gone off; zero for none
 	paused  map[*job]pause // jobs it gets nothing of for now
@@ -86,11 +87,19 @@ type lease struct {
 	saving uint64
 	newer  *Checkpoint // to be fetched after it; nil for none
 	told   uint64      // fuel of the newest that its worker named; 0 for none
-	// base is the CPU time that the state stands for that it began with, and heldAt
-	// when the newest that is held here was asked for; zero for none.
+	// supposed says that it runs as far as the leader before knew, and its worker has
+	// not said so since.
+	supposed bool
+	// began and base are the fuel, and the CPU time, that the state stands for that it
+	// began with, and heldAt when the newest that is held here was asked for; zero for
+	// none.
+	began  uint64
 	base   time.Duration
 	asked  time.Time // when the one being fetched was
 	heldAt time.Time
+	// stood is how long its host had stood still, in all, at heldAt, or when the lease
+	// was given if that is zero; askedStood at asked.
+	stood, askedStood time.Duration
 
 	move    *move       // nil unless it is to go elsewhere
 	movedTo task.PeerID // where it went
@@ -115,10 +124,7 @@ type lease struct {
 // log is the lease as its task's row notes it, while it lives.
 func (l *lease) log() AttemptLog {
 	a := AttemptLog{Attempt: l.attempt, Worker: l.host.peer, Start: l.start, Reason: l.reason, MovedTo: l.movedTo}
-	if l.from != nil {
-		a.From = l.from.Fuel
-	}
-	a.Saved = l.base
+	a.From, a.Saved = l.began, l.base
 	return a
 }
 

@@ -288,10 +288,13 @@ func (c *Coordinator) absorbRow(j *job, i uint64, theirs *ledger.Row) {
 	}
 	row := j.row(i)
 	before := row.Verdict(j.ledger.Rule())
+	useful, wasted := costOfLog(row)
 	if !row.Merge(theirs) {
 		c.waitAgain(j, i)
 		return
 	}
+	u, w := costOfLog(row)
+	j.useful, j.wasted = j.useful+u-useful, j.wasted+w-wasted
 	after := row.Verdict(j.ledger.Rule())
 	switch {
 	case before == ledger.Open:

@@ -99,7 +99,10 @@ func (c *Coordinator) placeOne(view *queueView, p place.Placement) {
 // post puts a lease in this Step's letter to its worker, with those who hold
 // the job's blocks.
 func (c *Coordinator) post(l *lease) {
-	c.postTo(l.host, l.job, Lease{Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: l.from})
+	c.postTo(l.host, l.job, Lease{
+		Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: l.from,
+		Left: min(c.leftFrom(l.job, l.task.index, l.from, l.attempt), task.MaxDuration),
+	})
 }
 
 func (c *Coordinator) postTo(h *host, j *job, l Lease) {

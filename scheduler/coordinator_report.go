@@ -45,8 +45,9 @@ func (c *Coordinator) report(from task.PeerID, r *Report) {
 		c.heldBy(h, &r.Held[i])
 	}
 	if r.Full {
-		c.missing(h, r, h.born != 0 && h.born != r.Born)
+		reborn := h.born != 0 && h.born != r.Born
 		h.born = r.Born
+		c.missing(h, r, reborn)
 	}
 	c.touchHost(h)
 }
@@ -117,6 +118,7 @@ func (c *Coordinator) knowsAll() bool { return !c.now.Before(c.since.Add(newGrou
 func (c *Coordinator) renew(l *lease, held *Held) {
 	l.expires = c.now.Add(c.cfg.LeaseTTL)
 	l.running = l.running || held.Running
+	l.supposed = l.supposed && !held.Running
 	switch {
 	case held.Fixed:
 		c.heldFixed(l)
@@ -175,16 +177,15 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a Attempt, reason stri
 	}
 	l := &lease{
 		job: j, task: t, attempt: a, host: h, start: c.now, expires: c.now.Add(c.cfg.LeaseTTL), reason: reason, ending: ending,
+		stood: h.stoodBy(c.now),
 	}
 	t.leases = append(t.leases, l)
 	c.leaseChanged(j, i)
 	row := j.row(i)
 	if ending == nil && j.mayResume() {
-		if l.from = row.Best; l.from != nil {
-			l.base = l.from.CPU
-		}
+		l.from = row.Best
 	}
-	again := slices.ContainsFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == a })
+	again := c.beganAt(l, row)
 	n := len(row.Log)
 	if rerun := n > 0 && row.Log[n-1].Outcome != ledger.Moved; row.Note(l.log()) && rerun && !again {
 		j.reruns++
@@ -215,6 +216,9 @@ func (c *Coordinator) missing(h *host, r *Report, reborn bool) {
 	for _, l := range slices.Clone(h.leases) {
 		young := c.now.Before(l.start.Add(2 * c.cfg.ReportEvery))
 		if (!young || reborn) && l.canExpire() && !listed[name{l.taskID(), l.attempt}] {
+			if l.supposed && !l.diedWithWorker() {
+				l.running = false // it never did there, or what it did was told to a leader before
+			}
 			c.giveUp(l, "lost", "the worker does not have it any more")
 		}
 	}
@@ -236,6 +240,7 @@ func (c *Coordinator) refused(h *host, r *Refusal) {
 	if l == nil || l.ending != nil {
 		return
 	}
+	l.running = false // whatever was supposed: only what has not started is refused
 	if l.recalled || r.Reason == DropRecall {
 		c.giveUp(l, "superseded", DropRecall)
 		return
@@ -342,11 +347,13 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 		return
 	}
 	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || j.hasEnd(i, e.Attempt) {
+		known := j.hasEnd(i, e.Attempt) // and counted
 		if l != nil {
+			l.running = false // nothing is to be estimated
 			c.removeLease(l, r.Outcome.String(), "the result was known")
 			c.waitAgain(j, i)
 		}
-		if !j.hasEnd(i, e.Attempt) { // else it was counted
+		if !known {
 			c.tooLate(j, e)
 		}
 		c.thank(h, e)
@@ -389,10 +396,14 @@ func (c *Coordinator) fetchOutputs(l *lease) {
 // acknowledgement was lost.
 func (j *job) hasEnd(i uint64, a Attempt) bool {
 	row := j.ledger.Rows[i]
-	return row != nil && slices.ContainsFunc(row.Log, func(l AttemptLog) bool {
-		var o task.Outcome
-		return l.Attempt == a && !l.End.IsZero() && (l.Outcome == ledger.Moved || o.UnmarshalText([]byte(l.Outcome)) == nil)
-	})
+	return row != nil && slices.ContainsFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == a && ended(&l) })
+}
+
+// ended says whether a log has an attempt's end as its worker told it, or a move:
+// anything else is the leader's suspicion.
+func ended(l *AttemptLog) bool {
+	var o task.Outcome
+	return !l.End.IsZero() && (l.Outcome == ledger.Moved || o.UnmarshalText([]byte(l.Outcome)) == nil)
 }
 
 func (c *Coordinator) thank(h *host, e *Ending) {
@@ -452,11 +463,7 @@ func (c *Coordinator) accept(h *host, j *job, l *lease, e *Ending) {
 	case l != nil:
 		c.removeLease(l, r.Outcome.String(), cmp.Or(r.Message, l.reason))
 	default:
-		log := AttemptLog{Attempt: e.Attempt, Worker: h.peer, Start: c.now.Add(-r.Wall), End: c.now, Outcome: r.Outcome.String(), Reason: r.Message}
-		if !r.Outcome.OwnFault() && r.Outcome != task.Completed {
-			log.CPU, log.Lost = max(0, r.CPU), max(0, r.CPU)
-		}
-		c.note(j, i, log)
+		c.note(j, i, unleased(row, h.peer, e, c.now))
 	}
 	if r.Outcome == task.Completed {
 		j.measure(r.Wall)

@@ -27,6 +27,7 @@ func (c *Coordinator) savedBy(h *host, s *SavedState) {
 	row := j.ledger.Rows[s.Task.Index]
 	if l != nil {
 		l.told = max(l.told, s.Checkpoint.Fuel)
+		l.supposed = false
 	}
 	if l == nil || l.ending != nil || row != nil && row.Best != nil && row.Best.Fuel >= s.Checkpoint.Fuel {
 		return
@@ -41,7 +42,7 @@ func (c *Coordinator) savedBy(h *host, s *SavedState) {
 
 // fetchState begins to bring a checkpoint of a lease here.
 func (c *Coordinator) fetchState(l *lease, saved *Checkpoint) {
-	l.saving, l.asked = saved.Fuel, c.now
+	l.saving, l.asked, l.askedStood = saved.Fuel, c.now, l.host.stoodBy(c.now)
 	key := stateKey(l.taskID(), l.attempt)
 	c.fetch(&fetching{key: key, job: l.job, lease: l, saved: saved}, []task.CID{saved.CID}, []task.PeerID{l.host.peer})
 }
@@ -55,7 +56,7 @@ func (c *Coordinator) checkpointFetched(f *fetching, failure string) {
 		return
 	}
 	if c.keepState(j, l.taskID(), f.saved, l.host.peer, failure) {
-		l.heldAt = l.asked
+		l.heldAt, l.stood = l.asked, l.askedStood
 	}
 	if t := j.live[i]; t == nil || !slices.Contains(t.leases, l) {
 		return

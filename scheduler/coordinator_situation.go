@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"godwit/migrate"
@@ -99,21 +100,33 @@ func (c *Coordinator) situate(saves bool) {
 // taskLeft is the work that a waiting task has left from its best checkpoint, 0 if
 // nobody knows how much it is. It is at least a tenth of the whole: see tailOverrun.
 func (c *Coordinator) taskLeft(j *job, i uint64) time.Duration {
-	work, known := j.work()
-	if !known {
-		return 0
+	if row := j.ledger.Rows[i]; row != nil && j.mayResume() {
+		return c.leftFrom(j, i, row.Best, Attempt{})
 	}
-	row := j.ledger.Rows[i]
-	if row == nil || row.Best == nil || !j.mayResume() {
+	return c.leftFrom(j, i, nil, Attempt{})
+}
+
+// leftFrom is the work from a state of a task, nil for its beginning, to its end; 0 if
+// nobody knows how much it is. The attempt that is to go on from the state, zero for
+// none, did not make it.
+func (c *Coordinator) leftFrom(j *job, i uint64, from *Checkpoint, next Attempt) time.Duration {
+	work, known := j.work()
+	if !known || from == nil {
 		return work
 	}
 	speed := 1.0 // of who saved it: mostly the last that had it
-	if n := len(row.Log); n > 0 {
-		if h := c.hosts[row.Log[n-1].Worker]; h != nil {
-			speed = h.usual()
+	if row := j.ledger.Rows[i]; row != nil {
+		for _, l := range slices.Backward(row.Log) {
+			if l.Attempt == next {
+				continue
+			}
+			if h := c.hosts[l.Worker]; h != nil {
+				speed = h.usual()
+			}
+			break
 		}
 	}
-	return tailLeft(work, min(work, time.Duration(float64(row.Best.CPU)*speed)))
+	return tailLeft(work, min(work, time.Duration(float64(from.CPU)*speed)))
 }
 
 // weigher returns the migration policy if it names tasks; nil if not.

@@ -115,7 +115,7 @@ func (c *Coordinator) book(j *job, i uint64, l LiveLease) {
 		return
 	}
 	lease := c.addLease(j, c.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
-	lease.start, lease.running = l.Start, true // as far as is known: it is not to be taken back
+	lease.start, lease.running, lease.supposed = l.Start, true, true // it is not to be taken back
 	if l.To != "" && l.To != l.Worker && l.Attempt.Less(l.As) && j.mayResume() {
 		c.bookMove(lease, c.host(l.To), l.As)
 		lease.move.awaited = false // as far as is known

@@ -1,6 +1,10 @@
 package scheduler
 
-import "godwit/task"
+import (
+	"time"
+
+	"godwit/task"
+)
 
 // An Effect is something a driver must now do. Effects are carried out in the
 // order given, and every Persist is on disk before any Send that follows it,
@@ -48,6 +52,7 @@ type Start struct {
 	Attempt Attempt
 	From    *Checkpoint // nil: begin; read only
 	Holders []task.PeerID
+	Left    time.Duration // the lease's: work from From to the end; 0 unknown
 }
 
 // Stop ends a started attempt early; its Ended follows, with whatever outcome
@@ -92,6 +97,7 @@ type Expect struct {
 	From        task.PeerID
 	FromAttempt Attempt
 	Holders     []task.PeerID // of the job's blocks
+	Left        time.Duration // the lease's: work to the end, when it was offered; 0 unknown
 }
 
 // Release says that a job is over for this machine: what Prepare or Fetch

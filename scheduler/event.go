@@ -170,6 +170,10 @@ type Lease struct {
 	// Await says that the state comes from another worker, as it runs; nil for a
 	// lease that may start.
 	Await *Await `cbor:"5,keyasint,omitempty"`
+	// Left is the work that the task is expected to have left from there, in time of
+	// the reference core: a guess from the job's other tasks, or its owner's. At most
+	// task.MaxDuration; 0 where the leader does not know, or does not say.
+	Left time.Duration `cbor:"6,keyasint,omitempty"`
 }
 
 // GroupIs tells the Coordinator who else is in the group of coordinators, by

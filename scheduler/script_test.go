@@ -18,13 +18,13 @@ import (
 // Hosts and jobs have short names; the submitter of every job is "owner".
 //
 //	host NAME up [slots=N] [memory=MiB] [speed=F] | host NAME lost
-//	submit JOB tasks=N [replicas=N] [retries=N] [memory=MiB] [priority=N] [deadline=D]
+//	submit JOB tasks=N [replicas=N] [retries=N] [memory=MiB] [priority=N] [deadline=D] [every=N]
 //	govern [placement=P] [migration=M] | forecast NAME P
 //	report NAME [slots=N] [state=S] [withheld=N] [running] [fixed]   everything the host was given and has not ended
 //	host NAME up hands                as one that hands tasks over; report NAME [awaiting] [moving]
 //	unmoved NAME JOB/INDEX why        the last order to hand it over came to nothing
 //	handed NAME JOB/INDEX             it was carried out
-//	end NAME JOB/INDEX [OUTCOME]      a result; says=X changes its output, fetch its size
+//	end NAME JOB/INDEX [OUTCOME]      a result; says=X changes its output, fetch its size, cpu its seconds
 //	again NAME JOB/INDEX [OUTCOME]    reports the last result once more
 //	refuse NAME JOB/INDEX why
 //	fetched [error]                   answers the fetches that wait
@@ -219,6 +219,9 @@ func (s *script) text(key string, otherwise ...string) string {
 	return v
 }
 
+// cpu is the CPU time that an attempt is to have used.
+func (s *script) cpu() time.Duration { return time.Duration(s.num("cpu", 1)) * time.Second }
+
 func (s *script) num(key string, otherwise int) int {
 	if n, err := strconv.Atoi(s.text(key)); err == nil {
 		return n
@@ -266,6 +269,7 @@ func (s *script) submit(name string) {
 		j.Name, j.Work, j.Submitted, j.Deadline = name, work, s.now, deadline
 		j.Replicas, j.Retries, j.Priority = s.num("replicas", 1), s.num("retries", 0), s.num("priority", 0)
 		j.Memory = int64(s.num("memory", 1)) << 20
+		j.Checkpoint.Every = time.Duration(s.num("every", 0)) * time.Second
 	})
 	s.jobs[name] = rec.ID()
 	s.names[string(rec.ID())] = name
@@ -286,7 +290,7 @@ func (s *script) take(name string, id task.TaskID) Attempt {
 func (s *script) handed(name string, o MoveOrder) {
 	key, worker := identity(number(name))
 	delete(s.held[name], o.Task)
-	r := task.Result{Task: o.Task, Worker: worker, Outcome: task.Interrupted, CPU: time.Second, Wall: time.Second}
+	r := task.Result{Task: o.Task, Worker: worker, Outcome: task.Interrupted, CPU: s.cpu(), Wall: time.Second}
 	if err := r.Sign(key); err != nil {
 		s.d.Fatalf(s.t, "%v", err)
 	}
@@ -326,7 +330,7 @@ func (s *script) report(name string) {
 
 func (s *script) end(name string, id task.TaskID, a Attempt) {
 	key, worker := identity(number(name))
-	r := task.Result{Task: id, Worker: worker, Outcome: task.Completed, CPU: time.Second, Wall: time.Second}
+	r := task.Result{Task: id, Worker: worker, Outcome: task.Completed, CPU: s.cpu(), Wall: time.Second}
 	if len(s.d.CmdArgs) > 2 {
 		if err := r.Outcome.UnmarshalText([]byte(s.d.CmdArgs[2].Key)); err == nil && r.Outcome == task.ExitFailure {
 			r.ExitCode = 1

@@ -85,7 +85,12 @@ type swarmNode struct {
 	wakeAt time.Time
 	held   map[string]bool // results ever delivered, over restarts
 
-	started map[task.TaskID]int
+	started map[attemptKey]bool // and not ended
+}
+
+type attemptKey struct {
+	task    task.TaskID
+	attempt Attempt
 }
 
 func newSwarm(tb testing.TB, seed uint64, nodes int) *swarm {
@@ -116,7 +121,7 @@ func newSwarm(tb testing.TB, seed uint64, nodes int) *swarm {
 func (n *swarmNode) boot() {
 	n.up, n.wakeAt = true, time.Time{}
 	n.life++
-	n.specs, n.lastTo, n.started = map[task.JobID]*task.Job{}, map[task.PeerID]time.Time{}, map[task.TaskID]int{}
+	n.specs, n.lastTo, n.started = map[task.JobID]*task.Job{}, map[task.PeerID]time.Time{}, map[attemptKey]bool{}
 	cfg := n.s.cfg
 	cfg.Key = n.key
 	n.worker = NewWorker(n.id, cfg)
@@ -340,18 +345,15 @@ func (n *swarmNode) prepare(e Prepare) {
 }
 
 func (n *swarmNode) start(e Start) {
-	n.started[e.Task]++
-	if len(n.started) == 0 {
-		n.s.tb.Fatal("unreachable")
-	}
+	n.started[attemptKey{e.Task, e.Attempt}] = true
 	n.s.after(n, n.s.work(e.Task), func() { n.end(e.Task, e.Attempt, n.s.outcome(n, e.Task)) })
 }
 
 func (n *swarmNode) end(id task.TaskID, a Attempt, r task.Result) {
-	if n.started[id] == 0 {
+	if !n.started[attemptKey{id, a}] {
 		return // ended before it was stopped, or the other way round
 	}
-	n.started[id] = 0
+	delete(n.started, attemptKey{id, a})
 	r.Task = id
 	r.CPU, r.Wall = n.s.work(id), n.s.work(id)
 	if err := r.Sign(n.key); err != nil {

@@ -34,7 +34,7 @@ func everyMessage(tb testing.TB) []Message {
 		}}}},
 		{Got: &Got{Job: rec.ID(), Have: []Range{{From: 0, To: 3}}}},
 		{Cancel: &Cancel{Job: rec.ID(), Signature: task.SignCancel(rec.ID(), key)}},
-		{Place: &Place{Epoch: 3, Leases: []Lease{{Task: name, Attempt: a, TTL: time.Second}}, Holders: map[task.JobID][]task.PeerID{rec.ID(): {id}}}},
+		{Place: &Place{Epoch: 3, Leases: []Lease{{Task: name, Attempt: a, TTL: time.Second, Left: task.MaxDuration}}, Holders: map[task.JobID][]task.PeerID{rec.ID(): {id}}}},
 		{Report: &Report{Epoch: 3, Slots: 4, Held: []Held{{Task: name, Attempt: a}}, Ended: []Ending{{Attempt: a, Result: r}}, Refused: []Refusal{{Task: name, Attempt: a, Reason: "no"}}, Full: true}},
 		{Report: &Report{
 			Epoch: 3, Held: []Held{{Task: name, Attempt: a, Running: true, Fixed: true}}, Withheld: 35,
@@ -164,6 +164,8 @@ func TestDecodeFrameRefuses(t *testing.T) {
 		"move backwards":  encode([]Message{{Ack: &Ack{Moves: []MoveOrder{{To: "p", Attempt: Attempt{Seq: 1}, As: Attempt{Seq: 1}}}}}}),
 		"awaits nobody":   encode([]Message{{Place: &Place{Leases: []Lease{{Attempt: Attempt{Seq: 1}, Await: &Await{}}}}}}),
 		"awaits a later":  encode([]Message{{Place: &Place{Leases: []Lease{{Await: &Await{Worker: "p"}}}}}}),
+		"done and more":   encode([]Message{{Place: &Place{Leases: []Lease{{Left: -1}}}}}),
+		"never done":      encode([]Message{{Place: &Place{Leases: []Lease{{Left: task.MaxDuration + 1}}}}}),
 		"too many stay":   encode([]Message{{Report: &Report{Unmoved: make([]Unmoved, MaxMoves+1)}}}),
 		"long reason":     encode([]Message{{Report: &Report{Unmoved: []Unmoved{{Reason: strings.Repeat("x", task.MaxMessage+1)}}}}}),
 		"negative bytes":  encode([]Message{{Report: &Report{Ended: []Ending{{Handed: &Handed{Bytes: -1}}}}}}),

@@ -78,6 +78,7 @@ type heldLease struct {
 	started Attempt // the one it was started as, by which Ended names it
 	job     *workerJob
 	from    *Checkpoint   // state it begins with; nil for none
+	left    time.Duration // work from there to its end, as its lease says; 0 unknown
 	holders []task.PeerID // of from
 	saved   *Checkpoint   // the newest taken here; nil for none
 	told    bool          // saved has been reported
@@ -216,7 +217,7 @@ func (w *Worker) place(p *Place) {
 // take queues a lease that is new here.
 func (w *Worker) take(l *Lease, holders []task.PeerID) {
 	j := w.job(l.Task.Job, holders)
-	h := &heldLease{task: l.Task, attempt: l.Attempt, job: j, from: l.From, holders: holders, await: l.Await}
+	h := &heldLease{task: l.Task, attempt: l.Attempt, job: j, from: l.From, left: l.Left, holders: holders, await: l.Await}
 	if l.Await != nil {
 		h.after = l.Await.Attempt
 	}
@@ -330,10 +331,10 @@ func (w *Worker) startQueued() {
 		w.memory += h.job.spec.Memory
 		if a := h.await; a != nil {
 			h.expected = true
-			w.emit(Expect{Task: h.task, Attempt: h.attempt, From: a.Worker, FromAttempt: a.Attempt, Holders: h.holders})
+			w.emit(Expect{Task: h.task, Attempt: h.attempt, From: a.Worker, FromAttempt: a.Attempt, Holders: h.holders, Left: h.left})
 			continue
 		}
-		w.emit(Start{Task: h.task, Attempt: h.attempt, From: h.from, Holders: h.holders})
+		w.emit(Start{Task: h.task, Attempt: h.attempt, From: h.from, Holders: h.holders, Left: h.left})
 	}
 	clear(w.queue[len(kept):])
 	w.queue = kept

@@ -92,11 +92,11 @@ func (w *Worker) instead(h *heldLease, l *Lease, holders []task.PeerID) {
 
 // beginInstead begins an awaited task from what a lease names.
 func (w *Worker) beginInstead(h *heldLease, l *Lease, holders []task.PeerID) {
-	h.attempt, h.await, h.from, h.holders = l.Attempt, nil, l.From, holders
+	h.attempt, h.await, h.from, h.left, h.holders = l.Attempt, nil, l.From, l.Left, holders
 	w.urgent = true
 	if h.expected {
 		h.expected = false
-		w.emit(Start{Task: h.task, Attempt: h.started, From: h.from, Holders: h.holders})
+		w.emit(Start{Task: h.task, Attempt: h.started, From: h.from, Holders: h.holders, Left: h.left})
 		return
 	}
 	w.unqueue(h)
