@@ -68,6 +68,10 @@ func (n *Node) advertiseSoon() {
 	}
 }
 
+// addrsChanged is called by the network when others are to reach this node in
+// other ways than before.
+func (n *Node) addrsChanged() { n.post(post{call: n.advertiseSoon}) }
+
 // renewAdvert issues the advert that is due.
 func (m *membership) renewAdvert(now time.Time) {
 	if !m.nextAdvert.After(now) {

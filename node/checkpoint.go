@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"godwit/migrate/handover"
 	"godwit/p2p"
 	"godwit/sandbox"
 	"godwit/scheduler"
@@ -31,16 +32,20 @@ type saving struct {
 	every  time.Duration // as the job says; 0: when save says
 	pages  *pageStore
 	costs  *saveCosts      // of its job
+	left   *workLeft       // told of each state; nil: nobody asks
 	made   int             // checkpoints
 	stop   <-chan struct{} // closed when it is to stop with its state; then taken is called once more
 	save   <-chan struct{} // each value asks for a checkpoint while the task goes on; nil: none does
+	share  <-chan float64  // as sandbox.Task.Share; nil: nothing is bounded
 	taken  func(manifest []byte, fuel uint64, cpu time.Duration)
-	giver  *givers  // who hears of its states in place of taken, while it is on its way; nil: nobody
-	coming *arrival // in place of from: the state comes from another member; nil for none
+	stays  func(why string) // called when it could not stop with its state
+	giver  *givers          // who hears of its states in place of taken, while it is on its way; nil: nobody
+	coming *arrival         // in place of from: the state comes from another member; nil for none
 }
 
 // checkpoint tells of a state that the task goes on from.
 func (s *saving) checkpoint(manifest []byte, fuel uint64, cpu time.Duration) {
+	s.left.did(cpu)
 	if g := s.giver.now(); g != nil {
 		g.checkpoint(snapshot{manifest, fuel, s.before + cpu, s.pages})
 		return
@@ -69,25 +74,45 @@ func (n *Node) newSaving(ctx context.Context, w waitingStart, p *preparedJob, st
 	if place == nil {
 		return nil
 	}
-	s := &saving{stop: stop, save: place.save, giver: place, every: p.job.Checkpoint.Every, pages: n.newPages(ctx), costs: &p.saves}
+	s := &saving{stop: stop, save: place.save, share: place.share, giver: place, every: p.job.Checkpoint.Every, pages: n.newPages(ctx), costs: &p.saves, left: newWorkLeft(e.Left)}
 	s.pages.giver = place
 	if e.From != nil {
 		manifest, err := n.bringPatiently(ctx, e, s)
 		if err != nil {
 			n.log.Warn("a checkpoint could not be had: the task begins anew", "task", e.Task.String(), "err", err)
+			s.left.anew(e.From.CPU)
 		} else {
 			s.from, s.before = manifest, e.From.CPU
 		}
 	}
 	n.keepStates(w, s)
-	n.saveOnTime(ctx, w.of, e.Task, p, place.save)
+	s.left.did(0) // the checkpoint took its time to come
+	n.saveOnTime(ctx, w.of, e.Task, p, place, s.left)
 	return s
+}
+
+// notSaved tells that a checkpoint could not be made, or, with freeze, that the task
+// could not be stopped with its state, and never can be here. It goes on.
+func (s *saving) notSaved(why string, freeze bool) {
+	switch g := s.giver.now(); {
+	case g == nil:
+	case freeze:
+		g.tell(handover.NotFrozen{Reason: why})
+	default:
+		g.tell(handover.NotSaved{Reason: why})
+	}
+	if freeze {
+		s.stays(why)
+	}
 }
 
 // keepStates has an attempt's checkpoints kept among the blocks and told to its
 // worker.
 func (n *Node) keepStates(w waitingStart, s *saving) {
 	e := w.start
+	s.stays = func(why string) {
+		n.post(post{call: func() { n.cannotFreeze(scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}, why) }})
+	}
 	s.taken = func(manifest []byte, fuel uint64, cpu time.Duration) {
 		if s.made++; s.made > 1 {
 			s.costs.storedNew(s.pages.stored.Swap(0))
@@ -219,7 +244,7 @@ func (s *pageStore) Has(h [32]byte) bool {
 }
 
 // Put stores a page's block. Where the task is on its way it goes there first, so
-// that the network works beside the disk and the sandbox.
+// that the network works beside the disk and the sandbox; neither waits for it.
 func (s *pageStore) Put(h [32]byte, block []byte) error {
 	if g := s.giver.now(); g != nil {
 		g.ahead(h, block)

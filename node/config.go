@@ -19,6 +19,7 @@ type Config struct {
 	Listen    []string // multiaddrs; empty: every interface, ephemeral port
 	Bootstrap []string // multiaddrs with /p2p/ID, kept connected
 	MDNS      bool     // find peers on the local network
+	NoRelay   bool     // carry nothing for members that cannot reach each other
 	SwarmKey  string   // file of a private swarm's key; "" for the open swarm
 
 	// Overlays to serve beside those joined before, each by name, ID or ticket.

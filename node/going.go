@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/migrate/handover"
 	"godwit/overlay"
 	"godwit/owner"
 	"godwit/scheduler"
@@ -31,8 +32,8 @@ const (
 	// the latest: the freeze, a round trip and the goodbye take some tenths of it.
 	haste = time.Second
 	// orderWait is how long a task that has to go waits for the leader's word on
-	// where to: some round trips around the world. Then its state is saved instead,
-	// to wait with the leader.
+	// where to, and to be let in there: some round trips around the world, and time to
+	// compile a usual module. Then its state is saved instead, to wait with the leader.
 	orderWait = time.Second
 )
 
@@ -101,10 +102,13 @@ func (n *Node) departIfDue(now time.Time) {
 	at := n.departure()
 	switch {
 	case !n.departing.IsZero():
-		if !n.departing.Equal(n.decision.Until) || n.decision.State != overlay.Available {
+		until := n.decision.Until
+		if n.decision.State != overlay.Available || until.IsZero() || until.After(n.departing) {
 			n.departing = time.Time{} // the owner has thought otherwise, or it is over
 			n.shareOut()
+			return
 		}
+		n.departing = until // sooner than was thought: all the more
 	case !at.IsZero() && !at.After(now):
 		n.departing = n.decision.Until
 		n.log.Info("what runs leaves", "reason", n.decision.Ends, "until", n.decision.Until, "ahead", n.decision.Until.Sub(now).Round(time.Second))
@@ -134,14 +138,19 @@ func (n *Node) lastMoment() time.Time {
 // what it has no word on within orderWait is saved, to wait with the leader.
 func (n *Node) sendAway(name scheduler.AttemptName, a attempt) {
 	switch {
-	case a.save == nil || !a.of.moves():
+	case !a.savable():
 		a.end()
 	case a.place.now() != nil:
 		n.hurry(a, "it has to be gone")
+		fallthrough
 	default:
 		n.after(a, n.orderTime(), func() { n.saveHere(name, a) })
 	}
 }
+
+// savable says whether an attempt that has to go can go with its state: one that
+// can be saved, where the overlay's rules let running tasks move.
+func (a *attempt) savable() bool { return a.save != nil && a.of.moves() }
 
 // orderTime is how long a task that has to go waits for word on where to.
 func (n *Node) orderTime() time.Duration {
@@ -152,12 +161,25 @@ func (n *Node) orderTime() time.Duration {
 }
 
 // saveHere ends an attempt with its state if it is not on its way, in the time
-// that a node which leaves has.
+// that a node which leaves has. It is not while the other side has not let it in:
+// that may have to fetch and compile the job, on a machine that has much else to do.
 func (n *Node) saveHere(name scheduler.AttemptName, a attempt) {
-	if a.place.now() != nil {
+	if g := a.place.now(); g != nil {
+		if g.isWelcome() {
+			return
+		}
+		n.spawn(func() {
+			g.tell(handover.Cancel{Reason: "it has to go, and was not let in yet"})
+			<-g.done
+			if g.result.Outcome == handover.Stays {
+				n.post(post{call: func() { n.saveHere(name, a) }})
+			}
+		})
 		return
 	}
-	n.log.Info("saving a task", "task", name.Task.String(), "reason", "it has to go, and there was no word on where to")
+	if !a.saved.Load() {
+		n.log.Info("saving a task", "task", name.Task.String(), "reason", "it has to go, and there was no word on where to, or it was not let in there")
+	}
 	a.save()
 	if !n.leaveBy.IsZero() {
 		n.after(a, saveOnLeaving, a.end)

@@ -95,3 +95,40 @@ func hoursUntil(t *testing.T, n *Node, p *peer, from, until time.Time) *owner.Mo
 	}
 	return m
 }
+
+// A task that has to go is saved when it is not let in where it is to go: nothing that
+// it has done is lost, and its node does not wait.
+func TestSavedWhenNotLetIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const work, ran = 3 * time.Minute, time.Minute
+		s, lab, _ := handOverSwarm(t)
+		founder := s.peers[0]
+		id := founder.submitSaving(lab, 1, work, time.Hour)
+		from := s.runsAt(id)
+		var to *peer
+		for _, p := range s.peers[1:] {
+			if p != from {
+				to = p
+			}
+		}
+		preparing := make(chan struct{})
+		to.onLoop(t, func() {
+			to.Node.cfg.fault = func(step string) {
+				if step == "taker: expected" {
+					<-preparing
+				}
+			}
+		})
+		<-time.After(ran)
+		begun := time.Now()
+		from.stop()
+		if took := time.Since(begun); took > goodbyeTime+2*goodbyeOrder {
+			t.Errorf("its node took %v to leave", took)
+		}
+		close(preparing)
+		got := founder.finish(id, 1)[0]
+		if r := got.Results[0]; len(got.Attempts) < 2 || r.CPU > work-ran+time.Second {
+			t.Errorf("it waited %v more after %v of %v: %+v", r.CPU, ran, work, got.Attempts)
+		}
+	})
+}

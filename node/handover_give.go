@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"godwit/migrate/handover"
@@ -23,13 +24,45 @@ type snapshot struct {
 // givers is where an attempt's sandbox and its hand-over find each other. A nil
 // one is of an attempt that cannot be saved.
 type givers struct {
-	save chan struct{} // asks the sandbox for a checkpoint
+	save  chan struct{} // asks the sandbox for a checkpoint
+	share chan float64  // tells it which share of the time the guest runs; holds the newest
 
 	mu     sync.Mutex
 	g      *giving           // nil while it is not on its way
 	handed *scheduler.Handed // once the other side runs it
 	state  int64             // bytes of its state when it was last saved; 0 not known
 	failed string            // why the last hand-over came to nothing; "" for none
+}
+
+func newGivers() *givers {
+	return &givers{save: make(chan struct{}, 1), share: make(chan float64, 1)}
+}
+
+// slow has the guest run that share of the time. The sandbox may not have taken what
+// was said before.
+func (s *givers) slow(share float64) {
+	select {
+	case <-s.share:
+	default:
+	}
+	s.share <- share // one hand-over at a time says so: there is room
+}
+
+// saveSoon asks for a checkpoint, unless one is asked for already.
+func (s *givers) saveSoon() {
+	select {
+	case s.save <- struct{}{}:
+	default:
+	}
+}
+
+// saveUnlessGiven asks for one if the attempt is not on its way elsewhere.
+func (s *givers) saveUnlessGiven() (asked bool) {
+	if s.now() != nil {
+		return false
+	}
+	s.saveSoon()
+	return true
 }
 
 func (s *givers) now() *giving {
@@ -86,6 +119,7 @@ type giving struct {
 	to     task.PeerID
 	begun  time.Time
 	result handover.Finish // once done is closed
+	fresh  atomic.Int64    // bytes of blocks that are new since the newest checkpoint
 
 	mu     sync.Mutex
 	newest snapshot
@@ -159,7 +193,7 @@ func (g *giving) state() snapshot {
 // checkpoint takes one of the guest that runs on.
 func (g *giving) checkpoint(s snapshot) {
 	g.keep(s, false)
-	g.tell(handover.Saved{})
+	g.tell(handover.Saved{Bytes: g.fresh.Swap(0)})
 }
 
 // final takes the state that the guest was frozen with and says, when that is
@@ -181,12 +215,16 @@ func (g *giving) carryOut(e handover.Effect) {
 		g.n.spawn(func() { g.dial(e.Stream) })
 	case handover.Checkpoint:
 		g.welcomed()
-		select {
-		case g.place.save <- struct{}{}:
-		default: // asked for already
-		}
+		g.place.saveSoon()
 	case handover.SendRound:
 		g.send(e.Stream, e.N, false)
+	case handover.Slow:
+		why := "it changes its memory faster than the network carries it"
+		if e.Share == 1 {
+			why = "it stays"
+		}
+		g.n.log.Info("a task's share of the time on its way elsewhere", "task", g.name.Task.String(), "share", e.Share, "reason", why)
+		g.place.slow(e.Share)
 	case handover.Freeze:
 		g.welcomed()
 		g.a.save()
@@ -222,9 +260,19 @@ func (g *giving) welcomed() {
 	}
 }
 
-// ahead sends a block as it comes from the sandbox, on the goroutine of its run,
-// which waits where the network is slower.
+// isWelcome says whether the other side has said so.
+func (g *giving) isWelcome() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.live != nil
+}
+
+// ahead sends a block as it comes from the sandbox, on the goroutine of its run. That
+// must not wait for the network: the guest stands still while the state is taken that
+// has no room for copies, or for the last of it. What finds the queue full goes with
+// the round, from the disk.
 func (g *giving) ahead(h [32]byte, data []byte) {
+	g.fresh.Add(int64(len(data)))
 	g.mu.Lock()
 	st := g.live
 	g.mu.Unlock()
@@ -233,7 +281,7 @@ func (g *giving) ahead(h [32]byte, data []byte) {
 	}
 	select {
 	case st.aheads <- struct{}{}:
-	case <-st.gone:
+	default:
 		return
 	}
 	st.write(func() error {
@@ -260,6 +308,7 @@ func (g *giving) send(number, round int, final bool) {
 			return err
 		}
 		g.count(sent.Bytes)
+		g.n.log.Debug("a round of a task is sent", "task", g.name.Task.String(), "round", round, "final", final, "blocks", sent.Blocks, "bytes", sent.Bytes, "manifest", len(s.manifest))
 		g.tell(sent)
 		if final {
 			g.n.reached("giver: final sent")
@@ -338,7 +387,7 @@ func (g *giving) finish(f handover.Finish) {
 	}
 	g.place.mu.Unlock()
 	g.n.log.Info("a task's way elsewhere is over", "task", name.Task.String(), "to", g.to, "outcome", f.Outcome.String(), "reason", f.Reason,
-		"rounds", len(f.Stats.Rounds), "bytes", f.Stats.Bytes, "stood_still", f.Stats.Downtime, "took", f.Stats.Total)
+		"rounds", len(f.Stats.Rounds), "bytes", f.Stats.Bytes, "stood_still", f.Stats.Downtime, "slowed", f.Stats.Slowed, "took", f.Stats.Total)
 	switch f.Outcome {
 	case handover.Handed:
 		g.n.reached("giver: handed")

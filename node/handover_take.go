@@ -147,7 +147,7 @@ func (t *taking) begin(n *Node, p pending, e scheduler.Expect, ready *preparedJo
 	stop := make(chan struct{})
 	t.of, t.from, t.offered = p.of, p.from, true
 	t.attempt = newAttempt(p.of, p.from, ctx, cancel, stop)
-	s := &saving{stop: stop, save: t.attempt.place.save, giver: t.attempt.place, every: ready.job.Checkpoint.Every, pages: n.newPages(n.tasks), costs: &ready.saves}
+	s := &saving{stop: stop, save: t.attempt.place.save, share: t.attempt.place.share, giver: t.attempt.place, every: ready.job.Checkpoint.Every, pages: n.newPages(n.tasks), costs: &ready.saves, left: newWorkLeft(e.Left)}
 	s.pages.giver = t.attempt.place
 	n.keepStates(waitingStart{p.of, p.from, scheduler.Start{Task: e.Task, Attempt: e.Attempt}}, s)
 	s.coming = &arrival{
@@ -157,7 +157,7 @@ func (t *taking) begin(n *Node, p pending, e scheduler.Expect, ready *preparedJo
 		onBegin:   func() { t.tell(handover.Thawed{}) },
 	}
 	t.attempt.context = ctx
-	n.saveOnTime(ctx, p.of, e.Task, ready, t.attempt.place.save)
+	n.saveOnTime(ctx, p.of, e.Task, ready, t.attempt.place, s.left)
 	return s
 }
 

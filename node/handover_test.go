@@ -101,20 +101,7 @@ func handOverSwarm(t *testing.T) (*swarm, overlay.ID, map[*peer]*atomic.Pointer[
 		traps[p] = &atomic.Pointer[trap]{}
 		p.runner.saves, p.runner.rounds, p.cfg.Cores, p.cfg.fault = true, true, 1, trapped(p, traps[p])
 	}
-	founder := s.peers[0]
-	founder.start()
-	lab := founder.found(OverlayRules{Name: "lab", Migration: "reactive", Coordinators: 1})
-	founder.submitTo(lab, 1, 100*time.Hour)
-	s.until("the founder has a task", func() bool { return founder.runningIn()[lab] == 1 })
-	for _, p := range s.peers[1:] {
-		p.cfg.Bootstrap = []string{founder.host.Addr}
-		p.start()
-	}
-	s.gather(s.peers...)
-	for _, p := range s.peers[1:] {
-		p.join(string(lab))
-	}
-	s.gatherIn(lab, s.peers...)
+	_, lab := s.founderAtWork()
 	return s, lab, traps
 }
 

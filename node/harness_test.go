@@ -319,10 +319,17 @@ func (h simHost) Send(to task.PeerID, frame []byte) error {
 // newSwarm makes n nodes of two cores, none of them running.
 func newSwarm(t *testing.T, n int) *swarm {
 	t.Helper()
+	return newSwarmBehind(t, n, nil)
+}
+
+// newSwarmBehind is newSwarm of nodes behind routers.
+func newSwarmBehind(t *testing.T, n int, nat func(i int) testnet.NAT) *swarm {
+	t.Helper()
 	s := &swarm{t: t, joined: make([]*p2p.Config, n)}
-	s.net = testnet.New(t, n, testnet.Options{Alone: true, Overlays: func(int) []p2p.Overlay { return nil }, Config: func(i int, cfg *p2p.Config) {
+	s.net = testnet.New(t, n, testnet.Options{Alone: true, NAT: nat, Overlays: func(int) []p2p.Overlay { return nil }, Config: func(i int, cfg *p2p.Config) {
 		if c := s.joined[i]; c != nil {
 			cfg.Handler, cfg.Datastore, cfg.Bootstrap, cfg.OnHandOver = c.Handler, c.Datastore, c.Bootstrap, c.OnHandOver
+			cfg.Relaying, cfg.OnAddrs = c.Relaying, c.OnAddrs
 		}
 	}})
 	for _, host := range s.net.Nodes {

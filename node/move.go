@@ -60,6 +60,23 @@ func (n *Node) saveAttempt(name scheduler.AttemptName, a attempt) {
 	}
 }
 
+// cannotFreeze notes that an attempt could not be stopped with its state, and never
+// can be: it goes on, and its worker hears so. Where it must not, it ends.
+func (n *Node) cannotFreeze(name scheduler.AttemptName, why string) {
+	a, runs := n.running[name]
+	if !runs || a.save == nil { // it has ended, or said so before
+		return
+	}
+	n.log.Warn("a task cannot be saved on its way", "task", name.Task.String(), "reason", why)
+	a.save = nil
+	a.saved.Store(false)
+	n.running[name] = a
+	a.of.step(a.from, scheduler.NotSaved{Task: name.Task, Attempt: name.Attempt, Reason: why})
+	if n.movedOut && n.othersCanWork() || !n.leaveBy.IsZero() {
+		a.end()
+	}
+}
+
 // after does something on the loop if the attempt has not ended by then.
 func (n *Node) after(a attempt, d time.Duration, do func()) {
 	n.spawn(func() {

@@ -77,7 +77,7 @@ func TestTaskMoves(t *testing.T) {
 				}
 				s.gather(s.peers...)
 				founder := s.peers[0]
-				lab := founder.found(OverlayRules{Name: "lab", Migration: tt.policy, Coordinators: 1})
+				lab := founder.found(OverlayRules{Name: "lab", Migration: tt.policy})
 				for _, p := range s.peers[1:] {
 					p.join(string(lab))
 				}

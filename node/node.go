@@ -105,7 +105,7 @@ type attempt struct {
 
 // newAttempt returns one whose state can be saved, by closing stop.
 func newAttempt(of *membership, from machine, ctx context.Context, end context.CancelFunc, stop chan struct{}) attempt {
-	a := attempt{of: of, from: from, ended: ctx.Done(), end: end, context: ctx, begun: of.n.now(), saved: new(atomic.Bool), place: &givers{save: make(chan struct{}, 1)}}
+	a := attempt{of: of, from: from, ended: ctx.Done(), end: end, context: ctx, begun: of.n.now(), saved: new(atomic.Bool), place: newGivers()}
 	a.save = sync.OnceFunc(func() {
 		a.saved.Store(true)
 		close(stop)
@@ -186,6 +186,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	if n.net, err = on.join(p2p.Config{
 		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
 		Datastore: on.data, Handler: handler{n}, OnHandOver: n.onHandOver, Log: cfg.Log,
+		Relaying: p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged,
 	}); err != nil {
 		return nil, fmt.Errorf("joining the network: %w", err)
 	}

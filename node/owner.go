@@ -143,49 +143,57 @@ func (n *Node) shed() {
 	}
 }
 
-// moveRetry is how often tasks that nobody else could take are offered again.
+// moveRetry is how often tasks that cannot be saved, and that nobody else could
+// take, are offered again.
 const moveRetry = time.Minute
 
-// moveIfDue gives stopped tasks back when their grace has passed, so that they
-// go on elsewhere from their last checkpoints, if there is an elsewhere.
+// moveIfDue has stopped tasks go on elsewhere when their grace has passed. Where
+// there is no elsewhere they are saved all the same, to wait with the leader: the
+// owner's memory is free then, and they go on wherever there is room, be it here.
 func (n *Node) moveIfDue(now time.Time) {
 	if n.moveAt.IsZero() || n.moveAt.After(now) {
 		return
 	}
 	n.moveAt = time.Time{}
-	if !n.othersCanWork() {
-		if n.decision.Rule == owner.RuleGoing {
-			n.monitor.Release()
-		} else {
-			n.moveAt = now.Add(moveRetry)
-		}
-		return
-	}
 	if n.decision.Rule == owner.RuleDrain { // what the leader finds no place for ends here
 		return
 	}
+	elsewhere := n.othersCanWork()
 	n.movedOut = n.decision.Stop
 	n.shareOut()
+	stay, leave := 0, 0
 	for name, a := range n.running {
+		if !elsewhere && !a.savable() {
+			stay++
+			continue
+		}
+		leave++
 		n.log.Info("giving a task back", "task", name.Task.String(), "reason", n.owner.Reason)
 		n.sendAway(name, a)
 	}
-	if n.decision.Rule == owner.RuleGoing {
+	switch {
+	case n.decision.Rule != owner.RuleGoing:
+		if stay > 0 {
+			n.moveAt = now.Add(moveRetry)
+		}
+	case leave == 0 && stay > 0:
+		n.monitor.Release()
+	default:
 		until := n.decision.Until
-		n.spawn(func() { n.releaseWhenMoved(until) })
+		n.spawn(func() { n.releaseWhenMoved(until, stay) })
 	}
 }
 
-// releaseWhenMoved lets the machine go once no task runs here, or just before
-// the system would go anyway.
-func (n *Node) releaseWhenMoved(until time.Time) {
+// releaseWhenMoved lets the machine go once no task runs here but those that stay,
+// or just before the system would go anyway.
+func (n *Node) releaseWhenMoved(until time.Time, stay int) {
 	const look = 20 * time.Millisecond
 	defer n.monitor.Release()
 	t := time.NewTicker(look)
 	defer t.Stop()
 	for time.Now().Before(until) {
 		left := 0
-		if n.do(context.Background(), func() { left = len(n.running) }) != nil || left == 0 {
+		if n.do(context.Background(), func() { left = len(n.running) }) != nil || left <= stay {
 			return
 		}
 		<-t.C

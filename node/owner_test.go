@@ -112,3 +112,54 @@ func TestPauseOutlivesTheNode(t *testing.T) {
 		}
 	})
 }
+
+// With nobody to take them the tasks of a machine that its owner wants are saved when
+// the grace has passed, so that its memory is free, and go on here when he leaves.
+func TestOwnerTakesTheOnlyMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const work, ran = time.Hour, 20 * time.Minute
+		n := startLone(t, newDisk(), false)
+		id, err := n.Submit(t.Context(), sleepJob(t, n.Node, 2, work))
+		if err != nil {
+			t.Fatal(err)
+		}
+		here := func() Status {
+			t.Helper()
+			st, err := n.Status(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return st
+		}
+		<-time.After(ran)
+		if st := here(); st.Tasks != 2 {
+			t.Fatalf("%d tasks run, want 2", st.Tasks)
+		}
+		if err := n.Pause(t.Context(), 0); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(owner.Default().Grace - time.Second)
+		if st := here(); st.Tasks != 2 {
+			t.Errorf("%d tasks stand still within the grace, want 2", st.Tasks)
+		}
+		<-time.After(3 * time.Second)
+		if st := here(); st.Tasks != 0 {
+			t.Errorf("%d tasks are in memory 2 s after the grace", st.Tasks)
+		}
+		<-time.After(time.Hour)
+		if err := n.Resume(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(work - ran + 10*time.Second)
+		got, err := n.Results(t.Context(), id, 0, 3)
+		if err != nil || len(got) != 2 {
+			t.Fatalf("%d results %v after the owner left, want 2: %v", len(got), work-ran, err)
+		}
+		for _, r := range got {
+			if len(r.Attempts) != 2 || r.Attempts[1].From == 0 || r.Results[0].CPU > work-ran+time.Second {
+				t.Errorf("task %d: %+v", r.Index, r.Attempts)
+			}
+		}
+		_ = n.end()
+	})
+}

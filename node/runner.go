@@ -47,8 +47,8 @@ func (r wasmRunner) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv
 	t.Checkpoint = p.job.Checkpoint
 	if s != nil {
 		t.Pages, t.From, t.Every = s.pages, s.from, s.every
-		t.OnCheckpoint = s.checkpoint
-		t.Freeze, t.Save = s.stop, s.save
+		t.OnCheckpoint, t.OnNotSaved = s.checkpoint, s.notSaved
+		t.Freeze, t.Save, t.Share = s.stop, s.save, s.share
 		if c := s.coming; c != nil {
 			t.Stages, t.OnStandby, t.OnStage = c.stages, c.onStandby, c.onStage
 			t.OnBegin = c.onBegin

@@ -54,30 +54,83 @@ func (c *saveCosts) told() (pause time.Duration, stored float64) {
 	return cmp.Or(c.pause, usualPause), c.stored
 }
 
+// workLeft is how much work an attempt has left, as far as is known. The zero value
+// is of one of which its lease said nothing.
+type workLeft struct {
+	told time.Duration // by the lease, in time of the reference core; 0: unknown
+
+	mu   sync.Mutex
+	redo time.Duration // CPU time, of others, that told goes without and that has to be done again
+	cpu  time.Duration // of the attempt, when it was last told
+	at   time.Time     // of that, or of the beginning
+}
+
+// newWorkLeft returns that of an attempt that begins, or is offered, now.
+func newWorkLeft(told time.Duration) *workLeft { return &workLeft{told: told, at: time.Now()} }
+
+// did takes in how much CPU time the attempt has used here.
+func (l *workLeft) did(cpu time.Duration) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.cpu, l.at = cpu, time.Now()
+}
+
+// anew says that the state cannot be had that told goes from, which took so much CPU
+// time: a leader's word.
+func (l *workLeft) anew(cpu time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.redo = min(max(0, cpu), task.MaxDuration)
+}
+
+// running returns the running time to the end on a core of that speed, 0 if nobody
+// knows. What was done since the CPU time was last told is taken to be the time since,
+// or nothing where the task stands still: since when is told with its next state. A
+// task on its way here is taken to run where it is.
+func (l *workLeft) running(speed float64, stands bool) time.Duration {
+	if l == nil || l.told <= 0 {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	cpu := l.cpu - l.redo
+	if !stands {
+		cpu += time.Since(l.at)
+	}
+	if !(speed > 0) {
+		speed = 1
+	}
+	longest := float64(task.MaxDuration)
+	done := time.Duration(max(-longest, min(longest, float64(cpu)*speed)))
+	return max(1, time.Duration(min(longest, float64(migrate.Remaining(l.told, done))/speed)))
+}
+
 // saveOnTime asks for checkpoints of an attempt while its context lasts, where the
-// job leaves it to the system when: after each it looks anew how long this host will
-// stay and what checkpoints take.
-func (n *Node) saveOnTime(ctx context.Context, m *membership, id task.TaskID, p *preparedJob, save chan<- struct{}) {
-	if p.job.Checkpoint.Every > 0 || save == nil {
+// job leaves it to the system when: after each it looks anew how much the task has
+// left, how long this host will stay and what checkpoints take. While the task is on its way elsewhere none is
+// due: each round of that is one, and leaves its state where it will be wanted.
+func (n *Node) saveOnTime(ctx context.Context, m *membership, id task.TaskID, p *preparedJob, place *givers, left *workLeft) {
+	if p.job.Checkpoint.Every > 0 || place == nil {
 		return
 	}
 	n.spawn(func() {
 		for {
 			var every time.Duration
-			if n.do(ctx, func() { every = n.saveAfter(m, id, p) }) != nil || !pause(ctx, every) {
+			if n.do(ctx, func() { every = n.saveAfter(m, id, p, left) }) != nil || !pause(ctx, every) {
 				return
 			}
-			select {
-			case save <- struct{}{}:
-			default: // asked for already
-			}
+			place.saveUnlessGiven()
 		}
 	})
 }
 
-// saveAfter is when to save next, on the loop. How long the task takes nobody here
-// knows: leases do not say it, and the owner's guess may be a job's worst task.
-func (n *Node) saveAfter(m *membership, id task.TaskID, p *preparedJob) time.Duration {
+// saveAfter is when to save next, on the loop. How long the task takes is what its
+// lease said, if it did: the owner's guess, which is all that is known here besides,
+// may be a job's worst task.
+func (n *Node) saveAfter(m *membership, id task.TaskID, p *preparedJob, left *workLeft) time.Duration {
 	now := n.now()
 	n.refreshPool(now)
 	a, known := m.view.Member(n.self)
@@ -87,7 +140,7 @@ func (n *Node) saveAfter(m *membership, id task.TaskID, p *preparedJob) time.Dur
 	}
 	pause, stored := p.saves.told()
 	transfer := time.Duration(stored / n.uplink() * float64(time.Second))
-	every, why := migrate.SaveAfter(0, pause, transfer, func(d time.Duration) float64 {
+	every, why := migrate.SaveAfter(left.running(n.speed, n.decision.Stop), pause, transfer, func(d time.Duration) float64 {
 		p, _ := n.stay(&a, now, d)
 		return p
 	})

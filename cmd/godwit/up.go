@@ -76,6 +76,7 @@ and takes in yours. End it with Ctrl-C.`,
 	f.StringArrayVar(&cfg.Listen, "listen", nil, "multiaddr to listen on (repeatable; default every interface, any port)")
 	f.StringArrayVar(&cfg.Bootstrap, "peer", nil, "multiaddr of a peer to stay connected to, with /p2p/ID (repeatable)")
 	f.BoolVar(&noMDNS, "no-mdns", false, "do not look for peers on the local network")
+	f.BoolVar(&cfg.NoRelay, "no-relay", false, "carry nothing for members that cannot reach each other directly")
 	f.StringVar(&cfg.SwarmKey, "swarm-key", "", "file with a private swarm's key")
 	f.StringArrayVar(&cfg.Overlays, "overlay", nil, "overlay to serve: a name, an ID or a ticket (repeatable; default those served before, else "+node.DefaultOverlay+")")
 	f.StringVar(&apiAddr, "api", defaultAPI, `loopback address of the API; "" for the socket only`)

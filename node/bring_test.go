@@ -1,0 +1,60 @@
+package node
+
+import (
+	"crypto/sha256"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"godwit/p2p"
+	"godwit/scheduler"
+)
+
+// A checkpoint that nobody has at the moment is sought for as long as the work took
+// that it stands for, and taken as soon as somebody has it.
+func TestBringPatiently(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := startLone(t, newDisk(), false)
+		elsewhere, err := p2p.NewBlocks(t.Context(), newDisk())
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := func([]byte) ([][sha256.Size]byte, error) { return nil, nil }
+		manifest := waitedState(time.Minute)
+		root, err := (&pageStore{ctx: t.Context(), blocks: elsewhere, of: whole, links: map[[32]byte]p2p.Link{}}).tree(manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seek := func(cpu time.Duration, stop <-chan struct{}) ([]byte, time.Duration, error) {
+			begun := time.Now()
+			s := &saving{stop: stop, pages: n.newPages(t.Context())}
+			got, err := n.bringPatiently(t.Context(), scheduler.Start{From: &scheduler.Checkpoint{CID: root, Fuel: 1, CPU: cpu}}, s)
+			return got, time.Since(begun), err
+		}
+		for _, c := range []struct{ cpu, least, most time.Duration }{
+			{0, bringLeast - bringAgain, bringLeast},
+			{20 * time.Second, 20*time.Second - bringAgain, 20 * time.Second},
+			{time.Hour, bringMost - bringAgain, bringMost},
+		} {
+			if _, took, err := seek(c.cpu, nil); !errors.Is(err, p2p.ErrNotFound) || took < c.least || took > c.most {
+				t.Errorf("a state of %v that nobody has: %v after %v", c.cpu, err, took)
+			}
+		}
+		stop := make(chan struct{})
+		close(stop)
+		if _, took, err := seek(time.Hour, stop); err == nil || took > 0 {
+			t.Errorf("told to stop: %v after %v", err, took)
+		}
+		go func() {
+			<-time.After(7 * time.Second)
+			if _, err := n.newPages(t.Context()).tree(manifest); err != nil {
+				t.Error(err)
+			}
+		}()
+		if got, took, err := seek(time.Hour, nil); string(got) != string(manifest) || took < 7*time.Second || took > 7*time.Second+bringAgain {
+			t.Errorf("found %d bytes after %v: %v", len(got), took, err)
+		}
+		_ = n.end()
+	})
+}
