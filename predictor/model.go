@@ -28,6 +28,7 @@ var kinds = []struct {
 	{"tde", "n m reading missing_days absent weights", "the same window of the last n days (Zhang; Rood and Lewis)", tdeModel},
 	{"tde5", "", "tde:n=5,missing_days=skip", plain(func(*Pool) Predictor { return NewTDE(TDEConfig{N: 5, Missing: MissingSkip}) })},
 	{"window", "span states", "share of one sliding window, of one state or of two", windowModel},
+	{"weekly", "slots by weights c", "share of the same interval of the week in earlier weeks (Kokaly)", weeklyModel},
 	{"saturating", "bits slot", "saturating counter (Mickens and Noble)", counterModel(newSaturating, saturatingBits)},
 	{"history", "bits slot", "counter for each pattern of the last slots (Mickens and Noble)", counterModel(newPattern, patternBits)},
 	{"semimarkov", "days", "semi-Markov kernels of the same window (Ren et al.)", renModel},

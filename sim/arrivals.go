@@ -126,6 +126,21 @@ func (s *source) refill(at time.Duration) (arrival, bool) {
 	return arrival{}, false
 }
 
+// refillOf returns a task of one saturated class if it is open at a time, false if
+// not. It takes no turn.
+func (s *source) refillOf(class int32, at time.Duration) (arrival, bool) {
+	for _, st := range s.saturated {
+		if st.class == class && st.open(at) {
+			if st.tasks == 0 {
+				st.tasks = max(1, st.is.Tasks)
+			}
+			st.at = at
+			return st.take(), true
+		}
+	}
+	return arrival{}, false
+}
+
 // opens returns when, after at, the next saturated class opens, and false when
 // none does.
 func (s *source) opens(at time.Duration) (time.Duration, bool) {
@@ -168,11 +183,17 @@ func (c *Class) draw(r *rand.Rand) time.Duration {
 		w *= r.ExpFloat64()
 	case UniformWork:
 		w *= 2 * r.Float64()
+	case CubedWork:
+		n := 1 - cubedBy + 2*cubedBy*r.Float64()
+		w *= n * n * n
 	default:
 		return c.Work
 	}
 	return time.Duration(max(1, min(w, float64(longest))))
 }
+
+// cubedBy is by how much a length of CubedWork varies.
+const cubedBy = 0.025
 
 // next moves on to the next job, and says whether there is one.
 func (st *stream) next() bool {

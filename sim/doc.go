@@ -48,6 +48,10 @@
 // last checkpoint of that run; if there is none, or it stays at its host, the task
 // is returned.
 //
+// With Scenario.Rates, and under policies that go by classes of tasks (place.Rated),
+// tasks wait by class too, and machines that come or go have all that are idle
+// offered again. Rates are what is imposed, or hosts' speeds by the work of a class.
+//
 // A task is impossible, and leaves the system as it comes, if it needs more
 // memory than hosts lend or no host is ever available in the run. How long it is
 // does not matter.

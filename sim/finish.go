@@ -46,6 +46,9 @@ func (w *world) finish() (*Report, error) {
 		Migrations: y.migrations, BytesMoved: y.moved, Checkpoints: y.made,
 		PerDay: y.days, Events: y.events, Differences: w.differences(),
 	}
+	if s.Rates != nil {
+		r.Classes = w.classes.reports()
+	}
 	if w.mover != nil && w.mover.Period() > 0 {
 		w.judge.Settle(w.time())
 		j := &w.judge

@@ -200,11 +200,17 @@ func (w *world) fill(i int32, h *simHost) {
 		t.begunWork, t.begunTime = h.workClock, h.timeClock
 		t.every = w.every(i, h, t)
 		t.endWork = h.workClock + w.service(t)
+		if w.classes != nil {
+			w.classes.begin(k, i, h, t)
+		}
 		t.child, t.sib = none, none
 		h.root = w.tasks.meld(h.root, k)
 		h.running++
 	}
 	w.rerate(h)
+	if w.classes != nil && h.root != none {
+		h.workRate *= w.classes.paceOf(i, w.tasks.slots[h.root].class)
+	}
 	w.rearm(i, h)
 }
 
@@ -266,6 +272,9 @@ func (w *world) turn(i int32, h *simHost, state trace.State) {
 		if !h.gone {
 			w.close(i)
 			w.leave(i, h, was)
+			if w.classes != nil && !h.unseen {
+				w.classes.changed(i)
+			}
 		}
 		return
 	}
@@ -278,6 +287,9 @@ func (w *world) turn(i int32, h *simHost, state trace.State) {
 			w.detect(i, h)
 		}
 		h.gone, h.since = false, w.now
+	}
+	if w.classes != nil {
+		w.classes.changed(i)
 	}
 	if !suspends(was) || !suspends(state) {
 		h.graceEnd = never64

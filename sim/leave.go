@@ -33,6 +33,9 @@ func (w *world) leave(i int32, h *simHost, was trace.State) {
 func (w *world) detect(i int32, h *simHost) {
 	h.unseen = false
 	w.close(i)
+	if w.classes != nil {
+		w.classes.changed(i)
+	}
 	w.loseAll(i, h, "its host went away unnoticed")
 }
 
@@ -133,6 +136,9 @@ func (w *world) lost(k, i int32, reason string, again bool) {
 		w.decided(k, "lost", i, none, reason)
 	}
 	if again {
+		if w.classes != nil {
+			w.classes.redraw(&w.tasks.slots[k])
+		}
 		w.wait(k)
 		return
 	}
@@ -147,7 +153,14 @@ func (w *world) wait(k int32) {
 	}
 	t := &w.tasks.slots[k]
 	t.status, t.host = taskWaiting, none
-	w.queue.push(&w.tasks, k)
+	if w.inOrder {
+		w.queue.insert(&w.tasks, k)
+	} else {
+		w.queue.push(&w.tasks, k)
+	}
+	if w.classes != nil {
+		w.classes.wait(k)
+	}
 	w.waiting++
 }
 

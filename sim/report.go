@@ -52,6 +52,9 @@ type Report struct {
 	// Prediction of exits by the migration policy; nil without one that predicts.
 	Prediction *Prediction `json:"prediction,omitempty"`
 
+	// Classes tells of each class where rates are imposed; else nil.
+	Classes []ClassReport `json:"classes,omitempty"`
+
 	PerDay      []Day    `json:"per_day,omitempty"`
 	Events      uint64   `json:"events"`                // changes of hosts, starts and ends of tasks
 	Differences []string `json:"differences,omitempty"` // from the live rules, a line each

@@ -91,6 +91,9 @@ func (w *world) touch(i int32, h *simHost) {
 		return
 	}
 	w.open(i)
+	if w.classes != nil {
+		w.classes.touched(i, h)
+	}
 	if !h.touched {
 		h.touched = true
 		w.touched = append(w.touched, i)
@@ -110,6 +113,9 @@ func (w *world) place() {
 		w.forget()
 		return
 	}
+	if w.rated != nil && w.rated.Rate(w.time(), w.classes) {
+		w.widened = true
+	}
 	if !w.shortlist() && len(w.offerAll()) == 0 {
 		return
 	}
@@ -117,7 +123,7 @@ func (w *world) place() {
 	w.draws.Seed(w.seed, w.round)
 	w.round++
 	w.situate()
-	for _, p := range w.policy.Place(w.time(), &w.view, w.offers, w.placeForecast, w.rng) {
+	for _, p := range w.policy.Place(w.time(), w.shownQueue(), w.offers, w.placeForecast, w.rng) {
 		w.heed(&p)
 	}
 }
@@ -155,6 +161,9 @@ func (w *world) offer(i int32) {
 		Memory: w.memory, MemoryFree: w.memory - h.memory,
 		Speed: h.speed, Since: w.start.Add(time.Duration(h.since)),
 	})
+	if c := w.classes; c != nil {
+		c.describe(&w.offers[len(w.offers)-1], i)
+	}
 }
 
 // shape is a task as policies see it: with its whole work, and what is left of it
@@ -169,6 +178,15 @@ func (w *world) shape(k int32) place.Task {
 		ID: task.TaskID{Job: jobName, Index: t.id}, Memory: t.memory, Work: time.Duration(t.work),
 		Left: time.Duration(left), State: t.state,
 	}
+}
+
+// shownQueue is the queue as the policy is shown it.
+func (w *world) shownQueue() place.Queue {
+	if w.rated == nil {
+		return &w.view
+	}
+	w.classView.begin()
+	return &w.classView
 }
 
 // situate tells a policy that asks how things stand.
@@ -191,10 +209,13 @@ func (w *world) heed(p *place.Placement) {
 		return
 	}
 	h, t := &w.hosts[i], &w.tasks.slots[k]
-	if !w.roomy.has(i) || t.memory > w.memory-h.memory {
+	if !w.roomy.has(i) || t.memory > w.memory-h.memory || w.classes != nil && !(w.classes.paceOf(i, t.class) > 0) {
 		return
 	}
 	w.queue.remove(&w.tasks, k)
+	if w.classes != nil {
+		w.classes.leave(k)
+	}
 	w.waiting--
 	w.tally.place(w.now, t)
 	t.onSaved = t.saved > 0 && (t.savedHost == none || t.savedHost == i)
@@ -203,11 +224,23 @@ func (w *world) heed(p *place.Placement) {
 		t.from = t.saved
 	}
 	w.send(k, i, h)
+	if w.classes != nil {
+		w.classes.sent(k, i, h)
+	}
 	if w.watch != nil {
 		w.decided(k, "placed", i, none, p.Reason.String())
 	}
 	t.origin = none
-	w.dispatch(k, i, w.network.Delay)
+	w.dispatch(k, i, w.travel(t))
+}
+
+// travel is how long a task that is placed takes to its host: a checkpoint that it
+// goes on from has to come from where it is held, unless that is the host itself.
+func (w *world) travel(t *simTask) time.Duration {
+	if t.onSaved && t.savedHost == none && !w.paper {
+		return time.Duration(w.transfer(t.state))
+	}
+	return w.network.Delay
 }
 
 // number is the number of a host that was offered, none of others. Policies
@@ -297,6 +330,9 @@ func (w *world) complete(k, i int32, h *simHost) {
 		w.tally.wasted += t.savedTime
 	}
 	w.tally.succeed(w.now, t)
+	if w.classes != nil {
+		w.classes.end(k, t)
+	}
 	if w.watch != nil {
 		w.decided(k, "completed", i, none, "")
 	}

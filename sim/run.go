@@ -139,6 +139,9 @@ func (w *world) admit(a arrival) int32 {
 	w.born++
 	w.tally.enters(w.now)
 	w.tally.arrived++
+	if w.classes != nil {
+		w.classes.tallies[w.classes.number(&w.tasks.slots[k])].arrived++
+	}
 	if w.watch != nil {
 		w.decided(k, "arrived", none, none, "")
 	}

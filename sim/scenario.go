@@ -29,6 +29,8 @@ type Scenario struct {
 	Hosts       HostRules
 	Network     Network
 	Checkpoints Checkpoints
+	// Rates, if not nil, are imposed on hosts. Then the report tells of each class.
+	Rates *Rates
 
 	// Paper has the rules of the published simulator (zhang.md, 8.1): scheduling
 	// that knows at once and costs nothing, transfers that take no time, no

@@ -91,6 +91,26 @@ func (l *line) push(ts *tasks, i int32) {
 	l.tail = i
 }
 
+// insert puts a task before those that came later.
+func (l *line) insert(ts *tasks, i int32) {
+	after, t := l.tail, &ts.slots[i]
+	for after != none && ts.slots[after].id > t.id {
+		after = ts.slots[after].prev
+	}
+	t.prev, t.next = after, l.head
+	if after == none {
+		l.head = i
+	} else {
+		t.next = ts.slots[after].next
+		ts.slots[after].next = i
+	}
+	if t.next == none {
+		l.tail = i
+	} else {
+		ts.slots[t.next].prev = i
+	}
+}
+
 func (l *line) remove(ts *tasks, i int32) {
 	t := &ts.slots[i]
 	if t.prev == none {

@@ -48,6 +48,7 @@ func (s *Scenario) Validate() error {
 	if s.Checkpoints.Auto && s.Checkpoints.Every != 0 {
 		p.add("checkpoints: every is %v and auto: leave out one of them", s.Checkpoints.Every)
 	}
+	s.checkRates(&p)
 	s.Workload.check(&p, s.end().Sub(s.Day0()))
 	return errors.Join(p...)
 }

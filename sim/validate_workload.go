@@ -62,8 +62,8 @@ func (c *Class) check(p *problems, at string) {
 	if c.To != 0 && c.To <= c.From {
 		p.add("%s ends at %v, which is not after it begins at %v: to must be later (0 is the end)", at, c.To, c.From)
 	}
-	if c.WorkLaw > UniformWork {
-		p.add("%s: law %d is unknown: it is Fixed, Exponential or UniformWork", at, c.WorkLaw)
+	if c.WorkLaw > CubedWork {
+		p.add("%s: law %d is unknown: it is Fixed, Exponential, UniformWork or CubedWork", at, c.WorkLaw)
 	}
 	c.checkArrival(p, at)
 }

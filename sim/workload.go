@@ -16,6 +16,10 @@ type Workload struct {
 	// Requeue puts a lost task back at the end of the queue, to be run again from
 	// its last checkpoint or from the beginning; otherwise it is gone.
 	Requeue bool
+	// InOrder puts it back before what came later instead, and Redraw draws its work
+	// anew if it has no checkpoint. Both are for Rates and policies that go by them,
+	// and change nothing elsewhere.
+	InOrder, Redraw bool
 }
 
 // A Class is one stream of alike jobs.
@@ -57,4 +61,7 @@ const (
 	Fixed       Law = iota
 	Exponential     // of mean Work
 	UniformWork     // from 0 to twice Work
+	// CubedWork: Work times the cube of a number from 0.975 to 1.025: loops in three
+	// nested lengths, which vary by so much (Kokaly 2008, appendix D and Fig. 6.2).
+	CubedWork
 )

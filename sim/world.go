@@ -62,8 +62,12 @@ type world struct {
 	roomy         hostSet // may be given tasks
 	ranks         ranks
 	touched       []int32
-	widened       bool // all that are roomy are offered next
-	saturated     bool // a task always waits
+	widened       bool        // all that are roomy are offered next
+	saturated     bool        // a task always waits
+	rated         place.Rated // nil: the policy does not go by rates
+	classes       *classes    // nil: rates do not matter
+	classView     classView
+	inOrder       bool // lost tasks go back before those that came later
 	placedAt      int64
 	offers        []place.Host
 	offered       []int32 // their numbers
@@ -106,6 +110,7 @@ func newWorld(s *Scenario) (*world, error) {
 	w.tasks.free = none
 	w.perSlot = 1 / float64(w.slots)
 	w.view.w = w
+	w.classView.view = &w.view
 	w.draws = rand.NewPCG(0, 0)
 	w.rng = rand.New(w.draws)
 	if w.memory == 0 {
@@ -147,7 +152,11 @@ func (w *world) choose() (err error) {
 	}
 	w.learner, _ = w.policy.(place.Learner)
 	w.situated, _ = w.policy.(place.Situated)
-	if len(s.Trace.Hosts) >= rankedHosts {
+	w.rated, _ = w.policy.(place.Rated)
+	if w.classes = newClasses(w, w.rated != nil); w.classes != nil {
+		w.inOrder = s.Workload.InOrder
+	}
+	if len(s.Trace.Hosts) >= rankedHosts && s.Rates == nil {
 		w.ranks.ranker, _ = w.policy.(place.Ranker)
 	}
 	if p, ok := w.policy.(place.Waiter); ok {

@@ -27,5 +27,12 @@ func readScenario(path string, open func(string) (*trace.Trace, error), openLog 
 	}
 	return scenario.Decode(path, text,
 		func(file string) (*trace.Trace, error) { return open(beside(file)) },
-		func(file string) (*trace.Workload, error) { return openLog(beside(file)) })
+		func(file string) (*trace.Workload, error) { return openLog(beside(file)) },
+		func(file string) (text []byte, err error) {
+			err = withFile(beside(file), func(r io.Reader) (err error) {
+				text, err = io.ReadAll(io.LimitReader(r, scenario.MaxFile+1))
+				return err
+			})
+			return text, err
+		})
 }

@@ -13,7 +13,7 @@ import (
 // smallGrid is of runs that take no time.
 func smallGrid(t *testing.T) []*sim.Scenario {
 	t.Helper()
-	e, err := scenario.Decode("x.yaml", []byte("synth: {kind: office, hosts: 3, days: 1}\nseeds: 4\nplacement: [fcfs, oracle]\nworkload: {classes: [{work: 1h}]}"), nil, nil)
+	e, err := scenario.Decode("x.yaml", []byte("synth: {kind: office, hosts: 3, days: 1}\nseeds: 4\nplacement: [fcfs, oracle]\nworkload: {classes: [{work: 1h}]}"), nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,6 +33,7 @@ func (f *replayFlags) fromFile(slots int) (*sim.Scenario, error) {
 	refuse(len(grid) != 1, "a swarm plays one run: give one policy of each kind and one seed, and choose it with --seed")
 	refuse(s.Hosts.Owner != sim.Suspend, "the nodes' owners suspend tasks: set owner to suspend")
 	refuse(s.Hosts.Speeds != sim.Uniform, "a waiting task takes as long on every host: set speeds to uniform")
+	refuse(s.Rates != nil, "the nodes' tasks take the same time on every host: leave rates out")
 	refuse(s.Warmup != 0, "a swarm reports all of its time: leave the warm-up out")
 	refuse(s.Hosts.Slots > 1 && s.Hosts.Slots != slots, "say the slots with --cores too")
 	if len(not) > 0 {

@@ -18,10 +18,11 @@ import (
 )
 
 // Decode reads a scenario file. The name is for errors, which are *task.Error
-// and carry line and column. open and openLog read the trace and the log that
-// the file names, as they stand in it; what they say is told at that place.
-// Nothing is opened before the rest of the file is known to be right.
-func Decode(name string, text []byte, open func(file string) (*trace.Trace, error), openLog func(file string) (*trace.Workload, error)) (*Experiment, error) {
+// and carry line and column. open, openLog and openText read the trace, the log and
+// the other files that it names, as they stand in it; what they say is told at that
+// place. They read no more than MaxFile and a byte of the others. Nothing is opened before the rest of the file is known to be right.
+func Decode(name string, text []byte, open func(file string) (*trace.Trace, error), openLog func(file string) (*trace.Workload, error),
+	openText func(file string) ([]byte, error)) (*Experiment, error) {
 	r := &reader{source: &source{name: name, places: map[string]position{}}, Experiment: Default()}
 	r.Experiment.places, r.file = r.source.places, name
 	node, e := r.parse(text)
@@ -31,7 +32,7 @@ func Decode(name string, text []byte, open func(file string) (*trace.Trace, erro
 	if e := r.top(node); e != nil {
 		return nil, e
 	}
-	if e := r.load(open, openLog); e != nil {
+	if e := r.load(open, openLog, openText); e != nil {
 		return nil, e
 	}
 	return r.Experiment, nil
@@ -44,6 +45,7 @@ type reader struct {
 	start, end moment
 	days       int
 	log        string
+	machines   machines
 }
 
 // A moment is a time, or one so long after the beginning.
@@ -69,6 +71,7 @@ func (r *reader) top(node ast.Node) *task.Error {
 	return r.mapping("", node, []field{
 		{"trace", r.readTrace},
 		{"synth", r.readSynth},
+		{"machines", r.readMachines},
 		{"assume", r.readAssume},
 		{"start", r.moment(&r.start)},
 		{"end", r.moment(&r.end)},
@@ -93,6 +96,7 @@ func (r *reader) top(node ast.Node) *task.Error {
 			field{"pause", r.duration(&b.Checkpoints.Pause, 0)},
 			field{"away", r.boolean(&b.Checkpoints.Away)},
 		)},
+		{"rates", r.readRates},
 		{"paper", r.boolean(&b.Paper)},
 		{"scan_all", r.boolean(&b.ScanAll)},
 		{"seeds", r.readSeeds},
@@ -190,11 +194,13 @@ func (r *reader) readSeeds(where string, node ast.Node) *task.Error {
 }
 
 // load opens what the file names, and sets what depends on it.
-func (r *reader) load(open func(string) (*trace.Trace, error), openLog func(string) (*trace.Workload, error)) *task.Error {
+func (r *reader) load(open func(string) (*trace.Trace, error), openLog func(string) (*trace.Workload, error), openText func(string) ([]byte, error)) *task.Error {
 	w := &r.Base.Workload
 	switch {
-	case r.Source.File == "" && r.Source.Kind == "":
+	case r.Source.File == "" && r.Source.Kind == "" && !r.machines.given:
 		return r.errorAt(nil, "add a line such as `trace: sessions.csv` or `synth: {kind: deug}`", "the file names no hosts")
+	case r.machines.given && (r.Source.File != "" || r.Source.Kind != ""):
+		return r.at("machines", "leave out one of them", "machines are given beside a trace or a synthetic set")
 	case r.Source.File != "" && r.Source.Kind != "":
 		return r.at("synth", "leave out one of them", "both a trace and a synthetic set are given")
 	case len(w.Classes) == 0 && r.log == "":
@@ -209,7 +215,17 @@ func (r *reader) load(open func(string) (*trace.Trace, error), openLog func(stri
 		}
 		w.Log = log
 	}
-	if r.Source.Kind != "" {
+	if e := r.loadMachines(openText); e != nil {
+		return e
+	}
+	if e := r.loadRates(openText); e != nil {
+		return e
+	}
+	if r.machines.given {
+		if err := r.Synthesize(); err != nil {
+			return r.wrap("machines", err)
+		}
+	} else if r.Source.Kind != "" {
 		if err := r.Synthesize(); err != nil {
 			return r.wrap("synth", err)
 		}
@@ -275,6 +291,7 @@ var blamed = []struct {
 	{"migration", []string{"migration"}},
 	{"workload", []string{"workload"}},
 	{"hosts", []string{"hosts"}},
+	{"rates", []string{"rates"}},
 	{"network", []string{"network"}},
 	{"checkpoints", []string{"checkpoints"}},
 }

@@ -71,7 +71,7 @@ func openJobs(file string) (*trace.Workload, error) {
 }
 
 func TestDecode(t *testing.T) {
-	e, err := Decode("x.yaml", []byte(full), openLab, openJobs)
+	e, err := Decode("x.yaml", []byte(full), openLab, openJobs, openNothing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestDecode(t *testing.T) {
 const work = "\nworkload: {classes: [{work: 10m}]}\n"
 
 func TestGrid(t *testing.T) {
-	e, err := Decode("x.yaml", []byte("synth: {kind: office, hosts: 3, days: 2, resample: true}\nplacement: [fcfs, random]\nmigration: [none, pspp]\nseeds: 2"+work), nil, nil)
+	e, err := Decode("x.yaml", []byte("synth: {kind: office, hosts: 3, days: 2, resample: true}\nplacement: [fcfs, random]\nmigration: [none, pspp]\nseeds: 2"+work), nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +189,7 @@ func TestMistakes(t *testing.T) {
 		{synth + "\n---\n" + synth, "second document", ""},
 		{strings.Repeat("#", MaxFile+1), "the file has 1MiB, the most is 1MiB", ""},
 	} {
-		_, err := Decode("x.yaml", []byte(tt.text), openLab, openJobs)
+		_, err := Decode("x.yaml", []byte(tt.text), openLab, openJobs, openNothing)
 		var e *task.Error
 		switch {
 		case !errors.As(err, &e):
@@ -208,7 +208,7 @@ func FuzzDecode(f *testing.F) {
 		if strings.Contains(string(text), "synth") {
 			t.Skip("making hosts takes long, and is not the file's doing")
 		}
-		e, err := Decode("x.yaml", text, func(string) (*trace.Trace, error) { return lab(), nil }, func(string) (*trace.Workload, error) { return &trace.Workload{}, nil })
+		e, err := Decode("x.yaml", text, func(string) (*trace.Trace, error) { return lab(), nil }, func(string) (*trace.Workload, error) { return &trace.Workload{}, nil }, openNothing)
 		if err != nil {
 			var te *task.Error
 			if !errors.As(err, &te) || te.Line < 1 || te.Msg == "" {
@@ -242,7 +242,7 @@ func TestManual(t *testing.T) {
 	anyLog := func(string) (*trace.Workload, error) {
 		return &trace.Workload{Jobs: []trace.Job{{RunTime: 60, Procs: 1, ReqProcs: 1}}}, nil
 	}
-	e, err := Decode("CLI.md", text, anyTrace, anyLog)
+	e, err := Decode("CLI.md", text, anyTrace, anyLog, openNothing)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,3 +267,6 @@ func TestEvery(t *testing.T) {
 		}
 	}
 }
+
+// openNothing has no files of rates or machines.
+func openNothing(file string) ([]byte, error) { return nil, errors.New("there is no " + file) }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -44,6 +45,9 @@ type Source struct {
 	// Kind and Config make a synthetic set: see trace.Synthesize.
 	Kind   string
 	Config trace.SynthConfig
+	// Machines, if not nil, are the hosts, for Config.Days (0 is 7) and by
+	// Config.Seed in place of their own.
+	Machines *sim.Machines
 	// Resample makes the set anew for each run, from the run's seed instead of
 	// Config.Seed.
 	Resample bool
@@ -102,12 +106,31 @@ func (e *Experiment) SetDays(days int) {
 
 // Synthesize makes the set of Source and uses it.
 func (e *Experiment) Synthesize() error {
+	if m := e.Source.Machines; m != nil {
+		return e.make(*m)
+	}
 	t, err := trace.Synthesize(e.Source.Kind, e.Source.Config)
 	if err != nil {
 		return err
 	}
 	e.Use(t)
 	return nil
+}
+
+// machineDays is how long machines are made for, where nothing is said, and
+// machineStart from when on: any midnight would do.
+const machineDays = 7
+
+var machineStart = time.Date(2008, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// make makes machines and uses them.
+func (e *Experiment) make(m sim.Machines) error {
+	m.Seed = e.Source.Config.Seed
+	t, err := m.Trace(machineStart, time.Duration(cmp.Or(e.Source.Config.Days, machineDays))*24*time.Hour)
+	if err == nil {
+		e.Use(t)
+	}
+	return err
 }
 
 // Grid lays out the runs: by placement, then by migration, then by seed, each in

@@ -108,6 +108,8 @@ func (r *reader) readWorkload(where string, node ast.Node) *task.Error {
 		{"log", r.stringTo(&r.log)},
 		{"log_from", r.seconds(&w.LogFrom)},
 		{"requeue", r.boolean(&w.Requeue)},
+		{"in_order", r.boolean(&w.InOrder)},
+		{"redraw", r.boolean(&w.Redraw)},
 	})
 }
 
@@ -126,7 +128,7 @@ func (r *reader) readClass(where string, node ast.Node) *task.Error {
 		{"to", r.duration(&c.To, 0)},
 		{"tasks", r.count(&c.Tasks, 1, maxTasks)},
 		{"work", r.duration(&c.Work, 1)},
-		{"law", choice(r.source, &c.WorkLaw, "fixed", "exponential", "uniform")},
+		{"law", choice(r.source, &c.WorkLaw, "fixed", "exponential", "uniform", "cubed")},
 		{"memory", r.size(&c.Memory)},
 		{"state", r.size(&c.State)},
 	})

@@ -40,7 +40,8 @@
 //     here. A Stop is obeyed at the same instant, in a turn of its own; one that
 //     wants the state, after the checkpoint's pause.
 //  7. While the owner uses a host its runs stand still, and are given back after the
-//     grace if another member could take them. Where the host gives notice
+//     grace if another member could take them, or the leader: with Config.HandOver
+//     those that can be saved wait there, whoever else works. Where the host gives notice
 //     (Leaving), they are given back at once, with their states where the overlay
 //     moves tasks and that takes less than a second; meanwhile they go on. All that
 //     are given back end in turns of their own, after what the node says with it.

@@ -200,12 +200,13 @@ func (g *give) freeze(left int64) {
 
 // arrive has a run go on here.
 func (n *node) arrive(g *give) {
-	delete(n.takes, attemptName{g.e.Task, g.e.As})
+	name := attemptName{g.e.Task, g.e.As}
 	r := &run{
-		n: n, start: scheduler.Start{Task: g.e.Task, Attempt: g.e.As}, t: g.r.t, at: n.w.now,
+		n: n, start: scheduler.Start{Task: name.task, Attempt: name.attempt, Left: n.takes[name].e.Left}, t: g.r.t, at: n.w.now,
 		from: g.final.done, done: g.final.done, useful: g.final.useful,
-		every: n.saveAfter(g.r.t.state),
 	}
+	r.every = r.saveAfter()
+	delete(n.takes, name)
 	n.runs = append(n.runs, r)
 	n.w.changes++
 	n.freeChanged()

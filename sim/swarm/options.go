@@ -141,6 +141,7 @@ func (o *Options) complete(s *sim.Scenario) error {
 	refuse(len(s.Trace.Hosts)+o.Submitters > maxNodes, "%d nodes, at most %d: use the policy-level simulator for more", len(s.Trace.Hosts)+o.Submitters, maxNodes)
 	refuse(s.Paper, "the published simulator's rules are not the machines': run it with sim.Run")
 	refuse(s.Hosts.Sharing != sim.Queue, "workers do not share slots: set sharing to queue")
+	refuse(s.Rates != nil, "no machine imposes rates: they are for sim.Run")
 	refuse(s.Placement == sim.Oracle, "no machine knows the future: the oracle is for sim.Run")
 	refuse(s.Predictor != "" && s.Predictor != liveModel, "predictor %q: the machines forecast by %q", s.Predictor, liveModel)
 	refuse(!s.Workload.Requeue, "the machines run lost tasks again: set the workload's requeue")

@@ -19,8 +19,8 @@ type host struct {
 	since time.Duration // of state
 }
 
-// moveRetry is how often tasks that nobody else could take are offered again, as
-// of a live node.
+// moveRetry is how often tasks that cannot be saved, and that nobody else could
+// take, are offered again, as of a live node.
 const moveRetry = time.Minute
 
 // watch has the trace's spells happen to the node, from the one that holds at
@@ -166,15 +166,15 @@ func (n *node) setMove(before scheduler.OwnerState) {
 	}
 }
 
-// moveIfDue gives stopped tasks back when their grace has passed, if there is
-// somebody who could take them.
+// moveIfDue gives stopped tasks back when their grace has passed: where nobody could
+// take them, those that are saved, to wait with the leader.
 func (n *node) moveIfDue() {
 	now := n.w.clock
 	if n.moveAt.IsZero() || n.moveAt.After(now) {
 		return
 	}
 	n.moveAt = time.Time{}
-	if n.w.s.Hosts.Owner != sim.Kill && len(n.runs) > 0 && !n.othersCanWork() {
+	if n.w.s.Hosts.Owner != sim.Kill && len(n.runs) > 0 && !n.w.hands() && !n.othersCanWork() {
 		n.moveAt = now.Add(moveRetry)
 		return
 	}

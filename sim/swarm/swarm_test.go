@@ -186,6 +186,29 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
+// TestSuspendedAlone: with nobody else to take it a task whose host's owner stays for
+// longer than the grace is saved, waits with the leader, and goes on where it was when
+// he leaves. Where tasks do not move it stays in memory.
+func TestSuspendedAlone(t *testing.T) {
+	tr := hosts(t, at(2), []spell{{0, trace.Available}, {at(.5), trace.UserPresent}, {at(1), trace.Available}})
+	s := scenario(tr, sim.Class{Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 35 * time.Minute, State: 1 << 20})
+	s.Hosts.Grace, s.Checkpoints = 10*time.Minute, sim.Checkpoints{Auto: true, Away: true}
+	var story []string
+	s.Watch = func(d sim.Decision) { story = append(story, fmt.Sprint(d.Action, " ", d.Host)) }
+	for _, c := range []struct {
+		migration, want string
+	}{
+		{"reactive", "[arrived -1 placed 0 suspended 0 placed 0 completed -1]"},
+		{"none", "[arrived -1 placed 0 suspended 0 resumed 0 completed -1]"},
+	} {
+		story, s.Migration = nil, c.migration
+		r, _ := mustRun(t, s, Options{Config: handing()})
+		if got, want := fmt.Sprint(story), 65*time.Minute; got != c.want || math.Abs(r.Response.Mean-want.Seconds()) > 15 || r.WastedS > 1 {
+			t.Errorf("migration %q: %v s, %v s wasted, want %v\n%s\nwant\n%s", c.migration, r.Response.Mean, r.WastedS, want, got, c.want)
+		}
+	}
+}
+
 // TestSavesOnTime: left to the node, a task is saved as long as its host is likely
 // to stay, and one that its host leaves goes on from there.
 func TestSavesOnTime(t *testing.T) {

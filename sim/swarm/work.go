@@ -21,6 +21,7 @@ type run struct {
 	t     *taskBook
 
 	from   float64       // work that was done when it began, in nanoseconds of the reference core
+	redo   time.Duration // CPU time of the checkpoint that could not be had
 	done   float64       // work done
 	at     time.Duration // as of
 	rate   float64       // work a nanosecond now; 0 while it stands still
@@ -49,11 +50,11 @@ func (n *node) begin(e scheduler.Start) {
 	}
 	delete(n.takes, attemptName{e.Task, e.Attempt})
 	r := &run{n: n, start: e, t: w.taskOf(e.Task), at: w.now}
-	r.every = n.saveAfter(r.t.state)
 	n.runs = append(n.runs, r)
 	w.begun(r)
 	n.freeChanged()
 	if e.From == nil {
+		r.every = r.saveAfter()
 		r.goOn()
 		return
 	}
@@ -65,8 +66,10 @@ func (n *node) begin(e scheduler.Start) {
 		r.settle()
 		if s, ok := w.saves[e.From.CID]; ok && missing == "" {
 			r.from, r.done, r.useful = s.done, s.done, s.useful
+		} else {
+			r.redo = e.From.CPU
 		}
-		r.held = false
+		r.held, r.every = false, r.saveAfter()
 		r.goOn()
 	})
 }
@@ -115,15 +118,16 @@ func (r *run) goOn() {
 	})
 }
 
-// saveAfter is after how much running time a task with a state of so many bytes is
-// saved next: as often as the Scenario says, or as the node of a host has it.
-func (n *node) saveAfter(state int64) time.Duration {
-	w := n.w
+// saveAfter is after how much running time a task is saved next: as often as the
+// Scenario says, or as the node of a host has it.
+func (r *run) saveAfter() time.Duration {
+	n, w, state := r.n, r.n.w, r.t.state
 	if !w.s.Checkpoints.Auto {
 		return w.every
 	}
+	left := time.Duration(float64(migrate.Remaining(r.start.Left, time.Duration(r.done-r.from)-r.redo)) / n.speedUsual())
 	self, now := overlay.Advert{Peer: n.id}, w.clock
-	every, _ := migrate.SaveAfter(0, w.pause(state), w.transfer(state), func(d time.Duration) float64 {
+	every, _ := migrate.SaveAfter(left, w.pause(state), w.transfer(state), func(d time.Duration) float64 {
 		p, _ := n.forecast(&self, now, d)
 		return p
 	})
@@ -158,7 +162,7 @@ func (r *run) savedAs(c task.CID, s save) {
 		return
 	}
 	r.settle()
-	r.held, r.saving, r.ran, r.every = false, false, 0, r.n.saveAfter(r.t.state)
+	r.held, r.saving, r.ran, r.every = false, false, 0, r.saveAfter()
 	r.n.blocks[c] = true
 	r.t.saved = max(r.t.saved, s.useful)
 	r.n.step(r.n.worker, scheduler.Checkpointed{

@@ -1,0 +1,154 @@
+package scenario
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"godwit/sim"
+	"godwit/task"
+	"godwit/trace"
+)
+
+// machines is what a file says of machines, before what it names is read.
+type machines struct {
+	given      bool
+	count      int
+	file       string // .srs
+	up, down   time.Duration
+	servers    []Server
+	ratesFile  string // .mue
+	iterations []float64
+}
+
+// readMachines reads hosts that are always there, or that fail by turns.
+func (r *reader) readMachines(where string, node ast.Node) *task.Error {
+	m := &r.machines
+	m.given = true
+	return r.mapping(where, node, []field{
+		{"count", r.count(&m.count, 1, trace.MaxHosts)},
+		{"file", r.stringTo(&m.file)},
+		{"up", r.duration(&m.up, time.Millisecond)},
+		{"down", r.duration(&m.down, time.Millisecond)},
+		{"days", r.count(&r.Source.Config.Days, 1, mostDays)},
+		{"seed", r.seed(&r.Source.Config.Seed)},
+		{"resample", r.boolean(&r.Source.Resample)},
+	})
+}
+
+// readRates reads the rates that are imposed.
+func (r *reader) readRates(where string, node ast.Node) *task.Error {
+	rates := &sim.Rates{}
+	r.Base.Rates = rates
+	return r.mapping(where, node, []field{
+		{"unit", r.duration(&rates.Unit, 1)},
+		{"file", r.stringTo(&r.machines.ratesFile)},
+		{"of", func(where string, node ast.Node) *task.Error {
+			return r.each(where, node, maxClasses, func(where string, node ast.Node) *task.Error {
+				row, e := r.numbers(where, node, trace.MaxHosts, mostRate)
+				rates.Of = append(rates.Of, row)
+				return e
+			})
+		}},
+		{"iterations", func(where string, node ast.Node) (e *task.Error) {
+			r.machines.iterations, e = r.numbers(where, node, maxClasses, mostIterations)
+			return e
+		}},
+		{"availability", func(where string, node ast.Node) (e *task.Error) {
+			rates.Availability, e = r.numbers(where, node, trace.MaxHosts, 1)
+			return e
+		}},
+		{"overhead", r.duration(&rates.Overhead, 0)},
+	})
+}
+
+// numbers reads a list of numbers from 0 to most.
+func (r *reader) numbers(where string, node ast.Node, mostOf int, most float64) (out []float64, e *task.Error) {
+	e = r.each(where, node, mostOf, r.scalar("write a number", func(text string) error {
+		x, ok := within(text, 0, most)
+		if !ok {
+			return fmt.Errorf("%s is not a number from 0 to %v", quote(text), most)
+		}
+		out = append(out, x)
+		return nil
+	}))
+	return out, e
+}
+
+// loadMachines reads the files that machines and rates name, and makes the machines.
+func (r *reader) loadMachines(openText func(file string) ([]byte, error)) *task.Error {
+	m := &r.machines
+	if !m.given {
+		return nil
+	}
+	switch {
+	case (m.file == "") == (m.count == 0):
+		return r.at("machines", "write `machines: {count: 6}` or `machines: {file: lab.srs}`", "machines have either a count or a file")
+	case (m.up == 0) != (m.down == 0):
+		return r.at("machines", "give both `up` and `down`, or neither", "machines that fail are repaired")
+	}
+	var names []string
+	for i := range m.count {
+		names = append(names, fmt.Sprint("M", i+1))
+	}
+	if m.file != "" {
+		text, err := openText(m.file)
+		if err == nil {
+			m.servers, err = ReadServers(m.file, text)
+		}
+		if err != nil {
+			return r.wrap("machines.file", err)
+		}
+		for _, s := range m.servers {
+			names = append(names, s.Host)
+		}
+	}
+	r.Source.Machines = &sim.Machines{Names: names, Up: m.up, Down: m.down}
+	return nil
+}
+
+// loadRates makes the rates of the file that names them, or of what is measured of
+// the machines.
+func (r *reader) loadRates(openText func(file string) ([]byte, error)) *task.Error {
+	rates, m := r.Base.Rates, &r.machines
+	if rates == nil {
+		return nil
+	}
+	ways := 0
+	for _, given := range []bool{rates.Of != nil, m.ratesFile != "", m.iterations != nil} {
+		if given {
+			ways++
+		}
+	}
+	switch {
+	case ways != 1:
+		return r.at("rates", "give one of `of`, `file` and `iterations`", "the rates are given in %d ways", ways)
+	case m.iterations != nil && m.servers == nil:
+		return r.at("rates.iterations", "name a .srs file with `machines: {file: lab.srs}`", "iterations need machines that were measured")
+	case m.iterations != nil:
+		unit := rates.Unit
+		if unit == 0 {
+			unit = time.Second
+		}
+		for k, n := range m.iterations {
+			if n < 1 {
+				return r.at("rates.iterations", "a job has one iteration or more", "class %d has %v iterations", k+1, n)
+			}
+			var row []float64
+			for _, s := range m.servers {
+				row = append(row, min(mostRate, unit.Minutes()*s.Rate(n)))
+			}
+			rates.Of = append(rates.Of, row)
+		}
+	case m.ratesFile != "":
+		text, err := openText(m.ratesFile)
+		if err == nil {
+			rates.Of, err = ReadRates(m.ratesFile, text)
+		}
+		if err != nil {
+			return r.wrap("rates.file", err)
+		}
+	}
+	return nil
+}
