@@ -3,10 +3,10 @@ package reproduce
 import (
 	"errors"
 	"fmt"
-	"godwit/sim"
 	"slices"
 	"strings"
 
+	"godwit/sim"
 	"godwit/trace"
 )
 
@@ -46,6 +46,7 @@ type Result struct {
 	// Setup says what was run on: sets, sizes, seeds, repetitions.
 	Setup   []string
 	Cells   []Cell
+	Tables  []Table
 	Figures []Figure
 }
 
@@ -56,7 +57,7 @@ func (e Experiment) Run(o Options) (*Result, error) {
 	if err := e.run(b); err != nil {
 		return nil, fmt.Errorf("experiment %s: %w", e.Name, err)
 	}
-	return &Result{Experiment: e, Setup: b.setup, Cells: b.cells, Figures: b.figures}, nil
+	return &Result{Experiment: e, Setup: b.setup, Cells: b.cells, Tables: b.tables, Figures: b.figures}, nil
 }
 
 // Select returns the experiments of those names, in the order of all; no name
@@ -88,6 +89,7 @@ type bench struct {
 	Options
 	sheet
 	setup   []string
+	tables  []Table
 	figures []Figure
 }
 

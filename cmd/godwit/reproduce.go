@@ -13,7 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"godwit/internal/spec"
 	"godwit/reproduce"
+	"godwit/scheduler/chunk"
 	"godwit/trace"
 )
 
@@ -21,24 +23,47 @@ import (
 type reproduceFlags struct {
 	traces      []string
 	experiments []string
+	schedulers  string
 	plot        string
 	workers     int
 	seed        uint64
 	json        bool
 }
 
-// The publications that are named in docs/CLI.md and not built yet.
-var unbuilt = []string{"mgst", "simpetek", "koala"}
+// publications are those whose experiments can be run again.
+var publications = []struct {
+	name, text  string
+	experiments func() []reproduce.Experiment
+}{
+	{"zhang", `J. Zhang, "Flexible Distributed Computing with Volunteered Resources", PhD thesis, 2010`, reproduce.Zhang},
+	{"mgst", `M. Kokaly, "McMaster Grid Scheduling Testing Environment", MASc thesis, 2008`, reproduce.MGST},
+	{"simpetek", `G. Karaduman's MSc thesis on the scheduler of Sim-PETEK, 2010`, reproduce.SimPETEK},
+	{"koala", `B. Grundeken, "Adding Cycle Scavenging Support to the Koala Grid Resource Manager", MSc thesis, 2009`, reproduce.Koala},
+}
+
+// published returns the experiments of a publication, or of all; nil if there is
+// none of that name.
+func published(name string) []reproduce.Experiment {
+	var out []reproduce.Experiment
+	for _, p := range publications {
+		if name == p.name || name == "all" {
+			out = append(out, p.experiments()...)
+		}
+	}
+	return out
+}
+
+const sayReproduce = "say `godwit reproduce zhang`, mgst, simpetek, koala, or all"
 
 func newReproduce() *cobra.Command {
 	var f reproduceFlags
 	cmd := &cobra.Command{
-		Use:   "reproduce zhang | policies | all",
+		Use:   "reproduce zhang | mgst | simpetek | koala | policies | all",
 		Short: "Run published experiments again: published beside obtained, with a verdict on each figure",
 		Long: `Run published experiments again and print what was published, what is obtained and
-a verdict on each figure. So far there is zhang (J. Zhang, "Flexible Distributed
-Computing with Volunteered Resources", PhD thesis, 2010); all is all there are.
-reproduce policies compares the default policies with published ones.
+a verdict on each figure. The publications are listed below, with their experiments;
+all is all there are. reproduce policies compares the default policies with
+published ones.
 
 Verdicts:
   equal          the same, to the digits printed
@@ -47,17 +72,26 @@ Verdicts:
   differs        it does not hold; the note says why
   unrecoverable  it cannot be run again; the note says why
 
-The traces of the thesis are lost. Hosts like them, made from a seed, stand for
-them, and of those only directions are judged. Whoever has an original trace gives
-it with --trace.
+The traces of zhang are lost. Hosts like them, made from a seed, stand for them, and
+of those only directions are judged. Whoever has an original trace gives it with
+--trace. Of koala the costs of the testbed are fitted to one table; what is assumed
+besides is said with each experiment.
+
+With --schedulers, simpetek runs its comparison mode in place of its experiments: each
+request is executed once by every scheduler of the list.
 
 Exit code 0 unless an experiment does not run or something differs and nothing
 explains it.
 
 Experiments:
-` + experimentTable(),
+` + experimentTable() + `
+Schedulers, with their parameters:
+` + indented(chunk.Describe()),
 		Example: `  godwit reproduce zhang
   godwit reproduce zhang --experiment B.II,E1 --plot figures
+  godwit reproduce koala --experiment K4
+  godwit reproduce simpetek
+  godwit reproduce simpetek --schedulers amra:rounds=2,amra:rounds=3,issse:peak=2,k=15,m=10.5,calibrated
   godwit reproduce zhang --trace ucb=archive/ucb --experiment E1,E8`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
@@ -65,6 +99,7 @@ Experiments:
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.traces, "trace", nil, "SET=FILE, an original trace for one of "+strings.Join(reproduce.Sets, ", ")+" (repeatable); a file or directory that `godwit trace info` reads")
 	fl.StringSliceVar(&f.experiments, "experiment", nil, "only these, with commas between them")
+	fl.StringVar(&f.schedulers, "schedulers", "", "compare these, of simpetek, with commas between them")
 	fl.StringVar(&f.plot, "plot", "", "draw figures like the published ones into this directory, as SVG")
 	fl.IntVar(&f.workers, "workers", runtime.GOMAXPROCS(0), "how many runs go on at once; what comes out does not depend on it")
 	fl.Uint64Var(&f.seed, "seed", 1, "first seed of everything random")
@@ -75,8 +110,11 @@ Experiments:
 
 func experimentTable() string {
 	var b strings.Builder
-	for _, e := range reproduce.Zhang() {
-		fmt.Fprintf(&b, "  %-7s %s (%s)\n", e.Name, e.Title, e.Where)
+	for _, p := range publications {
+		fmt.Fprintf(&b, "%s: %s\n", p.name, p.text)
+		for _, e := range p.experiments() {
+			fmt.Fprintf(&b, "  %-8s %s (%s)\n", e.Name, e.Title, e.Where)
+		}
 	}
 	return b.String()
 }
@@ -87,17 +125,26 @@ const mostWorkers = 1024
 // selected checks the arguments and returns the experiments asked for.
 func (f *reproduceFlags) selected(args []string) ([]reproduce.Experiment, error) {
 	what := strings.Join(args, "")
+	all := published(what)
 	switch {
 	case what == "":
-		return nil, usage("say `godwit reproduce zhang`", "which publication's experiments?")
-	case slices.Contains(unbuilt, what):
-		return nil, usage("say `godwit reproduce zhang`", "the experiments of %s cannot be run again yet: so far there are only those of zhang", what)
-	case what != "zhang" && what != "all":
-		return nil, usage("say `godwit reproduce zhang`", "there are no experiments of %q: so far there are only those of zhang", what)
+		return nil, usage(sayReproduce, "which publication's experiments?")
+	case len(all) == 0:
+		return nil, usage(sayReproduce, "there are no experiments of %q: there are those of zhang, mgst, simpetek and koala", what)
 	case f.workers < 1 || f.workers > mostWorkers:
 		return nil, usage("leave it out for one a core", "--workers %d: there can be 1 to %d", f.workers, mostWorkers)
+	case len(f.traces) > 0 && what != "zhang" && what != "all":
+		return nil, usage("leave it out", "--trace is for zhang: the experiments of %s have no traces", what)
+	case f.schedulers != "" && (what != "simpetek" || len(f.experiments) > 0):
+		return nil, usage("say `godwit reproduce simpetek --schedulers LIST`", "--schedulers is for simpetek, in place of its experiments")
+	case f.schedulers != "":
+		e, err := reproduce.CompareSchedulers(spec.List(f.schedulers))
+		if err != nil {
+			return nil, usage("`godwit reproduce --help` lists them", "--schedulers: %w", err)
+		}
+		return []reproduce.Experiment{e}, nil
 	}
-	es, err := reproduce.Select(reproduce.Zhang(), f.experiments)
+	es, err := reproduce.Select(all, f.experiments)
 	if err != nil {
 		return nil, usage("`godwit reproduce --help` lists them", "--experiment: %w", err)
 	}
@@ -175,7 +222,7 @@ func (f *reproduceFlags) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	if !f.json {
+	if !f.json && len(cells) > 0 {
 		printVerdicts(out, cells)
 	}
 	return unexplained(cells)
@@ -206,6 +253,11 @@ func (f *reproduceFlags) show(out io.Writer, r *reproduce.Result) error {
 	}
 	for _, c := range r.Cells {
 		if err := printJSON(out, c); err != nil {
+			return err
+		}
+	}
+	for _, t := range r.Tables {
+		if err := printJSON(out, t); err != nil {
 			return err
 		}
 	}

@@ -32,11 +32,18 @@ func printResult(w io.Writer, r *reproduce.Result) {
 		}
 		rows[i] = []string{c.Cell, c.Published, c.Obtained, string(c.Verdict), mark}
 	}
-	printTable(w, "FIGURE PUBLISHED OBTAINED VERDICT NOTE", rows)
-	for i, n := range notes {
-		fmt.Fprintf(w, "  [%d] %s\n", i+1, n)
+	if len(rows) > 0 {
+		printTable(w, "FIGURE PUBLISHED OBTAINED VERDICT NOTE", rows)
+		for i, n := range notes {
+			fmt.Fprintf(w, "  [%d] %s\n", i+1, n)
+		}
+		fmt.Fprintln(w)
 	}
-	fmt.Fprintln(w)
+	for _, t := range r.Tables {
+		fmt.Fprintf(w, "%s\n", t.Title)
+		printTable(w, strings.Join(t.Header, " "), t.Rows)
+		fmt.Fprintln(w)
+	}
 }
 
 // printVerdicts counts the verdicts.

@@ -1,0 +1,69 @@
+package reproduce
+
+import (
+	"strings"
+	"testing"
+)
+
+// verdicts runs an experiment of Sim-PETEK, and returns the verdict and what was
+// obtained by cell.
+func verdicts(t *testing.T, name string) map[string]Cell {
+	t.Helper()
+	es, err := Select(SimPETEK(), []string{name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := es[0].Run(Options{Seed: 1, Each: atOnce})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]Cell{}
+	for _, c := range r.Cells {
+		if c.Unexplained() {
+			t.Errorf("%s: %s, and nothing explains it", c.Cell, c.Obtained)
+		}
+		out[c.Cell] = c
+	}
+	return out
+}
+
+func TestSimPETEKExample(t *testing.T) {
+	got := verdicts(t, "example")
+	for cell, want := range map[string]string{"AMRS, 3 rounds": "65 s", "AMRA, 3 rounds": "45 s", "SAMRA, 3 rounds": "40 s", "SSSE, peak 1, k 3, m 2.3": "38 s", "ISSSE, the same": "38 s"} {
+		if got[cell].Obtained != want || got[cell].Verdict == Differs {
+			t.Errorf("%s: %+v, want %s", cell, got[cell], want)
+		}
+	}
+}
+
+// What is published of adaptivity comes out where neither the rigid scheduler copies nor
+// nodes wait.
+func TestSimPETEKAdaptivity(t *testing.T) {
+	held := 0
+	for name, c := range verdicts(t, "group3") {
+		holds := strings.Contains(name, "without redistribution") && strings.Contains(name, "is one")
+		if holds {
+			held++
+		}
+		if holds != (c.Verdict == Direction) {
+			t.Errorf("%s: %s, %s", name, c.Obtained, c.Verdict)
+		}
+	}
+	if held != 2 {
+		t.Errorf("%d cells are of that, want 2", held)
+	}
+}
+
+func TestCompareSchedulers(t *testing.T) {
+	if _, err := CompareSchedulers([]string{"gss", "best"}); err == nil {
+		t.Error("a scheduler that there is not is compared")
+	}
+	e, err := CompareSchedulers([]string{"gss", "static"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Run(Options{Seed: 1, Each: atOnce})
+	if err != nil || len(r.Tables) != 6 || len(r.Tables[0].Rows) != 2 || len(r.Tables[0].Rows[1]) != len(r.Tables[0].Header) || r.Tables[5].Rows[1][0] != "static" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
