@@ -32,7 +32,7 @@ func migration(ctx context.Context, t *trial) error {
 	if err := canPeek(); err != nil {
 		return err
 	}
-	t.wasm = true
+	t.wasm, t.poll = true, seldomPoll
 	if err := t.addLocal(t.options.nodes); err != nil {
 		return err
 	}
@@ -74,6 +74,13 @@ func migration(ctx context.Context, t *trial) error {
 	if err != nil {
 		return err
 	}
+	there, ran := o.Spans()
+	t.report.used(u.had.Until(time.Now()), there, ran)
+	var peers []string
+	for _, n := range t.nodes {
+		peers = append(peers, n.peer)
+	}
+	t.report.doubled(doubles(o.Stints(), st, peers))
 	t.report.moved(account{tide: d, tasks: t.tasks, strikes: u.strikes, stints: o.Stints(), job: st})
 	return nil
 }
@@ -86,6 +93,7 @@ type unrest struct {
 	back    time.Time         // when the next one returns
 	returns int
 	strikes []strike
+	had     disposal
 }
 
 func newUnrest(t *trial) *unrest {
@@ -101,6 +109,7 @@ func (u *unrest) run(ctx context.Context, j *job) error {
 		now := time.Now()
 		end, held, _ := j.ended()
 		over := !end.IsZero() || now.After(deadline)
+		u.had.note(now, u.toBeHad(over || j.tasks-held < len(u.nodes)))
 		if err := u.bringBack(ctx, now); err != nil {
 			return err
 		}
@@ -119,6 +128,14 @@ func (u *unrest) run(ctx context.Context, j *job) error {
 			return err
 		}
 	}
+}
+
+// toBeHad returns the nodes that are there for tasks; none when there are too few.
+func (u *unrest) toBeHad(fewTasks bool) []int {
+	if fewTasks {
+		return nil
+	}
+	return slices.DeleteFunc(u.running(), func(i int) bool { return !u.owners[i].IsZero() })
 }
 
 // unsettle has an owner return, and a node killed, when that is due.

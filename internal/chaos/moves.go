@@ -108,6 +108,7 @@ type travel struct {
 	took  time.Duration // from the notice until it ran elsewhere
 	stood time.Duration // from the notice until it stood still
 	gone  time.Duration // from the notice until its process ended there, and its memory was free
+	pause time.Duration // the longest that it stood still in between, while its state was copied
 	bytes int64         // that the destination received meanwhile
 	all   int64         // that all nodes received
 }
@@ -171,10 +172,10 @@ func (m *mover) told(mebibytes int, st jobView) {
 	}
 }
 
-// periodOf is how long a guest's move may take: three times what its memory takes to
+// periodOf is how long a guest's move may take: four times what its memory takes to
 // be carried, for it may be carried by way of the leader.
 func periodOf(mebibytes int, bandwidth float64) time.Duration {
-	const least, carried = 10 * time.Second, 3
+	const least, carried = 10 * time.Second, 4
 	if bandwidth == 0 {
 		return least
 	}
@@ -292,6 +293,7 @@ func (m *mover) once(ctx context.Context) error {
 		return errors.Join(err, m.returned(ctx, m.nodes[at.node]))
 	}
 	tr := travel{passage: p[len(p)-1], took: list[len(list)-1].began.Sub(noticed)}
+	tr.pause = m.odometer.Stillest(m.task, tr.from, noticed, tr.left)
 	tr.stood, tr.gone = max(0, tr.left.Sub(noticed)), tr.passage.gone.Sub(noticed)
 	for i, n := range m.received(ctx) {
 		tr.all += n - before[i]
@@ -300,8 +302,8 @@ func (m *mover) once(ctx context.Context) error {
 		}
 	}
 	m.trips = append(m.trips, tr)
-	m.say("node %d to node %d: still for %.1f ms, %.2f s after the notice, %.1f MiB received there, %d rounds again",
-		tr.from, tr.to, ms(tr.still), tr.took.Seconds(), float64(tr.bytes)/mebibyte, tr.repeated)
+	m.say("node %d to node %d: still for %.1f ms, %.2f s after the notice, before that for %.1f ms, %.1f MiB received there, %d rounds again",
+		tr.from, tr.to, ms(tr.still), tr.took.Seconds(), ms(tr.pause), float64(tr.bytes)/mebibyte, tr.repeated)
 	return m.returned(ctx, m.nodes[at.node])
 }
 
@@ -379,13 +381,13 @@ func stillTarget(mebibytes int, bandwidth float64) time.Duration {
 
 // show adds what was measured of a guest.
 func (m *mover) show(mebibytes int) {
-	var still, took []time.Duration
+	var still, took, pause []time.Duration
 	var bytes, all int64
 	var most float64
 	var repeated uint64
 	size := float64(mebibytes) * mebibyte
 	for _, tr := range m.trips {
-		still, took = append(still, tr.still), append(took, tr.took)
+		still, took, pause = append(still, tr.still), append(took, tr.took), append(pause, tr.pause)
 		bytes, all, repeated = bytes+tr.bytes, all+tr.all, repeated+tr.repeated
 		most = max(most, float64(tr.bytes)/size)
 	}
@@ -400,6 +402,8 @@ func (m *mover) show(mebibytes int) {
 	s, k := spreadOf(still), spreadOf(took)
 	m.report.show(name+": stands still, moves, median, worst", target, "%d, %.1f, %.1f ms", s.N, s.Median*1e3, s.Worst*1e3)
 	m.report.show("  from the notice until it runs elsewhere", "", "%.2f, %.2f s", k.Median, k.Worst)
+	q := spreadOf(pause)
+	m.report.show("  the longest that it stood still in between", "", "%.1f, %.1f ms", q.Median*1e3, q.Worst*1e3)
 	m.obeyed(mebibytes)
 	if n := float64(len(m.trips)); n > 0 {
 		m.report.show("  received by the destination, over the state", "", "mean x %.3f, most x %.3f", float64(bytes)/n/size, most)

@@ -82,15 +82,23 @@ const (
 )
 
 // stint returns what was run on a trip, if anything was. Memory that is loaded
-// before its guest runs shows what another ran: that comes in leaps.
+// before its guest runs shows what another ran: that comes in leaps. A leap seen by a
+// late look may pass for an advance, so a guest runs from the first of two advances
+// in a row; one that ends between two looks after its first was not seen to run.
 func (t *trip) stint(rate float64) (stint, bool) {
-	for i := 1; i < len(t.marks); i++ {
-		m, had := t.marks[i], t.marks[i-1].rounds
-		if float64(m.rounds-had) <= slackRounds+fasterAtMost*rate*m.at.Sub(m.before).Seconds() {
+	for i := 1; i+1 < len(t.marks); i++ {
+		if m := t.marks[i]; t.advanced(i, rate) && t.advanced(i+1, rate) {
 			return stint{node: t.node, task: t.task, from: m.rounds, to: t.last().rounds, began: m.at, ended: t.last().at, seen: t.seen}, true
 		}
 	}
 	return stint{}, false
+}
+
+// advanced says whether a guest can have run the rounds between a milestone, which
+// is not the first, and the one before it in the time between the looks.
+func (t *trip) advanced(i int, rate float64) bool {
+	m := t.marks[i]
+	return float64(m.rounds-t.marks[i-1].rounds) <= slackRounds+fasterAtMost*rate*m.at.Sub(m.before).Seconds()
 }
 
 // Stints returns what was run of each task so far, in the order in which it began.
@@ -111,6 +119,25 @@ func (o *odometer) Stints() map[uint64][]stint {
 
 // Of returns the stints of one task.
 func (o *odometer) Of(task uint64) []stint { return o.Stints()[task] }
+
+// Stillest returns the longest time between two advances of a task at one node,
+// between two moments: for its checkpoints, or since the machine had other work.
+func (o *odometer) Stillest(task uint64, node int, from, to time.Time) (longest time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, t := range o.trips {
+		if t.task != task || t.node != node {
+			continue
+		}
+		for i := 1; i < len(t.marks); i++ {
+			a, b := t.marks[i-1].at, t.marks[i].at
+			if !a.Before(from) && !b.After(to) {
+				longest = max(longest, b.Sub(a))
+			}
+		}
+	}
+	return longest
+}
 
 // A strike is when a node was killed.
 type strike struct {

@@ -98,7 +98,16 @@ func TestStints(t *testing.T) {
 	}{
 		"nothing runs":       {func(c *course) { c.shows(0, 10, 0, 50) }, nil},
 		"loaded and not run": {func(c *course) { c.shows(0, 10, 0, 5); c.shows(0, 10, 900, 50) }, nil},
-		"owner in between":   {func(c *course) { c.runs(0, 10, 0, 100); c.shows(0, 10, 100, 400); c.runs(0, 10, 100, 100) }, []stint{{from: 1, to: 200}}},
+		"loaded, and looked at late": {func(c *course) {
+			c.shows(0, 10, 0, 5)
+			c.shows(0, 10, 900, 5) // a round of the hand-over
+			c.now += 25            // the next is seen late: 60 rounds in 26 ms are no leap
+			c.shows(0, 10, 960, 40)
+			c.shows(0, 10, 1200, 5) // the last
+			c.runs(0, 10, 1200, 100)
+		}, []stint{{from: 1201, to: 1300}}},
+		"loaded, looked at late, and given up": {func(c *course) { c.shows(0, 10, 0, 5); c.now += 25; c.shows(0, 10, 60, 50) }, nil},
+		"owner in between":                     {func(c *course) { c.runs(0, 10, 0, 100); c.shows(0, 10, 100, 400); c.runs(0, 10, 100, 100) }, []stint{{from: 1, to: 200}}},
 		"the same process again": {func(c *course) { c.runs(0, 10, 0, 100); c.gone(10); c.runs(0, 10, 150, 100) },
 			[]stint{{from: 1, to: 100}, {from: 151, to: 250}}},
 		"back to before": {func(c *course) { c.runs(0, 10, 0, 100); c.runs(0, 10, 50, 100) }, []stint{{from: 1, to: 100}, {from: 51, to: 150}}},
@@ -161,5 +170,26 @@ func TestReadShown(t *testing.T) {
 	}
 	if _, _, ok := readShown(mark); ok {
 		t.Error("a mark without anything behind it was read")
+	}
+}
+
+// The longest that a guest stands still at a node, within a time.
+func TestStillest(t *testing.T) {
+	o, at := newOdometer(1000), time.Unix(0, 0)
+	saw := func(ms int, node int, rounds uint64) {
+		o.saw(at.Add(time.Duration(ms)*time.Millisecond), node, node, 0, rounds)
+	}
+	for i, ms := range []int{0, 1, 9, 10, 30, 31} { // still for 8 ms, and 20
+		saw(ms, 1, uint64(i))
+	}
+	saw(500, 2, 7)
+	saw(900, 2, 8)
+	for _, c := range []struct {
+		node, to int
+		want     time.Duration
+	}{{1, 1000, 20 * time.Millisecond}, {1, 29, 8 * time.Millisecond}, {2, 1000, 400 * time.Millisecond}, {3, 1000, 0}} {
+		if got := o.Stillest(0, c.node, at, at.Add(time.Duration(c.to)*time.Millisecond)); got != c.want {
+			t.Errorf("node %d until %d ms: %v, want %v", c.node, c.to, got, c.want)
+		}
 	}
 }

@@ -29,6 +29,7 @@ type trial struct {
 	groupSize int      // coordinators of the overlay
 	linkRate  float64  // of namespaces, in bytes a second; 0: no bound
 	watcher   *watcher // of guests; nil where none are watched
+	poll      time.Duration
 
 	out io.Writer // progress; nothing that scripts read
 
@@ -52,13 +53,16 @@ const (
 	// poll is how often every node is asked what it sees: takeovers are measured
 	// to this.
 	poll = 20 * time.Millisecond
+	// seldomPoll is how often where takeovers are not what is measured, and answering
+	// takes processor time that tasks are to have.
+	seldomPoll = 250 * time.Millisecond
 	// gatherLimit bounds how long the nodes may take to find each other and to
 	// have a group whose copies are whole.
 	gatherLimit = time.Minute
 )
 
 func newTrial(o options, out io.Writer) (*trial, error) {
-	t := &trial{options: o, rng: rand.New(rand.NewPCG(o.seed, 0)), tally: newTally(), begun: time.Now(), out: out, groupSize: groupSize}
+	t := &trial{options: o, rng: rand.New(rand.NewPCG(o.seed, 0)), tally: newTally(), begun: time.Now(), out: out, groupSize: groupSize, poll: poll}
 	t.report = report{Scenario: o.scenario, Seed: o.seed, Nodes: o.nodes}
 	// A path with a slash is run as it is, whatever directory it is run in.
 	binary, err := exec.LookPath(o.godwit)
@@ -177,7 +181,7 @@ func (t *trial) start(ctx context.Context, n *node) error {
 
 // watch asks one node all the time and tells the tally.
 func (t *trial) watch(ctx context.Context, index int, ask *asker) {
-	tick := time.NewTicker(poll)
+	tick := time.NewTicker(t.poll)
 	defer tick.Stop()
 	for {
 		select {

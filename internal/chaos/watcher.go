@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 )
@@ -54,6 +55,10 @@ const (
 	// searchEvery looks come between two searches for processes, and for the memory
 	// of those in which it was not found.
 	searchEvery = 10
+	// besideMost is how much of what lies beside a guest's memory is searched through.
+	besideMost = 4 * mebibyte
+	// pageBytes is the least that the kernel maps.
+	pageBytes = 4 << 10
 )
 
 func newWatcher(o *odometer, every time.Duration, memory int64) *watcher {
@@ -138,28 +143,61 @@ func (w *watcher) search() {
 	}
 }
 
-// locate looks for the mark where a child may have its guest's memory.
+// locate looks for the mark where a child may have its guest's memory. That is
+// opened anew: what was opened between a process's fork and its exec shows the memory
+// of its parent for ever.
 func (w *watcher) locate(process int, g *glass) {
 	areas, err := privateAreas(process, w.memory)
 	if err != nil {
 		w.forget(process)
 		return
 	}
+	if len(areas) == 0 {
+		return
+	}
+	mem, err := openMemory(process)
+	if err != nil {
+		w.forget(process)
+		return
+	}
+	g.mem.Close()
+	g.mem = mem
 	for _, a := range areas {
-		// The kernel may show it as one with what lies beside it.
-		for _, base := range []int64{a.from, a.to - w.memory} {
-			if w.offset != 0 {
-				var b [shownBytes]byte
-				if _, err := g.mem.ReadAt(b[:], base+w.offset); err == nil {
-					if _, _, ok := readShown(b[:]); ok {
-						g.base = base
-						return
-					}
-				}
-			} else if at, ok := findMark(g.mem, base); ok {
-				g.base, w.offset = base, at
-				return
+		if g.base = w.locateIn(mem, a); g.base != 0 {
+			return
+		}
+	}
+}
+
+// locateIn returns where in an area the guest's memory begins, or 0. The kernel may
+// show it as one with what lies beside it, on either side or both. What is
+// much larger may hold a copy of it, which is not taken for it.
+func (w *watcher) locateIn(mem memoryFile, a area) int64 {
+	ends := []int64{a.from, a.to - w.memory}
+	if w.offset == 0 {
+		for _, base := range ends {
+			if at, ok := findMark(mem, base); ok {
+				w.offset = at
+				return base
+			}
+		}
+		return 0
+	}
+	shows := func(base int64) bool {
+		var b [shownBytes]byte
+		_, err := mem.ReadAt(b[:], base+w.offset)
+		_, _, ok := readShown(b[:])
+		return err == nil && ok
+	}
+	if i := slices.IndexFunc(ends, shows); i >= 0 {
+		return ends[i]
+	}
+	if beside := a.to - a.from - w.memory; beside < min(w.memory, besideMost) {
+		for base := a.from; base < a.to-w.memory; base += pageBytes {
+			if shows(base) {
+				return base
 			}
 		}
 	}
+	return 0
 }
