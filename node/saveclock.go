@@ -110,8 +110,9 @@ func (l *workLeft) running(speed float64, stands bool) time.Duration {
 
 // saveOnTime asks for checkpoints of an attempt while its context lasts, where the
 // job leaves it to the system when: after each it looks anew how much the task has
-// left, how long this host will stay and what checkpoints take. While the task is on its way elsewhere none is
-// due: each round of that is one, and leaves its state where it will be wanted.
+// left, how long this host will stay and what checkpoints take. While the task is on
+// its way elsewhere none is due: each round of that is one, and leaves its state where
+// it will be wanted.
 func (n *Node) saveOnTime(ctx context.Context, m *membership, id task.TaskID, p *preparedJob, place *givers, left *workLeft) {
 	if p.job.Checkpoint.Every > 0 || place == nil {
 		return
