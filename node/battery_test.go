@@ -81,24 +81,14 @@ func TestWorkLeavesAFallingBattery(t *testing.T) {
 				c := &cell{each: 15 * time.Second}
 				c.points.Store(least + 10) // low after two minutes and a half
 				laptop.before = func(n *Node) { n.monitor = onCell(t, n, laptop, c, least) }
-				founder.start()
-				lab := founder.found(OverlayRules{Name: "lab", Migration: "reactive", Coordinators: 1})
-				founder.submitTo(lab, 1, 100*time.Hour)
-				s.until("the founder has a task", func() bool { return founder.runningIn()[lab] == 1 })
-				join := func(p *peer, among ...*peer) {
-					p.cfg.Bootstrap = []string{founder.host.Addr}
-					p.start()
-					s.gather(among...)
-					p.join(string(lab))
-					s.gatherIn(lab, among...)
-				}
-				join(laptop, founder, laptop)
+				_, lab := s.founderAlone()
+				s.joinTo(lab, laptop, founder, laptop)
 				id := founder.submitSaving(lab, 1, work, 20*time.Second)
 				if at := s.runsAt(id); at != laptop {
 					t.Fatal("it does not run on the battery")
 				}
 				if taken {
-					join(other, s.peers...)
+					s.joinTo(lab, other, s.peers...)
 				}
 				s.until("its end is foretold", func() bool { return !laptop.status().Until.IsZero() })
 				if st := laptop.status(); st.Tasks != 1 || st.State != trace.Available {

@@ -27,23 +27,13 @@ func TestWorkLeavesInTime(t *testing.T) {
 		}
 		founder, early, late := s.peers[0], s.peers[1], s.peers[2]
 		early.before = func(n *Node) { n.monitor = hoursUntil(t, n, early, begun, ends) }
-		founder.start()
-		lab := founder.found(OverlayRules{Name: "lab", Migration: "reactive", Coordinators: 1})
-		founder.submitTo(lab, 1, 100*time.Hour)
-		s.until("the founder has a task", func() bool { return founder.runningIn()[lab] == 1 })
-		join := func(p *peer, among ...*peer) {
-			p.cfg.Bootstrap = []string{founder.host.Addr}
-			p.start()
-			s.gather(among...)
-			p.join(string(lab))
-			s.gatherIn(lab, among...)
-		}
-		join(early, founder, early)
+		_, lab := s.founderAlone()
+		s.joinTo(lab, early, founder, early)
 		id := founder.submitSaving(lab, 1, work, 20*time.Second)
 		if at := s.runsAt(id); at != early {
 			t.Fatal("it does not run where the hours end")
 		}
-		join(late, s.peers...)
+		s.joinTo(lab, late, s.peers...)
 		<-time.After(90 * time.Second)
 		if n := early.status().Tasks; n != 1 {
 			t.Fatal("it left long before the hours end")

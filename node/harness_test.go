@@ -507,3 +507,24 @@ func starts(peers ...*peer) map[task.TaskID]int {
 func testKey(seed byte) ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
 }
+
+// founderAlone starts the first peer in an overlay of its own, which it leads, with a
+// task for as long as the test runs.
+func (s *swarm) founderAlone() (*peer, overlay.ID) {
+	founder := s.peers[0]
+	founder.start()
+	lab := founder.found(OverlayRules{Name: "lab", Migration: "reactive", Coordinators: 1})
+	founder.submitTo(lab, 1, 100*time.Hour)
+	s.until("the founder has a task", func() bool { return founder.runningIn()[lab] == 1 })
+	return founder, lab
+}
+
+// joinTo starts a peer that joins the first one's overlay; among are all that are then
+// in it.
+func (s *swarm) joinTo(lab overlay.ID, p *peer, among ...*peer) {
+	p.cfg.Bootstrap = []string{s.peers[0].host.Addr}
+	p.start()
+	s.gather(among...)
+	p.join(string(lab))
+	s.gatherIn(lab, among...)
+}

@@ -60,11 +60,7 @@ func TestTaskMovesThroughRelay(t *testing.T) {
 // founderAtWork starts all peers in an overlay of the first, which leads it and has a
 // task of its own for as long as the test runs.
 func (s *swarm) founderAtWork() (*peer, overlay.ID) {
-	founder := s.peers[0]
-	founder.start()
-	lab := founder.found(OverlayRules{Name: "lab", Migration: "reactive", Coordinators: 1})
-	founder.submitTo(lab, 1, 100*time.Hour)
-	s.until("the founder has a task", func() bool { return founder.runningIn()[lab] == 1 })
+	founder, lab := s.founderAlone()
 	for _, p := range s.peers[1:] {
 		p.cfg.Bootstrap = []string{founder.host.Addr}
 		p.start()

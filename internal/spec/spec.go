@@ -184,3 +184,13 @@ func (ps *Params) Pass(keys ...string) string {
 	}
 	return strings.Join(out, ",")
 }
+
+// Usage is how a policy is written: its name, and after a colon its parameters, which
+// params has with spaces between them, each with an equals sign.
+func Usage(name, params string) string {
+	keys := strings.Fields(params)
+	if len(keys) == 0 {
+		return name
+	}
+	return name + ":" + strings.Join(keys, "=,") + "="
+}

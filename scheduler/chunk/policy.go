@@ -146,10 +146,7 @@ func Describe() string {
 	var b strings.Builder
 	for _, name := range Names() {
 		k := kinds[name]
-		if k.params != "" {
-			name += ":" + strings.Join(strings.Fields(k.params), "=,") + "="
-		}
-		fmt.Fprintf(&b, "%s: %s\n", name, k.does)
+		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, k.params), k.does)
 	}
 	return b.String()
 }

@@ -164,7 +164,7 @@ func Describe() string {
 	var b strings.Builder
 	for _, name := range Names() {
 		k := kinds[name]
-		fmt.Fprintf(&b, "%s:%s=: %s\n", name, strings.Join(strings.Fields(k.params+" "+commonParams), "=,"), k.does)
+		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, k.params+" "+commonParams), k.does)
 	}
 	return b.String()
 }
