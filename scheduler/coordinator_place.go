@@ -42,7 +42,7 @@ func (c *Coordinator) placeWaiting() {
 func (c *Coordinator) decide() (view *queueView, placements []place.Placement) {
 	m := &c.deciding
 	hosts := c.candidates()
-	d, known := c.queue[0].duration()
+	d, known := c.nextInTurn().duration()
 	m.offers = m.offers[:0]
 	for _, h := range hosts {
 		if o := c.offer(h, d, known); o.Free > 0 {
@@ -53,7 +53,7 @@ func (c *Coordinator) decide() (view *queueView, placements []place.Placement) {
 		return nil, nil
 	}
 	view = m.begin(c, hosts)
-	c.situate(c.queue[0].mayResume())
+	c.situate(c.nextInTurn().mayResume())
 	return view, c.policy.Place(c.now, view, m.offers, foretold{c}, m.random(c.epoch, c.seq))
 }
 

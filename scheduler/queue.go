@@ -23,6 +23,16 @@ func comesBefore(a, b *job) int {
 	return cmp.Or(-cmp.Compare(a.spec.Priority, b.spec.Priority), cmp.Compare(a.arrival, b.arrival))
 }
 
+// fairer orders jobs for a round: by priority, then the one of which fewest tasks are
+// under way, then by arrival. So each slot that falls free goes to whoever has least of
+// them, and no job that comes later waits for all of one before it.
+func fairer(a, b *job) int {
+	return cmp.Or(-cmp.Compare(a.spec.Priority, b.spec.Priority), cmp.Compare(len(a.live), len(b.live)), cmp.Compare(a.arrival, b.arrival))
+}
+
+// nextInTurn is the job that a round begins with; the queue must not be empty.
+func (c *Coordinator) nextInTurn() *job { return slices.MinFunc(c.queue, fairer) }
+
 // enqueue puts a job with waiting tasks in the queue.
 func (c *Coordinator) enqueue(j *job) {
 	if j.queued || j.state != jobOpen || !j.hasWaiting() || !j.askedUntil.IsZero() {
@@ -110,7 +120,8 @@ type queueView struct {
 	hosts   []*host // that placements are for
 	pausing []*host // of these, those that get nothing of some jobs for now
 	most    int64   // memory of the one that lends most
-	jobs    []*job  // not yet shown, in order
+	jobs    []*job  // not yet shown, in order; of turns
+	turns   []*job  // all that were in the queue, by fairer
 	shown   []liveRef
 	back    int // tasks shown of the first job that had come back
 	begun   bool
@@ -133,7 +144,10 @@ type liveKey struct {
 
 // begin shows the queue anew, for placements on these hosts.
 func (q *queueView) begin(c *Coordinator, hosts []*host) {
-	q.c, q.hosts, q.jobs, q.most = c, hosts, c.queue, 0
+	q.c, q.hosts, q.most = c, hosts, 0
+	q.turns = append(q.turns[:0], c.queue...)
+	slices.SortFunc(q.turns, fairer)
+	q.jobs = q.turns
 	q.pausing, q.shown, q.names, q.paused = q.pausing[:0], q.shown[:0], q.names[:0], nil
 	q.back, q.begun, q.next = 0, false, 0
 	clear(q.places)

@@ -33,7 +33,7 @@ func (c *Coordinator) shortlist() bool {
 	}
 	m := &c.deciding
 	c.rank(n, r.Rank())
-	d, known := c.queue[0].duration()
+	d, known := c.nextInTurn().duration()
 	for i := range m.picked {
 		h := m.picked[i].host
 		if o := c.offer(h, d, known); len(h.paused) > 0 || memory > min(o.Memory, o.MemoryFree) {

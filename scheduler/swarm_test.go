@@ -437,3 +437,31 @@ func TestTailIsShort(t *testing.T) {
 		t.Errorf("took %v, want at most %v", took, most)
 	}
 }
+
+// TestJobsShare: a job that comes later gets the slots that fall free until it has as
+// many as the one before, which has tasks for all of them; one of higher priority
+// gets them all.
+func TestJobsShare(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		priority int
+		least    uint64 // of the first job, done when the second is over
+		most     uint64
+	}{
+		{"equals", 0, 20, 45},
+		{"one that comes first", 1, 8, 30},
+		{"one that comes last", -1, 200, 200},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSwarm(t, 1, 5)
+			first := s.nodes[1].submit(200, nil)
+			held := func() uint64 { st, _ := s.nodes[1].sub.Job(first); return st.Held }
+			s.run(time.Minute, func() bool { return held() >= 10 })
+			second := s.nodes[2].submit(20, func(j *task.Job) { j.Priority = tt.priority })
+			s.run(5*time.Minute, func() bool { return s.nodes[2].final(second) })
+			if got := held(); got < tt.least || got > tt.most {
+				t.Errorf("%d of the first job's are done, want %d to %d", got, tt.least, tt.most)
+			}
+		})
+	}
+}
