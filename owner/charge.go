@@ -17,14 +17,18 @@ const (
 	// 5 points. A battery that is relieved of its load reads some points higher.
 	chargeMargin = 0.05
 	// chargeWindow is how much of a discharge the rate is measured over, or as much
-	// as it takes to fall by a step: in ten minutes a laptop that lasts for ten hours
+	// as it takes to fall by chargeKept: in ten minutes a laptop that lasts for ten hours
 	// does. What a machine does changes the rate within minutes.
 	chargeWindow = 10 * time.Minute
 	// chargeSpacing bounds the samples that are kept of a window to some twenty.
 	chargeSpacing = chargeWindow / 20
 	// chargeStep is the finest change that every gauge shows, a point, and
 	// chargeStretch the least time between two samples that a rate is made of.
-	chargeStep    = 0.01
+	chargeStep = 0.01
+	// chargeKept is the fall that a window has at least, once there was as much: a gauge
+	// that errs by a tenth of a point to both sides has the rate of one step wrong by a
+	// fifth, so that estimates would go to and fro by more than chargeRevision.
+	chargeKept    = 2 * chargeStep
 	chargeStretch = time.Minute
 	// chargeGrain is the least fall that is no noise, a tenth of that; it bounds the
 	// samples too. rounding is what 0.42-0.41 may lack of a step.
@@ -123,7 +127,7 @@ func (g *gauge) follow(at time.Time, value float64, woke time.Time) {
 		g.samples = g.samples[:last]
 	}
 	g.samples = append(g.samples, sample{at, value})
-	for len(g.samples) > 2 && at.Sub(g.samples[1].at) >= chargeWindow && g.samples[1].value-value >= chargeStep-rounding {
+	for len(g.samples) > 2 && at.Sub(g.samples[1].at) >= chargeWindow && g.samples[1].value-value >= chargeKept-rounding {
 		g.samples = g.samples[1:]
 	}
 }
