@@ -45,6 +45,9 @@ type Advert struct {
 	// Manifest.Admits. At most MaxPass bytes.
 	Pass    []byte
 	Version string // of the program
+	// Site is the group of members that it says it belongs to: a cluster, an office, a
+	// lab; "" for none. Policies of fair shares go by it. At most MaxSite bytes.
+	Site string
 
 	Signature []byte // by Peer's key over all other fields
 }

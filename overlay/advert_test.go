@@ -40,7 +40,7 @@ func advertOf(tb testing.TB, seed byte, change func(*Advert)) Advert {
 		Peer: peer, Overlay: commons, Seq: 7, Issued: epoch, Expires: epoch.Add(time.Minute),
 		Addrs: []string{"/ip4/10.0.0.1/tcp/4001"}, State: UserPresent, Slots: 4, Memory: 1 << 30,
 		Speed: 1.25, Free: 2, Reach: ReachPublic, Until: epoch.Add(time.Hour), Record: bytes.Repeat([]byte{7}, MaxRecord),
-		Spells: []byte{1, 2, 3}, Epoch: 3, Rules: 2, Pass: []byte{4, 5}, Version: "v1",
+		Spells: []byte{1, 2, 3}, Epoch: 3, Rules: 2, Pass: []byte{4, 5}, Version: "v1", Site: "lab 3",
 	}
 	if change != nil {
 		change(&a)
@@ -98,6 +98,8 @@ func TestOpenAdvertRefuses(t *testing.T) {
 		{name: "slots", after: func(a *Advert) { a.Slots = -1 }, want: "slots"},
 		{name: "memory", after: func(a *Advert) { a.Memory = math.MinInt64 }, want: "memory"},
 		{name: "speed", after: func(a *Advert) { a.Speed = MaxSpeed + 1 }, want: "speed"},
+		{name: "site", after: func(a *Advert) { a.Site = strings.Repeat("v", MaxSite+1) }, want: "site"},
+		{name: "site that does not print", after: func(a *Advert) { a.Site = "a\x1b[2J" }, want: "site"},
 		{name: "version", after: func(a *Advert) { a.Version = strings.Repeat("v", MaxVersion+1) }, want: "version"},
 	}
 	for _, tt := range tests {
@@ -221,7 +223,7 @@ func TestUsualAdvertIsSmall(t *testing.T) {
 				"/ip4/192.168.178.23/tcp/47331", "/ip4/192.168.178.23/udp/47331/quic-v1",
 				"/ip4/203.0.113.201/tcp/47331", "/ip4/203.0.113.201/udp/47331/quic-v1",
 			}
-			a.Memory, a.Spells, a.Version, a.Pass = 17_179_869_184, make([]byte, 32), "v0.3.0-dev", tt.pass
+			a.Memory, a.Spells, a.Version, a.Pass, a.Site = 17_179_869_184, make([]byte, 32), "v0.3.0-dev", tt.pass, ""
 		})
 		b, err := a.Encode()
 		if err != nil {

@@ -38,6 +38,8 @@ type Manifest struct {
 	// Placement and Migration are policies with parameters, such as
 	// "fcfspp:n=3"; "" is the default. Only their lengths are checked here.
 	Placement, Migration string
+	// Fairness and Chunking are policies of shares and of chunks, likewise.
+	Fairness, Chunking string
 	// Coordinators is how many members hold the ledger, at most MaxGroup; 0 is
 	// GroupSize. See Group.
 	Coordinators int
@@ -169,11 +171,12 @@ func (m *Manifest) validate() error {
 	case m.Founder != "" && (!plausible(m.Founded) || millis(m.Founded) == 0):
 		return errors.New("overlay: manifest has no plausible founding time")
 	}
-	if err := checkText("placement policy", m.Placement, MaxPolicy); err != nil {
-		return err
-	}
-	if err := checkText("migration policy", m.Migration, MaxPolicy); err != nil {
-		return err
+	for _, p := range []struct{ what, spec string }{
+		{"placement policy", m.Placement}, {"migration policy", m.Migration}, {"fairness policy", m.Fairness}, {"chunking policy", m.Chunking},
+	} {
+		if err := checkText(p.what, p.spec, MaxPolicy); err != nil {
+			return err
+		}
 	}
 	return m.validateAdmission()
 }

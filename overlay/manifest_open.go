@@ -26,6 +26,8 @@ type manifestWire struct {
 	Allowed      [][]byte  `cbor:"11,keyasint,omitempty"`
 	InvitesFrom  int64     `cbor:"12,keyasint,omitempty"`
 	Signature    []byte    `cbor:"13,keyasint,omitempty"`
+	Fairness     string    `cbor:"14,keyasint,omitempty"`
+	Chunking     string    `cbor:"15,keyasint,omitempty"`
 }
 
 // Sign signs the manifest as its founder, whose key it must be, after rounding
@@ -108,7 +110,7 @@ func (m *Manifest) wire() (manifestWire, error) {
 	w := manifestWire{
 		Name: m.Name, Founded: millis(m.Founded), Version: m.Version, Placement: m.Placement, Migration: m.Migration,
 		Coordinators: m.Coordinators, Replicas: m.Replicas, Admission: m.Admission,
-		InvitesFrom: millis(m.InvitesFrom), Signature: m.Signature,
+		InvitesFrom: millis(m.InvitesFrom), Signature: m.Signature, Fairness: m.Fairness, Chunking: m.Chunking,
 	}
 	var err error
 	if m.Founder != "" {
@@ -136,7 +138,7 @@ func (w *manifestWire) manifest() (Manifest, error) {
 	m := Manifest{
 		Name: w.Name, Founded: fromMillis(w.Founded), Version: w.Version, Placement: w.Placement, Migration: w.Migration,
 		Coordinators: w.Coordinators, Replicas: w.Replicas, Admission: w.Admission,
-		InvitesFrom: fromMillis(w.InvitesFrom), Signature: w.Signature,
+		InvitesFrom: fromMillis(w.InvitesFrom), Signature: w.Signature, Fairness: w.Fairness, Chunking: w.Chunking,
 	}
 	var err error
 	if len(w.Founder) > 0 {

@@ -35,6 +35,7 @@ var someManifest = rapid.Custom(func(t *rapid.T) Manifest {
 		Name: rapid.StringMatching(`[a-zé ]{1,20}`).Draw(t, "name"), Founder: founder,
 		Founded:   epoch.Add(time.Duration(rapid.IntRange(0, 1e6).Draw(t, "founded")) * time.Microsecond),
 		Placement: rapid.SampledFrom([]string{"", "fcfspp:n=3"}).Draw(t, "placement"), Migration: rapid.SampledFrom([]string{"", "cbr"}).Draw(t, "migration"),
+		Fairness: rapid.SampledFrom([]string{"", "sep:load=90"}).Draw(t, "fairness"), Chunking: rapid.SampledFrom([]string{"", "gss"}).Draw(t, "chunking"),
 		Coordinators: rapid.IntRange(0, MaxGroup).Draw(t, "coordinators"), Replicas: rapid.IntRange(0, task.MaxReplicas).Draw(t, "replicas"),
 		Admission: Admission(rapid.IntRange(0, int(Listed)).Draw(t, "admission")),
 	}
@@ -154,6 +155,8 @@ func TestOpenManifestRefuses(t *testing.T) {
 		{"another's", func(m *Manifest) { m.Founder = a }, "wrong signature"},
 		{"a long policy", func(m *Manifest) { m.Placement = strings.Repeat("p", MaxPolicy+1) }, "placement policy"},
 		{"a long migration", func(m *Manifest) { m.Migration = strings.Repeat("p", MaxPolicy+1) }, "migration policy"},
+		{"a long fairness", func(m *Manifest) { m.Fairness = strings.Repeat("p", MaxPolicy+1) }, "fairness policy"},
+		{"a long chunking", func(m *Manifest) { m.Chunking = strings.Repeat("p", MaxPolicy+1) }, "chunking policy"},
 		{"a policy with a line end", func(m *Manifest) { m.Migration = "a\nb" }, "does not print"},
 		{"a crowd", func(m *Manifest) { m.Coordinators = MaxGroup + 1 }, "coordinators"},
 		{"less than nobody", func(m *Manifest) { m.Coordinators = -1 }, "coordinators"},

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Bounds of an advert. Whatever is beyond them is refused unread or unheeded.
@@ -16,6 +18,7 @@ const (
 	MaxAddrs       = 16             // more than any real host announces
 	MaxAddrBytes   = 256            // a relayed circuit address is about 130 bytes
 	MaxVersion     = 64             // bytes
+	MaxSite        = 64             // bytes
 	MaxSlots       = 4096           // beyond any machine's cores
 	MaxMemory      = int64(1) << 50 // bytes; a pebibyte
 	MaxSpeed       = 1e6            // times the reference core
@@ -128,6 +131,8 @@ func (a *Advert) validate() error {
 		return fmt.Errorf("overlay: advert lives %v, want more than 0 and at most %v", a.Expires.Sub(a.Issued), MaxAdvertLife)
 	case len(a.Version) > MaxVersion:
 		return fmt.Errorf("overlay: advert's version has %d bytes, at most %d", len(a.Version), MaxVersion)
+	case len(a.Site) > MaxSite || strings.ContainsFunc(a.Site, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return fmt.Errorf("overlay: advert's site has %d bytes, at most %d, or characters that do not print", len(a.Site), MaxSite)
 	case len(a.Addrs) > MaxAddrs:
 		return fmt.Errorf("overlay: advert has %d addresses, at most %d", len(a.Addrs), MaxAddrs)
 	}

@@ -43,6 +43,7 @@ type advertWire struct {
 	Version string `cbor:"19,keyasint,omitempty"`
 
 	Signature []byte `cbor:"20,keyasint"`
+	Site      string `cbor:"21,keyasint,omitempty"`
 }
 
 const speedUnit = 100
@@ -64,7 +65,7 @@ func (a *Advert) wire() (advertWire, error) {
 		Peer: peer, Seq: a.Seq, Issue: a.Issued.UnixMilli(), Life: uint32(a.Expires.Sub(a.Issued).Milliseconds()), Addrs: addrs,
 		State: a.State, Slots: a.Slots, Free: a.Free, Memory: a.Memory, Speed: uint32(math.Round(a.Speed * speedUnit)), Reach: a.Reach,
 		Record: a.Record, Spells: a.Spells, Overlay: overlay, Epoch: a.Epoch, Rules: a.Rules, Pass: a.Pass,
-		Version: a.Version, Signature: a.Signature,
+		Version: a.Version, Signature: a.Signature, Site: a.Site,
 	}
 	if !a.Until.IsZero() {
 		w.Until = a.Until.Unix()
@@ -91,7 +92,7 @@ func (w *advertWire) advert() (Advert, error) {
 		Peer: peer, Overlay: overlay, Seq: w.Seq, Issued: issued, Expires: issued.Add(time.Duration(w.Life) * time.Millisecond), Addrs: addrs,
 		State: w.State, Slots: w.Slots, Free: w.Free, Memory: w.Memory, Speed: float64(w.Speed) / speedUnit, Reach: w.Reach,
 		Record: w.Record, Spells: w.Spells, Epoch: w.Epoch, Rules: w.Rules, Pass: w.Pass,
-		Version: w.Version, Signature: w.Signature,
+		Version: w.Version, Signature: w.Signature, Site: w.Site,
 	}
 	if w.Until != 0 {
 		a.Until = time.Unix(w.Until, 0).UTC()

@@ -38,6 +38,8 @@ type File struct {
 	Timeout    time.Duration // of one attempt; 0: see Job.TimeLimit
 	Priority   int
 	Checkpoint Checkpoint
+	Class      string // "": none
+	Weight     int    // 0 is 1
 
 	source string              // name of the job file
 	places map[string]position // of a fault's where
@@ -134,6 +136,8 @@ func (f *File) draft() *Job {
 		Timeout:    f.Timeout,
 		Priority:   f.Priority,
 		Checkpoint: f.Checkpoint,
+		Class:      f.Class,
+		Weight:     f.Weight,
 	}
 }
 

@@ -33,6 +33,13 @@ type Job struct {
 	Nonce     []byte    `cbor:"19,keyasint"` // NonceSize bytes; makes two equal submissions two jobs
 
 	Timeout time.Duration `cbor:"20,keyasint,omitempty"` // longest run of one attempt; 0: see TimeLimit
+
+	// Class names tasks that are alike in how long they take on which members, for
+	// placement policies that go by it: a name of at most MaxClass bytes, "" for none.
+	Class string `cbor:"21,keyasint,omitempty"`
+	// Weight is the job's part beside others of its priority, for policies of fair
+	// shares that heed it: 1 to MaxWeight, 0 is 1.
+	Weight int `cbor:"22,keyasint,omitempty"`
 }
 
 // NonceSize is the length of Job.Nonce in bytes: enough that two never meet.

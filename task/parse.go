@@ -42,7 +42,7 @@ type reader struct{ *File }
 // keys are the keys of a job file in the order of the manual.
 var keys = []string{
 	"name", "module", "args", "env", "files", "stdin", "outputs", "sweep", "work",
-	"memory", "replicas", "retries", "deadline", "timeout", "priority", "checkpoint",
+	"memory", "replicas", "retries", "deadline", "timeout", "priority", "checkpoint", "class", "weight",
 }
 
 func (r *reader) readTop(node ast.Node) *Error {
@@ -105,6 +105,12 @@ func (r *reader) readKey(p pair) (e *Error) {
 		r.Priority, e = r.number(p.value, p.key)
 	case "checkpoint":
 		e = r.readCheckpoint(p.value)
+	case "class":
+		r.Class, e = r.text(p.value, p.key)
+	case "weight":
+		if r.Weight, e = r.number(p.value, p.key); e == nil && r.Weight == 0 {
+			e = r.errorAtToken(first(p.value), fmt.Sprintf("write a number from 1 to %d", MaxWeight), "weight of 0 is not between 1 and %d", MaxWeight)
+		}
 	}
 	return e
 }

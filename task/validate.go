@@ -24,6 +24,8 @@ const (
 	MaxReplicas = 64
 	MaxRetries  = 1000
 	MaxPriority = 1000                      // and -MaxPriority is the least
+	MaxWeight   = 1000                      // of a job beside others
+	MaxClass    = 64                        // bytes of the name of a class
 	MaxDuration = 10 * 365 * 24 * time.Hour // of work, deadline and timeout: ten years
 	// MinCheckpoint is the shortest interval between checkpoints: below it a
 	// task does little else.
@@ -48,6 +50,7 @@ func (j *Job) Validate() error {
 func (j *Job) checkShape() *fault {
 	checks := []func() *fault{
 		func() *fault { return checkName("name", j.Name) },
+		j.checkClass,
 		j.Sweep.check, // before the templates: they mention axes
 		j.checkArgs,
 		j.checkFiles,
@@ -71,6 +74,20 @@ func checkName(where, name string) *fault {
 		return faultf(where, "use letters, digits and spaces", "%s contains a control character", quote(name))
 	}
 	return checkText(where, name, MaxName)
+}
+
+// checkClass checks the job's weight, and the name of its class, if it has them.
+func (j *Job) checkClass() *fault {
+	if j.Weight < 0 || j.Weight > MaxWeight {
+		return faultf("weight", fmt.Sprintf("write a number from 1 to %d", MaxWeight), "weight of %d is not between 1 and %d", j.Weight, MaxWeight)
+	}
+	if j.Class == "" {
+		return nil
+	}
+	if len(j.Class) > MaxClass {
+		return faultf("class", "give it a short name", "the class has a name of %d bytes, the most is %d", len(j.Class), MaxClass)
+	}
+	return checkName("class", j.Class)
 }
 
 // checkArgs checks arguments and environment together, as they share a limit.
