@@ -11,10 +11,10 @@ import (
 )
 
 func init() {
-	register("cbr", kind{
-		params: "threshold adjustment interval incorrect low high hosts",
-		does:   "every interval, tasks move from members whose guests get under a threshold of CPU, which adjusts itself (Zhang's CBR)",
-		make:   func(ps *spec.Params) Policy { return newCBR(ps) },
+	Register("cbr", Kind{
+		Params: "threshold adjustment interval incorrect low high hosts",
+		Does:   "every interval, tasks move from members whose guests get under a threshold of CPU, which adjusts itself (Zhang's CBR)",
+		Make:   func(ps *spec.Params) Policy { return newCBR(ps) },
 	})
 }
 

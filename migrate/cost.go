@@ -13,10 +13,10 @@ import (
 )
 
 func init() {
-	register("cost", kind{
-		params: "period rest",
-		does:   "tasks move on notice, and to an idle member where they are expected to end so much sooner that it pays for the move",
-		make: func(ps *spec.Params) Policy {
+	Register("cost", Kind{
+		Params: "period rest",
+		Does:   "tasks move on notice, and to an idle member where they are expected to end so much sooner that it pays for the move",
+		Make: func(ps *spec.Params) Policy {
 			return &Cost{period: ps.Duration("period", costPeriod), rest: ps.Number("rest", costRest, 1, 1e6)}
 		},
 	})

@@ -194,28 +194,6 @@ func hostAt(hosts []Host, from int, peer task.PeerID) int {
 	return -1
 }
 
-// A kind is a policy by name: its parameters, with spaces between them, what it
-// does in a line, and how it is made. make reads each parameter; whoever calls
-// it looks at the parameters' error.
-type kind struct {
-	params, does string
-	make         func(ps *spec.Params) Policy
-}
-
-// kinds has all policies by name. It is written by init functions only.
-var kinds = map[string]kind{}
-
-// Default is the name of the policy that live swarms use where none is named.
-const Default = "cost"
-
-// register makes a policy known by name, from an init function.
-func register(name string, k kind) {
-	if _, taken := kinds[name]; taken {
-		panic("migrate: policy " + name + " is registered twice")
-	}
-	kinds[name] = k
-}
-
 // Parse returns the policy of a specification: a name, and after a colon its
 // parameters with commas between them, as in "pspp:n=6,p=10m".
 func Parse(s string) (Policy, error) {
@@ -246,8 +224,8 @@ func read(s string) (Policy, string, *spec.Params, error) {
 	if !ok {
 		return nil, "", nil, fmt.Errorf("migrate: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
 	}
-	ps := spec.Read(values, strings.Fields(k.params))
-	p := k.make(ps)
+	ps := spec.Read(values, strings.Fields(k.Params))
+	p := k.Make(ps)
 	if err := ps.Err(); err != nil {
 		return nil, "", nil, fmt.Errorf("migrate: policy %s: %w", name, err)
 	}
@@ -262,7 +240,7 @@ func Describe() string {
 	var b strings.Builder
 	for _, name := range Names() {
 		k := kinds[name]
-		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, k.params), k.does)
+		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, k.Params), k.Does)
 	}
 	return b.String()
 }

@@ -11,10 +11,10 @@ import (
 )
 
 func init() {
-	register("pspp", kind{
-		params: "p interval t hosts n reading missing_days absent weights",
-		does:   "every interval, tasks move from members that stay for p with probability under t (Zhang's PSPP)",
-		make:   func(ps *spec.Params) Policy { return newPSPP(ps) },
+	Register("pspp", Kind{
+		Params: "p interval t hosts n reading missing_days absent weights",
+		Does:   "every interval, tasks move from members that stay for p with probability under t (Zhang's PSPP)",
+		Make:   func(ps *spec.Params) Policy { return newPSPP(ps) },
 	})
 }
 

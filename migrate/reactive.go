@@ -9,8 +9,8 @@ import (
 )
 
 func init() {
-	register("none", kind{does: "nothing moves", make: func(*spec.Params) Policy { return None{} }})
-	register("reactive", kind{does: "tasks move when their member gives notice that it goes", make: func(*spec.Params) Policy { return &Reactive{} }})
+	Register("none", Kind{Does: "nothing moves", Make: func(*spec.Params) Policy { return None{} }})
+	Register("reactive", Kind{Does: "tasks move when their member gives notice that it goes", Make: func(*spec.Params) Policy { return &Reactive{} }})
 }
 
 // None moves nothing.

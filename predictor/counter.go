@@ -157,15 +157,12 @@ const (
 	mostBits       = 12
 )
 
-func counterModel(f func(bits int) counter, bits int) func(*params) (func(*Pool) Predictor, error) {
-	return func(ps *params) (func(*Pool) Predictor, error) {
-		n := ps.integer("bits", bits)
-		if n > mostBits {
-			ps.fail("bits", "at most 12")
-		}
-		slot := ps.duration("slot", defaultSlot*time.Millisecond).Milliseconds()
+func counterModel(f func(bits int) counter, bits int) func(*Params) func(*Pool) Predictor {
+	return func(ps *Params) func(*Pool) Predictor {
+		n := ps.Integer("bits", bits, 1, mostBits)
+		slot := ps.Duration("slot", defaultSlot*time.Millisecond).Milliseconds()
 		return func(*Pool) Predictor {
 			return &counting{slots{slot: max(1, slot)}, f(n)}
-		}, ps.err
+		}
 	}
 }

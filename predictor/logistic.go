@@ -38,14 +38,14 @@ type logisticQuestion struct {
 
 const logisticRate = 0.02
 
-func logisticModel(ps *params) (func(*Pool) Predictor, error) {
-	rate := ps.number("rate", logisticRate)
+func logisticModel(ps *Params) func(*Pool) Predictor {
+	rate := ps.Number("rate", logisticRate, math.SmallestNonzeroFloat64, math.MaxFloat64)
 	return func(pool *Pool) Predictor {
 		makePlain(pool)
 		l := &logistic{Recorder: NewRecorder(pool), rate: rate}
 		copy(l.weights[:], firstTrust[:experts])
 		return l
-	}, ps.err
+	}
 }
 
 func (l *logistic) Observe(at time.Time, s trace.State) {

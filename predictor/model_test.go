@@ -22,14 +22,14 @@ func TestParse(t *testing.T) {
 		{"semimarkov:days=3", ""},
 		{"oracle", "it is one of blend, blend442, tde:n="},
 		{"tde:k=3", "one of n, m, reading, missing_days, absent, weights"},
-		{"tde:n=0", "a whole number from 1 on"},
-		{"tde:n=40", "n is 1 to 31"},
+		{"tde:n=0", "a whole number from 1 to 31"},
+		{"tde:n=40", "from 1 to 31"},
 		{"tde:n=3,n=4", "twice"},
 		{"tde:reading=often", "one of transitional, prefix, fraction"},
 		{"tde:n=2,weights=1", "of sum 1"},
 		{"tde:weights=x", "slashes"},
-		{"blend:n=3", "takes no parameter"},
-		{"history:bits=13", "at most 12"},
+		{"blend:n=3", "it has none"},
+		{"history:bits=13", "from 1 to 12"},
 		{"window:span=never", "length of time"},
 		{"", "unknown predictor"},
 	} {
@@ -50,9 +50,9 @@ var notMonotone = map[string]bool{"semimarkov": true}
 // Whatever a host does, every predictor gives a probability, 1 for no time at
 // all, and one that falls with the horizon.
 func TestPredictorsGiveProbabilities(t *testing.T) {
-	for _, k := range kinds {
-		t.Run(k.name, func(t *testing.T) {
-			m, err := Parse(k.name)
+	for _, k := range listed {
+		t.Run(k, func(t *testing.T) {
+			m, err := Parse(k)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,7 +76,7 @@ func TestPredictorsGiveProbabilities(t *testing.T) {
 				last := 1.0
 				for d := 7 * time.Minute; d < 200*time.Hour; d += d / 2 {
 					got, _ := p.Stay(now, d)
-					if !(got >= 0 && got <= 1) || got > last+1e-12 && !notMonotone[k.name] {
+					if !(got >= 0 && got <= 1) || got > last+1e-12 && !notMonotone[k] {
 						t.Fatalf("a stay of %v: %v after %v", d, got, last)
 					}
 					last = got

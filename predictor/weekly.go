@@ -2,6 +2,7 @@ package predictor
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"godwit/trace"
@@ -217,22 +218,17 @@ func (w *Weekly) Stay(now time.Time, d time.Duration) (float64, bool) {
 
 // weeklyModel reads a Weekly's parameters. Weights have a slash between them, the
 // latest week's first.
-func weeklyModel(ps *params) (func(*Pool) Predictor, error) {
+func weeklyModel(ps *Params) func(*Pool) Predictor {
 	c := WeeklyConfig{
-		Slots: ps.integer("slots", weeklySlots), Weights: ps.numbers("weights"),
-		Recursive: ps.choice("by", "weights", "recursion") == 1, Share: ps.number("c", weeklyShare),
+		Slots: ps.Integer("slots", weeklySlots, 1, mostWeeklySlots), Weights: ps.Numbers("weights"),
+		Recursive: ps.Choice("by", "weights", "recursion") == 1, Share: ps.Number("c", weeklyShare, math.SmallestNonzeroFloat64, 1),
 	}
-	if ps.err != nil {
-		return nil, ps.err
-	}
-	if err := c.complete(); err != nil {
-		return nil, err
-	}
+	ps.Fail(c.complete())
 	return func(*Pool) Predictor {
 		w, err := NewWeekly(c)
 		if err != nil {
 			panic("predictor: " + err.Error()) // it was complete above
 		}
 		return w
-	}, nil
+	}
 }

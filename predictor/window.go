@@ -60,12 +60,12 @@ func (w *windowed) Stay(now time.Time, d time.Duration) (float64, bool) {
 
 const defaultSpan = 24 * time.Hour
 
-func windowModel(ps *params) (func(*Pool) Predictor, error) {
-	span := ps.duration("span", defaultSpan).Milliseconds()
-	multi := ps.choice("states", "multi", "single") == 0
+func windowModel(ps *Params) func(*Pool) Predictor {
+	span := ps.Duration("span", defaultSpan).Milliseconds()
+	multi := ps.Choice("states", "multi", "single") == 0
 	return func(*Pool) Predictor {
 		return &windowed{past: past{keep: span}, span: max(1, span), multi: multi}
-	}, ps.err
+	}
 }
 
 // semiMarkov is the predictor of Ren et al. (HPDC 2006) for hosts that a task
@@ -122,12 +122,9 @@ func (m *semiMarkov) Stay(now time.Time, d time.Duration) (float64, bool) {
 	return productLimit(all, ms), known
 }
 
-func renModel(ps *params) (func(*Pool) Predictor, error) {
-	days := ps.integer("days", 5)
-	if days > mostDays {
-		ps.fail("days", "at most 31")
-	}
+func renModel(ps *Params) func(*Pool) Predictor {
+	days := ps.Integer("days", 5, 1, mostDays)
 	return func(*Pool) Predictor {
 		return &semiMarkov{past: past{keep: int64(days+1) * msPerDay}, days: days}
-	}, ps.err
+	}
 }

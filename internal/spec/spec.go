@@ -118,6 +118,25 @@ func (ps *Params) Number(key string, zero, low, high float64) float64 {
 // leastTime is the shortest length of time that a parameter may have.
 const leastTime = time.Second
 
+// Numbers reads finite numbers with slashes between them, such as .7/.2/.1; nil
+// where none are given.
+func (ps *Params) Numbers(key string) []float64 {
+	v, ok := ps.value(key)
+	if !ok {
+		return nil
+	}
+	var out []float64
+	for f := range strings.SplitSeq(v, "/") {
+		x, err := strconv.ParseFloat(f, 64)
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
+			ps.fail(key, "numbers with slashes between them, such as .7/.2/.1")
+			return nil
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
 // Duration reads a length of time of at least a second.
 func (ps *Params) Duration(key string, zero time.Duration) time.Duration {
 	v, ok := ps.value(key)

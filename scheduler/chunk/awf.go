@@ -7,7 +7,7 @@ import (
 )
 
 func init() {
-	register("awf", kind{"x", "adaptive weighted factoring: an x-th of what remains by the speeds measured so far", func(ps *spec.Params, j Job) Policy {
+	Register("awf", Kind{"x", "adaptive weighted factoring: an x-th of what remains by the speeds measured so far", func(ps *spec.Params, j Job) Policy {
 		return &awf{powers: powers{pool: pool{job: j}}, x: readFactor(ps)}
 	}})
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	register("calibrated", kind{"reassess", "calibrated farm: a run each, then installments by the times of those", func(ps *spec.Params, j Job) Policy {
+	Register("calibrated", Kind{"reassess", "calibrated farm: a run each, then installments by the times of those", func(ps *spec.Params, j Job) Policy {
 		p := &calibrated{reassess: ps.Choice("reassess", "off", "on") == 1}
 		p.job = j
 		return p

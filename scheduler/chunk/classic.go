@@ -8,13 +8,13 @@ import (
 )
 
 func init() {
-	register("one", kind{"k", "self-scheduling: k runs for each slot, by default one, as often as it asks", func(ps *spec.Params, j Job) Policy {
+	Register("one", Kind{"k", "self-scheduling: k runs for each slot, by default one, as often as it asks", func(ps *spec.Params, j Job) Policy {
 		return &one{pool{job: j}, int64(ps.Integer("k", 1, 1, MaxChunk))}
 	}})
-	register("static", kind{"", "static scheduling: all runs at once, as many for each slot", func(_ *spec.Params, j Job) Policy {
+	Register("static", Kind{"", "static scheduling: all runs at once, as many for each slot", func(_ *spec.Params, j Job) Policy {
 		return &static{pool: pool{job: j}}
 	}})
-	register("gss", kind{"least", "guided self-scheduling: each slot's part of what remains", func(ps *spec.Params, j Job) Policy {
+	Register("gss", Kind{"least", "guided self-scheduling: each slot's part of what remains", func(ps *spec.Params, j Job) Policy {
 		return &gss{pool{job: j}, readLeast(ps)}
 	}})
 }

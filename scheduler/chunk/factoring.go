@@ -8,10 +8,10 @@ import (
 )
 
 func init() {
-	register("factoring", kind{"cv", "factoring: batches of half of what remains, in equal chunks for all slots", func(ps *spec.Params, j Job) Policy {
+	Register("factoring", Kind{"cv", "factoring: batches of half of what remains, in equal chunks for all slots", func(ps *spec.Params, j Job) Policy {
 		return &factoring{pool: pool{job: j}, cv: ps.Number("cv", rule2, 0, maxCV)}
 	}})
-	register("wf", kind{"", "weighted factoring: batches of half of what remains, in chunks by the speeds that are told", func(_ *spec.Params, j Job) Policy {
+	Register("wf", Kind{"", "weighted factoring: batches of half of what remains, in chunks by the speeds that are told", func(_ *spec.Params, j Job) Policy {
 		return &weighted{pool: pool{job: j}}
 	}})
 }

@@ -82,26 +82,6 @@ type Copier interface {
 	Copy(now time.Time, n Node) (of Node, runs int, why Reason, ok bool)
 }
 
-// A kind is a policy by name: its parameters, with spaces between them, what it does
-// in a line, and how it is made. make reads each parameter; whoever calls it looks at
-// the parameters' error.
-type kind struct {
-	params, does string
-	make         func(ps *spec.Params, j Job) Policy
-}
-
-// kinds has all policies by name. It is written by init functions only.
-var kinds = map[string]kind{}
-
-// register makes a policy known by name, from an init function. It panics if the name
-// is taken.
-func register(name string, k kind) {
-	if _, taken := kinds[name]; taken {
-		panic("chunk: policy " + name + " is registered twice")
-	}
-	kinds[name] = k
-}
-
 // New returns a policy of that name ("" means Default) with the given parameters, for
 // the job; nil means its defaults.
 func New(name string, params map[string]string, j Job) (Policy, error) {
@@ -114,8 +94,8 @@ func New(name string, params map[string]string, j Job) (Policy, error) {
 	if !ok {
 		return nil, fmt.Errorf("chunk: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
 	}
-	ps := spec.Read(params, strings.Fields(k.params))
-	p := k.make(ps, j)
+	ps := spec.Read(params, strings.Fields(k.Params))
+	p := k.Make(ps, j)
 	if err := ps.Err(); err != nil {
 		return nil, fmt.Errorf("chunk: policy %s: %w", name, err)
 	}
@@ -146,7 +126,7 @@ func Describe() string {
 	var b strings.Builder
 	for _, name := range Names() {
 		k := kinds[name]
-		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, k.params), k.does)
+		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, k.Params), k.Does)
 	}
 	return b.String()
 }

@@ -10,6 +10,9 @@ type Reason struct {
 	values  int // of x, y, z, that the format has
 }
 
+// Because returns the reason that text says.
+func Because(text string) Reason { return Reason{format: text} }
+
 // because returns the reason that the format, with a verb for each of up to three
 // values, says.
 func because(format string, values ...float64) Reason {
@@ -24,5 +27,8 @@ func because(format string, values ...float64) Reason {
 
 // String returns the reason in words.
 func (r Reason) String() string {
+	if r.values == 0 {
+		return r.format
+	}
 	return fmt.Sprintf(r.format, []any{r.x, r.y, r.z}[:r.values]...)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func init() {
-	register("samra", kind{"rounds threshold least", "Sim-PETEK's smart AMRA: a probe first, then chunks that fill the slots to the last", func(ps *spec.Params, j Job) Policy {
+	Register("samra", Kind{"rounds threshold least", "Sim-PETEK's smart AMRA: a probe first, then chunks that fill the slots to the last", func(ps *spec.Params, j Job) Policy {
 		p := &samra{budget: perRound(ps, j)}
 		p.job, p.gated, p.threshold, p.least = j, true, readThreshold(ps), readFewest(ps)
 		return p

@@ -8,11 +8,11 @@ import (
 )
 
 func init() {
-	register("ssse", kind{"peak k m threshold least adaptive", "Sim-PETEK's slow start, slow end: SAMRA whose rounds grow and shrink as a sine", func(ps *spec.Params, j Job) Policy {
+	Register("ssse", Kind{"peak k m threshold least adaptive", "Sim-PETEK's slow start, slow end: SAMRA whose rounds grow and shrink as a sine", func(ps *spec.Params, j Job) Policy {
 		p := newSSSE(ps, j)
 		return &p
 	}})
-	register("issse", kind{"peak k m threshold least adaptive", "SSSE whose slow members' last chunks are done again by idle faster ones", func(ps *spec.Params, j Job) Policy {
+	Register("issse", Kind{"peak k m threshold least adaptive", "SSSE whose slow members' last chunks are done again by idle faster ones", func(ps *spec.Params, j Job) Policy {
 		return &issse{newSSSE(ps, j)}
 	}})
 }

@@ -95,3 +95,36 @@ func TestPlaceAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkDecideRated is a round of 10,000 members and as many tasks of three classes,
+// each of which has a rate of its own at each member.
+func BenchmarkDecideRated(b *testing.B) {
+	d := newDeciding(10000, false)
+	rng := rand.New(rand.NewPCG(1, 2))
+	r := &drawnRates{of: map[string][]float64{}}
+	for i := range d.hosts {
+		r.peers = append(r.peers, d.hosts[i].Peer)
+		r.backlog = append(r.backlog, float64(d.hosts[i].Running))
+		for _, c := range r.Classes() {
+			r.of[c.Name] = append(r.of[c.Name], 1/(.1+rng.ExpFloat64()))
+		}
+	}
+	for i := range d.queue {
+		d.queue[i].Class = r.Classes()[i%len(r.Classes())].Name
+	}
+	for _, name := range Names() {
+		p, _ := Parse(name)
+		rated, ok := p.(Rated)
+		if !ok {
+			continue
+		}
+		b.Run(name, func(b *testing.B) {
+			q := new(list)
+			b.ReportAllocs()
+			for b.Loop() {
+				rated.Rate(time.Time{}, r)
+				d.place(p, q, rng)
+			}
+		})
+	}
+}

@@ -14,7 +14,7 @@ import (
 // idle members, in an order that looks at one thing only.
 func init() {
 	control := func(name, does string, order func([]*Host), reason func(*Host) Reason) {
-		register(name, kind{params: "ahead", does: does, make: func(ps *spec.Params) Policy {
+		Register(name, Kind{Params: "ahead", Does: does, Make: func(ps *spec.Params) Policy {
 			return &first{order: order, reason: reason, ahead: ps.Choice("ahead", "no", "yes") == 1}
 		}})
 	}
@@ -31,7 +31,7 @@ func init() {
 			}
 			return Reason{words: uptimeWords, n: h.Since.Unix()}
 		})
-	register("random", kind{params: "ahead", does: "tasks in order to any idle member, all alike", make: func(ps *spec.Params) Policy {
+	Register("random", Kind{Params: "ahead", Does: "tasks in order to any idle member, all alike", Make: func(ps *spec.Params) Policy {
 		return &Random{ahead: ps.Choice("ahead", "no", "yes") == 1}
 	}})
 }

@@ -12,10 +12,10 @@ import (
 )
 
 func init() {
-	register("expected", kind{
-		params: "unknown",
-		does:   "tasks in order to where they are expected to end first, by speed, forecast and what a loss costs",
-		make:   func(ps *spec.Params) Policy { return &Expected{unknown: ps.Duration("unknown", unknownWork)} },
+	Register("expected", Kind{
+		Params: "unknown",
+		Does:   "tasks in order to where they are expected to end first, by speed, forecast and what a loss costs",
+		Make:   func(ps *spec.Params) Policy { return &Expected{unknown: ps.Duration("unknown", unknownWork)} },
 	})
 }
 

@@ -2,6 +2,7 @@ package place
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -12,16 +13,20 @@ import (
 )
 
 func init() {
-	register("fcfs", kind{
-		params: "order ahead",
-		does:   "tasks in order to the fastest idle member, or (order=turn, as published) to the next in turn, or (order=idle) to the one idle longest",
-		make: func(ps *spec.Params) Policy {
+	Register("fcfs", Kind{
+		Params: "order ahead patience",
+		Does:   "tasks in order to the fastest idle member, or (order=turn, as published) to the next in turn, or (order=idle) to the one idle longest",
+		Make: func(ps *spec.Params) Policy {
 			ahead := ps.Choice("ahead", "no", "yes") == 1
-			switch ps.Choice("order", "fastest", "turn", "idle") {
+			order, wait := ps.Choice("order", "fastest", "turn", "idle"), patience(ps)
+			if order != 2 && wait.times > 0 {
+				ps.Fail(errors.New("patience goes with order=idle"))
+			}
+			switch order {
 			case 1:
 				return &Turn{Ahead: ahead}
 			case 2:
-				return &Idle{}
+				return &Idle{patient: wait}
 			}
 			return &FCFS{}
 		},

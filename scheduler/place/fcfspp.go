@@ -9,10 +9,10 @@ import (
 )
 
 func init() {
-	register("fcfspp", kind{
-		params: fcfsppParams + " " + tdeParams,
-		does:   "idle members in turn, each only if it stays for the task with probability t or more (Zhang's FCFSPP)",
-		make:   func(ps *spec.Params) Policy { return newFCFSPP(ps) },
+	Register("fcfspp", Kind{
+		Params: fcfsppParams + " " + tdeParams,
+		Does:   "idle members in turn, each only if it stays for the task with probability t or more (Zhang's FCFSPP)",
+		Make:   func(ps *spec.Params) Policy { return newFCFSPP(ps) },
 	})
 }
 

@@ -8,10 +8,10 @@ import (
 )
 
 func init() {
-	register("flp", kind{
-		params: "lambda interval from " + fcfsppParams + " " + tdeParams,
-		does:   "fcfspp whose threshold rises when more tasks are lost than before and falls when not (Zhang's FLP)",
-		make: func(ps *spec.Params) Policy {
+	Register("flp", Kind{
+		Params: "lambda interval from " + fcfsppParams + " " + tdeParams,
+		Does:   "fcfspp whose threshold rises when more tasks are lost than before and falls when not (Zhang's FLP)",
+		Make: func(ps *spec.Params) Policy {
 			p := &FLP{
 				FCFSPP:    *newFCFSPP(ps),
 				lambda:    ps.Number("lambda", 1, minLambda, 1e6),

@@ -9,9 +9,10 @@ import (
 )
 
 func init() {
-	register("gcmu", kind{
-		does: "members that are idle longest get the class with the most age times execution rate there (generalised c-mu)",
-		make: func(*spec.Params) Policy { return &GcMu{} },
+	Register("gcmu", Kind{
+		Params: "patience",
+		Does:   "members that are idle longest get the class with the most age times execution rate there (generalised c-mu)",
+		Make:   func(ps *spec.Params) Policy { return &GcMu{patient: patience(ps)} },
 	})
 }
 
@@ -19,7 +20,10 @@ func init() {
 // 4.4.5): a member that is idle gets the head of the class for which
 // the head's age times the class's execution rate at that member is the greatest. It
 // is optimal under heavy load, and greedy otherwise.
-type GcMu struct{ pull pulling }
+type GcMu struct {
+	patient
+	pull pulling
+}
 
 // Rate implements Rated.
 func (p *GcMu) Rate(_ time.Time, r Rates) bool {

@@ -15,8 +15,9 @@ type heads struct {
 // A headLine is the waiting tasks of one class that were shown and not taken.
 type headLine struct {
 	class string
-	tasks []Task
-	ended bool // none is left in the queue
+	tasks []Task // from from on
+	from  int    // those before were taken
+	ended bool   // none is left in the queue
 }
 
 const (
@@ -88,7 +89,7 @@ func (h *heads) line(class string) *headLine {
 		h.lines = append(h.lines, headLine{})
 	}
 	l := &h.lines[i]
-	l.class, l.tasks, l.ended = class, l.tasks[:0], true
+	l.class, l.tasks, l.from, l.ended = class, l.tasks[:0], 0, true
 	return l
 }
 
@@ -96,7 +97,7 @@ func (h *heads) line(class string) *headLine {
 // there is none.
 func (h *heads) first(i int, host *Host) int {
 	l := &h.lines[i]
-	for k := 0; k < classLook; k++ {
+	for k := l.from; k < l.from+classLook; k++ {
 		if k == len(l.tasks) && !h.pull(l) {
 			return -1
 		}
@@ -115,7 +116,7 @@ func (h *heads) pull(l *headLine) bool {
 	t, ok := h.queue.NextOf(l.class)
 	if !ok {
 		l.ended = true
-		if len(l.tasks) == 0 {
+		if l.from == len(l.tasks) {
 			h.waiting--
 		}
 		return false
@@ -128,8 +129,9 @@ func (h *heads) pull(l *headLine) bool {
 func (h *heads) take(i, k int) Task {
 	l := &h.lines[i]
 	t := l.tasks[k]
-	l.tasks = append(l.tasks[:k], l.tasks[k+1:]...)
-	if len(l.tasks) == 0 && l.ended {
+	copy(l.tasks[l.from+1:k+1], l.tasks[l.from:k]) // at most classLook move
+	l.from++
+	if l.from == len(l.tasks) && l.ended {
 		h.waiting--
 	}
 	return t

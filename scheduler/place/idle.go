@@ -10,6 +10,7 @@ import (
 // that is next, whatever its class, goes to the member that has been idle longest.
 // Members that execute it at the rate 0 are passed by.
 type Idle struct {
+	patient
 	rates Rates
 	round round
 }

@@ -13,10 +13,10 @@ import (
 )
 
 func init() {
-	register("lpas", kind{
-		params: "resolve arrivals rates check tau server",
-		does:   "as gcmu, of the classes that a linear program over arrivals, rates and members allots to the member (LPAS_DG)",
-		make:   func(ps *spec.Params) Policy { return newLPAS(ps) },
+	Register("lpas", Kind{
+		Params: "resolve arrivals rates check tau server patience",
+		Does:   "as gcmu, of the classes that a linear program over arrivals, rates and members allots to the member (LPAS_DG)",
+		Make:   func(ps *spec.Params) Policy { return newLPAS(ps) },
 	})
 }
 
@@ -41,6 +41,7 @@ func init() {
 // to run, the program says nothing, and any member may be given it. So it is of all
 // classes before rates are told, and where the program has no solution.
 type LPAS struct {
+	patient
 	resolve, check, tau time.Duration
 	arrivals, measured  float64
 	rule                rule
@@ -49,6 +50,7 @@ type LPAS struct {
 	solved  bool
 	version uint64 // of the Rates that were solved
 	at      time.Time
+	why     string    // it was solved then
 	looked  time.Time // when drift was looked for last
 
 	peers    []task.PeerID // of problem's machines
@@ -65,9 +67,12 @@ const driftCheck = time.Minute
 
 func newLPAS(ps *spec.Params) *LPAS {
 	p := &LPAS{
-		check:    ps.Duration("check", driftCheck),
+		patient:  patience(ps),
 		arrivals: ps.Number("arrivals", 0, 0, mostDrift),
 		measured: ps.Number("rates", 0, 0, mostDrift),
+	}
+	if p.arrivals > 0 || p.measured > 0 || ps.Pass("check") != "" {
+		p.check = ps.Duration("check", driftCheck)
 	}
 	if ps.Pass("resolve") != "" {
 		p.resolve = ps.Duration("resolve", 0)
@@ -95,7 +100,15 @@ func (p *LPAS) Rate(now time.Time, r Rates) bool {
 
 // due says whether it is time to solve the program.
 func (p *LPAS) due(now time.Time, r Rates) bool {
-	if !p.solved || p.version != r.Version() || p.resolve > 0 && now.Sub(p.at) >= p.resolve {
+	switch {
+	case !p.solved:
+		p.why = "it was the first time"
+		return true
+	case p.version != r.Version():
+		p.why = "members or classes changed, or twice as much was known of a class"
+		return true
+	case p.resolve > 0 && now.Sub(p.at) >= p.resolve:
+		p.why = fmt.Sprintf("it is solved every %v", p.resolve)
 		return true
 	}
 	if p.arrivals == 0 && p.measured == 0 || now.Sub(p.looked) < p.check {
@@ -113,10 +126,12 @@ func (p *LPAS) drifted(r Rates) bool {
 			break
 		}
 		if p.arrivals > 0 && off(sound(c.Arrival), p.problem.Arrivals[i], p.arrivals) {
+			p.why = fmt.Sprintf("tasks of class %q come at another rate than before", c.Name)
 			return true
 		}
 		for j, peer := range p.peers {
 			if p.measured > 0 && off(p.rateOf(r, c.Name, peer), p.problem.Rates[i][j], p.measured) {
+				p.why = fmt.Sprintf("a member executes class %q at another rate than before", c.Name)
 				return true
 			}
 		}
@@ -205,12 +220,19 @@ func (p *LPAS) may(h *Host) uint64 {
 	return ^uint64(0)
 }
 
+// A Solution is how members are divided among classes; see allot.Solution.
+type Solution = allot.Solution
+
 // Allocation is the last solution of the linear program, by the classes and the
 // members that Rates had then, and nil before the first or where there is none, with
 // the reason. Read only; it holds until the next call of Rate.
-func (p *LPAS) Allocation() (classes []string, peers []task.PeerID, s *allot.Solution, err error) {
+func (p *LPAS) Allocation() (classes []string, peers []task.PeerID, s *Solution, err error) {
 	return p.names, p.peers, p.answer, p.unsolved
 }
+
+// Solved is when and why the linear program was solved last; the zero time before the
+// first.
+func (p *LPAS) Solved() (at time.Time, why string) { return p.at, p.why }
 
 // Place implements Policy.
 func (p *LPAS) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand.Rand) []Placement {

@@ -158,29 +158,6 @@ type Unknown struct{}
 // Stay returns 1, false.
 func (Unknown) Stay(task.PeerID, time.Time, time.Duration) (float64, bool) { return 1, false }
 
-// A kind is a policy by name: its parameters, with spaces between them, what it
-// does in a line, and how it is made. make reads each parameter; whoever calls
-// it looks at the parameters' error.
-type kind struct {
-	params, does string
-	make         func(ps *spec.Params) Policy
-}
-
-// kinds has all policies by name. It is written by init functions only.
-var kinds = map[string]kind{}
-
-// Default is the name of the policy used where none is named.
-const Default = "expected"
-
-// register makes a policy known by name, from an init function. It panics if
-// the name is taken.
-func register(name string, k kind) {
-	if _, taken := kinds[name]; taken {
-		panic("place: policy " + name + " is registered twice")
-	}
-	kinds[name] = k
-}
-
 // New returns a policy of that name ("" means Default) with the given
 // parameters; nil means its defaults.
 func New(name string, params map[string]string) (Policy, error) {
@@ -222,8 +199,8 @@ func read(name string, params map[string]string) (Policy, *spec.Params, error) {
 	if !ok {
 		return nil, nil, fmt.Errorf("place: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
 	}
-	ps := spec.Read(params, strings.Fields(k.params))
-	p := k.make(ps)
+	ps := spec.Read(params, strings.Fields(k.Params))
+	p := k.Make(ps)
 	if err := ps.Err(); err != nil {
 		return nil, nil, fmt.Errorf("place: policy %s: %w", name, err)
 	}
@@ -238,7 +215,7 @@ func Describe() string {
 	var b strings.Builder
 	for _, name := range Names() {
 		k := kinds[name]
-		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, k.params), k.does)
+		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, k.Params), k.Does)
 	}
 	return b.String()
 }

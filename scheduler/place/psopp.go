@@ -13,10 +13,10 @@ import (
 )
 
 func init() {
-	register("psopp", kind{
-		params: "particles iterations vmax round x y goal " + tdeParams,
-		does:   "particles search all members for the best sum of staying and speed per task (Zhang's PSOPP)",
-		make: func(ps *spec.Params) Policy {
+	Register("psopp", Kind{
+		Params: "particles iterations vmax round x y goal " + tdeParams,
+		Does:   "particles search all members for the best sum of staying and speed per task (Zhang's PSOPP)",
+		Make: func(ps *spec.Params) Policy {
 			return &PSOPP{
 				particles:  ps.Integer("particles", 10, 1, mostParticles),
 				iterations: ps.Integer("iterations", 1, 1, mostIterations),

@@ -3,7 +3,6 @@ package place
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -17,14 +16,16 @@ func init() {
 		name, params, does string
 		make               func(ps *spec.Params) *Push
 	}{
-		{"met", "", "tasks in order to the member that executes their class fastest, busy or not (minimum execution time)",
-			func(*spec.Params) *Push { return &Push{percent: 0} }},
-		{"mct", "", "tasks in order to the member where they would end first, behind what it was given (minimum completion time)",
-			func(*spec.Params) *Push { return &Push{percent: 100, behind: true} }},
-		{"kpb", "k", "as mct, of the k percent of members that execute the class fastest (k-percent best)",
-			func(ps *spec.Params) *Push { return &Push{percent: ps.Number("k", kpbDefault, 0, 100), behind: true} }},
+		{"met", "patience", "tasks in order to the member that executes their class fastest, busy or not (minimum execution time)",
+			func(ps *spec.Params) *Push { return &Push{patient: patience(ps), percent: 0} }},
+		{"mct", "patience", "tasks in order to the member where they would end first, behind what it was given (minimum completion time)",
+			func(ps *spec.Params) *Push { return &Push{patient: patience(ps), percent: 100, behind: true} }},
+		{"kpb", "k patience", "as mct, of the k percent of members that execute the class fastest (k-percent best)",
+			func(ps *spec.Params) *Push {
+				return &Push{patient: patience(ps), percent: ps.Number("k", kpbDefault, 0, 100), behind: true}
+			}},
 	} {
-		register(k.name, kind{params: k.params, does: k.does, make: func(ps *spec.Params) Policy { return k.make(ps) }})
+		Register(k.name, Kind{Params: k.params, Does: k.does, Make: func(ps *spec.Params) Policy { return k.make(ps) }})
 	}
 }
 
@@ -41,15 +42,22 @@ const kpbDefault = 20
 // Availability of processors is not looked at, as it is not where published: so met
 // may overload a member while others are idle.
 type Push struct {
+	patient
 	percent float64
 	behind  bool
 
 	rates   Rates
 	version uint64
-	best    map[string][]task.PeerID // by class: who executes it, the fastest first
-	bySpeed []task.PeerID            // of hosts, where no rates are known
-	hosts   []Host                   // by name
-	added   []float64                // of hosts: backlog from this round, seconds
+	best    map[string]*standing // by class
+
+	// Of a round.
+	round   uint64
+	peers   []task.PeerID // Rates.Peers, or nil
+	at      []int32       // of peers: in hosts; none
+	hosts   []Host        // by name
+	backlog []float64     // of peers, in seconds, with what this round added
+	bySpeed []int32       // hosts, the fastest first, where no rates are known
+	lanes   pushLanes
 	out     []Placement
 }
 
@@ -59,7 +67,7 @@ func (p *Push) Shares() {}
 // Rate implements Rated.
 func (p *Push) Rate(_ time.Time, r Rates) bool {
 	if p.rates == nil || p.version != r.Version() {
-		p.best = map[string][]task.PeerID{}
+		p.best = map[string]*standing{}
 	}
 	p.rates, p.version = r, r.Version()
 	return false
@@ -69,9 +77,8 @@ func (p *Push) Rate(_ time.Time, r Rates) bool {
 func (p *Push) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand.Rand) []Placement {
 	p.hosts, p.out = append(p.hosts[:0], hosts...), p.out[:0]
 	sortByName(p.hosts)
-	p.added = slices.Grow(p.added[:0], len(hosts))[:len(hosts)]
-	clear(p.added)
-	p.rank()
+	p.lanes.begin()
+	p.look()
 	room := 0
 	for i := range p.hosts {
 		room += p.hosts[i].Free
@@ -81,22 +88,24 @@ func (p *Push) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand
 		if !ok {
 			break
 		}
-		i, rate, end := p.target(&t)
-		if i < 0 {
+		c, ok := p.first(p.lane(&t), &t)
+		if !ok || c.host == none || !p.hosts[c.host].Fits(&t) {
 			if misses++; !slices.ContainsFunc(p.hosts, func(h Host) bool { return h.holds(&t) }) {
 				queue.SkipJob()
 			}
 			continue
 		}
 		misses = 0
-		h := &p.hosts[i]
+		h := &p.hosts[c.host]
 		words := metWords
 		if p.behind {
 			words = mctWords
 		}
-		p.out = append(p.out, Placement{t.ID, h.Peer, Reason{words: words, x: rate, y: end}})
+		p.out = append(p.out, Placement{t.ID, h.Peer, Reason{words: words, x: c.rate, y: c.ends}})
 		h.Take(&t)
-		p.added[i] += 1 / rate
+		if p.rates != nil {
+			p.backlog[c.member] += 1 / c.rate
+		}
 		room--
 	}
 	return p.out
@@ -110,90 +119,118 @@ func mctWords(r *Reason) string {
 	return fmt.Sprintf("next in order; it is expected to end here first, in %.3g s, behind what the member was given (%.3g a second)", r.y, r.x)
 }
 
-// target is the host for a task, with its rate there and the seconds until its
-// end; -1 if that host has no room, or was not offered.
-func (p *Push) target(t *Task) (at int, rate, end float64) {
-	at, end = -1, math.Inf(1)
-	order := p.order(t)
-	most := max(1, int(math.Ceil(p.percent/100*float64(len(order)))))
-	for _, peer := range order {
-		i, offered := slices.BinarySearchFunc(p.hosts, peer, byName)
-		if slices.Contains(t.Avoid, peer) || offered && t.Memory > p.hosts[i].Memory {
-			continue // another takes its place among the best
+// look notes what holds for a round: who is there, and what they were given before.
+func (p *Push) look() {
+	p.peers, p.at, p.backlog, p.bySpeed = nil, p.at[:0], p.backlog[:0], p.bySpeed[:0]
+	if p.rates == nil {
+		for i := range p.hosts {
+			p.bySpeed = append(p.bySpeed, int32(i))
 		}
-		mu := p.rate(t, peer, i)
-		takes := 1 / mu
+		slices.SortStableFunc(p.bySpeed, func(a, b int32) int { return cmp.Compare(p.hosts[b].Speed, p.hosts[a].Speed) })
+		return
+	}
+	p.round++
+	p.peers = p.rates.Peers()
+	next := 0 // of hosts: both lists go by name
+	for _, peer := range p.peers {
+		i, offered := next, next < len(p.hosts) && p.hosts[next].Peer == peer
+		if !offered {
+			i, offered = slices.BinarySearchFunc(p.hosts, peer, func(h Host, peer task.PeerID) int { return cmp.Compare(h.Peer, peer) })
+		}
+		if offered {
+			p.at, next = append(p.at, int32(i)), i+1
+		} else {
+			p.at = append(p.at, none)
+		}
+		backlog := 0.0
 		if p.behind {
-			takes += p.backlog(peer, i, offered, mu)
+			backlog = p.rates.Backlog(peer)
 		}
-		if takes < end {
-			if at, rate, end = -1, mu, takes; offered && p.hosts[i].Fits(t) {
-				at = i
-			}
-		}
-		if most--; most == 0 {
-			break
-		}
+		p.backlog = append(p.backlog, backlog)
 	}
-	return at, rate, end
 }
 
-func byName(h Host, peer task.PeerID) int { return cmp.Compare(h.Peer, peer) }
+// none is a member that was not offered.
+const none = -1
 
-// rate is that of a task's class at a member, the host i where no rates are known.
-func (p *Push) rate(t *Task, peer task.PeerID, i int) float64 {
-	if p.rates == nil {
-		return guess(t, &p.hosts[i])
-	}
-	return p.rates.Of(t.Class, peer)
+// A standing is who executes a class how fast, as was last seen.
+type standing struct {
+	round uint64    // when that was
+	rates []float64 // of peers
+	order []int32   // those that can execute it, the fastest first, of equal ones by name: places in peers
 }
 
-// backlog is how long a member needs, in seconds, for what it was given before.
-func (p *Push) backlog(peer task.PeerID, i int, offered bool, mu float64) float64 {
-	if p.rates == nil {
-		return float64(p.hosts[i].Running) / mu // p.added is in it
-	}
-	behind := p.rates.Backlog(peer)
-	if offered {
-		behind += p.added[i]
-	}
-	return behind
-}
-
-// order is the members that execute a task's class, the fastest first, of equal
-// ones by name: all that are there, or those offered where no rates are known.
-func (p *Push) order(t *Task) []task.PeerID {
+// order is the members that execute a task's class, the fastest first: all that are
+// there, as places in peers; or in hosts, those offered, where no rates are known.
+func (p *Push) order(class string) []int32 {
 	if p.rates == nil {
 		return p.bySpeed
 	}
-	best, ok := p.best[t.Class]
-	if !ok {
-		for _, peer := range p.rates.Peers() {
-			if p.rates.Of(t.Class, peer) > 0 {
-				best = append(best, peer)
-			}
+	s := p.best[class]
+	if s == nil {
+		s = &standing{}
+		p.best[class] = s
+	}
+	if s.round == p.round {
+		return s.order
+	}
+	s.round = p.round
+	same := len(s.rates) == len(p.peers)
+	s.rates = slices.Grow(s.rates[:0], len(p.peers))[:len(p.peers)]
+	for k, peer := range p.peers {
+		mu := p.rates.Of(class, peer)
+		same = same && mu == s.rates[k]
+		s.rates[k] = mu
+	}
+	if same {
+		return s.order
+	}
+	s.order = s.order[:0]
+	for k, mu := range s.rates {
+		if mu > 0 {
+			s.order = append(s.order, int32(k))
 		}
-		slices.SortStableFunc(best, func(a, b task.PeerID) int {
-			return cmp.Compare(p.rates.Of(t.Class, b), p.rates.Of(t.Class, a))
-		})
-		p.best[t.Class] = best
 	}
-	return best
+	slices.SortStableFunc(s.order, func(a, b int32) int { return cmp.Compare(s.rates[b], s.rates[a]) })
+	return s.order
 }
 
-// rank makes bySpeed, where no rates are known.
-func (p *Push) rank() {
-	p.bySpeed = p.bySpeed[:0]
-	if p.rates != nil {
-		return
+// candidate is a member of an order, as it is for a task.
+func (p *Push) candidate(t *Task, k int32) candidate {
+	if p.rates == nil {
+		h := &p.hosts[k]
+		c := candidate{member: k, host: k, rate: guess(t, h)}
+		c.ends = p.ends(&c)
+		return c
 	}
-	for i := range p.hosts {
-		p.bySpeed = append(p.bySpeed, p.hosts[i].Peer)
-	}
-	slices.SortStableFunc(p.bySpeed, func(a, b task.PeerID) int { return cmp.Compare(p.speed(b), p.speed(a)) })
+	c := candidate{member: k, host: p.at[k], rate: p.best[t.Class].rates[k]}
+	c.ends = p.ends(&c)
+	return c
 }
 
-func (p *Push) speed(peer task.PeerID) float64 {
-	i, _ := slices.BinarySearchFunc(p.hosts, peer, byName)
-	return p.hosts[i].Speed
+// ends is the seconds until a candidate would have done the task. It only grows
+// within a round, as others are given.
+func (p *Push) ends(c *candidate) float64 {
+	takes := 1 / c.rate
+	switch {
+	case !p.behind:
+	case p.rates == nil:
+		takes += float64(p.hosts[c.member].Running) / c.rate
+	default:
+		takes += p.backlog[c.member]
+	}
+	return takes
+}
+
+// suits says whether a host that was offered could ever run a task: another takes the
+// place among the best of one that could not.
+func (p *Push) suits(host int32, t *Task) bool {
+	return host == none || t.Memory <= p.hosts[host].Memory
+}
+
+func (p *Push) peer(c *candidate) task.PeerID {
+	if p.rates == nil {
+		return p.hosts[c.member].Peer
+	}
+	return p.peers[c.member]
 }

@@ -31,7 +31,8 @@ type Rates interface {
 	// Peers are the members that are there, idle or busy, by name. Read only.
 	Peers() []task.PeerID
 	// Of is the rate mu_ij at which a slot of the member executes tasks of the class
-	// while it has a whole processor; 0 if it cannot. It answers for any class.
+	// while it has a whole processor; 0 if it cannot. It answers for any class. Where it
+	// is the effective rate a_j mu_ij instead, Capacity counts slots whole.
 	Of(class string, peer task.PeerID) float64
 	// Capacity is how many whole processors the member has for tasks: for each slot
 	// the share a_j, 0 to 1, that tasks get. 0 is a member that is not there.

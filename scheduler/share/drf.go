@@ -7,7 +7,7 @@ func init() {
 		params: giveParam,
 		does:   "towards equal parts, by weight, of the resource that each uses most of (Dominant Resource Fairness)",
 		make: func(ps *spec.Params) *dividing {
-			return &dividing{divide: dominant, give: readGive(ps, byDominantShare)}
+			return &dividing{divide: dominant, give: readGive(ps, byDominantShare), terms: Terms{Levels: true, First: ByWeight}}
 		},
 	})
 }

@@ -7,14 +7,14 @@ func init() {
 		params: giveParam,
 		does:   "towards equal holdings: who holds least gets the next idle slot",
 		make: func(ps *spec.Params) *dividing {
-			return &dividing{divide: levelHoldings(nil, toEqual), give: readGive(ps, nil)}
+			return &dividing{divide: levelHoldings(nil, toEqual), give: readGive(ps, nil), terms: Terms{Levels: true}}
 		},
 	})
 	register("weighted", kind{
 		params: giveParam,
 		does:   "towards holdings in proportion to weights",
 		make: func(ps *spec.Params) *dividing {
-			return &dividing{divide: levelHoldings(byWeight, toWeighted), give: readGive(ps, byWeight)}
+			return &dividing{divide: levelHoldings(byWeight, toWeighted), give: readGive(ps, byWeight), terms: Terms{Levels: true, First: ByWeight}}
 		},
 	})
 }

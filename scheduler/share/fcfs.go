@@ -5,7 +5,9 @@ import "godwit/internal/spec"
 func init() {
 	register("fcfs", kind{
 		does: "all that is idle to the first by priority, then by arrival; who came last gives back first",
-		make: func(*spec.Params) *dividing { return &dividing{divide: inTurn, give: lastFirst} },
+		make: func(*spec.Params) *dividing {
+			return &dividing{divide: inTurn, give: lastFirst, terms: Terms{First: ByArrival}}
+		},
 	})
 }
 

@@ -9,7 +9,9 @@ import (
 func init() {
 	k := kind{
 		does: "what is idle in equal parts, all sites as one (Grid-EquiPartition)",
-		make: func(*spec.Params) *dividing { return &dividing{divide: equalOfAllSites, give: equally} },
+		make: func(*spec.Params) *dividing {
+			return &dividing{divide: equalOfAllSites, give: equally, terms: Terms{Sites: true, First: ByTurn}}
+		},
 	}
 	register("gep", k)
 	register("equipartition-all", k)

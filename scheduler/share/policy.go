@@ -42,7 +42,44 @@ type Policy interface {
 	// themselves, each without the others: by the parameter local, fair is Shrink,
 	// with drastic each gives need, with proportional each its part rounded up.
 	Local(claimants []Claimant, site, need int) []Release
+	// Terms are the same for the life of the policy.
+	Terms() Terms
 }
+
+// Terms are what whoever asks a policy has to heed. The zero Terms divide all slots
+// as one among jobs, and take none back.
+type Terms struct {
+	// PerOwner has the claimants be owners, each with all its jobs; else they are jobs.
+	PerOwner bool
+	// OnArrival has slots given back for a job that arrives and is entitled to more
+	// than is idle.
+	OnArrival bool
+	// Sites says that Grow tells sites apart. Otherwise one that stands for all of them
+	// is as good.
+	Sites bool
+	// EachSite says that each site is divided by itself.
+	EachSite bool
+	// Levels says that Grow makes up for what others hold, so that equal claimants
+	// are entitled to slots that others of their priority have.
+	Levels bool
+	// Guarded says that Grow may leave idle slots ungranted.
+	Guarded bool
+	// First says who of one priority gets the first slot. Of very many claimants only
+	// the first by it, as many as there are idle slots, need be shown to Grow.
+	First Order
+}
+
+// An Order says who of one priority comes first.
+type Order int
+
+// The orders. Before weights and resources were looked at, ByWeight is near to what
+// drf goes by, not the same.
+const (
+	ByHoldings Order = iota // who has the fewest slots
+	ByWeight                // who has the fewest slots by weight
+	ByTurn                  // who got some longest ago
+	ByArrival               // who arrived first
+)
 
 // Unbounded is the demand of a claimant that takes whatever it gets.
 const Unbounded = math.MaxInt32
@@ -112,28 +149,6 @@ type Release struct {
 	Reason   Reason
 }
 
-// A kind is a policy by name: its own parameters, with spaces between them, what
-// it does in a line, and how it is made.
-type kind struct {
-	params, does string
-	make         func(ps *spec.Params) *dividing
-}
-
-// kinds has all policies by name. It is written by init functions only.
-var kinds = map[string]kind{}
-
-// Default is the name of the policy used where none is named.
-const Default = "fcfs"
-
-// register makes a policy known by name, from an init function. It panics if
-// the name is taken.
-func register(name string, k kind) {
-	if _, taken := kinds[name]; taken {
-		panic("share: policy " + name + " is registered twice")
-	}
-	kinds[name] = k
-}
-
 // Parse returns the policy of a specification: a name ("" means Default), and
 // after a colon its parameters with commas between them, as in
 // "sep:guard=gate,load=80,local=drastic".
@@ -147,9 +162,8 @@ func Parse(s string) (Policy, error) {
 	if !ok {
 		return nil, fmt.Errorf("share: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
 	}
-	ps := spec.Read(values, strings.Fields(k.params+" "+commonParams))
-	p := k.make(ps)
-	p.readCommon(ps)
+	ps := spec.Read(values, strings.Fields(k.Params))
+	p := k.Make(ps)
 	if err := ps.Err(); err != nil {
 		return nil, fmt.Errorf("share: policy %s: %w", name, err)
 	}
@@ -164,7 +178,7 @@ func Describe() string {
 	var b strings.Builder
 	for _, name := range Names() {
 		k := kinds[name]
-		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, k.params+" "+commonParams), k.does)
+		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, k.Params), k.Does)
 	}
 	return b.String()
 }

@@ -19,11 +19,12 @@ func parse(t interface{ Fatal(...any) }, s string) Policy {
 
 func TestParse(t *testing.T) {
 	for _, tt := range []struct{ in, problem string }{
-		{"", ""}, {"fcfs", ""}, {"equipartition-all", ""}, {"sep:guard=gate,load=80,local=drastic", ""}, {"drf:shrink=equal", ""},
+		{"", ""}, {"fcfs", ""}, {"equipartition-all", ""}, {"sep:guard=gate,load=80,local=drastic", ""}, {"drf:give=equal,per=owner,shrink=arrival", ""},
 		{"lottery", "use one of drf, equal, equipartition-all"},
 		{"gep:guard=on", "one of none, gate, cap"},
 		{"gep:load=0", "from 1 to 100"},
-		{"gep:shrink=level", `unknown parameter "shrink": use one of guard, load, local`},
+		{"gep:give=level", `unknown parameter "give": use one of guard, load, local, per, shrink`},
+		{"gep:per=site", "one of job, owner"},
 		{"sep:of=all", "one of idle, holdings"},
 		{"gep:guard", "NAME=VALUE"},
 	} {
@@ -204,13 +205,13 @@ func TestReasons(t *testing.T) {
 		sites  []Site
 		want   string // of the last grant
 	}{
-		{"fcfs", one, "1 slots could be given, among 2; others were to have them"},
+		{"fcfs", one, "idle slots to give: 1, among 2; others were to have them"},
 		{"fcfs", []Site{full}, "no slot is idle"},
 		{"gep:guard=gate", []Site{busy}, "8 of 10 slots are in use"},
 		{"gep", []Site{waits}, "work of higher priority waits"},
 		{"fcfs", []Site{site("A", 2, 2)}, "others were to have"},
-		{"gep", []Site{site("A", 4, 4)}, "an equal part of all 4 idle slots, among 2"},
-		{"sep", []Site{site("A", 4, 4)}, "an equal part of the 4 idle slots of this site, among 2"},
+		{"gep", []Site{site("A", 4, 4)}, "an equal part of all idle slots (4), among 2"},
+		{"sep", []Site{site("A", 4, 4)}, "an equal part of the idle slots of this site (4), among 2"},
 		{"equal", []Site{site("A", 4, 4)}, "it had 0 slots and comes to 2"},
 		{"weighted", []Site{site("A", 4, 4)}, "comes to 2, at weight 1"},
 		{"drf", []Site{site("A", 4, 4)}, "comes to 2, which is 0.5 of"},

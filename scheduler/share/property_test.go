@@ -186,7 +186,7 @@ func TestHoldingsAreMaxMinFair(t *testing.T) {
 // TestShrinkGivesWhatIsNeeded: exactly the less of need and what is held, nobody
 // more than it has there, the lowest priority first.
 func TestShrinkGivesWhatIsNeeded(t *testing.T) {
-	for _, s := range append(Names(), "equal:shrink=equal", "drf:shrink=equal", "sep:of=holdings") {
+	for _, s := range append(Names(), "equal:give=equal", "drf:give=equal", "sep:of=holdings") {
 		rapid.Check(t, func(t *rapid.T) {
 			p := parse(t, s)
 			sites := drawSites(t)

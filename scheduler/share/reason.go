@@ -6,10 +6,14 @@ import "fmt"
 // back. It is put into words only when somebody asks. The zero Reason says
 // nothing.
 type Reason struct {
+	text string // of kind 0
 	kind reasonKind
 	n, m int
 	x, y float64
 }
+
+// Because returns the reason that text says.
+func Because(text string) Reason { return Reason{text: text} }
 
 type reasonKind uint8
 
@@ -38,10 +42,10 @@ var words = map[reasonKind]string{
 	nothingIdle:   "no slot is idle",
 	overloaded:    "%d of %d slots are in use, which is as much as the guard against overload lets be filled",
 	othersQueued:  "where slots are idle, work of higher priority waits for them",
-	othersTurn:    "%d slots could be given, among %d; others were to have them",
+	othersTurn:    "idle slots to give: %d, among %d; others were to have them",
 	inOrder:       "first by priority and arrival, with %d idle slots",
-	equalOfAll:    "an equal part of all %d idle slots, among %d",
-	equalOfSite:   "an equal part of the %d idle slots of this site, among %d",
+	equalOfAll:    "an equal part of all idle slots (%d), among %d",
+	equalOfSite:   "an equal part of the idle slots of this site (%d), among %d",
 	toEqual:       "towards equal holdings: it had %d slots and comes to %d",
 	toEqualAtSite: "towards equal holdings at this site: it had %d slots there and comes to %d",
 	toWeighted:    "towards holdings by weight: it had %d slots and comes to %d, at weight %.3g",
@@ -57,7 +61,7 @@ var words = map[reasonKind]string{
 func (r Reason) String() string {
 	switch r.kind {
 	case 0:
-		return ""
+		return r.text
 	case nothingIdle, othersQueued:
 		return words[r.kind]
 	case inOrder:

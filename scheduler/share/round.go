@@ -10,7 +10,7 @@ import (
 )
 
 // commonParams are those that every policy has.
-const commonParams = "guard load local"
+const commonParams = "guard load local per shrink"
 
 // dividing is what all policies have in common: priorities, the guard, whose
 // turn it is, and memory.
@@ -21,6 +21,7 @@ type dividing struct {
 	// give says who of one priority gives back at a site.
 	give    func(r *round, who []int, site, need int)
 	perSite bool // the guard is each site's, and so are grants
+	terms   Terms
 	guard   guard
 	local   int
 	turns   turns
@@ -31,7 +32,13 @@ type dividing struct {
 func (p *dividing) readCommon(ps *spec.Params) {
 	p.guard.read(ps)
 	p.local = ps.Choice("local", "fair", "proportional", "drastic")
+	p.terms.PerOwner = ps.Choice("per", "job", "owner") == 1
+	p.terms.OnArrival = ps.Choice("shrink", "none", "arrival") == 1
+	p.terms.EachSite, p.terms.Guarded = p.perSite, p.guard.mode != noGuard
 }
+
+// Terms implements Policy.
+func (p *dividing) Terms() Terms { return p.terms }
 
 // A round is one call, and the memory for the next.
 type round struct {
@@ -60,12 +67,10 @@ type round struct {
 func (p *dividing) Grow(_ time.Time, claimants []Claimant, sites []Site) []Grant {
 	r := &p.round
 	r.begin(p, claimants, sites)
-	for who := range p.byPriority(func(a, b int) int { return cmp.Compare(b, a) }) {
-		who = slices.DeleteFunc(who, func(i int) bool { return r.want[i] == 0 })
-		if r.pool == 0 {
-			break
-		}
-		if len(who) > 0 {
+	for rest := p.byPriority(-1); len(rest) > 0 && r.pool > 0; {
+		var who []int
+		who, rest = p.level(rest)
+		if who = slices.DeleteFunc(who, func(i int) bool { return r.want[i] == 0 }); len(who) > 0 {
 			p.divide(r, who)
 		}
 	}
@@ -74,27 +79,27 @@ func (p *dividing) Grow(_ time.Time, claimants []Claimant, sites []Site) []Grant
 	return r.grants
 }
 
-// byPriority yields the claimants of each priority, in the order of before, as
-// indexes in the order of arrival.
-func (p *dividing) byPriority(before func(a, b int) int) func(yield func([]int) bool) {
+// byPriority returns the claimants by priority, those of one as they arrived: the lowest
+// first, or, if up is negative, the highest.
+func (p *dividing) byPriority(up int) []int {
 	claimants := p.round.claimants
 	p.levels = p.levels[:0]
 	for i := range claimants {
 		p.levels = append(p.levels, i)
 	}
-	slices.SortStableFunc(p.levels, func(a, b int) int { return before(claimants[a].Priority, claimants[b].Priority) })
-	return func(yield func([]int) bool) {
-		for rest := p.levels; len(rest) > 0; {
-			n := 1
-			for n < len(rest) && claimants[rest[n]].Priority == claimants[rest[0]].Priority {
-				n++
-			}
-			if !yield(rest[:n:n]) {
-				return
-			}
-			rest = rest[n:]
-		}
+	slices.SortFunc(p.levels, func(a, b int) int {
+		return cmp.Or(up*cmp.Compare(claimants[a].Priority, claimants[b].Priority), cmp.Compare(a, b))
+	})
+	return p.levels
+}
+
+// level returns those of the first priority in the list, and the rest.
+func (p *dividing) level(list []int) (first, rest []int) {
+	n := 1
+	for n < len(list) && p.round.claimants[list[n]].Priority == p.round.claimants[list[0]].Priority {
+		n++
 	}
+	return list[:n:n], list[n:]
 }
 
 func (r *round) begin(p *dividing, claimants []Claimant, sites []Site) {

@@ -8,9 +8,9 @@ func init() {
 		does:   "what is idle in equal parts, of each site (Site-EquiPartition); of=holdings: towards equal holdings at each site, for some tens of sites",
 		make: func(ps *spec.Params) *dividing {
 			if ps.Choice("of", "idle", "holdings") == 1 {
-				return &dividing{divide: levelEachSite, give: mostAtSite, perSite: true}
+				return &dividing{divide: levelEachSite, give: mostAtSite, perSite: true, terms: Terms{Sites: true, Levels: true}}
 			}
-			return &dividing{divide: equalOfEachSite, give: equally, perSite: true}
+			return &dividing{divide: equalOfEachSite, give: equally, perSite: true, terms: Terms{Sites: true, First: ByTurn}}
 		},
 	}
 	register("sep", k)

@@ -19,7 +19,9 @@ const (
 func (p *dividing) Shrink(claimants []Claimant, site, need int) []Release {
 	r := &p.round
 	p.beginShrink(claimants)
-	for who := range p.byPriority(cmp.Compare) {
+	for rest := p.byPriority(1); len(rest) > 0; {
+		var who []int
+		who, rest = p.level(rest)
 		who = slices.DeleteFunc(who, func(i int) bool { return claimants[i].heldAt(site) == 0 })
 		there := 0
 		for _, i := range who {
@@ -127,7 +129,7 @@ func equalLevel(who []int, need int, at func(int) int) int {
 	return low
 }
 
-const giveParam = "shrink"
+const giveParam = "give"
 
 // readGive reads who gives back: those above their share, or all the same.
 func readGive(ps *spec.Params, set widths) func(r *round, who []int, site, need int) {

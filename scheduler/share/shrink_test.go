@@ -53,9 +53,9 @@ func TestShrink(t *testing.T) {
 		{"sep:of=holdings", holding(5, 4, 1), 6, "3,3,0"},
 		{"sep:of=holdings", elsewhere, 4, "2,2"},
 		{"equal", elsewhere, 4, "4,0"}, // who holds most in all
-		{"equal:shrink=equal", elsewhere, 4, "2,2"},
+		{"equal:give=equal", elsewhere, 4, "2,2"},
 		{"weighted", weighted, 8, "6,2"},
-		{"weighted:shrink=equal", weighted, 8, "4,4"},
+		{"weighted:give=equal", weighted, 8, "4,4"},
 		{"drf", holding(5, 4, 1), 6, "3,3,0"},
 		{"fcfs", holding(5, 4, 1), 4, "0,3,1"},
 	} {

@@ -151,6 +151,9 @@ func Run(s *Scenario) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t := policy.Terms(); t.PerOwner || t.OnArrival {
+		return nil, fmt.Errorf("shares: policy %q: here every bag is its own owner's and higher jobs always get slots back: leave out per and shrink", s.Policy)
+	}
 	give, err := share.ParseGiver(s.GiveUp)
 	if err != nil {
 		return nil, err

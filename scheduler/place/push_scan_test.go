@@ -1,0 +1,248 @@
+package place
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"godwit/task"
+)
+
+// scanPush is Push that looks at every member for every task: what Push decides.
+// It gives each task as it comes to a member that may be busy: by MET, MCT or KPB
+// (Kokaly 2008, sections 4.4.2 to 4.4.4). Of the percent of members, at least one,
+// with the highest rates mu of the task's class, it takes the one where 1/mu is least
+// or, with behind, where 1/mu and the backlog together are (4.1). Equals go by name. A
+// task for which that member has no room waits for it, or for the next look.
+//
+// Availability of processors is not looked at, as it is not where published: so met
+// may overload a member while others are idle.
+type scanPush struct {
+	percent float64
+	behind  bool
+
+	rates   Rates
+	version uint64
+	best    map[string][]task.PeerID // by class: who executes it, the fastest first
+	bySpeed []task.PeerID            // of hosts, where no rates are known
+	hosts   []Host                   // by name
+	added   []float64                // of hosts: backlog from this round, seconds
+	out     []Placement
+}
+
+// Shares implements Sharer.
+func (p *scanPush) Shares() {}
+
+// Rate implements Rated.
+func (p *scanPush) Rate(_ time.Time, r Rates) bool {
+	if p.rates == nil || p.version != r.Version() {
+		p.best = map[string][]task.PeerID{}
+	}
+	p.rates, p.version = r, r.Version()
+	return false
+}
+
+// Place implements Policy.
+func (p *scanPush) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand.Rand) []Placement {
+	p.hosts, p.out = append(p.hosts[:0], hosts...), p.out[:0]
+	sortByName(p.hosts)
+	p.added = slices.Grow(p.added[:0], len(hosts))[:len(hosts)]
+	clear(p.added)
+	p.rank()
+	room := 0
+	for i := range p.hosts {
+		room += p.hosts[i].Free
+	}
+	for misses := 0; room > 0 && misses < maxMisses; {
+		t, ok := queue.Next()
+		if !ok {
+			break
+		}
+		i, rate, end := p.target(&t)
+		if i < 0 {
+			if misses++; !slices.ContainsFunc(p.hosts, func(h Host) bool { return h.holds(&t) }) {
+				queue.SkipJob()
+			}
+			continue
+		}
+		misses = 0
+		h := &p.hosts[i]
+		words := metWords
+		if p.behind {
+			words = mctWords
+		}
+		p.out = append(p.out, Placement{t.ID, h.Peer, Reason{words: words, x: rate, y: end}})
+		h.Take(&t)
+		p.added[i] += 1 / rate
+		room--
+	}
+	return p.out
+}
+
+// target is the host for a task, with its rate there and the seconds until its
+// end; -1 if that host has no room, or was not offered.
+func (p *scanPush) target(t *Task) (at int, rate, end float64) {
+	at, end = -1, math.Inf(1)
+	order := p.order(t)
+	most := max(1, int(math.Ceil(p.percent/100*float64(len(order)))))
+	for _, peer := range order {
+		i, offered := slices.BinarySearchFunc(p.hosts, peer, byName)
+		if slices.Contains(t.Avoid, peer) || offered && t.Memory > p.hosts[i].Memory {
+			continue // another takes its place among the best
+		}
+		mu := p.rate(t, peer, i)
+		takes := 1 / mu
+		if p.behind {
+			takes += p.backlog(peer, i, offered, mu)
+		}
+		if takes < end {
+			if at, rate, end = -1, mu, takes; offered && p.hosts[i].Fits(t) {
+				at = i
+			}
+		}
+		if most--; most == 0 {
+			break
+		}
+	}
+	return at, rate, end
+}
+
+func byName(h Host, peer task.PeerID) int { return cmp.Compare(h.Peer, peer) }
+
+// rate is that of a task's class at a member, the host i where no rates are known.
+func (p *scanPush) rate(t *Task, peer task.PeerID, i int) float64 {
+	if p.rates == nil {
+		return guess(t, &p.hosts[i])
+	}
+	return p.rates.Of(t.Class, peer)
+}
+
+// backlog is how long a member needs, in seconds, for what it was given before.
+func (p *scanPush) backlog(peer task.PeerID, i int, offered bool, mu float64) float64 {
+	if p.rates == nil {
+		return float64(p.hosts[i].Running) / mu // p.added is in it
+	}
+	behind := p.rates.Backlog(peer)
+	if offered {
+		behind += p.added[i]
+	}
+	return behind
+}
+
+// order is the members that execute a task's class, the fastest first, of equal
+// ones by name: all that are there, or those offered where no rates are known.
+func (p *scanPush) order(t *Task) []task.PeerID {
+	if p.rates == nil {
+		return p.bySpeed
+	}
+	best, ok := p.best[t.Class]
+	if !ok {
+		for _, peer := range p.rates.Peers() {
+			if p.rates.Of(t.Class, peer) > 0 {
+				best = append(best, peer)
+			}
+		}
+		slices.SortStableFunc(best, func(a, b task.PeerID) int {
+			return cmp.Compare(p.rates.Of(t.Class, b), p.rates.Of(t.Class, a))
+		})
+		p.best[t.Class] = best
+	}
+	return best
+}
+
+// rank makes bySpeed, where no rates are known.
+func (p *scanPush) rank() {
+	p.bySpeed = p.bySpeed[:0]
+	if p.rates != nil {
+		return
+	}
+	for i := range p.hosts {
+		p.bySpeed = append(p.bySpeed, p.hosts[i].Peer)
+	}
+	slices.SortStableFunc(p.bySpeed, func(a, b task.PeerID) int { return cmp.Compare(p.speed(b), p.speed(a)) })
+}
+
+func (p *scanPush) speed(peer task.PeerID) float64 {
+	i, _ := slices.BinarySearchFunc(p.hosts, peer, byName)
+	return p.hosts[i].Speed
+}
+
+// drawnRates are rates of members, some of which are not offered.
+type drawnRates struct {
+	peers   []task.PeerID
+	of      map[string][]float64 // by class
+	backlog []float64
+}
+
+func (r *drawnRates) Version() uint64              { return 1 }
+func (r *drawnRates) Classes() []Class             { return []Class{{Name: ""}, {Name: "a"}, {Name: "b"}} }
+func (r *drawnRates) Peers() []task.PeerID         { return r.peers }
+func (r *drawnRates) Capacity(task.PeerID) float64 { return 1 }
+func (r *drawnRates) Of(class string, peer task.PeerID) float64 {
+	k, _ := slices.BinarySearch(r.peers, peer)
+	return r.of[class][k]
+}
+func (r *drawnRates) Backlog(peer task.PeerID) float64 {
+	k, _ := slices.BinarySearch(r.peers, peer)
+	return r.backlog[k]
+}
+
+// Members kept as a heap are chosen as by looking at all of them for each task.
+func TestPushDecidesAsAScan(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		few := func(what string, of ...float64) float64 { return rapid.SampledFrom(of).Draw(t, what) }
+		n := rapid.IntRange(1, 30).Draw(t, "members")
+		r := &drawnRates{of: map[string][]float64{}}
+		var hosts []Host
+		for i := range n {
+			h := member(fmt.Sprintf("%02d", i), rapid.IntRange(1, 3).Draw(t, "slots"), rapid.IntRange(1, 6).Draw(t, "room"), few("speed", 0, .5, 1, 3))
+			h.Memory, h.MemoryFree = 100, int64(few("free", 10, 50, 100))
+			h.Memory = max(h.MemoryFree, int64(few("memory", 10, 100)))
+			r.peers = append(r.peers, h.Peer)
+			r.backlog = append(r.backlog, few("backlog", 0, 0, 1, 2, 7, math.Inf(1)))
+			for _, class := range []string{"", "a", "b"} {
+				r.of[class] = append(r.of[class], few("rate", 0, .5, 1, 1, 2, 8))
+			}
+			if rapid.IntRange(0, 3).Draw(t, "offered") > 0 {
+				hosts = append(hosts, h)
+			}
+		}
+		var queue []Task
+		for range rapid.IntRange(1, 60).Draw(t, "tasks") {
+			var x Task
+			x.ID.Index = uint64(len(queue))
+			x.Class = rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "class")
+			x.Memory = int64(few("needs", 0, 5, 20, 60, 200))
+			x.Work = time.Duration(rapid.IntRange(0, 2*mostPushLanes).Draw(t, "work")) * time.Minute
+			for range rapid.IntRange(0, 2).Draw(t, "avoids") {
+				x.Avoid = append(x.Avoid, r.peers[rapid.IntRange(0, n-1).Draw(t, "avoid")])
+			}
+			queue = append(queue, x)
+		}
+		percent, behind := few("percent", 0, 20, 50, 100), rapid.Bool().Draw(t, "behind")
+		fast, scan := &Push{percent: percent, behind: behind}, &scanPush{percent: percent, behind: behind}
+		if rapid.Bool().Draw(t, "rated") {
+			fast.Rate(time.Time{}, r)
+			scan.Rate(time.Time{}, r)
+		}
+		for range 3 { // memory of a round does not matter
+			got := fast.Place(time.Time{}, &list{tasks: queue}, hosts, nil, nil)
+			want := scan.Place(time.Time{}, &list{tasks: queue}, hosts, nil, nil)
+			for class := range r.of { // measured anew, under the same version
+				slices.Reverse(r.of[class])
+			}
+			scan.best = map[string][]task.PeerID{}
+			if !slices.EqualFunc(got, want, func(a, b Placement) bool {
+				return a.Task == b.Task && a.Peer == b.Peer && a.Reason.x == b.Reason.x && a.Reason.y == b.Reason.y
+			}) {
+				t.Fatalf("got\n%+v\nwant\n%+v", got, want)
+			}
+		}
+	})
+}
