@@ -193,3 +193,52 @@ func undelivered(b *testing.B, tasks uint64) (c *Coordinator, stored int) {
 	}
 	return c, stored
 }
+
+// BenchmarkCoordinatorJobs is a result that frees a slot, which is given to the job whose
+// turn it is, of many that wait: what it costs should not follow from how many they are.
+func BenchmarkCoordinatorJobs(b *testing.B) {
+	for _, jobs := range []int{1, 2, 10, 100, 10_000} {
+		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
+			c, h := crowdedCoordinator(b, jobs, 8)
+			b.ReportAllocs()
+			b.ResetTimer()
+			for range b.N {
+				b.StopTimer()
+				ev := endOfFirst(b, h)
+				b.StartTimer()
+				c.Step(start, ev)
+			}
+		})
+	}
+}
+
+// endOfFirst is the end of a host's oldest task, of a host that is identity 1.
+func endOfFirst(tb testing.TB, h *host) Event {
+	key, worker := identity(1)
+	l := h.leases[0]
+	r := task.Result{Task: l.taskID(), Outcome: task.Completed, Wall: time.Second, CPU: time.Second}
+	if err := r.Sign(key); err != nil {
+		tb.Fatal(err)
+	}
+	return Received{From: worker, Message: Message{Report: &Report{Epoch: 1, Slots: h.slots, Ended: []Ending{{Attempt: l.attempt, Result: r}}}}}
+}
+
+// crowdedCoordinator returns a coordinator of so many jobs that wait for one member.
+func crowdedCoordinator(b testing.TB, jobs, slots int) (*Coordinator, *host) {
+	cfg := scripted()
+	cfg.MaxJobs = jobs
+	key, self := identity(0)
+	_, worker := identity(1)
+	c := NewCoordinator(self, cfg, 1)
+	for k := range jobs {
+		rec := testJob(b, key, 10_000, func(j *task.Job) { j.Nonce[0], j.Nonce[1], j.Work = byte(k), byte(k>>8), time.Hour })
+		for _, e := range c.Step(start, Received{From: self, Message: Message{Submit: &Submit{Record: rec}}}) {
+			if f, ok := e.(Fetch); ok {
+				c.Step(start, Fetched{Key: f.Key})
+			}
+		}
+	}
+	c.Step(start, MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
+	c.Step(start, Received{From: worker, Message: Message{Report: &Report{Slots: slots, Full: true}}})
+	return c, c.hosts[worker]
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"godwit/migrate"
+	"godwit/task"
 )
 
 // Config holds the numbers that the machines go by. All machines of a node
@@ -20,6 +21,11 @@ type Config struct {
 	// ReportEvery is how often a worker that holds anything says so, and how
 	// long it waits before it repeats a result. Default 2 s.
 	ReportEvery time.Duration
+	// TellWithin is how long a worker may hold a result back to tell it with others, while
+	// tasks end faster than that and more are queued there. It has to be well under
+	// Lookahead, for the leader sends more by what it is told. Default 40 ms: 25
+	// messages a second of a worker at most, and less than a person notices.
+	TellWithin time.Duration
 	// IdleReportEvery is how often a worker that holds nothing says that it is
 	// there. Default 10 s.
 	IdleReportEvery time.Duration
@@ -39,6 +45,10 @@ type Config struct {
 	Lookahead time.Duration
 	// MaxAhead bounds the tasks given ahead, however short they are. Default 256.
 	MaxAhead int
+	// LongestAhead is how long what a member is given at once may last, by its pace so
+	// far, where the rules name no policy of chunks: jobs that come meanwhile wait behind it.
+	// Default 1 s: ten lookaheads, so that what is said of a chunk is little beside it.
+	LongestAhead time.Duration
 	// RecallWorth is the least expected wait for which a task given ahead is
 	// taken back for an idle worker. Default 20 ms: about what it costs.
 	RecallWorth time.Duration
@@ -78,6 +88,10 @@ type Config struct {
 	// PlacementParams are the policy's parameters; nil means its defaults.
 	PlacementParams map[string]string
 
+	// Rates are what is known beforehand of classes of tasks; the zero value is
+	// nothing. Policies that go by rates alone look at them.
+	Rates KnownRates
+
 	// Migration is the policy that says which running tasks move, as migrate.Parse
 	// reads it; "" means none. Default migrate.Default.
 	Migration string
@@ -98,16 +112,29 @@ type Config struct {
 	Key ed25519.PrivateKey
 }
 
+// KnownRates are rates that are known before any is measured, as of an experiment.
+// Each counts as ten measurements. Read only.
+type KnownRates struct {
+	// Of are effective execution rates by class and then by member, in tasks a second
+	// that one slot does with what others leave it of a processor; 0 is a member that
+	// cannot run the class.
+	Of map[string]map[task.PeerID]float64
+	// Arrivals are tasks a second that come, by class.
+	Arrivals map[string]float64
+}
+
 // Default returns the configuration described at each field.
 func Default() Config {
 	return Config{
 		LeaseTTL:        10 * time.Second,
 		ReportEvery:     2 * time.Second,
+		TellWithin:      40 * time.Millisecond,
 		IdleReportEvery: 10 * time.Second,
 		LostGrace:       time.Second,
 		RecoverGrace:    time.Second,
 		Lookahead:       100 * time.Millisecond,
 		MaxAhead:        256,
+		LongestAhead:    time.Second,
 		RecallWorth:     20 * time.Millisecond,
 		RefusalPause:    5 * time.Second,
 		KeepRows:        4096,
@@ -149,8 +176,8 @@ func (c *Config) Validate() error {
 	if c.RetryMax < c.RetryMin {
 		errs = append(errs, fmt.Errorf("scheduler: RetryMax %v is under RetryMin %v", c.RetryMax, c.RetryMin))
 	}
-	if c.LostGrace < 0 || c.RecoverGrace < 0 || c.Lookahead < 0 || c.RecallWorth < 0 {
-		errs = append(errs, errors.New("scheduler: LostGrace, RecoverGrace, Lookahead and RecallWorth must not be negative"))
+	if c.LostGrace < 0 || c.RecoverGrace < 0 || c.Lookahead < 0 || c.TellWithin < 0 || c.LongestAhead < 0 || c.RecallWorth < 0 {
+		errs = append(errs, errors.New("scheduler: LostGrace, RecoverGrace, Lookahead, TellWithin, LongestAhead and RecallWorth must not be negative"))
 	}
 	if c.MaxAhead < 0 || c.KeepRows < 0 || c.MaxJobs <= 0 {
 		errs = append(errs, errors.New("scheduler: MaxAhead and KeepRows must not be negative, and MaxJobs at least 1"))
@@ -162,6 +189,9 @@ func (c *Config) Validate() error {
 		errs = append(errs, err)
 	}
 	if _, err := c.mover(); err != nil {
+		errs = append(errs, err)
+	}
+	if err := c.Rules.check(); err != nil {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

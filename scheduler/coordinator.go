@@ -39,8 +39,10 @@ type Coordinator struct {
 
 	ledger  *ledger.Ledger
 	jobs    map[task.JobID]*job
-	queue   []*job // open jobs with waiting tasks, in the order of comesBefore
-	arrived uint64 // jobs ever taken in
+	fair    fairness
+	queue   heap[*claimant] // who has jobs with waiting tasks
+	waits   int             // tasks of these
+	arrived uint64          // jobs ever taken in
 	hosts   map[task.PeerID]*host
 	roster  hostSet               // of hosts, all
 	idle    hostSet               // eligible, and with a slot free
@@ -83,6 +85,9 @@ type Coordinator struct {
 	undelivered int64
 
 	asking bool // a reminder to ask the policy again is set
+
+	learnt  *learning   // of classes of tasks
+	byClass *classQueue // see placeByClass; nil: jobs have their turns
 
 	deciding deciding // memory of rounds and scans
 
@@ -128,7 +133,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 	if err != nil {
 		panic("scheduler: the configuration was not validated: " + err.Error())
 	}
-	return &Coordinator{
+	c := &Coordinator{
 		mover: mover,
 		self:  self, cfg: cfg, epoch: max(epoch, 1), policy: policy, forecast: place.Unknown{},
 		ledger: ledger.New(), jobs: map[task.JobID]*job{},
@@ -137,6 +142,11 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 		followers: map[task.PeerID]*follower{}, orders: map[HoldName]*order{},
 		leased: map[task.TaskID]bool{}, owed: map[task.JobID]bool{}, shared: map[task.TaskID]bool{}, sought: map[HoldName]*seeking{},
 	}
+	c.learnt = newLearning(c)
+	c.queue = heap[*claimant]{before: c.comesBefore, at: func(cl *claimant) *int { return &cl.place }}
+	c.fair = newFairness(cfg.Rules.Fairness)
+	c.queueByClass()
+	return c
 }
 
 // Restore takes in what was persisted, before the first Step, and begins a new
@@ -194,6 +204,9 @@ func (c *Coordinator) Step(now time.Time, ev Event) []Effect {
 	}
 	c.scanIfDue()
 	c.placeWaiting()
+	if !c.recovering {
+		c.makeRoom()
+	}
 	if c.tailDue {
 		c.tailDue = false
 		c.lookAtTails()

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -90,6 +91,7 @@ func unleased(row *ledger.Row, worker task.PeerID, e *Ending, now time.Time) Att
 	if k := slices.IndexFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == e.Attempt }); k >= 0 {
 		log = row.Log[k]
 	}
+	log.Lag = cmp.Or(log.Lag, e.Begun.lag(log.Start, now))
 	log.End, log.Outcome, log.Reason = now, r.Outcome.String(), r.Message
 	if r.Outcome.OwnFault() || r.Outcome == task.Completed {
 		log.CPU, log.Lost = 0, 0 // its result tells it

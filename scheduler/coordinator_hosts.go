@@ -21,6 +21,7 @@ type host struct {
 	slots    int
 	memory   int64
 	speed    float64
+	site     string    // group of members that it says it belongs to; "" for none
 	since    time.Time // member without a break
 
 	// leases are those given and not ended, in the order given. load counts
@@ -38,16 +39,27 @@ type host struct {
 	leaves   bool // of that, as one that goes: no task may stay for its owner's sake
 	hands    bool // its worker hands tasks over while they run, and takes them
 
-	still   time.Time     // since when its owner has what it runs stand still; zero if not
-	stood   time.Duration // how long that was so before, in all
-	lost    time.Time     // when the connection broke; zero while it is there
-	lostWhy string
-	alarm   time.Time      // earliest reminder set and not yet gone off; zero for none
-	paused  map[*job]pause // jobs it gets nothing of for now
-	touched bool           // in Coordinator.touched
-	sets    [hostSets]setPlace
-	stays   staying // what was forecast in this round
-	settled room    // at the last settleHost
+	still    time.Time     // since when its owner has what it runs stand still; zero if not
+	stood    time.Duration // how long that was so before, in all
+	lost     time.Time     // when the connection broke; zero while it is there
+	lostWhy  string
+	alarm    time.Time            // earliest reminder set and not yet gone off; zero for none
+	paused   map[*job]pause       // jobs it gets nothing of for now
+	shunned  map[*class]time.Time // until when it gets nothing of a class
+	denied   *job                 // the same, in this round, by the policy of chunks; nil for none
+	portions map[*job]*portion    // of chunks; see coordinator_chunk.go
+	touched  bool                 // in Coordinator.touched
+	sets     [hostSets]setPlace
+	stays    staying // what was forecast in this round
+	settled  room    // at the last settleHost
+	// there says that it counts as a member that runs tasks, and idleSince since when
+	// it has a slot free, while it has one.
+	there     bool
+	idleSince time.Time
+	// behind is the time, in seconds, that its tasks took at the round behindAt.
+	behind   float64
+	behindAt uint64
+	counted  counted
 }
 
 // A room is what a host has to give, as far as recall goes by it.
@@ -72,9 +84,10 @@ type lease struct {
 	host     *host
 	start    time.Time
 	expires  time.Time
-	reason   string // why there
-	running  bool   // the host said so
-	recalled bool   // asked back
+	reason   string   // why there
+	portion  *portion // of the chunk that it was given in; nil for none, and when its run is over
+	running  bool     // the host said so
+	recalled bool     // asked back
 	// stalled says that fetching the outputs failed, fails times so far: the
 	// worker will report the result again, and they are fetched anew.
 	stalled bool
@@ -101,10 +114,11 @@ type lease struct {
 	// was given if that is zero; askedStood at asked.
 	stood, askedStood time.Duration
 
-	move    *move       // nil unless it is to go elsewhere
-	movedTo task.PeerID // where it went
-	fixed   bool        // its worker cannot save it
-	stays   string      // why it stays though it should move; "" if it need not
+	move    *move         // nil unless it is to go elsewhere
+	movedTo task.PeerID   // where it went
+	fixed   bool          // its worker cannot save it
+	lag     time.Duration // AttemptLog's
+	stays   string        // why it stays though it should move; "" if it need not
 	// staysFor is what stands in the way, as it was told in stays.
 	staysFor string
 
@@ -119,12 +133,16 @@ type lease struct {
 	after    Attempt
 	awaits   bool
 	arriveBy time.Time
+	// patience is how long it may take, by the placement policy's, from its start on;
+	// 0 is forever.
+	patience    time.Duration
+	stoodBefore time.Duration // as stood, when it was given
 }
 
 // log is the lease as its task's row notes it, while it lives.
 func (l *lease) log() AttemptLog {
 	a := AttemptLog{Attempt: l.attempt, Worker: l.host.peer, Start: l.start, Reason: l.reason, MovedTo: l.movedTo}
-	a.From, a.Saved = l.began, l.base
+	a.From, a.Saved, a.Lag = l.began, l.base, l.lag
 	return a
 }
 
@@ -143,6 +161,7 @@ func (c *Coordinator) host(peer task.PeerID) *host {
 		h = &host{peer: peer, since: c.now}
 		c.hosts[peer] = h
 		c.roster.set(h, true)
+		c.count(h)
 	}
 	return h
 }
@@ -156,7 +175,7 @@ func (c *Coordinator) memberSeen(a *overlay.Advert) {
 	if !h.member {
 		h.member, h.since = true, c.now
 	}
-	h.memory, h.speed = a.Memory, a.Speed
+	h.memory, h.speed, h.site = a.Memory, a.Speed, a.Site
 	if !h.reported {
 		h.state, h.slots = a.State, a.Slots
 	}
@@ -192,6 +211,11 @@ func (c *Coordinator) touchHost(h *host) {
 func (c *Coordinator) settleHost(h *host) {
 	has := room{h.eligible() && h.load < h.slots, h.slots, h.load, h.memory - h.memoryUsed}
 	c.uneven = c.uneven || has != h.settled
+	if has.idle && !c.idle.has(h) {
+		h.idleSince = c.now
+	}
+	c.learnt.settlePresence(h)
+	c.count(h)
 	h.settled = has
 	c.idle.set(h, has.idle)
 	if h.load > h.slots {
@@ -227,7 +251,9 @@ func (c *Coordinator) lookAt(h *host) {
 			c.giveUp(l, "lost", "the worker did not report for "+c.cfg.LeaseTTL.String())
 		}
 		c.checkMove(l)
+		c.checkPatience(l)
 	}
+	c.endShunning(h)
 	for j, p := range h.paused {
 		if !c.now.Before(p.until) {
 			delete(h.paused, j)
@@ -263,9 +289,15 @@ func (c *Coordinator) rearm(h *host) {
 		if l.awaits {
 			sooner(l.arriveBy)
 		}
+		if at, ok := c.overdueAt(l); ok {
+			sooner(at)
+		}
 	}
 	for _, p := range h.paused {
 		sooner(p.until)
+	}
+	for _, until := range h.shunned {
+		sooner(until)
 	}
 	if !first.IsZero() {
 		c.alarm(h, first)
@@ -293,12 +325,20 @@ func (c *Coordinator) giveUpHost(h *host) {
 
 func (c *Coordinator) forgetHost(h *host) {
 	c.settleHost(h)
+	c.uncount(h)
+	c.leaveChunks(h)
 	delete(c.hosts, h.peer)
 	c.roster.set(h, false)
 }
 
 // shut says whether the host takes nothing, by its owner's word or its own.
 func (h *host) shut() bool { return h.slots == 0 || h.onNotice() }
+
+// keptFrom says whether the host gets nothing of a job for now.
+func (h *host) keptFrom(j *job) bool {
+	_, paused := h.paused[j]
+	return paused || h.denied == j
+}
 
 // readmit lets jobs on a host again that were kept away while it took nothing: what
 // it refused, or gave away, was for that.
@@ -330,6 +370,7 @@ func (c *Coordinator) attach(l *lease) {
 	if l.ending == nil {
 		l.host.load++
 		l.host.memoryUsed += l.job.spec.Memory
+		c.holds(l.job, l.host, 1)
 		c.alarm(l.host, l.expires)
 	}
 	c.settleHost(l.host)
@@ -348,9 +389,11 @@ func (c *Coordinator) detach(l *lease) {
 
 // unload frees the slot of a lease whose run is over.
 func (c *Coordinator) unload(l *lease) {
+	c.cameBack(l)
 	if l.ending == nil {
 		l.host.load--
 		l.host.memoryUsed -= l.job.spec.Memory
+		c.holds(l.job, l.host, -1)
 	}
 	if l.recalled {
 		l.recalled = false
@@ -374,7 +417,11 @@ func (c *Coordinator) ahead(h *host, d time.Duration, known bool) int {
 
 // offer describes the host to a policy, for tasks of about that duration.
 func (c *Coordinator) offer(h *host, d time.Duration, known bool) place.Host {
-	room := h.slots + c.ahead(h, d, known)
+	return c.offerRoom(h, h.slots+c.ahead(h, d, known))
+}
+
+// offerRoom describes the host to a policy, as one that takes so many tasks in all.
+func (c *Coordinator) offerRoom(h *host, room int) place.Host {
 	// Tasks ahead do not use memory yet: what is lent stretches as slots do.
 	stretched := h.memory/int64(h.slots)*int64(room) - h.memoryUsed
 	return place.Host{

@@ -38,7 +38,19 @@ type job struct {
 
 	live   map[uint64]*liveTask
 	wait   waiting
-	queued bool // in Coordinator.queue
+	chunks *chunking // nil before the first chunk, and when it is over
+
+	// queued says that its claimant claims for it: it is in claim.jobs, at place, or was
+	// put aside in this Step, with place -1. claim is nil while it neither waits nor
+	// holds a slot. counted is what of it is in Coordinator.waits.
+	queued  bool
+	claim   *claimant
+	place   int
+	counted int
+	held    int // leases that use a slot, or wait at a worker for one
+	given   int // tasks of it that may be placed in this round, and now those of a part
+	now     int
+	roamed  uint64 // the Step in which it was last tried anywhere: see roam
 
 	mean     time.Duration // running mean of wall time, once measured
 	measured bool
@@ -70,6 +82,9 @@ type job struct {
 	weights map[uint64]int
 	weight  int64
 
+	class *class
+	came  time.Time // when this leader took it in; zero for one taken over
+
 	changed bool // in Coordinator.changed
 }
 
@@ -91,7 +106,8 @@ func (c *Coordinator) newJob(id task.JobID, l *ledger.Job) *job {
 		id: id, spec: l.Spec, ledger: l, submitter: l.Submitter, arrival: c.arrived, total: l.Spec.Sweep.Count(),
 		live: map[uint64]*liveTask{}, weights: map[uint64]int{}, credit: true,
 	}
-	j.wait.queued = map[uint64]bool{}
+	j.class = c.learnt.class(l.Spec.Class)
+	j.wait.queued, j.place = map[uint64]bool{}, -1
 	c.jobs[id] = j
 	return j
 }
@@ -126,6 +142,7 @@ func (c *Coordinator) reopen(id task.JobID, l *ledger.Job) {
 
 func (c *Coordinator) reopenTask(j *job, i uint64) {
 	row := j.ledger.Rows[i]
+	c.learnRow(j, i)
 	if j.ledger.Delivered(i) { // its cost is in the facts
 		c.kept = append(c.kept, task.TaskID{Job: j.id, Index: i})
 		return
@@ -176,6 +193,7 @@ func (c *Coordinator) submit(from task.PeerID, s *Submit) {
 	default:
 		l := &ledger.Job{Record: s.Record, Spec: spec, Submitter: from, Rows: map[uint64]*ledger.Row{}}
 		j := c.newJob(id, l)
+		j.came = c.now
 		c.fetch(&fetching{key: coordinatorPrefix + ledger.JobKey(id), job: j, have: s.Have}, jobBlocks(id, spec), []task.PeerID{from})
 	}
 }
@@ -253,9 +271,11 @@ func (c *Coordinator) open(j *job, have []Range) {
 	c.hold(HoldName{task.TaskID{Job: j.id}, HoldJob}, true)
 	c.offeredAgain(j, have)
 	j.moveCursor(0)
+	c.learnt.arrived(j, j.total-min(j.total, j.done+j.failed))
 	c.armDeadline(j)
 	c.enqueue(j)
 	c.widened = true
+	c.fair.came = append(c.fair.came, j)
 	c.endIfOver(j)
 }
 
@@ -470,6 +490,7 @@ func (c *Coordinator) end(j *job, reason string) {
 		c.endLeases(j, i, reason)
 	}
 	j.state = jobOver
+	c.endChunks(j)
 	c.dequeue(j)
 	j.wait.back, j.wait.queued = nil, map[uint64]bool{}
 	for _, h := range c.roster.all() {

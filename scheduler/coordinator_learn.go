@@ -15,7 +15,7 @@ func (c *Coordinator) teach() {
 // more, as it wants, while they do.
 func (c *Coordinator) askAgain() {
 	p, ok := c.policy.(place.Waiter)
-	if !ok || c.asking || len(c.queue) == 0 || c.idle.len() == 0 || c.recovering {
+	if !ok || c.asking || c.queue.len() == 0 || c.idle.len() == 0 || c.recovering {
 		return
 	}
 	if d := p.Again(); d > 0 {

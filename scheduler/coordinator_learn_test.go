@@ -70,7 +70,7 @@ func TestWaiterIsAskedAgain(t *testing.T) {
 	}
 	p.willing = true
 	step(10*time.Second, Wake{})
-	if len(c.queue) > 0 || c.given != 2 {
+	if c.queue.len() > 0 || c.given != 2 {
 		t.Errorf("%d tasks are placed", c.given)
 	}
 	begun = len(p.asked)

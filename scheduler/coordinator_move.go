@@ -144,7 +144,7 @@ func (c *Coordinator) seal(l *lease, why cause) {
 // awaitsState says whether an attempt that was stopped has told of a state that
 // is still being fetched: its end waits for it.
 func (c *Coordinator) awaitsState(l *lease, r *task.Result) bool {
-	return c.mover != nil && l != nil && l.saving > 0 && r.Outcome == task.Interrupted
+	return (c.mover != nil || c.fair.terms.OnArrival) && l != nil && l.saving > 0 && r.Outcome == task.Interrupted
 }
 
 // savedAll says whether all that an attempt told to have saved is held here.

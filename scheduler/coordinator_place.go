@@ -9,52 +9,75 @@ import (
 
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/place"
+	"godwit/scheduler/share"
 	"godwit/task"
 )
 
-// placeWaiting asks the policy for new placements. A round leaves no waiting
-// task that any host would take; so the next one only need look at hosts that
-// have changed, or at all idle ones when something new waits.
+// placeWaiting asks the policies for new placements. It leaves no waiting task that any
+// host would take and that may have a slot; so the next time only hosts that have
+// changed need be looked at, or all idle ones when something new waits.
 func (c *Coordinator) placeWaiting() {
 	for _, h := range c.touched {
 		h.touched = false
 	}
-	if c.recovering || len(c.queue) == 0 {
+	if c.recovering || c.queue.len() == 0 {
 		return
 	}
-	view, placements := c.decide()
-	if view == nil {
-		return
+	if c.fair.terms.Guarded && len(c.touched) > 0 {
+		c.widened = true // what the guard kept free may be given now
 	}
-	c.effects = slices.Grow(c.effects, 2*len(placements)) // it is told, and noted
-	for _, p := range placements {
-		c.placeOne(view, p)
-	}
-	view.rest()
-	c.queue = slices.DeleteFunc(c.queue, func(j *job) bool {
-		j.queued = j.hasWaiting()
-		return !j.queued
-	})
-}
-
-// decide asks the policy, if there is anybody to place on: else view is nil. What
-// it returns holds until the next round.
-func (c *Coordinator) decide() (view *queueView, placements []place.Placement) {
-	m := &c.deciding
+	rated := c.tellRates()
 	hosts := c.candidates()
-	d, known := c.nextInTurn().duration()
-	m.offers = m.offers[:0]
-	for _, h := range hosts {
-		if o := c.offer(h, d, known); o.Free > 0 {
-			m.offers = append(m.offers, o)
+	if rated && c.byClass != nil {
+		c.placeByClass(hosts)
+		return
+	}
+	f := &c.fair
+	f.blocked, f.roaming, c.deciding.plain = false, f.roaming[:0], nil
+	for f.fruitless = 0; f.fruitless < maxFruitless && c.queue.len() > 0 && c.admit(hosts) && !(f.ahead && f.blocked) && c.divide(); {
+		if c.round() > 0 {
+			f.fruitless = 0
+		} else {
+			f.fruitless++
+		}
+		done := len(f.parts) == 0
+		if c.requeue(); done {
+			break // nobody may have any
 		}
 	}
-	if len(m.offers) == 0 {
-		return nil, nil
+	c.unplaced()
+	c.bringBack()
+	c.fillIdle(hosts)
+}
+
+// round has tasks placed as the round's parts say, site by site, and returns how many.
+func (c *Coordinator) round() int {
+	was := c.seq
+	for rest := c.fair.parts; len(rest) > 0; {
+		var parts []part
+		parts, rest = partsOf(rest)
+		view, placements := c.decide(parts)
+		c.effects = slices.Grow(c.effects, 2*len(placements)) // it is told, and noted
+		for _, p := range placements {
+			c.placeOne(view, p)
+		}
+		view.rest()
 	}
-	view = m.begin(c, hosts)
-	c.situate(c.nextInTurn().mayResume())
-	return view, c.policy.Place(c.now, view, m.offers, foretold{c}, m.random(c.epoch, c.seq))
+	return int(c.seq - was)
+}
+
+// decide asks the placement policy about parts of one site. What it returns holds until
+// it is called again.
+func (c *Coordinator) decide(parts []part) (*queueView, []place.Placement) {
+	m := &c.deciding
+	hosts, offers := m.at(parts[0].site)
+	m.view.begin(c, hosts, parts)
+	c.situate(parts[0].job.mayResume())
+	var queue place.Queue = &m.view
+	if c.rated() {
+		queue = m.classes.ofParts(&m.view)
+	}
+	return &m.view, c.policy.Place(c.now, queue, offers, foretold{c}, m.random(c.epoch, c.seq))
 }
 
 // candidates returns the hosts to place on in this Step, by name.
@@ -62,6 +85,22 @@ func (c *Coordinator) candidates() []*host {
 	m := &c.deciding
 	m.hosts = m.hosts[:0]
 	if c.shortlist() {
+		return m.hosts
+	}
+	if c.pushes() { // a task may be for any member
+		for _, h := range c.roster.all() {
+			if h.eligible() {
+				m.hosts = append(m.hosts, h)
+			}
+		}
+		return m.hosts
+	}
+	if c.pushes() { // a task may be for any member
+		for _, h := range c.roster.all() {
+			if h.eligible() {
+				m.hosts = append(m.hosts, h)
+			}
+		}
 		return m.hosts
 	}
 	for _, h := range c.touched {
@@ -90,10 +129,23 @@ func (c *Coordinator) placeOne(view *queueView, p place.Placement) {
 	}
 	ref.placed = true
 	c.seq++
-	why := p.Reason.String()
+	why := c.partOf(view, ref, p.Reason)
 	l := c.addLease(j, h, ref.index, Attempt{Epoch: c.epoch, Seq: c.seq}, why, nil)
+	l.sizedFor()
+	c.bePatient(l)
 	c.post(l)
 	c.decided(p.Task, "placed", h.peer, why)
+}
+
+// partOf counts a placement to its job's part, and says why it goes there and why it is
+// its turn, if that was asked.
+func (c *Coordinator) partOf(view *queueView, ref *liveRef, why place.Reason) string {
+	part := &view.parts[ref.part]
+	part.placed++
+	if part.why == (share.Reason{}) {
+		return why.String()
+	}
+	return task.ClipMessage(why.String() + "; its turn: " + part.why.String())
 }
 
 // post puts a lease in this Step's letter to its worker, with those who hold
@@ -158,7 +210,7 @@ const lastWorkers = 2
 // another worker is idle. The worker answers with a refusal if the task had
 // not started; only then is it placed again, so that nothing runs twice.
 func (c *Coordinator) recall() {
-	if !c.uneven || len(c.queue) > 0 || c.idle.len() == 0 || len(c.backlog) == 0 || c.recovering {
+	if c.pushes() || !c.uneven || c.queue.len() > 0 || c.idle.len() == 0 || len(c.backlog) == 0 || c.recovering {
 		return
 	}
 	c.uneven = false

@@ -35,6 +35,7 @@ func (c *Coordinator) report(from task.PeerID, r *Report) {
 	for i := range r.Ended {
 		c.ended(h, &r.Ended[i])
 	}
+	c.toldOfRuns()
 	for i := range r.Refused {
 		c.refused(h, &r.Refused[i])
 	}
@@ -177,7 +178,7 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a Attempt, reason stri
 	}
 	l := &lease{
 		job: j, task: t, attempt: a, host: h, start: c.now, expires: c.now.Add(c.cfg.LeaseTTL), reason: reason, ending: ending,
-		stood: h.stoodBy(c.now),
+		stood: h.stoodBy(c.now), stoodBefore: h.stoodBy(c.now),
 	}
 	t.leases = append(t.leases, l)
 	c.leaseChanged(j, i)
@@ -274,6 +275,7 @@ func (c *Coordinator) waitAgain(j *job, i uint64) {
 	}
 	j.comeBack(i)
 	c.enqueue(j)
+	c.sumUp(j)
 	c.widened = true
 }
 
@@ -333,6 +335,10 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 	l := leaseOf(j, h, i, e.Attempt)
 	if l != nil {
 		c.settleOrphan(l)
+		l.begins(e, c.now)
+		if r.Outcome != task.Interrupted && r.Outcome != task.HostError {
+			c.ranOne(l)
+		}
 	}
 	if e.Handed != nil && (l == nil || l.ending == nil) && c.handed(h, j, l, e) {
 		return
@@ -468,6 +474,7 @@ func (c *Coordinator) accept(h *host, j *job, l *lease, e *Ending) {
 	if r.Outcome == task.Completed {
 		j.measure(r.Wall)
 		j.learnWork(l, r)
+		c.learnFrom(j, h, l, r)
 	}
 	c.conclude(j, i, row)
 	c.persistRow(j, i)

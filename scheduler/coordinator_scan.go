@@ -225,6 +225,7 @@ func (w inWords) Why() string { return string(w) }
 func (c *Coordinator) destinations(moving []leaving, from map[*host]bool) []leaving {
 	d, known := moving[0].lease.job.duration()
 	mem := &c.deciding
+	c.tellRates()
 	offers := mem.offers[:0]
 	for _, h := range c.idle.all() {
 		if from[h] || h.notice {
@@ -232,6 +233,7 @@ func (c *Coordinator) destinations(moving []leaving, from map[*host]bool) []leav
 		}
 		o := c.offer(h, d, known)
 		o.Free, o.MemoryFree = h.slots-h.load, h.memory-h.memoryUsed // where it would wait it may as well stay
+		o.IdleFor = c.idleTime(h)
 		offers = append(offers, o)
 	}
 	mem.offers = offers

@@ -76,13 +76,7 @@ func (c *Coordinator) learnHandOver(j *job, d *Handed) {
 }
 
 // waitingTasks counts what waits.
-func (c *Coordinator) waitingTasks() int {
-	n := uint64(0)
-	for _, j := range c.queue {
-		n = min(math.MaxInt32, n+uint64(len(j.wait.back))+min(math.MaxInt32, j.total-j.wait.cursor))
-	}
-	return int(n)
-}
+func (c *Coordinator) waitingTasks() int { return min(math.MaxInt32, c.waits) }
 
 // situate tells a policy that weighs how things stand. saves says that the tasks to
 // be placed go on from their checkpoints.

@@ -52,7 +52,7 @@ type tailPair struct {
 // left to that: see weighs.
 func (c *Coordinator) lookAtTails() {
 	c.tailSet = false
-	if c.mover == nil || c.recovering || len(c.queue) > 0 || c.idle.len() == 0 {
+	if c.mover == nil || c.recovering || c.queue.len() > 0 || c.idle.len() == 0 {
 		return
 	}
 	pairs := c.tailPairs(c.lastTasks(), c.fastIdle())

@@ -66,8 +66,8 @@ func newDecided(tb testing.TB, n, jobs int, change func(*Config)) *decided {
 		}
 		d.jobs = append(d.jobs, c.jobs[rec.ID()])
 	}
-	if len(c.queue) != jobs || c.idle.len() != n {
-		tb.Fatalf("%d jobs wait, %d members are idle", len(c.queue), c.idle.len())
+	if c.queue.len() != jobs || c.idle.len() != n {
+		tb.Fatalf("%d jobs wait, %d members are idle", c.queue.len(), c.idle.len())
 	}
 	c.recovering = false
 	return d
@@ -75,14 +75,30 @@ func newDecided(tb testing.TB, n, jobs int, change func(*Config)) *decided {
 
 // decide asks for a round as when all members are idle, and forgets what it said.
 func (d *decided) decide() int {
-	c := d.c
-	c.deciding.step++
-	c.widened = true
-	_, placements := c.decide()
+	n := len(d.asked())
 	for _, j := range d.jobs {
 		j.wait.cursor = 0
 	}
-	return len(placements)
+	d.c.requeue()
+	d.c.bringBack()
+	return n
+}
+
+// asked is what a first round says when all idle members may be looked at.
+func (d *decided) asked() []place.Placement {
+	c := d.c
+	c.deciding.step++
+	c.widened = true
+	if c.tellRates() && c.byClass != nil && c.admit(c.candidates()) {
+		view, placements := c.decideByClass(0)
+		c.fair.parts = view.parts
+		return placements
+	}
+	if !c.admit(c.candidates()) || !c.divide() {
+		return nil
+	}
+	_, placements := c.decide(c.fair.parts)
+	return placements
 }
 
 // place carries a round out.

@@ -17,11 +17,20 @@ type deciding struct {
 	rng   *rand.Rand // of draws; nil before the first
 	step  uint64     // of this Step: what is known of an older one is old
 
-	hosts  []*host // of a round
-	offers []place.Host
-	view   queueView
-	ranked ranked
-	picked []ranked // of a shortlist
+	hosts  []*host      // of a Step's rounds
+	open   []*host      // of a round, with room
+	offers []place.Host // of these
+	plain  *job         // of a Step: see keepsUnused
+	asked  []*portion   // of the round's chunks
+	denied []*host      // with host.denied set, in this round
+	ran    []*portion   // that the report being taken in told of
+	// there and offersThere are those of one site.
+	there       []*host
+	offersThere []place.Host
+	view        queueView
+	classes     classView
+	ranked      ranked
+	picked      []ranked // of a shortlist
 
 	scanned []migrate.Host
 	tasks   []task.TaskID // of scanned
@@ -30,12 +39,6 @@ type deciding struct {
 	moving  []leaving
 	from    map[*host]bool // that tasks are to leave
 	leaving leavingView
-}
-
-// begin has the queue shown for placements on these hosts.
-func (m *deciding) begin(c *Coordinator, hosts []*host) *queueView {
-	m.view.begin(c, hosts)
-	return &m.view
 }
 
 // random returns the random numbers of a decision. They follow from what it is

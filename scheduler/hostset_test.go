@@ -62,15 +62,23 @@ func TestShortlistChangesNothing(t *testing.T) {
 			}
 			var offers []place.Host
 			for _, h := range c.idle.all() {
-				work, known := c.queue[0].duration()
+				work, known := d.jobs[0].duration()
 				offers = append(offers, c.offer(h, work, known))
 			}
 			show()
-			want := fmt.Sprint(all.Place(c.now, c.deciding.begin(c, c.idle.all()), offers, place.Unknown{}, nil))
+			var parts []part
+			for _, j := range d.jobs {
+				parts = append(parts, part{job: j, n: whole})
+			}
+			view := &queueView{}
+			view.begin(c, c.idle.all(), parts)
+			want := fmt.Sprint(all.Place(c.now, view, offers, place.Unknown{}, nil))
 			show()
-			c.widened = true
-			_, placements := c.decide()
-			if got := fmt.Sprint(placements); got != want || len(c.deciding.hosts) != 4*int(n) {
+			got := fmt.Sprint(d.asked())
+			show()
+			c.requeue()
+			c.bringBack()
+			if got != want || len(c.deciding.hosts) != 4*int(n) {
 				t.Fatalf("%s: of %d members: %s\nwant %s", name, len(c.deciding.hosts), got, want)
 			}
 		}

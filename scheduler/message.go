@@ -171,6 +171,8 @@ type Ending struct {
 	// Handed says that the guest runs on elsewhere, as a later attempt; nil if the
 	// end is one.
 	Handed *Handed `cbor:"3,keyasint,omitempty"`
+	// Begun says when the attempt began; nil where its worker does not know any more.
+	Begun *Begun `cbor:"4,keyasint,omitempty"`
 }
 
 // A Refusal gives a lease back unrun. The reason is for people.

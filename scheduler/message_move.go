@@ -107,6 +107,9 @@ func (r *Report) checkMoves() error {
 		}
 	}
 	for i := range r.Ended {
+		if err := r.Ended[i].Begun.check(); err != nil {
+			return err
+		}
 		if h := r.Ended[i].Handed; h != nil {
 			if err := h.check(); err != nil {
 				return err

@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -18,20 +18,8 @@ type waiting struct {
 	queued map[uint64]bool // what back has
 }
 
-// A job in the queue comes before another by priority, then by arrival.
-func comesBefore(a, b *job) int {
-	return cmp.Or(-cmp.Compare(a.spec.Priority, b.spec.Priority), cmp.Compare(a.arrival, b.arrival))
-}
-
-// fairer orders jobs for a round: by priority, then the one of which fewest tasks are
-// under way, then by arrival. So each slot that falls free goes to whoever has least of
-// them, and no job that comes later waits for all of one before it.
-func fairer(a, b *job) int {
-	return cmp.Or(-cmp.Compare(a.spec.Priority, b.spec.Priority), cmp.Compare(len(a.live), len(b.live)), cmp.Compare(a.arrival, b.arrival))
-}
-
 // nextInTurn is the job that a round begins with; the queue must not be empty.
-func (c *Coordinator) nextInTurn() *job { return slices.MinFunc(c.queue, fairer) }
+func (c *Coordinator) nextInTurn() *job { return c.queue.items[0].top() }
 
 // enqueue puts a job with waiting tasks in the queue.
 func (c *Coordinator) enqueue(j *job) {
@@ -39,8 +27,20 @@ func (c *Coordinator) enqueue(j *job) {
 		return
 	}
 	j.queued = true
-	i, _ := slices.BinarySearchFunc(c.queue, j, comesBefore)
-	c.queue = slices.Insert(c.queue, i, j)
+	c.joins(j)
+	c.sumUp(j)
+	c.byClass.add(j)
+}
+
+// joins has a job's claimant claim for it.
+func (c *Coordinator) joins(j *job) {
+	cl := c.claimOf(j)
+	cl.jobs.push(j)
+	if cl.place < 0 {
+		c.queue.push(cl)
+	} else {
+		c.queue.fix(cl.place)
+	}
 }
 
 // dequeue takes out a job that has none left.
@@ -49,9 +49,33 @@ func (c *Coordinator) dequeue(j *job) {
 		return
 	}
 	j.queued = false
-	if i := slices.Index(c.queue, j); i >= 0 {
-		c.queue = slices.Delete(c.queue, i, i+1)
+	c.rests(j)
+	c.sumUp(j)
+	c.byClass.remove(j)
+	c.unclaim(j)
+}
+
+// rests takes a job from those that its claimant claims for.
+func (c *Coordinator) rests(j *job) {
+	if j.place >= 0 {
+		j.claim.jobs.remove(j.place)
+		c.settleClaim(j.claim)
 	}
+}
+
+// sumUp keeps the sum of what waits.
+func (c *Coordinator) sumUp(j *job) {
+	n := 0
+	if j.queued {
+		n = j.waitingCount()
+	}
+	c.waits += n - j.counted
+	j.counted = n
+}
+
+// waitingCount is how many tasks of the job wait, at most share.Unbounded.
+func (j *job) waitingCount() int {
+	return int(min(math.MaxInt32, uint64(len(j.wait.back))+min(math.MaxInt32, j.total-j.wait.cursor)))
 }
 
 func (j *job) hasWaiting() bool { return len(j.wait.back) > 0 || j.wait.cursor < j.total }
@@ -120,8 +144,9 @@ type queueView struct {
 	hosts   []*host // that placements are for
 	pausing []*host // of these, those that get nothing of some jobs for now
 	most    int64   // memory of the one that lends most
-	jobs    []*job  // not yet shown, in order; of turns
-	turns   []*job  // all that were in the queue, by fairer
+	parts   []part  // of the round: the jobs shown, in order, and how many of each
+	at      int     // in parts, what is shown now
+	left    int     // of that
 	shown   []liveRef
 	back    int // tasks shown of the first job that had come back
 	begun   bool
@@ -134,6 +159,7 @@ type queueView struct {
 type liveRef struct {
 	job    *job
 	index  uint64
+	part   int // in parts
 	placed bool
 }
 
@@ -142,18 +168,21 @@ type liveKey struct {
 	index uint64
 }
 
-// begin shows the queue anew, for placements on these hosts.
-func (q *queueView) begin(c *Coordinator, hosts []*host) {
-	q.c, q.hosts, q.most = c, hosts, 0
-	q.turns = append(q.turns[:0], c.queue...)
-	slices.SortFunc(q.turns, fairer)
-	q.jobs = q.turns
-	q.pausing, q.shown, q.names, q.paused = q.pausing[:0], q.shown[:0], q.names[:0], nil
-	q.back, q.begun, q.next = 0, false, 0
+// begin shows of some jobs their parts, for placements on these hosts.
+func (q *queueView) begin(c *Coordinator, hosts []*host, parts []part) {
+	q.c, q.parts, q.at, q.next = c, parts, 0, 0
+	q.shown, q.names, q.paused = q.shown[:0], q.names[:0], nil
+	q.back, q.begun = 0, false
 	clear(q.places)
+	q.open(hosts)
+}
+
+// open notes the hosts that placements are for.
+func (q *queueView) open(hosts []*host) {
+	q.hosts, q.most, q.pausing = hosts, 0, q.pausing[:0]
 	for _, h := range hosts {
 		q.most = max(q.most, h.memory)
-		if len(h.paused) > 0 {
+		if len(h.paused) > 0 || h.denied != nil {
 			q.pausing = append(q.pausing, h)
 		}
 	}
@@ -161,45 +190,68 @@ func (q *queueView) begin(c *Coordinator, hosts []*host) {
 
 // Next implements place.Queue.
 func (q *queueView) Next() (place.Task, bool) {
-	for len(q.jobs) > 0 {
-		j := q.jobs[0]
-		if !q.begun && (!q.useful(j) || q.c.heldUp(j) != "") {
-			q.SkipJob()
-			continue
+	for ; q.at < len(q.parts); q.SkipJob() {
+		if t, ok := q.here(); ok {
+			return t, true
 		}
-		if !q.begun {
-			q.begun = true
-			q.beginJob(j)
-		}
-		var i uint64
-		switch {
-		case len(j.wait.back) > 0 && q.back < backWindow:
-			i = j.takeBack()
-			q.back++
-			if j.wants(i) == 0 {
-				continue // taken up from a report since it came back
-			}
-		case j.wait.cursor < j.total:
-			i = j.takeNext()
-		default:
-			q.SkipJob()
-			continue
-		}
-		q.shown = append(q.shown, liveRef{job: j, index: i})
-		work, _ := j.duration()
-		return place.Task{
-			ID: task.TaskID{Job: j.id, Index: i}, Memory: j.spec.Memory, Work: work,
-			Left: q.c.taskLeft(j, i), State: j.stateOf(), Avoid: q.avoid(j, i),
-		}, true
 	}
 	return place.Task{}, false
 }
 
-// SkipJob implements place.Queue.
-func (q *queueView) SkipJob() {
-	if len(q.jobs) > 0 {
-		q.jobs, q.back, q.begun = q.jobs[1:], 0, false
+// here returns the next task of the part shown now, and false at its end.
+func (q *queueView) here() (place.Task, bool) {
+	p := &q.parts[q.at]
+	j := p.job
+	if !q.begun && (!q.useful(j) || q.c.heldUp(j) != "") {
+		return place.Task{}, false
 	}
+	if !q.begun {
+		q.begun, q.left = true, p.n
+		q.beginJob(j)
+	}
+	for {
+		i, ok := q.take(j)
+		if !ok {
+			return place.Task{}, false
+		}
+		if j.wants(i) == 0 {
+			continue // taken up from a report since it came back
+		}
+		q.shown = append(q.shown, liveRef{job: j, index: i, part: q.at})
+		avoid := q.avoid(j, i)
+		if p.n != whole && !q.anyBut(avoid) {
+			continue // it waits for somebody else, and does not use up what its job was given
+		}
+		q.left--
+		work, _ := j.duration()
+		return place.Task{
+			ID: task.TaskID{Job: j.id, Index: i}, Memory: j.spec.Memory, Work: work,
+			Left: q.c.taskLeft(j, i), State: j.stateOf(), Avoid: avoid, Class: j.spec.Class, Age: q.c.age(j),
+		}, true
+	}
+}
+
+// take takes the next task of a job; ok is false when its part, or the job, is at its
+// end.
+func (q *queueView) take(j *job) (i uint64, ok bool) {
+	switch {
+	case q.left == 0:
+		return 0, false
+	case len(j.wait.back) > 0 && q.back < backWindow:
+		q.back++
+		return j.takeBack(), true
+	case j.wait.cursor < j.total:
+		return j.takeNext(), true
+	}
+	return 0, false
+}
+
+// SkipJob implements place.Queue.
+func (q *queueView) SkipJob() { q.at, q.back, q.begun = q.at+1, 0, false }
+
+// anyBut says whether any host is none of those.
+func (q *queueView) anyBut(avoid []task.PeerID) bool {
+	return len(avoid) == 0 || slices.ContainsFunc(q.hosts, func(h *host) bool { return !slices.Contains(avoid, h.peer) })
 }
 
 // useful says whether any host could run a task of the job.
@@ -208,8 +260,7 @@ func (q *queueView) useful(j *job) bool {
 		return len(q.hosts) > 0 && j.spec.Memory <= q.most
 	}
 	return slices.ContainsFunc(q.hosts, func(h *host) bool {
-		_, paused := h.paused[j]
-		return !paused && h.memory >= j.spec.Memory
+		return !h.keptFrom(j) && h.memory >= j.spec.Memory
 	})
 }
 
@@ -217,7 +268,7 @@ func (q *queueView) useful(j *job) bool {
 func (q *queueView) beginJob(j *job) {
 	n := len(q.names)
 	for _, h := range q.pausing {
-		if _, paused := h.paused[j]; paused {
+		if h.keptFrom(j) {
 			q.names = append(q.names, h.peer)
 		}
 	}

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"godwit/migrate"
+	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
+	"godwit/scheduler/share"
 )
 
 // Rules are what an overlay's founder decides of its scheduling. The zero value
@@ -18,6 +20,10 @@ type Rules struct {
 	// Migration is a policy with its parameters, as migrate.Parse reads it; "" is
 	// the configuration's.
 	Migration string
+	// Fairness and Chunking are the policies of shares and of chunks, as share.Parse
+	// and chunk.Parse read them; "" is the usual. Placement policies that go by classes
+	// of tasks choose whose turn it is, too, where no Fairness is named.
+	Fairness, Chunking string
 	// Replicas is the least number of runs that must agree, whatever a job asks
 	// for; 0 and 1 leave it to the job.
 	Replicas int
@@ -38,14 +44,34 @@ func (c *Coordinator) Govern(r Rules) error {
 	if err != nil {
 		return fmt.Errorf("scheduler: %w", err)
 	}
+	if err := r.check(); err != nil {
+		return fmt.Errorf("scheduler: %w", err)
+	}
 	if r.Placement != c.cfg.Rules.Placement {
 		c.policy = policy
 	}
 	if r.Migration != c.cfg.Rules.Migration {
 		c.mover, c.scanAt, c.noticed = mover, time.Time{}, mover != nil && mover.Period() <= 0
 	}
+	if r.Fairness != c.cfg.Rules.Fairness {
+		c.shareBy(r.Fairness)
+	}
+	if r.Chunking != c.cfg.Rules.Chunking {
+		for _, j := range c.jobs {
+			c.endChunks(j)
+		}
+	}
 	c.cfg.Rules = r
+	c.queueByClass()
 	return nil
+}
+
+// check says what is wrong with the policies that no configuration names.
+func (r *Rules) check() error {
+	if _, err := share.Parse(r.Fairness); err != nil {
+		return err
+	}
+	return chunk.Check(r.Chunking)
 }
 
 // policy makes the policy that the rules name, or else the configuration.

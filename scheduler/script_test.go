@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,20 +18,25 @@ import (
 // TestCoordinatorScripts runs the scripts in testdata against a coordinator.
 // Hosts and jobs have short names; the submitter of every job is "owner".
 //
-//	host NAME up [slots=N] [memory=MiB] [speed=F] | host NAME lost
-//	submit JOB tasks=N [replicas=N] [retries=N] [memory=MiB] [priority=N] [deadline=D] [every=N]
-//	govern [placement=P] [migration=M] | forecast NAME P
+//	host NAME up [slots=N] [memory=MiB] [speed=F] [site=S] | host NAME lost
+//	submit JOB tasks=N [replicas=N] [retries=N] [memory=MiB] [priority=N] [weight=N] [deadline=D] [every=N] [by=OWNER] [class=C]
+//	govern [placement=P] [migration=M] [fairness=(F)] [chunking=(C)] | forecast NAME P
 //	report NAME [slots=N] [state=S] [withheld=N] [running] [fixed]   everything the host was given and has not ended
 //	host NAME up hands                as one that hands tasks over; report NAME [awaiting] [moving]
 //	unmoved NAME JOB/INDEX why        the last order to hand it over came to nothing
 //	handed NAME JOB/INDEX             it was carried out
-//	end NAME JOB/INDEX [OUTCOME]      a result; says=X changes its output, fetch its size, cpu its seconds
+//	end NAME JOB/INDEX [OUTCOME]      a result; says=X changes its output, fetch its size, cpu and wall its seconds
+//	ran NAME JOB N wall=D             one report of the results of N tasks, the first that it holds
+//	chunks JOB                        what each host has of the job's chunks
 //	again NAME JOB/INDEX [OUTCOME]    reports the last result once more
 //	refuse NAME JOB/INDEX why
 //	fetched [error]                   answers the fetches that wait
 //	got JOB                           the owner holds all that was sent
 //	cancel JOB | advance D [reporting=NAME] | restart
 //	why JOB/INDEX | job JOB | wake
+//	assume CLASS NAME=RATE ...        before its first job: rates a second that are known beforehand
+//	rates                             classes, members with their rates, and the allocation
+//	slots                             who holds how many at which site
 //
 // Each prints the effects, without the persisted values and empty Acks.
 func TestCoordinatorScripts(t *testing.T) {
@@ -125,7 +131,7 @@ func (s *script) run() {
 	case "host":
 		s.host(arg(0), arg(1))
 	case "govern":
-		s.rules = Rules{Placement: s.text("placement"), Migration: s.text("migration")}
+		s.rules = Rules{Placement: s.text("placement"), Migration: s.text("migration"), Fairness: s.list("fairness"), Chunking: s.list("chunking")}
 		if err := s.c.Govern(s.rules); err != nil {
 			fmt.Fprintln(&s.out, err)
 		}
@@ -137,6 +143,10 @@ func (s *script) run() {
 		s.stay[s.peer(arg(0))] = p
 	case "submit":
 		s.submit(arg(0))
+	case "chunks":
+		s.chunks(s.jobs[arg(0)])
+	case "ran":
+		s.ran(arg(0), s.jobs[arg(1)], arg(2))
 	case "report":
 		s.report(arg(0))
 	case "end":
@@ -199,6 +209,12 @@ func (s *script) run() {
 		for _, w := range s.c.Why(id.Job, id.Index) {
 			fmt.Fprintln(&s.out, s.rename(fmt.Sprint(w.Reason, " ", w.Peers)))
 		}
+	case "assume":
+		s.assume(arg(0))
+	case "rates":
+		s.showScheduling()
+	case "slots":
+		s.showSlots()
 	case "job":
 		st, _ := s.c.Job(s.jobs[arg(0)], Page{})
 		fmt.Fprintf(&s.out, "%s %+v reruns=%d useful=%v wasted=%v held=%d final=%v", st.State, st.Tasks, st.Reruns, st.UsefulCPU, st.WastedCPU, st.Held, st.Final)
@@ -217,6 +233,34 @@ func (s *script) text(key string, otherwise ...string) string {
 		return otherwise[0]
 	}
 	return v
+}
+
+// list is a value with commas in it, written in parentheses.
+func (s *script) list(key string) string {
+	for _, a := range s.d.CmdArgs {
+		if a.Key == key {
+			return strings.Join(a.Vals, ",")
+		}
+	}
+	return ""
+}
+
+// showSlots writes what jobs hold, by site.
+func (s *script) showSlots() {
+	for _, name := range slices.Sorted(maps.Keys(s.jobs)) {
+		j := s.c.jobs[s.jobs[name]]
+		at := map[string]int{}
+		for _, t := range j.live {
+			for _, l := range t.leases {
+				at[l.host.site]++
+			}
+		}
+		fmt.Fprintf(&s.out, "%s:", name)
+		for _, site := range slices.Sorted(maps.Keys(at)) {
+			fmt.Fprintf(&s.out, " %s=%d", cmp.Or(site, "-"), at[site])
+		}
+		fmt.Fprintln(&s.out)
+	}
 }
 
 // cpu is the CPU time that an attempt is to have used.
@@ -250,13 +294,13 @@ func (s *script) host(name, what string) {
 	if err != nil {
 		s.d.Fatalf(s.t, "%v", err)
 	}
-	s.step(MemberSeen{Advert: overlay.Advert{Peer: id, Memory: int64(s.num("memory", 1024)) << 20, Speed: speed}})
+	s.step(MemberSeen{Advert: overlay.Advert{Peer: id, Memory: int64(s.num("memory", 1024)) << 20, Speed: speed, Site: s.text("site")}})
 	s.report(name)
 }
 
 func (s *script) submit(name string) {
-	key, owner := identity(number("owner"))
-	s.peer("owner")
+	key, owner := identity(number(s.text("by", "owner")))
+	s.peer(s.text("by", "owner"))
 	deadline, err := time.ParseDuration(s.text("deadline", "0s"))
 	if err != nil {
 		s.d.Fatalf(s.t, "%v", err)
@@ -268,8 +312,9 @@ func (s *script) submit(name string) {
 	rec := testJob(s.t, key, uint64(s.num("tasks", 1)), func(j *task.Job) {
 		j.Name, j.Work, j.Submitted, j.Deadline = name, work, s.now, deadline
 		j.Replicas, j.Retries, j.Priority = s.num("replicas", 1), s.num("retries", 0), s.num("priority", 0)
-		j.Memory = int64(s.num("memory", 1)) << 20
+		j.Memory, j.Weight = int64(s.num("memory", 1))<<20, s.num("weight", 0)
 		j.Checkpoint.Every = time.Duration(s.num("every", 0)) * time.Second
+		j.Class = s.text("class")
 	})
 	s.jobs[name] = rec.ID()
 	s.names[string(rec.ID())] = name
@@ -330,7 +375,7 @@ func (s *script) report(name string) {
 
 func (s *script) end(name string, id task.TaskID, a Attempt) {
 	key, worker := identity(number(name))
-	r := task.Result{Task: id, Worker: worker, Outcome: task.Completed, CPU: s.cpu(), Wall: time.Second}
+	r := task.Result{Task: id, Worker: worker, Outcome: task.Completed, CPU: s.cpu(), Wall: time.Duration(s.num("wall", 1)) * time.Second}
 	if len(s.d.CmdArgs) > 2 {
 		if err := r.Outcome.UnmarshalText([]byte(s.d.CmdArgs[2].Key)); err == nil && r.Outcome == task.ExitFailure {
 			r.ExitCode = 1
@@ -345,6 +390,44 @@ func (s *script) end(name string, id task.TaskID, a Attempt) {
 		s.d.Fatalf(s.t, "%v", err)
 	}
 	s.say(name, &Report{Slots: s.slots[name], Ended: []Ending{{Attempt: a, Result: r}}})
+}
+
+// chunks prints what each host has of a job's chunks.
+func (s *script) chunks(id task.JobID) {
+	k := s.c.jobs[id].chunks
+	if k == nil {
+		fmt.Fprintln(&s.out, "none")
+		return
+	}
+	for _, h := range slices.SortedFunc(maps.Keys(k.portions), byPeer) {
+		p := k.portions[h]
+		fmt.Fprintf(&s.out, "%s has %d, was given %d: %v\n", s.names[string(h.peer)], p.held, p.given, p.why)
+	}
+}
+
+// ran reports the first tasks of a job that the host holds as completed.
+func (s *script) ran(name string, job task.JobID, count string) {
+	key, worker := identity(number(name))
+	wall, err := time.ParseDuration(s.text("wall"))
+	if err != nil {
+		s.d.Fatalf(s.t, "%v", err)
+	}
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		s.d.Fatalf(s.t, "%v", err)
+	}
+	r := &Report{Slots: s.slots[name]}
+	for _, id := range slices.SortedFunc(maps.Keys(s.held[name]), func(a, b task.TaskID) int { return cmp.Compare(a.Index, b.Index) }) {
+		if id.Job != job || len(r.Ended) == n {
+			continue
+		}
+		res := task.Result{Task: id, Worker: worker, Outcome: task.Completed, CPU: wall, Wall: wall}
+		if err := res.Sign(key); err != nil {
+			s.d.Fatalf(s.t, "%v", err)
+		}
+		r.Ended = append(r.Ended, Ending{Attempt: s.take(name, id), Result: res})
+	}
+	s.say(name, r)
 }
 
 // advance lets time pass, waking the coordinator when it asks for it.

@@ -24,7 +24,7 @@ type ranked struct {
 // placements are the same; see place.Ranker.
 func (c *Coordinator) shortlist() bool {
 	r, ok := c.policy.(place.Ranker)
-	if !ok || !c.widened || c.idle.len() < rankedHosts {
+	if !ok || !c.widened || c.idle.len() < rankedHosts || c.fair.terms.Sites || c.fair.terms.Guarded {
 		return false
 	}
 	n, memory := c.fewWaiting()
@@ -50,16 +50,18 @@ func (c *Coordinator) shortlist() bool {
 // fewWaiting returns how many tasks wait, and the most memory that one may need; 0
 // if they are too many for a shortlist, or one may not run anywhere.
 func (c *Coordinator) fewWaiting() (n int, memory int64) {
-	for _, j := range c.queue {
-		if n += len(j.wait.back) + int(min(j.total-j.wait.cursor, rankedTasks+1)); n > rankedTasks {
-			return 0, 0
-		}
-		for _, i := range j.wait.back {
-			if len(j.workersOf(i)) > 0 {
+	for _, cl := range c.queue.items {
+		for _, j := range cl.jobs.items {
+			if n += j.waitingCount(); n > rankedTasks {
 				return 0, 0
 			}
+			for _, i := range j.wait.back {
+				if len(j.workersOf(i)) > 0 {
+					return 0, 0
+				}
+			}
+			memory = max(memory, j.spec.Memory)
 		}
-		memory = max(memory, j.spec.Memory)
 	}
 	return n, memory
 }

@@ -71,8 +71,11 @@ type TaskStatus struct {
 
 // An AttemptStatus is one placement of a task.
 type AttemptStatus struct {
-	Worker         task.PeerID `json:"worker"`
-	Start          time.Time   `json:"start,omitzero"`
+	Worker task.PeerID `json:"worker"`
+	Start  time.Time   `json:"start,omitzero"` // the leader gave the lease
+	// Began is when the worker began it, by the leader's clock: see Begun. Zero while
+	// it runs, and where the worker's word of its end is not known.
+	Began          time.Time   `json:"began,omitzero"`
 	End            time.Time   `json:"end,omitzero"` // absent while it runs
 	Outcome        string      `json:"outcome"`
 	FromCheckpoint bool        `json:"from_checkpoint"`
@@ -118,8 +121,12 @@ func newTaskStatus(spec *task.Job, i uint64, state string, log []AttemptLog, res
 		}
 	}
 	for _, l := range log {
+		var began time.Time
+		if l.Lag > 0 {
+			began = l.Start.Add(l.Lag)
+		}
 		t.Attempts = append(t.Attempts, AttemptStatus{
-			Worker: l.Worker, Start: l.Start, End: l.End, Outcome: l.Outcome, Reason: l.Reason,
+			Worker: l.Worker, Start: l.Start, Began: began, End: l.End, Outcome: l.Outcome, Reason: l.Reason,
 			FromCheckpoint: l.From > 0, SavedCPU: l.Saved.Seconds(), MovedTo: l.MovedTo, MovedBytes: l.Bytes, DownS: l.Down.Seconds(),
 		})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/share"
 	"godwit/task"
 )
 
@@ -179,6 +180,9 @@ func (c *Coordinator) whyRunning(j *job, i uint64) []Why {
 		if m := l.move; m != nil && m.to != nil {
 			out = append(out, Why{Reason: "it is moving there: " + m.why + "; " + m.there, Peers: []task.PeerID{m.to.peer}})
 		}
+		if p := l.portion; p != nil && p.given > 1 {
+			out = append(out, Why{Reason: fmt.Sprintf("the member was given %d tasks at once, the last time: %v", p.given, p.why), Peers: []task.PeerID{l.host.peer}})
+		}
 		if l.stays != "" {
 			out = append(out, Why{Reason: l.stays, Peers: []task.PeerID{l.host.peer}})
 		}
@@ -221,11 +225,25 @@ func (c *Coordinator) whyNot(j *job, i uint64) []Why {
 		out = append(out, Why{Reason: reason, Peers: groups[reason]})
 	}
 	slices.SortStableFunc(out, func(a, b Why) int { return len(b.Peers) - len(a.Peers) })
+	return j.whoseTurn(out)
+}
+
+// whoseTurn adds what was last said of the job's claim beside others': first that they
+// were to have the slots, last that it had its part of them.
+func (j *job) whoseTurn(out []Why) []Why {
+	switch cl := j.claim; {
+	case cl == nil || cl.said == (share.Reason{}):
+	case cl.got:
+		return append(out, Why{Reason: "its turn was: " + cl.said.String()})
+	default:
+		return slices.Insert(out, 0, Why{Reason: "not its turn: " + cl.said.String()})
+	}
 	return out
 }
 
 func (c *Coordinator) whyNotOn(j *job, h *host, avoid []task.PeerID) string {
 	p, paused := h.paused[j]
+	_, shunned := h.shunned[j.class]
 	switch {
 	case !h.member:
 		return "no advert of the member was seen"
@@ -243,8 +261,12 @@ func (c *Coordinator) whyNotOn(j *job, h *host, avoid []task.PeerID) string {
 		return "the member runs or ran the task already, and replicas must be of distinct members"
 	case paused:
 		return "for a moment the member gets nothing of this job: " + p.why
+	case shunned:
+		return "for a moment the member gets nothing of this class: one took far longer than expected there"
 	case h.load >= h.slots:
 		return "every slot of the member is in use"
+	case h.portions[j] != nil && h.portions[j].parked:
+		return "the member gets nothing more of this sweep for now: " + h.portions[j].why.String()
 	}
 	return "the member is free: older or more urgent work goes first"
 }

@@ -54,6 +54,9 @@ type Worker struct {
 	refusals []Refusal      // to be sent with the next report
 	unmoved  []Unmoved      // likewise
 	orphans  []arrivedState // oldest first
+	untold   int            // of endings, those since the last report
+	toTell   time.Time      // until when they may be held back; zero for not at all
+	lastEnd  time.Time      // when the last task ended
 	greeted  bool           // the leader has acknowledged a report of ours
 	urgent   bool           // a full report is due at once
 	reported time.Time      // last full report
@@ -82,6 +85,8 @@ type heldLease struct {
 	holders []task.PeerID // of from
 	saved   *Checkpoint   // the newest taken here; nil for none
 	told    bool          // saved has been reported
+	taken   time.Time     // here
+	begun   time.Time     // its guest was to run; zero before
 	running bool
 	dropped bool // stopped by the leader: its end is news only if it completed
 	moving  bool // stopped by the leader, with its state
@@ -151,7 +156,8 @@ func (w *Worker) NextWake() (time.Time, bool) {
 	at, ok := w.timers.next()
 	at, ok = earlier(at, ok, w.nextReport(), w.leader != "")
 	due, keep := w.nextKeep()
-	return earlier(at, ok, due, keep)
+	at, ok = earlier(at, ok, due, keep)
+	return earlier(at, ok, w.toTell, w.leader != "" && w.untold > 0 && !w.toTell.IsZero())
 }
 
 // Leader returns whom the worker obeys, and the highest epoch it has seen.
@@ -217,7 +223,7 @@ func (w *Worker) place(p *Place) {
 // take queues a lease that is new here.
 func (w *Worker) take(l *Lease, holders []task.PeerID) {
 	j := w.job(l.Task.Job, holders)
-	h := &heldLease{task: l.Task, attempt: l.Attempt, job: j, from: l.From, left: l.Left, holders: holders, await: l.Await}
+	h := &heldLease{task: l.Task, attempt: l.Attempt, job: j, from: l.From, left: l.Left, holders: holders, await: l.Await, taken: w.now}
 	if l.Await != nil {
 		h.after = l.Await.Attempt
 	}
@@ -334,6 +340,7 @@ func (w *Worker) startQueued() {
 			w.emit(Expect{Task: h.task, Attempt: h.attempt, From: a.Worker, FromAttempt: a.Attempt, Holders: h.holders, Left: h.left})
 			continue
 		}
+		h.begun = w.now
 		w.emit(Start{Task: h.task, Attempt: h.attempt, From: h.from, Holders: h.holders, Left: h.left})
 	}
 	clear(w.queue[len(kept):])
@@ -358,10 +365,12 @@ func (w *Worker) ended(ev Ended) {
 		return
 	}
 	u := newUnacked(Ending{Attempt: h.attempt, Result: ev.Result, Handed: h.handedOver(&ev)}, w.now)
+	u.taken, u.begun = h.taken, h.begun
 	if ev.Result.Outcome != task.Completed && u.ending.Handed == nil {
 		u.saved, u.took = h.newest(), h.saved
 	}
 	w.add(u)
+	w.mayWait(u)
 }
 
 // forget takes a lease out of held.

@@ -115,7 +115,7 @@ func (w *Worker) arrived(ev Arrived) {
 	if h == nil || !h.running || h.started != ev.Attempt || !h.expected {
 		return // a Start came first, and is ignored
 	}
-	h.expected, h.await = false, nil
+	h.expected, h.await, h.begun = false, nil, w.now
 	w.urgent = true
 }
 

@@ -27,6 +27,8 @@ const (
 type unacked struct {
 	ending Ending
 	since  time.Time   // when it came
+	taken  time.Time   // its lease; zero: not known, like begun
+	begun  time.Time   // its run
 	sent   time.Time   // zero: not yet
 	key    string      // of its durable form; "" while it has none
 	bytes  int64       // what it takes of MaxUnackedBytes

@@ -25,6 +25,10 @@ func (w *Worker) report() {
 		return
 	}
 	full := w.urgent || !w.now.Before(w.nextReport())
+	if !full && w.holdsBack() {
+		return
+	}
+	w.untold, w.toTell = 0, time.Time{}
 	for first := true; ; first = false {
 		ended, saved := w.nextEndings(full)
 		if first {
@@ -47,6 +51,29 @@ func (w *Worker) report() {
 	}
 }
 
+// holdsBack says whether the results that have not been told may wait for more: while
+// one comes after the other, every slot is busy, and more tasks wait here than there are
+// results to tell. A lone one, and the last, are told at once.
+func (w *Worker) holdsBack() bool {
+	return w.untold > 0 && w.now.Before(w.toTell) && w.untold < min(len(w.queue), MaxEndings) &&
+		w.running >= w.owner.Slots && len(w.refusals) == 0 && !w.unsaid
+}
+
+// mayWait notes a new result, and until when it may be held back.
+func (w *Worker) mayWait(u *unacked) {
+	if w.untold++; w.untold > 1 && w.toTell.IsZero() {
+		return // one before it may not wait
+	}
+	plain := u.ending.Result.Outcome == task.Completed && u.ending.Handed == nil && u.took == nil
+	switch brisk := w.now.Before(w.lastEnd.Add(w.cfg.TellWithin)); {
+	case !plain || !brisk:
+		w.toTell = time.Time{}
+	case w.untold == 1:
+		w.toTell = w.now.Add(w.cfg.TellWithin)
+	}
+	w.lastEnd = w.now
+}
+
 // nextEndings returns a batch of results that were never sent or, if again is
 // set, that were sent so long ago that the answer must be lost. saved are the
 // checkpoints that those attempts stopped at: their tasks go on from there.
@@ -65,7 +92,7 @@ func (w *Worker) nextEndings(again bool) (batch []Ending, saved []SavedState) {
 		if len(batch) == MaxEndings || len(batch) > 0 && size > batchBytes {
 			break
 		}
-		batch = append(batch, u.ending)
+		batch = append(batch, u.tell(w.now))
 		if u.took != nil {
 			saved = append(saved, SavedState{Task: u.ending.Result.Task, Attempt: u.ending.Attempt, Checkpoint: *u.took})
 		}

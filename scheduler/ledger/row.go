@@ -34,7 +34,7 @@ type AttemptLog struct {
 	Worker  task.PeerID `cbor:"2,keyasint" json:"worker"`
 	Start   time.Time   `cbor:"3,keyasint" json:"start"`
 	End     time.Time   `cbor:"4,keyasint" json:"end"`     // zero while it runs
-	Outcome string      `cbor:"5,keyasint" json:"outcome"` // task.Outcome's text, or "lost", "superseded", "refused", "moved", ""
+	Outcome string      `cbor:"5,keyasint" json:"outcome"` // task.Outcome's text, or "lost", "superseded", "refused", Moved, Overdue, ""
 	Reason  string      `cbor:"6,keyasint" json:"reason"`  // why there, or why it ended so
 	// From is the fuel of the checkpoint that it went on from, and Saved the
 	// CPU time that this spared; 0 for an attempt from the beginning.
@@ -53,11 +53,18 @@ type AttemptLog struct {
 	// estimated it of a worker that was lost. 0 where results tell it, or nothing.
 	CPU  time.Duration `cbor:"12,keyasint,omitempty" json:"cpu_ns,omitempty"`
 	Lost time.Duration `cbor:"13,keyasint,omitempty" json:"lost_ns,omitempty"`
+	// Lag is how long after Start its worker began it, as the leader reckons from
+	// what the worker tells with its end; 0 where it has told nothing, else above.
+	Lag time.Duration `cbor:"14,keyasint,omitempty" json:"lag_ns,omitempty"`
 }
 
 // Moved is the outcome of an attempt that was ended so that it goes on elsewhere
 // from where it stopped.
 const Moved = "moved"
+
+// Overdue is the outcome of an attempt that the leader gave up because it took too
+// long: its end, if one comes, still counts.
+const Overdue = "overdue"
 
 // A Failure is an attempt that ended by the task's own fault.
 type Failure struct {
@@ -208,7 +215,7 @@ func compareLogs(a, b *AttemptLog) int {
 		a.Start.Compare(b.Start), cmp.Compare(a.Worker, b.Worker),
 		cmp.Compare(a.From, b.From), cmp.Compare(a.Saved, b.Saved), cmp.Compare(a.MovedTo, b.MovedTo),
 		cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Down, b.Down),
-		cmp.Compare(a.CPU, b.CPU), cmp.Compare(b.Lost, a.Lost))
+		cmp.Compare(a.CPU, b.CPU), cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Lag, b.Lag))
 }
 
 // Moves counts the attempts of the log that were moved, and Reruns those beyond

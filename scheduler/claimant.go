@@ -1,0 +1,131 @@
+package scheduler
+
+import (
+	"cmp"
+
+	"godwit/scheduler/share"
+)
+
+// A claimant is who slots are divided among, by the overlay's rule of fairness: a job,
+// or an owner with all its jobs. One is there while any of its jobs has waiting tasks
+// or holds a slot.
+type claimant struct {
+	id      string
+	arrival uint64 // of the first of its jobs that came
+	refs    int    // jobs that point to it
+	of      *job   // one of them: where jobs are claimants, the one
+
+	// held is how many leases use a slot, or wait at a worker for one, and at where; 0
+	// is not kept.
+	held int
+	at   map[*site]int
+
+	jobs  heap[*job] // with waiting tasks, the next first
+	place int        // in Coordinator.queue; -1 if not there
+	turn  uint64     // when it last got slots, or came: see fairness.clock
+	rank  int        // in this round's fairness.who
+
+	// said is what the last round said of it that it had something placed in (got), or
+	// in which others were to have what there was; saying what this round says.
+	said, saying share.Reason
+	got, getting bool
+}
+
+// top is the job that is next; there must be one.
+func (cl *claimant) top() *job { return cl.jobs.items[0] }
+
+func (cl *claimant) priority() int { return cl.top().spec.Priority }
+
+// weight is the claimant's beside others. Among owners all are alike, for each says
+// himself what his jobs weigh: weights divide then what he gets.
+func (c *Coordinator) weight(cl *claimant) float64 {
+	if c.fair.terms.PerOwner {
+		return 1
+	}
+	return cl.of.parts()
+}
+
+// parts is the job's weight.
+func (j *job) parts() float64 { return float64(max(1, j.spec.Weight)) }
+
+// comesBefore orders claimants: by priority, then as the policy wants it, of equals who
+// got something longest ago, then by arrival. So a slot that falls free finds whose it is without a look at the others.
+func (c *Coordinator) comesBefore(a, b *claimant) int {
+	byShare, byTurn := 0, cmp.Compare(a.turn, b.turn)
+	switch c.fair.terms.First {
+	case share.ByHoldings:
+		byShare = cmp.Compare(a.held, b.held)
+	case share.ByWeight:
+		byShare = cmp.Compare(float64(a.held)/c.weight(a), float64(b.held)/c.weight(b))
+	case share.ByArrival:
+		byTurn = 0
+	}
+	return cmp.Or(-cmp.Compare(a.priority(), b.priority()), byShare, byTurn, cmp.Compare(a.arrival, b.arrival))
+}
+
+// fairer orders the jobs of one claimant: by priority, then the one with the fewest
+// slots by its weight, then by arrival.
+func fairer(a, b *job) int {
+	return cmp.Or(-cmp.Compare(a.spec.Priority, b.spec.Priority),
+		cmp.Compare(float64(a.held+a.given)/a.parts(), float64(b.held+b.given)/b.parts()), cmp.Compare(a.arrival, b.arrival))
+}
+
+// claimOf returns who claims slots for a job.
+func (c *Coordinator) claimOf(j *job) *claimant {
+	if j.claim != nil {
+		return j.claim
+	}
+	id := string(j.id)
+	if c.fair.terms.PerOwner {
+		id = string(j.submitter)
+	}
+	cl := c.fair.claimants[id]
+	if cl == nil {
+		c.fair.clock++
+		cl = &claimant{id: id, arrival: j.arrival, at: map[*site]int{}, place: -1, turn: c.fair.clock}
+		cl.jobs = heap[*job]{before: fairer, at: func(j *job) *int { return &j.place }}
+		c.fair.claimants[id] = cl
+	}
+	cl.refs++
+	cl.of, j.claim = j, cl
+	return cl
+}
+
+// unclaim lets go of the claimant of a job that neither waits nor holds anything.
+func (c *Coordinator) unclaim(j *job) {
+	cl := j.claim
+	if cl == nil || j.queued || j.held > 0 {
+		return
+	}
+	j.claim = nil
+	if cl.refs--; cl.refs == 0 {
+		delete(c.fair.claimants, cl.id)
+	}
+}
+
+// holds counts slots that a job gets, or with less than 0 gives up, at a host.
+func (c *Coordinator) holds(j *job, h *host, n int) {
+	cl := c.claimOf(j)
+	j.held += n
+	cl.held += n
+	s := h.counted.site
+	if cl.at[s] += n; cl.at[s] == 0 {
+		delete(cl.at, s)
+	}
+	if j.queued && j.place >= 0 {
+		cl.jobs.fix(j.place)
+	}
+	c.settleClaim(cl)
+	c.unclaim(j)
+}
+
+// settleClaim has the claimant where it belongs in the queue, or out of it.
+func (c *Coordinator) settleClaim(cl *claimant) {
+	switch waits := len(cl.jobs.items) > 0; {
+	case cl.place < 0:
+	case waits:
+		c.queue.fix(cl.place)
+	default:
+		c.queue.remove(cl.place)
+	}
+}

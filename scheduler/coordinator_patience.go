@@ -1,0 +1,98 @@
+package scheduler
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/place"
+	"godwit/task"
+)
+
+// A placement policy may have patience (place.Patient): a task that takes so many times
+// as long as its class is expected to at its member is given up there, as one whose
+// end was missed or that the member is far too slow for now, and waits again. The
+// member gets nothing of the class for RefusalPause. That it took so long counts as a
+// measurement: where all members are slower than was thought, more is expected soon.
+//
+// It is for tasks that a round placed: those that moved, or were taken up from a
+// report, have other times.
+
+// bePatient notes how long a new lease may take, if the policy has patience and
+// anything is known of how long it should.
+func (c *Coordinator) bePatient(l *lease) {
+	p, ok := c.policy.(place.Patient)
+	if !ok || p.Patience() <= 0 {
+		return
+	}
+	h, k := l.host, l.job.class
+	seconds, known := k.expected(h.peer, h.speed)
+	if !known {
+		return
+	}
+	if l.job.spec.Work > 0 && k.declared.n > 0 {
+		seconds *= l.job.spec.Work.Seconds() / k.declared.value
+	}
+	if h.load > h.slots { // it waits there
+		seconds += c.behind(h, l)
+	}
+	seconds *= p.Patience()
+	l.patience = time.Duration(min(seconds*float64(time.Second), float64(task.MaxDuration)))
+	if at, ok := c.overdueAt(l); ok {
+		c.alarm(h, at)
+	}
+}
+
+// behind is how many seconds a host takes for what it was given, but for one lease.
+func (c *Coordinator) behind(h *host, but *lease) float64 {
+	sum := 0.0
+	for _, l := range h.leases {
+		if l != but && l.ending == nil {
+			seconds, _ := l.job.class.expected(h.peer, h.speed)
+			sum += seconds
+		}
+	}
+	return sum / float64(max(1, h.slots))
+}
+
+// overdueAt is when a lease will have taken too long; not ok for never, for one that
+// ends or is to move, and while its member's owner has it stand still.
+func (c *Coordinator) overdueAt(l *lease) (at time.Time, ok bool) {
+	if l.patience == 0 || l.ending != nil || l.move != nil || l.awaits || !l.host.still.IsZero() {
+		return at, false
+	}
+	return l.start.Add(l.patience + l.host.stoodBy(c.now) - l.stoodBefore), true
+}
+
+// checkPatience gives a lease up that has taken too long.
+func (c *Coordinator) checkPatience(l *lease) {
+	at, ok := c.overdueAt(l)
+	if !ok || c.now.Before(at) || !slices.Contains(l.task.leases, l) {
+		return
+	}
+	h, k := l.host, l.job.class
+	took := c.now.Sub(l.start)
+	expected, _ := k.expected(h.peer, h.speed)
+	reason := fmt.Sprintf("it took %v there, and one of its class is expected to take %v", took.Round(time.Millisecond),
+		time.Duration(expected*float64(time.Second)).Round(time.Millisecond))
+	k.measureAt(h.peer).add(k.usual(took.Seconds(), l.job.spec.Work), meanWeight)
+	if h.shunned == nil {
+		h.shunned = map[*class]time.Time{}
+	}
+	h.shunned[k] = c.now.Add(c.cfg.RefusalPause)
+	c.learnt.version++
+	c.drop(h.peer, l.taskID(), l.attempt, DropSuperseded)
+	c.giveUp(l, ledger.Overdue, reason)
+}
+
+// endShunning lets a host have classes again.
+func (c *Coordinator) endShunning(h *host) {
+	for k, until := range h.shunned {
+		if !c.now.Before(until) {
+			delete(h.shunned, k)
+			c.learnt.version++
+			c.touchHost(h)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package scheduler
+
+import (
+	"time"
+
+	"godwit/scheduler/place"
+	"godwit/task"
+)
+
+// Policies that go by classes of tasks (place.Rated) are told, before each round, what
+// the coordinator has learnt: its learning is their place.Rates. Those that have
+// members pull give tasks to idle slots only, for a task that waits here may still go to
+// a better member; those that push (place.Sharer) give each to its member at once, up to
+// Config.MaxAhead beyond the slots, and nobody takes it back for another that is idle.
+
+// Version implements place.Rates.
+func (r *learning) Version() uint64 { return r.version }
+
+// Classes implements place.Rates. Those are left out of which nobody knows how often
+// they come.
+func (r *learning) Classes() []place.Class {
+	r.told = r.told[:0]
+	for _, k := range r.order {
+		if rate := k.arrivals.rate(r.c.now); rate > 0 {
+			r.told = append(r.told, place.Class{Name: k.name, Arrival: rate})
+		}
+	}
+	return r.told
+}
+
+// Peers implements place.Rates.
+func (r *learning) Peers() []task.PeerID {
+	if r.stale {
+		r.stale, r.peers = false, r.peers[:0]
+		for _, h := range r.c.roster.all() {
+			if h.there {
+				r.peers = append(r.peers, h.peer)
+			}
+		}
+	}
+	return r.peers
+}
+
+// Of implements place.Rates.
+func (r *learning) Of(name string, peer task.PeerID) float64 {
+	h := r.c.hosts[peer]
+	if h == nil {
+		return 0
+	}
+	k := r.classes[name]
+	if k != nil {
+		if m := k.at[peer]; m != nil && m.never {
+			return 0
+		}
+		if _, shunned := h.shunned[k]; shunned {
+			return 0
+		}
+	}
+	seconds, _ := k.expected(peer, h.speed)
+	return 1 / max(seconds, leastSeconds)
+}
+
+// leastSeconds is the shortest time of a task that rates tell: less than any message
+// takes.
+const leastSeconds = 1e-6
+
+// Capacity implements place.Rates. What others use of a member's processors is in the
+// rates as they are measured there, and must not count twice (Kokaly 2008, equations 4.2
+// and 4.3: either r is the effective rate and b is 1, or r is the raw one and b is a).
+// What a member tells of it now is of no use to divide by: it changes from second to
+// second, and with several nodes on a machine each takes the others' tasks for it.
+func (r *learning) Capacity(peer task.PeerID) float64 {
+	h := r.c.hosts[peer]
+	if h == nil || !h.there {
+		return 0
+	}
+	return float64(h.slots)
+}
+
+// Backlog implements place.Rates: its slots work on it together.
+func (r *learning) Backlog(peer task.PeerID) float64 {
+	h := r.c.hosts[peer]
+	if h == nil {
+		return 0
+	}
+	if h.behindAt == r.rounds {
+		return h.behind
+	}
+	h.behindAt, h.behind = r.rounds, r.c.behind(h, nil)
+	return h.behind
+}
+
+// settlePresence notes whether a host is there for tasks, and with how many slots:
+// when it comes, goes or changes, those that divide members divide them anew.
+func (r *learning) settlePresence(h *host) {
+	there := h.eligible()
+	if there == h.there && (!there || h.slots == h.settled.slots) {
+		return
+	}
+	h.there = there
+	r.version++
+	r.stale = true
+}
+
+// tellRates tells a policy that goes by rates what they are, ahead of a round, and
+// says whether it is one.
+func (c *Coordinator) tellRates() bool {
+	p, ok := c.policy.(place.Rated)
+	if !ok {
+		return false
+	}
+	c.learnt.rounds++
+	if p.Rate(c.now, c.learnt) {
+		c.widened = true
+	}
+	return true
+}
+
+// rated says whether the policy goes by rates.
+func (c *Coordinator) rated() bool {
+	_, ok := c.policy.(place.Rated)
+	return ok
+}
+
+// pushes says whether the policy gives tasks to members that are busy while others
+// are idle.
+func (c *Coordinator) pushes() bool {
+	_, rated := c.policy.(place.Rated)
+	_, shares := c.policy.(place.Sharer)
+	return rated && shares
+}
+
+// rateOffer makes the offer of a host one for a policy that goes by rates, in place of the
+// room that there is for tasks ahead.
+func (c *Coordinator) rateOffer(o *place.Host, h *host) {
+	o.IdleFor = c.idleTime(h)
+	room := h.slots
+	if c.pushes() {
+		room += c.cfg.MaxAhead
+	}
+	o.Free = room - h.load
+	o.MemoryFree = h.memory/int64(h.slots)*int64(room) - h.memoryUsed
+}
+
+// idleTime is for how long a host has had a slot free; 0 if it has none.
+func (c *Coordinator) idleTime(h *host) time.Duration {
+	if !c.idle.has(h) {
+		return 0
+	}
+	return max(0, c.now.Sub(h.idleSince))
+}
+
+// age is how long ago a job was submitted: as the leader that took it in saw it, or
+// for one taken over as its submitter says.
+func (c *Coordinator) age(j *job) time.Duration {
+	came := j.came
+	if came.IsZero() {
+		came = j.spec.Submitted
+	}
+	return max(0, c.now.Sub(came))
+}
+
+// learnFrom takes in the time of an attempt that counts. One that went on from a
+// state, or came from another member, tells nothing of a whole task.
+func (c *Coordinator) learnFrom(j *job, h *host, l *lease, r *task.Result) {
+	if l == nil || l.from != nil || l.began != 0 || l.after != (Attempt{}) {
+		return
+	}
+	c.learnt.ended(j, h.peer, h, r.Wall)
+}
+
+// learnRow takes in what the rows of a ledger that was taken over tell of members.
+func (c *Coordinator) learnRow(j *job, i uint64) {
+	row := j.ledger.Rows[i]
+	for k := range row.Results {
+		result := &row.Results[k]
+		whole := true
+		for n := range row.Log {
+			if row.Log[n].Worker == result.Worker && row.Log[n].From != 0 {
+				whole = false
+			}
+		}
+		if whole && result.Outcome == task.Completed {
+			c.learnt.ended(j, result.Worker, nil, result.Wall)
+		}
+	}
+}

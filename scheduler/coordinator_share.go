@@ -1,0 +1,370 @@
+package scheduler
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"godwit/scheduler/share"
+)
+
+// Whose turn it is. A round divides the slots that are idle among those who claim some,
+// by the policy that the overlay's rules name, and has the placement policy choose among
+// the tasks that it gives each. Rounds follow each other in a Step until nothing is left
+// to give: what one could not use, because its tasks fit no idle host, is divided anew
+// among the others.
+//
+// Slots come first. When no idle one is left that anybody can use, the room that hosts
+// have for tasks ahead is divided in the same way: so a job has no task waiting at a
+// worker while another's could run there, and jobs of short tasks have what they wait
+// for at workers in like parts, too. A job that is alone at its priority, where no guard
+// keeps slots idle, is asked for no turn: it gets all, ahead as well, in one round.
+
+// fairness is what slots are divided by, and the memory of rounds. Nothing of it is
+// durable: who holds what follows from the leases that a new leader books, and the rest
+// decides whose turn a remainder is, which comes right in a round or two.
+type fairness struct {
+	policy    share.Policy // of slots
+	further   share.Policy // the same, of room for tasks ahead: its turns are others
+	ideal     share.Policy // see anew; nil before it is needed
+	came      []*job       // since makeRoom
+	terms     share.Terms
+	claimants map[string]*claimant
+	clock     uint64 // counts who comes and who gets some
+	sites     map[string]*site
+	order     []*site // of sites, by name
+	all       amounts // of all sites
+
+	// Of a round.
+	// fruitless counts the rounds before this one that placed nothing. blocked says that one
+	// whose turn it was still waits: nobody after it is given tasks ahead then, which would
+	// have the next slots before it.
+	fruitless int
+	blocked   bool
+
+	ahead   bool // it gives room for tasks ahead, not slots
+	idle    opening
+	who     []*claimant // that take part, out of the queue, the next first
+	arrived []*claimant // the same in the order of arrival
+	claims  []share.Claimant
+	held    []share.Holding // memory of claims
+	offered []share.Site
+	parts   []part
+	// roaming are those that nothing came of at their sites, to be tried anywhere, and
+	// anywhere says that the round is of one of them.
+	roaming  []part
+	anywhere bool
+	filling  bool   // the round is of nobody's grant: see fillIdle
+	used     []*job // that have all that they can use of what an owner is given
+	dealt    []*job
+	// Of a Step: jobs that nothing more is given of. They are queued all the same.
+	aside []*job
+}
+
+// A part is how many tasks of a job a round may place, and where.
+type part struct {
+	job    *job
+	site   *site // nil: anywhere
+	n      int
+	placed int
+	why    share.Reason // said of those placed; the zero Reason says nothing
+}
+
+// whole, as a part, is all of a job.
+const whole = math.MaxInt
+
+// newFairness parses a policy, which must be known.
+func newFairness(spec string) fairness {
+	policy, err := share.Parse(spec)
+	if err != nil {
+		panic("scheduler: the configuration was not validated: " + err.Error())
+	}
+	further, _ := share.Parse(spec) // as that
+	return fairness{policy: policy, further: further, terms: policy.Terms(), claimants: map[string]*claimant{}, sites: map[string]*site{}}
+}
+
+// shareBy has slots divided by another policy from now on, which must be known.
+func (c *Coordinator) shareBy(spec string) {
+	was := c.fair.terms
+	f := newFairness(spec)
+	c.fair.policy, c.fair.further, c.fair.ideal, c.fair.terms = f.policy, f.further, nil, f.terms
+	c.timers.set(c.now, reminder{ask: true}) // it may give what the other kept
+	if was.PerOwner == f.terms.PerOwner && was.First == f.terms.First {
+		return
+	}
+	var jobs []*job
+	for _, id := range sortedKeys(c.jobs) {
+		if j := c.jobs[id]; j.claim != nil {
+			jobs = append(jobs, j)
+		}
+	}
+	clear(c.queue.items)
+	clear(c.fair.claimants)
+	c.queue.items = c.queue.items[:0]
+	slices.SortFunc(jobs, func(a, b *job) int { return cmp.Compare(a.arrival, b.arrival) })
+	for _, j := range jobs {
+		j.claim, j.place = nil, -1
+		c.reclaim(j)
+	}
+}
+
+// reclaim finds a job its claimant again, with what it holds.
+func (c *Coordinator) reclaim(j *job) {
+	cl := c.claimOf(j)
+	cl.held += j.held
+	for _, i := range sortedKeys(j.live) {
+		for _, l := range j.live[i].leases {
+			if l.ending == nil {
+				cl.at[l.host.counted.site]++
+			}
+		}
+	}
+	if j.queued {
+		c.joins(j)
+	} else {
+		c.settleClaim(cl)
+	}
+}
+
+const (
+	// fewClaimants is up to how many all take part in a round. Of more it is only as many
+	// as there are slots, of whom each has one: whose turn that is the queue's order says,
+	// for a policy remembers the turns of those whom it always sees.
+	fewClaimants = 16
+	// maxFruitless is how many rounds in a row may place nothing before a Step gives up.
+	// To each four times as many are shown, to the last 64 at least: as many tasks as
+	// place.FCFS looks at.
+	maxFruitless = 4
+)
+
+// divide says what this round's parts are of the hosts that are open. It says false if
+// there is nobody to give anything.
+func (c *Coordinator) divide() bool {
+	f := &c.fair
+	f.parts, f.who = f.parts[:0], f.who[:0]
+	if f.anywhere = c.roam(); f.anywhere {
+		return true
+	}
+	pool := f.idle.slots
+	first := c.nextClaimant()
+	if first == nil {
+		return false
+	}
+	f.who = append(f.who, first)
+	if c.alone(first) {
+		first.said = share.Reason{}
+		first.top().given = 1
+		f.parts = append(f.parts, part{job: first.top(), n: whole})
+		return true
+	}
+	wanted := c.demand(first, pool)
+	most := fewClaimants
+	if f.ahead || c.queue.len() >= most {
+		most = pool << (2 * min(f.fruitless, maxFruitless))
+	}
+	for c.queue.len() > 0 {
+		next := c.queue.items[0]
+		if len(f.who) >= most || wanted >= pool && next.priority() < f.who[len(f.who)-1].priority() {
+			break
+		}
+		if next = c.nextClaimant(); next != nil {
+			f.who = append(f.who, next)
+			wanted += c.demand(next, pool)
+		}
+	}
+	c.grow(pool)
+	return true
+}
+
+// roam makes the round one of a job that could use nothing of what it was given at its
+// sites: it has as much anywhere.
+func (c *Coordinator) roam() bool {
+	f := &c.fair
+	for len(f.roaming) > 0 {
+		p := f.roaming[0]
+		f.roaming = f.roaming[1:]
+		if p.job.place < 0 || p.job.claim.place < 0 {
+			continue // nothing of it waits any more
+		}
+		f.who = append(f.who, c.queue.remove(p.job.claim.place))
+		p.job.given = p.n
+		f.parts = append(f.parts, p)
+		return true
+	}
+	return false
+}
+
+// nextClaimant takes the next claimant that has a job that could run out of the queue; nil
+// if there is none. Jobs that could not it puts aside.
+func (c *Coordinator) nextClaimant() *claimant {
+	for c.queue.len() > 0 {
+		cl := c.queue.items[0]
+		if c.mayRun(cl.top()) {
+			return c.queue.pop()
+		}
+		c.putAside(cl.top())
+	}
+	return nil
+}
+
+// mayRun says whether tasks of the job could go to one of the open hosts.
+func (c *Coordinator) mayRun(j *job) bool { return c.deciding.view.useful(j) && c.heldUp(j) == "" }
+
+// putAside leaves a job out for the rest of the Step.
+func (c *Coordinator) putAside(j *job) {
+	c.rests(j)
+	c.fair.aside = append(c.fair.aside, j)
+}
+
+// alone says whether a claimant, out of the queue, shares its priority with nobody, and
+// nothing is to be kept free.
+func (c *Coordinator) alone(cl *claimant) bool {
+	if c.fair.terms.Guarded || c.queue.len() > 0 && c.nextInTurn().spec.Priority == cl.priority() {
+		return false
+	}
+	j, other := cl.jobs.second()
+	return !other || j.spec.Priority < cl.priority()
+}
+
+// demand is how many tasks of the claimant's highest priority could run, up to most.
+func (c *Coordinator) demand(cl *claimant, most int) int {
+	n := 0
+	for _, j := range cl.jobs.items {
+		if j.spec.Priority == cl.priority() && c.mayRun(j) {
+			n += j.waitingCount()
+		}
+		if n >= most {
+			return most
+		}
+	}
+	return n
+}
+
+// grow asks the policy, and makes parts of its grants.
+func (c *Coordinator) grow(pool int) {
+	f := &c.fair
+	f.arrived = append(f.arrived[:0], f.who...)
+	slices.SortFunc(f.arrived, func(a, b *claimant) int { return cmp.Compare(a.arrival, b.arrival) })
+	c.offerSites()
+	f.claims, f.held = f.claims[:0], f.held[:0]
+	for _, cl := range f.arrived {
+		f.claims = append(f.claims, share.Claimant{
+			ID: cl.id, Priority: cl.priority(), Weight: c.weight(cl), Demand: c.demand(cl, pool),
+			Held: f.holdings(cl), Task: share.Amount{Cores: 1, Memory: cl.top().spec.Memory},
+		})
+	}
+	for k, cl := range f.who {
+		cl.rank = k
+	}
+	policy := f.policy
+	if f.ahead {
+		policy = f.further
+	}
+	for _, g := range policy.Grow(c.now, f.claims, f.offered) {
+		cl := f.arrived[g.Claimant]
+		cl.saying, cl.getting = g.Reason, g.Slots > 0
+		if g.Slots > 0 {
+			c.deal(cl, &g)
+		}
+	}
+	slices.SortStableFunc(f.parts, func(a, b part) int {
+		return cmp.Or(compareSites(a.site, b.site), cmp.Compare(a.job.claim.rank, b.job.claim.rank))
+	})
+}
+
+func compareSites(a, b *site) int {
+	switch {
+	case a == b:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return cmp.Compare(a.name, b.name)
+}
+
+// offerSites describes what is open: as one site, if the policy does not look at them.
+func (c *Coordinator) offerSites() {
+	f := &c.fair
+	f.offered = f.offered[:0]
+	if !f.terms.Sites {
+		f.offered = append(f.offered, f.all.offer("", f.idle))
+		return
+	}
+	for _, s := range f.order {
+		s.idle = opening{}
+	}
+	for k, h := range c.deciding.open {
+		c.deciding.opens(&h.counted.site.idle, k, f.ahead)
+	}
+	for _, s := range f.order {
+		f.offered = append(f.offered, s.sums.offer(s.name, s.idle))
+	}
+}
+
+// offer describes a site.
+func (a *amounts) offer(name string, idle opening) share.Site {
+	return share.Site{
+		Name: name, Total: a.slots, Used: a.used, Idle: idle.slots,
+		Capacity: share.Amount{Cores: int64(a.slots), Memory: a.memory},
+		Free:     share.Amount{Cores: int64(idle.slots), Memory: idle.memory},
+	}
+}
+
+// holdings is what a claimant has, in the memory of the round.
+func (f *fairness) holdings(cl *claimant) []share.Holding {
+	from := len(f.held)
+	switch {
+	case cl.held == 0:
+	case !f.terms.EachSite:
+		f.held = append(f.held, share.Holding{Slots: cl.held})
+	default:
+		for k, s := range f.order {
+			if n := cl.at[s]; n > 0 {
+				f.held = append(f.held, share.Holding{Site: k, Slots: n})
+			}
+		}
+	}
+	return slices.Clip(f.held[from:])
+}
+
+// deal makes parts of a grant: an owner's jobs of one priority share it by what they
+// hold, and their weights.
+func (c *Coordinator) deal(cl *claimant, g *share.Grant) {
+	f := &c.fair
+	p := part{n: g.Slots, why: g.Reason}
+	if g.Site != share.AnySite && f.terms.Sites {
+		p.site = f.order[g.Site]
+	}
+	if p.job = cl.top(); cl.jobs.len() == 1 {
+		p.job.given += p.n
+		f.parts = append(f.parts, p)
+		return
+	}
+	f.used, f.dealt = f.used[:0], f.dealt[:0]
+	priority := cl.priority()
+	for n := g.Slots; n > 0 && cl.jobs.len() > 0 && cl.priority() == priority; {
+		j := cl.top()
+		switch {
+		case !c.mayRun(j):
+			c.putAside(j)
+			continue
+		case j.given == j.waitingCount():
+			f.used = append(f.used, cl.jobs.pop())
+			continue
+		}
+		if j.now == 0 {
+			f.dealt = append(f.dealt, j)
+		}
+		j.given, j.now, n = j.given+1, j.now+1, n-1
+		cl.jobs.fix(0)
+	}
+	for _, j := range f.used {
+		cl.jobs.push(j)
+	}
+	for _, j := range f.dealt {
+		p.job, p.n, j.now = j, j.now, 0
+		f.parts = append(f.parts, p)
+	}
+}

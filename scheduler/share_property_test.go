@@ -1,0 +1,317 @@
+package scheduler
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"godwit/overlay"
+	"godwit/scheduler/place"
+	"godwit/scheduler/share"
+	"godwit/task"
+)
+
+// A granting is a policy of fairness that notes what it granted last.
+type granting struct {
+	share.Policy
+	granted map[string]int // by claimant
+}
+
+func (g *granting) Grow(now time.Time, claimants []share.Claimant, sites []share.Site) []share.Grant {
+	clear(g.granted)
+	grants := g.Policy.Grow(now, claimants, sites)
+	for _, x := range grants {
+		g.granted[claimants[x.Claimant].ID] += x.Slots
+	}
+	return grants
+}
+
+// A placing is a placement policy that looks whether it is shown what was granted, and
+// no more.
+type placing struct {
+	place.Policy
+	t     *rapid.T
+	c     *Coordinator
+	grown *granting
+}
+
+func (p *placing) Place(now time.Time, q place.Queue, hosts []place.Host, f place.Forecast, rng *rand.Rand) []place.Placement {
+	given := map[string]int{}
+	for _, part := range p.c.fair.parts {
+		if part.n == whole {
+			if len(p.c.fair.parts) > 1 || p.c.fair.terms.Guarded {
+				p.t.Fatalf("a job has all though it is not alone")
+			}
+			for _, cl := range p.c.queue.items {
+				if cl.priority() >= part.job.spec.Priority {
+					p.t.Fatalf("a job has all though another of its priority waits")
+				}
+			}
+		}
+		given[part.job.claim.id] += part.n
+	}
+	for id, n := range given {
+		granted := p.grown.granted[id]
+		if n != whole && !p.c.fair.filling && (n > granted || n < granted && !p.c.fair.anywhere) {
+			p.t.Fatalf("%s may place %d tasks, granted were %d", id, n, granted)
+		}
+	}
+	out := p.Policy.Place(now, q, hosts, f, rng)
+	placed := map[task.JobID]int{}
+	for _, x := range out {
+		placed[x.Task.Job]++
+	}
+	for _, part := range p.c.fair.parts {
+		placed[part.job.id] -= min(part.n, 1<<30)
+	}
+	for id, over := range placed {
+		if over > 0 {
+			p.t.Fatalf("%d more tasks of %v are placed than it was given", over, id)
+		}
+	}
+	return out
+}
+
+// A sharing is a coordinator whose jobs and members come and go.
+type sharing struct {
+	t     *rapid.T
+	tb    testing.TB
+	c     *Coordinator
+	now   time.Time
+	jobs  []task.JobID
+	peers []task.PeerID
+	held  []heldTask
+	nonce byte
+	grown *granting
+}
+
+type heldTask struct {
+	worker int
+	lease  Lease
+}
+
+func newSharing(tb testing.TB, t *rapid.T) *sharing {
+	_, self := identity(0)
+	s := &sharing{t: t, tb: tb, now: start, c: NewCoordinator(self, scripted(), 1)}
+	s.grown = &granting{granted: map[string]int{}}
+	s.govern(t)
+	s.c.policy = &placing{s.c.policy, t, s.c, s.grown}
+	for k := range 5 {
+		_, id := identity(100 + k)
+		s.peers = append(s.peers, id)
+	}
+	return s
+}
+
+// govern has any policy of fairness from now on.
+func (s *sharing) govern(t *rapid.T) {
+	spec := rapid.SampledFrom(append(share.Names(), "sep:of=holdings")).Draw(t, "policy")
+	params := rapid.SampledFrom([]string{"", "per=owner", "shrink=arrival", "guard=cap,load=60", "guard=gate,load=60,per=owner,shrink=arrival"}).Draw(t, "parameters")
+	if params != "" {
+		spec += map[bool]string{true: ",", false: ":"}[spec == "sep:of=holdings"] + params
+	}
+	if err := s.c.Govern(Rules{Fairness: spec}); err != nil {
+		t.Fatal(err)
+	}
+	if s.c.fair.policy != s.grown { // else it is the one that it was
+		s.grown.Policy, s.c.fair.policy, s.c.fair.further = s.c.fair.policy, s.grown, s.grown
+	}
+	s.step(Wake{})
+}
+
+func (s *sharing) step(ev Event) {
+	var fetches []string
+	for _, e := range s.c.Step(s.now, ev) {
+		switch e := e.(type) {
+		case Fetch:
+			fetches = append(fetches, e.Key)
+		case Send:
+			if p := e.Message.Place; p != nil {
+				for _, l := range p.Leases {
+					s.held = append(s.held, heldTask{slices.Index(s.peers, e.To), l})
+				}
+			}
+		}
+	}
+	for _, key := range fetches {
+		s.step(Fetched{Key: key})
+	}
+	s.check()
+}
+
+// actions are what may happen.
+func (s *sharing) actions() map[string]func(*rapid.T) {
+	return map[string]func(*rapid.T){
+		"govern": func(t *rapid.T) {
+			if rapid.IntRange(0, 3).Draw(t, "seldom") == 0 {
+				s.govern(t)
+			}
+		},
+		"member": func(t *rapid.T) {
+			k := rapid.IntRange(0, len(s.peers)-1).Draw(t, "member")
+			site := rapid.SampledFrom([]string{"", "delft", "leiden"}).Draw(t, "site")
+			memory := rapid.SampledFrom([]int64{8 << 20, 64 << 20}).Draw(t, "memory")
+			s.step(MemberSeen{Advert: overlay.Advert{Peer: s.peers[k], Memory: memory, Speed: 1, Site: site}})
+			slots := rapid.IntRange(0, 4).Draw(t, "slots")
+			s.step(Received{From: s.peers[k], Message: Message{Report: s.report(k, slots)}})
+		},
+		"gone": func(t *rapid.T) {
+			s.step(MemberLost{Peer: s.peers[rapid.IntRange(0, len(s.peers)-1).Draw(t, "member")], Reason: "gone"})
+		},
+		"submit": func(t *rapid.T) {
+			if len(s.jobs) > 12 {
+				return
+			}
+			key, owner := identity(200 + rapid.IntRange(0, 1).Draw(t, "owner"))
+			rec := testJob(s.tb, key, rapid.Uint64Range(1, 9).Draw(t, "tasks"), func(j *task.Job) {
+				s.nonce++
+				j.Nonce[0], j.Work = s.nonce, time.Duration(rapid.SampledFrom([]int{0, 50, 60_000}).Draw(t, "work"))*time.Millisecond
+				j.Weight, j.Priority = rapid.IntRange(0, 3).Draw(t, "weight"), rapid.IntRange(0, 1).Draw(t, "priority")
+				j.Memory = rapid.SampledFrom([]int64{1 << 20, 16 << 20}).Draw(t, "memory")
+			})
+			s.jobs = append(s.jobs, rec.ID())
+			s.step(Received{From: owner, Message: Message{Submit: &Submit{Record: rec}}})
+		},
+		"end": func(t *rapid.T) {
+			if len(s.held) == 0 {
+				return
+			}
+			k := rapid.IntRange(0, len(s.held)-1).Draw(t, "which")
+			h := s.held[k]
+			s.held = slices.Delete(s.held, k, k+1)
+			key, id := identity(100 + h.worker)
+			r := task.Result{Task: h.lease.Task, Worker: id, Outcome: task.Completed, Wall: time.Second, CPU: time.Second}
+			if err := r.Sign(key); err != nil {
+				t.Fatal(err)
+			}
+			slots := 1
+			if h := s.c.hosts[id]; h != nil {
+				slots = h.slots
+			}
+			s.step(Received{From: id, Message: Message{Report: &Report{Slots: slots, Ended: []Ending{{Attempt: h.lease.Attempt, Result: r}}}}})
+		},
+		"time": func(t *rapid.T) {
+			s.now = s.now.Add(time.Duration(rapid.IntRange(1, 8000).Draw(t, "ms")) * time.Millisecond)
+			s.step(Wake{})
+		},
+	}
+}
+
+// report names what a worker was given and has not ended.
+func (s *sharing) report(k, slots int) *Report {
+	r := &Report{Slots: slots, Full: true, Born: 1}
+	for _, h := range s.held {
+		if h.worker == k {
+			r.Held = append(r.Held, Held{Task: h.lease.Task, Attempt: h.lease.Attempt, Running: true})
+		}
+	}
+	return r
+}
+
+// check looks at what must hold between two Steps.
+func (s *sharing) check() {
+	c := s.c
+	held := map[*job]int{}
+	at := map[string]int{}
+	var all amounts
+	for _, h := range c.roster.all() {
+		for _, l := range h.leases {
+			if l.ending == nil {
+				held[l.job]++
+				at[fmt.Sprint(l.job.claim.id, h.counted.site.name)]++
+			}
+		}
+		if h.eligible() {
+			all.slots, all.used, all.memory = all.slots+h.slots, all.used+min(h.load, h.slots), all.memory+h.memory
+		}
+	}
+	if all != c.fair.all {
+		s.t.Fatalf("sums are %+v, want %+v", c.fair.all, all)
+	}
+	var sites amounts
+	for _, x := range c.fair.sites {
+		sites.change(amounts{}, x.sums)
+	}
+	if sites != all || len(c.fair.order) != len(c.fair.sites) {
+		s.t.Fatalf("sums of sites are %+v, want %+v", sites, all)
+	}
+	for _, j := range c.jobs {
+		if j.held != held[j] || (j.claim == nil) != (j.held == 0 && !j.queued) || j.queued != (j.place >= 0) || j.given != 0 || j.now != 0 {
+			s.t.Fatalf("a job holds %d, is thought to hold %d; queued: %v; its claimant: %v", held[j], j.held, j.queued, j.claim)
+		}
+	}
+	for _, cl := range c.fair.claimants {
+		sum := 0
+		for x, n := range cl.at {
+			sum += n
+			if n != at[fmt.Sprint(cl.id, x.name)] {
+				s.t.Fatalf("%s is thought to hold %d at %q, and holds %d", cl.id, n, x.name, at[fmt.Sprint(cl.id, x.name)])
+			}
+		}
+		if sum != cl.held || (cl.place >= 0) != (cl.jobs.len() > 0) {
+			s.t.Fatalf("%s is thought to hold %d, by sites %d", cl.id, cl.held, sum)
+		}
+	}
+	for k, cl := range c.queue.items {
+		if cl.place != k || k > 0 && c.comesBefore(cl, c.queue.items[(k-1)/2]) < 0 {
+			s.t.Fatal("the queue is out of order")
+		}
+	}
+	if !c.recovering && !c.fair.terms.Guarded {
+		s.noneIdle()
+	}
+}
+
+// noneIdle looks for a slot that is idle though a task waits that fits it.
+func (s *sharing) noneIdle() {
+	for _, h := range s.c.idle.all() {
+		for _, j := range s.c.jobs {
+			o := s.c.offer(h, 0, false)
+			_, paused := h.paused[j]
+			if j.queued && s.c.heldUp(j) == "" && !paused && o.Fits(&place.Task{Memory: j.spec.Memory}) {
+				s.t.Fatalf("a slot is idle, and a task that fits it waits")
+			}
+		}
+	}
+}
+
+// TestSharesHold: nobody has more placed than it was granted, no slot is idle that a
+// waiting task fits, and what the coordinator counts is what there is.
+func TestSharesHold(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s := newSharing(t, rt)
+		rt.Repeat(s.actions())
+	})
+}
+
+// TestTurnsReachAll: each job has its turn at the one slot within four rounds, and none more than twice its part, also of
+// many more than are shown to a policy at once, and where none is given tasks ahead.
+func TestTurnsReachAll(t *testing.T) {
+	for _, fairness := range share.Names() {
+		for _, placement := range []string{"fcfs", "expected"} {
+			for _, jobs := range []int{3, 5 * fewClaimants} {
+				if fairness == "fcfs" {
+					continue // by it they have not
+				}
+				c, h := crowdedCoordinator(t, jobs, 1)
+				if err := c.Govern(Rules{Fairness: fairness, Placement: placement}); err != nil {
+					t.Fatal(err)
+				}
+				served := map[*job]int{}
+				for range 4 * jobs {
+					served[h.leases[0].job]++
+					c.Step(start, endOfFirst(t, h))
+				}
+				for _, j := range c.jobs {
+					if n := served[j]; n < 1 || n > 8 {
+						t.Errorf("%s, %s: of %d jobs one had its turn %d times in four rounds of all", fairness, placement, jobs, n)
+					}
+				}
+			}
+		}
+	}
+}
