@@ -42,6 +42,8 @@ type stream struct {
 	span  time.Duration
 	times *rand.Rand // between jobs; apart from works, so that a change of the law of work moves no job
 	works *rand.Rand
+	law   Draw // of a task's work; nil is its mean
+	gap   Draw // of Renewal; nil is its mean
 
 	at     time.Duration // of the next job, or of the rest of it
 	tasks  int           // of it that are still to come
@@ -56,7 +58,8 @@ func newSource(w *Workload, span time.Duration, seed uint64) *source {
 	s := &source{}
 	for i := range w.Classes {
 		c := &w.Classes[i]
-		st := &stream{class: int32(i), is: c, span: span, times: streamRand(seed, i, c.Name, "times"), works: streamRand(seed, i, c.Name, "works")}
+		st := &stream{class: int32(i), is: c, span: span, times: streamRand(seed, i, c.Name, "times"), works: streamRand(seed, i, c.Name, "works"),
+			law: c.WorkLaw.mustDraw(), gap: c.Gaps.mustDraw()}
 		if c.Arrival == Saturated {
 			s.saturated = append(s.saturated, st)
 		} else {
@@ -171,29 +174,22 @@ func (st *stream) take() arrival {
 	if st.is == nil {
 		return arrival{at: st.at, class: logClass, work: st.work, memory: st.memory, state: st.memory}
 	}
-	return arrival{at: st.at, class: st.class, work: st.is.draw(st.works), memory: st.is.Memory, state: cmp.Or(st.is.State, st.is.Memory)}
+	return arrival{at: st.at, class: st.class, work: draw(st.is.Work, st.law, st.works), memory: st.is.Memory, state: cmp.Or(st.is.State, st.is.Memory)}
 }
 
-// draw draws the work of one task. It is never 0, which would be work of which
-// nobody knows how long it is.
-func (c *Class) draw(r *rand.Rand) time.Duration {
-	w := float64(c.Work)
-	switch c.WorkLaw {
-	case Exponential:
-		w *= r.ExpFloat64()
-	case UniformWork:
-		w *= 2 * r.Float64()
-	case CubedWork:
-		n := 1 - cubedBy + 2*cubedBy*r.Float64()
-		w *= n * n * n
-	default:
-		return c.Work
+// draw draws a length of a mean; the mean itself where the law is nil. It is never
+// 0: that would be work of which nobody knows how long it is, and jobs without end
+// at one time.
+func draw(mean time.Duration, by Draw, r *rand.Rand) time.Duration {
+	if by == nil {
+		return mean
 	}
-	return time.Duration(max(1, min(w, float64(longest))))
+	w := float64(mean) * by(r)
+	if !(w < float64(longest)) {
+		return longest
+	}
+	return time.Duration(max(1, w))
 }
-
-// cubedBy is by how much a length of CubedWork varies.
-const cubedBy = 0.025
 
 // next moves on to the next job, and says whether there is one.
 func (st *stream) next() bool {
@@ -218,6 +214,11 @@ func (st *stream) next() bool {
 			st.at = c.From
 		}
 		st.at = later(st.at, float64(c.Interval)*st.times.ExpFloat64())
+	case Renewal:
+		if st.jobs == 0 {
+			st.at = c.From
+		}
+		st.at = later(st.at, float64(draw(c.Interval, st.gap, st.times)))
 	}
 	st.jobs++
 	st.tasks = max(1, c.Tasks)

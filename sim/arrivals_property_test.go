@@ -7,13 +7,16 @@ import (
 	"pgregory.net/rapid"
 )
 
+// drawLaw draws any law, of its usual parameters.
+func drawLaw(t *rapid.T, what string) Law { return Law(rapid.SampledFrom(LawNames()).Draw(t, what)) }
+
 // drawClass draws a class that is valid in a run of span.
 func drawClass(t *rapid.T, span time.Duration) Class {
 	c := Class{
-		Arrival: Arrival(rapid.IntRange(0, int(AtTimes)).Draw(t, "arrival")),
+		Arrival: Arrival(rapid.IntRange(0, int(Renewal)).Draw(t, "arrival")),
 		Tasks:   rapid.IntRange(0, 3).Draw(t, "tasks"),
 		Work:    time.Duration(rapid.Int64Range(1, int64(longest)).Draw(t, "work")),
-		WorkLaw: Law(rapid.IntRange(0, int(UniformWork)).Draw(t, "law")),
+		WorkLaw: drawLaw(t, "law"),
 		Memory:  rapid.Int64Range(0, maxBytes).Draw(t, "memory"),
 		State:   rapid.Int64Range(0, maxBytes).Draw(t, "state"),
 	}
@@ -25,8 +28,11 @@ func drawClass(t *rapid.T, span time.Duration) Class {
 			c.Times = append(c.Times, at)
 		}
 		return c
-	case Every, Poisson:
+	case Every, Poisson, Renewal:
 		c.Interval = time.Duration(rapid.Int64Range(int64(span/100)+1, int64(2*span)).Draw(t, "interval"))
+	}
+	if c.Arrival == Renewal {
+		c.Gaps = drawLaw(t, "gaps")
 	}
 	c.From = time.Duration(rapid.Int64Range(0, int64(span)).Draw(t, "from"))
 	if rapid.Bool().Draw(t, "ends") {
@@ -85,7 +91,7 @@ func TestArrivalsAreInOrder(t *testing.T) {
 // exactly is how many tasks a class gives, where that is sure.
 func exactly(c *Class, span time.Duration) (n int, sure bool) {
 	switch c.Arrival {
-	case Poisson:
+	case Poisson, Renewal:
 		return 0, false
 	case AtTimes:
 		for _, at := range c.Times {

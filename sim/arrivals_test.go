@@ -138,7 +138,7 @@ func TestLaws(t *testing.T) {
 	for _, c := range []struct {
 		law      Law
 		variance float64 // over the squared mean
-	}{{Fixed, 0}, {Exponential, 1}, {UniformWork, 1.0 / 3}} {
+	}{{Fixed, 0}, {Exponential, 1}, {UniformWork, 1.0 / 3}, {"weibull:shape=2", 4/math.Pi - 1}, {"weibull:shape=1", 1}, {"lognormal:sigma=0.5", math.Exp(.25) - 1}, {"pareto:tail=12", 1.0 / 120}} {
 		w := Workload{Classes: []Class{{Arrival: Poisson, Interval: time.Second, Work: time.Hour, WorkLaw: c.law}}}
 		as := drain(t, &w, n*time.Second, 1)
 		var sum, squares float64
@@ -154,7 +154,7 @@ func TestLaws(t *testing.T) {
 		mean := sum / k
 		variance := squares/k - mean*mean
 		if math.Abs(mean-1) > 5*math.Sqrt(c.variance/k)+1e-12 || math.Abs(variance-c.variance) > 5*math.Sqrt(8/k)*c.variance+1e-9 {
-			t.Errorf("law %d: mean %v and variance %v of works, want 1 and %v", c.law, mean, variance, c.variance)
+			t.Errorf("law %s: mean %v and variance %v of works, want 1 and %v", c.law, mean, variance, c.variance)
 		}
 	}
 }

@@ -21,6 +21,8 @@ type classes struct {
 	pace    []float64
 	mean    []float64 // of pace, by host
 	unit    float64   // of imposed, in seconds
+	seen    []sampled // of executions, by host and then by class; nil: rates are known
+	timeout float64   // times what is expected; 0 none
 
 	known   []place.Class // of the workload; tasks of the log are of class ""
 	numbers map[string]int32
@@ -28,6 +30,7 @@ type classes struct {
 	extra   []taskExtra
 	tallies []classTally
 	redraws []*rand.Rand // by class; nil: none are drawn anew
+	draws   []Draw       // of work, by class, of redraws
 
 	version   uint64
 	names     []task.PeerID // who is there
@@ -38,7 +41,14 @@ type classes struct {
 // A taskExtra belongs to the task of the same slot.
 type taskExtra struct {
 	sent, begun int64 // last
+	due         int64 // when the present run is given up; 0 never
 	next, prev  int32 // in the line of its class
+}
+
+// A sampled is how long tasks took.
+type sampled struct {
+	n       int
+	seconds float64 // of all together
 }
 
 // unsent is the sent of a task that was not sent yet.
@@ -71,10 +81,18 @@ func newClasses(w *world, rated bool) *classes {
 		c.known = append(c.known, place.Class{Name: name, Arrival: class.rate(time.Duration(w.end))})
 		if s.Workload.Redraw {
 			c.redraws = append(c.redraws, streamRand(s.Seed, i, class.Name, "redraws"))
+			c.draws = append(c.draws, class.WorkLaw.mustDraw())
 		}
 	}
 	if s.Rates != nil {
 		c.impose()
+		c.timeout = s.Rates.Timeout
+		if s.Rates.Measured {
+			c.seen = make([]sampled, len(s.Trace.Hosts)*n)
+		}
+	}
+	if patient, ok := w.policy.(place.Patient); ok && patient.Patience() > 0 {
+		c.timeout = patient.Patience()
 	}
 	return c
 }
@@ -170,7 +188,7 @@ func (c *classes) leave(k int32) {
 // redraw draws the work of a task anew that lost all it had.
 func (c *classes) redraw(t *simTask) {
 	if c.redraws != nil && t.class >= 0 && t.saved == 0 {
-		t.work = max(1, int64(c.w.scenario.Workload.Classes[t.class].draw(c.redraws[t.class])))
+		t.work = max(1, int64(draw(c.w.scenario.Workload.Classes[t.class].Work, c.draws[t.class], c.redraws[t.class])))
 	}
 }
 
@@ -193,10 +211,17 @@ func (c *classes) begin(k, i int32, h *simHost, t *simTask) {
 	if c.imposed != nil && c.imposed.Overhead > 0 {
 		t.endWork += float64(c.imposed.Overhead) * h.speed * c.paceOf(i, t.class)
 	}
+	c.watch(k, i, h, t)
 }
 
 // end counts a task that ends.
 func (c *classes) end(k int32, t *simTask) {
+	c.extra[k].due = 0
+	if c.seen != nil && t.class >= 0 {
+		m := &c.seen[int(t.host)*len(c.known)+int(t.class)]
+		m.n++
+		m.seconds += float64(c.w.now-c.extra[k].begun) / 1e9
+	}
 	if !t.early {
 		x := &c.extra[k]
 		c.tallies[c.number(t)].succeed(t.arrived, x.sent, x.begun, c.w.now)
@@ -226,7 +251,7 @@ func (c *classes) describe(o *place.Host, i int32) {
 	if at := c.idleSince[i]; at != busy {
 		o.IdleFor = time.Duration(c.w.now - at)
 	}
-	if c.mean != nil {
+	if c.mean != nil && c.seen == nil {
 		o.Speed *= c.mean[i]
 	}
 }

@@ -127,7 +127,9 @@ func (c *classes) Of(class string, peer task.PeerID) float64 {
 	}
 	i, ok := c.numbers[class]
 	switch {
-	case ok && int(i) < len(c.known) && c.imposed != nil:
+	case ok && int(i) < len(c.known) && c.measured(j, i) > 0:
+		return c.measured(j, i)
+	case ok && int(i) < len(c.known) && c.imposed != nil && c.seen == nil:
 		return c.imposed.Of[i][j] / c.unit
 	case ok && int(i) < len(c.known):
 		return c.w.hosts[j].speed / c.w.scenario.Workload.Classes[i].Work.Seconds()
@@ -135,14 +137,23 @@ func (c *classes) Of(class string, peer task.PeerID) float64 {
 	return c.w.hosts[j].speed / guessedWork.Seconds()
 }
 
-// Capacity implements place.Rates. Of rates that are not imposed a host's share of
-// its processors is in its speed, and so in Of.
+// measured is the rate of a class at a host as far as it was measured; 0 if it was not.
+func (c *classes) measured(host int, class int32) float64 {
+	if c.seen == nil {
+		return 0
+	}
+	m := &c.seen[host*len(c.known)+int(class)]
+	return float64(m.n) / max(m.seconds, 1e-9)
+}
+
+// Capacity implements place.Rates. Of rates that are not imposed, or measured, a host's
+// share of its processors is in Of.
 func (c *classes) Capacity(peer task.PeerID) float64 {
 	j, ok := hostOf(peer)
 	if !ok || j >= len(c.w.hosts) || !there(&c.w.hosts[j]) {
 		return 0
 	}
-	if c.imposed == nil {
+	if c.imposed == nil || c.seen != nil {
 		return float64(c.w.slots)
 	}
 	return c.imposed.at(j) * c.w.hosts[j].speed

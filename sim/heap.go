@@ -30,6 +30,7 @@ const (
 	onAgain           // the placement policy wants to be asked
 	onDetect          // a host that vanished is missed
 	onReminder        // of hosts on notice that still have tasks
+	onTimeout         // a task takes too long at its host
 	onCopied          // the state of a task that moves is where it goes
 )
 

@@ -89,7 +89,7 @@ func drawScenario(t *rapid.T) *Scenario {
 	s.Workload.Requeue = rapid.Bool().Draw(t, "requeue")
 	for range rapid.IntRange(1, 3).Draw(t, "classes") {
 		c := Class{
-			Arrival: Arrival(rapid.IntRange(0, 2).Draw(t, "arrival")), Work: 1 + minutes("work", 600), WorkLaw: Law(rapid.IntRange(0, 2).Draw(t, "law")),
+			Arrival: Arrival(rapid.IntRange(0, 2).Draw(t, "arrival")), Work: 1 + minutes("work", 600), WorkLaw: drawLaw(t, "law"),
 			Tasks: rapid.IntRange(0, 3).Draw(t, "tasks"), Memory: rapid.Int64Range(0, 120).Draw(t, "needs"), State: rapid.SampledFrom([]int64{0, 64 << 20}).Draw(t, "state"),
 			From: minutes("from", 500),
 		}

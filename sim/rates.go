@@ -22,7 +22,20 @@ type Rates struct {
 	Availability []float64
 	// Overhead is host time that each task takes beside its own.
 	Overhead time.Duration
+	// Measured keeps Of and Availability from the policy, which is told what was
+	// measured so far instead (Kokaly 2008, section 8.1.2: tracking of processing
+	// rates): the tasks of a class that a host ended over the time that it had them;
+	// before the first of them, as if the host were the reference core.
+	Measured bool
+	// Timeout, if not 0, is how many times as long as is expected of its class there a
+	// task may be under way at a host, Overhead included; then it waits to be sent anew.
+	// A host that is gone by then is known to be (Kokaly 2008, section 8.1.2 and appendix
+	// B); one that is there stops the task. A policy that is place.Patient has its own.
+	Timeout float64
 }
+
+// mostTimeout bounds Rates.Timeout: beyond it nothing ever times out.
+const mostTimeout = 1000.0
 
 // unit is Unit, or its default.
 func (r *Rates) unit() time.Duration {
@@ -58,6 +71,9 @@ func (r *Rates) check(p *problems, classes, hosts int) {
 			p.add("rates: availability of host %d is %v: write 0 to 1", j, a)
 			break
 		}
+	}
+	if r.Timeout != 0 && !(r.Timeout >= 1 && r.Timeout <= mostTimeout) {
+		p.add("rates: the time-out is after %v times the expected time: write 1 to %v, or 0 for none", r.Timeout, mostTimeout)
 	}
 	for i, row := range r.Of {
 		if len(row) != hosts {

@@ -7,6 +7,8 @@ import "time"
 type Report struct {
 	Policy    string  `json:"policy"`
 	Migration string  `json:"migration"`
+	Fairness  string  `json:"fairness,omitempty"` // "" is the usual, and so is chunking
+	Chunking  string  `json:"chunking,omitempty"`
 	Predictor string  `json:"predictor"` // "" where nothing asked for forecasts
 	Trace     string  `json:"trace"`
 	Synthetic string  `json:"synthetic,omitempty"` // the generator, of a synthetic trace

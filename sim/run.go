@@ -15,12 +15,37 @@ func Run(s *Scenario) (*Report, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
+	if what := s.wholeNodes(); what != "" {
+		return nil, fmt.Errorf("%s: %w", what, ErrWholeNodes)
+	}
 	w, err := newWorld(s)
 	if err != nil {
 		return nil, err
 	}
 	w.run()
 	return w.finish()
+}
+
+// ErrWholeNodes is what Run returns of a scenario that says what only whole nodes
+// obey: run it with sim/swarm.
+var ErrWholeNodes = errors.New("only whole nodes obey it")
+
+// wholeNodes names what of a scenario Run does not obey, "" if it obeys all.
+func (s *Scenario) wholeNodes() string {
+	switch {
+	case s.Fairness != "":
+		return "fairness " + s.Fairness
+	case s.Chunking != "":
+		return "chunking " + s.Chunking
+	case len(s.Hosts.Sites) > 0:
+		return "sites of hosts"
+	}
+	for i := range s.Workload.Classes {
+		if c := &s.Workload.Classes[i]; c.Weight > 1 {
+			return "the weight of class " + nameOf(i, c)
+		}
+	}
+	return ""
 }
 
 // RunAll runs scenarios and returns their reports in their order. It calls each
@@ -82,6 +107,8 @@ func (w *world) happen(e event) {
 		w.freed(i)
 	case onCopied:
 		w.copied(i)
+	case onTimeout:
+		w.timedOut(i)
 	case onOpening:
 		w.opening()
 	case onScan:

@@ -21,6 +21,10 @@ type Scenario struct {
 
 	Placement string // as place.Parse reads it, or "oracle"; "" is place.Default
 	Migration string // as migrate.Parse reads it; "" is none
+	// Fairness and Chunking are the policies of shares and of chunks, as share.Parse
+	// and chunk.Parse read them; "" is the usual. Whole nodes obey them (sim/swarm);
+	// Run refuses a scenario that names one.
+	Fairness, Chunking string
 	// Predictor is the model of all forecasts, as predictor.Parse reads it. "" is
 	// the one that a policy was published with, or "blend".
 	Predictor string
@@ -58,6 +62,10 @@ type HostRules struct {
 	Ahead  int
 	Speeds Speeds
 	Owner  OwnerRule
+	// Sites are names of groups of hosts. The hosts, in the order of the trace, are
+	// divided among them in parts as equal as can be, one after the other; without
+	// names they belong to none. Whole nodes tell them; Run refuses them.
+	Sites []string
 	// Grace is how long a suspended task waits for the owner to go before it
 	// ends there (and goes on elsewhere, from its last checkpoint). 0 is forever.
 	Grace time.Duration

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"godwit/migrate"
 	"godwit/predictor"
+	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
+	"godwit/scheduler/share"
 	"godwit/trace"
 )
 
@@ -20,6 +23,7 @@ const (
 	maxSlots   = 1 << 20 // of a host
 	maxAhead   = 1 << 20 // of a host
 	maxBytes   = 1 << 50
+	maxSite    = 64                         // bytes of a site's name, as of an advert's
 	longest    = 100 * 365 * 24 * time.Hour // of anything that is a length of time
 	maxRate    = 1e15                       // bytes a second
 	maxGHz     = 1e6
@@ -169,6 +173,12 @@ func (s *Scenario) checkPolicies(p *problems) {
 			p.add("migration: %w", err)
 		}
 	}
+	if _, err := share.Parse(s.Fairness); err != nil {
+		p.add("fairness: %w", err)
+	}
+	if err := chunk.Check(s.Chunking); err != nil {
+		p.add("chunking: %w", err)
+	}
 	if s.Predictor != "" {
 		if _, err := predictor.Parse(s.Predictor); err != nil {
 			p.add("predictor: %w", err)
@@ -184,6 +194,11 @@ func (h *HostRules) check(p *problems) {
 		p.add("hosts: slots is %d: write 1 to %d (0 is 1)", h.Slots, maxSlots)
 	}
 	p.amount("hosts: memory", h.Memory)
+	for i, site := range h.Sites {
+		if site == "" || len(site) > maxSite || slices.Contains(h.Sites[:i], site) {
+			p.add("hosts: site %d is called %q: give each a name of its own, of at most %d bytes", i, site, maxSite)
+		}
+	}
 	p.length("hosts: grace", h.Grace)
 	if h.Sharing > Share {
 		p.add("hosts: sharing %d is unknown: it is Queue or Share", h.Sharing)

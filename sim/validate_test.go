@@ -118,7 +118,7 @@ func TestBadScenarios(t *testing.T) {
 		{"negative state", class(func(c *Class) { c.State = -5 }), "workload: class 0 (a): state is -5 bytes"},
 		{"negative tasks", class(func(c *Class) { c.Tasks = -1 }), "workload: class 0 (a): tasks is -1"},
 		{"ends before it begins", class(func(c *Class) { c.From, c.To = 3*time.Hour, 2*time.Hour }), "ends at 2h0m0s, which is not after it begins at 3h0m0s"},
-		{"unknown law", class(func(c *Class) { c.WorkLaw = 9 }), "law 9 is unknown"},
+		{"unknown law", class(func(c *Class) { c.WorkLaw = "gamma" }), `there is no law "gamma": use one of cubed, `},
 		{"unknown arrival", class(func(c *Class) { c.Arrival = 9 }), "arrival 9 is unknown"},
 		{"at no times", class(func(c *Class) { *c = Class{Arrival: AtTimes, Work: 1} }), "workload: class 0 comes at times and has none"},
 		{"times that decrease", class(func(c *Class) { *c = Class{Arrival: AtTimes, Work: 1, Times: []time.Duration{5, 3}} }),

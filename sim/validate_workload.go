@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"godwit/task"
 	"godwit/trace"
 )
 
@@ -59,11 +60,14 @@ func (c *Class) check(p *problems, at string) {
 	if c.Tasks < 0 || c.Tasks > maxTasks {
 		p.add("%s: tasks is %d: a job has 1 to %d (0 is 1)", at, c.Tasks, maxTasks)
 	}
+	if c.Weight < 0 || c.Weight > task.MaxWeight {
+		p.add("%s: weight is %d: write 1 to %d (0 is 1)", at, c.Weight, task.MaxWeight)
+	}
 	if c.To != 0 && c.To <= c.From {
 		p.add("%s ends at %v, which is not after it begins at %v: to must be later (0 is the end)", at, c.To, c.From)
 	}
-	if c.WorkLaw > CubedWork {
-		p.add("%s: law %d is unknown: it is Fixed, Exponential, UniformWork or CubedWork", at, c.WorkLaw)
+	if _, err := c.WorkLaw.Draw(); err != nil {
+		p.add("%s: work: %v", at, err)
 	}
 	c.checkArrival(p, at)
 }
@@ -75,7 +79,7 @@ func (c *Class) checkArrival(p *problems, at string) {
 		if c.Interval != 0 {
 			p.add("%s is saturated, so that a job always waits, and has an interval of %v: leave that out, or say every or poisson", at, c.Interval)
 		}
-	case Every, Poisson:
+	case Every, Poisson, Renewal:
 		if c.Interval == 0 {
 			p.add("%s has no interval between its jobs: give one, or say saturated", at)
 		}
@@ -85,7 +89,13 @@ func (c *Class) checkArrival(p *problems, at string) {
 		}
 		c.checkTimes(p, at)
 	default:
-		p.add("%s: arrival %d is unknown: it is Saturated, Every, Poisson or AtTimes", at, c.Arrival)
+		p.add("%s: arrival %d is unknown: it is Saturated, Every, Poisson AtTimes or Renewal", at, c.Arrival)
+	}
+	if _, err := c.Gaps.Draw(); err != nil {
+		p.add("%s: times between jobs: %v", at, err)
+	}
+	if c.Arrival != Renewal && c.Gaps != "" {
+		p.add("%s has a law of times between jobs that does not go with its arrival: leave it out, or say renewal", at)
 	}
 	if c.Arrival != AtTimes && len(c.Times) > 0 {
 		p.add("%s has times that do not go with its arrival: leave them out, or say at times", at)
@@ -113,7 +123,7 @@ func (c *Class) checkTimes(p *problems, at string) {
 // class it is not known and 0.
 func (c *Class) expected(span time.Duration) float64 {
 	jobs := float64(len(c.Times))
-	if c.Arrival == Every || c.Arrival == Poisson {
+	if c.Arrival == Every || c.Arrival == Poisson || c.Arrival == Renewal {
 		if c.Interval <= 0 {
 			return 0
 		}

@@ -27,15 +27,19 @@ type Class struct {
 	Name string
 	// Arrival says when jobs come: Interval or Times go with it.
 	Arrival  Arrival
-	Interval time.Duration   // of Every; the mean of Poisson
+	Interval time.Duration   // of Every; the mean of Poisson and Renewal
+	Gaps     Law             // of the times between jobs; of Renewal alone
 	Times    []time.Duration // after Start, for AtTimes; must not decrease
-	From, To time.Duration   // after Start: Every, Poisson and Saturated hold in [From, To); To 0 is the end
+	From, To time.Duration   // after Start: all but AtTimes hold in [From, To); To 0 is the end
 	Tasks    int             // of each job, a sweep's points; 0 is 1
 	// Work is the time of a task on the reference core, exactly or as a mean.
 	Work    time.Duration
 	WorkLaw Law
 	Memory  int64 // bytes that a task may need
-	State   int64 // bytes of a checkpoint; 0 is Memory
+	// Weight is the part of its jobs beside others of their priority, for policies of
+	// fair shares; 0 is 1. Run refuses others, as it has no such policy.
+	Weight int
+	State  int64 // bytes of a checkpoint; 0 is Memory
 }
 
 // Arrival is how jobs of a class come.
@@ -51,17 +55,6 @@ const (
 	Poisson
 	// AtTimes: at Times.
 	AtTimes
-)
-
-// Law is how the work of a class is spread.
-type Law uint8
-
-// The laws.
-const (
-	Fixed       Law = iota
-	Exponential     // of mean Work
-	UniformWork     // from 0 to twice Work
-	// CubedWork: Work times the cube of a number from 0.975 to 1.025: loops in three
-	// nested lengths, which vary by so much (Kokaly 2008, appendix D and Fig. 6.2).
-	CubedWork
+	// Renewal: independent times between jobs, by Gaps; the first after one of them.
+	Renewal
 )

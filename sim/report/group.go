@@ -6,40 +6,46 @@ import (
 	"godwit/sim"
 )
 
-// A Group is the runs of one placement and one migration policy, over seeds.
+// A Group is the runs of one placement, one migration, one fairness and one chunking
+// policy, over seeds.
 type Group struct {
-	Policy, Migration string
-	Runs              []*sim.Report // at least one
+	Policy, Migration  string
+	Fairness, Chunking string        // "" is the usual
+	Runs               []*sim.Report // at least one
 }
 
 // Groups sorts reports into groups, in the order in which they first come.
 // Reports of other traces, predictors, depths or rules are other groups.
 func Groups(reports []*sim.Report) []Group {
 	type key struct {
-		policy, migration, predictor, trace, depth string
-		paper                                      bool
+		policy, migration, fairness, chunking, predictor, trace, depth string
+		paper                                                          bool
 	}
 	index := map[key]int{}
 	var groups []Group
 	for _, r := range reports {
-		k := key{r.Policy, r.Migration, r.Predictor, r.Trace, r.Depth, r.Paper}
+		k := key{r.Policy, r.Migration, r.Fairness, r.Chunking, r.Predictor, r.Trace, r.Depth, r.Paper}
 		i, found := index[k]
 		if !found {
 			i = len(groups)
 			index[k] = i
-			groups = append(groups, Group{Policy: r.Policy, Migration: r.Migration})
+			groups = append(groups, Group{Policy: r.Policy, Migration: r.Migration, Fairness: r.Fairness, Chunking: r.Chunking})
 		}
 		groups[i].Runs = append(groups[i].Runs, r)
 	}
 	return groups
 }
 
-// name tells a group from the others: migration is left out where there is none.
+// name tells a group from the others: migration is left out where there is none, and
+// what is usual.
 func (g *Group) name() string {
-	if g.Migration == "" || g.Migration == "none" {
-		return g.Policy
+	name := g.Policy
+	for _, other := range []string{g.Migration, g.Fairness, g.Chunking} {
+		if other != "" && other != "none" {
+			name += " + " + other
+		}
 	}
-	return g.Policy + " + " + g.Migration
+	return name
 }
 
 // over estimates a figure over the group's runs.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -130,6 +131,13 @@ func (t *writer) table(columns ...measure) {
 	tw := tabwriter.NewWriter(&t.b, 0, 0, 2, ' ', 0)
 	depths := t.depths()
 	header := []string{"policy", "migration"}
+	fair, chunked := t.names(func(g Group) string { return g.Fairness }), t.names(func(g Group) string { return g.Chunking })
+	if fair {
+		header = append(header, "fairness")
+	}
+	if chunked {
+		header = append(header, "chunking")
+	}
 	if depths {
 		header = append(header, "depth")
 	}
@@ -142,6 +150,12 @@ func (t *writer) table(columns ...measure) {
 		if g.Migration == "" {
 			row[1] = "none"
 		}
+		if fair {
+			row = append(row, cmp.Or(g.Fairness, usual))
+		}
+		if chunked {
+			row = append(row, cmp.Or(g.Chunking, usual))
+		}
 		if depths {
 			row = append(row, g.Runs[0].Depth)
 		}
@@ -152,6 +166,14 @@ func (t *writer) table(columns ...measure) {
 	}
 	tw.Flush()
 	t.title("")
+}
+
+// usual stands for a policy that no run names.
+const usual = "usual"
+
+// names says whether any group names a policy of a kind.
+func (t *writer) names(of func(Group) string) bool {
+	return slices.ContainsFunc(t.groups, func(g Group) bool { return of(g) != "" })
 }
 
 // depths says whether there are several, so that rows have to say theirs.

@@ -11,7 +11,9 @@ import (
 
 	"godwit/migrate"
 	"godwit/predictor"
+	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
+	"godwit/scheduler/share"
 	"godwit/sim"
 	"godwit/task"
 	"godwit/trace"
@@ -79,6 +81,8 @@ func (r *reader) top(node ast.Node) *task.Error {
 		{"warmup", r.duration(&b.Warmup, 0)},
 		{"placement", r.specs(&r.Placements, CheckPlacement)},
 		{"migration", r.specs(&r.Migrations, CheckMigration)},
+		{"fairness", r.specs(&r.Fairnesses, CheckFairness)},
+		{"chunking", r.specs(&r.Chunkings, CheckChunking)},
 		{"predictor", r.scalar("`godwit score --help` says what each does", func(text string) error {
 			b.Predictor = text
 			return CheckPredictor(text)
@@ -97,6 +101,12 @@ func (r *reader) top(node ast.Node) *task.Error {
 			field{"away", r.boolean(&b.Checkpoints.Away)},
 		)},
 		{"rates", r.readRates},
+		{"sites", r.readSites},
+		{"users", r.readUsers},
+		{"loads", r.readLoads},
+		{"coordinators", r.count(&r.Coordinators, 1, maxCoordinators)},
+		{"speedup", r.number(&r.Speedup, 1, maxSpeedup)},
+		{"published", r.readPublished},
 		{"paper", r.boolean(&b.Paper)},
 		{"scan_all", r.boolean(&b.ScanAll)},
 		{"seeds", r.readSeeds},
@@ -117,6 +127,15 @@ func CheckMigration(s string) error {
 	_, err := migrate.Parse(s)
 	return nearest(s, err, migrate.Names())
 }
+
+// CheckFairness says what is wrong with a policy of shares of a run.
+func CheckFairness(s string) error {
+	_, err := share.Parse(s)
+	return nearest(s, err, share.Names())
+}
+
+// CheckChunking says what is wrong with a policy of chunks of a run.
+func CheckChunking(s string) error { return nearest(s, chunk.Check(s), chunk.Names()) }
 
 // CheckPredictor says what is wrong with a model of forecasts.
 func CheckPredictor(s string) error {
@@ -197,7 +216,7 @@ func (r *reader) readSeeds(where string, node ast.Node) *task.Error {
 func (r *reader) load(open func(string) (*trace.Trace, error), openLog func(string) (*trace.Workload, error), openText func(string) ([]byte, error)) *task.Error {
 	w := &r.Base.Workload
 	switch {
-	case r.Source.File == "" && r.Source.Kind == "" && !r.machines.given:
+	case r.Source.File == "" && r.Source.Kind == "" && !r.machines.given && len(r.Owners.Sites) == 0:
 		return r.errorAt(nil, "add a line such as `trace: sessions.csv` or `synth: {kind: deug}`", "the file names no hosts")
 	case r.machines.given && (r.Source.File != "" || r.Source.Kind != ""):
 		return r.at("machines", "leave out one of them", "machines are given beside a trace or a synthetic set")
@@ -215,10 +234,20 @@ func (r *reader) load(open func(string) (*trace.Trace, error), openLog func(stri
 		}
 		w.Log = log
 	}
+	if e := r.loadSites(); e != nil {
+		return e
+	}
 	if e := r.loadMachines(openText); e != nil {
 		return e
 	}
 	if e := r.loadRates(openText); e != nil {
+		return e
+	}
+	if len(r.Owners.Sites) > 0 {
+		r.bound()
+		return nil
+	}
+	if e := r.checkPublished(); e != nil {
 		return e
 	}
 	if r.machines.given {
@@ -289,6 +318,8 @@ var blamed = []struct {
 	{"trace", []string{"trace", "synth"}},
 	{"placement", []string{"placement"}},
 	{"migration", []string{"migration"}},
+	{"fairness", []string{"fairness"}},
+	{"chunking", []string{"chunking"}},
 	{"workload", []string{"workload"}},
 	{"hosts", []string{"hosts"}},
 	{"rates", []string{"rates"}},

@@ -23,6 +23,8 @@ days: 2
 warmup: 12h
 placement: [fcfs, "fcfspp:n=6,t=0.5", oracle]
 migration: [none, pspp]
+fairness: [sep, "weighted:guard=gate"]
+chunking: factoring
 predictor: tde:n=5
 workload:
   classes:
@@ -137,6 +139,34 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+// All policies of the four kinds are combined, in their order.
+func TestGridOfFour(t *testing.T) {
+	e, err := Decode("x.yaml", []byte("synth: {kind: office, hosts: 3, days: 2}\nplacement: [fcfs, random]\nmigration: [none, pspp]\nfairness: [sep, gep]\nchunking: [one, gss]\nhosts: {sites: [delft, leiden]}"+work), nil, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grid, err := e.Grid()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range grid {
+		got = append(got, s.Placement[:1]+s.Migration[:1]+s.Fairness[:1]+s.Chunking[:1])
+	}
+	if s := strings.Join(got, " "); s != "fnso fnsg fngo fngg fpso fpsg fpgo fpgg rnso rnsg rngo rngg rpso rpsg rpgo rpgg" {
+		t.Errorf("got %s", s)
+	}
+	for range 12 {
+		e.Chunkings = append(e.Chunkings, e.Chunkings...)
+	}
+	if _, err := e.Grid(); err == nil {
+		t.Error("a grid of millions of runs is laid out")
+	}
+	if _, err := sim.Run(grid[0]); !errors.Is(err, sim.ErrWholeNodes) {
+		t.Errorf("shares without whole nodes: %v", err)
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	const synth = "synth: {kind: office, hosts: 3, days: 2}"
 	for _, tt := range []struct{ text, want, hint string }{
@@ -176,6 +206,14 @@ func TestMistakes(t *testing.T) {
 		{"workload: {classes: [{interval: 1m}]}", "has no work", ""},
 		{"workload: {classes: [{arrival: times, work: 1m, times: [2h, 1h]}]}", "x.yaml:1:61: workload.classes[0].times[1]: 1h0m0s comes before 2h0m0s", "sort"},
 		{"workload: {classes: [{work: 1m, from: 2h, to: 1h}]}", "ends before it begins", ""},
+		{"workload: {classes: [{work: 1m, law: gamma}]}", `workload.classes[0].law: there is no law "gamma": use one of cubed, `, "quote laws"},
+		{`workload: {classes: [{work: 1m, law: "pareto:tail=1"}]}`, "tail=1: it takes a number from 1.01", ""},
+		{"workload: {classes: [{work: 1m, arrival: renewal, interval: 1m}]}", "has no law of the times between its jobs", "gaps: weibull"},
+		{"workload: {classes: [{work: 1m, arrival: poisson, gaps: uniform, interval: 1m}]}", "has no law of the times between jobs", "arrival: renewal"},
+		{"fairness: [sep, wieghted]", `there is no policy "wieghted": did you mean "weighted"`, ""},
+		{`chunking: "gss:most=3"`, `unknown parameter "most": use one of least`, ""},
+		{"hosts: {sites: []}", "hosts.sites has 0 elements", ""},
+		{"workload: {classes: [{work: 1m, weight: 0}]}", "weight: \"0\" is not a whole number from 1 to 1000", ""},
 		{synth, "the file names no workload", ""},
 		{"trace: lab.csv\n" + synth + work, "x.yaml:2:8: both a trace and a synthetic set", ""},
 		{"paper: true" + work, "the file names no hosts", ""},

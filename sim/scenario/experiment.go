@@ -20,23 +20,48 @@ const (
 )
 
 // An Experiment is what a file describes: runs of every placement policy with
-// every migration policy and every seed, all else equal.
+// every migration policy, every policy of shares, every one of chunks and every seed,
+// all else equal.
 type Experiment struct {
 	Source Source
-	// Base is what all runs share. Its Placement, Migration and Seed are not
+	// Base is what all runs share. Its policies and Seed are not
 	// looked at; its Trace is the one of Source.
 	Base sim.Scenario
 
 	Placements []string // as sim.Scenario.Placement, at least one
 	Migrations []string // as sim.Scenario.Migration, at least one
+	Fairnesses []string // as sim.Scenario.Fairness; none is the usual alone
+	Chunkings  []string // as sim.Scenario.Chunking, likewise
 	// Seeds are of the runs, all different, at least one. A seed decides what a
 	// workload draws (arrivals by Poisson, work by a law) and what a policy
 	// draws; with Source.Resample it decides the hosts too. Where nothing is
 	// drawn, runs that differ in their seed only are equal.
 	Seeds []uint64
+	// Published are the figures that a publication has of runs with imposed rates, for
+	// who prints them beside what is obtained. Nothing else follows from them.
+	Published []Published
+
+	// Owners, with Sites, are the hosts in place of Source, and their owners; Load and
+	// Seed are not looked at. Each of Loads, at least one with Sites, is of runs of its
+	// own. Speedup is how many times as fast real nodes play it; 0: it does not say.
+	// Coordinators is how many of them hold the ledger; 0 is overlay.DefaultGroup.
+	Owners  sim.Owners
+	Loads   []Load
+	Speedup float64
+
+	Coordinators int
 
 	places map[string]position // of a file
 	file   string
+}
+
+// Published is what a publication has of a placement policy.
+type Published struct {
+	Placement string // one of Experiment.Placements
+	// Response are mean response times in units of the rates: of each class of the
+	// workload, in its order, and at last of all. 0 is one that is not given, as
+	// of a system that is not stable.
+	Response []float64
 }
 
 // A Source is where the hosts come from.
@@ -133,11 +158,11 @@ func (e *Experiment) make(m sim.Machines) error {
 	return err
 }
 
-// Grid lays out the runs: by placement, then by migration, then by seed, each in
-// the order given. Runs share their traces. It checks every run; errors of a
+// Grid lays out the runs: by placement, then by migration, by fairness, by chunking
+// and by seed, each in the order given. Runs share their traces. It checks every run; errors of a
 // file are *task.Error.
 func (e *Experiment) Grid() ([]*sim.Scenario, error) {
-	if err := e.check(); err != nil {
+	if err := errors.Join(e.noGrid(), e.check()); err != nil {
 		return nil, err
 	}
 	traces, err := e.traces()
@@ -145,21 +170,41 @@ func (e *Experiment) Grid() ([]*sim.Scenario, error) {
 		return nil, err
 	}
 	var grid []*sim.Scenario
-	for _, p := range e.Placements {
-		for _, m := range e.Migrations {
-			for k, seed := range e.Seeds {
-				s := e.Base
-				s.Placement, s.Migration, s.Seed, s.Trace = p, m, seed, traces[k]
-				if k == 0 || e.Source.Resample {
-					if err := s.Validate(); err != nil {
-						return nil, e.invalid(err)
-					}
+	for _, p := range e.policies() {
+		for k, seed := range e.Seeds {
+			s := e.Base
+			s.Placement, s.Migration, s.Fairness, s.Chunking, s.Seed, s.Trace = p[0], p[1], p[2], p[3], seed, traces[k]
+			if k == 0 || e.Source.Resample {
+				if err := s.Validate(); err != nil {
+					return nil, e.invalid(err)
 				}
-				grid = append(grid, &s)
 			}
+			grid = append(grid, &s)
 		}
 	}
 	return grid, nil
+}
+
+// policies are all that are to be combined: placement, migration, fairness, chunking.
+func (e *Experiment) policies() (out [][4]string) {
+	for _, p := range e.Placements {
+		for _, m := range e.Migrations {
+			for _, f := range orUsual(e.Fairnesses) {
+				for _, c := range orUsual(e.Chunkings) {
+					out = append(out, [4]string{p, m, f, c})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// orUsual is the usual policy where none is listed.
+func orUsual(list []string) []string {
+	if len(list) == 0 {
+		return []string{""}
+	}
+	return list
 }
 
 // check refuses grids that are empty or too large.
@@ -169,12 +214,20 @@ func (e *Experiment) check() error {
 		return errors.New("the experiment has no hosts")
 	case len(e.Placements) == 0 || len(e.Migrations) == 0 || len(e.Seeds) == 0:
 		return errors.New("the experiment has no runs: it needs a placement policy, a migration policy and a seed")
-	case len(e.Placements) > MaxSpecs || len(e.Migrations) > MaxSpecs || len(e.Seeds) > MaxSeeds ||
-		len(e.Placements)*len(e.Migrations)*len(e.Seeds) > MaxRuns:
-		return fmt.Errorf("%d placement and %d migration policies with %d seeds: an experiment has at most %d runs",
-			len(e.Placements), len(e.Migrations), len(e.Seeds), MaxRuns)
+	case max(len(e.Placements), len(e.Migrations), len(e.Fairnesses), len(e.Chunkings)) > MaxSpecs || len(e.Seeds) > MaxSeeds || e.runs() > MaxRuns:
+		return fmt.Errorf("%d placement, %d migration, %d fairness and %d chunking policies with %d seeds: an experiment has at most %d runs",
+			len(e.Placements), len(e.Migrations), len(orUsual(e.Fairnesses)), len(orUsual(e.Chunkings)), len(e.Seeds), MaxRuns)
 	}
 	return nil
+}
+
+// runs is how many runs there are; it is no whole number where that is too large.
+func (e *Experiment) runs() float64 {
+	n := float64(len(e.Seeds))
+	for _, list := range [][]string{e.Placements, e.Migrations, orUsual(e.Fairnesses), orUsual(e.Chunkings)} {
+		n *= float64(len(list))
+	}
+	return n
 }
 
 // traces returns the hosts of each seed's run.

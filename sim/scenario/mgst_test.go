@@ -143,6 +143,18 @@ func TestMachinesAndRates(t *testing.T) {
 			t.Errorf("%s: %v, %+v", s.Placement, err, report)
 		}
 	}
+	unknown := strings.Replace(hiHiFile, "overhead: 3s", "known: false\n  timeout: 3", 1)
+	if e, err = Decode("x.yaml", []byte(unknown), nil, nil, files); err != nil || !e.Base.Rates.Measured || e.Base.Rates.Timeout != 3 {
+		t.Errorf("rates that are measured, with a time-out: %+v, %v", e.Base.Rates, err)
+	}
+	if grid, err = e.Grid(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range grid { // lost runs and late ones alike come back
+		if report, err := sim.Run(s); err != nil || report.Returned == 0 || report.Succeeded < 5000 {
+			t.Errorf("%s: %v, %+v", s.Placement, err, report)
+		}
+	}
 	measured := strings.NewReplacer("count: 6", "file: lab.srs", "of: [[2, 2, 2, 2, 2, 2], [1, 20, 3.7, 7.1, 2.4, 8.7]]", "iterations: [500, 250]").Replace(hiHiFile)
 	if e, err = Decode("x.yaml", []byte(measured), nil, nil, files); err != nil {
 		t.Fatal(err)

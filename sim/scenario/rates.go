@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
@@ -60,7 +61,30 @@ func (r *reader) readRates(where string, node ast.Node) *task.Error {
 			return e
 		}},
 		{"overhead", r.duration(&rates.Overhead, 0)},
+		{"known", r.unless(&rates.Measured)},
+		{"timeout", r.scalar("write how many times as long as expected a task may take, such as 3", func(text string) error {
+			x, ok := within(text, 1, mostTimeout)
+			if !ok {
+				return fmt.Errorf("%s is not a number from 1 to %v", quote(text), mostTimeout)
+			}
+			rates.Timeout = x
+			return nil
+		})},
 	})
+}
+
+// mostTimeout is that of sim.Rates.
+const mostTimeout = 1000.0
+
+// unless reads true or false, of which it keeps the opposite.
+func (r *reader) unless(to *bool) func(string, ast.Node) *task.Error {
+	var is bool
+	read := r.boolean(&is)
+	return func(where string, node ast.Node) *task.Error {
+		e := read(where, node)
+		*to = !is
+		return e
+	}
 }
 
 // numbers reads a list of numbers from 0 to most.
@@ -74,6 +98,42 @@ func (r *reader) numbers(where string, node ast.Node, mostOf int, most float64) 
 		return nil
 	}))
 	return out, e
+}
+
+// mostResponse bounds what was published, in units.
+const mostResponse = 1e9
+
+// readPublished reads the figures of a publication, by policy.
+func (r *reader) readPublished(where string, node ast.Node) *task.Error {
+	return r.each(where, node, MaxSpecs, func(where string, node ast.Node) *task.Error {
+		p := Published{}
+		e := r.mapping(where, node, []field{
+			{"placement", r.stringTo(&p.Placement)},
+			{"response", func(where string, node ast.Node) (e *task.Error) {
+				p.Response, e = r.numbers(where, node, maxClasses+1, mostResponse)
+				return e
+			}},
+		})
+		r.Published = append(r.Published, p)
+		return e
+	})
+}
+
+// checkPublished says what of the figures belongs to nothing that is run.
+func (r *reader) checkPublished() *task.Error {
+	if len(r.Published) > 0 && r.Base.Rates == nil {
+		return r.at("published", "leave it out", "figures are published of runs with rates, and there are none")
+	}
+	for i, p := range r.Published {
+		where := fmt.Sprintf("published[%d]", i)
+		if !slices.Contains(r.Placements, p.Placement) {
+			return r.at(where, "write it as under `placement`", "figures of %s, which is not run", quote(p.Placement))
+		}
+		if n := len(r.Base.Workload.Classes) + 1; len(p.Response) != n {
+			return r.at(where, "give one to each class and one of all, 0 for none", "%d figures of %s: there are %d", len(p.Response), quote(p.Placement), n)
+		}
+	}
+	return nil
 }
 
 // loadMachines reads the files that machines and rates name, and makes the machines.

@@ -15,6 +15,7 @@ import (
 // Limits of one run's description.
 const (
 	maxSlots   = 1 << 16
+	maxSites   = 1000
 	maxClasses = 1000
 	maxTimes   = 100_000
 	maxTasks   = 1 << 30 // points of one sweep
@@ -96,6 +97,9 @@ func (r *reader) readHosts(where string, node ast.Node) *task.Error {
 		{"speeds", choice(r.source, &h.Speeds, "uniform", "traced")},
 		{"owner", choice(r.source, &h.Owner, "suspend", "kill")},
 		{"grace", r.duration(&h.Grace, 0)},
+		{"sites", func(where string, node ast.Node) *task.Error {
+			return r.each(where, node, maxSites, r.scalar("", func(text string) error { h.Sites = append(h.Sites, text); return nil }))
+		}},
 	})
 }
 
@@ -119,8 +123,9 @@ func (r *reader) readClass(where string, node ast.Node) *task.Error {
 	c := sim.Class{Name: fmt.Sprint(len(r.Base.Workload.Classes) + 1)}
 	e := r.mapping(where, node, []field{
 		{"name", r.stringTo(&c.Name)},
-		{"arrival", choice(r.source, &c.Arrival, "saturated", "every", "poisson", "times")},
+		{"arrival", choice(r.source, &c.Arrival, "saturated", "every", "poisson", "times", "renewal")},
 		{"interval", r.duration(&c.Interval, 1)},
+		{"gaps", r.law(&c.Gaps)},
 		{"times", func(where string, node ast.Node) *task.Error {
 			return r.each(where, node, maxTimes, r.timeOf(&c))
 		}},
@@ -128,30 +133,44 @@ func (r *reader) readClass(where string, node ast.Node) *task.Error {
 		{"to", r.duration(&c.To, 0)},
 		{"tasks", r.count(&c.Tasks, 1, maxTasks)},
 		{"work", r.duration(&c.Work, 1)},
-		{"law", choice(r.source, &c.WorkLaw, "fixed", "exponential", "uniform", "cubed")},
+		{"law", r.law(&c.WorkLaw)},
+		{"weight", r.count(&c.Weight, 1, task.MaxWeight)},
 		{"memory", r.size(&c.Memory)},
 		{"state", r.size(&c.State)},
 	})
 	if e != nil {
 		return e
 	}
-	repeated := c.Arrival == sim.Every || c.Arrival == sim.Poisson
+	repeated := c.Arrival == sim.Every || c.Arrival == sim.Poisson || c.Arrival == sim.Renewal
 	switch {
 	case c.Work == 0:
 		return r.errorAt(first(node), "add `work: 10m`, a task's time on the reference core", "%s has no work", where)
 	case repeated && c.Interval == 0:
 		return r.errorAt(first(node), "add `interval: 1m`", "%s has no interval between its jobs", where)
 	case !repeated && c.Interval != 0:
-		return r.at(where+".interval", "write `arrival: every` or `arrival: poisson`", "this arrival of %s has no interval", where)
+		return r.at(where+".interval", "write `arrival: every`, `arrival: poisson` or `arrival: renewal`", "this arrival of %s has no interval", where)
 	case c.Arrival == sim.AtTimes && len(c.Times) == 0:
 		return r.errorAt(first(node), "add `times: [0s, 1h]`", "%s has no times", where)
 	case c.Arrival != sim.AtTimes && len(c.Times) > 0:
 		return r.at(where+".times", "write `arrival: times`", "this arrival of %s has no times", where)
+	case c.Arrival == sim.Renewal && c.Gaps == "":
+		return r.errorAt(first(node), "add `gaps: weibull`, or write `arrival: poisson`", "%s has no law of the times between its jobs", where)
+	case c.Arrival != sim.Renewal && c.Gaps != "":
+		return r.at(where+".gaps", "write `arrival: renewal`", "this arrival of %s has no law of the times between jobs", where)
 	case c.To != 0 && c.To <= c.From:
 		return r.at(where+".to", "make it later than `from`", "%s ends before it begins", where)
 	}
 	r.Base.Workload.Classes = append(r.Base.Workload.Classes, c)
 	return nil
+}
+
+// law reads a law.
+func (r *reader) law(to *sim.Law) func(string, ast.Node) *task.Error {
+	return r.scalar("quote laws with parameters: \"weibull:shape=0.5\"", func(text string) error {
+		*to = sim.Law(text)
+		_, err := to.Draw()
+		return err
+	})
 }
 
 func (r *reader) timeOf(c *sim.Class) func(string, ast.Node) *task.Error {

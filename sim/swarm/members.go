@@ -29,7 +29,7 @@ func (n *node) advertise() {
 	}
 	a := overlay.Advert{
 		Peer: n.id, Overlay: n.w.overlay, Seq: n.advertSeq, Issued: now, Expires: now.Add(advertLife),
-		State: n.owner.State, Slots: n.told.Slots, Free: n.free(), Memory: memory, Speed: n.speedUsual(), Until: n.owner.Until,
+		State: n.owner.State, Slots: n.told.Slots, Free: n.free(), Memory: memory, Speed: n.speedUsual(), Until: n.owner.Until, Site: n.site,
 	}
 	if n.leaving {
 		a.State = overlay.Leaving

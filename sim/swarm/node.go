@@ -37,6 +37,7 @@ type node struct {
 	key   ed25519.PrivateKey
 	id    peerID
 	host  *trace.Host // nil of one that only submits
+	site  string      // "" for none
 
 	// What outlives it: disk holds its machines' pairs, blocks what it has of
 	// jobs and checkpoints, recorder its history.

@@ -3,11 +3,14 @@ package swarm
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	"godwit/overlay"
 	"godwit/scheduler"
 	"godwit/sim"
+	"godwit/task"
 )
 
 // Options say what a Scenario does not: how the nodes are set up. The zero value
@@ -142,6 +145,10 @@ func (o *Options) complete(s *sim.Scenario) error {
 	refuse(s.Paper, "the published simulator's rules are not the machines': run it with sim.Run")
 	refuse(s.Hosts.Sharing != sim.Queue, "workers do not share slots: set sharing to queue")
 	refuse(s.Rates != nil, "no machine imposes rates: they are for sim.Run")
+	for i := range s.Workload.Classes {
+		name := s.Workload.Classes[i].Name
+		refuse(len(name) > task.MaxClass || strings.ContainsFunc(name, unicode.IsControl), "class %d: %.80q is no name of a job's class: write at most %d bytes, all printable", i, name, task.MaxClass)
+	}
 	refuse(s.Placement == sim.Oracle, "no machine knows the future: the oracle is for sim.Run")
 	refuse(s.Predictor != "" && s.Predictor != liveModel, "predictor %q: the machines forecast by %q", s.Predictor, liveModel)
 	refuse(!s.Workload.Requeue, "the machines run lost tasks again: set the workload's requeue")

@@ -120,6 +120,7 @@ func newWorld(s *sim.Scenario, opt Options) (*world, error) {
 	w.span, w.warm, w.every = w.machines(end.Sub(w.base)), w.machines(s.Warmup), w.machines(s.Checkpoints.Every)
 	w.perDay = make([]day, int(math.Ceil(float64(end.Sub(w.base))/float64(aDay)))+1)
 	w.cfg.Rules.Placement, w.cfg.Rules.Migration = s.Placement, s.Migration
+	w.cfg.Rules.Fairness, w.cfg.Rules.Chunking = s.Fairness, s.Chunking
 	w.canSave = s.Checkpoints.Every > 0 || s.Checkpoints.Auto || w.cfg.Moves()
 	if err := w.cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("sim/swarm: %w", err)
@@ -136,6 +137,9 @@ func newWorld(s *sim.Scenario, opt Options) (*world, error) {
 		n := w.newNode(i, hosts+opt.Submitters)
 		if i < hosts {
 			n.host = &s.Trace.Hosts[i]
+			if k := len(s.Hosts.Sites); k > 0 {
+				n.site = s.Hosts.Sites[i*k/hosts]
+			}
 		}
 		w.nodes, w.byID[n.id] = append(w.nodes, n), n
 	}

@@ -1,0 +1,41 @@
+package scenario
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"godwit/migrate"
+	"godwit/predictor"
+	"godwit/scheduler/chunk"
+	"godwit/scheduler/place"
+	"godwit/scheduler/share"
+	"godwit/sim"
+)
+
+// The manual of policies lists all there are, as the command's help describes them,
+// and no others.
+func TestManualOfPolicies(t *testing.T) {
+	text, err := os.ReadFile("../../docs/POLICIES.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		if usage, rest, ok := strings.Cut(strings.TrimPrefix(line, "| `"), "` | "); ok && strings.HasPrefix(line, "| `") {
+			does, _, _ := strings.Cut(rest, " |")
+			rows[usage+": "+does] = true
+		}
+	}
+	for _, all := range []string{place.Describe(), share.Describe(), chunk.Describe(), migrate.Describe(), predictor.Describe(), sim.DescribeLaws()} {
+		for line := range strings.Lines(all) {
+			if line = strings.TrimSpace(line); !rows[line] {
+				t.Errorf("docs/POLICIES.md lacks: %s", line)
+			}
+			delete(rows, line)
+		}
+	}
+	for row := range rows {
+		t.Errorf("docs/POLICIES.md has what there is not: %s", row)
+	}
+}

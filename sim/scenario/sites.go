@@ -1,0 +1,197 @@
+package scenario
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"godwit/sim"
+	"godwit/task"
+	"godwit/trace"
+)
+
+// Limits of what a file says of sites.
+const (
+	maxLoads   = 100
+	maxFigures = 1000
+	// maxCoordinators is overlay.MaxGroup.
+	maxCoordinators = 7
+	// maxSpeedup is how many times as fast a file may have real nodes play: what takes a
+	// day is then a second.
+	maxSpeedup = 100_000
+)
+
+// A Load is work of higher priority that a run has, and what was published of it.
+type Load struct {
+	sim.Load
+	// Published has, by fairness policy as the file writes it, what its jobs came to.
+	Published map[string]PublishedJobs
+}
+
+// PublishedJobs is what somebody found of equal jobs that ran together, in the order of
+// the jobs; nil where it is not known.
+type PublishedJobs struct {
+	Throughput []float64 // tasks a second
+	Preempted  []float64 // runs that higher priority ended
+}
+
+// readSites reads the sites, a mapping of their names, in its order.
+func (r *reader) readSites(where string, node ast.Node) *task.Error {
+	return r.named(where, node, maxSites, func(name, where string, node ast.Node) *task.Error {
+		s := sim.Site{Name: name}
+		e := r.mapping(where, node, []field{
+			{"hosts", r.count(&s.Hosts, 1, trace.MaxHosts)},
+			{"busy", r.number(&s.Busy, 0, sim.MaxBusy)},
+		})
+		r.Owners.Sites = append(r.Owners.Sites, s)
+		return e
+	})
+}
+
+// readUsers reads how local users are.
+func (r *reader) readUsers(where string, node ast.Node) *task.Error {
+	return r.mapping(where, node, []field{
+		{"stay", r.duration(&r.Owners.Stay, time.Millisecond)},
+		{"most", r.count(&r.Owners.Most, 1, trace.MaxHosts)},
+	})
+}
+
+// readLoads reads the loads, of which each makes runs of its own.
+func (r *reader) readLoads(where string, node ast.Node) *task.Error {
+	r.Loads = nil
+	return r.each(where, node, maxLoads, func(where string, node ast.Node) *task.Error {
+		l := Load{}
+		e := r.mapping(where, node, []field{
+			{"name", r.stringTo(&l.Name)},
+			{"each", r.duration(&l.Each, time.Millisecond)},
+			{"hosts", r.count(&l.Hosts, 1, trace.MaxHosts)},
+			{"run", r.duration(&l.Run, time.Millisecond)},
+			{"published", r.published(&l)},
+		})
+		r.Loads = append(r.Loads, l)
+		return e
+	})
+}
+
+func (r *reader) published(l *Load) func(string, ast.Node) *task.Error {
+	return func(where string, node ast.Node) *task.Error {
+		l.Published = map[string]PublishedJobs{}
+		return r.named(where, node, MaxSpecs, func(name, where string, node ast.Node) *task.Error {
+			var p PublishedJobs
+			figures := func(to *[]float64) func(string, ast.Node) *task.Error {
+				return func(where string, node ast.Node) (e *task.Error) {
+					const most = 1e12
+					*to, e = r.numbers(where, node, maxFigures, most)
+					return e
+				}
+			}
+			e := r.mapping(where, node, []field{{"throughput", figures(&p.Throughput)}, {"preempted", figures(&p.Preempted)}})
+			l.Published[name] = p
+			return e
+		})
+	}
+}
+
+// number reads a number from least to most.
+func (r *reader) number(to *float64, least, most float64) func(string, ast.Node) *task.Error {
+	return r.scalar("write a number", func(text string) error {
+		x, ok := within(text, least, most)
+		if !ok {
+			return fmt.Errorf("%s is not a number from %v to %v", quote(text), least, most)
+		}
+		*to = x
+		return nil
+	})
+}
+
+// named reads a mapping whose keys are names that the file gives, each once.
+func (r *reader) named(where string, node ast.Node, most int, read func(name, where string, node ast.Node) *task.Error) *task.Error {
+	m, ok := node.(ast.MapNode)
+	if !ok {
+		return r.errorAt(first(node), "write `NAME: {...}`, a line each", "%s is a mapping of names, this is %s", where, kind(node))
+	}
+	seen := map[string]bool{}
+	for it := m.MapRange(); it.Next(); {
+		t, value := it.Key().GetToken(), it.Value()
+		name := t.Value
+		switch {
+		case seen[name]:
+			return r.errorAt(t, "keep one of the two", "%s is given twice", quote(name))
+		case strings.TrimSpace(name) == "" || len(name) > maxName:
+			return r.errorAt(t, "", "%s: the name %s has %d bytes: write 1 to %d", where, quote(name), len(name), maxName)
+		case value == nil || value.Type() == ast.NullType:
+			return r.errorAt(t, "give it a value, or leave it out", "%s has no value", quote(name))
+		case len(seen) == most:
+			return r.errorAt(t, "", "%s has more than %d names", where, most)
+		}
+		seen[name] = true
+		path := where + "." + name
+		r.source.places[path] = at(first(value))
+		if e := read(name, path, value); e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// maxName bounds the name of a site, as a member's advert does.
+const maxName = 64
+
+// loadSites makes the hosts of the first load, and looks at those of the others.
+func (r *reader) loadSites() *task.Error {
+	o := &r.Owners
+	switch {
+	case len(o.Sites) == 0 && (len(r.Loads) > 0 || o.Stay != 0):
+		where := "loads"
+		if o.Stay != 0 {
+			where = "users"
+		}
+		return r.at(where, "add `sites: {VU: {hosts: 6, busy: 0.2}}`", "%s are of sites, and there are none", where)
+	case len(o.Sites) == 0:
+		return nil
+	case r.Source.File != "" || r.Source.Kind != "" || r.machines.given:
+		return r.at("sites", "leave out one of them", "sites are given beside other hosts")
+	case r.end.after == 0 || r.start.given():
+		return r.at("sites", "write `end: 1h`, and no start", "owners of sites are made for the time up to the end")
+	}
+	if len(r.Loads) == 0 {
+		r.Loads = []Load{{}}
+	}
+	for i := range r.Loads {
+		t, err := r.OwnersOf(i, r.Seeds[0], r.end.after)
+		if err != nil {
+			where := "sites"
+			if i > 0 || r.Loads[i].Each > 0 {
+				where = "loads[" + strconv.Itoa(i) + "]"
+			}
+			return r.wrap(where, err)
+		}
+		if i == 0 {
+			r.Use(t)
+		}
+	}
+	return nil
+}
+
+// OwnersOf makes what the owners of the sites do in a run under a load of Loads.
+func (e *Experiment) OwnersOf(load int, seed uint64, length time.Duration) (*trace.Trace, error) {
+	o := e.Owners
+	o.Load, o.Seed = e.Loads[load].Load, seed
+	return o.Trace(machineStart, length)
+}
+
+// noGrid says why an experiment has no runs for a simulator.
+func (e *Experiment) noGrid() error {
+	switch {
+	case len(e.Owners.Sites) > 0:
+		return e.at("sites", "run it on real nodes: `godwit swarm --scenario FILE`", "sites and their loads are not simulated")
+	case e.Speedup != 0:
+		return e.at("speedup", "leave it out, or give `sites`", "only real nodes have a pace")
+	case e.Coordinators != 0:
+		return e.at("coordinators", "leave it out, or give `sites`", "how many coordinate is not simulated")
+	}
+	return nil
+}
