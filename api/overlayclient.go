@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"godwit/node"
+	"godwit/scheduler"
 	"godwit/task"
 )
 
@@ -49,6 +50,11 @@ func (c *Client) LeaveOverlay(ctx context.Context, ref string) (task.CID, error)
 	var reply OverlayReply
 	err := c.call(ctx, http.MethodDelete, overlayPath(ref, ""), nil, &reply)
 	return reply.ID, err
+}
+
+// Scheduling returns how the overlay's leader schedules now.
+func (c *Client) Scheduling(ctx context.Context, ref string) (s scheduler.Scheduling, err error) {
+	return s, c.get(ctx, overlayPath(ref, "/scheduling"), nil, &s)
 }
 
 // Invite returns a ticket of an overlay that the node founded. Whoever holds it

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"godwit/node"
+	"godwit/scheduler"
 	"godwit/task"
 )
 
@@ -27,6 +28,8 @@ type overlays interface {
 	ChangeOverlay(ctx context.Context, nameOrID string, r node.OverlayRules) (node.OverlayDetail, error)
 	JoinOverlay(ctx context.Context, nameIDOrTicket string, share float64) (node.OverlayDetail, error)
 	LeaveOverlay(ctx context.Context, nameOrID string) error
+	// Scheduling asks the leader how it schedules now.
+	Scheduling(ctx context.Context, nameOrID string) (scheduler.Scheduling, error)
 	// Invite returns a ticket with which whoever holds it can join.
 	Invite(ctx context.Context, nameOrID string, life time.Duration) (string, error)
 }
@@ -77,6 +80,15 @@ func (s *Server) showOverlay(w http.ResponseWriter, r *http.Request) error {
 	}
 	d, err := s.overlays.OverlayDetail(r.Context(), id)
 	return writeJSON(w, d, err)
+}
+
+func (s *Server) scheduling(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.overlayID(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	v, err := s.overlays.Scheduling(r.Context(), id)
+	return writeJSON(w, v, err)
 }
 
 func (s *Server) createOverlay(w http.ResponseWriter, r *http.Request) error {

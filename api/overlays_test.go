@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"godwit/node"
+	"godwit/scheduler"
 	"godwit/task"
 )
 
@@ -129,4 +130,36 @@ func TestOverlayRefusals(t *testing.T) {
 		_, err = c.Submit(t.Context(), req)
 		wantError(t, "a job for "+what, err, http.StatusNotFound, KindNotFound, "")
 	}
+}
+
+// The leader tells how it schedules: what came, who is there, and what it learnt.
+func TestScheduling(t *testing.T) {
+	c := dialed(t)
+	if _, err := c.CreateOverlay(t.Context(), node.OverlayRules{Name: "lab", Placement: "lpas"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, class := range []string{"x", "x", "y"} {
+		req := request(t, c, class, 2, "20ms")
+		req.Overlay, req.File = "lab", req.File+"class: "+class+"\n"
+		id, err := c.Submit(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		await(t, c, string(id), func(st scheduler.JobStatus) bool { return st.Final })
+	}
+	s, err := c.Scheduling(t.Context(), "lab")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Placement != "lpas" || s.Leader == "" || len(s.Classes) != 2 || s.Classes[0].Class != "x" || s.Classes[0].Arrivals != 2 || s.Classes[0].Arrival <= 0 {
+		t.Errorf("it is %+v", s)
+	}
+	if len(s.Members) != 1 || s.Members[0].Slots != 2 || s.Members[0].Rates[0].Measured != 4 || s.Members[0].Rates[0].Rate <= 0 || s.Members[0].Rates[0].Rate > 50 {
+		t.Errorf("its members are %+v", s.Members)
+	}
+	if s.Allocation == nil || s.Allocation.Solved.IsZero() {
+		t.Errorf("its allocation is %+v", s.Allocation)
+	}
+	_, err = c.Scheduling(t.Context(), "nowhere")
+	wantError(t, "an overlay of nobody", err, http.StatusNotFound, KindNotFound, "no such overlay")
 }

@@ -38,6 +38,7 @@ func (s *Server) routes() http.Handler {
 	handle("PUT /v1/overlays/{id}", s.changeOverlay)
 	handle("DELETE /v1/overlays/{id}", s.leaveOverlay)
 	handle("POST /v1/overlays/{id}/invite", s.invite)
+	handle("GET /v1/overlays/{id}/scheduling", s.scheduling)
 	handle("POST /v1/files", s.putFile)
 	handle("GET /v1/files/{cid}", s.getFile)
 	handle("POST /v1/jobs", s.submit)

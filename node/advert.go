@@ -34,7 +34,7 @@ func (m *membership) advertise() {
 		Seq: m.advertSeq, Issued: wall, Expires: wall.Add(advertLife),
 		Addrs: n.net.AdvertAddrs(overlay.MaxAddrs), Reach: n.net.Reach(),
 		State: m.advertState(), Slots: slots, Free: m.free(), Memory: m.told.Memory,
-		Speed: n.speed, Until: n.decision.Until, Version: n.cfg.Version,
+		Speed: n.speed, Until: n.decision.Until, Version: n.cfg.Version, Site: n.cfg.Site,
 	}
 	n.record(&a)
 	if m.coordinator != nil {

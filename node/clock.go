@@ -1,6 +1,7 @@
 package node
 
 import (
+	"sync"
 	"time"
 
 	"godwit/owner/sensor"
@@ -28,7 +29,29 @@ type clock struct {
 }
 
 func newClock() clock {
-	return clock{started: time.Now(), wall: time.Now, asleep: sensor.Asleep, slept: sensor.Asleep()}
+	return clock{started: time.Now(), wall: time.Now, asleep: seldom(sensor.Asleep), slept: sensor.Asleep()}
+}
+
+// asleepEvery is how often the system is asked how long it slept. That takes two system
+// calls, and the loop looks at the clock several times for a task.
+const asleepEvery = 10 * time.Millisecond
+
+// seldom returns what read says, as it was within the last asleepEvery that the machine
+// was awake.
+func seldom(read func() time.Duration) func() time.Duration {
+	var (
+		mu   sync.Mutex
+		last time.Duration
+		at   time.Time
+	)
+	return func() time.Duration {
+		mu.Lock()
+		defer mu.Unlock()
+		if at.IsZero() || time.Since(at) >= asleepEvery {
+			last, at = read(), time.Now()
+		}
+		return last
+	}
 }
 
 func (c *clock) now() time.Time {

@@ -1,14 +1,19 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"unicode"
 
 	"github.com/shirou/gopsutil/v4/mem"
 
+	"godwit/overlay"
 	"godwit/p2p"
+	"godwit/scheduler"
 	"godwit/trace"
 )
 
@@ -38,6 +43,19 @@ type Config struct {
 	// rules still decide what follows. For experiments.
 	Replay *trace.History
 
+	// Site names the group of members that this one belongs to, for policies of fair
+	// shares; "" for none. At most overlay.MaxSite bytes that print.
+	Site string
+
+	// Imposed are the speeds that RunSleep takes on, by the class of a task's job: it
+	// waits the job's work divided by that. AnyClass stands for classes that are not
+	// there, and is what the node tells as its speed; without it that is 1, and none is
+	// told. All are above 0, and at most overlay.MaxSpeed. For experiments.
+	Imposed map[string]float64
+
+	// Rates are what is known of classes of tasks beforehand; for experiments.
+	Rates scheduler.KnownRates
+
 	Runner  string   // RunWasm or RunSleep; "" is RunWasm
 	Sandbox []string // command that starts a sandbox child; required for RunWasm
 
@@ -55,6 +73,41 @@ const (
 	RunWasm  = "wasm"
 	RunSleep = "sleep"
 )
+
+// AnyClass, in Config.Imposed, is every class that is not there itself.
+const AnyClass = "*"
+
+// imposedOn is the speed of a class.
+func imposedOn(speeds map[string]float64, class string) float64 {
+	if s, ok := speeds[class]; ok {
+		return s
+	}
+	if s, ok := speeds[AnyClass]; ok {
+		return s
+	}
+	return 1
+}
+
+// checkImposed says what is wrong with what is imposed.
+func (c *Config) checkImposed() error {
+	if len(c.Imposed) > 0 && c.Runner != RunSleep {
+		return fmt.Errorf("speeds are imposed on tasks that wait: use runner %q", RunSleep)
+	}
+	for class, s := range c.Imposed {
+		if !(s > 0 && s <= overlay.MaxSpeed) {
+			return fmt.Errorf("the speed imposed on class %q is %v, want more than 0 and at most %v", class, s, float64(overlay.MaxSpeed))
+		}
+	}
+	return nil
+}
+
+// checkSite says what is wrong with the site's name.
+func (c *Config) checkSite() error {
+	if len(c.Site) > overlay.MaxSite || strings.ContainsFunc(c.Site, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return fmt.Errorf("the site's name %q has %d bytes, at most %d, or characters that do not print", c.Site, len(c.Site), overlay.MaxSite)
+	}
+	return nil
+}
 
 // DefaultOverlay is the pool that every node serves unless told otherwise.
 const DefaultOverlay = "commons"
@@ -96,6 +149,9 @@ func (c Config) withDefaults() (Config, error) {
 	case RunWasm, RunSleep:
 	default:
 		return c, fmt.Errorf("unknown runner %q: %q and %q exist", c.Runner, RunWasm, RunSleep)
+	}
+	if err := errors.Join(c.checkImposed(), c.checkSite()); err != nil {
+		return c, err
 	}
 	if c.Runner == RunWasm && len(c.Sandbox) == 0 {
 		return c, fmt.Errorf("no sandbox command given")

@@ -12,9 +12,27 @@ import (
 	"godwit/task"
 )
 
-// persist commits every Persist among the effects, in order.
+// persist commits every Persist among the effects, in order. A commit takes milliseconds:
+// tasks that wait here for a slot need not wait for it.
 func (n *Node) persist(ctx context.Context, effects []pending) error {
-	var changes []scheduler.Persist
+	changes := changesOf(effects)
+	if len(changes) == 0 {
+		return nil
+	}
+	durable := make(chan error, 1)
+	n.spawn(func() { durable <- n.store.commit(context.WithoutCancel(ctx), changes) })
+	for {
+		select {
+		case err := <-durable:
+			return err
+		case p := <-n.ends:
+			n.handleEnd(ctx, p)
+		}
+	}
+}
+
+// changesOf lists every Persist among the effects.
+func changesOf(effects []pending) (changes []scheduler.Persist) {
 	for _, p := range effects {
 		if e, ok := p.effect.(scheduler.Persist); ok {
 			if p.of != nil {
@@ -23,13 +41,48 @@ func (n *Node) persist(ctx context.Context, effects []pending) error {
 			changes = append(changes, e)
 		}
 	}
-	if len(changes) == 0 {
-		return nil
+	return changes
+}
+
+// serveEnds handles what came to its end meanwhile.
+func (n *Node) serveEnds(ctx context.Context) {
+	for {
+		select {
+		case p := <-n.ends:
+			n.handleEnd(ctx, p)
+		default:
+			return
+		}
 	}
-	if err := n.store.commit(context.WithoutCancel(ctx), changes); err != nil {
-		return fmt.Errorf("saving state: %w", err)
+}
+
+// handleEnd handles an attempt's end, and starts what follows on it ahead of all other
+// effects: nothing has to be durable for that.
+func (n *Node) handleEnd(ctx context.Context, p post) {
+	before := len(n.pending)
+	n.handle(p)
+	kept := n.pending[:before]
+	for _, p := range n.pending[before:] {
+		if _, ok := p.effect.(scheduler.Start); ok {
+			n.carryOut(ctx, p, nil)
+			continue
+		}
+		kept = append(kept, p)
 	}
-	return nil
+	n.pending = kept
+}
+
+// postEnd tells the loop of an attempt's end. One that completed is told in a way of its
+// own: it need not come after what was said of the attempt before, and its slot is free.
+func (n *Node) postEnd(outcome task.Outcome, end func()) {
+	if outcome == task.Completed {
+		select {
+		case n.ends <- post{call: end}:
+			return
+		default:
+		}
+	}
+	n.post(post{call: end})
 }
 
 // carryOut does one effect, or starts what will answer it.
@@ -89,6 +142,9 @@ func (n *Node) logDecision(d scheduler.Decided) {
 	case "placed", "done", "started":
 		level = slog.LevelDebug
 	}
+	if !n.log.Enabled(context.Background(), level) {
+		return // it is said of every task
+	}
 	n.log.Log(context.Background(), level, "task "+d.Action, "task", d.Task.String(), "peer", d.Peer, "reason", d.Reason)
 }
 
@@ -141,7 +197,7 @@ func (n *Node) startNow(w waitingStart) {
 	n.spawn(func() {
 		res := n.runTask(ctx, ready, e.Task, n.newSaving(ctx, w, ready, stop, a.place))
 		cancel()
-		n.post(post{call: func() { n.attemptEnded(a, name, res) }})
+		n.postEnd(res.Outcome, func() { n.attemptEnded(a, name, res) })
 	})
 }
 

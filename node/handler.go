@@ -17,6 +17,8 @@ const (
 	methodJob  = "job"  // body: jobQuery; answer: scheduler.JobStatus
 	methodWhy  = "why"  // body: whyQuery; answer: Why
 
+	methodScheduling = "scheduling" // body: jobsQuery; answer: scheduler.Scheduling
+
 	methodHistory = "history" // body: historyQuery; answer: segments, see answerHistory
 )
 
@@ -98,6 +100,12 @@ func (h handler) Request(ctx context.Context, from task.PeerID, method string, b
 			return nil, fmt.Errorf("reading the question: %w", err)
 		}
 		return answer(h.n.led(ctx, from, q.Overlay, func(c *scheduler.Coordinator) (any, error) { return q.ask(c) }))
+	case methodScheduling:
+		var q jobsQuery
+		if err := json.Unmarshal(body, &q); err != nil {
+			return nil, fmt.Errorf("reading the question: %w", err)
+		}
+		return answer(h.n.led(ctx, from, q.Overlay, func(c *scheduler.Coordinator) (any, error) { return c.Scheduling(), nil }))
 	case methodLease:
 		return h.n.hearLease(ctx, from, body)
 	case methodManifest:

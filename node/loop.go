@@ -59,7 +59,10 @@ func (n *Node) loop(ctx, leave context.Context) error {
 			n.leave()
 		case p := <-n.inbox:
 			n.handle(p)
-			n.drain()
+			n.drain(ctx)
+		case p := <-n.ends:
+			n.handle(p)
+			n.drain(ctx)
 		case <-timer.C:
 			n.wake()
 		}
@@ -81,12 +84,13 @@ func (n *Node) lastWords() error {
 	for _, m := range n.ordered() {
 		m.do(m.worker, m.worker.Keep())
 	}
-	return n.persist(context.Background(), n.pending)
+	return n.store.commit(context.Background(), changesOf(n.pending))
 }
 
 // drain handles what else has arrived, so that one commit serves it all.
-func (n *Node) drain() {
+func (n *Node) drain(ctx context.Context) {
 	for range batchSize {
+		n.serveEnds(ctx)
 		select {
 		case p := <-n.inbox:
 			n.handle(p)

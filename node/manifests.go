@@ -10,7 +10,9 @@ import (
 	"godwit/migrate"
 	"godwit/overlay"
 	"godwit/scheduler"
+	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
+	"godwit/scheduler/share"
 	"godwit/task"
 )
 
@@ -123,7 +125,7 @@ func (m *membership) askManifest(peer task.PeerID) {
 // follow obeys a newer version of the overlay's rules.
 func (m *membership) follow(newest overlay.Manifest) {
 	n := m.n
-	m.log.Info("the overlay has new rules", "version", newest.Version, "placement", newest.Placement, "migration", newest.Migration,
+	m.log.Info("the overlay has new rules", "version", newest.Version, "placement", newest.Placement, "migration", newest.Migration, "fairness", newest.Fairness, "chunking", newest.Chunking,
 		"coordinators", newest.Group(), "admission", newest.Admission.String())
 	out := m.view.SetManifest(newest)
 	m.manifest = newest
@@ -152,12 +154,12 @@ func (m *membership) follow(newest overlay.Manifest) {
 
 // rulesOf is what the scheduler takes from a manifest.
 func rulesOf(m *overlay.Manifest) scheduler.Rules {
-	return scheduler.Rules{Placement: m.Placement, Migration: m.Migration, Replicas: m.Replicas}
+	return scheduler.Rules{Placement: m.Placement, Migration: m.Migration, Fairness: m.Fairness, Chunking: m.Chunking, Replicas: m.Replicas}
 }
 
-// govern puts an overlay's rules into a configuration. What it says of migration
-// need not be known here: without it tasks end where they began. unknown is why
-// it is not.
+// govern puts an overlay's rules into a configuration. What it says of migration,
+// of fairness and of chunking need not be known here: without it tasks end where
+// they began, and the usual policies divide. unknown is why it is not.
 func govern(cfg *scheduler.Config, m *overlay.Manifest) (unknown, err error) {
 	if m.Placement != "" {
 		if _, err := place.Parse(m.Placement); err != nil {
@@ -169,6 +171,12 @@ func govern(cfg *scheduler.Config, m *overlay.Manifest) (unknown, err error) {
 		if _, unknown = migrate.Parse(m.Migration); unknown != nil {
 			cfg.Rules.Migration = ""
 		}
+	}
+	if _, err := share.Parse(m.Fairness); err != nil {
+		unknown, cfg.Rules.Fairness = errors.Join(unknown, err), ""
+	}
+	if err := chunk.Check(m.Chunking); err != nil {
+		unknown, cfg.Rules.Chunking = errors.Join(unknown, err), ""
 	}
 	return unknown, nil
 }

@@ -49,6 +49,7 @@ type Node struct {
 	monitor *owner.Monitor
 
 	inbox   chan post
+	ends    chan post     // of attempts that completed: see postEnd
 	stopped chan struct{} // closed when the loop has ended
 	cramped chan struct{} // asks for a collection of blocks; holds one
 	pins    pins          // safe for any goroutine
@@ -170,10 +171,10 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	n := &Node{
 		cfg: cfg, log: cfg.Log.With("self", shortPeer(self)), key: on.key, self: self,
 		sched: scheduler.Default(), store: store{on.data}, runner: on.runner,
-		inbox: make(chan post, inboxSize), stopped: make(chan struct{}), cramped: make(chan struct{}, 1), clock: newClock(),
+		inbox: make(chan post, inboxSize), ends: make(chan post, inboxSize), stopped: make(chan struct{}), cramped: make(chan struct{}, 1), clock: newClock(),
 		members: map[overlay.ID]*membership{}, suspicion: overlay.NewSuspicion(self),
 		prepared: map[task.JobID]*preparedJob{}, running: map[scheduler.AttemptName]attempt{}, takings: map[takingName]*taking{},
-		changed: map[task.JobID]bool{}, watchers: map[*watcher]bool{},
+		changed: map[task.JobID]bool{}, watchers: map[*watcher]bool{}, speed: cfg.Imposed[AnyClass],
 	}
 	n.tasks, n.halt = context.WithCancel(context.Background())
 	defer func() {
@@ -262,7 +263,7 @@ func (c *Config) scratchDir() string { return filepath.Join(c.DataDir, "scratch"
 
 func newRunner(cfg Config) Runner {
 	if cfg.Runner == RunSleep {
-		return &sleepRunner{}
+		return &sleepRunner{imposed: cfg.Imposed}
 	}
 	cage := &owner.Cage{}
 	if cfg.RulesFile != "" {
@@ -281,7 +282,7 @@ func newRunner(cfg Config) Runner {
 // restore brings the machines back to what was durable when the node last
 // stopped, however it stopped.
 func (n *Node) restore(ctx context.Context) error {
-	n.sched.Key = n.key
+	n.sched.Key, n.sched.Rates = n.key, n.cfg.Rates
 	r, ok := n.runner.(saver)
 	n.sched.HandOver = ok && r.Saves()
 	if err := n.loadPast(ctx); err != nil {

@@ -88,7 +88,7 @@ func (m *membership) holding(s *OverlayStatus) {
 func (m *membership) detail() OverlayDetail {
 	f := &m.manifest
 	return OverlayDetail{OverlayStatus: m.status(), Founder: f.Founder, Founded: f.Founded, Rules: OverlayRules{
-		Name: f.Name, Placement: f.Placement, Migration: f.Migration, Coordinators: f.Group(), Replicas: max(1, f.Replicas),
+		Name: f.Name, Placement: f.Placement, Migration: f.Migration, Fairness: f.Fairness, Chunking: f.Chunking, Coordinators: f.Group(), Replicas: max(1, f.Replicas),
 		Admission: f.Admission.String(), Allowed: slices.Clone(f.Allowed),
 	}}
 }
@@ -96,6 +96,7 @@ func (m *membership) detail() OverlayDetail {
 // apply puts the rules into a manifest to be signed.
 func (r *OverlayRules) apply(m *overlay.Manifest, now time.Time) {
 	m.Placement, m.Migration, m.Coordinators, m.Replicas = r.Placement, r.Migration, r.Coordinators, r.Replicas
+	m.Fairness, m.Chunking = r.Fairness, r.Chunking
 	m.Admission, m.Allowed = overlay.Open, nil
 	switch r.Admission {
 	case AdmitInvited:

@@ -11,7 +11,9 @@ import (
 
 	"godwit/migrate"
 	"godwit/overlay"
+	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
+	"godwit/scheduler/share"
 	"godwit/task"
 )
 
@@ -59,8 +61,11 @@ type OverlayRules struct {
 	// Placement and Migration are policies with their parameters, as
 	// place.Parse and migrate.Parse read them, of at most MaxPolicy bytes; "" is
 	// the node's usual.
-	Placement    string `json:"placement"`
-	Migration    string `json:"migration"`
+	Placement string `json:"placement"`
+	Migration string `json:"migration"`
+	// Fairness and Chunking are the same, as share.Parse and chunk.Parse read them.
+	Fairness     string `json:"fairness"`
+	Chunking     string `json:"chunking"`
 	Coordinators int    `json:"coordinators"` // 1 to MaxCoordinators; 0: the usual
 	// Replicas is the least number of runs that must agree for every job; 0 and
 	// 1: what the job asks. At most task.MaxReplicas.
@@ -85,7 +90,7 @@ func (r *OverlayRules) check() error {
 	if err := checkOverlayName(r.Name); err != nil {
 		return err
 	}
-	if max(len(r.Placement), len(r.Migration)) > MaxPolicy {
+	if max(len(r.Placement), len(r.Migration), len(r.Fairness), len(r.Chunking)) > MaxPolicy {
 		return fmt.Errorf("a policy with its parameters has at most %d bytes", MaxPolicy)
 	}
 	if r.Placement != "" {
@@ -97,6 +102,12 @@ func (r *OverlayRules) check() error {
 		if _, err := migrate.Parse(r.Migration); err != nil {
 			return err
 		}
+	}
+	if _, err := share.Parse(r.Fairness); err != nil {
+		return err
+	}
+	if err := chunk.Check(r.Chunking); err != nil {
+		return err
 	}
 	switch {
 	case r.Coordinators < 0 || r.Coordinators > MaxCoordinators:

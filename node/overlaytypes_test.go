@@ -29,7 +29,7 @@ func TestOverlayRulesCheck(t *testing.T) {
 		text  string // of the error; "" for none
 	}{
 		"usual":            {OverlayRules{Name: "lab"}, ""},
-		"all":              {OverlayRules{Name: "lab", Placement: "fcfspp:n=3", Migration: "pspp", Coordinators: MaxCoordinators, Replicas: task.MaxReplicas, Admission: AdmitInvited, RevokeInvitations: true}, ""},
+		"all":              {OverlayRules{Name: "lab", Placement: "fcfspp:n=3", Migration: "pspp", Fairness: "sep", Chunking: "gss", Coordinators: MaxCoordinators, Replicas: task.MaxReplicas, Admission: AdmitInvited, RevokeInvitations: true}, ""},
 		"longest name":     {OverlayRules{Name: strings.Repeat("x", task.MaxName)}, ""},
 		"another script":   {OverlayRules{Name: "実験室"}, ""},
 		"longest list":     {OverlayRules{Name: "lab", Admission: AdmitListed, Allowed: many[:MaxAllowed]}, ""},
@@ -44,6 +44,8 @@ func TestOverlayRulesCheck(t *testing.T) {
 		"revoking nothing": {OverlayRules{Name: "lab", RevokeInvitations: true}, `go with admission "invited"`},
 		"no placement":     {OverlayRules{Name: "lab", Placement: "nosuch"}, `there is no policy "nosuch": use one of `},
 		"bad placement":    {OverlayRules{Name: "lab", Placement: "fcfspp:nosuch=3"}, `unknown parameter "nosuch"`},
+		"no fairness":      {OverlayRules{Name: "lab", Fairness: "fair"}, `share: there is no policy "fair"`},
+		"no chunking":      {OverlayRules{Name: "lab", Chunking: "big"}, `chunk: there is no policy "big"`},
 		"no migration":     {OverlayRules{Name: "lab", Migration: "fcfs"}, `migrate: there is no policy "fcfs"`},
 		"coordinators":     {OverlayRules{Name: "lab", Coordinators: MaxCoordinators + 1}, "coordinators are 1 to 7, not 8"},
 		"coordinators<0":   {OverlayRules{Name: "lab", Coordinators: -1}, "coordinators are 1 to 7, not -1"},

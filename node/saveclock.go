@@ -108,6 +108,11 @@ func (l *workLeft) running(speed float64, stands bool) time.Duration {
 	return max(1, time.Duration(min(longest, float64(migrate.Remaining(l.told, done))/speed)))
 }
 
+// saveLook is after how long it is first looked at when to save a task: most end before,
+// and to look at each of them would cost more than to start it. No checkpoint is due
+// so soon (migrate.SaveAfter).
+const saveLook = time.Second
+
 // saveOnTime asks for checkpoints of an attempt while its context lasts, where the
 // job leaves it to the system when: after each it looks anew how much the task has
 // left, how long this host will stay and what checkpoints take. While the task is on
@@ -118,9 +123,9 @@ func (n *Node) saveOnTime(ctx context.Context, m *membership, id task.TaskID, p 
 		return
 	}
 	n.spawn(func() {
-		for {
+		for waited := saveLook; pause(ctx, waited); waited = 0 {
 			var every time.Duration
-			if n.do(ctx, func() { every = n.saveAfter(m, id, p, left) }) != nil || !pause(ctx, every) {
+			if n.do(ctx, func() { every = n.saveAfter(m, id, p, left) }) != nil || !pause(ctx, every-waited) {
 				return
 			}
 			place.saveUnlessGiven()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"sync"
+	"time"
 
 	"godwit/sandbox"
 	"godwit/task"
@@ -12,7 +13,10 @@ import (
 // sleepRunner waits as long as the job's work says, time in which the owner
 // stopped it not counted.
 type sleepRunner struct {
+	imposed map[string]float64 // see Config.Imposed
+
 	mu      sync.Mutex
+	fine    []*fineTimer  // that nobody waits by
 	stopped chan struct{} // closed by Resume; nil while tasks go on
 	halt    chan struct{} // closed by Pause; nil until somebody waits for it
 }
@@ -55,15 +59,22 @@ func (r *sleepRunner) gates() (stopped, halt chan struct{}) {
 // Run waits, from where a saved state left off; its one output is an empty
 // standard output.
 func (r *sleepRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ task.Invocation, s *saving) (sandbox.Report, error) {
-	w := wait{work: p.job.Work}
+	w := wait{speed: imposedOn(r.imposed, p.job.Class)}
+	w.work = time.Duration(float64(p.job.Work) / w.speed)
 	from, err := s.beginning(ctx)
 	if err != nil {
 		return sandbox.Report{}, err
 	}
 	if from != nil {
-		if w.before, err = readWaited(from, w.work); err != nil {
+		done, err := readWaited(from, p.job.Work)
+		if err != nil {
 			return sandbox.Report{}, err
 		}
+		w.before = time.Duration(float64(done) / w.speed)
+	}
+	if w.work <= fineWork {
+		w.fine = r.takeFine()
+		defer r.putFine(w.fine)
 	}
 	s.begins()
 	for w.left() > 0 {
@@ -100,5 +111,34 @@ func (*sleepRunner) Saves() bool                                     { return tr
 func (*sleepRunner) Rounds() bool                                    { return false }
 func (*sleepRunner) Pages(state []byte) ([][sha256.Size]byte, error) { return nil, nil }
 
-// Close does nothing: no sleep outlives its context.
-func (*sleepRunner) Close() error { return nil }
+// takeFine returns a timer that nobody waits by; nil where the system has none.
+func (r *sleepRunner) takeFine() *fineTimer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if last := len(r.fine) - 1; last >= 0 {
+		t := r.fine[last]
+		r.fine = r.fine[:last]
+		return t
+	}
+	return newFineTimer()
+}
+
+func (r *sleepRunner) putFine(t *fineTimer) {
+	if t == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fine = append(r.fine, t)
+}
+
+// Close frees the timers: no sleep outlives its context.
+func (r *sleepRunner) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range r.fine {
+		t.close()
+	}
+	r.fine = nil
+	return nil
+}

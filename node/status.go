@@ -112,6 +112,7 @@ type Member struct {
 	LatencyMS float64       `json:"latency_ms"` // 0 unknown
 	Roles     []string      `json:"roles"`      // "leader", "coordinator", "self"
 	Overlay   string        `json:"overlay"`    // by name
+	Site      string        `json:"site"`       // "" for none
 	// Belief is "there", "suspected" or "lost"; BeliefBy what that rests on, and
 	// BeliefSince since when it is so.
 	Belief      string    `json:"belief"`
@@ -170,7 +171,7 @@ func (m *membership) list(beliefs map[task.PeerID]overlay.Belief) []Member {
 	for i := range adverts {
 		a := &adverts[i]
 		x := Member{
-			Peer: a.Peer, State: a.State, Slots: a.Slots, Memory: a.Memory, Speed: a.Speed, Overlay: m.manifest.Name,
+			Peer: a.Peer, State: a.State, Slots: a.Slots, Memory: a.Memory, Speed: a.Speed, Overlay: m.manifest.Name, Site: a.Site,
 			Addrs: a.Addrs, Version: a.Version, Seen: a.Issued, Roles: m.roles(a.Peer), Free: a.Free,
 			Belief: overlay.There.String(),
 		}

@@ -22,6 +22,16 @@ type store struct{ ds ds.Batching }
 
 // commit makes a batch of changes durable, all or none.
 func (s store) commit(ctx context.Context, changes []scheduler.Persist) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	if err := s.write(ctx, changes); err != nil {
+		return fmt.Errorf("saving state: %w", err)
+	}
+	return nil
+}
+
+func (s store) write(ctx context.Context, changes []scheduler.Persist) error {
 	b, err := s.ds.Batch(ctx)
 	if err != nil {
 		return fmt.Errorf("opening a batch: %w", err)

@@ -1,0 +1,26 @@
+package node
+
+import (
+	"context"
+
+	"godwit/scheduler"
+)
+
+// Scheduling tells how the leader of an overlay that this node serves schedules now:
+// what waits, who is there, what it has learnt and which policies it follows. Only
+// the leader knows, and is asked wherever it is.
+func (n *Node) Scheduling(ctx context.Context, nameOrID string) (s scheduler.Scheduling, err error) {
+	var l leader
+	if e := n.do(ctx, func() {
+		var m *membership
+		if m, err = n.find(nameOrID); err == nil {
+			l = leader{m.id, m.manifest.Name, m.leader.Leader}
+		}
+	}); e != nil {
+		return s, e
+	}
+	if err != nil {
+		return s, err
+	}
+	return s, n.ask(ctx, l, methodScheduling, jobsQuery{l.overlay}, &s)
+}
