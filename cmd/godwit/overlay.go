@@ -12,7 +12,9 @@ import (
 	"godwit/api"
 	"godwit/migrate"
 	"godwit/node"
+	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
+	"godwit/scheduler/share"
 	"godwit/task"
 )
 
@@ -36,6 +38,7 @@ rules. Every node serves "commons" unless told otherwise.`,
 	}
 	for _, sub := range []*cobra.Command{
 		newOverlayCreate(), newOverlayList(), newOverlayShow(), newOverlayChange(), newOverlayJoin(), newOverlayLeave(), newOverlayInvite(),
+		newOverlayWatch(),
 	} {
 		sub.Args = explained(sub.Args)
 		cmd.AddCommand(sub)
@@ -46,6 +49,7 @@ rules. Every node serves "commons" unless told otherwise.`,
 // rulesFlags are the rules of an overlay as flags.
 type rulesFlags struct {
 	placement, migration   string
+	fairness, chunking     string
 	coordinators, replicas int
 	admission              string
 	allow                  []string
@@ -55,6 +59,8 @@ type rulesFlags struct {
 func (r *rulesFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&r.placement, "placement", "", "policy that says where tasks go, such as fcfspp:n=3; "+place.Default+" is the usual")
 	f.StringVar(&r.migration, "migration", "", "policy that says when running tasks move, such as pspp; "+migrate.Default+" is the usual, with none they stay")
+	f.StringVar(&r.fairness, "fairness", "", "policy that says whose turn it is, such as sep; "+share.Default+" is the usual; placement policies that go by classes choose that, too, where none is named")
+	f.StringVar(&r.chunking, "chunking", "", "policy that says how many tasks of a sweep a member is given at once, such as gss; "+chunk.Default+" is the usual")
 	f.IntVar(&r.coordinators, "coordinators", 0, fmt.Sprintf("members that hold the ledger, 1 to %d; 3 is the usual", node.MaxCoordinators))
 	f.IntVar(&r.replicas, "replicas", 0, "least runs of every task that must agree; what the job asks is the usual")
 	f.StringVar(&r.admission, "admission", "", "who may join: open (the usual), invited, or listed (see --allow)")
@@ -63,7 +69,7 @@ func (r *rulesFlags) add(f *pflag.FlagSet) {
 
 // given says whether any rule was.
 func (r *rulesFlags) given(f *pflag.FlagSet) bool {
-	return r.revoke || slices.ContainsFunc([]string{"placement", "migration", "coordinators", "replicas", "admission", "allow"}, f.Changed)
+	return r.revoke || slices.ContainsFunc([]string{"placement", "migration", "fairness", "chunking", "coordinators", "replicas", "admission", "allow"}, f.Changed)
 }
 
 // apply changes the rules whose flags were given.
@@ -74,6 +80,12 @@ func (r *rulesFlags) apply(f *pflag.FlagSet, rules *node.OverlayRules) error {
 	}
 	if given("migration") {
 		rules.Migration = r.migration
+	}
+	if given("fairness") {
+		rules.Fairness = r.fairness
+	}
+	if given("chunking") {
+		rules.Chunking = r.chunking
 	}
 	if given("coordinators") {
 		rules.Coordinators = r.coordinators
@@ -120,7 +132,8 @@ func rulesHint(rules *node.OverlayRules) string {
 
 // policies is the part of a help text that lists what the rules can name.
 func policies() string {
-	return "\nPlacement policies:\n" + indent(place.Describe()) + "\nMigration policies; a task that moves goes on where it stopped, at a member that the placement policy chooses:\n" + indent(migrate.Describe())
+	return "\nPlacement policies:\n" + indent(place.Describe()) + "\nMigration policies; a task that moves goes on where it stopped, at a member that the placement policy chooses:\n" + indent(migrate.Describe()) +
+		"\nFairness policies, which divide idle slots among jobs:\n" + indent(share.Describe()) + "\nChunking policies, which divide a sweep among members:\n" + indent(chunk.Describe())
 }
 
 func newOverlayCreate() *cobra.Command {

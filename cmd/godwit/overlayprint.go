@@ -12,7 +12,9 @@ import (
 
 	"godwit/api"
 	"godwit/node"
+	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
+	"godwit/scheduler/share"
 	"godwit/task"
 )
 
@@ -92,6 +94,8 @@ func printOverlay(w io.Writer, d *node.OverlayDetail) {
 	}
 	line("placement", "%s", cmp.Or(d.Rules.Placement, place.Default))
 	line("migration", "%s", cmp.Or(d.Rules.Migration, "-"))
+	line("fairness", "%s", fairnessText(&d.Rules))
+	line("chunking", "%s", cmp.Or(d.Rules.Chunking, chunk.Default))
 	line("replicas", "%s", replicasText(d.Rules.Replicas))
 	line("admission", "%s", admissionText(&d.Rules))
 	for _, p := range d.Rules.Allowed {
@@ -188,4 +192,14 @@ func counted(n int, thing string) string {
 // indent puts two spaces before every line.
 func indent(s string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n  ") + "\n"
+}
+
+// fairnessText is the policy of fairness, or who else says whose turn it is.
+func fairnessText(r *node.OverlayRules) string {
+	if p, err := place.Parse(r.Placement); err == nil && r.Fairness == "" {
+		if _, rated := p.(place.Rated); rated {
+			return "as the placement policy chooses"
+		}
+	}
+	return cmp.Or(r.Fairness, share.Default)
 }

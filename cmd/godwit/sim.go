@@ -14,7 +14,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"godwit/migrate"
+	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
+	"godwit/scheduler/share"
+	"godwit/sim"
 	reports "godwit/sim/report"
 	"godwit/sim/scenario"
 	"godwit/task"
@@ -40,15 +43,15 @@ func newSim() *cobra.Command {
 		Use:   "sim --trace FILE | --synth KIND | --scenario FILE",
 		Short: "Simulate schedulers and migrations on a trace",
 		Long: `Simulate schedulers and migrations on hosts that come and go as a trace says.
-Every placement policy is run with every migration policy and every seed, all
-else equal; equal commands give equal results, on any machine.
+Every placement policy is run with every migration policy, every one of shares,
+every one of chunks and every seed, all else equal; equal commands give equal results, on any machine.
 
 In lists, a part with an equals sign and no colon before it belongs to the part
 before: fcfs,fcfspp:n=6,t=0.5,random are three policies.
 
 Without --scenario every task takes --job-size on the reference core, and one
-arrives each --arrival. A seed decides what is drawn: arrivals with --poisson,
-work with --law, the choices of policies that draw, and with --resample the
+arrives each --arrival. A seed decides what is drawn: arrivals with --poisson or
+--gaps, work with --law, the choices of policies that draw, and with --resample the
 hosts. Where nothing is drawn, runs that differ in their seed only are equal.
 
 Placement policies (--policy):
@@ -56,7 +59,16 @@ Placement policies (--policy):
   oracle: knows the trace, as no swarm does; a yardstick, see --oracle
 
 Migration policies (--migration):
-` + indented(migrate.Describe()),
+` + indented(migrate.Describe()) + `
+
+Policies of fair shares (--fairness), which whole nodes obey (--machines):
+` + indented(share.Describe()) + `
+
+Policies of chunks of sweeps (--chunking), likewise:
+` + indented(chunk.Describe()) + `
+
+Laws of lengths (--law, --gaps):
+` + indented(sim.DescribeLaws()),
 		Example: `  godwit sim --synth deug --policy fcfs,fcfspp:n=1,fcfspp:n=6 --warmup 24h --runs 5
   godwit sim --trace event_trace.tab --paper --arrival 0s --migration none,pspp --json
   godwit sim --scenario experiment.yaml --plot figures.png`,

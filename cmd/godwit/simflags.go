@@ -23,6 +23,7 @@ type experimentFlags struct {
 	resample     bool
 
 	policies, migrations, predictor string
+	fairness, chunking              string
 	runs                            int
 	warmup                          time.Duration
 	paper, scanAll                  bool
@@ -30,6 +31,7 @@ type experimentFlags struct {
 	size, arrival          time.Duration
 	law, log               string
 	poisson, requeue       bool
+	gaps                   string
 	tasks                  int
 	memory, state          sizeFlag
 	slots, ahead           int
@@ -50,7 +52,6 @@ const (
 
 // The names of what flags choose from, in the order of sim's values.
 var (
-	simLaws    = []string{"fixed", "exponential", "uniform"}
 	simSharing = []string{"queue", "share"}
 	simSpeeds  = []string{"uniform", "traced"}
 	simOwners  = []string{"suspend", "kill"}
@@ -65,6 +66,8 @@ func (f *experimentFlags) add(cmd *cobra.Command) {
 	fl.BoolVar(&f.resample, "resample", false, "with --synth: make the hosts anew for each run")
 
 	fl.StringVar(&f.policies, "policy", strings.Join(usual.Placements, ","), "placement policies, with commas between them")
+	fl.StringVar(&f.fairness, "fairness", "", "policies of fair shares, with commas between them; with --machines (default: the usual)")
+	fl.StringVar(&f.chunking, "chunking", "", "policies of chunks of sweeps, likewise")
 	fl.StringVar(&f.migrations, "migration", strings.Join(usual.Migrations, ","), "migration policies, with commas between them")
 	fl.StringVar(&f.predictor, "predictor", "", "model of all forecasts (default: the one that a policy was published with, or blend)")
 	fl.IntVar(&f.runs, "runs", 1, "runs of each pair of policies, with seeds from --seed on")
@@ -73,9 +76,10 @@ func (f *experimentFlags) add(cmd *cobra.Command) {
 	fl.BoolVar(&f.scanAll, "scan-all", false, "migration policies predict for every available host, not only for those that run tasks")
 
 	fl.DurationVar(&f.size, "job-size", defaultJobSize, "time of a task on the reference core")
-	fl.StringVar(&f.law, "law", simLaws[0], "how that time is spread, with --job-size the mean: "+strings.Join(simLaws, ", "))
+	fl.StringVar(&f.law, "law", string(sim.Fixed), "law of that time, with --job-size the mean: see above")
 	fl.DurationVar(&f.arrival, "arrival", defaultArrival, "time between jobs; 0s: the queue is never empty")
 	fl.BoolVar(&f.poisson, "poisson", false, "jobs arrive at random, each --arrival on average")
+	fl.StringVar(&f.gaps, "gaps", "", "law of the times between jobs, with --arrival the mean: see above; exponential is as --poisson")
 	fl.IntVar(&f.tasks, "tasks", 1, "tasks of each job")
 	fl.StringVar(&f.log, "log", "", "replay this .swf log in place of such jobs")
 	fl.BoolVar(&f.requeue, "requeue", usual.Base.Workload.Requeue, "tasks that are lost go back to the queue's end")
@@ -134,6 +138,21 @@ func (f *experimentFlags) experiment() (*scenario.Experiment, error) {
 // policy sets the policies and the seeds.
 func (f *experimentFlags) policy(e *scenario.Experiment) error {
 	e.Placements, e.Migrations = spec.List(f.policies), spec.List(f.migrations)
+	for _, kind := range []struct {
+		flag, given string
+		to          *[]string
+		check       func(string) error
+	}{{"fairness", f.fairness, &e.Fairnesses, scenario.CheckFairness}, {"chunking", f.chunking, &e.Chunkings, scenario.CheckChunking}} {
+		if kind.given == "" {
+			continue
+		}
+		*kind.to = spec.List(kind.given)
+		for _, s := range *kind.to {
+			if err := kind.check(s); err != nil {
+				return usage("`godwit sim --help` says what each does", "--%s: %w", kind.flag, err)
+			}
+		}
+	}
 	for _, p := range e.Placements {
 		if err := scenario.CheckPlacement(p); err != nil {
 			return usage("`godwit sim --help` says what each does", "--policy: %w", err)
@@ -144,7 +163,7 @@ func (f *experimentFlags) policy(e *scenario.Experiment) error {
 			return usage("`godwit sim --help` says what each does", "--migration: %w", err)
 		}
 	}
-	for _, list := range [][]string{e.Placements, e.Migrations} {
+	for _, list := range [][]string{e.Placements, e.Migrations, e.Fairnesses, e.Chunkings} {
 		for i, s := range list {
 			if slices.Contains(list[:i], s) {
 				return usage("name each policy once", "policy %s is named twice", s)
@@ -215,11 +234,12 @@ func (f *experimentFlags) workload(w *sim.Workload) error {
 		w.Log = l
 		return nil
 	}
-	law, err := oneOf("law", f.law, simLaws)
-	if err != nil {
-		return err
+	for _, l := range [][2]string{{"law", f.law}, {"gaps", f.gaps}} {
+		if _, err := sim.Law(l[1]).Draw(); err != nil {
+			return usage("write --"+l[0]+" exponential", "--%s %q: %w", l[0], l[1], err)
+		}
 	}
-	c := sim.Class{Name: "1", Work: f.size, WorkLaw: sim.Law(law), Tasks: f.tasks, Memory: int64(f.memory), State: int64(f.state)}
+	c := sim.Class{Name: "1", Work: f.size, WorkLaw: sim.Law(f.law), Tasks: f.tasks, Memory: int64(f.memory), State: int64(f.state)}
 	switch {
 	case f.size <= 0:
 		return usage("write --job-size 10m", "--job-size %v: a task takes some time", f.size)
@@ -227,6 +247,12 @@ func (f *experimentFlags) workload(w *sim.Workload) error {
 		return usage("write --tasks 1", "--tasks %d: a job has a task or more", f.tasks)
 	case f.arrival < 0:
 		return usage("write --arrival 1m, or 0s for a queue that is never empty", "--arrival %v is negative", f.arrival)
+	case f.gaps != "" && f.poisson:
+		return usage("leave out one of them", "--gaps does not go with --poisson")
+	case f.gaps != "" && f.arrival == 0:
+		return usage("write --arrival 1m", "--gaps needs the mean time between jobs")
+	case f.gaps != "":
+		c.Arrival, c.Interval, c.Gaps = sim.Renewal, f.arrival, sim.Law(f.gaps)
 	case f.poisson && f.arrival == 0:
 		return usage("write --arrival 1m", "--poisson needs the mean time between jobs")
 	case f.poisson:

@@ -68,7 +68,7 @@ func withOracles(grid []*sim.Scenario) (all []*sim.Scenario, oracleOf []int) {
 		i, found := bySeed[s.Seed]
 		if !found {
 			best := *s
-			best.Placement, best.Migration, best.Predictor = sim.Oracle, "none", ""
+			best.Placement, best.Migration, best.Predictor, best.Fairness, best.Chunking = sim.Oracle, "none", "", "", ""
 			i = len(all)
 			bySeed[s.Seed] = i
 			all = append(all, &best)
@@ -142,6 +142,9 @@ func (f *simFlags) runOne(s *sim.Scenario) (simResult, error) {
 		r, err = machines.Run(s, machines.Options{})
 	} else {
 		r, err = sim.Run(s)
+	}
+	if errors.Is(err, sim.ErrWholeNodes) {
+		return simResult{}, usage("add --machines", "%w", err)
 	}
 	if err != nil {
 		return simResult{}, fmt.Errorf("policy %s, migration %s, seed %d: %w", s.Placement, s.Migration, s.Seed, err)

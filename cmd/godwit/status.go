@@ -93,9 +93,13 @@ func newPeers() *cobra.Command {
 				case !m.Connected:
 					latency = "not connected"
 				}
+				where := m.Overlay
+				if m.Site != "" {
+					where += " at " + m.Site
+				}
 				rows = append(rows, []string{
 					shortPeer(m.Peer), m.State.String(), fmt.Sprintf("%d/%d", m.Free, m.Slots), task.FormatSize(m.Memory), speedText(m.Speed),
-					fmt.Sprintf("%.0f%%", 100*m.Stay), latency, ago(m.Seen), strings.Join(m.Roles, ","), m.Overlay, beliefText(&m),
+					fmt.Sprintf("%.0f%%", 100*m.Stay), latency, ago(m.Seen), strings.Join(m.Roles, ","), where, beliefText(&m),
 				})
 			}
 			printTable(out, "PEER STATE FREE MEMORY SPEED 1H LATENCY SEEN ROLES OVERLAY BELIEF", rows)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,7 +34,10 @@ type swarmFlags struct {
 	seed    uint64
 	json    bool
 	quiet   bool
+	local   time.Duration // of work of local jobs beside guests; 0: none
+	rounds  int
 	replay  replayFlags
+	sweep   sweepFlags
 }
 
 // swarmReport is the JSON of `godwit swarm`.
@@ -46,17 +50,20 @@ type swarmReport struct {
 	StartupS   float64  `json:"startup_s"`  // until every node knew every other's slots
 	MakespanS  float64  `json:"makespan_s"` // from handing in the job to holding every result
 	IdealS     float64  `json:"ideal_s"`    // tasks x work / slots; 0 where the work is not known
+	WavesS     float64  `json:"waves_s"`    // the same in whole waves: ceil(tasks / slots) x work
 	Migrations uint64   `json:"migrations"`
 	Takeovers  uint64   `json:"takeovers"` // times that the leadership passed on meanwhile
 	UsefulCPUS float64  `json:"useful_cpu_s"`
 	WastedCPUS float64  `json:"wasted_cpu_s"`
 	Policies   []string `json:"policies"`
+
+	Course swarmCourse `json:"course"`
 }
 
 func newSwarm() *cobra.Command {
 	s := swarmFlags{}
 	cmd := &cobra.Command{
-		Use:   "swarm N",
+		Use:   "swarm [N]",
 		Short: "Run N real nodes on this machine, give them a job, and report",
 		Long: `Run N real nodes on this machine: separate processes with data directories and
 ports of their own. A peer chosen at random hands in the job; when its results
@@ -73,15 +80,30 @@ the nodes first found an overlay with these policies, whose lengths of time are
 the trace's too; a task that moves goes on where it stopped. What policies foresee
 rests on what the nodes saw since they began, at their own pace. The report is the
 simulator's, in the trace's time; --compare-sim runs the simulator on the same
-hosts, arrivals and overlay, with the times that the nodes took to start.`,
-		Args: cobra.ExactArgs(1),
+hosts, arrivals and overlay, with the times that the nodes took to start.
+
+With --scenario a file says what is replayed, as the simulator reads it. Several
+policies are run one after the other on fresh nodes, with equal jobs. A scenario
+with rates is a test-bed: each machine is a node that works on each class of jobs as
+fast as the file says, and machines that fail are killed and started again.
+
+With --speeds or --chunking the nodes do one sweep of tasks that only wait, on members of
+unequal speed, by one policy of chunks after the other, and what each took is printed
+beside the least that it could: all work over all speed.`,
+		Args: cobra.MaximumNArgs(1),
 		Example: `  godwit swarm 5 --tasks 200
+  godwit swarm --scenario examples/scenarios/koala-two.yaml
   godwit swarm 20 --trace phones.csv.gz --speedup 600 --minutes 4 --compare-sim
+  godwit swarm --scenario examples/scenarios/mgst1.yaml
   godwit swarm 12 --trace phones.csv.gz --policy uptime --migration pspp:p=20m
+  godwit swarm 8 --tasks 100000 --work 5ms --speeds 2,1.5,1.25,1,.75,.75,.5,.25 --chunking paced,one
   godwit swarm 17 --cores 4 --runner sleep --tasks 1000 --work 1s --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := fmt.Sscanf(args[0], "%d", &s.nodes); err != nil || s.nodes < 1 || s.nodes > maxSwarm {
-				return usage(fmt.Sprintf("give a number from 1 to %d", maxSwarm), "cannot run %q nodes", args[0])
+			if e, err := s.replay.bagsOf(); err != nil || e != nil {
+				return s.runSites(cmd, args, e, err)
+			}
+			if err := s.count(args); err != nil {
+				return err
 			}
 			if s.tasks < 1 || s.cores < 1 || s.work < 0 {
 				return usage("", "--tasks and --cores must be at least 1, --work not negative")
@@ -94,7 +116,17 @@ hosts, arrivals and overlay, with the times that the nodes took to start.`,
 				if !cmd.Flags().Changed("runner") {
 					s.runner = node.RunSleep
 				}
+				s.replay.minutesGiven = cmd.Flags().Changed("minutes")
 				return s.runReplay(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
+			if slices.ContainsFunc(sweepFlagNames, cmd.Flags().Changed) {
+				if !cmd.Flags().Changed("runner") {
+					s.runner = node.RunSleep
+				}
+				return s.runSweeps(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
+			if s.local > 0 {
+				return s.runLocal(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 			return s.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
@@ -109,10 +141,27 @@ hosts, arrivals and overlay, with the times that the nodes took to start.`,
 	f.StringVar(&s.dir, "dir", "", "directory for the nodes' data and logs, and of a replay for the jobs and the trace as it was played (default a temporary one, removed)")
 	f.StringVar(&s.report, "report", "", "file to write the JSON report to as well")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of the choice of peers that hand in jobs, and of hosts and arrivals")
+	f.DurationVar(&s.local, "local", 0, "measure how guests that never end delay jobs of this machine's owner, with so much work on each core")
+	f.IntVar(&s.rounds, "rounds", localRounds, "how often --local measures each way")
 	s.replay.add(f)
+	s.sweep.add(f)
 	f.BoolVar(&s.json, "json", false, "print JSON")
 	f.BoolVar(&s.quiet, "quiet", false, "show no progress")
 	return cmd
+}
+
+// count reads how many nodes there are: of a test-bed's scenario nobody has to say.
+func (s *swarmFlags) count(args []string) error {
+	if len(args) == 0 {
+		if s.replay.scenario == "" {
+			return usage("say `godwit swarm 5`", "how many nodes?")
+		}
+		return nil
+	}
+	if _, err := fmt.Sscanf(args[0], "%d", &s.nodes); err != nil || s.nodes < 1 || s.nodes > maxSwarm {
+		return usage(fmt.Sprintf("give a number from 1 to %d", maxSwarm), "cannot run %q nodes", args[0])
+	}
+	return nil
 }
 
 // maxSwarm is far more than one machine runs well; it catches typing errors.
@@ -208,6 +257,8 @@ func (s *swarmFlags) runJob(ctx context.Context, sw *swarm, sub *submission, rep
 	rep.Tasks, rep.Done, rep.Failed = st.Tasks.Total, st.Tasks.Done, st.Tasks.Failed
 	rep.Migrations, rep.UsefulCPUS, rep.WastedCPUS = st.Migrations, st.UsefulCPU, st.WastedCPU
 	rep.IdealS = float64(st.Tasks.Total) * sub.file.Work.Seconds() / float64(rep.Slots)
+	rep.WavesS = wavesOf(st.Tasks.Total, rep.Slots, sub.file.Work)
+	rep.Course = courseOf(begun, rep.Nodes, rep.Slots, st.TasksList)
 	keep := s.out
 	if keep == "" {
 		keep = filepath.Join(sw.dir, "results")
@@ -239,8 +290,6 @@ func (s *swarmFlags) write(out io.Writer, rep swarmReport) error {
 	}
 	fmt.Fprintf(out, "%d nodes with %d slots, ready in %.2f s\n", rep.Nodes, rep.Slots, rep.StartupS)
 	fmt.Fprintf(out, "%d of %d tasks done, %d failed, in %.2f s (%.0f tasks/s)\n", rep.Done, rep.Tasks, rep.Failed, rep.MakespanS, float64(rep.Done)/rep.MakespanS)
-	if rep.IdealS > 0 {
-		fmt.Fprintf(out, "ideal %.2f s: %.3f times as long\n", rep.IdealS, rep.MakespanS/rep.IdealS)
-	}
+	rep.printIdeal(out)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"godwit/sim"
 	reports "godwit/sim/report"
 	machines "godwit/sim/swarm"
+	"godwit/task"
 )
 
 // A replayReport is the JSON of `godwit swarm --trace`.
@@ -30,6 +31,19 @@ type replayReport struct {
 	Swarm      *sim.Report       `json:"swarm"`
 	Simulator  *sim.Report       `json:"simulator,omitempty"`
 	Difference *replayDifference `json:"difference,omitempty"`
+
+	// Of a test-bed: the unit of its rates in seconds of the trace, what came of each
+	// class and of all, of each machine's rates, how the machines were there, and the
+	// mean responses that were published, in units, by class and then of all; 0: none.
+	UnitS     float64     `json:"unit_s,omitempty"`
+	OverheadS float64     `json:"overhead_s,omitempty"` // of a task beside its work, in the mean, in seconds of the trace
+	Classes   []classRow  `json:"classes,omitempty"`
+	Rates     []serverRow `json:"rates,omitempty"`
+	Servers   []upRow     `json:"servers,omitempty"`
+	Published []float64   `json:"published,omitempty"`
+
+	name     string       // of the plan
+	measured *measuredRun // nil: no test-bed's
 }
 
 // starts says how long nodes took from being started to being ready, in real
@@ -52,6 +66,9 @@ type replayDifference struct {
 // trace as it was played, with the time that nodes took to start, and with the
 // delay of messages.
 func (r *replay) simulated() (*sim.Report, error) {
+	if r.plan.bed != nil {
+		return r.simulatedBed()
+	}
 	s := *r.plan.scenario
 	s.Trace, s.Network.Delay = r.played(), r.delay
 	opt := r.plan.options()
@@ -61,6 +78,38 @@ func (r *replay) simulated() (*sim.Report, error) {
 		rep.Policy, rep.Migration = r.plan.placement, r.plan.migration
 	}
 	return rep, err
+}
+
+// simulatedBed simulates the policies of a test-bed alone, since simulated machines
+// impose no rates. It draws the same jobs, and each task takes its machine as much
+// longer as it did in the mean.
+func (r *replay) simulatedBed() (*sim.Report, error) {
+	s := *r.plan.scenario
+	rates := *s.Rates
+	rates.Overhead = r.overhead
+	s.Trace, s.Rates = r.played(), &rates
+	s.Placement, s.Migration = r.plan.placement, r.plan.migration
+	return sim.Run(&s)
+}
+
+// overheadOf is how much longer tasks that are done kept their machines, in the mean,
+// than the rates say: from being sent to the leader's knowing of their end, in the
+// trace's time.
+func (b *bed) overheadOf(m *measuredRun, tasks []taskTimes) time.Duration {
+	machine := map[task.PeerID]int{}
+	for i, s := range m.Servers {
+		machine[s.Peer] = i
+	}
+	sum, n := 0., 0
+	for i := range tasks {
+		t := &tasks[i]
+		if t.State != taskDone || t.Moves > 0 {
+			continue
+		}
+		n++
+		sum += m.seconds(t.Done.Sub(t.Sent)) - t.Work.Seconds()/b.speedOf(t.Class, machine[t.Server])
+	}
+	return time.Duration(max(0, sum/float64(max(1, n))) * float64(time.Second))
 }
 
 // startsOf adds up how long nodes took to start.
@@ -92,8 +141,45 @@ func (rep *replayReport) compared(simulator *sim.Report) {
 	}
 }
 
-// print writes the report for people.
-func (rep *replayReport) print(w io.Writer) error {
+// replayReports are those of runs that differ in their policies, at least one.
+type replayReports []*replayReport
+
+// writeJSON writes an object a line.
+func (reps replayReports) writeJSON(w io.Writer) error {
+	for _, rep := range reps {
+		if err := printJSON(w, rep); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// print writes the reports for people.
+func (reps replayReports) print(w io.Writer) error {
+	var sides []*sim.Report
+	for i, rep := range reps {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		if len(reps) > 1 {
+			fmt.Fprintln(w, rep.name)
+		}
+		rep.printHead(w)
+		rep.printMeasured(w)
+		if sides = append(sides, rep.Swarm); rep.Simulator != nil {
+			sides = append(sides, rep.Simulator)
+		}
+	}
+	fmt.Fprintln(w)
+	if err := reports.Table(w, sides, reports.Options{Notes: []string{"Of live nodes, checkpoints and the bytes of those that moved are not counted."}}); err != nil {
+		return err
+	}
+	reps.printClasses(w)
+	return nil
+}
+
+// printHead writes what a run was of, and how far it is from its simulation.
+func (rep *replayReport) printHead(w io.Writer) {
 	fmt.Fprintf(w, "%d nodes replayed %s of %s, from %s of it on, %g times as fast; seed %d\n", rep.Nodes,
 		rough(time.Duration(rep.Swarm.Days*24*float64(time.Hour))), rep.Swarm.Trace, time.Duration(rep.FromS*float64(time.Second)), rep.Speedup, rep.Seed)
 	if rep.Swarm.Synthetic != "" {
@@ -104,14 +190,10 @@ func (rep *replayReport) print(w io.Writer) error {
 	fmt.Fprintf(w, "starts     %d, %.2f s in the mean, at most %.2f s (%s of the trace); %d hosts went before their node was ready\n",
 		rep.Starts.N, rep.Starts.MeanS, rep.Starts.MaxS, seconds(rep.Starts.MeanS*rep.Speedup), rep.Starts.Cut)
 	fmt.Fprintf(w, "messages   %.2f ms from node to node\n", 1000*rep.DelayS)
-	sides := []*sim.Report{rep.Swarm}
 	if rep.Simulator != nil {
-		sides = append(sides, rep.Simulator)
 		fmt.Fprintf(w, "difference %s of what the simulator (depth: %s) succeeded in, %s of its success\n",
 			signed(rep.Difference.SucceededPct), rep.Simulator.Depth, signed(rep.Difference.SuccessPct))
 	}
-	fmt.Fprintln(w)
-	return reports.Table(w, sides, reports.Options{Notes: []string{"Of live nodes, checkpoints and the bytes of those that moved are not counted."}})
 }
 
 // signed writes a difference in percent; "-" where there is none to tell.

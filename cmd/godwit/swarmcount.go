@@ -32,6 +32,7 @@ type tally struct {
 	rep      *sim.Report
 	response []float64
 	makespan []float64
+	bed      *bed // nil: none
 }
 
 // report counts as the simulator does: an attempt that was given up as lost
@@ -40,8 +41,8 @@ type tally struct {
 // back before it began, was none.
 func (r *replay) report(jobs []scheduler.JobStatus) *sim.Report {
 	s := r.plan.scenario
-	t := &tally{clock: r.clock, end: r.clock.real(s.End), played: r.played(), host: map[task.PeerID]int{},
-		rep: &sim.Report{Policy: r.plan.placement, Migration: r.plan.migration, Trace: s.Trace.Name, Synthetic: s.Trace.Synthetic,
+	t := &tally{clock: r.clock, end: r.clock.real(s.End), played: r.played(), bed: r.plan.bed, host: map[task.PeerID]int{},
+		rep: &sim.Report{Policy: r.plan.placement, Migration: r.plan.migration, Fairness: s.Fairness, Chunking: s.Chunking, Trace: s.Trace.Name, Synthetic: s.Trace.Synthetic,
 			Depth: "live", Hosts: len(r.players), Days: s.End.Sub(s.Start).Hours() / 24, Seed: s.Seed}}
 	for i, p := range r.players {
 		t.host[p.peer] = i
@@ -51,9 +52,11 @@ func (r *replay) report(jobs []scheduler.JobStatus) *sim.Report {
 		tasks += uint64(h.planned.tasks)
 	}
 	t.rep.Arrived = tasks
+	planned := r.plannedByName()
 	for _, j := range jobs {
+		p := planned[j.Name]
 		for _, one := range j.TasksList {
-			t.add(j.Submitted, one, workOf(r, j))
+			t.add(j.Submitted, one, p)
 		}
 	}
 	rep := t.rep
@@ -63,22 +66,23 @@ func (r *replay) report(jobs []scheduler.JobStatus) *sim.Report {
 	return rep
 }
 
-// workOf is the work of a task of a job, in the trace's time; 0 for a job that
-// this swarm did not hand in.
-func workOf(r *replay, j scheduler.JobStatus) time.Duration {
-	for i := range r.handed {
-		if jobName(i) == j.Name {
-			return r.handed[i].planned.work
-		}
+// plannedByName are the jobs that were handed in, by their names.
+func (r *replay) plannedByName() map[string]plannedJob {
+	out := make(map[string]plannedJob, len(r.handed))
+	for i, h := range r.handed {
+		out[jobName(i)] = h.planned
 	}
-	return 0
+	return out
 }
 
 // add counts one task. An attempt that goes on where its task was moved to is no
 // placement; one that goes on from a checkpoint has that much less to do.
-func (t *tally) add(submitted time.Time, one scheduler.TaskStatus, work time.Duration) {
+//
+// On a test-bed the time that a task takes depends on its machine.
+func (t *tally) add(submitted time.Time, one scheduler.TaskStatus, planned plannedJob) {
 	slices.SortStableFunc(one.Attempts, func(a, b scheduler.AttemptStatus) int { return a.Start.Compare(b.Start) })
 	var first, done time.Time
+	var useful float64       // host time that the work took
 	var moved task.PeerID    // where the attempt before brought it
 	var spent, state float64 // host time, and that in the furthest state that is known to be left
 	for _, a := range one.Attempts {
@@ -100,14 +104,15 @@ func (t *tally) add(submitted time.Time, one scheduler.TaskStatus, work time.Dur
 		if ended {
 			until = a.End
 		}
-		saved := min(work.Seconds(), a.SavedCPU*t.clock.speedup)
-		had := min(work.Seconds()-saved, t.available(a.Worker, a.Start, until))
+		work := t.takes(planned, a.Worker)
+		saved := min(work, a.SavedCPU*t.clock.speedup)
+		had := min(work-saved, t.available(a.Worker, a.Start, until))
 		moved = ""
 		switch {
 		case ended && a.Outcome == task.Completed.String():
-			had = work.Seconds() - saved
+			had = work - saved
 			if done.IsZero() || a.End.Before(done) {
-				done = a.End
+				done, useful = a.End, work
 			}
 		case !ended:
 			state = max(state, saved+had)
@@ -128,11 +133,20 @@ func (t *tally) add(submitted time.Time, one scheduler.TaskStatus, work time.Dur
 		t.rep.WastedS += spent - state
 		return
 	}
-	t.rep.WastedS += max(0, spent-work.Seconds())
+	t.rep.WastedS += max(0, spent-useful)
 	t.rep.Succeeded++
-	t.rep.UsefulS += work.Seconds()
+	t.rep.UsefulS += useful
 	t.response = append(t.response, t.seconds(submitted, done))
 	t.makespan = append(t.makespan, t.seconds(first, done))
+}
+
+// takes is the host time that a task of a job takes at a peer, in seconds.
+func (t *tally) takes(j plannedJob, peer task.PeerID) float64 {
+	work := j.work.Seconds()
+	if host, ok := t.host[peer]; ok && t.bed != nil {
+		return work / t.bed.speedOf(j.class, host)
+	}
+	return work
 }
 
 // How the ledger calls attempts whose worker is gone, did not want them, or has

@@ -39,6 +39,27 @@ func cutTrace(t *trace.Trace, n int, from time.Time, length time.Duration, seed 
 	return &out, nil
 }
 
+// wholeTrace returns the trace from a time on for a length with all of its hosts,
+// to which rates belong by their numbers; n is how many were asked for, 0 for all.
+func wholeTrace(t *trace.Trace, n int, from time.Time, length time.Duration) (*trace.Trace, error) {
+	switch {
+	case len(t.Hosts) > maxSwarm:
+		return nil, usage("simulate it: `godwit sim`", "%d machines: at most %d run on this one", len(t.Hosts), maxSwarm)
+	case n != 0 && n != len(t.Hosts):
+		return nil, usage("leave the number out", "%d nodes are asked for, and rates are imposed on %d machines", n, len(t.Hosts))
+	}
+	out := *t
+	out.Start, out.End, out.Window, out.Samples, out.Hosts = from, from.Add(length), trace.Window{}, nil, nil
+	if from.Before(t.Start) || out.End.After(t.End) {
+		return nil, usage("give the machines more days, or choose --from, --speedup and --minutes so that they fit",
+			"%s from %s on is not within the machines' time, which goes from %s to %s", length, stamp(from), stamp(t.Start), stamp(t.End))
+	}
+	for _, h := range t.Hosts {
+		out.Hosts = append(out.Hosts, trace.Host{History: cutHistory(h.History, from, out.End), GHz: h.GHz})
+	}
+	return &out, nil
+}
+
 // cutHistory copies what a history says of the times from from to to.
 func cutHistory(h *trace.History, from, to time.Time) *trace.History {
 	out := &trace.History{Host: h.Host}

@@ -58,7 +58,13 @@ func (r *replay) join(ctx context.Context, sw *swarm) error {
 	if err := sw.awaitMembers(ctx); err != nil {
 		return err
 	}
-	rules := node.OverlayRules{Name: ownOverlay, Admission: node.AdmitOpen, Placement: r.plan.scenario.Placement, Migration: noMigration}
+	return r.associate(ctx, sw)
+}
+
+// associate is join for nodes that know each other.
+func (r *replay) associate(ctx context.Context, sw *swarm) error {
+	s := r.plan.scenario
+	rules := node.OverlayRules{Name: ownOverlay, Admission: node.AdmitOpen, Placement: s.Placement, Migration: noMigration, Fairness: s.Fairness, Chunking: s.Chunking}
 	if r.plan.moves() {
 		rules.Migration = r.plan.scenario.Migration
 	}
@@ -92,7 +98,7 @@ func (r *replay) join(ctx context.Context, sw *swarm) error {
 // sign makes the overlay's manifest once more, for the simulator: by its ID the
 // members choose who coordinates.
 func (r *replay) sign(d *node.OverlayDetail, rules node.OverlayRules) error {
-	r.overlay = overlay.Manifest{Name: rules.Name, Founder: r.players[0].peer, Founded: d.Founded, Placement: rules.Placement, Migration: rules.Migration}
+	r.overlay = overlay.Manifest{Name: rules.Name, Founder: r.players[0].peer, Founded: d.Founded, Placement: rules.Placement, Migration: rules.Migration, Fairness: rules.Fairness, Chunking: rules.Chunking}
 	if err := r.overlay.Sign(machines.Key(r.plan.scenario.Seed, 0)); err != nil {
 		return fmt.Errorf("signing the overlay's rules: %w", err)
 	}

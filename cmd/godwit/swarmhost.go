@@ -62,7 +62,12 @@ func (p *player) play(ctx context.Context) error {
 		if !sleepUntil(ctx, up.from) {
 			return nil
 		}
-		n, err := p.begin(ctx, &up)
+		n, err := p.up(), error(nil)
+		if n != nil {
+			up.ready = up.from // it was started before
+		} else {
+			n, err = p.begin(ctx, &up)
+		}
 		p.mu.Lock()
 		p.node, p.ups = n, append(p.ups, up)
 		p.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -43,7 +44,14 @@ type swarmNode struct {
 
 // startSwarm starts n nodes below dir: one that founds the overlay, then the
 // others, which know it as their first peer. If one fails all are ended.
-func startSwarm(ctx context.Context, dir string, n int, args []string) (_ *swarm, err error) {
+func startSwarm(ctx context.Context, dir string, n int, args []string) (*swarm, error) {
+	return startUnequal(ctx, dir, slices.Repeat([][]string{args}, n), 0)
+}
+
+// startUnequal is startSwarm with arguments for each node, and with so many processors that
+// each may use at once; 0 for all.
+func startUnequal(ctx context.Context, dir string, args [][]string, procs int) (_ *swarm, err error) {
+	n := len(args)
 	sw := &swarm{dir: dir}
 	defer func() {
 		if err != nil {
@@ -51,13 +59,12 @@ func startSwarm(ctx context.Context, dir string, n int, args []string) (_ *swarm
 		}
 	}()
 	// Nobody's desktop: these nodes share one machine with whoever watches them.
-	set := nodeSetup{dir: filepath.Join(dir, "node0"), listen: anyPort, rules: owner.Everything(), args: args}
+	set := nodeSetup{dir: filepath.Join(dir, "node0"), listen: anyPort, rules: owner.Everything(), args: args[0], procs: procs}
 	first, err := set.start(ctx)
 	if err != nil {
 		return nil, err
 	}
 	sw.nodes = append(sw.nodes, first)
-	set.args = append(args[:len(args):len(args)], "--peer", first.ready.Addrs[0])
 	others := make([]*swarmNode, n-1)
 	errs := make([]error, n-1)
 	var wg sync.WaitGroup
@@ -65,6 +72,7 @@ func startSwarm(ctx context.Context, dir string, n int, args []string) (_ *swarm
 		wg.Go(func() {
 			set := set
 			set.dir = filepath.Join(dir, fmt.Sprintf("node%d", i+1))
+			set.args = append(slices.Clone(args[i+1]), "--peer", first.ready.Addrs[0])
 			others[i], errs[i] = set.start(ctx)
 		})
 	}
@@ -86,6 +94,7 @@ type nodeSetup struct {
 	listen string
 	rules  owner.Rules
 	args   []string // of `godwit up`, beside those that every node has
+	procs  int      // that it may use at once; 0 for all
 }
 
 // start starts the node and waits until it says that it is ready.
@@ -115,6 +124,9 @@ func (s nodeSetup) start(ctx context.Context) (*swarmNode, error) {
 	n.cmd.Stdout, n.cmd.Stderr = n.log, n.log
 	n.cmd.ExtraFiles = []*os.File{write}
 	n.cmd.SysProcAttr = dieWithParent()
+	if s.procs > 0 {
+		n.cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", s.procs))
+	}
 	err = n.cmd.Start()
 	write.Close()
 	if err != nil {

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"godwit/migrate"
@@ -26,8 +28,11 @@ type replayPlan struct {
 	speedup  float64
 	jobs     []plannedJob // by time
 
-	placement, migration string // as they were given
+	placement, migration string // as they were given; of the others lengths of time are none
 	ends                 machines.Ending
+	bed                  *bed // nil: the nodes replay owners, and all work alike
+	// published are mean responses in units of the bed's rates, by class and then of all; nil: none
+	published []float64
 }
 
 // moves says whether the rules let running tasks move.
@@ -36,45 +41,116 @@ func (p *replayPlan) moves() bool { return p.migration != noMigration }
 // founds says whether the nodes need an overlay with rules of its own: where none
 // are named tasks are placed and moved by the default policies.
 func (p *replayPlan) founds() bool {
-	return p.migration != migrate.Default || p.placement != place.Default
+	s := p.scenario
+	return p.migration != migrate.Default || p.placement != place.Default || s.Fairness != "" || s.Chunking != ""
+}
+
+// name tells the plan's policies, for people.
+func (p *replayPlan) name() string {
+	names := []string{p.placement, p.migration}
+	for _, other := range []string{p.scenario.Fairness, p.scenario.Chunking} {
+		if other != "" {
+			names = append(names, other)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // A plannedJob is one arrival.
 type plannedJob struct {
 	at    time.Duration // of the trace, after the window's start
+	class string        // of a test-bed; else ""
 	work  time.Duration // of the trace, on one core
 	tasks int
 }
 
-// planned reads what is to be replayed, and draws hosts and arrivals.
-func (f *replayFlags) planned(nodes, slots int, seed uint64) (*replayPlan, error) {
-	s, err := f.base(slots)
+// planned reads what is to be replayed, and draws hosts and arrivals: a plan for
+// each pair of policies, all with the same hosts and jobs. nodes is 0 for all
+// machines of a test-bed.
+func (f *replayFlags) planned(nodes, slots int, seed uint64) ([]*replayPlan, error) {
+	grid, published, err := f.base(slots)
 	if err != nil {
 		return nil, err
 	}
-	length := time.Duration(f.minutes * float64(time.Minute) * f.speedup)
-	if s.Trace, err = cutTrace(s.Trace, nodes, s.Day0().Add(f.from), length, seed); err != nil {
+	s := grid[0]
+	if err := f.window(s, nodes, seed); err != nil {
 		return nil, err
 	}
-	s.Start, s.End, s.Seed = s.Trace.Start, s.Trace.End, seed
+	s.Seed = seed
 	s.Network = sim.Network{} // this machine's: its delay is measured, and a crash breaks connections at once
 	if len(s.Workload.Classes) == 0 {
 		s.Workload.Classes = []sim.Class{f.jobs(s)}
 	}
-	plan := &replayPlan{scenario: s, speedup: f.speedup, placement: cmp.Or(s.Placement, place.Default), migration: cmp.Or(s.Migration, noMigration), ends: endings[f.ends]}
-	if err := plan.hasten(); err != nil {
+	bed := newBed(s)
+	jobs, err := f.arriving(s, bed != nil)
+	if err != nil {
 		return nil, err
 	}
-	jobs, err := arrivals(s, rand.New(rand.NewPCG(seed, arrivalStream)))
+	if bed == nil {
+		s.Workload.Classes = asTimes(jobs, jobMemory)
+	}
+	var plans []*replayPlan
+	for _, of := range grid {
+		run := *s
+		run.Placement, run.Migration, run.Fairness, run.Chunking = of.Placement, of.Migration, of.Fairness, of.Chunking
+		plan := &replayPlan{
+			scenario: &run, speedup: f.speedup, jobs: jobs, bed: bed, ends: endings[f.ends],
+			placement: cmp.Or(run.Placement, place.Default), migration: cmp.Or(run.Migration, noMigration), published: published[run.Placement],
+		}
+		if err := errors.Join(plan.hasten(), plan.check()); err != nil {
+			return nil, err
+		}
+		plans = append(plans, plan)
+	}
+	return plans, nil
+}
+
+// window cuts the scenario to what is replayed of it, and to the hosts that are.
+func (f *replayFlags) window(s *sim.Scenario, nodes int, seed uint64) (err error) {
+	from, length := s.Day0().Add(f.from), time.Duration(f.minutes*float64(time.Minute)*f.speedup)
+	if f.minutes == 0 { // the scenario says
+		if length = s.End.Sub(from); length <= 0 {
+			return usage("choose --from before the scenario's end", "the replay would begin at %s, and the scenario ends at %s", stamp(from), stamp(s.End))
+		}
+	}
+	switch {
+	case s.Rates == nil && nodes == 0:
+		return usage("say how many of its hosts are to be replayed: `godwit swarm N ...`", "a trace has more hosts than are replayed")
+	case s.Rates == nil:
+		s.Trace, err = cutTrace(s.Trace, nodes, from, length, seed)
+	default:
+		s.Trace, err = wholeTrace(s.Trace, nodes, from, length)
+	}
+	s.Start, s.End = from, from.Add(length)
+	return err
+}
+
+// arriving are the jobs of the replay: those of a test-bed have classes, and may
+// be of a file.
+func (f *replayFlags) arriving(s *sim.Scenario, classes bool) (jobs []plannedJob, err error) {
+	switch {
+	case f.jobsFile != "" && !classes:
+		return nil, usage("leave it out", "--jobs is of a test-bed's jobs, and the scenario imposes no rates")
+	case f.jobsFile != "":
+		err = withFile(f.jobsFile, func(r io.Reader) (err error) {
+			jobs, err = readArrivals(r, s.Workload.Classes, s.End.Sub(s.Start))
+			return err
+		})
+		if err != nil {
+			err = fmt.Errorf("reading %s: %w", f.jobsFile, err)
+		}
+	case classes:
+		jobs, err = drawn(s)
+	default:
+		jobs, err = arrivals(s, rand.New(rand.NewPCG(s.Seed, arrivalStream)))
+	}
 	if err != nil {
 		return nil, usage("", "%w", err)
 	}
 	if len(jobs) == 0 {
-		return nil, usage("give a shorter --arrival or more --minutes", "no job arrives in %s", length)
+		return nil, usage("give a shorter --arrival or more --minutes", "no job arrives in %s", s.End.Sub(s.Start))
 	}
-	s.Workload.Classes = asTimes(jobs, jobMemory)
-	plan.jobs = jobs
-	return plan, plan.check()
+	return jobs, nil
 }
 
 // hasten sets the policies, and how often tasks are saved, to the nodes' pace.
@@ -107,7 +183,13 @@ func (p *replayPlan) every() time.Duration {
 
 // check says what of the plan no node does, as its simulation would say later.
 func (p *replayPlan) check() error {
-	if err := errors.Join(p.scenario.Validate(), p.options().Check(p.scenario)); err != nil {
+	s := *p.scenario
+	s.Rates = nil // simulated machines impose none, and real ones do
+	err := errors.Join(p.scenario.Validate(), p.options().Check(&s))
+	if p.bed != nil {
+		err = errors.Join(err, p.bed.check(p.placement))
+	}
+	if err != nil {
 		return usage("change it, or simulate the policies alone: `godwit sim`", "%w", err)
 	}
 	return nil
@@ -121,17 +203,17 @@ func (p *replayPlan) options() machines.Options {
 // endings are the simulator's names for how nodes end.
 var endings = map[string]machines.Ending{endAsTraced: machines.AsTraced, endCrash: machines.Crash, endGoodbye: machines.Goodbye}
 
-// base is the scenario of the whole trace: a file's, or that of the flags, which
-// has no workload yet.
-func (f *replayFlags) base(slots int) (*sim.Scenario, error) {
+// base are the scenarios of the whole trace, of which each has other policies: a
+// file's, or that of the flags, which has no workload yet. published are a file's figures, by placement policy.
+func (f *replayFlags) base(slots int) (grid []*sim.Scenario, published map[string][]float64, err error) {
 	if f.scenario != "" {
 		return f.fromFile(slots)
 	}
 	t, err := readTrace(f.trace, trace.ReadOptions{})
 	if err != nil {
-		return nil, usage("", "reading the trace: %w", err)
+		return nil, nil, usage("", "reading the trace: %w", err)
 	}
-	return &sim.Scenario{Trace: t, Placement: f.policy, Migration: f.migration, Checkpoints: sim.Checkpoints{Every: f.every, Away: true}, Hosts: sim.HostRules{Slots: slots, Grace: usualGrace}, Workload: sim.Workload{Requeue: true}}, nil
+	return []*sim.Scenario{{Trace: t, Placement: f.policy, Migration: f.migration, Checkpoints: sim.Checkpoints{Every: f.every, Away: true}, Hosts: sim.HostRules{Slots: slots, Grace: usualGrace}, Workload: sim.Workload{Requeue: true}}}, nil, nil
 }
 
 // jobs are those of the flags; without an --arrival they ask for a share of the
@@ -170,19 +252,24 @@ func arrivals(s *sim.Scenario, rng *rand.Rand) (jobs []plannedJob, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("class %d (%s): %w", i, c.Name, err)
 		}
+		law, err := c.WorkLaw.Draw()
+		if err != nil {
+			return nil, fmt.Errorf("class %d (%s): %w", i, c.Name, err)
+		}
 		for _, at := range times {
-			j := plannedJob{at: at, work: c.Work, tasks: max(1, c.Tasks)}
-			switch c.WorkLaw {
-			case sim.Exponential:
-				j.work = time.Duration(rng.ExpFloat64() * float64(c.Work))
-			case sim.UniformWork:
-				j.work = time.Duration(2 * rng.Float64() * float64(c.Work))
-			}
-			jobs = append(jobs, j)
+			jobs = append(jobs, plannedJob{at: at, work: lengthBy(law, c.Work, rng), tasks: max(1, c.Tasks)})
 		}
 	}
 	slices.SortStableFunc(jobs, func(a, b plannedJob) int { return int(a.at - b.at) })
 	return jobs, nil
+}
+
+// lengthBy draws a length about its mean, which it is where the law is nil.
+func lengthBy(law sim.Draw, mean time.Duration, rng *rand.Rand) time.Duration {
+	if law == nil {
+		return mean
+	}
+	return time.Duration(min(max(0, law(rng)*float64(mean)), float64(task.MaxDuration)))
 }
 
 // maxArrivals is far more than a swarm on one machine can be given.
@@ -206,6 +293,12 @@ func arrivalTimes(c sim.Class, length time.Duration, rng *rand.Rand) (times []ti
 		times = append(times, c.From)
 	case sim.Poisson:
 		step = func() time.Duration { return time.Duration(rng.ExpFloat64() * float64(c.Interval)) }
+	case sim.Renewal:
+		gap, err := c.Gaps.Draw()
+		if err != nil {
+			return nil, err
+		}
+		step = func() time.Duration { return lengthBy(gap, c.Interval, rng) }
 	default:
 		return nil, errors.New("a swarm cannot keep its queue full by itself: give times between jobs")
 	}

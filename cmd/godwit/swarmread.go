@@ -37,12 +37,12 @@ func (r *replay) jobs(ctx context.Context) ([]scheduler.JobStatus, error) {
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	sw := &swarm{}
-	for _, p := range r.players {
-		sw.nodes = append(sw.nodes, p.up())
-	}
-	if err := sw.awaitMembers(ctx); err != nil {
+	if err := r.swarm().awaitMembers(ctx); err != nil {
 		return nil, err
+	}
+	wanted := settleCalm
+	if r.plan.bed != nil {
+		wanted = 1 // what ended later is not counted, and the nodes were up all the time
 	}
 	var last error
 	before, calm := -1, 0
@@ -54,7 +54,7 @@ func (r *replay) jobs(ctx context.Context) ([]scheduler.JobStatus, error) {
 		case told != before:
 			before, calm = told, 0
 		default:
-			if calm++; calm == settleCalm {
+			if calm++; calm == wanted {
 				return jobs, nil
 			}
 		}
@@ -82,13 +82,28 @@ func (r *replay) ask(ctx context.Context) (jobs []scheduler.JobStatus, told int,
 				return nil, 0, err
 			}
 			jobs = append(jobs, st)
-			told++
-			for _, t := range st.TasksList {
-				told += 1 + len(t.Attempts)
-			}
+			told += r.countTold(&st)
 		}
 	}
 	return jobs, told, nil
+}
+
+// countTold counts what a job's status tells. Nodes of a test-bed work on after the
+// end: what they do then is no news.
+func (r *replay) countTold(st *scheduler.JobStatus) (told int) {
+	end := r.clock.real(r.plan.scenario.End)
+	for _, t := range st.TasksList {
+		for _, a := range t.Attempts {
+			if r.plan.bed == nil || !a.Start.After(end) {
+				told++
+			}
+			if r.plan.bed != nil && !a.End.IsZero() && !a.End.After(end) {
+				told++
+			}
+		}
+		told++
+	}
+	return told + 1
 }
 
 // measureDelay takes the mean of what the nodes, all up, know of the ways to one
@@ -121,6 +136,12 @@ func (r *replay) measureDelay(ctx context.Context) error {
 func (r *replay) keep(dir string, jobs []scheduler.JobStatus) error {
 	if err := writeTrace(filepath.Join(dir, "played.csv"), r.played(), trace.CSV); err != nil {
 		return fmt.Errorf("writing the trace as it was played: %w", err)
+	}
+	if r.plan.bed != nil {
+		err := writeTo(filepath.Join(dir, arrivalsFile), func(w io.Writer) error { return writeArrivals(w, r.plan.jobs) })
+		if err != nil {
+			return fmt.Errorf("writing the set of jobs: %w", err)
+		}
 	}
 	err := writeTo(filepath.Join(dir, "jobs.json"), func(w io.Writer) error {
 		for _, j := range jobs {

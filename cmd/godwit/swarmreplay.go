@@ -25,9 +25,12 @@ type replay struct {
 	plan    *replayPlan
 	clock   clockwork
 	players []*player
-	rng     *rand.Rand       // of the peers that jobs are handed to
-	delay   time.Duration    // of a message between nodes, measured; 0 until then
-	overlay overlay.Manifest // with the plan's rules; zero: the usual one
+	rng     *rand.Rand    // of the peers that jobs are handed to
+	delay   time.Duration // of a message between nodes, measured; 0 until then
+	// overhead is what tasks of a test-bed took beside their work, in the mean and the
+	// trace's time, measured; 0 until then
+	overhead time.Duration
+	overlay  overlay.Manifest // with the plan's rules; zero: the usual one
 
 	mu     sync.Mutex
 	handed []handedJob // by arrival
@@ -68,11 +71,14 @@ func newReplay(ctx context.Context, p *progress, dir string, plan *replayPlan, e
 		p.addr = p.setup.listen + "/p2p/" + string(p.peer)
 		r.players = append(r.players, p)
 	}
-	if plan.founds() {
+	if plan.founds() && plan.bed == nil {
 		p.note("founding an overlay with these policies")
 		if err := r.found(ctx, filepath.Join(dir, "founding"), args); err != nil {
 			return nil, err
 		}
+	}
+	if plan.bed != nil {
+		return r, r.equip(dir, args)
 	}
 	r.clock = clockwork{start: plan.scenario.Start, begun: time.Now().Add(lead), speedup: plan.speedup}
 	for _, p := range r.players {
@@ -81,13 +87,24 @@ func newReplay(ctx context.Context, p *progress, dir string, plan *replayPlan, e
 			return nil, err
 		}
 		p.setup.args = append(args[:len(args):len(args)], "--replay", filepath.Join(p.setup.dir, replayName))
-		for _, o := range r.players {
-			if o != p {
-				p.setup.args = append(p.setup.args, "--peer", o.addr)
-			}
-		}
+		p.setup.args = append(p.setup.args, r.peersOf(p)...)
 	}
 	return r, nil
+}
+
+// peersOf are the arguments by which a player's node knows the others.
+func (r *replay) peersOf(p *player) (args []string) {
+	for _, o := range r.players {
+		if o != p {
+			args = append(args, "--peer", o.addr)
+		}
+	}
+	return args
+}
+
+// minutes is how long the replay takes, in real time.
+func (r *replay) minutes() float64 {
+	return r.plan.scenario.End.Sub(r.plan.scenario.Start).Minutes() / r.plan.speedup
 }
 
 // storeKey makes a node's directory, where there must be none with a key, and
@@ -142,23 +159,27 @@ func (r *replay) run(ctx context.Context, p *progress) error {
 	return errors.Join(errs...)
 }
 
-// tellEvery is how often the progress is told.
-const tellEvery = 15 * time.Second
-
-// tell notes how it goes until ctx ends.
+// tell shows how it goes until ctx ends.
 func (r *replay) tell(ctx context.Context, p *progress, end time.Time) {
-	for at := r.clock.begun; sleepUntil(ctx, at); at = at.Add(tellEvery) {
-		up := 0
-		for _, pl := range r.players {
-			if pl.up() != nil {
-				up++
-			}
-		}
+	v := runWatch{p: p, dirs: r.dirsUp, head: func() string {
 		r.mu.Lock()
-		handed := len(r.handed)
-		r.mu.Unlock()
-		p.note("%d of %d nodes up, %d jobs handed in, %s to go", up, len(r.players), handed, rough(time.Until(end)))
+		defer r.mu.Unlock()
+		return fmt.Sprintf("%d of %d nodes up, %d jobs handed in, %s to go", len(r.dirsUp()), len(r.players), len(r.handed), rough(time.Until(end)))
+	}}
+	if !r.overlay.IsZero() {
+		v.overlay = string(r.overlay.ID())
 	}
+	v.run(ctx)
+}
+
+// dirsUp are the directories of the nodes that are up.
+func (r *replay) dirsUp() (dirs []string) {
+	for _, pl := range r.players {
+		if pl.up() != nil {
+			dirs = append(dirs, pl.setup.dir)
+		}
+	}
+	return dirs
 }
 
 // handIn hands each job to a peer drawn from those that are up, when it
@@ -216,7 +237,10 @@ func (r *replay) somebody(ctx context.Context) int {
 // goes: it may have kept the job, and offers it when it is back.
 func (r *replay) submit(ctx context.Context, i int, j plannedJob, p *player) (task.JobID, error) {
 	text := fmt.Sprintf("name: %s\nmodule: noop.wasm\nwork: %s\nmemory: 1MiB\ncheckpoint: %s\nsweep:\n  task: {from: 1, to: %d}\n",
-		jobName(i), time.Duration(float64(j.work)/r.clock.speedup), r.plan.checkpoint(), j.tasks)
+		jobName(i), max(1, time.Duration(float64(j.work)/r.clock.speedup)), r.plan.checkpoint(), j.tasks)
+	if j.class != "" {
+		text += fmt.Sprintf("class: %q\n", j.class)
+	}
 	f, err := task.ParseFile("swarm.yaml", []byte(text))
 	if err != nil {
 		return "", fmt.Errorf("making a job: %w", err)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -26,7 +28,10 @@ type replayFlags struct {
 	migration  string
 	every      time.Duration // between checkpoints; 0: none on the way
 	ends       string
+	jobsFile   string // "": jobs are drawn
 	compareSim bool
+
+	minutesGiven bool // else a scenario's end goes before minutes
 }
 
 // The bounds of what makes sense on one machine.
@@ -46,13 +51,13 @@ const (
 )
 
 // replayFlagNames are the flags of a replaying swarm.
-var replayFlagNames = []string{"trace", "speedup", "minutes", "from", "job-size", "arrival", "policy", "migration", "checkpoint-every", "ends", "scenario", "compare-sim"}
+var replayFlagNames = []string{"trace", "speedup", "minutes", "from", "job-size", "arrival", "policy", "migration", "checkpoint-every", "ends", "scenario", "jobs", "compare-sim"}
 
 func (f *replayFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.trace, "trace", "", "trace of which each node replays a host")
 	flags.StringVar(&f.scenario, "scenario", "", "file with trace, arrivals and rules of hosts, as the simulator reads it, instead of --trace and the flags on jobs and policies")
 	flags.Float64Var(&f.speedup, "speedup", 600, "how many times as fast the trace is replayed")
-	flags.Float64Var(&f.minutes, "minutes", 4, "how long, in real time")
+	flags.Float64Var(&f.minutes, "minutes", 4, "how long, in real time (default: to the scenario's end, where it says one)")
 	flags.DurationVar(&f.from, "from", 0, "where in the trace the replay begins, after its start")
 	flags.DurationVar(&f.jobSize, "job-size", usualJob, "work of a job, in the trace's time")
 	flags.DurationVar(&f.arrival, "arrival", 0, "mean time between jobs, in the trace's time (default: as asks for half of the time that hosts are available)")
@@ -60,6 +65,7 @@ func (f *replayFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.migration, "migration", noMigration, "policy that says when running tasks move, likewise")
 	flags.DurationVar(&f.every, "checkpoint-every", 0, "running time between a task's checkpoints, in the trace's time; 0s: none on its way")
 	flags.StringVar(&f.ends, "ends", endAsTraced, `how nodes of hosts that go off end: "traced", told to if the trace says leaving before and else killed; "crash", killed; "goodbye", told to`)
+	flags.StringVar(&f.jobsFile, "jobs", "", "jobs of a scenario with rates, as --dir kept them in "+arrivalsFile+", in place of those that --seed draws")
 	flags.BoolVar(&f.compareSim, "compare-sim", false, "simulate the same, and print both side by side")
 }
 
@@ -75,6 +81,8 @@ func (f *replayFlags) check() error {
 		return usage("", "--job-size must be above 0, --arrival, --from and --checkpoint-every not negative")
 	case f.scenario != "" && (f.trace != "" || f.arrival != 0 || f.jobSize != usualJob || f.policy != place.Default || f.migration != noMigration || f.every != 0):
 		return usage("leave them out", "with --scenario the file has what --trace, --job-size, --arrival, --policy, --migration and --checkpoint-every say")
+	case f.jobsFile != "" && f.compareSim:
+		return usage("leave out one of them", "the simulator draws its jobs, and --jobs reads others")
 	case f.ends != endAsTraced && f.ends != endCrash && f.ends != endGoodbye:
 		return usage("", "--ends %q: there are %s, %s and %s", f.ends, endAsTraced, endCrash, endGoodbye)
 	}
@@ -90,7 +98,7 @@ func (s *swarmFlags) runReplay(ctx context.Context, out, log io.Writer) (err err
 	if s.runner != node.RunSleep {
 		return usage("leave out --runner", "a replay's tasks wait their work time: --runner %s would use this machine's", s.runner)
 	}
-	plan, err := f.planned(s.nodes, s.cores, s.seed)
+	plans, err := f.planned(s.nodes, s.cores, s.seed)
 	if err != nil {
 		return err
 	}
@@ -100,35 +108,79 @@ func (s *swarmFlags) runReplay(ctx context.Context, out, log io.Writer) (err err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	p := newProgress(log, s.quiet || s.json)
-	r, err := newReplay(ctx, p, dir, plan, f.ends, s.nodeArgs())
-	if err != nil {
-		return err
-	}
-	rep, err := s.replayed(ctx, r, p)
-	if err != nil {
-		return err
-	}
-	if f.compareSim {
-		simulator, err := r.simulated()
-		if err != nil {
-			return fmt.Errorf("simulating the same: %w", err)
+	var reps replayReports
+	for i, plan := range plans {
+		if len(plans) > 1 {
+			p.note("%d of %d: %s", i+1, len(plans), plan.name())
 		}
-		rep.compared(simulator)
+		rep, e := s.playPlan(ctx, p, runDir(dir, plans, i), plan)
+		if e != nil {
+			err = e
+			break // what came of those before is told
+		}
+		reps = append(reps, rep)
 	}
+	if len(reps) == 0 {
+		return err
+	}
+	return errors.Join(s.tell(out, reps), err)
+}
+
+// runDir is where a plan is played: below the swarm's directory, one beside the
+// other where there are several.
+func runDir(dir string, plans []*replayPlan, i int) string {
+	if len(plans) == 1 {
+		return dir
+	}
+	name := strings.Map(func(r rune) rune {
+		if r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, strings.ReplaceAll(plans[i].name(), ", ", "-"))
+	return filepath.Join(dir, fmt.Sprintf("%d-%.60s", i+1, name))
+}
+
+// tell writes the reports where they are wanted.
+func (s *swarmFlags) tell(out io.Writer, reps replayReports) error {
 	if s.report != "" {
-		if err := saveJSON(s.report, rep); err != nil {
-			return err
+		if err := writeTo(s.report, reps.writeJSON); err != nil {
+			return fmt.Errorf("writing the report: %w", err)
 		}
 	}
 	if s.json {
-		return printJSON(out, rep)
+		return reps.writeJSON(out)
 	}
-	return rep.print(out)
+	return reps.print(out)
+}
+
+// playPlan plays one plan below dir.
+func (s *swarmFlags) playPlan(ctx context.Context, p *progress, dir string, plan *replayPlan) (*replayReport, error) {
+	f := &s.replay
+	r, err := newReplay(ctx, p, dir, plan, f.ends, s.nodeArgs())
+	if err != nil {
+		return nil, err
+	}
+	rep, err := s.replayed(ctx, r, p, dir)
+	if err != nil || !f.compareSim {
+		return rep, err
+	}
+	simulator, err := r.simulated()
+	if err != nil {
+		return nil, fmt.Errorf("simulating the same: %w", err)
+	}
+	rep.compared(simulator)
+	return rep, nil
 }
 
 // replayed plays, and reads what came of it.
-func (s *swarmFlags) replayed(ctx context.Context, r *replay, p *progress) (rep *replayReport, err error) {
+func (s *swarmFlags) replayed(ctx context.Context, r *replay, p *progress, dir string) (rep *replayReport, err error) {
 	defer func() { err = errors.Join(err, r.stop()) }()
+	if r.plan.bed != nil {
+		if err := r.gather(ctx, p); err != nil {
+			return nil, err
+		}
+	}
 	if err := r.run(ctx, p); err != nil {
 		return nil, err
 	}
@@ -140,14 +192,25 @@ func (s *swarmFlags) replayed(ctx context.Context, r *replay, p *progress) (rep 
 	if err := r.measureDelay(ctx); err != nil {
 		return nil, err
 	}
+	m := r.measuredRun(jobs)
+	tasks, err := measureTasks(m)
+	if err != nil {
+		return nil, fmt.Errorf("measuring the tasks: %w", err)
+	}
 	if s.dir != "" {
-		if err := r.keep(s.dir, jobs); err != nil {
+		if err := errors.Join(r.keep(dir, jobs), writeExports(dir, m, tasks)); err != nil {
 			return nil, err
 		}
 	}
 	f := &s.replay
-	rep = &replayReport{Nodes: len(r.players), Speedup: f.speedup, Minutes: f.minutes, FromS: f.from.Seconds(),
-		Seed: s.seed, Jobs: len(r.plan.jobs), Starts: r.startsOf(), DelayS: r.delay.Seconds(), Swarm: r.report(jobs)}
+	rep = &replayReport{Nodes: len(r.players), Speedup: f.speedup, Minutes: r.minutes(), FromS: f.from.Seconds(),
+		Seed: s.seed, Jobs: len(r.plan.jobs), Starts: r.startsOf(), DelayS: r.delay.Seconds(), Swarm: r.report(jobs),
+		Published: r.plan.published, name: r.plan.name()}
+	if r.plan.bed != nil {
+		r.overhead = r.plan.bed.overheadOf(m, tasks)
+		rep.OverheadS = r.overhead.Seconds()
+		rep.measure(m, tasks)
+	}
 	for _, j := range r.plan.jobs {
 		rep.WorkS += j.work.Seconds() * float64(j.tasks)
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,6 +38,8 @@ func newUp() *cobra.Command {
 		logLevel string
 		memory   string
 		replay   string
+		imposed  string
+		rates    string
 		readyFD  int
 	)
 	cmd := &cobra.Command{
@@ -58,6 +61,14 @@ and takes in yours. End it with Ctrl-C.`,
 			}
 			if replay != "" {
 				if cfg.Replay, err = readReplay(replay); err != nil {
+					return err
+				}
+			}
+			if cfg.Imposed, err = readImposed(imposed); err != nil {
+				return err
+			}
+			if rates != "" {
+				if cfg.Rates, err = readRates(rates); err != nil {
 					return err
 				}
 			}
@@ -86,7 +97,30 @@ and takes in yours. End it with Ctrl-C.`,
 	f.IntVar(&readyFD, "ready-fd", 0, "file descriptor to write one JSON line to when ready (0: none)")
 	f.StringVar(&cfg.Runner, "runner", node.RunWasm, `what runs tasks: "wasm", or "sleep" to only wait their work time`)
 	f.StringVar(&replay, "replay", "", "trace of one host, in times of the wall clock, that plays the owner in place of the sensors: for experiments")
+	f.StringVar(&cfg.Site, "site", "", "group of members that this one belongs to, such as a cluster or an office, for policies of fair shares")
+	f.StringVar(&imposed, "impose", "", `speeds of --runner sleep by the class of a job, such as 1=2,2=0.5,*=1: for experiments`)
+	f.StringVar(&rates, "rates", "", "CSV file CLASS,PEER,RATE of execution rates, and CLASS,arrivals,RATE, in tasks a second, that are known when this node begins to lead: for experiments")
+	if err := errors.Join(f.MarkHidden("impose"), f.MarkHidden("rates")); err != nil {
+		panic(err) // they are there
+	}
 	return cmd
+}
+
+// readImposed reads speeds by class.
+func readImposed(text string) (map[string]float64, error) {
+	if text == "" {
+		return nil, nil
+	}
+	speeds := map[string]float64{}
+	for part := range strings.SplitSeq(text, ",") {
+		class, value, ok := strings.Cut(part, "=")
+		speed, err := strconv.ParseFloat(value, 64)
+		if _, twice := speeds[class]; !ok || err != nil || twice {
+			return nil, usage("write CLASS=SPEED, each class once, with commas between them", "--impose: %q is no speed of a class", part)
+		}
+		speeds[class] = speed
+	}
+	return speeds, nil
 }
 
 // readReplay reads the trace that plays the owner.

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"godwit/api"
+	"godwit/node"
+	"godwit/scheduler"
+	"godwit/scheduler/chunk"
+)
+
+// sweepFlags are those by which a swarm does one sweep on members of unequal speed, by
+// one policy of chunks after the other.
+type sweepFlags struct {
+	speeds   string
+	chunking string
+}
+
+var sweepFlagNames = []string{"speeds", "chunking"}
+
+func (f *sweepFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.speeds, "speeds", "", "speeds of the nodes, with commas between them, for --runner sleep: a task takes its work divided by that (default 1 each)")
+	flags.StringVar(&f.chunking, "chunking", "", "policies of chunks, with commas between them: each has nodes and an overlay of its own; "+usualChunks+" is what members do whose overlay names none (default "+usualChunks+")")
+}
+
+// usualChunks stands for no policy, as in an overlay that names none.
+const usualChunks = "usual"
+
+// A sweepReport is the JSON of `godwit swarm --speeds` or `--chunking`.
+type sweepReport struct {
+	Nodes  int         `json:"nodes"`
+	Slots  int         `json:"slots"`
+	Speeds []float64   `json:"speeds"` // of a slot of each node
+	Tasks  uint64      `json:"tasks"`
+	WorkS  float64     `json:"work_s"`  // of a task
+	BoundS float64     `json:"bound_s"` // all work over all speed: the divisible-load bound
+	Runs   []sweepDone `json:"runs"`
+}
+
+// A sweepDone is one policy's sweep.
+type sweepDone struct {
+	Chunking  string  `json:"chunking"`
+	Done      uint64  `json:"done"`
+	Failed    uint64  `json:"failed"`
+	MakespanS float64 `json:"makespan_s"` // from handing in the job to holding every result
+	// Efficiency is the bound over the makespan. OverheadS is the rest for each task: the
+	// time for which a slot did nothing of it.
+	Efficiency float64 `json:"efficiency"`
+	OverheadS  float64 `json:"overhead_per_task_s"`
+	CPUS       float64 `json:"cpu_per_task_s"` // processor time of all nodes; 0 where the system does not tell
+	Load       float64 `json:"load"`           // of the machine as it ended, over a minute; 0 likewise
+}
+
+// runSweeps does the sweep by each policy, and reports.
+func (s *swarmFlags) runSweeps(ctx context.Context, out, log io.Writer) error {
+	speeds, err := readSpeeds(s.sweep.speeds, s.nodes)
+	if err != nil {
+		return err
+	}
+	policies, err := readChunkings(s.sweep.chunking)
+	if err != nil {
+		return err
+	}
+	if s.runner != node.RunSleep {
+		return usage("tasks of a known length only wait: say --runner sleep, or leave it out", "--speeds and --chunking with --runner %s", s.runner)
+	}
+	sub, err := s.submission()
+	if err != nil {
+		return err
+	}
+	rep := sweepReport{Nodes: s.nodes, Slots: s.nodes * s.cores, Speeds: speeds, Tasks: sub.file.Sweep.Count(), WorkS: sub.file.Work.Seconds()}
+	var power float64
+	for _, v := range speeds {
+		power += v * float64(s.cores)
+	}
+	rep.BoundS = float64(rep.Tasks) * rep.WorkS / power
+	for _, policy := range policies {
+		done, err := s.sweepBy(ctx, policy, &rep, sub, newProgress(log, s.quiet || s.json))
+		if err != nil {
+			return fmt.Errorf("the sweep by %s: %w", policy, err)
+		}
+		rep.Runs = append(rep.Runs, done)
+	}
+	if s.report != "" {
+		if err := saveJSON(s.report, rep); err != nil {
+			return err
+		}
+	}
+	if s.json {
+		return printJSON(out, rep)
+	}
+	rep.print(out)
+	return nil
+}
+
+// readSpeeds reads so many speeds.
+func readSpeeds(list string, nodes int) ([]float64, error) {
+	speeds := make([]float64, nodes)
+	if list == "" {
+		for i := range speeds {
+			speeds[i] = 1
+		}
+		return speeds, nil
+	}
+	parts := strings.Split(list, ",")
+	if len(parts) != nodes {
+		return nil, usage("give one for each node", "--speeds has %d speeds for %d nodes", len(parts), nodes)
+	}
+	for i, part := range parts {
+		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil || !(v > 0) {
+			return nil, usage("write numbers above 0 with commas between them", "--speeds: %q is no speed", part)
+		}
+		speeds[i] = v
+	}
+	return speeds, nil
+}
+
+// readChunkings reads policies with commas between them. A policy's own parameters have
+// commas between them too: what has no name, only a value, belongs to the one before.
+func readChunkings(list string) ([]string, error) {
+	var out []string
+	for part := range strings.SplitSeq(cmp.Or(list, usualChunks), ",") {
+		name, _, _ := strings.Cut(part, ":")
+		if strings.Contains(name, "=") && len(out) > 0 {
+			out[len(out)-1] += "," + part
+			continue
+		}
+		out = append(out, part)
+	}
+	for _, policy := range out {
+		if policy == "" {
+			return nil, usage("name policies with commas between them", "--chunking %q has an empty one", list)
+		}
+		if err := chunk.Check(specOf(policy)); err != nil {
+			return nil, usage("", "--chunking: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// specOf is what an overlay's rules say for a policy of the list.
+func specOf(policy string) string {
+	if policy == usualChunks {
+		return ""
+	}
+	return policy
+}
+
+// sweepBy starts the nodes, founds an overlay if the policy needs one, and does the sweep.
+func (s *swarmFlags) sweepBy(ctx context.Context, policy string, rep *sweepReport, sub *submission, p *progress) (done sweepDone, err error) {
+	dir, remove, err := s.makeDir()
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	if s.dir != "" {
+		dir = filepath.Join(dir, strings.ReplaceAll(policy, ":", "-"))
+	}
+	args := make([][]string, s.nodes)
+	for i, v := range rep.Speeds {
+		args[i] = append(s.nodeArgs(), "--impose", "*="+strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	sw, err := startUnequal(ctx, dir, args, s.cores) // each stands for a machine of so many cores
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, sw.stop()) }()
+	if err := sw.awaitMembers(ctx); err != nil {
+		return done, err
+	}
+	if spec := specOf(policy); spec != "" {
+		if err := sw.found(ctx, node.OverlayRules{Name: ownOverlay, Admission: node.AdmitOpen, Chunking: spec}); err != nil {
+			return done, err
+		}
+	}
+	return s.sweepOn(ctx, sw, policy, rep, sub, p)
+}
+
+// found has the first node found an overlay and the others join it; all leave the one
+// that they began with.
+func (sw *swarm) found(ctx context.Context, rules node.OverlayRules) error {
+	first := api.Dial(sw.nodes[0].dir)
+	defer first.Close()
+	d, err := first.CreateOverlay(ctx, rules)
+	if err != nil {
+		return fmt.Errorf("founding an overlay: %w", err)
+	}
+	errs := make([]error, len(sw.nodes))
+	var wg sync.WaitGroup
+	for i, n := range sw.nodes {
+		wg.Go(func() {
+			client := api.Dial(n.dir)
+			defer client.Close()
+			if i > 0 {
+				_, errs[i] = client.JoinOverlay(ctx, string(d.ID), 1)
+			}
+			if errs[i] == nil {
+				_, errs[i] = client.LeaveOverlay(ctx, node.DefaultOverlay)
+			}
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("joining the overlay: %w", err)
+	}
+	return sw.awaitMembers(ctx)
+}
+
+// sweepOn hands the sweep to a random peer and waits for every result there.
+func (s *swarmFlags) sweepOn(ctx context.Context, sw *swarm, policy string, rep *sweepReport, sub *submission, p *progress) (sweepDone, error) {
+	done := sweepDone{Chunking: policy}
+	rng := rand.New(rand.NewPCG(s.seed, uint64(s.nodes)))
+	client := api.Dial(sw.nodes[rng.IntN(len(sw.nodes))].dir)
+	defer client.Close()
+	before, told := sw.cpuTime()
+	begun := time.Now()
+	id, err := submit(ctx, client, sub)
+	if err != nil {
+		return done, err
+	}
+	st, err := follow(ctx, client, id, p)
+	if err != nil {
+		return done, err
+	}
+	done.MakespanS = time.Since(begun).Seconds()
+	done.Done, done.Failed = st.Tasks.Done, st.Tasks.Failed
+	done.Efficiency = rep.BoundS / done.MakespanS
+	done.OverheadS = (done.MakespanS - rep.BoundS) * float64(rep.Slots) / float64(rep.Tasks)
+	if after, ok := sw.cpuTime(); ok && told {
+		done.CPUS = (after - before).Seconds() / float64(rep.Tasks)
+	}
+	done.Load = machineLoad()
+	if s.out != "" {
+		if _, err := collect(ctx, client, string(id), s.out); err != nil {
+			return done, err
+		}
+	}
+	return done, verdict(scheduler.JobStatus{ID: id, State: st.State, Tasks: st.Tasks})
+}
+
+// print writes the report for people.
+func (rep *sweepReport) print(w io.Writer) {
+	fmt.Fprintf(w, "%d tasks of %v on %d slots with speeds %v: at best %.2f s\n", rep.Tasks, time.Duration(rep.WorkS*float64(time.Second)), rep.Slots, rep.Speeds, rep.BoundS)
+	var rows [][]string
+	for _, d := range rep.Runs {
+		cpu := "-"
+		if d.CPUS > 0 {
+			cpu = fmt.Sprintf("%.0f us", d.CPUS*1e6)
+		}
+		rows = append(rows, []string{
+			d.Chunking, fmt.Sprintf("%d of %d", d.Done, rep.Tasks), fmt.Sprintf("%.2f s", d.MakespanS), fmt.Sprintf("%.3f", d.Efficiency),
+			fmt.Sprintf("%.0f/s", float64(d.Done)/d.MakespanS), fmt.Sprintf("%.0f us", d.OverheadS*1e6), cpu, fmt.Sprintf("%.2f", d.Load),
+		})
+	}
+	printTable(w, "CHUNKING DONE MAKESPAN EFFICIENCY RATE IDLE/TASK CPU/TASK LOAD", rows)
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"godwit/api"
+	"godwit/scheduler"
+)
+
+// A runWatch shows how a run of nodes goes while it lasts: on a terminal all of how
+// the leader schedules, anew each second; elsewhere a line each plainEvery; nothing if
+// the progress is quiet. What it asks is what `godwit overlay watch` asks.
+type runWatch struct {
+	p *progress
+	// overlay names the run's overlay to its nodes; "" is the one that all serve.
+	overlay string
+	// dirs are the data directories of the nodes that are up now; any of them is asked.
+	// head is a line on what only the run's driver knows. Both may be called at any time.
+	dirs func() []string
+	head func() string
+}
+
+// run shows until ctx ends, and then leaves what was shown last.
+func (v *runWatch) run(ctx context.Context) {
+	if v.p.quiet {
+		return
+	}
+	every := plainEvery
+	if v.p.terminal {
+		every = watchEvery
+	}
+	for at := time.Now().Add(every); sleepUntil(ctx, at); at = time.Now().Add(every) {
+		s := v.ask(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if !v.p.terminal {
+			v.p.note("%s", v.line(s))
+			continue
+		}
+		var b strings.Builder
+		b.WriteString(clearScreen)
+		v.screen(&b, s)
+		io.WriteString(v.p.w, b.String()) // who reads it may have gone
+	}
+}
+
+// ask asks the nodes, one after another, until one answers; nil if none does: nodes
+// come and go, and while nobody leads there is nothing to tell.
+func (v *runWatch) ask(ctx context.Context) *scheduler.Scheduling {
+	ctx, cancel := context.WithTimeout(ctx, watchEvery)
+	defer cancel()
+	for _, dir := range v.dirs() {
+		if s, err := v.askOne(ctx, dir); err == nil {
+			return s
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (v *runWatch) askOne(ctx context.Context, dir string) (*scheduler.Scheduling, error) {
+	client := api.Dial(dir)
+	defer client.Close()
+	ref := v.overlay
+	if ref == "" {
+		st, err := client.Status(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if len(st.Overlays) == 0 {
+			return nil, fmt.Errorf("the node in %s serves no overlay", dir)
+		}
+		ref = string(st.Overlays[0].ID)
+	}
+	s, err := client.Scheduling(ctx, ref)
+	return &s, err
+}
+
+// nobodyLeads stands for the leader's view where there is none.
+const nobodyLeads = "nobody leads at the moment"
+
+// screen is what a terminal shows.
+func (v *runWatch) screen(w io.Writer, s *scheduler.Scheduling) {
+	fmt.Fprintln(w, v.head())
+	if s == nil {
+		fmt.Fprintln(w, nobodyLeads)
+		return
+	}
+	printScheduling(w, s)
+}
+
+// line is the same in short: what waits by class, and how busy the members are.
+func (v *runWatch) line(s *scheduler.Scheduling) string {
+	if s == nil {
+		return v.head() + "; " + nobodyLeads
+	}
+	var waiting []string
+	for i := range s.Classes {
+		if k := &s.Classes[i]; k.Waiting > 0 {
+			waiting = append(waiting, fmt.Sprintf("%s %d", classText(k.Class), k.Waiting))
+		}
+	}
+	out := fmt.Sprintf("%s; %d tasks wait", v.head(), s.Waiting)
+	if len(waiting) > 0 {
+		out += " (" + strings.Join(waiting, ", ") + ")"
+	}
+	idle := 0
+	for i := range s.Members {
+		if m := &s.Members[i]; m.There && m.Load == 0 {
+			idle++
+		}
+	}
+	out += fmt.Sprintf(", %d with members, of which %d are idle", s.Running, idle)
+	if a := s.Allocation; a != nil && a.Error == "" && a.Load > 0 {
+		out += fmt.Sprintf("; ideal load %.0f%%", 100*a.Load)
+	}
+	return out
+}
