@@ -188,29 +188,12 @@ func (b *bagsSwarm) found(ctx context.Context) error {
 	if len(b.e.Chunkings) > 0 {
 		b.rules.Chunking = b.e.Chunkings[0]
 	}
-	first := api.Dial(b.sw.nodes[0].dir)
-	defer first.Close()
-	d, err := first.CreateOverlay(ctx, b.rules)
+	d, err := b.sw.associate(ctx, b.rules)
 	if err != nil {
 		return err
 	}
 	b.of = d.ID
-	errs := make([]error, len(b.sw.nodes))
-	var wg sync.WaitGroup
-	for i, n := range b.sw.nodes {
-		wg.Go(func() {
-			client := api.Dial(n.dir)
-			defer client.Close()
-			if i > 0 {
-				_, errs[i] = client.JoinOverlay(ctx, string(d.ID), 1)
-			}
-			if errs[i] == nil {
-				_, errs[i] = client.LeaveOverlay(ctx, node.DefaultOverlay)
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(append(errs, b.sw.awaitMembers(ctx))...)
+	return b.sw.awaitMembers(ctx)
 }
 
 // govern has the overlay follow a policy of fairness, and waits until all nodes do.

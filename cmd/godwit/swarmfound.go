@@ -68,11 +68,21 @@ func (r *replay) associate(ctx context.Context, sw *swarm) error {
 	if r.plan.moves() {
 		rules.Migration = r.plan.scenario.Migration
 	}
+	d, err := sw.associate(ctx, rules)
+	if err != nil {
+		return err
+	}
+	return r.sign(&d, rules)
+}
+
+// associate has the first node found an overlay and the others join it; all leave the
+// one that they began with.
+func (sw *swarm) associate(ctx context.Context, rules node.OverlayRules) (node.OverlayDetail, error) {
 	first := api.Dial(sw.nodes[0].dir)
 	defer first.Close()
 	d, err := first.CreateOverlay(ctx, rules)
 	if err != nil {
-		return err
+		return d, fmt.Errorf("founding an overlay: %w", err)
 	}
 	errs := make([]error, len(sw.nodes))
 	var wg sync.WaitGroup
@@ -90,9 +100,9 @@ func (r *replay) associate(ctx context.Context, sw *swarm) error {
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
-		return err
+		return d, fmt.Errorf("joining the overlay: %w", err)
 	}
-	return r.sign(&d, rules)
+	return d, nil
 }
 
 // sign makes the overlay's manifest once more, for the simulator: by its ID the

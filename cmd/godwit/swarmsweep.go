@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -182,41 +181,14 @@ func (s *swarmFlags) sweepBy(ctx context.Context, policy string, rep *sweepRepor
 		return done, err
 	}
 	if spec := specOf(policy); spec != "" {
-		if err := sw.found(ctx, node.OverlayRules{Name: ownOverlay, Admission: node.AdmitOpen, Chunking: spec}); err != nil {
+		if _, err := sw.associate(ctx, node.OverlayRules{Name: ownOverlay, Admission: node.AdmitOpen, Chunking: spec}); err != nil {
+			return done, err
+		}
+		if err := sw.awaitMembers(ctx); err != nil {
 			return done, err
 		}
 	}
 	return s.sweepOn(ctx, sw, policy, rep, sub, p)
-}
-
-// found has the first node found an overlay and the others join it; all leave the one
-// that they began with.
-func (sw *swarm) found(ctx context.Context, rules node.OverlayRules) error {
-	first := api.Dial(sw.nodes[0].dir)
-	defer first.Close()
-	d, err := first.CreateOverlay(ctx, rules)
-	if err != nil {
-		return fmt.Errorf("founding an overlay: %w", err)
-	}
-	errs := make([]error, len(sw.nodes))
-	var wg sync.WaitGroup
-	for i, n := range sw.nodes {
-		wg.Go(func() {
-			client := api.Dial(n.dir)
-			defer client.Close()
-			if i > 0 {
-				_, errs[i] = client.JoinOverlay(ctx, string(d.ID), 1)
-			}
-			if errs[i] == nil {
-				_, errs[i] = client.LeaveOverlay(ctx, node.DefaultOverlay)
-			}
-		})
-	}
-	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("joining the overlay: %w", err)
-	}
-	return sw.awaitMembers(ctx)
 }
 
 // sweepOn hands the sweep to a random peer and waits for every result there.
