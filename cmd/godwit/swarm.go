@@ -98,38 +98,7 @@ beside the least that it could: all work over all speed.`,
   godwit swarm 12 --trace phones.csv.gz --policy uptime --migration pspp:p=20m
   godwit swarm 8 --tasks 100000 --work 5ms --speeds 2,1.5,1.25,1,.75,.75,.5,.25 --chunking paced,one
   godwit swarm 17 --cores 4 --runner sleep --tasks 1000 --work 1s --json`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if e, err := s.replay.bagsOf(); err != nil || e != nil {
-				return s.runSites(cmd, args, e, err)
-			}
-			if err := s.count(args); err != nil {
-				return err
-			}
-			if s.tasks < 1 || s.cores < 1 || s.work < 0 {
-				return usage("", "--tasks and --cores must be at least 1, --work not negative")
-			}
-			replays := false
-			for _, name := range replayFlagNames {
-				replays = replays || cmd.Flags().Changed(name)
-			}
-			if replays {
-				if !cmd.Flags().Changed("runner") {
-					s.runner = node.RunSleep
-				}
-				s.replay.minutesGiven = cmd.Flags().Changed("minutes")
-				return s.runReplay(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-			}
-			if slices.ContainsFunc(sweepFlagNames, cmd.Flags().Changed) {
-				if !cmd.Flags().Changed("runner") {
-					s.runner = node.RunSleep
-				}
-				return s.runSweeps(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-			}
-			if s.local > 0 {
-				return s.runLocal(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-			}
-			return s.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return s.choose(cmd, args) },
 	}
 	f := cmd.Flags()
 	f.IntVar(&s.cores, "cores", 1, "tasks that each node runs at once")
@@ -162,6 +131,40 @@ func (s *swarmFlags) count(args []string) error {
 		return usage(fmt.Sprintf("give a number from 1 to %d", maxSwarm), "cannot run %q nodes", args[0])
 	}
 	return nil
+}
+
+// choose runs what the flags ask for.
+func (s *swarmFlags) choose(cmd *cobra.Command, args []string) error {
+	if e, err := s.replay.bagsOf(); err != nil || e != nil {
+		return s.runSites(cmd, args, e, err)
+	}
+	if err := s.count(args); err != nil {
+		return err
+	}
+	if s.tasks < 1 || s.cores < 1 || s.work < 0 {
+		return usage("", "--tasks and --cores must be at least 1, --work not negative")
+	}
+	replays := false
+	for _, name := range replayFlagNames {
+		replays = replays || cmd.Flags().Changed(name)
+	}
+	if replays {
+		if !cmd.Flags().Changed("runner") {
+			s.runner = node.RunSleep
+		}
+		s.replay.minutesGiven = cmd.Flags().Changed("minutes")
+		return s.runReplay(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	if slices.ContainsFunc(sweepFlagNames, cmd.Flags().Changed) {
+		if !cmd.Flags().Changed("runner") {
+			s.runner = node.RunSleep
+		}
+		return s.runSweeps(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	if s.local > 0 {
+		return s.runLocal(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	return s.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 }
 
 // maxSwarm is far more than one machine runs well; it catches typing errors.
