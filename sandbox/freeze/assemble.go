@@ -39,6 +39,7 @@ func (w *mainEnv) assemble(out *wasm.Module) {
 		w.defineHelper(out, w.order[k])
 	}
 	w.segmentHelpers(out)
+	w.wrapImports(out)
 	yieldType := w.newType(wasm.FuncType{})
 	out.Types = w.types
 	out.Imports = append(append([]wasm.Import(nil), p.mod.Imports...),
@@ -48,7 +49,7 @@ func (w *mainEnv) assemble(out *wasm.Module) {
 	out.Elements = w.remapElements()
 	w.exportOriginals(out)
 	if p.mod.Start != nil {
-		w.export("start", wasm.FuncKind, w.funcIndex(*p.mod.Start))
+		w.export("start", wasm.FuncKind, w.reference(*p.mod.Start))
 		out.Start = nil
 	}
 	out.Exports = append(w.remapExports(), w.exports...)
@@ -69,14 +70,14 @@ func (w *mainEnv) exportOriginals(out *wasm.Module) {
 	for i := range p.tables {
 		w.export(fmt.Sprintf("t%d", i), wasm.TableKind, uint32(i))
 	}
-	for i := p.imported; i < len(p.funcTypes); i++ {
-		w.export(fmt.Sprintf("f%d", i), wasm.FuncKind, w.funcIndex(uint32(i)))
+	for i := range p.funcTypes {
+		w.export(fmt.Sprintf("f%d", i), wasm.FuncKind, w.reference(uint32(i)))
 	}
 }
 
 func (w *mainEnv) remapConst(e wasm.ConstExpr) wasm.ConstExpr {
 	if e.Op == wasm.OpRefFunc {
-		e.Bits = uint64(w.funcIndex(uint32(e.Bits)))
+		e.Bits = uint64(w.reference(uint32(e.Bits)))
 	}
 	return e
 }
@@ -108,7 +109,7 @@ func (w *mainEnv) remapElements() []wasm.Element {
 	var out []wasm.Element
 	var funcs []wasm.ConstExpr
 	for _, f := range p.takenByRef {
-		funcs = append(funcs, wasm.ConstExpr{Op: wasm.OpRefFunc, Bits: uint64(w.funcIndex(f))})
+		funcs = append(funcs, wasm.ConstExpr{Op: wasm.OpRefFunc, Bits: uint64(w.reference(f))})
 	}
 	for k, e := range p.mod.Elements {
 		init := make([]wasm.ConstExpr, len(e.Init))

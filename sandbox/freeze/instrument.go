@@ -96,6 +96,7 @@ type mainEnv struct {
 	extra   []wasm.TableType
 	drops   map[dropKey]uint32
 	slots   []GlobalSlot // of drops
+	wraps   []uint32     // functions that call the imports, by import; see imports.go
 }
 
 func newMainEnv(p *plan) *mainEnv {

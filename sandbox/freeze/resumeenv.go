@@ -50,7 +50,7 @@ func (w *resumeEnv) typeIndex(i uint32) uint32 {
 
 func (w *resumeEnv) funcIndex(i uint32) uint32 {
 	imp := wasm.Import{Module: w.main, Name: fmt.Sprintf("%sf%d", ownPrefix, i), Kind: wasm.FuncKind}
-	if int(i) < w.p.imported { // the same import as the module's
+	if importsDirectly && int(i) < w.p.imported {
 		k := 0
 		for _, m := range w.p.mod.Imports {
 			if m.Kind != wasm.FuncKind {

@@ -15,9 +15,9 @@ import (
 // whoever changes what the pass emits, or where frames keep things, counts it
 // up and pins the new digest.
 const (
-	pinnedVersion = 3
+	pinnedVersion = 4
 	pinnedModules = 40
-	pinned        = "49d6e82825c574ef98b8bc747aeac6f98d35ca9ac6cd875cee8bd97a3ced9c0a"
+	pinned        = "640ad87ce1242bd6a51fc51b4ac56597bc10a3888eaecc987dd6b03833139437"
 )
 
 func TestPassVersionIsCountedUp(t *testing.T) {
