@@ -52,8 +52,9 @@ type function struct {
 	temps   map[temp]uint32 // temporaries by what they hold, as indices of locals
 	tempAt  []wasm.ValType  // types of the locals after the original ones
 	loops   map[int32]*loop
-	jumps   map[int32]jump // of dispatching loops, by instruction
-	shared  bool           // all points have one layout and one piece of code to save it
+	jumps   map[int32]jump   // of dispatching loops, by instruction
+	charges map[int32]uint64 // what is charged behind which instruction
+	shared  bool             // all points have one layout and one piece of code to save it
 	hasNaNs bool
 
 	// while reading
@@ -122,7 +123,7 @@ func (p *plan) analyse(index int) (*function, error) {
 		return nil, err
 	}
 	f.settleNaNs()
-	f.costLoops()
+	f.assess()
 	if p.Funcs[index-p.imported].Unwinds {
 		if err := f.findLive(); err != nil {
 			return nil, err

@@ -2,52 +2,6 @@ package freeze
 
 import "godwit/sandbox/wasm"
 
-// costLoops sums up what one turn of each loop costs, without the loops in it.
-func (f *function) costLoops() {
-	if len(f.loops) == 0 {
-		return
-	}
-	var open []*loop
-	var inner *loop
-	for at := range f.ins {
-		i := &f.ins[at]
-		switch i.op {
-		case wasm.OpBlock, wasm.OpIf, wasm.OpLoop:
-			open = append(open, inner)
-			if i.op == wasm.OpLoop {
-				inner = f.loops[int32(at)]
-				inner.cost = 1
-			}
-			continue
-		case wasm.OpEnd:
-			if n := len(open); n > 0 {
-				inner, open = open[n-1], open[:n-1]
-			}
-			continue
-		}
-		if inner == nil {
-			continue
-		}
-		inner.cost = min(inner.cost+f.cost(i), maxCost)
-	}
-	f.threadJumps()
-	for _, l := range f.loops {
-		l.atHead = l.atHead || !l.dispatches && l.branches > maxBackEdges
-	}
-}
-
-// cost is what an instruction is charged, with what it calls.
-func (f *function) cost(i *ins) uint64 {
-	c := uint64(staticCost(i.op))
-	if i.op == wasm.OpCall {
-		if k := int(i.a) - f.p.imported; k >= 0 {
-			return c + uint64(f.p.Funcs[k].Cost)
-		}
-		return c + costImport
-	}
-	return c
-}
-
 // newEmitter prepares an emitter for a whole function, whose own label is the outermost.
 func newEmitter(f *function, v env) *emitter {
 	return &emitter{f: f, env: v, out: make([]byte, 0, len(f.code.Body)*5/4+16), labels: []int32{0}, openers: []int32{-1}, depth: 1}
@@ -69,8 +23,11 @@ func (e *emitter) finish(locals []wasm.LocalDecl) wasm.Code {
 // whole writes the instrumented function.
 func (e *emitter) whole() wasm.Code {
 	e.openShared()
-	if plan := &e.f.p.Funcs[e.f.index-e.f.p.imported]; plan.EntryPoll {
-		e.poll(uint64(max(1, plan.Cost)), 0)
+	switch plan := &e.f.p.Funcs[e.f.index-e.f.p.imported]; {
+	case plan.EntryPoll:
+		e.poll(uint64(plan.Cost), 0)
+	case plan.Pays:
+		e.charge(uint64(plan.Cost), false)
 	}
 	e.code(0, int32(len(e.f.ins))-1)
 	e.closeShared()
@@ -108,10 +65,11 @@ func (e *emitter) instr(at int32) {
 	case wasm.OpBlock, wasm.OpIf:
 		e.open(i.op, e.blockType(i.block))
 		e.enter(at)
+		e.chargeAfter(at)
 		return
 	case wasm.OpLoop:
 		l := e.f.loops[at]
-		if !l.atHead {
+		if e.f.outside(at) {
 			e.openLoop(at)
 			return
 		}
@@ -123,7 +81,7 @@ func (e *emitter) instr(at int32) {
 	case wasm.OpEnd:
 		e.end()
 		e.leave()
-		if o := i.match; o >= 0 && e.f.ins[o].op == wasm.OpLoop && !e.f.loops[o].atHead {
+		if o := i.match; o >= 0 && e.f.ins[o].op == wasm.OpLoop && e.f.outside(o) {
 			e.closeLoop(o)
 		}
 	case wasm.OpBr, wasm.OpBrIf:
@@ -194,8 +152,11 @@ func (e *emitter) jump(at int32) {
 	}
 }
 
-// openLoop opens a loop that polls at its branches back, in constructs for its yield. The call stands outside of the
-// loop, so that engines do not expect what a call may change (the memory's place, globals) to change in it:
+// outside reports whether a loop's call of the host stands outside of it. One with parameters would want them again.
+func (f *function) outside(loop int32) bool { return len(f.blockType(loop).Params) == 0 }
+
+// openLoop opens a loop in constructs for its yield. The call stands outside of the loop, so that engines do not expect
+// what a call may change (the memory's place, globals) to change in it:
 //
 //	block done; loop again; block yield; loop ... br_if yield ... end; br done; end; call yield; br again; end; end
 func (e *emitter) openLoop(at int32) {
@@ -205,28 +166,58 @@ func (e *emitter) openLoop(at int32) {
 	e.open(wasm.OpBlock, wasm.BlockVoid)
 	e.open(wasm.OpLoop, e.blockType(i.block))
 	e.enter(at)
-	if e.f.loops[at].dispatches {
+	switch l := e.f.loops[at]; {
+	case l.atHead:
+		e.charge(l.cost, true)
+	case l.dispatches:
 		e.getOwn(globalFuel)
-		e.i64(0)
-		e.op(wasm.OpI64LtS)
-		e.opIndex(wasm.OpBrIf, 1)
+	default:
+		return
 	}
+	e.i64(0)
+	e.op(wasm.OpI64LtS)
+	e.opIndex(wasm.OpBrIf, 1)
 }
 
 // closeLoop closes what openLoop opened around the loop.
 func (e *emitter) closeLoop(at int32) {
+	l := e.f.loops[at]
 	e.opIndex(wasm.OpBr, 2)
 	e.end()
 	e.call(helperYield)
-	e.checkUnwind(e.f.loops[at].point)
+	e.checkUnwind(l.point)
+	if l.atHead {
+		e.refund(l.cost)
+	}
 	e.opIndex(wasm.OpBr, 0)
 	e.end()
 	e.op(wasm.OpUnreachable)
 	e.end()
 }
 
-// after canonicalises an instruction's result and keeps results in temporaries where that was asked for.
+// refund gives back what the head of a loop charged, since it will charge it again.
+func (e *emitter) refund(cost uint64) {
+	e.getOwn(globalFuel)
+	e.i64(cost)
+	e.op(wasm.OpI64Add)
+	e.setOwn(globalFuel)
+}
+
+// chargeAfter charges what is charged behind an instruction.
+func (e *emitter) chargeAfter(at int32) {
+	if c, ok := e.f.charges[at]; ok {
+		e.charge(c, false)
+	}
+}
+
+// after writes what the pass adds behind an instruction.
 func (e *emitter) after(at int32) {
+	e.keep(at)
+	e.chargeAfter(at)
+}
+
+// keep canonicalises an instruction's result and keeps results in temporaries where that was asked for.
+func (e *emitter) keep(at int32) {
 	i := &e.f.ins[at]
 	if i.canon {
 		s := arithmetic(i.op)

@@ -11,8 +11,9 @@ import (
 // FuncPlan is what the pass decided about one function of a module.
 type FuncPlan struct {
 	Unwinds    bool   // it may be on the stack when the guest is frozen
-	EntryPoll  bool   // it charges fuel when entered
-	Cost       uint32 // static cost of one call without its loops
+	EntryPoll  bool   // it charges fuel when entered, and polls
+	Pays       bool   // it charges fuel when entered, and does not poll
+	Cost       uint32 // of one call: what it charges, or else its callers do for it
 	FirstPoint uint32 // number of its first safe point, counted over the module
 	Points     uint32 // how many it has
 }
@@ -45,32 +46,15 @@ type moduleUses struct {
 
 func (p *plan) unwinds(f int) bool { return f >= p.imported && p.Funcs[f-p.imported].Unwinds }
 
-// edge is a call.
-type edge struct {
-	to     int32 // function, or -1-type for call_indirect
-	inLoop bool
-}
+// edge is a call: of a function, or of -1-type for call_indirect.
+type edge int32
 
 // callGraph is what the first reading of the bodies finds.
 type callGraph struct {
 	edges [][]edge // per defined function
 	loops []bool
-	costs []uint32
 	taken []bool // per function: its reference is taken
 }
-
-// Costs of instructions in fuel, near the number of machine instructions they take.
-const (
-	costSimple   = 1
-	costCall     = 4
-	costIndirect = 20 // the callee is not known
-	costImport   = 50
-	costBulk     = 30 // and something for each 16 bytes, at run time
-	// bulkShift turns a length in bytes into fuel.
-	bulkShift = 4
-	// maxCost bounds the charge of one loop or function, so that fuel cannot overflow.
-	maxCost = 1 << 20
-)
 
 // newPlan reads a validated module and decides where safe points go.
 func newPlan(m *wasm.Module, o Options) (*plan, error) {
@@ -132,7 +116,7 @@ func (p *plan) checkNames() error {
 // readCalls reads all bodies once.
 func (p *plan) readCalls() (*callGraph, error) {
 	m := p.mod
-	g := &callGraph{make([][]edge, len(m.Code)), make([]bool, len(m.Code)), make([]uint32, len(m.Code)), make([]bool, len(p.funcTypes))}
+	g := &callGraph{make([][]edge, len(m.Code)), make([]bool, len(m.Code)), make([]bool, len(p.funcTypes))}
 	for i := range m.Code {
 		if err := p.readFuncCalls(g, i); err != nil {
 			if e, ok := err.(*wasm.Error); ok {
@@ -146,34 +130,20 @@ func (p *plan) readCalls() (*callGraph, error) {
 
 func (p *plan) readFuncCalls(g *callGraph, i int) error {
 	var in wasm.Instr
-	var open []byte // constructs: 1 for a loop
-	loops, cost := 0, uint32(0)
 	for r := wasm.NewReader(&p.mod.Code[i]); !r.Done(); {
 		if err := r.Next(&in); err != nil {
 			return err
 		}
 		switch in.Op {
-		case wasm.OpBlock, wasm.OpIf:
-			open = append(open, 0)
-			continue
 		case wasm.OpLoop:
-			open = append(open, 1)
 			g.loops[i] = true
-			loops++
-			continue
-		case wasm.OpEnd:
-			if n := len(open); n > 0 {
-				loops -= int(open[n-1])
-				open = open[:n-1]
-			}
-			continue
 		case wasm.OpCall:
 			if int(in.A) < len(p.funcTypes) {
-				g.edges[i] = append(g.edges[i], edge{int32(in.A), loops > 0})
+				g.edges[i] = append(g.edges[i], edge(in.A))
 			}
 		case wasm.OpCallIndirect:
 			if int(in.A) < len(p.mod.Types) {
-				g.edges[i] = append(g.edges[i], edge{-1 - int32(in.A), loops > 0})
+				g.edges[i] = append(g.edges[i], edge(-1-int32(in.A)))
 			}
 		case wasm.OpRefFunc:
 			if int(in.A) < len(g.taken) {
@@ -183,26 +153,8 @@ func (p *plan) readFuncCalls(g *callGraph, i int) error {
 		default:
 			p.noteUse(&in)
 		}
-		if loops == 0 {
-			cost = min(cost+staticCost(in.Op), maxCost)
-		}
 	}
-	g.costs[i] = cost
 	return nil
-}
-
-func staticCost(op wasm.Opcode) uint32 {
-	switch op {
-	case wasm.OpCall:
-		return costCall
-	case wasm.OpCallIndirect:
-		return costIndirect
-	case wasm.OpMemoryCopy, wasm.OpMemoryFill, wasm.OpMemoryInit, wasm.OpTableCopy, wasm.OpTableFill, wasm.OpTableInit, wasm.OpMemoryGrow, wasm.OpTableGrow:
-		return costBulk
-	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf, wasm.OpElse, wasm.OpEnd, wasm.OpNop, wasm.OpLocalGet, wasm.OpLocalSet, wasm.OpLocalTee, wasm.OpDrop, wasm.OpI32Const, wasm.OpI64Const:
-		return 0
-	}
-	return costSimple
 }
 
 func (p *plan) noteUse(in *wasm.Instr) {
@@ -270,14 +222,13 @@ func (p *plan) markTaken(g *callGraph) {
 
 // walk is a step of the depth-first search below.
 type walk struct {
-	node   int32 // defined function, or -1-type
-	next   int   // edge to look at next
-	inLoop bool  // the call that led here stands in a loop, which charges for it when it goes round
+	node int32 // defined function, or -1-type
+	next int   // edge to look at next
 }
 
 // placeEntryPolls finds, by depth-first search over all calls, those that close a cycle, and puts a poll where each is
 // made from or leads to. Calls in loops count: a loop charges only when it goes round, so that a cycle through its first
-// turn would be free. It also sums up costs from the leaves, over the calls outside loops.
+// turn would be free. What functions cost it assesses on the way back, from the leaves on.
 func (p *plan) placeEntryPolls(g *callGraph) {
 	p.markTaken(g)
 	byType := p.calleesByType(g)
@@ -301,15 +252,11 @@ func (p *plan) placeEntryPolls(g *callGraph) {
 		*at(int32(root)) = open
 		for len(path) > 0 {
 			w := &path[len(path)-1]
-			to, inLoop, ok := p.successor(g, byType, w)
+			to, ok := p.successor(g, byType, w)
 			if !ok {
 				*at(w.node) = done
 				if w.node >= 0 {
-					p.Funcs[w.node].Cost = g.costs[w.node]
-				}
-				if n := len(path) - 1; n > 0 && !w.inLoop && w.node >= 0 && path[n-1].node >= 0 {
-					caller := path[n-1].node
-					g.costs[caller] = min(g.costs[caller]+p.Funcs[w.node].Cost, maxCost)
+					p.assessCall(g, int(w.node))
 				}
 				path = path[:len(path)-1]
 				continue
@@ -317,16 +264,12 @@ func (p *plan) placeEntryPolls(g *callGraph) {
 			switch s := at(to); *s {
 			case unseen:
 				*s = open
-				path = append(path, walk{node: to, inLoop: inLoop})
+				path = append(path, walk{node: to})
 			case open:
 				if to >= 0 {
 					p.Funcs[to].EntryPoll = true
 				} else {
 					p.Funcs[w.node].EntryPoll = true
-				}
-			case done:
-				if to >= 0 && w.node >= 0 && !inLoop {
-					g.costs[w.node] = min(g.costs[w.node]+p.Funcs[to].Cost, maxCost)
 				}
 			}
 		}
@@ -363,27 +306,27 @@ func (p *plan) canonicalTypes() []uint32 {
 	return out
 }
 
-// successor gives the next node that w's calls lead to, and whether that call stands in a loop.
-func (p *plan) successor(g *callGraph, byType [][]int32, w *walk) (to int32, inLoop, ok bool) {
+// successor gives the next node that w's calls lead to.
+func (p *plan) successor(g *callGraph, byType [][]int32, w *walk) (to int32, ok bool) {
 	if w.node < 0 {
 		callees := byType[-1-w.node]
 		if w.next >= len(callees) {
-			return 0, false, false
+			return 0, false
 		}
 		w.next++
-		return callees[w.next-1], false, true
+		return callees[w.next-1], true
 	}
 	for edges := g.edges[w.node]; w.next < len(edges); {
 		e := edges[w.next]
 		w.next++
-		if e.to < 0 {
-			return e.to, e.inLoop, true
+		if e < 0 {
+			return int32(e), true
 		}
-		if int(e.to) >= p.imported {
-			return e.to - int32(p.imported), e.inLoop, true
+		if int(e) >= p.imported {
+			return int32(e) - int32(p.imported), true
 		}
 	}
-	return 0, false, false
+	return 0, false
 }
 
 // findUnwinding marks the functions that may be on the stack at a poll: those that poll and, going up the
@@ -395,10 +338,10 @@ func (p *plan) findUnwinding(g *callGraph) {
 	callers := make([][]int32, len(p.Funcs)+types)
 	for f, edges := range g.edges {
 		for _, e := range edges {
-			if e.to < 0 {
-				t := len(p.Funcs) + int(same[-1-e.to])
+			if e < 0 {
+				t := len(p.Funcs) + int(same[-1-e])
 				callers[t] = append(callers[t], int32(f))
-			} else if to := int(e.to) - p.imported; to >= 0 {
+			} else if to := int(e) - p.imported; to >= 0 {
 				callers[to] = append(callers[to], int32(f))
 			}
 		}

@@ -70,10 +70,7 @@ func (e *emitter) atPoint(point int32, height int) int32 {
 		e.call(helperYield)
 		e.checkUnwind(point)
 		if l := f.loops[pt.ins]; l.atHead {
-			e.getOwn(globalFuel) // the head will charge for this turn again
-			e.i64(l.cost)
-			e.op(wasm.OpI64Add)
-			e.setOwn(globalFuel)
+			e.refund(l.cost)
 		}
 		e.operands(pt.below, height, len(pt.below))
 		return pt.ins

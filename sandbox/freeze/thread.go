@@ -63,7 +63,7 @@ func (f *function) threadJumps() {
 	var open []int32
 	for at := range f.ins {
 		i := &f.ins[at]
-		costs[at+1] = costs[at] + f.cost(i)
+		costs[at+1] = costs[at] + f.p.cost(i.op, i.a)
 		switch i.op {
 		case wasm.OpBlock, wasm.OpLoop, wasm.OpIf:
 			open = append(open, int32(at))

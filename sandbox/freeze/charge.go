@@ -1,0 +1,339 @@
+package freeze
+
+import (
+	"math"
+	"sort"
+
+	"godwit/sandbox/wasm"
+)
+
+// Fuel is to be what a program did. But to charge each piece of straight code by itself would cost more than the code.
+// So a charge is made ahead, for what is likely to follow: a function's entry (or who calls it) pays for the way to its
+// end, a loop's turn for the way round. Where ways part whose costs do not lie near each other, the dearer one pays the
+// difference where it begins: a large arm of a switch, a slow path. What is charged is then within a factor of what is
+// done whatever way is taken, and the ways that most turns take make no charge but the first.
+//
+// The costs that are still to be paid are found backwards, from the end of the region (a function, or one turn of a
+// loop). Ways that end in a trap do not count; those that leave a loop count only in the region around it.
+
+// rest is what is still to be paid for from some place on.
+type rest struct {
+	kind   restKind
+	lo, hi uint64 // the cheapest and the dearest way
+}
+
+type restKind byte
+
+const (
+	never  restKind = iota // it ends in a trap
+	leaves                 // every way leaves the loop
+	turns                  // some way goes round the loop, or to the function's end
+)
+
+// mid is what is charged for a rest, after a way that costs at least so much: as far from the cheapest as from the
+// dearest, as factors.
+func (r rest) mid(before uint64) uint64 {
+	m := uint64(math.Sqrt(float64(r.lo+before) * float64(r.hi+before)))
+	return m - min(m, before)
+}
+
+func (r rest) plus(cost uint64) rest {
+	return rest{r.kind, min(r.lo+cost, maxCost), min(r.hi+cost, maxCost)}
+}
+
+const (
+	// spread is how much dearer than the cheapest the dearest way may be that is charged the same: either is then
+	// charged within a factor of two of its cost.
+	spread = 4
+	// leastCharge is the smallest difference that is charged by itself: the charge takes three instructions.
+	leastCharge = 12
+	// leastLeaving is what a way out of a loop costs before it is charged by itself.
+	leastLeaving = 64
+	// chargeRounds bounds how often a function is gone through: each round but the last found a label to be charged at.
+	chargeRounds = 8
+	// beginCost is what the poll of a region costs.
+	beginCost = 5
+)
+
+// charges says where a function pays for what.
+type charges struct {
+	after map[int32]uint64 // by joint: charged behind it; for if, else and end where the code after it begins
+	turns map[int32]uint64 // by the joint of a loop: what a turn costs
+	entry uint64           // what a call costs, with what it calls
+}
+
+// region is a loop while the joints are gone through backwards.
+type region struct {
+	frame int  // of its loop
+	after rest // what was paid on entry for what comes after it
+	flat  bool // ways in it do not pay by themselves
+}
+
+// label is a construct while the joints are gone through backwards.
+type label struct {
+	opener, end int32
+	to          rest // what is to be paid from where a branch to it leads
+	els         rest // of an if: from the beginning of its else
+}
+
+// assessor finds a function's charges.
+type assessor struct {
+	*skeleton
+	flat func(loop int32) bool // loops whose jumps pay for themselves
+	head func(loop int32) bool // loops that charge when they are entered too
+	charges
+	cuts    map[int32]rest // by the joint of an end: the label is charged down to this
+	more    bool           // a cut was added
+	frames  []label
+	regions []region
+	exits   map[int32]int32 // by the joint of a loop that cannot be left at its end: where branches leave it for
+	arms    []arm
+}
+
+// arm is one of the ways that part at a joint.
+type arm struct {
+	rest
+	site  int32 // where it would be charged
+	label bool  // at a label, so for everybody who goes there
+}
+
+// assess decides what is charged where.
+func (s *skeleton) assess(flat, head func(loop int32) bool) charges {
+	s.measure(beginCost)
+	a := &assessor{skeleton: s, flat: flat, head: head, cuts: map[int32]rest{}, exits: s.leaving()}
+	for range chargeRounds {
+		a.more = false
+		a.round()
+		if !a.more {
+			break
+		}
+	}
+	return a.charges
+}
+
+// leaving finds for each loop whose end is not reached the innermost construct that a branch leaves it for; -1 is the
+// function.
+func (s *skeleton) leaving() map[int32]int32 {
+	out := map[int32]int32{}
+	open := []int32{-1}
+	var loops []int // places in open
+	note := func(depth uint32) {
+		t := len(open) - 1 - int(depth)
+		if n := len(loops); n > 0 && t >= 0 && loops[n-1] > t {
+			l := open[loops[n-1]]
+			if have, ok := out[l]; !ok || open[t] > have {
+				out[l] = open[t]
+			}
+		}
+	}
+	for k := range s.joints {
+		j := &s.joints[k]
+		switch j.op {
+		case wasm.OpLoop:
+			loops = append(loops, len(open))
+			open = append(open, int32(k))
+		case wasm.OpBlock, wasm.OpIf:
+			open = append(open, int32(k))
+		case wasm.OpEnd:
+			open = open[:len(open)-1]
+			if n := len(loops); n > 0 && loops[n-1] == len(open) {
+				loops = loops[:n-1]
+			}
+		case wasm.OpBr, wasm.OpBrIf:
+			note(j.a)
+		case wasm.OpBrTable:
+			for _, l := range s.labels[j.first : j.first+int32(j.a)] {
+				note(l)
+			}
+		}
+	}
+	return out
+}
+
+// round goes through the joints backwards once.
+func (a *assessor) round() {
+	a.after, a.turns = map[int32]uint64{}, map[int32]uint64{}
+	a.frames, a.regions = a.frames[:0], a.regions[:0]
+	now := rest{kind: turns}
+	for k := int32(len(a.joints)) - 1; k >= 0; k-- {
+		j := &a.joints[k]
+		switch j.op {
+		case wasm.OpEnd:
+			now = a.end(k, now)
+		case wasm.OpElse:
+			f := &a.frames[len(a.frames)-1]
+			f.els, now = now, f.to
+		case wasm.OpIf:
+			now = a.iff(k, now)
+		case wasm.OpBlock:
+			a.frames = a.frames[:len(a.frames)-1]
+		case wasm.OpLoop:
+			now = a.loop(k, now)
+		case wasm.OpBr:
+			now = a.target(j.a).rest
+		case wasm.OpBrIf:
+			a.arms = append(a.arms[:0], arm{rest: now, site: k}, a.target(j.a))
+			now = a.part(j)
+		case wasm.OpBrTable:
+			a.arms = a.arms[:0]
+			for _, l := range a.labels[j.first : j.first+int32(j.a)] {
+				a.arms = append(a.arms, a.target(l))
+			}
+			now = a.part(j)
+		case wasm.OpReturn:
+			now = a.out()
+		case wasm.OpUnreachable:
+			now = rest{}
+		}
+		now = now.plus(j.cost)
+	}
+	a.entry = now.mid(beginCost) + beginCost
+}
+
+// out is the rest where the function returns.
+func (a *assessor) out() rest {
+	if len(a.regions) > 0 {
+		return rest{kind: leaves}
+	}
+	return rest{kind: turns}
+}
+
+// end begins, seen from behind, a construct or the function's body.
+func (a *assessor) end(k int32, now rest) rest {
+	j := &a.joints[k]
+	if base, ok := a.cuts[k]; ok && now.kind != never {
+		if c := now.mid(beginCost) - min(now.mid(beginCost), base.mid(beginCost)); c >= leastCharge {
+			a.after[k] = c
+			now = rest{now.kind, base.lo, base.hi}
+		}
+	}
+	a.frames = append(a.frames, label{opener: j.match, end: k, to: now})
+	if j.match < 0 || a.joints[j.match].op != wasm.OpLoop {
+		return now
+	}
+	f := &a.frames[len(a.frames)-1]
+	f.to = rest{kind: turns}
+	r := region{frame: len(a.frames) - 1, after: now, flat: a.flat(j.match)}
+	now = rest{kind: leaves}
+	if !j.fall {
+		now, r.after = rest{}, a.afterwards(j.match)
+	}
+	a.regions = append(a.regions, r)
+	return now
+}
+
+// afterwards is what is to be paid where branches leave a loop for.
+func (a *assessor) afterwards(loop int32) rest {
+	to, ok := a.exits[loop]
+	if !ok {
+		return rest{}
+	}
+	for k := len(a.frames) - 2; k >= 0; k-- { // the last is the loop's own
+		if f := &a.frames[k]; f.opener == to {
+			if n := len(a.regions); n > 0 && k <= a.regions[n-1].frame {
+				return rest{kind: leaves} // for beyond the loop around it, or for its next turn
+			}
+			return f.to
+		}
+	}
+	return a.out()
+}
+
+// loop ends, seen from behind, a loop: what a turn costs is known.
+func (a *assessor) loop(k int32, turn rest) rest {
+	r := a.regions[len(a.regions)-1]
+	a.regions, a.frames = a.regions[:len(a.regions)-1], a.frames[:r.frame]
+	after := r.after
+	if after.kind == never {
+		after.kind = leaves
+	}
+	a.turns[k] = max(1, min(turn.mid(beginCost)+beginCost, maxCost))
+	if a.head(k) {
+		return after
+	}
+	return rest{after.kind, min(after.lo+turn.lo, maxCost), min(after.hi+turn.hi, maxCost)}
+}
+
+func (a *assessor) iff(k int32, then rest) rest {
+	f := a.frames[len(a.frames)-1]
+	a.frames = a.frames[:len(a.frames)-1]
+	j := &a.joints[k]
+	other := arm{rest: f.els, site: j.els}
+	if j.els < 0 {
+		other = arm{f.to, f.end, true}
+	}
+	a.arms = append(a.arms[:0], arm{rest: then, site: k}, other)
+	return a.part(j)
+}
+
+// target is the way that a branch of a depth takes. One that leaves loops was paid for when these were entered; what it
+// leads to may cost more than that.
+func (a *assessor) target(depth uint32) arm {
+	t := len(a.frames) - 1 - int(depth)
+	if t < 0 {
+		return arm{rest: a.out()}
+	}
+	f := &a.frames[t]
+	to := arm{rest: f.to, site: f.end, label: true}
+	k := sort.Search(len(a.regions), func(k int) bool { return a.regions[k].frame > t })
+	if k == len(a.regions) || to.kind == never {
+		return to
+	}
+	left := &a.regions[k]
+	if paid := left.after.hi; to.lo > paid+leastLeaving && f.opener >= 0 && a.joints[f.opener].op != wasm.OpLoop && !left.flat {
+		a.cut(to, left.after)
+	}
+	return arm{rest: rest{kind: leaves}}
+}
+
+// cut has an arm charged down to what is paid without it.
+func (a *assessor) cut(w arm, base rest) {
+	if !w.label {
+		if c := w.mid(beginCost) - min(w.mid(beginCost), base.mid(beginCost)); c >= leastCharge {
+			a.after[w.site] += c
+		}
+		return
+	}
+	have, ok := a.cuts[w.site]
+	if !ok || base.hi < have.hi {
+		a.cuts[w.site] = base
+		a.more = true
+	}
+}
+
+// part joins the ways that part at a joint into one rest; those that cost far more than the cheapest are cut.
+func (a *assessor) part(j *joint) rest {
+	flat := len(a.regions) > 0 && a.regions[len(a.regions)-1].flat
+	kind := never
+	for _, w := range a.arms {
+		kind = max(kind, w.kind)
+	}
+	if kind == never {
+		return rest{}
+	}
+	base := rest{never, math.MaxUint64, 0}
+	for _, w := range a.arms {
+		if w.kind == kind && (w.lo < base.lo || w.lo == base.lo && w.hi < base.hi) {
+			base = w.rest
+		}
+	}
+	before := beginCost + j.cost
+	if j.least != unreached {
+		before = max(before, j.least)
+	}
+	all := base
+	for _, w := range a.arms {
+		switch {
+		case w.kind == never:
+		case w.kind < kind: // it leaves the loop: the turn was paid, so what it does beyond that counts
+			if w.lo > base.hi+leastLeaving && !flat {
+				a.cut(w, base)
+			}
+		case flat || w.hi+before <= spread*(base.lo+before) || w.mid(before) < base.mid(before)+leastCharge:
+			all.lo, all.hi = min(all.lo, w.lo), max(all.hi, w.hi)
+		default:
+			a.cut(w, base)
+		}
+	}
+	return all
+}

@@ -1,0 +1,196 @@
+package freeze
+
+import (
+	"math"
+	"sort"
+
+	"godwit/sandbox/wasm"
+)
+
+// A skeleton is a function's control flow: its joints, and what the code between them costs.
+type skeleton struct {
+	joints []joint
+	labels []uint32 // targets of all br_tables, each table's followed by its default
+	open   []int32  // while building: the constructs around, by their joints; -1 for the function
+	cost   uint64   // while building: of the code since the last joint
+	dead   int      // while building: constructs open in code that cannot be reached
+}
+
+// A joint is an instruction at which control parts or meets.
+type joint struct {
+	op    wasm.Opcode
+	at    int32  // the instruction, as whoever builds the skeleton counts them
+	cost  uint64 // of the code since the joint before, with this instruction's own
+	a     uint32 // br, br_if: the depth; br_table: how many labels
+	first int32  // br_table: its first label
+	match int32  // opener and else: its end; end: its opener, -1 for the function
+	els   int32  // if: its else; -1 if it has none
+	fall  bool   // end, else: the code before it can go on into it
+	backs int    // loop: branches back to it; more than maxBackEdges if a br_table leads there
+	// least is the cost of the cheapest way here from where the region begins: the function, or the loop around.
+	// It is unreached where there is none.
+	least uint64
+}
+
+const unreached = math.MaxUint64
+
+func newSkeleton() *skeleton { return &skeleton{open: []int32{-1}} }
+
+// add takes in the next instruction: its index, what it costs, and of branches the depth or the labels.
+func (s *skeleton) add(op wasm.Opcode, at int32, cost uint64, a uint32, labels []uint32) {
+	if s.dead > 0 && !s.revives(op) {
+		return
+	}
+	s.cost = min(s.cost+cost, maxCost)
+	switch op {
+	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf, wasm.OpElse, wasm.OpEnd, wasm.OpBr, wasm.OpBrIf, wasm.OpBrTable, wasm.OpReturn, wasm.OpUnreachable:
+	default:
+		return
+	}
+	k := int32(len(s.joints))
+	j := joint{op: op, at: at, cost: s.cost, a: a, match: -1, els: -1, fall: s.dead == 0}
+	s.cost, s.dead = 0, 0
+	switch op {
+	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf:
+		s.open = append(s.open, k)
+	case wasm.OpElse:
+		if o := s.open[len(s.open)-1]; o >= 0 {
+			s.joints[o].els = k
+		}
+	case wasm.OpEnd:
+		if n := len(s.open) - 1; n >= 0 {
+			s.close(k, &j, s.open[n])
+			s.open = s.open[:n]
+		}
+	case wasm.OpBrTable:
+		j.first, j.a = int32(len(s.labels)), uint32(len(labels))
+		s.labels = append(s.labels, labels...)
+		for _, l := range labels {
+			s.leadsBack(l, maxBackEdges+1)
+		}
+		s.dead = 1
+	case wasm.OpBr, wasm.OpBrIf:
+		s.leadsBack(a, 1)
+	}
+	if op == wasm.OpBr || op == wasm.OpReturn || op == wasm.OpUnreachable {
+		s.dead = 1
+	}
+	s.joints = append(s.joints, j)
+}
+
+func (s *skeleton) leadsBack(depth uint32, n int) {
+	if k := len(s.open) - 1 - int(depth); k >= 0 && s.open[k] >= 0 {
+		if o := &s.joints[s.open[k]]; o.op == wasm.OpLoop {
+			o.backs = min(o.backs+n, maxBackEdges+1)
+		}
+	}
+}
+
+// dispatches reports whether a loop begins with a br_table on a variable, as Go's compiler writes functions: see
+// thread.go.
+func (s *skeleton) dispatches(loop int32) bool {
+	k := loop + 1
+	for int(k) < len(s.joints) && s.joints[k].op == wasm.OpBlock && s.joints[k].cost == 0 {
+		k++
+	}
+	return k > loop+1 && int(k) < len(s.joints) && s.joints[k].op == wasm.OpBrTable && s.joints[k].cost == costTable
+}
+
+func (s *skeleton) close(end int32, j *joint, opener int32) {
+	j.match = opener
+	if opener < 0 {
+		return
+	}
+	o := &s.joints[opener]
+	o.match = end
+	if o.els >= 0 {
+		s.joints[o.els].match = end
+	}
+}
+
+// revives reports whether an instruction ends code that cannot be reached.
+func (s *skeleton) revives(op wasm.Opcode) bool {
+	switch op {
+	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf:
+		s.dead++
+	case wasm.OpElse:
+		return s.dead == 1
+	case wasm.OpEnd:
+		if s.dead > 1 {
+			s.dead--
+			return false
+		}
+		return true
+	}
+	return false
+}
+
+// path is a construct while the joints are gone through forwards.
+type path struct {
+	opener int32
+	least  uint64 // of the ways to its end
+	before uint64 // loop: of the ways to its entry; if: to its beginning
+}
+
+// measure finds the cheapest ways to the joints. begin is what a region's beginning costs by itself.
+func (s *skeleton) measure(begin uint64) {
+	paths := []path{{opener: -1, least: unreached}}
+	var loops []int // those of paths that are loops
+	now := begin
+	to := func(depth uint32) {
+		t := len(paths) - 1 - int(depth)
+		if t < 0 {
+			return
+		}
+		way := now
+		if k := sort.SearchInts(loops, t+1); k < len(loops) { // it leaves this loop and those in it
+			way = paths[loops[k]].before
+		}
+		paths[t].least = min(paths[t].least, way)
+	}
+	for k := range s.joints {
+		j := &s.joints[k]
+		if now != unreached {
+			now = min(now+j.cost, maxCost)
+		}
+		j.least = now
+		switch j.op {
+		case wasm.OpBlock, wasm.OpIf:
+			paths = append(paths, path{int32(k), unreached, now})
+		case wasm.OpLoop:
+			loops = append(loops, len(paths))
+			paths = append(paths, path{int32(k), unreached, now})
+			now = begin
+		case wasm.OpElse:
+			p := &paths[len(paths)-1]
+			p.least, now = min(p.least, now), p.before
+		case wasm.OpEnd:
+			p := paths[len(paths)-1]
+			paths = paths[:len(paths)-1]
+			switch {
+			case j.match >= 0 && s.joints[j.match].op == wasm.OpLoop:
+				loops = loops[:len(loops)-1]
+				if now != unreached {
+					now = p.before
+				}
+			case j.match >= 0 && s.joints[j.match].op == wasm.OpIf && s.joints[j.match].els < 0:
+				now = min(now, p.least, p.before)
+			default:
+				now = min(now, p.least)
+			}
+			j.least = now
+		case wasm.OpBr:
+			to(j.a)
+			now = unreached
+		case wasm.OpBrIf:
+			to(j.a)
+		case wasm.OpBrTable:
+			for _, l := range s.labels[j.first : j.first+int32(j.a)] {
+				to(l)
+			}
+			now = unreached
+		case wasm.OpReturn, wasm.OpUnreachable:
+			now = unreached
+		}
+	}
+}
