@@ -54,7 +54,7 @@ type function struct {
 	loops   map[int32]*loop
 	jumps   map[int32]jump   // of dispatching loops, by instruction
 	charges map[int32]uint64 // what is charged behind which instruction
-	shared  bool             // all points have one layout and one piece of code to save it
+	exits   []exit           // the pieces of code that leave frames
 	hasNaNs bool
 
 	// while reading

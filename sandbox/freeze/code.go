@@ -22,7 +22,7 @@ func (e *emitter) finish(locals []wasm.LocalDecl) wasm.Code {
 
 // whole writes the instrumented function.
 func (e *emitter) whole() wasm.Code {
-	e.openShared()
+	e.openExits()
 	switch plan := &e.f.p.Funcs[e.f.index-e.f.p.imported]; {
 	case plan.EntryPoll:
 		e.poll(uint64(plan.Cost), 0)
@@ -30,7 +30,7 @@ func (e *emitter) whole() wasm.Code {
 		e.charge(uint64(plan.Cost), false)
 	}
 	e.code(0, int32(len(e.f.ins))-1)
-	e.closeShared()
+	e.closeExits()
 	return e.finish(e.f.code.Locals)
 }
 

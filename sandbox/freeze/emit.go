@@ -187,36 +187,6 @@ func memOps(t wasm.ValType) (load, store wasm.Opcode, align uint32) {
 	return wasm.OpV128Load, wasm.OpV128Store, 0
 }
 
-// checkUnwind writes the test after a call that may unwind: if it did, leave the point's frame and return.
-func (e *emitter) checkUnwind(point int32) {
-	e.getOwn(globalState)
-	e.open(wasm.OpIf, wasm.BlockVoid)
-	e.i32(e.f.p.Funcs[e.f.index-e.f.p.imported].FirstPoint + uint32(point))
-	if e.f.shared {
-		e.opIndex(wasm.OpBr, uint32(e.depth-2)) // to the block that openShared opened
-	} else {
-		e.save(&e.f.points[point])
-	}
-	e.end()
-}
-
-// openShared opens the block around a function whose points share the code that leaves a frame.
-func (e *emitter) openShared() {
-	if e.f.shared {
-		e.open(wasm.OpBlock, -int32(wasm.I32))
-	}
-}
-
-// closeShared ends the function's code, and writes after it the shared code.
-func (e *emitter) closeShared() {
-	if e.f.shared {
-		e.op(wasm.OpReturn)
-		e.end()
-		e.save(&e.f.points[0])
-	}
-	e.end()
-}
-
 // save writes the code that leaves a frame and returns. The number of the point is on the stack.
 func (e *emitter) save(pt *point) {
 	for _, s := range pt.saved {

@@ -24,6 +24,7 @@ type point struct {
 	saved []slot         // what the frame holds
 	size  uint32         // bytes of the frame without its trailer
 	refs  [2]uint32      // function and external references saved
+	exit  int32          // index in the function's exits: the code that leaves the frame
 }
 
 // slot is a value in a frame: a local and where it is stored. References are pushed on a stack of their own.
@@ -179,71 +180,6 @@ func (f *function) passLive(words int) (grew bool) {
 		f.points[0].live = cur.members()
 	}
 	return grew
-}
-
-// layFrames decides where each point's frame keeps what. Where the frames of a function hold much in all, one
-// layout with room for all of them serves every point, so that the code that leaves a frame stands there only once.
-// (What is dead at a point is as determined as what is live: it does no harm in a frame.)
-func (f *function) layFrames() error {
-	total := 0
-	for k := range f.points {
-		pt := &f.points[k]
-		if pt.kind == pointEntry { // the other locals are still zero
-			for len(pt.live) > 0 && pt.live[len(pt.live)-1] >= uint32(len(f.typ.Params)) {
-				pt.live = pt.live[:len(pt.live)-1]
-			}
-		}
-		for h, t := range pt.below {
-			f.local(int32(h), t)
-		}
-		if total += len(pt.live) + len(pt.below); total > maxSaved {
-			return refuse(f, f.code.Offset, "its safe points have more than %d values to save", maxSaved)
-		}
-	}
-	if f.shared = total > sharedSaves && len(f.points) > 1; f.shared {
-		f.layShared()
-		return nil
-	}
-	for k := range f.points {
-		pt := &f.points[k]
-		for _, x := range pt.live {
-			pt.add(x, f.locals[x], f.flows.isDirty(x))
-		}
-		for h, t := range pt.below {
-			pt.add(f.local(int32(h), t), t, false)
-		}
-		f.p.sizeFrame(pt)
-	}
-	return nil
-}
-
-// sharedSaves is how many values all points of a function may save before they share the code for it.
-const sharedSaves = 128
-
-// layShared gives every point the same layout, of all that any of them saves.
-func (f *function) layShared() {
-	all := make(bitset, (len(f.locals)+len(f.tempAt)+63)/64)
-	for k := range f.points {
-		for _, x := range f.points[k].live {
-			all.add(x)
-		}
-		for h, t := range f.points[k].below {
-			all.add(f.local(int32(h), t))
-		}
-	}
-	var one point
-	for _, x := range all.members() {
-		if int(x) < len(f.locals) {
-			one.add(x, f.locals[x], f.flows.isDirty(x))
-		} else {
-			one.add(x, f.tempAt[int(x)-len(f.locals)], false)
-		}
-	}
-	f.p.sizeFrame(&one)
-	for k := range f.points {
-		pt := &f.points[k]
-		pt.saved, pt.size, pt.refs = one.saved, one.size, one.refs
-	}
 }
 
 func (p *plan) sizeFrame(pt *point) {

@@ -30,13 +30,13 @@ func (f *function) levels(at int32) []level {
 func (e *emitter) resume(point int32) wasm.Code {
 	f := e.f
 	pt := &f.points[point]
-	e.openShared()
+	e.openExits()
 	e.restore(point)
 	if pt.kind == pointEntry {
 		e.call(helperYield)
 		e.checkUnwind(point)
 		e.code(0, int32(len(f.ins))-1)
-		e.closeShared()
+		e.closeExits()
 		return e.finishResume()
 	}
 	levels := f.levels(pt.ins)
@@ -58,7 +58,7 @@ func (e *emitter) resume(point int32) wasm.Code {
 		next = e.rest(levels[k], next)
 	}
 	e.code(next, int32(len(f.ins))-1)
-	e.closeShared()
+	e.closeExits()
 	return e.finishResume()
 }
 

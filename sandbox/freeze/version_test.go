@@ -17,7 +17,7 @@ import (
 const (
 	pinnedVersion = 4
 	pinnedModules = 40
-	pinned        = "640ad87ce1242bd6a51fc51b4ac56597bc10a3888eaecc987dd6b03833139437"
+	pinned        = "81b6df4093f9550f62092dfa51b309993aef3f2c099c40d4e0e28f42abd5e93d"
 )
 
 func TestPassVersionIsCountedUp(t *testing.T) {
