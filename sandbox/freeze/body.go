@@ -88,6 +88,7 @@ type loop struct {
 	atHead   bool // the poll stands at the head, not before each branch back
 	// dispatches says that branches back charge and the head only tests.
 	dispatches bool
+	quiet      bool // there are no calls in it
 	live       []uint64
 	point      int32
 }

@@ -161,16 +161,22 @@ func (f *function) outside(loop int32) bool { return len(f.blockType(loop).Param
 //	block done; loop again; block yield; loop ... br_if yield ... end; br done; end; call yield; br again; end; end
 func (e *emitter) openLoop(at int32) {
 	i := &e.f.ins[at]
+	l := e.f.loops[at]
 	e.open(wasm.OpBlock, e.results(e.f.blockType(at).Results))
+	if l.quiet {
+		if e.quiet++; e.quiet == 1 {
+			e.readFuel()
+		}
+	}
 	e.open(wasm.OpLoop, wasm.BlockVoid)
 	e.open(wasm.OpBlock, wasm.BlockVoid)
 	e.open(wasm.OpLoop, e.blockType(i.block))
 	e.enter(at)
-	switch l := e.f.loops[at]; {
+	switch {
 	case l.atHead:
 		e.charge(l.cost, true)
 	case l.dispatches:
-		e.getOwn(globalFuel)
+		e.getFuel()
 	default:
 		return
 	}
@@ -186,6 +192,7 @@ func (e *emitter) closeLoop(at int32) {
 	e.end()
 	e.call(helperYield)
 	e.checkUnwind(l.point)
+	e.readFuel()
 	if l.atHead {
 		e.refund(l.cost)
 	}
@@ -193,14 +200,17 @@ func (e *emitter) closeLoop(at int32) {
 	e.end()
 	e.op(wasm.OpUnreachable)
 	e.end()
+	if l.quiet {
+		e.quiet--
+	}
 }
 
 // refund gives back what the head of a loop charged, since it will charge it again.
 func (e *emitter) refund(cost uint64) {
-	e.getOwn(globalFuel)
+	e.getFuel()
 	e.i64(cost)
 	e.op(wasm.OpI64Add)
-	e.setOwn(globalFuel)
+	e.setFuel(false)
 }
 
 // chargeAfter charges what is charged behind an instruction.
@@ -298,13 +308,13 @@ func (e *emitter) memoryOrTable(i *ins) bool {
 func (e *emitter) chargeLength() {
 	n := e.f.local(scratchLen, wasm.I32)
 	e.localOp(wasm.OpLocalTee, n)
-	e.getOwn(globalFuel)
+	e.getFuel()
 	e.localOp(wasm.OpLocalGet, n)
 	e.op(wasm.OpI64ExtendI32U)
 	e.i64(bulkShift)
 	e.op(wasm.OpI64ShrU)
 	e.op(wasm.OpI64Sub)
-	e.setOwn(globalFuel)
+	e.setFuel(false)
 }
 
 func (p *plan) dropsData(segment uint32) bool {
@@ -334,11 +344,12 @@ func (e *emitter) clamp(left uint32, put func(from uint32)) (length uint32) {
 // memoryInit writes memory.init. A data.drop is only noted in a global, which this looks at: the engine's own
 // state could not be brought to another process.
 func (e *emitter) memoryInit(segment uint32) {
-	e.chargeLength()
-	if h, byCall := e.env.initData(segment); byCall {
+	if h, byCall := e.env.initData(segment); byCall { // which charges too
 		e.opIndex(wasm.OpCall, h)
+		e.readFuel()
 		return
 	}
+	e.chargeLength()
 	if e.f.p.dropsData(segment) {
 		n := e.clamp(e.env.dropped(dropKey{false, segment}), func(from uint32) { e.localOp(wasm.OpLocalGet, from) })
 		e.localOp(wasm.OpLocalGet, n)

@@ -93,6 +93,7 @@ func (p *plan) assessCall(g *callGraph, f int) {
 // assess finds what the function charges where.
 func (f *function) assess() {
 	f.threadJumps()
+	f.findQuiet()
 	for _, l := range f.loops {
 		l.atHead = l.atHead || !l.dispatches && l.branches > maxBackEdges
 	}

@@ -2,6 +2,7 @@ package freeze
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"godwit/sandbox/wasm"
 )
@@ -91,6 +92,7 @@ type emitter struct {
 	labels  []int32
 	openers []int32 // and the instruction that opened it, -1 for the function
 	depth   int32
+	quiet   int // how many of the open constructs are quiet loops
 	resumed int // how many of the open constructs, from the outside, hold the rest of what was left
 	err     error
 }
@@ -187,17 +189,21 @@ func memOps(t wasm.ValType) (load, store wasm.Opcode, align uint32) {
 	return wasm.OpV128Load, wasm.OpV128Store, 0
 }
 
-// save writes the code that leaves a frame and returns. The number of the point is on the stack.
+// save writes the code that leaves a frame and returns. The number of the point is on the stack. What lies highest is
+// stored first: an engine that has checked that place against the memory's size checks no other.
 func (e *emitter) save(pt *point) {
 	for _, s := range pt.saved {
 		switch s.typ {
 		case wasm.FuncRef:
 			e.localOp(wasm.OpLocalGet, s.local)
 			e.call(helperPushRef)
-			continue
 		case wasm.ExternRef:
 			e.localOp(wasm.OpLocalGet, s.local)
 			e.call(helperPushExt)
+		}
+	}
+	for _, s := range slices.Backward(pt.saved) {
+		if s.typ == wasm.FuncRef || s.typ == wasm.ExternRef {
 			continue
 		}
 		e.getOwn(globalSP)
@@ -254,17 +260,10 @@ func (e *emitter) restore(point int32) {
 
 // charge writes the subtraction of fuel, leaving what is left on the stack if want is set.
 func (e *emitter) charge(cost uint64, want bool) {
-	e.getOwn(globalFuel)
+	e.getFuel()
 	e.i64(cost)
 	e.op(wasm.OpI64Sub)
-	if want {
-		x := e.f.local(scratchFuel, wasm.I64)
-		e.localOp(wasm.OpLocalTee, x)
-		e.setOwn(globalFuel)
-		e.localOp(wasm.OpLocalGet, x)
-		return
-	}
-	e.setOwn(globalFuel)
+	e.setFuel(want)
 }
 
 // poll writes a safe point's charge and, if the fuel is used up, the call of the host.
@@ -275,6 +274,7 @@ func (e *emitter) poll(cost uint64, point int32) {
 	e.open(wasm.OpIf, wasm.BlockVoid)
 	e.call(helperYield)
 	e.checkUnwind(point)
+	e.readFuel()
 	e.end()
 }
 

@@ -17,7 +17,7 @@ import (
 const (
 	pinnedVersion = 4
 	pinnedModules = 40
-	pinned        = "81b6df4093f9550f62092dfa51b309993aef3f2c099c40d4e0e28f42abd5e93d"
+	pinned        = "5504c46ea6f2a3dbeab9f794950c8352bbf29128c866ab4a7af5445ea402628f"
 )
 
 func TestPassVersionIsCountedUp(t *testing.T) {
