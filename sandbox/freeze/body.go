@@ -52,7 +52,7 @@ type function struct {
 	temps   map[temp]uint32 // temporaries by what they hold, as indices of locals
 	tempAt  []wasm.ValType  // types of the locals after the original ones
 	loops   map[int32]*loop
-	jumps   map[int32]jump   // of dispatching loops, by instruction
+	jumps   map[int32]uint64 // what a jump of a dispatching loop charges, by instruction
 	charges map[int32]uint64 // what is charged behind which instruction
 	exits   []exit           // the pieces of code that leave frames
 	hasNaNs bool
@@ -83,9 +83,8 @@ const (
 
 // loop is what is known of one loop.
 type loop struct {
-	cost     uint64
-	branches int  // br and br_if to it
-	atHead   bool // the poll stands at the head, not before each branch back
+	cost   uint64
+	atHead bool // the poll stands at the head, not before each branch back
 	// dispatches says that branches back charge and the head only tests.
 	dispatches bool
 	quiet      bool // there are no calls in it
@@ -360,7 +359,6 @@ func (f *function) open(at int32) {
 		f.push(t.Params, at)
 		if n > 0 {
 			i.spill = 0 // a branch back brings new values: they are put into temporaries at the head
-			f.loop(at).atHead = true
 		}
 		f.addPoint(pointLoop, at, len(f.stack))
 		f.loop(at).point = i.point
@@ -408,18 +406,12 @@ func (f *function) branch(at int32, in *wasm.Instr) {
 	if in.Op != wasm.OpBrTable {
 		c := f.target(in.A)
 		f.observe(f.arity(c))
-		if c.opener >= 0 && f.ins[c.opener].op == wasm.OpLoop {
-			f.loop(c.opener).branches++
-		}
 		return
 	}
 	f.ins[at].els, f.ins[at].a = int32(len(f.labels)), uint32(len(in.Labels))
 	for _, l := range in.Labels {
 		c := f.target(l)
 		f.observe(f.arity(c))
-		if c.opener >= 0 && f.ins[c.opener].op == wasm.OpLoop {
-			f.loop(c.opener).atHead = true
-		}
 	}
 	f.labels = append(f.labels, in.Labels...)
 }

@@ -59,6 +59,7 @@ const (
 type charges struct {
 	after map[int32]uint64 // by joint: charged behind it; for if, else and end where the code after it begins
 	turns map[int32]uint64 // by the joint of a loop: what a turn costs
+	jumps map[int32]uint64 // by the joint of a jump of thread.go: what is charged there
 	entry uint64           // what a call costs, with what it calls
 }
 
@@ -66,7 +67,6 @@ type charges struct {
 type region struct {
 	frame int  // of its loop
 	after rest // what was paid on entry for what comes after it
-	flat  bool // ways in it do not pay by themselves
 }
 
 // label is a construct while the joints are gone through backwards.
@@ -79,14 +79,13 @@ type label struct {
 // assessor finds a function's charges.
 type assessor struct {
 	*skeleton
-	flat func(loop int32) bool // loops whose jumps pay for themselves
-	head func(loop int32) bool // loops that charge when they are entered too
 	charges
 	cuts    map[int32]rest // by the joint of an end: the label is charged down to this
 	more    bool           // a cut was added
 	frames  []label
 	regions []region
 	exits   map[int32]int32 // by the joint of a loop that cannot be left at its end: where branches leave it for
+	ends    map[int32]rest  // by the joint of a block that jumps leave: what is to be paid behind it
 	arms    []arm
 }
 
@@ -98,9 +97,9 @@ type arm struct {
 }
 
 // assess decides what is charged where.
-func (s *skeleton) assess(flat, head func(loop int32) bool) charges {
+func (s *skeleton) assess() charges {
 	s.measure(beginCost)
-	a := &assessor{skeleton: s, flat: flat, head: head, cuts: map[int32]rest{}, exits: s.leaving()}
+	a := &assessor{skeleton: s, cuts: map[int32]rest{}, exits: s.leaving()}
 	for range chargeRounds {
 		a.more = false
 		a.round()
@@ -152,7 +151,7 @@ func (s *skeleton) leaving() map[int32]int32 {
 
 // round goes through the joints backwards once.
 func (a *assessor) round() {
-	a.after, a.turns = map[int32]uint64{}, map[int32]uint64{}
+	a.after, a.turns, a.jumps, a.ends = map[int32]uint64{}, map[int32]uint64{}, map[int32]uint64{}, map[int32]rest{}
 	a.frames, a.regions = a.frames[:0], a.regions[:0]
 	now := rest{kind: turns}
 	for k := int32(len(a.joints)) - 1; k >= 0; k-- {
@@ -170,11 +169,15 @@ func (a *assessor) round() {
 		case wasm.OpLoop:
 			now = a.loop(k, now)
 		case wasm.OpBr:
-			now = a.target(j.a).rest
+			now = a.branch(k)
 		case wasm.OpBrIf:
 			a.arms = append(a.arms[:0], arm{rest: now, site: k}, a.target(j.a))
 			now = a.part(j)
 		case wasm.OpBrTable:
+			if a.jumping(j) { // the function begins where the variable's first value leads
+				now = a.target(a.labels[j.first]).rest
+				break
+			}
 			a.arms = a.arms[:0]
 			for _, l := range a.labels[j.first : j.first+int32(j.a)] {
 				a.arms = append(a.arms, a.target(l))
@@ -188,6 +191,25 @@ func (a *assessor) round() {
 		now = now.plus(j.cost)
 	}
 	a.entry = now.mid(beginCost) + beginCost
+	for k := range a.jumps { // those backwards pay for what follows where they lead
+		if end := a.joints[a.joints[k].jump].match; end < k {
+			a.jumps[k] = min(a.ends[end].mid(beginCost)+beginCost, maxCost)
+		}
+	}
+}
+
+// branch is the rest at a br.
+func (a *assessor) branch(k int32) rest {
+	j := &a.joints[k]
+	if !a.jumping(j) {
+		return a.target(j.a).rest
+	}
+	a.jumps[k] = 0
+	if end := a.joints[j.jump].match; end < k {
+		return a.out()
+	}
+	at := sort.Search(len(a.frames), func(n int) bool { return a.frames[n].opener >= j.jump })
+	return a.target(uint32(len(a.frames) - 1 - at)).rest
 }
 
 // out is the rest where the function returns.
@@ -208,12 +230,17 @@ func (a *assessor) end(k int32, now rest) rest {
 		}
 	}
 	a.frames = append(a.frames, label{opener: j.match, end: k, to: now})
+	a.ends[k] = now
 	if j.match < 0 || a.joints[j.match].op != wasm.OpLoop {
 		return now
 	}
 	f := &a.frames[len(a.frames)-1]
+	if a.dispatching(j.match) {
+		f.to = a.out() // a jump that leads nobody knows where
+		return now
+	}
 	f.to = rest{kind: turns}
-	r := region{frame: len(a.frames) - 1, after: now, flat: a.flat(j.match)}
+	r := region{frame: len(a.frames) - 1, after: now}
 	now = rest{kind: leaves}
 	if !j.fall {
 		now, r.after = rest{}, a.afterwards(j.match)
@@ -241,6 +268,11 @@ func (a *assessor) afterwards(loop int32) rest {
 
 // loop ends, seen from behind, a loop: what a turn costs is known.
 func (a *assessor) loop(k int32, turn rest) rest {
+	if a.dispatching(k) {
+		a.frames = a.frames[:len(a.frames)-1]
+		a.turns[k] = max(1, min(turn.mid(beginCost)+beginCost, maxCost))
+		return turn
+	}
 	r := a.regions[len(a.regions)-1]
 	a.regions, a.frames = a.regions[:len(a.regions)-1], a.frames[:r.frame]
 	after := r.after
@@ -248,7 +280,7 @@ func (a *assessor) loop(k int32, turn rest) rest {
 		after.kind = leaves
 	}
 	a.turns[k] = max(1, min(turn.mid(beginCost)+beginCost, maxCost))
-	if a.head(k) {
+	if a.charging(k) {
 		return after
 	}
 	return rest{after.kind, min(after.lo+turn.lo, maxCost), min(after.hi+turn.hi, maxCost)}
@@ -280,7 +312,7 @@ func (a *assessor) target(depth uint32) arm {
 		return to
 	}
 	left := &a.regions[k]
-	if paid := left.after.hi; to.lo > paid+leastLeaving && f.opener >= 0 && a.joints[f.opener].op != wasm.OpLoop && !left.flat {
+	if paid := left.after.hi; to.lo > paid+leastLeaving && f.opener >= 0 && a.joints[f.opener].op != wasm.OpLoop {
 		a.cut(to, left.after)
 	}
 	return arm{rest: rest{kind: leaves}}
@@ -303,7 +335,6 @@ func (a *assessor) cut(w arm, base rest) {
 
 // part joins the ways that part at a joint into one rest; those that cost far more than the cheapest are cut.
 func (a *assessor) part(j *joint) rest {
-	flat := len(a.regions) > 0 && a.regions[len(a.regions)-1].flat
 	kind := never
 	for _, w := range a.arms {
 		kind = max(kind, w.kind)
@@ -326,10 +357,10 @@ func (a *assessor) part(j *joint) rest {
 		switch {
 		case w.kind == never:
 		case w.kind < kind: // it leaves the loop: the turn was paid, so what it does beyond that counts
-			if w.lo > base.hi+leastLeaving && !flat {
+			if w.lo > base.hi+leastLeaving {
 				a.cut(w, base)
 			}
-		case flat || w.hi+before <= spread*(base.lo+before) || w.mid(before) < base.mid(before)+leastCharge:
+		case w.hi+before <= spread*(base.lo+before) || w.mid(before) < base.mid(before)+leastCharge:
 			all.lo, all.hi = min(all.lo, w.lo), max(all.hi, w.hi)
 		default:
 			a.cut(w, base)

@@ -126,8 +126,8 @@ func (e *emitter) jump(at int32) {
 		return
 	}
 	cost := l.cost
-	if j, ok := e.f.jumps[at]; ok {
-		if cost = j.cost; cost == 0 {
+	if c, ok := e.f.jumps[at]; ok {
+		if cost = c; cost == 0 {
 			e.opIndex(i.op, e.branch(i.a))
 			return
 		}

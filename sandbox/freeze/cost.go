@@ -71,48 +71,54 @@ func (p *plan) cost(op wasm.Opcode, a uint32) uint64 {
 func (p *plan) assessCall(g *callGraph, f int) {
 	s := newSkeleton()
 	var in wasm.Instr
-	params := map[int32]bool{}
 	at := int32(0)
 	for r := wasm.NewReader(&p.mod.Code[f]); !r.Done(); at++ {
 		if r.Next(&in) != nil {
 			return // readCalls has read it all
 		}
-		if in.Op == wasm.OpLoop && in.Block >= 0 {
-			if t, err := p.mod.BlockType(in.Block); err == nil && len(t.Params) > 0 {
-				params[at] = true
-			}
-		}
-		s.add(in.Op, at, p.cost(in.Op, in.A), in.A, in.Labels)
+		i := p.step(in.Op, in.A, in.Block, in.Bits)
+		i.at, i.labels = at, in.Labels
+		s.add(i)
 	}
-	c := s.assess(s.dispatches, func(k int32) bool { return params[s.joints[k].at] || s.joints[k].backs > maxBackEdges })
+	c := s.assess()
 	fn := &p.Funcs[f]
 	fn.Cost = uint32(min(max(c.entry, 1), maxCost))
 	fn.Pays = !fn.EntryPoll && fn.Cost > ownCost && g.taken[f+p.imported]
 }
 
+// step is how a skeleton takes in an instruction.
+func (p *plan) step(op wasm.Opcode, a uint32, block int32, bits uint64) step {
+	i := step{op: op, a: a, bits: bits, cost: p.cost(op, a), void: block == wasm.BlockVoid}
+	if op == wasm.OpLoop && block >= 0 {
+		t, err := p.mod.BlockType(block)
+		i.params = err == nil && len(t.Params) > 0
+	}
+	return i
+}
+
 // assess finds what the function charges where.
 func (f *function) assess() {
-	f.threadJumps()
 	f.findQuiet()
-	for _, l := range f.loops {
-		l.atHead = l.atHead || !l.dispatches && l.branches > maxBackEdges
-	}
 	s := newSkeleton()
 	for at := range f.ins {
 		i := &f.ins[at]
-		var labels []uint32
+		st := f.p.step(i.op, i.a, i.block, i.bits)
+		st.at = int32(at)
 		if i.op == wasm.OpBrTable {
-			labels = f.labels[i.els : i.els+int32(i.a)]
+			st.labels = f.labels[i.els : i.els+int32(i.a)]
 		}
-		s.add(i.op, int32(at), f.p.cost(i.op, i.a), i.a, labels)
+		s.add(st)
 	}
-	loop := func(k int32) *loop { return f.loops[s.joints[k].at] }
-	c := s.assess(func(k int32) bool { return loop(k).dispatches }, func(k int32) bool { return loop(k).atHead })
+	c := s.assess()
 	for k, cost := range c.turns {
-		loop(k).cost = cost
+		l := f.loops[s.joints[k].at]
+		l.cost, l.atHead, l.dispatches = cost, s.charging(k), s.dispatching(k)
 	}
-	f.charges = make(map[int32]uint64, len(c.after))
+	f.charges, f.jumps = make(map[int32]uint64, len(c.after)), make(map[int32]uint64, len(c.jumps))
 	for k, cost := range c.after {
 		f.charges[s.joints[k].at] = cost
+	}
+	for k, cost := range c.jumps {
+		f.jumps[s.joints[k].at] = cost
 	}
 }

@@ -14,6 +14,21 @@ type skeleton struct {
 	open   []int32  // while building: the constructs around, by their joints; -1 for the function
 	cost   uint64   // while building: of the code since the last joint
 	dead   int      // while building: constructs open in code that cannot be reached
+	last   [2]step  // while building: the instructions before, the latest first
+	// dispatches are the loops of thread.go, by their joint.
+	dispatches map[int32]dispatch
+}
+
+// A step is an instruction as a skeleton takes it in.
+type step struct {
+	op     wasm.Opcode
+	at     int32 // the instruction, as whoever builds the skeleton counts them
+	cost   uint64
+	a      uint32 // br, br_if: the depth; the index of a local
+	void   bool   // block, loop: it has neither parameters nor results
+	params bool   // loop: it has parameters
+	bits   uint64 // of a constant
+	labels []uint32
 }
 
 // A joint is an instruction at which control parts or meets.
@@ -26,7 +41,13 @@ type joint struct {
 	match int32  // opener and else: its end; end: its opener, -1 for the function
 	els   int32  // if: its else; -1 if it has none
 	fall  bool   // end, else: the code before it can go on into it
-	backs int    // loop: branches back to it; more than maxBackEdges if a br_table leads there
+	backs int    // loop: branches back to it
+	head  bool   // loop: it must charge at its head, since it has parameters or a br_table leads back to it
+	void  bool   // block, loop: it has neither parameters nor results
+	jump  int32  // br: the block that it leaves by way of a dispatching loop
+	loop  int32  // br: that loop; br_table: the loop that it is at the head of; -1 if there is none
+	// straight says that no instruction stands between the joint before and this one.
+	straight bool
 	// least is the cost of the cheapest way here from where the region begins: the function, or the loop around.
 	// It is unreached where there is none.
 	least uint64
@@ -36,19 +57,23 @@ const unreached = math.MaxUint64
 
 func newSkeleton() *skeleton { return &skeleton{open: []int32{-1}} }
 
-// add takes in the next instruction: its index, what it costs, and of branches the depth or the labels.
-func (s *skeleton) add(op wasm.Opcode, at int32, cost uint64, a uint32, labels []uint32) {
+// add takes in the next instruction.
+func (s *skeleton) add(i step) {
+	op := i.op
 	if s.dead > 0 && !s.revives(op) {
 		return
 	}
-	s.cost = min(s.cost+cost, maxCost)
+	before := s.last
+	s.last = [2]step{i, s.last[0]}
+	s.cost = min(s.cost+i.cost, maxCost)
 	switch op {
 	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf, wasm.OpElse, wasm.OpEnd, wasm.OpBr, wasm.OpBrIf, wasm.OpBrTable, wasm.OpReturn, wasm.OpUnreachable:
 	default:
 		return
 	}
 	k := int32(len(s.joints))
-	j := joint{op: op, at: at, cost: s.cost, a: a, match: -1, els: -1, fall: s.dead == 0}
+	j := joint{op: op, at: i.at, cost: s.cost, a: i.a, match: -1, els: -1, loop: -1, fall: s.dead == 0, void: i.void, head: i.params,
+		straight: k > 0 && s.joints[k-1].at == before[0].at}
 	s.cost, s.dead = 0, 0
 	switch op {
 	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf:
@@ -63,14 +88,20 @@ func (s *skeleton) add(op wasm.Opcode, at int32, cost uint64, a uint32, labels [
 			s.open = s.open[:n]
 		}
 	case wasm.OpBrTable:
-		j.first, j.a = int32(len(s.labels)), uint32(len(labels))
-		s.labels = append(s.labels, labels...)
-		for _, l := range labels {
-			s.leadsBack(l, maxBackEdges+1)
+		j.first, j.a = int32(len(s.labels)), uint32(len(i.labels))
+		s.labels = append(s.labels, i.labels...)
+		for _, l := range i.labels {
+			s.leadsBack(l, true)
+		}
+		if before[0].op == wasm.OpLocalGet && k > 0 && s.joints[k-1].at == before[1].at {
+			j.loop = s.noteDispatch(k, before[0].a)
 		}
 		s.dead = 1
 	case wasm.OpBr, wasm.OpBrIf:
-		s.leadsBack(a, 1)
+		s.leadsBack(i.a, false)
+		if op == wasm.OpBr && before[0].op == wasm.OpLocalSet && before[1].op == wasm.OpI32Const {
+			j.jump, j.loop = s.noteJump(i.a, before[0].a, before[1].bits)
+		}
 	}
 	if op == wasm.OpBr || op == wasm.OpReturn || op == wasm.OpUnreachable {
 		s.dead = 1
@@ -78,23 +109,29 @@ func (s *skeleton) add(op wasm.Opcode, at int32, cost uint64, a uint32, labels [
 	s.joints = append(s.joints, j)
 }
 
-func (s *skeleton) leadsBack(depth uint32, n int) {
+func (s *skeleton) leadsBack(depth uint32, table bool) {
 	if k := len(s.open) - 1 - int(depth); k >= 0 && s.open[k] >= 0 {
 		if o := &s.joints[s.open[k]]; o.op == wasm.OpLoop {
-			o.backs = min(o.backs+n, maxBackEdges+1)
+			o.backs++
+			o.head = o.head || table
 		}
 	}
 }
 
-// dispatches reports whether a loop begins with a br_table on a variable, as Go's compiler writes functions: see
-// thread.go.
-func (s *skeleton) dispatches(loop int32) bool {
-	k := loop + 1
-	for int(k) < len(s.joints) && s.joints[k].op == wasm.OpBlock && s.joints[k].cost == 0 {
-		k++
-	}
-	return k > loop+1 && int(k) < len(s.joints) && s.joints[k].op == wasm.OpBrTable && s.joints[k].cost == costTable
+// dispatching reports whether a loop's jumps pay for themselves.
+func (s *skeleton) dispatching(loop int32) bool {
+	_, ok := s.dispatches[loop]
+	return ok && !s.joints[loop].head
 }
+
+// charging reports whether a loop charges at its head, and not where branches lead back.
+func (s *skeleton) charging(loop int32) bool {
+	j := &s.joints[loop]
+	return j.head || j.backs > maxBackEdges && !s.dispatching(loop)
+}
+
+// jumping reports whether a joint is a jump through a dispatching loop, or the br_table at the head of one.
+func (s *skeleton) jumping(j *joint) bool { return j.loop >= 0 && s.dispatching(j.loop) }
 
 func (s *skeleton) close(end int32, j *joint, opener int32) {
 	j.match = opener
@@ -158,9 +195,11 @@ func (s *skeleton) measure(begin uint64) {
 		case wasm.OpBlock, wasm.OpIf:
 			paths = append(paths, path{int32(k), unreached, now})
 		case wasm.OpLoop:
-			loops = append(loops, len(paths))
 			paths = append(paths, path{int32(k), unreached, now})
-			now = begin
+			if !s.dispatching(int32(k)) {
+				loops = append(loops, len(paths)-1)
+				now = begin
+			}
 		case wasm.OpElse:
 			p := &paths[len(paths)-1]
 			p.least, now = min(p.least, now), p.before
@@ -169,6 +208,9 @@ func (s *skeleton) measure(begin uint64) {
 			paths = paths[:len(paths)-1]
 			switch {
 			case j.match >= 0 && s.joints[j.match].op == wasm.OpLoop:
+				if s.dispatching(j.match) {
+					break
+				}
 				loops = loops[:len(loops)-1]
 				if now != unreached {
 					now = p.before
@@ -180,11 +222,20 @@ func (s *skeleton) measure(begin uint64) {
 			}
 			j.least = now
 		case wasm.OpBr:
-			to(j.a)
+			if !s.jumping(j) {
+				to(j.a)
+			} else if k := sort.Search(len(paths), func(k int) bool { return paths[k].opener >= j.jump }); k < len(paths) && paths[k].opener == j.jump {
+				paths[k].least = min(paths[k].least, now)
+			}
 			now = unreached
 		case wasm.OpBrIf:
 			to(j.a)
 		case wasm.OpBrTable:
+			if s.jumping(j) {
+				to(s.labels[j.first])
+				now = unreached
+				break
+			}
 			for _, l := range s.labels[j.first : j.first+int32(j.a)] {
 				to(l)
 			}

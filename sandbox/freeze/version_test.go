@@ -17,7 +17,7 @@ import (
 const (
 	pinnedVersion = 4
 	pinnedModules = 40
-	pinned        = "5504c46ea6f2a3dbeab9f794950c8352bbf29128c866ab4a7af5445ea402628f"
+	pinned        = "dbd5cdc72db285e3b37fe57c765eb697e4422ce425c543e4d2b6c53406adeb44"
 )
 
 func TestPassVersionIsCountedUp(t *testing.T) {
