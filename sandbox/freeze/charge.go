@@ -57,10 +57,10 @@ const (
 
 // charges says where a function pays for what.
 type charges struct {
-	after map[int32]uint64 // by joint: charged behind it; for if, else and end where the code after it begins
-	turns map[int32]uint64 // by the joint of a loop: what a turn costs
-	jumps map[int32]uint64 // by the joint of a jump of thread.go: what is charged there
-	entry uint64           // what a call costs, with what it calls
+	after []uint64 // by joint: charged behind it; for if, else and end where the code after it begins
+	// own is, by joint, what a turn of a loop costs, and what a jump of thread.go is charged.
+	own   []uint64
+	entry uint64 // what a call costs, with what it calls
 }
 
 // region is a loop while the joints are gone through backwards.
@@ -85,7 +85,7 @@ type assessor struct {
 	frames  []label
 	regions []region
 	exits   map[int32]int32 // by the joint of a loop that cannot be left at its end: where branches leave it for
-	ends    map[int32]rest  // by the joint of a block that jumps leave: what is to be paid behind it
+	ends    []rest          // by the joint of an end: what is to be paid behind it
 	arms    []arm
 }
 
@@ -99,13 +99,20 @@ type arm struct {
 // assess decides what is charged where.
 func (s *skeleton) assess() charges {
 	s.measure(beginCost)
-	a := &assessor{skeleton: s, cuts: map[int32]rest{}, exits: s.leaving()}
+	n := len(s.joints)
+	a := &assessor{skeleton: s, cuts: map[int32]rest{}, exits: s.leaving(), charges: charges{after: make([]uint64, n), own: make([]uint64, n)}}
+	if s.dispatches != nil {
+		a.ends = make([]rest, n)
+	}
 	for range chargeRounds {
 		a.more = false
 		a.round()
 		if !a.more {
 			break
 		}
+	}
+	if a.ends != nil {
+		a.payJumps()
 	}
 	return a.charges
 }
@@ -151,7 +158,7 @@ func (s *skeleton) leaving() map[int32]int32 {
 
 // round goes through the joints backwards once.
 func (a *assessor) round() {
-	a.after, a.turns, a.jumps, a.ends = map[int32]uint64{}, map[int32]uint64{}, map[int32]uint64{}, map[int32]rest{}
+	clear(a.after)
 	a.frames, a.regions = a.frames[:0], a.regions[:0]
 	now := rest{kind: turns}
 	for k := int32(len(a.joints)) - 1; k >= 0; k-- {
@@ -191,9 +198,15 @@ func (a *assessor) round() {
 		now = now.plus(j.cost)
 	}
 	a.entry = now.mid(beginCost) + beginCost
-	for k := range a.jumps { // those backwards pay for what follows where they lead
-		if end := a.joints[a.joints[k].jump].match; end < k {
-			a.jumps[k] = min(a.ends[end].mid(beginCost)+beginCost, maxCost)
+}
+
+// payJumps has the jumps backwards pay for what follows where they lead.
+func (a *assessor) payJumps() {
+	for k := range a.joints {
+		if j := &a.joints[k]; j.op == wasm.OpBr && a.jumping(j) {
+			if end := a.joints[j.jump].match; end < int32(k) {
+				a.own[k] = min(a.ends[end].mid(beginCost)+beginCost, maxCost)
+			}
 		}
 	}
 }
@@ -204,7 +217,6 @@ func (a *assessor) branch(k int32) rest {
 	if !a.jumping(j) {
 		return a.target(j.a).rest
 	}
-	a.jumps[k] = 0
 	if end := a.joints[j.jump].match; end < k {
 		return a.out()
 	}
@@ -230,7 +242,9 @@ func (a *assessor) end(k int32, now rest) rest {
 		}
 	}
 	a.frames = append(a.frames, label{opener: j.match, end: k, to: now})
-	a.ends[k] = now
+	if a.ends != nil {
+		a.ends[k] = now
+	}
 	if j.match < 0 || a.joints[j.match].op != wasm.OpLoop {
 		return now
 	}
@@ -270,7 +284,7 @@ func (a *assessor) afterwards(loop int32) rest {
 func (a *assessor) loop(k int32, turn rest) rest {
 	if a.dispatching(k) {
 		a.frames = a.frames[:len(a.frames)-1]
-		a.turns[k] = max(1, min(turn.mid(beginCost)+beginCost, maxCost))
+		a.own[k] = max(1, min(turn.mid(beginCost)+beginCost, maxCost))
 		return turn
 	}
 	r := a.regions[len(a.regions)-1]
@@ -279,7 +293,7 @@ func (a *assessor) loop(k int32, turn rest) rest {
 	if after.kind == never {
 		after.kind = leaves
 	}
-	a.turns[k] = max(1, min(turn.mid(beginCost)+beginCost, maxCost))
+	a.own[k] = max(1, min(turn.mid(beginCost)+beginCost, maxCost))
 	if a.charging(k) {
 		return after
 	}

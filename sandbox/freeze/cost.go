@@ -71,14 +71,14 @@ func (p *plan) cost(op wasm.Opcode, a uint32) uint64 {
 func (p *plan) assessCall(g *callGraph, f int) {
 	s := newSkeleton()
 	var in wasm.Instr
+	var i step
 	at := int32(0)
 	for r := wasm.NewReader(&p.mod.Code[f]); !r.Done(); at++ {
 		if r.Next(&in) != nil {
 			return // readCalls has read it all
 		}
-		i := p.step(in.Op, in.A, in.Block, in.Bits)
-		i.at, i.labels = at, in.Labels
-		s.add(i)
+		i = step{op: in.Op, at: at, a: in.A, bits: in.Bits, labels: in.Labels}
+		p.take(s, &i, in.Block)
 	}
 	c := s.assess()
 	fn := &p.Funcs[f]
@@ -86,39 +86,42 @@ func (p *plan) assessCall(g *callGraph, f int) {
 	fn.Pays = !fn.EntryPoll && fn.Cost > ownCost && g.taken[f+p.imported]
 }
 
-// step is how a skeleton takes in an instruction.
-func (p *plan) step(op wasm.Opcode, a uint32, block int32, bits uint64) step {
-	i := step{op: op, a: a, bits: bits, cost: p.cost(op, a), void: block == wasm.BlockVoid}
-	if op == wasm.OpLoop && block >= 0 {
+// take has a skeleton take in an instruction: what that lacks but its block type is found here.
+func (p *plan) take(s *skeleton, i *step, block int32) {
+	i.cost, i.void = p.cost(i.op, i.a), block == wasm.BlockVoid
+	if i.op == wasm.OpLoop && block >= 0 {
 		t, err := p.mod.BlockType(block)
 		i.params = err == nil && len(t.Params) > 0
 	}
-	return i
+	s.add(i)
 }
 
 // assess finds what the function charges where.
 func (f *function) assess() {
 	f.findQuiet()
 	s := newSkeleton()
+	var st step
 	for at := range f.ins {
 		i := &f.ins[at]
-		st := f.p.step(i.op, i.a, i.block, i.bits)
-		st.at = int32(at)
+		st = step{op: i.op, at: int32(at), a: i.a, bits: i.bits}
 		if i.op == wasm.OpBrTable {
 			st.labels = f.labels[i.els : i.els+int32(i.a)]
 		}
-		s.add(st)
+		f.p.take(s, &st, i.block)
 	}
 	c := s.assess()
-	for k, cost := range c.turns {
-		l := f.loops[s.joints[k].at]
-		l.cost, l.atHead, l.dispatches = cost, s.charging(k), s.dispatching(k)
-	}
-	f.charges, f.jumps = make(map[int32]uint64, len(c.after)), make(map[int32]uint64, len(c.jumps))
-	for k, cost := range c.after {
-		f.charges[s.joints[k].at] = cost
-	}
-	for k, cost := range c.jumps {
-		f.jumps[s.joints[k].at] = cost
+	f.charges, f.jumps = map[int32]uint64{}, map[int32]uint64{}
+	for k := range s.joints {
+		j := &s.joints[k]
+		if c.after[k] > 0 {
+			f.charges[j.at] = c.after[k]
+		}
+		switch {
+		case j.op == wasm.OpLoop:
+			l := f.loops[j.at]
+			l.cost, l.atHead, l.dispatches = c.own[k], s.charging(int32(k)), s.dispatching(int32(k))
+		case j.op == wasm.OpBr && s.jumping(j):
+			f.jumps[j.at] = c.own[k]
+		}
 	}
 }

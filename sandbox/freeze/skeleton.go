@@ -14,7 +14,7 @@ type skeleton struct {
 	open   []int32  // while building: the constructs around, by their joints; -1 for the function
 	cost   uint64   // while building: of the code since the last joint
 	dead   int      // while building: constructs open in code that cannot be reached
-	last   [2]step  // while building: the instructions before, the latest first
+	last   [2]near  // while building: the instructions before, the latest first
 	// dispatches are the loops of thread.go, by their joint.
 	dispatches map[int32]dispatch
 }
@@ -57,14 +57,22 @@ const unreached = math.MaxUint64
 
 func newSkeleton() *skeleton { return &skeleton{open: []int32{-1}} }
 
+// near is what is remembered of an instruction for those that follow.
+type near struct {
+	op   wasm.Opcode
+	at   int32
+	a    uint32
+	bits uint64
+}
+
 // add takes in the next instruction.
-func (s *skeleton) add(i step) {
+func (s *skeleton) add(i *step) {
 	op := i.op
 	if s.dead > 0 && !s.revives(op) {
 		return
 	}
 	before := s.last
-	s.last = [2]step{i, s.last[0]}
+	s.last[1], s.last[0] = before[0], near{op, i.at, i.a, i.bits}
 	s.cost = min(s.cost+i.cost, maxCost)
 	switch op {
 	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf, wasm.OpElse, wasm.OpEnd, wasm.OpBr, wasm.OpBrIf, wasm.OpBrTable, wasm.OpReturn, wasm.OpUnreachable:
