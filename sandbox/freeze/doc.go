@@ -15,7 +15,8 @@
 // To freeze, yield sets __ck_state. Each function on the stack then stores its live locals and operands
 // as a frame, in a region borrowed from the guest's memory (no guest code runs until the region has been
 // given back), and returns to its caller, which sees the state and does the same. The cost to a running
-// program is the fuel counter and one test after each call that may unwind.
+// program is the fuel counter and one test after each call that may unwind; the code that leaves frames stands
+// at the ends of functions.
 //
 // # Thawing
 //
@@ -29,4 +30,4 @@ package freeze
 
 // PassVersion names the instrumentation and the frames it leaves behind. A checkpoint made with one
 // version cannot be thawed with another: frames, fuel and resume points would not agree.
-const PassVersion = 4
+const PassVersion = 5

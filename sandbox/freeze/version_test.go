@@ -15,9 +15,9 @@ import (
 // whoever changes what the pass emits, or where frames keep things, counts it
 // up and pins the new digest.
 const (
-	pinnedVersion = 4
+	pinnedVersion = 5
 	pinnedModules = 40
-	pinned        = "dbd5cdc72db285e3b37fe57c765eb697e4422ce425c543e4d2b6c53406adeb44"
+	pinned        = "72c6a103ddbba3ca06e9e007cefde79bbd131414007a4634e74b0d448658a14a"
 )
 
 func TestPassVersionIsCountedUp(t *testing.T) {
