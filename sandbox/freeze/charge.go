@@ -182,7 +182,7 @@ func (a *assessor) round() {
 			now = a.part(j)
 		case wasm.OpBrTable:
 			if a.jumping(j) { // the function begins where the variable's first value leads
-				now = a.target(a.labels[j.first]).rest
+				now = a.dispatch(j)
 				break
 			}
 			a.arms = a.arms[:0]
@@ -198,6 +198,20 @@ func (a *assessor) round() {
 		now = now.plus(j.cost)
 	}
 	a.entry = now.mid(beginCost) + beginCost
+}
+
+// dispatch is the rest at the br_table of a dispatching loop: the function begins where the variable's first value
+// leads. A branch back that does not say where it leads may lead to any.
+func (a *assessor) dispatch(j *joint) rest {
+	first := a.target(a.labels[j.first]).rest
+	all := first
+	for _, l := range a.labels[j.first : j.first+int32(j.a)] {
+		if to := a.target(l); to.kind != never {
+			all = rest{max(all.kind, to.kind), min(all.lo, to.lo), max(all.hi, to.hi)}
+		}
+	}
+	a.own[j.loop] = max(1, min(all.mid(beginCost)+beginCost, maxCost))
+	return first
 }
 
 // payJumps has the jumps backwards pay for what follows where they lead.
@@ -284,7 +298,6 @@ func (a *assessor) afterwards(loop int32) rest {
 func (a *assessor) loop(k int32, turn rest) rest {
 	if a.dispatching(k) {
 		a.frames = a.frames[:len(a.frames)-1]
-		a.own[k] = max(1, min(turn.mid(beginCost)+beginCost, maxCost))
 		return turn
 	}
 	r := a.regions[len(a.regions)-1]

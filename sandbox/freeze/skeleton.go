@@ -42,6 +42,7 @@ type joint struct {
 	els   int32  // if: its else; -1 if it has none
 	fall  bool   // end, else: the code before it can go on into it
 	backs int    // loop: branches back to it
+	jumps int    // loop: those of them that are jumps of thread.go
 	head  bool   // loop: it must charge at its head, since it has parameters or a br_table leads back to it
 	void  bool   // block, loop: it has neither parameters nor results
 	jump  int32  // br: the block that it leaves by way of a dispatching loop
@@ -108,7 +109,9 @@ func (s *skeleton) add(i *step) {
 	case wasm.OpBr, wasm.OpBrIf:
 		s.leadsBack(i.a, false)
 		if op == wasm.OpBr && before[0].op == wasm.OpLocalSet && before[1].op == wasm.OpI32Const {
-			j.jump, j.loop = s.noteJump(i.a, before[0].a, before[1].bits)
+			if j.jump, j.loop = s.noteJump(i.a, before[0].a, before[1].bits); j.loop >= 0 {
+				s.joints[j.loop].jumps++
+			}
 		}
 	}
 	if op == wasm.OpBr || op == wasm.OpReturn || op == wasm.OpUnreachable {
@@ -126,10 +129,12 @@ func (s *skeleton) leadsBack(depth uint32, table bool) {
 	}
 }
 
-// dispatching reports whether a loop's jumps pay for themselves.
+// dispatching reports whether a loop's jumps pay for themselves: a switch in a loop begins like one that dispatches, but
+// most of its branches back do not say where they lead.
 func (s *skeleton) dispatching(loop int32) bool {
 	_, ok := s.dispatches[loop]
-	return ok && !s.joints[loop].head
+	j := &s.joints[loop]
+	return ok && !j.head && 2*j.jumps > j.backs
 }
 
 // charging reports whether a loop charges at its head, and not where branches lead back.

@@ -17,7 +17,7 @@ import (
 const (
 	pinnedVersion = 5
 	pinnedModules = 40
-	pinned        = "72c6a103ddbba3ca06e9e007cefde79bbd131414007a4634e74b0d448658a14a"
+	pinned        = "09f73495e6cb157a3ed7dde965b5e75f7b93416fc56ea57be7d7fa6d1b1d167c"
 )
 
 func TestPassVersionIsCountedUp(t *testing.T) {
