@@ -53,6 +53,7 @@ type Node struct {
 	stopped chan struct{} // closed when the loop has ended
 	cramped chan struct{} // asks for a collection of blocks; holds one
 	pins    pins          // safe for any goroutine
+	valid   validated     // modules; safe for any goroutine
 	group   sync.WaitGroup
 	tasks   context.Context // of what is spawned; ends with the node
 	halt    context.CancelFunc

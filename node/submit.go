@@ -121,11 +121,18 @@ func (n *Node) checkModule(ctx context.Context, c task.CID) error {
 	if size > maxContent {
 		return fmt.Errorf("the module has %s, at most %s", task.FormatSize(size), task.FormatSize(maxContent))
 	}
+	if n.valid.has(c) {
+		return nil
+	}
 	var b bytes.Buffer
 	if _, err := io.Copy(&b, r); err != nil {
 		return fmt.Errorf("reading the module: %w", err)
 	}
-	return sandbox.CheckModule(b.Bytes())
+	if err := sandbox.CheckModule(b.Bytes()); err != nil {
+		return err
+	}
+	n.valid.add(c)
+	return nil
 }
 
 // Cancel ends a job that this node submitted.

@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -63,3 +64,28 @@ func (h *Host) RawHandOver(tb testing.TB, to *Host) network.Stream {
 	}
 	return s
 }
+
+// Held is the memory that a peer's connections, streams and messages count with,
+// and that of all peers together.
+func (h *Host) Held(p task.PeerID) (one, all int64) {
+	id, err := peer.Decode(string(p))
+	if err != nil {
+		panic(err)
+	}
+	view := func(s network.ResourceScope) error { all = s.Stat().Memory; return nil }
+	viewPeer := func(s network.PeerScope) error { one = s.Stat().Memory; return nil }
+	limits := h.net.Network().ResourceManager()
+	if err := errors.Join(limits.ViewSystem(view), limits.ViewPeer(id, viewPeer)); err != nil {
+		panic(err)
+	}
+	return one, all
+}
+
+// The limits that Held is held to.
+const (
+	NetworkMemory = networkMemory
+	PeerMemory    = peerMemory
+)
+
+// RequestStreams is how many requests a peer may have going.
+var RequestStreams = inboundStreams[ProtocolRequest]

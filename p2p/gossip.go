@@ -72,6 +72,7 @@ func openGossip(h *Host) (*gossip, error) {
 	var err error
 	g.ps, err = pubsub.NewGossipSub(h.life, gossipHost{h.net, h.adverts},
 		pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), // adverts carry their own
+		pubsub.WithNoAuthor(), // nor a name that none vouches for
 		pubsub.WithMessageIdFn(messageID),
 		pubsub.WithMaxMessageSize(maxGossip),
 		pubsub.WithSeenMessagesTTL(seenTime),
@@ -176,7 +177,8 @@ func mesh() pubsub.GossipSubParams {
 const idBytes = 16
 
 // messageID is the beginning of the advert's digest, so that an advert is one
-// message whoever publishes it.
+// message whoever publishes it. It rests on the content alone: messages have
+// neither author nor number. An advert says something new by its own number.
 func messageID(m *pb.Message) string {
 	sum := sha256.Sum256(m.Data)
 	return string(sum[:idBytes])

@@ -1,6 +1,8 @@
 package p2p_test
 
 import (
+	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -90,6 +92,66 @@ func TestHostileAdverts(t *testing.T) {
 	})
 }
 
+// Messages carry nothing but topic and advert, whoever publishes or relays them: a
+// library that keeps to the rule for unsigned messages delivers them.
+func TestMessagesHaveNoAuthor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := testnet.New(t, 2, testnet.Options{Alone: true})
+		near, far := net.Nodes[0], net.Nodes[1]
+		near.Connect(far)
+		stranger := net.Stranger(20)
+		var mu sync.Mutex
+		var heard []*pb.Message // as they were on the wire
+		listen := func(_ peer.ID, rpc *pubsub.RPC) error {
+			mu.Lock()
+			defer mu.Unlock()
+			heard = append(heard, rpc.GetPublish()...)
+			return nil
+		}
+		ps, err := pubsub.NewGossipSub(t.Context(), stranger, pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign),
+			pubsub.WithNoAuthor(), pubsub.WithMessageIdFn(func(m *pb.Message) string { return string(m.Data) }), pubsub.WithAppSpecificRpcInspector(listen))
+		if err != nil {
+			t.Fatal(err)
+		}
+		topic, err := ps.Join(p2p.TopicOf(testnet.Overlay("test")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sub, err := topic.Subscribe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sub.Cancel()
+		connect(t, stranger, near)
+		time.Sleep(10 * time.Second)
+		for i, n := range net.Nodes {
+			if err := n.SetAdvert(n.Advert(5 + i)); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(5 * time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			m, err := sub.Next(ctx)
+			cancel()
+			if err != nil {
+				t.Fatalf("the advert of host %d was not delivered: %v", i, err)
+			}
+			if a, err := overlay.OpenAdvert(m.Data, time.Now()); err != nil || a.Peer != n.ID() {
+				t.Errorf("advert of %s, want host %d: %v", a.Peer, i, err)
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if len(heard) < len(net.Nodes) {
+			t.Errorf("%d messages were heard", len(heard))
+		}
+		for _, m := range heard {
+			if m.From != nil || m.Seqno != nil || m.Key != nil || m.Signature != nil {
+				t.Errorf("a message has author %x, number %x, key %x, signature %x", m.From, m.Seqno, m.Key, m.Signature)
+			}
+		}
+	})
+}
+
 func resign(t *testing.T, n *testnet.Node, a *overlay.Advert) {
 	t.Helper()
 	if err := a.Sign(n.Key); err != nil {
@@ -121,7 +183,7 @@ func loudspeaker(t *testing.T, net *testnet.Net, to *testnet.Node) func([]byte) 
 func megaphone(t *testing.T, net *testnet.Net, to *testnet.Node, i int) (task.PeerID, func([]byte)) {
 	t.Helper()
 	stranger := net.Stranger(i)
-	ps, err := pubsub.NewGossipSub(t.Context(), stranger, pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign),
+	ps, err := pubsub.NewGossipSub(t.Context(), stranger, pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), pubsub.WithNoAuthor(),
 		pubsub.WithFloodPublish(true), pubsub.WithMessageIdFn(func(m *pb.Message) string { return string(m.Data) }))
 	if err != nil {
 		t.Fatal(err)

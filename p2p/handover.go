@@ -51,8 +51,9 @@ type HandOverStream struct {
 	cancel  context.CancelFunc
 	sending chan struct{} // holds a token while Send or Hang writes
 	reader  *bufio.Reader
-	inside  bool // a frame has begun; the reader's
-	first   bool // nothing has come from who opened the stream; the reader's
+	count   *intake // of the frame that was received last; the reader's
+	inside  bool    // a frame has begun; the reader's
+	first   bool    // nothing has come from who opened the stream; the reader's
 	out, in atomic.Int64
 	once    sync.Once
 	leave   func()
@@ -91,7 +92,7 @@ func (h *Host) HandOver(ctx context.Context, to task.PeerID) (*HandOverStream, e
 
 // newHandOver takes over a stream, and the token that was put in place.
 func (h *Host) newHandOver(s network.Stream, peer task.PeerID, place chan struct{}) *HandOverStream {
-	o := &HandOverStream{peer: peer, stream: s, rates: h.rates, sending: make(chan struct{}, 1)}
+	o := &HandOverStream{peer: peer, stream: s, rates: h.rates, count: h.inbound(s), sending: make(chan struct{}, 1)}
 	o.ctx, o.cancel = context.WithCancel(h.life)
 	stop := context.AfterFunc(h.life, func() { s.Reset() })
 	o.leave = func() {
@@ -200,11 +201,12 @@ func (s *HandOverStream) receive() (handover.Frame, error) {
 		return nil, err
 	}
 	s.inside, s.first = true, false
+	s.count.release() // the caller is done with the frame before
 	kind := handover.Kind(b)
 	if kind.Limit() == 0 {
 		return nil, fmt.Errorf("%w: of kind %d, which is not known", handover.ErrFrame, b)
 	}
-	body, err := readFrame(s.reader, kind.Limit())
+	body, err := readFrame(s.reader, kind.Limit(), s.count)
 	if err != nil {
 		return nil, noEOF(err)
 	}

@@ -184,7 +184,7 @@ var errUnheard = errors.New("p2p: not heard")
 // readHello reads at most maxHello adverts, until take returns an error.
 func readHello(r *bufio.Reader, take func([]byte) error) error {
 	for range maxHello {
-		b, err := readFrame(r, overlay.MaxAdvertBytes)
+		b, err := readFrame(r, overlay.MaxAdvertBytes, nil) // one at a time
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

@@ -47,13 +47,15 @@ func (h *holder) exchange() error {
 	defer s.Reset()
 	defer context.AfterFunc(h.f.blocks.host.life, func() { s.Reset() })()
 	r, w := bufio.NewReaderSize(s, 4<<10), bufio.NewWriterSize(s, 4<<10)
+	count := asked(s)
+	defer count.release()
 	for {
 		again, finished, err := h.ask(s, w)
 		if err != nil || finished {
 			return err
 		}
 		if len(h.pending) > 0 {
-			err = h.receive(s, r)
+			err = h.receive(s, r, count)
 		} else {
 			err = h.wait(again)
 		}
@@ -97,9 +99,10 @@ func (h *holder) wait(again <-chan struct{}) error {
 }
 
 // receive takes the answer to the oldest question.
-func (h *holder) receive(s network.Stream, r *bufio.Reader) error {
+func (h *holder) receive(s network.Stream, r *bufio.Reader, count *intake) error {
 	_ = s.SetReadDeadline(time.Now().Add(stallTime))
-	data, have, err := readBlock(r)
+	defer count.release()
+	data, have, err := readBlock(r, count)
 	if err != nil {
 		return fmt.Errorf("after %d questions unanswered: %w", len(h.pending), err)
 	}

@@ -76,6 +76,8 @@ var errMoved = errors.New("p2p: goes on over a direct connection")
 func (h *Host) readFrames(s network.Stream, l *link, gen uint64) error {
 	from := task.PeerID(s.Conn().RemotePeer().String())
 	r := bufio.NewReaderSize(s, 16<<10)
+	count := h.inbound(s)
+	defer count.release()
 	for {
 		if err := s.SetReadDeadline(time.Time{}); err != nil {
 			return err
@@ -89,7 +91,7 @@ func (h *Host) readFrames(s network.Stream, l *link, gen uint64) error {
 		if err := s.SetReadDeadline(time.Now().Add(messageTimeout)); err != nil {
 			return err
 		}
-		frame, err := readFrame(r, MaxFrame)
+		frame, err := readFrame(r, MaxFrame, count)
 		if err != nil {
 			return noEOF(err)
 		}
@@ -99,6 +101,7 @@ func (h *Host) readFrames(s network.Stream, l *link, gen uint64) error {
 			h.set.Handler.Frame(from, frame)
 		}
 		l.deliver.Unlock()
+		count.release()
 		if !current {
 			return nil
 		}

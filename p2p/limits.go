@@ -8,8 +8,9 @@ import (
 )
 
 // What the network may use on a volunteer's machine. Memory is what libp2p
-// reserves for buffers and windows; past a limit a new connection or stream is
-// refused, and a window stops growing.
+// reserves for buffers and windows, and what we hold of messages; past a limit a
+// new connection or stream is refused, a window stops growing, and a message is
+// cut off.
 const (
 	networkMemory = 256 << 20                       // all peers together; reached only by fast transfers from many
 	peerMemory    = 64 << 20                        // one peer: a few streams with their 16 MiB windows
@@ -38,6 +39,7 @@ func newLimits(maxConns int) (network.ResourceManager, error) {
 		Transient:    bounds(2*handshakes, handshakes, networkMemory/4),
 		PeerDefault:  bounds(peerStreams, connsPerPeer, peerMemory),
 		ProtocolPeer: map[protocol.ID]rcmgr.ResourceLimits{},
+		Stream:       rcmgr.ResourceLimits{Memory: peerMemory}, // the manifest of a hand-over is the largest
 	}
 	for id, n := range inboundStreams {
 		l := bounds(peerStreams, 0, peerMemory)

@@ -89,20 +89,20 @@ func ask(s network.Stream, q question, to task.PeerID) ([]byte, error) {
 	if err := writeQuestion(w, q); err != nil {
 		return nil, err
 	}
-	return readAnswer(bufio.NewReader(s), q.method, to) // the stream stays open: its end tells the other side that we gave up
+	return readAnswer(bufio.NewReader(s), q.method, to, asked(s)) // the stream stays open: its end tells the other side that we gave up
 }
 
 // readAnswer reads what writeAnswer writes; a refusal is a *RemoteError.
-func readAnswer(r *bufio.Reader, method string, from task.PeerID) ([]byte, error) {
+func readAnswer(r *bufio.Reader, method string, from task.PeerID, count *intake) ([]byte, error) {
 	status, err := r.ReadByte()
 	if err != nil {
 		return nil, noEOF(err)
 	}
 	if status == answerOK {
-		b, err := readFrame(r, MaxRequest)
+		b, err := readFrame(r, MaxRequest, count)
 		return b, noEOF(err)
 	}
-	text, err := readFrame(r, maxErrText)
+	text, err := readFrame(r, maxErrText, count)
 	if err != nil {
 		return nil, noEOF(err)
 	}
@@ -123,8 +123,8 @@ func writeQuestion(w *bufio.Writer, q question) error {
 	return w.Flush()
 }
 
-func readQuestion(r *bufio.Reader) (question, error) {
-	method, err := readFrame(r, MaxMethod)
+func readQuestion(r *bufio.Reader, count *intake) (question, error) {
+	method, err := readFrame(r, MaxMethod, count)
 	if err != nil {
 		return question{}, err
 	}
@@ -132,7 +132,7 @@ func readQuestion(r *bufio.Reader) (question, error) {
 	if err != nil {
 		return question{}, noEOF(err)
 	}
-	body, err := readFrame(r, MaxRequest)
+	body, err := readFrame(r, MaxRequest, count)
 	if err != nil {
 		return question{}, noEOF(err)
 	}
@@ -140,17 +140,24 @@ func readQuestion(r *bufio.Reader) (question, error) {
 	return question{method: string(method), time: time.Duration(limit) * time.Millisecond, body: body}, nil
 }
 
-// answer serves one request stream.
+// answer serves one request stream. A request that does not end in time, or does not
+// fit into what its peer may have us hold, is cut off.
 func (h *Host) answer(ctx context.Context, s network.Stream) {
 	_ = s.SetDeadline(time.Now().Add(messageTimeout))
 	r := bufio.NewReader(s)
-	q, err := readQuestion(r)
+	count := h.inbound(s)
+	defer count.release()
+	q, err := readQuestion(r, count)
 	if err != nil {
 		s.Reset()
 		return
 	}
 	_ = s.SetDeadline(time.Now().Add(q.time + messageTimeout))
 	body, err := h.consult(ctx, s, r, q)
+	count.release()
+	if full := count.grow(len(body)); full != nil {
+		body, err = nil, full
+	}
 	_ = s.SetWriteDeadline(time.Now().Add(messageTimeout))
 	if err := writeAnswer(s, body, err); err != nil {
 		s.Reset()

@@ -27,9 +27,11 @@ func (h *Host) serveBlocks(ctx context.Context, s network.Stream) {
 	defer s.Close()
 	r := bufio.NewReaderSize(s, 8<<10)
 	w := bufio.NewWriterSize(s, blockBuffer)
+	count := h.inbound(s)
+	defer count.release()
 	for {
 		_ = s.SetReadDeadline(time.Now().Add(idleTimeout))
-		wants, err := readWants(r)
+		wants, err := readWants(r, count)
 		if errors.Is(err, io.EOF) {
 			return
 		}
@@ -39,7 +41,8 @@ func (h *Host) serveBlocks(ctx context.Context, s network.Stream) {
 		}
 		for _, c := range wants {
 			_ = s.SetWriteDeadline(time.Now().Add(messageTimeout))
-			n, err := h.blocks.writeBlock(ctx, w, c)
+			n, err := h.blocks.writeBlock(ctx, w, c, count)
+			count.release()
 			if err == nil {
 				err = h.rates.sent(ctx, w, n)
 			}
@@ -55,10 +58,14 @@ func (h *Host) serveBlocks(ctx context.Context, s network.Stream) {
 	}
 }
 
-// writeBlock answers one want and returns the block's size, 0 for none.
-func (b *Blocks) writeBlock(ctx context.Context, w *bufio.Writer, c cid.Cid) (n int, err error) {
+// writeBlock answers one want and returns the block's size, 0 for none. The block
+// counts until it is released: a peer need not read it.
+func (b *Blocks) writeBlock(ctx context.Context, w *bufio.Writer, c cid.Cid, count *intake) (n int, err error) {
 	err = b.view(ctx, c, func(data []byte) error {
 		n = len(data)
+		if err := count.grow(n); err != nil {
+			return err
+		}
 		if err := w.WriteByte(blockHere); err != nil {
 			return err
 		}
@@ -72,8 +79,8 @@ func (b *Blocks) writeBlock(ctx context.Context, w *bufio.Writer, c cid.Cid) (n 
 
 // readWants reads one message: a length, then binary CIDs one after the other.
 // It returns io.EOF only between messages.
-func readWants(r *bufio.Reader) ([]cid.Cid, error) {
-	b, err := readFrame(r, maxWants)
+func readWants(r *bufio.Reader, count *intake) ([]cid.Cid, error) {
+	b, err := readFrame(r, maxWants, count)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +117,7 @@ func writeWants(w *bufio.Writer, wants []cid.Cid) error {
 
 // readBlock reads the answer to one want: the block's bytes, or nil when the
 // holder has no such block. The bytes are not checked.
-func readBlock(r *bufio.Reader) ([]byte, bool, error) {
+func readBlock(r *bufio.Reader, count *intake) ([]byte, bool, error) {
 	status, err := r.ReadByte()
 	if err != nil {
 		return nil, false, noEOF(err)
@@ -119,7 +126,7 @@ func readBlock(r *bufio.Reader) ([]byte, bool, error) {
 	case blockMissing:
 		return nil, false, nil
 	case blockHere:
-		data, err := readFrame(r, MaxBlock)
+		data, err := readFrame(r, MaxBlock, count)
 		return data, true, noEOF(err)
 	}
 	return nil, false, fmt.Errorf("p2p: a holder answered with status %d", status)

@@ -15,7 +15,9 @@ import (
 )
 
 const (
-	topicPrefix = "/godwit/adverts/1/" // then the overlay's ID
+	// topicPrefix is followed by the overlay's ID. In version 1 messages had an
+	// author and a number; see docs/RATIONALE.md, Why do gossip messages have no author?
+	topicPrefix = "/godwit/adverts/2/"
 
 	// maxTopics bounds the overlays whose subscribers gossip remembers, beside those
 	// that we are in: neighbours may be in any, and we may join theirs. It never

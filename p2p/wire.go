@@ -58,9 +58,12 @@ func readLen(r io.ByteReader, limit int) (int, error) {
 	return int(n), nil
 }
 
-// readN reads n bytes. Beyond readStep, memory follows what has arrived, not
-// what was announced.
-func readN(r io.Reader, n int) ([]byte, error) {
+// readN reads n bytes, which count from before they are allocated. Beyond
+// readStep, memory follows what has arrived, not what was announced.
+func readN(r io.Reader, n int, count *intake) ([]byte, error) {
+	if err := count.grow(min(n, readStep)); err != nil {
+		return nil, err
+	}
 	b := make([]byte, min(n, readStep))
 	for have := 0; ; {
 		m, err := io.ReadFull(r, b[have:])
@@ -71,20 +74,23 @@ func readN(r io.Reader, n int) ([]byte, error) {
 		if have == n {
 			return b, nil
 		}
+		if err := count.grow(min(n, 2*have) - have); err != nil {
+			return nil, err
+		}
 		grown := make([]byte, min(n, 2*have))
 		copy(grown, b)
 		b = grown
 	}
 }
 
-// readFrame reads a length and as many bytes. It returns io.EOF only when the
-// stream ends before the length.
-func readFrame(r *bufio.Reader, limit int) ([]byte, error) {
+// readFrame reads a length and as many bytes, which count until they are released.
+// It returns io.EOF only when the stream ends before the length.
+func readFrame(r *bufio.Reader, limit int, count *intake) ([]byte, error) {
 	n, err := readLen(r, limit)
 	if err != nil {
 		return nil, err
 	}
-	return readN(r, n)
+	return readN(r, n, count)
 }
 
 // writeFrame writes what readFrame reads.

@@ -34,7 +34,7 @@ func TestFrameLimits(t *testing.T) {
 		{"far over", bytes.Repeat([]byte{0xff}, 8), io.ErrUnexpectedEOF},
 	}
 	for _, tt := range tests {
-		if _, err := readFrame(reader(tt.in), 8); !errors.Is(err, tt.want) {
+		if _, err := readFrame(reader(tt.in), 8, nil); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
 		}
 	}
@@ -44,7 +44,7 @@ func TestFrameLimits(t *testing.T) {
 func TestReadNAllocates(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := readN(bytes.NewReader(make([]byte, 10)), 1<<30); err == nil {
+	if _, err := readN(bytes.NewReader(make([]byte, 10)), 1<<30, nil); err == nil {
 		t.Fatal("read a GiB of 10 bytes")
 	}
 	runtime.ReadMemStats(&after)
@@ -73,11 +73,11 @@ func TestWireRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := reader(buf.Bytes())
-		got, err := readQuestion(r)
+		got, err := readQuestion(r, nil)
 		if err != nil || got.method != q.method || got.time != q.time || !bytes.Equal(got.body, q.body) {
 			t.Fatalf("question came back as %+v, %v", got, err)
 		}
-		back, err := readWants(r)
+		back, err := readWants(r, nil)
 		if err != nil || len(back) != len(wants) {
 			t.Fatalf("%d wants came back as %d, %v", len(wants), len(back), err)
 		}
@@ -92,7 +92,7 @@ func TestWireRoundTrip(t *testing.T) {
 func FuzzFrame(f *testing.F) {
 	f.Add([]byte{3, 1, 2, 3})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if frame, err := readFrame(reader(b), 1<<10); err == nil && len(frame) > 1<<10 {
+		if frame, err := readFrame(reader(b), 1<<10, nil); err == nil && len(frame) > 1<<10 {
 			t.Fatal("frame over its limit")
 		}
 	})
@@ -101,7 +101,7 @@ func FuzzFrame(f *testing.F) {
 func FuzzQuestion(f *testing.F) {
 	f.Add([]byte{1, 'm', 100, 2, 1, 2})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		q, err := readQuestion(reader(b))
+		q, err := readQuestion(reader(b), nil)
 		if err == nil && (q.time < 0 || q.time > MaxRequestTime || len(q.method) > MaxMethod) {
 			t.Fatalf("question over its limits: %+v", q)
 		}
@@ -112,7 +112,7 @@ func FuzzWants(f *testing.F) {
 	c := cidOf(cid.Raw, nil)
 	f.Add(append([]byte{byte(c.ByteLen())}, c.Bytes()...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		wants, err := readWants(reader(b))
+		wants, err := readWants(reader(b), nil)
 		for _, c := range wants {
 			if err != nil || !acceptable(c) {
 				t.Fatalf("want %s, %v", c, err)
@@ -125,7 +125,7 @@ func FuzzBlock(f *testing.F) {
 	f.Add([]byte{blockHere, 2, 1, 2})
 	f.Add([]byte{blockMissing})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if data, have, err := readBlock(reader(b)); err == nil && (len(data) > MaxBlock || !have && data != nil) {
+		if data, have, err := readBlock(reader(b), nil); err == nil && (len(data) > MaxBlock || !have && data != nil) {
 			t.Fatalf("%d bytes, %v", len(data), have)
 		}
 	})
@@ -135,7 +135,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte{answerOK, 2, 1, 2})
 	f.Add([]byte{answerErr, 2, 'n', 0x1b})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		body, err := readAnswer(reader(b), "m", "p")
+		body, err := readAnswer(reader(b), "m", "p", nil)
 		var refused *RemoteError
 		if len(body) > MaxRequest || errors.As(err, &refused) && (len(refused.Text) > 3*maxErrText || strings.ContainsRune(refused.Text, 0x1b)) {
 			t.Fatalf("%d bytes, %v", len(body), err)
@@ -179,7 +179,7 @@ func FuzzGossipLengths(f *testing.F) {
 		}
 		r := reader(b) // the library's way of reading the same
 		for want == nil {
-			if _, err := readFrame(r, maxGossip); errors.Is(err, ErrTooLarge) {
+			if _, err := readFrame(r, maxGossip, nil); errors.Is(err, ErrTooLarge) {
 				t.Fatal("a message over the limit passed")
 			} else if err != nil {
 				break

@@ -21,7 +21,19 @@ import (
 //	layout    gob
 //	rest      the instrumented module, then the SHA-256 of all before it
 //
-// and its name says what it was made from and how.
+// and its name says what it was made from and how. That it is there says too
+// that the original was validated, which takes a third as long as to run the
+// pass. Of a valid module that cannot be frozen a file of another name keeps
+// why, with its SHA-256. A file that is damaged counts for none.
+
+// refusedSuffix ends the name of what is kept of a module that cannot be frozen.
+const refusedSuffix = "-refused"
+
+// A refusal is a reason why a module cannot be frozen, from the cache.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+func (refusal) Unwrap() error   { return freeze.ErrRefused }
 
 // instrumented returns a module with safe points, from the cache where it is
 // there. The error is about the module, or wraps freeze.ErrRefused.
@@ -32,55 +44,74 @@ func instrumented(ctx context.Context, dir string, wasm []byte, sum [sha256.Size
 		if prog, err := readInstrumented(path, wasm); err == nil {
 			return prog, nil
 		}
+		if why, err := readSealed(path + refusedSuffix); err == nil {
+			return nil, refusal(why)
+		}
 	}
 	// The pass does not check what it is given; nothing else has yet.
-	if err := freeze.Validate(ctx, wasm); err != nil {
-		return nil, invalid(Malformed, "", "%v", err)
-	}
-	prog, err := freeze.Instrument(wasm, o)
-	if err != nil {
+	if err := validate(ctx, wasm); err != nil {
 		return nil, err
 	}
-	if path != "" {
-		_ = writeInstrumented(path, prog) // a cache that fails costs time
+	prog, err := freeze.Instrument(wasm, o)
+	if path == "" {
+		return prog, err
 	}
-	return prog, nil
+	// A cache that fails costs time.
+	switch {
+	case err == nil:
+		_ = writeInstrumented(path, prog)
+	case errors.Is(err, freeze.ErrRefused):
+		_ = writeSealed(path+refusedSuffix, []byte(err.Error()))
+	}
+	return prog, err
 }
 
 func readInstrumented(path string, wasm []byte) (*freeze.Program, error) {
-	b, err := os.ReadFile(path)
+	b, err := readSealed(path)
 	if err != nil {
 		return nil, err
 	}
-	n := len(b) - sha256.Size
-	if n < 8 {
+	if len(b) < 8 {
 		return nil, errors.New("cut short")
 	}
-	if sum := sha256.Sum256(b[:n]); !bytes.Equal(sum[:], b[n:]) {
-		return nil, errors.New("damaged")
-	}
 	size := binary.LittleEndian.Uint64(b)
-	if size > uint64(n-8) {
+	if size > uint64(len(b)-8) {
 		return nil, errors.New("cut short")
 	}
 	var l freeze.Layout
 	if err := gob.NewDecoder(bytes.NewReader(b[8 : 8+size])).Decode(&l); err != nil {
 		return nil, fmt.Errorf("decoding a layout: %w", err)
 	}
-	return freeze.Load(wasm, b[8+size:n], l)
+	return freeze.Load(wasm, b[8+size:], l)
 }
 
-// writeInstrumented writes to a file of its own first: another child may be
-// writing the same.
 func writeInstrumented(path string, prog *freeze.Program) error {
 	var l bytes.Buffer
 	if err := gob.NewEncoder(&l).Encode(prog.Layout); err != nil {
 		return fmt.Errorf("encoding a layout: %w", err)
 	}
-	b := binary.LittleEndian.AppendUint64(nil, uint64(l.Len()))
-	b = append(append(b, l.Bytes()...), prog.Wasm...)
-	sum := sha256.Sum256(b)
-	b = append(b, sum[:]...)
+	return writeSealed(path, binary.LittleEndian.AppendUint64(nil, uint64(l.Len())), l.Bytes(), prog.Wasm)
+}
+
+// readSealed returns what writeSealed wrote.
+func readSealed(path string) ([]byte, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	n := len(b) - sha256.Size
+	if n < 0 {
+		return nil, errors.New("cut short")
+	}
+	if sum := sha256.Sum256(b[:n]); !bytes.Equal(sum[:], b[n:]) {
+		return nil, errors.New("damaged")
+	}
+	return b[:n], nil
+}
+
+// writeSealed writes the parts and their SHA-256, to a file of its own first:
+// another child may be writing the same.
+func writeSealed(path string, parts ...[]byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -89,7 +120,16 @@ func writeInstrumented(path string, prog *freeze.Program) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(b)
+	sum := sha256.New()
+	for _, p := range parts {
+		sum.Write(p) // never fails
+		if err == nil {
+			_, err = f.Write(p)
+		}
+	}
+	if err == nil {
+		_, err = f.Write(sum.Sum(nil))
+	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}

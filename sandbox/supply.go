@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -123,7 +124,7 @@ func (c *child) putFile(key, path string, limit int64) error {
 		return &inputError{err}
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	data, err := readAtMost(f, limit+1)
 	if err != nil {
 		return &inputError{fmt.Errorf("reading %s: %w", path, err)}
 	}
@@ -137,4 +138,15 @@ func (c *child) putFile(key, path string, limit int64) error {
 		c.held[key] = int64(len(data))
 	}
 	return nil
+}
+
+// readAtMost reads a file, at most n bytes of it, into one piece of memory of its
+// size: a module has tens of megabytes, and growing as it comes copies them twice.
+func readAtMost(f *os.File, n int64) ([]byte, error) {
+	var b bytes.Buffer
+	if st, err := f.Stat(); err == nil {
+		b.Grow(int(min(st.Size(), n)) + bytes.MinRead)
+	}
+	_, err := b.ReadFrom(io.LimitReader(f, n))
+	return b.Bytes(), err
 }

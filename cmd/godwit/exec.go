@@ -62,7 +62,7 @@ func newExec() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return x.show(cmd, j)
+			return x.show(cmd, args[0], j)
 		},
 	}
 	f := cmd.Flags()
@@ -89,7 +89,8 @@ func (x *execFlags) task(module string, args []string) (sandbox.Task, error) {
 	if err != nil {
 		return t, usage("`godwit build DIR` makes modules from Go and C programs", "reading the module: %w", err)
 	}
-	if err := sandbox.CheckModule(b); err != nil {
+	// The child validates the code, or has done so before.
+	if err := sandbox.CheckSections(b); err != nil {
 		return t, fmt.Errorf("module %s: %w", module, err)
 	}
 	t.Limits.Wall, t.StateHash = x.timeout, x.json
@@ -168,7 +169,7 @@ func runAlone(ctx context.Context, t sandbox.Task, h *hopFlags) (j journey, err 
 }
 
 // show writes the outputs and says how it ended.
-func (x *execFlags) show(cmd *cobra.Command, j journey) error {
+func (x *execFlags) show(cmd *cobra.Command, module string, j journey) error {
 	rep := j.last
 	if s := x.hops.short(j); s != "" {
 		fmt.Fprintln(cmd.ErrOrStderr(), "godwit:", s)
@@ -199,8 +200,11 @@ func (x *execFlags) show(cmd *cobra.Command, j journey) error {
 			return err
 		}
 	}
-	if rep.Outcome == task.Completed {
+	switch rep.Outcome {
+	case task.Completed:
 		return nil
+	case task.InvalidModule:
+		return usage("", "module %s: %s", module, rep.Message)
 	}
 	return &failure{code: exitFailed, err: fmt.Errorf("the program did not complete: %s: %s", rep.Outcome, rep.Message)}
 }

@@ -17,6 +17,10 @@ func (s *State) openPath(fd uint32, path string, follow bool, how uint16, d FD) 
 	if errno != OK {
 		return 0, errno
 	}
+	truncate := s.FDs[fd].Rights & rightTruncate
+	if how&openTruncate != 0 && truncate == 0 {
+		return 0, ENOTCAPABLE
+	}
 	if at.ino == 0 {
 		if how&openCreate == 0 {
 			return 0, ENOENT
@@ -35,7 +39,10 @@ func (s *State) openPath(fd uint32, path string, follow bool, how uint16, d FD) 
 		return 0, errno
 	}
 	if s.Inodes[at.ino].Kind == KindDir {
-		d.Rights &= rightsDir
+		// A directory passes on the right to truncate whether it is asked for or not:
+		// Go's os.Root asks for a reader's rights only, and creates files with O_TRUNC
+		// below it. Who gives the right up does not get it back by opening ".".
+		d.Rights = d.Rights&rightsDir&^rightTruncate | truncate
 	} else {
 		d.Rights, d.Inheriting = d.Rights&rightsFile, 0
 	}
@@ -66,7 +73,7 @@ func (s *State) mayOpen(at place, how uint16, rights uint64) Errno {
 		return ELOOP
 	case !isDir && (at.slash || how&openDirectory != 0):
 		return ENOTDIR
-	case isDir && (how&(openTruncate|openCreate) != 0 || rights&rightWrite != 0 && how&openDirectory == 0):
+	case isDir && (how&(openTruncate|openCreate) != 0 || rights&rightWrite != 0):
 		return EISDIR
 	case !isDir && n.ReadOnly && (how&openTruncate != 0 || rights&rightWrite != 0):
 		return EACCES

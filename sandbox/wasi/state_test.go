@@ -116,6 +116,75 @@ func TestInputsAreReadOnly(t *testing.T) {
 	}
 }
 
+// A directory cannot be written, however it is opened; and who only lists it
+// can open it with every other right.
+func TestDirectoriesAreNotWritten(t *testing.T) {
+	s := New("t", nil, nil, roomy)
+	if errno := s.mkdir(root, "d"); errno != OK {
+		t.Fatal(errno)
+	}
+	cases := []struct {
+		how    uint16
+		rights uint64
+		want   Errno
+	}{
+		{openDirectory, rightRead, OK},
+		{openDirectory, rightsAll &^ rightWrite, OK},
+		{0, rightsAll &^ rightWrite, OK},
+		{openDirectory, rightRead | rightWrite, EISDIR},
+		{0, rightWrite, EISDIR},
+		{openDirectory | openTruncate, 0, EISDIR},
+		{openCreate, 0, EISDIR},
+	}
+	for _, path := range []string{"d", "."} {
+		for _, c := range cases {
+			if _, got := s.openPath(root, path, true, c.how, FD{Rights: c.rights}); got != c.want {
+				t.Errorf("%s, how %d, rights %#x: errno %d, want %d", path, c.how, c.rights, got, c.want)
+			}
+		}
+	}
+}
+
+// Truncating by O_TRUNC is a right of the directory, which those opened from it
+// have too, until it is given up.
+func TestTruncationIsTheDirectorysRight(t *testing.T) {
+	s := New("t", nil, nil, roomy)
+	if errno := s.mkdir(root, "d"); errno != OK {
+		t.Fatal(errno)
+	}
+	dir := mustOpen(t, s, "d", openDirectory, rightRead)
+	file, errno := s.openPath(dir, "f", true, openCreate|openTruncate, FD{Rights: rightsAll})
+	if errno != OK {
+		t.Fatalf("creating a file: errno %d", errno)
+	}
+	if errno := write(s, file, "text"); errno != OK {
+		t.Fatal(errno)
+	}
+	size := func() int { return len(s.Inodes[s.FDs[file].Ino].Data) }
+
+	s.FDs[dir].Rights &^= rightTruncate
+	for _, how := range []uint16{openTruncate, openCreate | openTruncate} {
+		for _, path := range []string{"f", "new"} {
+			if _, errno := s.openPath(dir, path, true, how, FD{Rights: rightsAll}); errno != ENOTCAPABLE {
+				t.Errorf("%s, how %d, without the right: errno %d, want %d", path, how, errno, ENOTCAPABLE)
+			}
+		}
+	}
+	if n, made := size(), s.lookup(s.FDs[dir].Ino, "new"); n != 4 || made != 0 {
+		t.Errorf("without the right %d of 4 bytes are left, and inode %d was made", n, made)
+	}
+	if _, errno := s.openPath(dir, "f", true, 0, FD{Rights: rightsAll}); errno != OK {
+		t.Errorf("opening without O_TRUNC: errno %d", errno)
+	}
+	again, errno := s.openPath(dir, ".", true, openDirectory, FD{Rights: rightsAll &^ rightWrite})
+	if errno != OK || s.FDs[again].Rights&rightTruncate != 0 {
+		t.Errorf("opened anew: errno %d, rights %#x", errno, s.FDs[again].Rights)
+	}
+	if _, errno := s.openPath(root, "d/f", true, openTruncate, FD{}); errno != OK || size() != 0 {
+		t.Errorf("with the right: errno %d, %d bytes are left", errno, size())
+	}
+}
+
 func TestQuotasEndTheGuest(t *testing.T) {
 	cases := map[string]func(*State) Errno{
 		"files":           func(s *State) Errno { return s.mkdir(root, "d") },
