@@ -17,7 +17,7 @@ import (
 const (
 	pinnedVersion = 5
 	pinnedModules = 40
-	pinned        = "09f73495e6cb157a3ed7dde965b5e75f7b93416fc56ea57be7d7fa6d1b1d167c"
+	pinned        = "c41a14db35686da2ebe35d86299577c8bf2956233788d94c7365eb681d673166"
 )
 
 func TestPassVersionIsCountedUp(t *testing.T) {
