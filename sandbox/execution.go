@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -46,6 +47,8 @@ type execution struct {
 	known map[[sha256.Size]byte]bool // blocks that the parent has
 	room  *arena                     // for the checkpoint that is asked for
 	over  bool                       // the run has ended
+
+	live uint64 // bytes of the heap after the last collection between two thaws
 
 	offered bool          // a checkpoint is asked of the machine
 	ahead   chan struct{} // closed when what is done ahead has ended; nil if nothing was
@@ -235,7 +238,18 @@ func (x *execution) play(ctx context.Context) error {
 			x.req.FreezeAt = 0
 		}
 		x.stopNext()
+		x.tidy()
 		frozen = true
+	}
+}
+
+// tidy collects garbage between two thaws in place: each may have compiled
+// resume functions, which takes many times their size, and no garbage is collected while a guest
+// runs. Nothing runs now that a collection would have to wait for.
+func (x *execution) tidy() {
+	if heapBytes() > collectAfter+2*x.live {
+		runtime.GC()
+		x.live = heapBytes()
 	}
 }
 

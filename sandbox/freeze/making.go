@@ -14,11 +14,14 @@ import (
 
 // making is a module of resume functions that is being made. Its results may be read once wait has returned.
 type making struct {
-	first, count uint32 // slots
-	c            *control
-	done         bool // c.mu guards it
-	compiled     wazero.CompiledModule
-	err          error
+	first  uint32 // slot
+	points []uint32
+	c      *control
+	done   bool // c.mu guards it
+
+	size     int // bytes of the module
+	compiled wazero.CompiledModule
+	err      error
 }
 
 // wait returns when the making has ended.
@@ -64,22 +67,15 @@ func (m *Machine) beginResumes(ctx context.Context, frames []frame) {
 	if m.making != nil {
 		return // for the same frames
 	}
-	var missing []uint32
-	first := uint32(len(m.resumes))
-	for _, f := range frames {
-		if _, ok := m.slots[f.point]; !ok {
-			m.slots[f.point] = first + uint32(len(missing))
-			missing = append(missing, f.point)
-		}
-	}
+	missing := m.needed(frames)
 	if len(missing) == 0 {
 		return
 	}
-	g := &making{first: first, count: uint32(len(missing)), c: &m.control}
+	g := &making{first: m.room(len(missing)), points: missing, c: &m.control}
 	m.making = g
 	go func() {
-		b, err := m.prog.resumeModule(missing, first, m.name)
-		if err != nil {
+		b, err := m.prog.resumeModule(missing, g.first, m.name)
+		if g.size = len(b); err != nil {
 			g.err = fmt.Errorf("make resume functions: %w", err)
 		} else if g.compiled, err = m.host.rt.CompileModule(ctx, b); err != nil {
 			g.err = fmt.Errorf("compile resume functions: %w", err)
@@ -107,18 +103,19 @@ func (m *Machine) linkResumes(ctx context.Context, g *making) error {
 	if g.err != nil {
 		return g.err
 	}
-	if err := m.callOwn(ctx, helperNames[helperGrow], uint64(g.count)); err != nil {
-		return err
+	if grows := int(g.first) + len(g.points) - len(m.resumes); grows > 0 {
+		if err := m.callOwn(ctx, helperNames[helperGrow], uint64(grows)); err != nil {
+			return err
+		}
 	}
 	mod, err := m.host.rt.InstantiateModule(ctx, g.compiled, wazero.NewModuleConfig().WithName(m.host.name()).WithStartFunctions())
 	if err != nil {
 		return fmt.Errorf("link resume functions: %w", err)
 	}
-	m.adopt(mod)
-	for k := range g.count {
-		m.resumes = append(m.resumes, mod.ExportedFunction(resumeName(g.first+k)))
+	m.link(&resumeCode{mod: mod, compiled: g.compiled, first: g.first, points: g.points, size: g.size})
+	if err := m.shed(ctx); err != nil {
+		return fmt.Errorf("end resume functions: %w", err)
 	}
-	m.stats.Resumes += int(g.count)
 	return nil
 }
 

@@ -1,0 +1,126 @@
+package freeze
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// Resume functions are kept after the guest has gone on, since it is often stopped at the same places, or with the same
+// outer frames: but not without end. A function with a large loop makes large resume functions, one for each of its safe
+// points. While the guest is unwound nothing of them is on the stack of the engine, so that those that the frames at hand
+// do not need can go.
+
+// keepResumes is how many bytes of modules of resume functions are kept, as WebAssembly; as machine code they take some
+// eight times as much. 2,000 freezes of SQLite's shell or of QuickJS need 5 or 6 MiB.
+var keepResumes = 8 << 20 // tests keep less
+
+// resumeCode is a module of resume functions that is linked to the guest.
+type resumeCode struct {
+	mod      api.Module
+	compiled wazero.CompiledModule
+	first    uint32   // its slots are first, first+1, ...
+	points   []uint32 // what each resumes
+	size     int      // bytes of the module as WebAssembly
+	used     int      // number of the thaw that needed it last
+}
+
+// needed notes which modules the frames need, and lists the points that none resumes.
+func (m *Machine) needed(frames []frame) (missing []uint32) {
+	m.thaws++
+	for _, f := range frames {
+		slot, ok := m.slots[f.point]
+		if !ok {
+			if !slices.Contains(missing, f.point) {
+				missing = append(missing, f.point)
+			}
+			continue
+		}
+		if k := slices.IndexFunc(m.kept, func(c *resumeCode) bool { return slot-c.first < uint32(len(c.points)) }); k >= 0 {
+			m.kept[k].used = m.thaws
+		}
+	}
+	return missing
+}
+
+// room gives as many slots that follow one another and that nothing is in.
+func (m *Machine) room(n int) (first uint32) {
+	run := 0
+	for slot, f := range m.resumes {
+		if run++; f != nil {
+			run = 0
+		}
+		if run == n {
+			return uint32(slot + 1 - n)
+		}
+	}
+	return uint32(len(m.resumes) - run) // the table grows
+}
+
+// link notes a new module of resume functions.
+func (m *Machine) link(c *resumeCode) {
+	m.adopt(c.mod)
+	end := int(c.first) + len(c.points)
+	m.resumes = append(m.resumes, make([]api.Function, max(0, end-len(m.resumes)))...)
+	for k, point := range c.points {
+		slot := c.first + uint32(k)
+		m.slots[point], m.resumes[slot] = slot, c.mod.ExportedFunction(resumeName(slot))
+	}
+	c.used = m.thaws
+	m.kept = append(m.kept, c)
+	m.stats.Resumes += len(c.points)
+}
+
+// shed ends what was not needed for longest, until no more than keepResumes are kept or all the rest is needed for the
+// frames at hand. The guest must be unwound.
+func (m *Machine) shed(ctx context.Context) error {
+	size := 0
+	for _, c := range m.kept {
+		size += c.size
+	}
+	slices.SortStableFunc(m.kept, func(a, b *resumeCode) int { return b.used - a.used })
+	var errs []error
+	for n := len(m.kept) - 1; n >= 0 && size > keepResumes && m.kept[n].used < m.thaws && detach(m.kept[n].mod); n-- {
+		size -= m.kept[n].size
+		errs = append(errs, m.drop(ctx, m.kept[n]))
+		m.kept[n], m.kept = nil, m.kept[:n]
+	}
+	return errors.Join(errs...)
+}
+
+// drop ends a module of resume functions that is detached. Its slots are those of no point from here on.
+func (m *Machine) drop(ctx context.Context, c *resumeCode) error {
+	for k, point := range c.points {
+		delete(m.slots, point)
+		m.resumes[c.first+uint32(k)] = nil
+	}
+	m.mods = slices.DeleteFunc(m.mods, func(mod api.Module) bool { return mod == c.mod })
+	m.host.disown([]api.Module{c.mod})
+	return errors.Join(c.mod.Close(ctx), c.compiled.Close(ctx))
+}
+
+// detach makes an instance that nothing calls any more forget what it shares with the guest, and reports whether it could.
+// wazero has nothing to say this with. A table knows the instances that import it for as long as it lives, since their
+// functions may be in it: so the guest's would keep all resume functions, which without their code are a few hundred bytes.
+// And an instance that is closed frees its memory, also if that is another's. In a version of wazero whose instances are
+// made otherwise nothing is detached, and so nothing dropped: TestResumeCodeIsBounded says so.
+func detach(mod api.Module) bool {
+	v := reflect.ValueOf(mod)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return false
+	}
+	shared := []string{"MemoryInstance", "Engine", "Source", "Exports"}
+	for _, name := range shared {
+		if f := v.Elem().FieldByName(name); !f.IsValid() || !f.CanSet() {
+			return false
+		}
+	}
+	for _, name := range shared {
+		v.Elem().FieldByName(name).SetZero()
+	}
+	return true
+}
