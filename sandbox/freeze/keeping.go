@@ -98,6 +98,7 @@ func (m *Machine) drop(ctx context.Context, c *resumeCode) error {
 		delete(m.slots, point)
 		m.resumes[c.first+uint32(k)] = nil
 	}
+	m.stats.Dropped += len(c.points)
 	m.mods = slices.DeleteFunc(m.mods, func(mod api.Module) bool { return mod == c.mod })
 	m.host.disown([]api.Module{c.mod})
 	return errors.Join(c.mod.Close(ctx), c.compiled.Close(ctx))

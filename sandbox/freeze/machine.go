@@ -89,6 +89,7 @@ type Stats struct {
 	Yields  int // times the guest handed over at a poll
 	Unwinds int // times its stack was taken apart
 	Resumes int // resume functions generated
+	Dropped int // of them, dropped again since too many were kept
 }
 
 // Instantiate makes an instance of an instrumented module. compiled is prog.Wasm, compiled by the host's
