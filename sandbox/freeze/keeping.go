@@ -3,6 +3,7 @@ package freeze
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -19,53 +20,71 @@ import (
 // eight times as much. 2,000 freezes of SQLite's shell or of QuickJS need 5 or 6 MiB.
 var keepResumes = 8 << 20 // tests keep less
 
-// resumeCode is a module of resume functions that is linked to the guest.
+// resumeCode is a module of resume functions.
 type resumeCode struct {
-	mod      api.Module
-	compiled wazero.CompiledModule
 	first    uint32   // its slots are first, first+1, ...
 	points   []uint32 // what each resumes
 	size     int      // bytes of the module as WebAssembly
-	used     int      // number of the thaw that needed it last
+	compiled wazero.CompiledModule
+	mod      api.Module // linked to the guest
+	used     int        // number of the thaw that needed it last
 }
 
-// needed notes which modules the frames need, and lists the points that none resumes.
-func (m *Machine) needed(frames []frame) (missing []uint32) {
+// missing lists the modules to be made for the frames, and notes which of those that there are they need. A point keeps
+// its slot for good, and what was dropped is made again by itself: so the same modules come again, which the engine's cache
+// may have, and not ever new ones.
+func (m *Machine) missing(frames []frame) (code []*resumeCode) {
 	m.thaws++
+	fresh := &resumeCode{first: uint32(len(m.resumes))}
+	again := map[uint32]bool{}
 	for _, f := range frames {
 		slot, ok := m.slots[f.point]
-		if !ok {
-			if !slices.Contains(missing, f.point) {
-				missing = append(missing, f.point)
+		switch {
+		case !ok:
+			if !slices.Contains(fresh.points, f.point) {
+				fresh.points = append(fresh.points, f.point)
 			}
-			continue
-		}
-		if k := slices.IndexFunc(m.kept, func(c *resumeCode) bool { return slot-c.first < uint32(len(c.points)) }); k >= 0 {
+		case m.resumes[slot] != nil:
+			k := slices.IndexFunc(m.kept, func(c *resumeCode) bool { return slot-c.first < uint32(len(c.points)) })
 			m.kept[k].used = m.thaws
+		case !again[slot]:
+			again[slot] = true
+			code = append(code, &resumeCode{first: slot, points: []uint32{f.point}})
 		}
 	}
-	return missing
-}
-
-// room gives as many slots that follow one another and that nothing is in.
-func (m *Machine) room(n int) (first uint32) {
-	run := 0
-	for slot, f := range m.resumes {
-		if run++; f != nil {
-			run = 0
-		}
-		if run == n {
-			return uint32(slot + 1 - n)
-		}
+	if len(fresh.points) > 0 {
+		code = append(code, fresh)
 	}
-	return uint32(len(m.resumes) - run) // the table grows
+	return code
 }
 
-// link notes a new module of resume functions.
-func (m *Machine) link(c *resumeCode) {
-	m.adopt(c.mod)
+// compile makes the code.
+func (c *resumeCode) compile(ctx context.Context, m *Machine) error {
+	b, err := m.prog.resumeModule(c.points, c.first, m.name)
+	if err != nil {
+		return fmt.Errorf("make resume functions: %w", err)
+	}
+	c.size = len(b)
+	if c.compiled, err = m.host.rt.CompileModule(ctx, b); err != nil {
+		return fmt.Errorf("compile resume functions: %w", err)
+	}
+	return nil
+}
+
+// link links new resume functions to the guest.
+func (m *Machine) link(ctx context.Context, c *resumeCode) error {
 	end := int(c.first) + len(c.points)
-	m.resumes = append(m.resumes, make([]api.Function, max(0, end-len(m.resumes)))...)
+	if grows := end - len(m.resumes); grows > 0 {
+		if err := m.callOwn(ctx, helperNames[helperGrow], uint64(grows)); err != nil {
+			return err
+		}
+		m.resumes = append(m.resumes, make([]api.Function, grows)...)
+	}
+	var err error
+	if c.mod, err = m.host.rt.InstantiateModule(ctx, c.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions()); err != nil {
+		return fmt.Errorf("link resume functions: %w", err)
+	}
+	m.adopt(c.mod)
 	for k, point := range c.points {
 		slot := c.first + uint32(k)
 		m.slots[point], m.resumes[slot] = slot, c.mod.ExportedFunction(resumeName(slot))
@@ -73,6 +92,7 @@ func (m *Machine) link(c *resumeCode) {
 	c.used = m.thaws
 	m.kept = append(m.kept, c)
 	m.stats.Resumes += len(c.points)
+	return nil
 }
 
 // shed ends what was not needed for longest, until no more than keepResumes are kept or all the rest is needed for the
@@ -92,12 +112,9 @@ func (m *Machine) shed(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// drop ends a module of resume functions that is detached. Its slots are those of no point from here on.
+// drop ends a module of resume functions that is detached.
 func (m *Machine) drop(ctx context.Context, c *resumeCode) error {
-	for k, point := range c.points {
-		delete(m.slots, point)
-		m.resumes[c.first+uint32(k)] = nil
-	}
+	clear(m.resumes[c.first:][:len(c.points)])
 	m.stats.Dropped += len(c.points)
 	m.mods = slices.DeleteFunc(m.mods, func(mod api.Module) bool { return mod == c.mod })
 	m.host.disown([]api.Module{c.mod})

@@ -69,8 +69,8 @@ type Machine struct {
 	frames  []byte            // innermost first, each with its trailer; while stopped or rewinding
 	chunks  [][]byte          // what is left of the frames to be handed out while rewinding; the last is next
 	borrow  []byte            // what was in the borrowed region
-	slots   map[uint32]uint32 // of the resume functions there are, by safe point
-	resumes []api.Function    // by slot; nil where there is none
+	slots   map[uint32]uint32 // of resume functions, by safe point
+	resumes []api.Function    // by slot; nil where one was dropped
 	kept    []*resumeCode     // modules of resume functions
 	thaws   int               // that resume functions were looked up for
 	making  *making           // resume functions that are being made; nil for none
@@ -278,16 +278,21 @@ func (m *Machine) wentOn() {
 func (m *Machine) Close(ctx context.Context) error {
 	var errs []error
 	if g := m.making; g != nil {
-		if g.wait(); g.compiled != nil {
-			errs = append(errs, g.compiled.Close(ctx))
-		}
+		g.wait()
+		m.kept = append(m.kept, g.code...)
 	}
 	m.host.disown(m.mods)
 	for k := len(m.mods) - 1; k >= 0; k-- {
 		errs = append(errs, m.mods[k].Close(ctx))
 	}
 	for _, c := range m.kept {
-		errs = append(errs, c.compiled.Close(ctx))
+		if c.compiled != nil { // making it failed
+			errs = append(errs, c.compiled.Close(ctx))
+		}
 	}
+	if m.cfg.Name == "" && len(m.mods) > 0 {
+		m.host.release(m.name)
+	}
+	m.mods, m.kept = nil, nil
 	return errors.Join(errs...)
 }

@@ -5,23 +5,18 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
 
 // Compiling resume functions takes milliseconds, tens for large ones. It is done beside the guest's goroutine, so that
 // a checkpoint is taken meanwhile, and whoever wants the guest again does not wait for it to go on first.
 
-// making is a module of resume functions that is being made. Its results may be read once wait has returned.
+// making is resume functions that are being made. Its results may be read once wait has returned.
 type making struct {
-	first  uint32 // slot
-	points []uint32
-	c      *control
-	done   bool // c.mu guards it
-
-	size     int // bytes of the module
-	compiled wazero.CompiledModule
-	err      error
+	c    *control
+	done bool // c.mu guards it
+	code []*resumeCode
+	err  error
 }
 
 // wait returns when the making has ended.
@@ -67,18 +62,17 @@ func (m *Machine) beginResumes(ctx context.Context, frames []frame) {
 	if m.making != nil {
 		return // for the same frames
 	}
-	missing := m.needed(frames)
+	missing := m.missing(frames)
 	if len(missing) == 0 {
 		return
 	}
-	g := &making{first: m.room(len(missing)), points: missing, c: &m.control}
+	g := &making{c: &m.control, code: missing}
 	m.making = g
 	go func() {
-		b, err := m.prog.resumeModule(missing, g.first, m.name)
-		if g.size = len(b); err != nil {
-			g.err = fmt.Errorf("make resume functions: %w", err)
-		} else if g.compiled, err = m.host.rt.CompileModule(ctx, b); err != nil {
-			g.err = fmt.Errorf("compile resume functions: %w", err)
+		for _, c := range g.code {
+			if g.err = c.compile(ctx, m); g.err != nil {
+				break
+			}
 		}
 		g.c.set(func(*control) { g.done = true })
 	}()
@@ -103,16 +97,11 @@ func (m *Machine) linkResumes(ctx context.Context, g *making) error {
 	if g.err != nil {
 		return g.err
 	}
-	if grows := int(g.first) + len(g.points) - len(m.resumes); grows > 0 {
-		if err := m.callOwn(ctx, helperNames[helperGrow], uint64(grows)); err != nil {
+	for _, c := range g.code {
+		if err := m.link(ctx, c); err != nil {
 			return err
 		}
 	}
-	mod, err := m.host.rt.InstantiateModule(ctx, g.compiled, wazero.NewModuleConfig().WithName(m.host.name()).WithStartFunctions())
-	if err != nil {
-		return fmt.Errorf("link resume functions: %w", err)
-	}
-	m.link(&resumeCode{mod: mod, compiled: g.compiled, first: g.first, points: g.points, size: g.size})
 	if err := m.shed(ctx); err != nil {
 		return fmt.Errorf("end resume functions: %w", err)
 	}
