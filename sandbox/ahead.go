@@ -11,6 +11,9 @@ const (
 	// aheadOver is how many bytes may be copied at a stop, which takes some 10 ms
 	// of processor time: no more rounds are made where no more has changed.
 	aheadOver = 64 << 20
+	// aheadFits is how many may be copied if more rounds would leave as much, or
+	// have the guest run slower still: it is half of what there is room for.
+	aheadFits = copyMost / 2
 	// aheadRounds is the most rounds. A guest that writes faster than can be sent
 	// is slowed from one to the next.
 	aheadRounds = 12
@@ -21,8 +24,8 @@ const (
 )
 
 // slowBy is how much less of the time a guest runs in each round that finds as
-// much to send as the one before, if there is no room to copy that; slowest is
-// the least share.
+// much to send as the one before, if that is more than aheadFits; slowest is the
+// least share.
 const (
 	slowBy  = 8
 	slowest = 1. / 64
@@ -87,7 +90,7 @@ func (r *rounds) wants(changed int) bool {
 	stuck := r.changed > 0 && changed > r.changed*3/4
 	r.changed = changed
 	switch {
-	case changed <= aheadOver/pageSize, stuck && changed*pageSize <= copyMost-spareCopies:
+	case changed <= aheadOver/pageSize, (stuck || r.share < 1) && changed*pageSize <= aheadFits:
 		return false // what is left can be copied
 	case stuck:
 		r.share = max(r.share/slowBy, slowest)

@@ -71,3 +71,30 @@ func (c *countedBlocks) Put(h [32]byte, b []byte) error {
 	}
 	return c.blockMap.Put(h, b)
 }
+
+// TestRounds: rounds end when what is left can be copied, and a guest that writes
+// more than that as fast as it is sent is slowed.
+func TestRounds(t *testing.T) {
+	const copies, fits, tooMuch = aheadOver / pageSize, aheadFits / pageSize, 2 * copyMost / pageSize
+	for name, c := range map[string]struct {
+		changed []int // in each round
+		share   float64
+	}{
+		"quiet":                {[]int{8 * tooMuch, copies}, 0},
+		"busy":                 {[]int{8 * tooMuch, tooMuch, fits, copies}, 0},
+		"busy, but it fits":    {[]int{tooMuch, fits - 1, fits - 2}, 0},
+		"all of it":            {[]int{tooMuch, tooMuch, fits}, 1. / slowBy},
+		"all of it, and fast":  {[]int{tooMuch, tooMuch, tooMuch, copies}, slowest},
+		"little in the memory": {[]int{copies}, 0},
+	} {
+		r := rounds{x: &execution{mail: newMailbox()}, share: 1}
+		for k, changed := range c.changed {
+			if again, last := r.wants(changed), k == len(c.changed)-1; again == last {
+				t.Errorf("%s: round %d of %v: another one: %t", name, k, c.changed, again)
+			}
+		}
+		if got := r.x.mail.slowed; got != c.share {
+			t.Errorf("%s: slowed to %v, want %v", name, got, c.share)
+		}
+	}
+}

@@ -320,7 +320,7 @@ func BenchmarkFirstCheckpoint(b *testing.B) {
 	}{
 		{"64MiB", 64 << 20, "10"},
 		{"512MiB", 512 << 20, "10"},
-		{"512MiB-all", 512 << 20, "1000"},
+		{"all-of-512MiB", 512 << 20, "1000"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var took []time.Duration
