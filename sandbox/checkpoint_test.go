@@ -45,7 +45,7 @@ func TestKilledTaskGoesOn(t *testing.T) {
 func frozenTask(t *testing.T) Task {
 	t.Helper()
 	tk := moduleTask(t, traveller(t, "nqueens.c"), "job/1")
-	tk.Args, tk.Pages, tk.FreezeAtFuel = []string{"8"}, newBlockMap(), 50_000
+	tk.Args, tk.Pages, tk.FreezeAtFuel = []string{"8"}, newBlockMap(), 10_000
 	rep := run(t, newTestPool(t), tk)
 	if rep.Outcome != task.Interrupted || len(rep.Frozen) == 0 || rep.StateHash != sha256.Sum256(rep.Frozen) {
 		t.Fatalf("not frozen: %v %s %s", rep.Outcome, rep.Message, rep.NotFrozen)

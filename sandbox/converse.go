@@ -168,6 +168,10 @@ func (v *conversation) progress(fuel uint64) {
 	v.t.OnFuel(fuel)
 }
 
+// mostSent is how many blocks can come for one checkpoint: of its own, and of
+// states before it that were sent ahead.
+func (v *conversation) mostSent() int { return (1 + aheadTimes) * v.most() }
+
 // most is how many blocks one checkpoint of the task can have.
 func (v *conversation) most() int {
 	l := v.t.Limits
@@ -183,8 +187,8 @@ func (v *conversation) keep(sizes []int, body []byte) error {
 		h := [sha256.Size]byte(body[:sha256.Size])
 		block := body[sha256.Size : sha256.Size+size]
 		body = body[sha256.Size+size:]
-		if v.blocks++; v.blocks > v.most() {
-			return fmt.Errorf("the sandbox process sent more than the %d blocks that a checkpoint can have", v.most())
+		if v.blocks++; v.blocks > v.mostSent() {
+			return fmt.Errorf("the sandbox process sent more than the %d blocks that can come for a checkpoint", v.mostSent())
 		}
 		if v.t.Pages.Has(h) {
 			continue

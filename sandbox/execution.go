@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,13 +39,20 @@ type execution struct {
 	saving   atomic.Bool    // one is asked for or on its way
 	wanted   atomic.Bool    // one that stops the guest later than now is asked for
 	writing  sync.WaitGroup // checkpoint on its way to the parent
+	// sentAhead counts pages sent ahead since the last checkpoint; whoever uses the
+	// recorder may.
+	sentAhead int
 
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]bool // blocks that the parent has
 	room  *arena                     // for the checkpoint that is asked for
 	over  bool                       // the run has ended
 
-	offered bool // a checkpoint is asked of the machine
+	live uint64 // bytes of the heap after the last collection between two thaws
+
+	offered bool          // a checkpoint is asked of the machine
+	ahead   chan struct{} // closed when what is done ahead has ended; nil if nothing was
+	halted  bool          // nothing may be done ahead
 
 	restore time.Duration
 	kept    [sha256.Size]byte // hash of the checkpoint of a frozen guest
@@ -222,6 +230,7 @@ func (x *execution) play(ctx context.Context) error {
 			if not == nil {
 				return err
 			}
+			x.letAhead()
 			if err := x.out.event(event{Not: &notSaved{Why: clip(not.Error()), Freeze: true}}); err != nil {
 				return err
 			}
@@ -229,7 +238,18 @@ func (x *execution) play(ctx context.Context) error {
 			x.req.FreezeAt = 0
 		}
 		x.stopNext()
+		x.tidy()
 		frozen = true
+	}
+}
+
+// tidy collects garbage between two thaws in place: each may have compiled
+// resume functions, which takes many times their size, and no garbage is collected while a guest
+// runs. Nothing runs now that a collection would have to wait for.
+func (x *execution) tidy() {
+	if heapBytes() > collectAfter+2*x.live {
+		runtime.GC()
+		x.live = heapBytes()
 	}
 }
 
@@ -322,8 +342,10 @@ func (x *execution) knows(h [sha256.Size]byte) bool {
 }
 
 // keep sends the checkpoint of a frozen guest.
+// What is done ahead ends, and is of use.
 func (x *execution) keep(ctx context.Context) error {
 	since := time.Now()
+	x.haltAhead()
 	x.writing.Wait()
 	man, err := x.record(ctx, x.send)
 	if err != nil {
@@ -376,6 +398,7 @@ func (x *execution) hash(ctx context.Context) []byte {
 // answer is what the parent is told of a guest that stopped. frozen is false
 // if it ended and is to be judged.
 func (x *execution) answer(ctx context.Context, err error) (resp response, frozen bool) {
+	x.haltAhead()
 	x.writing.Wait()
 	resp.Fuel, resp.Restore = x.machine.Fuel(), x.restore
 	if errors.Is(err, freeze.ErrFrozen) {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"sync"
 
@@ -20,7 +21,9 @@ type mailbox struct {
 	told       bool // the machine knows of freeze
 	checkpoint bool
 	wanted     bool    // a checkpoint, even if one is on its way
-	share      float64 // of the time, that the machine is to run; 0 if it knows
+	share      float64 // of the time, that the machine is to run; 0 is all of it
+	slowed     float64 // the same, while a checkpoint is made ahead
+	shared     bool    // the machine knows of neither yet
 	machine    *freeze.Machine
 	save       func(wanted bool)
 }
@@ -48,7 +51,7 @@ func (b *mailbox) order(o *order) {
 	b.checkpoint = b.checkpoint || o.Checkpoint || o.Save
 	b.wanted = b.wanted || o.Save
 	if o.Share > 0 {
-		b.share = min(o.Share, 1)
+		b.share, b.shared = min(o.Share, 1), true
 	}
 	b.deliver()
 }
@@ -74,10 +77,22 @@ func (b *mailbox) deliver() {
 		b.machine.Freeze()
 		b.told = true
 	}
-	if b.share > 0 {
-		b.machine.Throttle(b.share)
+	if b.shared {
+		b.machine.Throttle(min(cmp.Or(b.share, 1), cmp.Or(b.slowed, 1)))
 	}
-	b.checkpoint, b.wanted, b.share = false, false, 0
+	b.checkpoint, b.wanted, b.shared = false, false, false
+}
+
+// slow lets the machine run only a share of the time, or less if that was
+// ordered; 0 ends that.
+func (b *mailbox) slow(share float64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.slowed == share {
+		return
+	}
+	b.slowed, b.shared = share, true
+	b.deliver()
 }
 
 // ordered reports whether the parent ordered the task to freeze.

@@ -79,8 +79,8 @@ func (m *memories) Free() {
 }
 
 // unchanged says which pages of the memory in use were certainly not written
-// since the call before, in this task; nil where that is not known. No guest may
-// run meanwhile.
+// since the call before, in this task; nil where that is not known. A guest may
+// run meanwhile: what it writes during a call is told by that or the next.
 func (m *memories) unchanged(memory []byte) []bool {
 	if m.tracker == nil && !m.untraced {
 		m.tracker = newTracker(m.buf)
@@ -110,6 +110,14 @@ func (m *memories) unchanged(memory []byte) []bool {
 		}
 	}
 	return same
+}
+
+// tells reports whether unchanged knows.
+func (m *memories) tells() bool { return m.tracker != nil && m.traced }
+
+// read copies page n, which a guest may be writing to: see readShared.
+func (m *memories) read(n int, page []byte) {
+	readShared(page, m.buf[n*pageSize:(n+1)*pageSize])
 }
 
 // A span is a range of offsets into a memory.

@@ -17,6 +17,8 @@ type outbox struct {
 	sizes []int
 	parts [][]byte
 	bytes int
+
+	free [][]byte // room for blocks: no garbage is collected while a guest runs
 }
 
 // event sends an event, after all blocks given before it.
@@ -31,7 +33,7 @@ func (o *outbox) event(e event, body ...[]byte) error {
 
 // block compresses a page and sends it.
 func (o *outbox) block(h [sha256.Size]byte, page []byte) error {
-	b := freeze.Compress(page)
+	b := freeze.CompressTo(o.room(), page)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.sizes, o.parts = append(o.sizes, len(b)), append(o.parts, h[:], b)
@@ -47,6 +49,22 @@ func (o *outbox) flush() error {
 		return nil
 	}
 	err := writeFrame(o.w, event{Blocks: o.sizes}, o.parts...)
-	o.sizes, o.parts, o.bytes = nil, nil, 0
+	for k := 1; k < len(o.parts); k += 2 { // a hash, then its block
+		o.free = append(o.free, o.parts[k][:0])
+	}
+	clear(o.parts)
+	o.sizes, o.parts, o.bytes = o.sizes[:0], o.parts[:0], 0
 	return err
+}
+
+// room gives room for a block, used before if there is any.
+func (o *outbox) room() []byte {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if n := len(o.free); n > 0 {
+		b := o.free[n-1]
+		o.free = o.free[:n-1]
+		return b
+	}
+	return make([]byte, 0, freeze.MaxBlock)
 }

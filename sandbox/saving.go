@@ -13,7 +13,7 @@ import (
 
 // A checkpoint of a task that goes on stops it only for as long as it takes to
 // tell what changed and to copy that. Hashing, compressing and sending come
-// after.
+// after, and of a large state that is not known before: see prepare.
 
 // copyMost is how many bytes of changed pages are copied; those beyond are
 // hashed and compressed while the guest waits.
@@ -23,8 +23,8 @@ const copyMost = 256 << 20
 const spareCopies = 4 << 20
 
 // saveSoon asks for a checkpoint at the guest's next poll, unless the one
-// before is not done yet: then there is another after that if it is wanted. Until
-// then room is made for it.
+// before is not done yet: then there is another after that if it is wanted. Before
+// that what can be done ahead is done, and room is made for the rest.
 func (x *execution) saveSoon(wanted bool) {
 	if wanted {
 		x.wanted.Store(true)
@@ -33,13 +33,7 @@ func (x *execution) saveSoon(wanted bool) {
 		return
 	}
 	most := min(copyMost, x.req.Limits.Memory)
-	go func() {
-		ready := x.mem.inUse.Load()
-		if last := x.copied.Load(); last >= 0 {
-			ready = last + last/4 + spareCopies
-		}
-		x.offer(newArena(ready, most))
-	}()
+	go func() { x.offer(newArena(x.prepare(), most)) }()
 }
 
 // savingDone says that a checkpoint was made, or could not be.
@@ -52,6 +46,7 @@ func (x *execution) savingDone() {
 
 // notStopped is called when the guest goes on in spite of orders to stop.
 func (x *execution) notStopped(err error) {
+	x.mail.slow(0)
 	if room, offered := x.takeRoom(false); offered {
 		room.free()
 		x.wanted.Store(false)
@@ -87,6 +82,7 @@ func (x *execution) takeRoom(over bool) (room *arena, offered bool) {
 // save makes a checkpoint of the guest, which is stopped for as long. A
 // checkpoint that cannot be made is no reason to end the task.
 func (x *execution) save(ctx context.Context, m *freeze.Machine) error {
+	x.mail.slow(0)
 	room, _ := x.takeRoom(false)
 	if wanted := x.wanted.Swap(false); !wanted && x.saved && m.Fuel() == x.savedAt { // it has not gone on since the last
 		room.free()
@@ -104,7 +100,7 @@ func (x *execution) save(ctx context.Context, m *freeze.Machine) error {
 		x.savingDone()
 		return x.out.event(event{Not: &notSaved{Why: clip(err.Error())}})
 	}
-	x.saved, x.savedAt = true, m.Fuel()
+	x.saved, x.savedAt, x.sentAhead = true, m.Fuel(), 0
 	x.copied.Store(int64(taken.Bytes()))
 	still := make(chan time.Duration, 1)
 	m.WhenGoesOn(func(d time.Duration) { still <- d })

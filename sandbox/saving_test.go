@@ -11,12 +11,13 @@ import (
 
 // BenchmarkPause measures what a guest waits for at a checkpoint, but for its
 // stack: the first of a memory full of random bytes, and one after a hundredth
-// of the pages changed, with the kernel's help and without. cpu is the processor
-// time of this process, on all cores; the rest is the whole checkpoint, sent
-// nowhere.
+// of the pages changed, with the kernel's help and without; and the first when
+// most of it was taken ahead, while a hundredth changed in each round. cpu is the
+// processor time of this process, on all cores; the rest is the whole checkpoint,
+// sent nowhere.
 func BenchmarkPause(b *testing.B) {
 	for _, mib := range []int64{64, 512} {
-		for _, kind := range []string{"first", "later", "looking"} {
+		for _, kind := range []string{"first", "ahead", "later", "looking"} {
 			b.Run(fmt.Sprintf("%dMiB/%s", mib, kind), func(b *testing.B) { benchmarkPause(b, mib<<20, kind) })
 		}
 	}
@@ -34,7 +35,8 @@ func benchmarkPause(b *testing.B, size int64, kind string) {
 	stored := 0
 	store := func(_ freeze.Hash, p []byte) error { stored += len(freeze.Compress(p)); return nil }
 	r := &freeze.Recorder{Unchanged: m.unchanged}
-	if kind != "first" {
+	known := kind == "later" || kind == "looking"
+	if known {
 		if _, err := r.Record(&freeze.State{}, m.buf, nil, false, none); err != nil {
 			b.Fatal(err)
 		}
@@ -43,11 +45,25 @@ func benchmarkPause(b *testing.B, size int64, kind string) {
 	var pause, cpu, whole time.Duration
 	for turn := 0; b.Loop(); turn++ {
 		ready := int64(spareCopies)
-		if kind == "first" {
-			r, ready, m.traced = &freeze.Recorder{Unchanged: m.unchanged}, size, false
+		if !known {
+			r, m.traced = &freeze.Recorder{Unchanged: m.unchanged}, false
 		}
-		for k := range pages / 100 {
-			fill.Read(m.buf[(turn*37+k*99)%pages*pageSize:][:64])
+		change := func() {
+			for k := range pages / 100 {
+				fill.Read(m.buf[(turn*37+k*99)%pages*pageSize:][:64])
+			}
+		}
+		switch change(); kind {
+		case "first":
+			ready = size
+		case "ahead":
+			ready += size / 100
+			for range 2 {
+				if _, err := r.Ahead(m.buf, m.read, none, func(int) bool { return true }); err != nil {
+					b.Fatal(err)
+				}
+				change()
+			}
 		}
 		room := newArena(ready, min(size, copyMost))
 		since, used := time.Now(), cpuTime()
@@ -57,7 +73,7 @@ func benchmarkPause(b *testing.B, size int64, kind string) {
 			b.Fatal(err)
 		}
 		stored = 0
-		if kind == "first" {
+		if !known {
 			store = none
 		}
 		if _, err := r.Finish(taken, &freeze.State{}, nil, false, store); err != nil {

@@ -310,9 +310,14 @@ func collectOutputs(s *wasi.State, patterns []string) (sizes []outputSize, data 
 
 // collect frees the garbage of the tasks so far, once there is enough of it.
 func collect() {
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(sample)
-	if sample[0].Value.Uint64() > collectAfter {
+	if heapBytes() > collectAfter {
 		runtime.GC()
 	}
+}
+
+// heapBytes is how much the heap has in use, garbage included.
+func heapBytes() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }

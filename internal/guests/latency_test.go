@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -249,14 +251,21 @@ func checkpoints(b *testing.B, memory int64, every time.Duration, args ...string
 }
 
 // hashes is a Store that forgets all but the names of blocks.
-type hashes struct{ m sync.Map }
+type hashes struct {
+	m     sync.Map
+	bytes atomic.Int64 // that were stored
+}
 
 func (s *hashes) Has(h [sha256.Size]byte) bool {
 	_, ok := s.m.Load(h)
 	return ok
 }
 
-func (s *hashes) Put(h [sha256.Size]byte, _ []byte) error { s.m.Store(h, nil); return nil }
+func (s *hashes) Put(h [sha256.Size]byte, block []byte) error {
+	s.m.Store(h, nil)
+	s.bytes.Add(int64(len(block)))
+	return nil
+}
 
 func (s *hashes) Get([sha256.Size]byte) ([]byte, error) { return nil, os.ErrNotExist }
 
@@ -298,6 +307,53 @@ func BenchmarkSecondCheckpoint(b *testing.B) {
 	}
 	b.ReportMetric(worst*100, "%-stored")
 	reportQuantiles(b, took)
+}
+
+// BenchmarkFirstCheckpoint measures for how long a guest stands still until its
+// first states are taken, most of which is done before: one of 64 and 512 MiB that
+// writes to 1 % of it all the time, and one that writes to each page.
+func BenchmarkFirstCheckpoint(b *testing.B) {
+	for _, c := range []struct {
+		name     string
+		size     int64
+		permille string
+	}{
+		{"64MiB", 64 << 20, "10"},
+		{"512MiB", 512 << 20, "10"},
+		{"all-of-512MiB", 512 << 20, "1000"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var took []time.Duration
+			for b.Loop() {
+				for _, s := range untilStored(b, c.size, c.permille) {
+					took = append(took, s.Pause)
+				}
+			}
+			reportQuantiles(b, took)
+			b.ReportMetric(milliseconds(took[len(took)-1]), "ms-max")
+		})
+	}
+}
+
+// untilStored runs testdata/bench/memory.c until all of its noise is stored, and
+// gives what the checkpoints cost.
+func untilStored(b *testing.B, size int64, permille string) []sandbox.CheckpointStat {
+	b.Helper()
+	tk := newTask(b, "memory", built(b, filepath.Join(benchDir, "memory.c"), nil, false))
+	store, enough := &hashes{}, make(chan struct{})
+	tk.Args, tk.StateHash, tk.Limits.Memory = []string{fmt.Sprint(size >> 20), permille, "1000000000"}, false, 2*size
+	tk.Pages, tk.Every, tk.Freeze = store, 3*time.Second, enough
+	once := sync.OnceFunc(func() { close(enough) })
+	tk.OnCheckpoint = func([]byte, uint64, time.Duration) {
+		if store.bytes.Load() >= size {
+			once()
+		}
+	}
+	rep := run(b, warmPool(b), tk)
+	if rep.Outcome != task.Interrupted || rep.NotFrozen != "" {
+		b.Fatalf("%v: %s %s", rep.Outcome, rep.Message, rep.NotFrozen)
+	}
+	return rep.Checkpoints[:len(rep.Checkpoints)-1]
 }
 
 // stored gives the first checkpoint after which all of a memory full of noise,

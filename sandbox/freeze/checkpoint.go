@@ -150,7 +150,14 @@ var (
 )
 
 // Compress makes the block in which a page is stored.
-func Compress(page []byte) []byte { return pageEncoder.EncodeAll(page, nil) }
+func Compress(page []byte) []byte { return CompressTo(nil, page) }
+
+// CompressTo is Compress that puts the block behind what is in room, and allocates nothing if MaxBlock bytes are free
+// there.
+func CompressTo(room, page []byte) []byte { return pageEncoder.EncodeAll(page, room) }
+
+// MaxBlock is the size of the largest block that Compress makes.
+var MaxBlock = pageEncoder.MaxEncodedSize(pageSize)
 
 // Decompress gives the page in a block, which may be anything: it is checked against the hash.
 func Decompress(block []byte, h Hash) ([]byte, error) {

@@ -9,3 +9,31 @@ import (
 func (m *Machine) SetClock(now func() time.Time, sleep func(context.Context, time.Duration)) {
 	m.now, m.sleep = now, sleep
 }
+
+// KeepResumes bounds what is kept of resume functions, in bytes of WebAssembly, and gives the bound there was.
+func KeepResumes(n int) (before int) {
+	before, keepResumes = keepResumes, n
+	return before
+}
+
+// Kept gives how many bytes of resume functions a machine keeps that is not run just now, and how many of them the thaw
+// before needed.
+func (m *Machine) Kept() (all, needed int) {
+	for _, c := range m.kept {
+		if all += c.size; c.used == m.thaws {
+			needed += c.size
+		}
+	}
+	return all, needed
+}
+
+// KeepNothing drops all resume functions of a machine that has ended, and gives how many bytes of WebAssembly they were.
+func (m *Machine) KeepNothing(ctx context.Context) (bytes int) {
+	all, _ := m.Kept()
+	defer KeepResumes(KeepResumes(-1))
+	m.thaws++ // none is needed
+	if err := m.shed(ctx); err != nil {
+		panic(err)
+	}
+	return all
+}

@@ -17,6 +17,7 @@ type Host struct {
 	mu       sync.Mutex
 	machines map[api.Module]*Machine // by the modules that call yield for them
 	serial   int
+	free     []string // names of instances that were closed
 
 	probed    bool
 	maxFrames int
@@ -57,10 +58,23 @@ func (h *Host) disown(mods []api.Module) {
 	}
 }
 
-// name makes a name for an instance that no other in the runtime has.
+// name makes a name for an instance that no other in the runtime has: one that another had before, if it can, since the
+// name is part of the modules of resume functions, and so of what the engine's cache has of them.
 func (h *Host) name() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if n := len(h.free); n > 0 {
+		name := h.free[n-1]
+		h.free = h.free[:n-1]
+		return name
+	}
 	h.serial++
 	return fmt.Sprintf("%s/%d", HostModule, h.serial)
+}
+
+// release says that no instance has a name any more.
+func (h *Host) release(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.free = append(h.free, name)
 }

@@ -59,20 +59,22 @@ type Machine struct {
 	cfg  Config
 	name string
 	main api.Module
-	mods []api.Module // main and the resume modules
+	mods []api.Module // main and the modules of resume functions
 
 	mem                  api.Memory
 	state, sp, end, fuel api.MutableGlobal
 	refSP                [2]api.MutableGlobal
 
 	phase   phase
-	frames  []byte   // innermost first, each with its trailer; while stopped or rewinding
-	chunks  [][]byte // what is left of the frames to be handed out while rewinding; the last is next
-	borrow  []byte   // what was in the borrowed region
-	slots   map[uint32]uint32
-	resumes []api.Function // by slot
-	making  *making        // resume functions that are being made; nil for none
-	since   time.Time      // when the guest was stopped to be unwound
+	frames  []byte            // innermost first, each with its trailer; while stopped or rewinding
+	chunks  [][]byte          // what is left of the frames to be handed out while rewinding; the last is next
+	borrow  []byte            // what was in the borrowed region
+	slots   map[uint32]uint32 // of resume functions, by safe point
+	resumes []api.Function    // by slot; nil where one was dropped
+	kept    []*resumeCode     // modules of resume functions
+	thaws   int               // that resume functions were looked up for
+	making  *making           // resume functions that are being made; nil for none
+	since   time.Time         // when the guest was stopped to be unwound
 	goesOn  []func(time.Duration)
 	refs    *refMap
 	pace    pace
@@ -87,6 +89,7 @@ type Stats struct {
 	Yields  int // times the guest handed over at a poll
 	Unwinds int // times its stack was taken apart
 	Resumes int // resume functions generated
+	Dropped int // of them, dropped again since too many were kept
 }
 
 // Instantiate makes an instance of an instrumented module. compiled is prog.Wasm, compiled by the host's
@@ -273,13 +276,23 @@ func (m *Machine) wentOn() {
 
 // Close ends the guest's instance and all that belongs to it.
 func (m *Machine) Close(ctx context.Context) error {
-	if m.making != nil {
-		m.making.wait()
+	var errs []error
+	if g := m.making; g != nil {
+		g.wait()
+		m.kept = append(m.kept, g.code...)
 	}
 	m.host.disown(m.mods)
-	var errs []error
 	for k := len(m.mods) - 1; k >= 0; k-- {
 		errs = append(errs, m.mods[k].Close(ctx))
 	}
+	for _, c := range m.kept {
+		if c.compiled != nil { // making it failed
+			errs = append(errs, c.compiled.Close(ctx))
+		}
+	}
+	if m.cfg.Name == "" && len(m.mods) > 0 {
+		m.host.release(m.name)
+	}
+	m.mods, m.kept = nil, nil
 	return errors.Join(errs...)
 }

@@ -5,20 +5,18 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
 
 // Compiling resume functions takes milliseconds, tens for large ones. It is done beside the guest's goroutine, so that
 // a checkpoint is taken meanwhile, and whoever wants the guest again does not wait for it to go on first.
 
-// making is a module of resume functions that is being made. Its results may be read once wait has returned.
+// making is resume functions that are being made. Its results may be read once wait has returned.
 type making struct {
-	first, count uint32 // slots
-	c            *control
-	done         bool // c.mu guards it
-	compiled     wazero.CompiledModule
-	err          error
+	c    *control
+	done bool // c.mu guards it
+	code []*resumeCode
+	err  error
 }
 
 // wait returns when the making has ended.
@@ -64,25 +62,17 @@ func (m *Machine) beginResumes(ctx context.Context, frames []frame) {
 	if m.making != nil {
 		return // for the same frames
 	}
-	var missing []uint32
-	first := uint32(len(m.resumes))
-	for _, f := range frames {
-		if _, ok := m.slots[f.point]; !ok {
-			m.slots[f.point] = first + uint32(len(missing))
-			missing = append(missing, f.point)
-		}
-	}
+	missing := m.missing(frames)
 	if len(missing) == 0 {
 		return
 	}
-	g := &making{first: first, count: uint32(len(missing)), c: &m.control}
+	g := &making{c: &m.control, code: missing}
 	m.making = g
 	go func() {
-		b, err := m.prog.resumeModule(missing, first, m.name)
-		if err != nil {
-			g.err = fmt.Errorf("make resume functions: %w", err)
-		} else if g.compiled, err = m.host.rt.CompileModule(ctx, b); err != nil {
-			g.err = fmt.Errorf("compile resume functions: %w", err)
+		for _, c := range g.code {
+			if g.err = c.compile(ctx, m); g.err != nil {
+				break
+			}
 		}
 		g.c.set(func(*control) { g.done = true })
 	}()
@@ -107,18 +97,14 @@ func (m *Machine) linkResumes(ctx context.Context, g *making) error {
 	if g.err != nil {
 		return g.err
 	}
-	if err := m.callOwn(ctx, helperNames[helperGrow], uint64(g.count)); err != nil {
-		return err
+	for _, c := range g.code {
+		if err := m.link(ctx, c); err != nil {
+			return err
+		}
 	}
-	mod, err := m.host.rt.InstantiateModule(ctx, g.compiled, wazero.NewModuleConfig().WithName(m.host.name()).WithStartFunctions())
-	if err != nil {
-		return fmt.Errorf("link resume functions: %w", err)
+	if err := m.shed(ctx); err != nil {
+		return fmt.Errorf("end resume functions: %w", err)
 	}
-	m.adopt(mod)
-	for k := range g.count {
-		m.resumes = append(m.resumes, mod.ExportedFunction(resumeName(g.first+k)))
-	}
-	m.stats.Resumes += int(g.count)
 	return nil
 }
 

@@ -15,8 +15,9 @@ import (
 type Recorder struct {
 	Module Hash // of the original module
 	// Unchanged, if set, says which pages of 64 KiB were certainly not written since it was called last, by number;
-	// pages beyond the slice may have been. It is called once for each checkpoint, with the guest stopped. Where it is
-	// nil, or answers nil, the pages are looked at.
+	// pages beyond the slice may have been. It is called once for each checkpoint, with the guest stopped, and by Ahead,
+	// with the guest running: of a page written meanwhile it tells then or the next time. Where it is nil, or answers nil,
+	// the pages are looked at.
 	Unchanged func(memory []byte) []bool
 
 	seed maphash.Seed
