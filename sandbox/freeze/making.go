@@ -111,9 +111,15 @@ func (m *Machine) linkResumes(ctx context.Context, g *making) error {
 // goOn gives the function with which an unwound guest goes on, after all that is wanted of it as it is.
 func (m *Machine) goOn(ctx context.Context) (api.Function, error) {
 	for {
-		f, err := m.rewind(ctx)
-		if !errors.Is(err, errWanted) {
-			return f, err
+		c := &m.control
+		c.mu.Lock()
+		wanted := c.wanted()
+		c.mu.Unlock()
+		if !wanted {
+			f, err := m.rewind(ctx)
+			if !errors.Is(err, errWanted) {
+				return f, err
+			}
 		}
 		if again, err := m.stopped(ctx); err != nil || !again {
 			return nil, m.halt(err)
