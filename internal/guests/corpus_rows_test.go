@@ -30,8 +30,7 @@ type result struct {
 	bounded  bool          // there were more polls
 	hops     int
 	archs    string
-	fuel     uint64
-	rate     float64 // fuel in a microsecond
+	rate     float64 // fuel in a microsecond; 0 not measured
 	overhead float64 // CPU time over that on plain wazero; 0 not measured
 	seconds  time.Duration
 }

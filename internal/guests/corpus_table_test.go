@@ -22,6 +22,7 @@ type entry struct {
 	memory         int64                                    // limit in bytes; 0 the default
 	most           int                                      // unwinds of a tortured run; 0 for usualTorture
 	slow           bool                                     // takes minutes under emulation: fewer hops there
+	small          bool                                     // one of testdata's
 	stays          bool                                     // is not taken to other architectures
 	timed          bool                                     // its overhead counts
 	refused        string                                   // a part of the reason why it cannot run; "" for one that can
@@ -99,7 +100,7 @@ func smallEntry(name string, flags []string, memory int64, chain toolchain) entr
 	p := cProgram{sources: []string{source}, flags: flags, link: slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return !strings.HasPrefix(f, "-Wl,") })}
 	p.flags = slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return strings.HasPrefix(f, "-Wl,") })
 	return entry{
-		program: name, chain: chain.name(), memory: memory, most: smallTorture,
+		program: name, chain: chain.name(), memory: memory, most: smallTorture, small: true,
 		timed: chain.level == "-O2" && name != "large", stays: chain.level != "-O2",
 		build: func(l *larder) (made, error) { return buildForeign(l, name, chain, p) },
 	}
@@ -194,9 +195,6 @@ var missing = []entry{
 // find gives the rows that a list of programs, toolchains or both joined by a slash names.
 func find(names []string) ([]entry, error) {
 	all := corpus()
-	if len(names) == 0 {
-		return all, nil
-	}
 	var found []entry
 	known := map[string]bool{}
 	for _, e := range all {

@@ -60,31 +60,22 @@ func TestCorpusSample(t *testing.T) {
 // with, end the same however they are moved. GODWIT_CORPUS=all runs it, or a
 // list of programs, toolchains or rows.
 func TestCorpus(t *testing.T) {
-	names, set := os.LookupEnv("GODWIT_CORPUS")
-	if !set {
+	if os.Getenv("GODWIT_CORPUS") == "" {
 		t.Skip("GODWIT_CORPUS=all runs it; see scripts/test-guests")
 	}
 	l, err := openLarder()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var chosen []string
-	if names != "all" {
-		chosen = strings.Split(names, ",")
-	}
-	entries, err := find(chosen)
+	entries, err := chosenEntries()
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := corpusParts
-	if p := os.Getenv("GODWIT_CORPUS_PARTS"); p != "" {
-		parts = strings.Split(p, ",")
+	parts, err := chosenParts()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, p := range parts {
-		if !slices.Contains(corpusParts, p) {
-			t.Fatalf("GODWIT_CORPUS_PARTS names %q, which is none of %s", p, strings.Join(corpusParts, " "))
-		}
-	}
+	fmt.Fprintln(t.Output(), "row", rowHead)
 	var rows []result
 	for _, e := range entries {
 		t.Run(e.name(), func(t *testing.T) {
@@ -102,32 +93,39 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
+// chosenEntries are the rows that GODWIT_CORPUS names, or all.
+func chosenEntries() ([]entry, error) {
+	names := os.Getenv("GODWIT_CORPUS")
+	if names == "" || names == "all" {
+		return corpus(), nil
+	}
+	return find(strings.Split(names, ","))
+}
+
+// chosenParts are those that GODWIT_CORPUS_PARTS names, or all.
+func chosenParts() ([]string, error) {
+	names := os.Getenv("GODWIT_CORPUS_PARTS")
+	if names == "" {
+		return corpusParts, nil
+	}
+	parts := strings.Split(names, ",")
+	for _, p := range parts {
+		if !slices.Contains(corpusParts, p) {
+			return nil, fmt.Errorf("GODWIT_CORPUS_PARTS names %q, which is none of %s", p, strings.Join(corpusParts, " "))
+		}
+	}
+	return parts, nil
+}
+
 // judge puts one row through the parts.
 func judge(t *testing.T, l *larder, e *entry, parts []string) result {
 	r := result{entry: e}
-	if e.absent != "" {
-		r.absent = e.absent
-		return r
-	}
-	m, err := e.build(l)
-	if err == nil && e.inputs != nil {
-		r.inputs, err = e.inputs(l)
-	}
-	if errors.Is(err, errAbsent) {
+	if err := r.make(t, l); errors.Is(err, errAbsent) {
 		r.absent = err.Error()
 		return r
-	}
-	if err != nil {
+	} else if err != nil {
 		t.Fatal(err)
 	}
-	r.tools, r.native = m.tools, m.native
-	r.task = newTask(t, e.name(), m.module)
-	r.task.Env, r.task.Files, r.task.Limits.Memory = e.env, r.inputs, e.memory
-	info, err := os.Stat(m.module)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.bytes = info.Size()
 	if e.refused != "" {
 		r.refuse(t)
 		return r
@@ -136,6 +134,33 @@ func judge(t *testing.T, l *larder, e *entry, parts []string) result {
 		map[string]func(*testing.T){"torture": r.torture, "hops": r.hop, "arch": r.cross, "overhead": r.weigh}[p](t)
 	}
 	return r
+}
+
+// make fetches and builds what the row runs. The error wraps errAbsent where
+// that cannot be had.
+func (r *result) make(t testing.TB, l *larder) error {
+	e := r.entry
+	if e.absent != "" {
+		return fmt.Errorf("%w: %s", errAbsent, e.absent)
+	}
+	m, err := e.build(l)
+	if err != nil {
+		return err
+	}
+	if e.inputs != nil {
+		if r.inputs, err = e.inputs(l); err != nil {
+			return err
+		}
+	}
+	r.tools, r.native = m.tools, m.native
+	r.task = newTask(t, e.name(), m.module)
+	r.task.Env, r.task.Files, r.task.Limits.Memory = e.env, r.inputs, e.memory
+	info, err := os.Stat(m.module)
+	if err != nil {
+		return err
+	}
+	r.bytes = info.Size()
+	return nil
 }
 
 // refuse checks that a module that cannot run is told so, and why.
@@ -236,8 +261,6 @@ func (r *result) hop(t *testing.T) {
 	tk := r.task
 	tk.Args = r.entry.moved()
 	want := r.alone(t, pool, tk.Args)
-	r.fuel = want.Fuel
-	r.rate = float64(want.Fuel) / float64(want.CPU.Microseconds())
 	j := travel(t, []*sandbox.Pool{pool}, tk, points(tk.Name, want.Fuel))
 	same(t, j.last, want)
 	r.hops = j.hops
