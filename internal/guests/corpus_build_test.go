@@ -117,7 +117,10 @@ func (c toolchain) make(l *larder, dir string, p cProgram) error {
 			compile = append(compile, "-D_WASI_EMULATED_"+strings.ToUpper(strings.ReplaceAll(e, "-", "_")))
 			link = append(link, "-lwasi-emulated-"+e)
 		}
-		link = append(link, bigStack...)
+		link = append(link, bigStack[0])
+		if c.clang != "zig" { // which knows no such flag
+			link = append(link, bigStack[1])
+		}
 	}
 	objects, err := compileAll(t, program[0], append(compile, p.flags...), dir, p)
 	if err != nil {

@@ -57,8 +57,12 @@ func (r *result) line() string {
 	if r.overhead > 0 {
 		over = fmt.Sprintf("x %.3f", r.overhead)
 	}
+	tools := r.tools
+	if r.entry.unlike != "" {
+		tools += "; not compared with plain wazero: " + r.entry.unlike
+	}
 	return fmt.Sprintf("%s PASS  %7d  %10d  %9.2f  %7s  %4d  %-22s  %8s  %8.2f  %7.0f  %s",
-		name, r.bytes>>10, r.size>>10, r.prepare.Seconds(), torture, r.hops, r.archs, over, r.seconds.Seconds(), r.rate, r.tools)
+		name, r.bytes>>10, r.size>>10, r.prepare.Seconds(), torture, r.hops, r.archs, over, r.seconds.Seconds(), r.rate, tools)
 }
 
 // sums are the lines below the table.
