@@ -47,6 +47,9 @@ func (c toolchain) tell(l *larder) (string, error) {
 		return "", err
 	}
 	s := versionOf(t, program[0]) + ", " + c.level
+	if c.clang == "zig" {
+		s = zigPackage + ", " + c.level
+	}
 	if c.optimise != "" {
 		o, err := l.binaryen(c.installed)
 		if err != nil {
