@@ -3,13 +3,9 @@
 package guests
 
 import (
-	"bufio"
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,11 +13,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/experimental"
-	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
-	wsys "github.com/tetratelabs/wazero/sys"
 
 	"godwit/sandbox"
 	"godwit/task"
@@ -156,94 +147,6 @@ func nativeRun(b *testing.B, path string, args []string) func() (time.Duration, 
 		}
 		return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), sha256.Sum256(out)
 	}
-}
-
-// plainVerb makes the test binary a process that runs a module on wazero alone.
-const plainVerb = "plain-wazero"
-
-func init() {
-	if len(os.Args) > 2 && os.Args[1] == plainVerb {
-		if err := plainMain(os.Args[2], os.Args[3:]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-}
-
-// plainRun keeps such a process, as a pool keeps a warm child.
-func plainRun(b *testing.B, module string, args []string) func() (time.Duration, [32]byte) {
-	self, err := os.Executable()
-	if err != nil {
-		b.Fatal(err)
-	}
-	cmd := exec.Command(self, append([]string{plainVerb, module}, args...)...)
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			b.Error(err)
-		}
-	})
-	answers := bufio.NewReader(out)
-	return func() (took time.Duration, sum [32]byte) {
-		var hash []byte
-		if _, err := fmt.Fprintln(in, "run"); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := fmt.Fscanf(answers, "%d %x\n", &took, &hash); err != nil {
-			b.Fatal(err)
-		}
-		copy(sum[:], hash)
-		return took, sum
-	}
-}
-
-// plainMain is that process: for each line that comes it runs the module, from
-// a new instance, and answers with nanoseconds of CPU and the output's hash. Its
-// memory is reserved as a sandbox reserves it: a memory that grows by copying
-// would be slower, and not for what is measured here.
-func plainMain(module string, args []string) error {
-	ctx := experimental.WithMemoryAllocator(context.Background(), experimental.MemoryAllocatorFunc(reserve))
-	code, err := os.ReadFile(module)
-	if err != nil {
-		return err
-	}
-	rt := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithMemoryCapacityFromMax(true))
-	defer rt.Close(ctx)
-	if _, err := wasi_snapshot_preview1.Instantiate(ctx, rt); err != nil {
-		return err
-	}
-	compiled, err := rt.CompileModule(ctx, code)
-	if err != nil {
-		return err
-	}
-	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		before := processTime()
-		var out bytes.Buffer
-		cfg := wazero.NewModuleConfig().WithName("").WithArgs(append([]string{"guest"}, args...)...).WithStdout(&out).WithStderr(io.Discard)
-		mod, err := rt.InstantiateModule(ctx, compiled, cfg) // calls _start
-		var exit *wsys.ExitError
-		if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 0) {
-			return err
-		}
-		if mod != nil {
-			mod.Close(ctx)
-		}
-		fmt.Printf("%d %x\n", processTime()-before, sha256.Sum256(out.Bytes()))
-	}
-	return nil
 }
 
 // sandboxRun keeps a pool with one warm child.

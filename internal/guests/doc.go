@@ -9,6 +9,14 @@
 // seconds. scripts/test-guests and scripts/test-arch set it, and what else turns
 // on what takes minutes: the C programs through `godwit exec --hops`.
 //
+// The corpus is programs that others wrote, by toolchains that were made
+// without this project in mind: interpreters, a data base, compressors, compilers.
+// corpus_table_test.go lists them. All is fetched with the clients of registries
+// and built when the test runs, in a cache of its own, and nothing of it is kept
+// here: testdata/corpus has what they run, and stand-ins for what WASI lacks.
+// GODWIT_CORPUS=all runs it; the ordinary tests run a few of our own C programs
+// with and without an optimiser, by what is installed.
+//
 // The benchmarks measure what the sandbox costs, and how soon a guest stops and
 // goes on: scripts/bench runs them and puts their figures beside the targets.
 package guests

@@ -170,10 +170,13 @@ type journey struct {
 // points spreads freezes over a run: at random, one in each equal part of it,
 // and none where what is left may hold no poll. The name is the seed, and
 // GODWIT_GUESTS_SEED makes it another one.
-func points(name string, fuel uint64) []uint64 {
+func points(name string, fuel uint64) []uint64 { return spread(name, fuel, wantHops+spareHops) }
+
+// spread gives so many points.
+func spread(name string, fuel uint64, points int) []uint64 {
 	sum := sha256.Sum256([]byte(os.Getenv("GODWIT_GUESTS_SEED") + name))
 	rng := rand.New(rand.NewChaCha8(sum))
-	n := uint64(wantHops + spareHops)
+	n := uint64(points)
 	at := make([]uint64, n)
 	for i := range at {
 		at[i] = fuel*uint64(i)/(n+1) + rng.Uint64N(max(fuel/(n+1), 1)) + 1
@@ -227,10 +230,15 @@ func travel(t *testing.T, pools []*sandbox.Pool, tk sandbox.Task, at []uint64) j
 // run's.
 func compare(t *testing.T, j journey, want sandbox.Report) {
 	t.Helper()
-	got := j.last
 	if j.hops < wantHops {
 		t.Errorf("%d hops, want at least %d", j.hops, wantHops)
 	}
+	same(t, j.last, want)
+}
+
+// same reports every difference between two ends of a task.
+func same(t *testing.T, got, want sandbox.Report) {
+	t.Helper()
 	if got.Outcome != want.Outcome || got.ExitCode != want.ExitCode {
 		t.Errorf("ended with %v %d (%s), want %v\n%s", got.Outcome, got.ExitCode, got.Message, want.Outcome, tail(got))
 	}
