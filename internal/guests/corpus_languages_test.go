@@ -27,9 +27,9 @@ var languages = []entry{
 	{program: "work.zig", chain: "zig0.11-ReleaseSmall", build: zig("ReleaseSmall"), quick: []string{"1"}, long: []string{"1000"}},
 	{program: "work.ts", chain: "assemblyscript0.28-O3", build: assembly("-O3"), quick: []string{"1"}, long: []string{"2500"}},
 	{program: "work.ts", chain: "assemblyscript0.28-Oz", build: assembly("-Oz"), quick: []string{"1"}, long: []string{"2500"}},
-	{program: "json", chain: "go", build: goProgram(""), quick: []string{"documents", "1"}, long: []string{"documents", "200"}},
-	{program: "json", chain: "go+wasm-opt-O2", build: goProgram("-O2"), quick: []string{"documents", "1"}, long: []string{"documents", "200"}},
-	{program: "json", chain: "go+wasm-opt-Oz", build: goProgram("-Oz"), quick: []string{"documents", "1"}, long: []string{"documents", "200"}},
+	{program: "json", chain: "go", build: goProgram(""), quick: []string{"documents", "1"}, long: []string{"documents", "2000"}},
+	{program: "json", chain: "go+wasm-opt-O2", build: goProgram("-O2"), quick: []string{"documents", "1"}, long: []string{"documents", "2000"}},
+	{program: "json", chain: "go+wasm-opt-Oz", build: goProgram("-Oz"), quick: []string{"documents", "1"}, long: []string{"documents", "2000"}},
 	{program: "gc", chain: "go", build: goProgram(""), quick: []string{"words", "2"}, long: []string{"words", "200"}},
 }
 

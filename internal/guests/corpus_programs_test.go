@@ -118,7 +118,7 @@ func sqlite(l *larder) (cProgram, error) {
 	return cProgram{
 		dir: dir, absent: true,
 		sources: []string{own("database.c"), "sqlite3-binding.c"},
-		flags:   []string{"-I.", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_OMIT_WAL", "-DSQLITE_MAX_MMAP_SIZE=0", "-Dgeteuid=0"},
+		flags:   []string{"-I.", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_OMIT_WAL", "-DSQLITE_MAX_MMAP_SIZE=0"},
 	}, err
 }
 

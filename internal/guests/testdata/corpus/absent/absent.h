@@ -21,5 +21,6 @@ static inline char *absent_tmpnam(char *s) { (void)s; return NULL; }
 #define fchmod(fd, mode) ((void)(fd), (void)(mode), 0)
 #define chown(path, user, group) ((void)(path), (void)(user), (void)(group), 0)
 #define fchown(fd, user, group) ((void)(fd), (void)(user), (void)(group), 0)
+#define geteuid() 0
 #define umask(mode) ((void)(mode), 022)
 #endif
