@@ -121,10 +121,7 @@ func (p *plan) readCalls() (*callGraph, error) {
 	g := &callGraph{make([][]edge, len(m.Code)), make([]bool, len(m.Code)), make([]bool, len(p.funcTypes))}
 	for i := range m.Code {
 		if err := p.readFuncCalls(g, i); err != nil {
-			if e, ok := err.(*wasm.Error); ok {
-				e.Func, e.Name = i+p.imported, m.FuncName(i+p.imported)
-			}
-			return nil, fmt.Errorf("%w: %w", ErrRefused, err)
+			return nil, fmt.Errorf("%w: %w", ErrRefused, m.InFunc(err, i+p.imported))
 		}
 	}
 	return g, nil
