@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"godwit/sandbox/freeze"
 	"godwit/sandbox/wasi"
+	decoder "godwit/sandbox/wasm"
 )
 
 // ModuleErrorKind tells apart what can be wrong with a module.
@@ -20,11 +22,12 @@ type ModuleErrorKind uint8
 const (
 	NotWasm        ModuleErrorKind = 1 + iota // some other file
 	Truncated                                 // the end is missing
-	Malformed                                 // does not validate, or uses what is not supported
+	Malformed                                 // does not validate
 	MissingImport                             // imports a function that is not offered
 	WrongSignature                            // imports one with another type
 	NoStart                                   // exports no _start: a library, not a program
 	TooLarge                                  // over MaxModule, or tables over maxTable
+	Unsupported                               // uses a feature from outside WebAssembly 2.0
 )
 
 // A ModuleError says why a module cannot run, and what to do about it.
@@ -35,6 +38,14 @@ type ModuleError struct {
 }
 
 func (e *ModuleError) Error() string { return e.Reason }
+
+// full is the reason and the hint, for who can show one text only.
+func (e *ModuleError) full() string {
+	if e.Hint == "" {
+		return e.Reason
+	}
+	return e.Reason + "; " + e.Hint
+}
 
 func invalid(kind ModuleErrorKind, hint, format string, args ...any) *ModuleError {
 	return &ModuleError{kind, fmt.Sprintf(format, args...), hint}
@@ -62,6 +73,9 @@ func validate(ctx context.Context, wasm []byte) error {
 	rt := wazero.NewRuntimeWithConfig(ctx, runtimeConfig(wazero.NewRuntimeConfigInterpreter()))
 	defer rt.Close(ctx)
 	if _, err := rt.CompileModule(ctx, wasm); err != nil {
+		if e := unsupported(decoder.FindUnsupported(wasm)); e != nil {
+			return e
+		}
 		return invalid(Malformed, "", "does not validate: %s", strings.TrimPrefix(err.Error(), "module: "))
 	}
 	return nil
@@ -82,6 +96,23 @@ func CheckFreezable(wasm []byte) error {
 	return err
 }
 
+// unsupported makes a ModuleError of a feature that was found; nil of none. The engine's own word for it is left out:
+// it names no function, and often sees the consequence only.
+func unsupported(e *decoder.Error) error {
+	if e == nil || e.Feature == "" {
+		return nil
+	}
+	return invalid(Unsupported, e.Feature.Hint(), "%s", strings.TrimPrefix(e.Error(), "wasm: "))
+}
+
+// sectionFeature says which unsupported feature shows outside of a module's code.
+func sectionFeature(wasm []byte) error {
+	_, err := decoder.Decode(wasm)
+	var e *decoder.Error
+	errors.As(err, &e)
+	return unsupported(e)
+}
+
 // check does all of CheckModule but the validation of code.
 func check(wasm []byte) (Info, error) {
 	if int64(len(wasm)) > MaxModule {
@@ -89,6 +120,9 @@ func check(wasm []byte) (Info, error) {
 	}
 	m, err := readModule(wasm)
 	if err != nil {
+		return Info{}, err
+	}
+	if err := sectionFeature(wasm); err != nil {
 		return Info{}, err
 	}
 	if err := m.checkImports(); err != nil {

@@ -57,7 +57,7 @@ func (i Info) Missing() []string {
 var magic = []byte("\x00asm")
 
 // Inspect reads a module's sections, all but the code. The error is a
-// *ModuleError of kind NotWasm, Truncated or Malformed.
+// *ModuleError of kind NotWasm, Truncated, Malformed or Unsupported.
 func Inspect(wasm []byte) (Info, error) {
 	m, err := readModule(wasm)
 	if err != nil {
@@ -103,6 +103,9 @@ func readModule(wasm []byte) (*module, error) {
 		}
 	}
 	if r.fail != nil {
+		if err := sectionFeature(wasm); err != nil {
+			return nil, err
+		}
 		return nil, r.fail
 	}
 	for f := range m.features {
@@ -246,7 +249,7 @@ func (m *module) readMemory(r *reader) {
 func limits(r *reader) (least uint32, most int64) {
 	flags := r.byte()
 	if flags > 3 && r.fail == nil {
-		r.bad("limits of kind %d (64-bit memory is not supported)", flags)
+		r.bad("limits of kind %d", flags)
 	}
 	least, most = r.u32(), -1
 	if flags&1 != 0 {

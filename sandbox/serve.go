@@ -158,7 +158,7 @@ func (s *server) execute(ctx context.Context, f frame) (response, [][]byte, erro
 		delete(s.contents, r.Module)
 		var bad *ModuleError
 		if errors.As(err, &bad) {
-			return response{Outcome: task.InvalidModule, Message: clip(err.Error())}, nil, nil
+			return response{Outcome: task.InvalidModule, Message: clip(bad.full())}, nil, nil
 		}
 		if err != nil {
 			return response{}, nil, err

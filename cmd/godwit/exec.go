@@ -204,9 +204,20 @@ func (x *execFlags) show(cmd *cobra.Command, module string, j journey) error {
 	case task.Completed:
 		return nil
 	case task.InvalidModule:
-		return usage("", "module %s: %s", module, rep.Message)
+		return invalidModule(module, rep.Message)
 	}
 	return &failure{code: exitFailed, err: fmt.Errorf("the program did not complete: %s: %s", rep.Outcome, rep.Message)}
+}
+
+// invalidModule says what is wrong with a module that a sandbox refused. It looks for itself, since the sandbox's
+// message has reason and hint in one.
+func invalidModule(module, message string) error {
+	if b, err := os.ReadFile(module); err == nil {
+		if err := sandbox.CheckModule(b); err != nil {
+			return fmt.Errorf("module %s: %w", module, err)
+		}
+	}
+	return usage("", "module %s: %s", module, message)
 }
 
 func (x *execFlags) showFile(cmd *cobra.Command, root *os.Root, f sandbox.File, js *execReport) error {

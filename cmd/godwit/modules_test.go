@@ -48,6 +48,11 @@ var modules = map[string][]byte{
 	"loop": program(0x03, 0x40, 0x0c, 0x00, 0x0b),
 	// (func (export "_start") (loop (drop (memory.grow (i32.const 16))) (br 0)))
 	"hog": program(0x03, 0x40, 0x41, 0x10, 0x40, 0x00, 0x41, 0x7f, 0x46, 0x04, 0x40, 0x00, 0x0b, 0x0c, 0x00, 0x0b),
+	// What no engine here runs: (func (export "_start") (try_table)), (return_call 0), a tag, a shared memory.
+	"exceptions": program(0x1f, 0x40, 0x00, 0x0b),
+	"tailcall":   program(0x12, 0x00),
+	"tags":       append(program(), section(13, 1, 0, 0)...),
+	"threads":    wasm(section(1, 1, 0x60, 0, 0), section(5, 1, 3, 1, 1)),
 }
 
 func wasm(sections ...[]byte) []byte {

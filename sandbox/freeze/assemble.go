@@ -56,7 +56,7 @@ func (w *mainEnv) assemble(out *wasm.Module) {
 	out.Customs = nil
 }
 
-// exportOriginals gives the resume functions, and the host, access to all that the module has.
+// exportOriginals gives the resume functions, and the host, access to what they need of the module.
 func (w *mainEnv) exportOriginals(out *wasm.Module) {
 	p := w.p
 	if len(p.mod.Memories) == 0 && p.mod.Imported(wasm.MemoryKind) == 0 {
@@ -70,8 +70,10 @@ func (w *mainEnv) exportOriginals(out *wasm.Module) {
 	for i := range p.tables {
 		w.export(fmt.Sprintf("t%d", i), wasm.TableKind, uint32(i))
 	}
-	for i := range p.funcTypes {
-		w.export(fmt.Sprintf("f%d", i), wasm.FuncKind, w.reference(uint32(i)))
+	for i, named := range p.named {
+		if named {
+			w.export(fmt.Sprintf("f%d", i), wasm.FuncKind, w.reference(uint32(i)))
+		}
 	}
 }
 

@@ -30,6 +30,7 @@ type plan struct {
 	tables     []wasm.TableType
 	globals    []wasm.GlobalType
 	takenByRef []uint32 // functions whose reference the module takes, ascending
+	named      []bool   // per function: resume functions may call it by name
 	rank       map[uint32]uint32
 	uses       moduleUses
 	maxFrame   uint32
@@ -80,6 +81,7 @@ func newPlan(m *wasm.Module, o Options) (*plan, error) {
 	p.Funcs = make([]FuncPlan, len(m.Funcs))
 	p.placeEntryPolls(g)
 	p.findUnwinding(g)
+	p.findNamed(g)
 	p.collectRefs(g)
 	return p, nil
 }
@@ -119,10 +121,7 @@ func (p *plan) readCalls() (*callGraph, error) {
 	g := &callGraph{make([][]edge, len(m.Code)), make([]bool, len(m.Code)), make([]bool, len(p.funcTypes))}
 	for i := range m.Code {
 		if err := p.readFuncCalls(g, i); err != nil {
-			if e, ok := err.(*wasm.Error); ok {
-				e.Func, e.Name = i+p.imported, m.FuncName(i+p.imported)
-			}
-			return nil, fmt.Errorf("%w: %w", ErrRefused, err)
+			return nil, fmt.Errorf("%w: %w", ErrRefused, m.InFunc(err, i+p.imported))
 		}
 	}
 	return g, nil
@@ -375,6 +374,22 @@ func (p *plan) findUnwinding(g *callGraph) {
 	}
 	for t, s := range same {
 		p.IndirectUnwinds[t] = p.IndirectUnwinds[s]
+	}
+}
+
+// findNamed marks the functions that resume functions may call: those that functions with safe points call. Others
+// are left out because the engine, when a guest exits or traps, compares each function with each export.
+func (p *plan) findNamed(g *callGraph) {
+	p.named = make([]bool, len(p.funcTypes))
+	for f, edges := range g.edges {
+		if !p.Funcs[f].Unwinds {
+			continue
+		}
+		for _, e := range edges {
+			if e >= 0 {
+				p.named[e] = true
+			}
+		}
 	}
 }
 

@@ -27,7 +27,7 @@ func TestTailCallsAreRefusedByName(t *testing.T) {
 			code.Body = append(append(g.out, byte(wasm.OpUnreachable)), code.Body...)
 			_, err := freeze.Instrument(wasm.Encode(g.m), freeze.Options{})
 			var e *wasm.Error
-			if !errors.Is(err, freeze.ErrRefused) || !errors.As(err, &e) || !e.Unsupported || !strings.Contains(err.Error(), c.name+" is not supported") {
+			if !errors.Is(err, freeze.ErrRefused) || !errors.As(err, &e) || e.Feature != wasm.TailCalls || !strings.Contains(err.Error(), "tail calls are not supported ("+c.name+")") {
 				t.Fatalf("seed %d: %v, want a refusal of %s", seed, err, c.name)
 			}
 			if want := len(g.m.Imports) + f; e.Func != want {

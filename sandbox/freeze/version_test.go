@@ -17,7 +17,7 @@ import (
 const (
 	pinnedVersion = 5
 	pinnedModules = 40
-	pinned        = "c41a14db35686da2ebe35d86299577c8bf2956233788d94c7365eb681d673166"
+	pinned        = "ea64578c1b6866c8bbbc9d575a00cc36f8bc9af945c9e6103952ab52a71be6b8"
 )
 
 func TestPassVersionIsCountedUp(t *testing.T) {

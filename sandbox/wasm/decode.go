@@ -43,11 +43,6 @@ var sectionNames = [...]string{"custom", "type", "import", "function", "table", 
 // sectionRank orders sections: the data count comes between elements and code.
 var sectionRank = [...]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 10, 6}
 
-// unsupported marks an error about a feature from outside WebAssembly 2.0.
-type unsupported string
-
-func (u unsupported) Error() string { return string(u) + " is not supported" }
-
 // Decode reads a module. The result aliases b. Errors are of type *Error.
 // The bodies of functions are delimited but not read; see Reader.
 func Decode(b []byte) (*Module, error) {
@@ -82,8 +77,7 @@ func Decode(b []byte) (*Module, error) {
 			s.fail(errors.New("section is longer than its contents"))
 		}
 		if s.err != nil {
-			var u unsupported
-			return nil, &Error{Section: sectionNames[id], Offset: s.at, Func: -1, Reason: s.err.Error(), Unsupported: errors.As(s.err, &u)}
+			return nil, &Error{Section: sectionNames[id], Offset: s.at, Func: -1, Reason: s.err.Error(), Feature: featureOf(s.err)}
 		}
 	}
 	if len(m.Code) != len(m.Funcs) {
@@ -119,18 +113,17 @@ func (m *Module) section(id int, c *cursor) {
 		name := c.name()
 		m.Customs = append(m.Customs, Custom{Name: name, Data: c.take(len(c.b) - c.pos)})
 	case secType:
-		m.Types = vec(c, 3, (*cursor).funcType)
+		m.Types = vec(c, 2, (*cursor).funcType) // other types may take 2, and are to be named
 	case secImport:
 		m.Imports = vec(c, 4, (*cursor).imp)
+		m.checkMemories(c)
 	case secFunc:
 		m.Funcs = vec(c, 1, (*cursor).u32)
 	case secTable:
 		m.Tables = vec(c, 3, (*cursor).tableType)
 	case secMemory:
-		m.Memories = vec(c, 2, (*cursor).memory)
-		if len(m.Memories) > 1 {
-			c.fail(unsupported("more than one memory"))
-		}
+		m.Memories = vec(c, 2, (*cursor).limits)
+		m.checkMemories(c)
 	case secGlobal:
 		m.Globals = vec(c, 5, func(c *cursor) Global { return Global{c.globalType(), c.constExpr()} })
 	case secExport:
@@ -148,7 +141,15 @@ func (m *Module) section(id int, c *cursor) {
 		c.u32()
 		m.HasDataCount = true
 	case secTag:
-		c.fail(unsupported("exception handling (a tag section)"))
+		if c.count(2) > 0 {
+			c.fail(unsupported{Exceptions, "a tag section"})
+		}
+	}
+}
+
+func (m *Module) checkMemories(c *cursor) {
+	if n := m.Imported(MemoryKind) + len(m.Memories); n > 1 {
+		c.fail(unsupported{SeveralMems, fmt.Sprintf("%d memories", n)})
 	}
 }
 
@@ -159,10 +160,19 @@ func (c *cursor) valType() ValType {
 	default:
 		if c.err == nil {
 			c.pos--
-			c.fail(unsupported(t.String()))
+			c.unknownType(byte(t))
 		}
 		return 0
 	}
+}
+
+// unknownType fails at a type that does not exist in WebAssembly 2.0.
+func (c *cursor) unknownType(b byte) {
+	if f := typeFeature(b); f != "" {
+		c.fail(unsupported{f, fmt.Sprintf("type 0x%02x", b)})
+		return
+	}
+	c.fail(fmt.Errorf("type 0x%02x is not known", b))
 }
 
 func (c *cursor) valTypes() []ValType {
@@ -180,29 +190,31 @@ func (c *cursor) valTypes() []ValType {
 
 func (c *cursor) funcType() FuncType {
 	if b := c.byte(); b != 0x60 && c.err == nil {
-		c.fail(unsupported(fmt.Sprintf("type form 0x%02x", b)))
+		c.pos--
+		c.unknownType(b)
 	}
 	return FuncType{c.valTypes(), c.valTypes()}
 }
 
 func (c *cursor) limits() (l Limits) {
 	switch flag := c.byte(); {
+	case c.err != nil:
 	case flag <= 1:
 		l.Min, l.HasMax = c.u32(), flag == 1
 		if l.HasMax {
 			l.Max = c.u32()
 		}
-	case flag <= 3:
-		c.fail(unsupported("a shared memory (threads)"))
-	case flag <= 7:
-		c.fail(unsupported("a 64-bit memory or table (memory64)"))
+	case flag > 15:
+		c.fail(fmt.Errorf("limits of unknown form %#02x", flag))
+	case flag&2 != 0:
+		c.fail(unsupported{Threads, "a shared memory"})
+	case flag&4 != 0:
+		c.fail(unsupported{Memory64, "a memory or table of 64-bit size"})
 	default:
-		c.fail(unsupported(fmt.Sprintf("limits form 0x%02x", flag)))
+		c.fail(unsupported{PageSizes, "a memory with its own page size"})
 	}
 	return l
 }
-
-func (c *cursor) memory() Limits { return c.limits() }
 
 func (c *cursor) refType() ValType {
 	t := c.valType()
@@ -212,13 +224,20 @@ func (c *cursor) refType() ValType {
 	return t
 }
 
-func (c *cursor) tableType() TableType { return TableType{c.refType(), c.limits()} }
+func (c *cursor) tableType() TableType {
+	if c.pos < len(c.b) && c.b[c.pos] == 0x40 {
+		c.fail(unsupported{TypedRefs, "a table with an initial value"})
+	}
+	return TableType{c.refType(), c.limits()}
+}
 
 func (c *cursor) globalType() GlobalType {
 	t := c.valType()
 	b := c.byte()
-	if b > 1 {
-		c.fail(unsupported("a shared global (threads)"))
+	if b > 3 {
+		c.fail(fmt.Errorf("global of unknown form %#02x", b))
+	} else if b > 1 {
+		c.fail(unsupported{Threads, "a shared global"})
 	}
 	return GlobalType{t, b == 1}
 }
@@ -234,8 +253,8 @@ func (c *cursor) imp() Import {
 		i.Memory = c.limits()
 	case GlobalKind:
 		i.Global = c.globalType()
-	case 4:
-		c.fail(unsupported("exception handling (an imported tag)"))
+	case tagKind:
+		c.fail(unsupported{Exceptions, fmt.Sprintf("an imported tag, %s.%s", clip(i.Module), clip(i.Name))})
 	default:
 		c.fail(fmt.Errorf("import of unknown kind %d", i.Kind))
 	}
@@ -244,6 +263,9 @@ func (c *cursor) imp() Import {
 
 func (c *cursor) export() Export {
 	e := Export{Name: c.name(), Kind: ExternKind(c.byte()), Index: c.u32()}
+	if e.Kind == tagKind {
+		c.fail(unsupported{Exceptions, "an exported tag"})
+	}
 	if e.Kind > GlobalKind {
 		c.fail(fmt.Errorf("export %q of unknown kind %d", e.Name, e.Kind))
 	}
@@ -268,13 +290,22 @@ func (c *cursor) constExpr() (e ConstExpr) {
 	case OpRefFunc, OpGlobalGet:
 		e.Bits = uint64(c.u32())
 	default:
-		c.fail(unsupported(e.Op.String() + " in a constant expression"))
+		c.notConstant(e.Op)
 	}
-	if b := c.byte(); b != byte(OpEnd) && c.err == nil {
-		c.pos--
-		c.fail(unsupported("a constant expression of more than one instruction"))
+	if op := c.opcode(); op != OpEnd && c.err == nil {
+		c.notConstant(op)
 	}
 	return e
+}
+
+// notConstant fails at an instruction that is none of a constant expression, or not its only one.
+func (c *cursor) notConstant(op Opcode) {
+	switch op {
+	case 0x6a, 0x6b, 0x6c, 0x7c, 0x7d, 0x7e, OpI32Const, OpI64Const, OpGlobalGet: // add, sub and mul of both types
+		c.fail(unsupported{ExtendedConst, "more than one instruction"})
+	default:
+		c.fail(fmt.Errorf("%s in a constant expression", op))
+	}
 }
 
 func (c *cursor) funcRefs() []ConstExpr {
@@ -355,27 +386,36 @@ func (c *cursor) code() Code {
 	return k
 }
 
-// opcode reads an instruction's code.
+// opcode reads an instruction's code. It fails at one that does not exist in WebAssembly 2.0.
 func (c *cursor) opcode() Opcode {
+	start := c.pos
 	b := c.byte()
+	op := Opcode(b)
 	switch b {
-	case 0xfb:
-		c.pos--
-		c.fail(unsupported("garbage collection (prefix 0xfb)"))
-	case 0xfc, 0xfd:
+	case 0xfb, 0xfc, 0xfd, 0xfe:
 		sub := c.u32()
-		if sub > 0xff {
-			if b == 0xfd {
-				c.fail(unsupported(fmt.Sprintf("relaxed SIMD (0xfd %d)", sub)))
-			} else {
-				c.fail(unsupported(fmt.Sprintf("instruction 0xfc %d", sub)))
-			}
+		if c.err != nil {
 			return 0
 		}
-		return Opcode(b)<<8 | Opcode(sub)
-	case 0xfe:
-		c.pos--
-		c.fail(unsupported("an atomic instruction (threads, prefix 0xfe)"))
+		if op = op<<8 | Opcode(sub); sub > 0xff || !op.exists() {
+			c.pos = start
+			c.unknownOp(prefixed(b, sub))
+			return 0
+		}
+	default:
+		if c.err == nil && !op.exists() {
+			c.pos = start
+			c.unknownOp(opFeature(b), op.String())
+			return 0
+		}
 	}
-	return Opcode(b)
+	return op
+}
+
+func (c *cursor) unknownOp(f Feature, name string) {
+	if f != "" {
+		c.fail(unsupported{f, name})
+		return
+	}
+	c.fail(fmt.Errorf("%s is not known", name))
 }

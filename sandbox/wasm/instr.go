@@ -1,9 +1,6 @@
 package wasm
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
 
 // Instr is one instruction. Which fields mean something depends on the opcode's Imm.
 type Instr struct {
@@ -40,21 +37,11 @@ func (r *Reader) Next(in *Instr) error {
 	start := c.pos
 	op := c.opcode()
 	in.Op, in.Start = op, uint32(start)
-	info := op.slot()
-	if c.err == nil && (info == nil || info.Name == "" || info.Imm == immForbidden) {
-		c.pos = start
-		if info != nil && info.Name != "" {
-			c.fail(unsupported(info.Name))
-		} else {
-			c.fail(unsupported(fmt.Sprintf("instruction 0x%02x", uint16(op))))
-		}
-	}
 	if c.err == nil {
-		r.immediate(info.Imm, in)
+		r.immediate(op.slot().Imm, in)
 	}
 	if c.err != nil {
-		var u unsupported
-		return &Error{Section: "code", Offset: c.at, Func: -1, Reason: c.err.Error(), Unsupported: errors.As(c.err, &u)}
+		return &Error{Section: "code", Offset: c.at, Func: -1, Reason: c.err.Error(), Feature: featureOf(c.err)}
 	}
 	in.End = uint32(c.pos)
 	return nil
@@ -75,8 +62,13 @@ func (r *Reader) immediate(imm Imm, in *Instr) {
 		}
 		r.labels = append(r.labels, c.u32())
 		in.Labels = r.labels
-	case ImmIndirect, ImmTwo, ImmMem:
+	case ImmMem:
+		in.A, in.B = c.alignment(), c.u32()
+	case ImmIndirect, ImmTwo:
 		in.A, in.B = c.u32(), c.u32()
+		if in.Op == OpMemoryInit && in.B != 0 {
+			c.fail(errSecondMemory)
+		}
 	case ImmTypes:
 		r.labels = r.labels[:0]
 		for range c.count(1) {
@@ -84,7 +76,7 @@ func (r *Reader) immediate(imm Imm, in *Instr) {
 		}
 		in.Labels = r.labels
 	case ImmMemLane:
-		in.A, in.B, in.Lane = c.u32(), c.u32(), c.byte()
+		in.A, in.B, in.Lane = c.alignment(), c.u32(), c.byte()
 	case ImmByte:
 		c.zero()
 	case ImmTwoZero:
@@ -107,10 +99,22 @@ func (r *Reader) immediate(imm Imm, in *Instr) {
 	}
 }
 
+var errSecondMemory = unsupported{SeveralMems, "a memory index other than 0"}
+
+// zero reads the index of a memory.
 func (c *cursor) zero() {
 	if b := c.byte(); b != 0 {
-		c.fail(unsupported("a memory index other than 0"))
+		c.fail(errSecondMemory)
 	}
+}
+
+// alignment reads that of a load or store: its bit 6 says that the index of a memory follows.
+func (c *cursor) alignment() uint32 {
+	a := c.u32()
+	if a&0x40 != 0 {
+		c.fail(errSecondMemory)
+	}
+	return a
 }
 
 func (c *cursor) blockType() int32 {
@@ -126,7 +130,7 @@ func (c *cursor) blockType() int32 {
 	}
 	x := c.signed(33)
 	if x < 0 {
-		c.fail(unsupported(fmt.Sprintf("block type %d", x)))
+		c.unknownType(byte(x) & 0x7f) // a block type of one byte is a value type
 		return 0
 	}
 	return int32(min(x, 1<<31-1))

@@ -98,6 +98,7 @@ const (
 	TableKind  ExternKind = 1
 	MemoryKind ExternKind = 2
 	GlobalKind ExternKind = 3
+	tagKind    ExternKind = 4 // of exceptions
 )
 
 // Import is one import; the field for its Kind is meaningful, the others are zero.
@@ -249,8 +250,8 @@ type Error struct {
 	Func    int    // index of the function, imports first; -1 outside code
 	Name    string // name of the function in the module's name section; empty if it has none
 	Reason  string
-	// Unsupported says that the module may be valid but uses a feature from outside WebAssembly 2.0.
-	Unsupported bool
+	// Feature is from outside WebAssembly 2.0 and used there: the module may be valid. It is empty where that is not the reason.
+	Feature Feature
 }
 
 // Error implements error.

@@ -22,6 +22,13 @@ func (m *Module) FuncName(index int) string {
 // nameLimit keeps a hostile name from filling a message.
 const nameLimit = 120
 
+func clip(name string) string {
+	if len(name) > nameLimit {
+		return name[:nameLimit] + "..."
+	}
+	return name
+}
+
 func lookupName(b []byte, index int) string {
 	c := &cursor{b: b}
 	for range c.count(2) {
@@ -30,10 +37,7 @@ func lookupName(b []byte, index int) string {
 			break
 		}
 		if i == index {
-			if len(name) > nameLimit {
-				name = name[:nameLimit] + "..."
-			}
-			return name
+			return clip(name)
 		}
 	}
 	return ""

@@ -133,6 +133,12 @@ func (op Opcode) Info() (o *Op, ok bool) {
 	return o, o.Imm != immForbidden
 }
 
+// exists reports whether there is such an instruction in WebAssembly 2.0.
+func (op Opcode) exists() bool {
+	o := op.slot()
+	return o != nil && o.Name != "" && o.Imm != immForbidden
+}
+
 func (op Opcode) slot() *Op {
 	switch {
 	case op < 0x100:
