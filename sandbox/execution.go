@@ -284,7 +284,6 @@ func (x *execution) tellFuel() (stop func()) {
 // step runs the guest from its beginning, or on from where it is frozen.
 func (x *execution) step(ctx context.Context, frozen bool) (err error) {
 	m := x.machine
-	x.state.OnExit(m.Leave)
 	if frozen {
 		_, err = m.Resume(ctx)
 	} else {

@@ -79,7 +79,6 @@ type Machine struct {
 	refs    *refMap
 	pace    pace
 	control control
-	left    error // what the guest left with; see Leave
 	stats   Stats
 	now     func() time.Time                     // tests have a clock of their own
 	sleep   func(context.Context, time.Duration) // returns early when the context ends
@@ -226,7 +225,7 @@ func (m *Machine) run(ctx context.Context, f api.Function, args []uint64) ([]uin
 		m.grant()
 	}
 	for {
-		results, err := m.call(ctx, f, args)
+		results, err := f.Call(ctx, args...)
 		m.settle()
 		if err != nil {
 			if m.phase == phaseRewind { // damaged frames can trap there

@@ -99,20 +99,9 @@ type RaisedError struct{ Signal uint32 }
 
 func (e *RaisedError) Error() string { return fmt.Sprintf("raised signal %d", e.Signal) }
 
-// OnExit has a guest that exits end by a call of leave, which gets a
-// *sys.ExitError and must not return. Without it the guest ends by a panic.
-func (s *State) OnExit(leave func(error)) { s.leave = leave }
-
 // These two never return: wazero hands what they panic with, and a QuotaError
 // likewise, to whoever called the guest.
-func procExit(c *call) Errno {
-	err := sys.NewExitError(c.u32(0))
-	if c.leave != nil {
-		c.leave(err)
-	}
-	panic(err)
-}
-
+func procExit(c *call) Errno  { panic(sys.NewExitError(c.u32(0))) }
 func procRaise(c *call) Errno { panic(&RaisedError{c.u32(0)}) }
 
 // Instantiate offers preview 1 to the modules of a runtime. Each call works on

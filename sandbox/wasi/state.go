@@ -63,7 +63,6 @@ type State struct {
 
 	block   [sha256.Size]byte // the random block that holds byte Drawn-1
 	blockAt uint64            // its number plus 1; 0 if there is none
-	leave   func(error)       // see OnExit
 }
 
 // A QuotaError says which quota a guest went over.
