@@ -72,6 +72,8 @@ type module struct {
 	types    []funcType
 	funcs    []uint32 // type of each function, imports first
 	imported int
+	memories int
+	odd      bool // what was read is not WebAssembly 2.0
 	features map[string]bool
 }
 
@@ -152,6 +154,8 @@ func (m *module) section(id byte, r *reader) {
 		m.features["bulk-memory"] = true
 	case secCustom:
 		m.readCustom(r)
+	default:
+		m.odd = m.odd || id > secDataCount
 	}
 }
 
@@ -188,6 +192,9 @@ func (m *module) valueType(t byte) {
 		m.features["simd128"] = true
 	case 0x6f, 0x70:
 		m.features["reference-types"] = true
+	case 0x7c, 0x7d, 0x7e, 0x7f:
+	default:
+		m.odd = true
 	}
 }
 
@@ -211,15 +218,17 @@ func (m *module) readImport(r *reader) {
 			_, _, im.Offered = wasi.Offered(im.Name)
 		}
 	case 1:
-		r.byte()
-		limits(r)
+		m.tableType(r)
+		m.limits(r)
 	case 2:
-		limits(r)
+		m.limits(r)
+		m.memories++
 	case 3:
 		r.take(2)
 	case 4:
 		r.byte()
 		r.u32()
+		m.odd = true
 	default:
 		r.bad("import kind %d is not known", kind)
 	}
@@ -227,27 +236,35 @@ func (m *module) readImport(r *reader) {
 }
 
 func (m *module) readTable(r *reader) {
-	m.valueType(0) // funcref alone is WebAssembly 1.0
-	if r.byte() == 0x6f || m.TableMin > 0 {
+	if m.tableType(r) == 0x6f || m.TableMin > 0 { // one of funcref is WebAssembly 1.0
 		m.features["reference-types"] = true
 	}
-	least, _ := limits(r)
+	least, _ := m.limits(r)
 	m.TableMin += int64(least)
 }
 
 func (m *module) readMemory(r *reader) {
 	m.HasMemory = true
-	least, most := limits(r)
+	m.memories++
+	least, most := m.limits(r)
 	m.MemoryMin = int64(least) * pageSize
 	if most >= 0 {
 		m.MemoryMax = most * pageSize
 	}
 }
 
+// tableType reads the type of a table's entries.
+func (m *module) tableType(r *reader) byte {
+	t := r.byte()
+	m.odd = m.odd || t != 0x6f && t != 0x70
+	return t
+}
+
 // limits returns the bounds of a table or memory; most is -1 where there is
 // none.
-func limits(r *reader) (least uint32, most int64) {
+func (m *module) limits(r *reader) (least uint32, most int64) {
 	flags := r.byte()
+	m.odd = m.odd || flags > 1
 	if flags > 3 && r.fail == nil {
 		r.bad("limits of kind %d", flags)
 	}
