@@ -79,6 +79,10 @@ const (
 	scratchNext  = -4
 	scratchLen   = -5
 	scratchFrom  = -6
+	scratchCond  = -7
+	scratchBits  = -8
+	// scratchLocals is room for all of them, some in several types.
+	scratchLocals = 16
 )
 
 // loop is what is known of one loop.
@@ -132,7 +136,7 @@ func (p *plan) analyse(index int) (*function, error) {
 			return nil, err
 		}
 	}
-	if len(f.locals)+len(f.tempAt)+8 > wasm.MaxLocals {
+	if len(f.locals)+len(f.tempAt)+scratchLocals > wasm.MaxLocals {
 		return nil, refuse(f, f.code.Offset, "%d locals and %d operands to save are more than the limit of %d locals", len(f.locals), len(f.tempAt), wasm.MaxLocals)
 	}
 	return f, nil

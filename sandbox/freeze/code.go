@@ -104,6 +104,10 @@ func (e *emitter) instr(at int32) {
 		}
 	case wasm.OpGlobalGet, wasm.OpGlobalSet:
 		e.opIndex(i.op, e.env.globalIndex(i.a))
+	case wasm.OpSelect, wasm.OpSelectT:
+		if !e.choose(i.typ) {
+			e.out = append(e.out, e.f.code.Body[i.start:i.end]...)
+		}
 	default:
 		if !e.memoryOrTable(i) {
 			e.out = append(e.out, e.f.code.Body[i.start:i.end]...)

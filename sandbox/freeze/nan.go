@@ -333,6 +333,6 @@ func (e *emitter) canon(s shape) {
 	if t == wasm.V128 {
 		e.op(wasm.OpV128Bitselect)
 	} else {
-		e.op(wasm.OpSelect)
+		e.choose(t)
 	}
 }

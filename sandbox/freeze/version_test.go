@@ -17,7 +17,7 @@ import (
 const (
 	pinnedVersion = 5
 	pinnedModules = 40
-	pinned        = "ea64578c1b6866c8bbbc9d575a00cc36f8bc9af945c9e6103952ab52a71be6b8"
+	pinned        = "b497a4103014dbb13af219e8f1e22305ed52e5ca4deac2e7f9fd316f9b3e7ae2"
 )
 
 func TestPassVersionIsCountedUp(t *testing.T) {
