@@ -24,7 +24,8 @@ func (l leaving) Stay(peer task.PeerID, _ time.Time, d time.Duration) (float64, 
 	case math.IsInf(rate, 1):
 		return 0, true
 	}
-	return math.Exp(-rate * d.Hours()), true
+	// Doubt is not certainty, however small: e^-750 is 0 to a float64.
+	return max(math.Exp(-rate*d.Hours()), math.SmallestNonzeroFloat64), true
 }
 
 // long is a queue of tasks of so many hours each.
