@@ -68,7 +68,8 @@ func (n *Node) newMembership(ctx context.Context, j joined) (*membership, error)
 		n: n, id: id, prefix: overlayPrefix + string(id) + "/", first: j.First, manifest: j.Manifest, pass: j.Pass, share: j.Share,
 		log:  n.log.With("overlay", j.Manifest.Name),
 		view: overlay.NewView(id), away: map[task.PeerID]overlay.Advert{}, gone: map[task.PeerID]time.Time{},
-		worker: scheduler.NewWorker(n.self, cfg), submitter: scheduler.NewSubmitter(n.self, cfg),
+		worker:    scheduler.NewWorker(n.self, cfg.Timing, cfg.Worker),
+		submitter: scheduler.NewSubmitter(n.self, cfg.Timing, cfg.Submitter, n.key),
 	}
 	m.view.SetManifest(j.Manifest)
 	if err := m.restoreEnds(ctx); err != nil {

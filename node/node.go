@@ -283,9 +283,9 @@ func newRunner(cfg Config) Runner {
 // restore brings the machines back to what was durable when the node last
 // stopped, however it stopped.
 func (n *Node) restore(ctx context.Context) error {
-	n.sched.Key, n.sched.Rates = n.key, n.cfg.Rates
+	n.sched.Rates = n.cfg.Rates
 	r, ok := n.runner.(saver)
-	n.sched.HandOver = ok && r.Saves()
+	n.sched.Worker.HandOver = ok && r.Saves()
 	if err := n.loadPast(ctx); err != nil {
 		return err
 	}

@@ -200,7 +200,7 @@ func (c *matchCase) simulate(t *testing.T, begun time.Time, m overlay.Manifest) 
 // handing is the configuration of nodes that hand tasks over.
 func handing() scheduler.Config {
 	cfg := scheduler.Default()
-	cfg.HandOver = true
+	cfg.Worker.HandOver = true
 	return cfg
 }
 

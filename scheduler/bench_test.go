@@ -164,7 +164,7 @@ func undelivered(b *testing.B, tasks uint64) (c *Coordinator, stored int) {
 		}
 	}
 	step(MemberSeen{Advert: overlay.Advert{Peer: from, Memory: 1 << 40, Speed: 1}})
-	step(Received{From: from, Message: Message{Report: &Report{Slots: maxSlots, Full: true}}})
+	step(Received{From: from, Message: Message{Report: &Report{Slots: overlay.MaxSlots, Full: true}}})
 	rec := testJob(b, key, tasks, nil)
 	step(Received{From: self, Message: Message{Submit: &Submit{Record: rec}}})
 	for len(leases[from]) > 0 {
@@ -175,7 +175,7 @@ func undelivered(b *testing.B, tasks uint64) (c *Coordinator, stored int) {
 			b.Fatal(err)
 		}
 		// As a report arrives: its memory is nobody else's.
-		frame, err := EncodeFrame([]Message{{Report: &Report{Epoch: 1, Slots: maxSlots, Ended: []Ending{{Attempt: l.Attempt, Result: r}}}}})
+		frame, err := EncodeFrame([]Message{{Report: &Report{Epoch: 1, Slots: overlay.MaxSlots, Ended: []Ending{{Attempt: l.Attempt, Result: r}}}}})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -124,11 +124,12 @@ func (s *swarm) checkInvariants() {
 	s.tb.Helper()
 	leader := s.nodes[0]
 	for _, n := range s.nodes {
-		if n.up && leader.up && n.worker.epoch > leader.coord.epoch {
-			s.tb.Fatalf("worker %d obeyed epoch %d, the leader has %d", n.n, n.worker.epoch, leader.coord.epoch)
+		if _, epoch := n.worker.Leader(); n.up && leader.up && epoch > leader.coord.epoch {
+			s.tb.Fatalf("worker %d obeyed epoch %d, the leader has %d", n.n, epoch, leader.coord.epoch)
 		}
-		if n.up && (n.worker.running < 0 || n.worker.running+len(n.worker.queue) != len(n.worker.held)) {
-			s.tb.Fatalf("worker %d: %d run and %d wait of %d held", n.n, n.worker.running, len(n.worker.queue), len(n.worker.held))
+		running, queued, _ := n.worker.Load()
+		if leases := n.worker.Leases(); n.up && (running < 0 || running+queued != leases) {
+			s.tb.Fatalf("worker %d: %d run and %d wait of %d held", n.n, running, queued, leases)
 		}
 	}
 	if !leader.up {

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -144,7 +145,7 @@ func (c *Coordinator) groupIs(peers []task.PeerID) {
 			c.group = append(c.group, p)
 		}
 	}
-	for _, p := range sortedKeys(c.followers) {
+	for _, p := range slices.Sorted(maps.Keys(c.followers)) {
 		if f := c.followers[p]; f.grouped && !slices.Contains(c.group, p) {
 			f.grouped = false
 			f.reset()
@@ -208,7 +209,7 @@ func (c *Coordinator) tick() {
 	c.ticking = false
 	c.shareLeases()
 	c.shareDelivered()
-	for _, p := range sortedKeys(c.followers) {
+	for _, p := range slices.Sorted(maps.Keys(c.followers)) {
 		f := c.followers[p]
 		switch {
 		case !f.grouped && !c.now.Before(f.heard.Add(tellerLife)):
@@ -241,7 +242,7 @@ func (c *Coordinator) resend(f *follower) {
 
 // sendCopies sends every follower what its window has room for.
 func (c *Coordinator) sendCopies() {
-	for _, p := range sortedKeys(c.followers) {
+	for _, p := range slices.Sorted(maps.Keys(c.followers)) {
 		f := c.followers[p]
 		for len(f.queue) > 0 && len(f.sent) < copyWindow {
 			c.sendCopy(f)
@@ -414,7 +415,7 @@ func (c *Coordinator) shareLeases() {
 // shareDelivered tells what submitters have got since the last tick. It may wait:
 // whoever takes over meanwhile hears it from them.
 func (c *Coordinator) shareDelivered() {
-	for _, id := range sortedKeys(c.owed) {
+	for _, id := range slices.Sorted(maps.Keys(c.owed)) {
 		c.push(copyKey{job: id, kind: copyFacts})
 	}
 	clear(c.owed)

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -163,13 +164,13 @@ func (c *Coordinator) firstMayHaveChanged() {
 	if now == "" {
 		return
 	}
-	for _, id := range sortedKeys(c.ledger.Jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.ledger.Jobs)) {
 		j := c.ledger.Jobs[id]
 		if isOver(j) {
 			continue
 		}
 		c.hold(HoldName{task.TaskID{Job: id}, HoldJob}, false)
-		for _, i := range sortedKeys(j.Rows) {
+		for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
 			kind := HoldOutputs
 			if j.Rows[i].Verdict(j.Rule()) == ledger.Open {
 				kind = HoldState

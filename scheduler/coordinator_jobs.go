@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -118,7 +119,7 @@ func (c *Coordinator) reopen(id task.JobID, l *ledger.Job) {
 	f := &l.Facts
 	j.useful, j.wasted, j.reruns, j.migrations = f.UsefulCPU, f.WastedCPU, f.Reruns, f.Migrations
 	j.done, j.failed = f.Done.Count(), f.Failed.Minus(f.Done).Count()
-	for _, i := range sortedKeys(l.Rows) {
+	for _, i := range slices.Sorted(maps.Keys(l.Rows)) {
 		c.reopenTask(j, i)
 	}
 	j.state = jobOpen
@@ -304,7 +305,7 @@ func (c *Coordinator) learn(j *job, held ledger.Set) {
 	if len(news) == 0 || j.state != jobOpen {
 		return
 	}
-	for _, i := range sortedKeys(j.live) { // those of live that are among them
+	for _, i := range slices.Sorted(maps.Keys(j.live)) { // those of live that are among them
 		if news.Contains(i) {
 			c.endLeases(j, i, DropSuperseded)
 		}
@@ -486,7 +487,7 @@ func (c *Coordinator) endIfOver(j *job) {
 
 // end takes a job out of work.
 func (c *Coordinator) end(j *job, reason string) {
-	for _, i := range sortedKeys(j.live) {
+	for _, i := range slices.Sorted(maps.Keys(j.live)) {
 		c.endLeases(j, i, reason)
 	}
 	j.state = jobOver
@@ -508,7 +509,7 @@ func (c *Coordinator) forgetOldest() bool {
 		return false
 	}
 	j := jobs[k]
-	for _, i := range sortedKeys(j.ledger.Rows) {
+	for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
 		c.emit(Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: j.id, Index: i})})
 	}
 	c.emit(Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id)})

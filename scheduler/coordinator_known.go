@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -108,17 +109,17 @@ func (c *Coordinator) toldAll(f *follower) {
 		return
 	}
 	f.phase, f.waiting = copying, map[copyKey]bool{}
-	for _, id := range sortedKeys(f.digests) {
+	for _, id := range slices.Sorted(maps.Keys(f.digests)) {
 		if c.ledger.Jobs[id] == nil {
 			f.push(copyKey{job: id, kind: copyGone})
 		}
 	}
-	for _, id := range sortedKeys(c.ledger.Jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.ledger.Jobs)) {
 		j := c.ledger.Jobs[id]
 		if d, ok := f.digests[id]; !ok || d != shortDigest(j) {
 			pushJob(f, id, j)
 		}
-		for _, i := range sortedKeys(c.jobs[id].live) {
+		for _, i := range slices.Sorted(maps.Keys(c.jobs[id].live)) {
 			f.push(copyKey{id, i, copyLive})
 			c.shared[task.TaskID{Job: id, Index: i}] = true
 		}
@@ -131,7 +132,7 @@ func (c *Coordinator) toldAll(f *follower) {
 func pushJob(f *follower, id task.JobID, j *ledger.Job) {
 	f.push(copyKey{job: id, kind: copyRecord})
 	f.push(copyKey{job: id, kind: copyFacts})
-	for _, i := range sortedKeys(j.Rows) {
+	for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
 		if !j.Delivered(i) {
 			f.push(copyKey{id, i, copyRow})
 		}
@@ -236,7 +237,7 @@ func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
 	ours := &j.ledger.Facts
 	before, delivery := string(ours.Encode()), ours.Delivery
 	was := ours.Done.Count() + ours.Failed.Minus(ours.Done).Count()
-	for _, i := range sortedKeys(j.live) {
+	for _, i := range slices.Sorted(maps.Keys(j.live)) {
 		if f.Done.Contains(i) || f.Failed.Contains(i) {
 			c.endLeases(j, i, DropSuperseded)
 		}

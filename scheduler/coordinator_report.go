@@ -16,7 +16,7 @@ func (c *Coordinator) report(from task.PeerID, r *Report) {
 	c.outrun(r.Epoch)
 	h := c.host(from)
 	h.reported, h.lost = true, time.Time{}
-	h.slots, h.state, h.withheld = min(max(r.Slots, 0), maxSlots), overlay.State(r.State), min(max(r.Withheld, 0), 100)
+	h.slots, h.state, h.withheld = min(max(r.Slots, 0), overlay.MaxSlots), overlay.State(r.State), min(max(r.Withheld, 0), 100)
 	h.hands = r.Hands
 	h.standsStill(c.now)
 	c.heedNotice(h)

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"godwit/scheduler/share"
@@ -66,7 +67,7 @@ func (c *Coordinator) stakes(j *job) []stake {
 	}
 	place := map[*claimant]int{}
 	var stakes []stake
-	for _, id := range sortedKeys(c.fair.claimants) {
+	for _, id := range slices.Sorted(maps.Keys(c.fair.claimants)) {
 		stakes = append(stakes, stake{claimant: c.fair.claimants[id], held: make([]int, sites), due: make([]int, sites), gives: make([][]*lease, sites)})
 	}
 	slices.SortStableFunc(stakes, func(a, b stake) int { return cmp.Compare(a.claimant.arrival, b.claimant.arrival) })

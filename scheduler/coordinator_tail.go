@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -88,12 +89,12 @@ func (c *Coordinator) tailPairs(last []lastTask, idle []*host) (pairs []tailPair
 // began first in front.
 func (c *Coordinator) lastTasks() []lastTask {
 	var leases []*lease
-	for _, id := range sortedKeys(c.jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
 		j := c.jobs[id]
 		if !c.inTail(j) {
 			continue
 		}
-		for _, i := range sortedKeys(j.live) {
+		for _, i := range slices.Sorted(maps.Keys(j.live)) {
 			t := j.live[i]
 			if l := t.leases[0]; len(t.leases) == 1 && !t.copied && c.maySpread(l) {
 				leases = append(leases, l)

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"godwit/scheduler/ledger"
@@ -17,7 +18,7 @@ func (c *Coordinator) Begin(epoch uint64) []Effect {
 	}
 	c.epoch, c.seq, c.effects = epoch, 0, nil
 	c.persistEpoch()
-	for _, p := range sortedKeys(c.followers) {
+	for _, p := range slices.Sorted(maps.Keys(c.followers)) {
 		c.followers[p].reset() // they begin sessions with the new epoch
 	}
 	effects := c.effects
@@ -72,7 +73,7 @@ func (c *Coordinator) Followers() []FollowerStatus {
 // the time, is for the first Step.
 func (c *Coordinator) takeUp(l *ledger.Ledger, live map[task.TaskID][]LiveLease) {
 	c.ledger = l
-	for _, id := range sortedKeys(l.Jobs) {
+	for _, id := range slices.Sorted(maps.Keys(l.Jobs)) {
 		c.reopen(id, l.Jobs[id])
 	}
 	c.inherited = live
@@ -82,12 +83,12 @@ func (c *Coordinator) takeUp(l *ledger.Ledger, live map[task.TaskID][]LiveLease)
 // started again. What the last leader told of a task counts before the log of
 // its row, which says nothing of leases given up.
 func (c *Coordinator) bookInherited() {
-	for _, id := range sortedKeys(c.jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
 		j := c.jobs[id]
 		if j.state != jobOpen {
 			continue
 		}
-		for _, i := range sortedKeys(j.ledger.Rows) {
+		for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
 			t := task.TaskID{Job: id, Index: i}
 			if _, told := c.inherited[t]; told || j.ledger.Verdict(i) != ledger.Open {
 				continue
@@ -125,13 +126,13 @@ func (c *Coordinator) book(j *job, i uint64, l LiveLease) {
 // secureAll has this node fetch what it may lack of the blocks that its copy of
 // the ledger stands on: only the second coordinator held them so far.
 func (c *Coordinator) secureAll() {
-	for _, id := range sortedKeys(c.jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
 		j := c.jobs[id]
 		if j.state != jobOpen {
 			continue
 		}
 		c.secure(HoldName{task.TaskID{Job: id}, HoldJob})
-		for _, i := range sortedKeys(j.ledger.Rows) {
+		for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
 			if n := (HoldName{task.TaskID{Job: id, Index: i}, HoldOutputs}); j.ledger.Verdict(i) == ledger.Done && c.hasBlocks(n) {
 				c.secure(n)
 			}
@@ -203,7 +204,7 @@ func (c *Coordinator) finalAt(j *job, held ledger.Set, signature []byte) {
 		c.decided(task.TaskID{Job: j.id}, "cancelled", j.submitter, "the job is over for its submitter")
 	}
 	j.sent, j.ready = nil, nil
-	for _, i := range sortedKeys(j.weights) {
+	for _, i := range slices.Sorted(maps.Keys(j.weights)) {
 		c.unweigh(j, i)
 	}
 	if !j.told {

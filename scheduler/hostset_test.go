@@ -9,6 +9,7 @@ import (
 
 	"godwit/scheduler/place"
 	"godwit/task"
+
 	"pgregory.net/rapid"
 )
 

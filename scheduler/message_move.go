@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"time"
 
+	"godwit/overlay"
 	"godwit/task"
 )
 
 // MaxMoves bounds the moves that one Ack orders, and those that one Report says
 // came to nothing: one for each slot that a member may have.
-const MaxMoves = maxSlots
+const MaxMoves = overlay.MaxSlots
 
 // An Await makes a lease the end of a hand-over: the state to begin with comes
 // from the worker that runs the task now, and nothing runs before it is all here.

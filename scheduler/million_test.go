@@ -56,7 +56,7 @@ func TestLongSweep(t *testing.T) {
 		}
 	}
 	step(MemberSeen{Advert: overlay.Advert{Peer: from, Memory: 1 << 40, Speed: 1}})
-	step(Received{From: from, Message: Message{Report: &Report{Slots: maxSlots, Full: true}}})
+	step(Received{From: from, Message: Message{Report: &Report{Slots: overlay.MaxSlots, Full: true}}})
 	step(Received{From: self, Message: Message{Submit: &Submit{Record: rec}}})
 	next := min(1<<16, tasks/2) // when to look
 	sent := 0
@@ -74,7 +74,7 @@ func TestLongSweep(t *testing.T) {
 			ended = append(ended, Ending{Attempt: l.Attempt, Result: r})
 		}
 		n += uint64(len(ended))
-		step(Received{From: from, Message: Message{Report: &Report{Epoch: 1, Slots: maxSlots, Ended: ended}}})
+		step(Received{From: from, Message: Message{Report: &Report{Epoch: 1, Slots: overlay.MaxSlots, Ended: ended}}})
 		if n >= next {
 			next += 1 << 17
 			if sent == 0 {

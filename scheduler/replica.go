@@ -3,6 +3,7 @@ package scheduler
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -53,7 +54,7 @@ func (r *Replica) Restore(pairs map[string][]byte) ([]Effect, error) {
 	l, epoch, err := restore(pairs)
 	r.ledger, r.epoch = l, max(r.epoch, epoch)
 	r.effects = nil
-	for _, id := range sortedKeys(l.Jobs) {
+	for _, id := range slices.Sorted(maps.Keys(l.Jobs)) {
 		r.compact(l.Jobs[id])
 	}
 	return r.effects, err
@@ -169,7 +170,7 @@ func (c *Coordinator) Retire() *Replica {
 	r := NewReplica(c.self, c.cfg)
 	r.ledger, r.epoch = c.ledger, c.epoch
 	r.now = c.now
-	for _, id := range sortedKeys(r.ledger.Jobs) {
+	for _, id := range slices.Sorted(maps.Keys(r.ledger.Jobs)) {
 		r.compact(r.ledger.Jobs[id])
 	}
 	for t, l := range c.inherited { // if no Step has booked them
@@ -217,7 +218,7 @@ func (r *Replica) Roots() []task.CID { return rootsOf(r.ledger) }
 // of jobs whose blocks are being fetched are among them.
 func (c *Coordinator) Roots() []task.CID {
 	roots := rootsOf(c.ledger)
-	for _, id := range sortedKeys(c.jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
 		if j := c.jobs[id]; j.state == jobFetching {
 			roots = append(roots, jobBlocks(id, j.spec)...)
 		}

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -44,7 +45,7 @@ func (r *Replica) apply(c *Copy) {
 		}
 		touched[id] = true
 	}
-	for _, id := range sortedKeys(touched) {
+	for _, id := range slices.Sorted(maps.Keys(touched)) {
 		r.compact(r.ledger.Jobs[id])
 	}
 	for _, id := range c.Gone {

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -39,7 +40,7 @@ type session struct {
 func (r *Replica) begin() {
 	// Time makes the number: it is larger in each life, and in each session.
 	id := max(r.session.id+1, uint64(max(r.now.UnixNano(), 1)))
-	r.session = session{id: id, untold: sortedKeys(r.ledger.Jobs)}
+	r.session = session{id: id, untold: slices.Sorted(maps.Keys(r.ledger.Jobs))}
 	r.holds = nil
 	clear(r.newer)
 	if r.leader == "" {
@@ -153,7 +154,7 @@ func (r *Replica) wanted(from task.PeerID, w *Wanted) {
 // keysOf lists the keys of a job, its record first.
 func keysOf(id task.JobID, j *ledger.Job) []string {
 	keys := []string{ledger.JobKey(id), ledger.FactsKey(id)}
-	for _, i := range sortedKeys(j.Rows) {
+	for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
 		if !j.Delivered(i) {
 			keys = append(keys, ledger.RowKey(task.TaskID{Job: id, Index: i}))
 		}
@@ -166,7 +167,7 @@ func (r *Replica) forgetAll() {
 	if n := len(r.ledger.Jobs); n > 0 {
 		r.emit(Decided{Action: "forgotten", Peer: r.leader, Reason: fmt.Sprintf("this node is not of the group of coordinators, and the leader has the %d jobs of its copy", n)})
 	}
-	for _, id := range sortedKeys(r.ledger.Jobs) {
+	for _, id := range slices.Sorted(maps.Keys(r.ledger.Jobs)) {
 		r.forget(id)
 	}
 	clear(r.live)
@@ -180,7 +181,7 @@ func (r *Replica) forget(id task.JobID) {
 	if j == nil {
 		return
 	}
-	for _, i := range sortedKeys(j.Rows) {
+	for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
 		r.emit(Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
 	}
 	r.emit(Persist{Key: coordinatorPrefix + ledger.FactsKey(id)})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"godwit/task"
+
 	"pgregory.net/rapid"
 )
 

@@ -10,9 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cockroachdb/datadriven"
 	"godwit/overlay"
 	"godwit/task"
+
+	"github.com/cockroachdb/datadriven"
 )
 
 // TestCoordinatorScripts runs the scripts in testdata against a coordinator.

@@ -24,7 +24,9 @@ const (
 // they are: see ResultKey.
 type Submitter struct {
 	self   task.PeerID
-	cfg    Config
+	timing Timing
+	cfg    SubmitterConfig
+	key    ed25519.PrivateKey // signs cancels and goodbyes; the node's own
 	leader task.PeerID
 	epoch  uint64
 	jobs   map[task.JobID]*submitted
@@ -71,16 +73,17 @@ type submitted struct {
 	over  farewell
 }
 
-// NewSubmitter returns a submitter without jobs. cfg.Key is the node's own.
-func NewSubmitter(self task.PeerID, cfg Config) *Submitter {
+// NewSubmitter returns a submitter without jobs. timing and cfg must be valid; key
+// is the node's own, and signs cancels and goodbyes.
+func NewSubmitter(self task.PeerID, timing Timing, cfg SubmitterConfig, key ed25519.PrivateKey) *Submitter {
 	return &Submitter{
-		self: self, cfg: cfg, jobs: map[task.JobID]*submitted{},
+		self: self, timing: timing, cfg: cfg, key: key, jobs: map[task.JobID]*submitted{},
 		fetches: map[string]*resultFetch{}, forgotten: map[task.JobID]*forgottenJob{},
 	}
 }
 
 func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submitted {
-	j := &submitted{id: id, record: st.Record, spec: spec, total: spec.Sweep.Count(), state: st, pause: s.cfg.RetryMin}
+	j := &submitted{id: id, record: st.Record, spec: spec, total: spec.Sweep.Count(), state: st, pause: s.timing.RetryMin}
 	s.jobs[id] = j
 	if !st.Final {
 		s.arm(j, time.Time{})
@@ -192,7 +195,7 @@ func (s *Submitter) offerAgain() {
 		j := s.jobs[s.toOffer[0]]
 		s.toOffer = s.toOffer[1:]
 		if j != nil && !j.state.Final {
-			j.refusal, j.pause = "", s.cfg.RetryMin // the refusal was another's
+			j.refusal, j.pause = "", s.timing.RetryMin // the refusal was another's
 			s.speak(j)
 		}
 	}
@@ -201,7 +204,7 @@ func (s *Submitter) offerAgain() {
 // soon makes the job speak to the leader in this Step, or as soon as the pace
 // allows.
 func (s *Submitter) soon(j *submitted) {
-	j.pause = s.cfg.RetryMin
+	j.pause = s.timing.RetryMin
 	s.later(j, 0)
 }
 
@@ -258,14 +261,14 @@ func (s *Submitter) speak(j *submitted) {
 	s.pace.bytes += len(j.record.Job) + bytesPerRange*len(j.have)
 	s.emit(Send{To: s.leader, Message: Message{Submit: &Submit{Record: j.record, Have: slices.Clone(j.have), Accepted: j.state.Accepted}}})
 	if j.state.Cancelled {
-		sig := task.SignCancel(j.id, s.cfg.Key)
+		sig := task.SignCancel(j.id, s.key)
 		s.emit(Send{To: s.leader, Message: Message{Cancel: &Cancel{Job: j.id, Signature: sig}}})
 	}
 	if len(j.lacking) > 0 {
 		s.got(j)
 	}
 	s.later(j, j.pause)
-	j.pause = min(2*j.pause, s.cfg.RetryMax)
+	j.pause = min(2*j.pause, s.timing.RetryMax)
 }
 
 // bytesPerRange is about what an encoded Range takes.
@@ -274,11 +277,11 @@ const bytesPerRange = 12
 // heard puts off the next asking, since the leader is well.
 func (s *Submitter) heard(j *submitted, news bool) {
 	if news || j.pause < s.cfg.AskEvery {
-		j.pause = min(s.cfg.AskEvery, s.cfg.RetryMax)
+		j.pause = min(s.cfg.AskEvery, s.timing.RetryMax)
 	}
 	pause := j.pause
 	if j.state.Cancelled {
-		pause = s.cfg.RetryMin // it does not count as heard until it says cancelled
+		pause = s.timing.RetryMin // it does not count as heard until it says cancelled
 	}
 	s.later(j, pause)
 }
@@ -286,12 +289,12 @@ func (s *Submitter) heard(j *submitted, news bool) {
 // refusedForNow obeys a leader that takes the job later.
 func (s *Submitter) refusedForNow(j *submitted, a *Accepted) {
 	j.refusal = task.ClipMessage(a.Error)
-	s.later(j, min(max(a.RetryAfter, s.cfg.RetryMin), s.cfg.RetryMax))
+	s.later(j, min(max(a.RetryAfter, s.timing.RetryMin), s.timing.RetryMax))
 	s.emit(JobChanged{Job: j.id})
 }
 
 // Key returns the submitter's public key, by which its cancels are checked.
 func (s *Submitter) Key() ed25519.PublicKey {
-	pub, _ := s.cfg.Key.Public().(ed25519.PublicKey)
+	pub, _ := s.key.Public().(ed25519.PublicKey)
 	return pub
 }

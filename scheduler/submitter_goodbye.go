@@ -23,7 +23,7 @@ type farewell struct {
 // goodbye says for the first time that the job is over.
 func (s *Submitter) goodbye(j *submitted, heard bool) {
 	j.over = farewell{heard: heard}
-	j.pause = s.cfg.RetryMin
+	j.pause = s.timing.RetryMin
 	s.sayGoodbye(j)
 }
 
@@ -39,7 +39,7 @@ func (s *Submitter) sayGoodbye(j *submitted) {
 	s.sayFinal(j)
 	if !f.heard {
 		s.later(j, j.pause)
-		j.pause = min(2*j.pause, s.cfg.RetryMax)
+		j.pause = min(2*j.pause, s.timing.RetryMax)
 	}
 }
 
@@ -58,7 +58,7 @@ func (s *Submitter) askedWhenOver(j *submitted, over bool) {
 	if over {
 		f.heard = true
 	}
-	if told && (over || s.now.Sub(f.at) < s.cfg.RetryMin) {
+	if told && (over || s.now.Sub(f.at) < s.timing.RetryMin) {
 		return
 	}
 	s.sayFinal(j)
@@ -67,7 +67,7 @@ func (s *Submitter) askedWhenOver(j *submitted, over bool) {
 // askedWhenForgotten does the same for a job of which nothing else is known.
 func (s *Submitter) askedWhenForgotten(id task.JobID) {
 	f := s.forgotten[id]
-	if f == nil || !f.said.IsZero() && s.now.Sub(f.said) < s.cfg.RetryMin {
+	if f == nil || !f.said.IsZero() && s.now.Sub(f.said) < s.timing.RetryMin {
 		return
 	}
 	f.said = s.now
@@ -76,8 +76,8 @@ func (s *Submitter) askedWhenForgotten(id task.JobID) {
 
 // signEnd signs that a job is over for its submitter.
 func (s *Submitter) signEnd(id task.JobID) []byte {
-	if len(s.cfg.Key) == 0 {
+	if len(s.key) == 0 {
 		return nil // of a test of one machine: nobody is to be convinced
 	}
-	return task.SignCancel(id, s.cfg.Key)
+	return task.SignCancel(id, s.key)
 }

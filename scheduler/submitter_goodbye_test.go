@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -88,7 +90,7 @@ func TestSubmitterTellsStaleLeaders(t *testing.T) {
 					if len(b.gots(id)) > 0 {
 						t.Error("a leader that repeats itself is answered each time")
 					}
-					b.pass(b.cfg.RetryMin)
+					b.pass(b.timing.RetryMin)
 					want = tt.states
 				}
 			}
@@ -117,7 +119,7 @@ func TestSubmitterRemembersForgotten(t *testing.T) {
 	}
 	b.pass(rememberForgotten + time.Hour)
 	if len(b.disk) > 0 {
-		t.Errorf("left on disk: %v", sortedKeys(b.disk))
+		t.Errorf("left on disk: %v", slices.Sorted(maps.Keys(b.disk)))
 	}
 }
 

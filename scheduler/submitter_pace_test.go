@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +17,7 @@ import (
 // manyJobs offers n jobs at one moment.
 func manyJobs(b *subBench, n int, each ...func()) {
 	for i := range n {
-		b.step(Offer{Record: testJob(b.tb, b.cfg.Key, 1, func(j *task.Job) {
+		b.step(Offer{Record: testJob(b.tb, b.key, 1, func(j *task.Job) {
 			binary.BigEndian.PutUint64(j.Nonce, uint64(i))
 		})})
 		for _, look := range each {
@@ -68,7 +70,7 @@ func TestSubmitterPacesBytes(t *testing.T) {
 	b.step(LeaderChanged{})
 	var size int
 	for i := range 50 {
-		rec := testJob(t, b.cfg.Key, 1, func(j *task.Job) {
+		rec := testJob(t, b.key, 1, func(j *task.Job) {
 			binary.BigEndian.PutUint64(j.Nonce, uint64(i))
 			j.Args = make([]string, 100)
 			for k := range j.Args {
@@ -126,7 +128,7 @@ func TestSubmitterTimersAreFew(t *testing.T) {
 		b.step(LeaderChanged{Leader: b.self, Epoch: i + 2})
 		b.now = b.now.Add(time.Millisecond)
 	}
-	if n := len(b.s.timers.entries); n > 1000 {
+	if n := b.s.timers.len(); n > 1000 {
 		t.Errorf("%d timers for one job", n)
 	}
 }
@@ -203,7 +205,7 @@ func BenchmarkSubmitterRestore(b *testing.B) {
 		sum := summaryOf(id, i, "a")
 		s.disk[ResultKey(id, i)] = encodeOwn(&sum)
 	}
-	keys := sortedKeys(s.disk) // as a driver's store gives them
+	keys := slices.Sorted(maps.Keys(s.disk)) // as a driver's store gives them
 	scan := func(prefix string) iter.Seq2[string, []byte] {
 		return func(yield func(string, []byte) bool) {
 			for _, key := range keys {
@@ -214,7 +216,7 @@ func BenchmarkSubmitterRestore(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		s.s = NewSubmitter(s.self, s.cfg)
+		s.s = NewSubmitter(s.self, DefaultTiming(), DefaultSubmitter(), s.key)
 		if err := s.s.Restore(scan); err != nil {
 			b.Fatal(err)
 		}

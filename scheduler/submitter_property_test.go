@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"crypto/ed25519"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,7 +20,8 @@ import (
 type subBench struct {
 	tb      testing.TB
 	s       *Submitter
-	cfg     Config
+	timing  Timing
+	key     ed25519.PrivateKey
 	self    task.PeerID
 	now     time.Time
 	disk    map[string][]byte
@@ -30,10 +32,9 @@ type subBench struct {
 
 func newSubBench(tb testing.TB) *subBench {
 	key, self := identity(1)
-	cfg := Default()
-	cfg.Key = key
+	timing := DefaultTiming()
 	b := &subBench{
-		tb: tb, s: NewSubmitter(self, cfg), cfg: cfg, self: self, now: start,
+		tb: tb, s: NewSubmitter(self, timing, DefaultSubmitter(), key), timing: timing, key: key, self: self, now: start,
 		disk: map[string][]byte{}, fetches: map[string]bool{}, writes: map[string]int{},
 	}
 	b.step(LeaderChanged{Leader: self, Epoch: 1})
@@ -79,7 +80,7 @@ func (b *subBench) pass(d time.Duration) {
 }
 
 func (b *subBench) restart() {
-	b.s = NewSubmitter(b.self, b.cfg)
+	b.s = NewSubmitter(b.self, b.timing, DefaultSubmitter(), b.key)
 	if err := b.s.Restore(scanOf(b.disk)); err != nil {
 		b.tb.Fatal(err)
 	}
@@ -88,7 +89,7 @@ func (b *subBench) restart() {
 }
 
 func (b *subBench) offer(n uint64, nonce byte) task.JobID {
-	rec := testJob(b.tb, b.cfg.Key, n, func(j *task.Job) { j.Nonce = slices.Repeat([]byte{nonce}, 16) })
+	rec := testJob(b.tb, b.key, n, func(j *task.Job) { j.Nonce = slices.Repeat([]byte{nonce}, 16) })
 	b.step(Offer{Record: rec})
 	return rec.ID()
 }
@@ -136,7 +137,7 @@ func (b *subBench) outage(rounds int) {
 			delete(b.fetches, key)
 			b.step(Fetched{Key: key, Err: "nobody has it"})
 		}
-		b.pass(b.cfg.RetryMax)
+		b.pass(b.timing.RetryMax)
 	}
 }
 
@@ -164,7 +165,7 @@ func TestSubmitterProperties(t *testing.T) {
 		total := map[task.JobID]uint64{}
 		forgotten := map[task.JobID]bool{}
 		anyJob := func(rt *rapid.T) task.JobID {
-			return rapid.SampledFrom(sortedKeys(total)).Draw(rt, "job")
+			return rapid.SampledFrom(slices.Sorted(maps.Keys(total))).Draw(rt, "job")
 		}
 		for n := range rapid.IntRange(1, 3).Draw(rt, "jobs") {
 			tasks := rapid.Uint64Range(1, 40).Draw(rt, "tasks")
@@ -260,7 +261,7 @@ func (b *subBench) check(rt *rapid.T, total map[task.JobID]uint64, forgotten map
 
 // finishAll lets a good leader bring what is missing.
 func (b *subBench) finishAll(rt *rapid.T, total map[task.JobID]uint64, forgotten map[task.JobID]bool) {
-	for _, id := range sortedKeys(total) {
+	for _, id := range slices.Sorted(maps.Keys(total)) {
 		var all []uint64
 		for i := range total[id] {
 			all = append(all, i)

@@ -126,7 +126,7 @@ func (s *Submitter) take(from task.PeerID, j *submitted, t *TaskSummary) {
 	case len(OutputsOf(t)) == 0:
 		s.hold(j, t)
 	case j.fetching < maxFetching:
-		f := &resultFetch{job: j, summary: *t, pause: s.cfg.RetryMin}
+		f := &resultFetch{job: j, summary: *t, pause: s.timing.RetryMin}
 		j.fetching++
 		s.fetches[key] = f
 		s.fetch(key, f)
@@ -154,7 +154,7 @@ func (s *Submitter) replace(key string, f *resultFetch, t *TaskSummary) {
 // fetch begins the next try.
 func (s *Submitter) fetch(key string, f *resultFetch) {
 	if t := f.instead; t != nil {
-		f.summary, f.instead, f.tries, f.pause = *t, nil, 0, s.cfg.RetryMin
+		f.summary, f.instead, f.tries, f.pause = *t, nil, 0, s.timing.RetryMin
 		f.job.lacking = f.job.lacking.Minus(only(t.Index))
 	}
 	if len(OutputsOf(&f.summary)) == 0 {
@@ -211,7 +211,7 @@ func (s *Submitter) missed(key string, f *resultFetch, why string) {
 	f.waiting = true
 	f.tries++
 	s.timers.set(s.now.Add(f.pause), key)
-	f.pause = min(2*f.pause, s.cfg.RetryMax)
+	f.pause = min(2*f.pause, s.timing.RetryMax)
 	if f.tries < lackAfter || j.lacking.Contains(i) || len(j.lacking) >= MaxLacking {
 		return
 	}

@@ -32,7 +32,7 @@ func TestSubmitterNamesWhatItLacks(t *testing.T) {
 		if g := b.gots(id); len(g) > 0 {
 			t.Fatalf("after %d tries it said %+v", try, g[0])
 		}
-		b.pass(b.cfg.RetryMax)
+		b.pass(b.timing.RetryMax)
 	}
 	b.answer(id, 0, "no holder")
 	g := b.gots(id)
@@ -42,7 +42,7 @@ func TestSubmitterNamesWhatItLacks(t *testing.T) {
 	if st, _ := b.s.Job(id); !strings.Contains(st.Reason, "nowhere to be had") {
 		t.Errorf("reason %q", st.Reason)
 	}
-	b.pass(b.cfg.RetryMax)
+	b.pass(b.timing.RetryMax)
 	if !b.fetches[ResultKey(id, 0)] {
 		t.Fatal("it does not try again")
 	}
@@ -116,7 +116,7 @@ func TestSubmitterRefusedForNow(t *testing.T) {
 	if want := "the leader takes no more for now; trying again in 1m0s"; st.Reason != want || st.Error != "" || st.Final {
 		t.Errorf("got %+v, want reason %q", st, want)
 	}
-	b.pass(b.cfg.RetryMax - time.Millisecond)
+	b.pass(b.timing.RetryMax - time.Millisecond)
 	if n := offers(b.last); n > 0 {
 		t.Error("it did not wait")
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"godwit/scheduler/ledger"
@@ -76,7 +78,7 @@ func (s *Submitter) Restore(scan func(prefix string) iter.Seq2[string, []byte]) 
 	for key, value := range scan(submitterJob) {
 		errs.note(key, s.restoreJob(key, value))
 	}
-	for _, id := range sortedKeys(s.jobs) {
+	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
 		j := s.jobs[id]
 		if len(j.state.Have) > 0 {
 			continue

@@ -18,7 +18,7 @@ func TestSubmitterRestoreReadsLittle(t *testing.T) {
 	b.answer(done, 0, "")
 	b.bring(open, JobRunning, "a", 1, 2)
 	read := 0
-	err := NewSubmitter(b.self, b.cfg).Restore(func(prefix string) iter.Seq2[string, []byte] {
+	err := NewSubmitter(b.self, b.timing, DefaultSubmitter(), b.key).Restore(func(prefix string) iter.Seq2[string, []byte] {
 		return func(yield func(string, []byte) bool) {
 			for key, value := range scanOf(b.disk)(prefix) {
 				if strings.HasPrefix(key, ResultsPrefix) {
@@ -46,7 +46,7 @@ func TestSubmitterRestoreDamaged(t *testing.T) {
 	b.disk[submitterJob+"x"] = b.disk[submitterJob+string(id)]
 	b.disk[submitterJob+"y"] = []byte{1}
 	b.disk[submitterForgotten+"z"] = []byte{2}
-	b.s = NewSubmitter(b.self, b.cfg)
+	b.s = NewSubmitter(b.self, b.timing, DefaultSubmitter(), b.key)
 	err := b.s.Restore(scanOf(b.disk))
 	for _, want := range []string{ResultKey(id, 2), ResultKey(id, 3), submitterJob + "x", submitterJob + "y", submitterForgotten + "z"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -70,7 +70,7 @@ func TestRestoreErrorsAreFew(t *testing.T) {
 	for i := range uint64(100) {
 		b.disk[ResultKey(id, i)] = nil
 	}
-	err := NewSubmitter(b.self, b.cfg).Restore(scanOf(b.disk))
+	err := NewSubmitter(b.self, b.timing, DefaultSubmitter(), b.key).Restore(scanOf(b.disk))
 	if err == nil || strings.Count(err.Error(), "\n") != maxRestoreErrors || !strings.Contains(err.Error(), "and 84 more") {
 		t.Errorf("got %v", err)
 	}

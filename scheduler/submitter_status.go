@@ -47,7 +47,7 @@ func endState(done, failed uint64) string {
 // time, then ID.
 func (s *Submitter) Jobs() []JobStatus {
 	out := make([]JobStatus, 0, len(s.jobs))
-	for _, id := range sortedKeys(s.jobs) {
+	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
 		out = append(out, s.status(s.jobs[id]))
 	}
 	slices.SortStableFunc(out, func(a, b JobStatus) int { return a.Submitted.Compare(b.Submitted) })
@@ -110,6 +110,15 @@ func (t *TaskSummary) Status(spec *task.Job) TaskStatus {
 func (s *Submitter) Accepted(id task.JobID) bool {
 	j := s.jobs[id]
 	return j != nil && j.state.Accepted
+}
+
+// Spec returns what the record of a job offered here says; nil if there is none.
+// It is read only.
+func (s *Submitter) Spec(id task.JobID) *task.Job {
+	if j := s.jobs[id]; j != nil {
+		return j.spec
+	}
+	return nil
 }
 
 // Record returns the signed record of a job offered here.

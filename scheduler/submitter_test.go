@@ -62,9 +62,7 @@ func TestSubmitterRefuses(t *testing.T) {
 func newSubmitterWithJob(t *testing.T) (*Submitter, task.JobID, task.PeerID) {
 	key, self := identity(1)
 	_, leader := identity(0)
-	cfg := Default()
-	cfg.Key = key
-	s := NewSubmitter(self, cfg)
+	s := NewSubmitter(self, DefaultTiming(), DefaultSubmitter(), key)
 	rec := testJob(t, key, 3, func(j *task.Job) { j.Replicas = 2 })
 	s.Step(start, LeaderChanged{Leader: leader, Epoch: 1})
 	s.Step(start, Offer{Record: rec})
@@ -86,7 +84,7 @@ func TestSubmitterRepeats(t *testing.T) {
 			now = at
 		}
 	}
-	if pauses[0] != Default().RetryMin || pauses[1] != 2*Default().RetryMin || pauses[7] != Default().RetryMax {
+	if pauses[0] != DefaultTiming().RetryMin || pauses[1] != 2*DefaultTiming().RetryMin || pauses[7] != DefaultTiming().RetryMax {
 		t.Errorf("offered after %v", pauses)
 	}
 	s.Step(now, Received{From: leader, Message: Message{Accepted: &Accepted{Job: id}}})

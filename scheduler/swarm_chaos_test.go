@@ -121,8 +121,8 @@ func TestSwarmRepeats(t *testing.T) {
 
 func (s *groupSim) finalAtOwner(id task.JobID) bool {
 	for _, n := range s.nodes {
-		if j := n.sub.jobs[id]; j != nil {
-			return n.up && j.state.Final
+		if j, ok := n.sub.Job(id); ok {
+			return n.up && j.Final
 		}
 	}
 	return false
@@ -187,14 +187,14 @@ func (n *simNode) bootAgain() {
 func (s *groupSim) checkEnd(ids []task.JobID) {
 	for _, id := range ids {
 		for _, n := range s.nodes {
-			j := n.sub.jobs[id]
-			if j == nil {
+			j, ok := n.sub.Job(id)
+			if !ok {
 				continue
 			}
-			if j.have.Count() != j.total || j.failed > 0 {
-				s.tb.Errorf("node %d holds %v of %d tasks, %d failed", n.n, j.have, j.total, j.failed)
+			if held := n.sub.Held(id); held.Count() != j.Tasks.Total || j.Tasks.Failed > 0 {
+				s.tb.Errorf("node %d holds %v of %d tasks, %d failed", n.n, held, j.Tasks.Total, j.Tasks.Failed)
 			}
-			for i := range j.total {
+			for i := range j.Tasks.Total {
 				s.checkResult(n, task.TaskID{Job: id, Index: i})
 			}
 		}

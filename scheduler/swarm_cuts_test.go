@@ -164,8 +164,8 @@ func (s *groupSim) movers() (source, destination *simNode) {
 		if !n.up {
 			continue
 		}
-		for _, e := range n.handovers() {
-			source, destination = n, s.byID[e.To]
+		for _, to := range n.worker.HandsTo() {
+			source, destination = n, s.byID[to]
 		}
 		if n.coord == nil {
 			continue
@@ -177,21 +177,6 @@ func (s *groupSim) movers() (source, destination *simNode) {
 		}
 	}
 	return source, destination
-}
-
-// handovers lists what the worker has to hand over.
-func (n *simNode) handovers() (out []MoveOrder) {
-	for _, h := range n.worker.held {
-		if h.going != nil {
-			out = append(out, *h.going)
-		}
-	}
-	for _, u := range n.worker.endings {
-		if d := u.ending.Handed; d != nil {
-			out = append(out, MoveOrder{To: d.To})
-		}
-	}
-	return out
 }
 
 // A rapidTB fails as rapid wants it, so that it finds a smaller failure.

@@ -100,7 +100,7 @@ func newGroupSim(tb testing.TB, seed uint64, nodes int) *groupSim {
 		tb: tb, rng: rand.New(rand.NewPCG(seed, 7)), cfg: Default(), now: start, byID: map[task.PeerID]*simNode{},
 		latency: 20 * time.Millisecond, work: time.Second, epochs: map[uint64]task.PeerID{},
 	}
-	s.cfg.HandOver = seed%4 != 3
+	s.cfg.Worker.HandOver = seed%4 != 3
 	s.cfg.Rules.Fairness = []string{"", "equal:per=owner,shrink=arrival", "sep:shrink=arrival", "drf:guard=gate,load=90", "gep"}[seed%5]
 	for i := range nodes {
 		key, id := groupKeys[i], groupIDs[i]
@@ -124,8 +124,7 @@ func (n *simNode) boot() {
 	n.giving, n.taking = map[AttemptName]*simGive{}, map[AttemptName]*simTake{}
 	n.group, n.view, n.sawWork = nil, nil, 0
 	cfg := n.s.cfg
-	cfg.Key = n.key
-	n.worker, n.sub = NewWorker(n.id, cfg), NewSubmitter(n.id, cfg)
+	n.worker, n.sub = NewWorker(n.id, cfg.Timing, cfg.Worker), NewSubmitter(n.id, cfg.Timing, cfg.Submitter, n.key)
 	n.coord, n.replica = nil, NewReplica(n.id, cfg)
 	effects, err := n.replica.Restore(n.disk)
 	if err == nil {
@@ -157,7 +156,7 @@ func (n *simNode) crash() {
 // wipe takes a dead node's disk away. A submitter is left its own: what it alone
 // knows nobody can promise.
 func (n *simNode) wipe() {
-	if len(n.sub.jobs) > 0 {
+	if len(n.sub.Jobs()) > 0 {
 		return
 	}
 	n.disk, n.blocks, n.sawRole, n.wiped = map[string][]byte{}, map[task.CID]bool{}, 0, true
@@ -468,14 +467,14 @@ func (n *simNode) persist(p Persist) {
 
 func (n *simNode) prepare(e Prepare) {
 	for _, o := range n.s.nodes {
-		if j := o.sub.jobs[e.Job]; j != nil {
+		if spec := o.sub.Spec(e.Job); spec != nil {
 			if !slices.ContainsFunc(e.Holders, func(p task.PeerID) bool {
 				h := n.s.byID[p]
 				return n.s.sees(n, h) && h.blocks[task.CID(e.Job)]
 			}) {
 				break
 			}
-			n.step(Prepared{ID: e.Job, Job: j.spec})
+			n.step(Prepared{ID: e.Job, Job: spec})
 			return
 		}
 	}
@@ -558,7 +557,7 @@ func (n *simNode) submit(tasks uint64, change func(*task.Job)) task.JobID {
 	})
 	n.step(Offer{Record: rec})
 	id := rec.ID()
-	for _, cid := range jobBlocks(id, n.sub.jobs[id].spec) {
+	for _, cid := range jobBlocks(id, n.sub.Spec(id)) {
 		n.blocks[cid] = true
 	}
 	return id

@@ -123,9 +123,8 @@ func (n *swarmNode) boot() {
 	n.life++
 	n.specs, n.lastTo, n.started = map[task.JobID]*task.Job{}, map[task.PeerID]time.Time{}, map[attemptKey]bool{}
 	cfg := n.s.cfg
-	cfg.Key = n.key
-	n.worker = NewWorker(n.id, cfg)
-	n.sub = NewSubmitter(n.id, cfg)
+	n.worker = NewWorker(n.id, cfg.Timing, cfg.Worker)
+	n.sub = NewSubmitter(n.id, cfg.Timing, cfg.Submitter, n.key)
 	if err := errors.Join(n.worker.Restore(n.disk), n.sub.Restore(scanOf(n.disk))); err != nil {
 		n.s.tb.Fatal(err)
 	}

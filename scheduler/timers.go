@@ -38,6 +38,9 @@ func (t *timers[K]) next() (time.Time, bool) {
 	return t.entries[0].at, true
 }
 
+// len returns how many keys wait, each as often as it was set.
+func (t *timers[K]) len() int { return len(t.entries) }
+
 // A timerHeap has the first to go off first. Package heap would put each entry
 // into memory of its own.
 type timerHeap[K any] []timerEntry[K]

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ func (c *Coordinator) Jobs() []JobStatus {
 
 func (c *Coordinator) inOrder() []*job {
 	var jobs []*job
-	for _, id := range sortedKeys(c.jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
 		if j := c.jobs[id]; j.state != jobFetching {
 			jobs = append(jobs, j)
 		}
@@ -68,7 +69,7 @@ func (c *Coordinator) Job(id task.JobID, page Page) (JobStatus, bool) {
 	if page.Limit <= 0 {
 		return st, true
 	}
-	indices := sortedKeys(j.ledger.Rows)
+	indices := slices.Sorted(maps.Keys(j.ledger.Rows))
 	from, _ := slices.BinarySearch(indices, page.From)
 	for _, i := range indices[from:min(len(indices), from+page.Limit)] {
 		row := j.ledger.Rows[i]
@@ -216,12 +217,12 @@ func (c *Coordinator) whyNot(j *job, i uint64) []Why {
 	}
 	groups := map[string][]task.PeerID{}
 	avoid := j.workersOf(i)
-	for _, peer := range sortedKeys(c.hosts) {
+	for _, peer := range slices.Sorted(maps.Keys(c.hosts)) {
 		reason := c.whyNotOn(j, c.hosts[peer], avoid)
 		groups[reason] = append(groups[reason], peer)
 	}
 	var out []Why
-	for _, reason := range sortedKeys(groups) {
+	for _, reason := range slices.Sorted(maps.Keys(groups)) {
 		out = append(out, Why{Reason: reason, Peers: groups[reason]})
 	}
 	slices.SortStableFunc(out, func(a, b Why) int { return len(b.Peers) - len(a.Peers) })

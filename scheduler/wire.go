@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"godwit/overlay"
 	"godwit/task"
 )
 
@@ -23,7 +24,7 @@ const (
 	MaxEndings = 256
 	// MaxSaved bounds the checkpoints of a Report: one for each slot that a
 	// member may have.
-	MaxSaved = maxSlots
+	MaxSaved = overlay.MaxSlots
 	// MaxHolders bounds the holders named for a job.
 	MaxHolders = 8
 	// MaxLacking bounds the ranges of Got.Lacking: as many results may be on
@@ -169,8 +170,8 @@ func (r *Report) check() error {
 		return fmt.Errorf("report of %d results, the most is %d", len(r.Ended), MaxEndings)
 	case len(r.Saved) > MaxSaved:
 		return fmt.Errorf("report of %d checkpoints, the most is %d", len(r.Saved), MaxSaved)
-	case r.Slots < 0 || r.Slots > maxSlots:
-		return fmt.Errorf("report of %d slots, want 0 to %d", r.Slots, maxSlots)
+	case r.Slots < 0 || r.Slots > overlay.MaxSlots:
+		return fmt.Errorf("report of %d slots, want 0 to %d", r.Slots, overlay.MaxSlots)
 	case r.Withheld < 0 || r.Withheld > 100:
 		return fmt.Errorf("report of %d %% of the CPU withheld, want 0 to 100", r.Withheld)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/overlay"
 	"godwit/scheduler/ledger"
 	"godwit/task"
 )
@@ -157,7 +158,7 @@ func TestDecodeFrameRefuses(t *testing.T) {
 		"negative slots":  encode([]Message{{Report: &Report{Slots: -1}}}),
 		"all withheld":    encode([]Message{{Report: &Report{Withheld: 101}}}),
 		"less withheld":   encode([]Message{{Report: &Report{Withheld: -1}}}),
-		"too many slots":  encode([]Message{{Report: &Report{Slots: maxSlots + 1}}}),
+		"too many slots":  encode([]Message{{Report: &Report{Slots: overlay.MaxSlots + 1}}}),
 		"too many hold":   encode([]Message{{Place: &Place{Holders: map[task.JobID][]task.PeerID{"j": make([]task.PeerID, MaxHolders+1)}}}}),
 		"too many moves":  encode([]Message{{Ack: &Ack{Moves: make([]MoveOrder, MaxMoves+1)}}}),
 		"move to nobody":  encode([]Message{{Ack: &Ack{Moves: []MoveOrder{{As: Attempt{Seq: 1}}}}}}),
@@ -215,8 +216,8 @@ func FuzzDecodeFrame(f *testing.F) {
 		key, self := identity(0)
 		_, from := identity(1)
 		cfg := Default()
-		cfg.Key, cfg.Migration = key, "reactive"
-		c, w, s := NewCoordinator(self, cfg, 3), NewWorker(self, cfg), NewSubmitter(self, cfg)
+		cfg.Migration = "reactive"
+		c, w, s := NewCoordinator(self, cfg, 3), NewWorker(self, cfg.Timing, cfg.Worker), NewSubmitter(self, cfg.Timing, cfg.Submitter, key)
 		s.Step(start, Offer{Record: testJob(t, key, 3, nil)})
 		s.Step(start, LeaderChanged{Leader: from, Epoch: 1})
 		w.Step(start, LeaderChanged{Leader: from, Epoch: 1})

@@ -30,14 +30,13 @@ func newWired(tb testing.TB, workers int) *wired {
 	cfg := Default()
 	w := &wired{tb: tb, now: start, keys: map[task.PeerID]ed25519.PrivateKey{}, workers: map[task.PeerID]*Worker{}, outbox: map[[2]task.PeerID][]Message{}}
 	key, self := identity(0)
-	cfg.Key = key
 	w.self, w.keys[self] = self, key
-	w.coord, w.sub = NewCoordinator(self, cfg, 1), NewSubmitter(self, cfg)
+	w.coord, w.sub = NewCoordinator(self, cfg, 1), NewSubmitter(self, cfg.Timing, cfg.Submitter, key)
 	w.order = []task.PeerID{self}
 	w.toSub(LeaderChanged{Leader: self, Epoch: 1})
 	for i := range workers {
 		key, id := identity(i + 1)
-		w.keys[id], w.workers[id] = key, NewWorker(id, cfg)
+		w.keys[id], w.workers[id] = key, NewWorker(id, cfg.Timing, cfg.Worker)
 		w.order = append(w.order, id)
 		w.toCoord(MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 40, Speed: 1}})
 		w.toWorker(id, OwnerState{Slots: 4})

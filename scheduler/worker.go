@@ -22,11 +22,8 @@ const (
 	DropMoved = "moved: the task goes on elsewhere"
 )
 
-// maxSlots bounds what a worker may claim.
-const maxSlots = overlay.MaxSlots
-
 // maxHeld bounds the leases that a worker takes: slots, and tasks ahead.
-const maxHeld = maxSlots + 1024
+const maxHeld = overlay.MaxSlots + 1024
 
 // A Worker runs tasks for the leader of an overlay. It obeys one leader at a
 // time, and never a lower epoch than it has seen. It keeps results, over
@@ -35,7 +32,8 @@ type Worker struct {
 	unsaid bool  // a lease has a checkpoint that was not reported
 	born   int64 // time of the first Step; see Report.Born
 	self   task.PeerID
-	cfg    Config
+	timing Timing
+	cfg    WorkerConfig
 	leader task.PeerID
 	epoch  uint64 // highest seen
 	owner  OwnerState
@@ -105,10 +103,10 @@ type heldLease struct {
 }
 
 // NewWorker returns a worker that has no leader and no slots: LeaderChanged
-// and OwnerState give it both.
-func NewWorker(self task.PeerID, cfg Config) *Worker {
+// and OwnerState give it both. timing and cfg must be valid.
+func NewWorker(self task.PeerID, timing Timing, cfg WorkerConfig) *Worker {
 	return &Worker{
-		self: self, cfg: cfg,
+		self: self, timing: timing, cfg: cfg,
 		owner: OwnerState{State: overlay.Unavailable, Reason: "the node is starting"},
 		jobs:  map[task.JobID]*workerJob{}, held: map[task.TaskID]*heldLease{},
 	}
@@ -162,6 +160,9 @@ func (w *Worker) NextWake() (time.Time, bool) {
 
 // Leader returns whom the worker obeys, and the highest epoch it has seen.
 func (w *Worker) Leader() (task.PeerID, uint64) { return w.leader, w.epoch }
+
+// Leases returns how many leases it has that have not ended.
+func (w *Worker) Leases() int { return len(w.held) }
 
 // Load returns how many leases it runs, how many wait for a slot here, and how
 // many results no leader has acknowledged.
@@ -238,9 +239,9 @@ func (w *Worker) cannotTake() (reason string, retry time.Duration) {
 	case w.owner.Slots <= 0:
 		return ownerReason(w.owner), w.ownerRetry()
 	case reason != "":
-		return reason, w.cfg.RefusalPause
+		return reason, w.timing.RefusalPause
 	case len(w.held) >= maxHeld:
-		return "the worker holds as many tasks as it can", w.cfg.RefusalPause
+		return "the worker holds as many tasks as it can", w.timing.RefusalPause
 	}
 	return "", 0
 }
@@ -250,9 +251,9 @@ func (w *Worker) cannotTake() (reason string, retry time.Duration) {
 // is not noticed.
 func (w *Worker) ownerRetry() time.Duration {
 	if left := w.owner.Until.Sub(w.now); left > 0 {
-		return min(left, w.cfg.RetryMax)
+		return min(left, w.timing.RetryMax)
 	}
-	return w.cfg.RefusalPause
+	return w.timing.RefusalPause
 }
 
 func ownerReason(o OwnerState) string {
@@ -311,7 +312,7 @@ func (w *Worker) prepared(ev Prepared) {
 	}
 	for _, h := range slices.Clone(w.queue) {
 		if h.job == j {
-			w.giveBack(h, "preparing the job failed: "+ev.Err, w.cfg.RefusalPause)
+			w.giveBack(h, "preparing the job failed: "+ev.Err, w.timing.RefusalPause)
 		}
 	}
 	delete(w.jobs, j.id)
@@ -322,7 +323,7 @@ func (w *Worker) prepared(ev Prepared) {
 func (w *Worker) startQueued() {
 	if reason := w.tooMuchKept(); reason != "" {
 		for _, h := range slices.Clone(w.queue) {
-			w.giveBack(h, reason, w.cfg.RefusalPause)
+			w.giveBack(h, reason, w.timing.RefusalPause)
 		}
 		return
 	}
@@ -394,7 +395,7 @@ func (w *Worker) refuse(id task.TaskID, a Attempt, reason string, retry time.Dur
 // ownerChanged obeys the machine's owner before anybody else: with no slots
 // left, what has not started is given back at once.
 func (w *Worker) ownerChanged(o OwnerState) {
-	o.Slots = min(max(o.Slots, 0), maxSlots)
+	o.Slots = min(max(o.Slots, 0), overlay.MaxSlots)
 	before := w.owner
 	before.Until = o.Until       // of which the leader is not told
 	before.Withheld = o.Withheld // and of which it is told in time
@@ -437,7 +438,7 @@ func (w *Worker) drop(n AttemptName) {
 	switch {
 	case h == nil || h.attempt != n.Attempt || h.dropped:
 	case !h.running && (n.Reason == DropRecall || n.Reason == DropMoved):
-		w.giveBack(h, n.Reason, w.cfg.RefusalPause) // the leader waits for the word that it did not start
+		w.giveBack(h, n.Reason, w.timing.RefusalPause) // the leader waits for the word that it did not start
 	case !h.running:
 		w.unqueue(h)
 		w.forget(h)

@@ -32,7 +32,7 @@ func (w *Worker) moveTo(m *MoveOrder) {
 	case h.expected:
 		w.unmoved = append(w.unmoved, Unmoved{Task: m.Task, Attempt: m.Attempt, As: m.As, Reason: "the task has not arrived here yet itself"})
 	case !h.running:
-		w.giveBack(h, DropMoved, w.cfg.RefusalPause)
+		w.giveBack(h, DropMoved, w.timing.RefusalPause)
 	case h.fixed:
 		w.urgent = true
 	case h.going == nil:
@@ -81,7 +81,7 @@ func (w *Worker) instead(h *heldLease, l *Lease, holders []task.PeerID) {
 		next := *l
 		h.next, h.holders = &next, holders
 	case l.Await != nil:
-		w.refuse(l.Task, l.Attempt, "another hand-over of the task has not ended here yet", w.cfg.RefusalPause)
+		w.refuse(l.Task, l.Attempt, "another hand-over of the task has not ended here yet", w.timing.RefusalPause)
 	case h.expected && w.owner.Slots <= 0:
 		h.attempt = l.Attempt
 		w.stopExpecting(h, ownerReason(w.owner))
@@ -141,7 +141,7 @@ func (w *Worker) notArrived(ev NotArrived) {
 		}
 		w.orphans = append(w.orphans, arrivedState{SavedState{Task: h.task, Attempt: h.attempt, Checkpoint: *s}, w.now.Add(keepArrived)})
 	}
-	w.refuse(h.task, h.attempt, cmp.Or(h.back, ev.Reason), w.cfg.RefusalPause)
+	w.refuse(h.task, h.attempt, cmp.Or(h.back, ev.Reason), w.timing.RefusalPause)
 }
 
 // nextArrived returns the states that arrived without their tasks, at most so
@@ -155,6 +155,22 @@ func (w *Worker) nextArrived(most int) []SavedState {
 		}
 	}
 	return out
+}
+
+// HandsTo lists the workers to which this one is handing tasks over, or has, as
+// far as no leader has acknowledged it. In no order.
+func (w *Worker) HandsTo() (to []task.PeerID) {
+	for _, h := range w.held {
+		if h.going != nil {
+			to = append(to, h.going.To)
+		}
+	}
+	for _, u := range w.endings {
+		if h := u.ending.Handed; h != nil {
+			to = append(to, h.To)
+		}
+	}
+	return to
 }
 
 // nextUnmoved returns the moves that came to nothing and are to be told now.

@@ -93,7 +93,7 @@ func TestWorkerAwaits(t *testing.T) {
 		if _, source := identity(7); n != 1 || e.From != source || e.FromAttempt.Seq != 1 || e.Attempt.Seq != 101 || len(b.started()) > 0 {
 			t.Fatalf("it does %+v", b.last)
 		}
-		b.now = b.now.Add(Default().ReportEvery)
+		b.now = b.now.Add(DefaultTiming().ReportEvery)
 		b.step(Wake{})
 		if h := b.report().Held; len(h) != 1 || h[0].Running || !h[0].Awaiting || h[0].After.Seq != 1 {
 			t.Fatalf("it holds %+v", h)
@@ -136,7 +136,7 @@ func TestWorkerAwaits(t *testing.T) {
 		t.Fatalf("it starts %+v", e)
 	}
 	b.step(NotArrived{Task: b.task(1), Attempt: as, Reason: "crossed"})
-	b.now = b.now.Add(Default().ReportEvery)
+	b.now = b.now.Add(DefaultTiming().ReportEvery)
 	b.step(Wake{})
 	if h := b.report().Held; len(h) != 1 || !h[0].Running || h[0].Attempt.Seq != 200 {
 		t.Errorf("it holds %+v", h)

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -82,7 +83,7 @@ func (w *Worker) nextKeep() (time.Time, bool) {
 	if w.kept == len(w.endings) {
 		return time.Time{}, false
 	}
-	return w.endings[w.kept].since.Add(w.cfg.ReportEvery), true
+	return w.endings[w.kept].since.Add(w.timing.ReportEvery), true
 }
 
 func (w *Worker) keepNext() {
@@ -130,7 +131,7 @@ func (w *Worker) forgetEndings(acknowledged func(*unacked) bool) {
 // first Step: the task it belonged to is run again.
 func (w *Worker) Restore(pairs map[string][]byte) error {
 	var errs restoreErrors
-	for _, key := range sortedKeys(pairs) {
+	for _, key := range slices.Sorted(maps.Keys(pairs)) {
 		if len(key) < len(workerEnding) || key[:len(workerEnding)] != workerEnding {
 			continue
 		}

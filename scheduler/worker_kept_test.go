@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -15,12 +16,13 @@ import (
 // keeper is a bench whose results are signed, and a disk.
 type keeper struct {
 	*bench
-	disk map[string][]byte
-	cfg  Config
+	disk   map[string][]byte
+	timing Timing
+	cfg    WorkerConfig
 }
 
 func newKeeper(t *testing.T) *keeper {
-	return &keeper{bench: newBench(t), disk: map[string][]byte{}, cfg: Default()}
+	return &keeper{bench: newBench(t), disk: map[string][]byte{}, timing: DefaultTiming(), cfg: DefaultWorker()}
 }
 
 func (k *keeper) step(ev Event) { k.bench.step(ev); k.carryOut() }
@@ -82,7 +84,7 @@ func (k *keeper) reboot(clean bool) {
 		}
 	}
 	_, self := identity(1)
-	k.w = NewWorker(self, k.cfg)
+	k.w = NewWorker(self, k.timing, k.cfg)
 	if err := k.w.Restore(k.disk); err != nil {
 		k.Error(err)
 	}
@@ -108,15 +110,15 @@ func TestWorkerKeepsResultsOverRestarts(t *testing.T) {
 	k.acknowledge(5, 1)
 	k.run(2, 0)
 	if len(k.disk) > 0 {
-		t.Fatalf("at once on disk: %v", sortedKeys(k.disk))
+		t.Fatalf("at once on disk: %v", slices.Sorted(maps.Keys(k.disk)))
 	}
 	at, ok := k.w.NextWake()
-	if want := k.now.Add(k.cfg.ReportEvery); !ok || at.After(want) {
+	if want := k.now.Add(k.timing.ReportEvery); !ok || at.After(want) {
 		t.Errorf("wakes at %v, want by %v", at, want)
 	}
-	k.pass(k.cfg.ReportEvery)
+	k.pass(k.timing.ReportEvery)
 	if len(k.disk) != 1 {
-		t.Fatalf("after %v on disk: %v", k.cfg.ReportEvery, sortedKeys(k.disk))
+		t.Fatalf("after %v on disk: %v", k.timing.ReportEvery, slices.Sorted(maps.Keys(k.disk)))
 	}
 	k.run(3, 0)
 	k.reboot(true)
@@ -137,7 +139,7 @@ func TestWorkerKeepsResultsOverRestarts(t *testing.T) {
 	k.step(LeaderChanged{Leader: other, Epoch: 6})
 	k.acknowledge(6, 3)
 	if len(k.disk) > 0 || len(k.w.endings) > 0 || k.w.kept != 0 || k.w.unackedBytes != 0 {
-		t.Errorf("left: %v", sortedKeys(k.disk))
+		t.Errorf("left: %v", slices.Sorted(maps.Keys(k.disk)))
 	}
 }
 
@@ -178,7 +180,7 @@ func TestWorkerTakesNothingBeyondItsCap(t *testing.T) {
 	refused := k.refusals()
 	k.place(k.leases(5, 5))
 	for _, r := range append(refused, k.refusals()...) {
-		if !strings.Contains(r.Reason, "that no coordinator has taken") || r.RetryAfter != k.cfg.RefusalPause {
+		if !strings.Contains(r.Reason, "that no coordinator has taken") || r.RetryAfter != k.timing.RefusalPause {
 			t.Errorf("refused with %+v, want %q", r, want)
 		}
 	}
@@ -209,16 +211,15 @@ func (b *bench) refusals() (out []Refusal) {
 
 // TestWorkerRefusalsNameATime: whoever is refused learns when to try again.
 func TestWorkerRefusalsNameATime(t *testing.T) {
-	cfg := Default()
 	tests := []struct {
 		name  string
 		until time.Duration // from now; 0 for unknown
 		want  time.Duration
 	}{
-		{"unknown", 0, cfg.RefusalPause},
+		{"unknown", 0, DefaultTiming().RefusalPause},
 		{"known", 20 * time.Second, 20 * time.Second},
-		{"far", 5 * time.Hour, cfg.RetryMax},
-		{"past", -time.Second, cfg.RefusalPause},
+		{"far", 5 * time.Hour, DefaultTiming().RetryMax},
+		{"past", -time.Second, DefaultTiming().RefusalPause},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -264,7 +265,7 @@ func TestWorkerRunsNothingTwice(t *testing.T) {
 	k.ack(&Ack{Epoch: 6, Ended: []AttemptName{{Task: k.task(1), Attempt: again}}})
 	k.carryOut()
 	if len(k.disk) > 0 || len(k.w.endings) > 0 {
-		t.Errorf("left %v", sortedKeys(k.disk))
+		t.Errorf("left %v", slices.Sorted(maps.Keys(k.disk)))
 	}
 }
 
@@ -276,14 +277,14 @@ func TestWorkerRestoreDamaged(t *testing.T) {
 		k.run(i, 0)
 	}
 	k.store(k.w.Keep())
-	keys := sortedKeys(k.disk)
+	keys := slices.Sorted(maps.Keys(k.disk))
 	k.disk[keys[0]] = []byte("damaged")
 	k.disk[keys[1]] = k.disk[keys[2]]
 	k.disk[keys[3]] = append([]byte(nil), k.disk[keys[3]]...)
 	k.disk[keys[3]][len(k.disk[keys[3]])-1] ^= 1 // in the signature
 	k.disk["s/t/other"] = []byte("none of its business")
 	_, self := identity(1)
-	k.w = NewWorker(self, k.cfg)
+	k.w = NewWorker(self, k.timing, k.cfg)
 	err := k.w.Restore(k.disk)
 	for _, n := range []int{0, 1, 3} {
 		if err == nil || !strings.Contains(err.Error(), keys[n]) {
@@ -292,8 +293,8 @@ func TestWorkerRestoreDamaged(t *testing.T) {
 	}
 	k.want("restored", unackedTasks(k.w), []uint64{2, 4})
 	k.step(Wake{})
-	if want := []string{"s/t/other", keys[2], keys[4]}; !slices.Equal(sortedKeys(k.disk), want) {
-		t.Errorf("on disk are %v, want %v", sortedKeys(k.disk), want)
+	if want := []string{"s/t/other", keys[2], keys[4]}; !slices.Equal(slices.Sorted(maps.Keys(k.disk)), want) {
+		t.Errorf("on disk are %v, want %v", slices.Sorted(maps.Keys(k.disk)), want)
 	}
 }
 
@@ -393,7 +394,7 @@ func FuzzWorkerRestore(f *testing.F) {
 	e := Ending{Attempt: Attempt{Epoch: 1, Seq: 2}, Result: r}
 	f.Add(endingKey(&e), encodeOwn(&e))
 	f.Fuzz(func(t *testing.T, key string, value []byte) {
-		w := NewWorker(self, Default())
+		w := NewWorker(self, DefaultTiming(), DefaultWorker())
 		if err := w.Restore(map[string][]byte{key: value}); err == nil && len(w.endings) > 0 && endingKey(&w.endings[0].ending) != key {
 			t.Error("it was taken from another's key")
 		}

@@ -50,7 +50,7 @@ func TestWorkerMoves(t *testing.T) {
 	if s := b.stops(); len(s) != 0 {
 		t.Errorf("it stops %+v again", s)
 	}
-	b.now = b.now.Add(Default().ReportEvery)
+	b.now = b.now.Add(DefaultTiming().ReportEvery)
 	b.step(Wake{})
 	if r := b.report(); len(r.Held) != 1 || !r.Held[0].Running || r.Held[0].Fixed {
 		t.Errorf("it holds %+v", r.Held)
@@ -63,7 +63,7 @@ func TestWorkerMoves(t *testing.T) {
 		if len(r.Ended) != 1 || r.Ended[0].Result.Outcome != task.Interrupted || len(r.Saved) != 1 || r.Saved[0].Checkpoint != state {
 			t.Errorf("it tells of %+v, %+v", r.Ended, r.Saved)
 		}
-		b.now = b.now.Add(Default().ReportEvery) // the answer is lost
+		b.now = b.now.Add(DefaultTiming().ReportEvery) // the answer is lost
 		b.step(Wake{})
 	}
 }

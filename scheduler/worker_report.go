@@ -13,7 +13,7 @@ import (
 func (w *Worker) nextReport() time.Time {
 	every := w.cfg.IdleReportEvery
 	if !w.greeted || len(w.held) > 0 || len(w.endings) > 0 {
-		every = w.cfg.ReportEvery
+		every = w.timing.ReportEvery
 	}
 	return w.reported.Add(every)
 }
@@ -85,7 +85,7 @@ func (w *Worker) nextEndings(again bool) (batch []Ending, saved []SavedState) {
 		return nil, nil
 	}
 	for _, u := range w.endings {
-		if !u.sent.IsZero() && !(again && !w.now.Before(u.sent.Add(w.cfg.ReportEvery))) {
+		if !u.sent.IsZero() && !(again && !w.now.Before(u.sent.Add(w.timing.ReportEvery))) {
 			continue
 		}
 		size += resultBytes(&u.ending.Result)

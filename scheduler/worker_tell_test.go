@@ -63,7 +63,7 @@ func TestWorkerTellsInTime(t *testing.T) {
 		t.Fatalf("told %d at once", b.told())
 	}
 	at, ok := b.w.NextWake()
-	if want := b.now.Add(Default().TellWithin); !ok || at.After(want) {
+	if want := b.now.Add(DefaultWorker().TellWithin); !ok || at.After(want) {
 		t.Fatalf("it wakes at %v (%v), want %v", at, ok, want)
 	}
 	b.now = at

@@ -28,7 +28,7 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{T: t, w: NewWorker(self, Default()), leader: leader, job: rec.ID(), spec: spec, now: start}
+	b := &bench{T: t, w: NewWorker(self, DefaultTiming(), DefaultWorker()), leader: leader, job: rec.ID(), spec: spec, now: start}
 	b.step(OwnerState{State: overlay.Available, Slots: 2})
 	b.step(LeaderChanged{Leader: leader, Epoch: 5})
 	b.ack(&Ack{Epoch: 5})
@@ -119,14 +119,14 @@ func TestWorkerRepeatsUntilAcknowledged(t *testing.T) {
 	b := busy(t)
 	b.end(1, task.Completed)
 	for range 3 {
-		b.now = b.now.Add(Default().ReportEvery)
+		b.now = b.now.Add(DefaultTiming().ReportEvery)
 		b.step(Wake{})
 		held, ended, _, _ := b.reports()
 		b.want("repeated", ended, []uint64{1})
 		b.want("held", held, []uint64{2, 3, 4})
 	}
 	b.ack(&Ack{Epoch: 5, Ended: []AttemptName{{Task: b.task(1), Attempt: Attempt{Epoch: 5, Seq: 1}}}})
-	b.now = b.now.Add(Default().ReportEvery)
+	b.now = b.now.Add(DefaultTiming().ReportEvery)
 	b.step(Wake{})
 	_, ended, _, _ := b.reports()
 	b.want("after the acknowledgement", ended, nil)
@@ -255,7 +255,7 @@ func TestWorkerReleasesIdleJobs(t *testing.T) {
 	for i := range uint64(4) {
 		b.end(i+1, task.Completed)
 	}
-	b.now = b.now.Add(Default().KeepJob)
+	b.now = b.now.Add(DefaultWorker().KeepJob)
 	b.step(Wake{})
 	if !slices.ContainsFunc(b.last, func(e Effect) bool { return e == Effect(Release{Job: b.job}) }) {
 		t.Errorf("got %+v, want the job released", b.last)

@@ -116,8 +116,7 @@ func (n *node) boot() {
 	n.leader, n.followers = scheduler.LeaderChanged{}, nil
 	n.levels = overlay.Levels{}
 	cfg := w.cfg
-	cfg.Key = n.key
-	n.worker, n.submitter = scheduler.NewWorker(n.id, cfg), scheduler.NewSubmitter(n.id, cfg)
+	n.worker, n.submitter = scheduler.NewWorker(n.id, cfg.Timing, cfg.Worker), scheduler.NewSubmitter(n.id, cfg.Timing, cfg.Submitter, n.key)
 	n.coordinator, n.replica = nil, scheduler.NewReplica(n.id, cfg)
 	n.turn(func() {
 		w.note(n.submitter.Restore(n.scan))

@@ -185,7 +185,7 @@ func (n *node) moveIfDue() {
 }
 
 // hands says whether a task that has to go is handed over or saved.
-func (w *world) hands() bool { return w.cfg.HandOver && w.canSave && w.cfg.Moves() }
+func (w *world) hands() bool { return w.cfg.Worker.HandOver && w.canSave && w.cfg.Moves() }
 
 func (n *node) othersCanWork() bool {
 	for _, a := range n.view.Members() {
