@@ -11,7 +11,7 @@ import (
 	"godwit/node"
 	"godwit/p2p"
 	"godwit/sandbox"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -19,7 +19,7 @@ import (
 // shorter ones are more likely a name mistyped.
 const minRef = 4
 
-func matches(ref string, j scheduler.JobStatus) bool {
+func matches(ref string, j message.JobStatus) bool {
 	return ref == j.Name || named(string(j.ID), ref)
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"godwit/p2p"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // A checkpoint that nobody has at the moment is sought for as long as the work took
@@ -29,7 +29,7 @@ func TestBringPatiently(t *testing.T) {
 		seek := func(cpu time.Duration, stop <-chan struct{}) ([]byte, time.Duration, error) {
 			begun := time.Now()
 			s := &saving{stop: stop, pages: n.newPages(t.Context())}
-			got, err := n.bringPatiently(t.Context(), scheduler.Start{From: &scheduler.Checkpoint{CID: root, Fuel: 1, CPU: cpu}}, s)
+			got, err := n.bringPatiently(t.Context(), message.Start{From: &message.Checkpoint{CID: root, Fuel: 1, CPU: cpu}}, s)
 			return got, time.Since(begun), err
 		}
 		for _, c := range []struct{ cpu, least, most time.Duration }{

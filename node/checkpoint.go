@@ -14,7 +14,7 @@ import (
 	"godwit/migrate/handover"
 	"godwit/p2p"
 	"godwit/sandbox"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -111,7 +111,7 @@ func (s *saving) notSaved(why string, freeze bool) {
 func (n *Node) keepStates(w waitingStart, s *saving) {
 	e := w.start
 	s.stays = func(why string) {
-		n.post(post{call: func() { n.cannotFreeze(scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}, why) }})
+		n.post(post{call: func() { n.cannotFreeze(message.AttemptName{Task: e.Task, Attempt: e.Attempt}, why) }})
 	}
 	s.taken = func(manifest []byte, fuel uint64, cpu time.Duration) {
 		if s.made++; s.made > 1 {
@@ -125,8 +125,8 @@ func (n *Node) keepStates(w waitingStart, s *saving) {
 			n.log.Warn("a checkpoint could not be stored", "task", e.Task.String(), "err", err)
 			return
 		}
-		n.post(post{of: w.of, to: w.from, event: scheduler.Checkpointed{
-			Task: e.Task, Attempt: e.Attempt, Checkpoint: scheduler.Checkpoint{CID: root, Fuel: fuel, CPU: s.before + cpu},
+		n.post(post{of: w.of, to: w.from, event: message.Checkpointed{
+			Task: e.Task, Attempt: e.Attempt, Checkpoint: message.Checkpoint{CID: root, Fuel: fuel, CPU: s.before + cpu},
 		}})
 	}
 }
@@ -148,7 +148,7 @@ func sure(holders []task.PeerID) []task.PeerID { return holders[:min(len(holders
 // bringPatiently fetches the checkpoint that an attempt goes on from: first from
 // those who should have it, then from all who may, again and again while nobody has
 // it. One of the latter may be gone, and to find that out takes its time.
-func (n *Node) bringPatiently(ctx context.Context, e scheduler.Start, s *saving) ([]byte, error) {
+func (n *Node) bringPatiently(ctx context.Context, e message.Start, s *saving) ([]byte, error) {
 	all := e.Holders
 	e.Holders = sure(all)
 	for until := time.Now().Add(min(max(bringLeast, e.From.CPU), bringMost)); ; {
@@ -174,7 +174,7 @@ func (n *Node) bringPatiently(ctx context.Context, e scheduler.Start, s *saving)
 }
 
 // bringCheckpoint fetches a checkpoint's tree and returns its manifest.
-func (n *Node) bringCheckpoint(ctx context.Context, e scheduler.Start, pages *pageStore) ([]byte, error) {
+func (n *Node) bringCheckpoint(ctx context.Context, e message.Start, pages *pageStore) ([]byte, error) {
 	if err := n.fetchAll(ctx, []task.CID{e.From.CID}, e.Holders); err != nil {
 		return nil, err
 	}

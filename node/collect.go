@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"godwit/owner/sensor"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
@@ -146,7 +147,7 @@ func (n *Node) roots(ctx context.Context) ([]task.CID, error) {
 			roots = append(roots, jobContent(p.job)...)
 		}
 		for _, p := range n.pending { // results that wait for room on the disk
-			if e, ok := p.effect.(scheduler.Persist); ok && strings.HasPrefix(e.Key, scheduler.ResultsPrefix) {
+			if e, ok := p.effect.(message.Persist); ok && strings.HasPrefix(e.Key, submitter.ResultsPrefix) {
 				roots = append(roots, outputsIn(e.Value)...)
 			}
 		}
@@ -159,7 +160,7 @@ func (n *Node) roots(ctx context.Context) ([]task.CID, error) {
 	}
 	for _, space := range spaces {
 		var failed error
-		for _, value := range n.store.scan(ctx, space, scheduler.ResultsPrefix, &failed) {
+		for _, value := range n.store.scan(ctx, space, submitter.ResultsPrefix, &failed) {
 			roots = append(roots, outputsIn(value)...)
 			if ctx.Err() != nil {
 				break
@@ -175,11 +176,11 @@ func (n *Node) roots(ctx context.Context) ([]task.CID, error) {
 // outputsIn lists the outputs of a result as it is kept; one that cannot be read
 // has none.
 func outputsIn(value []byte) []task.CID {
-	t, err := scheduler.DecodeSummary(value)
+	t, err := submitter.DecodeSummary(value)
 	if err != nil {
 		return nil
 	}
-	return scheduler.OutputsOf(&t)
+	return message.OutputsOf(&t)
 }
 
 // spaces returns the prefixes of all overlays of which something is kept.

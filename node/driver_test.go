@@ -11,10 +11,9 @@ import (
 	"time"
 
 	"github.com/ipfs/go-datastore/query"
-
 	"godwit/overlay"
 	"godwit/p2p"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -25,7 +24,7 @@ type fakeNet struct {
 	answers func(to task.PeerID, method string) ([]byte, error)
 
 	mu      sync.Mutex
-	sent    []scheduler.Message
+	sent    []message.Message
 	adverts []overlay.Advert
 	closed  bool
 }
@@ -49,7 +48,7 @@ func (f *fakeNet) Send(_ task.PeerID, frame []byte) error {
 	if err != nil {
 		return err
 	}
-	msgs, err := scheduler.DecodeFrame(frame)
+	msgs, err := message.DecodeFrame(frame)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.sent = append(f.sent, msgs...)
@@ -99,7 +98,7 @@ func (f *fakeNet) Stats() p2p.Stats                    { return p2p.Stats{} }
 
 // count returns how many of the messages sent so far are as asked for, once the
 // node has nothing more to do.
-func (f *fakeNet) count(is func(*scheduler.Message) bool) int {
+func (f *fakeNet) count(is func(*message.Message) bool) int {
 	synctest.Wait()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -184,9 +183,9 @@ func advertOf(t *testing.T, key ed25519.PrivateKey, epoch uint64) overlay.Advert
 	return a
 }
 
-func frame(t *testing.T, msgs ...scheduler.Message) []byte {
+func frame(t *testing.T, msgs ...message.Message) []byte {
 	t.Helper()
-	b, err := scheduler.EncodeFrame(msgs)
+	b, err := message.EncodeFrame(msgs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +216,7 @@ func TestOfferWaitsForDisk(t *testing.T) {
 			_, err := l.Submit(ctx, sleepJob(t, l.Node, 1, time.Second))
 			submitted <- err
 		}()
-		offers := func(m *scheduler.Message) bool { return m.Submit != nil }
+		offers := func(m *message.Message) bool { return m.Submit != nil }
 		time.Sleep(time.Minute)
 		if n := l.net.count(offers); n != 0 {
 			t.Errorf("%d offers left while the disk had not answered", n)
@@ -254,7 +253,7 @@ func (l *lone) remoteJob(t *testing.T, key ed25519.PrivateKey) task.Record {
 	return rec
 }
 
-func (l *lone) hears(t *testing.T, from ed25519.PrivateKey, msgs ...scheduler.Message) {
+func (l *lone) hears(t *testing.T, from ed25519.PrivateKey, msgs ...message.Message) {
 	t.Helper()
 	l.net.handler.Frame(task.PeerIDOf(from.Public().(ed25519.PublicKey)), address(commons, frame(t, msgs...)))
 }
@@ -279,8 +278,8 @@ func TestLeaderWaitsForDisk(t *testing.T) {
 			return nil
 		}
 		rec := l.remoteJob(t, testKey(2))
-		l.hears(t, testKey(2), scheduler.Message{Submit: &scheduler.Submit{Record: rec}})
-		accepted := func(m *scheduler.Message) bool { return m.Accepted != nil && m.Accepted.Error == "" }
+		l.hears(t, testKey(2), message.Message{Submit: &message.Submit{Record: rec}})
+		accepted := func(m *message.Message) bool { return m.Accepted != nil && m.Accepted.Error == "" }
 		if n := l.net.count(accepted); n != 0 {
 			t.Error("the job was accepted while the disk had not answered")
 		}
@@ -309,7 +308,7 @@ func TestDiskFails(t *testing.T) {
 		if err := <-l.ended; !errors.Is(err, full) || !strings.Contains(err.Error(), "saving state") {
 			t.Errorf("Run: %v, want one that says that the state could not be saved", err)
 		}
-		if n := l.net.count(func(m *scheduler.Message) bool { return m.Submit != nil }); n != 0 || !l.net.closed {
+		if n := l.net.count(func(m *message.Message) bool { return m.Submit != nil }); n != 0 || !l.net.closed {
 			t.Errorf("%d offers left; network closed: %v", n, l.net.closed)
 		}
 		l.net.handler.Frame(l.ID(), frame(t)) // a late peer is not held up
@@ -327,7 +326,7 @@ func TestLaterTermIsAnnounced(t *testing.T) {
 		if e := overlay.Term(l.net.epoch()); e != 1 {
 			t.Fatalf("term %d, want 1", e)
 		}
-		l.hears(t, testKey(2), scheduler.Message{Report: &scheduler.Report{Epoch: overlay.NextEpoch(40<<24, l.ID()), Slots: 1, Full: true}})
+		l.hears(t, testKey(2), message.Message{Report: &message.Report{Epoch: overlay.NextEpoch(40<<24, l.ID()), Slots: 1, Full: true}})
 		if e := overlay.Term(l.net.epoch()); e != 42 {
 			t.Errorf("term %d is announced, want 42", e)
 		}

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 
 	"godwit/migrate/handover"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -32,9 +32,9 @@ func (n *Node) persist(ctx context.Context, effects []pending) error {
 }
 
 // changesOf lists every Persist among the effects.
-func changesOf(effects []pending) (changes []scheduler.Persist) {
+func changesOf(effects []pending) (changes []message.Persist) {
 	for _, p := range effects {
-		if e, ok := p.effect.(scheduler.Persist); ok {
+		if e, ok := p.effect.(message.Persist); ok {
 			if p.of != nil {
 				e.Key = p.of.prefix + e.Key
 			}
@@ -63,7 +63,7 @@ func (n *Node) handleEnd(ctx context.Context, p post) {
 	n.handle(p)
 	kept := n.pending[:before]
 	for _, p := range n.pending[before:] {
-		if _, ok := p.effect.(scheduler.Start); ok {
+		if _, ok := p.effect.(message.Start); ok {
 			n.carryOut(ctx, p, nil)
 			continue
 		}
@@ -101,33 +101,33 @@ func (n *Node) carryOut(ctx context.Context, p pending, out *outgoing) {
 		return
 	}
 	switch e := p.effect.(type) {
-	case scheduler.Persist: // done by persist
-	case scheduler.Send:
+	case message.Persist: // done by persist
+	case message.Send:
 		out.add(n.self, p.of, e)
-	case scheduler.Fetch:
+	case message.Fetch:
 		n.spawn(func() { n.fetch(ctx, p, e) })
-	case scheduler.Prepare:
+	case message.Prepare:
 		n.spawn(func() { n.prepare(ctx, p, e) })
-	case scheduler.Start:
+	case message.Start:
 		if w := (waitingStart{p.of, p.from, e}); !n.insteadOf(w) {
 			n.waiting = append(n.waiting, w)
 			n.startWaiting()
 		}
-	case scheduler.HandOver:
+	case message.HandOver:
 		n.handOver(p, e)
-	case scheduler.Expect:
+	case message.Expect:
 		n.expect(p, e)
-	case scheduler.Stop:
+	case message.Stop:
 		n.stopAttempt(e)
-	case scheduler.Outrun:
+	case message.Outrun:
 		p.of.obey(p.of.lease.Refused("", e.Epoch, n.now()))
-	case scheduler.Release:
+	case message.Release:
 		if p.from == machine(p.of.worker) { // what others release are blocks, which are collected
 			n.release(e.Job)
 		}
-	case scheduler.JobChanged:
+	case message.JobChanged:
 		n.changed[e.Job] = true
-	case scheduler.Decided:
+	case message.Decided:
 		n.logDecision(e)
 	default:
 		n.log.Error("effect of an unknown kind", "kind", fmt.Sprintf("%T", e))
@@ -136,7 +136,7 @@ func (n *Node) carryOut(ctx context.Context, p pending, out *outgoing) {
 
 // logDecision keeps the log readable: what went as planned is debug, what an
 // operator may want to know is info.
-func (n *Node) logDecision(d scheduler.Decided) {
+func (n *Node) logDecision(d message.Decided) {
 	level := slog.LevelInfo
 	switch d.Action {
 	case "placed", "done", "started":
@@ -149,9 +149,9 @@ func (n *Node) logDecision(d scheduler.Decided) {
 }
 
 // fetch answers a Fetch.
-func (n *Node) fetch(ctx context.Context, p pending, e scheduler.Fetch) {
+func (n *Node) fetch(ctx context.Context, p pending, e message.Fetch) {
 	release := n.pins.hold(e.CIDs)
-	done := scheduler.Fetched{Key: e.Key}
+	done := message.Fetched{Key: e.Key}
 	if err := n.fetchAll(ctx, e.CIDs, e.Holders); err != nil {
 		done.Err = err.Error()
 	}
@@ -185,7 +185,7 @@ func (n *Node) fetchAll(ctx context.Context, cids []task.CID, holders []task.Pee
 func (n *Node) startNow(w waitingStart) {
 	e := w.start
 	ctx, cancel := context.WithCancel(n.tasks)
-	name := scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}
+	name := message.AttemptName{Task: e.Task, Attempt: e.Attempt}
 	ready := n.prepared[e.Task.Job]
 	a := attempt{of: w.of, from: w.from, ended: ctx.Done(), end: cancel, context: ctx, begun: n.now(), saved: new(atomic.Bool)}
 	stop := make(chan struct{})
@@ -202,7 +202,7 @@ func (n *Node) startNow(w waitingStart) {
 }
 
 // attemptEnded tells the worker of an attempt's end, on the loop.
-func (n *Node) attemptEnded(a attempt, name scheduler.AttemptName, res task.Result) {
+func (n *Node) attemptEnded(a attempt, name message.AttemptName, res task.Result) {
 	delete(n.running, name)
 	n.startWaiting()
 	n.freeChanged()
@@ -213,7 +213,7 @@ func (n *Node) attemptEnded(a attempt, name scheduler.AttemptName, res task.Resu
 	if a.saved.Load() && a.place.ranOn() == nil {
 		n.leaveLater()
 	}
-	a.of.step(a.from, scheduler.Ended{Task: name.Task, Attempt: name.Attempt, Result: res, Handed: a.place.ranOn()})
+	a.of.step(a.from, message.Ended{Task: name.Task, Attempt: name.Attempt, Result: res, Handed: a.place.ranOn()})
 }
 
 // notBegun ends attempts that wait for a core and are not to begin any more.
@@ -232,12 +232,12 @@ func (n *Node) notBegun(which func(waitingStart) bool) {
 		if err := res.Sign(n.key); err != nil {
 			n.log.Error("signing a result", "task", e.Task.String(), "err", err)
 		}
-		w.of.step(w.from, scheduler.Ended{Task: e.Task, Attempt: e.Attempt, Result: res})
+		w.of.step(w.from, message.Ended{Task: e.Task, Attempt: e.Attempt, Result: res})
 	}
 }
 
-func (n *Node) stopAttempt(e scheduler.Stop) {
-	name := scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}
+func (n *Node) stopAttempt(e message.Stop) {
+	name := message.AttemptName{Task: e.Task, Attempt: e.Attempt}
 	a, ok := n.running[name]
 	switch {
 	case !ok:

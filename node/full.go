@@ -8,7 +8,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/p2p"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // fullRetry is how often a node whose disk is full looks whether there is room.
@@ -78,6 +78,6 @@ func (n *Node) whatToDo(err error) error {
 func isFull(err error) bool { return errors.Is(err, p2p.ErrDiskFull) }
 
 // fullState is what the workers are told while the disk is full.
-func (n *Node) fullState() scheduler.OwnerState {
-	return scheduler.OwnerState{State: n.owner.State, Reason: fullReason}
+func (n *Node) fullState() message.OwnerState {
+	return message.OwnerState{State: n.owner.State, Reason: fullReason}
 }

@@ -7,7 +7,7 @@ import (
 	"godwit/migrate/handover"
 	"godwit/overlay"
 	"godwit/owner"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // A node gives notice when what runs here has to go: its worker's word to the
@@ -136,7 +136,7 @@ func (n *Node) lastMoment() time.Time {
 
 // sendAway has an attempt leave. Where tasks move the leader says where to, and
 // what it has no word on within orderWait is saved, to wait with the leader.
-func (n *Node) sendAway(name scheduler.AttemptName, a attempt) {
+func (n *Node) sendAway(name message.AttemptName, a attempt) {
 	switch {
 	case !a.savable():
 		a.end()
@@ -163,7 +163,7 @@ func (n *Node) orderTime() time.Duration {
 // saveHere ends an attempt with its state if it is not on its way, in the time
 // that a node which leaves has. It is not while the other side has not let it in:
 // that may have to fetch and compile the job, on a machine that has much else to do.
-func (n *Node) saveHere(name scheduler.AttemptName, a attempt) {
+func (n *Node) saveHere(name message.AttemptName, a attempt) {
 	if g := a.place.now(); g != nil {
 		if g.isWelcome() {
 			return

@@ -9,7 +9,7 @@ import (
 
 	"godwit/migrate/handover"
 	"godwit/owner"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -28,10 +28,10 @@ type givers struct {
 	share chan float64  // tells it which share of the time the guest runs; holds the newest
 
 	mu     sync.Mutex
-	g      *giving           // nil while it is not on its way
-	handed *scheduler.Handed // once the other side runs it
-	state  int64             // bytes of its state when it was last saved; 0 not known
-	failed string            // why the last hand-over came to nothing; "" for none
+	g      *giving         // nil while it is not on its way
+	handed *message.Handed // once the other side runs it
+	state  int64           // bytes of its state when it was last saved; 0 not known
+	failed string          // why the last hand-over came to nothing; "" for none
 }
 
 func newGivers() *givers {
@@ -101,7 +101,7 @@ func (s *givers) size() int64 {
 }
 
 // ranOn says where the attempt went, if the other side runs it.
-func (s *givers) ranOn() *scheduler.Handed {
+func (s *givers) ranOn() *message.Handed {
 	if s == nil {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (s *givers) ranOn() *scheduler.Handed {
 // A giving is the source's side of one hand-over.
 type giving struct {
 	*passage
-	name   scheduler.AttemptName
+	name   message.AttemptName
 	a      attempt
 	place  *givers
 	to     task.PeerID
@@ -130,11 +130,11 @@ type giving struct {
 }
 
 // handOver answers a HandOver, on the loop.
-func (n *Node) handOver(p pending, e scheduler.HandOver) {
-	name := scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}
+func (n *Node) handOver(p pending, e message.HandOver) {
+	name := message.AttemptName{Task: e.Task, Attempt: e.Attempt}
 	a, runs := n.running[name]
 	refuse := func(why string) {
-		p.of.step(p.from, scheduler.NotHanded{Task: e.Task, Attempt: e.Attempt, Reason: why})
+		p.of.step(p.from, message.NotHanded{Task: e.Task, Attempt: e.Attempt, Reason: why})
 	}
 	switch {
 	case !runs && n.isWaiting(name):
@@ -165,7 +165,7 @@ func (n *Node) handOver(p pending, e scheduler.HandOver) {
 	})
 }
 
-func (n *Node) isWaiting(name scheduler.AttemptName) bool {
+func (n *Node) isWaiting(name message.AttemptName) bool {
 	for _, w := range n.waiting {
 		if w.start.Task == name.Task && w.start.Attempt == name.Attempt {
 			return true
@@ -383,7 +383,7 @@ func (g *giving) finish(f handover.Finish) {
 		g.place.failed = f.Reason
 	}
 	if f.Outcome == handover.Handed {
-		g.place.handed = &scheduler.Handed{Bytes: f.Stats.Bytes, State: last.pages.size(last.manifest), Rounds: max(0, len(f.Stats.Rounds)-1), Took: f.Stats.Total, Down: f.Stats.Downtime}
+		g.place.handed = &message.Handed{Bytes: f.Stats.Bytes, State: last.pages.size(last.manifest), Rounds: max(0, len(f.Stats.Rounds)-1), Took: f.Stats.Total, Down: f.Stats.Downtime}
 	}
 	g.place.mu.Unlock()
 	g.n.log.Info("a task's way elsewhere is over", "task", name.Task.String(), "to", g.to, "outcome", f.Outcome.String(), "reason", f.Reason,
@@ -393,7 +393,7 @@ func (g *giving) finish(f handover.Finish) {
 		g.n.reached("giver: handed")
 		g.n.post(post{call: func() { g.n.pace.note(f.Stats.Bytes, f.Stats.Total) }})
 	case handover.Stays:
-		g.n.post(post{of: a.of, to: a.from, event: scheduler.NotHanded{Task: name.Task, Attempt: name.Attempt, Reason: f.Reason}})
+		g.n.post(post{of: a.of, to: a.from, event: message.NotHanded{Task: name.Task, Attempt: name.Attempt, Reason: f.Reason}})
 	case handover.Stopped:
 		g.mu.Lock()
 		frozen := g.frozen

@@ -9,7 +9,7 @@ import (
 	"godwit/overlay"
 	"godwit/p2p"
 	"godwit/sandbox"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -70,7 +70,7 @@ func (s *saving) stopping() <-chan struct{} {
 type takingName struct {
 	of   overlay.ID
 	task task.TaskID
-	as   scheduler.Attempt
+	as   message.Attempt
 }
 
 // A taking is the destination's side of one hand-over.
@@ -114,10 +114,10 @@ func (n *Node) newTaking(name takingName) *taking {
 }
 
 // expect answers an Expect, on the loop.
-func (n *Node) expect(p pending, e scheduler.Expect) {
+func (n *Node) expect(p pending, e message.Expect) {
 	ready := n.prepared[e.Task.Job]
 	if ready == nil || !n.saves(ready) {
-		p.of.step(p.from, scheduler.NotArrived{Task: e.Task, Attempt: e.Attempt, Reason: "a state of that job cannot be taken here"})
+		p.of.step(p.from, message.NotArrived{Task: e.Task, Attempt: e.Attempt, Reason: "a state of that job cannot be taken here"})
 		return
 	}
 	n.reached("taker: expected")
@@ -142,14 +142,14 @@ func (n *Node) expect(p pending, e scheduler.Expect) {
 }
 
 // begin prepares the attempt that is to come.
-func (t *taking) begin(n *Node, p pending, e scheduler.Expect, ready *preparedJob) *saving {
+func (t *taking) begin(n *Node, p pending, e message.Expect, ready *preparedJob) *saving {
 	ctx, cancel := context.WithCancel(n.tasks)
 	stop := make(chan struct{})
 	t.of, t.from, t.offered = p.of, p.from, true
 	t.attempt = newAttempt(p.of, p.from, ctx, cancel, stop)
 	s := &saving{stop: stop, save: t.attempt.place.save, share: t.attempt.place.share, giver: t.attempt.place, every: ready.job.Checkpoint.Every, pages: n.newPages(n.tasks), costs: &ready.saves, left: newWorkLeft(e.Left)}
 	s.pages.giver = t.attempt.place
-	n.keepStates(waitingStart{p.of, p.from, scheduler.Start{Task: e.Task, Attempt: e.Attempt}}, s)
+	n.keepStates(waitingStart{p.of, p.from, message.Start{Task: e.Task, Attempt: e.Attempt}}, s)
 	s.coming = &arrival{
 		stages:    make(chan sandbox.Stage, stagesQueued),
 		onStandby: func() { n.reached("taker: compiled") },
@@ -162,7 +162,7 @@ func (t *taking) begin(n *Node, p pending, e scheduler.Expect, ready *preparedJo
 }
 
 // await runs the sandbox that waits for the state, and then the guest.
-func (n *Node) await(t *taking, e scheduler.Expect, ready *preparedJob, s *saving) {
+func (n *Node) await(t *taking, e message.Expect, ready *preparedJob, s *saving) {
 	res := n.runTask(t.attempt.context, ready, e.Task, s)
 	t.attempt.end()
 	why := res.Message
@@ -171,7 +171,7 @@ func (n *Node) await(t *taking, e scheduler.Expect, ready *preparedJob, s *savin
 	}
 	t.tell(handover.Cancel{Reason: why})
 	<-t.done
-	name := scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}
+	name := message.AttemptName{Task: e.Task, Attempt: e.Attempt}
 	if t.result.Outcome == handover.Arrived {
 		n.post(post{call: func() { n.attemptEnded(t.attempt, name, res) }})
 		return
@@ -184,13 +184,13 @@ func (n *Node) await(t *taking, e scheduler.Expect, ready *preparedJob, s *savin
 			n.startWaiting()
 			return
 		}
-		t.of.step(t.from, scheduler.NotArrived{Task: e.Task, Attempt: e.Attempt, Reason: t.result.Reason, Saved: saved})
+		t.of.step(t.from, message.NotArrived{Task: e.Task, Attempt: e.Attempt, Reason: t.result.Reason, Saved: saved})
 	}})
 }
 
 // best stores the newest state that is whole here as a tree, which is safe from
 // collection until release.
-func (t *taking) best() (*scheduler.Checkpoint, func()) {
+func (t *taking) best() (*message.Checkpoint, func()) {
 	b := t.result.Best
 	if b == nil || t.saving == nil {
 		return nil, func() {}
@@ -203,7 +203,7 @@ func (t *taking) best() (*scheduler.Checkpoint, func()) {
 		t.n.log.Warn("what came of a task could not be stored", "task", t.name.task.String(), "err", err)
 		return nil, func() {}
 	}
-	return &scheduler.Checkpoint{CID: root, Fuel: b.Fuel, CPU: b.CPU}, t.n.pins.hold([]task.CID{root})
+	return &message.Checkpoint{CID: root, Fuel: b.Fuel, CPU: b.CPU}, t.n.pins.hold([]task.CID{root})
 }
 
 // insteadOf has a Start take the place of a state that is still to come, and says
@@ -211,7 +211,7 @@ func (t *taking) best() (*scheduler.Checkpoint, func()) {
 func (n *Node) insteadOf(w waitingStart) bool {
 	e := w.start
 	t := n.takings[takingName{w.of.id, e.Task, e.Attempt}]
-	if _, runs := n.running[scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}]; runs {
+	if _, runs := n.running[message.AttemptName{Task: e.Task, Attempt: e.Attempt}]; runs {
 		return true // it has arrived
 	}
 	if t == nil || !t.offered {
@@ -339,12 +339,12 @@ func (n *Node) forgetTaking(t *taking) {
 // arrived books an attempt that has come here and runs, on the loop.
 func (n *Node) arrived(t *taking) {
 	n.forgetTaking(t)
-	name := scheduler.AttemptName{Task: t.name.task, Attempt: t.name.as}
+	name := message.AttemptName{Task: t.name.task, Attempt: t.name.as}
 	n.running[name] = t.attempt
 	n.freeChanged()
 	n.hold()
 	if t.instead == nil {
-		t.of.step(t.from, scheduler.Arrived{Task: name.Task, Attempt: name.Attempt})
+		t.of.step(t.from, message.Arrived{Task: name.Task, Attempt: name.Attempt})
 	}
 }
 
@@ -395,7 +395,7 @@ func (n *Node) opened(from task.PeerID, o handover.Open) (t *taking, fresh bool,
 	if m == nil || !m.admits(from) {
 		return nil, false, "this node is not with you in that overlay"
 	}
-	name := takingName{m.id, o.Task, scheduler.Attempt(o.As)}
+	name := takingName{m.id, o.Task, message.Attempt(o.As)}
 	if t := n.takings[name]; t != nil {
 		return t, false, ""
 	}

@@ -16,13 +16,12 @@ import (
 
 	ds "github.com/ipfs/go-datastore"
 	dssync "github.com/ipfs/go-datastore/sync"
-
 	"godwit/internal/testnet"
 	"godwit/overlay"
 	"godwit/p2p"
 	"godwit/sandbox"
-	"godwit/scheduler"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -161,7 +160,7 @@ var commons = func() overlay.ID {
 var usualPrefix = overlayPrefix + string(commons) + "/"
 
 // unkept says what a message claims that is not durable, or "".
-func (d space) unkept(m *scheduler.Message) string {
+func (d space) unkept(m *message.Message) string {
 	missing := func(what, key string) string {
 		if d.has(key) != nil {
 			return ""
@@ -208,13 +207,13 @@ func (d space) unkeptEpoch(epoch uint64) string {
 
 // ended says that the leader's row has the end of an attempt, or a result that
 // makes it of no use, or that the submitter holds the task's end.
-func (d space) ended(id task.TaskID, a scheduler.Attempt) bool {
+func (d space) ended(id task.TaskID, a message.Attempt) bool {
 	facts, err := ledger.DecodeFacts(d.has("c/" + ledger.FactsKey(id.Job)))
 	if err == nil && (facts.Done.Contains(id.Index) || facts.Failed.Contains(id.Index)) {
 		return true
 	}
 	row, err := ledger.DecodeRow(d.has("c/" + ledger.RowKey(id)))
-	return err == nil && (len(row.Results) > 0 || slices.ContainsFunc(row.Log, func(l scheduler.AttemptLog) bool {
+	return err == nil && (len(row.Results) > 0 || slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool {
 		return l.Attempt == a && l.Outcome != ""
 	}))
 }
@@ -304,7 +303,7 @@ func (h simHost) Send(to task.PeerID, frame []byte) error {
 	if err != nil {
 		h.peer.s.t.Errorf("a node sends a frame to no overlay: %v", err)
 	}
-	msgs, err := scheduler.DecodeFrame(rest)
+	msgs, err := message.DecodeFrame(rest)
 	if err != nil {
 		h.peer.s.t.Errorf("a node sends a frame that does not decode: %v", err)
 	}
@@ -466,7 +465,7 @@ func (p *peer) running(id task.JobID) uint64 {
 
 // finish waits until the job has ended at its submitter, checks that each task
 // was delivered once with a result that verifies, and returns the results.
-func (p *peer) finish(id task.JobID, tasks int) []scheduler.TaskSummary {
+func (p *peer) finish(id task.JobID, tasks int) []message.TaskSummary {
 	t := p.s.t
 	t.Helper()
 	p.s.until("the job ends", func() bool {
@@ -474,7 +473,7 @@ func (p *peer) finish(id task.JobID, tasks int) []scheduler.TaskSummary {
 		return err == nil && st.Final
 	})
 	st, err := p.Job(context.Background(), id, 0, 0)
-	if err != nil || st.State != scheduler.JobDone || st.Tasks.Done != uint64(tasks) || st.Held != uint64(tasks) {
+	if err != nil || st.State != message.JobDone || st.Tasks.Done != uint64(tasks) || st.Held != uint64(tasks) {
 		t.Errorf("the job ended as %+v, %v", st, err)
 	}
 	got, err := p.Results(context.Background(), id, 0, tasks+1)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"godwit/owner"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // What was just saved is waited for as long as a goodbye takes, and no longer than
@@ -47,7 +47,7 @@ func TestLastMoment(t *testing.T) {
 	place := &givers{}
 	place.note(30e6)
 	n.pace.rate = 1e6
-	n.running = map[scheduler.AttemptName]attempt{{}: {place: place}}
+	n.running = map[message.AttemptName]attempt{{}: {place: place}}
 	if d, want := until.Sub(n.lastMoment()), aheadRounds*30*time.Second; d != want {
 		t.Errorf("with 30 MB at 1 MB/s it is %v before the end, want %v", d, want)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"godwit/owner/sensor"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 const (
@@ -44,8 +44,8 @@ func (m *membership) moves() bool {
 // saveAttempt ends an attempt with its state, out of a standstill too. One that
 // cannot be saved, or takes too long to, stays, and its worker hears so; one on its
 // way elsewhere goes on there.
-func (n *Node) saveAttempt(name scheduler.AttemptName, a attempt) {
-	stays := scheduler.NotSaved{Task: name.Task, Attempt: name.Attempt, Reason: "its state cannot be saved"}
+func (n *Node) saveAttempt(name message.AttemptName, a attempt) {
+	stays := message.NotSaved{Task: name.Task, Attempt: name.Attempt, Reason: "its state cannot be saved"}
 	switch {
 	case a.save == nil && n.decision.Stop:
 		a.end()
@@ -62,7 +62,7 @@ func (n *Node) saveAttempt(name scheduler.AttemptName, a attempt) {
 
 // cannotFreeze notes that an attempt could not be stopped with its state, and never
 // can be: it goes on, and its worker hears so. Where it must not, it ends.
-func (n *Node) cannotFreeze(name scheduler.AttemptName, why string) {
+func (n *Node) cannotFreeze(name message.AttemptName, why string) {
 	a, runs := n.running[name]
 	if !runs || a.save == nil { // it has ended, or said so before
 		return
@@ -71,7 +71,7 @@ func (n *Node) cannotFreeze(name scheduler.AttemptName, why string) {
 	a.save = nil
 	a.saved.Store(false)
 	n.running[name] = a
-	a.of.step(a.from, scheduler.NotSaved{Task: name.Task, Attempt: name.Attempt, Reason: why})
+	a.of.step(a.from, message.NotSaved{Task: name.Task, Attempt: name.Attempt, Reason: why})
 	if n.movedOut && n.othersCanWork() || !n.leaveBy.IsZero() {
 		a.end()
 	}

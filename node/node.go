@@ -16,12 +16,12 @@ import (
 	"time"
 
 	ds "github.com/ipfs/go-datastore"
-
 	"godwit/overlay"
 	"godwit/owner"
 	"godwit/p2p"
 	"godwit/sandbox"
 	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -64,13 +64,13 @@ type Node struct {
 	clockNews jumpNote
 	members   map[overlay.ID]*membership
 	suspicion *overlay.Suspicion
-	owner     scheduler.OwnerState
+	owner     message.OwnerState
 	decision  owner.Decision // that owner rests on
 	load      float64        // of the CPU, the share that others use, at loadAt
 	loadAt    time.Time
 	pending   []pending
 	prepared  map[task.JobID]*preparedJob
-	running   map[scheduler.AttemptName]attempt
+	running   map[message.AttemptName]attempt
 	waiting   []waitingStart
 	takings   map[takingName]*taking // tasks that other members hand over to this node
 	changed   map[task.JobID]bool    // since watchers were last told
@@ -174,7 +174,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		sched: scheduler.Default(), store: store{on.data}, runner: on.runner,
 		inbox: make(chan post, inboxSize), ends: make(chan post, inboxSize), stopped: make(chan struct{}), cramped: make(chan struct{}, 1), clock: newClock(),
 		members: map[overlay.ID]*membership{}, suspicion: overlay.NewSuspicion(self),
-		prepared: map[task.JobID]*preparedJob{}, running: map[scheduler.AttemptName]attempt{}, takings: map[takingName]*taking{},
+		prepared: map[task.JobID]*preparedJob{}, running: map[message.AttemptName]attempt{}, takings: map[takingName]*taking{},
 		changed: map[task.JobID]bool{}, watchers: map[*watcher]bool{}, speed: cfg.Imposed[AnyClass],
 	}
 	n.tasks, n.halt = context.WithCancel(context.Background())

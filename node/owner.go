@@ -11,10 +11,9 @@ import (
 	"time"
 
 	disks "github.com/shirou/gopsutil/v4/disk"
-
 	"godwit/owner"
 	"godwit/owner/sensor"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // pauseKey is where the owner's word is kept, so that it outlives the node.
@@ -89,7 +88,7 @@ func (n *Node) decided(d owner.Decision) {
 	if r, ok := n.net.(rater); ok {
 		r.SetRates(d.Upload, d.Download)
 	}
-	s := scheduler.OwnerState{State: d.State, Slots: d.Cores, Memory: d.Memory, Reason: d.Reason, Until: d.Until}
+	s := message.OwnerState{State: d.State, Slots: d.Cores, Memory: d.Memory, Reason: d.Reason, Until: d.Until}
 	if s == n.owner {
 		return
 	}
@@ -128,7 +127,7 @@ func (n *Node) shed() {
 		return
 	}
 	var need int64
-	names := slices.SortedFunc(maps.Keys(n.running), func(a, b scheduler.AttemptName) int {
+	names := slices.SortedFunc(maps.Keys(n.running), func(a, b message.AttemptName) int {
 		return cmp.Or(a.Attempt.Compare(b.Attempt), cmp.Compare(a.Task.String(), b.Task.String()))
 	})
 	for _, name := range names {
@@ -237,7 +236,7 @@ func (n *Node) amend(ctx context.Context, change func(*owner.Pause)) error {
 		return err
 	}
 	if e := n.do(ctx, func() {
-		err = n.store.commit(context.WithoutCancel(ctx), []scheduler.Persist{{Key: pauseKey, Value: value}})
+		err = n.store.commit(context.WithoutCancel(ctx), []message.Persist{{Key: pauseKey, Value: value}})
 	}); e != nil {
 		return e
 	}

@@ -12,7 +12,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/p2p"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -134,11 +134,11 @@ func TestClosedPool(t *testing.T) {
 		if err := stranger.net.SetAdvert(own); err != nil {
 			t.Fatal(err)
 		}
-		forged := scheduler.Message{Ack: &scheduler.Ack{Epoch: 1 << 40}}
+		forged := message.Message{Ack: &message.Ack{Epoch: 1 << 40}}
 		for i := range uint64(12) {
-			forged.Ack.Drop = append(forged.Ack.Drop, scheduler.AttemptName{Task: task.TaskID{Job: id, Index: i}})
+			forged.Ack.Drop = append(forged.Ack.Drop, message.AttemptName{Task: task.TaskID{Job: id, Index: i}})
 		}
-		frame, err := scheduler.EncodeFrame([]scheduler.Message{forged})
+		frame, err := message.EncodeFrame([]message.Message{forged})
 		if err != nil {
 			t.Fatal(err)
 		}

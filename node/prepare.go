@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -29,10 +29,10 @@ type preparedJob struct {
 }
 
 // prepare answers a Prepare.
-func (n *Node) prepare(ctx context.Context, p pending, e scheduler.Prepare) {
+func (n *Node) prepare(ctx context.Context, p pending, e message.Prepare) {
 	ready, err := n.bring(ctx, e.Job, e.Holders)
 	n.post(post{call: func() {
-		answer := scheduler.Prepared{ID: e.Job}
+		answer := message.Prepared{ID: e.Job}
 		if err != nil {
 			answer.Err = err.Error()
 			n.log.Warn("job could not be prepared", "job", e.Job, "err", err)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"godwit/overlay"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -52,7 +52,7 @@ func (n *Node) recoverJobs(ctx context.Context) {
 // recoverFrom takes back the jobs that one leader has, and says whether it could
 // be asked. A leader that is this node itself knows no more than its store did.
 func (n *Node) recoverFrom(ctx context.Context, l leader) bool {
-	var jobs []scheduler.JobStatus
+	var jobs []message.JobStatus
 	if err := n.ask(ctx, l, methodJobs, jobsQuery{l.overlay}, &jobs); err != nil {
 		n.log.Debug("jobs are not recovered yet", "overlay", l.name, "err", err)
 		return false
@@ -95,7 +95,7 @@ func (n *Node) recoverJob(ctx context.Context, l leader, id task.JobID) error {
 	}
 	return n.do(ctx, func() {
 		if m := n.members[l.overlay]; m != nil {
-			m.step(m.submitter, scheduler.Offer{Record: rec})
+			m.step(m.submitter, message.Offer{Record: rec})
 		}
 	})
 }

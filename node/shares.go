@@ -7,7 +7,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/owner"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 const (
@@ -188,9 +188,9 @@ func (n *Node) shareOut() {
 		case n.full:
 			word = n.fullState()
 		case m.leaving:
-			word = scheduler.OwnerState{State: overlay.Leaving, Reason: "the member is leaving"}
+			word = message.OwnerState{State: overlay.Leaving, Reason: "the member is leaving"}
 		case goes:
-			word = scheduler.OwnerState{State: overlay.Leaving, Reason: why, Until: n.owner.Until, Withheld: withheld}
+			word = message.OwnerState{State: overlay.Leaving, Reason: why, Until: n.owner.Until, Withheld: withheld}
 		case n.owner.Slots == 0 || slots > 0:
 		case claims[i].share == 0:
 			word.Reason = "the owner's rules give this overlay no share of the machine"
@@ -215,7 +215,7 @@ func (n *Node) shareOut() {
 type waitingStart struct {
 	of    *membership
 	from  machine
-	start scheduler.Start
+	start message.Start
 }
 
 // startWaiting begins what waits, in order, as cores come free.

@@ -9,8 +9,7 @@ import (
 
 	ds "github.com/ipfs/go-datastore"
 	"github.com/ipfs/go-datastore/query"
-
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // statePrefix is where the machines' pairs live in the node's datastore. The
@@ -21,7 +20,7 @@ const statePrefix = "/state"
 type store struct{ ds ds.Batching }
 
 // commit makes a batch of changes durable, all or none.
-func (s store) commit(ctx context.Context, changes []scheduler.Persist) error {
+func (s store) commit(ctx context.Context, changes []message.Persist) error {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -31,7 +30,7 @@ func (s store) commit(ctx context.Context, changes []scheduler.Persist) error {
 	return nil
 }
 
-func (s store) write(ctx context.Context, changes []scheduler.Persist) error {
+func (s store) write(ctx context.Context, changes []message.Persist) error {
 	b, err := s.ds.Batch(ctx)
 	if err != nil {
 		return fmt.Errorf("opening a batch: %w", err)

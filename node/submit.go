@@ -11,7 +11,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/sandbox"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -77,7 +77,7 @@ func (n *Node) Submit(ctx context.Context, s Submission) (task.JobID, error) {
 func (n *Node) offer(ctx context.Context, m *membership, id task.JobID, rec task.Record) error {
 	w := n.Watch(id)
 	defer w.Close()
-	if err := n.do(ctx, func() { m.step(m.submitter, scheduler.Offer{Record: rec}) }); err != nil {
+	if err := n.do(ctx, func() { m.step(m.submitter, message.Offer{Record: rec}) }); err != nil {
 		return err
 	}
 	for {
@@ -141,7 +141,7 @@ func (n *Node) Cancel(ctx context.Context, id task.JobID) error {
 	err := n.do(ctx, func() {
 		if m := n.submitted(id); m != nil {
 			mine = true
-			m.step(m.submitter, scheduler.CancelJob{Job: id})
+			m.step(m.submitter, message.CancelJob{Job: id})
 		}
 	})
 	if err == nil && !mine {
@@ -168,7 +168,7 @@ func (n *Node) Forget(ctx context.Context, id task.JobID) error {
 			err = fmt.Errorf("%w: %s", ErrRunning, id)
 			return
 		}
-		m.step(m.submitter, scheduler.ForgetJob{Job: id})
+		m.step(m.submitter, message.ForgetJob{Job: id})
 	}); e != nil {
 		return e
 	}
@@ -177,7 +177,7 @@ func (n *Node) Forget(ctx context.Context, id task.JobID) error {
 
 // Results returns the ended tasks of a job that this node submitted and holds,
 // at most limit of them from index from, in order.
-func (n *Node) Results(ctx context.Context, id task.JobID, from uint64, limit int) ([]scheduler.TaskSummary, error) {
+func (n *Node) Results(ctx context.Context, id task.JobID, from uint64, limit int) ([]message.TaskSummary, error) {
 	_, out, mine, err := n.heldBy(ctx, id, from, limit)
 	if err == nil && !mine {
 		err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -46,8 +46,8 @@ func (n *Node) notifyWatchers() {
 // mergeJobs joins what the coordinator and this node know, newest first. Of a
 // job that both know the coordinator's word holds unless this node has
 // everything already.
-func mergeJobs(led, own []scheduler.JobStatus) []scheduler.JobStatus {
-	byID := map[task.JobID]scheduler.JobStatus{}
+func mergeJobs(led, own []message.JobStatus) []message.JobStatus {
+	byID := map[task.JobID]message.JobStatus{}
 	for _, j := range led {
 		byID[j.ID] = j
 	}
@@ -56,11 +56,11 @@ func mergeJobs(led, own []scheduler.JobStatus) []scheduler.JobStatus {
 			byID[j.ID] = j
 		}
 	}
-	out := make([]scheduler.JobStatus, 0, len(byID))
+	out := make([]message.JobStatus, 0, len(byID))
 	for _, j := range byID {
 		out = append(out, j)
 	}
-	slices.SortFunc(out, func(a, b scheduler.JobStatus) int {
+	slices.SortFunc(out, func(a, b message.JobStatus) int {
 		return cmp.Or(b.Submitted.Compare(a.Submitted), cmp.Compare(a.ID, b.ID))
 	})
 	return out

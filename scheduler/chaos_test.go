@@ -8,6 +8,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -42,13 +43,13 @@ func chaos(t *testing.T, seed uint64) {
 		}))
 	}
 	for range s.rng.IntN(8) {
-		s.heap.set(s.now.Add(time.Duration(s.rng.Int64N(int64(20*time.Second)))), func() { mishap(s) })
+		s.heap.Set(s.now.Add(time.Duration(s.rng.Int64N(int64(20*time.Second)))), func() { mishap(s) })
 	}
 	cancelled := map[task.JobID]bool{}
 	if s.rng.IntN(4) == 0 { // an owner that thinks better of it
 		n, id := owners[0], ids[0]
 		cancelled[id] = true
-		s.after(n, time.Duration(s.rng.Int64N(int64(10*time.Second))), func() { n.step(CancelJob{Job: id}) })
+		s.after(n, time.Duration(s.rng.Int64N(int64(10*time.Second))), func() { n.step(message.CancelJob{Job: id}) })
 	}
 	over := func() bool {
 		s.checkInvariants()
@@ -62,7 +63,7 @@ func chaos(t *testing.T, seed uint64) {
 	s.run(10*time.Minute, over)
 	for i, n := range owners {
 		st, _ := n.sub.Job(ids[i])
-		if st.State == JobCancelled && cancelled[ids[i]] {
+		if st.State == message.JobCancelled && cancelled[ids[i]] {
 			continue
 		}
 		if st.Error != "" || st.Held != st.Tasks.Total || n.results(ids[i]) != st.Tasks.Total {
@@ -103,16 +104,16 @@ func mishap(s *swarm) {
 	back := time.Duration(s.rng.Int64N(int64(15 * time.Second)))
 	switch s.rng.IntN(3) {
 	case 0: // its owner comes home
-		n.step(OwnerState{State: overlay.UserPresent, Reason: "the owner is there"})
-		s.after(n, back, func() { n.step(OwnerState{State: overlay.Available, Slots: n.slots}) })
+		n.step(message.OwnerState{State: overlay.UserPresent, Reason: "the owner is there"})
+		s.after(n, back, func() { n.step(message.OwnerState{State: overlay.Available, Slots: n.slots}) })
 	case 1: // it dies
 		n.crash()
-		s.heap.set(s.now.Add(back), n.boot)
+		s.heap.Set(s.now.Add(back), n.boot)
 	case 2: // its connections break and come back
 		for _, o := range s.nodes {
 			if o != n && o.up {
-				o.step(MemberLost{Peer: n.id, Reason: "timeout"})
-				n.step(MemberLost{Peer: o.id, Reason: "timeout"})
+				o.step(message.MemberLost{Peer: n.id, Reason: "timeout"})
+				n.step(message.MemberLost{Peer: o.id, Reason: "timeout"})
 			}
 		}
 		s.after(n, back, func() { s.meet(n) })

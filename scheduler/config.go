@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"godwit/migrate"
+	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
+	"godwit/scheduler/worker"
 	"godwit/task"
 )
 
@@ -14,11 +17,11 @@ import (
 // with Default.
 type Config struct {
 	// Timing is what all machines go by when they speak to each other.
-	Timing
+	message.Timing
 
 	// Worker and Submitter are what only these go by.
-	Worker    WorkerConfig
-	Submitter SubmitterConfig
+	Worker    worker.Config
+	Submitter submitter.Config
 
 	// LeaseTTL is how long a lease lives without being reported. A worker that
 	// is cut off is given up after it, so it bounds what a silent crash costs;
@@ -92,9 +95,9 @@ type KnownRates struct {
 // Default returns the configuration described at each field.
 func Default() Config {
 	return Config{
-		Timing:    DefaultTiming(),
-		Worker:    DefaultWorker(),
-		Submitter: DefaultSubmitter(),
+		Timing:    message.DefaultTiming(),
+		Worker:    worker.Default(),
+		Submitter: submitter.Default(),
 
 		LeaseTTL:       10 * time.Second,
 		LostGrace:      time.Second,

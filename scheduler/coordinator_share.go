@@ -89,7 +89,7 @@ func (c *Coordinator) shareBy(spec string) {
 	was := c.fair.terms
 	f := newFairness(spec)
 	c.fair.policy, c.fair.further, c.fair.ideal, c.fair.terms = f.policy, f.further, nil, f.terms
-	c.timers.set(c.now, reminder{ask: true}) // it may give what the other kept
+	c.timers.Set(c.now, reminder{ask: true}) // it may give what the other kept
 	if was.PerOwner == f.terms.PerOwner && was.First == f.terms.First {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"godwit/scheduler/message"
 	"godwit/scheduler/share"
 	"godwit/task"
 )
@@ -223,7 +224,7 @@ func (c *Coordinator) givenUp(leases []*lease, n int) []*lease {
 func (c *Coordinator) giveBack(l *lease, why string) {
 	h := l.host
 	l.move = &move{why: why, begun: c.now, by: c.now.Add(c.cfg.MoveWithin)}
-	c.drop(h.peer, l.taskID(), l.attempt, DropMoved)
+	c.drop(h.peer, l.taskID(), l.attempt, message.DropMoved)
 	c.alarm(h, l.move.by)
 	c.pauseJob(h, l.job, c.cfg.RefusalPause, "a task of the job has just made room there for another job")
 	c.decided(l.taskID(), "saving", h.peer, task.ClipMessage("it gives back its slot, to go on later from where it is: "+why))
@@ -235,7 +236,7 @@ func (c *Coordinator) giveBack(l *lease, why string) {
 		if running++; running > h.slots && !o.running && !o.recalled && o.move == nil && !o.awaits && o.start.Before(c.now) {
 			o.recalled = true
 			h.recalls++
-			c.drop(h.peer, o.taskID(), o.attempt, DropRecall)
+			c.drop(h.peer, o.taskID(), o.attempt, message.DropRecall)
 		}
 	}
 }

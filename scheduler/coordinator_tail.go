@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -29,7 +30,7 @@ func (c *Coordinator) armTail() {
 		return
 	}
 	c.tailSet = true
-	c.timers.set(c.now.Add(tailEvery), reminder{tail: true})
+	c.timers.Set(c.now.Add(tailEvery), reminder{tail: true})
 }
 
 // A lastTask is a lease of a job's tail.
@@ -218,7 +219,7 @@ func (c *Coordinator) carryTail(t *tailPair) {
 	c.seq++
 	reason := task.ClipMessage("a copy, of which the first result counts: " + why)
 	l.task.copied = true
-	o := c.addLease(l.job, t.to, l.task.index, Attempt{Epoch: c.epoch, Seq: c.seq}, reason, nil)
+	o := c.addLease(l.job, t.to, l.task.index, message.Attempt{Epoch: c.epoch, Seq: c.seq}, reason, nil)
 	c.post(o)
 	c.decided(o.taskID(), "copied", t.to.peer, reason)
 }
@@ -226,7 +227,7 @@ func (c *Coordinator) carryTail(t *tailPair) {
 // learnWork takes the work of a completed run from its beginning into the running
 // mean of the job.
 func (j *job) learnWork(l *lease, r *task.Result) {
-	if l == nil || l.from != nil || l.after != (Attempt{}) || r.CPU <= 0 {
+	if l == nil || l.from != nil || l.after != (message.Attempt{}) || r.CPU <= 0 {
 		return
 	}
 	d := time.Duration(float64(r.CPU) * l.host.usual())

@@ -9,7 +9,6 @@ import (
 
 	"godwit/scheduler/place"
 	"godwit/task"
-
 	"pgregory.net/rapid"
 )
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -26,9 +27,9 @@ const (
 type session struct {
 	state sessionState
 	id    uint64
-	told  uint64    // Seq of the Known under way
-	known *Known    // that one
-	again time.Time // when it is repeated
+	told  uint64         // Seq of the Known under way
+	known *message.Known // that one
+	again time.Time      // when it is repeated
 	// untold are the jobs of which the leader has no digest yet, wanted the keys
 	// that it asked for. Both in the order of telling.
 	untold []task.JobID
@@ -54,14 +55,14 @@ func (r *Replica) begin() {
 func (r *Replica) tell() {
 	s := &r.session
 	s.told++
-	k := &Known{Epoch: r.epoch, Session: s.id, Seq: s.told}
+	k := &message.Known{Epoch: r.epoch, Session: s.id, Seq: s.told}
 	if len(s.wanted) > 0 {
 		k.Pairs, s.wanted = r.take(s.wanted)
 	} else {
-		n := min(len(s.untold), MaxKnown)
+		n := min(len(s.untold), message.MaxKnown)
 		for _, id := range s.untold[:n] {
 			if j := r.ledger.Jobs[id]; j != nil {
-				k.Jobs = append(k.Jobs, JobDigest{Job: id, Digest: shortDigest(j)})
+				k.Jobs = append(k.Jobs, message.JobDigest{Job: id, Digest: shortDigest(j)})
 			}
 		}
 		s.untold = s.untold[n:]
@@ -73,7 +74,7 @@ func (r *Replica) tell() {
 
 func (r *Replica) sendKnown() {
 	r.session.again = r.now.Add(r.cfg.RetryMin)
-	r.emit(Send{To: r.leader, Message: Message{Known: r.session.known}})
+	r.emit(message.Send{To: r.leader, Message: message.Message{Known: r.session.known}})
 }
 
 // repeat sends again what was not answered.
@@ -85,16 +86,16 @@ func (r *Replica) repeat() {
 
 // take returns the pairs of the first keys, as many as a message should hold,
 // and the keys left.
-func (r *Replica) take(keys []string) ([]Pair, []string) {
-	var pairs []Pair
+func (r *Replica) take(keys []string) ([]message.Pair, []string) {
+	var pairs []message.Pair
 	size := 0
 	for n, key := range keys {
 		value := r.value(key)
-		if size += len(key) + len(value); len(pairs) > 0 && size > batchBytes || len(pairs) == MaxPairs {
+		if size += len(key) + len(value); len(pairs) > 0 && size > message.BatchBytes || len(pairs) == message.MaxPairs {
 			return pairs, keys[n:]
 		}
 		if value != nil {
-			pairs = append(pairs, Pair{key, value})
+			pairs = append(pairs, message.Pair{Key: key, Value: value})
 		}
 	}
 	return pairs, nil
@@ -122,7 +123,7 @@ func (r *Replica) value(key string) []byte {
 }
 
 // wanted goes on with a session as the leader says.
-func (r *Replica) wanted(from task.PeerID, w *Wanted) {
+func (r *Replica) wanted(from task.PeerID, w *message.Wanted) {
 	s := &r.session
 	switch {
 	case w.Epoch != r.epoch || from != r.leader: // whom to follow the driver says
@@ -165,7 +166,7 @@ func keysOf(id task.JobID, j *ledger.Job) []string {
 // forgetAll gives the copy up: the leader has all that is in it.
 func (r *Replica) forgetAll() {
 	if n := len(r.ledger.Jobs); n > 0 {
-		r.emit(Decided{Action: "forgotten", Peer: r.leader, Reason: fmt.Sprintf("this node is not of the group of coordinators, and the leader has the %d jobs of its copy", n)})
+		r.emit(message.Decided{Action: "forgotten", Peer: r.leader, Reason: fmt.Sprintf("this node is not of the group of coordinators, and the leader has the %d jobs of its copy", n)})
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.ledger.Jobs)) {
 		r.forget(id)
@@ -182,21 +183,21 @@ func (r *Replica) forget(id task.JobID) {
 		return
 	}
 	for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
-		r.emit(Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
+		r.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
 	}
-	r.emit(Persist{Key: coordinatorPrefix + ledger.FactsKey(id)})
-	r.emit(Persist{Key: coordinatorPrefix + ledger.JobKey(id)})
+	r.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(id)})
+	r.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(id)})
 	delete(r.ledger.Jobs, id)
 	for t := range r.live {
 		if t.Job == id {
 			delete(r.live, t)
 		}
 	}
-	r.holds = slices.DeleteFunc(r.holds, func(h Hold) bool { return h.Name.Task.Job == id })
-	r.emit(Release{Job: id})
+	r.holds = slices.DeleteFunc(r.holds, func(h message.Hold) bool { return h.Name.Task.Job == id })
+	r.emit(message.Release{Job: id})
 }
 
-func shortDigest(j *ledger.Job) [digestLen]byte {
+func shortDigest(j *ledger.Job) [message.DigestLen]byte {
 	d := j.Digest()
-	return [digestLen]byte(d[:digestLen])
+	return [message.DigestLen]byte(d[:message.DigestLen])
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"godwit/scheduler/durable"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -11,11 +13,11 @@ import (
 
 // fetch answers a Fetch from what this node and the holders have, unless the
 // machine that asked is no more.
-func (n *simNode) fetch(m machine, e Fetch) {
+func (n *simNode) fetch(m machine, e message.Fetch) {
 	if m != n.role() && m != machine(n.sub) {
 		return
 	}
-	done := Fetched{Key: e.Key}
+	done := message.Fetched{Key: e.Key}
 	for _, cid := range e.CIDs {
 		if !n.blocks[cid] && !slices.ContainsFunc(e.Holders, func(p task.PeerID) bool {
 			o := n.s.byID[p]
@@ -54,7 +56,7 @@ func (n *simNode) collect() {
 		}
 	}
 	for _, j := range n.sub.Jobs() {
-		for _, cid := range jobBlocks(j.ID, n.sub.Spec(j.ID)) {
+		for _, cid := range durable.JobBlocks(j.ID, n.sub.Spec(j.ID)) {
 			keep[cid] = true
 		}
 		for i := range j.Tasks.Total {

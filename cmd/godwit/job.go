@@ -11,10 +11,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"godwit/api"
 	"godwit/node"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // jobFlags say what is told of a job.
@@ -70,12 +69,12 @@ did not simply run.`,
 
 // jobWithTimeline is what --json prints.
 type jobWithTimeline struct {
-	scheduler.JobStatus
+	message.JobStatus
 	Timeline []stint `json:"timeline"`
 }
 
 // ask brings the job with the tasks that are told of.
-func (f *jobFlags) ask(ctx context.Context, client *api.Client, ref string) (scheduler.JobStatus, error) {
+func (f *jobFlags) ask(ctx context.Context, client *api.Client, ref string) (message.JobStatus, error) {
 	if f.one {
 		st, err := client.JobTasks(ctx, ref, f.index, 1)
 		if err != nil {
@@ -92,7 +91,7 @@ func (f *jobFlags) ask(ctx context.Context, client *api.Client, ref string) (sch
 	}
 	st, err := client.Job(ctx, ref)
 	for page := st.TasksList; err == nil && len(page) == node.MaxTaskList && (f.all || f.picture != ""); {
-		var more scheduler.JobStatus
+		var more message.JobStatus
 		more, err = client.JobTasks(ctx, ref, page[len(page)-1].Index+1, node.MaxTaskList)
 		page = more.TasksList
 		st.TasksList = append(st.TasksList, page...)
@@ -100,7 +99,7 @@ func (f *jobFlags) ask(ctx context.Context, client *api.Client, ref string) (sch
 	return st, err
 }
 
-func (f *jobFlags) print(out io.Writer, st scheduler.JobStatus) {
+func (f *jobFlags) print(out io.Writer, st message.JobStatus) {
 	if f.one {
 		printStory(out, st)
 		return
@@ -116,7 +115,7 @@ func (f *jobFlags) print(out io.Writer, st scheduler.JobStatus) {
 	}
 }
 
-func printJobHead(out io.Writer, st scheduler.JobStatus) {
+func printJobHead(out io.Writer, st message.JobStatus) {
 	fmt.Fprintf(out, "job        %s\n", st.ID)
 	fmt.Fprintf(out, "name       %s, submitted %s ago to %s\n", st.Name, ago(st.Submitted), st.Overlay)
 	fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %d failed\n",
@@ -145,7 +144,7 @@ func standstills(stints []stint) (n int, mean, most float64) {
 }
 
 // printStory tells of one task what happened to it, line by line.
-func printStory(out io.Writer, st scheduler.JobStatus) {
+func printStory(out io.Writer, st message.JobStatus) {
 	t := st.TasksList[0]
 	fmt.Fprintf(out, "task       %d of %s", t.Index, st.Name)
 	if params := paramsOf(t); params != "" {
@@ -157,7 +156,7 @@ func printStory(out io.Writer, st scheduler.JobStatus) {
 	}
 }
 
-func paramsOf(t scheduler.TaskStatus) string {
+func paramsOf(t message.TaskStatus) string {
 	params := make([]string, 0, len(t.Params))
 	for _, name := range slices.Sorted(maps.Keys(t.Params)) {
 		params = append(params, name+"="+t.Params[name])
@@ -166,14 +165,14 @@ func paramsOf(t scheduler.TaskStatus) string {
 }
 
 // taskRows has one row for each attempt of each task.
-func taskRows(st scheduler.JobStatus, tasks []scheduler.TaskStatus) [][]string {
+func taskRows(st message.JobStatus, tasks []message.TaskStatus) [][]string {
 	var rows [][]string
 	for _, t := range tasks {
 		head := []string{strconv.FormatUint(t.Index, 10), paramsOf(t), t.State}
 		if len(t.Attempts) == 0 {
 			rows = append(rows, append(head, "-", "-", "-"))
 		}
-		for _, s := range timelineOf([]scheduler.TaskStatus{t}) {
+		for _, s := range timelineOf([]message.TaskStatus{t}) {
 			when := since(st.Submitted, s.Start) + " to "
 			if s.End.IsZero() {
 				when += "now"

@@ -6,9 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"godwit/api"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 func newJobs() *cobra.Command {
@@ -75,7 +74,7 @@ func newResults() *cobra.Command {
 				switch {
 				case err != nil:
 					return err
-				case !scheduler.FinalState(st.State):
+				case !message.FinalState(st.State):
 					return &failure{code: exitPartly, err: fmt.Errorf("the job is still running: %d of %d tasks are done", st.Tasks.Done, st.Tasks.Total),
 						hint: "ask again when it has ended"}
 				}

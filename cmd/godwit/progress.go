@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 const (
@@ -51,7 +51,7 @@ func (p *progress) note(format string, args ...any) {
 }
 
 // show draws the job's status.
-func (p *progress) show(st scheduler.JobStatus) {
+func (p *progress) show(st message.JobStatus) {
 	if p.quiet {
 		return
 	}
@@ -85,7 +85,7 @@ func (p *progress) done() {
 	}
 }
 
-func (p *progress) eta(st scheduler.JobStatus, now time.Time) (time.Duration, bool) {
+func (p *progress) eta(st message.JobStatus, now time.Time) (time.Duration, bool) {
 	left := st.Tasks.Waiting + st.Tasks.Running
 	if st.Tasks.Done == 0 || left == 0 {
 		return 0, false
@@ -94,7 +94,7 @@ func (p *progress) eta(st scheduler.JobStatus, now time.Time) (time.Duration, bo
 	return time.Duration(each * float64(left)).Round(time.Second), true
 }
 
-func bar(st scheduler.JobStatus) string {
+func bar(st message.JobStatus) string {
 	if st.Tasks.Total == 0 {
 		return strings.Repeat(" ", barWidth)
 	}

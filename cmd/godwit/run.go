@@ -11,10 +11,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
 	"godwit/api"
 	"godwit/sandbox"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -194,10 +193,10 @@ func (s *submission) putInput(ctx context.Context, client *api.Client, name stri
 }
 
 // follow shows a job's progress until the node holds every result.
-func follow(ctx context.Context, client *api.Client, id task.JobID, p *progress) (scheduler.JobStatus, error) {
-	var last scheduler.JobStatus
+func follow(ctx context.Context, client *api.Client, id task.JobID, p *progress) (message.JobStatus, error) {
+	var last message.JobStatus
 	for {
-		err := client.Watch(ctx, string(id), func(st scheduler.JobStatus) bool {
+		err := client.Watch(ctx, string(id), func(st message.JobStatus) bool {
 			last = st
 			p.show(st)
 			return true
@@ -240,7 +239,7 @@ func collectQuietly(ctx context.Context, client *api.Client, id task.JobID, out 
 }
 
 // verdict turns a job's end into the exit code.
-func verdict(st scheduler.JobStatus) error {
+func verdict(st message.JobStatus) error {
 	switch {
 	case st.Tasks.Failed == 0 && st.Tasks.Done == st.Tasks.Total:
 		return nil

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/sim"
 	reports "godwit/sim/report"
 	machines "godwit/sim/swarm"
@@ -125,7 +125,7 @@ func (f *simFlags) runAll(ctx context.Context, p *progress, all []*sim.Scenario)
 }
 
 // runStatus puts runs into the words of a progress.
-func runStatus(done, total, workers int) (st scheduler.JobStatus) {
+func runStatus(done, total, workers int) (st message.JobStatus) {
 	st.Tasks.Total, st.Tasks.Done = uint64(total), uint64(done)
 	st.Tasks.Running = uint64(min(workers, total-done))
 	st.Tasks.Waiting = uint64(total-done) - st.Tasks.Running

@@ -12,10 +12,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
 	"godwit/api"
 	"godwit/node"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 	"godwit/task"
 )
@@ -231,26 +230,26 @@ func (s *swarmFlags) submission() (*submission, error) {
 }
 
 // runJob hands the job to a random peer and waits for every result there.
-func (s *swarmFlags) runJob(ctx context.Context, sw *swarm, sub *submission, rep *swarmReport, p *progress) (scheduler.JobStatus, error) {
+func (s *swarmFlags) runJob(ctx context.Context, sw *swarm, sub *submission, rep *swarmReport, p *progress) (message.JobStatus, error) {
 	rng := rand.New(rand.NewPCG(s.seed, uint64(s.nodes)))
 	client := api.Dial(sw.nodes[rng.IntN(len(sw.nodes))].dir)
 	defer client.Close()
 	before, err := termOf(ctx, client)
 	if err != nil {
-		return scheduler.JobStatus{}, err
+		return message.JobStatus{}, err
 	}
 	begun := time.Now()
 	id, err := submit(ctx, client, sub)
 	if err != nil {
-		return scheduler.JobStatus{}, err
+		return message.JobStatus{}, err
 	}
 	if _, err := follow(ctx, client, id, p); err != nil {
-		return scheduler.JobStatus{}, err
+		return message.JobStatus{}, err
 	}
 	rep.MakespanS = time.Since(begun).Seconds()
 	after, err := termOf(ctx, client)
 	if err != nil {
-		return scheduler.JobStatus{}, err
+		return message.JobStatus{}, err
 	}
 	rep.Takeovers = after - before
 	st, err := client.Job(ctx, string(id))

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 	"godwit/trace"
 )
@@ -114,22 +114,22 @@ func TestBagsCount(t *testing.T) {
 	p.speedup, p.e.Base.Warmup = 10, 20*time.Second
 	at := func(s int) time.Time { return day0.Add(time.Duration(s) * time.Second) }
 	b := &bagsSwarm{bagsPlan: p, begin: []time.Time{day0}, owned: []float64{0.25}, sw: &swarm{nodes: []*swarmNode{{ready: ready{PeerID: "a"}}}}}
-	job := func(attempts ...scheduler.AttemptStatus) scheduler.JobStatus {
-		return scheduler.JobStatus{State: scheduler.JobRunning, TasksList: []scheduler.TaskStatus{{Attempts: attempts}}}
+	job := func(attempts ...message.AttemptStatus) message.JobStatus {
+		return message.JobStatus{State: message.JobRunning, TasksList: []message.TaskStatus{{Attempts: attempts}}}
 	}
-	ended := func(s int, outcome string) scheduler.AttemptStatus {
-		return scheduler.AttemptStatus{Worker: "a", End: at(s), Outcome: outcome}
+	ended := func(s int, outcome string) message.AttemptStatus {
+		return message.AttemptStatus{Worker: "a", End: at(s), Outcome: outcome}
 	}
-	rep := b.count(0, []*bag{{job: &p.jobs[0], taken: at(1)}, {job: &p.jobs[1], taken: at(3)}}, []scheduler.JobStatus{
-		job(ended(2, "completed"), ended(4, "completed"), ended(5, "interrupted"), ended(6, outcomeRefused), ended(7, "completed"), scheduler.AttemptStatus{Worker: "a"}),
+	rep := b.count(0, []*bag{{job: &p.jobs[0], taken: at(1)}, {job: &p.jobs[1], taken: at(3)}}, []message.JobStatus{
+		job(ended(2, "completed"), ended(4, "completed"), ended(5, "interrupted"), ended(6, outcomeRefused), ended(7, "completed"), message.AttemptStatus{Worker: "a"}),
 		job(ended(8, "completed"), ended(14, "completed")),
 	}, at(13))
 	if rep.CountedS != 100 || rep.Jobs[0].Completed != 2 || rep.Jobs[0].Preempted != 1 || rep.Jobs[1].Completed != 1 || rep.Jobs[0].Sites["VU"] != 2 || rep.Spread != 1 {
 		t.Errorf("%+v", rep)
 	}
 	over := job(ended(4, "completed"), ended(8, "completed"))
-	over.State = scheduler.JobDone
-	rep = b.count(0, []*bag{{job: &p.jobs[0], taken: at(1)}, {job: &p.jobs[1], taken: at(1)}}, []scheduler.JobStatus{over, job(ended(9, "completed"))}, at(13))
+	over.State = message.JobDone
+	rep = b.count(0, []*bag{{job: &p.jobs[0], taken: at(1)}, {job: &p.jobs[1], taken: at(1)}}, []message.JobStatus{over, job(ended(9, "completed"))}, at(13))
 	if rep.CountedS != 60 || rep.Jobs[0].Completed != 2 || rep.Jobs[1].Completed != 0 || rep.Spread != -1 {
 		t.Errorf("the first job is over after 8 s: %+v", rep)
 	}

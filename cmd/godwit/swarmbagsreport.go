@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/sim/scenario"
 	"godwit/task"
 )
@@ -107,7 +107,7 @@ func (p *bagsPlan) report() *bagsReport {
 
 // count counts what the jobs of a run did from the end of the warm-up, or when the last
 // was taken, until the end, or until the first was over.
-func (b *bagsSwarm) count(i int, bags []*bag, jobs []scheduler.JobStatus, end time.Time) *bagsRunReport {
+func (b *bagsSwarm) count(i int, bags []*bag, jobs []message.JobStatus, end time.Time) *bagsRunReport {
 	r := b.runs[i]
 	begin := b.begin[i].Add(b.real(b.e.Base.Warmup))
 	for k, g := range bags {
@@ -149,8 +149,8 @@ func (b *bagsSwarm) count(i int, bags []*bag, jobs []scheduler.JobStatus, end ti
 }
 
 // overAt is when the last task of a job that has ended was done; zero for another.
-func overAt(j *scheduler.JobStatus) (at time.Time) {
-	if !scheduler.FinalState(j.State) {
+func overAt(j *message.JobStatus) (at time.Time) {
+	if !message.FinalState(j.State) {
 		return at
 	}
 	for _, t := range j.TasksList {

@@ -12,7 +12,7 @@ import (
 	"godwit/api"
 	"godwit/node"
 	"godwit/owner"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	machines "godwit/sim/swarm"
 	"godwit/task"
 	"godwit/trace"
@@ -265,7 +265,7 @@ func (b *bagsSwarm) run(ctx context.Context, i int, say *progress) (*bagsRunRepo
 		return nil, err
 	}
 	for k, g := range bags {
-		if scheduler.FinalState(jobs[k].State) {
+		if message.FinalState(jobs[k].State) {
 			continue
 		}
 		if _, err := g.client.Cancel(ctx, string(g.id)); err != nil {
@@ -315,10 +315,10 @@ const (
 )
 
 // read reads the jobs when no more comes to be known of what ended before end.
-func (b *bagsSwarm) read(ctx context.Context, bags []*bag, end time.Time) ([]scheduler.JobStatus, error) {
+func (b *bagsSwarm) read(ctx context.Context, bags []*bag, end time.Time) ([]message.JobStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, bagsPatience)
 	defer cancel()
-	jobs := make([]scheduler.JobStatus, len(bags))
+	jobs := make([]message.JobStatus, len(bags))
 	before, calm := -1, 0
 	for at := end.Add(bagsPoll); sleepUntil(ctx, at); at = time.Now().Add(bagsPoll) {
 		known := 0

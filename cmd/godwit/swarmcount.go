@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"godwit/scheduler"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/sim"
 	"godwit/task"
 	"godwit/trace"
@@ -39,7 +39,7 @@ type tally struct {
 // failed with its host; one that its host gave back was returned, unless it went
 // on elsewhere with its state, which is a move; and one that was refused, or taken
 // back before it began, was none.
-func (r *replay) report(jobs []scheduler.JobStatus) *sim.Report {
+func (r *replay) report(jobs []message.JobStatus) *sim.Report {
 	s := r.plan.scenario
 	t := &tally{clock: r.clock, end: r.clock.real(s.End), played: r.played(), bed: r.plan.bed, host: map[task.PeerID]int{},
 		rep: &sim.Report{Policy: r.plan.placement, Migration: r.plan.migration, Fairness: s.Fairness, Chunking: s.Chunking, Trace: s.Trace.Name, Synthetic: s.Trace.Synthetic,
@@ -79,8 +79,8 @@ func (r *replay) plannedByName() map[string]plannedJob {
 // placement; one that goes on from a checkpoint has that much less to do.
 //
 // On a test-bed the time that a task takes depends on its machine.
-func (t *tally) add(submitted time.Time, one scheduler.TaskStatus, planned plannedJob) {
-	slices.SortStableFunc(one.Attempts, func(a, b scheduler.AttemptStatus) int { return a.Start.Compare(b.Start) })
+func (t *tally) add(submitted time.Time, one message.TaskStatus, planned plannedJob) {
+	slices.SortStableFunc(one.Attempts, func(a, b message.AttemptStatus) int { return a.Start.Compare(b.Start) })
 	var first, done time.Time
 	var useful float64       // host time that the work took
 	var moved task.PeerID    // where the attempt before brought it

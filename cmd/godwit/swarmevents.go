@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"godwit/scheduler"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -87,7 +87,7 @@ var eventRank = func() map[string]int {
 }()
 
 // attemptEvents tells of each attempt of a task.
-func attemptEvents(j *measuredJob, one scheduler.TaskStatus, name func(task.PeerID) string) (out []measuredEvent) {
+func attemptEvents(j *measuredJob, one message.TaskStatus, name func(task.PeerID) string) (out []measuredEvent) {
 	for k := range one.Attempts {
 		a := &one.Attempts[k]
 		e := measuredEvent{Job: j.Status.ID, Task: strconv.FormatUint(one.Index, 10), Class: j.Class, Server: name(a.Worker)}
@@ -110,7 +110,7 @@ func attemptEvents(j *measuredJob, one scheduler.TaskStatus, name func(task.Peer
 }
 
 // endEvent is what the end of an attempt is called.
-func endEvent(a *scheduler.AttemptStatus) string {
+func endEvent(a *message.AttemptStatus) string {
 	var outcome task.Outcome
 	known := outcome.UnmarshalText([]byte(a.Outcome)) == nil
 	switch {

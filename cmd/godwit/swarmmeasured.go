@@ -7,13 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/sim"
 )
 
 // measuredRun is the replay as it is measured: with the classes and servers of a
 // test-bed, or those of the trace.
-func (r *replay) measuredRun(jobs []scheduler.JobStatus) *measuredRun {
+func (r *replay) measuredRun(jobs []message.JobStatus) *measuredRun {
 	s := r.plan.scenario
 	m := &measuredRun{Policy: r.plan.placement, Seed: s.Seed, From: r.clock.begun, Until: r.clock.real(s.End), Scale: r.plan.speedup}
 	for i, p := range r.players {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"godwit/api"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/trace"
 )
 
@@ -25,7 +25,7 @@ const (
 
 // jobs starts the nodes that are off, in which no owner lets tasks run any
 // more, and reads the jobs when what is known of them changes no more.
-func (r *replay) jobs(ctx context.Context) ([]scheduler.JobStatus, error) {
+func (r *replay) jobs(ctx context.Context) ([]message.JobStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, settlePatience)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -65,7 +65,7 @@ func (r *replay) jobs(ctx context.Context) ([]scheduler.JobStatus, error) {
 // ask reads every job at the node that it was handed to, which keeps what
 // became of its tasks when the coordinators have forgotten it, and counts what
 // is told.
-func (r *replay) ask(ctx context.Context) (jobs []scheduler.JobStatus, told int, err error) {
+func (r *replay) ask(ctx context.Context) (jobs []message.JobStatus, told int, err error) {
 	for _, p := range r.players {
 		client := api.Dial(p.setup.dir)
 		defer client.Close()
@@ -90,7 +90,7 @@ func (r *replay) ask(ctx context.Context) (jobs []scheduler.JobStatus, told int,
 
 // countTold counts what a job's status tells. Nodes of a test-bed work on after the
 // end: what they do then is no news.
-func (r *replay) countTold(st *scheduler.JobStatus) (told int) {
+func (r *replay) countTold(st *message.JobStatus) (told int) {
 	end := r.clock.real(r.plan.scenario.End)
 	for _, t := range st.TasksList {
 		for _, a := range t.Attempts {
@@ -133,7 +133,7 @@ func (r *replay) measureDelay(ctx context.Context) error {
 
 // keep writes what came of it below dir: the trace as it was played, for runs of
 // the simulator, and the jobs, one a line.
-func (r *replay) keep(dir string, jobs []scheduler.JobStatus) error {
+func (r *replay) keep(dir string, jobs []message.JobStatus) error {
 	if err := writeTrace(filepath.Join(dir, "played.csv"), r.played(), trace.CSV); err != nil {
 		return fmt.Errorf("writing the trace as it was played: %w", err)
 	}

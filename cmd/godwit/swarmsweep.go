@@ -13,11 +13,10 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-
 	"godwit/api"
 	"godwit/node"
-	"godwit/scheduler"
 	"godwit/scheduler/chunk"
+	"godwit/scheduler/message"
 )
 
 // sweepFlags are those by which a swarm does one sweep on members of unequal speed, by
@@ -220,7 +219,7 @@ func (s *swarmFlags) sweepOn(ctx context.Context, sw *swarm, policy string, rep 
 			return done, err
 		}
 	}
-	return done, verdict(scheduler.JobStatus{ID: id, State: st.State, Tasks: st.Tasks})
+	return done, verdict(message.JobStatus{ID: id, State: st.State, Tasks: st.Tasks})
 }
 
 // print writes the report for people.
