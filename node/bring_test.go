@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"godwit/p2p"
+	"godwit/blocks"
 	"godwit/scheduler/message"
 )
 
@@ -16,13 +16,13 @@ import (
 func TestBringPatiently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := startLone(t, newDisk(), false)
-		elsewhere, err := p2p.NewBlocks(t.Context(), newDisk())
+		elsewhere, err := blocks.New(t.Context(), newDisk())
 		if err != nil {
 			t.Fatal(err)
 		}
 		whole := func([]byte) ([][sha256.Size]byte, error) { return nil, nil }
 		manifest := waitedState(time.Minute)
-		root, err := (&pageStore{ctx: t.Context(), blocks: elsewhere, of: whole, links: map[[32]byte]p2p.Link{}}).tree(manifest)
+		root, err := (&pageStore{ctx: t.Context(), blocks: elsewhere, of: whole, links: map[[32]byte]blocks.Link{}}).tree(manifest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,7 +37,7 @@ func TestBringPatiently(t *testing.T) {
 			{20 * time.Second, 20*time.Second - bringAgain, 20 * time.Second},
 			{time.Hour, bringMost - bringAgain, bringMost},
 		} {
-			if _, took, err := seek(c.cpu, nil); !errors.Is(err, p2p.ErrNotFound) || took < c.least || took > c.most {
+			if _, took, err := seek(c.cpu, nil); !errors.Is(err, blocks.ErrNotFound) || took < c.least || took > c.most {
 				t.Errorf("a state of %v that nobody has: %v after %v", c.cpu, err, took)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"godwit/blocks"
 	"godwit/migrate/handover"
-	"godwit/p2p"
 	"godwit/sandbox"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -64,7 +64,7 @@ func (s *saving) frozen(manifest []byte, fuel uint64, cpu time.Duration) {
 
 // newPages returns a store without pages. The runner is a saver.
 func (n *Node) newPages(ctx context.Context) *pageStore {
-	return &pageStore{ctx: ctx, blocks: n.blocks, of: n.runner.(saver).Pages, links: map[[32]byte]p2p.Link{}}
+	return &pageStore{ctx: ctx, blocks: n.blocks, of: n.runner.(saver).Pages, links: map[[32]byte]blocks.Link{}}
 }
 
 // newSaving prepares for an attempt, and brings its checkpoint here. A
@@ -153,11 +153,11 @@ func (n *Node) bringPatiently(ctx context.Context, e message.Start, s *saving) (
 	e.Holders = sure(all)
 	for until := time.Now().Add(min(max(bringLeast, e.From.CPU), bringMost)); ; {
 		manifest, err := n.bringCheckpoint(ctx, e, s.pages)
-		if len(e.Holders) < len(all) && errors.Is(err, p2p.ErrNotFound) {
+		if len(e.Holders) < len(all) && errors.Is(err, blocks.ErrNotFound) {
 			e.Holders = all
 			continue
 		}
-		if err == nil || !errors.Is(err, p2p.ErrNotFound) || !time.Now().Add(bringAgain).Before(until) {
+		if err == nil || !errors.Is(err, blocks.ErrNotFound) || !time.Now().Add(bringAgain).Before(until) {
 			return manifest, err
 		}
 		again := time.NewTimer(bringAgain)
@@ -218,12 +218,12 @@ func (n *Node) readAll(ctx context.Context, c task.CID, most int64) ([]byte, err
 // blocks, where equal pages of all tasks are one block.
 type pageStore struct {
 	ctx    context.Context // of the attempt: the sandbox's calls have none
-	blocks *p2p.Blocks
+	blocks *blocks.Store
 	of     func(state []byte) ([][sha256.Size]byte, error) // the pages of a state
 	stored atomic.Int64                                    // bytes put since it was last asked
 
 	mu    sync.Mutex
-	links map[[32]byte]p2p.Link // by the hash of the page; the block is compressed
+	links map[[32]byte]blocks.Link // by the hash of the page; the block is compressed
 	// fresh are blocks that came from another member and are not among the node's
 	// yet: see hold.
 	fresh map[[32]byte][]byte
@@ -256,7 +256,7 @@ func (s *pageStore) Put(h [32]byte, block []byte) error {
 	s.stored.Add(int64(len(block)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.links[h] = p2p.Link{Name: hex.EncodeToString(h[:]), CID: c, Size: int64(len(block))}
+	s.links[h] = blocks.Link{Name: hex.EncodeToString(h[:]), CID: c, Size: int64(len(block))}
 	delete(s.fresh, h)
 	return nil
 }
@@ -271,7 +271,7 @@ func (s *pageStore) Get(h [32]byte) ([]byte, error) {
 	case fresh:
 		return block, nil
 	case !ok:
-		return nil, fmt.Errorf("%w: page %x", p2p.ErrNotFound, h)
+		return nil, fmt.Errorf("%w: page %x", blocks.ErrNotFound, h)
 	}
 	return s.blocks.Get(s.ctx, l.CID)
 }
@@ -290,14 +290,14 @@ func (s *pageStore) tree(manifest []byte) (task.CID, error) {
 	if err != nil {
 		return "", err
 	}
-	links := []p2p.Link{{Name: manifestName, CID: c, Size: int64(len(manifest))}}
+	links := []blocks.Link{{Name: manifestName, CID: c, Size: int64(len(manifest))}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	named := map[[32]byte]bool{}
 	for _, h := range pages {
 		l, ok := s.links[h]
 		if !ok {
-			return "", fmt.Errorf("%w: page %x of the checkpoint", p2p.ErrNotFound, h)
+			return "", fmt.Errorf("%w: page %x of the checkpoint", blocks.ErrNotFound, h)
 		}
 		if !named[h] { // equal pages are one block
 			named[h] = true

@@ -11,8 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/blocks"
+	"godwit/blocks/disk"
 	"godwit/owner/sensor"
-	"godwit/p2p"
 	"godwit/task"
 )
 
@@ -35,7 +36,7 @@ func noise(seed string, size int) []byte {
 func holds(t *testing.T, n *Node, c task.CID) bool {
 	t.Helper()
 	_, err := n.Blocks().Get(context.Background(), c)
-	if err != nil && !errors.Is(err, p2p.ErrNotFound) {
+	if err != nil && !errors.Is(err, blocks.ErrNotFound) {
 		t.Fatal(err)
 	}
 	return err == nil
@@ -199,7 +200,7 @@ func TestFullDiskIsSwept(t *testing.T) {
 		if !holds(t, l.Node, old) {
 			t.Error("an upload went before its time")
 		}
-		d.setHook(func([]string) error { return p2p.ErrDiskFull })
+		d.setHook(func([]string) error { return disk.ErrFull })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if _, err := l.Submit(ctx, sleepJob(t, l.Node, 1, time.Second)); err == nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/ipfs/go-datastore/query"
 	"godwit/overlay"
 	"godwit/p2p"
+	"godwit/p2p/wire"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
 
 // fakeNet is a network of which the test is every other peer.
 type fakeNet struct {
-	blocks  *p2p.Blocks
 	handler p2p.Handler
 	answers func(to task.PeerID, method string) ([]byte, error)
 
@@ -83,12 +83,19 @@ func (f *fakeNet) Join(p2p.Overlay) error   { return nil }
 func (f *fakeNet) Leave(overlay.ID) error   { return nil }
 func (f *fakeNet) Recheck(overlay.ID) error { return nil }
 
+// AskBlocks reaches nobody.
+func (f *fakeNet) AskBlocks(context.Context, task.PeerID) (*wire.Stream, func(), error) {
+	return nil, nil, p2p.ErrClosed
+}
+
+// Other believes every peer.
+func (f *fakeNet) Other(p task.PeerID) (task.PeerID, error) { return p, nil }
+
 // HandOver reaches nobody.
 func (f *fakeNet) HandOver(context.Context, task.PeerID) (*p2p.HandOverStream, error) {
 	return nil, p2p.ErrClosed
 }
 
-func (f *fakeNet) Blocks() *p2p.Blocks                 { return f.blocks }
 func (f *fakeNet) AdvertAddrs(int) []string            { return []string{"/ip4/192.0.2.1/tcp/1"} }
 func (f *fakeNet) Addrs() []string                     { return nil }
 func (f *fakeNet) Peers() []p2p.Peer                   { return nil }
@@ -126,14 +133,14 @@ func (f *fakeNet) epoch() uint64 {
 type lone struct {
 	*Node
 	net   *fakeNet
-	disk  *disk
+	disk  *testDisk
 	ended chan error
 	stop  context.CancelFunc
 }
 
 // startLone runs a node that founds its overlay at once, or, if it is to follow,
 // has not heard of one yet.
-func startLone(t *testing.T, d *disk, follow bool) *lone {
+func startLone(t *testing.T, d *testDisk, follow bool) *lone {
 	t.Helper()
 	cfg := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32, Runner: RunSleep}
 	if follow {
@@ -144,9 +151,6 @@ func startLone(t *testing.T, d *disk, follow bool) *lone {
 		t.Fatal(err)
 	}
 	l := &lone{net: &fakeNet{}, disk: d, ended: make(chan error, 1)}
-	if l.net.blocks, err = p2p.NewBlocks(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
 	join := func(c p2p.Config) (network, error) {
 		l.net.handler = c.Handler
 		return l.net, nil
@@ -193,7 +197,7 @@ func frame(t *testing.T, msgs ...message.Message) []byte {
 }
 
 // gate is a disk whose commits of state wait until it is opened.
-func gate() (d *disk, open func()) {
+func gate() (d *testDisk, open func()) {
 	held := make(chan struct{})
 	d = newDisk()
 	d.hook = func([]string) error {
@@ -293,7 +297,7 @@ func TestLeaderWaitsForDisk(t *testing.T) {
 	})
 }
 
-// A disk that fails ends the node, which says why and promises nothing more.
+// A testDisk that fails ends the node, which says why and promises nothing more.
 func TestDiskFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full := errors.New("no space left on device")
@@ -406,8 +410,8 @@ func TestRunWaits(t *testing.T) {
 	})
 }
 
-// A disk that cannot be read.
-type unreadable struct{ *disk }
+// A testDisk that cannot be read.
+type unreadable struct{ *testDisk }
 
 var errUnreadable = errors.New("input/output error")
 

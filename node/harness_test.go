@@ -27,7 +27,7 @@ import (
 
 // disk is a datastore that outlives its node and knows what is durable: a crash
 // takes back what was committed but not synced.
-type disk struct {
+type testDisk struct {
 	ds.Batching
 	hook func(changed []string) error // before each commit of state; may wait
 
@@ -36,26 +36,26 @@ type disk struct {
 	durable map[ds.Key][]byte
 }
 
-func newDisk() *disk {
-	return &disk{
+func newDisk() *testDisk {
+	return &testDisk{
 		Batching: dssync.MutexWrap(ds.NewMapDatastore()),
 		fresh:    map[ds.Key][]byte{}, durable: map[ds.Key][]byte{},
 	}
 }
 
 // setHook changes hook while the disk is in use.
-func (d *disk) setHook(hook func(changed []string) error) {
+func (d *testDisk) setHook(hook func(changed []string) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.hook = hook
 }
 
 type diskBatch struct {
-	d       *disk
+	d       *testDisk
 	changes map[ds.Key][]byte
 }
 
-func (d *disk) Batch(context.Context) (ds.Batch, error) {
+func (d *testDisk) Batch(context.Context) (ds.Batch, error) {
 	return &diskBatch{d, map[ds.Key][]byte{}}, nil
 }
 
@@ -90,7 +90,7 @@ func (b *diskBatch) Commit(ctx context.Context) error {
 	return b.d.apply(ctx, b.changes)
 }
 
-func (d *disk) apply(ctx context.Context, changes map[ds.Key][]byte) error {
+func (d *testDisk) apply(ctx context.Context, changes map[ds.Key][]byte) error {
 	for k, v := range changes {
 		err := d.Batching.Put(ctx, k, v)
 		if v == nil {
@@ -103,7 +103,7 @@ func (d *disk) apply(ctx context.Context, changes map[ds.Key][]byte) error {
 	return nil
 }
 
-func (d *disk) Sync(_ context.Context, prefix ds.Key) error {
+func (d *testDisk) Sync(_ context.Context, prefix ds.Key) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for k, v := range d.fresh {
@@ -116,10 +116,10 @@ func (d *disk) Sync(_ context.Context, prefix ds.Key) error {
 }
 
 // Close keeps everything: the disk is still there.
-func (d *disk) Close() error { return nil }
+func (d *testDisk) Close() error { return nil }
 
 // crash takes back what was never synced.
-func (d *disk) crash() {
+func (d *testDisk) crash() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for k := range d.fresh {
@@ -132,15 +132,15 @@ func (d *disk) crash() {
 
 // has returns the durable value of one of the machines' keys in the usual
 // overlay, nil for none.
-func (d *disk) has(key string) []byte { return d.in(commons).has(key) }
+func (d *testDisk) has(key string) []byte { return d.in(commons).has(key) }
 
 // space is what a disk keeps of one overlay.
 type space struct {
-	*disk
+	*testDisk
 	prefix string
 }
 
-func (d *disk) in(id overlay.ID) space { return space{d, overlayPrefix + string(id) + "/"} }
+func (d *testDisk) in(id overlay.ID) space { return space{d, overlayPrefix + string(id) + "/"} }
 
 func (d space) has(key string) []byte {
 	d.mu.Lock()
@@ -261,7 +261,7 @@ type peer struct {
 	*Node
 	s      *swarm
 	host   *testnet.Node
-	disk   *disk
+	disk   *testDisk
 	runner *counter
 	other  Runner        // in place of runner; nil for none
 	before func(n *Node) // it runs; nil for nothing
@@ -327,7 +327,7 @@ func newSwarmBehind(t *testing.T, n int, nat func(i int) testnet.NAT) *swarm {
 	s := &swarm{t: t, joined: make([]*p2p.Config, n)}
 	s.net = testnet.New(t, n, testnet.Options{Alone: true, NAT: nat, Overlays: func(int) []p2p.Overlay { return nil }, Config: func(i int, cfg *p2p.Config) {
 		if c := s.joined[i]; c != nil {
-			cfg.Handler, cfg.Datastore, cfg.Bootstrap, cfg.OnHandOver = c.Handler, c.Datastore, c.Bootstrap, c.OnHandOver
+			cfg.Handler, cfg.OnBlocks, cfg.Bootstrap, cfg.OnHandOver = c.Handler, c.OnBlocks, c.Bootstrap, c.OnHandOver
 			cfg.Relaying, cfg.OnAddrs = c.Relaying, c.OnAddrs
 		}
 	}})

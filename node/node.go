@@ -16,6 +16,9 @@ import (
 	"time"
 
 	ds "github.com/ipfs/go-datastore"
+
+	"godwit/blocks"
+	"godwit/blocks/disk"
 	"godwit/overlay"
 	"godwit/owner"
 	"godwit/p2p"
@@ -43,7 +46,7 @@ type Node struct {
 	sched  scheduler.Config
 	store  store
 	net    network
-	blocks *p2p.Blocks
+	blocks *blocks.Store
 	runner Runner
 
 	monitor *owner.Monitor
@@ -149,7 +152,7 @@ type ground struct {
 type network interface {
 	Run(ctx context.Context) error
 	Close() error // in place of Run
-	Blocks() *p2p.Blocks
+	blocks.Network
 	Send(to task.PeerID, frame []byte) error
 	Request(ctx context.Context, to task.PeerID, method string, body []byte) ([]byte, error)
 	HandOver(ctx context.Context, to task.PeerID) (*p2p.HandOverStream, error)
@@ -185,14 +188,17 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 			err = errors.Join(err, n.runner.Close(), on.data.Close())
 		}
 	}()
+	if n.blocks, err = blocks.New(ctx, on.data); err != nil {
+		return nil, fmt.Errorf("opening the blocks: %w", err)
+	}
 	if n.net, err = on.join(p2p.Config{
 		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
-		Datastore: on.data, Handler: handler{n}, OnHandOver: n.onHandOver, Log: cfg.Log,
+		Handler: handler{n}, OnBlocks: n.blocks.Serve, OnHandOver: n.onHandOver, Log: cfg.Log,
 		Relaying: p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged,
 	}); err != nil {
 		return nil, fmt.Errorf("joining the network: %w", err)
 	}
-	n.blocks = n.net.Blocks()
+	n.blocks.Connect(n.net)
 	if err := n.restore(ctx); err != nil {
 		return nil, errors.Join(err, n.net.Close())
 	}
@@ -225,9 +231,9 @@ func openData(cfg Config) (ed25519.PrivateKey, ds.Batching, error) {
 // openStore opens the node's store, or, in place of one that is damaged, a new one.
 func openStore(cfg Config) (ds.Batching, error) {
 	dir := filepath.Join(cfg.DataDir, "store")
-	data, err := p2p.OpenStore(dir)
-	if errors.Is(err, p2p.ErrCorrupt) {
-		aside, e := p2p.MoveAside(dir)
+	data, err := disk.Open(dir)
+	if errors.Is(err, disk.ErrCorrupt) {
+		aside, e := disk.MoveAside(dir)
 		if e != nil {
 			return nil, errors.Join(fmt.Errorf("opening the node's store: %w", err), e)
 		}
@@ -236,7 +242,7 @@ func openStore(cfg Config) (ds.Batching, error) {
 		if err := os.WriteFile(cfg.recoverFile(), nil, 0o600); err != nil {
 			return nil, fmt.Errorf("marking the store as lost: %w", err)
 		}
-		data, err = p2p.OpenStore(dir)
+		data, err = disk.Open(dir)
 	}
 	if isLocked(err) {
 		return nil, fmt.Errorf("%w by another node: %s", ErrInUse, cfg.DataDir)
@@ -370,7 +376,7 @@ func (n *Node) ID() task.PeerID { return n.self }
 func (n *Node) Addrs() []string { return n.net.Addrs() }
 
 // Blocks returns the node's content-addressed blocks.
-func (n *Node) Blocks() *p2p.Blocks { return n.blocks }
+func (n *Node) Blocks() *blocks.Store { return n.blocks }
 
 func shortPeer(p task.PeerID) string {
 	const keep = 8

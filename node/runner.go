@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"godwit/blocks"
 	"godwit/owner"
-	"godwit/p2p"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -148,7 +148,7 @@ func (n *Node) keepOutputs(ctx context.Context, files []sandbox.File) ([]task.Ou
 		var err error
 		if len(f.Data) <= task.MaxInline {
 			o.Inline = f.Data
-			o.CID, err = p2p.CIDOfBytes(f.Data)
+			o.CID, err = blocks.CIDOfBytes(f.Data)
 		} else {
 			o.CID, err = n.blocks.ImportBytes(ctx, f.Data)
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"godwit/p2p/wire"
+
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -84,7 +86,7 @@ func (l *lengths) pass(b []byte) error {
 		more := b[0]&0x80 != 0
 		b = b[1:]
 		if l.length > maxGossip || more && l.bytes == maxLength {
-			return fmt.Errorf("%w: gossip of %d bytes or more, at most %d", ErrTooLarge, l.length, maxGossip)
+			return fmt.Errorf("%w: gossip of %d bytes or more, at most %d", wire.ErrTooLarge, l.length, maxGossip)
 		}
 		if !more {
 			*l = lengths{rest: int(l.length)}

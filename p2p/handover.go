@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"godwit/migrate/handover"
+	"godwit/p2p/wire"
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -46,14 +47,14 @@ func newHandOvers() handOvers {
 type HandOverStream struct {
 	peer    task.PeerID
 	stream  network.Stream
-	rates   rates
+	pace    wire.Pace
 	ctx     context.Context // ends with the stream
 	cancel  context.CancelFunc
 	sending chan struct{} // holds a token while Send or Hang writes
 	reader  *bufio.Reader
-	count   *intake // of the frame that was received last; the reader's
-	inside  bool    // a frame has begun; the reader's
-	first   bool    // nothing has come from who opened the stream; the reader's
+	count   *wire.Intake // of the frame that was received last; the reader's
+	inside  bool         // a frame has begun; the reader's
+	first   bool         // nothing has come from who opened the stream; the reader's
 	out, in atomic.Int64
 	once    sync.Once
 	leave   func()
@@ -92,7 +93,7 @@ func (h *Host) HandOver(ctx context.Context, to task.PeerID) (*HandOverStream, e
 
 // newHandOver takes over a stream, and the token that was put in place.
 func (h *Host) newHandOver(s network.Stream, peer task.PeerID, place chan struct{}) *HandOverStream {
-	o := &HandOverStream{peer: peer, stream: s, rates: h.rates, count: h.inbound(s), sending: make(chan struct{}, 1)}
+	o := &HandOverStream{peer: peer, stream: s, pace: h.pace, count: h.inbound(s), sending: make(chan struct{}, 1)}
 	o.ctx, o.cancel = context.WithCancel(h.life)
 	stop := context.AfterFunc(h.life, func() { s.Reset() })
 	o.leave = func() {
@@ -173,7 +174,7 @@ func (s *HandOverStream) write(kind handover.Kind, body []byte) error {
 		if err != nil {
 			return err
 		}
-		if err := s.rates.up.WaitN(s.ctx, n); err != nil {
+		if err := s.pace.Up.WaitN(s.ctx, n); err != nil {
 			return err
 		}
 		chunk = body[:min(len(body), handOverChunk)]
@@ -201,14 +202,14 @@ func (s *HandOverStream) receive() (handover.Frame, error) {
 		return nil, err
 	}
 	s.inside, s.first = true, false
-	s.count.release() // the caller is done with the frame before
+	s.count.Release() // the caller is done with the frame before
 	kind := handover.Kind(b)
 	if kind.Limit() == 0 {
 		return nil, fmt.Errorf("%w: of kind %d, which is not known", handover.ErrFrame, b)
 	}
-	body, err := readFrame(s.reader, kind.Limit(), s.count)
+	body, err := wire.ReadFrame(s.reader, kind.Limit(), s.count)
 	if err != nil {
-		return nil, noEOF(err)
+		return nil, wire.NoEOF(err)
 	}
 	return handover.Decode(kind, body)
 }
@@ -236,7 +237,7 @@ func (r pacedReader) Read(b []byte) (int, error) {
 	}
 	n, err := s.stream.Read(b[:min(len(b), handOverChunk)])
 	s.in.Add(int64(n))
-	if wait := s.rates.down.WaitN(s.ctx, n); wait != nil && err == nil {
+	if wait := s.pace.Down.WaitN(s.ctx, n); wait != nil && err == nil {
 		err = wait
 	}
 	return n, err

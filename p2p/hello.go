@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/p2p/wire"
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -70,7 +71,7 @@ func (h *Host) hello(ctx context.Context, p peer.ID, adverts [][]byte) {
 func writeHello(s network.Stream, adverts [][]byte) error {
 	w := bufio.NewWriter(s)
 	for _, b := range adverts {
-		if err := writeFrame(w, b); err != nil {
+		if err := wire.WriteFrame(w, b); err != nil {
 			return err
 		}
 	}
@@ -184,7 +185,7 @@ var errUnheard = errors.New("p2p: not heard")
 // readHello reads at most maxHello adverts, until take returns an error.
 func readHello(r *bufio.Reader, take func([]byte) error) error {
 	for range maxHello {
-		b, err := readFrame(r, overlay.MaxAdvertBytes, nil) // one at a time
+		b, err := wire.ReadFrame(r, overlay.MaxAdvertBytes, nil) // one at a time
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -196,7 +197,7 @@ func readHello(r *bufio.Reader, take func([]byte) error) error {
 		}
 	}
 	if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%w: a hello of more than %d adverts", ErrTooLarge, maxHello)
+		return fmt.Errorf("%w: a hello of more than %d adverts", wire.ErrTooLarge, maxHello)
 	}
 	return nil
 }
@@ -204,7 +205,7 @@ func readHello(r *bufio.Reader, take func([]byte) error) error {
 // breakHello ends a hello that is no hello. One that merely broke off, as
 // connections do, is not held against its sender.
 func (h *Host) breakHello(s network.Stream, err error) {
-	if errors.Is(err, ErrTooLarge) {
+	if errors.Is(err, wire.ErrTooLarge) {
 		h.adverts.accuse(s.Conn().RemotePeer(), blameInvalid, time.Now())
 	}
 	h.adverts.drop(dropNotHello, isBad)

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"godwit/p2p/wire"
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p"
@@ -31,11 +32,10 @@ type Host struct {
 	net     host.Host
 	id      task.PeerID
 	traffic traffic
-	rates   rates
+	pace    wire.Pace
 
 	handOvers handOvers
 
-	blocks  *Blocks
 	links   *links
 	adverts *adverts
 	gossip  *gossip
@@ -59,7 +59,7 @@ type Host struct {
 	wg      sync.WaitGroup
 }
 
-// New makes a host that listens and stores blocks. It takes part in the swarm
+// New makes a host that listens. It takes part in the swarm
 // when Run is called. When New fails, nothing is left behind.
 func New(cfg Config) (*Host, error) {
 	return NewWith(cfg, libp2p.EnableNATService()) // dials back for others, as they do for us
@@ -73,17 +73,12 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	blocks, err := NewBlocks(context.Background(), set.Datastore)
-	if err != nil {
-		return nil, err
-	}
-	h := &Host{set: set, blocks: blocks, rates: newRates(), handOvers: newHandOvers(), served: make(chan struct{}), outs: map[peer.ID]*outbox{}}
+	h := &Host{set: set, pace: wire.NewPace(), handOvers: newHandOvers(), served: make(chan struct{}), outs: map[peer.ID]*outbox{}}
 	h.net, err = openTransport(set, &h.traffic, extra)
 	if err != nil {
 		return nil, err
 	}
 	h.id = task.PeerID(h.net.ID().String())
-	blocks.host = h
 	h.life, h.end = context.WithCancel(context.Background())
 	h.links = newLinks(h)
 	h.adverts = newAdverts(h)
@@ -97,7 +92,9 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h.handle(ProtocolFrame, h.receiveFrames)
 	h.handle(ProtocolRequest, h.answer)
 	h.handle(ProtocolHello, h.receiveHello)
-	h.handle(ProtocolBlocks, h.serveBlocks)
+	if set.OnBlocks != nil {
+		h.handle(ProtocolBlocks, h.receiveBlocks)
+	}
 	if set.OnHandOver != nil {
 		h.handle(ProtocolHandOver, h.receiveHandOver)
 	}
@@ -184,9 +181,6 @@ func (h *Host) Close() error {
 
 // ID returns the node's name.
 func (h *Host) ID() task.PeerID { return h.id }
-
-// Blocks returns the node's block store.
-func (h *Host) Blocks() *Blocks { return h.blocks }
 
 // Addrs returns where this node can be reached, each with /p2p/ID at its end, at
 // the end those through relays.
@@ -286,7 +280,6 @@ type Stats struct {
 	Conns             int   // now open
 	Peers             int   // now connected
 	Adverts           int   // known and not expired, of the members of all overlays
-	BlockBytes        int64 // stored now
 	// Protocols divides BytesIn and BytesOut; at most 32 keys, of which "other"
 	// and "negotiation" are no protocols.
 	Protocols map[string]Traffic
@@ -300,7 +293,7 @@ func (h *Host) Stats() Stats {
 	return Stats{
 		BytesIn: h.traffic.in.Load(), BytesOut: h.traffic.out.Load(), Protocols: h.traffic.byProtocol(),
 		Conns: len(h.net.Network().Conns()), Peers: len(h.net.Network().Peers()),
-		Adverts: known, DroppedAdverts: dropped, BlockBytes: h.blocks.Size(),
+		Adverts: known, DroppedAdverts: dropped,
 	}
 }
 

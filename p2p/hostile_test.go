@@ -1,9 +1,11 @@
 package p2p_test
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/ed25519"
 	"encoding/binary"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -298,4 +300,44 @@ func notUnderRace(t *testing.T) {
 	if raceEnabled {
 		t.Skip("takes minutes under the race detector")
 	}
+}
+
+// Peers that break the rules of a stream lose the stream; the host goes on.
+func TestHostileStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := testnet.New(t, 1, testnet.Options{})
+		host := net.Nodes[0]
+		huge := binary.AppendUvarint(nil, 1<<40)
+		tests := []struct {
+			name, protocol string
+			send           []byte
+		}{
+			{"a frame of a terabyte", p2p.ProtocolFrame, huge},
+			{"a length without end", p2p.ProtocolFrame, bytes.Repeat([]byte{0xff}, 20)},
+			{"a method of a terabyte", p2p.ProtocolRequest, huge},
+			{"a body of a terabyte", p2p.ProtocolRequest, append([]byte{1, 'm', 1}, huge...)},
+			{"an advert of a terabyte", p2p.ProtocolHello, huge},
+			{"an advert that is none", p2p.ProtocolHello, append([]byte{9}, "nonsense!"...)},
+			{"wants of a terabyte", p2p.ProtocolBlocks, huge},
+			{"wants that are no CIDs", p2p.ProtocolBlocks, append([]byte{9}, "nonsense!"...)},
+		}
+		for i, tt := range tests {
+			stranger := net.Stranger(10 + i)
+			stranger.Peerstore().AddAddrs(peerID(t, host), addrsOf(t, host), time.Hour)
+			s, err := stranger.NewStream(t.Context(), peerID(t, host), protocolOf(tt.protocol))
+			if err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			if _, err := s.Write(tt.send); err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			_ = s.SetReadDeadline(time.Now().Add(time.Minute))
+			if _, err := bufio.NewReader(s).ReadByte(); err == nil || strings.Contains(err.Error(), "deadline") {
+				t.Errorf("%s: the stream goes on: %v", tt.name, err)
+			}
+		}
+		if got := host.Stats().DroppedAdverts; got["invalid"] != 1 || got["hello"] != 1 {
+			t.Errorf("dropped adverts: %v", got)
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"godwit/p2p/wire"
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -77,7 +78,7 @@ func (h *Host) readFrames(s network.Stream, l *link, gen uint64) error {
 	from := task.PeerID(s.Conn().RemotePeer().String())
 	r := bufio.NewReaderSize(s, 16<<10)
 	count := h.inbound(s)
-	defer count.release()
+	defer count.Release()
 	for {
 		if err := s.SetReadDeadline(time.Time{}); err != nil {
 			return err
@@ -91,9 +92,9 @@ func (h *Host) readFrames(s network.Stream, l *link, gen uint64) error {
 		if err := s.SetReadDeadline(time.Now().Add(messageTimeout)); err != nil {
 			return err
 		}
-		frame, err := readFrame(r, MaxFrame, count)
+		frame, err := wire.ReadFrame(r, MaxFrame, count)
 		if err != nil {
-			return noEOF(err)
+			return wire.NoEOF(err)
 		}
 		l.deliver.Lock()
 		current := h.links.current(l, gen)
@@ -101,7 +102,7 @@ func (h *Host) readFrames(s network.Stream, l *link, gen uint64) error {
 			h.set.Handler.Frame(from, frame)
 		}
 		l.deliver.Unlock()
-		count.release()
+		count.Release()
 		if !current {
 			return nil
 		}

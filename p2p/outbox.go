@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"godwit/p2p/wire"
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -51,11 +52,11 @@ type outbox struct {
 // Send queues a frame for a peer and returns at once; a peer that is not
 // connected is dialled. The frame is Send's to keep.
 //
-// It returns ErrTooLarge, ErrOutboxFull, ErrBadPeer or ErrClosed. When a frame
+// It returns wire.ErrTooLarge, ErrOutboxFull, ErrBadPeer or ErrClosed. When a frame
 // that was taken cannot be delivered, Handler.Disconnected tells.
 func (h *Host) Send(to task.PeerID, frame []byte) error {
 	if len(frame) > MaxFrame {
-		return fmt.Errorf("%w: frame of %d bytes, at most %d", ErrTooLarge, len(frame), MaxFrame)
+		return fmt.Errorf("%w: frame of %d bytes, at most %d", wire.ErrTooLarge, len(frame), MaxFrame)
 	}
 	p, err := h.otherPeer(to)
 	if err != nil {
@@ -70,6 +71,12 @@ func (h *Host) Send(to task.PeerID, frame []byte) error {
 			return err
 		}
 	}
+}
+
+// Other returns a peer's ID as everybody writes it, or ErrBadPeer.
+func (h *Host) Other(p task.PeerID) (task.PeerID, error) {
+	id, err := h.otherPeer(p)
+	return task.PeerID(id.String()), err
 }
 
 func (h *Host) otherPeer(text task.PeerID) (peer.ID, error) {
@@ -231,5 +238,5 @@ func writeOne(s network.Stream, w *bufio.Writer, frame []byte) error {
 	if err := s.SetWriteDeadline(time.Now().Add(messageTimeout)); err != nil {
 		return err
 	}
-	return writeFrame(w, frame)
+	return wire.WriteFrame(w, frame)
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"godwit/p2p/wire"
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/host"
@@ -85,7 +86,7 @@ func openRelay(h *Host) (*relay.Relay, error) {
 	}
 	carrier := &carrier{
 		Host: h.net, of: h, circuits: make(chan struct{}, maxCircuits),
-		rate: rate.NewLimiter(rate.Limit(r.Rate), max(circuitBuffer, int(min(r.Rate, MaxBlock)))),
+		rate: rate.NewLimiter(rate.Limit(r.Rate), max(circuitBuffer, int(min(r.Rate, wire.MaxBlock)))),
 	}
 	service, err := relay.New(carrier,
 		relay.WithResources(relay.Resources{
@@ -162,7 +163,7 @@ type carried struct {
 // Read implements network.Stream.
 func (s *carried) Read(b []byte) (int, error) {
 	n, err := s.Stream.Read(b[:min(len(b), circuitBuffer)])
-	if wait := s.wait(s.by.of.rates.down, n); wait != nil && err == nil {
+	if wait := s.wait(s.by.of.pace.Down, n); wait != nil && err == nil {
 		err = wait
 	}
 	return n, err
@@ -172,7 +173,7 @@ func (s *carried) Read(b []byte) (int, error) {
 func (s *carried) Write(b []byte) (written int, err error) {
 	for len(b) > 0 && err == nil {
 		chunk := b[:min(len(b), circuitBuffer)]
-		if err = s.wait(s.by.of.rates.up, len(chunk)); err != nil {
+		if err = s.wait(s.by.of.pace.Up, len(chunk)); err != nil {
 			break
 		}
 		var n int

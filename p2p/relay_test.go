@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -319,4 +320,11 @@ func TestRelayStrangers(t *testing.T) {
 			t.Errorf("still announced: %v", c)
 		}
 	})
+}
+
+// content is n bytes that do not compress or repeat.
+func content(n int) []byte {
+	b := make([]byte, n)
+	rand.NewChaCha8([32]byte{byte(n)}).Read(b)
+	return b
 }

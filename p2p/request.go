@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"godwit/p2p/wire"
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -50,7 +51,7 @@ type question struct {
 // What the other side's handler refused is a *RemoteError.
 func (h *Host) Request(ctx context.Context, to task.PeerID, method string, body []byte) ([]byte, error) {
 	if len(body) > MaxRequest || method == "" || len(method) > MaxMethod {
-		return nil, fmt.Errorf("%w: request %q of %d bytes, at most %d", ErrTooLarge, method, len(body), MaxRequest)
+		return nil, fmt.Errorf("%w: request %q of %d bytes, at most %d", wire.ErrTooLarge, method, len(body), MaxRequest)
 	}
 	p, err := h.otherPeer(to)
 	if err != nil {
@@ -93,48 +94,48 @@ func ask(s network.Stream, q question, to task.PeerID) ([]byte, error) {
 }
 
 // readAnswer reads what writeAnswer writes; a refusal is a *RemoteError.
-func readAnswer(r *bufio.Reader, method string, from task.PeerID, count *intake) ([]byte, error) {
+func readAnswer(r *bufio.Reader, method string, from task.PeerID, count *wire.Intake) ([]byte, error) {
 	status, err := r.ReadByte()
 	if err != nil {
-		return nil, noEOF(err)
+		return nil, wire.NoEOF(err)
 	}
 	if status == answerOK {
-		b, err := readFrame(r, MaxRequest, count)
-		return b, noEOF(err)
+		b, err := wire.ReadFrame(r, MaxRequest, count)
+		return b, wire.NoEOF(err)
 	}
-	text, err := readFrame(r, maxErrText, count)
+	text, err := wire.ReadFrame(r, maxErrText, count)
 	if err != nil {
-		return nil, noEOF(err)
+		return nil, wire.NoEOF(err)
 	}
 	return nil, &RemoteError{Peer: from, Method: method, Text: printable(string(text))}
 }
 
 func writeQuestion(w *bufio.Writer, q question) error {
-	if err := writeFrame(w, []byte(q.method)); err != nil {
+	if err := wire.WriteFrame(w, []byte(q.method)); err != nil {
 		return err
 	}
 	ms := uint64(max(q.time.Milliseconds(), 1))
 	if _, err := w.Write(binary.AppendUvarint(w.AvailableBuffer(), ms)); err != nil {
 		return err
 	}
-	if err := writeFrame(w, q.body); err != nil {
+	if err := wire.WriteFrame(w, q.body); err != nil {
 		return err
 	}
 	return w.Flush()
 }
 
-func readQuestion(r *bufio.Reader, count *intake) (question, error) {
-	method, err := readFrame(r, MaxMethod, count)
+func readQuestion(r *bufio.Reader, count *wire.Intake) (question, error) {
+	method, err := wire.ReadFrame(r, MaxMethod, count)
 	if err != nil {
 		return question{}, err
 	}
 	ms, err := binary.ReadUvarint(r)
 	if err != nil {
-		return question{}, noEOF(err)
+		return question{}, wire.NoEOF(err)
 	}
-	body, err := readFrame(r, MaxRequest, count)
+	body, err := wire.ReadFrame(r, MaxRequest, count)
 	if err != nil {
-		return question{}, noEOF(err)
+		return question{}, wire.NoEOF(err)
 	}
 	limit := min(ms, uint64(MaxRequestTime/time.Millisecond))
 	return question{method: string(method), time: time.Duration(limit) * time.Millisecond, body: body}, nil
@@ -146,7 +147,7 @@ func (h *Host) answer(ctx context.Context, s network.Stream) {
 	_ = s.SetDeadline(time.Now().Add(messageTimeout))
 	r := bufio.NewReader(s)
 	count := h.inbound(s)
-	defer count.release()
+	defer count.Release()
 	q, err := readQuestion(r, count)
 	if err != nil {
 		s.Reset()
@@ -154,8 +155,8 @@ func (h *Host) answer(ctx context.Context, s network.Stream) {
 	}
 	_ = s.SetDeadline(time.Now().Add(q.time + messageTimeout))
 	body, err := h.consult(ctx, s, r, q)
-	count.release()
-	if full := count.grow(len(body)); full != nil {
+	count.Release()
+	if full := count.Grow(len(body)); full != nil {
 		body, err = nil, full
 	}
 	_ = s.SetWriteDeadline(time.Now().Add(messageTimeout))
@@ -181,7 +182,7 @@ func (h *Host) consult(ctx context.Context, s network.Stream, r *bufio.Reader, q
 	s.CloseRead()
 	<-gone
 	if len(body) > MaxRequest {
-		return nil, fmt.Errorf("%w: answer of %d bytes, at most %d", ErrTooLarge, len(body), MaxRequest)
+		return nil, fmt.Errorf("%w: answer of %d bytes, at most %d", wire.ErrTooLarge, len(body), MaxRequest)
 	}
 	return body, err
 }
@@ -196,7 +197,7 @@ func writeAnswer(s network.Stream, body []byte, refusal error) error {
 	if err := w.WriteByte(status); err != nil {
 		return err
 	}
-	if err := writeFrame(w, body); err != nil {
+	if err := wire.WriteFrame(w, body); err != nil {
 		return err
 	}
 	return w.Flush()

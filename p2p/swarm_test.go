@@ -12,6 +12,7 @@ import (
 
 	"godwit/internal/testnet"
 	"godwit/p2p"
+	"godwit/p2p/wire"
 )
 
 // The hosts only know the first: the others' adverts come to them by hello and
@@ -178,7 +179,7 @@ func TestOutboxOverflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := testnet.New(t, 2, testnet.Options{Alone: true})
 		a, b := net.Nodes[0], net.Nodes[1]
-		if err := a.Send(b.ID(), make([]byte, p2p.MaxFrame+1)); !errors.Is(err, p2p.ErrTooLarge) {
+		if err := a.Send(b.ID(), make([]byte, p2p.MaxFrame+1)); !errors.Is(err, wire.ErrTooLarge) {
 			t.Errorf("frame over the limit: %v", err)
 		}
 		if err := a.Send(a.ID(), nil); !errors.Is(err, p2p.ErrBadPeer) {
@@ -232,7 +233,7 @@ func TestRequest(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Text != "no be er for "+string(a.ID()) || refused.Peer != b.ID() {
 			t.Errorf("refusal came as %#v", err)
 		}
-		if _, err := a.Request(ctx, b.ID(), "echo", make([]byte, p2p.MaxRequest+1)); !errors.Is(err, p2p.ErrTooLarge) {
+		if _, err := a.Request(ctx, b.ID(), "echo", make([]byte, p2p.MaxRequest+1)); !errors.Is(err, wire.ErrTooLarge) {
 			t.Errorf("body over the limit: %v", err)
 		}
 

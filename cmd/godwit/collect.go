@@ -11,7 +11,7 @@ import (
 	"strconv"
 
 	"godwit/api"
-	"godwit/p2p"
+	"godwit/blocks"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -96,7 +96,7 @@ func content(ctx context.Context, client *api.Client, o task.Output) ([]byte, er
 			return nil, fmt.Errorf("reading %s: %w", o.Name, err)
 		}
 	}
-	c, err := p2p.CIDOfBytes(b)
+	c, err := blocks.CIDOfBytes(b)
 	if err != nil {
 		return nil, fmt.Errorf("checking %s: %w", o.Name, err)
 	}

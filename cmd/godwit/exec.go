@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"godwit/p2p"
+	"godwit/blocks"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -221,7 +221,7 @@ func invalidModule(module, message string) error {
 }
 
 func (x *execFlags) showFile(cmd *cobra.Command, root *os.Root, f sandbox.File, js *execReport) error {
-	c, err := p2p.CIDOfBytes(f.Data)
+	c, err := blocks.CIDOfBytes(f.Data)
 	if err != nil {
 		return fmt.Errorf("naming %s: %w", f.Name, err)
 	}
