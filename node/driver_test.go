@@ -410,13 +410,16 @@ func TestRunWaits(t *testing.T) {
 	})
 }
 
-// A testDisk that cannot be read.
+// A disk whose state cannot be read; its blocks can.
 type unreadable struct{ *testDisk }
 
 var errUnreadable = errors.New("input/output error")
 
-func (unreadable) Query(context.Context, query.Query) (query.Results, error) {
-	return nil, errUnreadable
+func (u unreadable) Query(ctx context.Context, q query.Query) (query.Results, error) {
+	if strings.HasPrefix(q.Prefix, statePrefix) {
+		return nil, errUnreadable
+	}
+	return u.testDisk.Query(ctx, q)
 }
 
 // A node whose state cannot be read does not start, and leaves the network.

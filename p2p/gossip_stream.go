@@ -11,6 +11,10 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 )
 
+// maxGossip bounds one gossip message: some adverts and the control
+// messages between them.
+const maxGossip = 64 << 10
+
 // A gossipHost is the host as gossip's library sees it. The library ends a
 // stream on which a message is too long, but tells nobody, so that its sender
 // could go on for ever: streams are watched on their way to it.

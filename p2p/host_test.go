@@ -103,7 +103,9 @@ func TestPrivateSwarm(t *testing.T) {
 
 // TCP and QUIC both carry everything; the member is where its addresses say.
 func TestTransports(t *testing.T) {
-	for transport, listen := range map[string]string{"tcp": "/ip4/127.0.0.1/tcp/0", "quic": "/ip4/127.0.0.1/udp/0/quic-v1"} {
+	for transport, listen := range map[string]string{
+		"tcp": "/ip4/127.0.0.1/tcp/0", "quic": "/ip4/127.0.0.1/udp/0/quic-v1",
+	} {
 		cfg := testConfig('a')
 		cfg.Listen = []string{listen}
 		a := serve(t, cfg)

@@ -150,7 +150,8 @@ func TestForgedPeers(t *testing.T) {
 		forged := encode(t, third.Advert(1))
 		at := bytes.Index(forged, []byte{0x58, 32}) + 2 // the member's key
 		for i := range 10_000 {
-			key := ed25519.NewKeyFromSeed(binary.LittleEndian.AppendUint64(make([]byte, 24), uint64(i))).Public().(ed25519.PublicKey)
+			seed := binary.LittleEndian.AppendUint64(make([]byte, 24), uint64(i))
+			key := ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)
 			copy(forged[at:], key)
 			shout(bytes.Clone(forged))
 		}
@@ -200,7 +201,9 @@ func sybil(t *testing.T, i int) []byte {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	a := overlay.Advert{Peer: id, Overlay: testnet.Overlay("test"), Seq: uint64(now.UnixNano()), Issued: now, Expires: now.Add(advertLife)}
+	a := overlay.Advert{
+		Peer: id, Overlay: testnet.Overlay("test"), Seq: uint64(now.UnixNano()), Issued: now, Expires: now.Add(advertLife),
+	}
 	if err := a.Sign(key); err != nil {
 		t.Fatal(err)
 	}

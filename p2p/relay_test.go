@@ -62,7 +62,9 @@ func say(t *testing.T, n *testnet.Node) {
 }
 
 func circuits(n *testnet.Node) []string {
-	return slices.DeleteFunc(n.AdvertAddrs(overlay.MaxAddrs), func(a string) bool { return !strings.HasSuffix(a, "/p2p-circuit") })
+	return slices.DeleteFunc(n.AdvertAddrs(overlay.MaxAddrs), func(a string) bool {
+		return !strings.HasSuffix(a, "/p2p-circuit")
+	})
 }
 
 // transport is how a node is connected to another; "" when it is not.

@@ -46,18 +46,24 @@ type question struct {
 	body   []byte
 }
 
+// requests asks peers, and answers them.
+type requests struct {
+	*endpoint
+	adverts *adverts
+}
+
 // Request asks a peer and waits for its answer, until ctx ends or, when ctx has
 // no deadline, for DefaultRequestTime. A peer that is not connected is dialled.
 // What the other side's handler refused is a *RemoteError.
-func (h *Host) Request(ctx context.Context, to task.PeerID, method string, body []byte) ([]byte, error) {
+func (rs *requests) Request(ctx context.Context, to task.PeerID, method string, body []byte) ([]byte, error) {
 	if len(body) > MaxRequest || method == "" || len(method) > MaxMethod {
 		return nil, fmt.Errorf("%w: request %q of %d bytes, at most %d", wire.ErrTooLarge, method, len(body), MaxRequest)
 	}
-	p, err := h.otherPeer(to)
+	p, err := rs.otherPeer(to)
 	if err != nil {
 		return nil, err
 	}
-	if h.life.Err() != nil {
+	if rs.life.Err() != nil {
 		return nil, ErrClosed
 	}
 	limit := MaxRequestTime
@@ -67,8 +73,8 @@ func (h *Host) Request(ctx context.Context, to task.PeerID, method string, body 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	deadline, _ := ctx.Deadline()
-	defer context.AfterFunc(h.life, cancel)()
-	s, stop, err := h.openStream(ctx, p, ProtocolRequest)
+	defer context.AfterFunc(rs.life, cancel)()
+	s, stop, err := rs.openStream(ctx, p, ProtocolRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +96,8 @@ func ask(s network.Stream, q question, to task.PeerID) ([]byte, error) {
 	if err := writeQuestion(w, q); err != nil {
 		return nil, err
 	}
-	return readAnswer(bufio.NewReader(s), q.method, to, asked(s)) // the stream stays open: its end tells the other side that we gave up
+	// The stream stays open: its end tells the other side that we gave up.
+	return readAnswer(bufio.NewReader(s), q.method, to, asked(s))
 }
 
 // readAnswer reads what writeAnswer writes; a refusal is a *RemoteError.
@@ -143,10 +150,10 @@ func readQuestion(r *bufio.Reader, count *wire.Intake) (question, error) {
 
 // answer serves one request stream. A request that does not end in time, or does not
 // fit into what its peer may have us hold, is cut off.
-func (h *Host) answer(ctx context.Context, s network.Stream) {
+func (rs *requests) answer(ctx context.Context, s network.Stream) {
 	_ = s.SetDeadline(time.Now().Add(messageTimeout))
 	r := bufio.NewReader(s)
-	count := h.inbound(s)
+	count := rs.adverts.inbound(s)
 	defer count.Release()
 	q, err := readQuestion(r, count)
 	if err != nil {
@@ -154,7 +161,7 @@ func (h *Host) answer(ctx context.Context, s network.Stream) {
 		return
 	}
 	_ = s.SetDeadline(time.Now().Add(q.time + messageTimeout))
-	body, err := h.consult(ctx, s, r, q)
+	body, err := rs.consult(ctx, s, r, q)
 	count.Release()
 	if full := count.Grow(len(body)); full != nil {
 		body, err = nil, full
@@ -169,7 +176,7 @@ func (h *Host) answer(ctx context.Context, s network.Stream) {
 
 // consult calls the handler, with a context that ends when the asker gives up,
 // which it does by ending the stream before the answer.
-func (h *Host) consult(ctx context.Context, s network.Stream, r *bufio.Reader, q question) ([]byte, error) {
+func (rs *requests) consult(ctx context.Context, s network.Stream, r *bufio.Reader, q question) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, q.time)
 	defer cancel()
 	gone := make(chan struct{})
@@ -178,7 +185,7 @@ func (h *Host) consult(ctx context.Context, s network.Stream, r *bufio.Reader, q
 		_, _ = r.ReadByte()
 		cancel()
 	}()
-	body, err := h.set.Handler.Request(ctx, task.PeerID(s.Conn().RemotePeer().String()), q.method, q.body)
+	body, err := rs.set.Handler.Request(ctx, task.PeerID(s.Conn().RemotePeer().String()), q.method, q.body)
 	s.CloseRead()
 	<-gone
 	if len(body) > MaxRequest {

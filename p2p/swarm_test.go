@@ -111,7 +111,8 @@ func TestReconnect(t *testing.T) {
 		if got := b.Recorder.Events(); !slices.Equal(got, want) {
 			t.Errorf("after the return: %q, want %q", got, want)
 		}
-		if peers := b.Peers(); len(peers) != 1 || peers[0].Transport != "quic" || peers[0].Direction != "out" || peers[0].Latency < 20*time.Millisecond {
+		if peers := b.Peers(); len(peers) != 1 || peers[0].Transport != "quic" || peers[0].Direction != "out" ||
+			peers[0].Latency < 20*time.Millisecond {
 			t.Errorf("peers are %+v", peers)
 		}
 	})
@@ -240,7 +241,8 @@ func TestRequest(t *testing.T) {
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		start := time.Now()
-		if _, err := a.Request(short, b.ID(), "wait", nil); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 2*time.Second {
+		_, err = a.Request(short, b.ID(), "wait", nil)
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 2*time.Second {
 			t.Errorf("request that is not answered: %v after %v", err, time.Since(start))
 		}
 		gone, leave := context.WithCancel(ctx)
@@ -249,7 +251,8 @@ func TestRequest(t *testing.T) {
 			t.Errorf("request that is taken back: %v", err)
 		}
 		time.Sleep(time.Second)
-		if got := b.Recorder.Events(); !slices.Equal(got[1:], []string{"gave up " + string(a.ID()), "gave up " + string(a.ID())}) {
+		gaveUp := "gave up " + string(a.ID())
+		if got := b.Recorder.Events(); !slices.Equal(got[1:], []string{gaveUp, gaveUp}) {
 			t.Errorf("the handler saw %q", got)
 		}
 	})

@@ -52,7 +52,8 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		body, err := readAnswer(reader(b), "m", "p", nil)
 		var refused *RemoteError
-		if len(body) > MaxRequest || errors.As(err, &refused) && (len(refused.Text) > 3*maxErrText || strings.ContainsRune(refused.Text, 0x1b)) {
+		if len(body) > MaxRequest || errors.As(err, &refused) &&
+			(len(refused.Text) > 3*maxErrText || strings.ContainsRune(refused.Text, 0x1b)) {
 			t.Fatalf("%d bytes, %v", len(body), err)
 		}
 	})

@@ -14,8 +14,8 @@ type Memory interface {
 }
 
 // An Intake counts what is held of one stream's messages against the limits of its
-// peer and of all peers, as its windows are: see newLimits. What does not fit is not
-// read. It belongs to one goroutine; nil counts nothing.
+// peer and of all peers, as its windows are. What does not fit is not read. It
+// belongs to one goroutine; nil counts nothing.
 type Intake struct {
 	scope    Memory
 	priority func() uint8

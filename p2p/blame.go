@@ -23,6 +23,14 @@ const (
 	maxBlamed  = 1024 // peers that are remembered; the least blamed are forgotten first
 )
 
+// Scores below which a peer is no longer told of adverts, published to, or
+// heard: after 2, 7 and 11 invalid adverts.
+const (
+	scoreGossip   = -16
+	scorePublish  = -64
+	scoreGraylist = -100
+)
+
 // A ledger of blame holds what peers did wrong, to be forgotten with time. The
 // zero ledger is empty.
 type blame struct{ peers map[peer.ID]offence }
