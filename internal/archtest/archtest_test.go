@@ -69,7 +69,7 @@ var rules = map[string]rule{
 		"github.com/klauspost/compress"}},
 	"owner":        {own: []string{"task", "trace", "owner/sensor"}, outside: []string{"github.com/goccy/go-yaml"}},
 	"owner/sensor": {outside: []string{"github.com/godbus/dbus/v5", "github.com/jezek/xgb", "github.com/ebitengine/purego", "github.com/shirou/gopsutil", "golang.org/x/sys"}},
-	"node": {own: []string{"task", "trace", "predictor", "overlay", "migrate", "migrate/handover", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share", "scheduler/chunk", "p2p", "p2p/wire", "blocks", "blocks/disk", "sandbox", "owner", "owner/sensor"},
+	"node": {own: []string{"task", "trace", "predictor", "overlay", "migrate", "migrate/handover", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share", "scheduler/chunk", "p2p", "blocks", "blocks/disk", "sandbox", "owner", "owner/sensor"},
 		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil", "golang.org/x/sys"}},
 	"api":                   {own: []string{"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "node", "blocks", "sandbox"}},
 	"cmd/godwit":            {own: []string{"*"}, outside: []string{"github.com/spf13/", "gonum.org/v1/plot"}},
