@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/ipfs/go-datastore/query"
+
+	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/p2p"
 	"godwit/scheduler/message"
@@ -84,7 +86,7 @@ func (f *fakeNet) Leave(overlay.ID) error   { return nil }
 func (f *fakeNet) Recheck(overlay.ID) error { return nil }
 
 // HandOver reaches nobody.
-func (f *fakeNet) HandOver(context.Context, task.PeerID) (*p2p.HandOverStream, error) {
+func (f *fakeNet) HandOver(context.Context, task.PeerID) (exec.Stream, error) {
 	return nil, p2p.ErrClosed
 }
 
@@ -135,7 +137,7 @@ type lone struct {
 // has not heard of one yet.
 func startLone(t *testing.T, d *disk, follow bool) *lone {
 	t.Helper()
-	cfg := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32, Runner: RunSleep}
+	cfg := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32, Experiment: Experiment{Runner: RunSleep}}
 	if follow {
 		cfg.Bootstrap = []string{"somebody"} // only whether there is any matters here
 	}
@@ -147,11 +149,11 @@ func startLone(t *testing.T, d *disk, follow bool) *lone {
 	if l.net.blocks, err = p2p.NewBlocks(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}
-	join := func(c p2p.Config) (network, error) {
+	join := func(c p2p.Config, _ serveFunc) (network, error) {
 		l.net.handler = c.Handler
 		return l.net, nil
 	}
-	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, &sleepRunner{}}); err != nil {
+	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, &exec.Sleeper{}}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -238,7 +240,12 @@ func TestOfferWaitsForDisk(t *testing.T) {
 // remoteJob returns a job signed by another node, whose blocks the node has.
 func (l *lone) remoteJob(t *testing.T, key ed25519.PrivateKey) task.Record {
 	t.Helper()
-	s := sleepJob(t, l.Node, 3, time.Second)
+	return l.record(t, key, sleepJob(t, l.Node, 3, time.Second))
+}
+
+// record signs a job and keeps its record among the node's blocks.
+func (l *lone) record(t *testing.T, key ed25519.PrivateKey, s Submission) task.Record {
+	t.Helper()
 	job, err := s.File.Job(s.Module, nil, string(commons), time.Now().UTC(), make([]byte, nonceSize))
 	if err != nil {
 		t.Fatal(err)
@@ -417,13 +424,13 @@ func (unreadable) Query(context.Context, query.Query) (query.Results, error) {
 
 // A node whose state cannot be read does not start, and leaves the network.
 func TestUnreadableState(t *testing.T) {
-	cfg, err := Config{DataDir: t.TempDir(), Runner: RunSleep}.withDefaults()
+	cfg, err := Config{DataDir: t.TempDir(), Experiment: Experiment{Runner: RunSleep}}.withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &fakeNet{}
-	join := func(p2p.Config) (network, error) { return f, nil }
-	_, err = newNode(t.Context(), cfg, ground{testKey(1), unreadable{newDisk()}, join, &sleepRunner{}})
+	join := func(p2p.Config, serveFunc) (network, error) { return f, nil }
+	_, err = newNode(t.Context(), cfg, ground{testKey(1), unreadable{newDisk()}, join, &exec.Sleeper{}})
 	if !errors.Is(err, errUnreadable) || !f.closed {
 		t.Errorf("%v; network closed: %v", err, f.closed)
 	}

@@ -11,11 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	ds "github.com/ipfs/go-datastore"
+
+	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/owner"
 	"godwit/p2p"
@@ -36,24 +37,21 @@ var (
 // A Node is one peer of the swarm. Make it with New, then call Run once. Its
 // other methods may be called from any goroutine while Run runs.
 type Node struct {
-	cfg    Config
-	log    *slog.Logger
-	key    ed25519.PrivateKey
-	self   task.PeerID
-	sched  scheduler.Config
-	store  store
-	net    network
-	blocks *p2p.Blocks
-	runner Runner
+	cfg     Config
+	log     *slog.Logger
+	key     ed25519.PrivateKey
+	self    task.PeerID
+	sched   scheduler.Config
+	store   store
+	net     network
+	content *content
+	exec    *exec.Executor // carries out what the workers ask for
 
 	monitor *owner.Monitor
 
 	inbox   chan post
 	ends    chan post     // of attempts that completed: see postEnd
 	stopped chan struct{} // closed when the loop has ended
-	cramped chan struct{} // asks for a collection of blocks; holds one
-	pins    pins          // safe for any goroutine
-	valid   validated     // modules; safe for any goroutine
 	group   sync.WaitGroup
 	tasks   context.Context // of what is spawned; ends with the node
 	halt    context.CancelFunc
@@ -61,27 +59,19 @@ type Node struct {
 	// What follows belongs to the loop.
 
 	clock     clock
-	clockNews jumpNote
 	members   map[overlay.ID]*membership
 	suspicion *overlay.Suspicion
 	owner     message.OwnerState
 	decision  owner.Decision // that owner rests on
-	load      float64        // of the CPU, the share that others use, at loadAt
-	loadAt    time.Time
+	load      load
 	pending   []pending
-	prepared  map[task.JobID]*preparedJob
-	running   map[message.AttemptName]attempt
-	waiting   []waitingStart
-	takings   map[takingName]*taking // tasks that other members hand over to this node
-	changed   map[task.JobID]bool    // since watchers were last told
-	watchers  map[*watcher]bool
+	watchers  watchers
 	past      past
 	speed     float64 // of a core, relative to the reference core; 0 not yet measured
 	standing  overlay.Standing
 	moveAt    time.Time     // when stopped tasks are to go on elsewhere; zero for never
 	movedOut  bool          // that time has come, and they stand still yet
 	departing time.Time     // the known end before which what runs leaves now; zero for none
-	pace      pace          // of hand-overs from here
 	weights   []owner.Share // of the owner's rules, which win over memberships' own
 	servedAt  time.Time     // when the overlays' tasks were last counted
 	leaveBy   time.Time     // when a node that leaves stops waiting; zero while it stays
@@ -89,30 +79,6 @@ type Node struct {
 	full      bool          // the disk, until fullUntil at least
 	fullUntil time.Time
 	unknown   []string // overlays to join whose manifests have to be asked for
-}
-
-// An attempt is one that runs here.
-type attempt struct {
-	of    *membership
-	from  machine
-	ended <-chan struct{}    // closed at its end
-	end   context.CancelFunc // at once
-	save  func()             // ends it with its state, from any goroutine; nil if that cannot be saved
-	saved *atomic.Bool       // save was called
-	place *givers            // where a hand-over finds it; nil as save
-	// context ends with it.
-	context context.Context
-	begun   time.Time
-}
-
-// newAttempt returns one whose state can be saved, by closing stop.
-func newAttempt(of *membership, from machine, ctx context.Context, end context.CancelFunc, stop chan struct{}) attempt {
-	a := attempt{of: of, from: from, ended: ctx.Done(), end: end, context: ctx, begun: of.n.now(), saved: new(atomic.Bool), place: newGivers()}
-	a.save = sync.OnceFunc(func() {
-		a.saved.Store(true)
-		close(stop)
-	})
-	return a
 }
 
 // New prepares a node: it opens its data directory, restores its state and
@@ -130,9 +96,11 @@ func New(ctx context.Context, cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	join := func(c p2p.Config) (network, error) {
+	join := func(c p2p.Config, serve serveFunc) (network, error) {
 		c.SwarmKey = swarmKey
-		return p2p.New(c)
+		c.OnHandOver = func(ctx context.Context, from task.PeerID, s *p2p.HandOverStream) { serve(ctx, from, s) }
+		h, err := p2p.New(c)
+		return host{h}, err
 	}
 	return newNode(ctx, cfg, ground{key, data, join, newRunner(cfg)})
 }
@@ -141,9 +109,13 @@ func New(ctx context.Context, cfg Config) (*Node, error) {
 type ground struct {
 	key    ed25519.PrivateKey
 	data   ds.Batching
-	join   func(p2p.Config) (network, error) // called once
-	runner Runner
+	join   func(p2p.Config, serveFunc) (network, error) // called once
+	runner exec.Runner
 }
+
+// A serveFunc serves a stream that a member opened to bring a running task, and returns
+// when it is at its end.
+type serveFunc func(ctx context.Context, from task.PeerID, s exec.Stream)
 
 // A network is the node's place in the swarm: a p2p.Host.
 type network interface {
@@ -152,7 +124,7 @@ type network interface {
 	Blocks() *p2p.Blocks
 	Send(to task.PeerID, frame []byte) error
 	Request(ctx context.Context, to task.PeerID, method string, body []byte) ([]byte, error)
-	HandOver(ctx context.Context, to task.PeerID) (*p2p.HandOverStream, error)
+	HandOver(ctx context.Context, to task.PeerID) (exec.Stream, error)
 	SetAdvert(a overlay.Advert) error
 	AdvertAddrs(n int) []string
 	Reach() overlay.Reach
@@ -165,34 +137,48 @@ type network interface {
 	Stats() p2p.Stats
 }
 
+// A host is a p2p.Host as a network.
+type host struct{ *p2p.Host }
+
+// HandOver implements network.
+func (h host) HandOver(ctx context.Context, to task.PeerID) (exec.Stream, error) {
+	s, err := h.Host.HandOver(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
 // newNode makes a node of a complete cfg. The node owns what it stands on, and
 // closes it when newNode fails or Run ends.
 func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	self := task.PeerIDOf(on.key.Public().(ed25519.PublicKey))
 	n := &Node{
 		cfg: cfg, log: cfg.Log.With("self", shortPeer(self)), key: on.key, self: self,
-		sched: scheduler.Default(), store: store{on.data}, runner: on.runner,
-		inbox: make(chan post, inboxSize), ends: make(chan post, inboxSize), stopped: make(chan struct{}), cramped: make(chan struct{}, 1), clock: newClock(),
+		sched: scheduler.Default(), store: store{on.data}, content: &content{self: self, cramped: make(chan struct{}, 1)},
+		inbox: make(chan post, inboxSize), ends: make(chan post, inboxSize), stopped: make(chan struct{}), clock: newClock(),
 		members: map[overlay.ID]*membership{}, suspicion: overlay.NewSuspicion(self),
-		prepared: map[task.JobID]*preparedJob{}, running: map[message.AttemptName]attempt{}, takings: map[takingName]*taking{},
-		changed: map[task.JobID]bool{}, watchers: map[*watcher]bool{}, speed: cfg.Imposed[AnyClass],
+		watchers: watchers{map[*watcher]bool{}, map[task.JobID]bool{}}, speed: cfg.Experiment.Speeds[AnyClass],
 	}
 	n.tasks, n.halt = context.WithCancel(context.Background())
+	n.exec = exec.New(n.tasks, exec.Config{
+		Key: n.key, Self: self, StageDir: cfg.stageDir(), Runner: on.runner, Content: n.content, Host: door{n}, Log: n.log,
+	})
 	defer func() {
 		if err != nil {
 			close(n.stopped) // whoever has called the handler waits no longer
 			n.halt()
-			err = errors.Join(err, n.runner.Close(), on.data.Close())
+			err = errors.Join(err, n.exec.Close(), on.data.Close())
 		}
 	}()
 	if n.net, err = on.join(p2p.Config{
 		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
-		Datastore: on.data, Handler: handler{n}, OnHandOver: n.onHandOver, Log: cfg.Log,
+		Datastore: on.data, Handler: handler{n}, Log: cfg.Log,
 		Relaying: p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged,
-	}); err != nil {
+	}, n.exec.Serve); err != nil {
 		return nil, fmt.Errorf("joining the network: %w", err)
 	}
-	n.blocks = n.net.Blocks()
+	n.content.blocks = n.net.Blocks()
 	if err := n.restore(ctx); err != nil {
 		return nil, errors.Join(err, n.net.Close())
 	}
@@ -258,34 +244,30 @@ func isLocked(err error) bool {
 	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) || strings.Contains(err.Error(), "lock held by current process")
 }
 
-// cacheDir keeps compiled modules, scratchDir is where sandboxes run.
+// cacheDir keeps compiled modules, scratchDir is where sandboxes run, stageDir has the
+// files of jobs that are ready.
 func (c *Config) cacheDir() string   { return filepath.Join(c.DataDir, "cache") }
 func (c *Config) scratchDir() string { return filepath.Join(c.DataDir, "scratch") }
+func (c *Config) stageDir() string   { return filepath.Join(c.DataDir, "stage") }
 
-func newRunner(cfg Config) Runner {
-	if cfg.Runner == RunSleep {
-		return &sleepRunner{imposed: cfg.Imposed}
+func newRunner(cfg Config) exec.Runner {
+	if cfg.Experiment.Runner == RunSleep {
+		return &exec.Sleeper{Imposed: cfg.Experiment.Speeds}
 	}
-	cage := &owner.Cage{}
-	if cfg.RulesFile != "" {
-		cage = owner.NewCage()
-	}
-	return wasmRunner{cage: cage, pool: sandbox.NewPool(sandbox.Config{
+	return exec.NewSandboxed(sandbox.Config{
 		Command:    cfg.Sandbox,
 		CacheDir:   cfg.cacheDir(),
 		ScratchDir: cfg.scratchDir(),
 		MaxIdle:    cfg.Cores,
-		Started:    func(pid int) { confine(cage, pid, cfg.Log) },
 		Log:        cfg.Log,
-	})}
+	}, cfg.RulesFile != "")
 }
 
 // restore brings the machines back to what was durable when the node last
 // stopped, however it stopped.
 func (n *Node) restore(ctx context.Context) error {
-	n.sched.Rates = n.cfg.Rates
-	r, ok := n.runner.(saver)
-	n.sched.Worker.HandOver = ok && r.Saves()
+	n.sched.Rates = n.cfg.Experiment.Rates
+	n.sched.Worker.HandOver = n.exec.Saves()
 	if err := n.loadPast(ctx); err != nil {
 		return err
 	}
@@ -323,7 +305,7 @@ func (n *Node) Run(ctx context.Context) error {
 		netDone <- err
 	}()
 	n.spawn(func() { n.monitor.Run(hard) })
-	if m, ok := n.runner.(speedometer); ok {
+	if m, ok := n.exec.Runner.(speedometer); ok {
 		n.spawn(func() { n.keepSpeed(hard, m) })
 	}
 	n.spawn(func() { n.gatherHistories(hard) })
@@ -333,9 +315,10 @@ func (n *Node) Run(ctx context.Context) error {
 	err := n.loop(hard, ctx)
 	close(n.stopped)
 	n.halt()
-	err = errors.Join(err, n.runner.Close())
+	netErr := <-netDone // nothing more comes from others
+	err = errors.Join(err, n.exec.Close())
 	n.group.Wait()
-	return errors.Join(err, <-netDone, n.store.ds.Close())
+	return errors.Join(err, netErr, n.store.ds.Close())
 }
 
 // unknownRetry is how often peers are asked for an overlay's manifest that
@@ -370,7 +353,7 @@ func (n *Node) ID() task.PeerID { return n.self }
 func (n *Node) Addrs() []string { return n.net.Addrs() }
 
 // Blocks returns the node's content-addressed blocks.
-func (n *Node) Blocks() *p2p.Blocks { return n.blocks }
+func (n *Node) Blocks() *p2p.Blocks { return n.content.blocks }
 
 func shortPeer(p task.PeerID) string {
 	const keep = 8
