@@ -123,3 +123,9 @@ func totalMemory() int64 {
 	}
 	return int64(v.Total)
 }
+
+// cacheDir keeps compiled modules, scratchDir is where sandboxes run, stageDir has the
+// files of jobs that are ready.
+func (c *Config) cacheDir() string   { return filepath.Join(c.DataDir, "cache") }
+func (c *Config) scratchDir() string { return filepath.Join(c.DataDir, "scratch") }
+func (c *Config) stageDir() string   { return filepath.Join(c.DataDir, "stage") }

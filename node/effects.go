@@ -132,6 +132,3 @@ func (n *Node) fetch(ctx context.Context, p pending, e message.Fetch) {
 		release()
 	}})
 }
-
-// spawn runs f in a goroutine that Run waits for.
-func (n *Node) spawn(f func()) { n.group.Go(f) }
