@@ -41,7 +41,7 @@ type Node struct {
 	monitor *owner.Monitor
 
 	inbox   chan post
-	ends    chan post     // of attempts that completed: see postEnd
+	ends    chan post     // of attempts that completed: see door.PostEnd
 	stopped chan struct{} // closed when the loop has ended
 	group   sync.WaitGroup
 	tasks   context.Context // of what is spawned; ends with the node
