@@ -25,7 +25,7 @@ func startNode(t *testing.T) (*node.Node, string) {
 	t.Helper()
 	dir := t.TempDir()
 	n, err := node.New(t.Context(), node.Config{
-		DataDir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Cores: 2, Runner: node.RunSleep, Version: "test",
+		DataDir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Cores: 2, Experiment: node.Experiment{Runner: node.RunSleep}, Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/ipfs/go-datastore/query"
+
+	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/p2p"
 	"godwit/p2p/wire"
@@ -92,7 +94,7 @@ func (f *fakeNet) AskBlocks(context.Context, task.PeerID) (*wire.Stream, func(),
 func (f *fakeNet) Other(p task.PeerID) (task.PeerID, error) { return p, nil }
 
 // HandOver reaches nobody.
-func (f *fakeNet) HandOver(context.Context, task.PeerID) (*p2p.HandOverStream, error) {
+func (f *fakeNet) HandOver(context.Context, task.PeerID) (exec.Stream, error) {
 	return nil, p2p.ErrClosed
 }
 
@@ -142,7 +144,7 @@ type lone struct {
 // has not heard of one yet.
 func startLone(t *testing.T, d *testDisk, follow bool) *lone {
 	t.Helper()
-	cfg := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32, Runner: RunSleep}
+	cfg := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32, Experiment: Experiment{Runner: RunSleep}}
 	if follow {
 		cfg.Bootstrap = []string{"somebody"} // only whether there is any matters here
 	}
@@ -151,11 +153,11 @@ func startLone(t *testing.T, d *testDisk, follow bool) *lone {
 		t.Fatal(err)
 	}
 	l := &lone{net: &fakeNet{}, disk: d, ended: make(chan error, 1)}
-	join := func(c p2p.Config) (network, error) {
+	join := func(c p2p.Config, _ serveFunc) (network, error) {
 		l.net.handler = c.Handler
 		return l.net, nil
 	}
-	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, &sleepRunner{}}); err != nil {
+	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, &exec.Sleeper{}}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -242,7 +244,12 @@ func TestOfferWaitsForDisk(t *testing.T) {
 // remoteJob returns a job signed by another node, whose blocks the node has.
 func (l *lone) remoteJob(t *testing.T, key ed25519.PrivateKey) task.Record {
 	t.Helper()
-	s := sleepJob(t, l.Node, 3, time.Second)
+	return l.record(t, key, sleepJob(t, l.Node, 3, time.Second))
+}
+
+// record signs a job and keeps its record among the node's blocks.
+func (l *lone) record(t *testing.T, key ed25519.PrivateKey, s Submission) task.Record {
+	t.Helper()
 	job, err := s.File.Job(s.Module, nil, string(commons), time.Now().UTC(), make([]byte, nonceSize))
 	if err != nil {
 		t.Fatal(err)
@@ -297,7 +304,7 @@ func TestLeaderWaitsForDisk(t *testing.T) {
 	})
 }
 
-// A testDisk that fails ends the node, which says why and promises nothing more.
+// A disk that fails ends the node, which says why and promises nothing more.
 func TestDiskFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full := errors.New("no space left on device")
@@ -424,13 +431,13 @@ func (u unreadable) Query(ctx context.Context, q query.Query) (query.Results, er
 
 // A node whose state cannot be read does not start, and leaves the network.
 func TestUnreadableState(t *testing.T) {
-	cfg, err := Config{DataDir: t.TempDir(), Runner: RunSleep}.withDefaults()
+	cfg, err := Config{DataDir: t.TempDir(), Experiment: Experiment{Runner: RunSleep}}.withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &fakeNet{}
-	join := func(p2p.Config) (network, error) { return f, nil }
-	_, err = newNode(t.Context(), cfg, ground{testKey(1), unreadable{newDisk()}, join, &sleepRunner{}})
+	join := func(p2p.Config, serveFunc) (network, error) { return f, nil }
+	_, err = newNode(t.Context(), cfg, ground{testKey(1), unreadable{newDisk()}, join, &exec.Sleeper{}})
 	if !errors.Is(err, errUnreadable) || !f.closed {
 		t.Errorf("%v; network closed: %v", err, f.closed)
 	}

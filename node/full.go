@@ -29,7 +29,7 @@ func (n *Node) diskFull(effects []pending, err error) {
 		return
 	}
 	n.full = true
-	n.wantRoom()
+	n.content.wantRoom()
 	n.log.Error("the disk is full: this node takes nothing in and does not lead until there is room", "err", err)
 	for _, m := range n.ordered() {
 		m.obey(m.lease.Yield(n.now()))
@@ -73,9 +73,6 @@ func (n *Node) whatToDo(err error) error {
 	}
 	return err
 }
-
-// isFull tells a disk without room from one that fails.
-func isFull(err error) bool { return errors.Is(err, disk.ErrFull) }
 
 // fullState is what the workers are told while the disk is full.
 func (n *Node) fullState() message.OwnerState {

@@ -11,18 +11,6 @@ import (
 	"godwit/task"
 )
 
-// The requests that a node answers to any peer.
-const (
-	methodPing = "ping" // empty body, empty answer
-	methodJobs = "jobs" // body: jobsQuery; answer: JSON array of scheduler.JobStatus without tasks
-	methodJob  = "job"  // body: jobQuery; answer: scheduler.JobStatus
-	methodWhy  = "why"  // body: whyQuery; answer: Why
-
-	methodScheduling = "scheduling" // body: jobsQuery; answer: scheduler.Scheduling
-
-	methodHistory = "history" // body: historyQuery; answer: segments, see answerHistory
-)
-
 // handler is the node as the network sees it; its methods run on the
 // network's goroutines and only post to the loop.
 type handler struct{ n *Node }

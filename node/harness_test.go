@@ -16,7 +16,9 @@ import (
 
 	ds "github.com/ipfs/go-datastore"
 	dssync "github.com/ipfs/go-datastore/sync"
+
 	"godwit/internal/testnet"
+	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/p2p"
 	"godwit/sandbox"
@@ -220,21 +222,25 @@ func (d space) ended(id task.TaskID, a message.Attempt) bool {
 
 // counter counts what a sleeping runner starts.
 type counter struct {
-	sleepRunner
-	output int  // bytes that each task puts out
-	saves  bool // the state of its tasks
-	rounds bool // and sends it ahead of them
+	exec.Sleeper
+	output int          // bytes that each task puts out
+	saves  bool         // the state of its tasks
+	rounds bool         // and sends it ahead of them
+	fault  func(string) // called with each step of a hand-over; nil for nobody
 	mu     sync.Mutex
 	starts map[task.TaskID]int
 }
 
-func (c *counter) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv task.Invocation, s *saving) (sandbox.Report, error) {
+func (c *counter) Run(ctx context.Context, r exec.Run) (sandbox.Report, error) {
 	c.mu.Lock()
-	c.starts[id]++
+	c.starts[r.Task]++
 	c.mu.Unlock()
-	rep, err := c.sleepRunner.Run(ctx, p, id, inv, s)
+	if c.fault != nil && r.State != nil {
+		r.State = watched(r.State, c.fault)
+	}
+	rep, err := c.Sleeper.Run(ctx, r)
 	if c.output > 0 && err == nil {
-		rep.Outputs = append(rep.Outputs[:0:0], sandbox.File{Name: "stdout", Data: noise(id.String(), c.output)})
+		rep.Outputs = append(rep.Outputs[:0:0], sandbox.File{Name: "stdout", Data: noise(r.Task.String(), c.output)})
 	}
 	return rep, err
 }
@@ -263,8 +269,9 @@ type peer struct {
 	host   *testnet.Node
 	disk   *testDisk
 	runner *counter
-	other  Runner        // in place of runner; nil for none
+	other  exec.Runner   // in place of runner; nil for none
 	before func(n *Node) // it runs; nil for nothing
+	serves func()        // called before each stream of a hand-over is served; nil for nothing
 	cfg    Config
 	stop   func()
 	up     atomic.Bool
@@ -275,6 +282,20 @@ type simHost struct {
 	*p2p.Host
 	stop func()
 	peer *peer
+}
+
+// HandOver opens a stream whose frames the peer's fault hears of.
+func (h simHost) HandOver(ctx context.Context, to task.PeerID) (exec.Stream, error) {
+	fault := h.peer.runner.fault
+	if fault == nil {
+		return host{h.Host}.HandOver(ctx, to)
+	}
+	fault("source: asked")
+	s, err := host{h.Host}.HandOver(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	return watchedStream{s, fault}, nil
 }
 
 func (h simHost) Run(ctx context.Context) error {
@@ -333,7 +354,7 @@ func newSwarmBehind(t *testing.T, n int, nat func(i int) testnet.NAT) *swarm {
 	}})
 	for _, host := range s.net.Nodes {
 		host.Stop() // until its node joins
-		cfg, err := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32, Runner: RunSleep}.withDefaults()
+		cfg, err := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32, Experiment: Experiment{Runner: RunSleep}}.withDefaults()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -367,7 +388,8 @@ func startSwarm(t *testing.T, n int) *swarm {
 func (p *peer) start() {
 	t := p.s.t
 	t.Helper()
-	join := func(c p2p.Config) (network, error) {
+	join := func(c p2p.Config, serve serveFunc) (network, error) {
+		c.OnHandOver = p.serveWatched(serve)
 		for i, host := range p.s.net.Nodes {
 			if host == p.host {
 				p.s.joined[i] = &c
@@ -376,7 +398,7 @@ func (p *peer) start() {
 		p.host.Start()
 		return simHost{p.host.Host, p.host.Stop, p}, nil
 	}
-	var runs Runner = p.runner
+	var runs exec.Runner = p.runner
 	if p.other != nil {
 		runs = p.other
 	}

@@ -144,7 +144,7 @@ func (n *Node) untilWake() time.Duration {
 	}
 	sooner(n.suspicion.Next())
 	if !n.leaveBy.IsZero() {
-		if now.Before(n.leaveBy) || n.onTheWay() == 0 {
+		if now.Before(n.leaveBy) || n.exec.Leaving() == 0 {
 			sooner(n.leaveBy, true)
 		} else {
 			sooner(n.leaveMost, true)
@@ -222,6 +222,6 @@ func (n *Node) flush(ctx context.Context) error {
 			own.to.tell(message.Received{From: n.self, Message: own.message})
 		}
 	}
-	n.notifyWatchers()
+	n.watchers.notify()
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/p2p"
 	"godwit/scheduler/message"
@@ -92,9 +93,7 @@ func (p *peer) runningIn() map[overlay.ID]int {
 	p.s.t.Helper()
 	out := map[overlay.ID]int{}
 	if err := p.do(context.Background(), func() {
-		for _, a := range p.Node.running {
-			out[a.of.id]++
-		}
+		p.exec.EachRunning(func(of exec.Client) { out[of.Overlay()]++ })
 	}); err != nil {
 		p.s.t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -78,14 +79,14 @@ func (n *Node) hasJob(ctx context.Context, id task.JobID) (has bool) {
 // recoverJob brings a job's record and blocks here and offers it again.
 func (n *Node) recoverJob(ctx context.Context, l leader, id task.JobID) error {
 	holders := []task.PeerID{l.peer}
-	job, err := n.jobRecord(ctx, id, holders)
+	job, err := n.content.Record(ctx, id, holders)
 	if err != nil {
 		return err
 	}
-	if err := n.fetchAll(ctx, jobContent(job), holders); err != nil {
+	if err := n.content.Fetch(ctx, exec.JobContent(job), holders); err != nil {
 		n.log.Debug("a job's files are not to be had; it may be over", "job", id, "err", err)
 	}
-	b, err := n.blocks.Get(ctx, task.CID(id))
+	b, err := n.content.blocks.Get(ctx, task.CID(id))
 	if err != nil {
 		return err
 	}

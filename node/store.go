@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strings"
 
 	ds "github.com/ipfs/go-datastore"
 	"github.com/ipfs/go-datastore/query"
+
 	"godwit/scheduler/message"
 )
 
@@ -116,4 +118,18 @@ func (s store) keys(ctx context.Context, prefix string) ([]string, error) {
 		out = append(out, strings.TrimPrefix(r.Key, statePrefix+"/"))
 	}
 	return out, nil
+}
+
+// spaces returns the prefixes of all overlays of which something is kept.
+func (s store) spaces(ctx context.Context) ([]string, error) {
+	keys, err := s.keys(ctx, overlayPrefix)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, k := range keys {
+		id, _, _ := strings.Cut(strings.TrimPrefix(k, overlayPrefix), "/")
+		found[overlayPrefix+id+"/"] = true
+	}
+	return slices.Sorted(maps.Keys(found)), nil
 }

@@ -1,16 +1,13 @@
 package node
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"godwit/overlay"
-	"godwit/sandbox"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -35,8 +32,10 @@ type Submission struct {
 // first the job stays with this node, which goes on offering it; the ID is
 // returned with the error.
 func (n *Node) Submit(ctx context.Context, s Submission) (task.JobID, error) {
-	if err := n.checkModule(ctx, s.Module); err != nil {
-		return "", err
+	if n.cfg.Experiment.Runner != RunSleep {
+		if err := n.content.checkModule(ctx, s.Module); err != nil {
+			return "", err
+		}
 	}
 	var m *membership
 	var rules overlay.Manifest
@@ -62,11 +61,11 @@ func (n *Node) Submit(ctx context.Context, s Submission) (task.JobID, error) {
 	if err != nil {
 		return "", fmt.Errorf("signing the job: %w", err)
 	}
-	if _, err := n.blocks.PutRecord(ctx, rec.Encode()); err != nil {
+	if _, err := n.content.blocks.PutRecord(ctx, rec.Encode()); err != nil {
 		return "", fmt.Errorf("storing the job's record: %w", err)
 	}
 	// The submitter's promise rests on these blocks: on disk before the offer.
-	if err := n.blocks.Sync(ctx); err != nil {
+	if err := n.content.blocks.Sync(ctx); err != nil {
 		return "", fmt.Errorf("storing the job: %w", err)
 	}
 	id := rec.ID()
@@ -106,33 +105,6 @@ func (n *Node) offer(ctx context.Context, m *membership, id task.JobID, rec task
 func (m *membership) refusal(id task.JobID) string {
 	st, _ := m.submitter.Job(id)
 	return st.Error
-}
-
-// checkModule refuses what no worker could run, before anything is offered.
-func (n *Node) checkModule(ctx context.Context, c task.CID) error {
-	if n.cfg.Runner == RunSleep {
-		return nil
-	}
-	r, size, err := n.blocks.Open(ctx, c)
-	if err != nil {
-		return fmt.Errorf("reading the module: %w", err)
-	}
-	defer r.Close()
-	if size > maxContent {
-		return fmt.Errorf("the module has %s, at most %s", task.FormatSize(size), task.FormatSize(maxContent))
-	}
-	if n.valid.has(c) {
-		return nil
-	}
-	var b bytes.Buffer
-	if _, err := io.Copy(&b, r); err != nil {
-		return fmt.Errorf("reading the module: %w", err)
-	}
-	if err := sandbox.CheckModule(b.Bytes()); err != nil {
-		return err
-	}
-	n.valid.add(c)
-	return nil
 }
 
 // Cancel ends a job that this node submitted.

@@ -1,4 +1,4 @@
-package node
+package exec
 
 import (
 	"crypto/sha256"
@@ -15,21 +15,20 @@ import (
 // that it stands for, and taken as soon as somebody has it.
 func TestBringPatiently(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := startLone(t, newDisk(), false)
-		elsewhere, err := blocks.New(t.Context(), newDisk())
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := newFakeHost()
+		x := h.executor(t, &Sleeper{})
+		elsewhere := newBlocks(t)
 		whole := func([]byte) ([][sha256.Size]byte, error) { return nil, nil }
 		manifest := waitedState(time.Minute)
-		root, err := (&pageStore{ctx: t.Context(), blocks: elsewhere, of: whole, links: map[[32]byte]blocks.Link{}}).tree(manifest)
+		pages := &pageStore{ctx: t.Context(), blocks: elsewhere, of: whole, links: map[[32]byte]blocks.Link{}}
+		root, err := pages.tree(manifest)
 		if err != nil {
 			t.Fatal(err)
 		}
 		seek := func(cpu time.Duration, stop <-chan struct{}) ([]byte, time.Duration, error) {
 			begun := time.Now()
-			s := &saving{stop: stop, pages: n.newPages(t.Context())}
-			got, err := n.bringPatiently(t.Context(), message.Start{From: &message.Checkpoint{CID: root, Fuel: 1, CPU: cpu}}, s)
+			from := message.Start{From: &message.Checkpoint{CID: root, Fuel: 1, CPU: cpu}}
+			got, err := x.bringPatiently(t.Context(), from, x.newPages(t.Context()), stop)
 			return got, time.Since(begun), err
 		}
 		for _, c := range []struct{ cpu, least, most time.Duration }{
@@ -48,13 +47,13 @@ func TestBringPatiently(t *testing.T) {
 		}
 		go func() {
 			<-time.After(7 * time.Second)
-			if _, err := n.newPages(t.Context()).tree(manifest); err != nil {
+			if _, err := x.newPages(t.Context()).tree(manifest); err != nil {
 				t.Error(err)
 			}
 		}()
-		if got, took, err := seek(time.Hour, nil); string(got) != string(manifest) || took < 7*time.Second || took > 7*time.Second+bringAgain {
+		got, took, err := seek(time.Hour, nil)
+		if string(got) != string(manifest) || took < 7*time.Second || took > 7*time.Second+bringAgain {
 			t.Errorf("found %d bytes after %v: %v", len(got), took, err)
 		}
-		_ = n.end()
 	})
 }

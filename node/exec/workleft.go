@@ -1,8 +1,7 @@
-package node
+package exec
 
 import (
 	"cmp"
-	"context"
 	"sync"
 	"time"
 
@@ -106,62 +105,4 @@ func (l *workLeft) running(speed float64, stands bool) time.Duration {
 	longest := float64(task.MaxDuration)
 	done := time.Duration(max(-longest, min(longest, float64(cpu)*speed)))
 	return max(1, time.Duration(min(longest, float64(migrate.Remaining(l.told, done))/speed)))
-}
-
-// saveLook is after how long it is first looked at when to save a task: most end before,
-// and to look at each of them would cost more than to start it. No checkpoint is due
-// so soon (migrate.SaveAfter).
-const saveLook = time.Second
-
-// saveOnTime asks for checkpoints of an attempt while its context lasts, where the
-// job leaves it to the system when: after each it looks anew how much the task has
-// left, how long this host will stay and what checkpoints take. While the task is on
-// its way elsewhere none is due: each round of that is one, and leaves its state where
-// it will be wanted.
-func (n *Node) saveOnTime(ctx context.Context, m *membership, id task.TaskID, p *preparedJob, place *givers, left *workLeft) {
-	if p.job.Checkpoint.Every > 0 || place == nil {
-		return
-	}
-	n.spawn(func() {
-		for waited := saveLook; pause(ctx, waited); waited = 0 {
-			var every time.Duration
-			if n.do(ctx, func() { every = n.saveAfter(m, id, p, left) }) != nil || !pause(ctx, every-waited) {
-				return
-			}
-			place.saveUnlessGiven()
-		}
-	})
-}
-
-// saveAfter is when to save next, on the loop. How long the task takes is what its
-// lease said, if it did: the owner's guess, which is all that is known here besides,
-// may be a job's worst task.
-func (n *Node) saveAfter(m *membership, id task.TaskID, p *preparedJob, left *workLeft) time.Duration {
-	now := n.now()
-	n.refreshPool(now)
-	a, known := m.view.Member(n.self)
-	a.Peer = n.self
-	if !known {
-		a.Overlay = m.id
-	}
-	pause, stored := p.saves.told()
-	transfer := time.Duration(stored / n.uplink() * float64(time.Second))
-	every, why := migrate.SaveAfter(left.running(n.speed, n.decision.Stop), pause, transfer, func(d time.Duration) float64 {
-		p, _ := n.stay(&a, now, d)
-		return p
-	})
-	n.log.Debug("the next checkpoint", "task", id.String(), "in", every.Round(time.Second), "reason", why)
-	return every
-}
-
-// uplink is the bytes a second at which states leave: as hand-overs did, else a
-// usual rate or what the owner grants.
-func (n *Node) uplink() float64 {
-	if n.pace.rate > 0 {
-		return n.pace.rate
-	}
-	if up := n.decision.Upload; up > 0 {
-		return min(usualRate, float64(up))
-	}
-	return usualRate
 }

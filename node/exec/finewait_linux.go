@@ -1,4 +1,4 @@
-package node
+package exec
 
 import (
 	"os"
@@ -30,7 +30,8 @@ func (t *fineTimer) wait(d time.Duration) {
 	}
 	after := unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, int64(d)))}
 	var set error
-	if err := raw.Control(func(fd uintptr) { set = unix.TimerfdSettime(int(fd), 0, &after, nil) }); err != nil || set != nil {
+	err = raw.Control(func(fd uintptr) { set = unix.TimerfdSettime(int(fd), 0, &after, nil) })
+	if err != nil || set != nil {
 		return
 	}
 	// While the process is busy the runtime looks at its own timers more often than at files.

@@ -1,4 +1,4 @@
-package node
+package exec
 
 import (
 	"context"
@@ -33,14 +33,14 @@ const (
 func (w *wait) left() time.Duration { return w.work - w.before - w.here }
 
 // on waits until the work is done, halt is closed or the task's state is wanted,
-// which it saves then, and each s.every as well. s may be nil.
-func (w *wait) on(ctx context.Context, halt <-chan struct{}, s *saving) (frozen bool, err error) {
+// which it saves then, and each s.Every as well. s may be nil.
+func (w *wait) on(ctx context.Context, halt <-chan struct{}, s *State) (frozen bool, err error) {
 	length := w.left()
 	var save <-chan struct{}
 	if s != nil {
-		save = s.save
-		if s.every > 0 {
-			length = min(length, max(0, s.every-w.unsaved))
+		save = s.Save
+		if s.Every > 0 {
+			length = min(length, max(0, s.Every-w.unsaved))
 		}
 	}
 	begun, coarse := time.Now(), w.fine != nil && length > fineEnd
@@ -68,7 +68,7 @@ func (w *wait) on(ctx context.Context, halt <-chan struct{}, s *saving) (frozen 
 	case <-save:
 		pass(min(length, time.Since(begun)))
 		w.save(s)
-	case <-s.stopping():
+	case <-s.Stopping():
 		pass(min(length, time.Since(begun)))
 		w.freeze(s)
 		return true, nil
@@ -78,13 +78,13 @@ func (w *wait) on(ctx context.Context, halt <-chan struct{}, s *saving) (frozen 
 	return false, nil
 }
 
-func (w *wait) save(s *saving) {
+func (w *wait) save(s *State) {
 	w.unsaved = 0
-	s.checkpoint(w.state(), w.fuel(), w.here)
+	s.OnCheckpoint(w.state(), w.fuel(), w.here)
 }
 
 // freeze saves the state that the task has stopped with.
-func (w *wait) freeze(s *saving) { s.frozen(w.state(), w.fuel(), w.here) }
+func (w *wait) freeze(s *State) { s.OnFrozen(w.state(), w.fuel(), w.here) }
 
 func (w *wait) state() []byte { return waitedState(w.done()) }
 func (w *wait) fuel() uint64  { return max(1, uint64(w.done())) }

@@ -1,7 +1,8 @@
-package node
+package exec
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,9 +17,10 @@ import (
 func TestImposedSpeeds(t *testing.T) {
 	for class, want := range map[string]time.Duration{"a": 30 * time.Second, "b": 2 * time.Minute, "": 2 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
-			r := &sleepRunner{imposed: map[string]float64{"a": 2, AnyClass: 0.5}}
+			r := &Sleeper{Imposed: Speeds{"a": 2, AnyClass: 0.5}}
 			begun := time.Now()
-			rep, err := r.Run(context.Background(), &preparedJob{job: &task.Job{Work: time.Minute, Class: class}}, task.TaskID{}, task.Invocation{}, &saving{taken: func([]byte, uint64, time.Duration) {}})
+			job := &Job{spec: &task.Job{Work: time.Minute, Class: class}}
+			rep, err := r.Run(context.Background(), Run{Job: job, State: &State{}})
 			if took := time.Since(begun); err != nil || took != want || rep.Wall != want {
 				t.Errorf("class %q took %v and said %v (%v), want %v", class, took, rep.Wall, err, want)
 			}
@@ -35,18 +37,13 @@ func TestImposedState(t *testing.T) {
 	}
 }
 
-func TestImposedChecked(t *testing.T) {
-	for name, tt := range map[string]struct {
-		cfg  Config
-		want string
-	}{
-		"on real work": {Config{Imposed: map[string]float64{"a": 2}, Sandbox: []string{"true"}}, `use runner "sleep"`},
-		"zero":         {Config{Imposed: map[string]float64{"a": 0}, Runner: RunSleep}, "more than 0"},
-		"site":         {Config{Site: strings.Repeat("s", overlay.MaxSite+1), Runner: RunSleep}, "at most 64"},
-	} {
-		tt.cfg.DataDir = t.TempDir()
-		if _, err := tt.cfg.withDefaults(); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: got %v, want %q", name, err, tt.want)
+func TestSpeedsChecked(t *testing.T) {
+	for _, speed := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		if err := (Speeds{"a": speed}).Check(); err == nil || !strings.Contains(err.Error(), "more than 0") {
+			t.Errorf("a speed of %v: %v", speed, err)
 		}
+	}
+	if err := (Speeds{"a": overlay.MaxSpeed, AnyClass: 0.1}).Check(); err != nil {
+		t.Error(err)
 	}
 }

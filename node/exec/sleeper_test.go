@@ -1,4 +1,4 @@
-package node
+package exec
 
 import (
 	"context"
@@ -17,21 +17,22 @@ import (
 // what is left.
 func TestSleepIsSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := &sleepRunner{}
-		p := &preparedJob{job: &task.Job{Work: 100 * time.Second}}
+		r := &Sleeper{}
+		job := &Job{spec: &task.Job{Work: 100 * time.Second}}
 		stop := make(chan struct{})
 		var saves []time.Duration
 		var state []byte
-		s := &saving{every: 30 * time.Second, stop: stop, taken: func(b []byte, fuel uint64, cpu time.Duration) {
+		take := func(b []byte, fuel uint64, cpu time.Duration) {
 			saves, state = append(saves, cpu), b
 			if time.Duration(fuel) != cpu {
 				t.Errorf("after %v: fuel %d", cpu, fuel)
 			}
-		}}
+		}
+		s := &State{Every: 30 * time.Second, Stop: stop, OnCheckpoint: take, OnFrozen: take}
 		time.AfterFunc(40*time.Second, r.Pause)
 		time.AfterFunc(60*time.Second, r.Resume)
 		time.AfterFunc(95*time.Second, func() { close(stop) })
-		rep, err := r.Run(t.Context(), p, task.TaskID{}, task.Invocation{}, s)
+		rep, err := r.Run(t.Context(), Run{Job: job, State: s})
 		if err != nil || rep.Outcome != task.Interrupted || rep.CPU != 75*time.Second {
 			t.Fatalf("it ended with %+v, %v", rep, err)
 		}
@@ -39,8 +40,9 @@ func TestSleepIsSaved(t *testing.T) {
 			t.Errorf("saved after %v, want %v", saves, want)
 		}
 		begun := time.Now()
-		rep, err = r.Run(t.Context(), p, task.TaskID{}, task.Invocation{}, &saving{from: state, taken: s.taken})
-		if took := time.Since(begun); err != nil || rep.Outcome != task.Completed || rep.CPU != 25*time.Second || took != rep.CPU {
+		rep, err = r.Run(t.Context(), Run{Job: job, State: &State{From: state, OnCheckpoint: take, OnFrozen: take}})
+		took := time.Since(begun)
+		if err != nil || rep.Outcome != task.Completed || rep.CPU != 25*time.Second || took != rep.CPU {
 			t.Errorf("the rest took %v: %+v, %v", took, rep, err)
 		}
 	})
@@ -65,7 +67,8 @@ func TestWaitedState(t *testing.T) {
 	if _, err := readWaited(waitedState(2), 1); err == nil {
 		t.Error("a state after more than the work was taken")
 	}
-	_, err := (&sleepRunner{}).Run(context.Background(), &preparedJob{job: &task.Job{Work: 1}}, task.TaskID{}, task.Invocation{}, &saving{from: []byte("no")})
+	job := &Job{spec: &task.Job{Work: 1}}
+	_, err := (&Sleeper{}).Run(context.Background(), Run{Job: job, State: &State{From: []byte("no")}})
 	if err == nil {
 		t.Error("a task went on from no state")
 	}
