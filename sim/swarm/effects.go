@@ -6,28 +6,33 @@ import (
 	"strings"
 	"time"
 
+	"godwit/member"
 	"godwit/scheduler/message"
 	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
 // carryOut does one effect, or arranges what will answer it.
-func (n *node) carryOut(p *pending) {
-	switch {
-	case p.advert != nil:
-		n.spread(*p.advert)
-		return
-	case p.lease != nil:
-		n.sendLease(p.lease)
-		return
+func (n *node) carryOut(e member.Effect) {
+	switch e := e.(type) {
+	case member.Gossip:
+		n.spread(e.Advert)
+	case member.SayLease:
+		n.sayLease(e)
+	case member.Do:
+		n.do(e.From, e.Effect)
 	}
-	switch e := p.effect.(type) {
+}
+
+// do carries out an effect of a machine.
+func (n *node) do(from machine, e message.Effect) {
+	switch e := e.(type) {
 	case message.Persist:
 		n.persist(e)
 	case message.Send:
 		n.post(e)
 	case message.Fetch:
-		n.fetch(p.from, e)
+		n.fetch(from, e)
 	case message.Prepare:
 		n.prepare(e)
 	case message.Start:
@@ -39,10 +44,9 @@ func (n *node) carryOut(p *pending) {
 	case message.Stop:
 		n.stop(e)
 	case message.Outrun:
-		n.catchUp()
-		n.obey(n.lease.Refused("", e.Epoch, n.w.clock))
+		n.tell(member.Outrun{Of: n.m, Epoch: e.Epoch})
 	case message.Decided:
-		n.w.decided(n, p.from, e)
+		n.w.decided(n, from, e)
 	}
 }
 
@@ -121,10 +125,10 @@ func (n *node) fetch(from machine, e message.Fetch) {
 func (n *node) prepare(e message.Prepare) {
 	n.bring([]task.CID{task.CID(e.Job)}, e.Holders, func(missing task.CID) {
 		if missing != "" {
-			n.step(n.worker, message.Prepared{ID: e.Job, Err: "nobody there has the job's files"})
+			n.step(n.m.Worker(), message.Prepared{ID: e.Job, Err: "nobody there has the job's files"})
 			return
 		}
-		n.step(n.worker, message.Prepared{ID: e.Job, Job: n.w.jobs[e.Job].spec})
+		n.step(n.m.Worker(), message.Prepared{ID: e.Job, Job: n.w.jobs[e.Job].spec})
 	})
 }
 

@@ -60,9 +60,9 @@ func (n *node) handOver(e message.HandOver) {
 		switch {
 		case r == nil: // its end is told
 		case !n.w.canSave:
-			n.step(n.worker, message.NotSaved{Task: e.Task, Attempt: e.Attempt, Reason: "its state cannot be saved"})
+			n.step(n.m.Worker(), message.NotSaved{Task: e.Task, Attempt: e.Attempt, Reason: "its state cannot be saved"})
 		case r.held && !r.saving:
-			n.step(n.worker, message.NotHanded{Task: e.Task, Attempt: e.Attempt, Reason: "its state is only being brought"})
+			n.step(n.m.Worker(), message.NotHanded{Task: e.Task, Attempt: e.Attempt, Reason: "its state is only being brought"})
 		default:
 			to := n.w.byID[e.To]
 			r.give = &give{r: r, e: e, to: to, life: to.life, begun: n.w.now}
@@ -209,9 +209,9 @@ func (n *node) arrive(g *give) {
 	delete(n.takes, name)
 	n.runs = append(n.runs, r)
 	n.w.changes++
-	n.freeChanged()
+	n.at(n.peer.FreeChanged)
 	r.goOn()
-	n.step(n.worker, message.Arrived{Task: g.e.Task, Attempt: g.e.As})
+	n.step(n.m.Worker(), message.Arrived{Task: g.e.Task, Attempt: g.e.As})
 }
 
 // handed ends a run that goes on elsewhere.
@@ -231,7 +231,7 @@ func (g *give) fail(why string) {
 	r := g.r
 	r.give = nil
 	if g.final == nil {
-		r.n.step(r.n.worker, message.NotHanded{Task: g.e.Task, Attempt: g.e.Attempt, Reason: why})
+		r.n.step(r.n.m.Worker(), message.NotHanded{Task: g.e.Task, Attempt: g.e.Attempt, Reason: why})
 		return
 	}
 	w := r.n.w
@@ -265,7 +265,7 @@ func (n *node) notTaken(name attemptName, why string) {
 		return
 	}
 	delete(n.takes, name)
-	n.step(n.worker, message.NotArrived{Task: name.task, Attempt: name.attempt, Reason: why, Saved: t.saved})
+	n.step(n.m.Worker(), message.NotArrived{Task: name.task, Attempt: name.attempt, Reason: why, Saved: t.saved})
 }
 
 // keepsOn says whether a run is let be that would be given back: it is on its way.

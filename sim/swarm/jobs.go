@@ -190,7 +190,7 @@ func (w *world) hand(j *jobBook, n *node) {
 	w.jobs[id], j.giver = j, n
 	w.sizes[task.CID(id)] = int64(len(rec.Encode()))
 	n.blocks[task.CID(id)], n.blocks[j.spec.Module] = true, true
-	n.turn(func() { n.step(n.submitter, message.Offer{Record: rec}) })
+	n.turn(func() { n.step(n.m.Submitter(), message.Offer{Record: rec}) })
 }
 
 // submitterNow is whom the next job is given to; nil for nobody.
@@ -201,7 +201,7 @@ func (w *world) submitterNow() *node {
 	}
 	var up []*node
 	for _, n := range w.nodes {
-		if n.up && !n.leaving {
+		if n.up && !n.leaving() {
 			up = append(up, n)
 		}
 	}

@@ -3,64 +3,22 @@ package swarm
 import (
 	"time"
 
-	"godwit/scheduler"
+	"godwit/member"
 	"godwit/scheduler/message"
 )
 
-func (n *node) role() machine {
-	if n.coordinator != nil {
-		return n.coordinator
-	}
-	return n.replica
+// tell gives an event to the node's part in the overlay; what it asks for is done at
+// the end of the turn.
+func (n *node) tell(ev member.Event) {
+	n.pending = append(n.pending, n.peer.Step(n.w.clock, ev)...)
 }
 
-// has says whether a machine is still one of the node's.
-func (n *node) has(m machine) bool {
-	switch m := m.(type) {
-	case *scheduler.Coordinator:
-		return m == n.coordinator
-	case *scheduler.Replica:
-		return m == n.replica
-	}
-	return true
-}
+// at does something with the node's part in the overlay, as tell does.
+func (n *node) at(do func()) { n.pending = append(n.pending, n.peer.At(n.w.clock, do)...) }
 
-func (n *node) step(m machine, ev message.Event) {
-	if n.has(m) {
-		n.do(m, m.Step(n.w.clock, ev))
-	}
-}
-
-// do has effects carried out at the end of the turn.
-func (n *node) do(from machine, effects []message.Effect) {
-	for _, e := range effects {
-		n.pending = append(n.pending, pending{effect: e, from: from})
-	}
-}
-
-// tell gives an event to every machine.
-func (n *node) tell(ev message.Event) {
-	n.step(n.role(), ev)
-	n.step(n.worker, ev)
-	n.step(n.submitter, ev)
-}
-
-// received gives a message to the machine that it is for; the others would
-// ignore it.
-func (n *node) received(from peerID, m message.Message) {
-	ev := message.Received{From: from, Message: m}
-	switch {
-	case m.Place != nil || m.Ack != nil:
-		n.step(n.worker, ev)
-	case m.Accepted != nil || m.Progress != nil:
-		n.step(n.submitter, ev)
-	case m.Known != nil:
-		if _, member := n.view.Member(from); member {
-			n.step(n.role(), ev)
-		}
-	default:
-		n.step(n.role(), ev)
-	}
+// step gives a machine the answer to an effect of its.
+func (n *node) step(to machine, ev message.Event) {
+	n.tell(member.Answered{Of: n.m, To: to, Event: ev})
 }
 
 // turn does something at the node, with all that follows from it at once.
@@ -73,68 +31,50 @@ func (n *node) turn(do func()) {
 	do()
 	n.flush()
 	n.turning = false
-	if n.hasLeft() {
+	if n.peer.HasLeft(n.w.clock, n.onTheWay()) {
 		n.leave()
 		return
 	}
 	n.arrange()
 }
 
-// flush carries out the pending effects in order, until nothing is left.
+// flush carries out the pending effects in order, until nothing is left; first those
+// that ask something.
 func (n *node) flush() {
 	for {
-		n.shareOut()
+		n.pending = append(n.pending, n.peer.Settle(n.w.clock)...)
 		if len(n.pending) == 0 {
 			return
 		}
 		effects := n.pending
-		n.pending = nil
-		for i := range effects {
-			n.carryOut(&effects[i])
+		n.pending = n.spare[:0]
+		for _, e := range effects {
+			if member.Asks(e) {
+				n.ask(e)
+			}
 		}
+		for _, e := range effects {
+			n.carryOut(e)
+		}
+		n.spare = effects
+		clear(effects)
 		lines, own := n.lines, n.own
 		n.lines, n.own = nil, nil
 		for _, l := range lines {
 			n.send(l.to, l.messages)
 		}
 		for _, m := range own {
-			n.received(n.id, m)
+			n.tell(member.Said{Of: n.m, From: n.id, Message: m})
 		}
 	}
 }
 
 // arrange sets the node's timer to what comes next.
 func (n *node) arrange() {
-	var at time.Time
-	sooner := func(t time.Time, ok bool) {
-		if ok && (at.IsZero() || t.Before(at)) {
-			at = t
-		}
+	at, ok := n.peer.NextWake(n.onTheWay())
+	if !n.moveAt.IsZero() && (!ok || n.moveAt.Before(at)) {
+		at = n.moveAt
 	}
-	sooner(n.nextAdvert, true)
-	sooner(n.expiry, !n.expiry.IsZero())
-	if n.lookedAt() {
-		sooner(n.regroupAt, true)
-		if n.leaseAgain { // it is asked in each turn otherwise
-			n.leaseAt, n.leaseAgain = n.lease.Next(), false
-		}
-		sooner(n.leaseAt, true)
-	}
-	if n.judgeAgain { // it looks at all members
-		n.judgeAgain = false
-		n.judgeAt, _ = n.suspicion.Next()
-	}
-	sooner(n.judgeAt, !n.judgeAt.IsZero())
-	if n.leaving && !n.w.clock.Before(n.leaveBy) {
-		sooner(n.leaveMost, true)
-	} else {
-		sooner(n.leaveBy, n.leaving)
-	}
-	sooner(n.lingersUntil(), n.leaving && n.w.clock.Before(n.lingersUntil()))
-	sooner(n.moveAt, !n.moveAt.IsZero())
-	sooner(n.role().NextWake())
-	sooner(n.worker.NextWake())
-	sooner(n.submitter.NextWake())
 	if at.Before(n.w.clock) {
 		at = n.w.clock
 	}
@@ -153,24 +93,6 @@ func (n *node) arrange() {
 
 // wake does what time has made due, in the order of a live node.
 func (n *node) wake() {
-	now := n.w.clock
 	n.moveIfDue()
-	if !n.judgeAt.IsZero() && !n.judgeAt.After(now) {
-		n.judge(n.suspicion.Tick(now))
-	}
-	n.expireMembers(now)
-	if !n.nextAdvert.After(now) {
-		n.advertise()
-	}
-	if n.lookedAt() && !n.regroupAt.After(now) {
-		n.regroup(now)
-	}
-	if n.lookedAt() && !n.lease.Next().After(now) {
-		n.obey(n.lease.Tick(now))
-	}
-	for _, m := range []machine{n.role(), n.worker, n.submitter} {
-		if at, ok := m.NextWake(); ok && !at.After(now) {
-			n.step(m, message.Wake{})
-		}
-	}
+	n.tell(member.Wake{})
 }

@@ -3,6 +3,7 @@ package swarm
 import (
 	"time"
 
+	"godwit/member"
 	"godwit/overlay"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -46,7 +47,7 @@ func (n *node) send(to *node, messages []message.Message) {
 		}
 		to.turn(func() {
 			for _, m := range messages {
-				to.received(n.id, m)
+				to.tell(member.Said{Of: to.m, From: n.id, Message: m})
 			}
 		})
 	})
@@ -94,7 +95,7 @@ func (n *node) spread(a overlay.Advert) {
 	w.queue.add(w.now+w.opt.Gossip, talking, func() {
 		for _, o := range w.nodes {
 			if o.up && o != n {
-				o.turn(func() { o.seen(&a) })
+				o.turn(func() { o.tell(member.Advertised{Advert: a}) })
 			}
 		}
 	})
@@ -109,18 +110,15 @@ func (n *node) connect() {
 			}
 			n.linked[o.index], o.linked[n.index] = o.life, n.life
 			n.connected(o.id)
-			if o.advertised.Seq > 0 {
-				n.seen(&o.advertised)
+			if a := o.m.Advertised(); a.Seq > 0 {
+				n.tell(member.Advertised{Advert: a})
 			}
 			o.turn(func() { o.connected(n.id) })
 		}
 	})
 }
 
-func (n *node) connected(peer task.PeerID) {
-	n.judge(n.suspicion.Connected(peer, n.w.clock))
-	n.returned(peer)
-}
+func (n *node) connected(peer task.PeerID) { n.tell(member.Connected{Peer: peer}) }
 
 // disconnect has the others' connections to a node that ended break.
 func (n *node) disconnect(after time.Duration) {
@@ -129,7 +127,7 @@ func (n *node) disconnect(after time.Duration) {
 		for _, o := range w.nodes {
 			if o.up && o.linked[n.index] == life {
 				o.linked[n.index] = 0
-				o.turn(func() { o.doubt(n.id, "its connection broke") })
+				o.turn(func() { o.tell(member.Disconnected{Peer: n.id}) })
 			}
 		}
 	})
@@ -164,7 +162,7 @@ func (n *node) cut(to *node) {
 	to.after(n.w.delay(), talking, func() {
 		if to.linked[n.index] == life {
 			to.linked[n.index] = 0
-			to.doubt(n.id, "its connection broke")
+			to.tell(member.Disconnected{Peer: n.id})
 		}
 	})
 }

@@ -7,12 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"godwit/overlay"
+	"godwit/member"
 	"godwit/predictor"
-	"godwit/scheduler"
 	"godwit/scheduler/message"
-	"godwit/scheduler/submitter"
-	"godwit/scheduler/worker"
 	"godwit/task"
 	"godwit/trace"
 )
@@ -20,18 +17,7 @@ import (
 type peerID = task.PeerID
 
 // A machine is one of the scheduler's.
-type machine interface {
-	Step(now time.Time, ev message.Event) []message.Effect
-	NextWake() (time.Time, bool)
-}
-
-// A pending effect waits for the end of its turn. One field is set.
-type pending struct {
-	effect message.Effect
-	from   machine // of effect
-	advert *overlay.Advert
-	lease  overlay.LeaseEffect
-}
+type machine = member.Machine
 
 // A node is one machine of the overlay, with all that package node has of it.
 type node struct {
@@ -54,42 +40,18 @@ type node struct {
 	life    int  // counts starts
 	spell   host // what the trace says of it
 	owner   message.OwnerState
-	told    message.OwnerState // what the worker heard last
-	moveAt  time.Time          // when runs that stand still go elsewhere; zero for never
-	moved   bool               // that time has come, and they stand still yet
-	runs    []*run             // in the order begun
+	moveAt  time.Time // when runs that stand still go elsewhere; zero for never
+	moved   bool      // that time has come, and they stand still yet
+	runs    []*run    // in the order begun
 	takes   map[attemptName]*take
 
-	view       *overlay.View
-	away       map[peerID]overlay.Advert // newest adverts of lost members
-	expiry     time.Time                 // not after the first advert's end
-	suspicion  *overlay.Suspicion
-	judgeAt    time.Time       // when the suspicion wants to be ticked; zero for never
-	judgeAgain bool            // it may have changed
-	linked     []int           // by node: the life with which there is a connection; 0 for none
-	lastTo     []time.Duration // by node: when the last message gets there
-	pooled     time.Time
-	advertised overlay.Advert
-	nextAdvert time.Time
-	advertSeq  uint64
+	peer   *member.Peer
+	m      *member.Member
+	linked []int           // by node: the life with which there is a connection; 0 for none
+	lastTo []time.Duration // by node: when the last message gets there
 
-	lease       *overlay.Lease
-	leaseAt     time.Time // when it wants to be ticked
-	leaseAgain  bool      // it may have changed
-	levels      overlay.Levels
-	coordinator *scheduler.Coordinator // while it leads
-	replica     *scheduler.Replica     // while it does not
-	worker      *worker.Worker
-	submitter   *submitter.Submitter
-	leader      message.LeaderChanged // as the machines heard last
-	followers   []peerID              // as the coordinator heard last
-	regroupAt   time.Time
-	regrouped   time.Time
-	leaving     bool
-	leaveBy     time.Time
-	leaveMost   time.Time
-
-	pending []pending
+	pending []member.Effect // of this turn, not carried out yet
+	spare   []member.Effect // memory for the next
 	own     []message.Message
 	lines   []line
 	turning bool
@@ -106,33 +68,25 @@ type line struct {
 func (n *node) boot() {
 	w := n.w
 	n.takes = map[attemptName]*take{}
-	n.up, n.refuses, n.leaving, n.moved, n.leaveBy = true, false, false, false, time.Time{}
+	n.up, n.refuses, n.moved = true, false, false
 	n.life++
 	n.wakeAt, n.moveAt = time.Time{}, time.Time{}
-	n.view = overlay.NewView(w.overlay)
-	n.view.SetManifest(w.manifest)
-	n.away, n.expiry = map[peerID]overlay.Advert{}, time.Time{}
-	n.suspicion, n.judgeAt, n.judgeAgain = overlay.NewSuspicion(n.id), time.Time{}, false
 	clear(n.linked)
-	n.told = message.OwnerState{}
-	n.pooled, n.advertised, n.nextAdvert = time.Time{}, overlay.Advert{}, w.clock
-	n.leader, n.followers = message.LeaderChanged{}, nil
-	n.levels = overlay.Levels{}
-	cfg := w.cfg
-	n.worker, n.submitter = worker.New(n.id, cfg.Timing, cfg.Worker), submitter.New(n.id, cfg.Timing, cfg.Submitter, n.key)
-	n.coordinator, n.replica = nil, scheduler.NewReplica(n.id, cfg)
+	n.peer = member.New(member.Config{
+		Self: n.id, Key: n.key, Scheduler: w.cfg, World: view{n}, Pool: n.pool, Draw: w.adverts.Float64,
+		Unsigned: true, Lazy: true, Experiment: member.Experiment{Rules: &w.cfg.Rules, Coordinators: w.opt.Coordinators},
+	}, w.clock)
+	n.m = member.NewMember(n.peer, w.manifest, nil, w.cfg)
 	n.turn(func() {
-		w.note(n.submitter.Restore(n.scan))
-		w.note(n.worker.Restore(n.kept("w/")))
-		effects, err := n.replica.Restore(n.kept("c/"))
-		w.note(err)
-		n.do(n.replica, effects)
-		n.lease, n.leaseAgain = overlay.NewLease(n.id, max(n.keptEpoch(), n.replica.Epoch()), w.clock), true
-		n.regroupAt, n.regrouped = w.clock, time.Time{}
+		n.at(func() {
+			_, err := n.m.Restore(func(prefix string) (map[string][]byte, error) { return n.kept(prefix), nil }, n.scan)
+			w.note(err)
+			n.peer.Enter(n.m)
+		})
 		n.decided()
 		n.wake()
 		if w.opt.Found && w.stats.Leaders == 0 {
-			n.obey(n.lease.Found(w.clock))
+			n.at(n.m.Found)
 		}
 	})
 	n.connect()
@@ -192,64 +146,28 @@ func (n *node) crash() {
 
 // goodbye has the node say that it goes; it ends once it may.
 func (n *node) goodbye() {
-	n.leaving, n.leaveBy, n.leaveMost = true, n.w.clock.Add(goodbyeTime), n.w.clock.Add(goodbyeMost)
+	n.at(n.peer.Leave)
 	if n.w.hands() {
-		n.turn(n.shareOut) // the leader hears of it first, and says where they go
+		n.turn(func() { n.at(n.m.Depart) }) // the leader hears of it first, and says where they go
 	}
 	n.turn(func() {
 		n.endRuns("its host is going", died)
-		n.shareOut()
-		n.catchUp()
-		n.obey(n.lease.Goodbye(n.w.clock))
-		n.advertise()
+		n.at(n.m.Depart)
+		n.at(n.m.Goodbye)
 	})
 }
 
-// The times of a goodbye, as of a live node: what it takes at most, and how long
-// one with nothing to hand over stays.
-const (
-	goodbyeTime   = 2 * time.Second
-	goodbyeMost   = 10 * time.Second // while tasks are on their way or saved
-	goodbyeOrder  = goodbyeTime / 4
-	goodbyeLinger = 50 * time.Millisecond
-)
+// leaving reports whether the node has said goodbye.
+func (n *node) leaving() bool { return n.peer.Leaves() }
 
-// onTheWay says whether a run is being handed over from here, or saved to end.
+// onTheWay reports whether a run is being handed over from here, or saved to end.
 func (n *node) onTheWay() bool {
 	return slices.ContainsFunc(n.runs, func(r *run) bool { return r.give != nil || r.then != nil })
 }
 
-// leaveLater has a node that leaves stay until what it has just saved is fetched,
-// as a live one does.
-func (n *node) leaveLater() {
-	if by := n.w.clock.Add(goodbyeTime); n.leaving && by.After(n.leaveBy) {
-		n.leaveBy = by
-		if by.After(n.leaveMost) {
-			n.leaveBy = n.leaveMost
-		}
-	}
-}
-
-// lingersUntil is when a node that leaves may go at the earliest.
-func (n *node) lingersUntil() time.Time { return n.leaveMost.Add(goodbyeLinger - goodbyeMost) }
-
-// hasLeft says whether a node that said goodbye may go.
-func (n *node) hasLeft() bool {
-	switch {
-	case !n.leaving:
-		return false
-	case !n.w.clock.Before(n.leaveMost), !n.w.clock.Before(n.leaveBy) && !n.onTheWay():
-		return true
-	case n.coordinator != nil || n.w.clock.Before(n.lingersUntil()):
-		return false
-	}
-	running, queued, unacked := n.worker.Load()
-	return running+queued == 0 && (unacked == 0 || len(n.view.Members()) <= 1)
-}
-
 // leave ends a node that has said goodbye.
 func (n *node) leave() {
-	for _, e := range n.worker.Keep() {
+	for _, e := range n.m.Worker().Keep() {
 		if p, ok := e.(message.Persist); ok {
 			n.persist(p)
 		}

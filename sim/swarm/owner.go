@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/member"
 	"godwit/overlay"
 	"godwit/scheduler/message"
 	"godwit/sim"
@@ -83,10 +84,10 @@ func (n *node) become(s trace.State, cpu float64) {
 	n.spell.state, n.spell.cpu = s, cpu
 	switch {
 	case isDown(s):
-		if n.up && !n.leaving {
+		if n.up && !n.leaving() {
 			w.end(n, before)
 		}
-	case n.up && n.leaving:
+	case n.up && n.leaving():
 		n.leave()
 		fallthrough
 	case !n.up:
@@ -129,7 +130,7 @@ func (n *node) decided() {
 	}
 	before := n.owner
 	n.owner = s
-	if n.advertised.Seq > 0 && s != before {
+	if n.m.Advertised().Seq > 0 && s != before {
 		n.recorder.Observe(w.clock, s.State)
 	}
 	n.moved = n.moved && n.standing()
@@ -141,11 +142,9 @@ func (n *node) decided() {
 		}
 		r.goOn()
 	}
-	n.shareOut()
-	if n.advertised.Seq > 0 && s != before {
+	n.lend()
+	if n.m.Advertised().Seq > 0 && s != before {
 		w.stood(n, before, s)
-		n.regroupSoon()
-		n.advertiseSoon()
 		n.moveIfDue()
 	}
 }
@@ -174,12 +173,12 @@ func (n *node) moveIfDue() {
 		return
 	}
 	n.moveAt = time.Time{}
-	if n.w.s.Hosts.Owner != sim.Kill && len(n.runs) > 0 && !n.w.hands() && !n.othersCanWork() {
+	if n.w.s.Hosts.Owner != sim.Kill && len(n.runs) > 0 && !n.w.hands() && !n.peer.OthersWork() {
 		n.moveAt = now.Add(moveRetry)
 		return
 	}
 	if n.moved = n.w.hands() && n.standing(); n.moved {
-		n.shareOut()
+		n.lend()
 	}
 	n.endRuns(n.owner.Reason, returned)
 }
@@ -187,35 +186,13 @@ func (n *node) moveIfDue() {
 // hands says whether a task that has to go is handed over or saved.
 func (w *world) hands() bool { return w.cfg.Worker.HandOver && w.canSave && w.cfg.Moves() }
 
-func (n *node) othersCanWork() bool {
-	for _, a := range n.view.Members() {
-		if a.Peer != n.id && a.State == overlay.Available && a.Slots > 0 {
-			return true
-		}
+// lend tells the node's part in the overlay what its owner lends.
+func (n *node) lend() {
+	going := ""
+	if n.moved {
+		going = n.owner.Reason + "; the grace has passed"
 	}
-	return false
-}
-
-// shareOut tells the worker what it may use now.
-func (n *node) shareOut() {
-	word := n.owner
-	if n.leaving {
-		word = message.OwnerState{State: overlay.Leaving, Reason: "the member is leaving"}
-	}
-	if n.moved && !n.leaving {
-		word = message.OwnerState{State: overlay.Leaving, Reason: n.owner.Reason + "; the grace has passed"}
-	}
-	word.Withheld = n.withheld()
-	if word == n.told {
-		return
-	}
-	before := n.told
-	before.Withheld = word.Withheld // of which only the leader is told
-	n.told = word
-	n.step(n.worker, word)
-	if word != before {
-		n.advertiseSoon()
-	}
+	n.tell(member.Lent{State: n.owner, Going: going})
 }
 
 // withheld is the percentage of the machine's CPU that tasks do not get.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/member"
 	"godwit/migrate"
 	"godwit/overlay"
 	"godwit/scheduler/message"
@@ -52,7 +53,7 @@ func (n *node) begin(e message.Start) {
 	r := &run{n: n, start: e, t: w.taskOf(e.Task), at: w.now}
 	n.runs = append(n.runs, r)
 	w.begun(r)
-	n.freeChanged()
+	n.at(n.peer.FreeChanged)
 	if e.From == nil {
 		r.every = r.saveAfter()
 		r.goOn()
@@ -128,7 +129,7 @@ func (r *run) saveAfter() time.Duration {
 	left := time.Duration(float64(migrate.Remaining(r.start.Left, time.Duration(r.done-r.from)-r.redo)) / n.speedUsual())
 	self, now := overlay.Advert{Peer: n.id}, w.clock
 	every, _ := migrate.SaveAfter(left, w.pause(state), w.transfer(state), func(d time.Duration) float64 {
-		p, _ := n.forecast(&self, now, d)
+		p, _ := view{n}.Stay(&self, now, d)
 		return p
 	})
 	return every
@@ -165,7 +166,7 @@ func (r *run) savedAs(c task.CID, s save) {
 	r.held, r.saving, r.ran, r.every = false, false, 0, r.saveAfter()
 	r.n.blocks[c] = true
 	r.t.saved = max(r.t.saved, s.useful)
-	r.n.step(r.n.worker, message.Checkpointed{
+	r.n.step(r.n.m.Worker(), message.Checkpointed{
 		Task: r.start.Task, Attempt: r.start.Attempt,
 		Checkpoint: *checkpointOf(c, s),
 	})
@@ -216,18 +217,18 @@ func (r *run) endAs(res task.Result, handed *message.Handed) {
 	res.Task, res.CPU = r.start.Task, time.Duration(r.done-r.from)
 	res.Wall = res.CPU
 	n.w.note(res.Sign(n.key))
-	n.freeChanged()
+	n.at(n.peer.FreeChanged)
 	if r.then != nil && handed == nil {
-		n.leaveLater()
+		n.at(n.peer.LeaveLater)
 	}
-	n.step(n.worker, message.Ended{Task: r.start.Task, Attempt: r.start.Attempt, Result: res, Handed: handed})
+	n.step(n.m.Worker(), message.Ended{Task: r.start.Task, Attempt: r.start.Attempt, Result: res, Handed: handed})
 }
 
 // The times that saving may take, as of a live node: when the leader wants the
 // task elsewhere, and when this node goes.
 const (
 	saveWithin    = 20 * time.Second
-	saveOnLeaving = goodbyeMost / 2
+	saveOnLeaving = member.GoodbyeMost / 2
 	orderWait     = time.Second // for the leader's word on where a task goes
 )
 
@@ -243,7 +244,7 @@ func (n *node) stop(e message.Stop) {
 		return
 	}
 	stays := func(why string) {
-		n.step(n.worker, message.NotSaved{Task: e.Task, Attempt: e.Attempt, Reason: why})
+		n.step(n.m.Worker(), message.NotSaved{Task: e.Task, Attempt: e.Attempt, Reason: why})
 	}
 	n.after(0, ending, func() {
 		switch {
@@ -286,8 +287,8 @@ func (r *run) giveBack(why string, as loss) {
 	case r.over, r.keepsOn():
 	case n.w.hands() && n.w.s.Hosts.Owner != sim.Kill:
 		wait := orderWait
-		if n.leaving {
-			wait = goodbyeOrder
+		if n.leaving() {
+			wait = member.GoodbyeOrder
 		}
 		n.after(wait, talking, func() { r.saveHere(why, as) })
 	case !n.w.canSave || !n.w.cfg.Moves() || n.standing() || r.held && !r.saving:
@@ -308,7 +309,7 @@ func (r *run) saveHere(why string, as loss) {
 		return
 	}
 	r.saveAndEnd(why, as)
-	if r.n.leaving {
+	if r.n.leaving() {
 		r.n.after(saveOnLeaving, talking, func() {
 			if !r.over {
 				r.interrupt(why, as)
@@ -324,7 +325,7 @@ func stops(s trace.State) bool { return s == trace.UserPresent || s == trace.CPU
 
 // lends says whether the host's time is had by tasks.
 func (n *node) lends() bool {
-	return n.up && !n.leaving && (n.spell.state == trace.Available || n.spell.state == trace.Leaving)
+	return n.up && !n.leaving() && (n.spell.state == trace.Available || n.spell.state == trace.Leaving)
 }
 
 // speed is how fast a run goes here now, by the machines' clock.

@@ -1,0 +1,109 @@
+package member
+
+import (
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler/message"
+)
+
+const (
+	// advertEvery is how often an advert is renewed though nothing changed, less up to
+	// advertJitter of it. An overlay of a thousand tells each of its members a thousand
+	// adverts in this time: docs/protocol.md has what that costs.
+	advertEvery  = 15 * time.Minute
+	advertJitter = 0.1
+	// advertLife lets two renewals be missed before a member is forgotten. Who holds
+	// work of a member watches it in shorter ways.
+	advertLife = 3 * advertEvery
+	// advertGap is the least time between two adverts that only tell of a change, so
+	// that an owner who comes and goes does not shake the swarm.
+	advertGap = 3 * time.Second
+)
+
+// AdvertSpells is the most spells of its history that a member tells in an advert.
+const AdvertSpells = 8
+
+// adverts are what this peer tells the overlay of itself.
+type adverts struct {
+	nextAdvert time.Time
+	advertised overlay.Advert // the newest; its Seq is 0 before the first
+	advertSeq  uint64         // of the newest
+}
+
+// Advertised returns the newest advert; its Seq is 0 before the first.
+func (a *adverts) Advertised() overlay.Advert { return a.advertised }
+
+// Advertise issues a new advert for this peer and takes it in here.
+func (m *Member) Advertise() {
+	p := m.p
+	jitter := time.Duration(p.cfg.Draw() * advertJitter * float64(advertEvery))
+	m.nextAdvert = p.now.Add(advertEvery - jitter)
+	wall := p.world.Wall()
+	m.advertSeq = max(m.advertSeq+1, uint64(wall.UnixNano())) // though the clock be set back
+	a := overlay.Advert{
+		Peer: p.cfg.Self, Overlay: m.id, Pass: m.pass, Rules: m.manifest.Version,
+		Seq: m.advertSeq, Issued: wall, Expires: wall.Add(advertLife),
+		State: m.advertState(), Slots: m.told.Slots, Free: m.free(), Memory: m.told.Memory,
+		Until: p.lent.State.Until,
+	}
+	p.world.Describe(&a)
+	if m.coordinator != nil {
+		a.Epoch = m.coordinator.Epoch()
+	}
+	if !p.cfg.Unsigned {
+		if err := a.Sign(p.cfg.Key); err != nil {
+			m.notice(Error, "signing the advert", "err", err)
+			return
+		}
+	}
+	m.advertised = a
+	p.emit(Gossip{Of: m, Advert: a})
+	m.seen(&a)
+}
+
+// AdvertiseSoon has the advert issued again because something in it changed: at once,
+// or when the gap after the last one is over.
+func (m *Member) AdvertiseSoon() {
+	if m.advertised.Seq == 0 {
+		return // the first one is still to come and will tell
+	}
+	if at := m.advertised.Issued.Add(advertGap); at.Before(m.nextAdvert) {
+		m.nextAdvert = at
+	}
+}
+
+// free is how many of the slots have no task.
+func (m *Member) free() int {
+	guests := 0
+	m.p.world.Guests(func(*Member) { guests++ })
+	running, _, _ := m.worker.Load()
+	return max(0, min(m.told.Slots-running, m.p.lent.State.Slots-guests))
+}
+
+// FreeChanged tells the overlays when the last slot fills or the first empties. What
+// lies between is between this peer and its coordinators.
+func (p *Peer) FreeChanged() {
+	for _, m := range p.members {
+		if (m.free() == 0) != (m.advertised.Free == 0) {
+			m.AdvertiseSoon()
+		}
+	}
+}
+
+// advertState is what others are told. Unavailable means a member that is gone, and
+// this one still serves the overlay.
+func (m *Member) advertState() overlay.State {
+	switch {
+	case m.out:
+		return overlay.Unavailable
+	case m.leaving:
+		return overlay.Leaving
+	case m.p.lent.State.State == overlay.Unavailable:
+		return overlay.UserPresent
+	}
+	return m.p.lent.State.State
+}
+
+// Told returns what the member's worker may use, as it heard last.
+func (s *slots) Told() message.OwnerState { return s.told }

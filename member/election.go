@@ -1,0 +1,287 @@
+package member
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+const (
+	// regroupGap is the least time between two looks at who should coordinate, so that
+	// a burst of adverts costs one.
+	regroupGap = 200 * time.Millisecond
+	// regroupEvery is how often to look though no advert came: forecasts change with
+	// the hour.
+	regroupEvery = time.Minute
+)
+
+// An election is a member's part in coordinating. Exactly one of coordinator and
+// replica is not nil.
+type election struct {
+	lease       *overlay.Lease
+	leaseAt     time.Time // when it wants to be ticked
+	leaseAsked  bool      // leaseAt holds
+	levels      overlay.Levels
+	coordinator *scheduler.Coordinator // while this peer leads
+	replica     *scheduler.Replica     // while it does not
+	leader      message.LeaderChanged  // as the machines last heard
+	followers   []task.PeerID          // as the coordinator last heard
+	regroupAt   time.Time
+	regrouped   time.Time
+	foundAt     time.Time // when to lead without having heard of anybody; zero for never
+}
+
+// Leader returns who leads, as the machines last heard.
+func (e *election) Leader() message.LeaderChanged { return e.leader }
+
+// Group returns the overlay's coordinators by rank, the leader first. It is read only.
+func (e *election) Group() []task.PeerID { return e.lease.Group() }
+
+// lookedAt reports whether this member's view of who should coordinate matters: to a
+// leader, in its group, and where nobody is known to lead.
+func (m *Member) lookedAt() bool {
+	if !m.p.cfg.Lazy {
+		return true
+	}
+	leader, _ := m.lease.Leader()
+	return leader == "" || leader == m.p.cfg.Self || slices.Contains(m.lease.Group(), m.p.cfg.Self)
+}
+
+// catchUp lets the lease have the ticks that were left out because they would do
+// nothing: the lease takes a late one for a machine that starves.
+func (m *Member) catchUp() {
+	m.leaseAsked = false // who catches up is about to tell it something
+	if m.lookedAt() {
+		return
+	}
+	for at := m.lease.Next(); at.Before(m.p.now); at = m.lease.Next() {
+		m.lease.Tick(at)
+	}
+}
+
+// FoundAt has the member lead at a time if it has heard of nobody by then.
+func (m *Member) FoundAt(at time.Time) { m.foundAt = at }
+
+// foundIfAlone leads when there was nobody to hear of.
+func (m *Member) foundIfAlone(now time.Time) {
+	if m.foundAt.IsZero() || m.foundAt.After(now) || m.advertised.Seq == 0 {
+		return
+	}
+	m.foundAt = time.Time{}
+	if leader, _ := m.lease.Leader(); leader == "" && len(m.view.Members()) <= 1 {
+		m.notice(Info, "no other member found: leading the overlay")
+		m.obey(m.lease.Found(now))
+	}
+}
+
+// regroup looks at who should coordinate.
+func (m *Member) regroup(now time.Time) {
+	m.regroupAt, m.regrouped = now.Add(regroupEvery), now
+	members := m.view.Members()
+	forecasts := make(map[task.PeerID]overlay.Forecast, len(members))
+	m.p.RefreshPool(now)
+	for i := range members {
+		forecasts[members[i].Peer] = overlay.ForecastOf(&members[i], m.p.cfg.Pool, now)
+	}
+	m.catchUp()
+	m.yieldIfUnfit(members, now)
+	candidates := m.levels.Candidates(members, forecasts, now)
+	k := cmp.Or(m.p.cfg.Experiment.Coordinators, m.manifest.Group())
+	if m.lease.Leads() {
+		m.obey(m.lease.GroupChanged(overlay.Regroup(m.id, m.lease.Group(), candidates, k), now))
+		return
+	}
+	m.obey(m.lease.GroupChanged(overlay.Group(m.id, candidates, k), now))
+}
+
+// regroupSoon has the group looked at again because a member came, went or changed.
+func (m *Member) regroupSoon() {
+	at := m.p.now
+	if next := m.regrouped.Add(regroupGap); at.Before(next) {
+		at = next
+	}
+	if at.Before(m.regroupAt) {
+		m.regroupAt = at
+	}
+}
+
+// yieldIfUnfit leaves leading to others while this machine's owner uses it, or while
+// it is not likely to be there for long, if another is better: where all are alike,
+// waiting for one another would only leave the overlay without a leader for longer.
+func (m *Member) yieldIfUnfit(members []overlay.Advert, now time.Time) {
+	own := func(a *overlay.Advert) bool { return a.Peer == m.p.cfg.Self }
+	self := slices.IndexFunc(members, func(a overlay.Advert) bool { return own(&a) })
+	if self < 0 {
+		return
+	}
+	fit := func(a *overlay.Advert) bool { // nobody uses its machine, and it is likely to be there for a while
+		stay, _ := m.p.world.Stay(a, now, overlay.HandOverHorizon)
+		return stay >= overlay.HandOverBelow
+	}
+	if !fit(&members[self]) && slices.ContainsFunc(members, func(a overlay.Advert) bool { return !own(&a) && fit(&a) }) {
+		m.obey(m.lease.Yield(now))
+		return
+	}
+	m.lease.Stand()
+}
+
+// obey carries out what the lease asks for.
+func (m *Member) obey(effects []overlay.LeaseEffect) {
+	for _, e := range effects {
+		switch e := e.(type) {
+		case overlay.BecomeLeader:
+			m.lead(e.Epoch)
+		case overlay.StepDown:
+			m.stepDown(e)
+		case overlay.Follow:
+			if e.Leader != m.p.cfg.Self {
+				m.p.emit(Ping{Peer: e.Leader, Wait: pingWait})
+			}
+		case overlay.Suspect:
+			m.suspected(e.Peer)
+		case overlay.SendRenewal:
+			m.p.emit(SayLease{Of: m, To: e.To, Lease: Lease{Kind: Renewal, Renewal: e.Renewal}})
+		case overlay.SendHandOver:
+			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To}, Lease: Lease{Kind: Offer, Renewal: e.Renewal}})
+		case overlay.Refuse:
+			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To}, Lease: Lease{Kind: Refusal, Renewal: overlay.Renewal{Epoch: e.Epoch}, Leader: e.Leader}})
+		}
+	}
+	m.leaseAsked = false
+	m.leaderMayHaveChanged()
+}
+
+// suspected asks after a coordinator that is silent; a leader does not wait for it
+// meanwhile.
+func (m *Member) suspected(peer task.PeerID) {
+	m.notice(Info, "a coordinator is silent", "peer", peer)
+	m.p.doubt(peer, "its lease fell silent")
+	if m.coordinator != nil {
+		m.step(m.coordinator, message.Suspected{Peer: peer})
+	}
+}
+
+// outrun takes in that a worker obeys a later epoch than this coordinator's.
+func (m *Member) outrun(epoch uint64) {
+	m.catchUp()
+	m.obey(m.lease.Refused("", epoch, m.p.now))
+}
+
+// hear takes in what another's lease says.
+func (m *Member) hear(from task.PeerID, l Lease) {
+	m.p.judge(m.p.suspicion.Answered(from, m.p.now))
+	m.catchUp()
+	switch l.Kind {
+	case Renewal:
+		m.obey(m.lease.Heard(from, l.Renewal, m.p.now))
+	case Offer:
+		m.obey(m.lease.Handed(from, l.Renewal, m.p.now))
+	case Refusal:
+		m.obey(m.lease.Refused(l.Leader, l.Renewal.Epoch, m.p.now))
+	}
+}
+
+// leaseTaken takes in what came of saying something to another's lease.
+func (m *Member) leaseTaken(ev *LeaseTaken) {
+	switch {
+	case ev.Silent:
+		m.p.doubt(ev.By, "it did not take a renewal of the lease")
+	case ev.Renewal:
+		m.lease.Acked(ev.By, m.p.now)
+		m.leaseAsked = false
+		m.p.judge(m.p.suspicion.Answered(ev.By, m.p.now))
+	}
+}
+
+// Found has the member lead though others may: one of them has to be the first.
+func (m *Member) Found() { m.obey(m.lease.Found(m.p.now)) }
+
+// lead makes this peer the overlay's leader in an epoch, with the copy of the ledger
+// that it has.
+func (m *Member) lead(epoch uint64) {
+	now := m.p.now
+	m.keepLease(epoch)
+	m.p.emit(LeadershipChanged{Of: m, Epoch: epoch, Takeover: m.coordinator == nil})
+	if m.coordinator != nil {
+		m.do(m.coordinator, m.coordinator.Begin(epoch))
+		m.notice(Info, "leading a later term", "term", overlay.Term(epoch))
+		m.leaderMayHaveChanged()
+		m.Advertise()
+		return
+	}
+	c, effects := m.replica.Lead(now, epoch)
+	m.coordinator, m.replica, m.followers = c, nil, nil
+	c.Foresee(foresight{m})
+	if err := c.Govern(m.rules()); err != nil { // they may have changed while it did not lead
+		m.notice(Error, "this node cannot follow the overlay's policies: those before hold", "err", err)
+	}
+	m.do(c, effects)
+	for _, a := range m.view.Members() {
+		m.step(c, message.MemberSeen{Advert: a})
+	}
+	m.notice(Info, "leading the overlay", "term", overlay.Term(epoch), "epoch", epoch)
+	m.regroupAt = now // whom the last leader named may be gone as well
+	m.leaderMayHaveChanged()
+	m.Advertise()
+}
+
+// stepDown leaves leading to another; this peer's ledger is merged with its.
+func (m *Member) stepDown(e overlay.StepDown) {
+	m.notice(Info, "leading no longer", "reason", e.Reason.String(), "to", e.To)
+	if m.coordinator == nil {
+		return
+	}
+	m.replica, m.coordinator, m.followers = m.coordinator.Retire(), nil, nil
+	clear(m.gone)
+	m.p.emit(LeadershipChanged{Of: m})
+	m.leaderMayHaveChanged()
+	m.Advertise()
+}
+
+// leaderMayHaveChanged tells the machines whom to talk to, and the coordinator who
+// follows it.
+func (m *Member) leaderMayHaveChanged() {
+	leader, epoch := m.lease.Leader()
+	if now := (message.LeaderChanged{Leader: leader, Epoch: epoch}); now != m.leader {
+		m.leader = now
+		m.notice(Info, "leader", "peer", leader, "term", overlay.Term(epoch))
+		m.tell(now)
+	}
+	if m.coordinator == nil {
+		return
+	}
+	followers := m.lease.Group()
+	if len(followers) > 0 {
+		followers = followers[1:]
+	}
+	if !slices.Equal(followers, m.followers) {
+		m.followers = slices.Clone(followers)
+		m.keepLease(epoch)
+		m.step(m.coordinator, message.GroupIs{Followers: m.followers})
+	}
+}
+
+// leaseKey is where a member keeps the highest epoch that it has led in, and the group
+// of the time.
+const leaseKey = "l/lease"
+
+// leaseRecord is a lease on disk.
+type leaseRecord struct {
+	Epoch uint64        `json:"epoch"`
+	Group []task.PeerID `json:"group"`
+}
+
+func (m *Member) keepLease(epoch uint64) {
+	b, err := json.Marshal(leaseRecord{epoch, m.lease.Group()})
+	if err != nil {
+		m.notice(Error, "keeping the epoch", "err", err)
+		return
+	}
+	m.p.emit(Do{Of: m, Effect: message.Persist{Key: leaseKey, Value: b}})
+}

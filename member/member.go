@@ -1,0 +1,171 @@
+package member
+
+import (
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler"
+	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
+	"godwit/scheduler/worker"
+	"godwit/task"
+)
+
+// A Machine is one of the scheduler's.
+type Machine interface {
+	Step(now time.Time, ev message.Event) []message.Effect
+	NextWake() (time.Time, bool)
+}
+
+// A Member is a peer's part in one overlay. Make it with NewMember; the Peer that it
+// belongs to gives it what happens.
+type Member struct {
+	p        *Peer
+	id       overlay.ID
+	manifest overlay.Manifest // the version followed
+	pass     []byte           // what admits this peer; nil where none is needed
+
+	roster
+	election
+	adverts
+	slots
+
+	worker    *worker.Worker
+	submitter *submitter.Submitter
+
+	leaving bool // said goodbye
+	out     bool // is no member any more
+	asking  bool // for newer rules
+}
+
+// NewMember returns a part in an overlay for a peer, with machines that know nothing
+// yet: Restore gives them what was durable. The peer has it take part once Enter is
+// called. pass is what admits the peer; nil where none is needed.
+func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Config) *Member {
+	id, self := manifest.ID(), p.cfg.Self
+	m := &Member{
+		p: p, id: id, manifest: manifest, pass: pass,
+		roster:    newRoster(id),
+		worker:    worker.New(self, cfg.Timing, cfg.Worker),
+		submitter: submitter.New(self, cfg.Timing, cfg.Submitter, p.cfg.Key),
+	}
+	m.replica = scheduler.NewReplica(self, cfg)
+	m.view.SetManifest(manifest)
+	return m
+}
+
+// ID returns the overlay's ID.
+func (m *Member) ID() overlay.ID { return m.id }
+
+// Manifest returns the rules of the overlay that are followed. It is read only.
+func (m *Member) Manifest() *overlay.Manifest { return &m.manifest }
+
+// Pass returns what admits this peer; nil where none is needed. It is read only.
+func (m *Member) Pass() []byte { return m.pass }
+
+// Coordinator returns the machine that leads the overlay; nil while another does.
+func (m *Member) Coordinator() *scheduler.Coordinator { return m.coordinator }
+
+// Replica returns the machine that follows the leader; nil while this peer leads.
+func (m *Member) Replica() *scheduler.Replica { return m.replica }
+
+// Worker returns the machine that runs tasks.
+func (m *Member) Worker() *worker.Worker { return m.worker }
+
+// Submitter returns the machine that keeps the jobs of the peer's owner.
+func (m *Member) Submitter() *submitter.Submitter { return m.submitter }
+
+// Role returns the coordinator, or else the replica.
+func (m *Member) Role() Machine {
+	if m.coordinator != nil {
+		return m.coordinator
+	}
+	return m.replica
+}
+
+// Has reports whether a machine is still one of the member's: an answer may come for
+// one that has given its place to another.
+func (m *Member) Has(to Machine) bool {
+	switch to := to.(type) {
+	case *scheduler.Coordinator:
+		return to == m.coordinator
+	case *scheduler.Replica:
+		return to == m.replica
+	}
+	return true
+}
+
+func (m *Member) step(to Machine, ev message.Event) {
+	if m.Has(to) {
+		m.do(to, to.Step(m.p.now, ev))
+	}
+}
+
+func (m *Member) do(from Machine, effects []message.Effect) {
+	for _, e := range effects {
+		m.p.emit(Do{Of: m, From: from, Effect: e})
+	}
+}
+
+// tell gives an event to every machine; each takes what is its business.
+func (m *Member) tell(ev message.Event) {
+	m.step(m.Role(), ev)
+	m.step(m.worker, ev)
+	m.step(m.submitter, ev)
+}
+
+// received gives a message to the machine that it is for.
+func (m *Member) received(from task.PeerID, msg message.Message) {
+	ev := message.Received{From: from, Message: msg}
+	switch {
+	case msg.Place != nil || msg.Ack != nil:
+		m.step(m.worker, ev)
+	case msg.Accepted != nil || msg.Progress != nil:
+		m.step(m.submitter, ev)
+	case msg.Known != nil:
+		if _, member := m.view.Member(from); member { // else it is a stranger's copy of the ledger
+			m.step(m.Role(), ev)
+		}
+	default:
+		m.step(m.Role(), ev)
+	}
+}
+
+// wake does what time has made due.
+func (m *Member) wake() {
+	now := m.p.now
+	m.expire(now)
+	if !m.nextAdvert.After(now) {
+		m.Advertise()
+	}
+	m.foundIfAlone(now)
+	if m.lookedAt() && !m.regroupAt.After(now) {
+		m.regroup(now)
+	}
+	if m.lookedAt() && !m.lease.Next().After(now) {
+		m.obey(m.lease.Tick(now))
+	}
+	for _, to := range []Machine{m.Role(), m.worker, m.submitter} {
+		if at, ok := to.NextWake(); ok && !at.After(now) {
+			m.step(to, message.Wake{})
+		}
+	}
+}
+
+// nextWake calls sooner with each time at which wake has something to do.
+func (m *Member) nextWake(sooner func(time.Time, bool)) {
+	sooner(m.nextAdvert, !m.nextAdvert.IsZero())
+	sooner(m.expiry, !m.expiry.IsZero())
+	sooner(m.foundAt, !m.foundAt.IsZero())
+	sooner(m.busy, !m.busy.IsZero())
+	if m.lookedAt() {
+		sooner(m.regroupAt, true)
+		if !m.leaseAsked { // it is asked after each change of it
+			m.leaseAt, m.leaseAsked = m.lease.Next(), true
+		}
+		sooner(m.leaseAt, true)
+	}
+	for _, to := range []Machine{m.Role(), m.worker, m.submitter} {
+		sooner(to.NextWake())
+	}
+}

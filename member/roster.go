@@ -1,0 +1,146 @@
+package member
+
+import (
+	"maps"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler/message"
+	"godwit/task"
+	"godwit/trace"
+)
+
+// A roster is who is a member of the overlay, as far as this peer knows.
+type roster struct {
+	view   *overlay.View
+	away   map[task.PeerID]overlay.Advert // newest adverts of lost members, until they expire
+	gone   map[task.PeerID]time.Time      // members that this peer lost while it led, and when
+	expiry time.Time                      // not after the first advert's end; zero for none
+}
+
+func newRoster(id overlay.ID) roster {
+	return roster{view: overlay.NewView(id), away: map[task.PeerID]overlay.Advert{}, gone: map[task.PeerID]time.Time{}}
+}
+
+// View returns who is a member. It is read only.
+func (r *roster) View() *overlay.View { return r.view }
+
+// seen takes in an advert whose signature has been checked.
+func (m *Member) seen(a *overlay.Advert) {
+	old, known := m.view.Member(a.Peer)
+	if !m.view.Seen(*a) {
+		return
+	}
+	if m.expiry.IsZero() || a.Expires.Before(m.expiry) {
+		m.expiry = a.Expires
+	}
+	own := a.Peer == m.p.cfg.Self
+	m.witness(a, old.Issued, known)
+	if !own {
+		m.p.judge(m.p.suspicion.Advertised(a.Peer, m.p.now))
+	}
+	m.step(m.Role(), message.MemberSeen{Advert: *a})
+	if a.Rules > m.manifest.Version && !own && !m.asking {
+		m.asking = true
+		m.p.emit(FetchRules{Of: m, From: a.Peer})
+	}
+	if a.Epoch > 0 {
+		m.catchUp()
+		m.obey(m.lease.Claimed(a.Peer, a.Epoch, m.p.now))
+	}
+	if a.State == overlay.Unavailable && !own {
+		m.lost(a.Peer, "it has left the overlay")
+		delete(m.away, a.Peer)
+		return
+	}
+	if !known || old.State != a.State || old.Reach != a.Reach {
+		m.regroupSoon()
+	}
+}
+
+// lost forgets a member.
+func (m *Member) lost(peer task.PeerID, reason string) {
+	a, ok := m.view.Member(peer)
+	if !ok {
+		return
+	}
+	m.away[peer] = a
+	m.missed(peer)
+	m.view.Lost(peer)
+	m.goneFrom(peer, reason)
+}
+
+// goneFrom tells whom it concerns that a peer is no member now.
+func (m *Member) goneFrom(peer task.PeerID, reason string) {
+	m.step(m.Role(), message.MemberLost{Peer: peer, Reason: reason})
+	m.catchUp()
+	m.lease.Lost(peer, m.p.now)
+	m.leaderMayHaveChanged()
+	m.regroupSoon()
+}
+
+// returned takes in a lost member again once it is there: the network tells of an
+// advert only once, and its next one may be a quarter of an hour away.
+func (m *Member) returned(peer task.PeerID) {
+	a, ok := m.away[peer]
+	delete(m.away, peer)
+	if ok && a.Expires.After(m.p.now) {
+		m.seen(&a)
+	}
+}
+
+// expire forgets members whose adverts are too old.
+func (m *Member) expire(now time.Time) {
+	if m.expiry.IsZero() || m.expiry.After(now) {
+		return
+	}
+	maps.DeleteFunc(m.away, func(_ task.PeerID, a overlay.Advert) bool { return !a.Expires.After(now) })
+	for _, peer := range m.view.Expire(now) {
+		m.p.suspicion.Forget(peer)
+		m.missed(peer)
+		m.goneFrom(peer, "its advert expired")
+	}
+	m.expiry, _ = m.view.NextExpiry()
+}
+
+// Admits reports whether a peer may speak in the overlay: in an open one anybody,
+// else those whose adverts show that they may.
+func (m *Member) Admits(peer task.PeerID) bool {
+	if m.manifest.Admission == overlay.Open {
+		return true
+	}
+	_, ok := m.view.Member(peer)
+	return ok
+}
+
+// A leader relies on its members, and so sees when they are gone. What it saw is
+// compared with what they say of themselves.
+
+// missed notes that a member is gone, if this peer leads.
+func (m *Member) missed(peer task.PeerID) {
+	if _, known := m.gone[peer]; m.coordinator != nil && !known && peer != m.p.cfg.Self {
+		m.gone[peer] = m.p.now
+	}
+}
+
+// witness compares a member's new advert with what was seen of the member; its last
+// one, if known, was issued at before.
+func (m *Member) witness(a *overlay.Advert, before time.Time, known bool) {
+	if a.Peer == m.p.cfg.Self {
+		return
+	}
+	from, absent := m.gone[a.Peer]
+	delete(m.gone, a.Peer)
+	switch {
+	case absent:
+		m.p.standing.Absent(a.Peer, from, m.p.now)
+	case known && m.coordinator != nil:
+		m.p.standing.Present(a.Peer, min(a.Issued.Sub(before), advertLife))
+	}
+	const slack = 4 // a history in an advert has a handful of spells; this bounds a hostile one
+	h, err := trace.DecodeSpells(a.Spells, slack*AdvertSpells)
+	if err != nil || h.Len() == 0 {
+		return
+	}
+	m.p.standing.Claims(a.Peer, h)
+}
