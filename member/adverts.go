@@ -13,12 +13,12 @@ const (
 	// adverts in this time: docs/protocol.md has what that costs.
 	advertEvery  = 15 * time.Minute
 	advertJitter = 0.1
-	// advertLife lets two renewals be missed before a member is forgotten. Who holds
+	// AdvertLife lets two renewals be missed before a member is forgotten. Who holds
 	// work of a member watches it in shorter ways.
-	advertLife = 3 * advertEvery
-	// advertGap is the least time between two adverts that only tell of a change, so
+	AdvertLife = 3 * advertEvery
+	// AdvertGap is the least time between two adverts that only tell of a change, so
 	// that an owner who comes and goes does not shake the swarm.
-	advertGap = 3 * time.Second
+	AdvertGap = 3 * time.Second
 )
 
 // AdvertSpells is the most spells of its history that a member tells in an advert.
@@ -43,7 +43,7 @@ func (m *Member) Advertise() {
 	m.advertSeq = max(m.advertSeq+1, uint64(wall.UnixNano())) // though the clock be set back
 	a := overlay.Advert{
 		Peer: p.cfg.Self, Overlay: m.id, Pass: m.pass, Rules: m.manifest.Version,
-		Seq: m.advertSeq, Issued: wall, Expires: wall.Add(advertLife),
+		Seq: m.advertSeq, Issued: wall, Expires: wall.Add(AdvertLife),
 		State: m.advertState(), Slots: m.told.Slots, Free: m.free(), Memory: m.told.Memory,
 		Until: p.lent.State.Until,
 	}
@@ -68,7 +68,7 @@ func (m *Member) AdvertiseSoon() {
 	if m.advertised.Seq == 0 {
 		return // the first one is still to come and will tell
 	}
-	if at := m.advertised.Issued.Add(advertGap); at.Before(m.nextAdvert) {
+	if at := m.advertised.Issued.Add(AdvertGap); at.Before(m.nextAdvert) {
 		m.nextAdvert = at
 	}
 }

@@ -267,21 +267,21 @@ func (m *Member) leaderMayHaveChanged() {
 	}
 }
 
-// leaseKey is where a member keeps the highest epoch that it has led in, and the group
+// LeaseKey is where a member keeps the highest epoch that it has led in, and the group
 // of the time.
-const leaseKey = "l/lease"
+const LeaseKey = "l/lease"
 
-// leaseRecord is a lease on disk.
-type leaseRecord struct {
+// A LeaseRecord is a lease on disk, as JSON.
+type LeaseRecord struct {
 	Epoch uint64        `json:"epoch"`
 	Group []task.PeerID `json:"group"`
 }
 
 func (m *Member) keepLease(epoch uint64) {
-	b, err := json.Marshal(leaseRecord{epoch, m.lease.Group()})
+	b, err := json.Marshal(LeaseRecord{epoch, m.lease.Group()})
 	if err != nil {
 		m.notice(Error, "keeping the epoch", "err", err)
 		return
 	}
-	m.p.emit(Do{Of: m, Effect: message.Persist{Key: leaseKey, Value: b}})
+	m.p.emit(Do{Of: m, Effect: message.Persist{Key: LeaseKey, Value: b}})
 }

@@ -33,6 +33,9 @@ type Member struct {
 	worker    *worker.Worker
 	submitter *submitter.Submitter
 
+	// Driver is whatever the driver keeps of the member; the member does not look at it.
+	Driver any
+
 	leaving bool // said goodbye
 	out     bool // is no member any more
 	asking  bool // for newer rules

@@ -33,8 +33,8 @@ func (m *Member) Restore(load func(prefix string) (map[string][]byte, error), sc
 	if err != nil {
 		return false, err
 	}
-	var last leaseRecord
-	if b, ok := kept[leaseKey]; ok {
+	var last LeaseRecord
+	if b, ok := kept[LeaseKey]; ok {
 		if err := json.Unmarshal(b, &last); err != nil {
 			m.notice(Error, "the last epoch cannot be read", "err", err)
 		}

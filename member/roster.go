@@ -2,6 +2,7 @@ package member
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"godwit/overlay"
@@ -24,6 +25,10 @@ func newRoster(id overlay.ID) roster {
 
 // View returns who is a member. It is read only.
 func (r *roster) View() *overlay.View { return r.view }
+
+// Away returns the newest adverts of members that were lost and have not expired, in no
+// order.
+func (r *roster) Away() []overlay.Advert { return slices.Collect(maps.Values(r.away)) }
 
 // seen takes in an advert whose signature has been checked.
 func (m *Member) seen(a *overlay.Advert) {
@@ -135,7 +140,7 @@ func (m *Member) witness(a *overlay.Advert, before time.Time, known bool) {
 	case absent:
 		m.p.standing.Absent(a.Peer, from, m.p.now)
 	case known && m.coordinator != nil:
-		m.p.standing.Present(a.Peer, min(a.Issued.Sub(before), advertLife))
+		m.p.standing.Present(a.Peer, min(a.Issued.Sub(before), AdvertLife))
 	}
 	const slack = 4 // a history in an advert has a handful of spells; this bounds a hostile one
 	h, err := trace.DecodeSpells(a.Spells, slack*AdvertSpells)

@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// demandFor is how long an overlay counts as having work for this peer after it
+	// DemandFor is how long an overlay counts as having work for this peer after it
 	// last had some: a pause between two jobs, or between two batches of short tasks,
 	// does not give its share away and take it back.
-	demandFor = 5 * time.Second
-	// turnTime is how long the overlay with the smallest share has a core before it is
+	DemandFor = 5 * time.Second
+	// TurnTime is how long the overlay with the smallest share has a core before it is
 	// the next one's turn, where there are more overlays with work than cores. That
-	// slots have moved is heard within advertGap and a report of the worker's: ten
+	// slots have moved is heard within AdvertGap and a report of the worker's: ten
 	// times as long leaves most of a turn for work.
-	turnTime = 30 * time.Second
+	TurnTime = 30 * time.Second
 )
 
 // slots are what of the machine a member's worker may use.
@@ -82,7 +82,7 @@ func (p *Peer) claims() []claim {
 	for _, m := range p.members {
 		running, queued, _ := m.worker.Load()
 		if running+queued > 0 {
-			m.busy = p.now.Add(demandFor)
+			m.busy = p.now.Add(DemandFor)
 		} else if !m.busy.After(p.now) {
 			m.busy = time.Time{}
 		}
@@ -117,7 +117,7 @@ func (p *Peer) countTurns() []claim {
 	if least == 0 {
 		return claims
 	}
-	turn := turnTime.Seconds() / least
+	turn := TurnTime.Seconds() / least
 	for i, m := range p.members {
 		if working && !claims[i].busy {
 			m.served = max(m.served, first-turn)

@@ -102,7 +102,7 @@ func (n *Node) fetchHistory(ctx context.Context, q historyQuery) ([]overlay.Segm
 	ask := []task.PeerID{q.Peer}
 	if err := n.do(ctx, func() {
 		for _, m := range n.ordered() {
-			ask = append(ask, m.leader.Leader)
+			ask = append(ask, m.Leader().Leader)
 		}
 	}); err != nil {
 		return nil, err

@@ -43,7 +43,7 @@ func (d door) HandOver(ctx context.Context, to task.PeerID) (exec.Stream, error)
 
 // Client implements exec.Host.
 func (d door) Client(of overlay.ID, peer task.PeerID) exec.Client {
-	if m := d.n.members[of]; m != nil && m.admits(peer) {
+	if m := d.n.members[of]; m != nil && m.Admits(peer) {
 		return client{m}
 	}
 	return nil
@@ -53,11 +53,11 @@ func (d door) Client(of overlay.ID, peer task.PeerID) exec.Client {
 func (d door) Speed() float64 { return d.n.speed }
 
 // MustGo implements exec.Host.
-func (d door) MustGo() bool { return d.n.movedOut && d.n.othersCanWork() }
+func (d door) MustGo() bool { return d.n.movedOut && d.n.peer.OthersWork() }
 
 // CountChanged implements exec.Host: it tells the overlays when the last slot fills or
 // the first empties.
-func (d door) CountChanged() { d.n.freeChanged() }
+func (d door) CountChanged() { d.n.at(d.n.peer.FreeChanged) }
 
 // StateSaved implements exec.Host.
-func (d door) StateSaved() { d.n.leaveLater() }
+func (d door) StateSaved() { d.n.at(d.n.peer.LeaveLater) }

@@ -3,6 +3,7 @@ package node
 import (
 	"time"
 
+	"godwit/member"
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/scheduler/message"
@@ -17,12 +18,12 @@ var _ exec.Client = client{}
 func (c client) Overlay() overlay.ID { return c.m.id }
 
 // Report implements exec.Client.
-func (c client) Report(ev message.Event) { c.m.step(c.m.worker, ev) }
+func (c client) Report(ev message.Event) { c.m.step(c.m.Worker(), ev) }
 
 // Moves implements exec.Client.
 func (c client) Moves() bool {
 	cfg := c.m.n.sched
-	cfg.Rules = rulesOf(&c.m.manifest)
+	cfg.Rules = member.Rules(c.m.Manifest())
 	return cfg.Moves()
 }
 
@@ -31,7 +32,7 @@ func (c client) Forecast() func(time.Duration) float64 {
 	m, n := c.m, c.m.n
 	now := n.now()
 	n.refreshPool(now)
-	a, known := m.view.Member(n.self)
+	a, known := m.View().Member(n.self)
 	a.Peer = n.self
 	if !known {
 		a.Overlay = m.id

@@ -88,9 +88,11 @@ func (n *Node) noteJump(now time.Time) {
 	n.clock.news = jumpNote{at: now, by: by}
 	n.log.Warn("the clock was set: leases and deadlines go by the time that passes, and are as they were; others hear adverts with the new time",
 		"by", by.Round(time.Second))
-	for _, m := range n.ordered() {
-		m.advertise()
-	}
+	n.at(func() {
+		for _, m := range n.peer.Members() {
+			m.Advertise()
+		}
+	})
 }
 
 // A jumpNote is when the wall clock was last set, and by how much.

@@ -90,17 +90,17 @@ func (n *Node) roots(ctx context.Context) ([]task.CID, error) {
 	roots := n.content.pins.list()
 	if err := n.do(ctx, func() {
 		for _, m := range n.ordered() {
-			if m.coordinator != nil {
-				roots = append(roots, m.coordinator.Roots()...)
+			if m.Coordinator() != nil {
+				roots = append(roots, m.Coordinator().Roots()...)
 			} else {
-				roots = append(roots, m.replica.Roots()...)
+				roots = append(roots, m.Replica().Roots()...)
 			}
-			roots = append(roots, m.worker.Roots()...)
-			roots = append(roots, m.submitter.Roots()...)
+			roots = append(roots, m.Worker().Roots()...)
+			roots = append(roots, m.Submitter().Roots()...)
 		}
 		roots = append(roots, n.exec.Roots()...)
 		for _, p := range n.pending { // results that wait for room on the disk
-			if e, ok := p.effect.(message.Persist); ok && strings.HasPrefix(e.Key, submitter.ResultsPrefix) {
+			if e, ok := p.machine().(message.Persist); ok && strings.HasPrefix(e.Key, submitter.ResultsPrefix) {
 				roots = append(roots, outputsIn(e.Value)...)
 			}
 		}

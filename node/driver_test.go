@@ -12,6 +12,7 @@ import (
 
 	"github.com/ipfs/go-datastore/query"
 
+	"godwit/member"
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/p2p"
@@ -180,7 +181,7 @@ func advertOf(t *testing.T, key ed25519.PrivateKey, epoch uint64) overlay.Advert
 	now := time.Now()
 	a := overlay.Advert{
 		Peer: task.PeerIDOf(key.Public().(ed25519.PublicKey)), Overlay: commons,
-		Seq: uint64(now.UnixNano()), Issued: now, Expires: now.Add(advertLife),
+		Seq: uint64(now.UnixNano()), Issued: now, Expires: now.Add(member.AdvertLife),
 		Slots: 2, Memory: 1 << 32, Epoch: epoch,
 	}
 	if err := a.Sign(key); err != nil {
@@ -383,7 +384,7 @@ func TestMemberReturns(t *testing.T) {
 		l.net.answer(nil)
 		l.net.handler.Disconnected(leader.Peer)
 		synctest.Wait()
-		time.Sleep(advertLife)
+		time.Sleep(member.AdvertLife)
 		l.net.answer(func(task.PeerID, string) ([]byte, error) { return nil, nil })
 		l.net.handler.Connected(leader.Peer)
 		if p := known(); p == leader.Peer {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"godwit/member"
 	"godwit/scheduler/message"
 )
 
@@ -30,7 +31,7 @@ func (n *Node) persist(ctx context.Context, effects []pending) error {
 // changesOf lists every Persist among the effects.
 func changesOf(effects []pending) (changes []message.Persist) {
 	for _, p := range effects {
-		if e, ok := p.effect.(message.Persist); ok {
+		if e, ok := p.machine().(message.Persist); ok {
 			if p.of != nil {
 				e.Key = p.of.prefix + e.Key
 			}
@@ -59,7 +60,7 @@ func (n *Node) handleEnd(ctx context.Context, p post) {
 	n.handle(p)
 	kept := n.pending[:before]
 	for _, p := range n.pending[before:] {
-		if _, ok := p.effect.(message.Start); ok {
+		if _, ok := p.machine().(message.Start); ok {
 			n.carryOut(ctx, p, nil)
 			continue
 		}
@@ -70,32 +71,37 @@ func (n *Node) handleEnd(ctx context.Context, p post) {
 
 // carryOut does one effect, or starts what will answer it.
 func (n *Node) carryOut(ctx context.Context, p pending, out *outgoing) {
-	if p.advert != nil {
-		if p.of != nil && p.of.out {
+	switch e := p.effect.(type) {
+	case member.Gossip:
+		if p.of.IsOut() {
 			return // said already
 		}
-		if err := n.net.SetAdvert(*p.advert); err != nil {
+		if err := n.net.SetAdvert(e.Advert); err != nil {
 			n.log.Warn("advert not sent", "err", err)
 		}
-		return
+	case member.SayLease:
+		p.of.sayLease(ctx, e)
+	case member.Do:
+		n.doFor(ctx, p.of, &e, out)
 	}
-	if p.lease != nil {
-		p.of.sendLease(ctx, p.lease)
-		return
-	}
-	switch e := p.effect.(type) {
+}
+
+// doFor carries out an effect of a member's machine.
+func (n *Node) doFor(ctx context.Context, m *membership, do *member.Do, out *outgoing) {
+	switch e := do.Effect.(type) {
 	case message.Persist: // done by persist
 	case message.Send:
-		out.add(n.self, p.of, e)
+		out.add(n.self, m, e)
 	case message.Fetch:
-		n.spawn(func() { n.fetch(ctx, p, e) })
+		from := do.From
+		n.spawn(func() { n.fetch(ctx, m, from, e) })
 	case message.Prepare, message.Start, message.HandOver, message.Expect, message.Stop:
-		n.exec.Do(client{p.of}, e)
+		n.exec.Do(client{m}, e)
 	case message.Outrun:
-		p.of.obey(p.of.lease.Refused("", e.Epoch, n.now()))
+		n.tell(member.Outrun{Of: m.Member, Epoch: e.Epoch})
 	case message.Release:
-		if p.from == machine(p.of.worker) { // what others release are blocks, which are collected
-			n.exec.Do(client{p.of}, e)
+		if do.From == member.Machine(m.Worker()) { // what others release are blocks, which are collected
+			n.exec.Do(client{m}, e)
 		}
 	case message.JobChanged:
 		n.watchers.changed[e.Job] = true
@@ -120,15 +126,24 @@ func (n *Node) logDecision(d message.Decided) {
 	n.log.Log(context.Background(), level, "task "+d.Action, "task", d.Task.String(), "peer", d.Peer, "reason", d.Reason)
 }
 
+// notice writes what the peer has to tell the operator.
+func (n *Node) notice(e member.Notice) {
+	log := n.log
+	if e.Of != nil {
+		log = e.Of.Driver.(*membership).log
+	}
+	log.Log(context.Background(), slog.Level(e.Level), e.Text, e.Args...)
+}
+
 // fetch answers a Fetch.
-func (n *Node) fetch(ctx context.Context, p pending, e message.Fetch) {
+func (n *Node) fetch(ctx context.Context, m *membership, from member.Machine, e message.Fetch) {
 	release := n.content.Hold(e.CIDs)
 	done := message.Fetched{Key: e.Key}
 	if err := n.content.Fetch(ctx, e.CIDs, e.Holders); err != nil {
 		done.Err = err.Error()
 	}
 	n.post(post{call: func() {
-		p.of.step(p.from, done) // and from here on the machine names what it needs
+		m.step(from, done) // and from here on the machine names what it needs
 		release()
 	}})
 }

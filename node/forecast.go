@@ -12,9 +12,6 @@ import (
 )
 
 const (
-	// poolEvery is how often what is known of hosts at large is summed up again
-	// from the members' records.
-	poolEvery = 15 * time.Minute
 	// usualHorizon is what `peers` forecasts: about the length of a usual task
 	// on the grids of which there are records (predictors.md section 1.1).
 	usualHorizon = time.Hour
@@ -48,7 +45,7 @@ func (n *Node) Forecast(ctx context.Context, peer task.PeerID, d time.Duration) 
 	var ok bool
 	err := n.do(ctx, func() {
 		for _, m := range n.ordered() {
-			if a, known := m.view.Member(peer); known {
+			if a, known := m.View().Member(peer); known {
 				f, ok = n.forecast(&a, d), true
 				return
 			}
@@ -65,7 +62,7 @@ func (n *Node) Forecast(ctx context.Context, peer task.PeerID, d time.Duration) 
 func (n *Node) forecast(a *overlay.Advert, d time.Duration) Forecast {
 	now := n.now()
 	n.refreshPool(now)
-	f := Forecast{Peer: a.Peer, State: a.State, ForS: d.Seconds(), Belief: n.standing.Weight(a.Peer)}
+	f := Forecast{Peer: a.Peer, State: a.State, ForS: d.Seconds(), Belief: n.peer.Standing().Weight(a.Peer)}
 	var r predictor.Record
 	if a.Peer == n.self {
 		n.past.recorder.Tick(now)
@@ -96,25 +93,11 @@ func (n *Node) forecast(a *overlay.Advert, d time.Duration) Forecast {
 	return f
 }
 
-// refreshPool sums up the members' records again when the sum is old.
+// refreshPool has the members' records summed up again when the sum is old.
 func (n *Node) refreshPool(now time.Time) {
-	if !n.past.pooled.IsZero() && now.Sub(n.past.pooled) < poolEvery {
-		return
+	if at := n.peer.RefreshPool(now); at != n.past.pooled {
+		n.past.pooled, n.past.readings = at, map[record]*reading{}
 	}
-	n.past.pooled = now
-	var records []predictor.Record
-	counted := map[task.PeerID]bool{}
-	for _, m := range n.ordered() {
-		for _, a := range m.view.Members() {
-			var r predictor.Record
-			if !counted[a.Peer] && r.UnmarshalBinary(a.Record) == nil {
-				counted[a.Peer] = true
-				records = append(records, r)
-			}
-		}
-	}
-	n.past.pool.Renew(records)
-	n.past.readings = map[record]*reading{}
 }
 
 // sessions is how many sessions a record counts, those lost from sight left out.

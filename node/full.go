@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"godwit/blocks/disk"
-	"godwit/overlay"
-	"godwit/scheduler/message"
+	"godwit/member"
 )
 
 // fullRetry is how often a node whose disk is full looks whether there is room.
@@ -31,19 +30,14 @@ func (n *Node) diskFull(effects []pending, err error) {
 	n.full = true
 	n.content.wantRoom()
 	n.log.Error("the disk is full: this node takes nothing in and does not lead until there is room", "err", err)
-	for _, m := range n.ordered() {
-		m.obey(m.lease.Yield(n.now()))
-	}
-	n.shareOut()
+	n.at(func() { n.peer.DiskFull(fullReason) })
 }
 
 // roomAgain goes on where diskFull stopped.
 func (n *Node) roomAgain() {
 	n.full, n.fullUntil = false, time.Time{}
 	n.log.Info("there is room on the disk again")
-	for _, m := range n.ordered() {
-		m.regroupSoon()
-	}
+	n.at(n.peer.RoomAgain)
 }
 
 // sayWhileFull carries out what rests on nothing durable: offers to hand over
@@ -51,12 +45,13 @@ func (n *Node) roomAgain() {
 func (n *Node) sayWhileFull(ctx context.Context) {
 	kept := n.pending[:0]
 	for _, p := range n.pending {
-		switch p.lease.(type) {
-		case overlay.SendHandOver, overlay.Refuse:
-			p.of.sendLease(ctx, p.lease)
-		case overlay.SendRenewal: // who does not lead soon need not say so
-		default:
+		e, ok := p.effect.(member.SayLease)
+		switch {
+		case !ok:
 			kept = append(kept, p)
+		case e.Lease.Kind == member.Renewal: // who does not lead soon need not say so
+		default:
+			p.of.sayLease(ctx, e)
 		}
 	}
 	n.pending = kept
@@ -72,9 +67,4 @@ func (n *Node) whatToDo(err error) error {
 		return fmt.Errorf("%w: writing to the disk failed: check the disk that holds %s, then start the node again; nothing that was promised is lost with it", err, n.cfg.DataDir)
 	}
 	return err
-}
-
-// fullState is what the workers are told while the disk is full.
-func (n *Node) fullState() message.OwnerState {
-	return message.OwnerState{State: n.owner.State, Reason: fullReason}
 }

@@ -26,8 +26,8 @@ func (n *Node) gatherHistories(ctx context.Context) {
 		var members []overlay.Advert
 		if n.do(ctx, func() {
 			for _, m := range n.ordered() {
-				if m.coordinator != nil {
-					members = append(members, m.view.Members()...)
+				if m.Coordinator() != nil {
+					members = append(members, m.View().Members()...)
 				}
 			}
 		}) != nil {

@@ -1,9 +1,9 @@
 package node
 
 import (
-	"slices"
 	"time"
 
+	"godwit/member"
 	"godwit/overlay"
 )
 
@@ -49,25 +49,19 @@ func (n *Node) departIfDue(now time.Time) {
 		until := n.decision.Until
 		if n.decision.State != overlay.Available || until.IsZero() || until.After(n.departing) {
 			n.departing = time.Time{} // the owner has thought otherwise, or it is over
-			n.shareOut()
+			n.lend()
 			return
 		}
 		n.departing = until // sooner than was thought: all the more
 	case !at.IsZero() && !at.After(now):
 		n.departing = n.decision.Until
 		n.log.Info("what runs leaves", "reason", n.decision.Ends, "until", n.decision.Until, "ahead", n.decision.Until.Sub(now).Round(time.Second))
-		n.shareOut()
+		n.lend()
 	}
 }
 
-// othersCanWork says whether another member takes tasks.
-func (n *Node) othersCanWork() bool {
-	for _, m := range n.members {
-		if slices.ContainsFunc(m.view.Members(), func(a overlay.Advert) bool {
-			return a.Peer != n.self && a.State == overlay.Available && a.Slots > 0
-		}) {
-			return true
-		}
-	}
-	return false
+// lend tells the peer what the owner lends, and whether what runs has to go.
+func (n *Node) lend() {
+	going, _ := n.goes(n.now())
+	n.tell(member.Lent{State: n.owner, Going: going})
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/member"
 	"godwit/owner"
 	"godwit/owner/sensor"
 	"godwit/scheduler/ledger"
@@ -106,7 +107,7 @@ func TestSavedWhenNotLetIn(t *testing.T) {
 		<-time.After(ran)
 		begun := time.Now()
 		from.stop()
-		if took := time.Since(begun); took > goodbyeTime+2*goodbyeOrder {
+		if took := time.Since(begun); took > member.GoodbyeTime+2*member.GoodbyeOrder {
 			t.Errorf("its node took %v to leave", took)
 		}
 		close(full)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"godwit/member"
 	"godwit/overlay"
 	"godwit/scheduler"
 	"godwit/scheduler/message"
@@ -28,15 +29,11 @@ func (h handler) Frame(from task.PeerID, data []byte) {
 	}
 	h.n.post(post{call: func() {
 		m := h.n.members[id]
-		if m == nil || h.n.full || !m.admits(from) {
+		if m == nil || h.n.full || !m.Admits(from) {
 			return // whoever means well repeats it
 		}
-		_, member := m.view.Member(from)
 		for _, msg := range msgs {
-			if msg.Known != nil && !member {
-				continue // a stranger's copy of the ledger
-			}
-			m.tell(message.Received{From: from, Message: msg})
+			h.n.tell(member.Said{Of: m.Member, From: from, Message: msg})
 		}
 	}})
 }
@@ -44,26 +41,17 @@ func (h handler) Frame(from task.PeerID, data []byte) {
 // Connected brings back a member that was lost; any other counts once its
 // advert is seen.
 func (h handler) Connected(peer task.PeerID) {
-	h.n.post(post{call: func() {
-		h.n.judge(h.n.suspicion.Connected(peer, h.n.now()))
-		for _, m := range h.n.ordered() {
-			m.returned(peer)
-		}
-	}})
+	h.n.post(post{call: func() { h.n.tell(member.Connected{Peer: peer}) }})
 }
 
 // Disconnected looks whether a member is gone or has only lost a connection.
 func (h handler) Disconnected(peer task.PeerID) {
-	h.n.post(post{call: func() { h.n.doubt(peer, "its connection broke") }})
+	h.n.post(post{call: func() { h.n.tell(member.Disconnected{Peer: peer}) }})
 }
 
 // Advert takes in a verified advert.
 func (h handler) Advert(a overlay.Advert) {
-	h.n.post(post{call: func() {
-		if m := h.n.members[a.Overlay]; m != nil {
-			m.seen(a)
-		}
-	}})
+	h.n.post(post{call: func() { h.n.tell(member.Advertised{Advert: a}) }})
 }
 
 // Request answers a peer's question.

@@ -18,6 +18,7 @@ import (
 	dssync "github.com/ipfs/go-datastore/sync"
 
 	"godwit/internal/testnet"
+	"godwit/member"
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/p2p"
@@ -200,8 +201,8 @@ func (d space) unkept(m *message.Message) string {
 
 // unkeptEpoch says that a term is announced which a restart could give again.
 func (d space) unkeptEpoch(epoch uint64) string {
-	var last leaseRecord
-	if err := json.Unmarshal(d.has(leaseKey), &last); err != nil || last.Epoch < epoch {
+	var last member.LeaseRecord
+	if err := json.Unmarshal(d.has(member.LeaseKey), &last); err != nil || last.Epoch < epoch {
 		return fmt.Sprintf("term %d before it is durable", epoch)
 	}
 	return ""

@@ -3,9 +3,11 @@ package node
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"path"
 	"time"
 
+	"godwit/member"
 	"godwit/overlay"
 	"godwit/predictor"
 	"godwit/scheduler/message"
@@ -24,7 +26,7 @@ const (
 	// earlier than it did.
 	noteEvery = 5 * time.Minute
 	// advertSpells is how many of the last spells an advert carries at most.
-	advertSpells = 8
+	advertSpells = member.AdvertSpells
 )
 
 // A past is this node's own history and what is made of it. The loop owns it.
@@ -51,6 +53,9 @@ func (n *Node) loadPast(ctx context.Context) error {
 	h.Host = string(n.self)
 	pool := &predictor.Pool{}
 	n.past = past{history: h, pool: pool, recorder: predictor.NewRecorder(pool)}
+	n.peer = member.New(member.Config{
+		Self: n.self, Key: n.key, Scheduler: n.sched, World: world{n}, Pool: pool, Draw: rand.Float64,
+	}, n.now())
 	for i := range h.Len() {
 		s := h.Spell(i)
 		if s.State == trace.Unobserved {
@@ -107,7 +112,7 @@ func (n *Node) keepSegment(s overlay.Segment) {
 		n.log.Error("keeping a history", "peer", s.Peer, "err", err)
 		return
 	}
-	n.pending = append(n.pending, pending{effect: message.Persist{Key: segmentKey(s.Peer, s.Spells.Since()), Value: b}})
+	n.pending = append(n.pending, pending{effect: member.Do{Effect: message.Persist{Key: segmentKey(s.Peer, s.Spells.Since()), Value: b}}})
 }
 
 func segmentKey(peer task.PeerID, since time.Time) string {

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -146,10 +145,10 @@ func readJoined(file string) ([]joinedRecord, error) {
 func (n *Node) saveJoined() error {
 	records := []joinedRecord{}
 	for _, m := range n.ordered() {
-		j := joined{m.first, m.manifest, m.pass, m.share}
+		j := joined{m.first, *m.Manifest(), m.Pass(), m.share}
 		r, err := j.record()
 		if err != nil {
-			return fmt.Errorf("keeping overlay %s: %w", m.manifest.Name, err)
+			return fmt.Errorf("keeping overlay %s: %w", m.Manifest().Name, err)
 		}
 		records = append(records, r)
 	}
@@ -190,12 +189,9 @@ func replaceFile(file string, b []byte) (err error) {
 // where nothing else is said.
 func (n *Node) ordered() []*membership {
 	out := make([]*membership, 0, len(n.members))
-	for _, m := range n.members {
-		out = append(out, m)
+	for _, m := range n.peer.Members() {
+		out = append(out, m.Driver.(*membership))
 	}
-	slices.SortFunc(out, func(a, b *membership) int {
-		return cmp.Or(cmp.Compare(a.manifest.Name, b.manifest.Name), cmp.Compare(a.id, b.id))
-	})
 	return out
 }
 
@@ -214,7 +210,7 @@ func (n *Node) find(nameOrID string) (*membership, error) {
 			return nil, fmt.Errorf("%w: this node serves none; `godwit overlay join commons` joins the open pool", ErrUnknownOverlay)
 		}
 		for _, m := range all {
-			if m.manifest.Name == DefaultOverlay && m.manifest.Founder == "" {
+			if m.Manifest().Name == DefaultOverlay && m.Manifest().Founder == "" {
 				return m, nil
 			}
 		}
@@ -222,7 +218,7 @@ func (n *Node) find(nameOrID string) (*membership, error) {
 	}
 	var found *membership
 	for _, m := range all {
-		if m.manifest.Name == nameOrID {
+		if m.Manifest().Name == nameOrID {
 			if found != nil {
 				return nil, fmt.Errorf("%w: %s", ErrAmbiguous, nameOrID)
 			}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"godwit/member"
 	"godwit/overlay"
 	"godwit/task"
 )
@@ -16,59 +17,35 @@ const methodLease = "lease"
 
 // A leaseMessage is one of the three things that a lease says.
 type leaseMessage struct {
-	Overlay overlay.ID    `json:"overlay"`
-	Kind    string        `json:"kind"`
-	Epoch   uint64        `json:"epoch"`
-	Group   []task.PeerID `json:"group,omitempty"`  // of a renewal or an offer
-	Leader  task.PeerID   `json:"leader,omitempty"` // of a refusal: who leads in Epoch
+	Overlay overlay.ID       `json:"overlay"`
+	Kind    member.LeaseKind `json:"kind"`
+	Epoch   uint64           `json:"epoch"`
+	Group   []task.PeerID    `json:"group,omitempty"`  // of a renewal or an offer
+	Leader  task.PeerID      `json:"leader,omitempty"` // of a refusal: who leads in Epoch
 }
-
-// The kinds of lease messages.
-const (
-	leaseRenewal = "renewal"
-	leaseOffer   = "offer"
-	leaseRefusal = "refusal"
-)
 
 var errNoMember = errors.New("node: not a member of the overlay")
 
-// sendLease sends what a lease asks to be sent.
-func (m *membership) sendLease(ctx context.Context, e overlay.LeaseEffect) {
-	switch e := e.(type) {
-	case overlay.SendRenewal:
-		for _, to := range e.To {
-			m.sayLease(ctx, to, leaseMessage{Kind: leaseRenewal, Epoch: e.Epoch, Group: e.Group})
-		}
-	case overlay.SendHandOver:
-		m.sayLease(ctx, e.To, leaseMessage{Kind: leaseOffer, Epoch: e.Epoch, Group: e.Group})
-	case overlay.Refuse:
-		m.sayLease(ctx, e.To, leaseMessage{Kind: leaseRefusal, Epoch: e.Epoch, Leader: e.Leader})
-	}
-}
-
-// sayLease sends one message, of which the next says more: it is not repeated.
-func (m *membership) sayLease(ctx context.Context, to task.PeerID, msg leaseMessage) {
-	msg.Overlay = m.id
-	body, err := json.Marshal(msg)
+// sayLease says something to the leases of others. It is not repeated: the next says
+// more.
+func (m *membership) sayLease(ctx context.Context, e member.SayLease) {
+	n := m.n
+	body, err := json.Marshal(leaseMessage{
+		Overlay: m.id, Kind: e.Lease.Kind, Epoch: e.Lease.Renewal.Epoch, Group: e.Lease.Renewal.Group, Leader: e.Lease.Leader,
+	})
 	if err != nil {
 		m.log.Error("encoding a lease", "err", err)
 		return
 	}
-	n := m.n
-	n.spawn(func() {
-		ctx, cancel := context.WithTimeout(ctx, overlay.RenewEvery)
-		defer cancel()
-		_, err := n.net.Request(ctx, to, methodLease, body)
-		n.post(post{call: func() {
-			switch {
-			case silent(err):
-				n.doubt(to, "it did not take a renewal of the lease")
-			case err == nil && msg.Kind == leaseRenewal:
-				m.lease.Acked(to, n.now())
-				n.judge(n.suspicion.Answered(to, n.now()))
-			}
-		}})
-	})
+	for _, to := range e.To {
+		n.spawn(func() {
+			ctx, cancel := context.WithTimeout(ctx, overlay.RenewEvery)
+			defer cancel()
+			_, err := n.net.Request(ctx, to, methodLease, body)
+			taken := member.LeaseTaken{Of: m.Member, By: to, Renewal: err == nil && e.Lease.Kind == member.Renewal, Silent: silent(err)}
+			n.post(post{call: func() { n.tell(taken) }})
+		})
+	}
 }
 
 // hearLease takes in what another's lease says.
@@ -84,28 +61,17 @@ func (n *Node) hearLease(ctx context.Context, from task.PeerID, body []byte) ([]
 			failed = fmt.Errorf("%w %s", ErrUnknownOverlay, msg.Overlay)
 			return
 		}
-		if !m.admits(from) {
+		if !m.Admits(from) {
 			failed = errNoMember
 			return
 		}
-		m.hear(from, msg)
+		n.tell(member.LeaseSaid{Of: m.Member, From: from, Lease: member.Lease{
+			Kind: msg.Kind, Renewal: overlay.Renewal{Epoch: msg.Epoch, Group: msg.Group}, Leader: msg.Leader,
+		}})
 	}); err != nil {
 		return nil, err
 	}
 	return nil, failed
-}
-
-func (m *membership) hear(from task.PeerID, msg leaseMessage) {
-	now := m.n.now()
-	m.n.judge(m.n.suspicion.Answered(from, now))
-	switch r := (overlay.Renewal{Epoch: msg.Epoch, Group: msg.Group}); msg.Kind {
-	case leaseRenewal:
-		m.obey(m.lease.Heard(from, r, now))
-	case leaseOffer:
-		m.obey(m.lease.Handed(from, r, now))
-	case leaseRefusal:
-		m.obey(m.lease.Refused(msg.Leader, msg.Epoch, now))
-	}
 }
 
 // mayAsk refuses peers that are admitted to none of the overlays that this node
@@ -114,7 +80,7 @@ func (n *Node) mayAsk(ctx context.Context, peer task.PeerID) error {
 	admitted := peer == n.self
 	if err := n.do(ctx, func() {
 		for _, m := range n.members {
-			admitted = admitted || m.admits(peer)
+			admitted = admitted || m.Admits(peer)
 		}
 	}); err != nil {
 		return err
@@ -123,14 +89,4 @@ func (n *Node) mayAsk(ctx context.Context, peer task.PeerID) error {
 		return errNoMember
 	}
 	return nil
-}
-
-// admits says whether a peer may speak in the overlay: in an open one anybody,
-// else those whose adverts show that they may.
-func (m *membership) admits(peer task.PeerID) bool {
-	if m.manifest.Admission == overlay.Open {
-		return true
-	}
-	_, ok := m.view.Member(peer)
-	return ok
 }

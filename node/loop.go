@@ -4,35 +4,62 @@ import (
 	"context"
 	"time"
 
-	"godwit/overlay"
+	"godwit/member"
 	"godwit/scheduler/message"
 )
 
-// A machine is one of the scheduler's: see the driver's duties there.
-type machine interface {
-	Step(now time.Time, ev message.Event) []message.Effect
-	NextWake() (time.Time, bool)
-}
+// A post is one thing for the loop to do, with its state in hand.
+type post struct{ call func() }
 
-// A post is one thing for the loop to do: an event for one machine of an overlay
-// or for all of all overlays (of nil), or a function to call with the loop's
-// state in hand.
-type post struct {
-	event message.Event
-	of    *membership
-	to    machine
-	call  func()
-}
-
-// A pending effect remembers who asked, so that the answer finds its way back.
-// This node's own adverts and what its leases say wait among them: they may
-// announce a term, which has to be durable first.
+// A pending effect waits for what has to be durable before it.
 type pending struct {
-	effect message.Effect      // or
-	advert *overlay.Advert     // or
-	lease  overlay.LeaseEffect // one of the kinds that are sent
-	of     *membership         // nil for what is the node's own
-	from   machine
+	effect member.Effect
+	of     *membership // nil for what is the node's own
+}
+
+// machine returns the effect of a machine that it is; nil for another.
+func (p *pending) machine() message.Effect {
+	if do, ok := p.effect.(member.Do); ok {
+		return do.Effect
+	}
+	return nil
+}
+
+// tell gives the peer an event, and takes in what it answers with.
+func (n *Node) tell(ev member.Event) { n.take(n.peer.Step(n.now(), ev)) }
+
+// at does something with the peer or its members, and takes in what they answer with.
+func (n *Node) at(do func()) { n.take(n.peer.At(n.now(), do)) }
+
+// take has effects carried out with the next flush, and at once those that rest on
+// nothing durable.
+func (n *Node) take(effects []member.Effect) {
+	var asks []member.Effect
+	for _, e := range effects {
+		if member.Asks(e) {
+			asks = append(asks, e)
+			continue
+		}
+		n.pending = append(n.pending, pending{e, membershipOf(e)})
+	}
+	for _, e := range asks { // which may tell the peer something
+		n.carryAsk(e)
+	}
+}
+
+// membershipOf returns whose effect it is.
+func membershipOf(e member.Effect) *membership {
+	var of *member.Member
+	switch e := e.(type) {
+	case member.Do:
+		of = e.Of
+	case member.Gossip:
+		of = e.Of
+	case member.SayLease:
+		of = e.Of
+	}
+	m, _ := of.Driver.(*membership)
+	return m
 }
 
 const (
@@ -69,7 +96,7 @@ func (n *Node) loop(ctx, leave context.Context) error {
 		if err := n.flush(ctx); err != nil {
 			return n.whatToDo(err)
 		}
-		if n.hasLeft() {
+		if n.peer.HasLeft(n.now(), n.exec.Leaving() > 0) {
 			return n.lastWords()
 		}
 		timer.Reset(n.untilWake())
@@ -82,7 +109,9 @@ func (n *Node) lastWords() error {
 	n.past.noteAt = n.now()
 	n.notePast(n.past.noteAt)
 	for _, m := range n.ordered() {
-		m.do(m.worker, m.worker.Keep())
+		for _, e := range m.Worker().Keep() {
+			n.pending = append(n.pending, pending{member.Do{Of: m.Member, Effect: e}, m})
+		}
 	}
 	return n.store.commit(context.Background(), changesOf(n.pending))
 }
@@ -101,12 +130,7 @@ func (n *Node) drain(ctx context.Context) {
 }
 
 func (n *Node) handle(p post) {
-	switch {
-	case p.call != nil:
-		p.call()
-	default:
-		p.of.step(p.to, p.event)
-	}
+	p.call()
 }
 
 // wake wakes what time has made due.
@@ -119,10 +143,7 @@ func (n *Node) wake() {
 	n.notePast(now)
 	n.moveIfDue(now)
 	n.departIfDue(now)
-	n.judge(n.suspicion.Tick(now))
-	for _, m := range n.ordered() {
-		m.wake(now)
-	}
+	n.tell(member.Wake{})
 }
 
 // untilWake returns how long the loop may sleep.
@@ -142,18 +163,7 @@ func (n *Node) untilWake() time.Duration {
 	if at := n.departure(); n.departing.IsZero() {
 		sooner(at, !at.IsZero())
 	}
-	sooner(n.suspicion.Next())
-	if !n.leaveBy.IsZero() {
-		if now.Before(n.leaveBy) || n.exec.Leaving() == 0 {
-			sooner(n.leaveBy, true)
-		} else {
-			sooner(n.leaveMost, true)
-		}
-		sooner(n.lingersUntil(), now.Before(n.lingersUntil()))
-	}
-	for _, m := range n.members {
-		m.nextWake(sooner)
-	}
+	sooner(n.peer.NextWake(n.exec.Leaving() > 0))
 	if next.IsZero() {
 		return time.Hour
 	}
@@ -197,7 +207,7 @@ func (n *Node) flush(ctx context.Context) error {
 		return nil
 	}
 	for {
-		n.shareOut()
+		n.take(n.peer.Settle(n.now()))
 		if len(n.pending) == 0 {
 			break
 		}
@@ -219,7 +229,7 @@ func (n *Node) flush(ctx context.Context) error {
 		}
 		n.sendAll(&out)
 		for _, own := range out.own {
-			own.to.tell(message.Received{From: n.self, Message: own.message})
+			n.tell(member.Said{Of: own.to.Member, From: n.self, Message: own.message})
 		}
 	}
 	n.watchers.notify()

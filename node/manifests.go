@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"godwit/member"
 	"godwit/migrate"
 	"godwit/overlay"
 	"godwit/scheduler"
@@ -39,7 +40,7 @@ func (n *Node) answerManifest(ctx context.Context, body []byte) ([]byte, error) 
 	var first, newest overlay.Manifest
 	if err := n.do(ctx, func() {
 		if m := n.members[q.Overlay]; m != nil {
-			first, newest = m.first, m.manifest
+			first, newest = m.first, *m.Manifest()
 		}
 	}); err != nil {
 		return nil, err
@@ -102,20 +103,16 @@ func (n *Node) findManifest(ctx context.Context, id overlay.ID) (first, newest o
 
 // askManifest brings the newer rules that a member follows.
 func (m *membership) askManifest(peer task.PeerID) {
-	if m.asking {
-		return
-	}
-	m.asking = true
 	n := m.n
 	n.spawn(func() {
 		_, newest, err := n.fetchManifest(n.tasks, peer, m.id)
 		n.post(post{call: func() {
-			m.asking = false
+			n.at(m.Asked)
 			if err != nil {
 				m.log.Debug("newer rules are not to be had", "peer", peer, "err", err)
 				return
 			}
-			if newest.Succeeds(&m.manifest) {
+			if newest.Succeeds(m.Manifest()) {
 				m.follow(newest)
 			}
 		}})
@@ -125,10 +122,9 @@ func (m *membership) askManifest(peer task.PeerID) {
 // follow obeys a newer version of the overlay's rules.
 func (m *membership) follow(newest overlay.Manifest) {
 	n := m.n
-	m.log.Info("the overlay has new rules", "version", newest.Version, "placement", newest.Placement, "migration", newest.Migration, "fairness", newest.Fairness, "chunking", newest.Chunking,
-		"coordinators", newest.Group(), "admission", newest.Admission.String())
-	out := m.view.SetManifest(newest)
-	m.manifest = newest
+	m.log.Info("the overlay has new rules", "version", newest.Version, "placement", newest.Placement, "migration", newest.Migration,
+		"fairness", newest.Fairness, "chunking", newest.Chunking, "coordinators", newest.Group(), "admission", newest.Admission.String())
+	n.at(func() { m.Follow(newest) })
 	if err := n.saveJoined(); err != nil {
 		m.log.Error("the new rules are not kept", "err", err)
 	}
@@ -136,25 +132,6 @@ func (m *membership) follow(newest overlay.Manifest) {
 	if err := n.net.Recheck(m.id); err != nil {
 		m.log.Error("the network does not take the new rules", "err", err)
 	}
-	if m.coordinator != nil {
-		if err := m.coordinator.Govern(rulesOf(&newest)); err != nil {
-			m.log.Error("this node cannot follow the overlay's policies: the usual ones hold", "err", err)
-		}
-	}
-	for _, peer := range out {
-		m.missed(peer)
-		m.goneFrom(peer, "the overlay does not admit it any more")
-	}
-	if err := newest.Admits(n.self, m.pass, n.now()); err != nil {
-		m.log.Warn("the overlay does not admit this node any more", "err", err)
-	}
-	m.regroupSoon()
-	m.advertise()
-}
-
-// rulesOf is what the scheduler takes from a manifest.
-func rulesOf(m *overlay.Manifest) scheduler.Rules {
-	return scheduler.Rules{Placement: m.Placement, Migration: m.Migration, Fairness: m.Fairness, Chunking: m.Chunking, Replicas: m.Replicas}
 }
 
 // govern puts an overlay's rules into a configuration. What it says of migration,
@@ -166,7 +143,7 @@ func govern(cfg *scheduler.Config, m *overlay.Manifest) (unknown, err error) {
 			return nil, err
 		}
 	}
-	cfg.Rules = rulesOf(m)
+	cfg.Rules = member.Rules(m)
 	if m.Migration != "" {
 		if _, unknown = migrate.Parse(m.Migration); unknown != nil {
 			cfg.Rules.Migration = ""
@@ -180,32 +157,6 @@ func govern(cfg *scheduler.Config, m *overlay.Manifest) (unknown, err error) {
 	}
 	return unknown, nil
 }
-
-// foresight tells the coordinator's policies how likely members are to stay.
-type foresight struct {
-	n    *Node
-	view *overlay.View
-}
-
-// Stay implements place.Forecast. It is called on the loop.
-func (f foresight) Stay(peer task.PeerID, _ time.Time, d time.Duration) (p float64, known bool) {
-	a, ok := f.view.Member(peer)
-	if !ok {
-		return 0, false
-	}
-	now := f.n.now()
-	f.n.refreshPool(now)
-	state := a.State
-	if peer == f.n.self {
-		state = f.n.owner.State // its advert may be waiting
-	}
-	if state != overlay.Available {
-		return 0, false
-	}
-	return f.n.stay(&a, now, d)
-}
-
-var _ place.Forecast = foresight{}
 
 // invitationLife is how long an invitation holds of which nothing is said.
 const invitationLife = 7 * 24 * time.Hour

@@ -5,54 +5,36 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
+	"godwit/member"
 	"godwit/overlay"
+	"godwit/owner"
 	"godwit/p2p"
-	"godwit/scheduler"
 	"godwit/scheduler/message"
-	"godwit/scheduler/submitter"
-	"godwit/scheduler/worker"
-	"godwit/task"
 )
 
 // overlayPrefix is where what belongs to one overlay is kept, by its ID.
 const overlayPrefix = "o/"
 
+// foundWaitLAN is how long a node that only asks the local network waits for an
+// answer before it leads alone: one there takes well under a second.
+const foundWaitLAN = time.Second
+
 // A membership is this node's part in one overlay. The loop owns it.
 type membership struct {
-	n        *Node
-	id       overlay.ID
-	prefix   string           // of its durable keys, the machines' own after it
-	first    overlay.Manifest // version 0, for those who know none yet
-	manifest overlay.Manifest // the version followed
-	pass     []byte           // what admits this node; nil where none is needed
-	// admission is manifest, for the network's goroutines.
+	*member.Member
+	n      *Node
+	id     overlay.ID
+	prefix string           // of its durable keys, the machines' own after it
+	first  overlay.Manifest // version 0, for those who know none yet
+	// admission is the rules, for the network's goroutines.
 	admission atomic.Pointer[overlay.Manifest]
 	share     float64 // of the slots, beside the other overlays', where the owner's rules say nothing; more than 0
 	log       *slog.Logger
-
-	view   *overlay.View
-	away   map[task.PeerID]overlay.Advert // newest adverts of lost members, until they expire
-	leader message.LeaderChanged          // as the machines last heard
-	gone   map[task.PeerID]time.Time      // members that a leader lost, and when
-
-	part // in coordinating
-
-	worker    *worker.Worker
-	submitter *submitter.Submitter
-	told      message.OwnerState // what the worker last heard
-	busy      time.Time          // until when its share counts as used
-	served    float64            // seconds of a core, over the share that they were had by: see countTurns
-
-	leaving bool // said goodbye
-	out     bool // is no member any more
-	asking  bool // for newer rules
-
-	nextAdvert time.Time
-	advertised overlay.Advert // the newest of this node; its Seq is 0 before the first
-	advertSeq  uint64         // of the newest advert
+	copied    holding // what others are told of the ledger here
 }
 
 // newMembership brings the machines back to what was durable, before the network
@@ -68,96 +50,68 @@ func (n *Node) newMembership(ctx context.Context, j joined) (*membership, error)
 		n.log.Error("this node cannot follow the overlay's policy of migration: while it leads, no task moves", "overlay", j.Manifest.Name, "err", unknown)
 	}
 	m := &membership{
-		n: n, id: id, prefix: overlayPrefix + string(id) + "/", first: j.First, manifest: j.Manifest, pass: j.Pass, share: j.Share,
-		log:  n.log.With("overlay", j.Manifest.Name),
-		view: overlay.NewView(id), away: map[task.PeerID]overlay.Advert{}, gone: map[task.PeerID]time.Time{},
-		worker:    worker.New(n.self, cfg.Timing, cfg.Worker),
-		submitter: submitter.New(n.self, cfg.Timing, cfg.Submitter, n.key),
+		Member: member.NewMember(n.peer, j.Manifest, j.Pass, cfg),
+		n:      n, id: id, prefix: overlayPrefix + string(id) + "/", first: j.First, share: j.Share,
+		log: n.log.With("overlay", j.Manifest.Name),
 	}
-	m.view.SetManifest(j.Manifest)
-	if err := m.restoreEnds(ctx); err != nil {
-		return nil, err
-	}
-	if err := m.restorePart(ctx, cfg); err != nil {
-		return nil, err
-	}
-	return m, nil
+	m.Driver = m
+	return m, m.restore(ctx)
 }
 
-// restoreEnds brings back the submitter's jobs and the worker's results. What is
-// damaged is left out and told: the rest is good.
-func (m *membership) restoreEnds(ctx context.Context) error {
+// restore gives the machines what was durable, and says when this node leads if it
+// hears of nobody.
+func (m *membership) restore(ctx context.Context) error {
 	n := m.n
-	var failed error
-	err := m.submitter.Restore(func(prefix string) iter.Seq2[string, []byte] { return n.store.scan(ctx, m.prefix, prefix, &failed) })
-	if failed != nil {
-		return failed
+	load := func(prefix string) (map[string][]byte, error) { return n.store.load(ctx, m.prefix, prefix) }
+	var damaged, failed error
+	scan := func(prefix string) iter.Seq2[string, []byte] { return n.store.scan(ctx, m.prefix, prefix, &damaged) }
+	n.at(func() {
+		var alone bool
+		if alone, failed = m.Restore(load, scan); failed != nil {
+			return
+		}
+		switch {
+		case !alone || len(n.cfg.Bootstrap) > 0: // the lease says how long to wait
+		case n.cfg.MDNS:
+			m.FoundAt(n.now().Add(foundWaitLAN))
+		default:
+			m.FoundAt(n.now())
+		}
+	})
+	if damaged != nil {
+		return damaged
 	}
-	if err != nil {
-		m.log.Error("part of the submitted jobs cannot be read", "err", err)
-	}
-	kept, err := n.store.load(ctx, m.prefix, "w/")
-	if err != nil {
-		return err
-	}
-	if err := m.worker.Restore(kept); err != nil {
-		m.log.Error("part of the finished results cannot be read; their tasks run again", "err", err)
-	}
-	return nil
+	return failed
 }
 
-// machines returns the machines in a fixed order.
-func (m *membership) machines() []machine {
-	if m.coordinator != nil {
-		return []machine{m.coordinator, m.worker, m.submitter}
-	}
-	return []machine{m.replica, m.worker, m.submitter}
+// step gives a machine an event that is its alone: the answer to an effect, or what
+// this node's owner wants.
+func (m *membership) step(to member.Machine, ev message.Event) {
+	m.n.tell(member.Answered{Of: m.Member, To: to, Event: ev})
 }
 
-// has says whether a machine is still one of the membership's: an answer may
-// come for one that has given its place to another.
-func (m *membership) has(to machine) bool {
-	switch to := to.(type) {
-	case *scheduler.Coordinator:
-		return to == m.coordinator
-	case *scheduler.Replica:
-		return to == m.replica
+// weight is the overlay's share: the owner's rules win over what was said when
+// it was joined.
+func (m *membership) weight() float64 {
+	of := func(name string) int {
+		return slices.IndexFunc(m.n.weights, func(s owner.Share) bool { return s.Overlay == name })
 	}
-	return true
-}
-
-// tell gives an event to every machine; each takes what is its business.
-func (m *membership) tell(ev message.Event) {
-	for _, to := range m.machines() {
-		m.step(to, ev)
+	i := of(string(m.id))
+	if i < 0 {
+		i = of(m.Manifest().Name)
 	}
-}
-
-func (m *membership) step(to machine, ev message.Event) {
-	if !m.has(to) {
-		return
+	if i < 0 {
+		return m.share
 	}
-	m.do(to, to.Step(m.n.now(), ev))
-}
-
-// do has effects carried out with the next flush.
-func (m *membership) do(from machine, effects []message.Effect) {
-	for _, e := range effects {
-		m.n.pending = append(m.n.pending, pending{effect: e, of: m, from: from})
-	}
-}
-
-// keep makes a pair of this membership's own durable with the next flush.
-func (m *membership) keep(key string, value []byte) {
-	m.n.pending = append(m.n.pending, pending{effect: message.Persist{Key: key, Value: value}, of: m})
+	return float64(m.n.weights[i].Weight)
 }
 
 // network describes the overlay to the network, which asks for admission on
 // goroutines of its own.
 func (m *membership) network() p2p.Overlay {
-	rules := m.manifest
+	rules := *m.Manifest()
 	m.admission.Store(&rules)
-	return p2p.Overlay{ID: m.id, Closed: m.manifest.Admission != overlay.Open, Admit: func(a *overlay.Advert) error {
+	return p2p.Overlay{ID: m.id, Closed: rules.Admission != overlay.Open, Admit: func(a *overlay.Advert) error {
 		return m.admission.Load().Admits(a.Peer, a.Pass, a.Issued)
 	}}
 }

@@ -39,8 +39,8 @@ func TestTaskMoves(t *testing.T) {
 		f[worker.ID()] = 0.1
 		leader.onLoop(s.t, func() {
 			for _, m := range leader.members {
-				if m.coordinator != nil {
-					m.coordinator.Foresee(f)
+				if m.Coordinator() != nil {
+					m.Coordinator().Foresee(f)
 				}
 			}
 		})

@@ -61,7 +61,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		cfg: cfg, log: cfg.Log.With("self", shortPeer(self)), key: on.key, self: self,
 		sched: scheduler.Default(), store: store{on.data}, content: &content{self: self, cramped: make(chan struct{}, 1)},
 		inbox: make(chan post, inboxSize), ends: make(chan post, inboxSize), stopped: make(chan struct{}), clock: newClock(),
-		members: map[overlay.ID]*membership{}, suspicion: overlay.NewSuspicion(self),
+		members:  map[overlay.ID]*membership{},
 		watchers: watchers{map[*watcher]bool{}, map[task.JobID]bool{}}, speed: cfg.Experiment.Speeds[AnyClass],
 	}
 	n.tasks, n.halt = context.WithCancel(context.Background())

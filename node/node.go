@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"godwit/blocks"
+	"godwit/member"
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/owner"
@@ -50,23 +51,19 @@ type Node struct {
 	// What follows belongs to the loop.
 
 	clock     clock
+	peer      *member.Peer
 	members   map[overlay.ID]*membership
-	suspicion *overlay.Suspicion
 	owner     message.OwnerState
 	decision  owner.Decision // that owner rests on
 	load      load
 	pending   []pending
 	watchers  watchers
 	past      past
-	speed     float64 // of a core, relative to the reference core; 0 not yet measured
-	standing  overlay.Standing
+	speed     float64       // of a core, relative to the reference core; 0 not yet measured
 	moveAt    time.Time     // when stopped tasks are to go on elsewhere; zero for never
 	movedOut  bool          // that time has come, and they stand still yet
 	departing time.Time     // the known end before which what runs leaves now; zero for none
 	weights   []owner.Share // of the owner's rules, which win over memberships' own
-	servedAt  time.Time     // when the overlays' tasks were last counted
-	leaveBy   time.Time     // when a node that leaves stops waiting; zero while it stays
-	leaveMost time.Time     // when it stops waiting for tasks that are on their way
 	full      bool          // the disk, until fullUntil at least
 	fullUntil time.Time
 	unknown   []string // overlays to join whose manifests have to be asked for

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/member"
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/scheduler"
@@ -47,9 +48,9 @@ func (n *Node) OverlayDetail(ctx context.Context, nameOrID string) (OverlayDetai
 // status is on the loop.
 func (m *membership) status() OverlayStatus {
 	s := OverlayStatus{
-		Name: m.manifest.Name, ID: m.id, Manifest: m.manifest.CID(), Version: m.manifest.Version, Share: m.weight(),
-		Leader: m.leader.Leader, Epoch: m.leader.Epoch, Term: overlay.Term(m.leader.Epoch), Role: RoleMember,
-		Members: len(m.view.Members()), Group: slices.Clone(m.lease.Group()),
+		Name: m.Manifest().Name, ID: m.id, Manifest: m.Manifest().CID(), Version: m.Manifest().Version, Share: m.weight(),
+		Leader: m.Leader().Leader, Epoch: m.Leader().Epoch, Term: overlay.Term(m.Leader().Epoch), Role: RoleMember,
+		Members: len(m.View().Members()), Group: slices.Clone(m.Group()),
 	}
 	if s.Group == nil {
 		s.Group = []task.PeerID{}
@@ -62,6 +63,13 @@ func (m *membership) status() OverlayStatus {
 // look: one of a large ledger takes the loop's time.
 const digestEvery = time.Second
 
+// A holding is what others are told of a copy of the ledger.
+type holding struct {
+	counts scheduler.LedgerCounts // at the time at
+	digest [32]byte
+	at     time.Time
+}
+
 // holding fills in the copy of the ledger here.
 func (m *membership) holding(s *OverlayStatus) {
 	var held interface {
@@ -69,25 +77,24 @@ func (m *membership) holding(s *OverlayStatus) {
 		Digest() [32]byte
 	}
 	switch {
-	case m.coordinator != nil:
-		s.Role, s.Synced, held = RoleLeader, true, m.coordinator
+	case m.Coordinator() != nil:
+		s.Role, s.Synced, held = RoleLeader, true, m.Coordinator()
 	case slices.Contains(s.Group, m.n.self):
-		s.Role, s.Synced, held = RoleCoordinator, m.replica.Synced(), m.replica
+		s.Role, s.Synced, held = RoleCoordinator, m.Replica().Synced(), m.Replica()
 	default:
-		s.Synced, held = m.replica.Synced(), m.replica
+		s.Synced, held = m.Replica().Synced(), m.Replica()
 	}
-	now := m.n.now()
-	if now.Sub(m.digestAt) >= digestEvery {
-		m.digestAt, m.counts, m.digest = now, held.LedgerCounts(), held.Digest()
+	if now := m.n.now(); now.Sub(m.copied.at) >= digestEvery {
+		m.copied = holding{held.LedgerCounts(), held.Digest(), now}
 	}
-	s.Jobs, s.Rows = m.counts.Jobs, m.counts.Rows
-	if m.counts.Jobs > 0 || s.Role != RoleMember {
-		s.Digest = hex.EncodeToString(m.digest[:])
+	s.Jobs, s.Rows = m.copied.counts.Jobs, m.copied.counts.Rows
+	if s.Jobs > 0 || s.Role != RoleMember {
+		s.Digest = hex.EncodeToString(m.copied.digest[:])
 	}
 }
 
 func (m *membership) detail() OverlayDetail {
-	f := &m.manifest
+	f := m.Manifest()
 	return OverlayDetail{OverlayStatus: m.status(), Founder: f.Founder, Founded: f.Founded, Rules: OverlayRules{
 		Name: f.Name, Placement: f.Placement, Migration: f.Migration, Fairness: f.Fairness, Chunking: f.Chunking, Coordinators: f.Group(), Replicas: max(1, f.Replicas),
 		Admission: f.Admission.String(), Allowed: slices.Clone(f.Allowed),
@@ -138,12 +145,12 @@ func (n *Node) ChangeOverlay(ctx context.Context, nameOrID string, r OverlayRule
 			return
 		}
 		if r.Name == "" {
-			r.Name = m.manifest.Name
+			r.Name = m.Manifest().Name
 		}
 		switch {
-		case m.manifest.Founder != n.self:
-			err = fmt.Errorf("%w: %s", ErrNotFounder, m.manifest.Name)
-		case r.Name != m.manifest.Name:
+		case m.Manifest().Founder != n.self:
+			err = fmt.Errorf("%w: %s", ErrNotFounder, m.Manifest().Name)
+		case r.Name != m.Manifest().Name:
 			err = fmt.Errorf("%w: an overlay keeps its name", ErrInvalidRules)
 		default:
 			err = r.Check()
@@ -151,7 +158,7 @@ func (n *Node) ChangeOverlay(ctx context.Context, nameOrID string, r OverlayRule
 		if err != nil {
 			return
 		}
-		next := m.manifest.Next()
+		next := m.Manifest().Next()
 		r.apply(&next, time.Now().UTC())
 		if err = next.Sign(n.key); err != nil {
 			err = fmt.Errorf("%w: %w", ErrInvalidRules, err)
@@ -188,7 +195,7 @@ func (n *Node) resolve(ctx context.Context, what string) (j joined, err error) {
 	var kept joined
 	if e := n.do(ctx, func() {
 		if m, err := n.find(what); err == nil && what != "" {
-			kept = joined{First: m.first, Manifest: m.manifest, Pass: m.pass}
+			kept = joined{First: m.first, Manifest: *m.Manifest(), Pass: m.Pass()}
 		}
 	}); e != nil {
 		return j, e
@@ -243,7 +250,7 @@ func (n *Node) serve(ctx context.Context, j joined) (OverlayDetail, error) {
 				return
 			}
 			m.log.Info("serving an overlay", "id", m.id, "share", m.share)
-			m.wake(n.now()) // be seen before anybody looks
+			n.tell(member.Wake{}) // be seen before anybody looks
 		} else {
 			m.readmit(j)
 		}
@@ -262,25 +269,23 @@ func (n *Node) serve(ctx context.Context, j joined) (OverlayDetail, error) {
 
 // readmit takes over a newer invitation, and newer rules that were seen with it.
 func (m *membership) readmit(j joined) {
-	renewed := j.Pass != nil && !bytes.Equal(j.Pass, m.pass)
+	renewed := j.Pass != nil && !bytes.Equal(j.Pass, m.Pass())
 	if renewed {
-		m.pass = j.Pass
+		m.n.at(func() { m.Readmit(j.Pass) })
 	}
-	switch {
-	case j.Manifest.Succeeds(&m.manifest):
+	if j.Manifest.Succeeds(m.Manifest()) {
 		m.follow(j.Manifest)
-	case renewed:
-		m.advertise()
 	}
 }
 
 // enter takes up a membership: the network hears of it from now on.
 func (n *Node) enter(m *membership) error {
 	if err := n.net.Join(m.network()); err != nil {
-		return fmt.Errorf("joining overlay %s: %w", m.manifest.Name, err)
+		return fmt.Errorf("joining overlay %s: %w", m.Manifest().Name, err)
 	}
 	n.members[m.id] = m
-	n.shareOut() // the first advert says what it has
+	n.at(func() { n.peer.Enter(m.Member) })
+	n.take(n.peer.Settle(n.now())) // the first advert says what it has
 	return nil
 }
 
@@ -297,7 +302,7 @@ func (n *Node) LeaveOverlay(ctx context.Context, nameOrID string) error {
 		if m, err = n.find(nameOrID); err != nil {
 			return
 		}
-		for _, j := range m.submitter.Jobs() {
+		for _, j := range m.Submitter().Jobs() {
 			if !j.Final {
 				err = fmt.Errorf("%w: %s", ErrBusyOverlay, j.ID)
 				return
@@ -310,14 +315,14 @@ func (n *Node) LeaveOverlay(ctx context.Context, nameOrID string) error {
 	if err != nil {
 		return err
 	}
-	deadline := time.NewTimer(goodbyeTime)
+	deadline := time.NewTimer(member.GoodbyeTime)
 	defer deadline.Stop()
 	look := time.NewTicker(goodbyeLook)
 	defer look.Stop()
 	for done := false; !done; {
 		select {
 		case <-look.C:
-			if e := n.do(ctx, func() { done = m.isGone() }); e != nil {
+			if e := n.do(ctx, func() { done = m.IsGone() }); e != nil {
 				return e
 			}
 		case <-deadline.C:
@@ -331,10 +336,10 @@ func (n *Node) LeaveOverlay(ctx context.Context, nameOrID string) error {
 
 // exit ends a membership that said its goodbye.
 func (n *Node) exit(m *membership) error {
-	m.do(m.worker, m.worker.Keep())
 	n.exec.Drop(func(of exec.Client) bool { return of == client{m} })
 	m.sayGone()
 	delete(n.members, m.id)
+	n.peer.Exit(m.Member)
 	if err := n.saveJoined(); err != nil {
 		return err
 	}
@@ -356,7 +361,7 @@ func (n *Node) Invite(ctx context.Context, nameOrID string, life time.Duration) 
 	if e := n.do(ctx, func() {
 		var m *membership
 		if m, err = n.find(nameOrID); err == nil {
-			manifest = m.manifest
+			manifest = *m.Manifest()
 		}
 	}); e != nil {
 		return "", e

@@ -66,6 +66,7 @@ func (n *Node) decided(d owner.Decision) {
 	}
 	s := message.OwnerState{State: d.State, Slots: d.Cores, Memory: d.Memory, Reason: d.Reason, Until: d.Until}
 	if s == n.owner {
+		n.lend()
 		return
 	}
 	n.owner = s
@@ -76,12 +77,15 @@ func (n *Node) decided(d owner.Decision) {
 	if s.Slots == 0 {
 		n.exec.Drop(func(exec.Client) bool { return true })
 	}
-	n.shareOut()
+	n.lend()
 	n.exec.Fit()
-	for _, m := range n.ordered() {
-		m.regroupSoon()
-	}
-	n.advertiseSoon()
+}
+
+// reweigh takes over the shares of the owner's rules, on the loop.
+func (n *Node) reweigh(shares []owner.Share) {
+	n.weights = shares
+	n.exec.Drop(func(of exec.Client) bool { return of.(client).m.weight() == 0 })
+	n.take(n.peer.Settle(n.now()))
 }
 
 // moveRetry is how often tasks that cannot be saved, and that nobody else could
@@ -99,9 +103,9 @@ func (n *Node) moveIfDue(now time.Time) {
 	if n.decision.Rule == owner.RuleDrain { // what the leader finds no place for ends here
 		return
 	}
-	elsewhere := n.othersCanWork()
+	elsewhere := n.peer.OthersWork()
 	n.movedOut = n.decision.Stop
-	n.shareOut()
+	n.lend()
 	stay, leave := n.exec.MoveOut(elsewhere, n.owner.Reason)
 	switch {
 	case n.decision.Rule != owner.RuleGoing:

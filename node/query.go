@@ -54,12 +54,12 @@ func (n *Node) led(ctx context.Context, from task.PeerID, id overlay.ID, ask fun
 	doErr := n.do(ctx, func() {
 		m := n.members[id]
 		switch {
-		case m == nil || m.coordinator == nil:
+		case m == nil || m.Coordinator() == nil:
 			err = ErrNoLeader
-		case from != n.self && !m.admits(from):
+		case from != n.self && !m.Admits(from):
 			err = errNoMember
 		default:
-			v, err = ask(m.coordinator)
+			v, err = ask(m.Coordinator())
 		}
 	})
 	if doErr != nil {
@@ -79,7 +79,7 @@ type leader struct {
 func (n *Node) leaders(ctx context.Context) (out []leader, err error) {
 	err = n.do(ctx, func() {
 		for _, m := range n.ordered() {
-			out = append(out, leader{m.id, m.manifest.Name, m.leader.Leader})
+			out = append(out, leader{m.id, m.Manifest().Name, m.Leader().Leader})
 		}
 	})
 	return out, err
@@ -152,7 +152,7 @@ func (n *Node) Jobs(ctx context.Context) ([]message.JobStatus, error) {
 	var own, all []message.JobStatus
 	if err := n.do(ctx, func() {
 		for _, m := range n.ordered() {
-			own = append(own, named(m.submitter.Jobs(), m.manifest.Name)...)
+			own = append(own, named(m.Submitter().Jobs(), m.Manifest().Name)...)
 		}
 	}); err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (n *Node) Job(ctx context.Context, id task.JobID, from uint64, limit int) (
 	look := func() error {
 		return n.do(ctx, func() {
 			if m := n.submitted(id); m != nil {
-				own, mine = m.submitter.Job(id)
+				own, mine = m.Submitter().Job(id)
 			}
 		})
 	}
@@ -221,7 +221,7 @@ func (n *Node) Job(ctx context.Context, id task.JobID, from uint64, limit int) (
 // submitted returns the overlay in which this node submitted the job, or nil.
 func (n *Node) submitted(id task.JobID) *membership {
 	for _, m := range n.members {
-		if _, ok := m.submitter.Record(id); ok {
+		if _, ok := m.Submitter().Record(id); ok {
 			return m
 		}
 	}

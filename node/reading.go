@@ -26,7 +26,7 @@ type reading struct {
 // break, and whether anything is known of it in particular. The pool is as of now.
 func (n *Node) stay(a *overlay.Advert, now time.Time, d time.Duration) (p float64, known bool) {
 	p, known = n.reader(a, now).Stay(now, d)
-	if belief := n.standing.Weight(a.Peer); belief < 1 {
+	if belief := n.peer.Standing().Weight(a.Peer); belief < 1 {
 		stranger := predictor.NewReader(&predictor.Record{}, n.past.pool)
 		q, _ := stranger.Stay(now, d)
 		p = belief*p + (1-belief)*min(q, p)

@@ -96,7 +96,7 @@ func (n *Node) recoverJob(ctx context.Context, l leader, id task.JobID) error {
 	}
 	return n.do(ctx, func() {
 		if m := n.members[l.overlay]; m != nil {
-			m.step(m.submitter, message.Offer{Record: rec})
+			m.step(m.Submitter(), message.Offer{Record: rec})
 		}
 	})
 }

@@ -24,9 +24,9 @@ func (n *Node) heldBy(ctx context.Context, id task.JobID, from uint64, limit int
 			return
 		}
 		space = m.prefix
-		st, _ = m.submitter.Job(id)
-		st.Overlay = m.manifest.Name
-		held = firstOf(m.submitter.Held(id), from, limit)
+		st, _ = m.Submitter().Job(id)
+		st.Overlay = m.Manifest().Name
+		held = firstOf(m.Submitter().Held(id), from, limit)
 		unwritten = m.unwritten(submitter.ResultKey(id, 0))
 	})
 	for _, i := range held {
@@ -67,7 +67,7 @@ func (m *membership) unwritten(key string) map[string][]byte {
 	prefix := key[:strings.LastIndexByte(key, '/')+1]
 	out := map[string][]byte{}
 	for _, p := range m.n.pending {
-		if e, ok := p.effect.(message.Persist); ok && p.of == m && strings.HasPrefix(e.Key, prefix) {
+		if e, ok := p.machine().(message.Persist); ok && p.of == m && strings.HasPrefix(e.Key, prefix) {
 			out[e.Key] = e.Value
 		}
 	}
@@ -80,7 +80,7 @@ func (n *Node) ownJob(ctx context.Context, id task.JobID, from uint64, limit int
 	var rec task.Record
 	if err := n.do(ctx, func() {
 		if m := n.submitted(id); m != nil {
-			rec, _ = m.submitter.Record(id)
+			rec, _ = m.Submitter().Record(id)
 		}
 	}); err != nil {
 		return message.JobStatus{}, err

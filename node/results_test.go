@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/member"
 	"godwit/p2p"
 	"godwit/scheduler/message"
 	"godwit/scheduler/submitter"
@@ -53,9 +54,9 @@ func TestResultsNotYetWritten(t *testing.T) {
 	n := &Node{}
 	m, other := &membership{n: n}, &membership{n: n}
 	persist := func(m *membership, job task.JobID, i uint64) pending {
-		return pending{effect: message.Persist{Key: submitter.ResultKey(job, i), Value: []byte{byte(i)}}, of: m}
+		return pending{effect: member.Do{Effect: message.Persist{Key: submitter.ResultKey(job, i), Value: []byte{byte(i)}}}, of: m}
 	}
-	n.pending = []pending{persist(m, "a", 1), {effect: message.JobChanged{}}, persist(m, "ab", 2), persist(other, "a", 7), persist(m, "a", 300)}
+	n.pending = []pending{persist(m, "a", 1), {effect: member.Do{Effect: message.JobChanged{}}}, persist(m, "ab", 2), persist(other, "a", 7), persist(m, "a", 300)}
 	got := m.unwritten(submitter.ResultKey("a", 0))
 	if len(got) != 2 || got[submitter.ResultKey("a", 1)] == nil || got[submitter.ResultKey("a", 300)] == nil {
 		t.Errorf("got %v", got)

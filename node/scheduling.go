@@ -14,7 +14,7 @@ func (n *Node) Scheduling(ctx context.Context, nameOrID string) (s scheduler.Sch
 	if e := n.do(ctx, func() {
 		var m *membership
 		if m, err = n.find(nameOrID); err == nil {
-			l = leader{m.id, m.manifest.Name, m.leader.Leader}
+			l = leader{m.id, m.Manifest().Name, m.Leader().Leader}
 		}
 	}); e != nil {
 		return s, e

@@ -54,7 +54,7 @@ func (n *Node) Status(ctx context.Context) (Status, error) {
 			o := m.status()
 			s.Overlays = append(s.Overlays, o)
 			if o.Role != RoleMember {
-				s.Coordinates = append(s.Coordinates, m.manifest.Name)
+				s.Coordinates = append(s.Coordinates, m.Manifest().Name)
 			}
 		}
 	})
@@ -89,7 +89,7 @@ func (n *Node) notices() []string {
 		out = append(out, fullReason)
 	}
 	for _, m := range n.ordered() {
-		if err := m.manifest.Admits(n.self, m.pass, n.clock.wall()); err != nil {
+		if err := m.Manifest().Admits(n.self, m.Pass(), n.clock.wall()); err != nil {
 			out = append(out, err.Error())
 		}
 	}
@@ -139,7 +139,7 @@ func (n *Node) Members(ctx context.Context, nameOrID string) ([]Member, error) {
 			all = []*membership{m}
 		}
 		beliefs := map[task.PeerID]overlay.Belief{}
-		for _, b := range n.suspicion.Beliefs() {
+		for _, b := range n.peer.Suspicion().Beliefs() {
 			beliefs[b.Peer] = b
 		}
 		for _, m := range all {
@@ -162,20 +162,18 @@ func (n *Node) Members(ctx context.Context, nameOrID string) ([]Member, error) {
 
 // list is on the loop.
 func (m *membership) list(beliefs map[task.PeerID]overlay.Belief) []Member {
-	adverts := m.view.Members()
-	for _, a := range m.away {
-		adverts = append(adverts, a)
-	}
+	adverts := m.View().Members()
+	adverts = append(adverts, m.Away()...)
 	slices.SortFunc(adverts, func(a, b overlay.Advert) int { return cmp.Compare(a.Peer, b.Peer) })
 	out := make([]Member, 0, len(adverts))
 	for i := range adverts {
 		a := &adverts[i]
 		x := Member{
-			Peer: a.Peer, State: a.State, Slots: a.Slots, Memory: a.Memory, Speed: a.Speed, Overlay: m.manifest.Name, Site: a.Site,
+			Peer: a.Peer, State: a.State, Slots: a.Slots, Memory: a.Memory, Speed: a.Speed, Overlay: m.Manifest().Name, Site: a.Site,
 			Addrs: a.Addrs, Version: a.Version, Seen: a.Issued, Roles: m.roles(a.Peer), Free: a.Free,
 			Belief: overlay.There.String(),
 		}
-		if _, here := m.view.Member(a.Peer); here {
+		if _, here := m.View().Member(a.Peer); here {
 			x.Stay = m.n.forecast(a, usualHorizon).Stay
 		} else {
 			x.Belief = overlay.Lost.String()
@@ -194,9 +192,9 @@ func (m *membership) list(beliefs map[task.PeerID]overlay.Belief) []Member {
 func (m *membership) roles(peer task.PeerID) []string {
 	roles := []string{}
 	switch {
-	case peer == m.leader.Leader:
+	case peer == m.Leader().Leader:
 		roles = append(roles, RoleLeader)
-	case slices.Contains(m.lease.Group(), peer):
+	case slices.Contains(m.Group(), peer):
 		roles = append(roles, RoleCoordinator)
 	}
 	if peer == m.n.self {

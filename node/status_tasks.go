@@ -35,7 +35,7 @@ func (n *Node) localTasks() []LocalTask {
 	out := []LocalTask{}
 	for _, t := range n.exec.Tasks() {
 		out = append(out, LocalTask{
-			Task: t.ID.String(), Overlay: t.Of.(client).m.manifest.Name, State: t.State, Since: t.Since,
+			Task: t.ID.String(), Overlay: t.Of.(client).m.Manifest().Name, State: t.State, Since: t.Since,
 			Peer: t.Peer, Rounds: t.Rounds, Bytes: t.Bytes, Note: t.Note,
 		})
 	}

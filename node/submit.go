@@ -42,7 +42,7 @@ func (n *Node) Submit(ctx context.Context, s Submission) (task.JobID, error) {
 	var err error
 	if e := n.do(ctx, func() {
 		if m, err = n.find(s.Overlay); err == nil {
-			rules = m.manifest
+			rules = *m.Manifest()
 		}
 	}); e != nil {
 		return "", e
@@ -76,13 +76,13 @@ func (n *Node) Submit(ctx context.Context, s Submission) (task.JobID, error) {
 func (n *Node) offer(ctx context.Context, m *membership, id task.JobID, rec task.Record) error {
 	w := n.Watch(id)
 	defer w.Close()
-	if err := n.do(ctx, func() { m.step(m.submitter, message.Offer{Record: rec}) }); err != nil {
+	if err := n.do(ctx, func() { m.step(m.Submitter(), message.Offer{Record: rec}) }); err != nil {
 		return err
 	}
 	for {
 		var accepted bool
 		var refusal string
-		if err := n.do(ctx, func() { accepted, refusal = m.submitter.Accepted(id), m.refusal(id) }); err != nil {
+		if err := n.do(ctx, func() { accepted, refusal = m.Submitter().Accepted(id), m.refusal(id) }); err != nil {
 			return err
 		}
 		switch {
@@ -103,7 +103,7 @@ func (n *Node) offer(ctx context.Context, m *membership, id task.JobID, rec task
 
 // refusal returns why the coordinator turned a job down, or "".
 func (m *membership) refusal(id task.JobID) string {
-	st, _ := m.submitter.Job(id)
+	st, _ := m.Submitter().Job(id)
 	return st.Error
 }
 
@@ -113,7 +113,7 @@ func (n *Node) Cancel(ctx context.Context, id task.JobID) error {
 	err := n.do(ctx, func() {
 		if m := n.submitted(id); m != nil {
 			mine = true
-			m.step(m.submitter, message.CancelJob{Job: id})
+			m.step(m.Submitter(), message.CancelJob{Job: id})
 		}
 	})
 	if err == nil && !mine {
@@ -136,11 +136,11 @@ func (n *Node) Forget(ctx context.Context, id task.JobID) error {
 			err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)
 			return
 		}
-		if st, _ := m.submitter.Job(id); !st.Final {
+		if st, _ := m.Submitter().Job(id); !st.Final {
 			err = fmt.Errorf("%w: %s", ErrRunning, id)
 			return
 		}
-		m.step(m.submitter, message.ForgetJob{Job: id})
+		m.step(m.Submitter(), message.ForgetJob{Job: id})
 	}); e != nil {
 		return e
 	}

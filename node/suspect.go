@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"time"
 
-	"godwit/overlay"
+	"godwit/member"
 	"godwit/p2p"
 	"godwit/task"
 )
@@ -26,68 +26,53 @@ type probeAnswer struct {
 	There bool `json:"there"`
 }
 
-// pingTimeout is how long a new leader has to answer before it is doubted.
-const pingTimeout = 2 * time.Second
-
 // maxProbeWait bounds what another member may have us wait for.
 const maxProbeWait = 5 * time.Second
 
-// judge carries out what the suspicion asks for.
-func (n *Node) judge(effects []overlay.SuspicionEffect) {
-	for _, e := range effects {
-		switch e := e.(type) {
-		case overlay.Probe:
-			n.spawn(func() { n.probe(e.Peer, e.Wait) })
-		case overlay.AskVia:
-			for _, via := range e.Via {
-				n.spawn(func() { n.probeVia(e.Peer, via, e.Wait) })
-			}
-		case overlay.Alive:
-			for _, m := range n.ordered() {
-				m.returned(e.Peer)
-			}
-		case overlay.DeclareLost:
-			for _, m := range n.ordered() {
-				m.lost(e.Peer, e.Reason)
-			}
-			// A silent machine's connection may be open for half a minute yet. One
-			// that came beside it is not told by the network, but counts.
-			if n.net.Cut(e.Peer, n.now().Sub(e.Probed)) {
-				n.judge(n.suspicion.Connected(e.Peer, n.now()))
-			}
+// carryAsk carries out an effect of the peer that rests on nothing durable.
+func (n *Node) carryAsk(e member.Effect) {
+	switch e := e.(type) {
+	case member.Probe:
+		n.spawn(func() { n.probe(e) })
+	case member.ProbeVia:
+		n.spawn(func() { n.probeVia(e) })
+	case member.Ping:
+		n.spawn(func() { n.ping(e) })
+	case member.Cut: // one that came beside it is not told by the network, but counts
+		if n.net.Cut(e.Peer, e.Age) {
+			n.tell(member.Connected{Peer: e.Peer})
 		}
+	case member.FetchRules:
+		e.Of.Driver.(*membership).askManifest(e.From)
+	case member.Notice:
+		n.notice(e)
 	}
 }
 
 // probe asks a peer whether it is there.
-func (n *Node) probe(peer task.PeerID, wait time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), wait)
+func (n *Node) probe(e member.Probe) {
+	ctx, cancel := context.WithTimeout(context.Background(), e.Wait)
 	defer cancel()
-	_, err := n.net.Request(ctx, peer, methodPing, nil)
-	n.post(post{call: func() {
-		if silent(err) {
-			n.judge(n.suspicion.Failed(peer, errors.Is(err, syscall.ECONNREFUSED), n.now()))
-			return
-		}
-		n.judge(n.suspicion.Answered(peer, n.now()))
-	}})
+	_, err := n.net.Request(ctx, e.Peer, methodPing, nil)
+	probed := member.Probed{Peer: e.Peer, There: !silent(err), Refused: errors.Is(err, syscall.ECONNREFUSED)}
+	n.post(post{call: func() { n.tell(probed) }})
 }
 
 // probeVia has another member ask a peer.
-func (n *Node) probeVia(peer, via task.PeerID, wait time.Duration) {
-	ctx, cancel := context.WithTimeout(context.Background(), wait)
+func (n *Node) probeVia(e member.ProbeVia) {
+	ctx, cancel := context.WithTimeout(context.Background(), e.Wait)
 	defer cancel()
-	body, err := json.Marshal(probeQuery{peer, wait.Milliseconds()})
+	body, err := json.Marshal(probeQuery{e.Peer, e.Wait.Milliseconds()})
 	if err != nil {
 		return
 	}
 	var a probeAnswer
-	b, err := n.net.Request(ctx, via, methodProbe, body)
+	b, err := n.net.Request(ctx, e.Via, methodProbe, body)
 	if err == nil {
 		err = json.Unmarshal(b, &a)
 	}
 	n.post(post{call: func() {
-		n.judge(n.suspicion.Relayed(peer, via, err == nil && a.There, n.now()))
+		n.tell(member.ProbedVia{Peer: e.Peer, Via: e.Via, There: err == nil && a.There})
 	}})
 }
 
@@ -99,11 +84,7 @@ func (n *Node) answerProbe(ctx context.Context, from task.PeerID, body []byte) (
 	}
 	known := false
 	if err := n.do(ctx, func() {
-		for _, m := range n.members {
-			_, here := m.view.Member(q.Peer)
-			_, away := m.away[q.Peer]
-			known = known || (here || away) && m.admits(from)
-		}
+		known = n.peer.Knows(q.Peer, func(m *member.Member) bool { return m.Admits(from) })
 	}); err != nil {
 		return nil, err
 	}
@@ -116,20 +97,12 @@ func (n *Node) answerProbe(ctx context.Context, from task.PeerID, body []byte) (
 	return json.Marshal(probeAnswer{There: !silent(err)})
 }
 
-// checkThere asks a peer that is said to lead whether it is there at all.
-func (n *Node) checkThere(peer task.PeerID) {
-	if peer == n.self {
-		return
-	}
-	n.spawn(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), pingTimeout)
-		defer cancel()
-		if _, err := n.net.Request(ctx, peer, methodPing, nil); silent(err) {
-			n.post(post{call: func() {
-				n.doubt(peer, "requests to it fail")
-			}})
-		}
-	})
+// ping asks a peer that is said to lead whether it is there at all.
+func (n *Node) ping(e member.Ping) {
+	ctx, cancel := context.WithTimeout(context.Background(), e.Wait)
+	defer cancel()
+	_, err := n.net.Request(ctx, e.Peer, methodPing, nil)
+	n.post(post{call: func() { n.tell(member.Pinged{Peer: e.Peer, There: !silent(err)}) }})
 }
 
 // silent says whether a request failed because nobody answered: an error that
@@ -137,28 +110,4 @@ func (n *Node) checkThere(peer task.PeerID) {
 func silent(err error) bool {
 	var answered *p2p.RemoteError
 	return err != nil && !errors.As(err, &answered)
-}
-
-// doubt has it found out whether a peer is still there. Those connected may be
-// asked to help.
-func (n *Node) doubt(peer task.PeerID, why string) {
-	member := false
-	for _, m := range n.members {
-		_, here := m.view.Member(peer)
-		member = member || here
-	}
-	if !member {
-		return // nobody relies on it
-	}
-	var helpers []task.PeerID
-	for _, p := range n.net.Peers() {
-		helpers = append(helpers, p.ID)
-	}
-	n.suspicion.Helpers(helpers)
-	strain := 0
-	for _, m := range n.members {
-		strain = max(strain, m.lease.Strain())
-	}
-	n.suspicion.Strained(strain)
-	n.judge(n.suspicion.Broke(peer, why, n.now()))
 }

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/member"
 	"godwit/overlay"
 )
 
@@ -41,8 +42,8 @@ func TestSlowIsNotLost(t *testing.T) {
 		go slow.do(t.Context(), func() { <-starved })
 		for _, p := range s.others(slow) { // and somebody has reason to doubt it
 			p.onLoop(t, func() {
-				p.doubt(slow.ID(), "the test says so")
-				for _, b := range p.suspicion.Beliefs() {
+				p.tell(member.Disconnected{Peer: slow.ID()})
+				for _, b := range p.peer.Suspicion().Beliefs() {
 					if b.Peer == slow.ID() && b.State != overlay.Suspected {
 						t.Errorf("who is doubted is believed %v", b.State)
 					}
@@ -92,7 +93,7 @@ const mostSilent = 2*overlay.RenewEvery + overlay.ProbeWait + overlay.IndirectWa
 func (s *swarm) leaderAndFollower() (leader, follower *peer) {
 	leader = s.leading(s.peers[1])
 	leader.onLoop(s.t, func() {
-		group := leader.members[commons].lease.Group()
+		group := leader.members[commons].Group()
 		for _, p := range s.others(leader) {
 			if slices.Contains(group, p.ID()) {
 				follower = p
