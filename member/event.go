@@ -27,7 +27,7 @@ type Disconnected struct{ Peer task.PeerID }
 type Said struct {
 	Of      *Member
 	From    task.PeerID
-	Message message.Message
+	Message *message.Message // read only
 }
 
 // LeaseSaid brings what another's lease says.

@@ -118,8 +118,8 @@ func (m *Member) tell(ev message.Event) {
 }
 
 // received gives a message to the machine that it is for.
-func (m *Member) received(from task.PeerID, msg message.Message) {
-	ev := message.Received{From: from, Message: msg}
+func (m *Member) received(from task.PeerID, msg *message.Message) {
+	ev := message.Event(message.Received{From: from, Message: *msg})
 	switch {
 	case msg.Place != nil || msg.Ack != nil:
 		m.step(m.worker, ev)

@@ -32,27 +32,40 @@ func (p *Peer) Settle(now time.Time) []Effect { return p.At(now, p.shareOut) }
 
 // shareOut tells each overlay's worker what it may use now, of what the owner lends.
 func (p *Peer) shareOut() {
-	claims := p.claims()
 	withheld := p.world.Withheld()
+	if len(p.members) == 1 { // has all that there is; asked in each turn, it allocates nothing
+		m, n := p.members[0], p.lent.State.Slots
+		share := p.world.Weight(m)
+		if p.servedAt = p.now; share == 0 {
+			n = 0
+		}
+		m.hears(n, share, withheld)
+		return
+	}
+	claims := p.claims()
 	for i, n := range allot(p.lent.State.Slots, claims) {
-		m := p.members[i]
-		word := m.word(n, &claims[i])
-		word.Withheld = withheld
-		if word == m.told {
-			continue
-		}
-		before := m.told
-		before.Withheld = word.Withheld // of which only the leader is told
-		m.told = word
-		m.step(m.worker, word)
-		if word != before {
-			m.AdvertiseSoon()
-		}
+		p.members[i].hears(n, claims[i].share, withheld)
+	}
+}
+
+// hears tells the member's worker what it may use, if that is news.
+func (m *Member) hears(n int, share float64, withheld int) {
+	word := m.word(n, share)
+	word.Withheld = withheld
+	if word == m.told {
+		return
+	}
+	before := m.told
+	before.Withheld = word.Withheld // of which only the leader is told
+	m.told = word
+	m.step(m.worker, word)
+	if word != before {
+		m.AdvertiseSoon()
 	}
 }
 
 // word is what a member's worker is told that has so many slots.
-func (m *Member) word(n int, c *claim) message.OwnerState {
+func (m *Member) word(n int, share float64) message.OwnerState {
 	p := m.p
 	word := p.lent.State
 	word.Slots = n
@@ -64,7 +77,7 @@ func (m *Member) word(n int, c *claim) message.OwnerState {
 	case p.lent.Going != "":
 		return message.OwnerState{State: overlay.Leaving, Reason: p.lent.Going, Until: word.Until}
 	case p.lent.State.Slots == 0 || n > 0:
-	case c.share == 0:
+	case share == 0:
 		word.Reason = "the owner's rules give this overlay no share of the machine"
 	default:
 		word.Reason = "it is another overlay's turn: more have work for this machine than it has cores"
@@ -72,13 +85,8 @@ func (m *Member) word(n int, c *claim) message.OwnerState {
 	return word
 }
 
-// claims returns what the overlays have a right to, in their order. Alone, an overlay
-// has all.
+// claims returns what the overlays have a right to, in their order.
 func (p *Peer) claims() []claim {
-	if len(p.members) == 1 {
-		p.servedAt = p.now
-		return []claim{{share: p.world.Weight(p.members[0]), busy: true}}
-	}
 	for _, m := range p.members {
 		running, queued, _ := m.worker.Load()
 		if running+queued > 0 {

@@ -32,8 +32,8 @@ func (h handler) Frame(from task.PeerID, data []byte) {
 		if m == nil || h.n.full || !m.Admits(from) {
 			return // whoever means well repeats it
 		}
-		for _, msg := range msgs {
-			h.n.tell(member.Said{Of: m.Member, From: from, Message: msg})
+		for i := range msgs {
+			h.n.tell(member.Said{Of: m.Member, From: from, Message: &msgs[i]})
 		}
 	}})
 }

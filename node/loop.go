@@ -229,7 +229,7 @@ func (n *Node) flush(ctx context.Context) error {
 		}
 		n.sendAll(&out)
 		for _, own := range out.own {
-			n.tell(member.Said{Of: own.to.Member, From: n.self, Message: own.message})
+			n.tell(member.Said{Of: own.to.Member, From: n.self, Message: &own.message})
 		}
 	}
 	n.watchers.notify()

@@ -63,8 +63,8 @@ func (n *node) flush() {
 		for _, l := range lines {
 			n.send(l.to, l.messages)
 		}
-		for _, m := range own {
-			n.tell(member.Said{Of: n.m, From: n.id, Message: m})
+		for i := range own {
+			n.tell(member.Said{Of: n.m, From: n.id, Message: &own[i]})
 		}
 	}
 }

@@ -46,8 +46,8 @@ func (n *node) send(to *node, messages []message.Message) {
 			n.link(to)
 		}
 		to.turn(func() {
-			for _, m := range messages {
-				to.tell(member.Said{Of: to.m, From: n.id, Message: m})
+			for i := range messages {
+				to.tell(member.Said{Of: to.m, From: n.id, Message: &messages[i]})
 			}
 		})
 	})
