@@ -16,7 +16,7 @@ const (
 	// from the members' records.
 	poolEvery = 15 * time.Minute
 	// usualHorizon is what `peers` forecasts: about the length of a usual task
-	// on the grids of which there are records (predictors.md section 1.1).
+	// on the grids of which there are records (docs/spec/predictors.md section 1.1).
 	usualHorizon = time.Hour
 )
 

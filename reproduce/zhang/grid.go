@@ -72,7 +72,7 @@ func (m machine) write(h *trace.History, days int) error {
 }
 
 // saturated is a scenario of the published simulator on a grid, with a job that
-// always waits (zhang-vectors.md section 0).
+// always waits (docs/spec/zhang.md section 11.0).
 func saturated(t *trace.Trace, placement string, work time.Duration) *sim.Scenario {
 	return &sim.Scenario{
 		Trace: t, Placement: placement, Paper: true, Seed: 1,

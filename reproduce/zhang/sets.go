@@ -16,7 +16,7 @@ import (
 type set struct {
 	name     string       // UCB, SDSC, LRI, DEUG
 	watched  *trace.Trace // with Unobserved spells where nobody looked
-	hosts    *trace.Trace // the same, taken for unavailable there (zhang.md section 10, question 8)
+	hosts    *trace.Trace // the same, taken for unavailable there (docs/spec/zhang.md section 10, question 8)
 	original bool         // supplied, not made
 }
 

@@ -93,7 +93,7 @@ func (b *bench) dayIntervals() error {
 	return nil
 }
 
-// transitions are the values of Eq 4.1 (zhang.md section 3.4).
+// transitions are the values of Eq 4.1 (docs/spec/zhang.md section 3.4).
 func (b *bench) transitions() {
 	const note = "follows from Eq 4.1; windows of yesterday, minutes"
 	for _, c := range []struct {

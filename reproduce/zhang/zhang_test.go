@@ -44,8 +44,8 @@ func atOnce(n int, run func(int)) {
 	all.Wait()
 }
 
-// want compares some cells with the thesis, or with what zhang-vectors.md
-// expects where the thesis contradicts itself. A control must also show another
+// want compares some cells with the thesis, or with what docs/spec/zhang.md
+// section 11 has where the thesis contradicts itself. A control must also show another
 // outcome than the cell that it controls.
 func want(t *testing.T, got map[string]string, cells ...string) {
 	t.Helper()
