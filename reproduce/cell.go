@@ -30,7 +30,8 @@ type Cell struct {
 	Published  string  `json:"published"`
 	Obtained   string  `json:"obtained"`
 	Verdict    Verdict `json:"verdict"`
-	Note       string  `json:"note"` // what the verdict rests on; never "" beside Differs that is explained, or Unrecoverable
+	// what the verdict rests on; never "" beside Differs that is explained, or Unrecoverable
+	Note string `json:"note"`
 }
 
 // Unexplained says that the cell differs and nothing says why.

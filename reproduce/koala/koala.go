@@ -74,8 +74,10 @@ const launcherRuns = 5
 // itself, and by launchers that stay.
 func launchers(b *bench) error {
 	b.FirstSeed = b.Seed
-	b.Say("one cluster of 68 nodes, nothing else on it; 1000 tasks of 30 s; means of %d runs with seeds from %d on", launcherRuns, b.Seed)
-	b.Say("a start takes %v, one after the other, and %v: fitted to Table 4.2 without cycle scavenging, not to this experiment", dispatchTime, startTime)
+	b.Say("one cluster of 68 nodes, nothing else on it; 1000 tasks of 30 s; means of %d runs with seeds from %d on",
+		launcherRuns, b.Seed)
+	b.Say("a start takes %v, one after the other, and %v: fitted to Table 4.2 without cycle scavenging, not to this "+
+		"experiment", dispatchTime, startTime)
 	ways := []*shares.Scenario{
 		{Costs: testbedCosts, Direct: true, Scan: scanInterval},
 		{Costs: testbedCosts, Scan: scanInterval},
@@ -104,12 +106,15 @@ func launchers(b *bench) error {
 	}
 	direct, stay, ours, ideal := makespan(0), makespan(1), makespan(2), makespan(3)
 	b.Equal("ideal, makespan, s", "450.00", fmt.Sprintf("%.2f", ideal), "15 rounds of tasks that cannot be divided")
-	b.Near("each task submitted by itself, makespan, s", 685.01, direct, "%.2f", 10, "the local scheduler starts one after the other, and that takes longer than a task")
+	b.Near("each task submitted by itself, makespan, s", 685.01, direct, "%.2f", 10,
+		"the local scheduler starts one after the other, and that takes longer than a task")
 	b.Near("launchers, makespan, s", 474.85, stay, "%.2f", 5, "most of it is the first start of each launcher")
 	b.Near("each task submitted by itself, of ideal", 1.522, direct/ideal, "%.3f", 10, "")
 	b.Near("launchers, of ideal", 1.055, stay/ideal, "%.3f", 5, "")
-	b.Trend("launchers beside each task by itself", "shorter", fmt.Sprintf("%.0f s beside %.0f s", stay, direct), stay < direct, "", "")
-	b.Trend("members that are there already, of ideal", "at most 1.03 (our target)", fmt.Sprintf("%.3f", ours/ideal), ours <= 1.03*ideal,
+	b.Trend("launchers beside each task by itself", "shorter", fmt.Sprintf("%.0f s beside %.0f s", stay, direct),
+		stay < direct, "", "")
+	b.Trend("members that are there already, of ideal", "at most 1.03 (our target)", fmt.Sprintf("%.3f", ours/ideal),
+		ours <= 1.03*ideal,
 		"follows from its costs, which are assumed: 0.1 s for a placement, 0.25 s between two tasks; real nodes decide", "")
 	return nil
 }
@@ -136,10 +141,12 @@ func filled(clusters []shares.Cluster, seed uint64, c delayCase, on int) *shares
 	const comes = 30 * time.Minute
 	rng := rand.New(rand.NewPCG(seed, 1))
 	return &shares.Scenario{
-		Clusters: clusters, Policy: "gep:local=drastic", GiveUp: "random", Scan: scanInterval, Poll: pollInterval, Costs: testbedCosts, Seed: seed,
+		Clusters: clusters, Policy: "gep:local=drastic", GiveUp: "random", Scan: scanInterval, Poll: pollInterval,
+		Costs: testbedCosts, Seed: seed,
 		Bags: []shares.Bag{{Name: "load", Tasks: 10_000, Work: time.Hour}},
 		Higher: []shares.Higher{{
-			At: comes + time.Duration(rng.Int64N(int64(scanInterval))), Cluster: on, Parts: c.parts, Nodes: c.nodes, Run: time.Minute,
+			At: comes + time.Duration(rng.Int64N(int64(scanInterval))), Cluster: on, Parts: c.parts, Nodes: c.nodes,
+			Run: time.Minute,
 		}},
 		Until: comes + 10*time.Minute,
 	}
@@ -147,7 +154,8 @@ func filled(clusters []shares.Cluster, seed uint64, c delayCase, on int) *shares
 
 // delays runs each case with and without bags, by what change makes of a scenario,
 // and returns mean makespans in seconds.
-func (b *bench) delays(cases []delayCase, clusters []shares.Cluster, on int, change func(*shares.Scenario)) (without, with []float64, err error) {
+func (b *bench) delays(cases []delayCase, clusters []shares.Cluster, on int,
+	change func(*shares.Scenario)) (without, with []float64, err error) {
 	var ss []*shares.Scenario
 	for _, c := range cases {
 		for k := range 2 * delayRuns {
@@ -186,8 +194,10 @@ func asOurs(s *shares.Scenario) {
 // localDelays is section 4.3.1.
 func localDelays(b *bench) error {
 	b.FirstSeed = b.Seed
-	b.Say("one cluster of 68 nodes filled by a bag; then a local job of 40 nodes for 60 s in parts; means of %d runs with and as many without the bag, seeds from %d on", delayRuns, b.Seed)
-	b.Say("local queues are looked at each %v; a node is free %v after it is ordered back, and one after the other takes %v", pollInterval, stopTime, stopEachTime)
+	b.Say("one cluster of 68 nodes filled by a bag; then a local job of 40 nodes for 60 s in parts; means of %d runs "+
+		"with and as many without the bag, seeds from %d on", delayRuns, b.Seed)
+	b.Say("local queues are looked at each %v; a node is free %v after it is ordered back, and one after the other "+
+		"takes %v", pollInterval, stopTime, stopEachTime)
 	without, with, err := b.delays(localCases, delft, 0, asPublished)
 	if err != nil {
 		return err
@@ -205,18 +215,22 @@ func localDelays(b *bench) error {
 		added := with[i] - without[i]
 		longest, least = max(longest, added), min(least, added)
 		b.polls(at+"added delay, polls", (c.with-c.without)/pollInterval.Seconds(), added/pollInterval.Seconds())
-		b.Trend(at+"added delay, one lookout each second, s", "-", fmt.Sprintf("%.1f", quick[i]-without[i]), quick[i]-without[i] < max(added, 0.1),
-			"less than as published: not in the thesis, which names frequent polls and a shared demand as remedies (chapter 5)", "")
+		b.Trend(at+"added delay, one lookout each second, s", "-", fmt.Sprintf("%.1f", quick[i]-without[i]),
+			quick[i]-without[i] < max(added, 0.1),
+			"less than as published: not in the thesis, which names frequent polls and a shared demand as remedies (chapter 5)",
+			"")
 		for k, y := range []float64{c.with - c.without, added, quick[i] - without[i]} {
 			curves[k].X, curves[k].Y = append(curves[k].X, float64(c.parts)), append(curves[k].Y, y)
 		}
 	}
 	fig.Curves = curves
 	b.Figures = append(b.Figures, fig)
-	b.Trend("no local job is delayed by 30 s", "7.9 s to 29.2 s", fmt.Sprintf("%.1f s to %.1f s", least, longest), longest < 30,
+	b.Trend("no local job is delayed by 30 s", "7.9 s to 29.2 s", fmt.Sprintf("%.1f s to %.1f s", least, longest),
+		longest < 30,
 		"the printed differences of 4 × 10 and 40 × 1 do not match their columns; by these it is 7.8 s to 29.2 s", "")
 	first, last := with[0]-without[0], with[len(with)-1]-without[len(with)-1]
-	b.Trend("the finest parts are delayed less than the whole", "7.8 s and 15.1 s", fmt.Sprintf("%.1f s and %.1f s", last, first), last < first,
+	b.Trend("the finest parts are delayed less than the whole", "7.8 s and 15.1 s",
+		fmt.Sprintf("%.1f s and %.1f s", last, first), last < first,
 		"clearing nodes and starting parts go on side by side", "")
 	return nil
 }
@@ -233,8 +247,10 @@ func (b *bench) polls(cell string, published, obtained float64) {
 // it places a job, while that is still being claimed.
 func gridDelays(b *bench) error {
 	b.FirstSeed = b.Seed
-	b.Say("five clusters of 272 nodes together filled by a bag; then a grid job of 80 nodes for 60 s in parts; means of %d runs with and as many without the bag, seeds from %d on", delayRuns, b.Seed)
-	b.Say("the scheduler scans each %v; a grid job is claimed for %v, by the difference of Tables 4.3 and 4.2", scanInterval, claimTime)
+	b.Say("five clusters of 272 nodes together filled by a bag; then a grid job of 80 nodes for 60 s in parts; means of "+
+		"%d runs with and as many without the bag, seeds from %d on", delayRuns, b.Seed)
+	b.Say("the scheduler scans each %v; a grid job is claimed for %v, by the difference of Tables 4.3 and 4.2",
+		scanInterval, claimTime)
 	without, with, err := b.delays(gridCases, das3, shares.Anywhere, asPublished)
 	if err != nil {
 		return err
@@ -243,7 +259,8 @@ func gridDelays(b *bench) error {
 	for i, c := range gridCases {
 		at := fmt.Sprintf("%d × %d nodes, ", c.parts, c.nodes)
 		if c.parts == 16 {
-			b.Lost(at+"makespan without bags, s", fmt.Sprintf("%.1f", c.without), "50 s more than the other two without bags, which the thesis does not explain; only what bags add is judged")
+			b.Lost(at+"makespan without bags, s", fmt.Sprintf("%.1f", c.without),
+				"50 s more than the other two without bags, which the thesis does not explain; only what bags add is judged")
 		} else {
 			b.Near(at+"makespan without bags, s", c.without, without[i], "%.1f", 10, "")
 		}
@@ -252,7 +269,8 @@ func gridDelays(b *bench) error {
 		b.Trend(at+"added delay, s", fmt.Sprintf("%.1f", c.with-c.without), fmt.Sprintf("%.1f", added), added < 10,
 			"judged by the claim that it is below 10 s", "")
 	}
-	b.Trend("no grid job is delayed by 10 s", "-0.1 s to 8.5 s", fmt.Sprintf("up to %.1f s", longest), longest < 10, "nodes are cleared while the job is claimed", "")
+	b.Trend("no grid job is delayed by 10 s", "-0.1 s to 8.5 s", fmt.Sprintf("up to %.1f s", longest), longest < 10,
+		"nodes are cleared while the job is claimed", "")
 	return nil
 }
 

@@ -15,7 +15,8 @@ func TestKoala(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, c := range r.Cells {
-				t.Logf("%s: %s: published %s, obtained %s: %s (%s)", c.Experiment, c.Cell, c.Published, c.Obtained, c.Verdict, c.Note)
+				t.Logf("%s: %s: published %s, obtained %s: %s (%s)", c.Experiment, c.Cell, c.Published, c.Obtained, c.Verdict,
+					c.Note)
 				if c.Unexplained() {
 					t.Errorf("%s: published %s, obtained %s: %s", c.Cell, c.Published, c.Obtained, c.Verdict)
 				}

@@ -58,7 +58,8 @@ func (b *bench) rerun(t *rerun) error {
 			return err
 		}
 		if t.testbed[k] > 0 {
-			if err := t.repeat(batch, policy.spec, emulated(t.minutes[k]), testbedRuns, t.units(0), b.Seed, &c.testbed); err != nil {
+			if err := t.repeat(batch, policy.spec, emulated(t.minutes[k]), testbedRuns, t.units(0), b.Seed,
+				&c.testbed); err != nil {
 				return err
 			}
 		}
@@ -130,7 +131,8 @@ func (t *rerun) judgeMean(b *bench, cell string, p ends, r *response, i int) {
 	case off <= half:
 		b.Add(reproduce.Within, cell, published, obtained, t.noted("the interval of 95 % reaches the printed one"))
 	case off <= max(threePercent*p.high, lastDigit):
-		b.Add(reproduce.Within, cell, published, obtained, t.noted(fmt.Sprintf("it is off by no more than %v %% or %v", 100*threePercent, lastDigit)))
+		b.Add(reproduce.Within, cell, published, obtained,
+			t.noted(fmt.Sprintf("it is off by no more than %v %% or %v", 100*threePercent, lastDigit)))
 	default:
 		b.Add(reproduce.Differs, cell, published, obtained, t.note)
 	}
@@ -149,11 +151,14 @@ func (t *rerun) judgeTestbed(b *bench, k int, r *response) {
 	mean, half := reproduce.Interval(r[4])
 	cell, published := policies[k].name+", all, response on the testbed", fmt.Sprintf("%.2f", t.testbed[k])
 	if math.Abs(mean-t.testbed[k]) <= fifth*t.testbed[k] {
-		b.Add(reproduce.Within, cell, published, within95(mean, half), "emulated: service as long as loops that vary by a fortieth, and three seconds more a job; a fifth is allowed, as the testbed had one short run")
+		b.Add(reproduce.Within, cell, published, within95(mean, half), "emulated: service as long as loops that vary by a "+
+			"fortieth, and three seconds more a job; a fifth is allowed, as the testbed had one short run")
 		return
 	}
 	b.Add(reproduce.Differs, cell, published, within95(mean, half),
-		"emulated, as the other figures of the testbed; this run of the testbed was single and short, from an empty system, its actual arrival rates up to a tenth off and its rates of execution 5 to 12 % below those assumed, which an allocation that gives a class one machine alone magnifies")
+		"emulated, as the other figures of the testbed; this run of the testbed was single and short, from an empty "+
+			"system, its actual arrival rates up to a tenth off and its rates of execution 5 to 12 % below those assumed, "+
+			"which an allocation that gives a class one machine alone magnifies")
 }
 
 // compare judges who is best.
@@ -184,7 +189,8 @@ func (t *rerun) compare(b *bench, columns []policyColumn) {
 	})
 	// Printed alike, Gc-mu and FCFS are not told apart.
 	lpas := func(name string) bool { return name == policies[0].name }
-	b.Trend("LPAS_DG has the shortest mean response", yes(lpas(published)), yes(lpas(obtained)), lpas(published) == lpas(obtained), strings.Join(all, ", "), "")
+	b.Trend("LPAS_DG has the shortest mean response", yes(lpas(published)), yes(lpas(obtained)),
+		lpas(published) == lpas(obtained), strings.Join(all, ", "), "")
 }
 
 func yes(holds bool) string {

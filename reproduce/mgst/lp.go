@@ -66,8 +66,10 @@ func allocation(b *bench) error {
 		return err
 	}
 	b.Equal("experiment 4: ideal load", "0.673", fmt.Sprintf("%.3f", half.load()), "")
-	b.Equal("experiment 4: part of machine 2 for class 4", "0.936", fmt.Sprintf("%.3f", half.Share[3][1]), "the text calls it delta 4,4")
-	b.Equal("experiment 4: classes 2 and 4 on machine 2", "6 : 94", fmt.Sprintf("%.0f : %.0f", 100*half.Share[1][1], 100*half.Share[3][1]), "")
+	b.Equal("experiment 4: part of machine 2 for class 4", "0.936", fmt.Sprintf("%.3f", half.Share[3][1]),
+		"the text calls it delta 4,4")
+	b.Equal("experiment 4: classes 2 and 4 on machine 2", "6 : 94", fmt.Sprintf("%.0f : %.0f", 100*half.Share[1][1],
+		100*half.Share[3][1]), "")
 	// Table 7.6 has a measured rate for each machine that was given a class.
 	for i, machines := range []string{"M1 M4 M5", "M2 M4 M6", "M3 M5", "M2"} {
 		b.Equal(fmt.Sprintf("Table 7.6: machines of class %d", i+1), machines, half.machines(i), "")
@@ -82,7 +84,8 @@ func allocation(b *bench) error {
 		return err
 	}
 	b.Equal("section 4.4.5: machine 1 is given", "class 1", "class "+classesOf(greedy, 0),
-		"the text has machine 2 take class 1, which by its own rule takes class 2 (10 > 2); its point holds of machine 1, which under Gc-mu takes class 2 (2.1 > 2)")
+		"the text has machine 2 take class 1, which by its own rule takes class 2 (10 > 2); its point holds of machine 1, "+
+			"which under Gc-mu takes class 2 (2.1 > 2)")
 	return nil
 }
 

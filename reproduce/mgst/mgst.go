@@ -11,7 +11,8 @@ import "godwit/reproduce"
 // testbed of Macs; the simulated figures are judged by the interval that is printed
 // with them, those of the testbed by an emulation of it.
 func Experiments() []reproduce.Experiment {
-	out := []reproduce.Experiment{experiment("LP", "The allocation", "sections 3.3 and 7.2, Tables 7.1 to 7.22", allocation)}
+	out := []reproduce.Experiment{experiment("LP", "The allocation", "sections 3.3 and 7.2, Tables 7.1 to 7.22",
+		allocation)}
 	for i := range tables {
 		t := &tables[i]
 		out = append(out, experiment(t.name, t.title, t.where, func(b *bench) error { return b.rerun(&rerun{table: t}) }))

@@ -70,7 +70,9 @@ func TestJudgeMean(t *testing.T) {
 		runs []float64
 		want reproduce.Verdict
 	}{
-		{[]float64{.564, .566}, reproduce.Equal}, {[]float64{.5551, .5551}, reproduce.Equal}, {[]float64{.548, .550}, reproduce.Within}, // its interval is wide
+		// its interval is wide
+		{[]float64{.564, .566}, reproduce.Equal}, {[]float64{.5551, .5551}, reproduce.Equal},
+		{[]float64{.548, .550}, reproduce.Within},
 		{[]float64{.585, .585}, reproduce.Within}, {[]float64{.60, .60}, reproduce.Differs},
 	} {
 		b := &bench{&reproduce.Bench{}}

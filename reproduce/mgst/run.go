@@ -54,7 +54,8 @@ func (t *rerun) unstable(policy int) bool {
 
 // stableNote is why a system is stable of which N/A is printed.
 func (t *rerun) stableNote() string {
-	return "N/A is a system that is not stable, but the load of FCFS here is 0.969; with a mean time to failure of 20, as in the text, it would be 1.025"
+	return "N/A is a system that is not stable, but the load of FCFS here is 0.969; with a mean time to failure of 20, " +
+		"as in the text, it would be 1.025"
 }
 
 // introduce says what is run.
@@ -65,12 +66,16 @@ func (t *rerun) introduce(b *bench) {
 	}
 	b.Say("%s, %d machines, %s; %d runs a policy, of %d time units (FCFS %d), the first tenth not counted; seeds from %d",
 		t.system.name, len(t.system.mu[0]), machines, simulatedRuns, t.units(0), t.units(len(policies)-1), b.Seed)
-	b.Say("jobs come at random and take exponential times; the machine that was idle longest goes first; on the testbed they take even times and three seconds more (%d runs)", testbedRuns)
+	b.Say("jobs come at random and take exponential times; the machine that was idle longest goes first; on the testbed "+
+		"they take even times and three seconds more (%d runs)", testbedRuns)
 	switch {
 	case t.system == hiHi && t.fails:
-		t.note = "with a mean time to failure of 50 time units, as experiments 11 and 12 state; the text's failure rate of 0.05, a mean of 20, gives .270 and .379 (experiment 3), .526 and .733 (experiment 4) of all with LPAS_DG and Gc-mu"
+		t.note = "with a mean time to failure of 50 time units, as experiments 11 and 12 state; the text's failure rate of " +
+			"0.05, a mean of 20, gives .270 and .379 (experiment 3), .526 and .733 (experiment 4) of all with LPAS_DG and Gc-mu"
 	case t.system == loLo:
-		t.note = "Table 7.22 prints the rates of Table 7.17 again, with which these tables cannot come out (class 1 alone would take 0.40 to 0.57 to execute); the rates here stand for those that are lost, and were searched for with the means of LPAS_DG in experiments 9 and 10"
+		t.note = "Table 7.22 prints the rates of Table 7.17 again, with which these tables cannot come out (class 1 alone " +
+			"would take 0.40 to 0.57 to execute); the rates here stand for those that are lost, and were searched for with " +
+			"the means of LPAS_DG in experiments 9 and 10"
 	}
 }
 
@@ -105,7 +110,8 @@ func (t *rerun) scenario(spec string, w way, units int, seed uint64) (*sim.Scena
 	}
 	for i, alpha := range t.system.alpha {
 		s.Workload.Classes = append(s.Workload.Classes, sim.Class{
-			Name: fmt.Sprint(i + 1), Arrival: sim.Poisson, Interval: time.Duration(float64(timeUnit) / alpha), Work: timeUnit, WorkLaw: w.law,
+			Name: fmt.Sprint(i + 1), Arrival: sim.Poisson, Interval: time.Duration(float64(timeUnit) / alpha), Work: timeUnit,
+			WorkLaw: w.law,
 		})
 	}
 	return s, nil
@@ -113,7 +119,8 @@ func (t *rerun) scenario(spec string, w way, units int, seed uint64) (*sim.Scena
 
 // machines is the trace of a system's machines, up all the time or by turns.
 func (t *rerun) machines(units int, seed uint64) (*trace.Trace, error) {
-	set := &trace.Trace{Name: t.system.name, Synthetic: "made by hand, as the publication says", Start: reproduce.Epoch, End: reproduce.Epoch.Add(time.Duration(units) * timeUnit)}
+	set := &trace.Trace{Name: t.system.name, Synthetic: "made by hand, as the publication says", Start: reproduce.Epoch,
+		End: reproduce.Epoch.Add(time.Duration(units) * timeUnit)}
 	for j := range t.system.mu[0] {
 		h := &trace.History{Host: fmt.Sprint("M", j+1)}
 		if err := h.Append(set.Start, trace.Available, 1); err != nil {

@@ -147,7 +147,8 @@ func (g *Grid) Run() (*Report, error) {
 		for _, size := range Sizes {
 			for _, level := range Levels {
 				draws = append(draws, of...)
-				r.Cells = append(r.Cells, Cell{Set: s.Name, Synthetic: s.Measured == nil, JobSizeS: size.Seconds(), Workload: level.Name, level: level, size: size})
+				r.Cells = append(r.Cells, Cell{Set: s.Name, Synthetic: s.Measured == nil, JobSizeS: size.Seconds(),
+					Workload: level.Name, level: level, size: size})
 			}
 		}
 	}

@@ -65,10 +65,13 @@ func TestWhy(t *testing.T) {
 			"10.0 h less useful (10 %): 10.0 h more work lost or done twice (40 running tasks lost, the rival 3)"},
 		{"saves too often", Figures{UsefulS: 99 * h, WastedS: h, Checkpoints: 3600}, Figures{UsefulS: 100 * h},
 			"1.0 h less useful (1 %): 1.0 h more in checkpoints (3600 of them, 1 % of its host time)"},
-		{"waits, but loses less", Figures{UsefulS: 80 * h, WastedS: 2 * h, IdleS: 28 * h, Moves: 7}, Figures{UsefulS: 90 * h, WastedS: 5 * h, IdleS: 15 * h},
+		{"waits, but loses less", Figures{UsefulS: 80 * h, WastedS: 2 * h, IdleS: 28 * h, Moves: 7},
+			Figures{UsefulS: 90 * h, WastedS: 5 * h, IdleS: 15 * h},
 			"10.0 h less useful (11 %): 13.0 h more idle (7 moves on the way, the rival 0)"},
-		{"does not come to an end, and loses", Figures{UsefulS: 80 * h, WastedS: 4 * h, PendingS: 6 * h, Tasks: 20, Done: 15}, Figures{UsefulS: 90 * h, Tasks: 20, Done: 19},
-			"10.0 h less useful (11 %): 6.0 h more in tasks not completed at the end (5, the rival 1); 4.0 h more work lost or done twice (0 running tasks lost, the rival 0)"},
+		{"does not come to an end, and loses", Figures{UsefulS: 80 * h, WastedS: 4 * h, PendingS: 6 * h, Tasks: 20, Done: 15},
+			Figures{UsefulS: 90 * h, Tasks: 20, Done: 19},
+			"10.0 h less useful (11 %): 6.0 h more in tasks not completed at the end (5, the rival 1); 4.0 h more work lost " +
+				"or done twice (0 running tasks lost, the rival 0)"},
 	} {
 		if got := why(&tt.ours, &tt.best); got != tt.want {
 			t.Errorf("%s: got\n%s, want\n%s", tt.name, got, tt.want)
@@ -97,10 +100,13 @@ func madeUp(level Level, ours, oracle, rivals played, but map[int]played) Cell {
 
 func TestJudge(t *testing.T) {
 	psopp, uptime := 5, 6 // without migration
-	c := madeUp(Levels[0], played{useful: 95, came: 10, done: 10, stay: 11}, played{useful: 100}, played{useful: 90, stay: 20},
+	c := madeUp(Levels[0], played{useful: 95, came: 10, done: 10, stay: 11}, played{useful: 100},
+		played{useful: 90, stay: 20},
 		map[int]played{psopp: {useful: 96}, psopp + 7: {useful: 96, stay: 9}, uptime: {useful: 50, stay: 10}})
-	if c.Best.Name != "psopp" || c.Ties != 1 || c.FCFS.UsefulS != 90 || c.Gain.Mean != -1 || c.Verdict != Lost || c.Reason == "" {
-		t.Errorf("got best %s and %d more, fcfs %v, gain %v: %s %q", c.Best.Name, c.Ties, c.FCFS.UsefulS, c.Gain, c.Verdict, c.Reason)
+	if c.Best.Name != "psopp" || c.Ties != 1 || c.FCFS.UsefulS != 90 || c.Gain.Mean != -1 || c.Verdict != Lost ||
+		c.Reason == "" {
+		t.Errorf("got best %s and %d more, fcfs %v, gain %v: %s %q", c.Best.Name, c.Ties, c.FCFS.UsefulS, c.Gain, c.Verdict,
+			c.Reason)
 	}
 	if c.Response != Lost || c.Delay.Mean <= 0 {
 		t.Errorf("response: got %s by %v", c.Response, c.Delay)
@@ -114,8 +120,10 @@ func TestJudge(t *testing.T) {
 func TestSummary(t *testing.T) {
 	low, full := Levels[0], Levels[2]
 	cells := []Cell{
-		madeUp(low, played{useful: 200, wasted: 2, came: 100, done: 99, stay: 5}, played{useful: 200}, played{useful: 100, stay: 6}, nil),
-		madeUp(full, played{useful: 100, wasted: 10, lost: 50, came: 120, done: 50}, played{useful: 200}, played{useful: 100}, map[int]played{0: {useful: 101}}),
+		madeUp(low, played{useful: 200, wasted: 2, came: 100, done: 99, stay: 5}, played{useful: 200},
+			played{useful: 100, stay: 6}, nil),
+		madeUp(full, played{useful: 100, wasted: 10, lost: 50, came: 120, done: 50}, played{useful: 200}, played{useful: 100},
+			map[int]played{0: {useful: 101}}),
 		madeUp(low, played{useful: 1, came: 100, done: 100, stay: 8}, played{useful: 1}, played{stay: 4}, nil),
 	}
 	cells[1].Set = "hard"
@@ -175,7 +183,8 @@ func TestPolicyGrid(t *testing.T) {
 	}
 	for i := range one.Cells {
 		c := &one.Cells[i]
-		if sum := c.Ours.UsefulS + c.Ours.WastedS + c.Ours.IdleS + c.Ours.PendingS; math.Abs(sum-(c.FCFS.UsefulS+c.FCFS.WastedS+c.FCFS.IdleS+c.FCFS.PendingS)) > 1 {
+		if sum := c.Ours.UsefulS + c.Ours.WastedS + c.Ours.IdleS +
+			c.Ours.PendingS; math.Abs(sum-(c.FCFS.UsefulS+c.FCFS.WastedS+c.FCFS.IdleS+c.FCFS.PendingS)) > 1 {
 			t.Errorf("%s: the default's host time is %v, which is not FCFS's", c, sum)
 		}
 		if c.level.Load > 0 && c.Ours.Tasks != c.FCFS.Tasks {
@@ -284,7 +293,9 @@ func TestNotes(t *testing.T) {
 		but[2*len(rivalPlacements)+p] = played{useful: 101, moves: 5} // pspp
 	}
 	notes := gridNotes([]Cell{madeUp(Levels[2], played{useful: 1}, played{}, played{useful: 100}, but)})
-	for i, want := range []string{"reactive is the same as none in 6 of 7: ", "cbr is the same as none in 6 of 7: ", "fcfspp:n=6 has less than half of FCFS's useful work in 1 of 1 cells, where its hosts are idle 90 % of the time: as published, T is 100 %"} {
+	for i, want := range []string{"reactive is the same as none in 6 of 7: ", "cbr is the same as none in 6 of 7: ",
+		"fcfspp:n=6 has less than half of FCFS's useful work in 1 of 1 cells, where its hosts are idle 90 % of the time: " +
+			"as published, T is 100 %"} {
 		if i >= len(notes) || !strings.HasPrefix(notes[i], want) {
 			t.Errorf("got %q, want %q", notes, want)
 		}

@@ -23,7 +23,8 @@ func rivalRows(cells []Cell) []RivalRow {
 	for k := range cells[0].Rivals {
 		out = append(out, contenderRow(cells, func(c *Cell) *Figures { return &c.Rivals[k] }))
 	}
-	return append(out, contenderRow(cells, func(c *Cell) *Figures { return &c.Ours }), contenderRow(cells, func(c *Cell) *Figures { return &c.Oracle }))
+	return append(out, contenderRow(cells, func(c *Cell) *Figures { return &c.Ours }),
+		contenderRow(cells, func(c *Cell) *Figures { return &c.Oracle }))
 }
 
 func contenderRow(cells []Cell, of func(*Cell) *Figures) RivalRow {
@@ -82,7 +83,8 @@ func gridNotes(cells []Cell) []string {
 			}
 		}
 		if n > 0 {
-			notes = append(notes, fmt.Sprintf("%s has less than half of FCFS's useful work in %d of %d cells, where its hosts are idle %.0f %% of the time: %s", name[0], n, len(cells), idle/float64(n), whyIdle(name[0])))
+			notes = append(notes, fmt.Sprintf("%s has less than half of FCFS's useful work in %d of %d cells, where its hosts "+
+				"are idle %.0f %% of the time: %s", name[0], n, len(cells), idle/float64(n), whyIdle(name[0])))
 		}
 	}
 	return notes
@@ -98,7 +100,8 @@ var idleMovers = map[string]string{
 // whyIdle says why a placement policy leaves hosts idle.
 func whyIdle(name string) string {
 	if strings.HasPrefix(name, "fcfspp") {
-		return "as published, T is 100 %, so that a host qualifies which was there at that time of all n days, a day before it came counting as one on which it was away; a host that does not keeps all behind the first task waiting"
+		return "as published, T is 100 %, so that a host qualifies which was there at that time of all n days, a day " +
+			"before it came counting as one on which it was away; a host that does not keeps all behind the first task waiting"
 	}
 	return "tasks wait for hosts that it trusts"
 }

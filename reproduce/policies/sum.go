@@ -42,9 +42,13 @@ func summarise(cells []Cell) []Target {
 		won[cells[i].Verdict]++
 	}
 	return []Target{
-		{"useful work at least the best rival's, within its interval", "every cell", fmt.Sprintf("%d won, %d within, %d LOST of %d", won[Won], won[WithinIt], won[Lost], len(cells)), won[Lost] == 0, worstGain(cells)},
-		geometric(cells, "useful work over FCFS's, geometric mean", overFCFS, func(c *Cell) float64 { return c.FCFS.UsefulS }),
-		geometric(cells, "useful work over the oracle's, geometric mean", overOracle, func(c *Cell) float64 { return c.Oracle.UsefulS }),
+		{"useful work at least the best rival's, within its interval", "every cell",
+			fmt.Sprintf("%d won, %d within, %d LOST of %d", won[Won], won[WithinIt], won[Lost], len(cells)), won[Lost] == 0,
+			worstGain(cells)},
+		geometric(cells, "useful work over FCFS's, geometric mean", overFCFS,
+			func(c *Cell) float64 { return c.FCFS.UsefulS }),
+		geometric(cells, "useful work over the oracle's, geometric mean", overOracle,
+			func(c *Cell) float64 { return c.Oracle.UsefulS }),
 		wasted(cells),
 		completed(cells),
 		attempts(cells),
@@ -100,7 +104,8 @@ func wasted(cells []Cell) Target {
 		}
 	}
 	p := percentOf(lost, all)
-	return Target{"host time wasted, of useful and wasted", fmt.Sprintf("<= %.0f %%", mostWasted), fmt.Sprintf("%.2f %%", p), p <= mostWasted, at}
+	return Target{"host time wasted, of useful and wasted", fmt.Sprintf("<= %.0f %%", mostWasted),
+		fmt.Sprintf("%.2f %%", p), p <= mostWasted, at}
 }
 
 // completed is of the workloads that end a day before the run does.
@@ -151,5 +156,6 @@ func quick(cells []Cell) Target {
 		}
 	}
 	return Target{"mean response at low workload no longer than the quickest rival's", "every cell",
-		fmt.Sprintf("%d won, %d within, %d LOST of %d", counts[Won], counts[WithinIt], counts[Lost], n), counts[Lost] == 0, at}
+		fmt.Sprintf("%d won, %d within, %d LOST of %d", counts[Won], counts[WithinIt], counts[Lost], n), counts[Lost] == 0,
+		at}
 }

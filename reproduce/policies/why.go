@@ -16,10 +16,13 @@ func why(ours, best *Figures) string {
 		more  float64
 		words string
 	}{
-		{ours.WastedS - best.WastedS - saved, fmt.Sprintf("more work lost or done twice (%.0f running tasks lost, the rival %.0f)", ours.Lost, best.Lost)},
-		{saved, fmt.Sprintf("more in checkpoints (%.0f of them, %.2g %% of its host time)", ours.Checkpoints, percentOf(ours.Checkpoints*gridPause.Seconds(), ours.UsefulS+ours.WastedS+ours.PendingS))},
+		{ours.WastedS - best.WastedS - saved, fmt.Sprintf("more work lost or done twice (%.0f running tasks lost, the "+
+			"rival %.0f)", ours.Lost, best.Lost)},
+		{saved, fmt.Sprintf("more in checkpoints (%.0f of them, %.2g %% of its host time)", ours.Checkpoints,
+			percentOf(ours.Checkpoints*gridPause.Seconds(), ours.UsefulS+ours.WastedS+ours.PendingS))},
 		{ours.IdleS - best.IdleS, fmt.Sprintf("more idle (%.0f moves on the way, the rival %.0f)", ours.Moves, best.Moves)},
-		{ours.PendingS - best.PendingS, fmt.Sprintf("more in tasks not completed at the end (%.0f, the rival %.0f)", ours.Tasks-ours.Done, best.Tasks-best.Done)},
+		{ours.PendingS - best.PendingS, fmt.Sprintf("more in tasks not completed at the end (%.0f, the rival %.0f)",
+			ours.Tasks-ours.Done, best.Tasks-best.Done)},
 	}
 	short := best.UsefulS - ours.UsefulS
 	var out []string
@@ -36,7 +39,8 @@ func why(ours, best *Figures) string {
 		out = append(out, fmt.Sprintf("%s %s", hoursOf(parts[most].more), parts[most].words))
 		parts[most].more = math.Inf(-1)
 	}
-	return fmt.Sprintf("%s less useful (%.2g %%): %s", hoursOf(short), percentOf(short, best.UsefulS), strings.Join(out, "; "))
+	return fmt.Sprintf("%s less useful (%.2g %%): %s", hoursOf(short), percentOf(short, best.UsefulS),
+		strings.Join(out, "; "))
 }
 
 // How many parts of a difference are named, and from which share of it on.

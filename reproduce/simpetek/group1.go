@@ -105,7 +105,8 @@ func (b *bench) bestRounds(f family, got map[request]swept, reading string) {
 		}
 		return xs
 	}
-	fig := reproduce.Figure{Name: "simpetek-rounds-" + f.name, Title: "Rounds of " + strings.ToUpper(f.name) + " (" + reading + ")", X: "rounds", Y: "makespan over its bound"}
+	fig := reproduce.Figure{Name: "simpetek-rounds-" + f.name, Title: "Rounds of " + strings.ToUpper(f.name) + " (" +
+		reading + ")", X: "rounds", Y: "makespan over its bound"}
 	for _, s := range group1Runs {
 		xs := row(s)
 		i := slices.Index(xs, slices.Min(xs))
@@ -129,7 +130,8 @@ func (b *bench) bestRounds(f family, got map[request]swept, reading string) {
 	b.Trend(name+": best rounds at 100, 400, 800 runs", f.published, strings.Join(text, ", "), grows,
 		"more are best of more runs; which depends on speeds and costs, which are not published",
 		"makespans over their bounds by k, of which those at few runs are about the same: "+describeCurves(fig))
-	b.Trend(name+": time past the best", "rises", "with the most rounds "+strings.Join(worse, ", "), rise, "", "with these costs more rounds than the best lose little: "+describeCurves(fig))
+	b.Trend(name+": time past the best", "rises", "with the most rounds "+strings.Join(worse, ", "), rise, "",
+		"with these costs more rounds than the best lose little: "+describeCurves(fig))
 }
 
 // describeCurves writes the curves of a figure.
@@ -171,8 +173,10 @@ func (b *bench) atFifteen(got map[request]swept, reading, more string) {
 			}
 		}
 	}
-	b.Trend("Fig 5.7, 15 rounds, "+reading+": ISSSE is the best of four", "in most of 6 cases", fmt.Sprintf("in %d of %d", first, cases), 2*first > cases, "",
-		"slow nodes, whose shares are below half a run, wait while runs remain, and the fewer runs a round has, the more nodes; by the other reading they do not: "+strings.Join(lost, "; "))
+	b.Trend("Fig 5.7, 15 rounds, "+reading+": ISSSE is the best of four", "in most of 6 cases",
+		fmt.Sprintf("in %d of %d", first, cases), 2*first > cases, "",
+		"slow nodes, whose shares are below half a run, wait while runs remain, and the fewer runs a round has, the more "+
+			"nodes; by the other reading they do not: "+strings.Join(lost, "; "))
 }
 
 func times(ts []float64) string {
@@ -193,8 +197,10 @@ func (b *bench) atLarge(got map[request]swept, reading, more string) {
 			ts = append(ts, o.makespan)
 			half = max(half, (o.high-o.low)/2)
 		}
-		b.Trend(fmt.Sprintf("Fig 5.8, MC%dNumberOfRuns%d, %s", c[1], c[0], reading), "ISSSE < SSSE < SAMRA < AMRA", times(ts), slices.IsSorted(ts), "15 rounds, as in Fig 5.7: which were run is not published",
-			fmt.Sprintf("those out of order are %.1f %% apart at most; seeds are up to %.1f %% from their mean", 100*disorder(ts), 100*half/ts[0]))
+		b.Trend(fmt.Sprintf("Fig 5.8, MC%dNumberOfRuns%d, %s", c[1], c[0], reading), "ISSSE < SSSE < SAMRA < AMRA", times(ts),
+			slices.IsSorted(ts), "15 rounds, as in Fig 5.7: which were run is not published",
+			fmt.Sprintf("those out of order are %.1f %% apart at most; seeds are up to %.1f %% from their mean",
+				100*disorder(ts), 100*half/ts[0]))
 	}
 }
 
@@ -221,7 +227,8 @@ func (b *bench) spreads(got map[request]swept, reading, more string) {
 		xs = append(xs, x)
 		text = append(text, fmt.Sprintf("%s %.0f %%", fifteenNames[i], 100*x))
 	}
-	b.Trend("Figs 5.9-5.12, finish times, "+reading, "SSSE and ISSSE nearly equal, SAMRA closer than AMRA", strings.Join(text, ", "), max(xs[0], xs[1]) < xs[2] && xs[2] < xs[3],
+	b.Trend("Figs 5.9-5.12, finish times, "+reading, "SSSE and ISSSE nearly equal, SAMRA closer than AMRA",
+		strings.Join(text, ", "), max(xs[0], xs[1]) < xs[2] && xs[2] < xs[3],
 		"from the first node's last finish to the last one's, over the latter; 800 runs, 15 rounds",
 		"slow nodes, whose shares are below half a run, end early; by the other reading they do not")
 }

@@ -52,9 +52,11 @@ func group2(b *bench) error {
 				faster++
 			}
 		})
-		b.Trend("ISSSE faster than calibrated, "+reading.name, "in 15 of 15 cases", fmt.Sprintf("in %d of %d", faster, len(gains)), faster == len(gains), "the best of three plans", "")
+		b.Trend("ISSSE faster than calibrated, "+reading.name, "in 15 of 15 cases",
+			fmt.Sprintf("in %d of %d", faster, len(gains)), faster == len(gains), "the best of three plans", "")
 		low, high := slices.Min(gains), slices.Max(gains)
-		b.Trend("by how much, "+reading.name, "4 to 15 %", fmt.Sprintf("%.1f to %.1f %%", low, high), low > 0 && high >= 4, "speeds and costs are not published: that it is a few per cent and more is all that can be judged", "")
+		b.Trend("by how much, "+reading.name, "4 to 15 %", fmt.Sprintf("%.1f to %.1f %%", low, high), low > 0 && high >= 4,
+			"speeds and costs are not published: that it is a few per cent and more is all that can be judged", "")
 		b.growingPlans(runs, plans, sizes, reading.name)
 		b.idleOf(got, plans, reading.name, reading.more)
 	}
@@ -70,12 +72,16 @@ func (b *bench) growingPlans(runs []int, plans []triple, sizes map[int][]float64
 		edge = append(edge, g[len(g)-1]-g[0])
 		text = append(text, fmt.Sprintf("%d runs: %+.1f points", s, 100*edge[len(edge)-1]))
 	}
-	b.Trend("gain of peak 5, k 50 over peak 2, k 15, "+reading, "grows with the runs", strings.Join(text, ", "), slices.IsSorted(edge), "in the mean over numbers of trials", "the differences are within what seeds make")
+	b.Trend("gain of peak 5, k 50 over peak 2, k 15, "+reading, "grows with the runs", strings.Join(text, ", "),
+		slices.IsSorted(edge), "in the mean over numbers of trials", "the differences are within what seeds make")
 }
 
 // idleOf is Fig 5.14.
 func (b *bench) idleOf(got map[request]swept, plans []triple, reading, more string) {
 	c, i := got[request{"calibrated", 1000, 100}], got[request{plans[0].of("issse", more), 1000, 100}]
-	b.Trend("Fig 5.14, MC100NumberOfRuns1000, "+reading+": nodes' idle time", "some with calibrated, none with ISSSE", fmt.Sprintf("calibrated %.1f %%, ISSSE %.1f %%", 100*c.idle, 100*i.idle),
-		i.idle < c.idle, fmt.Sprintf("of all nodes' time; ISSSE spends %.1f %% on copies, and %.1f %% on what copies overtook", 100*i.dup, 100*i.redun), "")
+	b.Trend("Fig 5.14, MC100NumberOfRuns1000, "+reading+": nodes' idle time", "some with calibrated, none with ISSSE",
+		fmt.Sprintf("calibrated %.1f %%, ISSSE %.1f %%", 100*c.idle, 100*i.idle),
+		i.idle < c.idle,
+		fmt.Sprintf("of all nodes' time; ISSSE spends %.1f %% on copies, and %.1f %% on what copies overtook", 100*i.dup,
+			100*i.redun), "")
 }

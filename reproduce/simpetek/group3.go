@@ -18,14 +18,16 @@ var slowedTo = []struct {
 
 // rigidPolicies are what the scheduler that does not adapt may be: the thesis does not say
 // whether it still has the last chunks done again.
-var rigidPolicies = []struct{ name, policy string }{{"with redistribution", "issse"}, {"without redistribution", "ssse"}}
+var rigidPolicies = []struct{ name, policy string }{{"with redistribution", "issse"},
+	{"without redistribution", "ssse"}}
 
 // group3 compares ISSSE with what it is without learning, on nodes that are
 // disturbed.
 func group3(b *bench) error {
 	b.FirstSeed = b.Seed
 	b.sayChosen(group3Nodes)
-	b.Say("the nodes of 4 and 2 cores are disturbed for the first 30 s of every 40; the phase and what is left of a node are not published")
+	b.Say("the nodes of 4 and 2 cores are disturbed for the first 30 s of every 40; the phase and what is left of a " +
+		"node are not published")
 	b.Say("plans, of which nothing is published: (2, 15, 10.5) to 400 runs, (3, 30, 20.3) above")
 	for _, left := range slowedTo {
 		nodes := group3Nodes.nodes()
@@ -80,9 +82,13 @@ func (b *bench) adaptive(nodes []sweep.Node, left, reading, more string) error {
 				faster++
 			}
 		}
-		b.Trend(fmt.Sprintf("adaptive ISSSE faster than not, %s; %s of a node is left; %s", off.name, left, reading), "in 12 of 12 cases",
-			fmt.Sprintf("in %d of %d, %.1f to %.1f %%", faster, len(gains), slices.Min(gains), slices.Max(gains)), faster == len(gains), "",
-			"adaptive or not, whoever is idle gets the next chunk: sizes matter at the end alone, which redistribution mends too, and where shares below half a run are none slow nodes wait at the end in both; without both of these it is faster in all 12")
+		b.Trend(fmt.Sprintf("adaptive ISSSE faster than not, %s; %s of a node is left; %s", off.name, left, reading),
+			"in 12 of 12 cases",
+			fmt.Sprintf("in %d of %d, %.1f to %.1f %%", faster, len(gains), slices.Min(gains), slices.Max(gains)),
+			faster == len(gains), "",
+			"adaptive or not, whoever is idle gets the next chunk: sizes matter at the end alone, which redistribution mends "+
+				"too, and where shares below half a run are none slow nodes wait at the end in both; without both of these it is "+
+				"faster in all 12")
 	}
 	return nil
 }

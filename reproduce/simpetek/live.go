@@ -25,7 +25,8 @@ var liveSpeeds = []float64{1, 1, 1, 0.8, 0.6, 0.5, 0.3, 0.25}
 // livePolicies are all, with other parameters where these matter.
 var livePolicies = []string{
 	chunk.Default, "paced:longest=2", "awf", "wf", "factoring", "fsc", "tss", "gss", "static", "one", "one:k=20",
-	"calibrated", "issse", "issse:peak=5,k=50", "ssse", "samra:rounds=20", "samra:rounds=100", "amra:rounds=20", "amra:rounds=100", "amrs:rounds=20",
+	"calibrated", "issse", "issse:peak=5,k=50", "ssse", "samra:rounds=20", "samra:rounds=100", "amra:rounds=20",
+	"amra:rounds=100", "amrs:rounds=20",
 }
 
 // liveWorlds are what may befall nodes.
@@ -47,9 +48,11 @@ var liveWorlds = []struct {
 
 func live(b *bench) error {
 	b.FirstSeed = b.Seed
-	b.Say("%d tasks of %v (coefficient of variation %g) on a core of speed 1; nodes of one slot, of speeds %v, which nobody is told", liveRuns, liveTask, liveSpread, liveSpeeds)
+	b.Say("%d tasks of %v (coefficient of variation %g) on a core of speed 1; nodes of one slot, of speeds %v, which "+
+		"nobody is told", liveRuns, liveTask, liveSpread, liveSpeeds)
 	b.Say("a chunk costs its node %v, each message the coordinator %v; every result is a message", liveMessage, liveServe)
-	b.Say("efficiency is the time of work that could be divided at will, over the makespan; mean of %d runs, seeds %d to %d", seeds, b.Seed, b.Seed+seeds-1)
+	b.Say("efficiency is the time of work that could be divided at will, over the makespan; mean of %d runs, seeds %d "+
+		"to %d", seeds, b.Seed, b.Seed+seeds-1)
 	var ss []*sweep.Scenario
 	for _, p := range livePolicies {
 		for _, w := range liveWorlds {
@@ -59,7 +62,8 @@ func live(b *bench) error {
 					nodes = append(nodes, sweep.Node{Name: fmt.Sprint(i + 1), Slots: 1, Time: time.Duration(float64(liveTask) / v)})
 				}
 				w.change(nodes)
-				ss = append(ss, &sweep.Scenario{Policy: p, Runs: liveRuns, Nodes: nodes, Chunk: liveMessage, Serve: liveServe, Each: true, Spread: liveSpread, Seed: b.Seed + uint64(k)})
+				ss = append(ss, &sweep.Scenario{Policy: p, Runs: liveRuns, Nodes: nodes, Chunk: liveMessage, Serve: liveServe,
+					Each: true, Spread: liveSpread, Seed: b.Seed + uint64(k)})
 			}
 		}
 	}
@@ -67,7 +71,8 @@ func live(b *bench) error {
 	if err != nil {
 		return err
 	}
-	table := reproduce.Table{Experiment: "live", Title: "efficiency (its least), chunks and tasks lost with nodes", Header: []string{"POLICY"}}
+	table := reproduce.Table{Experiment: "live", Title: "efficiency (its least), chunks and tasks lost with nodes",
+		Header: []string{"POLICY"}}
 	for _, w := range liveWorlds {
 		table.Header = append(table.Header, w.name, "CHUNKS", "LOST")
 	}
@@ -88,8 +93,10 @@ func live(b *bench) error {
 	}
 	b.Tables = append(b.Tables, table)
 	for k, w := range liveWorlds {
-		b.Trend("default ("+chunk.Default+"), "+w.name, fmt.Sprintf("the project's mark: %g", liveMark), fmt.Sprintf("%.4f", ours[k]), ours[k] >= liveMark, "the least over seeds", "")
-		b.Trend("default beside the best, "+w.name, fmt.Sprintf("at most %g less", liveNearBest), fmt.Sprintf("%.4f, best %.4f", ours[k], best[k]), ours[k] >= best[k]-liveNearBest, "", "")
+		b.Trend("default ("+chunk.Default+"), "+w.name, fmt.Sprintf("the project's mark: %g", liveMark),
+			fmt.Sprintf("%.4f", ours[k]), ours[k] >= liveMark, "the least over seeds", "")
+		b.Trend("default beside the best, "+w.name, fmt.Sprintf("at most %g less", liveNearBest),
+			fmt.Sprintf("%.4f, best %.4f", ours[k], best[k]), ours[k] >= best[k]-liveNearBest, "", "")
 	}
 	return nil
 }

@@ -54,7 +54,8 @@ func (c cluster) nodes() []sweep.Node {
 	add := func(n, cores, slots int, tau float64) {
 		for i := range n {
 			t := tau * (1 + nodesDiffer*differBy[i%len(differBy)])
-			out = append(out, sweep.Node{Name: fmt.Sprintf("%d-core %d", cores, i+1), Cores: cores, Slots: slots, Time: time.Duration(t * float64(time.Second))})
+			out = append(out, sweep.Node{Name: fmt.Sprintf("%d-core %d", cores, i+1), Cores: cores, Slots: slots,
+				Time: time.Duration(t * float64(time.Second))})
 		}
 	}
 	add(c.of16, 16, 15, tau16)
@@ -65,8 +66,10 @@ func (c cluster) nodes() []sweep.Node {
 
 // sayPetek says what was chosen.
 func (b *bench) sayChosen(c cluster) {
-	b.Say("%d nodes: %d of 16 cores (15 slots), %d of 4 (4), %d of 2 (1); nobody's speed is told", c.of16+c.of4+c.of2, c.of16, c.of4, c.of2)
-	b.Say("chosen, as nothing is published: a trial takes %g, %g and %g s on a core of these, nodes of a kind differ by up to %g %%, trials by a coefficient of variation of %g (gamma); a chunk costs %v",
+	b.Say("%d nodes: %d of 16 cores (15 slots), %d of 4 (4), %d of 2 (1); nobody's speed is told", c.of16+c.of4+c.of2,
+		c.of16, c.of4, c.of2)
+	b.Say("chosen, as nothing is published: a trial takes %g, %g and %g s on a core of these, nodes of a kind differ by "+
+		"up to %g %%, trials by a coefficient of variation of %g (gamma); a chunk costs %v",
 		tau16, tau4, tau2, 100*nodesDiffer, trialSpread, chunkOverhead)
 	b.Say("means of %d runs, seeds %d to %d", seeds, b.Seed, b.Seed+seeds-1)
 }

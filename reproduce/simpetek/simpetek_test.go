@@ -40,7 +40,8 @@ func atOnce(n int, run func(int)) {
 
 func TestSimPETEKExample(t *testing.T) {
 	got := verdicts(t, "example")
-	for cell, want := range map[string]string{"AMRS, 3 rounds": "65 s", "AMRA, 3 rounds": "45 s", "SAMRA, 3 rounds": "40 s", "SSSE, peak 1, k 3, m 2.3": "38 s", "ISSSE, the same": "38 s"} {
+	for cell, want := range map[string]string{"AMRS, 3 rounds": "65 s", "AMRA, 3 rounds": "45 s",
+		"SAMRA, 3 rounds": "40 s", "SSSE, peak 1, k 3, m 2.3": "38 s", "ISSSE, the same": "38 s"} {
 		if got[cell].Obtained != want || got[cell].Verdict == reproduce.Differs {
 			t.Errorf("%s: %+v, want %s", cell, got[cell], want)
 		}
@@ -74,7 +75,8 @@ func TestCompareSchedulers(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := e.Run(reproduce.Options{Seed: 1, Each: atOnce})
-	if err != nil || len(r.Tables) != 6 || len(r.Tables[0].Rows) != 2 || len(r.Tables[0].Rows[1]) != len(r.Tables[0].Header) || r.Tables[5].Rows[1][0] != "static" {
+	if err != nil || len(r.Tables) != 6 || len(r.Tables[0].Rows) != 2 ||
+		len(r.Tables[0].Rows[1]) != len(r.Tables[0].Header) || r.Tables[5].Rows[1][0] != "static" {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

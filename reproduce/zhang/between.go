@@ -25,7 +25,8 @@ func between(b *bench) error {
 	batch := b.Batch()
 	var cs []*category // of all draws
 	for k := range flpDraws {
-		drawn, err := b.categories(batch, s, all, b.Seed+uint64(k), reproduce.FCFS, "fcfspp:reading=prefix", "flp:lambda=1,interval=10m,from=start,reading=prefix")
+		drawn, err := b.categories(batch, s, all, b.Seed+uint64(k), reproduce.FCFS, "fcfspp:reading=prefix",
+			"flp:lambda=1,interval=10m,from=start,reading=prefix")
 		if err != nil {
 			return err
 		}
@@ -56,7 +57,8 @@ func between(b *bench) error {
 		}
 		b.Figures = append(b.Figures, fig)
 	}
-	b.Lost("values of Figs 7-16 to 7-19", "A, S, F and success of FLP by category", "they are in the figures alone, and no copy of them is to be had")
+	b.Lost("values of Figs 7-16 to 7-19", "A, S, F and success of FLP by category",
+		"they are in the figures alone, and no copy of them is to be had")
 	return nil
 }
 
@@ -106,19 +108,25 @@ func (t *threeWays) add(c *category) {
 func (t *threeWays) state(b *bench, s *set) {
 	whyBound, whyBest, whyLowest := "", "", ""
 	if t.bound {
-		whyBound = "FCFS loses a job at every unavailability event here (measured: F = events in each category), as section 7.2.4 says of its own runs; no policy with a job a host can lose more, so that the two published statements exclude each other"
+		whyBound = "FCFS loses a job at every unavailability event here (measured: F = events in each category), as " +
+			"section 7.2.4 says of its own runs; no policy with a job a host can lose more, so that the two published " +
+			"statements exclude each other"
 		whyLowest = "F of FLP is nowhere above that of FCFS, for the reason given there, so that it is seldom the lowest"
 	}
 	f, p, l := t.sum[0].success(), t.sum[1].success(), t.sum[2].success()
 	if t.beyond < bestOfMany && l < max(f, p) {
-		whyBest = fmt.Sprintf("it is so by chance: at most %.1f standard errors better than the next, of %d comparisons; over all of them success is %.2f %% with FCFS, %.2f %% with FCFSPP and %.2f %% with FLP", t.beyond, t.judged, f, p, l)
+		whyBest = fmt.Sprintf("it is so by chance: at most %.1f standard errors better than the next, of %d comparisons; "+
+			"over all of them success is %.2f %% with FCFS, %.2f %% with FCFSPP and %.2f %% with FLP", t.beyond, t.judged, f, p,
+			l)
 	}
 	of := func(n int) string { return fmt.Sprintf("in %d of %d categories", n, t.judged) }
-	b.statement(s, "A and S of FLP between those of FCFS and FCFSPP", "in all categories", of(t.inside), claim{t.inside == t.judged, "", ""})
+	b.statement(s, "A and S of FLP between those of FCFS and FCFSPP", "in all categories", of(t.inside),
+		claim{t.inside == t.judged, "", ""})
 	b.statement(s, "S of FLP closer to FCFS than to FCFSPP", "yes", of(t.closer), claim{2*t.closer > t.judged, "", ""})
 	b.statement(s, "F of FLP between", "in most categories", of(t.fInside), claim{2*t.fInside > t.judged, "", ""})
 	b.statement(s, "F of FLP above FCFS", "in some categories", of(t.fAbove), claim{t.fAbove > 0, "", whyBound})
 	b.statement(s, "success of FLP between", "usually", of(t.sInside), claim{2*t.sInside > t.judged, "", ""})
-	b.statement(s, "success of FLP the lowest of the three", "in some categories", of(t.lowest), claim{t.lowest > 0, "", whyLowest})
+	b.statement(s, "success of FLP the lowest of the three", "in some categories", of(t.lowest),
+		claim{t.lowest > 0, "", whyLowest})
 	b.statement(s, "success of FLP the best of the three", "never", of(t.best), claim{t.best == 0, "", whyBest})
 }

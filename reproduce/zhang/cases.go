@@ -27,7 +27,8 @@ func systemCases(b *bench) error {
 		{12, 24, "1/0/1", "1/1/0", "0/0/0", "0 %", "100 %", "N/A", "0 %", "0 %", slipDay1, slipRAP, slipNA},
 		{10, 12, "1/0/1", "1/0/1", "0/0/0", "0 %", "0 %", "N/A", "0 %", "0 %", slipDay1, slipRAP, slipNA},
 	} {
-		for _, a := range []struct{ name, spec, second, pct string }{{"FCFS", reproduce.FCFS, c.fcfs, c.fcfsPct}, {"FCFSPP", "fcfspp:t=1,n=1,m=1", c.fcfspp, c.fcfsppPct}} {
+		for _, a := range []struct{ name, spec, second, pct string }{{"FCFS", reproduce.FCFS, c.fcfs, c.fcfsPct},
+			{"FCFSPP", "fcfspp:t=1,n=1,m=1", c.fcfspp, c.fcfsppPct}} {
 			t, err := grid(fmt.Sprintf("Table B-1 scenario %d", i+1), 2, machine{until: []float64{c.t1, c.t2}})
 			if err != nil {
 				return err
@@ -48,7 +49,8 @@ func systemCases(b *bench) error {
 				b.Equal(at+"day 2, success", a.pct, success(d2.Succeeded, d2.Failed), c.slipPC)
 				note := "Fig. B.9"
 				if c.used != c.printed {
-					note = "the text prints 0 % (100 % in scenario 1 only); RAP is 100 % here as well, and the job used all 12 available hours before it was lost"
+					note = "the text prints 0 % (100 % in scenario 1 only); RAP is 100 % here as well, and the job used all 12 " +
+						"available hours before it was lost"
 				}
 				b.Expect(at+"day 2, utilisation", c.printed, c.used, used, note)
 			})
@@ -111,7 +113,8 @@ func influence(b *bench) error {
 		}
 		for _, reading := range []string{"prefix", "fraction"} {
 			batch.Add(saturated(t, "fcfspp:reading="+reading, 6*time.Hour), func(r *sim.Report) {
-				b.Equal(at+"FCFSPP read as "+reading+", A/S/F", c.fcfspp, asf(r.PerDay[1]), "with T = 100 % every reading of Eq 4.1 decides alike")
+				b.Equal(at+"FCFSPP read as "+reading+", A/S/F", c.fcfspp, asf(r.PerDay[1]),
+					"with T = 100 % every reading of Eq 4.1 decides alike")
 			})
 		}
 	}
@@ -121,7 +124,8 @@ func influence(b *bench) error {
 	for _, name := range []string{"S", "F"} {
 		from := map[string]map[string][]float64{"S": s, "F": f}[name]
 		b.Figures = append(b.Figures, reproduce.Figure{
-			Name: "b1-2-" + name, Title: "Figs B.10-B.14: " + name + " on day 2 by dt", X: "dt = t1 - t2, h", Y: name, Bars: true,
+			Name: "b1-2-" + name, Title: "Figs B.10-B.14: " + name + " on day 2 by dt", X: "dt = t1 - t2, h", Y: name,
+			Bars:   true,
 			Curves: []reproduce.Curve{{Name: "FCFS", X: dts, Y: from["FCFS"]}, {Name: "FCFSPP", X: dts, Y: from["FCFSPP"]}},
 		})
 	}

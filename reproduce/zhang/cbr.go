@@ -15,7 +15,8 @@ const cbrRuns = 5
 // cases is section 7.6: CBR for every available host, beside PSPP.
 func cases(b *bench) error {
 	b.FirstSeed = b.Seed
-	b.Say("CBR for every available host: threshold 25 %%, adjustment at most 5 points, a scan each 10 min; %d runs, seeds %d to %d; PSPP with N = 6, P = 10", cbrRuns, b.Seed, b.Seed+cbrRuns-1)
+	b.Say("CBR for every available host: threshold 25 %%, adjustment at most 5 points, a scan each 10 min; %d runs, "+
+		"seeds %d to %d; PSPP with N = 6, P = 10", cbrRuns, b.Seed, b.Seed+cbrRuns-1)
 	batch := b.Batch()
 	sets := map[string]*set{}
 	pspp, cbr := map[string]*outcome{}, map[string]*outcome{}
@@ -27,7 +28,8 @@ func cases(b *bench) error {
 		sets[name], pspp[name], cbr[name] = all[0], &outcome{}, &outcome{}
 		b.watch(batch, all[0], scanSpec(mostDays, 10), b.Seed, pspp[name], 1)
 		for run := range cbrRuns {
-			b.watch(batch, all[0], "cbr:threshold=25,adjustment=5,interval=10m,hosts=available", b.Seed+uint64(run), cbr[name], cbrRuns)
+			b.watch(batch, all[0], "cbr:threshold=25,adjustment=5,interval=10m,hosts=available", b.Seed+uint64(run), cbr[name],
+				cbrRuns)
 		}
 	}
 	if err := batch.Run(); err != nil {
@@ -51,10 +53,13 @@ func (b *bench) judgeCases(s *set, published, beside float64, cbr, pspp *outcome
 	switch {
 	case !s.original && part == 0:
 		b.Add(reproduce.Unrecoverable, cell, wanted, obtained,
-			"CBR looks at the percentage of CPU that tasks get, and nothing is published of it from which hosts could be made: the -like hosts give all of it whenever they are available (0 % of their available time with less), so that no exit is foreseen")
+			"CBR looks at the percentage of CPU that tasks get, and nothing is published of it from which hosts could be "+
+				"made: the -like hosts give all of it whenever they are available (0 % of their available time with less), so "+
+				"that no exit is foreseen")
 	default:
 		b.number(s, "CP1 of CBR", published, cbr.cp1, "%.1f", claim{(cbr.cp1 < pspp.cp1) == (published < beside),
-			fmt.Sprintf("CBR and PSPP (%.0f; published %.0f) are in the published order; %.1f %% of available time is with less than all CPU", pspp.cp1, beside, 100*part), ""})
+			fmt.Sprintf("CBR and PSPP (%.0f; published %.0f) are in the published order; %.1f %% of available time is with "+
+				"less than all CPU", pspp.cp1, beside, 100*part), ""})
 	}
 }
 

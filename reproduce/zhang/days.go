@@ -74,8 +74,10 @@ const mostDays = 6
 // checkingDays is section 7.2.1: FCFSPP with N = 1 to 6 checking days.
 func checkingDays(b *bench) error {
 	b.FirstSeed = b.Seed
-	b.Say("T = 100 %%, jobs of 10 min, always one waiting; closing hours are departures; the first day is not reported; means over the sets")
-	b.Say("the published counts are several times lower than the time available: 65 to 73 of UCB's 80 resources for 9 days of 7 h are 24,600 to 27,600 jobs of 10 min; why is not stated")
+	b.Say("T = 100 %%, jobs of 10 min, always one waiting; closing hours are departures; the first day is not reported; " +
+		"means over the sets")
+	b.Say("the published counts are several times lower than the time available: 65 to 73 of UCB's 80 resources for 9 " +
+		"days of 7 h are 24,600 to 27,600 jobs of 10 min; why is not stated")
 	for _, c := range []struct {
 		name       string
 		a, s, f    float64
@@ -103,7 +105,8 @@ func checkingDays(b *bench) error {
 		b.judgeDays(sets[0], c.a, c.s, c.f, c.one, c.six, c.recomputed, out[0], out[1:1+mostDays])
 		b.judgeSkipped(sets[0], out[1+mostDays:])
 	}
-	b.Lost("values of Fig. 7-2 for N = 2 to 5", "A, S, F, success", "they are in the figure alone, and no copy of it is to be had")
+	b.Lost("values of Fig. 7-2 for N = 2 to 5", "A, S, F, success", "they are in the figure alone, and no copy of it is "+
+		"to be had")
 	return nil
 }
 
@@ -112,21 +115,25 @@ func (b *bench) judgeDays(s *set, a, ok, lost, one, six float64, recomputed bool
 	b.number(s, "A, N = 1", a, n[0].a, "%.0f", claim{falls(as), "A falls as N rises: " + list("%.0f", as), ""})
 	b.number(s, "S, N = 1", ok, n[0].s, "%.0f", claim{falls(ss), "S falls as N rises: " + list("%.0f", ss), ""})
 	b.number(s, "F, N = 1", lost, n[0].f, "%.0f", claim{falls(fs), "F falls as N rises: " + list("%.0f", fs), ""})
-	more := claim{rates[0] > base.success(), fmt.Sprintf("FCFSPP succeeds more often than FCFS, %.2f %%", base.success()), ""}
+	more := claim{rates[0] > base.success(), fmt.Sprintf("FCFSPP succeeds more often than FCFS, %.2f %%", base.success()),
+		""}
 	if recomputed {
-		b.Lost(s.label()+": success, N = 1, as printed", "44.78 %", "it contradicts the thesis's own counts: 3359/(3359+2942) is 53.31 %, which is judged instead")
+		b.Lost(s.label()+": success, N = 1, as printed", "44.78 %", "it contradicts the thesis's own counts: "+
+			"3359/(3359+2942) is 53.31 %, which is judged instead")
 		more.says += "; published is what the thesis's counts give, the text prints 44.78 %"
 	}
 	b.number(s, "success, N = 1", one, rates[0], "%.2f %%", more)
-	b.number(s, "success, N = 6", six, rates[5], "%.2f %%", claim{rates[5] > rates[0], "success rises with N: " + list("%.2f", rates), ""})
+	b.number(s, "success, N = 6", six, rates[5], "%.2f %%",
+		claim{rates[5] > rates[0], "success rises with N: " + list("%.2f", rates), ""})
 	left := func(xs []float64) float64 { return 100 * xs[5] / xs[0] }
-	b.statement(s, "F falls faster than S from N = 1 to 6", "yes", fmt.Sprintf("%.0f %% of F and %.0f %% of S are left", left(fs), left(ss)),
-		claim{left(fs) < left(ss), "days without history count as days without availability", ""})
+	b.statement(s, "F falls faster than S from N = 1 to 6", "yes", fmt.Sprintf("%.0f %% of F and %.0f %% of S are left",
+		left(fs), left(ss)), claim{left(fs) < left(ss), "days without history count as days without availability", ""})
 	fig := reproduce.Figure{Name: "e1-" + s.name, Title: "Fig. 7-2: checking days, " + s.label(), X: "N", Y: "jobs"}
 	for i, name := range []string{"A", "S", "F"} {
 		fig.Curves = append(fig.Curves, reproduce.Curve{Name: name, X: upTo(len(n)), Y: [][]float64{as, ss, fs}[i]})
 	}
-	b.Figures = append(b.Figures, fig, reproduce.Figure{Name: "e1-success-" + s.name, Title: "Fig. 7-2: success by checking days, " + s.label(), X: "N", Y: "S/(S+F), %",
+	b.Figures = append(b.Figures, fig, reproduce.Figure{Name: "e1-success-" + s.name,
+		Title: "Fig. 7-2: success by checking days, " + s.label(), X: "N", Y: "S/(S+F), %",
 		Curves: []reproduce.Curve{{Name: "FCFSPP", X: upTo(len(n)), Y: rates}}})
 }
 
@@ -136,7 +143,8 @@ func (b *bench) judgeSkipped(s *set, n []counts) {
 	as, rates := column(n, allocated), column(n, counts.success)
 	b.statement(s, "A falls and success rises with N, days without history left out", "yes",
 		fmt.Sprintf("A %s; success %s %%", list("%.0f", as), list("%.2f", rates)),
-		claim{falls(as) && rates[len(rates)-1] > rates[0], "from N = 1 to 6; the other reading of a missing day (zhang.md section 10, question 2)", ""})
+		claim{falls(as) && rates[len(rates)-1] > rates[0], "from N = 1 to 6; the other reading of a missing day (zhang.md " +
+			"section 10, question 2)", ""})
 }
 
 func upTo(n int) []float64 {
@@ -150,7 +158,8 @@ func upTo(n int) []float64 {
 // thresholds is section 7.2.2: FCFSPP with T from 0 to 100 % and N = 6.
 func thresholds(b *bench) error {
 	b.FirstSeed = b.Seed
-	b.Say("N = 6, days without history count as without availability; jobs of 10 min, always one waiting; the first day is not reported; means over the sets")
+	b.Say("N = 6, days without history count as without availability; jobs of 10 min, always one waiting; the first day " +
+		"is not reported; means over the sets")
 	var ts []float64
 	specs := []string{reproduce.FCFS}
 	for t := 0; t <= 10; t++ {
@@ -169,7 +178,8 @@ func thresholds(b *bench) error {
 		}
 		b.judgeThresholds(sets[0], ts, out[0], out[1:])
 	}
-	b.Lost("other values of Fig. 7-3", "A for T above 30 %, S, F, success; all of DEUG", "they are in the figure alone, and no copy of it is to be had")
+	b.Lost("other values of Fig. 7-3", "A for T above 30 %, S, F, success; all of DEUG",
+		"they are in the figure alone, and no copy of it is to be had")
 	return nil
 }
 
@@ -179,23 +189,28 @@ func (b *bench) judgeThresholds(s *set, ts []float64, base counts, t []counts) {
 	if t[0] != base {
 		v = reproduce.Differs
 	}
-	b.Add(v, s.label()+": T = 0 is FCFS, A/S/F", "equal", fmt.Sprintf("%s and %s", t[0], base), noteOf(v, "an identity, so that the hosts do not matter"))
+	b.Add(v, s.label()+": T = 0 is FCFS, A/S/F", "equal", fmt.Sprintf("%s and %s", t[0], base),
+		noteOf(v, "an identity, so that the hosts do not matter"))
 	if s.name == "UCB" {
 		for i, p := range []float64{9897, 8092, 5883, 5882} {
-			b.number(s, fmt.Sprintf("A, T = %.0f %%", ts[i]), p, as[i], "%.0f", claim{falls(as), "A falls as T rises: " + list("%.0f", as), ""})
+			b.number(s, fmt.Sprintf("A, T = %.0f %%", ts[i]), p, as[i], "%.0f",
+				claim{falls(as), "A falls as T rises: " + list("%.0f", as), ""})
 		}
 		b.statement(s, "staircase: A hardly falls from T = 20 % to 30 %", "5883 and 5882", list("%.0f", as[2:4]),
-			claim{as[2]-as[3] <= 0.001*as[2] && as[1]-as[2] > 0.01*as[1], "RAP is a multiple of 1/6, so that nothing lies between", ""})
+			claim{as[2]-as[3] <= 0.001*as[2] && as[1]-as[2] > 0.01*as[1],
+				"RAP is a multiple of 1/6, so that nothing lies between", ""})
 	} else {
 		b.statement(s, "A falls with T", "yes", list("%.0f", as), claim{falls(as), "", ""})
 	}
-	b.statement(s, "S and F fall with T", "yes", fmt.Sprintf("S %s; F %s", list("%.0f", ss), list("%.0f", fs)), claim{falls(ss) && falls(fs), "", ""})
+	b.statement(s, "S and F fall with T", "yes", fmt.Sprintf("S %s; F %s", list("%.0f", ss), list("%.0f", fs)),
+		claim{falls(ss) && falls(fs), "", ""})
 	b.statement(s, "success rises with T", "yes", list("%.1f", rates)+" %", claim{rises(rates), "", ""})
 	fig := reproduce.Figure{Name: "e2-" + s.name, Title: "Fig. 7-3: threshold, " + s.label(), X: "T, %", Y: "jobs"}
 	for i, name := range []string{"A", "S", "F"} {
 		fig.Curves = append(fig.Curves, reproduce.Curve{Name: name, X: ts, Y: [][]float64{as, ss, fs}[i]})
 	}
-	b.Figures = append(b.Figures, fig, reproduce.Figure{Name: "e2-success-" + s.name, Title: "Fig. 7-3: success by threshold, " + s.label(), X: "T, %", Y: "S/(S+F), %",
+	b.Figures = append(b.Figures, fig, reproduce.Figure{Name: "e2-success-" + s.name,
+		Title: "Fig. 7-3: success by threshold, " + s.label(), X: "T, %", Y: "S/(S+F), %",
 		Curves: []reproduce.Curve{{Name: "FCFSPP", X: ts, Y: rates}}})
 }
 

@@ -23,9 +23,12 @@ type flpCase struct {
 }
 
 const (
-	textRAP3 = "the text has 75 % in scenarios 1 and 2, which needs t1 = 21 h; with its t1 = 20 h it is 8/12; the decisions are the same"
-	textRAP4 = "the text has 91.7 % and 100 % in scenarios 3 and 4; their t1 is the same, so both are 11/12; the decisions are the same"
-	textBest = "the text names scenarios 1, 3 and 4; by its own table it is 1, 2 and 4 (3 has 50 %), and its summary agrees with the table"
+	textRAP3 = "the text has 75 % in scenarios 1 and 2, which needs t1 = 21 h; with its t1 = 20 h it is 8/12; the " +
+		"decisions are the same"
+	textRAP4 = "the text has 91.7 % and 100 % in scenarios 3 and 4; their t1 is the same, so both are 11/12; the " +
+		"decisions are the same"
+	textBest = "the text names scenarios 1, 3 and 4; by its own table it is 1, 2 and 4 (3 has 50 %), and its summary " +
+		"agrees with the table"
 )
 
 var flpCases = []flpCase{
@@ -45,7 +48,8 @@ const flp = "flp:lambda=1,interval=1h"
 // fuzzy is Appendix B.II: FLP beside FCFS and FCFSPP, and controls that show
 // which reading of the thesis its results need.
 func fuzzy(b *bench) error {
-	b.Say("4 grids of one resource, 2 days of 24 h; job size 12 h; always a job waiting; threshold adjusted each hour; nothing random")
+	b.Say("4 grids of one resource, 2 days of 24 h; job size 12 h; always a job waiting; threshold adjusted each hour; " +
+		"nothing random")
 	batch := b.Batch()
 	scores := make([][3]float64, len(flpCases))
 	for i, c := range flpCases {
@@ -55,7 +59,8 @@ func fuzzy(b *bench) error {
 		}
 		at := fmt.Sprintf("scenario %d, ", i+1)
 		for k, a := range []struct{ name, spec, want string }{
-			{"FCFS", reproduce.FCFS, c.fcfs}, {"FCFSPP", "fcfspp:reading=prefix", c.fcfspp}, {"FLP", flp + ",reading=prefix", c.flp},
+			{"FCFS", reproduce.FCFS, c.fcfs}, {"FCFSPP", "fcfspp:reading=prefix", c.fcfspp},
+			{"FLP", flp + ",reading=prefix", c.flp},
 		} {
 			asked := ""
 			s := saturated(t, a.spec, 12*time.Hour)
@@ -72,9 +77,12 @@ func fuzzy(b *bench) error {
 			})
 		}
 		for _, a := range []struct{ name, spec, want, note string }{
-			{"days read by Eq 4.1", flp + ",reading=transitional", c.fcfspp, "a control: with the definition of section 4.2.1 FLP is FCFSPP in all four, which contradicts the text's scenarios 3 and 4"},
-			{"days read as Fraction, not cut at midnight", flp + ",reading=fraction", c.fraction, "a control: scenarios 1 and 2 allocate a second job at 45.6 h, which contradicts the text"},
-			{"T adjusted from t = 0", flp + ",reading=prefix,from=start", c.start, "a control: T is 66 % at 36 h, so that scenarios 1 and 2 allocate a second job, which contradicts the text"},
+			{"days read by Eq 4.1", flp + ",reading=transitional", c.fcfspp, "a control: with the definition of section 4.2.1 " +
+				"FLP is FCFSPP in all four, which contradicts the text's scenarios 3 and 4"},
+			{"days read as Fraction, not cut at midnight", flp + ",reading=fraction", c.fraction,
+				"a control: scenarios 1 and 2 allocate a second job at 45.6 h, which contradicts the text"},
+			{"T adjusted from t = 0", flp + ",reading=prefix,from=start", c.start,
+				"a control: T is 66 % at 36 h, so that scenarios 1 and 2 allocate a second job, which contradicts the text"},
 		} {
 			asked := ""
 			s := saturated(t, a.spec, 12*time.Hour)
@@ -121,7 +129,8 @@ func refused(asked string) string {
 
 // flpBest says in which scenarios FLP is as successful as the best of the three.
 func (b *bench) flpBest(scores [][3]float64) {
-	fig := reproduce.Figure{Name: "b2-success", Title: "Figs B.15-B.18: success on day 2, Table B-4", X: "scenario", Y: "S/(S+F), %", Bars: true}
+	fig := reproduce.Figure{Name: "b2-success", Title: "Figs B.15-B.18: success on day 2, Table B-4", X: "scenario",
+		Y: "S/(S+F), %", Bars: true}
 	for k, name := range []string{"FCFS", "FCFSPP", "FLP"} {
 		v := reproduce.Curve{Name: name}
 		for i, s := range scores {
@@ -139,7 +148,8 @@ func (b *bench) flpBest(scores [][3]float64) {
 		if flpCases[i].best != flpCases[i].bestText {
 			note = textBest
 		}
-		b.Expect(fmt.Sprintf("scenario %d, FLP has the highest success", i+1), flpCases[i].bestText, flpCases[i].best, best, note)
+		b.Expect(fmt.Sprintf("scenario %d, FLP has the highest success", i+1), flpCases[i].bestText, flpCases[i].best, best,
+			note)
 	}
 }
 

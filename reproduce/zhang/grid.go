@@ -23,7 +23,8 @@ func hours(h float64) time.Duration { return time.Duration(h * float64(time.Hour
 
 // grid makes the trace of machines r1, r2, ... over whole days.
 func grid(name string, days int, machines ...machine) (*trace.Trace, error) {
-	t := &trace.Trace{Name: name, Synthetic: "made by hand, as the publication says", Start: reproduce.Epoch, End: reproduce.Epoch.Add(time.Duration(days) * reproduce.Day)}
+	t := &trace.Trace{Name: name, Synthetic: "made by hand, as the publication says", Start: reproduce.Epoch,
+		End: reproduce.Epoch.Add(time.Duration(days) * reproduce.Day)}
 	for i, m := range machines {
 		h := &trace.History{Host: fmt.Sprint("r", i+1)}
 		if err := m.write(h, days); err != nil {

@@ -20,17 +20,23 @@ func TestVerdicts(t *testing.T) {
 		open  bool
 	}{
 		{"as published", func(b *bench) { b.Equal("c", "1/1/0", "1/1/0", "") }, reproduce.Equal, false},
-		{"not as published", func(b *bench) { b.Equal("c", "1/1/0", "1/0/1", "a note on the text") }, reproduce.Differs, true},
+		{"not as published", func(b *bench) { b.Equal("c", "1/1/0", "1/0/1", "a note on the text") }, reproduce.Differs,
+			true},
 		{"as expected, not as printed", func(b *bench) { b.Expect("c", 75, 67, 67, "why") }, reproduce.Equal, false},
 		{"as printed, not as expected", func(b *bench) { b.Expect("c", 75, 67, 75, "why") }, reproduce.Differs, true},
-		{"a like set's number, whatever it is", func(b *bench) { b.number(like, "c", 100, 100, "%.0f", holds) }, reproduce.Direction, false},
-		{"a like set's trend that fails", func(b *bench) { b.number(like, "c", 100, 100, "%.0f", fails) }, reproduce.Differs, false},
+		{"a like set's number, whatever it is", func(b *bench) { b.number(like, "c", 100, 100, "%.0f", holds) },
+			reproduce.Direction, false},
+		{"a like set's trend that fails", func(b *bench) { b.number(like, "c", 100, 100, "%.0f", fails) }, reproduce.Differs,
+			false},
 		{"and nothing explains it", func(b *bench) { b.number(like, "c", 100, 7, "%.0f", claim{}) }, reproduce.Differs, true},
-		{"an original's number", func(b *bench) { b.number(original, "c", 100, 100.2, "%.0f", fails) }, reproduce.Equal, false},
+		{"an original's number", func(b *bench) { b.number(original, "c", 100, 100.2, "%.0f", fails) }, reproduce.Equal,
+			false},
 		{"within", func(b *bench) { b.number(original, "c", 100, 95, "%.0f", fails) }, reproduce.Within, false},
 		{"further off", func(b *bench) { b.number(original, "c", 100, 94, "%.0f", holds) }, reproduce.Direction, false},
-		{"further off, no trend", func(b *bench) { b.number(original, "c", 100, 94, "%.0f", claim{}) }, reproduce.Differs, true},
-		{"nothing obtained", func(b *bench) { b.number(original, "c", 100, math.NaN(), "%.0f", claim{}) }, reproduce.Differs, true},
+		{"further off, no trend", func(b *bench) { b.number(original, "c", 100, 94, "%.0f", claim{}) }, reproduce.Differs,
+			true},
+		{"nothing obtained", func(b *bench) { b.number(original, "c", 100, math.NaN(), "%.0f", claim{}) }, reproduce.Differs,
+			true},
 		{"a statement", func(b *bench) { b.statement(like, "c", "yes", "no", fails) }, reproduce.Differs, false},
 		{"lost", func(b *bench) { b.Lost("c", "1", "why") }, reproduce.Unrecoverable, false},
 	} {
@@ -80,7 +86,8 @@ func officeHours(t *testing.T) *trace.Trace {
 			t.Fatal(err)
 		}
 	}
-	return &trace.Trace{Name: "office", Start: reproduce.Epoch.Add(6 * time.Hour), End: reproduce.Epoch.Add(42 * time.Hour),
+	return &trace.Trace{Name: "office", Start: reproduce.Epoch.Add(6 * time.Hour),
+		End:    reproduce.Epoch.Add(42 * time.Hour),
 		Window: trace.Window{From: 6 * time.Hour, To: 18 * time.Hour}, Hosts: []trace.Host{{History: h}}}
 }
 

@@ -54,7 +54,8 @@ func rhoPairsOf(t *trace.Trace) [rhoCategories][]pair {
 // days and, a day later, the prediction days. A pair is a host.
 func (s *set) compose(pairs []pair, n int, seed uint64) (*set, error) {
 	rng := rand.New(rand.NewPCG(seed, rhoStream))
-	t := &trace.Trace{Name: s.watched.Name + " pairs", Synthetic: s.watched.Synthetic, Window: s.watched.Window, Sample: s.watched.Sample}
+	t := &trace.Trace{Name: s.watched.Name + " pairs", Synthetic: s.watched.Synthetic, Window: s.watched.Window,
+		Sample: s.watched.Sample}
 	from := s.watched.Window.From
 	t.Start = reproduce.Epoch.Add(from)
 	t.End = t.Start.Add(reproduce.Day + s.watched.Window.Length())
@@ -62,7 +63,8 @@ func (s *set) compose(pairs []pair, n int, seed uint64) (*set, error) {
 		p := pairs[k]
 		h := &trace.History{Host: fmt.Sprintf("p%02d", i+1)}
 		for d, start := range []time.Time{p.first, p.second} {
-			if err := copyDay(h, s.watched.Hosts[p.host].History, start, t.Start.Add(time.Duration(d)*reproduce.Day), t.Window.Length()); err != nil {
+			if err := copyDay(h, s.watched.Hosts[p.host].History, start, t.Start.Add(time.Duration(d)*reproduce.Day),
+				t.Window.Length()); err != nil {
 				return nil, err
 			}
 		}
@@ -155,7 +157,8 @@ func (c *category) counts(k int) counts {
 }
 
 // categories runs policies on pairs from each category.
-func (b *bench) categories(batch *reproduce.Batch, s *set, all *[rhoCategories][]pair, seed uint64, specs ...string) ([]*category, error) {
+func (b *bench) categories(batch *reproduce.Batch, s *set, all *[rhoCategories][]pair, seed uint64,
+	specs ...string) ([]*category, error) {
 	var out []*category
 	for k, pairs := range all {
 		c := &category{rho: -1 + (float64(k)+0.5)*rhoWidth, pairs: len(pairs), of: make([]sim.Day, len(specs))}

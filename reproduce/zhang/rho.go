@@ -20,8 +20,10 @@ func (b *bench) rhoSet() (*set, *[rhoCategories][]pair, error) {
 	for _, pairs := range all {
 		sizes = append(sizes, float64(len(pairs)))
 	}
-	b.Say("pairs of days by rho in tenths from -1: %s; at most %d drawn from each, seed %d", list("%.0f", sizes), rhoPairs, b.Seed)
-	b.Say("2 days, the second reported; jobs of 10 min, always one waiting; N = 1, T = 100 %%; closing hours are departures")
+	b.Say("pairs of days by rho in tenths from -1: %s; at most %d drawn from each, seed %d", list("%.0f", sizes), rhoPairs,
+		b.Seed)
+	b.Say("2 days, the second reported; jobs of 10 min, always one waiting; N = 1, T = 100 %%; closing hours are " +
+		"departures")
 	return s, &all, nil
 }
 
@@ -45,7 +47,8 @@ func similarity(b *bench) error {
 		}
 	}
 	for run := range rhoRuns {
-		if replicated[run], err = b.categories(batch, s, &middle, b.Seed+1+uint64(run), reproduce.FCFS, "fcfspp"); err != nil {
+		if replicated[run], err = b.categories(batch, s, &middle, b.Seed+1+uint64(run), reproduce.FCFS,
+			"fcfspp"); err != nil {
 			return err
 		}
 	}
@@ -54,7 +57,8 @@ func similarity(b *bench) error {
 	}
 	b.judgeSimilarity(s, cs)
 	b.judgeReplicated(s, replicated[:])
-	b.Lost("values of Figs 7-6 to 7-15", "proportions of A, S and F by category", "they are in the figures alone, but for the category 0.9 to 1, and no copy of them is to be had")
+	b.Lost("values of Figs 7-6 to 7-15", "proportions of A, S and F by category",
+		"they are in the figures alone, but for the category 0.9 to 1, and no copy of them is to be had")
 	return nil
 }
 
@@ -89,18 +93,27 @@ func (b *bench) judgeSimilarity(s *set, cs []*category) {
 		}
 	}
 	of := func(n int) string { return fmt.Sprintf("in %d of %d categories", n, judged) }
-	b.statement(s, "F of FCFS is the number of unavailability events", "yes", fmt.Sprintf("F %d, events %d", lostAll, exits), claim{lostAll == exits, "resources are always busy; there is no closing before the end of the run on day 2", ""})
-	b.statement(s, "A and S of FCFSPP not above those of FCFS", "in every category", of(fewer), claim{fewer == judged, "", ""})
-	b.statement(s, "F of FCFSPP never above that of FCFS", "in every category", of(noWorse), claim{noWorse == judged, "", ""})
-	b.statement(s, "success of FCFSPP above that of FCFS", "in most categories", of(higher), claim{2*higher > judged, "", ""})
+	b.statement(s, "F of FCFS is the number of unavailability events", "yes",
+		fmt.Sprintf("F %d, events %d", lostAll, exits),
+		claim{lostAll == exits, "resources are always busy; there is no closing before the end of the run on day 2", ""})
+	b.statement(s, "A and S of FCFSPP not above those of FCFS", "in every category", of(fewer),
+		claim{fewer == judged, "", ""})
+	b.statement(s, "F of FCFSPP never above that of FCFS", "in every category", of(noWorse),
+		claim{noWorse == judged, "", ""})
+	b.statement(s, "success of FCFSPP above that of FCFS", "in most categories", of(higher),
+		claim{2*higher > judged, "", ""})
 	last := cs[rhoCategories-1]
 	f, p := last.counts(base), last.counts(pp)
 	rhoS, shareS := proportion(cs, succeeded, pp, base)
 	rhoF, shareF := proportion(cs, failed, pp, base)
 	rhoA, shareA := proportion(cs, allocated, pp, base)
 	b.Lost("category 0.9 to 1: A", "49 by 70, 0.7", "A would be below S (288 by 342): one of the two pairs is misprinted")
-	b.number(s, "category 0.9 to 1: proportion of S", 0.842, p.s/f.s, "%.3f", claim{p.s/f.s > 0.8, fmt.Sprintf("it exceeds 0.8 where the days are alike (S %.0f by %.0f; published 288 by 342)", p.s, f.s), ""})
-	b.number(s, "category 0.9 to 1: proportion of F", 0.1, p.f/f.f, "%.3f", claim{p.f/f.f < 0.5, fmt.Sprintf("few are lost where the days are alike (F %.0f by %.0f; published 1 by 10, which the text prints as 0.9)", p.f, f.f), ""})
+	b.number(s, "category 0.9 to 1: proportion of S", 0.842, p.s/f.s, "%.3f",
+		claim{p.s/f.s > 0.8, fmt.Sprintf("it exceeds 0.8 where the days are alike (S %.0f by %.0f; published 288 by 342)",
+			p.s, f.s), ""})
+	b.number(s, "category 0.9 to 1: proportion of F", 0.1, p.f/f.f, "%.3f",
+		claim{p.f/f.f < 0.5, fmt.Sprintf("few are lost where the days are alike (F %.0f by %.0f; published 1 by 10, which "+
+			"the text prints as 0.9)", p.f, f.f), ""})
 	for _, q := range []struct {
 		name       string
 		rho, share []float64
@@ -109,9 +122,12 @@ func (b *bench) judgeSimilarity(s *set, cs []*category) {
 	}{{"A", rhoA, shareA, 1, ""}, {"S", rhoS, shareS, 1, ""}, {"F", rhoF, shareF, -1, b.whyLost(cs)}} {
 		r := correlate(q.rho, q.share)
 		way := map[float64]string{1: "rises", -1: "falls"}[q.sign]
-		b.statement(s, fmt.Sprintf("proportion of %s %s with rho", q.name, way), "yes", fmt.Sprintf("correlation %.2f; %s", r, list("%.2f", q.share)),
+		b.statement(s, fmt.Sprintf("proportion of %s %s with rho", q.name, way), "yes",
+			fmt.Sprintf("correlation %.2f; %s", r, list("%.2f", q.share)),
 			claim{q.sign*r > significant, "correlation over the categories beyond chance at 5 %", q.why})
-		b.Figures = append(b.Figures, reproduce.Figure{Name: "e4-" + q.name, Title: "Figs 7-6 to 7-10: FCFSPP/FCFS, " + q.name, X: "rho", Y: "proportion", Curves: []reproduce.Curve{{Name: s.label(), X: q.rho, Y: q.share}}})
+		b.Figures = append(b.Figures, reproduce.Figure{Name: "e4-" + q.name,
+			Title: "Figs 7-6 to 7-10: FCFSPP/FCFS, " + q.name, X: "rho", Y: "proportion",
+			Curves: []reproduce.Curve{{Name: s.label(), X: q.rho, Y: q.share}}})
 	}
 }
 
@@ -126,7 +142,10 @@ func (b *bench) whyLost(cs []*category) string {
 	if r > -significant || !(placed[0] < placed[len(placed)-1]/2) {
 		return ""
 	}
-	return fmt.Sprintf("of what FCFSPP places, the share lost beside FCFS's does fall with rho (correlation %.2f; %s); but where rho is negative these hosts are available on the checking day for only %.0f %% of the prediction day's time (%.0f %% in the last category), so that hardly anything is placed or lost: the -like hosts have no hours in common from day to day",
+	return fmt.Sprintf("of what FCFSPP places, the share lost beside FCFS's does fall with rho (correlation %.2f; %s); "+
+		"but where rho is negative these hosts are available on the checking day for only %.0f %% of the prediction day's "+
+		"time (%.0f %% in the last category), so that hardly anything is placed or lost: the -like hosts have no hours in "+
+		"common from day to day",
 		r, list("%.2f", risks), 100*again[0], 100*again[len(again)-1])
 }
 
@@ -166,7 +185,8 @@ func (b *bench) judgeReplicated(s *set, replicated [][]*category) {
 		for _, cs := range replicated {
 			f0, p0 := cs[k].counts(0), cs[k].counts(1)
 			f, p = counts{f.a + f0.a, f.s + f0.s, f.f + f0.f}, counts{p.a + p0.a, p.s + p0.s, p.f + p0.f}
-			rhos, sShare, fShare, again = append(rhos, cs[k].rho), append(sShare, p0.s/f0.s), append(fShare, p0.f/f0.f), append(again, cs[k].again)
+			rhos, sShare, fShare, again = append(rhos, cs[k].rho), append(sShare, p0.s/f0.s), append(fShare, p0.f/f0.f),
+				append(again, cs[k].again)
 			covered += cs[k].again / float64(len(replicated))
 		}
 		if p.s < f.s && p.f < f.f {
@@ -174,15 +194,19 @@ func (b *bench) judgeReplicated(s *set, replicated [][]*category) {
 		}
 		sMean, fMean, againMean = append(sMean, p.s/f.s), append(fMean, p.f/f.f), append(againMean, covered)
 	}
-	b.statement(s, "rho -0.2 to 0.3, 10 runs: S and F of FCFSPP below those of FCFS", "in all 5 categories", fmt.Sprintf("in %d of 5", lower), claim{lower == 5, "", ""})
+	b.statement(s, "rho -0.2 to 0.3, 10 runs: S and F of FCFSPP below those of FCFS", "in all 5 categories",
+		fmt.Sprintf("in %d of 5", lower), claim{lower == 5, "", ""})
 	rS, rF := correlate(rhos, sShare), correlate(rhos, fShare)
 	why := ""
 	if r := correlate(again, sShare); r > significantRuns {
-		why = fmt.Sprintf("S follows how much of the prediction day's available time was available on the checking day too (correlation %.2f over the %d runs; by category %s), and among these hosts that is not the same in all five",
+		why = fmt.Sprintf("S follows how much of the prediction day's available time was available on the checking day too "+
+			"(correlation %.2f over the %d runs; by category %s), and among these hosts that is not the same in all five",
 			r, len(rhos), list("%.2f", againMean))
 	}
-	b.statement(s, "rho -0.2 to 0.3, 10 runs: no trend with rho", "yes", fmt.Sprintf("S %s, F %s of FCFS; correlations %.2f and %.2f", list("%.2f", sMean), list("%.2f", fMean), rS, rF),
-		claim{math.Abs(rS) < significantRuns && math.Abs(rF) < significantRuns, "correlations over the 50 runs within chance", why})
+	b.statement(s, "rho -0.2 to 0.3, 10 runs: no trend with rho", "yes",
+		fmt.Sprintf("S %s, F %s of FCFS; correlations %.2f and %.2f", list("%.2f", sMean), list("%.2f", fMean), rS, rF),
+		claim{math.Abs(rS) < significantRuns && math.Abs(rF) < significantRuns, "correlations over the 50 runs within chance",
+			why})
 }
 
 // significantRuns is the correlation of 50 points beyond which there is a trend

@@ -92,7 +92,8 @@ type scans [mostDays][3]outcome
 // scanning is section 7.5: PSPP predicts for every available host.
 func scanning(b *bench) error {
 	b.FirstSeed = b.Seed
-	b.Say("PSPP for every available host, N = 1 to 6 and P = 1, 5, 10 min, a scan each P; T = 100 %%; days without history left out; nothing runs; the first day is not reported")
+	b.Say("PSPP for every available host, N = 1 to 6 and P = 1, 5, 10 min, a scan each P; T = 100 %%; days without " +
+		"history left out; nothing runs; the first day is not reported")
 	b.Say("an exit is predicted where one was seen in a checking period; the closing of the hosts' hours is no event")
 	batch := b.Batch()
 	sets := make([]*set, len(scanTables))
@@ -122,7 +123,8 @@ func scanning(b *bench) error {
 	}
 	b.judgeScanned(sets, out)
 	b.judgeReading(sets, out, literal)
-	b.Lost("other values of Figs 7-26 to 7-29", "CP1, MD, FA, D and C for the other N and P", "they are in the figures alone, and no copy of them is to be had")
+	b.Lost("other values of Figs 7-26 to 7-29", "CP1, MD, FA, D and C for the other N and P",
+		"they are in the figures alone, and no copy of them is to be had")
 	return nil
 }
 
@@ -155,7 +157,8 @@ func (b *bench) scanCell(s *set, c scanCell, out *scans, trends map[string]claim
 	if c.note != "" {
 		k.says = c.note + "; " + k.says
 	}
-	b.number(s, fmt.Sprintf("N = %d, P = %d min: %s", c.n, c.p, c.figure), c.published, figureOf(out[c.n-1][p], c.figure), format, k)
+	b.number(s, fmt.Sprintf("N = %d, P = %d min: %s", c.n, c.p, c.figure), c.published, figureOf(out[c.n-1][p], c.figure),
+		format, k)
 }
 
 // judgeScans judges the trends of a set, and returns those that go with each
@@ -219,9 +222,11 @@ func formatOf(figure string) string {
 }
 
 func (b *bench) scanFigure(s *set, figure string, byN func(int, string) []float64) {
-	fig := reproduce.Figure{Name: "e8-" + s.name + "-" + figure, Title: "Figs 7-26 to 7-29: " + s.label() + ", " + figure, X: "N", Y: figure}
+	fig := reproduce.Figure{Name: "e8-" + s.name + "-" + figure, Title: "Figs 7-26 to 7-29: " + s.label() + ", " + figure,
+		X: "N", Y: figure}
 	for p, minutes := range periods {
-		fig.Curves = append(fig.Curves, reproduce.Curve{Name: fmt.Sprintf("P = %d min", minutes), X: upTo(mostDays), Y: byN(p, figure)})
+		fig.Curves = append(fig.Curves, reproduce.Curve{Name: fmt.Sprintf("P = %d min", minutes), X: upTo(mostDays),
+			Y: byN(p, figure)})
 	}
 	b.Figures = append(b.Figures, fig)
 }
@@ -241,7 +246,8 @@ const twoSided = 1.96
 // chance.
 func chanceTrend(c claim, from, to outcome) claim {
 	if z := chance(from, to); math.Abs(z) < twoSided {
-		c.why = fmt.Sprintf("within chance: %.0f of %.0f predictions were right, then %.0f of %.0f, %.1f standard errors apart", from.cp1, from.cp1+from.fa, to.cp1, to.cp1+to.fa, z)
+		c.why = fmt.Sprintf("within chance: %.0f of %.0f predictions were right, then %.0f of %.0f, %.1f standard errors "+
+			"apart", from.cp1, from.cp1+from.fa, to.cp1, to.cp1+to.fa, z)
 	}
 	return c
 }
@@ -256,11 +262,13 @@ func (b *bench) correctByDays(s *set, out *scans) {
 		if s.name == "UCB" && minutes == 1 {
 			published = "rises, 3.24 to 3.49 %"
 			z := chance(outcome{cp1: 149, fa: 4450}, outcome{cp1: 671, fa: 18567})
-			c = claim{!holds, "", fmt.Sprintf("the published rise, 149 of 4599 to 671 of 19238, is itself within chance: %.1f standard errors", z)}
+			c = claim{!holds, "", fmt.Sprintf("the published rise, 149 of 4599 to 671 of 19238, is itself within chance: %.1f "+
+				"standard errors", z)}
 		} else {
 			c = chanceTrend(c, first, last)
 		}
-		b.statement(s, fmt.Sprintf("C from N = 1 to 6, P = %d min", minutes), published, fmt.Sprintf("%.2f to %.2f %%", first.correct(), last.correct()), c)
+		b.statement(s, fmt.Sprintf("C from N = 1 to 6, P = %d min", minutes), published,
+			fmt.Sprintf("%.2f to %.2f %%", first.correct(), last.correct()), c)
 	}
 }
 
@@ -300,9 +308,10 @@ func (b *bench) judgeScanned(sets []*set, out []scans) {
 		}
 	}
 	same := together(sets)
-	b.statement(same, "order by detection at N = 6, P = 10", "UCB 64.89 % the best, LRI 0.58 % the worst", list("%.2f", ds)+" % of UCB, SDSC, LRI, DEUG",
-		claim{most == 0 && math.Abs(minimum(ds)-ds[2]) < 1e-9, "", ""})
-	b.statement(same, "D is mostly below 30 %", "yes", fmt.Sprintf("in %d of %d", under, len(sets)*mostDays*len(periods)), claim{2*under > len(sets)*mostDays*len(periods), "", ""})
+	b.statement(same, "order by detection at N = 6, P = 10", "UCB 64.89 % the best, LRI 0.58 % the worst",
+		list("%.2f", ds)+" % of UCB, SDSC, LRI, DEUG", claim{most == 0 && math.Abs(minimum(ds)-ds[2]) < 1e-9, "", ""})
+	b.statement(same, "D is mostly below 30 %", "yes", fmt.Sprintf("in %d of %d", under, len(sets)*mostDays*len(periods)),
+		claim{2*under > len(sets)*mostDays*len(periods), "", ""})
 }
 
 // judgeReading has the control of scanSpec: where all false alarms of N = 1 and
@@ -315,8 +324,10 @@ func (b *bench) judgeReading(sets []*set, out []scans, literal []outcome) {
 		}
 		seen, other := out[i][0][0].cp1+out[i][0][0].fa, literal[i].cp1+literal[i].fa
 		off := func(x float64) float64 { return math.Abs(math.Log(x / published)) }
-		b.statement(sets[i], "exits predicted with N = 1, P = 1 min, and a control that counts a period away as one", fmt.Sprintf("%.0f", published), fmt.Sprintf("%.0f, control %.0f", seen, other),
-			claim{off(seen) < off(other)/2, "published counts are those of exits that were seen, not of RAP below 100 % as Eq 4.1 and Appendix B.I have it", ""})
+		b.statement(sets[i], "exits predicted with N = 1, P = 1 min, and a control that counts a period away as one",
+			fmt.Sprintf("%.0f", published), fmt.Sprintf("%.0f, control %.0f", seen, other),
+			claim{off(seen) < off(other)/2, "published counts are those of exits that were seen, not of RAP below 100 % as Eq " +
+				"4.1 and Appendix B.I have it", ""})
 	}
 }
 

@@ -59,7 +59,8 @@ func (b *bench) set(name string, c trace.SynthConfig) (*set, error) {
 // sizes describes a set in a line.
 func (s *set) sizes() string {
 	if s.original {
-		return fmt.Sprintf("%s: %s as supplied, %d hosts, %d days", s.name, s.hosts.Name, len(s.hosts.Hosts), s.watched.Days())
+		return fmt.Sprintf("%s: %s as supplied, %d hosts, %d days", s.name, s.hosts.Name, len(s.hosts.Hosts),
+			s.watched.Days())
 	}
 	return fmt.Sprintf("%s: synthetic, %s", s.label(), s.hosts.Synthetic)
 }

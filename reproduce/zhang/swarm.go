@@ -24,9 +24,11 @@ func shared(s *sim.Scenario) *sim.Scenario {
 
 // workload is section 7.4.1: PSOPP where jobs come faster than they are done.
 func workload(b *bench) error {
-	b.Say("one resource of 1 GHz, always available, 2 days of 24 h; job size 12 h; PSOPP with 10 particles and 1 iteration; seed 1")
+	b.Say("one resource of 1 GHz, always available, 2 days of 24 h; job size 12 h; PSOPP with 10 particles and 1 " +
+		"iteration; seed 1")
 	b.FirstSeed = 1
-	const rule = "arrivals at multiples of the interval from t = 0, none before 24 h or at 48 h: the rule that agrees with the text"
+	const rule = "arrivals at multiples of the interval from t = 0, none before 24 h or at 48 h: the rule that agrees " +
+		"with the text"
 	batch := b.Batch()
 	for i, c := range []struct {
 		every    string
@@ -70,7 +72,8 @@ func workload(b *bench) error {
 // fitness is section 7.4.2: PSOPP where the faster resource stays the faster
 // one, and where it does not.
 func fitness(b *bench) error {
-	b.Say("2 resources, always available, 2 days of 24 h; jobs of 24 GHz·h at 24 h and 36 h; PSOPP with 10 particles and 1 iteration; seed 1 (all particles on the slower resource: probability 2^-10)")
+	b.Say("2 resources, always available, 2 days of 24 h; jobs of 24 GHz·h at 24 h and 36 h; PSOPP with 10 particles " +
+		"and 1 iteration; seed 1 (all particles on the slower resource: probability 2^-10)")
 	b.FirstSeed = 1
 	full := []float64{24, 24}
 	batch := b.Batch()
@@ -81,7 +84,8 @@ func fitness(b *bench) error {
 	}{
 		{"2 and 1 GHz throughout", []machine{{until: full, ghz: 2}, {until: full, ghz: 2, cpu: []share{{0, 0.5}}}},
 			[3]string{"2/1/0", "50 %", "r1 r2"}, [3]string{"2/2/0", "100 %", "r1 r1"}},
-		{"2 and 1 GHz until 36 h, then 1 and 2", []machine{{until: full, ghz: 2, cpu: []share{{0, 1}, {36, 0.5}}}, {until: full, ghz: 2, cpu: []share{{0, 0.5}, {36, 1}}}},
+		{"2 and 1 GHz until 36 h, then 1 and 2", []machine{{until: full, ghz: 2, cpu: []share{{0, 1}, {36, 0.5}}},
+			{until: full, ghz: 2, cpu: []share{{0, 0.5}, {36, 1}}}},
 			[3]string{"2/2/0", "100 %", "r1 r2"}, [3]string{"2/1/0", "50 %", "r1 r1"}},
 	} {
 		t, err := grid(fmt.Sprintf("Table 7-8 scenario %d", i+1), 2, c.machines...)
@@ -94,7 +98,8 @@ func fitness(b *bench) error {
 			if a.name == "PSOPP" {
 				want = c.psopp
 				if i == 1 {
-					note = "one sentence of the text repeats scenario 1 for PSOPP's loss and another says resource 2; they mean scenario 2 and resource 1"
+					note = "one sentence of the text repeats scenario 1 for PSOPP's loss and another says resource 2; they mean " +
+						"scenario 2 and resource 1"
 				}
 			}
 			var where []string

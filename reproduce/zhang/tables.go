@@ -65,7 +65,8 @@ func traces(b *bench) error {
 	b.recurrence(sets, stats)
 	for i, c := range chapter6Sets {
 		b.Lost(sets[i].label()+": average intervals of Table 6-1", fmt.Sprintf("%.3f h available, %.3f h not", c.up, c.down),
-			"they are those of Kondo 2005, not of the pooled traces, and contradict the counts of the same chapter; no set could have both")
+			"they are those of Kondo 2005, not of the pooled traces, and contradict the counts of the same chapter; no set "+
+				"could have both")
 	}
 	return nil
 }
@@ -91,15 +92,19 @@ func (b *bench) likeness(s *set, c chapter6, st, small *trace.Stats) {
 		}
 		b.Add(v, s.label()+": "+k.Figure, write("%.3f", k.Published), write("%.3f", k.Obtained), note)
 	}
-	b.statement(s, "most days of a host are weakly correlated, |rho| below 0.3", write("%.2f %%", c.low), write("%.2f %%", 100*st.Daily.Low),
-		claim{st.Daily.Low > 0.5, "more than half of the pairs", ""})
-	why := fmt.Sprintf("nothing in the hosts makes days contrary, and a host's leaning to some states, which it keeps for days, makes them a little alike; the fit's mark is a mean between -0.2 and 0.2; %.1f %% of pairs are at 0.7 and above (published %.2f %%)", 100*st.Daily.High, c.high)
+	b.statement(s, "most days of a host are weakly correlated, |rho| below 0.3", write("%.2f %%", c.low),
+		write("%.2f %%", 100*st.Daily.Low), claim{st.Daily.Low > 0.5, "more than half of the pairs", ""})
+	why := fmt.Sprintf("nothing in the hosts makes days contrary, and a host's leaning to some states, which it keeps "+
+		"for days, makes them a little alike; the fit's mark is a mean between -0.2 and 0.2; %.1f %% of pairs are at 0.7 "+
+		"and above (published %.2f %%)", 100*st.Daily.High, c.high)
 	if math.Abs(st.Daily.Mean) < noCorrelation {
 		why = "the mixed days of a host are drawn independently of each other, so that they are not correlated at all"
 	}
-	b.statement(s, "sign of the mean daily rho", write("%+.3f", c.pmcc), write("%+.3f", st.Daily.Mean), claim{c.pmcc*st.Daily.Mean > 0 && math.Abs(st.Daily.Mean) >= noCorrelation, "", why})
+	b.statement(s, "sign of the mean daily rho", write("%+.3f", c.pmcc), write("%+.3f", st.Daily.Mean),
+		claim{c.pmcc*st.Daily.Mean > 0 && math.Abs(st.Daily.Mean) >= noCorrelation, "", why})
 	variance := small.AtOnce.Variance
-	b.statement(s, "variance of the number available over the day, with as many hosts as published", write("%.1f", c.variance), write("%.1f", variance),
+	b.statement(s, "variance of the number available over the day, with as many hosts as published",
+		write("%.1f", c.variance), write("%.1f", variance),
 		claim{variance > c.variance/2 && variance < 2*c.variance, "within a factor of 2",
 			"the hosts have no rhythm of the day in common: they begin, leave and come back independently of each other"})
 }
@@ -134,7 +139,10 @@ func (b *bench) recurrence(sets []*set, stats []*trace.Stats) {
 		}
 		return k
 	}
-	same := best(func(i int) float64 { return stats[i].UpHours[0].Probability() }) == best(func(i int) float64 { return chapter6Sets[i].upAgain })
-	least := best(func(i int) float64 { return -stats[i].UpHours[0].Probability() }) == best(func(i int) float64 { return -chapter6Sets[i].upAgain })
-	b.statement(together(sets), "order by how often an hour of availability comes again the next day, %", published, got, claim{same && least, "the first and the last are the published ones", ""})
+	same := best(func(i int) float64 { return stats[i].UpHours[0].Probability() }) == best(
+		func(i int) float64 { return chapter6Sets[i].upAgain })
+	least := best(func(i int) float64 { return -stats[i].UpHours[0].Probability() }) == best(
+		func(i int) float64 { return -chapter6Sets[i].upAgain })
+	b.statement(together(sets), "order by how often an hour of availability comes again the next day, %", published, got,
+		claim{same && least, "the first and the last are the published ones", ""})
 }

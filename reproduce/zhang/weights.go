@@ -27,7 +27,8 @@ var schemes = []struct{ name, weights string }{
 // weights is section 7.2.3: does it matter which checking day weighs most?
 func weights(b *bench) error {
 	b.FirstSeed = b.Seed
-	b.Say("FCFSPP with N = 3, T = 50 %%, M = 3; %d hosts, %d days, the last reported; %d runs with other hosts, seeds %d to %d", weightHosts, weightDays, weightRuns, b.Seed, b.Seed+weightRuns-1)
+	b.Say("FCFSPP with N = 3, T = 50 %%, M = 3; %d hosts, %d days, the last reported; %d runs with other hosts, seeds "+
+		"%d to %d", weightHosts, weightDays, weightRuns, b.Seed, b.Seed+weightRuns-1)
 	batch := b.Batch()
 	type result struct {
 		set   *set
@@ -52,7 +53,8 @@ func weights(b *bench) error {
 				spec := "fcfspp:n=3,m=3,t=0.5" + w.weights
 				batch.Add(s.scenario(spec, b.Seed+uint64(run)), func(rep *sim.Report) { r.days[k][run] = rep.PerDay[weightDays-1] })
 				if !s.original {
-					batch.Add(mixed.scenario(spec, b.Seed+uint64(run)), func(rep *sim.Report) { r.mixed[k][run] = rep.PerDay[weightDays-1] })
+					batch.Add(mixed.scenario(spec, b.Seed+uint64(run)),
+						func(rep *sim.Report) { r.mixed[k][run] = rep.PerDay[weightDays-1] })
 				}
 			}
 		}
@@ -65,8 +67,10 @@ func weights(b *bench) error {
 	for i, r := range all {
 		b.judgeWeights(r.set, published[i], r.days, r.mixed)
 	}
-	b.Lost("values of Figs 7-4 and 7-5", "S and F of each scheme", "they are in the figures alone, and no copy of them is to be had")
-	b.Lost("which scheme favours yesterday", "prose: scheme 1; equations: scheme 2", "the thesis contradicts itself; both were run by the equations, and neither is better")
+	b.Lost("values of Figs 7-4 and 7-5", "S and F of each scheme", "they are in the figures alone, and no copy of them "+
+		"is to be had")
+	b.Lost("which scheme favours yesterday", "prose: scheme 1; equations: scheme 2",
+		"the thesis contradicts itself; both were run by the equations, and neither is better")
 	return nil
 }
 
@@ -107,21 +111,25 @@ func (b *bench) judgeWeights(s *set, published [3][2]float64, days, mixed [3][we
 		// The thesis has margins of error, and could not tell what is within them.
 		told := 100 * published[0][1] / published[0][0]
 		alike := beyond < studentT9 || off < told
-		says := fmt.Sprintf("no scheme is better beyond the published margin, %.1f %%, or beyond chance: on the same hosts they differ by at most %.1f standard errors, %.1f %%", told, beyond, off)
+		says := fmt.Sprintf("no scheme is better beyond the published margin, %.1f %%, or beyond chance: on the same hosts "+
+			"they differ by at most %.1f standard errors, %.1f %%", told, beyond, off)
 		why := ""
 		if !alike {
 			why = s.whyWeights(mixed)
 		}
 		if f.name == "A" {
 			for k, w := range schemes {
-				c := claim{math.Abs(means[k]-means[0]) <= tolerable*means[0], fmt.Sprintf("it is within %.0f %% of equal weights", 100*tolerable), why}
+				c := claim{math.Abs(means[k]-means[0]) <= tolerable*means[0], fmt.Sprintf("it is within %.0f %% of equal weights",
+					100*tolerable), why}
 				if k == 0 {
-					c = claim{better <= 100*tolerable, fmt.Sprintf("equal weights are as good as any: the best other is %.1f %% better", better), why}
+					c = claim{better <= 100*tolerable, fmt.Sprintf(
+						"equal weights are as good as any: the best other is %.1f %% better", better), why}
 				}
 				b.spread(s, "A, "+w.name, published[k], [2]float64{means[k], margins[k]}, c)
 			}
 		}
-		b.statement(s, fmt.Sprintf("%s of the other schemes is that of equal weights", f.name), fmt.Sprintf("within %g %%", f.limit), fmt.Sprintf("within %.1f %%, %.1f standard errors", off, beyond),
+		b.statement(s, fmt.Sprintf("%s of the other schemes is that of equal weights", f.name),
+			fmt.Sprintf("within %g %%", f.limit), fmt.Sprintf("within %.1f %%, %.1f standard errors", off, beyond),
 			claim{off <= f.limit || alike, says, why})
 	}
 }
@@ -207,7 +215,9 @@ func (s *set) whyWeights(mixed [3][weightRuns]sim.Day) string {
 	if s.original || beyond >= studentT9 || means[0] == 0 {
 		return ""
 	}
-	return fmt.Sprintf("it is the hosts that are there or away for days on end, for which the last day tells most: on %d hosts a run none of whose days is constant the schemes are alike, A %s, at most %.1f standard errors apart; which 20 resources the thesis took is not stated",
+	return fmt.Sprintf("it is the hosts that are there or away for days on end, for which the last day tells most: on "+
+		"%d hosts a run none of whose days is constant the schemes are alike, A %s, at most %.1f standard errors apart; "+
+		"which 20 resources the thesis took is not stated",
 		weightHosts, list("%.1f", means[:]), beyond)
 }
 

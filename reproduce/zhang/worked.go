@@ -60,7 +60,8 @@ func (b *bench) adjustments() error {
 	if d, err = moved("2", 1, 0); err != nil {
 		return err
 	}
-	b.Equal("section 4.2.4: truth of Negative 0.5, T = 90 %", "89.5 %", fmt.Sprintf("%.4g %%", 90+d), "dot = -1, lambda = 2: the aggregate of the three rules, as rule 1 alone, lowers T by 0.5 points")
+	b.Equal("section 4.2.4: truth of Negative 0.5, T = 90 %", "89.5 %", fmt.Sprintf("%.4g %%", 90+d),
+		"dot = -1, lambda = 2: the aggregate of the three rules, as rule 1 alone, lowers T by 0.5 points")
 	return nil
 }
 
@@ -189,7 +190,8 @@ func delayedExample(b *bench, batch *reproduce.Batch) error {
 	}{
 		{predictor.Prefix, "RAP read as Prefix", [2]string{"50 %", "33.3 %"}, ""},
 		{predictor.Fraction, "RAP read as Fraction", [2]string{"50 %", "33.3 %"}, ""},
-		{predictor.Transitional, "control, RAP by Eq 4.1", [2]string{"0 %", "0 %"}, "a control: the thesis's definition does not give its example's values"},
+		{predictor.Transitional, "control, RAP by Eq 4.1", [2]string{"0 %", "0 %"},
+			"a control: the thesis's definition does not give its example's values"},
 	} {
 		p := predictor.NewTDE(predictor.TDEConfig{Reading: c.reading})
 		teach(p, t.Hosts[0].History)
@@ -198,7 +200,8 @@ func delayedExample(b *bench, batch *reproduce.Batch) error {
 			b.Equal(fmt.Sprintf("section 7.3: %s, %v into day 2", c.name, after), c.want[k], reproduce.Percent(rap), c.note)
 		}
 	}
-	const note = "T falls from 60 to 30 % in ten minutes here, as the text says; by the published rules it falls by a point"
+	const note = "T falls from 60 to 30 % in ten minutes here, as the text says; by the published rules it falls by a " +
+		"point"
 	for _, c := range []struct {
 		name, spec string
 		at         float64

@@ -11,7 +11,8 @@ import "godwit/reproduce"
 func Experiments() []reproduce.Experiment {
 	return []reproduce.Experiment{
 		experiment("B.I-1", "System cases", "Appendix B.I, Table B-1, Figs B.1-B.9", systemCases),
-		experiment("B.I-2", "Influence of the difference between days", "Appendix B.I, Tables B-2 and B-3, Figs B.10-B.14", influence),
+		experiment("B.I-2", "Influence of the difference between days", "Appendix B.I, Tables B-2 and B-3, Figs B.10-B.14",
+			influence),
 		experiment("B.II", "FLP", "Appendix B.II, Table B-4, Figs B.15-B.18", fuzzy),
 		experiment("B.III", "PSPP's predictions", "Appendix B.III, Table B-5, Fig. B.19", scanned),
 		experiment("B.IV", "CBR's predictions", "Appendix B.IV, Figs B.20 and B.21", reasoned),

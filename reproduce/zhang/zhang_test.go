@@ -74,14 +74,16 @@ func TestTableB2B3(t *testing.T) {
 		{"3", "0.775", "2/2/0"}, {"6", "0.577", "3/2/1"}, {"9", "0.378", "3/2/1"},
 	} {
 		at := "scenario " + string(rune('1'+i)) + " (dt = " + c.dt + " h), "
-		want(t, got, at+"rho", c.rho, at+"FCFS, A/S/F", "3/2/1", at+"FCFSPP, A/S/F", c.fcfspp, at+"FCFSPP read as prefix, A/S/F", c.fcfspp)
+		want(t, got, at+"rho", c.rho, at+"FCFS, A/S/F", "3/2/1", at+"FCFSPP, A/S/F", c.fcfspp,
+			at+"FCFSPP read as prefix, A/S/F", c.fcfspp)
 	}
 }
 
 func TestTableB4(t *testing.T) {
 	got := obtain(t, "B.II", 52)
 	want(t, got,
-		"scenario 1, FLP, A/S/F", "1/1/0", "scenario 2, FLP, A/S/F", "1/1/0", "scenario 3, FLP, A/S/F", "2/1/1", "scenario 4, FLP, A/S/F", "2/2/0",
+		"scenario 1, FLP, A/S/F", "1/1/0", "scenario 2, FLP, A/S/F", "1/1/0", "scenario 3, FLP, A/S/F", "2/1/1",
+		"scenario 4, FLP, A/S/F", "2/2/0",
 		"scenario 1, RAP at 36 h", "66.7 %", "scenario 4, RAP at 36 h", "91.7 %", "scenario 4, FLP, T at 36 h", "88 %",
 		"scenario 1, control FLP, T adjusted from t = 0, T at 36 h", "66 %", "scenario 3, FLP has the highest success", "no",
 	)
@@ -102,7 +104,8 @@ func TestTableB5(t *testing.T) {
 	for i, c := range []string{"0/1/0/0", "0/0/0/1", "1/0/0/0", "0/0/1/0", "1/0/0/0"} {
 		want(t, got, "scenario "+string(rune('1'+i))+", CP1/CP2/MD/FA", c)
 	}
-	want(t, got, "scenario 2, control with the days swapped, CP1/CP2/MD/FA", "0/0/1/0", "scenario 4, control with the days swapped, CP1/CP2/MD/FA", "0/0/0/1")
+	want(t, got, "scenario 2, control with the days swapped, CP1/CP2/MD/FA", "0/0/1/0",
+		"scenario 4, control with the days swapped, CP1/CP2/MD/FA", "0/0/0/1")
 }
 
 func TestFigureB20(t *testing.T) {
@@ -119,20 +122,24 @@ func TestSection741(t *testing.T) {
 		"scenario 3 (a job each 8 h), FLP, A/S/F", "2/2/0", "scenario 3 (a job each 8 h), FLP, makespan", "12 h",
 		"scenario 3 (a job each 8 h), PSOPP, A/S/F", "3/1/0", "scenario 3 (a job each 8 h), PSOPP, makespan", "16 h",
 		"scenario 3 (a job each 8 h), PSOPP, job process percentage", "33.3 %",
-		"scenario 1 (a job each 16 h), FCFS, A/S/F", "1/1/0", "scenario 1, control with arrivals counted from 24 h, FCFS, A/S/F", "2/1/0",
+		"scenario 1 (a job each 16 h), FCFS, A/S/F", "1/1/0", "scenario 1, control with arrivals counted from 24 h, FCFS, "+
+			"A/S/F", "2/1/0",
 	)
 }
 
 func TestSection742(t *testing.T) {
 	got := obtain(t, "E7", 24)
 	at := []string{"scenario 1 (2 and 1 GHz throughout), ", "scenario 2 (2 and 1 GHz until 36 h, then 1 and 2), "}
-	want(t, got, at[0]+"FCFS, jobs go to", "r1 r2", at[0]+"FCFS, A/S/F", "2/1/0", at[0]+"PSOPP, A/S/F", "2/2/0", at[0]+"PSOPP, jobs go to", "r1 r1",
-		at[1]+"FCFSPP, A/S/F", "2/2/0", at[1]+"PSOPP, A/S/F", "2/1/0", at[1]+"PSOPP, jobs go to", "r1 r1", at[1]+"PSOPP, job process percentage", "50 %")
+	want(t, got, at[0]+"FCFS, jobs go to", "r1 r2", at[0]+"FCFS, A/S/F", "2/1/0", at[0]+"PSOPP, A/S/F", "2/2/0",
+		at[0]+"PSOPP, jobs go to", "r1 r1",
+		at[1]+"FCFSPP, A/S/F", "2/2/0", at[1]+"PSOPP, A/S/F", "2/1/0", at[1]+"PSOPP, jobs go to", "r1 r1",
+		at[1]+"PSOPP, job process percentage", "50 %")
 }
 
 func TestWorkedExamples(t *testing.T) {
 	got := obtain(t, "worked", 25)
-	want(t, got, "section 4.2.5: RAP 0.7, 1.5 GHz, third job there", "1.2", "section 4.2.3: RAP 80 %, T 70 %", "qualified", "section 4.2.3: control, RAP 80 %, T 90 %", "not qualified",
+	want(t, got, "section 4.2.5: RAP 0.7, 1.5 GHz, third job there", "1.2", "section 4.2.3: RAP 80 %, T 70 %", "qualified",
+		"section 4.2.3: control, RAP 80 %, T 90 %", "not qualified",
 		"section 7.3: FLP at 10 min, T = 30 %, A/S/F", "1/0/1", "Eq 4.1: window 180, job 60: gap at 70-80", "0.667")
 }
 
@@ -147,7 +154,8 @@ func TestNames(t *testing.T) {
 		}
 		seen[strings.ToLower(e.Name)] = true
 	}
-	if es, err := reproduce.Select(all, []string{"e2", "b.ii"}); err != nil || len(es) != 2 || es[0].Name != "B.II" || es[1].Name != "E2" {
+	if es, err := reproduce.Select(all, []string{"e2", "b.ii"}); err != nil || len(es) != 2 || es[0].Name != "B.II" ||
+		es[1].Name != "E2" {
 		t.Errorf("got %v, %v: in the order of all", es, err)
 	}
 	if _, err := reproduce.Select(all, []string{"E99"}); err == nil || !strings.Contains(err.Error(), "B.I-1") {

@@ -115,7 +115,8 @@ func (w *world) report() *Report {
 		r.Above = 1 - r.Idle - r.Held
 	}
 	for _, b := range w.bags {
-		br := BagReport{Name: b.Name, Completed: b.completed, Held: b.held, Preempted: b.preempted, Lost: b.lost, Makespan: b.took}
+		br := BagReport{Name: b.Name, Completed: b.completed, Held: b.held, Preempted: b.preempted, Lost: b.lost,
+			Makespan: b.took}
 		for _, ls := range b.launchers {
 			for _, l := range ls {
 				br.Held += w.now - l.begun

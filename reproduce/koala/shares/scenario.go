@@ -112,7 +112,8 @@ func (s *Scenario) validate() error {
 	nodes, most := 0, 0
 	for i, k := range s.Clusters {
 		if k.Nodes < 1 || k.Nodes > maxNodes || !(k.Speed >= 0) || k.Speed > 1e6 {
-			return fmt.Errorf("cluster %d: %d nodes of speed %v: write 1 to %d nodes of a speed from 0 to 1e6", i, k.Nodes, k.Speed, maxNodes)
+			return fmt.Errorf("cluster %d: %d nodes of speed %v: write 1 to %d nodes of a speed from 0 to 1e6", i, k.Nodes,
+				k.Speed, maxNodes)
 		}
 		nodes += k.Nodes
 		most = max(most, k.Nodes)
@@ -125,7 +126,8 @@ func (s *Scenario) validate() error {
 		tasks += b.Tasks
 	}
 	if nodes > maxNodes || tasks > maxTasks || len(s.Higher) > maxHigher {
-		return fmt.Errorf("%d nodes, %d tasks, %d jobs of higher priority: at most %d, %d, %d", nodes, tasks, len(s.Higher), maxNodes, maxTasks, maxHigher)
+		return fmt.Errorf("%d nodes, %d tasks, %d jobs of higher priority: at most %d, %d, %d", nodes, tasks, len(s.Higher),
+			maxNodes, maxTasks, maxHigher)
 	}
 	for i, h := range s.Higher {
 		room := most
@@ -152,7 +154,8 @@ func Run(s *Scenario) (*Report, error) {
 		return nil, err
 	}
 	if t := policy.Terms(); t.PerOwner || t.OnArrival {
-		return nil, fmt.Errorf("shares: policy %q: here every bag is its own owner's and higher jobs always get slots back: leave out per and shrink", s.Policy)
+		return nil, fmt.Errorf("shares: policy %q: here every bag is its own owner's and higher jobs always get slots "+
+			"back: leave out per and shrink", s.Policy)
 	}
 	give, err := share.ParseGiver(s.GiveUp)
 	if err != nil {

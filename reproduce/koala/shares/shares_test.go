@@ -25,7 +25,8 @@ func mustRun(t interface{ Fatal(...any) }, sc *Scenario) *Report {
 
 // one is a cluster with bags of long tasks.
 func one(nodes, bags int) *Scenario {
-	sc := &Scenario{Clusters: []Cluster{{Name: "A", Nodes: nodes}}, Policy: "sep", Scan: s, Poll: 10 * s, Until: 2000 * s, Seed: 1}
+	sc := &Scenario{Clusters: []Cluster{{Name: "A", Nodes: nodes}}, Policy: "sep", Scan: s, Poll: 10 * s, Until: 2000 * s,
+		Seed: 1}
 	for i := range bags {
 		sc.Bags = append(sc.Bags, Bag{Name: string(rune('a' + i)), Tasks: 100 * nodes, Work: time.Hour})
 	}
@@ -35,7 +36,8 @@ func one(nodes, bags int) *Scenario {
 // TestIdeal: tasks cannot be divided, so that 1000 of 30 s on 68 nodes take 15
 // times 30 s (Grundeken 2009, section 4.2).
 func TestIdeal(t *testing.T) {
-	r := mustRun(t, &Scenario{Clusters: []Cluster{{Nodes: 68}}, Bags: []Bag{{Tasks: 1000, Work: 30 * s}}, Scan: s, Poll: s, Seed: 1})
+	r := mustRun(t, &Scenario{Clusters: []Cluster{{Nodes: 68}}, Bags: []Bag{{Tasks: 1000, Work: 30 * s}}, Scan: s, Poll: s,
+		Seed: 1})
 	b := r.Bags[0]
 	if b.Makespan != 450*s || math.Abs(b.Throughput-2.222) > 0.001 || b.Completed != 1000 || b.Lost != 0 {
 		t.Errorf("got %+v", b)
@@ -94,7 +96,8 @@ func TestShrunkToNothing(t *testing.T) {
 	sc.Higher = []Higher{{At: 50 * s, Parts: 4, Nodes: 1, Run: 1000 * s}}
 	r := mustRun(t, sc)
 	b := r.Bags[0]
-	if b.Completed != 8 || b.Preempted != 4 || b.Makespan < 1250*s || b.Makespan > 1265*s || b.Lost < 200*s || b.Lost > 240*s {
+	if b.Completed != 8 || b.Preempted != 4 || b.Makespan < 1250*s || b.Makespan > 1265*s || b.Lost < 200*s ||
+		b.Lost > 240*s {
 		t.Errorf("got %+v", b)
 	}
 }
@@ -196,21 +199,25 @@ func TestConservation(t *testing.T) {
 
 func drawScenario(t *rapid.T) *Scenario {
 	sc := &Scenario{
-		Policy:   rapid.SampledFrom([]string{"fcfs", "gep:guard=gate", "sep:guard=cap,local=drastic", "equal", "weighted:local=proportional", "drf"}).Draw(t, "policy"),
+		Policy: rapid.SampledFrom([]string{"fcfs", "gep:guard=gate", "sep:guard=cap,local=drastic", "equal",
+			"weighted:local=proportional", "drf"}).Draw(t, "policy"),
 		Scan:     time.Duration(rapid.IntRange(1, 20).Draw(t, "scan")) * s,
 		Poll:     time.Duration(rapid.IntRange(1, 20).Draw(t, "poll")) * s,
-		Together: rapid.Bool().Draw(t, "together"), Bounded: rapid.Bool().Draw(t, "bounded"), Direct: rapid.Bool().Draw(t, "direct"),
-		Costs: Costs{s / 2, 3 * s, 4 * s, s / 10, 2 * s, s / 3},
-		Until: 800 * s, Seed: rapid.Uint64().Draw(t, "seed"),
+		Together: rapid.Bool().Draw(t, "together"), Bounded: rapid.Bool().Draw(t, "bounded"),
+		Direct: rapid.Bool().Draw(t, "direct"),
+		Costs:  Costs{s / 2, 3 * s, 4 * s, s / 10, 2 * s, s / 3},
+		Until:  800 * s, Seed: rapid.Uint64().Draw(t, "seed"),
 	}
 	if rapid.Bool().Draw(t, "saves") {
 		sc.Checkpoint = 7 * s
 	}
 	for range rapid.IntRange(1, 3).Draw(t, "clusters") {
-		sc.Clusters = append(sc.Clusters, Cluster{Nodes: rapid.IntRange(1, 12).Draw(t, "nodes"), Speed: rapid.Float64Range(0.5, 2).Draw(t, "speed")})
+		sc.Clusters = append(sc.Clusters, Cluster{Nodes: rapid.IntRange(1, 12).Draw(t, "nodes"),
+			Speed: rapid.Float64Range(0.5, 2).Draw(t, "speed")})
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "bags") {
-		sc.Bags = append(sc.Bags, Bag{Name: string(rune('a' + i)), At: time.Duration(i*37) * s, Tasks: rapid.IntRange(1, 60).Draw(t, "tasks"), Work: 30 * s, Vary: 0.5})
+		sc.Bags = append(sc.Bags, Bag{Name: string(rune('a' + i)), At: time.Duration(i*37) * s,
+			Tasks: rapid.IntRange(1, 60).Draw(t, "tasks"), Work: 30 * s, Vary: 0.5})
 	}
 	for range rapid.IntRange(0, 6).Draw(t, "higher") {
 		at := rapid.IntRange(Anywhere, len(sc.Clusters)-1).Draw(t, "at")
@@ -267,7 +274,8 @@ func TestLateComer(t *testing.T) {
 			sc.Bags[i].Tasks = 20_000
 		}
 		for k := range 6 { // owners want half of it now and then
-			sc.Higher = append(sc.Higher, Higher{At: time.Duration(12+30*k) * time.Minute, Parts: 10, Nodes: 1, Run: 5 * time.Minute})
+			sc.Higher = append(sc.Higher, Higher{At: time.Duration(12+30*k) * time.Minute, Parts: 10, Nodes: 1,
+				Run: 5 * time.Minute})
 		}
 		r := mustRun(t, sc)
 		if got := r.Bags[1].Throughput / r.Bags[0].Throughput; got < tt.least || got > tt.most {

@@ -61,7 +61,8 @@ func (w *world) start(i int, p *piece, again bool, why chunk.Reason) {
 	w.serial++
 	begun := w.serve() + w.Chunk
 	n := &w.nodes[i]
-	*n = node{here: true, handle: n.handle, piece: p, copy: again, serial: w.serial, given: w.now, begun: begun, from: begun}
+	*n = node{here: true, handle: n.handle, piece: p, copy: again, serial: w.serial, given: w.now, begun: begun,
+		from: begun}
 	p.on = append(p.on, i)
 	for k := range p.runs {
 		if !p.done[k] {

@@ -98,12 +98,16 @@ func TestAnySweep(t *testing.T) { rapid.Check(t, anySweep) }
 
 func anySweep(t *rapid.T) {
 	s := &Scenario{
-		Policy: rapid.SampledFrom(chunk.Names()).Draw(t, "policy"), Runs: rapid.Int64Range(1, 300).Draw(t, "runs"), Trials: rapid.IntRange(0, 12).Draw(t, "trials"),
-		Chunk: time.Duration(rapid.IntRange(0, 3).Draw(t, "chunk")) * time.Second, Serve: time.Duration(rapid.IntRange(0, 3).Draw(t, "serve")) * time.Second / 4,
-		Each: rapid.Bool().Draw(t, "each"), Spread: rapid.SampledFrom([]float64{0, 0.5, 2}).Draw(t, "spread"), Seed: 3, Trace: true,
+		Policy: rapid.SampledFrom(chunk.Names()).Draw(t, "policy"), Runs: rapid.Int64Range(1, 300).Draw(t, "runs"),
+		Trials: rapid.IntRange(0, 12).Draw(t, "trials"),
+		Chunk:  time.Duration(rapid.IntRange(0, 3).Draw(t, "chunk")) * time.Second,
+		Serve:  time.Duration(rapid.IntRange(0, 3).Draw(t, "serve")) * time.Second / 4,
+		Each:   rapid.Bool().Draw(t, "each"), Spread: rapid.SampledFrom([]float64{0, 0.5, 2}).Draw(t, "spread"), Seed: 3,
+		Trace: true,
 	}
 	for i := range rapid.IntRange(1, 8).Draw(t, "nodes") {
-		n := Node{Slots: rapid.IntRange(1, 16).Draw(t, "slots"), Time: time.Duration(rapid.IntRange(1, 5000).Draw(t, "ms")) * time.Millisecond}
+		n := Node{Slots: rapid.IntRange(1, 16).Draw(t, "slots"),
+			Time: time.Duration(rapid.IntRange(1, 5000).Draw(t, "ms")) * time.Millisecond}
 		if i > 0 { // the first stays
 			n.Joins = time.Duration(rapid.IntRange(0, 50).Draw(t, "joins")) * time.Second
 			if rapid.Bool().Draw(t, "goes") {

@@ -16,7 +16,8 @@ func worked(policy string) *Scenario {
 		name         string
 		cores, slots int
 		tau          time.Duration
-	}{{"A", 8, 8, time.Second}, {"B", 4, 4, 2500 * time.Millisecond}, {"C", 4, 4, time.Second}, {"D", 2, 1, time.Second}, {"E", 2, 1, 500 * time.Millisecond}} {
+	}{{"A", 8, 8, time.Second}, {"B", 4, 4, 2500 * time.Millisecond}, {"C", 4, 4, time.Second}, {"D", 2, 1, time.Second},
+		{"E", 2, 1, 500 * time.Millisecond}} {
 		s.Nodes = append(s.Nodes, Node{Name: n.name, Slots: n.slots, Cores: n.cores, Time: n.tau})
 	}
 	return s
