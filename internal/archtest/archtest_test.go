@@ -86,6 +86,7 @@ var rules = map[string]rule{
 	"internal/chaos/guest":  {own: []string{"internal/chaos/walk"}},
 	"internal/chaos/walk":   {core: true},
 	"internal/guests":       {},
+	"internal/spectable":    {},
 	"internal/spec":         {core: true},
 	"internal/guests/child": {own: []string{"sandbox"}},
 	"internal/testnet": {own: []string{"task", "overlay", "p2p", "blocks"}, outside: []string{"github.com/libp2p/", "github.com/marcopolo/simnet", "github.com/quic-go/quic-go",

@@ -21,7 +21,8 @@ func Example() {
 		name string
 		node chunk.Node
 		run  time.Duration
-	}{{"fast", fast, time.Second}, {"slow", slow, 4 * time.Second}, {"fast", fast, time.Second}, {"slow", slow, 4 * time.Second}} {
+	}{{"fast", fast, time.Second}, {"slow", slow, 4 * time.Second}, {"fast", fast, time.Second},
+		{"slow", slow, 4 * time.Second}} {
 		runs, _ := policy.Size(now, m.node, chunk.Ask{Remaining: left})
 		left -= int64(runs)
 		took := time.Duration(runs) * m.run

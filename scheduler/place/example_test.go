@@ -43,7 +43,8 @@ func Example() {
 	for index := range uint64(2) {
 		*queue = append(*queue, place.Task{ID: task.TaskID{Index: index}, Work: time.Hour})
 	}
-	hosts := []place.Host{{Peer: "ann", Slots: 1, Free: 1}, {Peer: "bob", Slots: 1, Free: 1}, {Peer: "eve", Slots: 1, Free: 1}}
+	hosts := []place.Host{{Peer: "ann", Slots: 1, Free: 1}, {Peer: "bob", Slots: 1, Free: 1},
+		{Peer: "eve", Slots: 1, Free: 1}}
 	forecast := stays{"ann": 0.4, "bob": 0.7, "eve": 0.95}
 
 	for _, p := range policy.Place(time.Unix(0, 0), queue, hosts, forecast, rand.New(rand.NewPCG(1, 1))) {
