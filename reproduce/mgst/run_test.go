@@ -94,7 +94,8 @@ func TestShortRuns(t *testing.T) {
 	for _, tt := range []struct {
 		experiment, policy int
 		off                float64
-	}{{1, 2, .35}, {3, 0, .2}, {3, 1, .2}, {5, 0, .1}, {5, 1, .1}, {5, 2, .1}, {7, 1, .1}, {9, 0, .1}, {9, 1, .1}, {11, 2, .1}} {
+	}{{1, 2, .35}, {3, 0, .2}, {3, 1, .2}, {5, 0, .1}, {5, 1, .1}, {5, 2, .1}, {7, 1, .1}, {9, 0, .1}, {9, 1, .1},
+		{11, 2, .1}} {
 		e := &rerun{table: &tables[tt.experiment-1]}
 		batch := (&bench{&reproduce.Bench{}}).Batch()
 		var got response

@@ -131,14 +131,19 @@ func TestSummary(t *testing.T) {
 	for _, s := range summarise(cells) {
 		fmt.Fprintf(&got, "%s | %s | %s | %v | %s\n", s.Name, s.Wanted, s.Obtained, s.Holds, s.Worst)
 	}
-	want := `useful work at least the best rival's, within its interval | every cell | 2 won, 0 within, 1 LOST of 3 | false | hard, 1h, saturated: -1.0 %
-useful work over FCFS's, geometric mean | >= 1.15 | 1.414 (of 2 cells; in 1 it has none) | true | hard, 1h, saturated: 1.000
-useful work over the oracle's, geometric mean | >= 0.90 | 0.794 | false | hard, 1h, saturated: 0.500
-host time wasted, of useful and wasted | <= 3 % | 3.83 % | false | hard, 1h, saturated: 9.09 %
-tasks completed, of those that came (low and medium) | >= 99 % | 99.50 % | true | set, 1h, low: 99.00 %
-runs of tasks that ended in a result, S/(S+F) |  | 83.28 % | true | hard, 1h, saturated: 50.00 %
-mean response at low workload no longer than the quickest rival's | every cell | 1 won, 0 within, 1 LOST of 2 | false | set, 1h, low: 2.000 times that of random
-`
+	want := strings.Join([]string{
+		"useful work at least the best rival's, within its interval | every cell | " +
+			"2 won, 0 within, 1 LOST of 3 | false | hard, 1h, saturated: -1.0 %",
+		"useful work over FCFS's, geometric mean | >= 1.15 | 1.414 (of 2 cells; in 1 it has none) | true | " +
+			"hard, 1h, saturated: 1.000",
+		"useful work over the oracle's, geometric mean | >= 0.90 | 0.794 | false | hard, 1h, saturated: 0.500",
+		"host time wasted, of useful and wasted | <= 3 % | 3.83 % | false | hard, 1h, saturated: 9.09 %",
+		"tasks completed, of those that came (low and medium) | >= 99 % | 99.50 % | true | set, 1h, low: 99.00 %",
+		"runs of tasks that ended in a result, S/(S+F) |  | 83.28 % | true | hard, 1h, saturated: 50.00 %",
+		"mean response at low workload no longer than the quickest rival's | every cell | " +
+			"1 won, 0 within, 1 LOST of 2 | false | set, 1h, low: 2.000 times that of random",
+		"",
+	}, "\n")
 	if got.String() != want {
 		t.Errorf("got\n%swant\n%s", got.String(), want)
 	}
