@@ -3,8 +3,9 @@ package main
 import (
 	"cmp"
 	"fmt"
-	policygrid "godwit/reproduce/policies"
 	"io"
+
+	policygrid "godwit/reproduce/policies"
 )
 
 // printPolicies prints the grid: what it ran on, a table a set, the contenders

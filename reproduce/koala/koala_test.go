@@ -1,8 +1,9 @@
 package koala
 
 import (
-	"godwit/reproduce"
 	"testing"
+
+	"godwit/reproduce"
 )
 
 // TestKoala runs what Grundeken 2009 published: nothing may differ without a

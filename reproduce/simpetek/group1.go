@@ -2,9 +2,10 @@ package simpetek
 
 import (
 	"fmt"
-	"godwit/reproduce"
 	"slices"
 	"strings"
+
+	"godwit/reproduce"
 )
 
 var (

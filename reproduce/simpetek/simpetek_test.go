@@ -1,10 +1,11 @@
 package simpetek
 
 import (
-	"godwit/reproduce"
 	"strings"
 	"sync"
 	"testing"
+
+	"godwit/reproduce"
 )
 
 // verdicts runs an experiment of Sim-PETEK, and returns the verdict and what was

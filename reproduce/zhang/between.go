@@ -2,8 +2,9 @@ package zhang
 
 import (
 	"fmt"
-	"godwit/reproduce"
 	"math"
+
+	"godwit/reproduce"
 )
 
 // flpDraws is how often pairs are drawn for section 7.3, which speaks of some

@@ -1,10 +1,11 @@
 package zhang
 
 import (
-	"godwit/reproduce"
 	"strings"
 	"sync"
 	"testing"
+
+	"godwit/reproduce"
 )
 
 // obtain runs an experiment of Experiments and returns what it obtained by cell; every

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"godwit/scheduler/chunk"
-
 	"pgregory.net/rapid"
+
+	"godwit/scheduler/chunk"
 )
 
 // Where the thesis's example has its strongest node last, nothing is copied.
