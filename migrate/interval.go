@@ -93,7 +93,7 @@ const (
 )
 
 // marks are how many times a life is asked about: 0, and powers of two down from
-// the run's end. Hazards of hosts fall like a power of age (predictors.md, 2.5),
+// the run's end. Hazards of hosts fall like a power of age (docs/spec/predictors.md section 2.5),
 // so that the early part needs the finer marks.
 const marks = 7
 

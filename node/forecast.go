@@ -13,7 +13,7 @@ import (
 
 const (
 	// usualHorizon is what `peers` forecasts: about the length of a usual task
-	// on the grids of which there are records (predictors.md section 1.1).
+	// on the grids of which there are records (docs/spec/predictors.md section 1.1).
 	usualHorizon = time.Hour
 )
 

@@ -13,7 +13,7 @@ import (
 // GroupSize is how many members coordinate an overlay: the leader and two that
 // hold the ledger beside it. Three that each stay for a day with .86, as the
 // relays do, are all lost on one day in 370 even if nobody takes a lost one's
-// place (predictors.md section 5.2).
+// place (docs/spec/predictors.md section 5.2).
 const GroupSize = 3
 
 // MaxGroup is the most members that a group may have, and the most coordinators

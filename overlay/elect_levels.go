@@ -13,7 +13,7 @@ import (
 const ForecastHorizon = 24 * time.Hour
 
 // A leader whose own stay through HandOverHorizon is less likely than
-// HandOverBelow hands over while it still can (predictors.md section 5.2).
+// HandOverBelow hands over while it still can (docs/spec/predictors.md section 5.2).
 const (
 	HandOverHorizon = 15 * time.Minute
 	HandOverBelow   = 0.5

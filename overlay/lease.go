@@ -7,7 +7,7 @@ import (
 	"godwit/task"
 )
 
-// The lease's times (predictors.md section 5.2). A crash heals within LeaseTime
+// The lease's times (docs/spec/predictors.md section 5.2). A crash heals within LeaseTime
 // and the delay of a message, for the first who stands by.
 const (
 	RenewEvery = time.Second

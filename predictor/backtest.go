@@ -24,7 +24,7 @@ type Backtest struct {
 	Round time.Duration
 }
 
-// GroupSize is how many hosts one is picked from (predictors.md section 3.2).
+// GroupSize is how many hosts one is picked from (docs/spec/predictors.md section 3.2).
 const GroupSize = 10
 
 // DefaultRound is how often pools are renewed in a back-test.

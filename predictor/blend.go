@@ -51,7 +51,7 @@ func makePlain(pool *Pool) {
 	pool.settle()
 }
 
-// fixed is the blend of predictors.md section 3.2 that is not learnt: .4 of the
+// fixed is the blend of docs/spec/predictors.md section 3.2 that is not learnt: .4 of the
 // sessions' curve, .4 of the hours', .2 of TDE over five days, kept off 0 and 1.
 type fixed struct {
 	*Recorder

@@ -15,7 +15,7 @@ type slots struct {
 	next  int64 // the end of the slot that runs
 }
 
-// defaultSlot is that of the measurements in predictors.md section 3.2.
+// defaultSlot is that of the measurements in docs/spec/predictors.md section 3.2.
 const defaultSlot = 10 * msPerMinute
 
 // pass returns how many slots ended up to now, in the state that holds, and
@@ -149,7 +149,7 @@ func (p *pattern) stay(slots float64) float64 {
 	return s
 }
 
-// Widths of counters: one of 4 bits is the +-8 of predictors.md, and a pattern
+// Widths of counters: one of 4 bits is the +-8 of docs/spec/predictors.md section 3.2, and a pattern
 // of 6 slots is an hour.
 const (
 	saturatingBits = 4

@@ -11,7 +11,7 @@ import (
 // from its own past alone: the log-odds of the default's six experts, the
 // logarithms of age and horizon, and how much of late the host was there. It has
 // no shared weights and no record of its own: good where the history is long
-// (predictors.md section 3.2), poor where it is short.
+// (docs/spec/predictors.md section 3.2), poor where it is short.
 type logistic struct {
 	*Recorder
 	rate    float64

@@ -54,7 +54,7 @@ func (p *Pool) Records() int { return p.records }
 
 // The priors of a pool without records. Up times in the Failure Trace Archive
 // follow Weibull laws of shape .33 to .85, median about .5, and of scales whose
-// median is about 12 h (Javadi et al. 2013, in predictors.md section 2.5).
+// median is about 12 h (Javadi et al. 2013, in docs/spec/predictors.md section 2.5).
 const (
 	priorShape = 0.5
 	priorScale = 12 * 60 // minutes

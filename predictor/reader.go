@@ -18,7 +18,7 @@ const (
 )
 
 // firstTrust is how far each expert is trusted before anything is learnt: one
-// logistic regression over all the sets of predictors.md section 3.2 together, on
+// logistic regression over all the sets of docs/spec/predictors.md section 3.2 together, on
 // the first half of the relays' days, every other phone, and generated sets of a
 // seed of their own; rounded.
 var firstTrust = [weights]float64{.7, .1, .25, .05, .05, .15, .25}

@@ -5,7 +5,7 @@ import "math"
 // Lengths of sessions are counted in octaves of minutes: bin 0 holds sessions
 // below a minute, bin k those from 2^(k-1) to 2^k minutes, the last all from
 // 2^16 minutes (45 days) on. Octaves suit lengths that spread over five orders
-// of magnitude (predictors.md section 2.5: every fitted law is heavy-tailed).
+// of magnitude (docs/spec/predictors.md section 2.5: every fitted law is heavy-tailed).
 const octaves = 18
 
 // octave finds where a length lies: the bin, and how far into it on the scale of

@@ -8,7 +8,7 @@ import (
 )
 
 // A Reading is what TDE makes of one past day. The thesis defines the first and
-// uses the second in examples (zhang.md section 3.4).
+// uses the second in examples (docs/spec/zhang.md section 3.4).
 type Reading uint8
 
 // The readings.

@@ -25,7 +25,7 @@ func tell(p Predictor, from time.Time, turns ...float64) {
 	}
 }
 
-// The micro-vectors of zhang.md section 3.4, and both other readings of the same
+// The micro-vectors of docs/spec/zhang.md section 3.4, and both other readings of the same
 // windows: the checking day is the first, the question is put a day later.
 func TestTDEReadings(t *testing.T) {
 	always := []float64{0}

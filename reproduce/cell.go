@@ -1,6 +1,10 @@
 package reproduce
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"strings"
+)
 
 // A Verdict says how what is obtained stands to what was published.
 type Verdict string
@@ -26,7 +30,8 @@ type Cell struct {
 	Published  string  `json:"published"`
 	Obtained   string  `json:"obtained"`
 	Verdict    Verdict `json:"verdict"`
-	Note       string  `json:"note"` // what the verdict rests on; never "" beside Differs that is explained, or Unrecoverable
+	// what the verdict rests on; never "" beside Differs that is explained, or Unrecoverable
+	Note string `json:"note"`
 }
 
 // Unexplained says that the cell differs and nothing says why.
@@ -41,44 +46,59 @@ func Count(cells []Cell) map[Verdict]int {
 	return out
 }
 
-// sheet collects the cells of one experiment.
-type sheet struct {
+// A Sheet collects the cells of one experiment.
+type Sheet struct {
+	// FirstSeed is Cell.Seed of the cells that are added from now on.
+	FirstSeed  uint64
+	Cells      []Cell
 	experiment string
-	seed       uint64
-	cells      []Cell
 }
 
-func (s *sheet) add(v Verdict, cell, published, obtained, note string) {
-	s.cells = append(s.cells, Cell{s.seed, s.experiment, cell, published, obtained, v, note})
+// Add adds a cell whose verdict the caller has.
+func (s *Sheet) Add(v Verdict, cell, published, obtained, note string) {
+	s.Cells = append(s.Cells, Cell{s.FirstSeed, s.experiment, cell, published, obtained, v, note})
 }
 
-// equal judges a figure that must come out as published, digit by digit.
-func (s *sheet) equal(cell string, published, obtained any, note string) {
-	s.expect(cell, published, published, obtained, note)
+// Equal judges a figure that must come out as published, digit by digit.
+func (s *Sheet) Equal(cell string, published, obtained any, note string) {
+	s.Expect(cell, published, published, obtained, note)
 }
 
-// expect judges a figure by another one than the text prints, because the text
+// Expect judges a figure by another one than the text prints, because the text
 // contradicts its own definitions; the note says how. A figure that differs
 // keeps no note: none was written for that.
-func (s *sheet) expect(cell string, published, expected, obtained any, note string) {
+func (s *Sheet) Expect(cell string, published, expected, obtained any, note string) {
 	v := Equal
 	if fmt.Sprint(expected) != fmt.Sprint(obtained) {
 		v, note = Differs, ""
 	}
-	s.add(v, cell, fmt.Sprint(published), fmt.Sprint(obtained), note)
+	s.Add(v, cell, fmt.Sprint(published), fmt.Sprint(obtained), note)
 }
 
-// trend judges a statement about directions. why explains a failure by
+// Trend judges a statement about directions. why explains a failure by
 // something measured; "" is no explanation.
-func (s *sheet) trend(cell, published, obtained string, holds bool, note, why string) {
+func (s *Sheet) Trend(cell, published, obtained string, holds bool, note, why string) {
 	if !holds {
-		s.add(Differs, cell, published, obtained, why)
+		s.Add(Differs, cell, published, obtained, why)
 		return
 	}
-	s.add(Direction, cell, published, obtained, note)
+	s.Add(Direction, cell, published, obtained, note)
 }
 
-// lost notes a figure that cannot be obtained.
-func (s *sheet) lost(cell, published, why string) {
-	s.add(Unrecoverable, cell, published, "-", why)
+// Near judges a number by how far it is from the published one: Within if by no more
+// than so many percent of that, else it differs. format writes both.
+func (s *Sheet) Near(cell string, published, obtained float64, format string, percent float64, note string) {
+	v := Within
+	if !(math.Abs(obtained-published) <= percent/100*published) {
+		v, note = Differs, ""
+	}
+	if v == Within {
+		note = strings.TrimSuffix(fmt.Sprintf("within %g %%; %s", percent, note), "; ")
+	}
+	s.Add(v, cell, fmt.Sprintf(format, published), fmt.Sprintf(format, obtained), note)
+}
+
+// Lost notes a figure that cannot be obtained.
+func (s *Sheet) Lost(cell, published, why string) {
+	s.Add(Unrecoverable, cell, published, "-", why)
 }

@@ -1,12 +1,10 @@
 package reproduce
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"godwit/sim"
 	"godwit/trace"
 )
 
@@ -22,7 +20,8 @@ type Options struct {
 	Each func(n int, run func(i int))
 }
 
-func (o *Options) each(n int, run func(i int)) {
+// ForEach calls run for 0 to n-1 as Each does, or one after the other where Each is nil.
+func (o *Options) ForEach(n int, run func(i int)) {
 	if o.Each != nil {
 		o.Each(n, run)
 		return
@@ -37,7 +36,8 @@ type Experiment struct {
 	Name  string // short, to select it by: "B.II", "E1"
 	Title string
 	Where string // section, tables and figures of the publication
-	run   func(*bench) error
+	// Do runs the experiment and puts what it obtains on the bench.
+	Do func(*Bench) error
 }
 
 // A Result is what came of an experiment.
@@ -53,11 +53,11 @@ type Result struct {
 // Run runs the experiment. It fails when a scenario does not run; what differs
 // from the publication is no error.
 func (e Experiment) Run(o Options) (*Result, error) {
-	b := &bench{Options: o, sheet: sheet{experiment: e.Name}}
-	if err := e.run(b); err != nil {
+	b := &Bench{Options: o, Sheet: Sheet{experiment: e.Name}}
+	if err := e.Do(b); err != nil {
 		return nil, fmt.Errorf("experiment %s: %w", e.Name, err)
 	}
-	return &Result{Experiment: e, Setup: b.setup, Cells: b.cells, Tables: b.tables, Figures: b.figures}, nil
+	return &Result{Experiment: e, Setup: b.Setup, Cells: b.Cells, Tables: b.Tables, Figures: b.Figures}, nil
 }
 
 // Select returns the experiments of those names, in the order of all; no name
@@ -84,27 +84,17 @@ func Select(all []Experiment, names []string) ([]Experiment, error) {
 	return out, nil
 }
 
-// bench is what an experiment works on.
-type bench struct {
+// A Bench is what an experiment works on: what it is to run with, and what it has
+// obtained so far.
+type Bench struct {
 	Options
-	sheet
-	setup   []string
-	tables  []Table
-	figures []Figure
+	Sheet
+	Setup   []string
+	Tables  []Table
+	Figures []Figure
 }
 
-func (b *bench) say(format string, args ...any) {
-	b.setup = append(b.setup, fmt.Sprintf(format, args...))
-}
-
-// run runs scenarios side by side.
-func (b *bench) run(ss []*sim.Scenario) ([]*sim.Report, error) {
-	reports, err := sim.RunAll(ss, b.each)
-	if err != nil {
-		return nil, err
-	}
-	if len(reports) != len(ss) {
-		return nil, errors.New("there are not as many reports as scenarios")
-	}
-	return reports, nil
+// Say adds a line to the setup.
+func (b *Bench) Say(format string, args ...any) {
+	b.Setup = append(b.Setup, fmt.Sprintf(format, args...))
 }

@@ -9,7 +9,7 @@
 // randomness from its seed. Several runs may go on at once, on shared traces.
 //
 // What happens at one instant happens in this order, which Zhang's vectors fix
-// (zhang-vectors.md, section 0): completions, hosts that become available,
+// (docs/spec/zhang.md section 11.0): completions, hosts that become available,
 // arrivals, adjustments and scans of the policies, placements, hosts that leave
 // or change speed.
 //

@@ -18,7 +18,7 @@ type Report struct {
 	Days      float64 `json:"days"` // reported, warm-up left out
 	Seed      uint64  `json:"seed"`
 
-	// Zhang's counts (zhang.md 8.3): placements, tasks completed, and running
+	// Zhang's counts (docs/spec/zhang.md section 8.3): placements, tasks completed, and running
 	// tasks lost with their hosts. Process is (S+F)/A, Success S/(S+F), in
 	// percent; nil where not defined.
 	Arrived     uint64   `json:"arrived"`
@@ -72,7 +72,7 @@ type Spread struct {
 	Max  float64 `json:"max"`
 }
 
-// A Prediction scores predicted exits (zhang.md section 5).
+// A Prediction scores predicted exits (docs/spec/zhang.md section 5).
 type Prediction struct {
 	CP1       int      `json:"cp1"` // predicted, and came
 	CP2       int      `json:"cp2"` // not predicted, and stayed

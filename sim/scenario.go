@@ -36,7 +36,7 @@ type Scenario struct {
 	// Rates, if not nil, are imposed on hosts. Then the report tells of each class.
 	Rates *Rates
 
-	// Paper has the rules of the published simulator (zhang.md, 8.1): scheduling
+	// Paper has the rules of the published simulator (docs/spec/zhang.md section 8.1): scheduling
 	// that knows at once and costs nothing, transfers that take no time, no
 	// checkpoints, tasks lost when a host leaves. It overrules Network,
 	// Checkpoints and Hosts.Owner. Report.Differences lists what it changes.
@@ -79,7 +79,7 @@ const (
 	// Queue: they wait for a slot, first come, first served.
 	Queue Sharing = iota
 	// Share: all of a host's tasks get equal parts of its slots (processor
-	// sharing, zhang.md 8.1). Only policies that offer tasks to busy hosts, such
+	// sharing, docs/spec/zhang.md section 8.1). Only policies that offer tasks to busy hosts, such
 	// as psopp, make a difference.
 	Share
 )
@@ -104,7 +104,7 @@ type OwnerRule uint8
 const (
 	// Suspend: tasks stand still until he is gone; see HostRules.Grace.
 	Suspend OwnerRule = iota
-	// Kill: tasks are lost at once (zhang.md, assumption A2).
+	// Kill: tasks are lost at once (docs/spec/zhang.md section 1.6, A2).
 	Kill
 )
 

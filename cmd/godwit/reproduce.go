@@ -15,6 +15,10 @@ import (
 
 	"godwit/internal/spec"
 	"godwit/reproduce"
+	"godwit/reproduce/koala"
+	"godwit/reproduce/mgst"
+	"godwit/reproduce/simpetek"
+	"godwit/reproduce/zhang"
 	"godwit/scheduler/chunk"
 	"godwit/trace"
 )
@@ -35,10 +39,10 @@ var publications = []struct {
 	name, text  string
 	experiments func() []reproduce.Experiment
 }{
-	{"zhang", `J. Zhang, "Flexible Distributed Computing with Volunteered Resources", PhD thesis, 2010`, reproduce.Zhang},
-	{"mgst", `M. Kokaly, "McMaster Grid Scheduling Testing Environment", MASc thesis, 2008`, reproduce.MGST},
-	{"simpetek", `G. Karaduman's MSc thesis on the scheduler of Sim-PETEK, 2010`, reproduce.SimPETEK},
-	{"koala", `B. Grundeken, "Adding Cycle Scavenging Support to the Koala Grid Resource Manager", MSc thesis, 2009`, reproduce.Koala},
+	{"zhang", `J. Zhang, "Flexible Distributed Computing with Volunteered Resources", PhD thesis, 2010`, zhang.Experiments},
+	{"mgst", `M. Kokaly, "McMaster Grid Scheduling Testing Environment", MASc thesis, 2008`, mgst.Experiments},
+	{"simpetek", `G. Karaduman's MSc thesis on the scheduler of Sim-PETEK, 2010`, simpetek.Experiments},
+	{"koala", `B. Grundeken, "Adding Cycle Scavenging Support to the Koala Grid Resource Manager", MSc thesis, 2009`, koala.Experiments},
 }
 
 // published returns the experiments of a publication, or of all; nil if there is
@@ -138,7 +142,7 @@ func (f *reproduceFlags) selected(args []string) ([]reproduce.Experiment, error)
 	case f.schedulers != "" && (what != "simpetek" || len(f.experiments) > 0):
 		return nil, usage("say `godwit reproduce simpetek --schedulers LIST`", "--schedulers is for simpetek, in place of its experiments")
 	case f.schedulers != "":
-		e, err := reproduce.CompareSchedulers(spec.List(f.schedulers))
+		e, err := simpetek.Compare(spec.List(f.schedulers))
 		if err != nil {
 			return nil, usage("`godwit reproduce --help` lists them", "--schedulers: %w", err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"godwit/reproduce"
+	policygrid "godwit/reproduce/policies"
 	"godwit/sim/scenario"
 	"godwit/trace"
 )
@@ -128,9 +129,9 @@ const (
 
 // sets reads the measured sets, if they are wanted and there, and adds those that
 // are made. missing has what is left out.
-func (f *policiesFlags) sets() (sets []reproduce.PolicySet, missing []string, err error) {
-	all := []reproduce.PolicySet{{Name: "relays"}, {Name: "phones"}}
-	all = append(all, reproduce.LikeSets()...)
+func (f *policiesFlags) sets() (sets []policygrid.Set, missing []string, err error) {
+	all := []policygrid.Set{{Name: "relays"}, {Name: "phones"}}
+	all = append(all, policygrid.LikeSets()...)
 	var names []string
 	for _, s := range all {
 		names = append(names, s.Name)
@@ -205,9 +206,9 @@ func (f *policiesFlags) run(cmd *cobra.Command) error {
 	for _, m := range missing {
 		p.note("%s: left out, for --traces names no directory that has its records", m)
 	}
-	g := &reproduce.PolicyGrid{
+	g := &policygrid.Grid{
 		Sets: sets, Hosts: f.hosts, Days: f.days, Seed: f.seed, Runs: f.runs,
-		Ours: reproduce.Contender{Placement: f.placement, Migration: f.migration, Auto: f.checkpoints != "none"}, Auto: f.checkpoints == "all",
+		Ours: policygrid.Contender{Placement: f.placement, Migration: f.migration, Auto: f.checkpoints != "none"}, Auto: f.checkpoints == "all",
 		Each: f.each(cmd.Context(), p),
 	}
 	begun := time.Now()
@@ -254,7 +255,7 @@ func (f *policiesFlags) each(ctx context.Context, p *progress) func(int, func(in
 	}
 }
 
-func (f *policiesFlags) print(w io.Writer, r *reproduce.PolicyReport, missing []string) error {
+func (f *policiesFlags) print(w io.Writer, r *policygrid.Report, missing []string) error {
 	if !f.json {
 		printPolicies(w, r, missing)
 		return nil
@@ -269,8 +270,8 @@ func (f *policiesFlags) print(w io.Writer, r *reproduce.PolicyReport, missing []
 
 // policySummary is the last object of `godwit reproduce policies --json`.
 type policySummary struct {
-	Targets []reproduce.Target   `json:"targets"`
-	Rivals  []reproduce.RivalRow `json:"rivals"`
-	Notes   []string             `json:"notes,omitempty"`
-	Missing []string             `json:"missing,omitempty"`
+	Targets []policygrid.Target   `json:"targets"`
+	Rivals  []policygrid.RivalRow `json:"rivals"`
+	Notes   []string              `json:"notes,omitempty"`
+	Missing []string              `json:"missing,omitempty"`
 }

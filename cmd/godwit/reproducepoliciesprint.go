@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 
-	"godwit/reproduce"
+	policygrid "godwit/reproduce/policies"
 )
 
 // printPolicies prints the grid: what it ran on, a table a set, the contenders
 // over all cells, and the targets.
-func printPolicies(w io.Writer, r *reproduce.PolicyReport, missing []string) {
+func printPolicies(w io.Writer, r *policygrid.Report, missing []string) {
 	fmt.Fprintf(w, "%s, against %d published pairs of policies and the oracle; automatic checkpoints: %s\n", r.Ours, len(r.Cells[0].Rivals), whoSaves(r))
 	for _, s := range r.Setup {
 		fmt.Fprintf(w, "  %s\n", s)
@@ -48,7 +48,7 @@ func printPolicies(w io.Writer, r *reproduce.PolicyReport, missing []string) {
 }
 
 // whoSaves says who makes automatic checkpoints.
-func whoSaves(r *reproduce.PolicyReport) string {
+func whoSaves(r *policygrid.Report) string {
 	switch {
 	case r.Auto:
 		return "everybody's"
@@ -58,7 +58,7 @@ func whoSaves(r *reproduce.PolicyReport) string {
 	return "the oracle's"
 }
 
-func seedsOf(r *reproduce.PolicyReport) string {
+func seedsOf(r *policygrid.Report) string {
 	if r.Runs == 1 {
 		return fmt.Sprintf("seed %d", r.Seed)
 	}
@@ -66,7 +66,7 @@ func seedsOf(r *reproduce.PolicyReport) string {
 }
 
 // printPolicyCells prints the cells of a set, and below them why some are not won.
-func printPolicyCells(w io.Writer, cells []reproduce.PolicyCell) {
+func printPolicyCells(w io.Writer, cells []policygrid.Cell) {
 	label := ""
 	if cells[0].Synthetic {
 		label = " (synthetic)"
@@ -104,9 +104,9 @@ func printPolicyCells(w io.Writer, cells []reproduce.PolicyCell) {
 
 func hoursText(s float64) string { return fmt.Sprintf("%.1f", s/3600) }
 
-func gainText(c *reproduce.PolicyCell) string {
+func gainText(c *policygrid.Cell) string {
 	gain := fmt.Sprintf("%+.1f", c.Gain.Mean/3600)
-	if gain == "-0.0" && c.Verdict == reproduce.Won {
+	if gain == "-0.0" && c.Verdict == policygrid.Won {
 		gain = "+0.0" // rounding
 	}
 	if c.Gain.Half < 0 {
@@ -124,7 +124,7 @@ func ratioText(x, base float64) string {
 
 // printContenders prints all contenders over all cells, and what is to be said of
 // some.
-func printContenders(w io.Writer, r *reproduce.PolicyReport) {
+func printContenders(w io.Writer, r *policygrid.Report) {
 	fmt.Fprintf(w, "\nover all %d cells, by useful work beside the best rival's\n", len(r.Cells))
 	var rows [][]string
 	for _, v := range r.Rivals {

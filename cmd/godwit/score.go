@@ -28,7 +28,7 @@ type scoreFlags struct {
 	json       bool
 }
 
-// A back-test asks over the last 45 % of the time, as in predictors.md section 3.2.
+// A back-test asks over the last 45 % of the time, as in docs/spec/predictors.md section 3.2.
 const (
 	defaultAfter     = 0.55
 	defaultQuestions = 20000

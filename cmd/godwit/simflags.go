@@ -44,7 +44,7 @@ type experimentFlags struct {
 	checkpoints sim.Checkpoints
 }
 
-// The experiment of the thesis (zhang.md 8.2), where nothing else is said.
+// The experiment of the thesis (docs/spec/zhang.md section 8.2), where nothing else is said.
 const (
 	defaultJobSize = 10 * time.Minute
 	defaultArrival = time.Minute

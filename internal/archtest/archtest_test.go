@@ -31,59 +31,113 @@ var codec = []string{"github.com/fxamacker/cbor/v2"}
 
 // rules has one entry for each room: docs/ARCHITECTURE.md section 2.
 var rules = map[string]rule{
-	"task": {core: true, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/goccy/go-yaml",
-		"github.com/ipfs/go-cid", "github.com/multiformats/go-multihash", "github.com/multiformats/go-multibase"}},
-	"trace":                 {core: true, own: []string{"task"}, outside: []string{"github.com/klauspost/compress/"}},
-	"predictor":             {core: true, own: []string{"task", "trace", "internal/spec"}, outside: []string{"gonum.org/v1/gonum/"}},
-	"overlay":               {core: true, own: []string{"task", "trace", "predictor"}, outside: append(codec, "github.com/multiformats/go-multiaddr")},
-	"scheduler":             {core: true, own: []string{"task", "overlay", "migrate", "scheduler/ledger", "scheduler/place", "scheduler/place/allot", "scheduler/share", "scheduler/chunk", "scheduler/message", "scheduler/durable", "scheduler/timer", "scheduler/worker", "scheduler/submitter"}, outside: codec},
-	"member":                {core: true, own: []string{"task", "trace", "predictor", "overlay", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place"}},
-	"scheduler/message":     {core: true, own: []string{"task", "overlay", "scheduler/ledger"}, outside: codec},
-	"scheduler/durable":     {core: true, own: []string{"task", "scheduler/ledger"}},
-	"scheduler/timer":       {core: true},
-	"scheduler/worker":      {core: true, own: []string{"task", "overlay", "scheduler/message", "scheduler/durable", "scheduler/timer"}},
-	"scheduler/submitter":   {core: true, own: []string{"task", "scheduler/ledger", "scheduler/message", "scheduler/durable", "scheduler/timer"}},
-	"scheduler/schedtest":   {own: []string{"task", "scheduler/ledger", "scheduler/message"}},
-	"scheduler/ledger":      {core: true, own: []string{"task"}, outside: codec},
-	"scheduler/chunk":       {core: true, own: []string{"internal/spec"}},
-	"scheduler/place":       {core: true, own: []string{"task", "internal/spec", "scheduler/place/allot"}},
+	"task": {core: true, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/goccy/go-yaml", "github.com/ipfs/go-cid", "github.com/multiformats/go-multihash", "github.com/multiformats/go-multibase"}},
+
+	"trace": {core: true, own: []string{"task"}, outside: []string{"github.com/klauspost/compress/"}},
+
+	"predictor": {core: true, own: []string{"task", "trace", "internal/spec"}, outside: []string{"gonum.org/v1/gonum/"}},
+
+	"overlay": {core: true, own: []string{"task", "trace", "predictor"}, outside: append(codec, "github.com/multiformats/go-multiaddr")},
+
+	"scheduler": {core: true, own: []string{"task", "overlay", "migrate", "scheduler/ledger", "scheduler/place", "scheduler/place/allot", "scheduler/share", "scheduler/chunk", "scheduler/message", "scheduler/durable", "scheduler/timer", "scheduler/worker", "scheduler/submitter"}, outside: codec},
+
+	"member": {core: true, own: []string{"task", "trace", "predictor", "overlay", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place"}},
+
+	"scheduler/message": {core: true, own: []string{"task", "overlay", "scheduler/ledger"}, outside: codec},
+
+	"scheduler/durable": {core: true, own: []string{"task", "scheduler/ledger"}},
+
+	"scheduler/timer": {core: true},
+
+	"scheduler/worker": {core: true, own: []string{"task", "overlay", "scheduler/message", "scheduler/durable", "scheduler/timer"}},
+
+	"scheduler/submitter": {core: true, own: []string{"task", "scheduler/ledger", "scheduler/message", "scheduler/durable", "scheduler/timer"}},
+
+	"scheduler/schedtest": {own: []string{"task", "scheduler/ledger", "scheduler/message"}},
+
+	"scheduler/ledger": {core: true, own: []string{"task"}, outside: codec},
+
+	"scheduler/chunk": {core: true, own: []string{"internal/spec"}},
+
+	"scheduler/place": {core: true, own: []string{"task", "internal/spec", "scheduler/place/allot"}},
+
 	"scheduler/place/allot": {core: true},
-	"scheduler/share":       {core: true, own: []string{"internal/spec"}},
-	"sim/shares":            {core: true, own: []string{"scheduler/share"}},
-	"migrate":               {core: true, own: []string{"task", "trace", "predictor", "internal/spec"}},
-	"migrate/handover":      {core: true, own: []string{"task"}},
-	"sim":                   {core: true, own: []string{"task", "trace", "predictor", "migrate", "scheduler/place", "scheduler/share", "scheduler/chunk", "internal/spec"}},
-	"sim/swarm":             {core: true, own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/ledger", "scheduler/place", "sim", "internal/spec"}},
-	"sim/sweep":             {core: true, own: []string{"scheduler/chunk"}},
-	"sim/report":            {core: true, own: []string{"task", "sim"}, outside: []string{"gonum.org/v1/gonum/stat", "gonum.org/v1/plot"}},
-	"sim/scenario":          {core: true, own: []string{"task", "trace", "scheduler/place", "scheduler/share", "scheduler/chunk", "migrate", "predictor", "sim"}, outside: []string{"github.com/goccy/go-yaml"}},
-	"reproduce":             {core: true, own: []string{"trace", "predictor", "migrate", "scheduler/place", "scheduler/place/allot", "scheduler/chunk", "sim", "sim/shares", "sim/sweep"}, outside: []string{"gonum.org/v1/gonum/stat"}},
-	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/wire"}, outside: []string{"github.com/libp2p/", "github.com/multiformats/",
-		"golang.org/x/"}},
-	"p2p/wire":     {outside: []string{"golang.org/x/time"}},
-	"blocks":       {own: []string{"task", "p2p/wire", "blocks/disk"}, outside: []string{"github.com/ipfs/", "github.com/multiformats/"}},
-	"blocks/disk":  {outside: []string{"github.com/ipfs/", "github.com/cockroachdb/pebble"}},
-	"sandbox":      {own: []string{"task", "sandbox/wasi", "sandbox/wasm", "sandbox/freeze"}, outside: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}},
+
+	"scheduler/share": {core: true, own: []string{"internal/spec"}},
+
+	"migrate": {core: true, own: []string{"task", "trace", "predictor", "internal/spec"}},
+
+	"migrate/handover": {core: true, own: []string{"task"}},
+
+	"sim": {core: true, own: []string{"task", "trace", "predictor", "migrate", "scheduler/place", "scheduler/share", "scheduler/chunk", "internal/spec"}},
+
+	"sim/swarm": {core: true, own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/ledger", "scheduler/place", "sim", "internal/spec"}},
+
+	"sim/report": {core: true, own: []string{"task", "sim"}, outside: []string{"gonum.org/v1/gonum/stat", "gonum.org/v1/plot"}},
+
+	"sim/scenario": {core: true, own: []string{"task", "trace", "scheduler/place", "scheduler/share", "scheduler/chunk", "migrate", "predictor", "sim"}, outside: []string{"github.com/goccy/go-yaml"}},
+
+	"reproduce": {core: true, own: []string{"trace", "sim"}, outside: []string{"gonum.org/v1/gonum/stat"}},
+
+	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/wire"}, outside: []string{"github.com/libp2p/", "github.com/multiformats/", "golang.org/x/"}},
+
+	"p2p/wire": {outside: []string{"golang.org/x/time"}},
+
+	"blocks": {own: []string{"task", "p2p/wire", "blocks/disk"}, outside: []string{"github.com/ipfs/", "github.com/multiformats/"}},
+
+	"blocks/disk": {outside: []string{"github.com/ipfs/", "github.com/cockroachdb/pebble"}},
+
+	"sandbox": {own: []string{"task", "sandbox/wasi", "sandbox/wasm", "sandbox/freeze"}, outside: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}},
+
 	"sandbox/wasi": {own: []string{"task"}, outside: []string{"github.com/tetratelabs/wazero"}},
+
 	"sandbox/wasm": {},
-	"sandbox/freeze": {own: []string{"sandbox/wasm"}, outside: []string{"github.com/tetratelabs/wazero", "github.com/fxamacker/cbor/v2",
-		"github.com/klauspost/compress"}},
-	"owner":        {own: []string{"task", "trace", "owner/sensor"}, outside: []string{"github.com/goccy/go-yaml"}},
+
+	"sandbox/freeze": {own: []string{"sandbox/wasm"}, outside: []string{"github.com/tetratelabs/wazero", "github.com/fxamacker/cbor/v2", "github.com/klauspost/compress"}},
+
+	"owner": {own: []string{"task", "trace", "owner/sensor"}, outside: []string{"github.com/goccy/go-yaml"}},
+
 	"owner/sensor": {outside: []string{"github.com/godbus/dbus/v5", "github.com/jezek/xgb", "github.com/ebitengine/purego", "github.com/shirou/gopsutil", "golang.org/x/sys"}},
-	"node": {own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share", "scheduler/chunk", "p2p", "blocks", "blocks/disk", "sandbox", "owner", "owner/sensor", "node/exec"},
-		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
-	"node/exec":             {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks", "sandbox", "owner"}, outside: []string{"golang.org/x/sys"}},
-	"api":                   {own: []string{"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "node", "blocks", "sandbox"}},
-	"cmd/godwit":            {own: []string{"*"}, outside: []string{"github.com/spf13/", "gonum.org/v1/plot"}},
-	"internal/archtest":     {},
-	"internal/chaos":        {own: []string{"internal/chaos/walk"}, outside: []string{"golang.org/x/sys"}},
-	"internal/chaos/guest":  {own: []string{"internal/chaos/walk"}},
-	"internal/chaos/walk":   {core: true},
-	"internal/guests":       {},
-	"internal/spec":         {core: true},
+
+	"node": {own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share", "scheduler/chunk", "p2p", "blocks", "blocks/disk", "sandbox", "owner", "owner/sensor", "node/exec"}, outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
+
+	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks", "sandbox", "owner"}, outside: []string{"golang.org/x/sys"}},
+
+	"api": {own: []string{"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "node", "blocks", "sandbox"}},
+
+	"cmd/godwit": {own: []string{"*"}, outside: []string{"github.com/spf13/", "gonum.org/v1/plot"}},
+
+	"internal/archtest": {},
+
+	"internal/chaos": {own: []string{"internal/chaos/walk"}, outside: []string{"golang.org/x/sys"}},
+
+	"internal/chaos/guest": {own: []string{"internal/chaos/walk"}},
+
+	"internal/chaos/walk": {core: true},
+
+	"internal/guests": {},
+
+	"internal/spec": {core: true},
+
 	"internal/guests/child": {own: []string{"sandbox"}},
-	"internal/testnet": {own: []string{"task", "overlay", "p2p", "blocks"}, outside: []string{"github.com/libp2p/", "github.com/marcopolo/simnet", "github.com/quic-go/quic-go",
-		"github.com/ipfs/", "github.com/multiformats/"}},
+
+	"internal/testnet": {own: []string{"task", "overlay", "p2p", "blocks"}, outside: []string{"github.com/libp2p/", "github.com/marcopolo/simnet", "github.com/quic-go/quic-go", "github.com/ipfs/", "github.com/multiformats/"}},
+
+	"reproduce/zhang": {core: true, own: []string{"trace", "predictor", "migrate", "scheduler/place", "sim", "reproduce"}},
+
+	"reproduce/mgst": {core: true, own: []string{"trace", "scheduler/place/allot", "sim", "reproduce"}},
+
+	"reproduce/simpetek": {core: true, own: []string{"scheduler/chunk", "reproduce", "reproduce/simpetek/sweep"}},
+
+	"reproduce/simpetek/sweep": {core: true, own: []string{"scheduler/chunk"}},
+
+	"reproduce/koala": {core: true, own: []string{"reproduce", "reproduce/koala/shares"}},
+
+	"reproduce/koala/shares": {core: true, own: []string{"scheduler/share"}},
+
+	"reproduce/policies": {core: true, own: []string{"trace", "sim", "reproduce"}},
+
+	"internal/spectable": {},
 }
 
 // impure lists what no core package may import: it has no clock, goroutine,

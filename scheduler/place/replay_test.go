@@ -16,7 +16,7 @@ import (
 // The replay of the thesis's synthetic experiments: a grid of a few resources
 // for a few days, a minute at a time. At one instant come completions, resources
 // that come, arrivals, placements, resources that go, and then service, shared
-// equally by a resource's jobs (zhang-vectors.md section 0). Times are minutes.
+// equally by a resource's jobs (docs/spec/zhang.md section 11.0). Times are minutes.
 const replayDay = 24 * 60
 
 type resource struct {
@@ -326,7 +326,7 @@ func TestDelayedDecision(t *testing.T) {
 	}
 }
 
-// TestCheckingDays is chapter 5 (zhang.md 6.2, S7): available for t1, then for
+// TestCheckingDays is chapter 5 (docs/spec/zhang.md section 6.2, S7): available for t1, then for
 // more on the day after, a second checking day costs a job that would have been
 // completed, or saves one that would have been lost.
 func TestCheckingDays(t *testing.T) {
@@ -421,7 +421,7 @@ func hourly(at []int) []int {
 	return out
 }
 
-// TestPredictorNeverCostsReliability is chapter 5 (zhang.md 6.2, S1 and S8) for a single
+// TestPredictorNeverCostsReliability is chapter 5 (docs/spec/zhang.md section 6.2, S1 and S8) for a single
 // resource: FCFSPP neither completes nor loses more than FCFS, and with T = 0 it
 // is FCFS.
 func TestPredictorNeverCostsReliability(t *testing.T) {
