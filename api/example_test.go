@@ -18,7 +18,8 @@ func node(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		fmt.Fprint(w, `{"error": "the token is wrong", "kind": "input", "hint": "read it from the data directory"}`)
 	case r.URL.Path == "/v1/jobs":
-		fmt.Fprint(w, `[{"id": "bafyjob", "name": "render", "state": "running", "tasks": {"total": 8, "running": 2, "done": 6}}]`)
+		fmt.Fprint(w, `[{"id": "bafyjob", "name": "render", "state": "running",
+			"tasks": {"total": 8, "running": 2, "done": 6}}]`)
 	default:
 		w.WriteHeader(http.StatusNotFound)
 		fmt.Fprint(w, `{"error": "there is no such job", "kind": "not-found", "hint": "list the jobs"}`)

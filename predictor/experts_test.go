@@ -260,13 +260,15 @@ func TestBadTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := m.New(&Pool{})
-		for _, at := range []time.Time{time.Unix(-1<<40, 0), start, start, start.Add(-time.Hour), {}, start.Add(time.Hour)} {
+		for _, at := range []time.Time{time.Unix(-1<<40, 0), start, start, start.Add(-time.Hour), {},
+			start.Add(time.Hour)} {
 			p.Observe(at, trace.Available)
 			p.Observe(at, trace.Unavailable)
 			Blind(p, at)
 			p.Observe(at, trace.Available)
 		}
-		for _, now := range []time.Time{{}, time.Unix(-5, 0), start.Add(-24 * time.Hour), start, start.Add(48 * time.Hour)} {
+		for _, now := range []time.Time{{}, time.Unix(-5, 0), start.Add(-24 * time.Hour), start,
+			start.Add(48 * time.Hour)} {
 			for _, d := range []time.Duration{-time.Hour, 0, 1, time.Hour, math.MaxInt64} {
 				if got, _ := p.Stay(now, d); !(got >= 0 && got <= 1) || d <= 0 && got != 1 {
 					t.Errorf("%s at %v for %v: %v", k, now, d, got)

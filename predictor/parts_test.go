@@ -46,7 +46,8 @@ func TestHazardsAgreeWithALifeTable(t *testing.T) {
 		var l Lives
 		var prior [octaves]float64
 		for k := range octaves {
-			l.Ends[k], l.Lost[k] = float64(rapid.IntRange(0, 9).Draw(t, "ends")), float64(rapid.IntRange(0, 9).Draw(t, "lost"))
+			l.Ends[k], l.Lost[k] = float64(rapid.IntRange(0, 9).Draw(t, "ends")),
+				float64(rapid.IntRange(0, 9).Draw(t, "lost"))
 			prior[k] = rapid.Float64Range(0, 1).Draw(t, "prior")
 		}
 		weight := rapid.Float64Range(.1, 10).Draw(t, "weight")
@@ -238,7 +239,8 @@ func TestOdds(t *testing.T) {
 		h := rapid.Float64Range(.01, 6).Draw(t, "hazard")
 		near(t, "a hazard", odds(survives(h)), math.Exp(-h))
 	})
-	for got, want := range map[float64]float64{logOdds(0): -mostOdds, logOdds(1): mostOdds, survives(0): mostOdds, survives(1e9): -mostOdds, odds(0): .5} {
+	for got, want := range map[float64]float64{logOdds(0): -mostOdds, logOdds(1): mostOdds, survives(0): mostOdds,
+		survives(1e9): -mostOdds, odds(0): .5} {
 		if got != want {
 			t.Errorf("got %v, want %v", got, want)
 		}
@@ -289,7 +291,8 @@ func TestRecordVector(t *testing.T) {
 	r.RecentExits, r.RecentUp = [2]uint8{0xc0, 0xc2}, [2]uint8{0xc1, 0xc3}
 	r.Weights = [weights]int8{1, 2, 3, 4, 5, 6, -1}
 	zeros := func(n int) string { return strings.Repeat("00", n) }
-	want := "0101" + "01020304" + "05060708" + "09" + "a0" + zeros(16) + "a1" + "12" + zeros(7) + "0f" + "34" + zeros(22) + "56" +
+	want := "0101" + "01020304" + "05060708" + "09" + "a0" + zeros(16) + "a1" + "12" + zeros(7) + "0f" + "34" +
+		zeros(22) + "56" +
 		"b0" + zeros(19) + "b1" + "c0c1c2c3" + "010203040506ff"
 	b, err := r.AppendBinary([]byte{0xee})
 	if got := fmt.Sprintf("%x", b); err != nil || got != "ee"+want {
@@ -299,12 +302,15 @@ func TestRecordVector(t *testing.T) {
 		change func(b []byte) []byte
 		want   string
 	}{
-		"nothing":      {func([]byte) []byte { return nil }, "a survival record has 94 bytes, this one 0"},
-		"one more":     {func(b []byte) []byte { return append(b, 0) }, "a survival record has 94 bytes, this one 95"},
-		"version 0":    {func(b []byte) []byte { b[0] = 0; return b }, "survival record of version 0: this program reads version 1"},
+		"nothing":  {func([]byte) []byte { return nil }, "a survival record has 94 bytes, this one 0"},
+		"one more": {func(b []byte) []byte { return append(b, 0) }, "a survival record has 94 bytes, this one 95"},
+		"version 0": {func(b []byte) []byte { b[0] = 0; return b },
+			"survival record of version 0: this program reads version 1"},
 		"a third flag": {func(b []byte) []byte { b[1] = 5; return b }, "survival record with unknown flags 0x5"},
-		"both flags":   {func(b []byte) []byte { b[1] = 3; return b }, "survival record of a host both seen and not watched"},
-		"no trust":     {func(b []byte) []byte { b[len(b)-2] = 0x80; return b }, "survival record trusts expert 5 by -128: trust is not negative"},
+		"both flags": {func(b []byte) []byte { b[1] = 3; return b },
+			"survival record of a host both seen and not watched"},
+		"no trust": {func(b []byte) []byte { b[len(b)-2] = 0x80; return b },
+			"survival record trusts expert 5 by -128: trust is not negative"},
 	} {
 		var got Record
 		err := got.UnmarshalBinary(c.change(slices.Clone(b[1:])))
@@ -334,7 +340,8 @@ func TestScorerAgreesWithSums(t *testing.T) {
 		groups := rapid.IntRange(1, 5).Draw(t, "groups")
 		for g := range groups {
 			for range rapid.IntRange(1, 4).Draw(t, "size") {
-				qs = append(qs, Question{Host: rapid.IntRange(0, 3).Draw(t, "host"), Group: g, P: float64(rapid.IntRange(0, 10).Draw(t, "p")) / 10,
+				qs = append(qs, Question{Host: rapid.IntRange(0, 3).Draw(t, "host"), Group: g,
+					P:      float64(rapid.IntRange(0, 10).Draw(t, "p")) / 10,
 					Stayed: rapid.Bool().Draw(t, "stayed"), Known: rapid.Bool().Draw(t, "known")})
 			}
 		}
@@ -380,12 +387,14 @@ func TestScorerAgreesWithSums(t *testing.T) {
 			pick += stayed / tied / float64(groups)
 		}
 		s := NewScorer(qs, threshold).Score()
-		for what, c := range map[string][2]float64{"base rate": {s.BaseRate, base}, "no history": {s.NoHistory, unknown}, "Brier": {s.Brier, brier},
+		for what, c := range map[string][2]float64{"base rate": {s.BaseRate, base},
+			"no history": {s.NoHistory, unknown}, "Brier": {s.Brier, brier},
 			"log loss": {s.LogLoss, loss}, "pick": {s.Pick, pick}} {
 			near(t, what, c[0], c[1])
 		}
 		same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
-		if !same(s.Detection, float64(o.CP1)/float64(o.CP1+o.MD)) || !same(s.Correct, float64(o.CP1)/float64(o.CP1+o.FA)) {
+		if !same(s.Detection, float64(o.CP1)/float64(o.CP1+o.MD)) ||
+			!same(s.Correct, float64(o.CP1)/float64(o.CP1+o.FA)) {
 			t.Fatalf("detection %v, correct %v of %+v", s.Detection, s.Correct, o)
 		}
 		total := 0
@@ -427,7 +436,8 @@ func TestUndecided(t *testing.T) {
 	for i := range x {
 		x[100-i] = float64(i)
 	}
-	if low, high := interval(append(x, math.NaN())); low != 3 || high != 98 { // ranks of 2.5 and 97.5 of 0 to 100, rounded
+	// ranks of 2.5 and 97.5 of 0 to 100, rounded
+	if low, high := interval(append(x, math.NaN())); low != 3 || high != 98 {
 		t.Errorf("95 %% of 0 to 100 are %v to %v", low, high)
 	}
 	for m, want := range map[Measure]float64{AUC: 1, Brier: 2, LogLoss: 3, Pick: 4} {
@@ -441,8 +451,10 @@ func TestUndecided(t *testing.T) {
 // are there, and the answer is what their histories say.
 func TestQuestionsAreWhatHappened(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := &Backtest{Horizon: time.Duration(rapid.IntRange(1, 400).Draw(t, "horizon")) * time.Minute, From: start.Add(6 * time.Hour),
-			End: start.Add(2 * 24 * time.Hour), Questions: rapid.IntRange(1, 60).Draw(t, "questions"), Seed: rapid.Uint64().Draw(t, "seed")}
+		b := &Backtest{Horizon: time.Duration(rapid.IntRange(1, 400).Draw(t, "horizon")) * time.Minute,
+			From: start.Add(6 * time.Hour),
+			End:  start.Add(2 * 24 * time.Hour), Questions: rapid.IntRange(1, 60).Draw(t, "questions"),
+			Seed: rapid.Uint64().Draw(t, "seed")}
 		var lives []life
 		for range rapid.IntRange(1, 14).Draw(t, "hosts") {
 			l := drawLife(t, 2, 5, 60, 300, 1500)
@@ -456,7 +468,8 @@ func TestQuestionsAreWhatHappened(t *testing.T) {
 					_ = h.Gap(at)
 					continue
 				}
-				if err := h.Append(at, map[byte]trace.State{'u': trace.Available, 'a': trace.Leaving}[what], 1); err != nil {
+				if err := h.Append(at, map[byte]trace.State{'u': trace.Available, 'a': trace.Leaving}[what],
+					1); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -510,7 +523,8 @@ func TestBacktestRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, b := range []Backtest{{Horizon: 0}, {Horizon: -1}, {Horizon: time.Hour, Round: -time.Second}} {
-		if _, err := b.Run(m, nil, forwards); err == nil || !strings.HasSuffix(err.Error(), "both are longer than nothing") {
+		if _, err := b.Run(m, nil, forwards); err == nil ||
+			!strings.HasSuffix(err.Error(), "both are longer than nothing") {
 			t.Errorf("%+v: got %v", b, err)
 		}
 	}
@@ -543,7 +557,8 @@ func TestKindsAreListed(t *testing.T) {
 			Register(bad, Kind{Make: plain(nil)})
 		}()
 	}
-	if _, err := ParseList("blend,nosuch"); err == nil || !strings.HasPrefix(err.Error(), `unknown predictor "nosuch": it is one of blend, `) {
+	if _, err := ParseList("blend,nosuch"); err == nil ||
+		!strings.HasPrefix(err.Error(), `unknown predictor "nosuch": it is one of blend, `) {
 		t.Errorf("got %v", err)
 	}
 }

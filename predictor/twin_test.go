@@ -95,8 +95,9 @@ func TestTDEAgreesWithMinutes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := drawLife(t, rapid.IntRange(1, 5).Draw(t, "days"), 1, 20, 90, 400, 1500)
 		c := TDEConfig{N: rapid.IntRange(1, 6).Draw(t, "n"), M: rapid.IntRange(1, 3).Draw(t, "m"),
-			Reading: Reading(rapid.IntRange(0, 2).Draw(t, "reading")), Missing: Missing(rapid.IntRange(0, 1).Draw(t, "missing")),
-			Absent: Absent(rapid.IntRange(0, 1).Draw(t, "absent"))}
+			Reading: Reading(rapid.IntRange(0, 2).Draw(t, "reading")),
+			Missing: Missing(rapid.IntRange(0, 1).Draw(t, "missing")),
+			Absent:  Absent(rapid.IntRange(0, 1).Draw(t, "absent"))}
 		p := NewTDE(c)
 		now := l.tell(p)
 		job := rapid.IntRange(1, 700).Draw(t, "job")
@@ -205,12 +206,14 @@ func TestSemiMarkovAgreesWithMinutes(t *testing.T) {
 // and 7/8*4/5*3/4*1/2 survive them.
 func TestProductLimitOfKaplanMeier(t *testing.T) {
 	all := func() []sojourn {
-		return []sojourn{{31, true}, {8, true}, {70, false}, {10, false}, {92, true}, {121, false}, {27, false}, {54, true}}
+		return []sojourn{{31, true}, {8, true}, {70, false}, {10, false}, {92, true}, {121, false}, {27, false},
+			{54, true}}
 	}
 	for _, c := range []struct {
 		at   int64
 		want float64
-	}{{8, 1}, {9, 7. / 8}, {31, 7. / 8}, {32, 7. / 8 * 4 / 5}, {55, 7. / 8 * 4 / 5 * 3 / 4}, {93, 7. / 8 * 4 / 5 * 3 / 4 / 2}, {500, 7. / 8 * 4 / 5 * 3 / 4 / 2}} {
+	}{{8, 1}, {9, 7. / 8}, {31, 7. / 8}, {32, 7. / 8 * 4 / 5}, {55, 7. / 8 * 4 / 5 * 3 / 4},
+		{93, 7. / 8 * 4 / 5 * 3 / 4 / 2}, {500, 7. / 8 * 4 / 5 * 3 / 4 / 2}} {
 		if got := productLimit(all(), c.at); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("to %d: %v, want %v", c.at, got, c.want)
 		}
@@ -284,7 +287,8 @@ func TestCountersAgreeWithSlots(t *testing.T) {
 			follows *= math.Pow((up[last]+1)/(all[last]+2), math.Min(1, left))
 			last = (last<<1 | 1) & (1<<bits - 1)
 		}
-		for spec, want := range map[string]float64{"saturating:bits=3,slot=1h": (float64(value) + .5) / 8, "history:bits=3,slot=1h": follows} {
+		for spec, want := range map[string]float64{"saturating:bits=3,slot=1h": (float64(value) + .5) / 8,
+			"history:bits=3,slot=1h": follows} {
 			m, err := Parse(spec)
 			if err != nil {
 				t.Fatal(err)
@@ -320,7 +324,8 @@ func TestBaselinesAgreeWithMinutes(t *testing.T) {
 		}
 		horizon := rapid.Float64Range(.1, 50).Draw(t, "hours")
 		for spec, want := range map[string]float64{
-			"age": 1 - math.Exp(-age/minutesADay), "exponential": math.Exp(-exits / there * horizon), "availability": (up + 1) / (watched + 2),
+			"age": 1 - math.Exp(-age/minutesADay), "exponential": math.Exp(-exits / there * horizon),
+			"availability": (up + 1) / (watched + 2),
 		} {
 			m, err := Parse(spec)
 			if err != nil {
@@ -397,7 +402,8 @@ func TestRecordsAgreeWithMinutes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pool := &Pool{}
 		makePlain(pool)
-		l := drawLife(t, rapid.IntRange(1, 7).Draw(t, "days"), 130, 700, 1500, 3000) // of longer spells hours are not told apart
+		// of longer spells hours are not told apart
+		l := drawLife(t, rapid.IntRange(1, 7).Draw(t, "days"), 130, 700, 1500, 3000)
 		r := NewRecorder(pool)
 		now := l.tell(Blend{r})
 		r.Tick(now)
@@ -437,15 +443,19 @@ func TestRecordsAgreeWithMinutes(t *testing.T) {
 			t.Fatalf("ends %v, lost %v; counted %v, %v", got.Ends, got.Lost, ends, lost)
 		}
 		last := l[len(l)-1]
-		if got.Up != (last == 'u') || got.Blind != (last == 'b') || int64(got.Since) != start.Add(minutes(float64(since))).Unix() || int(got.Known) != min(255, since/60) {
+		if got.Up != (last == 'u') || got.Blind != (last == 'b') ||
+			int64(got.Since) != start.Add(minutes(float64(since))).Unix() || int(got.Known) != min(255, since/60) {
 			t.Fatalf("up %v, blind %v, since %d, known %d h", got.Up, got.Blind, got.Since, got.Known)
 		}
 		for h := range 24 {
-			if math.Abs(levels[got.Exposure[h]]-exposure[h]) > math.Abs(levels[level(exposure[h])]-exposure[h])+1e-9 || levels[got.Exits[h]] != levels[level(exits[h])] {
-				t.Fatalf("hour %d: exits %v in %v h; counted %v in %v h", h, levels[got.Exits[h]], levels[got.Exposure[h]], exits[h], exposure[h])
+			if math.Abs(levels[got.Exposure[h]]-exposure[h]) > math.Abs(levels[level(exposure[h])]-exposure[h])+1e-9 ||
+				levels[got.Exits[h]] != levels[level(exits[h])] {
+				t.Fatalf("hour %d: exits %v in %v h; counted %v in %v h", h, levels[got.Exits[h]],
+					levels[got.Exposure[h]], exits[h], exposure[h])
 			}
 		}
-		first := start.Unix() / 3600                            // the hour in which a host is first seen counts as broken
+		// the hour in which a host is first seen counts as broken
+		first := start.Unix() / 3600
 		for h := since/60 - 1; h >= len(l)/60-wholeHours; h-- { // of a week until now
 			whole := h > 0 && !slices.Contains(l.window(h*60, 60), false)
 			bit := int((first + int64(h)) % wholeHours)
@@ -459,8 +469,10 @@ func TestRecordsAgreeWithMinutes(t *testing.T) {
 				left += math.Exp(-(hoursUp - h) / m)
 			}
 			there := 1 - math.Exp(-hoursUp/m)
-			if d := int(got.RecentExits[i]) - int(fineStep(left)); d < -1 || d > 1 || math.Abs(float64(got.RecentUp[i])/256-there) > 1./200 {
-				t.Fatalf("memory %d: %v exits, %v there; counted %v, %v", i, fineValue(got.RecentExits[i]), float64(got.RecentUp[i])/256, left, there)
+			if d := int(got.RecentExits[i]) - int(fineStep(left)); d < -1 || d > 1 ||
+				math.Abs(float64(got.RecentUp[i])/256-there) > 1./200 {
+				t.Fatalf("memory %d: %v exits, %v there; counted %v, %v", i, fineValue(got.RecentExits[i]),
+					float64(got.RecentUp[i])/256, left, there)
 			}
 		}
 	})

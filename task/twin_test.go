@@ -19,7 +19,8 @@ import (
 // digits.
 func TestDecimalsAgree(t *testing.T) {
 	looks := regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]+)?$`)
-	texts := rapid.OneOf(rapid.StringMatching(`[+-]?[0-9]{0,20}(\.[0-9]{0,20})?`), rapid.StringMatching(`[+-]?0?[0-9]{1,9}\.[0-9]{1,9}0{0,3}`),
+	texts := rapid.OneOf(rapid.StringMatching(`[+-]?[0-9]{0,20}(\.[0-9]{0,20})?`),
+		rapid.StringMatching(`[+-]?0?[0-9]{1,9}\.[0-9]{1,9}0{0,3}`),
 		rapid.SampledFrom([]string{"1e3", "0x1", "--1", "+-1", "1.2.3", " 1", "1 ", "٣", "1_0", "Inf"}))
 	rapid.Check(t, func(t *rapid.T) {
 		s := texts.Draw(t, "text")
@@ -34,11 +35,13 @@ func TestDecimalsAgree(t *testing.T) {
 			return
 		}
 		want, _ := new(big.Rat).SetString(strings.TrimPrefix(s, "+"))
-		got := new(big.Rat).SetFrac(big.NewInt(d.mantissa), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(d.decimals)), nil))
+		got := new(big.Rat).SetFrac(big.NewInt(d.mantissa),
+			new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(d.decimals)), nil))
 		if got.Cmp(want) != 0 {
 			t.Fatalf("%q is %v, want %v", s, got, want)
 		}
-		if text := d.String(); text != strings.TrimSuffix(want.FloatString(len(fraction)), ".") || len(text) > maxDecimalText {
+		if text := d.String(); text != strings.TrimSuffix(want.FloatString(len(fraction)), ".") ||
+			len(text) > maxDecimalText {
 			t.Fatalf("%q is written %q", s, text)
 		}
 		if n := d.negated(); n.mantissa != -d.mantissa || n.decimals != d.decimals {
@@ -54,13 +57,15 @@ func TestAlign(t *testing.T) {
 		var ds, before []decimal
 		var most uint8
 		for range 3 {
-			d := decimal{rapid.Int64Range(-1e9, 1e9).Draw(t, "mantissa"), uint8(rapid.IntRange(0, 12).Draw(t, "decimals"))}
+			d := decimal{rapid.Int64Range(-1e9, 1e9).Draw(t, "mantissa"),
+				uint8(rapid.IntRange(0, 12).Draw(t, "decimals"))}
 			ds, most = append(ds, d), max(most, d.decimals)
 		}
 		before = slices.Clone(ds)
 		fits := true
 		for _, d := range before {
-			m := new(big.Int).Mul(big.NewInt(d.mantissa), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(most-d.decimals)), nil))
+			m := new(big.Int).Mul(big.NewInt(d.mantissa),
+				new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(most-d.decimals)), nil))
 			fits = fits && m.CmpAbs(big.NewInt(maxMantissa)) <= 0
 		}
 		out, ok := align(ds...)
@@ -87,7 +92,8 @@ func dumbDistance(a, b string) int {
 	if a[len(a)-1] == b[len(b)-1] {
 		cost = 0
 	}
-	d := min(dumbDistance(a[:len(a)-1], b[:len(b)-1])+cost, dumbDistance(a[:len(a)-1], b)+1, dumbDistance(a, b[:len(b)-1])+1)
+	d := min(dumbDistance(a[:len(a)-1], b[:len(b)-1])+cost, dumbDistance(a[:len(a)-1], b)+1,
+		dumbDistance(a, b[:len(b)-1])+1)
 	if n, m := len(a), len(b); n > 1 && m > 1 && a[n-1] == b[m-2] && a[n-2] == b[m-1] {
 		d = min(d, dumbDistance(a[:n-2], b[:m-2])+1)
 	}
@@ -151,20 +157,25 @@ func TestTemplatesAgree(t *testing.T) {
 // TestMalformedTemplates: each with what to do about it.
 func TestMalformedTemplates(t *testing.T) {
 	for template, want := range map[string][2]string{
-		"a {{":          {`"a {{": {{ without }}`, `write {{.name}}, or {{"{{"} for the braces themselves`},
-		"{{.angle}":     {`"{{.angle}": {{ without }}`, `write {{.name}}, or {{"{{"} for the braces themselves`},
-		"{{angle}}":     {"{{angle}} is not a template", "write {{.angle}}, with a point"},
-		"{{.angel}}":    {`there is no axis "angel" for {{.angel}}`, "did you mean {{.angle}}?"},
-		"{{.other}}":    {`there is no axis "other" for {{.other}}`, "name an axis of the sweep, or trial"},
-		"{{.a b}}":      {`"{{.a b}}" is not a template`, "only {{.name}} is understood, with the name of an axis or trial"},
-		"{{}}":          {`"{{}}" is not a template`, "only {{.name}} is understood, with the name of an axis or trial"},
-		"{{if .angle}}": {`"{{if .angle}}" is not a template`, "only {{.name}} is understood, with the name of an axis or trial"},
-		"{{\t.angle}}":  {`"{{\t.angle}}" is not a template`, "only {{.name}} is understood, with the name of an axis or trial"},
+		"a {{":       {`"a {{": {{ without }}`, `write {{.name}}, or {{"{{"} for the braces themselves`},
+		"{{.angle}":  {`"{{.angle}": {{ without }}`, `write {{.name}}, or {{"{{"} for the braces themselves`},
+		"{{angle}}":  {"{{angle}} is not a template", "write {{.angle}}, with a point"},
+		"{{.angel}}": {`there is no axis "angel" for {{.angel}}`, "did you mean {{.angle}}?"},
+		"{{.other}}": {`there is no axis "other" for {{.other}}`, "name an axis of the sweep, or trial"},
+		"{{.a b}}": {`"{{.a b}}" is not a template`,
+			"only {{.name}} is understood, with the name of an axis or trial"},
+		"{{}}": {`"{{}}" is not a template`,
+			"only {{.name}} is understood, with the name of an axis or trial"},
+		"{{if .angle}}": {`"{{if .angle}}" is not a template`,
+			"only {{.name}} is understood, with the name of an axis or trial"},
+		"{{\t.angle}}": {`"{{\t.angle}}" is not a template`,
+			"only {{.name}} is understood, with the name of an axis or trial"},
 		"{{.angle}}{{.": {`"{{.": {{ without }}`, `write {{.name}}, or {{"{{"} for the braces themselves`},
 	} {
 		_, err := expand(template, []EnvVar{{"angle", "1"}, {Trial, "0"}})
 		e, ok := err.(*templateError)
-		if !ok || !strings.HasSuffix(e.msg, strings.TrimPrefix(want[0], `"{{.": `)) || e.hint != want[1] && !strings.HasPrefix(e.hint, want[1][:20]) {
+		if !ok || !strings.HasSuffix(e.msg, strings.TrimPrefix(want[0], `"{{.": `)) || e.hint != want[1] &&
+			!strings.HasPrefix(e.hint, want[1][:20]) {
 			t.Errorf("%q: got %v", template, err)
 		}
 	}
@@ -220,7 +231,8 @@ func TestHostileCBOR(t *testing.T) {
 		}
 	}
 	var v value
-	if err := Decode(make([]byte, MaxEncoded+1), &v); err == nil || err.Error() != fmt.Sprintf("decoding *task.value: %d bytes, the most is %d", MaxEncoded+1, MaxEncoded) {
+	if err := Decode(make([]byte, MaxEncoded+1), &v); err == nil ||
+		err.Error() != fmt.Sprintf("decoding *task.value: %d bytes, the most is %d", MaxEncoded+1, MaxEncoded) {
 		t.Errorf("too much: got %v", err)
 	}
 	// What a later version may add is skipped, and any order of keys is read.
@@ -235,9 +247,12 @@ func TestEncodingVectors(t *testing.T) {
 		v    any
 		want string
 	}{
-		{0, "00"}, {23, "17"}, {24, "1818"}, {-1, "20"}, {-256, "38ff"}, {uint64(math.MaxUint64), "1bffffffffffffffff"}, {"ü", "62c3bc"},
-		{[]byte{1, 2}, "420102"}, {[]string{"a"}, "816161"}, {true, "f5"}, {nil, "f6"}, {1.5, "f93e00"}, {1.1, "fb3ff199999999999a"},
-		{map[string]int{"bb": 2, "a": 1, "c": 3}, "a361610161630362626202"}, // keys by their encoded bytes, so the shorter first
+		{0, "00"}, {23, "17"}, {24, "1818"}, {-1, "20"}, {-256, "38ff"}, {uint64(math.MaxUint64), "1bffffffffffffffff"},
+		{"ü", "62c3bc"},
+		{[]byte{1, 2}, "420102"}, {[]string{"a"}, "816161"}, {true, "f5"}, {nil, "f6"}, {1.5, "f93e00"},
+		{1.1, "fb3ff199999999999a"},
+		// keys by their encoded bytes, so the shorter first
+		{map[string]int{"bb": 2, "a": 1, "c": 3}, "a361610161630362626202"},
 		{EnvVar{"n", "v"}, "a201616e026176"}, {Checkpoint{}, "a201f40200"}, {[2]byte{1, 2}, "420102"},
 	} {
 		b, err := Encode(c.v)
@@ -253,14 +268,20 @@ func TestEncodingVectors(t *testing.T) {
 // TestPathsThatAreNone: each with the reason and a way out.
 func TestPathsThatAreNone(t *testing.T) {
 	for p, want := range map[string][2]string{
-		"":                              {"the file name is empty", "name a file, relative to the sandbox's root"},
-		"/a":                            {`file name "/a" is absolute`, "files lie at / inside the sandbox: write the name without the leading /"},
-		`a\b`:                           {`file name "a\\b" contains a backslash`, "separate directories by /"},
-		"C:x":                           {`file name "C:x" begins with a drive letter`, "write a name relative to the sandbox's root"},
-		"a\nb":                          {`file name "a\nb" contains a control character or is not UTF-8`, "rename the file"},
-		"a\xff":                         {`file name "a\xff" contains a control character or is not UTF-8`, "rename the file"},
-		"..":                            {`file name ".." leaves the sandbox`, "name files by their way down from the sandbox's root, without .."},
-		"a/../b":                        {`file name "a/../b" leaves the sandbox`, "name files by their way down from the sandbox's root, without .."},
+		"": {"the file name is empty", "name a file, relative to the sandbox's root"},
+		"/a": {`file name "/a" is absolute`,
+			"files lie at / inside the sandbox: write the name without the leading /"},
+		`a\b`: {`file name "a\\b" contains a backslash`, "separate directories by /"},
+		"C:x": {`file name "C:x" begins with a drive letter`,
+			"write a name relative to the sandbox's root"},
+		"a\nb": {`file name "a\nb" contains a control character or is not UTF-8`,
+			"rename the file"},
+		"a\xff": {`file name "a\xff" contains a control character or is not UTF-8`,
+			"rename the file"},
+		"..": {`file name ".." leaves the sandbox`,
+			"name files by their way down from the sandbox's root, without .."},
+		"a/../b": {`file name "a/../b" leaves the sandbox`,
+			"name files by their way down from the sandbox's root, without .."},
 		"a//b":                          {`file name "a//b" has a component that names nothing`, `write "a/b"`},
 		"a/./b/":                        {`file name "a/./b/" has a component that names nothing`, `write "a/b"`},
 		strings.Repeat("d/", 32) + "f":  {`is 32 directories deep, the most is 31`, "use fewer directories"},
@@ -272,14 +293,16 @@ func TestPathsThatAreNone(t *testing.T) {
 			t.Errorf("%.30q: got %+v, want %q", p, e, want)
 		}
 	}
-	for _, p := range []string{"a", "...", "a..b", ".hidden", "ü/ä b", strings.Repeat("d/", 31) + "f", strings.Repeat("x", 255)} {
+	for _, p := range []string{"a", "...", "a..b", ".hidden", "ü/ä b", strings.Repeat("d/", 31) + "f",
+		strings.Repeat("x", 255)} {
 		if err := ValidSandboxPath(p); err != nil {
 			t.Errorf("%.30q: %v", p, err)
 		}
 	}
 	for p, want := range map[string]string{
-		"../x": `output "../x" leaves the sandbox`, "[a": `output "[a" is not a pattern: a [ has no matching ]`, "{{.a}}.png": `output "{{.a}}.png" contains a template`,
-		"": "the output is empty", "/x": `output "/x" is absolute`,
+		"../x": `output "../x" leaves the sandbox`, "[a": `output "[a" is not a pattern: a [ has no matching ]`,
+		"{{.a}}.png": `output "{{.a}}.png" contains a template`,
+		"":           "the output is empty", "/x": `output "/x" is absolute`,
 	} {
 		if err := ValidOutputPattern(p); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %s", p, err, want)
@@ -290,7 +313,8 @@ func TestPathsThatAreNone(t *testing.T) {
 // TestSizesAgree: a size is its number times its unit, and a fraction of a byte is
 // dropped.
 func TestSizesAgree(t *testing.T) {
-	units := map[string]int64{"": 1, "B": 1, "kb": 1000, "KiB": 1024, "MB": 1e6, "mib": 1 << 20, "GB": 1e9, "GiB": 1 << 30, "TB": 1e12, "TiB": 1 << 40}
+	units := map[string]int64{"": 1, "B": 1, "kb": 1000, "KiB": 1024, "MB": 1e6, "mib": 1 << 20, "GB": 1e9,
+		"GiB": 1 << 30, "TB": 1e12, "TiB": 1 << 40}
 	names := make([]string, 0, len(units))
 	for n := range units {
 		names = append(names, n)
@@ -309,9 +333,12 @@ func TestSizesAgree(t *testing.T) {
 		}
 	})
 	for in, want := range map[string]string{
-		"": `"" is not a size such as 256MiB`, "MiB": `"MiB" is not a size such as 256MiB`, "-1": `"-1" is not a size such as 256MiB`,
-		"1.": `"1." is not a size such as 256MiB`, "5 parsecs": `"5 parsecs" is not a size: there is no unit "parsecs"`, "1  KB": `"1  KB" is not a size: there is no unit " KB"`,
-		"8388608TiB": `size "8388608TiB" is too large`, "999999999999999999TiB": `size "999999999999999999TiB" is too large`,
+		"": `"" is not a size such as 256MiB`, "MiB": `"MiB" is not a size such as 256MiB`,
+		"-1": `"-1" is not a size such as 256MiB`,
+		"1.": `"1." is not a size such as 256MiB`, "5 parsecs": `"5 parsecs" is not a size: there is no unit "parsecs"`,
+		"1  KB":                 `"1  KB" is not a size: there is no unit " KB"`,
+		"8388608TiB":            `size "8388608TiB" is too large`,
+		"999999999999999999TiB": `size "999999999999999999TiB" is too large`,
 	} {
 		if _, err := ParseSize(in); err == nil || err.Error() != want {
 			t.Errorf("%q: got %v, want %s", in, err, want)
@@ -331,7 +358,8 @@ func TestPeerIDs(t *testing.T) {
 		t.Errorf("%s is of key %x, %v", id, back, err)
 	}
 	for name, p := range map[string]PeerID{
-		"nothing": "", "not base58": "0OIl", "an RSA key's hash": "QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N", "long": PeerID(strings.Repeat("1", 65)),
+		"nothing": "", "not base58": "0OIl", "an RSA key's hash": "QmYyQSo1c1Ym7orWxLYvCrM2EmxFTANf8wXmmE7DWjhx5N",
+		"long":           PeerID(strings.Repeat("1", 65)),
 		"a letter short": id[:len(id)-1], "a letter more": id + "1", "another letter": id[:20] + "2" + id[21:],
 	} {
 		if key, err := p.PublicKey(); err == nil && PeerIDOf(key) != p {

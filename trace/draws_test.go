@@ -59,7 +59,8 @@ func TestBeta(t *testing.T) {
 func TestEveryKindHoldsTogether(t *testing.T) {
 	for _, k := range SynthKinds() {
 		rapid.Check(t, func(t *rapid.T) {
-			c := SynthConfig{Hosts: rapid.IntRange(1, 4).Draw(t, "hosts"), Days: rapid.IntRange(1, 6).Draw(t, "days"), Seed: rapid.Uint64().Draw(t, "seed"),
+			c := SynthConfig{Hosts: rapid.IntRange(1, 4).Draw(t, "hosts"), Days: rapid.IntRange(1, 6).Draw(t, "days"),
+				Seed:  rapid.Uint64().Draw(t, "seed"),
 				Start: time.Date(2020, 2, rapid.IntRange(1, 29).Draw(t, "start"), 0, 0, 0, 0, time.UTC)}
 			tr, err := Synthesize(k[0], c)
 			if err != nil {
@@ -69,7 +70,8 @@ func TestEveryKindHoldsTogether(t *testing.T) {
 			if err != nil || spells(again) != spells(tr) {
 				t.Fatalf("%s: made again it is another, %v", k[0], err)
 			}
-			if tr.Days() != c.Days || len(tr.Hosts) != c.Hosts || !strings.HasPrefix(tr.Synthetic, "generator "+k[0]+", ") || !strings.Contains(tr.Synthetic, "seed ") {
+			if tr.Days() != c.Days || len(tr.Hosts) != c.Hosts ||
+				!strings.HasPrefix(tr.Synthetic, "generator "+k[0]+", ") || !strings.Contains(tr.Synthetic, "seed ") {
 				t.Fatalf("%s: %d days, %d hosts, %q", k[0], tr.Days(), len(tr.Hosts), tr.Synthetic)
 			}
 			for _, h := range tr.Hosts {
@@ -134,7 +136,8 @@ func FuzzTables(f *testing.F) {
 				t.Fatal(err)
 			}
 			again := &Trace{Start: epoch}
-			if err := ReadSnapshots(again, "s", strings.NewReader(b.String())); err != nil || len(again.Samples) != len(tr.Samples) || again.Sample != tr.Sample {
+			if err := ReadSnapshots(again, "s", strings.NewReader(b.String())); err != nil ||
+				len(again.Samples) != len(tr.Samples) || again.Sample != tr.Sample {
 				t.Fatalf("%q is written %q, and read as %v, %v", text, b.String(), again.Samples, err)
 			}
 		}

@@ -199,7 +199,8 @@ func TestWithinAgreesWithMinutes(t *testing.T) {
 		begin := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 		minute := rapid.IntRange(0, 2000).Draw(t, "first")
 		for range rapid.IntRange(1, 8).Draw(t, "spells") {
-			if err := h.Append(begin.Add(time.Duration(minute)*time.Minute), State(rapid.IntRange(0, 4).Draw(t, "state")), 1); err != nil {
+			if err := h.Append(begin.Add(time.Duration(minute)*time.Minute),
+				State(rapid.IntRange(0, 4).Draw(t, "state")), 1); err != nil {
 				t.Fatal(err)
 			}
 			minute += rapid.IntRange(1, 900).Draw(t, "length")
@@ -242,7 +243,8 @@ func TestHistoryRefuses(t *testing.T) {
 		cpu   float64
 		want  string
 	}{
-		{9.999, UserPresent, 1, "2023-11-14T22:13:29.999Z is before 2023-11-14T22:13:30.000Z, up to where this history is known"},
+		{9.999, UserPresent, 1,
+			"2023-11-14T22:13:29.999Z is before 2023-11-14T22:13:30.000Z, up to where this history is known"},
 		{11, Unobserved, 1, "5 is not a state"},
 		{11, 200, 1, "200 is not a state"},
 		{11, Available, 1.001, "CPU share 1.001 is outside 0 to 1"},
@@ -271,19 +273,22 @@ func TestStates(t *testing.T) {
 		s := State(s)
 		b, err := s.MarshalText()
 		var back State
-		if err != nil || string(b) != name || s.String() != name || !s.Valid() || back.UnmarshalText(b) != nil || back != s {
+		if err != nil || string(b) != name || s.String() != name || !s.Valid() || back.UnmarshalText(b) != nil ||
+			back != s {
 			t.Errorf("%s: %q, %v, %v", name, b, err, back)
 		}
 	}
 	for s, name := range map[State]string{Unobserved: "unobserved", 6: "state(6)", 255: "state(255)"} {
-		if _, err := s.MarshalText(); s.Valid() || s.String() != name || err == nil || err.Error() != fmt.Sprintf("trace: %d is not a state", s) {
+		if _, err := s.MarshalText(); s.Valid() || s.String() != name || err == nil ||
+			err.Error() != fmt.Sprintf("trace: %d is not a state", s) {
 			t.Errorf("%s: %v, %v", name, s, err)
 		}
 	}
 	for _, text := range []string{"", "unobserved", "Available", "available ", "0"} {
 		var s State = Leaving
 		err := s.UnmarshalText([]byte(text))
-		want := fmt.Sprintf("unknown state %q: it is one of available, user-present, cpu-busy, leaving, unavailable", text)
+		want := fmt.Sprintf("unknown state %q: it is one of available, user-present, cpu-busy, leaving, unavailable",
+			text)
 		if err == nil || err.Error() != want || s != Leaving {
 			t.Errorf("%q: %v, %v", text, s, err)
 		}
@@ -302,9 +307,11 @@ func TestWindows(t *testing.T) {
 		name string
 		long time.Duration
 	}{
-		{Window{}, true, "all", day}, {hours(0, 24), true, "all", day}, {hours(10, 17), true, "10h0m0s-17h0m0s", 7 * time.Hour},
+		{Window{}, true, "all", day}, {hours(0, 24), true, "all", day},
+		{hours(10, 17), true, "10h0m0s-17h0m0s", 7 * time.Hour},
 		{hours(0, 0.5), true, "0s-30m0s", 30 * time.Minute}, {hours(23, 24), true, "23h0m0s-24h0m0s", time.Hour},
-		{hours(17, 10), false, "17h0m0s-10h0m0s", 0}, {hours(10, 10), false, "10h0m0s-10h0m0s", 0}, {hours(-1, 3), false, "-1h0m0s-3h0m0s", 0},
+		{hours(17, 10), false, "17h0m0s-10h0m0s", 0}, {hours(10, 10), false, "10h0m0s-10h0m0s", 0},
+		{hours(-1, 3), false, "-1h0m0s-3h0m0s", 0},
 		{hours(23, 25), false, "23h0m0s-25h0m0s", 0},
 	} {
 		err := c.w.Check()
@@ -316,7 +323,8 @@ func TestWindows(t *testing.T) {
 		}
 	}
 	noon := time.Date(2025, 3, 1, 12, 0, 0, 0, time.UTC)
-	for length, want := range map[time.Duration]int{-day: 0, 0: 0, 1: 1, 12 * time.Hour: 1, 12*time.Hour + 1: 2, 36 * time.Hour: 2, 10 * day: 11} {
+	for length, want := range map[time.Duration]int{-day: 0, 0: 0, 1: 1, 12 * time.Hour: 1, 12*time.Hour + 1: 2,
+		36 * time.Hour: 2, 10 * day: 11} {
 		if got := (&Trace{Start: noon, End: noon.Add(length)}).Days(); got != want {
 			t.Errorf("from noon for %v: %d days, want %d", length, got, want)
 		}

@@ -22,7 +22,8 @@ func drawMinutes(t *rapid.T) (minutes, *Trace) {
 	tr := &Trace{Name: "drawn", Start: begin, End: begin.Add(time.Duration(days) * day)}
 	if rapid.Bool().Draw(t, "watched in part") {
 		from := rapid.IntRange(0, 20).Draw(t, "from")
-		tr.Window = Window{time.Duration(from) * time.Hour, time.Duration(from+rapid.IntRange(1, 4).Draw(t, "hours")) * time.Hour}
+		tr.Window = Window{time.Duration(from) * time.Hour,
+			time.Duration(from+rapid.IntRange(1, 4).Draw(t, "hours")) * time.Hour}
 	}
 	var all minutes
 	for i := range rapid.IntRange(1, 3).Draw(t, "hosts") {
@@ -159,7 +160,8 @@ func TestDescribeAgreesWithMinutes(t *testing.T) {
 			}
 		}
 		if s.DayTypes != dayTypes || s.Events != events || s.HostDays != hostDays {
-			t.Fatalf("%+v, %d events, %d host-days; counted %+v, %d, %d", s.DayTypes, s.Events, s.HostDays, dayTypes, events, hostDays)
+			t.Fatalf("%+v, %d events, %d host-days; counted %+v, %d, %d", s.DayTypes, s.Events, s.HostDays, dayTypes,
+				events, hostDays)
 		}
 		if s.Daily.Pairs != len(daily) || math.Abs(s.Daily.Mean-mean(daily)) > 1e-9 {
 			t.Fatalf("daily: %d pairs of %v; counted %d of %v", s.Daily.Pairs, s.Daily.Mean, len(daily), mean(daily))
@@ -171,9 +173,11 @@ func TestDescribeAgreesWithMinutes(t *testing.T) {
 		if s.HourTypes.Total() != hostDays*(length/60) {
 			t.Fatalf("%d hours of %d host-days", s.HourTypes.Total(), hostDays)
 		}
-		if hostDays == len(m)*days && (s.HourTypes != hourTypes || s.Hourly.Pairs != len(hourly) || math.Abs(s.Hourly.Mean-mean(hourly)) > 1e-9 ||
+		if hostDays == len(m)*days && (s.HourTypes != hourTypes || s.Hourly.Pairs != len(hourly) ||
+			math.Abs(s.Hourly.Mean-mean(hourly)) > 1e-9 ||
 			!slices.Equal(s.UpHours, again[2]) || !slices.Equal(s.DownHours, again[3])) {
-			t.Fatalf("hours: %+v, %+v; counted %+v, %d pairs of %v", s.HourTypes, s.Hourly, hourTypes, len(hourly), mean(hourly))
+			t.Fatalf("hours: %+v, %+v; counted %+v, %d pairs of %v", s.HourTypes, s.Hourly, hourTypes, len(hourly),
+				mean(hourly))
 		}
 		sharesAgree(t, s, m)
 		atOnceAgrees(t, s, m, open, length)
@@ -274,7 +278,8 @@ func TestQuantiles(t *testing.T) {
 // just outside its mark; a set that was measured is not judged.
 func TestAcceptance(t *testing.T) {
 	exact := func() *Stats { // of UCB: 1000 days, 10000 hours
-		return &Stats{Name: "UCB-like", Synthetic: "by hand", DayTypes: Types{241, 0, 759}, HourTypes: Types{5450, 10, 4540}, PerHostDay: 7.595,
+		return &Stats{Name: "UCB-like", Synthetic: "by hand", DayTypes: Types{241, 0, 759},
+			HourTypes: Types{5450, 10, 4540}, PerHostDay: 7.595,
 			UpHours: []Recurrence{{1, 666, 1000}}, DownHours: []Recurrence{{1, 5, 10}}, Daily: Correlation{Mean: .069}}
 	}
 	checks := Acceptance(exact())
@@ -311,7 +316,8 @@ func TestAcceptance(t *testing.T) {
 	if Acceptance(measured) != nil || Acceptance(other) != nil {
 		t.Error("a set that is not in the likeness of one is judged")
 	}
-	for name, want := range map[string]bool{"UCB-like": true, "DEUG-like": true, "UCB": false, "relays-like": false, "": false} {
+	for name, want := range map[string]bool{"UCB-like": true, "DEUG-like": true, "UCB": false, "relays-like": false,
+		"": false} {
 		if Like(name) != want {
 			t.Errorf("Like(%q): want %v", name, want)
 		}

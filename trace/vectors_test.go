@@ -33,10 +33,11 @@ func TestEncodingVectors(t *testing.T) {
 		"half the CPU":       {[]note{{0, Available, 0.5}}, 120, "12 01 00 16 64"}, // 2*8 + 6, 100 of 200
 		"no CPU":             {[]note{{0, Available, 0}}, 60, "12 01 00 0e 00"},    //
 		"leaving, then gone": {[]note{{0, Leaving, 0}, {60, Unavailable, 0}}, 180, "12 02 00 0b 14"},
-		"nobody looked":      {[]note{{0, Available, 1}, {60, Unobserved, 0}, {120, Available, 1}}, 180, "12 03 00 08 0d 08"},
-		"a long spell":       {[]note{{0, Available, 1}}, 60 * 16, "12 01 00 80 01"},           // 16*8 in two bytes
-		"a year of hours":    {[]note{{0, Available, 1}}, 365 * 86400, "12 01 00 80 d2 80 02"}, // 525600*8
-		"one odd end":        {[]note{{0, Available, 1}, {60, Leaving, 0}}, 61, "11 02 00 e0 03 0b"},
+		"nobody looked": {[]note{{0, Available, 1}, {60, Unobserved, 0}, {120, Available, 1}}, 180,
+			"12 03 00 08 0d 08"},
+		"a long spell":    {[]note{{0, Available, 1}}, 60 * 16, "12 01 00 80 01"},           // 16*8 in two bytes
+		"a year of hours": {[]note{{0, Available, 1}}, 365 * 86400, "12 01 00 80 d2 80 02"}, // 525600*8
+		"one odd end":     {[]note{{0, Available, 1}, {60, Leaving, 0}}, 61, "11 02 00 e0 03 0b"},
 	} {
 		h := &History{}
 		sec := func(s float64) time.Time { return time.UnixMilli(int64(s * 1000)) }
@@ -108,7 +109,8 @@ func TestDecodedHistoriesAreAppended(t *testing.T) {
 func shown(t *testing.T) *Trace {
 	t.Helper()
 	begin := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
-	tr := &Trace{Name: "shown", Synthetic: "by\nhand", Start: begin, End: begin.Add(time.Hour), Sample: 10 * time.Second}
+	tr := &Trace{Name: "shown", Synthetic: "by\nhand", Start: begin, End: begin.Add(time.Hour),
+		Sample: 10 * time.Second}
 	add := func(name string, ghz float64, notes ...any) {
 		h := &History{Host: name}
 		for i := 0; i < len(notes); i += 2 {
@@ -138,7 +140,8 @@ func shown(t *testing.T) *Trace {
 
 // TestWritten: what each format writes, to the byte.
 func TestWritten(t *testing.T) {
-	const header = "# godwit trace\n# name: shown\n# synthetic: by hand\n# start: 2025-01-01T00:00:00Z\n# end: 2025-01-01T01:00:00Z\n# sample: 10s\n"
+	const header = "# godwit trace\n# name: shown\n# synthetic: by hand\n# start: 2025-01-01T00:00:00Z\n" +
+		"# end: 2025-01-01T01:00:00Z\n# sample: 10s\n"
 	const zero = 1735689600            // of the trace, since 1970
 	unix := func(text string) string { // seconds in braces are since the trace's start
 		for _, s := range []int{0, 10, 20, 30, 60, 90, 120, 200, 250, 300} {
@@ -148,14 +151,20 @@ func TestWritten(t *testing.T) {
 	}
 	for f, want := range map[Format]string{
 		CSV: header + "host,start_s,end_s,state,cpu,ghz\n" +
-			"a b,0,60,available,,2.5\na b,60,90,available,0.25,\na b,90,120,user-present,,\na b,200,250,leaving,,\na b,250,300,available,,\n" +
+			"a b,0,60,available,,2.5\na b,60,90,available,0.25,\na b,90,120,user-present,,\n" +
+			"a b,200,250,leaving,,\na b,250,300,available,,\n" +
 			"\"#1\",10,20,unavailable,,\n\"#1\",20,30,cpu-busy,,\n\"c\"\"d\",,,,,\n",
 		Sessions: header + "host,start_s,end_s\na b,0,90\na b,250,300\n\"#1\",,\n\"c\"\"d\",,\n",
-		Changes:  header + "device,start_s,state\na b,0,2\na b,90,1\na b,120,0\na b,200,1\na b,250,2\n\"#1\",10,0\n\"#1\",20,1\n",
-		FTA: unix("# synthetic: by hand\n# event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason\n" +
-			"0\t0\t1\t0\ta_b\t1\t{0}\t{90}\tNULL\n1\t0\t1\t0\ta_b\t0\t{90}\t{120}\tNULL\n2\t0\t1\t0\ta_b\t0\t{200}\t{250}\tNULL\n3\t0\t1\t0\ta_b\t1\t{250}\t{300}\tNULL\n" +
+		Changes: header + "device,start_s,state\na b,0,2\na b,90,1\na b,120,0\na b,200,1\na b,250,2\n" +
+			"\"#1\",10,0\n\"#1\",20,1\n",
+		FTA: unix("# synthetic: by hand\n" +
+			"# event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time " +
+			"event_end_reason\n" +
+			"0\t0\t1\t0\ta_b\t1\t{0}\t{90}\tNULL\n1\t0\t1\t0\ta_b\t0\t{90}\t{120}\tNULL\n" +
+			"2\t0\t1\t0\ta_b\t0\t{200}\t{250}\tNULL\n3\t0\t1\t0\ta_b\t1\t{250}\t{300}\tNULL\n" +
 			"0\t0\t2\t0\t_#1\t0\t{10}\t{30}\tNULL\n"),
-		AVT: unix("# synthetic: by hand\n# start: 2025-01-01T00:00:00Z\n# end: 2025-01-01T01:00:00Z\na_b 2 {0} {90} {250} {300}\n_#1 0\nc\"d 0\n"),
+		AVT: unix("# synthetic: by hand\n# start: 2025-01-01T00:00:00Z\n# end: 2025-01-01T01:00:00Z\n" +
+			"a_b 2 {0} {90} {250} {300}\n_#1 0\nc\"d 0\n"),
 	} {
 		var b bytes.Buffer
 		if err := Write(&b, shown(t), f); err != nil {
@@ -171,7 +180,8 @@ func TestWritten(t *testing.T) {
 	if err := Write(&b, one, DGTA); err != nil {
 		t.Fatal(err)
 	}
-	want := unix("# synthetic: by hand\n{0}\t{60}\t2500000000\n{60}\t{90}\t625000000\n{90}\t{120}\t0\n{200}\t{250}\t0\n{250}\t{300}\t2500000000\n")
+	want := unix("# synthetic: by hand\n{0}\t{60}\t2500000000\n{60}\t{90}\t625000000\n{90}\t{120}\t0\n" +
+		"{200}\t{250}\t0\n{250}\t{300}\t2500000000\n")
 	if b.String() != want {
 		t.Errorf("dgta: got\n%s\nwant\n%s", b.String(), want)
 	}
@@ -179,7 +189,8 @@ func TestWritten(t *testing.T) {
 
 // TestSeconds: decimal seconds and milliseconds are the same thing, both ways.
 func TestSeconds(t *testing.T) {
-	for text, want := range map[string]int64{"0": 0, "-5": -5000, "1.5": 1500, "0.0004": 0, "0.0005": 1, "1e3": 1_000_000, "+7": 7000, "253402300799": 253402300799000} {
+	for text, want := range map[string]int64{"0": 0, "-5": -5000, "1.5": 1500, "0.0004": 0, "0.0005": 1,
+		"1e3": 1_000_000, "+7": 7000, "253402300799": 253402300799000} {
 		if got, err := parseSeconds(text); err != nil || got != want {
 			t.Errorf("%s: %d ms, %v, want %d", text, got, err, want)
 		}
@@ -203,8 +214,10 @@ func TestWorkloadsSurvive(t *testing.T) {
 			l.Comments = append(l.Comments, "Computer: "+rapid.StringMatching("[a-z]{1,9}").Draw(t, "comment"))
 		}
 		for range rapid.IntRange(1, 4).Draw(t, "jobs") {
-			l.Jobs = append(l.Jobs, Job{n("number"), rapid.Float64Range(0, 1e9).Draw(t, "submit"), f("wait"), f("run"), n("procs"), f("cpu"), f("memory"),
-				n("asked"), f("asked time"), f("asked memory"), n("status"), n("user"), n("group"), n("executable"), n("queue"), n("partition"), n("before"), f("think")})
+			l.Jobs = append(l.Jobs, Job{n("number"), rapid.Float64Range(0, 1e9).Draw(t, "submit"), f("wait"), f("run"),
+				n("procs"), f("cpu"), f("memory"),
+				n("asked"), f("asked time"), f("asked memory"), n("status"), n("user"), n("group"), n("executable"),
+				n("queue"), n("partition"), n("before"), f("think")})
 		}
 		var b bytes.Buffer
 		if err := WriteSWF(&b, l); err != nil {
@@ -239,7 +252,8 @@ func TestEachJobStops(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	many := strings.Repeat("; c\n", maxComments+1)
-	if _, err := ReadSWF("x", strings.NewReader(many)); err == nil || err.Error() != "x:10001: more than 10000 comments" {
+	if _, err := ReadSWF("x", strings.NewReader(many)); err == nil ||
+		err.Error() != "x:10001: more than 10000 comments" {
 		t.Errorf("%d comments: got %v", maxComments+1, err)
 	}
 }

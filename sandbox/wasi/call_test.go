@@ -131,8 +131,10 @@ func TestArguments(t *testing.T) {
 		t.Errorf("at the end of memory: got %q", got)
 	}
 	for _, p := range [][3]any{
-		{"environ_get", pageBytes - 3, 0}, {"environ_get", 0, pageBytes - 3}, {"environ_get", math.MaxUint32, 0}, {"args_get", 0, math.MaxUint32},
-		{"args_get", pageBytes - 11, 0}, {"args_sizes_get", pageBytes - 3, 0}, {"args_sizes_get", 0, pageBytes - 3}, {"environ_sizes_get", math.MaxUint32, 0},
+		{"environ_get", pageBytes - 3, 0}, {"environ_get", 0, pageBytes - 3}, {"environ_get", math.MaxUint32, 0},
+		{"args_get", 0, math.MaxUint32},
+		{"args_get", pageBytes - 11, 0}, {"args_sizes_get", pageBytes - 3, 0}, {"args_sizes_get", 0, pageBytes - 3},
+		{"environ_sizes_get", math.MaxUint32, 0},
 	} {
 		g.want(EFAULT, p[0].(string), uint64(p[1].(int)), uint64(p[2].(int)))
 	}
@@ -212,7 +214,8 @@ func TestDescriptorsOfTheBeginning(t *testing.T) {
 		rights     uint64
 		inheriting uint64
 		preopen    Errno
-	}{{4, rightsFile &^ rightWrite, 0, EBADF}, {0, rightsStream, 0, EBADF}, {0, rightsStream, 0, EBADF}, {3, rightsDir, rightsAll, OK}, {}} {
+	}{{4, rightsFile &^ rightWrite, 0, EBADF}, {0, rightsStream, 0, EBADF}, {0, rightsStream, 0, EBADF},
+		{3, rightsDir, rightsAll, OK}, {}} {
 		fd := uint64(fd)
 		if want.rights == 0 {
 			g.want(EBADF, "fd_fdstat_get", fd, 0)
@@ -223,7 +226,8 @@ func TestDescriptorsOfTheBeginning(t *testing.T) {
 			continue
 		}
 		g.want(OK, "fd_fdstat_get", fd, 0)
-		if kind, rights, inh := byte(g.u32(0)), g.u64(8), g.u64(16); kind != want.kind || rights != want.rights || inh != want.inheriting {
+		if kind, rights, inh := byte(g.u32(0)), g.u64(8), g.u64(16); kind != want.kind || rights != want.rights ||
+			inh != want.inheriting {
 			t.Errorf("descriptor %d: type %d, rights %#x, %#x, want %+v", fd, kind, rights, inh, want)
 		}
 		g.want(OK, "fd_sync", fd)
@@ -296,7 +300,8 @@ func TestReadsAndWrites(t *testing.T) {
 	if g.u32(64) != 0 {
 		t.Errorf("read %d bytes behind the end", g.u32(64))
 	}
-	for _, whence := range []struct{ delta, whence, want uint64 }{{3, 0, 3}, {2, 1, 5}, {^uint64(0), 1, 4}, {^uint64(4), 2, 20}, {1 << 40, 0, 1 << 40}} {
+	for _, whence := range []struct{ delta, whence, want uint64 }{{3, 0, 3}, {2, 1, 5}, {^uint64(0), 1, 4},
+		{^uint64(4), 2, 20}, {1 << 40, 0, 1 << 40}} {
 		g.want(OK, "fd_seek", fd, whence.delta, whence.whence, 72)
 		if got := g.u64(72); got != whence.want {
 			t.Errorf("seek %+v: at %d", whence, got)
@@ -396,7 +401,8 @@ func TestSizes(t *testing.T) {
 	size(7)
 	g.want(OK, "fd_advise", fd, 0, 1<<40, 5)
 	var over *QuotaError
-	if _, err := g.call("fd_filestat_set_size", fd, 101); !errors.As(err, &over) || over.Error() != "over quota: more than 100 bytes of files" {
+	if _, err := g.call("fd_filestat_set_size", fd, 101); !errors.As(err, &over) ||
+		over.Error() != "over quota: more than 100 bytes of files" {
 		t.Errorf("over the quota: got %v", err)
 	}
 	g.Over = nil

@@ -37,7 +37,8 @@ func TestPathsOfCalls(t *testing.T) {
 		g := newGuest(t, New("t", nil, nil, roomy))
 		file := mustOpen(t, g.State, "file", openCreate, rightsAll)
 		for path, want := range map[string]Errno{
-			"": ENOENT, "/file": ENOTCAPABLE, "../file": ENOTCAPABLE, "..": ENOTCAPABLE, "file/x": ENOTDIR, "none/x": ENOENT, "a\x00b": EILSEQ,
+			"": ENOENT, "/file": ENOTCAPABLE, "../file": ENOTCAPABLE, "..": ENOTCAPABLE, "file/x": ENOTDIR,
+			"none/x": ENOENT, "a\x00b": EILSEQ,
 			"\xc3\x28": EILSEQ, long: ENAMETOOLONG, "file/../file": ENOTDIR,
 		} {
 			ptr, n := g.put(0, path)
@@ -202,8 +203,9 @@ func TestRemovedDirectories(t *testing.T) {
 		t.Fatal(errno)
 	}
 	for what, got := range map[string]Errno{
-		"a directory": g.mkdir(dir, "x"), "a link": g.symlink("y", dir, "x"), "a hard link": g.hardlink(root, "f", false, dir, "x"),
-		"a rename": g.rename(root, "f", dir, "x"), "itself": g.rmdir(root, "d"),
+		"a directory": g.mkdir(dir, "x"), "a link": g.symlink("y", dir, "x"),
+		"a hard link": g.hardlink(root, "f", false, dir, "x"),
+		"a rename":    g.rename(root, "f", dir, "x"), "itself": g.rmdir(root, "d"),
 	} {
 		if got != ENOENT {
 			t.Errorf("%s: errno %d, want %d", what, got, ENOENT)
@@ -260,7 +262,8 @@ func TestNamesOfInputs(t *testing.T) {
 			t.Errorf("%.20q: got %v, want %s", name, err, want)
 		}
 	}
-	for _, name := range []string{"a", "...", "..a", "a/b.txt", "ü/ä", strings.Repeat("a/", 63) + "a", strings.Repeat("a", 255)} {
+	for _, name := range []string{"a", "...", "..a", "a/b.txt", "ü/ä", strings.Repeat("a/", 63) + "a",
+		strings.Repeat("a", 255)} {
 		if err := CheckName(name); err != nil {
 			t.Errorf("%.20q: %v", name, err)
 		}

@@ -27,9 +27,11 @@ func (g *guest) fill() {
 // parameter draws one that is likely to mean something, or to be out of bounds.
 func parameter(t *rapid.T, wide bool) uint64 {
 	small := rapid.Uint64Range(0, 9)
-	address := rapid.SampledFrom([]uint64{0, 16, 32, 48, 64, 80, 96, 112, 256, 264, 512, 560, 1024, pageBytes - 8, pageBytes - 1, pageBytes, 1<<32 - 1})
+	address := rapid.SampledFrom([]uint64{0, 16, 32, 48, 64, 80, 96, 112, 256, 264, 512, 560, 1024, pageBytes - 8,
+		pageBytes - 1, pageBytes, 1<<32 - 1})
 	if wide {
-		return rapid.OneOf(small, rapid.SampledFrom([]uint64{rightsAll, rightRead | rightWrite, 1 << 63, 1<<63 - 1, 1<<64 - 1, 300})).Draw(t, "I")
+		return rapid.OneOf(small, rapid.SampledFrom([]uint64{rightsAll, rightRead | rightWrite, 1 << 63, 1<<63 - 1,
+			1<<64 - 1, 300})).Draw(t, "I")
 	}
 	return rapid.OneOf(small, address).Draw(t, "i")
 }
@@ -41,7 +43,8 @@ var endless = []string{"proc_exit", "proc_raise"}
 // its State are right, it is within its quotas, and its State can be saved and
 // loaded.
 func TestHostileGuests(t *testing.T) {
-	all := slices.DeleteFunc(slices.Sorted(maps.Keys(offers)), func(n string) bool { return slices.Contains(endless, n) })
+	all := slices.DeleteFunc(slices.Sorted(maps.Keys(offers)),
+		func(n string) bool { return slices.Contains(endless, n) })
 	shared := newGuest(t, nil)
 	rapid.Check(t, func(t *rapid.T) {
 		fresh := func() *State {
@@ -101,9 +104,12 @@ func FuzzCalls(f *testing.F) {
 		return b
 	}
 	open := encode("path_open", root, 1, 16, 1, uint64(openCreate), rightsAll, rightsAll, 0, 2000)
-	f.Add(slices.Concat(open, encode("fd_write", 4, 256, 2, 2000), encode("fd_seek", 4, 0, 0, 2000), encode("fd_pread", 4, 256, 4, 5, 2000)))
-	f.Add(slices.Concat(open, encode("path_rename", root, 16, 1, root, 0, 1), encode("fd_readdir", root, 1024, 99, 0, 2000), encode("fd_renumber", 4, 3)))
-	f.Add(slices.Concat(encode("poll_oneoff", 512, 3000, 3, 2000), encode("path_symlink", 0, 1, root, 16, 1), encode("proc_exit", 3)))
+	f.Add(slices.Concat(open, encode("fd_write", 4, 256, 2, 2000), encode("fd_seek", 4, 0, 0, 2000),
+		encode("fd_pread", 4, 256, 4, 5, 2000)))
+	f.Add(slices.Concat(open, encode("path_rename", root, 16, 1, root, 0, 1),
+		encode("fd_readdir", root, 1024, 99, 0, 2000), encode("fd_renumber", 4, 3)))
+	f.Add(slices.Concat(encode("poll_oneoff", 512, 3000, 3, 2000), encode("path_symlink", 0, 1, root, 16, 1),
+		encode("proc_exit", 3)))
 	shared := newGuest(f, nil)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, begins := beginning(t)
@@ -192,7 +198,8 @@ func TestFilesAgree(t *testing.T) {
 			at := off.Draw(t, "at")
 			switch rapid.SampledFrom([]string{"write", "truncate", "read"}).Draw(t, "what") {
 			case "write":
-				a, b := bytes.Repeat([]byte{byte(i)}, n.Draw(t, "first")), bytes.Repeat([]byte{^byte(i)}, n.Draw(t, "second"))
+				a, b := bytes.Repeat([]byte{byte(i)}, n.Draw(t, "first")),
+					bytes.Repeat([]byte{^byte(i)}, n.Draw(t, "second"))
 				if got, errno := s.write(ino, int64(at), [][]byte{a, b}); errno != OK || int(got) != len(a)+len(b) {
 					t.Fatalf("wrote %d, errno %d", got, errno)
 				}

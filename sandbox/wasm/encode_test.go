@@ -12,16 +12,18 @@ import (
 func specimen() *Module {
 	start := uint32(1)
 	return &Module{
-		Types: []FuncType{{Params: []ValType{}, Results: []ValType{}}, {Params: []ValType{I32, F64}, Results: []ValType{V128, ExternRef}}},
+		Types: []FuncType{{Params: []ValType{}, Results: []ValType{}},
+			{Params: []ValType{I32, F64}, Results: []ValType{V128, ExternRef}}},
 		Imports: []Import{
 			{Module: "env", Name: "f", Kind: FuncKind, Type: 1},
 			{Module: "env", Name: "t", Kind: TableKind, Table: TableType{FuncRef, Limits{1, 300, true}}},
 			{Module: "env", Name: "m", Kind: MemoryKind, Memory: Limits{Min: 200}},
 			{Module: "", Name: "ü", Kind: GlobalKind, Global: GlobalType{I64, true}},
 		},
-		Funcs:   []uint32{0, 1},
-		Tables:  []TableType{{ExternRef, Limits{Min: 0}}},
-		Globals: []Global{{GlobalType{I32, false}, ConstExpr{Op: OpI32Const, Bits: 0xffffffff}}, {GlobalType{V128, true}, ConstExpr{Op: OpV128Const, Bits: 1, Hi: 2}}},
+		Funcs:  []uint32{0, 1},
+		Tables: []TableType{{ExternRef, Limits{Min: 0}}},
+		Globals: []Global{{GlobalType{I32, false}, ConstExpr{Op: OpI32Const, Bits: 0xffffffff}},
+			{GlobalType{V128, true}, ConstExpr{Op: OpV128Const, Bits: 1, Hi: 2}}},
 		Exports: []Export{{"_start", FuncKind, 1}, {"memory", MemoryKind, 0}},
 		Start:   &start,
 		Elements: []Element{
@@ -29,14 +31,16 @@ func specimen() *Module {
 			{Mode: Declarative, Type: FuncRef, Init: []ConstExpr{{Op: OpRefNull, Bits: uint64(FuncRef)}}},
 		},
 		HasDataCount: true,
-		Data:         []Data{{Offset: ConstExpr{Op: OpGlobalGet, Bits: 0}, Bytes: []byte("data")}, {Mode: Passive, Bytes: []byte{}}},
-		Code:         []Code{{Body: []byte{0x0b}}, {Locals: []LocalDecl{{3, F32}, {0, I64}}, Body: []byte{0x00, 0x0b}}},
-		Customs:      []Custom{{"name", []byte("\x01\x04\x01\x01\x01f")}, {"", []byte{}}},
+		Data: []Data{{Offset: ConstExpr{Op: OpGlobalGet, Bits: 0}, Bytes: []byte("data")},
+			{Mode: Passive, Bytes: []byte{}}},
+		Code:    []Code{{Body: []byte{0x0b}}, {Locals: []LocalDecl{{3, F32}, {0, I64}}, Body: []byte{0x00, 0x0b}}},
+		Customs: []Custom{{"name", []byte("\x01\x04\x01\x01\x01f")}, {"", []byte{}}},
 	}
 }
 
 func drawConst(t *rapid.T) ConstExpr {
-	op := rapid.SampledFrom([]Opcode{OpI32Const, OpI64Const, OpF32Const, OpF64Const, OpV128Const, OpRefNull, OpRefFunc, OpGlobalGet}).Draw(t, "op")
+	op := rapid.SampledFrom([]Opcode{OpI32Const, OpI64Const, OpF32Const, OpF64Const, OpV128Const, OpRefNull, OpRefFunc,
+		OpGlobalGet}).Draw(t, "op")
 	e := ConstExpr{Op: op, Bits: rapid.Uint64().Draw(t, "bits")}
 	switch op {
 	case OpI64Const, OpF64Const:
@@ -98,7 +102,8 @@ func drawElement(t *rapid.T) Element {
 }
 
 func drawData(t *rapid.T) Data {
-	d := Data{Mode: SegmentMode(rapid.IntRange(0, 1).Draw(t, "mode")), Bytes: rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")}
+	d := Data{Mode: SegmentMode(rapid.IntRange(0, 1).Draw(t, "mode")),
+		Bytes: rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")}
 	if d.Mode == Active {
 		d.Memory, d.Offset = rapid.Uint32Range(0, 1).Draw(t, "memory"), drawConst(t)
 	}
@@ -126,7 +131,8 @@ func drawModule(t *rapid.T) *Module {
 		Data:         drawSome(t, drawData),
 	}
 	m.Exports = drawSome(t, func(t *rapid.T) Export {
-		return Export{rapid.String().Draw(t, "export"), ExternKind(rapid.IntRange(0, 3).Draw(t, "kind")), rapid.Uint32().Draw(t, "index")}
+		return Export{rapid.String().Draw(t, "export"), ExternKind(rapid.IntRange(0, 3).Draw(t, "kind")),
+			rapid.Uint32().Draw(t, "index")}
 	})
 	if rapid.Bool().Draw(t, "memory") {
 		m.Memories = []Limits{drawLimits(t)}
@@ -206,12 +212,16 @@ func TestElementForms(t *testing.T) {
 		{"0", []byte{0, 0x41, 5, 0x0b, 1, 9}, Element{Type: FuncRef, Offset: at, Init: index}, nil},
 		{"1", []byte{1, 0, 1, 9}, Element{Mode: Passive, Type: FuncRef, Init: index}, nil},
 		{"2", []byte{2, 3, 0x41, 5, 0x0b, 0, 1, 9}, Element{Type: FuncRef, Table: 3, Offset: at, Init: index}, nil},
-		{"2 for table 0", []byte{2, 0, 0x41, 5, 0x0b, 0, 1, 9}, Element{Type: FuncRef, Offset: at, Init: index}, []byte{0, 0x41, 5, 0x0b, 1, 9}},
+		{"2 for table 0", []byte{2, 0, 0x41, 5, 0x0b, 0, 1, 9}, Element{Type: FuncRef, Offset: at, Init: index},
+			[]byte{0, 0x41, 5, 0x0b, 1, 9}},
 		{"3", []byte{3, 0, 1, 9}, Element{Mode: Declarative, Type: FuncRef, Init: index}, nil},
-		{"4", []byte{4, 0x41, 5, 0x0b, 1, 0xd0, 0x70, 0x0b}, Element{Type: FuncRef, Offset: at, Init: []ConstExpr{{Op: OpRefNull, Bits: 0x70}}}, nil},
-		{"4 of functions only", []byte{4, 0x41, 5, 0x0b, 1, 0xd2, 9, 0x0b}, Element{Type: FuncRef, Offset: at, Init: index}, []byte{0, 0x41, 5, 0x0b, 1, 9}},
+		{"4", []byte{4, 0x41, 5, 0x0b, 1, 0xd0, 0x70, 0x0b},
+			Element{Type: FuncRef, Offset: at, Init: []ConstExpr{{Op: OpRefNull, Bits: 0x70}}}, nil},
+		{"4 of functions only", []byte{4, 0x41, 5, 0x0b, 1, 0xd2, 9, 0x0b},
+			Element{Type: FuncRef, Offset: at, Init: index}, []byte{0, 0x41, 5, 0x0b, 1, 9}},
 		{"5", []byte{5, 0x6f, 1, 0xd0, 0x6f, 0x0b}, Element{Mode: Passive, Type: ExternRef, Init: null}, nil},
-		{"6", []byte{6, 0, 0x41, 5, 0x0b, 0x6f, 1, 0xd0, 0x6f, 0x0b}, Element{Type: ExternRef, Offset: at, Init: null}, nil},
+		{"6", []byte{6, 0, 0x41, 5, 0x0b, 0x6f, 1, 0xd0, 0x6f, 0x0b}, Element{Type: ExternRef, Offset: at, Init: null},
+			nil},
 		{"7", []byte{7, 0x6f, 1, 0xd0, 0x6f, 0x0b}, Element{Mode: Declarative, Type: ExternRef, Init: null}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

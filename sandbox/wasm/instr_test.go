@@ -33,7 +33,8 @@ func drawInstr(t *rapid.T, op Opcode) (in Instr, b []byte) {
 		in.A = u32("index")
 		b = index(b, in.A)
 	case ImmBlock:
-		in.Block = rapid.OneOf(rapid.SampledFrom([]int32{BlockVoid, -0x7f, -0x7e, -0x7d, -0x7c, -0x7b, -0x70, -0x6f}), rapid.Int32Min(0)).Draw(t, "block")
+		in.Block = rapid.OneOf(rapid.SampledFrom([]int32{BlockVoid, -0x7f, -0x7e, -0x7d, -0x7c, -0x7b, -0x70, -0x6f}),
+			rapid.Int32Min(0)).Draw(t, "block")
 		b = AppendBlockType(b, in.Block)
 	case ImmTable:
 		in.Labels = rapid.SliceOfN(rapid.Uint32(), 1, 9).Draw(t, "labels")
@@ -160,15 +161,21 @@ func TestImmediatesRefused(t *testing.T) {
 		"select of no type":         {[]byte{0x1c, 1, 0x40}, 2, "type 0x40 is not known"},
 		"null of a number":          {[]byte{0xd0, 0x7f}, 2, "i32 is not a reference type"},
 		"i32 of 33 bits":            {[]byte{0x41, 0xff, 0xff, 0xff, 0xff, 0x0f}, 6, "number too long or out of range"},
-		"i64 of 65 bits":            {[]byte{0x42, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}, 11, "number too long or out of range"},
-		"growth of memory 1":        {[]byte{0x40, 1}, 2, "several memories are not supported (a memory index other than 0)"},
-		"a copy to memory 1":        {[]byte{0xfc, 10, 1, 0}, 3, "several memories are not supported (a memory index other than 0)"},
-		"a copy from memory 1":      {[]byte{0xfc, 10, 0, 1}, 4, "several memories are not supported (a memory index other than 0)"},
-		"a fill of memory 1":        {[]byte{0xfc, 11, 1}, 3, "several memories are not supported (a memory index other than 0)"},
-		"a prefix alone":            {[]byte{0xfd}, 1, "unexpected end"},
-		"a prefix with a long code": {[]byte{0xfc, 0x80, 0x80, 0x80, 0x80, 0x80, 0}, 6, "number too long or out of range"},
-		"a code beyond its prefix":  {[]byte{0xfc, 0x80, 0x02}, 0, "instruction 0xfc 256 is not known"},
-		"no instruction":            {[]byte{0xff}, 0, "opcode(0xff) is not known"},
+		"i64 of 65 bits": {[]byte{0x42, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}, 11,
+			"number too long or out of range"},
+		"growth of memory 1": {[]byte{0x40, 1}, 2,
+			"several memories are not supported (a memory index other than 0)"},
+		"a copy to memory 1": {[]byte{0xfc, 10, 1, 0}, 3,
+			"several memories are not supported (a memory index other than 0)"},
+		"a copy from memory 1": {[]byte{0xfc, 10, 0, 1}, 4,
+			"several memories are not supported (a memory index other than 0)"},
+		"a fill of memory 1": {[]byte{0xfc, 11, 1}, 3,
+			"several memories are not supported (a memory index other than 0)"},
+		"a prefix alone": {[]byte{0xfd}, 1, "unexpected end"},
+		"a prefix with a long code": {[]byte{0xfc, 0x80, 0x80, 0x80, 0x80, 0x80, 0}, 6,
+			"number too long or out of range"},
+		"a code beyond its prefix": {[]byte{0xfc, 0x80, 0x02}, 0, "instruction 0xfc 256 is not known"},
+		"no instruction":           {[]byte{0xff}, 0, "opcode(0xff) is not known"},
 	} {
 		var in Instr
 		err := NewReader(&Code{Body: c.body, Offset: 1000}).Next(&in)

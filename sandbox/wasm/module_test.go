@@ -18,10 +18,12 @@ func TestIndexSpaces(t *testing.T) {
 	if got, want := m.FuncTypeIndices(), []uint32{1, 0, 1}; !reflect.DeepEqual(got, want) {
 		t.Errorf("functions: got %v, want %v", got, want)
 	}
-	if got, want := m.GlobalTypes(), []GlobalType{{I64, true}, {I32, false}, {V128, true}}; !reflect.DeepEqual(got, want) {
+	if got, want := m.GlobalTypes(), []GlobalType{{I64, true}, {I32, false}, {V128, true}}; !reflect.DeepEqual(got,
+		want) {
 		t.Errorf("globals: got %v, want %v", got, want)
 	}
-	if got, want := m.TableTypes(), []TableType{{FuncRef, Limits{1, 300, true}}, {ExternRef, Limits{}}}; !reflect.DeepEqual(got, want) {
+	if got, want := m.TableTypes(), []TableType{{FuncRef, Limits{1, 300, true}},
+		{ExternRef, Limits{}}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("tables: got %v, want %v", got, want)
 	}
 }
@@ -33,7 +35,8 @@ func TestTypes(t *testing.T) {
 		size uint32
 		ref  bool
 	}{
-		{I32, "i32", 4, false}, {I64, "i64", 8, false}, {F32, "f32", 4, false}, {F64, "f64", 8, false}, {V128, "v128", 16, false},
+		{I32, "i32", 4, false}, {I64, "i64", 8, false}, {F32, "f32", 4, false}, {F64, "f64", 8, false},
+		{V128, "v128", 16, false},
 		{FuncRef, "funcref", 0, true}, {ExternRef, "externref", 0, true}, {0x40, "type(0x40)", 0, false},
 	} {
 		if c.typ.String() != c.name || c.typ.Size() != c.size || c.typ.IsRef() != c.ref {
@@ -46,7 +49,8 @@ func TestTypes(t *testing.T) {
 		equal bool
 	}{
 		{FuncType{[]ValType{I32, F32}, []ValType{I64}}, true}, {FuncType{[]ValType{F32, I32}, []ValType{I64}}, false},
-		{FuncType{[]ValType{I32, F32, I64}, nil}, false}, {FuncType{[]ValType{I32, F32}, nil}, false}, {FuncType{}, false},
+		{FuncType{[]ValType{I32, F32, I64}, nil}, false}, {FuncType{[]ValType{I32, F32}, nil}, false},
+		{FuncType{}, false},
 	} {
 		if a.Equal(c.b) != c.equal {
 			t.Errorf("%v equal to %v: want %v", a, c.b, c.equal)
@@ -81,7 +85,8 @@ func TestFunctionNames(t *testing.T) {
 		"a name that is cut":         {[]Custom{{"name", []byte("\x01\x04\x01\x00\x09f")}}, 0, ""},
 		"a name that is not UTF-8":   {[]Custom{{"name", []byte("\x01\x04\x01\x00\x01\xff")}}, 0, ""},
 		"behind one that is damaged": {[]Custom{{"name", []byte("\x01\x07\x02\x00\x01\xff\x05\x01g")}}, 5, ""},
-		"too long":                   {[]Custom{{"name", appendSized([]byte{1}, longNames)}}, 0, long[:nameLimit] + "..."},
+		"too long": {[]Custom{{"name", appendSized([]byte{1}, longNames)}}, 0,
+			long[:nameLimit] + "..."},
 	} {
 		if got := (&Module{Customs: c.customs}).FuncName(c.index); got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)

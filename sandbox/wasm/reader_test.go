@@ -43,9 +43,12 @@ func TestNumbersOfTheSpecification(t *testing.T) {
 		{"a mixed sign", []byte{0xff, 0xff, 0xff, 0xff, 0x4f}, 32, true, 0, errLEB, 5},
 		{"six bytes of -1", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0x7f}, 32, true, 0, errLEB, 5},
 		{"the most of 33", []byte{0xff, 0xff, 0xff, 0xff, 0x0f}, 33, true, 1<<32 - 1, nil, 0},
-		{"the least of 64", []byte{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f}, 64, true, -1 << 63, nil, 0},
-		{"the most of 64", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00}, 64, true, 1<<63 - 1, nil, 0},
-		{"beyond the most of 64", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}, 64, true, 0, errLEB, 10},
+		{"the least of 64", []byte{0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x7f}, 64, true, -1 << 63, nil,
+			0},
+		{"the most of 64", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00}, 64, true, 1<<63 - 1, nil,
+			0},
+		{"beyond the most of 64", []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}, 64, true, 0,
+			errLEB, 10},
 	} {
 		r := &cursor{b: c.b}
 		var got int64
@@ -89,7 +92,8 @@ func dumbLEB(b []byte, bits uint, signed bool) (x *big.Int, n int, ok bool) {
 // TestNumbersAgree: any bytes give the number that the definition gives, or none
 // where it gives none, and as many bytes are read.
 func TestNumbersAgree(t *testing.T) {
-	many := rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.Uint8Range(0x80, 0xff), rapid.SampledFrom([]byte{0x80, 0xff, 0, 0x7f})), 0, 11)
+	many := rapid.SliceOfN(rapid.OneOf(rapid.Byte(), rapid.Uint8Range(0x80, 0xff),
+		rapid.SampledFrom([]byte{0x80, 0xff, 0, 0x7f})), 0, 11)
 	rapid.Check(t, func(t *rapid.T) {
 		b := many.Draw(t, "bytes")
 		for _, bits := range []uint{32, 33, 64} {
@@ -109,7 +113,8 @@ func TestNumbersAgree(t *testing.T) {
 					t.Fatalf("% x as %d bits, signed %v: %v, want ok %v", b, bits, signed, c.err, ok)
 				}
 				if ok && (got.Cmp(want) != 0 || c.pos != n) {
-					t.Fatalf("% x as %d bits, signed %v: %d of %d bytes, want %d of %d", b, bits, signed, got, c.pos, want, n)
+					t.Fatalf("% x as %d bits, signed %v: %d of %d bytes, want %d of %d", b, bits, signed, got, c.pos,
+						want, n)
 				}
 			}
 		}
@@ -128,7 +133,8 @@ func TestNothingIsReadAfterAFailure(t *testing.T) {
 	if c.err != errShort || c.at != 103 {
 		t.Errorf("a second failure took the place of the first: %v at %d", c.err, c.at)
 	}
-	if c.byte() != 0 || c.u32() != 0 || c.signed(64) != 0 || c.fixed32() != 0 || c.fixed64() != 0 || c.take(1) != nil || c.name() != "" || c.count(1) != 0 {
+	if c.byte() != 0 || c.u32() != 0 || c.signed(64) != 0 || c.fixed32() != 0 || c.fixed64() != 0 || c.take(1) != nil ||
+		c.name() != "" || c.count(1) != 0 {
 		t.Error("something was read after a failure")
 	}
 	if c.take(-1) != nil || !c.done() {

@@ -14,7 +14,8 @@ import (
 // TestPartAgrees: a part of runs, rounded up, in integers of any size.
 func TestPartAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		runs, of, all := rapid.Int64Range(-2, math.MaxInt64).Draw(t, "runs"), rapid.Int64Range(-2, 1<<40).Draw(t, "of"), rapid.Int64Range(1, 1<<40).Draw(t, "all")
+		runs, of, all := rapid.Int64Range(-2, math.MaxInt64).Draw(t, "runs"), rapid.Int64Range(-2, 1<<40).Draw(t, "of"),
+			rapid.Int64Range(1, 1<<40).Draw(t, "all")
 		want := big.NewInt(0)
 		if runs > 0 && of > 0 {
 			n := new(big.Int).Mul(big.NewInt(runs), big.NewInt(of))
@@ -130,8 +131,10 @@ func TestPoliciesAgreeWithTheirFormulas(t *testing.T) {
 					i := rapid.IntRange(0, len(f.slots)-1).Draw(t, "member")
 					want := min(formula(f, i, &state), f.left)
 					got, why := p.Size(at(float64(asks)), Node(i), Ask{Remaining: f.left})
-					if d := int64(got) - want; d > 1 || d < -1 || d != 0 && !strings.HasPrefix(spec, "awf") && !strings.HasPrefix(spec, "wf") {
-						t.Fatalf("ask %d, of member %d of %d slots: %d of %d, want %d (%v)", asks, i, f.slots[i], got, f.left, want, why)
+					if d := int64(got) - want; d > 1 || d < -1 || d != 0 && !strings.HasPrefix(spec, "awf") &&
+						!strings.HasPrefix(spec, "wf") {
+						t.Fatalf("ask %d, of member %d of %d slots: %d of %d, want %d (%v)", asks, i, f.slots[i], got,
+							f.left, want, why)
 					}
 					f.left -= int64(got)
 					took := float64(rapid.IntRange(1, 50).Draw(t, "seconds"))
@@ -204,7 +207,8 @@ func TestPacedKeepsItsBounds(t *testing.T) {
 		var last, rate []float64
 		for range members {
 			p.Join(Member{Slots: rapid.IntRange(1, 4).Draw(t, "slots")})
-			last, rate = append(last, 0), append(rate, math.Exp2(float64(rapid.IntRange(-2, 8).Draw(t, "runs a second"))))
+			last, rate = append(last, 0), append(rate,
+				math.Exp2(float64(rapid.IntRange(-2, 8).Draw(t, "runs a second"))))
 		}
 		left := int64(1 << 40)
 		for i := range 60 {
@@ -218,7 +222,8 @@ func TestPacedKeepsItsBounds(t *testing.T) {
 				t.Fatalf("a probe of %d for %v slots", got, slots)
 			}
 			shortest := float64(members) / 2
-			if last[n] > 0 && float64(got) > max(2*last[n], 1) || float64(got) > max(10*rate[n], slots, shortest*rate[n])+1 {
+			if last[n] > 0 && float64(got) > max(2*last[n], 1) ||
+				float64(got) > max(10*rate[n], slots, shortest*rate[n])+1 {
 				t.Fatalf("member %d, of %v runs a second, gets %d after %v: %v", n, rate[n], got, last[n], why)
 			}
 			last[n] = float64(got)
@@ -229,7 +234,8 @@ func TestPacedKeepsItsBounds(t *testing.T) {
 		p.Size(at(60), slow, Ask{Remaining: left})
 		p.Done(at(60), slow, 1, 1000*time.Hour)
 		p.Size(at(60), 0, Ask{Remaining: left}) // with nothing out somebody has to do the rest
-		if got, why := p.Size(at(61), slow, Ask{Remaining: 3}); got != 0 || !strings.HasPrefix(why.String(), "the least it can be given takes it 3.6e+06 s") {
+		if got, why := p.Size(at(61), slow, Ask{Remaining: 3}); got != 0 ||
+			!strings.HasPrefix(why.String(), "the least it can be given takes it 3.6e+06 s") {
 			t.Fatalf("one that takes six weeks for a run gets %d of the last three: %v", got, why)
 		}
 	})
@@ -238,11 +244,15 @@ func TestPacedKeepsItsBounds(t *testing.T) {
 // TestReasonsInWords: what each policy says of a chunk.
 func TestReasonsInWords(t *testing.T) {
 	for spec, want := range map[string]string{
-		"one:k=2": "2 for each of its slots, whatever remains", "static": "its slots' part of the 100 runs that remain, among those not served yet",
-		"gss": "its slots' part of the 100 runs that remain", "tss": "chunks for 2 slots from 17 runs each, 1.45 fewer each time",
-		"factoring": "16.67 for each slot, of a batch made when 100 remained", "wf": "its weight of 2, of a batch made when 100 remained",
-		"awf": "it does 0.667 of what all do, of 1/2 of the 100 runs that remain", "paced": "a probe: 2 that fill its slots",
-		"samra": "a probe: the first 2 that fill its slots",
+		"one:k=2":   "2 for each of its slots, whatever remains",
+		"static":    "its slots' part of the 100 runs that remain, among those not served yet",
+		"gss":       "its slots' part of the 100 runs that remain",
+		"tss":       "chunks for 2 slots from 17 runs each, 1.45 fewer each time",
+		"factoring": "16.67 for each slot, of a batch made when 100 remained",
+		"wf":        "its weight of 2, of a batch made when 100 remained",
+		"awf":       "it does 0.667 of what all do, of 1/2 of the 100 runs that remain",
+		"paced":     "a probe: 2 that fill its slots",
+		"samra":     "a probe: the first 2 that fill its slots",
 	} {
 		p, err := Parse(spec, Job{Runs: 100})
 		if err != nil {
@@ -288,7 +298,8 @@ func TestMembersThatAreGone(t *testing.T) {
 		}
 	}
 	for problem, j := range map[string]Job{"no runs": {}, "fewer trials than none": {Runs: 1, Trials: -1}} {
-		if _, err := New("one", nil, j); err == nil || fmt.Sprint(err) != "chunk: a job has at least 1 run, and trials are not negative" {
+		if _, err := New("one", nil, j); err == nil ||
+			fmt.Sprint(err) != "chunk: a job has at least 1 run, and trials are not negative" {
 			t.Errorf("%s: got %v", problem, err)
 		}
 	}

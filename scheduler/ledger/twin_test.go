@@ -84,7 +84,8 @@ func (d *dumbRow) verdict(rule Rule) Verdict {
 func TestRowsAgreeWithCounting(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		row, dumb := &Row{}, &dumbRow{failures: map[Attempt]byte{}}
-		rule := Rule{Replicas: rapid.IntRange(1, 3).Draw(t, "replicas"), Retries: rapid.IntRange(0, 2).Draw(t, "retries")}
+		rule := Rule{Replicas: rapid.IntRange(1, 3).Draw(t, "replicas"),
+			Retries: rapid.IntRange(0, 2).Draw(t, "retries")}
 		for n := range rapid.IntRange(0, 25).Draw(t, "events") {
 			a := Attempt{1, rapid.Uint64Range(0, 5).Draw(t, "attempt")}
 			sig := byte(rapid.IntRange(0, 40).Draw(t, "signature"))
@@ -148,7 +149,8 @@ func TestLogsAgreeWhateverTheOrder(t *testing.T) {
 			l := AttemptLog{Attempt: Attempt{1, rapid.Uint64Range(0, 40).Draw(t, "attempt")}, Worker: "w", Start: start}
 			if rapid.Bool().Draw(t, "ended") {
 				l.End = start.Add(time.Duration(rapid.IntRange(1, 3).Draw(t, "after")))
-				l.Outcome = rapid.SampledFrom([]string{"completed", "trapped", "lost", "superseded", Moved}).Draw(t, "outcome")
+				l.Outcome = rapid.SampledFrom([]string{"completed", "trapped", "lost", "superseded", Moved}).Draw(t,
+					"outcome")
 				l.Lost = time.Duration(rapid.IntRange(0, 2).Draw(t, "lost"))
 			}
 			notes = append(notes, l)
@@ -164,7 +166,8 @@ func TestLogsAgreeWhateverTheOrder(t *testing.T) {
 			t.Fatalf("got  %v\nwant %v", b.Log, a.Log)
 		}
 		for _, row := range []*Row{&a, &b} {
-			if len(row.Log) > MaxLog || !slices.IsSortedFunc(row.Log, func(x, y AttemptLog) int { return x.Attempt.Compare(y.Attempt) }) {
+			if len(row.Log) > MaxLog || !slices.IsSortedFunc(row.Log,
+				func(x, y AttemptLog) int { return x.Attempt.Compare(y.Attempt) }) {
 				t.Fatalf("%d notes, out of order or too many", len(row.Log))
 			}
 			for i := range row.Log {
@@ -182,7 +185,8 @@ func TestReruns(t *testing.T) {
 		outcomes      []string
 		moves, reruns uint64
 	}{
-		{nil, 0, 0}, {[]string{""}, 0, 0}, {[]string{"lost", ""}, 0, 1}, {[]string{Moved, ""}, 1, 0}, {[]string{Moved}, 1, 0},
+		{nil, 0, 0}, {[]string{""}, 0, 0}, {[]string{"lost", ""}, 0, 1}, {[]string{Moved, ""}, 1, 0},
+		{[]string{Moved}, 1, 0},
 		{[]string{"lost", Moved, Moved, "completed"}, 2, 1}, {[]string{"trapped", "trapped", Overdue}, 0, 2},
 	} {
 		var row Row
@@ -229,7 +233,8 @@ func TestCheckpointsAgree(t *testing.T) {
 	})
 	good := Checkpoint{CID: task.RawCID(nil), Fuel: 1}
 	for name, c := range map[string]Checkpoint{
-		"no fuel": {CID: good.CID}, "negative CPU": {CID: good.CID, Fuel: 1, CPU: -1}, "no content": {Fuel: 1}, "no CID": {CID: "x", Fuel: 1},
+		"no fuel": {CID: good.CID}, "negative CPU": {CID: good.CID, Fuel: 1, CPU: -1}, "no content": {Fuel: 1},
+		"no CID": {CID: "x", Fuel: 1},
 	} {
 		if c.Valid() || !good.Valid() {
 			t.Errorf("%s: valid", name)
@@ -251,15 +256,21 @@ func TestMalformedRows(t *testing.T) {
 		row  Row
 		want string
 	}{
-		"results out of order":  {Row{Results: []task.Result{res("b", 1), res("a", 1)}}, "ledger: results of a row are out of order"},
-		"a result twice":        {Row{Results: []task.Result{res("a", 1), res("a", 1)}}, "ledger: results of a row are out of order"},
-		"a failure twice":       {Row{Failures: []Failure{{Attempt{1, 1}, res("a", 1)}, {Attempt{1, 1}, res("b", 1)}}}, "ledger: failures of a row are out of order"},
-		"a log out of order":    {Row{Log: []AttemptLog{{Attempt: Attempt{2, 1}}, {Attempt: Attempt{1, 9}}}}, "ledger: log of a row is out of order"},
-		"an attempt twice":      {Row{Log: []AttemptLog{{Attempt: Attempt{1, 1}}, {Attempt: Attempt{1, 1}}}}, "ledger: log of a row is out of order"},
-		"a log of 33":           {Row{Log: many(MaxLog + 1)}, "ledger: row beyond its bounds"},
-		"void results unsorted": {Row{Voided: []VoidName{{Worker: "b"}, {Worker: "a"}}}, "ledger: voided results of a row are out of order"},
-		"too many void":         {Row{Voided: make([]VoidName, MaxResults+1)}, "ledger: row beyond its bounds"},
-		"a checkpoint of none":  {Row{Best: &Checkpoint{}}, "ledger: row has a checkpoint that is none"},
+		"results out of order": {Row{Results: []task.Result{res("b", 1), res("a", 1)}},
+			"ledger: results of a row are out of order"},
+		"a result twice": {Row{Results: []task.Result{res("a", 1), res("a", 1)}},
+			"ledger: results of a row are out of order"},
+		"a failure twice": {Row{Failures: []Failure{{Attempt{1, 1}, res("a", 1)}, {Attempt{1, 1}, res("b", 1)}}},
+			"ledger: failures of a row are out of order"},
+		"a log out of order": {Row{Log: []AttemptLog{{Attempt: Attempt{2, 1}}, {Attempt: Attempt{1, 9}}}},
+			"ledger: log of a row is out of order"},
+		"an attempt twice": {Row{Log: []AttemptLog{{Attempt: Attempt{1, 1}}, {Attempt: Attempt{1, 1}}}},
+			"ledger: log of a row is out of order"},
+		"a log of 33": {Row{Log: many(MaxLog + 1)}, "ledger: row beyond its bounds"},
+		"void results unsorted": {Row{Voided: []VoidName{{Worker: "b"}, {Worker: "a"}}},
+			"ledger: voided results of a row are out of order"},
+		"too many void":        {Row{Voided: make([]VoidName, MaxResults+1)}, "ledger: row beyond its bounds"},
+		"a checkpoint of none": {Row{Best: &Checkpoint{}}, "ledger: row has a checkpoint that is none"},
 	} {
 		if _, err := DecodeRow(c.row.Encode()); err == nil || err.Error() != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
@@ -269,7 +280,8 @@ func TestMalformedRows(t *testing.T) {
 	if _, err := DecodeRow(full.Encode()); err != nil {
 		t.Errorf("a log of %d: %v", MaxLog, err)
 	}
-	for name, b := range map[string][]byte{"nothing": nil, "a list": {0x80}, "cut": full.Encode()[:9], "more behind": append(full.Encode(), 0)} {
+	for name, b := range map[string][]byte{"nothing": nil, "a list": {0x80}, "cut": full.Encode()[:9],
+		"more behind": append(full.Encode(), 0)} {
 		if _, err := DecodeRow(b); err == nil || !strings.HasPrefix(err.Error(), "ledger: row: ") {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -286,14 +298,19 @@ func TestMalformedFacts(t *testing.T) {
 		facts Facts
 		want  string
 	}{
-		"half a signature":  {Facts{Cancel: make([]byte, 32)}, "ledger: facts: a signature of 32 bytes"},
-		"delivery 2^32+1":   {Facts{Delivery: MaxDelivery + 1}, "ledger: facts: delivery 4294967297, the last is 4294967296"},
-		"an empty range":    {Facts{Done: Set{{3, 3}}}, "ledger: range 0 of a set, 3 to 3, is empty or out of order"},
-		"a backward range":  {Facts{Failed: Set{{1, 2}, {9, 4}}}, "ledger: range 1 of a set, 9 to 4, is empty or out of order"},
-		"ranges that touch": {Facts{Done: Set{{1, 2}, {2, 4}}}, "ledger: range 1 of a set, 2 to 4, is empty or out of order"},
-		"ranges that mix":   {Facts{Done: Set{{1, 5}, {3, 9}}}, "ledger: range 1 of a set, 3 to 9, is empty or out of order"},
-		"ranges unsorted":   {Facts{Done: Set{{8, 9}, {1, 2}}}, "ledger: range 1 of a set, 1 to 2, is empty or out of order"},
-		"65,537 ranges":     {Facts{Done: wide}, "ledger: a set of 65537 ranges, the most is 65536"},
+		"half a signature": {Facts{Cancel: make([]byte, 32)}, "ledger: facts: a signature of 32 bytes"},
+		"delivery 2^32+1": {Facts{Delivery: MaxDelivery + 1},
+			"ledger: facts: delivery 4294967297, the last is 4294967296"},
+		"an empty range": {Facts{Done: Set{{3, 3}}}, "ledger: range 0 of a set, 3 to 3, is empty or out of order"},
+		"a backward range": {Facts{Failed: Set{{1, 2}, {9, 4}}},
+			"ledger: range 1 of a set, 9 to 4, is empty or out of order"},
+		"ranges that touch": {Facts{Done: Set{{1, 2}, {2, 4}}},
+			"ledger: range 1 of a set, 2 to 4, is empty or out of order"},
+		"ranges that mix": {Facts{Done: Set{{1, 5}, {3, 9}}},
+			"ledger: range 1 of a set, 3 to 9, is empty or out of order"},
+		"ranges unsorted": {Facts{Done: Set{{8, 9}, {1, 2}}},
+			"ledger: range 1 of a set, 1 to 2, is empty or out of order"},
+		"65,537 ranges": {Facts{Done: wide}, "ledger: a set of 65537 ranges, the most is 65536"},
 	} {
 		if _, err := DecodeFacts(c.facts.Encode()); err == nil || err.Error() != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
