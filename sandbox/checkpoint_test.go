@@ -15,30 +15,38 @@ import (
 )
 
 // TestKilledTaskGoesOn: a task whose process is lost without a word goes on
-// from its last checkpoint, and ends as if nothing had happened.
+// from its last checkpoint, and comes to where it would have come if nothing
+// had happened. Its program does not end by itself, so that the kill never
+// comes too late.
 func TestKilledTaskGoesOn(t *testing.T) {
-	tk := moduleTask(t, traveller(t, "go"), "job/1")
-	tk.Args, tk.StateHash = []string{"mixed", "30000"}, true
-	want := run(t, newTestPool(t), tk)
-	tk.Pages, tk.Every = newBlockMap(), 10*time.Millisecond
+	whole := moduleTask(t, traveller(t, "go"), "job/1")
+	whole.Args, whole.Pages = []string{"mixed", "2000000000"}, newBlockMap()
+	killed, fuel := whole, uint64(0)
+	killed.Every = 10 * time.Millisecond
 	for kills := range 2 {
 		p := newTestPool(t)
-		made, fuel := 0, uint64(0)
-		tk.OnCheckpoint = func(manifest []byte, used uint64, _ time.Duration) {
-			if used <= fuel {
+		made := 0
+		killed.OnCheckpoint = func(manifest []byte, used uint64, _ time.Duration) {
+			if used < fuel || used == fuel && made > 0 { // the first may be made before the program goes on
 				t.Errorf("checkpoint at fuel %d after one at %d", used, fuel)
 			}
-			tk.From, fuel = manifest, used
+			killed.From, fuel = manifest, used
 			if made++; made == 2 {
 				_ = onlyChild(t, p).cmd.Process.Kill()
 			}
 		}
-		if rep := run(t, p, tk); rep.Outcome != task.HostError {
-			t.Fatalf("run %d of a program of %d fuel was not killed: %v %s, %d checkpoints", kills, want.Fuel, rep.Outcome, rep.Message, made)
+		if rep := run(t, p, killed); rep.Outcome != task.HostError {
+			t.Fatalf("run %d was not killed: %v %s, %d checkpoints", kills, rep.Outcome, rep.Message, made)
 		}
 	}
-	tk.OnCheckpoint, tk.Every = nil, 0
-	same(t, run(t, newTestPool(t), tk), want)
+	const further = 20_000_000 // of fuel
+	whole.FreezeAtFuel = fuel + further
+	killed.OnCheckpoint, killed.Every, killed.FreezeAtFuel = nil, 0, whole.FreezeAtFuel
+	got, want := run(t, newTestPool(t), killed), run(t, newTestPool(t), whole)
+	if want.Outcome != task.Interrupted || want.Fuel < fuel+further {
+		t.Fatalf("without a kill: %v %s at fuel %d", want.Outcome, want.Message, want.Fuel)
+	}
+	same(t, got, want)
 }
 
 // frozenTask returns a task that goes on from a checkpoint in the middle.

@@ -330,7 +330,7 @@ func TestAnyCalls(t *testing.T) {
 }
 
 // checkBooks recounts everything that a State keeps a count of.
-func checkBooks(t *rapid.T, s *State) {
+func checkBooks(t interface{ Fatalf(string, ...any) }, s *State) {
 	links, opens := map[Ino]uint32{rootIno: 1, stdinIno: 1, stdoutIno: 1, stderrIno: 1}, map[Ino]uint32{}
 	entries, size, free := 0, int64(0), 0
 	for i := range s.Inodes {

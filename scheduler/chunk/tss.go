@@ -28,6 +28,7 @@ type tss struct {
 	pool
 	first, last int64 // 0: N/(2P) when the first chunk is given
 	size, step  float64
+	begun       bool
 }
 
 // Size implements Policy.
@@ -36,7 +37,7 @@ func (p *tss) Size(now time.Time, n Node, ask Ask) (int, Reason) {
 	if ask.Remaining <= 0 {
 		return 0, Reason{}
 	}
-	if p.size == 0 {
+	if !p.begun {
 		p.begin()
 	}
 	// The chunks that the slots take are first, ..., last of an arithmetic series.
@@ -48,6 +49,7 @@ func (p *tss) Size(now time.Time, n Node, ask Ask) (int, Reason) {
 }
 
 func (p *tss) begin() {
+	p.begun = true
 	all := float64(p.job.Runs)
 	f := float64(p.first)
 	if f == 0 {
