@@ -29,7 +29,7 @@ type rule struct {
 
 var codec = []string{"github.com/fxamacker/cbor/v2"}
 
-// rules has one entry for each room: docs/ARCHITECTURE.md section 2.
+// rules has one entry for each room: docs/architecture.md section 2.
 var rules = map[string]rule{
 	"task": {core: true, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/goccy/go-yaml",
 		"github.com/ipfs/go-cid", "github.com/multiformats/go-multihash", "github.com/multiformats/go-multibase"}},
@@ -151,7 +151,7 @@ func TestImports(t *testing.T) {
 	for _, f := range load(t) {
 		r, ok := rules[f.room]
 		if !ok {
-			t.Errorf("%s: the room %q has no rule; add one here and to docs/ARCHITECTURE.md", f.path, f.room)
+			t.Errorf("%s: the room %q has no rule; add one here and to docs/architecture.md", f.path, f.room)
 			continue
 		}
 		if f.test() {
