@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -113,9 +114,21 @@ func (f *file) at(n ast.Node) string {
 	return f.path + ":" + strconv.Itoa(f.fset.Position(n.Pos()).Line)
 }
 
-// load parses every Go file of the module, examples aside: they are guests.
+// load returns every Go file of the module, examples aside: they are guests.
 func load(t *testing.T) []*file {
 	t.Helper()
+	files, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 20 {
+		t.Fatalf("only %d files found: is %s the module's root?", len(files), rootPath)
+	}
+	return files
+}
+
+// parsed parses the files once for all tests.
+var parsed = sync.OnceValues(func() ([]*file, error) {
 	var files []*file
 	err := filepath.WalkDir(rootPath, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -140,14 +153,8 @@ func load(t *testing.T) []*file {
 		files = append(files, &file{path: rel, room: path.Dir(rel), ast: parsed, fset: fset})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) < 20 {
-		t.Fatalf("only %d files found: is %s the module's root?", len(files), rootPath)
-	}
-	return files
-}
+	return files, err
+})
 
 func TestImports(t *testing.T) {
 	for _, f := range load(t) {
