@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -74,14 +75,16 @@ func try(ctx context.Context, paths []string, o options) (bool, error) {
 // tryOne runs the blocks of one document in a new copy of the project. After a block that
 // fails the rest is left: it may rest on it.
 func tryOne(ctx context.Context, path string, blocks []docs.Block, o options) (n tally, err error) {
-	u, err := newUser(ctx, o.godwit)
-	if err != nil {
-		return n, err
+	var u *user
+	if slices.ContainsFunc(blocks, func(b docs.Block) bool { return toRun(b, o) }) {
+		if u, err = newUser(ctx, o.godwit); err != nil {
+			return n, err
+		}
+		defer u.leave()
 	}
-	defer func() { u.leave() }()
 	for _, b := range blocks {
 		at := fmt.Sprintf("%s:%d", path, b.Line)
-		if b.File != "" {
+		if b.File != "" && u != nil {
 			if err := u.save(b); err != nil {
 				return n, fmt.Errorf("%s: %w", at, err)
 			}
@@ -91,7 +94,7 @@ func tryOne(ctx context.Context, path string, blocks []docs.Block, o options) (n
 		case b.Marks.NotTried != "":
 			n.notTried++
 			fmt.Printf("%s: not tried: %s\n", at, b.Marks.NotTried)
-		case o.quick && b.Marks.Takes > quickLimit:
+		case !toRun(b, o):
 			n.later++
 		default:
 			printed, err := u.run(ctx, b)
@@ -110,6 +113,11 @@ func tryOne(ctx context.Context, path string, blocks []docs.Block, o options) (n
 		}
 	}
 	return n, nil
+}
+
+// toRun reports whether a block is one of commands that are to be run now.
+func toRun(b docs.Block, o options) bool {
+	return b.Kind == "sh" && b.Marks.NotTried == "" && !(o.quick && b.Marks.Takes > quickLimit)
 }
 
 // save writes the file that a block shows.
