@@ -84,7 +84,8 @@ func (u *user) furnish(ctx context.Context, godwit string) error {
 	}
 	copying := exec.CommandContext(ctx, "bash", "-eo", "pipefail", "-c",
 		`git ls-files -z --cached --others --exclude-standard | xargs -0 ls -d 2>/dev/null | tar cf - -T - | tar xf - -C "$1"; `+
-			`cp "$2" "$1/godwit"; cd "$1"; git init -q; git add -A`, "copy", u.project, godwit)
+			`cp "$2" "$1/godwit"; cd "$1"; git init -q -b main; git add -A; `+
+			`git -c user.name=docs -c user.email=docs@localhost commit -qm copy`, "copy", u.project, godwit)
 	if out, err := copying.CombinedOutput(); err != nil {
 		return fmt.Errorf("copying the project: %w: %s", err, out)
 	}
