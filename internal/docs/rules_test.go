@@ -117,11 +117,11 @@ func TestCitations(t *testing.T) {
 	joined := regexp.MustCompile(`\s*\n\s*//\s*`)
 	questions := documents(t)["docs/rationale.md"]
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != "..") && path != root || d.Name() == "testdata" {
-			if d != nil && d.IsDir() {
-				return fs.SkipDir
-			}
+		if err != nil {
 			return err
+		}
+		if hidden := strings.HasPrefix(d.Name(), ".") && path != root; d.IsDir() && (hidden || d.Name() == "testdata") {
+			return fs.SkipDir
 		}
 		if filepath.Ext(path) != ".go" || strings.HasPrefix(path, filepath.Join(root, "internal", "docs")) {
 			return nil

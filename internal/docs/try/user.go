@@ -83,7 +83,8 @@ func (u *user) furnish(ctx context.Context, godwit string) error {
 		}
 	}
 	copying := exec.CommandContext(ctx, "bash", "-eo", "pipefail", "-c",
-		`git ls-files -z --cached --others --exclude-standard | xargs -0 ls -d 2>/dev/null | tar cf - -T - | tar xf - -C "$1"; `+
+		`git ls-files -z --cached --others --exclude-standard | xargs -0 ls -d 2>/dev/null | `+
+			`tar cf - -T - | tar xf - -C "$1"; `+
 			`cp "$2" "$1/godwit"; cd "$1"; git init -q -b main; git add -A; `+
 			`git -c user.name=docs -c user.email=docs@localhost commit -qm copy`, "copy", u.project, godwit)
 	if out, err := copying.CombinedOutput(); err != nil {
@@ -151,7 +152,8 @@ func (u *user) run(ctx context.Context, b docs.Block) (string, error) {
 func (u *user) source(ctx context.Context, script string, code int) error {
 	command := fmt.Sprintf(". '%s' </dev/null >'%s.out' 2>&1\n", script, script)
 	if code != 0 {
-		command = fmt.Sprintf("rc=0; bash -eo pipefail '%s' </dev/null >'%s.out' 2>&1 || rc=$?\n[ $rc = %d ]\n", script, script, code)
+		command = fmt.Sprintf("rc=0; bash -eo pipefail '%s' </dev/null >'%s.out' 2>&1 || rc=$?\n[ $rc = %d ]\n",
+			script, script, code)
 	}
 	if _, err := io.WriteString(u.stdin, command+fmt.Sprintf(": >'%s.end'\n", script)); err != nil {
 		return err
