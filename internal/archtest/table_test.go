@@ -23,7 +23,8 @@ func TestImportTable(t *testing.T) {
 // importTable is the rules as a table in Markdown, the core first.
 func importTable() string {
 	var b strings.Builder
-	b.WriteString("| package | pure | may import from this module | outside the standard library |\n|---|---|---|---|\n")
+	b.WriteString("| package | pure | may import from this module | outside the standard library |\n" +
+		"|---|---|---|---|\n")
 	rooms := slices.SortedFunc(maps.Keys(rules), func(x, y string) int {
 		if rules[x].core != rules[y].core {
 			if rules[x].core {

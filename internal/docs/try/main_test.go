@@ -22,18 +22,18 @@ func TestTryOne(t *testing.T) {
 		quick bool
 		want  tally
 	}{
-		"right":         {text: "```sh\nx=1\necho hi\n```\n```output\nhi\n```\n```sh\ntest $x = 1\n```\n",
+		"right": {text: "```sh\nx=1\necho hi\n```\n```output\nhi\n```\n```sh\ntest $x = 1\n```\n",
 			want: tally{ran: 2}},
-		"other output":  {text: "```sh\necho hi\n```\n```output\nho\n```\n```sh\ntrue\n```\n", want: tally{failed: 1}},
-		"fails":         {text: "```sh\nfalse\ntrue\n```\n", want: tally{failed: 1}},
-		"fails as told": {text: "```sh\n# fails with exit code 2\nexit 2\n```\n```sh\ntrue\n```\n", want: tally{ran: 2}},
-		"fails not":     {text: "```sh\n# fails with exit code 2\ntrue\n```\n", want: tally{failed: 1}},
-		"not tried":     {text: "```sh\n# not tried: it needs root\nfalse\n```\n", want: tally{notTried: 1}},
+		"other output": {text: "```sh\necho hi\n```\n```output\nho\n```\n```sh\ntrue\n```\n", want: tally{failed: 1}},
+		"fails":        {text: "```sh\nfalse\ntrue\n```\n", want: tally{failed: 1}},
+		"exit code 2":  {text: "```sh\n# fails with exit code 2\nexit 2\n```\n```sh\ntrue\n```\n", want: tally{ran: 2}},
+		"exit code 0":  {text: "```sh\n# fails with exit code 2\ntrue\n```\n", want: tally{failed: 1}},
+		"not tried":    {text: "```sh\n# not tried: it needs root\nfalse\n```\n", want: tally{notTried: 1}},
 		"later": {text: "```sh\n# takes 3 minutes\nfalse\n```\n```sh\ntrue\n```\n", quick: true,
 			want: tally{ran: 1, later: 1}},
 		"a file": {text: "Save it as `d/f`:\n```text\nhi\n```\n```sh\ncat d/f\n```\n```output\nhi\n```\n",
 			want: tally{ran: 1}},
-		"other terminal": {text: "```sh\n# in a terminal of its own\necho up; cat fifo\n```\n```output\nup\n...\n```\n" +
+		"beside": {text: "```sh\n# in a terminal of its own\necho up; cat fifo\n```\n```output\nup\n...\n```\n" +
 			"```sh\ntrue\n```\n", want: tally{ran: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
