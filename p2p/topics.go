@@ -16,7 +16,7 @@ import (
 
 const (
 	// topicPrefix is followed by the overlay's ID. In version 1 messages had an
-	// author and a number; see docs/RATIONALE.md, Why do gossip messages have no author?
+	// author and a number; see docs/rationale.md, Why do gossip messages have no author?
 	topicPrefix = "/godwit/adverts/2/"
 
 	// maxTopics bounds the overlays whose subscribers gossip remembers, beside those

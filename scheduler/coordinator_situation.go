@@ -20,7 +20,7 @@ const (
 	usualState = 64 << 20
 	usualRate  = 10e6 / 8
 	// usualPause is how long 64 MiB of state stand still for a first checkpoint
-	// (measured, SANDBOX.md); the leader does not hear how long others did.
+	// (docs/measured.md); the leader does not hear how long others did.
 	usualPause = 28 * time.Millisecond
 	// usualDelay is the time of a message one way: half of a round trip of almost
 	// any two nodes on the Internet (see Config.Lookahead).

@@ -22,7 +22,7 @@ import (
 // or may not be read. What is damaged inside a file is found only when that is read:
 // then whatever writes fails with ErrCorrupt. See also Check.
 //
-// It is two pebble databases, dir/log and dir/bulk: see docs/RATIONALE.md, Why
+// It is two pebble databases, dir/log and dir/bulk: see docs/rationale.md, Why
 // are there two databases in a node?
 func Open(dir string) (ds.Batching, error) {
 	s, err := open(dir, vfs.Default)

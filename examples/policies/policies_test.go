@@ -136,7 +136,7 @@ func TestSimulatorObeys(t *testing.T) {
 
 // The manual shows this file.
 func TestManual(t *testing.T) {
-	manual, err := os.ReadFile("../../docs/POLICIES.md")
+	manual, err := os.ReadFile("../../docs/policies.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestManual(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(manual, append(append([]byte("```go\n"), file...), "```\n"...)) {
-		t.Error("docs/POLICIES.md shows another file than examples/policies/policies.go: copy it there")
+		t.Error("docs/policies.md shows another file than examples/policies/policies.go: copy it there")
 	}
 	if bytes.Contains(file, []byte("godwit/internal/")) {
 		t.Error("the file imports what a package outside the module cannot")

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -29,7 +30,7 @@ type rule struct {
 
 var codec = []string{"github.com/fxamacker/cbor/v2"}
 
-// rules has one entry for each room: docs/ARCHITECTURE.md section 2.
+// rules has one entry for each room: docs/architecture.md section 2.
 var rules = map[string]rule{
 	"task": {core: true, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/goccy/go-yaml", "github.com/ipfs/go-cid", "github.com/multiformats/go-multihash", "github.com/multiformats/go-multibase"}},
 
@@ -138,6 +139,10 @@ var rules = map[string]rule{
 	"reproduce/policies": {core: true, own: []string{"trace", "sim", "reproduce"}},
 
 	"internal/spectable": {},
+
+	"internal/docs": {},
+
+	"internal/docs/try": {own: []string{"internal/docs"}},
 }
 
 // impure lists what no core package may import: it has no clock, goroutine,
@@ -166,9 +171,21 @@ func (f *file) at(n ast.Node) string {
 	return f.path + ":" + strconv.Itoa(f.fset.Position(n.Pos()).Line)
 }
 
-// load parses every Go file of the module, examples aside: they are guests.
+// load returns every Go file of the module, examples aside: they are guests.
 func load(t *testing.T) []*file {
 	t.Helper()
+	files, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 20 {
+		t.Fatalf("only %d files found: is %s the module's root?", len(files), rootPath)
+	}
+	return files
+}
+
+// parsed parses the files once for all tests.
+var parsed = sync.OnceValues(func() ([]*file, error) {
 	var files []*file
 	err := filepath.WalkDir(rootPath, func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -193,20 +210,14 @@ func load(t *testing.T) []*file {
 		files = append(files, &file{path: rel, room: path.Dir(rel), ast: parsed, fset: fset})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) < 20 {
-		t.Fatalf("only %d files found: is %s the module's root?", len(files), rootPath)
-	}
-	return files
-}
+	return files, err
+})
 
 func TestImports(t *testing.T) {
 	for _, f := range load(t) {
 		r, ok := rules[f.room]
 		if !ok {
-			t.Errorf("%s: the room %q has no rule; add one here and to docs/ARCHITECTURE.md", f.path, f.room)
+			t.Errorf("%s: the room %q has no rule; add one here, and run scripts/generate", f.path, f.room)
 			continue
 		}
 		if f.test() {

@@ -13,7 +13,7 @@ import (
 )
 
 // The types here have the fields of the API's answers that this program looks at,
-// by the names that scripts rely on (docs/CLI.md): it is to notice when one goes.
+// by the names that scripts rely on (docs/cli.md): it is to notice when one goes.
 
 // A status is what a node says of itself.
 type status struct {

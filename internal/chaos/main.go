@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// The exit codes of godwit itself: docs/CLI.md.
+// The exit codes of godwit itself: docs/cli.md.
 const (
 	exitKept   = 0
 	exitBroken = 1

@@ -95,7 +95,7 @@ func (r *report) write(w io.Writer, asJSON bool) error {
 }
 
 const (
-	// The targets: docs/ARCHITECTURE.md section 6; the median is their usual case.
+	// The targets: docs/architecture.md section 6; the median is their usual case.
 	takeoverMedian = 3 * time.Second
 	takeoverWorst  = 5 * time.Second
 	goodbyeWorst   = time.Second

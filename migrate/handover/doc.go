@@ -8,7 +8,7 @@
 // Virtual Machines, NSDI 2005): the guest runs on while its pages are sent,
 // then those sent meanwhile changed, until what is left is small or stops
 // shrinking. Only then it stands still. Where it changes its memory too fast for
-// that it is slowed before (docs/RATIONALE.md, Why is a task slowed that is on its
+// that it is slowed before (docs/rationale.md, Why is a task slowed that is on its
 // way?); one that stays after all is let run again before Finish.
 //
 // What holds at every instant, whatever is lost and whoever dies:

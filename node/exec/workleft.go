@@ -11,7 +11,7 @@ import (
 )
 
 // usualPause is how long a task is thought to stand still for a checkpoint before
-// one was measured: 64 MiB for the first time (measured, SANDBOX.md).
+// one was measured: 64 MiB for the first time (docs/measured.md).
 const usualPause = 28 * time.Millisecond
 
 // saveCosts are what checkpoints of a job's tasks took here. The zero value has

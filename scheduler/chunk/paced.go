@@ -6,7 +6,7 @@ import (
 	"godwit/internal/spec"
 )
 
-// Default is the policy used where none is named: docs/RATIONALE.md has why.
+// Default is the policy used where none is named: docs/rationale.md has why.
 const Default = "paced"
 
 // The defaults of paced. A decision with its messages takes a coordinator some 100 us:

@@ -262,7 +262,7 @@ func FuzzDecode(f *testing.F) {
 
 // The manual's example is one.
 func TestManual(t *testing.T) {
-	manual, err := os.ReadFile("../../docs/CLI.md")
+	manual, err := os.ReadFile("../../docs/research.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestManual(t *testing.T) {
 	anyLog := func(string) (*trace.Workload, error) {
 		return &trace.Workload{Jobs: []trace.Job{{RunTime: 60, Procs: 1, ReqProcs: 1}}}, nil
 	}
-	e, err := Decode("CLI.md", text, anyTrace, anyLog, openNothing)
+	e, err := Decode("research.md", text, anyTrace, anyLog, openNothing)
 	if err != nil {
 		t.Fatal(err)
 	}

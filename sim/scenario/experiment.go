@@ -86,7 +86,7 @@ type Source struct {
 // Default is an experiment without hosts and workload, under the rules of the
 // live swarm, but for two that are easier to compare by: no running task moves, and
 // checkpoints come every 30 seconds. They are kept
-// elsewhere and stop a task for 10 ms each 64 MiB (docs/SANDBOX.md). Besides: the grace of owner.Default, a
+// elsewhere and stop a task for 10 ms each 64 MiB (docs/measured.md). Besides: the grace of owner.Default, a
 // vanished host missed after scheduler.Config's lease of 10 seconds. 25 ms one
 // way are a round trip of 50 ms, as between homes of one continent.
 func Default() *Experiment {

@@ -16,7 +16,7 @@ import (
 // The manual of policies lists all there are, as the command's help describes them,
 // and no others.
 func TestManualOfPolicies(t *testing.T) {
-	text, err := os.ReadFile("../../docs/POLICIES.md")
+	text, err := os.ReadFile("../../docs/policies.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,12 +30,12 @@ func TestManualOfPolicies(t *testing.T) {
 	for _, all := range []string{place.Describe(), share.Describe(), chunk.Describe(), migrate.Describe(), predictor.Describe(), sim.DescribeLaws()} {
 		for line := range strings.Lines(all) {
 			if line = strings.TrimSpace(line); !rows[line] {
-				t.Errorf("docs/POLICIES.md lacks: %s", line)
+				t.Errorf("docs/policies.md lacks: %s", line)
 			}
 			delete(rows, line)
 		}
 	}
 	for row := range rows {
-		t.Errorf("docs/POLICIES.md has what there is not: %s", row)
+		t.Errorf("docs/policies.md has what there is not: %s", row)
 	}
 }
