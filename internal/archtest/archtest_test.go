@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"godwit/internal/house"
 )
 
 const (
@@ -79,6 +81,8 @@ var rules = map[string]rule{
 	"internal/chaos/guest":  {own: []string{"internal/chaos/walk"}},
 	"internal/chaos/walk":   {core: true},
 	"internal/guests":       {},
+	"internal/house":        {},
+	"internal/house/survey": {own: []string{"internal/house"}},
 	"internal/spec":         {core: true},
 	"internal/guests/child": {own: []string{"sandbox"}},
 	"internal/testnet": {own: []string{"task", "overlay", "p2p", "blocks"}, outside: []string{"github.com/libp2p/", "github.com/marcopolo/simnet", "github.com/quic-go/quic-go",
@@ -250,61 +254,8 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 		if f.test() || f.ast.Name.Name == "main" {
 			continue
 		}
-		for _, d := range f.ast.Decls {
-			for _, n := range undocumented(d) {
-				t.Errorf("%s: %s has no doc comment", f.at(n), n.Name)
-			}
-		}
-	}
-}
-
-func undocumented(d ast.Decl) []*ast.Ident {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) {
-			return []*ast.Ident{d.Name}
-		}
-	case *ast.GenDecl:
-		var out []*ast.Ident
-		for _, s := range d.Specs {
-			out = append(out, undocumentedSpec(d, s)...)
-		}
-		return out
-	}
-	return nil
-}
-
-func undocumentedSpec(d *ast.GenDecl, s ast.Spec) []*ast.Ident {
-	switch s := s.(type) {
-	case *ast.TypeSpec:
-		if s.Name.IsExported() && d.Doc == nil && s.Doc == nil {
-			return []*ast.Ident{s.Name}
-		}
-	case *ast.ValueSpec:
-		if d.Doc == nil && s.Doc == nil && s.Comment == nil {
-			return slices.DeleteFunc(slices.Clone(s.Names), func(n *ast.Ident) bool { return !n.IsExported() })
-		}
-	}
-	return nil
-}
-
-// exportedReceiver says whether a function is one, or a method of an exported
-// type.
-func exportedReceiver(d *ast.FuncDecl) bool {
-	if d.Recv == nil {
-		return true
-	}
-	t := d.Recv.List[0].Type
-	for {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.IndexExpr:
-			t = x.X
-		case *ast.Ident:
-			return x.IsExported() && !slices.Contains([]string{"Error", "Unwrap", "String", "Len", "Less", "Swap"}, d.Name.Name)
-		default:
-			return false
+		for _, n := range house.Undocumented(f.ast) {
+			t.Errorf("%s: %s has no doc comment", f.at(n), n.Name)
 		}
 	}
 }
