@@ -67,7 +67,8 @@ func TestArrows(t *testing.T) {
 
 func TestSizes(t *testing.T) {
 	files := source(t,
-		"r/a.go", "package r\n\n// T is one.\ntype T[K any] struct {\n\ta, b int\n\tfmtStringer\n}\n\n// M is long.\nfunc (t *T[K]) M() {\n\n}\n",
+		"r/a.go", "package r\n\n// T is one.\ntype T[K any] struct {\n\ta, b int\n\tfmtStringer\n}\n\n// M is long.\n"+
+			"func (t *T[K]) M() {\n\n}\n",
 		"r/b_linux.go", "package r\n\nfunc (t T[K]) m() {}\n",
 		"r/b_other.go", "package r\n\nfunc (t T[K]) m() {}\n")
 	for what, got := range map[string][]Size{
@@ -140,7 +141,8 @@ func TestMeasure(t *testing.T) {
 		"docs/plan.md", "",
 		"docs/spec/paper.md", "",
 		"r/README.md", "",
-		"r/a.go", "package r\n\n// See plan.md, docs/plan.md, paper.md, README.md, https://example.org/far.md and gone.md.\nvar X int\n",
+		"r/a.go", "package r\n\n// See plan.md, docs/plan.md, paper.md, README.md,"+
+			" https://example.org/far.md and gone.md.\nvar X int\n",
 		"r/a_test.go", "package r\n\n// See also docs/gone.md.\n",
 		"r/low/a.go", "package low\n",
 		"sandbox/wasm/a.go", "package wasm\n",

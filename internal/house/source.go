@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -68,7 +69,8 @@ func Load(root string) ([]*File, error) {
 // leftOut reports whether a directory, from the root, has no source of the module.
 func leftOut(rel string) bool {
 	base := path.Base(rel)
-	return rel != "." && strings.HasPrefix(base, ".") || base == "testdata" || rel == "examples" || rel == "out" || rel == "bin"
+	return rel != "." && strings.HasPrefix(base, ".") || base == "testdata" ||
+		slices.Contains([]string{"examples", "out", "bin"}, rel)
 }
 
 func parse(rel string, src []byte) (*File, error) {

@@ -30,19 +30,20 @@ func (s *Survey) Rows() []Row {
 		most("longest file", before.longestFile, s.Files, mostFileLines),
 		count(fmt.Sprintf("files above %d lines", mostFileLines), before.files, above(s.Files, mostFileLines)),
 		most("longest function", before.longestFunction, s.Functions, mostFunctionLines),
-		count(fmt.Sprintf("functions above %d lines", mostFunctionLines), before.functions, above(s.Functions, mostFunctionLines)),
+		count(fmt.Sprintf("functions above %d lines", mostFunctionLines), before.functions,
+			above(s.Functions, mostFunctionLines)),
 	}
 	for _, a := range s.Arrows {
 		_, was := before.up[a.Room]
 		if a.All >= fewestArrows && (was || a.Share() > mostUp) {
-			rows = append(rows, Row{"arrows that run up in " + a.Room, percent(before.up, a.Room), fmt.Sprintf("%.0f %%", 100*a.Share()),
-				fmt.Sprintf("%.0f %%", 100*mostUp), a.Share() <= mostUp})
+			rows = append(rows, Row{"arrows that run up in " + a.Room, percent(before.up, a.Room),
+				fmt.Sprintf("%.0f %%", 100*a.Share()), fmt.Sprintf("%.0f %%", 100*mostUp), a.Share() <= mostUp})
 		}
 	}
 	for _, t := range s.Tests {
 		if least, ok := leastTests[t.Room]; ok {
-			rows = append(rows, Row{"test lines to a source line in " + t.Room, share(before.tests, t.Room), fmt.Sprintf("%.2f", t.Share()),
-				fmt.Sprintf("%.2f", least), t.Share() >= least})
+			rows = append(rows, Row{"test lines to a source line in " + t.Room, share(before.tests, t.Room),
+				fmt.Sprintf("%.2f", t.Share()), fmt.Sprintf("%.2f", least), t.Share() >= least})
 		}
 	}
 	return append(rows,
@@ -90,7 +91,8 @@ func (s *Survey) Print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "measure\tbefore (%s)\tnow\tlimit\tholds\n", beforeCommit)
 	for _, r := range s.Rows() {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.What, r.Before, r.Now, r.Limit, map[bool]string{true: "yes", false: "NO"}[r.Holds])
+		holds := map[bool]string{true: "yes", false: "NO"}[r.Holds]
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.What, r.Before, r.Now, r.Limit, holds)
 	}
 	sizes(w, "types with most methods", s.Methods)
 	sizes(w, "structs with most fields", s.Fields)
