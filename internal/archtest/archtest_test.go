@@ -33,7 +33,7 @@ var codec = []string{"github.com/fxamacker/cbor/v2"}
 
 // rules has one entry for each room: docs/ARCHITECTURE.md section 2.
 var rules = map[string]rule{
-	"task": {core: true, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/goccy/go-yaml",
+	"task": {core: true, own: []string{"internal/yamlfile"}, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/goccy/go-yaml",
 		"github.com/ipfs/go-cid", "github.com/multiformats/go-multihash", "github.com/multiformats/go-multibase"}},
 	"trace":                 {core: true, own: []string{"task"}, outside: []string{"github.com/klauspost/compress/"}},
 	"predictor":             {core: true, own: []string{"task", "trace", "internal/spec"}, outside: []string{"gonum.org/v1/gonum/"}},
@@ -57,7 +57,7 @@ var rules = map[string]rule{
 	"sim/swarm":             {core: true, own: []string{"internal/heap", "task", "trace", "predictor", "overlay", "migrate", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/ledger", "scheduler/place", "sim", "internal/spec"}},
 	"sim/sweep":             {core: true, own: []string{"internal/heap", "scheduler/chunk"}},
 	"sim/report":            {core: true, own: []string{"task", "sim"}, outside: []string{"gonum.org/v1/gonum/stat", "gonum.org/v1/plot"}},
-	"sim/scenario":          {core: true, own: []string{"task", "trace", "scheduler/place", "scheduler/share", "scheduler/chunk", "migrate", "predictor", "sim"}, outside: []string{"github.com/goccy/go-yaml"}},
+	"sim/scenario":          {core: true, own: []string{"internal/yamlfile", "task", "trace", "scheduler/place", "scheduler/share", "scheduler/chunk", "migrate", "predictor", "sim"}, outside: []string{"github.com/goccy/go-yaml"}},
 	"reproduce":             {core: true, own: []string{"trace", "predictor", "migrate", "scheduler/place", "scheduler/place/allot", "scheduler/chunk", "sim", "sim/shares", "sim/sweep"}, outside: []string{"gonum.org/v1/gonum/stat"}},
 	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/wire"}, outside: []string{"github.com/libp2p/", "github.com/multiformats/",
 		"golang.org/x/"}},
@@ -69,7 +69,7 @@ var rules = map[string]rule{
 	"sandbox/wasm": {},
 	"sandbox/freeze": {own: []string{"sandbox/wasm"}, outside: []string{"github.com/tetratelabs/wazero", "github.com/fxamacker/cbor/v2",
 		"github.com/klauspost/compress"}},
-	"owner":        {own: []string{"task", "trace", "owner/sensor"}, outside: []string{"github.com/goccy/go-yaml"}},
+	"owner":        {own: []string{"internal/yamlfile", "task", "trace", "owner/sensor"}, outside: []string{"github.com/goccy/go-yaml"}},
 	"owner/sensor": {outside: []string{"github.com/godbus/dbus/v5", "github.com/jezek/xgb", "github.com/ebitengine/purego", "github.com/shirou/gopsutil", "golang.org/x/sys"}},
 	"node": {own: []string{"task", "trace", "predictor", "overlay", "migrate", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share", "scheduler/chunk", "p2p", "blocks", "blocks/disk", "sandbox", "owner", "owner/sensor", "node/exec"},
 		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
@@ -85,6 +85,7 @@ var rules = map[string]rule{
 	"internal/house":        {},
 	"internal/house/survey": {own: []string{"internal/house"}},
 	"internal/spec":         {core: true},
+	"internal/yamlfile":     {core: true, outside: []string{"github.com/goccy/go-yaml"}},
 	"internal/guests/child": {own: []string{"sandbox"}},
 	"internal/testnet": {own: []string{"task", "overlay", "p2p", "blocks"}, outside: []string{"github.com/libp2p/", "github.com/marcopolo/simnet", "github.com/quic-go/quic-go",
 		"github.com/ipfs/", "github.com/multiformats/"}},
