@@ -32,11 +32,12 @@ func TestAgainstSortedList(t *testing.T) {
 				h[k].value = rapid.IntRange(0, 9).Draw(t, "value")
 				byValue.Fix(h, k)
 			default:
+				take := func() *item { return byValue.Remove(&h, k) }
 				if what == 3 {
-					k = 0
+					k, take = 0, func() *item { return byValue.Pop(&h) }
 				}
 				want := h[k]
-				if got := byValue.Remove(&h, k); got != want || got.place != -1 {
+				if got := take(); got != want || got.place != -1 {
 					t.Fatalf("took out %v, want %v at -1", got, want)
 				}
 			}
