@@ -6,11 +6,7 @@
 package migrate
 
 import (
-	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
-	"strings"
 	"time"
 
 	"godwit/internal/spec"
@@ -197,53 +193,20 @@ func hostAt(hosts []Host, from int, peer task.PeerID) int {
 // Parse returns the policy of a specification: a name, and after a colon its
 // parameters with commas between them, as in "pspp:n=6,p=10m".
 func Parse(s string) (Policy, error) {
-	p, _, _, err := read(s)
+	p, _, err := kinds.Parse(s)
 	return p, err
 }
 
 // Faster returns the specification of the same policy for a world whose time runs
 // so many times as fast: its lengths of time are so many times shorter, with those
 // that have their defaults. The error names one that becomes too short.
-func Faster(s string, by float64) (string, error) {
-	_, name, ps, err := read(s)
-	if err != nil {
-		return "", err
-	}
-	if s, err = ps.Faster(name, by); err != nil {
-		return "", fmt.Errorf("migrate: policy %w", err)
-	}
-	return s, nil
-}
-
-func read(s string) (Policy, string, *spec.Params, error) {
-	name, values, err := spec.Split(s)
-	if err != nil {
-		return nil, "", nil, fmt.Errorf("migrate: policy %w", err)
-	}
-	k, ok := kinds[name]
-	if !ok {
-		return nil, "", nil, fmt.Errorf("migrate: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
-	}
-	ps := spec.Read(values, strings.Fields(k.Params))
-	p := k.Make(ps)
-	if err := ps.Err(); err != nil {
-		return nil, "", nil, fmt.Errorf("migrate: policy %s: %w", name, err)
-	}
-	return p, name, ps, nil
-}
+func Faster(s string, by float64) (string, error) { return kinds.Faster(s, by) }
 
 // Names returns the names of all policies, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
+func Names() []string { return kinds.Names() }
 
 // Describe says what each policy does and which parameters it has, a line each.
-func Describe() string {
-	var b strings.Builder
-	for _, name := range Names() {
-		k := kinds[name]
-		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, k.Params), k.Does)
-	}
-	return b.String()
-}
+func Describe() string { return kinds.Describe() }
 
 // scope says which hosts a policy looks at: those that run tasks, or (as in
 // Zhang's experiments, sections 7.5 and 7.6) all.

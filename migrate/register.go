@@ -6,19 +6,9 @@ import "godwit/internal/spec"
 // for packages outside the module, which write policies too.
 type Params = spec.Params
 
-// A Kind is a policy by name.
-type Kind struct {
-	Params string // the names of its parameters, with spaces between them
-	Does   string // what it does, in a line, for people
-	// Make returns a new policy, for one coordinator. It reads each parameter, so
-	// that all of them are checked; of parameters that are wrong nobody uses what it
-	// returns. It is called more often than the policy is used: to check what somebody
-	// wrote, too.
-	Make func(ps *Params) Policy
-}
-
-// kinds has all policies by name. It is written by init functions only.
-var kinds = map[string]Kind{}
+// A Kind is a policy by name: its parameters, what it does, and how it is made for
+// one coordinator.
+type Kind = spec.Kind[Policy]
 
 // Default is the name of the policy that live swarms use where none is named.
 const Default = "cost"
@@ -26,8 +16,6 @@ const Default = "cost"
 // Register makes a policy known by name: to manifests, scenario files and the
 // command's help. It is called from init functions only, of any package, and
 // panics on a name that is taken, or that no specification could have.
-func Register(name string, k Kind) {
-	_, taken := kinds[name]
-	spec.Declare("migrate", name, k.Params, taken)
-	kinds[name] = k
-}
+func Register(name string, k Kind) { kinds.Register(name, k) }
+
+var kinds = spec.Registry[Policy]{Room: "migrate", Prefix: "migrate: ", Thing: "policy"}

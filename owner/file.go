@@ -157,12 +157,12 @@ func splice(path string, src []byte, k *key, r *Rules) ([]byte, error) {
 	lines := strings.SplitAfter(string(src), "\n")
 	from, to := -1, len(lines)
 	for i, p := range pairs {
-		if p.key != k.name {
+		if p.Key != k.name {
 			continue
 		}
-		from = p.at.Position.Line - 1
+		from = p.Token.Position.Line - 1
 		if i+1 < len(pairs) {
-			to = pairs[i+1].at.Position.Line - 1
+			to = pairs[i+1].Token.Position.Line - 1
 		}
 	}
 	if from >= len(lines) || to > len(lines) || from >= 0 && to <= from {

@@ -73,7 +73,7 @@ func TestParseErrors(t *testing.T) {
 		{"grace: [1]", ":1:8: ", "one value", ""},
 		{"a: &x 1", ":1:4: ", "plain keys", ""},
 		{"- a", ":1:1: ", "mapping", ""},
-		{"grace: 1m\n---\ngrace: 1m", ":3:6: ", "second document", ""},
+		{"grace: 1m\n---\ngrace: 1m", ":3:1: ", "second document", ""},
 		{"x: " + strings.Repeat("[", 100), ":1:", "nested", ""},
 		{"gr\x01ace: 1", ":1:3: ", "not text", "UTF-8"},
 		{"# " + strings.Repeat("x", maxFile), ":1:1: ", "the most is", ""},

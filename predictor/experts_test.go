@@ -158,7 +158,7 @@ func TestPeersAnswerAsTheHost(t *testing.T) {
 }
 
 // TestFixedBlendIsTheSum: .4 of the sessions' lengths, .4 of the hours, .2 of the last
-// five days, kept off 0 and 1, as predictors.md section 3.2 has it.
+// five days, kept off 0 and 1, as docs/spec/predictors.md section 3.2 has it.
 func TestFixedBlendIsTheSum(t *testing.T) {
 	m, err := Parse("blend442")
 	if err != nil {

@@ -31,38 +31,20 @@ func expertModel(expert int) func(*Params) func(*Pool) Predictor {
 
 // Names lists the kinds of models, each with its parameters: those of this package
 // from the default on, then others in the order in which they were registered.
-func Names() []string {
-	var out []string
-	for _, name := range listed {
-		out = append(out, spec.Usage(name, kinds[name].Params))
-	}
-	return out
-}
+func Names() []string { return kinds.Usages() }
 
 // Describe says what each kind of model is, a line each, in the order of Names.
-func Describe() string {
-	var b strings.Builder
-	for _, name := range listed {
-		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, kinds[name].Params), kinds[name].Does)
-	}
-	return b.String()
-}
+func Describe() string { return kinds.Describe() }
 
 // Parse reads a model's specification: a kind, and after a colon its parameters
 // with commas between them, as in "tde:n=5,reading=prefix".
 func Parse(s string) (Model, error) {
-	name, values, err := spec.Split(s)
-	if err != nil {
-		return Model{}, fmt.Errorf("predictor %w", err)
-	}
-	k, ok := kinds[name]
-	if !ok {
+	if name, _, err := spec.Split(s); err == nil && !kinds.Has(name) {
 		return Model{}, fmt.Errorf("unknown predictor %q: it is one of %s", name, strings.Join(Names(), ", "))
 	}
-	ps := spec.Read(values, strings.Fields(k.Params))
-	made := k.Make(ps)
-	if err := ps.Err(); err != nil {
-		return Model{}, fmt.Errorf("predictor %s: %w", name, err)
+	made, _, err := kinds.Parse(s)
+	if err != nil {
+		return Model{}, err
 	}
 	return Model{Name: strings.TrimSpace(s), make: made}, nil
 }

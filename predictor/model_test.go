@@ -50,7 +50,7 @@ var notMonotone = map[string]bool{"semimarkov": true}
 // Whatever a host does, every predictor gives a probability, 1 for no time at
 // all, and one that falls with the horizon.
 func TestPredictorsGiveProbabilities(t *testing.T) {
-	for _, k := range listed {
+	for _, k := range kinds.Names() {
 		t.Run(k, func(t *testing.T) {
 			m, err := Parse(k)
 			if err != nil {

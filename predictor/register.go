@@ -6,34 +6,18 @@ import "godwit/internal/spec"
 // for packages outside the module, which write predictors too.
 type Params = spec.Params
 
-// A Kind is a kind of model by name.
-type Kind struct {
-	Params string // the names of its parameters, with spaces between them
-	Does   string // what it is, in a line, for people
-	// Make reads each parameter and returns what makes the predictor of one host of
-	// which nothing is known. All predictors of a run or of a node are made with one
-	// pool; a kind that has no use for it leaves it alone. Of parameters that are wrong
-	// nobody uses what Make returns.
-	Make func(ps *Params) func(pool *Pool) Predictor
-}
-
-// kinds has all models by name, and listed their names in the order of Names. They
-// are written by init functions only.
-var (
-	kinds  = map[string]Kind{}
-	listed []string
-)
+// A Kind is a kind of model by name: its parameters, what it is, and what makes the
+// predictor of one host of which nothing is known. All predictors of a run or of a
+// node are made with one pool; a kind that has no use for it leaves it alone.
+type Kind = spec.Kind[func(pool *Pool) Predictor]
 
 // Register makes a kind of model known by name: to scenario files, policies that
 // name a predictor and the command's help. It is called from init functions only,
 // of any package, and panics on a name that is taken, or that no specification
 // could have.
-func Register(name string, k Kind) {
-	_, taken := kinds[name]
-	spec.Declare("predictor", name, k.Params, taken)
-	kinds[name] = k
-	listed = append(listed, name)
-}
+func Register(name string, k Kind) { kinds.Register(name, k) }
+
+var kinds = spec.Registry[func(pool *Pool) Predictor]{Room: "predictor", Thing: "predictor", InOrder: true}
 
 // The kinds of this package are registered in the order in which they are listed.
 func init() {

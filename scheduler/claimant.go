@@ -20,10 +20,10 @@ type claimant struct {
 	held int
 	at   map[*site]int
 
-	jobs  heap[*job] // with waiting tasks, the next first
-	place int        // in Coordinator.queue; -1 if not there
-	turn  uint64     // when it last got slots, or came: see fairness.clock
-	rank  int        // in this round's fairness.who
+	jobs  turns[*job] // with waiting tasks, the next first
+	place int         // in Coordinator.queue; -1 if not there
+	turn  uint64      // when it last got slots, or came: see fairness.clock
+	rank  int         // in this round's fairness.who
 
 	// said is what the last round said of it that it had something placed in (got), or
 	// in which others were to have what there was; saying what this round says.
@@ -83,7 +83,7 @@ func (c *Coordinator) claimOf(j *job) *claimant {
 	if cl == nil {
 		c.fair.clock++
 		cl = &claimant{id: id, arrival: j.arrival, at: map[*site]int{}, place: -1, turn: c.fair.clock}
-		cl.jobs = heap[*job]{before: fairer, at: func(j *job) *int { return &j.place }}
+		cl.jobs = newTurns(fairer, func(j *job) *int { return &j.place })
 		c.fair.claimants[id] = cl
 	}
 	cl.refs++

@@ -42,9 +42,9 @@ type Coordinator struct {
 	ledger  *ledger.Ledger
 	jobs    map[task.JobID]*job
 	fair    fairness
-	queue   heap[*claimant] // who has jobs with waiting tasks
-	waits   int             // tasks of these
-	arrived uint64          // jobs ever taken in
+	queue   turns[*claimant] // who has jobs with waiting tasks
+	waits   int              // tasks of these
+	arrived uint64           // jobs ever taken in
 	hosts   map[task.PeerID]*host
 	roster  hostSet               // of hosts, all
 	idle    hostSet               // eligible, and with a slot free
@@ -145,7 +145,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 		leased: map[task.TaskID]bool{}, owed: map[task.JobID]bool{}, shared: map[task.TaskID]bool{}, sought: map[message.HoldName]*seeking{},
 	}
 	c.learnt = newLearning(c)
-	c.queue = heap[*claimant]{before: c.comesBefore, at: func(cl *claimant) *int { return &cl.place }}
+	c.queue = newTurns(c.comesBefore, func(cl *claimant) *int { return &cl.place })
 	c.fair = newFairness(cfg.Rules.Fairness)
 	c.queueByClass()
 	return c

@@ -1,70 +1,41 @@
 package scheduler
 
-// A heap has the first by before in front. Each element knows its place, -1 outside.
-type heap[T any] struct {
-	items  []T
-	before func(a, b T) int
-	at     func(T) *int
+import "godwit/internal/heap"
+
+// A turns is a heap of those that wait for their turn, the first in front. Each
+// element knows its place, -1 outside.
+type turns[T any] struct {
+	items []T
+	order heap.Order[T]
 }
 
-func (h *heap[T]) len() int { return len(h.items) }
-
-func (h *heap[T]) push(x T) {
-	h.items = append(h.items, x)
-	*h.at(x) = len(h.items) - 1
-	h.fix(len(h.items) - 1)
+// newTurns makes one of elements in the order of before; at is where an element
+// keeps its place.
+func newTurns[T any](before func(a, b T) int, at func(T) *int) turns[T] {
+	return turns[T]{order: heap.Order[T]{
+		Before: func(a, b *T) bool { return before(*a, *b) < 0 },
+		Moved:  func(x *T, place int) { *at(*x) = place },
+	}}
 }
+
+func (h *turns[T]) len() int { return len(h.items) }
+
+func (h *turns[T]) push(x T) { h.order.Push(&h.items, x) }
 
 // pop takes the first out; there must be one.
-func (h *heap[T]) pop() T { return h.remove(0) }
+func (h *turns[T]) pop() T { return h.order.Pop(&h.items) }
 
-func (h *heap[T]) remove(k int) T {
-	x, last := h.items[k], len(h.items)-1
-	h.swap(k, last)
-	var none T
-	h.items[last] = none
-	h.items = h.items[:last]
-	if *h.at(x) = -1; k < last {
-		h.fix(k)
-	}
-	return x
-}
+func (h *turns[T]) remove(k int) T { return h.order.Remove(&h.items, k) }
 
 // fix puts the element at a place where it belongs since it has changed.
-func (h *heap[T]) fix(k int) {
-	for k > 0 && h.before(h.items[k], h.items[(k-1)/2]) < 0 {
-		h.swap(k, (k-1)/2)
-		k = (k - 1) / 2
-	}
-	for {
-		first := k
-		for child := 2*k + 1; child <= 2*k+2 && child < len(h.items); child++ {
-			if h.before(h.items[child], h.items[first]) < 0 {
-				first = child
-			}
-		}
-		if first == k {
-			return
-		}
-		h.swap(k, first)
-		k = first
-	}
-}
-
-func (h *heap[T]) swap(a, b int) {
-	h.items[a], h.items[b] = h.items[b], h.items[a]
-	*h.at(h.items[a]), *h.at(h.items[b]) = a, b
-}
+func (h *turns[T]) fix(k int) { h.order.Fix(h.items, k) }
 
 // second returns the second in order, if there is one: it is a child of the first.
-func (h *heap[T]) second() (x T, ok bool) {
-	switch len(h.items) {
-	case 0, 1:
+func (h *turns[T]) second() (x T, ok bool) {
+	if len(h.items) < 2 {
 		return x, false
-	case 2:
-		return h.items[1], true
 	}
-	if h.before(h.items[2], h.items[1]) < 0 {
+	if len(h.items) > 2 && h.order.Before(&h.items[2], &h.items[1]) {
 		return h.items[2], true
 	}
 	return h.items[1], true

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/internal/heap"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/place"
 	"godwit/task"
@@ -13,8 +14,8 @@ import (
 // waiting are a job's waiting tasks: those never touched, as a cursor over the
 // sweep, and those that came back, in a heap. A sweep is never listed.
 type waiting struct {
-	cursor uint64 // the first that was never taken; total at the end
-	back   indexHeap
+	cursor uint64          // the first that was never taken; total at the end
+	back   []uint64        // ordered byIndex
 	queued map[uint64]bool // what back has
 }
 
@@ -86,12 +87,12 @@ func (j *job) comeBack(i uint64) {
 		return // it waits already, or the cursor will come to it
 	}
 	j.wait.queued[i] = true
-	j.wait.back.push(i)
+	byIndex.Push(&j.wait.back, i)
 }
 
 // takeBack takes the first task that came back.
 func (j *job) takeBack() uint64 {
-	i := j.wait.back.pop()
+	i := byIndex.Pop(&j.wait.back)
 	delete(j.wait.queued, i)
 	return i
 }
@@ -382,40 +383,5 @@ func (j *job) measure(d time.Duration) {
 	j.mean += (d - j.mean) / meanWeight
 }
 
-// An indexHeap has the smallest first. Package heap would put each index into
-// memory of its own.
-type indexHeap []uint64
-
-func (h *indexHeap) push(i uint64) {
-	*h = append(*h, i)
-	s := *h
-	for k := len(s) - 1; k > 0; {
-		parent := (k - 1) / 2
-		if s[parent] <= s[k] {
-			return
-		}
-		s[k], s[parent] = s[parent], s[k]
-		k = parent
-	}
-}
-
-func (h *indexHeap) pop() uint64 {
-	s := *h
-	first, last := s[0], len(s)-1
-	s[0] = s[last]
-	s = s[:last]
-	*h = s
-	for k := 0; ; {
-		least := k
-		for child := 2*k + 1; child <= 2*k+2 && child < len(s); child++ {
-			if s[child] < s[least] {
-				least = child
-			}
-		}
-		if least == k {
-			return first
-		}
-		s[k], s[least] = s[least], s[k]
-		k = least
-	}
-}
+// byIndex is the order of tasks that came back.
+var byIndex = heap.Order[uint64]{Before: func(a, b *uint64) bool { return *a < *b }}

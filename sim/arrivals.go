@@ -2,13 +2,14 @@ package sim
 
 import (
 	"cmp"
-	"container/heap"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"time"
+
+	"godwit/internal/heap"
 )
 
 // logClass is the class of tasks from Workload.Log: they have none of their own.
@@ -27,7 +28,7 @@ type arrival struct {
 // order of the classes. It keeps the next job of each stream and no list of what
 // comes later.
 type source struct {
-	timed     streams // with a next job each
+	timed     []*stream // a heap by their next job; each has one
 	saturated []*stream
 	turn      int // of saturated, whose job is being given
 }
@@ -74,7 +75,7 @@ func newSource(w *Workload, span time.Duration, seed uint64) *source {
 
 func (s *source) start(st *stream) {
 	if st.next() {
-		heap.Push(&s.timed, st)
+		byNext.Push(&s.timed, st)
 	}
 }
 
@@ -99,9 +100,9 @@ func (s *source) next() (arrival, bool) {
 	switch {
 	case st.tasks > 0:
 	case st.next():
-		heap.Fix(&s.timed, 0)
+		byNext.Fix(s.timed, 0)
 	default:
-		heap.Pop(&s.timed)
+		byNext.Pop(&s.timed)
 	}
 	return a, true
 }
@@ -234,23 +235,8 @@ func later(at time.Duration, ns float64) time.Duration {
 	return at + time.Duration(ns)
 }
 
-// streams are a heap of streams by their next job's time, then by class.
-type streams []*stream
-
-func (h streams) Len() int { return len(h) }
-func (h streams) Less(i, j int) bool {
+// byNext is the order of streams: by their next job's time, then by class.
+var byNext = heap.Order[*stream]{Before: func(a, b **stream) bool {
 	// As unsigned, logClass is after all classes.
-	return cmp.Or(cmp.Compare(h[i].at, h[j].at), cmp.Compare(uint32(h[i].class), uint32(h[j].class))) < 0
-}
-func (h streams) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-
-// Push implements heap.Interface.
-func (h *streams) Push(x any) { *h = append(*h, x.(*stream)) }
-
-// Pop implements heap.Interface.
-func (h *streams) Pop() any {
-	old := *h
-	st := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return st
-}
+	return cmp.Or(cmp.Compare((*a).at, (*b).at), cmp.Compare(uint32((*a).class), uint32((*b).class))) < 0
+}}

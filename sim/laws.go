@@ -1,13 +1,8 @@
 package sim
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
-	"slices"
-	"strings"
 
 	"godwit/internal/spec"
 )
@@ -35,58 +30,29 @@ type Draw func(rng *rand.Rand) float64
 // for packages outside the module, which write laws too.
 type Params = spec.Params
 
-// A LawKind is a law by name.
-type LawKind struct {
-	Params string // the names of its parameters, with spaces between them
-	Does   string // what it is, in a line, for people
-	// Make reads each parameter and returns how numbers are drawn. Of parameters that
-	// are wrong nobody uses what it returns. nil is a law whose numbers all are 1.
-	Make func(ps *Params) Draw
-}
-
-// laws has all laws by name. It is written by init functions only.
-var laws = map[string]LawKind{}
+// A LawKind is a law by name: its parameters, what it is, and how its numbers are
+// drawn; nil is a law whose numbers all are 1.
+type LawKind = spec.Kind[Draw]
 
 // RegisterLaw makes a law known by name: to scenario files and the command's help.
 // It is called from init functions only, of any package, and panics on a name that
 // is taken, or that no specification could have.
-func RegisterLaw(name string, k LawKind) {
-	_, taken := laws[name]
-	spec.Declare("sim", name, k.Params, taken)
-	laws[name] = k
-}
+func RegisterLaw(name string, k LawKind) { laws.Register(name, k) }
+
+var laws = spec.Registry[Draw]{Room: "sim", Thing: "law", Default: string(Fixed)}
 
 // Draw returns how numbers of the law are drawn; nil, without an error, if all are
 // 1. The error says what is wrong with the specification.
 func (l Law) Draw() (Draw, error) {
-	name, values, err := spec.Split(string(l))
-	if err != nil {
-		return nil, fmt.Errorf("law %w", err)
-	}
-	name = cmp.Or(name, string(Fixed))
-	k, ok := laws[name]
-	if !ok {
-		return nil, fmt.Errorf("there is no law %q: use one of %s", name, strings.Join(LawNames(), ", "))
-	}
-	ps := spec.Read(values, strings.Fields(k.Params))
-	d := k.Make(ps)
-	if err := ps.Err(); err != nil {
-		return nil, fmt.Errorf("law %s: %w", name, err)
-	}
-	return d, nil
+	d, _, err := laws.Parse(string(l))
+	return d, err
 }
 
 // LawNames returns the names of all laws, sorted.
-func LawNames() []string { return slices.Sorted(maps.Keys(laws)) }
+func LawNames() []string { return laws.Names() }
 
 // DescribeLaws says what each law is and which parameters it has, a line each.
-func DescribeLaws() string {
-	var b strings.Builder
-	for _, name := range LawNames() {
-		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, laws[name].Params), laws[name].Does)
-	}
-	return b.String()
-}
+func DescribeLaws() string { return laws.Describe() }
 
 // mustDraw is Draw of a law that was found valid.
 func (l Law) mustDraw() Draw {

@@ -4,27 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"godwit/internal/yamlfile"
 )
 
-// An Error is what is wrong with a job file, at which place, and the way out.
-type Error struct {
-	File   string // as given to ParseFile; "" for a job that no file describes
-	Line   int    // from 1; 0 if no line is to blame
-	Column int    // from 1, in characters
-	Msg    string // lower case, no full stop
-	Hint   string // what a person can do; "" if there is nothing to say
-}
-
-// Error returns "FILE:LINE:COLUMN: MSG", without what is not known.
-func (e *Error) Error() string {
-	switch {
-	case e.File == "":
-		return e.Msg
-	case e.Line == 0:
-		return e.File + ": " + e.Msg
-	}
-	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Msg)
-}
+// An Error is what is wrong with a job file, at which place, and the way out. File is
+// as given to ParseFile, "" for a job that no file describes.
+type Error = yamlfile.Error
 
 // A fault is what is wrong with a job, and where in it: "memory", "args[2]",
 // "env.NAME", "sweep.AXIS". A job file has a line and column for each place.
@@ -65,3 +51,8 @@ func clip(s string, n int) string {
 	}
 	return s[:n]
 }
+
+// Nearest returns the candidate that a person who typed word most likely meant, or ""
+// if none is near: a third of the letters may be wrong, and at least one. Of equally
+// near ones the first wins.
+func Nearest(word string, candidates []string) string { return yamlfile.Nearest(word, candidates) }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"godwit/internal/yamlfile"
 )
 
 // What a job has where its file says nothing.
@@ -41,12 +43,9 @@ type File struct {
 	Class      string // "": none
 	Weight     int    // 0 is 1
 
-	source string              // name of the job file
-	places map[string]position // of a fault's where
+	source string                       // name of the job file
+	places map[string]yamlfile.Position // of a fault's where
 }
-
-// position is a place in a job file, from 1.
-type position struct{ line, column int }
 
 // newFile returns a file of defaults.
 func newFile(source string) *File {
@@ -56,7 +55,7 @@ func newFile(source string) *File {
 		Replicas: DefaultReplicas,
 		Retries:  DefaultRetries,
 		source:   source,
-		places:   make(map[string]position),
+		places:   make(map[string]yamlfile.Position),
 	}
 }
 
@@ -87,7 +86,7 @@ func (f *File) ErrorAt(where, msg, hint string) *Error {
 	e := &Error{File: f.source, Msg: msg, Hint: hint}
 	for f.source != "" {
 		if p, found := f.places[where]; found {
-			e.Line, e.Column = p.line, p.column
+			e.Line, e.Column = p.Line, p.Column
 			break
 		}
 		end := strings.LastIndexAny(where, ".[")

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"godwit/internal/yamlfile"
 )
 
 // ParseFile reads a job file. The name is for errors, which are of type *Error
@@ -23,7 +26,7 @@ func ParseFile(name string, src []byte) (*File, error) {
 		name = "job file"
 	}
 	r := &reader{newFile(name)}
-	node, e := parseYAML(r.File, src)
+	node, e := jobFile.Parse(name, src)
 	if e != nil {
 		return nil, e
 	}
@@ -36,8 +39,38 @@ func ParseFile(name string, src []byte) (*File, error) {
 	return r.File, nil
 }
 
+// MaxFile is the largest job file, in bytes.
+const MaxFile = 1 << 20
+
+// jobFile is what a job file may hold.
+var jobFile = yamlfile.Format{
+	Subject:   "the job file",
+	Has:       "job files have",
+	MaxBytes:  MaxFile,
+	MaxTokens: 2*MaxValues + 20_000, // the longest list, its commas, and the rest
+	MaxNested: 8,                    // a job file needs 3
+	Size:      FormatSize,
+	Hint: func(line []byte) string {
+		if bytes.Contains(line, []byte("{{")) {
+			return `put quotes around templates, as in "{{.name}}"`
+		}
+		return ""
+	},
+	LoneCR: true,
+	Second: "a job file has one document, this is a second one",
+	Long:   "put long lists into an input file",
+	Nested: "a job file has at most lists within `sweep`",
+	One:    "write one file for each job",
+	Empty:  "begin it with a line such as `module: render.wasm`",
+}
+
 // A reader fills in a File from the nodes of a job file.
 type reader struct{ *File }
+
+// errorAtToken returns an error at a token's place.
+func (r *reader) errorAtToken(t *token.Token, hint, format string, args ...any) *Error {
+	return yamlfile.ErrorAt(r.source, t, hint, format, args...)
+}
 
 // keys are the keys of a job file in the order of the manual.
 var keys = []string{
@@ -46,15 +79,15 @@ var keys = []string{
 }
 
 func (r *reader) readTop(node ast.Node) *Error {
-	pairs, e := r.mapping(node, "a job file", "write KEY: VALUE lines, such as `module: render.wasm`")
+	pairs, e := yamlfile.Pairs(r.source, node, "a job file", "write KEY: VALUE lines, such as `module: render.wasm`")
 	if e != nil {
 		return e
 	}
 	for _, p := range pairs {
-		if !slices.Contains(keys, p.key) {
-			return r.unknownKey(p, keys, "a job file")
+		if !slices.Contains(keys, p.Key) {
+			return yamlfile.UnknownKey(r.source, p.Token, keys, "a job file")
 		}
-		r.mark(p.key, p.value)
+		r.mark(p.Key, p.Value)
 		if e := r.readKey(p); e != nil {
 			return e
 		}
@@ -69,67 +102,67 @@ func (r *reader) readTop(node ast.Node) *Error {
 	return nil
 }
 
-func (r *reader) readKey(p pair) (e *Error) {
-	switch p.key {
+func (r *reader) readKey(p yamlfile.Pair) (e *Error) {
+	switch p.Key {
 	case "name":
-		r.Name, e = r.text(p.value, p.key)
+		r.Name, e = r.text(p.Value, p.Key)
 	case "module":
-		if r.Module, e = r.text(p.value, p.key); e == nil && strings.TrimSpace(r.Module) == "" {
-			e = r.errorAtToken(first(p.value), "name a WebAssembly file", "the module is empty")
+		if r.Module, e = r.text(p.Value, p.Key); e == nil && strings.TrimSpace(r.Module) == "" {
+			e = r.errorAtToken(yamlfile.First(p.Value), "name a WebAssembly file", "the module is empty")
 		}
 	case "args":
-		r.Args, e = r.texts(p.value, p.key, `args: ["-tile", "{{.tile}}"]`)
+		r.Args, e = r.texts(p.Value, p.Key, `args: ["-tile", "{{.tile}}"]`)
 	case "env":
-		e = r.readEnv(p.value)
+		e = r.readEnv(p.Value)
 	case "files":
-		r.Files, e = r.texts(p.value, p.key, "files: [scene.json]")
+		r.Files, e = r.texts(p.Value, p.Key, "files: [scene.json]")
 	case "stdin":
-		r.Stdin, e = r.text(p.value, p.key)
+		r.Stdin, e = r.text(p.Value, p.Key)
 	case "outputs":
-		r.Outputs, e = r.texts(p.value, p.key, `outputs: [stdout, "*.png"]`)
+		r.Outputs, e = r.texts(p.Value, p.Key, `outputs: [stdout, "*.png"]`)
 	case "sweep":
-		e = r.readSweep(p.value)
+		e = r.readSweep(p.Value)
 	case "work":
-		r.Work, e = r.duration(p.value, p.key)
+		r.Work, e = r.duration(p.Value, p.Key)
 	case "memory":
-		r.Memory, e = r.size(p.value)
+		r.Memory, e = r.size(p.Value)
 	case "replicas":
-		r.Replicas, e = r.number(p.value, p.key)
+		r.Replicas, e = r.number(p.Value, p.Key)
 	case "retries":
-		r.Retries, e = r.number(p.value, p.key)
+		r.Retries, e = r.number(p.Value, p.Key)
 	case "deadline":
-		r.Deadline, e = r.duration(p.value, p.key)
+		r.Deadline, e = r.duration(p.Value, p.Key)
 	case "timeout":
-		r.Timeout, e = r.duration(p.value, p.key)
+		r.Timeout, e = r.duration(p.Value, p.Key)
 	case "priority":
-		r.Priority, e = r.number(p.value, p.key)
+		r.Priority, e = r.number(p.Value, p.Key)
 	case "checkpoint":
-		e = r.readCheckpoint(p.value)
+		e = r.readCheckpoint(p.Value)
 	case "class":
-		r.Class, e = r.text(p.value, p.key)
+		r.Class, e = r.text(p.Value, p.Key)
 	case "weight":
-		if r.Weight, e = r.number(p.value, p.key); e == nil && r.Weight == 0 {
-			e = r.errorAtToken(first(p.value), fmt.Sprintf("write a number from 1 to %d", MaxWeight), "weight of 0 is not between 1 and %d", MaxWeight)
+		if r.Weight, e = r.number(p.Value, p.Key); e == nil && r.Weight == 0 {
+			e = r.errorAtToken(yamlfile.First(p.Value), fmt.Sprintf("write a number from 1 to %d", MaxWeight), "weight of 0 is not between 1 and %d", MaxWeight)
 		}
 	}
 	return e
 }
 
 func (r *reader) readEnv(node ast.Node) *Error {
-	pairs, e := r.mapping(node, "env", "write env: {NAME: value}")
+	pairs, e := yamlfile.Pairs(r.source, node, "env", "write env: {NAME: value}")
 	if e != nil {
 		return e
 	}
 	for _, p := range pairs {
-		value, e := r.text(p.value, p.key)
+		value, e := r.text(p.Value, p.Key)
 		if e != nil {
 			return e
 		}
-		r.mark("env."+p.key, p.value)
-		if !isIdentifier(p.key) {
-			r.places["env."+p.key] = at(p.token)
+		r.mark("env."+p.Key, p.Value)
+		if !isIdentifier(p.Key) {
+			r.places["env."+p.Key] = yamlfile.At(p.Token)
 		}
-		r.Env = append(r.Env, EnvVar{p.key, value})
+		r.Env = append(r.Env, EnvVar{p.Key, value})
 	}
 	slices.SortFunc(r.Env, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	return nil
@@ -147,75 +180,34 @@ func (r *reader) readCheckpoint(node ast.Node) *Error {
 	default:
 		every, err := time.ParseDuration(s)
 		if err != nil || every == 0 {
-			return r.errorAtToken(first(node), "write auto, off or an interval such as 5m", "checkpoint %s is not understood", quote(s))
+			return r.errorAtToken(yamlfile.First(node), "write auto, off or an interval such as 5m", "checkpoint %s is not understood", quote(s))
 		}
 		r.Checkpoint.Every = every
 	}
 	return nil
 }
 
-// pair is one key of a mapping and its value.
-type pair struct {
-	key   string
-	token *token.Token // of the key
-	value ast.Node
-}
-
-// mapping returns the pairs of a mapping in file order, each key once.
-func (r *reader) mapping(node ast.Node, what, hint string) ([]pair, *Error) {
-	m, ok := node.(ast.MapNode)
-	if !ok {
-		return nil, r.errorAtToken(first(node), hint, "%s is a mapping of keys to values, this is %s", what, kind(node))
-	}
-	var pairs []pair
-	lines := make(map[string]int)
-	for it := m.MapRange(); it.Next(); {
-		t := it.Key().GetToken()
-		p := pair{key: t.Value, token: t, value: it.Value()}
-		if line, found := lines[p.key]; found {
-			return nil, r.errorAtToken(t, "keep one of the two", "%s is given twice, first in line %d", quote(p.key), line)
-		}
-		lines[p.key] = t.Position.Line
-		if p.value == nil || p.value.Type() == ast.NullType {
-			return nil, r.errorAtToken(t, "give it a value, or leave it out", "%s has no value", quote(p.key))
-		}
-		pairs = append(pairs, p)
-	}
-	return pairs, nil
-}
-
-func (r *reader) unknownKey(p pair, known []string, what string) *Error {
-	hint := fmt.Sprintf("the keys of %s are %s", what, strings.Join(known, ", "))
-	if near := Nearest(strings.ToLower(p.key), known); near != "" {
-		hint = fmt.Sprintf("did you mean %q?", near)
-	}
-	return r.errorAtToken(p.token, hint, "unknown key %s", quote(p.key))
-}
-
 // text returns the text that a scalar is written in.
 func (r *reader) text(node ast.Node, key string) (string, *Error) {
-	switch n := node.(type) {
-	case *ast.StringNode:
-		return n.Value, nil
-	case *ast.LiteralNode:
-		return n.Value.Value, nil
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
-		return n.GetToken().Value, nil
+	s, ok := yamlfile.Text(node)
+	if !ok {
+		return "", r.errorAtToken(yamlfile.First(node), "quote text that has brackets, braces or colons",
+			"%s is one value, this is %s", quote(key), yamlfile.Kind(node))
 	}
-	return "", r.errorAtToken(first(node), "quote text that has brackets, braces or colons", "%s is one value, this is %s", quote(key), kind(node))
+	return s, nil
 }
 
 // texts returns the texts of a list of scalars, and marks where each stands.
 func (r *reader) texts(node ast.Node, key, example string) ([]string, *Error) {
 	list, ok := node.(*ast.SequenceNode)
 	if !ok {
-		return nil, r.errorAtToken(first(node), "write a list, such as "+example, "%s is a list, this is %s", quote(key), kind(node))
+		return nil, r.errorAtToken(yamlfile.First(node), "write a list, such as "+example, "%s is a list, this is %s", quote(key), yamlfile.Kind(node))
 	}
 	texts := make([]string, 0, len(list.Values))
 	for i, v := range list.Values {
 		where := fmt.Sprintf("%s[%d]", key, i)
-		if v == nil || v.Type() == ast.NullType {
-			return nil, r.errorAtToken(firstOr(v, node), `write "" for empty text`, "%s has no value", where)
+		if yamlfile.Nothing(v) {
+			return nil, r.errorAtToken(yamlfile.FirstOr(v, node), `write "" for empty text`, "%s has no value", where)
 		}
 		s, e := r.text(v, where)
 		if e != nil {
@@ -234,7 +226,7 @@ func (r *reader) duration(node ast.Node, key string) (time.Duration, *Error) {
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil {
-		return 0, r.errorAtToken(first(node), "write a number with a unit, such as 90s, 5m or 2h30m", "%s: %s is not a duration", key, quote(s))
+		return 0, r.errorAtToken(yamlfile.First(node), "write a number with a unit, such as 90s, 5m or 2h30m", "%s: %s is not a duration", key, quote(s))
 	}
 	return d, nil
 }
@@ -246,7 +238,7 @@ func (r *reader) size(node ast.Node) (int64, *Error) {
 	}
 	n, err := ParseSize(s)
 	if err != nil {
-		return 0, r.errorAtToken(first(node), "write a size such as 256MiB; units are B, KiB, MiB, GiB, KB, MB and GB", "memory: %v", err)
+		return 0, r.errorAtToken(yamlfile.First(node), "write a size such as 256MiB; units are B, KiB, MiB, GiB, KB, MB and GB", "memory: %v", err)
 	}
 	return n, nil
 }
@@ -258,56 +250,12 @@ func (r *reader) number(node ast.Node, key string) (int, *Error) {
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil {
-		return 0, r.errorAtToken(first(node), "write a whole number, such as 3", "%s: %s is not a whole number", key, quote(s))
+		return 0, r.errorAtToken(yamlfile.First(node), "write a whole number, such as 3", "%s: %s is not a whole number", key, quote(s))
 	}
 	return n, nil
 }
 
 // mark remembers where a part of the file stands.
-func (r *reader) mark(where string, node ast.Node) { r.places[where] = at(first(node)) }
-
-// at is the position of a token.
-func at(t *token.Token) position {
-	if t == nil || t.Position == nil {
-		return position{1, 1}
-	}
-	return position{max(t.Position.Line, 1), max(t.Position.Column, 1)}
-}
-
-// first returns the token that a node begins with. A block mapping's own token
-// is its first colon, where nobody would look.
-func first(node ast.Node) *token.Token {
-	switch n := node.(type) {
-	case *ast.MappingNode:
-		if len(n.Values) > 0 && !n.IsFlowStyle {
-			return n.Values[0].Key.GetToken()
-		}
-	case *ast.MappingValueNode:
-		return n.Key.GetToken()
-	}
-	return node.GetToken()
-}
-
-// firstOr is first(node), or first(around) for an element that is not there.
-func firstOr(node, around ast.Node) *token.Token {
-	if node == nil || node.GetToken() == nil {
-		return first(around)
-	}
-	return first(node)
-}
-
-// kind names what a node is, for errors.
-func kind(node ast.Node) string {
-	switch node.(type) {
-	case ast.MapNode:
-		return "a mapping"
-	case *ast.SequenceNode:
-		return "a list"
-	case *ast.NullNode:
-		return "nothing"
-	}
-	if node == nil {
-		return "nothing"
-	}
-	return quote(node.GetToken().Value)
+func (r *reader) mark(where string, node ast.Node) {
+	r.places[where] = yamlfile.At(yamlfile.First(node))
 }

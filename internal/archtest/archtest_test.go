@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"godwit/internal/house"
 )
 
 const (
@@ -32,7 +34,7 @@ var codec = []string{"github.com/fxamacker/cbor/v2"}
 
 // rules has one entry for each room: docs/architecture.md section 2.
 var rules = map[string]rule{
-	"task": {core: true, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/goccy/go-yaml", "github.com/ipfs/go-cid", "github.com/multiformats/go-multihash", "github.com/multiformats/go-multibase"}},
+	"task": {core: true, own: []string{"internal/yamlfile"}, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/goccy/go-yaml", "github.com/ipfs/go-cid", "github.com/multiformats/go-multihash", "github.com/multiformats/go-multibase"}},
 
 	"trace": {core: true, own: []string{"task"}, outside: []string{"github.com/klauspost/compress/"}},
 
@@ -40,7 +42,7 @@ var rules = map[string]rule{
 
 	"overlay": {core: true, own: []string{"task", "trace", "predictor"}, outside: append(codec, "github.com/multiformats/go-multiaddr")},
 
-	"scheduler": {core: true, own: []string{"task", "overlay", "migrate", "scheduler/ledger", "scheduler/place", "scheduler/place/allot", "scheduler/share", "scheduler/chunk", "scheduler/message", "scheduler/durable", "scheduler/timer", "scheduler/worker", "scheduler/submitter"}, outside: codec},
+	"scheduler": {core: true, own: []string{"internal/heap", "task", "overlay", "migrate", "scheduler/ledger", "scheduler/place", "scheduler/place/allot", "scheduler/share", "scheduler/chunk", "scheduler/message", "scheduler/durable", "scheduler/timer", "scheduler/worker", "scheduler/submitter"}, outside: codec},
 
 	"member": {core: true, own: []string{"task", "trace", "predictor", "overlay", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place"}},
 
@@ -48,7 +50,7 @@ var rules = map[string]rule{
 
 	"scheduler/durable": {core: true, own: []string{"task", "scheduler/ledger"}},
 
-	"scheduler/timer": {core: true},
+	"scheduler/timer": {core: true, own: []string{"internal/heap"}},
 
 	"scheduler/worker": {core: true, own: []string{"task", "overlay", "scheduler/message", "scheduler/durable", "scheduler/timer"}},
 
@@ -70,13 +72,13 @@ var rules = map[string]rule{
 
 	"migrate/handover": {core: true, own: []string{"task"}},
 
-	"sim": {core: true, own: []string{"task", "trace", "predictor", "migrate", "scheduler/place", "scheduler/share", "scheduler/chunk", "internal/spec"}},
+	"sim": {core: true, own: []string{"internal/heap", "task", "trace", "predictor", "migrate", "scheduler/place", "scheduler/share", "scheduler/chunk", "internal/spec"}},
 
-	"sim/swarm": {core: true, own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/ledger", "scheduler/place", "sim", "internal/spec"}},
+	"sim/swarm": {core: true, own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/ledger", "scheduler/place", "sim", "internal/spec", "internal/heap"}},
 
 	"sim/report": {core: true, own: []string{"task", "sim"}, outside: []string{"gonum.org/v1/gonum/stat", "gonum.org/v1/plot"}},
 
-	"sim/scenario": {core: true, own: []string{"task", "trace", "scheduler/place", "scheduler/share", "scheduler/chunk", "migrate", "predictor", "sim"}, outside: []string{"github.com/goccy/go-yaml"}},
+	"sim/scenario": {core: true, own: []string{"internal/yamlfile", "task", "trace", "scheduler/place", "scheduler/share", "scheduler/chunk", "migrate", "predictor", "sim"}, outside: []string{"github.com/goccy/go-yaml"}},
 
 	"reproduce": {core: true, own: []string{"trace", "sim"}, outside: []string{"gonum.org/v1/gonum/stat"}},
 
@@ -96,7 +98,7 @@ var rules = map[string]rule{
 
 	"sandbox/freeze": {own: []string{"sandbox/wasm"}, outside: []string{"github.com/tetratelabs/wazero", "github.com/fxamacker/cbor/v2", "github.com/klauspost/compress"}},
 
-	"owner": {own: []string{"task", "trace", "owner/sensor"}, outside: []string{"github.com/goccy/go-yaml"}},
+	"owner": {own: []string{"internal/yamlfile", "task", "trace", "owner/sensor"}, outside: []string{"github.com/goccy/go-yaml"}},
 
 	"owner/sensor": {outside: []string{"github.com/godbus/dbus/v5", "github.com/jezek/xgb", "github.com/ebitengine/purego", "github.com/shirou/gopsutil", "golang.org/x/sys"}},
 
@@ -143,6 +145,18 @@ var rules = map[string]rule{
 	"internal/docs": {},
 
 	"internal/docs/try": {own: []string{"internal/docs"}},
+
+	"sim/shares": {core: true, own: []string{"internal/heap", "scheduler/share"}},
+
+	"sim/sweep": {core: true, own: []string{"internal/heap", "scheduler/chunk"}},
+
+	"internal/heap": {core: true},
+
+	"internal/house": {},
+
+	"internal/house/survey": {own: []string{"internal/house"}},
+
+	"internal/yamlfile": {core: true, outside: []string{"github.com/goccy/go-yaml"}},
 }
 
 // impure lists what no core package may import: it has no clock, goroutine,
@@ -316,61 +330,8 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 		if f.test() || f.ast.Name.Name == "main" {
 			continue
 		}
-		for _, d := range f.ast.Decls {
-			for _, n := range undocumented(d) {
-				t.Errorf("%s: %s has no doc comment", f.at(n), n.Name)
-			}
-		}
-	}
-}
-
-func undocumented(d ast.Decl) []*ast.Ident {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) {
-			return []*ast.Ident{d.Name}
-		}
-	case *ast.GenDecl:
-		var out []*ast.Ident
-		for _, s := range d.Specs {
-			out = append(out, undocumentedSpec(d, s)...)
-		}
-		return out
-	}
-	return nil
-}
-
-func undocumentedSpec(d *ast.GenDecl, s ast.Spec) []*ast.Ident {
-	switch s := s.(type) {
-	case *ast.TypeSpec:
-		if s.Name.IsExported() && d.Doc == nil && s.Doc == nil {
-			return []*ast.Ident{s.Name}
-		}
-	case *ast.ValueSpec:
-		if d.Doc == nil && s.Doc == nil && s.Comment == nil {
-			return slices.DeleteFunc(slices.Clone(s.Names), func(n *ast.Ident) bool { return !n.IsExported() })
-		}
-	}
-	return nil
-}
-
-// exportedReceiver says whether a function is one, or a method of an exported
-// type.
-func exportedReceiver(d *ast.FuncDecl) bool {
-	if d.Recv == nil {
-		return true
-	}
-	t := d.Recv.List[0].Type
-	for {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.IndexExpr:
-			t = x.X
-		case *ast.Ident:
-			return x.IsExported() && !slices.Contains([]string{"Error", "Unwrap", "String", "Len", "Less", "Swap"}, d.Name.Name)
-		default:
-			return false
+		for _, n := range house.Undocumented(f.ast) {
+			t.Errorf("%s: %s has no doc comment", f.at(n), n.Name)
 		}
 	}
 }

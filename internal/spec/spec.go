@@ -1,5 +1,5 @@
 // Package spec reads how a person names one of several things with its
-// parameters: a name, and after a colon NAME=VALUE pairs with commas between
+// parameters, and has those things by name: a name, and after a colon NAME=VALUE pairs with commas between
 // them, as in "flp:lambda=1,interval=10m".
 package spec
 
@@ -41,6 +41,7 @@ type Params struct {
 	values map[string]string
 	known  []string
 	times  map[string]time.Duration // that were read
+	of     string                   // what errors begin with, such as "place: policy flp: "
 	err    error
 }
 
@@ -63,8 +64,14 @@ func Read(values map[string]string, known []string) *Params {
 	return ps
 }
 
-// Err returns what was wrong first, or nil.
-func (ps *Params) Err() error { return ps.err }
+// Err returns what was wrong first, or nil. It names whose parameters they are, if
+// they were read by a Registry.
+func (ps *Params) Err() error {
+	if ps.err == nil || ps.of == "" {
+		return ps.err
+	}
+	return fmt.Errorf("%s%w", ps.of, ps.err)
+}
 
 // Fail adds an error of parameters that are wrong together, if it is the first.
 func (ps *Params) Fail(err error) {

@@ -1,13 +1,9 @@
 package chunk
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"godwit/internal/spec"
@@ -89,15 +85,13 @@ func New(name string, params map[string]string, j Job) (Policy, error) {
 		return nil, errors.New("chunk: a job has at least 1 run, and trials are not negative")
 	}
 	j.Trials = max(j.Trials, 1)
-	name = cmp.Or(name, Default)
-	k, ok := kinds[name]
-	if !ok {
-		return nil, fmt.Errorf("chunk: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
+	of, ps, err := kinds.New(name, params)
+	if err != nil {
+		return nil, err
 	}
-	ps := spec.Read(params, strings.Fields(k.Params))
-	p := k.Make(ps, j)
+	p := of(j)
 	if err := ps.Err(); err != nil {
-		return nil, fmt.Errorf("chunk: policy %s: %w", name, err)
+		return nil, err
 	}
 	return p, nil
 }
@@ -119,14 +113,7 @@ func Check(s string) error {
 }
 
 // Names returns the names of all policies, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
+func Names() []string { return kinds.Names() }
 
 // Describe says what each policy does and which parameters it has, a line each.
-func Describe() string {
-	var b strings.Builder
-	for _, name := range Names() {
-		k := kinds[name]
-		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, k.Params), k.Does)
-	}
-	return b.String()
-}
+func Describe() string { return kinds.Describe() }

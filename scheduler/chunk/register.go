@@ -17,14 +17,15 @@ type Kind struct {
 	Make func(ps *Params, j Job) Policy
 }
 
-// kinds has all policies by name. It is written by init functions only.
-var kinds = map[string]Kind{}
-
 // Register makes a policy known by name: to manifests, scenario files and the
 // command's help. It is called from init functions only, of any package, and
 // panics on a name that is taken, or that no specification could have.
 func Register(name string, k Kind) {
-	_, taken := kinds[name]
-	spec.Declare("chunk", name, k.Params, taken)
-	kinds[name] = k
+	of := func(ps *Params) func(Job) Policy {
+		return func(j Job) Policy { return k.Make(ps, j) }
+	}
+	kinds.Register(name, spec.Kind[func(Job) Policy]{Params: k.Params, Does: k.Does, Make: of})
 }
+
+// kinds has how policies are made for a job, which reads their parameters.
+var kinds = spec.Registry[func(Job) Policy]{Room: "chunk", Prefix: "chunk: ", Thing: "policy", Default: Default}

@@ -5,15 +5,10 @@
 package place
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
-	"godwit/internal/spec"
 	"godwit/task"
 )
 
@@ -161,61 +156,24 @@ func (Unknown) Stay(task.PeerID, time.Time, time.Duration) (float64, bool) { ret
 // New returns a policy of that name ("" means Default) with the given
 // parameters; nil means its defaults.
 func New(name string, params map[string]string) (Policy, error) {
-	p, _, err := read(name, params)
+	p, _, err := kinds.New(name, params)
 	return p, err
 }
 
 // Parse returns the policy of a specification: a name, and after a colon its
 // parameters with commas between them, as in "flp:lambda=1,interval=10m".
 func Parse(s string) (Policy, error) {
-	name, params, err := spec.Split(s)
-	if err != nil {
-		return nil, fmt.Errorf("place: policy %w", err)
-	}
-	return New(name, params)
+	p, _, err := kinds.Parse(s)
+	return p, err
 }
 
 // Faster returns the specification of the same policy for a world whose time runs
 // so many times as fast: its lengths of time are so many times shorter, with those
 // that have their defaults. The error names one that becomes too short.
-func Faster(s string, by float64) (string, error) {
-	name, params, err := spec.Split(s)
-	if err != nil {
-		return "", fmt.Errorf("place: policy %w", err)
-	}
-	_, ps, err := read(name, params)
-	if err != nil {
-		return "", err
-	}
-	if s, err = ps.Faster(cmp.Or(name, Default), by); err != nil {
-		return "", fmt.Errorf("place: policy %w", err)
-	}
-	return s, nil
-}
-
-func read(name string, params map[string]string) (Policy, *spec.Params, error) {
-	name = cmp.Or(name, Default)
-	k, ok := kinds[name]
-	if !ok {
-		return nil, nil, fmt.Errorf("place: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
-	}
-	ps := spec.Read(params, strings.Fields(k.Params))
-	p := k.Make(ps)
-	if err := ps.Err(); err != nil {
-		return nil, nil, fmt.Errorf("place: policy %s: %w", name, err)
-	}
-	return p, ps, nil
-}
+func Faster(s string, by float64) (string, error) { return kinds.Faster(s, by) }
 
 // Names returns the names of all policies, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
+func Names() []string { return kinds.Names() }
 
 // Describe says what each policy does and which parameters it has, a line each.
-func Describe() string {
-	var b strings.Builder
-	for _, name := range Names() {
-		k := kinds[name]
-		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, k.Params), k.Does)
-	}
-	return b.String()
-}
+func Describe() string { return kinds.Describe() }

@@ -3,7 +3,8 @@ package place
 import "cmp"
 
 // ranked are hosts as a heap in the order of better: a task mostly goes to the
-// first, which then moves far back, and there may be very many.
+// first, which then moves far back, and there may be very many. Package heap, which
+// calls a function to compare two, makes a round of 1,000 hosts take 10 % longer.
 type ranked []rank
 
 // A rank is what better looks at, of the host at a place in a list by name.

@@ -8,15 +8,8 @@
 package share
 
 import (
-	"cmp"
-	"fmt"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 	"time"
-
-	"godwit/internal/spec"
 )
 
 // A Policy divides slots among claimants. It changes nothing of its arguments
@@ -153,32 +146,12 @@ type Release struct {
 // after a colon its parameters with commas between them, as in
 // "sep:guard=gate,load=80,local=drastic".
 func Parse(s string) (Policy, error) {
-	name, values, err := spec.Split(s)
-	if err != nil {
-		return nil, fmt.Errorf("share: policy %w", err)
-	}
-	name = cmp.Or(name, Default)
-	k, ok := kinds[name]
-	if !ok {
-		return nil, fmt.Errorf("share: there is no policy %q: use one of %s", name, strings.Join(Names(), ", "))
-	}
-	ps := spec.Read(values, strings.Fields(k.Params))
-	p := k.Make(ps)
-	if err := ps.Err(); err != nil {
-		return nil, fmt.Errorf("share: policy %s: %w", name, err)
-	}
-	return p, nil
+	p, _, err := kinds.Parse(s)
+	return p, err
 }
 
 // Names returns the names of all policies, sorted.
-func Names() []string { return slices.Sorted(maps.Keys(kinds)) }
+func Names() []string { return kinds.Names() }
 
 // Describe says what each policy does and which parameters it has, a line each.
-func Describe() string {
-	var b strings.Builder
-	for _, name := range Names() {
-		k := kinds[name]
-		fmt.Fprintf(&b, "%s: %s\n", spec.Usage(name, k.Params), k.Does)
-	}
-	return b.String()
-}
+func Describe() string { return kinds.Describe() }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"godwit/internal/yamlfile"
 	"godwit/migrate"
 	"godwit/predictor"
 	"godwit/scheduler/chunk"
@@ -25,9 +26,9 @@ import (
 // place. They read no more than MaxFile and a byte of the others. Nothing is opened before the rest of the file is known to be right.
 func Decode(name string, text []byte, open func(file string) (*trace.Trace, error), openLog func(file string) (*trace.Workload, error),
 	openText func(file string) ([]byte, error)) (*Experiment, error) {
-	r := &reader{source: &source{name: name, places: map[string]position{}}, Experiment: Default()}
+	r := &reader{source: &source{name: name, places: map[string]yamlfile.Position{}}, Experiment: Default()}
 	r.Experiment.places, r.file = r.source.places, name
-	node, e := r.parse(text)
+	node, e := format.Parse(name, text)
 	if e != nil {
 		return nil, e
 	}
@@ -155,9 +156,9 @@ func nearest(s string, err error, names []string) error {
 	}
 	list := strings.Join(names, ", ")
 	if near := task.Nearest(strings.ToLower(name), names); near != "" {
-		return fmt.Errorf("there is no policy %s: did you mean %q? There are %s", quote(name), near, list)
+		return fmt.Errorf("there is no policy %s: did you mean %q? There are %s", yamlfile.Quote(name), near, list)
 	}
-	return fmt.Errorf("there is no policy %s: use one of %s", quote(name), list)
+	return fmt.Errorf("there is no policy %s: use one of %s", yamlfile.Quote(name), list)
 }
 
 // specs reads a policy or a list of them.
@@ -166,7 +167,7 @@ func (r *reader) specs(to *[]string, check func(string) error) func(string, ast.
 		*to = nil
 		return r.each(where, node, MaxSpecs, r.scalar(`quote policies with parameters: "fcfspp:n=6"`, func(text string) error {
 			if slices.Contains(*to, text) {
-				return fmt.Errorf("%s is there twice", quote(text))
+				return fmt.Errorf("%s is there twice", yamlfile.Quote(text))
 			}
 			*to = append(*to, text)
 			return check(text)
@@ -181,7 +182,7 @@ func (r *reader) moment(to *moment) func(string, ast.Node) *task.Error {
 		}
 		to.at = time.Time{}
 		if to.after, err = time.ParseDuration(text); err != nil || to.after < 0 {
-			return fmt.Errorf("%s is no time", quote(text))
+			return fmt.Errorf("%s is no time", yamlfile.Quote(text))
 		}
 		return nil
 	})
@@ -205,7 +206,8 @@ func (r *reader) readSeeds(where string, node ast.Node) *task.Error {
 			return e
 		}
 		if slices.Contains(r.Seeds, seed) {
-			return r.errorAt(first(node), "keep one of the two: equal seeds give equal runs", "%s: %d is there twice", where, seed)
+			return r.errorAt(yamlfile.First(node), "keep one of the two: equal seeds give equal runs",
+				"%s: %d is there twice", where, seed)
 		}
 		r.Seeds = append(r.Seeds, seed)
 		return nil
@@ -288,7 +290,7 @@ func (e *Experiment) at(where, hint, format string, args ...any) *task.Error {
 	err := &task.Error{File: e.file, Line: 1, Column: 1, Msg: fmt.Sprintf(format, args...), Hint: hint}
 	for where != "" {
 		if p, found := e.places[where]; found {
-			err.Line, err.Column = p.line, p.column
+			err.Line, err.Column = p.Line, p.Column
 			break
 		}
 		where = where[:max(0, strings.LastIndexAny(where, ".["))]

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"godwit/internal/yamlfile"
 	"godwit/scheduler/place"
 	"godwit/sim"
 	"godwit/trace"
@@ -51,7 +52,7 @@ type Experiment struct {
 
 	Coordinators int
 
-	places map[string]position // of a file
+	places map[string]yamlfile.Position // of a file
 	file   string
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"godwit/internal/yamlfile"
 	"godwit/sim"
 	"godwit/task"
 )
@@ -33,7 +34,8 @@ func (s *source) mapping(where string, node ast.Node, fields []field) *task.Erro
 	}
 	m, ok := node.(ast.MapNode)
 	if !ok {
-		return s.errorAt(first(node), "its keys are "+strings.Join(keys, ", "), "%s is a mapping of keys to values, this is %s", what, kind(node))
+		return s.errorAt(yamlfile.First(node), "its keys are "+strings.Join(keys, ", "),
+			"%s is a mapping of keys to values, this is %s", what, yamlfile.Kind(node))
 	}
 	lines := map[string]int{}
 	for it := m.MapRange(); it.Next(); {
@@ -41,22 +43,18 @@ func (s *source) mapping(where string, node ast.Node, fields []field) *task.Erro
 		i := slices.Index(keys, t.Value)
 		switch line, twice := lines[t.Value]; {
 		case twice:
-			return s.errorAt(t, "keep one of the two", "%s is given twice, first in line %d", quote(t.Value), line)
+			return s.errorAt(t, "keep one of the two", "%s is given twice, first in line %d", yamlfile.Quote(t.Value), line)
 		case i < 0:
-			hint := fmt.Sprintf("the keys of %s are %s", what, strings.Join(keys, ", "))
-			if near := task.Nearest(strings.ToLower(t.Value), keys); near != "" {
-				hint = fmt.Sprintf("did you mean %q?", near)
-			}
-			return s.errorAt(t, hint, "unknown key %s", quote(t.Value))
-		case value == nil || value.Type() == ast.NullType:
-			return s.errorAt(t, "give it a value, or leave it out", "%s has no value", quote(t.Value))
+			return yamlfile.UnknownKey(s.name, t, keys, what)
+		case yamlfile.Nothing(value):
+			return s.errorAt(t, "give it a value, or leave it out", "%s has no value", yamlfile.Quote(t.Value))
 		}
-		lines[t.Value] = at(t).line
+		lines[t.Value] = yamlfile.At(t).Line
 		path := t.Value
 		if where != "" {
 			path = where + "." + t.Value
 		}
-		s.places[path] = at(first(value))
+		s.places[path] = yamlfile.At(yamlfile.First(value))
 		if e := fields[i].read(path, value); e != nil {
 			return e
 		}
@@ -77,14 +75,14 @@ func (s *source) each(where string, node ast.Node, most int, read func(where str
 		return read(where, node)
 	}
 	if n := len(list.Values); n == 0 || n > most {
-		return s.errorAt(first(node), "", "%s has %d elements: it takes 1 to %d", where, n, most)
+		return s.errorAt(yamlfile.First(node), "", "%s has %d elements: it takes 1 to %d", where, n, most)
 	}
 	for i, v := range list.Values {
 		path := fmt.Sprintf("%s[%d]", where, i)
-		if v == nil || v.Type() == ast.NullType {
-			return s.errorAt(first(node), "leave it out", "%s has no value", path)
+		if yamlfile.Nothing(v) {
+			return s.errorAt(yamlfile.First(node), "leave it out", "%s has no value", path)
 		}
-		s.places[path] = at(first(v))
+		s.places[path] = yamlfile.At(yamlfile.First(v))
 		if e := read(path, v); e != nil {
 			return e
 		}
@@ -101,7 +99,7 @@ func (s *source) scalar(hint string, set func(text string) error) func(string, a
 			return e
 		}
 		if err := set(text); err != nil {
-			return s.errorAt(first(node), hint, "%s: %v", where, err)
+			return s.errorAt(yamlfile.First(node), hint, "%s: %v", where, err)
 		}
 		return nil
 	}
@@ -109,15 +107,12 @@ func (s *source) scalar(hint string, set func(text string) error) func(string, a
 
 // text returns the text that a scalar is written in.
 func (s *source) text(where string, node ast.Node) (string, *task.Error) {
-	switch n := node.(type) {
-	case *ast.StringNode:
-		return n.Value, nil
-	case *ast.LiteralNode:
-		return n.Value.Value, nil
-	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
-		return n.GetToken().Value, nil
+	text, ok := yamlfile.Text(node)
+	if !ok {
+		return "", s.errorAt(yamlfile.First(node), "quote text that has brackets, braces or colons",
+			"%s is one value, this is %s", where, yamlfile.Kind(node))
 	}
-	return "", s.errorAt(first(node), "quote text that has brackets, braces or colons", "%s is one value, this is %s", where, kind(node))
+	return text, nil
 }
 
 func (s *source) stringTo(to *string) func(string, ast.Node) *task.Error {
@@ -130,7 +125,7 @@ func (s *source) duration(to *time.Duration, least time.Duration) func(string, a
 		d, err := time.ParseDuration(text)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s is not a length of time", quote(text))
+			return fmt.Errorf("%s is not a length of time", yamlfile.Quote(text))
 		case d < least:
 			return fmt.Errorf("%s is too short: it is %v or more", text, least)
 		}
@@ -157,9 +152,9 @@ func SetEvery(to *sim.Checkpoints, text string) error {
 	d, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s is neither a length of time nor %s", quote(text), Auto)
+		return fmt.Errorf("%s is neither a length of time nor %s", yamlfile.Quote(text), Auto)
 	case d < 0:
-		return fmt.Errorf("%s is too short: it is 0s or more", quote(text))
+		return fmt.Errorf("%s is too short: it is 0s or more", yamlfile.Quote(text))
 	}
 	to.Auto, to.Every = false, d
 	return nil
@@ -170,7 +165,7 @@ func (s *source) count(to *int, least, most int) func(string, ast.Node) *task.Er
 	return s.scalar("write a whole number, such as 3", func(text string) error {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < least || n > most {
-			return fmt.Errorf("%s is not a whole number from %d to %d", quote(text), least, most)
+			return fmt.Errorf("%s is not a whole number from %d to %d", yamlfile.Quote(text), least, most)
 		}
 		*to = n
 		return nil
@@ -181,7 +176,7 @@ func (s *source) count(to *int, least, most int) func(string, ast.Node) *task.Er
 func (s *source) seed(to *uint64) func(string, ast.Node) *task.Error {
 	return s.scalar("write a whole number from 0 on", func(text string) (err error) {
 		if *to, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return fmt.Errorf("%s is not a seed", quote(text))
+			return fmt.Errorf("%s is not a seed", yamlfile.Quote(text))
 		}
 		return nil
 	})
@@ -218,7 +213,7 @@ func (s *source) seconds(to *float64) func(string, ast.Node) *task.Error {
 func (s *source) boolean(to *bool) func(string, ast.Node) *task.Error {
 	return s.scalar("write true or false", func(text string) error {
 		if text != "true" && text != "false" {
-			return fmt.Errorf("%s is neither true nor false", quote(text))
+			return fmt.Errorf("%s is neither true nor false", yamlfile.Quote(text))
 		}
 		*to = text == "true"
 		return nil
@@ -230,43 +225,18 @@ func choice[T ~uint8](s *source, to *T, names ...string) func(string, ast.Node) 
 	return s.scalar("it is one of "+strings.Join(names, ", "), func(text string) error {
 		i := slices.Index(names, text)
 		if i < 0 {
-			return fmt.Errorf("there is no %s", quote(text))
+			return fmt.Errorf("there is no %s", yamlfile.Quote(text))
 		}
 		*to = T(i)
 		return nil
 	})
 }
 
-// kind names what a node is, for errors.
-func kind(node ast.Node) string {
-	switch node.(type) {
-	case ast.MapNode:
-		return "a mapping"
-	case *ast.SequenceNode:
-		return "a list"
-	case nil, *ast.NullNode:
-		return "nothing"
-	}
-	if t := node.GetToken(); t != nil {
-		return quote(t.Value)
-	}
-	return "something else"
-}
-
-// quote keeps messages short whatever a file holds.
-func quote(s string) string {
-	const most = 64
-	if len(s) > most {
-		s = s[:most] + "..."
-	}
-	return strconv.Quote(s)
-}
-
 // choiceOf reads one of the names.
 func choiceOf(s *source, to *string, names []string) func(string, ast.Node) *task.Error {
 	return s.scalar("it is one of "+strings.Join(names, ", "), func(text string) error {
 		if !slices.Contains(names, text) {
-			return fmt.Errorf("there is no %s", quote(text))
+			return fmt.Errorf("there is no %s", yamlfile.Quote(text))
 		}
 		*to = text
 		return nil

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"godwit/internal/yamlfile"
 	"godwit/task"
 	"godwit/trace"
 )
@@ -58,15 +59,16 @@ func ReadServers(file string, text []byte) ([]Server, error) {
 			return lineError(file, n, form, "the hostname has %d characters: it has 1 to %d", len(s.Host), longestName)
 		}
 		if first := seen[s.Host]; first > 0 {
-			return lineError(file, n, "name each machine once", "%s is there twice, first in line %d", quote(s.Host), first)
+			return lineError(file, n, "name each machine once", "%s is there twice, first in line %d",
+				yamlfile.Quote(s.Host), first)
 		}
 		seen[s.Host] = n
 		var ok bool
 		if s.Minutes, ok = within(parts[2], math.SmallestNonzeroFloat32, mostMinutes); !ok {
-			return lineError(file, n, form, "%s is no number of minutes above 0", quote(parts[2]))
+			return lineError(file, n, form, "%s is no number of minutes above 0", yamlfile.Quote(parts[2]))
 		}
 		if s.Iterations, ok = within(parts[3], 1, mostIterations); !ok {
-			return lineError(file, n, form, "%s is no number of iterations from 1 on", quote(parts[3]))
+			return lineError(file, n, form, "%s is no number of iterations from 1 on", yamlfile.Quote(parts[3]))
 		}
 		if len(out) == trace.MaxHosts {
 			return lineError(file, n, "", "there are more than %d machines", trace.MaxHosts)
@@ -101,7 +103,8 @@ func ReadRates(file string, text []byte) ([][]float64, error) {
 		for k, p := range parts {
 			var ok bool
 			if row[k], ok = within(p, 0, mostRate); !ok {
-				return lineError(file, n, form, "rate %d is %s: it is a number from 0 to %v", k+1, quote(p), float64(mostRate))
+				return lineError(file, n, form, "rate %d is %s: it is a number from 0 to %v",
+					k+1, yamlfile.Quote(p), float64(mostRate))
 			}
 		}
 		out = append(out, row)

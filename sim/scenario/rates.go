@@ -7,6 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"godwit/internal/yamlfile"
 	"godwit/sim"
 	"godwit/task"
 	"godwit/trace"
@@ -65,7 +66,7 @@ func (r *reader) readRates(where string, node ast.Node) *task.Error {
 		{"timeout", r.scalar("write how many times as long as expected a task may take, such as 3", func(text string) error {
 			x, ok := within(text, 1, mostTimeout)
 			if !ok {
-				return fmt.Errorf("%s is not a number from 1 to %v", quote(text), mostTimeout)
+				return fmt.Errorf("%s is not a number from 1 to %v", yamlfile.Quote(text), mostTimeout)
 			}
 			rates.Timeout = x
 			return nil
@@ -92,7 +93,7 @@ func (r *reader) numbers(where string, node ast.Node, mostOf int, most float64) 
 	e = r.each(where, node, mostOf, r.scalar("write a number", func(text string) error {
 		x, ok := within(text, 0, most)
 		if !ok {
-			return fmt.Errorf("%s is not a number from 0 to %v", quote(text), most)
+			return fmt.Errorf("%s is not a number from 0 to %v", yamlfile.Quote(text), most)
 		}
 		out = append(out, x)
 		return nil
@@ -127,10 +128,10 @@ func (r *reader) checkPublished() *task.Error {
 	for i, p := range r.Published {
 		where := fmt.Sprintf("published[%d]", i)
 		if !slices.Contains(r.Placements, p.Placement) {
-			return r.at(where, "write it as under `placement`", "figures of %s, which is not run", quote(p.Placement))
+			return r.at(where, "write it as under `placement`", "figures of %s, which is not run", yamlfile.Quote(p.Placement))
 		}
 		if n := len(r.Base.Workload.Classes) + 1; len(p.Response) != n {
-			return r.at(where, "give one to each class and one of all, 0 for none", "%d figures of %s: there are %d", len(p.Response), quote(p.Placement), n)
+			return r.at(where, "give one to each class and one of all, 0 for none", "%d figures of %s: there are %d", len(p.Response), yamlfile.Quote(p.Placement), n)
 		}
 	}
 	return nil

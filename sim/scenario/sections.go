@@ -7,6 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"godwit/internal/yamlfile"
 	"godwit/sim"
 	"godwit/task"
 	"godwit/trace"
@@ -34,7 +35,7 @@ func (r *reader) readTrace(where string, node ast.Node) *task.Error {
 		return e
 	}
 	if strings.TrimSpace(r.Source.File) == "" {
-		return r.errorAt(first(node), "name a file that `godwit trace info` reads", "the trace has no name")
+		return r.errorAt(yamlfile.First(node), "name a file that `godwit trace info` reads", "the trace has no name")
 	}
 	return nil
 }
@@ -59,7 +60,7 @@ func (r *reader) readSynth(where string, node ast.Node) *task.Error {
 	_, seeded := r.source.places["synth.seed"]
 	switch {
 	case src.Kind == "":
-		return r.errorAt(first(node), "the kinds are "+strings.Join(synthKinds(), ", "), "synth names no kind")
+		return r.errorAt(yamlfile.First(node), "the kinds are "+strings.Join(synthKinds(), ", "), "synth names no kind")
 	case src.Resample && seeded:
 		return r.at("synth.seed", "leave out one of them", "with resample each run's own seed makes its hosts")
 	}
@@ -144,17 +145,17 @@ func (r *reader) readClass(where string, node ast.Node) *task.Error {
 	repeated := c.Arrival == sim.Every || c.Arrival == sim.Poisson || c.Arrival == sim.Renewal
 	switch {
 	case c.Work == 0:
-		return r.errorAt(first(node), "add `work: 10m`, a task's time on the reference core", "%s has no work", where)
+		return r.errorAt(yamlfile.First(node), "add `work: 10m`, a task's time on the reference core", "%s has no work", where)
 	case repeated && c.Interval == 0:
-		return r.errorAt(first(node), "add `interval: 1m`", "%s has no interval between its jobs", where)
+		return r.errorAt(yamlfile.First(node), "add `interval: 1m`", "%s has no interval between its jobs", where)
 	case !repeated && c.Interval != 0:
 		return r.at(where+".interval", "write `arrival: every`, `arrival: poisson` or `arrival: renewal`", "this arrival of %s has no interval", where)
 	case c.Arrival == sim.AtTimes && len(c.Times) == 0:
-		return r.errorAt(first(node), "add `times: [0s, 1h]`", "%s has no times", where)
+		return r.errorAt(yamlfile.First(node), "add `times: [0s, 1h]`", "%s has no times", where)
 	case c.Arrival != sim.AtTimes && len(c.Times) > 0:
 		return r.at(where+".times", "write `arrival: times`", "this arrival of %s has no times", where)
 	case c.Arrival == sim.Renewal && c.Gaps == "":
-		return r.errorAt(first(node), "add `gaps: weibull`, or write `arrival: poisson`", "%s has no law of the times between its jobs", where)
+		return r.errorAt(yamlfile.First(node), "add `gaps: weibull`, or write `arrival: poisson`", "%s has no law of the times between its jobs", where)
 	case c.Arrival != sim.Renewal && c.Gaps != "":
 		return r.at(where+".gaps", "write `arrival: renewal`", "this arrival of %s has no law of the times between jobs", where)
 	case c.To != 0 && c.To <= c.From:
@@ -180,7 +181,7 @@ func (r *reader) timeOf(c *sim.Class) func(string, ast.Node) *task.Error {
 			return e
 		}
 		if n := len(c.Times); n > 0 && d < c.Times[n-1] {
-			return r.errorAt(first(node), "sort them", "%s: %v comes before %v", where, d, c.Times[n-1])
+			return r.errorAt(yamlfile.First(node), "sort them", "%s: %v comes before %v", where, d, c.Times[n-1])
 		}
 		c.Times = append(c.Times, d)
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"godwit/internal/yamlfile"
 	"godwit/sim"
 	"godwit/task"
 	"godwit/trace"
@@ -100,7 +101,7 @@ func (r *reader) number(to *float64, least, most float64) func(string, ast.Node)
 	return r.scalar("write a number", func(text string) error {
 		x, ok := within(text, least, most)
 		if !ok {
-			return fmt.Errorf("%s is not a number from %v to %v", quote(text), least, most)
+			return fmt.Errorf("%s is not a number from %v to %v", yamlfile.Quote(text), least, most)
 		}
 		*to = x
 		return nil
@@ -111,7 +112,7 @@ func (r *reader) number(to *float64, least, most float64) func(string, ast.Node)
 func (r *reader) named(where string, node ast.Node, most int, read func(name, where string, node ast.Node) *task.Error) *task.Error {
 	m, ok := node.(ast.MapNode)
 	if !ok {
-		return r.errorAt(first(node), "write `NAME: {...}`, a line each", "%s is a mapping of names, this is %s", where, kind(node))
+		return r.errorAt(yamlfile.First(node), "write `NAME: {...}`, a line each", "%s is a mapping of names, this is %s", where, yamlfile.Kind(node))
 	}
 	seen := map[string]bool{}
 	for it := m.MapRange(); it.Next(); {
@@ -119,17 +120,17 @@ func (r *reader) named(where string, node ast.Node, most int, read func(name, wh
 		name := t.Value
 		switch {
 		case seen[name]:
-			return r.errorAt(t, "keep one of the two", "%s is given twice", quote(name))
+			return r.errorAt(t, "keep one of the two", "%s is given twice", yamlfile.Quote(name))
 		case strings.TrimSpace(name) == "" || len(name) > maxName:
-			return r.errorAt(t, "", "%s: the name %s has %d bytes: write 1 to %d", where, quote(name), len(name), maxName)
-		case value == nil || value.Type() == ast.NullType:
-			return r.errorAt(t, "give it a value, or leave it out", "%s has no value", quote(name))
+			return r.errorAt(t, "", "%s: the name %s has %d bytes: write 1 to %d", where, yamlfile.Quote(name), len(name), maxName)
+		case yamlfile.Nothing(value):
+			return r.errorAt(t, "give it a value, or leave it out", "%s has no value", yamlfile.Quote(name))
 		case len(seen) == most:
 			return r.errorAt(t, "", "%s has more than %d names", where, most)
 		}
 		seen[name] = true
 		path := where + "." + name
-		r.source.places[path] = at(first(value))
+		r.source.places[path] = yamlfile.At(yamlfile.First(value))
 		if e := read(name, path, value); e != nil {
 			return e
 		}

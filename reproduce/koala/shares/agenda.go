@@ -1,13 +1,14 @@
 package shares
 
 import (
-	"container/heap"
 	"time"
+
+	"godwit/internal/heap"
 )
 
 // An agenda is what is to come, in order: of equal times, what was put there first.
 type agenda struct {
-	events eventHeap
+	events []event
 	pushed uint64
 }
 
@@ -19,28 +20,17 @@ type event struct {
 
 func (a *agenda) push(at time.Duration, do func()) {
 	a.pushed++
-	heap.Push(&a.events, event{at, a.pushed, do})
+	byTime.Push(&a.events, event{at, a.pushed, do})
 }
 
 func (a *agenda) pop() (event, bool) {
 	if len(a.events) == 0 {
 		return event{}, false
 	}
-	return heap.Pop(&a.events).(event), true
+	return byTime.Pop(&a.events), true
 }
 
-type eventHeap []event
-
-func (h eventHeap) Len() int { return len(h) }
-func (h eventHeap) Less(i, j int) bool {
-	return h[i].at < h[j].at || h[i].at == h[j].at && h[i].seq < h[j].seq
-}
-func (h eventHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *eventHeap) Push(x any)   { *h = append(*h, x.(event)) }
-func (h *eventHeap) Pop() any {
-	old := *h
-	e := old[len(old)-1]
-	old[len(old)-1] = event{}
-	*h = old[:len(old)-1]
-	return e
-}
+// byTime is the order of the agenda.
+var byTime = heap.Order[event]{Before: func(a, b *event) bool {
+	return a.at < b.at || a.at == b.at && a.seq < b.seq
+}}

@@ -1,8 +1,9 @@
 package sweep
 
 import (
-	"container/heap"
 	"time"
+
+	"godwit/internal/heap"
 )
 
 // What may happen.
@@ -30,34 +31,14 @@ type agenda struct {
 	made   int
 }
 
-// Len implements heap.Interface.
-func (a *agenda) Len() int { return len(a.events) }
-
-// Less implements heap.Interface.
-func (a *agenda) Less(i, j int) bool {
-	if a.events[i].at != a.events[j].at {
-		return a.events[i].at < a.events[j].at
-	}
-	return a.events[i].order < a.events[j].order
-}
-
-// Swap implements heap.Interface.
-func (a *agenda) Swap(i, j int) { a.events[i], a.events[j] = a.events[j], a.events[i] }
-
-// Push implements heap.Interface.
-func (a *agenda) Push(x any) { a.events = append(a.events, x.(event)) }
-
-// Pop implements heap.Interface.
-func (a *agenda) Pop() any {
-	last := len(a.events) - 1
-	e := a.events[last]
-	a.events = a.events[:last]
-	return e
-}
+// byTime is the order of the agenda.
+var byTime = heap.Order[event]{Before: func(a, b *event) bool {
+	return a.at < b.at || a.at == b.at && a.order < b.order
+}}
 
 // at puts an event on the agenda.
 func (w *world) at(t time.Duration, e event) {
 	w.agenda.made++
 	e.at, e.order = t, w.agenda.made
-	heap.Push(&w.agenda, e)
+	byTime.Push(&w.agenda.events, e)
 }

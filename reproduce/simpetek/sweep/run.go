@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"slices"
 	"time"
@@ -34,7 +33,7 @@ func Run(s *Scenario) (*Report, error) {
 		}
 	}
 	for w.left > 0 {
-		if w.agenda.Len() == 0 {
+		if len(w.agenda.events) == 0 {
 			return nil, fmt.Errorf("sweep: %d runs are left and no node is there to do them", w.left)
 		}
 		w.instant()
@@ -95,8 +94,8 @@ type world struct {
 // instant does all that happens at the next instant, and then gives chunks.
 func (w *world) instant() {
 	w.now = w.agenda.events[0].at
-	for w.agenda.Len() > 0 && w.agenda.events[0].at == w.now {
-		e := heap.Pop(&w.agenda).(event)
+	for len(w.agenda.events) > 0 && w.agenda.events[0].at == w.now {
+		e := byTime.Pop(&w.agenda.events)
 		switch n := &w.nodes[e.node]; {
 		case e.kind == joins:
 			w.join(e.node)

@@ -1,4 +1,4 @@
-package task
+package yamlfile
 
 // Nearest returns the candidate that a person who typed word most likely
 // meant, or "" if none is near: a third of the letters may be wrong, and at
