@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"godwit/internal/failure"
+	"godwit/lab/files"
+	"godwit/lab/table"
 	"godwit/p2p"
 	"godwit/sandbox"
 	"godwit/task"
@@ -87,7 +90,7 @@ func (x *execFlags) task(module string, args []string) (sandbox.Task, error) {
 	t := sandbox.Task{Name: x.seed, Module: module, ModulePath: module, Args: args, Outputs: everything}
 	b, err := os.ReadFile(module)
 	if err != nil {
-		return t, usage("`godwit build DIR` makes modules from Go and C programs", "reading the module: %w", err)
+		return t, failure.Usage("`godwit build DIR` makes modules from Go and C programs", "reading the module: %w", err)
 	}
 	// The child validates the code, or has done so before.
 	if err := sandbox.CheckSections(b); err != nil {
@@ -99,11 +102,11 @@ func (x *execFlags) task(module string, args []string) (sandbox.Task, error) {
 	case "off":
 		t.Checkpoint.Off = true
 	default:
-		return t, usage("write --checkpoint auto or --checkpoint off", "--checkpoint %q", x.checkpoint)
+		return t, failure.Usage("write --checkpoint auto or --checkpoint off", "--checkpoint %q", x.checkpoint)
 	}
 	if x.memory != "" {
 		if t.Limits.Memory, err = task.ParseSize(x.memory); err != nil {
-			return t, usage("sizes are written like 512MiB", "--memory: %w", err)
+			return t, failure.Usage("sizes are written like 512MiB", "--memory: %w", err)
 		}
 	}
 	for _, f := range x.files {
@@ -116,13 +119,13 @@ func (x *execFlags) task(module string, args []string) (sandbox.Task, error) {
 	for _, e := range x.env {
 		name, value, ok := strings.Cut(e, "=")
 		if !ok || name == "" {
-			return t, usage("write --env NAME=VALUE", "--env %q has no name and value", e)
+			return t, failure.Usage("write --env NAME=VALUE", "--env %q has no name and value", e)
 		}
 		t.Env = append(t.Env, task.EnvVar{Name: name, Value: value})
 	}
 	if x.stdin != "" {
 		if _, err := os.Stat(x.stdin); err != nil {
-			return t, usage("", "--stdin: %w", err)
+			return t, failure.Usage("", "--stdin: %w", err)
 		}
 		t.Stdin = &sandbox.Input{Name: "stdin", Path: x.stdin}
 	}
@@ -135,10 +138,10 @@ func input(spec string) (sandbox.Input, error) {
 		name, path = filepath.Base(spec), spec
 	}
 	if err := task.ValidSandboxPath(name); err != nil {
-		return sandbox.Input{}, usage("names inside the sandbox are relative, like data/in.txt", "--file %s: %w", spec, err)
+		return sandbox.Input{}, failure.Usage("names inside the sandbox are relative, like data/in.txt", "--file %s: %w", spec, err)
 	}
 	if _, err := os.Stat(path); err != nil {
-		return sandbox.Input{}, usage("", "--file: %w", err)
+		return sandbox.Input{}, failure.Usage("", "--file: %w", err)
 	}
 	return sandbox.Input{Name: name, Path: path}, nil
 }
@@ -196,7 +199,7 @@ func (x *execFlags) show(cmd *cobra.Command, module string, j journey) error {
 		}
 	}
 	if x.json {
-		if err := printJSON(cmd.OutOrStdout(), js); err != nil {
+		if err := table.JSON(cmd.OutOrStdout(), js); err != nil {
 			return err
 		}
 	}
@@ -206,7 +209,7 @@ func (x *execFlags) show(cmd *cobra.Command, module string, j journey) error {
 	case task.InvalidModule:
 		return invalidModule(module, rep.Message)
 	}
-	return &failure{code: exitFailed, err: fmt.Errorf("the program did not complete: %s: %s", rep.Outcome, rep.Message)}
+	return &failure.Error{Code: failure.ExitFailed, Err: fmt.Errorf("the program did not complete: %s: %s", rep.Outcome, rep.Message)}
 }
 
 // invalidModule says what is wrong with a module that a sandbox refused. It looks for itself, since the sandbox's
@@ -217,7 +220,7 @@ func invalidModule(module, message string) error {
 			return fmt.Errorf("module %s: %w", module, err)
 		}
 	}
-	return usage("", "module %s: %s", module, message)
+	return failure.Usage("", "module %s: %s", module, message)
 }
 
 func (x *execFlags) showFile(cmd *cobra.Command, root *os.Root, f sandbox.File, js *execReport) error {
@@ -236,7 +239,7 @@ func (x *execFlags) showFile(cmd *cobra.Command, root *os.Root, f sandbox.File, 
 	default:
 		js.Files[f.Name] = c
 		if root != nil {
-			err = writeWhole(root, filepath.FromSlash(f.Name), f.Data)
+			err = files.WriteWhole(root, filepath.FromSlash(f.Name), f.Data)
 		}
 	}
 	return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"godwit/internal/failure"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -42,15 +43,15 @@ func (h *hopFlags) add(f *pflag.FlagSet) {
 
 func (h *hopFlags) check() error {
 	if h.count < 0 || h.mean <= 0 {
-		return usage("write --hops 20 --hop-every 100ms", "--hops %d --hop-every %v: hops cannot be fewer than none, nor the time between them", h.count, h.mean)
+		return failure.Usage("write --hops 20 --hop-every 100ms", "--hops %d --hop-every %v: hops cannot be fewer than none, nor the time between them", h.count, h.mean)
 	}
 	for _, v := range h.via {
 		if len(strings.Fields(v)) == 0 {
-			return usage("write --via 'PROGRAM ARGS'", "--via is empty")
+			return failure.Usage("write --via 'PROGRAM ARGS'", "--via is empty")
 		}
 	}
 	if len(h.via) > 0 && h.count == 0 {
-		return usage("add --hops N", "--via without --hops: the program would stay in this one's process")
+		return failure.Usage("add --hops N", "--via without --hops: the program would stay in this one's process")
 	}
 	h.random = rand.New(rand.NewPCG(h.seed, 0))
 	return nil

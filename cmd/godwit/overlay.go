@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"godwit/api"
+	"godwit/internal/failure"
+	"godwit/lab/table"
 	"godwit/migrate"
 	"godwit/node"
 	"godwit/scheduler/chunk"
@@ -113,7 +115,7 @@ func (r *rulesFlags) apply(f *pflag.FlagSet, rules *node.OverlayRules) error {
 // would be right.
 func checkRules(rules *node.OverlayRules) error {
 	if err := rules.Check(); err != nil {
-		return usage(rulesHint(rules), "%w", err)
+		return failure.Usage(rulesHint(rules), "%w", err)
 	}
 	return nil
 }
@@ -179,7 +181,7 @@ mentions stays; every member follows the new version as soon as it hears of it.
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !r.given(cmd.Flags()) {
-				return usage("for example --placement fcfspp", "no flag says what to change")
+				return failure.Usage("for example --placement fcfspp", "no flag says what to change")
 			}
 			return withClient(&c, func(client *api.Client) error {
 				d, err := client.Overlay(cmd.Context(), args[0])
@@ -194,7 +196,7 @@ mentions stays; every member follows the new version as soon as it hears of it.
 				case err != nil:
 					return err
 				case c.json:
-					return printJSON(cmd.OutOrStdout(), d)
+					return table.JSON(cmd.OutOrStdout(), d)
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "%s is at version %d of its rules\n", d.Name, d.Version)
 				return nil
@@ -223,7 +225,7 @@ started again.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(share > 0) {
-				return usage("for example --share 2", "--share must be above 0")
+				return failure.Usage("for example --share 2", "--share must be above 0")
 			}
 			return withClient(&c, func(client *api.Client) error {
 				d, err := client.JoinOverlay(cmd.Context(), args[0], share)
@@ -253,7 +255,7 @@ func newOverlayLeave() *cobra.Command {
 				case err != nil:
 					return err
 				case c.json:
-					return printJSON(cmd.OutOrStdout(), api.OverlayReply{ID: id})
+					return table.JSON(cmd.OutOrStdout(), api.OverlayReply{ID: id})
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "left %s\n", id)
 				return nil
@@ -276,7 +278,7 @@ holds the ticket can join: send it as you would send a password.`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if life <= 0 {
-				return usage("durations are written like 48h", "--for must be above 0")
+				return failure.Usage("durations are written like 48h", "--for must be above 0")
 			}
 			return withClient(&c, func(client *api.Client) error {
 				ticket, err := client.Invite(cmd.Context(), args[0], life)
@@ -284,7 +286,7 @@ holds the ticket can join: send it as you would send a password.`,
 				case err != nil:
 					return err
 				case c.json:
-					return printJSON(cmd.OutOrStdout(), api.InviteReply{Ticket: ticket})
+					return table.JSON(cmd.OutOrStdout(), api.InviteReply{Ticket: ticket})
 				}
 				fmt.Fprintf(cmd.ErrOrStderr(), "good for %s; join with `godwit overlay join TICKET`\n", longLife(life))
 				return printLine(cmd.OutOrStdout(), ticket)
@@ -299,7 +301,7 @@ holds the ticket can join: send it as you would send a password.`,
 // printJoined prints the ID of an overlay that the node is a member of now.
 func printJoined(cmd *cobra.Command, d *node.OverlayDetail, asJSON bool) error {
 	if asJSON {
-		return printJSON(cmd.OutOrStdout(), d)
+		return table.JSON(cmd.OutOrStdout(), d)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "serving %s\n", d.Name)
 	return printLine(cmd.OutOrStdout(), d.ID)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"godwit/api"
+	"godwit/lab/table"
 	"godwit/node"
 	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
@@ -34,18 +35,18 @@ func newOverlayList() *cobra.Command {
 				rows := make([][]string, 0, len(all))
 				for _, o := range all {
 					if c.json {
-						if err := printJSON(out, o); err != nil {
+						if err := table.JSON(out, o); err != nil {
 							return err
 						}
 						continue
 					}
 					rows = append(rows, []string{
-						o.Name, shortOverlay(o.ID), o.Role, strconv.Itoa(o.Members), shareText(o.Share), cmp.Or(shortPeer(o.Leader), "-"),
+						o.Name, shortOverlay(o.ID), o.Role, strconv.Itoa(o.Members), shareText(o.Share), cmp.Or(table.ShortPeer(o.Leader), "-"),
 						strconv.FormatUint(o.Epoch, 10), strconv.FormatUint(o.Version, 10), ledgerText(&o),
 					})
 				}
 				if !c.json {
-					printTable(out, "NAME ID ROLE MEMBERS SHARE LEADER EPOCH VERSION LEDGER", rows)
+					table.Print(out, "NAME ID ROLE MEMBERS SHARE LEADER EPOCH VERSION LEDGER", rows)
 				}
 				return nil
 			})
@@ -69,7 +70,7 @@ func newOverlayShow() *cobra.Command {
 				case err != nil:
 					return err
 				case c.json:
-					return printJSON(cmd.OutOrStdout(), d)
+					return table.JSON(cmd.OutOrStdout(), d)
 				}
 				printOverlay(cmd.OutOrStdout(), &d)
 				return nil
@@ -105,7 +106,7 @@ func printOverlay(w io.Writer, d *node.OverlayDetail) {
 	line("leader", "%s", leaderText(&d.OverlayStatus))
 	coordinators := make([]string, 0, len(d.Group))
 	for _, p := range d.Group {
-		coordinators = append(coordinators, shortPeer(p))
+		coordinators = append(coordinators, table.ShortPeer(p))
 	}
 	line("coordinators", "%s", cmp.Or(strings.Join(coordinators, ", "), "none known"))
 	line("ledger", "%s", ledgerText(&d.OverlayStatus))
@@ -123,7 +124,7 @@ func leaderText(o *node.OverlayStatus) string {
 	if o.Leader == "" {
 		return "no leader known"
 	}
-	return fmt.Sprintf("led by %s (epoch %d, term %d)", shortPeer(o.Leader), o.Epoch, o.Term)
+	return fmt.Sprintf("led by %s (epoch %d, term %d)", table.ShortPeer(o.Leader), o.Epoch, o.Term)
 }
 
 // ledgerText says what of the ledger this node holds.
@@ -160,7 +161,7 @@ func beliefText(m *node.Member) string {
 	if m.Belief == "" || m.Belief == "there" {
 		return cmp.Or(m.Belief, "-")
 	}
-	text := m.Belief + " for " + ago(m.BeliefSince)
+	text := m.Belief + " for " + table.Ago(m.BeliefSince)
 	if m.BeliefBy != "" {
 		text += " (" + m.BeliefBy + ")"
 	}
@@ -169,7 +170,7 @@ func beliefText(m *node.Member) string {
 
 // shortOverlay keeps the end of an overlay's ID; every verb takes it in place of
 // the ID.
-func shortOverlay(id task.CID) string { return tail(string(id), 10) }
+func shortOverlay(id task.CID) string { return table.Tail(string(id), 10) }
 
 func shareText(share float64) string { return strconv.FormatFloat(share, 'g', 4, 64) }
 

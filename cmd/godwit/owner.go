@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"godwit/api"
+	"godwit/internal/failure"
+	"godwit/lab/table"
 	"godwit/node"
 	"godwit/owner"
 )
@@ -20,7 +22,7 @@ const rulesName = "config.yaml"
 
 // stateLine says what the node does and why, in one line.
 func stateLine(s node.Status) string {
-	line := fmt.Sprintf("state    %s for %s: %s", s.State, ago(s.Since), s.Reason)
+	line := fmt.Sprintf("state    %s for %s: %s", s.State, table.Ago(s.Since), s.Reason)
 	var rests []string
 	if s.Rule != "" {
 		rests = append(rests, "rule "+s.Rule)
@@ -42,7 +44,7 @@ func newPause() *cobra.Command {
 		Short: "Stop all tasks at once, until `godwit resume`",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("for") && d <= 0 {
-				return usage("durations are written like 30m or 2h", "--for must be above 0")
+				return failure.Usage("durations are written like 30m or 2h", "--for must be above 0")
 			}
 			return c.tell(cmd, func(ctx context.Context, client *api.Client) (node.Status, error) { return client.Pause(ctx, d) })
 		},
@@ -77,7 +79,7 @@ func (c *clientFlags) tell(cmd *cobra.Command, ask func(context.Context, *api.Cl
 		return err
 	}
 	if c.json {
-		return printJSON(cmd.OutOrStdout(), s)
+		return table.JSON(cmd.OutOrStdout(), s)
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), stateLine(s))
 	return nil
@@ -161,7 +163,7 @@ func printRules(cmd *cobra.Command, rules *owner.Rules, args []string, asJSON bo
 		case err != nil:
 			return err
 		case asJSON:
-			return printJSON(out, map[string]string{args[0]: v})
+			return table.JSON(out, map[string]string{args[0]: v})
 		}
 		fmt.Fprintln(out, v)
 		return nil
@@ -178,7 +180,7 @@ func printRules(cmd *cobra.Command, rules *owner.Rules, args []string, asJSON bo
 		}
 		all[k] = v
 	}
-	return printJSON(out, all)
+	return table.JSON(out, all)
 }
 
 func newDoctor() *cobra.Command {
@@ -197,7 +199,7 @@ func newDoctor() *cobra.Command {
 			for _, f := range findings {
 				bad = bad || f.Result == owner.Bad
 				if c.json {
-					if err := printJSON(out, f); err != nil {
+					if err := table.JSON(out, f); err != nil {
 						return err
 					}
 					continue
@@ -208,7 +210,7 @@ func newDoctor() *cobra.Command {
 				}
 			}
 			if bad {
-				return quietly(exitFailed)
+				return failure.Quietly(failure.ExitFailed)
 			}
 			return nil
 		},

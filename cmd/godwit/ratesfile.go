@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"godwit/internal/failure"
 	"godwit/scheduler"
 	"godwit/task"
 )
@@ -28,11 +29,11 @@ const (
 func readRates(path string) (k scheduler.KnownRates, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return k, usage("", "--rates: %w", err)
+		return k, failure.Usage("", "--rates: %w", err)
 	}
 	defer f.Close()
 	if k, err = parseRates(f); err != nil {
-		return k, usage("a line is CLASS,PEER,RATE, in tasks a second", "--rates: %s: %w", path, err)
+		return k, failure.Usage("a line is CLASS,PEER,RATE, in tasks a second", "--rates: %s: %w", path, err)
 	}
 	return k, nil
 }

@@ -13,7 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"godwit/internal/failure"
 	"godwit/internal/spec"
+	"godwit/lab/plot"
+	"godwit/lab/table"
+	"godwit/lab/traces"
 	"godwit/reproduce"
 	"godwit/scheduler/chunk"
 	"godwit/trace"
@@ -128,25 +132,25 @@ func (f *reproduceFlags) selected(args []string) ([]reproduce.Experiment, error)
 	all := published(what)
 	switch {
 	case what == "":
-		return nil, usage(sayReproduce, "which publication's experiments?")
+		return nil, failure.Usage(sayReproduce, "which publication's experiments?")
 	case len(all) == 0:
-		return nil, usage(sayReproduce, "there are no experiments of %q: there are those of zhang, mgst, simpetek and koala", what)
+		return nil, failure.Usage(sayReproduce, "there are no experiments of %q: there are those of zhang, mgst, simpetek and koala", what)
 	case f.workers < 1 || f.workers > mostWorkers:
-		return nil, usage("leave it out for one a core", "--workers %d: there can be 1 to %d", f.workers, mostWorkers)
+		return nil, failure.Usage("leave it out for one a core", "--workers %d: there can be 1 to %d", f.workers, mostWorkers)
 	case len(f.traces) > 0 && what != "zhang" && what != "all":
-		return nil, usage("leave it out", "--trace is for zhang: the experiments of %s have no traces", what)
+		return nil, failure.Usage("leave it out", "--trace is for zhang: the experiments of %s have no traces", what)
 	case f.schedulers != "" && (what != "simpetek" || len(f.experiments) > 0):
-		return nil, usage("say `godwit reproduce simpetek --schedulers LIST`", "--schedulers is for simpetek, in place of its experiments")
+		return nil, failure.Usage("say `godwit reproduce simpetek --schedulers LIST`", "--schedulers is for simpetek, in place of its experiments")
 	case f.schedulers != "":
 		e, err := reproduce.CompareSchedulers(spec.List(f.schedulers))
 		if err != nil {
-			return nil, usage("`godwit reproduce --help` lists them", "--schedulers: %w", err)
+			return nil, failure.Usage("`godwit reproduce --help` lists them", "--schedulers: %w", err)
 		}
 		return []reproduce.Experiment{e}, nil
 	}
 	es, err := reproduce.Select(all, f.experiments)
 	if err != nil {
-		return nil, usage("`godwit reproduce --help` lists them", "--experiment: %w", err)
+		return nil, failure.Usage("`godwit reproduce --help` lists them", "--experiment: %w", err)
 	}
 	return es, nil
 }
@@ -158,13 +162,13 @@ func (f *reproduceFlags) options() (reproduce.Options, error) {
 		name, path, ok := strings.Cut(s, "=")
 		name = strings.ToLower(name)
 		if !ok || path == "" || !slices.Contains(reproduce.Sets, name) {
-			return o, usage("write --trace ucb=FILE", "--trace %s names no set: they are %s", s, strings.Join(reproduce.Sets, ", "))
+			return o, failure.Usage("write --trace ucb=FILE", "--trace %s names no set: they are %s", s, strings.Join(reproduce.Sets, ", "))
 		}
 		if o.Traces[name] != nil {
-			return o, usage("put the parts into one directory", "--trace gives %s twice", name)
+			return o, failure.Usage("put the parts into one directory", "--trace gives %s twice", name)
 		}
-		var from traceFlags
-		t, err := from.load(path)
+		var from traces.Source
+		t, err := from.Load(path)
 		if err != nil {
 			return o, err
 		}
@@ -203,7 +207,7 @@ func (f *reproduceFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	if f.plot != "" {
 		if err := os.MkdirAll(f.plot, 0o777); err != nil {
-			return usage("name a directory that can be written", "--plot: %w", err)
+			return failure.Usage("name a directory that can be written", "--plot: %w", err)
 		}
 	}
 	out := cmd.OutOrStdout()
@@ -242,8 +246,8 @@ func unexplained(cells []reproduce.Cell) error {
 	if n == 0 {
 		return nil
 	}
-	return &failure{code: exitFailed, err: fmt.Errorf("%d figures differ and nothing explains it, the first: %s", n, first),
-		hint: "--json shows all figures with their notes"}
+	return &failure.Error{Code: failure.ExitFailed, Err: fmt.Errorf("%d figures differ and nothing explains it, the first: %s", n, first),
+		Hint: "--json shows all figures with their notes"}
 }
 
 func (f *reproduceFlags) show(out io.Writer, r *reproduce.Result) error {
@@ -252,12 +256,12 @@ func (f *reproduceFlags) show(out io.Writer, r *reproduce.Result) error {
 		return nil
 	}
 	for _, c := range r.Cells {
-		if err := printJSON(out, c); err != nil {
+		if err := table.JSON(out, c); err != nil {
 			return err
 		}
 	}
 	for _, t := range r.Tables {
-		if err := printJSON(out, t); err != nil {
+		if err := table.JSON(out, t); err != nil {
 			return err
 		}
 	}
@@ -270,15 +274,15 @@ func (f *reproduceFlags) draw(figures []reproduce.Figure) error {
 		return nil
 	}
 	for _, g := range figures {
-		c := chart{title: g.Title, x: g.X, y: g.Y, fromZero: true}
+		c := plot.Chart{Title: g.Title, X: g.X, Y: g.Y, FromZero: true}
 		for _, v := range g.Curves {
-			as := asLine
+			as := plot.Line
 			if g.Bars {
-				as = asBars
+				as = plot.Bars
 			}
-			c.curves = append(c.curves, curve{name: v.Name, as: as, x: v.X, y: v.Y})
+			c.Curves = append(c.Curves, plot.Curve{Name: v.Name, As: as, X: v.X, Y: v.Y})
 		}
-		if err := savePlot(filepath.Join(f.plot, g.Name+".svg"), c); err != nil {
+		if err := plot.Save(filepath.Join(f.plot, g.Name+".svg"), c); err != nil {
 			return err
 		}
 	}

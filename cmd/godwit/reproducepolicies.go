@@ -16,6 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"godwit/internal/failure"
+	"godwit/lab/progress"
+	"godwit/lab/table"
+	"godwit/lab/traces"
 	"godwit/reproduce"
 	"godwit/sim/scenario"
 	"godwit/trace"
@@ -99,22 +103,22 @@ func (f *policiesFlags) check() error {
 	const least, most = 3, 3660
 	switch {
 	case f.workers < 1 || f.workers > mostWorkers:
-		return usage("leave it out for one a core", "--workers %d: there can be 1 to %d", f.workers, mostWorkers)
+		return failure.Usage("leave it out for one a core", "--workers %d: there can be 1 to %d", f.workers, mostWorkers)
 	case f.hosts < 1 || f.hosts > trace.MaxHosts:
-		return usage("leave it out for as many as the figures published are of", "--hosts %d: there can be 1 to %d", f.hosts, trace.MaxHosts)
+		return failure.Usage("leave it out for as many as the figures published are of", "--hosts %d: there can be 1 to %d", f.hosts, trace.MaxHosts)
 	case f.days < least || f.days > most:
-		return usage("leave it out", "--days %d: there can be %d to %d", f.days, least, most)
+		return failure.Usage("leave it out", "--days %d: there can be %d to %d", f.days, least, most)
 	case f.runs < 1 || f.runs > scenario.MaxSeeds:
-		return usage("write --runs 5", "--runs %d: there can be 1 to %d", f.runs, scenario.MaxSeeds)
+		return failure.Usage("write --runs 5", "--runs %d: there can be 1 to %d", f.runs, scenario.MaxSeeds)
 	}
 	if _, err := oneOf("checkpoints", f.checkpoints, policyCheckpoints); err != nil {
 		return err
 	}
 	if err := scenario.CheckPlacement(f.placement); err != nil {
-		return usage("`godwit sim --help` says what each does", "--policy: %w", err)
+		return failure.Usage("`godwit sim --help` says what each does", "--policy: %w", err)
 	}
 	if err := scenario.CheckMigration(f.migration); err != nil {
-		return usage("`godwit sim --help` says what each does", "--migration: %w", err)
+		return failure.Usage("`godwit sim --help` says what each does", "--migration: %w", err)
 	}
 	return nil
 }
@@ -140,7 +144,7 @@ func (f *policiesFlags) sets() (sets []reproduce.PolicySet, missing []string, er
 			f.only[i] += "-like"
 		}
 		if !slices.Contains(names, f.only[i]) {
-			return nil, nil, usage("name sets of these", "--only: there is no set %q: there are %s", n, strings.Join(names, ", "))
+			return nil, nil, failure.Usage("name sets of these", "--only: there is no set %q: there are %s", n, strings.Join(names, ", "))
 		}
 	}
 	for _, s := range all {
@@ -159,7 +163,7 @@ func (f *policiesFlags) sets() (sets []reproduce.PolicySet, missing []string, er
 		sets = append(sets, s)
 	}
 	if len(sets) == 0 {
-		return nil, nil, usage("name the directory that has them with --traces", "of %s no records are there, so that nothing would be run", strings.Join(missing, " and "))
+		return nil, nil, failure.Usage("name the directory that has them with --traces", "of %s no records are there, so that nothing would be run", strings.Join(missing, " and "))
 	}
 	return sets, missing, nil
 }
@@ -169,17 +173,17 @@ func (f *policiesFlags) measured(name string) (*trace.Trace, error) {
 	if f.traces == "" {
 		return nil, nil
 	}
-	var from traceFlags
+	var from traces.Source
 	file := phonesRecords
 	if name == "relays" {
 		file = relaysFile
-		from.snapshots, _ = f.find(snapshotsFile)
+		from.Snapshots, _ = f.find(snapshotsFile)
 	}
 	path, there := f.find(file)
 	if !there {
 		return nil, nil
 	}
-	return from.load(path)
+	return from.Load(path)
 }
 
 // find returns the path of a file of --traces, and "" if it is not there.
@@ -201,9 +205,9 @@ func (f *policiesFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	p := newProgress(cmd.ErrOrStderr(), f.quiet)
+	p := progress.New(cmd.ErrOrStderr(), f.quiet)
 	for _, m := range missing {
-		p.note("%s: left out, for --traces names no directory that has its records", m)
+		p.Note("%s: left out, for --traces names no directory that has its records", m)
 	}
 	g := &reproduce.PolicyGrid{
 		Sets: sets, Hosts: f.hosts, Days: f.days, Seed: f.seed, Runs: f.runs,
@@ -218,13 +222,13 @@ func (f *policiesFlags) run(cmd *cobra.Command) error {
 	if err := cmd.Context().Err(); err != nil {
 		return fmt.Errorf("interrupted")
 	}
-	p.note("%d runs in %s", g.Count(), rough(time.Since(begun)))
+	p.Note("%d runs in %s", g.Count(), table.Rough(time.Since(begun)))
 	return f.print(cmd.OutOrStdout(), r, missing)
 }
 
 // each runs several at once and shows how far they are. When ctx ends the rest is
 // not begun.
-func (f *policiesFlags) each(ctx context.Context, p *progress) func(int, func(int)) {
+func (f *policiesFlags) each(ctx context.Context, p *progress.Progress) func(int, func(int)) {
 	return func(n int, run func(int)) {
 		var (
 			over  atomic.Int64
@@ -245,9 +249,9 @@ func (f *policiesFlags) each(ctx context.Context, p *progress) func(int, func(in
 		for {
 			select {
 			case <-tick.C:
-				p.show(runStatus(int(over.Load()), n, min(f.workers, n)))
+				p.Show(runStatus(int(over.Load()), n, min(f.workers, n)))
 			case <-done:
-				p.done()
+				p.Done()
 				return
 			}
 		}
@@ -260,11 +264,11 @@ func (f *policiesFlags) print(w io.Writer, r *reproduce.PolicyReport, missing []
 		return nil
 	}
 	for i := range r.Cells {
-		if err := printJSON(w, &r.Cells[i]); err != nil {
+		if err := table.JSON(w, &r.Cells[i]); err != nil {
 			return err
 		}
 	}
-	return printJSON(w, policySummary{r.Summary, r.Rivals, r.Notes, missing})
+	return table.JSON(w, policySummary{r.Summary, r.Rivals, r.Notes, missing})
 }
 
 // policySummary is the last object of `godwit reproduce policies --json`.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"godwit/lab/table"
 	"godwit/reproduce"
 )
 
@@ -44,7 +45,7 @@ func printPolicies(w io.Writer, r *reproduce.PolicyReport, missing []string) {
 		}
 		rows = append(rows, []string{t.Name, cmp.Or(t.Wanted, "-"), t.Obtained, verdict, t.Worst})
 	}
-	printTable(w, "TARGET WANTED OBTAINED HOLDS WORST", rows)
+	table.Print(w, "TARGET WANTED OBTAINED HOLDS WORST", rows)
 }
 
 // whoSaves says who makes automatic checkpoints.
@@ -83,7 +84,7 @@ func printPolicyCells(w io.Writer, cells []reproduce.PolicyCell) {
 		}
 		done, response, quickest := "-", "-", "-"
 		if c.Quickest != nil {
-			done, response = fmt.Sprintf("%.2f%%", c.Ours.DonePct), seconds(c.Ours.ResponseS)
+			done, response = fmt.Sprintf("%.2f%%", c.Ours.DonePct), table.Seconds(c.Ours.ResponseS)
 			quickest = fmt.Sprintf("%s %s (%s)", ratioText(c.Ours.ResponseS, c.Quickest.ResponseS), c.Quickest.Name, c.Response)
 		}
 		best := c.Best.Name
@@ -96,7 +97,7 @@ func printPolicyCells(w io.Writer, cells []reproduce.PolicyCell) {
 			fmt.Sprintf("%.2f%%", c.Ours.WastedPct), done, fmt.Sprintf("%.2f%%", c.Ours.SuccessPct), response, quickest,
 		})
 	}
-	printTable(w, "SIZE LOAD USEFUL-H GAIN-H BEST-RIVAL VERDICT /FCFS /ORACLE WASTED DONE OK RESPONSE /QUICKEST", rows)
+	table.Print(w, "SIZE LOAD USEFUL-H GAIN-H BEST-RIVAL VERDICT /FCFS /ORACLE WASTED DONE OK RESPONSE /QUICKEST", rows)
 	for i, r := range reasons {
 		fmt.Fprintf(w, "  [%d] %s\n", i+1, r)
 	}
@@ -133,7 +134,7 @@ func printContenders(w io.Writer, r *reproduce.PolicyReport) {
 			fmt.Sprintf("%.2f%%", v.WastedPct), fmt.Sprintf("%.2f%%", v.SuccessPct), fmt.Sprintf("%.0f", v.Moves),
 		})
 	}
-	printTable(w, "POLICY BEST-IN OF-BEST WORST WASTED OK MOVES", rows)
+	table.Print(w, "POLICY BEST-IN OF-BEST WORST WASTED OK MOVES", rows)
 	for _, n := range r.Notes {
 		fmt.Fprintf(w, "  note: %s\n", n)
 	}

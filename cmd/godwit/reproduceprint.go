@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"godwit/lab/table"
 	"godwit/reproduce"
 )
 
@@ -33,7 +34,7 @@ func printResult(w io.Writer, r *reproduce.Result) {
 		rows[i] = []string{c.Cell, c.Published, c.Obtained, string(c.Verdict), mark}
 	}
 	if len(rows) > 0 {
-		printTable(w, "FIGURE PUBLISHED OBTAINED VERDICT NOTE", rows)
+		table.Print(w, "FIGURE PUBLISHED OBTAINED VERDICT NOTE", rows)
 		for i, n := range notes {
 			fmt.Fprintf(w, "  [%d] %s\n", i+1, n)
 		}
@@ -41,7 +42,7 @@ func printResult(w io.Writer, r *reproduce.Result) {
 	}
 	for _, t := range r.Tables {
 		fmt.Fprintf(w, "%s\n", t.Title)
-		printTable(w, strings.Join(t.Header, " "), t.Rows)
+		table.Print(w, strings.Join(t.Header, " "), t.Rows)
 		fmt.Fprintln(w)
 	}
 }

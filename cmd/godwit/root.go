@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -13,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"godwit/api"
+	"godwit/internal/failure"
 )
 
 // version is the program's; releases set it with -ldflags "-X main.version=...".
@@ -43,7 +42,7 @@ func newRoot() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath()), "%w", err)
+		return failure.Usage(fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath()), "%w", err)
 	})
 	root.AddGroup(
 		&cobra.Group{ID: "volunteer", Title: "Volunteer:"},
@@ -71,7 +70,7 @@ func explained(check cobra.PositionalArgs) cobra.PositionalArgs {
 			check = cobra.NoArgs
 		}
 		if err := check(cmd, args); err != nil {
-			return usage(fmt.Sprintf("usage: %s", cmd.UseLine()), "%w", err)
+			return failure.Usage(fmt.Sprintf("usage: %s", cmd.UseLine()), "%w", err)
 		}
 		return nil
 	}
@@ -87,7 +86,7 @@ func fromEnv(flags *pflag.FlagSet) error {
 			return
 		}
 		if e := flags.Set(f.Name, v); e != nil {
-			err = usage("", "environment variable %s: %w", name, e)
+			err = failure.Usage("", "environment variable %s: %w", name, e)
 		}
 	})
 	return err
@@ -130,10 +129,7 @@ func (c *clientFlags) dial() (*api.Client, error) {
 	}
 	token, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usage("name the file with --token-file", "reading the API's token: %w", err)
+		return nil, failure.Usage("name the file with --token-file", "reading the API's token: %w", err)
 	}
 	return api.DialTCP(c.addr, string(token)), nil
 }
-
-// printJSON writes one object on one line.
-func printJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }

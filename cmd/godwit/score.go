@@ -9,13 +9,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"godwit/internal/failure"
+	"godwit/lab/plot"
+	"godwit/lab/table"
+	"godwit/lab/traces"
 	"godwit/predictor"
 	"godwit/trace"
 )
 
 // scoreFlags are those of `godwit score`.
 type scoreFlags struct {
-	trace      traceFlags
+	trace      traces.Source
 	path       string
 	predictors string
 	horizon    time.Duration
@@ -53,7 +57,7 @@ Predictors:
   godwit score --synth deug --predictor blend,tde:n=5,reading=prefix,age --horizon 1h`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	f.trace.add(cmd)
+	addTrace(&f.trace, cmd)
 	fl := cmd.Flags()
 	fl.StringVar(&f.path, "trace", "", "file with the trace")
 	fl.StringVar(&f.predictors, "predictor", "blend,tde5,blend442", "predictors, with commas between them; the first is compared with the others")
@@ -76,19 +80,19 @@ func (f *scoreFlags) check() ([]predictor.Model, error) {
 	models, err := predictor.ParseList(f.predictors)
 	switch {
 	case err != nil:
-		return nil, usage("`godwit score --help` says what each does", "%w", err)
+		return nil, failure.Usage("`godwit score --help` says what each does", "%w", err)
 	case f.horizon < time.Second:
-		return nil, usage("write --horizon 1h", "--horizon %v is not a second", f.horizon)
+		return nil, failure.Usage("write --horizon 1h", "--horizon %v is not a second", f.horizon)
 	case f.questions < 1 || f.questions > mostQuestions:
-		return nil, usage("write --questions 20000", "--questions %d: 1 to %d can be asked", f.questions, mostQuestions)
+		return nil, failure.Usage("write --questions 20000", "--questions %d: 1 to %d can be asked", f.questions, mostQuestions)
 	case !(f.after >= 0 && f.after < 1):
-		return nil, usage("write --after 0.55", "--after %v is not a share below 1", f.after)
+		return nil, failure.Usage("write --after 0.55", "--after %v is not a share below 1", f.after)
 	case !(f.most > 0 && f.most <= 1):
-		return nil, usage("write --max-availability 0.9", "--max-availability %v is no share", f.most)
+		return nil, failure.Usage("write --max-availability 0.9", "--max-availability %v is no share", f.most)
 	case !(f.threshold > 0 && f.threshold <= 1):
-		return nil, usage("write --threshold 0.5", "--threshold %v is not a probability above 0", f.threshold)
+		return nil, failure.Usage("write --threshold 0.5", "--threshold %v is not a probability above 0", f.threshold)
 	}
-	return models, plotEnding(f.plot)
+	return models, plot.CheckName(f.plot)
 }
 
 func (f *scoreFlags) run(cmd *cobra.Command) error {
@@ -96,7 +100,7 @@ func (f *scoreFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	t, err := f.trace.load(f.path)
+	t, err := f.trace.Load(f.path)
 	if err != nil {
 		return err
 	}
@@ -106,7 +110,7 @@ func (f *scoreFlags) run(cmd *cobra.Command) error {
 	test := f.test(t)
 	questions, err := test.Ask()
 	if err != nil {
-		return usage("give a shorter --horizon or a smaller --after", "--horizon %v on %s: %w", f.horizon, t.Name, err)
+		return failure.Usage("give a shorter --horizon or a smaller --after", "--horizon %v on %s: %w", f.horizon, t.Name, err)
 	}
 	results, err := scoreAll(test, models, questions, f.threshold)
 	if err != nil {
@@ -116,13 +120,13 @@ func (f *scoreFlags) run(cmd *cobra.Command) error {
 		results[i].describe(f, t)
 	}
 	if f.plot != "" {
-		if err := savePlot(f.plot, reliabilityChart(results)); err != nil {
+		if err := plot.Save(f.plot, reliabilityChart(results)); err != nil {
 			return err
 		}
 	}
 	if f.json {
 		for _, r := range results {
-			if err := printJSON(cmd.OutOrStdout(), r); err != nil {
+			if err := table.JSON(cmd.OutOrStdout(), r); err != nil {
 				return err
 			}
 		}
@@ -134,7 +138,7 @@ func (f *scoreFlags) run(cmd *cobra.Command) error {
 
 // test plans the back-test on the hosts that are asked for.
 func (f *scoreFlags) test(t *trace.Trace) *predictor.Backtest {
-	test := &predictor.Backtest{Horizon: f.horizon, End: t.End, Questions: f.questions, Seed: f.trace.seed}
+	test := &predictor.Backtest{Horizon: f.horizon, End: t.End, Questions: f.questions, Seed: f.trace.Seed}
 	test.From = t.Start.Add(time.Duration(f.after * float64(t.End.Sub(t.Start))))
 	for _, h := range t.Hosts {
 		if f.most == 1 || presence(h.History) <= f.most {

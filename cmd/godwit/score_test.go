@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/lab/traces"
 	"godwit/predictor"
 	"godwit/trace"
 )
@@ -26,8 +27,8 @@ func TestDefaultOnPhones(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, horizon := range []time.Duration{time.Hour, 3 * time.Hour} {
-		f := scoreFlags{trace: traceFlags{seed: 2}, path: phonesFile, horizon: horizon, questions: 4000, after: defaultAfter, most: 1}
-		set, err := f.trace.load(f.path)
+		f := scoreFlags{trace: traces.Source{Seed: 2}, path: phonesFile, horizon: horizon, questions: 4000, after: defaultAfter, most: 1}
+		set, err := f.trace.Load(f.path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,8 @@ import (
 	"math"
 	"time"
 
+	"godwit/lab/plot"
+	"godwit/lab/table"
 	"godwit/predictor"
 	"godwit/trace"
 )
@@ -55,7 +57,7 @@ func newScoreReport(name string, s predictor.Score, spread *predictor.Spread) sc
 		r.Reliability = append(r.Reliability, [3]float64{b.P, b.Stayed, float64(b.N)})
 	}
 	for m, name := range measureNames {
-		if low, high := spread.Interval(m); finite(low) && finite(high) {
+		if low, high := spread.Interval(m); plot.Finite(low) && plot.Finite(high) {
 			r.CI[name] = [2]float64{low, high}
 		}
 	}
@@ -63,7 +65,7 @@ func newScoreReport(name string, s predictor.Score, spread *predictor.Spread) sc
 }
 
 func known(x float64) *float64 {
-	if !finite(x) {
+	if !plot.Finite(x) {
 		return nil
 	}
 	return &x
@@ -73,7 +75,7 @@ func known(x float64) *float64 {
 func (r *scoreReport) compare(o scoreReport, mine, others *predictor.Spread) {
 	beside := func(m predictor.Measure, a, b float64) *[3]float64 {
 		low, high := mine.Difference(others, m)
-		if !finite(low) || !finite(high) || !finite(a-b) {
+		if !plot.Finite(low) || !plot.Finite(high) || !plot.Finite(a-b) {
 			return nil
 		}
 		return &[3]float64{a - b, low, high}
@@ -96,7 +98,7 @@ func orNaN(x *float64) float64 {
 }
 
 func (r *scoreReport) describe(f *scoreFlags, t *trace.Trace) {
-	r.Trace, r.Synthetic, r.HorizonS, r.Seed = t.Name, t.Synthetic, f.horizon.Seconds(), f.trace.seed
+	r.Trace, r.Synthetic, r.HorizonS, r.Seed = t.Name, t.Synthetic, f.horizon.Seconds(), f.trace.Seed
 	r.Unwatched = "left"
 	if f.censor {
 		r.Unwatched = "censored"
@@ -105,14 +107,14 @@ func (r *scoreReport) describe(f *scoreFlags, t *trace.Trace) {
 
 func (f *scoreFlags) print(w io.Writer, t *trace.Trace, hosts int, results []scoreReport) {
 	first := results[0]
-	fmt.Fprintf(w, "%s: %d hosts, %d questions after %.0f %% of %s, seed %d\n", stamped(t), hosts, first.Questions, 100*f.after, span(t), f.trace.seed)
+	fmt.Fprintf(w, "%s: %d hosts, %d questions after %.0f %% of %s, seed %d\n", stamped(t), hosts, first.Questions, 100*f.after, span(t), f.trace.Seed)
 	fmt.Fprintf(w, "%.1f %% stay for %v; unwatched hosts have %s\n\n", 100*first.BaseRate, f.horizon, map[bool]string{false: "left", true: "been cut off there"}[f.censor])
 	rows := make([][]string, len(results))
 	for i, r := range results {
 		rows[i] = []string{r.Predictor, withCI(orNaN(r.AUC), r.CI["auc"]), withCI(r.Brier, r.CI["brier"]), withCI(r.LogLoss, r.CI["log_loss"]),
 			withCI(r.Pick, r.CI["pick10"]), percent(r.Detection), percent(r.Correct), fmt.Sprintf("%.1f%%", 100*r.NoHistory)}
 	}
-	printTable(w, "PREDICTOR AUC BRIER LOG-LOSS BEST-OF-10 DETECTED CORRECT NO-HISTORY", rows)
+	table.Print(w, "PREDICTOR AUC BRIER LOG-LOSS BEST-OF-10 DETECTED CORRECT NO-HISTORY", rows)
 	if len(results) > 1 {
 		fmt.Fprintf(w, "\n%s less the others, on the same questions:\n", first.Predictor)
 		rows = rows[:0]
@@ -120,7 +122,7 @@ func (f *scoreFlags) print(w io.Writer, t *trace.Trace, hosts int, results []sco
 			b := first.Less[r.Predictor]
 			rows = append(rows, []string{r.Predictor, difference(b.AUC), difference(b.Brier), difference(b.Pick)})
 		}
-		printTable(w, "PREDICTOR AUC BRIER BEST-OF-10", rows)
+		table.Print(w, "PREDICTOR AUC BRIER BEST-OF-10", rows)
 	}
 }
 
@@ -129,7 +131,7 @@ func span(t *trace.Trace) string {
 }
 
 func withCI(x float64, ci [2]float64) string {
-	if !finite(x) {
+	if !plot.Finite(x) {
 		return "-"
 	}
 	return fmt.Sprintf("%.3f [%.3f, %.3f]", x, ci[0], ci[1])
@@ -150,15 +152,15 @@ func percent(x *float64) string {
 }
 
 // reliabilityChart shows what was said beside what came true.
-func reliabilityChart(results []scoreReport) chart {
-	c := chart{title: "Reliability", x: "probability of a stay that was given", y: "share that stayed", fromZero: true,
-		curves: []curve{{name: "as it should be", x: []float64{0, 1}, y: []float64{0, 1}}}}
+func reliabilityChart(results []scoreReport) plot.Chart {
+	c := plot.Chart{Title: "Reliability", X: "probability of a stay that was given", Y: "share that stayed", FromZero: true,
+		Curves: []plot.Curve{{Name: "as it should be", X: []float64{0, 1}, Y: []float64{0, 1}}}}
 	for _, r := range results {
-		v := curve{name: r.Predictor}
+		v := plot.Curve{Name: r.Predictor}
 		for _, b := range r.Reliability {
-			v.x, v.y = append(v.x, b[0]), append(v.y, b[1])
+			v.X, v.Y = append(v.X, b[0]), append(v.Y, b[1])
 		}
-		c.curves = append(c.curves, v)
+		c.Curves = append(c.Curves, v)
 	}
 	return c
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,6 +12,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"godwit/internal/failure"
+	"godwit/lab/files"
+	"godwit/lab/plot"
+	"godwit/lab/progress"
 	"godwit/migrate"
 	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
@@ -21,7 +24,6 @@ import (
 	reports "godwit/sim/report"
 	"godwit/sim/scenario"
 	"godwit/task"
-	"godwit/trace"
 )
 
 // simFlags are those of `godwit sim`: the experiment, how it is run and what is
@@ -94,10 +96,10 @@ var besideScenario = []string{"scenario", "from", "epoch", "snapshots", "machine
 
 func (f *simFlags) check(cmd *cobra.Command) error {
 	if f.interval != "student" && f.interval != "zhang" {
-		return usage("write --interval student or --interval zhang", "--interval %q is not known", f.interval)
+		return failure.Usage("write --interval student or --interval zhang", "--interval %q is not known", f.interval)
 	}
 	if f.workers < 1 {
-		return usage("write --workers 2, or leave it out for all cores", "--workers %d: there must be one", f.workers)
+		return failure.Usage("write --workers 2, or leave it out for all cores", "--workers %d: there must be one", f.workers)
 	}
 	var twice string
 	if f.scenario != "" {
@@ -108,9 +110,9 @@ func (f *simFlags) check(cmd *cobra.Command) error {
 		})
 	}
 	if twice != "" {
-		return usage("write it into the file, or leave --scenario out", "--%s does not go with --scenario", twice)
+		return failure.Usage("write it into the file, or leave --scenario out", "--%s does not go with --scenario", twice)
 	}
-	return plotEnding(f.plot)
+	return plot.CheckName(f.plot)
 }
 
 func (f *simFlags) run(cmd *cobra.Command) error {
@@ -122,7 +124,7 @@ func (f *simFlags) run(cmd *cobra.Command) error {
 		err error
 	)
 	if f.scenario != "" {
-		e, err = readScenario(f.scenario, f.trace.load, readLog)
+		e, err = files.Scenario(f.scenario, f.trace.Load, files.Log)
 	} else {
 		e, err = f.experiment()
 	}
@@ -131,9 +133,9 @@ func (f *simFlags) run(cmd *cobra.Command) error {
 	}
 	grid, err := e.Grid()
 	if err != nil {
-		return usage(hintOf(err), "%w", err)
+		return failure.Usage(hintOf(err), "%w", err)
 	}
-	p := newProgress(cmd.ErrOrStderr(), f.quiet)
+	p := progress.New(cmd.ErrOrStderr(), f.quiet)
 	results, err := f.simulate(cmd.Context(), p, grid)
 	if err != nil {
 		return err
@@ -148,15 +150,7 @@ func (f *simFlags) run(cmd *cobra.Command) error {
 }
 
 // hintOf is the hint of a file's error.
-func hintOf(err error) string { return classify(err).hint }
-
-func readLog(path string) (l *trace.Workload, err error) {
-	err = withFile(path, func(r io.Reader) (err error) {
-		l, err = trace.ReadSWF(path, r)
-		return err
-	})
-	return l, err
-}
+func hintOf(err error) string { return classify(err).Hint }
 
 // saveReports draws results into a file.
 func saveReports(path string, results []simResult, o reports.Options) error {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"godwit/lab/progress"
 	"godwit/sim"
 	"godwit/sim/scenario"
 )
@@ -28,7 +29,7 @@ func TestSimInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	f := simFlags{workers: 2}
-	results, err := f.runAll(ctx, newProgress(io.Discard, true), smallGrid(t))
+	results, err := f.runAll(ctx, progress.New(io.Discard, true), smallGrid(t))
 	if results != nil || err == nil || !strings.Contains(err.Error(), "interrupted after ") {
 		t.Errorf("got %d results and %v", len(results), err)
 	}

@@ -8,7 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"godwit/internal/failure"
 	"godwit/internal/spec"
+	"godwit/lab/files"
+	"godwit/lab/traces"
 	"godwit/sim"
 	"godwit/sim/scenario"
 	"godwit/task"
@@ -18,7 +21,7 @@ import (
 // experimentFlags describe an experiment with one class of tasks. What they
 // leave out a scenario file can say.
 type experimentFlags struct {
-	trace        traceFlags
+	trace        traces.Source
 	path, assume string
 	resample     bool
 
@@ -60,7 +63,7 @@ var (
 func (f *experimentFlags) add(cmd *cobra.Command) {
 	usual := scenario.Default()
 	fl := cmd.Flags()
-	f.trace.add(cmd)
+	addTrace(&f.trace, cmd)
 	fl.StringVar(&f.path, "trace", "", "file with the trace; --hosts takes its first hosts, --days its first days")
 	fl.StringVar(&f.assume, "assume", usual.Source.Assume.String(), "what hosts did while nobody looked: a state, or unobserved to leave it open")
 	fl.BoolVar(&f.resample, "resample", false, "with --synth: make the hosts anew for each run")
@@ -124,13 +127,13 @@ func (f *experimentFlags) experiment() (*scenario.Experiment, error) {
 	if err := f.workload(&b.Workload); err != nil {
 		return nil, err
 	}
-	t, err := f.trace.load(f.path)
+	t, err := f.trace.Load(f.path)
 	if err != nil {
 		return nil, err
 	}
 	e.Use(t)
-	if f.path != "" && f.trace.days > 0 {
-		e.SetDays(f.trace.days)
+	if f.path != "" && f.trace.Days > 0 {
+		e.SetDays(f.trace.Days)
 	}
 	return e, nil
 }
@@ -149,38 +152,38 @@ func (f *experimentFlags) policy(e *scenario.Experiment) error {
 		*kind.to = spec.List(kind.given)
 		for _, s := range *kind.to {
 			if err := kind.check(s); err != nil {
-				return usage("`godwit sim --help` says what each does", "--%s: %w", kind.flag, err)
+				return failure.Usage("`godwit sim --help` says what each does", "--%s: %w", kind.flag, err)
 			}
 		}
 	}
 	for _, p := range e.Placements {
 		if err := scenario.CheckPlacement(p); err != nil {
-			return usage("`godwit sim --help` says what each does", "--policy: %w", err)
+			return failure.Usage("`godwit sim --help` says what each does", "--policy: %w", err)
 		}
 	}
 	for _, m := range e.Migrations {
 		if err := scenario.CheckMigration(m); err != nil {
-			return usage("`godwit sim --help` says what each does", "--migration: %w", err)
+			return failure.Usage("`godwit sim --help` says what each does", "--migration: %w", err)
 		}
 	}
 	for _, list := range [][]string{e.Placements, e.Migrations, e.Fairnesses, e.Chunkings} {
 		for i, s := range list {
 			if slices.Contains(list[:i], s) {
-				return usage("name each policy once", "policy %s is named twice", s)
+				return failure.Usage("name each policy once", "policy %s is named twice", s)
 			}
 		}
 	}
 	if e.Base.Predictor = f.predictor; f.predictor != "" {
 		if err := scenario.CheckPredictor(f.predictor); err != nil {
-			return usage("`godwit score --help` says what each does", "--predictor: %w", err)
+			return failure.Usage("`godwit score --help` says what each does", "--predictor: %w", err)
 		}
 	}
-	if f.runs < 1 || f.runs > scenario.MaxSeeds || f.trace.seed > math.MaxUint64-scenario.MaxSeeds {
-		return usage("write --runs 5", "--runs %d from --seed %d: there can be 1 to %d, with seeds that follow each other", f.runs, f.trace.seed, scenario.MaxSeeds)
+	if f.runs < 1 || f.runs > scenario.MaxSeeds || f.trace.Seed > math.MaxUint64-scenario.MaxSeeds {
+		return failure.Usage("write --runs 5", "--runs %d from --seed %d: there can be 1 to %d, with seeds that follow each other", f.runs, f.trace.Seed, scenario.MaxSeeds)
 	}
 	e.Seeds = nil
 	for i := range f.runs {
-		e.Seeds = append(e.Seeds, f.trace.seed+uint64(i))
+		e.Seeds = append(e.Seeds, f.trace.Seed+uint64(i))
 	}
 	return nil
 }
@@ -189,18 +192,18 @@ func (f *experimentFlags) source(s *scenario.Source) error {
 	if f.assume == trace.Unobserved.String() {
 		s.Assume = trace.Unobserved
 	} else if err := s.Assume.UnmarshalText([]byte(f.assume)); err != nil {
-		return usage("write --assume unavailable, or unobserved to leave it open", "--assume: %w", err)
+		return failure.Usage("write --assume unavailable, or unobserved to leave it open", "--assume: %w", err)
 	}
-	if f.trace.hosts < 0 || f.trace.days < 0 {
-		return usage("leave it out for all there are", "--hosts %d and --days %d: neither can be negative", f.trace.hosts, f.trace.days)
+	if f.trace.Hosts < 0 || f.trace.Days < 0 {
+		return failure.Usage("leave it out for all there are", "--hosts %d and --days %d: neither can be negative", f.trace.Hosts, f.trace.Days)
 	}
 	if s.File = f.path; s.File != "" {
-		s.First = f.trace.hosts
+		s.First = f.trace.Hosts
 	}
-	s.Kind, s.Resample = f.trace.synth, f.resample
-	s.Config = trace.SynthConfig{Hosts: f.trace.hosts, Days: f.trace.days, Seed: f.trace.seed}
+	s.Kind, s.Resample = f.trace.Kind, f.resample
+	s.Config = trace.SynthConfig{Hosts: f.trace.Hosts, Days: f.trace.Days, Seed: f.trace.Seed}
 	if s.Resample && s.Kind == "" {
-		return usage("leave it out", "--resample makes hosts, and a trace has them already")
+		return failure.Usage("leave it out", "--resample makes hosts, and a trace has them already")
 	}
 	return nil
 }
@@ -208,7 +211,7 @@ func (f *experimentFlags) source(s *scenario.Source) error {
 func (f *experimentFlags) host(h *sim.HostRules) error {
 	h.Slots, h.Ahead, h.Memory, h.Grace = f.slots, f.ahead, int64(f.hostMemory), f.grace
 	if f.slots < 1 {
-		return usage("write --slots 1", "--slots %d: a host runs a task at once or more", f.slots)
+		return failure.Usage("write --slots 1", "--slots %d: a host runs a task at once or more", f.slots)
 	}
 	sharing, err := oneOf("sharing", f.sharing, simSharing)
 	if err != nil {
@@ -227,34 +230,34 @@ func (f *experimentFlags) host(h *sim.HostRules) error {
 func (f *experimentFlags) workload(w *sim.Workload) error {
 	w.Requeue = f.requeue
 	if f.log != "" {
-		l, err := readLog(f.log)
+		l, err := files.Log(f.log)
 		if err != nil {
-			return usage("", "reading the log: %w", err)
+			return failure.Usage("", "reading the log: %w", err)
 		}
 		w.Log = l
 		return nil
 	}
 	for _, l := range [][2]string{{"law", f.law}, {"gaps", f.gaps}} {
 		if _, err := sim.Law(l[1]).Draw(); err != nil {
-			return usage("write --"+l[0]+" exponential", "--%s %q: %w", l[0], l[1], err)
+			return failure.Usage("write --"+l[0]+" exponential", "--%s %q: %w", l[0], l[1], err)
 		}
 	}
 	c := sim.Class{Name: "1", Work: f.size, WorkLaw: sim.Law(f.law), Tasks: f.tasks, Memory: int64(f.memory), State: int64(f.state)}
 	switch {
 	case f.size <= 0:
-		return usage("write --job-size 10m", "--job-size %v: a task takes some time", f.size)
+		return failure.Usage("write --job-size 10m", "--job-size %v: a task takes some time", f.size)
 	case f.tasks < 1:
-		return usage("write --tasks 1", "--tasks %d: a job has a task or more", f.tasks)
+		return failure.Usage("write --tasks 1", "--tasks %d: a job has a task or more", f.tasks)
 	case f.arrival < 0:
-		return usage("write --arrival 1m, or 0s for a queue that is never empty", "--arrival %v is negative", f.arrival)
+		return failure.Usage("write --arrival 1m, or 0s for a queue that is never empty", "--arrival %v is negative", f.arrival)
 	case f.gaps != "" && f.poisson:
-		return usage("leave out one of them", "--gaps does not go with --poisson")
+		return failure.Usage("leave out one of them", "--gaps does not go with --poisson")
 	case f.gaps != "" && f.arrival == 0:
-		return usage("write --arrival 1m", "--gaps needs the mean time between jobs")
+		return failure.Usage("write --arrival 1m", "--gaps needs the mean time between jobs")
 	case f.gaps != "":
 		c.Arrival, c.Interval, c.Gaps = sim.Renewal, f.arrival, sim.Law(f.gaps)
 	case f.poisson && f.arrival == 0:
-		return usage("write --arrival 1m", "--poisson needs the mean time between jobs")
+		return failure.Usage("write --arrival 1m", "--poisson needs the mean time between jobs")
 	case f.poisson:
 		c.Arrival, c.Interval = sim.Poisson, f.arrival
 	case f.arrival > 0:
@@ -268,7 +271,7 @@ func (f *experimentFlags) workload(w *sim.Workload) error {
 func oneOf(flag, value string, names []string) (uint8, error) {
 	i := slices.Index(names, value)
 	if i < 0 {
-		return 0, usage("write --"+flag+" "+names[0], "--%s %q: it is one of %s", flag, value, strings.Join(names, ", "))
+		return 0, failure.Usage("write --"+flag+" "+names[0], "--%s %q: it is one of %s", flag, value, strings.Join(names, ", "))
 	}
 	return uint8(i), nil
 }

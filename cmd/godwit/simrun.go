@@ -10,6 +10,9 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"godwit/internal/failure"
+	"godwit/lab/progress"
+	"godwit/lab/table"
 	"godwit/scheduler"
 	"godwit/sim"
 	reports "godwit/sim/report"
@@ -37,7 +40,7 @@ func reportsOf(results []simResult) []*sim.Report {
 }
 
 // simulate runs a grid, and the oracle beside it if that is asked for.
-func (f *simFlags) simulate(ctx context.Context, p *progress, grid []*sim.Scenario) ([]simResult, error) {
+func (f *simFlags) simulate(ctx context.Context, p *progress.Progress, grid []*sim.Scenario) ([]simResult, error) {
 	all := grid
 	var oracleOf []int // of each run: which run of all is the oracle's
 	if f.oracle {
@@ -80,7 +83,7 @@ func withOracles(grid []*sim.Scenario) (all []*sim.Scenario, oracleOf []int) {
 
 // runAll runs scenarios side by side and shows how far it is. When ctx ends it
 // returns at once; a run cannot be stopped, and ends with the program.
-func (f *simFlags) runAll(ctx context.Context, p *progress, all []*sim.Scenario) ([]simResult, error) {
+func (f *simFlags) runAll(ctx context.Context, p *progress.Progress, all []*sim.Scenario) ([]simResult, error) {
 	var (
 		results    = make([]simResult, len(all))
 		errs       = make([]error, len(all))
@@ -108,11 +111,11 @@ func (f *simFlags) runAll(ctx context.Context, p *progress, all []*sim.Scenario)
 	go func() { group.Wait(); close(done) }()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	defer p.done()
+	defer p.Done()
 	for {
 		select {
 		case <-tick.C:
-			p.show(runStatus(int(over.Load()), len(all), workers))
+			p.Show(runStatus(int(over.Load()), len(all), workers))
 			continue
 		case <-ctx.Done():
 		case <-done:
@@ -144,7 +147,7 @@ func (f *simFlags) runOne(s *sim.Scenario) (simResult, error) {
 		r, err = sim.Run(s)
 	}
 	if errors.Is(err, sim.ErrWholeNodes) {
-		return simResult{}, usage("add --machines", "%w", err)
+		return simResult{}, failure.Usage("add --machines", "%w", err)
 	}
 	if err != nil {
 		return simResult{}, fmt.Errorf("policy %s, migration %s, seed %d: %w", s.Placement, s.Migration, s.Seed, err)
@@ -161,7 +164,7 @@ func (f *simFlags) runOne(s *sim.Scenario) (simResult, error) {
 func (f *simFlags) print(w io.Writer, results []simResult, o reports.Options) error {
 	if f.json {
 		for _, r := range results {
-			if err := printJSON(w, r); err != nil {
+			if err := table.JSON(w, r); err != nil {
 				return err
 			}
 		}
@@ -173,7 +176,7 @@ func (f *simFlags) print(w io.Writer, results []simResult, o reports.Options) er
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\nPOLICY\tMIGRATION\tSEED\tEVENTS\tTOOK\tEVENTS/S")
 	for _, r := range results {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%.3g\n", r.Policy, r.Migration, r.Seed, r.Events, seconds(r.WallS), r.PerWall)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%.3g\n", r.Policy, r.Migration, r.Seed, r.Events, table.Seconds(r.WallS), r.PerWall)
 	}
 	return t.Flush()
 }

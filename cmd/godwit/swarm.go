@@ -14,6 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"godwit/api"
+	"godwit/internal/failure"
+	"godwit/lab/files"
+	"godwit/lab/progress"
+	"godwit/lab/submission"
+	"godwit/lab/table"
 	"godwit/node"
 	"godwit/scheduler"
 	"godwit/scheduler/place"
@@ -123,12 +128,12 @@ beside the least that it could: all work over all speed.`,
 func (s *swarmFlags) count(args []string) error {
 	if len(args) == 0 {
 		if s.replay.scenario == "" {
-			return usage("say `godwit swarm 5`", "how many nodes?")
+			return failure.Usage("say `godwit swarm 5`", "how many nodes?")
 		}
 		return nil
 	}
 	if _, err := fmt.Sscanf(args[0], "%d", &s.nodes); err != nil || s.nodes < 1 || s.nodes > maxSwarm {
-		return usage(fmt.Sprintf("give a number from 1 to %d", maxSwarm), "cannot run %q nodes", args[0])
+		return failure.Usage(fmt.Sprintf("give a number from 1 to %d", maxSwarm), "cannot run %q nodes", args[0])
 	}
 	return nil
 }
@@ -142,7 +147,7 @@ func (s *swarmFlags) choose(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if s.tasks < 1 || s.cores < 1 || s.work < 0 {
-		return usage("", "--tasks and --cores must be at least 1, --work not negative")
+		return failure.Usage("", "--tasks and --cores must be at least 1, --work not negative")
 	}
 	replays := false
 	for _, name := range replayFlagNames {
@@ -191,14 +196,14 @@ func (s *swarmFlags) run(ctx context.Context, out, log io.Writer) (err error) {
 		return err
 	}
 	rep := swarmReport{Nodes: s.nodes, Slots: s.nodes * s.cores, StartupS: time.Since(begun).Seconds(), Policies: []string{place.Default}}
-	end, err := s.runJob(ctx, sw, sub, &rep, newProgress(log, s.quiet || s.json))
+	end, err := s.runJob(ctx, sw, sub, &rep, progress.New(log, s.quiet || s.json))
 	if err != nil {
 		return err
 	}
 	if err := s.write(out, rep); err != nil {
 		return err
 	}
-	return verdict(end)
+	return submission.Verdict(end)
 }
 
 // makeDir returns where the swarm's data go, and what removes them if nobody named
@@ -218,20 +223,20 @@ func (s *swarmFlags) nodeArgs() []string {
 }
 
 // submission returns the job: the given file's, or a sweep of empty tasks.
-func (s *swarmFlags) submission() (*submission, error) {
+func (s *swarmFlags) submission() (*submission.Job, error) {
 	if s.jobFile != "" {
-		return readSubmission(s.jobFile, nil)
+		return submission.Read(s.jobFile, nil)
 	}
 	text := fmt.Sprintf("name: swarm\nmodule: noop.wasm\nwork: %s\nmemory: 1MiB\nsweep:\n  task: {from: 1, to: %d}\n", s.work, s.tasks)
 	f, err := task.ParseFile("swarm.yaml", []byte(text))
 	if err != nil {
 		return nil, fmt.Errorf("making the swarm's job: %w", err)
 	}
-	return &submission{name: "swarm.yaml", text: text, file: f, code: noop}, nil
+	return &submission.Job{Name: "swarm.yaml", Text: text, File: f, Code: noop}, nil
 }
 
 // runJob hands the job to a random peer and waits for every result there.
-func (s *swarmFlags) runJob(ctx context.Context, sw *swarm, sub *submission, rep *swarmReport, p *progress) (scheduler.JobStatus, error) {
+func (s *swarmFlags) runJob(ctx context.Context, sw *swarm, sub *submission.Job, rep *swarmReport, p *progress.Progress) (scheduler.JobStatus, error) {
 	rng := rand.New(rand.NewPCG(s.seed, uint64(s.nodes)))
 	client := api.Dial(sw.nodes[rng.IntN(len(sw.nodes))].dir)
 	defer client.Close()
@@ -240,11 +245,11 @@ func (s *swarmFlags) runJob(ctx context.Context, sw *swarm, sub *submission, rep
 		return scheduler.JobStatus{}, err
 	}
 	begun := time.Now()
-	id, err := submit(ctx, client, sub)
+	id, err := submission.Submit(ctx, client, sub)
 	if err != nil {
 		return scheduler.JobStatus{}, err
 	}
-	if _, err := follow(ctx, client, id, p); err != nil {
+	if _, err := submission.Follow(ctx, client, id, p); err != nil {
 		return scheduler.JobStatus{}, err
 	}
 	rep.MakespanS = time.Since(begun).Seconds()
@@ -259,14 +264,14 @@ func (s *swarmFlags) runJob(ctx context.Context, sw *swarm, sub *submission, rep
 	}
 	rep.Tasks, rep.Done, rep.Failed = st.Tasks.Total, st.Tasks.Done, st.Tasks.Failed
 	rep.Migrations, rep.UsefulCPUS, rep.WastedCPUS = st.Migrations, st.UsefulCPU, st.WastedCPU
-	rep.IdealS = float64(st.Tasks.Total) * sub.file.Work.Seconds() / float64(rep.Slots)
-	rep.WavesS = wavesOf(st.Tasks.Total, rep.Slots, sub.file.Work)
+	rep.IdealS = float64(st.Tasks.Total) * sub.File.Work.Seconds() / float64(rep.Slots)
+	rep.WavesS = wavesOf(st.Tasks.Total, rep.Slots, sub.File.Work)
 	rep.Course = courseOf(begun, rep.Nodes, rep.Slots, st.TasksList)
 	keep := s.out
 	if keep == "" {
 		keep = filepath.Join(sw.dir, "results")
 	}
-	_, err = collect(ctx, client, string(id), keep)
+	_, err = submission.Collect(ctx, client, string(id), keep)
 	return st, err
 }
 
@@ -284,12 +289,12 @@ func termOf(ctx context.Context, client *api.Client) (uint64, error) {
 
 func (s *swarmFlags) write(out io.Writer, rep swarmReport) error {
 	if s.report != "" {
-		if err := saveJSON(s.report, rep); err != nil {
+		if err := files.SaveJSON(s.report, rep); err != nil {
 			return err
 		}
 	}
 	if s.json {
-		return printJSON(out, rep)
+		return table.JSON(out, rep)
 	}
 	fmt.Fprintf(out, "%d nodes with %d slots, ready in %.2f s\n", rep.Nodes, rep.Slots, rep.StartupS)
 	fmt.Fprintf(out, "%d of %d tasks done, %d failed, in %.2f s (%.0f tasks/s)\n", rep.Done, rep.Tasks, rep.Failed, rep.MakespanS, float64(rep.Done)/rep.MakespanS)

@@ -11,6 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"godwit/internal/failure"
+	"godwit/lab/files"
+	"godwit/lab/progress"
+	"godwit/lab/table"
+	"godwit/lab/traces"
 	"godwit/migrate"
 	"godwit/node"
 	"godwit/scheduler/place"
@@ -55,8 +60,8 @@ func (f *replayFlags) bagsOf() (*scenario.Experiment, error) {
 	if f.scenario == "" {
 		return nil, nil
 	}
-	e, err := readScenario(f.scenario,
-		func(file string) (*trace.Trace, error) { return readTrace(file, trace.ReadOptions{}) },
+	e, err := files.Scenario(f.scenario,
+		func(file string) (*trace.Trace, error) { return traces.Read(file, trace.ReadOptions{}) },
 		func(string) (*trace.Workload, error) {
 			return nil, errors.New("a swarm replays no workload log: use classes")
 		})
@@ -131,7 +136,7 @@ func (p *bagsPlan) refuse(nodes int, given func(flag string) bool) error {
 	}
 	refuse(max(1, len(p.e.Fairnesses))*len(p.e.Loads)*len(p.e.Seeds) > maxBagRuns, "it has more than %d runs", maxBagRuns)
 	if len(not) > 0 {
-		return usage("change the scenario", "%s: %s", p.name, strings.Join(not, "; "))
+		return failure.Usage("change the scenario", "%s: %s", p.name, strings.Join(not, "; "))
 	}
 	return nil
 }
@@ -142,7 +147,7 @@ func (p *bagsPlan) readJobs() error {
 	for i := range w.Classes {
 		c := &w.Classes[i]
 		if draw, err := c.WorkLaw.Draw(); c.Arrival != sim.AtTimes || draw != nil || err != nil || w.Log != nil {
-			return usage("write `arrival: times` and `times: [0s]`", "%s: class %s: jobs of sites come at times that the file gives, with tasks of one length", p.name, c.Name)
+			return failure.Usage("write `arrival: times` and `times: [0s]`", "%s: class %s: jobs of sites come at times that the file gives, with tasks of one length", p.name, c.Name)
 		}
 		for k, at := range c.Times {
 			name := c.Name
@@ -155,7 +160,7 @@ func (p *bagsPlan) readJobs() error {
 		}
 	}
 	if len(p.jobs) == 0 {
-		return usage("give times before the end", "%s: no job comes in %v", p.name, p.length)
+		return failure.Usage("give times before the end", "%s: no job comes in %v", p.name, p.length)
 	}
 	slices.SortStableFunc(p.jobs, func(a, b bagsJob) int { return int(a.at - b.at) })
 	return nil
@@ -169,11 +174,11 @@ func (p *bagsPlan) real(d time.Duration) time.Duration {
 // policies are those of placement and migration at the nodes' pace.
 func (p *bagsPlan) policies() (placement, migration string, err error) {
 	if placement, err = place.Faster(p.e.Placements[0], p.speedup); err != nil {
-		return "", "", usage("`godwit overlay create --help` tells what there is", "%s: %w", p.name, err)
+		return "", "", failure.Usage("`godwit overlay create --help` tells what there is", "%s: %w", p.name, err)
 	}
 	if migration = p.e.Migrations[0]; migration != noMigration {
 		if migration, err = migrate.Faster(migration, p.speedup); err != nil {
-			return "", "", usage("`godwit overlay create --help` tells what there is", "%s: %w", p.name, err)
+			return "", "", failure.Usage("`godwit overlay create --help` tells what there is", "%s: %w", p.name, err)
 		}
 	}
 	return placement, migration, nil
@@ -200,7 +205,7 @@ func (s *swarmFlags) runSites(cmd *cobra.Command, args []string, e *scenario.Exp
 	nodes := 0
 	if len(args) > 0 {
 		if _, err := fmt.Sscanf(args[0], "%d", &nodes); err != nil || nodes < 1 {
-			return usage("leave it out: the sites say how many", "cannot run %q nodes", args[0])
+			return failure.Usage("leave it out: the sites say how many", "cannot run %q nodes", args[0])
 		}
 	}
 	given := cmd.Flags().Changed
@@ -221,16 +226,16 @@ func (s *swarmFlags) runBags(ctx context.Context, e *scenario.Experiment, nodes 
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	rep, err := p.play(ctx, dir, s.runner, newProgress(log, s.quiet || s.json))
+	rep, err := p.play(ctx, dir, s.runner, progress.New(log, s.quiet || s.json))
 	if rep == nil || len(rep.Runs) == 0 {
 		return err
 	}
 	// What was measured before something failed is told all the same.
 	if s.report != "" {
-		err = errors.Join(err, saveJSON(s.report, rep))
+		err = errors.Join(err, files.SaveJSON(s.report, rep))
 	}
 	if s.json {
-		return errors.Join(err, printJSON(out, rep))
+		return errors.Join(err, table.JSON(out, rep))
 	}
 	return errors.Join(err, rep.print(out))
 }

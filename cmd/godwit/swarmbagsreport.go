@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"godwit/lab/table"
 	"godwit/scheduler"
 	"godwit/sim/scenario"
 	"godwit/task"
@@ -167,7 +168,7 @@ func publishedOf(p *scenario.PublishedJobs) *publishedBags {
 
 // print writes the report for people.
 func (rep *bagsReport) print(w io.Writer) error {
-	fmt.Fprintf(w, "%d nodes with %d slots, %g times as fast; runs of %s\n", rep.Nodes, rep.Slots, rep.Speedup, seconds(rep.LengthS))
+	fmt.Fprintf(w, "%d nodes with %d slots, %g times as fast; runs of %s\n", rep.Nodes, rep.Slots, rep.Speedup, table.Seconds(rep.LengthS))
 	fmt.Fprint(w, "sites ")
 	for _, s := range rep.Sites {
 		fmt.Fprintf(w, " %s %d (local users ask for %.0f %%)", s.Name, s.Nodes, 100*s.Busy)
@@ -188,7 +189,7 @@ func (rep *bagsReport) print(w io.Writer) error {
 		}
 		rows = append(rows, row)
 	}
-	printTable(w, "LOAD FAIRNESS SEED OWNERS TASKS/S SPREAD JAIN PREEMPTED PUB.SPREAD PUB.JAIN PUB.PREEMPTED", rows)
+	table.Print(w, "LOAD FAIRNESS SEED OWNERS TASKS/S SPREAD JAIN PREEMPTED PUB.SPREAD PUB.JAIN PUB.PREEMPTED", rows)
 	rep.printMeans(w)
 	return nil
 }

@@ -10,6 +10,10 @@ import (
 	"time"
 
 	"godwit/api"
+	"godwit/internal/failure"
+	"godwit/lab/progress"
+	"godwit/lab/submission"
+	"godwit/lab/table"
 	"godwit/node"
 	"godwit/owner"
 	"godwit/scheduler"
@@ -46,12 +50,12 @@ const (
 
 // play runs everything on nodes below dir. With an error it returns the runs before,
 // nil if there are none.
-func (p *bagsPlan) play(ctx context.Context, dir, runner string, say *progress) (rep *bagsReport, err error) {
+func (p *bagsPlan) play(ctx context.Context, dir, runner string, say *progress.Progress) (rep *bagsReport, err error) {
 	b := &bagsSwarm{bagsPlan: p, sw: &swarm{dir: dir}}
 	if b.rules.Placement, b.rules.Migration, err = p.policies(); err != nil {
 		return nil, err
 	}
-	say.note("starting %d nodes at %d sites; %d runs of %s each", len(p.sites), len(p.e.Owners.Sites), len(p.runs), rough(p.real(p.length)))
+	say.Note("starting %d nodes at %d sites; %d runs of %s each", len(p.sites), len(p.e.Owners.Sites), len(p.runs), table.Rough(p.real(p.length)))
 	defer func() { err = errors.Join(err, b.sw.stop()) }()
 	lead := bagsStart + time.Duration(len(b.sites))*bagsEach
 	for try := 1; ; try++ {
@@ -62,9 +66,9 @@ func (p *bagsPlan) play(ctx context.Context, dir, runner string, say *progress) 
 			break
 		}
 		if lead *= 2; try == bagsTries {
-			return nil, usage("leave the machine to it, or have fewer nodes", "%d nodes were not ready in %v", len(b.sites), rough(lead/2))
+			return nil, failure.Usage("leave the machine to it, or have fewer nodes", "%d nodes were not ready in %v", len(b.sites), table.Rough(lead/2))
 		}
-		say.note("the nodes were not ready in time: starting them again, with %s", rough(lead))
+		say.Note("the nodes were not ready in time: starting them again, with %s", table.Rough(lead))
 		err := b.sw.stop()
 		b.sw.nodes = nil
 		if err != nil {
@@ -111,7 +115,7 @@ func (b *bagsSwarm) schedule(now time.Time, lead time.Duration) ([]*trace.Histor
 	for _, r := range b.runs {
 		t, err := b.e.OwnersOf(r.load, r.seed, b.length)
 		if err != nil {
-			return nil, usage("", "%s: %w", b.name, err)
+			return nil, failure.Usage("", "%s: %w", b.name, err)
 		}
 		clock := clockwork{start: t.Start, begun: at, speedup: b.speedup}
 		var owned time.Duration
@@ -238,15 +242,15 @@ type bag struct {
 }
 
 // run plays one run through, counts, and cancels its jobs.
-func (b *bagsSwarm) run(ctx context.Context, i int, say *progress) (*bagsRunReport, error) {
+func (b *bagsSwarm) run(ctx context.Context, i int, say *progress.Progress) (*bagsRunReport, error) {
 	r := b.runs[i]
 	if err := b.govern(ctx, r.policy); err != nil {
 		return nil, err
 	}
 	if time.Until(b.begin[i]) < bagsReady {
-		return nil, usage("leave the machine to it, or have fewer nodes", "this machine is too busy: run %d was not ready when it was to begin", i+1)
+		return nil, failure.Usage("leave the machine to it, or have fewer nodes", "this machine is too busy: run %d was not ready when it was to begin", i+1)
 	}
-	say.note("run %d of %d: %s, load %s, seed %d", i+1, len(b.runs), r.policy, b.loadName(r.load), r.seed)
+	say.Note("run %d of %d: %s, load %s, seed %d", i+1, len(b.runs), r.policy, b.loadName(r.load), r.seed)
 	end := b.begin[i].Add(b.real(b.length))
 	bags, err := b.handIn(ctx, i)
 	defer func() {
@@ -291,13 +295,13 @@ func (b *bagsSwarm) handIn(ctx context.Context, i int) ([]*bag, error) {
 		if err != nil {
 			return bags, fmt.Errorf("making a job: %w", err)
 		}
-		sub := &submission{name: b.name, text: text, file: f, code: noop, overlay: string(b.of)}
+		sub := &submission.Job{Name: b.name, Text: text, File: f, Code: noop, Overlay: string(b.of)}
 		wg.Go(func() {
 			if !sleepUntil(ctx, b.begin[i].Add(b.real(g.job.at))) {
 				errs[k] = errors.New("interrupted")
 				return
 			}
-			g.id, errs[k] = submit(ctx, g.client, sub)
+			g.id, errs[k] = submission.Submit(ctx, g.client, sub)
 			g.taken = time.Now()
 		})
 	}

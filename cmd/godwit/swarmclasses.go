@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/lab/table"
 	reports "godwit/sim/report"
 )
 
@@ -197,7 +198,7 @@ func printClassTable(w io.Writer, r *measuredRun, rows []classRow) {
 			fmt.Sprint(row.TimedOut), figure(row.Lost / unit),
 		})
 	}
-	printTable(w, "CLASS ARRIVED DONE DESIRED RATE THROUGHPUT WORK WAITING COMMUNICATION EXECUTION RESPONSE TIMED-OUT LOST", lines)
+	table.Print(w, "CLASS ARRIVED DONE DESIRED RATE THROUGHPUT WORK WAITING COMMUNICATION EXECUTION RESPONSE TIMED-OUT LOST", lines)
 }
 
 // figure writes a number with three decimals, as the published tables have two.

@@ -1,13 +1,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
+	"godwit/lab/table"
 	"godwit/sim"
 	reports "godwit/sim/report"
 	machines "godwit/sim/swarm"
@@ -147,7 +146,7 @@ type replayReports []*replayReport
 // writeJSON writes an object a line.
 func (reps replayReports) writeJSON(w io.Writer) error {
 	for _, rep := range reps {
-		if err := printJSON(w, rep); err != nil {
+		if err := table.JSON(w, rep); err != nil {
 			return err
 		}
 	}
@@ -181,14 +180,14 @@ func (reps replayReports) print(w io.Writer) error {
 // printHead writes what a run was of, and how far it is from its simulation.
 func (rep *replayReport) printHead(w io.Writer) {
 	fmt.Fprintf(w, "%d nodes replayed %s of %s, from %s of it on, %g times as fast; seed %d\n", rep.Nodes,
-		rough(time.Duration(rep.Swarm.Days*24*float64(time.Hour))), rep.Swarm.Trace, time.Duration(rep.FromS*float64(time.Second)), rep.Speedup, rep.Seed)
+		table.Rough(time.Duration(rep.Swarm.Days*24*float64(time.Hour))), rep.Swarm.Trace, time.Duration(rep.FromS*float64(time.Second)), rep.Speedup, rep.Seed)
 	if rep.Swarm.Synthetic != "" {
 		fmt.Fprintf(w, "the trace is synthetic: %s\n", rep.Swarm.Synthetic)
 	}
 	fmt.Fprintf(w, "hosts      %s\n", strings.Join(rep.Names, " "))
-	fmt.Fprintf(w, "jobs       %d with %s of work in all; %d whose peer went before it answered\n", rep.Jobs, seconds(rep.WorkS), rep.Lost)
+	fmt.Fprintf(w, "jobs       %d with %s of work in all; %d whose peer went before it answered\n", rep.Jobs, table.Seconds(rep.WorkS), rep.Lost)
 	fmt.Fprintf(w, "starts     %d, %.2f s in the mean, at most %.2f s (%s of the trace); %d hosts went before their node was ready\n",
-		rep.Starts.N, rep.Starts.MeanS, rep.Starts.MaxS, seconds(rep.Starts.MeanS*rep.Speedup), rep.Starts.Cut)
+		rep.Starts.N, rep.Starts.MeanS, rep.Starts.MaxS, table.Seconds(rep.Starts.MeanS*rep.Speedup), rep.Starts.Cut)
 	fmt.Fprintf(w, "messages   %.2f ms from node to node\n", 1000*rep.DelayS)
 	if rep.Simulator != nil {
 		fmt.Fprintf(w, "difference %s of what the simulator (depth: %s) succeeded in, %s of its success\n",
@@ -202,16 +201,4 @@ func signed(percent *float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%+.1f%%", *percent)
-}
-
-// saveJSON writes the JSON to a file as well.
-func saveJSON(path string, v any) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	if err := errors.Join(printJSON(f, v), f.Close()); err != nil {
-		return fmt.Errorf("writing the report: %w", err)
-	}
-	return nil
 }

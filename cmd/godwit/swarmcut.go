@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/internal/failure"
 	"godwit/trace"
 )
 
@@ -15,7 +16,7 @@ import (
 func cutTrace(t *trace.Trace, n int, from time.Time, length time.Duration, seed uint64) (*trace.Trace, error) {
 	to := from.Add(length)
 	if from.Before(t.Start) || to.After(t.End) {
-		return nil, usage("choose --from, --speedup and --minutes so that they fit",
+		return nil, failure.Usage("choose --from, --speedup and --minutes so that they fit",
 			"%s from %s on is not within the trace, which goes from %s to %s", length, stamp(from), stamp(t.Start), stamp(t.End))
 	}
 	var all []int
@@ -27,7 +28,7 @@ func cutTrace(t *trace.Trace, n int, from time.Time, length time.Duration, seed 
 		}
 	}
 	if len(all) < n {
-		return nil, usage("take fewer nodes, or another time with --from", "only %d hosts of the trace are ever available in %s from %s on", len(all), length, stamp(from))
+		return nil, failure.Usage("take fewer nodes, or another time with --from", "only %d hosts of the trace are ever available in %s from %s on", len(all), length, stamp(from))
 	}
 	rng := rand.New(rand.NewPCG(seed, uint64(len(all))))
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -44,14 +45,14 @@ func cutTrace(t *trace.Trace, n int, from time.Time, length time.Duration, seed 
 func wholeTrace(t *trace.Trace, n int, from time.Time, length time.Duration) (*trace.Trace, error) {
 	switch {
 	case len(t.Hosts) > maxSwarm:
-		return nil, usage("simulate it: `godwit sim`", "%d machines: at most %d run on this one", len(t.Hosts), maxSwarm)
+		return nil, failure.Usage("simulate it: `godwit sim`", "%d machines: at most %d run on this one", len(t.Hosts), maxSwarm)
 	case n != 0 && n != len(t.Hosts):
-		return nil, usage("leave the number out", "%d nodes are asked for, and rates are imposed on %d machines", n, len(t.Hosts))
+		return nil, failure.Usage("leave the number out", "%d nodes are asked for, and rates are imposed on %d machines", n, len(t.Hosts))
 	}
 	out := *t
 	out.Start, out.End, out.Window, out.Samples, out.Hosts = from, from.Add(length), trace.Window{}, nil, nil
 	if from.Before(t.Start) || out.End.After(t.End) {
-		return nil, usage("give the machines more days, or choose --from, --speedup and --minutes so that they fit",
+		return nil, failure.Usage("give the machines more days, or choose --from, --speedup and --minutes so that they fit",
 			"%s from %s on is not within the machines' time, which goes from %s to %s", length, stamp(from), stamp(t.Start), stamp(t.End))
 	}
 	for _, h := range t.Hosts {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"godwit/lab/table"
 	"godwit/scheduler"
 	"godwit/scheduler/ledger"
 	"godwit/task"
@@ -102,7 +103,7 @@ func attemptEvents(j *measuredJob, one scheduler.TaskStatus, name func(task.Peer
 		add(a.Start, eventPlaced, whyPlaced)
 		add(a.Began, eventStarted, "")
 		if end == eventMoved {
-			whyEnded = "to " + name(a.MovedTo) + because(a.Reason)
+			whyEnded = "to " + name(a.MovedTo) + table.Because(a.Reason)
 		}
 		add(a.End, end, whyEnded)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"godwit/lab/files"
 	"godwit/task"
 )
 
@@ -43,7 +44,7 @@ func writeExports(dir string, r *measuredRun, tasks []taskTimes) error {
 		{exportServers, upLines(ups)},
 		{exportEvents, r.eventLines(eventsOf(r, tasks))},
 	} {
-		if err := writeTo(filepath.Join(dir, f.name), func(w io.Writer) error { return writeCSV(w, f.rows) }); err != nil {
+		if err := files.Write(filepath.Join(dir, f.name), func(w io.Writer) error { return writeCSV(w, f.rows) }); err != nil {
 			return fmt.Errorf("writing %s: %w", f.name, err)
 		}
 	}
@@ -51,7 +52,7 @@ func writeExports(dir string, r *measuredRun, tasks []taskTimes) error {
 		if text == "" {
 			continue
 		}
-		if err := writeTo(filepath.Join(dir, name), func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+		if err := files.Write(filepath.Join(dir, name), func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
 			return fmt.Errorf("writing %s: %w", name, err)
 		}
 	}

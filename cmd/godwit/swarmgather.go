@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"godwit/lab/progress"
+	"godwit/lab/traces"
 	"godwit/owner"
 	"godwit/task"
 	"godwit/trace"
@@ -54,7 +56,7 @@ func writeAway(path string, now time.Time) error {
 	note(h, now.Add(-margin).Truncate(time.Second), trace.Available, 1)
 	h.Extend(now.Add(maxMinutes*time.Minute + margin).Truncate(time.Second))
 	t := &trace.Trace{Name: h.Host, Start: h.Since(), End: h.Until(), Hosts: []trace.Host{{History: h}}}
-	if err := writeTrace(path, t, trace.CSV); err != nil {
+	if err := traces.Write(path, t, trace.CSV); err != nil {
 		return fmt.Errorf("writing what an owner does who is away: %w", err)
 	}
 	return nil
@@ -63,8 +65,8 @@ func writeAway(path string, now time.Time) error {
 // gather starts the nodes of a test-bed, all of them, has them found an overlay with
 // the plan's rules, and sets the clock when they know who leads it: a test-bed's
 // machines are there before its jobs.
-func (r *replay) gather(ctx context.Context, p *progress) error {
-	p.note("starting %d nodes", len(r.players))
+func (r *replay) gather(ctx context.Context, p *progress.Progress) error {
+	p.Note("starting %d nodes", len(r.players))
 	errs := make([]error, len(r.players))
 	var wg sync.WaitGroup
 	for i, pl := range r.players {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"godwit/lab/traces"
 	"godwit/task"
 	"godwit/trace"
 )
@@ -182,7 +183,7 @@ func (p *player) writeReplay() error {
 	h := p.clock.realHistory(p.history)
 	t := &trace.Trace{Name: h.Host, Start: h.Since(), End: h.Until(), Hosts: []trace.Host{{History: h}}}
 	path := filepath.Join(p.setup.dir, replayName)
-	if err := writeTrace(path, t, trace.CSV); err != nil {
+	if err := traces.Write(path, t, trace.CSV); err != nil {
 		return fmt.Errorf("writing what a host does: %w", err)
 	}
 	return nil

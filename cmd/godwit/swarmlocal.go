@@ -14,6 +14,11 @@ import (
 	"time"
 
 	"godwit/api"
+	"godwit/internal/failure"
+	"godwit/lab/files"
+	"godwit/lab/progress"
+	"godwit/lab/submission"
+	"godwit/lab/table"
 	"godwit/node"
 	"godwit/task"
 )
@@ -89,17 +94,17 @@ type localTrial struct {
 // runLocal measures, and prints what came of it.
 func (s *swarmFlags) runLocal(ctx context.Context, out, log io.Writer) (err error) {
 	if s.local > localMost || s.rounds < 1 || s.rounds > mostRounds {
-		return usage("", "--local is at most %v, --rounds 1 to %d", localMost, mostRounds)
+		return failure.Usage("", "--local is at most %v, --rounds 1 to %d", localMost, mostRounds)
 	}
 	if s.runner != node.RunWasm {
-		return usage("leave out --runner", "guests that only wait delay nobody")
+		return failure.Usage("leave out --runner", "guests that only wait delay nobody")
 	}
 	dir, remove, err := s.makeDir()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	say := newProgress(log, s.quiet || s.json)
+	say := progress.New(log, s.quiet || s.json)
 	sw, err := startSwarm(ctx, dir, s.nodes, s.nodeArgs())
 	if err != nil {
 		return err
@@ -118,12 +123,12 @@ func (s *swarmFlags) runLocal(ctx context.Context, out, log io.Writer) (err erro
 	}
 	rep.Nodes, rep.Slots = s.nodes, s.nodes*s.cores
 	if s.report != "" {
-		if err := saveJSON(s.report, rep); err != nil {
+		if err := files.SaveJSON(s.report, rep); err != nil {
 			return err
 		}
 	}
 	if s.json {
-		return printJSON(out, rep)
+		return table.JSON(out, rep)
 	}
 	return rep.print(out)
 }
@@ -137,7 +142,7 @@ func (t *localTrial) fill(ctx context.Context, slots int) error {
 	}
 	client := api.Dial(t.sw.nodes[0].dir)
 	defer client.Close()
-	if _, err := submit(ctx, client, &submission{name: "guests.yaml", text: text, file: f, code: endless}); err != nil {
+	if _, err := submission.Submit(ctx, client, &submission.Job{Name: "guests.yaml", Text: text, File: f, Code: endless}); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, gatherTimeout)
@@ -163,7 +168,7 @@ func (t *localTrial) fill(ctx context.Context, slots int) error {
 }
 
 // measure runs a job of each way in each round; which comes first goes round.
-func (t *localTrial) measure(ctx context.Context, work time.Duration, rounds int, say *progress) (*localReport, error) {
+func (t *localTrial) measure(ctx context.Context, work time.Duration, rounds int, say *progress.Progress) (*localReport, error) {
 	if err := t.owner(ctx, true); err != nil {
 		return nil, err
 	}
@@ -173,7 +178,7 @@ func (t *localTrial) measure(ctx context.Context, work time.Duration, rounds int
 	var took, share [localWays][]float64
 	var stops []float64
 	for k := range rounds {
-		say.note("round %d of %d", k+1, rounds)
+		say.Note("round %d of %d", k+1, rounds)
 		for i := range localWays {
 			way := (i + k) % localWays
 			one, err := t.try(ctx, way)

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"godwit/lab/table"
 )
 
 // guests lists the processes that nodes run tasks in: their children. It is empty
@@ -101,7 +103,7 @@ func (rep *localReport) print(w io.Writer) error {
 		rows = append(rows, []string{fmt.Sprintf("%.3f", way.MakespanS.Mean), fmt.Sprintf("%.3f-%.3f", way.MakespanS.Min, way.MakespanS.Max),
 			fmt.Sprintf("%+.3f", way.AddedS), fmt.Sprintf("%+.3f", way.Polls), guests, way.Way})
 	}
-	printTable(w, "MAKESPAN/S RANGE/S ADDED/S POLLS GUESTS/CORES LOCAL-JOB", rows)
+	table.Print(w, "MAKESPAN/S RANGE/S ADDED/S POLLS GUESTS/CORES LOCAL-JOB", rows)
 	if s := rep.Stops; s.N > 0 {
 		fmt.Fprintf(w, "after the owner's word every guest stood still in %.1f ms in the mean, %.1f ms at most\n", 1000*s.Mean, 1000*s.Max)
 	}

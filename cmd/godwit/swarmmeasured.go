@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"godwit/lab/table"
 	"godwit/scheduler"
 	"godwit/sim"
 )
@@ -112,7 +113,7 @@ func (reps replayReports) printClasses(w io.Writer) {
 			rows = append(rows, rep.classRow(rep.Simulator, ""))
 		}
 	}
-	printTable(w, strings.Join(append(header, "ALL", "OVERHEAD", "USED", "UNFINISHED"), " "), rows)
+	table.Print(w, strings.Join(append(header, "ALL", "OVERHEAD", "USED", "UNFINISHED"), " "), rows)
 }
 
 // classRow is a line of a report.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"godwit/api"
+	"godwit/lab/table"
 	"godwit/owner"
 )
 
@@ -148,7 +149,7 @@ func (n *swarmNode) awaitReady(ctx context.Context, r *os.File) error {
 	defer stop()
 	if err := json.NewDecoder(r).Decode(&n.ready); err != nil {
 		said, _ := os.ReadFile(filepath.Join(n.dir, "log"))
-		return fmt.Errorf("a node did not become ready: %w; it said:\n%s", err, tail(string(said), 2000))
+		return fmt.Errorf("a node did not become ready: %w; it said:\n%s", err, table.Tail(string(said), 2000))
 	}
 	return nil
 }

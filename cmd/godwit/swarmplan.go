@@ -11,6 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"godwit/internal/failure"
+	"godwit/lab/files"
+	"godwit/lab/traces"
 	"godwit/migrate"
 	"godwit/scheduler/place"
 	"godwit/sim"
@@ -110,12 +113,12 @@ func (f *replayFlags) window(s *sim.Scenario, nodes int, seed uint64) (err error
 	from, length := s.Day0().Add(f.from), time.Duration(f.minutes*float64(time.Minute)*f.speedup)
 	if f.minutes == 0 { // the scenario says
 		if length = s.End.Sub(from); length <= 0 {
-			return usage("choose --from before the scenario's end", "the replay would begin at %s, and the scenario ends at %s", stamp(from), stamp(s.End))
+			return failure.Usage("choose --from before the scenario's end", "the replay would begin at %s, and the scenario ends at %s", stamp(from), stamp(s.End))
 		}
 	}
 	switch {
 	case s.Rates == nil && nodes == 0:
-		return usage("say how many of its hosts are to be replayed: `godwit swarm N ...`", "a trace has more hosts than are replayed")
+		return failure.Usage("say how many of its hosts are to be replayed: `godwit swarm N ...`", "a trace has more hosts than are replayed")
 	case s.Rates == nil:
 		s.Trace, err = cutTrace(s.Trace, nodes, from, length, seed)
 	default:
@@ -130,9 +133,9 @@ func (f *replayFlags) window(s *sim.Scenario, nodes int, seed uint64) (err error
 func (f *replayFlags) arriving(s *sim.Scenario, classes bool) (jobs []plannedJob, err error) {
 	switch {
 	case f.jobsFile != "" && !classes:
-		return nil, usage("leave it out", "--jobs is of a test-bed's jobs, and the scenario imposes no rates")
+		return nil, failure.Usage("leave it out", "--jobs is of a test-bed's jobs, and the scenario imposes no rates")
 	case f.jobsFile != "":
-		err = withFile(f.jobsFile, func(r io.Reader) (err error) {
+		err = files.Read(f.jobsFile, func(r io.Reader) (err error) {
 			jobs, err = readArrivals(r, s.Workload.Classes, s.End.Sub(s.Start))
 			return err
 		})
@@ -145,10 +148,10 @@ func (f *replayFlags) arriving(s *sim.Scenario, classes bool) (jobs []plannedJob
 		jobs, err = arrivals(s, rand.New(rand.NewPCG(s.Seed, arrivalStream)))
 	}
 	if err != nil {
-		return nil, usage("", "%w", err)
+		return nil, failure.Usage("", "%w", err)
 	}
 	if len(jobs) == 0 {
-		return nil, usage("give a shorter --arrival or more --minutes", "no job arrives in %s", s.End.Sub(s.Start))
+		return nil, failure.Usage("give a shorter --arrival or more --minutes", "no job arrives in %s", s.End.Sub(s.Start))
 	}
 	return jobs, nil
 }
@@ -158,18 +161,18 @@ func (p *replayPlan) hasten() (err error) {
 	s := p.scenario
 	if s.Placement != sim.Oracle {
 		if s.Placement, err = place.Faster(p.placement, p.speedup); err != nil {
-			return usage("`godwit overlay create --help` tells what there is", "%w", err)
+			return failure.Usage("`godwit overlay create --help` tells what there is", "%w", err)
 		}
 	}
 	if s.Migration, err = migrate.Faster(p.migration, p.speedup); err != nil {
-		return usage("`godwit overlay create --help` tells what there is", "%w", err)
+		return failure.Usage("`godwit overlay create --help` tells what there is", "%w", err)
 	}
 	if s.Checkpoints.Auto {
-		return usage("give a length of time, or 0s for none", "checkpoints that are automatic: a replay's tasks are saved by a clock")
+		return failure.Usage("give a length of time, or 0s for none", "checkpoints that are automatic: a replay's tasks are saved by a clock")
 	}
 	s.Checkpoints.Pause = 0 // what a waiting task saves is 24 bytes
 	if every := p.every(); every != 0 && every < task.MinCheckpoint {
-		return usage(fmt.Sprintf("give %v or more, or 0s for none", time.Duration(math.Ceil(p.speedup))*task.MinCheckpoint),
+		return failure.Usage(fmt.Sprintf("give %v or more, or 0s for none", time.Duration(math.Ceil(p.speedup))*task.MinCheckpoint),
 			"checkpoints each %v are each %v at %g times the speed", s.Checkpoints.Every, every, p.speedup)
 	}
 	return nil
@@ -190,7 +193,7 @@ func (p *replayPlan) check() error {
 		err = errors.Join(err, p.bed.check(p.placement))
 	}
 	if err != nil {
-		return usage("change it, or simulate the policies alone: `godwit sim`", "%w", err)
+		return failure.Usage("change it, or simulate the policies alone: `godwit sim`", "%w", err)
 	}
 	return nil
 }
@@ -209,9 +212,9 @@ func (f *replayFlags) base(slots int) (grid []*sim.Scenario, published map[strin
 	if f.scenario != "" {
 		return f.fromFile(slots)
 	}
-	t, err := readTrace(f.trace, trace.ReadOptions{})
+	t, err := traces.Read(f.trace, trace.ReadOptions{})
 	if err != nil {
-		return nil, nil, usage("", "reading the trace: %w", err)
+		return nil, nil, failure.Usage("", "reading the trace: %w", err)
 	}
 	return []*sim.Scenario{{Trace: t, Placement: f.policy, Migration: f.migration, Checkpoints: sim.Checkpoints{Every: f.every, Away: true}, Hosts: sim.HostRules{Slots: slots, Grace: usualGrace}, Workload: sim.Workload{Requeue: true}}}, nil, nil
 }

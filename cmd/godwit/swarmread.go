@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"godwit/api"
+	"godwit/lab/files"
+	"godwit/lab/table"
+	"godwit/lab/traces"
 	"godwit/scheduler"
 	"godwit/trace"
 )
@@ -134,18 +137,18 @@ func (r *replay) measureDelay(ctx context.Context) error {
 // keep writes what came of it below dir: the trace as it was played, for runs of
 // the simulator, and the jobs, one a line.
 func (r *replay) keep(dir string, jobs []scheduler.JobStatus) error {
-	if err := writeTrace(filepath.Join(dir, "played.csv"), r.played(), trace.CSV); err != nil {
+	if err := traces.Write(filepath.Join(dir, "played.csv"), r.played(), trace.CSV); err != nil {
 		return fmt.Errorf("writing the trace as it was played: %w", err)
 	}
 	if r.plan.bed != nil {
-		err := writeTo(filepath.Join(dir, arrivalsFile), func(w io.Writer) error { return writeArrivals(w, r.plan.jobs) })
+		err := files.Write(filepath.Join(dir, arrivalsFile), func(w io.Writer) error { return writeArrivals(w, r.plan.jobs) })
 		if err != nil {
 			return fmt.Errorf("writing the set of jobs: %w", err)
 		}
 	}
-	err := writeTo(filepath.Join(dir, "jobs.json"), func(w io.Writer) error {
+	err := files.Write(filepath.Join(dir, "jobs.json"), func(w io.Writer) error {
 		for _, j := range jobs {
-			if err := printJSON(w, j); err != nil {
+			if err := table.JSON(w, j); err != nil {
 				return err
 			}
 		}

@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"godwit/api"
+	"godwit/lab/progress"
+	"godwit/lab/submission"
+	"godwit/lab/table"
 	"godwit/overlay"
 	"godwit/owner"
 	"godwit/p2p"
@@ -50,7 +53,7 @@ const lead = 500 * time.Millisecond
 
 // newReplay prepares the nodes below dir, of which none runs yet. Where the rules
 // are not the usual ones, an overlay is founded first.
-func newReplay(ctx context.Context, p *progress, dir string, plan *replayPlan, ends string, args []string) (*replay, error) {
+func newReplay(ctx context.Context, p *progress.Progress, dir string, plan *replayPlan, ends string, args []string) (*replay, error) {
 	r := &replay{plan: plan, rng: rand.New(rand.NewPCG(plan.scenario.Seed, uint64(len(plan.jobs))))}
 	rules := owner.Everything()
 	rules.RunIfUserActive = false
@@ -72,7 +75,7 @@ func newReplay(ctx context.Context, p *progress, dir string, plan *replayPlan, e
 		r.players = append(r.players, p)
 	}
 	if plan.founds() && plan.bed == nil {
-		p.note("founding an overlay with these policies")
+		p.Note("founding an overlay with these policies")
 		if err := r.found(ctx, filepath.Join(dir, "founding"), args); err != nil {
 			return nil, err
 		}
@@ -134,7 +137,7 @@ func freePorts(n int) (ports []int, err error) {
 
 // run plays the window through and hands in the jobs; it ends with the window.
 // Nodes may be up when it returns: see stop.
-func (r *replay) run(ctx context.Context, p *progress) error {
+func (r *replay) run(ctx context.Context, p *progress.Progress) error {
 	all := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -160,11 +163,11 @@ func (r *replay) run(ctx context.Context, p *progress) error {
 }
 
 // tell shows how it goes until ctx ends.
-func (r *replay) tell(ctx context.Context, p *progress, end time.Time) {
+func (r *replay) tell(ctx context.Context, p *progress.Progress, end time.Time) {
 	v := runWatch{p: p, dirs: r.dirsUp, head: func() string {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return fmt.Sprintf("%d of %d nodes up, %d jobs handed in, %s to go", len(r.dirsUp()), len(r.players), len(r.handed), rough(time.Until(end)))
+		return fmt.Sprintf("%d of %d nodes up, %d jobs handed in, %s to go", len(r.dirsUp()), len(r.players), len(r.handed), table.Rough(time.Until(end)))
 	}}
 	if !r.overlay.IsZero() {
 		v.overlay = string(r.overlay.ID())
@@ -247,11 +250,11 @@ func (r *replay) submit(ctx context.Context, i int, j plannedJob, p *player) (ta
 	}
 	client := api.Dial(p.setup.dir)
 	defer client.Close()
-	sub := &submission{name: "swarm.yaml", text: text, file: f, code: noop}
+	sub := &submission.Job{Name: "swarm.yaml", Text: text, File: f, Code: noop}
 	if !r.overlay.IsZero() {
-		sub.overlay = string(r.overlay.ID())
+		sub.Overlay = string(r.overlay.ID())
 	}
-	return submit(ctx, client, sub)
+	return submission.Submit(ctx, client, sub)
 }
 
 // checkpoint is what jobs say of checkpoints. Those of tasks that move have some,

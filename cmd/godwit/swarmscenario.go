@@ -4,6 +4,9 @@ import (
 	"errors"
 	"strings"
 
+	"godwit/internal/failure"
+	"godwit/lab/files"
+	"godwit/lab/traces"
 	"godwit/sim"
 	"godwit/trace"
 )
@@ -12,8 +15,8 @@ import (
 // all else. It refuses what real nodes on one machine do not do. What simulated ones
 // do not do either is told later.
 func (f *replayFlags) fromFile(slots int) (grid []*sim.Scenario, published map[string][]float64, err error) {
-	e, err := readScenario(f.scenario,
-		func(file string) (*trace.Trace, error) { return readTrace(file, trace.ReadOptions{}) },
+	e, err := files.Scenario(f.scenario,
+		func(file string) (*trace.Trace, error) { return traces.Read(file, trace.ReadOptions{}) },
 		func(string) (*trace.Workload, error) {
 			return nil, errors.New("a swarm replays no workload log: use classes")
 		})
@@ -40,7 +43,7 @@ func (f *replayFlags) fromFile(slots int) (grid []*sim.Scenario, published map[s
 	refuse(s.Rates != nil && s.Rates.Overhead != 0, "nodes take their own time for each task beside its work: leave the overhead out")
 	refuse(s.Rates != nil && slots > 1, "rates are of one task at a time: leave --cores out")
 	if len(not) > 0 {
-		return nil, nil, usage("change the scenario, or simulate it", "%s: %s", f.scenario, strings.Join(not, "; "))
+		return nil, nil, failure.Usage("change the scenario, or simulate it", "%s: %s", f.scenario, strings.Join(not, "; "))
 	}
 	for _, s := range grid {
 		s.Hosts.Slots, s.Watch = slots, nil

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"godwit/lab/table"
 )
 
 // A serverRow is what a server did of a class.
@@ -165,7 +167,7 @@ func printRateTable(w io.Writer, r *measuredRun, rows []serverRow) {
 			lines[k] = append(lines[k], imposed+"/"+row.measured())
 		}
 	}
-	printTable(w, header, lines)
+	table.Print(w, header, lines)
 }
 
 // measured is the rate as tables have it.
@@ -187,5 +189,5 @@ func printUpTable(w io.Writer, r *measuredRun, rows []upRow) {
 		lines = append(lines, []string{row.Server, fmt.Sprintf("%.2f", row.Availability), fmt.Sprintf("%.1f%%", 100*row.Up), fmt.Sprint(row.Failures),
 			figure(row.MeanUp / unit), figure(row.MeanDown / unit), fmt.Sprintf("%.1f%%", 100*row.Busy)})
 	}
-	printTable(w, "SERVER CPU UP FAILURES MEAN-UP MEAN-DOWN BUSY", lines)
+	table.Print(w, "SERVER CPU UP FAILURES MEAN-UP MEAN-DOWN BUSY", lines)
 }

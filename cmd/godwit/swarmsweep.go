@@ -15,6 +15,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"godwit/api"
+	"godwit/internal/failure"
+	"godwit/lab/files"
+	"godwit/lab/progress"
+	"godwit/lab/submission"
+	"godwit/lab/table"
 	"godwit/node"
 	"godwit/scheduler"
 	"godwit/scheduler/chunk"
@@ -73,32 +78,32 @@ func (s *swarmFlags) runSweeps(ctx context.Context, out, log io.Writer) error {
 		return err
 	}
 	if s.runner != node.RunSleep {
-		return usage("tasks of a known length only wait: say --runner sleep, or leave it out", "--speeds and --chunking with --runner %s", s.runner)
+		return failure.Usage("tasks of a known length only wait: say --runner sleep, or leave it out", "--speeds and --chunking with --runner %s", s.runner)
 	}
 	sub, err := s.submission()
 	if err != nil {
 		return err
 	}
-	rep := sweepReport{Nodes: s.nodes, Slots: s.nodes * s.cores, Speeds: speeds, Tasks: sub.file.Sweep.Count(), WorkS: sub.file.Work.Seconds()}
+	rep := sweepReport{Nodes: s.nodes, Slots: s.nodes * s.cores, Speeds: speeds, Tasks: sub.File.Sweep.Count(), WorkS: sub.File.Work.Seconds()}
 	var power float64
 	for _, v := range speeds {
 		power += v * float64(s.cores)
 	}
 	rep.BoundS = float64(rep.Tasks) * rep.WorkS / power
 	for _, policy := range policies {
-		done, err := s.sweepBy(ctx, policy, &rep, sub, newProgress(log, s.quiet || s.json))
+		done, err := s.sweepBy(ctx, policy, &rep, sub, progress.New(log, s.quiet || s.json))
 		if err != nil {
 			return fmt.Errorf("the sweep by %s: %w", policy, err)
 		}
 		rep.Runs = append(rep.Runs, done)
 	}
 	if s.report != "" {
-		if err := saveJSON(s.report, rep); err != nil {
+		if err := files.SaveJSON(s.report, rep); err != nil {
 			return err
 		}
 	}
 	if s.json {
-		return printJSON(out, rep)
+		return table.JSON(out, rep)
 	}
 	rep.print(out)
 	return nil
@@ -115,12 +120,12 @@ func readSpeeds(list string, nodes int) ([]float64, error) {
 	}
 	parts := strings.Split(list, ",")
 	if len(parts) != nodes {
-		return nil, usage("give one for each node", "--speeds has %d speeds for %d nodes", len(parts), nodes)
+		return nil, failure.Usage("give one for each node", "--speeds has %d speeds for %d nodes", len(parts), nodes)
 	}
 	for i, part := range parts {
 		v, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
 		if err != nil || !(v > 0) {
-			return nil, usage("write numbers above 0 with commas between them", "--speeds: %q is no speed", part)
+			return nil, failure.Usage("write numbers above 0 with commas between them", "--speeds: %q is no speed", part)
 		}
 		speeds[i] = v
 	}
@@ -141,10 +146,10 @@ func readChunkings(list string) ([]string, error) {
 	}
 	for _, policy := range out {
 		if policy == "" {
-			return nil, usage("name policies with commas between them", "--chunking %q has an empty one", list)
+			return nil, failure.Usage("name policies with commas between them", "--chunking %q has an empty one", list)
 		}
 		if err := chunk.Check(specOf(policy)); err != nil {
-			return nil, usage("", "--chunking: %w", err)
+			return nil, failure.Usage("", "--chunking: %w", err)
 		}
 	}
 	return out, nil
@@ -159,7 +164,7 @@ func specOf(policy string) string {
 }
 
 // sweepBy starts the nodes, founds an overlay if the policy needs one, and does the sweep.
-func (s *swarmFlags) sweepBy(ctx context.Context, policy string, rep *sweepReport, sub *submission, p *progress) (done sweepDone, err error) {
+func (s *swarmFlags) sweepBy(ctx context.Context, policy string, rep *sweepReport, sub *submission.Job, p *progress.Progress) (done sweepDone, err error) {
 	dir, remove, err := s.makeDir()
 	if err != nil {
 		return done, err
@@ -192,18 +197,18 @@ func (s *swarmFlags) sweepBy(ctx context.Context, policy string, rep *sweepRepor
 }
 
 // sweepOn hands the sweep to a random peer and waits for every result there.
-func (s *swarmFlags) sweepOn(ctx context.Context, sw *swarm, policy string, rep *sweepReport, sub *submission, p *progress) (sweepDone, error) {
+func (s *swarmFlags) sweepOn(ctx context.Context, sw *swarm, policy string, rep *sweepReport, sub *submission.Job, p *progress.Progress) (sweepDone, error) {
 	done := sweepDone{Chunking: policy}
 	rng := rand.New(rand.NewPCG(s.seed, uint64(s.nodes)))
 	client := api.Dial(sw.nodes[rng.IntN(len(sw.nodes))].dir)
 	defer client.Close()
 	before, told := sw.cpuTime()
 	begun := time.Now()
-	id, err := submit(ctx, client, sub)
+	id, err := submission.Submit(ctx, client, sub)
 	if err != nil {
 		return done, err
 	}
-	st, err := follow(ctx, client, id, p)
+	st, err := submission.Follow(ctx, client, id, p)
 	if err != nil {
 		return done, err
 	}
@@ -216,11 +221,11 @@ func (s *swarmFlags) sweepOn(ctx context.Context, sw *swarm, policy string, rep 
 	}
 	done.Load = machineLoad()
 	if s.out != "" {
-		if _, err := collect(ctx, client, string(id), s.out); err != nil {
+		if _, err := submission.Collect(ctx, client, string(id), s.out); err != nil {
 			return done, err
 		}
 	}
-	return done, verdict(scheduler.JobStatus{ID: id, State: st.State, Tasks: st.Tasks})
+	return done, submission.Verdict(scheduler.JobStatus{ID: id, State: st.State, Tasks: st.Tasks})
 }
 
 // print writes the report for people.
@@ -237,5 +242,5 @@ func (rep *sweepReport) print(w io.Writer) {
 			fmt.Sprintf("%.0f/s", float64(d.Done)/d.MakespanS), fmt.Sprintf("%.0f us", d.OverheadS*1e6), cpu, fmt.Sprintf("%.2f", d.Load),
 		})
 	}
-	printTable(w, "CHUNKING DONE MAKESPAN EFFICIENCY RATE IDLE/TASK CPU/TASK LOAD", rows)
+	table.Print(w, "CHUNKING DONE MAKESPAN EFFICIENCY RATE IDLE/TASK CPU/TASK LOAD", rows)
 }

@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"godwit/internal/failure"
+	"godwit/lab/files"
+	"godwit/lab/progress"
 	"godwit/node"
 	"godwit/scheduler/place"
 )
@@ -72,19 +75,19 @@ func (f *replayFlags) add(flags *pflag.FlagSet) {
 func (f *replayFlags) check() error {
 	switch {
 	case f.trace == "" && f.scenario == "":
-		return usage("name the file with --trace", "--speedup, --minutes and the like are for swarms that replay a trace")
+		return failure.Usage("name the file with --trace", "--speedup, --minutes and the like are for swarms that replay a trace")
 	case !(f.speedup >= 1 && f.speedup <= maxSpeedup):
-		return usage("", "--speedup %v: give 1 to %d", f.speedup, maxSpeedup)
+		return failure.Usage("", "--speedup %v: give 1 to %d", f.speedup, maxSpeedup)
 	case !(f.minutes > 0 && f.minutes <= maxMinutes):
-		return usage("", "--minutes %v: give more than 0, at most %d", f.minutes, maxMinutes)
+		return failure.Usage("", "--minutes %v: give more than 0, at most %d", f.minutes, maxMinutes)
 	case f.jobSize <= 0 || f.arrival < 0 || f.from < 0 || f.every < 0:
-		return usage("", "--job-size must be above 0, --arrival, --from and --checkpoint-every not negative")
+		return failure.Usage("", "--job-size must be above 0, --arrival, --from and --checkpoint-every not negative")
 	case f.scenario != "" && (f.trace != "" || f.arrival != 0 || f.jobSize != usualJob || f.policy != place.Default || f.migration != noMigration || f.every != 0):
-		return usage("leave them out", "with --scenario the file has what --trace, --job-size, --arrival, --policy, --migration and --checkpoint-every say")
+		return failure.Usage("leave them out", "with --scenario the file has what --trace, --job-size, --arrival, --policy, --migration and --checkpoint-every say")
 	case f.jobsFile != "" && f.compareSim:
-		return usage("leave out one of them", "the simulator draws its jobs, and --jobs reads others")
+		return failure.Usage("leave out one of them", "the simulator draws its jobs, and --jobs reads others")
 	case f.ends != endAsTraced && f.ends != endCrash && f.ends != endGoodbye:
-		return usage("", "--ends %q: there are %s, %s and %s", f.ends, endAsTraced, endCrash, endGoodbye)
+		return failure.Usage("", "--ends %q: there are %s, %s and %s", f.ends, endAsTraced, endCrash, endGoodbye)
 	}
 	return nil
 }
@@ -96,7 +99,7 @@ func (s *swarmFlags) runReplay(ctx context.Context, out, log io.Writer) (err err
 		return err
 	}
 	if s.runner != node.RunSleep {
-		return usage("leave out --runner", "a replay's tasks wait their work time: --runner %s would use this machine's", s.runner)
+		return failure.Usage("leave out --runner", "a replay's tasks wait their work time: --runner %s would use this machine's", s.runner)
 	}
 	plans, err := f.planned(s.nodes, s.cores, s.seed)
 	if err != nil {
@@ -107,11 +110,11 @@ func (s *swarmFlags) runReplay(ctx context.Context, out, log io.Writer) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	p := newProgress(log, s.quiet || s.json)
+	p := progress.New(log, s.quiet || s.json)
 	var reps replayReports
 	for i, plan := range plans {
 		if len(plans) > 1 {
-			p.note("%d of %d: %s", i+1, len(plans), plan.name())
+			p.Note("%d of %d: %s", i+1, len(plans), plan.name())
 		}
 		rep, e := s.playPlan(ctx, p, runDir(dir, plans, i), plan)
 		if e != nil {
@@ -144,7 +147,7 @@ func runDir(dir string, plans []*replayPlan, i int) string {
 // tell writes the reports where they are wanted.
 func (s *swarmFlags) tell(out io.Writer, reps replayReports) error {
 	if s.report != "" {
-		if err := writeTo(s.report, reps.writeJSON); err != nil {
+		if err := files.Write(s.report, reps.writeJSON); err != nil {
 			return fmt.Errorf("writing the report: %w", err)
 		}
 	}
@@ -155,7 +158,7 @@ func (s *swarmFlags) tell(out io.Writer, reps replayReports) error {
 }
 
 // playPlan plays one plan below dir.
-func (s *swarmFlags) playPlan(ctx context.Context, p *progress, dir string, plan *replayPlan) (*replayReport, error) {
+func (s *swarmFlags) playPlan(ctx context.Context, p *progress.Progress, dir string, plan *replayPlan) (*replayReport, error) {
 	f := &s.replay
 	r, err := newReplay(ctx, p, dir, plan, f.ends, s.nodeArgs())
 	if err != nil {
@@ -174,7 +177,7 @@ func (s *swarmFlags) playPlan(ctx context.Context, p *progress, dir string, plan
 }
 
 // replayed plays, and reads what came of it.
-func (s *swarmFlags) replayed(ctx context.Context, r *replay, p *progress, dir string) (rep *replayReport, err error) {
+func (s *swarmFlags) replayed(ctx context.Context, r *replay, p *progress.Progress, dir string) (rep *replayReport, err error) {
 	defer func() { err = errors.Join(err, r.stop()) }()
 	if r.plan.bed != nil {
 		if err := r.gather(ctx, p); err != nil {
@@ -184,7 +187,7 @@ func (s *swarmFlags) replayed(ctx context.Context, r *replay, p *progress, dir s
 	if err := r.run(ctx, p); err != nil {
 		return nil, err
 	}
-	p.note("reading what came of the jobs")
+	p.Note("reading what came of the jobs")
 	jobs, err := r.jobs(ctx)
 	if err != nil {
 		return nil, err
@@ -219,7 +222,7 @@ func (s *swarmFlags) replayed(ctx context.Context, r *replay, p *progress, dir s
 	}
 	for _, h := range r.handed {
 		if h.err != nil && !gone(h.err) && !errors.Is(h.err, context.DeadlineExceeded) {
-			p.note("handing in a job: %v", h.err)
+			p.Note("handing in a job: %v", h.err)
 		}
 		if h.err != nil || h.peer < 0 {
 			rep.Lost++

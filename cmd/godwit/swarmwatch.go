@@ -8,14 +8,16 @@ import (
 	"time"
 
 	"godwit/api"
+	"godwit/lab/progress"
+	"godwit/lab/view"
 	"godwit/scheduler"
 )
 
 // A runWatch shows how a run of nodes goes while it lasts: on a terminal all of how
-// the leader schedules, anew each second; elsewhere a line each plainEvery; nothing if
+// the leader schedules, anew each second; elsewhere a line each progress.PlainEvery; nothing if
 // the progress is quiet. What it asks is what `godwit overlay watch` asks.
 type runWatch struct {
-	p *progress
+	p *progress.Progress
 	// overlay names the run's overlay to its nodes; "" is the one that all serve.
 	overlay string
 	// dirs are the data directories of the nodes that are up now; any of them is asked.
@@ -26,33 +28,33 @@ type runWatch struct {
 
 // run shows until ctx ends, and then leaves what was shown last.
 func (v *runWatch) run(ctx context.Context) {
-	if v.p.quiet {
+	if v.p.Quiet {
 		return
 	}
-	every := plainEvery
-	if v.p.terminal {
-		every = watchEvery
+	every := progress.PlainEvery
+	if v.p.Terminal {
+		every = view.Every
 	}
 	for at := time.Now().Add(every); sleepUntil(ctx, at); at = time.Now().Add(every) {
 		s := v.ask(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if !v.p.terminal {
-			v.p.note("%s", v.line(s))
+		if !v.p.Terminal {
+			v.p.Note("%s", v.line(s))
 			continue
 		}
 		var b strings.Builder
-		b.WriteString(clearScreen)
+		b.WriteString(view.ClearScreen)
 		v.screen(&b, s)
-		io.WriteString(v.p.w, b.String()) // who reads it may have gone
+		io.WriteString(v.p.Out, b.String()) // who reads it may have gone
 	}
 }
 
 // ask asks the nodes, one after another, until one answers; nil if none does: nodes
 // come and go, and while nobody leads there is nothing to tell.
 func (v *runWatch) ask(ctx context.Context) *scheduler.Scheduling {
-	ctx, cancel := context.WithTimeout(ctx, watchEvery)
+	ctx, cancel := context.WithTimeout(ctx, view.Every)
 	defer cancel()
 	for _, dir := range v.dirs() {
 		if s, err := v.askOne(ctx, dir); err == nil {
@@ -93,7 +95,7 @@ func (v *runWatch) screen(w io.Writer, s *scheduler.Scheduling) {
 		fmt.Fprintln(w, nobodyLeads)
 		return
 	}
-	printScheduling(w, s)
+	view.Scheduling(w, s)
 }
 
 // line is the same in short: what waits by class, and how busy the members are.
@@ -104,7 +106,7 @@ func (v *runWatch) line(s *scheduler.Scheduling) string {
 	var waiting []string
 	for i := range s.Classes {
 		if k := &s.Classes[i]; k.Waiting > 0 {
-			waiting = append(waiting, fmt.Sprintf("%s %d", classText(k.Class), k.Waiting))
+			waiting = append(waiting, fmt.Sprintf("%s %d", view.ClassText(k.Class), k.Waiting))
 		}
 	}
 	out := fmt.Sprintf("%s; %d tasks wait", v.head(), s.Waiting)

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/lab/progress"
+	"godwit/lab/view"
 	"godwit/scheduler"
 )
 
@@ -44,7 +46,7 @@ func TestWatchPaces(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var out strings.Builder
-			v := &runWatch{p: &progress{w: &out, quiet: test.quiet, terminal: test.terminal},
+			v := &runWatch{p: &progress.Progress{Out: &out, Quiet: test.quiet, Terminal: test.terminal},
 				dirs: func() []string { return nil }, head: func() string { return "HEAD" }}
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second+500*time.Millisecond)
 			defer cancel()
@@ -52,7 +54,7 @@ func TestWatchPaces(t *testing.T) {
 			if got := strings.Count(out.String(), "HEAD"); got != test.want {
 				t.Errorf("%s: it was shown %d times, want %d", name, got, test.want)
 			}
-			if got := strings.Count(out.String(), clearScreen) > 0; got != (test.terminal && !test.quiet) {
+			if got := strings.Count(out.String(), view.ClearScreen) > 0; got != (test.terminal && !test.quiet) {
 				t.Errorf("%s: the screen was cleared: %v", name, got)
 			}
 		})

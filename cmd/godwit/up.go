@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"godwit/api"
+	"godwit/internal/failure"
+	"godwit/lab/traces"
 	"godwit/node"
 	"godwit/task"
 	"godwit/trace"
@@ -56,7 +58,7 @@ and takes in yours. End it with Ctrl-C.`,
 			var err error
 			if memory != "" {
 				if cfg.Memory, err = task.ParseSize(memory); err != nil {
-					return usage("sizes are written like 2GiB", "--memory: %w", err)
+					return failure.Usage("sizes are written like 2GiB", "--memory: %w", err)
 				}
 			}
 			if replay != "" {
@@ -116,7 +118,7 @@ func readImposed(text string) (map[string]float64, error) {
 		class, value, ok := strings.Cut(part, "=")
 		speed, err := strconv.ParseFloat(value, 64)
 		if _, twice := speeds[class]; !ok || err != nil || twice {
-			return nil, usage("write CLASS=SPEED, each class once, with commas between them", "--impose: %q is no speed of a class", part)
+			return nil, failure.Usage("write CLASS=SPEED, each class once, with commas between them", "--impose: %q is no speed of a class", part)
 		}
 		speeds[class] = speed
 	}
@@ -125,12 +127,12 @@ func readImposed(text string) (map[string]float64, error) {
 
 // readReplay reads the trace that plays the owner.
 func readReplay(path string) (*trace.History, error) {
-	t, err := readTrace(path, trace.ReadOptions{})
+	t, err := traces.Read(path, trace.ReadOptions{})
 	if err != nil {
-		return nil, usage("", "--replay: %w", err)
+		return nil, failure.Usage("", "--replay: %w", err)
 	}
 	if len(t.Hosts) != 1 {
-		return nil, usage("write a file with the host to replay alone", "--replay: %s has %d hosts, not one", path, len(t.Hosts))
+		return nil, failure.Usage("write a file with the host to replay alone", "--replay: %s has %d hosts, not one", path, len(t.Hosts))
 	}
 	return t.Hosts[0].History, nil
 }
@@ -146,8 +148,8 @@ func serve(ctx context.Context, out io.Writer, cfg node.Config, apiAddr string, 
 	srv, err := api.NewServer(n, cfg.DataDir, apiAddr, cfg.Log)
 	if err != nil {
 		cancel()
-		return errors.Join(&failure{code: exitFailed, err: err,
-			hint: "another node may be using the address: choose one with --api, for example --api 127.0.0.1:0"}, n.Run(ctx))
+		return errors.Join(&failure.Error{Code: failure.ExitFailed, Err: err,
+			Hint: "another node may be using the address: choose one with --api, for example --api 127.0.0.1:0"}, n.Run(ctx))
 	}
 	ended := make(chan error, 2)
 	go func() { ended <- n.Run(ctx); cancel() }()
@@ -173,11 +175,11 @@ func announce(out io.Writer, r ready, fd int) {
 
 func startFailure(err error, cfg node.Config) error {
 	if inFile := (*task.Error)(nil); errors.As(err, &inFile) {
-		return &failure{code: exitUsage, err: err, hint: inFile.Hint}
+		return &failure.Error{Code: failure.ExitUsage, Err: err, Hint: inFile.Hint}
 	}
-	f := &failure{code: exitFailed, err: err}
+	f := &failure.Error{Code: failure.ExitFailed, Err: err}
 	if errors.Is(err, node.ErrInUse) {
-		f.hint = fmt.Sprintf("another node uses %s: stop it, or give this one its own --data-dir", cfg.DataDir)
+		f.Hint = fmt.Sprintf("another node uses %s: stop it, or give this one its own --data-dir", cfg.DataDir)
 	}
 	return f
 }
@@ -185,7 +187,7 @@ func startFailure(err error, cfg node.Config) error {
 func newLog(w io.Writer, level string) (*slog.Logger, error) {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, usage("levels are debug, info, warn and error", "--log-level: %w", err)
+		return nil, failure.Usage("levels are debug, info, warn and error", "--log-level: %w", err)
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l})), nil
 }

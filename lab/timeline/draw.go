@@ -1,4 +1,4 @@
-package main
+package timeline
 
 import (
 	"fmt"
@@ -6,15 +6,19 @@ import (
 	"math"
 	"time"
 
-	"gonum.org/v1/plot"
+	gonum "gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"godwit/lab/plot"
+	"godwit/lab/table"
+	"godwit/scheduler"
 )
 
 // barColors are of the palette, but for what ended otherwise.
 var barColors = [barKinds]color.Color{
-	barCompleted: palette[2], barMoved: palette[0], barLost: palette[1], barRunning: palette[4],
+	barCompleted: plot.Palette[2], barMoved: plot.Palette[0], barLost: plot.Palette[1], barRunning: plot.Palette[4],
 	barOther: color.Gray{0x99},
 }
 
@@ -28,9 +32,16 @@ const (
 	headLength = vg.Length(5)    // of an arrow, in points
 )
 
-// saveGantt writes the picture of a job's timeline.
-func saveGantt(path, title string, g *gantt) error {
-	p := plot.New()
+// Draw draws where the tasks of a job ran, up to now, in a .png or .svg file. It returns how many attempts there
+// are, and on how many peers.
+func Draw(path string, st scheduler.JobStatus, now time.Time) (attempts, peers int, err error) {
+	g := layOut(Of(st.TasksList), st.Submitted, now)
+	return len(g.bars), len(g.rows), save(path, st.Name, &g)
+}
+
+// save writes the picture of a job's timeline.
+func save(path, title string, g *chart) error {
+	p := gonum.New()
 	p.Title.Text = title
 	if g.left > 0 {
 		p.Title.Text += fmt.Sprintf(" (without %d attempts)", g.left)
@@ -42,22 +53,22 @@ func saveGantt(path, title string, g *gantt) error {
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
 		p.Title.Text += " (nothing to show)"
 	} else {
-		p.Add(plotter.NewGrid(), ganttPlotter{g, unit})
+		p.Add(plotter.NewGrid(), chartPlotter{g, unit})
 		p.Y.Min, p.Y.Max = -0.5, float64(len(g.rows))-0.5+legendRows
 		p.Y.Tick.Marker = g.ticks()
 		if err := addKinds(p, g); err != nil {
 			return fmt.Errorf("drawing %q: %w", title, err)
 		}
 	}
-	height := chartHeight/2 + legendRows*rowHeight
+	height := plot.Height/2 + legendRows*rowHeight
 	for _, r := range g.rows {
 		height += max(rowHeight, vg.Length(r.lanes)*laneHeight)
 	}
-	return savePicture(path, 1.5*chartWidth, min(height, mostHeight), [][]*plot.Plot{{p}})
+	return plot.SavePicture(path, 1.5*plot.Width, min(height, mostHeight), [][]*gonum.Plot{{p}})
 }
 
 // addKinds tells the colours of the kinds that there are.
-func addKinds(p *plot.Plot, g *gantt) error {
+func addKinds(p *gonum.Plot, g *chart) error {
 	var there [barKinds]bool
 	for _, b := range g.bars {
 		there[b.kind] = true
@@ -77,7 +88,7 @@ func addKinds(p *plot.Plot, g *gantt) error {
 }
 
 // unit is the longest of which the picture has a few.
-func (g *gantt) unit() (time.Duration, string) {
+func (g *chart) unit() (time.Duration, string) {
 	var last time.Duration
 	for _, b := range g.bars {
 		last = max(last, b.to)
@@ -93,32 +104,32 @@ func (g *gantt) unit() (time.Duration, string) {
 }
 
 // ticks name the peers. The first is on top.
-func (g *gantt) ticks() plot.ConstantTicks {
-	var out plot.ConstantTicks
+func (g *chart) ticks() gonum.ConstantTicks {
+	var out gonum.ConstantTicks
 	for k, r := range g.rows {
-		out = append(out, plot.Tick{Value: g.height(k), Label: shortPeer(r.peer)})
+		out = append(out, gonum.Tick{Value: g.height(k), Label: table.ShortPeer(r.peer)})
 	}
 	return out
 }
 
-func (g *gantt) height(row int) float64 { return float64(len(g.rows) - 1 - row) }
+func (g *chart) height(row int) float64 { return float64(len(g.rows) - 1 - row) }
 
 // middle is the height of a bar's middle, and half of its thickness.
-func (g *gantt) middle(b *ganttBar) (y, half float64) {
+func (g *chart) middle(b *bar) (y, half float64) {
 	thick := barShare / float64(g.rows[b.row].lanes)
 	return g.height(b.row) + barShare/2 - (float64(b.lane)+0.5)*thick, 0.45 * thick
 }
 
-// ganttPlotter draws a gantt whose times are told in a unit.
-type ganttPlotter struct {
-	g    *gantt
+// chartPlotter draws a gantt whose times are told in a unit.
+type chartPlotter struct {
+	g    *chart
 	unit time.Duration
 }
 
-func (p ganttPlotter) at(d time.Duration) float64 { return float64(d) / float64(p.unit) }
+func (p chartPlotter) at(d time.Duration) float64 { return float64(d) / float64(p.unit) }
 
 // DataRange implements plot.DataRanger.
-func (p ganttPlotter) DataRange() (xmin, xmax, ymin, ymax float64) {
+func (p chartPlotter) DataRange() (xmin, xmax, ymin, ymax float64) {
 	for _, b := range p.g.bars {
 		xmin, xmax = min(xmin, p.at(b.from)), max(xmax, p.at(b.to))
 	}
@@ -129,14 +140,15 @@ func (p ganttPlotter) DataRange() (xmin, xmax, ymin, ymax float64) {
 }
 
 // Plot implements plot.Plotter.
-func (p ganttPlotter) Plot(c draw.Canvas, plt *plot.Plot) {
+func (p chartPlotter) Plot(c draw.Canvas, plt *gonum.Plot) {
 	x, y := plt.Transforms(&c)
 	for i := range p.g.bars {
 		b := &p.g.bars[i]
 		middle, half := p.g.middle(b)
 		left, right, low, high := x(p.at(b.from)), x(p.at(b.to)), y(middle-half), y(middle+half)
 		right = max(right-gap, left+gap) // those that follow each other are told apart, and one of no time is seen
-		c.FillPolygon(barColors[b.kind], []vg.Point{{X: left, Y: low}, {X: left, Y: high}, {X: right, Y: high}, {X: right, Y: low}})
+		c.FillPolygon(barColors[b.kind], []vg.Point{{X: left, Y: low}, {X: left, Y: high}, {X: right, Y: high},
+			{X: right, Y: low}})
 	}
 	for _, a := range p.g.arrows {
 		from, to := &p.g.bars[a.from], &p.g.bars[a.to]

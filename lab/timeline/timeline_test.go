@@ -1,4 +1,4 @@
-package main
+package timeline
 
 import (
 	"bytes"
@@ -21,7 +21,8 @@ var submitted = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func after(s float64) time.Time { return submitted.Add(time.Duration(s * float64(time.Second))) }
 
 // attempt is one on a peer, from and to seconds after the submission; to 0: it runs.
-func attempt(peer string, from, to float64, outcome, reason string, change func(*scheduler.AttemptStatus)) scheduler.AttemptStatus {
+func attempt(peer string, from, to float64, outcome, reason string,
+	change func(*scheduler.AttemptStatus)) scheduler.AttemptStatus {
 	a := scheduler.AttemptStatus{Worker: task.PeerID(peer), Start: after(from), Outcome: outcome, Reason: reason}
 	if to > 0 {
 		a.End = after(to)
@@ -34,20 +35,24 @@ func attempt(peer string, from, to float64, outcome, reason string, change func(
 
 // travelled is a task that was handed over, lost, and completed.
 func travelled() scheduler.TaskStatus {
-	return scheduler.TaskStatus{Index: 3, Params: map[string]string{"a": "x", "b": "2"}, State: "done", Attempts: []scheduler.AttemptStatus{
-		attempt("peer-one", 1, 6, "moved", "its owner is back", func(a *scheduler.AttemptStatus) {
-			a.MovedTo, a.DownS, a.MovedBytes = "peer-two", 0.06, 3<<20
-		}),
-		attempt("peer-two", 5.5, 9, "lost", "the worker is gone", func(a *scheduler.AttemptStatus) { a.FromCheckpoint, a.SavedCPU = true, 4.5 }),
-		attempt("peer-one", 11, 14.5, "completed", "next in order", func(a *scheduler.AttemptStatus) { a.FromCheckpoint, a.SavedCPU = true, 4.5 }),
-	}}
+	return scheduler.TaskStatus{Index: 3, Params: map[string]string{"a": "x", "b": "2"}, State: "done",
+		Attempts: []scheduler.AttemptStatus{
+			attempt("peer-one", 1, 6, "moved", "its owner is back", func(a *scheduler.AttemptStatus) {
+				a.MovedTo, a.DownS, a.MovedBytes = "peer-two", 0.06, 3<<20
+			}),
+			attempt("peer-two", 5.5, 9, "lost", "the worker is gone",
+				func(a *scheduler.AttemptStatus) { a.FromCheckpoint, a.SavedCPU = true, 4.5 }),
+			attempt("peer-one", 11, 14.5, "completed", "next in order",
+				func(a *scheduler.AttemptStatus) { a.FromCheckpoint, a.SavedCPU = true, 4.5 }),
+		}}
 }
 
 func TestJobTexts(t *testing.T) {
-	st := scheduler.JobStatus{ID: "bafyjob", Name: "render", Overlay: "lab", Submitted: submitted, State: "done", Migrations: 1,
-		Tasks: scheduler.TaskCounts{Total: 4, Done: 4}, TasksList: []scheduler.TaskStatus{travelled()}}
+	st := scheduler.JobStatus{ID: "bafyjob", Name: "render", Overlay: "lab", Submitted: submitted, State: "done",
+		Migrations: 1,
+		Tasks:      scheduler.TaskCounts{Total: 4, Done: 4}, TasksList: []scheduler.TaskStatus{travelled()}}
 	var story bytes.Buffer
-	printStory(&story, st)
+	PrintStory(&story, st)
 	wantStory := `task       3 of render (a=x b=2), done
        +1s began on peer-one
      +5.5s went on on peer-two (4.5s of CPU time saved, stood still for 60ms, 3MiB moved)
@@ -60,14 +65,15 @@ func TestJobTexts(t *testing.T) {
 		t.Errorf("the story is\n%s\nwant\n%s", got, wantStory)
 	}
 	var table bytes.Buffer
-	(&jobFlags{}).print(&table, st)
+	Print(&table, st, false)
 	_, rows, _ := strings.Cut(table.String(), "\n\n")
 	wantRows := `TASK  PARAMS   STATE  WHEN            RAN-ON    WHAT-HAPPENED
 3     a=x b=2  done   +1s to +6s      peer-one  moved after 5s to peer-two (stood still for 60ms): its owner is back
                       +5.5s to +9s    peer-two  went on from a checkpoint (4.5s saved), lost after 3.5s: the worker is gone
                       +11s to +14.5s  peer-one  went on from a checkpoint (4.5s saved), completed after 3.5s: next in order
 `
-	if rows != wantRows || !strings.Contains(table.String(), "stood      still for 60ms in the mean of 1 moves, at most 60ms\n") {
+	if rows != wantRows || !strings.Contains(table.String(),
+		"stood      still for 60ms in the mean of 1 moves, at most 60ms\n") {
 		t.Errorf("the table is\n%s\nwant\n%s", table.String(), wantRows)
 	}
 }
@@ -76,7 +82,8 @@ func TestJobTexts(t *testing.T) {
 func TestJobOfManyTasks(t *testing.T) {
 	st := scheduler.JobStatus{Submitted: submitted, Tasks: scheduler.TaskCounts{Total: 5000}}
 	for i := range 5000 {
-		s := scheduler.TaskStatus{Index: uint64(i), State: "done", Attempts: []scheduler.AttemptStatus{attempt("p", 1, 2, "completed", "", nil)}}
+		s := scheduler.TaskStatus{Index: uint64(i), State: "done",
+			Attempts: []scheduler.AttemptStatus{attempt("p", 1, 2, "completed", "", nil)}}
 		if i%200 == 7 {
 			s.Attempts = travelled().Attempts
 		}
@@ -84,7 +91,7 @@ func TestJobOfManyTasks(t *testing.T) {
 	}
 	for _, all := range []bool{false, true} {
 		var out bytes.Buffer
-		(&jobFlags{all: all}).print(&out, st)
+		Print(&out, st, all)
 		const left = "4980 more tasks: 5 done, 4975 done in one piece; --tasks lists all, --task N one\n"
 		n := strings.Count(out.String(), "\n")
 		if all && n < 5000 || !all && (n > 80 || !strings.HasSuffix(out.String(), left)) {
@@ -94,7 +101,7 @@ func TestJobOfManyTasks(t *testing.T) {
 }
 
 func TestTimelineJSON(t *testing.T) {
-	b, err := json.Marshal(jobWithTimeline{scheduler.JobStatus{Name: "render"}, timelineOf([]scheduler.TaskStatus{travelled()})})
+	b, err := json.Marshal(Job{scheduler.JobStatus{Name: "render"}, Of([]scheduler.TaskStatus{travelled()})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,16 +128,18 @@ func TestLayOut(t *testing.T) {
 		{"a move and a loss", []scheduler.TaskStatus{travelled()}, "[peer-one:1 peer-two:1]",
 			"[3@0.0 1s-6s moved away 3@1.0 5.5s-9s lost 3@0.0 11s-14.5s completed]", "[0>1]"},
 		{"two at once, one after", []scheduler.TaskStatus{
-			plain(0, attempt("a", 0, 4, "completed", "", nil)), plain(1, attempt("a", 1, 3, "trapped", "", nil)), plain(2, attempt("a", 3, 5, "completed", "", nil)),
+			plain(0, attempt("a", 0, 4, "completed", "", nil)), plain(1, attempt("a", 1, 3, "trapped", "", nil)),
+			plain(2, attempt("a", 3, 5, "completed", "", nil)),
 		}, "[a:2]", "[0@0.0 0s-4s completed 1@0.1 1s-3s ended otherwise 2@0.1 3s-5s completed]", "[]"},
 		{"rows by who began first", []scheduler.TaskStatus{
 			plain(0, attempt("z", 5, 0, "", "", nil)), plain(1, attempt("a", 2, 6, "completed", "", nil)),
 		}, "[a:1 z:1]", "[0@1.0 5s-10s running 1@0.0 2s-6s completed]", "[]"},
 		{"moved to where it never began", []scheduler.TaskStatus{
-			plain(0, attempt("a", 0, 1, "moved", "", func(a *scheduler.AttemptStatus) { a.MovedTo = "b" }), attempt("c", 2, 3, "completed", "", nil)),
+			plain(0, attempt("a", 0, 1, "moved", "", func(a *scheduler.AttemptStatus) { a.MovedTo = "b" }),
+				attempt("c", 2, 3, "completed", "", nil)),
 		}, "[a:1 c:1]", "[0@0.0 0s-1s moved away 0@1.0 2s-3s completed]", "[]"},
 	} {
-		g := layOut(timelineOf(tt.tasks), submitted, after(10))
+		g := layOut(Of(tt.tasks), submitted, after(10))
 		rows, bars, arrows := []string{}, []string{}, []string{}
 		for _, r := range g.rows {
 			rows = append(rows, fmt.Sprintf("%s:%d", r.peer, r.lanes))
@@ -152,12 +161,12 @@ func TestLayOut(t *testing.T) {
 func TestSaveGantt(t *testing.T) {
 	dir := t.TempDir()
 	none := layOut(nil, submitted, after(1))
-	g := layOut(timelineOf([]scheduler.TaskStatus{travelled()}), submitted, after(20))
+	g := layOut(Of([]scheduler.TaskStatus{travelled()}), submitted, after(20))
 	for _, tt := range []struct {
 		name string
-		g    *gantt
+		g    *chart
 	}{{"none.svg", &none}, {"some.svg", &g}, {"some.png", &g}} {
-		if err := saveGantt(filepath.Join(dir, tt.name), "render", tt.g); err != nil {
+		if err := save(filepath.Join(dir, tt.name), "render", tt.g); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,9 +1,8 @@
-package main
+package submission
 
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,15 +10,16 @@ import (
 	"strconv"
 
 	"godwit/api"
+	"godwit/lab/files"
 	"godwit/p2p"
 	"godwit/scheduler"
 	"godwit/task"
 )
 
-// collect fetches every result of a job, checks it and writes it below dir:
+// Collect fetches every result of a job, checks it and writes it below dir:
 // DIR/NAME for a job of one task, DIR/INDEX/NAME for a sweep. It returns how
 // many files it wrote.
-func collect(ctx context.Context, client *api.Client, ref, dir string) (int, error) {
+func Collect(ctx context.Context, client *api.Client, ref, dir string) (int, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return 0, fmt.Errorf("making the results' directory: %w", err)
 	}
@@ -46,7 +46,8 @@ func collect(ctx context.Context, client *api.Client, ref, dir string) (int, err
 
 // eachTask calls f for every ended task that the node holds, in order, after
 // checking the workers' signatures.
-func eachTask(ctx context.Context, client *api.Client, ref string, f func(total uint64, t scheduler.TaskSummary) error) error {
+func eachTask(ctx context.Context, client *api.Client, ref string,
+	f func(total uint64, t scheduler.TaskSummary) error) error {
 	for from := uint64(0); ; {
 		page, err := client.Results(ctx, ref, from)
 		if err != nil {
@@ -69,13 +70,14 @@ func eachTask(ctx context.Context, client *api.Client, ref string, f func(total 
 	}
 }
 
-func writeTask(ctx context.Context, client *api.Client, root *os.Root, sub string, t scheduler.TaskSummary) (int, error) {
+func writeTask(ctx context.Context, client *api.Client, root *os.Root, sub string, t scheduler.TaskSummary) (int,
+	error) {
 	for i, o := range t.Results[0].Outputs {
 		b, err := content(ctx, client, o)
 		if err != nil {
 			return i, err
 		}
-		if err := writeWhole(root, filepath.Join(sub, filepath.FromSlash(o.Name)), b); err != nil {
+		if err := files.WriteWhole(root, filepath.Join(sub, filepath.FromSlash(o.Name)), b); err != nil {
 			return i, err
 		}
 	}
@@ -106,25 +108,9 @@ func content(ctx context.Context, client *api.Client, o task.Output) ([]byte, er
 	return b, nil
 }
 
-// writeWhole writes a file so that it is there whole or not at all. The root
-// keeps a hostile name from leading out of the directory.
-func writeWhole(root *os.Root, name string, b []byte) error {
-	if err := root.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return fmt.Errorf("making a directory for %s: %w", name, err)
-	}
-	part := name + ".part"
-	if err := root.WriteFile(part, b, 0o666); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
-	}
-	if err := root.Rename(part, name); err != nil {
-		return errors.Join(fmt.Errorf("writing %s: %w", name, err), root.Remove(part))
-	}
-	return nil
-}
-
-// printOnly prints the standard output of a job's only task, and writes its
+// PrintOnly prints the standard output of a job's only task, and writes its
 // other outputs into the current directory.
-func printOnly(ctx context.Context, w io.Writer, client *api.Client, id task.JobID) error {
+func PrintOnly(ctx context.Context, w io.Writer, client *api.Client, id task.JobID) error {
 	root, err := os.OpenRoot(".")
 	if err != nil {
 		return fmt.Errorf("opening the current directory: %w", err)
@@ -139,7 +125,7 @@ func printOnly(ctx context.Context, w io.Writer, client *api.Client, id task.Job
 			if o.Name == "stdout" {
 				_, err = io.Copy(w, bytes.NewReader(b))
 			} else {
-				err = writeWhole(root, filepath.FromSlash(o.Name), b)
+				err = files.WriteWhole(root, filepath.FromSlash(o.Name), b)
 			}
 			if err != nil {
 				return err

@@ -1,4 +1,4 @@
-package main
+package plot
 
 import (
 	"bytes"
@@ -14,18 +14,19 @@ import (
 // many charts there are.
 func TestSavePlot(t *testing.T) {
 	x, y := []float64{0, 1, 2}, []float64{3, math.NaN(), math.Inf(1)}
-	charts := []chart{
-		{title: "line", curves: []curve{{name: "a", x: x, y: y}}},
-		{title: "steps", logX: true, curves: []curve{{as: asSteps, x: []float64{-1, 0, 10}, y: x}}},
-		{title: "bars", fromZero: true, curves: []curve{{name: "a", as: asBars, x: x, y: x}, {name: "b", as: asBars, x: x, y: x}}},
-		{title: "empty"},
-		{title: "no number", curves: []curve{{as: asBars, x: x[:1], y: []float64{math.NaN()}}}},
+	charts := []Chart{
+		{Title: "line", Curves: []Curve{{Name: "a", X: x, Y: y}}},
+		{Title: "steps", LogX: true, Curves: []Curve{{As: Steps, X: []float64{-1, 0, 10}, Y: x}}},
+		{Title: "bars", FromZero: true, Curves: []Curve{{Name: "a", As: Bars, X: x, Y: x},
+			{Name: "b", As: Bars, X: x, Y: x}}},
+		{Title: "empty"},
+		{Title: "no number", Curves: []Curve{{As: Bars, X: x[:1], Y: []float64{math.NaN()}}}},
 	}
 	dir := t.TempDir()
 	size := func(n int) (int, int) {
 		t.Helper()
 		path := filepath.Join(dir, "p.PNG")
-		if err := savePlot(path, charts[:n]...); err != nil {
+		if err := Save(path, charts[:n]...); err != nil {
 			t.Fatal(err)
 		}
 		b, err := os.ReadFile(path)
@@ -43,13 +44,13 @@ func TestSavePlot(t *testing.T) {
 		t.Errorf("one chart is %d x %d, five are %d x %d", w, h, w5, h5)
 	}
 	svg := filepath.Join(dir, "p.svg")
-	if err := savePlot(svg, charts...); err != nil {
+	if err := Save(svg, charts...); err != nil {
 		t.Fatal(err)
 	}
 	if b, _ := os.ReadFile(svg); strings.Count(string(b), "nothing to show") != 2 {
 		t.Error("the two empty charts do not say so")
 	}
-	if err := savePlot(filepath.Join(dir, "p.jpg"), charts...); err == nil {
+	if err := Save(filepath.Join(dir, "p.jpg"), charts...); err == nil {
 		t.Error("a .jpg was written")
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package timeline
 
 import (
 	"slices"
@@ -7,30 +7,30 @@ import (
 	"godwit/task"
 )
 
-// A gantt is where things go in a picture of a job: a row for each peer, from the
+// A chart is where things go in a picture of a job: a row for each peer, from the
 // one that began first on, and in it a lane for each task that ran at once.
-type gantt struct {
-	rows   []ganttRow
-	bars   []ganttBar
-	arrows []ganttArrow
+type chart struct {
+	rows   []peerRow
+	bars   []bar
+	arrows []arrow
 	left   int // attempts beyond mostBars, which are not drawn
 }
 
-type ganttRow struct {
+type peerRow struct {
 	peer  task.PeerID
 	lanes int
 }
 
-// A ganttBar is an attempt. Times are since the job's submission.
-type ganttBar struct {
+// A bar is an attempt. Times are since the job's submission.
+type bar struct {
 	task      uint64
 	row, lane int
 	from, to  time.Duration
 	kind      barKind
 }
 
-// A ganttArrow is a move, from one bar to another: places in bars.
-type ganttArrow struct{ from, to int }
+// An arrow is a move, from one bar to another: places in bars.
+type arrow struct{ from, to int }
 
 // A barKind is how an attempt ended, as far as a picture tells it.
 type barKind int
@@ -66,8 +66,8 @@ func kindOf(outcome string) barKind {
 const mostBars = 20_000
 
 // layOut places stints, which are task by task. What runs is drawn until now.
-func layOut(stints []stint, submitted, now time.Time) gantt {
-	var g gantt
+func layOut(stints []stint, submitted, now time.Time) chart {
+	var g chart
 	if len(stints) > mostBars {
 		g.left = len(stints) - mostBars
 		stints = stints[:mostBars]
@@ -80,9 +80,9 @@ func layOut(stints []stint, submitted, now time.Time) gantt {
 			end = now
 		}
 		from := s.Start.Sub(submitted)
-		g.bars = append(g.bars, ganttBar{task: s.Task, from: from, to: max(from, end.Sub(submitted)), kind: kindOf(s.Outcome)})
+		g.bars = append(g.bars, bar{task: s.Task, from: from, to: max(from, end.Sub(submitted)), kind: kindOf(s.Outcome)})
 		if k > 0 && stints[k-1].Task == s.Task && stints[k-1].MovedTo == s.Peer && s.Peer != "" {
-			g.arrows = append(g.arrows, ganttArrow{k - 1, k})
+			g.arrows = append(g.arrows, arrow{k - 1, k})
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return stints[a].Start.Compare(stints[b].Start) })
@@ -94,7 +94,7 @@ func layOut(stints []stint, submitted, now time.Time) gantt {
 		if !ok {
 			row = len(g.rows)
 			at[peer] = row
-			g.rows, free = append(g.rows, ganttRow{peer: peer}), append(free, nil)
+			g.rows, free = append(g.rows, peerRow{peer: peer}), append(free, nil)
 		}
 		b.row = row
 		b.lane = slices.IndexFunc(free[row], func(until time.Duration) bool { return until <= b.from })

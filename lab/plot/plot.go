@@ -1,4 +1,5 @@
-package main
+// Package plot draws charts as PNG and SVG files.
+package plot
 
 import (
 	"bytes"
@@ -15,48 +16,50 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"godwit/internal/failure"
 )
 
-// A chart is one diagram of a picture.
-type chart struct {
-	title, x, y string
-	logX        bool // points with x <= 0 are left out
-	fromZero    bool // the y axis begins at 0
-	curves      []curve
+// A Chart is one diagram of a picture.
+type Chart struct {
+	Title, X, Y string
+	LogX        bool // points with x <= 0 are left out
+	FromZero    bool // the y axis begins at 0
+	Curves      []Curve
 }
 
-// A curve is what a chart shows under one name. Its y values belong to the x
+// A Curve is what a chart shows under one name. Its y values belong to the x
 // values of the same index.
-type curve struct {
-	name string // "": not in the legend
-	as   drawnAs
-	x, y []float64
+type Curve struct {
+	Name string // "": not in the legend
+	As   Style
+	X, Y []float64
 }
 
-// drawnAs is how a curve is drawn.
-type drawnAs int
+// A Style is how a curve is drawn.
+type Style int
 
 const (
-	asLine  drawnAs = iota // from point to point
-	asSteps                // each value holds to the next point
-	asBars                 // a bar at each x; all curves of a chart have the same x then
+	Line  Style = iota // from point to point
+	Steps              // each value holds to the next point
+	Bars               // a bar at each x; all curves of a chart have the same x then
 )
 
-// palette tells curves apart also for the colour-blind (Okabe and Ito 2008).
-var palette = []color.Color{
+// Palette tells curves apart also for the colour-blind (Okabe and Ito 2008).
+var Palette = []color.Color{
 	color.RGBA{0x00, 0x72, 0xb2, 0xff}, color.RGBA{0xd5, 0x5e, 0x00, 0xff}, color.RGBA{0x00, 0x9e, 0x73, 0xff},
 	color.RGBA{0xcc, 0x79, 0xa7, 0xff}, color.RGBA{0xe6, 0x9f, 0x00, 0xff}, color.RGBA{0x56, 0xb4, 0xe9, 0xff},
 }
 
 // The size of one chart in a picture.
 const (
-	chartWidth  = 6.5 * vg.Inch
-	chartHeight = 4 * vg.Inch
+	Width  = 6.5 * vg.Inch
+	Height = 4 * vg.Inch
 )
 
-// plotEnding checks that a picture can be written under a name, before the work
+// CheckName checks that a picture can be written under a name, before the work
 // for it is done; the empty name asks for none.
-func plotEnding(path string) error {
+func CheckName(path string) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".png", ".svg":
 		return nil
@@ -64,28 +67,28 @@ func plotEnding(path string) error {
 	if path == "" {
 		return nil
 	}
-	return usage("name a file that ends in .png or .svg", "no format of pictures belongs to %s", path)
+	return failure.Usage("name a file that ends in .png or .svg", "no format of pictures belongs to %s", path)
 }
 
-// savePlot writes charts, two in a row, as PNG or SVG by the file's ending.
-func savePlot(path string, charts ...chart) error {
+// Save writes charts, two in a row, as PNG or SVG by the file's ending.
+func Save(path string, charts ...Chart) error {
 	var rows [][]*plot.Plot
 	for i, c := range charts {
 		p, err := c.plot()
 		if err != nil {
-			return fmt.Errorf("drawing %q: %w", c.title, err)
+			return fmt.Errorf("drawing %q: %w", c.Title, err)
 		}
 		if i%2 == 0 {
 			rows = append(rows, nil)
 		}
 		rows[i/2] = append(rows[i/2], p)
 	}
-	return savePicture(path, vg.Length(len(rows[0]))*chartWidth, vg.Length(len(rows))*chartHeight, rows)
+	return SavePicture(path, vg.Length(len(rows[0]))*Width, vg.Length(len(rows))*Height, rows)
 }
 
-// savePicture writes diagrams, in rows, as PNG or SVG by the file's ending.
-func savePicture(path string, width, height vg.Length, rows [][]*plot.Plot) error {
-	if err := plotEnding(path); err != nil {
+// SavePicture writes diagrams, in rows, as PNG or SVG by the file's ending.
+func SavePicture(path string, width, height vg.Length, rows [][]*plot.Plot) error {
+	if err := CheckName(path); err != nil {
 		return err
 	}
 	var (
@@ -114,22 +117,22 @@ func savePicture(path string, width, height vg.Length, rows [][]*plot.Plot) erro
 	return nil
 }
 
-func (c chart) plot() (*plot.Plot, error) {
+func (c Chart) plot() (*plot.Plot, error) {
 	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.title, c.x, c.y
+	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.X, c.Y
 	p.Legend.Top = true
 	p.Add(plotter.NewGrid())
-	if c.logX {
+	if c.LogX {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	}
 	drawn := 0
-	for i, v := range c.curves {
-		points := v.points(c.logX)
+	for i, v := range c.Curves {
+		points := v.points(c.LogX)
 		if len(points) == 0 {
 			continue
 		}
 		drawn++
-		if v.as == asBars {
+		if v.As == Bars {
 			if err := c.addBars(p, i, points); err != nil {
 				return nil, err
 			}
@@ -139,16 +142,16 @@ func (c chart) plot() (*plot.Plot, error) {
 		if err != nil {
 			return nil, err
 		}
-		line.Color, line.Width = palette[i%len(palette)], vg.Points(1.5)
-		if v.as == asSteps {
+		line.Color, line.Width = Palette[i%len(Palette)], vg.Points(1.5)
+		if v.As == Steps {
 			line.StepStyle = plotter.PostStep
 		}
 		p.Add(line)
-		if v.name != "" {
-			p.Legend.Add(v.name, line)
+		if v.Name != "" {
+			p.Legend.Add(v.Name, line)
 		}
 	}
-	if c.fromZero {
+	if c.FromZero {
 		p.Y.Min = 0
 	}
 	if drawn == 0 { // axes of nothing cannot be scaled
@@ -160,41 +163,44 @@ func (c chart) plot() (*plot.Plot, error) {
 }
 
 // addBars draws curve i as bars beside those of the other curves.
-func (c chart) addBars(p *plot.Plot, i int, points plotter.XYs) error {
+func (c Chart) addBars(p *plot.Plot, i int, points plotter.XYs) error {
 	gap := 1.0
 	if len(points) > 1 {
 		gap = points[1].X - points[0].X
 	}
-	width := 0.8 * gap / float64(len(c.curves))
+	width := 0.8 * gap / float64(len(c.Curves))
 	for _, pt := range points {
 		left := pt.X - 0.4*gap + float64(i)*width
-		bar, err := plotter.NewPolygon(plotter.XYs{{X: left, Y: 0}, {X: left, Y: pt.Y}, {X: left + width, Y: pt.Y}, {X: left + width, Y: 0}})
+		right := left + width
+		bar, err := plotter.NewPolygon(plotter.XYs{{X: left, Y: 0}, {X: left, Y: pt.Y}, {X: right, Y: pt.Y},
+			{X: right, Y: 0}})
 		if err != nil {
 			return err
 		}
-		bar.Color, bar.LineStyle.Width = palette[i%len(palette)], 0
+		bar.Color, bar.LineStyle.Width = Palette[i%len(Palette)], 0
 		p.Add(bar)
 	}
-	if c.curves[i].name != "" {
+	if c.Curves[i].Name != "" {
 		key, err := plotter.NewPolygon(plotter.XYs{{X: 0, Y: 0}})
 		if err != nil {
 			return err
 		}
-		key.Color = palette[i%len(palette)]
-		p.Legend.Add(c.curves[i].name, key)
+		key.Color = Palette[i%len(Palette)]
+		p.Legend.Add(c.Curves[i].Name, key)
 	}
 	return nil
 }
 
 // points leaves out what cannot be drawn.
-func (v curve) points(logX bool) plotter.XYs {
+func (v Curve) points(logX bool) plotter.XYs {
 	var out plotter.XYs
-	for i, x := range v.x {
-		if y := v.y[i]; finite(x) && finite(y) && (!logX || x > 0) {
+	for i, x := range v.X {
+		if y := v.Y[i]; Finite(x) && Finite(y) && (!logX || x > 0) {
 			out = append(out, plotter.XY{X: x, Y: y})
 		}
 	}
 	return out
 }
 
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
+// Finite reports whether x is neither infinite nor NaN.
+func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

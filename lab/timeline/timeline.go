@@ -1,4 +1,5 @@
-package main
+// Package timeline tells and draws where the tasks of a job ran, and why they moved.
+package timeline
 
 import (
 	"cmp"
@@ -8,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"godwit/lab/table"
 	"godwit/scheduler"
 	"godwit/task"
 )
@@ -38,8 +40,8 @@ type stint struct {
 // outcomeRunning is of a stint that has no end.
 const outcomeRunning = "running"
 
-// timelineOf lists the attempts of tasks, task by task, in the order of time.
-func timelineOf(tasks []scheduler.TaskStatus) []stint {
+// Of lists the attempts of tasks, task by task, in the order of time.
+func Of(tasks []scheduler.TaskStatus) []stint {
 	out := []stint{}
 	for _, t := range tasks {
 		attempts := slices.Clone(t.Attempts)
@@ -47,8 +49,10 @@ func timelineOf(tasks []scheduler.TaskStatus) []stint {
 		var ended time.Time
 		for k, a := range attempts {
 			s := stint{
-				Task: t.Index, Attempt: k + 1, Peer: a.Worker, Start: a.Start, End: a.End, Outcome: cmp.Or(a.Outcome, outcomeRunning),
-				Resumed: a.FromCheckpoint, SavedS: a.SavedCPU, MovedTo: a.MovedTo, StillS: a.DownS, MovedBytes: a.MovedBytes, Reason: a.Reason,
+				Task: t.Index, Attempt: k + 1, Peer: a.Worker, Start: a.Start, End: a.End,
+				Outcome: cmp.Or(a.Outcome, outcomeRunning),
+				Resumed: a.FromCheckpoint, SavedS: a.SavedCPU, MovedTo: a.MovedTo, StillS: a.DownS, MovedBytes: a.MovedBytes,
+				Reason: a.Reason,
 			}
 			if !ended.IsZero() && a.Start.After(ended) {
 				s.WaitedS = a.Start.Sub(ended).Seconds()
@@ -74,11 +78,12 @@ func happenings(stints []stint) (out []happening) {
 		case s.End.IsZero():
 			continue
 		case s.MovedTo == "":
-			out = append(out, happening{s.End, s.Outcome + because(s.Reason)})
+			out = append(out, happening{s.End, s.Outcome + table.Because(s.Reason)})
 		case s.StillS > 0:
-			out = append(out, happening{s.End.Add(-time.Duration(s.StillS * float64(time.Second))), "froze, to move to " + shortPeer(s.MovedTo) + because(s.Reason)})
+			out = append(out, happening{s.End.Add(-time.Duration(s.StillS * float64(time.Second))), "froze, to move to " +
+				table.ShortPeer(s.MovedTo) + table.Because(s.Reason)})
 		default:
-			out = append(out, happening{s.End, "moved to " + shortPeer(s.MovedTo) + because(s.Reason)})
+			out = append(out, happening{s.End, "moved to " + table.ShortPeer(s.MovedTo) + table.Because(s.Reason)})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b happening) int { return a.at.Compare(b.at) })
@@ -90,29 +95,29 @@ func began(stints []stint, k int) string {
 	s := &stints[k]
 	var notes []string
 	if s.Resumed {
-		notes = append(notes, seconds(s.SavedS)+" of CPU time saved")
+		notes = append(notes, table.Seconds(s.SavedS)+" of CPU time saved")
 	}
 	from := movedTo(stints, k)
 	if from != nil {
 		if from.StillS > 0 {
-			notes = append(notes, "stood still for "+seconds(from.StillS))
+			notes = append(notes, "stood still for "+table.Seconds(from.StillS))
 		}
 		if from.MovedBytes > 0 {
 			notes = append(notes, task.FormatSize(from.MovedBytes)+" moved")
 		}
 	} else if s.WaitedS > 0 {
-		notes = append(notes, "waited for "+seconds(s.WaitedS))
+		notes = append(notes, "waited for "+table.Seconds(s.WaitedS))
 	}
 	what := "began on "
 	if s.Resumed || from != nil {
 		what = "went on on "
 	}
-	what += shortPeer(s.Peer)
+	what += table.ShortPeer(s.Peer)
 	if len(notes) > 0 {
 		what += " (" + strings.Join(notes, ", ") + ")"
 	}
 	if s.End.IsZero() {
-		what += because(s.Reason)
+		what += table.Because(s.Reason)
 	}
 	return what
 }
@@ -130,19 +135,12 @@ func movedTo(stints []stint, k int) *stint {
 	return nil
 }
 
-func because(reason string) string {
-	if reason == "" {
-		return ""
-	}
-	return ": " + reason
-}
-
 // since is a time as it is told, from the job's submission on.
 func since(submitted, at time.Time) string {
 	if d := at.Sub(submitted); d >= 0 {
-		return "+" + rough(d)
+		return "+" + table.Rough(d)
 	}
-	return rough(at.Sub(submitted)) // the clocks of two nodes differ
+	return table.Rough(at.Sub(submitted)) // the clocks of two nodes differ
 }
 
 // mostRows is how many tasks are listed of a job where not all are asked for: as
@@ -173,5 +171,6 @@ func worthTelling(tasks []scheduler.TaskStatus) (shown []scheduler.TaskStatus, l
 	for _, state := range slices.Sorted(maps.Keys(rest)) {
 		parts = append(parts, fmt.Sprintf("%d %s", rest[state], state))
 	}
-	return shown, fmt.Sprintf("%d more tasks: %s; --tasks lists all, --task N one", len(tasks)-len(shown), strings.Join(parts, ", "))
+	return shown, fmt.Sprintf("%d more tasks: %s; --tasks lists all, --task N one", len(tasks)-len(shown),
+		strings.Join(parts, ", "))
 }

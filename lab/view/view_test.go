@@ -1,4 +1,4 @@
-package main
+package view
 
 import (
 	"strings"
@@ -12,9 +12,11 @@ import (
 func TestPrintScheduling(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	s := scheduler.Scheduling{
-		Leader: "12D3KooWaaaaaaaaone", Epoch: 7, At: at, Placement: "lpas", Fairness: scheduler.ByPlacement, Chunking: "paced", Migration: "none",
+		Leader: "12D3KooWaaaaaaaaone", Epoch: 7, At: at, Placement: "lpas", Fairness: scheduler.ByPlacement,
+		Chunking: "paced", Migration: "none",
 		Waiting: 3, Running: 1,
-		Classes: []scheduler.ClassStatus{{Class: "x", Waiting: 3, Oldest: 2.5, Arrival: 0.5, Arrivals: 4, Work: 90}, {Running: 1, Arrivals: 1}},
+		Classes: []scheduler.ClassStatus{{Class: "x", Waiting: 3, Oldest: 2.5, Arrival: 0.5, Arrivals: 4, Work: 90},
+			{Running: 1, Arrivals: 1}},
 		Members: []scheduler.MemberStatus{
 			{Peer: "12D3KooWaaaaaaaaone", There: true, Slots: 2, Load: 1, IdleFor: 0.5, Share: 1, Running: map[string]int{"": 1},
 				Rates: []scheduler.RateStatus{{Class: "x", Rate: 0.25, Measured: 3}, {Rate: 1}}},
@@ -27,7 +29,7 @@ func TestPrintScheduling(t *testing.T) {
 		},
 	}
 	var b strings.Builder
-	printScheduling(&b, &s)
+	Scheduling(&b, &s)
 	const want = `led by aaaaaone, epoch 7, at 12:00:00
 placement lpas, fairness by placement, chunking paced, migration none
 3 waiting, 1 with members
