@@ -41,9 +41,7 @@ func newRoot() *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnv(cmd.Flags()) },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return failure.Usage(fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath()), "%w", err)
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddGroup(
 		&cobra.Group{ID: "volunteer", Title: "Volunteer:"},
 		&cobra.Group{ID: "owner", Title: "Project owner:"},
@@ -61,6 +59,11 @@ func newRoot() *cobra.Command {
 		newBuild(), newInspect(), newExec())
 	add("researcher", newSim(), newSwarm(), newTrace(), newScore(), newReproduce(), newBurn())
 	return root
+}
+
+// flagError makes a flag that is not known, or not right, a usage error with a hint.
+func flagError(cmd *cobra.Command, err error) error {
+	return failure.Usage(fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath()), "%w", err)
 }
 
 // explained makes a wrong number of arguments a usage error with a hint.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,22 +10,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"godwit/internal/failure"
-	"godwit/lab/files"
-	"godwit/lab/progress"
-	"godwit/lab/table"
-	"godwit/lab/traces"
 	"godwit/migrate"
-	"godwit/node"
 	"godwit/scheduler/place"
 	"godwit/scheduler/share"
 	"godwit/sim"
 	"godwit/sim/scenario"
 	"godwit/task"
-	"godwit/trace"
 )
+
+// siteOptions are those of a scenario of sites. What is not 0 goes before the file.
+type siteOptions struct {
+	bedOptions
+	scenario string // file
+	speedup  float64
+	minutes  float64
+	oneSeed  bool // the options' seed goes before the file's
+}
 
 // A bagsPlan is a scenario of sites on real nodes: jobs that divide what local users
 // leave idle, once for each load, fairness policy and seed.
@@ -55,47 +57,45 @@ type bagsJob struct {
 	memory int64
 }
 
-// bagsOf returns the experiment of a scenario file that has sites; nil for another.
-func (f *replayFlags) bagsOf() (*scenario.Experiment, error) {
-	if f.scenario == "" {
-		return nil, nil
+// read reads the scenario file, which has sites.
+func (o *siteOptions) read() (*scenario.Experiment, error) {
+	switch {
+	case o.scenario == "":
+		return nil, failure.Usage("name the file with --scenario", "which sites?")
+	case o.cores < 0 || !(o.speedup >= 0) || !(o.minutes >= 0):
+		return nil, failure.Usage("leave them out", "--cores, --speedup and --minutes are not negative")
 	}
-	e, err := files.Scenario(f.scenario,
-		func(file string) (*trace.Trace, error) { return traces.Read(file, trace.ReadOptions{}) },
-		func(string) (*trace.Workload, error) {
-			return nil, errors.New("a swarm replays no workload log: use classes")
-		})
-	if err != nil || len(e.Owners.Sites) == 0 {
+	e, err := readScenario(o.scenario)
+	if err != nil {
 		return nil, err
 	}
-	return e, nil
+	return e, isOf(e, o.scenario, sitesVerb)
 }
 
-// planBags lays out the runs. nodes is 0 for as many as the file says; flags overrule
-// the file where they were given.
-func (s *swarmFlags) planBags(e *scenario.Experiment, nodes int, given func(flag string) bool) (*bagsPlan, error) {
+// plan lays out the runs; flags overrule the file where they were given.
+func (o *siteOptions) plan(e *scenario.Experiment) (*bagsPlan, error) {
 	b := &e.Base
-	p := &bagsPlan{e: e, name: s.replay.scenario, speedup: e.Speedup, slots: max(1, b.Hosts.Slots), length: b.End.Sub(b.Trace.Start)}
-	if p.speedup == 0 || given("speedup") {
-		p.speedup = s.replay.speedup
+	p := &bagsPlan{e: e, name: o.scenario, speedup: e.Speedup, slots: max(1, b.Hosts.Slots), length: b.End.Sub(b.Trace.Start)}
+	if o.speedup != 0 || p.speedup == 0 {
+		p.speedup = cmp.Or(o.speedup, usualSpeedup)
 	}
-	if given("minutes") {
-		p.length = min(p.length, time.Duration(s.replay.minutes*float64(time.Minute)*p.speedup))
+	if o.minutes != 0 {
+		p.length = min(p.length, time.Duration(o.minutes*float64(time.Minute)*p.speedup))
 	}
-	if given("cores") {
-		p.slots = s.cores
+	if o.cores != 0 {
+		p.slots = o.cores
 	}
 	for _, site := range e.Owners.Sites {
 		for range site.Hosts {
 			p.sites = append(p.sites, site.Name)
 		}
 	}
-	if err := p.refuse(nodes, given); err != nil {
+	if err := p.refuse(); err != nil {
 		return nil, err
 	}
 	seeds := e.Seeds
-	if given("seed") {
-		seeds = []uint64{s.seed}
+	if o.oneSeed {
+		seeds = []uint64{o.seed}
 	}
 	fairness := e.Fairnesses
 	if len(fairness) == 0 {
@@ -116,7 +116,7 @@ func (s *swarmFlags) planBags(e *scenario.Experiment, nodes int, given func(flag
 const maxBagRuns = 1000
 
 // refuse says what real nodes do not do of the scenario.
-func (p *bagsPlan) refuse(nodes int, given func(flag string) bool) error {
+func (p *bagsPlan) refuse() error {
 	b := &p.e.Base
 	var not []string
 	refuse := func(wrong bool, format string, args ...any) {
@@ -124,16 +124,12 @@ func (p *bagsPlan) refuse(nodes int, given func(flag string) bool) error {
 			not = append(not, fmt.Sprintf(format, args...))
 		}
 	}
-	refuse(nodes != 0 && nodes != len(p.sites), "its sites have %d hosts, not %d: leave the number out", len(p.sites), nodes)
 	refuse(len(p.sites) > maxSwarm, "its sites have %d hosts, and one machine runs at most %d nodes", len(p.sites), maxSwarm)
 	refuse(len(p.e.Placements) != 1 || len(p.e.Migrations) != 1 || len(p.e.Chunkings) > 1, "runs differ in fairness, load and seed: give one policy of placement, one of migration and one of chunks")
 	refuse(b.Warmup >= p.length, "its warm-up of %v leaves nothing of %v to count", b.Warmup, p.length)
 	refuse(b.Rates != nil || b.Hosts.Speeds != sim.Uniform, "nodes of sites are equally fast: leave rates and speeds out")
 	refuse(b.Hosts.Owner != sim.Suspend, "the nodes' owners suspend tasks: set owner to suspend, and say with grace how long")
 	refuse(b.Checkpoints.Auto, "tasks that wait are saved by a clock: give checkpoints a length of time, or 0s")
-	for _, name := range []string{"trace", "from", "job-size", "arrival", "policy", "migration", "checkpoint-every", "ends", "compare-sim"} {
-		refuse(given(name), "--%s is not of a scenario with sites", name)
-	}
 	refuse(max(1, len(p.e.Fairnesses))*len(p.e.Loads)*len(p.e.Seeds) > maxBagRuns, "it has more than %d runs", maxBagRuns)
 	if len(not) > 0 {
 		return failure.Usage("change the scenario", "%s: %s", p.name, strings.Join(not, "; "))
@@ -197,45 +193,25 @@ func (p *bagsPlan) text(j *bagsJob) string {
 		j.name, p.real(j.work), j.memory, checkpoint, j.tasks)
 }
 
-// runSites is the verb for a scenario with sites, of which N may be left out.
-func (s *swarmFlags) runSites(cmd *cobra.Command, args []string, e *scenario.Experiment, err error) error {
+// run plays the scenario, and prints what came of it.
+func (o *siteOptions) run(ctx context.Context, out, log io.Writer) (err error) {
+	e, err := o.read()
 	if err != nil {
 		return err
 	}
-	nodes := 0
-	if len(args) > 0 {
-		if _, err := fmt.Sscanf(args[0], "%d", &nodes); err != nil || nodes < 1 {
-			return failure.Usage("leave it out: the sites say how many", "cannot run %q nodes", args[0])
-		}
-	}
-	given := cmd.Flags().Changed
-	if !given("runner") {
-		s.runner = node.RunSleep
-	}
-	return s.runBags(cmd.Context(), e, nodes, given, cmd.OutOrStdout(), cmd.ErrOrStderr())
-}
-
-// runBags plays the scenario, and prints what came of it.
-func (s *swarmFlags) runBags(ctx context.Context, e *scenario.Experiment, nodes int, given func(flag string) bool, out, log io.Writer) (err error) {
-	p, err := s.planBags(e, nodes, given)
+	p, err := o.plan(e)
 	if err != nil {
 		return err
 	}
-	dir, remove, err := s.makeDir()
+	dir, remove, err := o.makeDir()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	rep, err := p.play(ctx, dir, s.runner, progress.New(log, s.quiet || s.json))
+	rep, err := p.play(ctx, dir, o.runner, o.progress(log))
 	if rep == nil || len(rep.Runs) == 0 {
 		return err
 	}
 	// What was measured before something failed is told all the same.
-	if s.report != "" {
-		err = errors.Join(err, files.SaveJSON(s.report, rep))
-	}
-	if s.json {
-		return errors.Join(err, table.JSON(out, rep))
-	}
-	return errors.Join(err, rep.print(out))
+	return errors.Join(err, o.tell(out, rep, rep.print))
 }

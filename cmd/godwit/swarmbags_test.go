@@ -13,23 +13,26 @@ import (
 	"godwit/trace"
 )
 
-// planKoala plans a scenario file that comes with the program, with flags given.
-func planKoala(t *testing.T, file string, nodes int, flags ...string) (*bagsPlan, error) {
+// planKoala plans a scenario file that comes with the program, with flags given or not.
+func planKoala(t *testing.T, file string, given bool) *bagsPlan {
 	t.Helper()
-	s := &swarmFlags{cores: 2, seed: 7}
-	s.replay.scenario, s.replay.speedup, s.replay.minutes = "../../examples/scenarios/"+file, 600, 0.1
-	e, err := s.replay.bagsOf()
-	if err != nil || e == nil {
+	o := &siteOptions{scenario: "../../examples/scenarios/" + file}
+	if given {
+		o.cores, o.seed, o.oneSeed, o.speedup, o.minutes = 2, 7, true, 600, 0.1
+	}
+	e, err := o.read()
+	if err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	return s.planBags(e, nodes, func(name string) bool { return slices.Contains(flags, name) })
+	p, err := o.plan(e)
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return p
 }
 
 func TestBagsPlan(t *testing.T) {
-	p, err := planKoala(t, "koala-three.yaml", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := planKoala(t, "koala-three.yaml", false)
 	if len(p.sites) != 19 || p.sites[5] != "VU" || p.sites[6] != "LU" || p.slots != 4 || p.speedup != 90 || p.length != time.Hour {
 		t.Errorf("%v; %d slots, %v times as fast, %v", p.sites, p.slots, p.speedup, p.length)
 	}
@@ -40,24 +43,20 @@ func TestBagsPlan(t *testing.T) {
 	if err != nil || f.Work != 2*time.Second || f.Name != "two" {
 		t.Errorf("%+v, %v", f, err)
 	}
-	p, err = planKoala(t, "koala-two.yaml", 19, "speedup", "minutes", "cores", "seed")
-	if err != nil || p.speedup != 600 || p.length != time.Hour || p.slots != 2 || p.runs[0].seed != 7 || len(p.jobs) != 2 {
+	p = planKoala(t, "koala-two.yaml", true)
+	if p.speedup != 600 || p.length != time.Hour || p.slots != 2 || p.runs[0].seed != 7 || len(p.jobs) != 2 {
 		t.Errorf("%+v, %v", p, err)
 	}
-	for flag, want := range map[string]string{"trace": "--trace is not of", "policy": "--policy is not of", "": "have 19 hosts, not 5"} {
-		if _, err := planKoala(t, "koala-two.yaml", map[bool]int{true: 5}[flag == ""], flag); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", flag, err, want)
-		}
+	o := &siteOptions{bedOptions: bedOptions{cores: 1}, scenario: "../../examples/scenarios/mgst1.yaml"}
+	if _, err := o.read(); err == nil || !strings.Contains(err.Error(), "the scenario has rates of classes") {
+		t.Errorf("a scenario without sites: %v", err)
 	}
 }
 
 // Nodes play what owners do in each run, at its time; nobody is there between, and
 // never at the first.
 func TestBagsSchedule(t *testing.T) {
-	p, err := planKoala(t, "koala-three.yaml", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := planKoala(t, "koala-three.yaml", false)
 	b := &bagsSwarm{bagsPlan: p}
 	histories, err := b.schedule(day0, 10*time.Second)
 	if err != nil {
@@ -107,10 +106,7 @@ func TestFairSum(t *testing.T) {
 
 // What is counted ended within the time that all jobs were there.
 func TestBagsCount(t *testing.T) {
-	p, err := planKoala(t, "koala-two.yaml", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := planKoala(t, "koala-two.yaml", false)
 	p.speedup, p.e.Base.Warmup = 10, 20*time.Second
 	at := func(s int) time.Time { return day0.Add(time.Duration(s) * time.Second) }
 	b := &bagsSwarm{bagsPlan: p, begin: []time.Time{day0}, owned: []float64{0.25}, sw: &swarm{nodes: []*swarmNode{{ready: ready{PeerID: "a"}}}}}

@@ -14,7 +14,7 @@ import (
 	"godwit/task"
 )
 
-// A bagsReport is the JSON of `godwit swarm --scenario` of a scenario with sites.
+// A bagsReport is the JSON of `godwit swarm sites`.
 type bagsReport struct {
 	Scenario string          `json:"scenario"`
 	Nodes    int             `json:"nodes"`

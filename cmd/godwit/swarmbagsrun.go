@@ -291,11 +291,11 @@ func (b *bagsSwarm) handIn(ctx context.Context, i int) ([]*bag, error) {
 	var wg sync.WaitGroup
 	for k, g := range bags {
 		text := b.text(g.job)
-		f, err := task.ParseFile(b.name, []byte(text))
+		sub, err := submission.New(b.name, text, noop)
 		if err != nil {
 			return bags, fmt.Errorf("making a job: %w", err)
 		}
-		sub := &submission.Job{Name: b.name, Text: text, File: f, Code: noop, Overlay: string(b.of)}
+		sub.Overlay = string(b.of)
 		wg.Go(func() {
 			if !sleepUntil(ctx, b.begin[i].Add(b.real(g.job.at))) {
 				errs[k] = errors.New("interrupted")

@@ -94,7 +94,7 @@ func TestBedCheck(t *testing.T) {
 // The shipped scenarios are plans: every policy has the same jobs, as often as the
 // thesis says, and the machines of the file are the nodes.
 func TestBedPlans(t *testing.T) {
-	f := replayFlags{scenario: filepath.Join("..", "..", "examples", "scenarios", "mgst2.yaml"), speedup: 600, minutes: 4, ends: endAsTraced}
+	f := planOptions{classes: true, scenario: filepath.Join("..", "..", "examples", "scenarios", "mgst2.yaml"), speedup: 600, minutes: 4, ends: endAsTraced}
 	plans, err := f.planned(0, 1, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -126,11 +126,9 @@ func TestBedPlans(t *testing.T) {
 	if other, err := f.planned(0, 1, 2); err != nil || slices.Equal(other[0].jobs, plans[0].jobs) {
 		t.Errorf("another seed draws the same jobs (%v)", err)
 	}
-	if _, err := f.planned(5, 1, 1); err == nil || !strings.Contains(err.Error(), "5 nodes are asked for, and rates are imposed on 6 machines") {
-		t.Errorf("5 nodes of 6: %v", err)
-	}
-	if _, err := f.planned(0, 2, 1); err == nil || !strings.Contains(err.Error(), "one task at a time") {
-		t.Errorf("two cores: %v", err)
+	f.classes = false
+	if _, err := f.planned(5, 1, 1); err == nil || !strings.Contains(err.Error(), "the scenario has rates of classes") {
+		t.Errorf("replayed as a trace: %v", err)
 	}
 }
 
@@ -159,7 +157,7 @@ func TestArrivalsFile(t *testing.T) {
 	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := (&replayFlags{jobsFile: file}).arriving(s, true)
+	got, err := (&planOptions{jobsFile: file}).arriving(s, true)
 	if err != nil || !slices.Equal(got, jobs) {
 		t.Errorf("%d jobs became %d others (%v)", len(jobs), len(got), err)
 	}

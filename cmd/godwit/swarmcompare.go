@@ -13,7 +13,7 @@ import (
 	"godwit/task"
 )
 
-// A replayReport is the JSON of `godwit swarm --trace`.
+// A replayReport is the JSON of `godwit swarm replay` and `classes`.
 type replayReport struct {
 	Nodes   int      `json:"nodes"`
 	Speedup float64  `json:"speedup"`

@@ -41,13 +41,10 @@ func cutTrace(t *trace.Trace, n int, from time.Time, length time.Duration, seed 
 }
 
 // wholeTrace returns the trace from a time on for a length with all of its hosts,
-// to which rates belong by their numbers; n is how many were asked for, 0 for all.
-func wholeTrace(t *trace.Trace, n int, from time.Time, length time.Duration) (*trace.Trace, error) {
-	switch {
-	case len(t.Hosts) > maxSwarm:
+// to which rates belong by their numbers.
+func wholeTrace(t *trace.Trace, from time.Time, length time.Duration) (*trace.Trace, error) {
+	if len(t.Hosts) > maxSwarm {
 		return nil, failure.Usage("simulate it: `godwit sim`", "%d machines: at most %d run on this one", len(t.Hosts), maxSwarm)
-	case n != 0 && n != len(t.Hosts):
-		return nil, failure.Usage("leave the number out", "%d nodes are asked for, and rates are imposed on %d machines", n, len(t.Hosts))
 	}
 	out := *t
 	out.Start, out.End, out.Window, out.Samples, out.Hosts = from, from.Add(length), trace.Window{}, nil, nil

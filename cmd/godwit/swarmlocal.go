@@ -15,15 +15,18 @@ import (
 
 	"godwit/api"
 	"godwit/internal/failure"
-	"godwit/lab/files"
 	"godwit/lab/progress"
 	"godwit/lab/submission"
-	"godwit/lab/table"
-	"godwit/node"
-	"godwit/task"
 )
 
-// A localReport is the JSON of `godwit swarm N --local`.
+// localOptions are those of measuring how guests delay jobs of the machine's owner.
+type localOptions struct {
+	bedOptions
+	work   time.Duration // of each process of the owner's job, above 0
+	rounds int           // how often each way is measured
+}
+
+// A localReport is the JSON of `godwit swarm local`.
 type localReport struct {
 	Nodes  int         `json:"nodes"`
 	Slots  int         `json:"slots"`
@@ -80,6 +83,7 @@ const (
 	localPoll               = time.Millisecond
 	localPatience           = 10 * time.Second
 	localRounds             = 5
+	localWork               = 2 * time.Second
 	localMost, mostRounds   = 10 * time.Minute, 1000
 	localTimeout, localName = 24 * time.Hour, "guests"
 )
@@ -91,58 +95,40 @@ type localTrial struct {
 	procs  int    // of a job
 }
 
-// runLocal measures, and prints what came of it.
-func (s *swarmFlags) runLocal(ctx context.Context, out, log io.Writer) (err error) {
-	if s.local > localMost || s.rounds < 1 || s.rounds > mostRounds {
-		return failure.Usage("", "--local is at most %v, --rounds 1 to %d", localMost, mostRounds)
+// run measures, and prints what came of it.
+func (o *localOptions) run(ctx context.Context, out, log io.Writer) error {
+	if o.work <= 0 || o.work > localMost || o.rounds < 1 || o.rounds > mostRounds {
+		return failure.Usage("", "--work is above 0 and at most %v, --rounds 1 to %d", localMost, mostRounds)
 	}
-	if s.runner != node.RunWasm {
-		return failure.Usage("leave out --runner", "guests that only wait delay nobody")
-	}
-	dir, remove, err := s.makeDir()
-	if err != nil {
+	if err := o.check(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, remove()) }()
-	say := progress.New(log, s.quiet || s.json)
-	sw, err := startSwarm(ctx, dir, s.nodes, s.nodeArgs())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, sw.stop()) }()
-	if err := sw.awaitMembers(ctx); err != nil {
-		return err
-	}
-	t := &localTrial{sw: sw, procs: runtime.NumCPU()}
-	if err := t.fill(ctx, s.nodes*s.cores); err != nil {
-		return err
-	}
-	rep, err := t.measure(ctx, s.local, s.rounds, say)
-	if err != nil {
-		return err
-	}
-	rep.Nodes, rep.Slots = s.nodes, s.nodes*s.cores
-	if s.report != "" {
-		if err := files.SaveJSON(s.report, rep); err != nil {
+	say := o.progress(log)
+	return o.with(ctx, func(sw *swarm, _ time.Duration) error {
+		t := &localTrial{sw: sw, procs: runtime.NumCPU()}
+		if err := t.fill(ctx, o.nodes*o.cores); err != nil {
 			return err
 		}
-	}
-	if s.json {
-		return table.JSON(out, rep)
-	}
-	return rep.print(out)
+		rep, err := t.measure(ctx, o.work, o.rounds, say)
+		if err != nil {
+			return err
+		}
+		rep.Nodes, rep.Slots = o.nodes, o.nodes*o.cores
+		return o.tell(out, rep, rep.print)
+	})
 }
 
 // fill gives every slot a guest that never ends, and waits until they run.
 func (t *localTrial) fill(ctx context.Context, slots int) error {
-	text := fmt.Sprintf("name: %s\nmodule: endless.wasm\nmemory: 1MiB\ncheckpoint: off\ntimeout: %s\nsweep:\n  task: {from: 1, to: %d}\n", localName, localTimeout, slots)
-	f, err := task.ParseFile("guests.yaml", []byte(text))
+	text := fmt.Sprintf("name: %s\nmodule: endless.wasm\nmemory: 1MiB\ncheckpoint: off\ntimeout: %s\n"+
+		"sweep:\n  task: {from: 1, to: %d}\n", localName, localTimeout, slots)
+	guests, err := submission.New("guests.yaml", text, endless)
 	if err != nil {
 		return fmt.Errorf("making the guests: %w", err)
 	}
 	client := api.Dial(t.sw.nodes[0].dir)
 	defer client.Close()
-	if _, err := submission.Submit(ctx, client, &submission.Job{Name: "guests.yaml", Text: text, File: f, Code: endless}); err != nil {
+	if _, err := submission.Submit(ctx, client, guests); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, gatherTimeout)

@@ -68,9 +68,9 @@ type plannedJob struct {
 }
 
 // planned reads what is to be replayed, and draws hosts and arrivals: a plan for
-// each pair of policies, all with the same hosts and jobs. nodes is 0 for all
-// machines of a test-bed.
-func (f *replayFlags) planned(nodes, slots int, seed uint64) ([]*replayPlan, error) {
+// each pair of policies, all with the same hosts and jobs. Of a test-bed all machines are
+// nodes, whatever nodes says.
+func (f *planOptions) planned(nodes, slots int, seed uint64) ([]*replayPlan, error) {
 	grid, published, err := f.base(slots)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (f *replayFlags) planned(nodes, slots int, seed uint64) ([]*replayPlan, err
 }
 
 // window cuts the scenario to what is replayed of it, and to the hosts that are.
-func (f *replayFlags) window(s *sim.Scenario, nodes int, seed uint64) (err error) {
+func (f *planOptions) window(s *sim.Scenario, nodes int, seed uint64) (err error) {
 	from, length := s.Day0().Add(f.from), time.Duration(f.minutes*float64(time.Minute)*f.speedup)
 	if f.minutes == 0 { // the scenario says
 		if length = s.End.Sub(from); length <= 0 {
@@ -117,12 +117,10 @@ func (f *replayFlags) window(s *sim.Scenario, nodes int, seed uint64) (err error
 		}
 	}
 	switch {
-	case s.Rates == nil && nodes == 0:
-		return failure.Usage("say how many of its hosts are to be replayed: `godwit swarm N ...`", "a trace has more hosts than are replayed")
 	case s.Rates == nil:
 		s.Trace, err = cutTrace(s.Trace, nodes, from, length, seed)
 	default:
-		s.Trace, err = wholeTrace(s.Trace, nodes, from, length)
+		s.Trace, err = wholeTrace(s.Trace, from, length)
 	}
 	s.Start, s.End = from, from.Add(length)
 	return err
@@ -130,10 +128,8 @@ func (f *replayFlags) window(s *sim.Scenario, nodes int, seed uint64) (err error
 
 // arriving are the jobs of the replay: those of a test-bed have classes, and may
 // be of a file.
-func (f *replayFlags) arriving(s *sim.Scenario, classes bool) (jobs []plannedJob, err error) {
+func (f *planOptions) arriving(s *sim.Scenario, classes bool) (jobs []plannedJob, err error) {
 	switch {
-	case f.jobsFile != "" && !classes:
-		return nil, failure.Usage("leave it out", "--jobs is of a test-bed's jobs, and the scenario imposes no rates")
 	case f.jobsFile != "":
 		err = files.Read(f.jobsFile, func(r io.Reader) (err error) {
 			jobs, err = readArrivals(r, s.Workload.Classes, s.End.Sub(s.Start))
@@ -208,7 +204,7 @@ var endings = map[string]machines.Ending{endAsTraced: machines.AsTraced, endCras
 
 // base are the scenarios of the whole trace, of which each has other policies: a
 // file's, or that of the flags, which has no workload yet. published are a file's figures, by placement policy.
-func (f *replayFlags) base(slots int) (grid []*sim.Scenario, published map[string][]float64, err error) {
+func (f *planOptions) base(slots int) (grid []*sim.Scenario, published map[string][]float64, err error) {
 	if f.scenario != "" {
 		return f.fromFile(slots)
 	}
@@ -221,7 +217,7 @@ func (f *replayFlags) base(slots int) (grid []*sim.Scenario, published map[strin
 
 // jobs are those of the flags; without an --arrival they ask for a share of the
 // time that the hosts are available.
-func (f *replayFlags) jobs(s *sim.Scenario) sim.Class {
+func (f *planOptions) jobs(s *sim.Scenario) sim.Class {
 	arrival := f.arrival
 	if arrival == 0 {
 		var available time.Duration

@@ -244,13 +244,12 @@ func (r *replay) submit(ctx context.Context, i int, j plannedJob, p *player) (ta
 	if j.class != "" {
 		text += fmt.Sprintf("class: %q\n", j.class)
 	}
-	f, err := task.ParseFile("swarm.yaml", []byte(text))
+	sub, err := submission.New("swarm.yaml", text, noop)
 	if err != nil {
 		return "", fmt.Errorf("making a job: %w", err)
 	}
 	client := api.Dial(p.setup.dir)
 	defer client.Close()
-	sub := &submission.Job{Name: "swarm.yaml", Text: text, File: f, Code: noop}
 	if !r.overlay.IsZero() {
 		sub.Overlay = string(r.overlay.ID())
 	}

@@ -12,11 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"godwit/api"
 	"godwit/internal/failure"
-	"godwit/lab/files"
 	"godwit/lab/progress"
 	"godwit/lab/submission"
 	"godwit/lab/table"
@@ -25,24 +22,17 @@ import (
 	"godwit/scheduler/chunk"
 )
 
-// sweepFlags are those by which a swarm does one sweep on members of unequal speed, by
-// one policy of chunks after the other.
-type sweepFlags struct {
-	speeds   string
-	chunking string
-}
-
-var sweepFlagNames = []string{"speeds", "chunking"}
-
-func (f *sweepFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.speeds, "speeds", "", "speeds of the nodes, with commas between them, for --runner sleep: a task takes its work divided by that (default 1 each)")
-	flags.StringVar(&f.chunking, "chunking", "", "policies of chunks, with commas between them: each has nodes and an overlay of its own; "+usualChunks+" is what members do whose overlay names none (default "+usualChunks+")")
+// sweepOptions are those of one sweep on members of unequal speed, by one policy of chunks after the other.
+type sweepOptions struct {
+	batchOptions
+	speeds   string // of the nodes, with commas between them; "": 1 each
+	chunking string // policies of chunks, with commas between them; "": usualChunks
 }
 
 // usualChunks stands for no policy, as in an overlay that names none.
 const usualChunks = "usual"
 
-// A sweepReport is the JSON of `godwit swarm --speeds` or `--chunking`.
+// A sweepReport is the JSON of `godwit swarm sweep`.
 type sweepReport struct {
 	Nodes  int         `json:"nodes"`
 	Slots  int         `json:"slots"`
@@ -67,46 +57,34 @@ type sweepDone struct {
 	Load       float64 `json:"load"`           // of the machine as it ended, over a minute; 0 likewise
 }
 
-// runSweeps does the sweep by each policy, and reports.
-func (s *swarmFlags) runSweeps(ctx context.Context, out, log io.Writer) error {
-	speeds, err := readSpeeds(s.sweep.speeds, s.nodes)
+// run does the sweep by each policy, and reports.
+func (o *sweepOptions) run(ctx context.Context, out, log io.Writer) error {
+	speeds, err := readSpeeds(o.speeds, o.nodes)
 	if err != nil {
 		return err
 	}
-	policies, err := readChunkings(s.sweep.chunking)
+	policies, err := readChunkings(o.chunking)
 	if err != nil {
 		return err
 	}
-	if s.runner != node.RunSleep {
-		return failure.Usage("tasks of a known length only wait: say --runner sleep, or leave it out", "--speeds and --chunking with --runner %s", s.runner)
-	}
-	sub, err := s.submission()
+	sub, err := o.submission()
 	if err != nil {
 		return err
 	}
-	rep := sweepReport{Nodes: s.nodes, Slots: s.nodes * s.cores, Speeds: speeds, Tasks: sub.File.Sweep.Count(), WorkS: sub.File.Work.Seconds()}
+	rep := sweepReport{Nodes: o.nodes, Slots: o.nodes * o.cores, Speeds: speeds, Tasks: sub.File.Sweep.Count(), WorkS: sub.File.Work.Seconds()}
 	var power float64
 	for _, v := range speeds {
-		power += v * float64(s.cores)
+		power += v * float64(o.cores)
 	}
 	rep.BoundS = float64(rep.Tasks) * rep.WorkS / power
 	for _, policy := range policies {
-		done, err := s.sweepBy(ctx, policy, &rep, sub, progress.New(log, s.quiet || s.json))
+		done, err := o.sweepBy(ctx, policy, &rep, sub, o.progress(log))
 		if err != nil {
 			return fmt.Errorf("the sweep by %s: %w", policy, err)
 		}
 		rep.Runs = append(rep.Runs, done)
 	}
-	if s.report != "" {
-		if err := files.SaveJSON(s.report, rep); err != nil {
-			return err
-		}
-	}
-	if s.json {
-		return table.JSON(out, rep)
-	}
-	rep.print(out)
-	return nil
+	return o.tell(out, &rep, rep.print)
 }
 
 // readSpeeds reads so many speeds.
@@ -164,20 +142,20 @@ func specOf(policy string) string {
 }
 
 // sweepBy starts the nodes, founds an overlay if the policy needs one, and does the sweep.
-func (s *swarmFlags) sweepBy(ctx context.Context, policy string, rep *sweepReport, sub *submission.Job, p *progress.Progress) (done sweepDone, err error) {
-	dir, remove, err := s.makeDir()
+func (o *sweepOptions) sweepBy(ctx context.Context, policy string, rep *sweepReport, sub *submission.Job, p *progress.Progress) (done sweepDone, err error) {
+	dir, remove, err := o.makeDir()
 	if err != nil {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	if s.dir != "" {
+	if o.dir != "" {
 		dir = filepath.Join(dir, strings.ReplaceAll(policy, ":", "-"))
 	}
-	args := make([][]string, s.nodes)
+	args := make([][]string, o.nodes)
 	for i, v := range rep.Speeds {
-		args[i] = append(s.nodeArgs(), "--impose", "*="+strconv.FormatFloat(v, 'g', -1, 64))
+		args[i] = append(o.nodeArgs(), "--impose", "*="+strconv.FormatFloat(v, 'g', -1, 64))
 	}
-	sw, err := startUnequal(ctx, dir, args, s.cores) // each stands for a machine of so many cores
+	sw, err := startUnequal(ctx, dir, args, o.cores) // each stands for a machine of so many cores
 	if err != nil {
 		return done, err
 	}
@@ -193,13 +171,13 @@ func (s *swarmFlags) sweepBy(ctx context.Context, policy string, rep *sweepRepor
 			return done, err
 		}
 	}
-	return s.sweepOn(ctx, sw, policy, rep, sub, p)
+	return o.sweepOn(ctx, sw, policy, rep, sub, p)
 }
 
 // sweepOn hands the sweep to a random peer and waits for every result there.
-func (s *swarmFlags) sweepOn(ctx context.Context, sw *swarm, policy string, rep *sweepReport, sub *submission.Job, p *progress.Progress) (sweepDone, error) {
+func (o *sweepOptions) sweepOn(ctx context.Context, sw *swarm, policy string, rep *sweepReport, sub *submission.Job, p *progress.Progress) (sweepDone, error) {
 	done := sweepDone{Chunking: policy}
-	rng := rand.New(rand.NewPCG(s.seed, uint64(s.nodes)))
+	rng := rand.New(rand.NewPCG(o.seed, uint64(o.nodes)))
 	client := api.Dial(sw.nodes[rng.IntN(len(sw.nodes))].dir)
 	defer client.Close()
 	before, told := sw.cpuTime()
@@ -220,8 +198,8 @@ func (s *swarmFlags) sweepOn(ctx context.Context, sw *swarm, policy string, rep 
 		done.CPUS = (after - before).Seconds() / float64(rep.Tasks)
 	}
 	done.Load = machineLoad()
-	if s.out != "" {
-		if _, err := submission.Collect(ctx, client, string(id), s.out); err != nil {
+	if o.out != "" {
+		if _, err := submission.Collect(ctx, client, string(id), o.out); err != nil {
 			return done, err
 		}
 	}
@@ -229,7 +207,7 @@ func (s *swarmFlags) sweepOn(ctx context.Context, sw *swarm, policy string, rep 
 }
 
 // print writes the report for people.
-func (rep *sweepReport) print(w io.Writer) {
+func (rep *sweepReport) print(w io.Writer) error {
 	fmt.Fprintf(w, "%d tasks of %v on %d slots with speeds %v: at best %.2f s\n", rep.Tasks, time.Duration(rep.WorkS*float64(time.Second)), rep.Slots, rep.Speeds, rep.BoundS)
 	var rows [][]string
 	for _, d := range rep.Runs {
@@ -243,4 +221,5 @@ func (rep *sweepReport) print(w io.Writer) {
 		})
 	}
 	table.Print(w, "CHUNKING DONE MAKESPAN EFFICIENCY RATE IDLE/TASK CPU/TASK LOAD", rows)
+	return nil
 }

@@ -9,17 +9,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"godwit/internal/failure"
 	"godwit/lab/files"
 	"godwit/lab/progress"
-	"godwit/node"
 	"godwit/scheduler/place"
 )
 
-// replayFlags describe what a replaying swarm replays.
-type replayFlags struct {
+// planOptions describe what a swarm replays.
+type planOptions struct {
+	classes bool // of a scenario that imposes rates by class: a node for each of its machines
+
 	trace      string
 	scenario   string // file; "" for the flags'
 	from       time.Duration
@@ -41,6 +40,8 @@ type replayFlags struct {
 const (
 	maxSpeedup = 100_000
 	maxMinutes = 7 * 24 * 60
+	// usualSpeedup and usualMinutes replay forty hours.
+	usualSpeedup, usualMinutes = 600, 4
 	// usualJob is ten minutes: short against the times that hosts stay.
 	usualJob = 10 * time.Minute
 	// busyShare is how much of the time that hosts are available the work asks
@@ -53,29 +54,13 @@ const (
 	noMigration = "none"
 )
 
-// replayFlagNames are the flags of a replaying swarm.
-var replayFlagNames = []string{"trace", "speedup", "minutes", "from", "job-size", "arrival", "policy", "migration", "checkpoint-every", "ends", "scenario", "jobs", "compare-sim"}
-
-func (f *replayFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.trace, "trace", "", "trace of which each node replays a host")
-	flags.StringVar(&f.scenario, "scenario", "", "file with trace, arrivals and rules of hosts, as the simulator reads it, instead of --trace and the flags on jobs and policies")
-	flags.Float64Var(&f.speedup, "speedup", 600, "how many times as fast the trace is replayed")
-	flags.Float64Var(&f.minutes, "minutes", 4, "how long, in real time (default: to the scenario's end, where it says one)")
-	flags.DurationVar(&f.from, "from", 0, "where in the trace the replay begins, after its start")
-	flags.DurationVar(&f.jobSize, "job-size", usualJob, "work of a job, in the trace's time")
-	flags.DurationVar(&f.arrival, "arrival", 0, "mean time between jobs, in the trace's time (default: as asks for half of the time that hosts are available)")
-	flags.StringVar(&f.policy, "policy", place.Default, "policy that says where tasks go, as of `godwit overlay create`, but with lengths of time of the trace")
-	flags.StringVar(&f.migration, "migration", noMigration, "policy that says when running tasks move, likewise")
-	flags.DurationVar(&f.every, "checkpoint-every", 0, "running time between a task's checkpoints, in the trace's time; 0s: none on its way")
-	flags.StringVar(&f.ends, "ends", endAsTraced, `how nodes of hosts that go off end: "traced", told to if the trace says leaving before and else killed; "crash", killed; "goodbye", told to`)
-	flags.StringVar(&f.jobsFile, "jobs", "", "jobs of a scenario with rates, as --dir kept them in "+arrivalsFile+", in place of those that --seed draws")
-	flags.BoolVar(&f.compareSim, "compare-sim", false, "simulate the same, and print both side by side")
-}
-
-func (f *replayFlags) check() error {
+// check refuses what cannot be replayed.
+func (f *planOptions) check() error {
 	switch {
+	case f.classes && f.scenario == "":
+		return failure.Usage("name the file with --scenario", "which classes?")
 	case f.trace == "" && f.scenario == "":
-		return failure.Usage("name the file with --trace", "--speedup, --minutes and the like are for swarms that replay a trace")
+		return failure.Usage("name a file with --trace or --scenario", "what is to be replayed?")
 	case !(f.speedup >= 1 && f.speedup <= maxSpeedup):
 		return failure.Usage("", "--speedup %v: give 1 to %d", f.speedup, maxSpeedup)
 	case !(f.minutes > 0 && f.minutes <= maxMinutes):
@@ -92,16 +77,18 @@ func (f *replayFlags) check() error {
 	return nil
 }
 
-// runReplay plays the trace on real nodes, and ends them, whatever happens.
-func (s *swarmFlags) runReplay(ctx context.Context, out, log io.Writer) (err error) {
-	f := &s.replay
-	if err := f.check(); err != nil {
+// replayOptions are those of a replay.
+type replayOptions struct {
+	bedOptions
+	plan planOptions
+}
+
+// run plays the trace on real nodes, and ends them, whatever happens.
+func (s *replayOptions) run(ctx context.Context, out, log io.Writer) (err error) {
+	if err := errors.Join(s.bedOptions.check(), s.plan.check()); err != nil {
 		return err
 	}
-	if s.runner != node.RunSleep {
-		return failure.Usage("leave out --runner", "a replay's tasks wait their work time: --runner %s would use this machine's", s.runner)
-	}
-	plans, err := f.planned(s.nodes, s.cores, s.seed)
+	plans, err := s.plan.planned(s.nodes, s.cores, s.seed)
 	if err != nil {
 		return err
 	}
@@ -110,7 +97,7 @@ func (s *swarmFlags) runReplay(ctx context.Context, out, log io.Writer) (err err
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	p := progress.New(log, s.quiet || s.json)
+	p := s.progress(log)
 	var reps replayReports
 	for i, plan := range plans {
 		if len(plans) > 1 {
@@ -126,7 +113,7 @@ func (s *swarmFlags) runReplay(ctx context.Context, out, log io.Writer) (err err
 	if len(reps) == 0 {
 		return err
 	}
-	return errors.Join(s.tell(out, reps), err)
+	return errors.Join(s.tellAll(out, reps), err)
 }
 
 // runDir is where a plan is played: below the swarm's directory, one beside the
@@ -144,8 +131,8 @@ func runDir(dir string, plans []*replayPlan, i int) string {
 	return filepath.Join(dir, fmt.Sprintf("%d-%.60s", i+1, name))
 }
 
-// tell writes the reports where they are wanted.
-func (s *swarmFlags) tell(out io.Writer, reps replayReports) error {
+// tellAll writes the reports where they are wanted.
+func (s *replayOptions) tellAll(out io.Writer, reps replayReports) error {
 	if s.report != "" {
 		if err := files.Write(s.report, reps.writeJSON); err != nil {
 			return fmt.Errorf("writing the report: %w", err)
@@ -158,8 +145,8 @@ func (s *swarmFlags) tell(out io.Writer, reps replayReports) error {
 }
 
 // playPlan plays one plan below dir.
-func (s *swarmFlags) playPlan(ctx context.Context, p *progress.Progress, dir string, plan *replayPlan) (*replayReport, error) {
-	f := &s.replay
+func (s *replayOptions) playPlan(ctx context.Context, p *progress.Progress, dir string, plan *replayPlan) (*replayReport, error) {
+	f := &s.plan
 	r, err := newReplay(ctx, p, dir, plan, f.ends, s.nodeArgs())
 	if err != nil {
 		return nil, err
@@ -177,7 +164,7 @@ func (s *swarmFlags) playPlan(ctx context.Context, p *progress.Progress, dir str
 }
 
 // replayed plays, and reads what came of it.
-func (s *swarmFlags) replayed(ctx context.Context, r *replay, p *progress.Progress, dir string) (rep *replayReport, err error) {
+func (s *replayOptions) replayed(ctx context.Context, r *replay, p *progress.Progress, dir string) (rep *replayReport, err error) {
 	defer func() { err = errors.Join(err, r.stop()) }()
 	if r.plan.bed != nil {
 		if err := r.gather(ctx, p); err != nil {
@@ -205,7 +192,7 @@ func (s *swarmFlags) replayed(ctx context.Context, r *replay, p *progress.Progre
 			return nil, err
 		}
 	}
-	f := &s.replay
+	f := &s.plan
 	rep = &replayReport{Nodes: len(r.players), Speedup: f.speedup, Minutes: r.minutes(), FromS: f.from.Seconds(),
 		Seed: s.seed, Jobs: len(r.plan.jobs), Starts: r.startsOf(), DelayS: r.delay.Seconds(), Swarm: r.report(jobs),
 		Published: r.plan.published, name: r.plan.name()}

@@ -33,6 +33,15 @@ type Job struct {
 	Overlay string
 }
 
+// New makes a job of the text of a job file and the code of its module; it has no inputs.
+func New(name, text string, code []byte) (*Job, error) {
+	f, err := task.ParseFile(name, []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return &Job{Name: name, Text: text, File: f, Code: code}, nil
+}
+
 // Read reads a job file, or makes one for a bare module, and checks
 // all of it: nothing is sent before everything is known to be there and right.
 func Read(path string, args []string) (*Job, error) {
