@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"godwit/internal/failure"
+	"godwit/lab/testbed"
+	"godwit/lab/testbed/batch"
+	"godwit/lab/testbed/plan"
 	"godwit/node"
 )
 
@@ -71,7 +74,7 @@ func swarmFlagError(cmd *cobra.Command, err error) error {
 }
 
 func newSwarmRun() *cobra.Command {
-	var o batchOptions
+	var o batch.Options
 	cmd := &cobra.Command{
 		Use:   "run N",
 		Short: "N nodes do one job",
@@ -81,54 +84,54 @@ the nodes are ended and the report is printed.`,
 		Example: `  godwit swarm run 5 --tasks 200
   godwit swarm run 17 --cores 4 --runner sleep --tasks 1000 --work 1s --json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := swarmNodes(cmd, &o.bedOptions, args); err != nil {
+			if err := swarmNodes(cmd, &o.Options, args); err != nil {
 				return err
 			}
-			return o.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return o.Run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	addBatch(&o, cmd)
-	cmd.Flags().StringVar(&o.runner, "runner", node.RunWasm, `"wasm", or "sleep": tasks only wait their work time`)
+	cmd.Flags().StringVar(&o.Runner, "runner", node.RunWasm, `"wasm", or "sleep": tasks only wait their work time`)
 	return cmd
 }
 
 // addBatch adds the flags of one job.
-func addBatch(o *batchOptions, cmd *cobra.Command) {
-	addBed(&o.bedOptions, cmd)
-	addCores(&o.bedOptions, cmd)
-	addSeed(&o.bedOptions, cmd, "seed of the choice of the node that hands in the job")
+func addBatch(o *batch.Options, cmd *cobra.Command) {
+	addBed(&o.Options, cmd)
+	addCores(&o.Options, cmd)
+	addSeed(&o.Options, cmd, "seed of the choice of the node that hands in the job")
 	f := cmd.Flags()
-	f.Uint64Var(&o.tasks, "tasks", 100, "tasks of the job")
-	f.DurationVar(&o.work, "work", 0, "work of one task that waits")
-	f.StringVar(&o.jobFile, "job", "", "job file to run instead of tasks that do nothing")
-	f.StringVar(&o.out, "out", "", "directory for the job's results (default: they are verified, not kept)")
+	f.Uint64Var(&o.Tasks, "tasks", 100, "tasks of the job")
+	f.DurationVar(&o.Work, "work", 0, "work of one task that waits")
+	f.StringVar(&o.JobFile, "job", "", "job file to run instead of tasks that do nothing")
+	f.StringVar(&o.Out, "out", "", "directory for the job's results (default: they are verified, not kept)")
 }
 
 // addBed adds the flags that every sub-verb has.
-func addBed(o *bedOptions, cmd *cobra.Command) {
+func addBed(o *testbed.Options, cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.dir, "dir", "", "directory for what the nodes keep and log, and a replay's files (default: a temporary one)")
-	f.StringVar(&o.report, "report", "", "file to write the JSON report to as well")
-	f.BoolVar(&o.json, "json", false, "print JSON")
-	f.BoolVar(&o.quiet, "quiet", false, "show no progress")
-	o.cores, o.runner = 1, node.RunSleep
+	f.StringVar(&o.Dir, "dir", "", "directory for what the nodes keep and log, and a replay's files (default: a temporary one)")
+	f.StringVar(&o.Report, "report", "", "file to write the JSON report to as well")
+	f.BoolVar(&o.JSON, "json", false, "print JSON")
+	f.BoolVar(&o.Quiet, "quiet", false, "show no progress")
+	o.Cores, o.Runner = 1, node.RunSleep
 }
 
-func addCores(o *bedOptions, cmd *cobra.Command) {
-	cmd.Flags().IntVar(&o.cores, "cores", 1, "tasks that each node runs at once")
+func addCores(o *testbed.Options, cmd *cobra.Command) {
+	cmd.Flags().IntVar(&o.Cores, "cores", 1, "tasks that each node runs at once")
 }
 
-func addSeed(o *bedOptions, cmd *cobra.Command, what string) {
-	cmd.Flags().Uint64Var(&o.seed, "seed", 1, what)
+func addSeed(o *testbed.Options, cmd *cobra.Command, what string) {
+	cmd.Flags().Uint64Var(&o.Seed, "seed", 1, what)
 }
 
 // swarmNodes reads how many nodes there are.
-func swarmNodes(cmd *cobra.Command, o *bedOptions, args []string) error {
+func swarmNodes(cmd *cobra.Command, o *testbed.Options, args []string) error {
 	if len(args) == 0 {
 		return failure.Usage("say `"+cmd.CommandPath()+" 5`", "how many nodes?")
 	}
-	if _, err := fmt.Sscanf(args[0], "%d", &o.nodes); err != nil || o.nodes < 1 || o.nodes > maxSwarm {
-		return failure.Usage(fmt.Sprintf("give a number from 1 to %d", maxSwarm), "cannot run %q nodes", args[0])
+	if _, err := fmt.Sscanf(args[0], "%d", &o.Nodes); err != nil || o.Nodes < 1 || o.Nodes > plan.MaxNodes {
+		return failure.Usage(fmt.Sprintf("give a number from 1 to %d", plan.MaxNodes), "cannot run %q nodes", args[0])
 	}
 	return nil
 }

@@ -9,13 +9,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"godwit/api"
 	"godwit/internal/failure"
+	"godwit/lab/testbed"
+	"godwit/lab/testbed/impose"
 	"godwit/lab/traces"
 	"godwit/node"
 	"godwit/task"
@@ -24,13 +25,6 @@ import (
 
 // defaultAPI is where the API listens unless told otherwise.
 const defaultAPI = "127.0.0.1:7733"
-
-// ready is what `godwit up` says once it serves, and writes to --ready-fd.
-type ready struct {
-	PeerID task.PeerID `json:"peer_id"`
-	Addrs  []string    `json:"addrs"`
-	API    string      `json:"api"`
-}
 
 func newUp() *cobra.Command {
 	var (
@@ -66,11 +60,11 @@ and takes in yours. End it with Ctrl-C.`,
 					return err
 				}
 			}
-			if cfg.Imposed, err = readImposed(imposed); err != nil {
+			if cfg.Imposed, err = impose.ReadSpeeds(imposed); err != nil {
 				return err
 			}
 			if rates != "" {
-				if cfg.Rates, err = readRates(rates); err != nil {
+				if cfg.Rates, err = impose.ReadRates(rates); err != nil {
 					return err
 				}
 			}
@@ -108,23 +102,6 @@ and takes in yours. End it with Ctrl-C.`,
 	return cmd
 }
 
-// readImposed reads speeds by class.
-func readImposed(text string) (map[string]float64, error) {
-	if text == "" {
-		return nil, nil
-	}
-	speeds := map[string]float64{}
-	for part := range strings.SplitSeq(text, ",") {
-		class, value, ok := strings.Cut(part, "=")
-		speed, err := strconv.ParseFloat(value, 64)
-		if _, twice := speeds[class]; !ok || err != nil || twice {
-			return nil, failure.Usage("write CLASS=SPEED, each class once, with commas between them", "--impose: %q is no speed of a class", part)
-		}
-		speeds[class] = speed
-	}
-	return speeds, nil
-}
-
 // readReplay reads the trace that plays the owner.
 func readReplay(path string) (*trace.History, error) {
 	t, err := traces.Read(path, trace.ReadOptions{})
@@ -154,11 +131,11 @@ func serve(ctx context.Context, out io.Writer, cfg node.Config, apiAddr string, 
 	ended := make(chan error, 2)
 	go func() { ended <- n.Run(ctx); cancel() }()
 	go func() { ended <- srv.Run(ctx); cancel() }()
-	announce(out, ready{PeerID: n.ID(), Addrs: n.Addrs(), API: srv.Addr()}, readyFD)
+	announce(out, testbed.Ready{PeerID: n.ID(), Addrs: n.Addrs(), API: srv.Addr()}, readyFD)
 	return errors.Join(<-ended, <-ended)
 }
 
-func announce(out io.Writer, r ready, fd int) {
+func announce(out io.Writer, r testbed.Ready, fd int) {
 	fmt.Fprintf(out, "ready %s %s api=%s\n", r.PeerID, strings.Join(r.Addrs, " "), r.API)
 	if fd <= 0 {
 		return
