@@ -79,10 +79,12 @@ func (f *jobFlags) ask(ctx context.Context, client *api.Client, ref string) (sch
 			return st, err
 		}
 		if f.index >= st.Tasks.Total {
-			return st, failure.Usage("`godwit job ID --tasks` lists them", "task %d: the job has %d, from 0 on", f.index, st.Tasks.Total)
+			return st, failure.Usage("`godwit job ID --tasks` lists them", "task %d: the job has %d, from 0 on", f.index,
+				st.Tasks.Total)
 		}
 		if len(st.TasksList) == 0 || st.TasksList[0].Index != f.index {
-			return st, &failure.Error{Code: failure.ExitFailed, Err: fmt.Errorf("task %d: nothing is known of it: it waits, or it ended long ago", f.index),
+			return st, &failure.Error{Code: failure.ExitFailed,
+				Err:  fmt.Errorf("task %d: nothing is known of it: it waits, or it ended long ago", f.index),
 				Hint: fmt.Sprintf("ask `godwit why %s/%d`", ref, f.index)}
 		}
 		return st, nil

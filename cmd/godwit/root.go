@@ -54,7 +54,8 @@ func newRoot() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("volunteer", newUp(), newStatus(), newPause(), newResume(), newDrain(), newConfig(), newDoctor(), newPeers(), newHistory(), newForecast())
+	add("volunteer", newUp(), newStatus(), newPause(), newResume(), newDrain(), newConfig(), newDoctor(), newPeers(),
+		newHistory(), newForecast())
 	add("owner", newRun(), newJobs(), newJob(), newResults(), newCancel(), newForget(), newWhy(), newOverlay(),
 		newBuild(), newInspect(), newExec())
 	add("researcher", newSim(), newSwarm(), newTrace(), newScore(), newReproduce(), newBurn())
@@ -117,7 +118,8 @@ func (c *clientFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.dataDir, "data-dir", defaultDataDir(), "data directory of the node to talk to")
 	f.StringVar(&c.addr, "api", "", "TCP address of the node's API, instead of the data directory's socket")
-	f.StringVar(&c.tokenFile, "token-file", "", "file with the API's token, for --api (default DATA-DIR/"+api.TokenName+")")
+	f.StringVar(&c.tokenFile, "token-file", "",
+		"file with the API's token, for --api (default DATA-DIR/"+api.TokenName+")")
 	f.BoolVar(&c.json, "json", false, "print JSON")
 }
 

@@ -55,15 +55,18 @@ func newRun() *cobra.Command {
 				return stillThere(err, id)
 			}
 			if c.json {
-				return errors.Join(collectQuietly(ctx, client, id, out), printFinal(ctx, cmd.OutOrStdout(), client, id), submission.Verdict(end))
+				return errors.Join(collectQuietly(ctx, client, id, out), printFinal(ctx, cmd.OutOrStdout(), client, id),
+					submission.Verdict(end))
 			}
 			return errors.Join(deliver(ctx, cmd.OutOrStdout(), client, id, sub, out, p), submission.Verdict(end))
 		},
 	}
 	c.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&out, "out", "", "directory for the results (default NAME.out; a single task's standard output is printed)")
-	f.StringVar(&overlay, "overlay", "", "overlay to hand the job to: name, ID or end of it (default commons, or the node's first)")
+	f.StringVar(&out, "out", "", "directory for the results (default NAME.out; a single task's standard output is "+
+		"printed)")
+	f.StringVar(&overlay, "overlay", "",
+		"overlay to hand the job to: name, ID or end of it (default commons, or the node's first)")
 	f.BoolVar(&detach, "detach", false, "print the job's ID once it is accepted, and return")
 	f.BoolVar(&quiet, "quiet", false, "show no progress")
 	return cmd
@@ -71,7 +74,8 @@ func newRun() *cobra.Command {
 
 // deliver writes what a finished job produced: a lone standard output to the
 // terminal, everything else to a directory.
-func deliver(ctx context.Context, w io.Writer, client *api.Client, id task.JobID, s *submission.Job, out string, p *progress.Progress) error {
+func deliver(ctx context.Context, w io.Writer, client *api.Client, id task.JobID, s *submission.Job, out string,
+	p *progress.Progress) error {
 	if out == "" && s.File.Sweep.Count() == 1 {
 		return submission.PrintOnly(ctx, w, client, id)
 	}

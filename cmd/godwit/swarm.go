@@ -110,7 +110,8 @@ func addBatch(o *batch.Options, cmd *cobra.Command) {
 // addBed adds the flags that every sub-verb has.
 func addBed(o *testbed.Options, cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.Dir, "dir", "", "directory for what the nodes keep and log, and a replay's files (default: a temporary one)")
+	f.StringVar(&o.Dir, "dir", "",
+		"directory for what the nodes keep and log, and a replay's files (default: a temporary one)")
 	f.StringVar(&o.Report, "report", "", "file to write the JSON report to as well")
 	f.BoolVar(&o.JSON, "json", false, "print JSON")
 	f.BoolVar(&o.Quiet, "quiet", false, "show no progress")

@@ -48,11 +48,15 @@ the same hosts, arrivals and overlay, with the times that the nodes took to star
 	f := cmd.Flags()
 	f.StringVar(&p.Trace, "trace", "", "trace of which each node replays a host")
 	f.DurationVar(&p.JobSize, "job-size", plan.JobSize, "work of a job, in the trace's time")
-	f.DurationVar(&p.Arrival, "arrival", 0, "mean time between jobs, in the trace's time (default: half of the hosts' time is asked for)")
-	f.StringVar(&p.Policy, "policy", place.Default, "placement policy, as godwit overlay create has it, but with lengths of time of the trace")
+	f.DurationVar(&p.Arrival, "arrival", 0,
+		"mean time between jobs, in the trace's time (default: half of the hosts' time is asked for)")
+	f.StringVar(&p.Policy, "policy", place.Default,
+		"placement policy, as godwit overlay create has it, but with lengths of time of the trace")
 	f.StringVar(&p.Migration, "migration", plan.NoMigration, "migration policy, likewise")
-	f.DurationVar(&p.Every, "checkpoint-every", 0, "running time between a task's checkpoints, in the trace's time; 0s: none on its way")
-	f.StringVar(&p.Ends, "ends", plan.EndAsTraced, `how nodes of hosts that go off end: "traced", told to if the trace says leaving before and else killed; "crash", killed; "goodbye", told to`)
+	f.DurationVar(&p.Every, "checkpoint-every", 0,
+		"running time between a task's checkpoints, in the trace's time; 0s: none on its way")
+	f.StringVar(&p.Ends, "ends", plan.EndAsTraced,
+		`how nodes of hosts that go off end: "traced", told to if the trace says leaving before and else killed; "crash", killed; "goodbye", told to`)
 	return cmd
 }
 
@@ -75,7 +79,8 @@ again. Several policies run one after the other on fresh nodes, with equal jobs.
 		},
 	}
 	addReplay(&o, cmd)
-	cmd.Flags().StringVar(&o.Plan.JobsFile, "jobs", "", "jobs to hand in, as --dir kept them in "+plan.ArrivalsFile+", in place of those that --seed draws")
+	cmd.Flags().StringVar(&o.Plan.JobsFile, "jobs", "",
+		"jobs to hand in, as --dir kept them in "+plan.ArrivalsFile+", in place of those that --seed draws")
 	return cmd
 }
 
@@ -86,7 +91,8 @@ func addReplay(o *replay.Options, cmd *cobra.Command) {
 	p, f := &o.Plan, cmd.Flags()
 	f.StringVar(&p.Scenario, "scenario", "", "scenario file, as the simulator reads it")
 	f.Float64Var(&p.Speedup, "speedup", plan.Speedup, "how many times as fast the hosts are replayed")
-	f.Float64Var(&p.Minutes, "minutes", plan.Minutes, "how long, in real time; if it is not given, a scenario's end goes before")
+	f.Float64Var(&p.Minutes, "minutes", plan.Minutes,
+		"how long, in real time; if it is not given, a scenario's end goes before")
 	f.DurationVar(&p.From, "from", 0, "where the replay begins, after the trace's start")
 	f.BoolVar(&p.CompareSim, "compare-sim", false, "simulate the same, and print both side by side")
 }

@@ -54,9 +54,11 @@ work over all speed.`,
 	}
 	addBatch(&o.Options, cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.Speeds, "speeds", "", "speeds of the nodes, with commas between them: a task takes its work divided by that (default 1 each)")
-	f.StringVar(&o.Chunking, "chunking", "", "policies of chunks, with commas between them: each has nodes and an overlay of its own; "+
-		batch.Usual+" is what members do whose overlay names none (default "+batch.Usual+")")
+	f.StringVar(&o.Speeds, "speeds", "",
+		"speeds of the nodes, with commas between them: a task takes its work divided by that (default 1 each)")
+	f.StringVar(&o.Chunking, "chunking", "",
+		"policies of chunks, with commas between them: each has nodes and an overlay of its own; "+
+			batch.Usual+" is what members do whose overlay names none (default "+batch.Usual+")")
 	return cmd
 }
 

@@ -119,8 +119,9 @@ func newTraceSynth() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "synth KIND",
 		Short: "Make a set of hosts, labelled synthetic",
-		Long:  "Make a set of hosts, labelled synthetic. A host depends on KIND, the seed and its\nnumber alone. Kinds:\n\n" + kindTable(),
-		Args:  cobra.ExactArgs(1),
+		Long: "Make a set of hosts, labelled synthetic. A host depends on KIND, the seed and its\nnumber alone. " +
+			"Kinds:\n\n" + kindTable(),
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			from.Kind = args[0]
 			t, err := from.Load("")
@@ -147,7 +148,8 @@ func newTraceSynth() *cobra.Command {
 	}
 	addSynth(&from, cmd)
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file to write (default: standard output, as CSV)")
-	cmd.Flags().StringVar(&to, "to", "", fmt.Sprintf("format to write, if the file's name does not tell: %v", trace.Formats()))
+	cmd.Flags().StringVar(&to, "to", "", fmt.Sprintf("format to write, if the file's name does not tell: %v",
+		trace.Formats()))
 	return cmd
 }
 

@@ -12,13 +12,16 @@ import (
 
 func addTrace(f *traces.Source, cmd *cobra.Command) {
 	addSynth(f, cmd)
-	cmd.Flags().StringVar(&f.Kind, "synth", "", "make a set of this kind instead of reading a file: "+strings.Join(synthKinds(), " "))
+	cmd.Flags().StringVar(&f.Kind, "synth", "",
+		"make a set of this kind instead of reading a file: "+strings.Join(synthKinds(), " "))
 	addTraceFile(f, cmd)
 }
 
 func addTraceFile(f *traces.Source, cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Format, "from", "", fmt.Sprintf("the file's format, if its name does not tell: %v", trace.Formats()))
-	cmd.Flags().StringVar(&f.Epoch, "epoch", "", "date and time of the file's second 0, such as 2025-12-11T20:21:02Z (default 1970)")
+	cmd.Flags().StringVar(&f.Format, "from", "", fmt.Sprintf("the file's format, if its name does not tell: %v",
+		trace.Formats()))
+	cmd.Flags().StringVar(&f.Epoch, "epoch", "",
+		"date and time of the file's second 0, such as 2025-12-11T20:21:02Z (default 1970)")
 	cmd.Flags().StringVar(&f.Snapshots, "snapshots", "", "file with the times at which the hosts were looked at")
 }
 

@@ -1,4 +1,4 @@
-package main
+package published
 
 import (
 	"cmp"
@@ -12,17 +12,21 @@ import (
 // printPolicies prints the grid: what it ran on, a table a set, the contenders
 // over all cells, and the targets.
 func printPolicies(w io.Writer, r *reproduce.PolicyReport, missing []string) {
-	fmt.Fprintf(w, "%s, against %d published pairs of policies and the oracle; automatic checkpoints: %s\n", r.Ours, len(r.Cells[0].Rivals), whoSaves(r))
+	fmt.Fprintf(w, "%s, against %d published pairs of policies and the oracle; automatic checkpoints: %s\n", r.Ours,
+		len(r.Cells[0].Rivals), whoSaves(r))
 	for _, s := range r.Setup {
 		fmt.Fprintf(w, "  %s\n", s)
 	}
 	for _, m := range missing {
 		fmt.Fprintf(w, "  %s: left out, its records are not there\n", m)
 	}
-	fmt.Fprintf(w, "  %s draw hosts and arrivals; tasks come at random for 30 and 70 %% of the time that the hosts are available, or always wait\n", seedsOf(r))
+	fmt.Fprintf(w, "  %s draw hosts and arrivals; tasks come at random for 30 and 70 %% of the time that the hosts are "+
+		"available, or always wait\n", seedsOf(r))
 	fmt.Fprintln(w, "  in the first day nothing comes, in the last only to the queue that is never empty")
-	fmt.Fprintln(w, "  owners leave without warning, lost tasks are run again; state 64 MiB, checkpoint 1 s, 10 Mbit/s, 25 ms, missed after 10 s")
-	fmt.Fprintln(w, "  GAIN is over the best rival by useful work, with its 95 % interval over seeds; DONE is of the tasks that came, OK of their runs;")
+	fmt.Fprintln(w, "  owners leave without warning, lost tasks are run again; state 64 MiB, checkpoint 1 s, 10 "+
+		"Mbit/s, 25 ms, missed after 10 s")
+	fmt.Fprintln(w, "  GAIN is over the best rival by useful work, with its 95 % interval over seeds; DONE is of the "+
+		"tasks that came, OK of their runs;")
 	fmt.Fprintln(w, "  RESPONSE counts tasks that are not completed up to the end, /QUICKEST is by the least of a rival's")
 	for i := 0; i < len(r.Cells); {
 		k := i

@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"context"
@@ -13,25 +13,24 @@ import (
 	"godwit/internal/failure"
 	"godwit/lab/progress"
 	"godwit/lab/table"
-	"godwit/scheduler"
 	"godwit/sim"
 	reports "godwit/sim/report"
 	machines "godwit/sim/swarm"
 )
 
-// A simResult is one object of `godwit sim --json`.
-type simResult struct {
+// A result is one object of `godwit sim --json`.
+type result struct {
 	*sim.Report
-	*simTiming
+	*timing
 }
 
-// simTiming is what depends on the machine and its load.
-type simTiming struct {
+// timing is what depends on the machine and its load.
+type timing struct {
 	WallS   float64 `json:"wall_s"`
 	PerWall float64 `json:"events_per_s"`
 }
 
-func reportsOf(results []simResult) []*sim.Report {
+func reportsOf(results []result) []*sim.Report {
 	out := make([]*sim.Report, len(results))
 	for i, r := range results {
 		out[i] = r.Report
@@ -40,10 +39,10 @@ func reportsOf(results []simResult) []*sim.Report {
 }
 
 // simulate runs a grid, and the oracle beside it if that is asked for.
-func (f *simFlags) simulate(ctx context.Context, p *progress.Progress, grid []*sim.Scenario) ([]simResult, error) {
+func (f *Options) simulate(ctx context.Context, p *progress.Progress, grid []*sim.Scenario) ([]result, error) {
 	all := grid
 	var oracleOf []int // of each run: which run of all is the oracle's
-	if f.oracle {
+	if f.Oracle {
 		all, oracleOf = withOracles(grid)
 	}
 	results, err := f.runAll(ctx, p, all)
@@ -83,15 +82,15 @@ func withOracles(grid []*sim.Scenario) (all []*sim.Scenario, oracleOf []int) {
 
 // runAll runs scenarios side by side and shows how far it is. When ctx ends it
 // returns at once; a run cannot be stopped, and ends with the program.
-func (f *simFlags) runAll(ctx context.Context, p *progress.Progress, all []*sim.Scenario) ([]simResult, error) {
+func (f *Options) runAll(ctx context.Context, p *progress.Progress, all []*sim.Scenario) ([]result, error) {
 	var (
-		results    = make([]simResult, len(all))
+		results    = make([]result, len(all))
 		errs       = make([]error, len(all))
 		next, over atomic.Int64
 		failed     atomic.Bool
 		group      sync.WaitGroup
 		done       = make(chan struct{})
-		workers    = min(f.workers, len(all))
+		workers    = min(f.Workers, len(all))
 	)
 	work := func() {
 		for ctx.Err() == nil && !failed.Load() {
@@ -115,7 +114,7 @@ func (f *simFlags) runAll(ctx context.Context, p *progress.Progress, all []*sim.
 	for {
 		select {
 		case <-tick.C:
-			p.Show(runStatus(int(over.Load()), len(all), workers))
+			p.Show(progress.Runs(int(over.Load()), len(all), workers))
 			continue
 		case <-ctx.Done():
 		case <-done:
@@ -127,42 +126,34 @@ func (f *simFlags) runAll(ctx context.Context, p *progress.Progress, all []*sim.
 	}
 }
 
-// runStatus puts runs into the words of a progress.
-func runStatus(done, total, workers int) (st scheduler.JobStatus) {
-	st.Tasks.Total, st.Tasks.Done = uint64(total), uint64(done)
-	st.Tasks.Running = uint64(min(workers, total-done))
-	st.Tasks.Waiting = uint64(total-done) - st.Tasks.Running
-	return st
-}
-
-func (f *simFlags) runOne(s *sim.Scenario) (simResult, error) {
+func (f *Options) runOne(s *sim.Scenario) (result, error) {
 	var (
 		r     *sim.Report
 		err   error
 		begun = time.Now()
 	)
-	if f.machines {
+	if f.Machines {
 		r, err = machines.Run(s, machines.Options{})
 	} else {
 		r, err = sim.Run(s)
 	}
 	if errors.Is(err, sim.ErrWholeNodes) {
-		return simResult{}, failure.Usage("add --machines", "%w", err)
+		return result{}, failure.Usage("add --machines", "%w", err)
 	}
 	if err != nil {
-		return simResult{}, fmt.Errorf("policy %s, migration %s, seed %d: %w", s.Placement, s.Migration, s.Seed, err)
+		return result{}, fmt.Errorf("policy %s, migration %s, seed %d: %w", s.Placement, s.Migration, s.Seed, err)
 	}
-	out := simResult{Report: r}
-	if f.timing {
+	out := result{Report: r}
+	if f.Timing {
 		wall := time.Since(begun).Seconds()
-		out.simTiming = &simTiming{WallS: wall, PerWall: float64(r.Events) / wall}
+		out.timing = &timing{WallS: wall, PerWall: float64(r.Events) / wall}
 	}
 	return out, nil
 }
 
 // print writes results as JSON or as tables.
-func (f *simFlags) print(w io.Writer, results []simResult, o reports.Options) error {
-	if f.json {
+func (f *Options) print(w io.Writer, results []result, o reports.Options) error {
+	if f.JSON {
 		for _, r := range results {
 			if err := table.JSON(w, r); err != nil {
 				return err
@@ -170,13 +161,14 @@ func (f *simFlags) print(w io.Writer, results []simResult, o reports.Options) er
 		}
 		return nil
 	}
-	if err := reports.Table(w, reportsOf(results), o); err != nil || !f.timing {
+	if err := reports.Table(w, reportsOf(results), o); err != nil || !f.Timing {
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\nPOLICY\tMIGRATION\tSEED\tEVENTS\tTOOK\tEVENTS/S")
 	for _, r := range results {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%.3g\n", r.Policy, r.Migration, r.Seed, r.Events, table.Seconds(r.WallS), r.PerWall)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%.3g\n", r.Policy, r.Migration, r.Seed, r.Events, table.Seconds(r.WallS),
+			r.PerWall)
 	}
 	return t.Flush()
 }

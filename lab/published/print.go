@@ -1,4 +1,4 @@
-package main
+package published
 
 import (
 	"fmt"
@@ -60,5 +60,6 @@ func printVerdicts(w io.Writer, cells []reproduce.Cell) {
 			open++
 		}
 	}
-	fmt.Fprintf(w, "%d figures: %s; %d of those that differ are not explained\n", len(cells), strings.Join(parts, ", "), open)
+	fmt.Fprintf(w, "%d figures: %s; %d of those that differ are not explained\n", len(cells), strings.Join(parts, ", "),
+		open)
 }

@@ -1,4 +1,4 @@
-package main
+package backtest
 
 import (
 	"fmt"
@@ -12,42 +12,43 @@ import (
 	"godwit/trace"
 )
 
-// scoreReport is one object of `godwit score --json`. Figures that the questions
+// A report is one object of `godwit score --json`. Figures that the questions
 // cannot decide are left out.
-type scoreReport struct {
-	Predictor   string                 `json:"predictor"`
-	Trace       string                 `json:"trace"`
-	Synthetic   string                 `json:"synthetic"`
-	HorizonS    float64                `json:"horizon_s"`
-	Seed        uint64                 `json:"seed"`
-	Unwatched   string                 `json:"unwatched"` // "left" or "censored"
-	Questions   int                    `json:"questions"`
-	NoHistory   float64                `json:"no_history"`
-	BaseRate    float64                `json:"base_rate"`
-	AUC         *float64               `json:"auc,omitempty"`
-	Brier       float64                `json:"brier"`
-	LogLoss     float64                `json:"log_loss"`
-	Pick        float64                `json:"pick10"`
-	Reliability [][3]float64           `json:"reliability"`
-	Detection   *float64               `json:"detection_pct,omitempty"`
-	Correct     *float64               `json:"correct_pct,omitempty"`
-	CI          map[string][2]float64  `json:"ci"`
-	Less        map[string]scoreBeside `json:"less,omitempty"` // this one less another, by the other's name
+type report struct {
+	Predictor   string                `json:"predictor"`
+	Trace       string                `json:"trace"`
+	Synthetic   string                `json:"synthetic"`
+	HorizonS    float64               `json:"horizon_s"`
+	Seed        uint64                `json:"seed"`
+	Unwatched   string                `json:"unwatched"` // "left" or "censored"
+	Questions   int                   `json:"questions"`
+	NoHistory   float64               `json:"no_history"`
+	BaseRate    float64               `json:"base_rate"`
+	AUC         *float64              `json:"auc,omitempty"`
+	Brier       float64               `json:"brier"`
+	LogLoss     float64               `json:"log_loss"`
+	Pick        float64               `json:"pick10"`
+	Reliability [][3]float64          `json:"reliability"`
+	Detection   *float64              `json:"detection_pct,omitempty"`
+	Correct     *float64              `json:"correct_pct,omitempty"`
+	CI          map[string][2]float64 `json:"ci"`
+	Less        map[string]difference `json:"less,omitempty"` // this one less another, by the other's name
 }
 
-// scoreBeside is how far one predictor is from another on the same questions:
+// A difference is how far one predictor is from another on the same questions:
 // the difference and its interval.
-type scoreBeside struct {
+type difference struct {
 	AUC   *[3]float64 `json:"auc,omitempty"`
 	Brier *[3]float64 `json:"brier,omitempty"`
 	Pick  *[3]float64 `json:"pick10,omitempty"`
 }
 
 // measureNames are as in JSON.
-var measureNames = map[predictor.Measure]string{predictor.AUC: "auc", predictor.Brier: "brier", predictor.LogLoss: "log_loss", predictor.Pick: "pick10"}
+var measureNames = map[predictor.Measure]string{predictor.AUC: "auc", predictor.Brier: "brier",
+	predictor.LogLoss: "log_loss", predictor.Pick: "pick10"}
 
-func newScoreReport(name string, s predictor.Score, spread *predictor.Spread) scoreReport {
-	r := scoreReport{
+func newReport(name string, s predictor.Score, spread *predictor.Spread) report {
+	r := report{
 		Predictor: name, Questions: s.Questions, NoHistory: s.NoHistory, BaseRate: s.BaseRate,
 		AUC: known(s.AUC), Brier: s.Brier, LogLoss: s.LogLoss, Pick: s.Pick,
 		Detection: known(100 * s.Detection), Correct: known(100 * s.Correct),
@@ -72,7 +73,7 @@ func known(x float64) *float64 {
 }
 
 // compare notes how far r is from another on the same questions.
-func (r *scoreReport) compare(o scoreReport, mine, others *predictor.Spread) {
+func (r *report) compare(o report, mine, others *predictor.Spread) {
 	beside := func(m predictor.Measure, a, b float64) *[3]float64 {
 		low, high := mine.Difference(others, m)
 		if !plot.Finite(low) || !plot.Finite(high) || !plot.Finite(a-b) {
@@ -81,9 +82,9 @@ func (r *scoreReport) compare(o scoreReport, mine, others *predictor.Spread) {
 		return &[3]float64{a - b, low, high}
 	}
 	if r.Less == nil {
-		r.Less = map[string]scoreBeside{}
+		r.Less = map[string]difference{}
 	}
-	r.Less[o.Predictor] = scoreBeside{
+	r.Less[o.Predictor] = difference{
 		AUC:   beside(predictor.AUC, orNaN(r.AUC), orNaN(o.AUC)),
 		Brier: beside(predictor.Brier, r.Brier, o.Brier),
 		Pick:  beside(predictor.Pick, r.Pick, o.Pick),
@@ -97,21 +98,24 @@ func orNaN(x *float64) float64 {
 	return *x
 }
 
-func (r *scoreReport) describe(f *scoreFlags, t *trace.Trace) {
-	r.Trace, r.Synthetic, r.HorizonS, r.Seed = t.Name, t.Synthetic, f.horizon.Seconds(), f.trace.Seed
+func (r *report) describe(f *Options, t *trace.Trace) {
+	r.Trace, r.Synthetic, r.HorizonS, r.Seed = t.Name, t.Synthetic, f.Horizon.Seconds(), f.Trace.Seed
 	r.Unwatched = "left"
-	if f.censor {
+	if f.Censor {
 		r.Unwatched = "censored"
 	}
 }
 
-func (f *scoreFlags) print(w io.Writer, t *trace.Trace, hosts int, results []scoreReport) {
+func (f *Options) print(w io.Writer, t *trace.Trace, hosts int, results []report) {
 	first := results[0]
-	fmt.Fprintf(w, "%s: %d hosts, %d questions after %.0f %% of %s, seed %d\n", stamped(t), hosts, first.Questions, 100*f.after, span(t), f.trace.Seed)
-	fmt.Fprintf(w, "%.1f %% stay for %v; unwatched hosts have %s\n\n", 100*first.BaseRate, f.horizon, map[bool]string{false: "left", true: "been cut off there"}[f.censor])
+	fmt.Fprintf(w, "%s: %d hosts, %d questions after %.0f %% of %s, seed %d\n", stamped(t), hosts, first.Questions,
+		100*f.After, span(t), f.Trace.Seed)
+	fmt.Fprintf(w, "%.1f %% stay for %v; unwatched hosts have %s\n\n", 100*first.BaseRate, f.Horizon,
+		map[bool]string{false: "left", true: "been cut off there"}[f.Censor])
 	rows := make([][]string, len(results))
 	for i, r := range results {
-		rows[i] = []string{r.Predictor, withCI(orNaN(r.AUC), r.CI["auc"]), withCI(r.Brier, r.CI["brier"]), withCI(r.LogLoss, r.CI["log_loss"]),
+		rows[i] = []string{r.Predictor, withCI(orNaN(r.AUC), r.CI["auc"]), withCI(r.Brier, r.CI["brier"]),
+			withCI(r.LogLoss, r.CI["log_loss"]),
 			withCI(r.Pick, r.CI["pick10"]), percent(r.Detection), percent(r.Correct), fmt.Sprintf("%.1f%%", 100*r.NoHistory)}
 	}
 	table.Print(w, "PREDICTOR AUC BRIER LOG-LOSS BEST-OF-10 DETECTED CORRECT NO-HISTORY", rows)
@@ -120,7 +124,7 @@ func (f *scoreFlags) print(w io.Writer, t *trace.Trace, hosts int, results []sco
 		rows = rows[:0]
 		for _, r := range results[1:] {
 			b := first.Less[r.Predictor]
-			rows = append(rows, []string{r.Predictor, difference(b.AUC), difference(b.Brier), difference(b.Pick)})
+			rows = append(rows, []string{r.Predictor, differenceText(b.AUC), differenceText(b.Brier), differenceText(b.Pick)})
 		}
 		table.Print(w, "PREDICTOR AUC BRIER BEST-OF-10", rows)
 	}
@@ -137,7 +141,7 @@ func withCI(x float64, ci [2]float64) string {
 	return fmt.Sprintf("%.3f [%.3f, %.3f]", x, ci[0], ci[1])
 }
 
-func difference(d *[3]float64) string {
+func differenceText(d *[3]float64) string {
 	if d == nil {
 		return "-"
 	}
@@ -152,9 +156,10 @@ func percent(x *float64) string {
 }
 
 // reliabilityChart shows what was said beside what came true.
-func reliabilityChart(results []scoreReport) plot.Chart {
-	c := plot.Chart{Title: "Reliability", X: "probability of a stay that was given", Y: "share that stayed", FromZero: true,
-		Curves: []plot.Curve{{Name: "as it should be", X: []float64{0, 1}, Y: []float64{0, 1}}}}
+func reliabilityChart(results []report) plot.Chart {
+	c := plot.Chart{Title: "Reliability", X: "probability of a stay that was given", Y: "share that stayed",
+		FromZero: true,
+		Curves:   []plot.Curve{{Name: "as it should be", X: []float64{0, 1}, Y: []float64{0, 1}}}}
 	for _, r := range results {
 		v := plot.Curve{Name: r.Predictor}
 		for _, b := range r.Reliability {

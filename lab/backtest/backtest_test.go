@@ -1,4 +1,4 @@
-package main
+package backtest
 
 import (
 	"errors"
@@ -27,8 +27,9 @@ func TestDefaultOnPhones(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, horizon := range []time.Duration{time.Hour, 3 * time.Hour} {
-		f := scoreFlags{trace: traces.Source{Seed: 2}, path: phonesFile, horizon: horizon, questions: 4000, after: defaultAfter, most: 1}
-		set, err := f.trace.Load(f.path)
+		f := Options{Trace: traces.Source{Seed: 2}, Path: phonesFile, Horizon: horizon, Questions: 4000, After: DefaultAfter,
+			MaxAvailability: 1}
+		set, err := f.Trace.Load(f.Path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +45,8 @@ func TestDefaultOnPhones(t *testing.T) {
 		mine := results[0]
 		for _, tde := range results[1:3] {
 			if *mine.AUC <= *tde.AUC || mine.Brier > .75*tde.Brier {
-				t.Errorf("%v: AUC %.3f and Brier %.4f, beside %.3f and %.4f of %s", horizon, *mine.AUC, mine.Brier, *tde.AUC, tde.Brier, tde.Predictor)
+				t.Errorf("%v: AUC %.3f and Brier %.4f, beside %.3f and %.4f of %s", horizon, *mine.AUC, mine.Brier, *tde.AUC,
+					tde.Brier, tde.Predictor)
 			}
 		}
 		if less := mine.Less["blend442"]; less.AUC[2] < 0 || less.Brier[1] > 0 {

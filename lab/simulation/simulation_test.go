@@ -1,4 +1,4 @@
-package main
+package simulation
 
 import (
 	"context"
@@ -14,7 +14,9 @@ import (
 // smallGrid is of runs that take no time.
 func smallGrid(t *testing.T) []*sim.Scenario {
 	t.Helper()
-	e, err := scenario.Decode("x.yaml", []byte("synth: {kind: office, hosts: 3, days: 1}\nseeds: 4\nplacement: [fcfs, oracle]\nworkload: {classes: [{work: 1h}]}"), nil, nil, nil)
+	e, err := scenario.Decode("x.yaml",
+		[]byte("synth: {kind: office, hosts: 3, days: 1}\nseeds: 4\nplacement: [fcfs, oracle]\nworkload: {classes: "+
+			"[{work: 1h}]}"), nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +30,7 @@ func smallGrid(t *testing.T) []*sim.Scenario {
 func TestSimInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	f := simFlags{workers: 2}
+	f := Options{Workers: 2}
 	results, err := f.runAll(ctx, progress.New(io.Discard, true), smallGrid(t))
 	if results != nil || err == nil || !strings.Contains(err.Error(), "interrupted after ") {
 		t.Errorf("got %d results and %v", len(results), err)
