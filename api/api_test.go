@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"godwit/node"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -25,7 +25,7 @@ func startNode(t *testing.T) (*node.Node, string) {
 	t.Helper()
 	dir := t.TempDir()
 	n, err := node.New(t.Context(), node.Config{
-		DataDir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Cores: 2, Runner: node.RunSleep, Version: "test",
+		DataDir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Cores: 2, Experiment: node.Experiment{Runner: node.RunSleep}, Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -89,10 +89,10 @@ func submit(t *testing.T, c *Client, name string, tasks int, work string) string
 }
 
 // await watches a job until ok.
-func await(t *testing.T, c *Client, ref string, ok func(scheduler.JobStatus) bool) scheduler.JobStatus {
+func await(t *testing.T, c *Client, ref string, ok func(message.JobStatus) bool) message.JobStatus {
 	t.Helper()
-	var last scheduler.JobStatus
-	err := c.Watch(t.Context(), ref, func(st scheduler.JobStatus) bool {
+	var last message.JobStatus
+	err := c.Watch(t.Context(), ref, func(st message.JobStatus) bool {
 		last = st
 		return !ok(st)
 	})
@@ -102,7 +102,7 @@ func await(t *testing.T, c *Client, ref string, ok func(scheduler.JobStatus) boo
 	return last
 }
 
-func final(st scheduler.JobStatus) bool { return st.Final }
+func final(st message.JobStatus) bool { return st.Final }
 
 // wantError checks an answer that is not 2xx.
 func wantError(t *testing.T, what string, err error, status int, kind, text string) {
@@ -118,7 +118,7 @@ func TestJob(t *testing.T) {
 	c := dialed(t)
 	id := submit(t, c, "sweep", 250, "1ms")
 	st := await(t, c, id, final)
-	if st.State != scheduler.JobDone || st.Tasks.Done != 250 || st.Held != 250 {
+	if st.State != message.JobDone || st.Tasks.Done != 250 || st.Held != 250 {
 		t.Errorf("the job ended as %+v", st)
 	}
 	next := uint64(0)
@@ -147,7 +147,7 @@ func TestJob(t *testing.T) {
 func TestWhyAndCancel(t *testing.T) {
 	c := dialed(t)
 	id := submit(t, c, "long", 9, "1h")
-	await(t, c, id, func(st scheduler.JobStatus) bool { return st.Tasks.Running > 0 })
+	await(t, c, id, func(st message.JobStatus) bool { return st.Tasks.Running > 0 })
 	why, err := c.Why(t.Context(), "long", nil)
 	if err != nil || why.Asked != 9 || why.Total != 9 || len(why.Reasons) == 0 || why.Reasons[0].Reason == "" {
 		t.Errorf("why is %+v, %v", why, err)
@@ -161,7 +161,7 @@ func TestWhyAndCancel(t *testing.T) {
 	if got, err := c.Cancel(t.Context(), "long"); err != nil || string(got) != id {
 		t.Errorf("cancelled %q, %v", got, err)
 	}
-	if st := await(t, c, id, final); st.State != scheduler.JobCancelled {
+	if st := await(t, c, id, final); st.State != message.JobCancelled {
 		t.Errorf("the job ended as %q", st.State)
 	}
 	if _, err := c.Cancel(t.Context(), id); err != nil {
@@ -214,7 +214,7 @@ func TestReferences(t *testing.T) {
 		wantError(t, fmt.Sprintf("cancel of %.40q", ref), err, http.StatusNotFound, KindNotFound, "")
 		_, err = c.Why(t.Context(), ref, nil)
 		wantError(t, fmt.Sprintf("why of %.40q", ref), err, http.StatusNotFound, KindNotFound, "")
-		err = c.Watch(t.Context(), ref, func(scheduler.JobStatus) bool { return false })
+		err = c.Watch(t.Context(), ref, func(message.JobStatus) bool { return false })
 		wantError(t, fmt.Sprintf("watch of %.40q", ref), err, http.StatusNotFound, KindNotFound, "")
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"godwit/node"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -92,19 +92,19 @@ func (c *Client) Submit(ctx context.Context, req SubmitRequest) (task.JobID, err
 }
 
 // Jobs lists the jobs known to the node, the newest first.
-func (c *Client) Jobs(ctx context.Context) (j []scheduler.JobStatus, err error) {
+func (c *Client) Jobs(ctx context.Context) (j []message.JobStatus, err error) {
 	return j, c.get(ctx, "/v1/jobs", nil, &j)
 }
 
 // Job returns the status of the job that ref names, with every task that fits
 // one answer (node.MaxTaskList).
-func (c *Client) Job(ctx context.Context, ref string) (j scheduler.JobStatus, err error) {
+func (c *Client) Job(ctx context.Context, ref string) (j message.JobStatus, err error) {
 	return j, c.get(ctx, jobPath(ref, ""), nil, &j)
 }
 
 // JobTasks is Job with at most limit of the tasks of which anything is known, from
 // index from on; no more than fit one answer.
-func (c *Client) JobTasks(ctx context.Context, ref string, from uint64, limit int) (j scheduler.JobStatus, err error) {
+func (c *Client) JobTasks(ctx context.Context, ref string, from uint64, limit int) (j message.JobStatus, err error) {
 	q := url.Values{"from": {strconv.FormatUint(from, 10)}, "limit": {strconv.Itoa(limit)}}
 	return j, c.get(ctx, jobPath(ref, ""), q, &j)
 }
@@ -153,7 +153,7 @@ func (c *Client) Results(ctx context.Context, ref string, from uint64) (Results,
 
 // Watch calls f with the job's status each time it changed, until the job has
 // ended, f returns false, or ctx ends.
-func (c *Client) Watch(ctx context.Context, ref string, f func(scheduler.JobStatus) bool) error {
+func (c *Client) Watch(ctx context.Context, ref string, f func(message.JobStatus) bool) error {
 	resp, err := c.do(ctx, http.MethodGet, jobPath(ref, "/watch"), nil)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (c *Client) Watch(ctx context.Context, ref string, f func(scheduler.JobStat
 	defer resp.Body.Close()
 	lines := json.NewDecoder(resp.Body)
 	for {
-		var st scheduler.JobStatus
+		var st message.JobStatus
 		switch err := lines.Decode(&st); {
 		case errors.Is(err, io.EOF):
 			return nil

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"syscall"
 
+	"godwit/blocks"
 	"godwit/node"
-	"godwit/p2p"
 	"godwit/sandbox"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -19,7 +19,7 @@ import (
 // shorter ones are more likely a name mistyped.
 const minRef = 4
 
-func matches(ref string, j scheduler.JobStatus) bool {
+func matches(ref string, j message.JobStatus) bool {
 	return ref == j.Name || named(string(j.ID), ref)
 }
 
@@ -54,7 +54,7 @@ func asError(err error) *Error {
 		e.Kind, e.Status, e.Hint = KindInput, http.StatusBadRequest, module.Hint
 	case errors.As(err, &tooLong):
 		return inputError(err)
-	case errors.Is(err, node.ErrUnknownJob), errors.Is(err, p2p.ErrNotFound):
+	case errors.Is(err, node.ErrUnknownJob), errors.Is(err, blocks.ErrNotFound):
 		e.Kind, e.Status, e.Hint = KindNotFound, http.StatusNotFound, "`godwit jobs` lists the jobs known to this node"
 	case errors.Is(err, node.ErrUnknownMember), errors.Is(err, node.ErrNoHistory):
 		e.Kind, e.Status, e.Hint = KindNotFound, http.StatusNotFound, "`godwit peers` lists the members"

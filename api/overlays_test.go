@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"godwit/node"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -145,7 +145,7 @@ func TestScheduling(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		await(t, c, string(id), func(st scheduler.JobStatus) bool { return st.Final })
+		await(t, c, string(id), func(st message.JobStatus) bool { return st.Final })
 	}
 	s, err := c.Scheduling(t.Context(), "lab")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"godwit/node"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -230,7 +230,7 @@ func page(r *http.Request, most int) (from uint64, limit int, err error) {
 	return from, min(limit, most), nil
 }
 
-func resolve(ref string, jobs []scheduler.JobStatus) (task.JobID, error) {
+func resolve(ref string, jobs []message.JobStatus) (task.JobID, error) {
 	var found []task.JobID
 	for _, j := range jobs {
 		if matches(ref, j) {

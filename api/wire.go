@@ -1,7 +1,7 @@
 package api
 
 import (
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -35,8 +35,8 @@ type FileReply struct {
 // Results is a page of a job's ended tasks, as CBOR: results keep their
 // signatures, so that the client can check them itself.
 type Results struct {
-	Total uint64                  `cbor:"1,keyasint"` // tasks of the job
-	Tasks []scheduler.TaskSummary `cbor:"2,keyasint"`
+	Total uint64                `cbor:"1,keyasint"` // tasks of the job
+	Tasks []message.TaskSummary `cbor:"2,keyasint"`
 }
 
 // Error is the body of every answer that is not 2xx.

@@ -82,7 +82,7 @@ func (m *membership) renewAdvert(now time.Time) {
 // free is how many of the slots have no task.
 func (m *membership) free() int {
 	running, _, _ := m.worker.Load()
-	return max(0, min(m.told.Slots-running, m.n.owner.Slots-len(m.n.running)))
+	return max(0, min(m.told.Slots-running, m.n.owner.Slots-m.n.exec.Count()))
 }
 
 // freeChanged tells the overlays when the last slot fills or the first empties.

@@ -26,6 +26,7 @@ type clock struct {
 	asleep  func() time.Duration
 	slept   time.Duration // before the start
 	drift   time.Duration // of the wall clock from this one, as last told
+	news    jumpNote      // the newest
 }
 
 func newClock() clock {
@@ -84,7 +85,7 @@ func (n *Node) noteJump(now time.Time) {
 	if by == 0 {
 		return
 	}
-	n.clockNews = jumpNote{at: now, by: by}
+	n.clock.news = jumpNote{at: now, by: by}
 	n.log.Warn("the clock was set: leases and deadlines go by the time that passes, and are as they were; others hear adverts with the new time",
 		"by", by.Round(time.Second))
 	for _, m := range n.ordered() {

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"godwit/p2p"
+	"godwit/blocks/disk"
 )
 
 // The time that the machine sleeps counts; what is too short to be sleep does
@@ -49,7 +49,7 @@ func TestStoreFailsForGood(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
 		want string
-	}{{p2p.ErrBroken, "check the disk"}, {p2p.ErrCorrupt, "start the node again"}} {
+	}{{disk.ErrBroken, "check the disk"}, {disk.ErrCorrupt, "start the node again"}} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDisk()
 			l := startLone(t, d, false)

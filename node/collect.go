@@ -2,14 +2,13 @@ package node
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"godwit/owner/sensor"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
@@ -47,7 +46,7 @@ func (n *Node) collectBlocks(ctx context.Context) {
 			case time.Now().Before(next):
 				continue
 			}
-		case <-n.cramped:
+		case <-n.content.cramped:
 			age = crampedAge
 		case <-ctx.Done():
 			return
@@ -70,55 +69,13 @@ func nearCap(readings []sensor.Reading, most int64) bool {
 	})
 }
 
-// wantRoom asks for a collection because the disk is full.
-func (n *Node) wantRoom() {
-	select {
-	case n.cramped <- struct{}{}:
-	default: // one is asked for already
-	}
-}
-
-// Pins are the content that is being fetched: it may take longer than what is
-// new is safe, and no machine names it before it is here. The zero value is none.
-type pins struct {
-	mu   sync.Mutex
-	held map[task.CID]int // how often; > 0
-}
-
-// hold pins content until release is called, once.
-func (p *pins) hold(cids []task.CID) (release func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.held == nil {
-		p.held = map[task.CID]int{}
-	}
-	for _, c := range cids {
-		p.held[c]++
-	}
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for _, c := range cids {
-			if p.held[c]--; p.held[c] == 0 {
-				delete(p.held, c)
-			}
-		}
-	}
-}
-
-func (p *pins) list() []task.CID {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Collect(maps.Keys(p.held))
-}
-
 // collect removes the blocks that nothing here needs and that are older.
 func (n *Node) collect(ctx context.Context, age time.Duration) error {
 	roots, err := n.roots(ctx)
 	if err != nil {
 		return err
 	}
-	gone, err := n.blocks.Collect(ctx, roots, age)
+	gone, err := n.content.blocks.Collect(ctx, roots, age)
 	if gone.Blocks > 0 {
 		n.log.Info("blocks removed that nobody needs", "blocks", gone.Blocks, "size", task.FormatSize(gone.Bytes))
 	}
@@ -130,7 +87,7 @@ func (n *Node) collect(ctx context.Context, age time.Duration) error {
 // results that it holds, those of overlays that it has left too.
 func (n *Node) roots(ctx context.Context) ([]task.CID, error) {
 	// First: what is fetched now may be named by a machine before it is asked.
-	roots := n.pins.list()
+	roots := n.content.pins.list()
 	if err := n.do(ctx, func() {
 		for _, m := range n.ordered() {
 			if m.coordinator != nil {
@@ -141,25 +98,22 @@ func (n *Node) roots(ctx context.Context) ([]task.CID, error) {
 			roots = append(roots, m.worker.Roots()...)
 			roots = append(roots, m.submitter.Roots()...)
 		}
-		for id, p := range n.prepared {
-			roots = append(roots, task.CID(id))
-			roots = append(roots, jobContent(p.job)...)
-		}
+		roots = append(roots, n.exec.Roots()...)
 		for _, p := range n.pending { // results that wait for room on the disk
-			if e, ok := p.effect.(scheduler.Persist); ok && strings.HasPrefix(e.Key, scheduler.ResultsPrefix) {
+			if e, ok := p.effect.(message.Persist); ok && strings.HasPrefix(e.Key, submitter.ResultsPrefix) {
 				roots = append(roots, outputsIn(e.Value)...)
 			}
 		}
 	}); err != nil {
 		return nil, err
 	}
-	spaces, err := n.spaces(ctx)
+	spaces, err := n.store.spaces(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, space := range spaces {
 		var failed error
-		for _, value := range n.store.scan(ctx, space, scheduler.ResultsPrefix, &failed) {
+		for _, value := range n.store.scan(ctx, space, submitter.ResultsPrefix, &failed) {
 			roots = append(roots, outputsIn(value)...)
 			if ctx.Err() != nil {
 				break
@@ -175,23 +129,9 @@ func (n *Node) roots(ctx context.Context) ([]task.CID, error) {
 // outputsIn lists the outputs of a result as it is kept; one that cannot be read
 // has none.
 func outputsIn(value []byte) []task.CID {
-	t, err := scheduler.DecodeSummary(value)
+	t, err := submitter.DecodeSummary(value)
 	if err != nil {
 		return nil
 	}
-	return scheduler.OutputsOf(&t)
-}
-
-// spaces returns the prefixes of all overlays of which something is kept.
-func (n *Node) spaces(ctx context.Context) ([]string, error) {
-	keys, err := n.store.keys(ctx, overlayPrefix)
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]bool{}
-	for _, k := range keys {
-		id, _, _ := strings.Cut(strings.TrimPrefix(k, overlayPrefix), "/")
-		found[overlayPrefix+id+"/"] = true
-	}
-	return slices.Sorted(maps.Keys(found)), nil
+	return message.OutputsOf(&t)
 }

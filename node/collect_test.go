@@ -11,8 +11,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/blocks"
+	"godwit/blocks/disk"
 	"godwit/owner/sensor"
-	"godwit/p2p"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -35,7 +37,7 @@ func noise(seed string, size int) []byte {
 func holds(t *testing.T, n *Node, c task.CID) bool {
 	t.Helper()
 	_, err := n.Blocks().Get(context.Background(), c)
-	if err != nil && !errors.Is(err, p2p.ErrNotFound) {
+	if err != nil && !errors.Is(err, blocks.ErrNotFound) {
 		t.Fatal(err)
 	}
 	return err == nil
@@ -150,14 +152,19 @@ func TestCollectLeavesWhatIsUnderWay(t *testing.T) {
 			return c
 		}
 		fetched, twice, staged := put("fetched"), put("twice"), put("staged")
-		job := task.JobID(put("record"))
-		release := l.pins.hold([]task.CID{fetched, twice})
-		again := l.pins.hold([]task.CID{twice})
-		if err := l.do(t.Context(), func() {
-			l.prepared[job] = &preparedJob{job: &task.Job{Module: staged}}
-		}); err != nil {
-			t.Fatal(err)
+		sub := sleepJob(t, l.Node, 1, time.Second)
+		sub.Module = staged
+		rec := l.record(t, testKey(2), sub)
+		asks := func(e message.Effect) {
+			t.Helper()
+			if err := l.do(t.Context(), func() { l.exec.Do(client{l.members[commons]}, e) }); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
 		}
+		release := l.content.Hold([]task.CID{fetched, twice})
+		again := l.content.Hold([]task.CID{twice})
+		asks(message.Prepare{Job: rec.ID()})
 		check := func(a, b, c bool) {
 			t.Helper()
 			if err := l.collect(t.Context(), time.Minute); err != nil {
@@ -173,12 +180,10 @@ func TestCollectLeavesWhatIsUnderWay(t *testing.T) {
 		release()
 		check(false, true, true)
 		again()
-		if err := l.do(t.Context(), func() { delete(l.prepared, job) }); err != nil {
-			t.Fatal(err)
-		}
+		asks(message.Release{Job: rec.ID()})
 		check(false, false, false)
-		if len(l.pins.list()) != 0 {
-			t.Errorf("pins are left: %v", l.pins.list())
+		if len(l.content.pins.list()) != 0 {
+			t.Errorf("pins are left: %v", l.content.pins.list())
 		}
 		if err := l.end(); err != nil {
 			t.Error(err)
@@ -199,7 +204,7 @@ func TestFullDiskIsSwept(t *testing.T) {
 		if !holds(t, l.Node, old) {
 			t.Error("an upload went before its time")
 		}
-		d.setHook(func([]string) error { return p2p.ErrDiskFull })
+		d.setHook(func([]string) error { return disk.ErrFull })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if _, err := l.Submit(ctx, sleepJob(t, l.Node, 1, time.Second)); err == nil {

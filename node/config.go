@@ -13,8 +13,6 @@ import (
 
 	"godwit/overlay"
 	"godwit/p2p"
-	"godwit/scheduler"
-	"godwit/trace"
 )
 
 // Config says how a node runs. Default fills what is left zero.
@@ -39,66 +37,16 @@ type Config struct {
 	// lends everything always, of which no sensor is read.
 	RulesFile string
 
-	// Replay, if not nil, plays the owner in place of this machine's sensors; the
-	// rules still decide what follows. For experiments.
-	Replay *trace.History
-
 	// Site names the group of members that this one belongs to, for policies of fair
 	// shares; "" for none. At most overlay.MaxSite bytes that print.
 	Site string
 
-	// Imposed are the speeds that RunSleep takes on, by the class of a task's job: it
-	// waits the job's work divided by that. AnyClass stands for classes that are not
-	// there, and is what the node tells as its speed; without it that is 1, and none is
-	// told. All are above 0, and at most overlay.MaxSpeed. For experiments.
-	Imposed map[string]float64
+	Experiment Experiment // the zero value for a node that works
 
-	// Rates are what is known of classes of tasks beforehand; for experiments.
-	Rates scheduler.KnownRates
-
-	Runner  string   // RunWasm or RunSleep; "" is RunWasm
-	Sandbox []string // command that starts a sandbox child; required for RunWasm
+	Sandbox []string // command that starts a sandbox child; required but for RunSleep
 
 	Version string // of the program, for adverts and status
 	Log     *slog.Logger
-
-	// fault is called with each step that a hand-over comes to, on any goroutine;
-	// a test stops the node there. nil calls nothing.
-	fault func(step string)
-}
-
-// The runners. A sleeping one waits Job.Work instead of running the module:
-// it measures everything but the work itself.
-const (
-	RunWasm  = "wasm"
-	RunSleep = "sleep"
-)
-
-// AnyClass, in Config.Imposed, is every class that is not there itself.
-const AnyClass = "*"
-
-// imposedOn is the speed of a class.
-func imposedOn(speeds map[string]float64, class string) float64 {
-	if s, ok := speeds[class]; ok {
-		return s
-	}
-	if s, ok := speeds[AnyClass]; ok {
-		return s
-	}
-	return 1
-}
-
-// checkImposed says what is wrong with what is imposed.
-func (c *Config) checkImposed() error {
-	if len(c.Imposed) > 0 && c.Runner != RunSleep {
-		return fmt.Errorf("speeds are imposed on tasks that wait: use runner %q", RunSleep)
-	}
-	for class, s := range c.Imposed {
-		if !(s > 0 && s <= overlay.MaxSpeed) {
-			return fmt.Errorf("the speed imposed on class %q is %v, want more than 0 and at most %v", class, s, float64(overlay.MaxSpeed))
-		}
-	}
-	return nil
 }
 
 // checkSite says what is wrong with the site's name.
@@ -143,17 +91,10 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Memory == 0 && c.RulesFile == "" {
 		c.Memory = totalMemory() / memoryShare
 	}
-	switch c.Runner {
-	case "":
-		c.Runner = RunWasm
-	case RunWasm, RunSleep:
-	default:
-		return c, fmt.Errorf("unknown runner %q: %q and %q exist", c.Runner, RunWasm, RunSleep)
-	}
-	if err := errors.Join(c.checkImposed(), c.checkSite()); err != nil {
+	if err := errors.Join(c.Experiment.check(), c.checkSite()); err != nil {
 		return c, err
 	}
-	if c.Runner == RunWasm && len(c.Sandbox) == 0 {
+	if c.Experiment.Runner != RunSleep && len(c.Sandbox) == 0 {
 		return c, fmt.Errorf("no sandbox command given")
 	}
 	if c.Log == nil {
@@ -182,3 +123,9 @@ func totalMemory() int64 {
 	}
 	return int64(v.Total)
 }
+
+// cacheDir keeps compiled modules, scratchDir is where sandboxes run, stageDir has the
+// files of jobs that are ready.
+func (c *Config) cacheDir() string   { return filepath.Join(c.DataDir, "cache") }
+func (c *Config) scratchDir() string { return filepath.Join(c.DataDir, "scratch") }
+func (c *Config) stageDir() string   { return filepath.Join(c.DataDir, "stage") }

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"godwit/p2p"
+	"godwit/blocks/disk"
 	"godwit/task"
 )
 
@@ -129,7 +129,7 @@ func TestDiskFull(t *testing.T) {
 		submitter := s.others(full)[0]
 		id := submitter.submit(20, 5*time.Second)
 		time.Sleep(3 * time.Second)
-		full.disk.setHook(func([]string) error { return p2p.ErrDiskFull })
+		full.disk.setHook(func([]string) error { return disk.ErrFull })
 		_, took := s.followed(s.others(full)...)
 		if took > 5*time.Second {
 			t.Errorf("another leader after %v", took)

@@ -12,20 +12,21 @@ import (
 
 	"github.com/ipfs/go-datastore/query"
 
+	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/p2p"
-	"godwit/scheduler"
+	"godwit/p2p/wire"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
 // fakeNet is a network of which the test is every other peer.
 type fakeNet struct {
-	blocks  *p2p.Blocks
 	handler p2p.Handler
 	answers func(to task.PeerID, method string) ([]byte, error)
 
 	mu      sync.Mutex
-	sent    []scheduler.Message
+	sent    []message.Message
 	adverts []overlay.Advert
 	closed  bool
 }
@@ -49,7 +50,7 @@ func (f *fakeNet) Send(_ task.PeerID, frame []byte) error {
 	if err != nil {
 		return err
 	}
-	msgs, err := scheduler.DecodeFrame(frame)
+	msgs, err := message.DecodeFrame(frame)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.sent = append(f.sent, msgs...)
@@ -84,12 +85,19 @@ func (f *fakeNet) Join(p2p.Overlay) error   { return nil }
 func (f *fakeNet) Leave(overlay.ID) error   { return nil }
 func (f *fakeNet) Recheck(overlay.ID) error { return nil }
 
+// AskBlocks reaches nobody.
+func (f *fakeNet) AskBlocks(context.Context, task.PeerID) (*wire.Stream, func(), error) {
+	return nil, nil, p2p.ErrClosed
+}
+
+// Other believes every peer.
+func (f *fakeNet) Other(p task.PeerID) (task.PeerID, error) { return p, nil }
+
 // HandOver reaches nobody.
-func (f *fakeNet) HandOver(context.Context, task.PeerID) (*p2p.HandOverStream, error) {
+func (f *fakeNet) HandOver(context.Context, task.PeerID) (exec.Stream, error) {
 	return nil, p2p.ErrClosed
 }
 
-func (f *fakeNet) Blocks() *p2p.Blocks                 { return f.blocks }
 func (f *fakeNet) AdvertAddrs(int) []string            { return []string{"/ip4/192.0.2.1/tcp/1"} }
 func (f *fakeNet) Addrs() []string                     { return nil }
 func (f *fakeNet) Peers() []p2p.Peer                   { return nil }
@@ -99,7 +107,7 @@ func (f *fakeNet) Stats() p2p.Stats                    { return p2p.Stats{} }
 
 // count returns how many of the messages sent so far are as asked for, once the
 // node has nothing more to do.
-func (f *fakeNet) count(is func(*scheduler.Message) bool) int {
+func (f *fakeNet) count(is func(*message.Message) bool) int {
 	synctest.Wait()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -127,16 +135,16 @@ func (f *fakeNet) epoch() uint64 {
 type lone struct {
 	*Node
 	net   *fakeNet
-	disk  *disk
+	disk  *testDisk
 	ended chan error
 	stop  context.CancelFunc
 }
 
 // startLone runs a node that founds its overlay at once, or, if it is to follow,
 // has not heard of one yet.
-func startLone(t *testing.T, d *disk, follow bool) *lone {
+func startLone(t *testing.T, d *testDisk, follow bool) *lone {
 	t.Helper()
-	cfg := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32, Runner: RunSleep}
+	cfg := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32, Experiment: Experiment{Runner: RunSleep}}
 	if follow {
 		cfg.Bootstrap = []string{"somebody"} // only whether there is any matters here
 	}
@@ -145,14 +153,11 @@ func startLone(t *testing.T, d *disk, follow bool) *lone {
 		t.Fatal(err)
 	}
 	l := &lone{net: &fakeNet{}, disk: d, ended: make(chan error, 1)}
-	if l.net.blocks, err = p2p.NewBlocks(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
-	join := func(c p2p.Config) (network, error) {
+	join := func(c p2p.Config, _ serveFunc) (network, error) {
 		l.net.handler = c.Handler
 		return l.net, nil
 	}
-	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, &sleepRunner{}}); err != nil {
+	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, &exec.Sleeper{}}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -184,9 +189,9 @@ func advertOf(t *testing.T, key ed25519.PrivateKey, epoch uint64) overlay.Advert
 	return a
 }
 
-func frame(t *testing.T, msgs ...scheduler.Message) []byte {
+func frame(t *testing.T, msgs ...message.Message) []byte {
 	t.Helper()
-	b, err := scheduler.EncodeFrame(msgs)
+	b, err := message.EncodeFrame(msgs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +199,7 @@ func frame(t *testing.T, msgs ...scheduler.Message) []byte {
 }
 
 // gate is a disk whose commits of state wait until it is opened.
-func gate() (d *disk, open func()) {
+func gate() (d *testDisk, open func()) {
 	held := make(chan struct{})
 	d = newDisk()
 	d.hook = func([]string) error {
@@ -217,7 +222,7 @@ func TestOfferWaitsForDisk(t *testing.T) {
 			_, err := l.Submit(ctx, sleepJob(t, l.Node, 1, time.Second))
 			submitted <- err
 		}()
-		offers := func(m *scheduler.Message) bool { return m.Submit != nil }
+		offers := func(m *message.Message) bool { return m.Submit != nil }
 		time.Sleep(time.Minute)
 		if n := l.net.count(offers); n != 0 {
 			t.Errorf("%d offers left while the disk had not answered", n)
@@ -239,7 +244,12 @@ func TestOfferWaitsForDisk(t *testing.T) {
 // remoteJob returns a job signed by another node, whose blocks the node has.
 func (l *lone) remoteJob(t *testing.T, key ed25519.PrivateKey) task.Record {
 	t.Helper()
-	s := sleepJob(t, l.Node, 3, time.Second)
+	return l.record(t, key, sleepJob(t, l.Node, 3, time.Second))
+}
+
+// record signs a job and keeps its record among the node's blocks.
+func (l *lone) record(t *testing.T, key ed25519.PrivateKey, s Submission) task.Record {
+	t.Helper()
 	job, err := s.File.Job(s.Module, nil, string(commons), time.Now().UTC(), make([]byte, nonceSize))
 	if err != nil {
 		t.Fatal(err)
@@ -254,7 +264,7 @@ func (l *lone) remoteJob(t *testing.T, key ed25519.PrivateKey) task.Record {
 	return rec
 }
 
-func (l *lone) hears(t *testing.T, from ed25519.PrivateKey, msgs ...scheduler.Message) {
+func (l *lone) hears(t *testing.T, from ed25519.PrivateKey, msgs ...message.Message) {
 	t.Helper()
 	l.net.handler.Frame(task.PeerIDOf(from.Public().(ed25519.PublicKey)), address(commons, frame(t, msgs...)))
 }
@@ -279,8 +289,8 @@ func TestLeaderWaitsForDisk(t *testing.T) {
 			return nil
 		}
 		rec := l.remoteJob(t, testKey(2))
-		l.hears(t, testKey(2), scheduler.Message{Submit: &scheduler.Submit{Record: rec}})
-		accepted := func(m *scheduler.Message) bool { return m.Accepted != nil && m.Accepted.Error == "" }
+		l.hears(t, testKey(2), message.Message{Submit: &message.Submit{Record: rec}})
+		accepted := func(m *message.Message) bool { return m.Accepted != nil && m.Accepted.Error == "" }
 		if n := l.net.count(accepted); n != 0 {
 			t.Error("the job was accepted while the disk had not answered")
 		}
@@ -309,7 +319,7 @@ func TestDiskFails(t *testing.T) {
 		if err := <-l.ended; !errors.Is(err, full) || !strings.Contains(err.Error(), "saving state") {
 			t.Errorf("Run: %v, want one that says that the state could not be saved", err)
 		}
-		if n := l.net.count(func(m *scheduler.Message) bool { return m.Submit != nil }); n != 0 || !l.net.closed {
+		if n := l.net.count(func(m *message.Message) bool { return m.Submit != nil }); n != 0 || !l.net.closed {
 			t.Errorf("%d offers left; network closed: %v", n, l.net.closed)
 		}
 		l.net.handler.Frame(l.ID(), frame(t)) // a late peer is not held up
@@ -327,7 +337,7 @@ func TestLaterTermIsAnnounced(t *testing.T) {
 		if e := overlay.Term(l.net.epoch()); e != 1 {
 			t.Fatalf("term %d, want 1", e)
 		}
-		l.hears(t, testKey(2), scheduler.Message{Report: &scheduler.Report{Epoch: overlay.NextEpoch(40<<24, l.ID()), Slots: 1, Full: true}})
+		l.hears(t, testKey(2), message.Message{Report: &message.Report{Epoch: overlay.NextEpoch(40<<24, l.ID()), Slots: 1, Full: true}})
 		if e := overlay.Term(l.net.epoch()); e != 42 {
 			t.Errorf("term %d is announced, want 42", e)
 		}
@@ -407,24 +417,27 @@ func TestRunWaits(t *testing.T) {
 	})
 }
 
-// A disk that cannot be read.
-type unreadable struct{ *disk }
+// A disk whose state cannot be read; its blocks can.
+type unreadable struct{ *testDisk }
 
 var errUnreadable = errors.New("input/output error")
 
-func (unreadable) Query(context.Context, query.Query) (query.Results, error) {
-	return nil, errUnreadable
+func (u unreadable) Query(ctx context.Context, q query.Query) (query.Results, error) {
+	if strings.HasPrefix(q.Prefix, statePrefix) {
+		return nil, errUnreadable
+	}
+	return u.testDisk.Query(ctx, q)
 }
 
 // A node whose state cannot be read does not start, and leaves the network.
 func TestUnreadableState(t *testing.T) {
-	cfg, err := Config{DataDir: t.TempDir(), Runner: RunSleep}.withDefaults()
+	cfg, err := Config{DataDir: t.TempDir(), Experiment: Experiment{Runner: RunSleep}}.withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &fakeNet{}
-	join := func(p2p.Config) (network, error) { return f, nil }
-	_, err = newNode(t.Context(), cfg, ground{testKey(1), unreadable{newDisk()}, join, &sleepRunner{}})
+	join := func(p2p.Config, serveFunc) (network, error) { return f, nil }
+	_, err = newNode(t.Context(), cfg, ground{testKey(1), unreadable{newDisk()}, join, &exec.Sleeper{}})
 	if !errors.Is(err, errUnreadable) || !f.closed {
 		t.Errorf("%v; network closed: %v", err, f.closed)
 	}

@@ -4,12 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
-	"sync/atomic"
 
-	"godwit/migrate/handover"
-	"godwit/scheduler"
-	"godwit/task"
+	"godwit/scheduler/message"
 )
 
 // persist commits every Persist among the effects, in order. A commit takes milliseconds:
@@ -32,9 +28,9 @@ func (n *Node) persist(ctx context.Context, effects []pending) error {
 }
 
 // changesOf lists every Persist among the effects.
-func changesOf(effects []pending) (changes []scheduler.Persist) {
+func changesOf(effects []pending) (changes []message.Persist) {
 	for _, p := range effects {
-		if e, ok := p.effect.(scheduler.Persist); ok {
+		if e, ok := p.effect.(message.Persist); ok {
 			if p.of != nil {
 				e.Key = p.of.prefix + e.Key
 			}
@@ -63,26 +59,13 @@ func (n *Node) handleEnd(ctx context.Context, p post) {
 	n.handle(p)
 	kept := n.pending[:before]
 	for _, p := range n.pending[before:] {
-		if _, ok := p.effect.(scheduler.Start); ok {
+		if _, ok := p.effect.(message.Start); ok {
 			n.carryOut(ctx, p, nil)
 			continue
 		}
 		kept = append(kept, p)
 	}
 	n.pending = kept
-}
-
-// postEnd tells the loop of an attempt's end. One that completed is told in a way of its
-// own: it need not come after what was said of the attempt before, and its slot is free.
-func (n *Node) postEnd(outcome task.Outcome, end func()) {
-	if outcome == task.Completed {
-		select {
-		case n.ends <- post{call: end}:
-			return
-		default:
-		}
-	}
-	n.post(post{call: end})
 }
 
 // carryOut does one effect, or starts what will answer it.
@@ -101,33 +84,22 @@ func (n *Node) carryOut(ctx context.Context, p pending, out *outgoing) {
 		return
 	}
 	switch e := p.effect.(type) {
-	case scheduler.Persist: // done by persist
-	case scheduler.Send:
+	case message.Persist: // done by persist
+	case message.Send:
 		out.add(n.self, p.of, e)
-	case scheduler.Fetch:
+	case message.Fetch:
 		n.spawn(func() { n.fetch(ctx, p, e) })
-	case scheduler.Prepare:
-		n.spawn(func() { n.prepare(ctx, p, e) })
-	case scheduler.Start:
-		if w := (waitingStart{p.of, p.from, e}); !n.insteadOf(w) {
-			n.waiting = append(n.waiting, w)
-			n.startWaiting()
-		}
-	case scheduler.HandOver:
-		n.handOver(p, e)
-	case scheduler.Expect:
-		n.expect(p, e)
-	case scheduler.Stop:
-		n.stopAttempt(e)
-	case scheduler.Outrun:
+	case message.Prepare, message.Start, message.HandOver, message.Expect, message.Stop:
+		n.exec.Do(client{p.of}, e)
+	case message.Outrun:
 		p.of.obey(p.of.lease.Refused("", e.Epoch, n.now()))
-	case scheduler.Release:
+	case message.Release:
 		if p.from == machine(p.of.worker) { // what others release are blocks, which are collected
-			n.release(e.Job)
+			n.exec.Do(client{p.of}, e)
 		}
-	case scheduler.JobChanged:
-		n.changed[e.Job] = true
-	case scheduler.Decided:
+	case message.JobChanged:
+		n.watchers.changed[e.Job] = true
+	case message.Decided:
 		n.logDecision(e)
 	default:
 		n.log.Error("effect of an unknown kind", "kind", fmt.Sprintf("%T", e))
@@ -136,7 +108,7 @@ func (n *Node) carryOut(ctx context.Context, p pending, out *outgoing) {
 
 // logDecision keeps the log readable: what went as planned is debug, what an
 // operator may want to know is info.
-func (n *Node) logDecision(d scheduler.Decided) {
+func (n *Node) logDecision(d message.Decided) {
 	level := slog.LevelInfo
 	switch d.Action {
 	case "placed", "done", "started":
@@ -149,10 +121,10 @@ func (n *Node) logDecision(d scheduler.Decided) {
 }
 
 // fetch answers a Fetch.
-func (n *Node) fetch(ctx context.Context, p pending, e scheduler.Fetch) {
-	release := n.pins.hold(e.CIDs)
-	done := scheduler.Fetched{Key: e.Key}
-	if err := n.fetchAll(ctx, e.CIDs, e.Holders); err != nil {
+func (n *Node) fetch(ctx context.Context, p pending, e message.Fetch) {
+	release := n.content.Hold(e.CIDs)
+	done := message.Fetched{Key: e.Key}
+	if err := n.content.Fetch(ctx, e.CIDs, e.Holders); err != nil {
 		done.Err = err.Error()
 	}
 	n.post(post{call: func() {
@@ -160,97 +132,3 @@ func (n *Node) fetch(ctx context.Context, p pending, e scheduler.Fetch) {
 		release()
 	}})
 }
-
-// fetchAll brings whole DAGs here and makes them durable.
-func (n *Node) fetchAll(ctx context.Context, cids []task.CID, holders []task.PeerID) error {
-	others := holders[:0:0]
-	for _, h := range holders {
-		if h != n.self {
-			others = append(others, h)
-		}
-	}
-	defer n.pins.hold(cids)()
-	for _, c := range cids {
-		if err := n.blocks.Fetch(ctx, c, others, maxContent); err != nil {
-			if isFull(err) {
-				n.wantRoom()
-			}
-			return fmt.Errorf("fetching %s: %w", c, err)
-		}
-	}
-	return n.blocks.Sync(ctx)
-}
-
-// startNow answers a Start with exactly one Ended, from a goroutine of its own.
-func (n *Node) startNow(w waitingStart) {
-	e := w.start
-	ctx, cancel := context.WithCancel(n.tasks)
-	name := scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}
-	ready := n.prepared[e.Task.Job]
-	a := attempt{of: w.of, from: w.from, ended: ctx.Done(), end: cancel, context: ctx, begun: n.now(), saved: new(atomic.Bool)}
-	stop := make(chan struct{})
-	if n.saves(ready) {
-		a = newAttempt(w.of, w.from, ctx, cancel, stop)
-	}
-	n.running[name] = a
-	n.freeChanged()
-	n.spawn(func() {
-		res := n.runTask(ctx, ready, e.Task, n.newSaving(ctx, w, ready, stop, a.place))
-		cancel()
-		n.postEnd(res.Outcome, func() { n.attemptEnded(a, name, res) })
-	})
-}
-
-// attemptEnded tells the worker of an attempt's end, on the loop.
-func (n *Node) attemptEnded(a attempt, name scheduler.AttemptName, res task.Result) {
-	delete(n.running, name)
-	n.startWaiting()
-	n.freeChanged()
-	n.hold()
-	if g := a.place.now(); g != nil { // it came to its own end
-		n.spawn(func() { g.tell(handover.Ended{Reason: res.Message}) })
-	}
-	if a.saved.Load() && a.place.ranOn() == nil {
-		n.leaveLater()
-	}
-	a.of.step(a.from, scheduler.Ended{Task: name.Task, Attempt: name.Attempt, Result: res, Handed: a.place.ranOn()})
-}
-
-// notBegun ends attempts that wait for a core and are not to begin any more.
-func (n *Node) notBegun(which func(waitingStart) bool) {
-	var ended []waitingStart
-	n.waiting = slices.DeleteFunc(n.waiting, func(w waitingStart) bool {
-		if which(w) {
-			ended = append(ended, w)
-			return true
-		}
-		return false
-	})
-	for _, w := range ended {
-		e := w.start
-		res := task.Result{Task: e.Task, Worker: n.self, Outcome: task.Interrupted, Message: "it waited for a core, and did not begin"}
-		if err := res.Sign(n.key); err != nil {
-			n.log.Error("signing a result", "task", e.Task.String(), "err", err)
-		}
-		w.of.step(w.from, scheduler.Ended{Task: e.Task, Attempt: e.Attempt, Result: res})
-	}
-}
-
-func (n *Node) stopAttempt(e scheduler.Stop) {
-	name := scheduler.AttemptName{Task: e.Task, Attempt: e.Attempt}
-	a, ok := n.running[name]
-	switch {
-	case !ok:
-		n.refuseArrivals(e.Reason, func(t *taking) bool { return t.name.task == e.Task && t.name.as == e.Attempt })
-		n.notBegun(func(w waitingStart) bool { return w.start.Task == e.Task && w.start.Attempt == e.Attempt })
-	case e.Save:
-		n.log.Info("saving a task", "task", e.Task.String(), "reason", e.Reason)
-		n.saveAttempt(name, a)
-	default:
-		n.log.Info("stopping a task", "task", e.Task.String(), "reason", e.Reason)
-		a.end()
-	}
-}
-
-// spawn runs f in a goroutine that Run waits for.
-func (n *Node) spawn(f func()) { n.group.Go(f) }

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"godwit/blocks/disk"
 	"godwit/overlay"
-	"godwit/p2p"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // fullRetry is how often a node whose disk is full looks whether there is room.
@@ -29,7 +29,7 @@ func (n *Node) diskFull(effects []pending, err error) {
 		return
 	}
 	n.full = true
-	n.wantRoom()
+	n.content.wantRoom()
 	n.log.Error("the disk is full: this node takes nothing in and does not lead until there is room", "err", err)
 	for _, m := range n.ordered() {
 		m.obey(m.lease.Yield(n.now()))
@@ -65,19 +65,16 @@ func (n *Node) sayWhileFull(ctx context.Context) {
 // whatToDo says what a person can do about a store that cannot go on.
 func (n *Node) whatToDo(err error) error {
 	switch {
-	case errors.Is(err, p2p.ErrCorrupt):
+	case errors.Is(err, disk.ErrCorrupt):
 		return fmt.Errorf("%w: the node's store is damaged: start the node again; if it ends so again, move the directory store in %s away, "+
 			"and what other nodes have of it comes back from them", err, n.cfg.DataDir)
-	case errors.Is(err, p2p.ErrBroken):
+	case errors.Is(err, disk.ErrBroken):
 		return fmt.Errorf("%w: writing to the disk failed: check the disk that holds %s, then start the node again; nothing that was promised is lost with it", err, n.cfg.DataDir)
 	}
 	return err
 }
 
-// isFull tells a disk without room from one that fails.
-func isFull(err error) bool { return errors.Is(err, p2p.ErrDiskFull) }
-
 // fullState is what the workers are told while the disk is full.
-func (n *Node) fullState() scheduler.OwnerState {
-	return scheduler.OwnerState{State: n.owner.State, Reason: fullReason}
+func (n *Node) fullState() message.OwnerState {
+	return message.OwnerState{State: n.owner.State, Reason: fullReason}
 }

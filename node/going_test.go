@@ -101,21 +101,15 @@ func TestSavedWhenNotLetIn(t *testing.T) {
 				to = p
 			}
 		}
-		preparing := make(chan struct{})
-		to.onLoop(t, func() {
-			to.Node.cfg.fault = func(step string) {
-				if step == "taker: expected" {
-					<-preparing
-				}
-			}
-		})
+		full := make(chan struct{})
+		to.serves = func() { <-full }
 		<-time.After(ran)
 		begun := time.Now()
 		from.stop()
 		if took := time.Since(begun); took > goodbyeTime+2*goodbyeOrder {
 			t.Errorf("its node took %v to leave", took)
 		}
-		close(preparing)
+		close(full)
 		got := founder.finish(id, 1)[0]
 		if r := got.Results[0]; len(got.Attempts) < 2 || r.CPU > work-ran+time.Second {
 			t.Errorf("it waited %v more after %v of %v: %+v", r.CPU, ran, work, got.Attempts)

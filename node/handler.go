@@ -7,19 +7,8 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
-)
-
-// The requests that a node answers to any peer.
-const (
-	methodPing = "ping" // empty body, empty answer
-	methodJobs = "jobs" // body: jobsQuery; answer: JSON array of scheduler.JobStatus without tasks
-	methodJob  = "job"  // body: jobQuery; answer: scheduler.JobStatus
-	methodWhy  = "why"  // body: whyQuery; answer: Why
-
-	methodScheduling = "scheduling" // body: jobsQuery; answer: scheduler.Scheduling
-
-	methodHistory = "history" // body: historyQuery; answer: segments, see answerHistory
 )
 
 // handler is the node as the network sees it; its methods run on the
@@ -29,9 +18,9 @@ type handler struct{ n *Node }
 // Frame decodes a peer's messages and hands them to the machines.
 func (h handler) Frame(from task.PeerID, data []byte) {
 	id, frame, err := addressee(data)
-	var msgs []scheduler.Message
+	var msgs []message.Message
 	if err == nil {
-		msgs, err = scheduler.DecodeFrame(frame)
+		msgs, err = message.DecodeFrame(frame)
 	}
 	if err != nil {
 		h.n.log.Debug("a peer sent a frame that does not decode", "peer", from, "err", err)
@@ -47,7 +36,7 @@ func (h handler) Frame(from task.PeerID, data []byte) {
 			if msg.Known != nil && !member {
 				continue // a stranger's copy of the ledger
 			}
-			m.tell(scheduler.Received{From: from, Message: msg})
+			m.tell(message.Received{From: from, Message: msg})
 		}
 	}})
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/task"
 )
@@ -18,7 +19,7 @@ type trap struct {
 	caught chan struct{}
 }
 
-// trapped returns the peer's configuration hook, which springs what set holds.
+// trapped returns the peer's fault, which springs what set holds.
 func trapped(p *peer, set *atomic.Pointer[trap]) func(string) {
 	return func(step string) {
 		if tr := set.Load(); tr != nil && tr.step == step && set.CompareAndSwap(tr, nil) {
@@ -31,14 +32,14 @@ func trapped(p *peer, set *atomic.Pointer[trap]) func(string) {
 
 // handOverSteps are where a node is killed, by side.
 var handOverSteps = []string{
-	"giver: asked", "giver: opened", "giver: round sent", "giver: frozen", "giver: final sent", "giver: handed",
-	"taker: expected", "taker: compiled", "taker: welcomed", "taker: round placed", "taker: round taken",
-	"taker: final received", "taker: thawed", "taker: resumed sent",
+	"source: asked", "source: opened", "source: round sent", "source: frozen", "source: final sent", "source: settled",
+	"destination: expected", "destination: compiled", "destination: welcomed", "destination: round placed", "destination: round taken",
+	"destination: final received", "destination: thawed", "destination: resumed sent",
 }
 
 // staysAfter are those after which the task runs on where it was: the other side
 // has died before the guest was frozen.
-var staysAfter = []string{"taker: expected", "taker: compiled", "taker: welcomed"}
+var staysAfter = []string{"destination: expected", "destination: compiled", "destination: welcomed"}
 
 // Whichever side of a hand-over dies at whichever step, the task ends well, and it
 // has gone on from what there was: at most the work since its last checkpoint is done
@@ -64,7 +65,7 @@ func TestHandOverSurvivesDeath(t *testing.T) {
 				}
 			}
 			<-time.After(ran)
-			dies := map[byte]*peer{'g': from, 't': to}[step[0]]
+			dies := map[byte]*peer{'s': from, 'd': to}[step[0]]
 			tr := &trap{step, make(chan struct{})}
 			traps[dies].Store(tr)
 			if err := from.Drain(context.Background()); err != nil {
@@ -99,7 +100,7 @@ func handOverSwarm(t *testing.T) (*swarm, overlay.ID, map[*peer]*atomic.Pointer[
 	traps := map[*peer]*atomic.Pointer[trap]{}
 	for _, p := range s.peers {
 		traps[p] = &atomic.Pointer[trap]{}
-		p.runner.saves, p.runner.rounds, p.cfg.Cores, p.cfg.fault = true, true, 1, trapped(p, traps[p])
+		p.runner.saves, p.runner.rounds, p.cfg.Cores, p.runner.fault = true, true, 1, trapped(p, traps[p])
 	}
 	_, lab := s.founderAtWork()
 	return s, lab, traps
@@ -127,8 +128,8 @@ func (s *swarm) runsAt(id task.JobID) (at *peer) {
 				continue
 			}
 			p.onLoop(s.t, func() {
-				for name := range p.Node.running {
-					if name.Task.Job == id {
+				for _, t := range p.exec.Tasks() {
+					if t.ID.Job == id && t.State != exec.Awaited {
 						at = p
 					}
 				}
@@ -145,7 +146,7 @@ func (s *swarm) idle() {
 	s.until("nothing runs any more", func() bool {
 		busy := 0
 		for _, p := range s.peers[1:] {
-			p.onLoop(s.t, func() { busy += len(p.Node.running) + len(p.takings) })
+			p.onLoop(s.t, func() { busy += len(p.exec.Tasks()) })
 		}
 		return busy == 0
 	})

@@ -18,17 +18,18 @@ import (
 	dssync "github.com/ipfs/go-datastore/sync"
 
 	"godwit/internal/testnet"
+	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/p2p"
 	"godwit/sandbox"
-	"godwit/scheduler"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
 // disk is a datastore that outlives its node and knows what is durable: a crash
 // takes back what was committed but not synced.
-type disk struct {
+type testDisk struct {
 	ds.Batching
 	hook func(changed []string) error // before each commit of state; may wait
 
@@ -37,26 +38,26 @@ type disk struct {
 	durable map[ds.Key][]byte
 }
 
-func newDisk() *disk {
-	return &disk{
+func newDisk() *testDisk {
+	return &testDisk{
 		Batching: dssync.MutexWrap(ds.NewMapDatastore()),
 		fresh:    map[ds.Key][]byte{}, durable: map[ds.Key][]byte{},
 	}
 }
 
 // setHook changes hook while the disk is in use.
-func (d *disk) setHook(hook func(changed []string) error) {
+func (d *testDisk) setHook(hook func(changed []string) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.hook = hook
 }
 
 type diskBatch struct {
-	d       *disk
+	d       *testDisk
 	changes map[ds.Key][]byte
 }
 
-func (d *disk) Batch(context.Context) (ds.Batch, error) {
+func (d *testDisk) Batch(context.Context) (ds.Batch, error) {
 	return &diskBatch{d, map[ds.Key][]byte{}}, nil
 }
 
@@ -91,7 +92,7 @@ func (b *diskBatch) Commit(ctx context.Context) error {
 	return b.d.apply(ctx, b.changes)
 }
 
-func (d *disk) apply(ctx context.Context, changes map[ds.Key][]byte) error {
+func (d *testDisk) apply(ctx context.Context, changes map[ds.Key][]byte) error {
 	for k, v := range changes {
 		err := d.Batching.Put(ctx, k, v)
 		if v == nil {
@@ -104,7 +105,7 @@ func (d *disk) apply(ctx context.Context, changes map[ds.Key][]byte) error {
 	return nil
 }
 
-func (d *disk) Sync(_ context.Context, prefix ds.Key) error {
+func (d *testDisk) Sync(_ context.Context, prefix ds.Key) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for k, v := range d.fresh {
@@ -117,10 +118,10 @@ func (d *disk) Sync(_ context.Context, prefix ds.Key) error {
 }
 
 // Close keeps everything: the disk is still there.
-func (d *disk) Close() error { return nil }
+func (d *testDisk) Close() error { return nil }
 
 // crash takes back what was never synced.
-func (d *disk) crash() {
+func (d *testDisk) crash() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for k := range d.fresh {
@@ -133,15 +134,15 @@ func (d *disk) crash() {
 
 // has returns the durable value of one of the machines' keys in the usual
 // overlay, nil for none.
-func (d *disk) has(key string) []byte { return d.in(commons).has(key) }
+func (d *testDisk) has(key string) []byte { return d.in(commons).has(key) }
 
 // space is what a disk keeps of one overlay.
 type space struct {
-	*disk
+	*testDisk
 	prefix string
 }
 
-func (d *disk) in(id overlay.ID) space { return space{d, overlayPrefix + string(id) + "/"} }
+func (d *testDisk) in(id overlay.ID) space { return space{d, overlayPrefix + string(id) + "/"} }
 
 func (d space) has(key string) []byte {
 	d.mu.Lock()
@@ -161,7 +162,7 @@ var commons = func() overlay.ID {
 var usualPrefix = overlayPrefix + string(commons) + "/"
 
 // unkept says what a message claims that is not durable, or "".
-func (d space) unkept(m *scheduler.Message) string {
+func (d space) unkept(m *message.Message) string {
 	missing := func(what, key string) string {
 		if d.has(key) != nil {
 			return ""
@@ -208,34 +209,38 @@ func (d space) unkeptEpoch(epoch uint64) string {
 
 // ended says that the leader's row has the end of an attempt, or a result that
 // makes it of no use, or that the submitter holds the task's end.
-func (d space) ended(id task.TaskID, a scheduler.Attempt) bool {
+func (d space) ended(id task.TaskID, a message.Attempt) bool {
 	facts, err := ledger.DecodeFacts(d.has("c/" + ledger.FactsKey(id.Job)))
 	if err == nil && (facts.Done.Contains(id.Index) || facts.Failed.Contains(id.Index)) {
 		return true
 	}
 	row, err := ledger.DecodeRow(d.has("c/" + ledger.RowKey(id)))
-	return err == nil && (len(row.Results) > 0 || slices.ContainsFunc(row.Log, func(l scheduler.AttemptLog) bool {
+	return err == nil && (len(row.Results) > 0 || slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool {
 		return l.Attempt == a && l.Outcome != ""
 	}))
 }
 
 // counter counts what a sleeping runner starts.
 type counter struct {
-	sleepRunner
-	output int  // bytes that each task puts out
-	saves  bool // the state of its tasks
-	rounds bool // and sends it ahead of them
+	exec.Sleeper
+	output int          // bytes that each task puts out
+	saves  bool         // the state of its tasks
+	rounds bool         // and sends it ahead of them
+	fault  func(string) // called with each step of a hand-over; nil for nobody
 	mu     sync.Mutex
 	starts map[task.TaskID]int
 }
 
-func (c *counter) Run(ctx context.Context, p *preparedJob, id task.TaskID, inv task.Invocation, s *saving) (sandbox.Report, error) {
+func (c *counter) Run(ctx context.Context, r exec.Run) (sandbox.Report, error) {
 	c.mu.Lock()
-	c.starts[id]++
+	c.starts[r.Task]++
 	c.mu.Unlock()
-	rep, err := c.sleepRunner.Run(ctx, p, id, inv, s)
+	if c.fault != nil && r.State != nil {
+		r.State = watched(r.State, c.fault)
+	}
+	rep, err := c.Sleeper.Run(ctx, r)
 	if c.output > 0 && err == nil {
-		rep.Outputs = append(rep.Outputs[:0:0], sandbox.File{Name: "stdout", Data: noise(id.String(), c.output)})
+		rep.Outputs = append(rep.Outputs[:0:0], sandbox.File{Name: "stdout", Data: noise(r.Task.String(), c.output)})
 	}
 	return rep, err
 }
@@ -262,10 +267,11 @@ type peer struct {
 	*Node
 	s      *swarm
 	host   *testnet.Node
-	disk   *disk
+	disk   *testDisk
 	runner *counter
-	other  Runner        // in place of runner; nil for none
+	other  exec.Runner   // in place of runner; nil for none
 	before func(n *Node) // it runs; nil for nothing
+	serves func()        // called before each stream of a hand-over is served; nil for nothing
 	cfg    Config
 	stop   func()
 	up     atomic.Bool
@@ -276,6 +282,20 @@ type simHost struct {
 	*p2p.Host
 	stop func()
 	peer *peer
+}
+
+// HandOver opens a stream whose frames the peer's fault hears of.
+func (h simHost) HandOver(ctx context.Context, to task.PeerID) (exec.Stream, error) {
+	fault := h.peer.runner.fault
+	if fault == nil {
+		return host{h.Host}.HandOver(ctx, to)
+	}
+	fault("source: asked")
+	s, err := host{h.Host}.HandOver(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	return watchedStream{s, fault}, nil
 }
 
 func (h simHost) Run(ctx context.Context) error {
@@ -304,7 +324,7 @@ func (h simHost) Send(to task.PeerID, frame []byte) error {
 	if err != nil {
 		h.peer.s.t.Errorf("a node sends a frame to no overlay: %v", err)
 	}
-	msgs, err := scheduler.DecodeFrame(rest)
+	msgs, err := message.DecodeFrame(rest)
 	if err != nil {
 		h.peer.s.t.Errorf("a node sends a frame that does not decode: %v", err)
 	}
@@ -328,13 +348,13 @@ func newSwarmBehind(t *testing.T, n int, nat func(i int) testnet.NAT) *swarm {
 	s := &swarm{t: t, joined: make([]*p2p.Config, n)}
 	s.net = testnet.New(t, n, testnet.Options{Alone: true, NAT: nat, Overlays: func(int) []p2p.Overlay { return nil }, Config: func(i int, cfg *p2p.Config) {
 		if c := s.joined[i]; c != nil {
-			cfg.Handler, cfg.Datastore, cfg.Bootstrap, cfg.OnHandOver = c.Handler, c.Datastore, c.Bootstrap, c.OnHandOver
+			cfg.Handler, cfg.OnBlocks, cfg.Bootstrap, cfg.OnHandOver = c.Handler, c.OnBlocks, c.Bootstrap, c.OnHandOver
 			cfg.Relaying, cfg.OnAddrs = c.Relaying, c.OnAddrs
 		}
 	}})
 	for _, host := range s.net.Nodes {
 		host.Stop() // until its node joins
-		cfg, err := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32, Runner: RunSleep}.withDefaults()
+		cfg, err := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32, Experiment: Experiment{Runner: RunSleep}}.withDefaults()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -368,7 +388,8 @@ func startSwarm(t *testing.T, n int) *swarm {
 func (p *peer) start() {
 	t := p.s.t
 	t.Helper()
-	join := func(c p2p.Config) (network, error) {
+	join := func(c p2p.Config, serve serveFunc) (network, error) {
+		c.OnHandOver = p.serveWatched(serve)
 		for i, host := range p.s.net.Nodes {
 			if host == p.host {
 				p.s.joined[i] = &c
@@ -377,7 +398,7 @@ func (p *peer) start() {
 		p.host.Start()
 		return simHost{p.host.Host, p.host.Stop, p}, nil
 	}
-	var runs Runner = p.runner
+	var runs exec.Runner = p.runner
 	if p.other != nil {
 		runs = p.other
 	}
@@ -466,7 +487,7 @@ func (p *peer) running(id task.JobID) uint64 {
 
 // finish waits until the job has ended at its submitter, checks that each task
 // was delivered once with a result that verifies, and returns the results.
-func (p *peer) finish(id task.JobID, tasks int) []scheduler.TaskSummary {
+func (p *peer) finish(id task.JobID, tasks int) []message.TaskSummary {
 	t := p.s.t
 	t.Helper()
 	p.s.until("the job ends", func() bool {
@@ -474,7 +495,7 @@ func (p *peer) finish(id task.JobID, tasks int) []scheduler.TaskSummary {
 		return err == nil && st.Final
 	})
 	st, err := p.Job(context.Background(), id, 0, 0)
-	if err != nil || st.State != scheduler.JobDone || st.Tasks.Done != uint64(tasks) || st.Held != uint64(tasks) {
+	if err != nil || st.State != message.JobDone || st.Tasks.Done != uint64(tasks) || st.Held != uint64(tasks) {
 		t.Errorf("the job ended as %+v, %v", st, err)
 	}
 	got, err := p.Results(context.Background(), id, 0, tasks+1)

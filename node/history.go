@@ -8,7 +8,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/predictor"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 	"godwit/trace"
 )
@@ -107,7 +107,7 @@ func (n *Node) keepSegment(s overlay.Segment) {
 		n.log.Error("keeping a history", "peer", s.Peer, "err", err)
 		return
 	}
-	n.pending = append(n.pending, pending{effect: scheduler.Persist{Key: segmentKey(s.Peer, s.Spells.Since()), Value: b}})
+	n.pending = append(n.pending, pending{effect: message.Persist{Key: segmentKey(s.Peer, s.Spells.Since()), Value: b}})
 }
 
 func segmentKey(peer task.PeerID, since time.Time) string {
@@ -141,11 +141,11 @@ func (n *Node) forgetPast(ctx context.Context) error {
 		return fmt.Errorf("reading the histories: %w", err)
 	}
 	oldest := time.Now().Add(-keepHistory).UnixMilli()
-	var gone []scheduler.Persist
+	var gone []message.Persist
 	for _, key := range keys {
 		var ms int64
 		if _, err := fmt.Sscanf(path.Base(key), "%d", &ms); err != nil || ms < oldest {
-			gone = append(gone, scheduler.Persist{Key: key})
+			gone = append(gone, message.Persist{Key: key})
 		}
 	}
 	if len(gone) == 0 {

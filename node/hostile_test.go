@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"godwit/overlay"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 	"godwit/trace"
 )
@@ -27,13 +27,13 @@ func TestHostileFrames(t *testing.T) {
 		for _, b := range []string{"", "\x00", "\xff", "\x9f\xff", "\x9a\xff\xff\xff\xff", "\x81\xa0", strings.Repeat("\x81", 1<<16)} {
 			l.net.handler.Frame("12D3KooWNobody", []byte(b))
 		}
-		l.hears(t, testKey(2), scheduler.Message{Submit: &scheduler.Submit{Record: forged}})
-		l.hears(t, testKey(3), scheduler.Message{Submit: &scheduler.Submit{Record: rec}}) // another's job
+		l.hears(t, testKey(2), message.Message{Submit: &message.Submit{Record: forged}})
+		l.hears(t, testKey(3), message.Message{Submit: &message.Submit{Record: rec}}) // another's job
 		jobs, err := l.Jobs(t.Context())
 		if err != nil || len(jobs) != 0 {
 			t.Errorf("jobs were taken: %+v, %v", jobs, err)
 		}
-		refusals := l.net.count(func(m *scheduler.Message) bool {
+		refusals := l.net.count(func(m *message.Message) bool {
 			return m.Accepted != nil && m.Accepted.Error != "" && m.Accepted.RetryAfter == 0
 		})
 		if refusals != 2 {

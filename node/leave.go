@@ -3,6 +3,7 @@ package node
 import (
 	"time"
 
+	"godwit/node/exec"
 	"godwit/overlay"
 )
 
@@ -18,6 +19,10 @@ const (
 	// goodbyeOrder is how long a task waits then for the leader's word on where to:
 	// a quarter of the time, so that its state can be saved and fetched in the rest.
 	goodbyeOrder = goodbyeTime / 4
+	// saveOnLeaving is how long that may take while this node goes: a guest of the
+	// lowest priority on a machine that is busy takes seconds to come to a point where
+	// it can be saved. As long is left to fetch what is saved.
+	saveOnLeaving = goodbyeMost / 2
 	// goodbyeLook is how often it looks whether it may go.
 	goodbyeLook = 20 * time.Millisecond
 	// goodbyeLinger is how long a node with nothing to hand over stays, so that its
@@ -31,7 +36,7 @@ func (n *Node) leave() {
 	n.log.Info("leaving")
 	now := n.now()
 	n.leaveBy, n.leaveMost = now.Add(goodbyeTime), now.Add(goodbyeMost)
-	n.refuseArrivals("the member is leaving", func(*taking) bool { return true })
+	n.exec.Leave(goodbyeOrder, saveOnLeaving)
 	for _, m := range n.ordered() {
 		m.goodbye()
 	}
@@ -43,7 +48,7 @@ func (n *Node) hasLeft() bool {
 		return false
 	}
 	switch now := n.now(); {
-	case !now.Before(n.leaveMost), !now.Before(n.leaveBy) && n.onTheWay() == 0:
+	case !now.Before(n.leaveMost), !now.Before(n.leaveBy) && n.exec.Leaving() == 0:
 		return true
 	case now.Before(n.lingersUntil()):
 		return false
@@ -77,13 +82,9 @@ func (n *Node) lingersUntil() time.Time { return n.leaveMost.Add(goodbyeLinger -
 func (m *membership) goodbye() {
 	n := m.n
 	m.leaving = true
-	n.notBegun(func(w waitingStart) bool { return w.of == m })
+	n.exec.Drop(func(of exec.Client) bool { return of == client{m} })
 	n.shareOut() // the leader hears of it before the tasks end, and says where they go
-	for name, a := range n.running {
-		if a.of == m {
-			n.sendAway(name, a)
-		}
-	}
+	n.exec.SendAway(client{m})
 	// One that leads has said where they go before it leads no longer: whoever leads
 	// next would wait for reports first.
 	n.spawn(func() {

@@ -4,9 +4,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"godwit/owner"
-	"godwit/scheduler"
 )
 
 // What was just saved is waited for as long as a goodbye takes, and no longer than
@@ -31,24 +28,4 @@ func TestLeaveLater(t *testing.T) {
 			}
 		}
 	})
-}
-
-// What runs stands still for its way in time before the machine goes.
-func TestLastMoment(t *testing.T) {
-	n := &Node{}
-	if !n.lastMoment().IsZero() {
-		t.Error("a machine that stays has a last moment")
-	}
-	until := time.Now().Add(time.Hour)
-	n.decision = owner.Decision{Until: until}
-	if d := until.Sub(n.lastMoment()); d != haste {
-		t.Errorf("with nothing to send it is %v before the end, want %v", d, haste)
-	}
-	place := &givers{}
-	place.note(30e6)
-	n.pace.rate = 1e6
-	n.running = map[scheduler.AttemptName]attempt{{}: {place: place}}
-	if d, want := until.Sub(n.lastMoment()), aheadRounds*30*time.Second; d != want {
-		t.Errorf("with 30 MB at 1 MB/s it is %v before the end, want %v", d, want)
-	}
 }

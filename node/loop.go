@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"godwit/overlay"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // A machine is one of the scheduler's: see the driver's duties there.
 type machine interface {
-	Step(now time.Time, ev scheduler.Event) []scheduler.Effect
+	Step(now time.Time, ev message.Event) []message.Effect
 	NextWake() (time.Time, bool)
 }
 
@@ -18,7 +18,7 @@ type machine interface {
 // or for all of all overlays (of nil), or a function to call with the loop's
 // state in hand.
 type post struct {
-	event scheduler.Event
+	event message.Event
 	of    *membership
 	to    machine
 	call  func()
@@ -28,7 +28,7 @@ type post struct {
 // This node's own adverts and what its leases say wait among them: they may
 // announce a term, which has to be durable first.
 type pending struct {
-	effect scheduler.Effect    // or
+	effect message.Effect      // or
 	advert *overlay.Advert     // or
 	lease  overlay.LeaseEffect // one of the kinds that are sent
 	of     *membership         // nil for what is the node's own
@@ -144,7 +144,7 @@ func (n *Node) untilWake() time.Duration {
 	}
 	sooner(n.suspicion.Next())
 	if !n.leaveBy.IsZero() {
-		if now.Before(n.leaveBy) || n.onTheWay() == 0 {
+		if now.Before(n.leaveBy) || n.exec.Leaving() == 0 {
 			sooner(n.leaveBy, true)
 		} else {
 			sooner(n.leaveMost, true)
@@ -219,9 +219,9 @@ func (n *Node) flush(ctx context.Context) error {
 		}
 		n.sendAll(&out)
 		for _, own := range out.own {
-			own.to.tell(scheduler.Received{From: n.self, Message: own.message})
+			own.to.tell(message.Received{From: n.self, Message: own.message})
 		}
 	}
-	n.notifyWatchers()
+	n.watchers.notify()
 	return nil
 }

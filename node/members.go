@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"godwit/overlay"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -19,7 +19,7 @@ func (m *membership) seen(a overlay.Advert) {
 	if a.Peer != m.n.self {
 		m.n.judge(m.n.suspicion.Advertised(a.Peer, m.n.now()))
 	}
-	m.tell(scheduler.MemberSeen{Advert: a})
+	m.tell(message.MemberSeen{Advert: a})
 	if a.Rules > m.manifest.Version && a.Peer != m.n.self {
 		m.askManifest(a.Peer)
 	}
@@ -50,7 +50,7 @@ func (m *membership) lost(peer task.PeerID, reason string) {
 
 // goneFrom tells whom it concerns that a peer is no member now.
 func (m *membership) goneFrom(peer task.PeerID, reason string) {
-	m.tell(scheduler.MemberLost{Peer: peer, Reason: reason})
+	m.tell(message.MemberLost{Peer: peer, Reason: reason})
 	m.lease.Lost(peer, m.n.now())
 	m.leaderMayHaveChanged()
 	m.regroupSoon()
@@ -88,7 +88,7 @@ func (m *membership) wake(now time.Time) {
 	}
 	for _, to := range m.machines() {
 		if at, ok := to.NextWake(); ok && !at.After(now) {
-			m.step(to, scheduler.Wake{})
+			m.step(to, message.Wake{})
 		}
 	}
 }

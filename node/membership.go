@@ -11,6 +11,9 @@ import (
 	"godwit/overlay"
 	"godwit/p2p"
 	"godwit/scheduler"
+	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
+	"godwit/scheduler/worker"
 	"godwit/task"
 )
 
@@ -32,16 +35,16 @@ type membership struct {
 
 	view   *overlay.View
 	away   map[task.PeerID]overlay.Advert // newest adverts of lost members, until they expire
-	leader scheduler.LeaderChanged        // as the machines last heard
+	leader message.LeaderChanged          // as the machines last heard
 	gone   map[task.PeerID]time.Time      // members that a leader lost, and when
 
 	part // in coordinating
 
-	worker    *scheduler.Worker
-	submitter *scheduler.Submitter
-	told      scheduler.OwnerState // what the worker last heard
-	busy      time.Time            // until when its share counts as used
-	served    float64              // seconds of a core, over the share that they were had by: see countTurns
+	worker    *worker.Worker
+	submitter *submitter.Submitter
+	told      message.OwnerState // what the worker last heard
+	busy      time.Time          // until when its share counts as used
+	served    float64            // seconds of a core, over the share that they were had by: see countTurns
 
 	leaving bool // said goodbye
 	out     bool // is no member any more
@@ -68,7 +71,8 @@ func (n *Node) newMembership(ctx context.Context, j joined) (*membership, error)
 		n: n, id: id, prefix: overlayPrefix + string(id) + "/", first: j.First, manifest: j.Manifest, pass: j.Pass, share: j.Share,
 		log:  n.log.With("overlay", j.Manifest.Name),
 		view: overlay.NewView(id), away: map[task.PeerID]overlay.Advert{}, gone: map[task.PeerID]time.Time{},
-		worker: scheduler.NewWorker(n.self, cfg), submitter: scheduler.NewSubmitter(n.self, cfg),
+		worker:    worker.New(n.self, cfg.Timing, cfg.Worker),
+		submitter: submitter.New(n.self, cfg.Timing, cfg.Submitter, n.key),
 	}
 	m.view.SetManifest(j.Manifest)
 	if err := m.restoreEnds(ctx); err != nil {
@@ -123,13 +127,13 @@ func (m *membership) has(to machine) bool {
 }
 
 // tell gives an event to every machine; each takes what is its business.
-func (m *membership) tell(ev scheduler.Event) {
+func (m *membership) tell(ev message.Event) {
 	for _, to := range m.machines() {
 		m.step(to, ev)
 	}
 }
 
-func (m *membership) step(to machine, ev scheduler.Event) {
+func (m *membership) step(to machine, ev message.Event) {
 	if !m.has(to) {
 		return
 	}
@@ -137,7 +141,7 @@ func (m *membership) step(to machine, ev scheduler.Event) {
 }
 
 // do has effects carried out with the next flush.
-func (m *membership) do(from machine, effects []scheduler.Effect) {
+func (m *membership) do(from machine, effects []message.Effect) {
 	for _, e := range effects {
 		m.n.pending = append(m.n.pending, pending{effect: e, of: m, from: from})
 	}
@@ -145,7 +149,7 @@ func (m *membership) do(from machine, effects []scheduler.Effect) {
 
 // keep makes a pair of this membership's own durable with the next flush.
 func (m *membership) keep(key string, value []byte) {
-	m.n.pending = append(m.n.pending, pending{effect: scheduler.Persist{Key: key, Value: value}, of: m})
+	m.n.pending = append(m.n.pending, pending{effect: message.Persist{Key: key, Value: value}, of: m})
 }
 
 // network describes the overlay to the network, which asks for admission on

@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"godwit/scheduler"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -98,7 +98,7 @@ func TestTaskMoves(t *testing.T) {
 				if took := time.Since(begun); took > tt.within+5*time.Second {
 					t.Errorf("it took %v", took)
 				}
-				i := slices.IndexFunc(got, func(r scheduler.TaskSummary) bool { return r.Attempts[0].Worker == worker.ID() })
+				i := slices.IndexFunc(got, func(r message.TaskSummary) bool { return r.Attempts[0].Worker == worker.ID() })
 				checkMoved(t, founder, id, &got[i], tt.moved, tt.kept)
 			})
 		})
@@ -107,7 +107,7 @@ func TestTaskMoves(t *testing.T) {
 
 // checkMoved looks at the story of a task of two attempts, of which the second
 // went on from what the first kept.
-func checkMoved(t *testing.T, p *peer, id task.JobID, got *scheduler.TaskSummary, moved bool, kept time.Duration) {
+func checkMoved(t *testing.T, p *peer, id task.JobID, got *message.TaskSummary, moved bool, kept time.Duration) {
 	t.Helper()
 	if len(got.Attempts) != 2 {
 		t.Fatalf("the attempts are %+v", got.Attempts)

@@ -4,24 +4,16 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"time"
 
-	ds "github.com/ipfs/go-datastore"
-
+	"godwit/blocks"
+	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/owner"
-	"godwit/p2p"
-	"godwit/sandbox"
 	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -36,24 +28,21 @@ var (
 // A Node is one peer of the swarm. Make it with New, then call Run once. Its
 // other methods may be called from any goroutine while Run runs.
 type Node struct {
-	cfg    Config
-	log    *slog.Logger
-	key    ed25519.PrivateKey
-	self   task.PeerID
-	sched  scheduler.Config
-	store  store
-	net    network
-	blocks *p2p.Blocks
-	runner Runner
+	cfg     Config
+	log     *slog.Logger
+	key     ed25519.PrivateKey
+	self    task.PeerID
+	sched   scheduler.Config
+	store   store
+	net     network
+	content *content
+	exec    *exec.Executor // carries out what the workers ask for
 
 	monitor *owner.Monitor
 
 	inbox   chan post
-	ends    chan post     // of attempts that completed: see postEnd
+	ends    chan post     // of attempts that completed: see door.PostEnd
 	stopped chan struct{} // closed when the loop has ended
-	cramped chan struct{} // asks for a collection of blocks; holds one
-	pins    pins          // safe for any goroutine
-	valid   validated     // modules; safe for any goroutine
 	group   sync.WaitGroup
 	tasks   context.Context // of what is spawned; ends with the node
 	halt    context.CancelFunc
@@ -61,27 +50,19 @@ type Node struct {
 	// What follows belongs to the loop.
 
 	clock     clock
-	clockNews jumpNote
 	members   map[overlay.ID]*membership
 	suspicion *overlay.Suspicion
-	owner     scheduler.OwnerState
+	owner     message.OwnerState
 	decision  owner.Decision // that owner rests on
-	load      float64        // of the CPU, the share that others use, at loadAt
-	loadAt    time.Time
+	load      load
 	pending   []pending
-	prepared  map[task.JobID]*preparedJob
-	running   map[scheduler.AttemptName]attempt
-	waiting   []waitingStart
-	takings   map[takingName]*taking // tasks that other members hand over to this node
-	changed   map[task.JobID]bool    // since watchers were last told
-	watchers  map[*watcher]bool
+	watchers  watchers
 	past      past
 	speed     float64 // of a core, relative to the reference core; 0 not yet measured
 	standing  overlay.Standing
 	moveAt    time.Time     // when stopped tasks are to go on elsewhere; zero for never
 	movedOut  bool          // that time has come, and they stand still yet
 	departing time.Time     // the known end before which what runs leaves now; zero for none
-	pace      pace          // of hand-overs from here
 	weights   []owner.Share // of the owner's rules, which win over memberships' own
 	servedAt  time.Time     // when the overlays' tasks were last counted
 	leaveBy   time.Time     // when a node that leaves stops waiting; zero while it stays
@@ -91,277 +72,8 @@ type Node struct {
 	unknown   []string // overlays to join whose manifests have to be asked for
 }
 
-// An attempt is one that runs here.
-type attempt struct {
-	of    *membership
-	from  machine
-	ended <-chan struct{}    // closed at its end
-	end   context.CancelFunc // at once
-	save  func()             // ends it with its state, from any goroutine; nil if that cannot be saved
-	saved *atomic.Bool       // save was called
-	place *givers            // where a hand-over finds it; nil as save
-	// context ends with it.
-	context context.Context
-	begun   time.Time
-}
-
-// newAttempt returns one whose state can be saved, by closing stop.
-func newAttempt(of *membership, from machine, ctx context.Context, end context.CancelFunc, stop chan struct{}) attempt {
-	a := attempt{of: of, from: from, ended: ctx.Done(), end: end, context: ctx, begun: of.n.now(), saved: new(atomic.Bool), place: newGivers()}
-	a.save = sync.OnceFunc(func() {
-		a.saved.Store(true)
-		close(stop)
-	})
-	return a
-}
-
-// New prepares a node: it opens its data directory, restores its state and
-// listens. If it fails, nothing is left open.
-func New(ctx context.Context, cfg Config) (*Node, error) {
-	cfg, err := cfg.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	swarmKey, err := cfg.swarmKey()
-	if err != nil {
-		return nil, err
-	}
-	key, data, err := openData(cfg)
-	if err != nil {
-		return nil, err
-	}
-	join := func(c p2p.Config) (network, error) {
-		c.SwarmKey = swarmKey
-		return p2p.New(c)
-	}
-	return newNode(ctx, cfg, ground{key, data, join, newRunner(cfg)})
-}
-
-// A ground is what a node stands on: the machine's disk, network and processes.
-type ground struct {
-	key    ed25519.PrivateKey
-	data   ds.Batching
-	join   func(p2p.Config) (network, error) // called once
-	runner Runner
-}
-
-// A network is the node's place in the swarm: a p2p.Host.
-type network interface {
-	Run(ctx context.Context) error
-	Close() error // in place of Run
-	Blocks() *p2p.Blocks
-	Send(to task.PeerID, frame []byte) error
-	Request(ctx context.Context, to task.PeerID, method string, body []byte) ([]byte, error)
-	HandOver(ctx context.Context, to task.PeerID) (*p2p.HandOverStream, error)
-	SetAdvert(a overlay.Advert) error
-	AdvertAddrs(n int) []string
-	Reach() overlay.Reach
-	Join(o p2p.Overlay) error
-	Recheck(id overlay.ID) error // its rule of admission has changed
-	Leave(id overlay.ID) error
-	Addrs() []string
-	Peers() []p2p.Peer
-	Cut(p task.PeerID, age time.Duration) (newer bool)
-	Stats() p2p.Stats
-}
-
-// newNode makes a node of a complete cfg. The node owns what it stands on, and
-// closes it when newNode fails or Run ends.
-func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
-	self := task.PeerIDOf(on.key.Public().(ed25519.PublicKey))
-	n := &Node{
-		cfg: cfg, log: cfg.Log.With("self", shortPeer(self)), key: on.key, self: self,
-		sched: scheduler.Default(), store: store{on.data}, runner: on.runner,
-		inbox: make(chan post, inboxSize), ends: make(chan post, inboxSize), stopped: make(chan struct{}), cramped: make(chan struct{}, 1), clock: newClock(),
-		members: map[overlay.ID]*membership{}, suspicion: overlay.NewSuspicion(self),
-		prepared: map[task.JobID]*preparedJob{}, running: map[scheduler.AttemptName]attempt{}, takings: map[takingName]*taking{},
-		changed: map[task.JobID]bool{}, watchers: map[*watcher]bool{}, speed: cfg.Imposed[AnyClass],
-	}
-	n.tasks, n.halt = context.WithCancel(context.Background())
-	defer func() {
-		if err != nil {
-			close(n.stopped) // whoever has called the handler waits no longer
-			n.halt()
-			err = errors.Join(err, n.runner.Close(), on.data.Close())
-		}
-	}()
-	if n.net, err = on.join(p2p.Config{
-		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
-		Datastore: on.data, Handler: handler{n}, OnHandOver: n.onHandOver, Log: cfg.Log,
-		Relaying: p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged,
-	}); err != nil {
-		return nil, fmt.Errorf("joining the network: %w", err)
-	}
-	n.blocks = n.net.Blocks()
-	if err := n.restore(ctx); err != nil {
-		return nil, errors.Join(err, n.net.Close())
-	}
-	return n, nil
-}
-
-// openData makes the data directory and opens what is in it.
-func openData(cfg Config) (ed25519.PrivateKey, ds.Batching, error) {
-	for _, dir := range []string{cfg.stageDir(), cfg.scratchDir(), cfg.cacheDir()} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, nil, fmt.Errorf("making the data directory: %w", err)
-		}
-	}
-	key, err := p2p.LoadOrCreateKey(filepath.Join(cfg.DataDir, "identity.key"))
-	if err != nil {
-		return nil, nil, fmt.Errorf("loading the node's identity: %w", err)
-	}
-	data, err := openStore(cfg)
-	if err != nil {
-		return nil, nil, err
-	}
-	// What was staged by a node that ended nobody knows of, and may not be whole
-	// after a power cut.
-	if err := errors.Join(os.RemoveAll(cfg.stageDir()), os.Mkdir(cfg.stageDir(), 0o700)); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("making the data directory: %w", err), data.Close())
-	}
-	return key, data, nil
-}
-
-// openStore opens the node's store, or, in place of one that is damaged, a new one.
-func openStore(cfg Config) (ds.Batching, error) {
-	dir := filepath.Join(cfg.DataDir, "store")
-	data, err := p2p.OpenStore(dir)
-	if errors.Is(err, p2p.ErrCorrupt) {
-		aside, e := p2p.MoveAside(dir)
-		if e != nil {
-			return nil, errors.Join(fmt.Errorf("opening the node's store: %w", err), e)
-		}
-		cfg.Log.Error("the node's store is damaged: it was put aside, and the node begins with an empty one; what other nodes have of it comes back from them",
-			"err", err, "aside", aside)
-		if err := os.WriteFile(cfg.recoverFile(), nil, 0o600); err != nil {
-			return nil, fmt.Errorf("marking the store as lost: %w", err)
-		}
-		data, err = p2p.OpenStore(dir)
-	}
-	if isLocked(err) {
-		return nil, fmt.Errorf("%w by another node: %s", ErrInUse, cfg.DataDir)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("opening the node's store: %w", err)
-	}
-	return data, nil
-}
-
-// isLocked tells a store that another node has locked from one that this node
-// may not open, whose error names the file. The store has no error value for a
-// lock of this very process.
-func isLocked(err error) bool {
-	var file *fs.PathError
-	if err == nil || errors.As(err, &file) {
-		return false
-	}
-	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) || strings.Contains(err.Error(), "lock held by current process")
-}
-
-// cacheDir keeps compiled modules, scratchDir is where sandboxes run.
-func (c *Config) cacheDir() string   { return filepath.Join(c.DataDir, "cache") }
-func (c *Config) scratchDir() string { return filepath.Join(c.DataDir, "scratch") }
-
-func newRunner(cfg Config) Runner {
-	if cfg.Runner == RunSleep {
-		return &sleepRunner{imposed: cfg.Imposed}
-	}
-	cage := &owner.Cage{}
-	if cfg.RulesFile != "" {
-		cage = owner.NewCage()
-	}
-	return wasmRunner{cage: cage, pool: sandbox.NewPool(sandbox.Config{
-		Command:    cfg.Sandbox,
-		CacheDir:   cfg.cacheDir(),
-		ScratchDir: cfg.scratchDir(),
-		MaxIdle:    cfg.Cores,
-		Started:    func(pid int) { confine(cage, pid, cfg.Log) },
-		Log:        cfg.Log,
-	})}
-}
-
-// restore brings the machines back to what was durable when the node last
-// stopped, however it stopped.
-func (n *Node) restore(ctx context.Context) error {
-	n.sched.Key, n.sched.Rates = n.key, n.cfg.Rates
-	r, ok := n.runner.(saver)
-	n.sched.HandOver = ok && r.Saves()
-	if err := n.loadPast(ctx); err != nil {
-		return err
-	}
-	if err := n.askOwner(ctx); err != nil {
-		return err
-	}
-	known, unknown, err := n.loadJoined()
-	if err != nil {
-		return err
-	}
-	for _, j := range known {
-		m, err := n.newMembership(ctx, j)
-		if err != nil {
-			return err
-		}
-		if err := n.enter(m); err != nil {
-			return err
-		}
-	}
-	n.unknown = unknown
-	return n.saveJoined()
-}
-
-// Run serves until ctx ends or something fails that the node cannot do without.
-// When ctx ends it says goodbye first: leaderships are handed over and tasks
-// given back, within two seconds. It returns when all it started has ended and
-// the store is closed.
-func (n *Node) Run(ctx context.Context) error {
-	hard := n.tasks
-	defer n.halt()
-	netDone := make(chan error, 1)
-	go func() {
-		err := n.net.Run(hard)
-		n.halt()
-		netDone <- err
-	}()
-	n.spawn(func() { n.monitor.Run(hard) })
-	if m, ok := n.runner.(speedometer); ok {
-		n.spawn(func() { n.keepSpeed(hard, m) })
-	}
-	n.spawn(func() { n.gatherHistories(hard) })
-	n.spawn(func() { n.collectBlocks(hard) })
-	n.spawn(func() { n.joinUnknown(hard) })
-	n.spawn(func() { n.recoverJobs(hard) })
-	err := n.loop(hard, ctx)
-	close(n.stopped)
-	n.halt()
-	err = errors.Join(err, n.runner.Close())
-	n.group.Wait()
-	return errors.Join(err, <-netDone, n.store.ds.Close())
-}
-
-// unknownRetry is how often peers are asked for an overlay's manifest that
-// nobody has had so far.
-const unknownRetry = 2 * time.Second
-
-// joinUnknown joins the overlays that the configuration names and that others
-// have to be asked for.
-func (n *Node) joinUnknown(ctx context.Context) {
-	for _, what := range n.unknown {
-		for told := false; ctx.Err() == nil; told = true {
-			_, err := n.JoinOverlay(ctx, what, 0)
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, ErrUnknownOverlay) {
-				n.log.Error("an overlay is not joined", "overlay", what, "err", err)
-				break
-			}
-			if !told {
-				n.log.Info("waiting for a peer that knows an overlay", "overlay", what)
-			}
-			pause(ctx, unknownRetry)
-		}
-	}
-}
+// spawn runs f in a goroutine that Run waits for.
+func (n *Node) spawn(f func()) { n.group.Go(f) }
 
 // ID returns the node's peer ID.
 func (n *Node) ID() task.PeerID { return n.self }
@@ -370,7 +82,7 @@ func (n *Node) ID() task.PeerID { return n.self }
 func (n *Node) Addrs() []string { return n.net.Addrs() }
 
 // Blocks returns the node's content-addressed blocks.
-func (n *Node) Blocks() *p2p.Blocks { return n.blocks }
+func (n *Node) Blocks() *blocks.Store { return n.content.blocks }
 
 func shortPeer(p task.PeerID) string {
 	const keep = 8

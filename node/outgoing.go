@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"godwit/overlay"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -13,7 +13,7 @@ import (
 // of each.
 type outgoing struct {
 	lines []line
-	to    map[line][]scheduler.Message
+	to    map[line][]message.Message
 	own   []ownMessage
 }
 
@@ -26,16 +26,16 @@ type line struct {
 // An ownMessage is one from a machine of this node to its others.
 type ownMessage struct {
 	to      *membership
-	message scheduler.Message
+	message message.Message
 }
 
-func (o *outgoing) add(self task.PeerID, of *membership, s scheduler.Send) {
+func (o *outgoing) add(self task.PeerID, of *membership, s message.Send) {
 	if s.To == self {
 		o.own = append(o.own, ownMessage{of, s.Message})
 		return
 	}
 	if o.to == nil {
-		o.to = map[line][]scheduler.Message{}
+		o.to = map[line][]message.Message{}
 	}
 	l := line{s.To, of}
 	if _, ok := o.to[l]; !ok {
@@ -47,7 +47,7 @@ func (o *outgoing) add(self task.PeerID, of *membership, s scheduler.Send) {
 // sendAll hands each peer its messages of this flush, as few frames as hold them.
 func (n *Node) sendAll(out *outgoing) {
 	for _, l := range out.lines {
-		frames, err := scheduler.PackFrames(out.to[l])
+		frames, err := message.PackFrames(out.to[l])
 		if err != nil {
 			n.log.Error("encoding messages", "peer", l.peer, "err", err)
 		}

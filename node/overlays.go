@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/scheduler"
 	"godwit/task"
@@ -331,7 +332,7 @@ func (n *Node) LeaveOverlay(ctx context.Context, nameOrID string) error {
 // exit ends a membership that said its goodbye.
 func (n *Node) exit(m *membership) error {
 	m.do(m.worker, m.worker.Keep())
-	n.notBegun(func(w waitingStart) bool { return w.of == m })
+	n.exec.Drop(func(of exec.Client) bool { return of == client{m} })
 	m.sayGone()
 	delete(n.members, m.id)
 	if err := n.saveJoined(); err != nil {

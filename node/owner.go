@@ -1,36 +1,21 @@
 package node
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
-	"maps"
-	"slices"
 	"time"
 
 	disks "github.com/shirou/gopsutil/v4/disk"
 
+	"godwit/node/exec"
 	"godwit/owner"
 	"godwit/owner/sensor"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // pauseKey is where the owner's word is kept, so that it outlives the node.
 const pauseKey = "n/pause"
-
-// A suspender is a Runner that can stop its tasks where they are.
-type suspender interface {
-	Pause()
-	Resume()
-}
-
-// A capper is a Runner that keeps its tasks within caps, and says how.
-type capper interface {
-	Cap(cores int, memory int64, running int) error
-	Caps() string
-}
 
 // A rater is a network that keeps to rates, in bytes a second; 0 for none.
 type rater interface{ SetRates(up, down int64) }
@@ -45,7 +30,7 @@ func (n *Node) askOwner(ctx context.Context) error {
 	cfg := owner.Config{
 		File: n.cfg.RulesFile, Rules: owner.Everything(), Pause: pause, Log: n.log,
 		Machine: owner.Machine{Cores: n.cfg.Cores, Memory: totalMemory(), Lent: n.cfg.Memory},
-		Stop:    func() {}, Continue: func() {},
+		Stop:    n.exec.Runner.Pause, Continue: n.exec.Runner.Resume,
 		Changed: func(d owner.Decision) { n.post(post{call: func() { n.decided(d) }}) },
 		Shared:  func(s []owner.Share) { n.post(post{call: func() { n.reweigh(s) }}) },
 	}
@@ -55,11 +40,8 @@ func (n *Node) askOwner(ctx context.Context) error {
 		cfg.Machine.Disk = int64(u.Total)
 		cfg.Sensors = append(sensor.System(), sensor.DataDir{Dir: n.cfg.DataDir})
 	}
-	if n.cfg.Replay != nil {
-		cfg.Sensors = []sensor.Sensor{owner.Replay{History: n.cfg.Replay}}
-	}
-	if s, ok := n.runner.(suspender); ok {
-		cfg.Stop, cfg.Continue = s.Pause, s.Resume
+	if n.cfg.Experiment.Replay != nil {
+		cfg.Sensors = []sensor.Sensor{owner.Replay{History: n.cfg.Experiment.Replay}}
 	}
 	if n.monitor, err = owner.NewMonitor(cfg); err != nil {
 		return fmt.Errorf("reading the owner's rules: %w", err)
@@ -77,19 +59,12 @@ func (n *Node) decided(d owner.Decision) {
 	if n.movedOut = n.movedOut && d.Stop; n.movedOut {
 		n.moveAt = time.Time{}
 	}
-	if d.Stop { // what is on its way goes on, out of the standstill
-		for _, a := range n.running {
-			n.hurry(a, d.Reason)
-		}
-	}
-	if d.Cores == 0 {
-		n.refuseArrivals(d.Reason, func(*taking) bool { return true })
-	}
+	n.exec.Lend(d)
 	n.departIfDue(n.now())
 	if r, ok := n.net.(rater); ok {
 		r.SetRates(d.Upload, d.Download)
 	}
-	s := scheduler.OwnerState{State: d.State, Slots: d.Cores, Memory: d.Memory, Reason: d.Reason, Until: d.Until}
+	s := message.OwnerState{State: d.State, Slots: d.Cores, Memory: d.Memory, Reason: d.Reason, Until: d.Until}
 	if s == n.owner {
 		return
 	}
@@ -99,48 +74,14 @@ func (n *Node) decided(d owner.Decision) {
 	}
 	n.noteState(d.State, min(1, float64(d.Cores)/float64(max(1, n.cfg.Cores))), n.now())
 	if s.Slots == 0 {
-		n.notBegun(func(waitingStart) bool { return true })
+		n.exec.Drop(func(exec.Client) bool { return true })
 	}
 	n.shareOut()
-	n.startWaiting()
-	n.hold()
+	n.exec.Fit()
 	for _, m := range n.ordered() {
 		m.regroupSoon()
 	}
-	n.shed()
 	n.advertiseSoon()
-}
-
-// hold keeps running tasks within the cap on cores, which may be lower than
-// when they began.
-func (n *Node) hold() {
-	if c, ok := n.runner.(capper); ok {
-		if err := c.Cap(n.owner.Slots, n.owner.Memory, len(n.running)); err != nil {
-			n.log.Warn("a cap cannot be set", "err", err)
-		}
-	}
-}
-
-// shed gives tasks back, the newest first, until those that run need no more
-// memory than the owner lends now. Standing still frees none.
-func (n *Node) shed() {
-	if n.owner.Memory == 0 {
-		return
-	}
-	var need int64
-	names := slices.SortedFunc(maps.Keys(n.running), func(a, b scheduler.AttemptName) int {
-		return cmp.Or(a.Attempt.Compare(b.Attempt), cmp.Compare(a.Task.String(), b.Task.String()))
-	})
-	for _, name := range names {
-		p := n.prepared[name.Task.Job]
-		if p == nil {
-			continue
-		}
-		if need += p.job.Memory; need > n.owner.Memory {
-			n.log.Info("giving a task back", "task", name.Task.String(), "reason", "the owner lends less memory now")
-			n.running[name].end()
-		}
-	}
 }
 
 // moveRetry is how often tasks that cannot be saved, and that nobody else could
@@ -161,16 +102,7 @@ func (n *Node) moveIfDue(now time.Time) {
 	elsewhere := n.othersCanWork()
 	n.movedOut = n.decision.Stop
 	n.shareOut()
-	stay, leave := 0, 0
-	for name, a := range n.running {
-		if !elsewhere && !a.savable() {
-			stay++
-			continue
-		}
-		leave++
-		n.log.Info("giving a task back", "task", name.Task.String(), "reason", n.owner.Reason)
-		n.sendAway(name, a)
-	}
+	stay, leave := n.exec.MoveOut(elsewhere, n.owner.Reason)
 	switch {
 	case n.decision.Rule != owner.RuleGoing:
 		if stay > 0 {
@@ -193,7 +125,7 @@ func (n *Node) releaseWhenMoved(until time.Time, stay int) {
 	defer t.Stop()
 	for time.Now().Before(until) {
 		left := 0
-		if n.do(context.Background(), func() { left = len(n.running) }) != nil || left <= stay {
+		if n.do(context.Background(), func() { left = n.exec.Count() }) != nil || left <= stay {
 			return
 		}
 		<-t.C
@@ -237,7 +169,7 @@ func (n *Node) amend(ctx context.Context, change func(*owner.Pause)) error {
 		return err
 	}
 	if e := n.do(ctx, func() {
-		err = n.store.commit(context.WithoutCancel(ctx), []scheduler.Persist{{Key: pauseKey, Value: value}})
+		err = n.store.commit(context.WithoutCancel(ctx), []message.Persist{{Key: pauseKey, Value: value}})
 	}); e != nil {
 		return e
 	}
@@ -261,16 +193,5 @@ func (n *Node) loadPause(ctx context.Context) (p owner.Pause, err error) {
 
 // Examine checks what the owner's rules rest on.
 func (n *Node) Examine() []owner.Finding {
-	caps := "not needed: no task runs anything"
-	if c, ok := n.runner.(capper); ok {
-		caps = c.Caps()
-	}
-	return n.monitor.Examine(caps)
-}
-
-// confine puts a sandbox under the kernel's caps.
-func confine(cage *owner.Cage, pid int, log *slog.Logger) {
-	if err := cage.Add(pid); err != nil {
-		log.Warn("a sandbox is not under the kernel's caps", "pid", pid, "err", err)
-	}
+	return n.monitor.Examine(n.exec.Runner.Caps())
 }

@@ -8,6 +8,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -178,7 +179,7 @@ func (m *membership) suspected(peer task.PeerID) {
 	m.log.Info("a coordinator is silent", "peer", peer)
 	m.n.doubt(peer, "its lease fell silent")
 	if m.coordinator != nil {
-		m.step(m.coordinator, scheduler.Suspected{Peer: peer})
+		m.step(m.coordinator, message.Suspected{Peer: peer})
 	}
 }
 
@@ -202,7 +203,7 @@ func (m *membership) lead(epoch uint64) {
 	}
 	m.do(c, effects)
 	for _, a := range m.view.Members() {
-		m.step(c, scheduler.MemberSeen{Advert: a})
+		m.step(c, message.MemberSeen{Advert: a})
 	}
 	m.log.Info("leading the overlay", "term", overlay.Term(epoch), "epoch", epoch)
 	m.regroupAt = n.now() // whom the last leader named may be gone as well
@@ -235,7 +236,7 @@ func (m *membership) keepLease(epoch uint64) {
 // who follows it.
 func (m *membership) leaderMayHaveChanged() {
 	leader, epoch := m.lease.Leader()
-	if now := (scheduler.LeaderChanged{Leader: leader, Epoch: epoch}); now != m.leader {
+	if now := (message.LeaderChanged{Leader: leader, Epoch: epoch}); now != m.leader {
 		m.leader = now
 		m.log.Info("leader", "peer", leader, "term", overlay.Term(epoch))
 		m.tell(now)
@@ -250,6 +251,6 @@ func (m *membership) leaderMayHaveChanged() {
 	if !slices.Equal(followers, m.followers) {
 		m.followers = slices.Clone(followers)
 		m.keepLease(epoch)
-		m.step(m.coordinator, scheduler.GroupIs{Followers: m.followers})
+		m.step(m.coordinator, message.GroupIs{Followers: m.followers})
 	}
 }

@@ -10,9 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/p2p"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -92,9 +93,7 @@ func (p *peer) runningIn() map[overlay.ID]int {
 	p.s.t.Helper()
 	out := map[overlay.ID]int{}
 	if err := p.do(context.Background(), func() {
-		for _, a := range p.Node.running {
-			out[a.of.id]++
-		}
+		p.exec.EachRunning(func(of exec.Client) { out[of.Overlay()]++ })
 	}); err != nil {
 		p.s.t.Fatal(err)
 	}
@@ -134,11 +133,11 @@ func TestClosedPool(t *testing.T) {
 		if err := stranger.net.SetAdvert(own); err != nil {
 			t.Fatal(err)
 		}
-		forged := scheduler.Message{Ack: &scheduler.Ack{Epoch: 1 << 40}}
+		forged := message.Message{Ack: &message.Ack{Epoch: 1 << 40}}
 		for i := range uint64(12) {
-			forged.Ack.Drop = append(forged.Ack.Drop, scheduler.AttemptName{Task: task.TaskID{Job: id, Index: i}})
+			forged.Ack.Drop = append(forged.Ack.Drop, message.AttemptName{Task: task.TaskID{Job: id, Index: i}})
 		}
-		frame, err := scheduler.EncodeFrame([]scheduler.Message{forged})
+		frame, err := message.EncodeFrame([]message.Message{forged})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"godwit/overlay"
 	"godwit/p2p"
 	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -42,7 +43,7 @@ type jobQuery struct {
 }
 
 func (q jobQuery) ask(c *scheduler.Coordinator) (any, error) {
-	if s, ok := c.Job(q.Job, scheduler.Page{From: q.From, Limit: min(q.Limit, MaxTaskList)}); ok {
+	if s, ok := c.Job(q.Job, message.Page{From: q.From, Limit: min(q.Limit, MaxTaskList)}); ok {
 		return s, nil
 	}
 	return nil, fmt.Errorf("%w: %s", ErrUnknownJob, q.Job)
@@ -147,8 +148,8 @@ func leaderError(err error) error {
 
 // Jobs lists the jobs that this node or the overlays' coordinators know, the
 // newest first, without their tasks.
-func (n *Node) Jobs(ctx context.Context) ([]scheduler.JobStatus, error) {
-	var own, all []scheduler.JobStatus
+func (n *Node) Jobs(ctx context.Context) ([]message.JobStatus, error) {
+	var own, all []message.JobStatus
 	if err := n.do(ctx, func() {
 		for _, m := range n.ordered() {
 			own = append(own, named(m.submitter.Jobs(), m.manifest.Name)...)
@@ -161,7 +162,7 @@ func (n *Node) Jobs(ctx context.Context) ([]scheduler.JobStatus, error) {
 		return nil, err
 	}
 	for _, l := range leaders {
-		var led []scheduler.JobStatus
+		var led []message.JobStatus
 		if err := n.ask(ctx, l, methodJobs, jobsQuery{l.overlay}, &led); err != nil {
 			n.log.Debug("listing without the coordinator", "overlay", l.name, "err", err)
 		}
@@ -171,7 +172,7 @@ func (n *Node) Jobs(ctx context.Context) ([]scheduler.JobStatus, error) {
 }
 
 // named calls the overlay of jobs by its name: their records have its ID.
-func named(jobs []scheduler.JobStatus, overlay string) []scheduler.JobStatus {
+func named(jobs []message.JobStatus, overlay string) []message.JobStatus {
 	for i := range jobs {
 		jobs[i].Overlay = overlay
 	}
@@ -181,8 +182,8 @@ func named(jobs []scheduler.JobStatus, overlay string) []scheduler.JobStatus {
 // Job returns a job's status with at most limit of its tasks from index from.
 // A complete job of this node's is answered from here; otherwise the
 // coordinator knows better.
-func (n *Node) Job(ctx context.Context, id task.JobID, from uint64, limit int) (scheduler.JobStatus, error) {
-	var own, led scheduler.JobStatus
+func (n *Node) Job(ctx context.Context, id task.JobID, from uint64, limit int) (message.JobStatus, error) {
+	var own, led message.JobStatus
 	var mine bool
 	look := func() error {
 		return n.do(ctx, func() {

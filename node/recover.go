@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"godwit/node/exec"
 	"godwit/overlay"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -52,7 +53,7 @@ func (n *Node) recoverJobs(ctx context.Context) {
 // recoverFrom takes back the jobs that one leader has, and says whether it could
 // be asked. A leader that is this node itself knows no more than its store did.
 func (n *Node) recoverFrom(ctx context.Context, l leader) bool {
-	var jobs []scheduler.JobStatus
+	var jobs []message.JobStatus
 	if err := n.ask(ctx, l, methodJobs, jobsQuery{l.overlay}, &jobs); err != nil {
 		n.log.Debug("jobs are not recovered yet", "overlay", l.name, "err", err)
 		return false
@@ -78,14 +79,14 @@ func (n *Node) hasJob(ctx context.Context, id task.JobID) (has bool) {
 // recoverJob brings a job's record and blocks here and offers it again.
 func (n *Node) recoverJob(ctx context.Context, l leader, id task.JobID) error {
 	holders := []task.PeerID{l.peer}
-	job, err := n.jobRecord(ctx, id, holders)
+	job, err := n.content.Record(ctx, id, holders)
 	if err != nil {
 		return err
 	}
-	if err := n.fetchAll(ctx, jobContent(job), holders); err != nil {
+	if err := n.content.Fetch(ctx, exec.JobContent(job), holders); err != nil {
 		n.log.Debug("a job's files are not to be had; it may be over", "job", id, "err", err)
 	}
-	b, err := n.blocks.Get(ctx, task.CID(id))
+	b, err := n.content.blocks.Get(ctx, task.CID(id))
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (n *Node) recoverJob(ctx context.Context, l leader, id task.JobID) error {
 	}
 	return n.do(ctx, func() {
 		if m := n.members[l.overlay]; m != nil {
-			m.step(m.submitter, scheduler.Offer{Record: rec})
+			m.step(m.submitter, message.Offer{Record: rec})
 		}
 	})
 }

@@ -29,7 +29,7 @@ func TestTaskMovesThroughRelay(t *testing.T) {
 				})
 				var steps stepLog
 				for _, p := range s.peers {
-					p.runner.saves, p.runner.rounds, p.cfg.Cores, p.cfg.fault, p.cfg.NoRelay = true, true, 1, steps.add, off
+					p.runner.saves, p.runner.rounds, p.cfg.Cores, p.runner.fault, p.cfg.NoRelay = true, true, 1, steps.add, off
 				}
 				founder, lab := s.founderAtWork()
 				id := founder.submitSaving(lab, 1, work, time.Hour)
@@ -43,7 +43,7 @@ func TestTaskMovesThroughRelay(t *testing.T) {
 				if len(log) != 2 || log[0].Worker == log[1].Worker || r.CPU > work-ran+5*time.Second {
 					t.Errorf("it waited %v more after %v: %+v", r.CPU, ran, log)
 				}
-				if steps.has("giver: handed") == off {
+				if steps.has("destination: resumed sent") == off {
 					t.Errorf("relaying is off: %v, and it went %v", off, steps.all())
 				}
 				for _, p := range s.peers {

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
@@ -13,7 +14,7 @@ import (
 // limit of them from index from, in order, with the job's status. Only what is
 // held is asked on the loop; the reading itself does not hold it up. mine is
 // false for a job of another node.
-func (n *Node) heldBy(ctx context.Context, id task.JobID, from uint64, limit int) (st scheduler.JobStatus, out []scheduler.TaskSummary, mine bool, err error) {
+func (n *Node) heldBy(ctx context.Context, id task.JobID, from uint64, limit int) (st message.JobStatus, out []message.TaskSummary, mine bool, err error) {
 	var held []uint64
 	var unwritten map[string][]byte
 	var space string
@@ -26,20 +27,20 @@ func (n *Node) heldBy(ctx context.Context, id task.JobID, from uint64, limit int
 		st, _ = m.submitter.Job(id)
 		st.Overlay = m.manifest.Name
 		held = firstOf(m.submitter.Held(id), from, limit)
-		unwritten = m.unwritten(scheduler.ResultKey(id, 0))
+		unwritten = m.unwritten(submitter.ResultKey(id, 0))
 	})
 	for _, i := range held {
 		if err != nil {
 			break
 		}
-		key := scheduler.ResultKey(id, i)
+		key := submitter.ResultKey(id, i)
 		value, ok := unwritten[key]
 		if !ok {
 			value, err = n.store.get(ctx, space+key)
 		}
-		var t scheduler.TaskSummary
+		var t message.TaskSummary
 		if err == nil {
-			t, err = scheduler.DecodeSummary(value)
+			t, err = submitter.DecodeSummary(value)
 		}
 		out = append(out, t)
 	}
@@ -50,7 +51,7 @@ func (n *Node) heldBy(ctx context.Context, id task.JobID, from uint64, limit int
 }
 
 // firstOf lists at most limit indices of a set, from index from on.
-func firstOf(ranges []scheduler.Range, from uint64, limit int) []uint64 {
+func firstOf(ranges []message.Range, from uint64, limit int) []uint64 {
 	var out []uint64
 	for _, r := range ranges {
 		for i := max(r.From, from); i < r.To && len(out) < limit; i++ {
@@ -66,7 +67,7 @@ func (m *membership) unwritten(key string) map[string][]byte {
 	prefix := key[:strings.LastIndexByte(key, '/')+1]
 	out := map[string][]byte{}
 	for _, p := range m.n.pending {
-		if e, ok := p.effect.(scheduler.Persist); ok && p.of == m && strings.HasPrefix(e.Key, prefix) {
+		if e, ok := p.effect.(message.Persist); ok && p.of == m && strings.HasPrefix(e.Key, prefix) {
 			out[e.Key] = e.Value
 		}
 	}
@@ -75,14 +76,14 @@ func (m *membership) unwritten(key string) map[string][]byte {
 
 // ownJob returns the status of a job that this node submitted, with the tasks
 // whose results it holds.
-func (n *Node) ownJob(ctx context.Context, id task.JobID, from uint64, limit int) (scheduler.JobStatus, error) {
+func (n *Node) ownJob(ctx context.Context, id task.JobID, from uint64, limit int) (message.JobStatus, error) {
 	var rec task.Record
 	if err := n.do(ctx, func() {
 		if m := n.submitted(id); m != nil {
 			rec, _ = m.submitter.Record(id)
 		}
 	}); err != nil {
-		return scheduler.JobStatus{}, err
+		return message.JobStatus{}, err
 	}
 	st, results, mine, err := n.heldBy(ctx, id, from, min(limit, MaxTaskList))
 	switch {

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"godwit/p2p"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
@@ -52,17 +53,17 @@ func TestResultsNotYetWritten(t *testing.T) {
 	n := &Node{}
 	m, other := &membership{n: n}, &membership{n: n}
 	persist := func(m *membership, job task.JobID, i uint64) pending {
-		return pending{effect: scheduler.Persist{Key: scheduler.ResultKey(job, i), Value: []byte{byte(i)}}, of: m}
+		return pending{effect: message.Persist{Key: submitter.ResultKey(job, i), Value: []byte{byte(i)}}, of: m}
 	}
-	n.pending = []pending{persist(m, "a", 1), {effect: scheduler.JobChanged{}}, persist(m, "ab", 2), persist(other, "a", 7), persist(m, "a", 300)}
-	got := m.unwritten(scheduler.ResultKey("a", 0))
-	if len(got) != 2 || got[scheduler.ResultKey("a", 1)] == nil || got[scheduler.ResultKey("a", 300)] == nil {
+	n.pending = []pending{persist(m, "a", 1), {effect: message.JobChanged{}}, persist(m, "ab", 2), persist(other, "a", 7), persist(m, "a", 300)}
+	got := m.unwritten(submitter.ResultKey("a", 0))
+	if len(got) != 2 || got[submitter.ResultKey("a", 1)] == nil || got[submitter.ResultKey("a", 300)] == nil {
 		t.Errorf("got %v", got)
 	}
 }
 
 func TestFirstOf(t *testing.T) {
-	set := []scheduler.Range{{From: 2, To: 5}, {From: 9, To: 11}}
+	set := []message.Range{{From: 2, To: 5}, {From: 9, To: 11}}
 	for _, tt := range []struct {
 		from  uint64
 		limit int
@@ -104,7 +105,7 @@ func TestWorkerRestartsWithResults(t *testing.T) {
 
 // The largest frame fits the network with its overlay before it.
 func TestLargestFrameFits(t *testing.T) {
-	if n := len(address(commons, make([]byte, scheduler.MaxFrame))); n > p2p.MaxFrame {
+	if n := len(address(commons, make([]byte, message.MaxFrame))); n > p2p.MaxFrame {
 		t.Errorf("%d bytes, at most %d", n, p2p.MaxFrame)
 	}
 }

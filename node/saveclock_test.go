@@ -3,87 +3,14 @@ package node
 import (
 	"context"
 	"log/slog"
-	"math"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"godwit/task"
+	"godwit/node/exec"
 )
-
-// A checkpoint that is due while the task is on its way elsewhere is skipped; the
-// hand-over's own are made, and the newest share of the time is what is told.
-func TestNoSaveOnTheWay(t *testing.T) {
-	place := newGivers()
-	if !place.saveUnlessGiven() || len(place.save) != 1 {
-		t.Error("no checkpoint of a task that stays")
-	}
-	<-place.save
-	place.set(&giving{})
-	if place.saveUnlessGiven() || len(place.save) != 0 {
-		t.Error("a checkpoint beside those of the hand-over")
-	}
-	place.saveSoon()
-	place.saveSoon()
-	if len(place.save) != 1 {
-		t.Errorf("%d checkpoints are asked for", len(place.save))
-	}
-	place.slow(.5)
-	place.slow(.25)
-	if got := <-place.share; got != .25 {
-		t.Errorf("slowed to %v", got)
-	}
-	place.set(nil)
-	<-place.save
-	if !place.saveUnlessGiven() {
-		t.Error("no checkpoint after a hand-over that came to nothing")
-	}
-}
-
-// What is left is what the lease said less what was done since, at this machine's
-// speed.
-func TestWorkLeft(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		told   time.Duration
-		speed  float64
-		stands bool
-		does   func(l *workLeft)
-		want   time.Duration
-	}{
-		{name: "nobody knows", speed: 1},
-		{name: "at first", told: time.Hour, speed: 1, want: time.Hour},
-		{name: "on a fast machine", told: time.Hour, speed: 4, want: 15 * time.Minute},
-		{name: "on one of unknown speed", told: time.Hour, want: time.Hour},
-		{name: "since it began", told: time.Hour, speed: 2, does: func(*workLeft) { <-time.After(10 * time.Minute) }, want: 20 * time.Minute},
-		{name: "standing still", told: time.Hour, speed: 2, stands: true, does: func(*workLeft) { <-time.After(10 * time.Minute) }, want: 30 * time.Minute},
-		{name: "since it was last saved", told: time.Hour, speed: 1, does: func(l *workLeft) {
-			<-time.After(30 * time.Minute)
-			l.did(10 * time.Minute) // others used the machine
-			<-time.After(5 * time.Minute)
-		}, want: 45 * time.Minute},
-		{name: "without its state", told: time.Hour, speed: 2, does: func(l *workLeft) { l.anew(15 * time.Minute) }, want: 45 * time.Minute},
-		{name: "longer than was thought", told: time.Minute, speed: 1, does: func(l *workLeft) { l.did(10 * time.Hour) }, want: time.Hour},
-		{name: "with a state of all time", told: task.MaxDuration, speed: 1e-9, does: func(l *workLeft) { l.anew(math.MaxInt64) }, want: task.MaxDuration},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := newWorkLeft(tt.told)
-				if tt.does != nil {
-					tt.does(l)
-				}
-				if got := l.running(tt.speed, tt.stands); got != tt.want {
-					t.Errorf("%v left, want %v", got, tt.want)
-				}
-			})
-		})
-	}
-	if got := (*workLeft)(nil).running(1, false); got != 0 {
-		t.Errorf("%v left of nothing", got)
-	}
-}
 
 // A saveLog keeps for what, and when, a node chose checkpoints.
 type saveLog struct {
@@ -117,7 +44,7 @@ func TestSavesForTheWorkLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &saveLog{}
 		s := newSwarm(t, 1)
-		s.peers[0].cfg.Log, s.peers[0].other = slog.New(log), &sleepRunner{}
+		s.peers[0].cfg.Log, s.peers[0].other = slog.New(log), &exec.Sleeper{}
 		s.peers[0].start()
 		id := s.peers[0].submit(1, time.Hour)
 		<-time.After(time.Hour)
@@ -132,7 +59,7 @@ func TestSavesForTheWorkLeft(t *testing.T) {
 			_, text, _ := strings.Cut(why, "a task with about ")
 			text, _, _ = strings.Cut(text, " left")
 			left, err := time.ParseDuration(text)
-			if err != nil || left > last || last == 2*time.Hour && left != time.Hour-saveLook {
+			if err != nil || left > last || last == 2*time.Hour && left != time.Hour-time.Second {
 				t.Errorf("%q after %v: %v", why, last, err)
 			}
 			last = left
@@ -140,42 +67,5 @@ func TestSavesForTheWorkLeft(t *testing.T) {
 		if last > 10*time.Minute {
 			t.Errorf("%v are left in the end", last)
 		}
-	})
-}
-
-// The interval follows what is left: a task is not saved before its end where it is
-// shorter than that pays, be it by this machine's speed or by what was done.
-func TestSaveIntervalFollowsTheWorkLeft(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := startLone(t, newDisk(), false)
-		p := &preparedJob{job: &task.Job{}}
-		p.saves.pause = 200 * time.Millisecond
-		after := func(speed float64, told, cpu time.Duration) (every time.Duration) {
-			t.Helper()
-			left := newWorkLeft(told)
-			left.did(cpu)
-			if err := n.do(t.Context(), func() {
-				n.speed = speed
-				every = n.saveAfter(n.ordered()[0], task.TaskID{}, p, left)
-			}); err != nil {
-				t.Fatal(err)
-			}
-			return every
-		}
-		const never = 10 * time.Minute
-		hour := after(1, time.Hour, 0)
-		if hour >= never || hour != after(1, 0, 0) {
-			t.Errorf("of an hour's task the next checkpoint is in %v, of one that nobody knows in %v", hour, after(1, 0, 0))
-		}
-		if short, fast := after(1, time.Minute, 0), after(60, time.Hour, 0); short != never || fast != never {
-			t.Errorf("of a minute's task the next is in %v, of an hour's that takes a minute here in %v", short, fast)
-		}
-		if nearly := after(1, 101*time.Hour, 100*time.Hour); nearly >= after(1, 101*time.Hour, 0) {
-			t.Errorf("near the end of a hundred hours the next is in %v, as at the beginning", nearly)
-		}
-		if long := after(1, 100*time.Hour, 0); long <= hour || long >= never {
-			t.Errorf("of a hundred hours the next is in %v, of one in %v", long, hour)
-		}
-		_ = n.end()
 	})
 }

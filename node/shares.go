@@ -5,9 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/owner"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 const (
@@ -123,7 +124,7 @@ func (m *membership) weight() float64 {
 // reweigh takes over the shares of the owner's rules, on the loop.
 func (n *Node) reweigh(shares []owner.Share) {
 	n.weights = shares
-	n.notBegun(func(w waitingStart) bool { return w.of.weight() == 0 })
+	n.exec.Drop(func(of exec.Client) bool { return of.(client).m.weight() == 0 })
 	n.shareOut()
 }
 
@@ -133,11 +134,12 @@ func (n *Node) reweigh(shares []owner.Share) {
 func (n *Node) countTurns(all []*membership, now time.Time) []claim {
 	passed := now.Sub(n.servedAt).Seconds()
 	n.servedAt = now
-	for _, a := range n.running {
-		if w := a.of.weight(); w > 0 {
-			a.of.served += passed / w
+	n.exec.EachRunning(func(of exec.Client) {
+		m := of.(client).m
+		if w := m.weight(); w > 0 {
+			m.served += passed / w
 		}
-	}
+	})
 	claims := make([]claim, len(all))
 	least, first := 0.0, 0.0 // the smallest share, and who of those with work was served least
 	working := false
@@ -188,9 +190,9 @@ func (n *Node) shareOut() {
 		case n.full:
 			word = n.fullState()
 		case m.leaving:
-			word = scheduler.OwnerState{State: overlay.Leaving, Reason: "the member is leaving"}
+			word = message.OwnerState{State: overlay.Leaving, Reason: "the member is leaving"}
 		case goes:
-			word = scheduler.OwnerState{State: overlay.Leaving, Reason: why, Until: n.owner.Until, Withheld: withheld}
+			word = message.OwnerState{State: overlay.Leaving, Reason: why, Until: n.owner.Until, Withheld: withheld}
 		case n.owner.Slots == 0 || slots > 0:
 		case claims[i].share == 0:
 			word.Reason = "the owner's rules give this overlay no share of the machine"
@@ -207,22 +209,5 @@ func (n *Node) shareOut() {
 		if word != before {
 			m.advertiseSoon()
 		}
-	}
-}
-
-// A waitingStart is an attempt that its worker has begun and that waits here for
-// a core: another overlay's tasks still run on what is now this one's share.
-type waitingStart struct {
-	of    *membership
-	from  machine
-	start scheduler.Start
-}
-
-// startWaiting begins what waits, in order, as cores come free.
-func (n *Node) startWaiting() {
-	for len(n.waiting) > 0 && len(n.running) < n.owner.Slots {
-		w := n.waiting[0]
-		n.waiting = n.waiting[1:]
-		n.startNow(w)
 	}
 }

@@ -200,7 +200,7 @@ func (c *matchCase) simulate(t *testing.T, begun time.Time, m overlay.Manifest) 
 // handing is the configuration of nodes that hand tasks over.
 func handing() scheduler.Config {
 	cfg := scheduler.Default()
-	cfg.HandOver = true
+	cfg.Worker.HandOver = true
 	return cfg
 }
 
@@ -402,10 +402,10 @@ func (p *peer) offerSpec(t *testing.T, spec *task.Job, id overlay.ID) {
 		t.Error(err)
 		return
 	}
-	if got, err := n.blocks.ImportBytes(t.Context(), []byte(matchModule)); err != nil || got != spec.Module {
+	if got, err := n.Blocks().ImportBytes(t.Context(), []byte(matchModule)); err != nil || got != spec.Module {
 		t.Errorf("the module is %s, %v", got, err)
 	}
-	if _, err := n.blocks.PutRecord(t.Context(), rec.Encode()); err != nil {
+	if _, err := n.Blocks().PutRecord(t.Context(), rec.Encode()); err != nil {
 		t.Error(err)
 		return
 	}

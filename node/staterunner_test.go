@@ -6,16 +6,17 @@ import (
 	"sync/atomic"
 	"time"
 
+	"godwit/node/exec"
 	"godwit/sandbox"
 	"godwit/sandbox/freeze"
 	"godwit/sandbox/wasi"
 	"godwit/task"
 )
 
-// A stateRunner sleeps in place of work, as a sleepRunner, and saves how far it
+// A stateRunner sleeps in place of work, as an exec.Sleeper, and saves how far it
 // has come.
 type stateRunner struct {
-	sleepRunner
+	exec.Sleeper
 	slower atomic.Uint64 // bits of 1 less the rate
 }
 
@@ -28,12 +29,10 @@ func (r *stateRunner) setRate(rate float64) {
 
 func (r *stateRunner) rate() float64 { return 1 - math.Float64frombits(r.slower.Load()) }
 
-// Saves implements saver.
-func (*stateRunner) Saves() bool { return true }
-
 // Run sleeps for what is left of the job's work.
-func (r *stateRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ task.Invocation, s *saving) (sandbox.Report, error) {
-	state, err := s.beginning(ctx)
+func (r *stateRunner) Run(ctx context.Context, run exec.Run) (sandbox.Report, error) {
+	spec, s := run.Job.Spec(), run.State
+	state, err := s.Whole(ctx)
 	if err != nil {
 		return sandbox.Report{}, err
 	}
@@ -41,7 +40,7 @@ func (r *stateRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ 
 	if err != nil {
 		return sandbox.Report{}, err
 	}
-	s.begins()
+	s.Begins()
 	done, ran := from, time.Duration(0)
 	take := func(tell func([]byte, uint64, time.Duration)) error {
 		state, err := stateAt(done)
@@ -53,23 +52,23 @@ func (r *stateRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ 
 	}
 	var every time.Duration
 	if s != nil {
-		every = s.every
+		every = s.Every
 	}
-	stop := s.stopping()
-	for done < p.job.Work {
-		halted, halt := r.gates()
+	stop := s.Stopping()
+	for done < spec.Work {
+		halted, halt := r.Turns()
 		if halted != nil {
 			select {
 			case <-halted:
 				continue
 			case <-stop:
-				return sandbox.Report{Outcome: task.Interrupted, Wall: done - from}, take(s.frozen)
+				return sandbox.Report{Outcome: task.Interrupted, Wall: done - from}, take(s.OnFrozen)
 			case <-ctx.Done():
 				return sandbox.Report{}, ctx.Err()
 			}
 		}
 		rate := r.rate()
-		next := time.Duration(math.Ceil(float64(p.job.Work-done) / rate))
+		next := time.Duration(math.Ceil(float64(spec.Work-done) / rate))
 		if every > 0 {
 			next = min(next, every-ran)
 		}
@@ -86,12 +85,12 @@ func (r *stateRunner) Run(ctx context.Context, p *preparedJob, _ task.TaskID, _ 
 		}
 		t.Stop()
 		passed := min(time.Since(begun), next)
-		done, ran = min(p.job.Work, done+time.Duration(float64(passed)*rate)), ran+passed
+		done, ran = min(spec.Work, done+time.Duration(float64(passed)*rate)), ran+passed
 		if frozen {
-			return sandbox.Report{Outcome: task.Interrupted, Wall: done - from}, take(s.frozen)
+			return sandbox.Report{Outcome: task.Interrupted, Wall: done - from}, take(s.OnFrozen)
 		}
-		if every > 0 && ran >= every && done < p.job.Work {
-			if err := take(s.checkpoint); err != nil {
+		if every > 0 && ran >= every && done < spec.Work {
+			if err := take(s.OnCheckpoint); err != nil {
 				return sandbox.Report{}, err
 			}
 		}

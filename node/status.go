@@ -48,7 +48,7 @@ func (n *Node) Status(ctx context.Context) (Status, error) {
 	err := n.do(ctx, func() {
 		s.ownersWord(n.monitor.Decision())
 		s.RulesFile = n.cfg.RulesFile
-		s.Tasks, s.Running = len(n.running), n.localTasks()
+		s.Tasks, s.Running = n.exec.Count(), n.localTasks()
 		s.Notices = n.notices()
 		for _, m := range n.ordered() {
 			o := m.status()
@@ -93,7 +93,7 @@ func (n *Node) notices() []string {
 			out = append(out, err.Error())
 		}
 	}
-	if j := n.clockNews; j.by != 0 && n.now().Sub(j.at) < jumpMemory {
+	if j := n.clock.news; j.by != 0 && n.now().Sub(j.at) < jumpMemory {
 		out = append(out, fmt.Sprintf("the clock was set by %v at %s", j.by.Round(time.Second), j.at.UTC().Format(time.RFC3339)))
 	}
 	return out

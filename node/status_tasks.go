@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/node/exec"
 	"godwit/task"
 )
 
@@ -22,49 +23,22 @@ type LocalTask struct {
 
 // The states of a LocalTask.
 const (
-	TaskRuns    = "runs"
-	TaskStands  = "stands still"
-	TaskLeaves  = "leaves" // for Peer
-	TaskSaved   = "is saved"
-	TaskAwaited = "is awaited" // from another member
+	TaskRuns    = exec.Runs
+	TaskStands  = exec.Stands
+	TaskLeaves  = exec.Leaves // for Peer
+	TaskSaved   = exec.Saved
+	TaskAwaited = exec.Awaited // from another member
 )
 
 // localTasks lists what is here, by the time that it began, on the loop.
 func (n *Node) localTasks() []LocalTask {
 	out := []LocalTask{}
-	for name, a := range n.running {
-		t := LocalTask{Task: name.Task.String(), Overlay: a.of.manifest.Name, State: TaskRuns, Since: a.begun}
-		if n.decision.Stop {
-			t.State = TaskStands
-		}
-		if a.saved.Load() {
-			t.State = TaskSaved
-		}
-		a.place.describe(&t)
-		out = append(out, t)
-	}
-	for _, taking := range n.takings {
-		if taking.offered {
-			out = append(out, LocalTask{Task: taking.name.task.String(), Overlay: taking.of.manifest.Name, State: TaskAwaited, Since: taking.attempt.begun})
-		}
+	for _, t := range n.exec.Tasks() {
+		out = append(out, LocalTask{
+			Task: t.ID.String(), Overlay: t.Of.(client).m.manifest.Name, State: t.State, Since: t.Since,
+			Peer: t.Peer, Rounds: t.Rounds, Bytes: t.Bytes, Note: t.Note,
+		})
 	}
 	slices.SortFunc(out, func(a, b LocalTask) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Task, b.Task)) })
 	return out
-}
-
-// describe adds what is known of a hand-over.
-func (s *givers) describe(t *LocalTask) {
-	if s == nil {
-		return
-	}
-	g := s.now()
-	if g == nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		t.Note = s.failed
-		return
-	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	t.State, t.Peer, t.Since, t.Rounds, t.Bytes = TaskLeaves, g.to, g.begun, g.rounds, g.bytes
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strings"
 
 	ds "github.com/ipfs/go-datastore"
 	"github.com/ipfs/go-datastore/query"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // statePrefix is where the machines' pairs live in the node's datastore. The
@@ -21,7 +22,7 @@ const statePrefix = "/state"
 type store struct{ ds ds.Batching }
 
 // commit makes a batch of changes durable, all or none.
-func (s store) commit(ctx context.Context, changes []scheduler.Persist) error {
+func (s store) commit(ctx context.Context, changes []message.Persist) error {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -31,7 +32,7 @@ func (s store) commit(ctx context.Context, changes []scheduler.Persist) error {
 	return nil
 }
 
-func (s store) write(ctx context.Context, changes []scheduler.Persist) error {
+func (s store) write(ctx context.Context, changes []message.Persist) error {
 	b, err := s.ds.Batch(ctx)
 	if err != nil {
 		return fmt.Errorf("opening a batch: %w", err)
@@ -117,4 +118,18 @@ func (s store) keys(ctx context.Context, prefix string) ([]string, error) {
 		out = append(out, strings.TrimPrefix(r.Key, statePrefix+"/"))
 	}
 	return out, nil
+}
+
+// spaces returns the prefixes of all overlays of which something is kept.
+func (s store) spaces(ctx context.Context) ([]string, error) {
+	keys, err := s.keys(ctx, overlayPrefix)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, k := range keys {
+		id, _, _ := strings.Cut(strings.TrimPrefix(k, overlayPrefix), "/")
+		found[overlayPrefix+id+"/"] = true
+	}
+	return slices.Sorted(maps.Keys(found)), nil
 }

@@ -1,17 +1,14 @@
 package node
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"godwit/overlay"
-	"godwit/sandbox"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -35,8 +32,10 @@ type Submission struct {
 // first the job stays with this node, which goes on offering it; the ID is
 // returned with the error.
 func (n *Node) Submit(ctx context.Context, s Submission) (task.JobID, error) {
-	if err := n.checkModule(ctx, s.Module); err != nil {
-		return "", err
+	if n.cfg.Experiment.Runner != RunSleep {
+		if err := n.content.checkModule(ctx, s.Module); err != nil {
+			return "", err
+		}
 	}
 	var m *membership
 	var rules overlay.Manifest
@@ -62,11 +61,11 @@ func (n *Node) Submit(ctx context.Context, s Submission) (task.JobID, error) {
 	if err != nil {
 		return "", fmt.Errorf("signing the job: %w", err)
 	}
-	if _, err := n.blocks.PutRecord(ctx, rec.Encode()); err != nil {
+	if _, err := n.content.blocks.PutRecord(ctx, rec.Encode()); err != nil {
 		return "", fmt.Errorf("storing the job's record: %w", err)
 	}
 	// The submitter's promise rests on these blocks: on disk before the offer.
-	if err := n.blocks.Sync(ctx); err != nil {
+	if err := n.content.blocks.Sync(ctx); err != nil {
 		return "", fmt.Errorf("storing the job: %w", err)
 	}
 	id := rec.ID()
@@ -77,7 +76,7 @@ func (n *Node) Submit(ctx context.Context, s Submission) (task.JobID, error) {
 func (n *Node) offer(ctx context.Context, m *membership, id task.JobID, rec task.Record) error {
 	w := n.Watch(id)
 	defer w.Close()
-	if err := n.do(ctx, func() { m.step(m.submitter, scheduler.Offer{Record: rec}) }); err != nil {
+	if err := n.do(ctx, func() { m.step(m.submitter, message.Offer{Record: rec}) }); err != nil {
 		return err
 	}
 	for {
@@ -108,40 +107,13 @@ func (m *membership) refusal(id task.JobID) string {
 	return st.Error
 }
 
-// checkModule refuses what no worker could run, before anything is offered.
-func (n *Node) checkModule(ctx context.Context, c task.CID) error {
-	if n.cfg.Runner == RunSleep {
-		return nil
-	}
-	r, size, err := n.blocks.Open(ctx, c)
-	if err != nil {
-		return fmt.Errorf("reading the module: %w", err)
-	}
-	defer r.Close()
-	if size > maxContent {
-		return fmt.Errorf("the module has %s, at most %s", task.FormatSize(size), task.FormatSize(maxContent))
-	}
-	if n.valid.has(c) {
-		return nil
-	}
-	var b bytes.Buffer
-	if _, err := io.Copy(&b, r); err != nil {
-		return fmt.Errorf("reading the module: %w", err)
-	}
-	if err := sandbox.CheckModule(b.Bytes()); err != nil {
-		return err
-	}
-	n.valid.add(c)
-	return nil
-}
-
 // Cancel ends a job that this node submitted.
 func (n *Node) Cancel(ctx context.Context, id task.JobID) error {
 	mine := false
 	err := n.do(ctx, func() {
 		if m := n.submitted(id); m != nil {
 			mine = true
-			m.step(m.submitter, scheduler.CancelJob{Job: id})
+			m.step(m.submitter, message.CancelJob{Job: id})
 		}
 	})
 	if err == nil && !mine {
@@ -168,7 +140,7 @@ func (n *Node) Forget(ctx context.Context, id task.JobID) error {
 			err = fmt.Errorf("%w: %s", ErrRunning, id)
 			return
 		}
-		m.step(m.submitter, scheduler.ForgetJob{Job: id})
+		m.step(m.submitter, message.ForgetJob{Job: id})
 	}); e != nil {
 		return e
 	}
@@ -177,7 +149,7 @@ func (n *Node) Forget(ctx context.Context, id task.JobID) error {
 
 // Results returns the ended tasks of a job that this node submitted and holds,
 // at most limit of them from index from, in order.
-func (n *Node) Results(ctx context.Context, id task.JobID, from uint64, limit int) ([]scheduler.TaskSummary, error) {
+func (n *Node) Results(ctx context.Context, id task.JobID, from uint64, limit int) ([]message.TaskSummary, error) {
 	_, out, mine, err := n.heldBy(ctx, id, from, limit)
 	if err == nil && !mine {
 		err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -18,36 +18,43 @@ type watcher struct {
 // Watch returns a watcher of one job. Close it.
 func (n *Node) Watch(id task.JobID) *watcher {
 	w := &watcher{C: make(chan struct{}, 1), job: id, n: n}
-	n.post(post{call: func() { n.watchers[w] = true }})
+	n.post(post{call: func() { n.watchers.all[w] = true }})
 	return w
 }
 
 // Close ends the watching.
 func (w *watcher) Close() {
-	w.n.post(post{call: func() { delete(w.n.watchers, w) }})
+	w.n.post(post{call: func() { delete(w.n.watchers.all, w) }})
 }
 
-// notifyWatchers runs on the loop, after the effects that changed the jobs.
-func (n *Node) notifyWatchers() {
-	if len(n.changed) == 0 {
+// watchers are those that there are, and what they are still to be told. The loop owns
+// them.
+type watchers struct {
+	all     map[*watcher]bool
+	changed map[task.JobID]bool // since they were last told
+}
+
+// notify tells of the jobs that have changed, after the effects that changed them.
+func (ws *watchers) notify() {
+	if len(ws.changed) == 0 {
 		return
 	}
-	for w := range n.watchers {
-		if n.changed[w.job] {
+	for w := range ws.all {
+		if ws.changed[w.job] {
 			select {
 			case w.C <- struct{}{}:
 			default:
 			}
 		}
 	}
-	clear(n.changed)
+	clear(ws.changed)
 }
 
 // mergeJobs joins what the coordinator and this node know, newest first. Of a
 // job that both know the coordinator's word holds unless this node has
 // everything already.
-func mergeJobs(led, own []scheduler.JobStatus) []scheduler.JobStatus {
-	byID := map[task.JobID]scheduler.JobStatus{}
+func mergeJobs(led, own []message.JobStatus) []message.JobStatus {
+	byID := map[task.JobID]message.JobStatus{}
 	for _, j := range led {
 		byID[j.ID] = j
 	}
@@ -56,11 +63,11 @@ func mergeJobs(led, own []scheduler.JobStatus) []scheduler.JobStatus {
 			byID[j.ID] = j
 		}
 	}
-	out := make([]scheduler.JobStatus, 0, len(byID))
+	out := make([]message.JobStatus, 0, len(byID))
 	for _, j := range byID {
 		out = append(out, j)
 	}
-	slices.SortFunc(out, func(a, b scheduler.JobStatus) int {
+	slices.SortFunc(out, func(a, b message.JobStatus) int {
 		return cmp.Or(b.Submitted.Compare(a.Submitted), cmp.Compare(a.ID, b.ID))
 	})
 	return out

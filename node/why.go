@@ -5,6 +5,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -37,7 +38,7 @@ type whyQuery struct {
 }
 
 func (q whyQuery) ask(c *scheduler.Coordinator) (any, error) {
-	st, ok := c.Job(q.Job, scheduler.Page{})
+	st, ok := c.Job(q.Job, message.Page{})
 	if !ok {
 		return nil, fmt.Errorf("%w: %s", ErrUnknownJob, q.Job)
 	}

@@ -8,15 +8,15 @@ import (
 	"log/slog"
 
 	"godwit/overlay"
+	"godwit/p2p/wire"
 	"godwit/task"
 
-	ds "github.com/ipfs/go-datastore"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/pnet"
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// Config says what New builds. Key, Datastore and Handler are needed.
+// Config says what New builds. Key and Handler are needed.
 type Config struct {
 	// Key is the node's identity; see LoadOrCreateKey.
 	Key ed25519.PrivateKey
@@ -34,11 +34,11 @@ type Config struct {
 	// MaxConns is the number of connections above which the least useful are
 	// closed; 0 means DefaultMaxConns.
 	MaxConns int
-	// Datastore holds the blocks, below /blocks. The caller closes it, after Run
-	// has returned.
-	Datastore ds.Batching
 	// Handler is told what arrives.
 	Handler Handler
+	// OnBlocks serves a stream on which a peer asks for blocks, on a goroutine of
+	// its own; ctx ends with the host. nil serves none.
+	OnBlocks func(ctx context.Context, s *wire.Stream)
 	// OnHandOver serves a stream that a member opened to bring a running task,
 	// on a goroutine of its own; the stream is closed when it returns, and ctx ends
 	// with the host. nil takes none.
@@ -136,8 +136,6 @@ func (c Config) complete() error {
 		return fmt.Errorf("p2p: key has %d bytes, want an Ed25519 key of %d", len(c.Key), ed25519.PrivateKeySize)
 	case c.Handler == nil:
 		return errors.New("p2p: config has no handler")
-	case c.Datastore == nil:
-		return errors.New("p2p: config has no datastore")
 	case c.MaxConns < 0:
 		return fmt.Errorf("p2p: at most %d connections make no sense", c.MaxConns)
 	case c.SwarmKey != nil && len(c.SwarmKey) != SwarmKeyBytes:

@@ -28,12 +28,13 @@ const (
 // A dialer keeps the host connected: always to the bootstrap peers, and to some
 // of the members it knows, without a relay: those are to gossip with. One goroutine owns its state.
 type dialer struct {
-	h     *Host
-	fixed map[peer.ID]bool // bootstrap peers
-	tries map[peer.ID]*try
-	busy  int
-	wake  chan struct{} // holds at most one token
-	ended chan outcome
+	*endpoint
+	adverts *adverts
+	fixed   map[peer.ID]bool // bootstrap peers
+	tries   map[peer.ID]*try
+	busy    int
+	wake    chan struct{} // holds at most one token
+	ended   chan outcome
 }
 
 // A try remembers how often a peer could not be reached.
@@ -48,16 +49,16 @@ type outcome struct {
 	err  error
 }
 
-func newDialer(h *Host) *dialer {
+func newDialer(ep *endpoint, as *adverts) *dialer {
 	d := &dialer{
-		h: h, fixed: map[peer.ID]bool{}, tries: map[peer.ID]*try{},
+		endpoint: ep, adverts: as, fixed: map[peer.ID]bool{}, tries: map[peer.ID]*try{},
 		wake: make(chan struct{}, 1), ended: make(chan outcome, dialsAtOnce),
 	}
-	for _, info := range h.set.bootstrap {
-		if info.ID != h.net.ID() {
+	for _, info := range ep.set.bootstrap {
+		if info.ID != ep.net.ID() {
 			d.fixed[info.ID] = true
-			h.net.Peerstore().AddAddrs(info.ID, info.Addrs, peerstore.PermanentAddrTTL)
-			h.net.ConnManager().Protect(info.ID, "bootstrap")
+			ep.net.Peerstore().AddAddrs(info.ID, info.Addrs, peerstore.PermanentAddrTTL)
+			ep.net.ConnManager().Protect(info.ID, "bootstrap")
 		}
 	}
 	return d
@@ -120,11 +121,11 @@ func (d *dialer) round(now time.Time) time.Duration {
 // someMembers returns as many members, at random, as there are connections
 // missing.
 func (d *dialer) someMembers(now time.Time) []peer.ID {
-	missing := wantPeers - d.h.neighbours()
+	missing := wantPeers - d.neighbours()
 	if missing <= 0 || d.busy >= dialsAtOnce {
 		return nil
 	}
-	ids := d.h.adverts.members(now)
+	ids := d.adverts.members(now)
 	rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	var some []peer.ID
 	for _, id := range ids {
@@ -151,19 +152,19 @@ func (d *dialer) forget(now time.Time) {
 
 func (d *dialer) connected(p peer.ID) bool {
 	if d.fixed[p] {
-		return d.h.connected(p)
+		return d.endpoint.connected(p)
 	}
-	return d.h.direct(p)
+	return d.direct(p)
 }
 
 func (d *dialer) dial(p peer.ID, t *try) {
 	d.busy++
 	t.dialing = true
 	fixed := d.fixed[p]
-	d.h.spawn(func(ctx context.Context) {
+	d.spawn(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 		defer cancel()
-		if s, ok := d.h.net.Network().(*swarm.Swarm); ok {
+		if s, ok := d.net.Network().(*swarm.Swarm); ok {
 			s.Backoff().Clear(p) // ours takes its place
 		}
 		if fixed {
@@ -171,7 +172,7 @@ func (d *dialer) dial(p peer.ID, t *try) {
 		} else {
 			ctx = network.WithForceDirectDial(ctx, "neighbour")
 		}
-		d.ended <- outcome{p, d.h.net.Connect(ctx, peer.AddrInfo{ID: p})}
+		d.ended <- outcome{p, d.net.Connect(ctx, peer.AddrInfo{ID: p})}
 	})
 }
 
@@ -187,13 +188,8 @@ func (d *dialer) note(o outcome, now time.Time) {
 	limit := memberBackoff
 	if d.fixed[o.peer] {
 		limit = bootstrapBackoff
-		d.h.set.Log.Debug("bootstrap peer not reached", "peer", o.peer, "tries", t.fails+1, "error", o.err)
+		d.set.Log.Debug("bootstrap peer not reached", "peer", o.peer, "tries", t.fails+1, "error", o.err)
 	}
 	t.next = now.Add(jitter(min(firstBackoff<<min(t.fails, 16), limit)))
 	t.fails++
-}
-
-// jitter returns between half and one and a half of d.
-func jitter(d time.Duration) time.Duration {
-	return d/2 + rand.N(d)
 }

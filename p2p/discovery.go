@@ -10,8 +10,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/libp2p/go-libp2p/p2p/discovery/mdns"
 	"github.com/libp2p/go-libp2p/p2p/protocol/ping"
-	ma "github.com/multiformats/go-multiaddr"
-	manet "github.com/multiformats/go-multiaddr/net"
 )
 
 const (
@@ -27,15 +25,15 @@ const (
 
 // startMDNS looks for peers on the local network, when asked to, until the host
 // closes.
-func (h *Host) startMDNS() error {
-	if !h.set.MDNS {
+func (e *endpoint) startMDNS() error {
+	if !e.set.MDNS {
 		return nil
 	}
-	s := mdns.NewMdnsService(h.net, mdnsName, found{h})
+	s := mdns.NewMdnsService(e.net, mdnsName, found{e})
 	if err := s.Start(); err != nil {
 		return fmt.Errorf("p2p: multicast DNS: %w", err)
 	}
-	h.spawn(func(ctx context.Context) {
+	e.spawn(func(ctx context.Context) {
 		<-ctx.Done()
 		s.Close()
 	})
@@ -43,25 +41,25 @@ func (h *Host) startMDNS() error {
 }
 
 // found connects to what mDNS finds.
-type found struct{ h *Host }
+type found struct{ *endpoint }
 
 // HandlePeerFound implements mdns.Notifee.
 func (f found) HandlePeerFound(info peer.AddrInfo) {
-	if info.ID == f.h.net.ID() {
+	if info.ID == f.net.ID() {
 		return
 	}
-	f.h.spawn(func(ctx context.Context) {
+	f.spawn(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 		defer cancel()
-		f.h.net.Peerstore().AddAddrs(info.ID, info.Addrs, peerstore.RecentlyConnectedAddrTTL)
-		if err := f.h.net.Connect(ctx, info); err != nil {
-			f.h.set.Log.Debug("peer of the local network not reached", "peer", info.ID, "error", err)
+		f.net.Peerstore().AddAddrs(info.ID, info.Addrs, peerstore.RecentlyConnectedAddrTTL)
+		if err := f.net.Connect(ctx, info); err != nil {
+			f.set.Log.Debug("peer of the local network not reached", "peer", info.ID, "error", err)
 		}
 	})
 }
 
 // pingPeers keeps the latencies of Peers fresh, one peer after the other.
-func (h *Host) pingPeers(ctx context.Context) {
+func (e *endpoint) pingPeers(ctx context.Context) {
 	tick := time.NewTicker(pingPeriod)
 	defer tick.Stop()
 	for {
@@ -70,46 +68,20 @@ func (h *Host) pingPeers(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		for _, p := range h.net.Network().Peers() {
-			h.measure(ctx, p)
+		for _, p := range e.net.Network().Peers() {
+			e.measure(ctx, p)
 		}
 	}
 }
 
 // measure records the round trip to a connected peer, in the peerstore.
-func (h *Host) measure(ctx context.Context, p peer.ID) {
+func (e *endpoint) measure(ctx context.Context, p peer.ID) {
 	ctx, cancel := context.WithTimeout(allowRelayed(network.WithNoDial(ctx, "ping")), pingTimeout)
 	defer cancel()
-	for r := range ping.Ping(ctx, h.net, p) {
+	for r := range ping.Ping(ctx, e.net, p) {
 		if r.Error != nil {
 			break
 		}
 		cancel() // once is enough
 	}
-}
-
-// reach ranks addresses: 0 public, 1 of a local network, 2 of this machine, 3
-// through a relay.
-func reach(a ma.Multiaddr) int {
-	switch {
-	case isCircuit(a):
-		return 3
-	case manet.IsIPLoopback(a):
-		return 2
-	case manet.IsPublicAddr(a):
-		return 0
-	default:
-		return 1
-	}
-}
-
-// transportOf names the transport of an address.
-func transportOf(a ma.Multiaddr) string {
-	if isCircuit(a) {
-		return "relay"
-	}
-	if _, err := a.ValueForProtocol(ma.P_QUIC_V1); err == nil {
-		return "quic"
-	}
-	return "tcp"
 }

@@ -39,38 +39,33 @@ const (
 	// reach everyone and be offered by the last, or it would go round again.
 	seenTime = 2 * time.Minute
 
-	// maxGossip bounds one gossip message: some adverts and the control
-	// messages between them.
-	maxGossip = 64 << 10
+	// youngTime is how long after connecting gossip may not reach a peer yet.
+	youngTime = 5 * time.Second
 
 	waitingAdverts = 256  // checked, not yet told to the handler
 	validators     = 1024 // adverts checked, or delayed, at a time: 4,000 a second
 )
 
-// Scores below which a peer is no longer told of adverts, published to, or
-// heard: after 2, 7 and 11 invalid adverts.
-const (
-	scoreGossip   = -16
-	scorePublish  = -64
-	scoreGraylist = -100
-)
-
 // gossip spreads adverts through the overlays by GossipSub, a topic each.
 type gossip struct {
-	h    *Host
-	ps   *pubsub.PubSub
-	tick time.Time // renewals are relayed whole relayTicks after it
+	*endpoint
+	adverts *adverts
+	joiner  func(peer.ID) // told of a neighbour that joined an overlay, other than by connecting
+	ps      *pubsub.PubSub
+	tick    time.Time // renewals are relayed whole relayTicks after it
 }
 
 // gossipProtocols are those whose peers we choose: to a peer that speaks
 // floodsub alone everything would go, whoever it is.
-var gossipProtocols = []protocol.ID{pubsub.GossipSubID_v13, pubsub.GossipSubID_v12, pubsub.GossipSubID_v11, pubsub.GossipSubID_v10}
+var gossipProtocols = []protocol.ID{
+	pubsub.GossipSubID_v13, pubsub.GossipSubID_v12, pubsub.GossipSubID_v11, pubsub.GossipSubID_v10,
+}
 
-func openGossip(h *Host) (*gossip, error) {
-	g := &gossip{h: h, tick: time.Now().Add(-rand.N(relayTick))}
-	params, thresholds := scoring(h.adverts.score)
+func openGossip(ep *endpoint, as *adverts, joiner func(peer.ID)) (*gossip, error) {
+	g := &gossip{endpoint: ep, adverts: as, joiner: joiner, tick: time.Now().Add(-rand.N(relayTick))}
+	params, thresholds := scoring(as.score)
 	var err error
-	g.ps, err = pubsub.NewGossipSub(h.life, gossipHost{h.net, h.adverts},
+	g.ps, err = pubsub.NewGossipSub(ep.life, gossipHost{ep.net, as},
 		pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), // adverts carry their own
 		pubsub.WithNoAuthor(), // nor a name that none vouches for
 		pubsub.WithMessageIdFn(messageID),
@@ -80,8 +75,8 @@ func openGossip(h *Host) (*gossip, error) {
 		pubsub.WithGossipSubParams(mesh()),
 		pubsub.WithFloodPublish(floodPublish),
 		pubsub.WithPeerScore(params, thresholds),
-		pubsub.WithPeerFilter(h.adverts.gossipsTo),
-		pubsub.WithSubscriptionFilter(&topics{adverts: h.adverts}),
+		pubsub.WithPeerFilter(as.gossipsTo),
+		pubsub.WithSubscriptionFilter(&topics{adverts: as}),
 		pubsub.WithValidateWorkers(1),
 		pubsub.WithLogger(slog.New(slog.DiscardHandler)),
 	)
@@ -113,12 +108,13 @@ func (g *gossip) join(m *membership) error {
 	if err != nil {
 		return fmt.Errorf("p2p: joining overlay %s: %w", m.ID, errors.Join(err, g.leave(m)))
 	}
-	ctx, stop := context.WithCancel(g.h.life)
+	ctx, stop := context.WithCancel(g.life)
 	m.stop = func() {
 		stop()
 		events.Cancel()
 	}
-	if !g.h.spawn(func(context.Context) { g.receive(ctx, m.sub) }) || !g.h.spawn(func(context.Context) { g.greetJoiners(ctx, events) }) {
+	if !g.spawn(func(context.Context) { g.receive(ctx, m.sub) }) ||
+		!g.spawn(func(context.Context) { g.greetJoiners(ctx, events) }) {
 		return ErrClosed
 	}
 	return nil
@@ -132,9 +128,9 @@ func (g *gossip) greetJoiners(ctx context.Context, events *pubsub.TopicEventHand
 		if err != nil {
 			return
 		}
-		conns := g.h.net.Network().ConnsToPeer(e.Peer)
+		conns := g.net.Network().ConnsToPeer(e.Peer)
 		if e.Type == pubsub.PeerJoin && len(conns) > 0 && time.Since(conns[0].Stat().Opened) > youngTime {
-			g.h.welcome(e.Peer)
+			g.joiner(e.Peer)
 		}
 	}
 }
@@ -145,7 +141,8 @@ func (g *gossip) leave(m *membership) error {
 		m.stop()
 	}
 	m.sub.Cancel()
-	if err := errors.Join(m.topic.Close(), g.ps.UnregisterTopicValidator(topicOf(m.ID))); err != nil && g.h.life.Err() == nil {
+	err := errors.Join(m.topic.Close(), g.ps.UnregisterTopicValidator(topicOf(m.ID)))
+	if err != nil && g.life.Err() == nil {
 		return fmt.Errorf("p2p: leaving overlay %s: %w", m.ID, err)
 	}
 	return nil
@@ -203,12 +200,14 @@ func scoring(score func(peer.ID) float64) (*pubsub.PeerScoreParams, *pubsub.Peer
 }
 
 // validate decides, before an advert is relayed, whether it is worth it.
-func (g *gossip) validate(ctx context.Context, topic overlay.ID, from peer.ID, m *pubsub.Message) pubsub.ValidationResult {
-	a, v := g.h.adverts.judge(m.Data, topic, from, time.Now())
+func (g *gossip) validate(
+	ctx context.Context, topic overlay.ID, from peer.ID, m *pubsub.Message,
+) pubsub.ValidationResult {
+	a, v := g.adverts.judge(m.Data, topic, from, time.Now())
 	switch v {
 	case isNew, isRenewal:
 		m.ValidatorData = a
-		if v == isRenewal && from != g.h.net.ID() {
+		if v == isRenewal && from != g.net.ID() {
 			g.awaitTick(ctx)
 		}
 		return pubsub.ValidationAccept
@@ -235,7 +234,7 @@ func (g *gossip) awaitTick(ctx context.Context) {
 func (g *gossip) receive(ctx context.Context, sub *pubsub.Subscription) {
 	defer sub.Cancel()
 	select {
-	case <-g.h.served:
+	case <-g.served:
 	case <-ctx.Done():
 		return
 	}
@@ -245,7 +244,7 @@ func (g *gossip) receive(ctx context.Context, sub *pubsub.Subscription) {
 			return
 		}
 		if a, ok := m.ValidatorData.(overlay.Advert); ok {
-			g.h.adverts.learn(a, m.Data)
+			g.adverts.learn(a, m.Data)
 		}
 	}
 }
@@ -253,7 +252,7 @@ func (g *gossip) receive(ctx context.Context, sub *pubsub.Subscription) {
 // publish sends an advert to the neighbours. What fails is made good by hello
 // and by the next advert.
 func (g *gossip) publish(m *membership, b []byte) {
-	if err := m.topic.Publish(g.h.life, b); err != nil {
-		g.h.set.Log.Debug("advert not published", "overlay", m.ID, "error", err)
+	if err := m.topic.Publish(g.life, b); err != nil {
+		g.set.Log.Debug("advert not published", "overlay", m.ID, "error", err)
 	}
 }

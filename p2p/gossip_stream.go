@@ -4,10 +4,16 @@ import (
 	"fmt"
 	"time"
 
+	"godwit/p2p/wire"
+
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/protocol"
 )
+
+// maxGossip bounds one gossip message: some adverts and the control
+// messages between them.
+const maxGossip = 64 << 10
 
 // A gossipHost is the host as gossip's library sees it. The library ends a
 // stream on which a message is too long, but tells nobody, so that its sender
@@ -84,7 +90,7 @@ func (l *lengths) pass(b []byte) error {
 		more := b[0]&0x80 != 0
 		b = b[1:]
 		if l.length > maxGossip || more && l.bytes == maxLength {
-			return fmt.Errorf("%w: gossip of %d bytes or more, at most %d", ErrTooLarge, l.length, maxGossip)
+			return fmt.Errorf("%w: gossip of %d bytes or more, at most %d", wire.ErrTooLarge, l.length, maxGossip)
 		}
 		if !more {
 			*l = lengths{rest: int(l.length)}

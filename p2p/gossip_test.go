@@ -68,7 +68,10 @@ func TestHostileAdverts(t *testing.T) {
 		if slots, _ := far.Recorder.Slots(author.ID()); slots != 2 {
 			t.Fatalf("a good advert was not relayed: %d slots", slots)
 		}
-		for _, b := range [][]byte{encode(t, old), encode(t, dying), encode(t, other), encode(t, forged), encode(t, rival), []byte("nonsense"), make([]byte, 5000)} {
+		for _, b := range [][]byte{
+			encode(t, old), encode(t, dying), encode(t, other), encode(t, forged), encode(t, rival),
+			[]byte("nonsense"), make([]byte, 5000),
+		} {
 			say(b)
 		}
 		want := map[string]uint64{"older": 1, "expired": 1, "overlay": 1, "invalid": 2, "rivals": 1, "size": 1}
@@ -109,7 +112,9 @@ func TestMessagesHaveNoAuthor(t *testing.T) {
 			return nil
 		}
 		ps, err := pubsub.NewGossipSub(t.Context(), stranger, pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign),
-			pubsub.WithNoAuthor(), pubsub.WithMessageIdFn(func(m *pb.Message) string { return string(m.Data) }), pubsub.WithAppSpecificRpcInspector(listen))
+			pubsub.WithNoAuthor(),
+			pubsub.WithMessageIdFn(func(m *pb.Message) string { return string(m.Data) }),
+			pubsub.WithAppSpecificRpcInspector(listen))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +188,8 @@ func loudspeaker(t *testing.T, net *testnet.Net, to *testnet.Node) func([]byte) 
 func megaphone(t *testing.T, net *testnet.Net, to *testnet.Node, i int) (task.PeerID, func([]byte)) {
 	t.Helper()
 	stranger := net.Stranger(i)
-	ps, err := pubsub.NewGossipSub(t.Context(), stranger, pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), pubsub.WithNoAuthor(),
+	ps, err := pubsub.NewGossipSub(t.Context(), stranger,
+		pubsub.WithMessageSignaturePolicy(pubsub.StrictNoSign), pubsub.WithNoAuthor(),
 		pubsub.WithFloodPublish(true), pubsub.WithMessageIdFn(func(m *pb.Message) string { return string(m.Data) }))
 	if err != nil {
 		t.Fatal(err)

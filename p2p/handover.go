@@ -3,98 +3,64 @@ package p2p
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
-	"io"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"godwit/migrate/handover"
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/network"
 )
 
-const (
-	// maxHandOvers bounds the hand-overs that run at once, each way: a machine
-	// that is emptied moves as many tasks as it has slots, and each side holds a
-	// frame of each.
-	maxHandOvers = 32
-	// handOverChunk is what is written or read at a time: between two of them
-	// the owner's rate is kept and the deadline moves on.
-	handOverChunk = 64 << 10
-)
-
-// ErrStranger is returned for a peer with whom this node shares no overlay: none
-// whose members it knows has admitted it.
-var ErrStranger = errors.New("p2p: not a member of an overlay that this node is in")
-
-// ErrBusy is returned when as many hand-overs run as may.
-var ErrBusy = errors.New("p2p: too many hand-overs at once")
-
-// handOvers counts those that run: each place is taken by a token.
-type handOvers struct{ out, in chan struct{} }
-
-func newHandOvers() handOvers {
-	return handOvers{make(chan struct{}, maxHandOvers), make(chan struct{}, maxHandOvers)}
+// handOvers opens and takes hand-overs, and counts those that run: each place is
+// taken by a token.
+type handOvers struct {
+	*endpoint
+	adverts *adverts
+	out, in chan struct{}
 }
 
-// A HandOverStream carries one hand-over. One goroutine may send while another
-// receives; Moved, Hang and Close may be called from any.
-type HandOverStream struct {
-	peer    task.PeerID
-	stream  network.Stream
-	rates   rates
-	ctx     context.Context // ends with the stream
-	cancel  context.CancelFunc
-	sending chan struct{} // holds a token while Send or Hang writes
-	reader  *bufio.Reader
-	count   *intake // of the frame that was received last; the reader's
-	inside  bool    // a frame has begun; the reader's
-	first   bool    // nothing has come from who opened the stream; the reader's
-	out, in atomic.Int64
-	once    sync.Once
-	leave   func()
+func newHandOvers(ep *endpoint, as *adverts) *handOvers {
+	return &handOvers{ep, as, make(chan struct{}, maxHandOvers), make(chan struct{}, maxHandOvers)}
 }
 
 // HandOver opens a stream to a member, dialling when needed; opening may take
 // 15 s. The stream ends with Close, Hang or the host, not with ctx: one of the
 // first two must be called. It returns ErrStranger, ErrBusy, ErrBadPeer or ErrClosed.
-func (h *Host) HandOver(ctx context.Context, to task.PeerID) (*HandOverStream, error) {
-	p, err := h.otherPeer(to)
+func (hs *handOvers) HandOver(ctx context.Context, to task.PeerID) (*HandOverStream, error) {
+	p, err := hs.otherPeer(to)
 	switch {
 	case err != nil:
 		return nil, err
-	case h.life.Err() != nil:
+	case hs.life.Err() != nil:
 		return nil, ErrClosed
-	case !h.adverts.fellow(to, time.Now()):
+	case !hs.adverts.fellow(to, time.Now()):
 		return nil, fmt.Errorf("%w: %s", ErrStranger, to)
 	}
 	select {
-	case h.handOvers.out <- struct{}{}:
+	case hs.out <- struct{}{}:
 	default:
 		return nil, fmt.Errorf("%w: %d", ErrBusy, maxHandOvers)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(h.life, cancel)()
+	defer context.AfterFunc(hs.life, cancel)()
 	open, cancelOpen := context.WithTimeout(ctx, openTimeout)
 	defer cancelOpen()
-	s, err := h.net.NewStream(allowRelayed(open), p, ProtocolHandOver)
+	s, err := hs.net.NewStream(allowRelayed(open), p, ProtocolHandOver)
 	if err != nil {
-		<-h.handOvers.out
+		<-hs.out
 		return nil, fmt.Errorf("p2p: reaching %s: %w", to, err)
 	}
-	return h.newHandOver(s, to, h.handOvers.out), nil
+	return hs.newHandOver(s, to, hs.out), nil
 }
 
 // newHandOver takes over a stream, and the token that was put in place.
-func (h *Host) newHandOver(s network.Stream, peer task.PeerID, place chan struct{}) *HandOverStream {
-	o := &HandOverStream{peer: peer, stream: s, rates: h.rates, count: h.inbound(s), sending: make(chan struct{}, 1)}
-	o.ctx, o.cancel = context.WithCancel(h.life)
-	stop := context.AfterFunc(h.life, func() { s.Reset() })
+func (hs *handOvers) newHandOver(s network.Stream, peer task.PeerID, place chan struct{}) *HandOverStream {
+	o := &HandOverStream{
+		peer: peer, stream: s, pace: hs.pace, count: hs.adverts.inbound(s), sending: make(chan struct{}, 1),
+	}
+	o.ctx, o.cancel = context.WithCancel(hs.life)
+	stop := context.AfterFunc(hs.life, func() { s.Reset() })
 	o.leave = func() {
 		stop()
 		<-place
@@ -104,175 +70,22 @@ func (h *Host) newHandOver(s network.Stream, peer task.PeerID, place chan struct
 }
 
 // receiveHandOver serves one stream of a member.
-func (h *Host) receiveHandOver(ctx context.Context, s network.Stream) {
+func (hs *handOvers) receiveHandOver(ctx context.Context, s network.Stream) {
 	from := task.PeerID(s.Conn().RemotePeer().String())
-	if !h.adverts.fellow(from, time.Now()) {
-		h.set.Log.Debug("hand-over refused: not a member", "from", from)
+	if !hs.adverts.fellow(from, time.Now()) {
+		hs.set.Log.Debug("hand-over refused: not a member", "from", from)
 		s.Reset()
 		return
 	}
 	select {
-	case h.handOvers.in <- struct{}{}:
+	case hs.in <- struct{}{}:
 	default:
-		h.set.Log.Debug("hand-over refused: too many at once", "from", from)
+		hs.set.Log.Debug("hand-over refused: too many at once", "from", from)
 		s.Reset()
 		return
 	}
-	o := h.newHandOver(s, from, h.handOvers.in)
+	o := hs.newHandOver(s, from, hs.in)
 	o.first = true
 	defer o.Close()
-	h.set.OnHandOver(ctx, from, o)
-}
-
-// fellow says whether a peer is a member, admitted and with an advert that has
-// not expired, of an overlay that this node is in.
-func (as *adverts) fellow(p task.PeerID, now time.Time) bool {
-	as.mu.Lock()
-	defer as.mu.Unlock()
-	for _, m := range as.joined {
-		if m.known[p].Expires.After(now) {
-			return true
-		}
-	}
-	return false
-}
-
-// Peer returns who is at the other end.
-func (s *HandOverStream) Peer() task.PeerID { return s.peer }
-
-// Send writes a frame and returns when the network has taken it: whoever sends
-// pages waits here for the owner's rate and for the other side, up to 30 s without
-// any progress. Nothing is held back for a later frame. After an error the stream
-// is of no use.
-func (s *HandOverStream) Send(f handover.Frame) error {
-	kind, body, err := handover.Encode(f)
-	if err != nil {
-		return err
-	}
-	s.sending <- struct{}{}
-	defer func() { <-s.sending }()
-	if err := s.write(kind, body); err != nil {
-		return s.wrap("handing over to", err)
-	}
-	return nil
-}
-
-// write sends a frame; the token of sending is held.
-func (s *HandOverStream) write(kind handover.Kind, body []byte) error {
-	head := binary.AppendUvarint([]byte{byte(kind)}, uint64(len(body)))
-	// With the head in the same write a small frame is one packet.
-	first := append(head, body[:min(len(body), handOverChunk-binary.MaxVarintLen64)]...)
-	body = body[len(first)-len(head):]
-	for chunk := first; len(chunk) > 0; {
-		if s.ctx.Err() != nil {
-			return ErrClosed
-		}
-		_ = s.stream.SetWriteDeadline(time.Now().Add(messageTimeout))
-		n, err := s.stream.Write(chunk)
-		s.out.Add(int64(n))
-		if err != nil {
-			return err
-		}
-		if err := s.rates.up.WaitN(s.ctx, n); err != nil {
-			return err
-		}
-		chunk = body[:min(len(body), handOverChunk)]
-		body = body[len(chunk):]
-	}
-	return nil
-}
-
-// Receive waits for the next frame, however long it takes to begin; at the
-// accepting side the first has 30 s. Once begun it may not stand still for 30 s. The
-// frame is the caller's. It returns io.EOF when the other side has closed between
-// two frames, and an error that wraps handover.ErrFrame for what is no frame.
-func (s *HandOverStream) Receive() (handover.Frame, error) {
-	f, err := s.receive()
-	s.inside = false
-	if err == nil || err == io.EOF && s.ctx.Err() == nil {
-		return f, err
-	}
-	return nil, s.wrap("taking over from", err)
-}
-
-func (s *HandOverStream) receive() (handover.Frame, error) {
-	b, err := s.reader.ReadByte()
-	if err != nil {
-		return nil, err
-	}
-	s.inside, s.first = true, false
-	s.count.release() // the caller is done with the frame before
-	kind := handover.Kind(b)
-	if kind.Limit() == 0 {
-		return nil, fmt.Errorf("%w: of kind %d, which is not known", handover.ErrFrame, b)
-	}
-	body, err := readFrame(s.reader, kind.Limit(), s.count)
-	if err != nil {
-		return nil, noEOF(err)
-	}
-	return handover.Decode(kind, body)
-}
-
-func (s *HandOverStream) wrap(doing string, err error) error {
-	if s.ctx.Err() != nil {
-		err = ErrClosed
-	}
-	return fmt.Errorf("p2p: %s %s: %w", doing, s.peer, err)
-}
-
-// A pacedReader reads from the stream at the owner's rate.
-type pacedReader struct{ s *HandOverStream }
-
-// Read implements io.Reader. What it returns is allowed by the rate already, so
-// that the other side is held back by the window.
-func (r pacedReader) Read(b []byte) (int, error) {
-	s := r.s
-	var deadline time.Time // silence between frames is normal
-	if s.inside || s.first {
-		deadline = time.Now().Add(messageTimeout)
-	}
-	if err := s.stream.SetReadDeadline(deadline); err != nil {
-		return 0, err
-	}
-	n, err := s.stream.Read(b[:min(len(b), handOverChunk)])
-	s.in.Add(int64(n))
-	if wait := s.rates.down.WaitN(s.ctx, n); wait != nil && err == nil {
-		err = wait
-	}
-	return n, err
-}
-
-// Moved returns the bytes that have left and come on the stream so far; it grows
-// while a frame is on its way, too.
-func (s *HandOverStream) Moved() (out, in int64) { return s.out.Load(), s.in.Load() }
-
-// Hang ends the stream with a last Failed, once the frame being sent is out; when
-// that takes longer than handover.HangTime the stream is broken instead. An empty
-// reason says nothing. It waits.
-func (s *HandOverStream) Hang(reason string) {
-	broken := time.AfterFunc(handover.HangTime, func() {
-		s.cancel()
-		s.stream.Reset()
-	})
-	defer broken.Stop()
-	s.sending <- struct{}{}
-	defer func() { <-s.sending }()
-	if reason != "" {
-		if kind, body, err := handover.Encode(handover.Failed{Reason: reason}); err == nil {
-			_ = s.write(kind, body)
-		}
-	}
-	_ = s.Close()
-}
-
-// Close ends the stream: a Receive that waits returns, and a Send under way is
-// cut off. What Send has finished is still delivered.
-func (s *HandOverStream) Close() error {
-	var err error
-	s.once.Do(func() {
-		s.cancel()
-		err = s.stream.Close()
-		s.leave()
-	})
-	return err
+	hs.set.OnHandOver(ctx, from, o)
 }

@@ -20,7 +20,8 @@ import (
 // is given to serve.
 func movers(t *testing.T, n int, serve func(context.Context, task.PeerID, *p2p.HandOverStream)) []*testnet.Node {
 	t.Helper()
-	net := testnet.New(t, n, testnet.Options{Bandwidth: 1e9, Config: func(i int, cfg *p2p.Config) { cfg.OnHandOver = serve }})
+	config := func(_ int, cfg *p2p.Config) { cfg.OnHandOver = serve }
+	net := testnet.New(t, n, testnet.Options{Bandwidth: 1e9, Config: config})
 	for i, node := range net.Nodes {
 		if err := node.SetAdvert(node.Advert(i + 1)); err != nil {
 			t.Fatal(err)
@@ -209,7 +210,8 @@ func TestHandOverStuck(t *testing.T) {
 			}
 			err = <-sent
 			out, _ := s.Moved()
-			if d := time.Since(begun); err == nil || hang && d > 8*time.Second || !hang && (d < 30*time.Second || d > 40*time.Second) {
+			d := time.Since(begun)
+			if err == nil || hang && d > 8*time.Second || !hang && (d < 30*time.Second || d > 40*time.Second) {
 				t.Errorf("given up after %v: %v", d, err)
 			}
 			if out > 20<<20 {

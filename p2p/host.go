@@ -5,62 +5,39 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p"
-	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// ErrClosed is returned by a Host whose Run has ended.
-var ErrClosed = errors.New("p2p: host is closed")
-
 // A Host is a node's place in the swarm. All methods are safe for concurrent
 // use.
 type Host struct {
-	set     settings
-	net     host.Host
-	id      task.PeerID
-	traffic traffic
-	rates   rates
+	*endpoint     // ID, Peers, AddAddrs
+	*overlays     // Join, Leave, Recheck, SetAdvert
+	*outboxes     // Send
+	*requests     // Request
+	*handOvers    // HandOver
+	*transfers    // AskBlocks, SetRates
+	*reachability // Reach
 
-	handOvers handOvers
-
-	blocks  *Blocks
-	links   *links
-	adverts *adverts
-	gossip  *gossip
-	relay   *relay.Relay // nil where the owner wants none
-	relays  *relays
-	dialer  *dialer
-	reach   atomic.Uint32 // an overlay.Reach
-
-	// life ends when the host closes. Every goroutine is started by spawn and
-	// ends with it.
-	life   context.Context
-	end    context.CancelFunc
-	served chan struct{} // closed when Run begins: until then streams wait
-
-	joining sync.Mutex // held by Join and Leave
-
-	mu      sync.Mutex
-	closed  bool // guards wg: nothing is spawned after it is set
-	running bool // Run was called
-	outs    map[peer.ID]*outbox
-	wg      sync.WaitGroup
+	adverts  *adverts
+	links    *links
+	greeter  *greeter
+	upgrader *upgrader
+	dialer   *dialer
+	relays   *relays
+	relay    *relay.Relay // nil where the owner wants none
 }
 
-// New makes a host that listens and stores blocks. It takes part in the swarm
-// when Run is called. When New fails, nothing is left behind.
+// New makes a host that listens. It takes part in the swarm when Run is called. When
+// New fails, nothing is left behind.
 func New(cfg Config) (*Host, error) {
 	return NewWith(cfg, libp2p.EnableNATService()) // dials back for others, as they do for us
 }
@@ -73,86 +50,87 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	blocks, err := NewBlocks(context.Background(), set.Datastore)
+	ep, err := newEndpoint(set, extra)
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{set: set, blocks: blocks, rates: newRates(), handOvers: newHandOvers(), served: make(chan struct{}), outs: map[peer.ID]*outbox{}}
-	h.net, err = openTransport(set, &h.traffic, extra)
+	h := &Host{endpoint: ep, adverts: newAdverts(ep), links: newLinks(ep)}
+	h.adverts.learned = h.learned
+	h.outboxes = newOutboxes(ep, h.links.lose)
+	h.requests = &requests{endpoint: ep, adverts: h.adverts}
+	h.handOvers = newHandOvers(ep, h.adverts)
+	h.transfers = &transfers{endpoint: ep, adverts: h.adverts}
+	h.reachability = &reachability{endpoint: ep, changed: func() { h.relays.poke() }}
+	h.dialer, h.relays = newDialer(ep, h.adverts), newRelays(ep, h.adverts, h.reachability)
+	gossip, err := openGossip(ep, h.adverts, func(p peer.ID) { h.greeter.welcome(p) })
 	if err != nil {
-		return nil, err
-	}
-	h.id = task.PeerID(h.net.ID().String())
-	blocks.host = h
-	h.life, h.end = context.WithCancel(context.Background())
-	h.links = newLinks(h)
-	h.adverts = newAdverts(h)
-	h.dialer, h.relays = newDialer(h), newRelays(h)
-	if h.gossip, err = openGossip(h); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
-	if h.relay, err = openRelay(h); err != nil {
+	h.greeter = newGreeter(ep, h.adverts, gossip)
+	h.upgrader = &upgrader{ep, h.outboxes, h.greeter}
+	h.overlays = &overlays{endpoint: ep, adverts: h.adverts, gossip: gossip, greeter: h.greeter}
+	if h.relay, err = openRelay(ep, members{h.adverts, h.relays}); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
-	h.handle(ProtocolFrame, h.receiveFrames)
-	h.handle(ProtocolRequest, h.answer)
-	h.handle(ProtocolHello, h.receiveHello)
-	h.handle(ProtocolBlocks, h.serveBlocks)
-	if set.OnHandOver != nil {
-		h.handle(ProtocolHandOver, h.receiveHandOver)
-	}
-	h.net.Network().Notify(h.links)
+	h.listen()
 	return h, nil
 }
 
-// handle serves inbound streams of one protocol. A stream that comes between
-// New and Run waits.
-func (h *Host) handle(id string, serve func(context.Context, network.Stream)) {
-	h.net.SetStreamHandler(protocolID(id), func(s network.Stream) {
-		served := h.spawn(func(ctx context.Context) {
-			stop := context.AfterFunc(ctx, func() { s.Reset() })
-			defer stop()
-			select {
-			case <-h.served:
-				serve(ctx, s)
-			case <-ctx.Done():
-			}
-		})
-		if !served {
-			s.Reset()
-		}
-	})
+// listen serves all protocols and follows connections.
+func (h *Host) listen() {
+	h.handle(ProtocolFrame, (&inboxes{h.endpoint, h.links, h.adverts}).receiveFrames)
+	h.handle(ProtocolRequest, h.answer)
+	h.handle(ProtocolHello, h.greeter.receiveHello)
+	if h.set.OnBlocks != nil {
+		h.handle(ProtocolBlocks, h.receiveBlocks)
+	}
+	if h.set.OnHandOver != nil {
+		h.handle(ProtocolHandOver, h.receiveHandOver)
+	}
+	h.links.opened, h.links.ended = h.opened, h.ended
+	h.net.Network().Notify(h.links)
 }
 
-// spawn runs f until it returns, with a context that ends when the host closes.
-// It reports false, and does not run f, once the host has closed.
-func (h *Host) spawn(f func(ctx context.Context)) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return false
+// learned follows an advert that was news, of a member that is told what we know
+// when it was not there before.
+func (h *Host) learned(p task.PeerID, welcome bool) {
+	h.dialer.poke()
+	if id, err := peer.Decode(string(p)); err == nil && welcome {
+		h.greeter.welcome(id)
 	}
-	h.wg.Go(func() { f(h.life) })
-	return true
+}
+
+// opened follows each connection that opens, first for a peer's first.
+func (h *Host) opened(c network.Conn, first bool) {
+	h.relays.opened(c)
+	h.upgrader.opened(c, first)
+	if first {
+		h.spawn(func(ctx context.Context) { h.greeter.greet(ctx, c.RemotePeer()) })
+		h.dialer.poke()
+	}
+}
+
+// ended follows connections to a peer that ended, last when none is left.
+func (h *Host) ended(p peer.ID, last bool) {
+	if last {
+		h.dropOutbox(p)
+		h.dialer.poke()
+	}
+	h.relays.poke()
 }
 
 // Run takes part in the swarm until ctx ends. It returns when everything the
 // host started has ended; the host cannot be used again. It may be called once.
 func (h *Host) Run(ctx context.Context) error {
-	h.mu.Lock()
-	again := h.running || h.closed
-	h.running = true
-	h.mu.Unlock()
-	if again {
+	if !h.begin() {
 		return ErrClosed
 	}
-	close(h.served)
 	h.spawn(h.links.run)
 	h.spawn(h.dialer.run)
 	h.spawn(h.relays.run)
 	h.spawn(h.pingPeers)
-	h.spawn(h.watchReach)
-	h.spawn(h.remind)
+	h.spawn(h.watch)
+	h.spawn(h.greeter.remind)
 	mdnsErr := h.startMDNS()
 	if mdnsErr != nil {
 		h.set.Log.Warn("cannot look for peers on the local network", "error", mdnsErr)
@@ -164,13 +142,8 @@ func (h *Host) Run(ctx context.Context) error {
 // Close ends the host. It is needed only when Run is never called, and waits
 // like Run.
 func (h *Host) Close() error {
-	h.mu.Lock()
-	first := !h.closed
-	h.closed = true
-	h.mu.Unlock()
 	var err error
-	if first {
-		h.end()
+	if h.stop() {
 		if h.relay != nil {
 			_ = h.relay.Close() // it has no error
 		}
@@ -182,12 +155,6 @@ func (h *Host) Close() error {
 	return err
 }
 
-// ID returns the node's name.
-func (h *Host) ID() task.PeerID { return h.id }
-
-// Blocks returns the node's block store.
-func (h *Host) Blocks() *Blocks { return h.blocks }
-
 // Addrs returns where this node can be reached, each with /p2p/ID at its end, at
 // the end those through relays.
 func (h *Host) Addrs() []string {
@@ -196,11 +163,6 @@ func (h *Host) Addrs() []string {
 		addrs = append(addrs, a.String()+"/p2p/"+string(h.id))
 	}
 	return addrs
-}
-
-// ownAddrs are the host's addresses without those through relays.
-func (h *Host) ownAddrs() []ma.Multiaddr {
-	return slices.DeleteFunc(slices.Clone(h.net.Addrs()), isCircuit)
 }
 
 // AdvertAddrs returns where this node can be reached, for its advert: the most
@@ -215,43 +177,6 @@ func (h *Host) AdvertAddrs(n int) []string {
 		texts = append(texts, a.String())
 	}
 	return texts
-}
-
-// A Peer is a connected node.
-type Peer struct {
-	ID        task.PeerID
-	Addrs     []string      // remote ends of its connections
-	Latency   time.Duration // round trip, smoothed; 0 not yet known
-	Direction string        // "in" or "out": who made the first connection
-	Transport string        // "tcp", "quic" or, with no direct connection, "relay"
-	Opened    time.Time     // the first connection
-}
-
-// Peers returns the connected nodes, by ID.
-func (h *Host) Peers() []Peer {
-	var peers []Peer
-	for _, id := range h.net.Network().Peers() {
-		conns := h.net.Network().ConnsToPeer(id)
-		if len(conns) == 0 {
-			continue
-		}
-		p := Peer{ID: task.PeerID(id.String()), Latency: h.net.Peerstore().LatencyEWMA(id)}
-		first := conns[0]
-		p.Opened = first.Stat().Opened
-		if direct := slices.IndexFunc(conns, func(c network.Conn) bool { return !isRelayed(c) }); direct >= 0 {
-			first = conns[direct]
-		}
-		p.Direction, p.Transport = "out", transportOf(first.RemoteMultiaddr())
-		if first.Stat().Direction == network.DirInbound {
-			p.Direction = "in"
-		}
-		for _, c := range conns {
-			p.Addrs = append(p.Addrs, c.RemoteMultiaddr().String())
-		}
-		peers = append(peers, p)
-	}
-	slices.SortFunc(peers, func(a, b Peer) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return peers
 }
 
 // Cut closes the connections to a peer that are older than age, and says whether
@@ -286,7 +211,6 @@ type Stats struct {
 	Conns             int   // now open
 	Peers             int   // now connected
 	Adverts           int   // known and not expired, of the members of all overlays
-	BlockBytes        int64 // stored now
 	// Protocols divides BytesIn and BytesOut; at most 32 keys, of which "other"
 	// and "negotiation" are no protocols.
 	Protocols map[string]Traffic
@@ -300,41 +224,6 @@ func (h *Host) Stats() Stats {
 	return Stats{
 		BytesIn: h.traffic.in.Load(), BytesOut: h.traffic.out.Load(), Protocols: h.traffic.byProtocol(),
 		Conns: len(h.net.Network().Conns()), Peers: len(h.net.Network().Peers()),
-		Adverts: known, DroppedAdverts: dropped, BlockBytes: h.blocks.Size(),
+		Adverts: known, DroppedAdverts: dropped,
 	}
-}
-
-// AddAddrs tells the host where a peer can be reached for the next while.
-// Addresses that it cannot read, and those that lead through this host, are left out.
-func (h *Host) AddAddrs(p task.PeerID, addrs []string, ttl time.Duration) {
-	id, err := peer.Decode(string(p))
-	if err != nil || id == h.net.ID() {
-		return
-	}
-	var good []ma.Multiaddr
-	for _, text := range addrs {
-		if a, err := ma.NewMultiaddr(text); err == nil && !h.leadsHere(a) {
-			good = append(good, a)
-		}
-	}
-	h.net.Peerstore().AddAddrs(id, good, max(ttl, peerstore.TempAddrTTL))
-}
-
-// leadsHere says that an address is through this host: whoever it relays to is
-// connected, or not to be had.
-func (h *Host) leadsHere(a ma.Multiaddr) bool {
-	via, err := a.ValueForProtocol(ma.P_P2P)
-	return err == nil && isCircuit(a) && via == h.net.ID().String()
-}
-
-// openStream opens a stream to a peer, dialling when needed, through a relay where
-// there is no other way. The stream ends with ctx.
-func (h *Host) openStream(ctx context.Context, p peer.ID, id string) (network.Stream, func() bool, error) {
-	open, cancel := context.WithTimeout(ctx, openTimeout)
-	defer cancel()
-	s, err := h.net.NewStream(allowRelayed(open), p, protocolID(id))
-	if err != nil {
-		return nil, nil, fmt.Errorf("p2p: reaching %s: %w", p, err)
-	}
-	return s, context.AfterFunc(ctx, func() { s.Reset() }), nil
 }

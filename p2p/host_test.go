@@ -15,11 +15,20 @@ import (
 	"godwit/overlay"
 	"godwit/task"
 
-	ds "github.com/ipfs/go-datastore"
-	dssync "github.com/ipfs/go-datastore/sync"
 	"github.com/libp2p/go-libp2p/core/network"
 	ma "github.com/multiformats/go-multiaddr"
 )
+
+// quiet is a handler that wants to know nothing.
+type quiet struct{}
+
+func (quiet) Frame(task.PeerID, []byte) {}
+func (quiet) Connected(task.PeerID)     {}
+func (quiet) Disconnected(task.PeerID)  {}
+func (quiet) Advert(overlay.Advert)     {}
+func (quiet) Request(_ context.Context, _ task.PeerID, _ string, body []byte) ([]byte, error) {
+	return body, nil
+}
 
 // listener passes on who has connected.
 type listener struct {
@@ -29,7 +38,7 @@ type listener struct {
 
 func (l listener) Connected(p task.PeerID) { l.connected <- p }
 
-func serve(t *testing.T, cfg Config) *Host {
+func serve(t testing.TB, cfg Config) *Host {
 	t.Helper()
 	h, err := New(cfg)
 	if err != nil {
@@ -50,7 +59,7 @@ func serve(t *testing.T, cfg Config) *Host {
 func testConfig(i byte) Config {
 	return Config{
 		Key: ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(i), 32))), Listen: []string{"/ip4/127.0.0.1/tcp/0"},
-		Datastore: dssync.MutexWrap(ds.NewMapDatastore()), Handler: quiet{},
+		Handler: quiet{},
 	}
 }
 
@@ -94,7 +103,9 @@ func TestPrivateSwarm(t *testing.T) {
 
 // TCP and QUIC both carry everything; the member is where its addresses say.
 func TestTransports(t *testing.T) {
-	for transport, listen := range map[string]string{"tcp": "/ip4/127.0.0.1/tcp/0", "quic": "/ip4/127.0.0.1/udp/0/quic-v1"} {
+	for transport, listen := range map[string]string{
+		"tcp": "/ip4/127.0.0.1/tcp/0", "quic": "/ip4/127.0.0.1/udp/0/quic-v1",
+	} {
 		cfg := testConfig('a')
 		cfg.Listen = []string{listen}
 		a := serve(t, cfg)
@@ -151,7 +162,6 @@ func TestConfigErrors(t *testing.T) {
 		{"circuits of less than nothing", func(c *Config) { c.Relaying.Bytes = -1 }, "Off"},
 		{"circuits of half a second", func(c *Config) { c.Relaying.Time = time.Second / 2 }, "whole seconds"},
 		{"no handler", func(c *Config) { c.Handler = nil }, "handler"},
-		{"no datastore", func(c *Config) { c.Datastore = nil }, "datastore"},
 		{"bad listen address", func(c *Config) { c.Listen = []string{"localhost:80"} }, `"localhost:80"`},
 		{"bootstrap without ID", func(c *Config) { c.Bootstrap = []string{"/ip4/127.0.0.1/tcp/1"} }, "/p2p/"},
 		{"QUIC in a private swarm", func(c *Config) {
@@ -213,5 +223,15 @@ func TestLoadOrCreateKey(t *testing.T) {
 	}
 	if _, err := LoadSwarmKey(path); err == nil || !strings.Contains(err.Error(), "/key/swarm/psk/1.0.0/") {
 		t.Errorf("a file that is no swarm key: %v", err)
+	}
+}
+
+func BenchmarkRequest(b *testing.B) {
+	to, from := serve(b, testConfig('a')), serve(b, testConfig('b'))
+	from.AddAddrs(to.ID(), to.AdvertAddrs(8), 0)
+	for b.Loop() {
+		if _, err := from.Request(b.Context(), to.ID(), "echo", []byte("x")); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

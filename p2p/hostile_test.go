@@ -1,9 +1,11 @@
 package p2p_test
 
 import (
+	"bufio"
 	"bytes"
 	"crypto/ed25519"
 	"encoding/binary"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,7 +150,8 @@ func TestForgedPeers(t *testing.T) {
 		forged := encode(t, third.Advert(1))
 		at := bytes.Index(forged, []byte{0x58, 32}) + 2 // the member's key
 		for i := range 10_000 {
-			key := ed25519.NewKeyFromSeed(binary.LittleEndian.AppendUint64(make([]byte, 24), uint64(i))).Public().(ed25519.PublicKey)
+			seed := binary.LittleEndian.AppendUint64(make([]byte, 24), uint64(i))
+			key := ed25519.NewKeyFromSeed(seed).Public().(ed25519.PublicKey)
 			copy(forged[at:], key)
 			shout(bytes.Clone(forged))
 		}
@@ -198,7 +201,9 @@ func sybil(t *testing.T, i int) []byte {
 		t.Fatal(err)
 	}
 	now := time.Now()
-	a := overlay.Advert{Peer: id, Overlay: testnet.Overlay("test"), Seq: uint64(now.UnixNano()), Issued: now, Expires: now.Add(advertLife)}
+	a := overlay.Advert{
+		Peer: id, Overlay: testnet.Overlay("test"), Seq: uint64(now.UnixNano()), Issued: now, Expires: now.Add(advertLife),
+	}
 	if err := a.Sign(key); err != nil {
 		t.Fatal(err)
 	}
@@ -298,4 +303,44 @@ func notUnderRace(t *testing.T) {
 	if raceEnabled {
 		t.Skip("takes minutes under the race detector")
 	}
+}
+
+// Peers that break the rules of a stream lose the stream; the host goes on.
+func TestHostileStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := testnet.New(t, 1, testnet.Options{})
+		host := net.Nodes[0]
+		huge := binary.AppendUvarint(nil, 1<<40)
+		tests := []struct {
+			name, protocol string
+			send           []byte
+		}{
+			{"a frame of a terabyte", p2p.ProtocolFrame, huge},
+			{"a length without end", p2p.ProtocolFrame, bytes.Repeat([]byte{0xff}, 20)},
+			{"a method of a terabyte", p2p.ProtocolRequest, huge},
+			{"a body of a terabyte", p2p.ProtocolRequest, append([]byte{1, 'm', 1}, huge...)},
+			{"an advert of a terabyte", p2p.ProtocolHello, huge},
+			{"an advert that is none", p2p.ProtocolHello, append([]byte{9}, "nonsense!"...)},
+			{"wants of a terabyte", p2p.ProtocolBlocks, huge},
+			{"wants that are no CIDs", p2p.ProtocolBlocks, append([]byte{9}, "nonsense!"...)},
+		}
+		for i, tt := range tests {
+			stranger := net.Stranger(10 + i)
+			stranger.Peerstore().AddAddrs(peerID(t, host), addrsOf(t, host), time.Hour)
+			s, err := stranger.NewStream(t.Context(), peerID(t, host), protocolOf(tt.protocol))
+			if err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			if _, err := s.Write(tt.send); err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+			_ = s.SetReadDeadline(time.Now().Add(time.Minute))
+			if _, err := bufio.NewReader(s).ReadByte(); err == nil || strings.Contains(err.Error(), "deadline") {
+				t.Errorf("%s: the stream goes on: %v", tt.name, err)
+			}
+		}
+		if got := host.Stats().DroppedAdverts; got["invalid"] != 1 || got["hello"] != 1 {
+			t.Errorf("dropped adverts: %v", got)
+		}
+	})
 }

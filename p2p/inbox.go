@@ -1,14 +1,7 @@
 package p2p
 
 import (
-	"bufio"
-	"context"
-	"errors"
-	"io"
 	"sync"
-	"time"
-
-	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/network"
 )
@@ -43,67 +36,4 @@ func (in *inbox) leave(s network.Stream) {
 	}
 	in.mu.Unlock()
 	in.reading.Unlock()
-}
-
-// receiveFrames gives the frames of one stream to the handler. A stream that
-// breaks our rules costs the peer its connections.
-func (h *Host) receiveFrames(ctx context.Context, s network.Stream) {
-	defer s.Reset()
-	p := s.Conn().RemotePeer()
-	l, gen := h.links.await(ctx, s.Conn())
-	if l == nil {
-		return
-	}
-	defer h.links.release(p, l)
-	defer l.inbox.leave(s)
-	if !l.inbox.enter(s) {
-		return
-	}
-	err := h.readFrames(s, l, gen)
-	switch {
-	case errors.Is(err, errMoved):
-		s.Close()
-	case err != nil && ctx.Err() == nil:
-		h.set.Log.Debug("frames ended", "from", p, "error", err)
-		_ = s.Conn().Close()
-	}
-}
-
-// errMoved ends a stream through a relay whose sender has found a direct way.
-var errMoved = errors.New("p2p: goes on over a direct connection")
-
-// readFrames waits without a deadline for a frame to begin: silence is normal.
-func (h *Host) readFrames(s network.Stream, l *link, gen uint64) error {
-	from := task.PeerID(s.Conn().RemotePeer().String())
-	r := bufio.NewReaderSize(s, 16<<10)
-	count := h.inbound(s)
-	defer count.release()
-	for {
-		if err := s.SetReadDeadline(time.Time{}); err != nil {
-			return err
-		}
-		if _, err := r.Peek(1); err != nil {
-			if errors.Is(err, io.EOF) && isRelayed(s.Conn()) {
-				return errMoved
-			}
-			return err
-		}
-		if err := s.SetReadDeadline(time.Now().Add(messageTimeout)); err != nil {
-			return err
-		}
-		frame, err := readFrame(r, MaxFrame, count)
-		if err != nil {
-			return noEOF(err)
-		}
-		l.deliver.Lock()
-		current := h.links.current(l, gen)
-		if current {
-			h.set.Handler.Frame(from, frame)
-		}
-		l.deliver.Unlock()
-		count.release()
-		if !current {
-			return nil
-		}
-	}
 }

@@ -101,7 +101,8 @@ func LoadSwarmKey(path string) ([]byte, error) {
 	}
 	key, err := pnet.DecodeV1PSK(bytes.NewReader(b))
 	if err != nil {
-		return nil, fmt.Errorf("p2p: %s is not a swarm key (lines /key/swarm/psk/1.0.0/, /base16/, 64 hex digits): %w", path, err)
+		return nil, fmt.Errorf("p2p: %s is not a swarm key (lines /key/swarm/psk/1.0.0/, /base16/, 64 hex digits): %w",
+			path, err)
 	}
 	return key, nil
 }

@@ -8,9 +8,6 @@ import (
 	"testing"
 	"time"
 
-	ds "github.com/ipfs/go-datastore"
-	dssync "github.com/ipfs/go-datastore/sync"
-
 	"godwit/internal/testnet"
 	"godwit/p2p"
 )
@@ -49,7 +46,7 @@ func TestPortTaken(t *testing.T) {
 		before := len(goroutines())
 		h, err := p2p.New(p2p.Config{
 			Key: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)), Listen: listen,
-			Datastore: dssync.MutexWrap(ds.NewMapDatastore()), Handler: &testnet.Recorder{},
+			Handler: &testnet.Recorder{},
 		})
 		if err == nil {
 			t.Errorf("%v: no error", listen)

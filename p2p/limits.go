@@ -22,6 +22,17 @@ const (
 	handshakes    = 64                              // connections and streams whose peer or protocol is not known yet
 )
 
+// What is carried for others, and taken over from them.
+const (
+	maxReservations = 64 // members that may be reached through this node at a time
+	maxCircuits     = 64 // open at a time, all members together
+
+	// maxHandOvers bounds the hand-overs that run at once, each way: a machine
+	// that is emptied moves as many tasks as it has slots, and each side holds a
+	// frame of each.
+	maxHandOvers = 32
+)
+
 // inboundStreams limits how much one peer may ask of one protocol at a time.
 var inboundStreams = map[protocol.ID]int{
 	ProtocolFrame:   4,  // one in use, others ending after a reconnect

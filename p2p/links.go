@@ -19,7 +19,9 @@ import (
 // handler gets those only between the Connected and the Disconnected of that
 // generation.
 type links struct {
-	h *Host
+	*endpoint
+	opened func(c network.Conn, first bool) // told of each connection, and whether it is the peer's first
+	ended  func(p peer.ID, last bool)       // told when some have ended, and whether none is left
 
 	mu    sync.Mutex
 	peers map[peer.ID]*link
@@ -41,8 +43,8 @@ type link struct {
 	inbox   inbox
 }
 
-func newLinks(h *Host) *links {
-	return &links{h: h, peers: map[peer.ID]*link{}, wake: make(chan struct{}, 1)}
+func newLinks(ep *endpoint) *links {
+	return &links{endpoint: ep, peers: map[peer.ID]*link{}, wake: make(chan struct{}, 1)}
 }
 
 var _ network.Notifiee = (*links)(nil)
@@ -67,12 +69,7 @@ func (ls *links) Connected(_ network.Network, c network.Conn) {
 	}
 	l.conns[c.ID()] = l.gen
 	ls.mu.Unlock()
-	ls.h.relays.opened(c)
-	ls.h.shorten(c, first)
-	if first {
-		ls.h.spawn(func(ctx context.Context) { ls.h.greet(ctx, p) })
-		ls.h.dialer.poke()
-	}
+	ls.opened(c, first)
 }
 
 // Disconnected is called by libp2p for every connection.
@@ -93,11 +90,7 @@ func (ls *links) cut(p peer.ID, conns []network.Conn) {
 		ls.mark(p, l)
 	}
 	ls.mu.Unlock()
-	if last {
-		ls.h.dropOutbox(p)
-		ls.h.dialer.poke()
-	}
-	ls.h.relays.poke()
+	ls.ended(p, last)
 }
 
 // lose has the handler told that frames to or from a peer were dropped.
@@ -180,7 +173,7 @@ func (ls *links) tell(p peer.ID) {
 	}
 	ls.mu.Unlock()
 	if down {
-		ls.h.set.Handler.Disconnected(name)
+		ls.set.Handler.Disconnected(name)
 	}
 
 	ls.mu.Lock()
@@ -190,7 +183,7 @@ func (ls *links) tell(p peer.ID) {
 	}
 	ls.mu.Unlock()
 	if tell {
-		ls.h.set.Handler.Connected(name)
+		ls.set.Handler.Connected(name)
 	}
 
 	ls.mu.Lock()

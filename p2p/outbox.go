@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
+	"godwit/p2p/wire"
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/protocol"
 )
 
 // What may wait for one peer. A peer that takes 30 s to read less than this is
@@ -23,15 +23,6 @@ const (
 	maxQueuedBytes  = 16 << 20
 	writeBuffer     = 64 << 10
 )
-
-// ErrOutboxFull is returned by Send when too much waits for the peer.
-var ErrOutboxFull = errors.New("p2p: outbox is full")
-
-// ErrBadPeer is returned for a text that is not a peer ID, and for this node's
-// own.
-var ErrBadPeer = errors.New("p2p: not the ID of another node")
-
-func protocolID(s string) protocol.ID { return protocol.ID(s) }
 
 // An outbox holds the frames for one peer and writes them, in order, to one
 // stream. It lives from the first Send until it fails or the peer is gone; what
@@ -48,21 +39,34 @@ type outbox struct {
 	move   chan struct{} // holds one token when there may be a better connection
 }
 
+// outboxes are those of all peers.
+type outboxes struct {
+	*endpoint
+	lost func(peer.ID) // told that frames to a peer were dropped
+
+	mu    sync.Mutex
+	peers map[peer.ID]*outbox
+}
+
+func newOutboxes(ep *endpoint, lost func(peer.ID)) *outboxes {
+	return &outboxes{endpoint: ep, lost: lost, peers: map[peer.ID]*outbox{}}
+}
+
 // Send queues a frame for a peer and returns at once; a peer that is not
 // connected is dialled. The frame is Send's to keep.
 //
-// It returns ErrTooLarge, ErrOutboxFull, ErrBadPeer or ErrClosed. When a frame
+// It returns wire.ErrTooLarge, ErrOutboxFull, ErrBadPeer or ErrClosed. When a frame
 // that was taken cannot be delivered, Handler.Disconnected tells.
-func (h *Host) Send(to task.PeerID, frame []byte) error {
+func (ob *outboxes) Send(to task.PeerID, frame []byte) error {
 	if len(frame) > MaxFrame {
-		return fmt.Errorf("%w: frame of %d bytes, at most %d", ErrTooLarge, len(frame), MaxFrame)
+		return fmt.Errorf("%w: frame of %d bytes, at most %d", wire.ErrTooLarge, len(frame), MaxFrame)
 	}
-	p, err := h.otherPeer(to)
+	p, err := ob.otherPeer(to)
 	if err != nil {
 		return err
 	}
 	for {
-		o := h.outboxOf(p)
+		o := ob.outboxOf(p)
 		if o == nil {
 			return ErrClosed
 		}
@@ -72,36 +76,31 @@ func (h *Host) Send(to task.PeerID, frame []byte) error {
 	}
 }
 
-func (h *Host) otherPeer(text task.PeerID) (peer.ID, error) {
-	p, err := peer.Decode(string(text))
-	if err != nil || p == h.net.ID() {
-		return "", fmt.Errorf("%w: %q", ErrBadPeer, text)
-	}
-	return p, nil
-}
-
 // outboxOf returns the peer's outbox, or nil when the host has closed.
-func (h *Host) outboxOf(p peer.ID) *outbox {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
+func (ob *outboxes) outboxOf(p peer.ID) *outbox {
+	ob.mu.Lock()
+	defer ob.mu.Unlock()
+	if ob.stopped() {
 		return nil
 	}
-	o := h.outs[p]
+	o := ob.peers[p]
 	if o == nil {
-		ctx, cancel := context.WithCancel(h.life)
+		ctx, cancel := context.WithCancel(ob.life)
 		o = &outbox{peer: p, end: cancel, wake: make(chan struct{}, 1), move: make(chan struct{}, 1)}
-		h.outs[p] = o
-		h.wg.Go(func() { h.runOutbox(ctx, o) })
+		if !ob.spawn(func(context.Context) { ob.runOutbox(ctx, o) }) {
+			cancel()
+			return nil
+		}
+		ob.peers[p] = o
 	}
 	return o
 }
 
 // dropOutbox ends the outbox of a peer, if there is one.
-func (h *Host) dropOutbox(p peer.ID) {
-	h.mu.Lock()
-	o := h.outs[p]
-	h.mu.Unlock()
+func (ob *outboxes) dropOutbox(p peer.ID) {
+	ob.mu.Lock()
+	o := ob.peers[p]
+	ob.mu.Unlock()
 	if o != nil {
 		o.end()
 	}
@@ -137,31 +136,30 @@ func (o *outbox) take() [][]byte {
 
 // runOutbox writes until something fails. Then it also closes the peer's
 // connections: both sides see that frames were lost, and start afresh.
-func (h *Host) runOutbox(ctx context.Context, o *outbox) {
-	err := h.writeFrames(ctx, o)
+func (ob *outboxes) runOutbox(ctx context.Context, o *outbox) {
+	err := ob.writeFrames(ctx, o)
 	o.mu.Lock()
 	o.closed, o.queue = true, nil
 	o.mu.Unlock()
 	o.end()
 
-	h.mu.Lock()
-	delete(h.outs, o.peer)
-	closing := h.closed
-	h.mu.Unlock()
-	if closing {
+	ob.mu.Lock()
+	delete(ob.peers, o.peer)
+	ob.mu.Unlock()
+	if ob.stopped() {
 		return
 	}
-	h.set.Log.Debug("outbox dropped", "to", o.peer, "error", err)
-	_ = h.net.Network().ClosePeer(o.peer)
-	h.links.lose(o.peer)
+	ob.set.Log.Debug("outbox dropped", "to", o.peer, "error", err)
+	_ = ob.net.Network().ClosePeer(o.peer)
+	ob.lost(o.peer)
 }
 
 // moveOutbox has the frames to a peer go over another connection than a circuit, if
 // there is one.
-func (h *Host) moveOutbox(p peer.ID) {
-	h.mu.Lock()
-	o := h.outs[p]
-	h.mu.Unlock()
+func (ob *outboxes) moveOutbox(p peer.ID) {
+	ob.mu.Lock()
+	o := ob.peers[p]
+	ob.mu.Unlock()
 	if o == nil {
 		return
 	}
@@ -173,9 +171,9 @@ func (h *Host) moveOutbox(p peer.ID) {
 
 // writeFrames writes to one stream after the other: another is needed only where a
 // direct connection takes the place of a circuit.
-func (h *Host) writeFrames(ctx context.Context, o *outbox) error {
+func (ob *outboxes) writeFrames(ctx context.Context, o *outbox) error {
 	for {
-		if err := h.writeStream(ctx, o); err != nil {
+		if err := ob.writeStream(ctx, o); err != nil {
 			return err
 		}
 	}
@@ -196,8 +194,8 @@ func drain(s network.Stream) error {
 
 // writeStream returns nil when all that was written has been read, and more is to
 // go over a better connection.
-func (h *Host) writeStream(ctx context.Context, o *outbox) error {
-	s, stop, err := h.openStream(ctx, o.peer, ProtocolFrame)
+func (ob *outboxes) writeStream(ctx context.Context, o *outbox) error {
+	s, stop, err := ob.openStream(ctx, o.peer, ProtocolFrame)
 	if err != nil {
 		return err
 	}
@@ -216,7 +214,7 @@ func (h *Host) writeStream(ctx context.Context, o *outbox) error {
 		select {
 		case <-o.wake:
 		case <-o.move:
-			if isRelayed(s.Conn()) && h.direct(o.peer) {
+			if isRelayed(s.Conn()) && ob.direct(o.peer) {
 				return drain(s)
 			}
 		case <-ctx.Done():
@@ -231,5 +229,5 @@ func writeOne(s network.Stream, w *bufio.Writer, frame []byte) error {
 	if err := s.SetWriteDeadline(time.Now().Add(messageTimeout)); err != nil {
 		return err
 	}
-	return writeFrame(w, frame)
+	return wire.WriteFrame(w, frame)
 }

@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"context"
+	"sync/atomic"
 
 	"godwit/overlay"
 
@@ -10,15 +11,22 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
 )
 
+// A reachability follows whether others can dial this host.
+type reachability struct {
+	*endpoint
+	now     atomic.Uint32 // an overlay.Reach
+	changed func()        // called when it has
+}
+
 // Reach says whether others can dial this host, as far as they have told it:
 // AutoNAT asks peers to dial back.
-func (h *Host) Reach() overlay.Reach { return overlay.Reach(h.reach.Load()) }
+func (r *reachability) Reach() overlay.Reach { return overlay.Reach(r.now.Load()) }
 
-// watchReach keeps Reach up to date.
-func (h *Host) watchReach(ctx context.Context) {
-	sub, err := h.net.EventBus().Subscribe(new(event.EvtLocalReachabilityChanged), eventbus.Name("reach"))
+// watch keeps Reach up to date.
+func (r *reachability) watch(ctx context.Context) {
+	sub, err := r.net.EventBus().Subscribe(new(event.EvtLocalReachabilityChanged), eventbus.Name("reach"))
 	if err != nil {
-		h.set.Log.Error("reachability stays unknown", "error", err)
+		r.set.Log.Error("reachability stays unknown", "error", err)
 		return
 	}
 	defer sub.Close()
@@ -29,9 +37,9 @@ func (h *Host) watchReach(ctx context.Context) {
 				return
 			}
 			now := reachOf(e.(event.EvtLocalReachabilityChanged).Reachability)
-			if before := overlay.Reach(h.reach.Swap(uint32(now))); before != now {
-				h.relays.poke()
-				h.addrsChanged()
+			if before := overlay.Reach(r.now.Swap(uint32(now))); before != now {
+				r.changed()
+				r.addrsChanged()
 			}
 		case <-ctx.Done():
 			return
@@ -47,11 +55,4 @@ func reachOf(r network.Reachability) overlay.Reach {
 		return overlay.ReachPrivate
 	}
 	return overlay.ReachUnknown
-}
-
-// addrsChanged has the node say where it can be reached now.
-func (h *Host) addrsChanged() {
-	if h.set.OnAddrs != nil {
-		h.set.OnAddrs()
-	}
 }

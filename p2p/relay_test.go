@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -61,7 +62,9 @@ func say(t *testing.T, n *testnet.Node) {
 }
 
 func circuits(n *testnet.Node) []string {
-	return slices.DeleteFunc(n.AdvertAddrs(overlay.MaxAddrs), func(a string) bool { return !strings.HasSuffix(a, "/p2p-circuit") })
+	return slices.DeleteFunc(n.AdvertAddrs(overlay.MaxAddrs), func(a string) bool {
+		return !strings.HasSuffix(a, "/p2p-circuit")
+	})
 }
 
 // transport is how a node is connected to another; "" when it is not.
@@ -319,4 +322,11 @@ func TestRelayStrangers(t *testing.T) {
 			t.Errorf("still announced: %v", c)
 		}
 	})
+}
+
+// content is n bytes that do not compress or repeat.
+func content(n int) []byte {
+	b := make([]byte, n)
+	rand.NewChaCha8([32]byte{byte(n)}).Read(b)
+	return b
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"godwit/p2p/wire"
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -45,18 +46,24 @@ type question struct {
 	body   []byte
 }
 
+// requests asks peers, and answers them.
+type requests struct {
+	*endpoint
+	adverts *adverts
+}
+
 // Request asks a peer and waits for its answer, until ctx ends or, when ctx has
 // no deadline, for DefaultRequestTime. A peer that is not connected is dialled.
 // What the other side's handler refused is a *RemoteError.
-func (h *Host) Request(ctx context.Context, to task.PeerID, method string, body []byte) ([]byte, error) {
+func (rs *requests) Request(ctx context.Context, to task.PeerID, method string, body []byte) ([]byte, error) {
 	if len(body) > MaxRequest || method == "" || len(method) > MaxMethod {
-		return nil, fmt.Errorf("%w: request %q of %d bytes, at most %d", ErrTooLarge, method, len(body), MaxRequest)
+		return nil, fmt.Errorf("%w: request %q of %d bytes, at most %d", wire.ErrTooLarge, method, len(body), MaxRequest)
 	}
-	p, err := h.otherPeer(to)
+	p, err := rs.otherPeer(to)
 	if err != nil {
 		return nil, err
 	}
-	if h.life.Err() != nil {
+	if rs.life.Err() != nil {
 		return nil, ErrClosed
 	}
 	limit := MaxRequestTime
@@ -66,8 +73,8 @@ func (h *Host) Request(ctx context.Context, to task.PeerID, method string, body 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	deadline, _ := ctx.Deadline()
-	defer context.AfterFunc(h.life, cancel)()
-	s, stop, err := h.openStream(ctx, p, ProtocolRequest)
+	defer context.AfterFunc(rs.life, cancel)()
+	s, stop, err := rs.openStream(ctx, p, ProtocolRequest)
 	if err != nil {
 		return nil, err
 	}
@@ -89,52 +96,53 @@ func ask(s network.Stream, q question, to task.PeerID) ([]byte, error) {
 	if err := writeQuestion(w, q); err != nil {
 		return nil, err
 	}
-	return readAnswer(bufio.NewReader(s), q.method, to, asked(s)) // the stream stays open: its end tells the other side that we gave up
+	// The stream stays open: its end tells the other side that we gave up.
+	return readAnswer(bufio.NewReader(s), q.method, to, asked(s))
 }
 
 // readAnswer reads what writeAnswer writes; a refusal is a *RemoteError.
-func readAnswer(r *bufio.Reader, method string, from task.PeerID, count *intake) ([]byte, error) {
+func readAnswer(r *bufio.Reader, method string, from task.PeerID, count *wire.Intake) ([]byte, error) {
 	status, err := r.ReadByte()
 	if err != nil {
-		return nil, noEOF(err)
+		return nil, wire.NoEOF(err)
 	}
 	if status == answerOK {
-		b, err := readFrame(r, MaxRequest, count)
-		return b, noEOF(err)
+		b, err := wire.ReadFrame(r, MaxRequest, count)
+		return b, wire.NoEOF(err)
 	}
-	text, err := readFrame(r, maxErrText, count)
+	text, err := wire.ReadFrame(r, maxErrText, count)
 	if err != nil {
-		return nil, noEOF(err)
+		return nil, wire.NoEOF(err)
 	}
 	return nil, &RemoteError{Peer: from, Method: method, Text: printable(string(text))}
 }
 
 func writeQuestion(w *bufio.Writer, q question) error {
-	if err := writeFrame(w, []byte(q.method)); err != nil {
+	if err := wire.WriteFrame(w, []byte(q.method)); err != nil {
 		return err
 	}
 	ms := uint64(max(q.time.Milliseconds(), 1))
 	if _, err := w.Write(binary.AppendUvarint(w.AvailableBuffer(), ms)); err != nil {
 		return err
 	}
-	if err := writeFrame(w, q.body); err != nil {
+	if err := wire.WriteFrame(w, q.body); err != nil {
 		return err
 	}
 	return w.Flush()
 }
 
-func readQuestion(r *bufio.Reader, count *intake) (question, error) {
-	method, err := readFrame(r, MaxMethod, count)
+func readQuestion(r *bufio.Reader, count *wire.Intake) (question, error) {
+	method, err := wire.ReadFrame(r, MaxMethod, count)
 	if err != nil {
 		return question{}, err
 	}
 	ms, err := binary.ReadUvarint(r)
 	if err != nil {
-		return question{}, noEOF(err)
+		return question{}, wire.NoEOF(err)
 	}
-	body, err := readFrame(r, MaxRequest, count)
+	body, err := wire.ReadFrame(r, MaxRequest, count)
 	if err != nil {
-		return question{}, noEOF(err)
+		return question{}, wire.NoEOF(err)
 	}
 	limit := min(ms, uint64(MaxRequestTime/time.Millisecond))
 	return question{method: string(method), time: time.Duration(limit) * time.Millisecond, body: body}, nil
@@ -142,20 +150,20 @@ func readQuestion(r *bufio.Reader, count *intake) (question, error) {
 
 // answer serves one request stream. A request that does not end in time, or does not
 // fit into what its peer may have us hold, is cut off.
-func (h *Host) answer(ctx context.Context, s network.Stream) {
+func (rs *requests) answer(ctx context.Context, s network.Stream) {
 	_ = s.SetDeadline(time.Now().Add(messageTimeout))
 	r := bufio.NewReader(s)
-	count := h.inbound(s)
-	defer count.release()
+	count := rs.adverts.inbound(s)
+	defer count.Release()
 	q, err := readQuestion(r, count)
 	if err != nil {
 		s.Reset()
 		return
 	}
 	_ = s.SetDeadline(time.Now().Add(q.time + messageTimeout))
-	body, err := h.consult(ctx, s, r, q)
-	count.release()
-	if full := count.grow(len(body)); full != nil {
+	body, err := rs.consult(ctx, s, r, q)
+	count.Release()
+	if full := count.Grow(len(body)); full != nil {
 		body, err = nil, full
 	}
 	_ = s.SetWriteDeadline(time.Now().Add(messageTimeout))
@@ -168,7 +176,7 @@ func (h *Host) answer(ctx context.Context, s network.Stream) {
 
 // consult calls the handler, with a context that ends when the asker gives up,
 // which it does by ending the stream before the answer.
-func (h *Host) consult(ctx context.Context, s network.Stream, r *bufio.Reader, q question) ([]byte, error) {
+func (rs *requests) consult(ctx context.Context, s network.Stream, r *bufio.Reader, q question) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, q.time)
 	defer cancel()
 	gone := make(chan struct{})
@@ -177,11 +185,11 @@ func (h *Host) consult(ctx context.Context, s network.Stream, r *bufio.Reader, q
 		_, _ = r.ReadByte()
 		cancel()
 	}()
-	body, err := h.set.Handler.Request(ctx, task.PeerID(s.Conn().RemotePeer().String()), q.method, q.body)
+	body, err := rs.set.Handler.Request(ctx, task.PeerID(s.Conn().RemotePeer().String()), q.method, q.body)
 	s.CloseRead()
 	<-gone
 	if len(body) > MaxRequest {
-		return nil, fmt.Errorf("%w: answer of %d bytes, at most %d", ErrTooLarge, len(body), MaxRequest)
+		return nil, fmt.Errorf("%w: answer of %d bytes, at most %d", wire.ErrTooLarge, len(body), MaxRequest)
 	}
 	return body, err
 }
@@ -196,7 +204,7 @@ func writeAnswer(s network.Stream, body []byte, refusal error) error {
 	if err := w.WriteByte(status); err != nil {
 		return err
 	}
-	if err := writeFrame(w, body); err != nil {
+	if err := wire.WriteFrame(w, body); err != nil {
 		return err
 	}
 	return w.Flush()

@@ -33,6 +33,8 @@ const (
 	// for nothing, which costs a request an hour.
 	dialledWithin = 30 * time.Second
 
+	reservationTime = time.Hour // until a reservation must be renewed
+
 	reserveEvery   = 10 * time.Second // between two looks at what has expired
 	reserveTimeout = 10 * time.Second
 	refusedFor     = 5 * time.Minute // a relay that said no, or nothing, is not asked again
@@ -48,8 +50,10 @@ const (
 // while and was dialled by none. Being dialled from the local network says
 // nothing to those outside: it counts only where all its peers are local.
 type relays struct {
-	h    *Host
-	wake chan struct{} // holds at most one token
+	*endpoint
+	adverts *adverts
+	reach   *reachability
+	wake    chan struct{} // holds at most one token
 
 	mu      sync.Mutex
 	to      map[peer.ID]bool // dialled by this node; at most maxDialledTo
@@ -68,9 +72,9 @@ type berth struct {
 	addrs []ma.Multiaddr // through the relay, at most relayAddrs
 }
 
-func newRelays(h *Host) *relays {
+func newRelays(ep *endpoint, as *adverts, reach *reachability) *relays {
 	return &relays{
-		h: h, wake: make(chan struct{}, 1), to: map[peer.ID]bool{},
+		endpoint: ep, adverts: as, reach: reach, wake: make(chan struct{}, 1), to: map[peer.ID]bool{},
 		held: map[peer.ID]berth{}, refused: map[peer.ID]time.Time{},
 	}
 }
@@ -97,7 +101,7 @@ func (r *relays) opened(c network.Conn) {
 		if len(r.to) < maxDialledTo {
 			r.to[p] = true
 		}
-	case r.to[p] || len(r.to) >= maxDialledTo || r.h.relayed(p):
+	case r.to[p] || len(r.to) >= maxDialledTo || r.relayed(p):
 	case manet.IsPublicAddr(c.RemoteMultiaddr()):
 		r.public = true
 	default:
@@ -108,7 +112,7 @@ func (r *relays) opened(c network.Conn) {
 
 // hidden says whether others cannot dial this node, as far as it knows.
 func (r *relays) hidden(now time.Time) bool {
-	switch r.h.Reach() {
+	switch r.reach.Reach() {
 	case overlay.ReachPublic:
 		return false
 	case overlay.ReachPrivate:
@@ -121,7 +125,7 @@ func (r *relays) hidden(now time.Time) bool {
 		return false
 	}
 	outside := false
-	for _, c := range r.h.net.Network().Conns() {
+	for _, c := range r.net.Network().Conns() {
 		if isRelayed(c) {
 			continue
 		}
@@ -180,10 +184,10 @@ func (r *relays) copyHeld() map[peer.ID]berth {
 // needed: those end by themselves at the relay.
 func (r *relays) expire(hidden bool, now time.Time) {
 	for p, b := range r.copyHeld() {
-		if hidden && b.ends.After(now) && r.h.direct(p) {
+		if hidden && b.ends.After(now) && r.direct(p) {
 			continue
 		}
-		r.h.net.ConnManager().Unprotect(p, relayTag)
+		r.net.ConnManager().Unprotect(p, relayTag)
 		r.mu.Lock()
 		delete(r.held, p)
 		r.mu.Unlock()
@@ -197,12 +201,12 @@ func (r *relays) expire(hidden bool, now time.Time) {
 // public address first, and then at random.
 func (r *relays) candidates(now time.Time) []peer.ID {
 	ranks := map[peer.ID]int{}
-	for _, c := range r.h.net.Network().Conns() {
+	for _, c := range r.net.Network().Conns() {
 		p := c.RemotePeer()
-		if isRelayed(c) || c.Stat().Direction != network.DirOutbound || !r.h.adverts.fellow(task.PeerID(p.String()), now) {
+		if isRelayed(c) || c.Stat().Direction != network.DirOutbound || !r.adverts.fellow(task.PeerID(p.String()), now) {
 			continue
 		}
-		speaks, err := r.h.net.Peerstore().SupportsProtocols(p, proto.ProtoIDv2Hop)
+		speaks, err := r.net.Peerstore().SupportsProtocols(p, proto.ProtoIDv2Hop)
 		if err == nil && len(speaks) > 0 {
 			ranks[p] = reach(c.RemoteMultiaddr())
 		}
@@ -223,7 +227,7 @@ func (r *relays) candidates(now time.Time) []peer.ID {
 func (r *relays) reserve(ctx context.Context, p peer.ID) {
 	ctx, cancel := context.WithTimeout(network.WithNoDial(ctx, "reserve"), reserveTimeout)
 	defer cancel()
-	got, err := client.Reserve(ctx, r.h.net, peer.AddrInfo{ID: p})
+	got, err := client.Reserve(ctx, r.net, peer.AddrInfo{ID: p})
 	now := time.Now()
 	var b berth
 	if err == nil {
@@ -233,14 +237,14 @@ func (r *relays) reserve(ctx context.Context, p peer.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(b.addrs) == 0 {
-		r.h.set.Log.Debug("no reservation", "relay", p, "error", err)
+		r.set.Log.Debug("no reservation", "relay", p, "error", err)
 		r.refused[p] = now.Add(refusedFor)
 		delete(r.held, p)
-		r.h.net.ConnManager().Unprotect(p, relayTag)
+		r.net.ConnManager().Unprotect(p, relayTag)
 		return
 	}
 	r.held[p] = b
-	r.h.net.ConnManager().Protect(p, relayTag)
+	r.net.ConnManager().Protect(p, relayTag)
 }
 
 // through returns the addresses of this node by way of a relay: over the address
@@ -248,7 +252,7 @@ func (r *relays) reserve(ctx context.Context, p peer.ID) {
 // first. What a relay names is at most 4 KiB.
 func (r *relays) through(relay peer.ID, named []ma.Multiaddr) []ma.Multiaddr {
 	var all []ma.Multiaddr
-	for _, c := range r.h.net.Network().ConnsToPeer(relay) {
+	for _, c := range r.net.Network().ConnsToPeer(relay) {
 		if !isRelayed(c) && c.Stat().Direction == network.DirOutbound {
 			all = append(all, c.RemoteMultiaddr())
 		}
@@ -272,12 +276,6 @@ func (r *relays) through(relay peer.ID, named []ma.Multiaddr) []ma.Multiaddr {
 	return out[:min(len(out), relayAddrs)]
 }
 
-// viaOf is the part of a circuit's address that leads to its relay.
-func viaOf(a ma.Multiaddr) ma.Multiaddr {
-	via, _ := ma.SplitFunc(a, func(c ma.Component) bool { return c.Protocol().Code == ma.P_CIRCUIT })
-	return via
-}
-
 // announce tells when the addresses are others than before.
 func (r *relays) announce() {
 	r.mu.Lock()
@@ -289,7 +287,7 @@ func (r *relays) announce() {
 	r.addrs = addrs
 	r.mu.Unlock()
 	if !same {
-		r.h.addrsChanged()
+		r.addrsChanged()
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"godwit/internal/testnet"
 	"godwit/p2p"
+	"godwit/p2p/wire"
 )
 
 // The hosts only know the first: the others' adverts come to them by hello and
@@ -110,7 +111,8 @@ func TestReconnect(t *testing.T) {
 		if got := b.Recorder.Events(); !slices.Equal(got, want) {
 			t.Errorf("after the return: %q, want %q", got, want)
 		}
-		if peers := b.Peers(); len(peers) != 1 || peers[0].Transport != "quic" || peers[0].Direction != "out" || peers[0].Latency < 20*time.Millisecond {
+		if peers := b.Peers(); len(peers) != 1 || peers[0].Transport != "quic" || peers[0].Direction != "out" ||
+			peers[0].Latency < 20*time.Millisecond {
 			t.Errorf("peers are %+v", peers)
 		}
 	})
@@ -178,7 +180,7 @@ func TestOutboxOverflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		net := testnet.New(t, 2, testnet.Options{Alone: true})
 		a, b := net.Nodes[0], net.Nodes[1]
-		if err := a.Send(b.ID(), make([]byte, p2p.MaxFrame+1)); !errors.Is(err, p2p.ErrTooLarge) {
+		if err := a.Send(b.ID(), make([]byte, p2p.MaxFrame+1)); !errors.Is(err, wire.ErrTooLarge) {
 			t.Errorf("frame over the limit: %v", err)
 		}
 		if err := a.Send(a.ID(), nil); !errors.Is(err, p2p.ErrBadPeer) {
@@ -232,14 +234,15 @@ func TestRequest(t *testing.T) {
 		if !errors.As(err, &refused) || refused.Text != "no be er for "+string(a.ID()) || refused.Peer != b.ID() {
 			t.Errorf("refusal came as %#v", err)
 		}
-		if _, err := a.Request(ctx, b.ID(), "echo", make([]byte, p2p.MaxRequest+1)); !errors.Is(err, p2p.ErrTooLarge) {
+		if _, err := a.Request(ctx, b.ID(), "echo", make([]byte, p2p.MaxRequest+1)); !errors.Is(err, wire.ErrTooLarge) {
 			t.Errorf("body over the limit: %v", err)
 		}
 
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		start := time.Now()
-		if _, err := a.Request(short, b.ID(), "wait", nil); !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 2*time.Second {
+		_, err = a.Request(short, b.ID(), "wait", nil)
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 2*time.Second {
 			t.Errorf("request that is not answered: %v after %v", err, time.Since(start))
 		}
 		gone, leave := context.WithCancel(ctx)
@@ -248,7 +251,8 @@ func TestRequest(t *testing.T) {
 			t.Errorf("request that is taken back: %v", err)
 		}
 		time.Sleep(time.Second)
-		if got := b.Recorder.Events(); !slices.Equal(got[1:], []string{"gave up " + string(a.ID()), "gave up " + string(a.ID())}) {
+		gaveUp := "gave up " + string(a.ID())
+		if got := b.Recorder.Events(); !slices.Equal(got[1:], []string{gaveUp, gaveUp}) {
 			t.Errorf("the handler saw %q", got)
 		}
 	})

@@ -64,7 +64,8 @@ func TestIdleTraffic(t *testing.T) {
 		defer p2p.PublishToMesh()()
 	}
 	synctest.Test(t, func(t *testing.T) {
-		net := testnet.New(t, c.hosts, testnet.Options{Alone: true, Config: func(i int, cfg *p2p.Config) { cfg.Bootstrap = earlier(i) }})
+		config := func(i int, cfg *p2p.Config) { cfg.Bootstrap = earlier(i) }
+		net := testnet.New(t, c.hosts, testnet.Options{Alone: true, Config: config})
 		members := c.enlist(t, net)
 		time.Sleep(5 * time.Second)
 		began := time.Now()
@@ -246,7 +247,8 @@ func (c count) report(t *testing.T, before count, cr crowd, adverts int) {
 	for i := range c.largest {
 		most = max(most, c.largest[i]-before.largest[i])
 	}
-	fmt.Fprintf(&b, "the busiest host %s MB, %.0f bytes per advert and node, packets in and out per node and day %.0f, dropped %v",
+	fmt.Fprintf(&b, "the busiest host %s MB, %.0f bytes per advert and node, packets in and out per node and day %.0f, "+
+		"dropped %v",
 		strconv.FormatFloat(float64(most)/1e6*day.Seconds()/took.Seconds(), 'f', 1, 64), c.perAdvert(before, adverts),
 		mb(1e6*(c.wire.PacketsIn+c.wire.PacketsOut-before.wire.PacketsIn-before.wire.PacketsOut)), c.dropped)
 	t.Log(b.String())

@@ -91,7 +91,9 @@ func openTransport(s settings, traffic *traffic, extra []libp2p.Option) (host.Ho
 func rankAddrs(addrs []ma.Multiaddr) []network.AddrDelay {
 	ranked := swarm.DefaultDialRanker(addrs)
 	straight := slices.ContainsFunc(addrs, func(a ma.Multiaddr) bool { return !isCircuit(a) })
-	local := slices.ContainsFunc(addrs, func(a ma.Multiaddr) bool { return manet.IsPrivateAddr(a) && transportOf(a) == "tcp" })
+	local := slices.ContainsFunc(addrs, func(a ma.Multiaddr) bool {
+		return manet.IsPrivateAddr(a) && transportOf(a) == "tcp"
+	})
 	for i, r := range ranked {
 		switch {
 		case isCircuit(r.Addr):

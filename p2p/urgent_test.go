@@ -19,7 +19,10 @@ func TestUrgentBesideBulk(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				net := testnet.New(t, 2, testnet.Options{Alone: true, Bandwidth: bandwidth})
 				reader, holder := net.Nodes[0], net.Nodes[1]
-				root := importInto(t, content(64<<20), holder)
+				root, err := holder.Blocks().ImportBytes(t.Context(), content(64<<20))
+				if err != nil {
+					t.Fatal(err)
+				}
 				reader.Connect(holder)
 				ctx, done := context.WithCancel(t.Context())
 				began := time.Now()

@@ -161,7 +161,7 @@ func (v *conversation) began() {
 // child sends.
 func (v *conversation) progress(fuel uint64) {
 	now := time.Now()
-	if fuel <= v.fuel || now.Sub(v.told) < tellFuel/2 {
+	if fuel <= v.fuel || now.Sub(v.told) < v.t.fuelEvery()/2 {
 		return
 	}
 	v.fuel, v.told = fuel, now

@@ -10,11 +10,10 @@ import (
 // TestFuelIsTold: a task that runs tells how much fuel it has used, growing, and
 // one without anybody to tell does not.
 func TestFuelIsTold(t *testing.T) {
-	defer func(d time.Duration) { tellFuel = d }(tellFuel)
-	tellFuel = time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	tk := forever.task(t, "a")
+	tk.FuelEvery = time.Millisecond
 	var told []uint64
 	tk.OnFuel = func(fuel uint64) {
 		if told = append(told, fuel); len(told) == 5 {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"time"
 
@@ -44,11 +45,13 @@ type Task struct {
 	// run or goes on: its process has started, its module is compiled, its
 	// state restored.
 	OnBegin func()
-	// OnFuel is called on Run's goroutine about each second while the program
+	// OnFuel is called on Run's goroutine about each FuelEvery while the program
 	// runs, with the fuel used since the task's beginning, as long as that grows:
 	// progress, and what the task has cost so far. It may lag by a millisecond's
 	// worth. Report.Fuel is exact.
 	OnFuel func(fuel uint64)
+	// FuelEvery is how often OnFuel is called; 0 is each second.
+	FuelEvery time.Duration
 	// Save has a checkpoint made for each value received, while the task goes on;
 	// it comes through OnCheckpoint. Values that come while one is being made ask
 	// for one more together. nil, or closed, never does. A task that stands still
@@ -82,16 +85,16 @@ type Task struct {
 	StateHash bool // put the hash of the whole state at the end into the report
 }
 
-// tellFuel is how often a task's fuel is told: often enough for a person who
+// usualFuelEvery is how often a task's fuel is told: often enough for a person who
 // watches, and nothing beside what a second of work costs.
-var tellFuel = time.Second // tests are in more of a hurry
+const usualFuelEvery = time.Second
 
-// fuelEvery is how often the child is to tell the fuel.
+// fuelEvery is how often the child is to tell the fuel; 0 for never.
 func (t *Task) fuelEvery() time.Duration {
 	if t.OnFuel == nil {
 		return 0
 	}
-	return tellFuel
+	return cmp.Or(t.FuelEvery, usualFuelEvery)
 }
 
 // A Store keeps the blocks of checkpoints by the SHA-256 of their content,

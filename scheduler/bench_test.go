@@ -7,23 +7,25 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
 // busyCoordinator returns a coordinator of members with 2 slots each and a job
 // of more tasks than they can hold, and the leases it gave.
-func busyCoordinator(b *testing.B, members int, waiting uint64) (*Coordinator, map[task.PeerID][]Lease) {
-	key, self := identity(0)
+func busyCoordinator(b *testing.B, members int, waiting uint64) (*Coordinator, map[task.PeerID][]message.Lease) {
+	key, self := schedtest.Identity(0)
 	c := NewCoordinator(self, Default(), 1)
 	if _, err := c.Restore(nil); err != nil {
 		b.Fatal(err)
 	}
-	leases := map[task.PeerID][]Lease{}
-	step := func(ev Event) {
-		for _, e := range c.Step(start, ev) {
+	leases := map[task.PeerID][]message.Lease{}
+	step := func(ev message.Event) {
+		for _, e := range c.Step(schedtest.Start, ev) {
 			switch e := e.(type) {
-			case Fetch:
-				for _, e := range c.Step(start, Fetched{Key: e.Key}) {
+			case message.Fetch:
+				for _, e := range c.Step(schedtest.Start, message.Fetched{Key: e.Key}) {
 					collect(leases, e)
 				}
 			default:
@@ -32,20 +34,20 @@ func busyCoordinator(b *testing.B, members int, waiting uint64) (*Coordinator, m
 		}
 	}
 	for i := range members {
-		_, id := identity(i + 1)
-		step(MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 40, Speed: 1}})
-		step(Received{From: id, Message: Message{Report: &Report{Slots: 2, Full: true}}})
+		_, id := schedtest.Identity(i + 1)
+		step(message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 40, Speed: 1}})
+		step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: 2, Full: true}}})
 	}
-	rec := testJob(b, key, waiting+uint64(members)*3, func(j *task.Job) { j.Work = time.Second })
-	step(Received{From: self, Message: Message{Submit: &Submit{Record: rec}}})
+	rec := schedtest.Job(b, key, waiting+uint64(members)*3, func(j *task.Job) { j.Work = time.Second })
+	step(message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}})
 	if len(leases) != members {
 		b.Fatalf("%d members got leases, want %d", len(leases), members)
 	}
 	return c, leases
 }
 
-func collect(leases map[task.PeerID][]Lease, e Effect) {
-	if s, ok := e.(Send); ok && s.Message.Place != nil {
+func collect(leases map[task.PeerID][]message.Lease, e message.Effect) {
+	if s, ok := e.(message.Send); ok && s.Message.Place != nil {
 		leases[s.To] = append(leases[s.To], s.Message.Place.Leases...)
 	}
 }
@@ -67,7 +69,7 @@ func BenchmarkCoordinatorStep(b *testing.B) {
 
 func benchmarkStep(b *testing.B, members int, waiting uint64) {
 	var c *Coordinator
-	var leases map[task.PeerID][]Lease
+	var leases map[task.PeerID][]message.Lease
 	left := uint64(0)
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -77,16 +79,16 @@ func benchmarkStep(b *testing.B, members int, waiting uint64) {
 			c, leases = busyCoordinator(b, members, waiting)
 			left = waiting
 		}
-		key, id := identity(n%members + 1)
+		key, id := schedtest.Identity(n%members + 1)
 		l := leases[id][0]
 		leases[id] = leases[id][1:]
 		r := task.Result{Task: l.Task, Outcome: task.Completed, Wall: time.Second, CPU: time.Second}
 		if err := r.Sign(key); err != nil {
 			b.Fatal(err)
 		}
-		ev := Received{From: id, Message: Message{Report: &Report{Epoch: 1, Slots: 2, Ended: []Ending{{Attempt: l.Attempt, Result: r}}}}}
+		ev := message.Received{From: id, Message: message.Message{Report: &message.Report{Epoch: 1, Slots: 2, Ended: []message.Ending{{Attempt: l.Attempt, Result: r}}}}}
 		b.StartTimer()
-		effects := c.Step(start, ev)
+		effects := c.Step(schedtest.Start, ev)
 		b.StopTimer()
 		for _, e := range effects {
 			collect(leases, e)
@@ -101,8 +103,8 @@ func benchmarkStep(b *testing.B, members int, waiting uint64) {
 
 // BenchmarkVerify is the check of one result's signature.
 func BenchmarkVerify(b *testing.B) {
-	key, _ := identity(1)
-	rec := testJob(b, key, 1, nil)
+	key, _ := schedtest.Identity(1)
+	rec := schedtest.Job(b, key, 1, nil)
 	r := task.Result{Task: task.TaskID{Job: rec.ID()}, Outcome: task.Completed}
 	if err := r.Sign(key); err != nil {
 		b.Fatal(err)
@@ -121,7 +123,7 @@ func BenchmarkVerify(b *testing.B) {
 func BenchmarkNoop(b *testing.B) {
 	n := uint64(b.N)
 	w := newWired(b, 3)
-	w.offer(testJob(b, w.keys[w.self], n, nil))
+	w.offer(schedtest.Job(b, w.keys[w.self], n, nil))
 	b.ResetTimer()
 	w.pump(func() bool { j := w.sub.Jobs(); return j[0].Final })
 	b.StopTimer()
@@ -145,28 +147,28 @@ func BenchmarkTaskBytes(b *testing.B) {
 // undelivered returns a coordinator of a job whose tasks are all done, each with an
 // output, and whose submitter holds none; and the bytes of its store.
 func undelivered(b *testing.B, tasks uint64) (c *Coordinator, stored int) {
-	key, self := identity(0)
-	worker, from := identity(1)
+	key, self := schedtest.Identity(0)
+	worker, from := schedtest.Identity(1)
 	c = NewCoordinator(self, Default(), 1)
 	disk := map[string]int{}
-	leases := map[task.PeerID][]Lease{}
-	var step func(ev Event)
-	step = func(ev Event) {
-		for _, e := range c.Step(start, ev) {
+	leases := map[task.PeerID][]message.Lease{}
+	var step func(ev message.Event)
+	step = func(ev message.Event) {
+		for _, e := range c.Step(schedtest.Start, ev) {
 			switch e := e.(type) {
-			case Fetch:
-				step(Fetched{Key: e.Key})
-			case Persist:
+			case message.Fetch:
+				step(message.Fetched{Key: e.Key})
+			case message.Persist:
 				disk[e.Key] = len(e.Key) + len(e.Value)
 			default:
 				collect(leases, e)
 			}
 		}
 	}
-	step(MemberSeen{Advert: overlay.Advert{Peer: from, Memory: 1 << 40, Speed: 1}})
-	step(Received{From: from, Message: Message{Report: &Report{Slots: maxSlots, Full: true}}})
-	rec := testJob(b, key, tasks, nil)
-	step(Received{From: self, Message: Message{Submit: &Submit{Record: rec}}})
+	step(message.MemberSeen{Advert: overlay.Advert{Peer: from, Memory: 1 << 40, Speed: 1}})
+	step(message.Received{From: from, Message: message.Message{Report: &message.Report{Slots: overlay.MaxSlots, Full: true}}})
+	rec := schedtest.Job(b, key, tasks, nil)
+	step(message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}})
 	for len(leases[from]) > 0 {
 		l := leases[from][0]
 		leases[from] = leases[from][1:]
@@ -175,15 +177,15 @@ func undelivered(b *testing.B, tasks uint64) (c *Coordinator, stored int) {
 			b.Fatal(err)
 		}
 		// As a report arrives: its memory is nobody else's.
-		frame, err := EncodeFrame([]Message{{Report: &Report{Epoch: 1, Slots: maxSlots, Ended: []Ending{{Attempt: l.Attempt, Result: r}}}}})
+		frame, err := message.EncodeFrame([]message.Message{{Report: &message.Report{Epoch: 1, Slots: overlay.MaxSlots, Ended: []message.Ending{{Attempt: l.Attempt, Result: r}}}}})
 		if err != nil {
 			b.Fatal(err)
 		}
-		messages, err := DecodeFrame(frame)
+		messages, err := message.DecodeFrame(frame)
 		if err != nil {
 			b.Fatal(err)
 		}
-		step(Received{From: from, Message: messages[0]})
+		step(message.Received{From: from, Message: messages[0]})
 	}
 	if j := c.jobs[rec.ID()]; j.done != tasks || len(j.ledger.Rows) != int(tasks) {
 		b.Fatalf("%d tasks are done, of %d there are rows", j.done, len(j.ledger.Rows))
@@ -206,39 +208,39 @@ func BenchmarkCoordinatorJobs(b *testing.B) {
 				b.StopTimer()
 				ev := endOfFirst(b, h)
 				b.StartTimer()
-				c.Step(start, ev)
+				c.Step(schedtest.Start, ev)
 			}
 		})
 	}
 }
 
 // endOfFirst is the end of a host's oldest task, of a host that is identity 1.
-func endOfFirst(tb testing.TB, h *host) Event {
-	key, worker := identity(1)
+func endOfFirst(tb testing.TB, h *host) message.Event {
+	key, worker := schedtest.Identity(1)
 	l := h.leases[0]
 	r := task.Result{Task: l.taskID(), Outcome: task.Completed, Wall: time.Second, CPU: time.Second}
 	if err := r.Sign(key); err != nil {
 		tb.Fatal(err)
 	}
-	return Received{From: worker, Message: Message{Report: &Report{Epoch: 1, Slots: h.slots, Ended: []Ending{{Attempt: l.attempt, Result: r}}}}}
+	return message.Received{From: worker, Message: message.Message{Report: &message.Report{Epoch: 1, Slots: h.slots, Ended: []message.Ending{{Attempt: l.attempt, Result: r}}}}}
 }
 
 // crowdedCoordinator returns a coordinator of so many jobs that wait for one member.
 func crowdedCoordinator(b testing.TB, jobs, slots int) (*Coordinator, *host) {
 	cfg := scripted()
 	cfg.MaxJobs = jobs
-	key, self := identity(0)
-	_, worker := identity(1)
+	key, self := schedtest.Identity(0)
+	_, worker := schedtest.Identity(1)
 	c := NewCoordinator(self, cfg, 1)
 	for k := range jobs {
-		rec := testJob(b, key, 10_000, func(j *task.Job) { j.Nonce[0], j.Nonce[1], j.Work = byte(k), byte(k>>8), time.Hour })
-		for _, e := range c.Step(start, Received{From: self, Message: Message{Submit: &Submit{Record: rec}}}) {
-			if f, ok := e.(Fetch); ok {
-				c.Step(start, Fetched{Key: f.Key})
+		rec := schedtest.Job(b, key, 10_000, func(j *task.Job) { j.Nonce[0], j.Nonce[1], j.Work = byte(k), byte(k>>8), time.Hour })
+		for _, e := range c.Step(schedtest.Start, message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}}) {
+			if f, ok := e.(message.Fetch); ok {
+				c.Step(schedtest.Start, message.Fetched{Key: f.Key})
 			}
 		}
 	}
-	c.Step(start, MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
-	c.Step(start, Received{From: worker, Message: Message{Report: &Report{Slots: slots, Full: true}}})
+	c.Step(schedtest.Start, message.MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
+	c.Step(schedtest.Start, message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: slots, Full: true}}})
 	return c, c.hosts[worker]
 }

@@ -8,6 +8,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -42,13 +43,13 @@ func chaos(t *testing.T, seed uint64) {
 		}))
 	}
 	for range s.rng.IntN(8) {
-		s.heap.set(s.now.Add(time.Duration(s.rng.Int64N(int64(20*time.Second)))), func() { mishap(s) })
+		s.heap.Set(s.now.Add(time.Duration(s.rng.Int64N(int64(20*time.Second)))), func() { mishap(s) })
 	}
 	cancelled := map[task.JobID]bool{}
 	if s.rng.IntN(4) == 0 { // an owner that thinks better of it
 		n, id := owners[0], ids[0]
 		cancelled[id] = true
-		s.after(n, time.Duration(s.rng.Int64N(int64(10*time.Second))), func() { n.step(CancelJob{Job: id}) })
+		s.after(n, time.Duration(s.rng.Int64N(int64(10*time.Second))), func() { n.step(message.CancelJob{Job: id}) })
 	}
 	over := func() bool {
 		s.checkInvariants()
@@ -62,7 +63,7 @@ func chaos(t *testing.T, seed uint64) {
 	s.run(10*time.Minute, over)
 	for i, n := range owners {
 		st, _ := n.sub.Job(ids[i])
-		if st.State == JobCancelled && cancelled[ids[i]] {
+		if st.State == message.JobCancelled && cancelled[ids[i]] {
 			continue
 		}
 		if st.Error != "" || st.Held != st.Tasks.Total || n.results(ids[i]) != st.Tasks.Total {
@@ -103,16 +104,16 @@ func mishap(s *swarm) {
 	back := time.Duration(s.rng.Int64N(int64(15 * time.Second)))
 	switch s.rng.IntN(3) {
 	case 0: // its owner comes home
-		n.step(OwnerState{State: overlay.UserPresent, Reason: "the owner is there"})
-		s.after(n, back, func() { n.step(OwnerState{State: overlay.Available, Slots: n.slots}) })
+		n.step(message.OwnerState{State: overlay.UserPresent, Reason: "the owner is there"})
+		s.after(n, back, func() { n.step(message.OwnerState{State: overlay.Available, Slots: n.slots}) })
 	case 1: // it dies
 		n.crash()
-		s.heap.set(s.now.Add(back), n.boot)
+		s.heap.Set(s.now.Add(back), n.boot)
 	case 2: // its connections break and come back
 		for _, o := range s.nodes {
 			if o != n && o.up {
-				o.step(MemberLost{Peer: n.id, Reason: "timeout"})
-				n.step(MemberLost{Peer: o.id, Reason: "timeout"})
+				o.step(message.MemberLost{Peer: n.id, Reason: "timeout"})
+				n.step(message.MemberLost{Peer: o.id, Reason: "timeout"})
 			}
 		}
 		s.after(n, back, func() { s.meet(n) })
@@ -124,11 +125,12 @@ func (s *swarm) checkInvariants() {
 	s.tb.Helper()
 	leader := s.nodes[0]
 	for _, n := range s.nodes {
-		if n.up && leader.up && n.worker.epoch > leader.coord.epoch {
-			s.tb.Fatalf("worker %d obeyed epoch %d, the leader has %d", n.n, n.worker.epoch, leader.coord.epoch)
+		if _, epoch := n.worker.Leader(); n.up && leader.up && epoch > leader.coord.epoch {
+			s.tb.Fatalf("worker %d obeyed epoch %d, the leader has %d", n.n, epoch, leader.coord.epoch)
 		}
-		if n.up && (n.worker.running < 0 || n.worker.running+len(n.worker.queue) != len(n.worker.held)) {
-			s.tb.Fatalf("worker %d: %d run and %d wait of %d held", n.n, n.worker.running, len(n.worker.queue), len(n.worker.held))
+		running, queued, _ := n.worker.Load()
+		if leases := n.worker.Leases(); n.up && (running < 0 || running+queued != leases) {
+			s.tb.Fatalf("worker %d: %d run and %d wait of %d held", n.n, running, queued, leases)
 		}
 	}
 	if !leader.up {

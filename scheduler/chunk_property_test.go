@@ -4,10 +4,11 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"godwit/overlay"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
+	"pgregory.net/rapid"
 )
 
 // A chunkRun drives a coordinator with random hosts, jobs and reports.
@@ -16,7 +17,7 @@ type chunkRun struct {
 	t     *rapid.T
 	now   time.Time
 	c     *Coordinator
-	held  map[task.PeerID][]Lease // that each host was given and has not ended
+	held  map[task.PeerID][]message.Lease // that each host was given and has not ended
 	hosts []int
 	jobs  int
 }
@@ -32,8 +33,8 @@ func TestChunksAddUp(tb *testing.T) {
 		if cfg.Validate() != nil {
 			t.Skip("no such policy")
 		}
-		_, self := identity(0)
-		r := &chunkRun{tb: tb, t: t, now: start, c: NewCoordinator(self, cfg, 1), held: map[task.PeerID][]Lease{}}
+		_, self := schedtest.Identity(0)
+		r := &chunkRun{tb: tb, t: t, now: schedtest.Start, c: NewCoordinator(self, cfg, 1), held: map[task.PeerID][]message.Lease{}}
 		for range 3 {
 			r.host()
 		}
@@ -52,30 +53,30 @@ func TestChunksAddUp(tb *testing.T) {
 	})
 }
 
-func (r *chunkRun) step(ev Event) {
+func (r *chunkRun) step(ev message.Event) {
 	for _, e := range r.c.Step(r.now, ev) {
 		switch e := e.(type) {
-		case Send:
+		case message.Send:
 			switch {
 			case e.Message.Place != nil:
 				r.held[e.To] = append(r.held[e.To], e.Message.Place.Leases...)
 			case e.Message.Ack != nil:
 				r.drop(e.To, e.Message.Ack.Drop)
 			}
-		case Fetch:
-			defer r.step(Fetched{Key: e.Key})
+		case message.Fetch:
+			defer r.step(message.Fetched{Key: e.Key})
 		}
 	}
 }
 
 // drop ends leases as a worker does that has not begun them: it answers a recall.
-func (r *chunkRun) drop(id task.PeerID, names []AttemptName) {
+func (r *chunkRun) drop(id task.PeerID, names []message.AttemptName) {
 	for _, n := range names {
 		for i, l := range r.held[id] {
 			if l.Task == n.Task && l.Attempt == n.Attempt {
 				r.held[id] = append(r.held[id][:i:i], r.held[id][i+1:]...)
-				if n.Reason == DropRecall {
-					defer r.step(Received{From: id, Message: Message{Report: &Report{Slots: 2, Refused: []Refusal{{Task: n.Task, Attempt: n.Attempt, Reason: DropRecall}}}}})
+				if n.Reason == message.DropRecall {
+					defer r.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: 2, Refused: []message.Refusal{{Task: n.Task, Attempt: n.Attempt, Reason: message.DropRecall}}}}})
 				}
 				break
 			}
@@ -85,53 +86,53 @@ func (r *chunkRun) drop(id task.PeerID, names []AttemptName) {
 
 func (r *chunkRun) host() {
 	n := rapid.IntRange(1, 6).Draw(r.t, "host")
-	_, id := identity(n)
+	_, id := schedtest.Identity(n)
 	r.hosts = append(r.hosts, n)
-	r.step(MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 30, Speed: float64(n), Slots: 2}})
-	r.step(Received{From: id, Message: Message{Report: &Report{Slots: rapid.IntRange(1, 3).Draw(r.t, "slots")}}})
+	r.step(message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 30, Speed: float64(n), Slots: 2}})
+	r.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: rapid.IntRange(1, 3).Draw(r.t, "slots")}}})
 }
 
 func (r *chunkRun) anyHost() (int, task.PeerID) {
 	n := rapid.SampledFrom(r.hosts).Draw(r.t, "who")
-	_, id := identity(n)
+	_, id := schedtest.Identity(n)
 	return n, id
 }
 
 func (r *chunkRun) lose() {
 	_, id := r.anyHost()
 	r.held[id] = nil
-	r.step(MemberLost{Peer: id, Reason: "gone"})
+	r.step(message.MemberLost{Peer: id, Reason: "gone"})
 	r.now = r.now.Add(2 * time.Second)
-	r.step(Wake{})
+	r.step(message.Wake{})
 }
 
 func (r *chunkRun) submit() {
 	if r.jobs++; r.jobs > 4 {
 		r.t.Skip("enough")
 	}
-	key, owner := identity(100 + r.jobs)
-	rec := testJob(r.tb, key, rapid.Uint64Range(1, 500).Draw(r.t, "tasks"), func(j *task.Job) {
+	key, owner := schedtest.Identity(100 + r.jobs)
+	rec := schedtest.Job(r.tb, key, rapid.Uint64Range(1, 500).Draw(r.t, "tasks"), func(j *task.Job) {
 		j.Work = rapid.SampledFrom([]time.Duration{0, time.Millisecond, 20 * time.Millisecond, time.Hour}).Draw(r.t, "work")
 		j.Replicas = rapid.IntRange(1, 2).Draw(r.t, "replicas")
 	})
-	r.step(Received{From: owner, Message: Message{Submit: &Submit{Record: rec}}})
+	r.step(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}})
 }
 
 // report ends some of what a host has, the first of it.
 func (r *chunkRun) report(how task.Outcome) {
 	n, id := r.anyHost()
 	count := min(len(r.held[id]), rapid.IntRange(1, 40).Draw(r.t, "count"))
-	key, _ := identity(n)
-	rep := &Report{Slots: rapid.IntRange(1, 3).Draw(r.t, "slots")}
+	key, _ := schedtest.Identity(n)
+	rep := &message.Report{Slots: rapid.IntRange(1, 3).Draw(r.t, "slots")}
 	for _, l := range r.held[id][:count] {
 		res := task.Result{Task: l.Task, Worker: id, Outcome: how, Wall: rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second}).Draw(r.t, "wall")}
 		if err := res.Sign(key); err != nil {
 			r.t.Fatal(err)
 		}
-		rep.Ended = append(rep.Ended, Ending{Attempt: l.Attempt, Result: res})
+		rep.Ended = append(rep.Ended, message.Ending{Attempt: l.Attempt, Result: res})
 	}
 	r.held[id] = r.held[id][count:]
-	r.step(Received{From: id, Message: Message{Report: rep}})
+	r.step(message.Received{From: id, Message: message.Message{Report: rep}})
 }
 
 func (r *chunkRun) refuse() {
@@ -142,12 +143,12 @@ func (r *chunkRun) refuse() {
 	last := len(r.held[id]) - 1
 	l := r.held[id][last]
 	r.held[id] = r.held[id][:last]
-	r.step(Received{From: id, Message: Message{Report: &Report{Slots: 2, Refused: []Refusal{{Task: l.Task, Attempt: l.Attempt, Reason: "no"}}}}})
+	r.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: 2, Refused: []message.Refusal{{Task: l.Task, Attempt: l.Attempt, Reason: "no"}}}}})
 }
 
 func (r *chunkRun) wait() {
 	r.now = r.now.Add(time.Duration(rapid.IntRange(1, 4000).Draw(r.t, "ms")) * time.Millisecond)
-	r.step(Wake{})
+	r.step(message.Wake{})
 }
 
 func (r *chunkRun) govern() {

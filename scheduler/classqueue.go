@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -67,7 +68,7 @@ func (c *Coordinator) queueByClass() {
 		return
 	}
 	c.byClass = &classQueue{index: map[string]*classJobs{}}
-	for _, id := range sortedKeys(c.jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
 		if j := c.jobs[id]; j.queued {
 			c.byClass.add(j)
 		}

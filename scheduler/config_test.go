@@ -19,7 +19,7 @@ func TestConfigValidate(t *testing.T) {
 		{"ReportEvery", func(c *Config) { c.ReportEvery = -1 }},
 		{"RetryMax", func(c *Config) { c.RetryMax = c.RetryMin - 1 }},
 		{"must not be negative", func(c *Config) { c.Lookahead = -1 }},
-		{"MaxUnackedBytes", func(c *Config) { c.MaxUnackedBytes = 0 }},
+		{"MaxUnackedBytes", func(c *Config) { c.Worker.MaxUnackedBytes = 0 }},
 		{"MaxJobs", func(c *Config) { c.MaxJobs = 0 }},
 		{"no policy", func(c *Config) { c.Placement = "nonsense" }},
 	}

@@ -6,7 +6,9 @@ import (
 
 	"godwit/migrate"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/scheduler/place"
+	"godwit/scheduler/timer"
 	"godwit/task"
 )
 
@@ -50,7 +52,7 @@ type Coordinator struct {
 	uneven  bool                  // slots or loads have changed since recall looked
 	fetches map[string]*fetching
 	kept    []task.TaskID // delivered tasks whose rows are still here, oldest first
-	timers  timers[reminder]
+	timers  timer.Queue[reminder]
 
 	// RecoverGrace runs from the first Step after a Restore, or a Lead, that found
 	// open jobs.
@@ -58,7 +60,7 @@ type Coordinator struct {
 	placeFrom  time.Time
 	// inherited says who ran what under the last leader, until the first Step.
 	// led says that this is by Lead: blocks may be missing here.
-	inherited map[task.TaskID][]LiveLease
+	inherited map[task.TaskID][]message.LiveLease
 	begun     bool
 	led       bool
 	since     time.Time // of the first Step
@@ -68,7 +70,7 @@ type Coordinator struct {
 	group      []task.PeerID // by rank, without this node
 	followers  map[task.PeerID]*follower
 	second     task.PeerID // the first in sync when last looked at; it holds blocks
-	orders     map[HoldName]*order
+	orders     map[message.HoldName]*order
 	promises   []promise            // in the order made
 	accepting  []*job               // whose acceptance this Step promises
 	leased     map[task.TaskID]bool // leases changed since followers were last told
@@ -78,8 +80,8 @@ type Coordinator struct {
 	ticking    bool                 // a tick is set
 
 	// Blocks to be held here: see secure. seeks counts the Fetches under way.
-	sought  map[HoldName]*seeking
-	seeking []HoldName
+	sought  map[message.HoldName]*seeking
+	seeking []message.HoldName
 	seeks   int
 	// undelivered is the sum of the jobs' weights.
 	undelivered int64
@@ -93,7 +95,7 @@ type Coordinator struct {
 
 	// What one Step gathers.
 	now     time.Time
-	effects []Effect
+	effects []message.Effect
 	touched []*host // whose capacity may have grown
 	lost    int     // attempts lost with their workers
 	widened bool    // the queue has something that idle hosts have not been asked for
@@ -104,21 +106,21 @@ type Coordinator struct {
 
 // mail is what one Step has to say to one worker.
 type mail struct {
-	place   *Place
-	ack     *Ack
+	place   *message.Place
+	ack     *message.Ack
 	holders map[task.JobID]bool
 }
 
 // reminder is what a timer is for. One field is set; none means placing may
 // begin.
 type reminder struct {
-	host   task.PeerID // look at its leases, its grace and its pauses
-	job    task.JobID  // look at its deadline, and whether its submitter answered
-	tick   bool        // look after followers
-	sought *HoldName   // seek its blocks again
-	scan   bool        // look whether tasks should move
-	tail   bool        // look at the tails of jobs
-	ask    bool        // ask the placement policy again
+	host   task.PeerID       // look at its leases, its grace and its pauses
+	job    task.JobID        // look at its deadline, and whether its submitter answered
+	tick   bool              // look after followers
+	sought *message.HoldName // seek its blocks again
+	scan   bool              // look whether tasks should move
+	tail   bool              // look at the tails of jobs
+	ask    bool              // ask the placement policy again
 }
 
 // NewCoordinator returns a coordinator of the given term with an empty ledger.
@@ -139,8 +141,8 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 		ledger: ledger.New(), jobs: map[task.JobID]*job{},
 		hosts: map[task.PeerID]*host{}, roster: hostSet{which: allHosts}, idle: hostSet{which: idleHosts}, backlog: map[task.PeerID]*host{},
 		fetches: map[string]*fetching{}, mail: map[task.PeerID]*mail{},
-		followers: map[task.PeerID]*follower{}, orders: map[HoldName]*order{},
-		leased: map[task.TaskID]bool{}, owed: map[task.JobID]bool{}, shared: map[task.TaskID]bool{}, sought: map[HoldName]*seeking{},
+		followers: map[task.PeerID]*follower{}, orders: map[message.HoldName]*order{},
+		leased: map[task.TaskID]bool{}, owed: map[task.JobID]bool{}, shared: map[task.TaskID]bool{}, sought: map[message.HoldName]*seeking{},
 	}
 	c.learnt = newLearning(c)
 	c.queue = heap[*claimant]{before: c.comesBefore, at: func(cl *claimant) *int { return &cl.place }}
@@ -153,7 +155,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 // term. It returns effects that the driver must carry out before anything
 // else; call it on a first start too, with no pairs. What cannot be read is
 // left out and told in the error; the rest is good.
-func (c *Coordinator) Restore(pairs map[string][]byte) ([]Effect, error) {
+func (c *Coordinator) Restore(pairs map[string][]byte) ([]message.Effect, error) {
 	l, last, err := restore(pairs)
 	if last > 0 {
 		c.epoch = max(c.epoch, last+1)
@@ -168,35 +170,35 @@ func (c *Coordinator) Restore(pairs map[string][]byte) ([]Effect, error) {
 func (c *Coordinator) Epoch() uint64 { return c.epoch }
 
 func (c *Coordinator) persistEpoch() {
-	c.emit(Persist{Key: epochKey, Value: strconv.AppendUint(nil, c.epoch, 10)})
+	c.emit(message.Persist{Key: epochKey, Value: strconv.AppendUint(nil, c.epoch, 10)})
 }
 
 // Step advances the machine; now never decreases. It keeps neither ev nor the
 // returned slice. Its cost follows from what changes, not from how much waits
 // or how many members there are.
-func (c *Coordinator) Step(now time.Time, ev Event) []Effect {
+func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 	c.now, c.effects, c.touched, c.widened = now, nil, c.touched[:0], false
 	c.deciding.step++
 	if !c.begun {
 		c.begin()
 	}
 	switch ev := ev.(type) {
-	case Received:
+	case message.Received:
 		c.receive(ev.From, &ev.Message)
-	case MemberSeen:
+	case message.MemberSeen:
 		c.memberSeen(&ev.Advert)
-	case MemberLost:
+	case message.MemberLost:
 		c.memberLost(ev.Peer, ev.Reason)
 		c.suspect(ev.Peer, ev.Reason)
-	case GroupIs:
+	case message.GroupIs:
 		c.groupIs(ev.Followers)
-	case Suspected:
+	case message.Suspected:
 		c.suspect(ev.Peer, "it was silent for too long")
-	case Fetched:
+	case message.Fetched:
 		c.fetched(ev)
 	}
 	for {
-		r, ok := c.timers.due(now)
+		r, ok := c.timers.Due(now)
 		if !ok {
 			break
 		}
@@ -229,7 +231,7 @@ func (c *Coordinator) begin() {
 		return
 	}
 	c.placeFrom = c.now.Add(c.cfg.RecoverGrace)
-	c.timers.set(c.placeFrom, reminder{})
+	c.timers.Set(c.placeFrom, reminder{})
 	c.bookInherited()
 	if c.led {
 		c.secureAll()
@@ -237,7 +239,7 @@ func (c *Coordinator) begin() {
 }
 
 // NextWake says when time alone will make the coordinator do something.
-func (c *Coordinator) NextWake() (time.Time, bool) { return c.timers.next() }
+func (c *Coordinator) NextWake() (time.Time, bool) { return c.timers.Next() }
 
 func (c *Coordinator) remind(r reminder) {
 	switch {
@@ -264,7 +266,7 @@ func (c *Coordinator) remind(r reminder) {
 	}
 }
 
-func (c *Coordinator) receive(from task.PeerID, m *Message) {
+func (c *Coordinator) receive(from task.PeerID, m *message.Message) {
 	switch {
 	case m.Submit != nil:
 		c.submit(from, m.Submit)
@@ -281,10 +283,10 @@ func (c *Coordinator) receive(from task.PeerID, m *Message) {
 	}
 }
 
-func (c *Coordinator) emit(e Effect) { c.effects = append(c.effects, e) }
+func (c *Coordinator) emit(e message.Effect) { c.effects = append(c.effects, e) }
 
 func (c *Coordinator) decided(id task.TaskID, action string, peer task.PeerID, reason string) {
-	c.emit(Decided{Task: id, Action: action, Peer: peer, Reason: reason})
+	c.emit(message.Decided{Task: id, Action: action, Peer: peer, Reason: reason})
 }
 
 // letter returns what this Step has to say to a worker so far.
@@ -298,17 +300,17 @@ func (c *Coordinator) letter(to task.PeerID) *mail {
 	return m
 }
 
-func (c *Coordinator) ack(to task.PeerID) *Ack {
+func (c *Coordinator) ack(to task.PeerID) *message.Ack {
 	m := c.letter(to)
 	if m.ack == nil {
-		m.ack = &Ack{Epoch: c.epoch}
+		m.ack = &message.Ack{Epoch: c.epoch}
 	}
 	return m.ack
 }
 
-func (c *Coordinator) drop(to task.PeerID, id task.TaskID, a Attempt, reason string) {
+func (c *Coordinator) drop(to task.PeerID, id task.TaskID, a message.Attempt, reason string) {
 	ack := c.ack(to)
-	ack.Drop = append(ack.Drop, AttemptName{Task: id, Attempt: a, Reason: reason})
+	ack.Drop = append(ack.Drop, message.AttemptName{Task: id, Attempt: a, Reason: reason})
 }
 
 // flush sends what the Step has gathered. Acknowledgements come after every
@@ -320,7 +322,7 @@ func (c *Coordinator) flush() {
 	c.sendPromises()
 	for _, to := range c.mailTo {
 		if m := c.mail[to]; m.place != nil {
-			c.emit(Send{To: to, Message: Message{Place: m.place}})
+			c.emit(message.Send{To: to, Message: message.Message{Place: m.place}})
 		}
 	}
 	clear(c.mail)
@@ -328,7 +330,7 @@ func (c *Coordinator) flush() {
 	for _, j := range c.changed {
 		j.changed = false
 		c.sendProgress(j)
-		c.emit(JobChanged{Job: j.id})
+		c.emit(message.JobChanged{Job: j.id})
 	}
 	c.changed = c.changed[:0]
 }

@@ -7,6 +7,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -49,7 +50,7 @@ func costOfResults(row *ledger.Row) (useful, wasted time.Duration) {
 }
 
 // note records a placement or its end, and what it took.
-func (c *Coordinator) note(j *job, i uint64, log AttemptLog) bool {
+func (c *Coordinator) note(j *job, i uint64, log message.AttemptLog) bool {
 	row := j.row(i)
 	useful, wasted := costOfLog(row)
 	if !row.Note(log) {
@@ -62,7 +63,7 @@ func (c *Coordinator) note(j *job, i uint64, log AttemptLog) bool {
 
 // tooLate counts what a run took that ended after its task had, and for which an
 // estimate may have been noted.
-func (c *Coordinator) tooLate(j *job, e *Ending) {
+func (c *Coordinator) tooLate(j *job, e *message.Ending) {
 	row := j.ledger.Rows[e.Result.Task.Index]
 	if row != nil {
 		for _, log := range row.Log {
@@ -78,20 +79,20 @@ func (c *Coordinator) tooLate(j *job, e *Ending) {
 
 // correct puts what an attempt's worker tells of it in the place of what was
 // estimated. What a state stands for that was held then stays of use.
-func correct(log *AttemptLog, cpu time.Duration) {
+func correct(log *message.AttemptLog, cpu time.Duration) {
 	cpu = max(0, cpu)
 	log.CPU, log.Lost = cpu, cpu-min(cpu, log.CPU-log.Lost)
 }
 
 // unleased is the log of an attempt that ends with a result and has no lease, for
 // it was thought lost.
-func unleased(row *ledger.Row, worker task.PeerID, e *Ending, now time.Time) AttemptLog {
+func unleased(row *ledger.Row, worker task.PeerID, e *message.Ending, now time.Time) message.AttemptLog {
 	r := &e.Result
-	log := AttemptLog{Attempt: e.Attempt, Worker: worker, Start: now.Add(-r.Wall)}
-	if k := slices.IndexFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == e.Attempt }); k >= 0 {
+	log := message.AttemptLog{Attempt: e.Attempt, Worker: worker, Start: now.Add(-r.Wall)}
+	if k := slices.IndexFunc(row.Log, func(l message.AttemptLog) bool { return l.Attempt == e.Attempt }); k >= 0 {
 		log = row.Log[k]
 	}
-	log.Lag = cmp.Or(log.Lag, e.Begun.lag(log.Start, now))
+	log.Lag = cmp.Or(log.Lag, e.Begun.Lag(log.Start, now))
 	log.End, log.Outcome, log.Reason = now, r.Outcome.String(), r.Message
 	if r.Outcome.OwnFault() || r.Outcome == task.Completed {
 		log.CPU, log.Lost = 0, 0 // its result tells it
@@ -105,7 +106,7 @@ func unleased(row *ledger.Row, worker task.PeerID, e *Ending, now time.Time) Att
 // row knows it already: then it did with what that says, not with the best there is
 // now, which it may have made itself.
 func (c *Coordinator) beganAt(l *lease, row *ledger.Row) (again bool) {
-	k := slices.IndexFunc(row.Log, func(a AttemptLog) bool { return a.Attempt == l.attempt })
+	k := slices.IndexFunc(row.Log, func(a message.AttemptLog) bool { return a.Attempt == l.attempt })
 	if k < 0 {
 		if l.from != nil {
 			l.began, l.base = l.from.Fuel, l.from.CPU
@@ -238,4 +239,12 @@ func (h *host) stoodBy(at time.Time) time.Duration {
 		return h.stood
 	}
 	return h.stood + at.Sub(h.still)
+}
+
+// begins notes when the attempt of a lease began, as the word of its end tells; what
+// is said again later says nothing new.
+func (l *lease) begins(e *message.Ending, now time.Time) {
+	if l.lag == 0 {
+		l.lag = e.Begun.Lag(l.start, now)
+	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
@@ -13,7 +15,7 @@ import (
 // last, and what its member left it.
 func TestEstimate(t *testing.T) {
 	const second = time.Second
-	at := func(s int) time.Time { return start.Add(time.Duration(s) * second) }
+	at := func(s int) time.Time { return schedtest.Start.Add(time.Duration(s) * second) }
 	for name, c := range map[string]struct {
 		change func(l *lease)
 		every  time.Duration
@@ -29,10 +31,10 @@ func TestEstimate(t *testing.T) {
 		"stood still before it began": {func(l *lease) { l.host.stood, l.stood = 15*second, 15*second }, 0, 60 * second},
 		"its worker died before":      {func(l *lease) { l.host.born = at(25).UnixNano() }, 0, 25 * second},
 		"others of its task had a fifth": {func(l *lease) {
-			l.job.row(l.task.index).Note(AttemptLog{Attempt: Attempt{Epoch: 1, Seq: 1}, Start: at(-50), End: at(-40), Outcome: "interrupted", CPU: 2 * second})
+			l.job.row(l.task.index).Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Start: at(-50), End: at(-40), Outcome: "interrupted", CPU: 2 * second})
 		}, 0, 12 * second},
 		"what others are thought to have had": {func(l *lease) {
-			l.job.row(l.task.index).Note(AttemptLog{Attempt: Attempt{Epoch: 1, Seq: 1}, Start: at(-50), End: at(-40), Outcome: "lost", CPU: 2 * second, Lost: 2 * second})
+			l.job.row(l.task.index).Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Start: at(-50), End: at(-40), Outcome: "lost", CPU: 2 * second, Lost: 2 * second})
 		}, 0, 60 * second},
 		"saved each so often":         {func(*lease) {}, 10 * second, 10 * second},
 		"at the pace before its save": {func(l *lease) { saveAt(l, 10*second, at(40)) }, 0, 15 * second},
@@ -40,7 +42,7 @@ func TestEstimate(t *testing.T) {
 	} {
 		r := newRan(t, func(j *task.Job) { j.Checkpoint.Every = c.every })
 		r.c.now = at(60)
-		l := &lease{job: r.job, task: &liveTask{index: 4}, host: &host{}, start: start, expires: at(60).Add(Default().LeaseTTL)}
+		l := &lease{job: r.job, task: &liveTask{index: 4}, host: &host{}, start: schedtest.Start, expires: at(60).Add(Default().LeaseTTL)}
 		c.change(l)
 		if got := r.c.estimate(l); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -52,16 +54,16 @@ func TestEstimate(t *testing.T) {
 // the task over.
 func TestHandedAfterLost(t *testing.T) {
 	r := newRan(t, nil)
-	i, a := uint64(4), Attempt{Epoch: 1, Seq: 1}
-	log := AttemptLog{Attempt: a, Worker: "w", Start: start}
+	i, a := uint64(4), message.Attempt{Epoch: 1, Seq: 1}
+	log := message.AttemptLog{Attempt: a, Worker: "w", Start: schedtest.Start}
 	r.job.row(i).Note(log)
-	log.End, log.Outcome, log.CPU, log.Lost = start.Add(time.Second), "lost", 4*time.Second, 4*time.Second
+	log.End, log.Outcome, log.CPU, log.Lost = schedtest.Start.Add(time.Second), "lost", 4*time.Second, 4*time.Second
 	useful, wasted, moved := r.job.useful, r.job.wasted, r.job.migrations
 	r.c.note(r.job, i, log)
 	if got := r.job.wasted - wasted; got != 4*time.Second {
 		t.Fatalf("%v is lost at first", got)
 	}
-	e := &Ending{Attempt: a, Handed: &Handed{To: "v", As: Attempt{Epoch: 1, Seq: 2}}}
+	e := &message.Ending{Attempt: a, Handed: &message.Handed{To: "v", As: message.Attempt{Epoch: 1, Seq: 2}}}
 	e.Result.Task, e.Result.CPU = task.TaskID{Job: r.job.id, Index: i}, 3*time.Second
 	for range 2 { // it is said again where the answer is lost
 		r.c.measured(r.job, e)
@@ -74,11 +76,11 @@ func TestHandedAfterLost(t *testing.T) {
 // What a replica's copy tells of an attempt takes the place of what was estimated.
 func TestCostOfMergedRow(t *testing.T) {
 	r := newRan(t, nil)
-	i, log := uint64(4), AttemptLog{Attempt: Attempt{Epoch: 1, Seq: 1}, Worker: "w", Start: start, End: start.Add(time.Second), Outcome: "lost"}
+	i, log := uint64(4), message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Worker: "w", Start: schedtest.Start, End: schedtest.Start.Add(time.Second), Outcome: "lost"}
 	log.CPU, log.Lost = 4*time.Second, 4*time.Second
 	r.c.note(r.job, i, log)
 	log.Outcome, log.CPU, log.Lost = "interrupted", 3*time.Second, time.Second
-	theirs := &ledger.Row{Log: []AttemptLog{log}}
+	theirs := &ledger.Row{Log: []message.AttemptLog{log}}
 	for range 2 {
 		r.c.absorbRow(r.job, i, theirs)
 		if r.job.useful != 2*time.Second || r.job.wasted != time.Second {
@@ -90,7 +92,7 @@ func TestCostOfMergedRow(t *testing.T) {
 // saveAt has a state of the lease held that stands for so much CPU time.
 func saveAt(l *lease, cpu time.Duration, asked time.Time) {
 	l.heldAt = asked
-	l.job.row(l.task.index).Best = &Checkpoint{CID: "state", Fuel: 1, CPU: cpu}
+	l.job.row(l.task.index).Best = &message.Checkpoint{CID: "state", Fuel: 1, CPU: cpu}
 }
 
 // A job that was kept away from a member while that took nothing is let in again when

@@ -3,6 +3,8 @@ package scheduler
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"godwit/scheduler/ledger"
@@ -57,7 +59,7 @@ func (c *Coordinator) redelivered(j *job) {
 	}
 	j.moveCursor(0)
 	j.sent, j.ready = nil, nil
-	for _, i := range sortedKeys(j.ledger.Rows) {
+	for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
 		if j.ledger.Verdict(i) == ledger.Open {
 			c.waitAgain(j, i)
 			continue

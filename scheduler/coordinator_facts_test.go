@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
@@ -19,20 +21,20 @@ type ran struct {
 
 func newRan(t *testing.T, change func(*task.Job)) *ran {
 	t.Helper()
-	_, self := identity(0)
-	key, owner := identity(1)
-	rec := testJob(t, key, 6, change)
+	_, self := schedtest.Identity(0)
+	key, owner := schedtest.Identity(1)
+	rec := schedtest.Job(t, key, 6, change)
 	r := &ran{c: NewCoordinator(self, Default(), 7), owner: owner}
-	r.submit(rec, Range{From: 0, To: 3})
+	r.submit(rec, message.Range{From: 0, To: 3})
 	r.job = r.c.jobs[rec.ID()]
 	return r
 }
 
-func (r *ran) submit(rec task.Record, have ...Range) []Effect {
-	effects := r.c.Step(start, Received{From: r.owner, Message: Message{Submit: &Submit{Record: rec, Have: have}}})
+func (r *ran) submit(rec task.Record, have ...message.Range) []message.Effect {
+	effects := r.c.Step(schedtest.Start, message.Received{From: r.owner, Message: message.Message{Submit: &message.Submit{Record: rec, Have: have}}})
 	for _, e := range effects {
-		if f, ok := e.(Fetch); ok {
-			r.c.Step(start, Fetched{Key: f.Key})
+		if f, ok := e.(message.Fetch); ok {
+			r.c.Step(schedtest.Start, message.Fetched{Key: f.Key})
 		}
 	}
 	return effects
@@ -40,17 +42,17 @@ func (r *ran) submit(rec task.Record, have ...Range) []Effect {
 
 // tell has a replica tell facts of the job.
 func (r *ran) tell(session uint64, f *ledger.Facts, now time.Time) {
-	_, from := identity(5)
-	r.c.Step(now, Received{From: from, Message: Message{Known: &Known{
-		Epoch: 7, Session: session, Seq: 1, Pairs: []Pair{{ledger.FactsKey(r.job.id), f.Encode()}},
+	_, from := schedtest.Identity(5)
+	r.c.Step(now, message.Received{From: from, Message: message.Message{Known: &message.Known{
+		Epoch: 7, Session: session, Seq: 1, Pairs: []message.Pair{{Key: ledger.FactsKey(r.job.id), Value: f.Encode()}},
 	}}})
 }
 
 // TestOnlyTheSubmitterEnds: a copy that says that a job is over is believed if the
 // submitter signed it, or the deadline passed.
 func TestOnlyTheSubmitterEnds(t *testing.T) {
-	key, _ := identity(1)
-	other, _ := identity(2)
+	key, _ := schedtest.Identity(1)
+	other, _ := schedtest.Identity(2)
 	for _, tt := range []struct {
 		name  string
 		facts func(id task.JobID) *ledger.Facts
@@ -71,18 +73,18 @@ func TestOnlyTheSubmitterEnds(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := newRan(t, func(j *task.Job) { j.Deadline = time.Hour })
 			facts := tt.facts(r.job.id)
-			r.tell(1, facts, start.Add(tt.after))
+			r.tell(1, facts, schedtest.Start.Add(tt.after))
 			if over := r.job.state == jobOver; over != tt.over {
 				t.Errorf("the leader takes the job for over: %v", over)
 			}
-			_, self := identity(4)
+			_, self := schedtest.Identity(4)
 			f := NewReplica(self, Default())
-			f.now = start.Add(tt.after)
+			f.now = schedtest.Start.Add(tt.after)
 			j, err := f.ledger.Add(r.job.ledger.Record)
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = f.merge(Pair{ledger.FactsKey(r.job.id), facts.Encode()})
+			_, err = f.merge(message.Pair{Key: ledger.FactsKey(r.job.id), Value: facts.Encode()})
 			if over := isOver(j); over != tt.over {
 				t.Errorf("a follower takes the job for over: %v (%v)", over, err)
 			}
@@ -93,15 +95,15 @@ func TestOnlyTheSubmitterEnds(t *testing.T) {
 // TestFinalIsSigned: that a job is over for its submitter is in the ledger with
 // its signature; without it the job is over at this leader alone.
 func TestFinalIsSigned(t *testing.T) {
-	key, _ := identity(1)
+	key, _ := schedtest.Identity(1)
 	for _, signed := range []bool{true, false} {
 		r := newRan(t, nil)
-		g := &Got{Job: r.job.id, Final: true}
+		g := &message.Got{Job: r.job.id, Final: true}
 		if signed {
 			g.Signature = task.SignCancel(r.job.id, key)
 		}
-		r.c.Step(start, Received{From: r.owner, Message: Message{Got: g}})
-		if r.job.state != jobOver || r.job.summary().State != JobCancelled || isOver(r.job.ledger) != signed {
+		r.c.Step(schedtest.Start, message.Received{From: r.owner, Message: message.Message{Got: g}})
+		if r.job.state != jobOver || r.job.summary().State != message.JobCancelled || isOver(r.job.ledger) != signed {
 			t.Errorf("signed %v: %s, in the ledger %v", signed, r.job.summary().State, isOver(r.job.ledger))
 		}
 	}
@@ -112,17 +114,17 @@ func TestFinalIsSigned(t *testing.T) {
 func TestSubmitterLacks(t *testing.T) {
 	r := newRan(t, nil)
 	lie := &ledger.Facts{Done: ledger.Set{{From: 0, To: 6}}}
-	r.tell(1, lie, start)
+	r.tell(1, lie, schedtest.Start)
 	if r.job.state != jobOver || r.job.done != 6 {
 		t.Fatalf("the copy was not believed: %+v", r.job.summary())
 	}
 	for n, session := range []uint64{2, 3} {
-		r.submit(r.job.ledger.Record, Range{From: 0, To: 1}, Range{From: 2, To: 3})
+		r.submit(r.job.ledger.Record, message.Range{From: 0, To: 1}, message.Range{From: 2, To: 3})
 		s := r.job.summary()
 		if r.job.state != jobOpen || s.Done != 2 || s.Waiting != 4 || r.job.wait.cursor != 1 || r.job.ledger.Facts.Delivery != 1 {
 			t.Fatalf("round %d: %+v, cursor %d, delivery %d", n, s, r.job.wait.cursor, r.job.ledger.Facts.Delivery)
 		}
-		r.tell(session, lie, start)
+		r.tell(session, lie, schedtest.Start)
 	}
 	// Another copy of the leader's takes the newer delivery over the older.
 	o := &ledger.Facts{Done: ledger.Set{{From: 0, To: 6}}}
@@ -135,20 +137,20 @@ func TestSubmitterLacks(t *testing.T) {
 // again, not made again.
 func TestSubmitterLacksWhatIsHere(t *testing.T) {
 	r := newRan(t, nil)
-	key, worker := identity(3)
+	key, worker := schedtest.Identity(3)
 	res := task.Result{Task: task.TaskID{Job: r.job.id, Index: 4}, Outcome: task.Completed}
 	if err := res.Sign(key); err != nil {
 		t.Fatal(err)
 	}
-	r.c.Step(start, Received{From: worker, Message: Message{Report: &Report{Ended: []Ending{{Attempt: Attempt{Epoch: 3, Seq: 1}, Result: res}}}}})
-	all := []Range{{From: 0, To: 3}, {From: 4, To: 5}}
+	r.c.Step(schedtest.Start, message.Received{From: worker, Message: message.Message{Report: &message.Report{Ended: []message.Ending{{Attempt: message.Attempt{Epoch: 3, Seq: 1}, Result: res}}}}})
+	all := []message.Range{{From: 0, To: 3}, {From: 4, To: 5}}
 	r.submit(r.job.ledger.Record, all...)
 	if !r.job.ledger.Delivered(4) || r.job.done != 4 {
 		t.Fatalf("not delivered: %+v", r.job.summary())
 	}
 	var brought []uint64
 	for _, e := range r.submit(r.job.ledger.Record, all[:1]...) {
-		if s, ok := e.(Send); ok && s.Message.Progress != nil {
+		if s, ok := e.(message.Send); ok && s.Message.Progress != nil {
 			for _, t := range s.Message.Progress.Tasks {
 				brought = append(brought, t.Index)
 			}

@@ -2,10 +2,12 @@ package scheduler
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -73,12 +75,12 @@ type follower struct {
 	rejoining bool
 	phase     phase
 	session   uint64
-	known     uint64  // Seq of the last Known
-	answer    *Wanted // to that one
-	refused   bool    // not all it told was taken
-	last      bool    // it has told its last, and waits for marks and blocks
-	marks     []mark  // when the last was told
-	digests   map[task.JobID][digestLen]byte
+	known     uint64          // Seq of the last Known
+	answer    *message.Wanted // to that one
+	refused   bool            // not all it told was taken
+	last      bool            // it has told its last, and waits for marks and blocks
+	marks     []mark          // when the last was told
+	digests   map[task.JobID][message.DigestLen]byte
 	heard     time.Time
 
 	// queue are the changes not yet sent, in order, and waiting the set of them.
@@ -94,7 +96,7 @@ type follower struct {
 
 // A sentCopy is a copy on its way; upTo is what acked becomes with it.
 type sentCopy struct {
-	copy *Copy
+	copy *message.Copy
 	upTo uint64
 	at   time.Time
 }
@@ -144,7 +146,7 @@ func (c *Coordinator) groupIs(peers []task.PeerID) {
 			c.group = append(c.group, p)
 		}
 	}
-	for _, p := range sortedKeys(c.followers) {
+	for _, p := range slices.Sorted(maps.Keys(c.followers)) {
 		if f := c.followers[p]; f.grouped && !slices.Contains(c.group, p) {
 			f.grouped = false
 			f.reset()
@@ -176,14 +178,14 @@ func (c *Coordinator) follower(p task.PeerID) *follower {
 }
 
 func (c *Coordinator) askToBegin(f *follower) {
-	c.emit(Send{To: f.peer, Message: Message{Wanted: &Wanted{Epoch: c.epoch}}})
+	c.emit(message.Send{To: f.peer, Message: message.Message{Wanted: &message.Wanted{Epoch: c.epoch}}})
 }
 
 // suspect stops waiting for a follower.
 func (c *Coordinator) suspect(peer task.PeerID, why string) {
 	if f := c.followers[peer]; f != nil && f.grouped && !f.silent {
 		f.silent, f.rejoining = true, false
-		c.emit(Decided{Action: "not waited for", Peer: peer, Reason: task.ClipMessage("the follower is not heard of: " + why)})
+		c.emit(message.Decided{Action: "not waited for", Peer: peer, Reason: task.ClipMessage("the follower is not heard of: " + why)})
 	}
 }
 
@@ -199,7 +201,7 @@ func (c *Coordinator) heardOf(f *follower) {
 func (c *Coordinator) tickSoon() {
 	if !c.ticking {
 		c.ticking = true
-		c.timers.set(c.now.Add(tickEvery), reminder{tick: true})
+		c.timers.Set(c.now.Add(tickEvery), reminder{tick: true})
 	}
 }
 
@@ -208,7 +210,7 @@ func (c *Coordinator) tick() {
 	c.ticking = false
 	c.shareLeases()
 	c.shareDelivered()
-	for _, p := range sortedKeys(c.followers) {
+	for _, p := range slices.Sorted(maps.Keys(c.followers)) {
 		f := c.followers[p]
 		switch {
 		case !f.grouped && !c.now.Before(f.heard.Add(tellerLife)):
@@ -222,7 +224,7 @@ func (c *Coordinator) tick() {
 		case len(f.sent) > 0 && !c.now.Before(f.sent[0].at.Add(resendAfter)):
 			c.resend(f)
 		case f.silent && f.phase == copying && len(f.sent) == 0:
-			c.sendAs(f, &Copy{}, f.queued-uint64(len(f.queue))) // of nothing: its answer says that it is there
+			c.sendAs(f, &message.Copy{}, f.queued-uint64(len(f.queue))) // of nothing: its answer says that it is there
 		}
 	}
 	c.askHoldsAgain()
@@ -235,13 +237,13 @@ func (c *Coordinator) resend(f *follower) {
 	f.resent = c.now
 	for i := range f.sent {
 		f.sent[i].at = c.now
-		c.emit(Send{To: f.peer, Message: Message{Copy: f.sent[i].copy}})
+		c.emit(message.Send{To: f.peer, Message: message.Message{Copy: f.sent[i].copy}})
 	}
 }
 
 // sendCopies sends every follower what its window has room for.
 func (c *Coordinator) sendCopies() {
-	for _, p := range sortedKeys(c.followers) {
+	for _, p := range slices.Sorted(maps.Keys(c.followers)) {
 		f := c.followers[p]
 		for len(f.queue) > 0 && len(f.sent) < copyWindow {
 			c.sendCopy(f)
@@ -250,10 +252,10 @@ func (c *Coordinator) sendCopies() {
 }
 
 func (c *Coordinator) sendCopy(f *follower) {
-	m := &Copy{}
+	m := &message.Copy{}
 	size, n := 0, 0
 	for _, k := range f.queue {
-		if size > batchBytes || n == MaxPairs {
+		if size > message.BatchBytes || n == message.MaxPairs {
 			break
 		}
 		n++
@@ -274,11 +276,11 @@ func (c *Coordinator) sendCopy(f *follower) {
 }
 
 // sendAs sends a copy as the next of the session.
-func (c *Coordinator) sendAs(f *follower, m *Copy, upTo uint64) {
+func (c *Coordinator) sendAs(f *follower, m *message.Copy, upTo uint64) {
 	f.seq++
 	m.Epoch, m.Session, m.Seq = c.epoch, f.session, f.seq
 	f.sent = append(f.sent, sentCopy{m, upTo, c.now})
-	c.emit(Send{To: f.peer, Message: Message{Copy: m}})
+	c.emit(message.Send{To: f.peer, Message: message.Message{Copy: m}})
 }
 
 // keyBytes is what a key of a copy takes beside its value, about.
@@ -286,7 +288,7 @@ const keyBytes = 128
 
 // fill adds what a key stands for now to a copy and returns its size, about; 0
 // if there is nothing any more.
-func (c *Coordinator) fill(m *Copy, k copyKey) int {
+func (c *Coordinator) fill(m *message.Copy, k copyKey) int {
 	id := task.TaskID{Job: k.job, Index: k.index}
 	j := c.ledger.Jobs[k.job]
 	if k.kind == copyGone {
@@ -299,24 +301,24 @@ func (c *Coordinator) fill(m *Copy, k copyKey) int {
 	if j == nil {
 		return 0
 	}
-	var p Pair
+	var p message.Pair
 	switch k.kind {
 	case copyRecord:
-		p = Pair{ledger.JobKey(k.job), j.Record.Encode()}
+		p = message.Pair{Key: ledger.JobKey(k.job), Value: j.Record.Encode()}
 	case copyFacts:
-		p = Pair{ledger.FactsKey(k.job), j.Facts.Encode()}
+		p = message.Pair{Key: ledger.FactsKey(k.job), Value: j.Facts.Encode()}
 	case copyRow:
 		row := j.Rows[k.index]
 		if row == nil || j.Delivered(k.index) {
 			return 0
 		}
-		p = Pair{ledger.RowKey(id), row.Encode()}
+		p = message.Pair{Key: ledger.RowKey(id), Value: row.Encode()}
 	case copyLive:
-		l := LiveLeases{Task: id, Leases: liveLeases(c.jobs[k.job].live[k.index])}
+		l := message.LiveLeases{Task: id, Leases: liveLeases(c.jobs[k.job].live[k.index])}
 		m.Live = append(m.Live, l)
 		return keyBytes * (1 + len(l.Leases))
 	default:
-		h, ok := c.holdOf(HoldName{id, HoldKind(k.kind - copyHold)})
+		h, ok := c.holdOf(message.HoldName{Task: id, Kind: message.HoldKind(k.kind - copyHold)})
 		if !ok {
 			return 0
 		}
@@ -328,7 +330,7 @@ func (c *Coordinator) fill(m *Copy, k copyKey) int {
 }
 
 // copied takes in what a follower has durably, and which blocks it holds.
-func (c *Coordinator) copied(from task.PeerID, m *Copied) {
+func (c *Coordinator) copied(from task.PeerID, m *message.Copied) {
 	f := c.followers[from]
 	if m.Epoch > c.epoch {
 		c.outrun(m.Epoch)
@@ -352,14 +354,14 @@ func (c *Coordinator) copied(from task.PeerID, m *Copied) {
 }
 
 // liveLeases returns the leases of a task that run, or wait to; t may be nil.
-func liveLeases(t *liveTask) []LiveLease {
+func liveLeases(t *liveTask) []message.LiveLease {
 	if t == nil {
 		return nil
 	}
-	var out []LiveLease
+	var out []message.LiveLease
 	for _, l := range t.leases {
-		if len(out) < maxLive {
-			told := LiveLease{Worker: l.host.peer, Attempt: l.attempt, Start: l.start}
+		if len(out) < message.MaxLive {
+			told := message.LiveLease{Worker: l.host.peer, Attempt: l.attempt, Start: l.start}
 			if m := l.move; m != nil && m.to != nil && m.handsOver() {
 				told.To, told.As = m.to.peer, m.as
 			}
@@ -414,7 +416,7 @@ func (c *Coordinator) shareLeases() {
 // shareDelivered tells what submitters have got since the last tick. It may wait:
 // whoever takes over meanwhile hears it from them.
 func (c *Coordinator) shareDelivered() {
-	for _, id := range sortedKeys(c.owed) {
+	for _, id := range slices.Sorted(maps.Keys(c.owed)) {
 		c.push(copyKey{job: id, kind: copyFacts})
 	}
 	clear(c.owed)

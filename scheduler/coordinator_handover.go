@@ -5,7 +5,9 @@ import (
 	"strconv"
 
 	"godwit/overlay"
+	"godwit/scheduler/durable"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -26,7 +28,7 @@ func (c *Coordinator) mayHandOver(l *lease) bool {
 // offerMove offers the task to its destination.
 func (c *Coordinator) offerMove(l *lease) {
 	m := l.move
-	offer := Lease{Task: l.taskID(), Attempt: m.as, TTL: c.cfg.LeaseTTL, Await: &Await{Worker: l.host.peer, Attempt: l.attempt}}
+	offer := message.Lease{Task: l.taskID(), Attempt: m.as, TTL: c.cfg.LeaseTTL, Await: &message.Await{Worker: l.host.peer, Attempt: l.attempt}}
 	if work, known := l.job.work(); known {
 		left, _ := c.progressOf(l, work)
 		offer.Left = min(left, task.MaxDuration)
@@ -36,8 +38,8 @@ func (c *Coordinator) offerMove(l *lease) {
 
 // orderMove has the source hand its task over.
 func (c *Coordinator) orderMove(l *lease) {
-	if a := c.ack(l.host.peer); len(a.Moves) < MaxMoves { // else with its next report
-		a.Moves = append(a.Moves, MoveOrder{
+	if a := c.ack(l.host.peer); len(a.Moves) < message.MaxMoves { // else with its next report
+		a.Moves = append(a.Moves, message.MoveOrder{
 			Task: l.taskID(), Attempt: l.attempt, To: l.move.to.peer, As: l.move.as,
 			Urgent: l.host.state != overlay.Available && l.host.state != overlay.Leaving,
 		})
@@ -45,11 +47,11 @@ func (c *Coordinator) orderMove(l *lease) {
 }
 
 // remindMove goes on with a move whose task is still at its source.
-func (c *Coordinator) remindMove(l *lease, held *Held) {
+func (c *Coordinator) remindMove(l *lease, held *message.Held) {
 	m := l.move
 	switch {
 	case !m.handsOver(): // the word may have been lost
-		c.drop(l.host.peer, l.taskID(), l.attempt, DropMoved)
+		c.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
 		return
 	case held.Moving == m.as:
 		m.by = c.now.Add(c.cfg.MoveWithin)
@@ -63,7 +65,7 @@ func (c *Coordinator) remindMove(l *lease, held *Held) {
 
 // movingTo returns the lease that is being handed over to the host as that
 // attempt, or nil.
-func (j *job) movingTo(h *host, i uint64, a Attempt) *lease {
+func (j *job) movingTo(h *host, i uint64, a message.Attempt) *lease {
 	if t := j.live[i]; t != nil {
 		for _, l := range t.leases {
 			if m := l.move; m != nil && m.to == h && m.handsOver() && m.as == a {
@@ -75,7 +77,7 @@ func (j *job) movingTo(h *host, i uint64, a Attempt) *lease {
 }
 
 // leaseAt returns the lease of that attempt, wherever it is, or nil.
-func (j *job) leaseAt(i uint64, a Attempt) *lease {
+func (j *job) leaseAt(i uint64, a message.Attempt) *lease {
 	if t := j.live[i]; t != nil {
 		for _, l := range t.leases {
 			if l.attempt == a {
@@ -88,7 +90,7 @@ func (j *job) leaseAt(i uint64, a Attempt) *lease {
 
 // heldAhead takes in what a destination says of an attempt that is not on the
 // books, and says whether it is one of a hand-over.
-func (c *Coordinator) heldAhead(j *job, h *host, held *Held) bool {
+func (c *Coordinator) heldAhead(j *job, h *host, held *message.Held) bool {
 	i := held.Task.Index
 	l := j.movingTo(h, i, held.Attempt)
 	if l == nil {
@@ -105,7 +107,7 @@ func (c *Coordinator) heldAhead(j *job, h *host, held *Held) bool {
 
 // renumbered says whether a worker has a task under the attempt of a hand-over
 // that its lease has taken the place of. The word of that may have been lost.
-func (c *Coordinator) renumbered(j *job, h *host, held *Held) bool {
+func (c *Coordinator) renumbered(j *job, h *host, held *message.Held) bool {
 	t := j.live[held.Task.Index]
 	if t == nil {
 		return false
@@ -124,12 +126,12 @@ func (c *Coordinator) renumbered(j *job, h *host, held *Held) bool {
 
 // takeUpMove books a hand-over that a worker tells of and that this leader does
 // not know: one of a former term, or one that it gave up too soon.
-func (c *Coordinator) takeUpMove(j *job, h *host, held *Held) *lease {
+func (c *Coordinator) takeUpMove(j *job, h *host, held *message.Held) *lease {
 	i := held.Task.Index
 	l := j.leaseAt(i, held.After)
 	ours := held.Attempt.Epoch == c.epoch
 	switch {
-	case held.After == (Attempt{}) || l == nil || l.move != nil || l.ending != nil && !held.Running || !held.After.Less(held.Attempt):
+	case held.After == (message.Attempt{}) || l == nil || l.move != nil || l.ending != nil && !held.Running || !held.After.Less(held.Attempt):
 		return nil
 	case ours && (!held.Running || l.tried != held.Attempt):
 		return nil
@@ -147,7 +149,7 @@ func (c *Coordinator) mayTake(j *job, i uint64, h *host) bool {
 }
 
 // bookMove books a hand-over that is under way.
-func (c *Coordinator) bookMove(l *lease, to *host, as Attempt) {
+func (c *Coordinator) bookMove(l *lease, to *host, as message.Attempt) {
 	l.move = &move{to: to, why: "it was on its way", there: "begun before", as: as, begun: c.now, by: c.now.Add(c.cfg.MoveWithin), awaited: true}
 	l.stays = ""
 	c.keepSlot(l)
@@ -189,7 +191,7 @@ func (c *Coordinator) moveFailed(l *lease, reason string) {
 }
 
 // unmoved takes in that a source has given a hand-over up.
-func (c *Coordinator) unmoved(h *host, u *Unmoved) {
+func (c *Coordinator) unmoved(h *host, u *message.Unmoved) {
 	j := c.current(u.Task)
 	if j == nil {
 		return
@@ -201,7 +203,7 @@ func (c *Coordinator) unmoved(h *host, u *Unmoved) {
 
 // refusedAhead takes in that a destination gives a hand-over back, and says
 // whether it was one.
-func (c *Coordinator) refusedAhead(j *job, h *host, r *Refusal) bool {
+func (c *Coordinator) refusedAhead(j *job, h *host, r *message.Refusal) bool {
 	l := j.movingTo(h, r.Task.Index, r.Attempt)
 	if l == nil {
 		return false
@@ -213,7 +215,7 @@ func (c *Coordinator) refusedAhead(j *job, h *host, r *Refusal) bool {
 }
 
 // missingAhead gives up the hand-overs to a host that does not have them.
-func (c *Coordinator) missingAhead(h *host, reborn bool, listed func(task.TaskID, Attempt) bool) {
+func (c *Coordinator) missingAhead(h *host, reborn bool, listed func(task.TaskID, message.Attempt) bool) {
 	for _, l := range slices.Clone(h.coming) {
 		m := l.move
 		young := c.now.Before(m.begun.Add(2 * c.cfg.ReportEvery))
@@ -226,7 +228,7 @@ func (c *Coordinator) missingAhead(h *host, reborn bool, listed func(task.TaskID
 
 // handed takes in the end of an attempt whose guest runs on elsewhere, and says
 // whether it is one that can be believed: else it ended as any other.
-func (c *Coordinator) handed(h *host, j *job, l *lease, e *Ending) bool {
+func (c *Coordinator) handed(h *host, j *job, l *lease, e *message.Ending) bool {
 	d, i := e.Handed, e.Result.Task.Index
 	if !e.Attempt.Less(d.As) || e.Result.Outcome != task.Interrupted || e.Result.Verify() != nil {
 		return false
@@ -253,29 +255,31 @@ func (c *Coordinator) handed(h *host, j *job, l *lease, e *Ending) bool {
 }
 
 // wasMoved says whether an attempt's log says that its task was moved.
-func (c *Coordinator) wasMoved(j *job, i uint64, a Attempt) bool {
+func (c *Coordinator) wasMoved(j *job, i uint64, a message.Attempt) bool {
 	row := j.ledger.Rows[i]
-	return row != nil && slices.ContainsFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == a && l.Outcome == ledger.Moved })
+	return row != nil && slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool { return l.Attempt == a && l.Outcome == ledger.Moved })
 }
 
 // isHandingOver says whether a worker speaks of a task that was handed over and
 // that it has not heard to run: it ends by itself.
-func (c *Coordinator) isHandingOver(j *job, held *Held) bool {
+func (c *Coordinator) isHandingOver(j *job, held *message.Held) bool {
 	row := j.ledger.Rows[held.Task.Index]
-	return held.Moving != (Attempt{}) && row != nil && slices.ContainsFunc(row.Log, func(l AttemptLog) bool {
+	return held.Moving != (message.Attempt{}) && row != nil && slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool {
 		return l.Attempt == held.Attempt && l.Outcome == ledger.Moved && c.now.Before(l.End.Add(c.cfg.LeaseTTL))
 	})
 }
 
 // measured notes, once, what a hand-over took, and that the CPU time used before
 // it was of use.
-func (c *Coordinator) measured(j *job, e *Ending) {
+func (c *Coordinator) measured(j *job, e *message.Ending) {
 	i := e.Result.Task.Index
 	row := j.ledger.Rows[i]
 	if row == nil {
 		return
 	}
-	k := slices.IndexFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == e.Attempt && (l.Outcome == ledger.Moved || !ended(&l)) })
+	k := slices.IndexFunc(row.Log, func(l message.AttemptLog) bool {
+		return l.Attempt == e.Attempt && (l.Outcome == ledger.Moved || !ended(&l))
+	})
 	if k < 0 {
 		return
 	}
@@ -320,7 +324,7 @@ func (c *Coordinator) orphan(l *lease) bool {
 
 // bookAwaiting books an attempt of a task that runs nowhere as far as is known,
 // and is on its way to a host. It is no placement before it runs there.
-func (c *Coordinator) bookAwaiting(j *job, i uint64, h *host, as, after Attempt, reason string) {
+func (c *Coordinator) bookAwaiting(j *job, i uint64, h *host, as, after message.Attempt, reason string) {
 	t := &liveTask{index: i}
 	j.live[i] = t
 	l := &lease{
@@ -342,18 +346,18 @@ func (c *Coordinator) stopAwaiting(l *lease) {
 		l.recalled = true
 		l.host.recalls++
 		l.arriveBy = c.now.Add(c.cfg.LeaseTTL)
-		c.drop(l.host.peer, l.taskID(), l.attempt, DropMoved)
+		c.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
 		return
 	}
-	c.drop(l.host.peer, l.taskID(), l.attempt, DropSuperseded)
+	c.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
 	c.giveUp(l, "lost", "what its lost worker was handing over did not arrive in time")
 }
 
 // awaitedBefore books an attempt that a worker awaits since a former term, whose
 // source this leader has not heard of, and says whether it may.
-func (c *Coordinator) awaitedBefore(j *job, h *host, held *Held) bool {
+func (c *Coordinator) awaitedBefore(j *job, h *host, held *message.Held) bool {
 	i := held.Task.Index
-	if held.Attempt.Epoch >= c.epoch || held.After == (Attempt{}) || j.live[i] != nil || !c.mayTake(j, i, h) || j.hasEnd(i, held.Attempt) {
+	if held.Attempt.Epoch >= c.epoch || held.After == (message.Attempt{}) || j.live[i] != nil || !c.mayTake(j, i, h) || j.hasEnd(i, held.Attempt) {
 		return false
 	}
 	c.bookAwaiting(j, i, h, held.Attempt, held.After, "taken up from the report of the worker that awaits it")
@@ -368,7 +372,7 @@ func (c *Coordinator) settleOrphan(l *lease) {
 	j, i := l.job, l.task.index
 	l.awaits, l.running = false, true
 	row := j.row(i)
-	if k := slices.IndexFunc(row.Log, func(a AttemptLog) bool { return a.Attempt == l.after }); k >= 0 {
+	if k := slices.IndexFunc(row.Log, func(a message.AttemptLog) bool { return a.Attempt == l.after }); k >= 0 {
 		log := row.Log[k]
 		log.Outcome, log.MovedTo, log.Lost = ledger.Moved, l.host.peer, 0
 		c.note(j, i, log)
@@ -384,7 +388,7 @@ func (c *Coordinator) settleOrphan(l *lease) {
 
 // backFromLost books a source again that was thought lost and hands its task over
 // still, and says whether it is one.
-func (c *Coordinator) backFromLost(j *job, h *host, held *Held) bool {
+func (c *Coordinator) backFromLost(j *job, h *host, held *message.Held) bool {
 	t := j.live[held.Task.Index]
 	if t == nil || !held.Running {
 		return false
@@ -405,24 +409,24 @@ func (c *Coordinator) backFromLost(j *job, h *host, held *Held) bool {
 // onTheWay says whether a state is of a hand-over: the destination tells of one
 // whose task did not come with it, or the source, which heard nothing after the
 // freeze, of the last, after the task has moved.
-func (c *Coordinator) onTheWay(j *job, h *host, s *SavedState) bool {
+func (c *Coordinator) onTheWay(j *job, h *host, s *message.SavedState) bool {
 	i := s.Task.Index
 	if j.movingTo(h, i, s.Attempt) != nil {
 		return true
 	}
 	row := j.ledger.Rows[i]
-	return row != nil && slices.ContainsFunc(row.Log, func(l AttemptLog) bool {
+	return row != nil && slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool {
 		return l.Attempt == s.Attempt && l.Worker == h.peer && l.Outcome == ledger.Moved
 	})
 }
 
-func stateKey(id task.TaskID, a Attempt) string {
-	return taskKey(coordinatorPrefix+"k/", id) + "/" + strconv.FormatUint(a.Epoch, 10) + "." + strconv.FormatUint(a.Seq, 10)
+func stateKey(id task.TaskID, a message.Attempt) string {
+	return durable.TaskKey(coordinatorPrefix+"k/", id) + "/" + strconv.FormatUint(a.Epoch, 10) + "." + strconv.FormatUint(a.Seq, 10)
 }
 
 // strayState brings a state here that is of no lease. The task does not begin
 // anew elsewhere before that is here.
-func (c *Coordinator) strayState(j *job, h *host, s *SavedState) {
+func (c *Coordinator) strayState(j *job, h *host, s *message.SavedState) {
 	i := s.Task.Index
 	key := stateKey(s.Task, s.Attempt)
 	if row := j.ledger.Rows[i]; c.fetches[key] != nil || row != nil && row.Best != nil && row.Best.Fuel >= s.Checkpoint.Fuel {

@@ -2,10 +2,13 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"godwit/scheduler/durable"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -38,7 +41,7 @@ func (c *Coordinator) first() *follower {
 }
 
 // hold has the first follower hold blocks as well.
-func (c *Coordinator) hold(n HoldName, gates bool) {
+func (c *Coordinator) hold(n message.HoldName, gates bool) {
 	f := c.first()
 	if f == nil {
 		return
@@ -47,13 +50,13 @@ func (c *Coordinator) hold(n HoldName, gates bool) {
 	f.push(holdCopy(n))
 }
 
-func holdCopy(n HoldName) copyKey {
+func holdCopy(n message.HoldName) copyKey {
 	return copyKey{n.Task.Job, n.Task.Index, copyHold + copyKind(n.Kind)}
 }
 
 // awaited says whether blocks are on their way to the first follower and a
 // promise must wait for them.
-func (c *Coordinator) awaited(n HoldName) bool {
+func (c *Coordinator) awaited(n message.HoldName) bool {
 	o := c.orders[n]
 	if o == nil || !o.gates {
 		return false
@@ -63,31 +66,31 @@ func (c *Coordinator) awaited(n HoldName) bool {
 }
 
 // holdOf says which blocks a name stands for now; none any more if not ok.
-func (c *Coordinator) holdOf(n HoldName) (h Hold, ok bool) {
+func (c *Coordinator) holdOf(n message.HoldName) (h message.Hold, ok bool) {
 	j := c.jobs[n.Task.Job]
 	if j == nil {
 		return h, false
 	}
 	row := j.ledger.Rows[n.Task.Index]
-	h = Hold{Name: n, Holders: []task.PeerID{c.self}}
+	h = message.Hold{Name: n, Holders: []task.PeerID{c.self}}
 	switch {
-	case n.Kind == HoldJob:
-		h.CIDs = jobBlocks(j.id, j.spec)
+	case n.Kind == message.HoldJob:
+		h.CIDs = durable.JobBlocks(j.id, j.spec)
 		h.Holders = append(h.Holders, j.submitter)
 	case row == nil || j.ledger.Delivered(n.Task.Index):
-	case n.Kind == HoldState && row.Best != nil && row.Verdict(j.ledger.Rule()) == ledger.Open:
+	case n.Kind == message.HoldState && row.Best != nil && row.Verdict(j.ledger.Rule()) == ledger.Open:
 		h.CIDs = []task.CID{row.Best.CID}
-	case n.Kind == HoldOutputs:
+	case n.Kind == message.HoldOutputs:
 		if agreed := row.Agreed(); len(agreed) > 0 {
-			h.CIDs = remoteOutputs(&agreed[0])
+			h.CIDs = message.RemoteOutputs(&agreed[0])
 		}
 		for _, r := range row.Agreed() {
-			if len(h.Holders) < MaxHolders {
+			if len(h.Holders) < message.MaxHolders {
 				h.Holders = append(h.Holders, r.Worker)
 			}
 		}
 	}
-	if len(h.CIDs) > MaxHoldCIDs {
+	if len(h.CIDs) > message.MaxHoldCIDs {
 		h.CIDs = nil // the job's own submitter gave it that many: it holds them
 	}
 	if len(h.CIDs) == 0 {
@@ -98,7 +101,7 @@ func (c *Coordinator) holdOf(n HoldName) (h Hold, ok bool) {
 
 // heldAt takes in a follower's answer to a Hold. One that failed holds nothing
 // up any more; it is tried again in the background.
-func (c *Coordinator) heldAt(f *follower, h *HeldBlocks) {
+func (c *Coordinator) heldAt(f *follower, h *message.HeldBlocks) {
 	o := c.orders[h.Name]
 	if o == nil || o.to != f.peer {
 		return
@@ -118,7 +121,7 @@ func (c *Coordinator) heldAt(f *follower, h *HeldBlocks) {
 
 // askHoldsAgain repeats orders that were not answered, or failed.
 func (c *Coordinator) askHoldsAgain() {
-	var due []HoldName
+	var due []message.HoldName
 	for n, o := range c.orders {
 		if !c.now.Before(o.again) {
 			due = append(due, n)
@@ -163,30 +166,30 @@ func (c *Coordinator) firstMayHaveChanged() {
 	if now == "" {
 		return
 	}
-	for _, id := range sortedKeys(c.ledger.Jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.ledger.Jobs)) {
 		j := c.ledger.Jobs[id]
 		if isOver(j) {
 			continue
 		}
-		c.hold(HoldName{task.TaskID{Job: id}, HoldJob}, false)
-		for _, i := range sortedKeys(j.Rows) {
-			kind := HoldOutputs
+		c.hold(message.HoldName{Task: task.TaskID{Job: id}, Kind: message.HoldJob}, false)
+		for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
+			kind := message.HoldOutputs
 			if j.Rows[i].Verdict(j.Rule()) == ledger.Open {
-				kind = HoldState
+				kind = message.HoldState
 			}
-			if n := (HoldName{task.TaskID{Job: id, Index: i}, kind}); c.hasBlocks(n) {
+			if n := (message.HoldName{Task: task.TaskID{Job: id, Index: i}, Kind: kind}); c.hasBlocks(n) {
 				c.hold(n, false)
 			}
 		}
 	}
 }
 
-func (c *Coordinator) hasBlocks(n HoldName) bool {
+func (c *Coordinator) hasBlocks(n message.HoldName) bool {
 	_, ok := c.holdOf(n)
 	return ok
 }
 
-func compareHolds(a, b HoldName) int {
+func compareHolds(a, b message.HoldName) int {
 	if c := compareTasks(a.Task, b.Task); c != 0 {
 		return c
 	}
@@ -203,7 +206,7 @@ type seeking struct {
 }
 
 // secure has this node fetch blocks, in the background.
-func (c *Coordinator) secure(n HoldName) *seeking {
+func (c *Coordinator) secure(n message.HoldName) *seeking {
 	s := c.sought[n]
 	if s == nil {
 		s = &seeking{}
@@ -234,12 +237,12 @@ func (c *Coordinator) seek() {
 		c.seeks++
 		j := c.jobs[n.Task.Job]
 		holders := slices.Concat(j.tellers, c.group, h.Holders[1:])
-		c.fetch(&fetching{key: holdKey(n), job: j, sought: &n}, h.CIDs, holders[:min(len(holders), MaxHolders)])
+		c.fetch(&fetching{key: holdKey(n), job: j, sought: &n}, h.CIDs, holders[:min(len(holders), message.MaxHolders)])
 	}
 }
 
 // soughtBlocks goes on after a Fetch of blocks to be held here.
-func (c *Coordinator) soughtBlocks(n HoldName, failure string) {
+func (c *Coordinator) soughtBlocks(n message.HoldName, failure string) {
 	c.seeks--
 	s := c.sought[n]
 	if s == nil {
@@ -251,7 +254,7 @@ func (c *Coordinator) soughtBlocks(n HoldName, failure string) {
 		return
 	}
 	s.fails++
-	if s.lacking && n.Kind == HoldOutputs {
+	if s.lacking && n.Kind == message.HoldOutputs {
 		delete(c.sought, n)
 		c.voidResult(n.Task, failure)
 		return
@@ -261,11 +264,11 @@ func (c *Coordinator) soughtBlocks(n HoldName, failure string) {
 		c.decided(n.Task, "not held", "", task.ClipMessage("blocks that the job needs could not be fetched: "+failure))
 		return
 	}
-	c.timers.set(c.now.Add(min(c.cfg.RetryMin<<s.fails, c.cfg.RetryMax)), reminder{sought: &n})
+	c.timers.Set(c.now.Add(min(c.cfg.RetryMin<<s.fails, c.cfg.RetryMax)), reminder{sought: &n})
 }
 
 // secureAgain tries once more after a pause.
-func (c *Coordinator) secureAgain(n HoldName) {
+func (c *Coordinator) secureAgain(n message.HoldName) {
 	if c.sought[n] != nil {
 		c.secure(n)
 	}
@@ -275,7 +278,7 @@ func (c *Coordinator) secureAgain(n HoldName) {
 const maxLacking = 256
 
 // lacking looks for outputs that a submitter could not get.
-func (c *Coordinator) lacking(j *job, ranges []Range) {
+func (c *Coordinator) lacking(j *job, ranges []message.Range) {
 	n := 0
 	for _, r := range ranges {
 		for i := r.From; i < min(r.To, j.total) && n < maxLacking; i++ {
@@ -284,7 +287,7 @@ func (c *Coordinator) lacking(j *job, ranges []Range) {
 			if row == nil || j.ledger.Delivered(i) || row.Verdict(j.ledger.Rule()) != ledger.Done {
 				continue
 			}
-			if name := (HoldName{task.TaskID{Job: j.id, Index: i}, HoldOutputs}); c.hasBlocks(name) {
+			if name := (message.HoldName{Task: task.TaskID{Job: j.id, Index: i}, Kind: message.HoldOutputs}); c.hasBlocks(name) {
 				c.secure(name).lacking = true
 			}
 		}

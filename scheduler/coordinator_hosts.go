@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 	"godwit/task"
 )
@@ -80,7 +81,7 @@ type pause struct {
 type lease struct {
 	job      *job
 	task     *liveTask
-	attempt  Attempt
+	attempt  message.Attempt
 	host     *host
 	start    time.Time
 	expires  time.Time
@@ -92,14 +93,14 @@ type lease struct {
 	// worker will report the result again, and they are fetched anew.
 	stalled bool
 	fails   int
-	ending  *Ending      // its result, while its outputs are fetched
-	result  *task.Result // its result, when it counts; nil before
+	ending  *message.Ending // its result, while its outputs are fetched
+	result  *task.Result    // its result, when it counts; nil before
 	// from is the checkpoint it was given to go on from; nil for none. saving
 	// is the fuel of the checkpoint being fetched from its worker; 0 for none.
-	from   *Checkpoint
+	from   *message.Checkpoint
 	saving uint64
-	newer  *Checkpoint // to be fetched after it; nil for none
-	told   uint64      // fuel of the newest that its worker named; 0 for none
+	newer  *message.Checkpoint // to be fetched after it; nil for none
+	told   uint64              // fuel of the newest that its worker named; 0 for none
 	// supposed says that it runs as far as the leader before knew, and its worker has
 	// not said so since.
 	supposed bool
@@ -125,12 +126,12 @@ type lease struct {
 	// Of hand-overs: how many failed, the attempt of the last, and when the next
 	// may begin.
 	handOvers int
-	tried     Attempt
+	tried     message.Attempt
 	notBefore time.Time
 	// after is the attempt that was handed over to it; zero for none. While it
 	// awaits that, until arriveBy, its source is lost and nothing is known to run:
 	// see orphan.
-	after    Attempt
+	after    message.Attempt
 	awaits   bool
 	arriveBy time.Time
 	// patience is how long it may take, by the placement policy's, from its start on;
@@ -140,8 +141,8 @@ type lease struct {
 }
 
 // log is the lease as its task's row notes it, while it lives.
-func (l *lease) log() AttemptLog {
-	a := AttemptLog{Attempt: l.attempt, Worker: l.host.peer, Start: l.start, Reason: l.reason, MovedTo: l.movedTo}
+func (l *lease) log() message.AttemptLog {
+	a := message.AttemptLog{Attempt: l.attempt, Worker: l.host.peer, Start: l.start, Reason: l.reason, MovedTo: l.movedTo}
 	a.From, a.Saved, a.Lag = l.began, l.base, l.lag
 	return a
 }
@@ -231,7 +232,7 @@ func (c *Coordinator) alarm(h *host, at time.Time) {
 		return
 	}
 	h.alarm = at
-	c.timers.set(at, reminder{host: h.peer})
+	c.timers.Set(at, reminder{host: h.peer})
 }
 
 // lookAt does what time has made due for a host: leases that expired, a grace

@@ -2,10 +2,13 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
+	"godwit/scheduler/durable"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -118,7 +121,7 @@ func (c *Coordinator) reopen(id task.JobID, l *ledger.Job) {
 	f := &l.Facts
 	j.useful, j.wasted, j.reruns, j.migrations = f.UsefulCPU, f.WastedCPU, f.Reruns, f.Migrations
 	j.done, j.failed = f.Done.Count(), f.Failed.Minus(f.Done).Count()
-	for _, i := range sortedKeys(l.Rows) {
+	for _, i := range slices.Sorted(maps.Keys(l.Rows)) {
 		c.reopenTask(j, i)
 	}
 	j.state = jobOpen
@@ -167,7 +170,7 @@ func (c *Coordinator) reopenTask(j *job, i uint64) {
 }
 
 // submit takes in a job, or answers what is known of it.
-func (c *Coordinator) submit(from task.PeerID, s *Submit) {
+func (c *Coordinator) submit(from task.PeerID, s *message.Submit) {
 	id := s.Record.ID()
 	if j := c.jobs[id]; j != nil {
 		if j.state != jobFetching && from == j.submitter {
@@ -177,7 +180,7 @@ func (c *Coordinator) submit(from task.PeerID, s *Submit) {
 		return
 	}
 	refuse := func(reason string, retry time.Duration) {
-		c.emit(Send{To: from, Message: Message{Accepted: &Accepted{Job: id, Error: reason, RetryAfter: retry}}})
+		c.emit(message.Send{To: from, Message: message.Message{Accepted: &message.Accepted{Job: id, Error: reason, RetryAfter: retry}}})
 		c.decided(task.TaskID{Job: id}, "refused", from, reason)
 	}
 	spec, err := s.Record.Open()
@@ -194,20 +197,8 @@ func (c *Coordinator) submit(from task.PeerID, s *Submit) {
 		l := &ledger.Job{Record: s.Record, Spec: spec, Submitter: from, Rows: map[uint64]*ledger.Row{}}
 		j := c.newJob(id, l)
 		j.came = c.now
-		c.fetch(&fetching{key: coordinatorPrefix + ledger.JobKey(id), job: j, have: s.Have}, jobBlocks(id, spec), []task.PeerID{from})
+		c.fetch(&fetching{key: coordinatorPrefix + ledger.JobKey(id), job: j, have: s.Have}, durable.JobBlocks(id, spec), []task.PeerID{from})
 	}
-}
-
-// jobBlocks lists what a job needs held so that it can outlive its submitter.
-func jobBlocks(id task.JobID, spec *task.Job) []task.CID {
-	cids := []task.CID{task.CID(id), spec.Module}
-	for i := range spec.Inputs {
-		if f := &spec.Inputs[i]; f.Size > 0 {
-			cids = append(cids, f.CID)
-		}
-	}
-	slices.Sort(cids[2:])
-	return slices.Compact(cids)
 }
 
 // A fetching is a Fetch that was not answered: of a job's blocks, or of the
@@ -215,11 +206,11 @@ func jobBlocks(id task.JobID, spec *task.Job) []task.CID {
 type fetching struct {
 	key   string
 	job   *job
-	have  []Range
-	lease *lease      // nil when it is the job's
-	saved *Checkpoint // the lease's checkpoint, where that is fetched
+	have  []message.Range
+	lease *lease              // nil when it is the job's
+	saved *message.Checkpoint // the lease's checkpoint, where that is fetched
 	// sought are blocks that should be held here; nil for the others.
-	sought *HoldName
+	sought *message.HoldName
 	// stray is the task of a checkpoint that is of no lease, and from who has it.
 	stray *task.TaskID
 	from  task.PeerID
@@ -227,10 +218,10 @@ type fetching struct {
 
 func (c *Coordinator) fetch(f *fetching, cids []task.CID, holders []task.PeerID) {
 	c.fetches[f.key] = f
-	c.emit(Fetch{Key: f.key, CIDs: cids, Holders: holders})
+	c.emit(message.Fetch{Key: f.key, CIDs: cids, Holders: holders})
 }
 
-func (c *Coordinator) fetched(ev Fetched) {
+func (c *Coordinator) fetched(ev message.Fetched) {
 	f := c.fetches[ev.Key]
 	if f == nil {
 		return
@@ -255,7 +246,7 @@ func (c *Coordinator) fetched(ev Fetched) {
 	j := f.job
 	if ev.Err != "" {
 		delete(c.jobs, j.id)
-		c.emit(Send{To: j.submitter, Message: Message{Accepted: &Accepted{
+		c.emit(message.Send{To: j.submitter, Message: message.Message{Accepted: &message.Accepted{
 			Job: j.id, Error: task.ClipMessage("fetching the job's files failed: " + ev.Err), RetryAfter: c.cfg.RefusalPause,
 		}}})
 		return
@@ -264,11 +255,11 @@ func (c *Coordinator) fetched(ev Fetched) {
 }
 
 // open makes a job durable, acknowledges it and lets its tasks go.
-func (c *Coordinator) open(j *job, have []Range) {
+func (c *Coordinator) open(j *job, have []message.Range) {
 	j.state = jobOpen
 	c.ledger.Jobs[j.id] = j.ledger
 	c.persistRecord(j)
-	c.hold(HoldName{task.TaskID{Job: j.id}, HoldJob}, true)
+	c.hold(message.HoldName{Task: task.TaskID{Job: j.id}, Kind: message.HoldJob}, true)
 	c.offeredAgain(j, have)
 	j.moveCursor(0)
 	c.learnt.arrived(j, j.total-min(j.total, j.done+j.failed))
@@ -282,7 +273,7 @@ func (c *Coordinator) open(j *job, have []Range) {
 // offeredAgain acknowledges a job and starts bringing its results from where
 // the submitter says it is. What a submitter says it holds of its own job is
 // done, even if this copy of the ledger never heard of it.
-func (c *Coordinator) offeredAgain(j *job, have []Range) {
+func (c *Coordinator) offeredAgain(j *job, have []message.Range) {
 	c.promiseAccepted(j)
 	held, err := ledger.MakeSet(have)
 	if err != nil || len(held) > 0 && held[len(held)-1].To > j.total {
@@ -304,9 +295,9 @@ func (c *Coordinator) learn(j *job, held ledger.Set) {
 	if len(news) == 0 || j.state != jobOpen {
 		return
 	}
-	for _, i := range sortedKeys(j.live) { // those of live that are among them
+	for _, i := range slices.Sorted(maps.Keys(j.live)) { // those of live that are among them
 		if news.Contains(i) {
-			c.endLeases(j, i, DropSuperseded)
+			c.endLeases(j, i, message.DropSuperseded)
 		}
 	}
 	j.done += news.Count()
@@ -319,19 +310,19 @@ func (c *Coordinator) learn(j *job, held ledger.Set) {
 // What follows makes a part of the ledger durable, here and at followers.
 
 func (c *Coordinator) persistRecord(j *job) {
-	c.emit(Persist{Key: coordinatorPrefix + ledger.JobKey(j.id), Value: j.ledger.Record.Encode()})
+	c.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(j.id), Value: j.ledger.Record.Encode()})
 	c.push(copyKey{job: j.id, kind: copyRecord})
 }
 
 func (c *Coordinator) persistFacts(j *job) {
-	c.emit(Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id), Value: j.ledger.Facts.Encode()})
+	c.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id), Value: j.ledger.Facts.Encode()})
 	c.push(copyKey{job: j.id, kind: copyFacts})
 }
 
 func (c *Coordinator) persistRow(j *job, i uint64) {
 	id := task.TaskID{Job: j.id, Index: i}
 	value := j.ledger.Rows[i].Encode()
-	c.emit(Persist{Key: coordinatorPrefix + ledger.RowKey(id), Value: value})
+	c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(id), Value: value})
 	c.push(copyKey{j.id, i, copyRow})
 	if !j.ledger.Delivered(i) && j.ledger.Verdict(i) != ledger.Open {
 		c.weigh(j, i, len(value))
@@ -339,7 +330,7 @@ func (c *Coordinator) persistRow(j *job, i uint64) {
 }
 
 // got notes what the submitter holds.
-func (c *Coordinator) got(from task.PeerID, g *Got) {
+func (c *Coordinator) got(from task.PeerID, g *message.Got) {
 	j := c.jobs[g.Job]
 	if j == nil || j.state == jobFetching || from != j.submitter {
 		return
@@ -390,7 +381,7 @@ func (c *Coordinator) delivered(j *job, held ledger.Set) {
 // row may go now.
 func (c *Coordinator) deliver(j *job, i uint64) {
 	c.unweigh(j, i)
-	delete(c.orders, HoldName{task.TaskID{Job: j.id, Index: i}, HoldOutputs})
+	delete(c.orders, message.HoldName{Task: task.TaskID{Job: j.id, Index: i}, Kind: message.HoldOutputs})
 	row := j.ledger.Rows[i]
 	if row == nil {
 		return
@@ -432,12 +423,12 @@ func (c *Coordinator) compact(j *job) {
 		c.persistFacts(owner)
 	}
 	for _, key := range keys {
-		c.emit(Persist{Key: key})
+		c.emit(message.Persist{Key: key})
 	}
 }
 
 // cancel ends a job whose submitter says so.
-func (c *Coordinator) cancel(m *Cancel) {
+func (c *Coordinator) cancel(m *message.Cancel) {
 	j := c.jobs[m.Job]
 	if j == nil || j.state == jobFetching || !task.VerifyCancel(m.Job, j.ledger.Record.PublicKey, m.Signature) {
 		return
@@ -445,7 +436,7 @@ func (c *Coordinator) cancel(m *Cancel) {
 	if j.state == jobOpen {
 		j.ledger.Facts.Merge(&ledger.Facts{Cancel: m.Signature})
 		c.persistFacts(j)
-		c.end(j, DropCancelled)
+		c.end(j, message.DropCancelled)
 		c.decided(task.TaskID{Job: j.id}, "cancelled", j.submitter, "its submitter asked for it")
 	}
 	j.asked, j.credit = true, true
@@ -461,7 +452,7 @@ func deadlineOf(spec *task.Job) (time.Time, bool) {
 
 func (c *Coordinator) armDeadline(j *job) {
 	if at, ok := j.deadline(); ok {
-		c.timers.set(at, reminder{job: j.id})
+		c.timers.Set(at, reminder{job: j.id})
 	}
 }
 
@@ -472,21 +463,21 @@ func (c *Coordinator) checkDeadline(j *job) {
 	}
 	j.ledger.Facts.Expired = true
 	c.persistFacts(j)
-	c.end(j, DropExpired)
-	c.decided(task.TaskID{Job: j.id}, "expired", "", DropExpired)
+	c.end(j, message.DropExpired)
+	c.decided(task.TaskID{Job: j.id}, "expired", "", message.DropExpired)
 }
 
 // endIfOver ends a job of which every task has ended.
 func (c *Coordinator) endIfOver(j *job) {
 	if j.state == jobOpen && j.done+j.failed >= j.total {
-		c.end(j, DropSuperseded)
+		c.end(j, message.DropSuperseded)
 		c.decided(task.TaskID{Job: j.id}, j.summary().State, j.submitter, "every task has ended")
 	}
 }
 
 // end takes a job out of work.
 func (c *Coordinator) end(j *job, reason string) {
-	for _, i := range sortedKeys(j.live) {
+	for _, i := range slices.Sorted(maps.Keys(j.live)) {
 		c.endLeases(j, i, reason)
 	}
 	j.state = jobOver
@@ -508,11 +499,11 @@ func (c *Coordinator) forgetOldest() bool {
 		return false
 	}
 	j := jobs[k]
-	for _, i := range sortedKeys(j.ledger.Rows) {
-		c.emit(Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: j.id, Index: i})})
+	for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
+		c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: j.id, Index: i})})
 	}
-	c.emit(Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id)})
-	c.emit(Persist{Key: coordinatorPrefix + ledger.JobKey(j.id)})
+	c.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id)})
+	c.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(j.id)})
 	c.push(copyKey{job: j.id, kind: copyGone})
 	c.kept = slices.DeleteFunc(c.kept, func(id task.TaskID) bool { return id.Job == j.id })
 	delete(c.jobs, j.id)

@@ -2,11 +2,13 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -16,7 +18,7 @@ import (
 const askFor = 5 * time.Second
 
 // known takes in what a replica has, and asks for what is lacking here.
-func (c *Coordinator) known(from task.PeerID, k *Known) {
+func (c *Coordinator) known(from task.PeerID, k *message.Known) {
 	if k.Epoch > c.epoch {
 		c.outrun(k.Epoch)
 		return
@@ -35,10 +37,10 @@ func (c *Coordinator) known(from task.PeerID, k *Known) {
 	case k.Session != f.session:
 		f.reset()
 		c.holdsAnew(from)
-		f.session, f.phase, f.digests = k.Session, listening, map[task.JobID][digestLen]byte{}
+		f.session, f.phase, f.digests = k.Session, listening, map[task.JobID][message.DigestLen]byte{}
 	case k.Seq <= f.known:
 		if k.Seq == f.known && f.answer != nil {
-			c.emit(Send{To: from, Message: Message{Wanted: f.answer}})
+			c.emit(message.Send{To: from, Message: message.Message{Wanted: f.answer}})
 		}
 		return
 	}
@@ -47,7 +49,7 @@ func (c *Coordinator) known(from task.PeerID, k *Known) {
 		return // it repeats
 	}
 	f.known = k.Seq
-	f.answer = &Wanted{Epoch: c.epoch, Session: f.session, Seq: k.Seq}
+	f.answer = &message.Wanted{Epoch: c.epoch, Session: f.session, Seq: k.Seq}
 	c.absorb(f, k.Pairs)
 	for _, d := range k.Jobs {
 		f.digests[d.Job] = d.Digest
@@ -59,12 +61,12 @@ func (c *Coordinator) known(from task.PeerID, k *Known) {
 	if k.Last {
 		c.toldAll(f)
 	}
-	c.emit(Send{To: from, Message: Message{Wanted: f.answer}})
+	c.emit(message.Send{To: from, Message: message.Message{Wanted: f.answer}})
 }
 
 // heldBy notes that a replica may hold the blocks of a job; j may be nil.
 func (j *job) heldBy(peer task.PeerID) {
-	if j != nil && len(j.tellers) < MaxHolders/2 && !slices.Contains(j.tellers, peer) {
+	if j != nil && len(j.tellers) < message.MaxHolders/2 && !slices.Contains(j.tellers, peer) {
 		j.tellers = append(j.tellers, peer)
 	}
 }
@@ -108,17 +110,17 @@ func (c *Coordinator) toldAll(f *follower) {
 		return
 	}
 	f.phase, f.waiting = copying, map[copyKey]bool{}
-	for _, id := range sortedKeys(f.digests) {
+	for _, id := range slices.Sorted(maps.Keys(f.digests)) {
 		if c.ledger.Jobs[id] == nil {
 			f.push(copyKey{job: id, kind: copyGone})
 		}
 	}
-	for _, id := range sortedKeys(c.ledger.Jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.ledger.Jobs)) {
 		j := c.ledger.Jobs[id]
 		if d, ok := f.digests[id]; !ok || d != shortDigest(j) {
 			pushJob(f, id, j)
 		}
-		for _, i := range sortedKeys(c.jobs[id].live) {
+		for _, i := range slices.Sorted(maps.Keys(c.jobs[id].live)) {
 			f.push(copyKey{id, i, copyLive})
 			c.shared[task.TaskID{Job: id, Index: i}] = true
 		}
@@ -131,7 +133,7 @@ func (c *Coordinator) toldAll(f *follower) {
 func pushJob(f *follower, id task.JobID, j *ledger.Job) {
 	f.push(copyKey{job: id, kind: copyRecord})
 	f.push(copyKey{job: id, kind: copyFacts})
-	for _, i := range sortedKeys(j.Rows) {
+	for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
 		if !j.Delivered(i) {
 			f.push(copyKey{id, i, copyRow})
 		}
@@ -140,7 +142,7 @@ func pushJob(f *follower, id task.JobID, j *ledger.Job) {
 
 // absorb merges what a replica told. It is believed as far as it is signed, and
 // where it is not, as one coordinator believes another.
-func (c *Coordinator) absorb(f *follower, pairs []Pair) {
+func (c *Coordinator) absorb(f *follower, pairs []message.Pair) {
 	for _, p := range pairs {
 		id, err := c.absorbPair(f, p)
 		if err != nil {
@@ -150,7 +152,7 @@ func (c *Coordinator) absorb(f *follower, pairs []Pair) {
 	}
 }
 
-func (c *Coordinator) absorbPair(f *follower, p Pair) (task.JobID, error) {
+func (c *Coordinator) absorbPair(f *follower, p message.Pair) (task.JobID, error) {
 	kind, rest, _ := strings.Cut(p.Key, "/")
 	name, _, _ := strings.Cut(rest, "/")
 	id := task.JobID(name)
@@ -222,10 +224,10 @@ func (c *Coordinator) absorbRecord(f *follower, id task.JobID, value []byte) err
 	c.armDeadline(j)
 	j.moveCursor(0)
 	j.askedUntil = c.now.Add(askFor)
-	c.timers.set(j.askedUntil, reminder{job: id})
+	c.timers.Set(j.askedUntil, reminder{job: id})
 	j.asked, j.credit = true, true
 	j.heldBy(f.peer)
-	c.secure(HoldName{task.TaskID{Job: id}, HoldJob})
+	c.secure(message.HoldName{Task: task.TaskID{Job: id}, Kind: message.HoldJob})
 	c.decided(task.TaskID{Job: id}, "taken up", f.peer, "a replica knows the job; its submitter is asked whether it is over")
 	c.touch(j)
 	return nil
@@ -236,9 +238,9 @@ func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
 	ours := &j.ledger.Facts
 	before, delivery := string(ours.Encode()), ours.Delivery
 	was := ours.Done.Count() + ours.Failed.Minus(ours.Done).Count()
-	for _, i := range sortedKeys(j.live) {
+	for _, i := range slices.Sorted(maps.Keys(j.live)) {
 		if f.Done.Contains(i) || f.Failed.Contains(i) {
-			c.endLeases(j, i, DropSuperseded)
+			c.endLeases(j, i, message.DropSuperseded)
 		}
 	}
 	ours.Merge(f)
@@ -252,7 +254,7 @@ func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
 		c.recount(j)
 	}
 	if j.state == jobOpen && (ours.Cancelled() || ours.Expired) {
-		c.end(j, DropCancelled)
+		c.end(j, message.DropCancelled)
 	}
 	c.touch(j)
 	c.endIfOver(j)
@@ -263,7 +265,7 @@ func (c *Coordinator) recount(j *job) {
 	keep := func(id task.TaskID) bool { return id.Job == j.id }
 	c.kept = slices.DeleteFunc(c.kept, keep)
 	for _, i := range j.ledger.Compact() {
-		c.emit(Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: j.id, Index: i})})
+		c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: j.id, Index: i})})
 		c.unweigh(j, i)
 	}
 	gone := func(i uint64) bool { return j.ledger.Rows[i] == nil }
@@ -307,8 +309,8 @@ func (c *Coordinator) absorbRow(j *job, i uint64, theirs *ledger.Row) {
 		c.reopenVoided(j, i)
 	}
 	c.persistRow(j, i)
-	if after == ledger.Done && len(row.Agreed()) > 0 && len(remoteOutputs(&row.Agreed()[0])) > 0 {
-		c.secure(HoldName{task.TaskID{Job: j.id, Index: i}, HoldOutputs})
+	if after == ledger.Done && len(row.Agreed()) > 0 && len(message.RemoteOutputs(&row.Agreed()[0])) > 0 {
+		c.secure(message.HoldName{Task: task.TaskID{Job: j.id, Index: i}, Kind: message.HoldOutputs})
 	}
 	c.touch(j)
 	c.endIfOver(j)

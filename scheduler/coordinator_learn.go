@@ -20,6 +20,6 @@ func (c *Coordinator) askAgain() {
 	}
 	if d := p.Again(); d > 0 {
 		c.asking = true
-		c.timers.set(c.now.Add(d), reminder{ask: true})
+		c.timers.Set(c.now.Add(d), reminder{ask: true})
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/message"
 	"godwit/scheduler/place"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
@@ -32,29 +34,29 @@ func (p *pupil) Again() time.Duration        { return 7 * time.Second }
 
 // school is a coordinator with a pupil, a host of two slots and a job of so many
 // tasks.
-func school(t *testing.T, tasks uint64, willing bool) (*Coordinator, *pupil, task.PeerID, func(d time.Duration, ev Event)) {
+func school(t *testing.T, tasks uint64, willing bool) (*Coordinator, *pupil, task.PeerID, func(d time.Duration, ev message.Event)) {
 	t.Helper()
-	_, self := identity(1)
-	_, worker := identity(2)
-	key, owner := identity(3)
+	_, self := schedtest.Identity(1)
+	_, worker := schedtest.Identity(2)
+	key, owner := schedtest.Identity(3)
 	c := NewCoordinator(self, Default(), 1)
 	p := &pupil{Policy: c.policy, willing: willing}
 	c.policy = p
-	now := start
-	step := func(d time.Duration, ev Event) {
+	now := schedtest.Start
+	step := func(d time.Duration, ev message.Event) {
 		end := now.Add(d)
 		for at, ok := c.NextWake(); ok && at.Before(end); at, ok = c.NextWake() {
-			c.Step(at, Wake{})
+			c.Step(at, message.Wake{})
 		}
 		now = end
 		c.Step(now, ev)
 	}
-	step(0, MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 30, Speed: 1}})
-	step(0, Received{From: worker, Message: Message{Report: &Report{Slots: 2, Full: true, Born: 1}}})
-	rec := testJob(t, key, tasks, func(j *task.Job) { j.Work = time.Hour })
-	step(0, Received{From: owner, Message: Message{Submit: &Submit{Record: rec}}})
+	step(0, message.MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 30, Speed: 1}})
+	step(0, message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Full: true, Born: 1}}})
+	rec := schedtest.Job(t, key, tasks, func(j *task.Job) { j.Work = time.Hour })
+	step(0, message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}})
 	for key := range c.fetches {
-		step(0, Fetched{Key: key})
+		step(0, message.Fetched{Key: key})
 	}
 	return c, p, worker, step
 }
@@ -64,17 +66,17 @@ func school(t *testing.T, tasks uint64, willing bool) (*Coordinator, *pupil, tas
 func TestWaiterIsAskedAgain(t *testing.T) {
 	c, p, _, step := school(t, 2, false)
 	begun := len(p.asked)
-	step(22*time.Second, Wake{})
+	step(22*time.Second, message.Wake{})
 	if n := len(p.asked) - begun; n != 3 {
 		t.Errorf("asked %d times in 22 s, want 3", n)
 	}
 	p.willing = true
-	step(10*time.Second, Wake{})
+	step(10*time.Second, message.Wake{})
 	if c.queue.len() > 0 || c.given != 2 {
 		t.Errorf("%d tasks are placed", c.given)
 	}
 	begun = len(p.asked)
-	step(5*time.Second, Wake{})
+	step(5*time.Second, message.Wake{})
 	if n := len(p.asked) - begun; n > 0 {
 		t.Errorf("asked %d times though nothing waits", n)
 	}
@@ -84,30 +86,30 @@ func TestWaiterIsAskedAgain(t *testing.T) {
 // neither of refusals nor of tasks that failed.
 func TestLearnerHearsOfLosses(t *testing.T) {
 	_, p, worker, step := school(t, 2, true)
-	step(11*time.Second, Wake{}) // no report for longer than a lease lasts
+	step(11*time.Second, message.Wake{}) // no report for longer than a lease lasts
 	if len(p.lost) != 1 || p.lost[0] != 2 {
 		t.Errorf("it heard of %v, want of 2 at once", p.lost)
 	}
 
 	c, p, worker, step := school(t, 2, true)
-	var names []AttemptName
+	var names []message.AttemptName
 	for _, l := range c.hosts[worker].leases {
-		names = append(names, AttemptName{Task: l.taskID(), Attempt: l.attempt})
+		names = append(names, message.AttemptName{Task: l.taskID(), Attempt: l.attempt})
 	}
-	key, _ := identity(2)
+	key, _ := schedtest.Identity(2)
 	r := task.Result{Task: names[1].Task, Worker: worker, Outcome: task.ExitFailure, ExitCode: 1}
 	if err := r.Sign(key); err != nil {
 		t.Fatal(err)
 	}
-	step(time.Second, Received{From: worker, Message: Message{Report: &Report{
-		Slots: 2, Ended: []Ending{{Attempt: names[1].Attempt, Result: r}},
-		Refused: []Refusal{{Task: names[0].Task, Attempt: names[0].Attempt, Reason: "the owner is there"}},
+	step(time.Second, message.Received{From: worker, Message: message.Message{Report: &message.Report{
+		Slots: 2, Ended: []message.Ending{{Attempt: names[1].Attempt, Result: r}},
+		Refused: []message.Refusal{{Task: names[0].Task, Attempt: names[0].Attempt, Reason: "the owner is there"}},
 	}}})
 	if len(p.lost) != 0 {
 		t.Errorf("it heard of %v, of which none was lost with its worker", p.lost)
 	}
-	step(time.Second, MemberLost{Peer: worker, Reason: "timeout"})
-	step(5*time.Second, Wake{})
+	step(time.Second, message.MemberLost{Peer: worker, Reason: "timeout"})
+	step(5*time.Second, message.Wake{})
 	if len(p.lost) > 1 {
 		t.Errorf("it heard of %v", p.lost)
 	}
@@ -115,7 +117,7 @@ func TestLearnerHearsOfLosses(t *testing.T) {
 
 // What a policy has learnt outlives new rules that do not name another.
 func TestGovernKeepsWhatWasLearnt(t *testing.T) {
-	_, self := identity(1)
+	_, self := schedtest.Identity(1)
 	c := NewCoordinator(self, Default(), 1)
 	rules := Rules{Placement: "flp", Migration: "cbr"}
 	if err := c.Govern(rules); err != nil {

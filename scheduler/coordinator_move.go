@@ -6,6 +6,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -23,12 +24,12 @@ type move struct {
 	there string    // why to there
 	by    time.Time // when its worker must have answered
 	// as is the destination's attempt in a hand-over; zero where there is none.
-	as      Attempt
+	as      message.Attempt
 	begun   time.Time
 	awaited bool // the destination has said that it waits for it
 }
 
-func (m *move) handsOver() bool { return m.as != (Attempt{}) }
+func (m *move) handsOver() bool { return m.as != (message.Attempt{}) }
 
 func (c *Coordinator) beginMove(m leaving) {
 	l := m.lease
@@ -38,12 +39,12 @@ func (c *Coordinator) beginMove(m leaving) {
 	c.keepSlot(l)
 	if c.mayHandOver(l) {
 		c.seq++
-		l.move.as = Attempt{Epoch: c.epoch, Seq: c.seq}
+		l.move.as = message.Attempt{Epoch: c.epoch, Seq: c.seq}
 		c.offerMove(l)
 		c.orderMove(l)
 		c.leaseChanged(l.job, l.task.index)
 	} else {
-		c.drop(l.host.peer, l.taskID(), l.attempt, DropMoved)
+		c.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
 	}
 	c.alarm(l.host, l.move.by)
 	c.decided(l.taskID(), "moving", m.to.peer, task.ClipMessage(why+"; there: "+m.there))
@@ -75,7 +76,7 @@ func (c *Coordinator) freeSlot(l *lease) {
 // freeMove gives the kept slot free of a move that is not to be finished.
 func (c *Coordinator) freeMove(l *lease) {
 	if m := l.move; m != nil && m.to != nil && m.handsOver() {
-		c.drop(m.to.peer, l.taskID(), m.as, DropSuperseded)
+		c.drop(m.to.peer, l.taskID(), m.as, message.DropSuperseded)
 	}
 	c.freeSlot(l)
 }
@@ -114,7 +115,7 @@ func (c *Coordinator) checkMove(l *lease) {
 		c.moveFailed(l, "its member did not begin it, or fell silent, for "+c.cfg.MoveWithin.String())
 		return
 	}
-	c.drop(l.host.peer, l.taskID(), l.attempt, DropSuperseded)
+	c.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
 	c.giveUp(l, "lost", "the worker did not save the task, to be moved, within "+c.cfg.MoveWithin.String())
 }
 
@@ -136,7 +137,7 @@ func (c *Coordinator) seal(l *lease, why cause) {
 		return
 	}
 	l.move = &move{why: why.Why(), begun: c.now, by: c.now.Add(c.cfg.MoveWithin)}
-	c.drop(l.host.peer, l.taskID(), l.attempt, DropMoved)
+	c.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
 	c.alarm(l.host, l.move.by)
 	c.decided(l.taskID(), "saving", l.host.peer, "its member leaves and nobody takes it: its state is saved here, to go on from later")
 }
@@ -180,7 +181,7 @@ func (c *Coordinator) welcome(l *lease) bool {
 func (c *Coordinator) leaseThere(j *job, i uint64, m *move) {
 	reason := task.ClipMessage("moved there: " + m.why + "; " + m.there)
 	c.seq++
-	l := c.addLease(j, m.to, i, Attempt{Epoch: c.epoch, Seq: c.seq}, reason, nil)
+	l := c.addLease(j, m.to, i, message.Attempt{Epoch: c.epoch, Seq: c.seq}, reason, nil)
 	l.after = m.as
 	c.post(l)
 	c.decided(l.taskID(), "moved", m.to.peer, reason)
@@ -194,9 +195,9 @@ func (c *Coordinator) refusedMove(l *lease) {
 	if c.welcome(l) {
 		m = c.takeMove(l)
 	}
-	c.removeLease(l, "superseded", DropMoved)
+	c.removeLease(l, "superseded", message.DropMoved)
 	if m == nil {
-		c.decided(task.TaskID{Job: j.id, Index: i}, "requeued", l.host.peer, DropMoved)
+		c.decided(task.TaskID{Job: j.id, Index: i}, "requeued", l.host.peer, message.DropMoved)
 		c.waitAgain(j, i)
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 	"godwit/task"
 )
@@ -82,7 +83,7 @@ func (c *Coordinator) checkPatience(l *lease) {
 	}
 	h.shunned[k] = c.now.Add(c.cfg.RefusalPause)
 	c.learnt.version++
-	c.drop(h.peer, l.taskID(), l.attempt, DropSuperseded)
+	c.drop(h.peer, l.taskID(), l.attempt, message.DropSuperseded)
 	c.giveUp(l, ledger.Overdue, reason)
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 	"godwit/scheduler/share"
 	"godwit/task"
@@ -130,7 +131,7 @@ func (c *Coordinator) placeOne(view *queueView, p place.Placement) {
 	ref.placed = true
 	c.seq++
 	why := c.partOf(view, ref, p.Reason)
-	l := c.addLease(j, h, ref.index, Attempt{Epoch: c.epoch, Seq: c.seq}, why, nil)
+	l := c.addLease(j, h, ref.index, message.Attempt{Epoch: c.epoch, Seq: c.seq}, why, nil)
 	l.sizedFor()
 	c.bePatient(l)
 	c.post(l)
@@ -151,16 +152,16 @@ func (c *Coordinator) partOf(view *queueView, ref *liveRef, why place.Reason) st
 // post puts a lease in this Step's letter to its worker, with those who hold
 // the job's blocks.
 func (c *Coordinator) post(l *lease) {
-	c.postTo(l.host, l.job, Lease{
+	c.postTo(l.host, l.job, message.Lease{
 		Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: l.from,
 		Left: min(c.leftFrom(l.job, l.task.index, l.from, l.attempt), task.MaxDuration),
 	})
 }
 
-func (c *Coordinator) postTo(h *host, j *job, l Lease) {
+func (c *Coordinator) postTo(h *host, j *job, l message.Lease) {
 	m := c.letter(h.peer)
 	if m.place == nil {
-		m.place = &Place{Epoch: c.epoch, Holders: map[task.JobID][]task.PeerID{}}
+		m.place = &message.Place{Epoch: c.epoch, Holders: map[task.JobID][]task.PeerID{}}
 	}
 	m.place.Leases = append(m.place.Leases, l)
 	holders, ok := m.place.Holders[j.id]
@@ -185,7 +186,7 @@ func (c *Coordinator) postTo(h *host, j *job, l Lease) {
 // made them, alone.
 func (c *Coordinator) holdState(holders []task.PeerID, j *job, i uint64) []task.PeerID {
 	add := func(p task.PeerID) {
-		if len(holders) < MaxHolders && !slices.Contains(holders, p) {
+		if len(holders) < message.MaxHolders && !slices.Contains(holders, p) {
 			holders = append(holders, p)
 		}
 	}
@@ -248,7 +249,7 @@ func (c *Coordinator) recallFrom(h *host) bool {
 		l.recalled = true
 		l.task.recalls++
 		h.recalls++
-		c.drop(h.peer, l.taskID(), l.attempt, DropRecall)
+		c.drop(h.peer, l.taskID(), l.attempt, message.DropRecall)
 		return true
 	}
 	return false
@@ -275,10 +276,6 @@ func (c *Coordinator) idleFor(l *lease) bool {
 	return false
 }
 
-// window is how many results may be on their way to a submitter, so that one
-// slow fetch does not hold up the rest.
-const window = 4 * MaxProgress
-
 // sendProgress brings the submitter what it lacks, a batch at a time: the next
 // goes out when it has answered the last. With nothing to bring, it tells how
 // the job stands if that was asked for, and that it is over when it is.
@@ -286,9 +283,9 @@ func (c *Coordinator) sendProgress(j *job) {
 	if j.state == jobFetching || !j.credit {
 		return
 	}
-	p := &Progress{Job: j.id}
+	p := &message.Progress{Job: j.id}
 	size := 0
-	for len(j.ready) > 0 && len(p.Tasks) < MaxProgress && len(j.sent) < window {
+	for len(j.ready) > 0 && len(p.Tasks) < message.MaxProgress && len(j.sent) < message.Window {
 		i := j.ready[0]
 		row := j.ledger.Rows[i]
 		if row == nil || j.ledger.Delivered(i) {
@@ -296,7 +293,7 @@ func (c *Coordinator) sendProgress(j *job) {
 			continue
 		}
 		t := summarize(j, i, row)
-		if size += summaryBytes(&t); size > batchBytes && len(p.Tasks) > 0 {
+		if size += summaryBytes(&t); size > message.BatchBytes && len(p.Tasks) > 0 {
 			break
 		}
 		p.Tasks = append(p.Tasks, t)
@@ -310,21 +307,21 @@ func (c *Coordinator) sendProgress(j *job) {
 	j.asked = false
 	p.Summary = j.summary()
 	if len(p.Tasks) == 0 && (len(j.ready) > 0 || len(j.sent) > 0) && j.state == jobOver {
-		p.Summary.State = JobRunning // results are still on their way
+		p.Summary.State = message.JobRunning // results are still on their way
 	}
-	c.emit(Send{To: j.submitter, Message: Message{Progress: p}})
+	c.emit(message.Send{To: j.submitter, Message: message.Message{Progress: p}})
 	if over {
 		j.told = true
 		c.persistFacts(j)
-		c.emit(Release{Job: j.id})
+		c.emit(message.Release{Job: j.id})
 	}
 }
 
 // summarize tells the whole story of an ended task. Of many large agreeing
 // results as many are told as a frame holds.
-func summarize(j *job, i uint64, row *ledger.Row) TaskSummary {
+func summarize(j *job, i uint64, row *ledger.Row) message.TaskSummary {
 	rule := j.ledger.Rule()
-	t := TaskSummary{Index: i, Attempts: row.Log}
+	t := message.TaskSummary{Index: i, Attempts: row.Log}
 	if row.Verdict(rule) == ledger.Done {
 		t.Results = row.Agreed()
 		return t
@@ -333,7 +330,7 @@ func summarize(j *job, i uint64, row *ledger.Row) TaskSummary {
 	size := 0
 	for k := len(row.Failures) - 1; k >= 0; k-- { // the latest matter most
 		r := row.Failures[k].Result
-		if size += resultBytes(&r); size > batchBytes && len(t.Results) > 0 {
+		if size += message.ResultBytes(&r); size > message.BatchBytes && len(t.Results) > 0 {
 			break
 		}
 		t.Results = append(t.Results, r)
@@ -341,11 +338,11 @@ func summarize(j *job, i uint64, row *ledger.Row) TaskSummary {
 	return t
 }
 
-func summaryBytes(t *TaskSummary) int {
+func summaryBytes(t *message.TaskSummary) int {
 	const perAttempt = 300
 	n := perAttempt * len(t.Attempts)
 	for i := range t.Results {
-		n += resultBytes(&t.Results[i])
+		n += message.ResultBytes(&t.Results[i])
 	}
 	return n
 }

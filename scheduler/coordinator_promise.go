@@ -3,6 +3,7 @@ package scheduler
 import (
 	"slices"
 
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -11,8 +12,8 @@ import (
 // the blocks. With no follower in sync it leaves at once.
 type promise struct {
 	marks []mark
-	holds []HoldName
-	send  Send
+	holds []message.HoldName
+	send  message.Send
 	job   *job // whose acceptance it is; nil for results
 }
 
@@ -38,7 +39,7 @@ func (m *mark) reached(f *follower) bool {
 // promise sends a message as soon as what it says is true at all copies.
 func (c *Coordinator) promise(p promise) {
 	p.marks = c.marks()
-	p.holds = slices.DeleteFunc(p.holds, func(n HoldName) bool { return !c.awaited(n) })
+	p.holds = slices.DeleteFunc(p.holds, func(n message.HoldName) bool { return !c.awaited(n) })
 	if !c.release(&p) {
 		c.promises = append(c.promises, p)
 	}
@@ -95,8 +96,8 @@ func (c *Coordinator) sendPromises() {
 	c.keepPromises()
 	for _, j := range c.accepting {
 		c.promise(promise{
-			holds: []HoldName{{task.TaskID{Job: j.id}, HoldJob}}, job: j,
-			send: Send{To: j.submitter, Message: Message{Accepted: &Accepted{Job: j.id}}},
+			holds: []message.HoldName{{Task: task.TaskID{Job: j.id}, Kind: message.HoldJob}}, job: j,
+			send: message.Send{To: j.submitter, Message: message.Message{Accepted: &message.Accepted{Job: j.id}}},
 		})
 	}
 	c.accepting = c.accepting[:0]
@@ -109,34 +110,34 @@ func (c *Coordinator) sendPromises() {
 
 // promiseAck sends what may be said at once, and promises the rest: results with
 // blocks on their way each by itself, so that a large one holds up no other.
-func (c *Coordinator) promiseAck(to task.PeerID, ack *Ack) {
-	var slow, quick []AttemptName
+func (c *Coordinator) promiseAck(to task.PeerID, ack *message.Ack) {
+	var slow, quick []message.AttemptName
 	for _, n := range ack.Ended {
-		if c.awaited(HoldName{n.Task, HoldOutputs}) {
+		if c.awaited(message.HoldName{Task: n.Task, Kind: message.HoldOutputs}) {
 			slow = append(slow, n)
 		} else {
 			quick = append(quick, n)
 		}
 	}
 	if len(slow) == 0 && len(c.marks()) == 0 {
-		c.emit(Send{To: to, Message: Message{Ack: ack}})
+		c.emit(message.Send{To: to, Message: message.Message{Ack: ack}})
 		return
 	}
-	say := func(ended []AttemptName, holds []HoldName) {
-		c.promise(promise{holds: holds, send: Send{To: to, Message: Message{Ack: &Ack{Epoch: c.epoch, Ended: ended}}}})
+	say := func(ended []message.AttemptName, holds []message.HoldName) {
+		c.promise(promise{holds: holds, send: message.Send{To: to, Message: message.Message{Ack: &message.Ack{Epoch: c.epoch, Ended: ended}}}})
 	}
 	if len(ack.Drop) > 0 || len(ack.Ended) == 0 {
-		c.emit(Send{To: to, Message: Message{Ack: &Ack{Epoch: c.epoch, Drop: ack.Drop}}})
+		c.emit(message.Send{To: to, Message: message.Message{Ack: &message.Ack{Epoch: c.epoch, Drop: ack.Drop}}})
 	}
 	if len(quick) > 0 {
 		say(quick, nil)
 	}
 	for _, n := range slow {
-		o := c.orders[HoldName{n.Task, HoldOutputs}]
+		o := c.orders[message.HoldName{Task: n.Task, Kind: message.HoldOutputs}]
 		if o.promised == to {
 			continue // the worker has only repeated itself
 		}
 		o.promised = to
-		say([]AttemptName{n}, []HoldName{{n.Task, HoldOutputs}})
+		say([]message.AttemptName{n}, []message.HoldName{{Task: n.Task, Kind: message.HoldOutputs}})
 	}
 }

@@ -7,16 +7,18 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/durable"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
 // report takes in what a worker says.
-func (c *Coordinator) report(from task.PeerID, r *Report) {
+func (c *Coordinator) report(from task.PeerID, r *message.Report) {
 	c.outrun(r.Epoch)
 	h := c.host(from)
 	h.reported, h.lost = true, time.Time{}
-	h.slots, h.state, h.withheld = min(max(r.Slots, 0), maxSlots), overlay.State(r.State), min(max(r.Withheld, 0), 100)
+	h.slots, h.state, h.withheld = min(max(r.Slots, 0), overlay.MaxSlots), overlay.State(r.State), min(max(r.Withheld, 0), 100)
 	h.hands = r.Hands
 	h.standsStill(c.now)
 	c.heedNotice(h)
@@ -54,7 +56,7 @@ func (c *Coordinator) report(from task.PeerID, r *Report) {
 }
 
 // leaseOf returns the host's lease of that attempt.
-func leaseOf(j *job, h *host, i uint64, a Attempt) *lease {
+func leaseOf(j *job, h *host, i uint64, a message.Attempt) *lease {
 	if t := j.live[i]; t != nil {
 		for _, l := range t.leases {
 			if l.host == h && l.attempt == a {
@@ -76,12 +78,12 @@ func (c *Coordinator) current(id task.TaskID) *job {
 
 // heldBy renews a lease, takes up one that a former term gave or that was
 // given up too soon, or has it dropped.
-func (c *Coordinator) heldBy(h *host, held *Held) {
+func (c *Coordinator) heldBy(h *host, held *message.Held) {
 	c.neverGiven(held.Attempt)
 	j := c.current(held.Task)
 	if j == nil {
 		if c.knowsAll() {
-			c.drop(h.peer, held.Task, held.Attempt, DropUnknown)
+			c.drop(h.peer, held.Task, held.Attempt, message.DropUnknown)
 		}
 		return
 	}
@@ -94,16 +96,16 @@ func (c *Coordinator) heldBy(h *host, held *Held) {
 	}
 	switch {
 	case j.ledger.Facts.Cancelled():
-		c.drop(h.peer, held.Task, held.Attempt, DropCancelled)
+		c.drop(h.peer, held.Task, held.Attempt, message.DropCancelled)
 	case held.Awaiting:
 		if !c.awaitedBefore(j, h, held) {
-			c.drop(h.peer, held.Task, held.Attempt, DropSuperseded)
+			c.drop(h.peer, held.Task, held.Attempt, message.DropSuperseded)
 		}
 	case c.mayAdopt(j, h, held):
 		c.replace(j, held.Task.Index)
 		c.adopt(j, h, held.Task.Index, held.Attempt, nil).running = held.Running
 	default:
-		c.drop(h.peer, held.Task, held.Attempt, DropSuperseded)
+		c.drop(h.peer, held.Task, held.Attempt, message.DropSuperseded)
 	}
 }
 
@@ -116,7 +118,7 @@ const newGroupGrace = 5 * time.Minute
 // knowsAll says whether a job that this coordinator does not know is nobody's.
 func (c *Coordinator) knowsAll() bool { return !c.now.Before(c.since.Add(newGroupGrace)) }
 
-func (c *Coordinator) renew(l *lease, held *Held) {
+func (c *Coordinator) renew(l *lease, held *message.Held) {
 	l.expires = c.now.Add(c.cfg.LeaseTTL)
 	l.running = l.running || held.Running
 	l.supposed = l.supposed && !held.Running
@@ -137,7 +139,7 @@ func (c *Coordinator) renew(l *lease, held *Held) {
 // mayAdopt says whether a lease that is not on the books should be: when the
 // task needs the run, or when it runs there already while its replacement has
 // not started, as far as is known: that is given up then.
-func (c *Coordinator) mayAdopt(j *job, h *host, held *Held) bool {
+func (c *Coordinator) mayAdopt(j *job, h *host, held *message.Held) bool {
 	i := held.Task.Index
 	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), h.peer) || j.hasEnd(i, held.Attempt) {
 		return false
@@ -158,19 +160,19 @@ func (c *Coordinator) replace(j *job, i uint64) {
 	t := j.live[i]
 	k := slices.IndexFunc(t.leases, func(l *lease) bool { return !l.running && l.ending == nil })
 	l := t.leases[k]
-	c.drop(l.host.peer, l.taskID(), l.attempt, DropSuperseded)
+	c.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
 	c.removeLease(l, "superseded", "the attempt before it runs still")
 }
 
 // adopt books a lease that this coordinator did not give, or had given up.
-func (c *Coordinator) adopt(j *job, h *host, i uint64, a Attempt, ending *Ending) *lease {
+func (c *Coordinator) adopt(j *job, h *host, i uint64, a message.Attempt, ending *message.Ending) *lease {
 	l := c.addLease(j, h, i, a, "taken up from the worker's report", ending)
 	c.decided(task.TaskID{Job: j.id, Index: i}, "adopted", h.peer, l.reason)
 	return l
 }
 
 // addLease books a lease and notes it in the task's row.
-func (c *Coordinator) addLease(j *job, h *host, i uint64, a Attempt, reason string, ending *Ending) *lease {
+func (c *Coordinator) addLease(j *job, h *host, i uint64, a message.Attempt, reason string, ending *message.Ending) *lease {
 	t := j.live[i]
 	if t == nil {
 		t = &liveTask{index: i}
@@ -199,13 +201,13 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a Attempt, reason stri
 // missing gives up the leases that a worker should have and does not. One
 // given a moment ago may have crossed the report on its way, unless the worker
 // has restarted since.
-func (c *Coordinator) missing(h *host, r *Report, reborn bool) {
+func (c *Coordinator) missing(h *host, r *message.Report, reborn bool) {
 	if len(h.leases)+len(h.coming) == 0 {
 		return
 	}
 	type name struct {
 		id task.TaskID
-		a  Attempt
+		a  message.Attempt
 	}
 	listed := make(map[name]bool, len(r.Held)+len(r.Ended))
 	for i := range r.Held {
@@ -223,13 +225,13 @@ func (c *Coordinator) missing(h *host, r *Report, reborn bool) {
 			c.giveUp(l, "lost", "the worker does not have it any more")
 		}
 	}
-	c.missingAhead(h, reborn, func(id task.TaskID, a Attempt) bool { return listed[name{id, a}] })
+	c.missingAhead(h, reborn, func(id task.TaskID, a message.Attempt) bool { return listed[name{id, a}] })
 }
 
 func (l *lease) taskID() task.TaskID { return task.TaskID{Job: l.job.id, Index: l.task.index} }
 
 // refused takes a lease back unrun.
-func (c *Coordinator) refused(h *host, r *Refusal) {
+func (c *Coordinator) refused(h *host, r *message.Refusal) {
 	j := c.current(r.Task)
 	if j == nil {
 		return
@@ -242,8 +244,8 @@ func (c *Coordinator) refused(h *host, r *Refusal) {
 		return
 	}
 	l.running = false // whatever was supposed: only what has not started is refused
-	if l.recalled || r.Reason == DropRecall {
-		c.giveUp(l, "superseded", DropRecall)
+	if l.recalled || r.Reason == message.DropRecall {
+		c.giveUp(l, "superseded", message.DropRecall)
 		return
 	}
 	if l.move != nil {
@@ -315,7 +317,7 @@ func (c *Coordinator) endLeases(j *job, i uint64, reason string) {
 }
 
 // ended takes in a result. It is acknowledged once it is durable, or of no use.
-func (c *Coordinator) ended(h *host, e *Ending) {
+func (c *Coordinator) ended(h *host, e *message.Ending) {
 	r := &e.Result
 	if r.Worker != h.peer {
 		return
@@ -375,7 +377,7 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 		c.touchHost(h)
 		return
 	}
-	if r.Outcome != task.Completed || len(remoteOutputs(r)) == 0 {
+	if r.Outcome != task.Completed || len(message.RemoteOutputs(r)) == 0 {
 		c.accept(h, j, l, e)
 		return
 	}
@@ -394,31 +396,31 @@ func (c *Coordinator) ended(h *host, e *Ending) {
 // a result must not vanish with its worker.
 func (c *Coordinator) fetchOutputs(l *lease) {
 	l.stalled = false
-	key := taskKey(coordinatorPrefix+"o/", l.taskID()) + "/" + strconv.FormatUint(l.attempt.Epoch, 10) + "." + strconv.FormatUint(l.attempt.Seq, 10)
-	c.fetch(&fetching{key: key, job: l.job, lease: l}, remoteOutputs(&l.ending.Result), []task.PeerID{l.host.peer})
+	key := durable.TaskKey(coordinatorPrefix+"o/", l.taskID()) + "/" + strconv.FormatUint(l.attempt.Epoch, 10) + "." + strconv.FormatUint(l.attempt.Seq, 10)
+	c.fetch(&fetching{key: key, job: l.job, lease: l}, message.RemoteOutputs(&l.ending.Result), []task.PeerID{l.host.peer})
 }
 
 // hasEnd says whether the attempt's result is in the ledger, so that only its
 // acknowledgement was lost.
-func (j *job) hasEnd(i uint64, a Attempt) bool {
+func (j *job) hasEnd(i uint64, a message.Attempt) bool {
 	row := j.ledger.Rows[i]
-	return row != nil && slices.ContainsFunc(row.Log, func(l AttemptLog) bool { return l.Attempt == a && ended(&l) })
+	return row != nil && slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool { return l.Attempt == a && ended(&l) })
 }
 
 // ended says whether a log has an attempt's end as its worker told it, or a move:
 // anything else is the leader's suspicion.
-func ended(l *AttemptLog) bool {
+func ended(l *message.AttemptLog) bool {
 	var o task.Outcome
 	return !l.End.IsZero() && (l.Outcome == ledger.Moved || o.UnmarshalText([]byte(l.Outcome)) == nil)
 }
 
-func (c *Coordinator) thank(h *host, e *Ending) {
+func (c *Coordinator) thank(h *host, e *message.Ending) {
 	ack := c.ack(h.peer)
-	ack.Ended = append(ack.Ended, AttemptName{Task: e.Result.Task, Attempt: e.Attempt})
+	ack.Ended = append(ack.Ended, message.AttemptName{Task: e.Result.Task, Attempt: e.Attempt})
 }
 
 // spoiled ends an attempt whose result is no good.
-func (c *Coordinator) spoiled(h *host, j *job, l *lease, e *Ending, why string) {
+func (c *Coordinator) spoiled(h *host, j *job, l *lease, e *message.Ending, why string) {
 	c.thank(h, e)
 	c.pauseJob(h, j, c.cfg.RefusalPause, why)
 	if l != nil {
@@ -452,7 +454,7 @@ func (c *Coordinator) outputsFetched(l *lease, failure string) {
 }
 
 // accept makes a result a fact and draws the conclusion.
-func (c *Coordinator) accept(h *host, j *job, l *lease, e *Ending) {
+func (c *Coordinator) accept(h *host, j *job, l *lease, e *message.Ending) {
 	i, r := e.Result.Task.Index, &e.Result
 	row := j.row(i)
 	row.AddResult(e.Attempt, *r)
@@ -478,7 +480,7 @@ func (c *Coordinator) accept(h *host, j *job, l *lease, e *Ending) {
 	}
 	c.conclude(j, i, row)
 	c.persistRow(j, i)
-	if n := (HoldName{r.Task, HoldOutputs}); len(remoteOutputs(r)) > 0 && c.hasBlocks(n) {
+	if n := (message.HoldName{Task: r.Task, Kind: message.HoldOutputs}); len(message.RemoteOutputs(r)) > 0 && c.hasBlocks(n) {
 		c.hold(n, true)
 	}
 	c.thank(h, e)
@@ -508,7 +510,7 @@ func (c *Coordinator) conclude(j *job, i uint64, row *ledger.Row) {
 		j.failed++
 		c.decided(id, "failed", "", row.Why(j.ledger.Rule()))
 	}
-	c.endLeases(j, i, DropSuperseded)
+	c.endLeases(j, i, message.DropSuperseded)
 	useful, wasted := costOfResults(row)
 	j.useful, j.wasted = j.useful+useful, j.wasted+wasted
 	j.ready = append(j.ready, i)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -14,7 +15,7 @@ func (j *job) mayResume() bool { return j.spec.Replicas <= 1 && !j.spec.Checkpoi
 
 // savedBy brings a checkpoint of a lease here. It counts once its blocks are
 // held and the row that names it is durable: it must not vanish with its worker.
-func (c *Coordinator) savedBy(h *host, s *SavedState) {
+func (c *Coordinator) savedBy(h *host, s *message.SavedState) {
 	j := c.current(s.Task)
 	if j == nil || !s.Checkpoint.Valid() || !j.mayResume() || j.state != jobOpen || j.ledger.Verdict(s.Task.Index) != ledger.Open {
 		return
@@ -41,7 +42,7 @@ func (c *Coordinator) savedBy(h *host, s *SavedState) {
 }
 
 // fetchState begins to bring a checkpoint of a lease here.
-func (c *Coordinator) fetchState(l *lease, saved *Checkpoint) {
+func (c *Coordinator) fetchState(l *lease, saved *message.Checkpoint) {
 	l.saving, l.asked, l.askedStood = saved.Fuel, c.now, l.host.stoodBy(c.now)
 	key := stateKey(l.taskID(), l.attempt)
 	c.fetch(&fetching{key: key, job: l.job, lease: l, saved: saved}, []task.CID{saved.CID}, []task.PeerID{l.host.peer})
@@ -73,7 +74,7 @@ func (c *Coordinator) checkpointFetched(f *fetching, failure string) {
 
 // keepState makes a checkpoint a fact, and says whether it is a new one. One that could not be had is forgotten:
 // the worker names its newest again in its next full report.
-func (c *Coordinator) keepState(j *job, id task.TaskID, saved *Checkpoint, from task.PeerID, failure string) bool {
+func (c *Coordinator) keepState(j *job, id task.TaskID, saved *message.Checkpoint, from task.PeerID, failure string) bool {
 	if failure != "" {
 		c.decided(id, "not saved", from, task.ClipMessage("fetching its checkpoint failed: "+failure))
 		return false
@@ -82,7 +83,7 @@ func (c *Coordinator) keepState(j *job, id task.TaskID, saved *Checkpoint, from 
 		return false
 	}
 	c.persistRow(j, id.Index)
-	c.hold(HoldName{id, HoldState}, false)
+	c.hold(message.HoldName{Task: id, Kind: message.HoldState}, false)
 	c.decided(id, "saved", from, "a checkpoint is held here")
 	return true
 }

@@ -61,7 +61,7 @@ func (c *Coordinator) armScan() {
 
 func (c *Coordinator) scanIn(d time.Duration) {
 	c.scanAt = c.now.Add(d)
-	c.timers.set(c.scanAt, reminder{scan: true})
+	c.timers.Set(c.scanAt, reminder{scan: true})
 }
 
 // scanIfDue scans when a notice was given or the time has come.

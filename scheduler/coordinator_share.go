@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -88,12 +89,12 @@ func (c *Coordinator) shareBy(spec string) {
 	was := c.fair.terms
 	f := newFairness(spec)
 	c.fair.policy, c.fair.further, c.fair.ideal, c.fair.terms = f.policy, f.further, nil, f.terms
-	c.timers.set(c.now, reminder{ask: true}) // it may give what the other kept
+	c.timers.Set(c.now, reminder{ask: true}) // it may give what the other kept
 	if was.PerOwner == f.terms.PerOwner && was.First == f.terms.First {
 		return
 	}
 	var jobs []*job
-	for _, id := range sortedKeys(c.jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
 		if j := c.jobs[id]; j.claim != nil {
 			jobs = append(jobs, j)
 		}
@@ -112,7 +113,7 @@ func (c *Coordinator) shareBy(spec string) {
 func (c *Coordinator) reclaim(j *job) {
 	cl := c.claimOf(j)
 	cl.held += j.held
-	for _, i := range sortedKeys(j.live) {
+	for _, i := range slices.Sorted(maps.Keys(j.live)) {
 		for _, l := range j.live[i].leases {
 			if l.ending == nil {
 				cl.at[l.host.counted.site]++

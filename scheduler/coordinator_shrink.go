@@ -3,8 +3,10 @@ package scheduler
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
+	"godwit/scheduler/message"
 	"godwit/scheduler/share"
 	"godwit/task"
 )
@@ -66,7 +68,7 @@ func (c *Coordinator) stakes(j *job) []stake {
 	}
 	place := map[*claimant]int{}
 	var stakes []stake
-	for _, id := range sortedKeys(c.fair.claimants) {
+	for _, id := range slices.Sorted(maps.Keys(c.fair.claimants)) {
 		stakes = append(stakes, stake{claimant: c.fair.claimants[id], held: make([]int, sites), due: make([]int, sites), gives: make([][]*lease, sites)})
 	}
 	slices.SortStableFunc(stakes, func(a, b stake) int { return cmp.Compare(a.claimant.arrival, b.claimant.arrival) })
@@ -222,7 +224,7 @@ func (c *Coordinator) givenUp(leases []*lease, n int) []*lease {
 func (c *Coordinator) giveBack(l *lease, why string) {
 	h := l.host
 	l.move = &move{why: why, begun: c.now, by: c.now.Add(c.cfg.MoveWithin)}
-	c.drop(h.peer, l.taskID(), l.attempt, DropMoved)
+	c.drop(h.peer, l.taskID(), l.attempt, message.DropMoved)
 	c.alarm(h, l.move.by)
 	c.pauseJob(h, l.job, c.cfg.RefusalPause, "a task of the job has just made room there for another job")
 	c.decided(l.taskID(), "saving", h.peer, task.ClipMessage("it gives back its slot, to go on later from where it is: "+why))
@@ -234,7 +236,7 @@ func (c *Coordinator) giveBack(l *lease, why string) {
 		if running++; running > h.slots && !o.running && !o.recalled && o.move == nil && !o.awaits && o.start.Before(c.now) {
 			o.recalled = true
 			h.recalls++
-			c.drop(h.peer, o.taskID(), o.attempt, DropRecall)
+			c.drop(h.peer, o.taskID(), o.attempt, message.DropRecall)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/migrate"
+	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 )
 
@@ -52,7 +53,7 @@ func (j *job) stateOf() int64 {
 }
 
 // learnHandOver takes what a hand-over took into the running means.
-func (c *Coordinator) learnHandOver(j *job, d *Handed) {
+func (c *Coordinator) learnHandOver(j *job, d *message.Handed) {
 	if d.Took <= 0 {
 		return
 	}
@@ -95,15 +96,15 @@ func (c *Coordinator) situate(saves bool) {
 // nobody knows how much it is. It is at least a tenth of the whole: see tailOverrun.
 func (c *Coordinator) taskLeft(j *job, i uint64) time.Duration {
 	if row := j.ledger.Rows[i]; row != nil && j.mayResume() {
-		return c.leftFrom(j, i, row.Best, Attempt{})
+		return c.leftFrom(j, i, row.Best, message.Attempt{})
 	}
-	return c.leftFrom(j, i, nil, Attempt{})
+	return c.leftFrom(j, i, nil, message.Attempt{})
 }
 
 // leftFrom is the work from a state of a task, nil for its beginning, to its end; 0 if
 // nobody knows how much it is. The attempt that is to go on from the state, zero for
 // none, did not make it.
-func (c *Coordinator) leftFrom(j *job, i uint64, from *Checkpoint, next Attempt) time.Duration {
+func (c *Coordinator) leftFrom(j *job, i uint64, from *message.Checkpoint, next message.Attempt) time.Duration {
 	work, known := j.work()
 	if !known || from == nil {
 		return work

@@ -2,9 +2,11 @@ package scheduler
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -28,7 +30,7 @@ func (c *Coordinator) armTail() {
 		return
 	}
 	c.tailSet = true
-	c.timers.set(c.now.Add(tailEvery), reminder{tail: true})
+	c.timers.Set(c.now.Add(tailEvery), reminder{tail: true})
 }
 
 // A lastTask is a lease of a job's tail.
@@ -88,12 +90,12 @@ func (c *Coordinator) tailPairs(last []lastTask, idle []*host) (pairs []tailPair
 // began first in front.
 func (c *Coordinator) lastTasks() []lastTask {
 	var leases []*lease
-	for _, id := range sortedKeys(c.jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
 		j := c.jobs[id]
 		if !c.inTail(j) {
 			continue
 		}
-		for _, i := range sortedKeys(j.live) {
+		for _, i := range slices.Sorted(maps.Keys(j.live)) {
 			t := j.live[i]
 			if l := t.leases[0]; len(t.leases) == 1 && !t.copied && c.maySpread(l) {
 				leases = append(leases, l)
@@ -217,7 +219,7 @@ func (c *Coordinator) carryTail(t *tailPair) {
 	c.seq++
 	reason := task.ClipMessage("a copy, of which the first result counts: " + why)
 	l.task.copied = true
-	o := c.addLease(l.job, t.to, l.task.index, Attempt{Epoch: c.epoch, Seq: c.seq}, reason, nil)
+	o := c.addLease(l.job, t.to, l.task.index, message.Attempt{Epoch: c.epoch, Seq: c.seq}, reason, nil)
 	c.post(o)
 	c.decided(o.taskID(), "copied", t.to.peer, reason)
 }
@@ -225,7 +227,7 @@ func (c *Coordinator) carryTail(t *tailPair) {
 // learnWork takes the work of a completed run from its beginning into the running
 // mean of the job.
 func (j *job) learnWork(l *lease, r *task.Result) {
-	if l == nil || l.from != nil || l.after != (Attempt{}) || r.CPU <= 0 {
+	if l == nil || l.from != nil || l.after != (message.Attempt{}) || r.CPU <= 0 {
 		return
 	}
 	d := time.Duration(float64(r.CPU) * l.host.usual())

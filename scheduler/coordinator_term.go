@@ -2,22 +2,24 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
 // Begin makes the coordinator go on in a later epoch, as its overlay.Lease says:
 // workers that obeyed another may not obey it before. The effects are carried
 // out before anything else.
-func (c *Coordinator) Begin(epoch uint64) []Effect {
+func (c *Coordinator) Begin(epoch uint64) []message.Effect {
 	if epoch <= c.epoch {
 		return nil
 	}
 	c.epoch, c.seq, c.effects = epoch, 0, nil
 	c.persistEpoch()
-	for _, p := range sortedKeys(c.followers) {
+	for _, p := range slices.Sorted(maps.Keys(c.followers)) {
 		c.followers[p].reset() // they begin sessions with the new epoch
 	}
 	effects := c.effects
@@ -31,7 +33,7 @@ func (c *Coordinator) Begin(epoch uint64) []Effect {
 func (c *Coordinator) outrun(epoch uint64) {
 	if epoch > c.epoch && epoch != c.outran {
 		c.outran = epoch
-		c.emit(Outrun{Epoch: epoch})
+		c.emit(message.Outrun{Epoch: epoch})
 	}
 }
 
@@ -39,7 +41,7 @@ func (c *Coordinator) outrun(epoch uint64) {
 // given in it is of a former life of this node, which led, lost its disk, heard of
 // nobody and so leads in the same epoch again. Epochs fence only where each is led
 // in once: the driver is asked for a later one.
-func (c *Coordinator) neverGiven(a Attempt) {
+func (c *Coordinator) neverGiven(a message.Attempt) {
 	if a.Epoch == c.epoch && a.Seq > c.seq {
 		c.outrun(c.epoch + 1)
 	}
@@ -70,9 +72,9 @@ func (c *Coordinator) Followers() []FollowerStatus {
 
 // takeUp makes a ledger current that was held, not led. The rest, which needs
 // the time, is for the first Step.
-func (c *Coordinator) takeUp(l *ledger.Ledger, live map[task.TaskID][]LiveLease) {
+func (c *Coordinator) takeUp(l *ledger.Ledger, live map[task.TaskID][]message.LiveLease) {
 	c.ledger = l
-	for _, id := range sortedKeys(l.Jobs) {
+	for _, id := range slices.Sorted(maps.Keys(l.Jobs)) {
 		c.reopen(id, l.Jobs[id])
 	}
 	c.inherited = live
@@ -82,19 +84,19 @@ func (c *Coordinator) takeUp(l *ledger.Ledger, live map[task.TaskID][]LiveLease)
 // started again. What the last leader told of a task counts before the log of
 // its row, which says nothing of leases given up.
 func (c *Coordinator) bookInherited() {
-	for _, id := range sortedKeys(c.jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
 		j := c.jobs[id]
 		if j.state != jobOpen {
 			continue
 		}
-		for _, i := range sortedKeys(j.ledger.Rows) {
+		for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
 			t := task.TaskID{Job: id, Index: i}
 			if _, told := c.inherited[t]; told || j.ledger.Verdict(i) != ledger.Open {
 				continue
 			}
 			for _, l := range j.ledger.Rows[i].Log {
 				if l.End.IsZero() {
-					c.book(j, i, LiveLease{Worker: l.Worker, Attempt: l.Attempt, Start: l.Start})
+					c.book(j, i, message.LiveLease{Worker: l.Worker, Attempt: l.Attempt, Start: l.Start})
 				}
 			}
 		}
@@ -110,7 +112,7 @@ func (c *Coordinator) bookInherited() {
 }
 
 // book takes a lease of a former term on the books.
-func (c *Coordinator) book(j *job, i uint64, l LiveLease) {
+func (c *Coordinator) book(j *job, i uint64, l message.LiveLease) {
 	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), l.Worker) || j.wants(i) == 0 || l.Worker == "" {
 		return
 	}
@@ -125,14 +127,14 @@ func (c *Coordinator) book(j *job, i uint64, l LiveLease) {
 // secureAll has this node fetch what it may lack of the blocks that its copy of
 // the ledger stands on: only the second coordinator held them so far.
 func (c *Coordinator) secureAll() {
-	for _, id := range sortedKeys(c.jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
 		j := c.jobs[id]
 		if j.state != jobOpen {
 			continue
 		}
-		c.secure(HoldName{task.TaskID{Job: id}, HoldJob})
-		for _, i := range sortedKeys(j.ledger.Rows) {
-			if n := (HoldName{task.TaskID{Job: id, Index: i}, HoldOutputs}); j.ledger.Verdict(i) == ledger.Done && c.hasBlocks(n) {
+		c.secure(message.HoldName{Task: task.TaskID{Job: id}, Kind: message.HoldJob})
+		for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
+			if n := (message.HoldName{Task: task.TaskID{Job: id, Index: i}, Kind: message.HoldOutputs}); j.ledger.Verdict(i) == ledger.Done && c.hasBlocks(n) {
 				c.secure(n)
 			}
 		}
@@ -199,17 +201,17 @@ func (c *Coordinator) finalAt(j *job, held ledger.Set, signature []byte) {
 			j.ledger.Facts.Merge(&ledger.Facts{Cancel: signature})
 			c.persistFacts(j)
 		}
-		c.end(j, DropCancelled)
+		c.end(j, message.DropCancelled)
 		c.decided(task.TaskID{Job: j.id}, "cancelled", j.submitter, "the job is over for its submitter")
 	}
 	j.sent, j.ready = nil, nil
-	for _, i := range sortedKeys(j.weights) {
+	for _, i := range slices.Sorted(maps.Keys(j.weights)) {
 		c.unweigh(j, i)
 	}
 	if !j.told {
 		j.told = true
 		c.persistFacts(j)
-		c.emit(Release{Job: j.id})
+		c.emit(message.Release{Job: j.id})
 	}
 }
 
@@ -218,10 +220,10 @@ func rowBytes(r *ledger.Row) int {
 	const fixed, perLog, perVoid = 40, 250, 80
 	n := fixed + perLog*len(r.Log) + perVoid*len(r.Voided)
 	for i := range r.Results {
-		n += resultBytes(&r.Results[i])
+		n += message.ResultBytes(&r.Results[i])
 	}
 	for i := range r.Failures {
-		n += resultBytes(&r.Failures[i].Result)
+		n += message.ResultBytes(&r.Failures[i].Result)
 	}
 	return n
 }

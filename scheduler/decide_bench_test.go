@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/message"
 	"godwit/scheduler/place"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
@@ -21,7 +23,7 @@ type decided struct {
 
 // peerNames are of members; keys for each would take longer than all else.
 func peerNames(n int) []task.PeerID {
-	_, first := identity(1)
+	_, first := schedtest.Identity(1)
 	names := make([]task.PeerID, n)
 	for i := range names {
 		names[i] = task.PeerID(fmt.Sprintf("%s%06d", first[:len(first)-6], i))
@@ -45,23 +47,23 @@ func newDecided(tb testing.TB, n, jobs int, change func(*Config)) *decided {
 	if change != nil {
 		change(&cfg)
 	}
-	key, self := identity(0)
+	key, self := schedtest.Identity(0)
 	c := NewCoordinator(self, cfg, 1)
-	c.Step(start, Wake{})
+	c.Step(schedtest.Start, message.Wake{})
 	c.recovering = true // nothing is placed yet
 	forecast := lasting{}
 	for i, id := range peerNames(n) {
-		c.Step(start, MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 30, Speed: 1 + float64(i%10)/10}})
-		c.Step(start, Received{From: id, Message: Message{Report: &Report{Slots: 1, Full: true}}})
+		c.Step(schedtest.Start, message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 30, Speed: 1 + float64(i%10)/10}})
+		c.Step(schedtest.Start, message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: 1, Full: true}}})
 		forecast[id] = 0.25 * float64(1+i%100)
 	}
 	c.Foresee(forecast)
 	d := &decided{c: c}
 	for k := range jobs {
-		rec := testJob(tb, key, uint64(n/jobs), func(j *task.Job) { j.Nonce[0], j.Work = byte(k), time.Duration(k+1)*time.Minute })
-		for _, e := range c.Step(start, Received{From: self, Message: Message{Submit: &Submit{Record: rec}}}) {
-			if f, ok := e.(Fetch); ok {
-				c.Step(start, Fetched{Key: f.Key})
+		rec := schedtest.Job(tb, key, uint64(n/jobs), func(j *task.Job) { j.Nonce[0], j.Work = byte(k), time.Duration(k+1)*time.Minute })
+		for _, e := range c.Step(schedtest.Start, message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}}) {
+			if f, ok := e.(message.Fetch); ok {
+				c.Step(schedtest.Start, message.Fetched{Key: f.Key})
 			}
 		}
 		d.jobs = append(d.jobs, c.jobs[rec.ID()])
@@ -102,7 +104,10 @@ func (d *decided) asked() []place.Placement {
 }
 
 // place carries a round out.
-func (d *decided) place() { d.c.timers.set(start, reminder{ask: true}); d.c.Step(start, Wake{}) }
+func (d *decided) place() {
+	d.c.timers.Set(schedtest.Start, reminder{ask: true})
+	d.c.Step(schedtest.Start, message.Wake{})
+}
 
 // run places all and says that it runs.
 func (d *decided) run() {

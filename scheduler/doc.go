@@ -11,7 +11,7 @@
 //     any Send that follows it.
 //  3. Every Start is answered by exactly one Ended, every Fetch by one
 //     Fetched, every Prepare by one Prepared; HandOver and Expect, where
-//     Config.HandOver says that the driver carries them out, as they say.
+//     WorkerConfig.HandOver says that the driver carries them out, as they say.
 //  4. After each Step a Wake is arranged for NextWake.
 //  5. State is looked at only from the goroutine that calls Step.
 //  6. At every start, Restore is called with every pair persisted, before the

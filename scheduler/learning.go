@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -25,10 +26,10 @@ type learning struct {
 
 func newLearning(c *Coordinator) *learning {
 	r := &learning{c: c, classes: map[string]*class{}, stale: true}
-	for _, name := range sortedKeys(c.cfg.Rates.Of) {
+	for _, name := range slices.Sorted(maps.Keys(c.cfg.Rates.Of)) {
 		r.class(name)
 	}
-	for _, name := range sortedKeys(c.cfg.Rates.Arrivals) {
+	for _, name := range slices.Sorted(maps.Keys(c.cfg.Rates.Arrivals)) {
 		r.class(name)
 	}
 	return r

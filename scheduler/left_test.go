@@ -6,14 +6,16 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
 // leaseOfFirst is the lease of task 0 in this Step's letter to the worker.
-func leaseOfFirst(t *testing.T, effects []Effect, worker task.PeerID) Lease {
+func leaseOfFirst(t *testing.T, effects []message.Effect, worker task.PeerID) message.Lease {
 	t.Helper()
 	for _, e := range effects {
-		if e, ok := e.(Send); ok && e.To == worker && e.Message.Place != nil {
+		if e, ok := e.(message.Send); ok && e.To == worker && e.Message.Place != nil {
 			for _, l := range e.Message.Place.Leases {
 				if l.Task.Index == 0 {
 					return l
@@ -22,7 +24,7 @@ func leaseOfFirst(t *testing.T, effects []Effect, worker task.PeerID) Lease {
 		}
 	}
 	t.Fatalf("no lease of task 0: %+v", effects)
-	return Lease{}
+	return message.Lease{}
 }
 
 // A lease says how much work its task has left from where it goes on: as was learned,
@@ -32,12 +34,12 @@ func TestLeaseTellsTheWorkLeft(t *testing.T) {
 		return func(c *Coordinator, j *job) {
 			c.hosts[by].speed = 2
 			row := j.row(0)
-			row.Best = &Checkpoint{CID: task.RawCID([]byte("state")), Fuel: 1, CPU: cpu}
-			row.Note(AttemptLog{Attempt: Attempt{Epoch: 1, Seq: 1}, Worker: by, Start: start, Outcome: ledger.Moved})
+			row.Best = &message.Checkpoint{CID: task.RawCID([]byte("state")), Fuel: 1, CPU: cpu}
+			row.Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Worker: by, Start: schedtest.Start, Outcome: ledger.Moved})
 			c.waitAgain(j, 0)
 		}
 	}
-	_, worker := identity(2)
+	_, worker := schedtest.Identity(2)
 	for _, tt := range []struct {
 		name   string
 		change func(c *Coordinator, j *job)
@@ -61,8 +63,8 @@ func TestLeaseTellsTheWorkLeft(t *testing.T) {
 			}
 			p.willing = true
 			c.seq = 1
-			step(7*time.Second-time.Nanosecond, Wake{}) // before it is asked again
-			effects := c.Step(start.Add(8*time.Second), Wake{})
+			step(7*time.Second-time.Nanosecond, message.Wake{}) // before it is asked again
+			effects := c.Step(schedtest.Start.Add(8*time.Second), message.Wake{})
 			if got := leaseOfFirst(t, effects, worker); got.Left != tt.want {
 				t.Errorf("%v left, want %v", got.Left, tt.want)
 			}
@@ -73,48 +75,24 @@ func TestLeaseTellsTheWorkLeft(t *testing.T) {
 // The offer of a task that runs says what it has left by then.
 func TestOfferTellsTheWorkLeft(t *testing.T) {
 	c, _, worker, step := school(t, 1, true)
-	_, there := identity(4)
-	step(0, MemberSeen{Advert: overlay.Advert{Peer: there, Memory: 1 << 30, Speed: 1}})
+	_, there := schedtest.Identity(4)
+	step(0, message.MemberSeen{Advert: overlay.Advert{Peer: there, Memory: 1 << 30, Speed: 1}})
 	for _, j := range c.jobs {
 		l := j.live[0].leases[0]
 		if l.host.peer != worker {
 			t.Fatalf("the task is at %s", l.host.peer)
 		}
-		c.now, l.running, l.start = start.Add(20*time.Minute), true, start
-		l.move = &move{to: c.hosts[there], as: Attempt{Epoch: 1, Seq: 9}}
+		c.now, l.running, l.start = schedtest.Start.Add(20*time.Minute), true, schedtest.Start
+		l.move = &move{to: c.hosts[there], as: message.Attempt{Epoch: 1, Seq: 9}}
 		c.offerMove(l)
 		offer := c.letter(there).place.Leases[0]
 		if offer.Await == nil || offer.Left != 40*time.Minute {
 			t.Errorf("offered %+v, want 40m left", offer)
 		}
-		l.start = start.Add(-10 * time.Hour) // it takes longer than was guessed
+		l.start = schedtest.Start.Add(-10 * time.Hour) // it takes longer than was guessed
 		c.offerMove(l)
 		if offer = c.letter(there).place.Leases[1]; offer.Left != 6*time.Minute {
 			t.Errorf("%v left of what should have ended, want a tenth of an hour", offer.Left)
 		}
-	}
-}
-
-// What a lease says reaches whoever runs the task.
-func TestWorkerTellsTheWorkLeft(t *testing.T) {
-	b := newBench(t)
-	p := b.leases(5, 1)
-	p.Leases[0].Left = time.Hour
-	away := b.awaiting(2).Leases[0]
-	away.Left = 20 * time.Minute
-	p.Leases = append(p.Leases, away)
-	b.place(p)
-	b.step(Prepared{ID: b.job, Job: b.spec})
-	if e, n := lastOf[Start](b); n != 1 || e.Left != time.Hour {
-		t.Errorf("started with %v left", e.Left)
-	}
-	if e, n := lastOf[Expect](b); n != 1 || e.Left != 20*time.Minute {
-		t.Errorf("expected with %v left", e.Left)
-	}
-	instead := b.leases(5, 2) // nobody brings it
-	instead.Leases[0].Attempt, instead.Leases[0].Left = Attempt{Epoch: 5, Seq: 200}, 50*time.Minute
-	b.place(instead)
-	if e, n := lastOf[Start](b); n != 1 || e.Left != 50*time.Minute {
-		t.Errorf("begun in its place with %v left", e.Left)
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
@@ -26,23 +28,23 @@ func TestLongSweep(t *testing.T) {
 		}
 		tasks = n
 	}
-	key, self := identity(0)
-	worker, from := identity(1)
+	key, self := schedtest.Identity(0)
+	worker, from := schedtest.Identity(1)
 	before := heapNow()
 	c := NewCoordinator(self, Default(), 1)
-	rec := testJob(t, key, tasks, nil)
+	rec := schedtest.Job(t, key, tasks, nil)
 	rng := rand.New(rand.NewPCG(1, 2))
-	var leases []Lease
+	var leases []message.Lease
 	var have ledger.Set
 	var most uint64
-	var carry func(effects []Effect)
-	step := func(ev Event) { carry(c.Step(start, ev)) }
-	carry = func(effects []Effect) {
+	var carry func(effects []message.Effect)
+	step := func(ev message.Event) { carry(c.Step(schedtest.Start, ev)) }
+	carry = func(effects []message.Effect) {
 		for _, e := range effects {
 			switch e := e.(type) {
-			case Fetch:
-				step(Fetched{Key: e.Key})
-			case Send:
+			case message.Fetch:
+				step(message.Fetched{Key: e.Key})
+			case message.Send:
 				if e.Message.Place != nil {
 					leases = append(leases, e.Message.Place.Leases...)
 				}
@@ -50,18 +52,18 @@ func TestLongSweep(t *testing.T) {
 					for i := range p.Tasks {
 						have.Add(p.Tasks[i].Index)
 					}
-					step(Received{From: self, Message: Message{Got: &Got{Job: p.Job, Have: have}}})
+					step(message.Received{From: self, Message: message.Message{Got: &message.Got{Job: p.Job, Have: have}}})
 				}
 			}
 		}
 	}
-	step(MemberSeen{Advert: overlay.Advert{Peer: from, Memory: 1 << 40, Speed: 1}})
-	step(Received{From: from, Message: Message{Report: &Report{Slots: maxSlots, Full: true}}})
-	step(Received{From: self, Message: Message{Submit: &Submit{Record: rec}}})
+	step(message.MemberSeen{Advert: overlay.Advert{Peer: from, Memory: 1 << 40, Speed: 1}})
+	step(message.Received{From: from, Message: message.Message{Report: &message.Report{Slots: overlay.MaxSlots, Full: true}}})
+	step(message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}})
 	next := min(1<<16, tasks/2) // when to look
 	sent := 0
 	for n := uint64(0); len(leases) > 0; {
-		var ended []Ending
+		var ended []message.Ending
 		for range min(1+rng.IntN(16), len(leases)) { // what ends at about the same time is one report
 			k := rng.IntN(len(leases))
 			l := leases[k]
@@ -71,15 +73,15 @@ func TestLongSweep(t *testing.T) {
 			if err := r.Sign(worker); err != nil {
 				t.Fatal(err)
 			}
-			ended = append(ended, Ending{Attempt: l.Attempt, Result: r})
+			ended = append(ended, message.Ending{Attempt: l.Attempt, Result: r})
 		}
 		n += uint64(len(ended))
-		step(Received{From: from, Message: Message{Report: &Report{Epoch: 1, Slots: maxSlots, Ended: ended}}})
+		step(message.Received{From: from, Message: message.Message{Report: &message.Report{Epoch: 1, Slots: overlay.MaxSlots, Ended: ended}}})
 		if n >= next {
 			next += 1 << 17
 			if sent == 0 {
 				sent = newcomer(t, c) // in the middle, with all its gaps
-				step(GroupIs{})
+				step(message.GroupIs{})
 				clear(c.followers) // as a tick does, in time
 				clear(c.leased)
 				clear(c.shared)
@@ -109,24 +111,24 @@ func heapNow() uint64 {
 // newcomer has a replica follow the coordinator and returns how many bytes it was
 // sent until it knew the same.
 func newcomer(t *testing.T, c *Coordinator) (sent int) {
-	_, id := identity(2)
+	_, id := schedtest.Identity(2)
 	r := NewReplica(id, Default())
-	pending := r.Step(start, LeaderChanged{Leader: c.self, Epoch: c.Epoch()})
-	pending = append(pending, c.Step(start, GroupIs{Followers: []task.PeerID{id}})...)
+	pending := r.Step(schedtest.Start, message.LeaderChanged{Leader: c.self, Epoch: c.Epoch()})
+	pending = append(pending, c.Step(schedtest.Start, message.GroupIs{Followers: []task.PeerID{id}})...)
 	for len(pending) > 0 {
-		e, ok := pending[0].(Send)
+		e, ok := pending[0].(message.Send)
 		pending = pending[1:]
 		switch {
 		case !ok:
 		case e.To == c.self:
-			pending = append(pending, c.Step(start, Received{From: id, Message: e.Message})...)
+			pending = append(pending, c.Step(schedtest.Start, message.Received{From: id, Message: e.Message})...)
 		case e.To == id:
-			b, err := EncodeFrame([]Message{e.Message})
+			b, err := message.EncodeFrame([]message.Message{e.Message})
 			if err != nil {
 				t.Fatal(err)
 			}
 			sent += len(b)
-			pending = append(pending, r.Step(start, Received{From: c.self, Message: e.Message})...)
+			pending = append(pending, r.Step(schedtest.Start, message.Received{From: c.self, Message: e.Message})...)
 		}
 	}
 	if r.Digest() != c.Digest() {

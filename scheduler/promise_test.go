@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
@@ -15,18 +17,18 @@ type ledTest struct {
 	now      time.Time
 	c        *Coordinator
 	r        *Replica
-	toR, toC []Message
+	toR, toC []message.Message
 	fetches  []string // of the follower
 	sent     map[string]int
-	leases   []Lease
+	leases   []message.Lease
 }
 
 func newLedTest(t *testing.T) *ledTest {
-	_, self := identity(0)
-	_, second := identity(2)
-	l := &ledTest{t: t, now: start, c: NewCoordinator(self, Default(), 7), r: NewReplica(second, Default()), sent: map[string]int{}}
-	l.follower(LeaderChanged{Leader: self, Epoch: 7})
-	l.leader(GroupIs{Followers: []task.PeerID{second}})
+	_, self := schedtest.Identity(0)
+	_, second := schedtest.Identity(2)
+	l := &ledTest{t: t, now: schedtest.Start, c: NewCoordinator(self, Default(), 7), r: NewReplica(second, Default()), sent: map[string]int{}}
+	l.follower(message.LeaderChanged{Leader: self, Epoch: 7})
+	l.leader(message.GroupIs{Followers: []task.PeerID{second}})
 	l.settle()
 	if !l.c.followers[second].inSync() {
 		t.Fatal("the follower is not in sync")
@@ -34,12 +36,12 @@ func newLedTest(t *testing.T) *ledTest {
 	return l
 }
 
-func (l *ledTest) leader(ev Event) {
+func (l *ledTest) leader(ev message.Event) {
 	for _, e := range l.c.Step(l.now, ev) {
 		switch e := e.(type) {
-		case Fetch:
-			l.leader(Fetched{Key: e.Key})
-		case Send:
+		case message.Fetch:
+			l.leader(message.Fetched{Key: e.Key})
+		case message.Send:
 			m := e.Message
 			switch {
 			case e.To == l.r.self && (m.Copy != nil || m.Wanted != nil):
@@ -56,12 +58,12 @@ func (l *ledTest) leader(ev Event) {
 	}
 }
 
-func (l *ledTest) follower(ev Event) {
+func (l *ledTest) follower(ev message.Event) {
 	for _, e := range l.r.Step(l.now, ev) {
 		switch e := e.(type) {
-		case Fetch:
+		case message.Fetch:
 			l.fetches = append(l.fetches, e.Key)
-		case Send:
+		case message.Send:
 			l.toC = append(l.toC, e.Message)
 		}
 	}
@@ -73,10 +75,10 @@ func (l *ledTest) settle() {
 		toR, toC := l.toR, l.toC
 		l.toR, l.toC = nil, nil
 		for _, m := range toR {
-			l.follower(Received{From: l.c.self, Message: m})
+			l.follower(message.Received{From: l.c.self, Message: m})
 		}
 		for _, m := range toC {
-			l.leader(Received{From: l.r.self, Message: m})
+			l.leader(message.Received{From: l.r.self, Message: m})
 		}
 	}
 }
@@ -93,7 +95,7 @@ func (l *ledTest) fetched(err string) {
 	keys := l.fetches
 	l.fetches = nil
 	for _, k := range keys {
-		l.follower(Fetched{Key: k, Err: err})
+		l.follower(message.Fetched{Key: k, Err: err})
 	}
 }
 
@@ -102,14 +104,14 @@ func (l *ledTest) fetched(err string) {
 // promises nothing is said at once.
 func TestPromisesWait(t *testing.T) {
 	l := newLedTest(t)
-	key, owner := identity(1)
-	workerKey, worker := identity(3)
-	l.leader(MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
-	hello := Received{From: worker, Message: Message{Report: &Report{Slots: 2, Full: true}}}
+	key, owner := schedtest.Identity(1)
+	workerKey, worker := schedtest.Identity(3)
+	l.leader(message.MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
+	hello := message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Full: true}}}
 	l.leader(hello)
 	l.want("acks", 1)
-	rec := testJob(t, key, 2, nil)
-	l.leader(Received{From: owner, Message: Message{Submit: &Submit{Record: rec}}})
+	rec := schedtest.Job(t, key, 2, nil)
+	l.leader(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}})
 	l.want("accepted", 0)
 	l.settle()
 	l.want("accepted", 0) // the record is there, the blocks are not
@@ -117,12 +119,12 @@ func TestPromisesWait(t *testing.T) {
 	l.settle()
 	l.want("accepted", 1)
 
-	end := func(lease Lease, out task.Output) {
+	end := func(lease message.Lease, out task.Output) {
 		r := task.Result{Task: lease.Task, Outcome: task.Completed, Outputs: []task.Output{out}}
 		if err := r.Sign(workerKey); err != nil {
 			t.Fatal(err)
 		}
-		l.leader(Received{From: worker, Message: Message{Report: &Report{Slots: 2, Ended: []Ending{{Attempt: lease.Attempt, Result: r}}}}})
+		l.leader(message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Ended: []message.Ending{{Attempt: lease.Attempt, Result: r}}}}})
 	}
 	small, large := outputOf(task.TaskID{Index: 0}), outputOf(task.TaskID{Index: 1})
 	end(l.leases[0], small)
@@ -147,17 +149,17 @@ func TestPromisesWait(t *testing.T) {
 // TestPromisesGoOn: a follower that is not heard of, or cannot fetch, or is no
 // longer of the group, holds nothing up.
 func TestPromisesGoOn(t *testing.T) {
-	_, second := identity(2)
+	_, second := schedtest.Identity(2)
 	for name, what := range map[string]func(l *ledTest){
-		"suspected": func(l *ledTest) { l.leader(Suspected{Peer: second}) },
-		"lost":      func(l *ledTest) { l.leader(MemberLost{Peer: second}) },
-		"dropped":   func(l *ledTest) { l.leader(GroupIs{}) },
+		"suspected": func(l *ledTest) { l.leader(message.Suspected{Peer: second}) },
+		"lost":      func(l *ledTest) { l.leader(message.MemberLost{Peer: second}) },
+		"dropped":   func(l *ledTest) { l.leader(message.GroupIs{}) },
 		"no block":  func(l *ledTest) { l.settle(); l.fetched("gone"); l.settle() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLedTest(t)
-			key, owner := identity(1)
-			l.leader(Received{From: owner, Message: Message{Submit: &Submit{Record: testJob(t, key, 2, nil)}}})
+			key, owner := schedtest.Identity(1)
+			l.leader(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
 			l.want("accepted", 0)
 			what(l)
 			l.want("accepted", 1)
@@ -169,13 +171,13 @@ func TestPromisesGoOn(t *testing.T) {
 // for again; copies that were lost are sent again.
 func TestSilentFollowerComesBack(t *testing.T) {
 	l := newLedTest(t)
-	key, owner := identity(1)
-	l.leader(Suspected{Peer: l.r.self})
-	l.leader(Received{From: owner, Message: Message{Submit: &Submit{Record: testJob(t, key, 2, nil)}}})
+	key, owner := schedtest.Identity(1)
+	l.leader(message.Suspected{Peer: l.r.self})
+	l.leader(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
 	l.toR = nil // lost
 	for range 5 {
 		l.now = l.now.Add(time.Second)
-		l.leader(Wake{})
+		l.leader(message.Wake{})
 		l.settle()
 	}
 	if !l.c.followers[l.r.self].inSync() || l.r.Digest() != l.c.Digest() {
@@ -188,12 +190,12 @@ func TestSilentFollowerComesBack(t *testing.T) {
 
 // TestOutrunIsTold: whoever obeys a later epoch makes the driver look, once.
 func TestOutrunIsTold(t *testing.T) {
-	_, self := identity(0)
-	_, worker := identity(3)
+	_, self := schedtest.Identity(0)
+	_, worker := schedtest.Identity(3)
 	c := NewCoordinator(self, Default(), 7)
 	outrun := func(epoch uint64) (n int) {
-		for _, e := range c.Step(start, Received{From: worker, Message: Message{Report: &Report{Epoch: epoch}}}) {
-			if e, ok := e.(Outrun); ok && e.Epoch == epoch {
+		for _, e := range c.Step(schedtest.Start, message.Received{From: worker, Message: message.Message{Report: &message.Report{Epoch: epoch}}}) {
+			if e, ok := e.(message.Outrun); ok && e.Epoch == epoch {
 				n++
 			}
 		}
@@ -210,28 +212,28 @@ func TestOutrunIsTold(t *testing.T) {
 // TestBeginKeepsPromises: a later epoch of the same leader sends nothing that its
 // followers have not got; it is sent when they have, or are not waited for.
 func TestBeginKeepsPromises(t *testing.T) {
-	_, second := identity(2)
+	_, second := schedtest.Identity(2)
 	for name, silent := range map[string]bool{"in sync again": false, "silent": true} {
 		t.Run(name, func(t *testing.T) {
 			l := newLedTest(t)
-			key, owner := identity(1)
-			l.leader(Received{From: owner, Message: Message{Submit: &Submit{Record: testJob(t, key, 2, nil)}}})
+			key, owner := schedtest.Identity(1)
+			l.leader(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
 			l.toR = nil // the copy is lost with its epoch
 			l.c.Begin(8)
-			l.leader(Wake{})
-			l.leader(Received{From: owner, Message: Message{Submit: &Submit{Record: testJob(t, key, 2, nil)}}})
+			l.leader(message.Wake{})
+			l.leader(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
 			l.want("accepted", 0)
 			if silent {
-				l.leader(Suspected{Peer: second})
+				l.leader(message.Suspected{Peer: second})
 				l.want("accepted", 1)
 				return
 			}
-			l.follower(LeaderChanged{Leader: l.c.self, Epoch: 8})
+			l.follower(message.LeaderChanged{Leader: l.c.self, Epoch: 8})
 			l.settle()
 			l.want("accepted", 0) // it has the record, and not the blocks
 			for range 2 {
 				l.now = l.now.Add(tickEvery)
-				l.leader(Wake{})
+				l.leader(message.Wake{})
 				l.settle()
 			}
 			l.fetched("")

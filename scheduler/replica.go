@@ -3,13 +3,16 @@ package scheduler
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"godwit/scheduler/durable"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -23,18 +26,18 @@ type Replica struct {
 
 	ledger *ledger.Ledger
 	// live says who runs what, as far as the leader told. It is not durable.
-	live map[task.TaskID][]LiveLease
+	live map[task.TaskID][]message.LiveLease
 
 	leader  task.PeerID // who is followed; empty for nobody
 	epoch   uint64      // highest seen; nothing below it is obeyed
 	session session
-	fetches map[string]HoldName // Fetches not answered
-	newer   map[string]Hold     // by keys of fetches: what their names stand for since
-	holds   []Hold              // to be fetched when others are done
+	fetches map[string]message.HoldName // Fetches not answered
+	newer   map[string]message.Hold     // by keys of fetches: what their names stand for since
+	holds   []message.Hold              // to be fetched when others are done
 
 	now     time.Time
-	effects []Effect
-	before  []Effect // of its making, to be given out by the first Step
+	effects []message.Effect
+	before  []message.Effect // of its making, to be given out by the first Step
 }
 
 // NewReplica returns a replica with an empty ledger that follows nobody:
@@ -42,18 +45,18 @@ type Replica struct {
 func NewReplica(self task.PeerID, cfg Config) *Replica {
 	return &Replica{
 		self: self, cfg: cfg, ledger: ledger.New(),
-		live: map[task.TaskID][]LiveLease{}, fetches: map[string]HoldName{}, newer: map[string]Hold{},
+		live: map[task.TaskID][]message.LiveLease{}, fetches: map[string]message.HoldName{}, newer: map[string]message.Hold{},
 	}
 }
 
 // Restore takes in what a Replica or a Coordinator of this node persisted,
 // before the first Step. What cannot be read is left out and told in the error;
 // the rest is good. It returns effects to be carried out before anything else.
-func (r *Replica) Restore(pairs map[string][]byte) ([]Effect, error) {
+func (r *Replica) Restore(pairs map[string][]byte) ([]message.Effect, error) {
 	l, epoch, err := restore(pairs)
 	r.ledger, r.epoch = l, max(r.epoch, epoch)
 	r.effects = nil
-	for _, id := range sortedKeys(l.Jobs) {
+	for _, id := range slices.Sorted(maps.Keys(l.Jobs)) {
 		r.compact(l.Jobs[id])
 	}
 	return r.effects, err
@@ -94,21 +97,21 @@ func (r *Replica) LedgerCounts() LedgerCounts { return countLedger(r.ledger) }
 
 // Step advances the machine; now never decreases. It keeps neither ev nor the
 // returned slice.
-func (r *Replica) Step(now time.Time, ev Event) []Effect {
+func (r *Replica) Step(now time.Time, ev message.Event) []message.Effect {
 	r.now, r.effects, r.before = now, r.before, nil
 	switch ev := ev.(type) {
-	case LeaderChanged:
+	case message.LeaderChanged:
 		r.follow(ev.Leader, ev.Epoch)
-	case Received:
+	case message.Received:
 		r.receive(ev.From, &ev.Message)
-	case Fetched:
+	case message.Fetched:
 		r.fetched(ev)
 	}
 	r.repeat()
 	return r.effects
 }
 
-func (r *Replica) receive(from task.PeerID, m *Message) {
+func (r *Replica) receive(from task.PeerID, m *message.Message) {
 	switch {
 	case m.Wanted != nil:
 		r.wanted(from, m.Wanted)
@@ -117,7 +120,7 @@ func (r *Replica) receive(from task.PeerID, m *Message) {
 	}
 }
 
-func (r *Replica) emit(e Effect) { r.effects = append(r.effects, e) }
+func (r *Replica) emit(e message.Effect) { r.effects = append(r.effects, e) }
 
 // follow obeys a leader of an epoch that is not below any seen, and begins a
 // session with it.
@@ -134,7 +137,7 @@ func (r *Replica) follow(leader task.PeerID, epoch uint64) {
 func (r *Replica) see(epoch uint64) {
 	if epoch > r.epoch {
 		r.epoch = epoch
-		r.emit(Persist{Key: epochKey, Value: strconv.AppendUint(nil, epoch, 10)})
+		r.emit(message.Persist{Key: epochKey, Value: strconv.AppendUint(nil, epoch, 10)})
 	}
 }
 
@@ -151,7 +154,7 @@ func (r *Replica) NextWake() (time.Time, bool) {
 // The effects are carried out before anything else. Leases that the copy names
 // are booked, so that what runs is not started again; members are told to the
 // coordinator anew, and GroupIs.
-func (r *Replica) Lead(now time.Time, epoch uint64) (*Coordinator, []Effect) {
+func (r *Replica) Lead(now time.Time, epoch uint64) (*Coordinator, []message.Effect) {
 	c := NewCoordinator(r.self, r.cfg, max(epoch, r.epoch+1))
 	c.effects, c.now = r.before, now
 	c.takeUp(r.ledger, r.live)
@@ -169,7 +172,7 @@ func (c *Coordinator) Retire() *Replica {
 	r := NewReplica(c.self, c.cfg)
 	r.ledger, r.epoch = c.ledger, c.epoch
 	r.now = c.now
-	for _, id := range sortedKeys(r.ledger.Jobs) {
+	for _, id := range slices.Sorted(maps.Keys(r.ledger.Jobs)) {
 		r.compact(r.ledger.Jobs[id])
 	}
 	for t, l := range c.inherited { // if no Step has booked them
@@ -188,7 +191,7 @@ func (c *Coordinator) Retire() *Replica {
 func (r *Replica) compact(j *ledger.Job) {
 	id := j.Record.ID()
 	for _, i := range j.Compact() {
-		r.emit(Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
+		r.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
 	}
 }
 
@@ -217,9 +220,9 @@ func (r *Replica) Roots() []task.CID { return rootsOf(r.ledger) }
 // of jobs whose blocks are being fetched are among them.
 func (c *Coordinator) Roots() []task.CID {
 	roots := rootsOf(c.ledger)
-	for _, id := range sortedKeys(c.jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
 		if j := c.jobs[id]; j.state == jobFetching {
-			roots = append(roots, jobBlocks(id, j.spec)...)
+			roots = append(roots, durable.JobBlocks(id, j.spec)...)
 		}
 	}
 	return sortedSet(roots)
@@ -232,14 +235,14 @@ func rootsOf(l *ledger.Ledger) []task.CID {
 	var roots []task.CID
 	for id, j := range l.Jobs {
 		if !isOver(j) {
-			roots = append(roots, jobBlocks(id, j.Spec)...)
+			roots = append(roots, durable.JobBlocks(id, j.Spec)...)
 		}
 		for i, row := range j.Rows {
 			if j.Delivered(i) {
 				continue
 			}
 			if agreed := row.Agreed(); len(agreed) > 0 {
-				roots = append(roots, remoteOutputs(&agreed[0])...)
+				roots = append(roots, message.RemoteOutputs(&agreed[0])...)
 			}
 			if row.Best != nil {
 				roots = append(roots, row.Best.CID)

@@ -2,16 +2,19 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"godwit/scheduler/durable"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
 // copied takes in what the leader sends, in order. What is acknowledged is
 // durable: the Persists come before the answer.
-func (r *Replica) copied(from task.PeerID, c *Copy) {
+func (r *Replica) copied(from task.PeerID, c *message.Copy) {
 	s := &r.session
 	if from != r.leader || c.Epoch != r.epoch || c.Session != s.id {
 		return
@@ -23,28 +26,28 @@ func (r *Replica) copied(from task.PeerID, c *Copy) {
 	if s.state != following {
 		return
 	}
-	answer := &Copied{Epoch: r.epoch, Session: s.id}
+	answer := &message.Copied{Epoch: r.epoch, Session: s.id}
 	if c.Seq == s.taken+1 {
 		s.taken++
 		r.apply(c)
 	}
 	answer.Seq, answer.Gap = s.taken, c.Seq > s.taken
-	r.emit(Send{To: from, Message: Message{Copied: answer}})
+	r.emit(message.Send{To: from, Message: message.Message{Copied: answer}})
 }
 
 // apply merges a copy. A pair that cannot be read is left out and told: the
 // digests of the next session find it.
-func (r *Replica) apply(c *Copy) {
+func (r *Replica) apply(c *message.Copy) {
 	touched := map[task.JobID]bool{}
 	for _, p := range c.Pairs {
 		id, err := r.merge(p)
 		if err != nil {
-			r.emit(Decided{Task: task.TaskID{Job: id}, Action: "refused", Peer: r.leader, Reason: task.ClipMessage(fmt.Sprintf("copying %s: %v", p.Key, err))})
+			r.emit(message.Decided{Task: task.TaskID{Job: id}, Action: "refused", Peer: r.leader, Reason: task.ClipMessage(fmt.Sprintf("copying %s: %v", p.Key, err))})
 			continue
 		}
 		touched[id] = true
 	}
-	for _, id := range sortedKeys(touched) {
+	for _, id := range slices.Sorted(maps.Keys(touched)) {
 		r.compact(r.ledger.Jobs[id])
 	}
 	for _, id := range c.Gone {
@@ -65,7 +68,7 @@ func (r *Replica) apply(c *Copy) {
 }
 
 // merge takes in one pair and makes what came of it durable.
-func (r *Replica) merge(p Pair) (task.JobID, error) {
+func (r *Replica) merge(p message.Pair) (task.JobID, error) {
 	kind, rest, _ := strings.Cut(p.Key, "/")
 	name, _, _ := strings.Cut(rest, "/")
 	id := task.JobID(name)
@@ -76,7 +79,7 @@ func (r *Replica) merge(p Pair) (task.JobID, error) {
 		}
 		_, err := addRecord(r.ledger, id, p.Value)
 		if err == nil {
-			r.emit(Persist{Key: coordinatorPrefix + p.Key, Value: p.Value})
+			r.emit(message.Persist{Key: coordinatorPrefix + p.Key, Value: p.Value})
 		}
 		return id, err
 	}
@@ -97,7 +100,7 @@ func (r *Replica) merge(p Pair) (task.JobID, error) {
 				delete(r.live, t)
 			}
 		}
-		r.emit(Persist{Key: coordinatorPrefix + p.Key, Value: j.Facts.Encode()})
+		r.emit(message.Persist{Key: coordinatorPrefix + p.Key, Value: j.Facts.Encode()})
 		return id, nil
 	}
 	i, row, err := decodeRow(j, p)
@@ -106,7 +109,7 @@ func (r *Replica) merge(p Pair) (task.JobID, error) {
 	}
 	ours := j.Row(i)
 	if ours.Merge(row) {
-		r.emit(Persist{Key: coordinatorPrefix + p.Key, Value: ours.Encode()})
+		r.emit(message.Persist{Key: coordinatorPrefix + p.Key, Value: ours.Encode()})
 	}
 	if ours.Verdict(j.Rule()) != ledger.Open {
 		delete(r.live, task.TaskID{Job: id, Index: i})
@@ -127,7 +130,7 @@ func addRecord(l *ledger.Ledger, id task.JobID, value []byte) (*ledger.Job, erro
 }
 
 // decodeRow reads a row of a known job that came from a peer.
-func decodeRow(j *ledger.Job, p Pair) (uint64, *ledger.Row, error) {
+func decodeRow(j *ledger.Job, p message.Pair) (uint64, *ledger.Row, error) {
 	id, err := ledger.ParseRowKey(p.Key)
 	if err != nil {
 		return 0, nil, err
@@ -146,7 +149,7 @@ const maxHoldFetches = 16
 // queueHold notes what is to be held. A name stands for other blocks when its
 // task has saved again: if the former are still being fetched, the new ones are
 // next, and only of them the leader is told.
-func (r *Replica) queueHold(h Hold) {
+func (r *Replica) queueHold(h message.Hold) {
 	if key := holdKey(h.Name); r.fetches[key] == h.Name {
 		r.newer[key] = h
 		return
@@ -168,17 +171,17 @@ func (r *Replica) fetchHolds() {
 			continue
 		}
 		r.fetches[key] = h.Name
-		r.emit(Fetch{Key: key, CIDs: h.CIDs, Holders: h.Holders})
+		r.emit(message.Fetch{Key: key, CIDs: h.CIDs, Holders: h.Holders})
 	}
 }
 
 // holdKey names the Fetch of blocks that are held for others.
-func holdKey(n HoldName) string {
-	return taskKey(coordinatorPrefix+"h/", n.Task) + "/" + string('0'+rune(n.Kind))
+func holdKey(n message.HoldName) string {
+	return durable.TaskKey(coordinatorPrefix+"h/", n.Task) + "/" + string('0'+rune(n.Kind))
 }
 
 // fetched tells the leader which blocks are held here now.
-func (r *Replica) fetched(ev Fetched) {
+func (r *Replica) fetched(ev message.Fetched) {
 	name, ok := r.fetches[ev.Key]
 	if !ok {
 		return
@@ -192,9 +195,9 @@ func (r *Replica) fetched(ev Fetched) {
 	}
 	r.fetchHolds()
 	if r.session.state == following {
-		r.emit(Send{To: r.leader, Message: Message{Copied: &Copied{
+		r.emit(message.Send{To: r.leader, Message: message.Message{Copied: &message.Copied{
 			Epoch: r.epoch, Session: r.session.id, Seq: r.session.taken,
-			Held: []HeldBlocks{{Name: name, Err: task.ClipMessage(ev.Err)}},
+			Held: []message.HeldBlocks{{Name: name, Err: task.ClipMessage(ev.Err)}},
 		}}})
 	}
 }

@@ -2,11 +2,13 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -25,9 +27,9 @@ const (
 type session struct {
 	state sessionState
 	id    uint64
-	told  uint64    // Seq of the Known under way
-	known *Known    // that one
-	again time.Time // when it is repeated
+	told  uint64         // Seq of the Known under way
+	known *message.Known // that one
+	again time.Time      // when it is repeated
 	// untold are the jobs of which the leader has no digest yet, wanted the keys
 	// that it asked for. Both in the order of telling.
 	untold []task.JobID
@@ -39,7 +41,7 @@ type session struct {
 func (r *Replica) begin() {
 	// Time makes the number: it is larger in each life, and in each session.
 	id := max(r.session.id+1, uint64(max(r.now.UnixNano(), 1)))
-	r.session = session{id: id, untold: sortedKeys(r.ledger.Jobs)}
+	r.session = session{id: id, untold: slices.Sorted(maps.Keys(r.ledger.Jobs))}
 	r.holds = nil
 	clear(r.newer)
 	if r.leader == "" {
@@ -53,14 +55,14 @@ func (r *Replica) begin() {
 func (r *Replica) tell() {
 	s := &r.session
 	s.told++
-	k := &Known{Epoch: r.epoch, Session: s.id, Seq: s.told}
+	k := &message.Known{Epoch: r.epoch, Session: s.id, Seq: s.told}
 	if len(s.wanted) > 0 {
 		k.Pairs, s.wanted = r.take(s.wanted)
 	} else {
-		n := min(len(s.untold), MaxKnown)
+		n := min(len(s.untold), message.MaxKnown)
 		for _, id := range s.untold[:n] {
 			if j := r.ledger.Jobs[id]; j != nil {
-				k.Jobs = append(k.Jobs, JobDigest{Job: id, Digest: shortDigest(j)})
+				k.Jobs = append(k.Jobs, message.JobDigest{Job: id, Digest: shortDigest(j)})
 			}
 		}
 		s.untold = s.untold[n:]
@@ -72,7 +74,7 @@ func (r *Replica) tell() {
 
 func (r *Replica) sendKnown() {
 	r.session.again = r.now.Add(r.cfg.RetryMin)
-	r.emit(Send{To: r.leader, Message: Message{Known: r.session.known}})
+	r.emit(message.Send{To: r.leader, Message: message.Message{Known: r.session.known}})
 }
 
 // repeat sends again what was not answered.
@@ -84,16 +86,16 @@ func (r *Replica) repeat() {
 
 // take returns the pairs of the first keys, as many as a message should hold,
 // and the keys left.
-func (r *Replica) take(keys []string) ([]Pair, []string) {
-	var pairs []Pair
+func (r *Replica) take(keys []string) ([]message.Pair, []string) {
+	var pairs []message.Pair
 	size := 0
 	for n, key := range keys {
 		value := r.value(key)
-		if size += len(key) + len(value); len(pairs) > 0 && size > batchBytes || len(pairs) == MaxPairs {
+		if size += len(key) + len(value); len(pairs) > 0 && size > message.BatchBytes || len(pairs) == message.MaxPairs {
 			return pairs, keys[n:]
 		}
 		if value != nil {
-			pairs = append(pairs, Pair{key, value})
+			pairs = append(pairs, message.Pair{Key: key, Value: value})
 		}
 	}
 	return pairs, nil
@@ -121,7 +123,7 @@ func (r *Replica) value(key string) []byte {
 }
 
 // wanted goes on with a session as the leader says.
-func (r *Replica) wanted(from task.PeerID, w *Wanted) {
+func (r *Replica) wanted(from task.PeerID, w *message.Wanted) {
 	s := &r.session
 	switch {
 	case w.Epoch != r.epoch || from != r.leader: // whom to follow the driver says
@@ -153,7 +155,7 @@ func (r *Replica) wanted(from task.PeerID, w *Wanted) {
 // keysOf lists the keys of a job, its record first.
 func keysOf(id task.JobID, j *ledger.Job) []string {
 	keys := []string{ledger.JobKey(id), ledger.FactsKey(id)}
-	for _, i := range sortedKeys(j.Rows) {
+	for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
 		if !j.Delivered(i) {
 			keys = append(keys, ledger.RowKey(task.TaskID{Job: id, Index: i}))
 		}
@@ -164,9 +166,9 @@ func keysOf(id task.JobID, j *ledger.Job) []string {
 // forgetAll gives the copy up: the leader has all that is in it.
 func (r *Replica) forgetAll() {
 	if n := len(r.ledger.Jobs); n > 0 {
-		r.emit(Decided{Action: "forgotten", Peer: r.leader, Reason: fmt.Sprintf("this node is not of the group of coordinators, and the leader has the %d jobs of its copy", n)})
+		r.emit(message.Decided{Action: "forgotten", Peer: r.leader, Reason: fmt.Sprintf("this node is not of the group of coordinators, and the leader has the %d jobs of its copy", n)})
 	}
-	for _, id := range sortedKeys(r.ledger.Jobs) {
+	for _, id := range slices.Sorted(maps.Keys(r.ledger.Jobs)) {
 		r.forget(id)
 	}
 	clear(r.live)
@@ -180,22 +182,22 @@ func (r *Replica) forget(id task.JobID) {
 	if j == nil {
 		return
 	}
-	for _, i := range sortedKeys(j.Rows) {
-		r.emit(Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
+	for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
+		r.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
 	}
-	r.emit(Persist{Key: coordinatorPrefix + ledger.FactsKey(id)})
-	r.emit(Persist{Key: coordinatorPrefix + ledger.JobKey(id)})
+	r.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(id)})
+	r.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(id)})
 	delete(r.ledger.Jobs, id)
 	for t := range r.live {
 		if t.Job == id {
 			delete(r.live, t)
 		}
 	}
-	r.holds = slices.DeleteFunc(r.holds, func(h Hold) bool { return h.Name.Task.Job == id })
-	r.emit(Release{Job: id})
+	r.holds = slices.DeleteFunc(r.holds, func(h message.Hold) bool { return h.Name.Task.Job == id })
+	r.emit(message.Release{Job: id})
 }
 
-func shortDigest(j *ledger.Job) [digestLen]byte {
+func shortDigest(j *ledger.Job) [message.DigestLen]byte {
 	d := j.Digest()
-	return [digestLen]byte(d[:digestLen])
+	return [message.DigestLen]byte(d[:message.DigestLen])
 }

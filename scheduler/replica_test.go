@@ -7,7 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"godwit/scheduler/durable"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
@@ -112,13 +115,13 @@ func TestForgetsOutsideTheGroup(t *testing.T) {
 		}
 	}
 	// It led alone once, and has a job that nobody else knows.
-	key, submitter := identity(99)
-	rec := testJob(t, key, 3, nil)
+	key, submitter := schedtest.Identity(99)
+	rec := schedtest.Job(t, key, 3, nil)
 	job, err := out.replica.ledger.Add(rec)
 	if err != nil || job.Submitter != submitter {
 		t.Fatal(err)
 	}
-	for _, cid := range jobBlocks(rec.ID(), job.Spec) {
+	for _, cid := range durable.JobBlocks(rec.ID(), job.Spec) {
 		out.blocks[cid] = true
 	}
 	for k, v := range out.replica.ledger.Pairs() {
@@ -152,46 +155,46 @@ func TestForgetsOutsideTheGroup(t *testing.T) {
 
 // TestReplicaIgnores: what is not of its leader, epoch or session moves nothing.
 func TestReplicaIgnores(t *testing.T) {
-	key, self := identity(0)
-	_, leader := identity(1)
-	_, other := identity(2)
-	rec := testJob(t, key, 3, nil)
-	pairs := []Pair{{ledger.JobKey(rec.ID()), rec.Encode()}}
+	key, self := schedtest.Identity(0)
+	_, leader := schedtest.Identity(1)
+	_, other := schedtest.Identity(2)
+	rec := schedtest.Job(t, key, 3, nil)
+	pairs := []message.Pair{{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()}}
 	r := NewReplica(self, Default())
-	r.Step(start, LeaderChanged{Leader: leader, Epoch: 5})
+	r.Step(schedtest.Start, message.LeaderChanged{Leader: leader, Epoch: 5})
 	id := r.session.id
-	r.Step(start, Received{From: leader, Message: Message{Wanted: &Wanted{Epoch: 5, Session: id, Seq: 1}}})
-	r.Step(start, Received{From: leader, Message: Message{Wanted: &Wanted{Epoch: 5, Session: id, Seq: r.session.told, Done: true, Follow: true}}})
+	r.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: 1}}})
+	r.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: r.session.told, Done: true, Follow: true}}})
 	if !r.Synced() {
 		t.Fatal("no session came to be")
 	}
 	for name, c := range map[string]struct {
 		from task.PeerID
-		copy Copy
+		copy message.Copy
 	}{
-		"a stranger":      {other, Copy{Epoch: 5, Session: id, Seq: 1, Pairs: pairs}},
-		"a lower epoch":   {leader, Copy{Epoch: 4, Session: id, Seq: 1, Pairs: pairs}},
-		"a higher epoch":  {leader, Copy{Epoch: 6, Session: id, Seq: 1, Pairs: pairs}},
-		"another session": {leader, Copy{Epoch: 5, Session: id + 1, Seq: 1, Pairs: pairs}},
-		"a gap":           {leader, Copy{Epoch: 5, Session: id, Seq: 2, Pairs: pairs}},
+		"a stranger":      {other, message.Copy{Epoch: 5, Session: id, Seq: 1, Pairs: pairs}},
+		"a lower epoch":   {leader, message.Copy{Epoch: 4, Session: id, Seq: 1, Pairs: pairs}},
+		"a higher epoch":  {leader, message.Copy{Epoch: 6, Session: id, Seq: 1, Pairs: pairs}},
+		"another session": {leader, message.Copy{Epoch: 5, Session: id + 1, Seq: 1, Pairs: pairs}},
+		"a gap":           {leader, message.Copy{Epoch: 5, Session: id, Seq: 2, Pairs: pairs}},
 	} {
-		effects := r.Step(start, Received{From: c.from, Message: Message{Copy: &c.copy}})
+		effects := r.Step(schedtest.Start, message.Received{From: c.from, Message: message.Message{Copy: &c.copy}})
 		if len(r.ledger.Jobs) > 0 {
 			t.Fatalf("took a copy from %s", name)
 		}
-		if gap := name == "a gap"; (len(effects) == 1) != gap || gap && !effects[0].(Send).Message.Copied.Gap {
+		if gap := name == "a gap"; (len(effects) == 1) != gap || gap && !effects[0].(message.Send).Message.Copied.Gap {
 			t.Errorf("%s is answered with %+v", name, effects)
 		}
 	}
-	good := Received{From: leader, Message: Message{Copy: &Copy{Epoch: 5, Session: id, Seq: 1, Pairs: pairs}}}
-	effects := r.Step(start, good)
-	if _, first := effects[0].(Persist); !first || len(r.ledger.Jobs) != 1 {
+	good := message.Received{From: leader, Message: message.Message{Copy: &message.Copy{Epoch: 5, Session: id, Seq: 1, Pairs: pairs}}}
+	effects := r.Step(schedtest.Start, good)
+	if _, first := effects[0].(message.Persist); !first || len(r.ledger.Jobs) != 1 {
 		t.Errorf("a good copy is answered with %+v", effects)
 	}
-	if effects = r.Step(start, good); len(effects) != 1 || effects[0].(Send).Message.Copied.Seq != 1 {
+	if effects = r.Step(schedtest.Start, good); len(effects) != 1 || effects[0].(message.Send).Message.Copied.Seq != 1 {
 		t.Errorf("the same once more is answered with %+v", effects)
 	}
-	if r.Step(start, LeaderChanged{Leader: other, Epoch: 4}); r.leader != leader {
+	if r.Step(schedtest.Start, message.LeaderChanged{Leader: other, Epoch: 4}); r.leader != leader {
 		t.Error("follows a lower epoch")
 	}
 }
@@ -256,21 +259,21 @@ func TestHeldUp(t *testing.T) {
 // TestLeadsWhereItLed: a leader that lost its disk and heard of nobody leads in
 // the same epoch again; the first attempt that it never gave tells it.
 func TestLeadsWhereItLed(t *testing.T) {
-	_, self := identity(0)
-	key, worker := identity(3)
-	rec := testJob(t, key, 3, nil)
+	_, self := schedtest.Identity(0)
+	key, worker := schedtest.Identity(3)
+	rec := schedtest.Job(t, key, 3, nil)
 	name := task.TaskID{Job: rec.ID()}
-	a := Attempt{Epoch: 7, Seq: 4}
+	a := message.Attempt{Epoch: 7, Seq: 4}
 	r := task.Result{Task: name, Outcome: task.Completed}
 	if err := r.Sign(key); err != nil {
 		t.Fatal(err)
 	}
-	row := &ledger.Row{Log: []AttemptLog{{Attempt: a, Worker: worker, Start: start}}}
-	for what, m := range map[string]Message{
-		"held":  {Report: &Report{Epoch: 7, Held: []Held{{Task: name, Attempt: a}}}},
-		"ended": {Report: &Report{Epoch: 7, Ended: []Ending{{Attempt: a, Result: r}}}},
-		"noted": {Known: &Known{Epoch: 7, Session: 1, Seq: 1, Pairs: []Pair{
-			{ledger.JobKey(rec.ID()), rec.Encode()}, {ledger.RowKey(name), row.Encode()},
+	row := &ledger.Row{Log: []message.AttemptLog{{Attempt: a, Worker: worker, Start: schedtest.Start}}}
+	for what, m := range map[string]message.Message{
+		"held":  {Report: &message.Report{Epoch: 7, Held: []message.Held{{Task: name, Attempt: a}}}},
+		"ended": {Report: &message.Report{Epoch: 7, Ended: []message.Ending{{Attempt: a, Result: r}}}},
+		"noted": {Known: &message.Known{Epoch: 7, Session: 1, Seq: 1, Pairs: []message.Pair{
+			{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()}, {Key: ledger.RowKey(name), Value: row.Encode()},
 		}}},
 	} {
 		for _, epoch := range []uint64{7, 8} {
@@ -282,8 +285,8 @@ func TestLeadsWhereItLed(t *testing.T) {
 				m.Known = &known
 			}
 			told := uint64(0)
-			for _, e := range c.Step(start, Received{From: worker, Message: m}) {
-				if e, ok := e.(Outrun); ok {
+			for _, e := range c.Step(schedtest.Start, message.Received{From: worker, Message: m}) {
+				if e, ok := e.(message.Outrun); ok {
 					told = e.Epoch
 				}
 			}
@@ -297,42 +300,42 @@ func TestLeadsWhereItLed(t *testing.T) {
 // TestHoldsTheNewest: what a name stands for changes while the former blocks are
 // being fetched. The new ones are fetched as well, and only they are told of.
 func TestHoldsTheNewest(t *testing.T) {
-	key, self := identity(0)
-	_, leader := identity(1)
-	rec := testJob(t, key, 3, nil)
+	key, self := schedtest.Identity(0)
+	_, leader := schedtest.Identity(1)
+	rec := schedtest.Job(t, key, 3, nil)
 	r := NewReplica(self, Default())
-	r.Step(start, LeaderChanged{Leader: leader, Epoch: 5})
+	r.Step(schedtest.Start, message.LeaderChanged{Leader: leader, Epoch: 5})
 	id := r.session.id
-	r.Step(start, Received{From: leader, Message: Message{Wanted: &Wanted{Epoch: 5, Session: id, Seq: 1}}})
-	r.Step(start, Received{From: leader, Message: Message{Wanted: &Wanted{Epoch: 5, Session: id, Seq: r.session.told, Done: true, Follow: true}}})
-	name := HoldName{task.TaskID{Job: rec.ID(), Index: 1}, HoldState}
-	var fetches []Fetch
-	var held []HeldBlocks
-	step := func(ev Event) {
-		for _, e := range r.Step(start, ev) {
+	r.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: 1}}})
+	r.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: r.session.told, Done: true, Follow: true}}})
+	name := message.HoldName{Task: task.TaskID{Job: rec.ID(), Index: 1}, Kind: message.HoldState}
+	var fetches []message.Fetch
+	var held []message.HeldBlocks
+	step := func(ev message.Event) {
+		for _, e := range r.Step(schedtest.Start, ev) {
 			switch e := e.(type) {
-			case Fetch:
+			case message.Fetch:
 				fetches = append(fetches, e)
-			case Send:
+			case message.Send:
 				held = append(held, e.Message.Copied.Held...)
 			}
 		}
 	}
 	for seq, what := range []string{"old", "newer", "newest"} {
-		c := &Copy{Epoch: 5, Session: id, Seq: uint64(seq + 1), Hold: []Hold{{name, []task.CID{task.RawCID([]byte(what))}, []task.PeerID{leader}}}}
+		c := &message.Copy{Epoch: 5, Session: id, Seq: uint64(seq + 1), Hold: []message.Hold{{Name: name, CIDs: []task.CID{task.RawCID([]byte(what))}, Holders: []task.PeerID{leader}}}}
 		if seq == 0 {
-			c.Pairs = []Pair{{ledger.JobKey(rec.ID()), rec.Encode()}}
+			c.Pairs = []message.Pair{{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()}}
 		}
-		step(Received{From: leader, Message: Message{Copy: c}})
+		step(message.Received{From: leader, Message: message.Message{Copy: c}})
 	}
 	if len(fetches) != 1 || len(held) != 0 {
 		t.Fatalf("at first %d fetches and %d answers", len(fetches), len(held))
 	}
-	step(Fetched{Key: fetches[0].Key, Err: "its holder is gone"})
+	step(message.Fetched{Key: fetches[0].Key, Err: "its holder is gone"})
 	if len(fetches) != 2 || fetches[1].CIDs[0] != task.RawCID([]byte("newest")) || len(held) != 0 {
 		t.Fatalf("then fetches are %+v, answers %+v", fetches, held)
 	}
-	step(Fetched{Key: fetches[1].Key})
+	step(message.Fetched{Key: fetches[1].Key})
 	if len(fetches) != 2 || len(held) != 1 || held[0].Name != name || held[0].Err != "" {
 		t.Errorf("in the end fetches are %+v, answers %+v", fetches, held)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 	"pgregory.net/rapid"
 )
@@ -47,7 +49,7 @@ func (s *script) showScheduling() {
 		fmt.Fprintln(&s.out)
 	}
 	if a := v.Allocation; a != nil {
-		fmt.Fprintf(&s.out, "allocation at %v, %s: lambda %.4g %s\n", a.Solved.Sub(start), a.Why, a.Lambda, a.Error)
+		fmt.Fprintf(&s.out, "allocation at %v, %s: lambda %.4g %s\n", a.Solved.Sub(schedtest.Start), a.Why, a.Lambda, a.Error)
 		for i, name := range a.Class {
 			var parts []string
 			for k, p := range a.Peers {
@@ -63,7 +65,7 @@ func (s *script) showScheduling() {
 func TestRatesConverge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := NewCoordinator("leader", scripted(), 1)
-		c.now = start
+		c.now = schedtest.Start
 		h := c.host("member")
 		h.speed = rapid.Float64Range(0, 10).Draw(t, "told speed")
 		j := &job{class: c.learnt.class("x"), spec: &task.Job{}}
@@ -98,18 +100,18 @@ func TestRatesConverge(t *testing.T) {
 // The queue by class shows each class's tasks as the plain one does, and all of them.
 func TestClassesShowTheQueue(tt *testing.T) {
 	rapid.Check(tt, func(t *rapid.T) {
-		key, owner := identity(1)
+		key, owner := schedtest.Identity(1)
 		cfg := scripted()
 		cfg.Rules.Placement = "gcmu"
 		c := NewCoordinator(owner, cfg, 1)
 		for k := range rapid.IntRange(1, 8).Draw(t, "jobs") {
-			rec := testJob(tt, key, uint64(rapid.IntRange(1, 5).Draw(t, "tasks")), func(j *task.Job) {
+			rec := schedtest.Job(tt, key, uint64(rapid.IntRange(1, 5).Draw(t, "tasks")), func(j *task.Job) {
 				j.Nonce[0], j.Class = byte(k), rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "class")
 				j.Priority = rapid.IntRange(0, 1).Draw(t, "priority")
 			})
-			for _, e := range c.Step(start, Received{From: owner, Message: Message{Submit: &Submit{Record: rec}}}) {
-				if f, ok := e.(Fetch); ok {
-					c.Step(start, Fetched{Key: f.Key})
+			for _, e := range c.Step(schedtest.Start, message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}}) {
+				if f, ok := e.(message.Fetch); ok {
+					c.Step(schedtest.Start, message.Fetched{Key: f.Key})
 				}
 			}
 		}

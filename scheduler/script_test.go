@@ -12,6 +12,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 	"godwit/overlay"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
@@ -61,24 +63,24 @@ type script struct {
 	ids     map[string]task.PeerID // by name
 	jobs    map[string]task.JobID
 	names   map[string]string // by ID, of peers and jobs
-	held    map[string]map[task.TaskID]Attempt
+	held    map[string]map[task.TaskID]message.Attempt
 	slots   map[string]int
 	states  map[string]overlay.State
 	rules   Rules
 	stay    map[task.PeerID]float64 // forecasts
 	fetches []string
-	ended   Attempt // of the last result
-	sent    map[task.JobID][]Range
+	ended   message.Attempt // of the last result
+	sent    map[task.JobID][]message.Range
 	hands   map[string]bool
-	orders  map[task.TaskID]MoveOrder // the last
-	after   map[Attempt]Attempt       // that each awaits
+	orders  map[task.TaskID]message.MoveOrder   // the last
+	after   map[message.Attempt]message.Attempt // that each awaits
 }
 
 func newScript(t *testing.T) *script {
 	s := &script{
-		t: t, now: start, disk: map[string][]byte{}, ids: map[string]task.PeerID{}, jobs: map[string]task.JobID{}, names: map[string]string{},
-		held: map[string]map[task.TaskID]Attempt{}, slots: map[string]int{}, states: map[string]overlay.State{}, stay: map[task.PeerID]float64{}, sent: map[task.JobID][]Range{},
-		hands: map[string]bool{}, orders: map[task.TaskID]MoveOrder{}, after: map[Attempt]Attempt{},
+		t: t, now: schedtest.Start, disk: map[string][]byte{}, ids: map[string]task.PeerID{}, jobs: map[string]task.JobID{}, names: map[string]string{},
+		held: map[string]map[task.TaskID]message.Attempt{}, slots: map[string]int{}, states: map[string]overlay.State{}, stay: map[task.PeerID]float64{}, sent: map[task.JobID][]message.Range{},
+		hands: map[string]bool{}, orders: map[task.TaskID]message.MoveOrder{}, after: map[message.Attempt]message.Attempt{},
 	}
 	s.c = NewCoordinator(s.peer("leader"), scripted(), 1)
 	s.c.Foresee(s)
@@ -105,9 +107,9 @@ func scripted() Config {
 // peer returns the identity of a name; the name's letters are its number.
 func (s *script) peer(name string) task.PeerID {
 	if _, ok := s.ids[name]; !ok {
-		_, id := identity(number(name))
+		_, id := schedtest.Identity(number(name))
 		s.ids[name], s.names[string(id)] = id, name
-		s.held[name] = map[task.TaskID]Attempt{}
+		s.held[name] = map[task.TaskID]message.Attempt{}
 	}
 	return s.ids[name]
 }
@@ -155,7 +157,7 @@ func (s *script) run() {
 		s.end(arg(0), id, s.ended)
 	case "unmoved":
 		o := s.orders[s.taskID(arg(1))]
-		s.say(arg(0), &Report{Slots: s.slots[arg(0)], Unmoved: []Unmoved{{Task: o.Task, Attempt: o.Attempt, As: o.As, Reason: arg(2)}}})
+		s.say(arg(0), &message.Report{Slots: s.slots[arg(0)], Unmoved: []message.Unmoved{{Task: o.Task, Attempt: o.Attempt, As: o.As, Reason: arg(2)}}})
 	case "handed":
 		s.handed(arg(0), s.orders[s.taskID(arg(1))])
 	case "again":
@@ -163,12 +165,12 @@ func (s *script) run() {
 	case "saved":
 		id := s.taskID(arg(1))
 		fuel := s.num("fuel", 1)
-		s.say(arg(0), &Report{Slots: s.slots[arg(0)], Saved: []SavedState{{Task: id, Attempt: s.held[arg(0)][id], Checkpoint: Checkpoint{
+		s.say(arg(0), &message.Report{Slots: s.slots[arg(0)], Saved: []message.SavedState{{Task: id, Attempt: s.held[arg(0)][id], Checkpoint: message.Checkpoint{
 			CID: task.RawCID([]byte(fmt.Sprint(id, fuel))), Fuel: uint64(fuel), CPU: time.Duration(fuel) * time.Second,
 		}}}})
 	case "log":
 		id := s.taskID(arg(0))
-		st, _ := s.c.Job(id.Job, Page{From: id.Index, Limit: 1})
+		st, _ := s.c.Job(id.Job, message.Page{From: id.Index, Limit: 1})
 		for _, a := range st.TasksList[0].Attempts {
 			fmt.Fprintln(&s.out, strings.TrimRight(fmt.Sprintf("%s checkpoint=%v saved=%vs %s %s", s.rename(string(a.Worker)), a.FromCheckpoint, a.SavedCPU, a.Outcome, s.rename(string(a.MovedTo))), " "))
 			if a.MovedBytes > 0 {
@@ -177,20 +179,20 @@ func (s *script) run() {
 		}
 	case "refuse":
 		id := s.taskID(arg(1))
-		s.say(arg(0), &Report{Slots: s.slots[arg(0)], Refused: []Refusal{{Task: id, Attempt: s.take(arg(0), id), Reason: arg(2)}}})
+		s.say(arg(0), &message.Report{Slots: s.slots[arg(0)], Refused: []message.Refusal{{Task: id, Attempt: s.take(arg(0), id), Reason: arg(2)}}})
 	case "fetched":
 		keys := s.fetches
 		s.fetches = nil
 		for _, key := range keys {
-			s.step(Fetched{Key: key, Err: s.text("error")})
+			s.step(message.Fetched{Key: key, Err: s.text("error")})
 		}
 	case "got":
 		id := s.jobs[arg(0)]
-		s.step(Received{From: s.peer("owner"), Message: Message{Got: &Got{Job: id, Have: s.sent[id]}}})
+		s.step(message.Received{From: s.peer("owner"), Message: message.Message{Got: &message.Got{Job: id, Have: s.sent[id]}}})
 	case "cancel":
-		key, _ := identity(number(s.text("by", "owner")))
+		key, _ := schedtest.Identity(number(s.text("by", "owner")))
 		id := s.jobs[arg(0)]
-		s.step(Received{From: s.peer("owner"), Message: Message{Cancel: &Cancel{Job: id, Signature: task.SignCancel(id, key)}}})
+		s.step(message.Received{From: s.peer("owner"), Message: message.Message{Cancel: &message.Cancel{Job: id, Signature: task.SignCancel(id, key)}}})
 	case "advance":
 		s.advance(arg(0))
 	case "restart":
@@ -216,7 +218,7 @@ func (s *script) run() {
 	case "slots":
 		s.showSlots()
 	case "job":
-		st, _ := s.c.Job(s.jobs[arg(0)], Page{})
+		st, _ := s.c.Job(s.jobs[arg(0)], message.Page{})
 		fmt.Fprintf(&s.out, "%s %+v reruns=%d useful=%v wasted=%v held=%d final=%v", st.State, st.Tasks, st.Reruns, st.UsefulCPU, st.WastedCPU, st.Held, st.Final)
 		if st.Migrations > 0 {
 			fmt.Fprintf(&s.out, " moved=%d", st.Migrations)
@@ -285,7 +287,7 @@ func (s *script) taskID(text string) task.TaskID {
 func (s *script) host(name, what string) {
 	id := s.peer(name)
 	if what == "lost" {
-		s.step(MemberLost{Peer: id, Reason: "connection reset"})
+		s.step(message.MemberLost{Peer: id, Reason: "connection reset"})
 		return
 	}
 	s.slots[name] = s.num("slots", 1)
@@ -294,12 +296,12 @@ func (s *script) host(name, what string) {
 	if err != nil {
 		s.d.Fatalf(s.t, "%v", err)
 	}
-	s.step(MemberSeen{Advert: overlay.Advert{Peer: id, Memory: int64(s.num("memory", 1024)) << 20, Speed: speed, Site: s.text("site")}})
+	s.step(message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: int64(s.num("memory", 1024)) << 20, Speed: speed, Site: s.text("site")}})
 	s.report(name)
 }
 
 func (s *script) submit(name string) {
-	key, owner := identity(number(s.text("by", "owner")))
+	key, owner := schedtest.Identity(number(s.text("by", "owner")))
 	s.peer(s.text("by", "owner"))
 	deadline, err := time.ParseDuration(s.text("deadline", "0s"))
 	if err != nil {
@@ -309,7 +311,7 @@ func (s *script) submit(name string) {
 	if err != nil {
 		s.d.Fatalf(s.t, "%v", err)
 	}
-	rec := testJob(s.t, key, uint64(s.num("tasks", 1)), func(j *task.Job) {
+	rec := schedtest.Job(s.t, key, uint64(s.num("tasks", 1)), func(j *task.Job) {
 		j.Name, j.Work, j.Submitted, j.Deadline = name, work, s.now, deadline
 		j.Replicas, j.Retries, j.Priority = s.num("replicas", 1), s.num("retries", 0), s.num("priority", 0)
 		j.Memory, j.Weight = int64(s.num("memory", 1))<<20, s.num("weight", 0)
@@ -318,11 +320,11 @@ func (s *script) submit(name string) {
 	})
 	s.jobs[name] = rec.ID()
 	s.names[string(rec.ID())] = name
-	s.step(Received{From: owner, Message: Message{Submit: &Submit{Record: rec}}})
+	s.step(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}})
 }
 
 // take ends the host's hold of a task and returns its attempt.
-func (s *script) take(name string, id task.TaskID) Attempt {
+func (s *script) take(name string, id task.TaskID) message.Attempt {
 	a, ok := s.held[name][id]
 	if !ok {
 		s.d.Fatalf(s.t, "%s does not hold %v", name, id)
@@ -332,21 +334,21 @@ func (s *script) take(name string, id task.TaskID) Attempt {
 }
 
 // handed ends an attempt as one whose guest runs on elsewhere.
-func (s *script) handed(name string, o MoveOrder) {
-	key, worker := identity(number(name))
+func (s *script) handed(name string, o message.MoveOrder) {
+	key, worker := schedtest.Identity(number(name))
 	delete(s.held[name], o.Task)
 	r := task.Result{Task: o.Task, Worker: worker, Outcome: task.Interrupted, CPU: s.cpu(), Wall: time.Second}
 	if err := r.Sign(key); err != nil {
 		s.d.Fatalf(s.t, "%v", err)
 	}
-	d := &Handed{To: o.To, As: o.As, Bytes: 1 << 20, Took: 3 * time.Second, Down: 40 * time.Millisecond}
-	s.say(name, &Report{Slots: s.slots[name], Ended: []Ending{{Attempt: o.Attempt, Result: r, Handed: d}}})
+	d := &message.Handed{To: o.To, As: o.As, Bytes: 1 << 20, Took: 3 * time.Second, Down: 40 * time.Millisecond}
+	s.say(name, &message.Report{Slots: s.slots[name], Ended: []message.Ending{{Attempt: o.Attempt, Result: r, Handed: d}}})
 }
 
-func (s *script) say(name string, r *Report) {
+func (s *script) say(name string, r *message.Report) {
 	r.Hands = s.hands[name]
 	r.State, r.Withheld = uint8(s.states[name]), s.num("withheld", 0)
-	s.step(Received{From: s.peer(name), Message: Message{Report: r}})
+	s.step(message.Received{From: s.peer(name), Message: message.Message{Report: r}})
 }
 
 func (s *script) report(name string) {
@@ -358,23 +360,23 @@ func (s *script) report(name string) {
 		}
 		s.states[name] = state
 	}
-	r := &Report{Slots: s.slots[name], Full: true, Born: int64(1 + s.num("born", 0))}
+	r := &message.Report{Slots: s.slots[name], Full: true, Born: int64(1 + s.num("born", 0))}
 	if r.Born > 1 {
 		clear(s.held[name])
 	}
 	for id, a := range s.held[name] {
-		h := Held{Task: id, Attempt: a, Running: s.d.HasArg("running"), Fixed: s.d.HasArg("fixed"), Awaiting: s.d.HasArg("awaiting"), After: s.after[a]}
+		h := message.Held{Task: id, Attempt: a, Running: s.d.HasArg("running"), Fixed: s.d.HasArg("fixed"), Awaiting: s.d.HasArg("awaiting"), After: s.after[a]}
 		if s.d.HasArg("moving") {
 			h.Moving = s.orders[id].As
 		}
 		r.Held = append(r.Held, h)
 	}
-	slices.SortFunc(r.Held, func(a, b Held) int { return a.Attempt.Compare(b.Attempt) })
+	slices.SortFunc(r.Held, func(a, b message.Held) int { return a.Attempt.Compare(b.Attempt) })
 	s.say(name, r)
 }
 
-func (s *script) end(name string, id task.TaskID, a Attempt) {
-	key, worker := identity(number(name))
+func (s *script) end(name string, id task.TaskID, a message.Attempt) {
+	key, worker := schedtest.Identity(number(name))
 	r := task.Result{Task: id, Worker: worker, Outcome: task.Completed, CPU: s.cpu(), Wall: time.Duration(s.num("wall", 1)) * time.Second}
 	if len(s.d.CmdArgs) > 2 {
 		if err := r.Outcome.UnmarshalText([]byte(s.d.CmdArgs[2].Key)); err == nil && r.Outcome == task.ExitFailure {
@@ -389,7 +391,7 @@ func (s *script) end(name string, id task.TaskID, a Attempt) {
 	if err := r.Sign(key); err != nil {
 		s.d.Fatalf(s.t, "%v", err)
 	}
-	s.say(name, &Report{Slots: s.slots[name], Ended: []Ending{{Attempt: a, Result: r}}})
+	s.say(name, &message.Report{Slots: s.slots[name], Ended: []message.Ending{{Attempt: a, Result: r}}})
 }
 
 // chunks prints what each host has of a job's chunks.
@@ -407,7 +409,7 @@ func (s *script) chunks(id task.JobID) {
 
 // ran reports the first tasks of a job that the host holds as completed.
 func (s *script) ran(name string, job task.JobID, count string) {
-	key, worker := identity(number(name))
+	key, worker := schedtest.Identity(number(name))
 	wall, err := time.ParseDuration(s.text("wall"))
 	if err != nil {
 		s.d.Fatalf(s.t, "%v", err)
@@ -416,7 +418,7 @@ func (s *script) ran(name string, job task.JobID, count string) {
 	if err != nil {
 		s.d.Fatalf(s.t, "%v", err)
 	}
-	r := &Report{Slots: s.slots[name]}
+	r := &message.Report{Slots: s.slots[name]}
 	for _, id := range slices.SortedFunc(maps.Keys(s.held[name]), func(a, b task.TaskID) int { return cmp.Compare(a.Index, b.Index) }) {
 		if id.Job != job || len(r.Ended) == n {
 			continue
@@ -425,7 +427,7 @@ func (s *script) ran(name string, job task.JobID, count string) {
 		if err := res.Sign(key); err != nil {
 			s.d.Fatalf(s.t, "%v", err)
 		}
-		r.Ended = append(r.Ended, Ending{Attempt: s.take(name, id), Result: res})
+		r.Ended = append(r.Ended, message.Ending{Attempt: s.take(name, id), Result: res})
 	}
 	s.say(name, r)
 }
@@ -452,12 +454,12 @@ func (s *script) advance(by string) {
 		if at.After(s.now) {
 			s.now = at
 		}
-		s.step(Wake{})
+		s.step(message.Wake{})
 	}
 	s.now = end
 }
 
-func (s *script) step(ev Event) { s.show(s.c.Step(s.now, ev)) }
+func (s *script) step(ev message.Event) { s.show(s.c.Step(s.now, ev)) }
 
 func (s *script) rename(text string) string {
 	for _, id := range slices.Sorted(maps.Keys(s.names)) {
@@ -466,39 +468,39 @@ func (s *script) rename(text string) string {
 	return text
 }
 
-func (s *script) show(effects []Effect) {
+func (s *script) show(effects []message.Effect) {
 	for _, e := range effects {
 		if line := s.describe(e); line != "" {
-			fmt.Fprintf(&s.out, "%v %s\n", s.now.Sub(start), s.rename(line))
+			fmt.Fprintf(&s.out, "%v %s\n", s.now.Sub(schedtest.Start), s.rename(line))
 		}
 	}
 }
 
-func (s *script) describe(e Effect) string {
+func (s *script) describe(e message.Effect) string {
 	switch e := e.(type) {
-	case Persist:
+	case message.Persist:
 		if e.Value == nil {
 			delete(s.disk, e.Key)
 			return "forget " + e.Key
 		}
 		s.disk[e.Key] = e.Value
 		return "persist " + e.Key
-	case Fetch:
+	case message.Fetch:
 		s.fetches = append(s.fetches, e.Key)
 		return fmt.Sprint("fetch ", len(e.CIDs), " from ", e.Holders)
-	case Send:
+	case message.Send:
 		if text := s.message(e.To, &e.Message); text != "ack" { // which only says "heard"
 			return "to " + string(e.To) + ": " + text
 		}
-	case Release:
+	case message.Release:
 		return "release " + string(e.Job)
-	case Decided:
+	case message.Decided:
 		return strings.TrimSpace(fmt.Sprintf("%s %v %s %s", e.Action, e.Task, e.Peer, e.Reason))
 	}
 	return ""
 }
 
-func (s *script) message(to task.PeerID, m *Message) string {
+func (s *script) message(to task.PeerID, m *message.Message) string {
 	var b strings.Builder
 	host := s.names[string(to)]
 	switch {
@@ -508,7 +510,7 @@ func (s *script) message(to task.PeerID, m *Message) string {
 		p := m.Progress
 		fmt.Fprintf(&b, "progress %s %s %d/%d failed=%d:", p.Job, p.Summary.State, p.Summary.Done, p.Summary.Total, p.Summary.Failed)
 		for _, t := range p.Tasks {
-			s.sent[p.Job] = append(s.sent[p.Job], Range{From: t.Index, To: t.Index + 1})
+			s.sent[p.Job] = append(s.sent[p.Job], message.Range{From: t.Index, To: t.Index + 1})
 			fmt.Fprintf(&b, " %d", t.Index)
 			if t.Failed {
 				fmt.Fprintf(&b, " (%s)", t.Reason)
@@ -531,7 +533,7 @@ func (s *script) message(to task.PeerID, m *Message) string {
 		}
 		for _, n := range m.Ack.Drop {
 			fmt.Fprintf(&b, " drop %v (%s)", n.Task, n.Reason)
-			if n.Reason != DropRecall && n.Reason != DropMoved {
+			if n.Reason != message.DropRecall && n.Reason != message.DropMoved {
 				delete(s.held[host], n.Task)
 			}
 		}

@@ -7,12 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"godwit/overlay"
+	"godwit/scheduler/message"
 	"godwit/scheduler/place"
+	"godwit/scheduler/schedtest"
 	"godwit/scheduler/share"
 	"godwit/task"
+	"pgregory.net/rapid"
 )
 
 // A granting is a policy of fairness that notes what it granted last.
@@ -91,17 +92,17 @@ type sharing struct {
 
 type heldTask struct {
 	worker int
-	lease  Lease
+	lease  message.Lease
 }
 
 func newSharing(tb testing.TB, t *rapid.T) *sharing {
-	_, self := identity(0)
-	s := &sharing{t: t, tb: tb, now: start, c: NewCoordinator(self, scripted(), 1)}
+	_, self := schedtest.Identity(0)
+	s := &sharing{t: t, tb: tb, now: schedtest.Start, c: NewCoordinator(self, scripted(), 1)}
 	s.grown = &granting{granted: map[string]int{}}
 	s.govern(t)
 	s.c.policy = &placing{s.c.policy, t, s.c, s.grown}
 	for k := range 5 {
-		_, id := identity(100 + k)
+		_, id := schedtest.Identity(100 + k)
 		s.peers = append(s.peers, id)
 	}
 	return s
@@ -120,16 +121,16 @@ func (s *sharing) govern(t *rapid.T) {
 	if s.c.fair.policy != s.grown { // else it is the one that it was
 		s.grown.Policy, s.c.fair.policy, s.c.fair.further = s.c.fair.policy, s.grown, s.grown
 	}
-	s.step(Wake{})
+	s.step(message.Wake{})
 }
 
-func (s *sharing) step(ev Event) {
+func (s *sharing) step(ev message.Event) {
 	var fetches []string
 	for _, e := range s.c.Step(s.now, ev) {
 		switch e := e.(type) {
-		case Fetch:
+		case message.Fetch:
 			fetches = append(fetches, e.Key)
-		case Send:
+		case message.Send:
 			if p := e.Message.Place; p != nil {
 				for _, l := range p.Leases {
 					s.held = append(s.held, heldTask{slices.Index(s.peers, e.To), l})
@@ -138,7 +139,7 @@ func (s *sharing) step(ev Event) {
 		}
 	}
 	for _, key := range fetches {
-		s.step(Fetched{Key: key})
+		s.step(message.Fetched{Key: key})
 	}
 	s.check()
 }
@@ -155,26 +156,26 @@ func (s *sharing) actions() map[string]func(*rapid.T) {
 			k := rapid.IntRange(0, len(s.peers)-1).Draw(t, "member")
 			site := rapid.SampledFrom([]string{"", "delft", "leiden"}).Draw(t, "site")
 			memory := rapid.SampledFrom([]int64{8 << 20, 64 << 20}).Draw(t, "memory")
-			s.step(MemberSeen{Advert: overlay.Advert{Peer: s.peers[k], Memory: memory, Speed: 1, Site: site}})
+			s.step(message.MemberSeen{Advert: overlay.Advert{Peer: s.peers[k], Memory: memory, Speed: 1, Site: site}})
 			slots := rapid.IntRange(0, 4).Draw(t, "slots")
-			s.step(Received{From: s.peers[k], Message: Message{Report: s.report(k, slots)}})
+			s.step(message.Received{From: s.peers[k], Message: message.Message{Report: s.report(k, slots)}})
 		},
 		"gone": func(t *rapid.T) {
-			s.step(MemberLost{Peer: s.peers[rapid.IntRange(0, len(s.peers)-1).Draw(t, "member")], Reason: "gone"})
+			s.step(message.MemberLost{Peer: s.peers[rapid.IntRange(0, len(s.peers)-1).Draw(t, "member")], Reason: "gone"})
 		},
 		"submit": func(t *rapid.T) {
 			if len(s.jobs) > 12 {
 				return
 			}
-			key, owner := identity(200 + rapid.IntRange(0, 1).Draw(t, "owner"))
-			rec := testJob(s.tb, key, rapid.Uint64Range(1, 9).Draw(t, "tasks"), func(j *task.Job) {
+			key, owner := schedtest.Identity(200 + rapid.IntRange(0, 1).Draw(t, "owner"))
+			rec := schedtest.Job(s.tb, key, rapid.Uint64Range(1, 9).Draw(t, "tasks"), func(j *task.Job) {
 				s.nonce++
 				j.Nonce[0], j.Work = s.nonce, time.Duration(rapid.SampledFrom([]int{0, 50, 60_000}).Draw(t, "work"))*time.Millisecond
 				j.Weight, j.Priority = rapid.IntRange(0, 3).Draw(t, "weight"), rapid.IntRange(0, 1).Draw(t, "priority")
 				j.Memory = rapid.SampledFrom([]int64{1 << 20, 16 << 20}).Draw(t, "memory")
 			})
 			s.jobs = append(s.jobs, rec.ID())
-			s.step(Received{From: owner, Message: Message{Submit: &Submit{Record: rec}}})
+			s.step(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}})
 		},
 		"end": func(t *rapid.T) {
 			if len(s.held) == 0 {
@@ -183,7 +184,7 @@ func (s *sharing) actions() map[string]func(*rapid.T) {
 			k := rapid.IntRange(0, len(s.held)-1).Draw(t, "which")
 			h := s.held[k]
 			s.held = slices.Delete(s.held, k, k+1)
-			key, id := identity(100 + h.worker)
+			key, id := schedtest.Identity(100 + h.worker)
 			r := task.Result{Task: h.lease.Task, Worker: id, Outcome: task.Completed, Wall: time.Second, CPU: time.Second}
 			if err := r.Sign(key); err != nil {
 				t.Fatal(err)
@@ -192,21 +193,21 @@ func (s *sharing) actions() map[string]func(*rapid.T) {
 			if h := s.c.hosts[id]; h != nil {
 				slots = h.slots
 			}
-			s.step(Received{From: id, Message: Message{Report: &Report{Slots: slots, Ended: []Ending{{Attempt: h.lease.Attempt, Result: r}}}}})
+			s.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: slots, Ended: []message.Ending{{Attempt: h.lease.Attempt, Result: r}}}}})
 		},
 		"time": func(t *rapid.T) {
 			s.now = s.now.Add(time.Duration(rapid.IntRange(1, 8000).Draw(t, "ms")) * time.Millisecond)
-			s.step(Wake{})
+			s.step(message.Wake{})
 		},
 	}
 }
 
 // report names what a worker was given and has not ended.
-func (s *sharing) report(k, slots int) *Report {
-	r := &Report{Slots: slots, Full: true, Born: 1}
+func (s *sharing) report(k, slots int) *message.Report {
+	r := &message.Report{Slots: slots, Full: true, Born: 1}
 	for _, h := range s.held {
 		if h.worker == k {
-			r.Held = append(r.Held, Held{Task: h.lease.Task, Attempt: h.lease.Attempt, Running: true})
+			r.Held = append(r.Held, message.Held{Task: h.lease.Task, Attempt: h.lease.Attempt, Running: true})
 		}
 	}
 	return r
@@ -304,7 +305,7 @@ func TestTurnsReachAll(t *testing.T) {
 				served := map[*job]int{}
 				for range 4 * jobs {
 					served[h.leases[0].job]++
-					c.Step(start, endOfFirst(t, h))
+					c.Step(schedtest.Start, endOfFirst(t, h))
 				}
 				for _, j := range c.jobs {
 					if n := served[j]; n < 1 || n > 8 {

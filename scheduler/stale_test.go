@@ -6,6 +6,8 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
@@ -13,41 +15,41 @@ import (
 // its submitter had time to say that it is over.
 func TestStaleCopyIsAskedAbout(t *testing.T) {
 	for name, tt := range map[string]struct {
-		answer *Got
+		answer *message.Got
 		placed bool // after askFor
 		soon   bool // at once
 	}{
 		"no answer": {nil, true, false},
-		"over":      {&Got{Final: true}, false, false},
-		"all held":  {&Got{Have: []Range{{From: 0, To: 2}}, Final: true}, false, false},
-		"not over":  {&Got{}, true, true},
+		"over":      {&message.Got{Final: true}, false, false},
+		"all held":  {&message.Got{Have: []message.Range{{From: 0, To: 2}}, Final: true}, false, false},
+		"not over":  {&message.Got{}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, self := identity(0)
-			key, owner := identity(1)
-			_, replica := identity(2)
-			_, worker := identity(3)
-			rec := testJob(t, key, 2, nil)
+			_, self := schedtest.Identity(0)
+			key, owner := schedtest.Identity(1)
+			_, replica := schedtest.Identity(2)
+			_, worker := schedtest.Identity(3)
+			rec := schedtest.Job(t, key, 2, nil)
 			c := NewCoordinator(self, Default(), 7)
-			asked, placed, now := 0, 0, start
-			step := func(ev Event) {
+			asked, placed, now := 0, 0, schedtest.Start
+			step := func(ev message.Event) {
 				for _, e := range c.Step(now, ev) {
-					if s, ok := e.(Send); ok && s.Message.Progress != nil && s.To == owner {
+					if s, ok := e.(message.Send); ok && s.Message.Progress != nil && s.To == owner {
 						asked++
 					} else if ok && s.Message.Place != nil {
 						placed += len(s.Message.Place.Leases)
 					}
 				}
 			}
-			step(MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
-			step(Received{From: worker, Message: Message{Report: &Report{Slots: 2, Full: true}}})
-			for n, k := range []Known{
-				{Jobs: []JobDigest{{Job: rec.ID()}}},
-				{Pairs: []Pair{{ledger.JobKey(rec.ID()), rec.Encode()}}},
+			step(message.MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
+			step(message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Full: true}}})
+			for n, k := range []message.Known{
+				{Jobs: []message.JobDigest{{Job: rec.ID()}}},
+				{Pairs: []message.Pair{{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()}}},
 				{Last: true},
 			} {
 				k.Epoch, k.Session, k.Seq = 7, 1, uint64(n+1)
-				step(Received{From: replica, Message: Message{Known: &k}})
+				step(message.Received{From: replica, Message: message.Message{Known: &k}})
 			}
 			if asked != 1 || placed != 0 || c.jobs[rec.ID()] == nil {
 				t.Fatalf("asked %d times, placed %d", asked, placed)
@@ -57,14 +59,14 @@ func TestStaleCopyIsAskedAbout(t *testing.T) {
 			}
 			if tt.answer != nil {
 				tt.answer.Job = rec.ID()
-				step(Received{From: owner, Message: Message{Got: tt.answer}})
+				step(message.Received{From: owner, Message: message.Message{Got: tt.answer}})
 			}
 			if (placed > 0) != tt.soon {
 				t.Errorf("%d were placed at once", placed)
 			}
 			now = now.Add(askFor + time.Second)
-			step(Received{From: worker, Message: Message{Report: &Report{Slots: 2, Full: true}}})
-			step(Wake{})
+			step(message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Full: true}}})
+			step(message.Wake{})
 			if (placed > 0) != tt.placed {
 				t.Errorf("%d were placed", placed)
 			}
@@ -74,25 +76,25 @@ func TestStaleCopyIsAskedAbout(t *testing.T) {
 
 // TestHostileReplica: what a stranger tells is believed as far as it is signed.
 func TestHostileReplica(t *testing.T) {
-	_, self := identity(0)
-	key, _ := identity(1)
-	_, stranger := identity(2)
-	rec, other := testJob(t, key, 2, nil), testJob(t, key, 3, nil)
+	_, self := schedtest.Identity(0)
+	key, _ := schedtest.Identity(1)
+	_, stranger := schedtest.Identity(2)
+	rec, other := schedtest.Job(t, key, 2, nil), schedtest.Job(t, key, 3, nil)
 	forged := other
 	forged.Signature = make([]byte, len(other.Signature))
 	name := task.TaskID{Job: rec.ID(), Index: 1}
 	row := &ledger.Row{Results: []task.Result{{Task: name, Worker: stranger, Outcome: task.Completed, Signature: []byte("none")}}}
 	c := NewCoordinator(self, Default(), 7)
-	for n, pairs := range [][]Pair{
+	for n, pairs := range [][]message.Pair{
 		nil,
-		{{ledger.JobKey(rec.ID()), rec.Encode()}},
-		{{ledger.JobKey(forged.ID()), forged.Encode()}, {ledger.JobKey(other.ID()), rec.Encode()}, {"", nil}, {"x/y/z", nil}},
-		{{ledger.RowKey(name), row.Encode()}, {ledger.RowKey(task.TaskID{Job: rec.ID(), Index: 2}), (&ledger.Row{}).Encode()}},
-		{{ledger.FactsKey(rec.ID()), (&ledger.Facts{Done: ledger.Set{{From: 0, To: 1 << 40}}}).Encode()}, {ledger.FactsKey(other.ID()), []byte{0xa0}}},
+		{{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()}},
+		{{Key: ledger.JobKey(forged.ID()), Value: forged.Encode()}, {Key: ledger.JobKey(other.ID()), Value: rec.Encode()}, {Key: "", Value: nil}, {Key: "x/y/z", Value: nil}},
+		{{Key: ledger.RowKey(name), Value: row.Encode()}, {Key: ledger.RowKey(task.TaskID{Job: rec.ID(), Index: 2}), Value: (&ledger.Row{}).Encode()}},
+		{{Key: ledger.FactsKey(rec.ID()), Value: (&ledger.Facts{Done: ledger.Set{{From: 0, To: 1 << 40}}}).Encode()}, {Key: ledger.FactsKey(other.ID()), Value: []byte{0xa0}}},
 	} {
-		effects := c.Step(start, Received{From: stranger, Message: Message{Known: &Known{Epoch: 7, Session: 1, Seq: uint64(n + 1), Pairs: pairs}}})
+		effects := c.Step(schedtest.Start, message.Received{From: stranger, Message: message.Message{Known: &message.Known{Epoch: 7, Session: 1, Seq: uint64(n + 1), Pairs: pairs}}})
 		for _, e := range effects {
-			if p, ok := e.(Persist); ok && n != 1 {
+			if p, ok := e.(message.Persist); ok && n != 1 {
 				t.Errorf("what was told %d. made %s durable", n, p.Key)
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"godwit/scheduler/durable"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -11,11 +13,11 @@ import (
 
 // fetch answers a Fetch from what this node and the holders have, unless the
 // machine that asked is no more.
-func (n *simNode) fetch(m machine, e Fetch) {
+func (n *simNode) fetch(m machine, e message.Fetch) {
 	if m != n.role() && m != machine(n.sub) {
 		return
 	}
-	done := Fetched{Key: e.Key}
+	done := message.Fetched{Key: e.Key}
 	for _, cid := range e.CIDs {
 		if !n.blocks[cid] && !slices.ContainsFunc(e.Holders, func(p task.PeerID) bool {
 			o := n.s.byID[p]
@@ -45,33 +47,20 @@ func (n *simNode) collect() {
 	for _, cid := range roots {
 		keep[cid] = true
 	}
-	for _, u := range n.worker.endings {
-		for _, cid := range remoteOutputs(&u.ending.Result) {
-			keep[cid] = true
-		}
-		if u.saved != nil {
-			keep[u.saved.CID] = true
-		}
-	}
-	for _, h := range n.worker.held {
-		if c := h.newest(); c != nil {
-			keep[c.CID] = true
-		}
-	}
-	for i := range n.worker.orphans {
-		keep[n.worker.orphans[i].saved.Checkpoint.CID] = true
+	for _, cid := range slices.Concat(n.worker.Roots(), n.sub.Roots()) {
+		keep[cid] = true
 	}
 	for _, take := range n.taking {
 		if take.round != nil {
 			keep[take.round.CID] = true
 		}
 	}
-	for _, j := range n.sub.jobs {
-		for _, cid := range jobBlocks(j.id, j.spec) {
+	for _, j := range n.sub.Jobs() {
+		for _, cid := range durable.JobBlocks(j.ID, n.sub.Spec(j.ID)) {
 			keep[cid] = true
 		}
-		for i := range j.total {
-			keep[outputOf(task.TaskID{Job: j.id, Index: i}).CID] = true
+		for i := range j.Tasks.Total {
+			keep[outputOf(task.TaskID{Job: j.ID, Index: i}).CID] = true
 		}
 	}
 	for cid := range n.blocks {

@@ -10,6 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"godwit/scheduler/durable"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
@@ -62,7 +66,7 @@ func swarmChaos(t *testing.T, seed uint64, restless bool) *groupSim {
 		n := s.nodes[s.rng.IntN(len(s.nodes))]
 		owners = append(owners, n)
 		at := time.Duration(s.rng.Int64N(int64(4 * time.Second)))
-		s.heap.set(s.now.Add(at), func() {
+		s.heap.Set(s.now.Add(at), func() {
 			if !n.up {
 				n.boot()
 			}
@@ -73,7 +77,7 @@ func swarmChaos(t *testing.T, seed uint64, restless bool) *groupSim {
 		s.work = 3 * max(s.work, time.Second)
 	}
 	for range 1 + s.rng.IntN(4) {
-		s.heap.set(s.now.Add(time.Duration(s.rng.Int64N(int64(8*time.Second)))), s.mishap)
+		s.heap.Set(s.now.Add(time.Duration(s.rng.Int64N(int64(8*time.Second)))), s.mishap)
 	}
 	done := func() bool {
 		if len(ids) < len(owners) {
@@ -87,7 +91,7 @@ func swarmChaos(t *testing.T, seed uint64, restless bool) *groupSim {
 		return true
 	}
 	if !s.run(4*time.Minute, done) {
-		t.Fatalf("after %v a job has not ended: %s", s.now.Sub(start), s.describe())
+		t.Fatalf("after %v a job has not ended: %s", s.now.Sub(schedtest.Start), s.describe())
 	}
 	s.loss = 0
 	if !s.run(time.Minute, func() bool { return s.events%16 == 0 && s.quiet() }) {
@@ -95,7 +99,7 @@ func swarmChaos(t *testing.T, seed uint64, restless bool) *groupSim {
 	}
 	s.checkEnd(ids)
 	if testing.Verbose() && os.Getenv("GODWIT_SEED") != "" {
-		t.Logf("%v, %d events, %d leaders, %d moves\n%s", s.now.Sub(start), s.events, s.takes, s.moved, s.describe())
+		t.Logf("%v, %d events, %d leaders, %d moves\n%s", s.now.Sub(schedtest.Start), s.events, s.takes, s.moved, s.describe())
 	}
 	return s
 }
@@ -108,7 +112,7 @@ func TestSwarmRepeats(t *testing.T) {
 			s.story = sha256.New()
 			s.loss = 0.05
 			for k := range 3 {
-				s.heap.set(s.now.Add(time.Duration(k)*3*time.Second), s.mishap)
+				s.heap.Set(s.now.Add(time.Duration(k)*3*time.Second), s.mishap)
 			}
 			s.nodes[seed%5].submit(6, func(j *task.Job) { j.Replicas = 2 })
 			s.run(30*time.Second, func() bool { return false })
@@ -121,8 +125,8 @@ func TestSwarmRepeats(t *testing.T) {
 
 func (s *groupSim) finalAtOwner(id task.JobID) bool {
 	for _, n := range s.nodes {
-		if j := n.sub.jobs[id]; j != nil {
-			return n.up && j.state.Final
+		if j, ok := n.sub.Job(id); ok {
+			return n.up && j.Final
 		}
 	}
 	return false
@@ -142,20 +146,20 @@ func (s *groupSim) mishap() {
 			if kind == 5 {
 				n.wipe()
 			}
-			s.heap.set(back, n.bootAgain)
+			s.heap.Set(back, n.bootAgain)
 		}
 	case 2: // all coordinators die
 		for _, o := range s.nodes {
 			if o.up && s.rng.IntN(4) > 0 {
 				o.crash()
-				s.heap.set(back, o.bootAgain)
+				s.heap.Set(back, o.bootAgain)
 			}
 		}
 	case 3: // the network splits
 		for _, o := range s.nodes {
 			o.side = s.rng.IntN(2)
 		}
-		s.heap.set(back, func() {
+		s.heap.Set(back, func() {
 			for _, o := range s.nodes {
 				o.side = 0
 			}
@@ -169,7 +173,7 @@ func (s *groupSim) mishap() {
 		}
 		side := n.side
 		n.side = 99
-		s.heap.set(s.now.Add(s.latency), func() {
+		s.heap.Set(s.now.Add(s.latency), func() {
 			if n.side == 99 {
 				n.side = side
 			}
@@ -187,14 +191,14 @@ func (n *simNode) bootAgain() {
 func (s *groupSim) checkEnd(ids []task.JobID) {
 	for _, id := range ids {
 		for _, n := range s.nodes {
-			j := n.sub.jobs[id]
-			if j == nil {
+			j, ok := n.sub.Job(id)
+			if !ok {
 				continue
 			}
-			if j.have.Count() != j.total || j.failed > 0 {
-				s.tb.Errorf("node %d holds %v of %d tasks, %d failed", n.n, j.have, j.total, j.failed)
+			if held := n.sub.Held(id); held.Count() != j.Tasks.Total || j.Tasks.Failed > 0 {
+				s.tb.Errorf("node %d holds %v of %d tasks, %d failed", n.n, held, j.Tasks.Total, j.Tasks.Failed)
 			}
-			for i := range j.total {
+			for i := range j.Tasks.Total {
 				s.checkResult(n, task.TaskID{Job: id, Index: i})
 			}
 		}
@@ -209,8 +213,8 @@ func (s *groupSim) checkEnd(ids []task.JobID) {
 }
 
 func (s *groupSim) checkResult(n *simNode, id task.TaskID) {
-	var t TaskSummary
-	if err := task.Decode(n.disk[taskKey(ResultsPrefix, id)], &t); err != nil {
+	var t message.TaskSummary
+	if err := task.Decode(n.disk[durable.TaskKey(submitter.ResultsPrefix, id)], &t); err != nil {
 		s.tb.Fatal(err)
 	}
 	if len(t.Results) == 0 || t.Results[0].Outputs[0].CID != outputOf(id).CID {
@@ -222,7 +226,7 @@ func (s *groupSim) checkResult(n *simNode, id task.TaskID) {
 }
 
 func (s *groupSim) describe() string {
-	out := fmt.Sprint("at ", s.now.Sub(start))
+	out := fmt.Sprint("at ", s.now.Sub(schedtest.Start))
 	for _, n := range s.nodes {
 		chief, e := n.lease.Leader()
 		out += fmt.Sprintf("\nnode %d %s up=%v side=%d follows %s in %d, group %d, view %d", n.n, n.id[len(n.id)-4:], n.up, n.side, chief[max(0, len(chief)-4):], e, len(n.lease.Group()), len(n.view))

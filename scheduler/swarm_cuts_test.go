@@ -6,11 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"godwit/migrate"
 	"godwit/overlay"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
+	"pgregory.net/rapid"
 )
 
 // leaveOnce is a policy by which one member is to be left, from when it is told
@@ -108,7 +109,7 @@ func runCut(t testing.TB, seed uint64, latency time.Duration, cuts []*cut) *grou
 	}
 	owner := s.nodes[(leader.n+1)%5]
 	for _, n := range []*simNode{leader, owner} { // they run nothing
-		n.step(OwnerState{State: overlay.UserPresent, Reason: "somebody is there"})
+		n.step(message.OwnerState{State: overlay.UserPresent, Reason: "somebody is there"})
 	}
 	policy := &leaveOnce{}
 	s.mover, leader.coord.mover = policy, policy
@@ -164,8 +165,8 @@ func (s *groupSim) movers() (source, destination *simNode) {
 		if !n.up {
 			continue
 		}
-		for _, e := range n.handovers() {
-			source, destination = n, s.byID[e.To]
+		for _, to := range n.worker.HandsTo() {
+			source, destination = n, s.byID[to]
 		}
 		if n.coord == nil {
 			continue
@@ -177,21 +178,6 @@ func (s *groupSim) movers() (source, destination *simNode) {
 		}
 	}
 	return source, destination
-}
-
-// handovers lists what the worker has to hand over.
-func (n *simNode) handovers() (out []MoveOrder) {
-	for _, h := range n.worker.held {
-		if h.going != nil {
-			out = append(out, *h.going)
-		}
-	}
-	for _, u := range n.worker.endings {
-		if d := u.ending.Handed; d != nil {
-			out = append(out, MoveOrder{To: d.To})
-		}
-	}
-	return out
 }
 
 // A rapidTB fails as rapid wants it, so that it finds a smaller failure.
@@ -218,14 +204,14 @@ func TestHandOversBreakAnywhere(t *testing.T) {
 }
 
 // faultyMessage asks whether a scheduler's message of a hand-over is to break.
-func (s *groupSim) faultyMessage(n *simNode, m *Message) bool {
+func (s *groupSim) faultyMessage(n *simNode, m *message.Message) bool {
 	step := ""
 	switch {
 	case m.Ack != nil && len(m.Ack.Moves) > 0:
 		step = "order"
 	case m.Place != nil && m.Place.Leases[0].Await != nil:
 		step = "offer"
-	case m.Report != nil && slices.ContainsFunc(m.Report.Held, func(h Held) bool { return h.Running && h.After != (Attempt{}) }):
+	case m.Report != nil && slices.ContainsFunc(m.Report.Held, func(h message.Held) bool { return h.Running && h.After != (message.Attempt{}) }):
 		step = "arrived"
 	case m.Report != nil && len(m.Report.Ended) > 0 && m.Report.Ended[0].Handed != nil:
 		step = "ended"
@@ -248,7 +234,7 @@ func (s *groupSim) breaks(side string, source, destination *simNode) {
 		return
 	}
 	n.crash()
-	s.heap.set(s.now.Add(15*time.Second), n.bootAgain)
+	s.heap.Set(s.now.Add(15*time.Second), n.bootAgain)
 }
 
 // oneHolder fails where two attempts of a task of one replica count at a leader,
@@ -261,7 +247,7 @@ func (s *groupSim) oneHolder(id task.JobID) {
 		n.checkBooks()
 		for i, t := range n.coord.jobs[id].live {
 			if len(t.leases) > 1 {
-				s.tb.Fatalf("%d leases of task %d count at node %d at %v: %s", len(t.leases), i, n.n, s.now.Sub(start), s.describe())
+				s.tb.Fatalf("%d leases of task %d count at node %d at %v: %s", len(t.leases), i, n.n, s.now.Sub(schedtest.Start), s.describe())
 			}
 		}
 	}

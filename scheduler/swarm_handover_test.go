@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -30,28 +31,28 @@ func (r *simRun) settle(s *groupSim) {
 }
 
 // saved makes a state of a run.
-func (n *simNode) saved(name AttemptName, run *simRun) Checkpoint {
+func (n *simNode) saved(name message.AttemptName, run *simRun) message.Checkpoint {
 	run.settle(n.s)
 	fuel := run.fuel + 1
-	state := Checkpoint{CID: task.RawCID(fmt.Append(nil, name, fuel)), Fuel: fuel, CPU: time.Duration(fuel) * time.Millisecond}
+	state := message.Checkpoint{CID: task.RawCID(fmt.Append(nil, name, fuel)), Fuel: fuel, CPU: time.Duration(fuel) * time.Millisecond}
 	n.blocks[state.CID] = true
 	return state
 }
 
 // A simGive is the source's side of a hand-over, a simTake the destination's.
 type simGive struct {
-	order HandOver
+	order message.HandOver
 	begun time.Time
 	round int
 	heard time.Time // of the destination
-	final *Checkpoint
+	final *message.Checkpoint
 }
 
 type simTake struct {
-	e     Expect
+	e     message.Expect
 	heard time.Time // of the source
 	open  bool
-	round *Checkpoint // the last that is complete
+	round *message.Checkpoint // the last that is complete
 }
 
 const (
@@ -75,8 +76,8 @@ func (n *simNode) say(step string, id task.TaskID, to task.PeerID, do func(o *si
 	}
 }
 
-func (n *simNode) handOver(e HandOver) {
-	name := AttemptName{Task: e.Task, Attempt: e.Attempt}
+func (n *simNode) handOver(e message.HandOver) {
+	name := message.AttemptName{Task: e.Task, Attempt: e.Attempt}
 	if n.runs[name] == nil || n.giving[name] != nil {
 		return // it has ended, or is ending
 	}
@@ -87,7 +88,7 @@ func (n *simNode) handOver(e HandOver) {
 }
 
 // watchGive gives a hand-over up whose other side is silent.
-func (n *simNode) watchGive(name AttemptName, g *simGive) {
+func (n *simNode) watchGive(name message.AttemptName, g *simGive) {
 	n.s.after(n, simPatience, func() {
 		switch {
 		case n.giving[name] != g:
@@ -101,41 +102,41 @@ func (n *simNode) watchGive(name AttemptName, g *simGive) {
 
 // giveUpGiving ends the source's side: before the freeze the guest goes on, after
 // it it ends with its state.
-func (n *simNode) giveUpGiving(name AttemptName, why string) {
+func (n *simNode) giveUpGiving(name message.AttemptName, why string) {
 	g := n.giving[name]
 	if g == nil {
 		return
 	}
 	delete(n.giving, name)
 	if g.final == nil {
-		n.step(NotHanded{Task: name.Task, Attempt: name.Attempt, Reason: why})
+		n.step(message.NotHanded{Task: name.Task, Attempt: name.Attempt, Reason: why})
 		return
 	}
 	n.blocks[g.final.CID] = true
-	n.step(Checkpointed{Task: name.Task, Attempt: name.Attempt, Checkpoint: *g.final})
+	n.step(message.Checkpointed{Task: name.Task, Attempt: name.Attempt, Checkpoint: *g.final})
 	n.end(name.Task, name.Attempt, task.Result{Outcome: task.Interrupted})
 }
 
 // stopGiving forgets a hand-over whose run has ended: the other side hears.
-func (n *simNode) stopGiving(name AttemptName) {
+func (n *simNode) stopGiving(name message.AttemptName) {
 	g := n.giving[name]
 	if g == nil {
 		return
 	}
 	delete(n.giving, name)
 	n.tell(g.order.To, func(o *simNode) {
-		o.stopTaking(AttemptName{Task: name.Task, Attempt: g.order.As}, "the source gave it up")
+		o.stopTaking(message.AttemptName{Task: name.Task, Attempt: g.order.As}, "the source gave it up")
 	})
 }
 
-func (n *simNode) expect(e Expect) {
-	name := AttemptName{Task: e.Task, Attempt: e.Attempt}
+func (n *simNode) expect(e message.Expect) {
+	name := message.AttemptName{Task: e.Task, Attempt: e.Attempt}
 	t := &simTake{e: e, heard: n.s.now}
 	n.taking[name] = t
 	n.watchTake(name, t)
 }
 
-func (n *simNode) watchTake(name AttemptName, t *simTake) {
+func (n *simNode) watchTake(name message.AttemptName, t *simTake) {
 	n.s.after(n, simPatience, func() {
 		switch {
 		case n.taking[name] != t:
@@ -148,19 +149,19 @@ func (n *simNode) watchTake(name AttemptName, t *simTake) {
 }
 
 // stopTaking ends the destination's side with nothing.
-func (n *simNode) stopTaking(name AttemptName, why string) {
+func (n *simNode) stopTaking(name message.AttemptName, why string) {
 	t := n.taking[name]
 	if t == nil {
 		return
 	}
 	delete(n.taking, name)
-	n.step(NotArrived{Task: name.Task, Attempt: name.Attempt, Reason: why, Saved: t.round})
+	n.step(message.NotArrived{Task: name.Task, Attempt: name.Attempt, Reason: why, Saved: t.round})
 }
 
 // opened is the source's first word, for which the destination may have no offer
 // yet.
-func (n *simNode) opened(from task.PeerID, e HandOver, tries int) {
-	t := n.taking[AttemptName{Task: e.Task, Attempt: e.As}]
+func (n *simNode) opened(from task.PeerID, e message.HandOver, tries int) {
+	t := n.taking[message.AttemptName{Task: e.Task, Attempt: e.As}]
 	switch {
 	case t != nil && t.e.From == from && t.e.FromAttempt == e.Named:
 		t.heard, t.open = n.s.now, true
@@ -169,14 +170,14 @@ func (n *simNode) opened(from task.PeerID, e HandOver, tries int) {
 		n.s.after(n, simPatience/8, func() { n.opened(from, e, tries+1) })
 	default:
 		n.tell(from, func(o *simNode) {
-			o.giveUpGiving(AttemptName{Task: e.Task, Attempt: e.Attempt}, "nobody offered it there")
+			o.giveUpGiving(message.AttemptName{Task: e.Task, Attempt: e.Attempt}, "nobody offered it there")
 		})
 	}
 }
 
 // welcomed goes on with the next round, or the last.
-func (n *simNode) welcomed(e HandOver) {
-	name := AttemptName{Task: e.Task, Attempt: e.Attempt}
+func (n *simNode) welcomed(e message.HandOver) {
+	name := message.AttemptName{Task: e.Task, Attempt: e.Attempt}
 	g, run := n.giving[name], n.runs[name]
 	if g == nil || run == nil || run.frozen {
 		return
@@ -202,8 +203,8 @@ func (n *simNode) welcomed(e HandOver) {
 }
 
 // took is a round that is complete.
-func (n *simNode) took(from task.PeerID, e HandOver, state Checkpoint) {
-	t := n.taking[AttemptName{Task: e.Task, Attempt: e.As}]
+func (n *simNode) took(from task.PeerID, e message.HandOver, state message.Checkpoint) {
+	t := n.taking[message.AttemptName{Task: e.Task, Attempt: e.As}]
 	if t == nil {
 		return
 	}
@@ -213,26 +214,26 @@ func (n *simNode) took(from task.PeerID, e HandOver, state Checkpoint) {
 }
 
 // tookAll is the last: the guest runs here.
-func (n *simNode) tookAll(from task.PeerID, e HandOver, state Checkpoint) {
-	name := AttemptName{Task: e.Task, Attempt: e.As}
+func (n *simNode) tookAll(from task.PeerID, e message.HandOver, state message.Checkpoint) {
+	name := message.AttemptName{Task: e.Task, Attempt: e.As}
 	if n.taking[name] == nil || n.fails("thaw", e.Task) {
 		return
 	}
 	delete(n.taking, name)
 	n.s.arrivals++
 	n.goOn(name, &simRun{fuel: state.Fuel - 1, at: n.s.now})
-	n.step(Arrived{Task: e.Task, Attempt: e.As})
+	n.step(message.Arrived{Task: e.Task, Attempt: e.As})
 	n.say("resumed", e.Task, from, func(o *simNode) { o.resumedThere(e) })
 }
 
-func (n *simNode) resumedThere(e HandOver) {
-	name := AttemptName{Task: e.Task, Attempt: e.Attempt}
+func (n *simNode) resumedThere(e message.HandOver) {
+	name := message.AttemptName{Task: e.Task, Attempt: e.Attempt}
 	g := n.giving[name]
 	if g == nil || n.fails("retire", e.Task) && !n.up {
 		return
 	}
 	delete(n.giving, name)
-	n.endHanded(e.Task, e.Attempt, task.Result{Outcome: task.Interrupted}, &Handed{Bytes: 1 << 20, Took: n.s.now.Sub(g.begun), Down: n.s.latency})
+	n.endHanded(e.Task, e.Attempt, task.Result{Outcome: task.Interrupted}, &message.Handed{Bytes: 1 << 20, Took: n.s.now.Sub(g.begun), Down: n.s.latency})
 }
 
 // breakStreams ends the hand-overs with a node whose connection broke.
@@ -249,11 +250,13 @@ func (n *simNode) breakStreams(o *simNode) {
 	}
 }
 
-func sortedAttempts[V any](m map[AttemptName]V) []AttemptName {
-	names := make([]AttemptName, 0, len(m))
+func sortedAttempts[V any](m map[message.AttemptName]V) []message.AttemptName {
+	names := make([]message.AttemptName, 0, len(m))
 	for name := range m {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(a, b AttemptName) int { return cmp.Or(compareTasks(a.Task, b.Task), a.Attempt.Compare(b.Attempt)) })
+	slices.SortFunc(names, func(a, b message.AttemptName) int {
+		return cmp.Or(compareTasks(a.Task, b.Task), a.Attempt.Compare(b.Attempt))
+	})
 	return names
 }

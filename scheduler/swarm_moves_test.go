@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/migrate"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -29,8 +30,8 @@ func TestSwarmMoves(t *testing.T) {
 
 // save ends an attempt with its state; one in eight cannot be saved, and one in
 // eight says nothing.
-func (n *simNode) save(id task.TaskID, a Attempt) {
-	run := n.runs[AttemptName{Task: id, Attempt: a}]
+func (n *simNode) save(id task.TaskID, a message.Attempt) {
+	run := n.runs[message.AttemptName{Task: id, Attempt: a}]
 	if run == nil {
 		return
 	}
@@ -40,13 +41,13 @@ func (n *simNode) save(id task.TaskID, a Attempt) {
 	}
 	switch luck {
 	case 0:
-		n.step(NotSaved{Task: id, Attempt: a, Reason: "no luck"})
+		n.step(message.NotSaved{Task: id, Attempt: a, Reason: "no luck"})
 		return
 	case 1:
 		return
 	}
-	state := n.saved(AttemptName{Task: id, Attempt: a}, run)
-	n.step(Checkpointed{Task: id, Attempt: a, Checkpoint: state})
+	state := n.saved(message.AttemptName{Task: id, Attempt: a}, run)
+	n.step(message.Checkpointed{Task: id, Attempt: a, Checkpoint: state})
 	n.end(id, a, task.Result{Outcome: task.Interrupted})
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -51,7 +52,7 @@ func TestRoomIsMade(t *testing.T) {
 				t.Fatal(s.describe())
 			}
 			for _, id := range []task.JobID{first, second} {
-				if st, _ := s.leader().coord.Job(id, Page{}); st.WastedCPU > 0 {
+				if st, _ := s.leader().coord.Job(id, message.Page{}); st.WastedCPU > 0 {
 					t.Errorf("%v s of work were lost", st.WastedCPU)
 				}
 			}

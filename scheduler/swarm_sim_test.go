@@ -15,6 +15,12 @@ import (
 
 	"godwit/migrate"
 	"godwit/overlay"
+	"godwit/scheduler/durable"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
+	"godwit/scheduler/submitter"
+	"godwit/scheduler/timer"
+	"godwit/scheduler/worker"
 	"godwit/task"
 )
 
@@ -27,7 +33,7 @@ type groupSim struct {
 	rng   *rand.Rand
 	cfg   Config
 	now   time.Time
-	heap  timers[func()]
+	heap  timer.Queue[func()]
 	nodes []*simNode
 	byID  map[task.PeerID]*simNode
 
@@ -71,13 +77,13 @@ type simNode struct {
 	lease   *overlay.Lease
 	coord   *Coordinator // nil while it does not lead
 	replica *Replica     // nil while it does
-	worker  *Worker
-	sub     *Submitter
+	worker  *worker.Worker
+	sub     *submitter.Submitter
 	group   []task.PeerID // as the coordinator was told
 	view    []task.PeerID // as the lease was told
-	runs    map[AttemptName]*simRun
-	giving  map[AttemptName]*simGive // of runs
-	taking  map[AttemptName]*simTake
+	runs    map[message.AttemptName]*simRun
+	giving  map[message.AttemptName]*simGive // of runs
+	taking  map[message.AttemptName]*simTake
 	lastTo  map[task.PeerID]time.Time
 	wakeAt  time.Time
 	sawWork uint64 // highest epoch the worker obeyed
@@ -89,7 +95,7 @@ type simNode struct {
 // longer than some of what they do.
 var groupKeys, groupIDs = func() (keys []ed25519.PrivateKey, ids []task.PeerID) {
 	for i := range 8 {
-		key, id := identity(i)
+		key, id := schedtest.Identity(i)
 		keys, ids = append(keys, key), append(ids, id)
 	}
 	return keys, ids
@@ -97,10 +103,10 @@ var groupKeys, groupIDs = func() (keys []ed25519.PrivateKey, ids []task.PeerID) 
 
 func newGroupSim(tb testing.TB, seed uint64, nodes int) *groupSim {
 	s := &groupSim{
-		tb: tb, rng: rand.New(rand.NewPCG(seed, 7)), cfg: Default(), now: start, byID: map[task.PeerID]*simNode{},
+		tb: tb, rng: rand.New(rand.NewPCG(seed, 7)), cfg: Default(), now: schedtest.Start, byID: map[task.PeerID]*simNode{},
 		latency: 20 * time.Millisecond, work: time.Second, epochs: map[uint64]task.PeerID{},
 	}
-	s.cfg.HandOver = seed%4 != 3
+	s.cfg.Worker.HandOver = seed%4 != 3
 	s.cfg.Rules.Fairness = []string{"", "equal:per=owner,shrink=arrival", "sep:shrink=arrival", "drf:guard=gate,load=90", "gep"}[seed%5]
 	for i := range nodes {
 		key, id := groupKeys[i], groupIDs[i]
@@ -112,7 +118,7 @@ func newGroupSim(tb testing.TB, seed uint64, nodes int) *groupSim {
 		n.boot()
 	}
 	s.nodes[0].carryLease(s.nodes[0].lease.Found(s.now))
-	s.heap.set(s.now.Add(time.Second), s.gossip)
+	s.heap.Set(s.now.Add(time.Second), s.gossip)
 	return s
 }
 
@@ -120,23 +126,22 @@ func newGroupSim(tb testing.TB, seed uint64, nodes int) *groupSim {
 func (n *simNode) boot() {
 	n.up, n.wakeAt = true, time.Time{}
 	n.life++
-	n.runs, n.lastTo = map[AttemptName]*simRun{}, map[task.PeerID]time.Time{}
-	n.giving, n.taking = map[AttemptName]*simGive{}, map[AttemptName]*simTake{}
+	n.runs, n.lastTo = map[message.AttemptName]*simRun{}, map[task.PeerID]time.Time{}
+	n.giving, n.taking = map[message.AttemptName]*simGive{}, map[message.AttemptName]*simTake{}
 	n.group, n.view, n.sawWork = nil, nil, 0
 	cfg := n.s.cfg
-	cfg.Key = n.key
-	n.worker, n.sub = NewWorker(n.id, cfg), NewSubmitter(n.id, cfg)
+	n.worker, n.sub = worker.New(n.id, cfg.Timing, cfg.Worker), submitter.New(n.id, cfg.Timing, cfg.Submitter, n.key)
 	n.coord, n.replica = nil, NewReplica(n.id, cfg)
 	effects, err := n.replica.Restore(n.disk)
 	if err == nil {
-		err = errors.Join(n.worker.Restore(n.disk), n.sub.Restore(scanOf(n.disk)))
+		err = errors.Join(n.worker.Restore(n.disk), n.sub.Restore(schedtest.ScanOf(n.disk)))
 	}
 	if err != nil {
 		n.s.tb.Fatal(err)
 	}
 	n.carry(n.replica, effects)
 	n.lease = overlay.NewLease(n.id, n.replica.Epoch(), n.s.now)
-	n.step(OwnerState{State: overlay.Available, Slots: 2})
+	n.step(message.OwnerState{State: overlay.Available, Slots: 2})
 	n.look()
 	n.tick()
 }
@@ -157,7 +162,7 @@ func (n *simNode) crash() {
 // wipe takes a dead node's disk away. A submitter is left its own: what it alone
 // knows nobody can promise.
 func (n *simNode) wipe() {
-	if len(n.sub.jobs) > 0 {
+	if len(n.sub.Jobs()) > 0 {
 		return
 	}
 	n.disk, n.blocks, n.sawRole, n.wiped = map[string][]byte{}, map[task.CID]bool{}, 0, true
@@ -165,7 +170,7 @@ func (n *simNode) wipe() {
 
 // lost tells a node that its connection to another broke.
 func (n *simNode) lost(o *simNode) {
-	n.step(MemberLost{Peer: o.id, Reason: "connection reset"})
+	n.step(message.MemberLost{Peer: o.id, Reason: "connection reset"})
 	n.breakStreams(o)
 }
 
@@ -173,7 +178,7 @@ func (s *groupSim) sees(a, b *simNode) bool { return a.up && b.up && a.side == b
 
 // gossip is what members' views tell them, in time.
 func (s *groupSim) gossip() {
-	s.heap.set(s.now.Add(time.Second), s.gossip)
+	s.heap.Set(s.now.Add(time.Second), s.gossip)
 	for _, n := range s.nodes {
 		if n.up {
 			n.look()
@@ -204,7 +209,7 @@ func (n *simNode) look() {
 			n.carryLease(n.lease.Claimed(o.id, e, n.s.now))
 		}
 		if n.coord != nil {
-			n.stepOne(n.coord, MemberSeen{Advert: overlay.Advert{Peer: o.id, Slots: 2, Memory: 1 << 30, Speed: 1}})
+			n.stepOne(n.coord, message.MemberSeen{Advert: overlay.Advert{Peer: o.id, Slots: 2, Memory: 1 << 30, Speed: 1}})
 		}
 	}
 	if n.lease.Leads() {
@@ -222,7 +227,7 @@ func (n *simNode) look() {
 func (n *simNode) tellGroup() {
 	if g := n.lease.Group(); n.coord != nil && len(g) > 0 && !slices.Equal(g[1:], n.group) {
 		n.group = slices.Clone(g[1:])
-		n.stepOne(n.coord, GroupIs{Followers: n.group})
+		n.stepOne(n.coord, message.GroupIs{Followers: n.group})
 	}
 }
 
@@ -233,7 +238,7 @@ func (s *groupSim) delay() time.Duration {
 // after does something at a node unless it has died by then.
 func (s *groupSim) after(n *simNode, d time.Duration, do func()) {
 	life := n.life
-	s.heap.set(s.now.Add(d), func() {
+	s.heap.Set(s.now.Add(d), func() {
 		if n.life == life && n.up {
 			do()
 		}
@@ -244,13 +249,13 @@ func (s *groupSim) after(n *simNode, d time.Duration, do func()) {
 func (s *groupSim) run(limit time.Duration, done func() bool) bool {
 	end := s.now.Add(limit)
 	for !done() {
-		at, ok := s.heap.next()
+		at, ok := s.heap.Next()
 		if !ok || at.After(end) {
 			s.now = end
 			return false
 		}
 		s.now = at
-		do, _ := s.heap.due(at)
+		do, _ := s.heap.Due(at)
 		do()
 		s.events++
 	}
@@ -266,18 +271,18 @@ func (n *simNode) role() machine {
 
 // A machine is any of the scheduler's.
 type machine interface {
-	Step(now time.Time, ev Event) []Effect
+	Step(now time.Time, ev message.Event) []message.Effect
 	NextWake() (time.Time, bool)
 }
 
-func (n *simNode) step(ev Event) {
+func (n *simNode) step(ev message.Event) {
 	n.stepOne(n.role(), ev)
 	n.stepOne(n.worker, ev)
 	n.stepOne(n.sub, ev)
 	n.arrange()
 }
 
-func (n *simNode) stepOne(m machine, ev Event) {
+func (n *simNode) stepOne(m machine, ev message.Event) {
 	n.carry(m, m.Step(n.s.now, ev))
 	n.check()
 }
@@ -312,13 +317,13 @@ func (n *simNode) arrange() {
 	ok := false
 	for _, m := range []machine{n.role(), n.worker, n.sub} {
 		bt, bok := m.NextWake()
-		at, ok = earlier(at, ok, bt, bok)
+		at, ok = timer.Earlier(at, ok, bt, bok)
 	}
 	if !ok || !n.wakeAt.IsZero() && n.wakeAt.After(n.s.now) && !at.Before(n.wakeAt) {
 		return
 	}
 	n.wakeAt = at
-	n.s.after(n, max(0, at.Sub(n.s.now)), func() { n.wakeAt = time.Time{}; n.step(Wake{}) })
+	n.s.after(n, max(0, at.Sub(n.s.now)), func() { n.wakeAt = time.Time{}; n.step(message.Wake{}) })
 }
 
 // carryLease does what the lease asks for.
@@ -340,12 +345,12 @@ func (n *simNode) carryLease(effects []overlay.LeaseEffect) {
 			n.lead(e.Epoch)
 		case overlay.StepDown:
 			n.group, n.replica, n.coord = nil, n.coord.Retire(), nil
-			n.step(LeaderChanged{Leader: e.To, Epoch: e.Epoch})
+			n.step(message.LeaderChanged{Leader: e.To, Epoch: e.Epoch})
 		case overlay.Follow:
-			n.step(LeaderChanged{Leader: e.Leader, Epoch: e.Epoch})
+			n.step(message.LeaderChanged{Leader: e.Leader, Epoch: e.Epoch})
 		case overlay.Suspect:
 			if n.coord != nil {
-				n.stepOne(n.coord, Suspected{Peer: e.Peer})
+				n.stepOne(n.coord, message.Suspected{Peer: e.Peer})
 			}
 		}
 	}
@@ -363,7 +368,7 @@ func (n *simNode) lead(epoch uint64) {
 	if n.coord != nil {
 		n.carry(n.coord, n.coord.Begin(epoch))
 	} else {
-		var effects []Effect
+		var effects []message.Effect
 		n.coord, effects = n.replica.Lead(n.s.now, epoch)
 		n.replica, n.group = nil, nil
 		n.carry(n.coord, effects)
@@ -373,7 +378,7 @@ func (n *simNode) lead(epoch uint64) {
 	} else if n.s.mover != nil {
 		n.coord.mover = n.s.mover
 	}
-	n.step(LeaderChanged{Leader: n.id, Epoch: epoch})
+	n.step(message.LeaderChanged{Leader: n.id, Epoch: epoch})
 }
 
 // tell brings something to another node, if the network lets it.
@@ -393,71 +398,71 @@ func (n *simNode) tell(to task.PeerID, do func(o *simNode)) {
 	})
 }
 
-func (n *simNode) carry(m machine, effects []Effect) {
+func (n *simNode) carry(m machine, effects []message.Effect) {
 	for _, e := range effects {
 		if n.s.story != nil {
 			text, _ := json.Marshal(e)
 			fmt.Fprintf(n.s.story, "%d %T %s\n", n.n, e, text)
 		}
 		switch e := e.(type) {
-		case Send:
+		case message.Send:
 			n.send(e)
-		case Persist:
+		case message.Persist:
 			n.persist(e)
-		case Fetch:
+		case message.Fetch:
 			n.s.after(n, 2*n.s.delay(), func() { n.fetch(m, e) })
-		case Prepare:
+		case message.Prepare:
 			n.s.after(n, n.s.delay(), func() { n.prepare(e) })
-		case Start:
+		case message.Start:
 			n.begin(e)
-		case Stop:
+		case message.Stop:
 			if e.Save {
 				n.s.after(n, n.s.delay(), func() { n.save(e.Task, e.Attempt) })
 				continue
 			}
 			n.s.after(n, n.s.delay(), func() {
-				n.stopTaking(AttemptName{Task: e.Task, Attempt: e.Attempt}, "stopped")
+				n.stopTaking(message.AttemptName{Task: e.Task, Attempt: e.Attempt}, "stopped")
 				n.end(e.Task, e.Attempt, task.Result{Outcome: task.Interrupted})
 			})
-		case HandOver:
+		case message.HandOver:
 			n.s.after(n, 0, func() { n.handOver(e) })
-		case Expect:
+		case message.Expect:
 			n.expect(e)
-		case Decided:
+		case message.Decided:
 			if e.Action == "moved" {
 				n.s.moved++
 			}
-		case Outrun:
+		case message.Outrun:
 			n.s.after(n, 0, func() { n.carryLease(n.lease.Refused("", e.Epoch, n.s.now)) })
 		}
 	}
 }
 
-func (n *simNode) send(e Send) {
+func (n *simNode) send(e message.Send) {
 	m := e.Message
 	if n.s.fault != nil && n.s.faultyMessage(n, &m) {
 		return
 	}
 	if n.s.wire {
-		frame, err := EncodeFrame([]Message{m})
+		frame, err := message.EncodeFrame([]message.Message{m})
 		if err != nil {
 			n.s.tb.Fatal(err)
 		}
-		messages, err := DecodeFrame(frame)
+		messages, err := message.DecodeFrame(frame)
 		if err != nil {
 			n.s.tb.Fatal(err)
 		}
 		m = messages[0]
 	}
-	n.tell(e.To, func(o *simNode) { o.step(Received{From: n.id, Message: m}) })
+	n.tell(e.To, func(o *simNode) { o.step(message.Received{From: n.id, Message: m}) })
 }
 
-func (n *simNode) persist(p Persist) {
+func (n *simNode) persist(p message.Persist) {
 	if p.Value == nil {
 		delete(n.disk, p.Key)
 		return
 	}
-	if strings.HasPrefix(p.Key, ResultsPrefix) {
+	if strings.HasPrefix(p.Key, submitter.ResultsPrefix) {
 		if n.held[p.Key] {
 			n.s.tb.Fatalf("%s was delivered twice", p.Key)
 		}
@@ -466,27 +471,27 @@ func (n *simNode) persist(p Persist) {
 	n.disk[p.Key] = p.Value
 }
 
-func (n *simNode) prepare(e Prepare) {
+func (n *simNode) prepare(e message.Prepare) {
 	for _, o := range n.s.nodes {
-		if j := o.sub.jobs[e.Job]; j != nil {
+		if spec := o.sub.Spec(e.Job); spec != nil {
 			if !slices.ContainsFunc(e.Holders, func(p task.PeerID) bool {
 				h := n.s.byID[p]
 				return n.s.sees(n, h) && h.blocks[task.CID(e.Job)]
 			}) {
 				break
 			}
-			n.step(Prepared{ID: e.Job, Job: j.spec})
+			n.step(message.Prepared{ID: e.Job, Job: spec})
 			return
 		}
 	}
-	n.step(Prepared{ID: e.Job, Err: "nobody has the job's files"})
+	n.step(message.Prepared{ID: e.Job, Err: "nobody has the job's files"})
 }
 
-func (n *simNode) begin(e Start) {
+func (n *simNode) begin(e message.Start) {
 	if _, epoch := n.worker.Leader(); e.Attempt.Epoch > epoch {
 		n.s.tb.Fatalf("worker %d starts attempt %v in epoch %d", n.n, e.Attempt, epoch)
 	}
-	name := AttemptName{Task: e.Task, Attempt: e.Attempt}
+	name := message.AttemptName{Task: e.Task, Attempt: e.Attempt}
 	if n.runs[name] != nil {
 		return // it has arrived
 	}
@@ -499,7 +504,7 @@ func (n *simNode) begin(e Start) {
 }
 
 // goOn lets a run go on to its end.
-func (n *simNode) goOn(name AttemptName, run *simRun) {
+func (n *simNode) goOn(name message.AttemptName, run *simRun) {
 	n.runs[name] = run
 	e := name
 	r := task.Result{Outcome: task.Completed, Outputs: []task.Output{outputOf(e.Task)}}
@@ -524,12 +529,12 @@ func (n *simNode) goOn(name AttemptName, run *simRun) {
 	})
 }
 
-func (n *simNode) end(id task.TaskID, a Attempt, r task.Result) {
+func (n *simNode) end(id task.TaskID, a message.Attempt, r task.Result) {
 	n.endHanded(id, a, r, nil)
 }
 
-func (n *simNode) endHanded(id task.TaskID, a Attempt, r task.Result, handed *Handed) {
-	name := AttemptName{Task: id, Attempt: a}
+func (n *simNode) endHanded(id task.TaskID, a message.Attempt, r task.Result, handed *message.Handed) {
+	name := message.AttemptName{Task: id, Attempt: a}
 	run := n.runs[name]
 	if run == nil {
 		return
@@ -544,21 +549,21 @@ func (n *simNode) endHanded(id task.TaskID, a Attempt, r task.Result, handed *Ha
 	if r.Outcome == task.Completed {
 		n.blocks[r.Outputs[0].CID] = true
 	}
-	n.step(Ended{Task: id, Attempt: a, Result: r, Handed: handed})
+	n.step(message.Ended{Task: id, Attempt: a, Result: r, Handed: handed})
 }
 
 // submit offers a job at a node and returns its ID.
 func (n *simNode) submit(tasks uint64, change func(*task.Job)) task.JobID {
-	rec := testJob(n.s.tb, n.key, tasks, func(j *task.Job) {
+	rec := schedtest.Job(n.s.tb, n.key, tasks, func(j *task.Job) {
 		j.Submitted = n.s.now
 		binary.BigEndian.PutUint64(j.Nonce, n.s.rng.Uint64())
 		if change != nil {
 			change(j)
 		}
 	})
-	n.step(Offer{Record: rec})
+	n.step(message.Offer{Record: rec})
 	id := rec.ID()
-	for _, cid := range jobBlocks(id, n.sub.jobs[id].spec) {
+	for _, cid := range durable.JobBlocks(id, n.sub.Spec(id)) {
 		n.blocks[cid] = true
 	}
 	return id

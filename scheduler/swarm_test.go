@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,37 +13,13 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
+	"godwit/scheduler/submitter"
+	"godwit/scheduler/timer"
+	"godwit/scheduler/worker"
 	"godwit/task"
 )
-
-// start is where the clock of these tests begins.
-var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
-
-// identity returns the key and ID of a node; equal numbers are the same node.
-func identity(n int) (ed25519.PrivateKey, task.PeerID) {
-	var seed [ed25519.SeedSize]byte
-	binary.BigEndian.PutUint64(seed[:], uint64(n))
-	key := ed25519.NewKeyFromSeed(seed[:])
-	return key, task.PeerIDOf(key.Public().(ed25519.PublicKey))
-}
-
-// testJob returns a signed job of n tasks; change may be nil.
-func testJob(tb testing.TB, key ed25519.PrivateKey, n uint64, change func(*task.Job)) task.Record {
-	tb.Helper()
-	j := &task.Job{
-		Name: "test", Overlay: "commons", Module: task.RawCID([]byte("module")), Outputs: []string{"stdout"},
-		Memory: 1 << 20, Replicas: 1, Retries: 2, Submitted: start, Nonce: bytes.Repeat([]byte{7}, 16),
-		Sweep: task.Sweep{Repeat: n},
-	}
-	if change != nil {
-		change(j)
-	}
-	rec, err := task.SignJob(j, key)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return rec
-}
 
 // A swarm is a network of pure machines: node 0 founds and leads. Messages of
 // one pair of nodes keep their order and are delayed at random; while a node
@@ -57,7 +32,7 @@ type swarm struct {
 	now   time.Time
 	nodes []*swarmNode
 	byID  map[task.PeerID]*swarmNode
-	heap  timers[func()]
+	heap  timer.Queue[func()]
 
 	loss    float64       // of messages
 	latency time.Duration // the most
@@ -78,8 +53,8 @@ type swarmNode struct {
 	slots  int
 	memory int64
 	coord  *Coordinator
-	worker *Worker
-	sub    *Submitter
+	worker *worker.Worker
+	sub    *submitter.Submitter
 	specs  map[task.JobID]*task.Job // blocks held
 	lastTo map[task.PeerID]time.Time
 	wakeAt time.Time
@@ -90,13 +65,13 @@ type swarmNode struct {
 
 type attemptKey struct {
 	task    task.TaskID
-	attempt Attempt
+	attempt message.Attempt
 }
 
 func newSwarm(tb testing.TB, seed uint64, nodes int) *swarm {
 	cfg := Default()
 	s := &swarm{
-		tb: tb, rng: rand.New(rand.NewPCG(seed, 1)), cfg: cfg, now: start, byID: map[task.PeerID]*swarmNode{},
+		tb: tb, rng: rand.New(rand.NewPCG(seed, 1)), cfg: cfg, now: schedtest.Start, byID: map[task.PeerID]*swarmNode{},
 		latency: 5 * time.Millisecond, work: func(task.TaskID) time.Duration { return time.Second },
 	}
 	s.outcome = func(n *swarmNode, id task.TaskID) task.Result {
@@ -106,7 +81,7 @@ func newSwarm(tb testing.TB, seed uint64, nodes int) *swarm {
 		}}
 	}
 	for i := range nodes {
-		key, id := identity(i)
+		key, id := schedtest.Identity(i)
 		n := &swarmNode{s: s, n: i, key: key, id: id, disk: map[string][]byte{}, slots: 2, memory: 1 << 30, held: map[string]bool{}}
 		s.nodes = append(s.nodes, n)
 		s.byID[id] = n
@@ -123,10 +98,9 @@ func (n *swarmNode) boot() {
 	n.life++
 	n.specs, n.lastTo, n.started = map[task.JobID]*task.Job{}, map[task.PeerID]time.Time{}, map[attemptKey]bool{}
 	cfg := n.s.cfg
-	cfg.Key = n.key
-	n.worker = NewWorker(n.id, cfg)
-	n.sub = NewSubmitter(n.id, cfg)
-	if err := errors.Join(n.worker.Restore(n.disk), n.sub.Restore(scanOf(n.disk))); err != nil {
+	n.worker = worker.New(n.id, cfg.Timing, cfg.Worker)
+	n.sub = submitter.New(n.id, cfg.Timing, cfg.Submitter, n.key)
+	if err := errors.Join(n.worker.Restore(n.disk), n.sub.Restore(schedtest.ScanOf(n.disk))); err != nil {
 		n.s.tb.Fatal(err)
 	}
 	n.coord = nil
@@ -138,7 +112,7 @@ func (n *swarmNode) boot() {
 		}
 		n.carryOut(effects)
 	}
-	n.step(OwnerState{State: overlay.Available, Slots: n.slots})
+	n.step(message.OwnerState{State: overlay.Available, Slots: n.slots})
 	n.s.meet(n)
 }
 
@@ -148,9 +122,9 @@ func (n *swarmNode) crash() {
 	n.life++
 	for _, o := range n.s.nodes {
 		if o.up {
-			o.step(MemberLost{Peer: n.id, Reason: "connection reset"})
+			o.step(message.MemberLost{Peer: n.id, Reason: "connection reset"})
 			if n.n == 0 {
-				o.step(LeaderChanged{})
+				o.step(message.LeaderChanged{})
 			}
 		}
 	}
@@ -173,9 +147,9 @@ func (n *swarmNode) learn(o *swarmNode) {
 	if !n.up || !o.up {
 		return
 	}
-	n.step(MemberSeen{Advert: overlay.Advert{Peer: o.id, Overlay: "commons", Slots: o.slots, Memory: o.memory, Speed: 1}})
+	n.step(message.MemberSeen{Advert: overlay.Advert{Peer: o.id, Overlay: "commons", Slots: o.slots, Memory: o.memory, Speed: 1}})
 	if o.n == 0 {
-		n.step(LeaderChanged{Leader: o.id, Epoch: o.coord.Epoch()})
+		n.step(message.LeaderChanged{Leader: o.id, Epoch: o.coord.Epoch()})
 	}
 }
 
@@ -186,7 +160,7 @@ func (s *swarm) delay() time.Duration {
 // after does something for a node unless it has died by then.
 func (s *swarm) after(n *swarmNode, d time.Duration, do func()) {
 	life := n.life
-	s.heap.set(s.now.Add(d), func() {
+	s.heap.Set(s.now.Add(d), func() {
 		if n.life == life {
 			do()
 		}
@@ -198,12 +172,12 @@ func (s *swarm) run(limit time.Duration, done func() bool) {
 	s.tb.Helper()
 	end := s.now.Add(limit)
 	for !done() {
-		at, ok := s.heap.next()
+		at, ok := s.heap.Next()
 		if !ok || at.After(end) {
 			s.tb.Fatalf("after %v the swarm has not got there: %s", limit, s.describe())
 		}
 		s.now = at
-		do, _ := s.heap.due(at)
+		do, _ := s.heap.Due(at)
 		do()
 		s.events++
 	}
@@ -228,7 +202,7 @@ func (s *swarm) describe() string {
 }
 
 // step gives an event to the machines that may care.
-func (n *swarmNode) step(ev Event) {
+func (n *swarmNode) step(ev message.Event) {
 	if n.coord != nil {
 		n.carryOut(n.coord.Step(n.s.now, ev))
 	}
@@ -240,10 +214,10 @@ func (n *swarmNode) step(ev Event) {
 func (n *swarmNode) arrangeWake() {
 	at, ok := n.worker.NextWake()
 	bt, bok := n.sub.NextWake()
-	at, ok = earlier(at, ok, bt, bok)
+	at, ok = timer.Earlier(at, ok, bt, bok)
 	if n.coord != nil {
 		ct, cok := n.coord.NextWake()
-		at, ok = earlier(at, ok, ct, cok)
+		at, ok = timer.Earlier(at, ok, ct, cok)
 	}
 	if !ok || !n.wakeAt.IsZero() && n.wakeAt.After(n.s.now) && !at.Before(n.wakeAt) {
 		return
@@ -252,23 +226,23 @@ func (n *swarmNode) arrangeWake() {
 		at = n.s.now
 	}
 	n.wakeAt = at
-	n.s.after(n, at.Sub(n.s.now), func() { n.wakeAt = time.Time{}; n.step(Wake{}) })
+	n.s.after(n, at.Sub(n.s.now), func() { n.wakeAt = time.Time{}; n.step(message.Wake{}) })
 }
 
-func (n *swarmNode) carryOut(effects []Effect) {
+func (n *swarmNode) carryOut(effects []message.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
-		case Send:
+		case message.Send:
 			n.send(e)
-		case Persist:
+		case message.Persist:
 			n.persist(e)
-		case Fetch:
-			n.s.after(n, n.s.delay(), func() { n.step(Fetched{Key: e.Key, Err: n.fetchable(e.Holders)}) })
-		case Prepare:
+		case message.Fetch:
+			n.s.after(n, n.s.delay(), func() { n.step(message.Fetched{Key: e.Key, Err: n.fetchable(e.Holders)}) })
+		case message.Prepare:
 			n.s.after(n, n.s.delay(), func() { n.prepare(e) })
-		case Start:
+		case message.Start:
 			n.start(e)
-		case Stop:
+		case message.Stop:
 			n.s.after(n, n.s.delay(), func() { n.end(e.Task, e.Attempt, task.Result{Outcome: task.Interrupted}) })
 		}
 	}
@@ -283,12 +257,12 @@ func (n *swarmNode) fetchable(holders []task.PeerID) string {
 	return "no holder could be reached"
 }
 
-func (n *swarmNode) persist(p Persist) {
+func (n *swarmNode) persist(p message.Persist) {
 	if p.Value == nil {
 		delete(n.disk, p.Key)
 		return
 	}
-	if strings.HasPrefix(p.Key, ResultsPrefix) {
+	if strings.HasPrefix(p.Key, submitter.ResultsPrefix) {
 		if n.held[p.Key] {
 			n.s.tb.Fatalf("%s was delivered twice", p.Key)
 		}
@@ -297,9 +271,9 @@ func (n *swarmNode) persist(p Persist) {
 	n.disk[p.Key] = p.Value
 }
 
-func (n *swarmNode) send(e Send) {
+func (n *swarmNode) send(e message.Send) {
 	to := n.s.byID[e.To]
-	frame, err := EncodeFrame([]Message{e.Message})
+	frame, err := message.EncodeFrame([]message.Message{e.Message})
 	if err != nil {
 		n.s.tb.Fatal(err)
 	}
@@ -314,15 +288,15 @@ func (n *swarmNode) send(e Send) {
 		if lost || !to.up || from.life != life && n.s.rng.IntN(2) == 0 {
 			return
 		}
-		messages, err := DecodeFrame(frame)
+		messages, err := message.DecodeFrame(frame)
 		if err != nil {
 			n.s.tb.Fatal(err)
 		}
-		to.step(Received{From: from.id, Message: messages[0]})
+		to.step(message.Received{From: from.id, Message: messages[0]})
 	})
 }
 
-func (n *swarmNode) prepare(e Prepare) {
+func (n *swarmNode) prepare(e message.Prepare) {
 	for _, h := range e.Holders {
 		for _, src := range n.s.nodes {
 			if src.id != h || !src.up {
@@ -335,21 +309,21 @@ func (n *swarmNode) prepare(e Prepare) {
 						n.s.tb.Fatal(err)
 					}
 					n.specs[e.Job] = spec
-					n.step(Prepared{ID: e.Job, Job: spec})
+					n.step(message.Prepared{ID: e.Job, Job: spec})
 					return
 				}
 			}
 		}
 	}
-	n.step(Prepared{ID: e.Job, Err: "no holder could be reached"})
+	n.step(message.Prepared{ID: e.Job, Err: "no holder could be reached"})
 }
 
-func (n *swarmNode) start(e Start) {
+func (n *swarmNode) start(e message.Start) {
 	n.started[attemptKey{e.Task, e.Attempt}] = true
 	n.s.after(n, n.s.work(e.Task), func() { n.end(e.Task, e.Attempt, n.s.outcome(n, e.Task)) })
 }
 
-func (n *swarmNode) end(id task.TaskID, a Attempt, r task.Result) {
+func (n *swarmNode) end(id task.TaskID, a message.Attempt, r task.Result) {
 	if !n.started[attemptKey{id, a}] {
 		return // ended before it was stopped, or the other way round
 	}
@@ -359,19 +333,19 @@ func (n *swarmNode) end(id task.TaskID, a Attempt, r task.Result) {
 	if err := r.Sign(n.key); err != nil {
 		n.s.tb.Fatal(err)
 	}
-	n.step(Ended{Task: id, Attempt: a, Result: r})
+	n.step(message.Ended{Task: id, Attempt: a, Result: r})
 }
 
 // submit offers a job at a node and returns its ID.
 func (n *swarmNode) submit(tasks uint64, change func(*task.Job)) task.JobID {
-	rec := testJob(n.s.tb, n.key, tasks, func(j *task.Job) {
+	rec := schedtest.Job(n.s.tb, n.key, tasks, func(j *task.Job) {
 		j.Submitted = n.s.now
 		binary.BigEndian.PutUint64(j.Nonce, n.s.rng.Uint64())
 		if change != nil {
 			change(j)
 		}
 	})
-	n.step(Offer{Record: rec})
+	n.step(message.Offer{Record: rec})
 	return rec.ID()
 }
 
@@ -380,7 +354,7 @@ func (n *swarmNode) results(id task.JobID) (count uint64) {
 	n.s.tb.Helper()
 	for _, r := range n.sub.Held(id) {
 		for i := r.From; i < r.To; i++ {
-			t, err := DecodeSummary(n.disk[ResultKey(id, i)])
+			t, err := submitter.DecodeSummary(n.disk[submitter.ResultKey(id, i)])
 			if err != nil || t.Index != i {
 				n.s.tb.Fatalf("result %d: %v, %+v", i, err, t)
 			}
@@ -388,19 +362,6 @@ func (n *swarmNode) results(id task.JobID) (count uint64) {
 		}
 	}
 	return count
-}
-
-// scanOf gives a submitter's Restore the pairs of a disk.
-func scanOf(disk map[string][]byte) func(prefix string) iter.Seq2[string, []byte] {
-	return func(prefix string) iter.Seq2[string, []byte] {
-		return func(yield func(string, []byte) bool) {
-			for key, value := range disk {
-				if strings.HasPrefix(key, prefix) && !yield(key, value) {
-					return
-				}
-			}
-		}
-	}
 }
 
 func (n *swarmNode) final(ids ...task.JobID) bool {
@@ -415,10 +376,10 @@ func TestSwarmRunsAJob(t *testing.T) {
 	id := s.nodes[1].submit(50, nil)
 	s.run(time.Minute, func() bool { return s.nodes[1].final(id) })
 	st, _ := s.nodes[1].sub.Job(id)
-	if st.State != JobDone || st.Tasks.Done != 50 || s.nodes[1].results(id) != 50 {
+	if st.State != message.JobDone || st.Tasks.Done != 50 || s.nodes[1].results(id) != 50 {
 		t.Errorf("got %+v", st)
 	}
-	t.Logf("%v, %d events", s.now.Sub(start), s.events)
+	t.Logf("%v, %d events", s.now.Sub(schedtest.Start), s.events)
 }
 
 // TestTailIsShort: the stated goal of a thousand one-second tasks on 17
@@ -427,7 +388,7 @@ func TestTailIsShort(t *testing.T) {
 	s := newSwarm(t, 1, 17)
 	for _, n := range s.nodes {
 		n.slots = 4
-		n.step(OwnerState{State: overlay.Available, Slots: 4})
+		n.step(message.OwnerState{State: overlay.Available, Slots: 4})
 	}
 	s.run(time.Second, func() bool { return s.nodes[0].coord.Hosts().Slots == 68 })
 	from := s.now

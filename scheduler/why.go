@@ -2,20 +2,22 @@ package scheduler
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"godwit/overlay"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/scheduler/share"
 	"godwit/task"
 )
 
 // summary counts the job's tasks. The tasks of a job that was ended early
 // count as failed where they are not done.
-func (j *job) summary() JobSummary {
-	s := JobSummary{
-		State: JobRunning, Total: j.total, Done: j.done, Failed: j.failed, Running: uint64(len(j.live)),
+func (j *job) summary() message.JobSummary {
+	s := message.JobSummary{
+		State: message.JobRunning, Total: j.total, Done: j.done, Failed: j.failed, Running: uint64(len(j.live)),
 		UsefulCPU: j.useful, WastedCPU: j.wasted, Reruns: j.reruns, Migrations: j.migrations,
 	}
 	if j.state == jobOver {
@@ -25,29 +27,29 @@ func (j *job) summary() JobSummary {
 	s.Waiting = j.total - min(j.total, s.Done+s.Failed+s.Running)
 	switch {
 	case j.done+j.failed >= j.total:
-		s.State = endState(s.Done, s.Failed)
+		s.State = message.EndState(s.Done, s.Failed)
 	case j.ledger.Facts.Cancelled():
-		s.State = JobCancelled
+		s.State = message.JobCancelled
 	case j.ledger.Facts.Expired:
-		s.State = JobExpired
+		s.State = message.JobExpired
 	case j.state == jobOver: // its submitter, of an older version, did not sign that it wants no more
-		s.State = JobCancelled
+		s.State = message.JobCancelled
 	}
 	return s
 }
 
 // Jobs returns every job of the ledger, without tasks, in the order they came.
-func (c *Coordinator) Jobs() []JobStatus {
-	out := make([]JobStatus, 0, len(c.jobs))
+func (c *Coordinator) Jobs() []message.JobStatus {
+	out := make([]message.JobStatus, 0, len(c.jobs))
 	for _, j := range c.inOrder() {
-		out = append(out, newJobStatus(j.id, j.spec, j.submitter, j.summary()))
+		out = append(out, message.NewJobStatus(j.id, j.spec, j.submitter, j.summary()))
 	}
 	return out
 }
 
 func (c *Coordinator) inOrder() []*job {
 	var jobs []*job
-	for _, id := range sortedKeys(c.jobs) {
+	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
 		if j := c.jobs[id]; j.state != jobFetching {
 			jobs = append(jobs, j)
 		}
@@ -57,22 +59,22 @@ func (c *Coordinator) inOrder() []*job {
 }
 
 // Job returns a job with a page of the tasks that the ledger has rows of.
-func (c *Coordinator) Job(id task.JobID, page Page) (JobStatus, bool) {
+func (c *Coordinator) Job(id task.JobID, page message.Page) (message.JobStatus, bool) {
 	j := c.jobs[id]
 	if j == nil || j.state == jobFetching {
-		return JobStatus{}, false
+		return message.JobStatus{}, false
 	}
-	st := newJobStatus(j.id, j.spec, j.submitter, j.summary())
+	st := message.NewJobStatus(j.id, j.spec, j.submitter, j.summary())
 	st.Held = j.ledger.Facts.Done.Count() + j.ledger.Facts.Failed.Minus(j.ledger.Facts.Done).Count()
 	st.Final = j.told
 	if page.Limit <= 0 {
 		return st, true
 	}
-	indices := sortedKeys(j.ledger.Rows)
+	indices := slices.Sorted(maps.Keys(j.ledger.Rows))
 	from, _ := slices.BinarySearch(indices, page.From)
 	for _, i := range indices[from:min(len(indices), from+page.Limit)] {
 		row := j.ledger.Rows[i]
-		t := newTaskStatus(j.spec, i, j.taskState(i), row.Log, row.Agreed())
+		t := message.NewTaskStatus(j.spec, i, j.taskState(i), row.Log, row.Agreed())
 		t.Reason = row.Why(j.ledger.Rule())
 		st.TasksList = append(st.TasksList, t)
 	}
@@ -159,9 +161,9 @@ func (c *Coordinator) whyFailed(j *job, i uint64) string {
 	case row != nil && row.Why(j.ledger.Rule()) != "":
 		return row.Why(j.ledger.Rule())
 	case j.ledger.Facts.Cancelled():
-		return DropCancelled
+		return message.DropCancelled
 	case j.ledger.Facts.Expired:
-		return DropExpired
+		return message.DropExpired
 	}
 	return "it failed; its story is with the submitter"
 }
@@ -216,12 +218,12 @@ func (c *Coordinator) whyNot(j *job, i uint64) []Why {
 	}
 	groups := map[string][]task.PeerID{}
 	avoid := j.workersOf(i)
-	for _, peer := range sortedKeys(c.hosts) {
+	for _, peer := range slices.Sorted(maps.Keys(c.hosts)) {
 		reason := c.whyNotOn(j, c.hosts[peer], avoid)
 		groups[reason] = append(groups[reason], peer)
 	}
 	var out []Why
-	for _, reason := range sortedKeys(groups) {
+	for _, reason := range slices.Sorted(maps.Keys(groups)) {
 		out = append(out, Why{Reason: reason, Peers: groups[reason]})
 	}
 	slices.SortStableFunc(out, func(a, b Why) int { return len(b.Peers) - len(a.Peers) })

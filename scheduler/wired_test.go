@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
+	"godwit/scheduler/submitter"
+	"godwit/scheduler/worker"
 	"godwit/task"
 )
 
@@ -18,30 +22,29 @@ type wired struct {
 	self    task.PeerID
 	keys    map[task.PeerID]ed25519.PrivateKey
 	coord   *Coordinator
-	sub     *Submitter
-	workers map[task.PeerID]*Worker
+	sub     *submitter.Submitter
+	workers map[task.PeerID]*worker.Worker
 	order   []task.PeerID
-	outbox  map[[2]task.PeerID][]Message
+	outbox  map[[2]task.PeerID][]message.Message
 	later   []func()
 	spec    *task.Job
 }
 
 func newWired(tb testing.TB, workers int) *wired {
 	cfg := Default()
-	w := &wired{tb: tb, now: start, keys: map[task.PeerID]ed25519.PrivateKey{}, workers: map[task.PeerID]*Worker{}, outbox: map[[2]task.PeerID][]Message{}}
-	key, self := identity(0)
-	cfg.Key = key
+	w := &wired{tb: tb, now: schedtest.Start, keys: map[task.PeerID]ed25519.PrivateKey{}, workers: map[task.PeerID]*worker.Worker{}, outbox: map[[2]task.PeerID][]message.Message{}}
+	key, self := schedtest.Identity(0)
 	w.self, w.keys[self] = self, key
-	w.coord, w.sub = NewCoordinator(self, cfg, 1), NewSubmitter(self, cfg)
+	w.coord, w.sub = NewCoordinator(self, cfg, 1), submitter.New(self, cfg.Timing, cfg.Submitter, key)
 	w.order = []task.PeerID{self}
-	w.toSub(LeaderChanged{Leader: self, Epoch: 1})
+	w.toSub(message.LeaderChanged{Leader: self, Epoch: 1})
 	for i := range workers {
-		key, id := identity(i + 1)
-		w.keys[id], w.workers[id] = key, NewWorker(id, cfg)
+		key, id := schedtest.Identity(i + 1)
+		w.keys[id], w.workers[id] = key, worker.New(id, cfg.Timing, cfg.Worker)
 		w.order = append(w.order, id)
-		w.toCoord(MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 40, Speed: 1}})
-		w.toWorker(id, OwnerState{Slots: 4})
-		w.toWorker(id, LeaderChanged{Leader: self, Epoch: 1})
+		w.toCoord(message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 40, Speed: 1}})
+		w.toWorker(id, message.OwnerState{Slots: 4})
+		w.toWorker(id, message.LeaderChanged{Leader: self, Epoch: 1})
 	}
 	return w
 }
@@ -52,32 +55,32 @@ func (w *wired) offer(rec task.Record) {
 		w.tb.Fatal(err)
 	}
 	w.spec = spec
-	w.toSub(Offer{Record: rec})
+	w.toSub(message.Offer{Record: rec})
 }
 
-func (w *wired) toCoord(ev Event) { w.carry(w.self, w.toCoord, w.coord.Step(w.now, ev)) }
-func (w *wired) toSub(ev Event)   { w.carry(w.self, w.toSub, w.sub.Step(w.now, ev)) }
-func (w *wired) toWorker(id task.PeerID, ev Event) {
-	w.carry(id, func(ev Event) { w.toWorker(id, ev) }, w.workers[id].Step(w.now, ev))
+func (w *wired) toCoord(ev message.Event) { w.carry(w.self, w.toCoord, w.coord.Step(w.now, ev)) }
+func (w *wired) toSub(ev message.Event)   { w.carry(w.self, w.toSub, w.sub.Step(w.now, ev)) }
+func (w *wired) toWorker(id task.PeerID, ev message.Event) {
+	w.carry(id, func(ev message.Event) { w.toWorker(id, ev) }, w.workers[id].Step(w.now, ev))
 }
 
-func (w *wired) carry(from task.PeerID, answer func(Event), effects []Effect) {
+func (w *wired) carry(from task.PeerID, answer func(message.Event), effects []message.Effect) {
 	for _, e := range effects {
 		switch e := e.(type) {
-		case Send:
+		case message.Send:
 			k := [2]task.PeerID{from, e.To}
 			w.outbox[k] = append(w.outbox[k], e.Message)
-		case Fetch:
-			w.later = append(w.later, func() { answer(Fetched{Key: e.Key}) })
-		case Prepare:
-			w.later = append(w.later, func() { answer(Prepared{ID: e.Job, Job: w.spec}) })
-		case Start:
+		case message.Fetch:
+			w.later = append(w.later, func() { answer(message.Fetched{Key: e.Key}) })
+		case message.Prepare:
+			w.later = append(w.later, func() { answer(message.Prepared{ID: e.Job, Job: w.spec}) })
+		case message.Start:
 			w.later = append(w.later, func() {
 				r := task.Result{Task: e.Task, Outcome: task.Completed}
 				if err := r.Sign(w.keys[from]); err != nil {
 					w.tb.Fatal(err)
 				}
-				answer(Ended{Task: e.Task, Attempt: e.Attempt, Result: r})
+				answer(message.Ended{Task: e.Task, Attempt: e.Attempt, Result: r})
 			})
 		}
 	}
@@ -100,10 +103,10 @@ func (w *wired) pump(done func() bool) {
 				w.deliver(from, to)
 			}
 		}
-		w.toCoord(Wake{})
-		w.toSub(Wake{})
+		w.toCoord(message.Wake{})
+		w.toSub(message.Wake{})
 		for _, id := range w.order[1:] {
-			w.toWorker(id, Wake{})
+			w.toWorker(id, message.Wake{})
 		}
 	}
 }
@@ -112,17 +115,17 @@ func (w *wired) deliver(from, to task.PeerID) {
 	k := [2]task.PeerID{from, to}
 	out := w.outbox[k]
 	w.outbox[k] = nil
-	frames, err := PackFrames(out)
+	frames, err := message.PackFrames(out)
 	if err != nil {
 		w.tb.Fatal(err)
 	}
 	for _, f := range frames {
-		messages, err := DecodeFrame(f)
+		messages, err := message.DecodeFrame(f)
 		if err != nil {
 			w.tb.Fatal(err)
 		}
 		for _, m := range messages {
-			ev := Received{From: from, Message: m}
+			ev := message.Received{From: from, Message: m}
 			if to == w.self {
 				w.toCoord(ev)
 				w.toSub(ev)

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"godwit/blocks"
 	"godwit/internal/failure"
 	"godwit/lab/files"
 	"godwit/lab/table"
-	"godwit/p2p"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -224,7 +224,7 @@ func invalidModule(module, message string) error {
 }
 
 func (x *execFlags) showFile(cmd *cobra.Command, root *os.Root, f sandbox.File, js *execReport) error {
-	c, err := p2p.CIDOfBytes(f.Data)
+	c, err := blocks.CIDOfBytes(f.Data)
 	if err != nil {
 		return fmt.Errorf("naming %s: %w", f.Name, err)
 	}

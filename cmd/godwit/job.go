@@ -13,7 +13,7 @@ import (
 	"godwit/lab/table"
 	"godwit/lab/timeline"
 	"godwit/node"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // jobFlags say what is told of a job.
@@ -72,7 +72,7 @@ did not simply run.`,
 }
 
 // ask brings the job with the tasks that are told of.
-func (f *jobFlags) ask(ctx context.Context, client *api.Client, ref string) (scheduler.JobStatus, error) {
+func (f *jobFlags) ask(ctx context.Context, client *api.Client, ref string) (message.JobStatus, error) {
 	if f.one {
 		st, err := client.JobTasks(ctx, ref, f.index, 1)
 		if err != nil {
@@ -91,7 +91,7 @@ func (f *jobFlags) ask(ctx context.Context, client *api.Client, ref string) (sch
 	}
 	st, err := client.Job(ctx, ref)
 	for page := st.TasksList; err == nil && len(page) == node.MaxTaskList && (f.all || f.picture != ""); {
-		var more scheduler.JobStatus
+		var more message.JobStatus
 		more, err = client.JobTasks(ctx, ref, page[len(page)-1].Index+1, node.MaxTaskList)
 		page = more.TasksList
 		st.TasksList = append(st.TasksList, page...)

@@ -11,7 +11,7 @@ import (
 	"godwit/internal/failure"
 	"godwit/lab/submission"
 	"godwit/lab/table"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 func newJobs() *cobra.Command {
@@ -78,7 +78,7 @@ func newResults() *cobra.Command {
 				switch {
 				case err != nil:
 					return err
-				case !scheduler.FinalState(st.State):
+				case !message.FinalState(st.State):
 					return &failure.Error{Code: failure.ExitPartly, Err: fmt.Errorf("the job is still running: %d of %d tasks are done", st.Tasks.Done, st.Tasks.Total),
 						Hint: "ask again when it has ended"}
 				}

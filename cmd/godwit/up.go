@@ -56,15 +56,15 @@ and takes in yours. End it with Ctrl-C.`,
 				}
 			}
 			if replay != "" {
-				if cfg.Replay, err = readReplay(replay); err != nil {
+				if cfg.Experiment.Replay, err = readReplay(replay); err != nil {
 					return err
 				}
 			}
-			if cfg.Imposed, err = impose.ReadSpeeds(imposed); err != nil {
+			if cfg.Experiment.Speeds, err = impose.ReadSpeeds(imposed); err != nil {
 				return err
 			}
 			if rates != "" {
-				if cfg.Rates, err = impose.ReadRates(rates); err != nil {
+				if cfg.Experiment.Rates, err = impose.ReadRates(rates); err != nil {
 					return err
 				}
 			}
@@ -91,7 +91,7 @@ and takes in yours. End it with Ctrl-C.`,
 	f.StringVar(&memory, "memory", "", "most memory to lend to tasks, whatever the rules say, like 2GiB")
 	f.StringVar(&logLevel, "log-level", "info", "debug, info, warn or error")
 	f.IntVar(&readyFD, "ready-fd", 0, "file descriptor to write one JSON line to when ready (0: none)")
-	f.StringVar(&cfg.Runner, "runner", node.RunWasm, `what runs tasks: "wasm", or "sleep" to only wait their work time`)
+	f.StringVar(&cfg.Experiment.Runner, "runner", node.RunWasm, `what runs tasks: "wasm", or "sleep" to only wait their work time`)
 	f.StringVar(&replay, "replay", "", "trace of one host, in times of the wall clock, that plays the owner in place of the sensors: for experiments")
 	f.StringVar(&cfg.Site, "site", "", "group of members that this one belongs to, such as a cluster or an office, for policies of fair shares")
 	f.StringVar(&imposed, "impose", "", `speeds of --runner sleep by the class of a job, such as 1=2,2=0.5,*=1: for experiments`)

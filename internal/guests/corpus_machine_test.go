@@ -110,8 +110,13 @@ func (j *machineJob) run(ctx context.Context) (end machineEnd) {
 		end.Failed = err.Error()
 		return end
 	}
-	ctx = wasi.With(experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(j.reserve)), state)
-	if err := j.play(ctx, prog, sha256.Sum256(code), state, began, &end); err != nil {
+	var limit limited
+	reserve := func(least, most uint64) experimental.LinearMemory {
+		limit.LinearMemory = j.reserve(least, most)
+		return &limit
+	}
+	ctx = wasi.With(experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(reserve)), state)
+	if err := j.play(ctx, prog, sha256.Sum256(code), state, &limit, began, &end); err != nil {
 		end.Failed = err.Error()
 	}
 	end.Outputs = map[string]string{"stdout": digest(state.Stdout()), "stderr": digest(state.Stderr())}
@@ -144,7 +149,7 @@ func (j *machineJob) world() (*wasi.State, error) {
 }
 
 // play runs the guest to its end.
-func (j *machineJob) play(ctx context.Context, prog *freeze.Program, module [sha256.Size]byte, state *wasi.State, began time.Time, end *machineEnd) error {
+func (j *machineJob) play(ctx context.Context, prog *freeze.Program, module [sha256.Size]byte, state *wasi.State, limit *limited, began time.Time, end *machineEnd) error {
 	cfg := wazero.NewRuntimeConfig()
 	if j.Interpret {
 		cfg = wazero.NewRuntimeConfigInterpreter()
@@ -187,17 +192,17 @@ func (j *machineJob) play(ctx context.Context, prog *freeze.Program, module [sha
 	if err != nil && !(errors.As(err, &exit) && exit.ExitCode() == 0) {
 		return err
 	}
-	return end.hash(ctx, m, prog, module, begins, state)
+	return end.hash(ctx, m, prog, module, begins, state, limit.refused)
 }
 
 // hash is that of the whole state, as the sandbox has it.
-func (end *machineEnd) hash(ctx context.Context, m *freeze.Machine, prog *freeze.Program, module, begins [sha256.Size]byte, state *wasi.State) error {
+func (end *machineEnd) hash(ctx context.Context, m *freeze.Machine, prog *freeze.Program, module, begins [sha256.Size]byte, state *wasi.State, marks uint64) error {
 	forget := func([sha256.Size]byte, []byte) error { return nil }
 	s, err := m.State(ctx)
 	if err != nil {
 		return err
 	}
-	system, err := state.Save(begins, 0, forget)
+	system, err := state.Save(begins, marks, forget)
 	if err != nil {
 		return err
 	}
@@ -209,6 +214,21 @@ func (end *machineEnd) hash(ctx context.Context, m *freeze.Machine, prog *freeze
 	h, err := man.Hash()
 	end.State = fmt.Sprintf("%x", h)
 	return err
+}
+
+// limited is memory that notes whether the guest was refused any: the sandbox keeps that
+// mark with the state.
+type limited struct {
+	experimental.LinearMemory
+	refused uint64 // 1 if it was
+}
+
+func (l *limited) Reallocate(size uint64) []byte {
+	b := l.LinearMemory.Reallocate(size)
+	if b == nil {
+		l.refused = 1
+	}
+	return b
 }
 
 // reserve gives a guest all the address space it may use, so that its memory never moves.

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/blocks"
 	"godwit/overlay"
 	"godwit/p2p"
 	"godwit/task"
@@ -60,11 +61,12 @@ type Node struct {
 	Key      ed25519.PrivateKey
 	Addr     string // its multiaddr, with /p2p/ID
 
-	net   *Net
-	index int
-	store ds.Batching
-	link  *link
-	stop  func()
+	net    *Net
+	index  int
+	store  ds.Batching
+	blocks *blocks.Store
+	link   *link
+	stop   func()
 }
 
 // New starts a network of n hosts, and ends it with the test. It sets GOMAXPROCS
@@ -123,9 +125,14 @@ func listenAddr(i int) string {
 func (n *Node) Start() {
 	n.net.tb.Helper()
 	opts := n.net.opts
+	store, err := blocks.New(context.Background(), n.store)
+	if err != nil {
+		n.net.tb.Fatal(err)
+	}
+	n.blocks = store
 	cfg := p2p.Config{
 		Key: n.Key, Listen: []string{listenAddr(n.index)},
-		Datastore: n.store, Handler: n.Recorder,
+		OnBlocks: n.blocks.Serve, Handler: n.Recorder,
 	}
 	if opts.Handler != nil {
 		cfg.Handler = opts.Handler(n.index)
@@ -146,6 +153,7 @@ func (n *Node) Start() {
 		n.net.tb.Fatal(err)
 	}
 	n.Host = h
+	n.blocks.Connect(h)
 	for _, o := range opts.Overlays(n.index) {
 		if err := h.Join(o); err != nil {
 			n.net.tb.Fatal(err)
@@ -162,6 +170,9 @@ func (n *Node) Start() {
 		n.link.close()
 	})
 }
+
+// Blocks returns the node's blocks. They are those of before when it starts again.
+func (n *Node) Blocks() *blocks.Store { return n.blocks }
 
 // Stop ends a host, and waits for it. It may be called again.
 func (n *Node) Stop() { n.stop() }

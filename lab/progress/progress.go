@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"godwit/lab/table"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 const (
@@ -55,7 +55,7 @@ func (p *Progress) Note(format string, args ...any) {
 }
 
 // Show draws the job's status.
-func (p *Progress) Show(st scheduler.JobStatus) {
+func (p *Progress) Show(st message.JobStatus) {
 	if p.Quiet {
 		return
 	}
@@ -89,7 +89,7 @@ func (p *Progress) Done() {
 	}
 }
 
-func (p *Progress) eta(st scheduler.JobStatus, now time.Time) (time.Duration, bool) {
+func (p *Progress) eta(st message.JobStatus, now time.Time) (time.Duration, bool) {
 	left := st.Tasks.Waiting + st.Tasks.Running
 	if st.Tasks.Done == 0 || left == 0 {
 		return 0, false
@@ -98,7 +98,7 @@ func (p *Progress) eta(st scheduler.JobStatus, now time.Time) (time.Duration, bo
 	return time.Duration(each * float64(left)).Round(time.Second), true
 }
 
-func bar(st scheduler.JobStatus) string {
+func bar(st message.JobStatus) string {
 	if st.Tasks.Total == 0 {
 		return strings.Repeat(" ", barWidth)
 	}

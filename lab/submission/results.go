@@ -10,9 +10,9 @@ import (
 	"strconv"
 
 	"godwit/api"
+	"godwit/blocks"
 	"godwit/lab/files"
-	"godwit/p2p"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -29,7 +29,7 @@ func Collect(ctx context.Context, client *api.Client, ref, dir string) (int, err
 	}
 	defer root.Close()
 	written := 0
-	err = eachTask(ctx, client, ref, func(total uint64, t scheduler.TaskSummary) error {
+	err = eachTask(ctx, client, ref, func(total uint64, t message.TaskSummary) error {
 		if t.Failed || len(t.Results) == 0 {
 			return nil
 		}
@@ -47,7 +47,7 @@ func Collect(ctx context.Context, client *api.Client, ref, dir string) (int, err
 // eachTask calls f for every ended task that the node holds, in order, after
 // checking the workers' signatures.
 func eachTask(ctx context.Context, client *api.Client, ref string,
-	f func(total uint64, t scheduler.TaskSummary) error) error {
+	f func(total uint64, t message.TaskSummary) error) error {
 	for from := uint64(0); ; {
 		page, err := client.Results(ctx, ref, from)
 		if err != nil {
@@ -70,7 +70,7 @@ func eachTask(ctx context.Context, client *api.Client, ref string,
 	}
 }
 
-func writeTask(ctx context.Context, client *api.Client, root *os.Root, sub string, t scheduler.TaskSummary) (int,
+func writeTask(ctx context.Context, client *api.Client, root *os.Root, sub string, t message.TaskSummary) (int,
 	error) {
 	for i, o := range t.Results[0].Outputs {
 		b, err := content(ctx, client, o)
@@ -98,7 +98,7 @@ func content(ctx context.Context, client *api.Client, o task.Output) ([]byte, er
 			return nil, fmt.Errorf("reading %s: %w", o.Name, err)
 		}
 	}
-	c, err := p2p.CIDOfBytes(b)
+	c, err := blocks.CIDOfBytes(b)
 	if err != nil {
 		return nil, fmt.Errorf("checking %s: %w", o.Name, err)
 	}
@@ -116,7 +116,7 @@ func PrintOnly(ctx context.Context, w io.Writer, client *api.Client, id task.Job
 		return fmt.Errorf("opening the current directory: %w", err)
 	}
 	defer root.Close()
-	return eachTask(ctx, client, string(id), func(_ uint64, t scheduler.TaskSummary) error {
+	return eachTask(ctx, client, string(id), func(_ uint64, t message.TaskSummary) error {
 		for _, o := range firstOutputs(t) {
 			b, err := content(ctx, client, o)
 			if err != nil {
@@ -135,7 +135,7 @@ func PrintOnly(ctx context.Context, w io.Writer, client *api.Client, id task.Job
 	})
 }
 
-func firstOutputs(t scheduler.TaskSummary) []task.Output {
+func firstOutputs(t message.TaskSummary) []task.Output {
 	if len(t.Results) == 0 {
 		return nil
 	}

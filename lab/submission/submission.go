@@ -15,7 +15,7 @@ import (
 	"godwit/lab/progress"
 	"godwit/lab/table"
 	"godwit/sandbox"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -154,10 +154,10 @@ func (s *Job) putInput(ctx context.Context, client *api.Client, name string) (ta
 }
 
 // Follow shows a job's progress until the node holds every result.
-func Follow(ctx context.Context, client *api.Client, id task.JobID, p *progress.Progress) (scheduler.JobStatus, error) {
-	var last scheduler.JobStatus
+func Follow(ctx context.Context, client *api.Client, id task.JobID, p *progress.Progress) (message.JobStatus, error) {
+	var last message.JobStatus
 	for {
-		err := client.Watch(ctx, string(id), func(st scheduler.JobStatus) bool {
+		err := client.Watch(ctx, string(id), func(st message.JobStatus) bool {
 			last = st
 			p.Show(st)
 			return true
@@ -176,7 +176,7 @@ func Follow(ctx context.Context, client *api.Client, id task.JobID, p *progress.
 }
 
 // Verdict turns a job's end into the exit code.
-func Verdict(st scheduler.JobStatus) error {
+func Verdict(st message.JobStatus) error {
 	switch {
 	case st.Tasks.Failed == 0 && st.Tasks.Done == st.Tasks.Total:
 		return nil

@@ -13,7 +13,7 @@ import (
 
 	"godwit/lab/plot"
 	"godwit/lab/table"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // barColors are of the palette, but for what ended otherwise.
@@ -34,7 +34,7 @@ const (
 
 // Draw draws where the tasks of a job ran, up to now, in a .png or .svg file. It returns how many attempts there
 // are, and on how many peers.
-func Draw(path string, st scheduler.JobStatus, now time.Time) (attempts, peers int, err error) {
+func Draw(path string, st message.JobStatus, now time.Time) (attempts, peers int, err error) {
 	g := layOut(Of(st.TasksList), st.Submitted, now)
 	return len(g.bars), len(g.rows), save(path, st.Name, &g)
 }

@@ -9,17 +9,17 @@ import (
 	"strings"
 
 	"godwit/lab/table"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // A Job is what --json prints.
 type Job struct {
-	scheduler.JobStatus
+	message.JobStatus
 	Timeline []stint `json:"timeline"`
 }
 
 // Print lists the tasks of a job, or of many those that have a story.
-func Print(out io.Writer, st scheduler.JobStatus, all bool) {
+func Print(out io.Writer, st message.JobStatus, all bool) {
 	printJobHead(out, st)
 	shown, left := st.TasksList, ""
 	if !all {
@@ -31,7 +31,7 @@ func Print(out io.Writer, st scheduler.JobStatus, all bool) {
 	}
 }
 
-func printJobHead(out io.Writer, st scheduler.JobStatus) {
+func printJobHead(out io.Writer, st message.JobStatus) {
 	fmt.Fprintf(out, "job        %s\n", st.ID)
 	fmt.Fprintf(out, "name       %s, submitted %s ago to %s\n", st.Name, table.Ago(st.Submitted), st.Overlay)
 	fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %d failed\n",
@@ -61,7 +61,7 @@ func standstills(stints []stint) (n int, mean, most float64) {
 }
 
 // PrintStory tells of one task what happened to it, line by line.
-func PrintStory(out io.Writer, st scheduler.JobStatus) {
+func PrintStory(out io.Writer, st message.JobStatus) {
 	t := st.TasksList[0]
 	fmt.Fprintf(out, "task       %d of %s", t.Index, st.Name)
 	if params := paramsOf(t); params != "" {
@@ -73,7 +73,7 @@ func PrintStory(out io.Writer, st scheduler.JobStatus) {
 	}
 }
 
-func paramsOf(t scheduler.TaskStatus) string {
+func paramsOf(t message.TaskStatus) string {
 	params := make([]string, 0, len(t.Params))
 	for _, name := range slices.Sorted(maps.Keys(t.Params)) {
 		params = append(params, name+"="+t.Params[name])
@@ -82,14 +82,14 @@ func paramsOf(t scheduler.TaskStatus) string {
 }
 
 // taskRows has one row for each attempt of each task.
-func taskRows(st scheduler.JobStatus, tasks []scheduler.TaskStatus) [][]string {
+func taskRows(st message.JobStatus, tasks []message.TaskStatus) [][]string {
 	var rows [][]string
 	for _, t := range tasks {
 		head := []string{strconv.FormatUint(t.Index, 10), paramsOf(t), t.State}
 		if len(t.Attempts) == 0 {
 			rows = append(rows, append(head, "-", "-", "-"))
 		}
-		for _, s := range Of([]scheduler.TaskStatus{t}) {
+		for _, s := range Of([]message.TaskStatus{t}) {
 			when := since(st.Submitted, s.Start) + " to "
 			if s.End.IsZero() {
 				when += "now"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"godwit/lab/table"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -41,11 +41,11 @@ type stint struct {
 const outcomeRunning = "running"
 
 // Of lists the attempts of tasks, task by task, in the order of time.
-func Of(tasks []scheduler.TaskStatus) []stint {
+func Of(tasks []message.TaskStatus) []stint {
 	out := []stint{}
 	for _, t := range tasks {
 		attempts := slices.Clone(t.Attempts)
-		slices.SortStableFunc(attempts, func(a, b scheduler.AttemptStatus) int { return a.Start.Compare(b.Start) })
+		slices.SortStableFunc(attempts, func(a, b message.AttemptStatus) int { return a.Start.Compare(b.Start) })
 		var ended time.Time
 		for k, a := range attempts {
 			s := stint{
@@ -150,7 +150,7 @@ const mostRows = 20
 // worthTelling leaves, of more tasks than mostRows, those that have a story: that
 // did not run in one piece to their end. left says in a line what the others are;
 // "" if there are none.
-func worthTelling(tasks []scheduler.TaskStatus) (shown []scheduler.TaskStatus, left string) {
+func worthTelling(tasks []message.TaskStatus) (shown []message.TaskStatus, left string) {
 	if len(tasks) <= mostRows {
 		return tasks, ""
 	}

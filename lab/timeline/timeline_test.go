@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -22,8 +22,8 @@ func after(s float64) time.Time { return submitted.Add(time.Duration(s * float64
 
 // attempt is one on a peer, from and to seconds after the submission; to 0: it runs.
 func attempt(peer string, from, to float64, outcome, reason string,
-	change func(*scheduler.AttemptStatus)) scheduler.AttemptStatus {
-	a := scheduler.AttemptStatus{Worker: task.PeerID(peer), Start: after(from), Outcome: outcome, Reason: reason}
+	change func(*message.AttemptStatus)) message.AttemptStatus {
+	a := message.AttemptStatus{Worker: task.PeerID(peer), Start: after(from), Outcome: outcome, Reason: reason}
 	if to > 0 {
 		a.End = after(to)
 	}
@@ -34,23 +34,23 @@ func attempt(peer string, from, to float64, outcome, reason string,
 }
 
 // travelled is a task that was handed over, lost, and completed.
-func travelled() scheduler.TaskStatus {
-	return scheduler.TaskStatus{Index: 3, Params: map[string]string{"a": "x", "b": "2"}, State: "done",
-		Attempts: []scheduler.AttemptStatus{
-			attempt("peer-one", 1, 6, "moved", "its owner is back", func(a *scheduler.AttemptStatus) {
+func travelled() message.TaskStatus {
+	return message.TaskStatus{Index: 3, Params: map[string]string{"a": "x", "b": "2"}, State: "done",
+		Attempts: []message.AttemptStatus{
+			attempt("peer-one", 1, 6, "moved", "its owner is back", func(a *message.AttemptStatus) {
 				a.MovedTo, a.DownS, a.MovedBytes = "peer-two", 0.06, 3<<20
 			}),
 			attempt("peer-two", 5.5, 9, "lost", "the worker is gone",
-				func(a *scheduler.AttemptStatus) { a.FromCheckpoint, a.SavedCPU = true, 4.5 }),
+				func(a *message.AttemptStatus) { a.FromCheckpoint, a.SavedCPU = true, 4.5 }),
 			attempt("peer-one", 11, 14.5, "completed", "next in order",
-				func(a *scheduler.AttemptStatus) { a.FromCheckpoint, a.SavedCPU = true, 4.5 }),
+				func(a *message.AttemptStatus) { a.FromCheckpoint, a.SavedCPU = true, 4.5 }),
 		}}
 }
 
 func TestJobTexts(t *testing.T) {
-	st := scheduler.JobStatus{ID: "bafyjob", Name: "render", Overlay: "lab", Submitted: submitted, State: "done",
+	st := message.JobStatus{ID: "bafyjob", Name: "render", Overlay: "lab", Submitted: submitted, State: "done",
 		Migrations: 1,
-		Tasks:      scheduler.TaskCounts{Total: 4, Done: 4}, TasksList: []scheduler.TaskStatus{travelled()}}
+		Tasks:      message.TaskCounts{Total: 4, Done: 4}, TasksList: []message.TaskStatus{travelled()}}
 	var story bytes.Buffer
 	PrintStory(&story, st)
 	wantStory := `task       3 of render (a=x b=2), done
@@ -80,10 +80,10 @@ func TestJobTexts(t *testing.T) {
 
 // Of many tasks those with a story are listed, and the others counted.
 func TestJobOfManyTasks(t *testing.T) {
-	st := scheduler.JobStatus{Submitted: submitted, Tasks: scheduler.TaskCounts{Total: 5000}}
+	st := message.JobStatus{Submitted: submitted, Tasks: message.TaskCounts{Total: 5000}}
 	for i := range 5000 {
-		s := scheduler.TaskStatus{Index: uint64(i), State: "done",
-			Attempts: []scheduler.AttemptStatus{attempt("p", 1, 2, "completed", "", nil)}}
+		s := message.TaskStatus{Index: uint64(i), State: "done",
+			Attempts: []message.AttemptStatus{attempt("p", 1, 2, "completed", "", nil)}}
 		if i%200 == 7 {
 			s.Attempts = travelled().Attempts
 		}
@@ -101,7 +101,7 @@ func TestJobOfManyTasks(t *testing.T) {
 }
 
 func TestTimelineJSON(t *testing.T) {
-	b, err := json.Marshal(Job{scheduler.JobStatus{Name: "render"}, Of([]scheduler.TaskStatus{travelled()})})
+	b, err := json.Marshal(Job{message.JobStatus{Name: "render"}, Of([]message.TaskStatus{travelled()})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,26 +116,26 @@ func TestTimelineJSON(t *testing.T) {
 }
 
 func TestLayOut(t *testing.T) {
-	plain := func(i uint64, attempts ...scheduler.AttemptStatus) scheduler.TaskStatus {
-		return scheduler.TaskStatus{Index: i, Attempts: attempts}
+	plain := func(i uint64, attempts ...message.AttemptStatus) message.TaskStatus {
+		return message.TaskStatus{Index: i, Attempts: attempts}
 	}
 	for _, tt := range []struct {
 		name               string
-		tasks              []scheduler.TaskStatus
+		tasks              []message.TaskStatus
 		rows, bars, arrows string // peer:lanes; task@row.lane from-to kind; bar>bar
 	}{
 		{"nothing", nil, "[]", "[]", "[]"},
-		{"a move and a loss", []scheduler.TaskStatus{travelled()}, "[peer-one:1 peer-two:1]",
+		{"a move and a loss", []message.TaskStatus{travelled()}, "[peer-one:1 peer-two:1]",
 			"[3@0.0 1s-6s moved away 3@1.0 5.5s-9s lost 3@0.0 11s-14.5s completed]", "[0>1]"},
-		{"two at once, one after", []scheduler.TaskStatus{
+		{"two at once, one after", []message.TaskStatus{
 			plain(0, attempt("a", 0, 4, "completed", "", nil)), plain(1, attempt("a", 1, 3, "trapped", "", nil)),
 			plain(2, attempt("a", 3, 5, "completed", "", nil)),
 		}, "[a:2]", "[0@0.0 0s-4s completed 1@0.1 1s-3s ended otherwise 2@0.1 3s-5s completed]", "[]"},
-		{"rows by who began first", []scheduler.TaskStatus{
+		{"rows by who began first", []message.TaskStatus{
 			plain(0, attempt("z", 5, 0, "", "", nil)), plain(1, attempt("a", 2, 6, "completed", "", nil)),
 		}, "[a:1 z:1]", "[0@1.0 5s-10s running 1@0.0 2s-6s completed]", "[]"},
-		{"moved to where it never began", []scheduler.TaskStatus{
-			plain(0, attempt("a", 0, 1, "moved", "", func(a *scheduler.AttemptStatus) { a.MovedTo = "b" }),
+		{"moved to where it never began", []message.TaskStatus{
+			plain(0, attempt("a", 0, 1, "moved", "", func(a *message.AttemptStatus) { a.MovedTo = "b" }),
 				attempt("c", 2, 3, "completed", "", nil)),
 		}, "[a:1 c:1]", "[0@0.0 0s-1s moved away 0@1.0 2s-3s completed]", "[]"},
 	} {
@@ -161,7 +161,7 @@ func TestLayOut(t *testing.T) {
 func TestSaveGantt(t *testing.T) {
 	dir := t.TempDir()
 	none := layOut(nil, submitted, after(1))
-	g := layOut(Of([]scheduler.TaskStatus{travelled()}), submitted, after(20))
+	g := layOut(Of([]message.TaskStatus{travelled()}), submitted, after(20))
 	for _, tt := range []struct {
 		name string
 		g    *chart

@@ -10,12 +10,6 @@ func (m *Machine) SetClock(now func() time.Time, sleep func(context.Context, tim
 	m.now, m.sleep = now, sleep
 }
 
-// KeepResumes bounds what is kept of resume functions, in bytes of WebAssembly, and gives the bound there was.
-func KeepResumes(n int) (before int) {
-	before, keepResumes = keepResumes, n
-	return before
-}
-
 // Kept gives how many bytes of resume functions a machine keeps that is not run just now, and how many of them the thaw
 // before needed.
 func (m *Machine) Kept() (all, needed int) {
@@ -30,7 +24,7 @@ func (m *Machine) Kept() (all, needed int) {
 // KeepNothing drops all resume functions of a machine that has ended, and gives how many bytes of WebAssembly they were.
 func (m *Machine) KeepNothing(ctx context.Context) (bytes int) {
 	all, _ := m.Kept()
-	defer KeepResumes(KeepResumes(-1))
+	m.cfg.Resumes = -1
 	m.thaws++ // none is needed
 	if err := m.shed(ctx); err != nil {
 		panic(err)

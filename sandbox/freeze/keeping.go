@@ -16,9 +16,9 @@ import (
 // points. While the guest is unwound nothing of them is on the stack of the engine, so that those that the frames at hand
 // do not need can go.
 
-// keepResumes is how many bytes of modules of resume functions are kept, as WebAssembly; as machine code they take some
+// usualResumes is how many bytes of modules of resume functions are kept, as WebAssembly; as machine code they take some
 // eight times as much. 2,000 freezes of SQLite's shell or of QuickJS need 5 or 6 MiB.
-var keepResumes = 8 << 20 // tests keep less
+const usualResumes = 8 << 20
 
 // resumeCode is a module of resume functions.
 type resumeCode struct {
@@ -95,7 +95,7 @@ func (m *Machine) link(ctx context.Context, c *resumeCode) error {
 	return nil
 }
 
-// shed ends what was not needed for longest, until no more than keepResumes are kept or all the rest is needed for the
+// shed ends what was not needed for longest, until no more than Config.Resumes are kept or all the rest is needed for the
 // frames at hand. The guest must be unwound.
 func (m *Machine) shed(ctx context.Context) error {
 	size := 0
@@ -104,7 +104,7 @@ func (m *Machine) shed(ctx context.Context) error {
 	}
 	slices.SortStableFunc(m.kept, func(a, b *resumeCode) int { return b.used - a.used })
 	var errs []error
-	for n := len(m.kept) - 1; n >= 0 && size > keepResumes && m.kept[n].used < m.thaws && detach(m.kept[n].mod); n-- {
+	for n := len(m.kept) - 1; n >= 0 && size > m.cfg.Resumes && m.kept[n].used < m.thaws && detach(m.kept[n].mod); n-- {
 		size -= m.kept[n].size
 		errs = append(errs, m.drop(ctx, m.kept[n]))
 		m.kept[n], m.kept = nil, m.kept[:n]

@@ -33,7 +33,6 @@ func (h *heldMemory) Free() { h.freed = true }
 // needed, and their machine code is given back to the system.
 func TestResumeCodeIsBounded(t *testing.T) {
 	const bound = 64 << 10
-	defer freeze.KeepResumes(freeze.KeepResumes(bound))
 	for _, k := range []int{4, 9} {
 		g := guests[k]
 		t.Run(g.name, func(t *testing.T) {
@@ -49,7 +48,7 @@ func TestResumeCodeIsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := newWorld()
-			m, err := host.Instantiate(ctx, prog, c, freeze.Config{Module: w.config(g.args)})
+			m, err := host.Instantiate(ctx, prog, c, freeze.Config{Module: w.config(g.args), Resumes: bound})
 			if err != nil {
 				t.Fatal(err)
 			}

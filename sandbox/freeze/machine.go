@@ -36,6 +36,9 @@ type Config struct {
 	TortureMost int
 	// MaxFuel kills the guest that used more. 0 means no limit.
 	MaxFuel uint64
+	// Resumes is how many bytes of resume functions are kept beside those that the frames at hand need, as WebAssembly.
+	// 0 means 8 MiB.
+	Resumes int
 	// NotStopped is called, on the goroutine that runs the guest, when the guest goes on although it was to be frozen
 	// or to stop for a checkpoint: those orders are void. nil for nothing.
 	NotStopped func(error)
@@ -101,6 +104,9 @@ func (h *Host) Instantiate(ctx context.Context, prog *Program, compiled wazero.C
 	}
 	if m.cfg.Slice == 0 {
 		m.cfg.Slice = time.Millisecond
+	}
+	if m.cfg.Resumes == 0 {
+		m.cfg.Resumes = usualResumes
 	}
 	m.control.wake = sync.NewCond(&m.control.mu)
 	mc := cfg.Module

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"godwit/scheduler"
+	"godwit/scheduler/message"
+	"godwit/scheduler/worker"
 	"godwit/sim"
 	"godwit/trace"
 )
@@ -17,7 +19,7 @@ type day struct {
 }
 
 // decided notes what a machine decided.
-func (w *world) decided(n *node, m machine, d scheduler.Decided) {
+func (w *world) decided(n *node, m machine, d message.Decided) {
 	peer := -1
 	o := w.byID[d.Peer]
 	if o != nil {
@@ -64,7 +66,7 @@ func nameOf(m machine) string {
 		return "coordinator"
 	case *scheduler.Replica:
 		return "replica"
-	case *scheduler.Worker:
+	case *worker.Worker:
 		return "worker"
 	}
 	return "submitter"
@@ -140,7 +142,7 @@ func (w *world) lost(r *run, why string, as loss) {
 }
 
 // stood notes that a node's runs stand still, or go on.
-func (w *world) stood(n *node, before, now scheduler.OwnerState) {
+func (w *world) stood(n *node, before, now message.OwnerState) {
 	action := ""
 	switch {
 	case !stops(before.State) && stops(now.State):

@@ -40,12 +40,12 @@
 //     here. A Stop is obeyed at the same instant, in a turn of its own; one that
 //     wants the state, after the checkpoint's pause.
 //  7. While the owner uses a host its runs stand still, and are given back after the
-//     grace if another member could take them, or the leader: with Config.HandOver
+//     grace if another member could take them, or the leader: with Config.Worker.HandOver
 //     those that can be saved wait there, whoever else works. Where the host gives notice
 //     (Leaving), they are given back at once, with their states where the overlay
 //     moves tasks and that takes less than a second; meanwhile they go on. All that
 //     are given back end in turns of their own, after what the node says with it.
-//     With Config.HandOver the leader says where the tasks of a host that gives notice
+//     With Config.Worker.HandOver the leader says where the tasks of a host that gives notice
 //     go, and they are not given back for it.
 //  8. A HandOver opens a stream, which waits up to five seconds for the offer there;
 //     the whole state is copied while the run goes on, and then 1 % of it, and that

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
@@ -21,36 +22,36 @@ func (n *node) carryOut(p *pending) {
 		return
 	}
 	switch e := p.effect.(type) {
-	case scheduler.Persist:
+	case message.Persist:
 		n.persist(e)
-	case scheduler.Send:
+	case message.Send:
 		n.post(e)
-	case scheduler.Fetch:
+	case message.Fetch:
 		n.fetch(p.from, e)
-	case scheduler.Prepare:
+	case message.Prepare:
 		n.prepare(e)
-	case scheduler.Start:
+	case message.Start:
 		n.begin(e)
-	case scheduler.HandOver:
+	case message.HandOver:
 		n.handOver(e)
-	case scheduler.Expect:
+	case message.Expect:
 		n.expect(e)
-	case scheduler.Stop:
+	case message.Stop:
 		n.stop(e)
-	case scheduler.Outrun:
+	case message.Outrun:
 		n.catchUp()
 		n.obey(n.lease.Refused("", e.Epoch, n.w.clock))
-	case scheduler.Decided:
+	case message.Decided:
 		n.w.decided(n, p.from, e)
 	}
 }
 
-func (n *node) persist(p scheduler.Persist) {
+func (n *node) persist(p message.Persist) {
 	if p.Value == nil {
 		delete(n.disk, p.Key)
 		return
 	}
-	if strings.HasPrefix(p.Key, scheduler.ResultsPrefix) {
+	if strings.HasPrefix(p.Key, submitter.ResultsPrefix) {
 		if _, held := n.disk[p.Key]; held {
 			n.w.note(fmt.Errorf("node %d was given the result %s twice", n.index, p.Key))
 		}
@@ -59,7 +60,7 @@ func (n *node) persist(p scheduler.Persist) {
 	n.disk[p.Key] = p.Value
 }
 
-func (n *node) post(e scheduler.Send) {
+func (n *node) post(e message.Send) {
 	if e.To == n.id {
 		n.own = append(n.own, e.Message)
 		return
@@ -71,7 +72,7 @@ func (n *node) post(e scheduler.Send) {
 			return
 		}
 	}
-	n.lines = append(n.lines, line{to, []scheduler.Message{e.Message}})
+	n.lines = append(n.lines, line{to, []message.Message{e.Message}})
 }
 
 // bring gets the blocks that are not here from whoever of the holders has them,
@@ -107,9 +108,9 @@ func (n *node) bring(cids []task.CID, holders []peerID, done func(missing task.C
 	})
 }
 
-func (n *node) fetch(from machine, e scheduler.Fetch) {
+func (n *node) fetch(from machine, e message.Fetch) {
 	n.bring(e.CIDs, e.Holders, func(missing task.CID) {
-		done := scheduler.Fetched{Key: e.Key}
+		done := message.Fetched{Key: e.Key}
 		if missing != "" {
 			done.Err = "nobody there has " + string(missing)
 		}
@@ -117,13 +118,13 @@ func (n *node) fetch(from machine, e scheduler.Fetch) {
 	})
 }
 
-func (n *node) prepare(e scheduler.Prepare) {
+func (n *node) prepare(e message.Prepare) {
 	n.bring([]task.CID{task.CID(e.Job)}, e.Holders, func(missing task.CID) {
 		if missing != "" {
-			n.step(n.worker, scheduler.Prepared{ID: e.Job, Err: "nobody there has the job's files"})
+			n.step(n.worker, message.Prepared{ID: e.Job, Err: "nobody there has the job's files"})
 			return
 		}
-		n.step(n.worker, scheduler.Prepared{ID: e.Job, Job: n.w.jobs[e.Job].spec})
+		n.step(n.worker, message.Prepared{ID: e.Job, Job: n.w.jobs[e.Job].spec})
 	})
 }
 

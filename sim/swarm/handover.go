@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/sim"
 	"godwit/task"
 )
@@ -24,13 +24,13 @@ const (
 // An attemptName names a run at a node.
 type attemptName struct {
 	task    task.TaskID
-	attempt scheduler.Attempt
+	attempt message.Attempt
 }
 
 // A give is a run that is being handed over, at its source.
 type give struct {
 	r      *run
-	e      scheduler.HandOver
+	e      message.HandOver
 	to     *node
 	life   int // to's
 	begun  time.Duration
@@ -40,12 +40,12 @@ type give struct {
 
 // A take is what a node waits for.
 type take struct {
-	e     scheduler.Expect
-	g     *give                 // nil before its source has come
-	saved *scheduler.Checkpoint // what is complete here; nil for nothing
+	e     message.Expect
+	g     *give               // nil before its source has come
+	saved *message.Checkpoint // what is complete here; nil for nothing
 }
 
-func (n *node) runOf(id task.TaskID, a scheduler.Attempt) *run {
+func (n *node) runOf(id task.TaskID, a message.Attempt) *run {
 	i := slices.IndexFunc(n.runs, func(r *run) bool { return r.start.Task == id && r.start.Attempt == a })
 	if i < 0 {
 		return nil
@@ -54,15 +54,15 @@ func (n *node) runOf(id task.TaskID, a scheduler.Attempt) *run {
 }
 
 // handOver begins to hand a run over, in a turn of its own.
-func (n *node) handOver(e scheduler.HandOver) {
+func (n *node) handOver(e message.HandOver) {
 	n.after(0, ending, func() {
 		r := n.runOf(e.Task, e.Attempt)
 		switch {
 		case r == nil: // its end is told
 		case !n.w.canSave:
-			n.step(n.worker, scheduler.NotSaved{Task: e.Task, Attempt: e.Attempt, Reason: "its state cannot be saved"})
+			n.step(n.worker, message.NotSaved{Task: e.Task, Attempt: e.Attempt, Reason: "its state cannot be saved"})
 		case r.held && !r.saving:
-			n.step(n.worker, scheduler.NotHanded{Task: e.Task, Attempt: e.Attempt, Reason: "its state is only being brought"})
+			n.step(n.worker, message.NotHanded{Task: e.Task, Attempt: e.Attempt, Reason: "its state is only being brought"})
 		default:
 			to := n.w.byID[e.To]
 			r.give = &give{r: r, e: e, to: to, life: to.life, begun: n.w.now}
@@ -150,7 +150,7 @@ func (g *give) copy() {
 }
 
 // keep makes a state that has come a checkpoint at the destination.
-func (g *give) keep(s save) *scheduler.Checkpoint {
+func (g *give) keep(s save) *message.Checkpoint {
 	w := g.r.n.w
 	w.copies++
 	c := task.RawCID(fmt.Appendf(nil, "copy %d of %s", w.copies, g.e.Task))
@@ -161,8 +161,8 @@ func (g *give) keep(s save) *scheduler.Checkpoint {
 	return checkpointOf(c, s)
 }
 
-func checkpointOf(c task.CID, s save) *scheduler.Checkpoint {
-	return &scheduler.Checkpoint{CID: c, Fuel: max(1, uint64(s.done)), CPU: time.Duration(s.done)}
+func checkpointOf(c task.CID, s save) *message.Checkpoint {
+	return &message.Checkpoint{CID: c, Fuel: max(1, uint64(s.done)), CPU: time.Duration(s.done)}
 }
 
 // freeze has the run stand still for good, and sends what is left.
@@ -202,7 +202,7 @@ func (g *give) freeze(left int64) {
 func (n *node) arrive(g *give) {
 	name := attemptName{g.e.Task, g.e.As}
 	r := &run{
-		n: n, start: scheduler.Start{Task: name.task, Attempt: name.attempt, Left: n.takes[name].e.Left}, t: g.r.t, at: n.w.now,
+		n: n, start: message.Start{Task: name.task, Attempt: name.attempt, Left: n.takes[name].e.Left}, t: g.r.t, at: n.w.now,
 		from: g.final.done, done: g.final.done, useful: g.final.useful,
 	}
 	r.every = r.saveAfter()
@@ -211,7 +211,7 @@ func (n *node) arrive(g *give) {
 	n.w.changes++
 	n.freeChanged()
 	r.goOn()
-	n.step(n.worker, scheduler.Arrived{Task: g.e.Task, Attempt: g.e.As})
+	n.step(n.worker, message.Arrived{Task: g.e.Task, Attempt: g.e.As})
 }
 
 // handed ends a run that goes on elsewhere.
@@ -220,7 +220,7 @@ func (r *run) handed(g *give) {
 	w := r.n.w
 	w.lost(r, "", moved)
 	r.give = nil
-	r.endAs(task.Result{Outcome: task.Interrupted}, &scheduler.Handed{
+	r.endAs(task.Result{Outcome: task.Interrupted}, &message.Handed{
 		Bytes: r.t.state, State: r.t.state, Took: w.now - g.begun, Down: w.now - g.frozen,
 	})
 }
@@ -231,7 +231,7 @@ func (g *give) fail(why string) {
 	r := g.r
 	r.give = nil
 	if g.final == nil {
-		r.n.step(r.n.worker, scheduler.NotHanded{Task: g.e.Task, Attempt: g.e.Attempt, Reason: why})
+		r.n.step(r.n.worker, message.NotHanded{Task: g.e.Task, Attempt: g.e.Attempt, Reason: why})
 		return
 	}
 	w := r.n.w
@@ -256,7 +256,7 @@ func (g *give) breakOff(after time.Duration) {
 }
 
 // expect waits for a run that another node hands over.
-func (n *node) expect(e scheduler.Expect) { n.takes[attemptName{e.Task, e.Attempt}] = &take{e: e} }
+func (n *node) expect(e message.Expect) { n.takes[attemptName{e.Task, e.Attempt}] = &take{e: e} }
 
 // notTaken says that nothing came of what was awaited.
 func (n *node) notTaken(name attemptName, why string) {
@@ -265,7 +265,7 @@ func (n *node) notTaken(name attemptName, why string) {
 		return
 	}
 	delete(n.takes, name)
-	n.step(n.worker, scheduler.NotArrived{Task: name.task, Attempt: name.attempt, Reason: why, Saved: t.saved})
+	n.step(n.worker, message.NotArrived{Task: name.task, Attempt: name.attempt, Reason: why, Saved: t.saved})
 }
 
 // keepsOn says whether a run is let be that would be given back: it is on its way.

@@ -13,7 +13,7 @@ import (
 
 func handing() scheduler.Config {
 	cfg := scheduler.Default()
-	cfg.HandOver = true
+	cfg.Worker.HandOver = true
 	return cfg
 }
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/sim"
 	"godwit/task"
 )
@@ -190,7 +190,7 @@ func (w *world) hand(j *jobBook, n *node) {
 	w.jobs[id], j.giver = j, n
 	w.sizes[task.CID(id)] = int64(len(rec.Encode()))
 	n.blocks[task.CID(id)], n.blocks[j.spec.Module] = true, true
-	n.turn(func() { n.step(n.submitter, scheduler.Offer{Record: rec}) })
+	n.turn(func() { n.step(n.submitter, message.Offer{Record: rec}) })
 }
 
 // submitterNow is whom the next job is given to; nil for nobody.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"godwit/overlay"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 // leaseKey is where a node keeps the highest epoch that it has led in.
@@ -98,7 +98,7 @@ func (n *node) obey(effects []overlay.LeaseEffect) {
 		case overlay.Suspect:
 			n.doubt(e.Peer, "its lease fell silent")
 			if n.coordinator != nil {
-				n.step(n.coordinator, scheduler.Suspected{Peer: e.Peer})
+				n.step(n.coordinator, message.Suspected{Peer: e.Peer})
 			}
 		default:
 			n.pending = append(n.pending, pending{lease: e})
@@ -123,7 +123,7 @@ func (n *node) lead(epoch uint64) {
 		c.Foresee(n)
 		n.do(c, effects)
 		for _, a := range n.view.Members() {
-			n.step(c, scheduler.MemberSeen{Advert: a})
+			n.step(c, message.MemberSeen{Advert: a})
 		}
 		n.regroupAt = n.w.clock
 	}
@@ -155,7 +155,7 @@ func (n *node) keptEpoch() uint64 {
 // who follows it.
 func (n *node) leaderMayHaveChanged() {
 	leader, epoch := n.lease.Leader()
-	if now := (scheduler.LeaderChanged{Leader: leader, Epoch: epoch}); now != n.leader {
+	if now := (message.LeaderChanged{Leader: leader, Epoch: epoch}); now != n.leader {
 		n.leader = now
 		n.tell(now)
 	}
@@ -169,7 +169,7 @@ func (n *node) leaderMayHaveChanged() {
 	if !slices.Equal(followers, n.followers) {
 		n.followers = slices.Clone(followers)
 		n.keepLease(epoch)
-		n.step(n.coordinator, scheduler.GroupIs{Followers: n.followers})
+		n.step(n.coordinator, message.GroupIs{Followers: n.followers})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"godwit/scheduler"
+	"godwit/scheduler/message"
 )
 
 func (n *node) role() machine {
@@ -24,21 +25,21 @@ func (n *node) has(m machine) bool {
 	return true
 }
 
-func (n *node) step(m machine, ev scheduler.Event) {
+func (n *node) step(m machine, ev message.Event) {
 	if n.has(m) {
 		n.do(m, m.Step(n.w.clock, ev))
 	}
 }
 
 // do has effects carried out at the end of the turn.
-func (n *node) do(from machine, effects []scheduler.Effect) {
+func (n *node) do(from machine, effects []message.Effect) {
 	for _, e := range effects {
 		n.pending = append(n.pending, pending{effect: e, from: from})
 	}
 }
 
 // tell gives an event to every machine.
-func (n *node) tell(ev scheduler.Event) {
+func (n *node) tell(ev message.Event) {
 	n.step(n.role(), ev)
 	n.step(n.worker, ev)
 	n.step(n.submitter, ev)
@@ -46,8 +47,8 @@ func (n *node) tell(ev scheduler.Event) {
 
 // received gives a message to the machine that it is for; the others would
 // ignore it.
-func (n *node) received(from peerID, m scheduler.Message) {
-	ev := scheduler.Received{From: from, Message: m}
+func (n *node) received(from peerID, m message.Message) {
+	ev := message.Received{From: from, Message: m}
 	switch {
 	case m.Place != nil || m.Ack != nil:
 		n.step(n.worker, ev)
@@ -169,7 +170,7 @@ func (n *node) wake() {
 	}
 	for _, m := range []machine{n.role(), n.worker, n.submitter} {
 		if at, ok := m.NextWake(); ok && !at.After(now) {
-			n.step(m, scheduler.Wake{})
+			n.step(m, message.Wake{})
 		}
 	}
 }

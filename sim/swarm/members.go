@@ -5,7 +5,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/predictor"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -83,7 +83,7 @@ func (n *node) seen(a *overlay.Advert) {
 	if a.Peer != n.id {
 		n.judge(n.suspicion.Advertised(a.Peer, now))
 	}
-	n.step(n.role(), scheduler.MemberSeen{Advert: *a})
+	n.step(n.role(), message.MemberSeen{Advert: *a})
 	if a.Epoch > 0 {
 		n.catchUp()
 		n.obey(n.lease.Claimed(a.Peer, a.Epoch, now))
@@ -105,7 +105,7 @@ func (n *node) lost(peer task.PeerID, reason string) {
 }
 
 func (n *node) goneFrom(peer task.PeerID, reason string) {
-	n.step(n.role(), scheduler.MemberLost{Peer: peer, Reason: reason})
+	n.step(n.role(), message.MemberLost{Peer: peer, Reason: reason})
 	n.catchUp()
 	n.lease.Lost(peer, n.w.clock)
 	n.leaderMayHaveChanged()

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"godwit/overlay"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -31,7 +31,7 @@ func (n *node) after(d time.Duration, r rank, do func()) {
 }
 
 // send brings messages of one turn to another node's machines.
-func (n *node) send(to *node, messages []scheduler.Message) {
+func (n *node) send(to *node, messages []message.Message) {
 	w := n.w
 	w.stats.Messages += uint64(len(messages))
 	lost, dials := w.isLost(), n.linked[to.index] == 0

@@ -10,6 +10,9 @@ import (
 	"godwit/overlay"
 	"godwit/predictor"
 	"godwit/scheduler"
+	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
+	"godwit/scheduler/worker"
 	"godwit/task"
 	"godwit/trace"
 )
@@ -18,13 +21,13 @@ type peerID = task.PeerID
 
 // A machine is one of the scheduler's.
 type machine interface {
-	Step(now time.Time, ev scheduler.Event) []scheduler.Effect
+	Step(now time.Time, ev message.Event) []message.Effect
 	NextWake() (time.Time, bool)
 }
 
 // A pending effect waits for the end of its turn. One field is set.
 type pending struct {
-	effect scheduler.Effect
+	effect message.Effect
 	from   machine // of effect
 	advert *overlay.Advert
 	lease  overlay.LeaseEffect
@@ -50,11 +53,11 @@ type node struct {
 	refuses bool // while it is down: its machine is there and turns dials down
 	life    int  // counts starts
 	spell   host // what the trace says of it
-	owner   scheduler.OwnerState
-	told    scheduler.OwnerState // what the worker heard last
-	moveAt  time.Time            // when runs that stand still go elsewhere; zero for never
-	moved   bool                 // that time has come, and they stand still yet
-	runs    []*run               // in the order begun
+	owner   message.OwnerState
+	told    message.OwnerState // what the worker heard last
+	moveAt  time.Time          // when runs that stand still go elsewhere; zero for never
+	moved   bool               // that time has come, and they stand still yet
+	runs    []*run             // in the order begun
 	takes   map[attemptName]*take
 
 	view       *overlay.View
@@ -76,10 +79,10 @@ type node struct {
 	levels      overlay.Levels
 	coordinator *scheduler.Coordinator // while it leads
 	replica     *scheduler.Replica     // while it does not
-	worker      *scheduler.Worker
-	submitter   *scheduler.Submitter
-	leader      scheduler.LeaderChanged // as the machines heard last
-	followers   []peerID                // as the coordinator heard last
+	worker      *worker.Worker
+	submitter   *submitter.Submitter
+	leader      message.LeaderChanged // as the machines heard last
+	followers   []peerID              // as the coordinator heard last
 	regroupAt   time.Time
 	regrouped   time.Time
 	leaving     bool
@@ -87,7 +90,7 @@ type node struct {
 	leaveMost   time.Time
 
 	pending []pending
-	own     []scheduler.Message
+	own     []message.Message
 	lines   []line
 	turning bool
 	wakeAt  time.Time
@@ -96,7 +99,7 @@ type node struct {
 // A line is what one turn has to say to one peer.
 type line struct {
 	to       *node
-	messages []scheduler.Message
+	messages []message.Message
 }
 
 // boot starts a node from its disk.
@@ -111,13 +114,12 @@ func (n *node) boot() {
 	n.away, n.expiry = map[peerID]overlay.Advert{}, time.Time{}
 	n.suspicion, n.judgeAt, n.judgeAgain = overlay.NewSuspicion(n.id), time.Time{}, false
 	clear(n.linked)
-	n.told = scheduler.OwnerState{}
+	n.told = message.OwnerState{}
 	n.pooled, n.advertised, n.nextAdvert = time.Time{}, overlay.Advert{}, w.clock
-	n.leader, n.followers = scheduler.LeaderChanged{}, nil
+	n.leader, n.followers = message.LeaderChanged{}, nil
 	n.levels = overlay.Levels{}
 	cfg := w.cfg
-	cfg.Key = n.key
-	n.worker, n.submitter = scheduler.NewWorker(n.id, cfg), scheduler.NewSubmitter(n.id, cfg)
+	n.worker, n.submitter = worker.New(n.id, cfg.Timing, cfg.Worker), submitter.New(n.id, cfg.Timing, cfg.Submitter, n.key)
 	n.coordinator, n.replica = nil, scheduler.NewReplica(n.id, cfg)
 	n.turn(func() {
 		w.note(n.submitter.Restore(n.scan))
@@ -248,7 +250,7 @@ func (n *node) hasLeft() bool {
 // leave ends a node that has said goodbye.
 func (n *node) leave() {
 	for _, e := range n.worker.Keep() {
-		if p, ok := e.(scheduler.Persist); ok {
+		if p, ok := e.(message.Persist); ok {
 			n.persist(p)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/sim"
 	"godwit/task"
 )
@@ -77,7 +78,7 @@ type Decision struct {
 	At      time.Time // of the machines' clock, which begins at the run's start
 	Node    int       // host of the trace; beyond those the submitters
 	Machine string    // "coordinator", "replica", "worker" or "submitter"
-	scheduler.Decided
+	message.Decided
 	PeerNode int // of Decided.Peer; -1 for none
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"godwit/overlay"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/sim"
 	"godwit/trace"
 )
@@ -121,11 +121,11 @@ func (n *node) bookSpell() {
 // decided obeys the owner.
 func (n *node) decided() {
 	w := n.w
-	s := scheduler.OwnerState{State: overlay.Available, Slots: w.slots, Memory: w.s.Hosts.Memory}
+	s := message.OwnerState{State: overlay.Available, Slots: w.slots, Memory: w.s.Hosts.Memory}
 	if n.host == nil {
-		s = scheduler.OwnerState{State: overlay.Available, Reason: "this node only submits"}
+		s = message.OwnerState{State: overlay.Available, Reason: "this node only submits"}
 	} else if st := n.spell.state; st != trace.Available {
-		s = scheduler.OwnerState{State: st, Memory: w.s.Hosts.Memory, Reason: "the member is " + st.String()}
+		s = message.OwnerState{State: st, Memory: w.s.Hosts.Memory, Reason: "the member is " + st.String()}
 	}
 	before := n.owner
 	n.owner = s
@@ -151,7 +151,7 @@ func (n *node) decided() {
 }
 
 // setMove says when tasks that stand still go elsewhere.
-func (n *node) setMove(before scheduler.OwnerState) {
+func (n *node) setMove(before message.OwnerState) {
 	w := n.w
 	switch {
 	case n.host == nil || n.owner.Slots > 0:
@@ -185,7 +185,7 @@ func (n *node) moveIfDue() {
 }
 
 // hands says whether a task that has to go is handed over or saved.
-func (w *world) hands() bool { return w.cfg.HandOver && w.canSave && w.cfg.Moves() }
+func (w *world) hands() bool { return w.cfg.Worker.HandOver && w.canSave && w.cfg.Moves() }
 
 func (n *node) othersCanWork() bool {
 	for _, a := range n.view.Members() {
@@ -200,10 +200,10 @@ func (n *node) othersCanWork() bool {
 func (n *node) shareOut() {
 	word := n.owner
 	if n.leaving {
-		word = scheduler.OwnerState{State: overlay.Leaving, Reason: "the member is leaving"}
+		word = message.OwnerState{State: overlay.Leaving, Reason: "the member is leaving"}
 	}
 	if n.moved && !n.leaving {
-		word = scheduler.OwnerState{State: overlay.Leaving, Reason: n.owner.Reason + "; the grace has passed"}
+		word = message.OwnerState{State: overlay.Leaving, Reason: n.owner.Reason + "; the grace has passed"}
 	}
 	word.Withheld = n.withheld()
 	if word == n.told {

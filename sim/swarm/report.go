@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"godwit/scheduler"
 	"godwit/scheduler/place"
+	"godwit/scheduler/submitter"
 	"godwit/sim"
 )
 
@@ -157,7 +157,7 @@ func (w *world) balance(r *sim.Report) {
 func (w *world) undelivered() {
 	for id, j := range w.jobs {
 		for i, t := range j.tasks {
-			if _, held := j.giver.disk[scheduler.ResultKey(id, uint64(i))]; held || t.ended < 0 || t.failed {
+			if _, held := j.giver.disk[submitter.ResultKey(id, uint64(i))]; held || t.ended < 0 || t.failed {
 				continue
 			}
 			if j.giver.up {

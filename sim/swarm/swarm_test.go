@@ -311,7 +311,7 @@ func TestMoves(t *testing.T) {
 		"owner, by way of the leader":   {trace.UserPresent, false, 80 * time.Minute}, // the last checkpoint is of 20 minutes' work
 	} {
 		config := scheduler.Default()
-		config.HandOver = c.hands
+		config.Worker.HandOver = c.hands
 		tr := hosts(t, at(2),
 			[]spell{{0, trace.Available}, {at(31. / 60), c.notice}, {at(35. / 60), trace.Unavailable}},
 			[]spell{{0, trace.UserPresent}, {at(.3), trace.Available}})

@@ -8,7 +8,7 @@ import (
 
 	"godwit/migrate"
 	"godwit/overlay"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/sim"
 	"godwit/task"
 	"godwit/trace"
@@ -17,7 +17,7 @@ import (
 // A run is one attempt at a node.
 type run struct {
 	n     *node
-	start scheduler.Start
+	start message.Start
 	t     *taskBook
 
 	from   float64       // work that was done when it began, in nanoseconds of the reference core
@@ -43,7 +43,7 @@ type save struct {
 }
 
 // begin starts an attempt, where that is possible from its checkpoint.
-func (n *node) begin(e scheduler.Start) {
+func (n *node) begin(e message.Start) {
 	w := n.w
 	if n.runOf(e.Task, e.Attempt) != nil {
 		return // it has arrived
@@ -165,7 +165,7 @@ func (r *run) savedAs(c task.CID, s save) {
 	r.held, r.saving, r.ran, r.every = false, false, 0, r.saveAfter()
 	r.n.blocks[c] = true
 	r.t.saved = max(r.t.saved, s.useful)
-	r.n.step(r.n.worker, scheduler.Checkpointed{
+	r.n.step(r.n.worker, message.Checkpointed{
 		Task: r.start.Task, Attempt: r.start.Attempt,
 		Checkpoint: *checkpointOf(c, s),
 	})
@@ -205,7 +205,7 @@ func (r *run) interrupt(why string, as loss) {
 
 func (r *run) end(res task.Result) { r.endAs(res, nil) }
 
-func (r *run) endAs(res task.Result, handed *scheduler.Handed) {
+func (r *run) endAs(res task.Result, handed *message.Handed) {
 	n := r.n
 	if r.give != nil {
 		r.give.breakOff(n.w.delay())
@@ -220,7 +220,7 @@ func (r *run) endAs(res task.Result, handed *scheduler.Handed) {
 	if r.then != nil && handed == nil {
 		n.leaveLater()
 	}
-	n.step(n.worker, scheduler.Ended{Task: r.start.Task, Attempt: r.start.Attempt, Result: res, Handed: handed})
+	n.step(n.worker, message.Ended{Task: r.start.Task, Attempt: r.start.Attempt, Result: res, Handed: handed})
 }
 
 // The times that saving may take, as of a live node: when the leader wants the
@@ -233,7 +233,7 @@ const (
 
 // stop ends an attempt, or saves its state and ends it, at this instant, in a
 // turn of its own.
-func (n *node) stop(e scheduler.Stop) {
+func (n *node) stop(e message.Stop) {
 	if name := (attemptName{e.Task, e.Attempt}); n.takes[name] != nil {
 		n.after(0, ending, func() { n.notTaken(name, e.Reason) })
 		return
@@ -243,7 +243,7 @@ func (n *node) stop(e scheduler.Stop) {
 		return
 	}
 	stays := func(why string) {
-		n.step(n.worker, scheduler.NotSaved{Task: e.Task, Attempt: e.Attempt, Reason: why})
+		n.step(n.worker, message.NotSaved{Task: e.Task, Attempt: e.Attempt, Reason: why})
 	}
 	n.after(0, ending, func() {
 		switch {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -31,7 +31,7 @@ type course struct {
 }
 
 // courseOf reads the course of a job that began at a time on so many nodes.
-func courseOf(begun time.Time, nodes, slots int, tasks []scheduler.TaskStatus) (c course) {
+func courseOf(begun time.Time, nodes, slots int, tasks []message.TaskStatus) (c course) {
 	var starts []float64
 	done := map[task.PeerID]int{}
 	for _, t := range tasks {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"godwit/lab/testbed/measure"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -27,11 +27,11 @@ func TestWaves(t *testing.T) {
 func TestCourse(t *testing.T) {
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(s int) time.Time { return begun.Add(time.Duration(s) * time.Second) }
-	ran := func(w task.PeerID, from, to int) scheduler.TaskStatus {
-		return scheduler.TaskStatus{Attempts: []scheduler.AttemptStatus{{Worker: w, Start: at(from), End: at(to),
+	ran := func(w task.PeerID, from, to int) message.TaskStatus {
+		return message.TaskStatus{Attempts: []message.AttemptStatus{{Worker: w, Start: at(from), End: at(to),
 			Outcome: "completed"}}}
 	}
-	tasks := []scheduler.TaskStatus{ran("a", 1, 2), ran("b", 2, 4), ran("a", 3, 5), {Attempts: []scheduler.AttemptStatus{
+	tasks := []message.TaskStatus{ran("a", 1, 2), ran("b", 2, 4), ran("a", 3, 5), {Attempts: []message.AttemptStatus{
 		{Worker: "b", Start: at(4), End: at(9), Outcome: measure.OutcomeLost},
 		{Worker: "a", Start: at(6), End: at(8), Outcome: "completed"}}}}
 	if got, want := courseOf(begun, 2, 2, tasks), (course{FirstS: 1, FullS: 2, LastS: 6, EndS: 8, Least: 1,

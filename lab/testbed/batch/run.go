@@ -14,7 +14,7 @@ import (
 	"godwit/lab/progress"
 	"godwit/lab/submission"
 	"godwit/lab/testbed"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 )
 
@@ -86,26 +86,26 @@ func (o *Options) submission() (*submission.Job, error) {
 
 // runJob hands the job to a random peer and waits for every result there.
 func (o *Options) runJob(ctx context.Context, sw *testbed.Swarm, sub *submission.Job, rep *report,
-	p *progress.Progress) (scheduler.JobStatus, error) {
+	p *progress.Progress) (message.JobStatus, error) {
 	rng := rand.New(rand.NewPCG(o.Seed, uint64(o.Nodes)))
 	client := api.Dial(sw.Nodes[rng.IntN(len(sw.Nodes))].Dir)
 	defer client.Close()
 	before, err := termOf(ctx, client)
 	if err != nil {
-		return scheduler.JobStatus{}, err
+		return message.JobStatus{}, err
 	}
 	begun := time.Now()
 	id, err := submission.Submit(ctx, client, sub)
 	if err != nil {
-		return scheduler.JobStatus{}, err
+		return message.JobStatus{}, err
 	}
 	if _, err := submission.Follow(ctx, client, id, p); err != nil {
-		return scheduler.JobStatus{}, err
+		return message.JobStatus{}, err
 	}
 	rep.MakespanS = time.Since(begun).Seconds()
 	after, err := termOf(ctx, client)
 	if err != nil {
-		return scheduler.JobStatus{}, err
+		return message.JobStatus{}, err
 	}
 	rep.Takeovers = after - before
 	st, err := client.Job(ctx, string(id))

@@ -19,8 +19,8 @@ import (
 	"godwit/lab/table"
 	"godwit/lab/testbed"
 	"godwit/node"
-	"godwit/scheduler"
 	"godwit/scheduler/chunk"
+	"godwit/scheduler/message"
 )
 
 // SweepOptions are those of one sweep on members of unequal speed, by one policy of chunks after the other.
@@ -208,7 +208,7 @@ func (o *SweepOptions) sweepOn(ctx context.Context, sw *testbed.Swarm, policy st
 			return done, err
 		}
 	}
-	return done, submission.Verdict(scheduler.JobStatus{ID: id, State: st.State, Tasks: st.Tasks})
+	return done, submission.Verdict(message.JobStatus{ID: id, State: st.State, Tasks: st.Tasks})
 }
 
 // print writes the report for people.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"godwit/lab/table"
-	"godwit/scheduler"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -89,7 +89,7 @@ var eventRank = func() map[string]int {
 }()
 
 // attemptEvents tells of each attempt of a task.
-func attemptEvents(j *Job, one scheduler.TaskStatus, name func(task.PeerID) string) (out []event) {
+func attemptEvents(j *Job, one message.TaskStatus, name func(task.PeerID) string) (out []event) {
 	for k := range one.Attempts {
 		a := &one.Attempts[k]
 		e := event{Job: j.Status.ID, Task: strconv.FormatUint(one.Index, 10), Class: j.Class, Server: name(a.Worker)}
@@ -112,7 +112,7 @@ func attemptEvents(j *Job, one scheduler.TaskStatus, name func(task.PeerID) stri
 }
 
 // endEvent is what the end of an attempt is called.
-func endEvent(a *scheduler.AttemptStatus) string {
+func endEvent(a *message.AttemptStatus) string {
 	var outcome task.Outcome
 	known := outcome.UnmarshalText([]byte(a.Outcome)) == nil
 	switch {

@@ -14,7 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/sim/scenario"
 	"godwit/task"
 )
@@ -26,13 +26,13 @@ var rewriteExports = flag.Bool("rewrite-exports", false, "write the exports' gol
 // names that a spreadsheet would take for formulas.
 func smallRun() *Run {
 	const done = "completed"
-	job := func(id task.JobID, class string, at float64, tasks ...scheduler.TaskStatus) Job {
-		st := scheduler.JobStatus{ID: id, Name: "arrival-" + string(id), Submitted: sec(at),
-			Tasks: scheduler.TaskCounts{Total: uint64(len(tasks))}, TasksList: tasks}
+	job := func(id task.JobID, class string, at float64, tasks ...message.TaskStatus) Job {
+		st := message.JobStatus{ID: id, Name: "arrival-" + string(id), Submitted: sec(at),
+			Tasks: message.TaskCounts{Total: uint64(len(tasks))}, TasksList: tasks}
 		return Job{Class: class, Work: sec(6).Sub(sec(0)), Status: st}
 	}
-	one := func(state string, attempts ...scheduler.AttemptStatus) scheduler.TaskStatus {
-		return scheduler.TaskStatus{State: state, Attempts: attempts}
+	one := func(state string, attempts ...message.AttemptStatus) message.TaskStatus {
+		return message.TaskStatus{State: state, Attempts: attempts}
 	}
 	placed := lease("w", 1.25, 1.5, 2.5, done)
 	placed.Reason = "the fastest, \"idle\" member"
@@ -51,7 +51,7 @@ func smallRun() *Run {
 			job("a", "=short", 1, one("done", placed)),
 			job("b", "=short", 1.5, one("done", lost, lease("w", 5, 5.125, 6, done))),
 			job("c", "long", 2, one("done", moved(lease("x", 6, 6.25, 7, ""), "w"), lease("w", 7, 7.1, 8, done)),
-				scheduler.TaskStatus{Index: 1, State: "failed", Attempts: []scheduler.AttemptStatus{lease("w", 3, 3.5, 4,
+				message.TaskStatus{Index: 1, State: "failed", Attempts: []message.AttemptStatus{lease("w", 3, 3.5, 4,
 					"timed-out")}}),
 			job("d", "+other", 9, one("running", lease("w", 9.5, 0, 0, ""))),
 		},

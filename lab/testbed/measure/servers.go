@@ -71,7 +71,7 @@ func Rates(r *Run, tasks []TaskTimes) []RateRow {
 
 // ratedBy is the execution that tells of its server's rate; false of a task that moved,
 // which no server has done all of, and of one that was begun before its lease, for a
-// leader before: see scheduler.Begun.
+// leader before: see message.Begun.
 func (t *TaskTimes) ratedBy() (time.Duration, bool) {
 	wait, _ := t.communication()
 	d, ok := t.execution()

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"godwit/scheduler"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -62,7 +62,7 @@ type Span struct{ From, To time.Time }
 type Job struct {
 	Class  string
 	Work   time.Duration // of a task, on the reference core, in the scenario's time
-	Status scheduler.JobStatus
+	Status message.JobStatus
 }
 
 // A Fault is something that went wrong: a message, a file, a process.
@@ -77,7 +77,7 @@ type Fault struct {
 //   - Submitted: its job was handed to a node.
 //   - Sent: the leader gave the lease that counted. If it moved with its state, that
 //     is the first of the leases that led to the last one.
-//   - Started: the worker began that attempt, as scheduler.AttemptStatus.Began has it.
+//   - Started: the worker began that attempt, as message.AttemptStatus.Began has it.
 //   - Done: the leader had its result. The way back is part of the execution.
 //
 // Of a task that has not ended Done is zero; of one that waits, Sent and Started too.
@@ -185,10 +185,10 @@ func untouched(j *Job) (out []TaskTimes) {
 func plainTime(t time.Time) time.Time { return t.Round(0).UTC() }
 
 // measure reads what became of a task until then.
-func (t *TaskTimes) measure(one scheduler.TaskStatus, until time.Time) {
+func (t *TaskTimes) measure(one message.TaskStatus, until time.Time) {
 	attempts := slices.Clone(one.Attempts)
-	slices.SortStableFunc(attempts, func(a, b scheduler.AttemptStatus) int { return a.Start.Compare(b.Start) })
-	attempts = slices.DeleteFunc(attempts, func(a scheduler.AttemptStatus) bool {
+	slices.SortStableFunc(attempts, func(a, b message.AttemptStatus) int { return a.Start.Compare(b.Start) })
+	attempts = slices.DeleteFunc(attempts, func(a message.AttemptStatus) bool {
 		return a.Start.After(until) ||
 			unrun(&a)
 	})
@@ -227,7 +227,7 @@ func (t *TaskTimes) measure(one scheduler.TaskStatus, until time.Time) {
 }
 
 // attemptBy is an attempt that was given by then, as it was known then.
-func attemptBy(a scheduler.AttemptStatus, then time.Time) scheduler.AttemptStatus {
+func attemptBy(a message.AttemptStatus, then time.Time) message.AttemptStatus {
 	if a.End.After(then) {
 		a.End, a.Outcome, a.MovedTo = time.Time{}, "", ""
 	}
@@ -239,13 +239,13 @@ func attemptBy(a scheduler.AttemptStatus, then time.Time) scheduler.AttemptStatu
 
 // unrun says whether an attempt ended before its worker began it: what is superseded has
 // run only if its task ended elsewhere, or its job was ended.
-func unrun(a *scheduler.AttemptStatus) bool {
+func unrun(a *message.AttemptStatus) bool {
 	switch a.Outcome {
 	case OutcomeRefused:
 		return true
 	case OutcomeSuperseded:
-		return a.Reason != scheduler.DropSuperseded && a.Reason != scheduler.DropCancelled &&
-			a.Reason != scheduler.DropExpired
+		return a.Reason != message.DropSuperseded && a.Reason != message.DropCancelled &&
+			a.Reason != message.DropExpired
 	}
 	return false
 }
@@ -253,7 +253,7 @@ func unrun(a *scheduler.AttemptStatus) bool {
 // countedAttempt is the attempt that a task's end is of: the first to complete, else the
 // newest that runs, else the newest; -1 if there is none. Of a task that is run more than
 // once, so that results can be compared, the others are copies.
-func countedAttempt(attempts []scheduler.AttemptStatus) int {
+func countedAttempt(attempts []message.AttemptStatus) int {
 	best := len(attempts) - 1
 	for k := range attempts {
 		a, b := &attempts[k], &attempts[best]
@@ -270,7 +270,7 @@ func countedAttempt(attempts []scheduler.AttemptStatus) int {
 
 // movedFrom is the attempt whose state went on as the k-th, which does not end before
 // it; -1 if there is none.
-func movedFrom(attempts []scheduler.AttemptStatus, k int) int {
+func movedFrom(attempts []message.AttemptStatus, k int) int {
 	there, end := attempts[k].Worker, attempts[k].End
 	for i := k - 1; i >= 0; i-- {
 		switch a := &attempts[i]; {
@@ -285,7 +285,7 @@ func movedFrom(attempts []scheduler.AttemptStatus, k int) int {
 
 // addLost counts what attempts came to nothing: those that did not lead to the end,
 // which attempts from the first on did. Without such first is their number.
-func (t *TaskTimes) addLost(attempts []scheduler.AttemptStatus, first int, until time.Time) {
+func (t *TaskTimes) addLost(attempts []message.AttemptStatus, first int, until time.Time) {
 	led := map[int]bool{}
 	for k := countedAttempt(attempts); k >= first; k = movedFrom(attempts, k) {
 		led[k] = true
@@ -311,7 +311,7 @@ func (t *TaskTimes) addLost(attempts []scheduler.AttemptStatus, first int, until
 
 // timedOut says whether an attempt was given up for the time that it took: by the
 // leader, whose policy has patience, or by its job's limit.
-func timedOut(a *scheduler.AttemptStatus) bool {
+func timedOut(a *message.AttemptStatus) bool {
 	return a.Outcome == ledger.Overdue || a.Outcome == task.TimedOut.String()
 }
 

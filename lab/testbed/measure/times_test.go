@@ -7,8 +7,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"godwit/scheduler"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -18,8 +18,8 @@ var run0 = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 func sec(s float64) time.Time { return run0.Add(time.Duration(s * float64(time.Second))) }
 
 // lease is an attempt from lease to end at a worker; NaN-free zeros leave out began and end.
-func lease(worker task.PeerID, start, began, end float64, outcome string) scheduler.AttemptStatus {
-	a := scheduler.AttemptStatus{Worker: worker, Start: sec(start), Outcome: outcome}
+func lease(worker task.PeerID, start, began, end float64, outcome string) message.AttemptStatus {
+	a := message.AttemptStatus{Worker: worker, Start: sec(start), Outcome: outcome}
 	if began != 0 {
 		a.Began = sec(began)
 	}
@@ -30,28 +30,28 @@ func lease(worker task.PeerID, start, began, end float64, outcome string) schedu
 }
 
 // oneTask is a run of 100 s with a job of one task, submitted after a second.
-func oneTask(state string, attempts ...scheduler.AttemptStatus) *Run {
-	st := scheduler.JobStatus{ID: "j", Submitted: sec(1), Tasks: scheduler.TaskCounts{Total: 1}}
+func oneTask(state string, attempts ...message.AttemptStatus) *Run {
+	st := message.JobStatus{ID: "j", Submitted: sec(1), Tasks: message.TaskCounts{Total: 1}}
 	if state != "" {
-		st.TasksList = []scheduler.TaskStatus{{State: state, Attempts: attempts}}
+		st.TasksList = []message.TaskStatus{{State: state, Attempts: attempts}}
 	}
 	return &Run{From: sec(0), Until: sec(100), Scale: 1, Jobs: []Job{{Class: "a", Work: time.Second, Status: st}}}
 }
 
 // moved is an attempt that went on elsewhere.
-func moved(a scheduler.AttemptStatus, to task.PeerID) scheduler.AttemptStatus {
+func moved(a message.AttemptStatus, to task.PeerID) message.AttemptStatus {
 	a.Outcome, a.MovedTo = ledger.Moved, to
 	return a
 }
 
 // beside is an attempt whose task ended elsewhere.
-func beside(a scheduler.AttemptStatus) scheduler.AttemptStatus {
-	a.Reason = scheduler.DropSuperseded
+func beside(a message.AttemptStatus) message.AttemptStatus {
+	a.Reason = message.DropSuperseded
 	return a
 }
 
 // saved is an attempt that a checkpoint spared so many seconds.
-func saved(a scheduler.AttemptStatus, s float64) scheduler.AttemptStatus {
+func saved(a message.AttemptStatus, s float64) message.AttemptStatus {
 	a.FromCheckpoint, a.SavedCPU = true, s
 	return a
 }
@@ -89,9 +89,9 @@ func TestMeasureTasks(t *testing.T) {
 		{"took too long", oneTask("done", lease("x", 2, 0, 6, ledger.Overdue), lease("y", 7, 7.5, 9, done)), TaskDone, "y",
 			parts{6, .5, 1.5, 8}, 2, 1, 0, 4},
 		{"refused and recalled", oneTask("done", lease("x", 2, 0, 3, "refused"),
-			scheduler.AttemptStatus{Worker: "v", Start: sec(4), End: sec(5), Outcome: "superseded", Reason: scheduler.DropMoved},
-			scheduler.AttemptStatus{Worker: "z", Start: sec(3), End: sec(4), Outcome: "superseded",
-				Reason: scheduler.DropRecall},
+			message.AttemptStatus{Worker: "v", Start: sec(4), End: sec(5), Outcome: "superseded", Reason: message.DropMoved},
+			message.AttemptStatus{Worker: "z", Start: sec(3), End: sec(4), Outcome: "superseded",
+				Reason: message.DropRecall},
 			lease("y", 7, 7.5, 9, done)), TaskDone, "y", parts{6, .5, 1.5, 8}, 1, 0, 0, 0},
 		{"moved twice", oneTask("done", moved(lease("x", 2, 3, 6, ""), "y"), moved(lease("y", 6, 6.1, 8, ""), "x"),
 			lease("x", 8, 8.1, 12, done)),
@@ -187,9 +187,9 @@ func drawRun(t *rapid.T) *Run {
 	r.Classes = []Class{{Name: "a"}, {Name: "b"}}
 	for k := range rapid.IntRange(0, 6).Draw(t, "jobs") {
 		at := rapid.Int64Range(0, int64(50*time.Second)).Draw(t, "submitted")
-		st := scheduler.JobStatus{ID: task.JobID("job" + string(rune('a'+k))), Submitted: run0.Add(time.Duration(at))}
+		st := message.JobStatus{ID: task.JobID("job" + string(rune('a'+k))), Submitted: run0.Add(time.Duration(at))}
 		for i := range rapid.IntRange(1, 3).Draw(t, "tasks") {
-			one := scheduler.TaskStatus{Index: uint64(i), State: rapid.SampledFrom([]string{"done", "running", "waiting",
+			one := message.TaskStatus{Index: uint64(i), State: rapid.SampledFrom([]string{"done", "running", "waiting",
 				"failed"}).Draw(t, "state")}
 			now := at
 			for range rapid.IntRange(0, 4).Draw(t, "attempts") {
@@ -197,7 +197,7 @@ func drawRun(t *rapid.T) *Run {
 					now += rapid.Int64Range(0, int64(20*time.Second)).Draw(t, name)
 					return run0.Add(time.Duration(now))
 				}
-				a := scheduler.AttemptStatus{Worker: rapid.SampledFrom(peers).Draw(t, "worker"), Start: later("start")}
+				a := message.AttemptStatus{Worker: rapid.SampledFrom(peers).Draw(t, "worker"), Start: later("start")}
 				if rapid.Bool().Draw(t, "told") {
 					a.Began = later("began")
 				}

@@ -9,8 +9,8 @@ import (
 	"godwit/lab/testbed/impose"
 	"godwit/lab/testbed/measure"
 	"godwit/lab/testbed/plan"
-	"godwit/scheduler"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/sim"
 	"godwit/task"
 	"godwit/trace"
@@ -43,7 +43,7 @@ type tally struct {
 // failed with its host; one that its host gave back was returned, unless it went
 // on elsewhere with its state, which is a move; and one that was refused, or taken
 // back before it began, was none.
-func (r *replay) count(jobs []scheduler.JobStatus) *sim.Report {
+func (r *replay) count(jobs []message.JobStatus) *sim.Report {
 	s := r.plan.Scenario
 	t := &tally{clock: r.clock, end: r.clock.Real(s.End), played: r.played(), bed: r.plan.Bed, host: map[task.PeerID]int{},
 		rep: &sim.Report{Policy: r.plan.Placement, Migration: r.plan.Migration, Fairness: s.Fairness, Chunking: s.Chunking,
@@ -84,8 +84,8 @@ func (r *replay) plannedByName() map[string]plan.Job {
 // placement; one that goes on from a checkpoint has that much less to do.
 //
 // On a test-bed the time that a task takes depends on its machine.
-func (t *tally) add(submitted time.Time, one scheduler.TaskStatus, planned plan.Job) {
-	slices.SortStableFunc(one.Attempts, func(a, b scheduler.AttemptStatus) int { return a.Start.Compare(b.Start) })
+func (t *tally) add(submitted time.Time, one message.TaskStatus, planned plan.Job) {
+	slices.SortStableFunc(one.Attempts, func(a, b message.AttemptStatus) int { return a.Start.Compare(b.Start) })
 	var first, done time.Time
 	var useful float64       // host time that the work took
 	var moved task.PeerID    // where the attempt before brought it

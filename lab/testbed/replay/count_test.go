@@ -6,7 +6,7 @@ import (
 
 	"godwit/lab/testbed/clock"
 	"godwit/lab/testbed/plan"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/sim"
 	"godwit/task"
 	"godwit/trace"
@@ -27,18 +27,18 @@ func TestReplayReport(t *testing.T) {
 	for range 4 {
 		r.handed = append(r.handed, handedJob{planned: plan.Job{Work: 100 * time.Second, Tasks: 1}})
 	}
-	attempt := func(from, to float64, outcome string) scheduler.AttemptStatus {
-		a := scheduler.AttemptStatus{Worker: "p", Start: at(from), Outcome: outcome}
+	attempt := func(from, to float64, outcome string) message.AttemptStatus {
+		a := message.AttemptStatus{Worker: "p", Start: at(from), Outcome: outcome}
 		if to > 0 {
 			a.End = at(to)
 		}
 		return a
 	}
-	job := func(i int, attempts ...scheduler.AttemptStatus) scheduler.JobStatus {
-		return scheduler.JobStatus{ID: task.JobID(jobName(i)), Name: jobName(i), Submitted: at(1),
-			TasksList: []scheduler.TaskStatus{{Attempts: attempts}}}
+	job := func(i int, attempts ...message.AttemptStatus) message.JobStatus {
+		return message.JobStatus{ID: task.JobID(jobName(i)), Name: jobName(i), Submitted: at(1),
+			TasksList: []message.TaskStatus{{Attempts: attempts}}}
 	}
-	rep := r.count([]scheduler.JobStatus{
+	rep := r.count([]message.JobStatus{
 		job(0, attempt(5, 7, "lost"), attempt(10, 20, "completed")),
 		job(1, attempt(20, 22, "interrupted"), attempt(30, 40, "completed")),
 		job(2, attempt(90, 0, "")),
@@ -76,8 +76,8 @@ func TestReplayReportMoves(t *testing.T) {
 		r.players = append(r.players, &player{peer: peer, history: h, clock: r.clock,
 			ups: []uptime{{from: at(0), to: at(100), ready: at(0)}}})
 	}
-	var jobs []scheduler.JobStatus
-	for i, attempts := range [][]scheduler.AttemptStatus{
+	var jobs []message.JobStatus
+	for i, attempts := range [][]message.AttemptStatus{
 		{{Worker: "p", Start: at(0), End: at(4), Outcome: "moved", MovedTo: "q"},
 			{Worker: "q", Start: at(4), End: at(10), Outcome: "completed", SavedCPU: 4}},
 		{{Worker: "p", Start: at(0), End: at(7), Outcome: "lost"},
@@ -85,8 +85,8 @@ func TestReplayReportMoves(t *testing.T) {
 		{{Worker: "p", Start: at(90), End: at(97), Outcome: "moved", MovedTo: "q"}},
 	} {
 		r.handed = append(r.handed, handedJob{planned: plan.Job{Work: 100 * time.Second, Tasks: 1}})
-		jobs = append(jobs, scheduler.JobStatus{Name: jobName(i), Submitted: at(0),
-			TasksList: []scheduler.TaskStatus{{Attempts: attempts}}})
+		jobs = append(jobs, message.JobStatus{Name: jobName(i), Submitted: at(0),
+			TasksList: []message.TaskStatus{{Attempts: attempts}}})
 	}
 	rep := r.count(jobs)
 	if rep.Policy != "uptime" || rep.Migration != "pspp" || rep.Allocated != 4 || rep.Succeeded != 2 || rep.Failed != 1 ||

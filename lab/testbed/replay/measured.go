@@ -9,13 +9,13 @@ import (
 
 	"godwit/lab/table"
 	"godwit/lab/testbed/measure"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/sim"
 )
 
 // measure.Run is the replay as it is measured: with the classes and servers of a
 // test-bed, or those of the trace.
-func (r *replay) measuredRun(jobs []scheduler.JobStatus) *measure.Run {
+func (r *replay) measuredRun(jobs []message.JobStatus) *measure.Run {
 	s := r.plan.Scenario
 	m := &measure.Run{Policy: r.plan.Placement, Seed: s.Seed, From: r.clock.Begun, Until: r.clock.Real(s.End),
 		Scale: r.plan.Speedup}

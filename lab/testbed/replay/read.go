@@ -15,7 +15,7 @@ import (
 	"godwit/lab/testbed/clock"
 	"godwit/lab/testbed/plan"
 	"godwit/lab/traces"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/trace"
 )
 
@@ -30,7 +30,7 @@ const (
 
 // jobs starts the nodes that are off, in which no owner lets tasks run any
 // more, and reads the jobs when what is known of them changes no more.
-func (r *replay) jobs(ctx context.Context) ([]scheduler.JobStatus, error) {
+func (r *replay) jobs(ctx context.Context) ([]message.JobStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, settlePatience)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -71,7 +71,7 @@ func (r *replay) jobs(ctx context.Context) ([]scheduler.JobStatus, error) {
 // ask reads every job at the node that it was handed to, which keeps what
 // became of its tasks when the coordinators have forgotten it, and counts what
 // is told.
-func (r *replay) ask(ctx context.Context) (jobs []scheduler.JobStatus, told int, err error) {
+func (r *replay) ask(ctx context.Context) (jobs []message.JobStatus, told int, err error) {
 	for _, p := range r.players {
 		client := api.Dial(p.setup.Dir)
 		defer client.Close()
@@ -96,7 +96,7 @@ func (r *replay) ask(ctx context.Context) (jobs []scheduler.JobStatus, told int,
 
 // countTold counts what a job's status tells. Nodes of a test-bed work on after the
 // end: what they do then is no news.
-func (r *replay) countTold(st *scheduler.JobStatus) (told int) {
+func (r *replay) countTold(st *message.JobStatus) (told int) {
 	end := r.clock.Real(r.plan.Scenario.End)
 	for _, t := range st.TasksList {
 		for _, a := range t.Attempts {
@@ -139,7 +139,7 @@ func (r *replay) measureDelay(ctx context.Context) error {
 
 // keep writes what came of it below dir: the trace as it was played, for runs of
 // the simulator, and the jobs, one a line.
-func (r *replay) keep(dir string, jobs []scheduler.JobStatus) error {
+func (r *replay) keep(dir string, jobs []message.JobStatus) error {
 	if err := traces.Write(filepath.Join(dir, "played.csv"), r.played(), trace.CSV); err != nil {
 		return fmt.Errorf("writing the trace as it was played: %w", err)
 	}

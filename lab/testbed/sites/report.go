@@ -11,7 +11,7 @@ import (
 	"godwit/lab/table"
 	"godwit/lab/testbed/clock"
 	"godwit/lab/testbed/measure"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/sim/scenario"
 	"godwit/task"
 )
@@ -111,7 +111,7 @@ func (p *program) report() *report {
 
 // count counts what the jobs of a run did from the end of the warm-up, or when the last
 // was taken, until the end, or until the first was over.
-func (b *player) count(i int, bags []*bag, jobs []scheduler.JobStatus, end time.Time) *runReport {
+func (b *player) count(i int, bags []*bag, jobs []message.JobStatus, end time.Time) *runReport {
 	r := b.runs[i]
 	begin := b.begin[i].Add(b.real(b.e.Base.Warmup))
 	for k, g := range bags {
@@ -155,8 +155,8 @@ func (b *player) count(i int, bags []*bag, jobs []scheduler.JobStatus, end time.
 }
 
 // overAt is when the last task of a job that has ended was done; zero for another.
-func overAt(j *scheduler.JobStatus) (at time.Time) {
-	if !scheduler.FinalState(j.State) {
+func overAt(j *message.JobStatus) (at time.Time) {
+	if !message.FinalState(j.State) {
 		return at
 	}
 	for _, t := range j.TasksList {

@@ -19,7 +19,7 @@ import (
 	"godwit/lab/testbed/plan"
 	"godwit/node"
 	"godwit/owner"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	machines "godwit/sim/swarm"
 	"godwit/task"
 	"godwit/trace"
@@ -275,7 +275,7 @@ func (b *player) run(ctx context.Context, i int, say *progress.Progress) (*runRe
 		return nil, err
 	}
 	for k, g := range bags {
-		if scheduler.FinalState(jobs[k].State) {
+		if message.FinalState(jobs[k].State) {
 			continue
 		}
 		if _, err := g.client.Cancel(ctx, string(g.id)); err != nil {
@@ -325,10 +325,10 @@ const (
 )
 
 // read reads the jobs when no more comes to be known of what ended before end.
-func (b *player) read(ctx context.Context, bags []*bag, end time.Time) ([]scheduler.JobStatus, error) {
+func (b *player) read(ctx context.Context, bags []*bag, end time.Time) ([]message.JobStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, readPatience)
 	defer cancel()
-	jobs := make([]scheduler.JobStatus, len(bags))
+	jobs := make([]message.JobStatus, len(bags))
 	before, calm := -1, 0
 	for at := end.Add(readPoll); clock.SleepUntil(ctx, at); at = time.Now().Add(readPoll) {
 		known := 0

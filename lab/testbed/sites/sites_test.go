@@ -11,7 +11,7 @@ import (
 	"godwit/lab/testbed"
 	"godwit/lab/testbed/clock"
 	"godwit/lab/testbed/measure"
-	"godwit/scheduler"
+	"godwit/scheduler/message"
 	"godwit/task"
 	"godwit/trace"
 )
@@ -116,15 +116,15 @@ func TestBagsCount(t *testing.T) {
 	at := func(s int) time.Time { return day0.Add(time.Duration(s) * time.Second) }
 	b := &player{program: p, begin: []time.Time{day0}, owned: []float64{0.25},
 		sw: &testbed.Swarm{Nodes: []*testbed.Node{{Ready: testbed.Ready{PeerID: "a"}}}}}
-	job := func(attempts ...scheduler.AttemptStatus) scheduler.JobStatus {
-		return scheduler.JobStatus{State: scheduler.JobRunning, TasksList: []scheduler.TaskStatus{{Attempts: attempts}}}
+	job := func(attempts ...message.AttemptStatus) message.JobStatus {
+		return message.JobStatus{State: message.JobRunning, TasksList: []message.TaskStatus{{Attempts: attempts}}}
 	}
-	ended := func(s int, outcome string) scheduler.AttemptStatus {
-		return scheduler.AttemptStatus{Worker: "a", End: at(s), Outcome: outcome}
+	ended := func(s int, outcome string) message.AttemptStatus {
+		return message.AttemptStatus{Worker: "a", End: at(s), Outcome: outcome}
 	}
-	rep := b.count(0, []*bag{{job: &p.jobs[0], taken: at(1)}, {job: &p.jobs[1], taken: at(3)}}, []scheduler.JobStatus{
+	rep := b.count(0, []*bag{{job: &p.jobs[0], taken: at(1)}, {job: &p.jobs[1], taken: at(3)}}, []message.JobStatus{
 		job(ended(2, "completed"), ended(4, "completed"), ended(5, "interrupted"), ended(6, measure.OutcomeRefused),
-			ended(7, "completed"), scheduler.AttemptStatus{Worker: "a"}),
+			ended(7, "completed"), message.AttemptStatus{Worker: "a"}),
 		job(ended(8, "completed"), ended(14, "completed")),
 	}, at(13))
 	if rep.CountedS != 100 || rep.Jobs[0].Completed != 2 || rep.Jobs[0].Preempted != 1 || rep.Jobs[1].Completed != 1 ||
@@ -132,9 +132,9 @@ func TestBagsCount(t *testing.T) {
 		t.Errorf("%+v", rep)
 	}
 	over := job(ended(4, "completed"), ended(8, "completed"))
-	over.State = scheduler.JobDone
+	over.State = message.JobDone
 	rep = b.count(0, []*bag{{job: &p.jobs[0], taken: at(1)}, {job: &p.jobs[1], taken: at(1)}},
-		[]scheduler.JobStatus{over, job(ended(9, "completed"))}, at(13))
+		[]message.JobStatus{over, job(ended(9, "completed"))}, at(13))
 	if rep.CountedS != 60 || rep.Jobs[0].Completed != 2 || rep.Jobs[1].Completed != 0 || rep.Spread != -1 {
 		t.Errorf("the first job is over after 8 s: %+v", rep)
 	}

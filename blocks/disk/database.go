@@ -1,0 +1,89 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable"
+	pebbleds "github.com/ipfs/go-ds-pebble"
+)
+
+// Sizes of the store. An idle node has to be small, and the system's page cache
+// does for blocks what a larger cache here would do.
+const (
+	storeCache = 8 << 20 // both databases together
+	storeFiles = 256     // open files of each
+	filterBits = 10      // per key: one false answer in a hundred to whether a key is here
+
+	// A database's table in memory grows to this under writes only. In bulk, a
+	// batch of half its size is not copied into it but written out by itself.
+	logMemtable  = 8 << 20
+	bulkMemtable = 4 << 20
+
+	unflushed = 48 << 20 // bytes that may wait to be written out; then writers wait
+)
+
+// A database is a pebble, and the same as a datastore, which closes it.
+type database struct {
+	*pebbleds.Datastore
+	pebble *pebble.DB
+}
+
+func openPebble(dir string, d *disk, cache *pebble.Cache, memtable uint64, logged bool) (*database, error) {
+	opts := &pebble.Options{
+		Cache:                       cache,
+		DisableWAL:                  !logged,
+		MemTableSize:                memtable,
+		MemTableStopWritesThreshold: int(unflushed / memtable),
+		MaxOpenFiles:                storeFiles,
+		FormatMajorVersion:          pebble.FormatValueSeparation,
+		MaxManifestFileSize:         1 << 20,
+		BytesPerSync:                1 << 20,
+		FS:                          d,
+		Logger:                      storeLog{d},
+		EventListener:               &pebble.EventListener{DataCorruption: d.corrupt},
+	}
+	for i := range opts.Levels {
+		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(filterBits)
+	}
+	opts.ApplyCompressionSettings(func() pebble.DBCompressionSettings {
+		return pebble.UniformDBCompressionSettings(sstable.NoCompression)
+	})
+	// Blocks are written once to files of their own, which compaction leaves
+	// alone until a fifth of them is garbage.
+	opts.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {
+		return pebble.ValueSeparationPolicy{
+			Enabled: true, MinimumSize: 1 << 10, MaxBlobReferenceDepth: 1 << 10, TargetGarbageRatio: 0.2,
+		}
+	}
+	db, err := pebble.Open(dir, opts)
+	if err != nil {
+		return nil, fmt.Errorf("p2p: opening the store in %s: %w", dir, openError(err))
+	}
+	store, err := pebbleds.NewDatastore(dir, pebbleds.WithPebbleDB(db))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("p2p: opening the store in %s: %w", dir, err), db.Close())
+	}
+	return &database{Datastore: store, pebble: db}, nil
+}
+
+// storeLog takes what pebble says. Its reports of every flush are of no use to an
+// operator.
+type storeLog struct{ disk *disk }
+
+// Infof implements pebble.Logger.
+func (storeLog) Infof(string, ...any) {}
+
+// Errorf implements pebble.Logger.
+func (storeLog) Errorf(format string, args ...any) {
+	slog.Error("store: " + fmt.Sprintf(format, args...))
+}
+
+// Fatalf implements pebble.Logger. It must not return: the database cannot go on.
+func (l storeLog) Fatalf(format string, args ...any) {
+	l.Errorf(format, args...)
+	l.disk.park(fmt.Errorf(format, args...))
+}

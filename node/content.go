@@ -1,0 +1,161 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+
+	"godwit/blocks"
+	"godwit/blocks/disk"
+	"godwit/sandbox"
+	"godwit/task"
+)
+
+const (
+	// maxContent bounds one file that a job brings: module, input or output. It
+	// keeps a stranger's job from filling the disk with one CID.
+	maxContent = 4 << 30
+	// maxRecord bounds a job's record. A job file of a mebibyte, the largest
+	// accepted, makes a record smaller than this.
+	maxRecord = 2 << 20
+)
+
+// A content is what the node keeps by its content, and brings here from others. It is
+// safe for any goroutine.
+type content struct {
+	self    task.PeerID
+	blocks  *blocks.Store
+	pins    pins
+	cramped chan struct{} // asks for a collection of blocks; holds one
+	valid   validated     // modules
+}
+
+// Blocks returns the blocks.
+func (c *content) Blocks() *blocks.Store { return c.blocks }
+
+// Fetch brings whole DAGs here and makes them durable.
+func (c *content) Fetch(ctx context.Context, cids []task.CID, holders []task.PeerID) error {
+	others := holders[:0:0]
+	for _, h := range holders {
+		if h != c.self {
+			others = append(others, h)
+		}
+	}
+	defer c.Hold(cids)()
+	for _, cid := range cids {
+		if err := c.blocks.Fetch(ctx, cid, others, maxContent); err != nil {
+			c.Failed(err)
+			return fmt.Errorf("fetching %s: %w", cid, err)
+		}
+	}
+	return c.blocks.Sync(ctx)
+}
+
+// Record returns the job of that ID, from here or from the holders, with
+// its signature checked.
+func (c *content) Record(ctx context.Context, id task.JobID, holders []task.PeerID) (*task.Job, error) {
+	cid := task.CID(id)
+	if err := c.Fetch(ctx, []task.CID{cid}, holders); err != nil {
+		return nil, err
+	}
+	b, err := c.blocks.Get(ctx, cid)
+	if err != nil {
+		return nil, fmt.Errorf("reading the job's record: %w", err)
+	}
+	if len(b) > maxRecord {
+		return nil, fmt.Errorf("the job's record has %d bytes, at most %d", len(b), maxRecord)
+	}
+	rec, err := task.DecodeRecord(b)
+	if err != nil {
+		return nil, fmt.Errorf("reading the job's record: %w", err)
+	}
+	job, err := rec.Open()
+	if err != nil {
+		return nil, fmt.Errorf("opening the job's record: %w", err)
+	}
+	return job, nil
+}
+
+// checkModule refuses what no worker could run, before anything is offered.
+func (c *content) checkModule(ctx context.Context, module task.CID) error {
+	r, size, err := c.blocks.Open(ctx, module)
+	if err != nil {
+		return fmt.Errorf("reading the module: %w", err)
+	}
+	defer r.Close()
+	if size > maxContent {
+		return fmt.Errorf("the module has %s, at most %s", task.FormatSize(size), task.FormatSize(maxContent))
+	}
+	if c.valid.has(module) {
+		return nil
+	}
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, r); err != nil {
+		return fmt.Errorf("reading the module: %w", err)
+	}
+	if err := sandbox.CheckModule(b.Bytes()); err != nil {
+		return err
+	}
+	c.valid.add(module)
+	return nil
+}
+
+// Hold keeps content from being collected until release is called, once.
+func (c *content) Hold(cids []task.CID) (release func()) { return c.pins.hold(cids) }
+
+// Failed asks for a collection if something could not be stored because the disk is full.
+func (c *content) Failed(err error) {
+	if isFull(err) {
+		c.wantRoom()
+	}
+}
+
+// wantRoom asks for a collection because the disk is full.
+func (c *content) wantRoom() {
+	select {
+	case c.cramped <- struct{}{}:
+	default: // one is asked for already
+	}
+}
+
+// isFull tells a disk without room from one that fails.
+func isFull(err error) bool { return errors.Is(err, disk.ErrFull) }
+
+// Pins are the content that is being fetched: it may take longer than what is
+// new is safe, and no machine names it before it is here. The zero value is none.
+type pins struct {
+	mu   sync.Mutex
+	held map[task.CID]int // how often; > 0
+}
+
+// hold pins content until release is called, once.
+func (p *pins) hold(cids []task.CID) (release func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held == nil {
+		p.held = map[task.CID]int{}
+	}
+	for _, c := range cids {
+		p.held[c]++
+	}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, c := range cids {
+			if p.held[c]--; p.held[c] == 0 {
+				delete(p.held, c)
+			}
+		}
+	}
+}
+
+func (p *pins) list() []task.CID {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Collect(maps.Keys(p.held))
+}

@@ -1,0 +1,102 @@
+package exec
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"godwit/blocks"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// maxManifest bounds the manifest of a checkpoint, in bytes.
+const maxManifest = 64 << 20
+
+const (
+	// bringLeast and bringMost bound how long a checkpoint is sought that nobody has
+	// at the moment, who may be starting anew: in between for as long as the work
+	// takes that it stands for, which is then lost. bringAgain is how often.
+	bringLeast, bringMost = 5 * time.Second, time.Minute
+	bringAgain            = time.Second
+	// sureHolders is how many of those that a leader names, first of all, it knows
+	// to be there: itself, the job's submitter, the first that follows it.
+	sureHolders = 3
+)
+
+// sure returns the holders that should be there; it shares their memory.
+func sure(holders []task.PeerID) []task.PeerID { return holders[:min(len(holders), sureHolders)] }
+
+// bringPatiently fetches the checkpoint that an attempt goes on from: first from
+// those who should have it, then from all who may, again and again while nobody has
+// it. One of the latter may be gone, and to find that out takes its time.
+func (c *core) bringPatiently(
+	ctx context.Context, e message.Start, pages *pageStore, stop <-chan struct{},
+) (manifest []byte, err error) {
+	all := e.Holders
+	e.Holders = sure(all)
+	for until := time.Now().Add(min(max(bringLeast, e.From.CPU), bringMost)); ; {
+		manifest, err := c.bringCheckpoint(ctx, e, pages)
+		if len(e.Holders) < len(all) && errors.Is(err, blocks.ErrNotFound) {
+			e.Holders = all
+			continue
+		}
+		if err == nil || !errors.Is(err, blocks.ErrNotFound) || !time.Now().Add(bringAgain).Before(until) {
+			return manifest, err
+		}
+		again := time.NewTimer(bringAgain)
+		select {
+		case <-again.C:
+		case <-stop:
+			again.Stop()
+			return nil, err
+		case <-ctx.Done():
+			again.Stop()
+			return nil, err
+		}
+	}
+}
+
+// bringCheckpoint fetches a checkpoint's tree and returns its manifest.
+func (c *core) bringCheckpoint(ctx context.Context, e message.Start, pages *pageStore) ([]byte, error) {
+	if err := c.Content.Fetch(ctx, []task.CID{e.From.CID}, e.Holders); err != nil {
+		return nil, err
+	}
+	links, err := c.Content.Blocks().Tree(ctx, e.From.CID)
+	if err != nil {
+		return nil, err
+	}
+	var manifest []byte
+	for _, l := range links {
+		if l.Name == manifestName {
+			if manifest, err = readAll(ctx, c.Content.Blocks(), l.CID, maxManifest); err != nil {
+				return nil, fmt.Errorf("reading the checkpoint's manifest: %w", err)
+			}
+			continue
+		}
+		var h [32]byte
+		if raw, err := hex.DecodeString(l.Name); err != nil || copy(h[:], raw) != len(h) || len(raw) != len(h) {
+			return nil, fmt.Errorf("checkpoint %s has a page named %q", e.From.CID, l.Name)
+		}
+		pages.links[h] = l
+	}
+	if manifest == nil {
+		return nil, fmt.Errorf("checkpoint %s has no manifest", e.From.CID)
+	}
+	return manifest, nil
+}
+
+func readAll(ctx context.Context, from *blocks.Store, c task.CID, most int64) ([]byte, error) {
+	f, size, err := from.Open(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if size > most {
+		return nil, fmt.Errorf("%d bytes, at most %d", size, most)
+	}
+	return io.ReadAll(f)
+}

@@ -1,0 +1,49 @@
+package exec
+
+import (
+	"context"
+	"crypto/ed25519"
+	"log/slog"
+	"sync"
+	"time"
+
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// A Config says what an Executor works with. All is required.
+type Config struct {
+	Key      ed25519.PrivateKey // signs results
+	Self     task.PeerID
+	StageDir string // files of prepared jobs; exists, and is the Executor's own
+	Runner   Runner // which the Executor closes
+	Content  Content
+	Host     Host
+	Log      *slog.Logger
+}
+
+// A core is what every part of an Executor works with.
+type core struct {
+	Config
+	ctx   context.Context // of what is spawned
+	halt  context.CancelFunc
+	group sync.WaitGroup
+}
+
+// spawn runs f in a goroutine that Close waits for.
+func (c *core) spawn(f func()) { c.group.Go(f) }
+
+// report has the loop report to a client.
+func (c *core) report(to Client, ev message.Event) { c.Host.Post(func() { to.Report(ev) }) }
+
+// pause waits for d, and reports whether ctx has not ended before.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,105 @@
+package exec
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"godwit/owner"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// Do carries out a worker's effect, or starts what will answer it, on the loop. It takes
+// Prepare, Start, HandOver, Expect, Stop and Release; each Start is answered by exactly
+// one Ended.
+func (x *Executor) Do(of Client, effect message.Effect) {
+	switch e := effect.(type) {
+	case message.Prepare:
+		x.spawn(func() { x.jobs.prepare(of, e) })
+	case message.Start:
+		if w := (start{of, e}); !x.insteadOf(w) {
+			x.waiting = append(x.waiting, w)
+			x.startWaiting()
+		}
+	case message.HandOver:
+		x.handOver(of, e)
+	case message.Expect:
+		x.expect(of, e)
+	case message.Stop:
+		x.stop(e)
+	case message.Release:
+		x.jobs.release(e.Job)
+	default:
+		x.Log.Error("effect of an unknown kind", "kind", fmt.Sprintf("%T", e))
+	}
+}
+
+// Lend takes in what the owner decides, on the loop. Tasks have been stopped already.
+// Fit does what follows for those that run.
+func (x *Executor) Lend(d owner.Decision) {
+	x.lent = d
+	if d.Stop { // what is on its way goes on, out of the standstill
+		for _, a := range x.running {
+			x.hurry(a, d.Reason)
+		}
+	}
+	if d.Cores == 0 {
+		x.refuseArrivals(d.Reason, func(*destination) bool { return true })
+	}
+}
+
+// Fit begins what waits and now has a core, and keeps what runs within what the owner
+// lends: tasks are given back, the newest first, until the rest needs no more memory.
+// It is on the loop.
+func (x *Executor) Fit() {
+	x.startWaiting()
+	x.cap()
+	x.shed()
+}
+
+// cap keeps running tasks within the cap on cores, which may be lower than when they
+// began.
+func (x *Executor) cap() {
+	if err := x.Runner.Cap(x.lent.Cores, x.lent.Memory, len(x.running)); err != nil {
+		x.Log.Warn("a cap cannot be set", "err", err)
+	}
+}
+
+// shed gives tasks back that need more memory than is lent. Standing still frees none.
+func (x *Executor) shed() {
+	if x.lent.Memory == 0 {
+		return
+	}
+	var need int64
+	names := slices.SortedFunc(maps.Keys(x.running), func(a, b message.AttemptName) int {
+		return cmp.Or(a.Attempt.Compare(b.Attempt), cmp.Compare(a.Task.String(), b.Task.String()))
+	})
+	for _, name := range names {
+		job := x.jobs.get(name.Task.Job)
+		if job == nil {
+			continue
+		}
+		if need += job.spec.Memory; need > x.lent.Memory {
+			x.Log.Info("giving a task back", "task", name.Task.String(), "reason", "the owner lends less memory now")
+			x.running[name].end()
+		}
+	}
+}
+
+// Count returns how many attempts run here, on the loop.
+func (x *Executor) Count() int { return len(x.running) }
+
+// EachRunning calls f with the client of each attempt that runs here, on the loop.
+func (x *Executor) EachRunning(f func(of Client)) {
+	for _, a := range x.running {
+		f(a.of)
+	}
+}
+
+// Roots lists the content that prepared jobs need, on the loop.
+func (x *Executor) Roots() []task.CID { return x.jobs.roots() }
+
+// Saves reports whether the state of tasks can be saved here.
+func (x *Executor) Saves() bool { return x.Runner.Saves() }

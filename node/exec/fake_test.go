@@ -1,0 +1,157 @@
+package exec
+
+import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
+	"log/slog"
+	"math"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	ds "github.com/ipfs/go-datastore"
+	dssync "github.com/ipfs/go-datastore/sync"
+
+	"godwit/blocks"
+	"godwit/overlay"
+	"godwit/p2p"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// A fakeHost is a node without a loop, a disk or a network, and the one client of the
+// Executor in it.
+type fakeHost struct {
+	loop   sync.Mutex
+	said   []message.Event
+	speed  float64
+	moves  bool
+	job    *task.Job // that anybody has; nil for none
+	blocks *blocks.Store
+	dial   func(to task.PeerID) (Stream, error) // nil: nobody can be reached
+}
+
+func newFakeHost() *fakeHost { return &fakeHost{moves: true} }
+
+// executor returns one that works for the host and is closed with the test.
+func (h *fakeHost) executor(t *testing.T, r Runner) *Executor {
+	t.Helper()
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	h.blocks = newBlocks(t)
+	x := New(t.Context(), Config{
+		Key: key, Self: task.PeerIDOf(key.Public().(ed25519.PublicKey)), StageDir: t.TempDir(), Runner: r,
+		Content: h, Host: h, Log: slog.New(slog.DiscardHandler),
+	})
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return x
+}
+
+func newBlocks(t *testing.T) *blocks.Store {
+	t.Helper()
+	b, err := blocks.New(t.Context(), dssync.MutexWrap(ds.NewMapDatastore()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// on does something as the loop does.
+func (h *fakeHost) on(do func()) {
+	h.loop.Lock()
+	defer h.loop.Unlock()
+	do()
+}
+
+// heard returns what the client has heard so far.
+func (h *fakeHost) heard() (out []message.Event) {
+	h.on(func() { out = append(out, h.said...) })
+	return out
+}
+
+func (h *fakeHost) Now() time.Time                        { return time.Now() }
+func (h *fakeHost) Post(do func())                        { h.on(do) }
+func (h *fakeHost) PostEnd(_ task.Outcome, do func())     { h.on(do) }
+func (h *fakeHost) Do(_ context.Context, do func()) error { h.on(do); return nil }
+func (h *fakeHost) Client(overlay.ID, task.PeerID) Client { return h }
+func (h *fakeHost) Speed() float64                        { return h.speed }
+func (h *fakeHost) MustGo() bool                          { return false }
+func (h *fakeHost) CountChanged()                         {}
+func (h *fakeHost) StateSaved()                           {}
+func (h *fakeHost) HandOver(_ context.Context, to task.PeerID) (Stream, error) {
+	if h.dial == nil {
+		return nil, p2p.ErrClosed
+	}
+	return h.dial(to)
+}
+
+func (h *fakeHost) Overlay() overlay.ID     { return "lab" }
+func (h *fakeHost) Report(ev message.Event) { h.said = append(h.said, ev) }
+func (h *fakeHost) Moves() bool             { return h.moves }
+
+// Forecast is that of a machine which is there for two days at a time, at random.
+func (h *fakeHost) Forecast() func(time.Duration) float64 {
+	return func(d time.Duration) float64 { return math.Exp(-d.Hours() / 48) }
+}
+
+func (h *fakeHost) Blocks() *blocks.Store  { return h.blocks }
+func (h *fakeHost) Hold([]task.CID) func() { return func() {} }
+func (h *fakeHost) Failed(error)           {}
+func (h *fakeHost) Fetch(ctx context.Context, cids []task.CID, _ []task.PeerID) error {
+	for _, c := range cids {
+		if err := h.blocks.Fetch(ctx, c, nil, math.MaxInt64); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *fakeHost) Record(context.Context, task.JobID, []task.PeerID) (*task.Job, error) {
+	if h.job == nil {
+		return nil, blocks.ErrNotFound
+	}
+	return h.job, nil
+}
+
+// prepared hands the Executor a job of so many tasks that take so long, and returns its
+// ID. Lend it some cores as well.
+func (h *fakeHost) prepared(t *testing.T, x *Executor, tasks int, work time.Duration) task.JobID {
+	t.Helper()
+	text := fmt.Sprintf("module: sleep.wasm\nwork: %s\nsweep:\n  n: {from: 1, to: %d}\n", work, tasks)
+	f, err := task.ParseFile("sleep.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	module, err := blocks.CIDOfBytes([]byte("not run"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.job, err = f.Job(module, nil, "lab", time.Now().UTC(), make([]byte, 16)); err != nil {
+		t.Fatal(err)
+	}
+	rec, err := task.SignJob(h.job, x.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.do(x, message.Prepare{Job: rec.ID()})
+	synctest.Wait()
+	return rec.ID()
+}
+
+// do has the Executor carry out an effect.
+func (h *fakeHost) do(x *Executor, e message.Effect) { h.on(func() { x.Do(h, e) }) }
+
+// ended returns the ends that the client has heard of.
+func (h *fakeHost) ended() (out []message.Ended) {
+	for _, ev := range h.heard() {
+		if e, ok := ev.(message.Ended); ok {
+			out = append(out, e)
+		}
+	}
+	return out
+}

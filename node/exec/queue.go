@@ -1,0 +1,95 @@
+package exec
+
+import (
+	"slices"
+
+	"godwit/migrate/handover"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// startWaiting begins what waits, in order, as cores come free.
+func (x *Executor) startWaiting() {
+	for len(x.waiting) > 0 && len(x.running) < x.lent.Cores {
+		w := x.waiting[0]
+		x.waiting = x.waiting[1:]
+		x.begin(w)
+	}
+}
+
+// begin answers a Start with exactly one Ended, from a goroutine of its own.
+func (x *Executor) begin(w start) {
+	job := x.jobs.get(w.Task.Job)
+	a := x.newAttempt(w.of, w.Task, w.Attempt, x.saves(job))
+	x.running[a.name] = a
+	x.Host.CountChanged()
+	x.spawn(func() {
+		res := x.runTask(a.context, job, w.Task, x.prepareSaving(a, w.Start, job))
+		a.end()
+		x.Host.PostEnd(res.Outcome, func() { x.ended(a, res) })
+	})
+}
+
+// prepareSaving prepares for an attempt, and brings its checkpoint here. A checkpoint
+// that cannot be had costs the work it stands for, not the task. It returns nil for an
+// attempt whose state is not saved.
+func (x *Executor) prepareSaving(a *attempt, e message.Start, job *Job) *saving {
+	if a.controls == nil {
+		return nil
+	}
+	s := x.newSaving(a.context, a, job, e.Left, func(why string) { x.cannotFreezeSoon(a, why) })
+	if e.From != nil {
+		manifest, err := x.bringPatiently(a.context, e, s.pages, a.stop)
+		if err != nil {
+			x.Log.Warn("a checkpoint could not be had: the task begins anew", "task", e.Task.String(), "err", err)
+			s.left.anew(e.From.CPU)
+		} else {
+			s.From, s.before = manifest, e.From.CPU
+		}
+	}
+	s.left.did(0) // the checkpoint took its time to come
+	x.saveOnTime(a, job, s.left)
+	return s
+}
+
+// ended tells the worker of an attempt's end, on the loop.
+func (x *Executor) ended(a *attempt, res task.Result) {
+	delete(x.running, a.name)
+	x.startWaiting()
+	x.Host.CountChanged()
+	x.cap()
+	if s := a.controls.leaves(); s != nil { // it came to its own end
+		x.spawn(func() { s.tell(handover.Ended{Reason: res.Message}) })
+	}
+	handed := a.controls.ranOn()
+	if a.saved.Load() && handed == nil {
+		x.Host.StateSaved()
+	}
+	a.of.Report(message.Ended{Task: a.name.Task, Attempt: a.name.Attempt, Result: res, Handed: handed})
+}
+
+// Drop ends the attempts that wait for a core here and whose client is one of those, on
+// the loop.
+func (x *Executor) Drop(which func(Client) bool) {
+	x.drop(func(w *start) bool { return which(w.of) })
+}
+
+func (x *Executor) drop(which func(*start) bool) {
+	var ended []start
+	x.waiting = slices.DeleteFunc(x.waiting, func(w start) bool {
+		if which(&w) {
+			ended = append(ended, w)
+			return true
+		}
+		return false
+	})
+	for _, w := range ended {
+		res := task.Result{
+			Task: w.Task, Worker: x.Self, Outcome: task.Interrupted, Message: "it waited for a core, and did not begin",
+		}
+		if err := res.Sign(x.Key); err != nil {
+			x.Log.Error("signing a result", "task", w.Task.String(), "err", err)
+		}
+		w.of.Report(message.Ended{Task: w.Task, Attempt: w.Attempt, Result: res})
+	}
+}

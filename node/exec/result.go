@@ -1,0 +1,92 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"godwit/blocks"
+	"godwit/sandbox"
+	"godwit/task"
+)
+
+// runTask runs one task to a signed result. It never fails: what goes wrong on
+// this host is a result too, which does not count against the task.
+func (c *core) runTask(ctx context.Context, job *Job, id task.TaskID, s *saving) task.Result {
+	begun := time.Now()
+	res := task.Result{Task: id, Worker: c.Self}
+	rep, err := c.run(ctx, job, id, s)
+	switch {
+	case err == nil:
+		res.Outcome, res.ExitCode, res.Message = rep.Outcome, rep.ExitCode, clip(rep.Message)
+		res.CPU, res.Wall = rep.CPU, rep.Wall
+		res.Outputs, err = c.keepOutputs(ctx, rep.Outputs)
+	case ctx.Err() != nil:
+		res.Outcome, res.Message, res.Wall = task.Interrupted, "stopped by its host", time.Since(begun)
+		err = nil
+	}
+	if err != nil {
+		res.Outcome, res.Message, res.Outputs = task.HostError, clip(err.Error()), nil
+		c.Log.Warn("task could not be run here", "task", id.String(), "err", err)
+	}
+	if err := res.Sign(c.Key); err != nil {
+		// Only a result out of bounds cannot be signed; say so in one that can.
+		c.Log.Error("signing a result", "task", id.String(), "err", err)
+		res = task.Result{Task: id, Worker: c.Self, Outcome: task.HostError, Message: clip(err.Error())}
+		if err := res.Sign(c.Key); err != nil {
+			c.Log.Error("signing a result", "task", id.String(), "err", err)
+		}
+	}
+	return res
+}
+
+func (c *core) run(ctx context.Context, job *Job, id task.TaskID, s *saving) (sandbox.Report, error) {
+	if job == nil {
+		return sandbox.Report{}, errors.New("the job is no longer prepared here")
+	}
+	inv, err := job.spec.Expand(id.Index)
+	if err != nil {
+		return sandbox.Report{}, fmt.Errorf("expanding %s: %w", id, err)
+	}
+	rep, err := c.Runner.Run(ctx, Run{job, id, inv, s.state()})
+	job.saves.paused(rep.Checkpoints)
+	wentOn := s != nil && s.From != nil && s.Stages == nil
+	failed := err != nil || rep.Outcome == task.HostError
+	if !wentOn || !failed || ctx.Err() != nil || errors.Is(err, sandbox.ErrTooDeep) {
+		return rep, err
+	}
+	// What a state brought along is no fault of the task: it gets a clean start.
+	c.Log.Warn("a task could not go on from its checkpoint: it begins anew",
+		"task", id.String(), "err", err, "message", rep.Message)
+	s.From = nil
+	return c.Runner.Run(ctx, Run{job, id, inv, s.state()})
+}
+
+// keepOutputs stores outputs as blocks; small ones travel in the result.
+func (c *core) keepOutputs(ctx context.Context, files []sandbox.File) ([]task.Output, error) {
+	out := make([]task.Output, 0, len(files))
+	for _, f := range files {
+		o := task.Output{Name: f.Name, Size: int64(len(f.Data))}
+		var err error
+		if len(f.Data) <= task.MaxInline {
+			o.Inline = f.Data
+			o.CID, err = blocks.CIDOfBytes(f.Data)
+		} else {
+			o.CID, err = c.Content.Blocks().ImportBytes(ctx, f.Data)
+		}
+		if err != nil {
+			c.Content.Failed(err)
+			return nil, fmt.Errorf("storing output %s: %w", f.Name, err)
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+func clip(s string) string {
+	if len(s) > task.MaxMessage {
+		return s[:task.MaxMessage]
+	}
+	return s
+}

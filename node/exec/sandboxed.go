@@ -1,0 +1,107 @@
+package exec
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+
+	"godwit/owner"
+	"godwit/sandbox"
+)
+
+// Sandboxed is a Runner of tasks in sandbox processes.
+type Sandboxed struct {
+	pool *sandbox.Pool
+	cage *owner.Cage
+}
+
+// NewSandboxed returns a Runner of a configuration whose Started it sets. Capped ones
+// are kept within their caps by the kernel where it lends its help.
+func NewSandboxed(c sandbox.Config, capped bool) *Sandboxed {
+	cage := &owner.Cage{}
+	if capped {
+		cage = owner.NewCage()
+	}
+	c.Started = func(pid int) { confine(cage, pid, c.Log) }
+	return &Sandboxed{sandbox.NewPool(c), cage}
+}
+
+// confine puts a sandbox under the kernel's caps.
+func confine(cage *owner.Cage, pid int, log *slog.Logger) {
+	if err := cage.Add(pid); err != nil {
+		log.Warn("a sandbox is not under the kernel's caps", "pid", pid, "err", err)
+	}
+}
+
+// Run implements Runner: it runs the task's module.
+func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
+	spec, inv := run.Job.spec, run.Invocation
+	t := sandbox.Task{
+		Name:       run.Task.String(),
+		Module:     string(spec.Module),
+		ModulePath: run.Job.module,
+		Args:       inv.Args,
+		Env:        inv.Env,
+		Outputs:    spec.Outputs,
+		Limits:     sandbox.Limits{Memory: spec.Memory, Wall: spec.TimeLimit()},
+		Checkpoint: spec.Checkpoint,
+	}
+	for _, f := range inv.Files {
+		t.Files = append(t.Files, sandbox.Input{Name: f.Name, Path: run.Job.inputs[f.CID]})
+	}
+	if inv.Stdin != nil {
+		t.Stdin = &sandbox.Input{Name: inv.Stdin.Name, Path: run.Job.inputs[inv.Stdin.CID]}
+	}
+	s := run.State
+	if s != nil {
+		t.Pages, t.From, t.Every = s.Pages, s.From, s.Every
+		t.OnCheckpoint, t.OnNotSaved = s.OnCheckpoint, s.OnNotSaved
+		t.Freeze, t.Save, t.Share = s.Stop, s.Save, s.Share
+		t.Stages, t.OnStandby, t.OnStage, t.OnBegin = s.Stages, s.OnStandby, s.OnStage, s.OnBegin
+	}
+	rep, err := r.pool.Run(ctx, t)
+	if err == nil && s != nil && len(rep.Frozen) > 0 {
+		s.OnFrozen(rep.Frozen, rep.Fuel, rep.CPU)
+	}
+	return rep, err
+}
+
+// ReadsFiles implements Runner.
+func (r *Sandboxed) ReadsFiles() bool { return true }
+
+// Saves implements Runner.
+func (r *Sandboxed) Saves() bool { return true }
+
+// Rounds implements Runner.
+func (r *Sandboxed) Rounds() bool { return true }
+
+// Pages implements Runner.
+func (r *Sandboxed) Pages(state []byte) ([][sha256.Size]byte, error) { return sandbox.PagesOf(state) }
+
+// Pause stops every sandbox.
+func (r *Sandboxed) Pause() { r.pool.Pause() }
+
+// Resume lets every sandbox go on.
+func (r *Sandboxed) Resume() { r.pool.Resume() }
+
+// Cap keeps the running sandboxes within a number of cores and of bytes: by the
+// kernel where it lends its help, else by letting them run a share of the time.
+func (r *Sandboxed) Cap(cores int, memory int64, running int) error {
+	if r.cage.Holds() {
+		return r.cage.Limit(cores, memory)
+	}
+	if cores > 0 {
+		r.pool.Throttle(float64(cores) / float64(max(running, cores)))
+	}
+	return nil
+}
+
+// Caps says how Cap does it.
+func (r *Sandboxed) Caps() string { return r.cage.Text() }
+
+// Speed measures a core of this machine, relative to the reference core.
+func (r *Sandboxed) Speed(ctx context.Context) (float64, error) { return r.pool.Speed(ctx) }
+
+// Close ends every sandbox process.
+func (r *Sandboxed) Close() error { return errors.Join(r.pool.Close(), r.cage.Close()) }

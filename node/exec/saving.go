@@ -1,0 +1,103 @@
+package exec
+
+import (
+	"context"
+	"time"
+
+	"godwit/migrate/handover"
+	"godwit/scheduler/message"
+)
+
+// A saving is how the state of an attempt is kept: what its Runner gets, and what is
+// done with the states that it tells of.
+type saving struct {
+	State
+	before   time.Duration // CPU time that the state to go on from stands for
+	pages    *pageStore
+	costs    *saveCosts // of its job
+	left     *workLeft  // told of each state; nil: nobody asks
+	made     int        // checkpoints
+	controls *controls
+	taken    func(s snapshot) // keeps a state here
+	stays    func(why string) // called when it could not stop with its state
+}
+
+// newSaving returns that of an attempt, whose lease says that so much work is left. Blocks
+// come and go while ctx lasts. stays is called when the attempt could not stop with its
+// state, and never can.
+func (c *core) newSaving(
+	ctx context.Context, a *attempt, job *Job, left time.Duration, stays func(why string),
+) *saving {
+	s := &saving{stays: stays, pages: c.newPages(ctx), costs: &job.saves, left: newWorkLeft(left), controls: a.controls}
+	s.pages.ahead = a.controls.ahead
+	s.State = State{
+		Every: job.spec.Checkpoint.Every, Pages: s.pages, Stop: a.stop, Save: a.controls.save, Share: a.controls.share,
+		OnCheckpoint: s.checkpoint, OnFrozen: s.frozen, OnNotSaved: s.notSaved,
+	}
+	s.taken = func(state snapshot) { c.keepState(a, s, state) }
+	return s
+}
+
+// state is what the Runner gets; nil if the attempt's state is not saved.
+func (s *saving) state() *State {
+	if s == nil {
+		return nil
+	}
+	return &s.State
+}
+
+// checkpoint tells of a state that the task goes on from.
+func (s *saving) checkpoint(manifest []byte, fuel uint64, cpu time.Duration) {
+	s.left.did(cpu)
+	state := snapshot{manifest, fuel, s.before + cpu, s.pages}
+	if to := s.controls.leaves(); to != nil {
+		to.checkpoint(state)
+		return
+	}
+	s.taken(state)
+}
+
+// frozen tells of the state that the task has stopped with. Where it goes on
+// elsewhere nothing is kept here.
+func (s *saving) frozen(manifest []byte, fuel uint64, cpu time.Duration) {
+	state := snapshot{manifest, fuel, s.before + cpu, s.pages}
+	if to := s.controls.leaves(); to != nil && to.final(state) {
+		return
+	}
+	s.taken(state)
+}
+
+// notSaved tells that a checkpoint could not be made, or, with freeze, that the task
+// could not be stopped with its state, and never can be here. It goes on.
+func (s *saving) notSaved(why string, freeze bool) {
+	switch to := s.controls.leaves(); {
+	case to == nil:
+	case freeze:
+		to.tell(handover.NotFrozen{Reason: why})
+	default:
+		to.tell(handover.NotSaved{Reason: why})
+	}
+	if freeze {
+		s.stays(why)
+	}
+}
+
+// keepState keeps a state among the blocks and tells the worker, on the goroutine of the
+// attempt's run.
+func (c *core) keepState(a *attempt, s *saving, state snapshot) {
+	if s.made++; s.made > 1 {
+		s.costs.storedNew(s.pages.stored.Swap(0))
+	} else {
+		s.pages.stored.Store(0)
+	}
+	a.controls.note(s.pages.size(state.manifest))
+	root, err := s.pages.tree(state.manifest)
+	if err != nil {
+		c.Log.Warn("a checkpoint could not be stored", "task", a.name.Task.String(), "err", err)
+		return
+	}
+	c.report(a.of, message.Checkpointed{
+		Task: a.name.Task, Attempt: a.name.Attempt,
+		Checkpoint: message.Checkpoint{CID: root, Fuel: state.fuel, CPU: state.cpu},
+	})
+}

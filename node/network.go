@@ -1,0 +1,44 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"godwit/blocks"
+	"godwit/node/exec"
+	"godwit/overlay"
+	"godwit/p2p"
+	"godwit/task"
+)
+
+// A network is the node's place in the swarm: a p2p.Host.
+type network interface {
+	Run(ctx context.Context) error
+	Close() error // in place of Run
+	blocks.Network
+	Send(to task.PeerID, frame []byte) error
+	Request(ctx context.Context, to task.PeerID, method string, body []byte) ([]byte, error)
+	HandOver(ctx context.Context, to task.PeerID) (exec.Stream, error)
+	SetAdvert(a overlay.Advert) error
+	AdvertAddrs(n int) []string
+	Reach() overlay.Reach
+	Join(o p2p.Overlay) error
+	Recheck(id overlay.ID) error // its rule of admission has changed
+	Leave(id overlay.ID) error
+	Addrs() []string
+	Peers() []p2p.Peer
+	Cut(p task.PeerID, age time.Duration) (newer bool)
+	Stats() p2p.Stats
+}
+
+// A host is a p2p.Host as a network.
+type host struct{ *p2p.Host }
+
+// HandOver implements network.
+func (h host) HandOver(ctx context.Context, to task.PeerID) (exec.Stream, error) {
+	s, err := h.Host.HandOver(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}

@@ -1,0 +1,134 @@
+package node
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+
+	ds "github.com/ipfs/go-datastore"
+
+	"godwit/blocks"
+	"godwit/node/exec"
+	"godwit/overlay"
+	"godwit/p2p"
+	"godwit/sandbox"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+// New prepares a node: it opens its data directory, restores its state and
+// listens. If it fails, nothing is left open.
+func New(ctx context.Context, cfg Config) (*Node, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	swarmKey, err := cfg.swarmKey()
+	if err != nil {
+		return nil, err
+	}
+	key, data, err := openData(cfg)
+	if err != nil {
+		return nil, err
+	}
+	join := func(c p2p.Config, serve serveFunc) (network, error) {
+		c.SwarmKey = swarmKey
+		c.OnHandOver = func(ctx context.Context, from task.PeerID, s *p2p.HandOverStream) { serve(ctx, from, s) }
+		h, err := p2p.New(c)
+		return host{h}, err
+	}
+	return newNode(ctx, cfg, ground{key, data, join, newRunner(cfg)})
+}
+
+// A ground is what a node stands on: the machine's disk, network and processes.
+type ground struct {
+	key    ed25519.PrivateKey
+	data   ds.Batching
+	join   func(p2p.Config, serveFunc) (network, error) // called once
+	runner exec.Runner
+}
+
+// A serveFunc serves a stream that a member opened to bring a running task, and returns
+// when it is at its end.
+type serveFunc func(ctx context.Context, from task.PeerID, s exec.Stream)
+
+// newNode makes a node of a complete cfg. The node owns what it stands on, and
+// closes it when newNode fails or Run ends.
+func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
+	self := task.PeerIDOf(on.key.Public().(ed25519.PublicKey))
+	n := &Node{
+		cfg: cfg, log: cfg.Log.With("self", shortPeer(self)), key: on.key, self: self,
+		sched: scheduler.Default(), store: store{on.data}, content: &content{self: self, cramped: make(chan struct{}, 1)},
+		inbox: make(chan post, inboxSize), ends: make(chan post, inboxSize), stopped: make(chan struct{}), clock: newClock(),
+		members: map[overlay.ID]*membership{}, suspicion: overlay.NewSuspicion(self),
+		watchers: watchers{map[*watcher]bool{}, map[task.JobID]bool{}}, speed: cfg.Experiment.Speeds[AnyClass],
+	}
+	n.tasks, n.halt = context.WithCancel(context.Background())
+	n.exec = exec.New(n.tasks, exec.Config{
+		Key: n.key, Self: self, StageDir: cfg.stageDir(), Runner: on.runner, Content: n.content, Host: door{n}, Log: n.log,
+	})
+	defer func() {
+		if err != nil {
+			close(n.stopped) // whoever has called the handler waits no longer
+			n.halt()
+			err = errors.Join(err, n.exec.Close(), on.data.Close())
+		}
+	}()
+	if n.content.blocks, err = blocks.New(ctx, on.data); err != nil {
+		return nil, fmt.Errorf("opening the blocks: %w", err)
+	}
+	if n.net, err = on.join(p2p.Config{
+		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
+		Handler: handler{n}, OnBlocks: n.content.blocks.Serve, Log: cfg.Log,
+		Relaying: p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged,
+	}, n.exec.Serve); err != nil {
+		return nil, fmt.Errorf("joining the network: %w", err)
+	}
+	n.content.blocks.Connect(n.net)
+	if err := n.restore(ctx); err != nil {
+		return nil, errors.Join(err, n.net.Close())
+	}
+	return n, nil
+}
+
+func newRunner(cfg Config) exec.Runner {
+	if cfg.Experiment.Runner == RunSleep {
+		return &exec.Sleeper{Imposed: cfg.Experiment.Speeds}
+	}
+	return exec.NewSandboxed(sandbox.Config{
+		Command:    cfg.Sandbox,
+		CacheDir:   cfg.cacheDir(),
+		ScratchDir: cfg.scratchDir(),
+		MaxIdle:    cfg.Cores,
+		Log:        cfg.Log,
+	}, cfg.RulesFile != "")
+}
+
+// restore brings the machines back to what was durable when the node last
+// stopped, however it stopped.
+func (n *Node) restore(ctx context.Context) error {
+	n.sched.Rates = n.cfg.Experiment.Rates
+	n.sched.Worker.HandOver = n.exec.Saves()
+	if err := n.loadPast(ctx); err != nil {
+		return err
+	}
+	if err := n.askOwner(ctx); err != nil {
+		return err
+	}
+	known, unknown, err := n.loadJoined()
+	if err != nil {
+		return err
+	}
+	for _, j := range known {
+		m, err := n.newMembership(ctx, j)
+		if err != nil {
+			return err
+		}
+		if err := n.enter(m); err != nil {
+			return err
+		}
+	}
+	n.unknown = unknown
+	return n.saveJoined()
+}

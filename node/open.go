@@ -1,0 +1,76 @@
+package node
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	ds "github.com/ipfs/go-datastore"
+
+	"godwit/blocks/disk"
+	"godwit/p2p"
+)
+
+// openData makes the data directory and opens what is in it.
+func openData(cfg Config) (ed25519.PrivateKey, ds.Batching, error) {
+	for _, dir := range []string{cfg.stageDir(), cfg.scratchDir(), cfg.cacheDir()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, nil, fmt.Errorf("making the data directory: %w", err)
+		}
+	}
+	key, err := p2p.LoadOrCreateKey(filepath.Join(cfg.DataDir, "identity.key"))
+	if err != nil {
+		return nil, nil, fmt.Errorf("loading the node's identity: %w", err)
+	}
+	data, err := openStore(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	// What was staged by a node that ended nobody knows of, and may not be whole
+	// after a power cut.
+	if err := errors.Join(os.RemoveAll(cfg.stageDir()), os.Mkdir(cfg.stageDir(), 0o700)); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("making the data directory: %w", err), data.Close())
+	}
+	return key, data, nil
+}
+
+// openStore opens the node's store, or, in place of one that is damaged, a new one.
+func openStore(cfg Config) (ds.Batching, error) {
+	dir := filepath.Join(cfg.DataDir, "store")
+	data, err := disk.Open(dir)
+	if errors.Is(err, disk.ErrCorrupt) {
+		aside, e := disk.MoveAside(dir)
+		if e != nil {
+			return nil, errors.Join(fmt.Errorf("opening the node's store: %w", err), e)
+		}
+		cfg.Log.Error("the node's store is damaged: it was put aside, and the node begins with an empty one; what other nodes have of it comes back from them",
+			"err", err, "aside", aside)
+		if err := os.WriteFile(cfg.recoverFile(), nil, 0o600); err != nil {
+			return nil, fmt.Errorf("marking the store as lost: %w", err)
+		}
+		data, err = disk.Open(dir)
+	}
+	if isLocked(err) {
+		return nil, fmt.Errorf("%w by another node: %s", ErrInUse, cfg.DataDir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the node's store: %w", err)
+	}
+	return data, nil
+}
+
+// isLocked tells a store that another node has locked from one that this node
+// may not open, whose error names the file. The store has no error value for a
+// lock of this very process.
+func isLocked(err error) bool {
+	var file *fs.PathError
+	if err == nil || errors.As(err, &file) {
+		return false
+	}
+	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) || strings.Contains(err.Error(), "lock held by current process")
+}

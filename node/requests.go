@@ -1,0 +1,13 @@
+package node
+
+// The requests that a node answers to any peer.
+const (
+	methodPing = "ping" // empty body, empty answer
+	methodJobs = "jobs" // body: jobsQuery; answer: JSON array of scheduler.JobStatus without tasks
+	methodJob  = "job"  // body: jobQuery; answer: scheduler.JobStatus
+	methodWhy  = "why"  // body: whyQuery; answer: Why
+
+	methodScheduling = "scheduling" // body: jobsQuery; answer: scheduler.Scheduling
+
+	methodHistory = "history" // body: historyQuery; answer: segments, see answerHistory
+)

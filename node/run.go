@@ -1,0 +1,62 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Run serves until ctx ends or something fails that the node cannot do without.
+// When ctx ends it says goodbye first: leaderships are handed over and tasks
+// given back, within two seconds. It returns when all it started has ended and
+// the store is closed.
+func (n *Node) Run(ctx context.Context) error {
+	hard := n.tasks
+	defer n.halt()
+	netDone := make(chan error, 1)
+	go func() {
+		err := n.net.Run(hard)
+		n.halt()
+		netDone <- err
+	}()
+	n.spawn(func() { n.monitor.Run(hard) })
+	if m, ok := n.exec.Runner.(speedometer); ok {
+		n.spawn(func() { n.keepSpeed(hard, m) })
+	}
+	n.spawn(func() { n.gatherHistories(hard) })
+	n.spawn(func() { n.collectBlocks(hard) })
+	n.spawn(func() { n.joinUnknown(hard) })
+	n.spawn(func() { n.recoverJobs(hard) })
+	err := n.loop(hard, ctx)
+	close(n.stopped)
+	n.halt()
+	netErr := <-netDone // nothing more comes from others
+	err = errors.Join(err, n.exec.Close())
+	n.group.Wait()
+	return errors.Join(err, netErr, n.store.ds.Close())
+}
+
+// unknownRetry is how often peers are asked for an overlay's manifest that
+// nobody has had so far.
+const unknownRetry = 2 * time.Second
+
+// joinUnknown joins the overlays that the configuration names and that others
+// have to be asked for.
+func (n *Node) joinUnknown(ctx context.Context) {
+	for _, what := range n.unknown {
+		for told := false; ctx.Err() == nil; told = true {
+			_, err := n.JoinOverlay(ctx, what, 0)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, ErrUnknownOverlay) {
+				n.log.Error("an overlay is not joined", "overlay", what, "err", err)
+				break
+			}
+			if !told {
+				n.log.Info("waiting for a peer that knows an overlay", "overlay", what)
+			}
+			pause(ctx, unknownRetry)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package p2p
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"godwit/p2p/wire"
+	"godwit/task"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+)
+
+// An endpoint is this node's end of the network: the libp2p host, and the life of
+// all that runs on it.
+type endpoint struct {
+	set     settings
+	net     host.Host
+	id      task.PeerID
+	traffic *traffic
+	pace    wire.Pace
+
+	// life ends when the host closes. Every goroutine is started by spawn and
+	// ends with it.
+	life   context.Context
+	end    context.CancelFunc
+	served chan struct{} // closed when Run begins: until then streams wait
+
+	mu      sync.Mutex
+	closed  bool // guards wg: nothing is spawned after it is set
+	running bool // Run was called
+	wg      sync.WaitGroup
+}
+
+func newEndpoint(set settings, extra []libp2p.Option) (*endpoint, error) {
+	e := &endpoint{set: set, traffic: &traffic{}, pace: wire.NewPace(), served: make(chan struct{})}
+	var err error
+	if e.net, err = openTransport(set, e.traffic, extra); err != nil {
+		return nil, err
+	}
+	e.id = task.PeerID(e.net.ID().String())
+	e.life, e.end = context.WithCancel(context.Background())
+	return e, nil
+}
+
+// begin lets streams in. It reports false when it was called before, or after stop.
+func (e *endpoint) begin() bool {
+	e.mu.Lock()
+	again := e.running || e.closed
+	e.running = true
+	e.mu.Unlock()
+	if !again {
+		close(e.served)
+	}
+	return !again
+}
+
+// stop ends life. It reports false when it was called before.
+func (e *endpoint) stop() bool {
+	e.mu.Lock()
+	first := !e.closed
+	e.closed = true
+	e.mu.Unlock()
+	if first {
+		e.end()
+	}
+	return first
+}
+
+// stopped reports whether stop was called.
+func (e *endpoint) stopped() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.closed
+}
+
+// handle serves inbound streams of one protocol. A stream that comes between
+// New and Run waits.
+func (e *endpoint) handle(id string, serve func(context.Context, network.Stream)) {
+	e.net.SetStreamHandler(protocolID(id), func(s network.Stream) {
+		served := e.spawn(func(ctx context.Context) {
+			stop := context.AfterFunc(ctx, func() { s.Reset() })
+			defer stop()
+			select {
+			case <-e.served:
+				serve(ctx, s)
+			case <-ctx.Done():
+			}
+		})
+		if !served {
+			s.Reset()
+		}
+	})
+}
+
+// spawn runs f until it returns, with a context that ends when the host closes.
+// It reports false, and does not run f, once the host has closed.
+func (e *endpoint) spawn(f func(ctx context.Context)) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return false
+	}
+	e.wg.Go(func() { f(e.life) })
+	return true
+}
+
+// ID returns the node's name.
+func (e *endpoint) ID() task.PeerID { return e.id }
+
+// Other returns a peer's ID as everybody writes it, or ErrBadPeer.
+func (e *endpoint) Other(p task.PeerID) (task.PeerID, error) {
+	id, err := e.otherPeer(p)
+	return task.PeerID(id.String()), err
+}
+
+func (e *endpoint) otherPeer(text task.PeerID) (peer.ID, error) {
+	p, err := peer.Decode(string(text))
+	if err != nil || p == e.net.ID() {
+		return "", fmt.Errorf("%w: %q", ErrBadPeer, text)
+	}
+	return p, nil
+}
+
+// openStream opens a stream to a peer, dialling when needed, through a relay where
+// there is no other way. The stream ends with ctx.
+func (e *endpoint) openStream(ctx context.Context, p peer.ID, id string) (network.Stream, func() bool, error) {
+	open, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	s, err := e.net.NewStream(allowRelayed(open), p, protocolID(id))
+	if err != nil {
+		return nil, nil, fmt.Errorf("p2p: reaching %s: %w", p, err)
+	}
+	return s, context.AfterFunc(ctx, func() { s.Reset() }), nil
+}
+
+// addrsChanged has the node say where it can be reached now.
+func (e *endpoint) addrsChanged() {
+	if e.set.OnAddrs != nil {
+		e.set.OnAddrs()
+	}
+}

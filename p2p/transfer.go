@@ -1,0 +1,47 @@
+package p2p
+
+import (
+	"context"
+
+	"godwit/p2p/wire"
+	"godwit/task"
+
+	"github.com/libp2p/go-libp2p/core/network"
+)
+
+// transfers carries streams of blocks.
+type transfers struct {
+	*endpoint
+	adverts *adverts
+}
+
+// AskBlocks opens a stream on which a peer is asked for blocks, dialling when
+// needed. end breaks it off and must be called; it ends with ctx and the host too.
+func (t *transfers) AskBlocks(ctx context.Context, to task.PeerID) (s *wire.Stream, end func(), err error) {
+	p, err := t.otherPeer(to)
+	if err != nil {
+		return nil, nil, err
+	}
+	stream, stop, err := t.openStream(ctx, p, ProtocolBlocks)
+	if err != nil {
+		return nil, nil, err
+	}
+	stopToo := context.AfterFunc(t.life, func() { stream.Reset() })
+	end = func() {
+		stopToo()
+		stream.Reset()
+		stop()
+	}
+	return &wire.Stream{Conn: stream, Count: asked(stream), Pace: t.pace}, end, nil
+}
+
+// receiveBlocks serves one stream of a peer that asks for blocks.
+func (t *transfers) receiveBlocks(ctx context.Context, s network.Stream) {
+	t.set.OnBlocks(ctx, &wire.Stream{Conn: s, Count: t.adverts.inbound(s), Pace: t.pace})
+}
+
+// SetRates bounds the bytes of blocks and hand-overs a second that the host sends and takes; 0
+// is no bound. It holds for transfers under way too. A peer gives up on a block
+// that takes longer than 10 s: below wire.MaxBlock in that time large blocks may
+// never arrive.
+func (t *transfers) SetRates(up, down int64) { t.pace.Set(up, down) }

@@ -1,0 +1,56 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"runtime"
+	"testing"
+)
+
+func reader(b []byte) *bufio.Reader { return bufio.NewReader(bytes.NewReader(b)) }
+
+func TestFrameLimits(t *testing.T) {
+	tests := []struct {
+		name string
+		in   []byte
+		want error
+	}{
+		{"nothing", nil, io.EOF},
+		{"empty frame", []byte{0}, nil},
+		{"half a length", []byte{0x80}, io.ErrUnexpectedEOF},
+		{"no body", []byte{3}, io.ErrUnexpectedEOF},
+		{"half a body", []byte{3, 1}, io.ErrUnexpectedEOF},
+		{"at the limit", []byte{8, 1, 2, 3, 4, 5, 6, 7, 8}, nil},
+		{"over the limit", []byte{9, 1, 2, 3, 4, 5, 6, 7, 8, 9}, ErrTooLarge},
+		{"far over", bytes.Repeat([]byte{0xff}, 8), io.ErrUnexpectedEOF},
+	}
+	for _, tt := range tests {
+		if _, err := ReadFrame(reader(tt.in), 8, nil); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, err, tt.want)
+		}
+	}
+}
+
+// A peer that announces much and sends little costs little.
+func TestReadNAllocates(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := readN(bytes.NewReader(make([]byte, 10)), 1<<30, nil); err == nil {
+		t.Fatal("read a GiB of 10 bytes")
+	}
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 4*readStep {
+		t.Errorf("%d bytes allocated", got)
+	}
+}
+
+func FuzzFrame(f *testing.F) {
+	f.Add([]byte{3, 1, 2, 3})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if frame, err := ReadFrame(reader(b), 1<<10, nil); err == nil && len(frame) > 1<<10 {
+			t.Fatal("frame over its limit")
+		}
+	})
+}

@@ -1,0 +1,36 @@
+package durable
+
+import (
+	"maps"
+	"slices"
+
+	"godwit/task"
+)
+
+// A RootSet gathers blocks that must be kept. The zero value is empty.
+type RootSet struct{ cids map[task.CID]bool }
+
+// Add puts blocks into the set.
+func (r *RootSet) Add(cids ...task.CID) {
+	if r.cids == nil {
+		r.cids = map[task.CID]bool{}
+	}
+	for _, c := range cids {
+		r.cids[c] = true
+	}
+}
+
+// Sorted returns the blocks in order, each once.
+func (r *RootSet) Sorted() []task.CID { return slices.Sorted(maps.Keys(r.cids)) }
+
+// JobBlocks lists what a job needs held so that it can outlive its submitter.
+func JobBlocks(id task.JobID, spec *task.Job) []task.CID {
+	cids := []task.CID{task.CID(id), spec.Module}
+	for i := range spec.Inputs {
+		if f := &spec.Inputs[i]; f.Size > 0 {
+			cids = append(cids, f.CID)
+		}
+	}
+	slices.Sort(cids[2:])
+	return slices.Compact(cids)
+}

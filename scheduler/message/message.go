@@ -1,0 +1,204 @@
+// Package message is what the machines of a scheduler say: to their drivers as events
+// and effects, and to each other as messages, with their encoding and its limits.
+package message
+
+import (
+	"time"
+
+	"godwit/scheduler/ledger"
+	"godwit/task"
+)
+
+// A Message is what machines say to each other. Exactly one field is set.
+// A frame on the wire is a CBOR array of messages: see EncodeFrame.
+type Message struct {
+	Submit   *Submit   `cbor:"1,keyasint,omitempty"` // submitter to leader
+	Accepted *Accepted `cbor:"2,keyasint,omitempty"` // leader to submitter
+	Progress *Progress `cbor:"3,keyasint,omitempty"` // leader to submitter
+	Got      *Got      `cbor:"4,keyasint,omitempty"` // submitter to leader
+	Cancel   *Cancel   `cbor:"5,keyasint,omitempty"` // submitter to leader
+	Place    *Place    `cbor:"6,keyasint,omitempty"` // leader to worker
+	Report   *Report   `cbor:"7,keyasint,omitempty"` // worker to leader
+	Ack      *Ack      `cbor:"8,keyasint,omitempty"` // leader to worker
+
+	// Among coordinators: see message_copy.go.
+	Known  *Known  `cbor:"9,keyasint,omitempty"`  // replica to leader
+	Wanted *Wanted `cbor:"10,keyasint,omitempty"` // leader to replica
+	Copy   *Copy   `cbor:"11,keyasint,omitempty"` // leader to follower
+	Copied *Copied `cbor:"12,keyasint,omitempty"` // follower to leader
+}
+
+// Submit offers a job to the leader, for the first time or again. The leader
+// fetches what the job needs, makes it durable and answers Accepted; for a job
+// it knows it answers at once. Have is what the submitter holds already.
+type Submit struct {
+	Record task.Record `cbor:"1,keyasint"`
+	Have   []Range     `cbor:"2,keyasint"`
+	// Accepted says that a leader has accepted the job before: no rule of the
+	// overlay made since may keep it from ending.
+	Accepted bool `cbor:"3,keyasint,omitempty"`
+}
+
+// A Range is the task indices From to To-1. It lives in the ledger.
+type Range = ledger.Range
+
+// Accepted answers a Submit. With Error empty the job is durable at the
+// leader; otherwise it was refused for good, unless RetryAfter is set.
+type Accepted struct {
+	Job        task.JobID    `cbor:"1,keyasint"`
+	Error      string        `cbor:"2,keyasint,omitempty"`
+	RetryAfter time.Duration `cbor:"3,keyasint,omitempty"`
+}
+
+// Progress brings final results that the submitter lacks, at most
+// MaxProgress of them; the next batch follows its Got. With no results it is
+// a summary only.
+type Progress struct {
+	Job     task.JobID    `cbor:"1,keyasint"`
+	Tasks   []TaskSummary `cbor:"2,keyasint"`
+	Summary JobSummary    `cbor:"3,keyasint"`
+}
+
+// A TaskSummary is the whole story of one ended task.
+type TaskSummary struct {
+	Index    uint64        `cbor:"1,keyasint"`
+	Failed   bool          `cbor:"2,keyasint,omitempty"` // Results hold the failures then
+	Results  []task.Result `cbor:"3,keyasint"`           // agreeing, signed; at least one unless the task was given up unrun
+	Attempts []AttemptLog  `cbor:"4,keyasint"`           // every placement, in order
+	Reason   string        `cbor:"5,keyasint,omitempty"` // why it failed
+}
+
+// An AttemptLog is one placement of a task and how it ended. It lives in the
+// ledger.
+type AttemptLog = ledger.AttemptLog
+
+// A JobSummary counts a job's tasks. Total = Waiting + Running + Done + Failed.
+type JobSummary struct {
+	State     string        `cbor:"1,keyasint" json:"state"` // "running", "done", "partly", "failed", "cancelled", "expired"
+	Total     uint64        `cbor:"2,keyasint" json:"total"`
+	Waiting   uint64        `cbor:"3,keyasint" json:"waiting"`
+	Running   uint64        `cbor:"4,keyasint" json:"running"`
+	Done      uint64        `cbor:"5,keyasint" json:"done"`
+	Failed    uint64        `cbor:"6,keyasint" json:"failed"`
+	UsefulCPU time.Duration `cbor:"7,keyasint" json:"useful_cpu_ns"`
+	WastedCPU time.Duration `cbor:"8,keyasint" json:"wasted_cpu_ns"`
+	Reruns    uint64        `cbor:"9,keyasint" json:"reruns"` // placements beyond the first, but for those that a task was moved to
+	// Migrations counts the times that a task was moved with its state.
+	Migrations uint64 `cbor:"10,keyasint,omitempty" json:"migrations"`
+}
+
+// Got says which results the submitter now holds durably, so that the leader
+// may forget them.
+type Got struct {
+	Job  task.JobID `cbor:"1,keyasint"`
+	Have []Range    `cbor:"2,keyasint"` // all it holds, not only the newest
+	// Final says that the job is over for the submitter: it wants no more of it.
+	Final bool `cbor:"3,keyasint,omitempty"`
+	// Lacking are results told whose outputs nobody could give, try after try.
+	Lacking []Range `cbor:"4,keyasint,omitempty"`
+	// Signature is a Cancel's, with Final: that nothing more is wanted must be
+	// believed by coordinators that take over, too.
+	Signature []byte `cbor:"5,keyasint,omitempty"`
+}
+
+// Cancel ends a job. Only its submitter may: the signature is over "cancel "
+// and the job's ID, by the key of the job's record.
+type Cancel struct {
+	Job       task.JobID `cbor:"1,keyasint"`
+	Signature []byte     `cbor:"2,keyasint"`
+}
+
+// Place gives leases to a worker.
+type Place struct {
+	Epoch  uint64  `cbor:"1,keyasint"`
+	Leases []Lease `cbor:"2,keyasint"`
+	// Holders of the blocks of the jobs placed, best first; the leader and
+	// the submitter among them. At most MaxHolders.
+	Holders map[task.JobID][]task.PeerID `cbor:"3,keyasint"`
+}
+
+// Report is what a worker tells the leader: at once when something ended, and
+// every ReportEvery as a heartbeat. Held renews leases.
+type Report struct {
+	Epoch   uint64    `cbor:"1,keyasint"` // highest it has obeyed
+	Slots   int       `cbor:"2,keyasint"` // it may use now
+	State   uint8     `cbor:"3,keyasint"` // overlay.State
+	Held    []Held    `cbor:"4,keyasint"` // everything it has and has not ended
+	Ended   []Ending  `cbor:"5,keyasint"` // repeated until acknowledged
+	Refused []Refusal `cbor:"6,keyasint"`
+	// Full says that Held is complete, so that what it lacks is lost.
+	Full bool `cbor:"7,keyasint"`
+	// Born is when this worker began, in Unix nanoseconds of its own clock. A
+	// change says that it has restarted and lost what it held.
+	Born int64 `cbor:"8,keyasint"`
+	// Saved are checkpoints taken: new ones, and in a full report the newest of
+	// each lease again.
+	Saved []SavedState `cbor:"9,keyasint,omitempty"`
+	// Withheld is the percentage of the machine's CPU that tasks do not get now, 0
+	// to 100.
+	Withheld int `cbor:"10,keyasint,omitempty"`
+	// Hands says that the worker can hand tasks over while they run, and take them.
+	// To and from any other a task moves by way of the leader.
+	Hands bool `cbor:"11,keyasint,omitempty"`
+	// Unmoved are moves that came to nothing; said again when the order is.
+	Unmoved []Unmoved `cbor:"12,keyasint,omitempty"`
+}
+
+// A SavedState is a checkpoint of a lease, whose blocks the worker holds.
+type SavedState struct {
+	Task       task.TaskID `cbor:"1,keyasint"`
+	Attempt    Attempt     `cbor:"2,keyasint"`
+	Checkpoint Checkpoint  `cbor:"3,keyasint"`
+}
+
+// Held is a lease that a worker has and has not ended.
+type Held struct {
+	Task    task.TaskID `cbor:"1,keyasint"`
+	Attempt Attempt     `cbor:"2,keyasint"`
+	Running bool        `cbor:"3,keyasint"` // false: queued or being prepared
+	// Fixed says that its state cannot be saved: it ends where it is.
+	Fixed bool `cbor:"4,keyasint,omitempty"`
+	// Moving is the attempt as which it is being handed over; zero for none.
+	Moving Attempt `cbor:"5,keyasint,omitzero"`
+	// Awaiting says that its state is to come from another worker: it does not run.
+	Awaiting bool `cbor:"6,keyasint,omitempty"`
+	// After is the attempt that is, or was, handed over to it; zero for none.
+	After Attempt `cbor:"7,keyasint,omitzero"`
+}
+
+// An Ending is the result of one attempt.
+type Ending struct {
+	Attempt Attempt     `cbor:"1,keyasint"`
+	Result  task.Result `cbor:"2,keyasint"`
+	// Handed says that the guest runs on elsewhere, as a later attempt; nil if the
+	// end is one.
+	Handed *Handed `cbor:"3,keyasint,omitempty"`
+	// Begun says when the attempt began; nil where its worker does not know any more.
+	Begun *Begun `cbor:"4,keyasint,omitempty"`
+}
+
+// A Refusal gives a lease back unrun. The reason is for people.
+type Refusal struct {
+	Task       task.TaskID   `cbor:"1,keyasint"`
+	Attempt    Attempt       `cbor:"2,keyasint"`
+	Reason     string        `cbor:"3,keyasint"`
+	RetryAfter time.Duration `cbor:"4,keyasint"`
+}
+
+// Ack answers a Report. Results named in Ended are durable at the leader, and
+// the worker may forget them. Drop names leases to end, or that the leader
+// does not know.
+type Ack struct {
+	Epoch uint64        `cbor:"1,keyasint"`
+	Ended []AttemptName `cbor:"2,keyasint"`
+	Drop  []AttemptName `cbor:"3,keyasint"`
+	// Moves are tasks to be handed over to other workers.
+	Moves []MoveOrder `cbor:"4,keyasint,omitempty"`
+}
+
+// An AttemptName names one attempt of one task.
+type AttemptName struct {
+	Task    task.TaskID `cbor:"1,keyasint"`
+	Attempt Attempt     `cbor:"2,keyasint"`
+	Reason  string      `cbor:"3,keyasint,omitempty"`
+}

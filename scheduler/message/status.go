@@ -1,0 +1,169 @@
+package message
+
+import (
+	"time"
+
+	"godwit/task"
+)
+
+// The states of a job.
+const (
+	JobOffered   = "offered"   // kept by the submitter, not yet acknowledged by a leader
+	JobRunning   = "running"   // acknowledged; tasks wait or run
+	JobDone      = "done"      // every task done
+	JobPartly    = "partly"    // every task ended, some failed
+	JobFailed    = "failed"    // every task failed, or the job was refused
+	JobCancelled = "cancelled" // ended by its submitter
+	JobExpired   = "expired"   // its deadline passed
+)
+
+// FinalState says whether a job in that state is over.
+func FinalState(state string) bool {
+	switch state {
+	case JobDone, JobPartly, JobFailed, JobCancelled, JobExpired:
+		return true
+	}
+	return false
+}
+
+// A JobStatus is a job as people and scripts see it. It is a copy.
+type JobStatus struct {
+	ID        task.JobID  `json:"id"`
+	Name      string      `json:"name"`
+	Overlay   string      `json:"overlay"`
+	Submitter task.PeerID `json:"submitter"`
+	Submitted time.Time   `json:"submitted"`
+	State     string      `json:"state"`
+	Error     string      `json:"error,omitempty"` // why it was refused
+	// Reason is why the job does not go on for now, for people; "" if it does.
+	Reason string     `json:"reason,omitempty"`
+	Tasks  TaskCounts `json:"tasks"`
+	// Held is how many results the submitter has, Final whether it has all
+	// there will be.
+	Held       uint64  `json:"held"`
+	Final      bool    `json:"final"`
+	Migrations uint64  `json:"migrations"`
+	Reruns     uint64  `json:"reruns"`
+	WastedCPU  float64 `json:"wasted_cpu_s"` // seconds
+	UsefulCPU  float64 `json:"useful_cpu_s"` // seconds
+	// TasksList has the tasks asked for, of which something is known.
+	TasksList []TaskStatus `json:"tasks_list,omitempty"`
+}
+
+// TaskCounts counts a job's tasks. Total is the sum of the others.
+type TaskCounts struct {
+	Total   uint64 `json:"total"`
+	Waiting uint64 `json:"waiting"`
+	Running uint64 `json:"running"`
+	Done    uint64 `json:"done"`
+	Failed  uint64 `json:"failed"`
+}
+
+// A TaskStatus is one task of a job.
+type TaskStatus struct {
+	Index    uint64            `json:"index"`
+	Params   map[string]string `json:"params"`
+	State    string            `json:"state"` // "waiting", "running", "done", "failed"
+	Reason   string            `json:"reason,omitempty"`
+	Attempts []AttemptStatus   `json:"attempts"`
+	Result   *ResultStatus     `json:"result,omitempty"`
+}
+
+// An AttemptStatus is one placement of a task.
+type AttemptStatus struct {
+	Worker task.PeerID `json:"worker"`
+	Start  time.Time   `json:"start,omitzero"` // the leader gave the lease
+	// Began is when the worker began it, by the leader's clock: see Begun. Zero while
+	// it runs, and where the worker's word of its end is not known.
+	Began          time.Time   `json:"began,omitzero"`
+	End            time.Time   `json:"end,omitzero"` // absent while it runs
+	Outcome        string      `json:"outcome"`
+	FromCheckpoint bool        `json:"from_checkpoint"`
+	SavedCPU       float64     `json:"saved_cpu_s"` // seconds of CPU that the checkpoint spared
+	MovedTo        task.PeerID `json:"moved_to,omitempty"`
+	// MovedBytes is what the network carried for its move between workers, and
+	// DownS how long, in seconds up to End, it stood still for it; 0 if not known.
+	MovedBytes int64   `json:"moved_bytes,omitempty"`
+	DownS      float64 `json:"down_s,omitempty"`
+	Reason     string  `json:"reason"`
+}
+
+// A ResultStatus is what a task came to. CID is of its first output.
+type ResultStatus struct {
+	CID     task.CID      `json:"cid"`
+	Digest  task.Digest   `json:"digest"`
+	Workers []task.PeerID `json:"workers"`
+	Outputs []task.Output `json:"outputs"`
+}
+
+// A Page says which tasks of a job a status should list: at most Limit, from
+// index From on. The zero value lists none.
+type Page struct {
+	From  uint64
+	Limit int
+}
+
+// NewJobStatus returns what people are told of a job, without its tasks.
+func NewJobStatus(id task.JobID, spec *task.Job, submitter task.PeerID, s JobSummary) JobStatus {
+	return JobStatus{
+		ID: id, Name: spec.Name, Overlay: spec.Overlay, Submitter: submitter, Submitted: spec.Submitted, State: s.State,
+		Tasks:      TaskCounts{s.Total, s.Waiting, s.Running, s.Done, s.Failed},
+		Reruns:     s.Reruns,
+		Migrations: s.Migrations,
+		WastedCPU:  s.WastedCPU.Seconds(), UsefulCPU: s.UsefulCPU.Seconds(),
+	}
+}
+
+// NewTaskStatus returns what people are told of task i of a job. log is its attempts,
+// in order, and results those that agreed.
+func NewTaskStatus(spec *task.Job, i uint64, state string, log []AttemptLog, results []task.Result) TaskStatus {
+	t := TaskStatus{Index: i, Params: map[string]string{}, State: state, Attempts: []AttemptStatus{}}
+	for _, p := range spec.Sweep.Point(i) {
+		if p.Name != task.Trial || spec.Sweep.Repeat > 1 {
+			t.Params[p.Name] = p.Value
+		}
+	}
+	for _, l := range log {
+		var began time.Time
+		if l.Lag > 0 {
+			began = l.Start.Add(l.Lag)
+		}
+		t.Attempts = append(t.Attempts, AttemptStatus{
+			Worker: l.Worker, Start: l.Start, Began: began, End: l.End, Outcome: l.Outcome, Reason: l.Reason,
+			FromCheckpoint: l.From > 0, SavedCPU: l.Saved.Seconds(), MovedTo: l.MovedTo, MovedBytes: l.Bytes, DownS: l.Down.Seconds(),
+		})
+	}
+	if len(results) > 0 {
+		r := &ResultStatus{Digest: results[0].Digest(), Outputs: results[0].Outputs}
+		if len(r.Outputs) > 0 {
+			r.CID = r.Outputs[0].CID
+		}
+		for i := range results {
+			r.Workers = append(r.Workers, results[i].Worker)
+		}
+		t.Result = r
+	}
+	return t
+}
+
+// EndState is the state of a job of which every task has ended.
+func EndState(done, failed uint64) string {
+	switch {
+	case failed == 0:
+		return JobDone
+	case done == 0:
+		return JobFailed
+	}
+	return JobPartly
+}
+
+// Status returns an ended task of a job as people see it. spec is the job's.
+func (t *TaskSummary) Status(spec *task.Job) TaskStatus {
+	state := JobDone
+	if t.Failed {
+		state = JobFailed
+	}
+	ts := NewTaskStatus(spec, t.Index, state, t.Attempts, t.Results)
+	ts.Reason = t.Reason
+	return ts
+}

@@ -1,0 +1,193 @@
+package message
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"godwit/overlay"
+	"godwit/task"
+)
+
+// Bounds of what travels.
+const (
+	// MaxFrame bounds an encoded frame, in bytes. It leaves room for the
+	// largest job record and for the largest result, and, of the 4 MiB that the
+	// network takes, for the driver to say which overlay it is of.
+	MaxFrame = 4<<20 - 128
+	// MaxMessages bounds the messages of a frame.
+	MaxMessages = 1 << 14
+	// MaxProgress bounds the results of a Progress.
+	MaxProgress = 256
+	// MaxEndings bounds the results of a Report.
+	MaxEndings = 256
+	// MaxSaved bounds the checkpoints of a Report: one for each slot that a
+	// member may have.
+	MaxSaved = overlay.MaxSlots
+	// MaxHolders bounds the holders named for a job.
+	MaxHolders = 8
+	// MaxLacking bounds the ranges of Got.Lacking: as many results may be on
+	// their way to a submitter, with room for those that stay away.
+	MaxLacking = 1024
+
+	// BatchBytes is where a batch of results ends that has not reached its
+	// number: frames of this size keep a stream busy and no outbox full.
+	BatchBytes = 1 << 20
+	// arrayHead is the most bytes that the head of a frame's array takes.
+	arrayHead = 5
+)
+
+// ErrFrame is wrapped by the errors of DecodeFrame and EncodeFrame.
+var ErrFrame = errors.New("scheduler: bad frame")
+
+// EncodeFrame returns a frame of all messages, or an error when it would be
+// beyond MaxFrame or MaxMessages. PackFrames splits instead.
+func EncodeFrame(messages []Message) ([]byte, error) {
+	frames, err := PackFrames(messages)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(frames) > 1:
+		return nil, fmt.Errorf("%w: %d messages take more than %d bytes", ErrFrame, len(messages), MaxFrame)
+	case len(frames) == 0:
+		return arrayOf(nil, 0), nil
+	}
+	return frames[0], nil
+}
+
+// PackFrames encodes messages, in order, into as few frames as it can without
+// one being beyond its limits. It fails for a message that no frame can hold.
+func PackFrames(messages []Message) ([][]byte, error) {
+	var frames [][]byte
+	var body []byte
+	n := 0
+	flush := func() {
+		if n > 0 {
+			frames = append(frames, arrayOf(body, n))
+			body, n = nil, 0
+		}
+	}
+	for i := range messages {
+		b, err := task.Encode(&messages[i])
+		if err != nil {
+			return nil, fmt.Errorf("%w: message %d: %w", ErrFrame, i, err)
+		}
+		if len(b)+arrayHead > MaxFrame {
+			return nil, fmt.Errorf("%w: message %d has %d bytes, the most is %d", ErrFrame, i, len(b), MaxFrame-arrayHead)
+		}
+		if len(body)+len(b)+arrayHead > MaxFrame || n == MaxMessages {
+			flush()
+		}
+		body = append(body, b...)
+		n++
+	}
+	flush()
+	return frames, nil
+}
+
+// arrayOf puts the head of a CBOR array of n items before them, in the
+// shortest form (RFC 8949 section 3).
+func arrayOf(items []byte, n int) []byte {
+	const array = 4 << 5 // major type 4
+	out := make([]byte, 0, len(items)+arrayHead)
+	switch {
+	case n < 24:
+		out = append(out, array|byte(n))
+	case n <= math.MaxUint8:
+		out = append(out, array|24, byte(n))
+	case n <= math.MaxUint16:
+		out = binary.BigEndian.AppendUint16(append(out, array|25), uint16(n))
+	default:
+		out = binary.BigEndian.AppendUint32(append(out, array|26), uint32(n))
+	}
+	return append(out, items...)
+}
+
+// DecodeFrame reads a frame that arrived. Bytes beyond MaxFrame are not looked
+// at, and a frame with anything beyond its bounds is refused whole. Signatures
+// are left to the machines. The messages share no memory with b.
+func DecodeFrame(b []byte) ([]Message, error) {
+	if len(b) > MaxFrame {
+		return nil, fmt.Errorf("%w: %d bytes, the most is %d", ErrFrame, len(b), MaxFrame)
+	}
+	var messages []Message
+	if err := task.Decode(b, &messages); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFrame, err)
+	}
+	if len(messages) > MaxMessages {
+		return nil, fmt.Errorf("%w: %d messages, the most is %d", ErrFrame, len(messages), MaxMessages)
+	}
+	for i := range messages {
+		if err := messages[i].check(); err != nil {
+			return nil, fmt.Errorf("%w: message %d: %w", ErrFrame, i, err)
+		}
+	}
+	return messages, nil
+}
+
+// check keeps the bounds that the machines rely on.
+func (m *Message) check() error {
+	set := 0
+	for _, is := range []bool{
+		m.Submit != nil, m.Accepted != nil, m.Progress != nil, m.Got != nil,
+		m.Cancel != nil, m.Place != nil, m.Report != nil, m.Ack != nil,
+		m.Known != nil, m.Wanted != nil, m.Copy != nil, m.Copied != nil,
+	} {
+		if is {
+			set++
+		}
+	}
+	if set != 1 {
+		return fmt.Errorf("%d kinds at once, want 1", set)
+	}
+	switch {
+	case m.Progress != nil && len(m.Progress.Tasks) > MaxProgress:
+		return fmt.Errorf("progress of %d tasks, the most is %d", len(m.Progress.Tasks), MaxProgress)
+	case m.Got != nil && len(m.Got.Lacking) > MaxLacking:
+		return fmt.Errorf("%d ranges of results lacking, the most is %d", len(m.Got.Lacking), MaxLacking)
+	case m.Report != nil:
+		return m.Report.check()
+	case m.Place != nil:
+		return m.Place.check()
+	case m.Ack != nil:
+		return m.Ack.check()
+	case m.Known != nil:
+		return m.Known.check()
+	case m.Wanted != nil:
+		return m.Wanted.check()
+	case m.Copy != nil:
+		return m.Copy.check()
+	case m.Copied != nil:
+		return m.Copied.check()
+	}
+	return nil
+}
+
+func (r *Report) check() error {
+	switch {
+	case len(r.Ended) > MaxEndings:
+		return fmt.Errorf("report of %d results, the most is %d", len(r.Ended), MaxEndings)
+	case len(r.Saved) > MaxSaved:
+		return fmt.Errorf("report of %d checkpoints, the most is %d", len(r.Saved), MaxSaved)
+	case r.Slots < 0 || r.Slots > overlay.MaxSlots:
+		return fmt.Errorf("report of %d slots, want 0 to %d", r.Slots, overlay.MaxSlots)
+	case r.Withheld < 0 || r.Withheld > 100:
+		return fmt.Errorf("report of %d %% of the CPU withheld, want 0 to 100", r.Withheld)
+	}
+	return r.checkMoves()
+}
+
+// ResultBytes estimates the encoded size of a result, a little high.
+func ResultBytes(r *task.Result) int {
+	const fixed, perOutput = 400, 100 // names, numbers and a signature; a CID
+	n := fixed + len(r.Message)
+	for i := range r.Outputs {
+		n += perOutput + len(r.Outputs[i].Name) + len(r.Outputs[i].Inline)
+	}
+	return n
+}
+
+// Window is how many results may be on their way to a submitter, so that one
+// slow fetch does not hold up the rest.
+const Window = 4 * MaxProgress

@@ -1,0 +1,57 @@
+// Package schedtest has what tests of a scheduler's machines share: identities, jobs
+// and messages. Only tests use it.
+package schedtest
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/binary"
+	"iter"
+	"strings"
+	"testing"
+	"time"
+
+	"godwit/task"
+)
+
+// Start is where the clock of these tests begins.
+var Start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// Identity returns the key and ID of a node; equal numbers are the same node.
+func Identity(n int) (ed25519.PrivateKey, task.PeerID) {
+	var seed [ed25519.SeedSize]byte
+	binary.BigEndian.PutUint64(seed[:], uint64(n))
+	key := ed25519.NewKeyFromSeed(seed[:])
+	return key, task.PeerIDOf(key.Public().(ed25519.PublicKey))
+}
+
+// Job returns a signed job of n tasks; change may be nil.
+func Job(tb testing.TB, key ed25519.PrivateKey, n uint64, change func(*task.Job)) task.Record {
+	tb.Helper()
+	j := &task.Job{
+		Name: "test", Overlay: "commons", Module: task.RawCID([]byte("module")), Outputs: []string{"stdout"},
+		Memory: 1 << 20, Replicas: 1, Retries: 2, Submitted: Start, Nonce: bytes.Repeat([]byte{7}, 16),
+		Sweep: task.Sweep{Repeat: n},
+	}
+	if change != nil {
+		change(j)
+	}
+	rec, err := task.SignJob(j, key)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return rec
+}
+
+// ScanOf gives a submitter's Restore the pairs of a disk.
+func ScanOf(disk map[string][]byte) func(prefix string) iter.Seq2[string, []byte] {
+	return func(prefix string) iter.Seq2[string, []byte] {
+		return func(yield func(string, []byte) bool) {
+			for key, value := range disk {
+				if strings.HasPrefix(key, prefix) && !yield(key, value) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,26 @@
+package submitter
+
+import (
+	"fmt"
+	"time"
+)
+
+// Config holds the numbers that a Submitter alone goes by. The zero
+// value is not valid: begin with DefaultSubmitter.
+type Config struct {
+	// AskEvery is how long a submitter waits for news of a job before it asks,
+	// in case the leader has restarted. It doubles while there is no news, up
+	// to RetryMax. Default 10 s.
+	AskEvery time.Duration
+}
+
+// Default returns the configuration described at each field.
+func Default() Config { return Config{AskEvery: 10 * time.Second} }
+
+// Validate says what is wrong with a configuration.
+func (c *Config) Validate() error {
+	if c.AskEvery <= 0 {
+		return fmt.Errorf("scheduler: AskEvery is %v, want more than 0", c.AskEvery)
+	}
+	return nil
+}

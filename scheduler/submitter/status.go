@@ -1,0 +1,115 @@
+package submitter
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// summary is the leader's last word, brought in line with what is held here.
+func (j *submitted) summary() message.JobSummary {
+	sum := j.state.Summary
+	held := j.have.Count()
+	sum.Total = j.total
+	sum.Done, sum.Failed = max(sum.Done, held-j.failed), max(sum.Failed, j.failed)
+	sum.Running = min(sum.Running, j.total-min(j.total, sum.Done+sum.Failed))
+	sum.Waiting = j.total - min(j.total, sum.Done+sum.Failed+sum.Running)
+	switch {
+	case j.state.Error != "":
+		sum.State = message.JobFailed
+	case message.FinalState(sum.State):
+	case held == j.total:
+		sum.State = message.EndState(sum.Done, sum.Failed)
+	case j.state.Accepted:
+		sum.State = message.JobRunning
+	default:
+		sum.State = message.JobOffered
+	}
+	return sum
+}
+
+// Jobs returns every job offered to this node, without tasks, by submission
+// time, then ID.
+func (s *Submitter) Jobs() []message.JobStatus {
+	out := make([]message.JobStatus, 0, len(s.jobs))
+	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
+		out = append(out, s.status(s.jobs[id]))
+	}
+	slices.SortStableFunc(out, func(a, b message.JobStatus) int { return a.Submitted.Compare(b.Submitted) })
+	return out
+}
+
+func (s *Submitter) status(j *submitted) message.JobStatus {
+	st := message.NewJobStatus(j.id, j.spec, j.record.Submitter(), j.summary())
+	st.Error, st.Held, st.Final = j.state.Error, j.have.Count(), j.state.Final
+	st.Reason = s.whyNot(j)
+	return st
+}
+
+// whyNot says why a job does not go on for now, or "".
+func (s *Submitter) whyNot(j *submitted) string {
+	switch {
+	case j.state.Final:
+		return ""
+	case s.leader == "":
+		return "no coordinator is known"
+	case j.refusal != "":
+		return fmt.Sprintf("%s; trying again in %v", j.refusal, max(0, j.next.Sub(s.now)).Round(time.Second))
+	case len(j.lacking) > 0:
+		return fmt.Sprintf("the output of %d tasks is nowhere to be had; trying again", j.lacking.Count())
+	}
+	return ""
+}
+
+// Job returns a job without its tasks: those that have ended are listed by
+// Held, and read with ResultKey, DecodeSummary and TaskSummary.Status.
+func (s *Submitter) Job(id task.JobID) (message.JobStatus, bool) {
+	j := s.jobs[id]
+	if j == nil {
+		return message.JobStatus{}, false
+	}
+	return s.status(j), true
+}
+
+// Held returns the tasks of a job whose results are held: in the driver's
+// store, or in a Persist that it has not carried out yet. It is a copy.
+func (s *Submitter) Held(id task.JobID) ledger.Set {
+	if j := s.jobs[id]; j != nil {
+		return slices.Clone(j.have)
+	}
+	return nil
+}
+
+// Accepted says whether a leader has acknowledged the job.
+func (s *Submitter) Accepted(id task.JobID) bool {
+	j := s.jobs[id]
+	return j != nil && j.state.Accepted
+}
+
+// Spec returns what the record of a job offered here says; nil if there is none.
+// It is read only.
+func (s *Submitter) Spec(id task.JobID) *task.Job {
+	if j := s.jobs[id]; j != nil {
+		return j.spec
+	}
+	return nil
+}
+
+// Record returns the signed record of a job offered here.
+func (s *Submitter) Record(id task.JobID) (task.Record, bool) {
+	j := s.jobs[id]
+	if j == nil {
+		return task.Record{}, false
+	}
+	return j.record, true
+}
+
+// sortedKeys returns a map's keys in order.
+func sortedKeys[K interface{ ~string | ~uint64 }, V any](m map[K]V) []K {
+	return slices.Sorted(maps.Keys(m))
+}
