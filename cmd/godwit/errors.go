@@ -45,7 +45,8 @@ func classify(err error) *failure.Error {
 	case errors.As(err, &module):
 		return &failure.Error{Code: failure.ExitUsage, Err: err, Hint: module.Hint}
 	case errors.Is(err, api.ErrNoNode):
-		return &failure.Error{Code: failure.ExitUnreachable, Err: err, Hint: "start one with `godwit up`, or name another with --data-dir or --api"}
+		return &failure.Error{Code: failure.ExitUnreachable, Err: err,
+			Hint: "start one with `godwit up`, or name another with --data-dir or --api"}
 	case errors.As(err, &remote):
 		return &failure.Error{Code: codeOf(remote.Kind), Err: err, Hint: remote.Hint}
 	}

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -79,7 +77,8 @@ func newResults() *cobra.Command {
 				case err != nil:
 					return err
 				case !message.FinalState(st.State):
-					return &failure.Error{Code: failure.ExitPartly, Err: fmt.Errorf("the job is still running: %d of %d tasks are done", st.Tasks.Done, st.Tasks.Total),
+					return &failure.Error{Code: failure.ExitPartly,
+						Err:  fmt.Errorf("the job is still running: %d of %d tasks are done", st.Tasks.Done, st.Tasks.Total),
 						Hint: "ask again when it has ended"}
 				}
 				return submission.Verdict(st)
@@ -89,91 +88,6 @@ func newResults() *cobra.Command {
 	c.add(cmd)
 	cmd.Flags().StringVar(&dir, "out", "", "directory to write to")
 	return cmd
-}
-
-func newCancel() *cobra.Command {
-	var c clientFlags
-	cmd := &cobra.Command{
-		Use:   "cancel ID",
-		Short: "End a job that this node submitted",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withClient(&c, func(client *api.Client) error {
-				id, err := client.Cancel(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				return printID(cmd.OutOrStdout(), id, c.json)
-			})
-		},
-	}
-	c.add(cmd)
-	return cmd
-}
-
-func newForget() *cobra.Command {
-	var c clientFlags
-	cmd := &cobra.Command{
-		Use:   "forget ID",
-		Short: "Drop a job that is over, and its results",
-		Long: `Drop a job that this node submitted and that is over, and its results: they cannot
-be had again. A job that is not over has to be cancelled first.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withClient(&c, func(client *api.Client) error {
-				id, err := client.Forget(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				return printID(cmd.OutOrStdout(), id, c.json)
-			})
-		},
-	}
-	c.add(cmd)
-	return cmd
-}
-
-func newWhy() *cobra.Command {
-	var c clientFlags
-	cmd := &cobra.Command{
-		Use:   "why ID[/TASK]",
-		Short: "Why a task waits, or why it is where it is",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ref, index, err := splitTask(args[0])
-			if err != nil {
-				return err
-			}
-			return withClient(&c, func(client *api.Client) error {
-				w, err := client.Why(cmd.Context(), ref, index)
-				if err != nil {
-					return err
-				}
-				if c.json {
-					return table.JSON(cmd.OutOrStdout(), w)
-				}
-				for _, r := range w.Reasons {
-					fmt.Fprintf(cmd.OutOrStdout(), "%6d  %s\n", r.Tasks, r.Reason)
-				}
-				return nil
-			})
-		},
-	}
-	c.add(cmd)
-	return cmd
-}
-
-// splitTask reads ID or ID/INDEX.
-func splitTask(s string) (ref string, index *uint64, err error) {
-	ref, text, found := strings.Cut(s, "/")
-	if !found {
-		return ref, nil, nil
-	}
-	i, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return "", nil, failure.Usage("write it as ID/INDEX, for example bafy.../17", "reading the task's index %q: not a whole number", text)
-	}
-	return ref, &i, nil
 }
 
 func withClient(c *clientFlags, f func(*api.Client) error) error {

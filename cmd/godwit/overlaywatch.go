@@ -56,7 +56,8 @@ Ctrl-C; elsewhere once, or with --json a line each second.`,
 
 // watchScheduling shows an overlay's scheduling each second until ctx ends, or once.
 // While nobody leads it waits.
-func watchScheduling(ctx context.Context, client *api.Client, ref string, once bool, show func(*scheduler.Scheduling) error) error {
+func watchScheduling(ctx context.Context, client *api.Client, ref string, once bool,
+	show func(*scheduler.Scheduling) error) error {
 	tick := time.NewTicker(view.Every)
 	defer tick.Stop()
 	for {

@@ -99,7 +99,8 @@ func newPeers() *cobra.Command {
 					where += " at " + m.Site
 				}
 				rows = append(rows, []string{
-					table.ShortPeer(m.Peer), m.State.String(), fmt.Sprintf("%d/%d", m.Free, m.Slots), task.FormatSize(m.Memory), speedText(m.Speed),
+					table.ShortPeer(m.Peer), m.State.String(), fmt.Sprintf("%d/%d", m.Free, m.Slots), task.FormatSize(m.Memory),
+					speedText(m.Speed),
 					fmt.Sprintf("%.0f%%", 100*m.Stay), latency, table.Ago(m.Seen), strings.Join(m.Roles, ","), where, beliefText(&m),
 				})
 			}
@@ -108,7 +109,8 @@ func newPeers() *cobra.Command {
 		},
 	}
 	c.add(cmd)
-	cmd.Flags().StringVar(&overlay, "overlay", "", "overlay whose members to list: name, ID or end of it (default all that the node serves)")
+	cmd.Flags().StringVar(&overlay, "overlay", "",
+		"overlay whose members to list: name, ID or end of it (default all that the node serves)")
 	return cmd
 }
 

@@ -43,8 +43,8 @@ func (o *Options) NodeArgs() []string {
 	return []string{"--cores", fmt.Sprint(o.Cores), "--runner", o.Runner}
 }
 
-// Watcher shows on w how a run goes, unless that is not wanted.
-func (o *Options) Watcher(w io.Writer) *progress.Progress {
+// NewProgress shows on w how a run goes, unless that is not wanted.
+func (o *Options) NewProgress(w io.Writer) *progress.Progress {
 	return progress.New(w, o.Quiet || o.JSON)
 }
 

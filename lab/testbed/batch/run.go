@@ -56,7 +56,7 @@ func (o *Options) Run(ctx context.Context, out, log io.Writer) error {
 	return o.With(ctx, func(sw *testbed.Swarm, startup time.Duration) error {
 		rep := report{Nodes: o.Nodes, Slots: o.Nodes * o.Cores, StartupS: startup.Seconds(),
 			Policies: []string{place.Default}}
-		end, err := o.runJob(ctx, sw, sub, &rep, o.Watcher(log))
+		end, err := o.runJob(ctx, sw, sub, &rep, o.NewProgress(log))
 		if err != nil {
 			return err
 		}

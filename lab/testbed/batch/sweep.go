@@ -80,7 +80,7 @@ func (o *SweepOptions) Run(ctx context.Context, out, log io.Writer) error {
 	}
 	rep.BoundS = float64(rep.Tasks) * rep.WorkS / power
 	for _, policy := range policies {
-		done, err := o.sweepBy(ctx, policy, &rep, sub, o.Watcher(log))
+		done, err := o.sweepBy(ctx, policy, &rep, sub, o.NewProgress(log))
 		if err != nil {
 			return fmt.Errorf("the sweep by %s: %w", policy, err)
 		}

@@ -111,7 +111,7 @@ func (o *Options) Run(ctx context.Context, out, log io.Writer) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	say := o.Watcher(log)
+	say := o.NewProgress(log)
 	return o.With(ctx, func(sw *testbed.Swarm, _ time.Duration) error {
 		t := &trial{sw: sw, procs: runtime.NumCPU()}
 		if err := t.fill(ctx, o.Nodes*o.Cores); err != nil {

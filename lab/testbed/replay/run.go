@@ -36,7 +36,7 @@ func (s *Options) Run(ctx context.Context, out, log io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	p := s.Watcher(log)
+	p := s.NewProgress(log)
 	var reps runs
 	for i, plan := range plans {
 		if len(plans) > 1 {

@@ -217,7 +217,7 @@ func (o *Options) Run(ctx context.Context, out, log io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	rep, err := p.play(ctx, dir, o.Runner, o.Watcher(log))
+	rep, err := p.play(ctx, dir, o.Runner, o.NewProgress(log))
 	if rep == nil || len(rep.Runs) == 0 {
 		return err
 	}
