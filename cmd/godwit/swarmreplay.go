@@ -56,7 +56,8 @@ the same hosts, arrivals and overlay, with the times that the nodes took to star
 	f.DurationVar(&p.Every, "checkpoint-every", 0,
 		"running time between a task's checkpoints, in the trace's time; 0s: none on its way")
 	f.StringVar(&p.Ends, "ends", plan.EndAsTraced,
-		`how nodes of hosts that go off end: "traced", told to if the trace says leaving before and else killed; "crash", killed; "goodbye", told to`)
+		"how nodes of hosts that go off end: \"traced\", told to if the trace says leaving "+
+			"before and else killed; \"crash\", killed; \"goodbye\", told to")
 	return cmd
 }
 
