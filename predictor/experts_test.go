@@ -254,7 +254,7 @@ func TestLongSilenceCostsLittle(t *testing.T) {
 // TestBadTimes: changes that come late or twice, and times before 1970, leave every
 // predictor with probabilities.
 func TestBadTimes(t *testing.T) {
-	for _, k := range listed {
+	for _, k := range kinds.Names() {
 		m, err := Parse(k)
 		if err != nil {
 			t.Fatal(err)

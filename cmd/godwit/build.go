@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"godwit/internal/failure"
+	"godwit/lab/table"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -32,7 +34,7 @@ func newBuild() *cobra.Command {
 			if out == "" {
 				abs, err := filepath.Abs(dir)
 				if err != nil {
-					return usage("", "resolving %s: %w", dir, err)
+					return failure.Usage("", "resolving %s: %w", dir, err)
 				}
 				out = filepath.Join(dir, filepath.Base(abs)+".wasm")
 			}
@@ -44,7 +46,7 @@ func newBuild() *cobra.Command {
 				return fmt.Errorf("the %s toolchain made a module that cannot run here: %w", t.language, err)
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"module": out, "language": t.language, "bytes": info.Size})
+				return table.JSON(cmd.OutOrStdout(), map[string]any{"module": out, "language": t.language, "bytes": info.Size})
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s  %s, from %s\n", out, task.FormatSize(int64(info.Size)), t.language)
 			return nil
@@ -64,7 +66,7 @@ type toolchain struct {
 // findToolchain looks at what kind of program dir holds.
 func findToolchain(dir string) (toolchain, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return toolchain{}, usage("give the directory of a Go or C program", "%s is not a directory", dir)
+		return toolchain{}, failure.Usage("give the directory of a Go or C program", "%s is not a directory", dir)
 	}
 	for _, t := range []struct {
 		pattern string
@@ -77,13 +79,13 @@ func findToolchain(dir string) (toolchain, error) {
 			return t.toolchain, nil
 		}
 	}
-	return toolchain{}, usage("a program is a directory with .go or .c files", "no program was found in %s", dir)
+	return toolchain{}, failure.Usage("a program is a directory with .go or .c files", "no program was found in %s", dir)
 }
 
 func buildGo(ctx context.Context, dir, out string, log io.Writer) error {
 	abs, err := filepath.Abs(out)
 	if err != nil {
-		return usage("", "resolving %s: %w", out, err)
+		return failure.Usage("", "resolving %s: %w", out, err)
 	}
 	// Symbols and paths would only travel with every copy of the module.
 	return compile(ctx, dir, log, []string{"GOOS=wasip1", "GOARCH=wasm"},
@@ -93,11 +95,11 @@ func buildGo(ctx context.Context, dir, out string, log io.Writer) error {
 func buildC(ctx context.Context, dir, out string, log io.Writer) error {
 	abs, err := filepath.Abs(out)
 	if err != nil {
-		return usage("", "resolving %s: %w", out, err)
+		return failure.Usage("", "resolving %s: %w", out, err)
 	}
 	sources, err := filepath.Glob(filepath.Join(dir, "*.c"))
 	if err != nil {
-		return usage("", "listing %s: %w", dir, err)
+		return failure.Usage("", "listing %s: %w", dir, err)
 	}
 	args := []string{"-O2", "--target=wasm32-wasi", "-o", abs}
 	for _, s := range sources {
@@ -114,7 +116,7 @@ func compile(ctx context.Context, dir string, log io.Writer, env []string, name 
 		if name == "clang" {
 			hint = "on Debian: apt-get install clang lld llvm wasi-libc libclang-rt-dev-wasm32"
 		}
-		return &failure{code: exitFailed, err: fmt.Errorf("the compiler %s is not installed", name), hint: hint}
+		return &failure.Error{Code: failure.ExitFailed, Err: fmt.Errorf("the compiler %s is not installed", name), Hint: hint}
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
@@ -130,7 +132,7 @@ func compile(ctx context.Context, dir string, log io.Writer, env []string, name 
 func inspectFile(path string) (sandbox.Info, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return sandbox.Info{}, usage("", "reading the module: %w", err)
+		return sandbox.Info{}, failure.Usage("", "reading the module: %w", err)
 	}
 	return sandbox.Inspect(b)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"godwit/api"
+	"godwit/lab/table"
 	"godwit/node"
 	"godwit/task"
 )
@@ -39,7 +40,7 @@ one does. Leading an overlay is left to others as well. It prints what is left.`
 				return err
 			}
 			if c.json {
-				return printJSON(cmd.OutOrStdout(), s)
+				return table.JSON(cmd.OutOrStdout(), s)
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), stateLine(s))
 			printLeft(cmd.OutOrStdout(), s.Running)
@@ -112,9 +113,9 @@ func printMoves(out io.Writer, tasks []node.LocalTask) {
 func moveLine(t *node.LocalTask) string {
 	line := fmt.Sprintf("%s %s", t.Task, t.State)
 	if t.Peer != "" {
-		line += " for " + shortPeer(t.Peer)
+		line += " for " + table.ShortPeer(t.Peer)
 	}
-	line += ", " + ago(t.Since)
+	line += ", " + table.Ago(t.Since)
 	if t.Rounds > 0 {
 		line += fmt.Sprintf(", %s sent in %d rounds", task.FormatSize(t.Bytes), t.Rounds)
 	}

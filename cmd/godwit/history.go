@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"godwit/internal/failure"
+	"godwit/lab/table"
+	"godwit/lab/traces"
 	"godwit/trace"
 )
 
@@ -32,7 +35,7 @@ func newHistory() *cobra.Command {
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if since <= 0 {
-				return usage("durations are written like 48h", "--since must be above 0")
+				return failure.Usage("durations are written like 48h", "--since must be above 0")
 			}
 			client, err := c.dial()
 			if err != nil {
@@ -53,7 +56,7 @@ func newHistory() *cobra.Command {
 			case c.json:
 				for i := range h.Len() {
 					if s := h.Spell(i); s.End.After(from) {
-						if err := printJSON(out, spellJSON{s.State.String(), s.Start, s.End, s.CPU}); err != nil {
+						if err := table.JSON(out, spellJSON{s.State.String(), s.Start, s.End, s.CPU}); err != nil {
 							return err
 						}
 					}
@@ -97,64 +100,27 @@ func printHistory(out io.Writer, h *trace.History, from time.Time) {
 			up += s.Length()
 			cpu = fmt.Sprintf("%.0f%%", 100*s.CPU)
 		}
-		rows = append(rows, []string{s.Start.Local().Format("Mon 02 Jan 15:04:05"), s.Length().Round(time.Second).String(), s.State.String(), cpu})
+		rows = append(rows, []string{s.Start.Local().Format("Mon 02 Jan 15:04:05"), s.Length().Round(time.Second).String(),
+			s.State.String(), cpu})
 	}
 	fmt.Fprintf(out, "%s\n", h.Host)
 	if all > 0 {
 		fmt.Fprintf(out, "ran tasks, or could have, %.1f%% of %s\n", 100*up.Seconds()/all.Seconds(), all.Round(time.Second))
 	}
-	printTable(out, "FROM FOR STATE CPU", rows)
+	table.Print(out, "FROM FOR STATE CPU", rows)
 }
 
 // exportHistory writes a history as a trace of one host, in the format that the
 // file's name ends in.
 func exportHistory(path string, h *trace.History) error {
 	if h.Len() == 0 {
-		return usage("", "nothing is known of %s", h.Host)
+		return failure.Usage("", "nothing is known of %s", h.Host)
 	}
-	format, err := formatOf(path)
+	format, err := traces.FormatOf(path)
 	if err != nil {
 		return err
 	}
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	return writeTrace(path, &trace.Trace{Name: name, Start: h.Since(), End: h.Until(), Hosts: []trace.Host{{History: h}}}, format)
-}
-
-func newForecast() *cobra.Command {
-	var c clientFlags
-	var d time.Duration
-	cmd := &cobra.Command{
-		Use:   "forecast [PEER]",
-		Short: "How likely this node or a member is to stay, and what that rests on",
-		Args:  cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if d <= 0 {
-				return usage("durations are written like 90m or 24h", "--for must be above 0")
-			}
-			client, err := c.dial()
-			if err != nil {
-				return err
-			}
-			defer client.Close()
-			f, err := client.Forecast(cmd.Context(), of(args), d)
-			if err != nil {
-				return err
-			}
-			out := cmd.OutOrStdout()
-			if c.json {
-				return printJSON(out, f)
-			}
-			fmt.Fprintf(out, "%s stays for %v with probability %.2f\n", shortPeer(f.Peer), d, f.Stay)
-			if !f.Known && f.Stay > 0 {
-				fmt.Fprintln(out, "too little is known of this host: it is what holds for hosts at large")
-			}
-			for _, r := range f.Rests {
-				fmt.Fprintln(out, "  "+r)
-			}
-			return nil
-		},
-	}
-	c.add(cmd)
-	cmd.Flags().DurationVar(&d, "for", time.Hour, "how long")
-	return cmd
+	return traces.Write(path, &trace.Trace{Name: name, Start: h.Since(), End: h.Until(),
+		Hosts: []trace.Host{{History: h}}}, format)
 }

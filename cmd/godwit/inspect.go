@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"godwit/internal/failure"
+	"godwit/lab/table"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -36,7 +38,7 @@ func newInspect() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := os.ReadFile(args[0])
 			if err != nil {
-				return usage("", "reading the module: %w", err)
+				return failure.Usage("", "reading the module: %w", err)
 			}
 			info, err := sandbox.Inspect(b)
 			if err != nil {
@@ -63,7 +65,7 @@ func newInspect() *cobra.Command {
 				r.Freezable = true
 			}
 			if asJSON {
-				if err := printJSON(cmd.OutOrStdout(), r); err != nil {
+				if err := table.JSON(cmd.OutOrStdout(), r); err != nil {
 					return err
 				}
 			} else {

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"godwit/lab/testbed"
 )
 
 func goEnv(name string) string {
@@ -30,9 +32,9 @@ func writeModule(ts *testscript.TestScript, neg bool, args []string) {
 
 // modules are guests small enough to write by hand.
 var modules = map[string][]byte{
-	"noop":      noop,
+	"noop":      testbed.Noop,
 	"text":      []byte("this is no module"),
-	"truncated": noop[:len(noop)-5],
+	"truncated": testbed.Noop[:len(testbed.Noop)-5],
 	// (module (import "env" "teleport" (func)) (memory (export "memory") 1) (func (export "_start")))
 	"teleport": wasm(
 		section(1, 1, 0x60, 0, 0),

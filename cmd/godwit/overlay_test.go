@@ -16,21 +16,28 @@ import (
 // What no flag mentions stays; what one mentions changes, to nothing as well.
 func TestRulesFlags(t *testing.T) {
 	peer := task.PeerIDOf(ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)).Public().(ed25519.PublicKey))
-	listed := node.OverlayRules{Name: "lab", Placement: "flp", Migration: "cbr", Coordinators: 5, Replicas: 2, Admission: node.AdmitListed, Allowed: []task.PeerID{peer}}
+	listed := node.OverlayRules{Name: "lab", Placement: "flp", Migration: "cbr", Coordinators: 5, Replicas: 2,
+		Admission: node.AdmitListed, Allowed: []task.PeerID{peer}}
 	with := func(change func(*node.OverlayRules)) node.OverlayRules {
 		r := listed
 		change(&r)
 		return r
 	}
 	for args, want := range map[string]node.OverlayRules{
-		"":                                  listed,
-		"--placement fcfspp:n=3":            with(func(r *node.OverlayRules) { r.Placement = "fcfspp:n=3" }),
-		"--placement= --migration=":         with(func(r *node.OverlayRules) { r.Placement, r.Migration = "", "" }),
-		"--coordinators 3 --replicas 0":     with(func(r *node.OverlayRules) { r.Coordinators, r.Replicas = 3, 0 }),
-		"--admission open":                  with(func(r *node.OverlayRules) { r.Admission, r.Allowed = node.AdmitOpen, nil }),
-		"--admission listed":                listed,
-		"--allow " + string(peer):           listed,
-		"--admission=invited --replicas=64": with(func(r *node.OverlayRules) { r.Admission, r.Allowed, r.Replicas = node.AdmitInvited, nil, 64 }),
+		"":                              listed,
+		"--placement fcfspp:n=3":        with(func(r *node.OverlayRules) { r.Placement = "fcfspp:n=3" }),
+		"--placement= --migration=":     with(func(r *node.OverlayRules) { r.Placement, r.Migration = "", "" }),
+		"--coordinators 3 --replicas 0": with(func(r *node.OverlayRules) { r.Coordinators, r.Replicas = 3, 0 }),
+		"--admission open": with(func(r *node.OverlayRules) {
+			r.Admission, r.Allowed = node.AdmitOpen,
+				nil
+		}),
+		"--admission listed":      listed,
+		"--allow " + string(peer): listed,
+		"--admission=invited --replicas=64": with(func(r *node.OverlayRules) {
+			r.Admission, r.Allowed,
+				r.Replicas = node.AdmitInvited, nil, 64
+		}),
 	} {
 		var r rulesFlags
 		f := pflag.NewFlagSet("change", pflag.ContinueOnError)
@@ -51,18 +58,22 @@ func TestRulesFlags(t *testing.T) {
 // What an owner should know stands below the state.
 func TestStatusTellsNotices(t *testing.T) {
 	var b strings.Builder
-	printStatus(&b, node.Status{Reason: "no rule stops it", Notices: []string{"the disk is full", "the clock was set"}, Tasks: 2})
-	if !strings.Contains(b.String(), ": no rule stops it\nnotice   the disk is full\nnotice   the clock was set\ntasks    2 running") {
+	printStatus(&b, node.Status{Reason: "no rule stops it", Notices: []string{"the disk is full", "the clock was set"},
+		Tasks: 2})
+	if !strings.Contains(b.String(),
+		": no rule stops it\nnotice   the disk is full\nnotice   the clock was set\ntasks    2 running") {
 		t.Errorf("got\n%s", b.String())
 	}
 }
 
 // How an overlay and a member read to a person.
 func TestOverlayText(t *testing.T) {
-	led := node.OverlayStatus{Name: "lab", Role: node.RoleCoordinator, Members: 7, Leader: "12D3KooWabcdefgh", Epoch: 12, Term: 4, Digest: "00ff", Jobs: 1, Rows: 20}
+	led := node.OverlayStatus{Name: "lab", Role: node.RoleCoordinator, Members: 7, Leader: "12D3KooWabcdefgh", Epoch: 12,
+		Term: 4, Digest: "00ff", Jobs: 1, Rows: 20}
 	whole := led
 	whole.Synced = true
-	suspected := node.Member{Belief: node.BeliefSuspected, BeliefBy: "told by abcdefgh", BeliefSince: time.Now().Add(-90 * time.Second)}
+	suspected := node.Member{Belief: node.BeliefSuspected, BeliefBy: "told by abcdefgh",
+		BeliefSince: time.Now().Add(-90 * time.Second)}
 	for _, c := range []struct{ got, want string }{
 		{overlayLine(&led), "lab: coordinator of 7 members, led by abcdefgh (epoch 12, term 4)"},
 		{overlayLine(&node.OverlayStatus{Name: "lab", Members: 1}), "lab: member of 1 member, no leader known"},

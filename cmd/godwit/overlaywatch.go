@@ -1,27 +1,19 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"godwit/api"
+	"godwit/lab/progress"
+	"godwit/lab/table"
+	"godwit/lab/view"
 	"godwit/scheduler"
-)
-
-const (
-	// watchEvery is how often the view is asked for: the leader looks at every job for
-	// it.
-	watchEvery = time.Second
-	// clearScreen goes to the upper left corner and erases all below (ECMA-48).
-	clearScreen = "\x1b[H\x1b[J"
 )
 
 func newOverlayWatch() *cobra.Command {
@@ -40,17 +32,17 @@ Ctrl-C; elsewhere once, or with --json a line each second.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withClient(&c, func(client *api.Client) error {
 				out := cmd.OutOrStdout()
-				terminal := isTerminal(out)
+				terminal := progress.IsTerminal(out)
 				once := once || !terminal && !c.json
 				return watchScheduling(cmd.Context(), client, args[0], once, func(s *scheduler.Scheduling) error {
 					if c.json {
-						return printJSON(out, s)
+						return table.JSON(out, s)
 					}
 					var b strings.Builder
 					if terminal && !once {
-						b.WriteString(clearScreen)
+						b.WriteString(view.ClearScreen)
 					}
-					printScheduling(&b, s)
+					view.Scheduling(&b, s)
 					_, err := io.WriteString(out, b.String())
 					return err
 				})
@@ -64,8 +56,9 @@ Ctrl-C; elsewhere once, or with --json a line each second.`,
 
 // watchScheduling shows an overlay's scheduling each second until ctx ends, or once.
 // While nobody leads it waits.
-func watchScheduling(ctx context.Context, client *api.Client, ref string, once bool, show func(*scheduler.Scheduling) error) error {
-	tick := time.NewTicker(watchEvery)
+func watchScheduling(ctx context.Context, client *api.Client, ref string, once bool,
+	show func(*scheduler.Scheduling) error) error {
+	tick := time.NewTicker(view.Every)
 	defer tick.Stop()
 	for {
 		s, err := client.Scheduling(ctx, ref)
@@ -88,138 +81,5 @@ func watchScheduling(ctx context.Context, client *api.Client, ref string, once b
 		case <-ctx.Done():
 			return nil
 		}
-	}
-}
-
-// printScheduling prints it as tables.
-func printScheduling(w io.Writer, s *scheduler.Scheduling) {
-	fmt.Fprintf(w, "led by %s, epoch %d, at %s\n", shortPeer(s.Leader), s.Epoch, s.At.Local().Format(time.TimeOnly))
-	fmt.Fprintf(w, "placement %s, fairness %s, chunking %s, migration %s\n", s.Placement, s.Fairness, s.Chunking, s.Migration)
-	fmt.Fprintf(w, "%d waiting, %d with members\n\n", s.Waiting, s.Running)
-	printClasses(w, s)
-	fmt.Fprintln(w)
-	printMembersOf(w, s)
-	if s.Allocation != nil {
-		fmt.Fprintln(w)
-		printAllocation(w, s.Allocation)
-	}
-}
-
-func printClasses(w io.Writer, s *scheduler.Scheduling) {
-	rows := make([][]string, 0, len(s.Classes))
-	for i := range s.Classes {
-		k := &s.Classes[i]
-		oldest, work := "-", "-"
-		if k.Waiting > 0 {
-			oldest = seconds(k.Oldest)
-		}
-		if k.Work > 0 {
-			work = seconds(k.Work)
-		}
-		rows = append(rows, []string{
-			classText(k.Class), strconv.FormatUint(k.Waiting, 10), strconv.FormatUint(k.Running, 10), oldest, rateText(k.Arrival),
-			strconv.FormatUint(k.Arrivals, 10), work,
-		})
-	}
-	printTable(w, "CLASS WAITING RUNNING OLDEST ARRIVING/s ARRIVALS WORK", rows)
-	notListed(w, s.MoreClasses, "class", "classes")
-}
-
-// printMembersOf prints a line a member, with a column of rates for each class.
-func printMembersOf(w io.Writer, s *scheduler.Scheduling) {
-	head := "MEMBER SLOTS LOAD IDLE SHARE RUNS"
-	for i := range s.Classes {
-		head += " " + strings.ReplaceAll(classText(s.Classes[i].Class), " ", "_") + "/s"
-	}
-	rows := make([][]string, 0, len(s.Members))
-	for i := range s.Members {
-		m := &s.Members[i]
-		idle := "-"
-		switch {
-		case !m.There:
-			idle = "away"
-		case m.Load < m.Slots:
-			idle = seconds(m.IdleFor)
-		}
-		row := []string{shortPeer(m.Peer), strconv.Itoa(m.Slots), strconv.Itoa(m.Load), idle, fmt.Sprintf("%.0f%%", 100*m.Share), runsText(m, s.Classes)}
-		for _, r := range m.Rates {
-			text := rateText(r.Rate)
-			if r.Measured == 0 {
-				text += "?"
-			}
-			row = append(row, text)
-		}
-		rows = append(rows, row)
-	}
-	printTable(w, head, rows)
-	notListed(w, s.MoreMembers, "member", "members")
-	fmt.Fprintln(w, "rates: tasks a second of one slot; with ? not measured there, but guessed by other members")
-}
-
-func printAllocation(w io.Writer, a *scheduler.AllocationView) {
-	if a.Solved.IsZero() {
-		fmt.Fprintln(w, "allocation: not solved yet")
-		return
-	}
-	fmt.Fprintf(w, "allocation, solved at %s because %s\n", a.Solved.Local().Format(time.TimeOnly), a.Why)
-	if a.Error != "" {
-		fmt.Fprintf(w, "  none: %s; members get any class\n", a.Error)
-		return
-	}
-	fmt.Fprintf(w, "  lambda* %.4g, ideal load %.1f%%; processors by class and member:\n", a.Lambda, 100*a.Load)
-	head := "CLASS"
-	for _, p := range a.Peers {
-		head += " " + shortPeer(p)
-	}
-	rows := make([][]string, 0, len(a.Class))
-	for i, name := range a.Class {
-		row := []string{classText(name)}
-		for _, x := range a.Share[i] {
-			if x <= 0 {
-				row = append(row, ".")
-				continue
-			}
-			row = append(row, strconv.FormatFloat(x, 'f', 3, 64))
-		}
-		rows = append(rows, row)
-	}
-	printTable(w, head, rows)
-	if a.More {
-		fmt.Fprintln(w, "... and others")
-	}
-}
-
-func runsText(m *scheduler.MemberStatus, classes []scheduler.ClassStatus) string {
-	var parts []string
-	listed := 0
-	for i := range classes {
-		if n := m.Running[classes[i].Class]; n > 0 {
-			parts = append(parts, classText(classes[i].Class)+":"+strconv.Itoa(n))
-			listed++
-		}
-	}
-	if len(m.Running) > listed {
-		parts = append(parts, "others")
-	}
-	return cmp.Or(strings.Join(parts, ","), "-")
-}
-
-func classText(name string) string { return cmp.Or(name, "(none)") }
-
-// rateText is a rate, "-" if it is not known or 0.
-func rateText(x float64) string {
-	if x <= 0 {
-		return "-"
-	}
-	return strconv.FormatFloat(x, 'g', 3, 64)
-}
-
-// notListed says how many a table leaves out.
-func notListed(w io.Writer, n int, one, several string) {
-	switch {
-	case n == 1:
-		fmt.Fprintf(w, "... and 1 %s more\n", one)
-	case n > 1:
-		fmt.Fprintf(w, "... and %d %s more\n", n, several)
 	}
 }

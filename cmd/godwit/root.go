@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -13,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"godwit/api"
+	"godwit/internal/failure"
 )
 
 // version is the program's; releases set it with -ldflags "-X main.version=...".
@@ -42,9 +41,7 @@ func newRoot() *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return fromEnv(cmd.Flags()) },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath()), "%w", err)
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddGroup(
 		&cobra.Group{ID: "volunteer", Title: "Volunteer:"},
 		&cobra.Group{ID: "owner", Title: "Project owner:"},
@@ -57,11 +54,17 @@ func newRoot() *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	add("volunteer", newUp(), newStatus(), newPause(), newResume(), newDrain(), newConfig(), newDoctor(), newPeers(), newHistory(), newForecast())
+	add("volunteer", newUp(), newStatus(), newPause(), newResume(), newDrain(), newConfig(), newDoctor(), newPeers(),
+		newHistory(), newForecast())
 	add("owner", newRun(), newJobs(), newJob(), newResults(), newCancel(), newForget(), newWhy(), newOverlay(),
 		newBuild(), newInspect(), newExec())
 	add("researcher", newSim(), newSwarm(), newTrace(), newScore(), newReproduce(), newBurn())
 	return root
+}
+
+// flagError makes a flag that is not known, or not right, a usage error with a hint.
+func flagError(cmd *cobra.Command, err error) error {
+	return failure.Usage(fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath()), "%w", err)
 }
 
 // explained makes a wrong number of arguments a usage error with a hint.
@@ -71,7 +74,7 @@ func explained(check cobra.PositionalArgs) cobra.PositionalArgs {
 			check = cobra.NoArgs
 		}
 		if err := check(cmd, args); err != nil {
-			return usage(fmt.Sprintf("usage: %s", cmd.UseLine()), "%w", err)
+			return failure.Usage(fmt.Sprintf("usage: %s", cmd.UseLine()), "%w", err)
 		}
 		return nil
 	}
@@ -87,7 +90,7 @@ func fromEnv(flags *pflag.FlagSet) error {
 			return
 		}
 		if e := flags.Set(f.Name, v); e != nil {
-			err = usage("", "environment variable %s: %w", name, e)
+			err = failure.Usage("", "environment variable %s: %w", name, e)
 		}
 	})
 	return err
@@ -115,7 +118,8 @@ func (c *clientFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.dataDir, "data-dir", defaultDataDir(), "data directory of the node to talk to")
 	f.StringVar(&c.addr, "api", "", "TCP address of the node's API, instead of the data directory's socket")
-	f.StringVar(&c.tokenFile, "token-file", "", "file with the API's token, for --api (default DATA-DIR/"+api.TokenName+")")
+	f.StringVar(&c.tokenFile, "token-file", "",
+		"file with the API's token, for --api (default DATA-DIR/"+api.TokenName+")")
 	f.BoolVar(&c.json, "json", false, "print JSON")
 }
 
@@ -130,10 +134,7 @@ func (c *clientFlags) dial() (*api.Client, error) {
 	}
 	token, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usage("name the file with --token-file", "reading the API's token: %w", err)
+		return nil, failure.Usage("name the file with --token-file", "reading the API's token: %w", err)
 	}
 	return api.DialTCP(c.addr, string(token)), nil
 }
-
-// printJSON writes one object on one line.
-func printJSON(w io.Writer, v any) error { return json.NewEncoder(w).Encode(v) }

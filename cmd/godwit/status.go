@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"godwit/lab/table"
 	"godwit/node"
 	"godwit/task"
 )
@@ -28,7 +29,7 @@ func newStatus() *cobra.Command {
 			}
 			out := cmd.OutOrStdout()
 			if c.json {
-				return printJSON(out, s)
+				return table.JSON(out, s)
 			}
 			printStatus(out, s)
 			return nil
@@ -78,7 +79,7 @@ func newPeers() *cobra.Command {
 			out := cmd.OutOrStdout()
 			if c.json {
 				for _, m := range members {
-					if err := printJSON(out, m); err != nil {
+					if err := table.JSON(out, m); err != nil {
 						return err
 					}
 				}
@@ -98,16 +99,18 @@ func newPeers() *cobra.Command {
 					where += " at " + m.Site
 				}
 				rows = append(rows, []string{
-					shortPeer(m.Peer), m.State.String(), fmt.Sprintf("%d/%d", m.Free, m.Slots), task.FormatSize(m.Memory), speedText(m.Speed),
-					fmt.Sprintf("%.0f%%", 100*m.Stay), latency, ago(m.Seen), strings.Join(m.Roles, ","), where, beliefText(&m),
+					table.ShortPeer(m.Peer), m.State.String(), fmt.Sprintf("%d/%d", m.Free, m.Slots), task.FormatSize(m.Memory),
+					speedText(m.Speed),
+					fmt.Sprintf("%.0f%%", 100*m.Stay), latency, table.Ago(m.Seen), strings.Join(m.Roles, ","), where, beliefText(&m),
 				})
 			}
-			printTable(out, "PEER STATE FREE MEMORY SPEED 1H LATENCY SEEN ROLES OVERLAY BELIEF", rows)
+			table.Print(out, "PEER STATE FREE MEMORY SPEED 1H LATENCY SEEN ROLES OVERLAY BELIEF", rows)
 			return nil
 		},
 	}
 	c.add(cmd)
-	cmd.Flags().StringVar(&overlay, "overlay", "", "overlay whose members to list: name, ID or end of it (default all that the node serves)")
+	cmd.Flags().StringVar(&overlay, "overlay", "",
+		"overlay whose members to list: name, ID or end of it (default all that the node serves)")
 	return cmd
 }
 

@@ -1,281 +1,99 @@
 package main
 
 import (
-	"context"
-	"crypto/ed25519"
-	"errors"
-	"fmt"
-	"math/rand/v2"
-	"net"
-	"os"
-	"path/filepath"
-	"sync"
-	"time"
+	"github.com/spf13/cobra"
 
-	"godwit/api"
-	"godwit/overlay"
-	"godwit/owner"
-	"godwit/p2p"
-	machines "godwit/sim/swarm"
-	"godwit/task"
+	"godwit/lab/testbed/plan"
+	"godwit/lab/testbed/replay"
+	"godwit/scheduler/place"
 )
 
-// A replay is a swarm whose nodes replay a trace.
-type replay struct {
-	plan    *replayPlan
-	clock   clockwork
-	players []*player
-	rng     *rand.Rand    // of the peers that jobs are handed to
-	delay   time.Duration // of a message between nodes, measured; 0 until then
-	// overhead is what tasks of a test-bed took beside their work, in the mean and the
-	// trace's time, measured; 0 until then
-	overhead time.Duration
-	overlay  overlay.Manifest // with the plan's rules; zero: the usual one
+func newSwarmReplay() *cobra.Command {
+	var o replay.Options
+	p := &o.Plan
+	cmd := &cobra.Command{
+		Use:   "replay N --trace FILE | --scenario FILE",
+		Short: "N nodes come and go as the hosts of a trace do",
+		Long: `N nodes come and go as the hosts of a trace do, only faster. Each node behaves as if
+its host's owner came and went. The node's process ends when the host goes off, and
+starts again when the host is back. --seed draws the hosts among those that are
+available at some time of the replay.
 
-	mu     sync.Mutex
-	handed []handedJob // by arrival
-}
+Jobs arrive at random times (Poisson) until --minutes have passed. Each is handed to a
+node that is up. Tasks only wait their work time, and stand still while the owner is
+there, so that many nodes fit one machine. All else is real.
 
-// A handedJob is what became of handing a job in.
-type handedJob struct {
-	planned plannedJob
-	peer    int        // player that was asked; -1: none was up
-	id      task.JobID // "" if the peer went before it answered
-	err     error
-}
+With --policy or --migration the nodes first found an overlay with these policies.
+Their lengths of time are the trace's. Forecasts rest on what the nodes saw since they
+began.
 
-// lead is how long before the window the files are written: the first nodes
-// start with it.
-const lead = 500 * time.Millisecond
+A scenario file says all of this in place of the flags, and may name several policies.
+They run one after the other on fresh nodes, with equal jobs.
 
-// newReplay prepares the nodes below dir, of which none runs yet. Where the rules
-// are not the usual ones, an overlay is founded first.
-func newReplay(ctx context.Context, p *progress, dir string, plan *replayPlan, ends string, args []string) (*replay, error) {
-	r := &replay{plan: plan, rng: rand.New(rand.NewPCG(plan.scenario.Seed, uint64(len(plan.jobs))))}
-	rules := owner.Everything()
-	rules.RunIfUserActive = false
-	// The owner's time is the trace's.
-	rules.Grace = time.Duration(float64(plan.scenario.Hosts.Grace) / plan.speedup)
-	ports, err := freePorts(len(plan.scenario.Trace.Hosts))
-	if err != nil {
-		return nil, err
-	}
-	for i, h := range plan.scenario.Trace.Hosts {
-		p := &player{history: h.History, ends: ends}
-		p.setup = nodeSetup{dir: filepath.Join(dir, fmt.Sprintf("node%d", i)), rules: rules,
-			listen: fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", ports[i])}
-		// Who coordinates follows from the keys: the simulator's nodes have the same.
-		if p.peer, err = storeKey(p.setup.dir, machines.Key(plan.scenario.Seed, i)); err != nil {
-			return nil, err
-		}
-		p.addr = p.setup.listen + "/p2p/" + string(p.peer)
-		r.players = append(r.players, p)
-	}
-	if plan.founds() && plan.bed == nil {
-		p.note("founding an overlay with these policies")
-		if err := r.found(ctx, filepath.Join(dir, "founding"), args); err != nil {
-			return nil, err
-		}
-	}
-	if plan.bed != nil {
-		return r, r.equip(dir, args)
-	}
-	r.clock = clockwork{start: plan.scenario.Start, begun: time.Now().Add(lead), speedup: plan.speedup}
-	for _, p := range r.players {
-		p.clock = r.clock
-		if err := p.writeReplay(); err != nil {
-			return nil, err
-		}
-		p.setup.args = append(args[:len(args):len(args)], "--replay", filepath.Join(p.setup.dir, replayName))
-		p.setup.args = append(p.setup.args, r.peersOf(p)...)
-	}
-	return r, nil
-}
-
-// peersOf are the arguments by which a player's node knows the others.
-func (r *replay) peersOf(p *player) (args []string) {
-	for _, o := range r.players {
-		if o != p {
-			args = append(args, "--peer", o.addr)
-		}
-	}
-	return args
-}
-
-// minutes is how long the replay takes, in real time.
-func (r *replay) minutes() float64 {
-	return r.plan.scenario.End.Sub(r.plan.scenario.Start).Minutes() / r.plan.speedup
-}
-
-// storeKey makes a node's directory, where there must be none with a key, and
-// gives it its key.
-func storeKey(dir string, key ed25519.PrivateKey) (task.PeerID, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("making a node's directory: %w", err)
-	}
-	if err := p2p.StoreKey(filepath.Join(dir, "identity.key"), key); err != nil {
-		return "", fmt.Errorf("giving a node its key (does --dir hold an earlier swarm?): %w", err)
-	}
-	return task.PeerIDOf(key.Public().(ed25519.PublicKey)), nil
-}
-
-// freePorts finds n ports of this machine that nobody uses now.
-func freePorts(n int) (ports []int, err error) {
-	for range n {
-		l, e := net.Listen("tcp", "127.0.0.1:0")
-		if e != nil {
-			return nil, fmt.Errorf("finding a free port: %w", e)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports, nil
-}
-
-// run plays the window through and hands in the jobs; it ends with the window.
-// Nodes may be up when it returns: see stop.
-func (r *replay) run(ctx context.Context, p *progress) error {
-	all := ctx
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var wg sync.WaitGroup
-	errs := make([]error, len(r.players))
-	for i, pl := range r.players {
-		wg.Go(func() {
-			if errs[i] = pl.play(ctx); errs[i] != nil {
-				cancel() // the others too
+The report is the simulator's, in the trace's time. --compare-sim runs the simulator on
+the same hosts, arrivals and overlay, with the times that the nodes took to start.`,
+		Args: cobra.MaximumNArgs(1),
+		Example: `  godwit swarm replay 20 --trace phones.csv.gz --speedup 600 --minutes 4 --compare-sim
+  godwit swarm replay 12 --trace phones.csv.gz --policy uptime --migration pspp:p=20m`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := swarmNodes(cmd, &o.Options, args); err != nil {
+				return err
 			}
-		})
+			p.MinutesGiven = cmd.Flags().Changed("minutes")
+			return o.Run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
 	}
-	end := r.clock.real(r.plan.scenario.End)
-	jobs, stop := context.WithDeadline(ctx, end)
-	defer stop()
-	wg.Go(func() { r.handIn(jobs) })
-	wg.Go(func() { r.tell(jobs, p, end) })
-	wg.Wait()
-	if all.Err() != nil {
-		return errors.New("interrupted")
-	}
-	return errors.Join(errs...)
+	addReplay(&o, cmd)
+	addCores(&o.Options, cmd)
+	f := cmd.Flags()
+	f.StringVar(&p.Trace, "trace", "", "trace of which each node replays a host")
+	f.DurationVar(&p.JobSize, "job-size", plan.JobSize, "work of a job, in the trace's time")
+	f.DurationVar(&p.Arrival, "arrival", 0,
+		"mean time between jobs, in the trace's time (default: half of the hosts' time is asked for)")
+	f.StringVar(&p.Policy, "policy", place.Default,
+		"placement policy, as godwit overlay create has it, but with lengths of time of the trace")
+	f.StringVar(&p.Migration, "migration", plan.NoMigration, "migration policy, likewise")
+	f.DurationVar(&p.Every, "checkpoint-every", 0,
+		"running time between a task's checkpoints, in the trace's time; 0s: none on its way")
+	f.StringVar(&p.Ends, "ends", plan.EndAsTraced,
+		"how nodes of hosts that go off end: \"traced\", told to if the trace says leaving "+
+			"before and else killed; \"crash\", killed; \"goodbye\", told to")
+	return cmd
 }
 
-// tell shows how it goes until ctx ends.
-func (r *replay) tell(ctx context.Context, p *progress, end time.Time) {
-	v := runWatch{p: p, dirs: r.dirsUp, head: func() string {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return fmt.Sprintf("%d of %d nodes up, %d jobs handed in, %s to go", len(r.dirsUp()), len(r.players), len(r.handed), rough(time.Until(end)))
+func newSwarmClasses() *cobra.Command {
+	o := replay.Options{Plan: plan.Options{
+		Classes: true, JobSize: plan.JobSize, Policy: place.Default, Migration: plan.NoMigration, Ends: plan.EndAsTraced,
 	}}
-	if !r.overlay.IsZero() {
-		v.overlay = string(r.overlay.ID())
+	cmd := &cobra.Command{
+		Use:   "classes --scenario FILE",
+		Short: "Each node works on each class of jobs at a rate of its own",
+		Long: `Each node works on each class of jobs at a rate of its own. The scenario file has the
+rates, and each of its machines is a node. Machines that fail are killed and started
+again. Several policies run one after the other on fresh nodes, with equal jobs.`,
+		Args: cobra.NoArgs,
+		Example: `  godwit swarm classes --scenario examples/scenarios/mgst1.yaml
+  godwit swarm classes --scenario bed.yaml --speedup 60 --dir out`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Plan.MinutesGiven = cmd.Flags().Changed("minutes")
+			return o.Run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
 	}
-	v.run(ctx)
+	addReplay(&o, cmd)
+	cmd.Flags().StringVar(&o.Plan.JobsFile, "jobs", "",
+		"jobs to hand in, as --dir kept them in "+plan.ArrivalsFile+", in place of those that --seed draws")
+	return cmd
 }
 
-// dirsUp are the directories of the nodes that are up.
-func (r *replay) dirsUp() (dirs []string) {
-	for _, pl := range r.players {
-		if pl.up() != nil {
-			dirs = append(dirs, pl.setup.dir)
-		}
-	}
-	return dirs
-}
-
-// handIn hands each job to a peer drawn from those that are up, when it
-// arrives, and returns when all have been answered or ctx ends.
-func (r *replay) handIn(ctx context.Context) {
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	for i, j := range r.plan.jobs {
-		if !sleepUntil(ctx, r.clock.real(r.clock.start.Add(j.at))) {
-			return
-		}
-		h := handedJob{planned: j, peer: r.somebody(ctx)}
-		r.mu.Lock()
-		r.handed = append(r.handed, h)
-		r.mu.Unlock()
-		if h.peer < 0 {
-			return
-		}
-		wg.Go(func() {
-			id, err := r.submit(ctx, i, j, r.players[h.peer])
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.handed[i].id, r.handed[i].err = id, err
-		})
-	}
-}
-
-// upPoll is how often it is looked whether somebody is up.
-const upPoll = 10 * time.Millisecond
-
-// somebody draws one of the players that are up, and waits if none is; -1 when
-// ctx ends.
-func (r *replay) somebody(ctx context.Context) int {
-	tick := time.NewTicker(upPoll)
-	defer tick.Stop()
-	for {
-		var up []int
-		for i, p := range r.players {
-			if p.up() != nil {
-				up = append(up, i)
-			}
-		}
-		if len(up) > 0 {
-			return up[r.rng.IntN(len(up))]
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return -1
-		}
-	}
-}
-
-// submit hands a job to one peer. It is not handed to another when the peer
-// goes: it may have kept the job, and offers it when it is back.
-func (r *replay) submit(ctx context.Context, i int, j plannedJob, p *player) (task.JobID, error) {
-	text := fmt.Sprintf("name: %s\nmodule: noop.wasm\nwork: %s\nmemory: 1MiB\ncheckpoint: %s\nsweep:\n  task: {from: 1, to: %d}\n",
-		jobName(i), max(1, time.Duration(float64(j.work)/r.clock.speedup)), r.plan.checkpoint(), j.tasks)
-	if j.class != "" {
-		text += fmt.Sprintf("class: %q\n", j.class)
-	}
-	f, err := task.ParseFile("swarm.yaml", []byte(text))
-	if err != nil {
-		return "", fmt.Errorf("making a job: %w", err)
-	}
-	client := api.Dial(p.setup.dir)
-	defer client.Close()
-	sub := &submission{name: "swarm.yaml", text: text, file: f, code: noop}
-	if !r.overlay.IsZero() {
-		sub.overlay = string(r.overlay.ID())
-	}
-	return submit(ctx, client, sub)
-}
-
-// checkpoint is what jobs say of checkpoints. Those of tasks that move have some,
-// if only when they are wanted: never on their way.
-func (p *replayPlan) checkpoint() string {
-	switch every := p.every(); {
-	case every > 0:
-		return every.String()
-	case p.moves():
-		return task.MaxDuration.String()
-	}
-	return "off"
-}
-
-// jobName names the job of an arrival.
-func jobName(i int) string { return fmt.Sprintf("arrival-%d", i) }
-
-// stop ends every node that is up.
-func (r *replay) stop() error {
-	var wg sync.WaitGroup
-	errs := make([]error, len(r.players))
-	for i, p := range r.players {
-		wg.Go(func() { errs[i] = p.end(true) })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
+// addReplay adds the flags that every replay of a scenario has.
+func addReplay(o *replay.Options, cmd *cobra.Command) {
+	addBed(&o.Options, cmd)
+	addSeed(&o.Options, cmd, "seed of hosts, arrivals and the nodes that jobs are handed to")
+	p, f := &o.Plan, cmd.Flags()
+	f.StringVar(&p.Scenario, "scenario", "", "scenario file, as the simulator reads it")
+	f.Float64Var(&p.Speedup, "speedup", plan.Speedup, "how many times as fast the hosts are replayed")
+	f.Float64Var(&p.Minutes, "minutes", plan.Minutes,
+		"how long, in real time; if it is not given, a scenario's end goes before")
+	f.DurationVar(&p.From, "from", 0, "where the replay begins, after the trace's start")
+	f.BoolVar(&p.CompareSim, "compare-sim", false, "simulate the same, and print both side by side")
 }

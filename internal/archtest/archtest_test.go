@@ -108,7 +108,7 @@ var rules = map[string]rule{
 
 	"api": {own: []string{"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "node", "blocks", "sandbox"}},
 
-	"cmd/godwit": {own: []string{"*"}, outside: []string{"github.com/spf13/", "gonum.org/v1/plot"}},
+	"cmd/godwit": {own: []string{"*"}, outside: []string{"github.com/spf13/"}},
 
 	"internal/archtest": {},
 
@@ -132,11 +132,11 @@ var rules = map[string]rule{
 
 	"reproduce/simpetek": {core: true, own: []string{"scheduler/chunk", "reproduce", "reproduce/simpetek/sweep"}},
 
-	"reproduce/simpetek/sweep": {core: true, own: []string{"scheduler/chunk"}},
+	"reproduce/simpetek/sweep": {core: true, own: []string{"internal/heap", "scheduler/chunk"}},
 
 	"reproduce/koala": {core: true, own: []string{"reproduce", "reproduce/koala/shares"}},
 
-	"reproduce/koala/shares": {core: true, own: []string{"scheduler/share"}},
+	"reproduce/koala/shares": {core: true, own: []string{"internal/heap", "scheduler/share"}},
 
 	"reproduce/policies": {core: true, own: []string{"trace", "sim", "reproduce"}},
 
@@ -146,10 +146,6 @@ var rules = map[string]rule{
 
 	"internal/docs/try": {own: []string{"internal/docs"}},
 
-	"sim/shares": {core: true, own: []string{"internal/heap", "scheduler/share"}},
-
-	"sim/sweep": {core: true, own: []string{"internal/heap", "scheduler/chunk"}},
-
 	"internal/heap": {core: true},
 
 	"internal/house": {},
@@ -157,6 +153,48 @@ var rules = map[string]rule{
 	"internal/house/survey": {own: []string{"internal/house"}},
 
 	"internal/yamlfile": {core: true, outside: []string{"github.com/goccy/go-yaml"}},
+
+	"internal/failure": {own: []string{"task"}},
+
+	"lab/table": {own: []string{"task"}},
+
+	"lab/plot": {own: []string{"internal/failure"}, outside: []string{"gonum.org/v1/plot"}},
+
+	"lab/files": {own: []string{"internal/failure", "lab/table", "sim/scenario", "trace"}},
+
+	"lab/traces": {own: []string{"internal/failure", "lab/files", "lab/plot", "lab/table", "trace"}},
+
+	"lab/progress": {own: []string{"lab/table", "scheduler/message"}},
+
+	"lab/view": {own: []string{"lab/table", "scheduler"}},
+
+	"lab/timeline": {own: []string{"lab/plot", "lab/table", "scheduler/message", "task"}, outside: []string{"gonum.org/v1/plot"}},
+
+	"lab/submission": {own: []string{"api", "blocks", "internal/failure", "lab/files", "lab/progress", "lab/table", "sandbox", "scheduler/message", "task"}},
+
+	"lab/simulation": {own: []string{"internal/failure", "internal/spec", "lab/files", "lab/plot", "lab/progress", "lab/table", "lab/traces", "sim", "sim/report", "sim/scenario", "sim/swarm", "task", "trace"}},
+
+	"lab/backtest": {own: []string{"internal/failure", "lab/plot", "lab/table", "lab/traces", "predictor", "trace"}},
+
+	"lab/published": {own: []string{"reproduce/koala", "reproduce/mgst", "reproduce/policies", "reproduce/simpetek", "reproduce/zhang", "internal/failure", "internal/spec", "lab/plot", "lab/progress", "lab/table", "lab/traces", "reproduce", "sim/scenario", "trace"}},
+
+	"lab/testbed": {own: []string{"api", "internal/failure", "lab/files", "lab/progress", "lab/table", "lab/testbed/clock", "lab/traces", "lab/view", "node", "owner", "p2p", "scheduler", "task", "trace"}},
+
+	"lab/testbed/clock": {own: []string{"trace"}},
+
+	"lab/testbed/measure": {own: []string{"lab/files", "lab/table", "lab/testbed/clock", "scheduler/ledger", "scheduler/message", "sim/report", "task"}},
+
+	"lab/testbed/impose": {own: []string{"internal/failure", "lab/testbed/measure", "node", "overlay", "scheduler", "scheduler/place", "sim", "task"}},
+
+	"lab/testbed/plan": {own: []string{"internal/failure", "lab/files", "lab/testbed/clock", "lab/testbed/impose", "lab/traces", "migrate", "scheduler/place", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
+
+	"lab/testbed/replay": {own: []string{"api", "lab/files", "lab/progress", "lab/submission", "lab/table", "lab/testbed", "lab/testbed/clock", "lab/testbed/impose", "lab/testbed/measure", "lab/testbed/plan", "lab/traces", "node", "overlay", "owner", "scheduler/ledger", "scheduler/message", "sim", "sim/report", "sim/swarm", "task", "trace"}},
+
+	"lab/testbed/sites": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table", "lab/testbed", "lab/testbed/clock", "lab/testbed/measure", "lab/testbed/plan", "migrate", "node", "owner", "scheduler/message", "scheduler/place", "scheduler/share", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
+
+	"lab/testbed/local": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table", "lab/testbed", "lab/testbed/clock", "lab/testbed/measure"}},
+
+	"lab/testbed/batch": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table", "lab/testbed", "node", "scheduler/chunk", "scheduler/message", "scheduler/place", "task"}},
 }
 
 // impure lists what no core package may import: it has no clock, goroutine,

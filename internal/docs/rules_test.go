@@ -123,7 +123,9 @@ func TestCitations(t *testing.T) {
 		if hidden := strings.HasPrefix(d.Name(), ".") && path != root; d.IsDir() && (hidden || d.Name() == "testdata") {
 			return fs.SkipDir
 		}
-		if filepath.Ext(path) != ".go" || strings.HasPrefix(path, filepath.Join(root, "internal", "docs")) {
+		// These two have citations of documents that are not there, to be found.
+		mine := strings.HasPrefix(path, filepath.Join(root, "internal", "docs"))
+		if filepath.Ext(path) != ".go" || mine || path == filepath.Join(root, "internal", "house", "house_test.go") {
 			return nil
 		}
 		src, err := os.ReadFile(path)

@@ -188,7 +188,7 @@ func (e *Experiment) OwnersOf(load int, seed uint64, length time.Duration) (*tra
 func (e *Experiment) noGrid() error {
 	switch {
 	case len(e.Owners.Sites) > 0:
-		return e.at("sites", "run it on real nodes: `godwit swarm --scenario FILE`", "sites and their loads are not simulated")
+		return e.at("sites", "run it on real nodes: `godwit swarm sites --scenario FILE`", "sites and their loads are not simulated")
 	case e.Speedup != 0:
 		return e.at("speedup", "leave it out, or give `sites`", "only real nodes have a pace")
 	case e.Coordinators != 0:

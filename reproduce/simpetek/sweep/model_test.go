@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"container/heap"
 	"fmt"
 	"math"
 	"slices"
@@ -176,8 +175,8 @@ func TestAgenda(t *testing.T) {
 		w.at(at, event{kind: hears, node: i})
 	}
 	var got []string
-	for w.agenda.Len() > 0 {
-		e := heap.Pop(&w.agenda).(event)
+	for len(w.agenda.events) > 0 {
+		e := byTime.Pop(&w.agenda.events)
 		got = append(got, fmt.Sprint(int64(e.at), ":", e.node))
 	}
 	if want := []string{"1:1", "1:3", "2:2", "3:0"}; !slices.Equal(got, want) {

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"godwit/api"
+)
+
+func newCancel() *cobra.Command {
+	var c clientFlags
+	cmd := &cobra.Command{
+		Use:   "cancel ID",
+		Short: "End a job that this node submitted",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withClient(&c, func(client *api.Client) error {
+				id, err := client.Cancel(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return printID(cmd.OutOrStdout(), id, c.json)
+			})
+		},
+	}
+	c.add(cmd)
+	return cmd
+}
+
+func newForget() *cobra.Command {
+	var c clientFlags
+	cmd := &cobra.Command{
+		Use:   "forget ID",
+		Short: "Drop a job that is over, and its results",
+		Long: `Drop a job that this node submitted and that is over, and its results: they cannot
+be had again. A job that is not over has to be cancelled first.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withClient(&c, func(client *api.Client) error {
+				id, err := client.Forget(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return printID(cmd.OutOrStdout(), id, c.json)
+			})
+		},
+	}
+	c.add(cmd)
+	return cmd
+}

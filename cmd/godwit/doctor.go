@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"godwit/api"
+	"godwit/internal/failure"
+	"godwit/lab/table"
+	"godwit/owner"
+)
+
+func newDoctor() *cobra.Command {
+	var c clientFlags
+	var file string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check what the owner's rules rest on: which sensors see, which are blind, and what to do",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			findings, err := c.examine(cmd.Context(), file)
+			if err != nil {
+				return err
+			}
+			out := cmd.OutOrStdout()
+			bad := false
+			for _, f := range findings {
+				bad = bad || f.Result == owner.Bad
+				if c.json {
+					if err := table.JSON(out, f); err != nil {
+						return err
+					}
+					continue
+				}
+				fmt.Fprintf(out, "%-5s  %s: %s\n", f.Result, f.Check, f.Text)
+				if f.Fix != "" {
+					fmt.Fprintf(out, "       fix: %s\n", f.Fix)
+				}
+			}
+			if bad {
+				return failure.Quietly(failure.ExitFailed)
+			}
+			return nil
+		},
+	}
+	c.add(cmd)
+	cmd.Flags().StringVar(&file, "config", "", "file with the rules, where no node runs (default DATA-DIR/"+rulesName+")")
+	return cmd
+}
+
+// examine asks the running node, whose sensors may see more or less than this
+// program's would, or looks for itself where none runs.
+func (c *clientFlags) examine(ctx context.Context, file string) ([]owner.Finding, error) {
+	client, err := c.dial()
+	if err != nil {
+		return nil, err
+	}
+	defer client.Close()
+	findings, err := client.Doctor(ctx)
+	if !errors.Is(err, api.ErrNoNode) {
+		return findings, err
+	}
+	if file == "" {
+		file = filepath.Join(c.dataDir, rulesName)
+	}
+	node := owner.Finding{Check: "node", Result: owner.OK, Text: "none runs here; this is what one would see",
+		Fix: "start one with `godwit up`"}
+	return append([]owner.Finding{node}, owner.Examine(ctx, file, nil)...), nil
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"godwit/api"
+	"godwit/internal/failure"
+	"godwit/lab/table"
+)
+
+// inviteLife is how long a ticket is good for unless told otherwise: a week, in
+// which most people read their mail.
+const inviteLife = 7 * 24 * time.Hour
+
+func newOverlayJoin() *cobra.Command {
+	var c clientFlags
+	var share float64
+	cmd := &cobra.Command{
+		Use:   "join NAME|ID|TICKET",
+		Short: "Serve an overlay and print its ID",
+		Long: `Serve an overlay and print its ID. A NAME alone is the open pool of that name, which
+nobody founded; an ID is an overlay that a peer in reach serves; a TICKET comes
+from the founder's "godwit overlay invite". A node that serves several overlays
+divides itself among them by their shares, and serves them again when it is
+started again.`,
+		Example: `  godwit overlay join commons
+  godwit overlay join godwit1... --share 3`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !(share > 0) {
+				return failure.Usage("for example --share 2", "--share must be above 0")
+			}
+			return withClient(&c, func(client *api.Client) error {
+				d, err := client.JoinOverlay(cmd.Context(), args[0], share)
+				if err != nil {
+					return err
+				}
+				return printJoined(cmd, &d, c.json)
+			})
+		},
+	}
+	c.add(cmd)
+	cmd.Flags().Float64Var(&share, "share", 1, "this overlay's part of the machine, over the sum of all shares")
+	return cmd
+}
+
+func newOverlayLeave() *cobra.Command {
+	var c clientFlags
+	cmd := &cobra.Command{
+		Use:     "leave NAME|ID",
+		Short:   "Serve an overlay no longer; its tasks here go on elsewhere",
+		Example: `  godwit overlay leave lab`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withClient(&c, func(client *api.Client) error {
+				id, err := client.LeaveOverlay(cmd.Context(), args[0])
+				switch {
+				case err != nil:
+					return err
+				case c.json:
+					return table.JSON(cmd.OutOrStdout(), api.OverlayReply{ID: id})
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "left %s\n", id)
+				return nil
+			})
+		},
+	}
+	c.add(cmd)
+	return cmd
+}
+
+func newOverlayInvite() *cobra.Command {
+	var c clientFlags
+	var life time.Duration
+	cmd := &cobra.Command{
+		Use:   "invite NAME|ID",
+		Short: "Print a ticket with which others can join an overlay that this node founded",
+		Long: `Print a ticket with which others can join an overlay that this node founded. Whoever
+holds the ticket can join: send it as you would send a password.`,
+		Example: `  godwit overlay invite lab --for 48h`,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if life <= 0 {
+				return failure.Usage("durations are written like 48h", "--for must be above 0")
+			}
+			return withClient(&c, func(client *api.Client) error {
+				ticket, err := client.Invite(cmd.Context(), args[0], life)
+				switch {
+				case err != nil:
+					return err
+				case c.json:
+					return table.JSON(cmd.OutOrStdout(), api.InviteReply{Ticket: ticket})
+				}
+				fmt.Fprintf(cmd.ErrOrStderr(), "good for %s; join with `godwit overlay join TICKET`\n", longLife(life))
+				return printLine(cmd.OutOrStdout(), ticket)
+			})
+		},
+	}
+	c.add(cmd)
+	cmd.Flags().DurationVar(&life, "for", inviteLife, "how long the ticket is good for")
+	return cmd
+}

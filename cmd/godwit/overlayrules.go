@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/pflag"
+
+	"godwit/internal/failure"
+	"godwit/migrate"
+	"godwit/node"
+	"godwit/scheduler/chunk"
+	"godwit/scheduler/place"
+	"godwit/scheduler/share"
+	"godwit/task"
+)
+
+// rulesFlags are the rules of an overlay as flags.
+type rulesFlags struct {
+	placement, migration   string
+	fairness, chunking     string
+	coordinators, replicas int
+	admission              string
+	allow                  []string
+	revoke                 bool
+}
+
+func (r *rulesFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&r.placement, "placement", "",
+		"policy that says where tasks go, such as fcfspp:n=3; "+place.Default+" is the usual")
+	f.StringVar(&r.migration, "migration", "",
+		"policy that says when running tasks move, such as pspp; "+migrate.Default+" is the usual, with none they stay")
+	f.StringVar(&r.fairness, "fairness", "",
+		"policy that says whose turn it is, such as sep; "+share.Default+" is the usual; placement policies that go by "+
+			"classes choose that, too, where none is named")
+	f.StringVar(&r.chunking, "chunking", "",
+		"policy that says how many tasks of a sweep a member is given at once, such as gss; "+chunk.Default+" is the usual")
+	f.IntVar(&r.coordinators, "coordinators", 0, fmt.Sprintf("members that hold the ledger, 1 to %d; 3 is the usual",
+		node.MaxCoordinators))
+	f.IntVar(&r.replicas, "replicas", 0, "least runs of every task that must agree; what the job asks is the usual")
+	f.StringVar(&r.admission, "admission", "", "who may join: open (the usual), invited, or listed (see --allow)")
+	f.StringArrayVar(&r.allow, "allow", nil,
+		"ID of a peer that may join, for --admission listed (repeatable; together the whole list)")
+}
+
+// given says whether any rule was.
+func (r *rulesFlags) given(f *pflag.FlagSet) bool {
+	return r.revoke || slices.ContainsFunc([]string{"placement", "migration", "fairness", "chunking", "coordinators",
+		"replicas", "admission", "allow"}, f.Changed)
+}
+
+// apply changes the rules whose flags were given.
+func (r *rulesFlags) apply(f *pflag.FlagSet, rules *node.OverlayRules) error {
+	given := f.Changed
+	if given("placement") {
+		rules.Placement = r.placement
+	}
+	if given("migration") {
+		rules.Migration = r.migration
+	}
+	if given("fairness") {
+		rules.Fairness = r.fairness
+	}
+	if given("chunking") {
+		rules.Chunking = r.chunking
+	}
+	if given("coordinators") {
+		rules.Coordinators = r.coordinators
+	}
+	if given("replicas") {
+		rules.Replicas = r.replicas
+	}
+	if given("admission") {
+		rules.Admission = r.admission
+		if r.admission != node.AdmitListed {
+			rules.Allowed = nil // the list goes with its rule
+		}
+	}
+	if given("allow") {
+		rules.Allowed = nil
+		for _, p := range r.allow {
+			rules.Allowed = append(rules.Allowed, task.PeerID(p))
+		}
+	}
+	rules.RevokeInvitations = r.revoke
+	return checkRules(rules)
+}
+
+// checkRules says what is wrong with rules before a node is asked, and what
+// would be right.
+func checkRules(rules *node.OverlayRules) error {
+	if err := rules.Check(); err != nil {
+		return failure.Usage(rulesHint(rules), "%w", err)
+	}
+	return nil
+}
+
+func rulesHint(rules *node.OverlayRules) string {
+	if len(rules.Allowed) > 0 && rules.Admission != node.AdmitListed {
+		return "--allow goes with --admission " + node.AdmitListed
+	}
+	for _, p := range rules.Allowed {
+		if _, err := p.PublicKey(); err != nil {
+			return "--allow takes a whole peer ID, as `godwit status` prints it on that machine"
+		}
+	}
+	return "`godwit overlay create --help` tells what rules there are"
+}
+
+// policies is the part of a help text that lists what the rules can name.
+func policies() string {
+	return "\nPlacement policies:\n" + indent(place.Describe()) +
+		"\nMigration policies; a task that moves goes on where it stopped, at a member that the placement policy " +
+		"chooses:\n" + indent(migrate.Describe()) +
+		"\nFairness policies, which divide idle slots among jobs:\n" + indent(share.Describe()) +
+		"\nChunking policies, which divide a sweep among members:\n" + indent(chunk.Describe())
+}

@@ -1,0 +1,107 @@
+// Package progress shows a person how a job goes.
+package progress
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"godwit/lab/table"
+	"godwit/scheduler/message"
+)
+
+const (
+	barWidth = 30
+	// PlainEvery is how often a line is written where there is no terminal.
+	PlainEvery = 5 * time.Second
+	// eraseLine returns to the line's start and clears it (ECMA-48).
+	eraseLine = "\r\x1b[K"
+)
+
+// A Progress shows how a job goes: a bar on a terminal, plain lines elsewhere.
+type Progress struct {
+	Out      io.Writer
+	Quiet    bool
+	Terminal bool
+	begun    time.Time
+	last     time.Time
+	drawn    bool
+}
+
+// New shows progress on w, from now on; nothing if quiet.
+func New(w io.Writer, quiet bool) *Progress {
+	return &Progress{Out: w, Quiet: quiet, Terminal: IsTerminal(w), begun: time.Now()}
+}
+
+// IsTerminal reports whether w is a terminal that can be drawn on.
+func IsTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}
+
+// Note writes a line of its own.
+func (p *Progress) Note(format string, args ...any) {
+	if p.Quiet {
+		return
+	}
+	p.Done()
+	fmt.Fprintf(p.Out, format+"\n", args...)
+}
+
+// Show draws the job's status.
+func (p *Progress) Show(st message.JobStatus) {
+	if p.Quiet {
+		return
+	}
+	now := time.Now()
+	ended := st.Final
+	if !p.Terminal && !ended && now.Sub(p.last) < PlainEvery {
+		return
+	}
+	p.last = now
+	line := fmt.Sprintf("%d of %d done, %d running", st.Tasks.Done, st.Tasks.Total, st.Tasks.Running)
+	if st.Tasks.Failed > 0 {
+		line += fmt.Sprintf(", %d failed", st.Tasks.Failed)
+	}
+	line += ", " + table.Rough(now.Sub(p.begun))
+	if eta, ok := p.eta(st, now); ok {
+		line += ", about " + table.Rough(eta) + " to go"
+	}
+	if !p.Terminal {
+		fmt.Fprintln(p.Out, line)
+		return
+	}
+	fmt.Fprintf(p.Out, "%s[%s] %s", eraseLine, bar(st), line)
+	p.drawn = true
+}
+
+// Done ends the bar's line.
+func (p *Progress) Done() {
+	if p.drawn {
+		fmt.Fprintln(p.Out)
+		p.drawn = false
+	}
+}
+
+func (p *Progress) eta(st message.JobStatus, now time.Time) (time.Duration, bool) {
+	left := st.Tasks.Waiting + st.Tasks.Running
+	if st.Tasks.Done == 0 || left == 0 {
+		return 0, false
+	}
+	each := float64(now.Sub(p.begun)) / float64(st.Tasks.Done)
+	return time.Duration(each * float64(left)).Round(time.Second), true
+}
+
+func bar(st message.JobStatus) string {
+	if st.Tasks.Total == 0 {
+		return strings.Repeat(" ", barWidth)
+	}
+	full := int(float64(barWidth) * float64(st.Tasks.Done+st.Tasks.Failed) / float64(st.Tasks.Total))
+	return strings.Repeat("=", full) + strings.Repeat(" ", barWidth-full)
+}

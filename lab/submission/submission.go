@@ -1,0 +1,190 @@
+// Package submission reads jobs with all that they name, hands them in, follows them and collects their results.
+package submission
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"godwit/api"
+	"godwit/internal/failure"
+	"godwit/lab/progress"
+	"godwit/lab/table"
+	"godwit/sandbox"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// A Job is a job file with everything that it names read and checked.
+type Job struct {
+	Name   string // of the file, for messages
+	Text   string // of the job file; "" for a bare module
+	args   []string
+	File   *task.File
+	module string   // path
+	Code   []byte   // the module
+	dir    *os.Root // of the job file; inputs are read below it
+	inputs []string // names below dir
+	// Overlay to hand it to; "" leaves it to the node
+	Overlay string
+}
+
+// New makes a job of the text of a job file and the code of its module; it has no inputs.
+func New(name, text string, code []byte) (*Job, error) {
+	f, err := task.ParseFile(name, []byte(text))
+	if err != nil {
+		return nil, err
+	}
+	return &Job{Name: name, Text: text, File: f, Code: code}, nil
+}
+
+// Read reads a job file, or makes one for a bare module, and checks
+// all of it: nothing is sent before everything is known to be there and right.
+func Read(path string, args []string) (*Job, error) {
+	s := &Job{Name: filepath.Base(path), args: args}
+	dir := filepath.Dir(path)
+	if strings.HasSuffix(path, ".wasm") {
+		s.File, s.module = task.DefaultFile(path, args), path
+	} else if err := s.readFile(path); err != nil {
+		return nil, err
+	} else if len(args) > 0 {
+		return nil, failure.Usage("write them into the job file, as args",
+			"arguments after -- go with a module, not with a job file")
+	}
+	var err error
+	if s.dir, err = os.OpenRoot(dir); err != nil {
+		return nil, failure.Usage("", "opening the job's directory: %w", err)
+	}
+	if err := s.checkModule(); err != nil {
+		return nil, err
+	}
+	return s, s.checkInputs()
+}
+
+func (s *Job) readFile(path string) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return failure.Usage("give the path of a job file or of a .wasm module", "reading the job file: %w", err)
+	}
+	if s.File, err = task.ParseFile(path, b); err != nil {
+		return err
+	}
+	s.Text, s.module = string(b), s.File.Module
+	if !filepath.IsAbs(s.module) {
+		s.module = filepath.Join(filepath.Dir(path), s.module)
+	}
+	return nil
+}
+
+func (s *Job) checkModule() error {
+	b, err := os.ReadFile(s.module)
+	if err != nil {
+		return s.File.ErrorAt("module", fmt.Sprintf("module %s: %s", s.module, reason(err)),
+			"`godwit build DIR` makes modules from Go and C programs")
+	}
+	var bad *sandbox.ModuleError
+	if errors.As(sandbox.CheckModule(b), &bad) {
+		return s.File.ErrorAt("module", fmt.Sprintf("module %s: %s", s.module, bad.Reason), bad.Hint)
+	}
+	s.Code = b
+	return nil
+}
+
+// checkInputs opens every input that the job can name. The root refuses what
+// leads out of the job's directory, through symbolic links too.
+func (s *Job) checkInputs() error {
+	names, err := s.File.InputNames()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		info, err := s.dir.Stat(filepath.FromSlash(name))
+		switch {
+		case err != nil:
+			return s.File.InputError(name, reason(err),
+				"files are looked up in the job file's directory and may not lead out of it")
+		case !info.Mode().IsRegular():
+			return s.File.InputError(name, "not a regular file", "list files, not directories")
+		}
+	}
+	s.inputs = names
+	return nil
+}
+
+// reason is an error of the file system without the path, which the message
+// has already.
+func reason(err error) string {
+	var at *os.PathError
+	if errors.As(err, &at) {
+		return at.Err.Error()
+	}
+	return err.Error()
+}
+
+// Submit stores the module and the inputs at the node and hands in the job.
+func Submit(ctx context.Context, client *api.Client, s *Job) (task.JobID, error) {
+	req := api.SubmitRequest{FileName: s.Name, File: s.Text, Args: s.args, Overlay: s.Overlay}
+	m, err := client.PutFile(ctx, bytes.NewReader(s.Code))
+	if err != nil {
+		return "", err
+	}
+	req.Module = m.CID
+	for _, name := range s.inputs {
+		ref, err := s.putInput(ctx, client, name)
+		if err != nil {
+			return "", err
+		}
+		req.Inputs = append(req.Inputs, ref)
+	}
+	return client.Submit(ctx, req)
+}
+
+func (s *Job) putInput(ctx context.Context, client *api.Client, name string) (task.FileRef, error) {
+	f, err := s.dir.Open(filepath.FromSlash(name))
+	if err != nil {
+		return task.FileRef{}, failure.Usage("", "input file %s: %w", name, err)
+	}
+	defer f.Close()
+	r, err := client.PutFile(ctx, f)
+	return task.FileRef{Name: name, CID: r.CID, Size: r.Size}, err
+}
+
+// Follow shows a job's progress until the node holds every result.
+func Follow(ctx context.Context, client *api.Client, id task.JobID, p *progress.Progress) (message.JobStatus, error) {
+	var last message.JobStatus
+	for {
+		err := client.Watch(ctx, string(id), func(st message.JobStatus) bool {
+			last = st
+			p.Show(st)
+			return true
+		})
+		p.Done()
+		switch {
+		case ctx.Err() != nil:
+			return last, errors.New("interrupted")
+		case err != nil:
+			return last, err
+		}
+		if last.Final {
+			return last, nil
+		}
+	}
+}
+
+// Verdict turns a job's end into the exit code.
+func Verdict(st message.JobStatus) error {
+	switch {
+	case st.Tasks.Failed == 0 && st.Tasks.Done == st.Tasks.Total:
+		return nil
+	case st.Tasks.Done > 0:
+		return &failure.Error{Code: failure.ExitPartly, Err: fmt.Errorf("%d of %d tasks failed (job %s)",
+			st.Tasks.Total-st.Tasks.Done, st.Tasks.Total, st.State),
+			Hint: fmt.Sprintf("`godwit why %s` tells why", table.ShortJob(st.ID))}
+	}
+	return &failure.Error{Code: failure.ExitFailed, Err: fmt.Errorf("no task succeeded (job %s)", st.State),
+		Hint: fmt.Sprintf("`godwit why %s` tells why", table.ShortJob(st.ID))}
+}

@@ -1,0 +1,158 @@
+// Package replay lets nodes come and go as the hosts of a trace do, and reports as the simulator does.
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"godwit/lab/files"
+	"godwit/lab/progress"
+	"godwit/lab/testbed"
+	"godwit/lab/testbed/measure"
+	"godwit/lab/testbed/plan"
+)
+
+// Options are those of a replay.
+type Options struct {
+	testbed.Options
+	Plan plan.Options
+}
+
+// Run plays the trace on real nodes, and ends them, whatever happens.
+func (s *Options) Run(ctx context.Context, out, log io.Writer) (err error) {
+	if err := errors.Join(s.Options.Check(), s.Plan.Check()); err != nil {
+		return err
+	}
+	plans, err := s.Plan.Plans(s.Nodes, s.Cores, s.Seed)
+	if err != nil {
+		return err
+	}
+	dir, remove, err := s.MakeDir()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	p := s.NewProgress(log)
+	var reps runs
+	for i, plan := range plans {
+		if len(plans) > 1 {
+			p.Note("%d of %d: %s", i+1, len(plans), plan.Name())
+		}
+		rep, e := s.playPlan(ctx, p, runDir(dir, plans, i), plan)
+		if e != nil {
+			err = e
+			break // what came of those before is told
+		}
+		reps = append(reps, rep)
+	}
+	if len(reps) == 0 {
+		return err
+	}
+	return errors.Join(s.tellAll(out, reps), err)
+}
+
+// runDir is where a plan is played: below the swarm's directory, one beside the
+// other where there are several.
+func runDir(dir string, plans []*plan.Plan, i int) string {
+	if len(plans) == 1 {
+		return dir
+	}
+	name := strings.Map(func(r rune) rune {
+		if r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, strings.ReplaceAll(plans[i].Name(), ", ", "-"))
+	return filepath.Join(dir, fmt.Sprintf("%d-%.60s", i+1, name))
+}
+
+// tellAll writes the reports where they are wanted.
+func (s *Options) tellAll(out io.Writer, reps runs) error {
+	if s.Report != "" {
+		if err := files.Write(s.Report, reps.writeJSON); err != nil {
+			return fmt.Errorf("writing the report: %w", err)
+		}
+	}
+	if s.JSON {
+		return reps.writeJSON(out)
+	}
+	return reps.print(out)
+}
+
+// playPlan plays one plan below dir.
+func (s *Options) playPlan(ctx context.Context, p *progress.Progress, dir string, plan *plan.Plan) (*report, error) {
+	f := &s.Plan
+	r, err := newReplay(ctx, p, dir, plan, f.Ends, s.NodeArgs())
+	if err != nil {
+		return nil, err
+	}
+	rep, err := s.replayed(ctx, r, p, dir)
+	if err != nil || !f.CompareSim {
+		return rep, err
+	}
+	simulator, err := r.simulated()
+	if err != nil {
+		return nil, fmt.Errorf("simulating the same: %w", err)
+	}
+	rep.compared(simulator)
+	return rep, nil
+}
+
+// replayed plays, and reads what came of it.
+func (s *Options) replayed(ctx context.Context, r *replay, p *progress.Progress, dir string) (rep *report, err error) {
+	defer func() { err = errors.Join(err, r.stop()) }()
+	if r.plan.Bed != nil {
+		if err := r.gather(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.run(ctx, p); err != nil {
+		return nil, err
+	}
+	p.Note("reading what came of the jobs")
+	jobs, err := r.jobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.measureDelay(ctx); err != nil {
+		return nil, err
+	}
+	m := r.measuredRun(jobs)
+	tasks, err := measure.Tasks(m)
+	if err != nil {
+		return nil, fmt.Errorf("measuring the tasks: %w", err)
+	}
+	if s.Dir != "" {
+		if err := errors.Join(r.keep(dir, jobs), measure.Export(dir, m, tasks)); err != nil {
+			return nil, err
+		}
+	}
+	f := &s.Plan
+	rep = &report{Nodes: len(r.players), Speedup: f.Speedup, Minutes: r.minutes(), FromS: f.From.Seconds(),
+		Seed: s.Seed, Jobs: len(r.plan.Jobs), Starts: r.startsOf(), DelayS: r.delay.Seconds(), Swarm: r.count(jobs),
+		Published: r.plan.Published, name: r.plan.Name()}
+	if r.plan.Bed != nil {
+		r.overhead = r.plan.Bed.OverheadOf(m, tasks)
+		rep.OverheadS = r.overhead.Seconds()
+		rep.measure(m, tasks)
+	}
+	for _, j := range r.plan.Jobs {
+		rep.WorkS += j.Work.Seconds() * float64(j.Tasks)
+	}
+	for _, h := range r.plan.Scenario.Trace.Hosts {
+		rep.Names = append(rep.Names, h.History.Host)
+	}
+	for _, h := range r.handed {
+		if h.err != nil && !gone(h.err) && !errors.Is(h.err, context.DeadlineExceeded) {
+			p.Note("handing in a job: %v", h.err)
+		}
+		if h.err != nil || h.peer < 0 {
+			rep.Lost++
+		}
+	}
+	return rep, nil
+}

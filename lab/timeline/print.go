@@ -1,0 +1,124 @@
+package timeline
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"godwit/lab/table"
+	"godwit/scheduler/message"
+)
+
+// A Job is what --json prints.
+type Job struct {
+	message.JobStatus
+	Timeline []stint `json:"timeline"`
+}
+
+// Print lists the tasks of a job, or of many those that have a story.
+func Print(out io.Writer, st message.JobStatus, all bool) {
+	printJobHead(out, st)
+	shown, left := st.TasksList, ""
+	if !all {
+		shown, left = worthTelling(shown)
+	}
+	table.Print(out, "TASK PARAMS STATE WHEN RAN-ON WHAT-HAPPENED", taskRows(st, shown))
+	if left != "" {
+		fmt.Fprintln(out, left)
+	}
+}
+
+func printJobHead(out io.Writer, st message.JobStatus) {
+	fmt.Fprintf(out, "job        %s\n", st.ID)
+	fmt.Fprintf(out, "name       %s, submitted %s ago to %s\n", st.Name, table.Ago(st.Submitted), st.Overlay)
+	fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %d failed\n",
+		st.State, st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.Tasks.Failed)
+	fmt.Fprintf(out, "cpu        %s useful, %s wasted\n", table.Seconds(st.UsefulCPU), table.Seconds(st.WastedCPU))
+	if st.Migrations > 0 {
+		fmt.Fprintf(out, "moved      %d times\n", st.Migrations)
+	}
+	if n, mean, most := standstills(Of(st.TasksList)); n > 0 {
+		fmt.Fprintf(out, "stood      still for %s in the mean of %d moves, at most %s\n", table.Seconds(mean), n,
+			table.Seconds(most))
+	}
+	fmt.Fprintln(out)
+}
+
+// standstills counts the moves of which it is known how long the task stood still,
+// with the mean and the most, in seconds.
+func standstills(stints []stint) (n int, mean, most float64) {
+	for _, s := range stints {
+		if s.StillS > 0 {
+			n++
+			mean += (s.StillS - mean) / float64(n)
+			most = max(most, s.StillS)
+		}
+	}
+	return n, mean, most
+}
+
+// PrintStory tells of one task what happened to it, line by line.
+func PrintStory(out io.Writer, st message.JobStatus) {
+	t := st.TasksList[0]
+	fmt.Fprintf(out, "task       %d of %s", t.Index, st.Name)
+	if params := paramsOf(t); params != "" {
+		fmt.Fprintf(out, " (%s)", params)
+	}
+	fmt.Fprintf(out, ", %s\n", t.State)
+	for _, h := range happenings(Of(st.TasksList)) {
+		fmt.Fprintf(out, "%10s %s\n", since(st.Submitted, h.at), h.what)
+	}
+}
+
+func paramsOf(t message.TaskStatus) string {
+	params := make([]string, 0, len(t.Params))
+	for _, name := range slices.Sorted(maps.Keys(t.Params)) {
+		params = append(params, name+"="+t.Params[name])
+	}
+	return strings.Join(params, " ")
+}
+
+// taskRows has one row for each attempt of each task.
+func taskRows(st message.JobStatus, tasks []message.TaskStatus) [][]string {
+	var rows [][]string
+	for _, t := range tasks {
+		head := []string{strconv.FormatUint(t.Index, 10), paramsOf(t), t.State}
+		if len(t.Attempts) == 0 {
+			rows = append(rows, append(head, "-", "-", "-"))
+		}
+		for _, s := range Of([]message.TaskStatus{t}) {
+			when := since(st.Submitted, s.Start) + " to "
+			if s.End.IsZero() {
+				when += "now"
+			} else {
+				when += since(st.Submitted, s.End)
+			}
+			rows = append(rows, append(head, when, table.ShortPeer(s.Peer), s.tell()))
+			head = []string{"", "", ""}
+		}
+	}
+	return rows
+}
+
+// tell says what happened in a stint, in a line.
+func (s *stint) tell() string {
+	what := s.Outcome
+	if s.End.IsZero() {
+		what += " for " + table.Ago(s.Start)
+	} else {
+		what += " after " + table.Rough(s.End.Sub(s.Start))
+	}
+	if s.Resumed {
+		what = fmt.Sprintf("went on from a checkpoint (%s saved), %s", table.Seconds(s.SavedS), what)
+	}
+	if s.MovedTo != "" {
+		what += " to " + table.ShortPeer(s.MovedTo)
+	}
+	if s.StillS > 0 {
+		what += " (stood still for " + table.Seconds(s.StillS) + ")"
+	}
+	return what + table.Because(s.Reason)
+}
