@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -151,7 +152,7 @@ func (s *swarm) checkInvariants() {
 				s.tb.Fatalf("task %d has ended and still has a lease: %+v %+v %+v", i, j.ledger.Rows[i].Log, j.ledger.Facts, t.leases[0])
 			}
 			for _, l := range t.leases {
-				if l.ending == nil {
+				if l.is(leasing.Open) {
 					load[l.host]++
 				}
 			}

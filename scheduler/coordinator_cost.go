@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -108,24 +109,24 @@ func unleased(row *ledger.Row, worker task.PeerID, e *message.Ending, now time.T
 func (c *Coordinator) beganAt(l *lease, row *ledger.Row) (again bool) {
 	k := slices.IndexFunc(row.Log, func(a message.AttemptLog) bool { return a.Attempt == l.attempt })
 	if k < 0 {
-		if l.from != nil {
-			l.began, l.base = l.from.Fuel, l.from.CPU
+		if l.saved.from != nil {
+			l.saved.began, l.saved.base = l.saved.from.Fuel, l.saved.from.CPU
 		}
 		return false
 	}
 	log := &row.Log[k]
-	l.began, l.base = log.From, log.Saved
+	l.saved.began, l.saved.base = log.From, log.Saved
 	// Nobody began after it who could have made the best. It was saved about as long
 	// after the beginning as what it stands for takes.
-	if best := l.from; best != nil && k == len(row.Log)-1 && best.Fuel > l.began && best.CPU > l.base {
+	if best := l.saved.from; best != nil && k == len(row.Log)-1 && best.Fuel > l.saved.began && best.CPU > l.saved.base {
 		share := 1.0
 		if usual, known := usualShare(row); known {
 			share = usual
 		}
-		if took := (best.CPU - l.base).Seconds() / share; took < c.now.Sub(log.Start).Seconds() {
-			l.heldAt = log.Start.Add(time.Duration(took * float64(time.Second)))
+		if took := (best.CPU - l.saved.base).Seconds() / share; took < c.now.Sub(log.Start).Seconds() {
+			l.saved.heldAt = log.Start.Add(time.Duration(took * float64(time.Second)))
 		} else {
-			l.heldAt = c.now
+			l.saved.heldAt = c.now
 		}
 	}
 	return true
@@ -141,11 +142,11 @@ func (c *Coordinator) spent(l *lease, r *task.Result, outcome string) (cpu, lost
 		return r.CPU, 0
 	case r != nil:
 		cpu = max(0, r.CPU)
-	case l.ending != nil: // its result is of no use, or not to be had whole
+	case !l.is(leasing.Open): // its result is of no use, or not to be had whole
 		cpu = max(0, l.ending.Result.CPU)
-	case l.awaits || outcome == ledger.Moved:
+	case l.is(leasing.Awaits) || outcome == ledger.Moved:
 		return 0, 0
-	case !l.running:
+	case !l.is(leasing.Runs):
 		return l.heldCPU(), 0
 	default:
 		cpu = c.estimate(l)
@@ -160,10 +161,10 @@ func (c *Coordinator) spent(l *lease, r *task.Result, outcome string) (cpu, lost
 // heldCPU is the CPU time that the attempt's states brought here stand for.
 func (l *lease) heldCPU() time.Duration {
 	best := l.job.ledger.Row(l.task.index).Best
-	if best == nil || l.heldAt.IsZero() {
+	if best == nil || l.saved.heldAt.IsZero() {
 		return 0
 	}
-	return max(0, best.CPU-l.base)
+	return max(0, best.CPU-l.saved.base)
 }
 
 // estimate is what an attempt may have used of which no end is told: what its states
@@ -179,9 +180,9 @@ func (c *Coordinator) estimate(l *lease) time.Duration {
 	if usual, known := usualShare(l.job.ledger.Row(l.task.index)); known {
 		share = min(share, usual)
 	}
-	if !l.heldAt.IsZero() {
-		since = l.heldAt
-		if ran := l.heldAt.Sub(l.start); ran > 0 {
+	if !l.saved.heldAt.IsZero() {
+		since = l.saved.heldAt
+		if ran := l.saved.heldAt.Sub(l.start); ran > 0 {
 			share = min(1, kept.Seconds()/ran.Seconds())
 		}
 	}
@@ -195,7 +196,7 @@ func (c *Coordinator) estimate(l *lease) time.Duration {
 			until = at
 		}
 	}
-	ran := max(0, until.Sub(since)-(l.host.stoodBy(until)-l.stood))
+	ran := max(0, until.Sub(since)-(l.host.stoodBy(until)-l.saved.stood))
 	if every := l.job.spec.Checkpoint.Every; every > 0 && l.job.mayResume() {
 		ran = min(ran, every)
 	}

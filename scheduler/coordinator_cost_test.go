@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
@@ -28,7 +29,7 @@ func TestEstimate(t *testing.T) {
 		"others leave it a half":      {func(l *lease) { l.host.withheld = 50 }, 0, 30 * second},
 		"all withheld: stands now":    {func(l *lease) { l.host.withheld, l.host.still = 100, at(20) }, 0, 20 * second},
 		"stood still for a while":     {func(l *lease) { l.host.stood = 15 * second }, 0, 45 * second},
-		"stood still before it began": {func(l *lease) { l.host.stood, l.stood = 15*second, 15*second }, 0, 60 * second},
+		"stood still before it began": {func(l *lease) { l.host.stood, l.saved.stood = 15*second, 15*second }, 0, 60 * second},
 		"its worker died before":      {func(l *lease) { l.host.born = at(25).UnixNano() }, 0, 25 * second},
 		"others of its task had a fifth": {func(l *lease) {
 			l.job.row(l.task.index).Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Start: at(-50), End: at(-40), Outcome: "interrupted", CPU: 2 * second})
@@ -38,11 +39,11 @@ func TestEstimate(t *testing.T) {
 		}, 0, 60 * second},
 		"saved each so often":         {func(*lease) {}, 10 * second, 10 * second},
 		"at the pace before its save": {func(l *lease) { saveAt(l, 10*second, at(40)) }, 0, 15 * second},
-		"of it, no more than its own": {func(l *lease) { l.base = 4 * second; saveAt(l, 24*second, at(40)) }, 0, 30 * second},
+		"of it, no more than its own": {func(l *lease) { l.saved.base = 4 * second; saveAt(l, 24*second, at(40)) }, 0, 30 * second},
 	} {
 		r := newRan(t, func(j *task.Job) { j.Checkpoint.Every = c.every })
 		r.c.now = at(60)
-		l := &lease{job: r.job, task: &liveTask{index: 4}, host: &host{}, start: schedtest.Start, expires: at(60).Add(Default().LeaseTTL)}
+		l := &lease{job: r.job, task: &liveTask{index: 4}, host: &host{}, state: leasing.Placed, start: schedtest.Start, expires: at(60).Add(Default().LeaseTTL)}
 		c.change(l)
 		if got := r.c.estimate(l); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -91,7 +92,7 @@ func TestCostOfMergedRow(t *testing.T) {
 
 // saveAt has a state of the lease held that stands for so much CPU time.
 func saveAt(l *lease, cpu time.Duration, asked time.Time) {
-	l.heldAt = asked
+	l.saved.heldAt = asked
 	l.job.row(l.task.index).Best = &message.Checkpoint{CID: "state", Fuel: 1, CPU: cpu}
 }
 

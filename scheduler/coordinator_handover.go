@@ -6,6 +6,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler/durable"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -22,7 +23,7 @@ const maxHandOvers = 2
 
 // mayHandOver says whether a move that begins can be one.
 func (c *Coordinator) mayHandOver(l *lease) bool {
-	return l.host.hands && l.move.to.hands && l.handOvers < maxHandOvers
+	return l.host.hands && l.move.to.hands && l.tries.failed < maxHandOvers
 }
 
 // offerMove offers the task to its destination.
@@ -50,7 +51,7 @@ func (c *Coordinator) orderMove(l *lease) {
 func (c *Coordinator) remindMove(l *lease, held *message.Held) {
 	m := l.move
 	switch {
-	case !m.handsOver(): // the word may have been lost
+	case !l.is(leasing.HandsOver): // the word may have been lost
 		c.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
 		return
 	case held.Moving == m.as:
@@ -112,7 +113,7 @@ func (c *Coordinator) renumbered(j *job, h *host, held *message.Held) bool {
 	if t == nil {
 		return false
 	}
-	k := slices.IndexFunc(t.leases, func(l *lease) bool { return l.host == h && l.after == held.Attempt && l.ending == nil })
+	k := slices.IndexFunc(t.leases, func(l *lease) bool { return l.host == h && l.after == held.Attempt && l.is(leasing.Open) })
 	if k < 0 {
 		return false
 	}
@@ -131,13 +132,14 @@ func (c *Coordinator) takeUpMove(j *job, h *host, held *message.Held) *lease {
 	l := j.leaseAt(i, held.After)
 	ours := held.Attempt.Epoch == c.epoch
 	switch {
-	case held.After == (message.Attempt{}) || l == nil || l.move != nil || l.ending != nil && !held.Running || !held.After.Less(held.Attempt):
+	case held.After == (message.Attempt{}) || l == nil || l.move != nil || !l.is(leasing.Open) && !held.Running || !held.After.Less(held.Attempt):
 		return nil
-	case ours && (!held.Running || l.tried != held.Attempt):
+	case ours && (!held.Running || l.tries.last != held.Attempt):
 		return nil
 	case !c.mayTake(j, i, h):
 		return nil
 	}
+	c.settleOrphan(l) // it cannot be handed on from where it never ran
 	c.bookMove(l, h, held.Attempt)
 	return l
 }
@@ -151,7 +153,8 @@ func (c *Coordinator) mayTake(j *job, i uint64, h *host) bool {
 // bookMove books a hand-over that is under way.
 func (c *Coordinator) bookMove(l *lease, to *host, as message.Attempt) {
 	l.move = &move{to: to, why: "it was on its way", there: "begun before", as: as, begun: c.now, by: c.now.Add(c.cfg.MoveWithin), awaited: true}
-	l.stays = ""
+	l.stay.why = ""
+	l.take(leasing.Hands)
 	c.keepSlot(l)
 	c.alarm(l.host, l.move.by)
 }
@@ -164,7 +167,8 @@ func (c *Coordinator) arrivedAt(l *lease) *lease {
 	c.removeLease(l, ledger.Moved, m.why)
 	reason := task.ClipMessage("moved there: " + m.why + "; " + m.there)
 	to := c.addLease(j, m.to, i, m.as, reason, nil)
-	to.running, to.after = true, l.attempt
+	to.take(leasing.Starts)
+	to.after = l.attempt
 	j.migrations++
 	c.persistRow(j, i)
 	c.pauseJob(l.host, j, c.cfg.RefusalPause, "a task of the job has just moved away from there")
@@ -177,12 +181,13 @@ func (c *Coordinator) arrivedAt(l *lease) *lease {
 func (c *Coordinator) moveFailed(l *lease, reason string) {
 	m := l.move
 	c.freeMove(l)
-	l.move, l.tried = nil, m.as
-	l.handOvers++
-	l.notBefore = c.now.Add(noticeAgain)
-	l.stays, l.staysFor = task.ClipMessage("move failed: "+reason), "move failed"
+	l.move, l.tries.last = nil, m.as
+	l.take(leasing.Stays)
+	l.tries.failed++
+	l.tries.notBefore = c.now.Add(noticeAgain)
+	l.stay.why, l.stay.but = task.ClipMessage("move failed: "+reason), "move failed"
 	c.leaseChanged(l.job, l.task.index)
-	c.decided(l.taskID(), "stays", l.host.peer, l.stays)
+	c.decided(l.taskID(), "stays", l.host.peer, l.stay.why)
 	c.touch(l.job)
 	c.seal(l, inWords(m.why))
 	if l.move == nil {
@@ -196,7 +201,7 @@ func (c *Coordinator) unmoved(h *host, u *message.Unmoved) {
 	if j == nil {
 		return
 	}
-	if l := leaseOf(j, h, u.Task.Index, u.Attempt); l != nil && l.ending == nil && l.move != nil && l.move.handsOver() && l.move.as == u.As {
+	if l := leaseOf(j, h, u.Task.Index, u.Attempt); l != nil && l.is(leasing.HandsOver) && l.move.as == u.As {
 		c.moveFailed(l, u.Reason)
 	}
 }
@@ -219,7 +224,7 @@ func (c *Coordinator) missingAhead(h *host, reborn bool, listed func(task.TaskID
 	for _, l := range slices.Clone(h.coming) {
 		m := l.move
 		young := c.now.Before(m.begun.Add(2 * c.cfg.ReportEvery))
-		if m.handsOver() && l.ending == nil && (m.awaited && !young || reborn) && !listed(l.taskID(), m.as) {
+		if l.is(leasing.HandsOver) && (m.awaited && !young || reborn) && !listed(l.taskID(), m.as) {
 			c.freeSlot(l)
 			c.moveFailed(l, "the member there does not have it any more")
 		}
@@ -241,7 +246,7 @@ func (c *Coordinator) handed(h *host, j *job, l *lease, e *message.Ending) bool 
 	case to == nil || !to.lost.IsZero() || j.hasEnd(i, d.As) || !c.mayTake(j, i, to):
 		return false
 	case l == nil:
-		c.addLease(j, to, i, d.As, "taken up from the word of who handed it over", nil).running = true
+		c.addLease(j, to, i, d.As, "taken up from the word of who handed it over", nil).take(leasing.Starts)
 	default:
 		if m := l.move; m == nil || m.to != to || m.as != d.As {
 			c.freeMove(l)
@@ -297,7 +302,7 @@ func (c *Coordinator) measured(j *job, e *message.Ending) {
 		return
 	}
 	if to := j.leaseAt(i, e.Handed.As); to != nil {
-		to.base = log.Saved + log.CPU
+		to.saved.base = log.Saved + log.CPU
 	}
 	c.learnHandOver(j, e.Handed)
 	if !j.ledger.Delivered(i) {
@@ -311,7 +316,7 @@ func (c *Coordinator) measured(j *job, e *message.Ending) {
 // it could.
 func (c *Coordinator) orphan(l *lease) bool {
 	m := l.move
-	if m == nil || m.to == nil || !m.handsOver() || !m.awaited || l.ending != nil || !m.to.lost.IsZero() || len(l.task.leases) != 1 {
+	if !l.is(leasing.HandsOver) || m.to == nil || !m.awaited || !m.to.lost.IsZero() || len(l.task.leases) != 1 {
 		return false
 	}
 	j, i := l.job, l.task.index
@@ -328,8 +333,8 @@ func (c *Coordinator) bookAwaiting(j *job, i uint64, h *host, as, after message.
 	t := &liveTask{index: i}
 	j.live[i] = t
 	l := &lease{
-		job: j, task: t, attempt: as, host: h, start: c.now, expires: c.now.Add(c.cfg.LeaseTTL), after: after,
-		awaits: true, arriveBy: c.now.Add(c.cfg.MoveWithin), reason: reason,
+		job: j, task: t, attempt: as, host: h, state: leasing.Awaiting, start: c.now, expires: c.now.Add(c.cfg.LeaseTTL), after: after,
+		arriveBy: c.now.Add(c.cfg.MoveWithin), reason: reason,
 	}
 	t.leases = append(t.leases, l)
 	c.leaseChanged(j, i)
@@ -342,9 +347,7 @@ func (c *Coordinator) bookAwaiting(j *job, i uint64, h *host, as, after message.
 // stopAwaiting has a destination give an orphan back, with what came of it, and
 // gives it up where that is not heard of.
 func (c *Coordinator) stopAwaiting(l *lease) {
-	if !l.recalled {
-		l.recalled = true
-		l.host.recalls++
+	if l.take(leasing.AsksBack) {
 		l.arriveBy = c.now.Add(c.cfg.LeaseTTL)
 		c.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
 		return
@@ -366,17 +369,17 @@ func (c *Coordinator) awaitedBefore(j *job, h *host, held *message.Held) bool {
 
 // settleOrphan makes an orphan that runs a lease as any other.
 func (c *Coordinator) settleOrphan(l *lease) {
-	if !l.awaits {
+	if !l.is(leasing.Awaits) {
 		return
 	}
 	j, i := l.job, l.task.index
-	l.awaits, l.running = false, true
+	l.take(leasing.Starts)
 	row := j.row(i)
 	if k := slices.IndexFunc(row.Log, func(a message.AttemptLog) bool { return a.Attempt == l.after }); k >= 0 {
 		log := row.Log[k]
 		log.Outcome, log.MovedTo, log.Lost = ledger.Moved, l.host.peer, 0
 		c.note(j, i, log)
-		l.base = log.Saved + log.CPU
+		l.saved.base = log.Saved + log.CPU
 		j.migrations++
 	}
 	row.Note(l.log())
@@ -393,7 +396,7 @@ func (c *Coordinator) backFromLost(j *job, h *host, held *message.Held) bool {
 	if t == nil || !held.Running {
 		return false
 	}
-	k := slices.IndexFunc(t.leases, func(l *lease) bool { return l.awaits && l.after == held.Attempt })
+	k := slices.IndexFunc(t.leases, func(l *lease) bool { return l.is(leasing.Awaits) && l.after == held.Attempt })
 	if k < 0 || slices.Contains(j.workersOf(held.Task.Index), h.peer) {
 		return false
 	}
@@ -401,7 +404,7 @@ func (c *Coordinator) backFromLost(j *job, h *host, held *message.Held) bool {
 	to, as := o.host, o.attempt
 	c.removeLease(o, "superseded", "its worker is back")
 	l := c.adopt(j, h, held.Task.Index, held.Attempt, nil)
-	l.running = true
+	l.take(leasing.Starts)
 	c.bookMove(l, to, as)
 	return true
 }

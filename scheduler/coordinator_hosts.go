@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"godwit/overlay"
-	"godwit/scheduler/message"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/place"
 	"godwit/task"
 )
@@ -75,81 +75,6 @@ type pause struct {
 	why   string
 	shut  bool // it was made while the host took nothing, and ends when it takes tasks again
 }
-
-// A lease is one attempt given to a host. It is live from placing until its
-// result is accepted or it is given up.
-type lease struct {
-	job      *job
-	task     *liveTask
-	attempt  message.Attempt
-	host     *host
-	start    time.Time
-	expires  time.Time
-	reason   string   // why there
-	portion  *portion // of the chunk that it was given in; nil for none, and when its run is over
-	running  bool     // the host said so
-	recalled bool     // asked back
-	// stalled says that fetching the outputs failed, fails times so far: the
-	// worker will report the result again, and they are fetched anew.
-	stalled bool
-	fails   int
-	ending  *message.Ending // its result, while its outputs are fetched
-	result  *task.Result    // its result, when it counts; nil before
-	// from is the checkpoint it was given to go on from; nil for none. saving
-	// is the fuel of the checkpoint being fetched from its worker; 0 for none.
-	from   *message.Checkpoint
-	saving uint64
-	newer  *message.Checkpoint // to be fetched after it; nil for none
-	told   uint64              // fuel of the newest that its worker named; 0 for none
-	// supposed says that it runs as far as the leader before knew, and its worker has
-	// not said so since.
-	supposed bool
-	// began and base are the fuel, and the CPU time, that the state stands for that it
-	// began with, and heldAt when the newest that is held here was asked for; zero for
-	// none.
-	began  uint64
-	base   time.Duration
-	asked  time.Time // when the one being fetched was
-	heldAt time.Time
-	// stood is how long its host had stood still, in all, at heldAt, or when the lease
-	// was given if that is zero; askedStood at asked.
-	stood, askedStood time.Duration
-
-	move    *move         // nil unless it is to go elsewhere
-	movedTo task.PeerID   // where it went
-	fixed   bool          // its worker cannot save it
-	lag     time.Duration // AttemptLog's
-	stays   string        // why it stays though it should move; "" if it need not
-	// staysFor is what stands in the way, as it was told in stays.
-	staysFor string
-
-	// Of hand-overs: how many failed, the attempt of the last, and when the next
-	// may begin.
-	handOvers int
-	tried     message.Attempt
-	notBefore time.Time
-	// after is the attempt that was handed over to it; zero for none. While it
-	// awaits that, until arriveBy, its source is lost and nothing is known to run:
-	// see orphan.
-	after    message.Attempt
-	awaits   bool
-	arriveBy time.Time
-	// patience is how long it may take, by the placement policy's, from its start on;
-	// 0 is forever.
-	patience    time.Duration
-	stoodBefore time.Duration // as stood, when it was given
-}
-
-// log is the lease as its task's row notes it, while it lives.
-func (l *lease) log() message.AttemptLog {
-	a := message.AttemptLog{Attempt: l.attempt, Worker: l.host.peer, Start: l.start, Reason: l.reason, MovedTo: l.movedTo}
-	a.From, a.Saved, a.Lag = l.began, l.base, l.lag
-	return a
-}
-
-// canExpire says whether the lease needs to hear from its worker. While its
-// outputs are fetched, the fetch decides.
-func (l *lease) canExpire() bool { return l.ending == nil || l.stalled }
 
 func (h *host) eligible() bool {
 	going := h.state == overlay.Leaving || h.state == overlay.Unavailable
@@ -247,7 +172,7 @@ func (c *Coordinator) lookAt(h *host) {
 		return
 	}
 	for _, l := range slices.Clone(h.leases) {
-		if l.canExpire() && !c.now.Before(l.expires) {
+		if l.is(leasing.Expires) && !c.now.Before(l.expires) {
 			h.reported = false // it gets nothing until it is heard of again
 			c.giveUp(l, "lost", "the worker did not report for "+c.cfg.LeaseTTL.String())
 		}
@@ -281,13 +206,13 @@ func (c *Coordinator) rearm(h *host) {
 		sooner(h.lost.Add(c.cfg.LostGrace))
 	}
 	for _, l := range h.leases {
-		if l.canExpire() {
+		if l.is(leasing.Expires) {
 			sooner(l.expires)
 		}
-		if l.move != nil && l.ending == nil {
+		if l.is(leasing.Moves) {
 			sooner(l.move.by)
 		}
-		if l.awaits {
+		if l.is(leasing.Awaits) {
 			sooner(l.arriveBy)
 		}
 		if at, ok := c.overdueAt(l); ok {
@@ -312,7 +237,7 @@ func (c *Coordinator) giveUpHost(h *host) {
 		reason += ": " + h.lostWhy
 	}
 	for _, l := range slices.Clone(h.leases) {
-		if l.canExpire() {
+		if l.is(leasing.Expires) {
 			c.giveUp(l, "lost", reason)
 		}
 	}
@@ -362,44 +287,6 @@ func (c *Coordinator) pauseJob(h *host, j *job, d time.Duration, why string) {
 	until := c.now.Add(min(d, c.cfg.RetryMax))
 	h.paused[j] = pause{until, why, h.shut()}
 	c.alarm(h, until)
-}
-
-// attach books a new lease on its host.
-func (c *Coordinator) attach(l *lease) {
-	c.given++
-	l.host.leases = append(l.host.leases, l)
-	if l.ending == nil {
-		l.host.load++
-		l.host.memoryUsed += l.job.spec.Memory
-		c.holds(l.job, l.host, 1)
-		c.alarm(l.host, l.expires)
-	}
-	c.settleHost(l.host)
-}
-
-// detach takes a lease off its host, which may then take another.
-func (c *Coordinator) detach(l *lease) {
-	h := l.host
-	if i := slices.Index(h.leases, l); i >= 0 {
-		h.leases = slices.Delete(h.leases, i, i+1)
-		c.given--
-	}
-	c.unload(l)
-	c.touchHost(h)
-}
-
-// unload frees the slot of a lease whose run is over.
-func (c *Coordinator) unload(l *lease) {
-	c.cameBack(l)
-	if l.ending == nil {
-		l.host.load--
-		l.host.memoryUsed -= l.job.spec.Memory
-		c.holds(l.job, l.host, -1)
-	}
-	if l.recalled {
-		l.recalled = false
-		l.host.recalls--
-	}
 }
 
 // ahead returns how many tasks of about that duration a host is given beyond

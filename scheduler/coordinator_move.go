@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -35,20 +36,27 @@ func (c *Coordinator) beginMove(m leaving) {
 	l := m.lease
 	why := m.why.Why()
 	l.move = &move{to: m.to, why: why, there: m.there, begun: c.now, by: c.now.Add(c.cfg.MoveWithin)}
-	l.stays = ""
+	l.stay.why = ""
 	c.keepSlot(l)
 	if c.mayHandOver(l) {
+		l.take(leasing.Hands)
 		c.seq++
 		l.move.as = message.Attempt{Epoch: c.epoch, Seq: c.seq}
 		c.offerMove(l)
 		c.orderMove(l)
 		c.leaseChanged(l.job, l.task.index)
 	} else {
-		c.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
+		c.orderSave(l)
 	}
 	c.alarm(l.host, l.move.by)
 	c.decided(l.taskID(), "moving", m.to.peer, task.ClipMessage(why+"; there: "+m.there))
 	c.touch(l.job)
+}
+
+// orderSave has a lease's worker stop it with its state.
+func (c *Coordinator) orderSave(l *lease) {
+	l.take(leasing.Saves)
+	c.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
 }
 
 // keepSlot keeps a slot, and memory, at a move's destination.
@@ -104,14 +112,14 @@ func (c *Coordinator) freeComing(h *host) {
 // checkMove gives up a worker that does not answer: the task goes on from its
 // last checkpoint. A hand-over that does not begin is given up alone.
 func (c *Coordinator) checkMove(l *lease) {
-	if l.awaits && !c.now.Before(l.arriveBy) {
+	if l.is(leasing.Awaits) && !c.now.Before(l.arriveBy) {
 		c.stopAwaiting(l)
 		return
 	}
-	if l.move == nil || l.ending != nil || c.now.Before(l.move.by) {
+	if !l.is(leasing.Moves) || c.now.Before(l.move.by) {
 		return
 	}
-	if l.move.handsOver() {
+	if l.is(leasing.HandsOver) {
 		c.moveFailed(l, "its member did not begin it, or fell silent, for "+c.cfg.MoveWithin.String())
 		return
 	}
@@ -125,6 +133,7 @@ func (c *Coordinator) heldFixed(l *lease) {
 	if m := l.move; m != nil {
 		c.freeMove(l)
 		l.move = nil
+		l.take(leasing.Stays)
 		c.leaseChanged(l.job, l.task.index)
 		c.stays(l, inWords(m.why), cannotSave)
 	}
@@ -133,11 +142,11 @@ func (c *Coordinator) heldFixed(l *lease) {
 // seal has the state of a task saved whose member leaves and which nobody takes:
 // the leader and the second coordinator fetch it, and it waits here.
 func (c *Coordinator) seal(l *lease, why cause) {
-	if l.host.state != overlay.Leaving || l.move != nil || l.ending != nil {
+	if l.host.state != overlay.Leaving || !l.is(leasing.Settled) {
 		return
 	}
 	l.move = &move{why: why.Why(), begun: c.now, by: c.now.Add(c.cfg.MoveWithin)}
-	c.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
+	c.orderSave(l)
 	c.alarm(l.host, l.move.by)
 	c.decided(l.taskID(), "saving", l.host.peer, "its member leaves and nobody takes it: its state is saved here, to go on from later")
 }
@@ -145,13 +154,13 @@ func (c *Coordinator) seal(l *lease, why cause) {
 // awaitsState says whether an attempt that was stopped has told of a state that
 // is still being fetched: its end waits for it.
 func (c *Coordinator) awaitsState(l *lease, r *task.Result) bool {
-	return (c.mover != nil || c.fair.terms.OnArrival) && l != nil && l.saving > 0 && r.Outcome == task.Interrupted
+	return (c.mover != nil || c.fair.terms.OnArrival) && l != nil && l.saved.fetching > 0 && r.Outcome == task.Interrupted
 }
 
 // savedAll says whether all that an attempt told to have saved is held here.
 func (l *lease) savedAll() bool {
 	best := l.job.ledger.Row(l.task.index).Best
-	return best != nil && l.told > 0 && best.Fuel >= l.told
+	return best != nil && l.saved.told > 0 && best.Fuel >= l.saved.told
 }
 
 // departs returns the move of an attempt that ended with its state saved, if its

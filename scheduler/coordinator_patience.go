@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/place"
@@ -49,7 +50,7 @@ func (c *Coordinator) bePatient(l *lease) {
 func (c *Coordinator) behind(h *host, but *lease) float64 {
 	sum := 0.0
 	for _, l := range h.leases {
-		if l != but && l.ending == nil {
+		if l != but && l.is(leasing.Open) {
 			seconds, _ := l.job.class.expected(h.peer, h.speed)
 			sum += seconds
 		}
@@ -60,7 +61,7 @@ func (c *Coordinator) behind(h *host, but *lease) float64 {
 // overdueAt is when a lease will have taken too long; not ok for never, for one that
 // ends or is to move, and while its member's owner has it stand still.
 func (c *Coordinator) overdueAt(l *lease) (at time.Time, ok bool) {
-	if l.patience == 0 || l.ending != nil || l.move != nil || l.awaits || !l.host.still.IsZero() {
+	if l.patience == 0 || !l.is(leasing.Timed) || !l.host.still.IsZero() {
 		return at, false
 	}
 	return l.start.Add(l.patience + l.host.stoodBy(c.now) - l.stoodBefore), true

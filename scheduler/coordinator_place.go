@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/place"
@@ -96,14 +97,6 @@ func (c *Coordinator) candidates() []*host {
 		}
 		return m.hosts
 	}
-	if c.pushes() { // a task may be for any member
-		for _, h := range c.roster.all() {
-			if h.eligible() {
-				m.hosts = append(m.hosts, h)
-			}
-		}
-		return m.hosts
-	}
 	for _, h := range c.touched {
 		if h.eligible() && (!c.widened || !c.idle.has(h)) {
 			m.hosts = append(m.hosts, h)
@@ -153,8 +146,8 @@ func (c *Coordinator) partOf(view *queueView, ref *liveRef, why place.Reason) st
 // the job's blocks.
 func (c *Coordinator) post(l *lease) {
 	c.postTo(l.host, l.job, message.Lease{
-		Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: l.from,
-		Left: min(c.leftFrom(l.job, l.task.index, l.from, l.attempt), task.MaxDuration),
+		Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: l.saved.from,
+		Left: min(c.leftFrom(l.job, l.task.index, l.saved.from, l.attempt), task.MaxDuration),
 	})
 }
 
@@ -240,15 +233,14 @@ func (c *Coordinator) recall() {
 func (c *Coordinator) recallFrom(h *host) bool {
 	for k := len(h.leases) - 1; k >= 0; k-- {
 		l := h.leases[k]
-		if l.recalled || l.running || l.awaits || l.ending != nil || l.move != nil || l.task.recalls >= maxRecalls {
+		if !l.is(leasing.Recallable) || l.task.recalls >= maxRecalls {
 			continue
 		}
 		if !c.worthRecall(h, l) || !c.idleFor(l) {
 			return false
 		}
-		l.recalled = true
+		l.take(leasing.AsksBack)
 		l.task.recalls++
-		h.recalls++
 		c.drop(h.peer, l.taskID(), l.attempt, message.DropRecall)
 		return true
 	}

@@ -164,7 +164,7 @@ func (c *Coordinator) age(j *job) time.Duration {
 // learnFrom takes in the time of an attempt that counts. One that went on from a
 // state, or came from another member, tells nothing of a whole task.
 func (c *Coordinator) learnFrom(j *job, h *host, l *lease, r *task.Result) {
-	if l == nil || l.from != nil || l.began != 0 || l.after != (message.Attempt{}) {
+	if l == nil || l.saved.from != nil || l.saved.began != 0 || l.after != (message.Attempt{}) {
 		return
 	}
 	c.learnt.ended(j, h.peer, h, r.Wall)

@@ -8,6 +8,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler/durable"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -103,7 +104,9 @@ func (c *Coordinator) heldBy(h *host, held *message.Held) {
 		}
 	case c.mayAdopt(j, h, held):
 		c.replace(j, held.Task.Index)
-		c.adopt(j, h, held.Task.Index, held.Attempt, nil).running = held.Running
+		if l := c.adopt(j, h, held.Task.Index, held.Attempt, nil); held.Running {
+			l.take(leasing.Starts)
+		}
 	default:
 		c.drop(h.peer, held.Task, held.Attempt, message.DropSuperseded)
 	}
@@ -120,19 +123,15 @@ func (c *Coordinator) knowsAll() bool { return !c.now.Before(c.since.Add(newGrou
 
 func (c *Coordinator) renew(l *lease, held *message.Held) {
 	l.expires = c.now.Add(c.cfg.LeaseTTL)
-	l.running = l.running || held.Running
-	l.supposed = l.supposed && !held.Running
+	if held.Running {
+		c.settleOrphan(l)
+		l.take(leasing.Starts)
+	}
 	switch {
 	case held.Fixed:
 		c.heldFixed(l)
-	case l.move != nil && l.ending == nil:
+	case l.is(leasing.Moves):
 		c.remindMove(l, held)
-	case l.awaits && held.Running:
-		c.settleOrphan(l)
-	}
-	if l.running && l.recalled { // the recall came too late
-		l.recalled = false
-		l.host.recalls--
 	}
 }
 
@@ -148,7 +147,7 @@ func (c *Coordinator) mayAdopt(j *job, h *host, held *message.Held) bool {
 		return true
 	}
 	t := j.live[i]
-	return held.Running && t != nil && slices.ContainsFunc(t.leases, func(l *lease) bool { return !l.running && l.ending == nil })
+	return held.Running && t != nil && slices.ContainsFunc(t.leases, func(l *lease) bool { return l.is(leasing.Replaceable) })
 }
 
 // replace takes a lease that has not started off a task that has no want of
@@ -158,7 +157,7 @@ func (c *Coordinator) replace(j *job, i uint64) {
 		return
 	}
 	t := j.live[i]
-	k := slices.IndexFunc(t.leases, func(l *lease) bool { return !l.running && l.ending == nil })
+	k := slices.IndexFunc(t.leases, func(l *lease) bool { return l.is(leasing.Replaceable) })
 	l := t.leases[k]
 	c.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
 	c.removeLease(l, "superseded", "the attempt before it runs still")
@@ -168,33 +167,6 @@ func (c *Coordinator) replace(j *job, i uint64) {
 func (c *Coordinator) adopt(j *job, h *host, i uint64, a message.Attempt, ending *message.Ending) *lease {
 	l := c.addLease(j, h, i, a, "taken up from the worker's report", ending)
 	c.decided(task.TaskID{Job: j.id, Index: i}, "adopted", h.peer, l.reason)
-	return l
-}
-
-// addLease books a lease and notes it in the task's row.
-func (c *Coordinator) addLease(j *job, h *host, i uint64, a message.Attempt, reason string, ending *message.Ending) *lease {
-	t := j.live[i]
-	if t == nil {
-		t = &liveTask{index: i}
-		j.live[i] = t
-	}
-	l := &lease{
-		job: j, task: t, attempt: a, host: h, start: c.now, expires: c.now.Add(c.cfg.LeaseTTL), reason: reason, ending: ending,
-		stood: h.stoodBy(c.now), stoodBefore: h.stoodBy(c.now),
-	}
-	t.leases = append(t.leases, l)
-	c.leaseChanged(j, i)
-	row := j.row(i)
-	if ending == nil && j.mayResume() {
-		l.from = row.Best
-	}
-	again := c.beganAt(l, row)
-	n := len(row.Log)
-	if rerun := n > 0 && row.Log[n-1].Outcome != ledger.Moved; row.Note(l.log()) && rerun && !again {
-		j.reruns++
-	}
-	c.attach(l)
-	c.touch(j)
 	return l
 }
 
@@ -218,17 +190,15 @@ func (c *Coordinator) missing(h *host, r *message.Report, reborn bool) {
 	}
 	for _, l := range slices.Clone(h.leases) {
 		young := c.now.Before(l.start.Add(2 * c.cfg.ReportEvery))
-		if (!young || reborn) && l.canExpire() && !listed[name{l.taskID(), l.attempt}] {
-			if l.supposed && !l.diedWithWorker() {
-				l.running = false // it never did there, or what it did was told to a leader before
+		if (!young || reborn) && l.is(leasing.Expires) && !listed[name{l.taskID(), l.attempt}] {
+			if l.is(leasing.Hearsay) && !l.diedWithWorker() {
+				l.take(leasing.Unstarts) // it never did there, or what it did was told to a leader before
 			}
 			c.giveUp(l, "lost", "the worker does not have it any more")
 		}
 	}
 	c.missingAhead(h, reborn, func(id task.TaskID, a message.Attempt) bool { return listed[name{id, a}] })
 }
-
-func (l *lease) taskID() task.TaskID { return task.TaskID{Job: l.job.id, Index: l.task.index} }
 
 // refused takes a lease back unrun.
 func (c *Coordinator) refused(h *host, r *message.Refusal) {
@@ -240,15 +210,15 @@ func (c *Coordinator) refused(h *host, r *message.Refusal) {
 		return
 	}
 	l := leaseOf(j, h, r.Task.Index, r.Attempt)
-	if l == nil || l.ending != nil {
+	if l == nil || !l.is(leasing.Open) {
 		return
 	}
-	l.running = false // whatever was supposed: only what has not started is refused
-	if l.recalled || r.Reason == message.DropRecall {
+	l.take(leasing.Unstarts) // whatever was supposed: only what has not started is refused
+	if l.is(leasing.AskedBack) || r.Reason == message.DropRecall {
 		c.giveUp(l, "superseded", message.DropRecall)
 		return
 	}
-	if l.move != nil {
+	if l.is(leasing.Moves) {
 		c.refusedMove(l)
 		return
 	}
@@ -281,41 +251,6 @@ func (c *Coordinator) waitAgain(j *job, i uint64) {
 	c.widened = true
 }
 
-// removeLease takes a lease off the books and notes how it ended.
-func (c *Coordinator) removeLease(l *lease, outcome, reason string) {
-	j, t := l.job, l.task
-	c.leaseChanged(j, t.index)
-	c.freeMove(l)
-	if k := slices.Index(t.leases, l); k >= 0 {
-		t.leases = slices.Delete(t.leases, k, k+1)
-	}
-	if len(t.leases) == 0 {
-		delete(j.live, t.index)
-	}
-	if !l.awaits { // else it was none yet
-		log := l.log()
-		log.End, log.Outcome, log.Reason = c.now, outcome, reason
-		log.CPU, log.Lost = c.spent(l, l.result, outcome)
-		c.note(j, t.index, log)
-	}
-	c.detach(l)
-	c.touch(j)
-}
-
-// endLeases ends every lease of a task that is over.
-func (c *Coordinator) endLeases(j *job, i uint64, reason string) {
-	t := j.live[i]
-	if t == nil {
-		return
-	}
-	for _, l := range slices.Clone(t.leases) {
-		if l.ending == nil {
-			c.drop(l.host.peer, l.taskID(), l.attempt, reason)
-		}
-		c.removeLease(l, "superseded", reason)
-	}
-}
-
 // ended takes in a result. It is acknowledged once it is durable, or of no use.
 func (c *Coordinator) ended(h *host, e *message.Ending) {
 	r := &e.Result
@@ -342,14 +277,14 @@ func (c *Coordinator) ended(h *host, e *message.Ending) {
 			c.ranOne(l)
 		}
 	}
-	if e.Handed != nil && (l == nil || l.ending == nil) && c.handed(h, j, l, e) {
+	if e.Handed != nil && (l == nil || l.is(leasing.Open)) && c.handed(h, j, l, e) {
 		return
 	}
 	if l == nil && r.Outcome == task.Interrupted && c.fetches[stateKey(r.Task, e.Attempt)] != nil {
 		return // it is repeated; until then its worker keeps the state
 	}
-	if l != nil && l.ending != nil {
-		if l.stalled { // else its outputs are being fetched
+	if l != nil && !l.is(leasing.Open) {
+		if l.take(leasing.Fetches) { // else that is under way
 			c.fetchOutputs(l)
 		}
 		return
@@ -357,7 +292,7 @@ func (c *Coordinator) ended(h *host, e *message.Ending) {
 	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || j.hasEnd(i, e.Attempt) {
 		known := j.hasEnd(i, e.Attempt) // and counted
 		if l != nil {
-			l.running = false // nothing is to be estimated
+			l.take(leasing.Unstarts) // nothing is to be estimated
 			c.removeLease(l, r.Outcome.String(), "the result was known")
 			c.waitAgain(j, i)
 		}
@@ -372,7 +307,7 @@ func (c *Coordinator) ended(h *host, e *message.Ending) {
 		return
 	}
 	if c.awaitsState(l, r) {
-		c.unload(l)
+		c.unload(l, leasing.Brings)
 		l.ending = e
 		c.touchHost(h)
 		return
@@ -384,7 +319,7 @@ func (c *Coordinator) ended(h *host, e *message.Ending) {
 	if l == nil {
 		l = c.adopt(j, h, i, e.Attempt, e)
 	} else {
-		c.unload(l)
+		c.unload(l, leasing.Fetches)
 		l.ending = e
 		c.freeMove(l)
 		c.touchHost(h)
@@ -395,7 +330,6 @@ func (c *Coordinator) ended(h *host, e *message.Ending) {
 // fetchOutputs brings the outputs of a lease's result here before it counts:
 // a result must not vanish with its worker.
 func (c *Coordinator) fetchOutputs(l *lease) {
-	l.stalled = false
 	key := durable.TaskKey(coordinatorPrefix+"o/", l.taskID()) + "/" + strconv.FormatUint(l.attempt.Epoch, 10) + "." + strconv.FormatUint(l.attempt.Seq, 10)
 	c.fetch(&fetching{key: key, job: l.job, lease: l}, message.RemoteOutputs(&l.ending.Result), []task.PeerID{l.host.peer})
 }
@@ -443,7 +377,8 @@ func (c *Coordinator) outputsFetched(l *lease, failure string) {
 	if failure != "" {
 		l.fails++
 		if here := c.hosts[l.host.peer] == l.host; here && l.fails < maxFetches {
-			l.stalled, l.expires = true, c.now.Add(c.cfg.LeaseTTL)
+			l.take(leasing.Stalls)
+			l.expires = c.now.Add(c.cfg.LeaseTTL)
 			c.alarm(l.host, l.expires)
 			return
 		}

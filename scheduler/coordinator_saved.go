@@ -3,6 +3,7 @@ package scheduler
 import (
 	"slices"
 
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -21,29 +22,31 @@ func (c *Coordinator) savedBy(h *host, s *message.SavedState) {
 		return
 	}
 	l := leaseOf(j, h, s.Task.Index, s.Attempt)
-	if l == nil && c.onTheWay(j, h, s) || l != nil && l.awaits {
+	if l == nil && c.onTheWay(j, h, s) || l != nil && l.is(leasing.Awaits) {
 		c.strayState(j, h, s)
 		return
 	}
 	row := j.ledger.Rows[s.Task.Index]
 	if l != nil {
-		l.told = max(l.told, s.Checkpoint.Fuel)
-		l.supposed = false
+		l.saved.told = max(l.saved.told, s.Checkpoint.Fuel)
+		if l.is(leasing.Hearsay) {
+			l.take(leasing.Starts)
+		}
 	}
-	if l == nil || l.ending != nil || row != nil && row.Best != nil && row.Best.Fuel >= s.Checkpoint.Fuel {
+	if l == nil || !l.is(leasing.Open) || row != nil && row.Best != nil && row.Best.Fuel >= s.Checkpoint.Fuel {
 		return
 	}
 	saved := s.Checkpoint
-	if l.saving == 0 {
+	if l.saved.fetching == 0 {
 		c.fetchState(l, &saved)
-	} else if l.saving < saved.Fuel && (l.newer == nil || l.newer.Fuel < saved.Fuel) {
-		l.newer = &saved // one at a time
+	} else if l.saved.fetching < saved.Fuel && (l.saved.next == nil || l.saved.next.Fuel < saved.Fuel) {
+		l.saved.next = &saved // one at a time
 	}
 }
 
 // fetchState begins to bring a checkpoint of a lease here.
 func (c *Coordinator) fetchState(l *lease, saved *message.Checkpoint) {
-	l.saving, l.asked, l.askedStood = saved.Fuel, c.now, l.host.stoodBy(c.now)
+	l.saved.fetching, l.saved.asked, l.saved.askedStood = saved.Fuel, c.now, l.host.stoodBy(c.now)
 	key := stateKey(l.taskID(), l.attempt)
 	c.fetch(&fetching{key: key, job: l.job, lease: l, saved: saved}, []task.CID{saved.CID}, []task.PeerID{l.host.peer})
 }
@@ -52,22 +55,22 @@ func (c *Coordinator) fetchState(l *lease, saved *message.Checkpoint) {
 // a newer one, or with the end of the attempt that waited for it.
 func (c *Coordinator) checkpointFetched(f *fetching, failure string) {
 	l, j, i := f.lease, f.job, f.lease.task.index
-	l.saving = 0
+	l.saved.fetching = 0
 	if c.jobs[j.id] != j || j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open {
 		return
 	}
 	if c.keepState(j, l.taskID(), f.saved, l.host.peer, failure) {
-		l.heldAt, l.stood = l.asked, l.askedStood
+		l.saved.heldAt, l.saved.stood = l.saved.asked, l.saved.askedStood
 	}
 	if t := j.live[i]; t == nil || !slices.Contains(t.leases, l) {
 		return
 	}
-	if n := l.newer; n != nil {
-		l.newer = nil
+	if n := l.saved.next; n != nil {
+		l.saved.next = nil
 		c.fetchState(l, n)
 		return
 	}
-	if l.ending != nil && l.ending.Result.Outcome == task.Interrupted {
+	if l.state == leasing.Bringing {
 		c.accept(l.host, j, l, l.ending)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"godwit/migrate"
 	"godwit/overlay"
+	"godwit/scheduler/leasing"
 	"godwit/task"
 )
 
@@ -111,9 +112,9 @@ func (c *Coordinator) scan() (placeless int) {
 				continue
 			}
 			moving = append(moving, leaving{lease: l, why: m})
-		} else if l != nil && c.now.Before(l.notBefore) && l.move == nil {
+		} else if l != nil && c.now.Before(l.tries.notBefore) && !l.is(leasing.Moves) {
 			placeless++
-		} else if l != nil && l.move == nil && l.ending == nil && !l.recalled && !l.awaits {
+		} else if l != nil && l.is(leasing.Settled) {
 			c.stays(l, m, cannotSave)
 		}
 	}
@@ -147,7 +148,7 @@ func (c *Coordinator) scanned() []migrate.Host {
 		}
 		n := len(mem.tasks)
 		for _, l := range h.leases {
-			if l.ending == nil {
+			if l.is(leasing.Open) {
 				mem.tasks = append(mem.tasks, l.taskID())
 				if weighs {
 					mem.runs = append(mem.runs, c.runOf(l))
@@ -170,8 +171,8 @@ func (c *Coordinator) settled(from map[*host]bool) {
 			continue
 		}
 		for _, l := range h.leases {
-			if l.move == nil && !l.fixed && !c.now.Before(l.notBefore) {
-				l.stays = ""
+			if l.move == nil && !l.fixed && !c.now.Before(l.tries.notBefore) {
+				l.stay.why = ""
 			}
 		}
 	}
@@ -180,7 +181,7 @@ func (c *Coordinator) settled(from map[*host]bool) {
 // leaseFor returns the host's lease of a task that has not ended, or nil.
 func (h *host) leaseFor(id task.TaskID) *lease {
 	for _, l := range h.leases {
-		if l.task.index == id.Index && l.job.id == id.Job && l.ending == nil {
+		if l.task.index == id.Index && l.job.id == id.Job && l.is(leasing.Open) {
 			return l
 		}
 	}
@@ -189,17 +190,17 @@ func (h *host) leaseFor(id task.TaskID) *lease {
 
 // mayMove says whether the task can be taken elsewhere with its state.
 func (c *Coordinator) mayMove(l *lease) bool {
-	return !l.awaits && !c.now.Before(l.notBefore) && l.move == nil && l.ending == nil && !l.recalled && !l.fixed && l.job.mayResume()
+	return l.is(leasing.Settled) && !c.now.Before(l.tries.notBefore) && !l.fixed && l.job.mayResume()
 }
 
 // stays notes why a task that should move does not, and tells it when something else
 // stands in its way than before. Only then is it put into words.
 func (c *Coordinator) stays(l *lease, why cause, but string) {
-	if l.stays != "" && l.staysFor == but {
+	if l.stay.why != "" && l.stay.but == but {
 		return
 	}
-	l.stays, l.staysFor = task.ClipMessage("it should leave its member ("+why.Why()+"), and stays: "+but), but
-	c.decided(l.taskID(), "stays", l.host.peer, l.stays)
+	l.stay.why, l.stay.but = task.ClipMessage("it should leave its member ("+why.Why()+"), and stays: "+but), but
+	c.decided(l.taskID(), "stays", l.host.peer, l.stay.why)
 }
 
 // A leaving is a lease that is to move: to is nil until a place is found.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/share"
 )
 
@@ -115,7 +116,7 @@ func (c *Coordinator) reclaim(j *job) {
 	cl.held += j.held
 	for _, i := range slices.Sorted(maps.Keys(j.live)) {
 		for _, l := range j.live[i].leases {
-			if l.ending == nil {
+			if l.is(leasing.Open) {
 				cl.at[l.host.counted.site]++
 			}
 		}

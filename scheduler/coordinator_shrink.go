@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/message"
 	"godwit/scheduler/share"
 	"godwit/task"
@@ -88,7 +89,7 @@ func (c *Coordinator) stakes(j *job) []stake {
 		}
 		running := 0
 		for _, l := range h.leases {
-			if l.ending != nil || running == h.slots {
+			if !l.is(leasing.Open) || running == h.slots {
 				continue
 			}
 			running++
@@ -224,18 +225,17 @@ func (c *Coordinator) givenUp(leases []*lease, n int) []*lease {
 func (c *Coordinator) giveBack(l *lease, why string) {
 	h := l.host
 	l.move = &move{why: why, begun: c.now, by: c.now.Add(c.cfg.MoveWithin)}
-	c.drop(h.peer, l.taskID(), l.attempt, message.DropMoved)
+	c.orderSave(l)
 	c.alarm(h, l.move.by)
 	c.pauseJob(h, l.job, c.cfg.RefusalPause, "a task of the job has just made room there for another job")
 	c.decided(l.taskID(), "saving", h.peer, task.ClipMessage("it gives back its slot, to go on later from where it is: "+why))
 	running := 0
 	for _, o := range h.leases {
-		if o.ending != nil {
+		if !o.is(leasing.Open) {
 			continue
 		}
-		if running++; running > h.slots && !o.running && !o.recalled && o.move == nil && !o.awaits && o.start.Before(c.now) {
-			o.recalled = true
-			h.recalls++
+		if running++; running > h.slots && o.is(leasing.Recallable) && o.start.Before(c.now) {
+			o.take(leasing.AsksBack)
 			c.drop(h.peer, o.taskID(), o.attempt, message.DropRecall)
 		}
 	}

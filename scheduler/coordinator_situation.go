@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/migrate"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 )
@@ -148,7 +149,7 @@ func (c *Coordinator) weighs(l *lease, left time.Duration) bool {
 
 // maySend says whether a lease may be moved while it runs.
 func (c *Coordinator) maySend(l *lease) bool {
-	return l.running && l.host.lost.IsZero() && c.mayMove(l) && l.handOvers < maxHandOvers
+	return l.is(leasing.Runs) && l.host.lost.IsZero() && c.mayMove(l) && l.tries.failed < maxHandOvers
 }
 
 // chosen asks the migration policy what should move.

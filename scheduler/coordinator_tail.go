@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -124,7 +125,7 @@ func (c *Coordinator) inTail(j *job) bool {
 
 // maySpread says whether a lease runs, or stands still, where it is.
 func (c *Coordinator) maySpread(l *lease) bool {
-	return l.running && l.ending == nil && l.move == nil && !l.awaits && !l.recalled && !c.now.Before(l.notBefore)
+	return l.is(leasing.Spreads) && !c.now.Before(l.tries.notBefore)
 }
 
 // work is what a task of the job takes on the reference core, as far as is known.
@@ -143,15 +144,15 @@ func (c *Coordinator) progressOf(l *lease, work time.Duration) (left, unsaved ti
 	if h.given() == 0 {
 		done = min(done, work/2) // for how long it has stood still is not known
 	}
-	if !l.running {
+	if !l.is(leasing.Runs) {
 		done = 0 // it waits there
 	}
 	var saved time.Duration
 	if row := l.job.ledger.Rows[l.task.index]; row != nil && row.Best != nil {
 		saved = time.Duration(float64(row.Best.CPU) * h.usual())
 	}
-	if l.from != nil {
-		done += time.Duration(float64(l.from.CPU) * h.usual())
+	if l.saved.from != nil {
+		done += time.Duration(float64(l.saved.from.CPU) * h.usual())
 	}
 	done = min(done, work)
 	return tailLeft(work, done), max(0, done-saved)
@@ -227,7 +228,7 @@ func (c *Coordinator) carryTail(t *tailPair) {
 // learnWork takes the work of a completed run from its beginning into the running
 // mean of the job.
 func (j *job) learnWork(l *lease, r *task.Result) {
-	if l == nil || l.from != nil || l.after != (message.Attempt{}) || r.CPU <= 0 {
+	if l == nil || l.saved.from != nil || l.after != (message.Attempt{}) || r.CPU <= 0 {
 		return
 	}
 	d := time.Duration(float64(r.CPU) * l.host.usual())

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -116,11 +117,12 @@ func (c *Coordinator) book(j *job, i uint64, l message.LiveLease) {
 	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), l.Worker) || j.wants(i) == 0 || l.Worker == "" {
 		return
 	}
-	lease := c.addLease(j, c.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
-	lease.start, lease.running, lease.supposed = l.Start, true, true // it is not to be taken back
+	given := c.addLease(j, c.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
+	given.start = l.Start
+	given.take(leasing.Supposes) // it is not to be taken back
 	if l.To != "" && l.To != l.Worker && l.Attempt.Less(l.As) && j.mayResume() {
-		c.bookMove(lease, c.host(l.To), l.As)
-		lease.move.awaited = false // as far as is known
+		c.bookMove(given, c.host(l.To), l.As)
+		given.move.awaited = false // as far as is known
 	}
 }
 

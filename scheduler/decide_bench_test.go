@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 	"godwit/scheduler/schedtest"
@@ -114,7 +115,7 @@ func (d *decided) run() {
 	d.place()
 	for _, h := range d.c.hosts {
 		for _, l := range h.leases {
-			l.running = true
+			l.take(leasing.Starts)
 		}
 	}
 }

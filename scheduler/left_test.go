@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
@@ -82,7 +83,8 @@ func TestOfferTellsTheWorkLeft(t *testing.T) {
 		if l.host.peer != worker {
 			t.Fatalf("the task is at %s", l.host.peer)
 		}
-		c.now, l.running, l.start = schedtest.Start.Add(20*time.Minute), true, schedtest.Start
+		c.now, l.start = schedtest.Start.Add(20*time.Minute), schedtest.Start
+		l.take(leasing.Starts)
 		l.move = &move{to: c.hosts[there], as: message.Attempt{Epoch: 1, Seq: 9}}
 		c.offerMove(l)
 		offer := c.letter(there).place.Leases[0]

@@ -7,6 +7,7 @@ import (
 
 	"godwit/migrate"
 	"godwit/scheduler/chunk"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/place"
 	"godwit/scheduler/share"
 	"godwit/task"
@@ -182,7 +183,7 @@ func (c *Coordinator) memberStatuses(classes []ClassStatus) (out []MemberStatus,
 			Share: float64(100-h.withheld) / 100, Behind: c.learnt.Backlog(h.peer), Running: map[string]int{}, Rates: []RateStatus{},
 		}
 		for _, l := range h.leases {
-			if l.ending == nil {
+			if l.is(leasing.Open) {
 				m.Running[l.job.spec.Class]++
 			}
 		}

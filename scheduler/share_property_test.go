@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 	"godwit/scheduler/schedtest"
@@ -221,7 +222,7 @@ func (s *sharing) check() {
 	var all amounts
 	for _, h := range c.roster.all() {
 		for _, l := range h.leases {
-			if l.ending == nil {
+			if l.is(leasing.Open) {
 				held[l.job]++
 				at[fmt.Sprint(l.job.claim.id, h.counted.site.name)]++
 			}

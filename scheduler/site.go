@@ -3,6 +3,8 @@ package scheduler
 import (
 	"cmp"
 	"slices"
+
+	"godwit/scheduler/leasing"
 )
 
 // A site is members that grow and shrink together, as a policy of fairness sees them.
@@ -78,7 +80,7 @@ func (c *Coordinator) moveSite(h *host, to *site) {
 	if from != nil {
 		from.sums.change(h.counted.amounts, amounts{})
 		for _, l := range h.leases {
-			if l.ending == nil {
+			if l.is(leasing.Open) {
 				l.job.claim.moveSlot(from, to)
 			}
 		}

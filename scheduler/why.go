@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"godwit/overlay"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/share"
@@ -173,9 +174,9 @@ func (c *Coordinator) whyRunning(j *job, i uint64) []Why {
 	for _, l := range j.live[i].leases {
 		reason := l.reason
 		switch {
-		case l.ending != nil:
+		case !l.is(leasing.Open):
 			reason = "it has run; its outputs are being fetched"
-		case !l.running:
+		case !l.is(leasing.Runs):
 			reason = "placed: " + reason
 		}
 		out = append(out, Why{Reason: reason, Peers: []task.PeerID{l.host.peer}})
@@ -185,8 +186,8 @@ func (c *Coordinator) whyRunning(j *job, i uint64) []Why {
 		if p := l.portion; p != nil && p.given > 1 {
 			out = append(out, Why{Reason: fmt.Sprintf("the member was given %d tasks at once, the last time: %v", p.given, p.why), Peers: []task.PeerID{l.host.peer}})
 		}
-		if l.stays != "" {
-			out = append(out, Why{Reason: l.stays, Peers: []task.PeerID{l.host.peer}})
+		if l.stay.why != "" {
+			out = append(out, Why{Reason: l.stay.why, Peers: []task.PeerID{l.host.peer}})
 		}
 	}
 	if n := j.wants(i); n > 0 {
