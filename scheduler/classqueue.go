@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"godwit/scheduler/learning"
 	"godwit/scheduler/place"
 )
 
@@ -55,7 +56,7 @@ func (q *classQueue) remove(j *job) {
 	if i, ok := slices.BinarySearchFunc(l.jobs, j, comesFirst); ok {
 		l.jobs = slices.Delete(l.jobs, i, i+1)
 	}
-	if len(l.jobs) == 0 && len(q.lines) > mostClasses { // else it is kept for its memory
+	if len(l.jobs) == 0 && len(q.lines) > learning.MaxClasses { // else it is kept for its memory
 		delete(q.index, l.name)
 		i, _ := slices.BinarySearchFunc(q.lines, l, compareClassJobs)
 		q.lines = slices.Delete(q.lines, i, i+1)

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"godwit/migrate"
+	"godwit/scheduler/learning"
 	"godwit/scheduler/message"
 	"godwit/scheduler/submitter"
 	"godwit/scheduler/worker"
-	"godwit/task"
 )
 
 // Config holds the numbers that the machines go by. All machines of a node
@@ -82,15 +82,7 @@ type Config struct {
 }
 
 // KnownRates are rates that are known before any is measured, as of an experiment.
-// Each counts as ten measurements. Read only.
-type KnownRates struct {
-	// Of are effective execution rates by class and then by member, in tasks a second
-	// that one slot does with what others leave it of a processor; 0 is a member that
-	// cannot run the class.
-	Of map[string]map[task.PeerID]float64
-	// Arrivals are tasks a second that come, by class.
-	Arrivals map[string]float64
-}
+type KnownRates = learning.Known
 
 // Default returns the configuration described at each field.
 func Default() Config {

@@ -88,7 +88,7 @@ type Coordinator struct {
 
 	asking bool // a reminder to ask the policy again is set
 
-	learnt  *learning   // of classes of tasks
+	learnt  *rates      // of classes of tasks
 	byClass *classQueue // see placeByClass; nil: jobs have their turns
 
 	deciding deciding // memory of rounds and scans
@@ -144,7 +144,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 		followers: map[task.PeerID]*follower{}, orders: map[message.HoldName]*order{},
 		leased: map[task.TaskID]bool{}, owed: map[task.JobID]bool{}, shared: map[task.TaskID]bool{}, sought: map[message.HoldName]*seeking{},
 	}
-	c.learnt = newLearning(c)
+	c.learnt = newRates(c)
 	c.queue = newTurns(c.comesBefore, func(cl *claimant) *int { return &cl.place })
 	c.fair = newFairness(cfg.Rules.Fairness)
 	c.queueByClass()

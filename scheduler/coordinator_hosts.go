@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/learning"
 	"godwit/scheduler/leasing"
 	"godwit/scheduler/place"
 	"godwit/task"
@@ -44,12 +45,12 @@ type host struct {
 	stood    time.Duration // how long that was so before, in all
 	lost     time.Time     // when the connection broke; zero while it is there
 	lostWhy  string
-	alarm    time.Time            // earliest reminder set and not yet gone off; zero for none
-	paused   map[*job]pause       // jobs it gets nothing of for now
-	shunned  map[*class]time.Time // until when it gets nothing of a class
-	denied   *job                 // the same, in this round, by the policy of chunks; nil for none
-	portions map[*job]*portion    // of chunks; see coordinator_chunk.go
-	touched  bool                 // in Coordinator.touched
+	alarm    time.Time                     // earliest reminder set and not yet gone off; zero for none
+	paused   map[*job]pause                // jobs it gets nothing of for now
+	shunned  map[*learning.Class]time.Time // until when it gets nothing of a class
+	denied   *job                          // the same, in this round, by the policy of chunks; nil for none
+	portions map[*job]*portion             // of chunks; see coordinator_chunk.go
+	touched  bool                          // in Coordinator.touched
 	sets     [hostSets]setPlace
 	stays    staying // what was forecast in this round
 	settled  room    // at the last settleHost

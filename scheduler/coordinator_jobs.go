@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"godwit/scheduler/durable"
+	"godwit/scheduler/learning"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -85,7 +86,7 @@ type job struct {
 	weights map[uint64]int
 	weight  int64
 
-	class *class
+	class *learning.Class
 	came  time.Time // when this leader took it in; zero for one taken over
 
 	changed bool // in Coordinator.changed
@@ -109,7 +110,7 @@ func (c *Coordinator) newJob(id task.JobID, l *ledger.Job) *job {
 		id: id, spec: l.Spec, ledger: l, submitter: l.Submitter, arrival: c.arrived, total: l.Spec.Sweep.Count(),
 		live: map[uint64]*liveTask{}, weights: map[uint64]int{}, credit: true,
 	}
-	j.class = c.learnt.class(l.Spec.Class)
+	j.class = c.learnt.Class(l.Spec.Class)
 	j.wait.queued, j.place = map[uint64]bool{}, -1
 	c.jobs[id] = j
 	return j
@@ -262,7 +263,7 @@ func (c *Coordinator) open(j *job, have []message.Range) {
 	c.hold(message.HoldName{Task: task.TaskID{Job: j.id}, Kind: message.HoldJob}, true)
 	c.offeredAgain(j, have)
 	j.moveCursor(0)
-	c.learnt.arrived(j, j.total-min(j.total, j.done+j.failed))
+	c.learnt.Arrived(j.class, c.now, j.total-min(j.total, j.done+j.failed), j.spec.Work)
 	c.armDeadline(j)
 	c.enqueue(j)
 	c.widened = true

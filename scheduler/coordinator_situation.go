@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/migrate"
+	"godwit/scheduler/learning"
 	"godwit/scheduler/leasing"
 	"godwit/scheduler/message"
 	"godwit/scheduler/place"
@@ -61,7 +62,7 @@ func (c *Coordinator) learnHandOver(j *job, d *message.Handed) {
 	if j.handed == 0 {
 		j.handed = d.Took
 	}
-	j.handed += (d.Took - j.handed) / meanWeight
+	j.handed += (d.Took - j.handed) / learning.Weight
 	if d.State <= 0 {
 		return
 	}
@@ -69,12 +70,12 @@ func (c *Coordinator) learnHandOver(j *job, d *message.Handed) {
 	if j.state64 == 0 {
 		j.state64 = state
 	}
-	j.state64 += (state - j.state64) / meanWeight
+	j.state64 += (state - j.state64) / learning.Weight
 	rate := min(mostRate, max(leastRate, float64(d.State)/d.Took.Seconds()))
 	if c.rate == 0 {
 		c.rate = rate
 	}
-	c.rate += (rate - c.rate) / meanWeight
+	c.rate += (rate - c.rate) / learning.Weight
 }
 
 // waitingTasks counts what waits.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/scheduler/learning"
 	"godwit/scheduler/leasing"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -236,5 +237,5 @@ func (j *job) learnWork(l *lease, r *task.Result) {
 		j.reference = d
 		return
 	}
-	j.reference += (d - j.reference) / meanWeight
+	j.reference += (d - j.reference) / learning.Weight
 }

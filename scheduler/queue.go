@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/internal/heap"
+	"godwit/scheduler/learning"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/place"
 	"godwit/task"
@@ -371,16 +372,12 @@ func (j *job) duration() (d time.Duration, known bool) {
 	return j.spec.Work, j.spec.Work > 0
 }
 
-// meanWeight is the weight of a new duration in the running mean: about the
-// last ten count.
-const meanWeight = 10
-
 func (j *job) measure(d time.Duration) {
 	if !j.measured {
 		j.mean, j.measured = d, true
 		return
 	}
-	j.mean += (d - j.mean) / meanWeight
+	j.mean += (d - j.mean) / learning.Weight
 }
 
 // byIndex is the order of tasks that came back.

@@ -139,9 +139,10 @@ func (c *Coordinator) classStatuses() []ClassStatus {
 		}
 		return &out[i]
 	}
-	for _, k := range c.learnt.order {
-		s := add(k.name)
-		s.Arrival, s.Arrivals, s.Work = k.arrivals.rate(c.now), k.arrivals.n, k.declared.value
+	for _, k := range c.learnt.All() {
+		s := add(k.Name)
+		s.Arrival, s.Arrivals = k.Arrivals(c.now)
+		s.Work = k.Work()
 	}
 	for _, j := range c.inOrder() {
 		if j.state != jobOpen {
@@ -197,8 +198,8 @@ func (c *Coordinator) memberStatuses(classes []ClassStatus) (out []MemberStatus,
 
 func (c *Coordinator) rateStatus(h *host, name string) RateStatus {
 	s := RateStatus{Class: name, Rate: c.learnt.Of(name, h.peer)}
-	if k := c.learnt.classes[name]; k != nil && k.at[h.peer] != nil {
-		s.Measured = k.at[h.peer].n
+	if k := c.learnt.Get(name); k != nil {
+		s.Measured = k.Measured(h.peer)
 	}
 	return s
 }

@@ -30,7 +30,7 @@ func (s *script) assume(class string) {
 		known[s.peer(a.Key)] = rate
 	}
 	s.c.cfg.Rates.Of[class] = known
-	s.c.learnt.class(class)
+	s.c.learnt.Class(class)
 }
 
 // showScheduling prints what a person sees of classes and rates.
@@ -68,7 +68,7 @@ func TestRatesConverge(t *testing.T) {
 		c.now = schedtest.Start
 		h := c.host("member")
 		h.speed = rapid.Float64Range(0, 10).Draw(t, "told speed")
-		j := &job{class: c.learnt.class("x"), spec: &task.Job{}}
+		j := &job{class: c.learnt.Class("x"), spec: &task.Job{}}
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		told := rapid.Bool().Draw(t, "jobs tell their work")
 		for phase := range 2 {
@@ -80,12 +80,12 @@ func TestRatesConverge(t *testing.T) {
 					j.spec.Work = time.Duration(length * float64(time.Second))
 				}
 				c.now = c.now.Add(time.Second)
-				c.learnt.arrived(j, 1)
-				c.learnt.ended(j, h.peer, h, time.Duration(length/speed*float64(time.Second)))
+				c.learnt.Arrived(j.class, c.now, 1, j.spec.Work)
+				c.learnt.Ended(j.class, h.peer, h.usual(), time.Duration(length/speed*float64(time.Second)), j.spec.Work)
 			}
 			want := speed
 			if told {
-				want /= j.class.declared.value // of tasks of mean length
+				want /= j.class.Work() // of tasks of mean length
 			}
 			if got := c.learnt.Of("x", h.peer); math.Abs(got/want-1) > 0.15 {
 				t.Fatalf("phase %d: the rate is %v, want %v", phase, got, want)

@@ -3,34 +3,49 @@ package scheduler
 import (
 	"time"
 
+	"godwit/scheduler/learning"
 	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 	"godwit/task"
 )
 
 // Policies that go by classes of tasks (place.Rated) are told, before each round, what
-// the coordinator has learnt: its learning is their place.Rates. Those that have
+// the coordinator has learnt of classes and knows of members: rates is their place.Rates. Those that have
 // members pull give tasks to idle slots only, for a task that waits here may still go to
 // a better member; those that push (place.Sharer) give each to its member at once, up to
 // Config.MaxAhead beyond the slots, and nobody takes it back for another that is idle.
 
-// Version implements place.Rates.
-func (r *learning) Version() uint64 { return r.version }
+// rates are what a coordinator has learnt, for policies. Beside that it tells what there is
+// of members.
+type rates struct {
+	*learning.Learning
+	c      *Coordinator
+	rounds uint64 // rounds begun, in which members are told of: see Backlog
+
+	stale bool          // peers are to be found anew
+	peers []task.PeerID // who is there, by name
+	told  []place.Class
+}
+
+func newRates(c *Coordinator) *rates {
+	there := func(peer task.PeerID) bool { return c.hosts[peer] != nil }
+	return &rates{Learning: learning.New(&c.cfg.Rates, there), c: c, stale: true}
+}
 
 // Classes implements place.Rates. Those are left out of which nobody knows how often
 // they come.
-func (r *learning) Classes() []place.Class {
+func (r *rates) Classes() []place.Class {
 	r.told = r.told[:0]
-	for _, k := range r.order {
-		if rate := k.arrivals.rate(r.c.now); rate > 0 {
-			r.told = append(r.told, place.Class{Name: k.name, Arrival: rate})
+	for _, k := range r.All() {
+		if rate, _ := k.Arrivals(r.c.now); rate > 0 {
+			r.told = append(r.told, place.Class{Name: k.Name, Arrival: rate})
 		}
 	}
 	return r.told
 }
 
 // Peers implements place.Rates.
-func (r *learning) Peers() []task.PeerID {
+func (r *rates) Peers() []task.PeerID {
 	if r.stale {
 		r.stale, r.peers = false, r.peers[:0]
 		for _, h := range r.c.roster.all() {
@@ -43,21 +58,18 @@ func (r *learning) Peers() []task.PeerID {
 }
 
 // Of implements place.Rates.
-func (r *learning) Of(name string, peer task.PeerID) float64 {
+func (r *rates) Of(name string, peer task.PeerID) float64 {
 	h := r.c.hosts[peer]
 	if h == nil {
 		return 0
 	}
-	k := r.classes[name]
+	k := r.Get(name)
 	if k != nil {
-		if m := k.at[peer]; m != nil && m.never {
-			return 0
-		}
-		if _, shunned := h.shunned[k]; shunned {
+		if _, shunned := h.shunned[k]; shunned || k.Never(peer) {
 			return 0
 		}
 	}
-	seconds, _ := k.expected(peer, h.speed)
+	seconds, _ := k.Expected(peer, h.speed)
 	return 1 / max(seconds, leastSeconds)
 }
 
@@ -70,7 +82,7 @@ const leastSeconds = 1e-6
 // and 4.3: either r is the effective rate and b is 1, or r is the raw one and b is a).
 // What a member tells of it now is of no use to divide by: it changes from second to
 // second, and with several nodes on a machine each takes the others' tasks for it.
-func (r *learning) Capacity(peer task.PeerID) float64 {
+func (r *rates) Capacity(peer task.PeerID) float64 {
 	h := r.c.hosts[peer]
 	if h == nil || !h.there {
 		return 0
@@ -79,7 +91,7 @@ func (r *learning) Capacity(peer task.PeerID) float64 {
 }
 
 // Backlog implements place.Rates: its slots work on it together.
-func (r *learning) Backlog(peer task.PeerID) float64 {
+func (r *rates) Backlog(peer task.PeerID) float64 {
 	h := r.c.hosts[peer]
 	if h == nil {
 		return 0
@@ -93,13 +105,13 @@ func (r *learning) Backlog(peer task.PeerID) float64 {
 
 // settlePresence notes whether a host is there for tasks, and with how many slots:
 // when it comes, goes or changes, those that divide members divide them anew.
-func (r *learning) settlePresence(h *host) {
+func (r *rates) settlePresence(h *host) {
 	there := h.eligible()
 	if there == h.there && (!there || h.slots == h.settled.slots) {
 		return
 	}
 	h.there = there
-	r.version++
+	r.Changed()
 	r.stale = true
 }
 
@@ -167,7 +179,7 @@ func (c *Coordinator) learnFrom(j *job, h *host, l *lease, r *task.Result) {
 	if l == nil || l.saved.from != nil || l.saved.began != 0 || l.after != (message.Attempt{}) {
 		return
 	}
-	c.learnt.ended(j, h.peer, h, r.Wall)
+	c.learnt.Ended(j.class, h.peer, h.usual(), r.Wall, j.spec.Work)
 }
 
 // learnRow takes in what the rows of a ledger that was taken over tell of members.
@@ -182,7 +194,7 @@ func (c *Coordinator) learnRow(j *job, i uint64) {
 			}
 		}
 		if whole && result.Outcome == task.Completed {
-			c.learnt.ended(j, result.Worker, nil, result.Wall)
+			c.learnt.Ended(j.class, result.Worker, 0, result.Wall, j.spec.Work)
 		}
 	}
 }

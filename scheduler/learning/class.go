@@ -1,4 +1,4 @@
-package scheduler
+package learning
 
 import (
 	"time"
@@ -6,28 +6,27 @@ import (
 	"godwit/task"
 )
 
-// What a coordinator learns of classes of tasks: how fast they come, and how long a
-// member takes for one. It is in memory alone. A new leader begins with what the rows
-// that it has tell of members, and learns the rest anew, within some ten tasks of a
-// class at a member; to agree on more would cost messages for each result.
-
 const (
 	// arrivalMemory is about how many arrivals of a class its rate rests on. Of arrivals
 	// at random it is then known to 1/sqrt(2 x 100), 7 percent.
 	arrivalMemory = 100
-	// mostClasses bounds the classes that are told apart: names are the submitters'.
-	mostClasses = 256
+	// MaxClasses bounds the classes that are told apart: names are the submitters'.
+	MaxClasses = 256
 	// mostMeasured bounds the members of which a class has a measure. Beyond it those
 	// that are gone are forgotten.
 	mostMeasured = 4096
 	// assumedWeight is how many measurements an assumed rate counts for: see
-	// Config.Rates.
-	assumedWeight = meanWeight
+	// Known.
+	assumedWeight = Weight
 )
 
-// A class is what was learnt of the tasks of one class.
-type class struct {
-	name     string
+// Weight is the weight, as one in so many, of a new measurement in a running mean: about
+// the last ten count.
+const Weight = 10
+
+// A Class is what was learnt of the tasks of one class. Only its Learning changes it.
+type Class struct {
+	Name     string
 	born     uint64 // classes ever made before it
 	arrivals arrivals
 	// declared is the mean work of its tasks, in seconds, as their jobs tell it; those
@@ -93,8 +92,37 @@ func (a *arrivals) rate(now time.Time) float64 {
 	return a.tasks / seconds
 }
 
+// Arrivals returns how many of its tasks come a second, 0 while that is not known, and
+// how many jobs came.
+func (k *Class) Arrivals(now time.Time) (rate float64, jobs uint64) {
+	return k.arrivals.rate(now), k.arrivals.n
+}
+
+// Work is the mean work of its tasks in seconds, as their jobs tell it; 0 if none did.
+func (k *Class) Work() float64 { return k.declared.value }
+
+// Never reports whether a member is said not to be able to do its tasks.
+func (k *Class) Never(peer task.PeerID) bool { m := k.at[peer]; return m != nil && m.never }
+
+// Measured is how many measurements there are of a member, Weight at the most.
+func (k *Class) Measured(peer task.PeerID) int {
+	if m := k.at[peer]; m != nil {
+		return m.n
+	}
+	return 0
+}
+
+// Scale is how many times as long as a usual task of its class one takes that has so much
+// work to do; 1 where nobody tells work.
+func (k *Class) Scale(work time.Duration) float64 {
+	if work <= 0 || k.declared.n == 0 {
+		return 1
+	}
+	return work.Seconds() / k.declared.value
+}
+
 // measureAt returns the measure of a member, made if there is none.
-func (k *class) measureAt(peer task.PeerID) *measure {
+func (k *Class) measureAt(peer task.PeerID) *measure {
 	m := k.at[peer]
 	if m == nil {
 		m = &measure{}
@@ -105,16 +133,17 @@ func (k *class) measureAt(peer task.PeerID) *measure {
 
 // usual is a task's time as it would have been if its job had told the class's mean
 // work: so what a member does is known from few tasks, however unlike they are.
-func (k *class) usual(seconds float64, declared time.Duration) float64 {
+func (k *Class) usual(seconds float64, declared time.Duration) float64 {
 	if declared <= 0 || k.declared.n == 0 {
 		return seconds
 	}
 	return seconds * k.declared.value / declared.Seconds()
 }
 
-// expected is how many seconds a slot of the member takes for a usual task. known is false where that is a guess that rests on nothing but
-// the member's speed.
-func (k *class) expected(peer task.PeerID, speed float64) (seconds float64, known bool) {
+// Expected is how many seconds a slot of a member, of that speed, takes for a usual task
+// of the class; nil is one of which nothing was learnt. A speed of 0 is unknown. known is
+// false where that is a guess that rests on nothing but the member's speed.
+func (k *Class) Expected(peer task.PeerID, speed float64) (seconds float64, known bool) {
 	if speed <= 0 {
 		speed = 1
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/scheduler/learning"
 	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
@@ -29,13 +30,11 @@ func (c *Coordinator) bePatient(l *lease) {
 		return
 	}
 	h, k := l.host, l.job.class
-	seconds, known := k.expected(h.peer, h.speed)
+	seconds, known := k.Expected(h.peer, h.speed)
 	if !known {
 		return
 	}
-	if l.job.spec.Work > 0 && k.declared.n > 0 {
-		seconds *= l.job.spec.Work.Seconds() / k.declared.value
-	}
+	seconds *= k.Scale(l.job.spec.Work)
 	if h.load > h.slots { // it waits there
 		seconds += c.behind(h, l)
 	}
@@ -51,7 +50,7 @@ func (c *Coordinator) behind(h *host, but *lease) float64 {
 	sum := 0.0
 	for _, l := range h.leases {
 		if l != but && l.is(leasing.Open) {
-			seconds, _ := l.job.class.expected(h.peer, h.speed)
+			seconds, _ := l.job.class.Expected(h.peer, h.speed)
 			sum += seconds
 		}
 	}
@@ -75,15 +74,14 @@ func (c *Coordinator) checkPatience(l *lease) {
 	}
 	h, k := l.host, l.job.class
 	took := c.now.Sub(l.start)
-	expected, _ := k.expected(h.peer, h.speed)
+	expected, _ := k.Expected(h.peer, h.speed)
 	reason := fmt.Sprintf("it took %v there, and one of its class is expected to take %v", took.Round(time.Millisecond),
 		time.Duration(expected*float64(time.Second)).Round(time.Millisecond))
-	k.measureAt(h.peer).add(k.usual(took.Seconds(), l.job.spec.Work), meanWeight)
+	c.learnt.GaveUp(k, h.peer, took, l.job.spec.Work)
 	if h.shunned == nil {
-		h.shunned = map[*class]time.Time{}
+		h.shunned = map[*learning.Class]time.Time{}
 	}
 	h.shunned[k] = c.now.Add(c.cfg.RefusalPause)
-	c.learnt.version++
 	c.drop(h.peer, l.taskID(), l.attempt, message.DropSuperseded)
 	c.giveUp(l, ledger.Overdue, reason)
 }
@@ -93,7 +91,7 @@ func (c *Coordinator) endShunning(h *host) {
 	for k, until := range h.shunned {
 		if !c.now.Before(until) {
 			delete(h.shunned, k)
-			c.learnt.version++
+			c.learnt.Changed()
 			c.touchHost(h)
 		}
 	}
