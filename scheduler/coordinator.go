@@ -8,6 +8,7 @@ import (
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/place"
+	"godwit/scheduler/replication"
 	"godwit/scheduler/timer"
 	"godwit/task"
 )
@@ -65,19 +66,7 @@ type Coordinator struct {
 	led       bool
 	since     time.Time // of the first Step
 
-	// The group. Every peer of group has a follower; others in followers are
-	// replicas that tell what they know.
-	group      []task.PeerID // by rank, without this node
-	followers  map[task.PeerID]*follower
-	second     task.PeerID // the first in sync when last looked at; it holds blocks
-	orders     map[message.HoldName]*order
-	promises   []promise            // in the order made
-	accepting  []*job               // whose acceptance this Step promises
-	leased     map[task.TaskID]bool // leases changed since followers were last told
-	tellLeases bool                 // at the end of this Step
-	shared     map[task.TaskID]bool // followers were told of leases
-	owed       map[task.JobID]bool  // delivered to their submitters since the last tick, in part
-	ticking    bool                 // a tick is set
+	replicas *replication.Replicas
 
 	// Blocks to be held here: see secure. seeks counts the Fetches under way.
 	sought  map[message.HoldName]*seeking
@@ -141,10 +130,10 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 		ledger: ledger.New(), jobs: map[task.JobID]*job{},
 		hosts: map[task.PeerID]*host{}, roster: hostSet{which: allHosts}, idle: hostSet{which: idleHosts}, backlog: map[task.PeerID]*host{},
 		fetches: map[string]*fetching{}, mail: map[task.PeerID]*mail{},
-		followers: map[task.PeerID]*follower{}, orders: map[message.HoldName]*order{},
-		leased: map[task.TaskID]bool{}, owed: map[task.JobID]bool{}, shared: map[task.TaskID]bool{}, sought: map[message.HoldName]*seeking{},
+		sought: map[message.HoldName]*seeking{},
 	}
 	c.learnt = newRates(c)
+	c.replicas = replication.New(self, &c.cfg.Timing, book{c})
 	c.queue = newTurns(c.comesBefore, func(cl *claimant) *int { return &cl.place })
 	c.fair = newFairness(cfg.Rules.Fairness)
 	c.queueByClass()
@@ -179,6 +168,7 @@ func (c *Coordinator) persistEpoch() {
 func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 	c.now, c.effects, c.touched, c.widened = now, nil, c.touched[:0], false
 	c.deciding.step++
+	c.replicas.At(now, c.epoch)
 	if !c.begun {
 		c.begin()
 	}
@@ -189,11 +179,11 @@ func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 		c.memberSeen(&ev.Advert)
 	case message.MemberLost:
 		c.memberLost(ev.Peer, ev.Reason)
-		c.suspect(ev.Peer, ev.Reason)
+		c.replicas.Suspect(ev.Peer, ev.Reason)
 	case message.GroupIs:
-		c.groupIs(ev.Followers)
+		c.replicas.GroupIs(ev.Followers)
 	case message.Suspected:
-		c.suspect(ev.Peer, "it was silent for too long")
+		c.replicas.Suspect(ev.Peer, "it was silent for too long")
 	case message.Fetched:
 		c.fetched(ev)
 	}
@@ -218,7 +208,7 @@ func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 	c.recall()
 	c.armScan()
 	c.armTail()
-	c.firstMayHaveChanged()
+	c.replicas.FollowFirst()
 	c.seek()
 	c.flush()
 	return c.effects
@@ -253,7 +243,7 @@ func (c *Coordinator) remind(r reminder) {
 			c.checkDeadline(j)
 		}
 	case r.tick:
-		c.tick()
+		c.replicas.Tick()
 	case r.scan: // scanIfDue follows
 	case r.tail:
 		c.tailDue = true
@@ -277,9 +267,9 @@ func (c *Coordinator) receive(from task.PeerID, m *message.Message) {
 	case m.Report != nil:
 		c.report(from, m.Report)
 	case m.Known != nil:
-		c.known(from, m.Known)
+		c.replicas.Known(from, m.Known)
 	case m.Copied != nil:
-		c.copied(from, m.Copied)
+		c.replicas.Copied(from, m.Copied)
 	}
 }
 
@@ -317,9 +307,14 @@ func (c *Coordinator) drop(to task.PeerID, id task.TaskID, a message.Attempt, re
 // Persist, since those were emitted where the facts changed, and before new
 // leases, so that what is dropped makes room first.
 func (c *Coordinator) flush() {
-	c.shareLeasesNow()
-	c.sendCopies()
-	c.sendPromises()
+	c.replicas.ShareUrgent()
+	c.replicas.SendCopies()
+	c.replicas.SendPromises()
+	for _, to := range c.mailTo {
+		if m := c.mail[to]; m.ack != nil {
+			c.replicas.Acknowledge(to, m.ack)
+		}
+	}
 	for _, to := range c.mailTo {
 		if m := c.mail[to]; m.place != nil {
 			c.emit(message.Send{To: to, Message: message.Message{Place: m.place}})

@@ -53,7 +53,7 @@ func (c *Coordinator) redeliver(j *job, held ledger.Set) {
 // redelivered makes what is kept of a job anew after another delivery began.
 func (c *Coordinator) redelivered(j *job) {
 	c.recount(j)
-	if j.state == jobOver && !isOver(j.ledger) {
+	if j.state == jobOver && !j.ledger.Over() {
 		j.state, j.told = jobOpen, false
 		c.armDeadline(j)
 	}

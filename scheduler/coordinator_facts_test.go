@@ -85,7 +85,7 @@ func TestOnlyTheSubmitterEnds(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = f.merge(message.Pair{Key: ledger.FactsKey(r.job.id), Value: facts.Encode()})
-			if over := isOver(j); over != tt.over {
+			if over := j.Over(); over != tt.over {
 				t.Errorf("a follower takes the job for over: %v (%v)", over, err)
 			}
 		})
@@ -103,8 +103,8 @@ func TestFinalIsSigned(t *testing.T) {
 			g.Signature = task.SignCancel(r.job.id, key)
 		}
 		r.c.Step(schedtest.Start, message.Received{From: r.owner, Message: message.Message{Got: g}})
-		if r.job.state != jobOver || r.job.summary().State != message.JobCancelled || isOver(r.job.ledger) != signed {
-			t.Errorf("signed %v: %s, in the ledger %v", signed, r.job.summary().State, isOver(r.job.ledger))
+		if r.job.state != jobOver || r.job.summary().State != message.JobCancelled || r.job.ledger.Over() != signed {
+			t.Errorf("signed %v: %s, in the ledger %v", signed, r.job.summary().State, r.job.ledger.Over())
 		}
 	}
 }

@@ -2,9 +2,7 @@ package scheduler
 
 import (
 	"fmt"
-	"maps"
 	"slices"
-	"time"
 
 	"godwit/scheduler/durable"
 	"godwit/scheduler/ledger"
@@ -12,58 +10,8 @@ import (
 	"godwit/task"
 )
 
-const (
-	// holdPatience is how long an answer to a Hold is waited for before it is
-	// asked again: the first may be lost. A follower that still fetches answers once.
-	holdPatience = 15 * time.Second
-	// maxHoldTries is how often blocks are asked for, or sought, in vain.
-	maxHoldTries = 5
-)
-
-// An order is a Hold given to the first follower and not carried out.
-type order struct {
-	to    task.PeerID
-	gates bool // promises wait for it
-	// promised is whose acknowledgement waits for it; empty for nobody's.
-	promised task.PeerID
-	fails    int
-	again    time.Time // when to ask again
-}
-
-// first returns the first follower that promises wait for, nil for none.
-func (c *Coordinator) first() *follower {
-	for _, p := range c.group {
-		if f := c.followers[p]; f.gates() {
-			return f
-		}
-	}
-	return nil
-}
-
-// hold has the first follower hold blocks as well.
-func (c *Coordinator) hold(n message.HoldName, gates bool) {
-	f := c.first()
-	if f == nil {
-		return
-	}
-	c.orders[n] = &order{to: f.peer, gates: gates, again: c.now.Add(holdPatience)}
-	f.push(holdCopy(n))
-}
-
-func holdCopy(n message.HoldName) copyKey {
-	return copyKey{n.Task.Job, n.Task.Index, copyHold + copyKind(n.Kind)}
-}
-
-// awaited says whether blocks are on their way to the first follower and a
-// promise must wait for them.
-func (c *Coordinator) awaited(n message.HoldName) bool {
-	o := c.orders[n]
-	if o == nil || !o.gates {
-		return false
-	}
-	f := c.followers[o.to]
-	return f != nil && f.gates()
-}
+// maxSeeks is how often blocks are sought in vain.
+const maxSeeks = 5
 
 // holdOf says which blocks a name stands for now; none any more if not ok.
 func (c *Coordinator) holdOf(n message.HoldName) (h message.Hold, ok bool) {
@@ -94,106 +42,14 @@ func (c *Coordinator) holdOf(n message.HoldName) (h message.Hold, ok bool) {
 		h.CIDs = nil // the job's own submitter gave it that many: it holds them
 	}
 	if len(h.CIDs) == 0 {
-		delete(c.orders, n)
+		c.replicas.ForgetHold(n)
 	}
 	return h, len(h.CIDs) > 0
-}
-
-// heldAt takes in a follower's answer to a Hold. One that failed holds nothing
-// up any more; it is tried again in the background.
-func (c *Coordinator) heldAt(f *follower, h *message.HeldBlocks) {
-	o := c.orders[h.Name]
-	if o == nil || o.to != f.peer {
-		return
-	}
-	if h.Err == "" {
-		delete(c.orders, h.Name)
-		return
-	}
-	o.gates = false
-	o.fails++
-	o.again = c.now.Add(min(c.cfg.RetryMin<<o.fails, c.cfg.RetryMax))
-	c.decided(h.Name.Task, "not copied", f.peer, task.ClipMessage("the second coordinator could not fetch the blocks: "+h.Err))
-	if o.fails >= maxHoldTries {
-		delete(c.orders, h.Name)
-	}
-}
-
-// askHoldsAgain repeats orders that were not answered, or failed.
-func (c *Coordinator) askHoldsAgain() {
-	var due []message.HoldName
-	for n, o := range c.orders {
-		if !c.now.Before(o.again) {
-			due = append(due, n)
-		}
-	}
-	slices.SortFunc(due, compareHolds)
-	for _, n := range due {
-		o := c.orders[n]
-		f := c.followers[o.to]
-		if f == nil || !f.grouped {
-			delete(c.orders, n)
-			continue
-		}
-		if f.phase != copying {
-			continue // it is asked when it takes copies again
-		}
-		o.again = c.now.Add(holdPatience)
-		f.push(holdCopy(n))
-	}
-}
-
-// holdsAnew has orders asked again that a new session has made void.
-func (c *Coordinator) holdsAnew(to task.PeerID) {
-	for _, o := range c.orders {
-		if o.to == to {
-			o.again = time.Time{}
-		}
-	}
-}
-
-// firstMayHaveChanged has a new first follower hold everything, in the background.
-func (c *Coordinator) firstMayHaveChanged() {
-	var now task.PeerID
-	if f := c.first(); f != nil {
-		now = f.peer
-	}
-	if now == c.second {
-		return
-	}
-	c.second = now
-	clear(c.orders)
-	if now == "" {
-		return
-	}
-	for _, id := range slices.Sorted(maps.Keys(c.ledger.Jobs)) {
-		j := c.ledger.Jobs[id]
-		if isOver(j) {
-			continue
-		}
-		c.hold(message.HoldName{Task: task.TaskID{Job: id}, Kind: message.HoldJob}, false)
-		for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
-			kind := message.HoldOutputs
-			if j.Rows[i].Verdict(j.Rule()) == ledger.Open {
-				kind = message.HoldState
-			}
-			if n := (message.HoldName{Task: task.TaskID{Job: id, Index: i}, Kind: kind}); c.hasBlocks(n) {
-				c.hold(n, false)
-			}
-		}
-	}
 }
 
 func (c *Coordinator) hasBlocks(n message.HoldName) bool {
 	_, ok := c.holdOf(n)
 	return ok
-}
-
-func compareHolds(a, b message.HoldName) int {
-	if c := compareTasks(a.Task, b.Task); c != 0 {
-		return c
-	}
-	return int(a.Kind) - int(b.Kind)
 }
 
 // A seeking is blocks that this coordinator should hold and may not: of what it
@@ -236,7 +92,7 @@ func (c *Coordinator) seek() {
 		s.under = true
 		c.seeks++
 		j := c.jobs[n.Task.Job]
-		holders := slices.Concat(j.tellers, c.group, h.Holders[1:])
+		holders := slices.Concat(j.tellers, c.replicas.Group(), h.Holders[1:])
 		c.fetch(&fetching{key: holdKey(n), job: j, sought: &n}, h.CIDs, holders[:min(len(holders), message.MaxHolders)])
 	}
 }
@@ -259,7 +115,7 @@ func (c *Coordinator) soughtBlocks(n message.HoldName, failure string) {
 		c.voidResult(n.Task, failure)
 		return
 	}
-	if s.fails >= maxHoldTries {
+	if s.fails >= maxSeeks {
 		delete(c.sought, n)
 		c.decided(n.Task, "not held", "", task.ClipMessage("blocks that the job needs could not be fetched: "+failure))
 		return
@@ -317,7 +173,7 @@ func (c *Coordinator) reopenVoided(j *job, i uint64) {
 	is := func(k uint64) bool { return k == i }
 	j.sent, j.ready = slices.DeleteFunc(j.sent, is), slices.DeleteFunc(j.ready, is)
 	c.unweigh(j, i)
-	if j.state == jobOver && !isOver(j.ledger) {
+	if j.state == jobOver && !j.ledger.Over() {
 		j.state, j.told = jobOpen, false
 		c.armDeadline(j)
 	}

@@ -10,6 +10,7 @@ import (
 	"godwit/scheduler/learning"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
+	"godwit/scheduler/replication"
 	"godwit/task"
 )
 
@@ -72,8 +73,6 @@ type job struct {
 	credit bool // the submitter has answered the last Progress, or asked
 	asked  bool // it wants a summary even if there is nothing to bring
 	told   bool // it was told that nothing more will come
-	// accepting says that its acceptance is promised and has not left.
-	accepting bool
 	// askedUntil is until when its submitter may say that it is over, before
 	// anything of it is placed; zero for a job that the submitter speaks of.
 	askedUntil time.Time
@@ -260,7 +259,7 @@ func (c *Coordinator) open(j *job, have []message.Range) {
 	j.state = jobOpen
 	c.ledger.Jobs[j.id] = j.ledger
 	c.persistRecord(j)
-	c.hold(message.HoldName{Task: task.TaskID{Job: j.id}, Kind: message.HoldJob}, true)
+	c.replicas.Hold(message.HoldName{Task: task.TaskID{Job: j.id}, Kind: message.HoldJob}, true)
 	c.offeredAgain(j, have)
 	j.moveCursor(0)
 	c.learnt.Arrived(j.class, c.now, j.total-min(j.total, j.done+j.failed), j.spec.Work)
@@ -275,7 +274,7 @@ func (c *Coordinator) open(j *job, have []message.Range) {
 // the submitter says it is. What a submitter says it holds of its own job is
 // done, even if this copy of the ledger never heard of it.
 func (c *Coordinator) offeredAgain(j *job, have []message.Range) {
-	c.promiseAccepted(j)
+	c.replicas.Accept(j.id, j.submitter)
 	held, err := ledger.MakeSet(have)
 	if err != nil || len(held) > 0 && held[len(held)-1].To > j.total {
 		return
@@ -312,19 +311,19 @@ func (c *Coordinator) learn(j *job, held ledger.Set) {
 
 func (c *Coordinator) persistRecord(j *job) {
 	c.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(j.id), Value: j.ledger.Record.Encode()})
-	c.push(copyKey{job: j.id, kind: copyRecord})
+	c.replicas.Changed(replication.Key{Job: j.id, Kind: replication.Record})
 }
 
 func (c *Coordinator) persistFacts(j *job) {
 	c.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id), Value: j.ledger.Facts.Encode()})
-	c.push(copyKey{job: j.id, kind: copyFacts})
+	c.replicas.Changed(replication.Key{Job: j.id, Kind: replication.Facts})
 }
 
 func (c *Coordinator) persistRow(j *job, i uint64) {
 	id := task.TaskID{Job: j.id, Index: i}
 	value := j.ledger.Rows[i].Encode()
 	c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(id), Value: value})
-	c.push(copyKey{j.id, i, copyRow})
+	c.replicas.Changed(replication.Key{Job: j.id, Index: i, Kind: replication.Row})
 	if !j.ledger.Delivered(i) && j.ledger.Verdict(i) != ledger.Open {
 		c.weigh(j, i, len(value))
 	}
@@ -371,9 +370,7 @@ func (c *Coordinator) delivered(j *job, held ledger.Set) {
 	if len(c.kept) > n {
 		// Followers need no more of the rows, and hear so at the next tick. Here the
 		// facts are written when rows go: the submitter says again what it holds.
-		if len(c.followers) > 0 {
-			c.owed[j.id] = true
-		}
+		c.replicas.Delivered(j.id)
 		c.compact(j)
 	}
 }
@@ -382,7 +379,7 @@ func (c *Coordinator) delivered(j *job, held ledger.Set) {
 // row may go now.
 func (c *Coordinator) deliver(j *job, i uint64) {
 	c.unweigh(j, i)
-	delete(c.orders, message.HoldName{Task: task.TaskID{Job: j.id, Index: i}, Kind: message.HoldOutputs})
+	c.replicas.ForgetHold(message.HoldName{Task: task.TaskID{Job: j.id, Index: i}, Kind: message.HoldOutputs})
 	row := j.ledger.Rows[i]
 	if row == nil {
 		return
@@ -505,7 +502,7 @@ func (c *Coordinator) forgetOldest() bool {
 	}
 	c.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id)})
 	c.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(j.id)})
-	c.push(copyKey{job: j.id, kind: copyGone})
+	c.replicas.Changed(replication.Key{Job: j.id, Kind: replication.Gone})
 	c.kept = slices.DeleteFunc(c.kept, func(id task.TaskID) bool { return id.Job == j.id })
 	delete(c.jobs, j.id)
 	delete(c.ledger.Jobs, j.id)

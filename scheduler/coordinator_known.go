@@ -17,53 +17,6 @@ import (
 // a round trip; a submitter that is away costs its own job these seconds.
 const askFor = 5 * time.Second
 
-// known takes in what a replica has, and asks for what is lacking here.
-func (c *Coordinator) known(from task.PeerID, k *message.Known) {
-	if k.Epoch > c.epoch {
-		c.outrun(k.Epoch)
-		return
-	}
-	f := c.followers[from]
-	if f == nil {
-		if c.tellers() >= maxTellers {
-			return // it repeats
-		}
-		f = c.follower(from)
-	}
-	switch {
-	case k.Epoch < c.epoch || k.Session != f.session && k.Seq != 1 || k.Session == f.session && k.Seq > f.known+1:
-		c.askToBegin(f)
-		return
-	case k.Session != f.session:
-		f.reset()
-		c.holdsAnew(from)
-		f.session, f.phase, f.digests = k.Session, listening, map[task.JobID][message.DigestLen]byte{}
-	case k.Seq <= f.known:
-		if k.Seq == f.known && f.answer != nil {
-			c.emit(message.Send{To: from, Message: message.Message{Wanted: f.answer}})
-		}
-		return
-	}
-	c.heardOf(f)
-	if k.Last && !f.grouped && !c.mayForget(f) {
-		return // it repeats
-	}
-	f.known = k.Seq
-	f.answer = &message.Wanted{Epoch: c.epoch, Session: f.session, Seq: k.Seq}
-	c.absorb(f, k.Pairs)
-	for _, d := range k.Jobs {
-		f.digests[d.Job] = d.Digest
-		c.jobs[d.Job].heldBy(f.peer)
-		if j := c.ledger.Jobs[d.Job]; j == nil || shortDigest(j) != d.Digest {
-			f.answer.Jobs = append(f.answer.Jobs, d.Job)
-		}
-	}
-	if k.Last {
-		c.toldAll(f)
-	}
-	c.emit(message.Send{To: from, Message: message.Message{Wanted: f.answer}})
-}
-
 // heldBy notes that a replica may hold the blocks of a job; j may be nil.
 func (j *job) heldBy(peer task.PeerID) {
 	if j != nil && len(j.tellers) < message.MaxHolders/2 && !slices.Contains(j.tellers, peer) {
@@ -71,93 +24,14 @@ func (j *job) heldBy(peer task.PeerID) {
 	}
 }
 
-// mayForget says whether a replica outside the group may forget what it told:
-// the followers have it too, and this node the blocks.
-func (c *Coordinator) mayForget(f *follower) bool {
-	if !f.last {
-		f.last, f.marks = true, c.marks()
-	}
-	return c.reached(f.marks) && !c.seeksFrom(f.peer)
-}
-
-// seeksFrom says whether blocks are sought that the replica may hold.
-func (c *Coordinator) seeksFrom(peer task.PeerID) bool {
-	for n := range c.sought {
-		if j := c.jobs[n.Task.Job]; j != nil && slices.Contains(j.tellers, peer) {
-			return true
-		}
-	}
-	return false
-}
-
-func (c *Coordinator) tellers() int {
-	n := 0
-	for _, f := range c.followers {
-		if !f.grouped {
-			n++
-		}
-	}
-	return n
-}
-
-// toldAll ends a replica's telling. To one of the group goes what it lacks or
-// has otherwise; it is in sync when it has that.
-func (c *Coordinator) toldAll(f *follower) {
-	f.answer.Done, f.answer.Follow = true, f.grouped || f.refused
-	f.phase = told
-	if !f.grouped {
-		f.digests = nil
-		return
-	}
-	f.phase, f.waiting = copying, map[copyKey]bool{}
-	for _, id := range slices.Sorted(maps.Keys(f.digests)) {
-		if c.ledger.Jobs[id] == nil {
-			f.push(copyKey{job: id, kind: copyGone})
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(c.ledger.Jobs)) {
-		j := c.ledger.Jobs[id]
-		if d, ok := f.digests[id]; !ok || d != shortDigest(j) {
-			pushJob(f, id, j)
-		}
-		for _, i := range slices.Sorted(maps.Keys(c.jobs[id].live)) {
-			f.push(copyKey{id, i, copyLive})
-			c.shared[task.TaskID{Job: id, Index: i}] = true
-		}
-	}
-	f.digests, f.need = nil, f.queued
-	f.maySync()
-}
-
-// pushJob has a follower told all of a job.
-func pushJob(f *follower, id task.JobID, j *ledger.Job) {
-	f.push(copyKey{job: id, kind: copyRecord})
-	f.push(copyKey{job: id, kind: copyFacts})
-	for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
-		if !j.Delivered(i) {
-			f.push(copyKey{id, i, copyRow})
-		}
-	}
-}
-
-// absorb merges what a replica told. It is believed as far as it is signed, and
+// absorb merges a pair that a replica told. It is believed as far as it is signed, and
 // where it is not, as one coordinator believes another.
-func (c *Coordinator) absorb(f *follower, pairs []message.Pair) {
-	for _, p := range pairs {
-		id, err := c.absorbPair(f, p)
-		if err != nil {
-			f.refused = true
-			c.decided(task.TaskID{Job: id}, "refused", f.peer, task.ClipMessage(fmt.Sprintf("merging %s: %v", p.Key, err)))
-		}
-	}
-}
-
-func (c *Coordinator) absorbPair(f *follower, p message.Pair) (task.JobID, error) {
+func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, error) {
 	kind, rest, _ := strings.Cut(p.Key, "/")
 	name, _, _ := strings.Cut(rest, "/")
 	id := task.JobID(name)
 	if kind == "j" {
-		return id, c.absorbRecord(f, id, p.Value)
+		return id, c.absorbRecord(from, id, p.Value)
 	}
 	j := c.jobs[id]
 	if j == nil || j.state == jobFetching {
@@ -206,7 +80,7 @@ func verifyRow(row *ledger.Row, id task.TaskID) error {
 
 // absorbRecord takes in a job that a replica knows. Its submitter is asked
 // before anything of it is placed.
-func (c *Coordinator) absorbRecord(f *follower, id task.JobID, value []byte) error {
+func (c *Coordinator) absorbRecord(from task.PeerID, id task.JobID, value []byte) error {
 	if j := c.jobs[id]; j != nil && j.state != jobFetching {
 		return nil
 	}
@@ -226,9 +100,9 @@ func (c *Coordinator) absorbRecord(f *follower, id task.JobID, value []byte) err
 	j.askedUntil = c.now.Add(askFor)
 	c.timers.Set(j.askedUntil, reminder{job: id})
 	j.asked, j.credit = true, true
-	j.heldBy(f.peer)
+	j.heldBy(from)
 	c.secure(message.HoldName{Task: task.TaskID{Job: id}, Kind: message.HoldJob})
-	c.decided(task.TaskID{Job: id}, "taken up", f.peer, "a replica knows the job; its submitter is asked whether it is over")
+	c.decided(task.TaskID{Job: id}, "taken up", from, "a replica knows the job; its submitter is asked whether it is over")
 	c.touch(j)
 	return nil
 }

@@ -164,8 +164,8 @@ func (c *Coordinator) postTo(h *host, j *job, l message.Lease) {
 		if j.submitter != c.self {
 			holders = append(holders, j.submitter)
 		}
-		if f := c.first(); f != nil && f.peer != j.submitter {
-			holders = append(holders, f.peer)
+		if first, ok := c.replicas.First(); ok && first != j.submitter {
+			holders = append(holders, first)
 		}
 	}
 	if l.From != nil {
@@ -183,7 +183,7 @@ func (c *Coordinator) holdState(holders []task.PeerID, j *job, i uint64) []task.
 			holders = append(holders, p)
 		}
 	}
-	for _, p := range c.group {
+	for _, p := range c.replicas.Group() {
 		add(p)
 	}
 	ran := 0

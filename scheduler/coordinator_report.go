@@ -416,7 +416,7 @@ func (c *Coordinator) accept(h *host, j *job, l *lease, e *message.Ending) {
 	c.conclude(j, i, row)
 	c.persistRow(j, i)
 	if n := (message.HoldName{Task: r.Task, Kind: message.HoldOutputs}); len(message.RemoteOutputs(r)) > 0 && c.hasBlocks(n) {
-		c.hold(n, true)
+		c.replicas.Hold(n, true)
 	}
 	c.thank(h, e)
 	switch {

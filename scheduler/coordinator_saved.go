@@ -86,7 +86,7 @@ func (c *Coordinator) keepState(j *job, id task.TaskID, saved *message.Checkpoin
 		return false
 	}
 	c.persistRow(j, id.Index)
-	c.hold(message.HoldName{Task: id, Kind: message.HoldState}, false)
+	c.replicas.Hold(message.HoldName{Task: id, Kind: message.HoldState}, false)
 	c.decided(id, "saved", from, "a checkpoint is held here")
 	return true
 }

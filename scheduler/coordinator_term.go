@@ -8,6 +8,7 @@ import (
 	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
+	"godwit/scheduler/replication"
 	"godwit/task"
 )
 
@@ -20,9 +21,7 @@ func (c *Coordinator) Begin(epoch uint64) []message.Effect {
 	}
 	c.epoch, c.seq, c.effects = epoch, 0, nil
 	c.persistEpoch()
-	for _, p := range slices.Sorted(maps.Keys(c.followers)) {
-		c.followers[p].reset() // they begin sessions with the new epoch
-	}
+	c.replicas.Begin() // sessions are of one epoch
 	effects := c.effects
 	c.effects = nil
 	return effects
@@ -55,21 +54,10 @@ func (c *Coordinator) Digest() [32]byte { return c.ledger.Digest() }
 func (c *Coordinator) LedgerCounts() LedgerCounts { return countLedger(c.ledger) }
 
 // A FollowerStatus is a replica as the leader sees it.
-type FollowerStatus struct {
-	Peer   task.PeerID `json:"peer"`
-	InSync bool        `json:"in_sync"` // promises wait for it
-	Behind int         `json:"behind"`  // changes not yet acknowledged
-}
+type FollowerStatus = replication.FollowerStatus
 
 // Followers lists the group without the leader, by rank.
-func (c *Coordinator) Followers() []FollowerStatus {
-	var out []FollowerStatus
-	for _, p := range c.group {
-		f := c.followers[p]
-		out = append(out, FollowerStatus{p, f.inSync(), int(f.queued-f.acked) + len(c.owed)})
-	}
-	return out
-}
+func (c *Coordinator) Followers() []FollowerStatus { return c.replicas.Followers() }
 
 // takeUp makes a ledger current that was held, not led. The rest, which needs
 // the time, is for the first Step.
@@ -102,7 +90,7 @@ func (c *Coordinator) bookInherited() {
 			}
 		}
 	}
-	for _, t := range sortedTasks(c.inherited) {
+	for _, t := range message.SortedTasks(c.inherited) {
 		for _, l := range c.inherited[t] {
 			if j := c.current(t); j != nil {
 				c.book(j, t.Index, l)

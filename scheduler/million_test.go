@@ -10,6 +10,7 @@ import (
 	"godwit/overlay"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
+	"godwit/scheduler/replication"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
@@ -82,9 +83,7 @@ func TestLongSweep(t *testing.T) {
 			if sent == 0 {
 				sent = newcomer(t, c) // in the middle, with all its gaps
 				step(message.GroupIs{})
-				clear(c.followers) // as a tick does, in time
-				clear(c.leased)
-				clear(c.shared)
+				c.replicas = replication.New(c.self, &c.cfg.Timing, book{c}) // as a tick does, in time
 			}
 			most = max(most, heapNow()-before)
 			t.Logf("%d tasks: %.1f MiB of heap so far, %d ranges", n, float64(most)/(1<<20), len(c.jobs[rec.ID()].ledger.Facts.Done))

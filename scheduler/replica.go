@@ -234,7 +234,7 @@ func (c *Coordinator) Roots() []task.CID {
 func rootsOf(l *ledger.Ledger) []task.CID {
 	var roots []task.CID
 	for id, j := range l.Jobs {
-		if !isOver(j) {
+		if !j.Over() {
 			roots = append(roots, durable.JobBlocks(id, j.Spec)...)
 		}
 		for i, row := range j.Rows {
@@ -255,10 +255,4 @@ func rootsOf(l *ledger.Ledger) []task.CID {
 func sortedSet(cids []task.CID) []task.CID {
 	slices.Sort(cids)
 	return slices.Compact(cids)
-}
-
-// isOver says whether nothing of the job is to be run any more.
-func isOver(j *ledger.Job) bool {
-	f := &j.Facts
-	return f.Cancelled() || f.Expired || f.Done.Count()+f.Failed.Minus(f.Done).Count() >= j.Spec.Sweep.Count()
 }

@@ -62,7 +62,7 @@ func (r *Replica) tell() {
 		n := min(len(s.untold), message.MaxKnown)
 		for _, id := range s.untold[:n] {
 			if j := r.ledger.Jobs[id]; j != nil {
-				k.Jobs = append(k.Jobs, message.JobDigest{Job: id, Digest: shortDigest(j)})
+				k.Jobs = append(k.Jobs, message.JobDigest{Job: id, Digest: message.ShortDigest(j)})
 			}
 		}
 		s.untold = s.untold[n:]
@@ -195,9 +195,4 @@ func (r *Replica) forget(id task.JobID) {
 	}
 	r.holds = slices.DeleteFunc(r.holds, func(h message.Hold) bool { return h.Name.Task.Job == id })
 	r.emit(message.Release{Job: id})
-}
-
-func shortDigest(j *ledger.Job) [message.DigestLen]byte {
-	d := j.Digest()
-	return [message.DigestLen]byte(d[:message.DigestLen])
 }

@@ -71,7 +71,8 @@ func TestTakeOverStartsNothingTwice(t *testing.T) {
 		return n
 	}
 	if !s.run(time.Minute, func() bool {
-		return running() >= 2 && len(leader.coord.leased) == 0 && len(leader.coord.shared) == 4 && s.quiet()
+		told, changed := leader.coord.replicas.Leases()
+		return running() >= 2 && changed == 0 && told == 4 && s.quiet()
 	}) {
 		t.Fatalf("nothing runs: %s", s.describe())
 	}
@@ -81,7 +82,7 @@ func TestTakeOverStartsNothingTwice(t *testing.T) {
 		t.Fatalf("nobody takes over: %s", s.describe())
 	}
 	t.Logf("a new leader places %v after the crash", s.now.Sub(died))
-	for _, task := range sortedTasks(runsOf(s)) {
+	for _, task := range message.SortedTasks(runsOf(s)) {
 		if n := runsOf(s)[task]; n > 1 {
 			t.Errorf("%v runs %d times", task, n)
 		}
@@ -146,7 +147,7 @@ func TestForgetsOutsideTheGroup(t *testing.T) {
 	if !l.blocks[task.CID(rec.ID())] {
 		t.Error("the leader did not fetch the job's record")
 	}
-	for _, p := range l.coord.group {
+	for _, p := range l.coord.replicas.Group() {
 		if s.byID[p].replica.Digest() != l.coord.Digest() {
 			t.Error("a follower was not told of the job")
 		}

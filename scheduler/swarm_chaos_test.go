@@ -205,7 +205,7 @@ func (s *groupSim) checkEnd(ids []task.JobID) {
 	}
 	l := s.leader()
 	want := l.coord.Digest()
-	for _, p := range l.coord.group {
+	for _, p := range l.coord.replicas.Group() {
 		if got := s.byID[p].replica.Digest(); got != want {
 			s.tb.Errorf("follower %d and leader %d know different things: %s", s.byID[p].n, l.n, s.describe())
 		}
@@ -236,7 +236,8 @@ func (s *groupSim) describe() string {
 			out += fmt.Sprintf("\n  owns %s %s final=%v held=%d %+v", j.ID[len(j.ID)-4:], j.State, j.Final, j.Held, j.Tasks)
 		}
 		if n.coord != nil {
-			out += fmt.Sprintf("\n  leads: %d promises, %d orders, followers %+v, recovering %v", len(n.coord.promises), len(n.coord.orders), n.coord.Followers(), n.coord.recovering)
+			promises, orders := n.coord.replicas.Waiting()
+			out += fmt.Sprintf("\n  leads: %d promises, %d orders, followers %+v, recovering %v", promises, orders, n.coord.Followers(), n.coord.recovering)
 			for _, j := range n.coord.Jobs() {
 				out += fmt.Sprintf("\n    %s %s %+v ready %v sent %v why %+v", j.ID[len(j.ID)-4:], j.State, j.Tasks, n.coord.jobs[j.ID].ready, n.coord.jobs[j.ID].sent, n.coord.Why(j.ID, 0))
 			}
@@ -250,7 +251,10 @@ func (s *groupSim) describe() string {
 // quiet says whether the group has one leader, and its followers all it knows.
 func (s *groupSim) quiet() bool {
 	l := s.leader()
-	if l == nil || len(l.coord.promises) > 0 {
+	if l == nil {
+		return false
+	}
+	if promises, _ := l.coord.replicas.Waiting(); promises > 0 {
 		return false
 	}
 	for _, f := range l.coord.Followers() {
@@ -258,5 +262,5 @@ func (s *groupSim) quiet() bool {
 			return false
 		}
 	}
-	return len(l.coord.group) == groupSize-1
+	return len(l.coord.replicas.Group()) == groupSize-1
 }
