@@ -18,14 +18,16 @@ func (b book) Ledger() *ledger.Ledger { return b.c.ledger }
 
 // Live implements replication.Book.
 func (b book) Live(id task.TaskID) []message.LiveLease {
-	if j := b.c.jobs[id.Job]; j != nil {
+	if j := b.c.table.jobs[id.Job]; j != nil {
 		return liveLeases(j.live[id.Index])
 	}
 	return nil
 }
 
 // LiveTasks implements replication.Book.
-func (b book) LiveTasks(id task.JobID) []uint64 { return slices.Sorted(maps.Keys(b.c.jobs[id].live)) }
+func (b book) LiveTasks(id task.JobID) []uint64 {
+	return slices.Sorted(maps.Keys(b.c.table.jobs[id].live))
+}
 
 // Blocks implements replication.Book.
 func (b book) Blocks(n message.HoldName) (message.Hold, bool) { return b.c.holdOf(n) }
@@ -36,12 +38,12 @@ func (b book) Absorb(from task.PeerID, p message.Pair) (task.JobID, error) {
 }
 
 // HeldBy implements replication.Book.
-func (b book) HeldBy(id task.JobID, peer task.PeerID) { b.c.jobs[id].heldBy(peer) }
+func (b book) HeldBy(id task.JobID, peer task.PeerID) { b.c.table.jobs[id].heldBy(peer) }
 
 // Seeks implements replication.Book.
 func (b book) Seeks(peer task.PeerID) bool {
-	for n := range b.c.sought {
-		if j := b.c.jobs[n.Task.Job]; j != nil && slices.Contains(j.tellers, peer) {
+	for n := range b.c.seeker.sought {
+		if j := b.c.table.jobs[n.Task.Job]; j != nil && slices.Contains(j.tellers, peer) {
 			return true
 		}
 	}

@@ -139,7 +139,7 @@ func (s *swarm) checkInvariants() {
 	}
 	c := leader.coord
 	load := map[*host]int{}
-	for _, j := range c.jobs {
+	for _, j := range c.table.jobs {
 		sum := j.summary()
 		if sum.Total != sum.Waiting+sum.Running+sum.Done+sum.Failed || j.done+j.failed > j.total {
 			s.tb.Fatalf("counters do not add up: %+v", sum)
@@ -158,7 +158,7 @@ func (s *swarm) checkInvariants() {
 			}
 		}
 	}
-	for _, h := range c.hosts {
+	for _, h := range c.members.hosts {
 		load[h] += len(h.coming)
 		if h.load != load[h] || h.memoryUsed < 0 || h.recalls < 0 {
 			s.tb.Fatalf("host %s: load %d, its leases say %d; memory %d, recalls %d", h.peer, h.load, load[h], h.memoryUsed, h.recalls)

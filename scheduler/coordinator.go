@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"time"
 
-	"godwit/migrate"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/place"
@@ -22,38 +21,23 @@ const (
 // A Coordinator leads an overlay: it keeps the ledger, gives out leases and
 // takes in results.
 type Coordinator struct {
-	self     task.PeerID
-	cfg      Config
-	epoch    uint64 // this term; larger than that of any lease given before it
-	outran   uint64 // the last that the driver was told of by Outrun
-	seq      uint64 // attempts numbered in this term
-	policy   place.Policy
-	forecast place.Forecast
+	chunks    chunks
+	dispatch  dispatch
+	reports   reports
+	table     jobTable
+	members   membership
+	transfers transfers
+	migration migration
+	claims    claims
+	seeker    seeker
+	self      task.PeerID
+	cfg       Config
+	epoch     uint64 // this term; larger than that of any lease given before it
+	outran    uint64 // the last that the driver was told of by Outrun
+	seq       uint64 // attempts numbered in this term
 
-	// Migration. given counts the leases on the books.
-	mover   migrate.Policy // nil: nothing moves
-	given   int
-	rate    float64   // bytes of state a second, mean of hand-overs; 0 before the first
-	scanAt  time.Time // when the next scan is due; zero for none set
-	scans   uint64    // made in this life: they seed the random numbers
-	tailDue bool      // it has gone off
-	tailSet bool      // a reminder to look at tails is set
-	noticed bool      // a member gave notice, and no scan followed yet
-
-	ledger  *ledger.Ledger
-	jobs    map[task.JobID]*job
-	fair    fairness
-	queue   turns[*claimant] // who has jobs with waiting tasks
-	waits   int              // tasks of these
-	arrived uint64           // jobs ever taken in
-	hosts   map[task.PeerID]*host
-	roster  hostSet               // of hosts, all
-	idle    hostSet               // eligible, and with a slot free
-	backlog map[task.PeerID]*host // with more leases than slots
-	uneven  bool                  // slots or loads have changed since recall looked
-	fetches map[string]*fetching
-	kept    []task.TaskID // delivered tasks whose rows are still here, oldest first
-	timers  timer.Queue[reminder]
+	ledger *ledger.Ledger
+	timers timer.Queue[reminder]
 
 	// RecoverGrace runs from the first Step after a Restore, or a Lead, that found
 	// open jobs.
@@ -68,26 +52,11 @@ type Coordinator struct {
 
 	replicas *replication.Replicas
 
-	// Blocks to be held here: see secure. seeks counts the Fetches under way.
-	sought  map[message.HoldName]*seeking
-	seeking []message.HoldName
-	seeks   int
-	// undelivered is the sum of the jobs' weights.
-	undelivered int64
-
-	asking bool // a reminder to ask the policy again is set
-
-	learnt  *rates      // of classes of tasks
-	byClass *classQueue // see placeByClass; nil: jobs have their turns
-
-	deciding deciding // memory of rounds and scans
+	learnt *rates // of classes of tasks
 
 	// What one Step gathers.
 	now     time.Time
 	effects []message.Effect
-	touched []*host // whose capacity may have grown
-	lost    int     // attempts lost with their workers
-	widened bool    // the queue has something that idle hosts have not been asked for
 	mail    map[task.PeerID]*mail
 	mailTo  []task.PeerID // keys of mail, in the order first written to
 	changed []*job        // to be told about
@@ -124,19 +93,26 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 	if err != nil {
 		panic("scheduler: the configuration was not validated: " + err.Error())
 	}
-	c := &Coordinator{
-		mover: mover,
-		self:  self, cfg: cfg, epoch: max(epoch, 1), policy: policy, forecast: place.Unknown{},
-		ledger: ledger.New(), jobs: map[task.JobID]*job{},
-		hosts: map[task.PeerID]*host{}, roster: hostSet{which: allHosts}, idle: hostSet{which: idleHosts}, backlog: map[task.PeerID]*host{},
-		fetches: map[string]*fetching{}, mail: map[task.PeerID]*mail{},
-		sought: map[message.HoldName]*seeking{},
-	}
+	c := &Coordinator{self: self, cfg: cfg, epoch: max(epoch, 1), ledger: ledger.New(), mail: map[task.PeerID]*mail{}}
+	c.seeker.c = c
+	c.claims.c = c
+	c.migration.c = c
+	c.transfers.c = c
+	c.members.c = c
+	c.table.c = c
+	c.reports.c = c
+	c.dispatch.c = c
+	c.chunks.c = c
+	// parts
+	c.migration.mover, c.dispatch.policy, c.dispatch.forecast = mover, policy, place.Unknown{}
+	c.table.jobs, c.table.fetches, c.seeker.sought = map[task.JobID]*job{}, map[string]*fetching{}, map[message.HoldName]*seeking{}
+	c.members.hosts, c.members.backlog = map[task.PeerID]*host{}, map[task.PeerID]*host{}
+	c.members.roster, c.members.idle = hostSet{which: allHosts}, hostSet{which: idleHosts}
 	c.learnt = newRates(c)
 	c.replicas = replication.New(self, &c.cfg.Timing, book{c})
-	c.queue = newTurns(c.comesBefore, func(cl *claimant) *int { return &cl.place })
-	c.fair = newFairness(cfg.Rules.Fairness)
-	c.queueByClass()
+	c.claims.queue = newTurns(c.claims.comesBefore, func(cl *claimant) *int { return &cl.place })
+	c.claims.fair = newFairness(cfg.Rules.Fairness)
+	c.claims.queueByClass()
 	return c
 }
 
@@ -166,8 +142,8 @@ func (c *Coordinator) persistEpoch() {
 // returned slice. Its cost follows from what changes, not from how much waits
 // or how many members there are.
 func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
-	c.now, c.effects, c.touched, c.widened = now, nil, c.touched[:0], false
-	c.deciding.step++
+	c.now, c.effects, c.dispatch.touched, c.dispatch.widened = now, nil, c.dispatch.touched[:0], false
+	c.dispatch.deciding.step++
 	c.replicas.At(now, c.epoch)
 	if !c.begun {
 		c.begin()
@@ -176,16 +152,16 @@ func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 	case message.Received:
 		c.receive(ev.From, &ev.Message)
 	case message.MemberSeen:
-		c.memberSeen(&ev.Advert)
+		c.members.memberSeen(&ev.Advert)
 	case message.MemberLost:
-		c.memberLost(ev.Peer, ev.Reason)
+		c.members.memberLost(ev.Peer, ev.Reason)
 		c.replicas.Suspect(ev.Peer, ev.Reason)
 	case message.GroupIs:
 		c.replicas.GroupIs(ev.Followers)
 	case message.Suspected:
 		c.replicas.Suspect(ev.Peer, "it was silent for too long")
 	case message.Fetched:
-		c.fetched(ev)
+		c.table.fetched(ev)
 	}
 	for {
 		r, ok := c.timers.Due(now)
@@ -194,22 +170,22 @@ func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 		}
 		c.remind(r)
 	}
-	c.scanIfDue()
-	c.placeWaiting()
+	c.migration.scanIfDue()
+	c.dispatch.placeWaiting()
 	if !c.recovering {
-		c.makeRoom()
+		c.dispatch.makeRoom()
 	}
-	if c.tailDue {
-		c.tailDue = false
-		c.lookAtTails()
+	if c.migration.tailDue {
+		c.migration.tailDue = false
+		c.migration.lookAtTails()
 	}
-	c.teach()
-	c.askAgain()
-	c.recall()
-	c.armScan()
-	c.armTail()
+	c.dispatch.teach()
+	c.dispatch.askAgain()
+	c.dispatch.recall()
+	c.migration.armScan()
+	c.migration.armTail()
 	c.replicas.FollowFirst()
-	c.seek()
+	c.seeker.seek()
 	c.flush()
 	return c.effects
 }
@@ -224,7 +200,7 @@ func (c *Coordinator) begin() {
 	c.timers.Set(c.placeFrom, reminder{})
 	c.bookInherited()
 	if c.led {
-		c.secureAll()
+		c.seeker.secureAll()
 	}
 }
 
@@ -234,38 +210,38 @@ func (c *Coordinator) NextWake() (time.Time, bool) { return c.timers.Next() }
 func (c *Coordinator) remind(r reminder) {
 	switch {
 	case r.host != "":
-		if h := c.hosts[r.host]; h != nil {
-			c.lookAt(h)
+		if h := c.members.hosts[r.host]; h != nil {
+			c.members.lookAt(h)
 		}
 	case r.job != "":
-		if j := c.jobs[r.job]; j != nil && j.state == jobOpen {
-			c.checkAsked(j)
-			c.checkDeadline(j)
+		if j := c.table.jobs[r.job]; j != nil && j.state == jobOpen {
+			c.table.checkAsked(j)
+			c.table.checkDeadline(j)
 		}
 	case r.tick:
 		c.replicas.Tick()
 	case r.scan: // scanIfDue follows
 	case r.tail:
-		c.tailDue = true
+		c.migration.tailDue = true
 	case r.ask:
-		c.asking, c.widened = false, true
+		c.dispatch.asking, c.dispatch.widened = false, true
 	case r.sought != nil:
-		c.secureAgain(*r.sought)
+		c.seeker.secureAgain(*r.sought)
 	case c.recovering && !c.now.Before(c.placeFrom):
-		c.recovering, c.widened = false, true
+		c.recovering, c.dispatch.widened = false, true
 	}
 }
 
 func (c *Coordinator) receive(from task.PeerID, m *message.Message) {
 	switch {
 	case m.Submit != nil:
-		c.submit(from, m.Submit)
+		c.table.submit(from, m.Submit)
 	case m.Got != nil:
-		c.got(from, m.Got)
+		c.table.got(from, m.Got)
 	case m.Cancel != nil:
-		c.cancel(m.Cancel)
+		c.table.cancel(m.Cancel)
 	case m.Report != nil:
-		c.report(from, m.Report)
+		c.reports.report(from, m.Report)
 	case m.Known != nil:
 		c.replicas.Known(from, m.Known)
 	case m.Copied != nil:

@@ -9,6 +9,11 @@ import (
 	"godwit/scheduler/place"
 )
 
+// chunks gives members of the tasks of a sweep as many at once as the policy of chunks says.
+type chunks struct {
+	c *Coordinator
+}
+
 // How many tasks of a sweep a member is given at once is decided by the overlay's policy
 // of chunks, one for each job. A member that has told of tasks is asked for when what it has
 // left lasts no longer than the lookahead; what the placement policy then does not give it
@@ -53,28 +58,28 @@ type portion struct {
 }
 
 // chunked says whether the policy of chunks decides on the job.
-func (c *Coordinator) chunked(j *job) bool {
-	if j.total == 1 || c.rated() {
+func (q *chunks) chunked(j *job) bool {
+	if j.total == 1 || q.c.dispatch.rated() {
 		return false
 	}
 	d, known := j.duration()
-	return c.cfg.Rules.Chunking != "" || known && d <= c.cfg.Lookahead
+	return q.c.cfg.Rules.Chunking != "" || known && d <= q.c.cfg.Lookahead
 }
 
 // offerOf describes a host to the placement policy, with what it gets of the job that is
 // next in turn. With no chunk of that it may have another job's.
-func (c *Coordinator) offerOf(j *job, h *host, chunked bool) place.Host {
+func (q *chunks) offerOf(j *job, h *host, chunked bool) place.Host {
 	if !chunked || !h.suits(j) {
 		d, known := j.duration()
-		return c.offer(h, d, known)
+		return q.c.members.offer(h, d, known)
 	}
 	switch p := j.chunks.portions[h]; {
 	case p != nil && p.sized > 0:
-		return c.offerRoom(h, h.load+p.sized)
-	case c.queue.len() > 1 && h.load < h.slots:
+		return q.c.members.offerRoom(h, h.load+p.sized)
+	case q.c.claims.queue.len() > 1 && h.load < h.slots:
 		h.denied = j
-		c.deciding.denied = append(c.deciding.denied, h)
-		return c.offerRoom(h, h.slots)
+		q.c.dispatch.deciding.denied = append(q.c.dispatch.deciding.denied, h)
+		return q.c.members.offerRoom(h, h.slots)
 	}
 	return place.Host{}
 }
@@ -87,17 +92,17 @@ func (h *host) suits(j *job) bool {
 
 // size asks the policy for the chunks of those hosts that it is time for: those with an
 // idle slot first, and of these, where the policy has ranks, the first of them.
-func (c *Coordinator) size(j *job, hosts []*host) {
+func (q *chunks) size(j *job, hosts []*host) {
 	if j.chunks == nil {
-		j.chunks = c.newChunking(j)
+		j.chunks = q.newChunking(j)
 	}
-	m := &c.deciding
+	m := &q.c.dispatch.deciding
 	m.asked = m.asked[:0]
 	for _, h := range hosts {
 		if !h.eligible() || !h.suits(j) {
 			continue
 		}
-		if p := j.chunks.portionOf(j, h); c.wants(p) {
+		if p := j.chunks.portionOf(j, h); q.wants(p) {
 			m.asked = append(m.asked, p)
 		}
 	}
@@ -110,9 +115,9 @@ func (c *Coordinator) size(j *job, hosts []*host) {
 			return cmp.Or(cmp.Compare(r.Rank(b.node), r.Rank(a.node)), cmp.Compare(a.node, b.node))
 		})
 	}
-	remaining := c.runsLeft(j)
+	remaining := q.runsLeft(j)
 	for _, p := range m.asked {
-		for c.give(p, remaining-int64(p.sized)) && c.probes(p) {
+		for q.give(p, remaining-int64(p.sized)) && q.probes(p) {
 		}
 		remaining -= int64(p.sized)
 		if p.sized == 0 {
@@ -134,16 +139,16 @@ func compareBool(a, b bool) int {
 
 // give asks the policy for a chunk, of so many runs that remain, and says whether there
 // was one.
-func (c *Coordinator) give(p *portion, remaining int64) bool {
-	most := c.roomFor(p) - p.sized
+func (q *chunks) give(p *portion, remaining int64) bool {
+	most := q.roomFor(p) - p.sized
 	if most <= 0 || remaining <= 0 {
 		return false
 	}
 	k := p.job.chunks
-	n, why := k.policy.Size(c.now, p.node, chunk.Ask{Remaining: remaining, Most: most})
+	n, why := k.policy.Size(q.c.now, p.node, chunk.Ask{Remaining: remaining, Most: most})
 	p.refused = n <= 0 && p.sized == 0
 	if fits := max(0, min(n, most, int(min(remaining, chunk.MaxChunk)))); n > fits { // it is no policy of ours
-		k.policy.Back(c.now, p.node, n-fits)
+		k.policy.Back(q.c.now, p.node, n-fits)
 		n = fits
 	}
 	if n <= 0 {
@@ -153,7 +158,7 @@ func (c *Coordinator) give(p *portion, remaining int64) bool {
 		return false
 	}
 	if p.held == 0 {
-		p.since = c.now
+		p.since = q.c.now
 	}
 	k.out += n
 	p.held, p.sized, p.why, p.told = p.held+n, p.sized+n, why, false
@@ -163,15 +168,15 @@ func (c *Coordinator) give(p *portion, remaining int64) bool {
 
 // probes says whether a member that told of nothing yet gets another probe: by what the
 // job's owner says, or others took, those so far end before the next could come.
-func (c *Coordinator) probes(p *portion) bool {
+func (q *chunks) probes(p *portion) bool {
 	d, known := p.job.duration()
-	return c.cfg.Rules.Chunking == "" && p.pace == 0 && known &&
-		time.Duration(p.host.load+p.sized)*d < c.cfg.Lookahead*time.Duration(p.host.slots)
+	return q.c.cfg.Rules.Chunking == "" && p.pace == 0 && known &&
+		time.Duration(p.host.load+p.sized)*d < q.c.cfg.Lookahead*time.Duration(p.host.slots)
 }
 
 // newChunking makes the policy that the rules name for a job.
-func (c *Coordinator) newChunking(j *job) *chunking {
-	p, err := chunk.Parse(c.cfg.Rules.Chunking, chunk.Job{Runs: int64(min(j.total*uint64(max(1, j.spec.Replicas)), chunk.MaxChunk))})
+func (q *chunks) newChunking(j *job) *chunking {
+	p, err := chunk.Parse(q.c.cfg.Rules.Chunking, chunk.Job{Runs: int64(min(j.total*uint64(max(1, j.spec.Replicas)), chunk.MaxChunk))})
 	if err != nil {
 		panic("scheduler: the rules were not validated: " + err.Error())
 	}
@@ -198,18 +203,18 @@ func (k *chunking) portionOf(j *job, h *host) *portion {
 
 // wants says whether it is time for the host's next chunk: it has a slot idle, or told
 // of tasks since the last, and what it has left lasts no longer than the lookahead.
-func (c *Coordinator) wants(p *portion) bool {
+func (q *chunks) wants(p *portion) bool {
 	h := p.host
 	if h.load < h.slots {
 		return true
 	}
-	pace := c.paceOf(p)
-	return p.told && pace > 0 && time.Duration(h.load)*pace <= c.cfg.Lookahead
+	pace := q.paceOf(p)
+	return p.told && pace > 0 && time.Duration(h.load)*pace <= q.c.cfg.Lookahead
 }
 
 // paceOf is how long the host takes for a task, all its slots together; 0 if nobody
 // knows.
-func (c *Coordinator) paceOf(p *portion) time.Duration {
+func (q *chunks) paceOf(p *portion) time.Duration {
 	if p.pace > 0 {
 		return p.pace
 	}
@@ -220,17 +225,17 @@ func (c *Coordinator) paceOf(p *portion) time.Duration {
 // roomFor bounds the host's next chunk. A policy that the rules name fills it as it
 // will; the usual one gives no more ahead than lasts for LongestAhead, since jobs that
 // come meanwhile wait behind it.
-func (c *Coordinator) roomFor(p *portion) int {
+func (q *chunks) roomFor(p *portion) int {
 	h := p.host
-	idle, most := max(0, h.slots-h.load), h.slots+c.cfg.MaxAhead-h.load
-	if pace := c.paceOf(p); c.cfg.Rules.Chunking == "" && pace > 0 {
-		most = min(most, int(c.cfg.LongestAhead/pace)-h.load)
+	idle, most := max(0, h.slots-h.load), h.slots+q.c.cfg.MaxAhead-h.load
+	if pace := q.paceOf(p); q.c.cfg.Rules.Chunking == "" && pace > 0 {
+		most = min(most, int(q.c.cfg.LongestAhead/pace)-h.load)
 	}
 	return max(1, idle, most)
 }
 
 // runsLeft is how many runs of the job nobody has, at least 1 since some wait.
-func (c *Coordinator) runsLeft(j *job) int64 {
+func (q *chunks) runsLeft(j *job) int64 {
 	open := j.total - min(j.total, j.done+j.failed+uint64(len(j.live)))
 	return max(1, int64(min(open, chunk.MaxChunk))*int64(max(1, j.spec.Replicas)))
 }
@@ -257,8 +262,8 @@ func (l *lease) sizedFor() {
 // in full: they lack memory, may not run what waits, or the placement policy wants others.
 // Those others may have got none for that, and would not be asked for again. So for the
 // rest of the Step the job is given as if there were no chunks.
-func (c *Coordinator) keepsUnused(j *job) bool {
-	m := &c.deciding
+func (q *chunks) keepsUnused(j *job) bool {
+	m := &q.c.dispatch.deciding
 	if m.plain == j || !slices.ContainsFunc(m.asked, func(p *portion) bool { return p.job == j && p.sized > 0 && !p.over }) {
 		return false
 	}
@@ -276,8 +281,8 @@ func (j *job) refuses(hosts []*host) bool {
 }
 
 // unplaced takes back what was sized in a round and not placed.
-func (c *Coordinator) unplaced() {
-	m := &c.deciding
+func (q *chunks) unplaced() {
+	m := &q.c.dispatch.deciding
 	for _, h := range m.denied {
 		h.denied = nil
 	}
@@ -285,7 +290,7 @@ func (c *Coordinator) unplaced() {
 	for _, p := range m.asked {
 		if n := p.sized; n > 0 && !p.over {
 			p.sized, p.told = 0, n < p.given || p.told // others had a part of what it has room for
-			p.giveBack(c.now, n)
+			p.giveBack(q.c.now, n)
 		}
 	}
 	clear(m.asked)
@@ -301,39 +306,39 @@ func (p *portion) giveBack(now time.Time, n int) {
 }
 
 // ranOne notes, of the report that is being taken in, that a lease's run is over.
-func (c *Coordinator) ranOne(l *lease) {
+func (q *chunks) ranOne(l *lease) {
 	p := l.portion
 	if l.portion = nil; p == nil || p.over {
 		return
 	}
 	if p.done++; p.done == 1 {
-		c.deciding.ran = append(c.deciding.ran, p)
+		q.c.dispatch.deciding.ran = append(q.c.dispatch.deciding.ran, p)
 	}
 }
 
 // toldOfRuns tells the policies what a report said of runs that are over. Their time is
 // that since the member's last report of the job, or since it was given what it has: all
 // slots together.
-func (c *Coordinator) toldOfRuns() {
-	for _, p := range c.deciding.ran {
+func (q *chunks) toldOfRuns() {
+	for _, p := range q.c.dispatch.deciding.ran {
 		n := p.done
 		if p.done = 0; p.over {
 			continue
 		}
-		k, elapsed := p.job.chunks, max(0, c.now.Sub(p.since))
+		k, elapsed := p.job.chunks, max(0, q.c.now.Sub(p.since))
 		p.held -= n
 		k.out -= n
-		k.policy.Done(c.now, p.node, n, elapsed)
+		k.policy.Done(q.c.now, p.node, n, elapsed)
 		if each := elapsed / time.Duration(n); p.pace == 0 {
 			p.pace = each
 		} else {
 			p.pace += (each - p.pace) / paceWeight
 		}
-		p.since, p.told = c.now, true
-		c.askParked(p.job, n)
+		p.since, p.told = q.c.now, true
+		q.askParked(p.job, n)
 	}
-	clear(c.deciding.ran)
-	c.deciding.ran = c.deciding.ran[:0]
+	clear(q.c.dispatch.deciding.ran)
+	q.c.dispatch.deciding.ran = q.c.dispatch.deciding.ran[:0]
 }
 
 // paceWeight is the weight, as one in so many, of a report in a member's mean pace: about
@@ -341,14 +346,14 @@ func (c *Coordinator) toldOfRuns() {
 const paceWeight = 2
 
 // cameBack tells the policy of a lease whose task comes back undone.
-func (c *Coordinator) cameBack(l *lease) {
+func (q *chunks) cameBack(l *lease) {
 	p := l.portion
 	if l.portion = nil; p == nil || p.over {
 		return
 	}
 	p.told = true
-	p.giveBack(c.now, 1)
-	c.askParked(p.job, 1)
+	p.giveBack(q.c.now, 1)
+	q.askParked(p.job, 1)
 }
 
 // parkedShare is what part of those that got nothing as many tasks must come back for all of
@@ -356,7 +361,7 @@ func (c *Coordinator) cameBack(l *lease) {
 const parkedShare = 16
 
 // askParked has those that got nothing asked for again, when tasks of the job came back.
-func (c *Coordinator) askParked(j *job, n int) {
+func (q *chunks) askParked(j *job, n int) {
 	k := j.chunks
 	k.events += n
 	if len(k.parked) == 0 || k.out > 0 && k.events < len(k.parked)/parkedShare {
@@ -366,7 +371,7 @@ func (c *Coordinator) askParked(j *job, n int) {
 	for _, h := range k.parked {
 		if p := k.portions[h]; p != nil && p.parked {
 			p.parked = false
-			c.touchHost(h)
+			q.c.members.touchHost(h)
 		}
 	}
 	k.parked = k.parked[:0]
@@ -382,15 +387,15 @@ func (k *chunking) leave(p *portion) {
 }
 
 // leaveChunks has the policies forget a host that is gone.
-func (c *Coordinator) leaveChunks(h *host) {
+func (q *chunks) leaveChunks(h *host) {
 	for j, p := range h.portions {
 		j.chunks.leave(p)
-		c.askParked(j, 1)
+		q.askParked(j, 1)
 	}
 }
 
 // endChunks forgets a job's chunks.
-func (c *Coordinator) endChunks(j *job) {
+func (q *chunks) endChunks(j *job) {
 	if j.chunks == nil {
 		return
 	}

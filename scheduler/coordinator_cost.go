@@ -51,7 +51,7 @@ func costOfResults(row *ledger.Row) (useful, wasted time.Duration) {
 }
 
 // note records a placement or its end, and what it took.
-func (c *Coordinator) note(j *job, i uint64, log message.AttemptLog) bool {
+func (b *reports) note(j *job, i uint64, log message.AttemptLog) bool {
 	row := j.row(i)
 	useful, wasted := costOfLog(row)
 	if !row.Note(log) {
@@ -64,13 +64,13 @@ func (c *Coordinator) note(j *job, i uint64, log message.AttemptLog) bool {
 
 // tooLate counts what a run took that ended after its task had, and for which an
 // estimate may have been noted.
-func (c *Coordinator) tooLate(j *job, e *message.Ending) {
+func (b *reports) tooLate(j *job, e *message.Ending) {
 	row := j.ledger.Rows[e.Result.Task.Index]
 	if row != nil {
 		for _, log := range row.Log {
 			if log.Attempt == e.Attempt {
 				correct(&log, e.Result.CPU)
-				c.note(j, e.Result.Task.Index, log)
+				b.note(j, e.Result.Task.Index, log)
 				return
 			}
 		}
@@ -106,7 +106,7 @@ func unleased(row *ledger.Row, worker task.PeerID, e *message.Ending, now time.T
 // beganAt notes what state a new lease's attempt began with, and says whether the
 // row knows it already: then it did with what that says, not with the best there is
 // now, which it may have made itself.
-func (c *Coordinator) beganAt(l *lease, row *ledger.Row) (again bool) {
+func (b *reports) beganAt(l *lease, row *ledger.Row) (again bool) {
 	k := slices.IndexFunc(row.Log, func(a message.AttemptLog) bool { return a.Attempt == l.attempt })
 	if k < 0 {
 		if l.saved.from != nil {
@@ -123,10 +123,10 @@ func (c *Coordinator) beganAt(l *lease, row *ledger.Row) (again bool) {
 		if usual, known := usualShare(row); known {
 			share = usual
 		}
-		if took := (best.CPU - l.saved.base).Seconds() / share; took < c.now.Sub(log.Start).Seconds() {
+		if took := (best.CPU - l.saved.base).Seconds() / share; took < b.c.now.Sub(log.Start).Seconds() {
 			l.saved.heldAt = log.Start.Add(time.Duration(took * float64(time.Second)))
 		} else {
-			l.saved.heldAt = c.now
+			l.saved.heldAt = b.c.now
 		}
 	}
 	return true
@@ -134,7 +134,7 @@ func (c *Coordinator) beganAt(l *lease, row *ledger.Row) (again bool) {
 
 // spent returns the CPU time of an attempt that ends, with a result or nil, and what
 // of it is lost; nothing where results tell it, or its source will.
-func (c *Coordinator) spent(l *lease, r *task.Result, outcome string) (cpu, lost time.Duration) {
+func (b *reports) spent(l *lease, r *task.Result, outcome string) (cpu, lost time.Duration) {
 	switch {
 	case r != nil && (r.Outcome == task.Completed || r.Outcome.OwnFault()):
 		return 0, 0
@@ -149,7 +149,7 @@ func (c *Coordinator) spent(l *lease, r *task.Result, outcome string) (cpu, lost
 	case !l.is(leasing.Runs):
 		return l.heldCPU(), 0
 	default:
-		cpu = c.estimate(l)
+		cpu = b.estimate(l)
 	}
 	j := l.job
 	if j.ledger.Verdict(l.task.index) != ledger.Open { // another's result counts
@@ -172,7 +172,7 @@ func (l *lease) heldCPU() time.Duration {
 // last, at the share of a core that it had before. Where it told none, that is what
 // its task's other attempts had, and no more than its member says that others leave.
 // One that is saved each so often does not do more than that without a word.
-func (c *Coordinator) estimate(l *lease) time.Duration {
+func (b *reports) estimate(l *lease) time.Duration {
 	kept, since, share := l.heldCPU(), l.start, 1.0
 	if w := l.host.withheld; w < 100 { // else it stands still now
 		share -= float64(w) / 100
@@ -186,8 +186,8 @@ func (c *Coordinator) estimate(l *lease) time.Duration {
 			share = min(1, kept.Seconds()/ran.Seconds())
 		}
 	}
-	until := c.now
-	ends := []time.Time{l.host.lost, l.host.still, l.expires.Add(-c.cfg.LeaseTTL)}
+	until := b.c.now
+	ends := []time.Time{l.host.lost, l.host.still, l.expires.Add(-b.c.cfg.LeaseTTL)}
 	if l.diedWithWorker() {
 		ends = append(ends, time.Unix(0, l.host.born))
 	}

@@ -45,7 +45,7 @@ func TestEstimate(t *testing.T) {
 		r.c.now = at(60)
 		l := &lease{job: r.job, task: &liveTask{index: 4}, host: &host{}, state: leasing.Placed, start: schedtest.Start, expires: at(60).Add(Default().LeaseTTL)}
 		c.change(l)
-		if got := r.c.estimate(l); got != c.want {
+		if got := r.c.reports.estimate(l); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -60,14 +60,14 @@ func TestHandedAfterLost(t *testing.T) {
 	r.job.row(i).Note(log)
 	log.End, log.Outcome, log.CPU, log.Lost = schedtest.Start.Add(time.Second), "lost", 4*time.Second, 4*time.Second
 	useful, wasted, moved := r.job.useful, r.job.wasted, r.job.migrations
-	r.c.note(r.job, i, log)
+	r.c.reports.note(r.job, i, log)
 	if got := r.job.wasted - wasted; got != 4*time.Second {
 		t.Fatalf("%v is lost at first", got)
 	}
 	e := &message.Ending{Attempt: a, Handed: &message.Handed{To: "v", As: message.Attempt{Epoch: 1, Seq: 2}}}
 	e.Result.Task, e.Result.CPU = task.TaskID{Job: r.job.id, Index: i}, 3*time.Second
 	for range 2 { // it is said again where the answer is lost
-		r.c.measured(r.job, e)
+		r.c.transfers.measured(r.job, e)
 		if u, w, m := r.job.useful-useful, r.job.wasted-wasted, r.job.migrations-moved; u != 3*time.Second || w != 0 || m != 1 {
 			t.Errorf("useful %v, lost %v, moved %d times; want 3s, 0 and once", u, w, m)
 		}
@@ -79,7 +79,7 @@ func TestCostOfMergedRow(t *testing.T) {
 	r := newRan(t, nil)
 	i, log := uint64(4), message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Worker: "w", Start: schedtest.Start, End: schedtest.Start.Add(time.Second), Outcome: "lost"}
 	log.CPU, log.Lost = 4*time.Second, 4*time.Second
-	r.c.note(r.job, i, log)
+	r.c.reports.note(r.job, i, log)
 	log.Outcome, log.CPU, log.Lost = "interrupted", 3*time.Second, time.Second
 	theirs := &ledger.Row{Log: []message.AttemptLog{log}}
 	for range 2 {
@@ -102,13 +102,13 @@ func TestReadmit(t *testing.T) {
 	r := newRan(t, nil)
 	other := &job{}
 	h := &host{slots: 1, state: overlay.Available}
-	r.c.pauseJob(h, other, time.Minute, "a result was no good")
+	r.c.members.pauseJob(h, other, time.Minute, "a result was no good")
 	h.slots, h.state = 0, overlay.UserPresent
-	r.c.pauseJob(h, r.job, time.Minute, "its owner is there")
+	r.c.members.pauseJob(h, r.job, time.Minute, "its owner is there")
 	if len(h.paused) != 2 {
 		t.Fatalf("%d jobs are kept away, want 2", len(h.paused))
 	}
-	r.c.readmit(h)
+	r.c.members.readmit(h)
 	if _, kept := h.paused[other]; !kept || len(h.paused) != 1 {
 		t.Errorf("kept away are %v", h.paused)
 	}

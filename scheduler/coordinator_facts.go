@@ -41,33 +41,33 @@ func vetFacts(j *ledger.Job, f *ledger.Facts, now time.Time) error {
 // redeliver heeds the submitter on what it holds: tasks that were thought to be
 // delivered and are not run again, unless their results are still here. That
 // happens when it lost its disk, and when another copy told what was not so.
-func (c *Coordinator) redeliver(j *job, held ledger.Set) {
+func (t *jobTable) redeliver(j *job, held ledger.Set) {
 	if !j.ledger.Facts.Redeliver(held) {
 		return
 	}
-	c.decided(task.TaskID{Job: j.id}, "reopened", j.submitter, "its submitter lacks results that it was thought to hold")
-	c.persistFacts(j)
-	c.redelivered(j)
+	t.c.decided(task.TaskID{Job: j.id}, "reopened", j.submitter, "its submitter lacks results that it was thought to hold")
+	t.persistFacts(j)
+	t.redelivered(j)
 }
 
 // redelivered makes what is kept of a job anew after another delivery began.
-func (c *Coordinator) redelivered(j *job) {
-	c.recount(j)
+func (t *jobTable) redelivered(j *job) {
+	t.recount(j)
 	if j.state == jobOver && !j.ledger.Over() {
 		j.state, j.told = jobOpen, false
-		c.armDeadline(j)
+		t.armDeadline(j)
 	}
 	j.moveCursor(0)
 	j.sent, j.ready = nil, nil
 	for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
 		if j.ledger.Verdict(i) == ledger.Open {
-			c.waitAgain(j, i)
+			t.c.reports.waitAgain(j, i)
 			continue
 		}
-		c.weigh(j, i, rowBytes(j.ledger.Rows[i]))
+		t.weigh(j, i, rowBytes(j.ledger.Rows[i]))
 		j.ready = append(j.ready, i)
 	}
-	c.enqueue(j)
-	c.widened = true
-	c.touch(j)
+	t.c.claims.enqueue(j)
+	t.c.dispatch.widened = true
+	t.c.touch(j)
 }

@@ -26,7 +26,7 @@ func newRan(t *testing.T, change func(*task.Job)) *ran {
 	rec := schedtest.Job(t, key, 6, change)
 	r := &ran{c: NewCoordinator(self, Default(), 7), owner: owner}
 	r.submit(rec, message.Range{From: 0, To: 3})
-	r.job = r.c.jobs[rec.ID()]
+	r.job = r.c.table.jobs[rec.ID()]
 	return r
 }
 

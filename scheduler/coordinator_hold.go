@@ -10,12 +10,22 @@ import (
 	"godwit/task"
 )
 
+// A seeker fetches blocks that this coordinator should hold and may not.
+type seeker struct {
+	c *Coordinator
+
+	// Blocks to be held here: see secure. seeks counts the Fetches under way.
+	sought  map[message.HoldName]*seeking
+	seeking []message.HoldName
+	seeks   int
+}
+
 // maxSeeks is how often blocks are sought in vain.
 const maxSeeks = 5
 
 // holdOf says which blocks a name stands for now; none any more if not ok.
 func (c *Coordinator) holdOf(n message.HoldName) (h message.Hold, ok bool) {
-	j := c.jobs[n.Task.Job]
+	j := c.table.jobs[n.Task.Job]
 	if j == nil {
 		return h, false
 	}
@@ -62,71 +72,71 @@ type seeking struct {
 }
 
 // secure has this node fetch blocks, in the background.
-func (c *Coordinator) secure(n message.HoldName) *seeking {
-	s := c.sought[n]
+func (b *seeker) secure(n message.HoldName) *seeking {
+	s := b.sought[n]
 	if s == nil {
 		s = &seeking{}
-		c.sought[n] = s
+		b.sought[n] = s
 	}
 	if !s.queued && !s.under {
 		s.queued = true
-		c.seeking = append(c.seeking, n)
+		b.seeking = append(b.seeking, n)
 	}
 	return s
 }
 
 // seek begins Fetches, as many as may be under way at once.
-func (c *Coordinator) seek() {
-	for len(c.seeking) > 0 && c.seeks < maxHoldFetches {
-		n := c.seeking[0]
-		c.seeking = c.seeking[1:]
-		s := c.sought[n]
-		h, ok := c.holdOf(n)
+func (b *seeker) seek() {
+	for len(b.seeking) > 0 && b.seeks < maxHoldFetches {
+		n := b.seeking[0]
+		b.seeking = b.seeking[1:]
+		s := b.sought[n]
+		h, ok := b.c.holdOf(n)
 		if s == nil {
 			continue
 		}
 		if s.queued = false; !ok {
-			delete(c.sought, n)
+			delete(b.sought, n)
 			continue
 		}
 		s.under = true
-		c.seeks++
-		j := c.jobs[n.Task.Job]
-		holders := slices.Concat(j.tellers, c.replicas.Group(), h.Holders[1:])
-		c.fetch(&fetching{key: holdKey(n), job: j, sought: &n}, h.CIDs, holders[:min(len(holders), message.MaxHolders)])
+		b.seeks++
+		j := b.c.table.jobs[n.Task.Job]
+		holders := slices.Concat(j.tellers, b.c.replicas.Group(), h.Holders[1:])
+		b.c.table.fetch(&fetching{key: holdKey(n), job: j, sought: &n}, h.CIDs, holders[:min(len(holders), message.MaxHolders)])
 	}
 }
 
 // soughtBlocks goes on after a Fetch of blocks to be held here.
-func (c *Coordinator) soughtBlocks(n message.HoldName, failure string) {
-	c.seeks--
-	s := c.sought[n]
+func (b *seeker) soughtBlocks(n message.HoldName, failure string) {
+	b.seeks--
+	s := b.sought[n]
 	if s == nil {
 		return
 	}
 	s.under = false
 	if failure == "" {
-		delete(c.sought, n)
+		delete(b.sought, n)
 		return
 	}
 	s.fails++
 	if s.lacking && n.Kind == message.HoldOutputs {
-		delete(c.sought, n)
-		c.voidResult(n.Task, failure)
+		delete(b.sought, n)
+		b.c.voidResult(n.Task, failure)
 		return
 	}
 	if s.fails >= maxSeeks {
-		delete(c.sought, n)
-		c.decided(n.Task, "not held", "", task.ClipMessage("blocks that the job needs could not be fetched: "+failure))
+		delete(b.sought, n)
+		b.c.decided(n.Task, "not held", "", task.ClipMessage("blocks that the job needs could not be fetched: "+failure))
 		return
 	}
-	c.timers.Set(c.now.Add(min(c.cfg.RetryMin<<s.fails, c.cfg.RetryMax)), reminder{sought: &n})
+	b.c.timers.Set(b.c.now.Add(min(b.c.cfg.RetryMin<<s.fails, b.c.cfg.RetryMax)), reminder{sought: &n})
 }
 
 // secureAgain tries once more after a pause.
-func (c *Coordinator) secureAgain(n message.HoldName) {
-	if c.sought[n] != nil {
-		c.secure(n)
+func (b *seeker) secureAgain(n message.HoldName) {
+	if b.sought[n] != nil {
+		b.secure(n)
 	}
 }
 
@@ -134,7 +144,7 @@ func (c *Coordinator) secureAgain(n message.HoldName) {
 const maxLacking = 256
 
 // lacking looks for outputs that a submitter could not get.
-func (c *Coordinator) lacking(j *job, ranges []message.Range) {
+func (b *seeker) lacking(j *job, ranges []message.Range) {
 	n := 0
 	for _, r := range ranges {
 		for i := r.From; i < min(r.To, j.total) && n < maxLacking; i++ {
@@ -143,8 +153,8 @@ func (c *Coordinator) lacking(j *job, ranges []message.Range) {
 			if row == nil || j.ledger.Delivered(i) || row.Verdict(j.ledger.Rule()) != ledger.Done {
 				continue
 			}
-			if name := (message.HoldName{Task: task.TaskID{Job: j.id, Index: i}, Kind: message.HoldOutputs}); c.hasBlocks(name) {
-				c.secure(name).lacking = true
+			if name := (message.HoldName{Task: task.TaskID{Job: j.id, Index: i}, Kind: message.HoldOutputs}); b.c.hasBlocks(name) {
+				b.secure(name).lacking = true
 			}
 		}
 	}
@@ -152,7 +162,7 @@ func (c *Coordinator) lacking(j *job, ranges []message.Range) {
 
 // voidResult runs a task again whose outputs are gone.
 func (c *Coordinator) voidResult(id task.TaskID, failure string) {
-	j := c.jobs[id.Job]
+	j := c.table.jobs[id.Job]
 	if j == nil || j.ledger.Delivered(id.Index) {
 		return
 	}
@@ -164,7 +174,7 @@ func (c *Coordinator) voidResult(id task.TaskID, failure string) {
 	if row.Verdict(j.ledger.Rule()) != ledger.Done {
 		c.reopenVoided(j, id.Index)
 	}
-	c.persistRow(j, id.Index)
+	c.table.persistRow(j, id.Index)
 }
 
 // reopenVoided puts a task that was done back to work.
@@ -172,11 +182,11 @@ func (c *Coordinator) reopenVoided(j *job, i uint64) {
 	j.done--
 	is := func(k uint64) bool { return k == i }
 	j.sent, j.ready = slices.DeleteFunc(j.sent, is), slices.DeleteFunc(j.ready, is)
-	c.unweigh(j, i)
+	c.table.unweigh(j, i)
 	if j.state == jobOver && !j.ledger.Over() {
 		j.state, j.told = jobOpen, false
-		c.armDeadline(j)
+		c.table.armDeadline(j)
 	}
-	c.waitAgain(j, i)
+	c.reports.waitAgain(j, i)
 	c.touch(j)
 }

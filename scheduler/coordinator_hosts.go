@@ -11,6 +11,18 @@ import (
 	"godwit/task"
 )
 
+// A membership is the members that the coordinator knows, and how much each can take.
+type membership struct {
+	c *Coordinator
+
+	given   int
+	hosts   map[task.PeerID]*host
+	roster  hostSet               // of hosts, all
+	idle    hostSet               // eligible, and with a slot free
+	backlog map[task.PeerID]*host // with more leases than slots
+	uneven  bool                  // slots or loads have changed since recall looked
+}
+
 // A host is a member as the coordinator sees it. It is eligible for work when
 // it has an advert, which gives memory and speed, and has reported, which
 // gives slots and shows that it obeys this coordinator.
@@ -82,25 +94,25 @@ func (h *host) eligible() bool {
 	return h.member && h.reported && h.lost.IsZero() && !going && h.slots > 0
 }
 
-func (c *Coordinator) host(peer task.PeerID) *host {
-	h := c.hosts[peer]
+func (m *membership) host(peer task.PeerID) *host {
+	h := m.hosts[peer]
 	if h == nil {
-		h = &host{peer: peer, since: c.now}
-		c.hosts[peer] = h
-		c.roster.set(h, true)
-		c.count(h)
+		h = &host{peer: peer, since: m.c.now}
+		m.hosts[peer] = h
+		m.roster.set(h, true)
+		m.c.claims.count(h)
 	}
 	return h
 }
 
-func (c *Coordinator) memberSeen(a *overlay.Advert) {
+func (m *membership) memberSeen(a *overlay.Advert) {
 	if a.State == overlay.Unavailable {
-		c.memberLost(a.Peer, "the member says that it is unavailable")
+		m.memberLost(a.Peer, "the member says that it is unavailable")
 		return
 	}
-	h := c.host(a.Peer)
+	h := m.host(a.Peer)
 	if !h.member {
-		h.member, h.since = true, c.now
+		h.member, h.since = true, m.c.now
 	}
 	h.memory, h.speed, h.site = a.Memory, a.Speed, a.Site
 	if !h.reported {
@@ -110,93 +122,93 @@ func (c *Coordinator) memberSeen(a *overlay.Advert) {
 		h.state = a.State
 	}
 	h.lost = time.Time{}
-	c.heedNotice(h)
-	c.touchHost(h)
+	m.c.migration.heedNotice(h)
+	m.touchHost(h)
 }
 
-func (c *Coordinator) memberLost(peer task.PeerID, reason string) {
-	h := c.hosts[peer]
+func (m *membership) memberLost(peer task.PeerID, reason string) {
+	h := m.hosts[peer]
 	if h == nil || !h.lost.IsZero() {
 		return
 	}
-	h.lost, h.lostWhy = c.now, task.ClipMessage(reason)
-	c.settleHost(h)
-	c.alarm(h, c.now.Add(c.cfg.LostGrace))
+	h.lost, h.lostWhy = m.c.now, task.ClipMessage(reason)
+	m.settleHost(h)
+	m.alarm(h, m.c.now.Add(m.c.cfg.LostGrace))
 }
 
 // touchHost makes the end of this Step look whether the host can take more.
-func (c *Coordinator) touchHost(h *host) {
-	c.settleHost(h)
+func (m *membership) touchHost(h *host) {
+	m.settleHost(h)
 	if !h.touched {
 		h.touched = true
-		c.touched = append(c.touched, h)
+		m.c.dispatch.touched = append(m.c.dispatch.touched, h)
 	}
 }
 
 // settleHost keeps the sets of idle and overfull hosts right. It must be
 // called after each change of slots, load or eligibility.
-func (c *Coordinator) settleHost(h *host) {
+func (m *membership) settleHost(h *host) {
 	has := room{h.eligible() && h.load < h.slots, h.slots, h.load, h.memory - h.memoryUsed}
-	c.uneven = c.uneven || has != h.settled
-	if has.idle && !c.idle.has(h) {
-		h.idleSince = c.now
+	m.uneven = m.uneven || has != h.settled
+	if has.idle && !m.idle.has(h) {
+		h.idleSince = m.c.now
 	}
-	c.learnt.settlePresence(h)
-	c.count(h)
+	m.c.learnt.settlePresence(h)
+	m.c.claims.count(h)
 	h.settled = has
-	c.idle.set(h, has.idle)
+	m.idle.set(h, has.idle)
 	if h.load > h.slots {
-		c.backlog[h.peer] = h
+		m.backlog[h.peer] = h
 	} else {
-		delete(c.backlog, h.peer)
+		delete(m.backlog, h.peer)
 	}
 }
 
 // alarm has lookAt called at the given time, or before.
-func (c *Coordinator) alarm(h *host, at time.Time) {
+func (m *membership) alarm(h *host, at time.Time) {
 	if !h.alarm.IsZero() && !at.Before(h.alarm) {
 		return
 	}
 	h.alarm = at
-	c.timers.Set(at, reminder{host: h.peer})
+	m.c.timers.Set(at, reminder{host: h.peer})
 }
 
 // lookAt does what time has made due for a host: leases that expired, a grace
 // that ran out, pauses that ended. Then it sets the next alarm.
-func (c *Coordinator) lookAt(h *host) {
-	if !h.alarm.IsZero() && c.now.Before(h.alarm) {
+func (m *membership) lookAt(h *host) {
+	if !h.alarm.IsZero() && m.c.now.Before(h.alarm) {
 		return
 	}
 	h.alarm = time.Time{}
-	if !h.lost.IsZero() && !c.now.Before(h.lost.Add(c.cfg.LostGrace)) {
-		c.giveUpHost(h)
+	if !h.lost.IsZero() && !m.c.now.Before(h.lost.Add(m.c.cfg.LostGrace)) {
+		m.giveUpHost(h)
 		return
 	}
 	for _, l := range slices.Clone(h.leases) {
-		if l.is(leasing.Expires) && !c.now.Before(l.expires) {
+		if l.is(leasing.Expires) && !m.c.now.Before(l.expires) {
 			h.reported = false // it gets nothing until it is heard of again
-			c.giveUp(l, "lost", "the worker did not report for "+c.cfg.LeaseTTL.String())
+			m.c.reports.giveUp(l, "lost", "the worker did not report for "+m.c.cfg.LeaseTTL.String())
 		}
-		c.checkMove(l)
-		c.checkPatience(l)
+		m.c.transfers.checkMove(l)
+		m.c.dispatch.checkPatience(l)
 	}
-	c.endShunning(h)
+	m.c.dispatch.endShunning(h)
 	for j, p := range h.paused {
-		if !c.now.Before(p.until) {
+		if !m.c.now.Before(p.until) {
 			delete(h.paused, j)
-			c.touchHost(h)
-			c.uneven = true
+			m.touchHost(h)
+			m.uneven = true
 		}
 	}
 	if !h.member && len(h.leases) == 0 && len(h.coming) == 0 { // it reported and never sent an advert
-		c.forgetHost(h)
+		m.forgetHost(h)
 		return
 	}
-	c.rearm(h)
+	m.rearm(h)
 }
 
 // rearm sets the alarm for whatever comes first.
-func (c *Coordinator) rearm(h *host) {
+func (m *membership) rearm(h *host) {
 	var first time.Time
 	sooner := func(t time.Time) {
 		if first.IsZero() || t.Before(first) {
@@ -204,7 +216,7 @@ func (c *Coordinator) rearm(h *host) {
 		}
 	}
 	if !h.lost.IsZero() {
-		sooner(h.lost.Add(c.cfg.LostGrace))
+		sooner(h.lost.Add(m.c.cfg.LostGrace))
 	}
 	for _, l := range h.leases {
 		if l.is(leasing.Expires) {
@@ -216,7 +228,7 @@ func (c *Coordinator) rearm(h *host) {
 		if l.is(leasing.Awaits) {
 			sooner(l.arriveBy)
 		}
-		if at, ok := c.overdueAt(l); ok {
+		if at, ok := m.c.dispatch.overdueAt(l); ok {
 			sooner(at)
 		}
 	}
@@ -227,35 +239,35 @@ func (c *Coordinator) rearm(h *host) {
 		sooner(until)
 	}
 	if !first.IsZero() {
-		c.alarm(h, first)
+		m.alarm(h, first)
 	}
 }
 
 // giveUpHost forgets a member that stayed away.
-func (c *Coordinator) giveUpHost(h *host) {
+func (m *membership) giveUpHost(h *host) {
 	reason := "the worker is gone"
 	if h.lostWhy != "" {
 		reason += ": " + h.lostWhy
 	}
 	for _, l := range slices.Clone(h.leases) {
 		if l.is(leasing.Expires) {
-			c.giveUp(l, "lost", reason)
+			m.c.reports.giveUp(l, "lost", reason)
 		}
 	}
-	if c.mover != nil && !h.notice {
-		c.mover.Left(h.peer, c.now)
+	if m.c.migration.mover != nil && !h.notice {
+		m.c.migration.mover.Left(h.peer, m.c.now)
 	}
 	h.member, h.reported = false, false
-	c.freeComing(h)
-	c.forgetHost(h)
+	m.c.transfers.freeComing(h)
+	m.forgetHost(h)
 }
 
-func (c *Coordinator) forgetHost(h *host) {
-	c.settleHost(h)
-	c.uncount(h)
-	c.leaveChunks(h)
-	delete(c.hosts, h.peer)
-	c.roster.set(h, false)
+func (m *membership) forgetHost(h *host) {
+	m.settleHost(h)
+	m.c.claims.uncount(h)
+	m.c.chunks.leaveChunks(h)
+	delete(m.hosts, h.peer)
+	m.roster.set(h, false)
 }
 
 // shut says whether the host takes nothing, by its owner's word or its own.
@@ -269,7 +281,7 @@ func (h *host) keptFrom(j *job) bool {
 
 // readmit lets jobs on a host again that were kept away while it took nothing: what
 // it refused, or gave away, was for that.
-func (c *Coordinator) readmit(h *host) {
+func (m *membership) readmit(h *host) {
 	for j, p := range h.paused {
 		if p.shut {
 			delete(h.paused, j)
@@ -278,39 +290,39 @@ func (c *Coordinator) readmit(h *host) {
 }
 
 // pauseJob keeps a job away from a host for a while.
-func (c *Coordinator) pauseJob(h *host, j *job, d time.Duration, why string) {
+func (m *membership) pauseJob(h *host, j *job, d time.Duration, why string) {
 	if d <= 0 {
-		d = c.cfg.RefusalPause
+		d = m.c.cfg.RefusalPause
 	}
 	if h.paused == nil {
 		h.paused = map[*job]pause{}
 	}
-	until := c.now.Add(min(d, c.cfg.RetryMax))
+	until := m.c.now.Add(min(d, m.c.cfg.RetryMax))
 	h.paused[j] = pause{until, why, h.shut()}
-	c.alarm(h, until)
+	m.alarm(h, until)
 }
 
 // ahead returns how many tasks of about that duration a host is given beyond
 // its slots: enough to last for Lookahead. With nothing known of the duration
 // it is one for each slot.
-func (c *Coordinator) ahead(h *host, d time.Duration, known bool) int {
+func (m *membership) ahead(h *host, d time.Duration, known bool) int {
 	switch {
 	case !known:
-		return min(h.slots, c.cfg.MaxAhead)
+		return min(h.slots, m.c.cfg.MaxAhead)
 	case d <= 0:
-		return c.cfg.MaxAhead
+		return m.c.cfg.MaxAhead
 	}
-	n := (int64(h.slots)*int64(c.cfg.Lookahead) + int64(d) - 1) / int64(d)
-	return int(min(max(n, 1), int64(c.cfg.MaxAhead)))
+	n := (int64(h.slots)*int64(m.c.cfg.Lookahead) + int64(d) - 1) / int64(d)
+	return int(min(max(n, 1), int64(m.c.cfg.MaxAhead)))
 }
 
 // offer describes the host to a policy, for tasks of about that duration.
-func (c *Coordinator) offer(h *host, d time.Duration, known bool) place.Host {
-	return c.offerRoom(h, h.slots+c.ahead(h, d, known))
+func (m *membership) offer(h *host, d time.Duration, known bool) place.Host {
+	return m.offerRoom(h, h.slots+m.ahead(h, d, known))
 }
 
 // offerRoom describes the host to a policy, as one that takes so many tasks in all.
-func (c *Coordinator) offerRoom(h *host, room int) place.Host {
+func (m *membership) offerRoom(h *host, room int) place.Host {
 	// Tasks ahead do not use memory yet: what is lent stretches as slots do.
 	stretched := h.memory/int64(h.slots)*int64(room) - h.memoryUsed
 	return place.Host{

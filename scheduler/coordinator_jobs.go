@@ -14,6 +14,18 @@ import (
 	"godwit/task"
 )
 
+// A jobTable is the jobs that the coordinator knows.
+type jobTable struct {
+	c *Coordinator
+
+	jobs    map[task.JobID]*job
+	arrived uint64 // jobs ever taken in
+	fetches map[string]*fetching
+	kept    []task.TaskID // delivered tasks whose rows are still here, oldest first
+	// undelivered is the sum of the jobs' weights.
+	undelivered int64
+}
+
 type jobState uint8
 
 const (
@@ -103,26 +115,26 @@ type liveTask struct {
 // which fit nowhere better are not tossed about.
 const maxRecalls = 3
 
-func (c *Coordinator) newJob(id task.JobID, l *ledger.Job) *job {
-	c.arrived++
+func (t *jobTable) newJob(id task.JobID, l *ledger.Job) *job {
+	t.arrived++
 	j := &job{
-		id: id, spec: l.Spec, ledger: l, submitter: l.Submitter, arrival: c.arrived, total: l.Spec.Sweep.Count(),
+		id: id, spec: l.Spec, ledger: l, submitter: l.Submitter, arrival: t.arrived, total: l.Spec.Sweep.Count(),
 		live: map[uint64]*liveTask{}, weights: map[uint64]int{}, credit: true,
 	}
-	j.class = c.learnt.Class(l.Spec.Class)
+	j.class = t.c.learnt.Class(l.Spec.Class)
 	j.wait.queued, j.place = map[uint64]bool{}, -1
-	c.jobs[id] = j
+	t.jobs[id] = j
 	return j
 }
 
 // reopen makes a job of a restored ledger current again.
-func (c *Coordinator) reopen(id task.JobID, l *ledger.Job) {
-	j := c.newJob(id, l)
+func (t *jobTable) reopen(id task.JobID, l *ledger.Job) {
+	j := t.newJob(id, l)
 	f := &l.Facts
 	j.useful, j.wasted, j.reruns, j.migrations = f.UsefulCPU, f.WastedCPU, f.Reruns, f.Migrations
 	j.done, j.failed = f.Done.Count(), f.Failed.Minus(f.Done).Count()
 	for _, i := range slices.Sorted(maps.Keys(l.Rows)) {
-		c.reopenTask(j, i)
+		t.reopenTask(j, i)
 	}
 	j.state = jobOpen
 	j.moveCursor(0)
@@ -132,22 +144,22 @@ func (c *Coordinator) reopen(id task.JobID, l *ledger.Job) {
 		// Who holds every end knows that it is over; others are told.
 		if j.told = f.Done.Count()+f.Failed.Minus(f.Done).Count() == j.total; !j.told {
 			j.asked = true
-			c.touch(j)
+			t.c.touch(j)
 		}
 	default:
-		c.recovering = true
+		t.c.recovering = true
 		j.asked = true // its submitter may know that it is over
-		c.armDeadline(j)
-		c.enqueue(j)
-		c.touch(j)
+		t.armDeadline(j)
+		t.c.claims.enqueue(j)
+		t.c.touch(j)
 	}
 }
 
-func (c *Coordinator) reopenTask(j *job, i uint64) {
+func (t *jobTable) reopenTask(j *job, i uint64) {
 	row := j.ledger.Rows[i]
-	c.learnRow(j, i)
+	t.c.learnRow(j, i)
 	if j.ledger.Delivered(i) { // its cost is in the facts
-		c.kept = append(c.kept, task.TaskID{Job: j.id, Index: i})
+		t.kept = append(t.kept, task.TaskID{Job: j.id, Index: i})
 		return
 	}
 	j.reruns, j.migrations = j.reruns+row.Reruns(), j.migrations+row.Moves()
@@ -164,40 +176,40 @@ func (c *Coordinator) reopenTask(j *job, i uint64) {
 		j.comeBack(i)
 		return
 	}
-	c.weigh(j, i, rowBytes(row))
+	t.weigh(j, i, rowBytes(row))
 	useful, wasted = costOfResults(row)
 	j.useful, j.wasted = j.useful+useful, j.wasted+wasted
 }
 
 // submit takes in a job, or answers what is known of it.
-func (c *Coordinator) submit(from task.PeerID, s *message.Submit) {
+func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 	id := s.Record.ID()
-	if j := c.jobs[id]; j != nil {
+	if j := t.jobs[id]; j != nil {
 		if j.state != jobFetching && from == j.submitter {
-			c.answered(j)
-			c.offeredAgain(j, s.Have)
+			t.answered(j)
+			t.offeredAgain(j, s.Have)
 		}
 		return
 	}
 	refuse := func(reason string, retry time.Duration) {
-		c.emit(message.Send{To: from, Message: message.Message{Accepted: &message.Accepted{Job: id, Error: reason, RetryAfter: retry}}})
-		c.decided(task.TaskID{Job: id}, "refused", from, reason)
+		t.c.emit(message.Send{To: from, Message: message.Message{Accepted: &message.Accepted{Job: id, Error: reason, RetryAfter: retry}}})
+		t.c.decided(task.TaskID{Job: id}, "refused", from, reason)
 	}
 	spec, err := s.Record.Open()
 	switch {
 	case err != nil:
 		refuse(err.Error(), 0)
-	case !s.Accepted && c.cfg.Rules.lessThan(spec.Replicas) != "":
-		refuse(c.cfg.Rules.lessThan(spec.Replicas), 0)
+	case !s.Accepted && t.c.cfg.Rules.lessThan(spec.Replicas) != "":
+		refuse(t.c.cfg.Rules.lessThan(spec.Replicas), 0)
 	case s.Record.Submitter() != from:
 		refuse("only its submitter may offer a job", 0)
-	case len(c.jobs) >= c.cfg.MaxJobs && !c.forgetOldest():
-		refuse(fmt.Sprintf("the leader has %d jobs, and takes no more for now", len(c.jobs)), c.cfg.RetryMax)
+	case len(t.jobs) >= t.c.cfg.MaxJobs && !t.forgetOldest():
+		refuse(fmt.Sprintf("the leader has %d jobs, and takes no more for now", len(t.jobs)), t.c.cfg.RetryMax)
 	default:
 		l := &ledger.Job{Record: s.Record, Spec: spec, Submitter: from, Rows: map[uint64]*ledger.Row{}}
-		j := c.newJob(id, l)
-		j.came = c.now
-		c.fetch(&fetching{key: coordinatorPrefix + ledger.JobKey(id), job: j, have: s.Have}, durable.JobBlocks(id, spec), []task.PeerID{from})
+		j := t.newJob(id, l)
+		j.came = t.c.now
+		t.fetch(&fetching{key: coordinatorPrefix + ledger.JobKey(id), job: j, have: s.Have}, durable.JobBlocks(id, spec), []task.PeerID{from})
 	}
 }
 
@@ -216,122 +228,122 @@ type fetching struct {
 	from  task.PeerID
 }
 
-func (c *Coordinator) fetch(f *fetching, cids []task.CID, holders []task.PeerID) {
-	c.fetches[f.key] = f
-	c.emit(message.Fetch{Key: f.key, CIDs: cids, Holders: holders})
+func (t *jobTable) fetch(f *fetching, cids []task.CID, holders []task.PeerID) {
+	t.fetches[f.key] = f
+	t.c.emit(message.Fetch{Key: f.key, CIDs: cids, Holders: holders})
 }
 
-func (c *Coordinator) fetched(ev message.Fetched) {
-	f := c.fetches[ev.Key]
+func (t *jobTable) fetched(ev message.Fetched) {
+	f := t.fetches[ev.Key]
 	if f == nil {
 		return
 	}
-	delete(c.fetches, ev.Key)
+	delete(t.fetches, ev.Key)
 	if f.sought != nil {
-		c.soughtBlocks(*f.sought, ev.Err)
+		t.c.seeker.soughtBlocks(*f.sought, ev.Err)
 		return
 	}
 	if f.stray != nil {
-		c.strayFetched(f, ev.Err)
+		t.c.transfers.strayFetched(f, ev.Err)
 		return
 	}
 	if f.saved != nil {
-		c.checkpointFetched(f, ev.Err)
+		t.c.reports.checkpointFetched(f, ev.Err)
 		return
 	}
 	if f.lease != nil {
-		c.outputsFetched(f.lease, ev.Err)
+		t.c.reports.outputsFetched(f.lease, ev.Err)
 		return
 	}
 	j := f.job
 	if ev.Err != "" {
-		delete(c.jobs, j.id)
-		c.emit(message.Send{To: j.submitter, Message: message.Message{Accepted: &message.Accepted{
-			Job: j.id, Error: task.ClipMessage("fetching the job's files failed: " + ev.Err), RetryAfter: c.cfg.RefusalPause,
+		delete(t.jobs, j.id)
+		t.c.emit(message.Send{To: j.submitter, Message: message.Message{Accepted: &message.Accepted{
+			Job: j.id, Error: task.ClipMessage("fetching the job's files failed: " + ev.Err), RetryAfter: t.c.cfg.RefusalPause,
 		}}})
 		return
 	}
-	c.open(j, f.have)
+	t.open(j, f.have)
 }
 
 // open makes a job durable, acknowledges it and lets its tasks go.
-func (c *Coordinator) open(j *job, have []message.Range) {
+func (t *jobTable) open(j *job, have []message.Range) {
 	j.state = jobOpen
-	c.ledger.Jobs[j.id] = j.ledger
-	c.persistRecord(j)
-	c.replicas.Hold(message.HoldName{Task: task.TaskID{Job: j.id}, Kind: message.HoldJob}, true)
-	c.offeredAgain(j, have)
+	t.c.ledger.Jobs[j.id] = j.ledger
+	t.persistRecord(j)
+	t.c.replicas.Hold(message.HoldName{Task: task.TaskID{Job: j.id}, Kind: message.HoldJob}, true)
+	t.offeredAgain(j, have)
 	j.moveCursor(0)
-	c.learnt.Arrived(j.class, c.now, j.total-min(j.total, j.done+j.failed), j.spec.Work)
-	c.armDeadline(j)
-	c.enqueue(j)
-	c.widened = true
-	c.fair.came = append(c.fair.came, j)
-	c.endIfOver(j)
+	t.c.learnt.Arrived(j.class, t.c.now, j.total-min(j.total, j.done+j.failed), j.spec.Work)
+	t.armDeadline(j)
+	t.c.claims.enqueue(j)
+	t.c.dispatch.widened = true
+	t.c.claims.fair.came = append(t.c.claims.fair.came, j)
+	t.endIfOver(j)
 }
 
 // offeredAgain acknowledges a job and starts bringing its results from where
 // the submitter says it is. What a submitter says it holds of its own job is
 // done, even if this copy of the ledger never heard of it.
-func (c *Coordinator) offeredAgain(j *job, have []message.Range) {
-	c.replicas.Accept(j.id, j.submitter)
+func (t *jobTable) offeredAgain(j *job, have []message.Range) {
+	t.c.replicas.Accept(j.id, j.submitter)
 	held, err := ledger.MakeSet(have)
 	if err != nil || len(held) > 0 && held[len(held)-1].To > j.total {
 		return
 	}
-	c.redeliver(j, held)
+	t.redeliver(j, held)
 	// Whatever was on its way may be lost: begin anew with what it lacks.
 	j.sent, j.ready = append(j.sent, j.ready...), nil
-	c.delivered(j, held)
+	t.delivered(j, held)
 	j.sent, j.ready = nil, j.sent
-	c.learn(j, held)
+	t.learn(j, held)
 	j.credit, j.asked = true, true
-	c.touch(j)
+	t.c.touch(j)
 }
 
 // learn takes as done what the submitter holds and this ledger has no end of.
-func (c *Coordinator) learn(j *job, held ledger.Set) {
+func (t *jobTable) learn(j *job, held ledger.Set) {
 	news := held.Minus(j.ledger.Facts.Done).Minus(j.ledger.Facts.Failed)
 	if len(news) == 0 || j.state != jobOpen {
 		return
 	}
 	for _, i := range slices.Sorted(maps.Keys(j.live)) { // those of live that are among them
 		if news.Contains(i) {
-			c.endLeases(j, i, message.DropSuperseded)
+			t.c.endLeases(j, i, message.DropSuperseded)
 		}
 	}
 	j.done += news.Count()
 	j.ledger.Facts.Done.Union(news)
 	j.moveCursor(j.wait.cursor)
-	c.persistFacts(j)
-	c.endIfOver(j)
+	t.persistFacts(j)
+	t.endIfOver(j)
 }
 
 // What follows makes a part of the ledger durable, here and at followers.
 
-func (c *Coordinator) persistRecord(j *job) {
-	c.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(j.id), Value: j.ledger.Record.Encode()})
-	c.replicas.Changed(replication.Key{Job: j.id, Kind: replication.Record})
+func (t *jobTable) persistRecord(j *job) {
+	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(j.id), Value: j.ledger.Record.Encode()})
+	t.c.replicas.Changed(replication.Key{Job: j.id, Kind: replication.Record})
 }
 
-func (c *Coordinator) persistFacts(j *job) {
-	c.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id), Value: j.ledger.Facts.Encode()})
-	c.replicas.Changed(replication.Key{Job: j.id, Kind: replication.Facts})
+func (t *jobTable) persistFacts(j *job) {
+	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id), Value: j.ledger.Facts.Encode()})
+	t.c.replicas.Changed(replication.Key{Job: j.id, Kind: replication.Facts})
 }
 
-func (c *Coordinator) persistRow(j *job, i uint64) {
+func (t *jobTable) persistRow(j *job, i uint64) {
 	id := task.TaskID{Job: j.id, Index: i}
 	value := j.ledger.Rows[i].Encode()
-	c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(id), Value: value})
-	c.replicas.Changed(replication.Key{Job: j.id, Index: i, Kind: replication.Row})
+	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(id), Value: value})
+	t.c.replicas.Changed(replication.Key{Job: j.id, Index: i, Kind: replication.Row})
 	if !j.ledger.Delivered(i) && j.ledger.Verdict(i) != ledger.Open {
-		c.weigh(j, i, len(value))
+		t.weigh(j, i, len(value))
 	}
 }
 
 // got notes what the submitter holds.
-func (c *Coordinator) got(from task.PeerID, g *message.Got) {
-	j := c.jobs[g.Job]
+func (t *jobTable) got(from task.PeerID, g *message.Got) {
+	j := t.jobs[g.Job]
 	if j == nil || j.state == jobFetching || from != j.submitter {
 		return
 	}
@@ -339,20 +351,20 @@ func (c *Coordinator) got(from task.PeerID, g *message.Got) {
 	if err != nil {
 		return
 	}
-	c.answered(j)
+	t.answered(j)
 	if g.Final {
-		c.finalAt(j, held, g.Signature)
+		t.finalAt(j, held, g.Signature)
 		return
 	}
-	c.delivered(j, held)
-	c.lacking(j, g.Lacking)
+	t.delivered(j, held)
+	t.c.seeker.lacking(j, g.Lacking)
 	j.credit = true
-	c.touch(j)
+	t.c.touch(j)
 }
 
 // delivered moves what was sent and is held by the submitter out of the way.
-func (c *Coordinator) delivered(j *job, held ledger.Set) {
-	n := len(c.kept)
+func (t *jobTable) delivered(j *job, held ledger.Set) {
+	n := len(t.kept)
 	arrived := func(i uint64) bool {
 		if !held.Contains(i) {
 			return false
@@ -362,24 +374,24 @@ func (c *Coordinator) delivered(j *job, held ledger.Set) {
 		} else {
 			j.ledger.Facts.Done.Add(i)
 		}
-		c.deliver(j, i)
-		c.kept = append(c.kept, task.TaskID{Job: j.id, Index: i})
+		t.deliver(j, i)
+		t.kept = append(t.kept, task.TaskID{Job: j.id, Index: i})
 		return true
 	}
 	j.sent = slices.DeleteFunc(j.sent, arrived)
-	if len(c.kept) > n {
+	if len(t.kept) > n {
 		// Followers need no more of the rows, and hear so at the next tick. Here the
 		// facts are written when rows go: the submitter says again what it holds.
-		c.replicas.Delivered(j.id)
-		c.compact(j)
+		t.c.replicas.Delivered(j.id)
+		t.compact(j)
 	}
 }
 
 // deliver notes in the facts what the row of a task says beside its end: the
 // row may go now.
-func (c *Coordinator) deliver(j *job, i uint64) {
-	c.unweigh(j, i)
-	c.replicas.ForgetHold(message.HoldName{Task: task.TaskID{Job: j.id, Index: i}, Kind: message.HoldOutputs})
+func (t *jobTable) deliver(j *job, i uint64) {
+	t.unweigh(j, i)
+	t.c.replicas.ForgetHold(message.HoldName{Task: task.TaskID{Job: j.id, Index: i}, Kind: message.HoldOutputs})
 	row := j.ledger.Rows[i]
 	if row == nil {
 		return
@@ -397,18 +409,18 @@ const compactShare = 16
 
 // compact forgets the rows of delivered tasks beyond KeepRows, the oldest
 // first. The facts that replace them are written before they go.
-func (c *Coordinator) compact(j *job) {
-	over := len(c.kept) - c.cfg.KeepRows
-	if over <= c.cfg.KeepRows/compactShare {
+func (t *jobTable) compact(j *job) {
+	over := len(t.kept) - t.c.cfg.KeepRows
+	if over <= t.c.cfg.KeepRows/compactShare {
 		if j.state == jobOver {
-			c.persistFacts(j)
+			t.persistFacts(j)
 		}
 		return
 	}
 	rewritten := map[*job]bool{j: true}
 	var keys []string
-	for _, id := range c.kept[:over] {
-		owner := c.jobs[id.Job]
+	for _, id := range t.kept[:over] {
+		owner := t.jobs[id.Job]
 		if owner.ledger.Rows[id.Index] == nil {
 			continue
 		}
@@ -416,29 +428,29 @@ func (c *Coordinator) compact(j *job) {
 		rewritten[owner] = true
 		keys = append(keys, coordinatorPrefix+ledger.RowKey(id))
 	}
-	c.kept = slices.Delete(c.kept, 0, over)
+	t.kept = slices.Delete(t.kept, 0, over)
 	for _, owner := range slices.SortedFunc(mapKeys(rewritten), func(a, b *job) int { return int(a.arrival) - int(b.arrival) }) {
-		c.persistFacts(owner)
+		t.persistFacts(owner)
 	}
 	for _, key := range keys {
-		c.emit(message.Persist{Key: key})
+		t.c.emit(message.Persist{Key: key})
 	}
 }
 
 // cancel ends a job whose submitter says so.
-func (c *Coordinator) cancel(m *message.Cancel) {
-	j := c.jobs[m.Job]
+func (t *jobTable) cancel(m *message.Cancel) {
+	j := t.jobs[m.Job]
 	if j == nil || j.state == jobFetching || !task.VerifyCancel(m.Job, j.ledger.Record.PublicKey, m.Signature) {
 		return
 	}
 	if j.state == jobOpen {
 		j.ledger.Facts.Merge(&ledger.Facts{Cancel: m.Signature})
-		c.persistFacts(j)
-		c.end(j, message.DropCancelled)
-		c.decided(task.TaskID{Job: j.id}, "cancelled", j.submitter, "its submitter asked for it")
+		t.persistFacts(j)
+		t.end(j, message.DropCancelled)
+		t.c.decided(task.TaskID{Job: j.id}, "cancelled", j.submitter, "its submitter asked for it")
 	}
 	j.asked, j.credit = true, true
-	c.touch(j)
+	t.c.touch(j)
 }
 
 func (j *job) deadline() (time.Time, bool) { return deadlineOf(j.spec) }
@@ -448,63 +460,63 @@ func deadlineOf(spec *task.Job) (time.Time, bool) {
 	return spec.Submitted.Add(spec.Deadline), spec.Deadline > 0
 }
 
-func (c *Coordinator) armDeadline(j *job) {
+func (t *jobTable) armDeadline(j *job) {
 	if at, ok := j.deadline(); ok {
-		c.timers.Set(at, reminder{job: j.id})
+		t.c.timers.Set(at, reminder{job: j.id})
 	}
 }
 
-func (c *Coordinator) checkDeadline(j *job) {
+func (t *jobTable) checkDeadline(j *job) {
 	at, ok := j.deadline()
-	if !ok || c.now.Before(at) {
+	if !ok || t.c.now.Before(at) {
 		return
 	}
 	j.ledger.Facts.Expired = true
-	c.persistFacts(j)
-	c.end(j, message.DropExpired)
-	c.decided(task.TaskID{Job: j.id}, "expired", "", message.DropExpired)
+	t.persistFacts(j)
+	t.end(j, message.DropExpired)
+	t.c.decided(task.TaskID{Job: j.id}, "expired", "", message.DropExpired)
 }
 
 // endIfOver ends a job of which every task has ended.
-func (c *Coordinator) endIfOver(j *job) {
+func (t *jobTable) endIfOver(j *job) {
 	if j.state == jobOpen && j.done+j.failed >= j.total {
-		c.end(j, message.DropSuperseded)
-		c.decided(task.TaskID{Job: j.id}, j.summary().State, j.submitter, "every task has ended")
+		t.end(j, message.DropSuperseded)
+		t.c.decided(task.TaskID{Job: j.id}, j.summary().State, j.submitter, "every task has ended")
 	}
 }
 
 // end takes a job out of work.
-func (c *Coordinator) end(j *job, reason string) {
+func (t *jobTable) end(j *job, reason string) {
 	for _, i := range slices.Sorted(maps.Keys(j.live)) {
-		c.endLeases(j, i, reason)
+		t.c.endLeases(j, i, reason)
 	}
 	j.state = jobOver
-	c.endChunks(j)
-	c.dequeue(j)
+	t.c.chunks.endChunks(j)
+	t.c.claims.dequeue(j)
 	j.wait.back, j.wait.queued = nil, map[uint64]bool{}
-	for _, h := range c.roster.all() {
+	for _, h := range t.c.members.roster.all() {
 		delete(h.paused, j)
 	}
-	c.touch(j)
+	t.c.touch(j)
 }
 
 // forgetOldest makes room for a new job: it drops the oldest one whose
 // submitter was told that it has everything, and says whether there was one.
-func (c *Coordinator) forgetOldest() bool {
-	jobs := c.inOrder()
+func (t *jobTable) forgetOldest() bool {
+	jobs := t.inOrder()
 	k := slices.IndexFunc(jobs, func(j *job) bool { return j.told })
 	if k < 0 {
 		return false
 	}
 	j := jobs[k]
 	for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
-		c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: j.id, Index: i})})
+		t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: j.id, Index: i})})
 	}
-	c.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id)})
-	c.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(j.id)})
-	c.replicas.Changed(replication.Key{Job: j.id, Kind: replication.Gone})
-	c.kept = slices.DeleteFunc(c.kept, func(id task.TaskID) bool { return id.Job == j.id })
-	delete(c.jobs, j.id)
-	delete(c.ledger.Jobs, j.id)
+	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id)})
+	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(j.id)})
+	t.c.replicas.Changed(replication.Key{Job: j.id, Kind: replication.Gone})
+	t.kept = slices.DeleteFunc(t.kept, func(id task.TaskID) bool { return id.Job == j.id })
+	delete(t.jobs, j.id)
+	delete(t.c.ledger.Jobs, j.id)
 	return true
 }

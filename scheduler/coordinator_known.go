@@ -33,7 +33,7 @@ func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, erro
 	if kind == "j" {
 		return id, c.absorbRecord(from, id, p.Value)
 	}
-	j := c.jobs[id]
+	j := c.table.jobs[id]
 	if j == nil || j.state == jobFetching {
 		return id, fmt.Errorf("its job is not known")
 	}
@@ -81,27 +81,27 @@ func verifyRow(row *ledger.Row, id task.TaskID) error {
 // absorbRecord takes in a job that a replica knows. Its submitter is asked
 // before anything of it is placed.
 func (c *Coordinator) absorbRecord(from task.PeerID, id task.JobID, value []byte) error {
-	if j := c.jobs[id]; j != nil && j.state != jobFetching {
+	if j := c.table.jobs[id]; j != nil && j.state != jobFetching {
 		return nil
 	}
-	if len(c.jobs) >= 2*c.cfg.MaxJobs { // as many as two sides of a split have
-		return fmt.Errorf("the leader has %d jobs", len(c.jobs))
+	if len(c.table.jobs) >= 2*c.cfg.MaxJobs { // as many as two sides of a split have
+		return fmt.Errorf("the leader has %d jobs", len(c.table.jobs))
 	}
 	l, err := addRecord(c.ledger, id, value)
 	if err != nil {
 		return err
 	}
-	delete(c.fetches, coordinatorPrefix+ledger.JobKey(id)) // if its submitter had offered it
-	j := c.newJob(id, l)
+	delete(c.table.fetches, coordinatorPrefix+ledger.JobKey(id)) // if its submitter had offered it
+	j := c.table.newJob(id, l)
 	j.state = jobOpen
-	c.persistRecord(j)
-	c.armDeadline(j)
+	c.table.persistRecord(j)
+	c.table.armDeadline(j)
 	j.moveCursor(0)
 	j.askedUntil = c.now.Add(askFor)
 	c.timers.Set(j.askedUntil, reminder{job: id})
 	j.asked, j.credit = true, true
 	j.heldBy(from)
-	c.secure(message.HoldName{Task: task.TaskID{Job: id}, Kind: message.HoldJob})
+	c.seeker.secure(message.HoldName{Task: task.TaskID{Job: id}, Kind: message.HoldJob})
 	c.decided(task.TaskID{Job: id}, "taken up", from, "a replica knows the job; its submitter is asked whether it is over")
 	c.touch(j)
 	return nil
@@ -121,26 +121,26 @@ func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
 	if string(ours.Encode()) == before {
 		return
 	}
-	c.persistFacts(j)
+	c.table.persistFacts(j)
 	if ours.Delivery != delivery {
-		c.redelivered(j)
+		c.table.redelivered(j)
 	} else if ours.Done.Count()+ours.Failed.Minus(ours.Done).Count() > was {
-		c.recount(j)
+		c.table.recount(j)
 	}
 	if j.state == jobOpen && (ours.Cancelled() || ours.Expired) {
-		c.end(j, message.DropCancelled)
+		c.table.end(j, message.DropCancelled)
 	}
 	c.touch(j)
-	c.endIfOver(j)
+	c.table.endIfOver(j)
 }
 
 // recount makes a job's counters anew after tasks were found to be delivered.
-func (c *Coordinator) recount(j *job) {
+func (t *jobTable) recount(j *job) {
 	keep := func(id task.TaskID) bool { return id.Job == j.id }
-	c.kept = slices.DeleteFunc(c.kept, keep)
+	t.kept = slices.DeleteFunc(t.kept, keep)
 	for _, i := range j.ledger.Compact() {
-		c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: j.id, Index: i})})
-		c.unweigh(j, i)
+		t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: j.id, Index: i})})
+		t.unweigh(j, i)
 	}
 	gone := func(i uint64) bool { return j.ledger.Rows[i] == nil }
 	j.sent, j.ready = slices.DeleteFunc(j.sent, gone), slices.DeleteFunc(j.ready, gone)
@@ -166,7 +166,7 @@ func (c *Coordinator) absorbRow(j *job, i uint64, theirs *ledger.Row) {
 	before := row.Verdict(j.ledger.Rule())
 	useful, wasted := costOfLog(row)
 	if !row.Merge(theirs) {
-		c.waitAgain(j, i)
+		c.reports.waitAgain(j, i)
 		return
 	}
 	u, w := costOfLog(row)
@@ -174,7 +174,7 @@ func (c *Coordinator) absorbRow(j *job, i uint64, theirs *ledger.Row) {
 	after := row.Verdict(j.ledger.Rule())
 	switch {
 	case before == ledger.Open:
-		c.conclude(j, i, row)
+		c.reports.conclude(j, i, row)
 	case before == ledger.Failed && after == ledger.Done:
 		j.failed--
 		j.done++
@@ -182,21 +182,21 @@ func (c *Coordinator) absorbRow(j *job, i uint64, theirs *ledger.Row) {
 	case before == ledger.Done && after == ledger.Open: // voided elsewhere
 		c.reopenVoided(j, i)
 	}
-	c.persistRow(j, i)
+	c.table.persistRow(j, i)
 	if after == ledger.Done && len(row.Agreed()) > 0 && len(message.RemoteOutputs(&row.Agreed()[0])) > 0 {
-		c.secure(message.HoldName{Task: task.TaskID{Job: j.id, Index: i}, Kind: message.HoldOutputs})
+		c.seeker.secure(message.HoldName{Task: task.TaskID{Job: j.id, Index: i}, Kind: message.HoldOutputs})
 	}
 	c.touch(j)
-	c.endIfOver(j)
+	c.table.endIfOver(j)
 }
 
 // answered says that the submitter of a job has spoken: it is not over, unless
 // it said so.
-func (c *Coordinator) answered(j *job) {
+func (t *jobTable) answered(j *job) {
 	if j.askedUntil.IsZero() {
 		return
 	}
 	j.askedUntil = time.Time{}
-	c.enqueue(j)
-	c.widened = true
+	t.c.claims.enqueue(j)
+	t.c.dispatch.widened = true
 }

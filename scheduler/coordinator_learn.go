@@ -4,22 +4,22 @@ import "godwit/scheduler/place"
 
 // teach tells a policy that learns how many attempts were lost with their
 // workers in this Step. It counts as after the Step's placements.
-func (c *Coordinator) teach() {
-	if l, ok := c.policy.(place.Learner); ok && c.lost > 0 {
-		l.Lost(c.now, c.lost)
+func (q *dispatch) teach() {
+	if l, ok := q.policy.(place.Learner); ok && q.c.reports.lost > 0 {
+		l.Lost(q.c.now, q.c.reports.lost)
 	}
-	c.lost = 0
+	q.c.reports.lost = 0
 }
 
 // askAgain has a policy that may leave tasks waiting beside idle hosts asked once
 // more, as it wants, while they do.
-func (c *Coordinator) askAgain() {
-	p, ok := c.policy.(place.Waiter)
-	if !ok || c.asking || c.queue.len() == 0 || c.idle.len() == 0 || c.recovering {
+func (q *dispatch) askAgain() {
+	p, ok := q.policy.(place.Waiter)
+	if !ok || q.asking || q.c.claims.queue.len() == 0 || q.c.members.idle.len() == 0 || q.c.recovering {
 		return
 	}
 	if d := p.Again(); d > 0 {
-		c.asking = true
-		c.timers.Set(c.now.Add(d), reminder{ask: true})
+		q.asking = true
+		q.c.timers.Set(q.c.now.Add(d), reminder{ask: true})
 	}
 }

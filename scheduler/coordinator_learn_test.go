@@ -40,8 +40,8 @@ func school(t *testing.T, tasks uint64, willing bool) (*Coordinator, *pupil, tas
 	_, worker := schedtest.Identity(2)
 	key, owner := schedtest.Identity(3)
 	c := NewCoordinator(self, Default(), 1)
-	p := &pupil{Policy: c.policy, willing: willing}
-	c.policy = p
+	p := &pupil{Policy: c.dispatch.policy, willing: willing}
+	c.dispatch.policy = p
 	now := schedtest.Start
 	step := func(d time.Duration, ev message.Event) {
 		end := now.Add(d)
@@ -55,7 +55,7 @@ func school(t *testing.T, tasks uint64, willing bool) (*Coordinator, *pupil, tas
 	step(0, message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Full: true, Born: 1}}})
 	rec := schedtest.Job(t, key, tasks, func(j *task.Job) { j.Work = time.Hour })
 	step(0, message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}})
-	for key := range c.fetches {
+	for key := range c.table.fetches {
 		step(0, message.Fetched{Key: key})
 	}
 	return c, p, worker, step
@@ -72,8 +72,8 @@ func TestWaiterIsAskedAgain(t *testing.T) {
 	}
 	p.willing = true
 	step(10*time.Second, message.Wake{})
-	if c.queue.len() > 0 || c.given != 2 {
-		t.Errorf("%d tasks are placed", c.given)
+	if c.claims.queue.len() > 0 || c.members.given != 2 {
+		t.Errorf("%d tasks are placed", c.members.given)
 	}
 	begun = len(p.asked)
 	step(5*time.Second, message.Wake{})
@@ -93,7 +93,7 @@ func TestLearnerHearsOfLosses(t *testing.T) {
 
 	c, p, worker, step := school(t, 2, true)
 	var names []message.AttemptName
-	for _, l := range c.hosts[worker].leases {
+	for _, l := range c.members.hosts[worker].leases {
 		names = append(names, message.AttemptName{Task: l.taskID(), Attempt: l.attempt})
 	}
 	key, _ := schedtest.Identity(2)
@@ -123,17 +123,17 @@ func TestGovernKeepsWhatWasLearnt(t *testing.T) {
 	if err := c.Govern(rules); err != nil {
 		t.Fatal(err)
 	}
-	policy, mover := c.policy, c.mover
+	policy, mover := c.dispatch.policy, c.migration.mover
 	rules.Replicas = 2
-	if err := c.Govern(rules); err != nil || c.policy != policy || c.mover != mover {
+	if err := c.Govern(rules); err != nil || c.dispatch.policy != policy || c.migration.mover != mover {
 		t.Errorf("the policies were made anew (%v)", err)
 	}
 	rules.Migration = "reactive:x=1"
-	if err := c.Govern(rules); err == nil || c.mover != mover {
+	if err := c.Govern(rules); err == nil || c.migration.mover != mover {
 		t.Errorf("an unknown parameter: %v", err)
 	}
 	rules.Migration = "none"
-	if err := c.Govern(rules); err != nil || c.mover != nil {
-		t.Errorf("none is a policy: %v, %v", c.mover, err)
+	if err := c.Govern(rules); err != nil || c.migration.mover != nil {
+		t.Errorf("none is a policy: %v, %v", c.migration.mover, err)
 	}
 }

@@ -15,105 +15,118 @@ import (
 	"godwit/task"
 )
 
+// A dispatch gives waiting tasks to members: round after round it asks the policies of shares,
+// of chunks and of placement whose turn it is, how much each gets and where it goes.
+type dispatch struct {
+	c *Coordinator
+
+	policy   place.Policy
+	forecast place.Forecast
+	asking   bool     // a reminder to ask the policy again is set
+	deciding deciding // memory of rounds and scans
+	touched  []*host  // whose capacity may have grown
+	widened  bool     // the queue has something that idle hosts have not been asked for
+}
+
 // placeWaiting asks the policies for new placements. It leaves no waiting task that any
 // host would take and that may have a slot; so the next time only hosts that have
 // changed need be looked at, or all idle ones when something new waits.
-func (c *Coordinator) placeWaiting() {
-	for _, h := range c.touched {
+func (q *dispatch) placeWaiting() {
+	for _, h := range q.touched {
 		h.touched = false
 	}
-	if c.recovering || c.queue.len() == 0 {
+	if q.c.recovering || q.c.claims.queue.len() == 0 {
 		return
 	}
-	if c.fair.terms.Guarded && len(c.touched) > 0 {
-		c.widened = true // what the guard kept free may be given now
+	if q.c.claims.fair.terms.Guarded && len(q.touched) > 0 {
+		q.widened = true // what the guard kept free may be given now
 	}
-	rated := c.tellRates()
-	hosts := c.candidates()
-	if rated && c.byClass != nil {
-		c.placeByClass(hosts)
+	rated := q.tellRates()
+	hosts := q.candidates()
+	if rated && q.c.claims.byClass != nil {
+		q.placeByClass(hosts)
 		return
 	}
-	f := &c.fair
-	f.blocked, f.roaming, c.deciding.plain = false, f.roaming[:0], nil
-	for f.fruitless = 0; f.fruitless < maxFruitless && c.queue.len() > 0 && c.admit(hosts) && !(f.ahead && f.blocked) && c.divide(); {
-		if c.round() > 0 {
+	f := &q.c.claims.fair
+	f.blocked, f.roaming, q.deciding.plain = false, f.roaming[:0], nil
+	for f.fruitless = 0; f.fruitless < maxFruitless && q.c.claims.queue.len() > 0 && q.admit(hosts) && !(f.ahead && f.blocked) && q.divide(); {
+		if q.round() > 0 {
 			f.fruitless = 0
 		} else {
 			f.fruitless++
 		}
 		done := len(f.parts) == 0
-		if c.requeue(); done {
+		if q.requeue(); done {
 			break // nobody may have any
 		}
 	}
-	c.unplaced()
-	c.bringBack()
-	c.fillIdle(hosts)
+	q.c.chunks.unplaced()
+	q.bringBack()
+	q.fillIdle(hosts)
 }
 
 // round has tasks placed as the round's parts say, site by site, and returns how many.
-func (c *Coordinator) round() int {
-	was := c.seq
-	for rest := c.fair.parts; len(rest) > 0; {
+func (q *dispatch) round() int {
+	was := q.c.seq
+	for rest := q.c.claims.fair.parts; len(rest) > 0; {
 		var parts []part
 		parts, rest = partsOf(rest)
-		view, placements := c.decide(parts)
-		c.effects = slices.Grow(c.effects, 2*len(placements)) // it is told, and noted
+		view, placements := q.decide(parts)
+		q.c.effects = slices.Grow(q.c.effects, 2*len(placements)) // it is told, and noted
 		for _, p := range placements {
-			c.placeOne(view, p)
+			q.placeOne(view, p)
 		}
 		view.rest()
 	}
-	return int(c.seq - was)
+	return int(q.c.seq - was)
 }
 
 // decide asks the placement policy about parts of one site. What it returns holds until
 // it is called again.
-func (c *Coordinator) decide(parts []part) (*queueView, []place.Placement) {
-	m := &c.deciding
+func (q *dispatch) decide(parts []part) (*queueView, []place.Placement) {
+	m := &q.deciding
 	hosts, offers := m.at(parts[0].site)
-	m.view.begin(c, hosts, parts)
-	c.situate(parts[0].job.mayResume())
+	m.view.begin(q.c, hosts, parts)
+	q.situate(parts[0].job.mayResume())
 	var queue place.Queue = &m.view
-	if c.rated() {
+	if q.rated() {
 		queue = m.classes.ofParts(&m.view)
 	}
-	return &m.view, c.policy.Place(c.now, queue, offers, foretold{c}, m.random(c.epoch, c.seq))
+	return &m.view, q.policy.Place(q.c.now, queue, offers, foretold{q.c}, m.random(q.c.epoch, q.c.seq))
 }
 
 // candidates returns the hosts to place on in this Step, by name.
-func (c *Coordinator) candidates() []*host {
-	m := &c.deciding
+func (q *dispatch) candidates() []*host {
+	m := &q.deciding
 	m.hosts = m.hosts[:0]
-	if c.shortlist() {
+	if q.shortlist() {
 		return m.hosts
 	}
-	if c.pushes() { // a task may be for any member
-		for _, h := range c.roster.all() {
+	if q.pushes() { // a task may be for any member
+		for _, h := range q.c.members.roster.all() {
 			if h.eligible() {
 				m.hosts = append(m.hosts, h)
 			}
 		}
 		return m.hosts
 	}
-	for _, h := range c.touched {
-		if h.eligible() && (!c.widened || !c.idle.has(h)) {
+	for _, h := range q.touched {
+		if h.eligible() && (!q.widened || !q.c.members.idle.has(h)) {
 			m.hosts = append(m.hosts, h)
 		}
 	}
 	slices.SortFunc(m.hosts, byPeer)
-	if c.widened {
-		m.hosts = mergeHosts(m.hosts, c.idle.all())
+	if q.widened {
+		m.hosts = mergeHosts(m.hosts, q.c.members.idle.all())
 	}
 	return m.hosts
 }
 
 // placeOne gives a lease as the policy says. A policy that names a host or a
 // task that it was not shown is not heeded.
-func (c *Coordinator) placeOne(view *queueView, p place.Placement) {
+func (q *dispatch) placeOne(view *queueView, p place.Placement) {
 	ref := view.find(p.Task)
-	h := c.hosts[p.Peer]
+	h := q.c.members.hosts[p.Peer]
 	if ref == nil || ref.placed || h == nil || !h.eligible() {
 		return
 	}
@@ -122,18 +135,18 @@ func (c *Coordinator) placeOne(view *queueView, p place.Placement) {
 		return
 	}
 	ref.placed = true
-	c.seq++
-	why := c.partOf(view, ref, p.Reason)
-	l := c.addLease(j, h, ref.index, message.Attempt{Epoch: c.epoch, Seq: c.seq}, why, nil)
+	q.c.seq++
+	why := q.partOf(view, ref, p.Reason)
+	l := q.c.addLease(j, h, ref.index, message.Attempt{Epoch: q.c.epoch, Seq: q.c.seq}, why, nil)
 	l.sizedFor()
-	c.bePatient(l)
-	c.post(l)
-	c.decided(p.Task, "placed", h.peer, why)
+	q.bePatient(l)
+	q.c.post(l)
+	q.c.decided(p.Task, "placed", h.peer, why)
 }
 
 // partOf counts a placement to its job's part, and says why it goes there and why it is
 // its turn, if that was asked.
-func (c *Coordinator) partOf(view *queueView, ref *liveRef, why place.Reason) string {
+func (q *dispatch) partOf(view *queueView, ref *liveRef, why place.Reason) string {
 	part := &view.parts[ref.part]
 	part.placed++
 	if part.why == (share.Reason{}) {
@@ -147,7 +160,7 @@ func (c *Coordinator) partOf(view *queueView, ref *liveRef, why place.Reason) st
 func (c *Coordinator) post(l *lease) {
 	c.postTo(l.host, l.job, message.Lease{
 		Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: l.saved.from,
-		Left: min(c.leftFrom(l.job, l.task.index, l.saved.from, l.attempt), task.MaxDuration),
+		Left: min(c.dispatch.leftFrom(l.job, l.task.index, l.saved.from, l.attempt), task.MaxDuration),
 	})
 }
 
@@ -203,16 +216,16 @@ const lastWorkers = 2
 // recall takes tasks that wait at one worker back when nothing waits here and
 // another worker is idle. The worker answers with a refusal if the task had
 // not started; only then is it placed again, so that nothing runs twice.
-func (c *Coordinator) recall() {
-	if c.pushes() || !c.uneven || c.queue.len() > 0 || c.idle.len() == 0 || len(c.backlog) == 0 || c.recovering {
+func (q *dispatch) recall() {
+	if q.pushes() || !q.c.members.uneven || q.c.claims.queue.len() > 0 || q.c.members.idle.len() == 0 || len(q.c.members.backlog) == 0 || q.c.recovering {
 		return
 	}
-	c.uneven = false
+	q.c.members.uneven = false
 	slots, pending := 0, 0
-	for _, h := range c.idle.all() {
+	for _, h := range q.c.members.idle.all() {
 		slots += h.slots - h.load
 	}
-	behind := slices.SortedFunc(maps.Values(c.backlog), func(a, b *host) int {
+	behind := slices.SortedFunc(maps.Values(q.c.members.backlog), func(a, b *host) int {
 		return cmp.Or(cmp.Compare(b.load-b.slots-b.recalls, a.load-a.slots-a.recalls), cmp.Compare(a.peer, b.peer))
 	})
 	for _, h := range behind {
@@ -220,7 +233,7 @@ func (c *Coordinator) recall() {
 	}
 	for _, h := range behind {
 		for n := h.load - h.slots - h.recalls; n > 0 && pending < slots; n-- {
-			if !c.recallFrom(h) {
+			if !q.recallFrom(h) {
 				break
 			}
 			pending++
@@ -230,34 +243,34 @@ func (c *Coordinator) recall() {
 
 // recallFrom asks for the lease that would start last, if its wait is worth it
 // and an idle host could run it.
-func (c *Coordinator) recallFrom(h *host) bool {
+func (q *dispatch) recallFrom(h *host) bool {
 	for k := len(h.leases) - 1; k >= 0; k-- {
 		l := h.leases[k]
 		if !l.is(leasing.Recallable) || l.task.recalls >= maxRecalls {
 			continue
 		}
-		if !c.worthRecall(h, l) || !c.idleFor(l) {
+		if !q.worthRecall(h, l) || !q.idleFor(l) {
 			return false
 		}
 		l.take(leasing.AsksBack)
 		l.task.recalls++
-		c.drop(h.peer, l.taskID(), l.attempt, message.DropRecall)
+		q.c.drop(h.peer, l.taskID(), l.attempt, message.DropRecall)
 		return true
 	}
 	return false
 }
 
-func (c *Coordinator) worthRecall(h *host, l *lease) bool {
+func (q *dispatch) worthRecall(h *host, l *lease) bool {
 	d, known := l.job.duration()
 	if !known || h.slots == 0 {
 		return true
 	}
-	return d*time.Duration(h.load-h.slots) >= c.cfg.RecallWorth*time.Duration(h.slots)
+	return d*time.Duration(h.load-h.slots) >= q.c.cfg.RecallWorth*time.Duration(h.slots)
 }
 
 // idleFor says whether an idle host could run the task.
-func (c *Coordinator) idleFor(l *lease) bool {
-	for _, h := range c.idle.all() {
+func (q *dispatch) idleFor(l *lease) bool {
+	for _, h := range q.c.members.idle.all() {
 		if _, paused := h.paused[l.job]; paused || h.memory-h.memoryUsed < l.job.spec.Memory {
 			continue
 		}
@@ -304,7 +317,7 @@ func (c *Coordinator) sendProgress(j *job) {
 	c.emit(message.Send{To: j.submitter, Message: message.Message{Progress: p}})
 	if over {
 		j.told = true
-		c.persistFacts(j)
+		c.table.persistFacts(j)
 		c.emit(message.Release{Job: j.id})
 	}
 }

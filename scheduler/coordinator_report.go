@@ -14,46 +14,53 @@ import (
 	"godwit/task"
 )
 
+// reports takes in what workers say.
+type reports struct {
+	c *Coordinator
+
+	lost int // attempts lost with their workers
+}
+
 // report takes in what a worker says.
-func (c *Coordinator) report(from task.PeerID, r *message.Report) {
-	c.outrun(r.Epoch)
-	h := c.host(from)
+func (b *reports) report(from task.PeerID, r *message.Report) {
+	b.c.outrun(r.Epoch)
+	h := b.c.members.host(from)
 	h.reported, h.lost = true, time.Time{}
 	h.slots, h.state, h.withheld = min(max(r.Slots, 0), overlay.MaxSlots), overlay.State(r.State), min(max(r.Withheld, 0), 100)
 	h.hands = r.Hands
-	h.standsStill(c.now)
-	c.heedNotice(h)
+	h.standsStill(b.c.now)
+	b.c.migration.heedNotice(h)
 	if !h.shut() {
-		c.readmit(h)
+		b.c.members.readmit(h)
 	}
 	if r.Full {
-		c.ack(from) // so that the worker knows it is heard
+		b.c.ack(from) // so that the worker knows it is heard
 		if !h.member {
-			c.alarm(h, c.now.Add(c.cfg.LeaseTTL))
+			b.c.members.alarm(h, b.c.now.Add(b.c.cfg.LeaseTTL))
 		}
 	}
 	for i := range r.Saved { // before the ends of the attempts that saved them
-		c.savedBy(h, &r.Saved[i])
+		b.savedBy(h, &r.Saved[i])
 	}
 	for i := range r.Ended {
-		c.ended(h, &r.Ended[i])
+		b.ended(h, &r.Ended[i])
 	}
-	c.toldOfRuns()
+	b.c.chunks.toldOfRuns()
 	for i := range r.Refused {
-		c.refused(h, &r.Refused[i])
+		b.refused(h, &r.Refused[i])
 	}
 	for i := range r.Unmoved {
-		c.unmoved(h, &r.Unmoved[i])
+		b.c.transfers.unmoved(h, &r.Unmoved[i])
 	}
 	for i := range r.Held {
-		c.heldBy(h, &r.Held[i])
+		b.heldBy(h, &r.Held[i])
 	}
 	if r.Full {
 		reborn := h.born != 0 && h.born != r.Born
 		h.born = r.Born
-		c.missing(h, r, reborn)
+		b.missing(h, r, reborn)
 	}
-	c.touchHost(h)
+	b.c.members.touchHost(h)
 }
 
 // leaseOf returns the host's lease of that attempt.
@@ -69,8 +76,8 @@ func leaseOf(j *job, h *host, i uint64, a message.Attempt) *lease {
 }
 
 // current returns the job that a worker speaks of, if there is such a task.
-func (c *Coordinator) current(id task.TaskID) *job {
-	j := c.jobs[id.Job]
+func (b *reports) current(id task.TaskID) *job {
+	j := b.c.table.jobs[id.Job]
 	if j == nil || j.state == jobFetching || id.Index >= j.total {
 		return nil
 	}
@@ -79,36 +86,36 @@ func (c *Coordinator) current(id task.TaskID) *job {
 
 // heldBy renews a lease, takes up one that a former term gave or that was
 // given up too soon, or has it dropped.
-func (c *Coordinator) heldBy(h *host, held *message.Held) {
-	c.neverGiven(held.Attempt)
-	j := c.current(held.Task)
+func (b *reports) heldBy(h *host, held *message.Held) {
+	b.c.neverGiven(held.Attempt)
+	j := b.current(held.Task)
 	if j == nil {
-		if c.knowsAll() {
-			c.drop(h.peer, held.Task, held.Attempt, message.DropUnknown)
+		if b.knowsAll() {
+			b.c.drop(h.peer, held.Task, held.Attempt, message.DropUnknown)
 		}
 		return
 	}
 	if l := leaseOf(j, h, held.Task.Index, held.Attempt); l != nil {
-		c.renew(l, held)
+		b.renew(l, held)
 		return
 	}
-	if c.renumbered(j, h, held) || c.heldAhead(j, h, held) || c.backFromLost(j, h, held) || c.isHandingOver(j, held) {
+	if b.c.transfers.renumbered(j, h, held) || b.c.transfers.heldAhead(j, h, held) || b.c.transfers.backFromLost(j, h, held) || b.c.transfers.isHandingOver(j, held) {
 		return
 	}
 	switch {
 	case j.ledger.Facts.Cancelled():
-		c.drop(h.peer, held.Task, held.Attempt, message.DropCancelled)
+		b.c.drop(h.peer, held.Task, held.Attempt, message.DropCancelled)
 	case held.Awaiting:
-		if !c.awaitedBefore(j, h, held) {
-			c.drop(h.peer, held.Task, held.Attempt, message.DropSuperseded)
+		if !b.c.transfers.awaitedBefore(j, h, held) {
+			b.c.drop(h.peer, held.Task, held.Attempt, message.DropSuperseded)
 		}
-	case c.mayAdopt(j, h, held):
-		c.replace(j, held.Task.Index)
-		if l := c.adopt(j, h, held.Task.Index, held.Attempt, nil); held.Running {
+	case b.mayAdopt(j, h, held):
+		b.replace(j, held.Task.Index)
+		if l := b.adopt(j, h, held.Task.Index, held.Attempt, nil); held.Running {
 			l.take(leasing.Starts)
 		}
 	default:
-		c.drop(h.peer, held.Task, held.Attempt, message.DropSuperseded)
+		b.c.drop(h.peer, held.Task, held.Attempt, message.DropSuperseded)
 	}
 }
 
@@ -119,26 +126,26 @@ func (c *Coordinator) heldBy(h *host, held *message.Held) {
 const newGroupGrace = 5 * time.Minute
 
 // knowsAll says whether a job that this coordinator does not know is nobody's.
-func (c *Coordinator) knowsAll() bool { return !c.now.Before(c.since.Add(newGroupGrace)) }
+func (b *reports) knowsAll() bool { return !b.c.now.Before(b.c.since.Add(newGroupGrace)) }
 
-func (c *Coordinator) renew(l *lease, held *message.Held) {
-	l.expires = c.now.Add(c.cfg.LeaseTTL)
+func (b *reports) renew(l *lease, held *message.Held) {
+	l.expires = b.c.now.Add(b.c.cfg.LeaseTTL)
 	if held.Running {
-		c.settleOrphan(l)
+		b.c.transfers.settleOrphan(l)
 		l.take(leasing.Starts)
 	}
 	switch {
 	case held.Fixed:
-		c.heldFixed(l)
+		b.c.transfers.heldFixed(l)
 	case l.is(leasing.Moves):
-		c.remindMove(l, held)
+		b.c.transfers.remindMove(l, held)
 	}
 }
 
 // mayAdopt says whether a lease that is not on the books should be: when the
 // task needs the run, or when it runs there already while its replacement has
 // not started, as far as is known: that is given up then.
-func (c *Coordinator) mayAdopt(j *job, h *host, held *message.Held) bool {
+func (b *reports) mayAdopt(j *job, h *host, held *message.Held) bool {
 	i := held.Task.Index
 	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), h.peer) || j.hasEnd(i, held.Attempt) {
 		return false
@@ -152,28 +159,28 @@ func (c *Coordinator) mayAdopt(j *job, h *host, held *message.Held) bool {
 
 // replace takes a lease that has not started off a task that has no want of
 // another.
-func (c *Coordinator) replace(j *job, i uint64) {
+func (b *reports) replace(j *job, i uint64) {
 	if j.wants(i) > 0 {
 		return
 	}
 	t := j.live[i]
 	k := slices.IndexFunc(t.leases, func(l *lease) bool { return l.is(leasing.Replaceable) })
 	l := t.leases[k]
-	c.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
-	c.removeLease(l, "superseded", "the attempt before it runs still")
+	b.c.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
+	b.c.removeLease(l, "superseded", "the attempt before it runs still")
 }
 
 // adopt books a lease that this coordinator did not give, or had given up.
-func (c *Coordinator) adopt(j *job, h *host, i uint64, a message.Attempt, ending *message.Ending) *lease {
-	l := c.addLease(j, h, i, a, "taken up from the worker's report", ending)
-	c.decided(task.TaskID{Job: j.id, Index: i}, "adopted", h.peer, l.reason)
+func (b *reports) adopt(j *job, h *host, i uint64, a message.Attempt, ending *message.Ending) *lease {
+	l := b.c.addLease(j, h, i, a, "taken up from the worker's report", ending)
+	b.c.decided(task.TaskID{Job: j.id, Index: i}, "adopted", h.peer, l.reason)
 	return l
 }
 
 // missing gives up the leases that a worker should have and does not. One
 // given a moment ago may have crossed the report on its way, unless the worker
 // has restarted since.
-func (c *Coordinator) missing(h *host, r *message.Report, reborn bool) {
+func (b *reports) missing(h *host, r *message.Report, reborn bool) {
 	if len(h.leases)+len(h.coming) == 0 {
 		return
 	}
@@ -189,24 +196,24 @@ func (c *Coordinator) missing(h *host, r *message.Report, reborn bool) {
 		listed[name{r.Ended[i].Result.Task, r.Ended[i].Attempt}] = true
 	}
 	for _, l := range slices.Clone(h.leases) {
-		young := c.now.Before(l.start.Add(2 * c.cfg.ReportEvery))
+		young := b.c.now.Before(l.start.Add(2 * b.c.cfg.ReportEvery))
 		if (!young || reborn) && l.is(leasing.Expires) && !listed[name{l.taskID(), l.attempt}] {
 			if l.is(leasing.Hearsay) && !l.diedWithWorker() {
 				l.take(leasing.Unstarts) // it never did there, or what it did was told to a leader before
 			}
-			c.giveUp(l, "lost", "the worker does not have it any more")
+			b.giveUp(l, "lost", "the worker does not have it any more")
 		}
 	}
-	c.missingAhead(h, reborn, func(id task.TaskID, a message.Attempt) bool { return listed[name{id, a}] })
+	b.c.transfers.missingAhead(h, reborn, func(id task.TaskID, a message.Attempt) bool { return listed[name{id, a}] })
 }
 
 // refused takes a lease back unrun.
-func (c *Coordinator) refused(h *host, r *message.Refusal) {
-	j := c.current(r.Task)
+func (b *reports) refused(h *host, r *message.Refusal) {
+	j := b.current(r.Task)
 	if j == nil {
 		return
 	}
-	if c.refusedAhead(j, h, r) {
+	if b.c.transfers.refusedAhead(j, h, r) {
 		return
 	}
 	l := leaseOf(j, h, r.Task.Index, r.Attempt)
@@ -215,77 +222,77 @@ func (c *Coordinator) refused(h *host, r *message.Refusal) {
 	}
 	l.take(leasing.Unstarts) // whatever was supposed: only what has not started is refused
 	if l.is(leasing.AskedBack) || r.Reason == message.DropRecall {
-		c.giveUp(l, "superseded", message.DropRecall)
+		b.giveUp(l, "superseded", message.DropRecall)
 		return
 	}
 	if l.is(leasing.Moves) {
-		c.refusedMove(l)
+		b.c.transfers.refusedMove(l)
 		return
 	}
-	c.pauseJob(h, j, r.RetryAfter, task.ClipMessage("it refused: "+r.Reason))
-	c.giveUp(l, "refused", task.ClipMessage(r.Reason))
+	b.c.members.pauseJob(h, j, r.RetryAfter, task.ClipMessage("it refused: "+r.Reason))
+	b.giveUp(l, "refused", task.ClipMessage(r.Reason))
 }
 
 // giveUp ends a lease without a result and lets the task wait again.
-func (c *Coordinator) giveUp(l *lease, outcome, reason string) {
+func (b *reports) giveUp(l *lease, outcome, reason string) {
 	j, i := l.job, l.task.index
-	if outcome == "lost" && c.orphan(l) {
+	if outcome == "lost" && b.c.transfers.orphan(l) {
 		return
 	}
 	if outcome == "lost" {
-		c.lost++
+		b.lost++
 	}
-	c.removeLease(l, outcome, reason)
-	c.decided(task.TaskID{Job: j.id, Index: i}, "requeued", l.host.peer, reason)
-	c.waitAgain(j, i)
+	b.c.removeLease(l, outcome, reason)
+	b.c.decided(task.TaskID{Job: j.id, Index: i}, "requeued", l.host.peer, reason)
+	b.waitAgain(j, i)
 }
 
 // waitAgain puts a task back in the queue if it wants another placement.
-func (c *Coordinator) waitAgain(j *job, i uint64) {
+func (b *reports) waitAgain(j *job, i uint64) {
 	if j.state != jobOpen || j.wants(i) == 0 || j.bringing[i] > 0 {
 		return
 	}
 	j.comeBack(i)
-	c.enqueue(j)
-	c.sumUp(j)
-	c.widened = true
+	b.c.claims.enqueue(j)
+	b.c.claims.sumUp(j)
+	b.c.dispatch.widened = true
 }
 
 // ended takes in a result. It is acknowledged once it is durable, or of no use.
-func (c *Coordinator) ended(h *host, e *message.Ending) {
+func (b *reports) ended(h *host, e *message.Ending) {
 	r := &e.Result
 	if r.Worker != h.peer {
 		return
 	}
-	c.neverGiven(e.Attempt)
-	j := c.current(r.Task)
+	b.c.neverGiven(e.Attempt)
+	j := b.current(r.Task)
 	if j == nil {
-		if c.knowsAll() {
-			c.thank(h, e)
+		if b.knowsAll() {
+			b.thank(h, e)
 		}
 		return
 	}
 	i := r.Task.Index
 	if ahead := j.movingTo(h, i, e.Attempt); ahead != nil {
-		c.arrivedAt(ahead) // it has run there
+		b.c.transfers.arrivedAt(ahead) // it has run there
 	}
 	l := leaseOf(j, h, i, e.Attempt)
 	if l != nil {
-		c.settleOrphan(l)
-		l.begins(e, c.now)
+		b.c.transfers.settleOrphan(l)
+		l.begins(e, b.c.now)
 		if r.Outcome != task.Interrupted && r.Outcome != task.HostError {
-			c.ranOne(l)
+			b.c.chunks.ranOne(l)
 		}
 	}
-	if e.Handed != nil && (l == nil || l.is(leasing.Open)) && c.handed(h, j, l, e) {
+	if e.Handed != nil && (l == nil || l.is(leasing.Open)) && b.c.transfers.handed(h, j, l, e) {
 		return
 	}
-	if l == nil && r.Outcome == task.Interrupted && c.fetches[stateKey(r.Task, e.Attempt)] != nil {
+	if l == nil && r.Outcome == task.Interrupted && b.c.table.fetches[stateKey(r.Task, e.Attempt)] != nil {
 		return // it is repeated; until then its worker keeps the state
 	}
 	if l != nil && !l.is(leasing.Open) {
 		if l.take(leasing.Fetches) { // else that is under way
-			c.fetchOutputs(l)
+			b.fetchOutputs(l)
 		}
 		return
 	}
@@ -293,45 +300,45 @@ func (c *Coordinator) ended(h *host, e *message.Ending) {
 		known := j.hasEnd(i, e.Attempt) // and counted
 		if l != nil {
 			l.take(leasing.Unstarts) // nothing is to be estimated
-			c.removeLease(l, r.Outcome.String(), "the result was known")
-			c.waitAgain(j, i)
+			b.c.removeLease(l, r.Outcome.String(), "the result was known")
+			b.waitAgain(j, i)
 		}
 		if !known {
-			c.tooLate(j, e)
+			b.tooLate(j, e)
 		}
-		c.thank(h, e)
+		b.thank(h, e)
 		return
 	}
 	if err := r.Verify(); err != nil {
-		c.spoiled(h, j, l, e, err.Error())
+		b.spoiled(h, j, l, e, err.Error())
 		return
 	}
-	if c.awaitsState(l, r) {
-		c.unload(l, leasing.Brings)
+	if b.c.transfers.awaitsState(l, r) {
+		b.c.unload(l, leasing.Brings)
 		l.ending = e
-		c.touchHost(h)
+		b.c.members.touchHost(h)
 		return
 	}
 	if r.Outcome != task.Completed || len(message.RemoteOutputs(r)) == 0 {
-		c.accept(h, j, l, e)
+		b.accept(h, j, l, e)
 		return
 	}
 	if l == nil {
-		l = c.adopt(j, h, i, e.Attempt, e)
+		l = b.adopt(j, h, i, e.Attempt, e)
 	} else {
-		c.unload(l, leasing.Fetches)
+		b.c.unload(l, leasing.Fetches)
 		l.ending = e
-		c.freeMove(l)
-		c.touchHost(h)
+		b.c.transfers.freeMove(l)
+		b.c.members.touchHost(h)
 	}
-	c.fetchOutputs(l)
+	b.fetchOutputs(l)
 }
 
 // fetchOutputs brings the outputs of a lease's result here before it counts:
 // a result must not vanish with its worker.
-func (c *Coordinator) fetchOutputs(l *lease) {
+func (b *reports) fetchOutputs(l *lease) {
 	key := durable.TaskKey(coordinatorPrefix+"o/", l.taskID()) + "/" + strconv.FormatUint(l.attempt.Epoch, 10) + "." + strconv.FormatUint(l.attempt.Seq, 10)
-	c.fetch(&fetching{key: key, job: l.job, lease: l}, message.RemoteOutputs(&l.ending.Result), []task.PeerID{l.host.peer})
+	b.c.table.fetch(&fetching{key: key, job: l.job, lease: l}, message.RemoteOutputs(&l.ending.Result), []task.PeerID{l.host.peer})
 }
 
 // hasEnd says whether the attempt's result is in the ledger, so that only its
@@ -348,17 +355,17 @@ func ended(l *message.AttemptLog) bool {
 	return !l.End.IsZero() && (l.Outcome == ledger.Moved || o.UnmarshalText([]byte(l.Outcome)) == nil)
 }
 
-func (c *Coordinator) thank(h *host, e *message.Ending) {
-	ack := c.ack(h.peer)
+func (b *reports) thank(h *host, e *message.Ending) {
+	ack := b.c.ack(h.peer)
 	ack.Ended = append(ack.Ended, message.AttemptName{Task: e.Result.Task, Attempt: e.Attempt})
 }
 
 // spoiled ends an attempt whose result is no good.
-func (c *Coordinator) spoiled(h *host, j *job, l *lease, e *message.Ending, why string) {
-	c.thank(h, e)
-	c.pauseJob(h, j, c.cfg.RefusalPause, why)
+func (b *reports) spoiled(h *host, j *job, l *lease, e *message.Ending, why string) {
+	b.thank(h, e)
+	b.c.members.pauseJob(h, j, b.c.cfg.RefusalPause, why)
 	if l != nil {
-		c.giveUp(l, "refused", why)
+		b.giveUp(l, "refused", why)
 	}
 }
 
@@ -369,83 +376,83 @@ const maxFetches = 5
 // outputsFetched goes on with a result whose outputs are here, or could not be
 // had. In the latter case the worker, if it still is there, reports the result
 // again, and it is tried again.
-func (c *Coordinator) outputsFetched(l *lease, failure string) {
+func (b *reports) outputsFetched(l *lease, failure string) {
 	if t := l.job.live[l.task.index]; t == nil || !slices.Contains(t.leases, l) {
 		return // the task ended in the meantime
 	}
 	e := l.ending
 	if failure != "" {
 		l.fails++
-		if here := c.hosts[l.host.peer] == l.host; here && l.fails < maxFetches {
+		if here := b.c.members.hosts[l.host.peer] == l.host; here && l.fails < maxFetches {
 			l.take(leasing.Stalls)
-			l.expires = c.now.Add(c.cfg.LeaseTTL)
-			c.alarm(l.host, l.expires)
+			l.expires = b.c.now.Add(b.c.cfg.LeaseTTL)
+			b.c.members.alarm(l.host, l.expires)
 			return
 		}
-		c.spoiled(l.host, l.job, l, e, task.ClipMessage("fetching the outputs failed: "+failure))
+		b.spoiled(l.host, l.job, l, e, task.ClipMessage("fetching the outputs failed: "+failure))
 		return
 	}
-	c.accept(l.host, l.job, l, e)
+	b.accept(l.host, l.job, l, e)
 }
 
 // accept makes a result a fact and draws the conclusion.
-func (c *Coordinator) accept(h *host, j *job, l *lease, e *message.Ending) {
+func (b *reports) accept(h *host, j *job, l *lease, e *message.Ending) {
 	i, r := e.Result.Task.Index, &e.Result
 	row := j.row(i)
 	row.AddResult(e.Attempt, *r)
 	sealed := l != nil && l.move != nil && r.Outcome == task.Interrupted && l.savedAll()
-	gone := c.departs(l, r)
+	gone := b.c.transfers.departs(l, r)
 	if l != nil {
 		l.result = r
 	}
 	switch {
 	case gone != nil:
-		c.removeLease(l, ledger.Moved, gone.why)
+		b.c.removeLease(l, ledger.Moved, gone.why)
 		j.migrations++
-		c.leaseThere(j, i, gone)
+		b.c.transfers.leaseThere(j, i, gone)
 	case l != nil:
-		c.removeLease(l, r.Outcome.String(), cmp.Or(r.Message, l.reason))
+		b.c.removeLease(l, r.Outcome.String(), cmp.Or(r.Message, l.reason))
 	default:
-		c.note(j, i, unleased(row, h.peer, e, c.now))
+		b.note(j, i, unleased(row, h.peer, e, b.c.now))
 	}
 	if r.Outcome == task.Completed {
 		j.measure(r.Wall)
 		j.learnWork(l, r)
-		c.learnFrom(j, h, l, r)
+		b.c.learnFrom(j, h, l, r)
 	}
-	c.conclude(j, i, row)
-	c.persistRow(j, i)
-	if n := (message.HoldName{Task: r.Task, Kind: message.HoldOutputs}); len(message.RemoteOutputs(r)) > 0 && c.hasBlocks(n) {
-		c.replicas.Hold(n, true)
+	b.conclude(j, i, row)
+	b.c.table.persistRow(j, i)
+	if n := (message.HoldName{Task: r.Task, Kind: message.HoldOutputs}); len(message.RemoteOutputs(r)) > 0 && b.c.hasBlocks(n) {
+		b.c.replicas.Hold(n, true)
 	}
-	c.thank(h, e)
+	b.thank(h, e)
 	switch {
 	case gone != nil:
-		c.pauseJob(h, j, c.cfg.RefusalPause, "a task of the job has just moved away from there")
+		b.c.members.pauseJob(h, j, b.c.cfg.RefusalPause, "a task of the job has just moved away from there")
 	case sealed: // its member did as it was told
 	case r.Outcome == task.Interrupted || r.Outcome == task.HostError:
-		c.pauseJob(h, j, c.cfg.RefusalPause, "the last task of the job ended there as "+r.Outcome.String())
+		b.c.members.pauseJob(h, j, b.c.cfg.RefusalPause, "the last task of the job ended there as "+r.Outcome.String())
 	}
-	c.touch(j)
-	c.endIfOver(j)
+	b.c.touch(j)
+	b.c.table.endIfOver(j)
 }
 
 // conclude ends a task whose results say so, and lets it wait for another run
 // otherwise.
-func (c *Coordinator) conclude(j *job, i uint64, row *ledger.Row) {
+func (b *reports) conclude(j *job, i uint64, row *ledger.Row) {
 	id := task.TaskID{Job: j.id, Index: i}
 	switch row.Verdict(j.ledger.Rule()) {
 	case ledger.Open:
-		c.waitAgain(j, i)
+		b.waitAgain(j, i)
 		return
 	case ledger.Done:
 		j.done++
-		c.decided(id, "done", "", "")
+		b.c.decided(id, "done", "", "")
 	case ledger.Failed:
 		j.failed++
-		c.decided(id, "failed", "", row.Why(j.ledger.Rule()))
+		b.c.decided(id, "failed", "", row.Why(j.ledger.Rule()))
 	}
-	c.endLeases(j, i, message.DropSuperseded)
+	b.c.endLeases(j, i, message.DropSuperseded)
 	useful, wasted := costOfResults(row)
 	j.useful, j.wasted = j.useful+useful, j.wasted+wasted
 	j.ready = append(j.ready, i)

@@ -16,14 +16,14 @@ func (j *job) mayResume() bool { return j.spec.Replicas <= 1 && !j.spec.Checkpoi
 
 // savedBy brings a checkpoint of a lease here. It counts once its blocks are
 // held and the row that names it is durable: it must not vanish with its worker.
-func (c *Coordinator) savedBy(h *host, s *message.SavedState) {
-	j := c.current(s.Task)
+func (b *reports) savedBy(h *host, s *message.SavedState) {
+	j := b.current(s.Task)
 	if j == nil || !s.Checkpoint.Valid() || !j.mayResume() || j.state != jobOpen || j.ledger.Verdict(s.Task.Index) != ledger.Open {
 		return
 	}
 	l := leaseOf(j, h, s.Task.Index, s.Attempt)
-	if l == nil && c.onTheWay(j, h, s) || l != nil && l.is(leasing.Awaits) {
-		c.strayState(j, h, s)
+	if l == nil && b.c.transfers.onTheWay(j, h, s) || l != nil && l.is(leasing.Awaits) {
+		b.c.transfers.strayState(j, h, s)
 		return
 	}
 	row := j.ledger.Rows[s.Task.Index]
@@ -38,28 +38,28 @@ func (c *Coordinator) savedBy(h *host, s *message.SavedState) {
 	}
 	saved := s.Checkpoint
 	if l.saved.fetching == 0 {
-		c.fetchState(l, &saved)
+		b.fetchState(l, &saved)
 	} else if l.saved.fetching < saved.Fuel && (l.saved.next == nil || l.saved.next.Fuel < saved.Fuel) {
 		l.saved.next = &saved // one at a time
 	}
 }
 
 // fetchState begins to bring a checkpoint of a lease here.
-func (c *Coordinator) fetchState(l *lease, saved *message.Checkpoint) {
-	l.saved.fetching, l.saved.asked, l.saved.askedStood = saved.Fuel, c.now, l.host.stoodBy(c.now)
+func (b *reports) fetchState(l *lease, saved *message.Checkpoint) {
+	l.saved.fetching, l.saved.asked, l.saved.askedStood = saved.Fuel, b.c.now, l.host.stoodBy(b.c.now)
 	key := stateKey(l.taskID(), l.attempt)
-	c.fetch(&fetching{key: key, job: l.job, lease: l, saved: saved}, []task.CID{saved.CID}, []task.PeerID{l.host.peer})
+	b.c.table.fetch(&fetching{key: key, job: l.job, lease: l, saved: saved}, []task.CID{saved.CID}, []task.PeerID{l.host.peer})
 }
 
 // checkpointFetched goes on when a checkpoint is here, or could not be had: with
 // a newer one, or with the end of the attempt that waited for it.
-func (c *Coordinator) checkpointFetched(f *fetching, failure string) {
+func (b *reports) checkpointFetched(f *fetching, failure string) {
 	l, j, i := f.lease, f.job, f.lease.task.index
 	l.saved.fetching = 0
-	if c.jobs[j.id] != j || j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open {
+	if b.c.table.jobs[j.id] != j || j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open {
 		return
 	}
-	if c.keepState(j, l.taskID(), f.saved, l.host.peer, failure) {
+	if b.keepState(j, l.taskID(), f.saved, l.host.peer, failure) {
 		l.saved.heldAt, l.saved.stood = l.saved.asked, l.saved.askedStood
 	}
 	if t := j.live[i]; t == nil || !slices.Contains(t.leases, l) {
@@ -67,26 +67,26 @@ func (c *Coordinator) checkpointFetched(f *fetching, failure string) {
 	}
 	if n := l.saved.next; n != nil {
 		l.saved.next = nil
-		c.fetchState(l, n)
+		b.fetchState(l, n)
 		return
 	}
 	if l.state == leasing.Bringing {
-		c.accept(l.host, j, l, l.ending)
+		b.accept(l.host, j, l, l.ending)
 	}
 }
 
 // keepState makes a checkpoint a fact, and says whether it is a new one. One that could not be had is forgotten:
 // the worker names its newest again in its next full report.
-func (c *Coordinator) keepState(j *job, id task.TaskID, saved *message.Checkpoint, from task.PeerID, failure string) bool {
+func (b *reports) keepState(j *job, id task.TaskID, saved *message.Checkpoint, from task.PeerID, failure string) bool {
 	if failure != "" {
-		c.decided(id, "not saved", from, task.ClipMessage("fetching its checkpoint failed: "+failure))
+		b.c.decided(id, "not saved", from, task.ClipMessage("fetching its checkpoint failed: "+failure))
 		return false
 	}
 	if !j.row(id.Index).Save(saved) {
 		return false
 	}
-	c.persistRow(j, id.Index)
-	c.replicas.Hold(message.HoldName{Task: id, Kind: message.HoldState}, false)
-	c.decided(id, "saved", from, "a checkpoint is held here")
+	b.c.table.persistRow(j, id.Index)
+	b.c.replicas.Hold(message.HoldName{Task: id, Kind: message.HoldState}, false)
+	b.c.decided(id, "saved", from, "a checkpoint is held here")
 	return true
 }

@@ -10,6 +10,21 @@ import (
 	"godwit/task"
 )
 
+// A migration decides which running tasks should go elsewhere. Its policy and the rule of
+// tails do; transfers carries out what they want.
+type migration struct {
+	c *Coordinator
+
+	// Migration. given counts the leases on the books.
+	mover   migrate.Policy // nil: nothing moves
+	rate    float64        // bytes of state a second, mean of hand-overs; 0 before the first
+	scanAt  time.Time      // when the next scan is due; zero for none set
+	scans   uint64         // made in this life: they seed the random numbers
+	tailDue bool           // it has gone off
+	tailSet bool           // a reminder to look at tails is set
+	noticed bool           // a member gave notice, and no scan followed yet
+}
+
 const (
 	// leastPeriod bounds how often a policy scans, whatever the rules say: a scan
 	// looks at every member.
@@ -38,52 +53,52 @@ func (h *host) visited() bool { return h.state == overlay.UserPresent || h.state
 
 // heedNotice looks whether a member has just given notice, or has just said that
 // it goes after its owner had only come back: what found no place then is saved.
-func (c *Coordinator) heedNotice(h *host) {
+func (q *migration) heedNotice(h *host) {
 	was, left := h.notice, h.leaves
 	h.notice, h.leaves = h.onNotice(), h.state == overlay.Leaving
-	if was && (left || !h.leaves) || !h.notice || c.mover == nil {
+	if was && (left || !h.leaves) || !h.notice || q.mover == nil {
 		return
 	}
 	if !was {
-		c.mover.Left(h.peer, c.now)
+		q.mover.Left(h.peer, q.c.now)
 	}
-	c.noticed = c.noticed || c.heedsNotice()
+	q.noticed = q.noticed || q.heedsNotice()
 }
 
 // armScan sets the time of the next scan, while any task runs.
-func (c *Coordinator) armScan() {
-	if c.mover == nil || c.given == 0 || !c.scanAt.IsZero() {
+func (q *migration) armScan() {
+	if q.mover == nil || q.c.members.given == 0 || !q.scanAt.IsZero() {
 		return
 	}
-	if p := c.mover.Period(); p > 0 {
-		c.scanIn(max(p, leastPeriod))
+	if p := q.mover.Period(); p > 0 {
+		q.scanIn(max(p, leastPeriod))
 	}
 }
 
-func (c *Coordinator) scanIn(d time.Duration) {
-	c.scanAt = c.now.Add(d)
-	c.timers.Set(c.scanAt, reminder{scan: true})
+func (q *migration) scanIn(d time.Duration) {
+	q.scanAt = q.c.now.Add(d)
+	q.c.timers.Set(q.scanAt, reminder{scan: true})
 }
 
 // scanIfDue scans when a notice was given or the time has come.
-func (c *Coordinator) scanIfDue() {
-	due := !c.scanAt.IsZero() && !c.now.Before(c.scanAt)
+func (q *migration) scanIfDue() {
+	due := !q.scanAt.IsZero() && !q.c.now.Before(q.scanAt)
 	if due {
-		c.scanAt = time.Time{}
+		q.scanAt = time.Time{}
 	}
-	if c.mover == nil || c.recovering || !due && !c.noticed {
+	if q.mover == nil || q.c.recovering || !due && !q.noticed {
 		return
 	}
-	c.noticed = false
-	if c.scan() > 0 {
-		c.scanAgain()
+	q.noticed = false
+	if q.scan() > 0 {
+		q.scanAgain()
 	}
 }
 
 // scanAgain has tasks that found no place on a notice offered once more.
-func (c *Coordinator) scanAgain() {
-	if c.heedsNotice() && (c.scanAt.IsZero() || c.scanAt.After(c.now.Add(noticeAgain))) {
-		c.scanIn(noticeAgain)
+func (q *migration) scanAgain() {
+	if q.heedsNotice() && (q.scanAt.IsZero() || q.scanAt.After(q.c.now.Add(noticeAgain))) {
+		q.scanIn(noticeAgain)
 	}
 }
 
@@ -93,56 +108,56 @@ const cannotSave = "its state cannot be saved on the way"
 // scan asks the policy which members' tasks should move, and begins the moves.
 // It returns how many found no place and may find one later; with a policy that
 // names tasks only those whose member is on notice, since others it weighs anew.
-func (c *Coordinator) scan() (placeless int) {
-	c.scans++
-	hosts := c.scanned()
-	mem := &c.deciding
+func (q *migration) scan() (placeless int) {
+	q.scans++
+	hosts := q.scanned()
+	mem := &q.c.dispatch.deciding
 	moving, from := mem.moving[:0], mem.leave()
-	moves := c.chosen(hosts)
+	moves := q.chosen(hosts)
 	for i := range moves {
 		m := &moves[i]
-		h := c.hosts[m.From]
+		h := q.c.members.hosts[m.From]
 		if h == nil {
 			continue
 		}
 		from[h] = true
-		if l := h.leaseFor(m.Task); l != nil && c.mayMove(l) {
-			if to := c.hosts[m.To]; m.To != "" && c.takes(to, l) {
-				c.beginMove(leaving{lease: l, why: m, to: to, there: "where it is expected to end first"})
+		if l := h.leaseFor(m.Task); l != nil && q.mayMove(l) {
+			if to := q.c.members.hosts[m.To]; m.To != "" && q.takes(to, l) {
+				q.c.transfers.beginMove(leaving{lease: l, why: m, to: to, there: "where it is expected to end first"})
 				continue
 			}
 			moving = append(moving, leaving{lease: l, why: m})
-		} else if l != nil && c.now.Before(l.tries.notBefore) && !l.is(leasing.Moves) {
+		} else if l != nil && q.c.now.Before(l.tries.notBefore) && !l.is(leasing.Moves) {
 			placeless++
 		} else if l != nil && l.is(leasing.Settled) {
-			c.stays(l, m, cannotSave)
+			q.stays(l, m, cannotSave)
 		}
 	}
 	mem.moving = moving
-	c.settled(from)
+	q.settled(from)
 	if len(moving) == 0 {
 		return placeless
 	}
-	for _, m := range c.destinations(moving, from) {
+	for _, m := range q.destinations(moving, from) {
 		if m.to != nil {
-			c.beginMove(m)
+			q.c.transfers.beginMove(m)
 			continue
 		}
-		if c.weigher() == nil || m.lease.host.notice {
+		if q.weigher() == nil || m.lease.host.notice {
 			placeless++
 		}
-		c.stays(m.lease, m.why, "the placement policy has no place for it elsewhere")
-		c.seal(m.lease, m.why)
+		q.stays(m.lease, m.why, "the placement policy has no place for it elsewhere")
+		q.c.transfers.seal(m.lease, m.why)
 	}
 	return placeless
 }
 
 // scanned lists the members that are there, by name, with what they run.
-func (c *Coordinator) scanned() []migrate.Host {
-	mem := &c.deciding
+func (q *migration) scanned() []migrate.Host {
+	mem := &q.c.dispatch.deciding
 	mem.scanned, mem.tasks, mem.runs = mem.scanned[:0], mem.tasks[:0], mem.runs[:0]
-	weighs := c.weigher() != nil
-	for _, h := range c.roster.all() {
+	weighs := q.weigher() != nil
+	for _, h := range q.c.members.roster.all() {
 		if !h.member || !h.reported || !h.lost.IsZero() {
 			continue
 		}
@@ -151,13 +166,13 @@ func (c *Coordinator) scanned() []migrate.Host {
 			if l.is(leasing.Open) {
 				mem.tasks = append(mem.tasks, l.taskID())
 				if weighs {
-					mem.runs = append(mem.runs, c.runOf(l))
+					mem.runs = append(mem.runs, q.runOf(l))
 				}
 			}
 		}
 		m := migrate.Host{Peer: h.peer, CPU: float64(100 - h.withheld), Leaving: h.notice, Paused: h.notice && h.visited(), Tasks: slices.Clip(mem.tasks[n:])}
 		if weighs {
-			m.Runs, m.Idle, m.Speed = slices.Clip(mem.runs[n:]), c.idleSlots(h), max(h.given(), leastGiven*h.usual())
+			m.Runs, m.Idle, m.Speed = slices.Clip(mem.runs[n:]), q.idleSlots(h), max(h.given(), leastGiven*h.usual())
 		}
 		mem.scanned = append(mem.scanned, m)
 	}
@@ -165,13 +180,13 @@ func (c *Coordinator) scanned() []migrate.Host {
 }
 
 // settled forgets why leases stay whose hosts they need not leave any more.
-func (c *Coordinator) settled(from map[*host]bool) {
-	for _, h := range c.hosts {
+func (q *migration) settled(from map[*host]bool) {
+	for _, h := range q.c.members.hosts {
 		if from[h] {
 			continue
 		}
 		for _, l := range h.leases {
-			if l.move == nil && !l.fixed && !c.now.Before(l.tries.notBefore) {
+			if l.move == nil && !l.fixed && !q.c.now.Before(l.tries.notBefore) {
 				l.stay.why = ""
 			}
 		}
@@ -189,18 +204,18 @@ func (h *host) leaseFor(id task.TaskID) *lease {
 }
 
 // mayMove says whether the task can be taken elsewhere with its state.
-func (c *Coordinator) mayMove(l *lease) bool {
-	return l.is(leasing.Settled) && !c.now.Before(l.tries.notBefore) && !l.fixed && l.job.mayResume()
+func (q *migration) mayMove(l *lease) bool {
+	return l.is(leasing.Settled) && !q.c.now.Before(l.tries.notBefore) && !l.fixed && l.job.mayResume()
 }
 
 // stays notes why a task that should move does not, and tells it when something else
 // stands in its way than before. Only then is it put into words.
-func (c *Coordinator) stays(l *lease, why cause, but string) {
+func (q *migration) stays(l *lease, why cause, but string) {
 	if l.stay.why != "" && l.stay.but == but {
 		return
 	}
 	l.stay.why, l.stay.but = task.ClipMessage("it should leave its member ("+why.Why()+"), and stays: "+but), but
-	c.decided(l.taskID(), "stays", l.host.peer, l.stay.why)
+	q.c.decided(l.taskID(), "stays", l.host.peer, l.stay.why)
 }
 
 // A leaving is a lease that is to move: to is nil until a place is found.
@@ -223,31 +238,31 @@ func (w inWords) Why() string { return string(w) }
 
 // destinations asks the placement policy for idle members other than those that
 // tasks move from.
-func (c *Coordinator) destinations(moving []leaving, from map[*host]bool) []leaving {
+func (q *migration) destinations(moving []leaving, from map[*host]bool) []leaving {
 	d, known := moving[0].lease.job.duration()
-	mem := &c.deciding
-	c.tellRates()
+	mem := &q.c.dispatch.deciding
+	q.c.dispatch.tellRates()
 	offers := mem.offers[:0]
-	for _, h := range c.idle.all() {
+	for _, h := range q.c.members.idle.all() {
 		if from[h] || h.notice {
 			continue
 		}
-		o := c.offer(h, d, known)
+		o := q.c.members.offer(h, d, known)
 		o.Free, o.MemoryFree = h.slots-h.load, h.memory-h.memoryUsed // where it would wait it may as well stay
-		o.IdleFor = c.idleTime(h)
+		o.IdleFor = q.c.dispatch.idleTime(h)
 		offers = append(offers, o)
 	}
 	mem.offers = offers
 	if len(offers) == 0 {
 		return moving
 	}
-	view := mem.leaving.begin(c, moving)
-	c.situate(true)
-	rng := mem.random(c.epoch, scanStream|c.scans)
-	for _, p := range c.policy.Place(c.now, view, offers, foretold{c}, rng) {
+	view := mem.leaving.begin(q.c, moving)
+	q.c.dispatch.situate(true)
+	rng := mem.random(q.c.epoch, scanStream|q.scans)
+	for _, p := range q.c.dispatch.policy.Place(q.c.now, view, offers, foretold{q.c}, rng) {
 		m := view.find(p.Task)
-		h := c.hosts[p.Peer]
-		if m == nil || h == nil || !c.idle.has(h) || from[h] || h.notice || slices.Contains(view.avoid(m.lease), p.Peer) {
+		h := q.c.members.hosts[p.Peer]
+		if m == nil || h == nil || !q.c.members.idle.has(h) || from[h] || h.notice || slices.Contains(view.avoid(m.lease), p.Peer) {
 			continue
 		}
 		m.to, m.there = h, p.Reason.String()

@@ -86,33 +86,33 @@ func newFairness(spec string) fairness {
 }
 
 // shareBy has slots divided by another policy from now on, which must be known.
-func (c *Coordinator) shareBy(spec string) {
-	was := c.fair.terms
+func (q *claims) shareBy(spec string) {
+	was := q.fair.terms
 	f := newFairness(spec)
-	c.fair.policy, c.fair.further, c.fair.ideal, c.fair.terms = f.policy, f.further, nil, f.terms
-	c.timers.Set(c.now, reminder{ask: true}) // it may give what the other kept
+	q.fair.policy, q.fair.further, q.fair.ideal, q.fair.terms = f.policy, f.further, nil, f.terms
+	q.c.timers.Set(q.c.now, reminder{ask: true}) // it may give what the other kept
 	if was.PerOwner == f.terms.PerOwner && was.First == f.terms.First {
 		return
 	}
 	var jobs []*job
-	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
-		if j := c.jobs[id]; j.claim != nil {
+	for _, id := range slices.Sorted(maps.Keys(q.c.table.jobs)) {
+		if j := q.c.table.jobs[id]; j.claim != nil {
 			jobs = append(jobs, j)
 		}
 	}
-	clear(c.queue.items)
-	clear(c.fair.claimants)
-	c.queue.items = c.queue.items[:0]
+	clear(q.queue.items)
+	clear(q.fair.claimants)
+	q.queue.items = q.queue.items[:0]
 	slices.SortFunc(jobs, func(a, b *job) int { return cmp.Compare(a.arrival, b.arrival) })
 	for _, j := range jobs {
 		j.claim, j.place = nil, -1
-		c.reclaim(j)
+		q.reclaim(j)
 	}
 }
 
 // reclaim finds a job its claimant again, with what it holds.
-func (c *Coordinator) reclaim(j *job) {
-	cl := c.claimOf(j)
+func (q *claims) reclaim(j *job) {
+	cl := q.claimOf(j)
 	cl.held += j.held
 	for _, i := range slices.Sorted(maps.Keys(j.live)) {
 		for _, l := range j.live[i].leases {
@@ -122,9 +122,9 @@ func (c *Coordinator) reclaim(j *job) {
 		}
 	}
 	if j.queued {
-		c.joins(j)
+		q.joins(j)
 	} else {
-		c.settleClaim(cl)
+		q.settleClaim(cl)
 	}
 }
 
@@ -141,54 +141,54 @@ const (
 
 // divide says what this round's parts are of the hosts that are open. It says false if
 // there is nobody to give anything.
-func (c *Coordinator) divide() bool {
-	f := &c.fair
+func (q *dispatch) divide() bool {
+	f := &q.c.claims.fair
 	f.parts, f.who = f.parts[:0], f.who[:0]
-	if f.anywhere = c.roam(); f.anywhere {
+	if f.anywhere = q.roam(); f.anywhere {
 		return true
 	}
 	pool := f.idle.slots
-	first := c.nextClaimant()
+	first := q.nextClaimant()
 	if first == nil {
 		return false
 	}
 	f.who = append(f.who, first)
-	if c.alone(first) {
+	if q.alone(first) {
 		first.said = share.Reason{}
 		first.top().given = 1
 		f.parts = append(f.parts, part{job: first.top(), n: whole})
 		return true
 	}
-	wanted := c.demand(first, pool)
+	wanted := q.demand(first, pool)
 	most := fewClaimants
-	if f.ahead || c.queue.len() >= most {
+	if f.ahead || q.c.claims.queue.len() >= most {
 		most = pool << (2 * min(f.fruitless, maxFruitless))
 	}
-	for c.queue.len() > 0 {
-		next := c.queue.items[0]
+	for q.c.claims.queue.len() > 0 {
+		next := q.c.claims.queue.items[0]
 		if len(f.who) >= most || wanted >= pool && next.priority() < f.who[len(f.who)-1].priority() {
 			break
 		}
-		if next = c.nextClaimant(); next != nil {
+		if next = q.nextClaimant(); next != nil {
 			f.who = append(f.who, next)
-			wanted += c.demand(next, pool)
+			wanted += q.demand(next, pool)
 		}
 	}
-	c.grow(pool)
+	q.grow(pool)
 	return true
 }
 
 // roam makes the round one of a job that could use nothing of what it was given at its
 // sites: it has as much anywhere.
-func (c *Coordinator) roam() bool {
-	f := &c.fair
+func (q *dispatch) roam() bool {
+	f := &q.c.claims.fair
 	for len(f.roaming) > 0 {
 		p := f.roaming[0]
 		f.roaming = f.roaming[1:]
 		if p.job.place < 0 || p.job.claim.place < 0 {
 			continue // nothing of it waits any more
 		}
-		f.who = append(f.who, c.queue.remove(p.job.claim.place))
+		f.who = append(f.who, q.c.claims.queue.remove(p.job.claim.place))
 		p.job.given = p.n
 		f.parts = append(f.parts, p)
 		return true
@@ -198,30 +198,32 @@ func (c *Coordinator) roam() bool {
 
 // nextClaimant takes the next claimant that has a job that could run out of the queue; nil
 // if there is none. Jobs that could not it puts aside.
-func (c *Coordinator) nextClaimant() *claimant {
-	for c.queue.len() > 0 {
-		cl := c.queue.items[0]
-		if c.mayRun(cl.top()) {
-			return c.queue.pop()
+func (q *dispatch) nextClaimant() *claimant {
+	for q.c.claims.queue.len() > 0 {
+		cl := q.c.claims.queue.items[0]
+		if q.mayRun(cl.top()) {
+			return q.c.claims.queue.pop()
 		}
-		c.putAside(cl.top())
+		q.putAside(cl.top())
 	}
 	return nil
 }
 
 // mayRun says whether tasks of the job could go to one of the open hosts.
-func (c *Coordinator) mayRun(j *job) bool { return c.deciding.view.useful(j) && c.heldUp(j) == "" }
+func (q *dispatch) mayRun(j *job) bool {
+	return q.deciding.view.useful(j) && q.c.table.heldUp(j) == ""
+}
 
 // putAside leaves a job out for the rest of the Step.
-func (c *Coordinator) putAside(j *job) {
-	c.rests(j)
-	c.fair.aside = append(c.fair.aside, j)
+func (q *dispatch) putAside(j *job) {
+	q.c.claims.rests(j)
+	q.c.claims.fair.aside = append(q.c.claims.fair.aside, j)
 }
 
 // alone says whether a claimant, out of the queue, shares its priority with nobody, and
 // nothing is to be kept free.
-func (c *Coordinator) alone(cl *claimant) bool {
-	if c.fair.terms.Guarded || c.queue.len() > 0 && c.nextInTurn().spec.Priority == cl.priority() {
+func (q *dispatch) alone(cl *claimant) bool {
+	if q.c.claims.fair.terms.Guarded || q.c.claims.queue.len() > 0 && q.c.claims.nextInTurn().spec.Priority == cl.priority() {
 		return false
 	}
 	j, other := cl.jobs.second()
@@ -229,10 +231,10 @@ func (c *Coordinator) alone(cl *claimant) bool {
 }
 
 // demand is how many tasks of the claimant's highest priority could run, up to most.
-func (c *Coordinator) demand(cl *claimant, most int) int {
+func (q *dispatch) demand(cl *claimant, most int) int {
 	n := 0
 	for _, j := range cl.jobs.items {
-		if j.spec.Priority == cl.priority() && c.mayRun(j) {
+		if j.spec.Priority == cl.priority() && q.mayRun(j) {
 			n += j.waitingCount()
 		}
 		if n >= most {
@@ -243,15 +245,15 @@ func (c *Coordinator) demand(cl *claimant, most int) int {
 }
 
 // grow asks the policy, and makes parts of its grants.
-func (c *Coordinator) grow(pool int) {
-	f := &c.fair
+func (q *dispatch) grow(pool int) {
+	f := &q.c.claims.fair
 	f.arrived = append(f.arrived[:0], f.who...)
 	slices.SortFunc(f.arrived, func(a, b *claimant) int { return cmp.Compare(a.arrival, b.arrival) })
-	c.offerSites()
+	q.offerSites()
 	f.claims, f.held = f.claims[:0], f.held[:0]
 	for _, cl := range f.arrived {
 		f.claims = append(f.claims, share.Claimant{
-			ID: cl.id, Priority: cl.priority(), Weight: c.weight(cl), Demand: c.demand(cl, pool),
+			ID: cl.id, Priority: cl.priority(), Weight: q.c.claims.weight(cl), Demand: q.demand(cl, pool),
 			Held: f.holdings(cl), Task: share.Amount{Cores: 1, Memory: cl.top().spec.Memory},
 		})
 	}
@@ -262,11 +264,11 @@ func (c *Coordinator) grow(pool int) {
 	if f.ahead {
 		policy = f.further
 	}
-	for _, g := range policy.Grow(c.now, f.claims, f.offered) {
+	for _, g := range policy.Grow(q.c.now, f.claims, f.offered) {
 		cl := f.arrived[g.Claimant]
 		cl.saying, cl.getting = g.Reason, g.Slots > 0
 		if g.Slots > 0 {
-			c.deal(cl, &g)
+			q.deal(cl, &g)
 		}
 	}
 	slices.SortStableFunc(f.parts, func(a, b part) int {
@@ -287,8 +289,8 @@ func compareSites(a, b *site) int {
 }
 
 // offerSites describes what is open: as one site, if the policy does not look at them.
-func (c *Coordinator) offerSites() {
-	f := &c.fair
+func (q *dispatch) offerSites() {
+	f := &q.c.claims.fair
 	f.offered = f.offered[:0]
 	if !f.terms.Sites {
 		f.offered = append(f.offered, f.all.offer("", f.idle))
@@ -297,8 +299,8 @@ func (c *Coordinator) offerSites() {
 	for _, s := range f.order {
 		s.idle = opening{}
 	}
-	for k, h := range c.deciding.open {
-		c.deciding.opens(&h.counted.site.idle, k, f.ahead)
+	for k, h := range q.deciding.open {
+		q.deciding.opens(&h.counted.site.idle, k, f.ahead)
 	}
 	for _, s := range f.order {
 		f.offered = append(f.offered, s.sums.offer(s.name, s.idle))
@@ -333,8 +335,8 @@ func (f *fairness) holdings(cl *claimant) []share.Holding {
 
 // deal makes parts of a grant: an owner's jobs of one priority share it by what they
 // hold, and their weights.
-func (c *Coordinator) deal(cl *claimant, g *share.Grant) {
-	f := &c.fair
+func (q *dispatch) deal(cl *claimant, g *share.Grant) {
+	f := &q.c.claims.fair
 	p := part{n: g.Slots, why: g.Reason}
 	if g.Site != share.AnySite && f.terms.Sites {
 		p.site = f.order[g.Site]
@@ -349,8 +351,8 @@ func (c *Coordinator) deal(cl *claimant, g *share.Grant) {
 	for n := g.Slots; n > 0 && cl.jobs.len() > 0 && cl.priority() == priority; {
 		j := cl.top()
 		switch {
-		case !c.mayRun(j):
-			c.putAside(j)
+		case !q.mayRun(j):
+			q.putAside(j)
 			continue
 		case j.given == j.waitingCount():
 			f.used = append(f.used, cl.jobs.pop())

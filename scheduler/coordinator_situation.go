@@ -38,12 +38,12 @@ const (
 
 // costs are what saving and moving take. A member that vanished is believed to be
 // there until its lease ends, at the latest.
-func (c *Coordinator) costs() migrate.Costs {
-	rate := c.rate
+func (q *migration) costs() migrate.Costs {
+	rate := q.rate
 	if rate == 0 {
 		rate = usualRate
 	}
-	return migrate.Costs{Pause: usualPause, Rate: rate, Delay: usualDelay, Detect: c.cfg.LeaseTTL}
+	return migrate.Costs{Pause: usualPause, Rate: rate, Delay: usualDelay, Detect: q.c.cfg.LeaseTTL}
 }
 
 // stateOf is about how large the state of a task of the job is, in bytes.
@@ -55,7 +55,7 @@ func (j *job) stateOf() int64 {
 }
 
 // learnHandOver takes what a hand-over took into the running means.
-func (c *Coordinator) learnHandOver(j *job, d *message.Handed) {
+func (q *migration) learnHandOver(j *job, d *message.Handed) {
 	if d.Took <= 0 {
 		return
 	}
@@ -72,41 +72,41 @@ func (c *Coordinator) learnHandOver(j *job, d *message.Handed) {
 	}
 	j.state64 += (state - j.state64) / learning.Weight
 	rate := min(mostRate, max(leastRate, float64(d.State)/d.Took.Seconds()))
-	if c.rate == 0 {
-		c.rate = rate
+	if q.rate == 0 {
+		q.rate = rate
 	}
-	c.rate += (rate - c.rate) / learning.Weight
+	q.rate += (rate - q.rate) / learning.Weight
 }
 
 // waitingTasks counts what waits.
-func (c *Coordinator) waitingTasks() int { return min(math.MaxInt32, c.waits) }
+func (q *dispatch) waitingTasks() int { return min(math.MaxInt32, q.c.claims.waits) }
 
 // situate tells a policy that weighs how things stand. saves says that the tasks to
 // be placed go on from their checkpoints.
-func (c *Coordinator) situate(saves bool) {
-	p, ok := c.policy.(place.Situated)
+func (q *dispatch) situate(saves bool) {
+	p, ok := q.policy.(place.Situated)
 	if !ok {
 		return
 	}
-	s := c.costs()
+	s := q.c.migration.costs()
 	p.Situate(place.Situation{
-		Waiting: c.waitingTasks(), Delay: s.Delay, Detect: s.Detect, Rate: s.Rate, Pause: s.Pause, Saves: saves,
+		Waiting: q.waitingTasks(), Delay: s.Delay, Detect: s.Detect, Rate: s.Rate, Pause: s.Pause, Saves: saves,
 	})
 }
 
 // taskLeft is the work that a waiting task has left from its best checkpoint, 0 if
 // nobody knows how much it is. It is at least a tenth of the whole: see tailOverrun.
-func (c *Coordinator) taskLeft(j *job, i uint64) time.Duration {
+func (q *dispatch) taskLeft(j *job, i uint64) time.Duration {
 	if row := j.ledger.Rows[i]; row != nil && j.mayResume() {
-		return c.leftFrom(j, i, row.Best, message.Attempt{})
+		return q.leftFrom(j, i, row.Best, message.Attempt{})
 	}
-	return c.leftFrom(j, i, nil, message.Attempt{})
+	return q.leftFrom(j, i, nil, message.Attempt{})
 }
 
 // leftFrom is the work from a state of a task, nil for its beginning, to its end; 0 if
 // nobody knows how much it is. The attempt that is to go on from the state, zero for
 // none, did not make it.
-func (c *Coordinator) leftFrom(j *job, i uint64, from *message.Checkpoint, next message.Attempt) time.Duration {
+func (q *dispatch) leftFrom(j *job, i uint64, from *message.Checkpoint, next message.Attempt) time.Duration {
 	work, known := j.work()
 	if !known || from == nil {
 		return work
@@ -117,7 +117,7 @@ func (c *Coordinator) leftFrom(j *job, i uint64, from *message.Checkpoint, next 
 			if l.Attempt == next {
 				continue
 			}
-			if h := c.hosts[l.Worker]; h != nil {
+			if h := q.c.members.hosts[l.Worker]; h != nil {
 				speed = h.usual()
 			}
 			break
@@ -127,15 +127,15 @@ func (c *Coordinator) leftFrom(j *job, i uint64, from *message.Checkpoint, next 
 }
 
 // weigher returns the migration policy if it names tasks; nil if not.
-func (c *Coordinator) weigher() migrate.Mover {
-	m, _ := c.mover.(migrate.Mover)
+func (q *migration) weigher() migrate.Mover {
+	m, _ := q.mover.(migrate.Mover)
 	return m
 }
 
 // heedsNotice says whether a scan follows when a member gives notice: for policies
 // that only heed notices, and those that name tasks.
-func (c *Coordinator) heedsNotice() bool {
-	return c.mover != nil && (c.mover.Period() <= 0 || c.weigher() != nil)
+func (q *migration) heedsNotice() bool {
+	return q.mover != nil && (q.mover.Period() <= 0 || q.weigher() != nil)
 }
 
 // weighs says whether the migration policy decides whether the task of a lease
@@ -143,49 +143,49 @@ func (c *Coordinator) heedsNotice() bool {
 // one keeps what ends before the policy would look again, and what cannot move and
 // may be copied. So each task is one's at a time; as it nears its end it becomes the
 // other's, whose margins it has to pass anew.
-func (c *Coordinator) weighs(l *lease, left time.Duration) bool {
-	m := c.weigher()
-	return m != nil && left >= m.Period() && c.maySend(l)
+func (q *migration) weighs(l *lease, left time.Duration) bool {
+	m := q.weigher()
+	return m != nil && left >= m.Period() && q.maySend(l)
 }
 
 // maySend says whether a lease may be moved while it runs.
-func (c *Coordinator) maySend(l *lease) bool {
-	return l.is(leasing.Runs) && l.host.lost.IsZero() && c.mayMove(l) && l.tries.failed < maxHandOvers
+func (q *migration) maySend(l *lease) bool {
+	return l.is(leasing.Runs) && l.host.lost.IsZero() && q.mayMove(l) && l.tries.failed < maxHandOvers
 }
 
 // chosen asks the migration policy what should move.
-func (c *Coordinator) chosen(hosts []migrate.Host) []migrate.Move {
-	mem := &c.deciding
-	if m := c.weigher(); m != nil {
+func (q *migration) chosen(hosts []migrate.Host) []migrate.Move {
+	mem := &q.c.dispatch.deciding
+	if m := q.weigher(); m != nil {
 		// What moves saves: see job.mayResume.
-		return m.Moves(c.now, hosts, foretold{c}, migrate.Situation{Waiting: c.waitingTasks(), Costs: c.costs(), Saves: true})
+		return m.Moves(q.c.now, hosts, foretold{q.c}, migrate.Situation{Waiting: q.c.dispatch.waitingTasks(), Costs: q.costs(), Saves: true})
 	}
-	rng := mem.random(c.epoch, scanStream|c.scans)
-	mem.moves = migrate.AppendMoves(mem.moves[:0], hosts, c.mover.Scan(c.now, hosts, foretold{c}, rng))
+	rng := mem.random(q.c.epoch, scanStream|q.scans)
+	mem.moves = migrate.AppendMoves(mem.moves[:0], hosts, q.mover.Scan(q.c.now, hosts, foretold{q.c}, rng))
 	return mem.moves
 }
 
 // runOf describes a lease to a policy that names tasks.
-func (c *Coordinator) runOf(l *lease) migrate.Run {
+func (q *migration) runOf(l *lease) migrate.Run {
 	r := migrate.Run{State: l.job.stateOf()}
 	if work, known := l.job.work(); known {
-		r.Left, r.Unsaved = c.progressOf(l, work)
-		r.Movable = c.weighs(l, r.Left)
+		r.Left, r.Unsaved = q.progressOf(l, work)
+		r.Movable = q.weighs(l, r.Left)
 	}
 	return r
 }
 
 // idleSlots is how many tasks a member that stays would start at once.
-func (c *Coordinator) idleSlots(h *host) int {
-	if h.notice || !c.idle.has(h) {
+func (q *migration) idleSlots(h *host) int {
+	if h.notice || !q.c.members.idle.has(h) {
 		return 0
 	}
 	return h.slots - h.load
 }
 
 // takes says whether an idle member may be sent the task of a lease.
-func (c *Coordinator) takes(h *host, l *lease) bool {
-	if h == nil || h == l.host || c.idleSlots(h) <= 0 || h.memory-h.memoryUsed < l.job.spec.Memory {
+func (q *migration) takes(h *host, l *lease) bool {
+	if h == nil || h == l.host || q.idleSlots(h) <= 0 || h.memory-h.memoryUsed < l.job.spec.Memory {
 		return false
 	}
 	_, paused := h.paused[l.job]

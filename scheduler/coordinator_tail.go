@@ -27,12 +27,12 @@ const (
 
 // armTail sets the time of the next look, while any task runs and the overlay's
 // rules let tasks move.
-func (c *Coordinator) armTail() {
-	if c.mover == nil || c.given == 0 || c.tailSet {
+func (q *migration) armTail() {
+	if q.mover == nil || q.c.members.given == 0 || q.tailSet {
 		return
 	}
-	c.tailSet = true
-	c.timers.Set(c.now.Add(tailEvery), reminder{tail: true})
+	q.tailSet = true
+	q.c.timers.Set(q.c.now.Add(tailEvery), reminder{tail: true})
 }
 
 // A lastTask is a lease of a job's tail.
@@ -54,32 +54,32 @@ type tailPair struct {
 // lookAtTails moves or copies the last tasks of jobs to idle members that are
 // much better. Those that gain most go first. What a policy of migration weighs is
 // left to that: see weighs.
-func (c *Coordinator) lookAtTails() {
-	c.tailSet = false
-	if c.mover == nil || c.recovering || c.queue.len() > 0 || c.idle.len() == 0 {
+func (q *migration) lookAtTails() {
+	q.tailSet = false
+	if q.mover == nil || q.c.recovering || q.c.claims.queue.len() > 0 || q.c.members.idle.len() == 0 {
 		return
 	}
-	pairs := c.tailPairs(c.lastTasks(), c.fastIdle())
+	pairs := q.tailPairs(q.lastTasks(), q.fastIdle())
 	slices.SortStableFunc(pairs, func(a, b tailPair) int { return cmp.Compare(b.gain, a.gain) })
 	for i := range pairs {
-		if p := &pairs[i]; !p.task.gone && c.takes(p.to, p.task.lease) {
+		if p := &pairs[i]; !p.task.gone && q.takes(p.to, p.task.lease) {
 			p.task.gone = true
-			c.carryTail(p)
+			q.carryTail(p)
 		}
 	}
 }
 
 // tailPairs lists the pairs that are worth it. What is expected here and there
 // does not change at one look, so that each pair is compared once.
-func (c *Coordinator) tailPairs(last []lastTask, idle []*host) (pairs []tailPair) {
+func (q *migration) tailPairs(last []lastTask, idle []*host) (pairs []tailPair) {
 	for i := range last {
 		t := &last[i]
 		here := t.run.here()
 		for _, h := range idle {
-			if !c.takes(h, t.lease) {
+			if !q.takes(h, t.lease) {
 				continue
 			}
-			there := c.tailHost(h, h.given())
+			there := q.tailHost(h, h.given())
 			if choice, gain := t.run.decide(here, &there, t.lease.job.moveCost()); choice != tailStay {
 				pairs = append(pairs, tailPair{t, h, there, choice, gain})
 			}
@@ -90,16 +90,16 @@ func (c *Coordinator) tailPairs(last []lastTask, idle []*host) (pairs []tailPair
 
 // lastTasks lists the leases of tails that may be moved or copied, those that
 // began first in front.
-func (c *Coordinator) lastTasks() []lastTask {
+func (q *migration) lastTasks() []lastTask {
 	var leases []*lease
-	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
-		j := c.jobs[id]
-		if !c.inTail(j) {
+	for _, id := range slices.Sorted(maps.Keys(q.c.table.jobs)) {
+		j := q.c.table.jobs[id]
+		if !q.inTail(j) {
 			continue
 		}
 		for _, i := range slices.Sorted(maps.Keys(j.live)) {
 			t := j.live[i]
-			if l := t.leases[0]; len(t.leases) == 1 && !t.copied && c.maySpread(l) {
+			if l := t.leases[0]; len(t.leases) == 1 && !t.copied && q.maySpread(l) {
 				leases = append(leases, l)
 			}
 		}
@@ -108,7 +108,7 @@ func (c *Coordinator) lastTasks() []lastTask {
 	var out []lastTask
 	for _, l := range leases {
 		work, _ := l.job.work()
-		if run := c.tailOf(l, work); !c.weighs(l, run.left) {
+		if run := q.tailOf(l, work); !q.weighs(l, run.left) {
 			out = append(out, lastTask{lease: l, run: run})
 		}
 		if len(out) == tailMost {
@@ -119,14 +119,14 @@ func (c *Coordinator) lastTasks() []lastTask {
 }
 
 // inTail says whether nothing of a job waits, and its tasks may be moved or copied.
-func (c *Coordinator) inTail(j *job) bool {
+func (q *migration) inTail(j *job) bool {
 	_, known := j.work()
-	return known && j.state == jobOpen && !j.hasWaiting() && j.spec.Replicas <= 1 && c.heldUp(j) == ""
+	return known && j.state == jobOpen && !j.hasWaiting() && j.spec.Replicas <= 1 && q.c.table.heldUp(j) == ""
 }
 
 // maySpread says whether a lease runs, or stands still, where it is.
-func (c *Coordinator) maySpread(l *lease) bool {
-	return l.is(leasing.Spreads) && !c.now.Before(l.tries.notBefore)
+func (q *migration) maySpread(l *lease) bool {
+	return l.is(leasing.Spreads) && !q.c.now.Before(l.tries.notBefore)
 }
 
 // work is what a task of the job takes on the reference core, as far as is known.
@@ -139,9 +139,9 @@ func (j *job) work() (d time.Duration, known bool) {
 
 // progressOf is the work that a lease has left, and what it did since the last
 // checkpoint that is held elsewhere, of so much in all.
-func (c *Coordinator) progressOf(l *lease, work time.Duration) (left, unsaved time.Duration) {
+func (q *migration) progressOf(l *lease, work time.Duration) (left, unsaved time.Duration) {
 	h := l.host
-	done := time.Duration(float64(c.now.Sub(l.start)) * h.usual())
+	done := time.Duration(float64(q.c.now.Sub(l.start)) * h.usual())
 	if h.given() == 0 {
 		done = min(done, work/2) // for how long it has stood still is not known
 	}
@@ -160,9 +160,9 @@ func (c *Coordinator) progressOf(l *lease, work time.Duration) (left, unsaved ti
 }
 
 // tailOf describes a lease to the rule.
-func (c *Coordinator) tailOf(l *lease, work time.Duration) tailTask {
-	left, unsaved := c.progressOf(l, work)
-	return tailTask{left: left, unsaved: unsaved, at: c.tailHost(l.host, l.host.given()), movable: c.maySend(l)}
+func (q *migration) tailOf(l *lease, work time.Duration) tailTask {
+	left, unsaved := q.progressOf(l, work)
+	return tailTask{left: left, unsaved: unsaved, at: q.tailHost(l.host, l.host.given()), movable: q.maySend(l)}
 }
 
 // usual is a host's speed when its owner leaves it all to tasks.
@@ -181,9 +181,9 @@ func (h *host) given() float64 {
 	return h.usual() * float64(100-h.withheld) / 100
 }
 
-func (c *Coordinator) tailHost(h *host, speed float64) tailHost {
+func (q *migration) tailHost(h *host, speed float64) tailHost {
 	return tailHost{speed: speed, stay: func(d time.Duration) float64 {
-		if p, known := (foretold{c}).Stay(h.peer, c.now, d); known {
+		if p, known := (foretold{q.c}).Stay(h.peer, q.c.now, d); known {
 			return p
 		}
 		return 1
@@ -191,9 +191,9 @@ func (c *Coordinator) tailHost(h *host, speed float64) tailHost {
 }
 
 // fastIdle lists the fastest of the idle members that are not about to go.
-func (c *Coordinator) fastIdle() []*host {
+func (q *migration) fastIdle() []*host {
 	var idle []*host
-	for _, h := range c.idle.all() {
+	for _, h := range q.c.members.idle.all() {
 		if !h.notice {
 			idle = append(idle, h)
 		}
@@ -211,19 +211,19 @@ func (j *job) moveCost() time.Duration {
 }
 
 // carryTail moves or copies a last task.
-func (c *Coordinator) carryTail(t *tailPair) {
+func (q *migration) carryTail(t *tailPair) {
 	l := t.task.lease
 	why := tailReason(&t.task.run, &t.there, t.gain)
 	if t.choice == tailMove {
-		c.beginMove(leaving{lease: l, why: inWords(why), there: "the idle member where it should end first", to: t.to})
+		q.c.transfers.beginMove(leaving{lease: l, why: inWords(why), there: "the idle member where it should end first", to: t.to})
 		return
 	}
-	c.seq++
+	q.c.seq++
 	reason := task.ClipMessage("a copy, of which the first result counts: " + why)
 	l.task.copied = true
-	o := c.addLease(l.job, t.to, l.task.index, message.Attempt{Epoch: c.epoch, Seq: c.seq}, reason, nil)
-	c.post(o)
-	c.decided(o.taskID(), "copied", t.to.peer, reason)
+	o := q.c.addLease(l.job, t.to, l.task.index, message.Attempt{Epoch: q.c.epoch, Seq: q.c.seq}, reason, nil)
+	q.c.post(o)
+	q.c.decided(o.taskID(), "copied", t.to.peer, reason)
 }
 
 // learnWork takes the work of a completed run from its beginning into the running

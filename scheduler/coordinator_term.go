@@ -64,7 +64,7 @@ func (c *Coordinator) Followers() []FollowerStatus { return c.replicas.Followers
 func (c *Coordinator) takeUp(l *ledger.Ledger, live map[task.TaskID][]message.LiveLease) {
 	c.ledger = l
 	for _, id := range slices.Sorted(maps.Keys(l.Jobs)) {
-		c.reopen(id, l.Jobs[id])
+		c.table.reopen(id, l.Jobs[id])
 	}
 	c.inherited = live
 }
@@ -73,8 +73,8 @@ func (c *Coordinator) takeUp(l *ledger.Ledger, live map[task.TaskID][]message.Li
 // started again. What the last leader told of a task counts before the log of
 // its row, which says nothing of leases given up.
 func (c *Coordinator) bookInherited() {
-	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
-		j := c.jobs[id]
+	for _, id := range slices.Sorted(maps.Keys(c.table.jobs)) {
+		j := c.table.jobs[id]
 		if j.state != jobOpen {
 			continue
 		}
@@ -92,7 +92,7 @@ func (c *Coordinator) bookInherited() {
 	}
 	for _, t := range message.SortedTasks(c.inherited) {
 		for _, l := range c.inherited[t] {
-			if j := c.current(t); j != nil {
+			if j := c.reports.current(t); j != nil {
 				c.book(j, t.Index, l)
 			}
 		}
@@ -105,103 +105,103 @@ func (c *Coordinator) book(j *job, i uint64, l message.LiveLease) {
 	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), l.Worker) || j.wants(i) == 0 || l.Worker == "" {
 		return
 	}
-	given := c.addLease(j, c.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
+	given := c.addLease(j, c.members.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
 	given.start = l.Start
 	given.take(leasing.Supposes) // it is not to be taken back
 	if l.To != "" && l.To != l.Worker && l.Attempt.Less(l.As) && j.mayResume() {
-		c.bookMove(given, c.host(l.To), l.As)
+		c.transfers.bookMove(given, c.members.host(l.To), l.As)
 		given.move.awaited = false // as far as is known
 	}
 }
 
 // secureAll has this node fetch what it may lack of the blocks that its copy of
 // the ledger stands on: only the second coordinator held them so far.
-func (c *Coordinator) secureAll() {
-	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
-		j := c.jobs[id]
+func (b *seeker) secureAll() {
+	for _, id := range slices.Sorted(maps.Keys(b.c.table.jobs)) {
+		j := b.c.table.jobs[id]
 		if j.state != jobOpen {
 			continue
 		}
-		c.secure(message.HoldName{Task: task.TaskID{Job: id}, Kind: message.HoldJob})
+		b.secure(message.HoldName{Task: task.TaskID{Job: id}, Kind: message.HoldJob})
 		for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
-			if n := (message.HoldName{Task: task.TaskID{Job: id, Index: i}, Kind: message.HoldOutputs}); j.ledger.Verdict(i) == ledger.Done && c.hasBlocks(n) {
-				c.secure(n)
+			if n := (message.HoldName{Task: task.TaskID{Job: id, Index: i}, Kind: message.HoldOutputs}); j.ledger.Verdict(i) == ledger.Done && b.c.hasBlocks(n) {
+				b.secure(n)
 			}
 		}
 	}
 }
 
 // weigh counts the durable size of a result that its submitter does not hold.
-func (c *Coordinator) weigh(j *job, i uint64, size int) {
-	c.unweigh(j, i)
+func (t *jobTable) weigh(j *job, i uint64, size int) {
+	t.unweigh(j, i)
 	j.weights[i] = size
 	j.weight += int64(size)
-	c.undelivered += int64(size)
+	t.undelivered += int64(size)
 }
 
 // unweigh takes it off again. When the coordinator has room, work goes on.
-func (c *Coordinator) unweigh(j *job, i uint64) {
+func (t *jobTable) unweigh(j *job, i uint64) {
 	size, ok := j.weights[i]
 	if !ok {
 		return
 	}
-	was := c.overfull()
+	was := t.overfull()
 	delete(j.weights, i)
 	j.weight -= int64(size)
-	c.undelivered -= int64(size)
-	if was && !c.overfull() {
-		c.widened = true
+	t.undelivered -= int64(size)
+	if was && !t.overfull() {
+		t.c.dispatch.widened = true
 	}
 }
 
 // overfull says whether submitters let too many results lie.
-func (c *Coordinator) overfull() bool { return c.undelivered > c.cfg.MaxUndelivered }
+func (t *jobTable) overfull() bool { return t.undelivered > t.c.cfg.MaxUndelivered }
 
 // heldUp says why a job gets no placement for now, or "".
-func (c *Coordinator) heldUp(j *job) string {
+func (t *jobTable) heldUp(j *job) string {
 	switch {
 	case !j.askedUntil.IsZero():
 		return "the job is known from another coordinator's copy; its submitter is being asked whether it is over"
-	case c.overfull() && j.weight > 0:
+	case t.overfull() && j.weight > 0:
 		return fmt.Sprintf("its submitter has not fetched %s of results, and the leader keeps no more than %s for all jobs",
-			task.FormatSize(j.weight), task.FormatSize(c.cfg.MaxUndelivered))
+			task.FormatSize(j.weight), task.FormatSize(t.c.cfg.MaxUndelivered))
 	}
 	return ""
 }
 
 // checkAsked ends the wait for a submitter that does not answer.
-func (c *Coordinator) checkAsked(j *job) {
-	if !j.askedUntil.IsZero() && !c.now.Before(j.askedUntil) {
-		c.answered(j)
+func (t *jobTable) checkAsked(j *job) {
+	if !j.askedUntil.IsZero() && !t.c.now.Before(j.askedUntil) {
+		t.answered(j)
 	}
 }
 
 // finalAt takes in that a job is over for its submitter: what it does not hold,
 // it does not want. Only the submitter can end its job: what other coordinators
 // are told of it is its signature, and without one the job is over here alone.
-func (c *Coordinator) finalAt(j *job, held ledger.Set, signature []byte) {
+func (t *jobTable) finalAt(j *job, held ledger.Set, signature []byte) {
 	if n := len(held); n > 0 && held[n-1].To > j.total {
 		return
 	}
 	j.sent, j.ready = append(j.sent, j.ready...), nil
-	c.delivered(j, held)
-	c.learn(j, held)
+	t.delivered(j, held)
+	t.learn(j, held)
 	if j.state == jobOpen {
 		if task.VerifyCancel(j.id, j.ledger.Record.PublicKey, signature) {
 			j.ledger.Facts.Merge(&ledger.Facts{Cancel: signature})
-			c.persistFacts(j)
+			t.persistFacts(j)
 		}
-		c.end(j, message.DropCancelled)
-		c.decided(task.TaskID{Job: j.id}, "cancelled", j.submitter, "the job is over for its submitter")
+		t.end(j, message.DropCancelled)
+		t.c.decided(task.TaskID{Job: j.id}, "cancelled", j.submitter, "the job is over for its submitter")
 	}
 	j.sent, j.ready = nil, nil
 	for _, i := range slices.Sorted(maps.Keys(j.weights)) {
-		c.unweigh(j, i)
+		t.unweigh(j, i)
 	}
 	if !j.told {
 		j.told = true
-		c.persistFacts(j)
-		c.emit(message.Release{Job: j.id})
+		t.persistFacts(j)
+		t.c.emit(message.Release{Job: j.id})
 	}
 }
 

@@ -125,7 +125,7 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a message.Attempt, rea
 	if ending == nil && j.mayResume() {
 		l.saved.from = row.Best
 	}
-	again := c.beganAt(l, row)
+	again := c.reports.beganAt(l, row)
 	n := len(row.Log)
 	if rerun := n > 0 && row.Log[n-1].Outcome != ledger.Moved; row.Note(l.log()) && rerun && !again {
 		j.reruns++
@@ -137,15 +137,15 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a message.Attempt, rea
 
 // attach books a new lease on its host.
 func (c *Coordinator) attach(l *lease) {
-	c.given++
+	c.members.given++
 	l.host.leases = append(l.host.leases, l)
 	if l.is(leasing.Open) {
 		l.host.load++
 		l.host.memoryUsed += l.job.spec.Memory
-		c.holds(l.job, l.host, 1)
-		c.alarm(l.host, l.expires)
+		c.claims.holds(l.job, l.host, 1)
+		c.members.alarm(l.host, l.expires)
 	}
-	c.settleHost(l.host)
+	c.members.settleHost(l.host)
 }
 
 // detach takes a lease off its host, which may then take another.
@@ -153,19 +153,19 @@ func (c *Coordinator) detach(l *lease) {
 	h := l.host
 	if i := slices.Index(h.leases, l); i >= 0 {
 		h.leases = slices.Delete(h.leases, i, i+1)
-		c.given--
+		c.members.given--
 	}
 	c.unload(l, leasing.Ends)
-	c.touchHost(h)
+	c.members.touchHost(h)
 }
 
 // unload frees the slot of a lease whose run is over by an event, which happens to it.
 func (c *Coordinator) unload(l *lease, over leasing.Event) {
-	c.cameBack(l)
+	c.chunks.cameBack(l)
 	if l.is(leasing.Open) {
 		l.host.load--
 		l.host.memoryUsed -= l.job.spec.Memory
-		c.holds(l.job, l.host, -1)
+		c.claims.holds(l.job, l.host, -1)
 	}
 	l.take(over)
 }
@@ -174,7 +174,7 @@ func (c *Coordinator) unload(l *lease, over leasing.Event) {
 func (c *Coordinator) removeLease(l *lease, outcome, reason string) {
 	j, t := l.job, l.task
 	c.leaseChanged(j, t.index)
-	c.freeMove(l)
+	c.transfers.freeMove(l)
 	if k := slices.Index(t.leases, l); k >= 0 {
 		t.leases = slices.Delete(t.leases, k, k+1)
 	}
@@ -184,8 +184,8 @@ func (c *Coordinator) removeLease(l *lease, outcome, reason string) {
 	if !l.is(leasing.Awaits) { // else it was none yet
 		log := l.log()
 		log.End, log.Outcome, log.Reason = c.now, outcome, reason
-		log.CPU, log.Lost = c.spent(l, l.result, outcome)
-		c.note(j, t.index, log)
+		log.CPU, log.Lost = c.reports.spent(l, l.result, outcome)
+		c.reports.note(j, t.index, log)
 	}
 	c.detach(l)
 	c.touch(j)

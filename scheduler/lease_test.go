@@ -12,16 +12,16 @@ import (
 // given up once: its slot is freed once, and nothing is asked of it any more.
 func TestGivenUpOnce(t *testing.T) {
 	for name, order := range map[string]func(c *Coordinator, l *lease){
-		"saved":      func(c *Coordinator, l *lease) { c.orderSave(l) },
+		"saved":      func(c *Coordinator, l *lease) { c.transfers.orderSave(l) },
 		"handed on":  func(_ *Coordinator, l *lease) { l.move.as = message.Attempt{Epoch: 1, Seq: 9}; l.take(leasing.Hands) },
 		"asked back": func(_ *Coordinator, l *lease) { l.move = nil; l.take(leasing.AsksBack) },
 	} {
 		c, _, worker, step := school(t, 1, true)
-		h := c.hosts[worker]
+		h := c.members.hosts[worker]
 		l := h.leases[0]
 		l.move = &move{by: l.expires}
 		order(c, l)
-		c.alarm(h, l.expires)
+		c.members.alarm(h, l.expires)
 		step(l.expires.Sub(c.now), message.Wake{})
 		if h.load != 0 || h.recalls != 0 || h.memoryUsed != 0 || len(h.leases) != 0 || l.state != leasing.Over {
 			t.Errorf("%s: %d tasks, %d leases, %d asked back, %d bytes; the lease is %v", name, h.load, len(h.leases), h.recalls, h.memoryUsed, l.state)
@@ -61,11 +61,11 @@ func TestRefusedEventsChangeNothing(t *testing.T) {
 // arrived: it is not asked back for being late.
 func TestArrivedAndFixed(t *testing.T) {
 	c, _, worker, step := school(t, 1, true)
-	h := c.hosts[worker]
+	h := c.members.hosts[worker]
 	l := h.leases[0]
 	j, i, a := l.job, l.task.index, l.attempt
 	c.removeLease(l, "lost", "the worker is lost while it hands the task over")
-	c.bookAwaiting(j, i, h, message.Attempt{Epoch: 1, Seq: a.Seq + 1}, a, "on its way")
+	c.transfers.bookAwaiting(j, i, h, message.Attempt{Epoch: 1, Seq: a.Seq + 1}, a, "on its way")
 	l = h.leases[0]
 	held := message.Held{Task: l.taskID(), Attempt: l.attempt, Running: true, Fixed: true}
 	step(time.Second, message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Held: []message.Held{held}}}})

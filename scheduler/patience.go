@@ -24,8 +24,8 @@ import (
 
 // bePatient notes how long a new lease may take, if the policy has patience and
 // anything is known of how long it should.
-func (c *Coordinator) bePatient(l *lease) {
-	p, ok := c.policy.(place.Patient)
+func (q *dispatch) bePatient(l *lease) {
+	p, ok := q.policy.(place.Patient)
 	if !ok || p.Patience() <= 0 {
 		return
 	}
@@ -36,17 +36,17 @@ func (c *Coordinator) bePatient(l *lease) {
 	}
 	seconds *= k.Scale(l.job.spec.Work)
 	if h.load > h.slots { // it waits there
-		seconds += c.behind(h, l)
+		seconds += q.behind(h, l)
 	}
 	seconds *= p.Patience()
 	l.patience = time.Duration(min(seconds*float64(time.Second), float64(task.MaxDuration)))
-	if at, ok := c.overdueAt(l); ok {
-		c.alarm(h, at)
+	if at, ok := q.overdueAt(l); ok {
+		q.c.members.alarm(h, at)
 	}
 }
 
 // behind is how many seconds a host takes for what it was given, but for one lease.
-func (c *Coordinator) behind(h *host, but *lease) float64 {
+func (q *dispatch) behind(h *host, but *lease) float64 {
 	sum := 0.0
 	for _, l := range h.leases {
 		if l != but && l.is(leasing.Open) {
@@ -59,40 +59,40 @@ func (c *Coordinator) behind(h *host, but *lease) float64 {
 
 // overdueAt is when a lease will have taken too long; not ok for never, for one that
 // ends or is to move, and while its member's owner has it stand still.
-func (c *Coordinator) overdueAt(l *lease) (at time.Time, ok bool) {
+func (q *dispatch) overdueAt(l *lease) (at time.Time, ok bool) {
 	if l.patience == 0 || !l.is(leasing.Timed) || !l.host.still.IsZero() {
 		return at, false
 	}
-	return l.start.Add(l.patience + l.host.stoodBy(c.now) - l.stoodBefore), true
+	return l.start.Add(l.patience + l.host.stoodBy(q.c.now) - l.stoodBefore), true
 }
 
 // checkPatience gives a lease up that has taken too long.
-func (c *Coordinator) checkPatience(l *lease) {
-	at, ok := c.overdueAt(l)
-	if !ok || c.now.Before(at) || !slices.Contains(l.task.leases, l) {
+func (q *dispatch) checkPatience(l *lease) {
+	at, ok := q.overdueAt(l)
+	if !ok || q.c.now.Before(at) || !slices.Contains(l.task.leases, l) {
 		return
 	}
 	h, k := l.host, l.job.class
-	took := c.now.Sub(l.start)
+	took := q.c.now.Sub(l.start)
 	expected, _ := k.Expected(h.peer, h.speed)
 	reason := fmt.Sprintf("it took %v there, and one of its class is expected to take %v", took.Round(time.Millisecond),
 		time.Duration(expected*float64(time.Second)).Round(time.Millisecond))
-	c.learnt.GaveUp(k, h.peer, took, l.job.spec.Work)
+	q.c.learnt.GaveUp(k, h.peer, took, l.job.spec.Work)
 	if h.shunned == nil {
 		h.shunned = map[*learning.Class]time.Time{}
 	}
-	h.shunned[k] = c.now.Add(c.cfg.RefusalPause)
-	c.drop(h.peer, l.taskID(), l.attempt, message.DropSuperseded)
-	c.giveUp(l, ledger.Overdue, reason)
+	h.shunned[k] = q.c.now.Add(q.c.cfg.RefusalPause)
+	q.c.drop(h.peer, l.taskID(), l.attempt, message.DropSuperseded)
+	q.c.reports.giveUp(l, ledger.Overdue, reason)
 }
 
 // endShunning lets a host have classes again.
-func (c *Coordinator) endShunning(h *host) {
+func (q *dispatch) endShunning(h *host) {
 	for k, until := range h.shunned {
-		if !c.now.Before(until) {
+		if !q.c.now.Before(until) {
 			delete(h.shunned, k)
-			c.learnt.Changed()
-			c.touchHost(h)
+			q.c.learnt.Changed()
+			q.c.members.touchHost(h)
 		}
 	}
 }

@@ -21,57 +21,57 @@ type waiting struct {
 }
 
 // nextInTurn is the job that a round begins with; the queue must not be empty.
-func (c *Coordinator) nextInTurn() *job { return c.queue.items[0].top() }
+func (q *claims) nextInTurn() *job { return q.queue.items[0].top() }
 
 // enqueue puts a job with waiting tasks in the queue.
-func (c *Coordinator) enqueue(j *job) {
+func (q *claims) enqueue(j *job) {
 	if j.queued || j.state != jobOpen || !j.hasWaiting() || !j.askedUntil.IsZero() {
 		return
 	}
 	j.queued = true
-	c.joins(j)
-	c.sumUp(j)
-	c.byClass.add(j)
+	q.joins(j)
+	q.sumUp(j)
+	q.byClass.add(j)
 }
 
 // joins has a job's claimant claim for it.
-func (c *Coordinator) joins(j *job) {
-	cl := c.claimOf(j)
+func (q *claims) joins(j *job) {
+	cl := q.claimOf(j)
 	cl.jobs.push(j)
 	if cl.place < 0 {
-		c.queue.push(cl)
+		q.queue.push(cl)
 	} else {
-		c.queue.fix(cl.place)
+		q.queue.fix(cl.place)
 	}
 }
 
 // dequeue takes out a job that has none left.
-func (c *Coordinator) dequeue(j *job) {
+func (q *claims) dequeue(j *job) {
 	if !j.queued {
 		return
 	}
 	j.queued = false
-	c.rests(j)
-	c.sumUp(j)
-	c.byClass.remove(j)
-	c.unclaim(j)
+	q.rests(j)
+	q.sumUp(j)
+	q.byClass.remove(j)
+	q.unclaim(j)
 }
 
 // rests takes a job from those that its claimant claims for.
-func (c *Coordinator) rests(j *job) {
+func (q *claims) rests(j *job) {
 	if j.place >= 0 {
 		j.claim.jobs.remove(j.place)
-		c.settleClaim(j.claim)
+		q.settleClaim(j.claim)
 	}
 }
 
 // sumUp keeps the sum of what waits.
-func (c *Coordinator) sumUp(j *job) {
+func (q *claims) sumUp(j *job) {
 	n := 0
 	if j.queued {
 		n = j.waitingCount()
 	}
-	c.waits += n - j.counted
+	q.waits += n - j.counted
 	j.counted = n
 }
 
@@ -204,7 +204,7 @@ func (q *queueView) Next() (place.Task, bool) {
 func (q *queueView) here() (place.Task, bool) {
 	p := &q.parts[q.at]
 	j := p.job
-	if !q.begun && (!q.useful(j) || q.c.heldUp(j) != "") {
+	if !q.begun && (!q.useful(j) || q.c.table.heldUp(j) != "") {
 		return place.Task{}, false
 	}
 	if !q.begun {
@@ -228,7 +228,7 @@ func (q *queueView) here() (place.Task, bool) {
 		work, _ := j.duration()
 		return place.Task{
 			ID: task.TaskID{Job: j.id, Index: i}, Memory: j.spec.Memory, Work: work,
-			Left: q.c.taskLeft(j, i), State: j.stateOf(), Avoid: avoid, Class: j.spec.Class, Age: q.c.age(j),
+			Left: q.c.dispatch.taskLeft(j, i), State: j.stateOf(), Avoid: avoid, Class: j.spec.Class, Age: q.c.dispatch.age(j),
 		}, true
 	}
 }
@@ -304,7 +304,7 @@ func (q *queueView) find(id task.TaskID) *liveRef {
 			q.places[liveKey{q.shown[k].job, q.shown[k].index}] = k
 		}
 	}
-	if k, ok := q.places[liveKey{q.c.jobs[id.Job], id.Index}]; ok {
+	if k, ok := q.places[liveKey{q.c.table.jobs[id.Job], id.Index}]; ok {
 		return &q.shown[k]
 	}
 	return nil

@@ -28,7 +28,7 @@ type rates struct {
 }
 
 func newRates(c *Coordinator) *rates {
-	there := func(peer task.PeerID) bool { return c.hosts[peer] != nil }
+	there := func(peer task.PeerID) bool { return c.members.hosts[peer] != nil }
 	return &rates{Learning: learning.New(&c.cfg.Rates, there), c: c, stale: true}
 }
 
@@ -48,7 +48,7 @@ func (r *rates) Classes() []place.Class {
 func (r *rates) Peers() []task.PeerID {
 	if r.stale {
 		r.stale, r.peers = false, r.peers[:0]
-		for _, h := range r.c.roster.all() {
+		for _, h := range r.c.members.roster.all() {
 			if h.there {
 				r.peers = append(r.peers, h.peer)
 			}
@@ -59,7 +59,7 @@ func (r *rates) Peers() []task.PeerID {
 
 // Of implements place.Rates.
 func (r *rates) Of(name string, peer task.PeerID) float64 {
-	h := r.c.hosts[peer]
+	h := r.c.members.hosts[peer]
 	if h == nil {
 		return 0
 	}
@@ -83,7 +83,7 @@ const leastSeconds = 1e-6
 // What a member tells of it now is of no use to divide by: it changes from second to
 // second, and with several nodes on a machine each takes the others' tasks for it.
 func (r *rates) Capacity(peer task.PeerID) float64 {
-	h := r.c.hosts[peer]
+	h := r.c.members.hosts[peer]
 	if h == nil || !h.there {
 		return 0
 	}
@@ -92,14 +92,14 @@ func (r *rates) Capacity(peer task.PeerID) float64 {
 
 // Backlog implements place.Rates: its slots work on it together.
 func (r *rates) Backlog(peer task.PeerID) float64 {
-	h := r.c.hosts[peer]
+	h := r.c.members.hosts[peer]
 	if h == nil {
 		return 0
 	}
 	if h.behindAt == r.rounds {
 		return h.behind
 	}
-	h.behindAt, h.behind = r.rounds, r.c.behind(h, nil)
+	h.behindAt, h.behind = r.rounds, r.c.dispatch.behind(h, nil)
 	return h.behind
 }
 
@@ -117,60 +117,60 @@ func (r *rates) settlePresence(h *host) {
 
 // tellRates tells a policy that goes by rates what they are, ahead of a round, and
 // says whether it is one.
-func (c *Coordinator) tellRates() bool {
-	p, ok := c.policy.(place.Rated)
+func (q *dispatch) tellRates() bool {
+	p, ok := q.policy.(place.Rated)
 	if !ok {
 		return false
 	}
-	c.learnt.rounds++
-	if p.Rate(c.now, c.learnt) {
-		c.widened = true
+	q.c.learnt.rounds++
+	if p.Rate(q.c.now, q.c.learnt) {
+		q.widened = true
 	}
 	return true
 }
 
 // rated says whether the policy goes by rates.
-func (c *Coordinator) rated() bool {
-	_, ok := c.policy.(place.Rated)
+func (q *dispatch) rated() bool {
+	_, ok := q.policy.(place.Rated)
 	return ok
 }
 
 // pushes says whether the policy gives tasks to members that are busy while others
 // are idle.
-func (c *Coordinator) pushes() bool {
-	_, rated := c.policy.(place.Rated)
-	_, shares := c.policy.(place.Sharer)
+func (q *dispatch) pushes() bool {
+	_, rated := q.policy.(place.Rated)
+	_, shares := q.policy.(place.Sharer)
 	return rated && shares
 }
 
 // rateOffer makes the offer of a host one for a policy that goes by rates, in place of the
 // room that there is for tasks ahead.
-func (c *Coordinator) rateOffer(o *place.Host, h *host) {
-	o.IdleFor = c.idleTime(h)
+func (q *dispatch) rateOffer(o *place.Host, h *host) {
+	o.IdleFor = q.idleTime(h)
 	room := h.slots
-	if c.pushes() {
-		room += c.cfg.MaxAhead
+	if q.pushes() {
+		room += q.c.cfg.MaxAhead
 	}
 	o.Free = room - h.load
 	o.MemoryFree = h.memory/int64(h.slots)*int64(room) - h.memoryUsed
 }
 
 // idleTime is for how long a host has had a slot free; 0 if it has none.
-func (c *Coordinator) idleTime(h *host) time.Duration {
-	if !c.idle.has(h) {
+func (q *dispatch) idleTime(h *host) time.Duration {
+	if !q.c.members.idle.has(h) {
 		return 0
 	}
-	return max(0, c.now.Sub(h.idleSince))
+	return max(0, q.c.now.Sub(h.idleSince))
 }
 
 // age is how long ago a job was submitted: as the leader that took it in saw it, or
 // for one taken over as its submitter says.
-func (c *Coordinator) age(j *job) time.Duration {
+func (q *dispatch) age(j *job) time.Duration {
 	came := j.came
 	if came.IsZero() {
 		came = j.spec.Submitted
 	}
-	return max(0, c.now.Sub(came))
+	return max(0, q.c.now.Sub(came))
 }
 
 // learnFrom takes in the time of an attempt that counts. One that went on from a

@@ -178,7 +178,7 @@ func (c *Coordinator) Retire() *Replica {
 	for t, l := range c.inherited { // if no Step has booked them
 		r.live[t] = l
 	}
-	for _, j := range c.jobs {
+	for _, j := range c.table.jobs {
 		for i, t := range j.live {
 			r.live[task.TaskID{Job: j.id, Index: i}] = liveLeases(t)
 		}
@@ -220,8 +220,8 @@ func (r *Replica) Roots() []task.CID { return rootsOf(r.ledger) }
 // of jobs whose blocks are being fetched are among them.
 func (c *Coordinator) Roots() []task.CID {
 	roots := rootsOf(c.ledger)
-	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
-		if j := c.jobs[id]; j.state == jobFetching {
+	for _, id := range slices.Sorted(maps.Keys(c.table.jobs)) {
+		if j := c.table.jobs[id]; j.state == jobFetching {
 			roots = append(roots, durable.JobBlocks(id, j.spec)...)
 		}
 	}

@@ -39,7 +39,7 @@ func TestAcceptedOutlivesTwo(t *testing.T) {
 	died := s.now
 	over := func() bool {
 		l := s.leader()
-		return l != nil && l.coord.jobs[id] != nil && l.coord.jobs[id].done == 4
+		return l != nil && l.coord.table.jobs[id] != nil && l.coord.table.jobs[id].done == 4
 	}
 	if !s.run(time.Minute, over) {
 		t.Fatalf("the job was not run without them: %s", s.describe())
@@ -133,7 +133,7 @@ func TestForgetsOutsideTheGroup(t *testing.T) {
 	out.boot()
 	told := func() bool {
 		l := s.leader()
-		return l != nil && l.coord.jobs[rec.ID()] != nil && len(out.replica.ledger.Jobs) == 0 && s.quiet()
+		return l != nil && l.coord.table.jobs[rec.ID()] != nil && len(out.replica.ledger.Jobs) == 0 && s.quiet()
 	}
 	if !s.run(time.Minute, told) {
 		t.Fatalf("the copy is not given up: %s", s.describe())
@@ -207,7 +207,7 @@ func TestVoided(t *testing.T) {
 	id := owner.submit(4, nil)
 	done := func() bool {
 		l := s.leader()
-		return l != nil && l.coord.jobs[id] != nil && l.coord.jobs[id].done > 0 && l.coord.jobs[id].ledger.Verdict(1) == ledger.Done
+		return l != nil && l.coord.table.jobs[id] != nil && l.coord.table.jobs[id].done > 0 && l.coord.table.jobs[id].ledger.Verdict(1) == ledger.Done
 	}
 	if !s.run(time.Minute, done) {
 		t.Fatalf("nothing is done: %s", s.describe())
@@ -243,7 +243,7 @@ func TestHeldUp(t *testing.T) {
 	s.run(time.Minute, func() bool { return owner.sub.Accepted(id) })
 	owner.crash()
 	s.run(30*time.Second, func() bool { return false })
-	j := s.leader().coord.jobs[id]
+	j := s.leader().coord.table.jobs[id]
 	if j.done == 0 || j.done > 20 || len(j.live) > 0 {
 		t.Errorf("%d of 40 are done, %d run", j.done, len(j.live))
 	}

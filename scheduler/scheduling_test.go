@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
-	"pgregory.net/rapid"
 )
 
 // assume makes rates of a class known, as if the configuration had them.
@@ -66,7 +67,7 @@ func TestRatesConverge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := NewCoordinator("leader", scripted(), 1)
 		c.now = schedtest.Start
-		h := c.host("member")
+		h := c.members.host("member")
 		h.speed = rapid.Float64Range(0, 10).Draw(t, "told speed")
 		j := &job{class: c.learnt.Class("x"), spec: &task.Job{}}
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
@@ -115,20 +116,20 @@ func TestClassesShowTheQueue(tt *testing.T) {
 				}
 			}
 		}
-		h := c.host("member")
+		h := c.members.host("member")
 		h.memory = 1 << 40
 		plain, byClass := map[string][]task.TaskID{}, map[string][]task.TaskID{}
 		var v classView
 		show := func(see func(q *classView)) {
 			for last := math.MaxInt; ; {
-				priority, ok := c.byClass.below(last)
+				priority, ok := c.claims.byClass.below(last)
 				if !ok {
 					return
 				}
 				last = priority
 				var q queueView
 				q.begin(c, []*host{h}, nil)
-				see(v.ofQueue(&q, c.byClass, priority))
+				see(v.ofQueue(&q, c.claims.byClass, priority))
 				q.rest()
 			}
 		}
@@ -151,8 +152,8 @@ func TestClassesShowTheQueue(tt *testing.T) {
 		for _, ids := range plain {
 			n += len(ids)
 		}
-		if n != c.waits {
-			t.Fatalf("%d tasks shown, %d wait", n, c.waits)
+		if n != c.claims.waits {
+			t.Fatalf("%d tasks shown, %d wait", n, c.claims.waits)
 		}
 	})
 }

@@ -56,7 +56,7 @@ func swarmChaos(t *testing.T, seed uint64, restless bool) *groupSim {
 	s := newGroupSim(t, seed, 4+int(seed%2))
 	s.wire, s.restless = seed%16 == 0, restless
 	if c := s.nodes[0].coord; restless && c != nil {
-		c.mover = anywhere
+		c.migration.mover = anywhere
 	}
 	s.loss = []float64{0, 0.01, 0.05}[s.rng.IntN(3)]
 	s.work = []time.Duration{time.Millisecond, 300 * time.Millisecond, 3 * time.Second}[s.rng.IntN(3)]
@@ -239,7 +239,7 @@ func (s *groupSim) describe() string {
 			promises, orders := n.coord.replicas.Waiting()
 			out += fmt.Sprintf("\n  leads: %d promises, %d orders, followers %+v, recovering %v", promises, orders, n.coord.Followers(), n.coord.recovering)
 			for _, j := range n.coord.Jobs() {
-				out += fmt.Sprintf("\n    %s %s %+v ready %v sent %v why %+v", j.ID[len(j.ID)-4:], j.State, j.Tasks, n.coord.jobs[j.ID].ready, n.coord.jobs[j.ID].sent, n.coord.Why(j.ID, 0))
+				out += fmt.Sprintf("\n    %s %s %+v ready %v sent %v why %+v", j.ID[len(j.ID)-4:], j.State, j.Tasks, n.coord.table.jobs[j.ID].ready, n.coord.table.jobs[j.ID].sent, n.coord.Why(j.ID, 0))
 			}
 		} else {
 			out += fmt.Sprintf("\n  replica: state %d, told %d, taken %d, %d jobs", n.replica.session.state, n.replica.session.told, n.replica.session.taken, len(n.replica.ledger.Jobs))

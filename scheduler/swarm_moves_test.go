@@ -78,7 +78,7 @@ func (n *simNode) checkBooks() {
 	}
 	load, recalls := map[*host]int{}, map[*host]int{}
 	given := 0
-	for _, j := range n.coord.jobs {
+	for _, j := range n.coord.table.jobs {
 		for i, t := range j.live {
 			seen := map[task.PeerID]bool{}
 			for _, l := range t.leases {
@@ -105,7 +105,7 @@ func (n *simNode) checkBooks() {
 			}
 		}
 	}
-	for _, h := range n.coord.hosts {
+	for _, h := range n.coord.members.hosts {
 		if h.load != load[h] || h.memoryUsed < 0 {
 			n.s.tb.Fatalf("host %s: load %d, its leases and those on their way say %d; memory %d", h.peer, h.load, load[h], h.memoryUsed)
 		}
@@ -113,8 +113,8 @@ func (n *simNode) checkBooks() {
 			n.s.tb.Fatalf("host %s: %d leases are asked back, %d say so", h.peer, h.recalls, recalls[h])
 		}
 	}
-	if given != n.coord.given {
-		n.s.tb.Fatalf("%d leases on the books, counted as %d", given, n.coord.given)
+	if given != n.coord.members.given {
+		n.s.tb.Fatalf("%d leases on the books, counted as %d", given, n.coord.members.given)
 	}
 }
 

@@ -41,17 +41,17 @@ func (j *job) summary() message.JobSummary {
 
 // Jobs returns every job of the ledger, without tasks, in the order they came.
 func (c *Coordinator) Jobs() []message.JobStatus {
-	out := make([]message.JobStatus, 0, len(c.jobs))
-	for _, j := range c.inOrder() {
+	out := make([]message.JobStatus, 0, len(c.table.jobs))
+	for _, j := range c.table.inOrder() {
 		out = append(out, message.NewJobStatus(j.id, j.spec, j.submitter, j.summary()))
 	}
 	return out
 }
 
-func (c *Coordinator) inOrder() []*job {
+func (t *jobTable) inOrder() []*job {
 	var jobs []*job
-	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
-		if j := c.jobs[id]; j.state != jobFetching {
+	for _, id := range slices.Sorted(maps.Keys(t.jobs)) {
+		if j := t.jobs[id]; j.state != jobFetching {
 			jobs = append(jobs, j)
 		}
 	}
@@ -61,7 +61,7 @@ func (c *Coordinator) inOrder() []*job {
 
 // Job returns a job with a page of the tasks that the ledger has rows of.
 func (c *Coordinator) Job(id task.JobID, page message.Page) (message.JobStatus, bool) {
-	j := c.jobs[id]
+	j := c.table.jobs[id]
 	if j == nil || j.state == jobFetching {
 		return message.JobStatus{}, false
 	}
@@ -104,7 +104,7 @@ type Hosts struct {
 // Hosts counts the members.
 func (c *Coordinator) Hosts() Hosts {
 	var n Hosts
-	for _, h := range c.hosts {
+	for _, h := range c.members.hosts {
 		if h.member {
 			n.Members++
 		}
@@ -114,7 +114,7 @@ func (c *Coordinator) Hosts() Hosts {
 			n.Load += h.load
 		}
 	}
-	n.Idle = c.idle.len()
+	n.Idle = c.members.idle.len()
 	return n
 }
 
@@ -128,7 +128,7 @@ type Why struct {
 // telling reason first, members with the same reason grouped. It is empty for
 // a job or task that is not known.
 func (c *Coordinator) Why(id task.JobID, i uint64) []Why {
-	j := c.jobs[id]
+	j := c.table.jobs[id]
 	switch {
 	case j == nil || i >= j.total:
 		return nil
@@ -211,16 +211,16 @@ func (c *Coordinator) whyNot(j *job, i uint64) []Why {
 	if c.recovering {
 		return []Why{{Reason: "the leader has just started and waits for what the workers report"}}
 	}
-	if len(c.hosts) == 0 {
+	if len(c.members.hosts) == 0 {
 		return []Why{{Reason: "the overlay has no member that runs tasks"}}
 	}
-	if reason := c.heldUp(j); reason != "" {
+	if reason := c.table.heldUp(j); reason != "" {
 		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}
 	}
 	groups := map[string][]task.PeerID{}
 	avoid := j.workersOf(i)
-	for _, peer := range slices.Sorted(maps.Keys(c.hosts)) {
-		reason := c.whyNotOn(j, c.hosts[peer], avoid)
+	for _, peer := range slices.Sorted(maps.Keys(c.members.hosts)) {
+		reason := c.whyNotOn(j, c.members.hosts[peer], avoid)
 		groups[reason] = append(groups[reason], peer)
 	}
 	var out []Why
