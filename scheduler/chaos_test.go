@@ -126,8 +126,8 @@ func (s *swarm) checkInvariants() {
 	s.tb.Helper()
 	leader := s.nodes[0]
 	for _, n := range s.nodes {
-		if _, epoch := n.worker.Leader(); n.up && leader.up && epoch > leader.coord.epoch {
-			s.tb.Fatalf("worker %d obeyed epoch %d, the leader has %d", n.n, epoch, leader.coord.epoch)
+		if _, epoch := n.worker.Leader(); n.up && leader.up && epoch > leader.coord.term.epoch {
+			s.tb.Fatalf("worker %d obeyed epoch %d, the leader has %d", n.n, epoch, leader.coord.term.epoch)
 		}
 		running, queued, _ := n.worker.Load()
 		if leases := n.worker.Leases(); n.up && (running < 0 || running+queued != leases) {

@@ -111,7 +111,7 @@ func (q *dispatch) decideByClass(priority int) (*queueView, []place.Placement) {
 	m.view.begin(q.c, m.open, q.c.claims.fair.parts[:0])
 	q.situate(q.c.claims.nextInTurn().mayResume())
 	queue := m.classes.ofQueue(&m.view, q.c.claims.byClass, priority)
-	return &m.view, q.policy.Place(q.c.now, queue, m.offers, foretold{q.c}, m.random(q.c.epoch, q.c.seq))
+	return &m.view, q.policy.Place(q.c.now, queue, m.offers, foretold{q.c}, m.random(q.c.term.epoch, q.c.term.seq))
 }
 
 // below returns the highest priority of a job that is lower than another, and false

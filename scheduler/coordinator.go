@@ -21,6 +21,8 @@ const (
 // A Coordinator leads an overlay: it keeps the ledger, gives out leases and
 // takes in results.
 type Coordinator struct {
+	term      term
+	outbox    outbox
 	chunks    chunks
 	dispatch  dispatch
 	reports   reports
@@ -32,23 +34,9 @@ type Coordinator struct {
 	seeker    seeker
 	self      task.PeerID
 	cfg       Config
-	epoch     uint64 // this term; larger than that of any lease given before it
-	outran    uint64 // the last that the driver was told of by Outrun
-	seq       uint64 // attempts numbered in this term
 
 	ledger *ledger.Ledger
 	timers timer.Queue[reminder]
-
-	// RecoverGrace runs from the first Step after a Restore, or a Lead, that found
-	// open jobs.
-	recovering bool
-	placeFrom  time.Time
-	// inherited says who ran what under the last leader, until the first Step.
-	// led says that this is by Lead: blocks may be missing here.
-	inherited map[task.TaskID][]message.LiveLease
-	begun     bool
-	led       bool
-	since     time.Time // of the first Step
 
 	replicas *replication.Replicas
 
@@ -57,16 +45,7 @@ type Coordinator struct {
 	// What one Step gathers.
 	now     time.Time
 	effects []message.Effect
-	mail    map[task.PeerID]*mail
-	mailTo  []task.PeerID // keys of mail, in the order first written to
-	changed []*job        // to be told about
-}
-
-// mail is what one Step has to say to one worker.
-type mail struct {
-	place   *message.Place
-	ack     *message.Ack
-	holders map[task.JobID]bool
+	changed []*job // to be told about
 }
 
 // reminder is what a timer is for. One field is set; none means placing may
@@ -93,7 +72,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 	if err != nil {
 		panic("scheduler: the configuration was not validated: " + err.Error())
 	}
-	c := &Coordinator{self: self, cfg: cfg, epoch: max(epoch, 1), ledger: ledger.New(), mail: map[task.PeerID]*mail{}}
+	c := &Coordinator{self: self, cfg: cfg, ledger: ledger.New()}
 	c.seeker.c = c
 	c.claims.c = c
 	c.migration.c = c
@@ -103,7 +82,10 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 	c.reports.c = c
 	c.dispatch.c = c
 	c.chunks.c = c
+	c.outbox.c = c
+	c.term.c = c
 	// parts
+	c.term.epoch, c.outbox.mail = max(epoch, 1), map[task.PeerID]*mail{}
 	c.migration.mover, c.dispatch.policy, c.dispatch.forecast = mover, policy, place.Unknown{}
 	c.table.jobs, c.table.fetches, c.seeker.sought = map[task.JobID]*job{}, map[string]*fetching{}, map[message.HoldName]*seeking{}
 	c.members.hosts, c.members.backlog = map[task.PeerID]*host{}, map[task.PeerID]*host{}
@@ -123,19 +105,19 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 func (c *Coordinator) Restore(pairs map[string][]byte) ([]message.Effect, error) {
 	l, last, err := restore(pairs)
 	if last > 0 {
-		c.epoch = max(c.epoch, last+1)
+		c.term.epoch = max(c.term.epoch, last+1)
 	}
 	c.effects = nil
-	c.takeUp(l, nil)
-	c.persistEpoch()
+	c.term.takeUp(l, nil)
+	c.term.persistEpoch()
 	return c.effects, err
 }
 
 // Epoch returns the coordinator's term.
-func (c *Coordinator) Epoch() uint64 { return c.epoch }
+func (c *Coordinator) Epoch() uint64 { return c.term.epoch }
 
-func (c *Coordinator) persistEpoch() {
-	c.emit(message.Persist{Key: epochKey, Value: strconv.AppendUint(nil, c.epoch, 10)})
+func (b *term) persistEpoch() {
+	b.c.emit(message.Persist{Key: epochKey, Value: strconv.AppendUint(nil, b.epoch, 10)})
 }
 
 // Step advances the machine; now never decreases. It keeps neither ev nor the
@@ -144,9 +126,9 @@ func (c *Coordinator) persistEpoch() {
 func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 	c.now, c.effects, c.dispatch.touched, c.dispatch.widened = now, nil, c.dispatch.touched[:0], false
 	c.dispatch.deciding.step++
-	c.replicas.At(now, c.epoch)
-	if !c.begun {
-		c.begin()
+	c.replicas.At(now, c.term.epoch)
+	if !c.term.begun {
+		c.term.begin()
 	}
 	switch ev := ev.(type) {
 	case message.Received:
@@ -172,7 +154,7 @@ func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 	}
 	c.migration.scanIfDue()
 	c.dispatch.placeWaiting()
-	if !c.recovering {
+	if !c.term.recovering {
 		c.dispatch.makeRoom()
 	}
 	if c.migration.tailDue {
@@ -191,16 +173,16 @@ func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 }
 
 // begin does what a new term needs and the time is needed for.
-func (c *Coordinator) begin() {
-	c.begun, c.since = true, c.now
-	if !c.recovering {
+func (b *term) begin() {
+	b.begun, b.since = true, b.c.now
+	if !b.recovering {
 		return
 	}
-	c.placeFrom = c.now.Add(c.cfg.RecoverGrace)
-	c.timers.Set(c.placeFrom, reminder{})
-	c.bookInherited()
-	if c.led {
-		c.seeker.secureAll()
+	b.placeFrom = b.c.now.Add(b.c.cfg.RecoverGrace)
+	b.c.timers.Set(b.placeFrom, reminder{})
+	b.bookInherited()
+	if b.led {
+		b.c.seeker.secureAll()
 	}
 }
 
@@ -227,8 +209,8 @@ func (c *Coordinator) remind(r reminder) {
 		c.dispatch.asking, c.dispatch.widened = false, true
 	case r.sought != nil:
 		c.seeker.secureAgain(*r.sought)
-	case c.recovering && !c.now.Before(c.placeFrom):
-		c.recovering, c.dispatch.widened = false, true
+	case c.term.recovering && !c.now.Before(c.term.placeFrom):
+		c.term.recovering, c.dispatch.widened = false, true
 	}
 }
 
@@ -255,30 +237,6 @@ func (c *Coordinator) decided(id task.TaskID, action string, peer task.PeerID, r
 	c.emit(message.Decided{Task: id, Action: action, Peer: peer, Reason: reason})
 }
 
-// letter returns what this Step has to say to a worker so far.
-func (c *Coordinator) letter(to task.PeerID) *mail {
-	m := c.mail[to]
-	if m == nil {
-		m = new(mail)
-		c.mail[to] = m
-		c.mailTo = append(c.mailTo, to)
-	}
-	return m
-}
-
-func (c *Coordinator) ack(to task.PeerID) *message.Ack {
-	m := c.letter(to)
-	if m.ack == nil {
-		m.ack = &message.Ack{Epoch: c.epoch}
-	}
-	return m.ack
-}
-
-func (c *Coordinator) drop(to task.PeerID, id task.TaskID, a message.Attempt, reason string) {
-	ack := c.ack(to)
-	ack.Drop = append(ack.Drop, message.AttemptName{Task: id, Attempt: a, Reason: reason})
-}
-
 // flush sends what the Step has gathered. Acknowledgements come after every
 // Persist, since those were emitted where the facts changed, and before new
 // leases, so that what is dropped makes room first.
@@ -286,18 +244,18 @@ func (c *Coordinator) flush() {
 	c.replicas.ShareUrgent()
 	c.replicas.SendCopies()
 	c.replicas.SendPromises()
-	for _, to := range c.mailTo {
-		if m := c.mail[to]; m.ack != nil {
+	for _, to := range c.outbox.mailTo {
+		if m := c.outbox.mail[to]; m.ack != nil {
 			c.replicas.Acknowledge(to, m.ack)
 		}
 	}
-	for _, to := range c.mailTo {
-		if m := c.mail[to]; m.place != nil {
+	for _, to := range c.outbox.mailTo {
+		if m := c.outbox.mail[to]; m.place != nil {
 			c.emit(message.Send{To: to, Message: message.Message{Place: m.place}})
 		}
 	}
-	clear(c.mail)
-	c.mailTo = c.mailTo[:0]
+	clear(c.outbox.mail)
+	c.outbox.mailTo = c.outbox.mailTo[:0]
 	for _, j := range c.changed {
 		j.changed = false
 		c.sendProgress(j)

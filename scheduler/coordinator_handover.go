@@ -39,7 +39,7 @@ func (b *transfers) offerMove(l *lease) {
 
 // orderMove has the source hand its task over.
 func (b *transfers) orderMove(l *lease) {
-	if a := b.c.ack(l.host.peer); len(a.Moves) < message.MaxMoves { // else with its next report
+	if a := b.c.outbox.ack(l.host.peer); len(a.Moves) < message.MaxMoves { // else with its next report
 		a.Moves = append(a.Moves, message.MoveOrder{
 			Task: l.taskID(), Attempt: l.attempt, To: l.move.to.peer, As: l.move.as,
 			Urgent: l.host.state != overlay.Available && l.host.state != overlay.Leaving,
@@ -52,7 +52,7 @@ func (b *transfers) remindMove(l *lease, held *message.Held) {
 	m := l.move
 	switch {
 	case !l.is(leasing.HandsOver): // the word may have been lost
-		b.c.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
+		b.c.outbox.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
 		return
 	case held.Moving == m.as:
 		m.by = b.c.now.Add(b.c.cfg.MoveWithin)
@@ -130,7 +130,7 @@ func (b *transfers) renumbered(j *job, h *host, held *message.Held) bool {
 func (b *transfers) takeUpMove(j *job, h *host, held *message.Held) *lease {
 	i := held.Task.Index
 	l := j.leaseAt(i, held.After)
-	ours := held.Attempt.Epoch == b.c.epoch
+	ours := held.Attempt.Epoch == b.c.term.epoch
 	switch {
 	case held.After == (message.Attempt{}) || l == nil || l.move != nil || !l.is(leasing.Open) && !held.Running || !held.After.Less(held.Attempt):
 		return nil
@@ -349,10 +349,10 @@ func (b *transfers) bookAwaiting(j *job, i uint64, h *host, as, after message.At
 func (b *transfers) stopAwaiting(l *lease) {
 	if l.take(leasing.AsksBack) {
 		l.arriveBy = b.c.now.Add(b.c.cfg.LeaseTTL)
-		b.c.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
+		b.c.outbox.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
 		return
 	}
-	b.c.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
+	b.c.outbox.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
 	b.c.reports.giveUp(l, "lost", "what its lost worker was handing over did not arrive in time")
 }
 
@@ -360,7 +360,7 @@ func (b *transfers) stopAwaiting(l *lease) {
 // source this leader has not heard of, and says whether it may.
 func (b *transfers) awaitedBefore(j *job, h *host, held *message.Held) bool {
 	i := held.Task.Index
-	if held.Attempt.Epoch >= b.c.epoch || held.After == (message.Attempt{}) || j.live[i] != nil || !b.mayTake(j, i, h) || j.hasEnd(i, held.Attempt) {
+	if held.Attempt.Epoch >= b.c.term.epoch || held.After == (message.Attempt{}) || j.live[i] != nil || !b.mayTake(j, i, h) || j.hasEnd(i, held.Attempt) {
 		return false
 	}
 	b.bookAwaiting(j, i, h, held.Attempt, held.After, "taken up from the report of the worker that awaits it")

@@ -147,7 +147,7 @@ func (t *jobTable) reopen(id task.JobID, l *ledger.Job) {
 			t.c.touch(j)
 		}
 	default:
-		t.c.recovering = true
+		t.c.term.recovering = true
 		j.asked = true // its submitter may know that it is over
 		t.armDeadline(j)
 		t.c.claims.enqueue(j)
@@ -157,7 +157,7 @@ func (t *jobTable) reopen(id task.JobID, l *ledger.Job) {
 
 func (t *jobTable) reopenTask(j *job, i uint64) {
 	row := j.ledger.Rows[i]
-	t.c.learnRow(j, i)
+	t.c.learnt.learnRow(j, i)
 	if j.ledger.Delivered(i) { // its cost is in the facts
 		t.kept = append(t.kept, task.TaskID{Job: j.id, Index: i})
 		return

@@ -160,7 +160,7 @@ func (t *jobTable) recount(j *job) {
 // absorbRow merges what a replica knows of a task that is not delivered.
 func (c *Coordinator) absorbRow(j *job, i uint64, theirs *ledger.Row) {
 	for k := range theirs.Log {
-		c.neverGiven(theirs.Log[k].Attempt)
+		c.term.neverGiven(theirs.Log[k].Attempt)
 	}
 	row := j.row(i)
 	before := row.Verdict(j.ledger.Rule())

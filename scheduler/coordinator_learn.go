@@ -15,7 +15,7 @@ func (q *dispatch) teach() {
 // more, as it wants, while they do.
 func (q *dispatch) askAgain() {
 	p, ok := q.policy.(place.Waiter)
-	if !ok || q.asking || q.c.claims.queue.len() == 0 || q.c.members.idle.len() == 0 || q.c.recovering {
+	if !ok || q.asking || q.c.claims.queue.len() == 0 || q.c.members.idle.len() == 0 || q.c.term.recovering {
 		return
 	}
 	if d := p.Again(); d > 0 {

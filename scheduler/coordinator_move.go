@@ -45,8 +45,8 @@ func (b *transfers) beginMove(m leaving) {
 	b.keepSlot(l)
 	if b.mayHandOver(l) {
 		l.take(leasing.Hands)
-		b.c.seq++
-		l.move.as = message.Attempt{Epoch: b.c.epoch, Seq: b.c.seq}
+		b.c.term.seq++
+		l.move.as = message.Attempt{Epoch: b.c.term.epoch, Seq: b.c.term.seq}
 		b.offerMove(l)
 		b.orderMove(l)
 		b.c.leaseChanged(l.job, l.task.index)
@@ -61,7 +61,7 @@ func (b *transfers) beginMove(m leaving) {
 // orderSave has a lease's worker stop it with its state.
 func (b *transfers) orderSave(l *lease) {
 	l.take(leasing.Saves)
-	b.c.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
+	b.c.outbox.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
 }
 
 // keepSlot keeps a slot, and memory, at a move's destination.
@@ -89,7 +89,7 @@ func (b *transfers) freeSlot(l *lease) {
 // freeMove gives the kept slot free of a move that is not to be finished.
 func (b *transfers) freeMove(l *lease) {
 	if m := l.move; m != nil && m.to != nil && m.handsOver() {
-		b.c.drop(m.to.peer, l.taskID(), m.as, message.DropSuperseded)
+		b.c.outbox.drop(m.to.peer, l.taskID(), m.as, message.DropSuperseded)
 	}
 	b.freeSlot(l)
 }
@@ -128,7 +128,7 @@ func (b *transfers) checkMove(l *lease) {
 		b.moveFailed(l, "its member did not begin it, or fell silent, for "+b.c.cfg.MoveWithin.String())
 		return
 	}
-	b.c.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
+	b.c.outbox.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
 	b.c.reports.giveUp(l, "lost", "the worker did not save the task, to be moved, within "+b.c.cfg.MoveWithin.String())
 }
 
@@ -194,8 +194,8 @@ func (b *transfers) welcome(l *lease) bool {
 // it runs as there already, takes the new number.
 func (b *transfers) leaseThere(j *job, i uint64, m *move) {
 	reason := task.ClipMessage("moved there: " + m.why + "; " + m.there)
-	b.c.seq++
-	l := b.c.addLease(j, m.to, i, message.Attempt{Epoch: b.c.epoch, Seq: b.c.seq}, reason, nil)
+	b.c.term.seq++
+	l := b.c.addLease(j, m.to, i, message.Attempt{Epoch: b.c.term.epoch, Seq: b.c.term.seq}, reason, nil)
 	l.after = m.as
 	b.c.post(l)
 	b.c.decided(l.taskID(), "moved", m.to.peer, reason)

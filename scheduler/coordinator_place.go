@@ -35,7 +35,7 @@ func (q *dispatch) placeWaiting() {
 	for _, h := range q.touched {
 		h.touched = false
 	}
-	if q.c.recovering || q.c.claims.queue.len() == 0 {
+	if q.c.term.recovering || q.c.claims.queue.len() == 0 {
 		return
 	}
 	if q.c.claims.fair.terms.Guarded && len(q.touched) > 0 {
@@ -67,7 +67,7 @@ func (q *dispatch) placeWaiting() {
 
 // round has tasks placed as the round's parts say, site by site, and returns how many.
 func (q *dispatch) round() int {
-	was := q.c.seq
+	was := q.c.term.seq
 	for rest := q.c.claims.fair.parts; len(rest) > 0; {
 		var parts []part
 		parts, rest = partsOf(rest)
@@ -78,7 +78,7 @@ func (q *dispatch) round() int {
 		}
 		view.rest()
 	}
-	return int(q.c.seq - was)
+	return int(q.c.term.seq - was)
 }
 
 // decide asks the placement policy about parts of one site. What it returns holds until
@@ -92,7 +92,7 @@ func (q *dispatch) decide(parts []part) (*queueView, []place.Placement) {
 	if q.rated() {
 		queue = m.classes.ofParts(&m.view)
 	}
-	return &m.view, q.policy.Place(q.c.now, queue, offers, foretold{q.c}, m.random(q.c.epoch, q.c.seq))
+	return &m.view, q.policy.Place(q.c.now, queue, offers, foretold{q.c}, m.random(q.c.term.epoch, q.c.term.seq))
 }
 
 // candidates returns the hosts to place on in this Step, by name.
@@ -135,9 +135,9 @@ func (q *dispatch) placeOne(view *queueView, p place.Placement) {
 		return
 	}
 	ref.placed = true
-	q.c.seq++
+	q.c.term.seq++
 	why := q.partOf(view, ref, p.Reason)
-	l := q.c.addLease(j, h, ref.index, message.Attempt{Epoch: q.c.epoch, Seq: q.c.seq}, why, nil)
+	l := q.c.addLease(j, h, ref.index, message.Attempt{Epoch: q.c.term.epoch, Seq: q.c.term.seq}, why, nil)
 	l.sizedFor()
 	q.bePatient(l)
 	q.c.post(l)
@@ -165,9 +165,9 @@ func (c *Coordinator) post(l *lease) {
 }
 
 func (c *Coordinator) postTo(h *host, j *job, l message.Lease) {
-	m := c.letter(h.peer)
+	m := c.outbox.letter(h.peer)
 	if m.place == nil {
-		m.place = &message.Place{Epoch: c.epoch, Holders: map[task.JobID][]task.PeerID{}}
+		m.place = &message.Place{Epoch: c.term.epoch, Holders: map[task.JobID][]task.PeerID{}}
 	}
 	m.place.Leases = append(m.place.Leases, l)
 	holders, ok := m.place.Holders[j.id]
@@ -217,7 +217,7 @@ const lastWorkers = 2
 // another worker is idle. The worker answers with a refusal if the task had
 // not started; only then is it placed again, so that nothing runs twice.
 func (q *dispatch) recall() {
-	if q.pushes() || !q.c.members.uneven || q.c.claims.queue.len() > 0 || q.c.members.idle.len() == 0 || len(q.c.members.backlog) == 0 || q.c.recovering {
+	if q.pushes() || !q.c.members.uneven || q.c.claims.queue.len() > 0 || q.c.members.idle.len() == 0 || len(q.c.members.backlog) == 0 || q.c.term.recovering {
 		return
 	}
 	q.c.members.uneven = false
@@ -254,7 +254,7 @@ func (q *dispatch) recallFrom(h *host) bool {
 		}
 		l.take(leasing.AsksBack)
 		l.task.recalls++
-		q.c.drop(h.peer, l.taskID(), l.attempt, message.DropRecall)
+		q.c.outbox.drop(h.peer, l.taskID(), l.attempt, message.DropRecall)
 		return true
 	}
 	return false

@@ -23,7 +23,7 @@ type reports struct {
 
 // report takes in what a worker says.
 func (b *reports) report(from task.PeerID, r *message.Report) {
-	b.c.outrun(r.Epoch)
+	b.c.term.outrun(r.Epoch)
 	h := b.c.members.host(from)
 	h.reported, h.lost = true, time.Time{}
 	h.slots, h.state, h.withheld = min(max(r.Slots, 0), overlay.MaxSlots), overlay.State(r.State), min(max(r.Withheld, 0), 100)
@@ -34,7 +34,7 @@ func (b *reports) report(from task.PeerID, r *message.Report) {
 		b.c.members.readmit(h)
 	}
 	if r.Full {
-		b.c.ack(from) // so that the worker knows it is heard
+		b.c.outbox.ack(from) // so that the worker knows it is heard
 		if !h.member {
 			b.c.members.alarm(h, b.c.now.Add(b.c.cfg.LeaseTTL))
 		}
@@ -87,11 +87,11 @@ func (b *reports) current(id task.TaskID) *job {
 // heldBy renews a lease, takes up one that a former term gave or that was
 // given up too soon, or has it dropped.
 func (b *reports) heldBy(h *host, held *message.Held) {
-	b.c.neverGiven(held.Attempt)
+	b.c.term.neverGiven(held.Attempt)
 	j := b.current(held.Task)
 	if j == nil {
 		if b.knowsAll() {
-			b.c.drop(h.peer, held.Task, held.Attempt, message.DropUnknown)
+			b.c.outbox.drop(h.peer, held.Task, held.Attempt, message.DropUnknown)
 		}
 		return
 	}
@@ -104,10 +104,10 @@ func (b *reports) heldBy(h *host, held *message.Held) {
 	}
 	switch {
 	case j.ledger.Facts.Cancelled():
-		b.c.drop(h.peer, held.Task, held.Attempt, message.DropCancelled)
+		b.c.outbox.drop(h.peer, held.Task, held.Attempt, message.DropCancelled)
 	case held.Awaiting:
 		if !b.c.transfers.awaitedBefore(j, h, held) {
-			b.c.drop(h.peer, held.Task, held.Attempt, message.DropSuperseded)
+			b.c.outbox.drop(h.peer, held.Task, held.Attempt, message.DropSuperseded)
 		}
 	case b.mayAdopt(j, h, held):
 		b.replace(j, held.Task.Index)
@@ -115,7 +115,7 @@ func (b *reports) heldBy(h *host, held *message.Held) {
 			l.take(leasing.Starts)
 		}
 	default:
-		b.c.drop(h.peer, held.Task, held.Attempt, message.DropSuperseded)
+		b.c.outbox.drop(h.peer, held.Task, held.Attempt, message.DropSuperseded)
 	}
 }
 
@@ -126,7 +126,7 @@ func (b *reports) heldBy(h *host, held *message.Held) {
 const newGroupGrace = 5 * time.Minute
 
 // knowsAll says whether a job that this coordinator does not know is nobody's.
-func (b *reports) knowsAll() bool { return !b.c.now.Before(b.c.since.Add(newGroupGrace)) }
+func (b *reports) knowsAll() bool { return !b.c.now.Before(b.c.term.since.Add(newGroupGrace)) }
 
 func (b *reports) renew(l *lease, held *message.Held) {
 	l.expires = b.c.now.Add(b.c.cfg.LeaseTTL)
@@ -166,7 +166,7 @@ func (b *reports) replace(j *job, i uint64) {
 	t := j.live[i]
 	k := slices.IndexFunc(t.leases, func(l *lease) bool { return l.is(leasing.Replaceable) })
 	l := t.leases[k]
-	b.c.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
+	b.c.outbox.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
 	b.c.removeLease(l, "superseded", "the attempt before it runs still")
 }
 
@@ -264,7 +264,7 @@ func (b *reports) ended(h *host, e *message.Ending) {
 	if r.Worker != h.peer {
 		return
 	}
-	b.c.neverGiven(e.Attempt)
+	b.c.term.neverGiven(e.Attempt)
 	j := b.current(r.Task)
 	if j == nil {
 		if b.knowsAll() {
@@ -356,7 +356,7 @@ func ended(l *message.AttemptLog) bool {
 }
 
 func (b *reports) thank(h *host, e *message.Ending) {
-	ack := b.c.ack(h.peer)
+	ack := b.c.outbox.ack(h.peer)
 	ack.Ended = append(ack.Ended, message.AttemptName{Task: e.Result.Task, Attempt: e.Attempt})
 }
 
@@ -418,7 +418,7 @@ func (b *reports) accept(h *host, j *job, l *lease, e *message.Ending) {
 	if r.Outcome == task.Completed {
 		j.measure(r.Wall)
 		j.learnWork(l, r)
-		b.c.learnFrom(j, h, l, r)
+		b.c.learnt.learnFrom(j, h, l, r)
 	}
 	b.conclude(j, i, row)
 	b.c.table.persistRow(j, i)

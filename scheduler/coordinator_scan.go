@@ -86,7 +86,7 @@ func (q *migration) scanIfDue() {
 	if due {
 		q.scanAt = time.Time{}
 	}
-	if q.mover == nil || q.c.recovering || !due && !q.noticed {
+	if q.mover == nil || q.c.term.recovering || !due && !q.noticed {
 		return
 	}
 	q.noticed = false
@@ -258,7 +258,7 @@ func (q *migration) destinations(moving []leaving, from map[*host]bool) []leavin
 	}
 	view := mem.leaving.begin(q.c, moving)
 	q.c.dispatch.situate(true)
-	rng := mem.random(q.c.epoch, scanStream|q.scans)
+	rng := mem.random(q.c.term.epoch, scanStream|q.scans)
 	for _, p := range q.c.dispatch.policy.Place(q.c.now, view, offers, foretold{q.c}, rng) {
 		m := view.find(p.Task)
 		h := q.c.members.hosts[p.Peer]

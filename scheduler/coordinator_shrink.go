@@ -236,7 +236,7 @@ func (q *dispatch) giveBack(l *lease, why string) {
 		}
 		if running++; running > h.slots && o.is(leasing.Recallable) && o.start.Before(q.c.now) {
 			o.take(leasing.AsksBack)
-			q.c.drop(h.peer, o.taskID(), o.attempt, message.DropRecall)
+			q.c.outbox.drop(h.peer, o.taskID(), o.attempt, message.DropRecall)
 		}
 	}
 }

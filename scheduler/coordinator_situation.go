@@ -160,7 +160,7 @@ func (q *migration) chosen(hosts []migrate.Host) []migrate.Move {
 		// What moves saves: see job.mayResume.
 		return m.Moves(q.c.now, hosts, foretold{q.c}, migrate.Situation{Waiting: q.c.dispatch.waitingTasks(), Costs: q.costs(), Saves: true})
 	}
-	rng := mem.random(q.c.epoch, scanStream|q.scans)
+	rng := mem.random(q.c.term.epoch, scanStream|q.scans)
 	mem.moves = migrate.AppendMoves(mem.moves[:0], hosts, q.mover.Scan(q.c.now, hosts, foretold{q.c}, rng))
 	return mem.moves
 }

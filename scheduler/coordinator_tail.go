@@ -56,7 +56,7 @@ type tailPair struct {
 // left to that: see weighs.
 func (q *migration) lookAtTails() {
 	q.tailSet = false
-	if q.mover == nil || q.c.recovering || q.c.claims.queue.len() > 0 || q.c.members.idle.len() == 0 {
+	if q.mover == nil || q.c.term.recovering || q.c.claims.queue.len() > 0 || q.c.members.idle.len() == 0 {
 		return
 	}
 	pairs := q.tailPairs(q.lastTasks(), q.fastIdle())
@@ -218,10 +218,10 @@ func (q *migration) carryTail(t *tailPair) {
 		q.c.transfers.beginMove(leaving{lease: l, why: inWords(why), there: "the idle member where it should end first", to: t.to})
 		return
 	}
-	q.c.seq++
+	q.c.term.seq++
 	reason := task.ClipMessage("a copy, of which the first result counts: " + why)
 	l.task.copied = true
-	o := q.c.addLease(l.job, t.to, l.task.index, message.Attempt{Epoch: q.c.epoch, Seq: q.c.seq}, reason, nil)
+	o := q.c.addLease(l.job, t.to, l.task.index, message.Attempt{Epoch: q.c.term.epoch, Seq: q.c.term.seq}, reason, nil)
 	q.c.post(o)
 	q.c.decided(o.taskID(), "copied", t.to.peer, reason)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
@@ -12,15 +13,34 @@ import (
 	"godwit/task"
 )
 
+// A term is the time for which a coordinator leads in one epoch, and how it began.
+type term struct {
+	c *Coordinator
+
+	epoch  uint64 // this term; larger than that of any lease given before it
+	outran uint64 // the last that the driver was told of by Outrun
+	seq    uint64 // attempts numbered in this term
+	// RecoverGrace runs from the first Step after a Restore, or a Lead, that found
+	// open jobs.
+	recovering bool
+	placeFrom  time.Time
+	// inherited says who ran what under the last leader, until the first Step.
+	// led says that this is by Lead: blocks may be missing here.
+	inherited map[task.TaskID][]message.LiveLease
+	begun     bool
+	led       bool
+	since     time.Time // of the first Step
+}
+
 // Begin makes the coordinator go on in a later epoch, as its overlay.Lease says:
 // workers that obeyed another may not obey it before. The effects are carried
 // out before anything else.
 func (c *Coordinator) Begin(epoch uint64) []message.Effect {
-	if epoch <= c.epoch {
+	if epoch <= c.term.epoch {
 		return nil
 	}
-	c.epoch, c.seq, c.effects = epoch, 0, nil
-	c.persistEpoch()
+	c.term.epoch, c.term.seq, c.effects = epoch, 0, nil
+	c.term.persistEpoch()
 	c.replicas.Begin() // sessions are of one epoch
 	effects := c.effects
 	c.effects = nil
@@ -30,10 +50,10 @@ func (c *Coordinator) Begin(epoch uint64) []message.Effect {
 // outrun tells the driver of an epoch that is higher than this coordinator's,
 // once: whoever obeys it does not listen to us. It happens when another leads,
 // and when this node lost its disk.
-func (c *Coordinator) outrun(epoch uint64) {
-	if epoch > c.epoch && epoch != c.outran {
-		c.outran = epoch
-		c.emit(message.Outrun{Epoch: epoch})
+func (b *term) outrun(epoch uint64) {
+	if epoch > b.epoch && epoch != b.outran {
+		b.outran = epoch
+		b.c.emit(message.Outrun{Epoch: epoch})
 	}
 }
 
@@ -41,9 +61,9 @@ func (c *Coordinator) outrun(epoch uint64) {
 // given in it is of a former life of this node, which led, lost its disk, heard of
 // nobody and so leads in the same epoch again. Epochs fence only where each is led
 // in once: the driver is asked for a later one.
-func (c *Coordinator) neverGiven(a message.Attempt) {
-	if a.Epoch == c.epoch && a.Seq > c.seq {
-		c.outrun(c.epoch + 1)
+func (b *term) neverGiven(a message.Attempt) {
+	if a.Epoch == b.epoch && a.Seq > b.seq {
+		b.outrun(b.epoch + 1)
 	}
 }
 
@@ -61,55 +81,55 @@ func (c *Coordinator) Followers() []FollowerStatus { return c.replicas.Followers
 
 // takeUp makes a ledger current that was held, not led. The rest, which needs
 // the time, is for the first Step.
-func (c *Coordinator) takeUp(l *ledger.Ledger, live map[task.TaskID][]message.LiveLease) {
-	c.ledger = l
+func (b *term) takeUp(l *ledger.Ledger, live map[task.TaskID][]message.LiveLease) {
+	b.c.ledger = l
 	for _, id := range slices.Sorted(maps.Keys(l.Jobs)) {
-		c.table.reopen(id, l.Jobs[id])
+		b.c.table.reopen(id, l.Jobs[id])
 	}
-	c.inherited = live
+	b.inherited = live
 }
 
 // bookInherited books the leases that the copy names, so that what runs is not
 // started again. What the last leader told of a task counts before the log of
 // its row, which says nothing of leases given up.
-func (c *Coordinator) bookInherited() {
-	for _, id := range slices.Sorted(maps.Keys(c.table.jobs)) {
-		j := c.table.jobs[id]
+func (b *term) bookInherited() {
+	for _, id := range slices.Sorted(maps.Keys(b.c.table.jobs)) {
+		j := b.c.table.jobs[id]
 		if j.state != jobOpen {
 			continue
 		}
 		for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
 			t := task.TaskID{Job: id, Index: i}
-			if _, told := c.inherited[t]; told || j.ledger.Verdict(i) != ledger.Open {
+			if _, told := b.inherited[t]; told || j.ledger.Verdict(i) != ledger.Open {
 				continue
 			}
 			for _, l := range j.ledger.Rows[i].Log {
 				if l.End.IsZero() {
-					c.book(j, i, message.LiveLease{Worker: l.Worker, Attempt: l.Attempt, Start: l.Start})
+					b.book(j, i, message.LiveLease{Worker: l.Worker, Attempt: l.Attempt, Start: l.Start})
 				}
 			}
 		}
 	}
-	for _, t := range message.SortedTasks(c.inherited) {
-		for _, l := range c.inherited[t] {
-			if j := c.reports.current(t); j != nil {
-				c.book(j, t.Index, l)
+	for _, t := range message.SortedTasks(b.inherited) {
+		for _, l := range b.inherited[t] {
+			if j := b.c.reports.current(t); j != nil {
+				b.book(j, t.Index, l)
 			}
 		}
 	}
-	c.inherited = nil
+	b.inherited = nil
 }
 
 // book takes a lease of a former term on the books.
-func (c *Coordinator) book(j *job, i uint64, l message.LiveLease) {
+func (b *term) book(j *job, i uint64, l message.LiveLease) {
 	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), l.Worker) || j.wants(i) == 0 || l.Worker == "" {
 		return
 	}
-	given := c.addLease(j, c.members.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
+	given := b.c.addLease(j, b.c.members.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
 	given.start = l.Start
 	given.take(leasing.Supposes) // it is not to be taken back
 	if l.To != "" && l.To != l.Worker && l.Attempt.Less(l.As) && j.mayResume() {
-		c.transfers.bookMove(given, c.members.host(l.To), l.As)
+		b.c.transfers.bookMove(given, b.c.members.host(l.To), l.As)
 		given.move.awaited = false // as far as is known
 	}
 }

@@ -51,7 +51,7 @@ func newDecided(tb testing.TB, n, jobs int, change func(*Config)) *decided {
 	key, self := schedtest.Identity(0)
 	c := NewCoordinator(self, cfg, 1)
 	c.Step(schedtest.Start, message.Wake{})
-	c.recovering = true // nothing is placed yet
+	c.term.recovering = true // nothing is placed yet
 	forecast := lasting{}
 	for i, id := range peerNames(n) {
 		c.Step(schedtest.Start, message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 30, Speed: 1 + float64(i%10)/10}})
@@ -72,7 +72,7 @@ func newDecided(tb testing.TB, n, jobs int, change func(*Config)) *decided {
 	if c.claims.queue.len() != jobs || c.members.idle.len() != n {
 		tb.Fatalf("%d jobs wait, %d members are idle", c.claims.queue.len(), c.members.idle.len())
 	}
-	c.recovering = false
+	c.term.recovering = false
 	return d
 }
 

@@ -199,7 +199,7 @@ func (c *Coordinator) endLeases(j *job, i uint64, reason string) {
 	}
 	for _, l := range slices.Clone(t.leases) {
 		if l.is(leasing.Open) {
-			c.drop(l.host.peer, l.taskID(), l.attempt, reason)
+			c.outbox.drop(l.host.peer, l.taskID(), l.attempt, reason)
 		}
 		c.removeLease(l, "superseded", reason)
 	}

@@ -63,7 +63,7 @@ func TestLeaseTellsTheWorkLeft(t *testing.T) {
 				tt.change(c, j)
 			}
 			p.willing = true
-			c.seq = 1
+			c.term.seq = 1
 			step(7*time.Second-time.Nanosecond, message.Wake{}) // before it is asked again
 			effects := c.Step(schedtest.Start.Add(8*time.Second), message.Wake{})
 			if got := leaseOfFirst(t, effects, worker); got.Left != tt.want {
@@ -87,13 +87,13 @@ func TestOfferTellsTheWorkLeft(t *testing.T) {
 		l.take(leasing.Starts)
 		l.move = &move{to: c.members.hosts[there], as: message.Attempt{Epoch: 1, Seq: 9}}
 		c.transfers.offerMove(l)
-		offer := c.letter(there).place.Leases[0]
+		offer := c.outbox.letter(there).place.Leases[0]
 		if offer.Await == nil || offer.Left != 40*time.Minute {
 			t.Errorf("offered %+v, want 40m left", offer)
 		}
 		l.start = schedtest.Start.Add(-10 * time.Hour) // it takes longer than was guessed
 		c.transfers.offerMove(l)
-		if offer = c.letter(there).place.Leases[1]; offer.Left != 6*time.Minute {
+		if offer = c.outbox.letter(there).place.Leases[1]; offer.Left != 6*time.Minute {
 			t.Errorf("%v left of what should have ended, want a tenth of an hour", offer.Left)
 		}
 	}

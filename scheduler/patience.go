@@ -82,7 +82,7 @@ func (q *dispatch) checkPatience(l *lease) {
 		h.shunned = map[*learning.Class]time.Time{}
 	}
 	h.shunned[k] = q.c.now.Add(q.c.cfg.RefusalPause)
-	q.c.drop(h.peer, l.taskID(), l.attempt, message.DropSuperseded)
+	q.c.outbox.drop(h.peer, l.taskID(), l.attempt, message.DropSuperseded)
 	q.c.reports.giveUp(l, ledger.Overdue, reason)
 }
 

@@ -175,15 +175,15 @@ func (q *dispatch) age(j *job) time.Duration {
 
 // learnFrom takes in the time of an attempt that counts. One that went on from a
 // state, or came from another member, tells nothing of a whole task.
-func (c *Coordinator) learnFrom(j *job, h *host, l *lease, r *task.Result) {
+func (r *rates) learnFrom(j *job, h *host, l *lease, result *task.Result) {
 	if l == nil || l.saved.from != nil || l.saved.began != 0 || l.after != (message.Attempt{}) {
 		return
 	}
-	c.learnt.Ended(j.class, h.peer, h.usual(), r.Wall, j.spec.Work)
+	r.Ended(j.class, h.peer, h.usual(), result.Wall, j.spec.Work)
 }
 
 // learnRow takes in what the rows of a ledger that was taken over tell of members.
-func (c *Coordinator) learnRow(j *job, i uint64) {
+func (r *rates) learnRow(j *job, i uint64) {
 	row := j.ledger.Rows[i]
 	for k := range row.Results {
 		result := &row.Results[k]
@@ -194,7 +194,7 @@ func (c *Coordinator) learnRow(j *job, i uint64) {
 			}
 		}
 		if whole && result.Outcome == task.Completed {
-			c.learnt.Ended(j.class, result.Worker, 0, result.Wall, j.spec.Work)
+			r.Ended(j.class, result.Worker, 0, result.Wall, j.spec.Work)
 		}
 	}
 }

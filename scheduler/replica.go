@@ -157,9 +157,9 @@ func (r *Replica) NextWake() (time.Time, bool) {
 func (r *Replica) Lead(now time.Time, epoch uint64) (*Coordinator, []message.Effect) {
 	c := NewCoordinator(r.self, r.cfg, max(epoch, r.epoch+1))
 	c.effects, c.now = r.before, now
-	c.takeUp(r.ledger, r.live)
-	c.led = true
-	c.persistEpoch()
+	c.term.takeUp(r.ledger, r.live)
+	c.term.led = true
+	c.term.persistEpoch()
 	effects := c.effects
 	c.effects = nil
 	return c, effects
@@ -170,12 +170,12 @@ func (r *Replica) Lead(now time.Time, epoch uint64) (*Coordinator, []message.Eff
 // workers and submitters repeat it to the new leader.
 func (c *Coordinator) Retire() *Replica {
 	r := NewReplica(c.self, c.cfg)
-	r.ledger, r.epoch = c.ledger, c.epoch
+	r.ledger, r.epoch = c.ledger, c.term.epoch
 	r.now = c.now
 	for _, id := range slices.Sorted(maps.Keys(r.ledger.Jobs)) {
 		r.compact(r.ledger.Jobs[id])
 	}
-	for t, l := range c.inherited { // if no Step has booked them
+	for t, l := range c.term.inherited { // if no Step has booked them
 		r.live[t] = l
 	}
 	for _, j := range c.table.jobs {

@@ -78,7 +78,7 @@ func TestTakeOverStartsNothingTwice(t *testing.T) {
 	}
 	leader.crash()
 	died := s.now
-	if !s.run(time.Minute, func() bool { l := s.leader(); return l != nil && !l.coord.recovering && l.coord.begun }) {
+	if !s.run(time.Minute, func() bool { l := s.leader(); return l != nil && !l.coord.term.recovering && l.coord.term.begun }) {
 		t.Fatalf("nobody takes over: %s", s.describe())
 	}
 	t.Logf("a new leader places %v after the crash", s.now.Sub(died))

@@ -100,7 +100,7 @@ type AllocationView struct {
 // Scheduling tells how things stand.
 func (c *Coordinator) Scheduling() Scheduling {
 	s := Scheduling{
-		Leader: c.self, Epoch: c.epoch, Since: c.since, At: c.now,
+		Leader: c.self, Epoch: c.term.epoch, Since: c.term.since, At: c.now,
 		Placement: cmp.Or(c.cfg.Rules.Placement, c.cfg.Placement, place.Default),
 		Fairness:  cmp.Or(c.cfg.Rules.Fairness, share.Default),
 		Chunking:  cmp.Or(c.cfg.Rules.Chunking, chunk.Default),

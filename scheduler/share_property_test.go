@@ -264,7 +264,7 @@ func (s *sharing) check() {
 			s.t.Fatal("the queue is out of order")
 		}
 	}
-	if !c.recovering && !c.claims.fair.terms.Guarded {
+	if !c.term.recovering && !c.claims.fair.terms.Guarded {
 		s.noneIdle()
 	}
 }

@@ -237,7 +237,7 @@ func (s *groupSim) describe() string {
 		}
 		if n.coord != nil {
 			promises, orders := n.coord.replicas.Waiting()
-			out += fmt.Sprintf("\n  leads: %d promises, %d orders, followers %+v, recovering %v", promises, orders, n.coord.Followers(), n.coord.recovering)
+			out += fmt.Sprintf("\n  leads: %d promises, %d orders, followers %+v, recovering %v", promises, orders, n.coord.Followers(), n.coord.term.recovering)
 			for _, j := range n.coord.Jobs() {
 				out += fmt.Sprintf("\n    %s %s %+v ready %v sent %v why %+v", j.ID[len(j.ID)-4:], j.State, j.Tasks, n.coord.table.jobs[j.ID].ready, n.coord.table.jobs[j.ID].sent, n.coord.Why(j.ID, 0))
 			}

@@ -208,7 +208,7 @@ func (c *Coordinator) whyWaiting(j *job, i uint64) []Why {
 
 // whyNot groups the members by why they do not take the task now.
 func (c *Coordinator) whyNot(j *job, i uint64) []Why {
-	if c.recovering {
+	if c.term.recovering {
 		return []Why{{Reason: "the leader has just started and waits for what the workers report"}}
 	}
 	if len(c.members.hosts) == 0 {
