@@ -18,33 +18,34 @@ const (
 	epochKey          = coordinatorPrefix + "epoch"
 )
 
-// A Coordinator leads an overlay: it keeps the ledger, gives out leases and
-// takes in results.
+// A Coordinator leads an overlay: it keeps the ledger, gives out leases and takes in
+// results. It is made of parts, each with a state of its own, which share what all need: the
+// ledger, the time of the Step, its effects, and what is to be looked at later.
 type Coordinator struct {
-	term      term
-	outbox    outbox
-	chunks    chunks
-	dispatch  dispatch
-	reports   reports
-	table     jobTable
-	members   membership
-	transfers transfers
-	migration migration
-	claims    claims
-	seeker    seeker
-	self      task.PeerID
-	cfg       Config
-
+	self   task.PeerID
+	cfg    Config
 	ledger *ledger.Ledger
 	timers timer.Queue[reminder]
 
-	replicas *replication.Replicas
+	term     term                  // since when it leads, and what it found
+	table    jobTable              // who wants what
+	members  membership            // who could do it
+	reports  reports               // what came of it, by the word of workers
+	replicas *replication.Replicas // who else knows
+	seeker   seeker                // blocks that should be held here
+	learnt   *rates                // of classes of tasks
 
-	learnt *rates // of classes of tasks
+	claims   claims   // whose turn it is
+	chunks   chunks   // how much at once
+	dispatch dispatch // where it goes
+
+	migration migration // what should go elsewhere
+	transfers transfers // how it goes
 
 	// What one Step gathers.
 	now     time.Time
 	effects []message.Effect
+	outbox  outbox
 	changed []*job // to be told about
 }
 
@@ -73,27 +74,21 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 		panic("scheduler: the configuration was not validated: " + err.Error())
 	}
 	c := &Coordinator{self: self, cfg: cfg, ledger: ledger.New()}
-	c.seeker.c = c
-	c.claims.c = c
-	c.migration.c = c
-	c.transfers.c = c
-	c.members.c = c
-	c.table.c = c
-	c.reports.c = c
-	c.dispatch.c = c
-	c.chunks.c = c
-	c.outbox.c = c
-	c.term.c = c
-	// parts
-	c.term.epoch, c.outbox.mail = max(epoch, 1), map[task.PeerID]*mail{}
-	c.migration.mover, c.dispatch.policy, c.dispatch.forecast = mover, policy, place.Unknown{}
-	c.table.jobs, c.table.fetches, c.seeker.sought = map[task.JobID]*job{}, map[string]*fetching{}, map[message.HoldName]*seeking{}
-	c.members.hosts, c.members.backlog = map[task.PeerID]*host{}, map[task.PeerID]*host{}
-	c.members.roster, c.members.idle = hostSet{which: allHosts}, hostSet{which: idleHosts}
-	c.learnt = newRates(c)
+	c.term = term{c: c, epoch: max(epoch, 1)}
+	c.table = jobTable{c: c, jobs: map[task.JobID]*job{}, fetches: map[string]*fetching{}}
+	c.members = membership{
+		c: c, hosts: map[task.PeerID]*host{}, backlog: map[task.PeerID]*host{},
+		roster: hostSet{which: allHosts}, idle: hostSet{which: idleHosts},
+	}
+	c.reports.c, c.transfers.c, c.chunks.c = c, c, c
 	c.replicas = replication.New(self, &c.cfg.Timing, book{c})
+	c.seeker = seeker{c: c, sought: map[message.HoldName]*seeking{}}
+	c.learnt = newRates(c)
+	c.claims = claims{c: c, fair: newFairness(cfg.Rules.Fairness)}
 	c.claims.queue = newTurns(c.claims.comesBefore, func(cl *claimant) *int { return &cl.place })
-	c.claims.fair = newFairness(cfg.Rules.Fairness)
+	c.dispatch = dispatch{c: c, policy: policy, forecast: place.Unknown{}}
+	c.migration = migration{c: c, mover: mover}
+	c.outbox = outbox{c: c, mail: map[task.PeerID]*mail{}}
 	c.claims.queueByClass()
 	return c
 }
@@ -123,13 +118,50 @@ func (b *term) persistEpoch() {
 // Step advances the machine; now never decreases. It keeps neither ev nor the
 // returned slice. Its cost follows from what changes, not from how much waits
 // or how many members there are.
+//
+// It has eight phases, each of which stands on those before it:
+//
+//  1. The first Step of a term books what the leader before gave, so that an event is
+//     taken in by a coordinator that knows all it can know.
+//  2. The event is taken in. What it says of tasks, slots and members counts at once, and
+//     is persisted where it counts; what follows from it waits for the phases below.
+//  3. Reminders that are due go off: leases expire, graces and pauses end. It is after the
+//     event, which may be the word that a lease was waiting for.
+//  4. Tasks that run on members that give notice begin to move. They come before those
+//     that wait, since they would lose what they did, and idle slots may go to either.
+//  5. Waiting tasks are placed. What then still waits has slots given back for it, where
+//     the rules say so; and where nothing waits, tails of jobs go to idle members. So no
+//     slot is asked back, or filled by a copy, that somebody could have used.
+//  6. The policies hear what was lost, and the next look is arranged: after the placements,
+//     to which their answers do not apply.
+//  7. Tasks that wait at busy members are asked back for idle ones: those that phase 5 left.
+//  8. Followers and workers are told: of all of it, once, when nothing changes any more.
+//     See flush for the order.
 func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
-	c.now, c.effects, c.dispatch.touched, c.dispatch.widened = now, nil, c.dispatch.touched[:0], false
-	c.dispatch.deciding.step++
+	c.now, c.effects = now, nil
+	c.dispatch.begin()
 	c.replicas.At(now, c.term.epoch)
 	if !c.term.begun {
 		c.term.begin()
 	}
+	c.take(ev)
+	c.goOff()
+	c.migration.scanIfDue()
+	c.dispatch.placeWaiting()
+	c.dispatch.makeRoom()
+	c.migration.tailsIfDue()
+	c.dispatch.teach()
+	c.dispatch.askAgain()
+	c.dispatch.recall()
+	c.migration.arm()
+	c.replicas.FollowFirst()
+	c.seeker.seek()
+	c.flush()
+	return c.effects
+}
+
+// take takes in an event.
+func (c *Coordinator) take(ev message.Event) {
 	switch ev := ev.(type) {
 	case message.Received:
 		c.receive(ev.From, &ev.Message)
@@ -145,31 +177,13 @@ func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 	case message.Fetched:
 		c.table.fetched(ev)
 	}
-	for {
-		r, ok := c.timers.Due(now)
-		if !ok {
-			break
-		}
+}
+
+// goOff has reminders go off that are due.
+func (c *Coordinator) goOff() {
+	for r, ok := c.timers.Due(c.now); ok; r, ok = c.timers.Due(c.now) {
 		c.remind(r)
 	}
-	c.migration.scanIfDue()
-	c.dispatch.placeWaiting()
-	if !c.term.recovering {
-		c.dispatch.makeRoom()
-	}
-	if c.migration.tailDue {
-		c.migration.tailDue = false
-		c.migration.lookAtTails()
-	}
-	c.dispatch.teach()
-	c.dispatch.askAgain()
-	c.dispatch.recall()
-	c.migration.armScan()
-	c.migration.armTail()
-	c.replicas.FollowFirst()
-	c.seeker.seek()
-	c.flush()
-	return c.effects
 }
 
 // begin does what a new term needs and the time is needed for.

@@ -28,6 +28,12 @@ type dispatch struct {
 	widened  bool     // the queue has something that idle hosts have not been asked for
 }
 
+// begin begins a Step.
+func (q *dispatch) begin() {
+	q.touched, q.widened = q.touched[:0], false
+	q.deciding.step++
+}
+
 // placeWaiting asks the policies for new placements. It leaves no waiting task that any
 // host would take and that may have a slot; so the next time only hosts that have
 // changed need be looked at, or all idle ones when something new waits.

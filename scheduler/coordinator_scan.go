@@ -65,6 +65,12 @@ func (q *migration) heedNotice(h *host) {
 	q.noticed = q.noticed || q.heedsNotice()
 }
 
+// arm sets the times of the next looks.
+func (q *migration) arm() {
+	q.armScan()
+	q.armTail()
+}
+
 // armScan sets the time of the next scan, while any task runs.
 func (q *migration) armScan() {
 	if q.mover == nil || q.c.members.given == 0 || !q.scanAt.IsZero() {

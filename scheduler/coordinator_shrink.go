@@ -30,8 +30,12 @@ type stake struct {
 	gives    [][]*lease // of those that it has, those that it could give back
 }
 
-// makeRoom has slots given back for the jobs that have come since it was last called.
+// makeRoom has slots given back for the jobs that have come since it was last called, but for
+// a coordinator that does not know yet who holds them.
 func (q *dispatch) makeRoom() {
+	if q.c.term.recovering {
+		return
+	}
 	came := q.c.claims.fair.came
 	q.c.claims.fair.came = came[:0]
 	if !q.c.claims.fair.terms.OnArrival {

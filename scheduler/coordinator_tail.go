@@ -51,6 +51,14 @@ type tailPair struct {
 	gain   time.Duration
 }
 
+// tailsIfDue looks at tails when the time has come.
+func (q *migration) tailsIfDue() {
+	if q.tailDue {
+		q.tailDue = false
+		q.lookAtTails()
+	}
+}
+
 // lookAtTails moves or copies the last tasks of jobs to idle members that are
 // much better. Those that gain most go first. What a policy of migration weighs is
 // left to that: see weighs.
