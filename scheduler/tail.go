@@ -8,7 +8,7 @@ import (
 // The tail of a job: nothing of it waits, some of its tasks run, and members are
 // idle. Then one task on a slow member, or on one that is likely to go, holds up
 // the whole. What to do with it is decided here, and carried out in
-// coordinator_tail.go.
+// tails.go.
 //
 // A task that has left to do so much work, and has done so much since its last
 // checkpoint that outlives its member, is expected to end on a member

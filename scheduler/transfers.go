@@ -18,7 +18,7 @@ type transfers struct {
 
 // A move is a running task on its way to another member, where a slot is kept for
 // it. Between workers that both can, it is handed over while it runs: see
-// coordinator_handover.go. Otherwise its worker is told to stop it with its state;
+// handovers.go. Otherwise its worker is told to stop it with its state;
 // it is leased to the destination from that state, when the worker has answered
 // and the state is held here. Until then the lease is as any other: if the task
 // completes, that counts, and if its worker is lost, the task waits again. A

@@ -296,6 +296,12 @@ func (b *reports) ended(h *host, e *message.Ending) {
 		}
 		return
 	}
+	b.count(h, j, l, e)
+}
+
+// count has a result that was not heard before count, once all that it names is held here.
+func (b *reports) count(h *host, j *job, l *lease, e *message.Ending) {
+	r, i := &e.Result, e.Result.Task.Index
 	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || j.hasEnd(i, e.Attempt) {
 		known := j.hasEnd(i, e.Attempt) // and counted
 		if l != nil {

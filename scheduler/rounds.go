@@ -5,7 +5,7 @@ import (
 	"godwit/scheduler/share"
 )
 
-// What a round begins with, and how it ends: see coordinator_share.go.
+// What a round begins with, and how it ends: see turns.go.
 
 // partsOf returns the parts of the first site in the list, and the rest.
 func partsOf(parts []part) (first, rest []part) {
