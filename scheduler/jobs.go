@@ -29,7 +29,7 @@ func (t *jobTable) newJob(id task.JobID, l *ledger.Job) *job {
 	t.arrived++
 	j := &job{
 		id: id, spec: l.Spec, ledger: l, submitter: l.Submitter, arrival: t.arrived, total: l.Spec.Sweep.Count(),
-		live: map[uint64]*liveTask{}, weights: map[uint64]int{}, credit: true,
+		live: map[uint64]*liveTask{}, delivery: delivery{weights: map[uint64]int{}, credit: true},
 	}
 	j.class = t.c.learnt.Class(l.Spec.Class)
 	j.wait.queued, j.place = map[uint64]bool{}, -1
