@@ -134,29 +134,6 @@ func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
 	c.table.endIfOver(j)
 }
 
-// recount makes a job's counters anew after tasks were found to be delivered.
-func (t *jobTable) recount(j *job) {
-	keep := func(id task.TaskID) bool { return id.Job == j.id }
-	t.kept = slices.DeleteFunc(t.kept, keep)
-	for _, i := range j.ledger.Compact() {
-		t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: j.id, Index: i})})
-		t.unweigh(j, i)
-	}
-	gone := func(i uint64) bool { return j.ledger.Rows[i] == nil }
-	j.sent, j.ready = slices.DeleteFunc(j.sent, gone), slices.DeleteFunc(j.ready, gone)
-	f := &j.ledger.Facts
-	j.done, j.failed = f.Done.Count(), f.Failed.Minus(f.Done).Count()
-	for _, row := range j.ledger.Rows {
-		switch row.Verdict(j.ledger.Rule()) {
-		case ledger.Done:
-			j.done++
-		case ledger.Failed:
-			j.failed++
-		}
-	}
-	j.moveCursor(j.wait.cursor)
-}
-
 // absorbRow merges what a replica knows of a task that is not delivered.
 func (c *Coordinator) absorbRow(j *job, i uint64, theirs *ledger.Row) {
 	for k := range theirs.Log {
@@ -188,15 +165,4 @@ func (c *Coordinator) absorbRow(j *job, i uint64, theirs *ledger.Row) {
 	}
 	c.touch(j)
 	c.table.endIfOver(j)
-}
-
-// answered says that the submitter of a job has spoken: it is not over, unless
-// it said so.
-func (t *jobTable) answered(j *job) {
-	if j.askedUntil.IsZero() {
-		return
-	}
-	j.askedUntil = time.Time{}
-	t.c.claims.enqueue(j)
-	t.c.dispatch.widened = true
 }

@@ -76,9 +76,3 @@ func liveLeases(t *liveTask) []message.LiveLease {
 	}
 	return out
 }
-
-// leaseChanged has followers told who runs a task.
-func (c *Coordinator) leaseChanged(j *job, i uint64) {
-	takes, known := j.duration()
-	c.replicas.LeaseChanged(task.TaskID{Job: j.id, Index: i}, takes, known)
-}

@@ -84,12 +84,6 @@ func (q *chunks) offerOf(j *job, h *host, chunked bool) place.Host {
 	return place.Host{}
 }
 
-// suits says whether the host may be given tasks of the job, had it room.
-func (h *host) suits(j *job) bool {
-	_, paused := h.paused[j]
-	return !paused && h.memory >= j.spec.Memory
-}
-
 // size asks the policy for the chunks of those hosts that it is time for: those with an
 // idle slot first, and of these, where the policy has ranks, the first of them.
 func (q *chunks) size(j *job, hosts []*host) {

@@ -56,9 +56,6 @@ func (q *claims) weight(cl *claimant) float64 {
 	return cl.of.parts()
 }
 
-// parts is the job's weight.
-func (j *job) parts() float64 { return float64(max(1, j.spec.Weight)) }
-
 // comesBefore orders claimants: by priority, then as the policy wants it, of equals who
 // got something longest ago, then by arrival. So a slot that falls free finds whose it is without a look at the others.
 func (q *claims) comesBefore(a, b *claimant) int {

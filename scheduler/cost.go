@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"godwit/overlay"
 	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
@@ -224,28 +223,17 @@ func usualShare(row *ledger.Row) (share float64, known bool) {
 	return min(1, cpu.Seconds()/ran.Seconds()), true
 }
 
-// standsStill notes since when what the host runs is stopped by its owner.
-func (h *host) standsStill(now time.Time) {
-	switch still := h.slots == 0 && h.state != overlay.Leaving && h.state != overlay.Available; {
-	case !still:
-		h.stood, h.still = h.stoodBy(now), time.Time{}
-	case h.still.IsZero():
-		h.still = now
-	}
-}
-
-// stoodBy is how long what the host runs was stopped by its owner, in all, until then.
-func (h *host) stoodBy(at time.Time) time.Duration {
-	if h.still.IsZero() || !at.After(h.still) {
-		return h.stood
-	}
-	return h.stood + at.Sub(h.still)
-}
-
 // begins notes when the attempt of a lease began, as the word of its end tells; what
 // is said again later says nothing new.
 func (l *lease) begins(e *message.Ending, now time.Time) {
 	if l.lag == 0 {
 		l.lag = e.Begun.Lag(l.start, now)
 	}
+}
+
+// ended says whether a log has an attempt's end as its worker told it, or a move:
+// anything else is the leader's suspicion.
+func ended(l *message.AttemptLog) bool {
+	var o task.Outcome
+	return !l.End.IsZero() && (l.Outcome == ledger.Moved || o.UnmarshalText([]byte(l.Outcome)) == nil)
 }

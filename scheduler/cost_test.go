@@ -67,7 +67,7 @@ func TestHandedAfterLost(t *testing.T) {
 	e := &message.Ending{Attempt: a, Handed: &message.Handed{To: "v", As: message.Attempt{Epoch: 1, Seq: 2}}}
 	e.Result.Task, e.Result.CPU = task.TaskID{Job: r.job.id, Index: i}, 3*time.Second
 	for range 2 { // it is said again where the answer is lost
-		r.c.transfers.measured(r.job, e)
+		r.c.transfers.measureHandOver(r.job, e)
 		if u, w, m := r.job.useful-useful, r.job.wasted-wasted, r.job.migrations-moved; u != 3*time.Second || w != 0 || m != 1 {
 			t.Errorf("useful %v, lost %v, moved %d times; want 3s, 0 and once", u, w, m)
 		}

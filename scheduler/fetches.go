@@ -1,6 +1,9 @@
 package scheduler
 
 import (
+	"strconv"
+
+	"godwit/scheduler/durable"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -56,4 +59,8 @@ func (t *jobTable) fetched(ev message.Fetched) {
 		return
 	}
 	t.open(j, f.have)
+}
+
+func stateKey(id task.TaskID, a message.Attempt) string {
+	return durable.TaskKey(coordinatorPrefix+"k/", id) + "/" + strconv.FormatUint(a.Epoch, 10) + "." + strconv.FormatUint(a.Seq, 10)
 }

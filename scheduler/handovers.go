@@ -2,10 +2,8 @@ package scheduler
 
 import (
 	"slices"
-	"strconv"
 
 	"godwit/overlay"
-	"godwit/scheduler/durable"
 	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
@@ -16,10 +14,6 @@ import (
 // first evidence that the guest runs at the destination: its own word, or the
 // source's. Then, and not before, the destination's attempt takes its place: at
 // no time do both count. What fails before leaves all as it was.
-
-// maxHandOvers is how many hand-overs of a lease may fail before its task moves
-// by way of the leader: its workers may not reach one another at all.
-const maxHandOvers = 2
 
 // mayHandOver says whether a move that begins can be one.
 func (b *transfers) mayHandOver(l *lease) bool {
@@ -62,31 +56,6 @@ func (b *transfers) remindMove(l *lease, held *message.Held) {
 	if !m.awaited {
 		b.offerMove(l)
 	}
-}
-
-// movingTo returns the lease that is being handed over to the host as that
-// attempt, or nil.
-func (j *job) movingTo(h *host, i uint64, a message.Attempt) *lease {
-	if t := j.live[i]; t != nil {
-		for _, l := range t.leases {
-			if m := l.move; m != nil && m.to == h && m.handsOver() && m.as == a {
-				return l
-			}
-		}
-	}
-	return nil
-}
-
-// leaseAt returns the lease of that attempt, wherever it is, or nil.
-func (j *job) leaseAt(i uint64, a message.Attempt) *lease {
-	if t := j.live[i]; t != nil {
-		for _, l := range t.leases {
-			if l.attempt == a {
-				return l
-			}
-		}
-	}
-	return nil
 }
 
 // heldAhead takes in what a destination says of an attempt that is not on the
@@ -231,9 +200,9 @@ func (b *transfers) missingAhead(h *host, reborn bool, listed func(task.TaskID, 
 	}
 }
 
-// handed takes in the end of an attempt whose guest runs on elsewhere, and says
+// handedOver takes in the end of an attempt whose guest runs on elsewhere, and says
 // whether it is one that can be believed: else it ended as any other.
-func (b *transfers) handed(h *host, j *job, l *lease, e *message.Ending) bool {
+func (b *transfers) handedOver(h *host, j *job, l *lease, e *message.Ending) bool {
 	d, i := e.Handed, e.Result.Task.Index
 	if !e.Attempt.Less(d.As) || e.Result.Outcome != task.Interrupted || e.Result.Verify() != nil {
 		return false
@@ -254,7 +223,7 @@ func (b *transfers) handed(h *host, j *job, l *lease, e *message.Ending) bool {
 		}
 		b.arrivedAt(l)
 	}
-	b.measured(j, e)
+	b.measureHandOver(j, e)
 	b.c.reports.thank(h, e)
 	return true
 }
@@ -274,9 +243,9 @@ func (b *transfers) isHandingOver(j *job, held *message.Held) bool {
 	})
 }
 
-// measured notes, once, what a hand-over took, and that the CPU time used before
+// measureHandOver notes, once, what a hand-over took, and that the CPU time used before
 // it was of use.
-func (b *transfers) measured(j *job, e *message.Ending) {
+func (b *transfers) measureHandOver(j *job, e *message.Ending) {
 	i := e.Result.Task.Index
 	row := j.ledger.Rows[i]
 	if row == nil {
@@ -421,10 +390,6 @@ func (b *transfers) onTheWay(j *job, h *host, s *message.SavedState) bool {
 	return row != nil && slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool {
 		return l.Attempt == s.Attempt && l.Worker == h.peer && l.Outcome == ledger.Moved
 	})
-}
-
-func stateKey(id task.TaskID, a message.Attempt) string {
-	return durable.TaskKey(coordinatorPrefix+"k/", id) + "/" + strconv.FormatUint(a.Epoch, 10) + "." + strconv.FormatUint(a.Seq, 10)
 }
 
 // strayState brings a state here that is of no lease. The task does not begin

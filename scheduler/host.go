@@ -92,3 +92,72 @@ type pause struct {
 	why   string
 	shut  bool // it was made while the host took nothing, and ends when it takes tasks again
 }
+
+// usual is a host's speed when its owner leaves it all to tasks.
+func (h *host) usual() float64 {
+	if h.speed > 0 {
+		return h.speed
+	}
+	return 1
+}
+
+// speedNow is the speed that a host gives tasks now.
+func (h *host) speedNow() float64 {
+	if !h.lost.IsZero() || h.slots == 0 {
+		return 0
+	}
+	return h.usual() * float64(100-h.withheld) / 100
+}
+
+// standsStill notes since when what the host runs is stopped by its owner.
+func (h *host) standsStill(now time.Time) {
+	switch still := h.slots == 0 && h.state != overlay.Leaving && h.state != overlay.Available; {
+	case !still:
+		h.stood, h.still = h.stoodBy(now), time.Time{}
+	case h.still.IsZero():
+		h.still = now
+	}
+}
+
+// stoodBy is how long what the host runs was stopped by its owner, in all, until then.
+func (h *host) stoodBy(at time.Time) time.Duration {
+	if h.still.IsZero() || !at.After(h.still) {
+		return h.stood
+	}
+	return h.stood + at.Sub(h.still)
+}
+
+// shut says whether the host takes nothing, by its owner's word or its own.
+func (h *host) shut() bool { return h.slots == 0 || h.onNotice() }
+
+// keptFrom says whether the host gets nothing of a job for now.
+func (h *host) keptFrom(j *job) bool {
+	_, paused := h.paused[j]
+	return paused || h.denied == j
+}
+
+func (h *host) eligible() bool {
+	going := h.state == overlay.Leaving || h.state == overlay.Unavailable
+	return h.member && h.reported && h.lost.IsZero() && !going && h.slots > 0
+}
+
+// onNotice says whether the member goes soon, or takes no guests any more.
+func (h *host) onNotice() bool {
+	switch h.state {
+	case overlay.Leaving, overlay.Unavailable:
+		return true
+	case overlay.Available:
+		return false
+	}
+	return h.slots == 0
+}
+
+// visited says whether only the member's owner is back: it says that it goes when
+// his grace is over.
+func (h *host) visited() bool { return h.state == overlay.UserPresent || h.state == overlay.CPUBusy }
+
+// suits says whether the host may be given tasks of the job, had it room.
+func (h *host) suits(j *job) bool {
+	_, paused := h.paused[j]
+	return !paused && h.memory >= j.spec.Memory
+}

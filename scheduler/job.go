@@ -1,10 +1,12 @@
 package scheduler
 
 import (
+	"slices"
 	"time"
 
 	"godwit/scheduler/learning"
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -110,3 +112,124 @@ type liveTask struct {
 // maxRecalls bounds how often one task is moved between queues, so that tasks
 // which fit nowhere better are not tossed about.
 const maxRecalls = 3
+
+// mayResume says whether an attempt may go on from another's checkpoint. Where
+// replicas must agree each has to run from the beginning: a false state would
+// make all of them wrong alike.
+func (j *job) mayResume() bool { return j.spec.Replicas <= 1 && !j.spec.Checkpoint.Off }
+
+// work is what a task of the job takes on the reference core, as far as is known.
+func (j *job) work() (d time.Duration, known bool) {
+	if j.reference > 0 {
+		return j.reference, true
+	}
+	return j.spec.Work, j.spec.Work > 0
+}
+
+// duration returns how long a task of the job takes, as far as is known: what
+// was measured, else what its owner guessed.
+func (j *job) duration() (d time.Duration, known bool) {
+	if j.measured {
+		return j.mean, true
+	}
+	return j.spec.Work, j.spec.Work > 0
+}
+
+func (j *job) measure(d time.Duration) {
+	if !j.measured {
+		j.mean, j.measured = d, true
+		return
+	}
+	j.mean += (d - j.mean) / learning.Weight
+}
+
+// learnWork takes the work of a completed run from its beginning into the running
+// mean of the job.
+func (j *job) learnWork(l *lease, r *task.Result) {
+	if l == nil || l.saved.from != nil || l.after != (message.Attempt{}) || r.CPU <= 0 {
+		return
+	}
+	d := time.Duration(float64(r.CPU) * l.host.usual())
+	if j.reference == 0 {
+		j.reference = d
+		return
+	}
+	j.reference += (d - j.reference) / learning.Weight
+}
+
+// moveCost is what a hand-over of a task of the job takes.
+func (j *job) moveCost() time.Duration {
+	if j.handed > 0 {
+		return j.handed
+	}
+	return moveGuess
+}
+
+// stateOf is about how large the state of a task of the job is, in bytes.
+func (j *job) stateOf() int64 {
+	if j.state64 > 0 {
+		return j.state64
+	}
+	return min(usualState, max(j.spec.Memory, 1))
+}
+
+// summary counts the job's tasks. The tasks of a job that was ended early
+// count as failed where they are not done.
+func (j *job) summary() message.JobSummary {
+	s := message.JobSummary{
+		State: message.JobRunning, Total: j.total, Done: j.done, Failed: j.failed, Running: uint64(len(j.live)),
+		UsefulCPU: j.useful, WastedCPU: j.wasted, Reruns: j.reruns, Migrations: j.migrations,
+	}
+	if j.state == jobOver {
+		s.Failed = j.total - min(j.total, j.done)
+		s.Running = 0
+	}
+	s.Waiting = j.total - min(j.total, s.Done+s.Failed+s.Running)
+	switch {
+	case j.done+j.failed >= j.total:
+		s.State = message.EndState(s.Done, s.Failed)
+	case j.ledger.Facts.Cancelled():
+		s.State = message.JobCancelled
+	case j.ledger.Facts.Expired:
+		s.State = message.JobExpired
+	case j.state == jobOver: // its submitter, of an older version, did not sign that it wants no more
+		s.State = message.JobCancelled
+	}
+	return s
+}
+
+// row returns the row of task i, made if there is none. The cursor, if it has
+// come to the task, moves on: what is touched waits in the heap or not at all.
+func (j *job) row(i uint64) *ledger.Row {
+	row := j.ledger.Row(i)
+	if j.wait.cursor == i {
+		j.moveCursor(i)
+	}
+	return row
+}
+
+// parts is the job's weight.
+func (j *job) parts() float64 { return float64(max(1, j.spec.Weight)) }
+
+// wants returns how many more placements task i needs now: enough that, if all
+// go well, Replicas results agree.
+func (j *job) wants(i uint64) int {
+	if j.ledger.Verdict(i) != ledger.Open {
+		return 0
+	}
+	want := j.spec.Replicas
+	if row := j.ledger.Rows[i]; row != nil {
+		want -= len(row.Agreed())
+	}
+	if t := j.live[i]; t != nil {
+		want -= len(t.leases)
+	}
+	return max(want, 0)
+}
+
+// hasEnd says whether the attempt's result is in the ledger, so that only its
+// acknowledgement was lost.
+func (j *job) hasEnd(i uint64, a message.Attempt) bool {
+	row := j.ledger.Rows[i]
+	return row != nil && slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool { return l.Attempt == a && ended(&l) })
+}

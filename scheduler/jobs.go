@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -12,18 +13,6 @@ import (
 	"godwit/scheduler/replication"
 	"godwit/task"
 )
-
-// A jobTable is the jobs that the coordinator knows.
-type jobTable struct {
-	c *Coordinator
-
-	jobs    map[task.JobID]*job
-	arrived uint64 // jobs ever taken in
-	fetches map[string]*fetching
-	kept    []task.TaskID // delivered tasks whose rows are still here, oldest first
-	// undelivered is the sum of the jobs' weights.
-	undelivered int64
-}
 
 func (t *jobTable) newJob(id task.JobID, l *ledger.Job) *job {
 	t.arrived++
@@ -178,26 +167,6 @@ func (t *jobTable) learn(j *job, held ledger.Set) {
 
 // What follows makes a part of the ledger durable, here and at followers.
 
-func (t *jobTable) persistRecord(j *job) {
-	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(j.id), Value: j.ledger.Record.Encode()})
-	t.c.replicas.Changed(replication.Key{Job: j.id, Kind: replication.Record})
-}
-
-func (t *jobTable) persistFacts(j *job) {
-	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id), Value: j.ledger.Facts.Encode()})
-	t.c.replicas.Changed(replication.Key{Job: j.id, Kind: replication.Facts})
-}
-
-func (t *jobTable) persistRow(j *job, i uint64) {
-	id := task.TaskID{Job: j.id, Index: i}
-	value := j.ledger.Rows[i].Encode()
-	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(id), Value: value})
-	t.c.replicas.Changed(replication.Key{Job: j.id, Index: i, Kind: replication.Row})
-	if !j.ledger.Delivered(i) && j.ledger.Verdict(i) != ledger.Open {
-		t.weigh(j, i, len(value))
-	}
-}
-
 // got notes what the submitter holds.
 func (t *jobTable) got(from task.PeerID, g *message.Got) {
 	j := t.jobs[g.Job]
@@ -310,19 +279,6 @@ func (t *jobTable) cancel(m *message.Cancel) {
 	t.c.touch(j)
 }
 
-func (j *job) deadline() (time.Time, bool) { return deadlineOf(j.spec) }
-
-// deadlineOf returns when a job expires, if it ever does.
-func deadlineOf(spec *task.Job) (time.Time, bool) {
-	return spec.Submitted.Add(spec.Deadline), spec.Deadline > 0
-}
-
-func (t *jobTable) armDeadline(j *job) {
-	if at, ok := j.deadline(); ok {
-		t.c.timers.Set(at, reminder{job: j.id})
-	}
-}
-
 func (t *jobTable) checkDeadline(j *job) {
 	at, ok := j.deadline()
 	if !ok || t.c.now.Before(at) {
@@ -376,4 +332,18 @@ func (t *jobTable) forgetOldest() bool {
 	delete(t.jobs, j.id)
 	delete(t.c.ledger.Jobs, j.id)
 	return true
+}
+
+// mapKeys returns a map's keys in no order: sort them.
+func mapKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }
+
+func (t *jobTable) inOrder() []*job {
+	var jobs []*job
+	for _, id := range slices.Sorted(maps.Keys(t.jobs)) {
+		if j := t.jobs[id]; j.state != jobFetching {
+			jobs = append(jobs, j)
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b *job) int { return int(a.arrival) - int(b.arrival) })
+	return jobs
 }

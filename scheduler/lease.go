@@ -204,3 +204,55 @@ func (c *Coordinator) endLeases(j *job, i uint64, reason string) {
 		c.removeLease(l, "superseded", reason)
 	}
 }
+
+// leaseChanged has followers told who runs a task.
+func (c *Coordinator) leaseChanged(j *job, i uint64) {
+	takes, known := j.duration()
+	c.replicas.LeaseChanged(task.TaskID{Job: j.id, Index: i}, takes, known)
+}
+
+// movingTo returns the lease that is being handed over to the host as that
+// attempt, or nil.
+func (j *job) movingTo(h *host, i uint64, a message.Attempt) *lease {
+	if t := j.live[i]; t != nil {
+		for _, l := range t.leases {
+			if m := l.move; m != nil && m.to == h && m.handsOver() && m.as == a {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+// leaseAt returns the lease of that attempt, wherever it is, or nil.
+func (j *job) leaseAt(i uint64, a message.Attempt) *lease {
+	if t := j.live[i]; t != nil {
+		for _, l := range t.leases {
+			if l.attempt == a {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+// A move is a running task on its way to another member, where a slot is kept for
+// it. Between workers that both can, it is handed over while it runs: see
+// handovers.go. Otherwise its worker is told to stop it with its state;
+// it is leased to the destination from that state, when the worker has answered
+// and the state is held here. Until then the lease is as any other: if the task
+// completes, that counts, and if its worker is lost, the task waits again. A
+// move is in memory alone: followers hear of hand-overs, and the next leader sees
+// what the workers report.
+type move struct {
+	to    *host     // whose slot is kept; nil when it is gone, or nobody takes the task
+	why   string    // it leaves
+	there string    // why to there
+	by    time.Time // when its worker must have answered
+	// as is the destination's attempt in a hand-over; zero where there is none.
+	as      message.Attempt
+	begun   time.Time
+	awaited bool // the destination has said that it waits for it
+}
+
+func (m *move) handsOver() bool { return m.as != (message.Attempt{}) }

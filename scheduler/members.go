@@ -22,11 +22,6 @@ type membership struct {
 	uneven  bool                  // slots or loads have changed since recall looked
 }
 
-func (h *host) eligible() bool {
-	going := h.state == overlay.Leaving || h.state == overlay.Unavailable
-	return h.member && h.reported && h.lost.IsZero() && !going && h.slots > 0
-}
-
 func (m *membership) host(peer task.PeerID) *host {
 	h := m.hosts[peer]
 	if h == nil {
@@ -201,15 +196,6 @@ func (m *membership) forgetHost(h *host) {
 	m.c.chunks.leaveChunks(h)
 	delete(m.hosts, h.peer)
 	m.roster.set(h, false)
-}
-
-// shut says whether the host takes nothing, by its owner's word or its own.
-func (h *host) shut() bool { return h.slots == 0 || h.onNotice() }
-
-// keptFrom says whether the host gets nothing of a job for now.
-func (h *host) keptFrom(j *job) bool {
-	_, paused := h.paused[j]
-	return paused || h.denied == j
 }
 
 // readmit lets jobs on a host again that were kept away while it took nothing: what

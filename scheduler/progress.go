@@ -1,9 +1,6 @@
 package scheduler
 
 import (
-	"iter"
-	"maps"
-
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 )
@@ -78,6 +75,3 @@ func summaryBytes(t *message.TaskSummary) int {
 	}
 	return n
 }
-
-// mapKeys returns a map's keys in no order: sort them.
-func mapKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }

@@ -3,11 +3,8 @@ package scheduler
 import (
 	"math"
 	"slices"
-	"time"
 
 	"godwit/internal/heap"
-	"godwit/scheduler/learning"
-	"godwit/scheduler/ledger"
 	"godwit/scheduler/place"
 	"godwit/task"
 )
@@ -123,16 +120,6 @@ func (j *job) moveCursor(i uint64) {
 // isTouched says whether a task has a row, as every task has that was ever
 // placed: if it waits, it does so in the heap, and the cursor passes it by.
 func (j *job) isTouched(i uint64) bool { return j.ledger.Rows[i] != nil }
-
-// row returns the row of task i, made if there is none. The cursor, if it has
-// come to the task, moves on: what is touched waits in the heap or not at all.
-func (j *job) row(i uint64) *ledger.Row {
-	row := j.ledger.Row(i)
-	if j.wait.cursor == i {
-		j.moveCursor(i)
-	}
-	return row
-}
 
 // backWindow is how many tasks that came back a policy is shown of a job
 // before fresh ones. Those in front may all be waiting for a worker that has
@@ -345,39 +332,6 @@ func (q *queueView) rest() {
 			r.job.comeBack(r.index)
 		}
 	}
-}
-
-// wants returns how many more placements task i needs now: enough that, if all
-// go well, Replicas results agree.
-func (j *job) wants(i uint64) int {
-	if j.ledger.Verdict(i) != ledger.Open {
-		return 0
-	}
-	want := j.spec.Replicas
-	if row := j.ledger.Rows[i]; row != nil {
-		want -= len(row.Agreed())
-	}
-	if t := j.live[i]; t != nil {
-		want -= len(t.leases)
-	}
-	return max(want, 0)
-}
-
-// duration returns how long a task of the job takes, as far as is known: what
-// was measured, else what its owner guessed.
-func (j *job) duration() (d time.Duration, known bool) {
-	if j.measured {
-		return j.mean, true
-	}
-	return j.spec.Work, j.spec.Work > 0
-}
-
-func (j *job) measure(d time.Duration) {
-	if !j.measured {
-		j.mean, j.measured = d, true
-		return
-	}
-	j.mean += (d - j.mean) / learning.Weight
 }
 
 // byIndex is the order of tasks that came back.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -70,4 +71,27 @@ func (t *jobTable) redelivered(j *job) {
 	t.c.claims.enqueue(j)
 	t.c.dispatch.widened = true
 	t.c.touch(j)
+}
+
+// recount makes a job's counters anew after tasks were found to be delivered.
+func (t *jobTable) recount(j *job) {
+	keep := func(id task.TaskID) bool { return id.Job == j.id }
+	t.kept = slices.DeleteFunc(t.kept, keep)
+	for _, i := range j.ledger.Compact() {
+		t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: j.id, Index: i})})
+		t.unweigh(j, i)
+	}
+	gone := func(i uint64) bool { return j.ledger.Rows[i] == nil }
+	j.sent, j.ready = slices.DeleteFunc(j.sent, gone), slices.DeleteFunc(j.ready, gone)
+	f := &j.ledger.Facts
+	j.done, j.failed = f.Done.Count(), f.Failed.Minus(f.Done).Count()
+	for _, row := range j.ledger.Rows {
+		switch row.Verdict(j.ledger.Rule()) {
+		case ledger.Done:
+			j.done++
+		case ledger.Failed:
+			j.failed++
+		}
+	}
+	j.moveCursor(j.wait.cursor)
 }

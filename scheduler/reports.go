@@ -14,13 +14,6 @@ import (
 	"godwit/task"
 )
 
-// reports takes in what workers say.
-type reports struct {
-	c *Coordinator
-
-	lost int // attempts lost with their workers
-}
-
 // report takes in what a worker says.
 func (b *reports) report(from task.PeerID, r *message.Report) {
 	b.c.term.outrun(r.Epoch)
@@ -47,7 +40,7 @@ func (b *reports) report(from task.PeerID, r *message.Report) {
 	}
 	b.c.chunks.toldOfRuns()
 	for i := range r.Refused {
-		b.refused(h, &r.Refused[i])
+		b.takeRefusal(h, &r.Refused[i])
 	}
 	for i := range r.Unmoved {
 		b.c.transfers.unmoved(h, &r.Unmoved[i])
@@ -61,27 +54,6 @@ func (b *reports) report(from task.PeerID, r *message.Report) {
 		b.missing(h, r, reborn)
 	}
 	b.c.members.touchHost(h)
-}
-
-// leaseOf returns the host's lease of that attempt.
-func leaseOf(j *job, h *host, i uint64, a message.Attempt) *lease {
-	if t := j.live[i]; t != nil {
-		for _, l := range t.leases {
-			if l.host == h && l.attempt == a {
-				return l
-			}
-		}
-	}
-	return nil
-}
-
-// current returns the job that a worker speaks of, if there is such a task.
-func (b *reports) current(id task.TaskID) *job {
-	j := b.c.table.jobs[id.Job]
-	if j == nil || j.state == jobFetching || id.Index >= j.total {
-		return nil
-	}
-	return j
 }
 
 // heldBy renews a lease, takes up one that a former term gave or that was
@@ -207,8 +179,8 @@ func (b *reports) missing(h *host, r *message.Report, reborn bool) {
 	b.c.transfers.missingAhead(h, reborn, func(id task.TaskID, a message.Attempt) bool { return listed[name{id, a}] })
 }
 
-// refused takes a lease back unrun.
-func (b *reports) refused(h *host, r *message.Refusal) {
+// takeRefusal takes a lease back unrun.
+func (b *reports) takeRefusal(h *host, r *message.Refusal) {
 	j := b.current(r.Task)
 	if j == nil {
 		return
@@ -231,31 +203,6 @@ func (b *reports) refused(h *host, r *message.Refusal) {
 	}
 	b.c.members.pauseJob(h, j, r.RetryAfter, task.ClipMessage("it refused: "+r.Reason))
 	b.giveUp(l, "refused", task.ClipMessage(r.Reason))
-}
-
-// giveUp ends a lease without a result and lets the task wait again.
-func (b *reports) giveUp(l *lease, outcome, reason string) {
-	j, i := l.job, l.task.index
-	if outcome == "lost" && b.c.transfers.orphan(l) {
-		return
-	}
-	if outcome == "lost" {
-		b.lost++
-	}
-	b.c.removeLease(l, outcome, reason)
-	b.c.decided(task.TaskID{Job: j.id, Index: i}, "requeued", l.host.peer, reason)
-	b.waitAgain(j, i)
-}
-
-// waitAgain puts a task back in the queue if it wants another placement.
-func (b *reports) waitAgain(j *job, i uint64) {
-	if j.state != jobOpen || j.wants(i) == 0 || j.bringing[i] > 0 {
-		return
-	}
-	j.comeBack(i)
-	b.c.claims.enqueue(j)
-	b.c.claims.sumUp(j)
-	b.c.dispatch.widened = true
 }
 
 // ended takes in a result. It is acknowledged once it is durable, or of no use.
@@ -284,7 +231,7 @@ func (b *reports) ended(h *host, e *message.Ending) {
 			b.c.chunks.ranOne(l)
 		}
 	}
-	if e.Handed != nil && (l == nil || l.is(leasing.Open)) && b.c.transfers.handed(h, j, l, e) {
+	if e.Handed != nil && (l == nil || l.is(leasing.Open)) && b.c.transfers.handedOver(h, j, l, e) {
 		return
 	}
 	if l == nil && r.Outcome == task.Interrupted && b.c.table.fetches[stateKey(r.Task, e.Attempt)] != nil {
@@ -345,25 +292,6 @@ func (b *reports) count(h *host, j *job, l *lease, e *message.Ending) {
 func (b *reports) fetchOutputs(l *lease) {
 	key := durable.TaskKey(coordinatorPrefix+"o/", l.taskID()) + "/" + strconv.FormatUint(l.attempt.Epoch, 10) + "." + strconv.FormatUint(l.attempt.Seq, 10)
 	b.c.table.fetch(&fetching{key: key, job: l.job, lease: l}, message.RemoteOutputs(&l.ending.Result), []task.PeerID{l.host.peer})
-}
-
-// hasEnd says whether the attempt's result is in the ledger, so that only its
-// acknowledgement was lost.
-func (j *job) hasEnd(i uint64, a message.Attempt) bool {
-	row := j.ledger.Rows[i]
-	return row != nil && slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool { return l.Attempt == a && ended(&l) })
-}
-
-// ended says whether a log has an attempt's end as its worker told it, or a move:
-// anything else is the leader's suspicion.
-func ended(l *message.AttemptLog) bool {
-	var o task.Outcome
-	return !l.End.IsZero() && (l.Outcome == ledger.Moved || o.UnmarshalText([]byte(l.Outcome)) == nil)
-}
-
-func (b *reports) thank(h *host, e *message.Ending) {
-	ack := b.c.outbox.ack(h.peer)
-	ack.Ended = append(ack.Ended, message.AttemptName{Task: e.Result.Task, Attempt: e.Attempt})
 }
 
 // spoiled ends an attempt whose result is no good.

@@ -46,14 +46,6 @@ func (q *migration) costs() migrate.Costs {
 	return migrate.Costs{Pause: usualPause, Rate: rate, Delay: usualDelay, Detect: q.c.cfg.LeaseTTL}
 }
 
-// stateOf is about how large the state of a task of the job is, in bytes.
-func (j *job) stateOf() int64 {
-	if j.state64 > 0 {
-		return j.state64
-	}
-	return min(usualState, max(j.spec.Memory, 1))
-}
-
 // learnHandOver takes what a hand-over took into the running means.
 func (q *migration) learnHandOver(j *job, d *message.Handed) {
 	if d.Took <= 0 {

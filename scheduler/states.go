@@ -9,11 +9,6 @@ import (
 	"godwit/task"
 )
 
-// mayResume says whether an attempt may go on from another's checkpoint. Where
-// replicas must agree each has to run from the beginning: a false state would
-// make all of them wrong alike.
-func (j *job) mayResume() bool { return j.spec.Replicas <= 1 && !j.spec.Checkpoint.Off }
-
 // savedBy brings a checkpoint of a lease here. It counts once its blocks are
 // held and the row that names it is durable: it must not vanish with its worker.
 func (b *reports) savedBy(h *host, s *message.SavedState) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"godwit/scheduler/learning"
 	"godwit/scheduler/leasing"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -87,7 +86,7 @@ func (q *migration) tailPairs(last []lastTask, idle []*host) (pairs []tailPair) 
 			if !q.takes(h, t.lease) {
 				continue
 			}
-			there := q.tailHost(h, h.given())
+			there := q.tailHost(h, h.speedNow())
 			if choice, gain := t.run.decide(here, &there, t.lease.job.moveCost()); choice != tailStay {
 				pairs = append(pairs, tailPair{t, h, there, choice, gain})
 			}
@@ -137,20 +136,12 @@ func (q *migration) maySpread(l *lease) bool {
 	return l.is(leasing.Spreads) && !q.c.now.Before(l.tries.notBefore)
 }
 
-// work is what a task of the job takes on the reference core, as far as is known.
-func (j *job) work() (d time.Duration, known bool) {
-	if j.reference > 0 {
-		return j.reference, true
-	}
-	return j.spec.Work, j.spec.Work > 0
-}
-
 // progressOf is the work that a lease has left, and what it did since the last
 // checkpoint that is held elsewhere, of so much in all.
 func (q *migration) progressOf(l *lease, work time.Duration) (left, unsaved time.Duration) {
 	h := l.host
 	done := time.Duration(float64(q.c.now.Sub(l.start)) * h.usual())
-	if h.given() == 0 {
+	if h.speedNow() == 0 {
 		done = min(done, work/2) // for how long it has stood still is not known
 	}
 	if !l.is(leasing.Runs) {
@@ -170,23 +161,7 @@ func (q *migration) progressOf(l *lease, work time.Duration) (left, unsaved time
 // tailOf describes a lease to the rule.
 func (q *migration) tailOf(l *lease, work time.Duration) tailTask {
 	left, unsaved := q.progressOf(l, work)
-	return tailTask{left: left, unsaved: unsaved, at: q.tailHost(l.host, l.host.given()), movable: q.maySend(l)}
-}
-
-// usual is a host's speed when its owner leaves it all to tasks.
-func (h *host) usual() float64 {
-	if h.speed > 0 {
-		return h.speed
-	}
-	return 1
-}
-
-// given is the speed that a host gives tasks now.
-func (h *host) given() float64 {
-	if !h.lost.IsZero() || h.slots == 0 {
-		return 0
-	}
-	return h.usual() * float64(100-h.withheld) / 100
+	return tailTask{left: left, unsaved: unsaved, at: q.tailHost(l.host, l.host.speedNow()), movable: q.maySend(l)}
 }
 
 func (q *migration) tailHost(h *host, speed float64) tailHost {
@@ -206,16 +181,8 @@ func (q *migration) fastIdle() []*host {
 			idle = append(idle, h)
 		}
 	}
-	slices.SortStableFunc(idle, func(a, b *host) int { return cmp.Compare(b.given(), a.given()) })
+	slices.SortStableFunc(idle, func(a, b *host) int { return cmp.Compare(b.speedNow(), a.speedNow()) })
 	return idle[:min(len(idle), tailMost)]
-}
-
-// moveCost is what a hand-over of a task of the job takes.
-func (j *job) moveCost() time.Duration {
-	if j.handed > 0 {
-		return j.handed
-	}
-	return moveGuess
 }
 
 // carryTail moves or copies a last task.
@@ -232,18 +199,4 @@ func (q *migration) carryTail(t *tailPair) {
 	o := q.c.addLease(l.job, t.to, l.task.index, message.Attempt{Epoch: q.c.term.epoch, Seq: q.c.term.seq}, reason, nil)
 	q.c.post(o)
 	q.c.decided(o.taskID(), "copied", t.to.peer, reason)
-}
-
-// learnWork takes the work of a completed run from its beginning into the running
-// mean of the job.
-func (j *job) learnWork(l *lease, r *task.Result) {
-	if l == nil || l.saved.from != nil || l.after != (message.Attempt{}) || r.CPU <= 0 {
-		return
-	}
-	d := time.Duration(float64(r.CPU) * l.host.usual())
-	if j.reference == 0 {
-		j.reference = d
-		return
-	}
-	j.reference += (d - j.reference) / learning.Weight
 }

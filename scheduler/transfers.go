@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"slices"
-	"time"
 
 	"godwit/overlay"
 	"godwit/scheduler/leasing"
@@ -15,27 +14,6 @@ import (
 type transfers struct {
 	c *Coordinator
 }
-
-// A move is a running task on its way to another member, where a slot is kept for
-// it. Between workers that both can, it is handed over while it runs: see
-// handovers.go. Otherwise its worker is told to stop it with its state;
-// it is leased to the destination from that state, when the worker has answered
-// and the state is held here. Until then the lease is as any other: if the task
-// completes, that counts, and if its worker is lost, the task waits again. A
-// move is in memory alone: followers hear of hand-overs, and the next leader sees
-// what the workers report.
-type move struct {
-	to    *host     // whose slot is kept; nil when it is gone, or nobody takes the task
-	why   string    // it leaves
-	there string    // why to there
-	by    time.Time // when its worker must have answered
-	// as is the destination's attempt in a hand-over; zero where there is none.
-	as      message.Attempt
-	begun   time.Time
-	awaited bool // the destination has said that it waits for it
-}
-
-func (m *move) handsOver() bool { return m.as != (message.Attempt{}) }
 
 func (b *transfers) beginMove(m leaving) {
 	l := m.lease
@@ -140,7 +118,7 @@ func (b *transfers) heldFixed(l *lease) {
 		l.move = nil
 		l.take(leasing.Stays)
 		b.c.leaseChanged(l.job, l.task.index)
-		b.c.migration.stays(l, inWords(m.why), cannotSave)
+		b.c.migration.noteStay(l, inWords(m.why), cannotSave)
 	}
 }
 
@@ -217,3 +195,7 @@ func (b *transfers) refusedMove(l *lease) {
 	}
 	b.leaseThere(j, i, m)
 }
+
+// maxHandOvers is how many hand-overs of a lease may fail before its task moves
+// by way of the leader: its workers may not reach one another at all.
+const maxHandOvers = 2

@@ -14,31 +14,6 @@ import (
 	"godwit/task"
 )
 
-// summary counts the job's tasks. The tasks of a job that was ended early
-// count as failed where they are not done.
-func (j *job) summary() message.JobSummary {
-	s := message.JobSummary{
-		State: message.JobRunning, Total: j.total, Done: j.done, Failed: j.failed, Running: uint64(len(j.live)),
-		UsefulCPU: j.useful, WastedCPU: j.wasted, Reruns: j.reruns, Migrations: j.migrations,
-	}
-	if j.state == jobOver {
-		s.Failed = j.total - min(j.total, j.done)
-		s.Running = 0
-	}
-	s.Waiting = j.total - min(j.total, s.Done+s.Failed+s.Running)
-	switch {
-	case j.done+j.failed >= j.total:
-		s.State = message.EndState(s.Done, s.Failed)
-	case j.ledger.Facts.Cancelled():
-		s.State = message.JobCancelled
-	case j.ledger.Facts.Expired:
-		s.State = message.JobExpired
-	case j.state == jobOver: // its submitter, of an older version, did not sign that it wants no more
-		s.State = message.JobCancelled
-	}
-	return s
-}
-
 // Jobs returns every job of the ledger, without tasks, in the order they came.
 func (c *Coordinator) Jobs() []message.JobStatus {
 	out := make([]message.JobStatus, 0, len(c.table.jobs))
@@ -46,17 +21,6 @@ func (c *Coordinator) Jobs() []message.JobStatus {
 		out = append(out, message.NewJobStatus(j.id, j.spec, j.submitter, j.summary()))
 	}
 	return out
-}
-
-func (t *jobTable) inOrder() []*job {
-	var jobs []*job
-	for _, id := range slices.Sorted(maps.Keys(t.jobs)) {
-		if j := t.jobs[id]; j.state != jobFetching {
-			jobs = append(jobs, j)
-		}
-	}
-	slices.SortStableFunc(jobs, func(a, b *job) int { return int(a.arrival) - int(b.arrival) })
-	return jobs
 }
 
 // Job returns a job with a page of the tasks that the ledger has rows of.

@@ -9,27 +9,6 @@ import (
 	"godwit/task"
 )
 
-// A Kind says what of the ledger a Key names.
-type Kind uint8
-
-const (
-	Record Kind = iota // the job's record
-	Facts              // its facts
-	Row                // the row of a task
-	Gone               // that the job is forgotten
-	live               // the leases of a task
-	hold               // blocks: plus the HoldKind
-)
-
-// A Key names something that a follower is to be told. What it is now is
-// looked up when it is sent: values are states, so the newest stands for all
-// before it.
-type Key struct {
-	Job   task.JobID
-	Index uint64 // of the task, where Kind is Row
-	Kind  Kind
-}
-
 func (r *Replicas) resend(f *follower) {
 	f.resent = r.now
 	for i := range f.sent {

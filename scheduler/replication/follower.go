@@ -83,3 +83,43 @@ func (f *follower) push(k Key) {
 	f.queue = append(f.queue, k)
 	f.queued++
 }
+
+// A Kind says what of the ledger a Key names.
+type Kind uint8
+
+const (
+	Record Kind = iota // the job's record
+	Facts              // its facts
+	Row                // the row of a task
+	Gone               // that the job is forgotten
+	live               // the leases of a task
+	hold               // blocks: plus the HoldKind
+)
+
+// A Key names something that a follower is to be told. What it is now is
+// looked up when it is sent: values are states, so the newest stands for all
+// before it.
+type Key struct {
+	Job   task.JobID
+	Index uint64 // of the task, where Kind is Row
+	Kind  Kind
+}
+
+// A mark is what a follower must have acknowledged, of the session of the time. One
+// that is in sync in a later session has that and more.
+type mark struct {
+	peer    task.PeerID
+	session uint64
+	queued  uint64
+}
+
+// reached says whether the follower, which may be nil, need not be waited for.
+func (m *mark) reached(f *follower) bool {
+	switch {
+	case f == nil || !f.gates():
+		return true
+	case f.rejoining:
+		return false
+	}
+	return f.session != m.session || f.acked >= m.queued
+}

@@ -17,25 +17,6 @@ type promise struct {
 	job   task.JobID // whose acceptance it is; empty for results
 }
 
-// A mark is what a follower must have acknowledged, of the session of the time. One
-// that is in sync in a later session has that and more.
-type mark struct {
-	peer    task.PeerID
-	session uint64
-	queued  uint64
-}
-
-// reached says whether the follower, which may be nil, need not be waited for.
-func (m *mark) reached(f *follower) bool {
-	switch {
-	case f == nil || !f.gates():
-		return true
-	case f.rejoining:
-		return false
-	}
-	return f.session != m.session || f.acked >= m.queued
-}
-
 // promise sends a message as soon as what it says is true at all copies.
 func (r *Replicas) promise(p promise) {
 	p.marks = r.marks()
