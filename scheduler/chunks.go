@@ -57,7 +57,7 @@ type portion struct {
 	over    bool
 }
 
-// chunked says whether the policy of chunks decides on the job.
+// chunked reports whether the policy of chunks decides on the job.
 func (q *chunks) chunked(j *job) bool {
 	if j.total == 1 || q.c.dispatch.rated() {
 		return false
@@ -131,7 +131,7 @@ func compareBool(a, b bool) int {
 	return 1
 }
 
-// give asks the policy for a chunk, of so many runs that remain, and says whether there
+// give asks the policy for a chunk, of so many runs that remain, and reports whether there
 // was one.
 func (q *chunks) give(p *portion, remaining int64) bool {
 	most := q.roomFor(p) - p.sized
@@ -160,7 +160,7 @@ func (q *chunks) give(p *portion, remaining int64) bool {
 	return true
 }
 
-// probes says whether a member that told of nothing yet gets another probe: by what the
+// probes reports whether a member that told of nothing yet gets another probe: by what the
 // job's owner says, or others took, those so far end before the next could come.
 func (q *chunks) probes(p *portion) bool {
 	d, known := p.job.duration()
@@ -170,7 +170,8 @@ func (q *chunks) probes(p *portion) bool {
 
 // newChunking makes the policy that the rules name for a job.
 func (q *chunks) newChunking(j *job) *chunking {
-	p, err := chunk.Parse(q.c.cfg.Rules.Chunking, chunk.Job{Runs: int64(min(j.total*uint64(max(1, j.spec.Replicas)), chunk.MaxChunk))})
+	p, err := chunk.Parse(q.c.cfg.Rules.Chunking, chunk.Job{Runs: int64(min(j.total*uint64(max(1, j.spec.Replicas)),
+		chunk.MaxChunk))})
 	if err != nil {
 		panic("scheduler: the rules were not validated: " + err.Error())
 	}
@@ -195,7 +196,7 @@ func (k *chunking) portionOf(j *job, h *host) *portion {
 	return p
 }
 
-// wants says whether it is time for the host's next chunk: it has a slot idle, or told
+// wants reports whether it is time for the host's next chunk: it has a slot idle, or told
 // of tasks since the last, and what it has left lasts no longer than the lookahead.
 func (q *chunks) wants(p *portion) bool {
 	h := p.host
@@ -252,20 +253,22 @@ func (l *lease) sizedFor() {
 	}
 }
 
-// keepsUnused says whether members were given chunks of the job that they could not use
+// keepsUnused reports whether members were given chunks of the job that they could not use
 // in full: they lack memory, may not run what waits, or the placement policy wants others.
 // Those others may have got none for that, and would not be asked for again. So for the
 // rest of the Step the job is given as if there were no chunks.
 func (q *chunks) keepsUnused(j *job) bool {
 	m := &q.c.dispatch.deciding
-	if m.plain == j || !slices.ContainsFunc(m.asked, func(p *portion) bool { return p.job == j && p.sized > 0 && !p.over }) {
+	if m.plain == j || !slices.ContainsFunc(m.asked, func(p *portion) bool {
+		return p.job == j && p.sized > 0 && !p.over
+	}) {
 		return false
 	}
 	m.plain = j
 	return true
 }
 
-// refuses says whether the policy of chunks wants any of these hosts to have nothing of
+// refuses reports whether the policy of chunks wants any of these hosts to have nothing of
 // the job for now.
 func (j *job) refuses(hosts []*host) bool {
 	return j.chunks != nil && slices.ContainsFunc(hosts, func(h *host) bool {

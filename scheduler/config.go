@@ -110,13 +110,17 @@ func Default() Config {
 func (c *Config) Validate() error {
 	errs := []error{c.Timing.Validate(), c.Worker.Validate(), c.Submitter.Validate()}
 	if c.LeaseTTL <= 0 || c.MoveWithin <= 0 {
-		errs = append(errs, fmt.Errorf("scheduler: LeaseTTL is %v and MoveWithin %v, want more than 0", c.LeaseTTL, c.MoveWithin))
+		errs = append(errs, fmt.Errorf("scheduler: LeaseTTL is %v and MoveWithin %v, want more than 0", c.LeaseTTL,
+			c.MoveWithin))
 	}
 	if c.LeaseTTL < 2*c.ReportEvery {
-		errs = append(errs, fmt.Errorf("scheduler: LeaseTTL %v is under two ReportEvery of %v: one lost report would end a lease", c.LeaseTTL, c.ReportEvery))
+		errs = append(errs, fmt.Errorf(
+			"scheduler: LeaseTTL %v is under two ReportEvery of %v: one lost report would end a lease",
+			c.LeaseTTL, c.ReportEvery))
 	}
 	if c.LostGrace < 0 || c.RecoverGrace < 0 || c.Lookahead < 0 || c.LongestAhead < 0 || c.RecallWorth < 0 {
-		errs = append(errs, errors.New("scheduler: LostGrace, RecoverGrace, Lookahead, LongestAhead and RecallWorth must not be negative"))
+		errs = append(errs, errors.New(
+			"scheduler: LostGrace, RecoverGrace, Lookahead, LongestAhead and RecallWorth must not be negative"))
 	}
 	if c.MaxAhead < 0 || c.KeepRows < 0 || c.MaxJobs <= 0 {
 		errs = append(errs, errors.New("scheduler: MaxAhead and KeepRows must not be negative, and MaxJobs at least 1"))

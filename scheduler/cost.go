@@ -102,7 +102,7 @@ func unleased(row *ledger.Row, worker task.PeerID, e *message.Ending, now time.T
 	return log
 }
 
-// beganAt notes what state a new lease's attempt began with, and says whether the
+// beganAt notes what state a new lease's attempt began with, and reports whether the
 // row knows it already: then it did with what that says, not with the best there is
 // now, which it may have made itself.
 func (b *reports) beganAt(l *lease, row *ledger.Row) (again bool) {
@@ -202,7 +202,7 @@ func (b *reports) estimate(l *lease) time.Duration {
 	return kept + time.Duration(share*float64(ran))
 }
 
-// diedWithWorker says whether a lease's worker began anew after it was given, by
+// diedWithWorker reports whether a lease's worker began anew after it was given, by
 // the worker's clock: what is estimated alone rests on that.
 func (l *lease) diedWithWorker() bool {
 	return l.host.born != 0 && time.Unix(0, l.host.born).After(l.start)
@@ -231,7 +231,7 @@ func (l *lease) begins(e *message.Ending, now time.Time) {
 	}
 }
 
-// ended says whether a log has an attempt's end as its worker told it, or a move:
+// ended reports whether a log has an attempt's end as its worker told it, or a move:
 // anything else is the leader's suspicion.
 func ended(l *message.AttemptLog) bool {
 	var o task.Outcome

@@ -50,7 +50,7 @@ func (t *jobTable) unweigh(j *job, i uint64) {
 	}
 }
 
-// overfull says whether submitters let too many results lie.
+// overfull reports whether submitters let too many results lie.
 func (t *jobTable) overfull() bool { return t.undelivered > t.c.cfg.MaxUndelivered }
 
 // heldUp says why a job gets no placement for now, or "".

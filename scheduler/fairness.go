@@ -66,5 +66,6 @@ func newFairness(spec string) fairness {
 		panic("scheduler: the configuration was not validated: " + err.Error())
 	}
 	further, _ := share.Parse(spec) // as that
-	return fairness{policy: policy, further: further, terms: policy.Terms(), claimants: map[string]*claimant{}, sites: map[string]*site{}}
+	return fairness{policy: policy, further: further, terms: policy.Terms(), claimants: map[string]*claimant{},
+		sites: map[string]*site{}}
 }

@@ -62,5 +62,6 @@ func (t *jobTable) fetched(ev message.Fetched) {
 }
 
 func stateKey(id task.TaskID, a message.Attempt) string {
-	return durable.TaskKey(coordinatorPrefix+"k/", id) + "/" + strconv.FormatUint(a.Epoch, 10) + "." + strconv.FormatUint(a.Seq, 10)
+	return durable.TaskKey(coordinatorPrefix+"k/", id) + "/" + strconv.FormatUint(a.Epoch, 10) + "." +
+		strconv.FormatUint(a.Seq, 10)
 }

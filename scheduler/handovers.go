@@ -15,7 +15,7 @@ import (
 // source's. Then, and not before, the destination's attempt takes its place: at
 // no time do both count. What fails before leaves all as it was.
 
-// mayHandOver says whether a move that begins can be one.
+// mayHandOver reports whether a move that begins can be one.
 func (b *transfers) mayHandOver(l *lease) bool {
 	return l.host.hands && l.move.to.hands && l.tries.failed < maxHandOvers
 }
@@ -23,7 +23,8 @@ func (b *transfers) mayHandOver(l *lease) bool {
 // offerMove offers the task to its destination.
 func (b *transfers) offerMove(l *lease) {
 	m := l.move
-	offer := message.Lease{Task: l.taskID(), Attempt: m.as, TTL: b.c.cfg.LeaseTTL, Await: &message.Await{Worker: l.host.peer, Attempt: l.attempt}}
+	offer := message.Lease{Task: l.taskID(), Attempt: m.as, TTL: b.c.cfg.LeaseTTL,
+		Await: &message.Await{Worker: l.host.peer, Attempt: l.attempt}}
 	if work, known := l.job.work(); known {
 		left, _ := b.c.migration.progressOf(l, work)
 		offer.Left = min(left, task.MaxDuration)
@@ -59,7 +60,7 @@ func (b *transfers) remindMove(l *lease, held *message.Held) {
 }
 
 // heldAhead takes in what a destination says of an attempt that is not on the
-// books, and says whether it is one of a hand-over.
+// books, and reports whether it is one of a hand-over.
 func (b *transfers) heldAhead(j *job, h *host, held *message.Held) bool {
 	i := held.Task.Index
 	l := j.movingTo(h, i, held.Attempt)
@@ -75,14 +76,16 @@ func (b *transfers) heldAhead(j *job, h *host, held *message.Held) bool {
 	return true
 }
 
-// renumbered says whether a worker has a task under the attempt of a hand-over
+// renumbered reports whether a worker has a task under the attempt of a hand-over
 // that its lease has taken the place of. The word of that may have been lost.
 func (b *transfers) renumbered(j *job, h *host, held *message.Held) bool {
 	t := j.live[held.Task.Index]
 	if t == nil {
 		return false
 	}
-	k := slices.IndexFunc(t.leases, func(l *lease) bool { return l.host == h && l.after == held.Attempt && l.is(leasing.Open) })
+	k := slices.IndexFunc(t.leases, func(l *lease) bool {
+		return l.host == h && l.after == held.Attempt && l.is(leasing.Open)
+	})
 	if k < 0 {
 		return false
 	}
@@ -101,7 +104,8 @@ func (b *transfers) takeUpMove(j *job, h *host, held *message.Held) *lease {
 	l := j.leaseAt(i, held.After)
 	ours := held.Attempt.Epoch == b.c.term.epoch
 	switch {
-	case held.After == (message.Attempt{}) || l == nil || l.move != nil || !l.is(leasing.Open) && !held.Running || !held.After.Less(held.Attempt):
+	case held.After == (message.Attempt{}) || l == nil || l.move != nil || !l.is(leasing.Open) && !held.Running ||
+		!held.After.Less(held.Attempt):
 		return nil
 	case ours && (!held.Running || l.tries.last != held.Attempt):
 		return nil
@@ -113,15 +117,17 @@ func (b *transfers) takeUpMove(j *job, h *host, held *message.Held) *lease {
 	return l
 }
 
-// mayTake says whether a host may have the lease of a task that was handed over
+// mayTake reports whether a host may have the lease of a task that was handed over
 // to it.
 func (b *transfers) mayTake(j *job, i uint64, h *host) bool {
-	return j.state == jobOpen && j.mayResume() && j.ledger.Verdict(i) == ledger.Open && !slices.Contains(j.workersOf(i), h.peer)
+	return j.state == jobOpen && j.mayResume() && j.ledger.Verdict(i) == ledger.Open &&
+		!slices.Contains(j.workersOf(i), h.peer)
 }
 
 // bookMove books a hand-over that is under way.
 func (b *transfers) bookMove(l *lease, to *host, as message.Attempt) {
-	l.move = &move{to: to, why: "it was on its way", there: "begun before", as: as, begun: b.c.now, by: b.c.now.Add(b.c.cfg.MoveWithin), awaited: true}
+	l.move = &move{to: to, why: "it was on its way", there: "begun before", as: as, begun: b.c.now,
+		by: b.c.now.Add(b.c.cfg.MoveWithin), awaited: true}
 	l.stay.why = ""
 	l.take(leasing.Hands)
 	b.keepSlot(l)
@@ -228,19 +234,22 @@ func (b *transfers) handedOver(h *host, j *job, l *lease, e *message.Ending) boo
 	return true
 }
 
-// wasMoved says whether an attempt's log says that its task was moved.
+// wasMoved reports whether an attempt's log says that its task was moved.
 func (b *transfers) wasMoved(j *job, i uint64, a message.Attempt) bool {
 	row := j.ledger.Rows[i]
-	return row != nil && slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool { return l.Attempt == a && l.Outcome == ledger.Moved })
+	return row != nil && slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool {
+		return l.Attempt == a && l.Outcome == ledger.Moved
+	})
 }
 
-// isHandingOver says whether a worker speaks of a task that was handed over and
+// isHandingOver reports whether a worker speaks of a task that was handed over and
 // that it has not heard to run: it ends by itself.
 func (b *transfers) isHandingOver(j *job, held *message.Held) bool {
 	row := j.ledger.Rows[held.Task.Index]
-	return held.Moving != (message.Attempt{}) && row != nil && slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool {
-		return l.Attempt == held.Attempt && l.Outcome == ledger.Moved && b.c.now.Before(l.End.Add(b.c.cfg.LeaseTTL))
-	})
+	return held.Moving != (message.Attempt{}) && row != nil &&
+		slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool {
+			return l.Attempt == held.Attempt && l.Outcome == ledger.Moved && b.c.now.Before(l.End.Add(b.c.cfg.LeaseTTL))
+		})
 }
 
 // measureHandOver notes, once, what a hand-over took, and that the CPU time used before
@@ -281,7 +290,7 @@ func (b *transfers) measureHandOver(j *job, e *message.Ending) {
 }
 
 // orphan keeps a task whose source is lost in the middle of a hand-over for its
-// destination, which may run it already, or has what came last. It says whether
+// destination, which may run it already, or has what came last. It reports whether
 // it could.
 func (b *transfers) orphan(l *lease) bool {
 	m := l.move
@@ -292,7 +301,8 @@ func (b *transfers) orphan(l *lease) bool {
 	m = b.takeMove(l)
 	b.c.reports.lost++
 	b.c.removeLease(l, "lost", "the worker is lost while it hands the task over")
-	b.bookAwaiting(j, i, m.to, m.as, l.attempt, task.ClipMessage("on its way there when its worker was lost: "+m.why+"; "+m.there))
+	b.bookAwaiting(j, i, m.to, m.as, l.attempt,
+		task.ClipMessage("on its way there when its worker was lost: "+m.why+"; "+m.there))
 	return true
 }
 
@@ -302,7 +312,8 @@ func (b *transfers) bookAwaiting(j *job, i uint64, h *host, as, after message.At
 	t := &liveTask{index: i}
 	j.live[i] = t
 	l := &lease{
-		job: j, task: t, attempt: as, host: h, state: leasing.Awaiting, start: b.c.now, expires: b.c.now.Add(b.c.cfg.LeaseTTL), after: after,
+		job: j, task: t, attempt: as, host: h, state: leasing.Awaiting,
+		start: b.c.now, expires: b.c.now.Add(b.c.cfg.LeaseTTL), after: after,
 		arriveBy: b.c.now.Add(b.c.cfg.MoveWithin), reason: reason,
 	}
 	t.leases = append(t.leases, l)
@@ -326,10 +337,11 @@ func (b *transfers) stopAwaiting(l *lease) {
 }
 
 // awaitedBefore books an attempt that a worker awaits since a former term, whose
-// source this leader has not heard of, and says whether it may.
+// source this leader has not heard of, and reports whether it may.
 func (b *transfers) awaitedBefore(j *job, h *host, held *message.Held) bool {
 	i := held.Task.Index
-	if held.Attempt.Epoch >= b.c.term.epoch || held.After == (message.Attempt{}) || j.live[i] != nil || !b.mayTake(j, i, h) || j.hasEnd(i, held.Attempt) {
+	if held.Attempt.Epoch >= b.c.term.epoch || held.After == (message.Attempt{}) || j.live[i] != nil ||
+		!b.mayTake(j, i, h) || j.hasEnd(i, held.Attempt) {
 		return false
 	}
 	b.bookAwaiting(j, i, h, held.Attempt, held.After, "taken up from the report of the worker that awaits it")
@@ -359,7 +371,7 @@ func (b *transfers) settleOrphan(l *lease) {
 }
 
 // backFromLost books a source again that was thought lost and hands its task over
-// still, and says whether it is one.
+// still, and reports whether it is one.
 func (b *transfers) backFromLost(j *job, h *host, held *message.Held) bool {
 	t := j.live[held.Task.Index]
 	if t == nil || !held.Running {
@@ -378,7 +390,7 @@ func (b *transfers) backFromLost(j *job, h *host, held *message.Held) bool {
 	return true
 }
 
-// onTheWay says whether a state is of a hand-over: the destination tells of one
+// onTheWay reports whether a state is of a hand-over: the destination tells of one
 // whose task did not come with it, or the source, which heard nothing after the
 // freeze, of the last, after the task has moved.
 func (b *transfers) onTheWay(j *job, h *host, s *message.SavedState) bool {
@@ -397,7 +409,8 @@ func (b *transfers) onTheWay(j *job, h *host, s *message.SavedState) bool {
 func (b *transfers) strayState(j *job, h *host, s *message.SavedState) {
 	i := s.Task.Index
 	key := stateKey(s.Task, s.Attempt)
-	if row := j.ledger.Rows[i]; b.c.table.fetches[key] != nil || row != nil && row.Best != nil && row.Best.Fuel >= s.Checkpoint.Fuel {
+	if row := j.ledger.Rows[i]; b.c.table.fetches[key] != nil || row != nil && row.Best != nil &&
+		row.Best.Fuel >= s.Checkpoint.Fuel {
 		return
 	}
 	if j.bringing == nil {
@@ -405,7 +418,8 @@ func (b *transfers) strayState(j *job, h *host, s *message.SavedState) {
 	}
 	j.bringing[i]++
 	saved := s.Checkpoint
-	b.c.table.fetch(&fetching{key: key, job: j, saved: &saved, stray: &s.Task, from: h.peer}, []task.CID{saved.CID}, []task.PeerID{h.peer})
+	b.c.table.fetch(&fetching{key: key, job: j, saved: &saved, stray: &s.Task, from: h.peer}, []task.CID{saved.CID},
+		[]task.PeerID{h.peer})
 }
 
 // strayFetched goes on when such a state is here, or could not be had.

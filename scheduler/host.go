@@ -127,10 +127,10 @@ func (h *host) stoodBy(at time.Time) time.Duration {
 	return h.stood + at.Sub(h.still)
 }
 
-// shut says whether the host takes nothing, by its owner's word or its own.
+// shut reports whether the host takes nothing, by its owner's word or its own.
 func (h *host) shut() bool { return h.slots == 0 || h.onNotice() }
 
-// keptFrom says whether the host gets nothing of a job for now.
+// keptFrom reports whether the host gets nothing of a job for now.
 func (h *host) keptFrom(j *job) bool {
 	_, paused := h.paused[j]
 	return paused || h.denied == j
@@ -141,7 +141,7 @@ func (h *host) eligible() bool {
 	return h.member && h.reported && h.lost.IsZero() && !going && h.slots > 0
 }
 
-// onNotice says whether the member goes soon, or takes no guests any more.
+// onNotice reports whether the member goes soon, or takes no guests any more.
 func (h *host) onNotice() bool {
 	switch h.state {
 	case overlay.Leaving, overlay.Unavailable:
@@ -152,11 +152,11 @@ func (h *host) onNotice() bool {
 	return h.slots == 0
 }
 
-// visited says whether only the member's owner is back: it says that it goes when
+// visited reports whether only the member's owner is back: it says that it goes when
 // his grace is over.
 func (h *host) visited() bool { return h.state == overlay.UserPresent || h.state == overlay.CPUBusy }
 
-// suits says whether the host may be given tasks of the job, had it room.
+// suits reports whether the host may be given tasks of the job, had it room.
 func (h *host) suits(j *job) bool {
 	_, paused := h.paused[j]
 	return !paused && h.memory >= j.spec.Memory

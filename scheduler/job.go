@@ -113,7 +113,7 @@ type liveTask struct {
 // which fit nowhere better are not tossed about.
 const maxRecalls = 3
 
-// mayResume says whether an attempt may go on from another's checkpoint. Where
+// mayResume reports whether an attempt may go on from another's checkpoint. Where
 // replicas must agree each has to run from the beginning: a false state would
 // make all of them wrong alike.
 func (j *job) mayResume() bool { return j.spec.Replicas <= 1 && !j.spec.Checkpoint.Off }
@@ -227,9 +227,11 @@ func (j *job) wants(i uint64) int {
 	return max(want, 0)
 }
 
-// hasEnd says whether the attempt's result is in the ledger, so that only its
+// hasEnd reports whether the attempt's result is in the ledger, so that only its
 // acknowledgement was lost.
 func (j *job) hasEnd(i uint64, a message.Attempt) bool {
 	row := j.ledger.Rows[i]
-	return row != nil && slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool { return l.Attempt == a && ended(&l) })
+	return row != nil && slices.ContainsFunc(row.Log, func(l message.AttemptLog) bool {
+		return l.Attempt == a && ended(&l)
+	})
 }

@@ -91,7 +91,8 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 		return
 	}
 	refuse := func(reason string, retry time.Duration) {
-		t.c.emit(message.Send{To: from, Message: message.Message{Accepted: &message.Accepted{Job: id, Error: reason, RetryAfter: retry}}})
+		t.c.emit(message.Send{To: from, Message: message.Message{Accepted: &message.Accepted{Job: id, Error: reason,
+			RetryAfter: retry}}})
 		t.c.decided(task.TaskID{Job: id}, "refused", from, reason)
 	}
 	spec, err := s.Record.Open()
@@ -108,7 +109,8 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 		l := &ledger.Job{Record: s.Record, Spec: spec, Submitter: from, Rows: map[uint64]*ledger.Row{}}
 		j := t.newJob(id, l)
 		j.came = t.c.now
-		t.fetch(&fetching{key: coordinatorPrefix + ledger.JobKey(id), job: j, have: s.Have}, durable.JobBlocks(id, spec), []task.PeerID{from})
+		t.fetch(&fetching{key: coordinatorPrefix + ledger.JobKey(id), job: j, have: s.Have}, durable.JobBlocks(id, spec),
+			[]task.PeerID{from})
 	}
 }
 
@@ -255,7 +257,8 @@ func (t *jobTable) compact(j *job) {
 		keys = append(keys, coordinatorPrefix+ledger.RowKey(id))
 	}
 	t.kept = slices.Delete(t.kept, 0, over)
-	for _, owner := range slices.SortedFunc(mapKeys(rewritten), func(a, b *job) int { return int(a.arrival) - int(b.arrival) }) {
+	for _, owner := range slices.SortedFunc(mapKeys(rewritten),
+		func(a, b *job) int { return int(a.arrival) - int(b.arrival) }) {
 		t.persistFacts(owner)
 	}
 	for _, key := range keys {
@@ -314,7 +317,7 @@ func (t *jobTable) end(j *job, reason string) {
 }
 
 // forgetOldest makes room for a new job: it drops the oldest one whose
-// submitter was told that it has everything, and says whether there was one.
+// submitter was told that it has everything, and reports whether there was one.
 func (t *jobTable) forgetOldest() bool {
 	jobs := t.inOrder()
 	k := slices.IndexFunc(jobs, func(j *job) bool { return j.told })

@@ -106,14 +106,16 @@ func (l *lease) log() message.AttemptLog {
 }
 
 // addLease books a lease and notes it in the task's row.
-func (c *Coordinator) addLease(j *job, h *host, i uint64, a message.Attempt, reason string, ending *message.Ending) *lease {
+func (c *Coordinator) addLease(j *job, h *host, i uint64, a message.Attempt, reason string,
+	ending *message.Ending) *lease {
 	t := j.live[i]
 	if t == nil {
 		t = &liveTask{index: i}
 		j.live[i] = t
 	}
 	l := &lease{
-		job: j, task: t, attempt: a, host: h, state: leasing.Placed, start: c.now, expires: c.now.Add(c.cfg.LeaseTTL), reason: reason,
+		job: j, task: t, attempt: a, host: h, state: leasing.Placed,
+		start: c.now, expires: c.now.Add(c.cfg.LeaseTTL), reason: reason,
 		ending: ending, saved: savedStates{stood: h.stoodBy(c.now)}, stoodBefore: h.stoodBy(c.now),
 	}
 	if ending != nil {

@@ -44,7 +44,8 @@ func (v *leavingView) Next() (place.Task, bool) {
 		}
 		v.next++
 		work, _ := l.job.duration()
-		t := place.Task{ID: l.taskID(), Memory: l.job.spec.Memory, Work: work, State: l.job.stateOf(), Avoid: v.avoid(l), Class: l.job.spec.Class, Age: v.c.dispatch.age(l.job)}
+		t := place.Task{ID: l.taskID(), Memory: l.job.spec.Memory, Work: work, State: l.job.stateOf(), Avoid: v.avoid(l),
+			Class: l.job.spec.Class, Age: v.c.dispatch.age(l.job)}
 		if whole, known := l.job.work(); known {
 			t.Left, _ = v.c.migration.progressOf(l, whole) // it takes all that it did along
 		}

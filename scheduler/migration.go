@@ -61,7 +61,7 @@ func (h *host) leaseFor(id task.TaskID) *lease {
 	return nil
 }
 
-// mayMove says whether the task can be taken elsewhere with its state.
+// mayMove reports whether the task can be taken elsewhere with its state.
 func (q *migration) mayMove(l *lease) bool {
 	return l.is(leasing.Settled) && !q.c.now.Before(l.tries.notBefore) && !l.fixed && l.job.mayResume()
 }

@@ -30,7 +30,8 @@ func (q *dispatch) placeWaiting() {
 	}
 	f := &q.c.claims.fair
 	f.blocked, f.roaming, q.deciding.plain = false, f.roaming[:0], nil
-	for f.fruitless = 0; f.fruitless < maxFruitless && q.c.claims.queue.len() > 0 && q.admit(hosts) && !(f.ahead && f.blocked) && q.divide(); {
+	for f.fruitless = 0; f.fruitless < maxFruitless && q.c.claims.queue.len() > 0 && q.admit(hosts) &&
+		!(f.ahead && f.blocked) && q.divide(); {
 		if q.round() > 0 {
 			f.fruitless = 0
 		} else {

@@ -117,7 +117,7 @@ func (j *job) moveCursor(i uint64) {
 	j.wait.cursor = min(i, j.total)
 }
 
-// isTouched says whether a task has a row, as every task has that was ever
+// isTouched reports whether a task has a row, as every task has that was ever
 // placed: if it waits, it does so in the heap, and the cursor passes it by.
 func (j *job) isTouched(i uint64) bool { return j.ledger.Rows[i] != nil }
 
@@ -238,12 +238,12 @@ func (q *queueView) take(j *job) (i uint64, ok bool) {
 // SkipJob implements place.Queue.
 func (q *queueView) SkipJob() { q.at, q.back, q.begun = q.at+1, 0, false }
 
-// anyBut says whether any host is none of those.
+// anyBut reports whether any host is none of those.
 func (q *queueView) anyBut(avoid []task.PeerID) bool {
 	return len(avoid) == 0 || slices.ContainsFunc(q.hosts, func(h *host) bool { return !slices.Contains(avoid, h.peer) })
 }
 
-// useful says whether any host could run a task of the job.
+// useful reports whether any host could run a task of the job.
 func (q *queueView) useful(j *job) bool {
 	if len(q.pausing) == 0 {
 		return len(q.hosts) > 0 && j.spec.Memory <= q.most
@@ -315,7 +315,7 @@ func (j *job) appendWorkers(peers []task.PeerID, i uint64) []task.PeerID {
 	return peers
 }
 
-// worksOn says whether a worker is one of workersOf.
+// worksOn reports whether a worker is one of workersOf.
 func (j *job) worksOn(i uint64, peer task.PeerID) bool {
 	if t := j.live[i]; t != nil && slices.ContainsFunc(t.leases, func(l *lease) bool { return l.host.peer == peer }) {
 		return true

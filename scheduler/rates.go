@@ -116,7 +116,7 @@ func (r *rates) settlePresence(h *host) {
 }
 
 // tellRates tells a policy that goes by rates what they are, ahead of a round, and
-// says whether it is one.
+// reports whether it is one.
 func (q *dispatch) tellRates() bool {
 	p, ok := q.policy.(place.Rated)
 	if !ok {
@@ -129,13 +129,13 @@ func (q *dispatch) tellRates() bool {
 	return true
 }
 
-// rated says whether the policy goes by rates.
+// rated reports whether the policy goes by rates.
 func (q *dispatch) rated() bool {
 	_, ok := q.policy.(place.Rated)
 	return ok
 }
 
-// pushes says whether the policy gives tasks to members that are busy while others
+// pushes reports whether the policy gives tasks to members that are busy while others
 // are idle.
 func (q *dispatch) pushes() bool {
 	_, rated := q.policy.(place.Rated)

@@ -14,7 +14,8 @@ import (
 // another worker is idle. The worker answers with a refusal if the task had
 // not started; only then is it placed again, so that nothing runs twice.
 func (q *dispatch) recall() {
-	if q.pushes() || !q.c.members.uneven || q.c.claims.queue.len() > 0 || q.c.members.idle.len() == 0 || len(q.c.members.backlog) == 0 || q.c.term.recovering {
+	if q.pushes() || !q.c.members.uneven || q.c.claims.queue.len() > 0 || q.c.members.idle.len() == 0 ||
+		len(q.c.members.backlog) == 0 || q.c.term.recovering {
 		return
 	}
 	q.c.members.uneven = false
@@ -65,7 +66,7 @@ func (q *dispatch) worthRecall(h *host, l *lease) bool {
 	return d*time.Duration(h.load-h.slots) >= q.c.cfg.RecallWorth*time.Duration(h.slots)
 }
 
-// idleFor says whether an idle host could run the task.
+// idleFor reports whether an idle host could run the task.
 func (q *dispatch) idleFor(l *lease) bool {
 	for _, h := range q.c.members.idle.all() {
 		if _, paused := h.paused[l.job]; paused || h.memory-h.memoryUsed < l.job.spec.Memory {

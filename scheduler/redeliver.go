@@ -30,7 +30,8 @@ func vetFacts(j *ledger.Job, f *ledger.Facts, now time.Time) error {
 	if ours := j.Facts.Delivery; f.Delivery > ours+maxLeap {
 		return fmt.Errorf("delivery %d, after %d here", f.Delivery, ours)
 	}
-	if f.Cancelled() && !bytes.Equal(f.Cancel, j.Facts.Cancel) && !task.VerifyCancel(j.Record.ID(), j.Record.PublicKey, f.Cancel) {
+	if f.Cancelled() && !bytes.Equal(f.Cancel, j.Facts.Cancel) &&
+		!task.VerifyCancel(j.Record.ID(), j.Record.PublicKey, f.Cancel) {
 		return fmt.Errorf("a cancel that the job's submitter did not sign")
 	}
 	if at, ok := deadlineOf(j.Spec); !ok || now.Before(at) {

@@ -85,7 +85,7 @@ func restore(pairs map[string][]byte) (l *ledger.Ledger, epoch uint64, err error
 // Epoch returns the highest epoch that the replica has seen.
 func (r *Replica) Epoch() uint64 { return r.epoch }
 
-// Synced says whether the copy is as complete as the leader knew when the
+// Synced reports whether the copy is as complete as the leader knew when the
 // session began.
 func (r *Replica) Synced() bool { return r.session.state == following }
 

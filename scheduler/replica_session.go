@@ -166,7 +166,8 @@ func keysOf(id task.JobID, j *ledger.Job) []string {
 // forgetAll gives the copy up: the leader has all that is in it.
 func (r *Replica) forgetAll() {
 	if n := len(r.ledger.Jobs); n > 0 {
-		r.emit(message.Decided{Action: "forgotten", Peer: r.leader, Reason: fmt.Sprintf("this node is not of the group of coordinators, and the leader has the %d jobs of its copy", n)})
+		r.emit(message.Decided{Action: "forgotten", Peer: r.leader,
+			Reason: fmt.Sprintf("this node is not of the group of coordinators, and the leader has the %d jobs of its copy", n)})
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.ledger.Jobs)) {
 		r.forget(id)

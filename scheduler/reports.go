@@ -19,7 +19,8 @@ func (b *reports) report(from task.PeerID, r *message.Report) {
 	b.c.term.outrun(r.Epoch)
 	h := b.c.members.host(from)
 	h.reported, h.lost = true, time.Time{}
-	h.slots, h.state, h.withheld = min(max(r.Slots, 0), overlay.MaxSlots), overlay.State(r.State), min(max(r.Withheld, 0), 100)
+	h.slots, h.state, h.withheld = min(max(r.Slots, 0), overlay.MaxSlots), overlay.State(r.State), min(max(r.Withheld, 0),
+		100)
 	h.hands = r.Hands
 	h.standsStill(b.c.now)
 	b.c.migration.heedNotice(h)
@@ -71,7 +72,8 @@ func (b *reports) heldBy(h *host, held *message.Held) {
 		b.renew(l, held)
 		return
 	}
-	if b.c.transfers.renumbered(j, h, held) || b.c.transfers.heldAhead(j, h, held) || b.c.transfers.backFromLost(j, h, held) || b.c.transfers.isHandingOver(j, held) {
+	if b.c.transfers.renumbered(j, h, held) || b.c.transfers.heldAhead(j, h, held) ||
+		b.c.transfers.backFromLost(j, h, held) || b.c.transfers.isHandingOver(j, held) {
 		return
 	}
 	switch {
@@ -97,7 +99,7 @@ func (b *reports) heldBy(h *host, held *message.Held) {
 // minute, and one whose machine starts anew within a few.
 const newGroupGrace = 5 * time.Minute
 
-// knowsAll says whether a job that this coordinator does not know is nobody's.
+// knowsAll reports whether a job that this coordinator does not know is nobody's.
 func (b *reports) knowsAll() bool { return !b.c.now.Before(b.c.term.since.Add(newGroupGrace)) }
 
 func (b *reports) renew(l *lease, held *message.Held) {
@@ -114,19 +116,21 @@ func (b *reports) renew(l *lease, held *message.Held) {
 	}
 }
 
-// mayAdopt says whether a lease that is not on the books should be: when the
+// mayAdopt reports whether a lease that is not on the books should be: when the
 // task needs the run, or when it runs there already while its replacement has
 // not started, as far as is known: that is given up then.
 func (b *reports) mayAdopt(j *job, h *host, held *message.Held) bool {
 	i := held.Task.Index
-	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), h.peer) || j.hasEnd(i, held.Attempt) {
+	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), h.peer) ||
+		j.hasEnd(i, held.Attempt) {
 		return false
 	}
 	if j.wants(i) > 0 {
 		return true
 	}
 	t := j.live[i]
-	return held.Running && t != nil && slices.ContainsFunc(t.leases, func(l *lease) bool { return l.is(leasing.Replaceable) })
+	return held.Running && t != nil && slices.ContainsFunc(t.leases,
+		func(l *lease) bool { return l.is(leasing.Replaceable) })
 }
 
 // replace takes a lease that has not started off a task that has no want of
@@ -290,8 +294,10 @@ func (b *reports) count(h *host, j *job, l *lease, e *message.Ending) {
 // fetchOutputs brings the outputs of a lease's result here before it counts:
 // a result must not vanish with its worker.
 func (b *reports) fetchOutputs(l *lease) {
-	key := durable.TaskKey(coordinatorPrefix+"o/", l.taskID()) + "/" + strconv.FormatUint(l.attempt.Epoch, 10) + "." + strconv.FormatUint(l.attempt.Seq, 10)
-	b.c.table.fetch(&fetching{key: key, job: l.job, lease: l}, message.RemoteOutputs(&l.ending.Result), []task.PeerID{l.host.peer})
+	key := durable.TaskKey(coordinatorPrefix+"o/", l.taskID()) + "/" + strconv.FormatUint(l.attempt.Epoch, 10) + "." +
+		strconv.FormatUint(l.attempt.Seq, 10)
+	b.c.table.fetch(&fetching{key: key, job: l.job, lease: l}, message.RemoteOutputs(&l.ending.Result),
+		[]task.PeerID{l.host.peer})
 }
 
 // spoiled ends an attempt whose result is no good.
@@ -356,7 +362,8 @@ func (b *reports) accept(h *host, j *job, l *lease, e *message.Ending) {
 	}
 	b.conclude(j, i, row)
 	b.c.table.persistRow(j, i)
-	if n := (message.HoldName{Task: r.Task, Kind: message.HoldOutputs}); len(message.RemoteOutputs(r)) > 0 && b.c.hasBlocks(n) {
+	if n := (message.HoldName{Task: r.Task, Kind: message.HoldOutputs}); len(message.RemoteOutputs(r)) > 0 &&
+		b.c.hasBlocks(n) {
 		b.c.replicas.Hold(n, true)
 	}
 	b.thank(h, e)

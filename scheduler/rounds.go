@@ -16,7 +16,7 @@ func partsOf(parts []part) (first, rest []part) {
 	return parts[:n], parts[n:]
 }
 
-// admit notes the hosts that have room, of those that a Step places on, and says whether
+// admit notes the hosts that have room, of those that a Step places on, and reports whether
 // there are any.
 func (q *dispatch) admit(hosts []*host) bool {
 	m, f := &q.deciding, &q.c.claims.fair

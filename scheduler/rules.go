@@ -82,7 +82,7 @@ func (c *Config) policy() (place.Policy, error) {
 	return place.New(c.Placement, c.PlacementParams)
 }
 
-// Moves says whether a policy moves tasks.
+// Moves reports whether a policy moves tasks.
 func (c *Config) Moves() bool {
 	p, err := c.mover()
 	return err == nil && p != nil
@@ -111,5 +111,6 @@ func (r *Rules) lessThan(replicas int) string {
 	if replicas >= r.Replicas {
 		return ""
 	}
-	return fmt.Sprintf("the overlay wants at least %d runs of each task that agree, the job asks for %d", r.Replicas, replicas)
+	return fmt.Sprintf("the overlay wants at least %d runs of each task that agree, the job asks for %d", r.Replicas,
+		replicas)
 }

@@ -111,7 +111,8 @@ func (q *migration) scanned() []migrate.Host {
 				}
 			}
 		}
-		m := migrate.Host{Peer: h.peer, CPU: float64(100 - h.withheld), Leaving: h.notice, Paused: h.notice && h.visited(), Tasks: slices.Clip(mem.tasks[n:])}
+		m := migrate.Host{Peer: h.peer, CPU: float64(100 - h.withheld), Leaving: h.notice, Paused: h.notice && h.visited(),
+			Tasks: slices.Clip(mem.tasks[n:])}
 		if weighs {
 			m.Runs, m.Idle, m.Speed = slices.Clip(mem.runs[n:]), q.idleSlots(h), max(h.speedNow(), leastGiven*h.usual())
 		}
@@ -146,7 +147,8 @@ func (q *migration) destinations(moving []leaving, from map[*host]bool) []leavin
 	for _, p := range q.c.dispatch.policy.Place(q.c.now, view, offers, foretold{q.c}, rng) {
 		m := view.find(p.Task)
 		h := q.c.members.hosts[p.Peer]
-		if m == nil || h == nil || !q.c.members.idle.has(h) || from[h] || h.notice || slices.Contains(view.avoid(m.lease), p.Peer) {
+		if m == nil || h == nil || !q.c.members.idle.has(h) || from[h] || h.notice ||
+			slices.Contains(view.avoid(m.lease), p.Peer) {
 			continue
 		}
 		m.to, m.there = h, p.Reason.String()

@@ -180,8 +180,10 @@ func (c *Coordinator) memberStatuses(classes []ClassStatus) (out []MemberStatus,
 	c.learnt.rounds++ // what they have to do is counted anew
 	for _, h := range hosts[:len(hosts)-more] {
 		m := MemberStatus{
-			Peer: h.peer, Site: h.site, There: h.there, Slots: h.slots, Load: h.load, IdleFor: c.dispatch.idleTime(h).Seconds(), Speed: h.speed,
-			Share: float64(100-h.withheld) / 100, Behind: c.learnt.Backlog(h.peer), Running: map[string]int{}, Rates: []RateStatus{},
+			Peer: h.peer, Site: h.site, There: h.there, Slots: h.slots, Load: h.load,
+			IdleFor: c.dispatch.idleTime(h).Seconds(), Speed: h.speed,
+			Share: float64(100-h.withheld) / 100, Behind: c.learnt.Backlog(h.peer),
+			Running: map[string]int{}, Rates: []RateStatus{},
 		}
 		for _, l := range h.leases {
 			if l.is(leasing.Open) {

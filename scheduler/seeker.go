@@ -103,7 +103,8 @@ func (b *seeker) seek() {
 		b.seeks++
 		j := b.c.table.jobs[n.Task.Job]
 		holders := slices.Concat(j.tellers, b.c.replicas.Group(), h.Holders[1:])
-		b.c.table.fetch(&fetching{key: holdKey(n), job: j, sought: &n}, h.CIDs, holders[:min(len(holders), message.MaxHolders)])
+		b.c.table.fetch(&fetching{key: holdKey(n), job: j, sought: &n}, h.CIDs,
+			holders[:min(len(holders), message.MaxHolders)])
 	}
 }
 
@@ -153,7 +154,8 @@ func (b *seeker) lacking(j *job, ranges []message.Range) {
 			if row == nil || j.ledger.Delivered(i) || row.Verdict(j.ledger.Rule()) != ledger.Done {
 				continue
 			}
-			if name := (message.HoldName{Task: task.TaskID{Job: j.id, Index: i}, Kind: message.HoldOutputs}); b.c.hasBlocks(name) {
+			if name := (message.HoldName{Task: task.TaskID{Job: j.id, Index: i},
+				Kind: message.HoldOutputs}); b.c.hasBlocks(name) {
 				b.secure(name).lacking = true
 			}
 		}
@@ -170,7 +172,8 @@ func (c *Coordinator) voidResult(id task.TaskID, failure string) {
 	if row == nil || row.Verdict(j.ledger.Rule()) != ledger.Done || !row.Void() {
 		return
 	}
-	c.decided(id, "void", j.submitter, task.ClipMessage(fmt.Sprintf("nobody has the outputs of its result any more, so it runs again: %s", failure)))
+	c.decided(id, "void", j.submitter, task.ClipMessage(fmt.Sprintf(
+		"nobody has the outputs of its result any more, so it runs again: %s", failure)))
 	if row.Verdict(j.ledger.Rule()) != ledger.Done {
 		c.reopenVoided(j, id.Index)
 	}

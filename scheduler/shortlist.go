@@ -20,11 +20,12 @@ type ranked struct {
 }
 
 // shortlist has a place.Ranker offered, of all idle hosts, only those that it will
-// take for the few tasks that wait, and says whether that can be known. The
+// take for the few tasks that wait, and reports whether that can be known. The
 // placements are the same; see place.Ranker.
 func (q *dispatch) shortlist() bool {
 	r, ok := q.policy.(place.Ranker)
-	if !ok || !q.widened || q.c.members.idle.len() < rankedHosts || q.c.claims.fair.terms.Sites || q.c.claims.fair.terms.Guarded {
+	if !ok || !q.widened || q.c.members.idle.len() < rankedHosts || q.c.claims.fair.terms.Sites ||
+		q.c.claims.fair.terms.Guarded {
 		return false
 	}
 	n, memory := q.fewWaiting()

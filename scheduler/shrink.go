@@ -74,7 +74,8 @@ func (q *dispatch) stakes(j *job) []stake {
 	place := map[*claimant]int{}
 	var stakes []stake
 	for _, id := range slices.Sorted(maps.Keys(q.c.claims.fair.claimants)) {
-		stakes = append(stakes, stake{claimant: q.c.claims.fair.claimants[id], held: make([]int, sites), due: make([]int, sites), gives: make([][]*lease, sites)})
+		stakes = append(stakes, stake{claimant: q.c.claims.fair.claimants[id], held: make([]int, sites),
+			due: make([]int, sites), gives: make([][]*lease, sites)})
 	}
 	slices.SortStableFunc(stakes, func(a, b stake) int { return cmp.Compare(a.claimant.arrival, b.claimant.arrival) })
 	for k := range stakes {
@@ -108,12 +109,13 @@ func (q *dispatch) stakes(j *job) []stake {
 	return stakes
 }
 
-// mayMakeRoom says whether a task can be stopped with nothing lost, so that another job's
+// mayMakeRoom reports whether a task can be stopped with nothing lost, so that another job's
 // could run there. What was given in this Step its worker has not heard of.
 func (q *dispatch) mayMakeRoom(l *lease, j *job) bool {
 	h := l.host
 	_, paused := h.paused[j]
-	return q.c.migration.mayMove(l) && h.eligible() && !paused && h.memory >= j.spec.Memory && l.start.Before(q.c.now) && l.job != j
+	return q.c.migration.mayMove(l) && h.eligible() && !paused && h.memory >= j.spec.Memory && l.start.Before(q.c.now) &&
+		l.job != j
 }
 
 // divideAnew notes what each would have if nobody had anything, and returns the sites.
@@ -166,7 +168,8 @@ func (q *dispatch) anew() share.Policy {
 
 func (q *dispatch) claimOfStake(s *stake) share.Claimant {
 	cl := s.claimant
-	return share.Claimant{ID: cl.id, Priority: s.priority, Weight: q.c.claims.weight(cl), Task: share.Amount{Cores: 1, Memory: cl.of.spec.Memory}}
+	return share.Claimant{ID: cl.id, Priority: s.priority, Weight: q.c.claims.weight(cl),
+		Task: share.Amount{Cores: 1, Memory: cl.of.spec.Memory}}
 }
 
 // shrink has up to need slots of a site given back for a job, and returns how many are.
@@ -232,7 +235,8 @@ func (q *dispatch) giveBack(l *lease, why string) {
 	q.c.transfers.orderSave(l)
 	q.c.members.alarm(h, l.move.by)
 	q.c.members.pauseJob(h, l.job, q.c.cfg.RefusalPause, "a task of the job has just made room there for another job")
-	q.c.decided(l.taskID(), "saving", h.peer, task.ClipMessage("it gives back its slot, to go on later from where it is: "+why))
+	q.c.decided(l.taskID(), "saving", h.peer,
+		task.ClipMessage("it gives back its slot, to go on later from where it is: "+why))
 	running := 0
 	for _, o := range h.leases {
 		if !o.is(leasing.Open) {

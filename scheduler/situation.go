@@ -124,13 +124,13 @@ func (q *migration) weigher() migrate.Mover {
 	return m
 }
 
-// heedsNotice says whether a scan follows when a member gives notice: for policies
+// heedsNotice reports whether a scan follows when a member gives notice: for policies
 // that only heed notices, and those that name tasks.
 func (q *migration) heedsNotice() bool {
 	return q.mover != nil && (q.mover.Period() <= 0 || q.weigher() != nil)
 }
 
-// weighs says whether the migration policy decides whether the task of a lease
+// weighs reports whether the migration policy decides whether the task of a lease
 // moves, of which so much is left: then the rule of tails leaves it alone. That
 // one keeps what ends before the policy would look again, and what cannot move and
 // may be copied. So each task is one's at a time; as it nears its end it becomes the
@@ -140,7 +140,7 @@ func (q *migration) weighs(l *lease, left time.Duration) bool {
 	return m != nil && left >= m.Period() && q.maySend(l)
 }
 
-// maySend says whether a lease may be moved while it runs.
+// maySend reports whether a lease may be moved while it runs.
 func (q *migration) maySend(l *lease) bool {
 	return l.is(leasing.Runs) && l.host.lost.IsZero() && q.mayMove(l) && l.tries.failed < maxHandOvers
 }
@@ -150,7 +150,8 @@ func (q *migration) chosen(hosts []migrate.Host) []migrate.Move {
 	mem := &q.c.dispatch.deciding
 	if m := q.weigher(); m != nil {
 		// What moves saves: see job.mayResume.
-		return m.Moves(q.c.now, hosts, foretold{q.c}, migrate.Situation{Waiting: q.c.dispatch.waitingTasks(), Costs: q.costs(), Saves: true})
+		return m.Moves(q.c.now, hosts, foretold{q.c}, migrate.Situation{Waiting: q.c.dispatch.waitingTasks(),
+			Costs: q.costs(), Saves: true})
 	}
 	rng := mem.random(q.c.term.epoch, scanStream|q.scans)
 	mem.moves = migrate.AppendMoves(mem.moves[:0], hosts, q.mover.Scan(q.c.now, hosts, foretold{q.c}, rng))
@@ -175,7 +176,7 @@ func (q *migration) idleSlots(h *host) int {
 	return h.slots - h.load
 }
 
-// takes says whether an idle member may be sent the task of a lease.
+// takes reports whether an idle member may be sent the task of a lease.
 func (q *migration) takes(h *host, l *lease) bool {
 	if h == nil || h == l.host || q.idleSlots(h) <= 0 || h.memory-h.memoryUsed < l.job.spec.Memory {
 		return false

@@ -13,7 +13,8 @@ import (
 // held and the row that names it is durable: it must not vanish with its worker.
 func (b *reports) savedBy(h *host, s *message.SavedState) {
 	j := b.current(s.Task)
-	if j == nil || !s.Checkpoint.Valid() || !j.mayResume() || j.state != jobOpen || j.ledger.Verdict(s.Task.Index) != ledger.Open {
+	if j == nil || !s.Checkpoint.Valid() || !j.mayResume() || j.state != jobOpen ||
+		j.ledger.Verdict(s.Task.Index) != ledger.Open {
 		return
 	}
 	l := leaseOf(j, h, s.Task.Index, s.Attempt)
@@ -43,7 +44,8 @@ func (b *reports) savedBy(h *host, s *message.SavedState) {
 func (b *reports) fetchState(l *lease, saved *message.Checkpoint) {
 	l.saved.fetching, l.saved.asked, l.saved.askedStood = saved.Fuel, b.c.now, l.host.stoodBy(b.c.now)
 	key := stateKey(l.taskID(), l.attempt)
-	b.c.table.fetch(&fetching{key: key, job: l.job, lease: l, saved: saved}, []task.CID{saved.CID}, []task.PeerID{l.host.peer})
+	b.c.table.fetch(&fetching{key: key, job: l.job, lease: l, saved: saved}, []task.CID{saved.CID},
+		[]task.PeerID{l.host.peer})
 }
 
 // checkpointFetched goes on when a checkpoint is here, or could not be had: with
@@ -70,7 +72,7 @@ func (b *reports) checkpointFetched(f *fetching, failure string) {
 	}
 }
 
-// keepState makes a checkpoint a fact, and says whether it is a new one. One that could not be had is forgotten:
+// keepState makes a checkpoint a fact, and reports whether it is a new one. One that could not be had is forgotten:
 // the worker names its newest again in its next full report.
 func (b *reports) keepState(j *job, id task.TaskID, saved *message.Checkpoint, from task.PeerID, failure string) bool {
 	if failure != "" {

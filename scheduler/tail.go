@@ -91,7 +91,7 @@ func (h *tailHost) expect(left, unsaved time.Duration) time.Duration {
 // here is how long the task is expected to take where it is.
 func (t *tailTask) here() time.Duration { return t.at.expect(t.left, t.unsaved) }
 
-// decide says whether a task that is expected to take so long here should go to an
+// decide reports whether a task that is expected to take so long here should go to an
 // idle member, or be copied there, and how much sooner it is then expected to end.
 // cost is what a move takes.
 func (t *tailTask) decide(here time.Duration, there *tailHost, cost time.Duration) (tailChoice, time.Duration) {

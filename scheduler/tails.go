@@ -125,13 +125,13 @@ func (q *migration) lastTasks() []lastTask {
 	return out
 }
 
-// inTail says whether nothing of a job waits, and its tasks may be moved or copied.
+// inTail reports whether nothing of a job waits, and its tasks may be moved or copied.
 func (q *migration) inTail(j *job) bool {
 	_, known := j.work()
 	return known && j.state == jobOpen && !j.hasWaiting() && j.spec.Replicas <= 1 && q.c.table.heldUp(j) == ""
 }
 
-// maySpread says whether a lease runs, or stands still, where it is.
+// maySpread reports whether a lease runs, or stands still, where it is.
 func (q *migration) maySpread(l *lease) bool {
 	return l.is(leasing.Spreads) && !q.c.now.Before(l.tries.notBefore)
 }
@@ -190,7 +190,8 @@ func (q *migration) carryTail(t *tailPair) {
 	l := t.task.lease
 	why := tailReason(&t.task.run, &t.there, t.gain)
 	if t.choice == tailMove {
-		q.c.transfers.beginMove(leaving{lease: l, why: inWords(why), there: "the idle member where it should end first", to: t.to})
+		q.c.transfers.beginMove(leaving{lease: l, why: inWords(why), there: "the idle member where it should end first",
+			to: t.to})
 		return
 	}
 	q.c.term.seq++

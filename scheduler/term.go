@@ -119,7 +119,8 @@ func (b *term) bookInherited() {
 
 // book takes a lease of a former term on the books.
 func (b *term) book(j *job, i uint64, l message.LiveLease) {
-	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), l.Worker) || j.wants(i) == 0 || l.Worker == "" {
+	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), l.Worker) ||
+		j.wants(i) == 0 || l.Worker == "" {
 		return
 	}
 	given := b.c.addLease(j, b.c.members.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
@@ -141,7 +142,8 @@ func (b *seeker) secureAll() {
 		}
 		b.secure(message.HoldName{Task: task.TaskID{Job: id}, Kind: message.HoldJob})
 		for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
-			if n := (message.HoldName{Task: task.TaskID{Job: id, Index: i}, Kind: message.HoldOutputs}); j.ledger.Verdict(i) == ledger.Done && b.c.hasBlocks(n) {
+			if n := (message.HoldName{Task: task.TaskID{Job: id, Index: i},
+				Kind: message.HoldOutputs}); j.ledger.Verdict(i) == ledger.Done && b.c.hasBlocks(n) {
 				b.secure(n)
 			}
 		}

@@ -131,16 +131,18 @@ func (b *transfers) seal(l *lease, why cause) {
 	l.move = &move{why: why.Why(), begun: b.c.now, by: b.c.now.Add(b.c.cfg.MoveWithin)}
 	b.orderSave(l)
 	b.c.members.alarm(l.host, l.move.by)
-	b.c.decided(l.taskID(), "saving", l.host.peer, "its member leaves and nobody takes it: its state is saved here, to go on from later")
+	b.c.decided(l.taskID(), "saving", l.host.peer,
+		"its member leaves and nobody takes it: its state is saved here, to go on from later")
 }
 
-// awaitsState says whether an attempt that was stopped has told of a state that
+// awaitsState reports whether an attempt that was stopped has told of a state that
 // is still being fetched: its end waits for it.
 func (b *transfers) awaitsState(l *lease, r *task.Result) bool {
-	return (b.c.migration.mover != nil || b.c.claims.fair.terms.OnArrival) && l != nil && l.saved.fetching > 0 && r.Outcome == task.Interrupted
+	return (b.c.migration.mover != nil || b.c.claims.fair.terms.OnArrival) && l != nil && l.saved.fetching > 0 &&
+		r.Outcome == task.Interrupted
 }
 
-// savedAll says whether all that an attempt told to have saved is held here.
+// savedAll reports whether all that an attempt told to have saved is held here.
 func (l *lease) savedAll() bool {
 	best := l.job.ledger.Row(l.task.index).Best
 	return best != nil && l.saved.told > 0 && best.Fuel >= l.saved.told
@@ -156,7 +158,7 @@ func (b *transfers) departs(l *lease, r *task.Result) *move {
 	return b.takeMove(l)
 }
 
-// welcome says whether the destination of a lease still can take its task.
+// welcome reports whether the destination of a lease still can take its task.
 func (b *transfers) welcome(l *lease) bool {
 	h, j := l.move.to, l.job
 	if h == nil || b.c.members.hosts[h.peer] != h || !h.eligible() || j.state != jobOpen || len(l.task.leases) != 1 {

@@ -145,7 +145,7 @@ func (q *dispatch) nextClaimant() *claimant {
 	return nil
 }
 
-// mayRun says whether tasks of the job could go to one of the open hosts.
+// mayRun reports whether tasks of the job could go to one of the open hosts.
 func (q *dispatch) mayRun(j *job) bool {
 	return q.deciding.view.useful(j) && q.c.table.heldUp(j) == ""
 }
@@ -156,10 +156,11 @@ func (q *dispatch) putAside(j *job) {
 	q.c.claims.fair.aside = append(q.c.claims.fair.aside, j)
 }
 
-// alone says whether a claimant, out of the queue, shares its priority with nobody, and
+// alone reports whether a claimant, out of the queue, shares its priority with nobody, and
 // nothing is to be kept free.
 func (q *dispatch) alone(cl *claimant) bool {
-	if q.c.claims.fair.terms.Guarded || q.c.claims.queue.len() > 0 && q.c.claims.nextInTurn().spec.Priority == cl.priority() {
+	if q.c.claims.fair.terms.Guarded || q.c.claims.queue.len() > 0 &&
+		q.c.claims.nextInTurn().spec.Priority == cl.priority() {
 		return false
 	}
 	j, other := cl.jobs.second()

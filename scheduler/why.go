@@ -148,14 +148,16 @@ func (c *Coordinator) whyRunning(j *job, i uint64) []Why {
 			out = append(out, Why{Reason: "it is moving there: " + m.why + "; " + m.there, Peers: []task.PeerID{m.to.peer}})
 		}
 		if p := l.portion; p != nil && p.given > 1 {
-			out = append(out, Why{Reason: fmt.Sprintf("the member was given %d tasks at once, the last time: %v", p.given, p.why), Peers: []task.PeerID{l.host.peer}})
+			out = append(out, Why{Reason: fmt.Sprintf("the member was given %d tasks at once, the last time: %v", p.given,
+				p.why), Peers: []task.PeerID{l.host.peer}})
 		}
 		if l.stay.why != "" {
 			out = append(out, Why{Reason: l.stay.why, Peers: []task.PeerID{l.host.peer}})
 		}
 	}
 	if n := j.wants(i); n > 0 {
-		out = append(out, Why{Reason: fmt.Sprintf("%d more distinct members must run it, so that %d agree", n, j.spec.Replicas)})
+		out = append(out, Why{Reason: fmt.Sprintf("%d more distinct members must run it, so that %d agree", n,
+			j.spec.Replicas)})
 		out = append(out, c.whyNot(j, i)...)
 	}
 	return out
@@ -165,7 +167,8 @@ func (c *Coordinator) whyWaiting(j *job, i uint64) []Why {
 	out := c.whyNot(j, i)
 	if row := j.ledger.Rows[i]; row != nil && len(row.Log) > 0 {
 		last := row.Log[len(row.Log)-1]
-		out = append(out, Why{Reason: strings.TrimSpace(fmt.Sprintf("its last attempt ended as %s: %s", last.Outcome, last.Reason)), Peers: []task.PeerID{last.Worker}})
+		out = append(out, Why{Reason: strings.TrimSpace(fmt.Sprintf("its last attempt ended as %s: %s", last.Outcome,
+			last.Reason)), Peers: []task.PeerID{last.Worker}})
 	}
 	return out
 }
@@ -223,7 +226,8 @@ func (c *Coordinator) whyNotOn(j *job, h *host, avoid []task.PeerID) string {
 	case !h.eligible():
 		return "the member is " + h.state.String()
 	case h.memory < j.spec.Memory:
-		return fmt.Sprintf("the member lends %s of memory, the task may need %s", task.FormatSize(h.memory), task.FormatSize(j.spec.Memory))
+		return fmt.Sprintf("the member lends %s of memory, the task may need %s", task.FormatSize(h.memory),
+			task.FormatSize(j.spec.Memory))
 	case slices.Contains(avoid, h.peer):
 		return "the member runs or ran the task already, and replicas must be of distinct members"
 	case paused:

@@ -34,7 +34,7 @@ type Learning struct {
 	version uint64
 }
 
-// New returns what is known beforehand. there says whether a member is known: of one that
+// New returns what is known beforehand. there reports whether a member is known: of one that
 // is gone measures may be forgotten.
 func New(known *Known, there func(task.PeerID) bool) *Learning {
 	r := &Learning{known: known, there: there, classes: map[string]*Class{}}

@@ -38,7 +38,8 @@ const (
 
 var names = [States]string{
 	"refused", "placed", "supposed", "running", "recalled", "saving placed", "saving supposed", "saving running",
-	"handing placed", "handing supposed", "handing running", "awaiting", "returning", "fetching", "stalled", "bringing", "over",
+	"handing placed", "handing supposed", "handing running",
+	"awaiting", "returning", "fetching", "stalled", "bringing", "over",
 }
 
 // String returns the state's name in lower case.

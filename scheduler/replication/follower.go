@@ -54,13 +54,13 @@ type sentCopy struct {
 	at   time.Time
 }
 
-// inSync says whether the follower has all that it was told, of this session and
+// inSync reports whether the follower has all that it was told, of this session and
 // before.
 func (f *follower) inSync() bool {
 	return f.grouped && !f.silent && f.phase == copying && f.acked >= f.need
 }
 
-// gates says whether promises wait for the follower.
+// gates reports whether promises wait for the follower.
 func (f *follower) gates() bool { return f.inSync() || f.grouped && !f.silent && f.rejoining }
 
 // reset forgets the session.
@@ -113,7 +113,7 @@ type mark struct {
 	queued  uint64
 }
 
-// reached says whether the follower, which may be nil, need not be waited for.
+// reached reports whether the follower, which may be nil, need not be waited for.
 func (m *mark) reached(f *follower) bool {
 	switch {
 	case f == nil || !f.gates():

@@ -41,7 +41,8 @@ func (r *Replicas) GroupIs(peers []task.PeerID) {
 func (r *Replicas) Suspect(peer task.PeerID, why string) {
 	if f := r.followers[peer]; f != nil && f.grouped && !f.silent {
 		f.silent, f.rejoining = true, false
-		r.emit(message.Decided{Action: "not waited for", Peer: peer, Reason: task.ClipMessage("the follower is not heard of: " + why)})
+		r.emit(message.Decided{Action: "not waited for", Peer: peer,
+			Reason: task.ClipMessage("the follower is not heard of: " + why)})
 	}
 }
 

@@ -52,7 +52,7 @@ func holdCopy(n message.HoldName) Key {
 	return Key{n.Task.Job, n.Task.Index, hold + Kind(n.Kind)}
 }
 
-// awaited says whether blocks are on their way to the first follower and a
+// awaited reports whether blocks are on their way to the first follower and a
 // promise must wait for them.
 func (r *Replicas) awaited(n message.HoldName) bool {
 	o := r.orders[n]
@@ -77,7 +77,8 @@ func (r *Replicas) heldAt(f *follower, h *message.HeldBlocks) {
 	o.gates = false
 	o.fails++
 	o.again = r.now.Add(min(r.timing.RetryMin<<o.fails, r.timing.RetryMax))
-	r.decided(h.Name.Task, "not copied", f.peer, task.ClipMessage("the second coordinator could not fetch the blocks: "+h.Err))
+	r.decided(h.Name.Task, "not copied", f.peer,
+		task.ClipMessage("the second coordinator could not fetch the blocks: "+h.Err))
 	if o.fails >= maxHoldTries {
 		delete(r.orders, h.Name)
 	}

@@ -38,13 +38,13 @@ func (r *Replicas) marks() []mark {
 	return out
 }
 
-// reached says whether every follower that is still in sync has acknowledged its
+// reached reports whether every follower that is still in sync has acknowledged its
 // mark.
 func (r *Replicas) reached(marks []mark) bool {
 	return !slices.ContainsFunc(marks, func(m mark) bool { return !m.reached(r.followers[m.peer]) })
 }
 
-// release sends a promise that holds, and says whether it did.
+// release sends a promise that holds, and reports whether it did.
 func (r *Replicas) release(p *promise) bool {
 	if !r.reached(p.marks) || slices.ContainsFunc(p.holds, r.awaited) {
 		return false
@@ -67,7 +67,8 @@ func (r *Replicas) keepPromises() {
 func (r *Replicas) Accept(id task.JobID, submitter task.PeerID) {
 	if !r.accepting[id] {
 		r.accepting[id] = true
-		r.accepted = append(r.accepted, message.Send{To: submitter, Message: message.Message{Accepted: &message.Accepted{Job: id}}})
+		r.accepted = append(r.accepted, message.Send{To: submitter,
+			Message: message.Message{Accepted: &message.Accepted{Job: id}}})
 	}
 }
 
@@ -77,7 +78,8 @@ func (r *Replicas) SendPromises() {
 	r.keepPromises()
 	for _, send := range r.accepted {
 		id := send.Message.Accepted.Job
-		r.promise(promise{holds: []message.HoldName{{Task: task.TaskID{Job: id}, Kind: message.HoldJob}}, job: id, send: send})
+		r.promise(promise{holds: []message.HoldName{{Task: task.TaskID{Job: id}, Kind: message.HoldJob}}, job: id,
+			send: send})
 	}
 	r.accepted = r.accepted[:0]
 }
@@ -98,7 +100,8 @@ func (r *Replicas) Acknowledge(to task.PeerID, ack *message.Ack) {
 		return
 	}
 	say := func(ended []message.AttemptName, holds []message.HoldName) {
-		r.promise(promise{holds: holds, send: message.Send{To: to, Message: message.Message{Ack: &message.Ack{Epoch: r.epoch, Ended: ended}}}})
+		r.promise(promise{holds: holds, send: message.Send{To: to,
+			Message: message.Message{Ack: &message.Ack{Epoch: r.epoch, Ended: ended}}}})
 	}
 	if len(ack.Drop) > 0 || len(ack.Ended) == 0 {
 		r.emit(message.Send{To: to, Message: message.Message{Ack: &message.Ack{Epoch: r.epoch, Drop: ack.Drop}}})

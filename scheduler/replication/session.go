@@ -57,7 +57,7 @@ func (r *Replicas) Known(from task.PeerID, k *message.Known) {
 	r.emit(message.Send{To: from, Message: message.Message{Wanted: f.answer}})
 }
 
-// mayForget says whether a replica outside the group may forget what it told:
+// mayForget reports whether a replica outside the group may forget what it told:
 // the followers have it too, and this node the blocks.
 func (r *Replicas) mayForget(f *follower) bool {
 	if !f.last {
