@@ -32,7 +32,7 @@ type claimant struct {
 	at   map[*site]int
 
 	jobs  turns[*job] // with waiting tasks, the next first
-	place int         // in Coordinator.queue; -1 if not there
+	place int         // in claims.queue; -1 if not there
 	turn  uint64      // when it last got slots, or came: see fairness.clock
 	rank  int         // in this round's fairness.who
 
