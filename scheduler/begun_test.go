@@ -13,7 +13,7 @@ import (
 // first word of its end, half of the ways after the lease and the queue.
 func TestStatusTellsWhenItBegan(t *testing.T) {
 	c, _, worker, step := school(t, 1, true)
-	l := c.hosts[worker].leases[0]
+	l := c.members.hosts[worker].leases[0]
 	key, _ := schedtest.Identity(2)
 	r := task.Result{Task: l.taskID(), Worker: worker, Outcome: task.Completed}
 	if err := r.Sign(key); err != nil {

@@ -187,7 +187,7 @@ func undelivered(b *testing.B, tasks uint64) (c *Coordinator, stored int) {
 		}
 		step(message.Received{From: from, Message: messages[0]})
 	}
-	if j := c.jobs[rec.ID()]; j.done != tasks || len(j.ledger.Rows) != int(tasks) {
+	if j := c.table.jobs[rec.ID()]; j.done != tasks || len(j.ledger.Rows) != int(tasks) {
 		b.Fatalf("%d tasks are done, of %d there are rows", j.done, len(j.ledger.Rows))
 	}
 	for _, n := range disk {
@@ -242,5 +242,5 @@ func crowdedCoordinator(b testing.TB, jobs, slots int) (*Coordinator, *host) {
 	}
 	c.Step(schedtest.Start, message.MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
 	c.Step(schedtest.Start, message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: slots, Full: true}}})
-	return c, c.hosts[worker]
+	return c, c.members.hosts[worker]
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -125,8 +126,8 @@ func (s *swarm) checkInvariants() {
 	s.tb.Helper()
 	leader := s.nodes[0]
 	for _, n := range s.nodes {
-		if _, epoch := n.worker.Leader(); n.up && leader.up && epoch > leader.coord.epoch {
-			s.tb.Fatalf("worker %d obeyed epoch %d, the leader has %d", n.n, epoch, leader.coord.epoch)
+		if _, epoch := n.worker.Leader(); n.up && leader.up && epoch > leader.coord.term.epoch {
+			s.tb.Fatalf("worker %d obeyed epoch %d, the leader has %d", n.n, epoch, leader.coord.term.epoch)
 		}
 		running, queued, _ := n.worker.Load()
 		if leases := n.worker.Leases(); n.up && (running < 0 || running+queued != leases) {
@@ -138,7 +139,7 @@ func (s *swarm) checkInvariants() {
 	}
 	c := leader.coord
 	load := map[*host]int{}
-	for _, j := range c.jobs {
+	for _, j := range c.table.jobs {
 		sum := j.summary()
 		if sum.Total != sum.Waiting+sum.Running+sum.Done+sum.Failed || j.done+j.failed > j.total {
 			s.tb.Fatalf("counters do not add up: %+v", sum)
@@ -151,13 +152,13 @@ func (s *swarm) checkInvariants() {
 				s.tb.Fatalf("task %d has ended and still has a lease: %+v %+v %+v", i, j.ledger.Rows[i].Log, j.ledger.Facts, t.leases[0])
 			}
 			for _, l := range t.leases {
-				if l.ending == nil {
+				if l.is(leasing.Open) {
 					load[l.host]++
 				}
 			}
 		}
 	}
-	for _, h := range c.hosts {
+	for _, h := range c.members.hosts {
 		load[h] += len(h.coming)
 		if h.load != load[h] || h.memoryUsed < 0 || h.recalls < 0 {
 			s.tb.Fatalf("host %s: load %d, its leases say %d; memory %d, recalls %d", h.peer, h.load, load[h], h.memoryUsed, h.recalls)

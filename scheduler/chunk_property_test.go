@@ -4,11 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"godwit/overlay"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
-	"pgregory.net/rapid"
 )
 
 // A chunkRun drives a coordinator with random hosts, jobs and reports.
@@ -160,7 +161,7 @@ func (r *chunkRun) govern() {
 }
 
 func (r *chunkRun) check() {
-	for _, j := range r.c.jobs {
+	for _, j := range r.c.table.jobs {
 		if j.chunks == nil {
 			continue
 		}
@@ -176,7 +177,7 @@ func (r *chunkRun) check() {
 			}
 		}
 		for h, p := range j.chunks.portions {
-			if p.held != named[p] || p.sized != 0 || p.done != 0 || p.over || h.portions[j] != p || r.c.hosts[h.peer] != h {
+			if p.held != named[p] || p.sized != 0 || p.done != 0 || p.over || h.portions[j] != p || r.c.members.hosts[h.peer] != h {
 				r.t.Fatalf("a host has %d leases of its chunks, and is said to hold %d, with %d sized and %d done (over %v)", named[p], p.held, p.sized, p.done, p.over)
 			}
 			all += p.held

@@ -6,6 +6,17 @@ import (
 	"godwit/scheduler/share"
 )
 
+// claims are the jobs with waiting tasks and who claims slots for them, in the order in which
+// it is their turn.
+type claims struct {
+	c *Coordinator
+
+	fair    fairness
+	queue   turns[*claimant] // who has jobs with waiting tasks
+	waits   int              // tasks of these
+	byClass *classQueue      // see placeByClass; nil: jobs have their turns
+}
+
 // A claimant is who slots are divided among, by the overlay's rule of fairness: a job,
 // or an owner with all its jobs. One is there while any of its jobs has waiting tasks
 // or holds a slot.
@@ -21,7 +32,7 @@ type claimant struct {
 	at   map[*site]int
 
 	jobs  turns[*job] // with waiting tasks, the next first
-	place int         // in Coordinator.queue; -1 if not there
+	place int         // in claims.queue; -1 if not there
 	turn  uint64      // when it last got slots, or came: see fairness.clock
 	rank  int         // in this round's fairness.who
 
@@ -38,25 +49,22 @@ func (cl *claimant) priority() int { return cl.top().spec.Priority }
 
 // weight is the claimant's beside others. Among owners all are alike, for each says
 // himself what his jobs weigh: weights divide then what he gets.
-func (c *Coordinator) weight(cl *claimant) float64 {
-	if c.fair.terms.PerOwner {
+func (q *claims) weight(cl *claimant) float64 {
+	if q.fair.terms.PerOwner {
 		return 1
 	}
 	return cl.of.parts()
 }
 
-// parts is the job's weight.
-func (j *job) parts() float64 { return float64(max(1, j.spec.Weight)) }
-
 // comesBefore orders claimants: by priority, then as the policy wants it, of equals who
 // got something longest ago, then by arrival. So a slot that falls free finds whose it is without a look at the others.
-func (c *Coordinator) comesBefore(a, b *claimant) int {
+func (q *claims) comesBefore(a, b *claimant) int {
 	byShare, byTurn := 0, cmp.Compare(a.turn, b.turn)
-	switch c.fair.terms.First {
+	switch q.fair.terms.First {
 	case share.ByHoldings:
 		byShare = cmp.Compare(a.held, b.held)
 	case share.ByWeight:
-		byShare = cmp.Compare(float64(a.held)/c.weight(a), float64(b.held)/c.weight(b))
+		byShare = cmp.Compare(float64(a.held)/q.weight(a), float64(b.held)/q.weight(b))
 	case share.ByArrival:
 		byTurn = 0
 	}
@@ -71,20 +79,20 @@ func fairer(a, b *job) int {
 }
 
 // claimOf returns who claims slots for a job.
-func (c *Coordinator) claimOf(j *job) *claimant {
+func (q *claims) claimOf(j *job) *claimant {
 	if j.claim != nil {
 		return j.claim
 	}
 	id := string(j.id)
-	if c.fair.terms.PerOwner {
+	if q.fair.terms.PerOwner {
 		id = string(j.submitter)
 	}
-	cl := c.fair.claimants[id]
+	cl := q.fair.claimants[id]
 	if cl == nil {
-		c.fair.clock++
-		cl = &claimant{id: id, arrival: j.arrival, at: map[*site]int{}, place: -1, turn: c.fair.clock}
+		q.fair.clock++
+		cl = &claimant{id: id, arrival: j.arrival, at: map[*site]int{}, place: -1, turn: q.fair.clock}
 		cl.jobs = newTurns(fairer, func(j *job) *int { return &j.place })
-		c.fair.claimants[id] = cl
+		q.fair.claimants[id] = cl
 	}
 	cl.refs++
 	cl.of, j.claim = j, cl
@@ -92,20 +100,20 @@ func (c *Coordinator) claimOf(j *job) *claimant {
 }
 
 // unclaim lets go of the claimant of a job that neither waits nor holds anything.
-func (c *Coordinator) unclaim(j *job) {
+func (q *claims) unclaim(j *job) {
 	cl := j.claim
 	if cl == nil || j.queued || j.held > 0 {
 		return
 	}
 	j.claim = nil
 	if cl.refs--; cl.refs == 0 {
-		delete(c.fair.claimants, cl.id)
+		delete(q.fair.claimants, cl.id)
 	}
 }
 
 // holds counts slots that a job gets, or with less than 0 gives up, at a host.
-func (c *Coordinator) holds(j *job, h *host, n int) {
-	cl := c.claimOf(j)
+func (q *claims) holds(j *job, h *host, n int) {
+	cl := q.claimOf(j)
 	j.held += n
 	cl.held += n
 	s := h.counted.site
@@ -115,17 +123,17 @@ func (c *Coordinator) holds(j *job, h *host, n int) {
 	if j.queued && j.place >= 0 {
 		cl.jobs.fix(j.place)
 	}
-	c.settleClaim(cl)
-	c.unclaim(j)
+	q.settleClaim(cl)
+	q.unclaim(j)
 }
 
 // settleClaim has the claimant where it belongs in the queue, or out of it.
-func (c *Coordinator) settleClaim(cl *claimant) {
+func (q *claims) settleClaim(cl *claimant) {
 	switch waits := len(cl.jobs.items) > 0; {
 	case cl.place < 0:
 	case waits:
-		c.queue.fix(cl.place)
+		q.queue.fix(cl.place)
 	default:
-		c.queue.remove(cl.place)
+		q.queue.remove(cl.place)
 	}
 }

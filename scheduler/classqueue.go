@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"godwit/scheduler/learning"
 	"godwit/scheduler/place"
 )
 
@@ -55,7 +56,7 @@ func (q *classQueue) remove(j *job) {
 	if i, ok := slices.BinarySearchFunc(l.jobs, j, comesFirst); ok {
 		l.jobs = slices.Delete(l.jobs, i, i+1)
 	}
-	if len(l.jobs) == 0 && len(q.lines) > mostClasses { // else it is kept for its memory
+	if len(l.jobs) == 0 && len(q.lines) > learning.MaxClasses { // else it is kept for its memory
 		delete(q.index, l.name)
 		i, _ := slices.BinarySearchFunc(q.lines, l, compareClassJobs)
 		q.lines = slices.Delete(q.lines, i, i+1)
@@ -63,14 +64,14 @@ func (q *classQueue) remove(j *job) {
 }
 
 // queueByClass keeps the jobs by class if placements are to be made so.
-func (c *Coordinator) queueByClass() {
-	if c.byClass = nil; !c.rated() || c.cfg.Rules.Fairness != "" {
+func (q *claims) queueByClass() {
+	if q.byClass = nil; !q.c.dispatch.rated() || q.c.cfg.Rules.Fairness != "" {
 		return
 	}
-	c.byClass = &classQueue{index: map[string]*classJobs{}}
-	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
-		if j := c.jobs[id]; j.queued {
-			c.byClass.add(j)
+	q.byClass = &classQueue{index: map[string]*classJobs{}}
+	for _, id := range slices.Sorted(maps.Keys(q.c.table.jobs)) {
+		if j := q.c.table.jobs[id]; j.queued {
+			q.byClass.add(j)
 		}
 	}
 }
@@ -78,26 +79,26 @@ func (c *Coordinator) queueByClass() {
 // placeByClass is placeWaiting where the placement policy chooses whose turn it is: one
 // that goes by classes does, and the overlay's rules name no other way. It is shown
 // all that waits, class by class; only priorities go before.
-func (c *Coordinator) placeByClass(hosts []*host) {
+func (q *dispatch) placeByClass(hosts []*host) {
 	last := math.MaxInt
-	for c.queue.len() > 0 && c.admit(hosts) {
-		priority, ok := c.byClass.below(last)
+	for q.c.claims.queue.len() > 0 && q.admit(hosts) {
+		priority, ok := q.c.claims.byClass.below(last)
 		if !ok {
 			return
 		}
 		last = priority
-		view, placements := c.decideByClass(priority)
-		c.effects = slices.Grow(c.effects, 2*len(placements)) // it is told, and noted
+		view, placements := q.decideByClass(priority)
+		q.c.effects = slices.Grow(q.c.effects, 2*len(placements)) // it is told, and noted
 		for _, p := range placements {
-			c.placeOne(view, p)
+			q.placeOne(view, p)
 		}
 		view.rest()
-		c.fair.parts = view.parts
-		for k := range c.fair.parts {
-			if j := c.fair.parts[k].job; j.hasWaiting() {
-				c.sumUp(j)
+		q.c.claims.fair.parts = view.parts
+		for k := range q.c.claims.fair.parts {
+			if j := q.c.claims.fair.parts[k].job; j.hasWaiting() {
+				q.c.claims.sumUp(j)
 			} else {
-				c.dequeue(j)
+				q.c.claims.dequeue(j)
 			}
 		}
 	}
@@ -105,12 +106,12 @@ func (c *Coordinator) placeByClass(hosts []*host) {
 
 // decideByClass asks the placement policy about the jobs of a priority and the hosts that
 // are open. What it returns holds until it is called again.
-func (c *Coordinator) decideByClass(priority int) (*queueView, []place.Placement) {
-	m := &c.deciding
-	m.view.begin(c, m.open, c.fair.parts[:0])
-	c.situate(c.nextInTurn().mayResume())
-	queue := m.classes.ofQueue(&m.view, c.byClass, priority)
-	return &m.view, c.policy.Place(c.now, queue, m.offers, foretold{c}, m.random(c.epoch, c.seq))
+func (q *dispatch) decideByClass(priority int) (*queueView, []place.Placement) {
+	m := &q.deciding
+	m.view.begin(q.c, m.open, q.c.claims.fair.parts[:0])
+	q.situate(q.c.claims.nextInTurn().mayResume())
+	queue := m.classes.ofQueue(&m.view, q.c.claims.byClass, priority)
+	return &m.view, q.policy.Place(q.c.now, queue, m.offers, foretold{q.c}, m.random(q.c.term.epoch, q.c.term.seq))
 }
 
 // below returns the highest priority of a job that is lower than another, and false

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"godwit/migrate"
+	"godwit/scheduler/learning"
 	"godwit/scheduler/message"
 	"godwit/scheduler/submitter"
 	"godwit/scheduler/worker"
-	"godwit/task"
 )
 
 // Config holds the numbers that the machines go by. All machines of a node
@@ -82,15 +82,7 @@ type Config struct {
 }
 
 // KnownRates are rates that are known before any is measured, as of an experiment.
-// Each counts as ten measurements. Read only.
-type KnownRates struct {
-	// Of are effective execution rates by class and then by member, in tasks a second
-	// that one slot does with what others leave it of a processor; 0 is a member that
-	// cannot run the class.
-	Of map[string]map[task.PeerID]float64
-	// Arrivals are tasks a second that come, by class.
-	Arrivals map[string]float64
-}
+type KnownRates = learning.Known
 
 // Default returns the configuration described at each field.
 func Default() Config {
@@ -118,13 +110,17 @@ func Default() Config {
 func (c *Config) Validate() error {
 	errs := []error{c.Timing.Validate(), c.Worker.Validate(), c.Submitter.Validate()}
 	if c.LeaseTTL <= 0 || c.MoveWithin <= 0 {
-		errs = append(errs, fmt.Errorf("scheduler: LeaseTTL is %v and MoveWithin %v, want more than 0", c.LeaseTTL, c.MoveWithin))
+		errs = append(errs, fmt.Errorf("scheduler: LeaseTTL is %v and MoveWithin %v, want more than 0", c.LeaseTTL,
+			c.MoveWithin))
 	}
 	if c.LeaseTTL < 2*c.ReportEvery {
-		errs = append(errs, fmt.Errorf("scheduler: LeaseTTL %v is under two ReportEvery of %v: one lost report would end a lease", c.LeaseTTL, c.ReportEvery))
+		errs = append(errs, fmt.Errorf(
+			"scheduler: LeaseTTL %v is under two ReportEvery of %v: one lost report would end a lease",
+			c.LeaseTTL, c.ReportEvery))
 	}
 	if c.LostGrace < 0 || c.RecoverGrace < 0 || c.Lookahead < 0 || c.LongestAhead < 0 || c.RecallWorth < 0 {
-		errs = append(errs, errors.New("scheduler: LostGrace, RecoverGrace, Lookahead, LongestAhead and RecallWorth must not be negative"))
+		errs = append(errs, errors.New(
+			"scheduler: LostGrace, RecoverGrace, Lookahead, LongestAhead and RecallWorth must not be negative"))
 	}
 	if c.MaxAhead < 0 || c.KeepRows < 0 || c.MaxJobs <= 0 {
 		errs = append(errs, errors.New("scheduler: MaxAhead and KeepRows must not be negative, and MaxJobs at least 1"))

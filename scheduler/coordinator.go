@@ -1,13 +1,11 @@
 package scheduler
 
 import (
-	"strconv"
 	"time"
 
-	"godwit/migrate"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
-	"godwit/scheduler/place"
+	"godwit/scheduler/replication"
 	"godwit/scheduler/timer"
 	"godwit/task"
 )
@@ -18,97 +16,35 @@ const (
 	epochKey          = coordinatorPrefix + "epoch"
 )
 
-// A Coordinator leads an overlay: it keeps the ledger, gives out leases and
-// takes in results.
+// A Coordinator leads an overlay: it keeps the ledger, gives out leases and takes in
+// results. It is made of parts, each with a state of its own, which share what all need: the
+// ledger, the time of the Step, its effects, and what is to be looked at later.
 type Coordinator struct {
-	self     task.PeerID
-	cfg      Config
-	epoch    uint64 // this term; larger than that of any lease given before it
-	outran   uint64 // the last that the driver was told of by Outrun
-	seq      uint64 // attempts numbered in this term
-	policy   place.Policy
-	forecast place.Forecast
+	self   task.PeerID
+	cfg    Config
+	ledger *ledger.Ledger
+	timers timer.Queue[reminder]
 
-	// Migration. given counts the leases on the books.
-	mover   migrate.Policy // nil: nothing moves
-	given   int
-	rate    float64   // bytes of state a second, mean of hand-overs; 0 before the first
-	scanAt  time.Time // when the next scan is due; zero for none set
-	scans   uint64    // made in this life: they seed the random numbers
-	tailDue bool      // it has gone off
-	tailSet bool      // a reminder to look at tails is set
-	noticed bool      // a member gave notice, and no scan followed yet
+	term     term                  // since when it leads, and what it found
+	table    jobTable              // who wants what
+	members  membership            // who could do it
+	reports  reports               // what came of it, by the word of workers
+	replicas *replication.Replicas // who else knows
+	seeker   seeker                // blocks that should be held here
+	learnt   *rates                // of classes of tasks
 
-	ledger  *ledger.Ledger
-	jobs    map[task.JobID]*job
-	fair    fairness
-	queue   turns[*claimant] // who has jobs with waiting tasks
-	waits   int              // tasks of these
-	arrived uint64           // jobs ever taken in
-	hosts   map[task.PeerID]*host
-	roster  hostSet               // of hosts, all
-	idle    hostSet               // eligible, and with a slot free
-	backlog map[task.PeerID]*host // with more leases than slots
-	uneven  bool                  // slots or loads have changed since recall looked
-	fetches map[string]*fetching
-	kept    []task.TaskID // delivered tasks whose rows are still here, oldest first
-	timers  timer.Queue[reminder]
+	claims   claims   // whose turn it is
+	chunks   chunks   // how much at once
+	dispatch dispatch // where it goes
 
-	// RecoverGrace runs from the first Step after a Restore, or a Lead, that found
-	// open jobs.
-	recovering bool
-	placeFrom  time.Time
-	// inherited says who ran what under the last leader, until the first Step.
-	// led says that this is by Lead: blocks may be missing here.
-	inherited map[task.TaskID][]message.LiveLease
-	begun     bool
-	led       bool
-	since     time.Time // of the first Step
-
-	// The group. Every peer of group has a follower; others in followers are
-	// replicas that tell what they know.
-	group      []task.PeerID // by rank, without this node
-	followers  map[task.PeerID]*follower
-	second     task.PeerID // the first in sync when last looked at; it holds blocks
-	orders     map[message.HoldName]*order
-	promises   []promise            // in the order made
-	accepting  []*job               // whose acceptance this Step promises
-	leased     map[task.TaskID]bool // leases changed since followers were last told
-	tellLeases bool                 // at the end of this Step
-	shared     map[task.TaskID]bool // followers were told of leases
-	owed       map[task.JobID]bool  // delivered to their submitters since the last tick, in part
-	ticking    bool                 // a tick is set
-
-	// Blocks to be held here: see secure. seeks counts the Fetches under way.
-	sought  map[message.HoldName]*seeking
-	seeking []message.HoldName
-	seeks   int
-	// undelivered is the sum of the jobs' weights.
-	undelivered int64
-
-	asking bool // a reminder to ask the policy again is set
-
-	learnt  *learning   // of classes of tasks
-	byClass *classQueue // see placeByClass; nil: jobs have their turns
-
-	deciding deciding // memory of rounds and scans
+	migration migration // what should go elsewhere
+	transfers transfers // how it goes
 
 	// What one Step gathers.
 	now     time.Time
 	effects []message.Effect
-	touched []*host // whose capacity may have grown
-	lost    int     // attempts lost with their workers
-	widened bool    // the queue has something that idle hosts have not been asked for
-	mail    map[task.PeerID]*mail
-	mailTo  []task.PeerID // keys of mail, in the order first written to
-	changed []*job        // to be told about
-}
-
-// mail is what one Step has to say to one worker.
-type mail struct {
-	place   *message.Place
-	ack     *message.Ack
-	holders map[task.JobID]bool
+	outbox  outbox
+	changed []*job // to be told about
 }
 
 // reminder is what a timer is for. One field is set; none means placing may
@@ -123,216 +59,16 @@ type reminder struct {
 	ask    bool              // ask the placement policy again
 }
 
-// NewCoordinator returns a coordinator of the given term with an empty ledger.
-// cfg must be valid. A node that led before calls Restore, which begins a
-// later term than any persisted.
-func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
-	policy, err := cfg.policy()
-	if err != nil {
-		panic("scheduler: the configuration was not validated: " + err.Error())
-	}
-	mover, err := cfg.mover()
-	if err != nil {
-		panic("scheduler: the configuration was not validated: " + err.Error())
-	}
-	c := &Coordinator{
-		mover: mover,
-		self:  self, cfg: cfg, epoch: max(epoch, 1), policy: policy, forecast: place.Unknown{},
-		ledger: ledger.New(), jobs: map[task.JobID]*job{},
-		hosts: map[task.PeerID]*host{}, roster: hostSet{which: allHosts}, idle: hostSet{which: idleHosts}, backlog: map[task.PeerID]*host{},
-		fetches: map[string]*fetching{}, mail: map[task.PeerID]*mail{},
-		followers: map[task.PeerID]*follower{}, orders: map[message.HoldName]*order{},
-		leased: map[task.TaskID]bool{}, owed: map[task.JobID]bool{}, shared: map[task.TaskID]bool{}, sought: map[message.HoldName]*seeking{},
-	}
-	c.learnt = newLearning(c)
-	c.queue = newTurns(c.comesBefore, func(cl *claimant) *int { return &cl.place })
-	c.fair = newFairness(cfg.Rules.Fairness)
-	c.queueByClass()
-	return c
-}
-
-// Restore takes in what was persisted, before the first Step, and begins a new
-// term. It returns effects that the driver must carry out before anything
-// else; call it on a first start too, with no pairs. What cannot be read is
-// left out and told in the error; the rest is good.
-func (c *Coordinator) Restore(pairs map[string][]byte) ([]message.Effect, error) {
-	l, last, err := restore(pairs)
-	if last > 0 {
-		c.epoch = max(c.epoch, last+1)
-	}
-	c.effects = nil
-	c.takeUp(l, nil)
-	c.persistEpoch()
-	return c.effects, err
-}
-
 // Epoch returns the coordinator's term.
-func (c *Coordinator) Epoch() uint64 { return c.epoch }
-
-func (c *Coordinator) persistEpoch() {
-	c.emit(message.Persist{Key: epochKey, Value: strconv.AppendUint(nil, c.epoch, 10)})
-}
-
-// Step advances the machine; now never decreases. It keeps neither ev nor the
-// returned slice. Its cost follows from what changes, not from how much waits
-// or how many members there are.
-func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
-	c.now, c.effects, c.touched, c.widened = now, nil, c.touched[:0], false
-	c.deciding.step++
-	if !c.begun {
-		c.begin()
-	}
-	switch ev := ev.(type) {
-	case message.Received:
-		c.receive(ev.From, &ev.Message)
-	case message.MemberSeen:
-		c.memberSeen(&ev.Advert)
-	case message.MemberLost:
-		c.memberLost(ev.Peer, ev.Reason)
-		c.suspect(ev.Peer, ev.Reason)
-	case message.GroupIs:
-		c.groupIs(ev.Followers)
-	case message.Suspected:
-		c.suspect(ev.Peer, "it was silent for too long")
-	case message.Fetched:
-		c.fetched(ev)
-	}
-	for {
-		r, ok := c.timers.Due(now)
-		if !ok {
-			break
-		}
-		c.remind(r)
-	}
-	c.scanIfDue()
-	c.placeWaiting()
-	if !c.recovering {
-		c.makeRoom()
-	}
-	if c.tailDue {
-		c.tailDue = false
-		c.lookAtTails()
-	}
-	c.teach()
-	c.askAgain()
-	c.recall()
-	c.armScan()
-	c.armTail()
-	c.firstMayHaveChanged()
-	c.seek()
-	c.flush()
-	return c.effects
-}
-
-// begin does what a new term needs and the time is needed for.
-func (c *Coordinator) begin() {
-	c.begun, c.since = true, c.now
-	if !c.recovering {
-		return
-	}
-	c.placeFrom = c.now.Add(c.cfg.RecoverGrace)
-	c.timers.Set(c.placeFrom, reminder{})
-	c.bookInherited()
-	if c.led {
-		c.secureAll()
-	}
-}
+func (c *Coordinator) Epoch() uint64 { return c.term.epoch }
 
 // NextWake says when time alone will make the coordinator do something.
 func (c *Coordinator) NextWake() (time.Time, bool) { return c.timers.Next() }
-
-func (c *Coordinator) remind(r reminder) {
-	switch {
-	case r.host != "":
-		if h := c.hosts[r.host]; h != nil {
-			c.lookAt(h)
-		}
-	case r.job != "":
-		if j := c.jobs[r.job]; j != nil && j.state == jobOpen {
-			c.checkAsked(j)
-			c.checkDeadline(j)
-		}
-	case r.tick:
-		c.tick()
-	case r.scan: // scanIfDue follows
-	case r.tail:
-		c.tailDue = true
-	case r.ask:
-		c.asking, c.widened = false, true
-	case r.sought != nil:
-		c.secureAgain(*r.sought)
-	case c.recovering && !c.now.Before(c.placeFrom):
-		c.recovering, c.widened = false, true
-	}
-}
-
-func (c *Coordinator) receive(from task.PeerID, m *message.Message) {
-	switch {
-	case m.Submit != nil:
-		c.submit(from, m.Submit)
-	case m.Got != nil:
-		c.got(from, m.Got)
-	case m.Cancel != nil:
-		c.cancel(m.Cancel)
-	case m.Report != nil:
-		c.report(from, m.Report)
-	case m.Known != nil:
-		c.known(from, m.Known)
-	case m.Copied != nil:
-		c.copied(from, m.Copied)
-	}
-}
 
 func (c *Coordinator) emit(e message.Effect) { c.effects = append(c.effects, e) }
 
 func (c *Coordinator) decided(id task.TaskID, action string, peer task.PeerID, reason string) {
 	c.emit(message.Decided{Task: id, Action: action, Peer: peer, Reason: reason})
-}
-
-// letter returns what this Step has to say to a worker so far.
-func (c *Coordinator) letter(to task.PeerID) *mail {
-	m := c.mail[to]
-	if m == nil {
-		m = new(mail)
-		c.mail[to] = m
-		c.mailTo = append(c.mailTo, to)
-	}
-	return m
-}
-
-func (c *Coordinator) ack(to task.PeerID) *message.Ack {
-	m := c.letter(to)
-	if m.ack == nil {
-		m.ack = &message.Ack{Epoch: c.epoch}
-	}
-	return m.ack
-}
-
-func (c *Coordinator) drop(to task.PeerID, id task.TaskID, a message.Attempt, reason string) {
-	ack := c.ack(to)
-	ack.Drop = append(ack.Drop, message.AttemptName{Task: id, Attempt: a, Reason: reason})
-}
-
-// flush sends what the Step has gathered. Acknowledgements come after every
-// Persist, since those were emitted where the facts changed, and before new
-// leases, so that what is dropped makes room first.
-func (c *Coordinator) flush() {
-	c.shareLeasesNow()
-	c.sendCopies()
-	c.sendPromises()
-	for _, to := range c.mailTo {
-		if m := c.mail[to]; m.place != nil {
-			c.emit(message.Send{To: to, Message: message.Message{Place: m.place}})
-		}
-	}
-	clear(c.mail)
-	c.mailTo = c.mailTo[:0]
-	for _, j := range c.changed {
-		j.changed = false
-		c.sendProgress(j)
-		c.emit(message.JobChanged{Job: j.id})
-	}
-	c.changed = c.changed[:0]
 }
 
 // touch marks a job to be told about at the end of the Step.

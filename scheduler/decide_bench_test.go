@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 	"godwit/scheduler/schedtest"
@@ -50,7 +51,7 @@ func newDecided(tb testing.TB, n, jobs int, change func(*Config)) *decided {
 	key, self := schedtest.Identity(0)
 	c := NewCoordinator(self, cfg, 1)
 	c.Step(schedtest.Start, message.Wake{})
-	c.recovering = true // nothing is placed yet
+	c.term.recovering = true // nothing is placed yet
 	forecast := lasting{}
 	for i, id := range peerNames(n) {
 		c.Step(schedtest.Start, message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 30, Speed: 1 + float64(i%10)/10}})
@@ -66,12 +67,12 @@ func newDecided(tb testing.TB, n, jobs int, change func(*Config)) *decided {
 				c.Step(schedtest.Start, message.Fetched{Key: f.Key})
 			}
 		}
-		d.jobs = append(d.jobs, c.jobs[rec.ID()])
+		d.jobs = append(d.jobs, c.table.jobs[rec.ID()])
 	}
-	if c.queue.len() != jobs || c.idle.len() != n {
-		tb.Fatalf("%d jobs wait, %d members are idle", c.queue.len(), c.idle.len())
+	if c.claims.queue.len() != jobs || c.members.idle.len() != n {
+		tb.Fatalf("%d jobs wait, %d members are idle", c.claims.queue.len(), c.members.idle.len())
 	}
-	c.recovering = false
+	c.term.recovering = false
 	return d
 }
 
@@ -81,25 +82,25 @@ func (d *decided) decide() int {
 	for _, j := range d.jobs {
 		j.wait.cursor = 0
 	}
-	d.c.requeue()
-	d.c.bringBack()
+	d.c.dispatch.requeue()
+	d.c.dispatch.bringBack()
 	return n
 }
 
 // asked is what a first round says when all idle members may be looked at.
 func (d *decided) asked() []place.Placement {
 	c := d.c
-	c.deciding.step++
-	c.widened = true
-	if c.tellRates() && c.byClass != nil && c.admit(c.candidates()) {
-		view, placements := c.decideByClass(0)
-		c.fair.parts = view.parts
+	c.dispatch.deciding.step++
+	c.dispatch.widened = true
+	if c.dispatch.tellRates() && c.claims.byClass != nil && c.dispatch.admit(c.dispatch.candidates()) {
+		view, placements := c.dispatch.decideByClass(0)
+		c.claims.fair.parts = view.parts
 		return placements
 	}
-	if !c.admit(c.candidates()) || !c.divide() {
+	if !c.dispatch.admit(c.dispatch.candidates()) || !c.dispatch.divide() {
 		return nil
 	}
-	_, placements := c.decide(c.fair.parts)
+	_, placements := c.dispatch.decide(c.claims.fair.parts)
 	return placements
 }
 
@@ -112,9 +113,9 @@ func (d *decided) place() {
 // run places all and says that it runs.
 func (d *decided) run() {
 	d.place()
-	for _, h := range d.c.hosts {
+	for _, h := range d.c.members.hosts {
 		for _, l := range h.leases {
-			l.running = true
+			l.take(leasing.Starts)
 		}
 	}
 }
@@ -202,33 +203,33 @@ func BenchmarkDecideOne(b *testing.B) {
 // scans decides as a scan does, and begins no move.
 func (d *decided) scans() int {
 	c := d.c
-	c.deciding.step++
+	c.dispatch.deciding.step++
 	c.now = c.now.Add(time.Hour)
-	moves := c.chosen(c.scanned())
-	m := &c.deciding
+	moves := c.migration.chosen(c.migration.scanned())
+	m := &c.dispatch.deciding
 	m.moving = m.moving[:0]
 	from := m.leave()
 	for i := range moves {
-		h := c.hosts[moves[i].From]
+		h := c.members.hosts[moves[i].From]
 		l := h.leaseFor(moves[i].Task)
-		if moves[i].To != "" && c.takes(c.hosts[moves[i].To], l) {
+		if moves[i].To != "" && c.migration.takes(c.members.hosts[moves[i].To], l) {
 			continue
 		}
 		from[h] = true
 		m.moving = append(m.moving, leaving{lease: l})
 	}
 	if len(m.moving) > 0 {
-		c.destinations(m.moving, from)
+		c.migration.destinations(m.moving, from)
 	}
 	return len(moves)
 }
 
 // makeRoom has a quarter of the members idle.
 func (d *decided) makeRoom() {
-	for i, h := range d.c.roster.all() {
+	for i, h := range d.c.members.roster.all() {
 		if i%4 == 0 {
 			h.slots++
-			d.c.settleHost(h)
+			d.c.members.settleHost(h)
 		}
 	}
 }
@@ -248,7 +249,7 @@ func BenchmarkDecideScan(b *testing.B) {
 	benchmarkSizes(b, migrations, func(b *testing.B, name string, n int) {
 		d := newDecided(b, n, min(100, n), func(c *Config) { c.Migration = name })
 		d.run()
-		if d.c.weigher() != nil {
+		if d.c.migration.weigher() != nil {
 			d.lengthen()
 			d.makeRoom()
 		}

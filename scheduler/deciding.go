@@ -82,13 +82,13 @@ type staying struct {
 
 // Stay implements place.Forecast.
 func (f foretold) Stay(peer task.PeerID, now time.Time, d time.Duration) (p float64, known bool) {
-	h := f.c.hosts[peer]
+	h := f.c.members.hosts[peer]
 	if h == nil {
-		return f.c.forecast.Stay(peer, now, d)
+		return f.c.dispatch.forecast.Stay(peer, now, d)
 	}
 	s := &h.stays
-	if s.step != f.c.deciding.step {
-		s.step, s.n = f.c.deciding.step, 0
+	if s.step != f.c.dispatch.deciding.step {
+		s.step, s.n = f.c.dispatch.deciding.step, 0
 	}
 	for k := range min(s.n, remembered) {
 		if a := &s.said[k]; a.d == d {
@@ -98,6 +98,6 @@ func (f foretold) Stay(peer task.PeerID, now time.Time, d time.Duration) (p floa
 	a := &s.said[s.n%remembered]
 	s.n++
 	a.d = d
-	a.p, a.known = f.c.forecast.Stay(peer, now, d)
+	a.p, a.known = f.c.dispatch.forecast.Stay(peer, now, d)
 	return a.p, a.known
 }

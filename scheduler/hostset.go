@@ -36,7 +36,7 @@ func (s *hostSet) len() int { return s.n }
 
 func (s *hostSet) has(h *host) bool { return h.sets[s.which].in }
 
-// set says whether a host is a member.
+// set reports whether a host is a member.
 func (s *hostSet) set(h *host, in bool) {
 	p := &h.sets[s.which]
 	if p.in == in {

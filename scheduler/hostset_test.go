@@ -7,9 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"godwit/scheduler/place"
 	"godwit/task"
-	"pgregory.net/rapid"
 )
 
 // A hostSet is a set in the order of names.
@@ -48,7 +49,7 @@ func TestShortlistChangesNothing(t *testing.T) {
 		d := newDecided(t, rankedHosts, 4, func(c *Config) { c.Rules.Placement = name })
 		c := d.c
 		rng := rand.New(rand.NewPCG(1, 1))
-		for _, h := range c.roster.all() {
+		for _, h := range c.members.roster.all() {
 			h.slots += rng.IntN(3)
 			h.speed = float64(rng.IntN(4))
 		}
@@ -61,9 +62,9 @@ func TestShortlistChangesNothing(t *testing.T) {
 				}
 			}
 			var offers []place.Host
-			for _, h := range c.idle.all() {
+			for _, h := range c.members.idle.all() {
 				work, known := d.jobs[0].duration()
-				offers = append(offers, c.offer(h, work, known))
+				offers = append(offers, c.members.offer(h, work, known))
 			}
 			show()
 			var parts []part
@@ -71,15 +72,15 @@ func TestShortlistChangesNothing(t *testing.T) {
 				parts = append(parts, part{job: j, n: whole})
 			}
 			view := &queueView{}
-			view.begin(c, c.idle.all(), parts)
+			view.begin(c, c.members.idle.all(), parts)
 			want := fmt.Sprint(all.Place(c.now, view, offers, place.Unknown{}, nil))
 			show()
 			got := fmt.Sprint(d.asked())
 			show()
-			c.requeue()
-			c.bringBack()
-			if got != want || len(c.deciding.hosts) != 4*int(n) {
-				t.Fatalf("%s: of %d members: %s\nwant %s", name, len(c.deciding.hosts), got, want)
+			c.dispatch.requeue()
+			c.dispatch.bringBack()
+			if got != want || len(c.dispatch.deciding.hosts) != 4*int(n) {
+				t.Fatalf("%s: of %d members: %s\nwant %s", name, len(c.dispatch.deciding.hosts), got, want)
 			}
 		}
 	}

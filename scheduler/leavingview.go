@@ -27,7 +27,7 @@ func (v *leavingView) begin(c *Coordinator, moving []leaving) *leavingView {
 	v.pausing, v.paused, v.names = v.pausing[:0], v.paused[:0], v.names[:0]
 	clear(v.skipped)
 	clear(v.places)
-	for _, h := range c.idle.all() {
+	for _, h := range c.members.idle.all() {
 		if len(h.paused) > 0 {
 			v.pausing = append(v.pausing, h)
 		}
@@ -44,9 +44,10 @@ func (v *leavingView) Next() (place.Task, bool) {
 		}
 		v.next++
 		work, _ := l.job.duration()
-		t := place.Task{ID: l.taskID(), Memory: l.job.spec.Memory, Work: work, State: l.job.stateOf(), Avoid: v.avoid(l), Class: l.job.spec.Class, Age: v.c.age(l.job)}
+		t := place.Task{ID: l.taskID(), Memory: l.job.spec.Memory, Work: work, State: l.job.stateOf(), Avoid: v.avoid(l),
+			Class: l.job.spec.Class, Age: v.c.dispatch.age(l.job)}
 		if whole, known := l.job.work(); known {
-			t.Left, _ = v.c.progressOf(l, whole) // it takes all that it did along
+			t.Left, _ = v.c.migration.progressOf(l, whole) // it takes all that it did along
 		}
 		return t, true
 	}
@@ -97,7 +98,7 @@ func (v *leavingView) find(id task.TaskID) *leaving {
 			v.places[liveKey{l.job, l.task.index}] = k
 		}
 	}
-	if k, ok := v.places[liveKey{v.c.jobs[id.Job], id.Index}]; ok && v.moving[k].to == nil {
+	if k, ok := v.places[liveKey{v.c.table.jobs[id.Job], id.Index}]; ok && v.moving[k].to == nil {
 		return &v.moving[k]
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
@@ -32,11 +33,11 @@ func leaseOfFirst(t *testing.T, effects []message.Effect, worker task.PeerID) me
 func TestLeaseTellsTheWorkLeft(t *testing.T) {
 	saved := func(cpu time.Duration, by task.PeerID) func(c *Coordinator, j *job) {
 		return func(c *Coordinator, j *job) {
-			c.hosts[by].speed = 2
+			c.members.hosts[by].speed = 2
 			row := j.row(0)
 			row.Best = &message.Checkpoint{CID: task.RawCID([]byte("state")), Fuel: 1, CPU: cpu}
 			row.Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Worker: by, Start: schedtest.Start, Outcome: ledger.Moved})
-			c.waitAgain(j, 0)
+			c.reports.waitAgain(j, 0)
 		}
 	}
 	_, worker := schedtest.Identity(2)
@@ -58,11 +59,11 @@ func TestLeaseTellsTheWorkLeft(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, p, worker, step := school(t, 1, false)
-			for _, j := range c.jobs {
+			for _, j := range c.table.jobs {
 				tt.change(c, j)
 			}
 			p.willing = true
-			c.seq = 1
+			c.term.seq = 1
 			step(7*time.Second-time.Nanosecond, message.Wake{}) // before it is asked again
 			effects := c.Step(schedtest.Start.Add(8*time.Second), message.Wake{})
 			if got := leaseOfFirst(t, effects, worker); got.Left != tt.want {
@@ -77,21 +78,22 @@ func TestOfferTellsTheWorkLeft(t *testing.T) {
 	c, _, worker, step := school(t, 1, true)
 	_, there := schedtest.Identity(4)
 	step(0, message.MemberSeen{Advert: overlay.Advert{Peer: there, Memory: 1 << 30, Speed: 1}})
-	for _, j := range c.jobs {
+	for _, j := range c.table.jobs {
 		l := j.live[0].leases[0]
 		if l.host.peer != worker {
 			t.Fatalf("the task is at %s", l.host.peer)
 		}
-		c.now, l.running, l.start = schedtest.Start.Add(20*time.Minute), true, schedtest.Start
-		l.move = &move{to: c.hosts[there], as: message.Attempt{Epoch: 1, Seq: 9}}
-		c.offerMove(l)
-		offer := c.letter(there).place.Leases[0]
+		c.now, l.start = schedtest.Start.Add(20*time.Minute), schedtest.Start
+		l.take(leasing.Starts)
+		l.move = &move{to: c.members.hosts[there], as: message.Attempt{Epoch: 1, Seq: 9}}
+		c.transfers.offerMove(l)
+		offer := c.outbox.letter(there).place.Leases[0]
 		if offer.Await == nil || offer.Left != 40*time.Minute {
 			t.Errorf("offered %+v, want 40m left", offer)
 		}
 		l.start = schedtest.Start.Add(-10 * time.Hour) // it takes longer than was guessed
-		c.offerMove(l)
-		if offer = c.letter(there).place.Leases[1]; offer.Left != 6*time.Minute {
+		c.transfers.offerMove(l)
+		if offer = c.outbox.letter(there).place.Leases[1]; offer.Left != 6*time.Minute {
 			t.Errorf("%v left of what should have ended, want a tenth of an hour", offer.Left)
 		}
 	}

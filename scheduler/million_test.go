@@ -10,6 +10,7 @@ import (
 	"godwit/overlay"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
+	"godwit/scheduler/replication"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
@@ -82,12 +83,10 @@ func TestLongSweep(t *testing.T) {
 			if sent == 0 {
 				sent = newcomer(t, c) // in the middle, with all its gaps
 				step(message.GroupIs{})
-				clear(c.followers) // as a tick does, in time
-				clear(c.leased)
-				clear(c.shared)
+				c.replicas = replication.New(c.self, &c.cfg.Timing, book{c}) // as a tick does, in time
 			}
 			most = max(most, heapNow()-before)
-			t.Logf("%d tasks: %.1f MiB of heap so far, %d ranges", n, float64(most)/(1<<20), len(c.jobs[rec.ID()].ledger.Facts.Done))
+			t.Logf("%d tasks: %.1f MiB of heap so far, %d ranges", n, float64(most)/(1<<20), len(c.table.jobs[rec.ID()].ledger.Facts.Done))
 		}
 	}
 	if have.Count() != tasks {
@@ -95,7 +94,7 @@ func TestLongSweep(t *testing.T) {
 	}
 	most = max(most, heapNow()-before)
 	sent = max(sent, newcomer(t, c))
-	t.Logf("%d tasks: %.1f MiB of heap, %.1f KiB to a newcomer, %d ranges", tasks, float64(most)/(1<<20), float64(sent)/(1<<10), len(c.jobs[rec.ID()].ledger.Facts.Done))
+	t.Logf("%d tasks: %.1f MiB of heap, %.1f KiB to a newcomer, %d ranges", tasks, float64(most)/(1<<20), float64(sent)/(1<<10), len(c.table.jobs[rec.ID()].ledger.Facts.Done))
 	if most > 64<<20 || sent > 2<<20 {
 		t.Errorf("the limits are 64 MiB and 2 MiB")
 	}

@@ -62,7 +62,7 @@ func TestNewGroupUsesKeptResults(t *testing.T) {
 		}
 	}
 	c.Step(schedtest.Start.Add(time.Minute), kept)
-	if j := c.jobs[rec.ID()]; j == nil || j.done != 1 || j.reruns != 0 {
+	if j := c.table.jobs[rec.ID()]; j == nil || j.done != 1 || j.reruns != 0 {
 		t.Errorf("the result is not taken: %+v", j)
 	}
 }

@@ -1,11 +1,13 @@
 package scheduler
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"godwit/overlay"
 	"godwit/scheduler/message"
+	"godwit/scheduler/replication"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
@@ -30,10 +32,16 @@ func newLedTest(t *testing.T) *ledTest {
 	l.follower(message.LeaderChanged{Leader: self, Epoch: 7})
 	l.leader(message.GroupIs{Followers: []task.PeerID{second}})
 	l.settle()
-	if !l.c.followers[second].inSync() {
+	if !l.inSync(second) {
 		t.Fatal("the follower is not in sync")
 	}
 	return l
+}
+
+// inSync reports whether a follower is in sync, and in no session before this one.
+func (l *ledTest) inSync(peer task.PeerID) bool {
+	k := slices.IndexFunc(l.c.Followers(), func(f FollowerStatus) bool { return f.Peer == peer })
+	return k >= 0 && l.c.Followers()[k].InSync && !l.c.Followers()[k].Rejoining
 }
 
 func (l *ledTest) leader(ev message.Event) {
@@ -180,7 +188,7 @@ func TestSilentFollowerComesBack(t *testing.T) {
 		l.leader(message.Wake{})
 		l.settle()
 	}
-	if !l.c.followers[l.r.self].inSync() || l.r.Digest() != l.c.Digest() {
+	if !l.inSync(l.r.self) || l.r.Digest() != l.c.Digest() {
 		t.Errorf("the follower did not come back: %+v", l.c.Followers())
 	}
 	if len(l.fetches) == 0 {
@@ -232,14 +240,14 @@ func TestBeginKeepsPromises(t *testing.T) {
 			l.settle()
 			l.want("accepted", 0) // it has the record, and not the blocks
 			for range 2 {
-				l.now = l.now.Add(tickEvery)
+				l.now = l.now.Add(replication.TickEvery)
 				l.leader(message.Wake{})
 				l.settle()
 			}
 			l.fetched("")
 			l.settle()
 			l.want("accepted", 1)
-			if l.r.Digest() != l.c.Digest() || !l.c.followers[second].inSync() || l.c.followers[second].rejoining {
+			if l.r.Digest() != l.c.Digest() || !l.inSync(second) {
 				t.Error("the follower is not in sync")
 			}
 		})

@@ -3,10 +3,8 @@ package scheduler
 import (
 	"math"
 	"slices"
-	"time"
 
 	"godwit/internal/heap"
-	"godwit/scheduler/ledger"
 	"godwit/scheduler/place"
 	"godwit/task"
 )
@@ -20,57 +18,57 @@ type waiting struct {
 }
 
 // nextInTurn is the job that a round begins with; the queue must not be empty.
-func (c *Coordinator) nextInTurn() *job { return c.queue.items[0].top() }
+func (q *claims) nextInTurn() *job { return q.queue.items[0].top() }
 
 // enqueue puts a job with waiting tasks in the queue.
-func (c *Coordinator) enqueue(j *job) {
+func (q *claims) enqueue(j *job) {
 	if j.queued || j.state != jobOpen || !j.hasWaiting() || !j.askedUntil.IsZero() {
 		return
 	}
 	j.queued = true
-	c.joins(j)
-	c.sumUp(j)
-	c.byClass.add(j)
+	q.joins(j)
+	q.sumUp(j)
+	q.byClass.add(j)
 }
 
 // joins has a job's claimant claim for it.
-func (c *Coordinator) joins(j *job) {
-	cl := c.claimOf(j)
+func (q *claims) joins(j *job) {
+	cl := q.claimOf(j)
 	cl.jobs.push(j)
 	if cl.place < 0 {
-		c.queue.push(cl)
+		q.queue.push(cl)
 	} else {
-		c.queue.fix(cl.place)
+		q.queue.fix(cl.place)
 	}
 }
 
 // dequeue takes out a job that has none left.
-func (c *Coordinator) dequeue(j *job) {
+func (q *claims) dequeue(j *job) {
 	if !j.queued {
 		return
 	}
 	j.queued = false
-	c.rests(j)
-	c.sumUp(j)
-	c.byClass.remove(j)
-	c.unclaim(j)
+	q.rests(j)
+	q.sumUp(j)
+	q.byClass.remove(j)
+	q.unclaim(j)
 }
 
 // rests takes a job from those that its claimant claims for.
-func (c *Coordinator) rests(j *job) {
+func (q *claims) rests(j *job) {
 	if j.place >= 0 {
 		j.claim.jobs.remove(j.place)
-		c.settleClaim(j.claim)
+		q.settleClaim(j.claim)
 	}
 }
 
 // sumUp keeps the sum of what waits.
-func (c *Coordinator) sumUp(j *job) {
+func (q *claims) sumUp(j *job) {
 	n := 0
 	if j.queued {
 		n = j.waitingCount()
 	}
-	c.waits += n - j.counted
+	q.waits += n - j.counted
 	j.counted = n
 }
 
@@ -119,19 +117,9 @@ func (j *job) moveCursor(i uint64) {
 	j.wait.cursor = min(i, j.total)
 }
 
-// isTouched says whether a task has a row, as every task has that was ever
+// isTouched reports whether a task has a row, as every task has that was ever
 // placed: if it waits, it does so in the heap, and the cursor passes it by.
 func (j *job) isTouched(i uint64) bool { return j.ledger.Rows[i] != nil }
-
-// row returns the row of task i, made if there is none. The cursor, if it has
-// come to the task, moves on: what is touched waits in the heap or not at all.
-func (j *job) row(i uint64) *ledger.Row {
-	row := j.ledger.Row(i)
-	if j.wait.cursor == i {
-		j.moveCursor(i)
-	}
-	return row
-}
 
 // backWindow is how many tasks that came back a policy is shown of a job
 // before fresh ones. Those in front may all be waiting for a worker that has
@@ -203,7 +191,7 @@ func (q *queueView) Next() (place.Task, bool) {
 func (q *queueView) here() (place.Task, bool) {
 	p := &q.parts[q.at]
 	j := p.job
-	if !q.begun && (!q.useful(j) || q.c.heldUp(j) != "") {
+	if !q.begun && (!q.useful(j) || q.c.table.heldUp(j) != "") {
 		return place.Task{}, false
 	}
 	if !q.begun {
@@ -227,7 +215,7 @@ func (q *queueView) here() (place.Task, bool) {
 		work, _ := j.duration()
 		return place.Task{
 			ID: task.TaskID{Job: j.id, Index: i}, Memory: j.spec.Memory, Work: work,
-			Left: q.c.taskLeft(j, i), State: j.stateOf(), Avoid: avoid, Class: j.spec.Class, Age: q.c.age(j),
+			Left: q.c.dispatch.taskLeft(j, i), State: j.stateOf(), Avoid: avoid, Class: j.spec.Class, Age: q.c.dispatch.age(j),
 		}, true
 	}
 }
@@ -250,12 +238,12 @@ func (q *queueView) take(j *job) (i uint64, ok bool) {
 // SkipJob implements place.Queue.
 func (q *queueView) SkipJob() { q.at, q.back, q.begun = q.at+1, 0, false }
 
-// anyBut says whether any host is none of those.
+// anyBut reports whether any host is none of those.
 func (q *queueView) anyBut(avoid []task.PeerID) bool {
 	return len(avoid) == 0 || slices.ContainsFunc(q.hosts, func(h *host) bool { return !slices.Contains(avoid, h.peer) })
 }
 
-// useful says whether any host could run a task of the job.
+// useful reports whether any host could run a task of the job.
 func (q *queueView) useful(j *job) bool {
 	if len(q.pausing) == 0 {
 		return len(q.hosts) > 0 && j.spec.Memory <= q.most
@@ -303,7 +291,7 @@ func (q *queueView) find(id task.TaskID) *liveRef {
 			q.places[liveKey{q.shown[k].job, q.shown[k].index}] = k
 		}
 	}
-	if k, ok := q.places[liveKey{q.c.jobs[id.Job], id.Index}]; ok {
+	if k, ok := q.places[liveKey{q.c.table.jobs[id.Job], id.Index}]; ok {
 		return &q.shown[k]
 	}
 	return nil
@@ -327,7 +315,7 @@ func (j *job) appendWorkers(peers []task.PeerID, i uint64) []task.PeerID {
 	return peers
 }
 
-// worksOn says whether a worker is one of workersOf.
+// worksOn reports whether a worker is one of workersOf.
 func (j *job) worksOn(i uint64, peer task.PeerID) bool {
 	if t := j.live[i]; t != nil && slices.ContainsFunc(t.leases, func(l *lease) bool { return l.host.peer == peer }) {
 		return true
@@ -344,43 +332,6 @@ func (q *queueView) rest() {
 			r.job.comeBack(r.index)
 		}
 	}
-}
-
-// wants returns how many more placements task i needs now: enough that, if all
-// go well, Replicas results agree.
-func (j *job) wants(i uint64) int {
-	if j.ledger.Verdict(i) != ledger.Open {
-		return 0
-	}
-	want := j.spec.Replicas
-	if row := j.ledger.Rows[i]; row != nil {
-		want -= len(row.Agreed())
-	}
-	if t := j.live[i]; t != nil {
-		want -= len(t.leases)
-	}
-	return max(want, 0)
-}
-
-// duration returns how long a task of the job takes, as far as is known: what
-// was measured, else what its owner guessed.
-func (j *job) duration() (d time.Duration, known bool) {
-	if j.measured {
-		return j.mean, true
-	}
-	return j.spec.Work, j.spec.Work > 0
-}
-
-// meanWeight is the weight of a new duration in the running mean: about the
-// last ten count.
-const meanWeight = 10
-
-func (j *job) measure(d time.Duration) {
-	if !j.measured {
-		j.mean, j.measured = d, true
-		return
-	}
-	j.mean += (d - j.mean) / meanWeight
 }
 
 // byIndex is the order of tasks that came back.

@@ -85,15 +85,12 @@ func restore(pairs map[string][]byte) (l *ledger.Ledger, epoch uint64, err error
 // Epoch returns the highest epoch that the replica has seen.
 func (r *Replica) Epoch() uint64 { return r.epoch }
 
-// Synced says whether the copy is as complete as the leader knew when the
+// Synced reports whether the copy is as complete as the leader knew when the
 // session began.
 func (r *Replica) Synced() bool { return r.session.state == following }
 
 // Digest stands for what the copy knows: see ledger.Ledger.Digest.
 func (r *Replica) Digest() [32]byte { return r.ledger.Digest() }
-
-// LedgerCounts says how large a copy of the ledger is.
-func (r *Replica) LedgerCounts() LedgerCounts { return countLedger(r.ledger) }
 
 // Step advances the machine; now never decreases. It keeps neither ev nor the
 // returned slice.
@@ -149,68 +146,12 @@ func (r *Replica) NextWake() (time.Time, bool) {
 	return r.session.again, r.session.state == telling
 }
 
-// Lead makes a coordinator of the replica, which is not used afterwards. epoch
-// is the lease's: higher than any that the replica has seen, or it is made so.
-// The effects are carried out before anything else. Leases that the copy names
-// are booked, so that what runs is not started again; members are told to the
-// coordinator anew, and GroupIs.
-func (r *Replica) Lead(now time.Time, epoch uint64) (*Coordinator, []message.Effect) {
-	c := NewCoordinator(r.self, r.cfg, max(epoch, r.epoch+1))
-	c.effects, c.now = r.before, now
-	c.takeUp(r.ledger, r.live)
-	c.led = true
-	c.persistEpoch()
-	effects := c.effects
-	c.effects = nil
-	return c, effects
-}
-
-// Retire makes a replica of the coordinator, which is not used afterwards, nor
-// are answers to its Fetches. What it had not promised yet, nobody was promised:
-// workers and submitters repeat it to the new leader.
-func (c *Coordinator) Retire() *Replica {
-	r := NewReplica(c.self, c.cfg)
-	r.ledger, r.epoch = c.ledger, c.epoch
-	r.now = c.now
-	for _, id := range slices.Sorted(maps.Keys(r.ledger.Jobs)) {
-		r.compact(r.ledger.Jobs[id])
-	}
-	for t, l := range c.inherited { // if no Step has booked them
-		r.live[t] = l
-	}
-	for _, j := range c.jobs {
-		for i, t := range j.live {
-			r.live[task.TaskID{Job: j.id, Index: i}] = liveLeases(t)
-		}
-	}
-	r.before, r.effects = r.effects, nil
-	return r
-}
-
 // compact forgets the rows of tasks whose end the submitter holds.
 func (r *Replica) compact(j *ledger.Job) {
 	id := j.Record.ID()
 	for _, i := range j.Compact() {
 		r.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
 	}
-}
-
-// LedgerCounts says how large a copy of the ledger is.
-type LedgerCounts struct {
-	Jobs, Rows int
-	Bytes      int64 // of its durable form, about
-}
-
-func countLedger(l *ledger.Ledger) LedgerCounts {
-	n := LedgerCounts{Jobs: len(l.Jobs)}
-	for _, j := range l.Jobs {
-		n.Rows += len(j.Rows)
-		n.Bytes += int64(len(j.Record.Job)) + rangeBytes*int64(len(j.Facts.Done)+len(j.Facts.Failed))
-		for _, row := range j.Rows {
-			n.Bytes += int64(rowBytes(row))
-		}
-	}
-	return n
 }
 
 // Roots returns what must be kept among this node's blocks: see rootsOf.
@@ -220,8 +161,8 @@ func (r *Replica) Roots() []task.CID { return rootsOf(r.ledger) }
 // of jobs whose blocks are being fetched are among them.
 func (c *Coordinator) Roots() []task.CID {
 	roots := rootsOf(c.ledger)
-	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
-		if j := c.jobs[id]; j.state == jobFetching {
+	for _, id := range slices.Sorted(maps.Keys(c.table.jobs)) {
+		if j := c.table.jobs[id]; j.state == jobFetching {
 			roots = append(roots, durable.JobBlocks(id, j.spec)...)
 		}
 	}
@@ -234,7 +175,7 @@ func (c *Coordinator) Roots() []task.CID {
 func rootsOf(l *ledger.Ledger) []task.CID {
 	var roots []task.CID
 	for id, j := range l.Jobs {
-		if !isOver(j) {
+		if !j.Over() {
 			roots = append(roots, durable.JobBlocks(id, j.Spec)...)
 		}
 		for i, row := range j.Rows {
@@ -255,10 +196,4 @@ func rootsOf(l *ledger.Ledger) []task.CID {
 func sortedSet(cids []task.CID) []task.CID {
 	slices.Sort(cids)
 	return slices.Compact(cids)
-}
-
-// isOver says whether nothing of the job is to be run any more.
-func isOver(j *ledger.Job) bool {
-	f := &j.Facts
-	return f.Cancelled() || f.Expired || f.Done.Count()+f.Failed.Minus(f.Done).Count() >= j.Spec.Sweep.Count()
 }

@@ -42,7 +42,8 @@ func (r *Replica) apply(c *message.Copy) {
 	for _, p := range c.Pairs {
 		id, err := r.merge(p)
 		if err != nil {
-			r.emit(message.Decided{Task: task.TaskID{Job: id}, Action: "refused", Peer: r.leader, Reason: task.ClipMessage(fmt.Sprintf("copying %s: %v", p.Key, err))})
+			r.emit(message.Decided{Task: task.TaskID{Job: id}, Action: "refused", Peer: r.leader,
+				Reason: task.ClipMessage(fmt.Sprintf("copying %s: %v", p.Key, err))})
 			continue
 		}
 		touched[id] = true

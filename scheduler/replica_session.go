@@ -62,7 +62,7 @@ func (r *Replica) tell() {
 		n := min(len(s.untold), message.MaxKnown)
 		for _, id := range s.untold[:n] {
 			if j := r.ledger.Jobs[id]; j != nil {
-				k.Jobs = append(k.Jobs, message.JobDigest{Job: id, Digest: shortDigest(j)})
+				k.Jobs = append(k.Jobs, message.JobDigest{Job: id, Digest: message.ShortDigest(j)})
 			}
 		}
 		s.untold = s.untold[n:]
@@ -166,7 +166,8 @@ func keysOf(id task.JobID, j *ledger.Job) []string {
 // forgetAll gives the copy up: the leader has all that is in it.
 func (r *Replica) forgetAll() {
 	if n := len(r.ledger.Jobs); n > 0 {
-		r.emit(message.Decided{Action: "forgotten", Peer: r.leader, Reason: fmt.Sprintf("this node is not of the group of coordinators, and the leader has the %d jobs of its copy", n)})
+		r.emit(message.Decided{Action: "forgotten", Peer: r.leader,
+			Reason: fmt.Sprintf("this node is not of the group of coordinators, and the leader has the %d jobs of its copy", n)})
 	}
 	for _, id := range slices.Sorted(maps.Keys(r.ledger.Jobs)) {
 		r.forget(id)
@@ -195,9 +196,4 @@ func (r *Replica) forget(id task.JobID) {
 	}
 	r.holds = slices.DeleteFunc(r.holds, func(h message.Hold) bool { return h.Name.Task.Job == id })
 	r.emit(message.Release{Job: id})
-}
-
-func shortDigest(j *ledger.Job) [message.DigestLen]byte {
-	d := j.Digest()
-	return [message.DigestLen]byte(d[:message.DigestLen])
 }

@@ -39,7 +39,7 @@ func TestAcceptedOutlivesTwo(t *testing.T) {
 	died := s.now
 	over := func() bool {
 		l := s.leader()
-		return l != nil && l.coord.jobs[id] != nil && l.coord.jobs[id].done == 4
+		return l != nil && l.coord.table.jobs[id] != nil && l.coord.table.jobs[id].done == 4
 	}
 	if !s.run(time.Minute, over) {
 		t.Fatalf("the job was not run without them: %s", s.describe())
@@ -71,17 +71,18 @@ func TestTakeOverStartsNothingTwice(t *testing.T) {
 		return n
 	}
 	if !s.run(time.Minute, func() bool {
-		return running() >= 2 && len(leader.coord.leased) == 0 && len(leader.coord.shared) == 4 && s.quiet()
+		told, changed := leader.coord.replicas.Leases()
+		return running() >= 2 && changed == 0 && told == 4 && s.quiet()
 	}) {
 		t.Fatalf("nothing runs: %s", s.describe())
 	}
 	leader.crash()
 	died := s.now
-	if !s.run(time.Minute, func() bool { l := s.leader(); return l != nil && !l.coord.recovering && l.coord.begun }) {
+	if !s.run(time.Minute, func() bool { l := s.leader(); return l != nil && !l.coord.term.recovering && l.coord.term.begun }) {
 		t.Fatalf("nobody takes over: %s", s.describe())
 	}
 	t.Logf("a new leader places %v after the crash", s.now.Sub(died))
-	for _, task := range sortedTasks(runsOf(s)) {
+	for _, task := range message.SortedTasks(runsOf(s)) {
 		if n := runsOf(s)[task]; n > 1 {
 			t.Errorf("%v runs %d times", task, n)
 		}
@@ -132,7 +133,7 @@ func TestForgetsOutsideTheGroup(t *testing.T) {
 	out.boot()
 	told := func() bool {
 		l := s.leader()
-		return l != nil && l.coord.jobs[rec.ID()] != nil && len(out.replica.ledger.Jobs) == 0 && s.quiet()
+		return l != nil && l.coord.table.jobs[rec.ID()] != nil && len(out.replica.ledger.Jobs) == 0 && s.quiet()
 	}
 	if !s.run(time.Minute, told) {
 		t.Fatalf("the copy is not given up: %s", s.describe())
@@ -146,7 +147,7 @@ func TestForgetsOutsideTheGroup(t *testing.T) {
 	if !l.blocks[task.CID(rec.ID())] {
 		t.Error("the leader did not fetch the job's record")
 	}
-	for _, p := range l.coord.group {
+	for _, p := range l.coord.replicas.Group() {
 		if s.byID[p].replica.Digest() != l.coord.Digest() {
 			t.Error("a follower was not told of the job")
 		}
@@ -206,7 +207,7 @@ func TestVoided(t *testing.T) {
 	id := owner.submit(4, nil)
 	done := func() bool {
 		l := s.leader()
-		return l != nil && l.coord.jobs[id] != nil && l.coord.jobs[id].done > 0 && l.coord.jobs[id].ledger.Verdict(1) == ledger.Done
+		return l != nil && l.coord.table.jobs[id] != nil && l.coord.table.jobs[id].done > 0 && l.coord.table.jobs[id].ledger.Verdict(1) == ledger.Done
 	}
 	if !s.run(time.Minute, done) {
 		t.Fatalf("nothing is done: %s", s.describe())
@@ -242,7 +243,7 @@ func TestHeldUp(t *testing.T) {
 	s.run(time.Minute, func() bool { return owner.sub.Accepted(id) })
 	owner.crash()
 	s.run(30*time.Second, func() bool { return false })
-	j := s.leader().coord.jobs[id]
+	j := s.leader().coord.table.jobs[id]
 	if j.done == 0 || j.done > 20 || len(j.live) > 0 {
 		t.Errorf("%d of 40 are done, %d run", j.done, len(j.live))
 	}

@@ -48,21 +48,21 @@ func (c *Coordinator) Govern(r Rules) error {
 		return fmt.Errorf("scheduler: %w", err)
 	}
 	if r.Placement != c.cfg.Rules.Placement {
-		c.policy = policy
+		c.dispatch.policy = policy
 	}
 	if r.Migration != c.cfg.Rules.Migration {
-		c.mover, c.scanAt, c.noticed = mover, time.Time{}, mover != nil && mover.Period() <= 0
+		c.migration.mover, c.migration.scanAt, c.migration.noticed = mover, time.Time{}, mover != nil && mover.Period() <= 0
 	}
 	if r.Fairness != c.cfg.Rules.Fairness {
-		c.shareBy(r.Fairness)
+		c.claims.shareBy(r.Fairness)
 	}
 	if r.Chunking != c.cfg.Rules.Chunking {
-		for _, j := range c.jobs {
-			c.endChunks(j)
+		for _, j := range c.table.jobs {
+			c.chunks.endChunks(j)
 		}
 	}
 	c.cfg.Rules = r
-	c.queueByClass()
+	c.claims.queueByClass()
 	return nil
 }
 
@@ -82,7 +82,7 @@ func (c *Config) policy() (place.Policy, error) {
 	return place.New(c.Placement, c.PlacementParams)
 }
 
-// Moves says whether a policy moves tasks.
+// Moves reports whether a policy moves tasks.
 func (c *Config) Moves() bool {
 	p, err := c.mover()
 	return err == nil && p != nil
@@ -104,12 +104,13 @@ func (c *Config) mover() (migrate.Policy, error) {
 
 // Foresee gives the policy forecasts; without, none is known of any member. The
 // forecast is asked during Step only.
-func (c *Coordinator) Foresee(f place.Forecast) { c.forecast = f }
+func (c *Coordinator) Foresee(f place.Forecast) { c.dispatch.forecast = f }
 
 // lessThan says why a job may not ask for so few agreeing runs, or "".
 func (r *Rules) lessThan(replicas int) string {
 	if replicas >= r.Replicas {
 		return ""
 	}
-	return fmt.Sprintf("the overlay wants at least %d runs of each task that agree, the job asks for %d", r.Replicas, replicas)
+	return fmt.Sprintf("the overlay wants at least %d runs of each task that agree, the job asks for %d", r.Replicas,
+		replicas)
 }

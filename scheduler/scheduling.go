@@ -7,6 +7,7 @@ import (
 
 	"godwit/migrate"
 	"godwit/scheduler/chunk"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/place"
 	"godwit/scheduler/share"
 	"godwit/task"
@@ -99,16 +100,16 @@ type AllocationView struct {
 // Scheduling tells how things stand.
 func (c *Coordinator) Scheduling() Scheduling {
 	s := Scheduling{
-		Leader: c.self, Epoch: c.epoch, Since: c.since, At: c.now,
+		Leader: c.self, Epoch: c.term.epoch, Since: c.term.since, At: c.now,
 		Placement: cmp.Or(c.cfg.Rules.Placement, c.cfg.Placement, place.Default),
 		Fairness:  cmp.Or(c.cfg.Rules.Fairness, share.Default),
 		Chunking:  cmp.Or(c.cfg.Rules.Chunking, chunk.Default),
 		Migration: cmp.Or(c.cfg.Rules.Migration, c.cfg.Migration, migrate.Default),
 	}
-	if c.byClass != nil {
+	if c.claims.byClass != nil {
 		s.Fairness = ByPlacement
 	}
-	if c.mover == nil {
+	if c.migration.mover == nil {
 		s.Migration = "none"
 	}
 	s.Classes = c.classStatuses()
@@ -119,7 +120,7 @@ func (c *Coordinator) Scheduling() Scheduling {
 	s.MoreClasses = max(0, len(s.Classes)-MaxScheduling)
 	s.Classes = s.Classes[:len(s.Classes)-s.MoreClasses]
 	s.Members, s.MoreMembers = c.memberStatuses(s.Classes)
-	if p, ok := c.policy.(allocator); ok {
+	if p, ok := c.dispatch.policy.(allocator); ok {
 		s.Allocation = allocationOf(p)
 	}
 	return s
@@ -138,11 +139,12 @@ func (c *Coordinator) classStatuses() []ClassStatus {
 		}
 		return &out[i]
 	}
-	for _, k := range c.learnt.order {
-		s := add(k.name)
-		s.Arrival, s.Arrivals, s.Work = k.arrivals.rate(c.now), k.arrivals.n, k.declared.value
+	for _, k := range c.learnt.All() {
+		s := add(k.Name)
+		s.Arrival, s.Arrivals = k.Arrivals(c.now)
+		s.Work = k.Work()
 	}
-	for _, j := range c.inOrder() {
+	for _, j := range c.table.inOrder() {
 		if j.state != jobOpen {
 			continue
 		}
@@ -150,7 +152,7 @@ func (c *Coordinator) classStatuses() []ClassStatus {
 		s := add(j.spec.Class)
 		s.Waiting, s.Running = s.Waiting+sum.Waiting, s.Running+sum.Running
 		if sum.Waiting > 0 {
-			s.Oldest = max(s.Oldest, c.age(j).Seconds())
+			s.Oldest = max(s.Oldest, c.dispatch.age(j).Seconds())
 		}
 	}
 	if len(out) > MaxScheduling {
@@ -163,7 +165,7 @@ func (c *Coordinator) classStatuses() []ClassStatus {
 
 // memberStatuses describes the first members, and counts the others.
 func (c *Coordinator) memberStatuses(classes []ClassStatus) (out []MemberStatus, more int) {
-	hosts := slices.DeleteFunc(slices.Clone(c.roster.all()), func(h *host) bool { return !h.member && !h.there })
+	hosts := slices.DeleteFunc(slices.Clone(c.members.roster.all()), func(h *host) bool { return !h.member && !h.there })
 	slices.SortStableFunc(hosts, func(a, b *host) int {
 		switch {
 		case a.there == b.there:
@@ -178,11 +180,13 @@ func (c *Coordinator) memberStatuses(classes []ClassStatus) (out []MemberStatus,
 	c.learnt.rounds++ // what they have to do is counted anew
 	for _, h := range hosts[:len(hosts)-more] {
 		m := MemberStatus{
-			Peer: h.peer, Site: h.site, There: h.there, Slots: h.slots, Load: h.load, IdleFor: c.idleTime(h).Seconds(), Speed: h.speed,
-			Share: float64(100-h.withheld) / 100, Behind: c.learnt.Backlog(h.peer), Running: map[string]int{}, Rates: []RateStatus{},
+			Peer: h.peer, Site: h.site, There: h.there, Slots: h.slots, Load: h.load,
+			IdleFor: c.dispatch.idleTime(h).Seconds(), Speed: h.speed,
+			Share: float64(100-h.withheld) / 100, Behind: c.learnt.Backlog(h.peer),
+			Running: map[string]int{}, Rates: []RateStatus{},
 		}
 		for _, l := range h.leases {
-			if l.ending == nil {
+			if l.is(leasing.Open) {
 				m.Running[l.job.spec.Class]++
 			}
 		}
@@ -196,8 +200,8 @@ func (c *Coordinator) memberStatuses(classes []ClassStatus) (out []MemberStatus,
 
 func (c *Coordinator) rateStatus(h *host, name string) RateStatus {
 	s := RateStatus{Class: name, Rate: c.learnt.Of(name, h.peer)}
-	if k := c.learnt.classes[name]; k != nil && k.at[h.peer] != nil {
-		s.Measured = k.at[h.peer].n
+	if k := c.learnt.Get(name); k != nil {
+		s.Measured = k.Measured(h.peer)
 	}
 	return s
 }

@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
-	"pgregory.net/rapid"
 )
 
 // assume makes rates of a class known, as if the configuration had them.
@@ -30,7 +31,7 @@ func (s *script) assume(class string) {
 		known[s.peer(a.Key)] = rate
 	}
 	s.c.cfg.Rates.Of[class] = known
-	s.c.learnt.class(class)
+	s.c.learnt.Class(class)
 }
 
 // showScheduling prints what a person sees of classes and rates.
@@ -66,9 +67,9 @@ func TestRatesConverge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := NewCoordinator("leader", scripted(), 1)
 		c.now = schedtest.Start
-		h := c.host("member")
+		h := c.members.host("member")
 		h.speed = rapid.Float64Range(0, 10).Draw(t, "told speed")
-		j := &job{class: c.learnt.class("x"), spec: &task.Job{}}
+		j := &job{class: c.learnt.Class("x"), spec: &task.Job{}}
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		told := rapid.Bool().Draw(t, "jobs tell their work")
 		for phase := range 2 {
@@ -80,12 +81,12 @@ func TestRatesConverge(t *testing.T) {
 					j.spec.Work = time.Duration(length * float64(time.Second))
 				}
 				c.now = c.now.Add(time.Second)
-				c.learnt.arrived(j, 1)
-				c.learnt.ended(j, h.peer, h, time.Duration(length/speed*float64(time.Second)))
+				c.learnt.Arrived(j.class, c.now, 1, j.spec.Work)
+				c.learnt.Ended(j.class, h.peer, h.usual(), time.Duration(length/speed*float64(time.Second)), j.spec.Work)
 			}
 			want := speed
 			if told {
-				want /= j.class.declared.value // of tasks of mean length
+				want /= j.class.Work() // of tasks of mean length
 			}
 			if got := c.learnt.Of("x", h.peer); math.Abs(got/want-1) > 0.15 {
 				t.Fatalf("phase %d: the rate is %v, want %v", phase, got, want)
@@ -115,20 +116,20 @@ func TestClassesShowTheQueue(tt *testing.T) {
 				}
 			}
 		}
-		h := c.host("member")
+		h := c.members.host("member")
 		h.memory = 1 << 40
 		plain, byClass := map[string][]task.TaskID{}, map[string][]task.TaskID{}
 		var v classView
 		show := func(see func(q *classView)) {
 			for last := math.MaxInt; ; {
-				priority, ok := c.byClass.below(last)
+				priority, ok := c.claims.byClass.below(last)
 				if !ok {
 					return
 				}
 				last = priority
 				var q queueView
 				q.begin(c, []*host{h}, nil)
-				see(v.ofQueue(&q, c.byClass, priority))
+				see(v.ofQueue(&q, c.claims.byClass, priority))
 				q.rest()
 			}
 		}
@@ -151,8 +152,8 @@ func TestClassesShowTheQueue(tt *testing.T) {
 		for _, ids := range plain {
 			n += len(ids)
 		}
-		if n != c.waits {
-			t.Fatalf("%d tasks shown, %d wait", n, c.waits)
+		if n != c.claims.waits {
+			t.Fatalf("%d tasks shown, %d wait", n, c.claims.waits)
 		}
 	})
 }

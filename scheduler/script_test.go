@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
+
 	"godwit/overlay"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
@@ -250,7 +251,7 @@ func (s *script) list(key string) string {
 // showSlots writes what jobs hold, by site.
 func (s *script) showSlots() {
 	for _, name := range slices.Sorted(maps.Keys(s.jobs)) {
-		j := s.c.jobs[s.jobs[name]]
+		j := s.c.table.jobs[s.jobs[name]]
 		at := map[string]int{}
 		for _, t := range j.live {
 			for _, l := range t.leases {
@@ -396,7 +397,7 @@ func (s *script) end(name string, id task.TaskID, a message.Attempt) {
 
 // chunks prints what each host has of a job's chunks.
 func (s *script) chunks(id task.JobID) {
-	k := s.c.jobs[id].chunks
+	k := s.c.table.jobs[id].chunks
 	if k == nil {
 		fmt.Fprintln(&s.out, "none")
 		return

@@ -7,13 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"godwit/overlay"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/message"
 	"godwit/scheduler/place"
 	"godwit/scheduler/schedtest"
 	"godwit/scheduler/share"
 	"godwit/task"
-	"pgregory.net/rapid"
 )
 
 // A granting is a policy of fairness that notes what it granted last.
@@ -42,12 +44,12 @@ type placing struct {
 
 func (p *placing) Place(now time.Time, q place.Queue, hosts []place.Host, f place.Forecast, rng *rand.Rand) []place.Placement {
 	given := map[string]int{}
-	for _, part := range p.c.fair.parts {
+	for _, part := range p.c.claims.fair.parts {
 		if part.n == whole {
-			if len(p.c.fair.parts) > 1 || p.c.fair.terms.Guarded {
+			if len(p.c.claims.fair.parts) > 1 || p.c.claims.fair.terms.Guarded {
 				p.t.Fatalf("a job has all though it is not alone")
 			}
-			for _, cl := range p.c.queue.items {
+			for _, cl := range p.c.claims.queue.items {
 				if cl.priority() >= part.job.spec.Priority {
 					p.t.Fatalf("a job has all though another of its priority waits")
 				}
@@ -57,7 +59,7 @@ func (p *placing) Place(now time.Time, q place.Queue, hosts []place.Host, f plac
 	}
 	for id, n := range given {
 		granted := p.grown.granted[id]
-		if n != whole && !p.c.fair.filling && (n > granted || n < granted && !p.c.fair.anywhere) {
+		if n != whole && !p.c.claims.fair.filling && (n > granted || n < granted && !p.c.claims.fair.anywhere) {
 			p.t.Fatalf("%s may place %d tasks, granted were %d", id, n, granted)
 		}
 	}
@@ -66,7 +68,7 @@ func (p *placing) Place(now time.Time, q place.Queue, hosts []place.Host, f plac
 	for _, x := range out {
 		placed[x.Task.Job]++
 	}
-	for _, part := range p.c.fair.parts {
+	for _, part := range p.c.claims.fair.parts {
 		placed[part.job.id] -= min(part.n, 1<<30)
 	}
 	for id, over := range placed {
@@ -100,7 +102,7 @@ func newSharing(tb testing.TB, t *rapid.T) *sharing {
 	s := &sharing{t: t, tb: tb, now: schedtest.Start, c: NewCoordinator(self, scripted(), 1)}
 	s.grown = &granting{granted: map[string]int{}}
 	s.govern(t)
-	s.c.policy = &placing{s.c.policy, t, s.c, s.grown}
+	s.c.dispatch.policy = &placing{s.c.dispatch.policy, t, s.c, s.grown}
 	for k := range 5 {
 		_, id := schedtest.Identity(100 + k)
 		s.peers = append(s.peers, id)
@@ -118,8 +120,8 @@ func (s *sharing) govern(t *rapid.T) {
 	if err := s.c.Govern(Rules{Fairness: spec}); err != nil {
 		t.Fatal(err)
 	}
-	if s.c.fair.policy != s.grown { // else it is the one that it was
-		s.grown.Policy, s.c.fair.policy, s.c.fair.further = s.c.fair.policy, s.grown, s.grown
+	if s.c.claims.fair.policy != s.grown { // else it is the one that it was
+		s.grown.Policy, s.c.claims.fair.policy, s.c.claims.fair.further = s.c.claims.fair.policy, s.grown, s.grown
 	}
 	s.step(message.Wake{})
 }
@@ -190,7 +192,7 @@ func (s *sharing) actions() map[string]func(*rapid.T) {
 				t.Fatal(err)
 			}
 			slots := 1
-			if h := s.c.hosts[id]; h != nil {
+			if h := s.c.members.hosts[id]; h != nil {
 				slots = h.slots
 			}
 			s.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: slots, Ended: []message.Ending{{Attempt: h.lease.Attempt, Result: r}}}}})
@@ -219,9 +221,9 @@ func (s *sharing) check() {
 	held := map[*job]int{}
 	at := map[string]int{}
 	var all amounts
-	for _, h := range c.roster.all() {
+	for _, h := range c.members.roster.all() {
 		for _, l := range h.leases {
-			if l.ending == nil {
+			if l.is(leasing.Open) {
 				held[l.job]++
 				at[fmt.Sprint(l.job.claim.id, h.counted.site.name)]++
 			}
@@ -230,22 +232,22 @@ func (s *sharing) check() {
 			all.slots, all.used, all.memory = all.slots+h.slots, all.used+min(h.load, h.slots), all.memory+h.memory
 		}
 	}
-	if all != c.fair.all {
-		s.t.Fatalf("sums are %+v, want %+v", c.fair.all, all)
+	if all != c.claims.fair.all {
+		s.t.Fatalf("sums are %+v, want %+v", c.claims.fair.all, all)
 	}
 	var sites amounts
-	for _, x := range c.fair.sites {
+	for _, x := range c.claims.fair.sites {
 		sites.change(amounts{}, x.sums)
 	}
-	if sites != all || len(c.fair.order) != len(c.fair.sites) {
+	if sites != all || len(c.claims.fair.order) != len(c.claims.fair.sites) {
 		s.t.Fatalf("sums of sites are %+v, want %+v", sites, all)
 	}
-	for _, j := range c.jobs {
+	for _, j := range c.table.jobs {
 		if j.held != held[j] || (j.claim == nil) != (j.held == 0 && !j.queued) || j.queued != (j.place >= 0) || j.given != 0 || j.now != 0 {
 			s.t.Fatalf("a job holds %d, is thought to hold %d; queued: %v; its claimant: %v", held[j], j.held, j.queued, j.claim)
 		}
 	}
-	for _, cl := range c.fair.claimants {
+	for _, cl := range c.claims.fair.claimants {
 		sum := 0
 		for x, n := range cl.at {
 			sum += n
@@ -257,23 +259,23 @@ func (s *sharing) check() {
 			s.t.Fatalf("%s is thought to hold %d, by sites %d", cl.id, cl.held, sum)
 		}
 	}
-	for k, cl := range c.queue.items {
-		if cl.place != k || k > 0 && c.comesBefore(cl, c.queue.items[(k-1)/2]) < 0 {
+	for k, cl := range c.claims.queue.items {
+		if cl.place != k || k > 0 && c.claims.comesBefore(cl, c.claims.queue.items[(k-1)/2]) < 0 {
 			s.t.Fatal("the queue is out of order")
 		}
 	}
-	if !c.recovering && !c.fair.terms.Guarded {
+	if !c.term.recovering && !c.claims.fair.terms.Guarded {
 		s.noneIdle()
 	}
 }
 
 // noneIdle looks for a slot that is idle though a task waits that fits it.
 func (s *sharing) noneIdle() {
-	for _, h := range s.c.idle.all() {
-		for _, j := range s.c.jobs {
-			o := s.c.offer(h, 0, false)
+	for _, h := range s.c.members.idle.all() {
+		for _, j := range s.c.table.jobs {
+			o := s.c.members.offer(h, 0, false)
 			_, paused := h.paused[j]
-			if j.queued && s.c.heldUp(j) == "" && !paused && o.Fits(&place.Task{Memory: j.spec.Memory}) {
+			if j.queued && s.c.table.heldUp(j) == "" && !paused && o.Fits(&place.Task{Memory: j.spec.Memory}) {
 				s.t.Fatalf("a slot is idle, and a task that fits it waits")
 			}
 		}
@@ -307,7 +309,7 @@ func TestTurnsReachAll(t *testing.T) {
 					served[h.leases[0].job]++
 					c.Step(schedtest.Start, endOfFirst(t, h))
 				}
-				for _, j := range c.jobs {
+				for _, j := range c.table.jobs {
 					if n := served[j]; n < 1 || n > 8 {
 						t.Errorf("%s, %s: of %d jobs one had its turn %d times in four rounds of all", fairness, placement, jobs, n)
 					}

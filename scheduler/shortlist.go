@@ -20,23 +20,24 @@ type ranked struct {
 }
 
 // shortlist has a place.Ranker offered, of all idle hosts, only those that it will
-// take for the few tasks that wait, and says whether that can be known. The
+// take for the few tasks that wait, and reports whether that can be known. The
 // placements are the same; see place.Ranker.
-func (c *Coordinator) shortlist() bool {
-	r, ok := c.policy.(place.Ranker)
-	if !ok || !c.widened || c.idle.len() < rankedHosts || c.fair.terms.Sites || c.fair.terms.Guarded {
+func (q *dispatch) shortlist() bool {
+	r, ok := q.policy.(place.Ranker)
+	if !ok || !q.widened || q.c.members.idle.len() < rankedHosts || q.c.claims.fair.terms.Sites ||
+		q.c.claims.fair.terms.Guarded {
 		return false
 	}
-	n, memory := c.fewWaiting()
+	n, memory := q.fewWaiting()
 	if n == 0 {
 		return false
 	}
-	m := &c.deciding
-	c.rank(n, r.Rank())
-	d, known := c.nextInTurn().duration()
+	m := &q.deciding
+	q.rank(n, r.Rank())
+	d, known := q.c.claims.nextInTurn().duration()
 	for i := range m.picked {
 		h := m.picked[i].host
-		if o := c.offer(h, d, known); len(h.paused) > 0 || memory > min(o.Memory, o.MemoryFree) {
+		if o := q.c.members.offer(h, d, known); len(h.paused) > 0 || memory > min(o.Memory, o.MemoryFree) {
 			return false
 		}
 	}
@@ -49,8 +50,8 @@ func (c *Coordinator) shortlist() bool {
 
 // fewWaiting returns how many tasks wait, and the most memory that one may need; 0
 // if they are too many for a shortlist, or one may not run anywhere.
-func (c *Coordinator) fewWaiting() (n int, memory int64) {
-	for _, cl := range c.queue.items {
+func (q *dispatch) fewWaiting() (n int, memory int64) {
+	for _, cl := range q.c.claims.queue.items {
 		for _, j := range cl.jobs.items {
 			if n += j.waitingCount(); n > rankedTasks {
 				return 0, 0
@@ -67,11 +68,11 @@ func (c *Coordinator) fewWaiting() (n int, memory int64) {
 }
 
 // rank picks the first n idle hosts of an order, the first of them first.
-func (c *Coordinator) rank(n int, by place.Ranking) {
-	m := &c.deciding
+func (q *dispatch) rank(n int, by place.Ranking) {
+	m := &q.deciding
 	m.picked = m.picked[:0]
 	r := &m.ranked
-	for _, r.host = range c.idle.all() {
+	for _, r.host = range q.c.members.idle.all() {
 		h := r.host
 		r.offer = place.Host{Peer: h.peer, Slots: h.slots, Running: h.load, Speed: h.speed}
 		if len(m.picked) == n {

@@ -3,6 +3,8 @@ package scheduler
 import (
 	"cmp"
 	"slices"
+
+	"godwit/scheduler/leasing"
 )
 
 // A site is members that grow and shrink together, as a policy of fairness sees them.
@@ -52,10 +54,10 @@ func (f *fairness) siteOf(name string) *site {
 }
 
 // count brings the sums of sites up to date with a host.
-func (c *Coordinator) count(h *host) {
-	f := &c.fair
+func (q *claims) count(h *host) {
+	f := &q.fair
 	if was := h.counted.site; was == nil || was.name != h.site && f.siteOf(h.site) != was {
-		c.moveSite(h, f.siteOf(h.site))
+		q.moveSite(h, f.siteOf(h.site))
 	}
 	now := amounts{}
 	if h.eligible() {
@@ -73,16 +75,16 @@ func (a *amounts) change(was, now amounts) {
 }
 
 // moveSite has a host count as of another site, with the slots that are held there.
-func (c *Coordinator) moveSite(h *host, to *site) {
+func (q *claims) moveSite(h *host, to *site) {
 	from := h.counted.site
 	if from != nil {
 		from.sums.change(h.counted.amounts, amounts{})
 		for _, l := range h.leases {
-			if l.ending == nil {
+			if l.is(leasing.Open) {
 				l.job.claim.moveSlot(from, to)
 			}
 		}
-		c.fair.leaves(from)
+		q.fair.leaves(from)
 	}
 	to.sums.change(amounts{}, h.counted.amounts)
 	to.hosts++
@@ -97,12 +99,12 @@ func (cl *claimant) moveSlot(from, to *site) {
 }
 
 // uncount takes a host out that is forgotten.
-func (c *Coordinator) uncount(h *host) {
+func (q *claims) uncount(h *host) {
 	if s := h.counted.site; s != nil {
 		s.sums.change(h.counted.amounts, amounts{})
-		c.fair.all.change(h.counted.amounts, amounts{})
+		q.fair.all.change(h.counted.amounts, amounts{})
 		h.counted.amounts = amounts{}
-		c.fair.leaves(s)
+		q.fair.leaves(s)
 	}
 }
 

@@ -51,7 +51,7 @@ func TestStaleCopyIsAskedAbout(t *testing.T) {
 				k.Epoch, k.Session, k.Seq = 7, 1, uint64(n+1)
 				step(message.Received{From: replica, Message: message.Message{Known: &k}})
 			}
-			if asked != 1 || placed != 0 || c.jobs[rec.ID()] == nil {
+			if asked != 1 || placed != 0 || c.table.jobs[rec.ID()] == nil {
 				t.Fatalf("asked %d times, placed %d", asked, placed)
 			}
 			if why := c.Why(rec.ID(), 0); len(why) != 1 || why[0].Peers[0] != owner {

@@ -56,7 +56,7 @@ func swarmChaos(t *testing.T, seed uint64, restless bool) *groupSim {
 	s := newGroupSim(t, seed, 4+int(seed%2))
 	s.wire, s.restless = seed%16 == 0, restless
 	if c := s.nodes[0].coord; restless && c != nil {
-		c.mover = anywhere
+		c.migration.mover = anywhere
 	}
 	s.loss = []float64{0, 0.01, 0.05}[s.rng.IntN(3)]
 	s.work = []time.Duration{time.Millisecond, 300 * time.Millisecond, 3 * time.Second}[s.rng.IntN(3)]
@@ -205,7 +205,7 @@ func (s *groupSim) checkEnd(ids []task.JobID) {
 	}
 	l := s.leader()
 	want := l.coord.Digest()
-	for _, p := range l.coord.group {
+	for _, p := range l.coord.replicas.Group() {
 		if got := s.byID[p].replica.Digest(); got != want {
 			s.tb.Errorf("follower %d and leader %d know different things: %s", s.byID[p].n, l.n, s.describe())
 		}
@@ -236,9 +236,10 @@ func (s *groupSim) describe() string {
 			out += fmt.Sprintf("\n  owns %s %s final=%v held=%d %+v", j.ID[len(j.ID)-4:], j.State, j.Final, j.Held, j.Tasks)
 		}
 		if n.coord != nil {
-			out += fmt.Sprintf("\n  leads: %d promises, %d orders, followers %+v, recovering %v", len(n.coord.promises), len(n.coord.orders), n.coord.Followers(), n.coord.recovering)
+			promises, orders := n.coord.replicas.Waiting()
+			out += fmt.Sprintf("\n  leads: %d promises, %d orders, followers %+v, recovering %v", promises, orders, n.coord.Followers(), n.coord.term.recovering)
 			for _, j := range n.coord.Jobs() {
-				out += fmt.Sprintf("\n    %s %s %+v ready %v sent %v why %+v", j.ID[len(j.ID)-4:], j.State, j.Tasks, n.coord.jobs[j.ID].ready, n.coord.jobs[j.ID].sent, n.coord.Why(j.ID, 0))
+				out += fmt.Sprintf("\n    %s %s %+v ready %v sent %v why %+v", j.ID[len(j.ID)-4:], j.State, j.Tasks, n.coord.table.jobs[j.ID].ready, n.coord.table.jobs[j.ID].sent, n.coord.Why(j.ID, 0))
 			}
 		} else {
 			out += fmt.Sprintf("\n  replica: state %d, told %d, taken %d, %d jobs", n.replica.session.state, n.replica.session.told, n.replica.session.taken, len(n.replica.ledger.Jobs))
@@ -250,7 +251,10 @@ func (s *groupSim) describe() string {
 // quiet says whether the group has one leader, and its followers all it knows.
 func (s *groupSim) quiet() bool {
 	l := s.leader()
-	if l == nil || len(l.coord.promises) > 0 {
+	if l == nil {
+		return false
+	}
+	if promises, _ := l.coord.replicas.Waiting(); promises > 0 {
 		return false
 	}
 	for _, f := range l.coord.Followers() {
@@ -258,5 +262,5 @@ func (s *groupSim) quiet() bool {
 			return false
 		}
 	}
-	return len(l.coord.group) == groupSize-1
+	return len(l.coord.replicas.Group()) == groupSize-1
 }

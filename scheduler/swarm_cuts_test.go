@@ -6,12 +6,13 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"godwit/migrate"
 	"godwit/overlay"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
-	"pgregory.net/rapid"
 )
 
 // leaveOnce is a policy by which one member is to be left, from when it is told
@@ -112,7 +113,7 @@ func runCut(t testing.TB, seed uint64, latency time.Duration, cuts []*cut) *grou
 		n.step(message.OwnerState{State: overlay.UserPresent, Reason: "somebody is there"})
 	}
 	policy := &leaveOnce{}
-	s.mover, leader.coord.mover = policy, policy
+	s.mover, leader.coord.migration.mover = policy, policy
 	id := owner.submit(1, nil)
 	var source *simNode
 	if !s.run(10*time.Second, func() bool { source = s.runner(); return source != nil }) {
@@ -171,7 +172,7 @@ func (s *groupSim) movers() (source, destination *simNode) {
 		if n.coord == nil {
 			continue
 		}
-		for _, h := range n.coord.hosts {
+		for _, h := range n.coord.members.hosts {
 			for _, l := range h.coming {
 				return s.byID[l.host.peer], s.byID[h.peer]
 			}
@@ -241,11 +242,11 @@ func (s *groupSim) breaks(side string, source, destination *simNode) {
 // beside one that was lost, came back and runs before another has begun.
 func (s *groupSim) oneHolder(id task.JobID) {
 	for _, n := range s.nodes {
-		if !n.up || n.coord == nil || n.coord.jobs[id] == nil {
+		if !n.up || n.coord == nil || n.coord.table.jobs[id] == nil {
 			continue
 		}
 		n.checkBooks()
-		for i, t := range n.coord.jobs[id].live {
+		for i, t := range n.coord.table.jobs[id].live {
 			if len(t.leases) > 1 {
 				s.tb.Fatalf("%d leases of task %d count at node %d at %v: %s", len(t.leases), i, n.n, s.now.Sub(schedtest.Start), s.describe())
 			}
@@ -259,7 +260,7 @@ func (s *groupSim) slotsFree() bool {
 		if !n.up || n.coord == nil {
 			continue
 		}
-		for _, h := range n.coord.hosts {
+		for _, h := range n.coord.members.hosts {
 			if h.load != 0 || h.memoryUsed != 0 || len(h.coming) != 0 || len(h.leases) != 0 {
 				return false
 			}

@@ -256,7 +256,7 @@ func sortedAttempts[V any](m map[message.AttemptName]V) []message.AttemptName {
 		names = append(names, name)
 	}
 	slices.SortFunc(names, func(a, b message.AttemptName) int {
-		return cmp.Or(compareTasks(a.Task, b.Task), a.Attempt.Compare(b.Attempt))
+		return cmp.Or(message.CompareTasks(a.Task, b.Task), a.Attempt.Compare(b.Attempt))
 	})
 	return names
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/migrate"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -75,9 +76,9 @@ func (n *simNode) checkBooks() {
 	if n.coord == nil {
 		return
 	}
-	load := map[*host]int{}
+	load, recalls := map[*host]int{}, map[*host]int{}
 	given := 0
-	for _, j := range n.coord.jobs {
+	for _, j := range n.coord.table.jobs {
 		for i, t := range j.live {
 			seen := map[task.PeerID]bool{}
 			for _, l := range t.leases {
@@ -91,22 +92,29 @@ func (n *simNode) checkBooks() {
 				} else if m != nil && m.handsOver() && j.leaseAt(i, m.as) != nil {
 					n.s.tb.Fatalf("both attempts of a hand-over of task %d count", i)
 				}
-				if l.ending == nil {
+				if l.is(leasing.Open) {
 					load[l.host]++
 				}
+				if l.is(leasing.AskedBack) {
+					recalls[l.host]++
+				}
+				n.s.checkState(l)
 				if l.move != nil && l.move.to != nil {
 					load[l.move.to]++
 				}
 			}
 		}
 	}
-	for _, h := range n.coord.hosts {
+	for _, h := range n.coord.members.hosts {
 		if h.load != load[h] || h.memoryUsed < 0 {
 			n.s.tb.Fatalf("host %s: load %d, its leases and those on their way say %d; memory %d", h.peer, h.load, load[h], h.memoryUsed)
 		}
+		if h.recalls != recalls[h] {
+			n.s.tb.Fatalf("host %s: %d leases are asked back, %d say so", h.peer, h.recalls, recalls[h])
+		}
 	}
-	if given != n.coord.given {
-		n.s.tb.Fatalf("%d leases on the books, counted as %d", given, n.coord.given)
+	if given != n.coord.members.given {
+		n.s.tb.Fatalf("%d leases on the books, counted as %d", given, n.coord.members.given)
 	}
 }
 
@@ -116,4 +124,17 @@ func (n *simNode) fetchable(cid task.CID, holders []task.PeerID) bool {
 		o := n.s.byID[p]
 		return n.s.sees(n, o) && o.blocks[cid]
 	})
+}
+
+// checkState fails where a lease's state and what is kept of it say two things.
+func (s *groupSim) checkState(l *lease) {
+	m := l.move
+	switch {
+	case l.state == leasing.Refused || l.state >= leasing.Over,
+		l.is(leasing.Open) != (l.ending == nil),
+		l.is(leasing.Open) && l.is(leasing.Moves) != (m != nil),
+		l.is(leasing.HandsOver) && !m.handsOver(), l.is(leasing.Moves) && !l.is(leasing.HandsOver) && m.handsOver(),
+		l.is(leasing.Awaits) && l.after == (message.Attempt{}):
+		s.tb.Fatalf("a lease is %v: ending %v, move %+v, after %v", l.state, l.ending, m, l.after)
+	}
 }

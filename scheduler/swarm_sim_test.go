@@ -374,9 +374,9 @@ func (n *simNode) lead(epoch uint64) {
 		n.carry(n.coord, effects)
 	}
 	if n.s.restless {
-		n.coord.mover = anywhere
+		n.coord.migration.mover = anywhere
 	} else if n.s.mover != nil {
-		n.coord.mover = n.s.mover
+		n.coord.migration.mover = n.s.mover
 	}
 	n.step(message.LeaderChanged{Leader: n.id, Epoch: epoch})
 }

@@ -8,7 +8,7 @@ import (
 // The tail of a job: nothing of it waits, some of its tasks run, and members are
 // idle. Then one task on a slow member, or on one that is likely to go, holds up
 // the whole. What to do with it is decided here, and carried out in
-// coordinator_tail.go.
+// tails.go.
 //
 // A task that has left to do so much work, and has done so much since its last
 // checkpoint that outlives its member, is expected to end on a member
@@ -91,7 +91,7 @@ func (h *tailHost) expect(left, unsaved time.Duration) time.Duration {
 // here is how long the task is expected to take where it is.
 func (t *tailTask) here() time.Duration { return t.at.expect(t.left, t.unsaved) }
 
-// decide says whether a task that is expected to take so long here should go to an
+// decide reports whether a task that is expected to take so long here should go to an
 // idle member, or be copied there, and how much sooner it is then expected to end.
 // cost is what a move takes.
 func (t *tailTask) decide(here time.Duration, there *tailHost, cost time.Duration) (tailChoice, time.Duration) {

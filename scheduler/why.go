@@ -7,60 +7,25 @@ import (
 	"strings"
 
 	"godwit/overlay"
+	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/share"
 	"godwit/task"
 )
 
-// summary counts the job's tasks. The tasks of a job that was ended early
-// count as failed where they are not done.
-func (j *job) summary() message.JobSummary {
-	s := message.JobSummary{
-		State: message.JobRunning, Total: j.total, Done: j.done, Failed: j.failed, Running: uint64(len(j.live)),
-		UsefulCPU: j.useful, WastedCPU: j.wasted, Reruns: j.reruns, Migrations: j.migrations,
-	}
-	if j.state == jobOver {
-		s.Failed = j.total - min(j.total, j.done)
-		s.Running = 0
-	}
-	s.Waiting = j.total - min(j.total, s.Done+s.Failed+s.Running)
-	switch {
-	case j.done+j.failed >= j.total:
-		s.State = message.EndState(s.Done, s.Failed)
-	case j.ledger.Facts.Cancelled():
-		s.State = message.JobCancelled
-	case j.ledger.Facts.Expired:
-		s.State = message.JobExpired
-	case j.state == jobOver: // its submitter, of an older version, did not sign that it wants no more
-		s.State = message.JobCancelled
-	}
-	return s
-}
-
 // Jobs returns every job of the ledger, without tasks, in the order they came.
 func (c *Coordinator) Jobs() []message.JobStatus {
-	out := make([]message.JobStatus, 0, len(c.jobs))
-	for _, j := range c.inOrder() {
+	out := make([]message.JobStatus, 0, len(c.table.jobs))
+	for _, j := range c.table.inOrder() {
 		out = append(out, message.NewJobStatus(j.id, j.spec, j.submitter, j.summary()))
 	}
 	return out
 }
 
-func (c *Coordinator) inOrder() []*job {
-	var jobs []*job
-	for _, id := range slices.Sorted(maps.Keys(c.jobs)) {
-		if j := c.jobs[id]; j.state != jobFetching {
-			jobs = append(jobs, j)
-		}
-	}
-	slices.SortStableFunc(jobs, func(a, b *job) int { return int(a.arrival) - int(b.arrival) })
-	return jobs
-}
-
 // Job returns a job with a page of the tasks that the ledger has rows of.
 func (c *Coordinator) Job(id task.JobID, page message.Page) (message.JobStatus, bool) {
-	j := c.jobs[id]
+	j := c.table.jobs[id]
 	if j == nil || j.state == jobFetching {
 		return message.JobStatus{}, false
 	}
@@ -103,7 +68,7 @@ type Hosts struct {
 // Hosts counts the members.
 func (c *Coordinator) Hosts() Hosts {
 	var n Hosts
-	for _, h := range c.hosts {
+	for _, h := range c.members.hosts {
 		if h.member {
 			n.Members++
 		}
@@ -113,7 +78,7 @@ func (c *Coordinator) Hosts() Hosts {
 			n.Load += h.load
 		}
 	}
-	n.Idle = c.idle.len()
+	n.Idle = c.members.idle.len()
 	return n
 }
 
@@ -127,7 +92,7 @@ type Why struct {
 // telling reason first, members with the same reason grouped. It is empty for
 // a job or task that is not known.
 func (c *Coordinator) Why(id task.JobID, i uint64) []Why {
-	j := c.jobs[id]
+	j := c.table.jobs[id]
 	switch {
 	case j == nil || i >= j.total:
 		return nil
@@ -173,9 +138,9 @@ func (c *Coordinator) whyRunning(j *job, i uint64) []Why {
 	for _, l := range j.live[i].leases {
 		reason := l.reason
 		switch {
-		case l.ending != nil:
+		case !l.is(leasing.Open):
 			reason = "it has run; its outputs are being fetched"
-		case !l.running:
+		case !l.is(leasing.Runs):
 			reason = "placed: " + reason
 		}
 		out = append(out, Why{Reason: reason, Peers: []task.PeerID{l.host.peer}})
@@ -183,14 +148,16 @@ func (c *Coordinator) whyRunning(j *job, i uint64) []Why {
 			out = append(out, Why{Reason: "it is moving there: " + m.why + "; " + m.there, Peers: []task.PeerID{m.to.peer}})
 		}
 		if p := l.portion; p != nil && p.given > 1 {
-			out = append(out, Why{Reason: fmt.Sprintf("the member was given %d tasks at once, the last time: %v", p.given, p.why), Peers: []task.PeerID{l.host.peer}})
+			out = append(out, Why{Reason: fmt.Sprintf("the member was given %d tasks at once, the last time: %v", p.given,
+				p.why), Peers: []task.PeerID{l.host.peer}})
 		}
-		if l.stays != "" {
-			out = append(out, Why{Reason: l.stays, Peers: []task.PeerID{l.host.peer}})
+		if l.stay.why != "" {
+			out = append(out, Why{Reason: l.stay.why, Peers: []task.PeerID{l.host.peer}})
 		}
 	}
 	if n := j.wants(i); n > 0 {
-		out = append(out, Why{Reason: fmt.Sprintf("%d more distinct members must run it, so that %d agree", n, j.spec.Replicas)})
+		out = append(out, Why{Reason: fmt.Sprintf("%d more distinct members must run it, so that %d agree", n,
+			j.spec.Replicas)})
 		out = append(out, c.whyNot(j, i)...)
 	}
 	return out
@@ -200,26 +167,27 @@ func (c *Coordinator) whyWaiting(j *job, i uint64) []Why {
 	out := c.whyNot(j, i)
 	if row := j.ledger.Rows[i]; row != nil && len(row.Log) > 0 {
 		last := row.Log[len(row.Log)-1]
-		out = append(out, Why{Reason: strings.TrimSpace(fmt.Sprintf("its last attempt ended as %s: %s", last.Outcome, last.Reason)), Peers: []task.PeerID{last.Worker}})
+		out = append(out, Why{Reason: strings.TrimSpace(fmt.Sprintf("its last attempt ended as %s: %s", last.Outcome,
+			last.Reason)), Peers: []task.PeerID{last.Worker}})
 	}
 	return out
 }
 
 // whyNot groups the members by why they do not take the task now.
 func (c *Coordinator) whyNot(j *job, i uint64) []Why {
-	if c.recovering {
+	if c.term.recovering {
 		return []Why{{Reason: "the leader has just started and waits for what the workers report"}}
 	}
-	if len(c.hosts) == 0 {
+	if len(c.members.hosts) == 0 {
 		return []Why{{Reason: "the overlay has no member that runs tasks"}}
 	}
-	if reason := c.heldUp(j); reason != "" {
+	if reason := c.table.heldUp(j); reason != "" {
 		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}
 	}
 	groups := map[string][]task.PeerID{}
 	avoid := j.workersOf(i)
-	for _, peer := range slices.Sorted(maps.Keys(c.hosts)) {
-		reason := c.whyNotOn(j, c.hosts[peer], avoid)
+	for _, peer := range slices.Sorted(maps.Keys(c.members.hosts)) {
+		reason := c.whyNotOn(j, c.members.hosts[peer], avoid)
 		groups[reason] = append(groups[reason], peer)
 	}
 	var out []Why
@@ -258,7 +226,8 @@ func (c *Coordinator) whyNotOn(j *job, h *host, avoid []task.PeerID) string {
 	case !h.eligible():
 		return "the member is " + h.state.String()
 	case h.memory < j.spec.Memory:
-		return fmt.Sprintf("the member lends %s of memory, the task may need %s", task.FormatSize(h.memory), task.FormatSize(j.spec.Memory))
+		return fmt.Sprintf("the member lends %s of memory, the task may need %s", task.FormatSize(h.memory),
+			task.FormatSize(j.spec.Memory))
 	case slices.Contains(avoid, h.peer):
 		return "the member runs or ran the task already, and replicas must be of distinct members"
 	case paused:

@@ -42,7 +42,7 @@ var rules = map[string]rule{
 
 	"overlay": {core: true, own: []string{"task", "trace", "predictor"}, outside: append(codec, "github.com/multiformats/go-multiaddr")},
 
-	"scheduler": {core: true, own: []string{"internal/heap", "task", "overlay", "migrate", "scheduler/ledger", "scheduler/place", "scheduler/place/allot", "scheduler/share", "scheduler/chunk", "scheduler/message", "scheduler/durable", "scheduler/timer", "scheduler/worker", "scheduler/submitter"}, outside: codec},
+	"scheduler": {core: true, own: []string{"internal/heap", "task", "overlay", "migrate", "scheduler/ledger", "scheduler/place", "scheduler/place/allot", "scheduler/share", "scheduler/chunk", "scheduler/message", "scheduler/durable", "scheduler/timer", "scheduler/replication", "scheduler/learning", "scheduler/leasing", "scheduler/worker", "scheduler/submitter"}, outside: codec},
 
 	"member": {core: true, own: []string{"task", "trace", "predictor", "overlay", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place"}},
 
@@ -51,6 +51,12 @@ var rules = map[string]rule{
 	"scheduler/durable": {core: true, own: []string{"task", "scheduler/ledger"}},
 
 	"scheduler/timer": {core: true, own: []string{"internal/heap"}},
+
+	"scheduler/leasing": {core: true},
+
+	"scheduler/learning": {core: true, own: []string{"task"}},
+
+	"scheduler/replication": {core: true, own: []string{"task", "scheduler/ledger", "scheduler/message"}},
 
 	"scheduler/worker": {core: true, own: []string{"task", "overlay", "scheduler/message", "scheduler/durable", "scheduler/timer"}},
 

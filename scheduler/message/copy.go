@@ -1,9 +1,13 @@
 package message
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
+	"godwit/scheduler/ledger"
 	"godwit/task"
 )
 
@@ -194,4 +198,20 @@ func checkPairs(pairs []Pair) error {
 		}
 	}
 	return nil
+}
+
+// ShortDigest stands for what a copy of the ledger knows of a job.
+func ShortDigest(j *ledger.Job) [DigestLen]byte {
+	d := j.Digest()
+	return [DigestLen]byte(d[:DigestLen])
+}
+
+// CompareTasks orders tasks by job and index.
+func CompareTasks(a, b task.TaskID) int {
+	return cmp.Or(cmp.Compare(a.Job, b.Job), cmp.Compare(a.Index, b.Index))
+}
+
+// SortedTasks lists the keys of a map in that order.
+func SortedTasks[V any](m map[task.TaskID]V) []task.TaskID {
+	return slices.SortedFunc(maps.Keys(m), CompareTasks)
 }

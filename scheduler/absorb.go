@@ -1,0 +1,168 @@
+package scheduler
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// askFor is how long the submitter of a job that only a replica told of is given
+// to say that the job is over: a stale copy must not make work. An answer takes
+// a round trip; a submitter that is away costs its own job these seconds.
+const askFor = 5 * time.Second
+
+// heldBy notes that a replica may hold the blocks of a job; j may be nil.
+func (j *job) heldBy(peer task.PeerID) {
+	if j != nil && len(j.tellers) < message.MaxHolders/2 && !slices.Contains(j.tellers, peer) {
+		j.tellers = append(j.tellers, peer)
+	}
+}
+
+// absorb merges a pair that a replica told. It is believed as far as it is signed, and
+// where it is not, as one coordinator believes another.
+func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, error) {
+	kind, rest, _ := strings.Cut(p.Key, "/")
+	name, _, _ := strings.Cut(rest, "/")
+	id := task.JobID(name)
+	if kind == "j" {
+		return id, c.absorbRecord(from, id, p.Value)
+	}
+	j := c.table.jobs[id]
+	if j == nil || j.state == jobFetching {
+		return id, fmt.Errorf("its job is not known")
+	}
+	if kind == "f" {
+		facts, err := ledger.DecodeFacts(p.Value)
+		if err == nil {
+			err = vetFacts(j.ledger, facts, c.now)
+		}
+		if err == nil {
+			c.absorbFacts(j, facts)
+		}
+		return id, err
+	}
+	i, row, err := decodeRow(j.ledger, p)
+	if err == nil {
+		err = verifyRow(row, task.TaskID{Job: id, Index: i})
+	}
+	if err == nil && !j.ledger.Delivered(i) {
+		c.absorbRow(j, i, row)
+	}
+	return id, err
+}
+
+// verifyRow checks what workers signed in a row of a task.
+func verifyRow(row *ledger.Row, id task.TaskID) error {
+	verify := func(r *task.Result, completed bool) error {
+		if r.Task != id || (r.Outcome == task.Completed) != completed {
+			return fmt.Errorf("a result of task %v that %v", r.Task, r.Outcome)
+		}
+		return r.Verify()
+	}
+	for i := range row.Results {
+		if err := verify(&row.Results[i], true); err != nil {
+			return err
+		}
+	}
+	for i := range row.Failures {
+		if err := verify(&row.Failures[i].Result, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// absorbRecord takes in a job that a replica knows. Its submitter is asked
+// before anything of it is placed.
+func (c *Coordinator) absorbRecord(from task.PeerID, id task.JobID, value []byte) error {
+	if j := c.table.jobs[id]; j != nil && j.state != jobFetching {
+		return nil
+	}
+	if len(c.table.jobs) >= 2*c.cfg.MaxJobs { // as many as two sides of a split have
+		return fmt.Errorf("the leader has %d jobs", len(c.table.jobs))
+	}
+	l, err := addRecord(c.ledger, id, value)
+	if err != nil {
+		return err
+	}
+	delete(c.table.fetches, coordinatorPrefix+ledger.JobKey(id)) // if its submitter had offered it
+	j := c.table.newJob(id, l)
+	j.state = jobOpen
+	c.table.persistRecord(j)
+	c.table.armDeadline(j)
+	j.moveCursor(0)
+	j.askedUntil = c.now.Add(askFor)
+	c.timers.Set(j.askedUntil, reminder{job: id})
+	j.asked, j.credit = true, true
+	j.heldBy(from)
+	c.seeker.secure(message.HoldName{Task: task.TaskID{Job: id}, Kind: message.HoldJob})
+	c.decided(task.TaskID{Job: id}, "taken up", from, "a replica knows the job; its submitter is asked whether it is over")
+	c.touch(j)
+	return nil
+}
+
+// absorbFacts merges facts of a job.
+func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
+	ours := &j.ledger.Facts
+	before, delivery := string(ours.Encode()), ours.Delivery
+	was := ours.Done.Count() + ours.Failed.Minus(ours.Done).Count()
+	for _, i := range slices.Sorted(maps.Keys(j.live)) {
+		if f.Done.Contains(i) || f.Failed.Contains(i) {
+			c.endLeases(j, i, message.DropSuperseded)
+		}
+	}
+	ours.Merge(f)
+	if string(ours.Encode()) == before {
+		return
+	}
+	c.table.persistFacts(j)
+	if ours.Delivery != delivery {
+		c.table.redelivered(j)
+	} else if ours.Done.Count()+ours.Failed.Minus(ours.Done).Count() > was {
+		c.table.recount(j)
+	}
+	if j.state == jobOpen && (ours.Cancelled() || ours.Expired) {
+		c.table.end(j, message.DropCancelled)
+	}
+	c.touch(j)
+	c.table.endIfOver(j)
+}
+
+// absorbRow merges what a replica knows of a task that is not delivered.
+func (c *Coordinator) absorbRow(j *job, i uint64, theirs *ledger.Row) {
+	for k := range theirs.Log {
+		c.term.neverGiven(theirs.Log[k].Attempt)
+	}
+	row := j.row(i)
+	before := row.Verdict(j.ledger.Rule())
+	useful, wasted := costOfLog(row)
+	if !row.Merge(theirs) {
+		c.reports.waitAgain(j, i)
+		return
+	}
+	u, w := costOfLog(row)
+	j.useful, j.wasted = j.useful+u-useful, j.wasted+w-wasted
+	after := row.Verdict(j.ledger.Rule())
+	switch {
+	case before == ledger.Open:
+		c.reports.conclude(j, i, row)
+	case before == ledger.Failed && after == ledger.Done:
+		j.failed--
+		j.done++
+		j.ready = append(j.ready, i)
+	case before == ledger.Done && after == ledger.Open: // voided elsewhere
+		c.reopenVoided(j, i)
+	}
+	c.table.persistRow(j, i)
+	if after == ledger.Done && len(row.Agreed()) > 0 && len(message.RemoteOutputs(&row.Agreed()[0])) > 0 {
+		c.seeker.secure(message.HoldName{Task: task.TaskID{Job: j.id, Index: i}, Kind: message.HoldOutputs})
+	}
+	c.touch(j)
+	c.table.endIfOver(j)
+}

@@ -1,0 +1,22 @@
+package scheduler
+
+import "godwit/scheduler/place"
+
+// A dispatch gives waiting tasks to members: round after round it asks the policies of shares,
+// of chunks and of placement whose turn it is, how much each gets and where it goes.
+type dispatch struct {
+	c *Coordinator
+
+	policy   place.Policy
+	forecast place.Forecast
+	asking   bool     // a reminder to ask the policy again is set
+	deciding deciding // memory of rounds and scans
+	touched  []*host  // whose capacity may have grown
+	widened  bool     // the queue has something that idle hosts have not been asked for
+}
+
+// begin begins a Step.
+func (q *dispatch) begin() {
+	q.touched, q.widened = q.touched[:0], false
+	q.deciding.step++
+}

@@ -1,0 +1,67 @@
+package scheduler
+
+import (
+	"strconv"
+
+	"godwit/scheduler/durable"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// A fetching is a Fetch that was not answered: of a job's blocks, or of the
+// outputs or a checkpoint of a lease.
+type fetching struct {
+	key   string
+	job   *job
+	have  []message.Range
+	lease *lease              // nil when it is the job's
+	saved *message.Checkpoint // the lease's checkpoint, where that is fetched
+	// sought are blocks that should be held here; nil for the others.
+	sought *message.HoldName
+	// stray is the task of a checkpoint that is of no lease, and from who has it.
+	stray *task.TaskID
+	from  task.PeerID
+}
+
+func (t *jobTable) fetch(f *fetching, cids []task.CID, holders []task.PeerID) {
+	t.fetches[f.key] = f
+	t.c.emit(message.Fetch{Key: f.key, CIDs: cids, Holders: holders})
+}
+
+func (t *jobTable) fetched(ev message.Fetched) {
+	f := t.fetches[ev.Key]
+	if f == nil {
+		return
+	}
+	delete(t.fetches, ev.Key)
+	if f.sought != nil {
+		t.c.seeker.soughtBlocks(*f.sought, ev.Err)
+		return
+	}
+	if f.stray != nil {
+		t.c.transfers.strayFetched(f, ev.Err)
+		return
+	}
+	if f.saved != nil {
+		t.c.reports.checkpointFetched(f, ev.Err)
+		return
+	}
+	if f.lease != nil {
+		t.c.reports.outputsFetched(f.lease, ev.Err)
+		return
+	}
+	j := f.job
+	if ev.Err != "" {
+		delete(t.jobs, j.id)
+		t.c.emit(message.Send{To: j.submitter, Message: message.Message{Accepted: &message.Accepted{
+			Job: j.id, Error: task.ClipMessage("fetching the job's files failed: " + ev.Err), RetryAfter: t.c.cfg.RefusalPause,
+		}}})
+		return
+	}
+	t.open(j, f.have)
+}
+
+func stateKey(id task.TaskID, a message.Attempt) string {
+	return durable.TaskKey(coordinatorPrefix+"k/", id) + "/" + strconv.FormatUint(a.Epoch, 10) + "." +
+		strconv.FormatUint(a.Seq, 10)
+}

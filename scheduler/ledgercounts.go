@@ -1,0 +1,27 @@
+package scheduler
+
+import "godwit/scheduler/ledger"
+
+// LedgerCounts says how large a copy of the ledger is.
+type LedgerCounts struct {
+	Jobs, Rows int
+	Bytes      int64 // of its durable form, about
+}
+
+func countLedger(l *ledger.Ledger) LedgerCounts {
+	n := LedgerCounts{Jobs: len(l.Jobs)}
+	for _, j := range l.Jobs {
+		n.Rows += len(j.Rows)
+		n.Bytes += int64(len(j.Record.Job)) + rangeBytes*int64(len(j.Facts.Done)+len(j.Facts.Failed))
+		for _, row := range j.Rows {
+			n.Bytes += int64(rowBytes(row))
+		}
+	}
+	return n
+}
+
+// LedgerCounts says how large a copy of the ledger is.
+func (r *Replica) LedgerCounts() LedgerCounts { return countLedger(r.ledger) }
+
+// LedgerCounts says how large the ledger is.
+func (c *Coordinator) LedgerCounts() LedgerCounts { return countLedger(c.ledger) }

@@ -1,0 +1,77 @@
+package scheduler
+
+import (
+	"time"
+
+	"godwit/migrate"
+	"godwit/scheduler/leasing"
+	"godwit/task"
+)
+
+// A migration decides which running tasks should go elsewhere. Its policy and the rule of
+// tails do; transfers carries out what they want.
+type migration struct {
+	c *Coordinator
+
+	// Migration. given counts the leases on the books.
+	mover   migrate.Policy // nil: nothing moves
+	rate    float64        // bytes of state a second, mean of hand-overs; 0 before the first
+	scanAt  time.Time      // when the next scan is due; zero for none set
+	scans   uint64         // made in this life: they seed the random numbers
+	tailDue bool           // it has gone off
+	tailSet bool           // a reminder to look at tails is set
+	noticed bool           // a member gave notice, and no scan followed yet
+}
+
+const (
+	// leastPeriod bounds how often a policy scans, whatever the rules say: a scan
+	// looks at every member.
+	leastPeriod = time.Second
+	// noticeAgain is how long after a notice the tasks that found no place are
+	// offered again, while their member still has them.
+	noticeAgain = 10 * time.Second
+	// scanStream tells the random numbers of scans from those of placements.
+	scanStream = 1 << 63
+)
+
+// cannotSave is why a task stays that is to end where it runs.
+const cannotSave = "its state cannot be saved on the way"
+
+// forgetStays forgets why leases stay whose hosts they need not leave any more.
+func (q *migration) forgetStays(from map[*host]bool) {
+	for _, h := range q.c.members.hosts {
+		if from[h] {
+			continue
+		}
+		for _, l := range h.leases {
+			if l.move == nil && !l.fixed && !q.c.now.Before(l.tries.notBefore) {
+				l.stay.why = ""
+			}
+		}
+	}
+}
+
+// leaseFor returns the host's lease of a task that has not ended, or nil.
+func (h *host) leaseFor(id task.TaskID) *lease {
+	for _, l := range h.leases {
+		if l.task.index == id.Index && l.job.id == id.Job && l.is(leasing.Open) {
+			return l
+		}
+	}
+	return nil
+}
+
+// mayMove reports whether the task can be taken elsewhere with its state.
+func (q *migration) mayMove(l *lease) bool {
+	return l.is(leasing.Settled) && !q.c.now.Before(l.tries.notBefore) && !l.fixed && l.job.mayResume()
+}
+
+// noteStay notes why a task that should move does not, and tells it when something else
+// stands in its way than before. Only then is it put into words.
+func (q *migration) noteStay(l *lease, why cause, but string) {
+	if l.stay.why != "" && l.stay.but == but {
+		return
+	}
+	l.stay.why, l.stay.but = task.ClipMessage("it should leave its member ("+why.Why()+"), and stays: "+but), but
+	q.c.decided(l.taskID(), "stays", l.host.peer, l.stay.why)
+}

@@ -1,0 +1,105 @@
+package scheduler
+
+import (
+	"slices"
+
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// An outbox gathers what one Step has to say to each worker.
+type outbox struct {
+	c *Coordinator
+
+	mail   map[task.PeerID]*mail
+	mailTo []task.PeerID // keys of mail, in the order first written to
+}
+
+// mail is what one Step has to say to one worker.
+type mail struct {
+	place   *message.Place
+	ack     *message.Ack
+	holders map[task.JobID]bool
+}
+
+// letter returns what this Step has to say to a worker so far.
+func (o *outbox) letter(to task.PeerID) *mail {
+	m := o.mail[to]
+	if m == nil {
+		m = new(mail)
+		o.mail[to] = m
+		o.mailTo = append(o.mailTo, to)
+	}
+	return m
+}
+
+func (o *outbox) ack(to task.PeerID) *message.Ack {
+	m := o.letter(to)
+	if m.ack == nil {
+		m.ack = &message.Ack{Epoch: o.c.term.epoch}
+	}
+	return m.ack
+}
+
+func (o *outbox) drop(to task.PeerID, id task.TaskID, a message.Attempt, reason string) {
+	ack := o.ack(to)
+	ack.Drop = append(ack.Drop, message.AttemptName{Task: id, Attempt: a, Reason: reason})
+}
+
+// post puts a lease in this Step's letter to its worker, with those who hold
+// the job's blocks.
+func (c *Coordinator) post(l *lease) {
+	c.postTo(l.host, l.job, message.Lease{
+		Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: l.saved.from,
+		Left: min(c.dispatch.leftFrom(l.job, l.task.index, l.saved.from, l.attempt), task.MaxDuration),
+	})
+}
+
+func (c *Coordinator) postTo(h *host, j *job, l message.Lease) {
+	m := c.outbox.letter(h.peer)
+	if m.place == nil {
+		m.place = &message.Place{Epoch: c.term.epoch, Holders: map[task.JobID][]task.PeerID{}}
+	}
+	m.place.Leases = append(m.place.Leases, l)
+	holders, ok := m.place.Holders[j.id]
+	if !ok {
+		holders = make([]task.PeerID, 0, 3)
+		holders = append(holders, c.self)
+		if j.submitter != c.self {
+			holders = append(holders, j.submitter)
+		}
+		if first, ok := c.replicas.First(); ok && first != j.submitter {
+			holders = append(holders, first)
+		}
+	}
+	if l.From != nil {
+		holders = c.holdState(holders, j, l.Task.Index)
+	}
+	m.place.Holders[j.id] = holders
+}
+
+// holdState adds to the holders of a job those that may have the state of one of its
+// tasks: after a change of leaders the blocks may be with the last one, or with who
+// made them, alone.
+func (c *Coordinator) holdState(holders []task.PeerID, j *job, i uint64) []task.PeerID {
+	add := func(p task.PeerID) {
+		if len(holders) < message.MaxHolders && !slices.Contains(holders, p) {
+			holders = append(holders, p)
+		}
+	}
+	for _, p := range c.replicas.Group() {
+		add(p)
+	}
+	ran := 0
+	for _, l := range slices.Backward(j.row(i).Log) {
+		if l.Outcome != "" && l.Outcome != "refused" && ran < lastWorkers {
+			ran++
+			add(l.Worker)
+		}
+	}
+	return holders
+}
+
+// lastWorkers is how many of those that ran a task last are asked for its state:
+// the last made it, or the one before if that lost it.
+const lastWorkers = 2

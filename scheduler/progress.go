@@ -1,0 +1,77 @@
+package scheduler
+
+import (
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+)
+
+// sendProgress brings the submitter what it lacks, a batch at a time: the next
+// goes out when it has answered the last. With nothing to bring, it tells how
+// the job stands if that was asked for, and that it is over when it is.
+func (c *Coordinator) sendProgress(j *job) {
+	if j.state == jobFetching || !j.credit {
+		return
+	}
+	p := &message.Progress{Job: j.id}
+	size := 0
+	for len(j.ready) > 0 && len(p.Tasks) < message.MaxProgress && len(j.sent) < message.Window {
+		i := j.ready[0]
+		row := j.ledger.Rows[i]
+		if row == nil || j.ledger.Delivered(i) {
+			j.ready = j.ready[1:]
+			continue
+		}
+		t := summarize(j, i, row)
+		if size += summaryBytes(&t); size > message.BatchBytes && len(p.Tasks) > 0 {
+			break
+		}
+		p.Tasks = append(p.Tasks, t)
+		j.ready, j.sent = j.ready[1:], append(j.sent, i)
+	}
+	over := j.state == jobOver && len(j.ready) == 0 && len(j.sent) == 0 && !j.told
+	if len(p.Tasks) == 0 && !j.asked && !over {
+		return
+	}
+	j.credit = len(p.Tasks) == 0
+	j.asked = false
+	p.Summary = j.summary()
+	if len(p.Tasks) == 0 && (len(j.ready) > 0 || len(j.sent) > 0) && j.state == jobOver {
+		p.Summary.State = message.JobRunning // results are still on their way
+	}
+	c.emit(message.Send{To: j.submitter, Message: message.Message{Progress: p}})
+	if over {
+		j.told = true
+		c.table.persistFacts(j)
+		c.emit(message.Release{Job: j.id})
+	}
+}
+
+// summarize tells the whole story of an ended task. Of many large agreeing
+// results as many are told as a frame holds.
+func summarize(j *job, i uint64, row *ledger.Row) message.TaskSummary {
+	rule := j.ledger.Rule()
+	t := message.TaskSummary{Index: i, Attempts: row.Log}
+	if row.Verdict(rule) == ledger.Done {
+		t.Results = row.Agreed()
+		return t
+	}
+	t.Failed, t.Reason = true, row.Why(rule)
+	size := 0
+	for k := len(row.Failures) - 1; k >= 0; k-- { // the latest matter most
+		r := row.Failures[k].Result
+		if size += message.ResultBytes(&r); size > message.BatchBytes && len(t.Results) > 0 {
+			break
+		}
+		t.Results = append(t.Results, r)
+	}
+	return t
+}
+
+func summaryBytes(t *message.TaskSummary) int {
+	const perAttempt = 300
+	n := perAttempt * len(t.Attempts)
+	for i := range t.Results {
+		n += message.ResultBytes(&t.Results[i])
+	}
+	return n
+}

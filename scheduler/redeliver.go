@@ -1,0 +1,98 @@
+package scheduler
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// maxLeap is how many deliveries another copy may be ahead of this one. More than
+// a few never come from honest copies; each telling of a false one costs the
+// submitter's next word, and MaxDelivery is far.
+const maxLeap = 1 << 10
+
+// vetFacts looks at facts of a job that another copy told of. What the submitter
+// signed is checked; a deadline is believed if it has passed here. Which tasks were
+// delivered is taken as told: their submitter says otherwise if it was a lie.
+func vetFacts(j *ledger.Job, f *ledger.Facts, now time.Time) error {
+	total := j.Spec.Sweep.Count()
+	for _, set := range []ledger.Set{f.Done, f.Failed} {
+		if n := len(set); n > 0 && set[n-1].To > total {
+			return fmt.Errorf("facts of task %d, the job has %d", set[n-1].To-1, total)
+		}
+	}
+	if ours := j.Facts.Delivery; f.Delivery > ours+maxLeap {
+		return fmt.Errorf("delivery %d, after %d here", f.Delivery, ours)
+	}
+	if f.Cancelled() && !bytes.Equal(f.Cancel, j.Facts.Cancel) &&
+		!task.VerifyCancel(j.Record.ID(), j.Record.PublicKey, f.Cancel) {
+		return fmt.Errorf("a cancel that the job's submitter did not sign")
+	}
+	if at, ok := deadlineOf(j.Spec); !ok || now.Before(at) {
+		f.Expired = false
+	}
+	return nil
+}
+
+// redeliver heeds the submitter on what it holds: tasks that were thought to be
+// delivered and are not run again, unless their results are still here. That
+// happens when it lost its disk, and when another copy told what was not so.
+func (t *jobTable) redeliver(j *job, held ledger.Set) {
+	if !j.ledger.Facts.Redeliver(held) {
+		return
+	}
+	t.c.decided(task.TaskID{Job: j.id}, "reopened", j.submitter, "its submitter lacks results that it was thought to hold")
+	t.persistFacts(j)
+	t.redelivered(j)
+}
+
+// redelivered makes what is kept of a job anew after another delivery began.
+func (t *jobTable) redelivered(j *job) {
+	t.recount(j)
+	if j.state == jobOver && !j.ledger.Over() {
+		j.state, j.told = jobOpen, false
+		t.armDeadline(j)
+	}
+	j.moveCursor(0)
+	j.sent, j.ready = nil, nil
+	for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
+		if j.ledger.Verdict(i) == ledger.Open {
+			t.c.reports.waitAgain(j, i)
+			continue
+		}
+		t.weigh(j, i, rowBytes(j.ledger.Rows[i]))
+		j.ready = append(j.ready, i)
+	}
+	t.c.claims.enqueue(j)
+	t.c.dispatch.widened = true
+	t.c.touch(j)
+}
+
+// recount makes a job's counters anew after tasks were found to be delivered.
+func (t *jobTable) recount(j *job) {
+	keep := func(id task.TaskID) bool { return id.Job == j.id }
+	t.kept = slices.DeleteFunc(t.kept, keep)
+	for _, i := range j.ledger.Compact() {
+		t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: j.id, Index: i})})
+		t.unweigh(j, i)
+	}
+	gone := func(i uint64) bool { return j.ledger.Rows[i] == nil }
+	j.sent, j.ready = slices.DeleteFunc(j.sent, gone), slices.DeleteFunc(j.ready, gone)
+	f := &j.ledger.Facts
+	j.done, j.failed = f.Done.Count(), f.Failed.Minus(f.Done).Count()
+	for _, row := range j.ledger.Rows {
+		switch row.Verdict(j.ledger.Rule()) {
+		case ledger.Done:
+			j.done++
+		case ledger.Failed:
+			j.failed++
+		}
+	}
+	j.moveCursor(j.wait.cursor)
+}

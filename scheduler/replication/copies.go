@@ -1,0 +1,130 @@
+package replication
+
+import (
+	"maps"
+	"slices"
+
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+func (r *Replicas) resend(f *follower) {
+	f.resent = r.now
+	for i := range f.sent {
+		f.sent[i].at = r.now
+		r.emit(message.Send{To: f.peer, Message: message.Message{Copy: f.sent[i].copy}})
+	}
+}
+
+// SendCopies sends every follower what its window has room for.
+func (r *Replicas) SendCopies() {
+	for _, p := range slices.Sorted(maps.Keys(r.followers)) {
+		f := r.followers[p]
+		for len(f.queue) > 0 && len(f.sent) < copyWindow {
+			r.sendCopy(f)
+		}
+	}
+}
+
+func (r *Replicas) sendCopy(f *follower) {
+	m := &message.Copy{}
+	size, n := 0, 0
+	for _, k := range f.queue {
+		if size > message.BatchBytes || n == message.MaxPairs {
+			break
+		}
+		n++
+		delete(f.waiting, k)
+		size += r.fill(m, k)
+	}
+	f.queue = f.queue[n:]
+	upTo := f.queued - uint64(len(f.queue))
+	switch {
+	case size > 0:
+		r.sendAs(f, m, upTo)
+	case len(f.sent) > 0:
+		f.sent[len(f.sent)-1].upTo = upTo
+	default:
+		f.acked = upTo
+		f.maySync()
+	}
+}
+
+// sendAs sends a copy as the next of the session.
+func (r *Replicas) sendAs(f *follower, m *message.Copy, upTo uint64) {
+	f.seq++
+	m.Epoch, m.Session, m.Seq = r.epoch, f.session, f.seq
+	f.sent = append(f.sent, sentCopy{m, upTo, r.now})
+	r.emit(message.Send{To: f.peer, Message: message.Message{Copy: m}})
+}
+
+// keyBytes is what a key of a copy takes beside its value, about.
+const keyBytes = 128
+
+// fill adds what a key stands for now to a copy and returns its size, about; 0
+// if there is nothing any more.
+func (r *Replicas) fill(m *message.Copy, k Key) int {
+	id := task.TaskID{Job: k.Job, Index: k.Index}
+	j := r.book.Ledger().Jobs[k.Job]
+	if k.Kind == Gone {
+		if j != nil {
+			return 0
+		}
+		m.Gone = append(m.Gone, k.Job)
+		return keyBytes
+	}
+	if j == nil {
+		return 0
+	}
+	var p message.Pair
+	switch k.Kind {
+	case Record:
+		p = message.Pair{Key: ledger.JobKey(k.Job), Value: j.Record.Encode()}
+	case Facts:
+		p = message.Pair{Key: ledger.FactsKey(k.Job), Value: j.Facts.Encode()}
+	case Row:
+		row := j.Rows[k.Index]
+		if row == nil || j.Delivered(k.Index) {
+			return 0
+		}
+		p = message.Pair{Key: ledger.RowKey(id), Value: row.Encode()}
+	case live:
+		l := message.LiveLeases{Task: id, Leases: r.book.Live(id)}
+		m.Live = append(m.Live, l)
+		return keyBytes * (1 + len(l.Leases))
+	default:
+		h, ok := r.book.Blocks(message.HoldName{Task: id, Kind: message.HoldKind(k.Kind - hold)})
+		if !ok {
+			return 0
+		}
+		m.Hold = append(m.Hold, h)
+		return keyBytes * (1 + len(h.CIDs))
+	}
+	m.Pairs = append(m.Pairs, p)
+	return keyBytes + len(p.Value)
+}
+
+// Copied takes in what a follower has durably, and which blocks it holds.
+func (r *Replicas) Copied(from task.PeerID, m *message.Copied) {
+	f := r.followers[from]
+	if m.Epoch > r.epoch {
+		r.book.Outrun(m.Epoch)
+	}
+	if f == nil || f.phase != copying || m.Epoch != r.epoch || m.Session != f.session || m.Seq > f.seq {
+		return
+	}
+	r.heardOf(f)
+	f.answer = nil // it follows: that was heard
+	for len(f.sent) > 0 && f.sent[0].copy.Seq <= m.Seq {
+		f.acked = f.sent[0].upTo
+		f.sent = f.sent[1:]
+	}
+	f.maySync()
+	if m.Gap && len(f.sent) > 0 && !r.now.Before(f.resent.Add(resendAfter/2)) {
+		r.resend(f)
+	}
+	for i := range m.Held {
+		r.heldAt(f, &m.Held[i])
+	}
+}

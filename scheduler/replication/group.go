@@ -1,0 +1,95 @@
+package replication
+
+import (
+	"maps"
+	"slices"
+
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// GroupIs takes in who is in the group, by rank.
+func (r *Replicas) GroupIs(peers []task.PeerID) {
+	r.group = nil
+	for _, p := range peers {
+		if p != r.self && !slices.Contains(r.group, p) {
+			r.group = append(r.group, p)
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(r.followers)) {
+		if f := r.followers[p]; f.grouped && !slices.Contains(r.group, p) {
+			f.grouped = false
+			f.reset()
+			r.askToBegin(f) // it tells what it has once more, and forgets it
+		}
+	}
+	for _, p := range r.group {
+		f := r.follower(p)
+		if f.grouped {
+			continue
+		}
+		f.grouped = true
+		if f.phase != listening {
+			f.reset()
+			r.askToBegin(f)
+		}
+	}
+	r.tickSoon()
+}
+
+// Suspect stops waiting for a follower.
+func (r *Replicas) Suspect(peer task.PeerID, why string) {
+	if f := r.followers[peer]; f != nil && f.grouped && !f.silent {
+		f.silent, f.rejoining = true, false
+		r.emit(message.Decided{Action: "not waited for", Peer: peer,
+			Reason: task.ClipMessage("the follower is not heard of: " + why)})
+	}
+}
+
+// Tick looks after followers.
+func (r *Replicas) Tick() {
+	r.ticking = false
+	r.shareLeases()
+	r.shareDelivered()
+	for _, p := range slices.Sorted(maps.Keys(r.followers)) {
+		f := r.followers[p]
+		switch {
+		case !f.grouped && !r.now.Before(f.heard.Add(tellerLife)):
+			delete(r.followers, p)
+			continue
+		case f.phase == unheard:
+			r.askToBegin(f)
+		case len(f.queue) > maxBehind && !f.inSync():
+			f.reset()
+			r.askToBegin(f)
+		case len(f.sent) > 0 && !r.now.Before(f.sent[0].at.Add(resendAfter)):
+			r.resend(f)
+		case f.silent && f.phase == copying && len(f.sent) == 0:
+			r.sendAs(f, &message.Copy{}, f.queued-uint64(len(f.queue))) // of nothing: its answer says that it is there
+		}
+	}
+	r.askHoldsAgain()
+	if len(r.followers) > 0 {
+		r.tickSoon()
+	}
+}
+
+// Followers lists the group without the leader, by rank.
+func (r *Replicas) Followers() []FollowerStatus {
+	var out []FollowerStatus
+	for _, p := range r.group {
+		f := r.followers[p]
+		out = append(out, FollowerStatus{p, f.inSync(), int(f.queued-f.acked) + len(r.owed), f.rejoining})
+	}
+	return out
+}
+
+// A FollowerStatus is a replica as the leader sees it.
+type FollowerStatus struct {
+	Peer   task.PeerID `json:"peer"`
+	InSync bool        `json:"in_sync"` // promises wait for it
+	Behind int         `json:"behind"`  // changes not yet acknowledged
+	// Rejoining says that promises wait for it although its session is not in sync yet: it
+	// was when the one before ended.
+	Rejoining bool `json:"-"`
+}

@@ -1,0 +1,250 @@
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"godwit/scheduler/leasing"
+	"godwit/scheduler/message"
+	"godwit/scheduler/share"
+	"godwit/task"
+)
+
+// Slots that are given back. Where the overlay's fairness says shrink=arrival, a job that
+// comes and finds too few idle slots gets some that others hold: what it is entitled to
+// beside them, where the policy makes holdings level; else only what those of lower
+// priority have (KOALA's growing and shrinking: Grundeken 2009, sections 3.1.3 and
+// 3.7.1, by which nothing is taken from equals). A task that is to make room is stopped
+// with its state saved and waits for its next turn, so that nothing of it is lost: one
+// whose state cannot be saved stays where it is. That is done once, when the job comes.
+
+// A stake is a claimant as that reckons with it, by sites: one for all, if the policy
+// does not divide each.
+type stake struct {
+	claimant *claimant
+	priority int
+	held     []int      // slots that it has
+	due      []int      // slots that it would have if all were divided anew
+	gives    [][]*lease // of those that it has, those that it could give back
+}
+
+// makeRoom has slots given back for the jobs that have come since it was last called, but for
+// a coordinator that does not know yet who holds them.
+func (q *dispatch) makeRoom() {
+	if q.c.term.recovering {
+		return
+	}
+	came := q.c.claims.fair.came
+	q.c.claims.fair.came = came[:0]
+	if !q.c.claims.fair.terms.OnArrival {
+		return
+	}
+	for _, j := range came {
+		if j.queued && q.c.table.heldUp(j) == "" {
+			q.makeRoomFor(j)
+		}
+	}
+}
+
+func (q *dispatch) makeRoomFor(j *job) {
+	stakes := q.stakes(j)
+	sites := q.divideAnew(stakes)
+	mine := &stakes[slices.IndexFunc(stakes, func(s stake) bool { return s.claimant == j.claim })]
+	wanted := j.waitingCount()
+	for site := range sites {
+		need := wanted
+		if q.c.claims.fair.terms.Levels {
+			need = min(need, mine.due[site]-mine.held[site])
+		}
+		if need > 0 {
+			wanted -= q.shrink(j, stakes, site, need)
+		}
+	}
+}
+
+// stakes lists all claimants, in the order of arrival, with what they hold. Only the
+// tasks that a host runs at once count: those ahead of its slots hold none.
+func (q *dispatch) stakes(j *job) []stake {
+	sites := 1
+	if q.c.claims.fair.terms.EachSite {
+		sites = len(q.c.claims.fair.order)
+	}
+	place := map[*claimant]int{}
+	var stakes []stake
+	for _, id := range slices.Sorted(maps.Keys(q.c.claims.fair.claimants)) {
+		stakes = append(stakes, stake{claimant: q.c.claims.fair.claimants[id], held: make([]int, sites),
+			due: make([]int, sites), gives: make([][]*lease, sites)})
+	}
+	slices.SortStableFunc(stakes, func(a, b stake) int { return cmp.Compare(a.claimant.arrival, b.claimant.arrival) })
+	for k := range stakes {
+		s := &stakes[k]
+		place[s.claimant] = k
+		if s.claimant.jobs.len() > 0 {
+			s.priority = s.claimant.priority()
+		} else {
+			s.priority = -task.MaxPriority
+		}
+	}
+	for _, h := range q.c.members.roster.all() {
+		site := 0
+		if q.c.claims.fair.terms.EachSite {
+			site = slices.Index(q.c.claims.fair.order, h.counted.site)
+		}
+		running := 0
+		for _, l := range h.leases {
+			if !l.is(leasing.Open) || running == h.slots {
+				continue
+			}
+			running++
+			s := &stakes[place[l.job.claim]]
+			s.held[site]++
+			s.priority = max(s.priority, l.job.spec.Priority)
+			if q.mayMakeRoom(l, j) {
+				s.gives[site] = append(s.gives[site], l)
+			}
+		}
+	}
+	return stakes
+}
+
+// mayMakeRoom reports whether a task can be stopped with nothing lost, so that another job's
+// could run there. What was given in this Step its worker has not heard of.
+func (q *dispatch) mayMakeRoom(l *lease, j *job) bool {
+	h := l.host
+	_, paused := h.paused[j]
+	return q.c.migration.mayMove(l) && h.eligible() && !paused && h.memory >= j.spec.Memory && l.start.Before(q.c.now) &&
+		l.job != j
+}
+
+// divideAnew notes what each would have if nobody had anything, and returns the sites.
+func (q *dispatch) divideAnew(stakes []stake) []share.Site {
+	f := &q.c.claims.fair
+	var sites []share.Site
+	add := func(name string, a amounts) {
+		free := a
+		free.used = 0
+		sites = append(sites, free.offer(name, opening{a.slots, a.memory}))
+	}
+	if f.terms.EachSite {
+		for _, s := range f.order {
+			add(s.name, s.sums)
+		}
+	} else {
+		add("", f.all)
+	}
+	if !f.terms.Levels {
+		return sites
+	}
+	claims := make([]share.Claimant, len(stakes))
+	for k := range stakes {
+		s := &stakes[k]
+		claims[k] = q.claimOfStake(s)
+		for _, j := range s.claimant.jobs.items {
+			claims[k].Demand += j.waitingCount()
+		}
+		for _, n := range s.held {
+			claims[k].Demand += n
+		}
+	}
+	for _, g := range q.anew().Grow(q.c.now, claims, sites) {
+		if g.Slots > 0 {
+			stakes[g.Claimant].due[max(g.Site, 0)] += g.Slots
+		}
+	}
+	return sites
+}
+
+// anew is a policy as the one that divides what is idle, with a memory of its own: what
+// it is asked here is nobody's turn.
+func (q *dispatch) anew() share.Policy {
+	if q.c.claims.fair.ideal == nil {
+		f := newFairness(q.c.cfg.Rules.Fairness)
+		q.c.claims.fair.ideal = f.policy
+	}
+	return q.c.claims.fair.ideal
+}
+
+func (q *dispatch) claimOfStake(s *stake) share.Claimant {
+	cl := s.claimant
+	return share.Claimant{ID: cl.id, Priority: s.priority, Weight: q.c.claims.weight(cl),
+		Task: share.Amount{Cores: 1, Memory: cl.of.spec.Memory}}
+}
+
+// shrink has up to need slots of a site given back for a job, and returns how many are.
+func (q *dispatch) shrink(j *job, stakes []stake, site, need int) (given int) {
+	var givers []*stake
+	var claims []share.Claimant
+	for k := range stakes {
+		s := &stakes[k]
+		n := len(s.gives[site])
+		switch {
+		case s.claimant == j.claim:
+			continue
+		case q.c.claims.fair.terms.Levels:
+			n = min(n, s.held[site]-s.due[site])
+		case s.priority >= j.spec.Priority:
+			continue
+		}
+		if n > 0 {
+			claim := q.claimOfStake(s)
+			claim.Held = []share.Holding{{Site: site, Slots: n}}
+			givers, claims = append(givers, s), append(claims, claim)
+		}
+	}
+	for _, r := range q.anew().Shrink(claims, site, need) {
+		why := fmt.Sprintf("the job %s has come: %v", j.spec.Name, r.Reason)
+		for _, l := range q.givenUp(givers[r.Claimant].gives[site], r.Slots) {
+			q.giveBack(l, why)
+			given++
+		}
+	}
+	return given
+}
+
+// givenUp chooses which tasks a claimant gives up: of those of its lowest priority that
+// which has most left. None of them loses anything.
+func (q *dispatch) givenUp(leases []*lease, n int) []*lease {
+	slices.SortStableFunc(leases, func(a, b *lease) int { return cmp.Compare(a.job.spec.Priority, b.job.spec.Priority) })
+	var out []*lease
+	for len(leases) > 0 && len(out) < n {
+		k := 1
+		for k < len(leases) && leases[k].job.spec.Priority == leases[0].job.spec.Priority {
+			k++
+		}
+		running := make([]share.Running, k)
+		for i, l := range leases[:k] {
+			work, _ := l.job.work()
+			running[i].Left, _ = q.c.migration.progressOf(l, work)
+		}
+		for _, i := range share.LeastLost(running, n-len(out), nil) {
+			out = append(out, leases[i])
+		}
+		leases = leases[k:]
+	}
+	return out
+}
+
+// giveBack has a task stopped with its state saved. What waits at its worker for a slot,
+// of any job, is asked back too: it would have the slot at once. So would another task of
+// the job, since the worker need not prepare anything for it as for the one that comes.
+func (q *dispatch) giveBack(l *lease, why string) {
+	h := l.host
+	l.move = &move{why: why, begun: q.c.now, by: q.c.now.Add(q.c.cfg.MoveWithin)}
+	q.c.transfers.orderSave(l)
+	q.c.members.alarm(h, l.move.by)
+	q.c.members.pauseJob(h, l.job, q.c.cfg.RefusalPause, "a task of the job has just made room there for another job")
+	q.c.decided(l.taskID(), "saving", h.peer,
+		task.ClipMessage("it gives back its slot, to go on later from where it is: "+why))
+	running := 0
+	for _, o := range h.leases {
+		if !o.is(leasing.Open) {
+			continue
+		}
+		if running++; running > h.slots && o.is(leasing.Recallable) && o.start.Before(q.c.now) {
+			o.take(leasing.AsksBack)
+			q.c.outbox.drop(h.peer, o.taskID(), o.attempt, message.DropRecall)
+		}
+	}
+}

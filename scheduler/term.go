@@ -1,0 +1,169 @@
+package scheduler
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"godwit/scheduler/leasing"
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/scheduler/replication"
+	"godwit/task"
+)
+
+// A term is the time for which a coordinator leads in one epoch, and how it began.
+type term struct {
+	c *Coordinator
+
+	epoch  uint64 // this term; larger than that of any lease given before it
+	outran uint64 // the last that the driver was told of by Outrun
+	seq    uint64 // attempts numbered in this term
+	// RecoverGrace runs from the first Step after a Restore, or a Lead, that found
+	// open jobs.
+	recovering bool
+	placeFrom  time.Time
+	// inherited says who ran what under the last leader, until the first Step.
+	// led says that this is by Lead: blocks may be missing here.
+	inherited map[task.TaskID][]message.LiveLease
+	begun     bool
+	led       bool
+	since     time.Time // of the first Step
+}
+
+// Begin makes the coordinator go on in a later epoch, as its overlay.Lease says:
+// workers that obeyed another may not obey it before. The effects are carried
+// out before anything else.
+func (c *Coordinator) Begin(epoch uint64) []message.Effect {
+	if epoch <= c.term.epoch {
+		return nil
+	}
+	c.term.epoch, c.term.seq, c.effects = epoch, 0, nil
+	c.term.persistEpoch()
+	c.replicas.Begin() // sessions are of one epoch
+	effects := c.effects
+	c.effects = nil
+	return effects
+}
+
+// outrun tells the driver of an epoch that is higher than this coordinator's,
+// once: whoever obeys it does not listen to us. It happens when another leads,
+// and when this node lost its disk.
+func (b *term) outrun(epoch uint64) {
+	if epoch > b.epoch && epoch != b.outran {
+		b.outran = epoch
+		b.c.emit(message.Outrun{Epoch: epoch})
+	}
+}
+
+// neverGiven looks at an attempt that somebody names. One of this epoch that was not
+// given in it is of a former life of this node, which led, lost its disk, heard of
+// nobody and so leads in the same epoch again. Epochs fence only where each is led
+// in once: the driver is asked for a later one.
+func (b *term) neverGiven(a message.Attempt) {
+	if a.Epoch == b.epoch && a.Seq > b.seq {
+		b.outrun(b.epoch + 1)
+	}
+}
+
+// Digest stands for what the ledger knows: see ledger.Ledger.Digest.
+func (c *Coordinator) Digest() [32]byte { return c.ledger.Digest() }
+
+// A FollowerStatus is a replica as the leader sees it.
+type FollowerStatus = replication.FollowerStatus
+
+// Followers lists the group without the leader, by rank.
+func (c *Coordinator) Followers() []FollowerStatus { return c.replicas.Followers() }
+
+// takeUp makes a ledger current that was held, not led. The rest, which needs
+// the time, is for the first Step.
+func (b *term) takeUp(l *ledger.Ledger, live map[task.TaskID][]message.LiveLease) {
+	b.c.ledger = l
+	for _, id := range slices.Sorted(maps.Keys(l.Jobs)) {
+		b.c.table.reopen(id, l.Jobs[id])
+	}
+	b.inherited = live
+}
+
+// bookInherited books the leases that the copy names, so that what runs is not
+// started again. What the last leader told of a task counts before the log of
+// its row, which says nothing of leases given up.
+func (b *term) bookInherited() {
+	for _, id := range slices.Sorted(maps.Keys(b.c.table.jobs)) {
+		j := b.c.table.jobs[id]
+		if j.state != jobOpen {
+			continue
+		}
+		for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
+			t := task.TaskID{Job: id, Index: i}
+			if _, told := b.inherited[t]; told || j.ledger.Verdict(i) != ledger.Open {
+				continue
+			}
+			for _, l := range j.ledger.Rows[i].Log {
+				if l.End.IsZero() {
+					b.book(j, i, message.LiveLease{Worker: l.Worker, Attempt: l.Attempt, Start: l.Start})
+				}
+			}
+		}
+	}
+	for _, t := range message.SortedTasks(b.inherited) {
+		for _, l := range b.inherited[t] {
+			if j := b.c.reports.current(t); j != nil {
+				b.book(j, t.Index, l)
+			}
+		}
+	}
+	b.inherited = nil
+}
+
+// book takes a lease of a former term on the books.
+func (b *term) book(j *job, i uint64, l message.LiveLease) {
+	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), l.Worker) ||
+		j.wants(i) == 0 || l.Worker == "" {
+		return
+	}
+	given := b.c.addLease(j, b.c.members.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
+	given.start = l.Start
+	given.take(leasing.Supposes) // it is not to be taken back
+	if l.To != "" && l.To != l.Worker && l.Attempt.Less(l.As) && j.mayResume() {
+		b.c.transfers.bookMove(given, b.c.members.host(l.To), l.As)
+		given.move.awaited = false // as far as is known
+	}
+}
+
+// secureAll has this node fetch what it may lack of the blocks that its copy of
+// the ledger stands on: only the second coordinator held them so far.
+func (b *seeker) secureAll() {
+	for _, id := range slices.Sorted(maps.Keys(b.c.table.jobs)) {
+		j := b.c.table.jobs[id]
+		if j.state != jobOpen {
+			continue
+		}
+		b.secure(message.HoldName{Task: task.TaskID{Job: id}, Kind: message.HoldJob})
+		for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
+			if n := (message.HoldName{Task: task.TaskID{Job: id, Index: i},
+				Kind: message.HoldOutputs}); j.ledger.Verdict(i) == ledger.Done && b.c.hasBlocks(n) {
+				b.secure(n)
+			}
+		}
+	}
+}
+
+// begin does what a new term needs and the time is needed for.
+func (b *term) begin() {
+	b.begun, b.since = true, b.c.now
+	if !b.recovering {
+		return
+	}
+	b.placeFrom = b.c.now.Add(b.c.cfg.RecoverGrace)
+	b.c.timers.Set(b.placeFrom, reminder{})
+	b.bookInherited()
+	if b.led {
+		b.c.seeker.secureAll()
+	}
+}
+
+func (b *term) persistEpoch() {
+	b.c.emit(message.Persist{Key: epochKey, Value: strconv.AppendUint(nil, b.epoch, 10)})
+}
