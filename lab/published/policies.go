@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"godwit/reproduce/policies"
 	"io"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"godwit/lab/table"
 	"godwit/lab/traces"
 	"godwit/reproduce"
+	"godwit/reproduce/policies"
 	"godwit/sim/scenario"
 	"godwit/trace"
 )

@@ -3,10 +3,10 @@ package published
 import (
 	"cmp"
 	"fmt"
-	"godwit/reproduce/policies"
 	"io"
 
 	"godwit/lab/table"
+	"godwit/reproduce/policies"
 )
 
 // printPolicies prints the grid: what it ran on, a table a set, the contenders

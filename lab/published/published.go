@@ -3,10 +3,6 @@ package published
 
 import (
 	"fmt"
-	"godwit/reproduce/koala"
-	"godwit/reproduce/mgst"
-	"godwit/reproduce/simpetek"
-	"godwit/reproduce/zhang"
 	"io"
 	"os"
 	"path/filepath"
@@ -21,6 +17,10 @@ import (
 	"godwit/lab/table"
 	"godwit/lab/traces"
 	"godwit/reproduce"
+	"godwit/reproduce/koala"
+	"godwit/reproduce/mgst"
+	"godwit/reproduce/simpetek"
+	"godwit/reproduce/zhang"
 	"godwit/trace"
 )
 
