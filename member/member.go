@@ -8,7 +8,6 @@ import (
 	"godwit/scheduler/message"
 	"godwit/scheduler/submitter"
 	"godwit/scheduler/worker"
-	"godwit/task"
 )
 
 // A Machine is one of the scheduler's.
@@ -115,60 +114,4 @@ func (m *Member) tell(ev message.Event) {
 	m.step(m.Role(), ev)
 	m.step(m.worker, ev)
 	m.step(m.submitter, ev)
-}
-
-// received gives a message to the machine that it is for.
-func (m *Member) received(from task.PeerID, msg *message.Message) {
-	ev := message.Event(message.Received{From: from, Message: *msg})
-	switch {
-	case msg.Place != nil || msg.Ack != nil:
-		m.step(m.worker, ev)
-	case msg.Accepted != nil || msg.Progress != nil:
-		m.step(m.submitter, ev)
-	case msg.Known != nil:
-		if _, member := m.view.Member(from); member { // else it is a stranger's copy of the ledger
-			m.step(m.Role(), ev)
-		}
-	default:
-		m.step(m.Role(), ev)
-	}
-}
-
-// wake does what time has made due.
-func (m *Member) wake() {
-	now := m.p.now
-	m.expire(now)
-	if !m.nextAdvert.After(now) {
-		m.Advertise()
-	}
-	m.foundIfAlone(now)
-	if m.lookedAt() && !m.regroupAt.After(now) {
-		m.regroup(now)
-	}
-	if m.lookedAt() && !m.lease.Next().After(now) {
-		m.obey(m.lease.Tick(now))
-	}
-	for _, to := range []Machine{m.Role(), m.worker, m.submitter} {
-		if at, ok := to.NextWake(); ok && !at.After(now) {
-			m.step(to, message.Wake{})
-		}
-	}
-}
-
-// nextWake calls sooner with each time at which wake has something to do.
-func (m *Member) nextWake(sooner func(time.Time, bool)) {
-	sooner(m.nextAdvert, !m.nextAdvert.IsZero())
-	sooner(m.expiry, !m.expiry.IsZero())
-	sooner(m.foundAt, !m.foundAt.IsZero())
-	sooner(m.busy, !m.busy.IsZero())
-	if m.lookedAt() {
-		sooner(m.regroupAt, true)
-		if !m.leaseAsked { // it is asked after each change of it
-			m.leaseAt, m.leaseAsked = m.lease.Next(), true
-		}
-		sooner(m.leaseAt, true)
-	}
-	for _, to := range []Machine{m.Role(), m.worker, m.submitter} {
-		sooner(to.NextWake())
-	}
 }

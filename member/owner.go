@@ -1,0 +1,38 @@
+package member
+
+import "godwit/scheduler/message"
+
+// lend obeys the owner.
+func (p *Peer) lend(l Lent) {
+	before := p.lent
+	p.lent = l
+	p.shareOut()
+	if l.State == before.State {
+		return
+	}
+	for _, m := range p.members {
+		m.regroupSoon()
+		m.AdvertiseSoon()
+	}
+}
+
+// DiskFull has the peer promise nothing, for a reason that others are told, and leave
+// leading to others, until RoomAgain.
+func (p *Peer) DiskFull(reason string) {
+	p.full = reason
+	for _, m := range p.members {
+		m.obey(m.lease.Yield(p.now))
+	}
+	p.shareOut()
+}
+
+// RoomAgain takes back DiskFull.
+func (p *Peer) RoomAgain() {
+	p.full = ""
+	for _, m := range p.members {
+		m.regroupSoon()
+	}
+}
+
+// Lent returns what the owner lends, as the peer last heard.
+func (p *Peer) Lent() message.OwnerState { return p.lent.State }
