@@ -1,7 +1,12 @@
-// Package scheduler decides who runs what. It holds four machines, each a
-// pure function of its past: the Coordinator that leads an overlay, the Replica
+// Package scheduler decides who runs what. With worker and submitter it has four machines,
+// each a pure function of its past: the Coordinator that leads an overlay, the Replica
 // that holds a copy of its ledger and may become one, the Worker that runs
 // tasks, and the Submitter that keeps a job until it holds every result.
+//
+// The Coordinator is made of parts, each a type with a file of its own; coordinator.go
+// names them, and step.go has the order in which they act. What shares little with the rest
+// is a package: the states of a lease (leasing), what is learnt of classes of tasks
+// (learning), the other copies of the ledger (replication), and the policies.
 //
 // A driver (the live node, the simulator) feeds them events and carries out
 // the effects that they answer with. Its duties:
