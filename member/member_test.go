@@ -111,6 +111,9 @@ func TestGoodbye(t *testing.T) {
 		t.Errorf("the worker heard %+v", told)
 	}
 	l.at(l.m.Goodbye)
+	if s.settle(); l.leads() {
+		t.Error("it leads on though another is there at once")
+	}
 	if !s.pass(GoodbyeTime, func() bool { return l.peer.HasLeft(s.now, false) && !l.leads() }) {
 		t.Errorf("after %v it has left: %v, it leads: %v", GoodbyeTime, l.peer.HasLeft(s.now, false), l.leads())
 	}
