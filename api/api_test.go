@@ -25,7 +25,8 @@ func startNode(t *testing.T) (*node.Node, string) {
 	t.Helper()
 	dir := t.TempDir()
 	n, err := node.New(t.Context(), node.Config{
-		DataDir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Cores: 2, Experiment: node.Experiment{Runner: node.RunSleep}, Version: "test",
+		DataDir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Cores: 2,
+		Experiment: node.Experiment{Runner: node.RunSleep}, Version: "test",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +139,8 @@ func TestJob(t *testing.T) {
 	if err != nil || len(full.TasksList) != 250 || full.TasksList[249].Params["n"] != "250" {
 		t.Errorf("status lists %d tasks, %v", len(full.TasksList), err)
 	}
-	if jobs, err := c.Jobs(t.Context()); err != nil || len(jobs) != 1 || string(jobs[0].ID) != id || jobs[0].TasksList != nil {
+	if jobs, err := c.Jobs(t.Context()); err != nil || len(jobs) != 1 || string(jobs[0].ID) != id ||
+		jobs[0].TasksList != nil {
 		t.Errorf("jobs are %+v, %v", jobs, err)
 	}
 }
@@ -205,7 +207,8 @@ func TestReferences(t *testing.T) {
 		wantError(t, ref, err, http.StatusConflict, KindInput, "names")
 	}
 	valid := one[:len(one)-8] + "aaaaaaaa"
-	for _, ref := range []string{"none", one[:3], "", ".", "..", "../status", "a/b", "a%2Fb", "?", "#", "\x00\xff", "é ü", strings.Repeat("x", 10_000), valid} {
+	for _, ref := range []string{"none", one[:3], "", ".", "..", "../status", "a/b", "a%2Fb", "?", "#", "\x00\xff",
+		"é ü", strings.Repeat("x", 10_000), valid} {
 		_, err := c.Job(t.Context(), ref)
 		wantError(t, fmt.Sprintf("status of %.40q", ref), err, http.StatusNotFound, KindNotFound, "")
 		_, err = c.Results(t.Context(), ref, 0)
@@ -365,8 +368,10 @@ func read(t *testing.T, dir, name string) string {
 // no socket.
 func TestNotOnLoopback(t *testing.T) {
 	n, dir := startNode(t)
-	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:80", "example.com:80", "localhost.example.com:80", "127.0.0.1", "nonsense"} {
-		if _, err := NewServer(n, dir, addr, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", addr)) {
+	for _, addr := range []string{"0.0.0.0:0", ":0", "[::]:0", "192.0.2.1:80", "example.com:80",
+		"localhost.example.com:80", "127.0.0.1", "nonsense"} {
+		if _, err := NewServer(n, dir, addr, slog.New(slog.DiscardHandler)); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("%q", addr)) {
 			t.Errorf("%s: %v, want a refusal that names it", addr, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, SocketName)); !errors.Is(err, os.ErrNotExist) {

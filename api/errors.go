@@ -59,11 +59,13 @@ func asError(err error) *Error {
 	case errors.Is(err, node.ErrUnknownMember), errors.Is(err, node.ErrNoHistory):
 		e.Kind, e.Status, e.Hint = KindNotFound, http.StatusNotFound, "`godwit peers` lists the members"
 	case errors.Is(err, node.ErrInvalidRules):
-		e.Kind, e.Status, e.Hint = KindInput, http.StatusBadRequest, "`godwit overlay create --help` tells what rules there are"
+		e.Kind, e.Status, e.Hint = KindInput, http.StatusBadRequest,
+			"`godwit overlay create --help` tells what rules there are"
 	case errors.Is(err, node.ErrInvalidTicket):
 		e.Kind, e.Status, e.Hint = KindInput, http.StatusBadRequest, "give all of what `godwit overlay invite` printed"
 	case errors.Is(err, node.ErrUnknownOverlay):
-		e.Kind, e.Status, e.Hint = KindNotFound, http.StatusNotFound, "`godwit overlay list` lists the overlays that this node serves; `godwit overlay join` adds one"
+		e.Kind, e.Status, e.Hint = KindNotFound, http.StatusNotFound,
+			"`godwit overlay list` lists the overlays that this node serves; `godwit overlay join` adds one"
 	case errors.Is(err, node.ErrBusyOverlay):
 		e.Kind, e.Status, e.Hint = KindRefused, http.StatusConflict, "`godwit jobs` lists them; `godwit cancel` ends one"
 	case errors.Is(err, node.ErrRunning):
@@ -73,11 +75,13 @@ func asError(err error) *Error {
 	case errors.Is(err, node.ErrNotFounder):
 		e.Kind, e.Status, e.Hint = KindRefused, http.StatusForbidden, "`godwit overlay show` names the founder"
 	case errors.Is(err, node.ErrNotAdmitted):
-		e.Kind, e.Status, e.Hint = KindRefused, http.StatusForbidden, "ask its founder: `godwit overlay invite` makes a ticket, `godwit overlay change --allow` makes the list"
+		e.Kind, e.Status, e.Hint = KindRefused, http.StatusForbidden,
+			"ask its founder: `godwit overlay invite` makes a ticket, `godwit overlay change --allow` makes the list"
 	case errors.Is(err, node.ErrRefused):
 		e.Kind, e.Status = KindRefused, http.StatusForbidden
 	case errors.Is(err, node.ErrNoLeader), errors.Is(err, node.ErrLeaderSilent), errors.Is(err, context.DeadlineExceeded):
-		e.Kind, e.Status, e.Hint = KindUnreachable, http.StatusServiceUnavailable, "`godwit peers` shows whom this node reaches"
+		e.Kind, e.Status, e.Hint = KindUnreachable, http.StatusServiceUnavailable,
+			"`godwit peers` shows whom this node reaches"
 	}
 	return e
 }

@@ -52,7 +52,8 @@ func (s *Server) peerID(r *http.Request) (task.PeerID, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", &Error{Message: fmt.Sprintf("no member is called %q", id), Kind: KindNotFound, Status: http.StatusNotFound, Hint: "`godwit peers` lists the members"}
+		return "", &Error{Message: fmt.Sprintf("no member is called %q", id), Kind: KindNotFound,
+			Status: http.StatusNotFound, Hint: "`godwit peers` lists the members"}
 	}
 	return "", inputError(fmt.Errorf("%q is the end of several peers' IDs: give more of it", id))
 }

@@ -169,8 +169,10 @@ func (s *Server) invite(w http.ResponseWriter, r *http.Request) error {
 	case err != nil:
 		return err
 	case d.Rules.Admission != node.AdmitInvited:
-		return &Error{Message: fmt.Sprintf("%q takes no invitations: its admission is %s", d.Name, cmp.Or(d.Rules.Admission, node.AdmitOpen)),
-			Kind: KindInput, Status: http.StatusConflict, Hint: "its founder can make it so: `godwit overlay change --admission invited`"}
+		return &Error{Message: fmt.Sprintf("%q takes no invitations: its admission is %s", d.Name,
+			cmp.Or(d.Rules.Admission, node.AdmitOpen)),
+			Kind: KindInput, Status: http.StatusConflict,
+			Hint: "its founder can make it so: `godwit overlay change --admission invited`"}
 	}
 	life := time.Duration(math.Ceil(req.Life * float64(time.Second)))
 	ticket, err := s.overlays.Invite(r.Context(), id, life)
@@ -207,6 +209,7 @@ func (s *Server) overlayID(ctx context.Context, ref string) (string, error) {
 	case 0:
 		return "", fmt.Errorf("%w: %q", node.ErrUnknownOverlay, ref)
 	}
-	return "", &Error{Message: fmt.Sprintf("%q names %d overlays", ref, len(found)), Kind: KindInput, Status: http.StatusConflict,
-		Hint: "give the ID, or enough of its end; `godwit overlay list` shows them"}
+	return "", &Error{Message: fmt.Sprintf("%q names %d overlays", ref, len(found)), Kind: KindInput,
+		Status: http.StatusConflict,
+		Hint:   "give the ID, or enough of its end; `godwit overlay list` shows them"}
 }

@@ -24,7 +24,8 @@ func TestOverlays(t *testing.T) {
 	}
 	id := string(made.ID)
 	for _, ref := range []string{"lab", id, id[len(id)-8:], id[:len(id)-4]} {
-		if d, err := c.Overlay(t.Context(), ref); err != nil || d.ID != made.ID || d.Rules.Placement != "fcfspp:n=3" || d.Founder == "" {
+		if d, err := c.Overlay(t.Context(), ref); err != nil || d.ID != made.ID || d.Rules.Placement != "fcfspp:n=3" ||
+			d.Founder == "" {
 			t.Errorf("%q is %+v, %v", ref, d, err)
 		}
 	}
@@ -35,7 +36,8 @@ func TestOverlays(t *testing.T) {
 
 	rules.Placement, rules.RevokeInvitations = "flp", true
 	changed, err := c.ChangeOverlay(t.Context(), "lab", rules)
-	if err != nil || changed.ID != made.ID || changed.Version != 1 || changed.Manifest == made.Manifest || changed.Rules.Placement != "flp" || changed.Rules.RevokeInvitations {
+	if err != nil || changed.ID != made.ID || changed.Version != 1 || changed.Manifest == made.Manifest ||
+		changed.Rules.Placement != "flp" || changed.Rules.RevokeInvitations {
 		t.Errorf("changed to %+v, %v", changed, err)
 	}
 	if ticket, err := c.Invite(t.Context(), "lab", time.Hour); err != nil || !strings.HasPrefix(ticket, "godwit1") {
@@ -96,23 +98,29 @@ func TestOverlayRefusals(t *testing.T) {
 		kind   string
 		text   string
 	}{
-		"no JSON":             {post("/v1/overlays", "lab"), 400, KindInput, "reading the overlay's rules"},
-		"no rules":            {post("/v1/overlays", "{}"), 400, KindInput, "name has 0 bytes"},
-		"an unknown rule":     {post("/v1/overlays", `{"name":"lab","owner":"me"}`), 400, KindInput, "unknown field"},
-		"an unknown policy":   {post("/v1/overlays", `{"name":"lab","placement":"best"}`), 400, KindInput, `no policy "best"`},
-		"endless rules":       {post("/v1/overlays", `{"name":"`+strings.Repeat("x", maxRulesBody)+`"}`), 413, KindInput, "too large"},
-		"joining nothing":     {post("/v1/overlays/join", `{"overlay":" "}`), 400, KindInput, "a name, an ID or a ticket"},
-		"a share below 0":     {post("/v1/overlays/join", `{"overlay":"lab","share":-1}`), 400, KindInput, "share must be above 0"},
-		"a share too large":   {post("/v1/overlays/join", `{"overlay":"lab","share":1e9}`), 400, KindInput, "at most 1000000"},
-		"a broken ticket":     {post("/v1/overlays/join", `{"overlay":"godwit1zzz"}`), 400, KindInput, "ticket"},
-		"an endless ticket":   {post("/v1/overlays/join", `{"overlay":"`+strings.Repeat("x", maxJoinBody)+`"}`), 413, KindInput, "too large"},
+		"no JSON":         {post("/v1/overlays", "lab"), 400, KindInput, "reading the overlay's rules"},
+		"no rules":        {post("/v1/overlays", "{}"), 400, KindInput, "name has 0 bytes"},
+		"an unknown rule": {post("/v1/overlays", `{"name":"lab","owner":"me"}`), 400, KindInput, "unknown field"},
+		"an unknown policy": {post("/v1/overlays", `{"name":"lab","placement":"best"}`), 400, KindInput,
+			`no policy "best"`},
+		"endless rules": {post("/v1/overlays", `{"name":"`+strings.Repeat("x", maxRulesBody)+`"}`), 413, KindInput,
+			"too large"},
+		"joining nothing": {post("/v1/overlays/join", `{"overlay":" "}`), 400, KindInput, "a name, an ID or a ticket"},
+		"a share below 0": {post("/v1/overlays/join", `{"overlay":"lab","share":-1}`), 400, KindInput,
+			"share must be above 0"},
+		"a share too large": {post("/v1/overlays/join", `{"overlay":"lab","share":1e9}`), 400, KindInput,
+			"at most 1000000"},
+		"a broken ticket": {post("/v1/overlays/join", `{"overlay":"godwit1zzz"}`), 400, KindInput, "ticket"},
+		"an endless ticket": {post("/v1/overlays/join", `{"overlay":"`+strings.Repeat("x", maxJoinBody)+`"}`), 413,
+			KindInput, "too large"},
 		"a life of nothing":   {post("/v1/overlays/commons/invite", `{"life_s":0}`), 400, KindInput, "life_s"},
 		"a life of ages":      {post("/v1/overlays/commons/invite", `{"life_s":1e12}`), 400, KindInput, "life_s"},
 		"inviting to nowhere": {post("/v1/overlays/nowhere/invite", `{"life_s":60}`), 404, KindNotFound, "nowhere"},
 	} {
 		wantError(t, name, q.err, q.status, q.kind, q.text)
 	}
-	for _, ref := range []string{"nowhere", "", ".", "..", "a/b", "\x00\xff", strings.Repeat("x", 10_000), string(stranger)} {
+	for _, ref := range []string{"nowhere", "", ".", "..", "a/b", "\x00\xff", strings.Repeat("x", 10_000),
+		string(stranger)} {
 		what := fmt.Sprintf("%.40q", ref)
 		_, err := c.Overlay(t.Context(), ref)
 		wantError(t, "showing "+what, err, http.StatusNotFound, KindNotFound, "")
@@ -151,10 +159,12 @@ func TestScheduling(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Placement != "lpas" || s.Leader == "" || len(s.Classes) != 2 || s.Classes[0].Class != "x" || s.Classes[0].Arrivals != 2 || s.Classes[0].Arrival <= 0 {
+	if s.Placement != "lpas" || s.Leader == "" || len(s.Classes) != 2 || s.Classes[0].Class != "x" ||
+		s.Classes[0].Arrivals != 2 || s.Classes[0].Arrival <= 0 {
 		t.Errorf("it is %+v", s)
 	}
-	if len(s.Members) != 1 || s.Members[0].Slots != 2 || s.Members[0].Rates[0].Measured != 4 || s.Members[0].Rates[0].Rate <= 0 || s.Members[0].Rates[0].Rate > 50 {
+	if len(s.Members) != 1 || s.Members[0].Slots != 2 || s.Members[0].Rates[0].Measured != 4 ||
+		s.Members[0].Rates[0].Rate <= 0 || s.Members[0].Rates[0].Rate > 50 {
 		t.Errorf("its members are %+v", s.Members)
 	}
 	if s.Allocation == nil || s.Allocation.Solved.IsZero() {

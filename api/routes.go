@@ -50,7 +50,8 @@ func (s *Server) routes() http.Handler {
 	handle("GET /v1/jobs/{id}/why", s.why)
 	handle("POST /v1/jobs/{id}/cancel", s.cancel)
 	handle("/", func(_ http.ResponseWriter, r *http.Request) error {
-		return &Error{Message: fmt.Sprintf("the API has no %s %s", r.Method, r.URL.Path), Kind: KindNotFound, Status: http.StatusNotFound}
+		return &Error{Message: fmt.Sprintf("the API has no %s %s", r.Method, r.URL.Path), Kind: KindNotFound,
+			Status: http.StatusNotFound}
 	})
 	return mux
 }
@@ -241,9 +242,11 @@ func resolve(ref string, jobs []message.JobStatus) (task.JobID, error) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", &Error{Message: fmt.Sprintf("no job %q is known here", ref), Kind: KindNotFound, Status: http.StatusNotFound,
-			Hint: "`godwit jobs` lists the jobs known to this node"}
+		return "", &Error{Message: fmt.Sprintf("no job %q is known here", ref), Kind: KindNotFound,
+			Status: http.StatusNotFound,
+			Hint:   "`godwit jobs` lists the jobs known to this node"}
 	}
-	return "", &Error{Message: fmt.Sprintf("%q names %d jobs", ref, len(found)), Kind: KindInput, Status: http.StatusConflict,
-		Hint: "give more of the ID; its end differs soonest"}
+	return "", &Error{Message: fmt.Sprintf("%q names %d jobs", ref, len(found)), Kind: KindInput,
+		Status: http.StatusConflict,
+		Hint:   "give more of the ID; its end differs soonest"}
 }

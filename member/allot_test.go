@@ -52,7 +52,9 @@ func TestAllotProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slots := rapid.IntRange(0, 300).Draw(t, "slots")
 		claims := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) claim {
-			share := rapid.OneOf(rapid.Just(0.0), rapid.Map(rapid.IntRange(1, 1_000_000), func(i int) float64 { return float64(i) }), rapid.Float64Range(1e-9, 1e9)).Draw(t, "share")
+			share := rapid.OneOf(rapid.Just(0.0),
+				rapid.Map(rapid.IntRange(1, 1_000_000), func(i int) float64 { return float64(i) }),
+				rapid.Float64Range(1e-9, 1e9)).Draw(t, "share")
 			return claim{share, rapid.Bool().Draw(t, "busy"), rapid.Int64Range(0, 5).Draw(t, "turns")}
 		}), 0, 16).Draw(t, "claims")
 		out := allot(slots, claims)
@@ -98,7 +100,8 @@ func TestAllotProperties(t *testing.T) {
 			}
 			// Those who get one besides may be worth up to one each: with them the
 			// due of the others is known to as many slots less.
-			if due := left * c.share / large; out[i] > 1 && (float64(out[i]) > due+1.000001 || float64(out[i]) < due-1.000001-float64(working)) {
+			if due := left * c.share / large; out[i] > 1 &&
+				(float64(out[i]) > due+1.000001 || float64(out[i]) < due-1.000001-float64(working)) {
 				t.Fatalf("a share of %v of %v gets %d, its due is %.2f: %v", c.share, large, out[i], due, out)
 			}
 		}

@@ -150,7 +150,8 @@ func (m *Member) obey(effects []overlay.LeaseEffect) {
 		case overlay.SendHandOver:
 			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To}, Lease: Lease{Kind: Offer, Renewal: e.Renewal}})
 		case overlay.Refuse:
-			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To}, Lease: Lease{Kind: Refusal, Renewal: overlay.Renewal{Epoch: e.Epoch}, Leader: e.Leader}})
+			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To},
+				Lease: Lease{Kind: Refusal, Renewal: overlay.Renewal{Epoch: e.Epoch}, Leader: e.Leader}})
 		}
 	}
 	m.leaseAsked = false

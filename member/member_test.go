@@ -366,7 +366,8 @@ func TestTwoOverlays(t *testing.T) {
 	}
 	other := NewMember(h.peer, manifest, nil, scheduler.Default())
 	h.at(func() {
-		if _, err := other.Restore(func(string) (map[string][]byte, error) { return nil, nil }, schedtest.ScanOf(nil)); err != nil {
+		if _, err := other.Restore(func(string) (map[string][]byte, error) { return nil, nil },
+			schedtest.ScanOf(nil)); err != nil {
 			t.Fatal(err)
 		}
 		h.peer.Enter(other)
@@ -439,7 +440,8 @@ func TestLazyIsTheSame(t *testing.T) {
 		mishaps := rapid.SliceOfN(rapid.Custom(func(rt *rapid.T) mishap {
 			return mishap{
 				time.Duration(rapid.IntRange(1, 80).Draw(rt, "after")) * 100 * time.Millisecond,
-				rapid.IntRange(0, hosts-1).Draw(rt, "host"), rapid.SampledFrom([]string{"crash", "boot", "owner", "back"}).Draw(rt, "kind"),
+				rapid.IntRange(0, hosts-1).Draw(rt, "host"),
+				rapid.SampledFrom([]string{"crash", "boot", "owner", "back"}).Draw(rt, "kind"),
 			}
 		}), 0, 6).Draw(rt, "mishaps")
 		run := func(lazy bool) string {

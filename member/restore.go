@@ -18,7 +18,8 @@ import (
 // is called in At, once, before the member is entered; alone reports whether the last
 // coordinators that it knew were none but itself. What cannot be read is left out and
 // told as notices: the rest is good.
-func (m *Member) Restore(load func(prefix string) (map[string][]byte, error), scan func(prefix string) iter.Seq2[string, []byte]) (alone bool, err error) {
+func (m *Member) Restore(load func(prefix string) (map[string][]byte, error),
+	scan func(prefix string) iter.Seq2[string, []byte]) (alone bool, err error) {
 	if err := m.submitter.Restore(scan); err != nil {
 		m.notice(Error, "part of the submitted jobs cannot be read", "err", err)
 	}
@@ -45,7 +46,8 @@ func (m *Member) Restore(load func(prefix string) (map[string][]byte, error), sc
 	}
 	effects, err := m.replica.Restore(pairs)
 	if err != nil {
-		m.notice(Error, "part of the ledger cannot be read; other coordinators and the submitters have those jobs", "err", err)
+		m.notice(Error, "part of the ledger cannot be read; other coordinators and the submitters have those jobs", "err",
+			err)
 	}
 	m.do(m.replica, effects)
 	m.lease = overlay.NewLease(m.p.cfg.Self, max(last.Epoch, m.replica.Epoch()), m.p.now)
@@ -85,7 +87,8 @@ func (m *Member) Readmit(pass []byte) {
 
 // Rules is what the scheduler takes from a manifest.
 func Rules(m *overlay.Manifest) scheduler.Rules {
-	return scheduler.Rules{Placement: m.Placement, Migration: m.Migration, Fairness: m.Fairness, Chunking: m.Chunking, Replicas: m.Replicas}
+	return scheduler.Rules{Placement: m.Placement, Migration: m.Migration, Fairness: m.Fairness, Chunking: m.Chunking,
+		Replicas: m.Replicas}
 }
 
 // rules are those that the overlay's coordinator goes by.

@@ -325,7 +325,8 @@ func (h *host) held(id task.JobID) uint64 {
 // results is how many are on its disk.
 func (h *host) results(id task.JobID) (n int) {
 	for k := range h.disk {
-		if strings.HasPrefix(k, submitter.ResultKey(id, 0)[:len(submitter.ResultsPrefix)]) && strings.Contains(k, string(id)) {
+		if strings.HasPrefix(k, submitter.ResultKey(id, 0)[:len(submitter.ResultsPrefix)]) &&
+			strings.Contains(k, string(id)) {
 			n++
 		}
 	}

@@ -138,7 +138,8 @@ func TestWhy(t *testing.T) {
 			t.Errorf("%s: %q, %q, want %q", name, eager[0].Reason, lazy[0].Why(), want)
 		}
 	}
-	out := []Prediction{{Peer: "00009", Exit: true, Reason: "b"}, {Peer: "00001", Exit: true, Reason: "a"}, {Peer: "nobody", Exit: true}}
+	out := []Prediction{{Peer: "00009", Exit: true, Reason: "b"}, {Peer: "00001", Exit: true, Reason: "a"},
+		{Peer: "nobody", Exit: true}}
 	if got := Moves(hosts, out); len(got) != 2 || got[0].From != "00009" || got[1].Reason != "a" {
 		t.Errorf("predictions in another order: %v", got)
 	}

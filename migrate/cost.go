@@ -120,7 +120,8 @@ func (c *Cost) Moves(now time.Time, hosts []Host, f Forecast, s Situation) []Mov
 		case h.Paused: // a short visit costs less than a move
 		case h.Leaving:
 			for _, t := range h.Tasks {
-				c.out = append(c.out, Move{Task: t, From: h.Peer, Reason: "it gave notice that it goes or takes no guests any more"})
+				c.out = append(c.out, Move{Task: t, From: h.Peer,
+					Reason: "it gave notice that it goes or takes no guests any more"})
 			}
 		case h.Idle > 0:
 			idle = true

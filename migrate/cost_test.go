@@ -22,7 +22,8 @@ func (r rates) Stay(peer task.PeerID, _ time.Time, d time.Duration) (float64, bo
 }
 
 // slowLink is 64 MiB in 54 s, a second's pause.
-var slowLink = Situation{Costs: Costs{Pause: time.Second, Rate: 1.25e6, Delay: 50 * time.Millisecond, Detect: 6 * time.Second}, Saves: true}
+var slowLink = Situation{Costs: Costs{Pause: time.Second, Rate: 1.25e6, Delay: 50 * time.Millisecond,
+	Detect: 6 * time.Second}, Saves: true}
 
 func busy(peer string, speed float64, left time.Duration) Host {
 	return Host{
@@ -66,7 +67,8 @@ func TestCost(t *testing.T) {
 		{"notice, and others wait", []Host{notice, free("b", 1)}, rates{}, waiting, "a> "},
 		{"a host that goes, and one that stays", []Host{busy("a", 1, h), free("b", 1)}, risky, slowLink, "a>b "},
 		{"others wait", []Host{busy("a", 1, h), free("b", 1)}, risky, waiting, ""},
-		{"one place for two", []Host{busy("a", 1, h), busy("c", 1, h), free("b", 1)}, rates{"a": 30, "b": .01, "c": 20}, slowLink, "a>b "},
+		{"one place for two", []Host{busy("a", 1, h), busy("c", 1, h), free("b", 1)}, rates{"a": 30, "b": .01, "c": 20},
+			slowLink, "a>b "},
 		{"to where it is as bad", []Host{busy("a", 1, h), free("b", 1)}, rates{"a": 30, "b": 30}, slowLink, ""},
 		{"to a host that nobody knows", []Host{busy("a", 1, h), free("b", 1)}, rates{"a": 30}, slowLink, ""},
 		{"it will have ended", []Host{busy("a", 1, time.Minute/2), free("b", 1)}, risky, slowLink, ""},

@@ -89,7 +89,8 @@ func TestIntervalIsNearTheBest(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got := Interval(tt.left, tt.pause, tt.transfer, tt.stay)
-			loss, none := lossOf(got, tt.left, tt.pause, tt.transfer, tt.stay), lossOf(0, tt.left, tt.pause, tt.transfer, tt.stay)
+			loss, none := lossOf(got, tt.left, tt.pause, tt.transfer, tt.stay),
+				lossOf(0, tt.left, tt.pause, tt.transfer, tt.stay)
 			every, least := bestOf(tt.left, tt.pause, tt.transfer, tt.stay)
 			if loss > tt.within*least || loss > none {
 				t.Errorf("every %v loses %.1f s; the best, every %v, %.1f s; never %.1f s", got, loss, every, least, none)

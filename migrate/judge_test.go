@@ -33,7 +33,8 @@ func TestJudgeLooksAtFirstExits(t *testing.T) {
 			peer := peers.Draw(t, "peer")
 			switch rapid.IntRange(0, 2).Draw(t, "what") {
 			case 0:
-				p := Prediction{Peer: peer, Exit: rapid.Bool().Draw(t, "exit"), For: time.Duration(rapid.IntRange(1, 9).Draw(t, "for")) * time.Second}
+				p := Prediction{Peer: peer, Exit: rapid.Bool().Draw(t, "exit"),
+					For: time.Duration(rapid.IntRange(1, 9).Draw(t, "for")) * time.Second}
 				j.Predicted(now, []Prediction{p})
 				predictions = append(predictions, told{peer, len(exits), now.Add(p.For), p.Exit, false})
 			case 1:

@@ -32,7 +32,8 @@ type PSPP struct {
 }
 
 func newPSPP(ps *spec.Params) *PSPP {
-	p := &PSPP{scope: newScope(ps), period: ps.Duration("p", 10*time.Minute), threshold: ps.Number("t", 1, 0, 1), oracle: "tde"}
+	p := &PSPP{scope: newScope(ps), period: ps.Duration("p", 10*time.Minute), threshold: ps.Number("t", 1, 0, 1),
+		oracle: "tde"}
 	p.interval = ps.Duration("interval", p.period) // as in the experiments
 	if own := ps.Pass("n", "reading", "missing_days", "absent", "weights"); own != "" {
 		p.oracle = "tde:" + own

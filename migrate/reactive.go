@@ -10,7 +10,8 @@ import (
 
 func init() {
 	Register("none", Kind{Does: "nothing moves", Make: func(*spec.Params) Policy { return None{} }})
-	Register("reactive", Kind{Does: "tasks move when their member gives notice that it goes", Make: func(*spec.Params) Policy { return &Reactive{} }})
+	Register("reactive", Kind{Does: "tasks move when their member gives notice that it goes",
+		Make: func(*spec.Params) Policy { return &Reactive{} }})
 }
 
 // None moves nothing.
@@ -35,7 +36,8 @@ func (r *Reactive) Scan(_ time.Time, hosts []Host, _ Forecast, _ *rand.Rand) []P
 	r.out = r.out[:0]
 	for i := range hosts {
 		if h := &hosts[i]; h.Leaving && len(h.Tasks) > 0 {
-			r.out = append(r.out, Prediction{Peer: h.Peer, Exit: true, Reason: "it gave notice that it goes or takes no guests any more"})
+			r.out = append(r.out, Prediction{Peer: h.Peer, Exit: true,
+				Reason: "it gave notice that it goes or takes no guests any more"})
 		}
 	}
 	return r.out

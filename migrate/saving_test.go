@@ -22,9 +22,12 @@ func TestSaveAfter(t *testing.T) {
 		{"nobody knows its length", 0, 0, 0, hourly, leastSave, leastSave, "unknown length"},
 		{"Young's", 0, time.Second, 2 * time.Second, hourly, 80 * time.Second, 90 * time.Second, "probability 0.368"},
 		{"a short task", 20 * time.Second, 28 * ms, time.Minute, hourly, mostSave, mostSave, "no checkpoint pays"},
-		{"a host that stays", 10 * time.Hour, time.Second, time.Second, exponential(24 * 365 * time.Hour), mostSave, mostSave, "no forecast sees"},
-		{"a host that never left", 0, 28 * ms, time.Second, func(time.Duration) float64 { return 1 }, mostSave, mostSave, "no checkpoint pays"},
-		{"a slow uplink", 10 * time.Hour, 28 * ms, 20 * time.Second, hourly, 200 * time.Second, 200 * time.Second, "travel for 20s"},
+		{"a host that stays", 10 * time.Hour, time.Second, time.Second, exponential(24 * 365 * time.Hour), mostSave,
+			mostSave, "no forecast sees"},
+		{"a host that never left", 0, 28 * ms, time.Second, func(time.Duration) float64 { return 1 }, mostSave, mostSave,
+			"no checkpoint pays"},
+		{"a slow uplink", 10 * time.Hour, 28 * ms, 20 * time.Second, hourly, 200 * time.Second, 200 * time.Second,
+			"travel for 20s"},
 		{"a very slow one", 100 * time.Hour, 28 * ms, time.Hour, hourly, mostSave, mostSave, ""},
 	} {
 		got, why := SaveAfter(tt.left, tt.pause, tt.transfer, tt.stay)

@@ -179,7 +179,8 @@ func TestCBRRevises(t *testing.T) {
 		}
 	}
 	c := parse(t, "cbr").(*CBR)
-	low := []Host{{Peer: "a", CPU: 24.9, Tasks: []task.TaskID{{Job: "j"}}}, {Peer: "b", CPU: 25, Tasks: []task.TaskID{{Job: "j", Index: 1}}}, {Peer: "idle"}}
+	low := []Host{{Peer: "a", CPU: 24.9, Tasks: []task.TaskID{{Job: "j"}}},
+		{Peer: "b", CPU: 25, Tasks: []task.TaskID{{Job: "j", Index: 1}}}, {Peer: "idle"}}
 	first := c.Scan(hour(0), low, nil, newRand())
 	if len(first) != 2 || !first[0].Exit || first[1].Exit {
 		t.Fatalf("got %+v: below is strictly below, and idle hosts are not looked at", first)
@@ -229,7 +230,8 @@ func TestPSPPScans(t *testing.T) {
 		if len(got) != 1 || got[0].Exit != exit || got[0].Blind {
 			t.Errorf("n=%d: got %+v", n, got)
 		}
-		if moves := Moves(hosts, got); exit != (len(moves) == 2 && moves[1].Task == busy[1] && moves[0].From == "a" && moves[0].Reason != "") {
+		if moves := Moves(hosts, got); exit != (len(moves) == 2 && moves[1].Task == busy[1] && moves[0].From == "a" &&
+			moves[0].Reason != "") {
 			t.Errorf("n=%d: got %+v", n, moves)
 		}
 	}
@@ -249,7 +251,8 @@ func TestUnknownHostStays(t *testing.T) {
 }
 
 func TestReactive(t *testing.T) {
-	hosts := []Host{{Peer: "a", Tasks: make([]task.TaskID, 1)}, {Peer: "b", Tasks: make([]task.TaskID, 2), Leaving: true}, {Peer: "c", Leaving: true}}
+	hosts := []Host{{Peer: "a", Tasks: make([]task.TaskID, 1)},
+		{Peer: "b", Tasks: make([]task.TaskID, 2), Leaving: true}, {Peer: "c", Leaving: true}}
 	if got := Moves(hosts, parse(t, "reactive").Scan(hour(0), hosts, nil, nil)); len(got) != 2 || got[0].From != "b" {
 		t.Errorf("got %+v", got)
 	}
@@ -260,7 +263,8 @@ func TestReactive(t *testing.T) {
 
 // TestCPUPercent has section 4.3.2's example.
 func TestCPUPercent(t *testing.T) {
-	for _, tt := range []struct{ current, greatest, want float64 }{{700, 1000, 70}, {0, 1000, 0}, {1, 0, 0}, {2, 1, 100}, {1, math.NaN(), 0}} {
+	for _, tt := range []struct{ current, greatest, want float64 }{{700, 1000, 70}, {0, 1000, 0}, {1, 0, 0}, {2, 1, 100},
+		{1, math.NaN(), 0}} {
 		if got := CPUPercent(tt.current, tt.greatest); got != tt.want {
 			t.Errorf("%v of %v: got %v", tt.current, tt.greatest, got)
 		}

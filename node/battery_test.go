@@ -30,7 +30,8 @@ func (c *cell) Run(ctx context.Context, report func(sensor.Reading)) {
 	t := time.NewTicker(c.each)
 	defer t.Stop()
 	for {
-		report(sensor.Reading{Sensor: c.Name(), Kind: sensor.Power, At: time.Now(), On: !c.mains.Load(), Gauged: true, Value: float64(c.points.Load()) / 100})
+		report(sensor.Reading{Sensor: c.Name(), Kind: sensor.Power, At: time.Now(), On: !c.mains.Load(), Gauged: true,
+			Value: float64(c.points.Load()) / 100})
 		select {
 		case <-t.C:
 			if !c.mains.Load() {
@@ -45,7 +46,8 @@ func (c *cell) Run(ctx context.Context, report func(sensor.Reading)) {
 // onCell is an owner who lends a machine on a battery down to so much.
 func onCell(t *testing.T, n *Node, p *peer, c *cell, least int) *owner.Monitor {
 	t.Helper()
-	rules, err := owner.Parse("", fmt.Appendf(nil, "run_if_user_active: true\nmax_cores_busy: 100%%\nrun_on_batteries: true\nmin_battery_charge: %d%%\n", least))
+	rules, err := owner.Parse("", fmt.Appendf(nil,
+		"run_if_user_active: true\nmax_cores_busy: 100%%\nrun_on_batteries: true\nmin_battery_charge: %d%%\n", least))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +116,8 @@ func TestWorkLeavesAFallingBattery(t *testing.T) {
 					if st.Tasks != 0 {
 						t.Fatalf("with %d points it is back: %+v", c.points.Load(), st)
 					}
-					if low := c.points.Load() <= least; low && (st.State != trace.Unavailable || !st.Stopped || st.Rule != "min_battery_charge") {
+					if low := c.points.Load() <= least; low &&
+						(st.State != trace.Unavailable || !st.Stopped || st.Rule != "min_battery_charge") {
 						t.Fatalf("with %d points: %+v", c.points.Load(), st)
 					}
 				}

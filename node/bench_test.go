@@ -119,7 +119,8 @@ func benchUntil(b *testing.B, what string, is func() bool) {
 // benchJob is a sweep of tasks of no work.
 func benchJob(b *testing.B, n *Node, tasks int) Submission {
 	b.Helper()
-	f, err := task.ParseFile("bench.yaml", fmt.Appendf(nil, "module: noop.wasm\nwork: 0s\nmemory: 1MiB\nsweep:\n  n: {from: 1, to: %d}\n", tasks))
+	f, err := task.ParseFile("bench.yaml", fmt.Appendf(nil,
+		"module: noop.wasm\nwork: 0s\nmemory: 1MiB\nsweep:\n  n: {from: 1, to: %d}\n", tasks))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -109,7 +109,8 @@ func (c *churn) replay(script []change, length time.Duration) {
 		default:
 			nextHour += time.Hour
 			r := c.book.report(time.Now())
-			c.t.Logf("after %v: %d nodes run, %d jobs were handed in, %+v; without a leader: %s; %s: %s; %s: %s", at, len(c.running()), len(c.jobs), c.counts,
+			c.t.Logf("after %v: %d nodes run, %d jobs were handed in, %+v; without a leader: %s; %s: %s; %s: %s", at,
+				len(c.running()), len(c.jobs), c.counts,
 				times(r.leaderless), byCrash, times(r.changes[byCrash]), byGoodbye, times(r.changes[byGoodbye]))
 		}
 	}

@@ -59,7 +59,8 @@ func TestStoreFailsForGood(t *testing.T) {
 			if !errors.Is(err, ErrStopped) {
 				t.Errorf("%v: submitted %q, %v", tt.err, id, err)
 			}
-			if err := l.end(); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), l.cfg.DataDir) {
+			if err := l.end(); !errors.Is(err, tt.err) || !strings.Contains(err.Error(), tt.want) ||
+				!strings.Contains(err.Error(), l.cfg.DataDir) {
 				t.Errorf("the node ends with %v, want a word of %q", err, tt.want)
 			}
 		})

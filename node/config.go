@@ -52,7 +52,8 @@ type Config struct {
 // checkSite says what is wrong with the site's name.
 func (c *Config) checkSite() error {
 	if len(c.Site) > overlay.MaxSite || strings.ContainsFunc(c.Site, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return fmt.Errorf("the site's name %q has %d bytes, at most %d, or characters that do not print", c.Site, len(c.Site), overlay.MaxSite)
+		return fmt.Errorf("the site's name %q has %d bytes, at most %d, or characters that do not print", c.Site,
+			len(c.Site), overlay.MaxSite)
 	}
 	return nil
 }

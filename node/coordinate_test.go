@@ -25,7 +25,8 @@ func (s *swarm) leading(by *peer) *peer {
 
 // others returns the running peers without some.
 func (s *swarm) others(without ...*peer) []*peer {
-	return slices.DeleteFunc(slices.Clone(s.peers), func(p *peer) bool { return !p.up.Load() || slices.Contains(without, p) })
+	return slices.DeleteFunc(slices.Clone(s.peers),
+		func(p *peer) bool { return !p.up.Load() || slices.Contains(without, p) })
 }
 
 // followed waits until the peers follow a leader that is one of them, and returns
@@ -94,7 +95,10 @@ func TestLeaderSaysGoodbye(t *testing.T) {
 func TestAllCoordinatorsDie(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := startSwarm(t, 8)
-		s.until("there is a group of three", func() bool { return len(s.peers[0].status().Overlays[0].Group) == 3 && s.sameLedger(3) })
+		s.until("there is a group of three", func() bool {
+			return len(s.peers[0].status().Overlays[0].Group) == 3 &&
+				s.sameLedger(3)
+		})
 		var dead []*peer
 		for _, p := range s.peers {
 			if p.status().Overlays[0].Role != RoleMember {

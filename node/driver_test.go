@@ -338,7 +338,8 @@ func TestLaterTermIsAnnounced(t *testing.T) {
 		if e := overlay.Term(l.net.epoch()); e != 1 {
 			t.Fatalf("term %d, want 1", e)
 		}
-		l.hears(t, testKey(2), message.Message{Report: &message.Report{Epoch: overlay.NextEpoch(40<<24, l.ID()), Slots: 1, Full: true}})
+		l.hears(t, testKey(2), message.Message{Report: &message.Report{Epoch: overlay.NextEpoch(40<<24, l.ID()), Slots: 1,
+			Full: true}})
 		if e := overlay.Term(l.net.epoch()); e != 42 {
 			t.Errorf("term %d is announced, want 42", e)
 		}

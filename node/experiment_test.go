@@ -13,9 +13,11 @@ func TestImposedChecked(t *testing.T) {
 		cfg  Config
 		want string
 	}{
-		"on real work": {Config{Experiment: Experiment{Speeds: exec.Speeds{"a": 2}}, Sandbox: []string{"true"}}, `use runner "sleep"`},
-		"zero":         {Config{Experiment: Experiment{Speeds: exec.Speeds{"a": 0}, Runner: RunSleep}}, "more than 0"},
-		"site":         {Config{Site: strings.Repeat("s", overlay.MaxSite+1), Experiment: Experiment{Runner: RunSleep}}, "at most 64"},
+		"on real work": {Config{Experiment: Experiment{Speeds: exec.Speeds{"a": 2}}, Sandbox: []string{"true"}},
+			`use runner "sleep"`},
+		"zero": {Config{Experiment: Experiment{Speeds: exec.Speeds{"a": 0}, Runner: RunSleep}}, "more than 0"},
+		"site": {Config{Site: strings.Repeat("s", overlay.MaxSite+1), Experiment: Experiment{Runner: RunSleep}},
+			"at most 64"},
 	} {
 		tt.cfg.DataDir = t.TempDir()
 		if _, err := tt.cfg.withDefaults(); err == nil || !strings.Contains(err.Error(), tt.want) {

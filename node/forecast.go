@@ -87,7 +87,8 @@ func (n *Node) forecast(a *overlay.Advert, d time.Duration) Forecast {
 	}
 	f.Stay, f.Known = n.stay(a, now, d)
 	if f.Belief < 1 {
-		f.Rests = append(f.Rests, fmt.Sprintf("its account is believed to %.0f %%: it claimed to be there when it was not", 100*f.Belief))
+		f.Rests = append(f.Rests, fmt.Sprintf("its account is believed to %.0f %%: it claimed to be there when it was not",
+			100*f.Belief))
 	}
 	f.Rests = append(f.Rests, fmt.Sprintf("%d members' records together", n.past.pool.Records()))
 	return f

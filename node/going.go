@@ -55,7 +55,8 @@ func (n *Node) departIfDue(now time.Time) {
 		n.departing = until // sooner than was thought: all the more
 	case !at.IsZero() && !at.After(now):
 		n.departing = n.decision.Until
-		n.log.Info("what runs leaves", "reason", n.decision.Ends, "until", n.decision.Until, "ahead", n.decision.Until.Sub(now).Round(time.Second))
+		n.log.Info("what runs leaves", "reason", n.decision.Ends, "until", n.decision.Until, "ahead",
+			n.decision.Until.Sub(now).Round(time.Second))
 		n.lend()
 	}
 }

@@ -50,7 +50,11 @@ func TestWorkLeavesInTime(t *testing.T) {
 		if err := late.Drain(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		s.until("nothing is left", func() bool { st := late.status(); return st.Drained && st.Tasks == 0 && len(st.Running) == 0 })
+		s.until("nothing is left", func() bool {
+			st := late.status()
+			return st.Drained && st.Tasks == 0 &&
+				len(st.Running) == 0
+		})
 		<-time.After(10 * time.Second)
 		if n := late.status().Tasks; n != 0 {
 			t.Errorf("a drained node takes %d tasks", n)
@@ -59,7 +63,8 @@ func TestWorkLeavesInTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := founder.finish(id, 1)[0]
-		if log := got.Attempts; len(log) < 3 || log[0].Outcome != ledger.Moved || log[0].MovedTo != late.ID() || log[len(log)-1].Worker != late.ID() {
+		if log := got.Attempts; len(log) < 3 || log[0].Outcome != ledger.Moved || log[0].MovedTo != late.ID() ||
+			log[len(log)-1].Worker != late.ID() {
 			t.Errorf("its attempts are %+v", log)
 		}
 		if took := time.Since(begun); took > work+45*time.Second {
@@ -71,7 +76,9 @@ func TestWorkLeavesInTime(t *testing.T) {
 // hoursUntil is an owner who lends the machine for hours that end.
 func hoursUntil(t *testing.T, n *Node, p *peer, from, until time.Time) *owner.Monitor {
 	t.Helper()
-	rules, err := owner.Parse("", fmt.Appendf(nil, "run_if_user_active: true\nmax_cores_busy: 100%%\nhours: {daily: '%s-%s'}\n", from.Format("15:04"), until.Format("15:04")))
+	rules, err := owner.Parse("", fmt.Appendf(nil,
+		"run_if_user_active: true\nmax_cores_busy: 100%%\nhours: {daily: '%s-%s'}\n", from.Format("15:04"),
+		until.Format("15:04")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,8 @@ func (h handler) Request(ctx context.Context, from task.PeerID, method string, b
 		if err := json.Unmarshal(body, &q); err != nil {
 			return nil, fmt.Errorf("reading the question: %w", err)
 		}
-		return answer(h.n.led(ctx, from, q.Overlay, func(c *scheduler.Coordinator) (any, error) { return c.Scheduling(), nil }))
+		return answer(h.n.led(ctx, from, q.Overlay,
+			func(c *scheduler.Coordinator) (any, error) { return c.Scheduling(), nil }))
 	case methodLease:
 		return h.n.hearLease(ctx, from, body)
 	case methodManifest:

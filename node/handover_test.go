@@ -33,7 +33,8 @@ func trapped(p *peer, set *atomic.Pointer[trap]) func(string) {
 // handOverSteps are where a node is killed, by side.
 var handOverSteps = []string{
 	"source: asked", "source: opened", "source: round sent", "source: frozen", "source: final sent", "source: settled",
-	"destination: expected", "destination: compiled", "destination: welcomed", "destination: round placed", "destination: round taken",
+	"destination: expected", "destination: compiled", "destination: welcomed", "destination: round placed",
+	"destination: round taken",
 	"destination: final received", "destination: thawed", "destination: resumed sent",
 }
 

@@ -347,15 +347,17 @@ func newSwarm(t *testing.T, n int) *swarm {
 func newSwarmBehind(t *testing.T, n int, nat func(i int) testnet.NAT) *swarm {
 	t.Helper()
 	s := &swarm{t: t, joined: make([]*p2p.Config, n)}
-	s.net = testnet.New(t, n, testnet.Options{Alone: true, NAT: nat, Overlays: func(int) []p2p.Overlay { return nil }, Config: func(i int, cfg *p2p.Config) {
-		if c := s.joined[i]; c != nil {
-			cfg.Handler, cfg.OnBlocks, cfg.Bootstrap, cfg.OnHandOver = c.Handler, c.OnBlocks, c.Bootstrap, c.OnHandOver
-			cfg.Relaying, cfg.OnAddrs = c.Relaying, c.OnAddrs
-		}
-	}})
+	s.net = testnet.New(t, n, testnet.Options{Alone: true, NAT: nat, Overlays: func(int) []p2p.Overlay { return nil },
+		Config: func(i int, cfg *p2p.Config) {
+			if c := s.joined[i]; c != nil {
+				cfg.Handler, cfg.OnBlocks, cfg.Bootstrap, cfg.OnHandOver = c.Handler, c.OnBlocks, c.Bootstrap, c.OnHandOver
+				cfg.Relaying, cfg.OnAddrs = c.Relaying, c.OnAddrs
+			}
+		}})
 	for _, host := range s.net.Nodes {
 		host.Stop() // until its node joins
-		cfg, err := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32, Experiment: Experiment{Runner: RunSleep}}.withDefaults()
+		cfg, err := Config{DataDir: t.TempDir(), Cores: 2, Memory: 1 << 32,
+			Experiment: Experiment{Runner: RunSleep}}.withDefaults()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -508,7 +510,8 @@ func (p *peer) finish(id task.JobID, tasks int) []message.TaskSummary {
 			t.Fatalf("result %d is %+v", i, got[i])
 		}
 		r := &got[i].Results[0]
-		if err := r.Verify(); err != nil || r.Outcome != task.Completed || r.Task != (task.TaskID{Job: id, Index: uint64(i)}) {
+		if err := r.Verify(); err != nil || r.Outcome != task.Completed ||
+			r.Task != (task.TaskID{Job: id, Index: uint64(i)}) {
 			t.Errorf("result %d: %+v, %v", i, r, err)
 		}
 	}

@@ -112,7 +112,8 @@ func (n *Node) keepSegment(s overlay.Segment) {
 		n.log.Error("keeping a history", "peer", s.Peer, "err", err)
 		return
 	}
-	n.pending = append(n.pending, pending{effect: member.Do{Effect: message.Persist{Key: segmentKey(s.Peer, s.Spells.Since()), Value: b}}})
+	n.pending = append(n.pending, pending{effect: member.Do{Effect: message.Persist{Key: segmentKey(s.Peer,
+		s.Spells.Since()), Value: b}}})
 }
 
 func segmentKey(peer task.PeerID, since time.Time) string {

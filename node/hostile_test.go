@@ -24,7 +24,8 @@ func TestHostileFrames(t *testing.T) {
 		rec := l.remoteJob(t, testKey(2))
 		forged := rec
 		forged.Signature = append([]byte{rec.Signature[0] ^ 1}, rec.Signature[1:]...)
-		for _, b := range []string{"", "\x00", "\xff", "\x9f\xff", "\x9a\xff\xff\xff\xff", "\x81\xa0", strings.Repeat("\x81", 1<<16)} {
+		for _, b := range []string{"", "\x00", "\xff", "\x9f\xff", "\x9a\xff\xff\xff\xff", "\x81\xa0",
+			strings.Repeat("\x81", 1<<16)} {
 			l.net.handler.Frame("12D3KooWNobody", []byte(b))
 		}
 		l.hears(t, testKey(2), message.Message{Submit: &message.Submit{Record: forged}})
@@ -75,18 +76,22 @@ func TestHostileRequests(t *testing.T) {
 			{methodWhy, inCommons(fmt.Sprintf(`"job":%q,"index":18446744073709551615`, id)), "tasks 0 to 2"},
 		}
 		for _, tt := range tests {
-			if b, err := l.net.handler.Request(t.Context(), "somebody", tt.method, []byte(tt.body)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if b, err := l.net.handler.Request(t.Context(), "somebody", tt.method, []byte(tt.body)); err == nil ||
+				!strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s %.40q: %q, %v; want %q", tt.method, tt.body, b, err, tt.want)
 			}
 		}
-		for _, body := range []string{inCommons(`"job":%q,"limit":-5`), inCommons(`"job":%q,"from":18446744073709551615,"limit":9223372036854775807`)} {
-			if b, err := l.net.handler.Request(t.Context(), "somebody", methodJob, fmt.Appendf(nil, body, id)); err != nil || strings.Contains(string(b), "tasks_list") {
+		for _, body := range []string{inCommons(`"job":%q,"limit":-5`),
+			inCommons(`"job":%q,"from":18446744073709551615,"limit":9223372036854775807`)} {
+			if b, err := l.net.handler.Request(t.Context(), "somebody", methodJob, fmt.Appendf(nil, body, id)); err != nil ||
+				strings.Contains(string(b), "tasks_list") {
 				t.Errorf("%s: %s, %v", body, b, err)
 			}
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := l.net.handler.Request(gone, "somebody", methodJobs, []byte(inCommons(""))); err != nil && !errors.Is(err, context.Canceled) {
+		if _, err := l.net.handler.Request(gone, "somebody", methodJobs, []byte(inCommons(""))); err != nil &&
+			!errors.Is(err, context.Canceled) {
 			t.Errorf("a peer that has gone: %v", err)
 		}
 		if err := l.end(); err != nil {

@@ -207,7 +207,8 @@ func (n *Node) find(nameOrID string) (*membership, error) {
 	all := n.ordered()
 	if nameOrID == "" {
 		if len(all) == 0 {
-			return nil, fmt.Errorf("%w: this node serves none; `godwit overlay join commons` joins the open pool", ErrUnknownOverlay)
+			return nil, fmt.Errorf("%w: this node serves none; `godwit overlay join commons` joins the open pool",
+				ErrUnknownOverlay)
 		}
 		for _, m := range all {
 			if m.Manifest().Name == DefaultOverlay && m.Manifest().Founder == "" {

@@ -20,7 +20,8 @@ func TestLeadBook(t *testing.T) {
 		kind   leadKind
 		leader task.PeerID
 	}
-	all := []at{{0, 0, begins, ""}, {0, 1, begins, ""}, {0, 2, begins, ""}, {s, 0, follows, "a"}, {s, 1, follows, "a"}, {s, 2, follows, "a"}}
+	all := []at{{0, 0, begins, ""}, {0, 1, begins, ""}, {0, 2, begins, ""}, {s, 0, follows, "a"}, {s, 1, follows, "a"},
+		{s, 2, follows, "a"}}
 	for _, c := range []struct {
 		what       string
 		then       []at
@@ -33,12 +34,16 @@ func TestLeadBook(t *testing.T) {
 		{"nothing happens", nil, 59 * s, nil, nil, map[string][]time.Duration{}, 0},
 		{"the leader crashes", []at{{10 * s, 0, crashed, ""}, {13 * s, 1, follows, "b"}, {14 * s, 2, follows, "b"}},
 			59 * s, []time.Duration{4 * s}, []time.Duration{3 * s}, map[string][]time.Duration{byCrash: {4 * s}}, 0},
-		{"the leader says goodbye", []at{{10 * s, 0, goodbye, ""}, {11 * s, 1, follows, "b"}, {12 * s, 2, follows, "b"}, {12 * s, 0, stopped, ""}},
+		{"the leader says goodbye", []at{{10 * s, 0, goodbye, ""}, {11 * s, 1, follows, "b"}, {12 * s, 2, follows, "b"},
+			{12 * s, 0, stopped, ""}},
 			59 * s, []time.Duration{s}, nil, map[string][]time.Duration{byGoodbye: {2 * s}}, 0},
-		{"its owner returns, and leaves again", []at{{10 * s, 0, inUse, ""}, {11 * s, 0, idle, ""}, {20 * s, 0, inUse, ""}, {21 * s, 2, follows, "c"}, {21 * s, 1, follows, "c"}, {21 * s, 0, follows, "c"}},
+		{"its owner returns, and leaves again",
+			[]at{{10 * s, 0, inUse, ""}, {11 * s, 0, idle, ""}, {20 * s, 0, inUse, ""}, {21 * s, 2, follows, "c"},
+				{21 * s, 1, follows, "c"}, {21 * s, 0, follows, "c"}},
 			59 * s, nil, nil, map[string][]time.Duration{byOwner: {s}}, 0},
 		{"another crashes", []at{{10 * s, 1, crashed, ""}}, 59 * s, nil, nil, map[string][]time.Duration{}, 0},
-		{"all go", []at{{10 * s, 1, crashed, ""}, {10 * s, 2, crashed, ""}, {20 * s, 0, crashed, ""}, {40 * s, 1, begins, ""}, {56 * s, 1, follows, "b"}},
+		{"all go", []at{{10 * s, 1, crashed, ""}, {10 * s, 2, crashed, ""}, {20 * s, 0, crashed, ""},
+			{40 * s, 1, begins, ""}, {56 * s, 1, follows, "b"}},
 			24 * s, []time.Duration{s}, []time.Duration{s}, map[string][]time.Duration{}, 1},
 	} {
 		b := &leadBook{ids: ids}

@@ -301,6 +301,7 @@ func times(all []time.Duration) string {
 	for _, d := range sorted {
 		sum += d
 	}
-	return fmt.Sprintf("%d, median %v, longest %v, together %v", len(sorted), sorted[len(sorted)/2].Round(time.Millisecond),
+	return fmt.Sprintf("%d, median %v, longest %v, together %v", len(sorted),
+		sorted[len(sorted)/2].Round(time.Millisecond),
 		sorted[len(sorted)-1].Round(time.Millisecond), sum.Round(time.Millisecond))
 }

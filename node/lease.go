@@ -42,7 +42,8 @@ func (m *membership) sayLease(ctx context.Context, e member.SayLease) {
 			ctx, cancel := context.WithTimeout(ctx, overlay.RenewEvery)
 			defer cancel()
 			_, err := n.net.Request(ctx, to, methodLease, body)
-			taken := member.LeaseTaken{Of: m.Member, By: to, Renewal: err == nil && e.Lease.Kind == member.Renewal, Silent: silent(err)}
+			taken := member.LeaseTaken{Of: m.Member, By: to, Renewal: err == nil && e.Lease.Kind == member.Renewal,
+				Silent: silent(err)}
 			n.post(post{call: func() { n.tell(taken) }})
 		})
 	}

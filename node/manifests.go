@@ -60,7 +60,8 @@ func (n *Node) answerManifest(ctx context.Context, body []byte) ([]byte, error) 
 
 // fetchManifest asks one peer for an overlay's manifest, and believes only what
 // its founder signed.
-func (n *Node) fetchManifest(ctx context.Context, peer task.PeerID, id overlay.ID) (first, newest overlay.Manifest, err error) {
+func (n *Node) fetchManifest(ctx context.Context, peer task.PeerID, id overlay.ID) (first, newest overlay.Manifest,
+	err error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	body, err := json.Marshal(manifestQuery{id})
@@ -122,8 +123,10 @@ func (m *membership) askManifest(peer task.PeerID) {
 // follow obeys a newer version of the overlay's rules.
 func (m *membership) follow(newest overlay.Manifest) {
 	n := m.n
-	m.log.Info("the overlay has new rules", "version", newest.Version, "placement", newest.Placement, "migration", newest.Migration,
-		"fairness", newest.Fairness, "chunking", newest.Chunking, "coordinators", newest.Group(), "admission", newest.Admission.String())
+	m.log.Info("the overlay has new rules", "version", newest.Version, "placement", newest.Placement, "migration",
+		newest.Migration,
+		"fairness", newest.Fairness, "chunking", newest.Chunking, "coordinators", newest.Group(), "admission",
+		newest.Admission.String())
 	n.at(func() { m.Follow(newest) })
 	if err := n.saveJoined(); err != nil {
 		m.log.Error("the new rules are not kept", "err", err)

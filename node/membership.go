@@ -47,7 +47,8 @@ func (n *Node) newMembership(ctx context.Context, j joined) (*membership, error)
 		return nil, fmt.Errorf("overlay %s: %w", j.Manifest.Name, err)
 	}
 	if unknown != nil {
-		n.log.Error("this node cannot follow the overlay's policy of migration: while it leads, no task moves", "overlay", j.Manifest.Name, "err", unknown)
+		n.log.Error("this node cannot follow the overlay's policy of migration: while it leads, no task moves", "overlay",
+			j.Manifest.Name, "err", unknown)
 	}
 	m := &membership{
 		Member: member.NewMember(n.peer, j.Manifest, j.Pass, cfg),

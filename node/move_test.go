@@ -60,7 +60,8 @@ func TestTaskMoves(t *testing.T) {
 	}{
 		{"forecast", "pspp:p=10m,t=0.5,interval=10s", unforeseen, true, 45 * time.Second, work + 10*time.Second},
 		{"goodbye", "", goodbye, true, 45 * time.Second, work + 10*time.Second},
-		{"goodbye under a policy that heeds nothing else", "reactive", goodbye, true, 45 * time.Second, work + 10*time.Second},
+		{"goodbye under a policy that heeds nothing else", "reactive", goodbye, true, 45 * time.Second,
+			work + 10*time.Second},
 		{"goodbye under another policy", "cbr", goodbye, false, 45 * time.Second, work + 10*time.Second},
 		{"goodbye without a policy", "none", goodbye, false, 30 * time.Second, work + 30*time.Second},
 		{"owner", "reactive", back, true, 45 * time.Second, work + 10*time.Second},

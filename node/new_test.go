@@ -47,7 +47,8 @@ func hold(dir string) {
 }
 
 func realConfig(dir string) Config {
-	return Config{DataDir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Cores: 2, Experiment: Experiment{Runner: RunSleep}}
+	return Config{DataDir: dir, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Cores: 2,
+		Experiment: Experiment{Runner: RunSleep}}
 }
 
 // runBriefly runs a node until it has answered.
@@ -151,7 +152,10 @@ func TestNewFails(t *testing.T) {
 			func(c *Config) { os.Remove(filepath.Join(c.DataDir, "identity.key")) }, "identity.key"},
 		{"no such swarm key", func(_ *testing.T, c *Config) { c.SwarmKey = filepath.Join(c.DataDir, "none") },
 			func(c *Config) { c.SwarmKey = "" }, "swarm"},
-		{"a file where the store should be", func(t *testing.T, c *Config) { write(t, filepath.Join(c.DataDir, "store"), "") },
+		{"a file where the store should be", func(t *testing.T,
+			c *Config) {
+			write(t, filepath.Join(c.DataDir, "store"), "")
+		},
 			func(c *Config) { os.Remove(filepath.Join(c.DataDir, "store")) }, "opening the node's store"},
 		{"an unknown runner", func(_ *testing.T, c *Config) { c.Experiment.Runner = "fast" },
 			func(c *Config) { c.Experiment.Runner = RunSleep }, `"fast"`},

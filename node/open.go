@@ -72,5 +72,6 @@ func isLocked(err error) bool {
 	if err == nil || errors.As(err, &file) {
 		return false
 	}
-	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) || strings.Contains(err.Error(), "lock held by current process")
+	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES) ||
+		strings.Contains(err.Error(), "lock held by current process")
 }

@@ -96,7 +96,8 @@ func (m *membership) holding(s *OverlayStatus) {
 func (m *membership) detail() OverlayDetail {
 	f := m.Manifest()
 	return OverlayDetail{OverlayStatus: m.status(), Founder: f.Founder, Founded: f.Founded, Rules: OverlayRules{
-		Name: f.Name, Placement: f.Placement, Migration: f.Migration, Fairness: f.Fairness, Chunking: f.Chunking, Coordinators: f.Group(), Replicas: max(1, f.Replicas),
+		Name: f.Name, Placement: f.Placement, Migration: f.Migration, Fairness: f.Fairness, Chunking: f.Chunking,
+		Coordinators: f.Group(), Replicas: max(1, f.Replicas),
 		Admission: f.Admission.String(), Allowed: slices.Clone(f.Allowed),
 	}}
 }

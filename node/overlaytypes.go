@@ -126,7 +126,8 @@ func (r *OverlayRules) checkAdmission() error {
 		}
 	case AdmitListed:
 	default:
-		return fmt.Errorf("there is no admission %q: use one of %s, %s, %s", r.Admission, AdmitInvited, AdmitListed, AdmitOpen)
+		return fmt.Errorf("there is no admission %q: use one of %s, %s, %s", r.Admission, AdmitInvited, AdmitListed,
+			AdmitOpen)
 	}
 	if r.RevokeInvitations && r.Admission != AdmitInvited {
 		return fmt.Errorf("invitations go with admission %q: there are none to revoke", AdmitInvited)
@@ -151,7 +152,8 @@ func checkOverlayName(name string) error {
 	switch {
 	case name == "" || len(name) > task.MaxName:
 		return fmt.Errorf("the overlay's name has %d bytes, want 1 to %d", len(name), task.MaxName)
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
+	case !utf8.ValidString(name) || strings.ContainsFunc(name,
+		func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
 		return fmt.Errorf("the overlay's name %q has characters that do not print, or white space", name)
 	}
 	if _, err := task.ParseCID(name); err == nil || strings.HasPrefix(name, ticketPrefix) {
@@ -169,21 +171,22 @@ const (
 
 // OverlayStatus is one overlay as this node sees it.
 type OverlayStatus struct {
-	Name     string        `json:"name"`
-	ID       task.CID      `json:"id"`
-	Manifest task.CID      `json:"manifest"` // of the version followed
-	Version  uint64        `json:"version"`  // of the rules followed; 0 is the first
-	Share    float64       `json:"share"`    // of this machine: over the sum of its overlays' shares; 0: nothing runs here for it
-	Leader   task.PeerID   `json:"leader"`   // "" while none is known
-	Epoch    uint64        `json:"epoch"`    // of the leader
-	Term     uint64        `json:"term"`     // grows by one with each change of leader
-	Role     string        `json:"role"`     // of this node: RoleLeader, RoleCoordinator or RoleMember
-	Members  int           `json:"members"`  // this node among them
-	Group    []task.PeerID `json:"group"`    // the coordinators, the leader first
-	Digest   string        `json:"digest"`   // of the ledger's copy here, in hexadecimal; "": holds none
-	Jobs     int           `json:"jobs"`     // in that copy
-	Rows     int           `json:"rows"`     // tasks that it keeps apart
-	Synced   bool          `json:"synced"`   // the leader has confirmed that the copy is whole
+	Name     string   `json:"name"`
+	ID       task.CID `json:"id"`
+	Manifest task.CID `json:"manifest"` // of the version followed
+	Version  uint64   `json:"version"`  // of the rules followed; 0 is the first
+	// of this machine: over the sum of its overlays' shares; 0: nothing runs here for it
+	Share   float64       `json:"share"`
+	Leader  task.PeerID   `json:"leader"`  // "" while none is known
+	Epoch   uint64        `json:"epoch"`   // of the leader
+	Term    uint64        `json:"term"`    // grows by one with each change of leader
+	Role    string        `json:"role"`    // of this node: RoleLeader, RoleCoordinator or RoleMember
+	Members int           `json:"members"` // this node among them
+	Group   []task.PeerID `json:"group"`   // the coordinators, the leader first
+	Digest  string        `json:"digest"`  // of the ledger's copy here, in hexadecimal; "": holds none
+	Jobs    int           `json:"jobs"`    // in that copy
+	Rows    int           `json:"rows"`    // tasks that it keeps apart
+	Synced  bool          `json:"synced"`  // the leader has confirmed that the copy is whole
 }
 
 // What a node holds of another's presence.

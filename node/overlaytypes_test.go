@@ -28,8 +28,10 @@ func TestOverlayRulesCheck(t *testing.T) {
 		rules OverlayRules
 		text  string // of the error; "" for none
 	}{
-		"usual":            {OverlayRules{Name: "lab"}, ""},
-		"all":              {OverlayRules{Name: "lab", Placement: "fcfspp:n=3", Migration: "pspp", Fairness: "sep", Chunking: "gss", Coordinators: MaxCoordinators, Replicas: task.MaxReplicas, Admission: AdmitInvited, RevokeInvitations: true}, ""},
+		"usual": {OverlayRules{Name: "lab"}, ""},
+		"all": {OverlayRules{Name: "lab", Placement: "fcfspp:n=3", Migration: "pspp", Fairness: "sep",
+			Chunking: "gss", Coordinators: MaxCoordinators, Replicas: task.MaxReplicas, Admission: AdmitInvited,
+			RevokeInvitations: true}, ""},
 		"longest name":     {OverlayRules{Name: strings.Repeat("x", task.MaxName)}, ""},
 		"another script":   {OverlayRules{Name: "実験室"}, ""},
 		"longest list":     {OverlayRules{Name: "lab", Admission: AdmitListed, Allowed: many[:MaxAllowed]}, ""},
@@ -40,7 +42,8 @@ func TestOverlayRulesCheck(t *testing.T) {
 		"name of no text":  {OverlayRules{Name: "lab\xff"}, "do not print"},
 		"name is an ID":    {OverlayRules{Name: string(task.RawCID(nil))}, "reads as an ID"},
 		"name is a ticket": {OverlayRules{Name: "godwit1abc"}, "or a ticket"},
-		"long policy":      {OverlayRules{Name: "lab", Migration: "pspp:n=" + strings.Repeat("1", MaxPolicy)}, "at most 256 bytes"},
+		"long policy": {OverlayRules{Name: "lab", Migration: "pspp:n=" + strings.Repeat("1", MaxPolicy)},
+			"at most 256 bytes"},
 		"revoking nothing": {OverlayRules{Name: "lab", RevokeInvitations: true}, `go with admission "invited"`},
 		"no placement":     {OverlayRules{Name: "lab", Placement: "nosuch"}, `there is no policy "nosuch": use one of `},
 		"bad placement":    {OverlayRules{Name: "lab", Placement: "fcfspp:nosuch=3"}, `unknown parameter "nosuch"`},
@@ -51,11 +54,13 @@ func TestOverlayRulesCheck(t *testing.T) {
 		"coordinators<0":   {OverlayRules{Name: "lab", Coordinators: -1}, "coordinators are 1 to 7, not -1"},
 		"replicas":         {OverlayRules{Name: "lab", Replicas: task.MaxReplicas + 1}, "replicas are 1 to 64, not 65"},
 		"replicas<0":       {OverlayRules{Name: "lab", Replicas: -1}, "replicas are 1 to 64"},
-		"admission":        {OverlayRules{Name: "lab", Admission: "friends"}, `no admission "friends": use one of invited, listed, open`},
-		"list when open":   {OverlayRules{Name: "lab", Allowed: many[:1]}, `goes with admission "listed"`},
-		"long list":        {OverlayRules{Name: "lab", Admission: AdmitListed, Allowed: many}, "1025 peers are on the list"},
-		"no peer":          {OverlayRules{Name: "lab", Admission: AdmitListed, Allowed: []task.PeerID{"me"}}, `peer ID "me"`},
-		"twice":            {OverlayRules{Name: "lab", Admission: AdmitListed, Allowed: []task.PeerID{many[0], many[1], many[0]}}, "on the list twice"},
+		"admission": {OverlayRules{Name: "lab", Admission: "friends"},
+			`no admission "friends": use one of invited, listed, open`},
+		"list when open": {OverlayRules{Name: "lab", Allowed: many[:1]}, `goes with admission "listed"`},
+		"long list":      {OverlayRules{Name: "lab", Admission: AdmitListed, Allowed: many}, "1025 peers are on the list"},
+		"no peer":        {OverlayRules{Name: "lab", Admission: AdmitListed, Allowed: []task.PeerID{"me"}}, `peer ID "me"`},
+		"twice": {OverlayRules{Name: "lab", Admission: AdmitListed,
+			Allowed: []task.PeerID{many[0], many[1], many[0]}}, "on the list twice"},
 	} {
 		switch err := c.rules.Check(); {
 		case c.text == "" && err != nil:

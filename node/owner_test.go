@@ -34,7 +34,8 @@ func TestOwnerTakesTheMachine(t *testing.T) {
 			t.Fatal(err)
 		}
 		st := taken.status()
-		if st.State != trace.UserPresent || !st.Stopped || st.Slots != 0 || st.Rule != owner.RulePause || !strings.Contains(st.Reason, "paused by its owner") {
+		if st.State != trace.UserPresent || !st.Stopped || st.Slots != 0 || st.Rule != owner.RulePause ||
+			!strings.Contains(st.Reason, "paused by its owner") {
 			t.Errorf("got %+v", st)
 		}
 		<-time.After(5 * time.Minute)
@@ -80,7 +81,8 @@ func TestPauseOutlivesTheNode(t *testing.T) {
 		d := newDisk()
 		check := func(n *lone, stopped bool) {
 			t.Helper()
-			if st, err := n.Status(t.Context()); err != nil || st.Stopped != stopped || (st.State == trace.Available) == stopped {
+			if st, err := n.Status(t.Context()); err != nil || st.Stopped != stopped ||
+				(st.State == trace.Available) == stopped {
 				t.Errorf("got %+v, %v", st, err)
 			}
 		}

@@ -76,7 +76,8 @@ func phoneScript(t *testing.T, tr *trace.Trace, size churnSize) []change {
 	for _, i := range rng.Perm(len(tr.Hosts)) {
 		chosen = append(chosen, during(tr.Hosts[i].History, from, to))
 	}
-	slices.SortStableFunc(chosen, func(a, b []change) int { return min(len(b), 2) - min(len(a), 2) }) // first those that change
+	// first those that change
+	slices.SortStableFunc(chosen, func(a, b []change) int { return min(len(b), 2) - min(len(a), 2) })
 	if len(chosen) < size.nodes {
 		t.Fatalf("the record has %d phones", len(chosen))
 	}

@@ -179,7 +179,8 @@ func TestClosedPool(t *testing.T) {
 				t.Errorf("the result of task %d is of a stranger", r.Index)
 			}
 		}
-		if n := guest.status().Notices; !slices.ContainsFunc(n, func(s string) bool { return strings.Contains(s, "not admitted") }) {
+		if n := guest.status().Notices; !slices.ContainsFunc(n,
+			func(s string) bool { return strings.Contains(s, "not admitted") }) {
 			t.Errorf("who is out is told %q", n)
 		}
 	})

@@ -50,7 +50,8 @@ func (q jobQuery) ask(c *scheduler.Coordinator) (any, error) {
 }
 
 // led asks this node's coordinator of an overlay, if it leads there, for a peer.
-func (n *Node) led(ctx context.Context, from task.PeerID, id overlay.ID, ask func(*scheduler.Coordinator) (any, error)) (v any, err error) {
+func (n *Node) led(ctx context.Context, from task.PeerID, id overlay.ID,
+	ask func(*scheduler.Coordinator) (any, error)) (v any, err error) {
 	doErr := n.do(ctx, func() {
 		m := n.members[id]
 		switch {

@@ -14,7 +14,8 @@ import (
 // limit of them from index from, in order, with the job's status. Only what is
 // held is asked on the loop; the reading itself does not hold it up. mine is
 // false for a job of another node.
-func (n *Node) heldBy(ctx context.Context, id task.JobID, from uint64, limit int) (st message.JobStatus, out []message.TaskSummary, mine bool, err error) {
+func (n *Node) heldBy(ctx context.Context, id task.JobID, from uint64, limit int) (st message.JobStatus,
+	out []message.TaskSummary, mine bool, err error) {
 	var held []uint64
 	var unwritten map[string][]byte
 	var space string

@@ -34,7 +34,8 @@ func TestResultsInPages(t *testing.T) {
 				t.Fatalf("from %d: %d results, %v; want %d", page.from, len(got), err, page.want)
 			}
 			for i := range got {
-				if want := all[page.from+uint64(i)]; got[i].Index != want.Index || !bytes.Equal(got[i].Results[0].Signature, want.Results[0].Signature) {
+				if want := all[page.from+uint64(i)]; got[i].Index != want.Index ||
+					!bytes.Equal(got[i].Results[0].Signature, want.Results[0].Signature) {
 					t.Errorf("result %d is %+v, want %+v", want.Index, got[i], want)
 				}
 			}
@@ -54,9 +55,11 @@ func TestResultsNotYetWritten(t *testing.T) {
 	n := &Node{}
 	m, other := &membership{n: n}, &membership{n: n}
 	persist := func(m *membership, job task.JobID, i uint64) pending {
-		return pending{effect: member.Do{Effect: message.Persist{Key: submitter.ResultKey(job, i), Value: []byte{byte(i)}}}, of: m}
+		return pending{effect: member.Do{Effect: message.Persist{Key: submitter.ResultKey(job, i), Value: []byte{byte(i)}}},
+			of: m}
 	}
-	n.pending = []pending{persist(m, "a", 1), {effect: member.Do{Effect: message.JobChanged{}}}, persist(m, "ab", 2), persist(other, "a", 7), persist(m, "a", 300)}
+	n.pending = []pending{persist(m, "a", 1), {effect: member.Do{Effect: message.JobChanged{}}}, persist(m, "ab", 2),
+		persist(other, "a", 7), persist(m, "a", 300)}
 	got := m.unwritten(submitter.ResultKey("a", 0))
 	if len(got) != 2 || got[submitter.ResultKey("a", 1)] == nil || got[submitter.ResultKey("a", 300)] == nil {
 		t.Errorf("got %v", got)

@@ -81,7 +81,8 @@ type happening struct {
 
 func decision(id, action string, peer task.PeerID, reason string) string {
 	job, index, _ := strings.Cut(id, "/")
-	return strings.TrimSpace(fmt.Sprintf("%s/%s %s %s %s", shortPeer(task.PeerID(job)), index, action, shortPeer(peer), reason))
+	return strings.TrimSpace(fmt.Sprintf("%s/%s %s %s %s", shortPeer(task.PeerID(job)), index, action, shortPeer(peer),
+		reason))
 }
 
 func leads(epoch uint64) string {
@@ -103,7 +104,8 @@ func (c *matchCase) rules(t *testing.T) overlay.Manifest {
 	t.Helper()
 	key := testnet.Key(0)
 	m := overlay.Manifest{
-		Name: "match", Founder: task.PeerIDOf(key.Public().(ed25519.PublicKey)), Founded: time.Date(1999, 12, 31, 0, 0, 0, 0, time.UTC),
+		Name: "match", Founder: task.PeerIDOf(key.Public().(ed25519.PublicKey)),
+		Founded:   time.Date(1999, 12, 31, 0, 0, 0, 0, time.UTC),
 		Placement: c.placement, Migration: c.migration,
 	}
 	if err := m.Sign(key); err != nil {
@@ -118,8 +120,9 @@ func (c *matchCase) job(k int, begun time.Time, of overlay.ID) task.Job {
 	nonce := make([]byte, task.NonceSize)
 	binary.BigEndian.PutUint64(nonce, uint64(k))
 	return task.Job{
-		Name: fmt.Sprintf("job%d", k), Overlay: string(of), Module: task.RawCID([]byte(matchModule)), Outputs: []string{"stdout"},
-		Sweep: task.Sweep{Repeat: j.tasks}, Work: j.work, Memory: 1 << 20, Replicas: 1, Retries: 1,
+		Name: fmt.Sprintf("job%d", k), Overlay: string(of), Module: task.RawCID([]byte(matchModule)),
+		Outputs: []string{"stdout"},
+		Sweep:   task.Sweep{Repeat: j.tasks}, Work: j.work, Memory: 1 << 20, Replicas: 1, Retries: 1,
 		Checkpoint: task.Checkpoint{Every: matchSaves}, Submitted: begun.Add(j.at), Nonce: nonce,
 	}
 }
@@ -423,7 +426,8 @@ func (p *peer) offerSpec(t *testing.T, spec *task.Job, id overlay.ID) {
 // most; "" if the one is as the other.
 func matching(live, simulation []happening, begun time.Time) (why string, apart time.Duration) {
 	for i := range max(len(live), len(simulation)) {
-		if i >= len(live) || i >= len(simulation) || live[i].host != simulation[i].host || live[i].what != simulation[i].what {
+		if i >= len(live) || i >= len(simulation) || live[i].host != simulation[i].host ||
+			live[i].what != simulation[i].what {
 			return sideBySide(live, simulation, begun, i), 0
 		}
 		apart = max(apart, live[i].at.Sub(simulation[i].at).Abs())
@@ -459,8 +463,10 @@ func (h *happening) text(begun time.Time) string {
 }
 
 var matchCases = []matchCase{{
-	name: "fcfs and reactive", shows: []string{"done", "stays", "recalled", "moving", "moved", "the worker is gone: it did not take a renewal", "not waited for", "term 2"}, placement: "fcfs", migration: "reactive",
-	grace: 20 * time.Second, hosts: 6, length: 275 * time.Second, detect: 30 * time.Second,
+	name: "fcfs and reactive", shows: []string{"done", "stays", "recalled", "moving", "moved",
+		"the worker is gone: it did not take a renewal", "not waited for", "term 2"}, placement: "fcfs",
+	migration: "reactive",
+	grace:     20 * time.Second, hosts: 6, length: 275 * time.Second, detect: 30 * time.Second,
 	ends: []simulated.Ending{1: simulated.Goodbye, 2: simulated.Crash, 3: simulated.Crash, 5: 0},
 	changes: []change{
 		{50 * time.Second, 0, trace.UserPresent}, // nobody is idle: its task stays, and is given back after the grace
@@ -485,7 +491,8 @@ var matchCases = []matchCase{{
 		{at: 262 * time.Second, node: 5, tasks: 2, work: 90 * time.Second},
 	},
 }, {
-	name: "fcfspp and cbr", shows: []string{"done", "stays", "moving", "moved", "leads no longer", "term 3"}, placement: "fcfspp:t=0.5", migration: "cbr:threshold=50,interval=20s",
+	name: "fcfspp and cbr", shows: []string{"done", "stays", "moving", "moved", "leads no longer", "term 3"},
+	placement: "fcfspp:t=0.5", migration: "cbr:threshold=50,interval=20s",
 	grace: 15 * time.Second, hosts: 6, length: 240 * time.Second, detect: 30 * time.Second,
 	ends:  []simulated.Ending{1: simulated.Goodbye, 2: simulated.Goodbye, 3: simulated.Goodbye, 5: 0},
 	loads: []matchLoad{{66 * time.Second, 4, 0.75}}, // its next task moves with its state
@@ -511,7 +518,8 @@ var matchCases = []matchCase{{
 	ends:    []simulated.Ending{2: simulated.Goodbye, 5: 0},
 	changes: []change{{31 * time.Second, 2, trace.Unavailable}}, // which all hear, and nobody has to find out
 	jobs: []matchJob{
-		{at: 12500 * time.Millisecond, node: 1, tasks: 1, work: 40 * time.Second}, // saves its state when the follower has just gone
+		// saves its state when the follower has just gone
+		{at: 12500 * time.Millisecond, node: 1, tasks: 1, work: 40 * time.Second},
 		{at: 40 * time.Second, node: 4, tasks: 3, work: 60 * time.Second},
 	},
 	shows: []string{"done"},

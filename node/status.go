@@ -44,7 +44,8 @@ type Status struct {
 
 // Status describes the node now.
 func (n *Node) Status(ctx context.Context) (Status, error) {
-	s := Status{PeerID: n.self, Addrs: n.Addrs(), Peers: len(n.net.Peers()), Version: n.cfg.Version, Coordinates: []string{}, Overlays: []OverlayStatus{}, Running: []LocalTask{}}
+	s := Status{PeerID: n.self, Addrs: n.Addrs(), Peers: len(n.net.Peers()), Version: n.cfg.Version,
+		Coordinates: []string{}, Overlays: []OverlayStatus{}, Running: []LocalTask{}}
 	err := n.do(ctx, func() {
 		s.ownersWord(n.monitor.Decision())
 		s.RulesFile = n.cfg.RulesFile
@@ -94,7 +95,8 @@ func (n *Node) notices() []string {
 		}
 	}
 	if j := n.clock.news; j.by != 0 && n.now().Sub(j.at) < jumpMemory {
-		out = append(out, fmt.Sprintf("the clock was set by %v at %s", j.by.Round(time.Second), j.at.UTC().Format(time.RFC3339)))
+		out = append(out, fmt.Sprintf("the clock was set by %v at %s", j.by.Round(time.Second),
+			j.at.UTC().Format(time.RFC3339)))
 	}
 	return out
 }
@@ -169,7 +171,8 @@ func (m *membership) list(beliefs map[task.PeerID]overlay.Belief) []Member {
 	for i := range adverts {
 		a := &adverts[i]
 		x := Member{
-			Peer: a.Peer, State: a.State, Slots: a.Slots, Memory: a.Memory, Speed: a.Speed, Overlay: m.Manifest().Name, Site: a.Site,
+			Peer: a.Peer, State: a.State, Slots: a.Slots, Memory: a.Memory, Speed: a.Speed, Overlay: m.Manifest().Name,
+			Site:  a.Site,
 			Addrs: a.Addrs, Version: a.Version, Seen: a.Issued, Roles: m.roles(a.Peer), Free: a.Free,
 			Belief: overlay.There.String(),
 		}

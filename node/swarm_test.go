@@ -24,7 +24,8 @@ func (s *swarm) until(what string, ok func() bool) {
 					for _, m := range ms {
 						who = append(who, shortPeer(m.Peer))
 					}
-					s.t.Logf("%s: members %v, leader %s epoch %d, %d peers, dropped %v", shortPeer(p.ID()), who, shortPeer(st.Overlays[0].Leader), st.Overlays[0].Epoch, st.Peers, p.net.Stats().DroppedAdverts)
+					s.t.Logf("%s: members %v, leader %s epoch %d, %d peers, dropped %v", shortPeer(p.ID()), who,
+						shortPeer(st.Overlays[0].Leader), st.Overlays[0].Epoch, st.Peers, p.net.Stats().DroppedAdverts)
 				}
 			}
 			s.t.Fatalf("never: %s", what)

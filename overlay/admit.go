@@ -82,7 +82,8 @@ func (m *Manifest) honours(issued, expires, now time.Time) error {
 	case issued.After(now.Add(MaxSkew)):
 		return fmt.Errorf("the invitation holds only from %s: one of the two clocks is wrong", issued.Format(time.RFC3339))
 	case issued.Before(m.InvitesFrom):
-		return fmt.Errorf("the invitation is revoked: the founder took back all issued before %s", m.InvitesFrom.Format(time.RFC3339))
+		return fmt.Errorf("the invitation is revoked: the founder took back all issued before %s",
+			m.InvitesFrom.Format(time.RFC3339))
 	}
 	return nil
 }
@@ -117,7 +118,8 @@ func openPass(b []byte) (passWire, error) {
 		return p, fmt.Errorf("its pass is damaged: %w", err)
 	}
 	if again, err := encoder.Marshal(p); err != nil || !bytes.Equal(again, b) ||
-		len(p.Ticket) != ed25519.PublicKeySize || len(p.Founder) != ed25519.SignatureSize || len(p.Peer) != ed25519.SignatureSize ||
+		len(p.Ticket) != ed25519.PublicKeySize || len(p.Founder) != ed25519.SignatureSize ||
+		len(p.Peer) != ed25519.SignatureSize ||
 		p.Issued <= 0 || p.Expires <= p.Issued || !plausible(fromMillis(p.Expires)) {
 		return p, errors.New("its pass is damaged")
 	}

@@ -116,7 +116,8 @@ func TestAdmitsRefuses(t *testing.T) {
 		{"not on the list", &listed, stranger, pass, epoch, "list"},
 		{"nobody", &listed, "", nil, epoch, "list"},
 	} {
-		if err := tt.m.Admits(tt.peer, tt.pass, tt.now); !errors.Is(err, ErrNotAdmitted) || !strings.Contains(err.Error(), tt.want) {
+		if err := tt.m.Admits(tt.peer, tt.pass, tt.now); !errors.Is(err, ErrNotAdmitted) ||
+			!strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got error %v, want one with %q", tt.name, err, tt.want)
 		}
 	}
@@ -128,7 +129,8 @@ func TestAdmitsRefuses(t *testing.T) {
 	if err := listed.Admits(guest, nil, epoch); err != nil {
 		t.Errorf("one on the list: %v", err)
 	}
-	if err := forged.Check(&m, epoch); !errors.Is(err, ErrNotAdmitted) || !strings.Contains(err.Error(), "is for overlay") {
+	if err := forged.Check(&m, epoch); !errors.Is(err, ErrNotAdmitted) ||
+		!strings.Contains(err.Error(), "is for overlay") {
 		t.Errorf("a ticket of another overlay: %v", err)
 	}
 	forged.Overlay = m.ID()
@@ -182,7 +184,8 @@ func TestParseTicketRefuses(t *testing.T) {
 			t.Fatalf("letter %d missing: %v", i, err)
 		}
 	}
-	for name, s := range map[string]string{"nothing": "", "an ID": string(m.ID()), "twice": text + text, "a book": strings.Repeat(text, 100)} {
+	for name, s := range map[string]string{"nothing": "", "an ID": string(m.ID()), "twice": text + text,
+		"a book": strings.Repeat(text, 100)} {
 		if _, err := ParseTicket(s); !errors.Is(err, ErrTicket) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -30,7 +30,8 @@ func checkCircuits(addrs []multiaddr.Multiaddr) error {
 			continue
 		}
 		n := len(a)
-		if circuits > 1 || n < 3 || a[n-1].Protocol().Code != multiaddr.P_CIRCUIT || a[n-2].Protocol().Code != multiaddr.P_P2P {
+		if circuits > 1 || n < 3 || a[n-1].Protocol().Code != multiaddr.P_CIRCUIT ||
+			a[n-2].Protocol().Code != multiaddr.P_P2P {
 			return errCircuit
 		}
 		count++

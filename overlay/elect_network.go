@@ -45,7 +45,8 @@ func NetworkOf(addrs []string) string {
 // directIP is the IP address that a multiaddr begins with.
 func directIP(addr string) (netip.Addr, bool) {
 	parts := strings.SplitN(addr, "/", 4)
-	if len(parts) < 3 || parts[0] != "" || parts[1] != "ip4" && parts[1] != "ip6" || strings.Contains(addr, "/p2p-circuit") {
+	if len(parts) < 3 || parts[0] != "" || parts[1] != "ip4" && parts[1] != "ip6" ||
+		strings.Contains(addr, "/p2p-circuit") {
 		return netip.Addr{}, false
 	}
 	ip, err := netip.ParseAddr(parts[2])

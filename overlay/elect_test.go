@@ -82,7 +82,8 @@ func TestGroup(t *testing.T) {
 			}
 			delete(by, p)
 			for _, d := range by {
-				if !slices.Contains(group, d.Peer) && (d.Reserve < c.Reserve || d.Reserve == c.Reserve && taken[c.Network] && !taken[d.Network]) {
+				if !slices.Contains(group, d.Peer) &&
+					(d.Reserve < c.Reserve || d.Reserve == c.Reserve && taken[c.Network] && !taken[d.Network]) {
 					t.Fatalf("%+v is in the group %v, and %+v is not", c, group, d)
 				}
 			}
@@ -140,7 +141,8 @@ func TestRegroup(t *testing.T) {
 		not        task.PeerID
 	}{
 		"newcomers displace nobody": {[]Candidate{stand("x", 3, 0, "1"), stand("y", 3, 0, "2"), stand("z", 3, 0, "3"),
-			stand("p", 3, 0, "4"), stand("q", 3, 0, "5"), stand("r", 3, 0, "6"), stand("s", 3, 0, "7")}, []task.PeerID{"x", "y", "z"}, ""},
+			stand("p", 3, 0, "4"), stand("q", 3, 0, "5"), stand("r", 3, 0, "6"), stand("s", 3, 0, "7")},
+			[]task.PeerID{"x", "y", "z"}, ""},
 		"age displaces nobody": {[]Candidate{stand("x", 3, Young, "1"), stand("y", 3, 0, "2"), stand("z", 3, 0, "3"),
 			stand("p", 3, 0, "4")}, []task.PeerID{"x", "y", "z"}, "p"},
 		"the next leads when the leader goes": {[]Candidate{stand("y", 3, 0, "2"), stand("z", 3, 0, "3"),
@@ -208,7 +210,8 @@ func TestCandidates(t *testing.T) {
 	} {
 		var l Levels
 		got := ""
-		for _, k := range l.Candidates(append([]Advert{c.advert}, c.others...), map[task.PeerID]Forecast{"a": c.forecast}, now) {
+		for _, k := range l.Candidates(append([]Advert{c.advert}, c.others...), map[task.PeerID]Forecast{"a": c.forecast},
+			now) {
 			if k.Peer == "a" {
 				got = fmt.Sprint(k.Weight, " ", int(k.Reserve))
 				if k.Network != "198.51.0.0/16" {

@@ -128,8 +128,10 @@ func (c *changes) flaps(days float64) (leader, places float64) {
 
 func (c *changes) log(t *testing.T, name string, days float64) {
 	leader, places := c.flaps(days)
-	t.Logf("%s: a day, the leader changes %.3f times (%.3f where it had left, %.3f flaps), a place %.3f (%.3f, %.3f)", name,
-		float64(c.leader)/days, float64(c.leaderLeft)/days, leader, float64(c.places)/days, float64(c.placesLeft)/days, places)
+	t.Logf("%s: a day, the leader changes %.3f times (%.3f where it had left, %.3f flaps), a place %.3f (%.3f, %.3f)",
+		name,
+		float64(c.leader)/days, float64(c.leaderLeft)/days, leader, float64(c.places)/days, float64(c.placesLeft)/days,
+		places)
 }
 
 // TestWeekOfRelays: over a week of real hosts' comings and goings, looked at
@@ -184,7 +186,8 @@ func TestWeekOfRelays(t *testing.T) {
 		s.plain.log(t, s.name+", drawn anew", days)
 		s.sticky.log(t, s.name+", kept", days)
 		if leader, places := s.sticky.flaps(days); leader > s.leader || places > s.places {
-			t.Errorf("%s: %.3f flaps of the leader a day and %.3f of a place, want at most %v and %v", s.name, leader, places, s.leader, s.places)
+			t.Errorf("%s: %.3f flaps of the leader a day and %.3f of a place, want at most %v and %v", s.name, leader, places,
+				s.leader, s.places)
 		}
 		if s.sticky.leaderLeft == 0 || s.sticky.leaderLeft > s.plain.leaderLeft*2 {
 			t.Errorf("%s: %d leaders left, of those drawn anew %d", s.name, s.sticky.leaderLeft, s.plain.leaderLeft)

@@ -62,7 +62,8 @@ func trouble(t *rapid.T, s *leaseSim, events int) {
 	for range events {
 		p := rapid.SampledFrom(s.names).Draw(t, "who")
 		n := s.nodes[p]
-		what := rapid.SampledFrom([]string{"crash", "start", "split", "heal", "starve", "goodbye", "yield", "stand", "view", "hand over", "alarm"}).Draw(t, "what")
+		what := rapid.SampledFrom([]string{"crash", "start", "split", "heal", "starve", "goodbye", "yield", "stand", "view",
+			"hand over", "alarm"}).Draw(t, "what")
 		if !n.up && what != "start" && what != "split" && what != "heal" {
 			continue
 		}
@@ -166,14 +167,16 @@ func TestEvidence(t *testing.T) {
 		calls func(l *Lease)
 		want  time.Duration // after epoch until it leads
 	}{
-		"none":               {"b", func(*Lease) {}, LeaseTime},
-		"of the leader":      {"b", func(l *Lease) { l.Lost("a", epoch) }, RenewEvery + Evident},
-		"to the next":        {"c", func(l *Lease) { l.Lost("a", epoch) }, RenewEvery + Evident + Stagger},
-		"after a silence":    {"b", func(l *Lease) { l.Lost("a", epoch.Add(2*time.Second)) }, 2*time.Second + Evident},
-		"of none that would": {"c", func(l *Lease) { l.Yield(epoch); l.Lost("a", epoch) }, RenewEvery + Evident + Stagger + yieldWait},
-		"of another":         {"b", func(l *Lease) { l.Lost("c", epoch) }, LeaseTime},
-		"of nobody":          {"b", func(l *Lease) { l.Lost("", epoch) }, LeaseTime},
-		"twice":              {"b", func(l *Lease) { l.Lost("a", epoch); l.Lost("a", epoch.Add(300*time.Millisecond)) }, RenewEvery + Evident},
+		"none":            {"b", func(*Lease) {}, LeaseTime},
+		"of the leader":   {"b", func(l *Lease) { l.Lost("a", epoch) }, RenewEvery + Evident},
+		"to the next":     {"c", func(l *Lease) { l.Lost("a", epoch) }, RenewEvery + Evident + Stagger},
+		"after a silence": {"b", func(l *Lease) { l.Lost("a", epoch.Add(2*time.Second)) }, 2*time.Second + Evident},
+		"of none that would": {"c", func(l *Lease) { l.Yield(epoch); l.Lost("a", epoch) },
+			RenewEvery + Evident + Stagger + yieldWait},
+		"of another": {"b", func(l *Lease) { l.Lost("c", epoch) }, LeaseTime},
+		"of nobody":  {"b", func(l *Lease) { l.Lost("", epoch) }, LeaseTime},
+		"twice": {"b", func(l *Lease) { l.Lost("a", epoch); l.Lost("a", epoch.Add(300*time.Millisecond)) },
+			RenewEvery + Evident},
 		"late":               {"b", func(l *Lease) { l.Lost("a", epoch.Add(LeaseTime-time.Millisecond)) }, LeaseTime},
 		"false, as it shows": {"b", func(l *Lease) { l.Lost("a", epoch); l.Heard("a", Renewal{e, group}, epoch) }, LeaseTime},
 	} {
@@ -183,7 +186,8 @@ func TestEvidence(t *testing.T) {
 		now := epoch
 		for ; !l.Leads() && now.Before(epoch.Add(time.Minute)); now = l.Next() {
 			for _, effect := range l.Tick(now) {
-				if _, ok := effect.(Suspect); ok && name != "none" && name != "of another" && name != "of nobody" && name != "late" && name != "false, as it shows" {
+				if _, ok := effect.(Suspect); ok && name != "none" && name != "of another" && name != "of nobody" &&
+					name != "late" && name != "false, as it shows" {
 					t.Errorf("%s: asks after one that is lost", name)
 				}
 			}
@@ -309,15 +313,16 @@ func TestLeaseRefusesNonsense(t *testing.T) {
 	for name, effects := range map[string][]LeaseEffect{
 		"a renewal in another's name": l.Heard("b", Renewal{own + 1, []task.PeerID{"c", "b"}}, epoch),
 		"an empty group":              l.Heard("b", Renewal{own + 1, nil}, epoch),
-		"a crowd":                     l.Heard("b", Renewal{own + 1, []task.PeerID{"b", "c", "d", "e", "f", "g", "h", "i"}}, epoch),
-		"an epoch out of reach":       l.Heard("b", Renewal{far, []task.PeerID{"b"}}, epoch),
-		"its own renewal":             l.Heard("a", Renewal{own + 1, []task.PeerID{"a"}}, epoch),
-		"a claim out of reach":        l.Claimed("b", far, epoch),
-		"a claim of nothing":          l.Claimed("b", 0, epoch),
-		"a refusal out of reach":      l.Refused("b", far, epoch),
-		"an old refusal":              l.Refused("b", own-1, epoch),
-		"another's epoch":             l.Handed("b", Renewal{NextEpoch(own, "b"), nil}, epoch),
-		"an offer out of reach":       l.Handed("b", Renewal{epochOf(maxTerm+1, "a"), nil}, epoch),
+		"a crowd": l.Heard("b", Renewal{own + 1, []task.PeerID{"b", "c", "d", "e", "f", "g", "h", "i"}},
+			epoch),
+		"an epoch out of reach":  l.Heard("b", Renewal{far, []task.PeerID{"b"}}, epoch),
+		"its own renewal":        l.Heard("a", Renewal{own + 1, []task.PeerID{"a"}}, epoch),
+		"a claim out of reach":   l.Claimed("b", far, epoch),
+		"a claim of nothing":     l.Claimed("b", 0, epoch),
+		"a refusal out of reach": l.Refused("b", far, epoch),
+		"an old refusal":         l.Refused("b", own-1, epoch),
+		"another's epoch":        l.Handed("b", Renewal{NextEpoch(own, "b"), nil}, epoch),
+		"an offer out of reach":  l.Handed("b", Renewal{epochOf(maxTerm+1, "a"), nil}, epoch),
 	} {
 		if chief, e := l.Leader(); len(effects) > 0 || chief != "a" || e != own {
 			t.Errorf("%s: %+v, then %s leads in %d", name, effects, chief, e)
@@ -333,7 +338,8 @@ func TestClaims(t *testing.T) {
 	b.Found(epoch)
 	_, high := a.Leader()
 	_, low := b.Leader()
-	if e := a.Claimed("b", low, epoch); len(e) != 1 || !slices.Equal(e[0].(SendRenewal).To, []task.PeerID{"b"}) || !a.Leads() {
+	if e := a.Claimed("b", low, epoch); len(e) != 1 || !slices.Equal(e[0].(SendRenewal).To, []task.PeerID{"b"}) ||
+		!a.Leads() {
 		t.Errorf("the higher gave way, or kept silent: %+v", e)
 	}
 	c := NewLease("c", high, epoch)

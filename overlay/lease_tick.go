@@ -154,7 +154,8 @@ func (l *Lease) offerTo(to task.PeerID, now time.Time) []LeaseEffect {
 	if !l.gone {
 		group = append(group, l.self)
 	}
-	return []LeaseEffect{SendHandOver{To: to, Renewal: Renewal{Epoch: l.offer.epoch, Group: group[:min(len(group), MaxGroup)]}}}
+	return []LeaseEffect{SendHandOver{To: to,
+		Renewal: Renewal{Epoch: l.offer.epoch, Group: group[:min(len(group), MaxGroup)]}}}
 }
 
 func (l *Lease) heir() task.PeerID {

@@ -172,7 +172,8 @@ func (m *Manifest) validate() error {
 		return errors.New("overlay: manifest has no plausible founding time")
 	}
 	for _, p := range []struct{ what, spec string }{
-		{"placement policy", m.Placement}, {"migration policy", m.Migration}, {"fairness policy", m.Fairness}, {"chunking policy", m.Chunking},
+		{"placement policy", m.Placement}, {"migration policy", m.Migration}, {"fairness policy", m.Fairness},
+		{"chunking policy", m.Chunking},
 	} {
 		if err := checkText(p.what, p.spec, MaxPolicy); err != nil {
 			return err

@@ -33,11 +33,14 @@ var someManifest = rapid.Custom(func(t *rapid.T) Manifest {
 	_, founder := someone(100)
 	m := Manifest{
 		Name: rapid.StringMatching(`[a-zé ]{1,20}`).Draw(t, "name"), Founder: founder,
-		Founded:   epoch.Add(time.Duration(rapid.IntRange(0, 1e6).Draw(t, "founded")) * time.Microsecond),
-		Placement: rapid.SampledFrom([]string{"", "fcfspp:n=3"}).Draw(t, "placement"), Migration: rapid.SampledFrom([]string{"", "cbr"}).Draw(t, "migration"),
-		Fairness: rapid.SampledFrom([]string{"", "sep:load=90"}).Draw(t, "fairness"), Chunking: rapid.SampledFrom([]string{"", "gss"}).Draw(t, "chunking"),
-		Coordinators: rapid.IntRange(0, MaxGroup).Draw(t, "coordinators"), Replicas: rapid.IntRange(0, task.MaxReplicas).Draw(t, "replicas"),
-		Admission: Admission(rapid.IntRange(0, int(Listed)).Draw(t, "admission")),
+		Founded:      epoch.Add(time.Duration(rapid.IntRange(0, 1e6).Draw(t, "founded")) * time.Microsecond),
+		Placement:    rapid.SampledFrom([]string{"", "fcfspp:n=3"}).Draw(t, "placement"),
+		Migration:    rapid.SampledFrom([]string{"", "cbr"}).Draw(t, "migration"),
+		Fairness:     rapid.SampledFrom([]string{"", "sep:load=90"}).Draw(t, "fairness"),
+		Chunking:     rapid.SampledFrom([]string{"", "gss"}).Draw(t, "chunking"),
+		Coordinators: rapid.IntRange(0, MaxGroup).Draw(t, "coordinators"),
+		Replicas:     rapid.IntRange(0, task.MaxReplicas).Draw(t, "replicas"),
+		Admission:    Admission(rapid.IntRange(0, int(Listed)).Draw(t, "admission")),
 	}
 	switch m.Admission {
 	case Invited:
@@ -277,7 +280,8 @@ func TestParseIDRefuses(t *testing.T) {
 	m, _ := manifestOf(t, Open, nil)
 	id := string(m.ID())
 	for name, s := range map[string]string{
-		"nothing": "", "a name": "commons", "a job": "bafyreib" + id[8:], "cut": id[:len(id)-1], "upper case": strings.ToUpper(id),
+		"nothing": "", "a name": "commons", "a job": "bafyreib" + id[8:], "cut": id[:len(id)-1],
+		"upper case": strings.ToUpper(id),
 	} {
 		if got, err := ParseID(s); err == nil {
 			t.Errorf("%s: read as %s", name, got)

@@ -102,7 +102,8 @@ func (a *Advert) check(now time.Time) error {
 		return err
 	}
 	if a.Issued.After(now.Add(MaxSkew)) {
-		return fmt.Errorf("%w: %s issued it %v from now, one of the two clocks is wrong", ErrFuture, a.Peer, a.Issued.Sub(now))
+		return fmt.Errorf("%w: %s issued it %v from now, one of the two clocks is wrong", ErrFuture, a.Peer,
+			a.Issued.Sub(now))
 	}
 	if !a.Expires.After(now) {
 		return ErrExpired
@@ -132,7 +133,8 @@ func (a *Advert) validate() error {
 	case len(a.Version) > MaxVersion:
 		return fmt.Errorf("overlay: advert's version has %d bytes, at most %d", len(a.Version), MaxVersion)
 	case len(a.Site) > MaxSite || strings.ContainsFunc(a.Site, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return fmt.Errorf("overlay: advert's site has %d bytes, at most %d, or characters that do not print", len(a.Site), MaxSite)
+		return fmt.Errorf("overlay: advert's site has %d bytes, at most %d, or characters that do not print", len(a.Site),
+			MaxSite)
 	case len(a.Addrs) > MaxAddrs:
 		return fmt.Errorf("overlay: advert has %d addresses, at most %d", len(a.Addrs), MaxAddrs)
 	}

@@ -170,7 +170,8 @@ func OpenSegment(b []byte, now time.Time) (Segment, error) {
 // Where two overlap the one that begins earlier holds; between those that do not
 // touch nobody looked.
 func Join(segments []Segment) (*trace.History, error) {
-	sorted := slices.SortedFunc(slices.Values(segments), func(a, b Segment) int { return a.Spells.Since().Compare(b.Spells.Since()) })
+	sorted := slices.SortedFunc(slices.Values(segments),
+		func(a, b Segment) int { return a.Spells.Since().Compare(b.Spells.Since()) })
 	out := &trace.History{}
 	for _, s := range sorted {
 		out.Host = string(s.Peer)

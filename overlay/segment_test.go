@@ -14,7 +14,8 @@ func drawHistory(t *rapid.T) *trace.History {
 	h := &trace.History{}
 	now := epoch.Add(time.Duration(rapid.IntRange(0, 86_400_000).Draw(t, "begin")) * time.Millisecond)
 	for range rapid.IntRange(1, 40).Draw(t, "changes") {
-		if err := h.Append(now, trace.State(rapid.IntRange(0, 4).Draw(t, "state")), rapid.SampledFrom([]float64{0.5, 1}).Draw(t, "cpu")); err != nil {
+		if err := h.Append(now, trace.State(rapid.IntRange(0, 4).Draw(t, "state")),
+			rapid.SampledFrom([]float64{0.5, 1}).Draw(t, "cpu")); err != nil {
 			t.Fatal(err)
 		}
 		now = now.Add(time.Duration(rapid.IntRange(1, 3*86_400_000/40).Draw(t, "length")) * time.Millisecond)
@@ -61,7 +62,8 @@ func TestSegmentsFrom(t *testing.T) {
 	key, peer := someone(1)
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHistory(t)
-		from := h.Since().Add(time.Duration(rapid.IntRange(0, int(h.Until().Sub(h.Since())/time.Second)).Draw(t, "from")) * time.Second)
+		from := h.Since().Add(time.Duration(rapid.IntRange(0, int(h.Until().Sub(h.Since())/time.Second)).Draw(t,
+			"from")) * time.Second)
 		all, _ := Segments(h, time.Time{}, peer, key)
 		some, err := Segments(h, from, peer, key)
 		if err != nil {

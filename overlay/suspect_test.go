@@ -169,7 +169,8 @@ func (m *suspectSim) carry(effects []SuspicionEffect) {
 		case DeclareLost:
 			m.lost = append(m.lost, e.Peer)
 			if !e.Probed.Equal(m.probed[e.Peer]) {
-				m.broken = append(m.broken, fmt.Sprintf("%s, last probed at %v, is lost by a probe at %v", e.Peer, m.probed[e.Peer], e.Probed))
+				m.broken = append(m.broken, fmt.Sprintf("%s, last probed at %v, is lost by a probe at %v", e.Peer,
+					m.probed[e.Peer], e.Probed))
 			}
 		}
 	}
@@ -220,13 +221,15 @@ var judged = []task.PeerID{"a", "b", "c", "d"}
 func drawSuspectSim(t *rapid.T, kinds ...string) *suspectSim {
 	m := &suspectSim{
 		now: epoch, s: NewSuspicion("me"), answer: map[task.PeerID]bool{}, vouch: map[task.PeerID]string{},
-		open: map[task.PeerID]bool{}, probed: map[task.PeerID]time.Time{}, delay: time.Duration(rapid.IntRange(0, 1500).Draw(t, "delay")) * time.Millisecond,
+		open: map[task.PeerID]bool{}, probed: map[task.PeerID]time.Time{},
+		delay: time.Duration(rapid.IntRange(0, 1500).Draw(t, "delay")) * time.Millisecond,
 	}
 	for _, p := range judged {
 		m.vouch[p] = rapid.SampledFrom(kinds).Draw(t, "helper "+string(p))
 		m.carry(m.s.Connected(p, m.now))
 	}
-	m.s.Helpers(rapid.SampledFrom([][]task.PeerID{nil, {"a"}, judged, append([]task.PeerID{"me", "x"}, judged...)}).Draw(t, "helpers"))
+	m.s.Helpers(rapid.SampledFrom([][]task.PeerID{nil, {"a"}, judged,
+		append([]task.PeerID{"me", "x"}, judged...)}).Draw(t, "helpers"))
 	return m
 }
 

@@ -47,13 +47,16 @@ func NewTicket(m *Manifest, founder ed25519.PrivateKey, seed []byte, issued, exp
 	issued, expires = round(issued), round(expires)
 	switch {
 	case m.Admission != Invited:
-		return Ticket{}, fmt.Errorf("overlay: inviting to %q: its admission is %v, nobody needs an invitation", m.Name, m.Admission)
+		return Ticket{}, fmt.Errorf("overlay: inviting to %q: its admission is %v, nobody needs an invitation", m.Name,
+			m.Admission)
 	case len(seed) != ed25519.SeedSize:
-		return Ticket{}, fmt.Errorf("overlay: inviting to %q: the seed has %d bytes, want %d", m.Name, len(seed), ed25519.SeedSize)
+		return Ticket{}, fmt.Errorf("overlay: inviting to %q: the seed has %d bytes, want %d", m.Name, len(seed),
+			ed25519.SeedSize)
 	case !plausible(issued) || !plausible(expires) || !expires.After(issued):
 		return Ticket{}, fmt.Errorf("overlay: inviting to %q: the invitation would expire before it holds", m.Name)
 	case issued.Before(m.InvitesFrom):
-		return Ticket{}, fmt.Errorf("overlay: inviting to %q: invitations before %s were taken back", m.Name, m.InvitesFrom.Format(time.RFC3339))
+		return Ticket{}, fmt.Errorf("overlay: inviting to %q: invitations before %s were taken back", m.Name,
+			m.InvitesFrom.Format(time.RFC3339))
 	}
 	t := Ticket{Overlay: m.ID(), Issued: issued, Expires: expires, key: ed25519.NewKeyFromSeed(seed)}
 	in, err := t.invitation()
@@ -115,7 +118,8 @@ func (t *Ticket) Pass(peer task.PeerID) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := encoder.Marshal(passWire{Ticket: in.Ticket, Issued: in.Issued, Expires: in.Expires, Founder: t.founder, Peer: sig})
+	b, err := encoder.Marshal(passWire{Ticket: in.Ticket, Issued: in.Issued, Expires: in.Expires, Founder: t.founder,
+		Peer: sig})
 	if err != nil {
 		return nil, fmt.Errorf("overlay: encoding pass: %w", err)
 	}
@@ -149,7 +153,8 @@ func ParseTicket(text string) (Ticket, error) {
 		return damaged(fmt.Sprintf("the text does not begin with %q", ticketMark))
 	}
 	if want := idText.EncodedLen(ticketBytes); len(body) != want {
-		return damaged(fmt.Sprintf("it has %d letters after %s, want %d: a part is missing, or there is too much", len(body), ticketMark, want))
+		return damaged(fmt.Sprintf("it has %d letters after %s, want %d: a part is missing, or there is too much",
+			len(body), ticketMark, want))
 	}
 	b, err := idText.DecodeString(body)
 	if err != nil || idText.EncodeToString(b) != body {

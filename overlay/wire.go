@@ -62,8 +62,10 @@ func (a *Advert) wire() (advertWire, error) {
 		return advertWire{}, err
 	}
 	w := advertWire{
-		Peer: peer, Seq: a.Seq, Issue: a.Issued.UnixMilli(), Life: uint32(a.Expires.Sub(a.Issued).Milliseconds()), Addrs: addrs,
-		State: a.State, Slots: a.Slots, Free: a.Free, Memory: a.Memory, Speed: uint32(math.Round(a.Speed * speedUnit)), Reach: a.Reach,
+		Peer: peer, Seq: a.Seq, Issue: a.Issued.UnixMilli(), Life: uint32(a.Expires.Sub(a.Issued).Milliseconds()),
+		Addrs: addrs,
+		State: a.State, Slots: a.Slots, Free: a.Free, Memory: a.Memory, Speed: uint32(math.Round(a.Speed * speedUnit)),
+		Reach:  a.Reach,
 		Record: a.Record, Spells: a.Spells, Overlay: overlay, Epoch: a.Epoch, Rules: a.Rules, Pass: a.Pass,
 		Version: a.Version, Signature: a.Signature, Site: a.Site,
 	}
@@ -89,7 +91,8 @@ func (w *advertWire) advert() (Advert, error) {
 	}
 	issued := time.UnixMilli(w.Issue).UTC()
 	a := Advert{
-		Peer: peer, Overlay: overlay, Seq: w.Seq, Issued: issued, Expires: issued.Add(time.Duration(w.Life) * time.Millisecond), Addrs: addrs,
+		Peer: peer, Overlay: overlay, Seq: w.Seq, Issued: issued,
+		Expires: issued.Add(time.Duration(w.Life) * time.Millisecond), Addrs: addrs,
 		State: w.State, Slots: w.Slots, Free: w.Free, Memory: w.Memory, Speed: float64(w.Speed) / speedUnit, Reach: w.Reach,
 		Record: w.Record, Spells: w.Spells, Epoch: w.Epoch, Rules: w.Rules, Pass: w.Pass,
 		Version: w.Version, Signature: w.Signature, Site: w.Site,

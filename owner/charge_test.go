@@ -65,7 +65,8 @@ func TestBatteryForetold(t *testing.T) {
 	}
 	got := l.falls(8*time.Minute, &exact, 12)
 	want := noon.Add(100 * time.Minute) // 20 points at 12 an hour
-	if got.State != trace.Available || got.Stop || got.Cores != 2 || got.Ends != "the battery falls to 40%" || got.Until.Sub(want).Abs() > 2*time.Minute {
+	if got.State != trace.Available || got.Stop || got.Cores != 2 || got.Ends != "the battery falls to 40%" ||
+		got.Until.Sub(want).Abs() > 2*time.Minute {
 		t.Errorf("after a quarter of an hour: got %+v, want its end at %v", got, want)
 	}
 	told := got.Until
@@ -74,7 +75,8 @@ func TestBatteryForetold(t *testing.T) {
 		t.Errorf("a steady battery: %+v, and it was told for %v", got, told)
 	}
 	got = l.falls(4*time.Minute, &exact, 12)
-	if !got.Stop || got.State != trace.Unavailable || got.Rule != ruleCharge || got.Sensor != "power" || !strings.Contains(got.Reason, "40%") || !got.Until.IsZero() {
+	if !got.Stop || got.State != trace.Unavailable || got.Rule != ruleCharge || got.Sensor != "power" ||
+		!strings.Contains(got.Reason, "40%") || !got.Until.IsZero() {
 		t.Errorf("at the least: got %+v", got)
 	}
 }
@@ -93,7 +95,8 @@ func TestBatteryStaysLow(t *testing.T) {
 		t.Errorf("the end moved: %+v, told for %v", before, told)
 	}
 	for range 10 {
-		if got = l.falls(time.Minute, &exact, 3); got.State != trace.Leaving || got.Stop || got.Cores != 0 || got.MoveAt.IsZero() || !strings.Contains(got.Reason, "about to fall to 40%") {
+		if got = l.falls(time.Minute, &exact, 3); got.State != trace.Leaving || got.Stop || got.Cores != 0 ||
+			got.MoveAt.IsZero() || !strings.Contains(got.Reason, "about to fall to 40%") {
 			t.Fatalf("the end has come and the gauge does not show it: got %+v", got)
 		}
 	}

@@ -52,11 +52,13 @@ func (d *Decider) Decide(now time.Time, rules Rules, readings []sensor.Reading, 
 	checks := []verdict{
 		s.going(), s.drained(), s.paused(), s.forUser(user), s.fullScreen(),
 		s.busy(&d.load, "suspend_cpu_usage", "others use more than %s of the CPU", rules.SuspendCPUUsage),
-		s.busy(&d.pressure, "suspend_memory_pressure", "memory is short: programs wait for it more than %s of the time", rules.SuspendMemoryPressure),
+		s.busy(&d.pressure, "suspend_memory_pressure", "memory is short: programs wait for it more than %s of the time",
+			rules.SuspendMemoryPressure),
 		s.batteries(), s.charge(&d.gauge), s.hours(), s.metered(), s.full(rules.MaxDisk.Of(d.Machine.Disk)),
 	}
 	until, ends := s.leave(&d.gauge)
-	out := Decision{State: trace.Available, Reason: "no rule stops it", Until: until, Ends: ends, Drained: pause.Drain, Disk: rules.MaxDisk.Of(d.Machine.Disk),
+	out := Decision{State: trace.Available, Reason: "no rule stops it", Until: until, Ends: ends, Drained: pause.Drain,
+		Disk:   rules.MaxDisk.Of(d.Machine.Disk),
 		Upload: rules.MaxUploadRate, Download: rules.MaxDownloadRate}
 	held := false
 	for _, v := range checks {
@@ -179,7 +181,8 @@ func (s *situation) newest(k sensor.Kind) *sensor.Reading {
 
 func (s *situation) going() verdict {
 	r, on := s.on(sensor.Going)
-	return verdict{holds: on, state: trace.Leaving, rule: RuleGoing, sensor: r.Sensor, reason: cmp.Or(r.Detail, "the machine is going"), until: r.Until}
+	return verdict{holds: on, state: trace.Leaving, rule: RuleGoing, sensor: r.Sensor,
+		reason: cmp.Or(r.Detail, "the machine is going"), until: r.Until}
 }
 
 // leave is when work is known to have to end: a planned shutdown, the end of the
@@ -202,11 +205,13 @@ func (s *situation) leave(g *gauge) (out time.Time, ends string) {
 }
 
 func (s *situation) drained() verdict {
-	return verdict{holds: s.pause.Drain, state: trace.Leaving, rule: RuleDrain, reason: "drained by its owner: what runs moves to others"}
+	return verdict{holds: s.pause.Drain, state: trace.Leaving, rule: RuleDrain,
+		reason: "drained by its owner: what runs moves to others"}
 }
 
 func (s *situation) paused() verdict {
-	v := verdict{holds: s.pause.Holds(s.now), stop: true, state: trace.UserPresent, rule: RulePause, reason: "paused by its owner", until: s.pause.Until}
+	v := verdict{holds: s.pause.Holds(s.now), stop: true, state: trace.UserPresent, rule: RulePause,
+		reason: "paused by its owner", until: s.pause.Until}
 	if !v.until.IsZero() {
 		v.reason += " until " + clock(s.now, v.until)
 	}
@@ -241,7 +246,8 @@ func (s *situation) fullScreen() verdict {
 }
 
 func (s *situation) busy(a *average, rule, reason string, limit float64) verdict {
-	return verdict{holds: a.over, stop: true, state: trace.CPUBusy, rule: rule, sensor: a.sensor, reason: fmt.Sprintf(reason, formatPercent(limit))}
+	return verdict{holds: a.over, stop: true, state: trace.CPUBusy, rule: rule, sensor: a.sensor,
+		reason: fmt.Sprintf(reason, formatPercent(limit))}
 }
 
 func (s *situation) batteries() verdict {
@@ -251,7 +257,8 @@ func (s *situation) batteries() verdict {
 }
 
 func (s *situation) hours() verdict {
-	v := verdict{holds: !s.rules.Hours.Open(s.now), stop: true, state: trace.Unavailable, rule: "hours", reason: "outside the hours to work"}
+	v := verdict{holds: !s.rules.Hours.Open(s.now), stop: true, state: trace.Unavailable, rule: "hours",
+		reason: "outside the hours to work"}
 	if v.holds {
 		if v.until = s.rules.Hours.Next(s.now); !v.until.IsZero() {
 			v.reason += ", until " + clock(s.now, v.until)

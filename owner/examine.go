@@ -77,7 +77,8 @@ func glance(ctx context.Context, sensors []sensor.Sensor) []sensor.Reading {
 		for _, k := range s.Kinds() {
 			r, ok := seats[seat{s.Name(), k}]
 			if !ok {
-				r = sensor.Reading{Sensor: s.Name(), Kind: k, Blind: fmt.Sprintf("it said nothing in %v", examineFor), Fix: "see whether what it asks hangs"}
+				r = sensor.Reading{Sensor: s.Name(), Kind: k, Blind: fmt.Sprintf("it said nothing in %v", examineFor),
+					Fix: "see whether what it asks hangs"}
 			}
 			out = append(out, r)
 		}

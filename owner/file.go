@@ -56,7 +56,8 @@ func (r *Rules) Get(name string) (string, error) {
 		if k.children != nil && contains(k.children, child) {
 			return dayAlways, nil
 		}
-		return "", &task.Error{Msg: fmt.Sprintf("%s has no entry %q", top, clip(child)), Hint: fmt.Sprintf("`godwit config get %s` lists them", top)}
+		return "", &task.Error{Msg: fmt.Sprintf("%s has no entry %q", top, clip(child)),
+			Hint: fmt.Sprintf("`godwit config get %s` lists them", top)}
 	}
 	return "{" + strings.Join(parts, ", ") + "}", nil
 }
@@ -109,7 +110,8 @@ func Edit(path string, src []byte, name, value string) ([]byte, error) {
 		}
 	case nested:
 		if k.children != nil && !contains(k.children, child) {
-			return nil, &task.Error{Msg: fmt.Sprintf("%s has no entry %q", top, clip(child)), Hint: "its entries are " + strings.Join(k.children, ", ")}
+			return nil, &task.Error{Msg: fmt.Sprintf("%s has no entry %q", top, clip(child)),
+				Hint: "its entries are " + strings.Join(k.children, ", ")}
 		}
 		if child == "daily" {
 			k.forget(&rules)
@@ -135,7 +137,8 @@ func Edit(path string, src []byte, name, value string) ([]byte, error) {
 	}
 	// What is written must be read back as meant, whatever the file looked like.
 	if back, err := Parse(path, out); err != nil {
-		return nil, &task.Error{File: path, Msg: fmt.Sprintf("the rule cannot be put into this file: %v", err), Hint: "edit the file by hand"}
+		return nil, &task.Error{File: path, Msg: fmt.Sprintf("the rule cannot be put into this file: %v", err),
+			Hint: "edit the file by hand"}
 	} else if !same(k, &back, &rules) {
 		return nil, &task.Error{File: path, Msg: "the rule cannot be put into this file", Hint: "edit the file by hand"}
 	}

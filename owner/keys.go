@@ -44,8 +44,9 @@ var keys = []key{
 	sizeKey("max_memory", func(r *Rules) *Amount { return &r.MaxMemory }),
 	sizeKey("max_memory_busy", func(r *Rules) *Amount { return &r.MaxMemoryBusy }),
 	sizeKey("max_disk", func(r *Rules) *Amount { return &r.MaxDisk }),
-	{name: "hours", hint: `write a weekday and its times, such as monday: "18:00-08:00"; or always, or never`, children: append(weekdays[:], "daily"),
-		entries: setDay, list: listDays, forget: func(r *Rules) { r.Hours = Hours{} }},
+	{name: "hours", hint: `write a weekday and its times, such as monday: "18:00-08:00"; or always, or never`,
+		children: append(weekdays[:], "daily"),
+		entries:  setDay, list: listDays, forget: func(r *Rules) { r.Hours = Hours{} }},
 	{name: "grace", hint: "write a duration such as 10m",
 		set: func(r *Rules, s string) (err error) { r.Grace, err = minutes(s); return err },
 		get: func(r *Rules) string { return formatDuration(r.Grace) }},
@@ -108,7 +109,8 @@ func percentage(s string) (float64, error) {
 func formatPercent(p float64) string { return strconv.FormatFloat(p, 'g', -1, 64) + "%" }
 
 // amountKey is a key of an Amount; number reads and writes what is no share.
-func amountKey(name, hint string, field func(*Rules) *Amount, number func(string) (int64, error), format func(int64) string) key {
+func amountKey(name, hint string, field func(*Rules) *Amount, number func(string) (int64, error),
+	format func(int64) string) key {
 	return key{name: name, hint: hint,
 		set: func(r *Rules, s string) error {
 			if share, ok := strings.CutSuffix(s, "%"); ok {
@@ -133,14 +135,15 @@ func amountKey(name, hint string, field func(*Rules) *Amount, number func(string
 }
 
 func coresKey(name string, field func(*Rules) *Amount) key {
-	return amountKey(name, "write a number of cores such as 2, or a share such as 50%", field, func(s string) (int64, error) {
-		const most = 1 << 16 // cores; more than any machine has
-		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil || n < 0 || n > most {
-			return 0, fmt.Errorf("%q is no number of cores", s)
-		}
-		return n, nil
-	}, func(n int64) string { return strconv.FormatInt(n, 10) })
+	return amountKey(name, "write a number of cores such as 2, or a share such as 50%", field,
+		func(s string) (int64, error) {
+			const most = 1 << 16 // cores; more than any machine has
+			n, err := strconv.ParseInt(s, 10, 64)
+			if err != nil || n < 0 || n > most {
+				return 0, fmt.Errorf("%q is no number of cores", s)
+			}
+			return n, nil
+		}, func(n int64) string { return strconv.FormatInt(n, 10) })
 }
 
 func sizeKey(name string, field func(*Rules) *Amount) key {

@@ -188,7 +188,8 @@ func TestExamine(t *testing.T) {
 		return Finding{}
 	}
 	none := filepath.Join(t.TempDir(), "none")
-	blind := Examine(t.Context(), none, []sensor.Sensor{sensor.X11{Display: ":none"}, sensor.Evdev{Dev: none}, sensor.TTYs{Dev: none}})
+	blind := Examine(t.Context(), none, []sensor.Sensor{sensor.X11{Display: ":none"}, sensor.Evdev{Dev: none},
+		sensor.TTYs{Dev: none}})
 	if f := find(blind, "owner's presence"); f.Result != Bad || f.Fix == "" {
 		t.Errorf("got %+v", f)
 	}

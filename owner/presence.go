@@ -21,7 +21,8 @@ type user struct {
 // input. Where none sees anything, somebody is assumed: the owner comes first.
 func (s *situation) user() user {
 	saw := s.inputSeen()
-	u := user{reason: fmt.Sprintf("somebody uses this machine; work goes on after %s without input", formatDuration(s.rules.IdleTimeToRun))}
+	u := user{reason: fmt.Sprintf("somebody uses this machine; work goes on after %s without input",
+		formatDuration(s.rules.IdleTimeToRun))}
 	switch {
 	case !saw.any && saw.blind:
 		return user{active: true, reason: "no sensor can tell whether somebody uses this machine: `godwit doctor` says why"}

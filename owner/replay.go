@@ -32,8 +32,10 @@ func (r Replay) Run(ctx context.Context, report func(sensor.Reading)) {
 		now := time.Now()
 		s, next := r.at(now)
 		// Input first: nothing stands between a returning owner and the stop.
-		report(sensor.Reading{Sensor: r.Name(), Kind: sensor.Input, At: now, Present: s != trace.Available && s != trace.Leaving, Detail: "played: " + s.String()})
-		going := sensor.Reading{Sensor: r.Name(), Kind: sensor.Going, At: now, On: s == trace.Leaving, Detail: "played: " + s.String()}
+		report(sensor.Reading{Sensor: r.Name(), Kind: sensor.Input, At: now, Present: s != trace.Available &&
+			s != trace.Leaving, Detail: "played: " + s.String()})
+		going := sensor.Reading{Sensor: r.Name(), Kind: sensor.Going, At: now, On: s == trace.Leaving,
+			Detail: "played: " + s.String()}
 		if going.On { // before its notice nobody knows: a time told then is that of a planned shutdown
 			going.Until = next
 		}

@@ -16,7 +16,8 @@ func TestReplay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
 		h := &trace.History{Host: "a"}
-		states := []trace.State{trace.Available, trace.UserPresent, trace.Available, trace.CPUBusy, trace.Leaving, trace.Unavailable}
+		states := []trace.State{trace.Available, trace.UserPresent, trace.Available, trace.CPUBusy, trace.Leaving,
+			trace.Unavailable}
 		for i, s := range states {
 			if err := h.Append(begun.Add(time.Duration(i+1)*time.Second), s, 1); err != nil {
 				t.Fatal(err)
@@ -25,8 +26,9 @@ func TestReplay(t *testing.T) {
 		h.Extend(begun.Add(time.Duration(len(states)+1) * time.Second))
 		rules := Everything()
 		rules.RunIfUserActive = false
-		m, err := NewMonitor(Config{Rules: rules, Machine: Machine{Cores: 1, Memory: 1 << 30}, Sensors: []sensor.Sensor{Replay{h}},
-			Stop: func() {}, Continue: func() {}, Changed: func(Decision) {}})
+		m, err := NewMonitor(Config{Rules: rules, Machine: Machine{Cores: 1, Memory: 1 << 30},
+			Sensors: []sensor.Sensor{Replay{h}},
+			Stop:    func() {}, Continue: func() {}, Changed: func(Decision) {}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,13 +38,15 @@ overlays: {commons: 3, "my lab": 1}
 	if r.Text() == want.Text() {
 		t.Error("hours and overlays are not in the text")
 	}
-	for _, k := range []string{"run_if_user_active", "idle_time_to_run", "suspend_cpu_usage", "max_cores", "max_cores_busy", "max_memory", "max_upload_rate", "grace", "max_disk"} {
+	for _, k := range []string{"run_if_user_active", "idle_time_to_run", "suspend_cpu_usage", "max_cores",
+		"max_cores_busy", "max_memory", "max_upload_rate", "grace", "max_disk"} {
 		got, _ := r.Get(k)
 		if w, _ := want.Get(k); got != w {
 			t.Errorf("%s is %s, want %s", k, got, w)
 		}
 	}
-	for k, w := range map[string]string{"hours.monday": "18:00-08:00, 12:00-13:00", "hours.sunday": "never", "overlays.commons": "3", "overlays": `{commons: 3, "my lab": 1}`} {
+	for k, w := range map[string]string{"hours.monday": "18:00-08:00, 12:00-13:00", "hours.sunday": "never",
+		"overlays.commons": "3", "overlays": `{commons: 3, "my lab": 1}`} {
 		if got, err := r.Get(k); got != w {
 			t.Errorf("%s is %s, %v, want %s", k, got, err, w)
 		}
@@ -84,7 +86,8 @@ func TestParseErrors(t *testing.T) {
 			t.Errorf("%.40q: got %v, want an error with a place", c.src, err)
 			continue
 		}
-		if !strings.HasPrefix(e.Error(), "f.yaml"+c.at) || !strings.Contains(e.Msg, c.msg) || !strings.Contains(e.Hint, c.hint) {
+		if !strings.HasPrefix(e.Error(), "f.yaml"+c.at) || !strings.Contains(e.Msg, c.msg) ||
+			!strings.Contains(e.Hint, c.hint) {
 			t.Errorf("%.40q: got %v (%s), want %q %q (%q)", c.src, e, e.Hint, c.at, c.msg, c.hint)
 		}
 	}
@@ -96,7 +99,8 @@ func TestEdit(t *testing.T) {
 		{"grace", "20m", strings.Replace(src, "grace: 1m   # short", "grace: 20m # short", 1)},
 		{"max_cores", "50%", strings.Replace(src, "max_cores: 2", "max_cores: 50%\n", 1)},
 		{"run_on_batteries", "true", src + "\nrun_on_batteries: true\n"},
-		{"hours.tuesday", "never", strings.Replace(src, "  monday: 18-24\n  # a note\n", "  monday: \"18:00-24:00\"\n  tuesday: never\n", 1)},
+		{"hours.tuesday", "never", strings.Replace(src, "  monday: 18-24\n  # a note\n",
+			"  monday: \"18:00-24:00\"\n  tuesday: never\n", 1)},
 		{"hours", "{friday: always}", strings.Replace(src, "  monday: 18-24\n  # a note\n", "  friday: always\n", 1)},
 		{"overlays.my lab", "2", src + "\noverlays:\n  \"my lab\": 2\n"},
 		{"overlays.lab", "0", src + "\noverlays:\n  lab: 0\n"},
@@ -106,7 +110,8 @@ func TestEdit(t *testing.T) {
 			t.Errorf("set %s %s: %v\ngot:\n%s\nwant:\n%s", c.key, c.value, err, got, c.want)
 		}
 	}
-	for _, c := range [][2]string{{"grase", "1m"}, {"grace", "long"}, {"hours.noday", "never"}, {"hours", "x"}, {"grace.x", "1m"}, {"max_cores", "2\nevil: 1"}} {
+	for _, c := range [][2]string{{"grase", "1m"}, {"grace", "long"}, {"hours.noday", "never"}, {"hours", "x"},
+		{"grace.x", "1m"}, {"max_cores", "2\nevil: 1"}} {
 		if got, err := Edit("f", []byte(src), c[0], c[1]); err == nil {
 			t.Errorf("set %s %q: no error, got\n%s", c[0], c[1], got)
 		}
@@ -152,8 +157,10 @@ func TestSetReplacesTheFile(t *testing.T) {
 func TestTextIsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := map[string][]string{
-			"run_if_user_active": {"true", "false"}, "idle_time_to_run": {"0", "3", "1h30m", "45s"}, "suspend_cpu_usage": {"0", "33.3%"},
-			"max_cores": {"0", "3", "66%"}, "max_memory": {"0", "5%", "1234567", "3GiB"}, "hours": {"{}", "{monday: never}", "{daily: 22-6}"},
+			"run_if_user_active": {"true", "false"}, "idle_time_to_run": {"0", "3", "1h30m", "45s"},
+			"suspend_cpu_usage": {"0", "33.3%"},
+			"max_cores":         {"0", "3", "66%"}, "max_memory": {"0", "5%", "1234567", "3GiB"},
+			"hours":    {"{}", "{monday: never}", "{daily: 22-6}"},
 			"overlays": {"{}", "{a: 1, 'b c': 2}"}, "max_upload_rate": {"0", "12345", "1MiB"}, "grace": {"1m", "0"},
 		}
 		var src []byte

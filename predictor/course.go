@@ -44,7 +44,8 @@ type tallied struct{ exits, up [24]float64 }
 // split estimates the hazard of each hour, by what is tallied and a prior, and
 // divides it into an even course and the cliffs above it. The usual rate, per
 // hour there, is that of the hours without a cliff.
-func (t *tallied) split(weight, hourWeight, usual float64, ratio *[24]float64, cliffRatio float64) (rate float64, course, cliff dayCourse) {
+func (t *tallied) split(weight, hourWeight, usual float64, ratio *[24]float64, cliffRatio float64) (rate float64,
+	course, cliff dayCourse) {
 	var high [24]bool
 	for range 2 {
 		exits, up := weight*usual, weight

@@ -57,7 +57,8 @@ const (
 // NewReader reads a record. It does not keep r.
 func NewReader(r *Record, pool *Pool) Reader {
 	pool.settle()
-	n := Reader{pool: pool, up: r.Up, since: int64(r.Since) * 1000, leave: int64(r.Leave) * 1000, known: int64(r.Known) * msPerHour}
+	n := Reader{pool: pool, up: r.Up, since: int64(r.Since) * 1000, leave: int64(r.Leave) * 1000,
+		known: int64(r.Known) * msPerHour}
 	var lives Lives
 	for k := range octaves {
 		lives.Ends[k], lives.Lost[k] = float64(r.Ends[k]), float64(r.Lost[k])

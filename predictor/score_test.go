@@ -44,7 +44,8 @@ func TestAUCCountsPairs(t *testing.T) {
 		w := []float64{1, 0, 2}
 		var right, pairs float64
 		for i := range qs {
-			qs[i] = Question{Host: rapid.IntRange(0, 2).Draw(t, "host"), P: float64(rapid.IntRange(0, 4).Draw(t, "p")) / 4, Stayed: rapid.Bool().Draw(t, "stayed")}
+			qs[i] = Question{Host: rapid.IntRange(0, 2).Draw(t, "host"), P: float64(rapid.IntRange(0, 4).Draw(t, "p")) / 4,
+				Stayed: rapid.Bool().Draw(t, "stayed")}
 		}
 		for _, a := range qs {
 			for _, b := range qs {
@@ -168,7 +169,8 @@ func TestBacktestKeepsTimeOrder(t *testing.T) {
 }
 
 func TestAskNothingToAsk(t *testing.T) {
-	b := &Backtest{Histories: []*trace.History{{}}, Horizon: time.Hour, From: start, End: start.Add(24 * time.Hour), Questions: 10}
+	b := &Backtest{Histories: []*trace.History{{}}, Horizon: time.Hour, From: start, End: start.Add(24 * time.Hour),
+		Questions: 10}
 	if _, err := b.Ask(); !errors.Is(err, ErrNoQuestions) {
 		t.Errorf("an empty history: %v", err)
 	}
@@ -183,7 +185,8 @@ func TestAskOnlyWhatWasWatched(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := &Backtest{Histories: []*trace.History{&h}, Horizon: time.Hour, From: start, End: start.Add(240 * time.Hour), Questions: 200}
+	b := &Backtest{Histories: []*trace.History{&h}, Horizon: time.Hour, From: start, End: start.Add(240 * time.Hour),
+		Questions: 200}
 	qs, err := b.Ask()
 	if err != nil {
 		t.Fatal(err)
@@ -208,9 +211,11 @@ func TestDefaultBeatsTDE(t *testing.T) {
 		mine := NewScorer(run(t, b, qs, "blend", forwards), .5).Score()
 		tde := NewScorer(run(t, b, qs, "tde:n=5", forwards), .5).Score()
 		fixed := NewScorer(run(t, b, qs, "blend442", forwards), .5).Score()
-		t.Logf("%s: AUC %.3f, %.3f, %.3f; Brier %.3f, %.3f, %.3f", kind, mine.AUC, tde.AUC, fixed.AUC, mine.Brier, tde.Brier, fixed.Brier)
+		t.Logf("%s: AUC %.3f, %.3f, %.3f; Brier %.3f, %.3f, %.3f", kind, mine.AUC, tde.AUC, fixed.AUC, mine.Brier,
+			tde.Brier, fixed.Brier)
 		if mine.AUC <= tde.AUC || mine.Brier > .75*tde.Brier || mine.Brier > fixed.Brier {
-			t.Errorf("%s: AUC %.3f beside %.3f, Brier %.3f beside %.3f, and %.3f of the fixed blend", kind, mine.AUC, tde.AUC, mine.Brier, tde.Brier, fixed.Brier)
+			t.Errorf("%s: AUC %.3f beside %.3f, Brier %.3f beside %.3f, and %.3f of the fixed blend", kind, mine.AUC, tde.AUC,
+				mine.Brier, tde.Brier, fixed.Brier)
 		}
 	}
 }

@@ -152,7 +152,8 @@ func TestTDEDaysAndWeights(t *testing.T) {
 			t.Errorf("%+v: %v, want %v", c.config, got, c.want)
 		}
 	}
-	for _, c := range []TDEConfig{{N: -1}, {N: 32}, {M: 25}, {N: 2, Weights: []float64{1}}, {N: 2, Weights: []float64{.33, .33}},
+	for _, c := range []TDEConfig{{N: -1}, {N: 32}, {M: 25}, {N: 2, Weights: []float64{1}},
+		{N: 2, Weights: []float64{.33, .33}},
 		{N: 2, Weights: []float64{-1, 2}}, {N: 1, Weights: []float64{math.NaN()}}} {
 		if err := c.Validate(); err == nil {
 			t.Errorf("%+v is accepted", c)

@@ -221,7 +221,8 @@ func (w *Weekly) Stay(now time.Time, d time.Duration) (float64, bool) {
 func weeklyModel(ps *Params) func(*Pool) Predictor {
 	c := WeeklyConfig{
 		Slots: ps.Integer("slots", weeklySlots, 1, mostWeeklySlots), Weights: ps.Numbers("weights"),
-		Recursive: ps.Choice("by", "weights", "recursion") == 1, Share: ps.Number("c", weeklyShare, math.SmallestNonzeroFloat64, 1),
+		Recursive: ps.Choice("by", "weights", "recursion") == 1,
+		Share:     ps.Number("c", weeklyShare, math.SmallestNonzeroFloat64, 1),
 	}
 	ps.Fail(c.complete())
 	return func(*Pool) Predictor {

@@ -19,8 +19,10 @@ func TestWeekly(t *testing.T) {
 		readings []float64 // the oldest first
 		want     []float64 // after each
 	}{
-		{"(3.1)", WeeklyConfig{}, []float64{.6, .7, .8, .9}, []float64{.6, (.4*.7 + .3*.6) / .7, (.4*.8 + .3*.7 + .2*.6) / .9, .8}},
-		{"(3.1), a fifth week", WeeklyConfig{}, []float64{0, .6, .7, .8, .9}, []float64{0, .4 * .6 / .7, (.4*.7 + .3*.6) / .9, .4*.8 + .3*.7 + .2*.6, .8}},
+		{"(3.1)", WeeklyConfig{}, []float64{.6, .7, .8, .9}, []float64{.6, (.4*.7 + .3*.6) / .7,
+			(.4*.8 + .3*.7 + .2*.6) / .9, .8}},
+		{"(3.1), a fifth week", WeeklyConfig{}, []float64{0, .6, .7, .8, .9},
+			[]float64{0, .4 * .6 / .7, (.4*.7 + .3*.6) / .9, .4*.8 + .3*.7 + .2*.6, .8}},
 		{"(3.2)", WeeklyConfig{Recursive: true}, []float64{.9, .8, .7, .6}, []float64{.70, .75, .725, .6625}},
 		{"(3.2), c = 1", WeeklyConfig{Recursive: true, Share: 1}, []float64{.9, .8}, []float64{.9, .8}},
 		{"the last", WeeklyConfig{Weights: []float64{1}}, []float64{.9, .8}, []float64{.9, .8}},
@@ -66,7 +68,8 @@ func TestWeeklyObserves(t *testing.T) {
 		for _, tt := range []struct {
 			d    time.Duration
 			want float64
-		}{{0, 1}, {2 * time.Hour, 1}, {3 * time.Hour, .25}, {210 * time.Minute, .25}, {4 * time.Hour, 0}, {100 * time.Hour, 0}} {
+		}{{0, 1}, {2 * time.Hour, 1}, {3 * time.Hour, .25}, {210 * time.Minute, .25}, {4 * time.Hour, 0},
+			{100 * time.Hour, 0}} {
 			if p, known := w.Stay(at, tt.d); p != tt.want || !known {
 				t.Errorf("%s: for %v it is %v, %v, want %v", spec, tt.d, p, known, tt.want)
 			}
@@ -88,7 +91,8 @@ func TestWeeklyIsBounded(t *testing.T) {
 }
 
 func TestBadWeekly(t *testing.T) {
-	for _, spec := range []string{"weekly:slots=289", "weekly:slots=0", "weekly:weights=0/0", "weekly:weights=-1/2", "weekly:c=2", "weekly:by=guess"} {
+	for _, spec := range []string{"weekly:slots=289", "weekly:slots=0", "weekly:weights=0/0", "weekly:weights=-1/2",
+		"weekly:c=2", "weekly:by=guess"} {
 		if _, err := Parse(spec); err == nil {
 			t.Errorf("%s is read", spec)
 		}

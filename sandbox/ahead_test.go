@@ -24,7 +24,8 @@ func TestCheckpointsMadeAhead(t *testing.T) {
 		plain := tk
 		plain.Pages, plain.FreezeAtFuel = newBlockMap(), man.State.Fuel
 		if rep := run(t, newTestPool(t), plain); rep.Fuel != man.State.Fuel || rep.StateHash != sha256.Sum256(manifest) {
-			t.Errorf("at fuel %d the state is %x, want %x at %d", man.State.Fuel, sha256.Sum256(manifest), rep.StateHash, rep.Fuel)
+			t.Errorf("at fuel %d the state is %x, want %x at %d", man.State.Fuel, sha256.Sum256(manifest), rep.StateHash,
+				rep.Fuel)
 		}
 	}
 	end, save := make(chan struct{}), make(chan struct{}, 1)

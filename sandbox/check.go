@@ -140,7 +140,8 @@ func check(wasm []byte) (Info, error) {
 func (m *module) checkImports() error {
 	for _, im := range m.Imports {
 		if im.Kind != "func" {
-			return invalid(MissingImport, "link the module so that it defines its own", "imports a %s we do not offer: %s", im.Kind, im)
+			return invalid(MissingImport, "link the module so that it defines its own", "imports a %s we do not offer: %s",
+				im.Kind, im)
 		}
 		if !im.Offered {
 			return invalid(MissingImport, importHint(im), "imports a function we do not offer: %s", im)

@@ -26,7 +26,8 @@ func TestCheckModule(t *testing.T) {
 		{"header cut", whole[:6], Truncated, "truncated at byte 6"},
 		{"last byte cut", whole[:len(whole)-1], Truncated, "truncated at byte"},
 		{"foreign import", guest{foreign: "emscripten_resize_heap"}.bytes(), MissingImport, "env.emscripten_resize_heap"},
-		{"unknown WASI", guest{imports: []string{"fd_wriet"}, pages: 1}.bytes(), MissingImport, "wasi_snapshot_preview1.fd_wriet"},
+		{"unknown WASI", guest{imports: []string{"fd_wriet"}, pages: 1}.bytes(), MissingImport,
+			"wasi_snapshot_preview1.fd_wriet"},
 		{"other type", badSignature, WrongSignature, "wasi_snapshot_preview1.fd_write as (i64 i32 i32 i32) -> (i32)"},
 		{"no memory", guest{imports: []string{"fd_write"}}.bytes(), Malformed, "no memory"},
 		{"library", guest{library: true}.bytes(), NoStart, "_start"},
@@ -61,7 +62,8 @@ func TestInspect(t *testing.T) {
 	if got := info.Missing(); !slices.Equal(got, []string{"env.magic"}) {
 		t.Errorf("missing %v, want env.magic", got)
 	}
-	if info.MemoryMin != pageSize || info.MemoryMax != 7*pageSize || info.TableMin != 5 || info.Functions != 1 || info.Start {
+	if info.MemoryMin != pageSize || info.MemoryMax != 7*pageSize || info.TableMin != 5 || info.Functions != 1 ||
+		info.Start {
 		t.Errorf("got %+v", info)
 	}
 	if len(info.Exports) != 1 || info.Exports[0].Name != "_start" || info.Exports[0].Kind != "func" {

@@ -91,10 +91,11 @@ func TestBadCheckpointsAreRefused(t *testing.T) {
 		change func(*Task)
 		reason string
 	}{
-		"empty of sense":   {func(tk *Task) { tk.From = []byte("checkpoint") }, "not a checkpoint"},
-		"cut short":        {func(tk *Task) { tk.From = tk.From[:len(tk.From)-1] }, "cut short"},
-		"a bit flipped":    {func(tk *Task) { tk.From = slices.Clone(tk.From); tk.From[len(tk.From)/2] ^= 4 }, "checksum"},
-		"another module":   {func(tk *Task) { m := noop.task(t, "x"); tk.Module, tk.ModulePath = m.Module, m.ModulePath }, "of module"},
+		"empty of sense": {func(tk *Task) { tk.From = []byte("checkpoint") }, "not a checkpoint"},
+		"cut short":      {func(tk *Task) { tk.From = tk.From[:len(tk.From)-1] }, "cut short"},
+		"a bit flipped":  {func(tk *Task) { tk.From = slices.Clone(tk.From); tk.From[len(tk.From)/2] ^= 4 }, "checksum"},
+		"another module": {func(tk *Task) { m := noop.task(t, "x"); tk.Module, tk.ModulePath = m.Module, m.ModulePath },
+			"of module"},
 		"another name":     {func(tk *Task) { tk.Name = "job/2" }, "another name"},
 		"other arguments":  {func(tk *Task) { tk.Args = []string{"9"} }, "arguments"},
 		"another input":    {func(tk *Task) { tk.Stdin = &Input{Data: []byte("x")} }, "inputs"},
@@ -151,7 +152,8 @@ func TestSecondCheckpointIsSmall(t *testing.T) {
 	if got.Outcome != task.Interrupted || n < 5 {
 		t.Fatalf("%v %s after %d checkpoints", got.Outcome, got.Message, n)
 	}
-	if last := got.Checkpoints[n-1]; last.Bytes < 64<<20 || last.StoredBytes > 24*pageSize { // what is changed lies across two pages each
+	// what is changed lies across two pages each
+	if last := got.Checkpoints[n-1]; last.Bytes < 64<<20 || last.StoredBytes > 24*pageSize {
 		t.Errorf("the last checkpoint of %d bytes stored %d, want at most 24 pages", last.Bytes, last.StoredBytes)
 	}
 }
@@ -187,7 +189,8 @@ func TestModulesThatCannotBeFrozen(t *testing.T) {
 	own[at-1] += byte(len(name)) // of the section
 	tk := moduleTask(t, own, "a")
 	p := newTestPool(t)
-	if rep := run(t, p, tk); rep.Outcome != task.InvalidModule || !strings.Contains(rep.Message, "cannot be frozen") || !strings.Contains(rep.Message, "checkpoint: off") {
+	if rep := run(t, p, tk); rep.Outcome != task.InvalidModule || !strings.Contains(rep.Message, "cannot be frozen") ||
+		!strings.Contains(rep.Message, "checkpoint: off") {
 		t.Errorf("got %v %s", rep.Outcome, rep.Message)
 	}
 	tk.Checkpoint.Off = true

@@ -18,7 +18,8 @@ func TestGrowingTable(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector needs more memory than the limit")
 	}
-	growTable := []byte{0xd0, 0x70, 0x41, 0x80, 0x80, 0xc0, 0x00, 0xfc, 0x0f, 0x00, 0x1a} // ref.null; 1 Mi; table.grow 0; drop
+	// ref.null; 1 Mi; table.grow 0; drop
+	growTable := []byte{0xd0, 0x70, 0x41, 0x80, 0x80, 0xc0, 0x00, 0xfc, 0x0f, 0x00, 0x1a}
 	p := newTestPool(t, func(c *Config) { c.HostBytes = 400 << 20 })
 	rep := run(t, p, func() Task {
 		tk := guest{table: 1, code: loop(growTable)}.task(t, "a")

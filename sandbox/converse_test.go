@@ -48,7 +48,8 @@ func listener(t testing.TB, said []byte) *conversation {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { null.Close() })
-	tk := Task{Name: "job/1", Pages: newBlockMap(), Outputs: []string{"stdout", "out/*"}, Limits: Limits{Memory: 1 << 20, Files: 1 << 16, Output: 1 << 16}.withDefaults()}
+	tk := Task{Name: "job/1", Pages: newBlockMap(), Outputs: []string{"stdout", "out/*"},
+		Limits: Limits{Memory: 1 << 20, Files: 1 << 16, Output: 1 << 16}.withDefaults()}
 	c := &child{process: &process{in: null, out: bufio.NewReader(bytes.NewReader(said)), stderr: &firstWords{}}}
 	v := &conversation{c: c, t: tk}
 	v.asked.Store(3)
@@ -69,12 +70,13 @@ func aCheckpoint(t testing.TB) (blocks withBody, manifest []byte) {
 	}
 	memory := bytes.Repeat([]byte{1, 2, 3, 4}, pageSize/2)
 	memory[5] = 9
-	man, err := (&freeze.Recorder{}).Record(&freeze.State{Fuel: 7, Pages: 2}, memory, system, false, func(h freeze.Hash, p []byte) error {
-		b := freeze.Compress(p)
-		blocks.event.Blocks = append(blocks.event.Blocks, len(b))
-		blocks.body = append(blocks.body, slices.Clone(h[:]), b)
-		return nil
-	})
+	man, err := (&freeze.Recorder{}).Record(&freeze.State{Fuel: 7, Pages: 2}, memory, system, false,
+		func(h freeze.Hash, p []byte) error {
+			b := freeze.Compress(p)
+			blocks.event.Blocks = append(blocks.event.Blocks, len(b))
+			blocks.body = append(blocks.body, slices.Clone(h[:]), b)
+			return nil
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,12 +90,14 @@ func aCheckpoint(t testing.TB) (blocks withBody, manifest []byte) {
 // passes on no checkpoint that it does not hold all of, and comes to an end.
 func FuzzConversation(f *testing.F) {
 	blocks, man := aCheckpoint(f)
-	end := withBody{event{End: &response{Outcome: task.Completed, Outputs: []outputSize{{"stdout", 2}}}}, [][]byte{[]byte("ok")}}
+	end := withBody{event{End: &response{Outcome: task.Completed, Outputs: []outputSize{{"stdout", 2}}}},
+		[][]byte{[]byte("ok")}}
 	frozen := withBody{event{Saved: &saved{Frozen: true}}, [][]byte{man}}
 	passing := withBody{event{Saved: &saved{Pause: 1}}, [][]byte{man}}
 	f.Add(saying(f, event{Began: true}, blocks, passing, end))
 	f.Add(saying(f, blocks, frozen, event{End: &response{Outcome: task.Interrupted}}))
-	f.Add(saying(f, blocks, withBody{event{Want: 1}, blocks.body[:1]}, event{Not: &notSaved{Why: "no room"}}, event{Fuel: 9}, end))
+	f.Add(saying(f, blocks, withBody{event{Want: 1}, blocks.body[:1]}, event{Not: &notSaved{Why: "no room"}},
+		event{Fuel: 9}, end))
 	f.Add(saying(f, frozen))
 	f.Add(saying(f, event{End: &response{Refused: "damaged", TooDeep: true}}))
 	f.Fuzz(func(t *testing.T, said []byte) {
@@ -128,7 +132,8 @@ func FuzzConversation(f *testing.F) {
 		if len(rep.Frozen) > 0 {
 			whole(rep.Frozen)
 		}
-		if rep.Outcome == task.Interrupted != (len(rep.Frozen) > 0) || len(rep.Message) > task.MaxMessage || len(rep.NotFrozen) > task.MaxMessage {
+		if rep.Outcome == task.Interrupted != (len(rep.Frozen) > 0) || len(rep.Message) > task.MaxMessage ||
+			len(rep.NotFrozen) > task.MaxMessage {
 			t.Errorf("report of a hostile child: %+v", rep)
 		}
 	})

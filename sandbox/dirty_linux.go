@@ -107,7 +107,8 @@ func ioctl(fd, what uintptr, arg unsafe.Pointer) error {
 func (t *tracker) written(size int) ([]span, error) {
 	var out []span
 	arg := scanArg{flags: scanProtect | scanCheckAsync, start: uint64(t.base), end: uint64(t.base) + uint64(size),
-		spans: uint64(uintptr(unsafe.Pointer(&t.spans[0]))), spansLen: uint64(len(t.spans)), mask: pageIsWritten, want: pageIsWritten}
+		spans: uint64(uintptr(unsafe.Pointer(&t.spans[0]))), spansLen: uint64(len(t.spans)), mask: pageIsWritten,
+		want: pageIsWritten}
 	arg.size = uint64(unsafe.Sizeof(arg))
 	for arg.start < arg.end {
 		n, _, errno := syscall.Syscall(syscall.SYS_IOCTL, t.pagemap.Fd(), ioctlPagemapScan, uintptr(unsafe.Pointer(&arg)))

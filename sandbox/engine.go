@@ -102,9 +102,11 @@ func (e *engine) unload(ctx context.Context) {
 // prepare makes ready for a task that may have so much memory. The context
 // that it returns is for all calls of the guest; refusal says why the task
 // cannot begin.
-func (e *engine) prepare(ctx context.Context, s *wasi.State, limit int64) (guests context.Context, refusal *ending, err error) {
+func (e *engine) prepare(ctx context.Context, s *wasi.State, limit int64) (guests context.Context, refusal *ending,
+	err error) {
 	if need := e.info.MemoryMin; need > limit {
-		return ctx, &ending{refused: true, err: fmt.Errorf("no start: it begins with %d bytes, the job allows %d", need, limit)}, nil
+		return ctx, &ending{refused: true, err: fmt.Errorf("no start: it begins with %d bytes, the job allows %d", need,
+			limit)}, nil
 	}
 	if err := e.mem.begin(limit); err != nil {
 		return ctx, nil, err

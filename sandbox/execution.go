@@ -119,7 +119,8 @@ func (x *execution) thaw(ctx context.Context, e *engine) error {
 	if err != nil {
 		return err
 	}
-	if x.machine, err = e.host.Restore(ctx, x.program, e.code, x.config(), &man.State, x.recorder.Load(man, s.block)); err != nil {
+	if x.machine, err = e.host.Restore(ctx, x.program, e.code, x.config(), &man.State,
+		x.recorder.Load(man, s.block)); err != nil {
 		return err
 	}
 	x.restored(marks)
@@ -372,7 +373,8 @@ func (x *execution) record(ctx context.Context, store func([sha256.Size]byte, []
 }
 
 // small is all of the state but the memory.
-func (x *execution) small(ctx context.Context, store func([sha256.Size]byte, []byte) error) (*freeze.State, []byte, error) {
+func (x *execution) small(ctx context.Context, store func([sha256.Size]byte, []byte) error) (*freeze.State, []byte,
+	error) {
 	s, err := x.machine.State(ctx)
 	if err != nil {
 		return nil, nil, err

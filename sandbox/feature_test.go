@@ -38,18 +38,25 @@ func TestUnsupportedFeatures(t *testing.T) {
 		says   string // of the reason
 		hint   string // of what to do
 	}{
-		{"older exceptions", program(nil, 0x06, 0x40, 0x19, 0x0b), true, "exceptions are not supported (try)", "-fwasm-exceptions"},
+		{"older exceptions", program(nil, 0x06, 0x40, 0x19, 0x0b), true, "exceptions are not supported (try)",
+			"-fwasm-exceptions"},
 		{"exceptions", program(nil, 0x1f, 0x40, 0x00, 0x0b), true, "exceptions are not supported (try_table)", "panic=abort"},
-		{"tags", append(program(nil), 13, 3, 1, 0, 0), false, "exceptions are not supported (a tag section)", "-wasm-enable-sjlj"},
+		{"tags", append(program(nil), 13, 3, 1, 0, 0), false, "exceptions are not supported (a tag section)",
+			"-wasm-enable-sjlj"},
 		{"tail calls", program(nil, 0x12, 0x00), true, "tail calls are not supported (return_call)", "-mtail-call"},
-		{"atomics", program(nil, 0x41, 0, 0xfe, 0x10, 2, 0, 0x1a), true, "threads are not supported (i32.atomic.load)", "wasm32-wasip1-threads"},
-		{"relaxed", program(nil, 0xfd, 0x85, 0x02), true, "relaxed SIMD instructions are not supported (f32x4.relaxed_madd)", "-mrelaxed-simd"},
-		{"struct", program(nil, 0xfb, 0x00, 0x00, 0x1a), true, "garbage-collected types are not supported (struct.new)", "Kotlin"},
-		{"memories", program(twoMemories), false, "several memories are not supported (2 memories)", "--multi-memory-lowering"},
+		{"atomics", program(nil, 0x41, 0, 0xfe, 0x10, 2, 0, 0x1a), true, "threads are not supported (i32.atomic.load)",
+			"wasm32-wasip1-threads"},
+		{"relaxed", program(nil, 0xfd, 0x85, 0x02), true,
+			"relaxed SIMD instructions are not supported (f32x4.relaxed_madd)", "-mrelaxed-simd"},
+		{"struct", program(nil, 0xfb, 0x00, 0x00, 0x1a), true, "garbage-collected types are not supported (struct.new)",
+			"Kotlin"},
+		{"memories", program(twoMemories), false, "several memories are not supported (2 memories)",
+			"--multi-memory-lowering"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var e *ModuleError
-			if err := CheckModule(c.b); !errors.As(err, &e) || e.Kind != Unsupported || !strings.Contains(e.Reason, c.says) || !strings.Contains(e.Hint, c.hint) {
+			if err := CheckModule(c.b); !errors.As(err, &e) || e.Kind != Unsupported || !strings.Contains(e.Reason, c.says) ||
+				!strings.Contains(e.Hint, c.hint) {
 				t.Fatalf("got %#v", err)
 			}
 			if c.inCode != strings.HasPrefix(e.Reason, "function 0 (main), offset ") {
@@ -73,7 +80,8 @@ func TestUnsupportedFeatures(t *testing.T) {
 func TestInspectNamesFeatures(t *testing.T) {
 	b := append([]byte("\x00asm\x01\x00\x00\x00"), 5, 3, 1, 4, 1)
 	var e *ModuleError
-	if _, err := Inspect(b); !errors.As(err, &e) || e.Kind != Unsupported || !strings.Contains(e.Reason, "64-bit memories are not supported") {
+	if _, err := Inspect(b); !errors.As(err, &e) || e.Kind != Unsupported ||
+		!strings.Contains(e.Reason, "64-bit memories are not supported") {
 		t.Errorf("got %#v", err)
 	}
 }
@@ -90,7 +98,8 @@ extern "C" void _start() { try { D d; work(1); } catch (int) { work(3); } }`
 	if _, err := exec.LookPath("wasm-ld"); err != nil {
 		t.Skip("no linker for WebAssembly")
 	}
-	cmd := exec.Command("clang", "--target=wasm32", "-fwasm-exceptions", "-nostdlib", "-Wl,--allow-undefined", "-o", out, src)
+	cmd := exec.Command("clang", "--target=wasm32", "-fwasm-exceptions", "-nostdlib", "-Wl,--allow-undefined", "-o", out,
+		src)
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("no clang for WebAssembly: %s", msg)
 	}
@@ -99,7 +108,8 @@ extern "C" void _start() { try { D d; work(1); } catch (int) { work(3); } }`
 		t.Fatal(err)
 	}
 	var e *ModuleError
-	if err := CheckModule(b); !errors.As(err, &e) || e.Kind != Unsupported || !strings.Contains(e.Reason, "exceptions are not supported") {
+	if err := CheckModule(b); !errors.As(err, &e) || e.Kind != Unsupported ||
+		!strings.Contains(e.Reason, "exceptions are not supported") {
 		t.Errorf("got %#v", err)
 	}
 }

@@ -119,7 +119,8 @@ func TestHostileGoPrograms(t *testing.T) {
 	for _, c := range cases {
 		rep := run(t, p, worldTask(t, "job/1", c.arg))
 		if rep.Outcome != c.outcome || rep.ExitCode != c.code || !strings.Contains(rep.Message, c.message) {
-			t.Errorf("%s: got %v, code %d, %q; want %v, code %d, %q", c.arg, rep.Outcome, rep.ExitCode, rep.Message, c.outcome, c.code, c.message)
+			t.Errorf("%s: got %v, code %d, %q; want %v, code %d, %q", c.arg, rep.Outcome, rep.ExitCode, rep.Message, c.outcome,
+				c.code, c.message)
 		}
 	}
 }

@@ -103,8 +103,10 @@ func hop(t *testing.T, tk Task, every uint64) (last Report, hops int) {
 
 func same(t *testing.T, got, want Report) {
 	t.Helper()
-	if got.Outcome != want.Outcome || got.ExitCode != want.ExitCode || got.Fuel != want.Fuel || got.StateHash != want.StateHash {
-		t.Errorf("got %v %d, fuel %d, state %x (%s), want %v %d, fuel %d, state %x", got.Outcome, got.ExitCode, got.Fuel, got.StateHash[:4],
+	if got.Outcome != want.Outcome || got.ExitCode != want.ExitCode || got.Fuel != want.Fuel ||
+		got.StateHash != want.StateHash {
+		t.Errorf("got %v %d, fuel %d, state %x (%s), want %v %d, fuel %d, state %x", got.Outcome, got.ExitCode, got.Fuel,
+			got.StateHash[:4],
 			got.Message, want.Outcome, want.ExitCode, want.Fuel, want.StateHash[:4])
 	}
 	if len(got.Outputs) != len(want.Outputs) {

@@ -127,7 +127,8 @@ func checkHeader(wasm []byte) error {
 	}
 	if v := wasm[4:8]; !bytes.Equal(v, []byte{1, 0, 0, 0}) {
 		if v[2] == 1 {
-			return invalid(NotWasm, "build a core module for wasip1, not a component (wasip2)", "a WebAssembly component, not a module")
+			return invalid(NotWasm, "build a core module for wasip1, not a component (wasip2)",
+				"a WebAssembly component, not a module")
 		}
 		return invalid(NotWasm, hint, "WebAssembly version %d is not known", v[0])
 	}

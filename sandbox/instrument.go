@@ -37,7 +37,8 @@ func (refusal) Unwrap() error   { return freeze.ErrRefused }
 
 // instrumented returns a module with safe points, from the cache where it is
 // there. The error is about the module, or wraps freeze.ErrRefused.
-func instrumented(ctx context.Context, dir string, wasm []byte, sum [sha256.Size]byte, o freeze.Options) (*freeze.Program, error) {
+func instrumented(ctx context.Context, dir string, wasm []byte, sum [sha256.Size]byte,
+	o freeze.Options) (*freeze.Program, error) {
 	path := ""
 	if dir != "" {
 		path = filepath.Join(dir, fmt.Sprintf("frozen-%d", freeze.PassVersion), fmt.Sprintf("%x-%t", sum, o.KeepNaNs))

@@ -37,7 +37,8 @@ func TestVerdictsAreKept(t *testing.T) {
 			}
 			first := look(wasm)
 			bad := guest{code: drop1}.bytes()
-			if got := look(bad); errors.Is(got, freeze.ErrRefused) != errors.Is(first, freeze.ErrRefused) || (got == nil) != (first == nil) {
+			if got := look(bad); errors.Is(got, freeze.ErrRefused) != errors.Is(first, freeze.ErrRefused) ||
+				(got == nil) != (first == nil) {
 				t.Errorf("first %v, then %v", first, got)
 			} else if got != nil && got.Error() != first.Error() {
 				t.Errorf("the reason was %q, now it is %q", first, got)
@@ -78,7 +79,8 @@ func TestChildValidates(t *testing.T) {
 		t.Fatalf("sections: %v", err)
 	}
 	for range 2 {
-		if rep := run(t, p, moduleTask(t, bad, "bad")); rep.Outcome != task.InvalidModule || !bytes.HasPrefix([]byte(rep.Message), []byte("does not validate")) {
+		if rep := run(t, p, moduleTask(t, bad, "bad")); rep.Outcome != task.InvalidModule ||
+			!bytes.HasPrefix([]byte(rep.Message), []byte("does not validate")) {
 			t.Errorf("got %v: %q", rep.Outcome, rep.Message)
 		}
 	}

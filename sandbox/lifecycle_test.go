@@ -168,7 +168,8 @@ func TestInputsReachTheTask(t *testing.T) {
 	if _, err := p.Run(t.Context(), tk); err == nil {
 		t.Error("an input that leaves the sandbox: no error")
 	}
-	if _, err := newTestPool(t, func(c *Config) { c.Command = []string{path} }).Run(t.Context(), noop.task(t, "c")); err == nil {
+	if _, err := newTestPool(t, func(c *Config) { c.Command = []string{path} }).Run(t.Context(),
+		noop.task(t, "c")); err == nil {
 		t.Error("a child that cannot start: no error")
 	}
 }

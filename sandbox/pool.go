@@ -90,7 +90,8 @@ func NewPool(cfg Config) *Pool {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Pool{cfg: cfg, launcher: newLauncher(), clock: newStopwatch(), children: map[*child]bool{}, held: map[holder]bool{}}
+	return &Pool{cfg: cfg, launcher: newLauncher(), clock: newStopwatch(), children: map[*child]bool{},
+		held: map[holder]bool{}}
 }
 
 // take returns a warm child for a module, or nil, in which case the caller

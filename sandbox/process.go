@@ -75,7 +75,8 @@ func (l *launcher) launch(command []string, dir string) (*process, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("making a pipe: %w", err), childIn.Close(), in.Close())
 	}
-	p := &process{in: in, outEnd: out, out: bufio.NewReaderSize(out, 64<<10), stderr: &firstWords{}, exited: make(chan struct{})}
+	p := &process{in: in, outEnd: out, out: bufio.NewReaderSize(out, 64<<10), stderr: &firstWords{},
+		exited: make(chan struct{})}
 	p.cmd = exec.Command(command[0], command[1:]...)
 	p.cmd.Env, p.cmd.Dir = childEnv(), dir
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = childIn, childOut, p.stderr

@@ -59,17 +59,19 @@ func TestHostileAnswers(t *testing.T) {
 		body string
 		ok   bool
 	}{
-		"good":            {response{Outcome: task.Completed, Outputs: []outputSize{{"a.png", 1}, {"stdout", 2}}}, "abc", true},
-		"no outcome":      {response{}, "", false},
-		"parent's own":    {response{Outcome: task.TimedOut}, "", false},
-		"unknown":         {response{Outcome: 99}, "", false},
-		"too short":       {response{Outcome: task.Completed, Outputs: []outputSize{{"a.png", 4}}}, "abc", false},
-		"too long":        {response{Outcome: task.Completed, Outputs: []outputSize{{"a.png", 1}}}, "abc", false},
-		"negative":        {response{Outcome: task.Completed, Outputs: []outputSize{{"a.png", -1}}}, "", false},
-		"not asked for":   {response{Outcome: task.Completed, Outputs: []outputSize{{"passwd", 0}}}, "", false},
-		"leaves the root": {response{Outcome: task.Completed, Outputs: []outputSize{{"..png", 0}, {"../x.png", 0}}}, "", false},
-		"twice":           {response{Outcome: task.Completed, Outputs: []outputSize{{"a.png", 0}, {"a.png", 0}}}, "", false},
-		"many":            {response{Outcome: task.Completed, Outputs: make([]outputSize, task.MaxOutputs+1)}, "", false},
+		"good": {response{Outcome: task.Completed, Outputs: []outputSize{{"a.png", 1}, {"stdout", 2}}}, "abc",
+			true},
+		"no outcome":    {response{}, "", false},
+		"parent's own":  {response{Outcome: task.TimedOut}, "", false},
+		"unknown":       {response{Outcome: 99}, "", false},
+		"too short":     {response{Outcome: task.Completed, Outputs: []outputSize{{"a.png", 4}}}, "abc", false},
+		"too long":      {response{Outcome: task.Completed, Outputs: []outputSize{{"a.png", 1}}}, "abc", false},
+		"negative":      {response{Outcome: task.Completed, Outputs: []outputSize{{"a.png", -1}}}, "", false},
+		"not asked for": {response{Outcome: task.Completed, Outputs: []outputSize{{"passwd", 0}}}, "", false},
+		"leaves the root": {response{Outcome: task.Completed, Outputs: []outputSize{{"..png", 0}, {"../x.png", 0}}}, "",
+			false},
+		"twice": {response{Outcome: task.Completed, Outputs: []outputSize{{"a.png", 0}, {"a.png", 0}}}, "", false},
+		"many":  {response{Outcome: task.Completed, Outputs: make([]outputSize, task.MaxOutputs+1)}, "", false},
 	}
 	for name, c := range cases {
 		if rep, err := c.r.report(asked, []byte(c.body)); (err == nil) != c.ok {
@@ -78,14 +80,16 @@ func TestHostileAnswers(t *testing.T) {
 	}
 	loud := response{Outcome: task.Trapped, Message: strings.Repeat("é\n", 999), CPU: -1, PeakMemory: 1 << 60}
 	rep, err := loud.report(asked, nil)
-	if err != nil || len(rep.Message) > task.MaxMessage || strings.Contains(rep.Message, "\n") || rep.CPU != 0 || rep.PeakMemory > asked.Limits.Memory {
+	if err != nil || len(rep.Message) > task.MaxMessage || strings.Contains(rep.Message, "\n") || rep.CPU != 0 ||
+		rep.PeakMemory > asked.Limits.Memory {
 		t.Errorf("got %+v, %v", rep, err)
 	}
 }
 
 func FuzzAnswer(f *testing.F) {
 	var good bytes.Buffer
-	if err := writeFrame(&good, response{Outcome: task.Completed, Outputs: []outputSize{{"stdout", 2}}}, []byte("ok")); err != nil {
+	if err := writeFrame(&good, response{Outcome: task.Completed, Outputs: []outputSize{{"stdout", 2}}},
+		[]byte("ok")); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(good.Bytes())

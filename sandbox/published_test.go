@@ -61,7 +61,8 @@ func TestCProgram(t *testing.T) {
 		t.Skip("there is no clang")
 	}
 	out := filepath.Join(t.TempDir(), "primes.wasm")
-	msg, err := exec.Command(clang, "-O2", "--target=wasm32-wasi", "-o", out, filepath.Join("..", "examples", "primes", "primes.c")).CombinedOutput()
+	msg, err := exec.Command(clang, "-O2", "--target=wasm32-wasi", "-o", out,
+		filepath.Join("..", "examples", "primes", "primes.c")).CombinedOutput()
 	if err != nil {
 		t.Skipf("clang cannot build for WASI: %s", msg)
 	}
@@ -77,7 +78,8 @@ func TestCProgram(t *testing.T) {
 		t.Errorf("got %v %s %q", rep.Outcome, rep.Message, rep.Outputs)
 	}
 	tk.Args = []string{"0", "-1"}
-	if rep := run(t, p, tk); rep.Outcome != task.ExitFailure || rep.ExitCode != 2 || !strings.Contains(rep.Message, "-1 is not a number") {
+	if rep := run(t, p, tk); rep.Outcome != task.ExitFailure || rep.ExitCode != 2 ||
+		!strings.Contains(rep.Message, "-1 is not a number") {
 		t.Errorf("got %v, code %d, %s", rep.Outcome, rep.ExitCode, rep.Message)
 	}
 }

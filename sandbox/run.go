@@ -17,7 +17,8 @@ import (
 // only where the task is not to blame and nothing is known about it: ctx
 // ended (the report then says Interrupted), the pool was closed, an input
 // could not be read, no child could be started, Task.From was refused (see
-// ErrCheckpoint), its stack is too deep for this machine (see ErrTooDeep). A task that was frozen is a report with outcome Interrupted
+// ErrCheckpoint), its stack is too deep for this machine (see ErrTooDeep). A task that was frozen is a report
+// with outcome Interrupted
 // and no error. A child that is lost in the
 // middle, by a crash or because the machine ran out of memory, is a report
 // with outcome HostError.
@@ -53,7 +54,8 @@ func (t *Task) validate() error {
 	if t.Module == "" {
 		return errors.New("task has no module")
 	}
-	if t.Pages == nil && (len(t.From) > 0 || t.Every > 0 || t.Save != nil || t.Stages != nil || t.Freeze != nil || t.FreezeAtFuel > 0) {
+	if t.Pages == nil && (len(t.From) > 0 || t.Every > 0 || t.Save != nil || t.Stages != nil || t.Freeze != nil ||
+		t.FreezeAtFuel > 0) {
 		return errors.New("task has no store for its checkpoints")
 	}
 	if len(t.From) > 0 && t.Stages != nil {
@@ -129,13 +131,15 @@ func (c *child) postMortem(err error) Report {
 	words := c.stderr.String()
 	switch {
 	case strings.Contains(words, "out of memory") || strings.Contains(words, "cannot allocate memory"):
-		return Report{Outcome: task.OutOfMemory, Message: "the task's tables, files or code need more memory than its process may have"}
+		return Report{Outcome: task.OutOfMemory,
+			Message: "the task's tables, files or code need more memory than its process may have"}
 	case killed(c.state):
 		return Report{Outcome: task.HostError, Message: "the sandbox process was killed; the machine may be short of memory"}
 	case words != "":
 		return Report{Outcome: task.HostError, Message: clip("the sandbox process crashed: " + words)}
 	}
-	return Report{Outcome: task.HostError, Message: clip(fmt.Sprintf("the sandbox process was lost: %v (%v)", err, c.state))}
+	return Report{Outcome: task.HostError, Message: clip(fmt.Sprintf("the sandbox process was lost: %v (%v)", err,
+		c.state))}
 }
 
 // killed reports whether a process ended by SIGKILL, which the kernel sends
@@ -147,7 +151,8 @@ func killed(s *os.ProcessState) bool {
 
 // report checks a child's answer: it ran a stranger's program.
 func (r *response) report(t Task, body []byte) (Report, error) {
-	if r.Outcome == task.OutcomeUnknown || r.Outcome == task.Interrupted || r.Outcome == task.TimedOut || r.Outcome > task.HostError {
+	if r.Outcome == task.OutcomeUnknown || r.Outcome == task.Interrupted || r.Outcome == task.TimedOut ||
+		r.Outcome > task.HostError {
 		return Report{}, fmt.Errorf("the sandbox process answered outcome %d", r.Outcome)
 	}
 	rep := Report{

@@ -206,9 +206,11 @@ func (s *server) play(ctx context.Context, f frame, state *wasi.State) (response
 		err := e.plain(ctx)
 		return response{}, &ending{err: err, refused: e.mem.refused}, nil
 	}
-	x := &execution{before: s.before, req: f.Run, from: f.body, state: state, mail: f.mail, out: s.out, program: e.program, module: e.sum, mem: &e.mem}
+	x := &execution{before: s.before, req: f.Run, from: f.body, state: state, mail: f.mail, out: s.out,
+		program: e.program, module: e.sum, mem: &e.mem}
 	if err := x.begin(ctx, e); errors.Is(err, errRestore) {
-		return response{Outcome: task.HostError, Refused: clip(err.Error()), TooDeep: errors.Is(err, freeze.ErrTooDeep)}, nil, nil
+		return response{Outcome: task.HostError, Refused: clip(err.Error()), TooDeep: errors.Is(err, freeze.ErrTooDeep)},
+			nil, nil
 	} else if err != nil {
 		return response{}, &ending{err: err, refused: e.mem.refused}, nil
 	}

@@ -108,7 +108,8 @@ func TestStages(t *testing.T) {
 				checkTides(t, m)
 			}
 			tk.FreezeAtFuel = 5 * part
-			mid, err := inStages(t, p, tk, Stage{Manifest: m[0]}, Stage{Ahead: blocksAhead(t, store, m[1])}, Stage{Manifest: m[1]},
+			mid, err := inStages(t, p, tk, Stage{Manifest: m[0]}, Stage{Ahead: blocksAhead(t, store, m[1])},
+				Stage{Manifest: m[1]},
 				Stage{Ahead: blocksAhead(t, store, m[1])}, Stage{Manifest: m[2], Last: true})
 			if err != nil || mid.Outcome != task.Interrupted || mid.Restore <= 0 {
 				t.Fatalf("after stages: %v %s, %v, restored in %v", mid.Outcome, mid.Message, err, mid.Restore)
@@ -116,7 +117,8 @@ func TestStages(t *testing.T) {
 			direct := tk
 			direct.From = m[2]
 			if whole := run(t, p, direct); whole.StateHash != mid.StateHash || whole.Fuel != mid.Fuel {
-				t.Errorf("state %x at fuel %d, without stages %x at %d", mid.StateHash[:4], mid.Fuel, whole.StateHash[:4], whole.Fuel)
+				t.Errorf("state %x at fuel %d, without stages %x at %d", mid.StateHash[:4], mid.Fuel, whole.StateHash[:4],
+					whole.Fuel)
 			}
 			tk.From, tk.FreezeAtFuel = mid.Frozen, 0
 			same(t, run(t, p, tk), want)
@@ -166,7 +168,8 @@ func TestStagesAreKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	tk.FreezeAtFuel = man.State.Fuel + 1000
-	got, err := inStages(t, newTestPool(t), tk, Stage{Ahead: blocksAhead(t, tk.Pages, rep.Frozen)}, Stage{Manifest: rep.Frozen, Last: true})
+	got, err := inStages(t, newTestPool(t), tk, Stage{Ahead: blocksAhead(t, tk.Pages, rep.Frozen)},
+		Stage{Manifest: rep.Frozen, Last: true})
 	if err != nil || got.Outcome != task.Interrupted {
 		t.Fatalf("%v %s, %v", got.Outcome, got.Message, err)
 	}
@@ -193,22 +196,26 @@ func TestBadStages(t *testing.T) {
 		stages []Stage
 		reason string
 	}{
-		"a false page":     {nil, []Stage{{Ahead: change(func(b *Block) { b.Hash[3]++ })}, last}, "hash"},
-		"another's page":   {nil, []Stage{{Ahead: change(func(b *Block) { b.Data = ahead[0].Data })}, last}, "hash"},
-		"no block":         {nil, []Stage{{Ahead: change(func(b *Block) { b.Data = []byte("x") })}, last}, "refused"},
-		"a huge block":     {nil, []Stage{{Ahead: change(func(b *Block) { b.Data = make([]byte, 2<<20) })}, last}, "bytes compressed"},
+		"a false page":   {nil, []Stage{{Ahead: change(func(b *Block) { b.Hash[3]++ })}, last}, "hash"},
+		"another's page": {nil, []Stage{{Ahead: change(func(b *Block) { b.Data = ahead[0].Data })}, last}, "hash"},
+		"no block":       {nil, []Stage{{Ahead: change(func(b *Block) { b.Data = []byte("x") })}, last}, "refused"},
+		"a huge block": {nil, []Stage{{Ahead: change(func(b *Block) { b.Data = make([]byte, 2<<20) })}, last},
+			"bytes compressed"},
 		"far page":         {nil, []Stage{{Ahead: change(func(b *Block) { b.Page = 1 << 31 })}, last}, "page 2147483648"},
 		"beyond its end":   {nil, []Stage{{Ahead: change(func(b *Block) { b.Page = 900 })}, last}, "pages"},
 		"missing blocks":   {func(tk *Task) { tk.Pages = newBlockMap() }, []Stage{{Manifest: state}, last}, "block"},
 		"damaged manifest": {nil, []Stage{{Manifest: state[:len(state)-1]}, last}, "cut short"},
 		"another task's":   {func(tk *Task) { tk.Name = "job/2" }, []Stage{{Manifest: state}, last}, "another name"},
 		"only at the last": {func(tk *Task) { tk.Name = "job/2" }, []Stage{last}, "another name"},
-		"no frames":        {nil, []Stage{{Manifest: reforge(t, state, func(m *freeze.Manifest) { m.State.Frames = nil })}, last}, "has ended"},
-		"a false global": {nil, []Stage{{Manifest: reforge(t, state, func(m *freeze.Manifest) { m.State.Globals = m.State.Globals[1:] })}, last},
+		"no frames": {nil, []Stage{{Manifest: reforge(t, state, func(m *freeze.Manifest) { m.State.Frames = nil })},
+			last}, "has ended"},
+		"a false global": {nil, []Stage{{Manifest: reforge(t, state,
+			func(m *freeze.Manifest) { m.State.Globals = m.State.Globals[1:] })}, last},
 			"globals"},
-		"huge memory": {nil, []Stage{{Manifest: reforge(t, state, func(m *freeze.Manifest) { m.State.Pages = 1 << 16 })}, last}, "over the limit"},
-		"nothing":     {nil, []Stage{{}}, "either"},
-		"both":        {nil, []Stage{{Manifest: state, Ahead: ahead}}, "either"},
+		"huge memory": {nil, []Stage{{Manifest: reforge(t, state, func(m *freeze.Manifest) { m.State.Pages = 1 << 16 })},
+			last}, "over the limit"},
+		"nothing": {nil, []Stage{{}}, "either"},
+		"both":    {nil, []Stage{{Manifest: state, Ahead: ahead}}, "either"},
 	} {
 		tk := good
 		if c.change != nil {
@@ -224,7 +231,8 @@ func TestBadStages(t *testing.T) {
 			t.Errorf("%s: got %v %s, %v; want a refusal that says %q", name, rep.Outcome, rep.Message, err, c.reason)
 		}
 	}
-	if rep, err := inStages(t, p, good, Stage{Ahead: append(ahead, ahead...)}, last); err != nil || rep.Outcome != task.Completed {
+	if rep, err := inStages(t, p, good, Stage{Ahead: append(ahead, ahead...)}, last); err != nil ||
+		rep.Outcome != task.Completed {
 		t.Errorf("the good one: %v %s, %v", rep.Outcome, rep.Message, err)
 	}
 }

@@ -26,7 +26,8 @@ const collectWhileWaiting = 100
 // standBy takes the stages in, and makes the machine with the last.
 func (x *execution) standBy(ctx context.Context, e *engine) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(collectWhileWaiting))
-	guest, err := e.host.Standby(ctx, x.program, e.code, x.config(), &x.recorder, uint32(x.req.Limits.Memory/pageSize), zero)
+	guest, err := e.host.Standby(ctx, x.program, e.code, x.config(), &x.recorder, uint32(x.req.Limits.Memory/pageSize),
+		zero)
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,10 @@ func (e *inputError) Unwrap() error { return e.err }
 // supply sends the child the contents that it lacks for a task, and returns
 // what to ask of it.
 func (p *Pool) supply(c *child, t Task) (*runReq, error) {
-	run := &runReq{Name: t.Name, Module: moduleKey(t.Module), Args: t.Args, Env: t.Env, Outputs: t.Outputs, Limits: t.Limits,
-		Off: t.Checkpoint.Off, Saves: t.Pages != nil, FreezeAt: t.FreezeAtFuel, ThawEvery: t.ThawEvery, Hash: t.StateHash, Tell: t.OnBegin != nil || t.Stages != nil, Staged: t.Stages != nil, FuelEvery: t.fuelEvery()}
+	run := &runReq{Name: t.Name, Module: moduleKey(t.Module), Args: t.Args, Env: t.Env, Outputs: t.Outputs,
+		Limits: t.Limits,
+		Off:    t.Checkpoint.Off, Saves: t.Pages != nil, FreezeAt: t.FreezeAtFuel, ThawEvery: t.ThawEvery, Hash: t.StateHash,
+		Tell: t.OnBegin != nil || t.Stages != nil, Staged: t.Stages != nil, FuelEvery: t.fuelEvery()}
 	if !c.ready {
 		if err := c.putFile(run.Module, t.ModulePath, MaxModule); err != nil {
 			return nil, fmt.Errorf("module: %w", err)

@@ -16,7 +16,8 @@ const (
 
 // Pause stops every child where it is, and those started later too, until
 // Resume. A paused task uses no CPU, keeps its memory, and its wall-clock
-// limit stands still; one that is being frozen goes on until that is done. When Pause returns the children stand still, as far as
+// limit stands still; one that is being frozen goes on until that is done. When Pause returns the children stand
+// still, as far as
 // the system tells: see awaitStopped.
 func (p *Pool) Pause() { p.hold(byOwner, true) }
 

@@ -172,7 +172,8 @@ func frozenStill(t *testing.T, p *Pool, still func(), module guest) (rep Report,
 // standing still, and nothing is left of its process.
 func TestFreezeOutOfPause(t *testing.T) {
 	p := newTestPool(t)
-	rep, frozen, other := frozenStill(t, p, p.Pause, guest{pages: 1, locals: 1, code: cat(loop(i32(0), i32(1), []byte{0x36, 2, 0}))})
+	rep, frozen, other := frozenStill(t, p, p.Pause,
+		guest{pages: 1, locals: 1, code: cat(loop(i32(0), i32(1), []byte{0x36, 2, 0}))})
 	if rep.Outcome != task.Interrupted || len(rep.Frozen) == 0 {
 		t.Fatalf("got %v %s %s", rep.Outcome, rep.Message, rep.NotFrozen)
 	}

@@ -119,12 +119,14 @@ var (
 	forever = guest{code: loop()}
 	traps   = guest{code: unreachable}
 	// hog grows its memory by 1 MiB until refused, then traps.
-	hog = guest{pages: 1, code: cat([]byte{0x03, 0x40}, i32(16), growMemory, i32(-1), []byte{0x47, 0x0d, 0, 0x0b}, unreachable)}
+	hog = guest{pages: 1, code: cat([]byte{0x03, 0x40}, i32(16), growMemory, i32(-1), []byte{0x47, 0x0d, 0, 0x0b},
+		unreachable)}
 	// printer prints "flood\n" for ever.
 	printer = guest{imports: []string{"fd_write"}, pages: 1, data: vec("flood\n"),
 		code: loop(i32(1), i32(0), i32(1), i32(8), call(0), drop1)}
 	// hello prints 16 random bytes and the time.
-	dice = guest{imports: []string{"random_get", "clock_time_get", "fd_write"}, pages: 1, data: vec(string(make([]byte, 24))),
+	dice = guest{imports: []string{"random_get", "clock_time_get", "fd_write"}, pages: 1,
+		data: vec(string(make([]byte, 24))),
 		code: cat(i32(16), i32(16), call(0), drop1, i32(0), i64(0), i32(32), call(1), drop1,
 			i32(1), i32(0), i32(1), i32(8), call(2), drop1)}
 	// deep calls itself for ever.

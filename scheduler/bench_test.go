@@ -86,7 +86,8 @@ func benchmarkStep(b *testing.B, members int, waiting uint64) {
 		if err := r.Sign(key); err != nil {
 			b.Fatal(err)
 		}
-		ev := message.Received{From: id, Message: message.Message{Report: &message.Report{Epoch: 1, Slots: 2, Ended: []message.Ending{{Attempt: l.Attempt, Result: r}}}}}
+		ev := message.Received{From: id, Message: message.Message{Report: &message.Report{Epoch: 1, Slots: 2,
+			Ended: []message.Ending{{Attempt: l.Attempt, Result: r}}}}}
 		b.StartTimer()
 		effects := c.Step(schedtest.Start, ev)
 		b.StopTimer()
@@ -166,7 +167,8 @@ func undelivered(b *testing.B, tasks uint64) (c *Coordinator, stored int) {
 		}
 	}
 	step(message.MemberSeen{Advert: overlay.Advert{Peer: from, Memory: 1 << 40, Speed: 1}})
-	step(message.Received{From: from, Message: message.Message{Report: &message.Report{Slots: overlay.MaxSlots, Full: true}}})
+	step(message.Received{From: from, Message: message.Message{Report: &message.Report{Slots: overlay.MaxSlots,
+		Full: true}}})
 	rec := schedtest.Job(b, key, tasks, nil)
 	step(message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}})
 	for len(leases[from]) > 0 {
@@ -177,7 +179,8 @@ func undelivered(b *testing.B, tasks uint64) (c *Coordinator, stored int) {
 			b.Fatal(err)
 		}
 		// As a report arrives: its memory is nobody else's.
-		frame, err := message.EncodeFrame([]message.Message{{Report: &message.Report{Epoch: 1, Slots: overlay.MaxSlots, Ended: []message.Ending{{Attempt: l.Attempt, Result: r}}}}})
+		frame, err := message.EncodeFrame([]message.Message{{Report: &message.Report{Epoch: 1, Slots: overlay.MaxSlots,
+			Ended: []message.Ending{{Attempt: l.Attempt, Result: r}}}}})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -222,7 +225,8 @@ func endOfFirst(tb testing.TB, h *host) message.Event {
 	if err := r.Sign(key); err != nil {
 		tb.Fatal(err)
 	}
-	return message.Received{From: worker, Message: message.Message{Report: &message.Report{Epoch: 1, Slots: h.slots, Ended: []message.Ending{{Attempt: l.attempt, Result: r}}}}}
+	return message.Received{From: worker, Message: message.Message{Report: &message.Report{Epoch: 1, Slots: h.slots,
+		Ended: []message.Ending{{Attempt: l.attempt, Result: r}}}}}
 }
 
 // crowdedCoordinator returns a coordinator of so many jobs that wait for one member.
@@ -233,14 +237,19 @@ func crowdedCoordinator(b testing.TB, jobs, slots int) (*Coordinator, *host) {
 	_, worker := schedtest.Identity(1)
 	c := NewCoordinator(self, cfg, 1)
 	for k := range jobs {
-		rec := schedtest.Job(b, key, 10_000, func(j *task.Job) { j.Nonce[0], j.Nonce[1], j.Work = byte(k), byte(k>>8), time.Hour })
-		for _, e := range c.Step(schedtest.Start, message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}}) {
+		rec := schedtest.Job(b, key, 10_000, func(j *task.Job) {
+			j.Nonce[0], j.Nonce[1], j.Work = byte(k), byte(k>>8),
+				time.Hour
+		})
+		for _, e := range c.Step(schedtest.Start,
+			message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}}) {
 			if f, ok := e.(message.Fetch); ok {
 				c.Step(schedtest.Start, message.Fetched{Key: f.Key})
 			}
 		}
 	}
 	c.Step(schedtest.Start, message.MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 40, Speed: 1}})
-	c.Step(schedtest.Start, message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: slots, Full: true}}})
+	c.Step(schedtest.Start, message.Received{From: worker,
+		Message: message.Message{Report: &message.Report{Slots: slots, Full: true}}})
 	return c, c.members.hosts[worker]
 }

@@ -149,7 +149,8 @@ func (s *swarm) checkInvariants() {
 				s.tb.Fatalf("task %d has %d leases, replicas %d", i, len(t.leases), j.spec.Replicas)
 			}
 			if j.ledger.Verdict(i) != ledger.Open {
-				s.tb.Fatalf("task %d has ended and still has a lease: %+v %+v %+v", i, j.ledger.Rows[i].Log, j.ledger.Facts, t.leases[0])
+				s.tb.Fatalf("task %d has ended and still has a lease: %+v %+v %+v", i, j.ledger.Rows[i].Log, j.ledger.Facts,
+					t.leases[0])
 			}
 			for _, l := range t.leases {
 				if l.is(leasing.Open) {
@@ -161,7 +162,8 @@ func (s *swarm) checkInvariants() {
 	for _, h := range c.members.hosts {
 		load[h] += len(h.coming)
 		if h.load != load[h] || h.memoryUsed < 0 || h.recalls < 0 {
-			s.tb.Fatalf("host %s: load %d, its leases say %d; memory %d, recalls %d", h.peer, h.load, load[h], h.memoryUsed, h.recalls)
+			s.tb.Fatalf("host %s: load %d, its leases say %d; memory %d, recalls %d", h.peer, h.load, load[h], h.memoryUsed,
+				h.recalls)
 		}
 	}
 }

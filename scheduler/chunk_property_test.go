@@ -30,12 +30,14 @@ func TestChunksAddUp(tb *testing.T) {
 	rapid.Check(tb, func(t *rapid.T) {
 		cfg := Default()
 		cfg.Placement, cfg.Migration = rapid.SampledFrom([]string{"", "fcfs"}).Draw(t, "placement"), ""
-		cfg.Rules.Chunking = rapid.SampledFrom([]string{"", "", "paced", "one", "gss", "amrs", "samra", "ssse", "awf", "fac"}).Draw(t, "chunking")
+		cfg.Rules.Chunking = rapid.SampledFrom([]string{"", "", "paced", "one", "gss", "amrs", "samra", "ssse", "awf",
+			"fac"}).Draw(t, "chunking")
 		if cfg.Validate() != nil {
 			t.Skip("no such policy")
 		}
 		_, self := schedtest.Identity(0)
-		r := &chunkRun{tb: tb, t: t, now: schedtest.Start, c: NewCoordinator(self, cfg, 1), held: map[task.PeerID][]message.Lease{}}
+		r := &chunkRun{tb: tb, t: t, now: schedtest.Start, c: NewCoordinator(self, cfg, 1),
+			held: map[task.PeerID][]message.Lease{}}
 		for range 3 {
 			r.host()
 		}
@@ -77,7 +79,9 @@ func (r *chunkRun) drop(id task.PeerID, names []message.AttemptName) {
 			if l.Task == n.Task && l.Attempt == n.Attempt {
 				r.held[id] = append(r.held[id][:i:i], r.held[id][i+1:]...)
 				if n.Reason == message.DropRecall {
-					defer r.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: 2, Refused: []message.Refusal{{Task: n.Task, Attempt: n.Attempt, Reason: message.DropRecall}}}}})
+					defer r.step(message.Received{From: id,
+						Message: message.Message{Report: &message.Report{Slots: 2,
+							Refused: []message.Refusal{{Task: n.Task, Attempt: n.Attempt, Reason: message.DropRecall}}}}})
 				}
 				break
 			}
@@ -90,7 +94,8 @@ func (r *chunkRun) host() {
 	_, id := schedtest.Identity(n)
 	r.hosts = append(r.hosts, n)
 	r.step(message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 30, Speed: float64(n), Slots: 2}})
-	r.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: rapid.IntRange(1, 3).Draw(r.t, "slots")}}})
+	r.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: rapid.IntRange(1,
+		3).Draw(r.t, "slots")}}})
 }
 
 func (r *chunkRun) anyHost() (int, task.PeerID) {
@@ -126,7 +131,8 @@ func (r *chunkRun) report(how task.Outcome) {
 	key, _ := schedtest.Identity(n)
 	rep := &message.Report{Slots: rapid.IntRange(1, 3).Draw(r.t, "slots")}
 	for _, l := range r.held[id][:count] {
-		res := task.Result{Task: l.Task, Worker: id, Outcome: how, Wall: rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second}).Draw(r.t, "wall")}
+		res := task.Result{Task: l.Task, Worker: id, Outcome: how,
+			Wall: rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second}).Draw(r.t, "wall")}
 		if err := res.Sign(key); err != nil {
 			r.t.Fatal(err)
 		}
@@ -144,7 +150,8 @@ func (r *chunkRun) refuse() {
 	last := len(r.held[id]) - 1
 	l := r.held[id][last]
 	r.held[id] = r.held[id][:last]
-	r.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: 2, Refused: []message.Refusal{{Task: l.Task, Attempt: l.Attempt, Reason: "no"}}}}})
+	r.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: 2,
+		Refused: []message.Refusal{{Task: l.Task, Attempt: l.Attempt, Reason: "no"}}}}})
 }
 
 func (r *chunkRun) wait() {
@@ -177,8 +184,10 @@ func (r *chunkRun) check() {
 			}
 		}
 		for h, p := range j.chunks.portions {
-			if p.held != named[p] || p.sized != 0 || p.done != 0 || p.over || h.portions[j] != p || r.c.members.hosts[h.peer] != h {
-				r.t.Fatalf("a host has %d leases of its chunks, and is said to hold %d, with %d sized and %d done (over %v)", named[p], p.held, p.sized, p.done, p.over)
+			if p.held != named[p] || p.sized != 0 || p.done != 0 || p.over || h.portions[j] != p ||
+				r.c.members.hosts[h.peer] != h {
+				r.t.Fatalf("a host has %d leases of its chunks, and is said to hold %d, with %d sized and %d done (over %v)",
+					named[p], p.held, p.sized, p.done, p.over)
 			}
 			all += p.held
 		}

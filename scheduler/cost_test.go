@@ -22,28 +22,33 @@ func TestEstimate(t *testing.T) {
 		every  time.Duration
 		want   time.Duration
 	}{
-		"ran until now":               {func(*lease) {}, 0, 60 * second},
-		"heard last before":           {func(l *lease) { l.expires = at(40).Add(Default().LeaseTTL) }, 0, 40 * second},
-		"lost before":                 {func(l *lease) { l.host.lost = at(30) }, 0, 30 * second},
-		"stood still before":          {func(l *lease) { l.host.still = at(20) }, 0, 20 * second},
-		"others leave it a half":      {func(l *lease) { l.host.withheld = 50 }, 0, 30 * second},
-		"all withheld: stands now":    {func(l *lease) { l.host.withheld, l.host.still = 100, at(20) }, 0, 20 * second},
-		"stood still for a while":     {func(l *lease) { l.host.stood = 15 * second }, 0, 45 * second},
-		"stood still before it began": {func(l *lease) { l.host.stood, l.saved.stood = 15*second, 15*second }, 0, 60 * second},
-		"its worker died before":      {func(l *lease) { l.host.born = at(25).UnixNano() }, 0, 25 * second},
+		"ran until now":            {func(*lease) {}, 0, 60 * second},
+		"heard last before":        {func(l *lease) { l.expires = at(40).Add(Default().LeaseTTL) }, 0, 40 * second},
+		"lost before":              {func(l *lease) { l.host.lost = at(30) }, 0, 30 * second},
+		"stood still before":       {func(l *lease) { l.host.still = at(20) }, 0, 20 * second},
+		"others leave it a half":   {func(l *lease) { l.host.withheld = 50 }, 0, 30 * second},
+		"all withheld: stands now": {func(l *lease) { l.host.withheld, l.host.still = 100, at(20) }, 0, 20 * second},
+		"stood still for a while":  {func(l *lease) { l.host.stood = 15 * second }, 0, 45 * second},
+		"stood still before it began": {func(l *lease) { l.host.stood, l.saved.stood = 15*second, 15*second }, 0,
+			60 * second},
+		"its worker died before": {func(l *lease) { l.host.born = at(25).UnixNano() }, 0, 25 * second},
 		"others of its task had a fifth": {func(l *lease) {
-			l.job.row(l.task.index).Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Start: at(-50), End: at(-40), Outcome: "interrupted", CPU: 2 * second})
+			l.job.row(l.task.index).Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Start: at(-50),
+				End: at(-40), Outcome: "interrupted", CPU: 2 * second})
 		}, 0, 12 * second},
 		"what others are thought to have had": {func(l *lease) {
-			l.job.row(l.task.index).Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Start: at(-50), End: at(-40), Outcome: "lost", CPU: 2 * second, Lost: 2 * second})
+			l.job.row(l.task.index).Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Start: at(-50),
+				End: at(-40), Outcome: "lost", CPU: 2 * second, Lost: 2 * second})
 		}, 0, 60 * second},
 		"saved each so often":         {func(*lease) {}, 10 * second, 10 * second},
 		"at the pace before its save": {func(l *lease) { saveAt(l, 10*second, at(40)) }, 0, 15 * second},
-		"of it, no more than its own": {func(l *lease) { l.saved.base = 4 * second; saveAt(l, 24*second, at(40)) }, 0, 30 * second},
+		"of it, no more than its own": {func(l *lease) { l.saved.base = 4 * second; saveAt(l, 24*second, at(40)) }, 0,
+			30 * second},
 	} {
 		r := newRan(t, func(j *task.Job) { j.Checkpoint.Every = c.every })
 		r.c.now = at(60)
-		l := &lease{job: r.job, task: &liveTask{index: 4}, host: &host{}, state: leasing.Placed, start: schedtest.Start, expires: at(60).Add(Default().LeaseTTL)}
+		l := &lease{job: r.job, task: &liveTask{index: 4}, host: &host{}, state: leasing.Placed, start: schedtest.Start,
+			expires: at(60).Add(Default().LeaseTTL)}
 		c.change(l)
 		if got := r.c.reports.estimate(l); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -68,7 +73,8 @@ func TestHandedAfterLost(t *testing.T) {
 	e.Result.Task, e.Result.CPU = task.TaskID{Job: r.job.id, Index: i}, 3*time.Second
 	for range 2 { // it is said again where the answer is lost
 		r.c.transfers.measureHandOver(r.job, e)
-		if u, w, m := r.job.useful-useful, r.job.wasted-wasted, r.job.migrations-moved; u != 3*time.Second || w != 0 || m != 1 {
+		if u, w, m := r.job.useful-useful, r.job.wasted-wasted, r.job.migrations-moved; u != 3*time.Second || w != 0 ||
+			m != 1 {
 			t.Errorf("useful %v, lost %v, moved %d times; want 3s, 0 and once", u, w, m)
 		}
 	}
@@ -77,7 +83,8 @@ func TestHandedAfterLost(t *testing.T) {
 // What a replica's copy tells of an attempt takes the place of what was estimated.
 func TestCostOfMergedRow(t *testing.T) {
 	r := newRan(t, nil)
-	i, log := uint64(4), message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Worker: "w", Start: schedtest.Start, End: schedtest.Start.Add(time.Second), Outcome: "lost"}
+	i, log := uint64(4), message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Worker: "w",
+		Start: schedtest.Start, End: schedtest.Start.Add(time.Second), Outcome: "lost"}
 	log.CPU, log.Lost = 4*time.Second, 4*time.Second
 	r.c.reports.note(r.job, i, log)
 	log.Outcome, log.CPU, log.Lost = "interrupted", 3*time.Second, time.Second

@@ -54,15 +54,19 @@ func newDecided(tb testing.TB, n, jobs int, change func(*Config)) *decided {
 	c.term.recovering = true // nothing is placed yet
 	forecast := lasting{}
 	for i, id := range peerNames(n) {
-		c.Step(schedtest.Start, message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 30, Speed: 1 + float64(i%10)/10}})
-		c.Step(schedtest.Start, message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: 1, Full: true}}})
+		c.Step(schedtest.Start, message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: 1 << 30,
+			Speed: 1 + float64(i%10)/10}})
+		c.Step(schedtest.Start, message.Received{From: id,
+			Message: message.Message{Report: &message.Report{Slots: 1, Full: true}}})
 		forecast[id] = 0.25 * float64(1+i%100)
 	}
 	c.Foresee(forecast)
 	d := &decided{c: c}
 	for k := range jobs {
-		rec := schedtest.Job(tb, key, uint64(n/jobs), func(j *task.Job) { j.Nonce[0], j.Work = byte(k), time.Duration(k+1)*time.Minute })
-		for _, e := range c.Step(schedtest.Start, message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}}) {
+		rec := schedtest.Job(tb, key, uint64(n/jobs),
+			func(j *task.Job) { j.Nonce[0], j.Work = byte(k), time.Duration(k+1)*time.Minute })
+		for _, e := range c.Step(schedtest.Start,
+			message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}}) {
 			if f, ok := e.(message.Fetch); ok {
 				c.Step(schedtest.Start, message.Fetched{Key: f.Key})
 			}
@@ -299,7 +303,8 @@ func TestDecidingAllocatesNothing(t *testing.T) {
 			d.scans()
 		}
 		moves := 0
-		if n := testing.AllocsPerRun(3, func() { moves = d.scans() }); n != 0 || moves == 0 && (name == "cost" || name == "pspp") {
+		if n := testing.AllocsPerRun(3, func() { moves = d.scans() }); n != 0 || moves == 0 &&
+			(name == "cost" || name == "pspp") {
 			t.Errorf("%s: %v allocations in a scan of %d members with %d moves, want none", name, n, members, moves)
 		}
 	}

@@ -24,7 +24,8 @@ func TestGivenUpOnce(t *testing.T) {
 		c.members.alarm(h, l.expires)
 		step(l.expires.Sub(c.now), message.Wake{})
 		if h.load != 0 || h.recalls != 0 || h.memoryUsed != 0 || len(h.leases) != 0 || l.state != leasing.Over {
-			t.Errorf("%s: %d tasks, %d leases, %d asked back, %d bytes; the lease is %v", name, h.load, len(h.leases), h.recalls, h.memoryUsed, l.state)
+			t.Errorf("%s: %d tasks, %d leases, %d asked back, %d bytes; the lease is %v", name, h.load, len(h.leases),
+				h.recalls, h.memoryUsed, l.state)
 		}
 		if j := l.job; len(j.live) != 0 || len(j.wait.back) != 1 {
 			t.Errorf("%s: %d tasks run and %d wait again, want one that waits", name, len(j.live), len(j.wait.back))
@@ -68,7 +69,8 @@ func TestArrivedAndFixed(t *testing.T) {
 	c.transfers.bookAwaiting(j, i, h, message.Attempt{Epoch: 1, Seq: a.Seq + 1}, a, "on its way")
 	l = h.leases[0]
 	held := message.Held{Task: l.taskID(), Attempt: l.attempt, Running: true, Fixed: true}
-	step(time.Second, message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Held: []message.Held{held}}}})
+	step(time.Second, message.Received{From: worker,
+		Message: message.Message{Report: &message.Report{Slots: 2, Held: []message.Held{held}}}})
 	if l.state != leasing.Running || !l.fixed || j.migrations != 1 {
 		t.Errorf("the lease is %v, fixed: %v, after %d moves", l.state, l.fixed, j.migrations)
 	}

@@ -30,7 +30,8 @@ func FuzzDecodeFrame(f *testing.F) {
 		_, from := schedtest.Identity(1)
 		cfg := Default()
 		cfg.Migration = "reactive"
-		c, w, s := NewCoordinator(self, cfg, 3), worker.New(self, cfg.Timing, cfg.Worker), submitter.New(self, cfg.Timing, cfg.Submitter, key)
+		c, w, s := NewCoordinator(self, cfg, 3), worker.New(self, cfg.Timing, cfg.Worker),
+			submitter.New(self, cfg.Timing, cfg.Submitter, key)
 		s.Step(schedtest.Start, message.Offer{Record: schedtest.Job(t, key, 3, nil)})
 		s.Step(schedtest.Start, message.LeaderChanged{Leader: from, Epoch: 1})
 		w.Step(schedtest.Start, message.LeaderChanged{Leader: from, Epoch: 1})

@@ -59,7 +59,8 @@ func TestLongSweep(t *testing.T) {
 		}
 	}
 	step(message.MemberSeen{Advert: overlay.Advert{Peer: from, Memory: 1 << 40, Speed: 1}})
-	step(message.Received{From: from, Message: message.Message{Report: &message.Report{Slots: overlay.MaxSlots, Full: true}}})
+	step(message.Received{From: from, Message: message.Message{Report: &message.Report{Slots: overlay.MaxSlots,
+		Full: true}}})
 	step(message.Received{From: self, Message: message.Message{Submit: &message.Submit{Record: rec}}})
 	next := min(1<<16, tasks/2) // when to look
 	sent := 0
@@ -77,7 +78,8 @@ func TestLongSweep(t *testing.T) {
 			ended = append(ended, message.Ending{Attempt: l.Attempt, Result: r})
 		}
 		n += uint64(len(ended))
-		step(message.Received{From: from, Message: message.Message{Report: &message.Report{Epoch: 1, Slots: overlay.MaxSlots, Ended: ended}}})
+		step(message.Received{From: from, Message: message.Message{Report: &message.Report{Epoch: 1,
+			Slots: overlay.MaxSlots, Ended: ended}}})
 		if n >= next {
 			next += 1 << 17
 			if sent == 0 {
@@ -86,7 +88,8 @@ func TestLongSweep(t *testing.T) {
 				c.replicas = replication.New(c.self, &c.cfg.Timing, book{c}) // as a tick does, in time
 			}
 			most = max(most, heapNow()-before)
-			t.Logf("%d tasks: %.1f MiB of heap so far, %d ranges", n, float64(most)/(1<<20), len(c.table.jobs[rec.ID()].ledger.Facts.Done))
+			t.Logf("%d tasks: %.1f MiB of heap so far, %d ranges", n, float64(most)/(1<<20),
+				len(c.table.jobs[rec.ID()].ledger.Facts.Done))
 		}
 	}
 	if have.Count() != tasks {
@@ -94,7 +97,8 @@ func TestLongSweep(t *testing.T) {
 	}
 	most = max(most, heapNow()-before)
 	sent = max(sent, newcomer(t, c))
-	t.Logf("%d tasks: %.1f MiB of heap, %.1f KiB to a newcomer, %d ranges", tasks, float64(most)/(1<<20), float64(sent)/(1<<10), len(c.table.jobs[rec.ID()].ledger.Facts.Done))
+	t.Logf("%d tasks: %.1f MiB of heap, %.1f KiB to a newcomer, %d ranges", tasks, float64(most)/(1<<20),
+		float64(sent)/(1<<10), len(c.table.jobs[rec.ID()].ledger.Facts.Done))
 	if most > 64<<20 || sent > 2<<20 {
 		t.Errorf("the limits are 64 MiB and 2 MiB")
 	}

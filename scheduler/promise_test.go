@@ -28,7 +28,8 @@ type ledTest struct {
 func newLedTest(t *testing.T) *ledTest {
 	_, self := schedtest.Identity(0)
 	_, second := schedtest.Identity(2)
-	l := &ledTest{t: t, now: schedtest.Start, c: NewCoordinator(self, Default(), 7), r: NewReplica(second, Default()), sent: map[string]int{}}
+	l := &ledTest{t: t, now: schedtest.Start, c: NewCoordinator(self, Default(), 7), r: NewReplica(second, Default()),
+		sent: map[string]int{}}
 	l.follower(message.LeaderChanged{Leader: self, Epoch: 7})
 	l.leader(message.GroupIs{Followers: []task.PeerID{second}})
 	l.settle()
@@ -132,7 +133,9 @@ func TestPromisesWait(t *testing.T) {
 		if err := r.Sign(workerKey); err != nil {
 			t.Fatal(err)
 		}
-		l.leader(message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Ended: []message.Ending{{Attempt: lease.Attempt, Result: r}}}}})
+		l.leader(message.Received{From: worker,
+			Message: message.Message{Report: &message.Report{Slots: 2,
+				Ended: []message.Ending{{Attempt: lease.Attempt, Result: r}}}}})
 	}
 	small, large := outputOf(task.TaskID{Index: 0}), outputOf(task.TaskID{Index: 1})
 	end(l.leases[0], small)
@@ -167,7 +170,8 @@ func TestPromisesGoOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLedTest(t)
 			key, owner := schedtest.Identity(1)
-			l.leader(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
+			l.leader(message.Received{From: owner,
+				Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
 			l.want("accepted", 0)
 			what(l)
 			l.want("accepted", 1)
@@ -181,7 +185,8 @@ func TestSilentFollowerComesBack(t *testing.T) {
 	l := newLedTest(t)
 	key, owner := schedtest.Identity(1)
 	l.leader(message.Suspected{Peer: l.r.self})
-	l.leader(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
+	l.leader(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key,
+		2, nil)}}})
 	l.toR = nil // lost
 	for range 5 {
 		l.now = l.now.Add(time.Second)
@@ -202,7 +207,8 @@ func TestOutrunIsTold(t *testing.T) {
 	_, worker := schedtest.Identity(3)
 	c := NewCoordinator(self, Default(), 7)
 	outrun := func(epoch uint64) (n int) {
-		for _, e := range c.Step(schedtest.Start, message.Received{From: worker, Message: message.Message{Report: &message.Report{Epoch: epoch}}}) {
+		for _, e := range c.Step(schedtest.Start,
+			message.Received{From: worker, Message: message.Message{Report: &message.Report{Epoch: epoch}}}) {
 			if e, ok := e.(message.Outrun); ok && e.Epoch == epoch {
 				n++
 			}
@@ -225,11 +231,13 @@ func TestBeginKeepsPromises(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLedTest(t)
 			key, owner := schedtest.Identity(1)
-			l.leader(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
+			l.leader(message.Received{From: owner,
+				Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
 			l.toR = nil // the copy is lost with its epoch
 			l.c.Begin(8)
 			l.leader(message.Wake{})
-			l.leader(message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
+			l.leader(message.Received{From: owner,
+				Message: message.Message{Submit: &message.Submit{Record: schedtest.Job(t, key, 2, nil)}}})
 			l.want("accepted", 0)
 			if silent {
 				l.leader(message.Suspected{Peer: second})

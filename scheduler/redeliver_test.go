@@ -31,7 +31,8 @@ func newRan(t *testing.T, change func(*task.Job)) *ran {
 }
 
 func (r *ran) submit(rec task.Record, have ...message.Range) []message.Effect {
-	effects := r.c.Step(schedtest.Start, message.Received{From: r.owner, Message: message.Message{Submit: &message.Submit{Record: rec, Have: have}}})
+	effects := r.c.Step(schedtest.Start, message.Received{From: r.owner,
+		Message: message.Message{Submit: &message.Submit{Record: rec, Have: have}}})
 	for _, e := range effects {
 		if f, ok := e.(message.Fetch); ok {
 			r.c.Step(schedtest.Start, message.Fetched{Key: f.Key})
@@ -60,12 +61,15 @@ func TestOnlyTheSubmitterEnds(t *testing.T) {
 		over  bool
 	}{
 		{"signed", func(id task.JobID) *ledger.Facts { return &ledger.Facts{Cancel: task.SignCancel(id, key)} }, 0, true},
-		{"by another", func(id task.JobID) *ledger.Facts { return &ledger.Facts{Cancel: task.SignCancel(id, other)} }, 0, false},
-		{"of another job", func(task.JobID) *ledger.Facts { return &ledger.Facts{Cancel: task.SignCancel("another", key)} }, 0, false},
+		{"by another", func(id task.JobID) *ledger.Facts { return &ledger.Facts{Cancel: task.SignCancel(id, other)} }, 0,
+			false},
+		{"of another job", func(task.JobID) *ledger.Facts { return &ledger.Facts{Cancel: task.SignCancel("another", key)} },
+			0, false},
 		{"not signed", func(task.JobID) *ledger.Facts { return &ledger.Facts{Cancel: make([]byte, 64)} }, 0, false},
 		{"expired", func(task.JobID) *ledger.Facts { return &ledger.Facts{Expired: true} }, 0, false},
 		{"expired, in time", func(task.JobID) *ledger.Facts { return &ledger.Facts{Expired: true} }, time.Hour, true},
-		{"beyond the job", func(task.JobID) *ledger.Facts { return &ledger.Facts{Done: ledger.Set{{From: 0, To: 7}}} }, 0, false},
+		{"beyond the job", func(task.JobID) *ledger.Facts { return &ledger.Facts{Done: ledger.Set{{From: 0, To: 7}}} }, 0,
+			false},
 		{"far ahead", func(task.JobID) *ledger.Facts {
 			return &ledger.Facts{Done: ledger.Set{{From: 0, To: 6}}, Delivery: maxLeap + 1}
 		}, 0, false},
@@ -121,7 +125,8 @@ func TestSubmitterLacks(t *testing.T) {
 	for n, session := range []uint64{2, 3} {
 		r.submit(r.job.ledger.Record, message.Range{From: 0, To: 1}, message.Range{From: 2, To: 3})
 		s := r.job.summary()
-		if r.job.state != jobOpen || s.Done != 2 || s.Waiting != 4 || r.job.wait.cursor != 1 || r.job.ledger.Facts.Delivery != 1 {
+		if r.job.state != jobOpen || s.Done != 2 || s.Waiting != 4 || r.job.wait.cursor != 1 ||
+			r.job.ledger.Facts.Delivery != 1 {
 			t.Fatalf("round %d: %+v, cursor %d, delivery %d", n, s, r.job.wait.cursor, r.job.ledger.Facts.Delivery)
 		}
 		r.tell(session, lie, schedtest.Start)
@@ -142,7 +147,9 @@ func TestSubmitterLacksWhatIsHere(t *testing.T) {
 	if err := res.Sign(key); err != nil {
 		t.Fatal(err)
 	}
-	r.c.Step(schedtest.Start, message.Received{From: worker, Message: message.Message{Report: &message.Report{Ended: []message.Ending{{Attempt: message.Attempt{Epoch: 3, Seq: 1}, Result: res}}}}})
+	r.c.Step(schedtest.Start, message.Received{From: worker,
+		Message: message.Message{Report: &message.Report{Ended: []message.Ending{{Attempt: message.Attempt{Epoch: 3,
+			Seq: 1}, Result: res}}}}})
 	all := []message.Range{{From: 0, To: 3}, {From: 4, To: 5}}
 	r.submit(r.job.ledger.Record, all...)
 	if !r.job.ledger.Delivered(4) || r.job.done != 4 {

@@ -78,7 +78,11 @@ func TestTakeOverStartsNothingTwice(t *testing.T) {
 	}
 	leader.crash()
 	died := s.now
-	if !s.run(time.Minute, func() bool { l := s.leader(); return l != nil && !l.coord.term.recovering && l.coord.term.begun }) {
+	if !s.run(time.Minute, func() bool {
+		l := s.leader()
+		return l != nil && !l.coord.term.recovering &&
+			l.coord.term.begun
+	}) {
 		t.Fatalf("nobody takes over: %s", s.describe())
 	}
 	t.Logf("a new leader places %v after the crash", s.now.Sub(died))
@@ -164,8 +168,11 @@ func TestReplicaIgnores(t *testing.T) {
 	r := NewReplica(self, Default())
 	r.Step(schedtest.Start, message.LeaderChanged{Leader: leader, Epoch: 5})
 	id := r.session.id
-	r.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: 1}}})
-	r.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: r.session.told, Done: true, Follow: true}}})
+	r.Step(schedtest.Start, message.Received{From: leader,
+		Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: 1}}})
+	r.Step(schedtest.Start, message.Received{From: leader,
+		Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: r.session.told, Done: true,
+			Follow: true}}})
 	if !r.Synced() {
 		t.Fatal("no session came to be")
 	}
@@ -187,7 +194,8 @@ func TestReplicaIgnores(t *testing.T) {
 			t.Errorf("%s is answered with %+v", name, effects)
 		}
 	}
-	good := message.Received{From: leader, Message: message.Message{Copy: &message.Copy{Epoch: 5, Session: id, Seq: 1, Pairs: pairs}}}
+	good := message.Received{From: leader, Message: message.Message{Copy: &message.Copy{Epoch: 5, Session: id, Seq: 1,
+		Pairs: pairs}}}
 	effects := r.Step(schedtest.Start, good)
 	if _, first := effects[0].(message.Persist); !first || len(r.ledger.Jobs) != 1 {
 		t.Errorf("a good copy is answered with %+v", effects)
@@ -207,7 +215,8 @@ func TestVoided(t *testing.T) {
 	id := owner.submit(4, nil)
 	done := func() bool {
 		l := s.leader()
-		return l != nil && l.coord.table.jobs[id] != nil && l.coord.table.jobs[id].done > 0 && l.coord.table.jobs[id].ledger.Verdict(1) == ledger.Done
+		return l != nil && l.coord.table.jobs[id] != nil && l.coord.table.jobs[id].done > 0 &&
+			l.coord.table.jobs[id].ledger.Verdict(1) == ledger.Done
 	}
 	if !s.run(time.Minute, done) {
 		t.Fatalf("nothing is done: %s", s.describe())
@@ -307,8 +316,11 @@ func TestHoldsTheNewest(t *testing.T) {
 	r := NewReplica(self, Default())
 	r.Step(schedtest.Start, message.LeaderChanged{Leader: leader, Epoch: 5})
 	id := r.session.id
-	r.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: 1}}})
-	r.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: r.session.told, Done: true, Follow: true}}})
+	r.Step(schedtest.Start, message.Received{From: leader,
+		Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: 1}}})
+	r.Step(schedtest.Start, message.Received{From: leader,
+		Message: message.Message{Wanted: &message.Wanted{Epoch: 5, Session: id, Seq: r.session.told, Done: true,
+			Follow: true}}})
 	name := message.HoldName{Task: task.TaskID{Job: rec.ID(), Index: 1}, Kind: message.HoldState}
 	var fetches []message.Fetch
 	var held []message.HeldBlocks
@@ -323,7 +335,8 @@ func TestHoldsTheNewest(t *testing.T) {
 		}
 	}
 	for seq, what := range []string{"old", "newer", "newest"} {
-		c := &message.Copy{Epoch: 5, Session: id, Seq: uint64(seq + 1), Hold: []message.Hold{{Name: name, CIDs: []task.CID{task.RawCID([]byte(what))}, Holders: []task.PeerID{leader}}}}
+		c := &message.Copy{Epoch: 5, Session: id, Seq: uint64(seq + 1),
+			Hold: []message.Hold{{Name: name, CIDs: []task.CID{task.RawCID([]byte(what))}, Holders: []task.PeerID{leader}}}}
 		if seq == 0 {
 			c.Pairs = []message.Pair{{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()}}
 		}

@@ -39,11 +39,13 @@ func (s *script) showScheduling() {
 	v := s.c.Scheduling()
 	for i := range v.Classes {
 		k := &v.Classes[i]
-		fmt.Fprintf(&s.out, "class %q: %d waiting, %d running, oldest %.1fs, %.4g/s by %d jobs\n", k.Class, k.Waiting, k.Running, k.Oldest, k.Arrival, k.Arrivals)
+		fmt.Fprintf(&s.out, "class %q: %d waiting, %d running, oldest %.1fs, %.4g/s by %d jobs\n", k.Class, k.Waiting,
+			k.Running, k.Oldest, k.Arrival, k.Arrivals)
 	}
 	for i := range v.Members {
 		m := &v.Members[i]
-		fmt.Fprintf(&s.out, "%s: there=%v %d of %d, idle %.1fs, behind %.4gs;", s.rename(string(m.Peer)), m.There, m.Load, m.Slots, m.IdleFor, m.Behind)
+		fmt.Fprintf(&s.out, "%s: there=%v %d of %d, idle %.1fs, behind %.4gs;", s.rename(string(m.Peer)), m.There, m.Load,
+			m.Slots, m.IdleFor, m.Behind)
 		for _, r := range m.Rates {
 			fmt.Fprintf(&s.out, " %s %.4g/s by %d", r.Class, r.Rate, r.Measured)
 		}
@@ -110,7 +112,8 @@ func TestClassesShowTheQueue(tt *testing.T) {
 				j.Nonce[0], j.Class = byte(k), rapid.SampledFrom([]string{"", "x", "y"}).Draw(t, "class")
 				j.Priority = rapid.IntRange(0, 1).Draw(t, "priority")
 			})
-			for _, e := range c.Step(schedtest.Start, message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}}) {
+			for _, e := range c.Step(schedtest.Start,
+				message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}}) {
 				if f, ok := e.(message.Fetch); ok {
 					c.Step(schedtest.Start, message.Fetched{Key: f.Key})
 				}

@@ -79,8 +79,10 @@ type script struct {
 
 func newScript(t *testing.T) *script {
 	s := &script{
-		t: t, now: schedtest.Start, disk: map[string][]byte{}, ids: map[string]task.PeerID{}, jobs: map[string]task.JobID{}, names: map[string]string{},
-		held: map[string]map[task.TaskID]message.Attempt{}, slots: map[string]int{}, states: map[string]overlay.State{}, stay: map[task.PeerID]float64{}, sent: map[task.JobID][]message.Range{},
+		t: t, now: schedtest.Start, disk: map[string][]byte{}, ids: map[string]task.PeerID{}, jobs: map[string]task.JobID{},
+		names: map[string]string{},
+		held:  map[string]map[task.TaskID]message.Attempt{}, slots: map[string]int{}, states: map[string]overlay.State{},
+		stay: map[task.PeerID]float64{}, sent: map[task.JobID][]message.Range{},
 		hands: map[string]bool{}, orders: map[task.TaskID]message.MoveOrder{}, after: map[message.Attempt]message.Attempt{},
 	}
 	s.c = NewCoordinator(s.peer("leader"), scripted(), 1)
@@ -134,7 +136,8 @@ func (s *script) run() {
 	case "host":
 		s.host(arg(0), arg(1))
 	case "govern":
-		s.rules = Rules{Placement: s.text("placement"), Migration: s.text("migration"), Fairness: s.list("fairness"), Chunking: s.list("chunking")}
+		s.rules = Rules{Placement: s.text("placement"), Migration: s.text("migration"), Fairness: s.list("fairness"),
+			Chunking: s.list("chunking")}
 		if err := s.c.Govern(s.rules); err != nil {
 			fmt.Fprintln(&s.out, err)
 		}
@@ -158,7 +161,8 @@ func (s *script) run() {
 		s.end(arg(0), id, s.ended)
 	case "unmoved":
 		o := s.orders[s.taskID(arg(1))]
-		s.say(arg(0), &message.Report{Slots: s.slots[arg(0)], Unmoved: []message.Unmoved{{Task: o.Task, Attempt: o.Attempt, As: o.As, Reason: arg(2)}}})
+		s.say(arg(0), &message.Report{Slots: s.slots[arg(0)],
+			Unmoved: []message.Unmoved{{Task: o.Task, Attempt: o.Attempt, As: o.As, Reason: arg(2)}}})
 	case "handed":
 		s.handed(arg(0), s.orders[s.taskID(arg(1))])
 	case "again":
@@ -166,21 +170,24 @@ func (s *script) run() {
 	case "saved":
 		id := s.taskID(arg(1))
 		fuel := s.num("fuel", 1)
-		s.say(arg(0), &message.Report{Slots: s.slots[arg(0)], Saved: []message.SavedState{{Task: id, Attempt: s.held[arg(0)][id], Checkpoint: message.Checkpoint{
-			CID: task.RawCID([]byte(fmt.Sprint(id, fuel))), Fuel: uint64(fuel), CPU: time.Duration(fuel) * time.Second,
-		}}}})
+		s.say(arg(0), &message.Report{Slots: s.slots[arg(0)],
+			Saved: []message.SavedState{{Task: id, Attempt: s.held[arg(0)][id], Checkpoint: message.Checkpoint{
+				CID: task.RawCID([]byte(fmt.Sprint(id, fuel))), Fuel: uint64(fuel), CPU: time.Duration(fuel) * time.Second,
+			}}}})
 	case "log":
 		id := s.taskID(arg(0))
 		st, _ := s.c.Job(id.Job, message.Page{From: id.Index, Limit: 1})
 		for _, a := range st.TasksList[0].Attempts {
-			fmt.Fprintln(&s.out, strings.TrimRight(fmt.Sprintf("%s checkpoint=%v saved=%vs %s %s", s.rename(string(a.Worker)), a.FromCheckpoint, a.SavedCPU, a.Outcome, s.rename(string(a.MovedTo))), " "))
+			fmt.Fprintln(&s.out, strings.TrimRight(fmt.Sprintf("%s checkpoint=%v saved=%vs %s %s", s.rename(string(a.Worker)),
+				a.FromCheckpoint, a.SavedCPU, a.Outcome, s.rename(string(a.MovedTo))), " "))
 			if a.MovedBytes > 0 {
 				fmt.Fprintf(&s.out, "  %d bytes, %v s down\n", a.MovedBytes, a.DownS)
 			}
 		}
 	case "refuse":
 		id := s.taskID(arg(1))
-		s.say(arg(0), &message.Report{Slots: s.slots[arg(0)], Refused: []message.Refusal{{Task: id, Attempt: s.take(arg(0), id), Reason: arg(2)}}})
+		s.say(arg(0), &message.Report{Slots: s.slots[arg(0)],
+			Refused: []message.Refusal{{Task: id, Attempt: s.take(arg(0), id), Reason: arg(2)}}})
 	case "fetched":
 		keys := s.fetches
 		s.fetches = nil
@@ -189,11 +196,13 @@ func (s *script) run() {
 		}
 	case "got":
 		id := s.jobs[arg(0)]
-		s.step(message.Received{From: s.peer("owner"), Message: message.Message{Got: &message.Got{Job: id, Have: s.sent[id]}}})
+		s.step(message.Received{From: s.peer("owner"),
+			Message: message.Message{Got: &message.Got{Job: id, Have: s.sent[id]}}})
 	case "cancel":
 		key, _ := schedtest.Identity(number(s.text("by", "owner")))
 		id := s.jobs[arg(0)]
-		s.step(message.Received{From: s.peer("owner"), Message: message.Message{Cancel: &message.Cancel{Job: id, Signature: task.SignCancel(id, key)}}})
+		s.step(message.Received{From: s.peer("owner"),
+			Message: message.Message{Cancel: &message.Cancel{Job: id, Signature: task.SignCancel(id, key)}}})
 	case "advance":
 		s.advance(arg(0))
 	case "restart":
@@ -220,7 +229,8 @@ func (s *script) run() {
 		s.showSlots()
 	case "job":
 		st, _ := s.c.Job(s.jobs[arg(0)], message.Page{})
-		fmt.Fprintf(&s.out, "%s %+v reruns=%d useful=%v wasted=%v held=%d final=%v", st.State, st.Tasks, st.Reruns, st.UsefulCPU, st.WastedCPU, st.Held, st.Final)
+		fmt.Fprintf(&s.out, "%s %+v reruns=%d useful=%v wasted=%v held=%d final=%v", st.State, st.Tasks, st.Reruns,
+			st.UsefulCPU, st.WastedCPU, st.Held, st.Final)
 		if st.Migrations > 0 {
 			fmt.Fprintf(&s.out, " moved=%d", st.Migrations)
 		}
@@ -297,7 +307,8 @@ func (s *script) host(name, what string) {
 	if err != nil {
 		s.d.Fatalf(s.t, "%v", err)
 	}
-	s.step(message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: int64(s.num("memory", 1024)) << 20, Speed: speed, Site: s.text("site")}})
+	s.step(message.MemberSeen{Advert: overlay.Advert{Peer: id, Memory: int64(s.num("memory", 1024)) << 20, Speed: speed,
+		Site: s.text("site")}})
 	s.report(name)
 }
 
@@ -366,7 +377,8 @@ func (s *script) report(name string) {
 		clear(s.held[name])
 	}
 	for id, a := range s.held[name] {
-		h := message.Held{Task: id, Attempt: a, Running: s.d.HasArg("running"), Fixed: s.d.HasArg("fixed"), Awaiting: s.d.HasArg("awaiting"), After: s.after[a]}
+		h := message.Held{Task: id, Attempt: a, Running: s.d.HasArg("running"), Fixed: s.d.HasArg("fixed"),
+			Awaiting: s.d.HasArg("awaiting"), After: s.after[a]}
 		if s.d.HasArg("moving") {
 			h.Moving = s.orders[id].As
 		}
@@ -378,7 +390,8 @@ func (s *script) report(name string) {
 
 func (s *script) end(name string, id task.TaskID, a message.Attempt) {
 	key, worker := schedtest.Identity(number(name))
-	r := task.Result{Task: id, Worker: worker, Outcome: task.Completed, CPU: s.cpu(), Wall: time.Duration(s.num("wall", 1)) * time.Second}
+	r := task.Result{Task: id, Worker: worker, Outcome: task.Completed, CPU: s.cpu(),
+		Wall: time.Duration(s.num("wall", 1)) * time.Second}
 	if len(s.d.CmdArgs) > 2 {
 		if err := r.Outcome.UnmarshalText([]byte(s.d.CmdArgs[2].Key)); err == nil && r.Outcome == task.ExitFailure {
 			r.ExitCode = 1
@@ -387,7 +400,8 @@ func (s *script) end(name string, id task.TaskID, a message.Attempt) {
 	if says := s.text("says", "x"); s.num("fetch", 0) > 0 {
 		r.Outputs = []task.Output{{Name: "stdout", CID: task.RawCID([]byte(says)), Size: int64(s.num("fetch", 0))}}
 	} else if r.Outcome == task.Completed {
-		r.Outputs = []task.Output{{Name: "stdout", CID: task.RawCID([]byte(says)), Size: int64(len(says)), Inline: []byte(says)}}
+		r.Outputs = []task.Output{{Name: "stdout", CID: task.RawCID([]byte(says)), Size: int64(len(says)),
+			Inline: []byte(says)}}
 	}
 	if err := r.Sign(key); err != nil {
 		s.d.Fatalf(s.t, "%v", err)
@@ -420,7 +434,8 @@ func (s *script) ran(name string, job task.JobID, count string) {
 		s.d.Fatalf(s.t, "%v", err)
 	}
 	r := &message.Report{Slots: s.slots[name]}
-	for _, id := range slices.SortedFunc(maps.Keys(s.held[name]), func(a, b task.TaskID) int { return cmp.Compare(a.Index, b.Index) }) {
+	for _, id := range slices.SortedFunc(maps.Keys(s.held[name]),
+		func(a, b task.TaskID) int { return cmp.Compare(a.Index, b.Index) }) {
 		if id.Job != job || len(r.Ended) == n {
 			continue
 		}
@@ -442,7 +457,8 @@ func (s *script) advance(by string) {
 	end := s.now.Add(d)
 	for {
 		at, ok := s.c.NextWake()
-		if name := s.text("reporting"); name != "" && (!ok || at.After(s.now.Add(time.Second))) && !s.now.Add(time.Second).After(end) {
+		if name := s.text("reporting"); name != "" && (!ok || at.After(s.now.Add(time.Second))) &&
+			!s.now.Add(time.Second).After(end) {
 			s.now = s.now.Add(time.Second)
 			for _, name := range strings.Split(name, ",") {
 				s.report(name)
@@ -509,7 +525,8 @@ func (s *script) message(to task.PeerID, m *message.Message) string {
 		fmt.Fprintf(&b, "accepted %s %s", m.Accepted.Job, m.Accepted.Error)
 	case m.Progress != nil:
 		p := m.Progress
-		fmt.Fprintf(&b, "progress %s %s %d/%d failed=%d:", p.Job, p.Summary.State, p.Summary.Done, p.Summary.Total, p.Summary.Failed)
+		fmt.Fprintf(&b, "progress %s %s %d/%d failed=%d:", p.Job, p.Summary.State, p.Summary.Done, p.Summary.Total,
+			p.Summary.Failed)
 		for _, t := range p.Tasks {
 			s.sent[p.Job] = append(s.sent[p.Job], message.Range{From: t.Index, To: t.Index + 1})
 			fmt.Fprintf(&b, " %d", t.Index)
@@ -540,7 +557,8 @@ func (s *script) message(to task.PeerID, m *message.Message) string {
 		}
 		for _, o := range m.Ack.Moves {
 			s.orders[o.Task] = o
-			fmt.Fprintf(&b, " hand %v#%d.%d over to %s as #%d.%d urgent=%v", o.Task, o.Attempt.Epoch, o.Attempt.Seq, o.To, o.As.Epoch, o.As.Seq, o.Urgent)
+			fmt.Fprintf(&b, " hand %v#%d.%d over to %s as #%d.%d urgent=%v", o.Task, o.Attempt.Epoch, o.Attempt.Seq, o.To,
+				o.As.Epoch, o.As.Seq, o.Urgent)
 		}
 	}
 	return strings.TrimSpace(b.String())

@@ -42,7 +42,8 @@ type placing struct {
 	grown *granting
 }
 
-func (p *placing) Place(now time.Time, q place.Queue, hosts []place.Host, f place.Forecast, rng *rand.Rand) []place.Placement {
+func (p *placing) Place(now time.Time, q place.Queue, hosts []place.Host, f place.Forecast,
+	rng *rand.Rand) []place.Placement {
 	given := map[string]int{}
 	for _, part := range p.c.claims.fair.parts {
 		if part.n == whole {
@@ -113,7 +114,8 @@ func newSharing(tb testing.TB, t *rapid.T) *sharing {
 // govern has any policy of fairness from now on.
 func (s *sharing) govern(t *rapid.T) {
 	spec := rapid.SampledFrom(append(share.Names(), "sep:of=holdings")).Draw(t, "policy")
-	params := rapid.SampledFrom([]string{"", "per=owner", "shrink=arrival", "guard=cap,load=60", "guard=gate,load=60,per=owner,shrink=arrival"}).Draw(t, "parameters")
+	params := rapid.SampledFrom([]string{"", "per=owner", "shrink=arrival", "guard=cap,load=60",
+		"guard=gate,load=60,per=owner,shrink=arrival"}).Draw(t, "parameters")
 	if params != "" {
 		spec += map[bool]string{true: ",", false: ":"}[spec == "sep:of=holdings"] + params
 	}
@@ -172,7 +174,8 @@ func (s *sharing) actions() map[string]func(*rapid.T) {
 			key, owner := schedtest.Identity(200 + rapid.IntRange(0, 1).Draw(t, "owner"))
 			rec := schedtest.Job(s.tb, key, rapid.Uint64Range(1, 9).Draw(t, "tasks"), func(j *task.Job) {
 				s.nonce++
-				j.Nonce[0], j.Work = s.nonce, time.Duration(rapid.SampledFrom([]int{0, 50, 60_000}).Draw(t, "work"))*time.Millisecond
+				j.Nonce[0], j.Work = s.nonce, time.Duration(rapid.SampledFrom([]int{0, 50, 60_000}).Draw(t,
+					"work"))*time.Millisecond
 				j.Weight, j.Priority = rapid.IntRange(0, 3).Draw(t, "weight"), rapid.IntRange(0, 1).Draw(t, "priority")
 				j.Memory = rapid.SampledFrom([]int64{1 << 20, 16 << 20}).Draw(t, "memory")
 			})
@@ -195,7 +198,8 @@ func (s *sharing) actions() map[string]func(*rapid.T) {
 			if h := s.c.members.hosts[id]; h != nil {
 				slots = h.slots
 			}
-			s.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: slots, Ended: []message.Ending{{Attempt: h.lease.Attempt, Result: r}}}}})
+			s.step(message.Received{From: id, Message: message.Message{Report: &message.Report{Slots: slots,
+				Ended: []message.Ending{{Attempt: h.lease.Attempt, Result: r}}}}})
 		},
 		"time": func(t *rapid.T) {
 			s.now = s.now.Add(time.Duration(rapid.IntRange(1, 8000).Draw(t, "ms")) * time.Millisecond)
@@ -243,7 +247,8 @@ func (s *sharing) check() {
 		s.t.Fatalf("sums of sites are %+v, want %+v", sites, all)
 	}
 	for _, j := range c.table.jobs {
-		if j.held != held[j] || (j.claim == nil) != (j.held == 0 && !j.queued) || j.queued != (j.place >= 0) || j.given != 0 || j.now != 0 {
+		if j.held != held[j] || (j.claim == nil) != (j.held == 0 && !j.queued) || j.queued != (j.place >= 0) ||
+			j.given != 0 || j.now != 0 {
 			s.t.Fatalf("a job holds %d, is thought to hold %d; queued: %v; its claimant: %v", held[j], j.held, j.queued, j.claim)
 		}
 	}
@@ -291,7 +296,8 @@ func TestSharesHold(t *testing.T) {
 	})
 }
 
-// TestTurnsReachAll: each job has its turn at the one slot within four rounds, and none more than twice its part, also of
+// TestTurnsReachAll: each job has its turn at the one slot within four rounds, and none more than twice its part,
+// also of
 // many more than are shown to a policy at once, and where none is given tasks ahead.
 func TestTurnsReachAll(t *testing.T) {
 	for _, fairness := range share.Names() {

@@ -83,16 +83,21 @@ func TestHostileReplica(t *testing.T) {
 	forged := other
 	forged.Signature = make([]byte, len(other.Signature))
 	name := task.TaskID{Job: rec.ID(), Index: 1}
-	row := &ledger.Row{Results: []task.Result{{Task: name, Worker: stranger, Outcome: task.Completed, Signature: []byte("none")}}}
+	row := &ledger.Row{Results: []task.Result{{Task: name, Worker: stranger, Outcome: task.Completed,
+		Signature: []byte("none")}}}
 	c := NewCoordinator(self, Default(), 7)
 	for n, pairs := range [][]message.Pair{
 		nil,
 		{{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()}},
-		{{Key: ledger.JobKey(forged.ID()), Value: forged.Encode()}, {Key: ledger.JobKey(other.ID()), Value: rec.Encode()}, {Key: "", Value: nil}, {Key: "x/y/z", Value: nil}},
-		{{Key: ledger.RowKey(name), Value: row.Encode()}, {Key: ledger.RowKey(task.TaskID{Job: rec.ID(), Index: 2}), Value: (&ledger.Row{}).Encode()}},
-		{{Key: ledger.FactsKey(rec.ID()), Value: (&ledger.Facts{Done: ledger.Set{{From: 0, To: 1 << 40}}}).Encode()}, {Key: ledger.FactsKey(other.ID()), Value: []byte{0xa0}}},
+		{{Key: ledger.JobKey(forged.ID()), Value: forged.Encode()}, {Key: ledger.JobKey(other.ID()), Value: rec.Encode()},
+			{Key: "", Value: nil}, {Key: "x/y/z", Value: nil}},
+		{{Key: ledger.RowKey(name), Value: row.Encode()},
+			{Key: ledger.RowKey(task.TaskID{Job: rec.ID(), Index: 2}), Value: (&ledger.Row{}).Encode()}},
+		{{Key: ledger.FactsKey(rec.ID()), Value: (&ledger.Facts{Done: ledger.Set{{From: 0, To: 1 << 40}}}).Encode()},
+			{Key: ledger.FactsKey(other.ID()), Value: []byte{0xa0}}},
 	} {
-		effects := c.Step(schedtest.Start, message.Received{From: stranger, Message: message.Message{Known: &message.Known{Epoch: 7, Session: 1, Seq: uint64(n + 1), Pairs: pairs}}})
+		effects := c.Step(schedtest.Start, message.Received{From: stranger,
+			Message: message.Message{Known: &message.Known{Epoch: 7, Session: 1, Seq: uint64(n + 1), Pairs: pairs}}})
 		for _, e := range effects {
 			if p, ok := e.(message.Persist); ok && n != 1 {
 				t.Errorf("what was told %d. made %s durable", n, p.Key)

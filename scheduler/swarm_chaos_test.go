@@ -17,7 +17,8 @@ import (
 	"godwit/task"
 )
 
-var swarmSeeds = flag.Uint64("swarm.seeds", usualSeeds, "how many seeds TestSwarmChaos tries; GODWIT_SEEDS overrides it")
+var swarmSeeds = flag.Uint64("swarm.seeds", usualSeeds,
+	"how many seeds TestSwarmChaos tries; GODWIT_SEEDS overrides it")
 
 // TestSwarmChaos runs jobs under a group of coordinators while nodes crash and
 // come back, the network loses messages, splits and heals, and connections
@@ -99,7 +100,8 @@ func swarmChaos(t *testing.T, seed uint64, restless bool) *groupSim {
 	}
 	s.checkEnd(ids)
 	if testing.Verbose() && os.Getenv("GODWIT_SEED") != "" {
-		t.Logf("%v, %d events, %d leaders, %d moves\n%s", s.now.Sub(schedtest.Start), s.events, s.takes, s.moved, s.describe())
+		t.Logf("%v, %d events, %d leaders, %d moves\n%s", s.now.Sub(schedtest.Start), s.events, s.takes, s.moved,
+			s.describe())
 	}
 	return s
 }
@@ -229,7 +231,8 @@ func (s *groupSim) describe() string {
 	out := fmt.Sprint("at ", s.now.Sub(schedtest.Start))
 	for _, n := range s.nodes {
 		chief, e := n.lease.Leader()
-		out += fmt.Sprintf("\nnode %d %s up=%v side=%d follows %s in %d, group %d, view %d", n.n, n.id[len(n.id)-4:], n.up, n.side, chief[max(0, len(chief)-4):], e, len(n.lease.Group()), len(n.view))
+		out += fmt.Sprintf("\nnode %d %s up=%v side=%d follows %s in %d, group %d, view %d", n.n, n.id[len(n.id)-4:], n.up,
+			n.side, chief[max(0, len(chief)-4):], e, len(n.lease.Group()), len(n.view))
 		r, q, u := n.worker.Load()
 		out += fmt.Sprintf("; runs %d, %d wait, %d unacked", r, q, u)
 		for _, j := range n.sub.Jobs() {
@@ -237,12 +240,15 @@ func (s *groupSim) describe() string {
 		}
 		if n.coord != nil {
 			promises, orders := n.coord.replicas.Waiting()
-			out += fmt.Sprintf("\n  leads: %d promises, %d orders, followers %+v, recovering %v", promises, orders, n.coord.Followers(), n.coord.term.recovering)
+			out += fmt.Sprintf("\n  leads: %d promises, %d orders, followers %+v, recovering %v", promises, orders,
+				n.coord.Followers(), n.coord.term.recovering)
 			for _, j := range n.coord.Jobs() {
-				out += fmt.Sprintf("\n    %s %s %+v ready %v sent %v why %+v", j.ID[len(j.ID)-4:], j.State, j.Tasks, n.coord.table.jobs[j.ID].ready, n.coord.table.jobs[j.ID].sent, n.coord.Why(j.ID, 0))
+				out += fmt.Sprintf("\n    %s %s %+v ready %v sent %v why %+v", j.ID[len(j.ID)-4:], j.State, j.Tasks,
+					n.coord.table.jobs[j.ID].ready, n.coord.table.jobs[j.ID].sent, n.coord.Why(j.ID, 0))
 			}
 		} else {
-			out += fmt.Sprintf("\n  replica: state %d, told %d, taken %d, %d jobs", n.replica.session.state, n.replica.session.told, n.replica.session.taken, len(n.replica.ledger.Jobs))
+			out += fmt.Sprintf("\n  replica: state %d, told %d, taken %d, %d jobs", n.replica.session.state,
+				n.replica.session.told, n.replica.session.taken, len(n.replica.ledger.Jobs))
 		}
 	}
 	return out

@@ -37,7 +37,8 @@ func (*leaveOnce) Period() time.Duration       { return time.Second }
 
 // cutSteps are the steps of a hand-over at which something breaks: before the
 // step's message leaves, or its side does what it says.
-var cutSteps = []string{"offer", "order", "arrived", "ended", "open", "welcome", "round", "got", "freeze", "final", "thaw", "resumed", "retire"}
+var cutSteps = []string{"offer", "order", "arrived", "ended", "open", "welcome", "round", "got", "freeze", "final",
+	"thaw", "resumed", "retire"}
 
 // cutSides are what breaks: a node, for good or until a while later, or the
 // message alone.
@@ -197,7 +198,8 @@ func TestHandOversBreakAnywhere(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var cuts []*cut
 		for range rapid.IntRange(1, 4).Draw(rt, "cuts") {
-			cuts = append(cuts, &cut{step: rapid.SampledFrom(cutSteps).Draw(rt, "step"), side: rapid.SampledFrom(cutSides).Draw(rt, "side")})
+			cuts = append(cuts, &cut{step: rapid.SampledFrom(cutSteps).Draw(rt, "step"),
+				side: rapid.SampledFrom(cutSides).Draw(rt, "side")})
 		}
 		latency := time.Duration(rapid.IntRange(1, 300).Draw(rt, "latency")) * time.Millisecond
 		runCut(rapidTB{t, rt}, uint64(rapid.IntRange(0, 7).Draw(rt, "seed"))*4, latency, cuts)
@@ -212,7 +214,8 @@ func (s *groupSim) faultyMessage(n *simNode, m *message.Message) bool {
 		step = "order"
 	case m.Place != nil && m.Place.Leases[0].Await != nil:
 		step = "offer"
-	case m.Report != nil && slices.ContainsFunc(m.Report.Held, func(h message.Held) bool { return h.Running && h.After != (message.Attempt{}) }):
+	case m.Report != nil && slices.ContainsFunc(m.Report.Held,
+		func(h message.Held) bool { return h.Running && h.After != (message.Attempt{}) }):
 		step = "arrived"
 	case m.Report != nil && len(m.Report.Ended) > 0 && m.Report.Ended[0].Handed != nil:
 		step = "ended"
@@ -248,7 +251,8 @@ func (s *groupSim) oneHolder(id task.JobID) {
 		n.checkBooks()
 		for i, t := range n.coord.table.jobs[id].live {
 			if len(t.leases) > 1 {
-				s.tb.Fatalf("%d leases of task %d count at node %d at %v: %s", len(t.leases), i, n.n, s.now.Sub(schedtest.Start), s.describe())
+				s.tb.Fatalf("%d leases of task %d count at node %d at %v: %s", len(t.leases), i, n.n, s.now.Sub(schedtest.Start),
+					s.describe())
 			}
 		}
 	}

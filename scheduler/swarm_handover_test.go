@@ -34,7 +34,8 @@ func (r *simRun) settle(s *groupSim) {
 func (n *simNode) saved(name message.AttemptName, run *simRun) message.Checkpoint {
 	run.settle(n.s)
 	fuel := run.fuel + 1
-	state := message.Checkpoint{CID: task.RawCID(fmt.Append(nil, name, fuel)), Fuel: fuel, CPU: time.Duration(fuel) * time.Millisecond}
+	state := message.Checkpoint{CID: task.RawCID(fmt.Append(nil, name, fuel)), Fuel: fuel,
+		CPU: time.Duration(fuel) * time.Millisecond}
 	n.blocks[state.CID] = true
 	return state
 }
@@ -233,7 +234,8 @@ func (n *simNode) resumedThere(e message.HandOver) {
 		return
 	}
 	delete(n.giving, name)
-	n.endHanded(e.Task, e.Attempt, task.Result{Outcome: task.Interrupted}, &message.Handed{Bytes: 1 << 20, Took: n.s.now.Sub(g.begun), Down: n.s.latency})
+	n.endHanded(e.Task, e.Attempt, task.Result{Outcome: task.Interrupted},
+		&message.Handed{Bytes: 1 << 20, Took: n.s.now.Sub(g.begun), Down: n.s.latency})
 }
 
 // breakStreams ends the hand-overs with a node whose connection broke.

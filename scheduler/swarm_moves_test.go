@@ -107,7 +107,8 @@ func (n *simNode) checkBooks() {
 	}
 	for _, h := range n.coord.members.hosts {
 		if h.load != load[h] || h.memoryUsed < 0 {
-			n.s.tb.Fatalf("host %s: load %d, its leases and those on their way say %d; memory %d", h.peer, h.load, load[h], h.memoryUsed)
+			n.s.tb.Fatalf("host %s: load %d, its leases and those on their way say %d; memory %d", h.peer, h.load, load[h],
+				h.memoryUsed)
 		}
 		if h.recalls != recalls[h] {
 			n.s.tb.Fatalf("host %s: %d leases are asked back, %d say so", h.peer, h.recalls, recalls[h])

@@ -107,10 +107,12 @@ func newGroupSim(tb testing.TB, seed uint64, nodes int) *groupSim {
 		latency: 20 * time.Millisecond, work: time.Second, epochs: map[uint64]task.PeerID{},
 	}
 	s.cfg.Worker.HandOver = seed%4 != 3
-	s.cfg.Rules.Fairness = []string{"", "equal:per=owner,shrink=arrival", "sep:shrink=arrival", "drf:guard=gate,load=90", "gep"}[seed%5]
+	s.cfg.Rules.Fairness = []string{"", "equal:per=owner,shrink=arrival", "sep:shrink=arrival", "drf:guard=gate,load=90",
+		"gep"}[seed%5]
 	for i := range nodes {
 		key, id := groupKeys[i], groupIDs[i]
-		n := &simNode{s: s, n: i, key: key, id: id, disk: map[string][]byte{}, blocks: map[task.CID]bool{}, held: map[string]bool{}}
+		n := &simNode{s: s, n: i, key: key, id: id, disk: map[string][]byte{}, blocks: map[task.CID]bool{},
+			held: map[string]bool{}}
 		s.nodes = append(s.nodes, n)
 		s.byID[id] = n
 	}

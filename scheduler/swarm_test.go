@@ -82,7 +82,8 @@ func newSwarm(tb testing.TB, seed uint64, nodes int) *swarm {
 	}
 	for i := range nodes {
 		key, id := schedtest.Identity(i)
-		n := &swarmNode{s: s, n: i, key: key, id: id, disk: map[string][]byte{}, slots: 2, memory: 1 << 30, held: map[string]bool{}}
+		n := &swarmNode{s: s, n: i, key: key, id: id, disk: map[string][]byte{}, slots: 2, memory: 1 << 30,
+			held: map[string]bool{}}
 		s.nodes = append(s.nodes, n)
 		s.byID[id] = n
 	}
@@ -147,7 +148,8 @@ func (n *swarmNode) learn(o *swarmNode) {
 	if !n.up || !o.up {
 		return
 	}
-	n.step(message.MemberSeen{Advert: overlay.Advert{Peer: o.id, Overlay: "commons", Slots: o.slots, Memory: o.memory, Speed: 1}})
+	n.step(message.MemberSeen{Advert: overlay.Advert{Peer: o.id, Overlay: "commons", Slots: o.slots, Memory: o.memory,
+		Speed: 1}})
 	if o.n == 0 {
 		n.step(message.LeaderChanged{Leader: o.id, Epoch: o.coord.Epoch()})
 	}

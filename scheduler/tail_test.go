@@ -18,17 +18,22 @@ func TestTailDecides(t *testing.T) {
 		there tailHost
 		want  tailChoice
 	}{
-		"as good there":           {tailTask{time.Hour, 0, true, tailHost{1, surely(1)}}, tailHost{1, surely(1)}, tailStay},
-		"a little faster":         {tailTask{time.Hour, 0, true, tailHost{1, surely(1)}}, tailHost{1.4, surely(1)}, tailStay},
-		"twice as fast":           {tailTask{time.Hour, 0, true, tailHost{1, surely(1)}}, tailHost{2, surely(1)}, tailMove},
-		"nearly done":             {tailTask{15 * time.Second, 0, true, tailHost{1, surely(1)}}, tailHost{2, surely(1)}, tailStay},
-		"too little to gain":      {tailTask{5 * time.Second, 0, false, tailHost{1, surely(1)}}, tailHost{3, surely(1)}, tailStay},
-		"it will go":              {tailTask{time.Hour, time.Hour, true, tailHost{1, surely(.2)}}, tailHost{1, surely(1)}, tailMove},
-		"both will go":            {tailTask{time.Hour, time.Hour, true, tailHost{1, surely(.2)}}, tailHost{1, surely(.2)}, tailStay},
-		"it stands still":         {tailTask{time.Hour, 0, true, tailHost{0, surely(1)}}, tailHost{1, surely(1)}, tailMove},
-		"there it stands still":   {tailTask{time.Hour, 0, true, tailHost{1, surely(1)}}, tailHost{0, surely(1)}, tailStay},
-		"cannot be saved":         {tailTask{time.Hour, 0, false, tailHost{1, surely(1)}}, tailHost{3, surely(1)}, tailCopy},
-		"a copy has much to redo": {tailTask{time.Hour, 3 * time.Hour, false, tailHost{1, surely(1)}}, tailHost{3, surely(1)}, tailStay},
+		"as good there":   {tailTask{time.Hour, 0, true, tailHost{1, surely(1)}}, tailHost{1, surely(1)}, tailStay},
+		"a little faster": {tailTask{time.Hour, 0, true, tailHost{1, surely(1)}}, tailHost{1.4, surely(1)}, tailStay},
+		"twice as fast":   {tailTask{time.Hour, 0, true, tailHost{1, surely(1)}}, tailHost{2, surely(1)}, tailMove},
+		"nearly done": {tailTask{15 * time.Second, 0, true, tailHost{1, surely(1)}}, tailHost{2, surely(1)},
+			tailStay},
+		"too little to gain": {tailTask{5 * time.Second, 0, false, tailHost{1, surely(1)}}, tailHost{3, surely(1)},
+			tailStay},
+		"it will go": {tailTask{time.Hour, time.Hour, true, tailHost{1, surely(.2)}}, tailHost{1, surely(1)},
+			tailMove},
+		"both will go": {tailTask{time.Hour, time.Hour, true, tailHost{1, surely(.2)}}, tailHost{1, surely(.2)},
+			tailStay},
+		"it stands still":       {tailTask{time.Hour, 0, true, tailHost{0, surely(1)}}, tailHost{1, surely(1)}, tailMove},
+		"there it stands still": {tailTask{time.Hour, 0, true, tailHost{1, surely(1)}}, tailHost{0, surely(1)}, tailStay},
+		"cannot be saved":       {tailTask{time.Hour, 0, false, tailHost{1, surely(1)}}, tailHost{3, surely(1)}, tailCopy},
+		"a copy has much to redo": {tailTask{time.Hour, 3 * time.Hour, false, tailHost{1, surely(1)}},
+			tailHost{3, surely(1)}, tailStay},
 	} {
 		if got, _ := c.task.decide(c.task.here(), &c.there, cost); got != c.want {
 			t.Errorf("%s: got %d, want %d", name, got, c.want)

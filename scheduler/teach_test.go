@@ -21,7 +21,8 @@ type pupil struct {
 	lost    []int
 }
 
-func (p *pupil) Place(now time.Time, q place.Queue, hosts []place.Host, f place.Forecast, rng *rand.Rand) []place.Placement {
+func (p *pupil) Place(now time.Time, q place.Queue, hosts []place.Host, f place.Forecast,
+	rng *rand.Rand) []place.Placement {
 	p.asked = append(p.asked, now)
 	if !p.willing {
 		return nil
@@ -34,7 +35,8 @@ func (p *pupil) Again() time.Duration        { return 7 * time.Second }
 
 // school is a coordinator with a pupil, a host of two slots and a job of so many
 // tasks.
-func school(t *testing.T, tasks uint64, willing bool) (*Coordinator, *pupil, task.PeerID, func(d time.Duration, ev message.Event)) {
+func school(t *testing.T, tasks uint64, willing bool) (*Coordinator, *pupil, task.PeerID,
+	func(d time.Duration, ev message.Event)) {
 	t.Helper()
 	_, self := schedtest.Identity(1)
 	_, worker := schedtest.Identity(2)
@@ -52,7 +54,8 @@ func school(t *testing.T, tasks uint64, willing bool) (*Coordinator, *pupil, tas
 		c.Step(now, ev)
 	}
 	step(0, message.MemberSeen{Advert: overlay.Advert{Peer: worker, Memory: 1 << 30, Speed: 1}})
-	step(0, message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Full: true, Born: 1}}})
+	step(0, message.Received{From: worker, Message: message.Message{Report: &message.Report{Slots: 2, Full: true,
+		Born: 1}}})
 	rec := schedtest.Job(t, key, tasks, func(j *task.Job) { j.Work = time.Hour })
 	step(0, message.Received{From: owner, Message: message.Message{Submit: &message.Submit{Record: rec}}})
 	for key := range c.table.fetches {

@@ -32,7 +32,8 @@ type wired struct {
 
 func newWired(tb testing.TB, workers int) *wired {
 	cfg := Default()
-	w := &wired{tb: tb, now: schedtest.Start, keys: map[task.PeerID]ed25519.PrivateKey{}, workers: map[task.PeerID]*worker.Worker{}, outbox: map[[2]task.PeerID][]message.Message{}}
+	w := &wired{tb: tb, now: schedtest.Start, keys: map[task.PeerID]ed25519.PrivateKey{},
+		workers: map[task.PeerID]*worker.Worker{}, outbox: map[[2]task.PeerID][]message.Message{}}
 	key, self := schedtest.Identity(0)
 	w.self, w.keys[self] = self, key
 	w.coord, w.sub = NewCoordinator(self, cfg, 1), submitter.New(self, cfg.Timing, cfg.Submitter, key)

@@ -59,8 +59,9 @@ func newSource(w *Workload, span time.Duration, seed uint64) *source {
 	s := &source{}
 	for i := range w.Classes {
 		c := &w.Classes[i]
-		st := &stream{class: int32(i), is: c, span: span, times: streamRand(seed, i, c.Name, "times"), works: streamRand(seed, i, c.Name, "works"),
-			law: c.WorkLaw.mustDraw(), gap: c.Gaps.mustDraw()}
+		st := &stream{class: int32(i), is: c, span: span, times: streamRand(seed, i, c.Name, "times"),
+			works: streamRand(seed, i, c.Name, "works"),
+			law:   c.WorkLaw.mustDraw(), gap: c.Gaps.mustDraw()}
 		if c.Arrival == Saturated {
 			s.saturated = append(s.saturated, st)
 		} else {
@@ -175,7 +176,8 @@ func (st *stream) take() arrival {
 	if st.is == nil {
 		return arrival{at: st.at, class: logClass, work: st.work, memory: st.memory, state: st.memory}
 	}
-	return arrival{at: st.at, class: st.class, work: draw(st.is.Work, st.law, st.works), memory: st.is.Memory, state: cmp.Or(st.is.State, st.is.Memory)}
+	return arrival{at: st.at, class: st.class, work: draw(st.is.Work, st.law, st.works), memory: st.is.Memory,
+		state: cmp.Or(st.is.State, st.is.Memory)}
 }
 
 // draw draws a length of a mean; the mean itself where the law is nil. It is never

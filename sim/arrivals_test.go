@@ -46,8 +46,11 @@ func TestTimedArrivals(t *testing.T) {
 		want    string
 	}{
 		{"every, from 0 to before the end", []Class{{Arrival: Every, Interval: 16 * h, Work: h}}, "0s:0 16h0m0s:0 32h0m0s:0"},
-		{"every, nothing at its end", []Class{{Arrival: Every, Interval: 8 * h, From: 24 * h, To: 40 * h, Work: h}}, "24h0m0s:0 32h0m0s:0"},
-		{"at times, nothing at the run's end", []Class{{Arrival: AtTimes, Times: []time.Duration{24 * h, 24 * h, 36 * h, 48 * h}, Work: h}}, "24h0m0s:0 24h0m0s:0 36h0m0s:0"},
+		{"every, nothing at its end", []Class{{Arrival: Every, Interval: 8 * h, From: 24 * h, To: 40 * h, Work: h}},
+			"24h0m0s:0 32h0m0s:0"},
+		{"at times, nothing at the run's end",
+			[]Class{{Arrival: AtTimes, Times: []time.Duration{24 * h, 24 * h, 36 * h, 48 * h}, Work: h}},
+			"24h0m0s:0 24h0m0s:0 36h0m0s:0"},
 		{"a job's tasks together, classes in order", []Class{
 			{Arrival: Every, Interval: 24 * h, Tasks: 2, Work: h},
 			{Arrival: AtTimes, Times: []time.Duration{0, 24 * h}, Work: h},
@@ -138,7 +141,8 @@ func TestLaws(t *testing.T) {
 	for _, c := range []struct {
 		law      Law
 		variance float64 // over the squared mean
-	}{{Fixed, 0}, {Exponential, 1}, {UniformWork, 1.0 / 3}, {"weibull:shape=2", 4/math.Pi - 1}, {"weibull:shape=1", 1}, {"lognormal:sigma=0.5", math.Exp(.25) - 1}, {"pareto:tail=12", 1.0 / 120}} {
+	}{{Fixed, 0}, {Exponential, 1}, {UniformWork, 1.0 / 3}, {"weibull:shape=2", 4/math.Pi - 1}, {"weibull:shape=1", 1},
+		{"lognormal:sigma=0.5", math.Exp(.25) - 1}, {"pareto:tail=12", 1.0 / 120}} {
 		w := Workload{Classes: []Class{{Arrival: Poisson, Interval: time.Second, Work: time.Hour, WorkLaw: c.law}}}
 		as := drain(t, &w, n*time.Second, 1)
 		var sum, squares float64
@@ -153,7 +157,8 @@ func TestLaws(t *testing.T) {
 		}
 		mean := sum / k
 		variance := squares/k - mean*mean
-		if math.Abs(mean-1) > 5*math.Sqrt(c.variance/k)+1e-12 || math.Abs(variance-c.variance) > 5*math.Sqrt(8/k)*c.variance+1e-9 {
+		if math.Abs(mean-1) > 5*math.Sqrt(c.variance/k)+
+			1e-12 || math.Abs(variance-c.variance) > 5*math.Sqrt(8/k)*c.variance+1e-9 {
 			t.Errorf("law %s: mean %v and variance %v of works, want 1 and %v", c.law, mean, variance, c.variance)
 		}
 	}
@@ -171,16 +176,18 @@ func TestLongIntervalsEnd(t *testing.T) {
 
 func TestLogReplay(t *testing.T) {
 	log := &trace.Workload{Name: "log", Jobs: []trace.Job{
-		{Number: 1, Submit: 5, RunTime: 60, Procs: 1, Status: 1},                                // before the replay begins
-		{Number: 2, Submit: 10, RunTime: 60, Procs: 2, MemoryKB: 4, Status: 1},                  // two tasks
-		{Number: 3, Submit: 10, RunTime: -1, Procs: -1, ReqProcs: 4, Status: 5},                 // cancelled before it started
+		{Number: 1, Submit: 5, RunTime: 60, Procs: 1, Status: 1},               // before the replay begins
+		{Number: 2, Submit: 10, RunTime: 60, Procs: 2, MemoryKB: 4, Status: 1}, // two tasks
+		// cancelled before it started
+		{Number: 3, Submit: 10, RunTime: -1, Procs: -1, ReqProcs: 4, Status: 5},
 		{Number: 4, Submit: 11, RunTime: 30, Procs: -1, ReqProcs: 1, ReqMemoryKB: 2, Status: 0}, // failed after 30 s
 		{Number: 5, Submit: 12, RunTime: 30, Procs: 1, Status: 2},                               // a part of job 6
 		{Number: 6, Submit: 13, RunTime: 90, Procs: -1, ReqProcs: -1, MemoryKB: -1, Status: 1},  // nothing known of size
 		{Number: 7, Submit: 14.5, RunTime: 0.25, Procs: 1, MemoryKB: 1e30, Status: 1},           // bounded
 		{Number: 8, Submit: 110, RunTime: 60, Procs: 1, Status: 1},                              // at the end of the run
 	}}
-	w := &Workload{Log: log, LogFrom: 10, Classes: []Class{{Arrival: AtTimes, Times: []time.Duration{0}, Work: time.Second}}}
+	w := &Workload{Log: log, LogFrom: 10, Classes: []Class{{Arrival: AtTimes, Times: []time.Duration{0},
+		Work: time.Second}}}
 	s := time.Second
 	want := []arrival{
 		{at: 0, class: 0, work: s},

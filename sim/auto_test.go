@@ -31,7 +31,8 @@ func TestAutomaticCheckpoints(t *testing.T) {
 	run := func(hosts int, placement string, c Checkpoints) *Report {
 		return mustRun(t, &Scenario{
 			Trace: offAndOn(hosts, 4), Placement: placement, Checkpoints: c, Network: Network{Upload: 1.25e6},
-			Hosts: HostRules{Owner: Kill}, Workload: Workload{Requeue: true, Classes: []Class{{Work: 3 * time.Hour, State: 64 << 20}}},
+			Hosts: HostRules{Owner: Kill}, Workload: Workload{Requeue: true,
+				Classes: []Class{{Work: 3 * time.Hour, State: 64 << 20}}},
 		})
 	}
 	auto := Checkpoints{Auto: true, Pause: time.Second, Away: true}
@@ -43,10 +44,12 @@ func TestAutomaticCheckpoints(t *testing.T) {
 		t.Errorf("%.3f of the time was wasted", part)
 	}
 	if oracle.Checkpoints > oracle.Failed || oracle.WastedS > saved.WastedS/2 {
-		t.Errorf("the oracle made %d checkpoints for %d losses, and wasted %.0f s, others %.0f", oracle.Checkpoints, oracle.Failed, oracle.WastedS, saved.WastedS)
+		t.Errorf("the oracle made %d checkpoints for %d losses, and wasted %.0f s, others %.0f", oracle.Checkpoints,
+			oracle.Failed, oracle.WastedS, saved.WastedS)
 	}
 	if stays := run(1, "fcfs", auto); stays.Failed > 0 || stays.WastedS > .01*stays.UsefulS {
-		t.Errorf("with a host that stays %d failed and %.0f s of %.0f were wasted", stays.Failed, stays.WastedS, stays.UsefulS)
+		t.Errorf("with a host that stays %d failed and %.0f s of %.0f were wasted", stays.Failed, stays.WastedS,
+			stays.UsefulS)
 	}
 }
 
@@ -65,12 +68,14 @@ func TestCopyingIsLetGo(t *testing.T) {
 			"0:0 placed 0, 120:0 completed 0, 121:1 placed 1, 241:1 completed 1"},
 		{"its host dies while it is copied", [][]spellAt{{{0, up}, {60, leaving}, {62, down}}, {{0, owner}, {50, up}}}, nil,
 			"0:0 placed 0, 62:0 lost 0, 62:0 placed 1, 182:0 completed 1, 182:1 placed 1, 302:1 completed 1"},
-		{"what it saved before the move is safe after it", [][]spellAt{{{0, up}, {60, leaving}, {90, down}}, {{0, owner}, {50, up}, {70, down}, {300, up}}}, func(s *Scenario) {
-			s.Checkpoints = Checkpoints{Every: 25 * time.Minute, Away: true}
-		}, "0:0 placed 0, 64:0 moved 1, 70:0 lost 1, 300:0 placed 1, 374:0 completed 1, 374:1 placed 1, 494:1 completed 1"},
+		{"what it saved before the move is safe after it",
+			[][]spellAt{{{0, up}, {60, leaving}, {90, down}}, {{0, owner}, {50, up}, {70, down}, {300, up}}}, func(s *Scenario) {
+				s.Checkpoints = Checkpoints{Every: 25 * time.Minute, Away: true}
+			}, "0:0 placed 0, 64:0 moved 1, 70:0 lost 1, 300:0 placed 1, 374:0 completed 1, 374:1 placed 1, 494:1 completed 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &Scenario{Trace: scripted(tt.hosts...), Placement: "fcfs:order=turn", Migration: "reactive", Network: slow, Workload: once(1)}
+			s := &Scenario{Trace: scripted(tt.hosts...), Placement: "fcfs:order=turn", Migration: "reactive", Network: slow,
+				Workload: once(1)}
 			s.Workload.Classes[0].Times = append(s.Workload.Classes[0].Times, 121*time.Minute)
 			if tt.change != nil {
 				tt.change(s)
@@ -88,7 +93,8 @@ func TestCostMovesWhatPays(t *testing.T) {
 	tr := scripted([]spellAt{{0, up}}, []spellAt{{0, down}, {30, up}})
 	tr.Hosts[1].GHz = 4
 	s := &Scenario{
-		Trace: tr, Placement: "expected", Migration: "cost", Network: Network{Upload: 1.25e6}, Hosts: HostRules{Speeds: Traced}, Workload: once(1),
+		Trace: tr, Placement: "expected", Migration: "cost", Network: Network{Upload: 1.25e6},
+		Hosts: HostRules{Speeds: Traced}, Workload: once(1),
 	}
 	var moved []string
 	s.Watch = func(d Decision) {

@@ -36,7 +36,8 @@ func benchmarkRun(b *testing.B, placement string, work time.Duration, hosts int)
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := &Scenario{Trace: tr, Placement: placement, Paper: true, Workload: Workload{Classes: []Class{{Work: work, Memory: 1 << 20}}}}
+	s := &Scenario{Trace: tr, Placement: placement, Paper: true,
+		Workload: Workload{Classes: []Class{{Work: work, Memory: 1 << 20}}}}
 	events, before := uint64(0), usage(b)
 	b.ReportAllocs()
 	for b.Loop() {

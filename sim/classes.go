@@ -65,8 +65,9 @@ func newClasses(w *world, rated bool) *classes {
 	}
 	n := len(s.Workload.Classes)
 	c := &classes{
-		w: w, imposed: s.Rates, numbers: map[string]int32{"": int32(n)}, lines: make([]line, n+1), tallies: make([]classTally, n+1),
-		stale: true, idleSince: make([]int64, len(s.Trace.Hosts)),
+		w: w, imposed: s.Rates, numbers: map[string]int32{"": int32(n)}, lines: make([]line, n+1),
+		tallies: make([]classTally, n+1),
+		stale:   true, idleSince: make([]int64, len(s.Trace.Hosts)),
 	}
 	for i := range c.lines {
 		c.lines[i] = line{none, none}

@@ -38,7 +38,8 @@ func onWorkers(workers int) func(n int, run func(i int)) {
 // are not seen at times.
 func unsettled(t testing.TB, hosts, days int, seed uint64) *trace.Trace {
 	t.Helper()
-	set := &trace.Trace{Name: "unsettled", Synthetic: fmt.Sprintf("states drawn with seed %d", seed), Start: time.Unix(0, 0).UTC()}
+	set := &trace.Trace{Name: "unsettled", Synthetic: fmt.Sprintf("states drawn with seed %d", seed),
+		Start: time.Unix(0, 0).UTC()}
 	set.End = set.Start.AddDate(0, 0, days)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for i := range hosts {
@@ -69,16 +70,20 @@ func everything(t testing.TB) []*Scenario {
 	set := unsettled(t, 25, 3, 1)
 	log := &trace.Workload{Name: "log"}
 	for i := range 200 {
-		log.Jobs = append(log.Jobs, trace.Job{Number: int64(i), Submit: float64(900 * i), RunTime: float64(60 * (1 + i%50)), Procs: int64(1 + i%4), MemoryKB: float64(i), Status: 1})
+		log.Jobs = append(log.Jobs, trace.Job{Number: int64(i), Submit: float64(900 * i), RunTime: float64(60 * (1 + i%50)),
+			Procs: int64(1 + i%4), MemoryKB: float64(i), Status: 1})
 	}
 	full := Scenario{
 		Trace: set, Start: set.Start.Add(30 * time.Minute), End: set.End.Add(-30 * time.Minute), Warmup: 24 * time.Hour,
 		Placement: "fcfspp:t=0.5,blocked=pass", Migration: "pspp:n=2,p=10m", Predictor: "blend", ScanAll: true,
 		Workload: Workload{
 			Classes: []Class{
-				{Name: "sweeps", Arrival: Every, Interval: 5 * time.Hour, Tasks: 30, Work: 20 * time.Minute, WorkLaw: UniformWork, Memory: 64 << 20, State: 8 << 20},
-				{Name: "random", Arrival: Poisson, Interval: 30 * time.Minute, From: time.Hour, To: 60 * time.Hour, Work: time.Hour, WorkLaw: Exponential, Memory: 16 << 20},
-				{Name: "listed", Arrival: AtTimes, Times: []time.Duration{time.Hour, time.Hour, 40 * time.Hour}, Work: 3 * time.Hour},
+				{Name: "sweeps", Arrival: Every, Interval: 5 * time.Hour, Tasks: 30, Work: 20 * time.Minute, WorkLaw: UniformWork,
+					Memory: 64 << 20, State: 8 << 20},
+				{Name: "random", Arrival: Poisson, Interval: 30 * time.Minute, From: time.Hour, To: 60 * time.Hour,
+					Work: time.Hour, WorkLaw: Exponential, Memory: 16 << 20},
+				{Name: "listed", Arrival: AtTimes, Times: []time.Duration{time.Hour, time.Hour, 40 * time.Hour},
+					Work: 3 * time.Hour},
 				{Name: "saturated", From: 20 * time.Hour, To: 30 * time.Hour, Work: 10 * time.Minute},
 				{Name: "too large", Arrival: Every, Interval: 24 * time.Hour, Work: time.Hour, Memory: 1 << 40},
 			},
@@ -94,7 +99,8 @@ func everything(t testing.TB) []*Scenario {
 	paper.Paper, paper.Placement, paper.Migration, paper.Predictor = true, "flp", "cbr", ""
 	oracle.Placement, oracle.Checkpoints.Away, oracle.Workload.Requeue = Oracle, false, false
 	random.Placement, random.Hosts.Owner, random.ScanAll, random.Seed = "random", Kill, false, 43
-	ours.Placement, ours.Migration, ours.Predictor, ours.Checkpoints = "expected", "cost", "", Checkpoints{Auto: true, Pause: time.Second, Away: true}
+	ours.Placement, ours.Migration, ours.Predictor, ours.Checkpoints = "expected", "cost", "",
+		Checkpoints{Auto: true, Pause: time.Second, Away: true}
 	return []*Scenario{&full, &shared, &paper, &oracle, &random, &ours}
 }
 

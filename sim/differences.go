@@ -19,7 +19,8 @@ func (w *world) differences() []string {
 	add(s.Paper && s.Network != Network{}, "the network's figures are not used")
 	add(s.Paper && s.Checkpoints != Checkpoints{}, "the checkpoints' figures are not used")
 	add(s.Paper && s.Hosts.Owner != Kill, "owners that come back end tasks, where they live suspend them")
-	add(!s.Paper && s.Network == Network{}, "the network takes no time and loses nothing, and hosts that vanish are missed at once")
+	add(!s.Paper && s.Network == Network{},
+		"the network takes no time and loses nothing, and hosts that vanish are missed at once")
 	add(!s.Paper && s.Network != Network{} && s.Network.Detect == 0, "hosts that vanish are missed at once")
 	add(!s.Workload.Requeue, "a task lost with its host is gone; live it is run again")
 	add(s.Hosts.Sharing == Share, "a host's tasks share it equally; live they wait for a slot")

@@ -30,7 +30,8 @@ func (w *world) finish() (*Report, error) {
 		unfinished++
 	}
 	if y.integral != y.sojourns {
-		return nil, fmt.Errorf("sim: Little's law does not hold: %v task nanoseconds in the system, %v by the tasks' stays", y.integral, y.sojourns)
+		return nil, fmt.Errorf("sim: Little's law does not hold: %v task nanoseconds in the system, %v by the tasks' stays",
+			y.integral, y.sojourns)
 	}
 	s := w.scenario
 	r := &Report{
@@ -39,9 +40,11 @@ func (w *world) finish() (*Report, error) {
 		Hosts: len(w.hosts), Days: float64(w.end-min(w.end, y.boundary)) / float64(dayLength), Seed: s.Seed,
 		Arrived: y.arrived - y.earlyTasks, Allocated: y.allocated, Succeeded: y.succeeded, Failed: y.failed,
 		Returned: y.returned, Unfinished: unfinished, Impossible: y.impossible,
-		SuccessPct: percent(float64(y.succeeded), float64(y.succeeded+y.failed)), ProcessPct: percent(float64(y.succeeded+y.failed), float64(y.allocated)),
+		SuccessPct:  percent(float64(y.succeeded), float64(y.succeeded+y.failed)),
+		ProcessPct:  percent(float64(y.succeeded+y.failed), float64(y.allocated)),
 		Utilisation: percent(y.usedAll, y.availableAll),
-		UsefulS:     y.useful / 1e9, WastedS: y.wasted / 1e9, IdleS: (y.availableAll - y.usedAll) / 1e9, PendingS: pending / 1e9,
+		UsefulS:     y.useful / 1e9, WastedS: y.wasted / 1e9, IdleS: (y.availableAll - y.usedAll) / 1e9,
+		PendingS: pending / 1e9,
 		Response: y.response.of(), Makespan: y.makespan.of(),
 		Migrations: y.migrations, BytesMoved: y.moved, Checkpoints: y.made,
 		PerDay: y.days, Events: y.events, Differences: w.differences(),

@@ -134,7 +134,8 @@ func (f *foresight) look(w *watched, h *trace.History) {
 	s := h.Spell(w.spell)
 	w.change = s.Start.UnixMilli()
 	w.seen = w.change
-	if f.detect > 0 && (s.State == trace.Unavailable || s.State == trace.Unobserved) && h.Spell(w.spell-1).State != trace.Leaving {
+	if f.detect > 0 && (s.State == trace.Unavailable || s.State == trace.Unobserved) &&
+		h.Spell(w.spell-1).State != trace.Leaving {
 		w.seen = min(w.change+f.detect, s.End.UnixMilli())
 	}
 }

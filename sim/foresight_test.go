@@ -50,7 +50,8 @@ func TestForesightAnswersAsBacktest(t *testing.T) {
 	for _, c := range []struct {
 		model      string
 		mean, most float64 // difference allowed
-	}{{"tde", 0, 0}, {"tde5", 0, 0}, {"age", 0, 0}, {"logistic", .03, .4}, {"blend", .005, .1}, {"blend442", .01, .3}, {"hour", .01, .1}} {
+	}{{"tde", 0, 0}, {"tde5", 0, 0}, {"age", 0, 0}, {"logistic", .03, .4}, {"blend", .005, .1}, {"blend442", .01, .3},
+		{"hour", .01, .1}} {
 		t.Run(c.model, func(t *testing.T) {
 			want, err := b.Run(model(t, c.model), qs, func(n int, host func(int)) {
 				for i := range n {
@@ -180,7 +181,8 @@ func TestForesightOfVanishedHosts(t *testing.T) {
 		at    time.Duration
 		paper bool
 		same  bool
-	}{{30*time.Hour + time.Minute, false, true}, {31*time.Hour - time.Second, false, true}, {31*time.Hour + time.Second, false, false}, {30*time.Hour + time.Minute, true, false}} {
+	}{{30*time.Hour + time.Minute, false, true}, {31*time.Hour - time.Second, false, true},
+		{31*time.Hour + time.Second, false, false}, {30*time.Hour + time.Minute, true, false}} {
 		if a, b := ask(gone, c.paper, c.at), ask(there, c.paper, c.at); (math.Abs(a-b) < .01) != c.same {
 			t.Errorf("at %v, paper %v: %v of the one that vanished, %v of one that is there", c.at, c.paper, a, b)
 		}

@@ -22,7 +22,8 @@ const (
 
 // A Draw draws one number of a law, 0 or more and of mean 1 (of the cubed law, which
 // is as published, 1.000625): whoever uses it multiplies by the mean that it wants.
-// Numbers that are too large to count are the most there is, others than numbers too. It draws from rng alone and keeps nothing
+// Numbers that are too large to count are the most there is, others than numbers too. It draws from rng alone and
+// keeps nothing
 // between calls.
 type Draw func(rng *rand.Rand) float64
 
@@ -99,9 +100,12 @@ func init() {
 			return n * n * n
 		}
 	}})
-	RegisterLaw("weibull", LawKind{Params: "shape", Does: "Weibull; with a shape under 1 many are short and some are very long, shape=1 is exponential", Make: weibull})
-	RegisterLaw("lognormal", LawKind{Params: "sigma", Does: "their logarithms are normal, of standard deviation sigma", Make: lognormal})
-	RegisterLaw("pareto", LawKind{Params: "tail", Does: "Pareto, none under (tail-1)/tail of the mean; of infinite variance with a tail of 2 or less", Make: pareto})
+	RegisterLaw("weibull", LawKind{Params: "shape",
+		Does: "Weibull; with a shape under 1 many are short and some are very long, shape=1 is exponential", Make: weibull})
+	RegisterLaw("lognormal", LawKind{Params: "sigma", Does: "their logarithms are normal, of standard deviation sigma",
+		Make: lognormal})
+	RegisterLaw("pareto", LawKind{Params: "tail",
+		Does: "Pareto, none under (tail-1)/tail of the mean; of infinite variance with a tail of 2 or less", Make: pareto})
 }
 
 // weibull draws scale*E^(1/shape) of an exponential E, whose mean is

@@ -36,7 +36,8 @@ func (m *Machines) Trace(start time.Time, span time.Duration) (*trace.Trace, err
 	case span <= 0 || span > longest:
 		return nil, fmt.Errorf("machines: they are to be made for %v: that is above 0, at most %v", span, longest)
 	case m.Up > 0 && float64(len(m.Names))*2*float64(span)/float64(max(m.Up+m.Down, leastSpell)) > mostSpells:
-		return nil, fmt.Errorf("machines: %d that fail each %v for %v have too many failures: at most %d can be made", len(m.Names), m.Up+m.Down, span, mostSpells/2)
+		return nil, fmt.Errorf("machines: %d that fail each %v for %v have too many failures: at most %d can be made",
+			len(m.Names), m.Up+m.Down, span, mostSpells/2)
 	}
 	set := &trace.Trace{Name: "machines", Synthetic: "always there", Start: start, End: start.Add(span)}
 	if m.Up > 0 {

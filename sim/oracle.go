@@ -82,7 +82,8 @@ func newOracle(s *Scenario) *oracle {
 }
 
 // Place implements place.Policy.
-func (o *oracle) Place(now time.Time, queue place.Queue, hosts []place.Host, _ place.Forecast, _ *rand.Rand) []place.Placement {
+func (o *oracle) Place(now time.Time, queue place.Queue, hosts []place.Host, _ place.Forecast,
+	_ *rand.Rand) []place.Placement {
 	from := now.Add(o.delay)
 	o.idle, o.open, o.out = append(o.idle[:0], hosts...), o.open[:0], o.out[:0]
 	for i := range o.idle {
@@ -92,7 +93,8 @@ func (o *oracle) Place(now time.Time, queue place.Queue, hosts []place.Host, _ p
 		}
 	}
 	slices.SortFunc(o.open, func(a, b stayer) int {
-		return cmp.Or(cmp.Compare(a.lasting, b.lasting), -cmp.Compare(a.host.Speed, b.host.Speed), cmp.Compare(a.number, b.number))
+		return cmp.Or(cmp.Compare(a.lasting, b.lasting), -cmp.Compare(a.host.Speed, b.host.Speed),
+			cmp.Compare(a.number, b.number))
 	})
 	var missed *place.Task // hosts only become fewer: what asks for more has no place either
 	for misses := 0; len(o.open) > 0 && misses < oracleMisses; {
@@ -126,7 +128,8 @@ func (o *oracle) Place(now time.Time, queue place.Queue, hosts []place.Host, _ p
 // choose returns the place in open of the host that gets a task, or -1.
 func (o *oracle) choose(from time.Time, t *place.Task) (int, string) {
 	need := float64(o.needs(t))
-	first, _ := slices.BinarySearchFunc(o.open, need, func(s stayer, need float64) int { return cmp.Compare(s.lasting, need) })
+	first, _ := slices.BinarySearchFunc(o.open, need,
+		func(s stayer, need float64) int { return cmp.Compare(s.lasting, need) })
 	for i := first; i < len(o.open); i++ {
 		if s := &o.open[i]; s.host.Fits(t) {
 			if s.lasting == forever {

@@ -30,7 +30,8 @@ func TestOracleIsABound(t *testing.T) {
 		}
 		for _, name := range place.Names() {
 			if r := run(name); r.Succeeded > best.Succeeded || r.UsefulS > best.UsefulS+1e-6 {
-				t.Errorf("seed %d: %s completed %d tasks in %v useful seconds, the oracle %d in %v", seed, name, r.Succeeded, r.UsefulS, best.Succeeded, best.UsefulS)
+				t.Errorf("seed %d: %s completed %d tasks in %v useful seconds, the oracle %d in %v", seed, name, r.Succeeded,
+					r.UsefulS, best.Succeeded, best.UsefulS)
 			}
 		}
 	}

@@ -23,7 +23,8 @@ func (q *listed) Next() (place.Task, bool) {
 		return place.Task{}, false
 	}
 	q.taken++
-	return place.Task{ID: task.TaskID{Index: uint64(q.taken - 1)}, Work: time.Duration(q.works[q.taken-1] * float64(time.Hour)), Memory: 1}, true
+	return place.Task{ID: task.TaskID{Index: uint64(q.taken - 1)},
+		Work: time.Duration(q.works[q.taken-1] * float64(time.Hour)), Memory: 1}, true
 }
 
 func (q *listed) SkipJob() {}
@@ -31,7 +32,8 @@ func (q *listed) SkipJob() {}
 // idle are all hosts of a trace, idle.
 func idle(set *trace.Trace, slots int) (out []place.Host) {
 	for i := range set.Hosts {
-		out = append(out, place.Host{Peer: peerOf(i), Slots: slots, Free: slots, Memory: 1 << 30, MemoryFree: 1 << 30, Speed: 1})
+		out = append(out, place.Host{Peer: peerOf(i), Slots: slots, Free: slots, Memory: 1 << 30, MemoryFree: 1 << 30,
+			Speed: 1})
 	}
 	return out
 }
@@ -101,8 +103,10 @@ func TestOracle(t *testing.T) {
 		{"the least that suffices", nil, 1, []float64{2, 2, 2}, "0>0 1>1 2>2"},
 		{"long tasks find the long stays", nil, 1, []float64{11, 1, 5}, "0>2 1>0 2>1"},
 		{"greedy in order", nil, 1, []float64{2, 5, 30}, "0>0 1>1 2>2"},
-		{"what asks for less than what waits may have a place", func(s *Scenario) { s.Trace.Hosts = s.Trace.Hosts[:1] }, 1, []float64{5, 6, 4, 2}, "3>0"},
-		{"what fits nowhere waits and the others pass", func(s *Scenario) { s.Trace.Hosts = s.Trace.Hosts[:2] }, 1, []float64{11, 12, 3}, "2>1"},
+		{"what asks for less than what waits may have a place", func(s *Scenario) { s.Trace.Hosts = s.Trace.Hosts[:1] }, 1,
+			[]float64{5, 6, 4, 2}, "3>0"},
+		{"what fits nowhere waits and the others pass", func(s *Scenario) { s.Trace.Hosts = s.Trace.Hosts[:2] }, 1,
+			[]float64{11, 12, 3}, "2>1"},
 		{"slots", nil, 2, []float64{1, 1, 1, 9, 9, 9, 9, 9}, "0>0 1>0 2>1 3>1 4>2 5>2"},
 		{"with checkpoints elsewhere, the longest stay", func(s *Scenario) {
 			s.Trace.Hosts = s.Trace.Hosts[:2]
@@ -125,7 +129,8 @@ func TestOracle(t *testing.T) {
 		{"an owner's breaks are sat out", owner(0, 1, 2), 1, []float64{3}, "0>0"},
 		{"an owner who stays ends nothing", owner(0, 1), 1, []float64{3}, "0>0"},
 		{"unless he kills", both(owner(0, 1, 2, 4), func(s *Scenario) { s.Hosts.Owner = Kill }), 1, []float64{3, 1}, "1>0"},
-		{"or stays longer than the grace", both(owner(0, 1, 2, 3), func(s *Scenario) { s.Hosts.Grace = 30 * time.Minute }), 1, []float64{2, 1}, "1>0"},
+		{"or stays longer than the grace", both(owner(0, 1, 2, 3), func(s *Scenario) { s.Hosts.Grace = 30 * time.Minute }),
+			1, []float64{2, 1}, "1>0"},
 		{"one after the other of two reasons", func(s *Scenario) {
 			h := &trace.History{}
 			for k, state := range []trace.State{trace.Available, trace.UserPresent, trace.CPUBusy, trace.Available} {
@@ -134,7 +139,9 @@ func TestOracle(t *testing.T) {
 			h.Extend(s.Trace.End)
 			s.Trace.Hosts, s.Hosts.Grace = []trace.Host{{History: h}}, 2*time.Hour
 		}, 1, []float64{1.5, 1}, "1>0"},
-		{"within the grace", both(owner(0, 1, 2, 3), func(s *Scenario) { s.Hosts.Grace = 2 * time.Hour; s.End = s.Trace.Start.Add(3 * time.Hour) }), 1, []float64{2}, "0>0"},
+		{"within the grace", both(owner(0, 1, 2,
+			3), func(s *Scenario) { s.Hosts.Grace = 2 * time.Hour; s.End = s.Trace.Start.Add(3 * time.Hour) }), 1,
+			[]float64{2}, "0>0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &Scenario{Trace: set()}
@@ -178,7 +185,8 @@ func TestOracleKnowsSpeeds(t *testing.T) {
 		speeds Speeds
 		works  []float64
 		want   string
-	}{{Traced, []float64{2.6, 2.5}, "0>0 1>1"}, {Traced, []float64{8, 2.6}, "0>0"}, {Uniform, []float64{4, 4}, "0>0 1>1"}, {Uniform, []float64{4.1}, ""}} {
+	}{{Traced, []float64{2.6, 2.5}, "0>0 1>1"}, {Traced, []float64{8, 2.6}, "0>0"},
+		{Uniform, []float64{4, 4}, "0>0 1>1"}, {Uniform, []float64{4.1}, ""}} {
 		o := newOracle(&Scenario{Trace: set, Hosts: HostRules{Speeds: c.speeds}})
 		if got := went(o.Place(set.Start, &listed{works: c.works}, idle(set, 1), place.Unknown{}, nil)); got != c.want {
 			t.Errorf("speeds %d, works %v: went %s, want %s", c.speeds, c.works, got, c.want)

@@ -97,7 +97,8 @@ func (o *Owners) check(span time.Duration) error {
 		case !(s.Busy >= 0 && s.Busy <= MaxBusy):
 			return fmt.Errorf("site %s is busy for %v: write 0 to %v", s.Name, s.Busy, MaxBusy)
 		case s.Busy > 0 && (o.Stay <= 0 || o.Most < 1):
-			return fmt.Errorf("site %s has local users, who stay for %v with at most %d hosts: both are above 0", s.Name, o.Stay, o.Most)
+			return fmt.Errorf("site %s has local users, who stay for %v with at most %d hosts: both are above 0", s.Name,
+				o.Stay, o.Most)
 		}
 		names[s.Name] = true
 		hosts += s.Hosts
@@ -109,7 +110,8 @@ func (o *Owners) check(span time.Duration) error {
 	switch {
 	case hosts < 1 || hosts > trace.MaxHosts:
 		return fmt.Errorf("the sites have %d hosts: 1 to %d can be made", hosts, trace.MaxHosts)
-	case l.Each < 0 || l.Each > 0 && (l.Run <= 0 || l.Run > longest || l.Hosts < 1 || l.Hosts > hosts) || l.Each == 0 && (l.Run != 0 || l.Hosts != 0):
+	case l.Each < 0 || l.Each > 0 && (l.Run <= 0 || l.Run > longest || l.Hosts < 1 || l.Hosts > hosts) || l.Each == 0 &&
+		(l.Run != 0 || l.Hosts != 0):
 		return fmt.Errorf("load %q has a job each %v of %d hosts for %v: give all three, and no more than %d hosts, or none", l.Name, l.Each, l.Hosts, l.Run, hosts)
 	}
 	if l.Each > 0 {
@@ -148,7 +150,8 @@ func (o *Owners) jobs(span time.Duration) (out []ownerJob) {
 				break
 			}
 			run := min(rng.ExpFloat64()*float64(o.Stay), float64(longest))
-			out = append(out, ownerJob{time.Duration(at), max(leastSpell, time.Duration(run)), i, 1 + rng.IntN(min(o.Most, s.Hosts))})
+			out = append(out, ownerJob{time.Duration(at), max(leastSpell, time.Duration(run)), i,
+				1 + rng.IntN(min(o.Most, s.Hosts))})
 		}
 	}
 	if l := &o.Load; l.Each > 0 {

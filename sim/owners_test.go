@@ -30,7 +30,8 @@ func present(t *trace.Trace, first, last int) float64 {
 
 // Sites are as busy as they are said to be, each by itself.
 func TestOwnersBusy(t *testing.T) {
-	o := Owners{Sites: []Site{{"quiet", 20, 0.1}, {"none", 5, 0}, {"busy", 20, 0.6}}, Stay: 4 * time.Minute, Most: 3, Seed: 1}
+	o := Owners{Sites: []Site{{"quiet", 20, 0.1}, {"none", 5, 0}, {"busy", 20, 0.6}}, Stay: 4 * time.Minute, Most: 3,
+		Seed: 1}
 	set, err := o.Trace(ownersStart, 200*time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -51,12 +52,14 @@ func TestOwnersBusy(t *testing.T) {
 // A load has a job in each period, with all its hosts at once, and leaves the times at
 // which local users come alone.
 func TestOwnersLoad(t *testing.T) {
-	o := Owners{Sites: []Site{{"a", 6, 0}, {"b", 3, 0}}, Load: Load{"Block", 20 * time.Minute, 7, 10 * time.Minute}, Seed: 3}
+	o := Owners{Sites: []Site{{"a", 6, 0}, {"b", 3, 0}}, Load: Load{"Block", 20 * time.Minute, 7, 10 * time.Minute},
+		Seed: 3}
 	set, err := o.Trace(ownersStart, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := present(set, 0, 9), 7.*30/60/9; got > want+1e-9 || got < want*2/3 { // the last may reach beyond the end
+	// the last may reach beyond the end
+	if got, want := present(set, 0, 9), 7.*30/60/9; got > want+1e-9 || got < want*2/3 {
 		t.Errorf("hosts are in use for %v of the time, want %v", got, want)
 	}
 	at := map[time.Time]int{}
@@ -102,7 +105,8 @@ func TestOwnersRefused(t *testing.T) {
 // Whatever owners there are, histories fill the span, and equal ones are equal.
 func TestOwnersWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := Owners{Stay: time.Duration(rapid.IntRange(1, 100).Draw(t, "stay")) * time.Second, Most: rapid.IntRange(1, 4).Draw(t, "most"), Seed: rapid.Uint64().Draw(t, "seed")}
+		o := Owners{Stay: time.Duration(rapid.IntRange(1, 100).Draw(t, "stay")) * time.Second,
+			Most: rapid.IntRange(1, 4).Draw(t, "most"), Seed: rapid.Uint64().Draw(t, "seed")}
 		hosts := 0
 		for _, name := range []string{"a", "b", "c"}[:rapid.IntRange(1, 3).Draw(t, "sites")] {
 			s := Site{name, rapid.IntRange(1, 5).Draw(t, "hosts"), rapid.Float64Range(0, MaxBusy).Draw(t, "busy")}
@@ -110,7 +114,8 @@ func TestOwnersWhole(t *testing.T) {
 			o.Sites = append(o.Sites, s)
 		}
 		if rapid.Bool().Draw(t, "load") {
-			o.Load = Load{"x", time.Minute, rapid.IntRange(1, hosts).Draw(t, "of"), time.Duration(rapid.IntRange(1, 200).Draw(t, "run")) * time.Second}
+			o.Load = Load{"x", time.Minute, rapid.IntRange(1, hosts).Draw(t, "of"),
+				time.Duration(rapid.IntRange(1, 200).Draw(t, "run")) * time.Second}
 		}
 		set, err := o.Trace(ownersStart, 10*time.Minute)
 		if err != nil {

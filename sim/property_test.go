@@ -21,7 +21,8 @@ func drawTrace(t *rapid.T) *trace.Trace {
 			if !at.Before(tr.End) {
 				break
 			}
-			state := rapid.SampledFrom([]trace.State{trace.Available, trace.Available, trace.Available, trace.UserPresent, trace.CPUBusy, trace.Leaving, trace.Unavailable, trace.Unobserved}).Draw(t, "state")
+			state := rapid.SampledFrom([]trace.State{trace.Available, trace.Available, trace.Available, trace.UserPresent,
+				trace.CPUBusy, trace.Leaving, trace.Unavailable, trace.Unobserved}).Draw(t, "state")
 			var err error
 			if state == trace.Unobserved {
 				err = h.Gap(at)
@@ -50,31 +51,39 @@ func drawScenario(t *rapid.T) *Scenario {
 		return time.Duration(rapid.IntRange(0, most).Draw(t, name)) * time.Minute
 	}
 	s := &Scenario{
-		Trace:     drawTrace(t),
-		Placement: rapid.SampledFrom([]string{"", "fcfs:order=turn", "fcfs:order=turn,ahead=yes", "fcfspp", "fcfspp:t=0.5,blocked=pass", "flp:interval=1h", "psopp", "random", "uptime", "fastest:ahead=yes", "expected", "expected", Oracle}).Draw(t, "placement"),
-		Migration: rapid.SampledFrom([]string{"", "reactive", "pspp:p=1h", "cbr:threshold=60", "cost:period=7m", "cost:period=7m,rest=1"}).Draw(t, "migration"),
-		Warmup:    minutes("warm-up", 2000),
-		ScanAll:   rapid.Bool().Draw(t, "all"),
-		Paper:     rapid.IntRange(0, 3).Draw(t, "paper") == 0,
-		Seed:      rapid.Uint64().Draw(t, "seed"),
+		Trace: drawTrace(t),
+		Placement: rapid.SampledFrom([]string{"", "fcfs:order=turn", "fcfs:order=turn,ahead=yes", "fcfspp",
+			"fcfspp:t=0.5,blocked=pass", "flp:interval=1h", "psopp", "random", "uptime", "fastest:ahead=yes", "expected",
+			"expected", Oracle}).Draw(t, "placement"),
+		Migration: rapid.SampledFrom([]string{"", "reactive", "pspp:p=1h", "cbr:threshold=60", "cost:period=7m",
+			"cost:period=7m,rest=1"}).Draw(t, "migration"),
+		Warmup:  minutes("warm-up", 2000),
+		ScanAll: rapid.Bool().Draw(t, "all"),
+		Paper:   rapid.IntRange(0, 3).Draw(t, "paper") == 0,
+		Seed:    rapid.Uint64().Draw(t, "seed"),
 		Hosts: HostRules{
 			Slots: rapid.IntRange(0, 3).Draw(t, "slots"), Memory: rapid.SampledFrom([]int64{0, 100, 250}).Draw(t, "memory"),
 			Ahead: rapid.IntRange(0, 2).Draw(t, "ahead"), Sharing: Sharing(rapid.IntRange(0, 1).Draw(t, "sharing")),
-			Speeds: Speeds(rapid.IntRange(0, 1).Draw(t, "speeds")), Owner: OwnerRule(rapid.IntRange(0, 1).Draw(t, "owner")), Grace: minutes("grace", 90),
+			Speeds: Speeds(rapid.IntRange(0, 1).Draw(t, "speeds")), Owner: OwnerRule(rapid.IntRange(0, 1).Draw(t, "owner")),
+			Grace: minutes("grace", 90),
 		},
 	}
 	if rapid.Bool().Draw(t, "network") {
-		s.Network = Network{Delay: minutes("delay", 20), Detect: minutes("detect", 90), Upload: rapid.SampledFrom([]float64{0, 1e5}).Draw(t, "up"), Download: rapid.SampledFrom([]float64{0, 1e6}).Draw(t, "down")}
+		s.Network = Network{Delay: minutes("delay", 20), Detect: minutes("detect", 90),
+			Upload:   rapid.SampledFrom([]float64{0, 1e5}).Draw(t, "up"),
+			Download: rapid.SampledFrom([]float64{0, 1e6}).Draw(t, "down")}
 	}
 	if rapid.Bool().Draw(t, "saves") {
-		s.Checkpoints = Checkpoints{Every: 1 + minutes("every", 100), Pause: minutes("pause", 5), Away: rapid.Bool().Draw(t, "away")}
+		s.Checkpoints = Checkpoints{Every: 1 + minutes("every", 100), Pause: minutes("pause", 5),
+			Away: rapid.Bool().Draw(t, "away")}
 	}
 	if rapid.Bool().Draw(t, "auto") {
 		s.Checkpoints.Auto, s.Checkpoints.Every = true, 0
 	}
 	moves := rapid.Bool().Draw(t, "owners' tasks move")
 	if moves { // too much has to be so for it to be drawn often
-		s.Paper, s.Hosts.Owner, s.Migration = false, Suspend, rapid.SampledFrom([]string{"reactive", "cbr:interval=7m", "cost:period=7m,rest=1"}).Draw(t, "mover")
+		s.Paper, s.Hosts.Owner, s.Migration = false, Suspend,
+			rapid.SampledFrom([]string{"reactive", "cbr:interval=7m", "cost:period=7m,rest=1"}).Draw(t, "mover")
 		s.Checkpoints = Checkpoints{Every: time.Minute + minutes("often", 30), Pause: minutes("short pause", 2), Away: true}
 		spare := &trace.History{Host: "spare"}
 		if err := spare.Append(day0, trace.Available, 1); err != nil {
@@ -89,9 +98,11 @@ func drawScenario(t *rapid.T) *Scenario {
 	s.Workload.Requeue = rapid.Bool().Draw(t, "requeue")
 	for range rapid.IntRange(1, 3).Draw(t, "classes") {
 		c := Class{
-			Arrival: Arrival(rapid.IntRange(0, 2).Draw(t, "arrival")), Work: 1 + minutes("work", 600), WorkLaw: drawLaw(t, "law"),
-			Tasks: rapid.IntRange(0, 3).Draw(t, "tasks"), Memory: rapid.Int64Range(0, 120).Draw(t, "needs"), State: rapid.SampledFrom([]int64{0, 64 << 20}).Draw(t, "state"),
-			From: minutes("from", 500),
+			Arrival: Arrival(rapid.IntRange(0, 2).Draw(t, "arrival")), Work: 1 + minutes("work", 600),
+			WorkLaw: drawLaw(t, "law"),
+			Tasks:   rapid.IntRange(0, 3).Draw(t, "tasks"), Memory: rapid.Int64Range(0, 120).Draw(t, "needs"),
+			State: rapid.SampledFrom([]int64{0, 64 << 20}).Draw(t, "state"),
+			From:  minutes("from", 500),
 		}
 		if c.Arrival != Saturated {
 			c.Interval = time.Minute + minutes("interval", 300)
@@ -142,13 +153,15 @@ func TestRunsAddUp(t *testing.T) {
 			available := r.UsefulS + r.WastedS + r.IdleS + r.PendingS
 			near("use", *r.Utilisation, 100*(r.UsefulS+r.WastedS+r.PendingS)/available)
 		}
-		for what, v := range map[string]float64{"useful": r.UsefulS, "wasted": r.WastedS, "idle": r.IdleS, "pending": r.PendingS} {
+		for what, v := range map[string]float64{"useful": r.UsefulS, "wasted": r.WastedS, "idle": r.IdleS,
+			"pending": r.PendingS} {
 			if v < -1e-3 {
 				t.Errorf("%s is %v", what, v)
 			}
 		}
 		if ends := r.Succeeded + r.Failed + r.Returned; ends > r.Allocated || r.Allocated-ends > r.Unfinished {
-			t.Errorf("%d placed, %d succeeded, %d failed, %d returned, %d left", r.Allocated, r.Succeeded, r.Failed, r.Returned, r.Unfinished)
+			t.Errorf("%d placed, %d succeeded, %d failed, %d returned, %d left", r.Allocated, r.Succeeded, r.Failed,
+				r.Returned, r.Unfinished)
 		}
 		if r.Response.N != r.Succeeded || r.Makespan.N != r.Succeeded {
 			t.Errorf("%d responses and %d makespans of %d", r.Response.N, r.Makespan.N, r.Succeeded)

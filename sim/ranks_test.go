@@ -20,7 +20,8 @@ func TestRanksDecideNothing(outer *testing.T) {
 		if rapid.Bool().Draw(t, "many hosts") {
 			s.Trace, s.Start = many, time.Time{}
 		}
-		s.Placement = rapid.SampledFrom([]string{"fcfs", "fcfs:order=turn", "fcfs:order=turn,ahead=yes"}).Draw(t, "ranked placement")
+		s.Placement = rapid.SampledFrom([]string{"fcfs", "fcfs:order=turn", "fcfs:order=turn,ahead=yes"}).Draw(t,
+			"ranked placement")
 		if err := s.Validate(); err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +56,8 @@ func BenchmarkLight(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				s := &Scenario{Trace: tr, Placement: placement, End: tr.Start.Add(6 * time.Hour), Workload: Workload{Classes: []Class{{Arrival: Poisson, Interval: time.Second, Work: 10 * time.Minute}}}}
+				s := &Scenario{Trace: tr, Placement: placement, End: tr.Start.Add(6 * time.Hour),
+					Workload: Workload{Classes: []Class{{Arrival: Poisson, Interval: time.Second, Work: 10 * time.Minute}}}}
 				events := uint64(0)
 				for b.Loop() {
 					events += mustRun(b, s).Events

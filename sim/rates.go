@@ -144,7 +144,8 @@ func (y *classTally) of(name string) ClassReport {
 	}
 	return ClassReport{
 		Class: name, Arrived: y.arrived, Succeeded: y.succeeded,
-		Waiting: mean(y.waiting), Communication: mean(y.communication), Execution: mean(y.execution), Response: mean(y.response),
+		Waiting: mean(y.waiting), Communication: mean(y.communication), Execution: mean(y.execution),
+		Response: mean(y.response),
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // the second class.
 func imposing(t testing.TB, placement string) *Scenario {
 	t.Helper()
-	set, err := (&Machines{Names: []string{"M1", "M2", "M3"}, Up: 50 * time.Hour, Down: 2 * time.Hour, Seed: 3}).Trace(time.Unix(0, 0).UTC(), 1000*time.Hour)
+	set, err := (&Machines{Names: []string{"M1", "M2", "M3"}, Up: 50 * time.Hour, Down: 2 * time.Hour,
+		Seed: 3}).Trace(time.Unix(0, 0).UTC(), 1000*time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,8 @@ func imposing(t testing.TB, placement string) *Scenario {
 	}
 }
 
-var ratedPolicies = []string{"lpas", "lpas:server=fastest,resolve=1h,tau=1s,arrivals=0.1,rates=0.1", "gcmu", "fcfs:order=idle", "met", "mct", "kpb:k=67", "expected", "fcfs", "random"}
+var ratedPolicies = []string{"lpas", "lpas:server=fastest,resolve=1h,tau=1s,arrivals=0.1,rates=0.1", "gcmu",
+	"fcfs:order=idle", "met", "mct", "kpb:k=67", "expected", "fcfs", "random"}
 
 // A task takes a machine work/Work/(mu a), and what the report says of a class
 // adds up.
@@ -42,7 +44,8 @@ func TestImposedRates(t *testing.T) {
 			case "placed":
 				began[d.Task] = d
 			case "completed":
-				byHost[[2]int{class[d.Task], d.Host}] = append(byHost[[2]int{class[d.Task], d.Host}], d.At.Sub(began[d.Task].At).Hours())
+				byHost[[2]int{class[d.Task], d.Host}] = append(byHost[[2]int{class[d.Task], d.Host}],
+					d.At.Sub(began[d.Task].At).Hours())
 			}
 		}
 		arrivals := NewArrivals(&s.Workload, s.Trace.End.Sub(s.Trace.Start), s.Seed)
@@ -104,7 +107,8 @@ func TestImposedTimes(t *testing.T) {
 	a, b := r.Classes[0], r.Classes[1]
 	delays := 4 * 1. // of the network, one way, to each
 	want := delays + 60*(31+41+16+16+16) + 2
-	if got := a.Response * 4; math.Abs(got-want) > 1e-6 || a.Communication != 1 || math.Abs(a.Waiting-(16*60+2)/4.) > 1e-9 {
+	if got := a.Response * 4; math.Abs(got-want) > 1e-6 || a.Communication != 1 ||
+		math.Abs(a.Waiting-(16*60+2)/4.) > 1e-9 {
 		t.Errorf("class a: %+v, want responses of %v s in all", a, want)
 	}
 	if math.Abs(b.Execution-61*60) > 1e-6 && math.Abs(b.Execution-13*60) > 1e-6 {
@@ -121,8 +125,9 @@ func TestImposedTheory(t *testing.T) {
 	for _, spec := range []string{"gcmu", "lpas", "fcfs:order=idle", "met"} {
 		s := &Scenario{
 			Trace: set, Placement: spec, Seed: 1, Warmup: 1000 * time.Hour, Hosts: HostRules{Ahead: 1000},
-			Workload: Workload{Classes: []Class{{Name: "one", Arrival: Poisson, Interval: time.Hour, Work: time.Hour, WorkLaw: Exponential}}},
-			Rates:    &Rates{Unit: time.Hour, Of: [][]float64{{4}}, Availability: []float64{.5}},
+			Workload: Workload{Classes: []Class{{Name: "one", Arrival: Poisson, Interval: time.Hour, Work: time.Hour,
+				WorkLaw: Exponential}}},
+			Rates: &Rates{Unit: time.Hour, Of: [][]float64{{4}}, Availability: []float64{.5}},
 		}
 		if got := mustRun(t, s).Classes[0].Response; math.Abs(got-3600) > 60 { // 1/(2-1) h; five deviations
 			t.Errorf("%s: the mean response is %v s, want 3600", spec, got)
@@ -154,7 +159,8 @@ func TestAllocationFollowsMachines(t *testing.T) {
 		}
 	}
 	mustRun(t, s)
-	if strings.Trim(where[0], "12") != "" || strings.Count(where[0], "1") != 11 || strings.Contains(where[1], "1") || len(where[1]) < 15 {
+	if strings.Trim(where[0], "12") != "" || strings.Count(where[0], "1") != 11 || strings.Contains(where[1], "1") ||
+		len(where[1]) < 15 {
 		t.Errorf("placed on %q while both are there, on %q after", where[0], where[1])
 	}
 }
@@ -201,7 +207,8 @@ func TestMachines(t *testing.T) {
 	if share := up / 50_000; math.Abs(share-5./6) > .005 || math.Abs(up/ups-5./6) > .02 {
 		t.Errorf("machines are up for %v of the time, %v h at once", share, up/ups)
 	}
-	for _, bad := range []Machines{{}, {Names: []string{"x"}, Up: time.Hour}, {Names: []string{"x"}, Up: 1, Down: 1}, {Names: []string{"x"}, Up: -1, Down: 1}} {
+	for _, bad := range []Machines{{}, {Names: []string{"x"}, Up: time.Hour}, {Names: []string{"x"}, Up: 1, Down: 1},
+		{Names: []string{"x"}, Up: -1, Down: 1}} {
 		if _, err := bad.Trace(time.Unix(0, 0).UTC(), 1e6*time.Hour); err == nil {
 			t.Errorf("%+v are made", bad)
 		}

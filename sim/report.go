@@ -21,11 +21,12 @@ type Report struct {
 	// Zhang's counts (docs/spec/zhang.md section 8.3): placements, tasks completed, and running
 	// tasks lost with their hosts. Process is (S+F)/A, Success S/(S+F), in
 	// percent; nil where not defined.
-	Arrived     uint64   `json:"arrived"`
-	Allocated   uint64   `json:"allocated"`
-	Succeeded   uint64   `json:"succeeded"`
-	Failed      uint64   `json:"failed"`
-	Returned    uint64   `json:"returned"`   // to the queue, though their hosts lived: after the owner's grace, or a move that came to nothing
+	Arrived   uint64 `json:"arrived"`
+	Allocated uint64 `json:"allocated"`
+	Succeeded uint64 `json:"succeeded"`
+	Failed    uint64 `json:"failed"`
+	// to the queue, though their hosts lived: after the owner's grace, or a move that came to nothing
+	Returned    uint64   `json:"returned"`
 	Unfinished  uint64   `json:"unfinished"` // in the system at the end
 	Impossible  uint64   `json:"impossible"` // no host could ever run them
 	SuccessPct  *float64 `json:"success_pct"`

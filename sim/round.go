@@ -196,7 +196,8 @@ func (w *world) situate() {
 	}
 	s := &w.situation
 	w.situated.Situate(place.Situation{
-		Waiting: w.waiting, Endless: w.saturated, Delay: s.Delay, Detect: s.Detect, Rate: s.Rate, Pause: s.Pause, Saves: s.Saves,
+		Waiting: w.waiting, Endless: w.saturated, Delay: s.Delay, Detect: s.Detect, Rate: s.Rate, Pause: s.Pause,
+		Saves: s.Saves,
 	})
 }
 

@@ -59,7 +59,8 @@ func story(t *testing.T, s *Scenario) (string, *Report) {
 
 // once is one task of two hours of work at the beginning.
 func once(tasks int) Workload {
-	return Workload{Requeue: true, Classes: []Class{{Arrival: AtTimes, Times: []time.Duration{0}, Tasks: tasks, Work: 2 * time.Hour, State: 64 << 20}}}
+	return Workload{Requeue: true, Classes: []Class{{Arrival: AtTimes, Times: []time.Duration{0}, Tasks: tasks,
+		Work: 2 * time.Hour, State: 64 << 20}}}
 }
 
 // TestHostRules is what becomes of one task or two, by what hosts do and how.
@@ -76,21 +77,25 @@ func TestHostRules(t *testing.T) {
 		want   string
 	}{
 		{"alone", [][]spellAt{always}, 1, nil, "0:0 placed 0, 120:0 completed 0"},
-		{"two wait for one slot", [][]spellAt{always}, 2, func(s *Scenario) { s.Placement = "fcfs:order=turn,ahead=yes"; s.Hosts.Ahead = 1 },
+		{"two wait for one slot", [][]spellAt{always}, 2,
+			func(s *Scenario) { s.Placement = "fcfs:order=turn,ahead=yes"; s.Hosts.Ahead = 1 },
 			"0:0 placed 0, 0:1 placed 0, 120:0 completed 0, 240:1 completed 0"},
 		{"two share one slot", [][]spellAt{always}, 2, func(s *Scenario) { s.Placement = "psopp"; s.Hosts.Sharing = Share },
 			"0:0 placed 0, 0:1 placed 0, 240:0 completed 0, 240:1 completed 0"},
 		{"suspended", [][]spellAt{breaks}, 1, nil, "0:0 placed 0, 60:0 suspended 0, 120:0 resumed 0, 180:0 completed 0"},
-		{"the grace ends", [][]spellAt{breaks, {{0, owner}, {80, up}}}, 1, func(s *Scenario) { s.Hosts.Grace = 30 * time.Minute },
+		{"the grace ends", [][]spellAt{breaks, {{0, owner}, {80, up}}}, 1,
+			func(s *Scenario) { s.Hosts.Grace = 30 * time.Minute },
 			"0:0 placed 0, 60:0 suspended 0, 90:0 lost 0, 90:0 placed 1, 210:0 completed 1"},
 		{"killed", [][]spellAt{breaks}, 1, func(s *Scenario) { s.Hosts.Owner = Kill },
 			"0:0 placed 0, 60:0 lost 0, 120:0 placed 0, 240:0 completed 0"},
 		{"lost", [][]spellAt{dies}, 1, func(s *Scenario) { s.Workload.Requeue = false }, "0:0 placed 0, 60:0 lost 0"},
-		{"lost, and missed later", [][]spellAt{dies, {{0, owner}, {61, up}}}, 1, func(s *Scenario) { s.Network.Detect = 10 * time.Minute },
+		{"lost, and missed later", [][]spellAt{dies, {{0, owner}, {61, up}}}, 1,
+			func(s *Scenario) { s.Network.Detect = 10 * time.Minute },
 			"0:0 placed 0, 70:0 lost 0, 70:0 placed 1, 190:0 completed 1"},
 		{"back before it was missed", [][]spellAt{returns}, 1, func(s *Scenario) { s.Network.Detect = time.Hour },
 			"0:0 placed 0, 100:0 lost 0, 100:0 placed 0, 220:0 completed 0"},
-		{"a goodbye is known at once", [][]spellAt{{{0, up}, {50, leaving}, {60, down}, {100, up}}}, 1, func(s *Scenario) { s.Network.Detect = time.Hour },
+		{"a goodbye is known at once", [][]spellAt{{{0, up}, {50, leaving}, {60, down}, {100, up}}}, 1,
+			func(s *Scenario) { s.Network.Detect = time.Hour },
 			"0:0 placed 0, 60:0 lost 0, 100:0 placed 0, 220:0 completed 0"},
 		{"placed where nobody is any more", [][]spellAt{dies}, 1, func(s *Scenario) {
 			s.Network.Detect = 20 * time.Minute
@@ -108,66 +113,81 @@ func TestHostRules(t *testing.T) {
 		{"a checkpoint that is kept elsewhere", [][]spellAt{dies, {{0, owner}, {61, up}}}, 1, func(s *Scenario) {
 			s.Checkpoints = Checkpoints{Every: 25 * time.Minute}
 		}, "0:0 placed 0, 60:0 lost 0, 61:0 placed 1, 181:0 completed 1"},
-		{"moved on notice", [][]spellAt{{{0, up}, {60, leaving}, {90, down}}, {{0, owner}, {50, up}}}, 1, func(s *Scenario) { s.Migration = "reactive" },
+		{"moved on notice", [][]spellAt{{{0, up}, {60, leaving}, {90, down}}, {{0, owner}, {50, up}}}, 1,
+			func(s *Scenario) { s.Migration = "reactive" },
 			"0:0 placed 0, 60:0 moved 1, 120:0 completed 1"},
-		{"moved over a network", [][]spellAt{{{0, up}, {60, leaving}, {90, down}}, {{0, owner}, {50, up}}}, 1, func(s *Scenario) {
-			s.Migration = "reactive"
-			s.Network = Network{Delay: time.Minute, Upload: (64 << 20) / 240.}
-		}, "0:0 placed 0, 65:0 moved 1, 125.04:0 completed 1"},
-		{"nowhere to move", [][]spellAt{{{0, up}, {60, leaving}, {90, down}}}, 1, func(s *Scenario) { s.Migration = "reactive" },
+		{"moved over a network", [][]spellAt{{{0, up}, {60, leaving}, {90, down}}, {{0, owner}, {50, up}}}, 1,
+			func(s *Scenario) {
+				s.Migration = "reactive"
+				s.Network = Network{Delay: time.Minute, Upload: (64 << 20) / 240.}
+			}, "0:0 placed 0, 65:0 moved 1, 125.04:0 completed 1"},
+		{"nowhere to move", [][]spellAt{{{0, up}, {60, leaving}, {90, down}}}, 1,
+			func(s *Scenario) { s.Migration = "reactive" },
 			"0:0 placed 0, 90:0 lost 0"},
-		{"moved on notice as soon as there is a place", [][]spellAt{{{0, up}, {60, leaving}, {90, down}}, {{0, owner}, {65, up}}}, 1, func(s *Scenario) { s.Migration = "reactive" },
+		{"moved on notice as soon as there is a place",
+			[][]spellAt{{{0, up}, {60, leaving}, {90, down}}, {{0, owner}, {65, up}}}, 1,
+			func(s *Scenario) { s.Migration = "reactive" },
 			"0:0 placed 0, 65:0 moved 1, 120:0 completed 1"},
-		{"moved from its owner, to go on from its checkpoint", [][]spellAt{breaks, {{0, owner}, {50, up}}}, 1, func(s *Scenario) {
-			s.Migration = "reactive"
-			s.Checkpoints = Checkpoints{Every: 25 * time.Minute, Away: true}
-		}, "0:0 placed 0, 60:0 suspended 0, 60:0 moved 1, 130:0 completed 1"},
-		{"moved from its owner as soon as there is a place", [][]spellAt{breaks, {{0, owner}, {65, up}}}, 1, func(s *Scenario) {
-			s.Migration = "reactive"
-			s.Checkpoints = Checkpoints{Every: 25 * time.Minute, Away: true}
-		}, "0:0 placed 0, 60:0 suspended 0, 65:0 moved 1, 135:0 completed 1"},
+		{"moved from its owner, to go on from its checkpoint", [][]spellAt{breaks, {{0, owner}, {50, up}}}, 1,
+			func(s *Scenario) {
+				s.Migration = "reactive"
+				s.Checkpoints = Checkpoints{Every: 25 * time.Minute, Away: true}
+			}, "0:0 placed 0, 60:0 suspended 0, 60:0 moved 1, 130:0 completed 1"},
+		{"moved from its owner as soon as there is a place", [][]spellAt{breaks, {{0, owner}, {65, up}}}, 1,
+			func(s *Scenario) {
+				s.Migration = "reactive"
+				s.Checkpoints = Checkpoints{Every: 25 * time.Minute, Away: true}
+			}, "0:0 placed 0, 60:0 suspended 0, 65:0 moved 1, 135:0 completed 1"},
 		{"no place to move to from its owner", [][]spellAt{breaks}, 1, func(s *Scenario) { s.Migration = "reactive" },
 			"0:0 placed 0, 60:0 suspended 0, 120:0 resumed 0, 180:0 completed 0"},
-		{"moved from its owner, with nothing to go on from", [][]spellAt{breaks, {{0, owner}, {50, up}}}, 1, func(s *Scenario) { s.Migration = "reactive" },
+		{"moved from its owner, with nothing to go on from", [][]spellAt{breaks, {{0, owner}, {50, up}}}, 1,
+			func(s *Scenario) { s.Migration = "reactive" },
 			"0:0 placed 0, 60:0 suspended 0, 60:0 lost 0, 60:0 placed 1, 180:0 completed 1"},
 		{"moved from its owner, who has its checkpoint", [][]spellAt{breaks, {{0, owner}, {50, up}}}, 1, func(s *Scenario) {
 			s.Migration = "reactive"
 			s.Checkpoints = Checkpoints{Every: 25 * time.Minute}
 		}, "0:0 placed 0, 60:0 suspended 0, 60:0 lost 0, 60:0 placed 1, 180:0 completed 1"},
-		{"its owner's host dies as it moves", [][]spellAt{{{0, up}, {60, owner}, {61, down}}, {{0, owner}, {50, up}}}, 1, func(s *Scenario) {
-			s.Migration = "reactive"
-			s.Checkpoints = Checkpoints{Every: 25 * time.Minute, Away: true}
-			s.Network = Network{Upload: (64 << 20) / 240.}
-		}, "0:0 placed 0, 60:0 suspended 0, 60:0 moved 1, 134:0 completed 1"},
-		{"its checkpoint is on its way as the owner comes", [][]spellAt{breaks, {{0, owner}, {50, up}}}, 1, func(s *Scenario) {
-			s.Migration = "reactive"
-			s.Checkpoints = Checkpoints{Every: 29 * time.Minute, Away: true}
-			s.Network = Network{Upload: (64 << 20) / 240.}
-		}, "0:0 placed 0, 60:0 suspended 0, 60:0 moved 1, 126:0 completed 1"},
-		{"it reaches its host after the owner", [][]spellAt{{{0, up}, {1, owner}}, {{0, owner}, {3, up}}}, 1, func(s *Scenario) {
-			s.Migration = "reactive"
-			s.Network = Network{Delay: 2 * time.Minute}
-		}, "0:0 placed 0, 3:0 moved 1, 125:0 completed 1"},
+		{"its owner's host dies as it moves", [][]spellAt{{{0, up}, {60, owner}, {61, down}}, {{0, owner}, {50, up}}}, 1,
+			func(s *Scenario) {
+				s.Migration = "reactive"
+				s.Checkpoints = Checkpoints{Every: 25 * time.Minute, Away: true}
+				s.Network = Network{Upload: (64 << 20) / 240.}
+			}, "0:0 placed 0, 60:0 suspended 0, 60:0 moved 1, 134:0 completed 1"},
+		{"its checkpoint is on its way as the owner comes", [][]spellAt{breaks, {{0, owner}, {50, up}}}, 1,
+			func(s *Scenario) {
+				s.Migration = "reactive"
+				s.Checkpoints = Checkpoints{Every: 29 * time.Minute, Away: true}
+				s.Network = Network{Upload: (64 << 20) / 240.}
+			}, "0:0 placed 0, 60:0 suspended 0, 60:0 moved 1, 126:0 completed 1"},
+		{"it reaches its host after the owner", [][]spellAt{{{0, up}, {1, owner}}, {{0, owner}, {3, up}}}, 1,
+			func(s *Scenario) {
+				s.Migration = "reactive"
+				s.Network = Network{Delay: 2 * time.Minute}
+			}, "0:0 placed 0, 3:0 moved 1, 125:0 completed 1"},
 		{"an owner has no part of the processor left", [][]spellAt{breaks, {{0, owner}, {50, up}}}, 1, func(s *Scenario) {
 			s.Migration = "cbr:interval=20m"
 			s.Checkpoints = Checkpoints{Every: 25 * time.Minute, Away: true}
 		}, "0:0 placed 0, 60:0 suspended 0, 80:0 moved 1, 150:0 completed 1"},
-		{"of an owner's host nothing is foretold", [][]spellAt{breaks, {{0, owner}, {50, up}}}, 1, func(s *Scenario) { s.Migration = "pspp:p=20m" },
+		{"of an owner's host nothing is foretold", [][]spellAt{breaks, {{0, owner}, {50, up}}}, 1,
+			func(s *Scenario) { s.Migration = "pspp:p=20m" },
 			"0:0 placed 0, 60:0 suspended 0, 120:0 resumed 0, 180:0 completed 0"},
-		{"the destination leaves meanwhile", [][]spellAt{{{0, up}, {60, leaving}, {90, down}, {91, up}}, {{0, owner}, {50, up}, {62, leaving}}}, 1, func(s *Scenario) {
+		{"the destination leaves meanwhile", [][]spellAt{{{0, up}, {60, leaving}, {90, down}, {91, up}},
+			{{0, owner}, {50, up}, {62, leaving}}}, 1, func(s *Scenario) {
 			s.Migration = "reactive"
 			s.Network = Network{Upload: (64 << 20) / 240.}
 		}, "0:0 placed 0, 90:0 lost 0, 91:0 placed 0, 211:0 completed 0"},
-		{"the origin dies meanwhile", [][]spellAt{{{0, up}, {60, leaving}, {61, down}}, {{0, owner}, {50, up}}}, 1, func(s *Scenario) {
-			s.Migration = "reactive"
-			s.Network = Network{Upload: (64 << 20) / 240.}
-		}, "0:0 placed 0, 61:0 lost 0, 61:0 placed 1, 181:0 completed 1"},
+		{"the origin dies meanwhile", [][]spellAt{{{0, up}, {60, leaving}, {61, down}}, {{0, owner}, {50, up}}}, 1,
+			func(s *Scenario) {
+				s.Migration = "reactive"
+				s.Network = Network{Upload: (64 << 20) / 240.}
+			}, "0:0 placed 0, 61:0 lost 0, 61:0 placed 1, 181:0 completed 1"},
 		{"placed as the host goes, by the published rules", [][]spellAt{dies}, 1, func(s *Scenario) {
 			s.Paper = true
 			s.Workload.Classes[0].Times = []time.Duration{time.Hour}
 			s.Workload.Requeue = false
 		}, "60:0 placed 0, 60:0 lost 0"},
-		{"impossible", [][]spellAt{always}, 1, func(s *Scenario) { s.Hosts.Memory = 5; s.Workload.Classes[0].Memory = 6 }, "0:0 impossible"},
+		{"impossible", [][]spellAt{always}, 1, func(s *Scenario) { s.Hosts.Memory = 5; s.Workload.Classes[0].Memory = 6 },
+			"0:0 impossible"},
 		{"nobody ever there", [][]spellAt{{{0, owner}}}, 1, nil, "0:0 impossible"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -64,7 +64,8 @@ func TestSystemCases(t *testing.T) {
 			spec, second string
 			used         float64
 		}{{"fcfs:order=turn", tt.fcfs, 1}, {"fcfspp:t=1,n=1,m=1", tt.fcfspp, tt.used}} {
-			r := mustRun(t, &Scenario{Trace: daily(t, tt.until), Placement: p.spec, Paper: true, Workload: Workload{Classes: []Class{{Work: 24 * time.Hour}}}})
+			r := mustRun(t, &Scenario{Trace: daily(t, tt.until), Placement: p.spec, Paper: true,
+				Workload: Workload{Classes: []Class{{Work: 24 * time.Hour}}}})
 			d := r.PerDay
 			if d[0].String() != tt.first || d[1].String() != p.second || d[1].UsedS/d[1].AvailableS != p.used {
 				t.Errorf("scenario %d, %s: got %v and %v; want %s and %s, %v", i+1, p.spec, d[0], d[1], tt.first, p.second, p.used)
@@ -79,8 +80,10 @@ func saturated(work time.Duration) Workload { return Workload{Classes: []Class{{
 func TestInfluenceOfDifference(t *testing.T) {
 	for i, want := range []string{"0/0/0", "1/1/0", "1/1/0", "2/2/0", "2/2/0", "3/2/1", "3/2/1"} {
 		tr := daily(t, []float64{float64(3 * (i + 1)), 12})
-		for spec, want := range map[string]string{"fcfs:order=turn": "3/2/1", "fcfs": "3/2/1", "fcfspp": want, "fcfspp:reading=prefix": want} {
-			if got := mustRun(t, &Scenario{Trace: tr, Placement: spec, Paper: true, Workload: saturated(6 * time.Hour)}).PerDay[1].String(); got != want {
+		for spec, want := range map[string]string{"fcfs:order=turn": "3/2/1", "fcfs": "3/2/1", "fcfspp": want,
+			"fcfspp:reading=prefix": want} {
+			if got := mustRun(t, &Scenario{Trace: tr, Placement: spec, Paper: true,
+				Workload: saturated(6 * time.Hour)}).PerDay[1].String(); got != want {
 				t.Errorf("scenario %d, %s: got %s, want %s", i+1, spec, got, want)
 			}
 		}
@@ -103,7 +106,8 @@ func TestFLP(t *testing.T) {
 			{"fcfs:order=turn", tt.fcfs}, {"fcfspp:reading=prefix", tt.fcfspp}, {flp + "prefix", tt.flp},
 			{flp + "transitional", tt.fcfspp}, {flp + "prefix,from=start", tt.start}, {flp + "fraction", tt.fraction},
 		} {
-			if got := mustRun(t, &Scenario{Trace: daily(t, tt.until), Placement: p.spec, Paper: true, Workload: saturated(12 * time.Hour)}).PerDay[1].String(); got != p.want {
+			if got := mustRun(t, &Scenario{Trace: daily(t, tt.until), Placement: p.spec, Paper: true,
+				Workload: saturated(12 * time.Hour)}).PerDay[1].String(); got != p.want {
 				t.Errorf("scenario %d, %s: got %s, want %s", i+1, p.spec, got, p.want)
 			}
 		}
@@ -125,8 +129,10 @@ func TestPSOPP(t *testing.T) {
 		arrivals    []time.Duration
 		fcfs, psopp string
 		a, b        float64 // hours
-	}{{at(32), "1/1/0", "1/1/0", 12, 12}, {at(24, 36), "2/2/0", "2/2/0", 12, 12}, {at(24, 32, 40), "2/2/0", "3/1/0", 12, 16}} {
-		for spec, want := range map[string]string{"fcfs:order=turn": tt.fcfs, "fcfspp": tt.fcfs, "flp:interval=1h": tt.fcfs, "psopp": tt.psopp} {
+	}{{at(32), "1/1/0", "1/1/0", 12, 12}, {at(24, 36), "2/2/0", "2/2/0", 12, 12},
+		{at(24, 32, 40), "2/2/0", "3/1/0", 12, 16}} {
+		for spec, want := range map[string]string{"fcfs:order=turn": tt.fcfs, "fcfspp": tt.fcfs, "flp:interval=1h": tt.fcfs,
+			"psopp": tt.psopp} {
 			r := mustRun(t, &Scenario{
 				Trace: daily(t, []float64{24, 24}), Placement: spec, Paper: true, Hosts: HostRules{Sharing: Share},
 				Workload: Workload{Classes: []Class{{Arrival: AtTimes, Times: tt.arrivals, Work: 12 * time.Hour}}},
@@ -146,8 +152,10 @@ func TestPSOPP(t *testing.T) {
 		where string
 		want  string
 	}{
-		{"fcfs:order=turn", false, "[0 1]", "2/1/0"}, {"fcfspp", false, "[0 1]", "2/1/0"}, {"flp:interval=1h", false, "[0 1]", "2/1/0"}, {"psopp", false, "[0 0]", "2/2/0"},
-		{"fcfs:order=turn", true, "[0 1]", "2/2/0"}, {"fcfspp", true, "[0 1]", "2/2/0"}, {"flp:interval=1h", true, "[0 1]", "2/2/0"}, {"psopp", true, "[0 0]", "2/1/0"},
+		{"fcfs:order=turn", false, "[0 1]", "2/1/0"}, {"fcfspp", false, "[0 1]", "2/1/0"},
+		{"flp:interval=1h", false, "[0 1]", "2/1/0"}, {"psopp", false, "[0 0]", "2/2/0"},
+		{"fcfs:order=turn", true, "[0 1]", "2/2/0"}, {"fcfspp", true, "[0 1]", "2/2/0"},
+		{"flp:interval=1h", true, "[0 1]", "2/2/0"}, {"psopp", true, "[0 0]", "2/1/0"},
 	} {
 		tr := daily(t, []float64{24, 24}, []float64{24, 24})
 		tr.Hosts[0].GHz, tr.Hosts[1].GHz = 2, 2
@@ -182,10 +190,12 @@ func TestPSPP(t *testing.T) {
 		until []float64
 		want  [4]int // CP1, CP2, FA, MD
 	}{
-		{[]float64{1, 1}, [4]int{0, 1, 0, 0}}, {[]float64{0.5, 1}, [4]int{0, 0, 1, 0}}, {[]float64{0.5, 0.7}, [4]int{1, 0, 0, 0}},
+		{[]float64{1, 1}, [4]int{0, 1, 0, 0}}, {[]float64{0.5, 1}, [4]int{0, 0, 1, 0}},
+		{[]float64{0.5, 0.7}, [4]int{1, 0, 0, 0}},
 		{[]float64{1, 0.7}, [4]int{0, 0, 0, 1}}, {[]float64{0.7, 0.5}, [4]int{1, 0, 0, 0}},
 	} {
-		p := mustRun(t, &Scenario{Trace: daily(t, tt.until), Migration: "pspp:p=1h", Paper: true, ScanAll: true, Workload: Workload{Classes: []Class{{Arrival: AtTimes, Times: at(47), Work: time.Hour}}}}).Prediction
+		p := mustRun(t, &Scenario{Trace: daily(t, tt.until), Migration: "pspp:p=1h", Paper: true, ScanAll: true,
+			Workload: Workload{Classes: []Class{{Arrival: AtTimes, Times: at(47), Work: time.Hour}}}}).Prediction
 		// The scan at the end of the first hour finds the host before it goes, if it
 		// is there that long; it is of the second hour, where it left the day before.
 		got := [4]int{p.CP1, p.CP2, p.FA, p.MD}

@@ -58,7 +58,8 @@ func (s *spread) of() Spread {
 		return Spread{}
 	}
 	slices.Sort(s.values)
-	return Spread{N: s.n, Mean: s.sum / float64(s.n), P50: s.quantile(0.5), P95: s.quantile(0.95), P99: s.quantile(0.99), Max: s.most}
+	return Spread{N: s.n, Mean: s.sum / float64(s.n), P50: s.quantile(0.5), P95: s.quantile(0.95), P99: s.quantile(0.99),
+		Max: s.most}
 }
 
 func (s *spread) quantile(p float64) float64 {

@@ -27,9 +27,11 @@ func TestTimeoutFindsFailures(t *testing.T) {
 		3: "placedA 1h0m0s, placedB 2h30m0s, completedB 3h30m0s",
 	} {
 		r, got := what(t, &Scenario{
-			Trace: hostTrace(t, 40, []float64{0, 1.25}, []float64{0}), Placement: "gcmu", Seed: 1, Network: Network{Detect: 20 * time.Hour},
-			Workload: Workload{Requeue: true, Classes: []Class{{Name: "a", Arrival: AtTimes, Times: []time.Duration{time.Hour}, Work: time.Hour}}},
-			Rates:    &Rates{Unit: time.Hour, Of: [][]float64{{2, 1}}, Timeout: timeout},
+			Trace: hostTrace(t, 40, []float64{0, 1.25}, []float64{0}), Placement: "gcmu", Seed: 1,
+			Network: Network{Detect: 20 * time.Hour},
+			Workload: Workload{Requeue: true, Classes: []Class{{Name: "a", Arrival: AtTimes, Times: []time.Duration{time.Hour},
+				Work: time.Hour}}},
+			Rates: &Rates{Unit: time.Hour, Of: [][]float64{{2, 1}}, Timeout: timeout},
 		})
 		if got != want || r.Failed != 1 {
 			t.Errorf("time-out after %v: %s, %d runs failed, want %s", timeout, got, r.Failed, want)
@@ -47,12 +49,16 @@ func TestTimeoutOfLongTasks(t *testing.T) {
 	}{{"gcmu", 0, true}, {"gcmu", 1, false}, {"gcmu:patience=1", 0, false}} {
 		s := &Scenario{
 			Trace: hostTrace(t, 400, []float64{0}, []float64{0}), Placement: c.placement, Seed: 1,
-			Workload: Workload{Requeue: true, Redraw: true, Classes: []Class{{Name: "a", Arrival: Every, Interval: 2 * time.Hour, To: 300 * time.Hour, Work: time.Hour, WorkLaw: UniformWork}}},
-			Rates:    &Rates{Unit: time.Hour, Of: [][]float64{{1, 1}}, Availability: []float64{1, .5}, Overhead: time.Minute, Timeout: c.timeout},
+			Workload: Workload{Requeue: true, Redraw: true,
+				Classes: []Class{{Name: "a", Arrival: Every, Interval: 2 * time.Hour, To: 300 * time.Hour, Work: time.Hour,
+					WorkLaw: UniformWork}}},
+			Rates: &Rates{Unit: time.Hour, Of: [][]float64{{1, 1}}, Availability: []float64{1, .5}, Overhead: time.Minute,
+				Timeout: c.timeout},
 		}
 		r := mustRun(t, s)
 		if r.Succeeded != r.Arrived || (r.Returned == 0) != c.late || r.Failed != 0 {
-			t.Errorf("%+v: of %d tasks %d ended, %d runs were given up and %d failed", c, r.Arrived, r.Succeeded, r.Returned, r.Failed)
+			t.Errorf("%+v: of %d tasks %d ended, %d runs were given up and %d failed", c, r.Arrived, r.Succeeded, r.Returned,
+				r.Failed)
 		}
 		// Works are uniform up to two hours, and those kept up to one: means of 1 and 1/2.
 		if mean := r.Classes[0].Execution / 3600; c.late != (mean > 1) {
@@ -76,8 +82,9 @@ func TestMeasuredRates(t *testing.T) {
 	} {
 		if _, got := what(t, &Scenario{
 			Trace: hostTrace(t, 20, []float64{0}, []float64{0}), Placement: "met", Seed: 1,
-			Workload: Workload{Requeue: true, Classes: []Class{{Name: "a", Arrival: AtTimes, Times: hours(1, 6, 12), Work: time.Hour}}},
-			Rates:    &Rates{Unit: time.Hour, Of: [][]float64{{.5, 4}}, Measured: measured},
+			Workload: Workload{Requeue: true, Classes: []Class{{Name: "a", Arrival: AtTimes, Times: hours(1, 6, 12),
+				Work: time.Hour}}},
+			Rates: &Rates{Unit: time.Hour, Of: [][]float64{{.5, 4}}, Measured: measured},
 		}); got != want {
 			t.Errorf("measured %v: %s, want %s", measured, got, want)
 		}

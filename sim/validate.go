@@ -128,9 +128,11 @@ func hostFault(t *trace.Trace, h *trace.Host) string {
 	case !(h.GHz >= 0 && h.GHz <= maxGHz):
 		return fmt.Sprintf("has a clock rate of %v GHz: it is 0 (unknown) to %v", h.GHz, float64(maxGHz))
 	case h.History.Since().Before(t.Start):
-		return fmt.Sprintf("has a spell from %s, before the trace begins %s: set the trace's start", stamp(h.History.Since()), stamp(t.Start))
+		return fmt.Sprintf("has a spell from %s, before the trace begins %s: set the trace's start",
+			stamp(h.History.Since()), stamp(t.Start))
 	case h.History.Until().After(t.End):
-		return fmt.Sprintf("has a spell to %s, after the trace ends %s: set the trace's end", stamp(h.History.Until()), stamp(t.End))
+		return fmt.Sprintf("has a spell to %s, after the trace ends %s: set the trace's end", stamp(h.History.Until()),
+			stamp(t.End))
 	}
 	return ""
 }
@@ -157,7 +159,8 @@ func (s *Scenario) checkTimes(p *problems) {
 		p.add("the run starts %s, before the trace does %s: start then or later", stamp(start), stamp(s.Trace.Start))
 	}
 	if end.After(s.Trace.End) {
-		p.add("the run ends %s, but the trace is only known to %s (it may be truncated): end then or sooner", stamp(end), stamp(s.Trace.End))
+		p.add("the run ends %s, but the trace is only known to %s (it may be truncated): end then or sooner", stamp(end),
+			stamp(s.Trace.End))
 	}
 }
 

@@ -43,7 +43,8 @@ func (w *Workload) check(p *problems, span time.Duration) {
 		total += checkLog(p, w.Log)
 	}
 	if total > maxTasks {
-		p.add("workload: about %.3g tasks would arrive: at most %d can be run; lengthen an interval or shorten the run", total, maxTasks)
+		p.add("workload: about %.3g tasks would arrive: at most %d can be run; lengthen an interval or shorten the run",
+			total, maxTasks)
 	}
 }
 
@@ -149,7 +150,8 @@ func checkLog(p *problems, l *trace.Workload) (tasks float64) {
 			p.add("workload: log %s: job %d is submitted at %v: that is 0 or more seconds", l.Name, j.Number, j.Submit)
 			return 0
 		case i > 0 && j.Submit < l.Jobs[i-1].Submit:
-			p.add("workload: log %s: job %d is submitted before the one that precedes it: sort the log by submission", l.Name, j.Number)
+			p.add("workload: log %s: job %d is submitted before the one that precedes it: sort the log by submission", l.Name,
+				j.Number)
 			return 0
 		case !ran(j):
 			continue

@@ -97,11 +97,13 @@ type world struct {
 func newWorld(s *Scenario) (*world, error) {
 	span := s.end().Sub(s.Day0())
 	if int64(span) >= maxSpan {
-		return nil, fmt.Errorf("sim: the run goes from %s to %s: at most %v can be run", stamp(s.Day0()), stamp(s.end()), time.Duration(maxSpan))
+		return nil, fmt.Errorf("sim: the run goes from %s to %s: at most %v can be run", stamp(s.Day0()), stamp(s.end()),
+			time.Duration(maxSpan))
 	}
 	w := &world{
 		scenario: s, start: s.Day0(), end: int64(span), queue: line{none, none},
-		paper: s.Paper, requeue: s.Workload.Requeue, slots: int32(max(1, s.Hosts.Slots)), ahead: s.Hosts.Ahead, memory: s.Hosts.Memory,
+		paper: s.Paper, requeue: s.Workload.Requeue, slots: int32(max(1, s.Hosts.Slots)), ahead: s.Hosts.Ahead,
+		memory:  s.Hosts.Memory,
 		sharing: s.Hosts.Sharing, speeds: s.Hosts.Speeds, owner: s.Hosts.Owner, grace: int64(s.Hosts.Grace),
 		network: s.Network, saves: s.Checkpoints, seed: s.Seed, watch: s.Watch, placedAt: -1,
 		source: newSource(&s.Workload, span, s.Seed), roomy: newHostSet(len(s.Trace.Hosts)),
@@ -260,7 +262,8 @@ func (w *world) populate() {
 		}
 		*h = simHost{
 			armed: never64, wants: never64, graceEnd: never64,
-			tasks: line{none, none}, queue: line{none, none}, root: none, state: trace.Unavailable, gone: true, spell: -1, speed: 1,
+			tasks: line{none, none}, queue: line{none, none}, root: none, state: trace.Unavailable, gone: true, spell: -1,
+			speed: 1,
 		}
 		w.rerate(h)
 		w.hopeless = w.hopeless && !w.comes(from.History)
@@ -317,7 +320,8 @@ func (w *world) push(at int64, phase int64, kind int, index int32) {
 }
 
 func (w *world) decided(k int32, action string, host, from int32, reason string) {
-	w.watch(Decision{At: w.time(), Task: w.tasks.slots[k].id, Action: action, Host: int(host), From: int(from), Reason: reason})
+	w.watch(Decision{At: w.time(), Task: w.tasks.slots[k].id, Action: action, Host: int(host), From: int(from),
+		Reason: reason})
 }
 
 // peersOf is the names of the first n hosts, one after the other.

@@ -38,7 +38,8 @@ sweep:
 
 func ExampleMatchOutput() {
 	patterns := []string{"stdout", "*.png"}
-	fmt.Println(task.MatchOutput(patterns, "stdout"), task.MatchOutput(patterns, "tile.png"), task.MatchOutput(patterns, "debug.log"))
+	fmt.Println(task.MatchOutput(patterns, "stdout"), task.MatchOutput(patterns, "tile.png"),
+		task.MatchOutput(patterns, "debug.log"))
 	// Output:
 	// true true false
 }

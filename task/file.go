@@ -173,7 +173,8 @@ func (f *File) InputNames() ([]string, error) {
 // names the overlay that the job is handed to; nonce is NonceSize random bytes.
 // The job is valid, and shares no memory with the arguments. Errors are of type
 // *Error.
-func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submitted time.Time, nonce []byte) (*Job, error) {
+func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submitted time.Time, nonce []byte) (*Job,
+	error) {
 	names, err := f.InputNames()
 	if err != nil {
 		return nil, err

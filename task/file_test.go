@@ -23,7 +23,8 @@ func TestInputNames(t *testing.T) {
 	for _, test := range []struct{ src, want string }{
 		{"module: a.wasm\n", "[]"},
 		{"module: a.wasm\nfiles: [b, a, b]\nstdin: c\n", "[a b c]"},
-		{"module: a.wasm\nfiles: ['{{.x}}/in.txt']\nsweep: {x: [q, p], y: {from: 1, to: 1000000000}}\n", "[p/in.txt q/in.txt]"},
+		{"module: a.wasm\nfiles: ['{{.x}}/in.txt']\nsweep: {x: [q, p], y: {from: 1, to: 1000000000}}\n",
+			"[p/in.txt q/in.txt]"},
 		{"module: a.wasm\nfiles: ['{{.y}}{{.x}}{{.y}}']\nsweep: {x: [q, p], y: {from: 1, to: 2}}\n", "[1p1 1q1 2p2 2q2]"},
 		{"module: a.wasm\nstdin: '{{.trial}}'\nsweep: {repeat: 3}\n", "[0 1 2]"},
 		{"module: a.wasm\nfiles: ['{{.x}}']\nsweep: {x: [a, a, b]}\n", "[a b]"},
@@ -117,7 +118,8 @@ func TestDefaultFile(t *testing.T) {
 	}
 	f.Memory = 1
 	var e *Error
-	if err := f.Validate(); !errors.As(err, &e) || e.Line != 0 || e.Error() != "memory of 1B is not between 64KiB and 4GiB" || e.Hint == "" {
+	if err := f.Validate(); !errors.As(err, &e) || e.Line != 0 ||
+		e.Error() != "memory of 1B is not between 64KiB and 4GiB" || e.Hint == "" {
 		t.Errorf("error %#v", err)
 	}
 }
@@ -139,7 +141,8 @@ func TestErrorAt(t *testing.T) {
 			t.Errorf("ErrorAt(%q) is %q, want %q", where, got, want)
 		}
 	}
-	if got, want := f.InputError("scene.json", "no such file", "").Error(), "job.yaml:5:9: file scene.json: no such file"; got != want {
+	if got, want := f.InputError("scene.json", "no such file", "").Error(),
+		"job.yaml:5:9: file scene.json: no such file"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

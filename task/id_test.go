@@ -76,7 +76,8 @@ func TestParseTaskID(t *testing.T) {
 			t.Fatalf("%v is %v, %v", want, got, err)
 		}
 	})
-	for _, s := range []string{"", "/", aJob, aJob + "/", "/0", aJob + "/-1", aJob + "/+1", aJob + "/01", aJob + "/1/", aJob + "/ 1", aJob + "/18446744073709551616", emptyFile + "/0"} {
+	for _, s := range []string{"", "/", aJob, aJob + "/", "/0", aJob + "/-1", aJob + "/+1", aJob + "/01", aJob + "/1/",
+		aJob + "/ 1", aJob + "/18446744073709551616", emptyFile + "/0"} {
 		if id, err := ParseTaskID(s); err == nil {
 			t.Errorf("%q is %v", s, id)
 		}

@@ -142,7 +142,8 @@ func (r *reader) readKey(p yamlfile.Pair) (e *Error) {
 		r.Class, e = r.text(p.Value, p.Key)
 	case "weight":
 		if r.Weight, e = r.number(p.Value, p.Key); e == nil && r.Weight == 0 {
-			e = r.errorAtToken(yamlfile.First(p.Value), fmt.Sprintf("write a number from 1 to %d", MaxWeight), "weight of 0 is not between 1 and %d", MaxWeight)
+			e = r.errorAtToken(yamlfile.First(p.Value), fmt.Sprintf("write a number from 1 to %d", MaxWeight),
+				"weight of 0 is not between 1 and %d", MaxWeight)
 		}
 	}
 	return e
@@ -180,7 +181,8 @@ func (r *reader) readCheckpoint(node ast.Node) *Error {
 	default:
 		every, err := time.ParseDuration(s)
 		if err != nil || every == 0 {
-			return r.errorAtToken(yamlfile.First(node), "write auto, off or an interval such as 5m", "checkpoint %s is not understood", quote(s))
+			return r.errorAtToken(yamlfile.First(node), "write auto, off or an interval such as 5m",
+				"checkpoint %s is not understood", quote(s))
 		}
 		r.Checkpoint.Every = every
 	}
@@ -201,7 +203,8 @@ func (r *reader) text(node ast.Node, key string) (string, *Error) {
 func (r *reader) texts(node ast.Node, key, example string) ([]string, *Error) {
 	list, ok := node.(*ast.SequenceNode)
 	if !ok {
-		return nil, r.errorAtToken(yamlfile.First(node), "write a list, such as "+example, "%s is a list, this is %s", quote(key), yamlfile.Kind(node))
+		return nil, r.errorAtToken(yamlfile.First(node), "write a list, such as "+example, "%s is a list, this is %s",
+			quote(key), yamlfile.Kind(node))
 	}
 	texts := make([]string, 0, len(list.Values))
 	for i, v := range list.Values {
@@ -226,7 +229,8 @@ func (r *reader) duration(node ast.Node, key string) (time.Duration, *Error) {
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil {
-		return 0, r.errorAtToken(yamlfile.First(node), "write a number with a unit, such as 90s, 5m or 2h30m", "%s: %s is not a duration", key, quote(s))
+		return 0, r.errorAtToken(yamlfile.First(node), "write a number with a unit, such as 90s, 5m or 2h30m",
+			"%s: %s is not a duration", key, quote(s))
 	}
 	return d, nil
 }
@@ -238,7 +242,8 @@ func (r *reader) size(node ast.Node) (int64, *Error) {
 	}
 	n, err := ParseSize(s)
 	if err != nil {
-		return 0, r.errorAtToken(yamlfile.First(node), "write a size such as 256MiB; units are B, KiB, MiB, GiB, KB, MB and GB", "memory: %v", err)
+		return 0, r.errorAtToken(yamlfile.First(node),
+			"write a size such as 256MiB; units are B, KiB, MiB, GiB, KB, MB and GB", "memory: %v", err)
 	}
 	return n, nil
 }
@@ -250,7 +255,8 @@ func (r *reader) number(node ast.Node, key string) (int, *Error) {
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil {
-		return 0, r.errorAtToken(yamlfile.First(node), "write a whole number, such as 3", "%s: %s is not a whole number", key, quote(s))
+		return 0, r.errorAtToken(yamlfile.First(node), "write a whole number, such as 3", "%s: %s is not a whole number",
+			key, quote(s))
 	}
 	return n, nil
 }

@@ -114,21 +114,22 @@ func TestParseHostile(t *testing.T) {
 		stairs += strings.Repeat(" ", i) + "a:\n"
 	}
 	for name, src := range map[string]string{
-		"too large":    "args: [" + strings.Repeat("a,", MaxFile/2) + "]",
-		"brackets":     strings.Repeat("[", 50_000),
-		"braces":       strings.Repeat("{a: ", 50_000),
-		"dashes":       strings.Repeat("- ", 50_000),
-		"colons":       strings.Repeat("a: ", 50_000),
-		"stairs":       stairs,
-		"aliases":      "a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n",
-		"documents":    strings.Repeat("---\na: b\n", 10_000),
-		"not UTF-8":    "module: a.wasm\nname: \xff\n",
-		"zero byte":    "module: a.wasm\nname: a\x00b\n",
-		"UTF-16":       "\xff\xfem\x00o\x00d\x00",
-		"many values":  "module: a.wasm\nsweep:\n  a: [" + strings.Repeat("1,", MaxValues) + "1]\n",
-		"many axes":    "module: a.wasm\nsweep:\n" + manyAxes(MaxAxes+1),
-		"long value":   "module: a.wasm\nsweep: {a: [" + strings.Repeat("x", MaxValue+1) + "]}\n",
-		"args too big": "module: a.wasm\nargs: ['" + strings.Repeat("{{.a}}", 1000) + "']\nsweep: {a: [" + strings.Repeat("x", MaxValue) + "]}\n",
+		"too large":   "args: [" + strings.Repeat("a,", MaxFile/2) + "]",
+		"brackets":    strings.Repeat("[", 50_000),
+		"braces":      strings.Repeat("{a: ", 50_000),
+		"dashes":      strings.Repeat("- ", 50_000),
+		"colons":      strings.Repeat("a: ", 50_000),
+		"stairs":      stairs,
+		"aliases":     "a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n",
+		"documents":   strings.Repeat("---\na: b\n", 10_000),
+		"not UTF-8":   "module: a.wasm\nname: \xff\n",
+		"zero byte":   "module: a.wasm\nname: a\x00b\n",
+		"UTF-16":      "\xff\xfem\x00o\x00d\x00",
+		"many values": "module: a.wasm\nsweep:\n  a: [" + strings.Repeat("1,", MaxValues) + "1]\n",
+		"many axes":   "module: a.wasm\nsweep:\n" + manyAxes(MaxAxes+1),
+		"long value":  "module: a.wasm\nsweep: {a: [" + strings.Repeat("x", MaxValue+1) + "]}\n",
+		"args too big": "module: a.wasm\nargs: ['" + strings.Repeat("{{.a}}", 1000) + "']\nsweep: {a: [" +
+			strings.Repeat("x", MaxValue) + "]}\n",
 	} {
 		_, err := ParseFile("job.yaml", []byte(src))
 		var e *Error

@@ -57,18 +57,21 @@ func (r *reader) readAxis(p yamlfile.Pair) (Axis, *Error) {
 	case ast.MapNode:
 		return r.readRange(p)
 	}
-	return Axis{}, r.errorAtToken(yamlfile.First(p.Value), "write a list such as [low, high], or a range such as {from: 0, to: 63, step: 1}",
+	return Axis{}, r.errorAtToken(yamlfile.First(p.Value),
+		"write a list such as [low, high], or a range such as {from: 0, to: 63, step: 1}",
 		"axis %s is a list or a range, this is %s", quote(p.Key), yamlfile.Kind(p.Value))
 }
 
 func (r *reader) readList(p yamlfile.Pair, list *ast.SequenceNode) (Axis, *Error) {
 	if len(list.Values) == 0 {
-		return Axis{}, r.errorAtToken(yamlfile.First(list), "give it at least one value, or leave it out", "axis %s is empty", quote(p.Key))
+		return Axis{}, r.errorAtToken(yamlfile.First(list), "give it at least one value, or leave it out",
+			"axis %s is empty", quote(p.Key))
 	}
 	a := Axis{Name: p.Key, Values: make([]string, 0, len(list.Values))}
 	for _, v := range list.Values {
 		if yamlfile.Nothing(v) {
-			return Axis{}, r.errorAtToken(yamlfile.FirstOr(v, list), `write "" for empty text`, "axis %s has a value that is nothing", quote(p.Key))
+			return Axis{}, r.errorAtToken(yamlfile.FirstOr(v, list), `write "" for empty text`,
+				"axis %s has a value that is nothing", quote(p.Key))
 		}
 		s, e := r.text(v, p.Key)
 		if e != nil {
@@ -109,7 +112,8 @@ func (r *reader) readRange(p yamlfile.Pair) (Axis, *Error) {
 	}
 	for _, k := range rangeKeys {
 		if _, found := numbers[k]; !found {
-			return Axis{}, r.errorAtToken(yamlfile.First(p.Value), "write {from: 0, to: 63, step: 1}; the step is 1 where it is left out",
+			return Axis{}, r.errorAtToken(yamlfile.First(p.Value),
+				"write {from: 0, to: 63, step: 1}; the step is 1 where it is left out",
 				"range %s has no %q", quote(p.Key), k)
 		}
 	}

@@ -44,19 +44,24 @@ func checkPath(p string) *pathError {
 	case p == "":
 		return &pathError{"the file name is empty", "name a file, relative to the sandbox's root"}
 	case len(p) > maxPath:
-		return &pathError{fmt.Sprintf("file name %s has %d bytes, the most is %d", quote(p), len(p), maxPath), "use a shorter name"}
+		return &pathError{fmt.Sprintf("file name %s has %d bytes, the most is %d", quote(p), len(p), maxPath),
+			"use a shorter name"}
 	case !utf8.ValidString(p) || strings.ContainsFunc(p, unicode.IsControl):
-		return &pathError{fmt.Sprintf("file name %s contains a control character or is not UTF-8", quote(p)), "rename the file"}
+		return &pathError{fmt.Sprintf("file name %s contains a control character or is not UTF-8", quote(p)),
+			"rename the file"}
 	case strings.Contains(p, `\`):
 		return &pathError{fmt.Sprintf("file name %s contains a backslash", quote(p)), "separate directories by /"}
 	case p[0] == '/':
-		return &pathError{fmt.Sprintf("file name %s is absolute", quote(p)), "files lie at / inside the sandbox: write the name without the leading /"}
+		return &pathError{fmt.Sprintf("file name %s is absolute", quote(p)),
+			"files lie at / inside the sandbox: write the name without the leading /"}
 	case len(p) > 1 && p[1] == ':':
-		return &pathError{fmt.Sprintf("file name %s begins with a drive letter", quote(p)), "write a name relative to the sandbox's root"}
+		return &pathError{fmt.Sprintf("file name %s begins with a drive letter", quote(p)),
+			"write a name relative to the sandbox's root"}
 	}
 	components := strings.Split(p, "/")
 	if len(components) > maxDepth {
-		return &pathError{fmt.Sprintf("file name %s is %d directories deep, the most is %d", quote(p), len(components)-1, maxDepth-1), "use fewer directories"}
+		return &pathError{fmt.Sprintf("file name %s is %d directories deep, the most is %d", quote(p), len(components)-1,
+			maxDepth-1), "use fewer directories"}
 	}
 	return checkComponents(p, components)
 }
@@ -65,11 +70,14 @@ func checkComponents(p string, components []string) *pathError {
 	for _, c := range components {
 		switch {
 		case c == "..":
-			return &pathError{fmt.Sprintf("file name %s leaves the sandbox", quote(p)), "name files by their way down from the sandbox's root, without .."}
+			return &pathError{fmt.Sprintf("file name %s leaves the sandbox", quote(p)),
+				"name files by their way down from the sandbox's root, without .."}
 		case c == "" || c == ".":
-			return &pathError{fmt.Sprintf("file name %s has a component that names nothing", quote(p)), "write " + quote(path.Clean(p))}
+			return &pathError{fmt.Sprintf("file name %s has a component that names nothing", quote(p)),
+				"write " + quote(path.Clean(p))}
 		case len(c) > maxComponent:
-			return &pathError{fmt.Sprintf("file name %s has a component of %d bytes, the most is %d", quote(p), len(c), maxComponent), "use a shorter name"}
+			return &pathError{fmt.Sprintf("file name %s has a component of %d bytes, the most is %d", quote(p), len(c),
+				maxComponent), "use a shorter name"}
 		}
 	}
 	return nil
@@ -86,13 +94,15 @@ func ValidOutputPattern(p string) error {
 
 func checkPattern(p string) *pathError {
 	if strings.Contains(p, "{{") {
-		return &pathError{fmt.Sprintf("output %s contains a template", quote(p)), "outputs are patterns: write * where names differ"}
+		return &pathError{fmt.Sprintf("output %s contains a template", quote(p)),
+			"outputs are patterns: write * where names differ"}
 	}
 	if e := checkPath(p); e != nil {
 		return &pathError{strings.Replace(e.msg, "file name", "output", 1), e.hint}
 	}
 	if _, err := path.Match(p, ""); err != nil {
-		return &pathError{fmt.Sprintf("output %s is not a pattern: a [ has no matching ]", quote(p)), "patterns know *, ? and [a-z]"}
+		return &pathError{fmt.Sprintf("output %s is not a pattern: a [ has no matching ]", quote(p)),
+			"patterns know *, ? and [a-z]"}
 	}
 	return nil
 }

@@ -9,7 +9,8 @@ import (
 )
 
 func TestValidSandboxPath(t *testing.T) {
-	for _, p := range []string{"a", "a/b", "..a", "a..", "...", ".hidden", "a b", "ü/ö.txt", "-", "stdout", "ab:c/d", strings.Repeat("d/", maxDepth-1) + "f"} {
+	for _, p := range []string{"a", "a/b", "..a", "a..", "...", ".hidden", "a b", "ü/ö.txt", "-", "stdout", "ab:c/d",
+		strings.Repeat("d/", maxDepth-1) + "f"} {
 		if err := ValidSandboxPath(p); err != nil {
 			t.Errorf("%q: %v", p, err)
 		}

@@ -52,7 +52,8 @@ func SignJob(j *Job, key ed25519.PrivateKey) (Record, error) {
 		Signature: sign(key, jobDomain, b),
 	}
 	if n := len(r.Encode()); n > MaxRecord {
-		return Record{}, fmt.Errorf("signing a job: its record has %s, the most is %s", FormatSize(int64(n)), FormatSize(MaxRecord))
+		return Record{}, fmt.Errorf("signing a job: its record has %s, the most is %s", FormatSize(int64(n)),
+			FormatSize(MaxRecord))
 	}
 	return r, nil
 }

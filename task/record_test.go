@@ -169,8 +169,10 @@ func TestPeerID(t *testing.T) {
 		key string
 		id  PeerID
 	}{
-		{"3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29", "12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN"},
-		{"d14677734c5b63da629572f3eab9b927babf833c27ff3da13bf0d723281ebe42", "12D3KooWPuHhUZGsJLVGEB3DVUNAcvCyci8yKeQjDwaZUq9CHmFw"},
+		{"3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29",
+			"12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN"},
+		{"d14677734c5b63da629572f3eab9b927babf833c27ff3da13bf0d723281ebe42",
+			"12D3KooWPuHhUZGsJLVGEB3DVUNAcvCyci8yKeQjDwaZUq9CHmFw"},
 	} {
 		key, _ := hex.DecodeString(v.key)
 		if got := PeerIDOf(key); got != v.id {

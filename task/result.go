@@ -35,14 +35,16 @@ const MaxMessage = 512
 // A Result is what a worker says about one ended attempt. The fields that
 // replicas must agree on are Outcome, ExitCode and Outputs: see Digest.
 type Result struct {
-	Task     TaskID        `cbor:"1,keyasint" json:"task"`
-	Worker   PeerID        `cbor:"2,keyasint" json:"worker"`
-	Outcome  Outcome       `cbor:"3,keyasint" json:"outcome"`
-	ExitCode uint32        `cbor:"4,keyasint" json:"exit_code"`                   // 0 when Completed, not 0 when ExitFailure
-	Message  string        `cbor:"5,keyasint,omitempty" json:"message,omitempty"` // for people; at most MaxMessage bytes
-	Outputs  []Output      `cbor:"6,keyasint" json:"outputs"`                     // sorted by name, each name once; at most MaxOutputs
-	CPU      time.Duration `cbor:"7,keyasint" json:"cpu_ns"`
-	Wall     time.Duration `cbor:"8,keyasint" json:"wall_ns"`
+	Task    TaskID  `cbor:"1,keyasint" json:"task"`
+	Worker  PeerID  `cbor:"2,keyasint" json:"worker"`
+	Outcome Outcome `cbor:"3,keyasint" json:"outcome"`
+	// 0 when Completed, not 0 when ExitFailure
+	ExitCode uint32 `cbor:"4,keyasint" json:"exit_code"`
+	Message  string `cbor:"5,keyasint,omitempty" json:"message,omitempty"` // for people; at most MaxMessage bytes
+	// sorted by name, each name once; at most MaxOutputs
+	Outputs []Output      `cbor:"6,keyasint" json:"outputs"`
+	CPU     time.Duration `cbor:"7,keyasint" json:"cpu_ns"`
+	Wall    time.Duration `cbor:"8,keyasint" json:"wall_ns"`
 	// Signature is the worker's Ed25519 signature over all other fields.
 	Signature []byte `cbor:"9,keyasint" json:"-"`
 }

@@ -144,7 +144,8 @@ func TestDigest(t *testing.T) {
 		}
 	}
 	// Digests of different versions are compared: this one is for ever.
-	if got, want := base.Digest().String(), "4ef5b4119928f7430f9f98af5d9ab2d360958259533c58f24624e8d6e452d6b2"; got != want {
+	if got, want := base.Digest().String(),
+		"4ef5b4119928f7430f9f98af5d9ab2d360958259533c58f24624e8d6e452d6b2"; got != want {
 		t.Errorf("digest %s, want %s", got, want)
 	}
 }
@@ -174,7 +175,8 @@ func TestOutcomeText(t *testing.T) {
 
 func TestClipMessage(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := strings.Repeat(string(rapid.SliceOfN(rapid.Byte(), 0, 9).Draw(t, "bytes")), rapid.IntRange(0, 200).Draw(t, "times"))
+		s := strings.Repeat(string(rapid.SliceOfN(rapid.Byte(), 0, 9).Draw(t, "bytes")),
+			rapid.IntRange(0, 200).Draw(t, "times"))
 		r := testResult()
 		r.Message = ClipMessage(s)
 		if err := r.Sign(testKey(1)); err != nil {

@@ -227,7 +227,8 @@ func rangeAxis(name string, from, to, step decimal) (Axis, *fault) {
 	where := "sweep." + name
 	aligned, ok := align(from, to, step)
 	if !ok {
-		return Axis{}, faultf(where, "write fewer decimals, or sweep a smaller range", "from, to and step together need more than %d digits", maxDigits)
+		return Axis{}, faultf(where, "write fewer decimals, or sweep a smaller range",
+			"from, to and step together need more than %d digits", maxDigits)
 	}
 	first, last, by := aligned[0], aligned[1], aligned[2]
 	span := last.mantissa - first.mantissa // both are below 10^18: no overflow

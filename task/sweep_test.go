@@ -111,7 +111,8 @@ func TestRangeIsExact(t *testing.T) {
 		if !ok || got.Cmp(want) != 0 {
 			t.Fatalf("from %s by %s: point %d is %s, want %s", from, step, i, a.Value(i), want.FloatString(6))
 		}
-		if text := a.Value(i); len(text) > a.longest() || strings.Contains(text, ".") && strings.HasSuffix(text, "0") || text == "-0" {
+		if text := a.Value(i); len(text) > a.longest() || strings.Contains(text, ".") && strings.HasSuffix(text, "0") ||
+			text == "-0" {
 			t.Fatalf("%q is not the shortest text", text)
 		}
 	})
@@ -129,7 +130,8 @@ func TestRangeText(t *testing.T) {
 		{"{from: 5, to: 5, step: -3}", "5"},
 		{"{from: 1.50, to: 2.0, step: 0.50}", "1.5 2"},
 		{"{from: 999999999999999998, to: 999999999999999999}", "999999999999999998 999999999999999999"},
-		{"{from: 0.000000000000000001, to: 0.000000000000000002, step: 0.000000000000000001}", "0.000000000000000001 0.000000000000000002"},
+		{"{from: 0.000000000000000001, to: 0.000000000000000002, step: 0.000000000000000001}",
+			"0.000000000000000001 0.000000000000000002"},
 	} {
 		f, err := ParseFile("j", []byte("module: a.wasm\nsweep: {a: "+test.rangeText+"}\n"))
 		if err != nil {

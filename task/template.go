@@ -23,7 +23,8 @@ func pieces(template string, literal, name func(string) error) error {
 		}
 		inner, after, found := strings.Cut(rest, "}}")
 		if !found {
-			return &templateError{fmt.Sprintf("%s: {{ without }}", quote(template)), `write {{.name}}, or {{"{{"}} for the braces themselves`}
+			return &templateError{fmt.Sprintf("%s: {{ without }}", quote(template)),
+				`write {{.name}}, or {{"{{"}} for the braces themselves`}
 		}
 		inner = strings.Trim(inner, " ")
 		var err error
@@ -33,9 +34,11 @@ func pieces(template string, literal, name func(string) error) error {
 		case dotted && isIdentifier(ref):
 			err = name(ref)
 		case isIdentifier(inner):
-			err = &templateError{fmt.Sprintf("{{%s}} is not a template", inner), fmt.Sprintf("write {{.%s}}, with a point", inner)}
+			err = &templateError{fmt.Sprintf("{{%s}} is not a template", inner),
+				fmt.Sprintf("write {{.%s}}, with a point", inner)}
 		default:
-			err = &templateError{fmt.Sprintf("%s is not a template", quote("{{"+inner+"}}")), "only {{.name}} is understood, with the name of an axis or trial"}
+			err = &templateError{fmt.Sprintf("%s is not a template", quote("{{"+inner+"}}")),
+				"only {{.name}} is understood, with the name of an axis or trial"}
 		}
 		if err != nil {
 			return err

@@ -79,13 +79,15 @@ func checkName(where, name string) *fault {
 // checkClass checks the job's weight, and the name of its class, if it has them.
 func (j *Job) checkClass() *fault {
 	if j.Weight < 0 || j.Weight > MaxWeight {
-		return faultf("weight", fmt.Sprintf("write a number from 1 to %d", MaxWeight), "weight of %d is not between 1 and %d", j.Weight, MaxWeight)
+		return faultf("weight", fmt.Sprintf("write a number from 1 to %d", MaxWeight),
+			"weight of %d is not between 1 and %d", j.Weight, MaxWeight)
 	}
 	if j.Class == "" {
 		return nil
 	}
 	if len(j.Class) > MaxClass {
-		return faultf("class", "give it a short name", "the class has a name of %d bytes, the most is %d", len(j.Class), MaxClass)
+		return faultf("class", "give it a short name", "the class has a name of %d bytes, the most is %d", len(j.Class),
+			MaxClass)
 	}
 	return checkName("class", j.Class)
 }
@@ -187,7 +189,8 @@ const maxTemplate = 2 * maxPath
 
 func (j *Job) checkOutputs() *fault {
 	if len(j.Outputs) > MaxPatterns {
-		return faultf("outputs", "write patterns, such as *.png", "%d output patterns, the most is %d", len(j.Outputs), MaxPatterns)
+		return faultf("outputs", "write patterns, such as *.png", "%d output patterns, the most is %d", len(j.Outputs),
+			MaxPatterns)
 	}
 	for i, p := range j.Outputs {
 		if e := checkPattern(p); e != nil {
@@ -224,14 +227,16 @@ func (j *Job) checkTimes() *fault {
 		v     time.Duration
 	}{{"work", j.Work}, {"deadline", j.Deadline}, {"timeout", j.Timeout}, {"checkpoint", j.Checkpoint.Every}} {
 		if d.v < 0 || d.v > MaxDuration {
-			return faultf(d.where, "write a duration such as 90s or 12h", "%s of %v is not between 0s and %v", d.where, d.v, MaxDuration)
+			return faultf(d.where, "write a duration such as 90s or 12h", "%s of %v is not between 0s and %v", d.where, d.v,
+				MaxDuration)
 		}
 	}
 	switch c := j.Checkpoint; {
 	case c.Off && c.Every != 0:
 		return faultf("checkpoint", "", "checkpoints are both off and every %v", c.Every)
 	case c.Every != 0 && c.Every < MinCheckpoint:
-		return faultf("checkpoint", "write auto, off or an interval such as 5m", "a checkpoint every %v is more often than every %v", c.Every, MinCheckpoint)
+		return faultf("checkpoint", "write auto, off or an interval such as 5m",
+			"a checkpoint every %v is more often than every %v", c.Every, MinCheckpoint)
 	}
 	return nil
 }
@@ -247,7 +252,8 @@ func (j *Job) checkResolved() *fault {
 	case len(j.Nonce) != NonceSize:
 		return faultf("nonce", "", "%d bytes, want %d", len(j.Nonce), NonceSize)
 	case j.Submitted.UTC().Year() < 1970 || j.Submitted.UTC().Year() > 9999:
-		return faultf("submitted", "set this machine's clock", "the year %d is not between 1970 and 9999", j.Submitted.UTC().Year())
+		return faultf("submitted", "set this machine's clock", "the year %d is not between 1970 and 9999",
+			j.Submitted.UTC().Year())
 	}
 	if f := j.checkInputs(); f != nil {
 		return f

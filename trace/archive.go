@@ -78,7 +78,8 @@ func writeFTA(out io.Writer, t *Trace) error {
 	for n, h := range t.Hosts {
 		event := 0
 		write := func(from, to int64, up int) {
-			fmt.Fprintf(w, "%d\t0\t%d\t0\t%s\t%d\t%s\t%s\tNULL\n", event, n+1, field(h.History.Host), up, formatSeconds(from), formatSeconds(to))
+			fmt.Fprintf(w, "%d\t0\t%d\t0\t%s\t%d\t%s\t%s\tNULL\n", event, n+1, field(h.History.Host), up, formatSeconds(from),
+				formatSeconds(to))
 			event++
 		}
 		// Everything but Available is one unavailable event; Unobserved is none.
@@ -141,7 +142,8 @@ func readAVT(t *Trace, lines *lineReader, o ReadOptions) error {
 	if lines.err != nil {
 		return lines.err
 	}
-	if b.first <= b.last && (!t.Start.IsZero() && b.first < t.Start.UnixMilli() || !t.End.IsZero() && b.last > t.End.UnixMilli()) {
+	if b.first <= b.last && (!t.Start.IsZero() && b.first < t.Start.UnixMilli() || !t.End.IsZero() &&
+		b.last > t.End.UnixMilli()) {
 		return fmt.Errorf("%s: sessions outside the start and end that it gives", lines.file)
 	}
 	if err := b.build(t, Unavailable); err != nil {
@@ -188,7 +190,8 @@ func writeAVT(out io.Writer, t *Trace) error {
 	if t.Synthetic != "" {
 		fmt.Fprintf(w, "# synthetic: %s\n", oneLine(t.Synthetic))
 	}
-	fmt.Fprintf(w, "# start: %s\n# end: %s\n", t.Start.UTC().Format(time.RFC3339Nano), t.End.UTC().Format(time.RFC3339Nano))
+	fmt.Fprintf(w, "# start: %s\n# end: %s\n", t.Start.UTC().Format(time.RFC3339Nano),
+		t.End.UTC().Format(time.RFC3339Nano))
 	if !t.Window.Whole() {
 		fmt.Fprintf(w, "# window: %s\n", t.Window)
 	}
@@ -282,7 +285,8 @@ func writeDGTA(out io.Writer, h Host, synthetic string) error {
 		case Unavailable:
 			cycles = -1
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", formatSeconds(s.Start.UnixMilli()), formatSeconds(s.End.UnixMilli()), strconv.FormatFloat(cycles, 'f', -1, 64))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", formatSeconds(s.Start.UnixMilli()), formatSeconds(s.End.UnixMilli()),
+			strconv.FormatFloat(cycles, 'f', -1, 64))
 	}
 	return w.Flush()
 }

@@ -100,7 +100,8 @@ func (b *builder) add(name string, r row) error {
 		return fmt.Errorf("host %s: the end, %s, is before the start, %s", name, stamp(r.to), stamp(r.from))
 	}
 	if n := len(h.rows); n > 0 && r.from < h.rows[n-1].to {
-		return fmt.Errorf("host %s: %s is before %s, the end of the row before: sort the rows by time", name, stamp(r.from), stamp(h.rows[n-1].to))
+		return fmt.Errorf("host %s: %s is before %s, the end of the row before: sort the rows by time", name, stamp(r.from),
+			stamp(h.rows[n-1].to))
 	}
 	b.first, b.last = min(b.first, r.from), max(b.last, r.to)
 	if n := len(h.rows); n > 0 && r.to > r.from {

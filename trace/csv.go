@@ -99,10 +99,12 @@ func readCSV(t *Trace, lines *lineReader, o ReadOptions) error {
 	}
 	if b.first <= b.last {
 		if b.first < t.Start.UnixMilli() {
-			return fmt.Errorf("%s: a row at %s is before the trace's start, %s", lines.file, stamp(b.first), stamp(t.Start.UnixMilli()))
+			return fmt.Errorf("%s: a row at %s is before the trace's start, %s", lines.file, stamp(b.first),
+				stamp(t.Start.UnixMilli()))
 		}
 		if !t.End.IsZero() && b.last > t.End.UnixMilli() {
-			return fmt.Errorf("%s: a row at %s is after the trace's end, %s", lines.file, stamp(b.last), stamp(t.End.UnixMilli()))
+			return fmt.Errorf("%s: a row at %s is after the trace's end, %s", lines.file, stamp(b.last),
+				stamp(t.End.UnixMilli()))
 		}
 	}
 	if cols.state >= 0 && cols.end >= 0 {

@@ -128,7 +128,8 @@ func (h *History) Spell(i int) Spell {
 	if i+1 < len(h.changes) {
 		end = h.changes[i+1].at
 	}
-	return Spell{State: c.state, Start: time.UnixMilli(c.at).UTC(), End: time.UnixMilli(end).UTC(), CPU: float64(c.cpu) / cpuUnit}
+	return Spell{State: c.state, Start: time.UnixMilli(c.at).UTC(), End: time.UnixMilli(end).UTC(),
+		CPU: float64(c.cpu) / cpuUnit}
 }
 
 // Since is when the history begins; zero when it is empty.

@@ -56,7 +56,8 @@ func TestHistoryHoldsTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h History
 		for range rapid.IntRange(1, 30).Draw(t, "changes") {
-			_ = h.Append(at(rapid.Float64Range(-10, 100).Draw(t, "at")), State(rapid.IntRange(0, 5).Draw(t, "state")), rapid.Float64Range(0, 1).Draw(t, "cpu"))
+			_ = h.Append(at(rapid.Float64Range(-10, 100).Draw(t, "at")), State(rapid.IntRange(0, 5).Draw(t, "state")),
+				rapid.Float64Range(0, 1).Draw(t, "cpu"))
 		}
 		for i := range h.Len() {
 			s := h.Spell(i)

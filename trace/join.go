@@ -78,7 +78,8 @@ func ReadResources(name string, r io.Reader) (map[string]Resource, error) {
 		}
 		f := strings.Fields(line)
 		if len(f) < 3 {
-			return nil, lines.wrap(fmt.Errorf("%d fields; a resource has a name, a clock rate in MHz and cycles per second", len(f)))
+			return nil, lines.wrap(fmt.Errorf("%d fields; a resource has a name, a clock rate in MHz and cycles per second",
+				len(f)))
 		}
 		mhz, err := strconv.ParseFloat(f[1], 64)
 		if err != nil || !(mhz > 0 && mhz <= 1e6) {

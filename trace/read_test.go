@@ -37,7 +37,8 @@ func spells(tr *Trace) string {
 			if x.State == Available && x.CPU != 1 {
 				s += "*" + formatSeconds(int64(x.CPU*1000))
 			}
-			s += " " + formatSeconds(x.Start.UnixMilli()-tr.Start.UnixMilli()) + "-" + formatSeconds(x.End.UnixMilli()-tr.Start.UnixMilli())
+			s += " " + formatSeconds(x.Start.UnixMilli()-tr.Start.UnixMilli()) + "-" +
+				formatSeconds(x.End.UnixMilli()-tr.Start.UnixMilli())
 		}
 		all = append(all, s)
 	}
@@ -54,8 +55,9 @@ func TestReadFormats(t *testing.T) {
 			"1: unavailable 0-3 available 3-10 user-present 10-20; 2: available 0-20 unavailable 20-20"},
 		{"ours", "o.csv", "# synthetic: by hand\n# start: 2025-01-01T00:00:00Z\n# end: 2025-01-02T00:00:00Z\nhost,start_s,end_s,state,cpu,ghz\n\"a,b\",10,20,available,,2.5\n\"a,b\",20,30,cpu-busy,,\n\"a,b\",40,50,available,0.5,\nb,,,,,\n",
 			"a,b: available 10-20 cpu-busy 20-30 unobserved 30-40 available*0.5 40-50; b:"},
-		{"Failure Trace Archive", "event_trace.tab", "# event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason\n" +
-			"0\t0\t7\t1\tn7\t1\t1000\t1010\tNULL\n1\t0\t7\t1\tn7\t0\t1010\t1012\t3\n2\t0\t7\t1\tn7\t1\t1020\t1030\tNULL\n0\t1\t7\t1\tn7\t0\t1000\t1000\tNULL\n",
+		{"Failure Trace Archive", "event_trace.tab",
+			"# event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason\n" +
+				"0\t0\t7\t1\tn7\t1\t1000\t1010\tNULL\n1\t0\t7\t1\tn7\t0\t1010\t1012\t3\n2\t0\t7\t1\tn7\t1\t1020\t1030\tNULL\n0\t1\t7\t1\tn7\t0\t1000\t1000\tNULL\n",
 			"7: available 0-10 unavailable 10-12 unobserved 12-20 available 20-30; 7.1: unavailable 0-0"},
 		{"Godfrey", "x.avt", "# a comment\na 2 0 10 15 20\nb 0\n",
 			"a: available 0-10 unavailable 10-15 available 15-20; b: unavailable 0-20"},
@@ -85,11 +87,15 @@ func TestReadNamesThePlace(t *testing.T) {
 		{"a.csv", "host,up_s\n", `a.csv:1: unknown column "up_s": columns are host (or device, node), start_s, end_s, state, cpu, ghz`},
 		{"a.csv", "host,start_s,end_s\na,0,1\na,2\n", "a.csv:3: 2 fields, the header has 3"},
 		{"a.csv", "host,start_s,end_s\na,0,1\na,2,x\n", `a.csv:3: "x" is not a number of seconds`},
-		{"a.csv", "host,start_s,end_s\na,0,5\na,2,6\n", "a.csv:3: host a: 1970-01-01T00:00:02.000Z is before 1970-01-01T00:00:05.000Z, the end of the row before: sort the rows by time"},
-		{"a.csv", "host,start_s,end_s\na,9,5\n", "a.csv:2: host a: the end, 1970-01-01T00:00:05.000Z, is before the start, 1970-01-01T00:00:09.000Z"},
-		{"a.csv", "host,start_s,state\na,0,7\n", `a.csv:2: unknown state "7": it is one of available, user-present, cpu-busy, leaving, unavailable`},
+		{"a.csv", "host,start_s,end_s\na,0,5\na,2,6\n",
+			"a.csv:3: host a: 1970-01-01T00:00:02.000Z is before 1970-01-01T00:00:05.000Z, the end of the row before: sort the rows by time"},
+		{"a.csv", "host,start_s,end_s\na,9,5\n",
+			"a.csv:2: host a: the end, 1970-01-01T00:00:05.000Z, is before the start, 1970-01-01T00:00:09.000Z"},
+		{"a.csv", "host,start_s,state\na,0,7\n",
+			`a.csv:2: unknown state "7": it is one of available, user-present, cpu-busy, leaving, unavailable`},
 		{"a.csv", "host,start_s,end_s\na,1e300,1e301\n", "a.csv:2: 1e300 seconds are outside the calendar"},
-		{"a.csv", "# window: 17h-10h\nhost,start_s,end_s\n", "a.csv:1: window: window 17h0m0s-10h0m0s is not a part of one day"},
+		{"a.csv", "# window: 17h-10h\nhost,start_s,end_s\n",
+			"a.csv:1: window: window 17h0m0s-10h0m0s is not a part of one day"},
 		{"a.tab", "0 0 1\n", "a.tab:1: 3 fields; an event has 9"},
 		{"a.tab", "0 0 1 0 n 4 0 1 NULL\n", `a.tab:1: event type "4" is neither 0, unavailable, nor 1, available`},
 		{"a.avt", "a 2 0 1\n", "a.avt:1: host a: 2 times for 2 sessions, which have two each"},
@@ -113,7 +119,8 @@ func TestReadNamesThePlace(t *testing.T) {
 func drawTrace(t *rapid.T) *Trace {
 	tr := &Trace{Name: "drawn", Synthetic: "by rapid", Start: epoch, End: at(5000), Sample: time.Minute}
 	for i := range rapid.IntRange(1, 4).Draw(t, "hosts") {
-		h := Host{History: &History{Host: rapid.StringMatching(`[a-z]{1,3}[,"# ]?[a-z]`).Draw(t, "name") + string(rune('a'+i))}}
+		h := Host{History: &History{Host: rapid.StringMatching(`[a-z]{1,3}[,"# ]?[a-z]`).Draw(t, "name") +
+			string(rune('a'+i))}}
 		if rapid.Bool().Draw(t, "has speed") {
 			h.GHz = float64(rapid.IntRange(1, 50).Draw(t, "speed")) / 10
 		}
@@ -132,7 +139,8 @@ func drawHistory(t *rapid.T, h *History) {
 		if rapid.IntRange(0, 4).Draw(t, "gap") == 0 {
 			_ = h.Gap(when)
 		} else {
-			_ = h.Append(when, State(rapid.IntRange(0, 4).Draw(t, "state")), float64(rapid.IntRange(0, cpuUnit).Draw(t, "cpu"))/cpuUnit)
+			_ = h.Append(when, State(rapid.IntRange(0, 4).Draw(t, "state")),
+				float64(rapid.IntRange(0, cpuUnit).Draw(t, "cpu"))/cpuUnit)
 		}
 	}
 	h.Extend(time.UnixMilli(ms + unit*rapid.Int64Range(0, 4).Draw(t, "last")))
@@ -150,7 +158,8 @@ func TestCSVKeepsEverything(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, first.String())
 		}
-		if back.Name != tr.Name || back.Synthetic != tr.Synthetic || !back.Start.Equal(tr.Start) || !back.End.Equal(tr.End) || back.Sample != tr.Sample {
+		if back.Name != tr.Name || back.Synthetic != tr.Synthetic || !back.Start.Equal(tr.Start) ||
+			!back.End.Equal(tr.End) || back.Sample != tr.Sample {
 			t.Fatalf("header: %+v", back)
 		}
 		if err := Write(&second, back, CSV); err != nil {
@@ -290,7 +299,8 @@ func TestReadRealRecords(t *testing.T) {
 	if relays.Sample < time.Hour || relays.Sample > 75*time.Minute || len(relays.Samples) != 2599 {
 		t.Errorf("%d snapshots, one every %v", len(relays.Samples), relays.Sample)
 	}
-	two, three := readReal(t, "phones", "availability_2state.csv.gz"), readReal(t, "phones", "availability_3state_batt50.csv.gz")
+	two, three := readReal(t, "phones", "availability_2state.csv.gz"),
+		readReal(t, "phones", "availability_3state_batt50.csv.gz")
 	if len(two.Hosts) != 198 || len(three.Hosts) != 200 { // two were never plugged in
 		t.Errorf("%d and %d phones", len(two.Hosts), len(three.Hosts))
 	}

@@ -307,7 +307,8 @@ func (d *description) days(h *History) {
 			d.s.Events += s.events(d.length)
 		}
 	}
-	d.compare(d.dayRow, d.length, &d.s.DayTypes, d.again[0], d.again[1], func(x int, rho float64) { d.daily[x-1].add(rho) })
+	d.compare(d.dayRow, d.length, &d.s.DayTypes, d.again[0], d.again[1],
+		func(x int, rho float64) { d.daily[x-1].add(rho) })
 	row := d.hourRow
 	for hour := range hours {
 		for n, s := range d.dayRow {
@@ -319,7 +320,8 @@ func (d *description) days(h *History) {
 
 // compare takes one host's series of consecutive days: their types, how these
 // recur, and the correlation of those that are mixed.
-func (d *description) compare(row []series, length int64, types *Types, up, down []Recurrence, pair func(apart int, rho float64)) {
+func (d *description) compare(row []series, length int64, types *Types, up, down []Recurrence,
+	pair func(apart int, rho float64)) {
 	for a, s := range row {
 		if !s.known {
 			continue
@@ -474,5 +476,6 @@ func (s *sums) mean() float64 { return s.sum / math.Max(1, float64(s.n)) }
 
 func (s *sums) correlation(mixed int) Correlation {
 	n := math.Max(1, float64(s.n))
-	return Correlation{mixed, s.n, s.min, s.max, s.mean(), float64(s.low) / n, float64(s.n-s.low-s.high) / n, float64(s.high) / n, s.bins}
+	return Correlation{mixed, s.n, s.min, s.max, s.mean(), float64(s.low) / n, float64(s.n-s.low-s.high) / n,
+		float64(s.high) / n, s.bins}
 }

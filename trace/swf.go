@@ -138,7 +138,8 @@ func parseJob(line string) (Job, error) {
 	}
 	return Job{
 		Number: int64(x[0]), Submit: x[1], Wait: x[2], RunTime: x[3], Procs: int64(x[4]), CPUTime: x[5], MemoryKB: x[6],
-		ReqProcs: int64(x[7]), ReqTime: x[8], ReqMemoryKB: x[9], Status: int64(x[10]), User: int64(x[11]), Group: int64(x[12]),
+		ReqProcs: int64(x[7]), ReqTime: x[8], ReqMemoryKB: x[9], Status: int64(x[10]), User: int64(x[11]),
+		Group:      int64(x[12]),
 		Executable: int64(x[13]), Queue: int64(x[14]), Partition: int64(x[15]), PrecedingJob: int64(x[16]), ThinkTime: x[17],
 	}, nil
 }

@@ -77,7 +77,8 @@ func Synthesize(kind string, c SynthConfig) (*Trace, error) {
 		c.Start = g.start
 	}
 	if c.Hosts < 1 || c.Hosts > MaxHosts || c.Days < 1 || c.Days > maxDays {
-		return nil, fmt.Errorf("%d hosts and %d days: there can be 1 to %d hosts and 1 to %d days", c.Hosts, c.Days, MaxHosts, maxDays)
+		return nil, fmt.Errorf("%d hosts and %d days: there can be 1 to %d hosts and 1 to %d days", c.Hosts, c.Days,
+			MaxHosts, maxDays)
 	}
 	t := &Trace{
 		Name:      g.name,

@@ -22,8 +22,9 @@ const likeAbout = "fitted to the counts of Zhang 2010, chapter 6"
 // process of short intervals.
 func ucbLike() generator {
 	const (
-		upDays  = 0.108 // mean share of days up throughout in what a host draws;
-		repeats = 0.282 // probability that such a day repeats; with mixed days that happen to be up it makes the published 0.241
+		upDays = 0.108 // mean share of days up throughout in what a host draws;
+		// probability that such a day repeats; with mixed days that happen to be up it makes the published 0.241
+		repeats = 0.282
 		weight  = 10.6  // concentration of the hosts' own shares
 		spread  = 0.895 // of the hosts' liveliness, as a logarithm ...
 		tied    = 0.598 // ... of which this follows the share of up-days

@@ -64,7 +64,8 @@ func TestHostsDependOnTheirNumberAlone(t *testing.T) {
 				differs = differs || stateAt(h.History, at) != stateAt(other.Hosts[i].History, at)
 			}
 		}
-		if !differs && synth(t, k[0], SynthConfig{Hosts: 3, Days: 6, Seed: 5}).Hosts[0].History.Len() > 1 { // some are up for months
+		// some are up for months
+		if !differs && synth(t, k[0], SynthConfig{Hosts: 3, Days: 6, Seed: 5}).Hosts[0].History.Len() > 1 {
 			t.Errorf("%s: another seed makes the same", k[0])
 		}
 	}
@@ -178,7 +179,8 @@ func TestOfficeHasHours(t *testing.T) {
 		}
 	}
 	if workday[11] < 20*workday[3] || workday[11] < 20*weekend[11] || workday[11]*100 < 20*busy[11] {
-		t.Errorf("present at 11 on working days %d times of %d, at 3 %d, at weekends %d", workday[11], busy[11], workday[3], weekend[11])
+		t.Errorf("present at 11 on working days %d times of %d, at 3 %d, at weekends %d", workday[11], busy[11], workday[3],
+			weekend[11])
 	}
 	for _, want := range []State{Available, UserPresent, CPUBusy, Unavailable} {
 		if !seen[want] {
@@ -191,7 +193,8 @@ func TestSynthesizeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		kind string
 		SynthConfig
-	}{{"seti", SynthConfig{}}, {"ucb", SynthConfig{Hosts: -1}}, {"ucb", SynthConfig{Hosts: MaxHosts + 1}}, {"ucb", SynthConfig{Days: maxDays + 1}}} {
+	}{{"seti", SynthConfig{}}, {"ucb", SynthConfig{Hosts: -1}}, {"ucb", SynthConfig{Hosts: MaxHosts + 1}},
+		{"ucb", SynthConfig{Days: maxDays + 1}}} {
 		if _, err := Synthesize(c.kind, c.SynthConfig); err == nil {
 			t.Errorf("%+v: made", c)
 		}

@@ -34,17 +34,24 @@ var codec = []string{"github.com/fxamacker/cbor/v2"}
 
 // rules has one entry for each room: docs/architecture.md section 2.
 var rules = map[string]rule{
-	"task": {core: true, own: []string{"internal/yamlfile"}, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/goccy/go-yaml", "github.com/ipfs/go-cid", "github.com/multiformats/go-multihash", "github.com/multiformats/go-multibase"}},
+	"task": {core: true, own: []string{"internal/yamlfile"},
+		outside: []string{"github.com/fxamacker/cbor/v2", "github.com/goccy/go-yaml", "github.com/ipfs/go-cid",
+			"github.com/multiformats/go-multihash", "github.com/multiformats/go-multibase"}},
 
 	"trace": {core: true, own: []string{"task"}, outside: []string{"github.com/klauspost/compress/"}},
 
 	"predictor": {core: true, own: []string{"task", "trace", "internal/spec"}, outside: []string{"gonum.org/v1/gonum/"}},
 
-	"overlay": {core: true, own: []string{"task", "trace", "predictor"}, outside: append(codec, "github.com/multiformats/go-multiaddr")},
+	"overlay": {core: true, own: []string{"task", "trace", "predictor"},
+		outside: append(codec, "github.com/multiformats/go-multiaddr")},
 
-	"scheduler": {core: true, own: []string{"internal/heap", "task", "overlay", "migrate", "scheduler/ledger", "scheduler/place", "scheduler/place/allot", "scheduler/share", "scheduler/chunk", "scheduler/message", "scheduler/durable", "scheduler/timer", "scheduler/replication", "scheduler/learning", "scheduler/leasing", "scheduler/worker", "scheduler/submitter"}, outside: codec},
+	"scheduler": {core: true, own: []string{"internal/heap", "task", "overlay", "migrate", "scheduler/ledger",
+		"scheduler/place", "scheduler/place/allot", "scheduler/share", "scheduler/chunk", "scheduler/message",
+		"scheduler/durable", "scheduler/timer", "scheduler/replication", "scheduler/learning", "scheduler/leasing",
+		"scheduler/worker", "scheduler/submitter"}, outside: codec},
 
-	"member": {core: true, own: []string{"task", "trace", "predictor", "overlay", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place"}},
+	"member": {core: true, own: []string{"task", "trace", "predictor", "overlay", "scheduler", "scheduler/message",
+		"scheduler/worker", "scheduler/submitter", "scheduler/place"}},
 
 	"scheduler/message": {core: true, own: []string{"task", "overlay", "scheduler/ledger"}, outside: codec},
 
@@ -58,9 +65,11 @@ var rules = map[string]rule{
 
 	"scheduler/replication": {core: true, own: []string{"task", "scheduler/ledger", "scheduler/message"}},
 
-	"scheduler/worker": {core: true, own: []string{"task", "overlay", "scheduler/message", "scheduler/durable", "scheduler/timer"}},
+	"scheduler/worker": {core: true, own: []string{"task", "overlay", "scheduler/message", "scheduler/durable",
+		"scheduler/timer"}},
 
-	"scheduler/submitter": {core: true, own: []string{"task", "scheduler/ledger", "scheduler/message", "scheduler/durable", "scheduler/timer"}},
+	"scheduler/submitter": {core: true, own: []string{"task", "scheduler/ledger", "scheduler/message",
+		"scheduler/durable", "scheduler/timer"}},
 
 	"scheduler/schedtest": {own: []string{"task", "scheduler/ledger", "scheduler/message"}},
 
@@ -78,41 +87,57 @@ var rules = map[string]rule{
 
 	"migrate/handover": {core: true, own: []string{"task"}},
 
-	"sim": {core: true, own: []string{"internal/heap", "task", "trace", "predictor", "migrate", "scheduler/place", "scheduler/share", "scheduler/chunk", "internal/spec"}},
+	"sim": {core: true, own: []string{"internal/heap", "task", "trace", "predictor", "migrate", "scheduler/place",
+		"scheduler/share", "scheduler/chunk", "internal/spec"}},
 
-	"sim/swarm": {core: true, own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/ledger", "scheduler/place", "sim", "internal/spec", "internal/heap"}},
+	"sim/swarm": {core: true, own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
+		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/ledger", "scheduler/place", "sim",
+		"internal/spec", "internal/heap"}},
 
-	"sim/report": {core: true, own: []string{"task", "sim"}, outside: []string{"gonum.org/v1/gonum/stat", "gonum.org/v1/plot"}},
+	"sim/report": {core: true, own: []string{"task", "sim"}, outside: []string{"gonum.org/v1/gonum/stat",
+		"gonum.org/v1/plot"}},
 
-	"sim/scenario": {core: true, own: []string{"internal/yamlfile", "task", "trace", "scheduler/place", "scheduler/share", "scheduler/chunk", "migrate", "predictor", "sim"}, outside: []string{"github.com/goccy/go-yaml"}},
+	"sim/scenario": {core: true, own: []string{"internal/yamlfile", "task", "trace", "scheduler/place",
+		"scheduler/share", "scheduler/chunk", "migrate", "predictor", "sim"}, outside: []string{"github.com/goccy/go-yaml"}},
 
 	"reproduce": {core: true, own: []string{"trace", "sim"}, outside: []string{"gonum.org/v1/gonum/stat"}},
 
-	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/wire"}, outside: []string{"github.com/libp2p/", "github.com/multiformats/", "golang.org/x/"}},
+	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/wire"},
+		outside: []string{"github.com/libp2p/", "github.com/multiformats/", "golang.org/x/"}},
 
 	"p2p/wire": {outside: []string{"golang.org/x/time"}},
 
-	"blocks": {own: []string{"task", "p2p/wire", "blocks/disk"}, outside: []string{"github.com/ipfs/", "github.com/multiformats/"}},
+	"blocks": {own: []string{"task", "p2p/wire", "blocks/disk"},
+		outside: []string{"github.com/ipfs/", "github.com/multiformats/"}},
 
 	"blocks/disk": {outside: []string{"github.com/ipfs/", "github.com/cockroachdb/pebble"}},
 
-	"sandbox": {own: []string{"task", "sandbox/wasi", "sandbox/wasm", "sandbox/freeze"}, outside: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}},
+	"sandbox": {own: []string{"task", "sandbox/wasi", "sandbox/wasm", "sandbox/freeze"},
+		outside: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}},
 
 	"sandbox/wasi": {own: []string{"task"}, outside: []string{"github.com/tetratelabs/wazero"}},
 
 	"sandbox/wasm": {},
 
-	"sandbox/freeze": {own: []string{"sandbox/wasm"}, outside: []string{"github.com/tetratelabs/wazero", "github.com/fxamacker/cbor/v2", "github.com/klauspost/compress"}},
+	"sandbox/freeze": {own: []string{"sandbox/wasm"},
+		outside: []string{"github.com/tetratelabs/wazero", "github.com/fxamacker/cbor/v2", "github.com/klauspost/compress"}},
 
-	"owner": {own: []string{"internal/yamlfile", "task", "trace", "owner/sensor"}, outside: []string{"github.com/goccy/go-yaml"}},
+	"owner": {own: []string{"internal/yamlfile", "task", "trace", "owner/sensor"},
+		outside: []string{"github.com/goccy/go-yaml"}},
 
-	"owner/sensor": {outside: []string{"github.com/godbus/dbus/v5", "github.com/jezek/xgb", "github.com/ebitengine/purego", "github.com/shirou/gopsutil", "golang.org/x/sys"}},
+	"owner/sensor": {outside: []string{"github.com/godbus/dbus/v5", "github.com/jezek/xgb",
+		"github.com/ebitengine/purego", "github.com/shirou/gopsutil", "golang.org/x/sys"}},
 
-	"node": {own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share", "scheduler/chunk", "p2p", "blocks", "blocks/disk", "sandbox", "owner", "owner/sensor", "node/exec"}, outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
+	"node": {own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
+		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share",
+		"scheduler/chunk", "p2p", "blocks", "blocks/disk", "sandbox", "owner", "owner/sensor", "node/exec"},
+		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
-	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks", "sandbox", "owner"}, outside: []string{"golang.org/x/sys"}},
+	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
+		"sandbox", "owner"}, outside: []string{"golang.org/x/sys"}},
 
-	"api": {own: []string{"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker", "scheduler/submitter", "node", "blocks", "sandbox"}},
+	"api": {own: []string{"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
+		"scheduler/submitter", "node", "blocks", "sandbox"}},
 
 	"cmd/godwit": {own: []string{"*"}, outside: []string{"github.com/spf13/"}},
 
@@ -130,7 +155,9 @@ var rules = map[string]rule{
 
 	"internal/guests/child": {own: []string{"sandbox"}},
 
-	"internal/testnet": {own: []string{"task", "overlay", "p2p", "blocks"}, outside: []string{"github.com/libp2p/", "github.com/marcopolo/simnet", "github.com/quic-go/quic-go", "github.com/ipfs/", "github.com/multiformats/"}},
+	"internal/testnet": {own: []string{"task", "overlay", "p2p", "blocks"},
+		outside: []string{"github.com/libp2p/", "github.com/marcopolo/simnet", "github.com/quic-go/quic-go",
+			"github.com/ipfs/", "github.com/multiformats/"}},
 
 	"reproduce/zhang": {core: true, own: []string{"trace", "predictor", "migrate", "scheduler/place", "sim", "reproduce"}},
 
@@ -174,38 +201,55 @@ var rules = map[string]rule{
 
 	"lab/view": {own: []string{"lab/table", "scheduler"}},
 
-	"lab/timeline": {own: []string{"lab/plot", "lab/table", "scheduler/message", "task"}, outside: []string{"gonum.org/v1/plot"}},
+	"lab/timeline": {own: []string{"lab/plot", "lab/table", "scheduler/message", "task"},
+		outside: []string{"gonum.org/v1/plot"}},
 
-	"lab/submission": {own: []string{"api", "blocks", "internal/failure", "lab/files", "lab/progress", "lab/table", "sandbox", "scheduler/message", "task"}},
+	"lab/submission": {own: []string{"api", "blocks", "internal/failure", "lab/files", "lab/progress", "lab/table",
+		"sandbox", "scheduler/message", "task"}},
 
-	"lab/simulation": {own: []string{"internal/failure", "internal/spec", "lab/files", "lab/plot", "lab/progress", "lab/table", "lab/traces", "sim", "sim/report", "sim/scenario", "sim/swarm", "task", "trace"}},
+	"lab/simulation": {own: []string{"internal/failure", "internal/spec", "lab/files", "lab/plot", "lab/progress",
+		"lab/table", "lab/traces", "sim", "sim/report", "sim/scenario", "sim/swarm", "task", "trace"}},
 
 	"lab/backtest": {own: []string{"internal/failure", "lab/plot", "lab/table", "lab/traces", "predictor", "trace"}},
 
-	"lab/published": {own: []string{"reproduce/koala", "reproduce/mgst", "reproduce/policies", "reproduce/simpetek", "reproduce/zhang", "internal/failure", "internal/spec", "lab/plot", "lab/progress", "lab/table", "lab/traces", "reproduce", "sim/scenario", "trace"}},
+	"lab/published": {own: []string{"reproduce/koala", "reproduce/mgst", "reproduce/policies", "reproduce/simpetek",
+		"reproduce/zhang", "internal/failure", "internal/spec", "lab/plot", "lab/progress", "lab/table", "lab/traces",
+		"reproduce", "sim/scenario", "trace"}},
 
-	"lab/testbed": {own: []string{"api", "internal/failure", "lab/files", "lab/progress", "lab/table", "lab/testbed/clock", "lab/traces", "lab/view", "node", "owner", "p2p", "scheduler", "task", "trace"}},
+	"lab/testbed": {own: []string{"api", "internal/failure", "lab/files", "lab/progress", "lab/table",
+		"lab/testbed/clock", "lab/traces", "lab/view", "node", "owner", "p2p", "scheduler", "task", "trace"}},
 
 	"lab/testbed/clock": {own: []string{"trace"}},
 
-	"lab/testbed/measure": {own: []string{"lab/files", "lab/table", "lab/testbed/clock", "scheduler/ledger", "scheduler/message", "sim/report", "task"}},
+	"lab/testbed/measure": {own: []string{"lab/files", "lab/table", "lab/testbed/clock", "scheduler/ledger",
+		"scheduler/message", "sim/report", "task"}},
 
-	"lab/testbed/impose": {own: []string{"internal/failure", "lab/testbed/measure", "node", "overlay", "scheduler", "scheduler/place", "sim", "task"}},
+	"lab/testbed/impose": {own: []string{"internal/failure", "lab/testbed/measure", "node", "overlay", "scheduler",
+		"scheduler/place", "sim", "task"}},
 
-	"lab/testbed/plan": {own: []string{"internal/failure", "lab/files", "lab/testbed/clock", "lab/testbed/impose", "lab/traces", "migrate", "scheduler/place", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
+	"lab/testbed/plan": {own: []string{"internal/failure", "lab/files", "lab/testbed/clock", "lab/testbed/impose",
+		"lab/traces", "migrate", "scheduler/place", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
 
-	"lab/testbed/replay": {own: []string{"api", "lab/files", "lab/progress", "lab/submission", "lab/table", "lab/testbed", "lab/testbed/clock", "lab/testbed/impose", "lab/testbed/measure", "lab/testbed/plan", "lab/traces", "node", "overlay", "owner", "scheduler/ledger", "scheduler/message", "sim", "sim/report", "sim/swarm", "task", "trace"}},
+	"lab/testbed/replay": {own: []string{"api", "lab/files", "lab/progress", "lab/submission", "lab/table",
+		"lab/testbed", "lab/testbed/clock", "lab/testbed/impose", "lab/testbed/measure", "lab/testbed/plan", "lab/traces",
+		"node", "overlay", "owner", "scheduler/ledger", "scheduler/message", "sim", "sim/report", "sim/swarm", "task",
+		"trace"}},
 
-	"lab/testbed/sites": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table", "lab/testbed", "lab/testbed/clock", "lab/testbed/measure", "lab/testbed/plan", "migrate", "node", "owner", "scheduler/message", "scheduler/place", "scheduler/share", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
+	"lab/testbed/sites": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table",
+		"lab/testbed", "lab/testbed/clock", "lab/testbed/measure", "lab/testbed/plan", "migrate", "node", "owner",
+		"scheduler/message", "scheduler/place", "scheduler/share", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
 
-	"lab/testbed/local": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table", "lab/testbed", "lab/testbed/clock", "lab/testbed/measure"}},
+	"lab/testbed/local": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table",
+		"lab/testbed", "lab/testbed/clock", "lab/testbed/measure"}},
 
-	"lab/testbed/batch": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table", "lab/testbed", "node", "scheduler/chunk", "scheduler/message", "scheduler/place", "task"}},
+	"lab/testbed/batch": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table",
+		"lab/testbed", "node", "scheduler/chunk", "scheduler/message", "scheduler/place", "task"}},
 }
 
 // impure lists what no core package may import: it has no clock, goroutine,
 // input or output of its own.
-var impure = []string{"os", "net", "context", "sync", "log", "log/slog", "io/ioutil", "os/exec", "os/signal", "runtime", "unsafe", "crypto/rand"}
+var impure = []string{"os", "net", "context", "sync", "log", "log/slog", "io/ioutil", "os/exec", "os/signal",
+	"runtime", "unsafe", "crypto/rand"}
 
 // impureCalls are calls that read a clock, start a timer or draw from shared
 // randomness.

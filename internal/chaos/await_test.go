@@ -10,7 +10,8 @@ import (
 func swarmOf() map[int]sight {
 	sights := map[int]sight{}
 	for i, p := range []string{"a", "b", "c", "d"} {
-		v := view{Leader: "a", Epoch: 5, Role: roleCoordinator, Members: 4, Group: []string{"a", "b", "c"}, Digest: "feed", Synced: true}
+		v := view{Leader: "a", Epoch: 5, Role: roleCoordinator, Members: 4, Group: []string{"a", "b", "c"}, Digest: "feed",
+			Synced: true}
 		switch p {
 		case "a":
 			v.Role, v.Synced = roleLeader, false // it has nobody to ask

@@ -67,7 +67,8 @@ func (t *trial) jump(ctx context.Context, victim *node, c *wallClock, submitter 
 		t.say("the clock of node %d jumps %v %s", victim.index, clockJump, way.name)
 		_, err := t.submit(ctx, submitter, name+"-"+way.name, sideTasks/2, acceptLimit)
 		t.report.must(fmt.Sprintf("node %d's clock jumps %s: the swarm goes on accepting jobs", victim.index, way.name), err)
-		t.report.must(fmt.Sprintf("node %d says that its clock jumped %s", victim.index, way.name), t.says(ctx, victim, said, aboutClock))
+		t.report.must(fmt.Sprintf("node %d says that its clock jumped %s", victim.index, way.name),
+			t.says(ctx, victim, said, aboutClock))
 		if err := pause(ctx, jumpedFor-time.Since(begun)); err != nil {
 			return err
 		}

@@ -52,7 +52,8 @@ func coordinators(ctx context.Context, t *trial) error {
 	if t.report.must(fmt.Sprintf("there is a new group within %v", newGroupLimit), err) {
 		_, v := t.tally.Leader()
 		t.say("a new group: %s", t.groupNames(v))
-		t.report.show("until a new group leads and its copies are whole", fmt.Sprintf("at most %v", newGroupLimit), "%.2f s", time.Since(fell).Seconds())
+		t.report.show("until a new group leads and its copies are whole", fmt.Sprintf("at most %v", newGroupLimit),
+			"%.2f s", time.Since(fell).Seconds())
 	}
 	if err := t.settle(ctx, settleLimit); err != nil {
 		return err

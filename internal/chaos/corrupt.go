@@ -65,7 +65,8 @@ func corrupt(ctx context.Context, t *trial) error {
 		return equal(sights, groupSize)
 	})
 	if t.report.must("it has the leader's ledger again, under way", err) {
-		t.report.show("until it has the leader's ledger again", fmt.Sprintf("at most %v", catchUpLimit), "%.2f s", time.Since(begun).Seconds())
+		t.report.show("until it has the leader's ledger again", fmt.Sprintf("at most %v", catchUpLimit), "%.2f s",
+			time.Since(begun).Seconds())
 	}
 	if err := t.settle(ctx, settleLimit); err != nil {
 		return err

@@ -77,7 +77,8 @@ func (t *trial) mountDisk(ctx context.Context, n *node) error {
 	if err := os.MkdirAll(n.dir, 0o700); err != nil {
 		return fmt.Errorf("making a node's directory: %w", err)
 	}
-	if said, err := exec.CommandContext(ctx, "mount", "-t", "tmpfs", "-o", "size="+diskSize+",mode=0700", "tmpfs", n.dir).CombinedOutput(); err != nil {
+	if said, err := exec.CommandContext(ctx, "mount", "-t", "tmpfs", "-o", "size="+diskSize+",mode=0700", "tmpfs",
+		n.dir).CombinedOutput(); err != nil {
 		return skip(fmt.Sprintf("no small disk can be mounted: %v: %s", err, strings.TrimSpace(string(said))))
 	}
 	t.undo = append(t.undo, func() {

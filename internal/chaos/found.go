@@ -15,7 +15,8 @@ const movingOverlay = "moving"
 // let tasks move, with a group of that size.
 func (t *trial) found(ctx context.Context, policy string, coordinators int) error {
 	const before = "commons"
-	id, err := t.nodes[0].verb(ctx, "overlay", "create", movingOverlay, "--migration", policy, "--coordinators", fmt.Sprint(coordinators))
+	id, err := t.nodes[0].verb(ctx, "overlay", "create", movingOverlay, "--migration", policy, "--coordinators",
+		fmt.Sprint(coordinators))
 	if err != nil {
 		return err
 	}
@@ -42,6 +43,7 @@ func (t *trial) found(ctx context.Context, policy string, coordinators int) erro
 // ruled writes the rules of owners who also say how long a stopped task waits before
 // it goes, and how many cores there are to lend.
 func (t *trial) ruled(name string, cores int) (string, error) {
-	file, text := filepath.Join(t.dir, name), strings.Replace(rules, "max_cores: 100\n", fmt.Sprintf("max_cores: %d\n", cores), 1)
+	file, text := filepath.Join(t.dir, name),
+		strings.Replace(rules, "max_cores: 100\n", fmt.Sprintf("max_cores: %d\n", cores), 1)
 	return file, os.WriteFile(file, fmt.Appendf(nil, "%sgrace: %v\n", text, t.grace), 0o600)
 }

@@ -80,7 +80,8 @@ func (t *trial) labour(ctx context.Context) (l labour, err error) {
 
 // write puts the job's file into dir and returns it.
 func (j *job) write(dir string) (string, error) {
-	text := fmt.Sprintf("name: %s\nmodule: %s\n%soutputs: [stdout]\nsweep:\n  task: {from: 0, to: %d}\n", j.name, j.labour.module, j.labour.rules, j.tasks-1)
+	text := fmt.Sprintf("name: %s\nmodule: %s\n%soutputs: [stdout]\nsweep:\n  task: {from: 0, to: %d}\n", j.name,
+		j.labour.module, j.labour.rules, j.tasks-1)
 	file := filepath.Join(dir, j.name+".yaml")
 	return file, os.WriteFile(file, []byte(text), 0o600)
 }
@@ -96,7 +97,8 @@ func (t *trial) submit(ctx context.Context, at *node, name string, tasks int, li
 
 // submitLabour hands a job in at a node, which may take so long to have it
 // accepted, and watches what that node holds of it.
-func (t *trial) submitLabour(ctx context.Context, at *node, name string, tasks int, l labour, limit time.Duration) (*job, error) {
+func (t *trial) submitLabour(ctx context.Context, at *node, name string, tasks int, l labour,
+	limit time.Duration) (*job, error) {
 	j := &job{name: name, tasks: tasks, at: at, labour: l, handed: time.Now()}
 	file, err := j.write(t.dir)
 	if err != nil {
@@ -165,10 +167,12 @@ func (t *trial) settle(ctx context.Context, limit time.Duration) error {
 	for _, j := range t.jobs {
 		e := t.check(ctx, j)
 		t.report.Jobs = append(t.report.Jobs, e)
-		t.report.show(fmt.Sprintf("%s, handed in at node %d", j.name, e.Node), "", "%s, %d of %d held after %.1f s", e.State, e.Held, e.Tasks, e.TookS)
+		t.report.show(fmt.Sprintf("%s, handed in at node %d", j.name, e.Node), "", "%s, %d of %d held after %.1f s",
+			e.State, e.Held, e.Tasks, e.TookS)
 		twice, doubles, wasted = twice+e.Twice, doubles+e.Doubles, wasted+e.WastedS
 		reruns, all = reruns+e.Reruns, all+e.WastedS+e.UsefulS
-		t.report.expect(fmt.Sprintf("%s: every task is done, once, with the right result", j.name), e.Problem == "", "%s", e.Problem)
+		t.report.expect(fmt.Sprintf("%s: every task is done, once, with the right result", j.name), e.Problem == "", "%s",
+			e.Problem)
 	}
 	t.report.show("tasks that ran more than once, by their attempts", "", "%d, %d reruns", twice, reruns)
 	t.report.show("tasks with results of several workers", "", "%d", doubles)
@@ -225,7 +229,8 @@ func (j *job) complete(st jobView) error {
 		seen[k.Index] = true
 	}
 	if st.State != "done" || !st.Final || st.Held != j.tasks || st.Tasks.Done != j.tasks || st.Tasks.Total != j.tasks {
-		return fmt.Errorf("state %s, final %t, %d held, %d of %d done, %d failed: %s", st.State, st.Final, st.Held, st.Tasks.Done, st.Tasks.Total, st.Tasks.Failed, st.Error)
+		return fmt.Errorf("state %s, final %t, %d held, %d of %d done, %d failed: %s", st.State, st.Final, st.Held,
+			st.Tasks.Done, st.Tasks.Total, st.Tasks.Failed, st.Error)
 	}
 	return nil
 }

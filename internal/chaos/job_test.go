@@ -54,7 +54,8 @@ func TestHeldNeverFalls(t *testing.T) {
 
 func TestIndex(t *testing.T) {
 	sweep, single := job{tasks: 500}, job{tasks: 1}
-	for path, want := range map[string]int{"out/000/stdout": 0, "out/007/stdout": 7, "out/499/stdout": 499, "out/stdout": nowhere, "out/x/stdout": nowhere} {
+	for path, want := range map[string]int{"out/000/stdout": 0, "out/007/stdout": 7, "out/499/stdout": 499,
+		"out/stdout": nowhere, "out/x/stdout": nowhere} {
 		if got := sweep.index("out", path); got != want {
 			t.Errorf("%s is of task %d, want %d", path, got, want)
 		}

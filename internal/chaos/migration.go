@@ -57,7 +57,8 @@ func migration(ctx context.Context, t *trial) error {
 	watched, stop := context.WithCancel(ctx)
 	defer stop()
 	t.watching.Go(func() { t.watcher.run(watched) })
-	j, err := t.submitLabour(ctx, t.nodes[t.rng.IntN(len(t.nodes))], scenarioMigration, t.tasks, d.labour(t.checkpoint), acceptLimit)
+	j, err := t.submitLabour(ctx, t.nodes[t.rng.IntN(len(t.nodes))], scenarioMigration, t.tasks, d.labour(t.checkpoint),
+		acceptLimit)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,8 @@ type unrest struct {
 
 func newUnrest(t *trial) *unrest {
 	now := time.Now()
-	return &unrest{storm: storm{trial: t, next: now.Add(t.moving.kills)}, owners: map[int]time.Time{}, back: now.Add(t.moving.owners)}
+	return &unrest{storm: storm{trial: t, next: now.Add(t.moving.kills)}, owners: map[int]time.Time{},
+		back: now.Add(t.moving.owners)}
 }
 
 // run goes on until the job is over, or its time; then all nodes come back.
@@ -233,7 +235,8 @@ func (r *report) moved(a account) {
 	r.show("by the job's log: handed over; moved by a checkpoint", "", "%d; %d", l.handed, l.moved)
 	r.show("  went on from a checkpoint otherwise; from scratch", "", "%d; %d", l.resumed, l.scratch)
 	r.show("CPU of the tasks, undisturbed", "", "%.1f s", a.tide.cpu(useful).Seconds())
-	r.show("CPU lost: work that was done again", fmt.Sprintf("at most %.0f %%", 100*lostMost), "%.1f s, %.2f %%", a.tide.cpu(killed+other).Seconds(), 100*share)
+	r.show("CPU lost: work that was done again", fmt.Sprintf("at most %.0f %%", 100*lostMost), "%.1f s, %.2f %%",
+		a.tide.cpu(killed+other).Seconds(), 100*share)
 	r.show("  after kills; otherwise", "", "%.1f s; %.1f s", a.tide.cpu(killed).Seconds(), a.tide.cpu(other).Seconds())
 	r.show("  as the job tells it: lost, of useful", "", "%.1f s of %.1f s", a.job.WastedCPU, a.job.UsefulCPU)
 	r.show("runs from scratch beyond the first; more than kills", "0", "%d; %d", scratch, excess)

@@ -10,7 +10,8 @@ import (
 
 func TestTell(t *testing.T) {
 	st := jobView{List: []taskView{
-		{Attempts: []attemptView{{MovedTo: "b", MovedBytes: 9}, {MovedTo: "c", FromCheckpoint: true}, {FromCheckpoint: true}}},
+		{Attempts: []attemptView{{MovedTo: "b", MovedBytes: 9}, {MovedTo: "c", FromCheckpoint: true},
+			{FromCheckpoint: true}}},
 		{Attempts: []attemptView{{Outcome: "lost"}, {Outcome: "refused"}, {Outcome: "lost", FromCheckpoint: true}, {}}},
 		{Attempts: []attemptView{{}}},
 		{},
@@ -25,7 +26,8 @@ func TestMoved(t *testing.T) {
 	d := tide{Tide: walk.Tide{Rounds: 1000}, round: time.Millisecond}
 	good := func() account {
 		return account{tide: d, tasks: 2, stints: map[uint64][]stint{
-			0: {{from: 0, to: 500, began: at(0), ended: at(500), seen: at(500)}, {node: 1, from: 480, to: 1000, began: at(600), ended: at(900), seen: at(900)}},
+			0: {{from: 0, to: 500, began: at(0), ended: at(500), seen: at(500)},
+				{node: 1, from: 480, to: 1000, began: at(600), ended: at(900), seen: at(900)}},
 			1: {{from: 0, to: 1000, began: at(0), ended: at(900), seen: at(900)}},
 		}}
 	}
@@ -48,7 +50,8 @@ func TestMoved(t *testing.T) {
 				broken = append(broken, p.What)
 			}
 		}
-		if c.broken == "" && len(broken) != 0 || c.broken != "" && (len(broken) != 1 || !strings.Contains(broken[0], c.broken)) {
+		if c.broken == "" && len(broken) != 0 || c.broken != "" &&
+			(len(broken) != 1 || !strings.Contains(broken[0], c.broken)) {
 			t.Errorf("%s: broken %q", name, broken)
 		}
 	}
@@ -60,7 +63,8 @@ func TestStillTarget(t *testing.T) {
 		mebibytes int
 		bandwidth float64
 		want      time.Duration
-	}{{1, 0, 0}, {64, 0, 60 * time.Millisecond}, {512, 0, 250 * time.Millisecond}, {64, fifty, 522 * time.Millisecond}, {512, fifty, 2777 * time.Millisecond}} {
+	}{{1, 0, 0}, {64, 0, 60 * time.Millisecond}, {512, 0, 250 * time.Millisecond}, {64, fifty, 522 * time.Millisecond},
+		{512, fifty, 2777 * time.Millisecond}} {
 		if got := stillTarget(c.mebibytes, c.bandwidth); got.Round(time.Millisecond) != c.want {
 			t.Errorf("%d MiB at %.0f B/s: %v, want %v", c.mebibytes, c.bandwidth, got, c.want)
 		}
@@ -69,7 +73,8 @@ func TestStillTarget(t *testing.T) {
 
 // The owners of two nodes give notice in turns, and take it back.
 func TestOwnersTakeTurns(t *testing.T) {
-	m := mover{trial: &trial{options: options{moving: moving{moves: 2, limit: time.Minute}}}, period: 10 * time.Second, from: time.Unix(1000, 0)}
+	m := mover{trial: &trial{options: options{moving: moving{moves: 2, limit: time.Minute}}}, period: 10 * time.Second,
+		from: time.Unix(1000, 0)}
 	if got, want := m.owner(1), `# start: 1970-01-01T00:16:00Z
 host,start_s,end_s,state
 owner,0,50,available

@@ -59,7 +59,8 @@ func (t *trial) build(ctx context.Context, guest, path string) error {
 	if err != nil {
 		return fmt.Errorf("finding the guest's source, which takes the repository and Go: %w", err)
 	}
-	if said, err := exec.CommandContext(ctx, t.godwit, "build", filepath.Join(strings.TrimSpace(string(where)), guest), "--out", path).CombinedOutput(); err != nil {
+	if said, err := exec.CommandContext(ctx, t.godwit, "build", filepath.Join(strings.TrimSpace(string(where)), guest),
+		"--out", path).CombinedOutput(); err != nil {
 		return fmt.Errorf("building the guest: %w: %s", err, said)
 	}
 	return nil

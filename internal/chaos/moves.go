@@ -166,9 +166,11 @@ func (m *mover) told(mebibytes int, st jobView) {
 		}
 	}
 	s := spreadOf(down)
-	m.report.show(fmt.Sprintf("  %d MiB, as the nodes tell it: handed over, still", mebibytes), "", "%d, %.1f, %.1f ms", s.N, s.Median*1e3, s.Worst*1e3)
+	m.report.show(fmt.Sprintf("  %d MiB, as the nodes tell it: handed over, still", mebibytes), "", "%d, %.1f, %.1f ms",
+		s.N, s.Median*1e3, s.Worst*1e3)
 	if s.N > 0 {
-		m.report.show("    carried, over the state", "", "mean x %.3f", float64(bytes)/float64(s.N)/(float64(mebibytes)*mebibyte))
+		m.report.show("    carried, over the state", "", "mean x %.3f",
+			float64(bytes)/float64(s.N)/(float64(mebibytes)*mebibyte))
 	}
 }
 
@@ -248,7 +250,8 @@ func (m *mover) where(ctx context.Context, after time.Time, limit time.Duration)
 		}
 		s = list[len(list)-1]
 		if s.ended.Before(after) {
-			return fmt.Sprintf("the guest was last seen to advance %.1f s ago, at node %d", time.Since(s.ended).Seconds(), s.node)
+			return fmt.Sprintf("the guest was last seen to advance %.1f s ago, at node %d", time.Since(s.ended).Seconds(),
+				s.node)
 		}
 		return ""
 	})
@@ -288,7 +291,8 @@ func (m *mover) once(ctx context.Context) error {
 	list := m.odometer.Of(m.task)
 	p := passages(list, nil)
 	if len(p) == 0 || list[len(list)-1].node == at.node {
-		err := fmt.Errorf("the guest ran in two places at once, or again at node %d: %+v", at.node, list[max(0, len(list)-2):])
+		err := fmt.Errorf("the guest ran in two places at once, or again at node %d: %+v", at.node,
+			list[max(0, len(list)-2):])
 		m.say("%v", err)
 		return errors.Join(err, m.returned(ctx, m.nodes[at.node]))
 	}
@@ -406,12 +410,15 @@ func (m *mover) show(mebibytes int) {
 	m.report.show("  the longest that it stood still in between", "", "%.1f, %.1f ms", q.Median*1e3, q.Worst*1e3)
 	m.obeyed(mebibytes)
 	if n := float64(len(m.trips)); n > 0 {
-		m.report.show("  received by the destination, over the state", "", "mean x %.3f, most x %.3f", float64(bytes)/n/size, most)
+		m.report.show("  received by the destination, over the state", "", "mean x %.3f, most x %.3f",
+			float64(bytes)/n/size, most)
 		m.report.show("  received by all nodes, over the state", "", "mean x %.3f", float64(all)/n/size)
 	}
-	m.report.show("  rounds run again after a move, CPU", repeatedIsNone, "%d, %.2f s", repeated, m.tide.cpu(repeated).Seconds())
+	m.report.show("  rounds run again after a move, CPU", repeatedIsNone, "%d, %.2f s", repeated,
+		m.tide.cpu(repeated).Seconds())
 	if limit > 0 {
-		m.report.expect(fmt.Sprintf("a guest of %s stands still for %s", name, target), s.N == m.moves && s.Worst <= limit.Seconds(), "%d moves, worst %.1f ms", s.N, s.Worst*1e3)
+		m.report.expect(fmt.Sprintf("a guest of %s stands still for %s", name, target), s.N == m.moves &&
+			s.Worst <= limit.Seconds(), "%d moves, worst %.1f ms", s.N, s.Worst*1e3)
 	}
 	m.report.expect(fmt.Sprintf("a guest of %s runs nothing twice", name), repeated == 0, "%d rounds", repeated)
 }
@@ -436,14 +443,17 @@ func (m *mover) obeyed(mebibytes int) {
 		stood, gone = append(stood, tr.stood), append(gone, tr.gone)
 	}
 	s, g := spreadOf(stood), spreadOf(gone)
-	m.report.show("  from its owner's return until it stands still", fmt.Sprintf(stillAllMost, ms(stoodMost)), "%.1f, %.1f ms", s.Median*1e3, s.Worst*1e3)
+	m.report.show("  from its owner's return until it stands still", fmt.Sprintf(stillAllMost, ms(stoodMost)),
+		"%.1f, %.1f ms", s.Median*1e3, s.Worst*1e3)
 	target, asked := "", mebibytes <= goneMebibytes && m.bandwidth == 0
 	if asked {
 		target = fmt.Sprintf("at most %.1f s", (m.grace + goneMost).Seconds())
 	}
 	m.report.show("  until its process is gone, and its memory free", target, "%.2f, %.2f s", g.Median, g.Worst)
-	m.report.expect(fmt.Sprintf("a guest of %d MiB stands still at its owner's return", mebibytes), s.Worst <= stoodMost.Seconds(), "worst %.1f ms", s.Worst*1e3)
+	m.report.expect(fmt.Sprintf("a guest of %d MiB stands still at its owner's return", mebibytes),
+		s.Worst <= stoodMost.Seconds(), "worst %.1f ms", s.Worst*1e3)
 	if asked {
-		m.report.expect(fmt.Sprintf("and is gone %v after the grace of %v", goneMost, m.grace), g.Worst <= (m.grace+goneMost).Seconds(), "worst %.2f s", g.Worst)
+		m.report.expect(fmt.Sprintf("and is gone %v after the grace of %v", goneMost, m.grace),
+			g.Worst <= (m.grace+goneMost).Seconds(), "worst %.2f s", g.Worst)
 	}
 }

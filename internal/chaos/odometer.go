@@ -88,7 +88,8 @@ const (
 func (t *trip) stint(rate float64) (stint, bool) {
 	for i := 1; i+1 < len(t.marks); i++ {
 		if m := t.marks[i]; t.advanced(i, rate) && t.advanced(i+1, rate) {
-			return stint{node: t.node, task: t.task, from: m.rounds, to: t.last().rounds, began: m.at, ended: t.last().at, seen: t.seen}, true
+			return stint{node: t.node, task: t.task, from: m.rounds, to: t.last().rounds, began: m.at, ended: t.last().at,
+				seen: t.seen}, true
 		}
 	}
 	return stint{}, false
@@ -238,7 +239,8 @@ func passages(stints []stint, strikes []strike) (out []passage) {
 		if b.began.Before(a.ended) {
 			continue
 		}
-		p := passage{task: a.task, from: a.node, to: b.node, still: b.began.Sub(a.ended), struck: a.struck(strikes), left: a.ended, gone: a.seen}
+		p := passage{task: a.task, from: a.node, to: b.node, still: b.began.Sub(a.ended), struck: a.struck(strikes),
+			left: a.ended, gone: a.seen}
 		if a.to > b.from {
 			p.repeated = a.to - b.from
 		}

@@ -106,11 +106,22 @@ func TestStints(t *testing.T) {
 			c.shows(0, 10, 1200, 5) // the last
 			c.runs(0, 10, 1200, 100)
 		}, []stint{{from: 1201, to: 1300}}},
-		"loaded, looked at late, and given up": {func(c *course) { c.shows(0, 10, 0, 5); c.now += 25; c.shows(0, 10, 60, 50) }, nil},
-		"owner in between":                     {func(c *course) { c.runs(0, 10, 0, 100); c.shows(0, 10, 100, 400); c.runs(0, 10, 100, 100) }, []stint{{from: 1, to: 200}}},
+		"loaded, looked at late, and given up": {func(c *course) {
+			c.shows(0, 10, 0, 5)
+			c.now += 25
+			c.shows(0, 10, 60,
+				50)
+		}, nil},
+		"owner in between": {func(c *course) {
+			c.runs(0, 10, 0, 100)
+			c.shows(0, 10, 100,
+				400)
+			c.runs(0, 10, 100, 100)
+		}, []stint{{from: 1, to: 200}}},
 		"the same process again": {func(c *course) { c.runs(0, 10, 0, 100); c.gone(10); c.runs(0, 10, 150, 100) },
 			[]stint{{from: 1, to: 100}, {from: 151, to: 250}}},
-		"back to before": {func(c *course) { c.runs(0, 10, 0, 100); c.runs(0, 10, 50, 100) }, []stint{{from: 1, to: 100}, {from: 51, to: 150}}},
+		"back to before": {func(c *course) { c.runs(0, 10, 0, 100); c.runs(0, 10, 50, 100) },
+			[]stint{{from: 1, to: 100}, {from: 51, to: 150}}},
 	} {
 		k := newCourse()
 		c.play(k)

@@ -30,9 +30,11 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q: %+v, want %+v", line, got, want)
 		}
 	}
-	for _, line := range []string{"mayhem", "split disk", "--nodes 6", "--nodes 1000", "--tasks 0", "--minutes 0", "--minutes NaN",
+	for _, line := range []string{"mayhem", "split disk", "--nodes 6", "--nodes 1000", "--tasks 0", "--minutes 0",
+		"--minutes NaN",
 		"--split 0s", "--delay -1s", "--loss 1", "--loss NaN", "--seed x", "--unknown",
-		"migration --nodes 3", "migration --work 0s", "migration --owners -1s", "moves --moves 0", "moves --sizes 1,x", "moves --sizes 5000",
+		"migration --nodes 3", "migration --work 0s", "migration --owners -1s", "moves --moves 0", "moves --sizes 1,x",
+		"moves --sizes 5000",
 		"slowmoves --rate -1", "moves --leave never"} {
 		if o, err := parse(words(line), io.Discard); err == nil {
 			t.Errorf("%q was taken: %+v", line, o)

@@ -46,7 +46,8 @@ func TestLocate(t *testing.T) {
 	}
 	defer mem.Close()
 	const memory, offset = 1 << 20, 4064
-	for name, beside := range map[string][2]int{"alone": {0, 0}, "below others": {0, 3}, "above others": {5, 0}, "between others": {2, 7}} {
+	for name, beside := range map[string][2]int{"alone": {0, 0}, "below others": {0, 3}, "above others": {5, 0},
+		"between others": {2, 7}} {
 		size := memory + (beside[0]+beside[1])*pageBytes
 		b, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 		if err != nil {

@@ -88,7 +88,8 @@ func (n *node) start(ctx context.Context, peers []string) error {
 }
 
 func (n *node) command(peers []string) []string {
-	line := []string{n.binary, "up", "--data-dir", n.dir, "--config", n.rules, "--listen", n.listen, "--no-mdns", "--api", "",
+	line := []string{n.binary, "up", "--data-dir", n.dir, "--config", n.rules, "--listen", n.listen, "--no-mdns",
+		"--api", "",
 		"--ready-fd", "3", "--runner", n.runner, "--cores", fmt.Sprint(n.cores)}
 	if n.replay != "" {
 		line = append(line, "--replay", n.replay)
@@ -203,7 +204,8 @@ func (n *node) verb(ctx context.Context, args ...string) (string, error) {
 	var said, wrong strings.Builder
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &said, &wrong, ownGroup()
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s %s at node %d: %w: %s", filepath.Base(n.binary), args[0], n.index, err, strings.TrimSpace(wrong.String()))
+		return "", fmt.Errorf("%s %s at node %d: %w: %s", filepath.Base(n.binary), args[0], n.index, err,
+			strings.TrimSpace(wrong.String()))
 	}
 	return strings.TrimSpace(said.String()), nil
 }

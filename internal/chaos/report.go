@@ -109,7 +109,8 @@ func (r *report) takeovers(falls []fall) {
 		took := f.Claimed.Sub(f.At)
 		switch {
 		case f.Claimed.IsZero() || f.Named.IsZero():
-			lost += fmt.Sprintf("; after %s another claims to lead: %t, most name one: %t", f, !f.Claimed.IsZero(), !f.Named.IsZero())
+			lost += fmt.Sprintf("; after %s another claims to lead: %t, most name one: %t", f, !f.Claimed.IsZero(),
+				!f.Named.IsZero())
 		case f.Asked:
 			goodbye = append(goodbye, took)
 			rude += late(f, took, goodbyeWorst)
@@ -124,7 +125,8 @@ func (r *report) takeovers(falls []fall) {
 	r.show("  until most live nodes name the new leader", "", "%s", n)
 	r.show("takeover after a SIGTERM", fmt.Sprintf("worst at most %v", goodbyeWorst), "%s", g)
 	r.expect("every leader that fell is followed by another", lost == "", "%.500s", lost)
-	r.expect("a killed leader is replaced in time", c.Median <= takeoverMedian.Seconds() && c.Worst <= takeoverWorst.Seconds(), "%s%.500s", c, slow)
+	r.expect("a killed leader is replaced in time", c.Median <= takeoverMedian.Seconds() &&
+		c.Worst <= takeoverWorst.Seconds(), "%s%.500s", c, slow)
 	r.expect("a leader told to stop is replaced in time", g.Worst <= goodbyeWorst.Seconds(), "%s%.500s", g, rude)
 }
 
@@ -151,7 +153,8 @@ func (r *report) fencing(broken []string) {
 	if len(broken) > 0 {
 		first = broken[0]
 	}
-	r.expect("no lower epoch is followed, and no epoch has two leaders", len(broken) == 0, "%d times; the first: %s", len(broken), first)
+	r.expect("no lower epoch is followed, and no epoch has two leaders", len(broken) == 0, "%d times; the first: %s",
+		len(broken), first)
 }
 
 // String writes a spread for a table.

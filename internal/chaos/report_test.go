@@ -25,8 +25,9 @@ func TestTakeoverVerdicts(t *testing.T) {
 		falls  []fall
 		broken int
 	}{
-		"none":              {nil, 0},
-		"in time":           {[]fall{fell(false, 1000, 9000), fell(false, 2000, 2100), fell(false, 5000, 5100), fell(true, 1000, 1100)}, 0},
+		"none": {nil, 0},
+		"in time": {[]fall{fell(false, 1000, 9000), fell(false, 2000, 2100), fell(false, 5000, 5100),
+			fell(true, 1000, 1100)}, 0},
 		"one too slow":      {[]fall{fell(false, 1000, 1100), fell(false, 1000, 1100), fell(false, 5001, 5100)}, 1},
 		"most too slow":     {[]fall{fell(false, 3001, 3100), fell(false, 3001, 3100), fell(false, 1000, 1100)}, 1},
 		"a slow goodbye":    {[]fall{fell(true, 1001, 1100)}, 1},
@@ -51,7 +52,8 @@ func TestReport(t *testing.T) {
 	if err := r.write(&out, false); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"at most 5s", "kept    nothing is lost\n", "BROKEN  nothing is slow: task 3 is\n", "1 of 2 promises broken (split --seed 7)"} {
+	for _, want := range []string{"at most 5s", "kept    nothing is lost\n", "BROKEN  nothing is slow: task 3 is\n",
+		"1 of 2 promises broken (split --seed 7)"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the report does not say %q:\n%s", want, out.String())
 		}
@@ -61,7 +63,8 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back report
-	if err := json.Unmarshal(out.Bytes(), &back); err != nil || back.Kept || len(back.Promises) != 2 || back.Promises[1].Detail != "task 3 is" {
+	if err := json.Unmarshal(out.Bytes(), &back); err != nil || back.Kept || len(back.Promises) != 2 ||
+		back.Promises[1].Detail != "task 3 is" {
 		t.Errorf("%v: %s", err, out.String())
 	}
 	out.Reset()

@@ -42,7 +42,8 @@ func split(ctx context.Context, t *trial) error {
 	healed := time.Now()
 	t.say("the network is one again")
 	if t.report.must(fmt.Sprintf("healed, there is one swarm within %v", healLimit), t.awaitWhole(ctx, healLimit)) {
-		t.report.show("until all name one leader again, with a whole group", fmt.Sprintf("at most %v", healLimit), "%.2f s", time.Since(healed).Seconds())
+		t.report.show("until all name one leader again, with a whole group", fmt.Sprintf("at most %v", healLimit), "%.2f s",
+			time.Since(healed).Seconds())
 	}
 	if err := t.settle(ctx, settleLimit); err != nil {
 		return err

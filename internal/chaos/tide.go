@@ -64,7 +64,8 @@ func (d tide) cpu(rounds uint64) time.Duration { return time.Duration(rounds) * 
 
 // try runs the program alone, over one block, and returns the CPU that it took.
 func (t *trial) try(ctx context.Context, d tide) (time.Duration, error) {
-	cmd := exec.CommandContext(ctx, t.godwit, "exec", d.module, "--json", "--", "0", "1", fmt.Sprint(d.Steps), fmt.Sprint(d.Every), fmt.Sprint(d.Rounds))
+	cmd := exec.CommandContext(ctx, t.godwit, "exec", d.module, "--json", "--", "0", "1", fmt.Sprint(d.Steps),
+		fmt.Sprint(d.Every), fmt.Sprint(d.Rounds))
 	said, err := cmd.Output()
 	var ran struct {
 		CPU float64 `json:"cpu_s"`

@@ -62,7 +62,8 @@ const (
 )
 
 func newTrial(o options, out io.Writer) (*trial, error) {
-	t := &trial{options: o, rng: rand.New(rand.NewPCG(o.seed, 0)), tally: newTally(), begun: time.Now(), out: out, groupSize: groupSize, poll: poll}
+	t := &trial{options: o, rng: rand.New(rand.NewPCG(o.seed, 0)), tally: newTally(), begun: time.Now(), out: out,
+		groupSize: groupSize, poll: poll}
 	t.report = report{Scenario: o.scenario, Seed: o.seed, Nodes: o.nodes}
 	// A path with a slash is run as it is, whatever directory it is run in.
 	binary, err := exec.LookPath(o.godwit)
@@ -96,7 +97,8 @@ func (t *trial) say(format string, args ...any) {
 
 // addNode makes a node that listens at that address; it is not started.
 func (t *trial) addNode(listen string, launch ...string) *node {
-	n := &node{index: len(t.nodes), listen: listen, launch: launch, cores: 1, binary: t.godwit, rules: t.rulesFile(), runner: "sleep"}
+	n := &node{index: len(t.nodes), listen: listen, launch: launch, cores: 1, binary: t.godwit, rules: t.rulesFile(),
+		runner: "sleep"}
 	if t.wasm {
 		n.runner = "wasm"
 	}

@@ -55,7 +55,8 @@ func attemptOf(s stint, job jobView, peers []string) (found *attemptView) {
 		for i := range job.List[t].Attempts {
 			a := &job.List[t].Attempts[i]
 			over := !a.End.IsZero() && a.End.Before(s.began) && a.Outcome != outcomeLost
-			if a.Worker == peers[s.node] && a.Outcome != "refused" && !a.Start.After(s.ended) && !over && (found == nil || a.Start.After(found.Start)) {
+			if a.Worker == peers[s.node] && a.Outcome != "refused" && !a.Start.After(s.ended) && !over &&
+				(found == nil || a.Start.After(found.Start)) {
 				found = a
 			}
 		}
@@ -81,7 +82,8 @@ func (d *double) explain(job jobView, peers []string) {
 			told = append(told, fmt.Sprintf("no lease of n%d is on record: whoever gave it died before it told of it", s.node))
 		case a.Outcome == outcomeLost || a.Outcome == outcomeSuperseded:
 			d.explained = true
-			told = append(told, fmt.Sprintf("the lease of n%d ended as %s %.1f s before: %s", s.node, a.Outcome, d.then.began.Sub(a.End).Seconds(), a.Reason))
+			told = append(told, fmt.Sprintf("the lease of n%d ended as %s %.1f s before: %s", s.node, a.Outcome,
+				d.then.began.Sub(a.End).Seconds(), a.Reason))
 		case strings.HasPrefix(a.Reason, reasonCopy):
 			d.explained = true
 			told = append(told, fmt.Sprintf("n%d ran %s", s.node, a.Reason))
@@ -99,7 +101,8 @@ func (r *report) doubled(list []double) {
 	for i := range list {
 		d := &list[i]
 		lasted = append(lasted, d.lasted)
-		said := fmt.Sprintf("task %d on n%d and n%d from %s for %.2f s: %s", d.task, d.first.node, d.then.node, d.then.began.UTC().Format("15:04:05.0"), d.lasted.Seconds(), d.why)
+		said := fmt.Sprintf("task %d on n%d and n%d from %s for %.2f s: %s", d.task, d.first.node, d.then.node,
+			d.then.began.UTC().Format("15:04:05.0"), d.lasted.Seconds(), d.why)
 		r.show("ran on two nodes:", "", "%s", said)
 		if !d.explained && bad == "" {
 			bad = said

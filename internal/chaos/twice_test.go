@@ -26,12 +26,17 @@ func TestDoubles(t *testing.T) {
 	}{
 		"one after the other":  {1010, log(attemptView{}, ran), 0, false, ""},
 		"too short to be told": {990, log(attemptView{}, ran), 0, false, ""},
-		"thought lost":         {400, log(attemptView{Start: at(-10), End: at(300), Outcome: "lost", Reason: "silent"}, ran), 1, true, "n0 ended as lost 0.1 s before: silent"},
-		"lost before it ran":   {400, log(attemptView{Start: at(-90), End: at(-10), Outcome: "lost", Reason: "silent"}, ran), 1, true, "n0 ended as lost"},
-		"superseded":           {400, log(attemptView{Start: at(-10), End: at(2000), Outcome: "completed"}, attemptView{Start: at(390), End: at(500), Outcome: "superseded"}), 1, true, "n1 ended as superseded"},
-		"a copy":               {400, log(attemptView{Start: at(-10), End: at(2000), Outcome: "completed"}, attemptView{Start: at(390), Reason: "a copy, of which the first result counts"}), 1, true, "a copy"},
-		"nobody knew of it":    {400, log(attemptView{Start: at(5000)}, ran), 1, true, "no lease of n0"},
-		"handed over":          {400, log(attemptView{Start: at(-10), End: at(380), Outcome: "moved"}, ran), 1, false, "n0 ended as moved"},
+		"thought lost": {400, log(attemptView{Start: at(-10), End: at(300), Outcome: "lost", Reason: "silent"},
+			ran), 1, true, "n0 ended as lost 0.1 s before: silent"},
+		"lost before it ran": {400, log(attemptView{Start: at(-90), End: at(-10), Outcome: "lost", Reason: "silent"},
+			ran), 1, true, "n0 ended as lost"},
+		"superseded": {400, log(attemptView{Start: at(-10), End: at(2000), Outcome: "completed"},
+			attemptView{Start: at(390), End: at(500), Outcome: "superseded"}), 1, true, "n1 ended as superseded"},
+		"a copy": {400, log(attemptView{Start: at(-10), End: at(2000), Outcome: "completed"},
+			attemptView{Start: at(390), Reason: "a copy, of which the first result counts"}), 1, true, "a copy"},
+		"nobody knew of it": {400, log(attemptView{Start: at(5000)}, ran), 1, true, "no lease of n0"},
+		"handed over": {400, log(attemptView{Start: at(-10), End: at(380), Outcome: "moved"}, ran), 1, false,
+			"n0 ended as moved"},
 	} {
 		got := doubles(stints(c.second), c.job, []string{"a", "b"})
 		if len(got) != c.count {

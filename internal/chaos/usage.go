@@ -120,8 +120,10 @@ func (r *report) used(had, there, ran []span) {
 	}
 	idle, empty := without(had, ran), without(had, there)
 	share := func(d time.Duration) float64 { return 100 * float64(d) / float64(all) }
-	r.show("of the time of nodes that were to be had: a guest ran", "", "%.0f %% of %.1f s", share(all-total(idle)), all.Seconds())
-	r.show("  one was there and stood still; none was there", "", "%.0f %%; %.0f %%", share(total(idle)-total(empty)), share(total(empty)))
+	r.show("of the time of nodes that were to be had: a guest ran", "", "%.0f %% of %.1f s", share(all-total(idle)),
+		all.Seconds())
+	r.show("  one was there and stood still; none was there", "", "%.0f %%; %.0f %%", share(total(idle)-total(empty)),
+		share(total(empty)))
 	slices.SortStableFunc(empty, func(a, b span) int { return cmp.Compare(b.length(), a.length()) })
 	var b strings.Builder
 	for _, s := range empty[:min(longestShown, len(empty))] {

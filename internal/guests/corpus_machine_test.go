@@ -149,7 +149,8 @@ func (j *machineJob) world() (*wasi.State, error) {
 }
 
 // play runs the guest to its end.
-func (j *machineJob) play(ctx context.Context, prog *freeze.Program, module [sha256.Size]byte, state *wasi.State, limit *limited, began time.Time, end *machineEnd) error {
+func (j *machineJob) play(ctx context.Context, prog *freeze.Program, module [sha256.Size]byte, state *wasi.State,
+	limit *limited, began time.Time, end *machineEnd) error {
 	cfg := wazero.NewRuntimeConfig()
 	if j.Interpret {
 		cfg = wazero.NewRuntimeConfigInterpreter()
@@ -196,7 +197,8 @@ func (j *machineJob) play(ctx context.Context, prog *freeze.Program, module [sha
 }
 
 // hash is that of the whole state, as the sandbox has it.
-func (end *machineEnd) hash(ctx context.Context, m *freeze.Machine, prog *freeze.Program, module, begins [sha256.Size]byte, state *wasi.State, marks uint64) error {
+func (end *machineEnd) hash(ctx context.Context, m *freeze.Machine, prog *freeze.Program, module,
+	begins [sha256.Size]byte, state *wasi.State, marks uint64) error {
 	forget := func([sha256.Size]byte, []byte) error { return nil }
 	s, err := m.State(ctx)
 	if err != nil {

@@ -62,9 +62,12 @@ var foreigners = []foreign{
 		long:    []string{"work.db", scale("2000"), "@work.sql"},
 		measure: []string{":memory:", scale("3000"), "@work.sql"},
 	},
-	{name: "zstd", recipe: zstd, inputs: text, quick: []string{"-q", "-c", "-3", "--single-thread", "short"}, long: []string{"-q", "-c", "-12", "--single-thread", "text"}},
-	{name: "bzip2", recipe: bzip2, inputs: text, quick: []string{"-k", "-c", "-1", "short"}, long: []string{"-k", "-c", "-9", "text"}},
-	{name: "minigzip", recipe: minigzip, inputs: text, quick: []string{"-c", "-6", "short"}, long: []string{"-c", "-9", "text"}},
+	{name: "zstd", recipe: zstd, inputs: text, quick: []string{"-q", "-c", "-3", "--single-thread", "short"},
+		long: []string{"-q", "-c", "-12", "--single-thread", "text"}},
+	{name: "bzip2", recipe: bzip2, inputs: text, quick: []string{"-k", "-c", "-1", "short"},
+		long: []string{"-k", "-c", "-9", "text"}},
+	{name: "minigzip", recipe: minigzip, inputs: text, quick: []string{"-c", "-6", "short"},
+		long: []string{"-c", "-9", "text"}},
 }
 
 // glob lists the sources of a folder relative to it, except those named.
@@ -118,7 +121,8 @@ func sqlite(l *larder) (cProgram, error) {
 	return cProgram{
 		dir: dir, absent: true,
 		sources: []string{own("database.c"), "sqlite3-binding.c"},
-		flags:   []string{"-I.", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_OMIT_WAL", "-DSQLITE_MAX_MMAP_SIZE=0"},
+		flags: []string{"-I.", "-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_OMIT_WAL",
+			"-DSQLITE_MAX_MMAP_SIZE=0"},
 	}, err
 }
 
@@ -127,7 +131,8 @@ func zstd(l *larder) (cProgram, error) {
 	if err != nil {
 		return cProgram{}, err
 	}
-	files, err := glob(dir, []string{"lib/common/*.c", "lib/compress/*.c", "lib/decompress/*.c", "lib/dictBuilder/*.c", "programs/*.c"})
+	files, err := glob(dir, []string{"lib/common/*.c", "lib/compress/*.c", "lib/decompress/*.c", "lib/dictBuilder/*.c",
+		"programs/*.c"})
 	return cProgram{
 		dir: dir, absent: true, sources: files,
 		flags: []string{"-Ilib", "-Ilib/common", "-DZSTD_DISABLE_ASM", "-DZSTD_LEGACY_SUPPORT=0", "-DXXH_NAMESPACE=ZSTD_"},
@@ -138,8 +143,9 @@ func bzip2(l *larder) (cProgram, error) {
 	dir, err := l.source("bzip2", debianSuite)
 	return cProgram{
 		dir: dir, absent: true,
-		sources: []string{"blocksort.c", "huffman.c", "crctable.c", "randtable.c", "compress.c", "decompress.c", "bzlib.c", "bzip2.c"},
-		flags:   []string{"-D_FILE_OFFSET_BITS=64"},
+		sources: []string{"blocksort.c", "huffman.c", "crctable.c", "randtable.c", "compress.c", "decompress.c", "bzlib.c",
+			"bzip2.c"},
+		flags: []string{"-D_FILE_OFFSET_BITS=64"},
 	}, err
 }
 
@@ -168,7 +174,8 @@ func text(l *larder) ([]sandbox.Input, error) {
 		}
 		return os.WriteFile(filepath.Join(dir, "short"), b[:shortBytes], 0o644)
 	})
-	return []sandbox.Input{{Name: "text", Path: filepath.Join(dir, "text")}, {Name: "short", Path: filepath.Join(dir, "short")}}, err
+	return []sandbox.Input{{Name: "text", Path: filepath.Join(dir, "text")},
+		{Name: "short", Path: filepath.Join(dir, "short")}}, err
 }
 
 func words(n int) []byte {

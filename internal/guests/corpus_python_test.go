@@ -67,7 +67,8 @@ func configurePython(both, clang, host *tool, src, scratch string) error {
 		"--disable-ipv6", "--without-pymalloc", "--without-ensurepip", "--disable-test-modules",
 		"CC="+cc, "CPP="+cc+" -E", "AR=llvm-ar", "RANLIB=llvm-ranlib", "LD=wasm-ld", "CPPFLAGS="+emulate, "LDFLAGS="+link)
 	// This machine's libraries are none of the guest's.
-	cmd.Env = append(cmd.Env, "PKG_CONFIG_LIBDIR=/nonexistent", "PKG_CONFIG_PATH=", "CONFIG_SITE="+filepath.Join(src, "Tools", "wasm", "config.site-wasm32-wasi"))
+	cmd.Env = append(cmd.Env, "PKG_CONFIG_LIBDIR=/nonexistent", "PKG_CONFIG_PATH=",
+		"CONFIG_SITE="+filepath.Join(src, "Tools", "wasm", "config.site-wasm32-wasi"))
 	return finish(cmd)
 }
 
@@ -85,7 +86,8 @@ func pythonInputs(l *larder) ([]sandbox.Input, error) {
 				return err
 			}
 		}
-		if err := host.run(lib, "python"+pythonVersion, "-m", "compileall", "-q", "-b", "--invalidation-mode", "unchecked-hash", "-s", lib, "-p", "/", lib); err != nil {
+		if err := host.run(lib, "python"+pythonVersion, "-m", "compileall", "-q", "-b", "--invalidation-mode",
+			"unchecked-hash", "-s", lib, "-p", "/", lib); err != nil {
 			return err
 		}
 		if err := archive(lib, ".pyc", filepath.Join(dir, name)); err != nil {
@@ -93,7 +95,8 @@ func pythonInputs(l *larder) ([]sandbox.Input, error) {
 		}
 		return os.RemoveAll(lib)
 	})
-	return []sandbox.Input{{Name: "work.py", Path: own("work.py")}, {Name: "lib/" + name, Path: filepath.Join(dir, name)}}, err
+	return []sandbox.Input{{Name: "work.py", Path: own("work.py")},
+		{Name: "lib/" + name, Path: filepath.Join(dir, name)}}, err
 }
 
 // copySources copies the Python sources of one folder.

@@ -62,7 +62,8 @@ func (r *result) line() string {
 		tools += "; not compared with plain wazero: " + r.entry.unlike
 	}
 	return fmt.Sprintf("%s PASS  %7d  %10d  %9.2f  %7s  %4d  %-22s  %8s  %8.2f  %7.0f  %s",
-		name, r.bytes>>10, r.size>>10, r.prepare.Seconds(), torture, r.hops, r.archs, over, r.seconds.Seconds(), r.rate, tools)
+		name, r.bytes>>10, r.size>>10, r.prepare.Seconds(), torture, r.hops, r.archs, over, r.seconds.Seconds(), r.rate,
+		tools)
 }
 
 // sums are the lines below the table.
@@ -88,7 +89,8 @@ func sums(rows []result) []string {
 			}
 		}
 	}
-	lines := []string{fmt.Sprintf("sum rows %d: right %d, wrong %d, refused as they should be %d, not to be had %d", len(rows), ran, wrong, refused, absent)}
+	lines := []string{fmt.Sprintf("sum rows %d: right %d, wrong %d, refused as they should be %d, not to be had %d",
+		len(rows), ran, wrong, refused, absent)}
 	if len(overs) > 0 {
 		lines = append(lines, fmt.Sprintf("sum overhead over plain wazero, %d rows: geometric mean x %.3f (target at most 1.10), worst x %.3f, %s (target at most 1.25)", len(overs), mean(overs), worst, whose))
 	}

@@ -26,9 +26,10 @@ type entry struct {
 	small          bool                                     // one of testdata's
 	stays          bool                                     // is not taken to other architectures
 	timed          bool                                     // its overhead counts
-	unlike         string                                   // why it says something else than on plain wazero; "" where it must not
-	refused        string                                   // a part of the reason why it cannot run; "" for one that can
-	absent         string                                   // why it is not to be had anywhere in reach
+	// why it says something else than on plain wazero; "" where it must not
+	unlike  string
+	refused string // a part of the reason why it cannot run; "" for one that can
+	absent  string // why it is not to be had anywhere in reach
 }
 
 func (e *entry) name() string { return e.program + "/" + e.chain }
@@ -73,7 +74,8 @@ func timedAll(entries []entry) []entry {
 var levels = []toolchain{
 	{clang: "14", level: "-O1"}, {clang: "14", level: "-O2"}, {clang: "14", level: "-O3"}, {clang: "14", level: "-Oz"},
 	{clang: "14", level: "-O1", optimise: "-O1"}, {clang: "14", level: "-O2", optimise: "-O2"},
-	{clang: "14", level: "-O3", optimise: "-O3"}, {clang: "14", level: "-O3", optimise: "-O4"}, {clang: "14", level: "-Oz", optimise: "-Oz"},
+	{clang: "14", level: "-O3", optimise: "-O3"}, {clang: "14", level: "-O3", optimise: "-O4"},
+	{clang: "14", level: "-Oz", optimise: "-Oz"},
 	{clang: "19", level: "-O2"}, {clang: "19", level: "-O2", optimise: "-O2"},
 }
 
@@ -105,7 +107,8 @@ func smallEntry(name string, flags []string, memory int64, chain toolchain) entr
 	if err != nil {
 		panic(err) // there is no working directory
 	}
-	p := cProgram{sources: []string{source}, flags: flags, link: slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return !strings.HasPrefix(f, "-Wl,") })}
+	p := cProgram{sources: []string{source}, flags: flags,
+		link: slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return !strings.HasPrefix(f, "-Wl,") })}
 	p.flags = slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return strings.HasPrefix(f, "-Wl,") })
 	return entry{
 		program: name, chain: chain.name(), memory: memory, most: smallTorture, small: true, unlike: unlikePlain[name],
@@ -119,9 +122,15 @@ const smallTorture = 5000
 
 // foreignChains are the toolchains of each foreign program in C.
 var foreignChains = map[string][]toolchain{
-	"quickjs":  {{clang: "14", level: "-O2"}, {clang: "14", level: "-O2", optimise: "-O2"}, {clang: "14", level: "-O3", optimise: "-O4"}, {clang: "14", level: "-Oz", optimise: "-Oz"}, {clang: "19", level: "-O2"}, {clang: "zig", level: "-O2"}},
-	"lua":      {{clang: "14", level: "-O2"}, {clang: "14", level: "-O1", optimise: "-O1"}, {clang: "14", level: "-O2", optimise: "-O2"}, {clang: "14", level: "-O3", optimise: "-O4"}, {clang: "14", level: "-Oz", optimise: "-Oz"}, {clang: "19", level: "-O2"}, {clang: "19", level: "-O3", optimise: "-O3"}, {clang: "zig", level: "-O2"}},
-	"sqlite":   {{clang: "14", level: "-O2"}, {clang: "14", level: "-O2", optimise: "-O2"}, {clang: "14", level: "-Oz", optimise: "-Oz"}, {clang: "19", level: "-O2"}},
+	"quickjs": {{clang: "14", level: "-O2"}, {clang: "14", level: "-O2", optimise: "-O2"},
+		{clang: "14", level: "-O3", optimise: "-O4"}, {clang: "14", level: "-Oz", optimise: "-Oz"},
+		{clang: "19", level: "-O2"}, {clang: "zig", level: "-O2"}},
+	"lua": {{clang: "14", level: "-O2"}, {clang: "14", level: "-O1", optimise: "-O1"},
+		{clang: "14", level: "-O2", optimise: "-O2"}, {clang: "14", level: "-O3", optimise: "-O4"},
+		{clang: "14", level: "-Oz", optimise: "-Oz"}, {clang: "19", level: "-O2"},
+		{clang: "19", level: "-O3", optimise: "-O3"}, {clang: "zig", level: "-O2"}},
+	"sqlite": {{clang: "14", level: "-O2"}, {clang: "14", level: "-O2", optimise: "-O2"},
+		{clang: "14", level: "-Oz", optimise: "-Oz"}, {clang: "19", level: "-O2"}},
 	"zstd":     {{clang: "14", level: "-O2"}, {clang: "14", level: "-O3", optimise: "-O4"}, {clang: "19", level: "-O2"}},
 	"bzip2":    {{clang: "14", level: "-O2"}, {clang: "14", level: "-O2", optimise: "-O2"}, {clang: "19", level: "-O2"}},
 	"minigzip": {{clang: "14", level: "-O2"}, {clang: "14", level: "-O2", optimise: "-O2"}, {clang: "19", level: "-O2"}},
@@ -186,10 +195,12 @@ func wazeroTests(file string) func(*larder) (made, error) {
 // prebuilt are modules of toolchains that no registry has.
 var prebuilt = []entry{
 	{program: "cat", chain: "tinygo", build: wazeroTests("imports/wasi_snapshot_preview1/example/testdata/tinygo/cat.wasm"), inputs: scripts("work.lua"), quick: []string{"work.lua"}},
-	{program: "cat", chain: "zig", build: wazeroTests("imports/wasi_snapshot_preview1/example/testdata/zig/cat.wasm"), inputs: scripts("work.lua"), quick: []string{"work.lua"}},
+	{program: "cat", chain: "zig", build: wazeroTests("imports/wasi_snapshot_preview1/example/testdata/zig/cat.wasm"),
+		inputs: scripts("work.lua"), quick: []string{"work.lua"}},
 	{program: "cat", chain: "zigcc", build: wazeroTests("imports/wasi_snapshot_preview1/example/testdata/zig-cc/cat.wasm"), inputs: scripts("work.lua"), quick: []string{"work.lua"}},
 	{program: "cat", chain: "cargo-wasi", build: wazeroTests("imports/wasi_snapshot_preview1/example/testdata/cargo-wasi/cat.wasm"), inputs: scripts("work.lua"), quick: []string{"work.lua"}},
-	{program: "pthread", chain: "c", build: wazeroTests("experimental/testdata/pthread.wasm"), refused: "threads are not supported"},
+	{program: "pthread", chain: "c", build: wazeroTests("experimental/testdata/pthread.wasm"),
+		refused: "threads are not supported"},
 	{program: "throw", chain: "by-hand", build: throwing, refused: "exceptions are not supported"},
 }
 
@@ -212,7 +223,8 @@ func throwing(l *larder) (made, error) {
 // missing are rows for what was looked for and is not there.
 var missing = []entry{
 	{program: "json", chain: "tinygo", absent: "TinyGo is in none of Debian's packages, Go's modules and npm: the row cat/tinygo has a module that it built"},
-	{program: "work.cc", chain: "wasi-sdk", absent: "wasi-sdk is in none of them, so there is no C++ library here that throws: the row throw/by-hand has a module of our own"},
+	{program: "work.cc", chain: "wasi-sdk",
+		absent: "wasi-sdk is in none of them, so there is no C++ library here that throws: the row throw/by-hand has a module of our own"},
 	{program: "ruby", chain: "npm", absent: "@ruby/3.4-wasm-wasi has no _start and imports 24 functions of JavaScript: no command for WASI runs it, wazero's neither"},
 }
 

@@ -175,7 +175,8 @@ func (r *result) refuse(t *testing.T) {
 
 // job is the row's task for a process that runs it without the sandbox.
 func (r *result) job(args []string) guestJob {
-	return guestJob{Name: r.task.Name, Module: r.task.ModulePath, Args: args, Env: r.entry.env, Files: r.inputs, Memory: r.entry.memory}
+	return guestJob{Name: r.task.Name, Module: r.task.ModulePath, Args: args, Env: r.entry.env, Files: r.inputs,
+		Memory: r.entry.memory}
 }
 
 // alone runs the row undisturbed, and compares what it said with what it says
@@ -233,7 +234,8 @@ func (r *result) torture(t *testing.T) {
 			continue
 		}
 		if end.Fuel != want.Fuel || end.State != hex.EncodeToString(want.StateHash[:]) {
-			t.Errorf("unwound %d times, at each %d polls: fuel %d, state %.16s; want fuel %d, state %x", end.Unwinds, every, end.Fuel, end.State, want.Fuel, want.StateHash[:8])
+			t.Errorf("unwound %d times, at each %d polls: fuel %d, state %.16s; want fuel %d, state %x", end.Unwinds, every,
+				end.Fuel, end.State, want.Fuel, want.StateHash[:8])
 		}
 		delete(end.Outputs, task.Stderr)
 		if !maps.Equal(end.Outputs, said(want)) {

@@ -67,13 +67,15 @@ func (l *larder) tool(name string, llvm string, packages ...string) (*tool, erro
 	return &tool{
 		root: root,
 		bin:  []string{filepath.Join(usr, "lib", "llvm-"+llvm, "bin"), filepath.Join(usr, "bin")},
-		lib:  []string{filepath.Join(usr, "lib", multiarch), filepath.Join(root, "lib", multiarch), filepath.Join(usr, "lib", "llvm-"+llvm, "lib")},
+		lib: []string{filepath.Join(usr, "lib", multiarch), filepath.Join(root, "lib", multiarch),
+			filepath.Join(usr, "lib", "llvm-"+llvm, "lib")},
 	}, nil
 }
 
 // clangPackages are what a version of clang needs to build C for WASI.
 func clangPackages(version string) []string {
-	return []string{"clang-" + version, "lld-" + version, "llvm-" + version, "wasi-libc", "libclang-rt-" + version + "-dev-wasm32"}
+	return []string{"clang-" + version, "lld-" + version, "llvm-" + version, "wasi-libc",
+		"libclang-rt-" + version + "-dev-wasm32"}
 }
 
 // clang gives a version of Debian's clang; "" is the one that is installed,
@@ -82,11 +84,13 @@ func (l *larder) clang(version string) (*tool, error) {
 	switch version {
 	case "":
 		if _, err := exec.LookPath("clang"); err != nil {
-			return nil, fmt.Errorf("%w: there is no clang: on Debian, install clang lld wasi-libc libclang-rt-dev-wasm32", errAbsent)
+			return nil, fmt.Errorf("%w: there is no clang: on Debian, install clang lld wasi-libc libclang-rt-dev-wasm32",
+				errAbsent)
 		}
 		return &tool{}, nil
 	case "14":
-		return l.tool("clang-14", version, append(clangPackages(version), "libc++-14-dev-wasm32", "libc++abi-14-dev-wasm32")...)
+		return l.tool("clang-14", version, append(clangPackages(version), "libc++-14-dev-wasm32",
+			"libc++abi-14-dev-wasm32")...)
 	}
 	return l.tool("clang-"+version, version, clangPackages(version)...)
 }

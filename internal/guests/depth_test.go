@@ -51,6 +51,7 @@ func TestDeepTaskIsNotLost(t *testing.T) {
 	}
 	got := run(t, fast, tk)
 	if got.Outcome != want.Outcome || got.Fuel != want.Fuel || got.StateHash != want.StateHash {
-		t.Errorf("in the end: %v %s, fuel %d, state %x; want fuel %d, state %x", got.Outcome, got.Message, got.Fuel, got.StateHash[:4], want.Fuel, want.StateHash[:4])
+		t.Errorf("in the end: %v %s, fuel %d, state %x; want fuel %d, state %x", got.Outcome, got.Message, got.Fuel,
+			got.StateHash[:4], want.Fuel, want.StateHash[:4])
 	}
 }

@@ -32,7 +32,8 @@ type executed struct {
 
 // end is the part that hops must not change. A map prints in order.
 func (e executed) end() string {
-	return fmt.Sprintf("%s, exit code %d, fuel %d, state %.16s, stdout %s, files %v", e.Outcome, e.ExitCode, e.Fuel, e.StateHash, e.StdoutDigest, e.Files)
+	return fmt.Sprintf("%s, exit code %d, fuel %d, state %.16s, stdout %s, files %v", e.Outcome, e.ExitCode, e.Fuel,
+		e.StateHash, e.StdoutDigest, e.Files)
 }
 
 // TestExecHops: the C programs end the same through the command that people
@@ -147,7 +148,8 @@ func (x *executor) hop(t *testing.T, name, program string, flags []string, memor
 	var got executed
 	tries := 0
 	for got.Hops < hops && tries < mostTries {
-		got = x.run(t, module, size, append(x.via, "--hops", strconv.Itoa(hops), "--hop-seed", seed, "--hop-every", every.String())...)
+		got = x.run(t, module, size, append(x.via, "--hops", strconv.Itoa(hops), "--hop-seed", seed, "--hop-every",
+			every.String())...)
 		if got.end() != want.end() {
 			t.Errorf("after %d hops: %s\nundisturbed: %s", got.Hops, got.end(), want.end())
 			break

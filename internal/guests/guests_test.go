@@ -141,7 +141,8 @@ func undisturbed(t *testing.T, p *sandbox.Pool, tk sandbox.Task) sandbox.Report 
 	t.Helper()
 	rep := run(t, p, tk)
 	if rep.Outcome != task.Completed || rep.Fuel == 0 || rep.StateHash == [32]byte{} {
-		t.Fatalf("undisturbed: %v %d %s, fuel %d, state %x\n%s", rep.Outcome, rep.ExitCode, rep.Message, rep.Fuel, rep.StateHash[:4], tail(rep))
+		t.Fatalf("undisturbed: %v %d %s, fuel %d, state %x\n%s", rep.Outcome, rep.ExitCode, rep.Message, rep.Fuel,
+			rep.StateHash[:4], tail(rep))
 	}
 	return rep
 }
@@ -272,5 +273,6 @@ func row(t *testing.T, name string, want sandbox.Report, j journey) {
 		verdict = "FAIL"
 	}
 	fmt.Fprintf(t.Output(), "guest %-16s %s  fuel %13d  hops %2d  alone %7.2fs  hopping %7.2fs  checkpoint %8.1f MB  stored, all %7.1f MB  longest pause %6.0f ms\n",
-		name, verdict, want.Fuel, j.hops, want.Wall.Seconds(), j.took.Seconds(), float64(j.state)/1e6, float64(j.stored)/1e6, float64(j.pause)/1e6)
+		name, verdict, want.Fuel, j.hops, want.Wall.Seconds(), j.took.Seconds(), float64(j.state)/1e6,
+		float64(j.stored)/1e6, float64(j.pause)/1e6)
 }

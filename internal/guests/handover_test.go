@@ -31,7 +31,8 @@ type tenancy struct {
 // moveIn runs a task whose state comes in stages, or from its beginning.
 func moveIn(tb testing.TB, p *sandbox.Pool, tk sandbox.Task, stages bool) *tenancy {
 	y := &tenancy{tb: tb, save: make(chan struct{}), freeze: make(chan struct{}), saved: make(chan []byte, 1),
-		standby: make(chan struct{}), staged: make(chan int, 1), began: make(chan time.Time, 1), ended: make(chan sandbox.Report, 1)}
+		standby: make(chan struct{}), staged: make(chan int, 1), began: make(chan time.Time, 1),
+		ended: make(chan sandbox.Report, 1)}
 	tk.Save, tk.Freeze = y.save, y.freeze
 	tk.OnCheckpoint = func(manifest []byte, _ uint64, _ time.Duration) { y.saved <- manifest }
 	tk.OnBegin = func() { y.began <- time.Now() }
@@ -141,7 +142,8 @@ func TestHandOver(t *testing.T) {
 				t.Errorf("%v, fuel %d, state %x; want %v, %d, %x", got.Outcome, got.Fuel, got.StateHash[:4],
 					want.Outcome, want.Fuel, want.StateHash[:4])
 			}
-			if !slices.EqualFunc(got.Outputs, want.Outputs, func(a, b sandbox.File) bool { return a.Name == b.Name && string(a.Data) == string(b.Data) }) {
+			if !slices.EqualFunc(got.Outputs, want.Outputs,
+				func(a, b sandbox.File) bool { return a.Name == b.Name && string(a.Data) == string(b.Data) }) {
 				t.Errorf("outputs %s, want %s", list(got), list(want))
 			}
 		})
@@ -156,7 +158,8 @@ func BenchmarkHandOver(b *testing.B) {
 		b.Run(fmt.Sprintf("%dMiB", mib), func(b *testing.B) {
 			tk := newTask(b, "memory", built(b, filepath.Join(benchDir, "memory.c"), nil, false))
 			store := newBlocks()
-			tk.Args, tk.StateHash, tk.Pages, tk.Limits.Memory = []string{fmt.Sprint(mib), "10", "2000000000"}, false, store, 2*mib<<20
+			tk.Args, tk.StateHash, tk.Pages, tk.Limits.Memory = []string{fmt.Sprint(mib), "10", "2000000000"}, false, store,
+				2*mib<<20
 			pool := warmPool(b)
 			y := moveIn(b, pool, tk, false)
 			<-y.began

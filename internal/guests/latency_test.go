@@ -50,7 +50,8 @@ func newStage(b *testing.B, prog *freeze.Program, cache string) *stage {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s.rt = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCompilationCache(c).WithMemoryCapacityFromMax(true).WithDebugInfoEnabled(false))
+	s.rt = wazero.NewRuntimeWithConfig(ctx,
+		wazero.NewRuntimeConfig().WithCompilationCache(c).WithMemoryCapacityFromMax(true).WithDebugInfoEnabled(false))
 	if err := wasi.Instantiate(ctx, s.rt); err != nil {
 		b.Fatal(err)
 	}
@@ -214,7 +215,8 @@ func BenchmarkThaw(b *testing.B) {
 func (s *stage) thaw(b *testing.B, ctx context.Context, state *freeze.State, memory []byte) time.Duration {
 	b.Helper()
 	since := time.Now()
-	m, err := s.host.Restore(ctx, s.prog, s.code, freeze.Config{}, state, func(put func(uint64, []byte) error) error { return put(0, memory) })
+	m, err := s.host.Restore(ctx, s.prog, s.code, freeze.Config{}, state,
+		func(put func(uint64, []byte) error) error { return put(0, memory) })
 	if err != nil {
 		b.Fatal(err)
 	}

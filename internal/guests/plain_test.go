@@ -88,7 +88,8 @@ func plainly(b testing.TB, job guestJob) func() plainEnd {
 		b.Fatal(err)
 	}
 	cmd := exec.Command(self, plainVerb, string(what))
-	if idle, err := exec.LookPath("chrt"); err == nil { // as the sandbox's own process, or the two do not see the same machine
+	// as the sandbox's own process, or the two do not see the same machine
+	if idle, err := exec.LookPath("chrt"); err == nil {
 		cmd = exec.Command(idle, "--idle", "0", self, plainVerb, string(what))
 	}
 	cmd.Stderr = os.Stderr
@@ -152,7 +153,8 @@ func plainMain(job guestJob) error {
 }
 
 // plain is one such run, in a folder of its own.
-func (j *guestJob) plain(ctx context.Context, rt wazero.Runtime, compiled wazero.CompiledModule) (end plainEnd, err error) {
+func (j *guestJob) plain(ctx context.Context, rt wazero.Runtime, compiled wazero.CompiledModule) (end plainEnd,
+	err error) {
 	dir, err := os.MkdirTemp("", "godwit-plain")
 	if err != nil {
 		return end, err
@@ -162,7 +164,8 @@ func (j *guestJob) plain(ctx context.Context, rt wazero.Runtime, compiled wazero
 		return end, err
 	}
 	var out, words bytes.Buffer
-	cfg := wazero.NewModuleConfig().WithName("").WithArgs(append([]string{programName}, j.Args...)...).WithStdout(&out).WithStderr(&words).
+	cfg := wazero.NewModuleConfig().WithName("").WithArgs(append([]string{programName},
+		j.Args...)...).WithStdout(&out).WithStderr(&words).
 		WithFSConfig(wazero.NewFSConfig().WithDirMount(dir, "/"))
 	for _, e := range j.Env {
 		cfg = cfg.WithEnv(e.Name, e.Value)

@@ -20,7 +20,8 @@ var stdPackages = []struct {
 	reads []string
 }{
 	{"strings", nil}, {"bytes", nil}, {"sort", nil}, {"strconv", nil}, {"math", nil}, {"math/big", nil},
-	{"unicode/utf8", nil}, {"regexp", nil}, {"encoding/json", []string{"internal/obscuretestdata"}}, {"encoding/binary", nil},
+	{"unicode/utf8", nil}, {"regexp", nil}, {"encoding/json", []string{"internal/obscuretestdata"}},
+	{"encoding/binary", nil},
 	{"compress/flate", []string{"compress/testdata", "testdata"}}, {"container/heap", nil},
 	{"hash/crc32", nil}, {"crypto/sha256", nil}, {"text/template", nil}, {"go/parser", []string{"go/printer", "go/types"}},
 }
@@ -42,7 +43,8 @@ func TestStandardLibrary(t *testing.T) {
 			tk := newTask(t, pkg.name, buildStd(t, pkg.name))
 			tk.Args = []string{"-test.short", "-test.v=false"}
 			// A relative path is one below PWD, as for Go's own runner.
-			tk.Env = []task.EnvVar{{Name: "PWD", Value: "/goroot/src/" + pkg.name}, {Name: "GOROOT", Value: "/goroot"}, {Name: "TMPDIR", Value: "/"}}
+			tk.Env = []task.EnvVar{{Name: "PWD", Value: "/goroot/src/" + pkg.name}, {Name: "GOROOT", Value: "/goroot"},
+				{Name: "TMPDIR", Value: "/"}}
 			tk.Files = stdFiles(t, pkg.name, pkg.reads)
 			tk.Limits.Memory = stdMemory
 			pool := hostPool(t)

@@ -24,7 +24,8 @@ func Declare(room, name, params string, taken bool) {
 	seen := map[string]bool{}
 	for _, key := range strings.Fields(params) {
 		if !isName(key) {
-			fail("%s: parameter %q is no name: write up to %d lower-case letters, digits, - and _, a letter first", name, key, longestName)
+			fail("%s: parameter %q is no name: write up to %d lower-case letters, digits, - and _, a letter first", name, key,
+				longestName)
 		}
 		if seen[key] {
 			fail("%s: parameter %s is there twice", name, key)

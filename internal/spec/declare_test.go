@@ -33,7 +33,8 @@ func TestDeclare(t *testing.T) {
 			}()
 			Declare("room", tt.name, tt.params, tt.taken)
 		}()
-		if tt.problem == "" && got != "" || tt.problem != "" && (!strings.HasPrefix(got, "room: ") || !strings.Contains(got, tt.problem)) {
+		if tt.problem == "" && got != "" || tt.problem != "" &&
+			(!strings.HasPrefix(got, "room: ") || !strings.Contains(got, tt.problem)) {
 			t.Errorf("%q %q: got %q, want %q", tt.name, tt.params, got, tt.problem)
 		}
 	}

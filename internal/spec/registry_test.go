@@ -27,7 +27,8 @@ func TestRegistry(t *testing.T) {
 		{"never:for=1m", 0, `room: policy never: unknown parameter "for": it has none`},
 	} {
 		got, ps, err := r.Parse(tt.in)
-		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err || (ps == nil) != (err != nil) {
+		if got != tt.want || (err == nil) != (tt.err == "") || err != nil && err.Error() != tt.err ||
+			(ps == nil) != (err != nil) {
 			t.Errorf("%q: got %v, %v, want %v, %q", tt.in, got, err, tt.want, tt.err)
 		}
 	}

@@ -88,7 +88,8 @@ func TestFaster(t *testing.T) {
 }
 
 func TestUsage(t *testing.T) {
-	for params, want := range map[string]string{"": "flp", "lambda": "flp:lambda=", "lambda  interval": "flp:lambda=,interval="} {
+	for params, want := range map[string]string{"": "flp", "lambda": "flp:lambda=",
+		"lambda  interval": "flp:lambda=,interval="} {
 		if got := Usage("flp", params); got != want {
 			t.Errorf("Usage(%q) = %q, want %q", params, got, want)
 		}

@@ -69,7 +69,8 @@ func (l *link) options(n *Net) []libp2p.Option {
 			return plug{l.socket, l}, nil
 		}),
 	}
-	open := func(reset quic.StatelessResetKey, token quic.TokenGeneratorKey, opts ...quicreuse.Option) (*quicreuse.ConnManager, error) {
+	open := func(reset quic.StatelessResetKey, token quic.TokenGeneratorKey,
+		opts ...quicreuse.Option) (*quicreuse.ConnManager, error) {
 		var err error
 		l.quic, err = quicreuse.NewConnManager(reset, token, opts...)
 		return l.quic, err

@@ -102,7 +102,8 @@ func TestUnknownKey(t *testing.T) {
 		`did you mean "color"?`:         {"size", "color"},
 		"the keys of a list are a, bcd": {"a", "bcd"},
 	} {
-		if e := UnknownKey("f", pairs[0].Token, known, "a list"); e.Hint != hint || e.Error() != `f:1:1: unknown key "colour"` {
+		if e := UnknownKey("f", pairs[0].Token, known, "a list"); e.Hint != hint ||
+			e.Error() != `f:1:1: unknown key "colour"` {
 			t.Errorf("got %v (%s), want %s", e, e.Hint, hint)
 		}
 	}

@@ -40,7 +40,8 @@ var publications = []struct {
 	name, text  string
 	experiments func() []reproduce.Experiment
 }{
-	{"zhang", `J. Zhang, "Flexible Distributed Computing with Volunteered Resources", PhD thesis, 2010`, zhang.Experiments},
+	{"zhang", `J. Zhang, "Flexible Distributed Computing with Volunteered Resources", PhD thesis, 2010`,
+		zhang.Experiments},
 	{"mgst", `M. Kokaly, "McMaster Grid Scheduling Testing Environment", MASc thesis, 2008`, mgst.Experiments},
 	{"simpetek", `G. Karaduman's MSc thesis on the scheduler of Sim-PETEK, 2010`, simpetek.Experiments},
 	{"koala", `B. Grundeken, "Adding Cycle Scavenging Support to the Koala Grid Resource Manager", MSc thesis, 2009`,

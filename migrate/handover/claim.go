@@ -59,7 +59,8 @@ func (t *Taker) wrong(o Opened) string {
 	case o.Open.Overlay != t.offer.Overlay || o.Open.Task != t.offer.Task:
 		return "the leader offers another task"
 	case o.Open.From != t.offer.From || o.Open.As != t.offer.As:
-		return fmt.Sprintf("the leader offers attempt %d.%d as %d.%d", t.offer.From.Epoch, t.offer.From.Seq, t.offer.As.Epoch, t.offer.As.Seq)
+		return fmt.Sprintf("the leader offers attempt %d.%d as %d.%d", t.offer.From.Epoch, t.offer.From.Seq,
+			t.offer.As.Epoch, t.offer.As.Seq)
 	}
 	return ""
 }

@@ -119,7 +119,8 @@ const (
 	NotOffered
 )
 
-var outcomes = [...]string{Handed: "handed", Stays: "stays", Stopped: "stopped", Over: "over", Arrived: "arrived", NotArrived: "not arrived", NotOffered: "not offered"}
+var outcomes = [...]string{Handed: "handed", Stays: "stays", Stopped: "stopped", Over: "over", Arrived: "arrived",
+	NotArrived: "not arrived", NotOffered: "not offered"}
 
 // String names the outcome.
 func (o Outcome) String() string {

@@ -30,7 +30,8 @@ const (
 	// MaxOverlay bounds the text of an overlay's ID, in bytes.
 	MaxOverlay = 64
 
-	maxControl   = 4 << 10                           // bytes of a frame that is neither pages nor manifest; an Open has 300
+	// bytes of a frame that is neither pages nor manifest; an Open has 300
+	maxControl   = 4 << 10
 	maxPagesBody = BatchBytes + blockHead + MaxBlock // one block beyond the batch
 )
 

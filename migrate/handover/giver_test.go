@@ -15,12 +15,13 @@ func TestRounds(t *testing.T) {
 		rounds int
 		why    string
 	}{
-		"a small state":           {false, func(int) int64 { return 1 << 10 }, 1, "takes about"},
-		"little changes":          {false, func(n int) int64 { return 64 << 20 >> (8 * (n - 1)) }, 2, "takes about"},
-		"it shrinks by quarters":  {false, func(n int) int64 { return 256 << 20 >> (2 * (n - 1)) }, 5, "takes about"},
-		"all changes at once":     {false, func(int) int64 { return 64 << 20 }, 3, "enough was carried"},
-		"slowing changes nothing": {false, func(n int) int64 { return int64(1 << 30 * pow(0.74, n-1)) }, 5, "enough was carried"},
-		"urgent":                  {true, func(int) int64 { return 64 << 20 }, 0, "urgent"},
+		"a small state":          {false, func(int) int64 { return 1 << 10 }, 1, "takes about"},
+		"little changes":         {false, func(n int) int64 { return 64 << 20 >> (8 * (n - 1)) }, 2, "takes about"},
+		"it shrinks by quarters": {false, func(n int) int64 { return 256 << 20 >> (2 * (n - 1)) }, 5, "takes about"},
+		"all changes at once":    {false, func(int) int64 { return 64 << 20 }, 3, "enough was carried"},
+		"slowing changes nothing": {false, func(n int) int64 { return int64(1 << 30 * pow(0.74, n-1)) }, 5,
+			"enough was carried"},
+		"urgent": {true, func(int) int64 { return 64 << 20 }, 0, "urgent"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := someOrder
@@ -110,7 +111,8 @@ func TestOpening(t *testing.T) {
 		case Dial:
 			dials++
 		case Finish:
-			if e.Outcome != Stays || !strings.Contains(e.Reason, "not yet") || now.Sub(start) != Default().DialTime || dials < 10 {
+			if e.Outcome != Stays || !strings.Contains(e.Reason, "not yet") || now.Sub(start) != Default().DialTime ||
+				dials < 10 {
 				t.Errorf("after %d dials and %v: %+v", dials, now.Sub(start), e)
 			}
 			now = now.Add(time.Hour)
@@ -157,7 +159,8 @@ func TestTotal(t *testing.T) {
 	p.begin(0, 0)
 	p.run()
 	p.wantOutcomes(t, Stays, NotArrived)
-	if d := p.now.Sub(start); d > Default().Total+time.Minute && p.finished[atGiver].Stats.Total > Default().Total+time.Second {
+	if d := p.now.Sub(start); d > Default().Total+time.Minute &&
+		p.finished[atGiver].Stats.Total > Default().Total+time.Second {
 		t.Errorf("it took %v", d)
 	}
 }

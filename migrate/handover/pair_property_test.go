@@ -18,12 +18,14 @@ func TestAnyHandOverEndsWell(t *testing.T) {
 		o.Urgent = rapid.Bool().Draw(t, "urgent")
 		p := newPair(t, o)
 		p.delay = func() time.Duration {
-			return rapid.SampledFrom([]time.Duration{0, time.Millisecond, 30 * time.Millisecond, time.Second, 7 * time.Second}).Draw(t, "delay")
+			return rapid.SampledFrom([]time.Duration{0, time.Millisecond, 30 * time.Millisecond, time.Second,
+				7 * time.Second}).Draw(t, "delay")
 		}
 		shrink := rapid.IntRange(0, 8).Draw(t, "shrink")
 		size := rapid.Int64Range(0, 256<<20).Draw(t, "size")
 		p.dirty = func(n int) int64 { return size >> (shrink * (n - 1)) }
-		for _, what := range rapid.SliceOfN(rapid.SampledFrom([]string{"Dial", "Checkpoint", "Freeze", "SendRound", "SendFinal",
+		for _, what := range rapid.SliceOfN(rapid.SampledFrom([]string{"Dial", "Checkpoint", "Freeze", "SendRound",
+			"SendFinal",
 			"Inspect", "Place", "Thaw", "Welcome", "Got", "Resumed", "Final", "Round", "Failed"}), 0, 1).Draw(t, "silent") {
 			p.silent["handover."+what] = true
 		}
@@ -35,7 +37,8 @@ func TestAnyHandOverEndsWell(t *testing.T) {
 				t.Fatalf("side %d never finished:\n%s", side, p.history())
 			}
 		}
-		if p.finished[atGiver] != nil && p.finished[atGiver].Outcome == Handed && p.finished[atTaker] != nil && p.finished[atTaker].Outcome != Arrived {
+		if p.finished[atGiver] != nil && p.finished[atGiver].Outcome == Handed && p.finished[atTaker] != nil &&
+			p.finished[atTaker].Outcome != Arrived {
 			t.Fatalf("handed, not arrived:\n%s", p.history())
 		}
 		if most := 2*Default().Total + time.Hour; p.now.Sub(start) > most {
@@ -87,23 +90,31 @@ func plan(t *rapid.T, p *pair) {
 // that is asked stuck: what each side says then.
 func TestEveryStep(t *testing.T) {
 	type want struct{ giver, taker Outcome }
-	before := map[string]want{"giver": {0, NotArrived}, "taker": {Stays, 0}, "cut": {Stays, NotArrived}, "stuck": {Stays, NotArrived}}
-	opening := map[string]want{"giver": {0, NotArrived}, "taker": {Stays, 0}, "cut": {Handed, Arrived}, "stuck": {Stays, NotArrived}}
-	frozen := map[string]want{"giver": {0, NotArrived}, "taker": {Stopped, 0}, "cut": {Stopped, NotArrived}, "stuck": {Stopped, NotArrived}}
-	final := map[string]want{"giver": {0, Arrived}, "taker": {Stopped, 0}, "cut": {Stopped, Arrived}, "stuck": {Stopped, NotArrived}}
+	before := map[string]want{"giver": {0, NotArrived}, "taker": {Stays, 0}, "cut": {Stays, NotArrived},
+		"stuck": {Stays, NotArrived}}
+	opening := map[string]want{"giver": {0, NotArrived}, "taker": {Stays, 0}, "cut": {Handed, Arrived},
+		"stuck": {Stays, NotArrived}}
+	frozen := map[string]want{"giver": {0, NotArrived}, "taker": {Stopped, 0}, "cut": {Stopped, NotArrived},
+		"stuck": {Stopped, NotArrived}}
+	final := map[string]want{"giver": {0, Arrived}, "taker": {Stopped, 0}, "cut": {Stopped, Arrived},
+		"stuck": {Stopped, NotArrived}}
 	for _, step := range []struct {
 		name string // the effect before which it happens
 		side int
 		best int // the round that the destination has
 		want map[string]want
 	}{
-		{"Dial", atGiver, 0, map[string]want{"giver": {0, NotArrived}, "taker": {Stays, 0}, "cut": {Handed, Arrived}, "stuck": {Stays, NotArrived}}},
+		{"Dial", atGiver, 0, map[string]want{"giver": {0, NotArrived}, "taker": {Stays, 0}, "cut": {Handed, Arrived},
+			"stuck": {Stays, NotArrived}}},
 		{"Open", atGiver, 0, opening}, {"Welcome", atTaker, 0, opening},
-		{"Checkpoint", atGiver, 0, map[string]want{"giver": {0, NotArrived}, "taker": {Stays, 0}, "cut": {Stays, NotArrived}, "stuck": {Stays, NotArrived}}},
-		{"SendRound", atGiver, 0, before}, {"Inspect", atTaker, 0, before}, {"Place", atTaker, 1, before}, {"Got", atTaker, 1, before},
+		{"Checkpoint", atGiver, 0, map[string]want{"giver": {0, NotArrived}, "taker": {Stays, 0},
+			"cut": {Stays, NotArrived}, "stuck": {Stays, NotArrived}}},
+		{"SendRound", atGiver, 0, before}, {"Inspect", atTaker, 0, before}, {"Place", atTaker, 1, before},
+		{"Got", atTaker, 1, before},
 		{"Freeze", atGiver, 2, frozen}, {"SendFinal", atGiver, 2, frozen},
 		{"Thaw", atTaker, 3, final},
-		{"Resumed", atTaker, 3, map[string]want{"giver": {0, Arrived}, "taker": {Stopped, 0}, "cut": {Stopped, Arrived}, "stuck": {Stopped, Arrived}}},
+		{"Resumed", atTaker, 3, map[string]want{"giver": {0, Arrived}, "taker": {Stopped, 0}, "cut": {Stopped, Arrived},
+			"stuck": {Stopped, Arrived}}},
 	} {
 		for trouble, want := range step.want {
 			t.Run(fmt.Sprintf("%s/%s", step.name, trouble), func(t *testing.T) {

@@ -48,7 +48,8 @@ func (g *Giver) wrote(ev Sent) {
 		if g.phase != sending {
 			return
 		}
-		g.enter(answering, g.cfg.AnswerTime, fmt.Sprintf("the destination did not answer round %d for %v", g.round, g.cfg.AnswerTime))
+		g.enter(answering, g.cfg.AnswerTime, fmt.Sprintf("the destination did not answer round %d for %v", g.round,
+			g.cfg.AnswerTime))
 		if g.got {
 			g.decide()
 		}
@@ -58,7 +59,8 @@ func (g *Giver) wrote(ev Sent) {
 			g.handed()
 			return
 		}
-		g.enter(confirming, g.cfg.ConfirmTime, fmt.Sprintf("frozen, unconfirmed: nothing was heard for %v", g.cfg.ConfirmTime))
+		g.enter(confirming, g.cfg.ConfirmTime,
+			fmt.Sprintf("frozen, unconfirmed: nothing was heard for %v", g.cfg.ConfirmTime))
 	}
 }
 

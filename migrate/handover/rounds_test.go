@@ -94,7 +94,8 @@ func (u *guest) handOver(t interface{ Fatalf(string, ...any) }) Finish {
 // each way carry.
 func slowLink(ratio float64) *guest {
 	const rate = 50e6 / 8
-	return &guest{whole: 512 << 20, working: 512 << 20, dirties: ratio * rate, rate: rate, delay: 20 * time.Millisecond, making: 50 * time.Millisecond}
+	return &guest{whole: 512 << 20, working: 512 << 20, dirties: ratio * rate, rate: rate, delay: 20 * time.Millisecond,
+		making: 50 * time.Millisecond}
 }
 
 // Rounds converge whatever share of the network's rate the guest dirties, up to
@@ -118,8 +119,10 @@ func TestRoundsConverge(t *testing.T) {
 		if second := min(ratio, 1) * 90; f.Stats.Slowed.Seconds() > second*max(1, ratio) {
 			t.Errorf("%.2f: it lost %v by being slowed", ratio, f.Stats.Slowed)
 		}
-		t.Logf("%.2f: %d rounds, x %.2f carried, %6.1f s, still for %4.0f ms, %5.1f s lost, at %.3g: %s", ratio, len(f.Stats.Rounds)-1,
-			float64(f.Stats.Bytes)/u.whole, f.Stats.Total.Seconds(), f.Stats.Downtime.Seconds()*1e3, f.Stats.Slowed.Seconds(), u.share, f.Reason)
+		t.Logf("%.2f: %d rounds, x %.2f carried, %6.1f s, still for %4.0f ms, %5.1f s lost, at %.3g: %s", ratio,
+			len(f.Stats.Rounds)-1,
+			float64(f.Stats.Bytes)/u.whole, f.Stats.Total.Seconds(), f.Stats.Downtime.Seconds()*1e3, f.Stats.Slowed.Seconds(),
+			u.share, f.Reason)
 	}
 }
 
@@ -143,11 +146,13 @@ func TestRoundsEnd(t *testing.T) {
 		most   float64 // states
 		why    string
 	}{
-		"a hot tenth of it":                  {func(u *guest) { u.dirties, u.working = 10*u.rate, u.whole/10 }, true, 2, ""},
-		"all of it at any pace":              {func(u *guest) { u.dirties = 1e3 * u.rate }, true, 4.1, "enough was carried"},
-		"far faster than it can be slowed":   {func(u *guest) { u.dirties, u.working = 1e3*u.rate, u.whole/2 }, true, 3.6, ""},
-		"nothing":                            {func(u *guest) { u.dirties = 0 }, false, 1.01, "takes about 0s"},
-		"less than a round trip would carry": {func(u *guest) { u.delay, u.dirties = 300*time.Millisecond, u.rate*.2 }, false, 1.3, ""},
+		"a hot tenth of it":     {func(u *guest) { u.dirties, u.working = 10*u.rate, u.whole/10 }, true, 2, ""},
+		"all of it at any pace": {func(u *guest) { u.dirties = 1e3 * u.rate }, true, 4.1, "enough was carried"},
+		"far faster than it can be slowed": {func(u *guest) { u.dirties, u.working = 1e3*u.rate, u.whole/2 }, true, 3.6,
+			""},
+		"nothing": {func(u *guest) { u.dirties = 0 }, false, 1.01, "takes about 0s"},
+		"less than a round trip would carry": {func(u *guest) { u.delay, u.dirties = 300*time.Millisecond, u.rate*.2 },
+			false, 1.3, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := slowLink(0)
@@ -159,7 +164,8 @@ func TestRoundsEnd(t *testing.T) {
 			if got := float64(f.Stats.Bytes) / u.whole; got > c.most {
 				t.Errorf("%.2f states carried, at most %v", got, c.most)
 			}
-			t.Logf("%d rounds, %.2f states, still for %v: %s", len(f.Stats.Rounds)-1, float64(f.Stats.Bytes)/u.whole, f.Stats.Downtime, f.Reason)
+			t.Logf("%d rounds, %.2f states, still for %v: %s", len(f.Stats.Rounds)-1, float64(f.Stats.Bytes)/u.whole,
+				f.Stats.Downtime, f.Reason)
 		})
 	}
 }
@@ -208,7 +214,8 @@ func TestSlowedStays(t *testing.T) {
 		g := NewGiver(Default(), someOrder)
 		var out []Effect
 		now := start
-		for i, ev := range []Event{Begin{}, Dialled{1}, Received{1, Welcome{}}, Saved{64 << 20}, Sent{1, 1, 1, 64 << 20}, Received{1, Got{1}}, Saved{64 << 20}} {
+		for i, ev := range []Event{Begin{}, Dialled{1}, Received{1, Welcome{}}, Saved{64 << 20}, Sent{1, 1, 1, 64 << 20},
+			Received{1, Got{1}}, Saved{64 << 20}} {
 			if i > 3 { // each 5 s later: all is dirtied as fast as it is sent
 				now = now.Add(5 * time.Second)
 			}

@@ -16,7 +16,8 @@ func TestClaims(t *testing.T) {
 	wrongPeer := Opened{1, "another", rightOpen}
 	wrongFrom, wrongAs, wrongTask, wrongOverlay := rightOpen, rightOpen, rightOpen, rightOpen
 	wrongFrom.From.Seq, wrongAs.As.Seq, wrongTask.Task.Index, wrongOverlay.Overlay = 9, 9, 9, "p"
-	all := []Opened{wrongPeer, {2, "source", wrongFrom}, {3, "source", wrongAs}, {4, "source", wrongTask}, {5, "source", wrongOverlay}, {6, "source", rightOpen}}
+	all := []Opened{wrongPeer, {2, "source", wrongFrom}, {3, "source", wrongAs}, {4, "source", wrongTask},
+		{5, "source", wrongOverlay}, {6, "source", rightOpen}}
 	for i, o := range all {
 		for _, first := range []bool{false, true} {
 			tk := NewTaker(Default())
@@ -29,7 +30,8 @@ func TestClaims(t *testing.T) {
 			s, _ := out[0].(Send)
 			_, welcome := s.Frame.(Welcome)
 			r, _ := s.Frame.(Refuse)
-			if s.Stream != i+1 || welcome != (i == 5) || !welcome && (r.Later || r.Reason == "" || !reflect.DeepEqual(out[1], Hang{i + 1, ""})) {
+			if s.Stream != i+1 || welcome != (i == 5) || !welcome &&
+				(r.Later || r.Reason == "" || !reflect.DeepEqual(out[1], Hang{i + 1, ""})) {
 				t.Errorf("%+v: %+v", o, out)
 			}
 		}
@@ -43,7 +45,8 @@ func TestClaims(t *testing.T) {
 	}
 	at, _ := tk.NextWake()
 	out := tk.Step(at, Wake{})
-	if f, ok := out[len(out)-1].(Finish); !ok || f.Outcome != NotOffered || len(out) != 2*maxClaims+1 || at.Sub(start) != Default().OfferWait {
+	if f, ok := out[len(out)-1].(Finish); !ok || f.Outcome != NotOffered || len(out) != 2*maxClaims+1 ||
+		at.Sub(start) != Default().OfferWait {
 		t.Errorf("after %v: %+v", at.Sub(start), out)
 	}
 }
@@ -78,17 +81,22 @@ func TestOutOfTurn(t *testing.T) {
 		events []Event
 		why    string
 	}{
-		"a round too many":       {[]Event{Received{1, Round{N: 2, Manifest: m}}}, "out of turn"},
-		"a round before Got":     {[]Event{Received{1, Round{N: 1, Manifest: m}}, Received{1, Round{N: 2, Manifest: m}}}, "out of turn"},
+		"a round too many": {[]Event{Received{1, Round{N: 2, Manifest: m}}}, "out of turn"},
+		"a round before Got": {[]Event{Received{1, Round{N: 1, Manifest: m}}, Received{1, Round{N: 2, Manifest: m}}},
+			"out of turn"},
 		"Final with a wrong sum": {[]Event{Received{1, Final{N: 1, Manifest: m, Hash: Hash{1}}}}, "hash"},
 		"Final of another round": {[]Event{Received{1, Final{N: 2, Manifest: m, Hash: good}}}, "out of turn"},
-		"Final without a page":   {[]Event{Received{1, Final{N: 1, Manifest: m, Hash: good}}, Inspected{N: 1, Missing: 3}}, "3 blocks"},
-		"Final that is no state": {[]Event{Received{1, Final{N: 1, Manifest: m, Hash: good}}, Inspected{N: 1, Problem: "damaged"}}, "damaged"},
-		"pages after Final":      {[]Event{Received{1, Final{N: 1, Manifest: m, Hash: good}}, Received{1, Pages{}}}, "out of turn"},
-		"Welcome":                {[]Event{Received{1, Welcome{}}}, "out of turn"},
-		"the source gives up":    {[]Event{Received{1, Failed{"cancelled"}}}, "cancelled"},
-		"this side gives up":     {[]Event{Cancel{"no disk"}}, "no disk"},
-		"it cannot be thawed":    {[]Event{Received{1, Final{N: 1, Manifest: m, Hash: good}}, Inspected{N: 1}, Cancel{"the child died"}}, "the child died"},
+		"Final without a page": {[]Event{Received{1, Final{N: 1, Manifest: m, Hash: good}}, Inspected{N: 1, Missing: 3}},
+			"3 blocks"},
+		"Final that is no state": {[]Event{Received{1, Final{N: 1, Manifest: m, Hash: good}},
+			Inspected{N: 1, Problem: "damaged"}}, "damaged"},
+		"pages after Final": {[]Event{Received{1, Final{N: 1, Manifest: m, Hash: good}}, Received{1, Pages{}}},
+			"out of turn"},
+		"Welcome":             {[]Event{Received{1, Welcome{}}}, "out of turn"},
+		"the source gives up": {[]Event{Received{1, Failed{"cancelled"}}}, "cancelled"},
+		"this side gives up":  {[]Event{Cancel{"no disk"}}, "no disk"},
+		"it cannot be thawed": {[]Event{Received{1, Final{N: 1, Manifest: m, Hash: good}}, Inspected{N: 1},
+			Cancel{"the child died"}}, "the child died"},
 	} {
 		tk := NewTaker(Default())
 		tk.Step(start, someOffer)

@@ -14,8 +14,10 @@ var someTask = task.TaskID{Job: task.JobID("bafyreigh2akiscaildcqabsyg3dfr6chu3f
 
 var someFrames = []Frame{
 	Open{Overlay: "o", Task: someTask, From: Attempt{1, 2}, As: Attempt{1, 3}, Urgent: true},
-	Welcome{}, Refuse{Reason: "no", Later: true}, Got{N: 7}, Taking{Bytes: 1 << 40}, Failed{Reason: "gone"}, Resumed{Hash: Hash{1}},
-	Pages{Blocks: []Block{{Hash: Hash{1}, Page: 5, Data: []byte("x")}, {Hash: Hash{2}, Page: NoPage, Data: make([]byte, MaxBlock)}}},
+	Welcome{}, Refuse{Reason: "no", Later: true}, Got{N: 7}, Taking{Bytes: 1 << 40}, Failed{Reason: "gone"},
+	Resumed{Hash: Hash{1}},
+	Pages{Blocks: []Block{{Hash: Hash{1}, Page: 5, Data: []byte("x")},
+		{Hash: Hash{2}, Page: NoPage, Data: make([]byte, MaxBlock)}}},
 	Round{N: 1, Fuel: 1, CPU: time.Second, Manifest: []byte("m")},
 	Final{N: 64, Fuel: 1 << 63, Hash: Hash{3}, Manifest: []byte("m")},
 }

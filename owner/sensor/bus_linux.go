@@ -69,7 +69,8 @@ func connect(ctx context.Context, address string, session bool) (*dbus.Conn, err
 }
 
 // call asks object for method and stores its answer.
-func (b *bus) call(ctx context.Context, service string, path dbus.ObjectPath, method string, args []any, out ...any) error {
+func (b *bus) call(ctx context.Context, service string, path dbus.ObjectPath, method string, args []any,
+	out ...any) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	c := b.conn.Object(service, path).CallWithContext(ctx, method, dbus.FlagNoAutoStart, args...)
@@ -83,7 +84,8 @@ func (b *bus) call(ctx context.Context, service string, path dbus.ObjectPath, me
 }
 
 // properties returns all properties of an object's interface.
-func (b *bus) properties(ctx context.Context, service string, path dbus.ObjectPath, face string) (map[string]dbus.Variant, error) {
+func (b *bus) properties(ctx context.Context, service string, path dbus.ObjectPath,
+	face string) (map[string]dbus.Variant, error) {
 	var out map[string]dbus.Variant
 	return out, b.call(ctx, service, path, dbusProperties+".GetAll", []any{face}, &out)
 }

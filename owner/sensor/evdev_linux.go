@@ -89,11 +89,14 @@ func (w *evWatch) scan(ctx context.Context) {
 	defer w.mu.Unlock()
 	switch {
 	case len(w.open) > 0:
-		w.become("sees", Reading{Touched: time.Now(), Detail: fmt.Sprintf("%d devices; input before now is not known", len(w.open))})
+		w.become("sees", Reading{Touched: time.Now(),
+			Detail: fmt.Sprintf("%d devices; input before now is not known", len(w.open))})
 	case refused != nil:
-		w.become(refused.Error(), Reading{Blind: refused.Error(), Fix: "add the user to the group input (`usermod -aG input NAME`) and log in again"})
+		w.become(refused.Error(), Reading{Blind: refused.Error(),
+			Fix: "add the user to the group input (`usermod -aG input NAME`) and log in again"})
 	default:
-		w.become("none", Reading{Blind: "there is no input device", Fix: "nothing to do on a machine without keyboard and mouse"})
+		w.become("none", Reading{Blind: "there is no input device",
+			Fix: "nothing to do on a machine without keyboard and mouse"})
 	}
 }
 
@@ -144,7 +147,8 @@ func byHand(b []byte) bool {
 
 // moves says whether a device is an accelerometer.
 func (e Evdev) moves(name string) bool {
-	b, err := os.ReadFile(filepath.Join(orRoot(e.Sys, "/sys"), "class", "input", filepath.Base(name), "device", "properties"))
+	b, err := os.ReadFile(filepath.Join(orRoot(e.Sys, "/sys"), "class", "input", filepath.Base(name), "device",
+		"properties"))
 	if err != nil {
 		return false
 	}

@@ -218,7 +218,8 @@ func (v *loginView) sessions(ctx context.Context) error {
 	if v.known && present == v.present {
 		return nil
 	}
-	r := Reading{Sensor: v.l.Name(), Kind: Input, At: time.Now(), Present: present, Coarse: true, Detail: "every session is idle or locked"}
+	r := Reading{Sensor: v.l.Name(), Kind: Input, At: time.Now(), Present: present, Coarse: true,
+		Detail: "every session is idle or locked"}
 	switch {
 	case present && v.known:
 		r.Touched, r.Detail = r.At, "session "+who+" is no longer idle"

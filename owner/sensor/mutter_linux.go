@@ -48,7 +48,8 @@ func (m Mutter) session(ctx context.Context, report func(Reading)) error {
 	// Both watches stand all the time: the first fires once and is set again
 	// when the second, which fires at the end of each pause, has fired.
 	const day = uint64(24 * time.Hour / time.Millisecond)
-	report(Reading{Sensor: m.Name(), Kind: Input, At: now, Touched: now.Add(-time.Duration(min(idleMS, 365*day)) * time.Millisecond), Detail: "GetIdletime"})
+	report(Reading{Sensor: m.Name(), Kind: Input, At: now,
+		Touched: now.Add(-time.Duration(min(idleMS, 365*day)) * time.Millisecond), Detail: "GetIdletime"})
 	var active, idle uint32
 	if err := ask("AddUserActiveWatch", nil, &active); err != nil {
 		return err

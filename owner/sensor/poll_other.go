@@ -32,7 +32,8 @@ func (p polled) Run(ctx context.Context, report func(Reading)) {
 				return err
 			}
 			moved := r.Touched.Sub(last.Touched) >= step
-			if last.At.IsZero() || moved || r.On != last.On || r.Gauged != last.Gauged || r.Value != last.Value || r.Detail != last.Detail {
+			if last.At.IsZero() || moved || r.On != last.On || r.Gauged != last.Gauged || r.Value != last.Value ||
+				r.Detail != last.Detail {
 				r.Sensor, r.Kind, r.At = p.name, p.kind, time.Now()
 				last = r
 				report(r)

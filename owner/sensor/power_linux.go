@@ -35,7 +35,8 @@ func (p PowerSupply) Run(ctx context.Context, report func(Reading)) {
 			if err != nil {
 				return err
 			}
-			if r.On != last.On || r.Gauged != last.Gauged || r.Value != last.Value || r.Detail != last.Detail || last.At.IsZero() {
+			if r.On != last.On || r.Gauged != last.Gauged || r.Value != last.Value || r.Detail != last.Detail ||
+				last.At.IsZero() {
 				r.Sensor, r.Kind, r.At = p.Name(), Power, time.Now()
 				last = r
 				report(r)

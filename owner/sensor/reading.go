@@ -23,7 +23,8 @@ const (
 )
 
 // kindTexts are names for people, in the order of the constants.
-var kindTexts = [kinds]string{"keyboard and mouse", "CPU load of others", "memory pressure", "power", "full screen", "metered network", "sleep and shutdown", "waking", "disk"}
+var kindTexts = [kinds]string{"keyboard and mouse", "CPU load of others", "memory pressure", "power", "full screen",
+	"metered network", "sleep and shutdown", "waking", "disk"}
 
 // String returns the kind's name, such as "memory pressure".
 func (k Kind) String() string {

@@ -163,11 +163,13 @@ func fullScreenWindow(t *testing.T, display string, p *probe) {
 	set := func(on xproto.Window, name string, kind, value uint32) {
 		b := make([]byte, 4)
 		xgb.Put32(b, value)
-		if err := xproto.ChangePropertyChecked(c, xproto.PropModeReplace, on, atom(name), xproto.Atom(kind), 32, 1, b).Check(); err != nil {
+		if err := xproto.ChangePropertyChecked(c, xproto.PropModeReplace, on, atom(name), xproto.Atom(kind), 32, 1,
+			b).Check(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := xproto.CreateWindowChecked(c, 0, w, root, 0, 0, 10, 10, 0, xproto.WindowClassInputOutput, 0, 0, nil).Check(); err != nil {
+	if err := xproto.CreateWindowChecked(c, 0, w, root, 0, 0, 10, 10, 0, xproto.WindowClassInputOutput, 0, 0,
+		nil).Check(); err != nil {
 		t.Fatal(err)
 	}
 	set(w, "_NET_WM_STATE", xproto.AtomAtom, uint32(atom("_NET_WM_STATE_FULLSCREEN")))
@@ -334,7 +336,8 @@ func newLogin1(t testing.TB, address string) *login1Stand {
 	s.object(standSession, map[string]any{"Class": "user", "Type": "wayland", "State": "active", "IdleHint": true,
 		"IdleSinceHint": uint64(time.Now().Add(-time.Hour).UnixMicro()), "LockedHint": false})
 	// Of a file transfer: it never becomes idle.
-	s.object(standSession+"x", map[string]any{"Class": "user", "Type": "unspecified", "State": "active", "IdleHint": false})
+	s.object(standSession+"x", map[string]any{"Class": "user", "Type": "unspecified", "State": "active",
+		"IdleHint": false})
 	return s
 }
 
@@ -377,7 +380,10 @@ func TestLogind(t *testing.T) {
 	p.until("waking", func(r Reading) bool { return r.Kind == Going && !r.On })
 	<-s.locks // taken again
 	s.emit(login1Path, login1Manager+".PrepareForShutdown", true)
-	p.until("shutdown", func(r Reading) bool { return r.Kind == Going && r.On && strings.Contains(r.Detail, "shutting down") })
+	p.until("shutdown", func(r Reading) bool {
+		return r.Kind == Going && r.On &&
+			strings.Contains(r.Detail, "shutting down")
+	})
 }
 
 func TestLogindIsBlind(t *testing.T) {
@@ -540,11 +546,13 @@ func TestWayland(t *testing.T) {
 
 func TestWaylandIsBlind(t *testing.T) {
 	c := newCompositor(t, "wl_seat v", "wl_output v")
-	r := start(t, Wayland{Socket: c.listener.Addr().String()}).until("blindness", func(r Reading) bool { return r.Blind != "" })
+	r := start(t, Wayland{Socket: c.listener.Addr().String()}).until("blindness",
+		func(r Reading) bool { return r.Blind != "" })
 	if !strings.Contains(r.Blind, "ext-idle-notify-v1") || r.Fix == "" {
 		t.Errorf("got %+v", r)
 	}
-	for _, hostile := range []string{"\x02\x00\x00\x00\x00\x00\x07\x00", "\x02\x00\x00\x00\x00\x00\x10\x00\x01\x00\x00\x00\xff\xff\xff\xff", "x"} {
+	for _, hostile := range []string{"\x02\x00\x00\x00\x00\x00\x07\x00",
+		"\x02\x00\x00\x00\x00\x00\x10\x00\x01\x00\x00\x00\xff\xff\xff\xff", "x"} {
 		l, err := net.Listen("unix", filepath.Join(t.TempDir(), "w"))
 		if err != nil {
 			t.Fatal(err)

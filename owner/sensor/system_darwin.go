@@ -34,7 +34,8 @@ const pmsetPoll = 10 * time.Second
 
 // sinceInput is CGEventSourceSecondsSinceLastEventType of CoreGraphics.
 var sinceInput = sync.OnceValues(func() (f func(state int32, kind uint32) float64, err error) {
-	lib, err := purego.Dlopen("/System/Library/Frameworks/CoreGraphics.framework/CoreGraphics", purego.RTLD_LAZY|purego.RTLD_GLOBAL)
+	lib, err := purego.Dlopen("/System/Library/Frameworks/CoreGraphics.framework/CoreGraphics",
+		purego.RTLD_LAZY|purego.RTLD_GLOBAL)
 	if err != nil {
 		return nil, fmt.Errorf("loading CoreGraphics: %w", err)
 	}

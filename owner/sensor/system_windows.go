@@ -39,7 +39,8 @@ func System() []Sensor {
 func lastInput() (Reading, error) {
 	info := struct{ size, time uint32 }{size: 8}
 	if ok, _, err := getLastInputInfo.Call(uintptr(unsafe.Pointer(&info))); ok == 0 {
-		return Reading{}, blind(fmt.Sprintf("GetLastInputInfo: %v", err), "run godwit in the session of the user, not as a service")
+		return Reading{}, blind(fmt.Sprintf("GetLastInputInfo: %v", err),
+			"run godwit in the session of the user, not as a service")
 	}
 	ticks, _, _ := getTickCount.Call()
 	idle := time.Duration(uint32(ticks)-info.time) * time.Millisecond
@@ -52,7 +53,8 @@ func fullScreen() (Reading, error) {
 	const busy, direct3D, presentation = 2, 3, 4
 	var state int32
 	if hr, _, _ := queryNotificationMode.Call(uintptr(unsafe.Pointer(&state))); int32(hr) < 0 {
-		return Reading{}, blind(fmt.Sprintf("SHQueryUserNotificationState: %#x", uint32(hr)), "run godwit in the session of the user, not as a service")
+		return Reading{}, blind(fmt.Sprintf("SHQueryUserNotificationState: %#x", uint32(hr)),
+			"run godwit in the session of the user, not as a service")
 	}
 	return Reading{On: state >= busy && state <= presentation, Detail: "SHQueryUserNotificationState"}, nil
 }

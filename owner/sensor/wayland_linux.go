@@ -41,7 +41,8 @@ func (w Wayland) path() (string, error) {
 	name := os.Getenv("WAYLAND_DISPLAY")
 	switch dir := os.Getenv("XDG_RUNTIME_DIR"); {
 	case name == "":
-		return "", blind("WAYLAND_DISPLAY is not set: this is no Wayland session", "on a Wayland desktop run godwit as the user who is logged in there")
+		return "", blind("WAYLAND_DISPLAY is not set: this is no Wayland session",
+			"on a Wayland desktop run godwit as the user who is logged in there")
 	case filepath.IsAbs(name):
 		return name, nil
 	case dir == "":
@@ -58,7 +59,8 @@ func (w Wayland) session(ctx context.Context, report func(Reading)) error {
 	}
 	conn, err := net.Dial("unix", path)
 	if err != nil {
-		return blind(fmt.Sprintf("the Wayland compositor cannot be reached: %v", err), "run godwit as the user of that desktop")
+		return blind(fmt.Sprintf("the Wayland compositor cannot be reached: %v", err),
+			"run godwit as the user of that desktop")
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
@@ -67,7 +69,8 @@ func (w Wayland) session(ctx context.Context, report func(Reading)) error {
 		return err
 	}
 	// Nothing is known of input before now.
-	report(Reading{Sensor: w.Name(), Kind: Input, At: time.Now(), Touched: time.Now(), Present: true, Detail: c.notifier.face})
+	report(Reading{Sensor: w.Name(), Kind: Input, At: time.Now(), Touched: time.Now(), Present: true,
+		Detail: c.notifier.face})
 	idle := map[uint32]bool{}
 	for {
 		id, op, _, err := c.read()
@@ -142,7 +145,8 @@ type wlGlobalObject struct {
 
 // subscribe finds the seats and a notifier, and asks for notifications.
 func (c *wlClient) subscribe() error {
-	if err := errors.Join(c.send(wlDisplay, wlGetRegistry, u32(wlRegistry)), c.send(wlDisplay, wlSync, u32(wlCallback))); err != nil {
+	if err := errors.Join(c.send(wlDisplay, wlGetRegistry, u32(wlRegistry)),
+		c.send(wlDisplay, wlSync, u32(wlCallback))); err != nil {
 		return fmt.Errorf("talking to the Wayland compositor: %w", err)
 	}
 	var seats []wlGlobalObject

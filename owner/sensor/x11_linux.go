@@ -48,11 +48,13 @@ func (x X11) session(ctx context.Context, report func(Reading)) error {
 		display = os.Getenv("DISPLAY")
 	}
 	if display == "" {
-		return blind("DISPLAY is not set: this is no X session", "on an X desktop run godwit as the user who is logged in there")
+		return blind("DISPLAY is not set: this is no X session",
+			"on an X desktop run godwit as the user who is logged in there")
 	}
 	c, err := xgb.NewConnDisplay(display)
 	if err != nil {
-		return blind(fmt.Sprintf("X display %s cannot be opened: %v", display, err), "run godwit as the user of that desktop, with its DISPLAY and XAUTHORITY")
+		return blind(fmt.Sprintf("X display %s cannot be opened: %v", display, err),
+			"run godwit as the user of that desktop, with its DISPLAY and XAUTHORITY")
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, c.Close)()
@@ -103,7 +105,8 @@ func (v *xView) look() error {
 	}
 	now := time.Now()
 	if at := now.Add(-time.Duration(info.MsSinceUserInput) * time.Millisecond); v.touch.news(at) {
-		v.report(Reading{Sensor: v.x.Name(), Kind: Input, At: now, Touched: at, Partial: v.partial, Detail: "MIT-SCREEN-SAVER"})
+		v.report(Reading{Sensor: v.x.Name(), Kind: Input, At: now, Touched: at, Partial: v.partial,
+			Detail: "MIT-SCREEN-SAVER"})
 	}
 	if v.polls%screenEvery == 0 {
 		full, err := v.fullScreen()

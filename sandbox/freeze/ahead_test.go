@@ -54,7 +54,8 @@ func (s *scribbled) read(n int, page []byte) {
 	s.scribble()
 }
 
-// TestAhead: whatever is written while a part of a checkpoint is made ahead, and wherever that ends, the checkpoint is the
+// TestAhead: whatever is written while a part of a checkpoint is made ahead, and wherever that ends, the
+// checkpoint is the
 // state at the stop, all of it is stored, and of what was stored in time nothing is taken again.
 func TestAhead(t *testing.T) {
 	for _, told := range []bool{true, false} {
@@ -106,7 +107,8 @@ func checkAgainstNew(t *testing.T, r *freeze.Recorder, store *blocks, memory []b
 		t.Fatal("the checkpoint is not the state at the stop")
 	}
 	again := make([]byte, len(memory))
-	if err := got.Load(store.get)(func(at uint64, b []byte) error { copy(again[at:], b); return nil }); err != nil || !bytes.Equal(again, memory) {
+	if err := got.Load(store.get)(func(at uint64, b []byte) error { copy(again[at:], b); return nil }); err != nil ||
+		!bytes.Equal(again, memory) {
 		t.Fatalf("the memory read back differs: %v", err)
 	}
 }
@@ -124,13 +126,15 @@ func TestAheadLeavesLittle(t *testing.T) {
 	plain := func(n int, page []byte) { copy(page, s.b[n*scribbledPage:]) }
 	var told []int
 	more := func(left int) bool { told = append(told, left); return true }
-	if taken, err := r.Ahead(s.b, plain, store, more); err != nil || taken != pages || stored != pages || told[0] != pages || told[pages-1] != 1 {
+	if taken, err := r.Ahead(s.b, plain, store, more); err != nil || taken != pages || stored != pages ||
+		told[0] != pages || told[pages-1] != 1 {
 		t.Errorf("first %d taken, %d stored, told %v, %v", taken, stored, told, err)
 	}
 	s.b[3*scribbledPage], s.dirty[3] = 99, true
 	s.b[5*scribbledPage], s.dirty[5] = 99, true
 	told = nil
-	if taken, err := r.Ahead(s.b, plain, store, func(left int) bool { more(left); return false }); err != nil || taken != 0 || !slices.Equal(told, []int{2}) {
+	if taken, err := r.Ahead(s.b, plain, store, func(left int) bool { more(left); return false }); err != nil ||
+		taken != 0 || !slices.Equal(told, []int{2}) {
 		t.Errorf("then %d taken, told %v, %v", taken, told, err)
 	}
 	taken, err := r.Take(s.b, func() []byte { return make([]byte, scribbledPage) }, store)

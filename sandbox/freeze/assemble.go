@@ -125,7 +125,8 @@ func (w *mainEnv) remapElements() []wasm.Element {
 		out = append(out, e)
 	}
 	if t, ok := w.tables[tableFuncs]; ok && len(funcs) > 0 {
-		out = append(out, wasm.Element{Type: wasm.FuncRef, Table: t, Offset: wasm.ConstExpr{Op: wasm.OpI32Const}, Init: funcs})
+		out = append(out, wasm.Element{Type: wasm.FuncRef, Table: t, Offset: wasm.ConstExpr{Op: wasm.OpI32Const},
+			Init: funcs})
 	}
 	return out
 }
@@ -336,7 +337,8 @@ func (w *mainEnv) segmentHelpers(out *wasm.Module) {
 		if !used {
 			continue
 		}
-		f := &function{p: w.p, temps: map[temp]uint32{}, locals: []wasm.ValType{wasm.I32, wasm.I32, wasm.I32}, code: &wasm.Code{}}
+		f := &function{p: w.p, temps: map[temp]uint32{}, locals: []wasm.ValType{wasm.I32, wasm.I32, wasm.I32},
+			code: &wasm.Code{}}
 		e := newEmitter(f, w)
 		for x := range uint32(3) {
 			e.localOp(wasm.OpLocalGet, x)
@@ -354,7 +356,8 @@ func (w *mainEnv) layout(points uint32) Layout {
 	l := Layout{Version: PassVersion, Options: p.Options, Funcs: p.Funcs, Indirect: p.IndirectUnwinds, Refs: p.takenByRef,
 		MaxFrame: p.maxFrame + trailerSize, Points: points, Tables: w.saved(), Start: p.mod.Start != nil,
 		Memory:   len(p.mod.Memories) > 0 || p.mod.Imported(wasm.MemoryKind) > 0,
-		RefsMove: p.uses.refsMove, Written: p.uses.tableWritten, Dropped: p.uses.dataDropped, DataUsed: p.uses.dataUsed, ElemUsed: p.uses.elemUsed}
+		RefsMove: p.uses.refsMove, Written: p.uses.tableWritten, Dropped: p.uses.dataDropped, DataUsed: p.uses.dataUsed,
+		ElemUsed: p.uses.elemUsed}
 	for i, g := range p.globals {
 		if g.Mutable {
 			l.Globals = append(l.Globals, GlobalSlot{fmt.Sprintf("g%d", i), g.Type})

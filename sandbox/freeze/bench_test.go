@@ -138,7 +138,8 @@ func BenchmarkThaw(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				m, err := host.Restore(ctx, prog, c, freeze.Config{Module: w.config(g.args)}, state, func(put func(uint64, []byte) error) error { return put(0, memory) })
+				m, err := host.Restore(ctx, prog, c, freeze.Config{Module: w.config(g.args)}, state,
+					func(put func(uint64, []byte) error) error { return put(0, memory) })
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -137,7 +137,8 @@ func (p *plan) analyse(index int) (*function, error) {
 		}
 	}
 	if len(f.locals)+len(f.tempAt)+scratchLocals > wasm.MaxLocals {
-		return nil, refuse(f, f.code.Offset, "%d locals and %d operands to save are more than the limit of %d locals", len(f.locals), len(f.tempAt), wasm.MaxLocals)
+		return nil, refuse(f, f.code.Offset, "%d locals and %d operands to save are more than the limit of %d locals",
+			len(f.locals), len(f.tempAt), wasm.MaxLocals)
 	}
 	return f, nil
 }
@@ -151,7 +152,8 @@ func (f *function) read() (err error) {
 	r := wasm.NewReader(f.code)
 	defer func() {
 		if e, ok := recover().(errInvalid); ok {
-			err = &wasm.Error{Section: "code", Offset: f.code.Offset + int(in.Start), Func: f.index, Name: f.p.mod.FuncName(f.index),
+			err = &wasm.Error{Section: "code", Offset: f.code.Offset + int(in.Start), Func: f.index,
+				Name:   f.p.mod.FuncName(f.index),
 				Reason: fmt.Sprintf("%s: %s", in.Op, string(e))}
 		}
 	}()
@@ -288,7 +290,8 @@ func (f *function) step(in *wasm.Instr, unwinds bool) (dead bool) {
 }
 
 func (f *function) take(at int32, in *wasm.Instr, unwinds bool) (dead bool) {
-	f.ins = append(f.ins, ins{op: in.Op, lane: in.Lane, spill: -1, block: in.Block, a: in.A, b: in.B, start: in.Start, end: in.End, match: -1, els: -1, point: -1, bits: in.Bits})
+	f.ins = append(f.ins, ins{op: in.Op, lane: in.Lane, spill: -1, block: in.Block, a: in.A, b: in.B, start: in.Start,
+		end: in.End, match: -1, els: -1, point: -1, bits: in.Bits})
 	i := &f.ins[at]
 	info, _ := in.Op.Info()
 	if info.Fixed {

@@ -100,7 +100,8 @@ type arm struct {
 func (s *skeleton) assess() charges {
 	s.measure(beginCost)
 	n := len(s.joints)
-	a := &assessor{skeleton: s, cuts: map[int32]rest{}, exits: s.leaving(), charges: charges{after: make([]uint64, n), own: make([]uint64, n)}}
+	a := &assessor{skeleton: s, cuts: map[int32]rest{}, exits: s.leaving(),
+		charges: charges{after: make([]uint64, n), own: make([]uint64, n)}}
 	if s.dispatches != nil {
 		a.ends = make([]rest, n)
 	}

@@ -43,7 +43,8 @@ func TestFuelIsWhatWasDone(t *testing.T) {
 	short, long := work(5), work(400)
 	ifThird := []any{wasm.OpLocalGet, 2, wasm.OpIf, 0x40}
 	dispatch := func(then ...any) []any { // two arms behind a variable, as Go writes functions
-		all := []any{wasm.OpLoop, 0x40, wasm.OpBlock, 0x40, wasm.OpBlock, 0x40, wasm.OpLocalGet, 3, wasm.OpBrTable, 1, 0, 1, wasm.OpEnd}
+		all := []any{wasm.OpLoop, 0x40, wasm.OpBlock, 0x40, wasm.OpBlock, 0x40, wasm.OpLocalGet, 3, wasm.OpBrTable, 1, 0, 1,
+			wasm.OpEnd}
 		for _, p := range then {
 			if inner, ok := p.([]any); ok {
 				all = append(all, inner...)
@@ -64,13 +65,16 @@ func TestFuelIsWhatWasDone(t *testing.T) {
 	}{
 		{"slow path not taken", 0, body(wasm.OpLoop, 0x40, short, ifThird, long, wasm.OpEnd, again(0), wasm.OpEnd), 8, 3},
 		{"slow path taken", 1, body(wasm.OpLoop, 0x40, short, ifThird, long, wasm.OpEnd, again(0), wasm.OpEnd), 408, 2},
-		{"switch, small arm", 0, body(wasm.OpLoop, 0x40, wasm.OpBlock, 0x40, wasm.OpBlock, 0x40, wasm.OpLocalGet, 2, wasm.OpBrTable, 1, 0, 1, wasm.OpEnd,
+		{"switch, small arm", 0, body(wasm.OpLoop, 0x40, wasm.OpBlock, 0x40, wasm.OpBlock, 0x40, wasm.OpLocalGet, 2,
+			wasm.OpBrTable, 1, 0, 1, wasm.OpEnd,
 			short, again(1), wasm.OpReturn, wasm.OpEnd, long, again(0), wasm.OpEnd), 10, 3},
-		{"switch, large arm", 1, body(wasm.OpLoop, 0x40, wasm.OpBlock, 0x40, wasm.OpBlock, 0x40, wasm.OpLocalGet, 2, wasm.OpBrTable, 1, 0, 1, wasm.OpEnd,
+		{"switch, large arm", 1, body(wasm.OpLoop, 0x40, wasm.OpBlock, 0x40, wasm.OpBlock, 0x40, wasm.OpLocalGet, 2,
+			wasm.OpBrTable, 1, 0, 1, wasm.OpEnd,
 			short, again(1), wasm.OpReturn, wasm.OpEnd, long, again(0), wasm.OpEnd), 405, 2},
 		{"long code behind a loop", 0, body(wasm.OpLoop, 0x40, short, again(0), wasm.OpEnd, long), 7, 3},
 		{"else arm", 0, body(wasm.OpLoop, 0x40, ifThird, short, wasm.OpElse, long, wasm.OpEnd, again(0), wasm.OpEnd), 403, 2},
-		{"loop in a loop", 0, body(wasm.OpLoop, 0x40, long, wasm.OpLoop, 0x40, short, ifThird, wasm.OpBr, 1, wasm.OpEnd, wasm.OpEnd, again(0), wasm.OpEnd), 410, 2},
+		{"loop in a loop", 0, body(wasm.OpLoop, 0x40, long, wasm.OpLoop, 0x40, short, ifThird, wasm.OpBr, 1, wasm.OpEnd,
+			wasm.OpEnd, again(0), wasm.OpEnd), 410, 2},
 		{"dispatch: slow path not taken", 0, body(dispatch(short, ifThird, long, wasm.OpEnd, jump)), 9, 3},
 		{"dispatch: slow path taken", 1, body(dispatch(short, ifThird, long, wasm.OpEnd, jump)), 409, 2},
 	} {
@@ -106,10 +110,11 @@ func TestCallsPayForLargeFunctions(t *testing.T) {
 		"through a table": append(slices.Clone(args), wasm.OpI32Const, 0, wasm.OpCallIndirect, 0, 0),
 	} {
 		m := &wasm.Module{Types: types, Funcs: []uint32{0, 0}, Memories: []wasm.Limits{{Min: 1}},
-			Code:     []wasm.Code{{Body: body(wasm.OpLoop, 0x40, call, again(0), wasm.OpEnd)}, {Body: body(work(size))}},
-			Tables:   []wasm.TableType{{Elem: wasm.FuncRef, Limits: wasm.Limits{Min: 1}}},
-			Elements: []wasm.Element{{Type: wasm.FuncRef, Offset: wasm.ConstExpr{Op: wasm.OpI32Const}, Init: []wasm.ConstExpr{{Op: wasm.OpRefFunc, Bits: 1}}}},
-			Exports:  []wasm.Export{{Name: "run", Kind: wasm.FuncKind}}}
+			Code:   []wasm.Code{{Body: body(wasm.OpLoop, 0x40, call, again(0), wasm.OpEnd)}, {Body: body(work(size))}},
+			Tables: []wasm.TableType{{Elem: wasm.FuncRef, Limits: wasm.Limits{Min: 1}}},
+			Elements: []wasm.Element{{Type: wasm.FuncRef, Offset: wasm.ConstExpr{Op: wasm.OpI32Const},
+				Init: []wasm.ConstExpr{{Op: wasm.OpRefFunc, Bits: 1}}}},
+			Exports: []wasm.Export{{Name: "run", Kind: wasm.FuncKind}}}
 		if got := fuelOf(t, m, turns, 0) / turns; got < size || got > size*1.2 {
 			t.Errorf("%s: %.1f units a call, want about %d", name, got, size)
 		}

@@ -53,7 +53,8 @@ var ErrCheckpoint = errors.New("checkpoint refused")
 var (
 	checkpointMagic = []byte("GWCK\x01")
 	encMode         = must(cbor.CoreDetEncOptions().EncMode())
-	decMode         = must(cbor.DecOptions{MaxArrayElements: 1 << 24, MaxNestedLevels: 8, DupMapKey: cbor.DupMapKeyEnforcedAPF,
+	decMode         = must(cbor.DecOptions{MaxArrayElements: 1 << 24, MaxNestedLevels: 8,
+		DupMapKey:         cbor.DupMapKeyEnforcedAPF,
 		ExtraReturnErrors: cbor.ExtraDecErrorUnknownField, IndefLength: cbor.IndefLengthForbidden}.DecMode())
 )
 
@@ -146,7 +147,8 @@ func (m *Manifest) Fits(p *Program, module Hash) error {
 
 var (
 	pageEncoder = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1)))
-	pageDecoder = must(zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(1<<20), zstd.WithDecoderMaxWindow(1<<20)))
+	pageDecoder = must(zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(1<<20),
+		zstd.WithDecoderMaxWindow(1<<20)))
 )
 
 // Compress makes the block in which a page is stored.

@@ -147,7 +147,8 @@ func TestForgedCheckpointsAreRefused(t *testing.T) {
 	}{
 		{"other module", "of module", func(m *freeze.Manifest) { m.Module[0]++ }},
 		{"other pass", "pass version", func(m *freeze.Manifest) { m.Pass++ }},
-		{"no frame above a call", "innermost", func(m *freeze.Manifest) { m.State.Frames = m.State.Frames[trailing(m.State.Frames):] }},
+		{"no frame above a call", "innermost",
+			func(m *freeze.Manifest) { m.State.Frames = m.State.Frames[trailing(m.State.Frames):] }},
 		{"point that is not there", "safe point", func(m *freeze.Manifest) { m.State.Frames[len(m.State.Frames)-5] = 0x7f }},
 		{"size of another frame", "bytes", func(m *freeze.Manifest) { m.State.Frames[len(m.State.Frames)-4] ^= 8 }},
 		{"frame cut short", "cut short", func(m *freeze.Manifest) { m.State.Frames = m.State.Frames[len(m.State.Frames)-3:] }},

@@ -3,7 +3,8 @@ package freeze
 import "godwit/sandbox/wasm"
 
 // wazero v1.12.0 compiles a select of floats or vectors wrong for amd64: it has the register with the second operand
-// written, but not read, by the conditional move (instr.go there: xmmCMov is defKindOp2 and useKindOp1), so that the first
+// written, but not read, by the conditional move (instr.go there: xmmCMov is defKindOp2 and useKindOp1), so that
+// the first
 // operand, where it comes back from the stack, may be put into the same register. The second operand is then lost,
 // whatever the condition says. The fuzzer found it in the resume function of a module whose whole run was right. So
 // floats are chosen between as the integers of their bits, and vectors by a mask.

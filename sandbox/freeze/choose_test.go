@@ -24,11 +24,13 @@ func TestFloatsAreChosenRight(t *testing.T) {
 		wasm.OpLocalGet, 0, constant, wasm.OpI32Const, 0, wasm.OpSelect, wasm.OpLocalSet, 1,
 		wasm.OpCall, 2, wasm.OpLocalGet, 1, wasm.Opcode(0xbd))
 	m := &wasm.Module{
-		Types:    []wasm.FuncType{{Results: []wasm.ValType{i64}}, {Results: []wasm.ValType{i32}}, {Params: []wasm.ValType{i32, f64, i64}}},
+		Types: []wasm.FuncType{{Results: []wasm.ValType{i64}}, {Results: []wasm.ValType{i32}},
+			{Params: []wasm.ValType{i32, f64, i64}}},
 		Funcs:    []uint32{0, 1, 2},
 		Memories: []wasm.Limits{{Min: 1}},
-		Code:     []wasm.Code{{Locals: []wasm.LocalDecl{{Count: 2, Type: f64}}, Body: run}, {Body: code(wasm.OpI32Const, 0)}, {Body: code()}},
-		Exports:  []wasm.Export{{Name: "run", Kind: wasm.FuncKind}},
+		Code: []wasm.Code{{Locals: []wasm.LocalDecl{{Count: 2, Type: f64}}, Body: run},
+			{Body: code(wasm.OpI32Const, 0)}, {Body: code()}},
+		Exports: []wasm.Export{{Name: "run", Kind: wasm.FuncKind}},
 	}
 	got, err := machine(t, m, freeze.Config{}).Call(context.Background(), "run")
 	if err != nil || got[0] != want {

@@ -4,7 +4,8 @@ import "godwit/sandbox/wasm"
 
 // newEmitter prepares an emitter for a whole function, whose own label is the outermost.
 func newEmitter(f *function, v env) *emitter {
-	return &emitter{f: f, env: v, out: make([]byte, 0, len(f.code.Body)*5/4+16), labels: []int32{0}, openers: []int32{-1}, depth: 1}
+	return &emitter{f: f, env: v, out: make([]byte, 0, len(f.code.Body)*5/4+16), labels: []int32{0},
+		openers: []int32{-1}, depth: 1}
 }
 
 // finish gives the body with its locals.
@@ -406,7 +407,8 @@ func (p *plan) segmentAt(segment uint32) uint32 {
 // references move, those that fill tables, so that every reference in a table is one that can be told.
 func (p *plan) laidOut(segment uint32) bool {
 	e := &p.mod.Elements[segment]
-	return e.Type == wasm.FuncRef && (e.Mode == wasm.Passive && p.uses.elemUsed[segment] || e.Mode == wasm.Active && p.uses.refsMove)
+	return e.Type == wasm.FuncRef && (e.Mode == wasm.Passive && p.uses.elemUsed[segment] || e.Mode == wasm.Active &&
+		p.uses.refsMove)
 }
 
 // refPositions gives the function at each position of the table of functions; -1 where there is none or it is

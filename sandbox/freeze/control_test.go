@@ -44,7 +44,8 @@ func spin() *wasm.Module {
 func deep() *wasm.Module {
 	return oneFunc(wasm.FuncType{Params: []wasm.ValType{wasm.I64}, Results: []wasm.ValType{wasm.I64}}, nil,
 		code(wasm.OpLocalGet, 0, wasm.Opcode(0x50), wasm.OpIf, 0x7e, wasm.OpI64Const, 0, wasm.OpElse,
-			wasm.OpLocalGet, 0, wasm.OpLocalGet, 0, wasm.OpI64Const, 1, wasm.OpI64Sub, wasm.OpCall, 0, wasm.OpI64Add, wasm.OpEnd))
+			wasm.OpLocalGet, 0, wasm.OpLocalGet, 0, wasm.OpI64Const, 1, wasm.OpI64Sub, wasm.OpCall, 0, wasm.OpI64Add,
+			wasm.OpEnd))
 }
 
 func machine(t testing.TB, m *wasm.Module, cfg freeze.Config) *freeze.Machine {
@@ -207,14 +208,15 @@ func TestThrottledGuestObeys(t *testing.T) {
 	m := machine(t, spin(), freeze.Config{})
 	var clock time.Time
 	naps := 0
-	m.SetClock(func() time.Time { clock = clock.Add(time.Minute); return clock }, func(_ context.Context, d time.Duration) {
-		if naps++; naps == 5 {
-			m.Freeze()
-		}
-		if d > time.Second || naps > 6 {
-			t.Fatalf("nap %d of %v", naps, d)
-		}
-	})
+	m.SetClock(func() time.Time { clock = clock.Add(time.Minute); return clock },
+		func(_ context.Context, d time.Duration) {
+			if naps++; naps == 5 {
+				m.Freeze()
+			}
+			if d > time.Second || naps > 6 {
+				t.Fatalf("nap %d of %v", naps, d)
+			}
+		})
 	m.Throttle(0.05)
 	if _, err := m.Call(context.Background(), "run"); !errors.Is(err, freeze.ErrFrozen) || naps != 5 {
 		t.Errorf("%v after %d naps", err, naps)

@@ -27,7 +27,8 @@ func staticCost(op wasm.Opcode) uint64 {
 		return costCall
 	case wasm.OpCallIndirect:
 		return costIndirect
-	case wasm.OpMemoryCopy, wasm.OpMemoryFill, wasm.OpMemoryInit, wasm.OpTableCopy, wasm.OpTableFill, wasm.OpTableInit, wasm.OpMemoryGrow, wasm.OpTableGrow:
+	case wasm.OpMemoryCopy, wasm.OpMemoryFill, wasm.OpMemoryInit, wasm.OpTableCopy, wasm.OpTableFill, wasm.OpTableInit,
+		wasm.OpMemoryGrow, wasm.OpTableGrow:
 		return costBulk
 	case wasm.OpBrTable:
 		return costTable

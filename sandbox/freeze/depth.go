@@ -47,7 +47,8 @@ func (h *Host) MaxFrames(ctx context.Context) (int, error) {
 	body = wasm.AppendOp(append(body, 1), wasm.OpI32Sub)
 	body = wasm.AppendOp(body, wasm.OpCall)
 	body = wasm.AppendOp(wasm.AppendOp(append(body, 0), wasm.OpEnd), wasm.OpEnd)
-	b := wasm.Encode(&wasm.Module{Types: []wasm.FuncType{{Params: []wasm.ValType{i32}}}, Funcs: []uint32{0}, Code: []wasm.Code{{Body: body}},
+	b := wasm.Encode(&wasm.Module{Types: []wasm.FuncType{{Params: []wasm.ValType{i32}}}, Funcs: []uint32{0},
+		Code:    []wasm.Code{{Body: body}},
 		Exports: []wasm.Export{{Name: "down", Kind: wasm.FuncKind}}})
 	mod, err := h.rt.InstantiateWithConfig(ctx, b, wazero.NewModuleConfig().WithName(""))
 	if err != nil {

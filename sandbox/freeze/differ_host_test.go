@@ -53,7 +53,8 @@ func addStage(ctx context.Context, rt wazero.Runtime) error {
 	types := func(ts []byte) []api.ValueType { return ts }
 	for k, f := range []func(*stage, api.Module, []uint64){stageWho, stageMix, stageFail, stagePeek, stagePoke} {
 		t := genHostTypes[k]
-		b = b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module, stack []uint64) {
+		b = b.NewFunctionBuilder().WithGoModuleFunction(api.GoModuleFunc(func(ctx context.Context, mod api.Module,
+			stack []uint64) {
 			f(ctx.Value(stageKey{}).(*stage), mod, stack)
 		}), types(valBytes(t.Params)), types(valBytes(t.Results))).Export(genHostNames[k])
 	}

@@ -97,7 +97,8 @@ func (r *guestRun) move() error {
 	r.out.unwinds += r.m.Stats().Unwinds
 	r.m.Close(r.ctx)
 	r.engine = 1 - r.engine
-	m, err := r.d.e.hosts[r.engine].Restore(r.ctx, r.d.loaded, r.d.compiled[r.engine], freeze.Config{Name: guestName, MaxFuel: runawayFuel}, state,
+	m, err := r.d.e.hosts[r.engine].Restore(r.ctx, r.d.loaded, r.d.compiled[r.engine],
+		freeze.Config{Name: guestName, MaxFuel: runawayFuel}, state,
 		func(put func(uint64, []byte) error) error { return put(0, memory) })
 	if err != nil {
 		return err

@@ -73,7 +73,8 @@ type differ struct {
 	unwinds  int
 }
 
-// compare runs the module in all ways. The error is a *difference, or wraps errSkip, or says that the module is not valid.
+// compare runs the module in all ways. The error is a *difference, or wraps errSkip, or says that the module is
+// not valid.
 func (d *differ) compare(ctx context.Context) error {
 	var err error
 	if d.e, err = newEngines(ctx); err != nil {
@@ -83,7 +84,8 @@ func (d *differ) compare(ctx context.Context) error {
 	if err := d.prepare(ctx); err != nil {
 		return err
 	}
-	whole := d.way("whole on the compiler", func() *outcome { return d.whole(ctx, compiler, freeze.Config{MaxFuel: differFuel}) })
+	whole := d.way("whole on the compiler",
+		func() *outcome { return d.whole(ctx, compiler, freeze.Config{MaxFuel: differFuel}) })
 	for _, c := range whole.calls {
 		if strings.Contains(c.why, freeze.ErrKilled.Error()) {
 			return fmt.Errorf("%w: %s", errSkip, c.why)

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestOldResumeIsCaught is the negative control: where resume functions import what the guest imports, so that hosts see
+// TestOldResumeIsCaught is the negative control: where resume functions import what the guest imports, so that
+// hosts see
 // another caller after a freeze, the comparison has to find it.
 func TestOldResumeIsCaught(t *testing.T) {
 	for _, optimises := range []bool{false, true} {

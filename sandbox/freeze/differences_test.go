@@ -47,7 +47,8 @@ type tally struct {
 func (n *tally) String() string {
 	took := time.Since(n.started).Seconds()
 	return fmt.Sprintf("%d modules (%d left out), %d executions, %.0f a second, %d unwinds, %d differences",
-		n.modules.Load(), n.skipped.Load(), n.runs.Load(), float64(n.runs.Load())/took, n.unwinds.Load(), n.differences.Load())
+		n.modules.Load(), n.skipped.Load(), n.runs.Load(), float64(n.runs.Load())/took, n.unwinds.Load(),
+		n.differences.Load())
 }
 
 // fuzzer compares the modules of a range of seeds.
@@ -116,7 +117,8 @@ func describe(ctx context.Context, d *differ, err error, name string) string {
 			return err.Error()
 		}
 	}
-	return fmt.Sprintf("reduced to %d bytes (%s): %v\n%s\n%x\n", len(small), filepath.Join(dir, name+"-reduced.wasm"), err, moduleText(small), small)
+	return fmt.Sprintf("reduced to %d bytes (%s): %v\n%s\n%x\n", len(small), filepath.Join(dir, name+"-reduced.wasm"),
+		err, moduleText(small), small)
 }
 
 // seeds compares modules on all processors until the context ends or so many are done.

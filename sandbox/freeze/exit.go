@@ -8,7 +8,8 @@ import (
 
 // Behind a call, the guest must only see that nothing was frozen: one test, and a branch that is not taken. What leaves
 // the frame stands at the function's end, where it is in nobody's way. Points whose frames hold the same share it. (All
-// points of a function shared one layout once, with room for what any of them saves. It kept alive at each point what is
+// points of a function shared one layout once, with room for what any of them saves. It kept alive at each point
+// what is
 // dead there: QuickJS took twice as long, Lua and SQLite 1.2 times.)
 
 // exit is code that leaves a frame, for all points whose frames have this layout.

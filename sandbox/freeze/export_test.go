@@ -21,7 +21,8 @@ func (m *Machine) Kept() (all, needed int) {
 	return all, needed
 }
 
-// KeepNothing drops all resume functions of a machine that has ended, and gives how many bytes of WebAssembly they were.
+// KeepNothing drops all resume functions of a machine that has ended, and gives how many bytes of WebAssembly
+// they were.
 func (m *Machine) KeepNothing(ctx context.Context) (bytes int) {
 	all, _ := m.Kept()
 	m.cfg.Resumes = -1

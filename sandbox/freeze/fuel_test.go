@@ -39,7 +39,8 @@ func weight(m *wasm.Module, in *wasm.Instr) int64 {
 		return 30
 	}
 	switch {
-	case in.Op >= wasm.OpMemoryInit && in.Op <= wasm.OpTableFill && in.Op != wasm.OpDataDrop && in.Op != wasm.OpElemDrop && in.Op != wasm.OpTableSize:
+	case in.Op >= wasm.OpMemoryInit && in.Op <= wasm.OpTableFill && in.Op != wasm.OpDataDrop &&
+		in.Op != wasm.OpElemDrop && in.Op != wasm.OpTableSize:
 		return 30
 	case strings.Contains(name, ".div") || strings.Contains(name, ".rem") || strings.Contains(name, ".sqrt"):
 		return 8
@@ -54,7 +55,8 @@ func counting(b []byte) ([]byte, error) {
 		return nil, err
 	}
 	count := uint32(len(m.GlobalTypes()))
-	m.Globals = append(m.Globals, wasm.Global{Type: wasm.GlobalType{Type: wasm.I64, Mutable: true}, Init: wasm.ConstExpr{Op: wasm.OpI64Const}})
+	m.Globals = append(m.Globals, wasm.Global{Type: wasm.GlobalType{Type: wasm.I64, Mutable: true},
+		Init: wasm.ConstExpr{Op: wasm.OpI64Const}})
 	m.Exports = append(m.Exports, wasm.Export{Name: countName, Kind: wasm.GlobalKind, Index: count})
 	for f := range m.Code {
 		var out []piece
@@ -136,7 +138,8 @@ func TestFuelOfGeneratedModules(t *testing.T) {
 	}
 	slices.Sort(factors)
 	n := len(factors)
-	t.Logf("%d modules: factor %.2f in the middle, %.2f for 9 in 10, %.2f at most", n, factors[n/2], factors[n*9/10], factors[n-1])
+	t.Logf("%d modules: factor %.2f in the middle, %.2f for 9 in 10, %.2f at most", n, factors[n/2], factors[n*9/10],
+		factors[n-1])
 	if factors[n*9/10] > fuelFactor {
 		t.Errorf("the fuel of 1 in 10 is further than a factor of %d from what was done", fuelFactor)
 	}

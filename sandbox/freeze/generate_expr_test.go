@@ -204,7 +204,8 @@ func lanes(op wasm.Opcode) int {
 // be compared.
 func (g *generator) canonical(op wasm.Opcode, t wasm.ValType) {
 	name := op.String()
-	if g.rawNaN || strings.Contains(name, "reinterpret") || strings.HasSuffix(name, "splat") || strings.HasSuffix(name, "lane") {
+	if g.rawNaN || strings.Contains(name, "reinterpret") || strings.HasSuffix(name, "splat") ||
+		strings.HasSuffix(name, "lane") {
 		return
 	}
 	switch {

@@ -33,7 +33,8 @@ func (g *generator) imports() {
 		if k >= genPeek && !g.memory {
 			break
 		}
-		g.m.Imports = append(g.m.Imports, wasm.Import{Module: genHostModule, Name: name, Kind: wasm.FuncKind, Type: g.typeIndex(genHostTypes[k])})
+		g.m.Imports = append(g.m.Imports, wasm.Import{Module: genHostModule, Name: name, Kind: wasm.FuncKind,
+			Type: g.typeIndex(genHostTypes[k])})
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 
 // generator writes valid modules that end. It keeps track of the types on the operand stack, so that values lie below
 // and between whatever it writes: they cross br_if, go in and out of blocks, and wait under calls. What it writes is
-// decided by choice, so that both a seed and the fuzzer's bytes can drive it. Every run ends: a loop counts down a local
+// decided by choice, so that both a seed and the fuzzer's bytes can drive it. Every run ends: a loop counts down
+// a local
 // or uses up a global of steps, and so does every function that can be called again by those that it calls.
 type generator struct {
 	choice func(n int) int // 0 <= choice(n) < n; 0 is the simplest
@@ -255,7 +256,8 @@ func (g *generator) entry() {
 
 // export ends a function and exports it.
 func (g *generator) export(name string, t wasm.FuncType) {
-	g.m.Exports = append(g.m.Exports, wasm.Export{Name: name, Kind: wasm.FuncKind, Index: uint32(len(g.m.Imports) + len(g.m.Funcs))})
+	g.m.Exports = append(g.m.Exports, wasm.Export{Name: name, Kind: wasm.FuncKind,
+		Index: uint32(len(g.m.Imports) + len(g.m.Funcs))})
 	g.m.Funcs = append(g.m.Funcs, g.typeIndex(t))
 	g.m.Code = append(g.m.Code, g.finish())
 }

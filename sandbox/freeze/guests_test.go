@@ -159,7 +159,8 @@ func runFrozen(t testing.TB, prog *freeze.Program, args []string, cfg freeze.Con
 		if state == nil {
 			m, err = host.Instantiate(ctx, prog, compiled, cfg)
 		} else {
-			m, err = host.Restore(ctx, prog, compiled, cfg, state, func(put func(uint64, []byte) error) error { return put(0, memory) })
+			m, err = host.Restore(ctx, prog, compiled, cfg, state,
+				func(put func(uint64, []byte) error) error { return put(0, memory) })
 			run = func() error { _, err := m.Resume(ctx); return err }
 		}
 		if err != nil {
@@ -223,7 +224,8 @@ func TestGuestsSurvive(t *testing.T) {
 			} {
 				got := runFrozen(t, prog, g.args, c.cfg, c.hops)
 				if got.out != plain.out || got.memory != plain.memory || got.fuel != once.fuel {
-					t.Fatalf("%s: output %q, want %q; same memory: %t; fuel %d, want %d", c.name, got.out, plain.out, got.memory == plain.memory, got.fuel, once.fuel)
+					t.Fatalf("%s: output %q, want %q; same memory: %t; fuel %d, want %d", c.name, got.out, plain.out,
+						got.memory == plain.memory, got.fuel, once.fuel)
 				}
 				t.Logf("%s: %d unwinds, %d resume functions, fuel %d", c.name, got.stats.Unwinds, got.stats.Resumes, got.fuel)
 			}

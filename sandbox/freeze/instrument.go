@@ -100,8 +100,9 @@ type mainEnv struct {
 }
 
 func newMainEnv(p *plan) *mainEnv {
-	w := &mainEnv{p: p, types: append([]wasm.FuncType(nil), p.mod.Types...), helper_: map[helper]uint32{}, globals: map[ownGlobal]uint32{},
-		tables: map[ownTable]uint32{}, drops: map[dropKey]uint32{}}
+	w := &mainEnv{p: p, types: append([]wasm.FuncType(nil), p.mod.Types...), helper_: map[helper]uint32{},
+		globals: map[ownGlobal]uint32{},
+		tables:  map[ownTable]uint32{}, drops: map[dropKey]uint32{}}
 	for _, g := range []ownGlobal{globalState, globalSP, globalEnd, globalFuel} {
 		w.own(g)
 	}
@@ -156,7 +157,8 @@ func (w *mainEnv) addGlobal(name string, t wasm.ValType, init uint64) uint32 {
 		op = wasm.OpI64Const
 	}
 	i := uint32(len(w.p.globals) + len(w.added))
-	w.added = append(w.added, wasm.Global{Type: wasm.GlobalType{Type: t, Mutable: true}, Init: wasm.ConstExpr{Op: op, Bits: init}})
+	w.added = append(w.added, wasm.Global{Type: wasm.GlobalType{Type: t, Mutable: true},
+		Init: wasm.ConstExpr{Op: op, Bits: init}})
 	w.export(name, wasm.GlobalKind, i)
 	return i
 }

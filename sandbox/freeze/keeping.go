@@ -12,11 +12,14 @@ import (
 )
 
 // Resume functions are kept after the guest has gone on, since it is often stopped at the same places, or with the same
-// outer frames: but not without end. A function with a large loop makes large resume functions, one for each of its safe
-// points. While the guest is unwound nothing of them is on the stack of the engine, so that those that the frames at hand
+// outer frames: but not without end. A function with a large loop makes large resume functions, one for each of
+// its safe
+// points. While the guest is unwound nothing of them is on the stack of the engine, so that those that the frames
+// at hand
 // do not need can go.
 
-// usualResumes is how many bytes of modules of resume functions are kept, as WebAssembly; as machine code they take some
+// usualResumes is how many bytes of modules of resume functions are kept, as WebAssembly; as machine code they
+// take some
 // eight times as much. 2,000 freezes of SQLite's shell or of QuickJS need 5 or 6 MiB.
 const usualResumes = 8 << 20
 
@@ -31,7 +34,8 @@ type resumeCode struct {
 }
 
 // missing lists the modules to be made for the frames, and notes which of those that there are they need. A point keeps
-// its slot for good, and what was dropped is made again by itself: so the same modules come again, which the engine's cache
+// its slot for good, and what was dropped is made again by itself: so the same modules come again, which the
+// engine's cache
 // may have, and not ever new ones.
 func (m *Machine) missing(frames []frame) (code []*resumeCode) {
 	m.thaws++
@@ -81,7 +85,8 @@ func (m *Machine) link(ctx context.Context, c *resumeCode) error {
 		m.resumes = append(m.resumes, make([]api.Function, grows)...)
 	}
 	var err error
-	if c.mod, err = m.host.rt.InstantiateModule(ctx, c.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions()); err != nil {
+	if c.mod, err = m.host.rt.InstantiateModule(ctx, c.compiled,
+		wazero.NewModuleConfig().WithName("").WithStartFunctions()); err != nil {
 		return fmt.Errorf("link resume functions: %w", err)
 	}
 	m.adopt(c.mod)
@@ -95,7 +100,8 @@ func (m *Machine) link(ctx context.Context, c *resumeCode) error {
 	return nil
 }
 
-// shed ends what was not needed for longest, until no more than Config.Resumes are kept or all the rest is needed for the
+// shed ends what was not needed for longest, until no more than Config.Resumes are kept or all the rest is needed
+// for the
 // frames at hand. The guest must be unwound.
 func (m *Machine) shed(ctx context.Context) error {
 	size := 0
@@ -121,10 +127,13 @@ func (m *Machine) drop(ctx context.Context, c *resumeCode) error {
 	return errors.Join(c.mod.Close(ctx), c.compiled.Close(ctx))
 }
 
-// detach makes an instance that nothing calls any more forget what it shares with the guest, and reports whether it could.
+// detach makes an instance that nothing calls any more forget what it shares with the guest, and reports whether
+// it could.
 // wazero has nothing to say this with. A table knows the instances that import it for as long as it lives, since their
-// functions may be in it: so the guest's would keep all resume functions, which without their code are a few hundred bytes.
-// And an instance that is closed frees its memory, also if that is another's. In a version of wazero whose instances are
+// functions may be in it: so the guest's would keep all resume functions, which without their code are a few
+// hundred bytes.
+// And an instance that is closed frees its memory, also if that is another's. In a version of wazero whose
+// instances are
 // made otherwise nothing is detached, and so nothing dropped: TestResumeCodeIsBounded says so.
 func detach(mod api.Module) bool {
 	v := reflect.ValueOf(mod)

@@ -75,7 +75,8 @@ func TestResumeCodeIsBounded(t *testing.T) {
 				t.Errorf("output %q, fuel %d, want %q, %d", w.out.String(), m.Fuel(), want.out, whole.fuel)
 			}
 			stats := m.Stats()
-			t.Logf("%d freezes, %d resume functions, %d dropped, at most %d bytes needed at once", made, stats.Resumes, stats.Dropped, most)
+			t.Logf("%d freezes, %d resume functions, %d dropped, at most %d bytes needed at once", made, stats.Resumes,
+				stats.Dropped, most)
 			if made < freezes/4 || stats.Dropped < 20 {
 				t.Errorf("%d freezes, %d resume functions dropped: too few to tell", made, stats.Dropped)
 			}
@@ -115,7 +116,8 @@ func codeInMemory(t *testing.T) (bytes int, ok bool) {
 		var from, to, offset uint64
 		var inode int
 		var rights, device string
-		if _, err := fmt.Sscanf(lines.Text(), "%x-%x %s %x %s %d", &from, &to, &rights, &offset, &device, &inode); err != nil {
+		if _, err := fmt.Sscanf(lines.Text(), "%x-%x %s %x %s %d", &from, &to, &rights, &offset, &device,
+			&inode); err != nil {
 			t.Fatalf("%s: %v", lines.Text(), err)
 		}
 		if inode == 0 && strings.Contains(rights, "x") {

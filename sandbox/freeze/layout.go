@@ -65,13 +65,15 @@ type Program struct {
 // earlier Instrument of it.
 func Load(original, instrumented []byte, l Layout) (*Program, error) {
 	if l.Version != PassVersion {
-		return nil, fmt.Errorf("layout of pass version %d, this is version %d: instrument the module again", l.Version, PassVersion)
+		return nil, fmt.Errorf("layout of pass version %d, this is version %d: instrument the module again", l.Version,
+			PassVersion)
 	}
 	m, err := wasm.Decode(original)
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{Options: l.Options, Funcs: l.Funcs, IndirectUnwinds: l.Indirect, mod: m, imported: m.Imported(wasm.FuncKind),
+	p := &plan{Options: l.Options, Funcs: l.Funcs, IndirectUnwinds: l.Indirect, mod: m,
+		imported:  m.Imported(wasm.FuncKind),
 		funcTypes: m.FuncTypeIndices(), tables: m.TableTypes(), globals: m.GlobalTypes(), takenByRef: l.Refs,
 		uses: moduleUses{l.Written, l.Dropped, l.DataUsed, l.ElemUsed, l.RefsMove}}
 	if len(l.Funcs) != len(m.Funcs) || len(l.Indirect) != len(m.Types) || len(l.Written) != len(p.tables) ||

@@ -97,7 +97,8 @@ type Stats struct {
 
 // Instantiate makes an instance of an instrumented module. compiled is prog.Wasm, compiled by the host's
 // runtime. Nothing of the guest runs before Start.
-func (h *Host) Instantiate(ctx context.Context, prog *Program, compiled wazero.CompiledModule, cfg Config) (*Machine, error) {
+func (h *Host) Instantiate(ctx context.Context, prog *Program, compiled wazero.CompiledModule, cfg Config) (*Machine,
+	error) {
 	m := &Machine{host: h, prog: prog, cfg: cfg, name: cfg.Name, slots: map[uint32]uint32{}, now: time.Now, sleep: sleep}
 	if m.name == "" {
 		m.name = h.name()

@@ -6,7 +6,8 @@ import (
 	"fmt"
 )
 
-// PageList is the pages of a manifest. It encodes itself, as [[number, hash], ...], and null if it is empty: a guest waits while its last manifest
+// PageList is the pages of a manifest. It encodes itself, as [[number, hash], ...], and null if it is empty: a
+// guest waits while its last manifest
 // is encoded, sent and decoded, and by reflection 8192 pages (512 MiB) take ten times as long.
 type PageList []Page
 

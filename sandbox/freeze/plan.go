@@ -72,7 +72,8 @@ func newPlan(m *wasm.Module, o Options) (*plan, error) {
 			return nil, refuse(nil, 0, "function of type %d of %d", t, len(m.Types))
 		}
 	}
-	p.uses = moduleUses{make([]bool, len(p.tables)), make([]bool, len(m.Data)), make([]bool, len(m.Data)), make([]bool, len(m.Elements)), false}
+	p.uses = moduleUses{make([]bool, len(p.tables)), make([]bool, len(m.Data)), make([]bool, len(m.Data)),
+		make([]bool, len(m.Elements)), false}
 	p.uses.refsMove = p.refTypes()
 	g, err := p.readCalls()
 	if err != nil {
@@ -104,7 +105,8 @@ func (p *plan) refTypes() bool {
 func (p *plan) checkNames() error {
 	for _, i := range p.mod.Imports {
 		if i.Module == HostModule {
-			return fmt.Errorf("%w: it imports %q from the name space %q, which belongs to the host", ErrRefused, i.Name, i.Module)
+			return fmt.Errorf("%w: it imports %q from the name space %q, which belongs to the host", ErrRefused, i.Name,
+				i.Module)
 		}
 	}
 	for _, e := range p.mod.Exports {
@@ -226,7 +228,8 @@ type walk struct {
 }
 
 // placeEntryPolls finds, by depth-first search over all calls, those that close a cycle, and puts a poll where each is
-// made from or leads to. Calls in loops count: a loop charges only when it goes round, so that a cycle through its first
+// made from or leads to. Calls in loops count: a loop charges only when it goes round, so that a cycle through
+// its first
 // turn would be free. What functions cost it assesses on the way back, from the leaves on.
 func (p *plan) placeEntryPolls(g *callGraph) {
 	p.markTaken(g)

@@ -2,7 +2,8 @@ package freeze
 
 import "godwit/sandbox/wasm"
 
-// A quiet loop makes no calls, so that nobody else touches the fuel while it runs. There the count is kept in a local as
+// A quiet loop makes no calls, so that nobody else touches the fuel while it runs. There the count is kept in a
+// local as
 // well as in its global, and read from the local: a turn waits neither for a load nor for the store of the turn before.
 
 // findQuiet marks the loops without calls in them.

@@ -60,7 +60,8 @@ func (r *Recorder) init(pages int) {
 
 // Take is the part of making a checkpoint for which the guest must stand still: it copies the pages that may have
 // changed. room gives the 64 KiB for a copy and may be called by several goroutines; for pages for which it gives nil
-// all is done at once, as Finish does. If room itself is nil nothing is copied, and the guest must not run before Finish.
+// all is done at once, as Finish does. If room itself is nil nothing is copied, and the guest must not run before
+// Finish.
 func (r *Recorder) Take(memory []byte, room func() []byte, store func(h Hash, page []byte) error) (*Taken, error) {
 	pages := len(memory) / pageSize
 	r.init(pages)
@@ -118,7 +119,8 @@ func (r *Recorder) same(n int, b []byte, look bool) bool {
 // Finish gives the manifest of a checkpoint whose pages were taken, and calls store, in any order and from several
 // goroutines, with each page that the last checkpoint did not have. page is only valid during the call; Compress makes
 // a block of it.
-func (r *Recorder) Finish(t *Taken, s *State, system []byte, keepNaNs bool, store func(h Hash, page []byte) error) (*Manifest, error) {
+func (r *Recorder) Finish(t *Taken, s *State, system []byte, keepNaNs bool,
+	store func(h Hash, page []byte) error) (*Manifest, error) {
 	err := share(len(t.changed), storeShare, func(from, to int) error {
 		for _, page := range t.changed[from:to] {
 			if err := r.settle(page, store); err != nil {
@@ -133,7 +135,8 @@ func (r *Recorder) Finish(t *Taken, s *State, system []byte, keepNaNs bool, stor
 		}
 		return nil, fmt.Errorf("record checkpoint: %w", err)
 	}
-	m := &Manifest{Format: CheckpointVersion, Pass: PassVersion, Module: r.Module, NaNs: keepNaNs, State: *s, System: system}
+	m := &Manifest{Format: CheckpointVersion, Pass: PassVersion, Module: r.Module, NaNs: keepNaNs, State: *s,
+		System: system}
 	for n, p := range r.seen[:t.pages] {
 		if !p.zero {
 			m.Pages = append(m.Pages, Page{Number: uint32(n), Hash: p.hash})
@@ -143,7 +146,8 @@ func (r *Recorder) Finish(t *Taken, s *State, system []byte, keepNaNs bool, stor
 }
 
 // Record takes and finishes a checkpoint of a guest that stands still until it returns.
-func (r *Recorder) Record(s *State, memory, system []byte, keepNaNs bool, store func(h Hash, page []byte) error) (*Manifest, error) {
+func (r *Recorder) Record(s *State, memory, system []byte, keepNaNs bool,
+	store func(h Hash, page []byte) error) (*Manifest, error) {
 	t, err := r.Take(memory, nil, store)
 	if err != nil {
 		return nil, err

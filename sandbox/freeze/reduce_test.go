@@ -123,7 +123,8 @@ func glue(ps []piece) []piece {
 	for k := 0; k < len(ps); k++ {
 		p := ps[k]
 		for _, tail := range canonicalTails {
-			if k+len(tail) < len(ps) && slices.EqualFunc(ps[k+1:k+1+len(tail)], tail, func(p piece, op wasm.Opcode) bool { return p.in.Op == op }) {
+			if k+len(tail) < len(ps) && slices.EqualFunc(ps[k+1:k+1+len(tail)], tail,
+				func(p piece, op wasm.Opcode) bool { return p.in.Op == op }) {
 				p.bytes = join(ps[k : k+1+len(tail)])
 				k += len(tail)
 				break

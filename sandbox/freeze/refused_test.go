@@ -9,7 +9,8 @@ import (
 	"godwit/sandbox/wasm"
 )
 
-// TestTailCallsAreRefusedByName checks that a module with a tail call, which replaces the frame that a freeze would save,
+// TestTailCallsAreRefusedByName checks that a module with a tail call, which replaces the frame that a freeze
+// would save,
 // is refused with its name, wherever it stands.
 func TestTailCallsAreRefusedByName(t *testing.T) {
 	for _, c := range []struct {
@@ -27,7 +28,8 @@ func TestTailCallsAreRefusedByName(t *testing.T) {
 			code.Body = append(append(g.out, byte(wasm.OpUnreachable)), code.Body...)
 			_, err := freeze.Instrument(wasm.Encode(g.m), freeze.Options{})
 			var e *wasm.Error
-			if !errors.Is(err, freeze.ErrRefused) || !errors.As(err, &e) || e.Feature != wasm.TailCalls || !strings.Contains(err.Error(), "tail calls are not supported ("+c.name+")") {
+			if !errors.Is(err, freeze.ErrRefused) || !errors.As(err, &e) || e.Feature != wasm.TailCalls ||
+				!strings.Contains(err.Error(), "tail calls are not supported ("+c.name+")") {
 				t.Fatalf("seed %d: %v, want a refusal of %s", seed, err, c.name)
 			}
 			if want := len(g.m.Imports) + f; e.Func != want {

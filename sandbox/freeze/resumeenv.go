@@ -72,15 +72,18 @@ func (w *resumeEnv) tableIndex(i uint32) uint32 {
 }
 
 func (w *resumeEnv) globalIndex(i uint32) uint32 {
-	return w.get(wasm.Import{Module: w.main, Name: fmt.Sprintf("%sg%d", ownPrefix, i), Kind: wasm.GlobalKind, Global: w.p.globals[i]})
+	return w.get(wasm.Import{Module: w.main, Name: fmt.Sprintf("%sg%d", ownPrefix, i), Kind: wasm.GlobalKind,
+		Global: w.p.globals[i]})
 }
 
 func (w *resumeEnv) own(g ownGlobal) uint32 {
-	return w.get(wasm.Import{Module: w.main, Name: ownPrefix + ownGlobalNames[g], Kind: wasm.GlobalKind, Global: wasm.GlobalType{Type: g.typ(), Mutable: true}})
+	return w.get(wasm.Import{Module: w.main, Name: ownPrefix + ownGlobalNames[g], Kind: wasm.GlobalKind,
+		Global: wasm.GlobalType{Type: g.typ(), Mutable: true}})
 }
 
 func (w *resumeEnv) dropped(k dropKey) uint32 {
-	return w.get(wasm.Import{Module: w.main, Name: ownPrefix + dropName(k), Kind: wasm.GlobalKind, Global: wasm.GlobalType{Type: wasm.I32, Mutable: true}})
+	return w.get(wasm.Import{Module: w.main, Name: ownPrefix + dropName(k), Kind: wasm.GlobalKind,
+		Global: wasm.GlobalType{Type: wasm.I32, Mutable: true}})
 }
 
 func (w *resumeEnv) helper(h helper) uint32 {
@@ -92,7 +95,8 @@ func (w *resumeEnv) helper(h helper) uint32 {
 }
 
 func (w *resumeEnv) ownTable(t ownTable) uint32 {
-	i := wasm.Import{Module: w.main, Name: ownPrefix + ownTableNames[t], Kind: wasm.TableKind, Table: wasm.TableType{Elem: wasm.FuncRef}}
+	i := wasm.Import{Module: w.main, Name: ownPrefix + ownTableNames[t], Kind: wasm.TableKind,
+		Table: wasm.TableType{Elem: wasm.FuncRef}}
 	if t == tableExts {
 		i.Table.Elem = wasm.ExternRef
 	}
@@ -116,7 +120,8 @@ func (p *Program) resumeModule(points []uint32, first uint32, main string) ([]by
 	w := newResumeEnv(p.plan, main)
 	table := w.ownTable(tableResume)
 	out := &wasm.Module{}
-	elem := wasm.Element{Type: wasm.FuncRef, Table: table, Offset: wasm.ConstExpr{Op: wasm.OpI32Const, Bits: uint64(first)}}
+	elem := wasm.Element{Type: wasm.FuncRef, Table: table,
+		Offset: wasm.ConstExpr{Op: wasm.OpI32Const, Bits: uint64(first)}}
 	for _, point := range points {
 		f, k, err := p.find(point)
 		if err != nil {

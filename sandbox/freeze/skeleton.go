@@ -76,12 +76,14 @@ func (s *skeleton) add(i *step) {
 	s.last[1], s.last[0] = before[0], near{op, i.at, i.a, i.bits}
 	s.cost = min(s.cost+i.cost, maxCost)
 	switch op {
-	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf, wasm.OpElse, wasm.OpEnd, wasm.OpBr, wasm.OpBrIf, wasm.OpBrTable, wasm.OpReturn, wasm.OpUnreachable:
+	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf, wasm.OpElse, wasm.OpEnd, wasm.OpBr, wasm.OpBrIf, wasm.OpBrTable,
+		wasm.OpReturn, wasm.OpUnreachable:
 	default:
 		return
 	}
 	k := int32(len(s.joints))
-	j := joint{op: op, at: i.at, cost: s.cost, a: i.a, match: -1, els: -1, loop: -1, fall: s.dead == 0, void: i.void, head: i.params,
+	j := joint{op: op, at: i.at, cost: s.cost, a: i.a, match: -1, els: -1, loop: -1, fall: s.dead == 0, void: i.void,
+		head:     i.params,
 		straight: k > 0 && s.joints[k-1].at == before[0].at}
 	s.cost, s.dead = 0, 0
 	switch op {
@@ -129,7 +131,8 @@ func (s *skeleton) leadsBack(depth uint32, table bool) {
 	}
 }
 
-// dispatching reports whether a loop's jumps pay for themselves: a switch in a loop begins like one that dispatches, but
+// dispatching reports whether a loop's jumps pay for themselves: a switch in a loop begins like one that
+// dispatches, but
 // most of its branches back do not say where they lead.
 func (s *skeleton) dispatching(loop int32) bool {
 	_, ok := s.dispatches[loop]
@@ -237,7 +240,8 @@ func (s *skeleton) measure(begin uint64) {
 		case wasm.OpBr:
 			if !s.jumping(j) {
 				to(j.a)
-			} else if k := sort.Search(len(paths), func(k int) bool { return paths[k].opener >= j.jump }); k < len(paths) && paths[k].opener == j.jump {
+			} else if k := sort.Search(len(paths), func(k int) bool { return paths[k].opener >= j.jump }); k < len(paths) &&
+				paths[k].opener == j.jump {
 				paths[k].least = min(paths[k].least, now)
 			}
 			now = unreached

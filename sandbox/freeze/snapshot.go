@@ -135,9 +135,11 @@ func (m *Machine) getTable(ctx context.Context, name string, n int) ([]Reference
 }
 
 // Restore makes an instance of the module and puts it into a state. memory gives the contents of the memory, in
-// pieces by address; the rest is zero. The state is checked against the module and the engine first. Resume then goes on with the
+// pieces by address; the rest is zero. The state is checked against the module and the engine first. Resume then
+// goes on with the
 // call that was frozen; if none was (the state was taken between calls), Call can be used.
-func (h *Host) Restore(ctx context.Context, prog *Program, compiled wazero.CompiledModule, cfg Config, s *State, memory func(put func(at uint64, b []byte) error) error) (*Machine, error) {
+func (h *Host) Restore(ctx context.Context, prog *Program, compiled wazero.CompiledModule, cfg Config, s *State,
+	memory func(put func(at uint64, b []byte) error) error) (*Machine, error) {
 	if err := prog.Check(s); err != nil {
 		return nil, err
 	}
@@ -161,7 +163,8 @@ func (p *Program) Check(s *State) error {
 		return err
 	}
 	if len(s.Globals) != len(p.Layout.Globals) || len(s.Tables) != len(p.Layout.Tables) {
-		return fmt.Errorf("state has %d globals and %d tables, the module %d and %d", len(s.Globals), len(s.Tables), len(p.Layout.Globals), len(p.Layout.Tables))
+		return fmt.Errorf("state has %d globals and %d tables, the module %d and %d", len(s.Globals), len(s.Tables),
+			len(p.Layout.Globals), len(p.Layout.Tables))
 	}
 	if !p.Layout.Memory && s.Pages != 0 || s.Pages > 1<<16 {
 		return fmt.Errorf("state has %d pages of memory", s.Pages)
@@ -173,7 +176,8 @@ func (p *Program) Check(s *State) error {
 		refs[0], refs[1] = refs[0]+int(f.points[k].refs[0]), refs[1]+int(f.points[k].refs[1])
 	}
 	if refs != [2]int{len(s.Refs[0]), len(s.Refs[1])} {
-		return fmt.Errorf("state has %d and %d references for frames that hold %d and %d", len(s.Refs[0]), len(s.Refs[1]), refs[0], refs[1])
+		return fmt.Errorf("state has %d and %d references for frames that hold %d and %d", len(s.Refs[0]), len(s.Refs[1]),
+			refs[0], refs[1])
 	}
 	return nil
 }

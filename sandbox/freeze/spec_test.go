@@ -135,7 +135,8 @@ func (r frozenRunner) instantiate(b []byte, name string) (instance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("instrumented module: %w", err)
 	}
-	m, err := r.host.Instantiate(ctx, prog, compiled, freeze.Config{Name: name, TortureEvery: r.torture, TortureMost: 1500})
+	m, err := r.host.Instantiate(ctx, prog, compiled,
+		freeze.Config{Name: name, TortureEvery: r.torture, TortureMost: 1500})
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +201,8 @@ func specFiles(t testing.TB) []string {
 
 // specAlways are the files that matter most here: control flow, calls, tables, memories, references.
 var specAlways = map[string]bool{"loop.json": true, "br_table.json": true, "call_indirect.json": true, "fac.json": true,
-	"table_init.json": true, "memory_init.json": true, "linking.json": true, "ref_func.json": true, "br.json": true, "elem.json": true}
+	"table_init.json": true, "memory_init.json": true, "linking.json": true, "ref_func.json": true, "br.json": true,
+	"elem.json": true}
 
 func TestSpecification(t *testing.T) {
 	for _, engine := range []string{"compiler", "interpreter"} {
@@ -260,7 +262,8 @@ func runSpecFile(t *testing.T, file, engine string, torture int, count *specCoun
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &specRun{t: t, dir: dir, file: filepath.Base(dir[:len(dir)-len("/testdata")]) + "/" + filepath.Base(file), count: count,
+	s := &specRun{t: t, dir: dir, file: filepath.Base(dir[:len(dir)-len("/testdata")]) + "/" + filepath.Base(file),
+		count: count,
 		plain: plainRunner{plainRT}, frozen: frozenRunner{frozenRT, host, torture, count}, named: map[string][2]instance{}}
 	for i := range spec.Commands {
 		next := ""

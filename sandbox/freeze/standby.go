@@ -27,7 +27,8 @@ type Placing struct {
 // Standby makes an instance of the module for a state to come, whose memory may have so many pages. The recorder, which
 // must be new, knows all pages when the guest goes on: its next checkpoint is one after the last manifest. zero makes
 // zeros of a part of the memory.
-func (h *Host) Standby(ctx context.Context, prog *Program, compiled wazero.CompiledModule, cfg Config, r *Recorder, pages uint32, zero func([]byte)) (*Standby, error) {
+func (h *Host) Standby(ctx context.Context, prog *Program, compiled wazero.CompiledModule, cfg Config, r *Recorder,
+	pages uint32, zero func([]byte)) (*Standby, error) {
 	m, err := h.Instantiate(ctx, prog, compiled, cfg)
 	if err != nil {
 		return nil, err
@@ -113,7 +114,8 @@ func (s *Standby) grow(pages uint32) error {
 	return nil
 }
 
-// Stage makes the memory that of a manifest, all of whose pages have been placed. The manifest must fit the program (see
+// Stage makes the memory that of a manifest, all of whose pages have been placed. The manifest must fit the
+// program (see
 // Manifest.Fits). What the guest needs to go on from there is made ready, so that going on from a later stage with the
 // same functions on the stack costs less.
 func (s *Standby) Stage(ctx context.Context, man *Manifest) error {
@@ -165,7 +167,8 @@ func (s *Standby) vanish(memory []byte, from, to uint32) {
 	}
 }
 
-// Thaw is Stage with the last manifest. Resume of the machine that it gives goes on from there; the Standby is of no use
+// Thaw is Stage with the last manifest. Resume of the machine that it gives goes on from there; the Standby is of
+// no use
 // any more.
 func (s *Standby) Thaw(ctx context.Context, man *Manifest) (*Machine, error) {
 	if len(man.State.Frames) == 0 {

@@ -34,7 +34,8 @@ func (s *skeleton) noteDispatch(table int32, x uint32) (loop int32) {
 	return k
 }
 
-// noteJump gives the block that a branch of a depth leaves by way of a dispatching loop, if it sets that loop's variable.
+// noteJump gives the block that a branch of a depth leaves by way of a dispatching loop, if it sets that loop's
+// variable.
 func (s *skeleton) noteJump(depth uint32, x uint32, value uint64) (block, loop int32) {
 	k := len(s.open) - 1 - int(depth)
 	if k < 0 || s.open[k] < 0 {

@@ -13,7 +13,8 @@ import (
 // gives the content of a hash, BlockSize bytes that have been checked against
 // it. The marks are those given to Save. After an error the State is
 // of no use.
-func (s *State) Load(b []byte, begins [sha256.Size]byte, block func(h [sha256.Size]byte) ([]byte, error)) (marks uint64, err error) {
+func (s *State) Load(b []byte, begins [sha256.Size]byte,
+	block func(h [sha256.Size]byte) ([]byte, error)) (marks uint64, err error) {
 	in, err := s.check(b, begins)
 	if err != nil {
 		return 0, err
@@ -70,7 +71,8 @@ func (s *State) adopt(in *saved, block func([sha256.Size]byte) ([]byte, error)) 
 	}
 	s.FDs = make([]FD, len(in.FDs))
 	for i, d := range in.FDs {
-		s.FDs[i] = FD{Ino: d.Ino, Offset: d.Offset, Flags: d.Flags, Rights: d.Rights, Inheriting: d.Inheriting, Preopen: d.Preopen}
+		s.FDs[i] = FD{Ino: d.Ino, Offset: d.Offset, Flags: d.Flags, Rights: d.Rights, Inheriting: d.Inheriting,
+			Preopen: d.Preopen}
 		for _, e := range d.Listing {
 			s.FDs[i].Listing = append(s.FDs[i].Listing, Dirent{e.Name, e.Ino, e.Kind})
 		}
@@ -228,7 +230,8 @@ func (c *checker) tree() error {
 	}
 	for i := range c.fresh.Inodes {
 		for _, n := range c.fresh.Inodes[i].Names {
-			if k, ok := slices.BinarySearchFunc(c.in.Inodes[i].Names, n.Name, byName); !ok || c.in.Inodes[i].Names[k].Ino != n.Ino {
+			if k, ok := slices.BinarySearchFunc(c.in.Inodes[i].Names, n.Name, byName); !ok ||
+				c.in.Inodes[i].Names[k].Ino != n.Ino {
 				return fmt.Errorf("the input %q is gone", n.Name)
 			}
 		}

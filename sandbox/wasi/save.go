@@ -100,16 +100,19 @@ func (s *State) Digest() ([sha256.Size]byte, error) {
 	}
 	for i := range s.Inodes {
 		n := &s.Inodes[i]
-		begins.Inputs = append(begins.Inputs, input{Kind: n.Kind, Data: sha256.Sum256(n.Data), Names: saveNames(n.Names), Parent: n.Parent})
+		begins.Inputs = append(begins.Inputs, input{Kind: n.Kind, Data: sha256.Sum256(n.Data), Names: saveNames(n.Names),
+			Parent: n.Parent})
 	}
 	b, err := task.Encode(begins)
 	return sha256.Sum256(b), err
 }
 
 // Save writes the State down: equal States give equal bytes. begins is the
-// Digest of the State when the task began; marks are kept for the caller. store is called with each block of content that is too large
+// Digest of the State when the task began; marks are kept for the caller. store is called with each block of
+// content that is too large
 // to be kept in the result and may keep only its hash; it may be nil.
-func (s *State) Save(begins [sha256.Size]byte, marks uint64, store func(h [sha256.Size]byte, block []byte) error) ([]byte, error) {
+func (s *State) Save(begins [sha256.Size]byte, marks uint64,
+	store func(h [sha256.Size]byte, block []byte) error) ([]byte, error) {
 	out := saved{Version: savedVersion, Begins: begins, Drawn: s.Drawn, Clock: s.Clock, Marks: marks,
 		Bytes: s.Bytes, Entries: s.Entries, Output: s.Output, Free: append([]Ino(nil), s.Free...)}
 	for i := range s.Inodes {
@@ -165,7 +168,8 @@ func (n *Inode) save(store func([sha256.Size]byte, []byte) error) (savedInode, e
 }
 
 func (d *FD) save() savedFD {
-	out := savedFD{Ino: d.Ino, Offset: d.Offset, Flags: d.Flags, Rights: d.Rights, Inheriting: d.Inheriting, Preopen: d.Preopen}
+	out := savedFD{Ino: d.Ino, Offset: d.Offset, Flags: d.Flags, Rights: d.Rights, Inheriting: d.Inheriting,
+		Preopen: d.Preopen}
 	for _, e := range d.Listing {
 		out.Listing = append(out.Listing, savedDirent{Name: e.Name, Ino: e.Ino, Kind: e.Kind})
 	}

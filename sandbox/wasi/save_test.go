@@ -48,7 +48,8 @@ func busy(t *rapid.T, s *State) {
 	fd := rapid.Uint32Range(0, 8)
 	t.Repeat(map[string]func(*rapid.T){
 		"open": func(t *rapid.T) {
-			_, _ = s.openPath(root, name.Draw(t, "name"), true, rapid.SampledFrom([]uint16{0, openCreate, openDirectory, openTruncate}).Draw(t, "how"), FD{Rights: rightsAll})
+			_, _ = s.openPath(root, name.Draw(t, "name"), true,
+				rapid.SampledFrom([]uint16{0, openCreate, openDirectory, openTruncate}).Draw(t, "how"), FD{Rights: rightsAll})
 		},
 		"write": func(t *rapid.T) {
 			n := fd.Draw(t, "fd")
@@ -121,7 +122,10 @@ func FuzzLoad(f *testing.F) {
 	f.Add(b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, begins := beginning(t)
-		if _, err := s.Load(b, begins, func([sha256.Size]byte) ([]byte, error) { return make([]byte, BlockSize), nil }); err != nil {
+		if _, err := s.Load(b, begins, func([sha256.Size]byte) ([]byte, error) {
+			return make([]byte, BlockSize),
+				nil
+		}); err != nil {
 			return
 		}
 		s.Written(func(string, []byte) {})

@@ -36,7 +36,8 @@ func TestPathsStayInside(t *testing.T) {
 	if err := s.AddInput("dir/sub/file", []byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range [][2]string{{"loop", "loop"}, {"dir/up", "../.."}, {"dir/ok", "../dir/sub"}, {"far", "a/../../b"}, {"dangling", "nowhere"}} {
+	for _, l := range [][2]string{{"loop", "loop"}, {"dir/up", "../.."}, {"dir/ok", "../dir/sub"}, {"far", "a/../../b"},
+		{"dangling", "nowhere"}} {
 		if errno := s.symlink(l[1], root, l[0]); errno != OK {
 			t.Fatalf("symlink %s: errno %d", l[0], errno)
 		}
@@ -109,7 +110,8 @@ func TestInputsAreReadOnly(t *testing.T) {
 	if string(data) != "given" || s.Entries != 0 || s.Bytes != 0 {
 		t.Errorf("data %q, %d entries, %d bytes", data, s.Entries, s.Bytes)
 	}
-	for _, bad := range []string{"", "/x", "../x", "a/../b", "a//b", "d/in", "d/in/x", "d", strings.Repeat("a/", MaxDepth) + "x"} {
+	for _, bad := range []string{"", "/x", "../x", "a/../b", "a//b", "d/in", "d/in/x", "d",
+		strings.Repeat("a/", MaxDepth) + "x"} {
 		if s.AddInput(bad, nil) == nil {
 			t.Errorf("AddInput(%q): no error", bad)
 		}

@@ -47,7 +47,8 @@ var sectionRank = [...]int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 10, 6}
 // The bodies of functions are delimited but not read; see Reader.
 func Decode(b []byte) (*Module, error) {
 	if len(b) > MaxModule {
-		return nil, &Error{Section: "header", Func: -1, Reason: fmt.Sprintf("module of %d bytes is larger than the limit of %d", len(b), MaxModule)}
+		return nil, &Error{Section: "header", Func: -1,
+			Reason: fmt.Sprintf("module of %d bytes is larger than the limit of %d", len(b), MaxModule)}
 	}
 	if !bytes.HasPrefix(b, header) {
 		return nil, &Error{Section: "header", Func: -1, Reason: "not a WebAssembly module of version 1"}
@@ -77,7 +78,8 @@ func Decode(b []byte) (*Module, error) {
 			s.fail(errors.New("section is longer than its contents"))
 		}
 		if s.err != nil {
-			return nil, &Error{Section: sectionNames[id], Offset: s.at, Func: -1, Reason: s.err.Error(), Feature: featureOf(s.err)}
+			return nil, &Error{Section: sectionNames[id], Offset: s.at, Func: -1, Reason: s.err.Error(),
+				Feature: featureOf(s.err)}
 		}
 	}
 	if len(m.Code) != len(m.Funcs) {

@@ -175,7 +175,8 @@ var (
 
 // buildAtomicNames lists the instructions behind 0xfe: loads, stores, and read-modify-writes in groups of seven sizes.
 func buildAtomicNames() []string {
-	names := append(strings.Fields("memory.atomic.notify memory.atomic.wait32 memory.atomic.wait64 atomic.fence"), slices.Repeat([]string{"-"}, 12)...)
+	names := append(strings.Fields("memory.atomic.notify memory.atomic.wait32 memory.atomic.wait64 atomic.fence"),
+		slices.Repeat([]string{"-"}, 12)...)
 	sizes := strings.Fields("i32. i64. i32.8 i32.16 i64.8 i64.16 i64.32")
 	for _, op := range strings.Fields("load store add sub and or xor xchg cmpxchg") {
 		for _, s := range sizes {

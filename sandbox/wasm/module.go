@@ -60,7 +60,8 @@ type FuncType struct {
 
 // Equal reports whether two function types are the same type.
 func (t FuncType) Equal(u FuncType) bool {
-	return string(bytesOf(t.Params)) == string(bytesOf(u.Params)) && string(bytesOf(t.Results)) == string(bytesOf(u.Results))
+	return string(bytesOf(t.Params)) == string(bytesOf(u.Params)) &&
+		string(bytesOf(t.Results)) == string(bytesOf(u.Results))
 }
 
 func bytesOf(ts []ValType) []byte {
@@ -250,7 +251,8 @@ type Error struct {
 	Func    int    // index of the function, imports first; -1 outside code
 	Name    string // name of the function in the module's name section; empty if it has none
 	Reason  string
-	// Feature is from outside WebAssembly 2.0 and used there: the module may be valid. It is empty where that is not the reason.
+	// Feature is from outside WebAssembly 2.0 and used there: the module may be valid. It is empty where that is not
+	// the reason.
 	Feature Feature
 }
 

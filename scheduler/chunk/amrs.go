@@ -73,5 +73,6 @@ func (p *amra) Size(now time.Time, n Node, ask Ask) (int, Reason) {
 	m := p.at(n)
 	p.update()
 	e := p.ratio(m)
-	return p.give(now, n, ceil(e*p.budget), ask), because("a share of %.3g of the round's %.4g runs, rounded up", e, p.budget)
+	return p.give(now, n, ceil(e*p.budget), ask), because("a share of %.3g of the round's %.4g runs, rounded up", e,
+		p.budget)
 }

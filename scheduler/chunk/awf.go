@@ -7,9 +7,10 @@ import (
 )
 
 func init() {
-	Register("awf", Kind{"x", "adaptive weighted factoring: an x-th of what remains by the speeds measured so far", func(ps *spec.Params, j Job) Policy {
-		return &awf{powers: powers{pool: pool{job: j}}, x: readFactor(ps)}
-	}})
+	Register("awf", Kind{"x", "adaptive weighted factoring: an x-th of what remains by the speeds measured so far",
+		func(ps *spec.Params, j Job) Policy {
+			return &awf{powers: powers{pool: pool{job: j}}, x: readFactor(ps)}
+		}})
 }
 
 // readFactor reads what part of the rest goes out at once: 2 is factoring's half.
@@ -151,5 +152,6 @@ func (p *awf) Size(now time.Time, n Node, ask Ask) (int, Reason) {
 	m := p.at(n)
 	share := p.share(m)
 	want := max(1, ceil(float64(ask.Remaining)*share/p.x))
-	return p.give(now, n, want, ask), because("it does %.3g of what all do, of 1/%g of the %.4g runs that remain", share, p.x, float64(ask.Remaining))
+	return p.give(now, n, want, ask), because("it does %.3g of what all do, of 1/%g of the %.4g runs that remain", share,
+		p.x, float64(ask.Remaining))
 }

@@ -7,7 +7,8 @@ import (
 
 // What a chunk costs its coordinator with 10,000 members: Done, then Size.
 func BenchmarkChunk(b *testing.B) {
-	for _, spec := range []string{"paced", "amra:rounds=100000", "samra:rounds=100000", "issse", "calibrated", "gss", "factoring", "awf"} {
+	for _, spec := range []string{"paced", "amra:rounds=100000", "samra:rounds=100000", "issse", "calibrated", "gss",
+		"factoring", "awf"} {
 		b.Run(spec, func(b *testing.B) {
 			const members = 10_000
 			p, err := Parse(spec, Job{Runs: 1e12})

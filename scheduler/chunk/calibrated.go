@@ -8,11 +8,12 @@ import (
 )
 
 func init() {
-	Register("calibrated", Kind{"reassess", "calibrated farm: a run each, then installments by the times of those", func(ps *spec.Params, j Job) Policy {
-		p := &calibrated{reassess: ps.Choice("reassess", "off", "on") == 1}
-		p.job = j
-		return p
-	}})
+	Register("calibrated", Kind{"reassess", "calibrated farm: a run each, then installments by the times of those",
+		func(ps *spec.Params, j Job) Policy {
+			p := &calibrated{reassess: ps.Choice("reassess", "off", "on") == 1}
+			p.job = j
+			return p
+		}})
 }
 
 // calibrated is the farm of Gonzalez-Velez and Cole as the thesis runs it (its section

@@ -8,15 +8,18 @@ import (
 )
 
 func init() {
-	Register("one", Kind{"k", "self-scheduling: k runs for each slot, by default one, as often as it asks", func(ps *spec.Params, j Job) Policy {
-		return &one{pool{job: j}, int64(ps.Integer("k", 1, 1, MaxChunk))}
-	}})
-	Register("static", Kind{"", "static scheduling: all runs at once, as many for each slot", func(_ *spec.Params, j Job) Policy {
-		return &static{pool: pool{job: j}}
-	}})
-	Register("gss", Kind{"least", "guided self-scheduling: each slot's part of what remains", func(ps *spec.Params, j Job) Policy {
-		return &gss{pool{job: j}, readLeast(ps)}
-	}})
+	Register("one", Kind{"k", "self-scheduling: k runs for each slot, by default one, as often as it asks",
+		func(ps *spec.Params, j Job) Policy {
+			return &one{pool{job: j}, int64(ps.Integer("k", 1, 1, MaxChunk))}
+		}})
+	Register("static", Kind{"", "static scheduling: all runs at once, as many for each slot",
+		func(_ *spec.Params, j Job) Policy {
+			return &static{pool: pool{job: j}}
+		}})
+	Register("gss", Kind{"least", "guided self-scheduling: each slot's part of what remains",
+		func(ps *spec.Params, j Job) Policy {
+			return &gss{pool{job: j}, readLeast(ps)}
+		}})
 }
 
 // readLeast reads the fewest runs of a slot's chunk.
@@ -73,7 +76,8 @@ func (p *static) Size(now time.Time, n Node, ask Ask) (int, Reason) {
 	want := part(ask.Remaining, int64(m.slots), p.unserved)
 	m.round = p.round
 	p.unserved -= int64(m.slots)
-	return p.give(now, n, want, ask), because("its slots' part of the %g runs that remain, among those not served yet", float64(ask.Remaining))
+	return p.give(now, n, want, ask), because("its slots' part of the %g runs that remain, among those not served yet",
+		float64(ask.Remaining))
 }
 
 // gss is guided self-scheduling: ceil(R/P) of the R runs that remain, for P processors

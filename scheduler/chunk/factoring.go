@@ -8,12 +8,14 @@ import (
 )
 
 func init() {
-	Register("factoring", Kind{"cv", "factoring: batches of half of what remains, in equal chunks for all slots", func(ps *spec.Params, j Job) Policy {
-		return &factoring{pool: pool{job: j}, cv: ps.Number("cv", rule2, 0, maxCV)}
-	}})
-	Register("wf", Kind{"", "weighted factoring: batches of half of what remains, in chunks by the speeds that are told", func(_ *spec.Params, j Job) Policy {
-		return &weighted{pool: pool{job: j}}
-	}})
+	Register("factoring", Kind{"cv", "factoring: batches of half of what remains, in equal chunks for all slots",
+		func(ps *spec.Params, j Job) Policy {
+			return &factoring{pool: pool{job: j}, cv: ps.Number("cv", rule2, 0, maxCV)}
+		}})
+	Register("wf", Kind{"", "weighted factoring: batches of half of what remains, in chunks by the speeds that are told",
+		func(_ *spec.Params, j Job) Policy {
+			return &weighted{pool: pool{job: j}}
+		}})
 }
 
 const (
@@ -49,11 +51,13 @@ type batch struct {
 func (p *factoring) Size(now time.Time, n Node, ask Ask) (int, Reason) {
 	m := p.at(n)
 	if p.batch.slots <= 0 {
-		p.batch = batch{p.slots, float64(ask.Remaining) / (p.factor(float64(ask.Remaining)) * float64(p.slots)), ask.Remaining}
+		p.batch = batch{p.slots, float64(ask.Remaining) / (p.factor(float64(ask.Remaining)) * float64(p.slots)),
+			ask.Remaining}
 		p.begun = true
 	}
 	p.batch.slots -= int64(m.slots)
-	return p.give(now, n, max(1, ceil(p.batch.each*float64(m.slots))), ask), because("%.4g for each slot, of a batch made when %g remained", p.batch.each, float64(p.batch.remain))
+	return p.give(now, n, max(1, ceil(p.batch.each*float64(m.slots))), ask),
+		because("%.4g for each slot, of a batch made when %g remained", p.batch.each, float64(p.batch.remain))
 }
 
 func (p *factoring) factor(remain float64) float64 {
@@ -106,5 +110,6 @@ func (p *weighted) Size(now time.Time, n Node, ask Ask) (int, Reason) {
 	}
 	p.batch.slots -= int64(m.slots)
 	w := p.weight(n)
-	return p.give(now, n, max(1, ceil(p.batch.each*w)), ask), because("its weight of %.3g, of a batch made when %g remained", w, float64(p.batch.remain))
+	return p.give(now, n, max(1, ceil(p.batch.each*w)),
+		ask), because("its weight of %.3g, of a batch made when %g remained", w, float64(p.batch.remain))
 }

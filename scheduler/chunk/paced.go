@@ -20,13 +20,14 @@ const (
 )
 
 func init() {
-	Register("paced", Kind{"x rate longest", "AWF that begins with a probe, for chunks of bounded time: long enough for its coordinator, short beside how long members stay", func(ps *spec.Params, j Job) Policy {
-		return &paced{
-			powers: powers{pool: pool{job: j}, aging: true}, x: readFactor(ps),
-			rate:    ps.Number("rate", defaultRate, 1e-3, 1e9),
-			longest: ps.Number("longest", defaultLongest, 0, 1e9),
-		}
-	}})
+	Register("paced", Kind{"x rate longest",
+		"AWF that begins with a probe, for chunks of bounded time: long enough for its coordinator, short beside how long members stay", func(ps *spec.Params, j Job) Policy {
+			return &paced{
+				powers: powers{pool: pool{job: j}, aging: true}, x: readFactor(ps),
+				rate:    ps.Number("rate", defaultRate, 1e-3, 1e9),
+				longest: ps.Number("longest", defaultLongest, 0, 1e9),
+			}
+		}})
 }
 
 // paced is the project's own: AWF (see awf) for members that come and go, in sweeps whose
@@ -59,7 +60,8 @@ func (p *paced) want(n Node, ask Ask) (int64, Reason) {
 	}
 	share, power, total := p.share(m), m.npp, p.total()
 	if takes, all := float64(min(least, ask.Remaining))/power, float64(ask.Remaining+p.out)/total; takes > all {
-		return 0, because("the least it can be given takes it %.3g s, and all that is left takes everybody %.3g s", takes, all)
+		return 0, because("the least it can be given takes it %.3g s, and all that is left takes everybody %.3g s", takes,
+			all)
 	}
 	x := float64(ask.Remaining) * share / p.x
 	why := because("it does %.3g of what all do, of 1/%g of the %.4g runs that remain", share, p.x, float64(ask.Remaining))
@@ -67,7 +69,8 @@ func (p *paced) want(n Node, ask Ask) (int64, Reason) {
 		x, why = most, because("no chunk takes longer than %g s; it does %.4g runs a second", p.longest, power)
 	}
 	if shortest := float64(p.here) / p.rate; x < shortest*power {
-		x, why = shortest*power, because("no chunk is shorter than %.3g s, for %g members and %g chunks a second", shortest, float64(p.here), p.rate)
+		x, why = shortest*power, because("no chunk is shorter than %.3g s, for %g members and %g chunks a second", shortest,
+			float64(p.here), p.rate)
 	}
 	if most := growth * last; x > most {
 		x, why = most, because("no chunk is more than %g times the last, of %g runs", growth, last)

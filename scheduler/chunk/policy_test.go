@@ -11,7 +11,8 @@ func TestParse(t *testing.T) {
 	for _, tt := range []struct{ in, problem string }{
 		{"", ""}, {"issse:peak=2,k=15,m=10.5", ""}, {"amra:rounds=3", ""},
 		{"best", "use one of amra, amrs, awf"}, {"amra:k=3", "use one of rounds"}, {"gss:least=0", "from 1"},
-		{"ssse:peak=0", "from 1"}, {"issse:m=NaN", "a number"}, {"calibrated:reassess=yes", "off, on"}, {"amra:rounds", "NAME=VALUE"},
+		{"ssse:peak=0", "from 1"}, {"issse:m=NaN", "a number"}, {"calibrated:reassess=yes", "off, on"},
+		{"amra:rounds", "NAME=VALUE"},
 	} {
 		err := Check(tt.in)
 		if tt.problem == "" && err != nil || tt.problem != "" && (err == nil || !strings.Contains(err.Error(), tt.problem)) {

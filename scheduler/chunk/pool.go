@@ -70,7 +70,8 @@ func (p *pool) Join(m Member) Node {
 		n = Node(len(p.members))
 		p.members = append(p.members, member{})
 	}
-	p.members[n] = member{slots: clampInt32(slots), cores: clampInt32(cores), speed: speed, here: true, copyOf: none, copier: none}
+	p.members[n] = member{slots: clampInt32(slots), cores: clampInt32(cores), speed: speed, here: true, copyOf: none,
+		copier: none}
 	p.here++
 	p.slots += int64(p.members[n].slots)
 	return n
@@ -123,7 +124,8 @@ func (p *pool) Done(now time.Time, n Node, runs int, elapsed time.Duration) {
 
 // done books runs that were done. When the chunk that is being measured is over with
 // them it returns how many of it were done and in what time.
-func (p *pool) done(now time.Time, n Node, runs int, elapsed time.Duration) (of int, took time.Duration, measured bool) {
+func (p *pool) done(now time.Time, n Node, runs int, elapsed time.Duration) (of int, took time.Duration,
+	measured bool) {
 	m := p.at(n)
 	runs = min(runs, m.held)
 	if runs <= 0 {

@@ -11,9 +11,12 @@ import (
 
 // specs are policies with parameters that change what they do.
 var specs = []string{
-	"amrs:rounds=4", "amra:rounds=7", "samra:rounds=20", "samra:rounds=5,threshold=0.2,least=1", "ssse:peak=1,k=3,m=2.3", "ssse:peak=5,k=50,m=33,least=1",
-	"ssse:adaptive=off", "issse", "issse:peak=1,k=5,m=3.3", "calibrated", "calibrated:reassess=on", "one", "one:k=3", "static", "gss",
-	"gss:least=3", "tss", "tss:first=40,last=4", "fsc", "fsc:ratio=0.01", "factoring", "factoring:cv=0.5", "factoring:cv=0", "wf", "awf", "awf:x=4",
+	"amrs:rounds=4", "amra:rounds=7", "samra:rounds=20", "samra:rounds=5,threshold=0.2,least=1", "ssse:peak=1,k=3,m=2.3",
+	"ssse:peak=5,k=50,m=33,least=1",
+	"ssse:adaptive=off", "issse", "issse:peak=1,k=5,m=3.3", "calibrated", "calibrated:reassess=on", "one", "one:k=3",
+	"static", "gss",
+	"gss:least=3", "tss", "tss:first=40,last=4", "fsc", "fsc:ratio=0.01", "factoring", "factoring:cv=0.5",
+	"factoring:cv=0", "wf", "awf", "awf:x=4",
 	"paced", "paced:rate=0.5,longest=3",
 }
 

@@ -7,11 +7,13 @@ import (
 )
 
 func init() {
-	Register("samra", Kind{"rounds threshold least", "Sim-PETEK's smart AMRA: a probe first, then chunks that fill the slots to the last", func(ps *spec.Params, j Job) Policy {
-		p := &samra{budget: perRound(ps, j)}
-		p.job, p.gated, p.threshold, p.least = j, true, readThreshold(ps), readFewest(ps)
-		return p
-	}})
+	Register("samra", Kind{"rounds threshold least",
+		"Sim-PETEK's smart AMRA: a probe first, then chunks that fill the slots to the last",
+		func(ps *spec.Params, j Job) Policy {
+			p := &samra{budget: perRound(ps, j)}
+			p.job, p.gated, p.threshold, p.least = j, true, readThreshold(ps), readFewest(ps)
+			return p
+		}})
 }
 
 // A smart learner gives chunks that fill the slots, and leaves out members whose share
@@ -43,7 +45,9 @@ func (s *smart) share(m *member, budget float64) (int64, Reason) {
 	}
 	x, q := e*budget, s.quantum(m)
 	if x > float64(q) || q == 1 {
-		return max(s.least, floor(x/float64(q))*q), because("a share of %.3g of the round's %.4g runs, down to a multiple of the %g that fill its slots", e, budget, float64(q))
+		return max(s.least, floor(x/float64(q))*q),
+			because("a share of %.3g of the round's %.4g runs, down to a multiple of the %g that fill its slots", e, budget,
+				float64(q))
 	}
 	return max(s.least, floor(x+0.5)), because("a share of %.3g of the round's %.4g runs", e, budget)
 }

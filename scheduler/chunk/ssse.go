@@ -8,13 +8,16 @@ import (
 )
 
 func init() {
-	Register("ssse", Kind{"peak k m threshold least adaptive", "Sim-PETEK's slow start, slow end: SAMRA whose rounds grow and shrink as a sine", func(ps *spec.Params, j Job) Policy {
-		p := newSSSE(ps, j)
-		return &p
-	}})
-	Register("issse", Kind{"peak k m threshold least adaptive", "SSSE whose slow members' last chunks are done again by idle faster ones", func(ps *spec.Params, j Job) Policy {
-		return &issse{newSSSE(ps, j)}
-	}})
+	Register("ssse", Kind{"peak k m threshold least adaptive",
+		"Sim-PETEK's slow start, slow end: SAMRA whose rounds grow and shrink as a sine",
+		func(ps *spec.Params, j Job) Policy {
+			p := newSSSE(ps, j)
+			return &p
+		}})
+	Register("issse", Kind{"peak k m threshold least adaptive",
+		"SSSE whose slow members' last chunks are done again by idle faster ones", func(ps *spec.Params, j Job) Policy {
+			return &issse{newSSSE(ps, j)}
+		}})
 }
 
 // The defaults of the plan are the middle one of the thesis's five (section 5.2.2.1),
@@ -139,5 +142,6 @@ func (p *issse) Copy(now time.Time, n Node) (of Node, runs int, why Reason, ok b
 	m := &p.members[of]
 	p.hold(now, mine, m.held)
 	mine.copyOf, m.copier = of, n
-	return of, m.held, because("nothing remains; it would end %.3g runs in %.3g s, and who has them in %.3g s", float64(m.held), float64(m.held)/mine.npp, last), true
+	return of, m.held, because("nothing remains; it would end %.3g runs in %.3g s, and who has them in %.3g s",
+		float64(m.held), float64(m.held)/mine.npp, last), true
 }

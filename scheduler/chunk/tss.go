@@ -8,9 +8,11 @@ import (
 )
 
 func init() {
-	Register("tss", Kind{"first last", "trapezoid self-scheduling: chunks shrink by the same number each", func(ps *spec.Params, j Job) Policy {
-		return &tss{pool: pool{job: j}, first: int64(ps.Integer("first", 0, 0, MaxChunk)), last: int64(ps.Integer("last", 1, 1, MaxChunk))}
-	}})
+	Register("tss", Kind{"first last", "trapezoid self-scheduling: chunks shrink by the same number each",
+		func(ps *spec.Params, j Job) Policy {
+			return &tss{pool: pool{job: j}, first: int64(ps.Integer("first", 0, 0, MaxChunk)),
+				last: int64(ps.Integer("last", 1, 1, MaxChunk))}
+		}})
 	Register("fsc", Kind{"ratio", "fixed-size chunking: the size that is best for a message's cost over the spread of runs' times", func(ps *spec.Params, j Job) Policy {
 		return &fsc{pool{job: j}, ps.Number("ratio", 1, 0, MaxChunk)}
 	}})
@@ -45,7 +47,8 @@ func (p *tss) Size(now time.Time, n Node, ask Ask) (int, Reason) {
 	first := max(p.size, float64(p.last))
 	p.size -= k * p.step
 	last := max(p.size+p.step, float64(p.last))
-	return p.give(now, n, max(1, floor((first+last)/2*k)), ask), because("chunks for %g slots from %.4g runs each, %.3g fewer each time", k, first, p.step)
+	return p.give(now, n, max(1, floor((first+last)/2*k)), ask),
+		because("chunks for %g slots from %.4g runs each, %.3g fewer each time", k, first, p.step)
 }
 
 func (p *tss) begin() {
@@ -86,5 +89,6 @@ func (p *fsc) Size(now time.Time, n Node, ask Ask) (int, Reason) {
 		// No chunk is larger than a slot's part of all.
 		k = max(1, min(k, math.Ceil(all/slots)))
 	}
-	return p.give(now, n, floor(k)*p.atOnce(m), ask), because("%.4g for each slot, best where a chunk costs %g standard deviations of a run", k, p.ratio)
+	return p.give(now, n, floor(k)*p.atOnce(m),
+		ask), because("%.4g for each slot, best where a chunk costs %g standard deviations of a run", k, p.ratio)
 }

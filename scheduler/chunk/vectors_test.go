@@ -45,7 +45,8 @@ func TestPlan(t *testing.T) {
 	}
 	p = plan{1500, 5, 50, 33}
 	rounds := p.capped()
-	if !slices.Equal(rounds[:4], []int64{14, 26, 36, 43}) || slices.Max(rounds) != 45 || rounds[4] != 45 || len(rounds) != 45 {
+	if !slices.Equal(rounds[:4], []int64{14, 26, 36, 43}) || slices.Max(rounds) != 45 || rounds[4] != 45 ||
+		len(rounds) != 45 {
 		t.Errorf("1500 runs: %v", rounds)
 	}
 }
@@ -68,7 +69,8 @@ func TestPlanLeaves(t *testing.T) {
 
 // The exact norm of each triple, beside which the thesis's m is too small.
 func TestNorm(t *testing.T) {
-	for _, tt := range [][3]float64{{1, 3, 2.366025}, {1, 5, 3.656876}, {2, 15, 10.747675}, {3, 30, 20.960255}, {5, 50, 34.985246}} {
+	for _, tt := range [][3]float64{{1, 3, 2.366025}, {1, 5, 3.656876}, {2, 15, 10.747675}, {3, 30, 20.960255},
+		{5, 50, 34.985246}} {
 		p := plan{peak: tt[0], k: tt[1]}
 		if got := p.norm(); math.Abs(got-tt[2]) > 5e-7 {
 			t.Errorf("peak %v, k %v: %v, want %v", tt[0], tt[1], got, tt[2])

@@ -54,16 +54,19 @@ func TestTraits(t *testing.T) {
 		trait Trait
 		holds map[State]bool
 	}{
-		"nothing more comes of a lease that is over":  {^Trait(0), in()},
-		"a worker that is asked nothing":              {Settled, in(Placed, Supposed, Running)},
-		"only what did not start comes back":          {Recallable, in(Placed)},
-		"what runs and need not move":                 {Spreads, in(Supposed, Running)},
-		"patience is with what stays":                 {Timed, in(Placed, Supposed, Running, Recalled)},
-		"an answer to a recall":                       {AskedBack, in(Recalled, Returning)},
-		"on its way from a worker that is lost":       {Awaits, in(Awaiting, Returning)},
-		"hand-overs":                                  {HandsOver | Moves, in(HandingPlaced, HandingSupposed, HandingRunning)},
-		"moves of both kinds":                         {Moves, in(SavingPlaced, SavingSupposed, SavingRunning, HandingPlaced, HandingSupposed, HandingRunning)},
-		"what another may replace did not start":      {Replaceable, in(Placed, Recalled, SavingPlaced, HandingPlaced, Awaiting, Returning)},
+		"nothing more comes of a lease that is over": {^Trait(0), in()},
+		"a worker that is asked nothing":             {Settled, in(Placed, Supposed, Running)},
+		"only what did not start comes back":         {Recallable, in(Placed)},
+		"what runs and need not move":                {Spreads, in(Supposed, Running)},
+		"patience is with what stays":                {Timed, in(Placed, Supposed, Running, Recalled)},
+		"an answer to a recall":                      {AskedBack, in(Recalled, Returning)},
+		"on its way from a worker that is lost":      {Awaits, in(Awaiting, Returning)},
+		"hand-overs": {HandsOver | Moves,
+			in(HandingPlaced, HandingSupposed, HandingRunning)},
+		"moves of both kinds": {Moves,
+			in(SavingPlaced, SavingSupposed, SavingRunning, HandingPlaced, HandingSupposed, HandingRunning)},
+		"what another may replace did not start": {Replaceable,
+			in(Placed, Recalled, SavingPlaced, HandingPlaced, Awaiting, Returning)},
 		"what was heard from the leader before alone": {Hearsay, in(Supposed, SavingSupposed, HandingSupposed)},
 	} {
 		for s := range States {

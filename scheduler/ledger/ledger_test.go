@@ -68,7 +68,8 @@ func history(t *rapid.T, label string) *Ledger {
 			j.Facts.Reruns++
 		case 4, 5:
 			worker := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "worker")
-			outcome := rapid.SampledFrom([]task.Outcome{task.Completed, task.Completed, task.Trapped, task.HostError}).Draw(t, "outcome")
+			outcome := rapid.SampledFrom([]task.Outcome{task.Completed, task.Completed, task.Trapped, task.HostError}).Draw(t,
+				"outcome")
 			j.Row(i).AddResult(a, result(worker, outcome, rapid.ByteRange(0, 2).Draw(t, "says")))
 		case 6:
 			note := AttemptLog{Attempt: a, Worker: "a", Start: start}
@@ -224,12 +225,17 @@ func TestVerdict(t *testing.T) {
 		{"two agree", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 1}}, Done, ""},
 		{"one worker twice", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"a", task.Completed, 1}}, Open, ""},
 		{"two disagree", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 2}}, Open, ""},
-		{"a third decides", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 2}, {"c", task.Completed, 2}}, Done, ""},
-		{"nobody agrees", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 2}, {"c", task.Completed, 3}}, Failed, "not deterministic"},
-		{"retries may resolve it", Rule{2, 1}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 2}, {"c", task.Completed, 3}}, Open, ""},
+		{"a third decides", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 2}, {"c", task.Completed, 2}},
+			Done, ""},
+		{"nobody agrees", Rule{2, 0}, []run{{"a", task.Completed, 1}, {"b", task.Completed, 2}, {"c", task.Completed, 3}},
+			Failed, "not deterministic"},
+		{"retries may resolve it", Rule{2, 1},
+			[]run{{"a", task.Completed, 1}, {"b", task.Completed, 2}, {"c", task.Completed, 3}}, Open, ""},
 		{"fails with a retry left", Rule{1, 1}, []run{{"a", task.Trapped, 0}}, Open, ""},
-		{"fails for good", Rule{1, 1}, []run{{"a", task.Trapped, 0}, {"a", task.Trapped, 0}}, Failed, "trapped (attempt 2 of 2)"},
-		{"done all the same", Rule{1, 1}, []run{{"a", task.Trapped, 0}, {"a", task.Trapped, 0}, {"b", task.Completed, 1}}, Done, ""},
+		{"fails for good", Rule{1, 1}, []run{{"a", task.Trapped, 0}, {"a", task.Trapped, 0}}, Failed,
+			"trapped (attempt 2 of 2)"},
+		{"done all the same", Rule{1, 1}, []run{{"a", task.Trapped, 0}, {"a", task.Trapped, 0}, {"b", task.Completed, 1}},
+			Done, ""},
 		{"the host's fault", Rule{1, 0}, []run{{"a", task.HostError, 0}, {"a", task.Interrupted, 0}}, Open, ""},
 	}
 	for _, tt := range tests {
@@ -271,7 +277,8 @@ func TestRowKey(t *testing.T) {
 	if RowKey(a) >= RowKey(b) {
 		t.Error("keys do not sort as indices do")
 	}
-	for _, bad := range []string{"", "r/j", "r/j/1", "f/j/0000000000000001", "r/j/000000000000000G", "r/j/+00000000000001"} {
+	for _, bad := range []string{"", "r/j", "r/j/1", "f/j/0000000000000001", "r/j/000000000000000G",
+		"r/j/+00000000000001"} {
 		if id, err := ParseRowKey(bad); err == nil {
 			t.Errorf("%q read as %v", bad, id)
 		}

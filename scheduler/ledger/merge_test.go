@@ -73,8 +73,10 @@ func TestMergeOfMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.Rows[7] = j.Rows[7]
-		if got := merged(a, few).Jobs[id]; len(got.Rows) != len(j.Rows) || len(got.Rows[7].Results) != 4 || len(got.Rows[8].Results) != 2 {
-			t.Errorf("merging one row into many: %d results of it, %d of the next", len(got.Rows[7].Results), len(got.Rows[8].Results))
+		if got := merged(a, few).Jobs[id]; len(got.Rows) != len(j.Rows) || len(got.Rows[7].Results) != 4 ||
+			len(got.Rows[8].Results) != 2 {
+			t.Errorf("merging one row into many: %d results of it, %d of the next", len(got.Rows[7].Results),
+				len(got.Rows[8].Results))
 		}
 	}
 	for _, j := range whole.Jobs {

@@ -109,7 +109,8 @@ func TestVoid(t *testing.T) {
 // FuzzDecodeFacts checks that no bytes make DecodeFacts panic and that what it
 // accepts merges like any.
 func FuzzDecodeFacts(f *testing.F) {
-	f.Add((&Facts{Done: Set{{1, 4}, {6, 7}}, Failed: Set{{9, 10}}, Cancel: make([]byte, 64), Reruns: 3, Delivery: 2}).Encode())
+	f.Add((&Facts{Done: Set{{1, 4}, {6, 7}}, Failed: Set{{9, 10}}, Cancel: make([]byte, 64), Reruns: 3,
+		Delivery: 2}).Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		facts, err := DecodeFacts(b)
 		if err != nil {

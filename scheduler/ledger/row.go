@@ -33,9 +33,10 @@ type AttemptLog struct {
 	Attempt Attempt     `cbor:"1,keyasint" json:"attempt"`
 	Worker  task.PeerID `cbor:"2,keyasint" json:"worker"`
 	Start   time.Time   `cbor:"3,keyasint" json:"start"`
-	End     time.Time   `cbor:"4,keyasint" json:"end"`     // zero while it runs
-	Outcome string      `cbor:"5,keyasint" json:"outcome"` // task.Outcome's text, or "lost", "superseded", "refused", Moved, Overdue, ""
-	Reason  string      `cbor:"6,keyasint" json:"reason"`  // why there, or why it ended so
+	End     time.Time   `cbor:"4,keyasint" json:"end"` // zero while it runs
+	// task.Outcome's text, or "lost", "superseded", "refused", Moved, Overdue, ""
+	Outcome string `cbor:"5,keyasint" json:"outcome"`
+	Reason  string `cbor:"6,keyasint" json:"reason"` // why there, or why it ended so
 	// From is the fuel of the checkpoint that it went on from, and Saved the
 	// CPU time that this spared; 0 for an attempt from the beginning.
 	From  uint64        `cbor:"7,keyasint,omitempty" json:"from,omitempty"`
@@ -174,9 +175,10 @@ func compareResults(a, b *task.Result) int {
 // agree says whether two results have the same digest. It compares what the
 // digest is of, which costs no hash.
 func agree(a, b *task.Result) bool {
-	return a.Outcome == b.Outcome && a.ExitCode == b.ExitCode && slices.EqualFunc(a.Outputs, b.Outputs, func(x, y task.Output) bool {
-		return x.Name == y.Name && x.CID == y.CID && x.Size == y.Size
-	})
+	return a.Outcome == b.Outcome && a.ExitCode == b.ExitCode &&
+		slices.EqualFunc(a.Outputs, b.Outputs, func(x, y task.Output) bool {
+			return x.Name == y.Name && x.CID == y.CID && x.Size == y.Size
+		})
 }
 
 // Note records a placement, or how a recorded one ended. It says whether the

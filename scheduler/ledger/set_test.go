@@ -29,7 +29,8 @@ func TestSetAgainstMap(t *testing.T) {
 		union, _ := MakeSet(ranges)
 		union.Union(o)
 		for i := range uint64(top + 10) {
-			if s.Contains(i) != in[i] || minus.Contains(i) != (in[i] && !inOther[i]) || union.Contains(i) != (in[i] || inOther[i]) {
+			if s.Contains(i) != in[i] || minus.Contains(i) != (in[i] && !inOther[i]) ||
+				union.Contains(i) != (in[i] || inOther[i]) {
 				t.Fatalf("%d: in %v: %v, in %v: %v, minus %v, union %v", i, s, in[i], o, inOther[i], minus, union)
 			}
 			next := i

@@ -46,14 +46,16 @@ func TestLagIsWithin(t *testing.T) {
 		}
 		way := time.Duration(rapid.Int64Range(1, 1e9).Draw(t, "way"))
 		short := &message.Begun{Queued: b.Queued % 1e12, Ago: b.Ago % 1e12}
-		if got, want := short.Lag(schedtest.Start, schedtest.Start.Add(2*way+short.Queued+short.Ago)), short.Queued+way; got != want {
+		if got, want := short.Lag(schedtest.Start, schedtest.Start.Add(2*way+short.Queued+short.Ago)),
+			short.Queued+way; got != want {
 			t.Fatalf("it lags %v, want %v", got, want)
 		}
 	})
 }
 
 func TestBegunIsBounded(t *testing.T) {
-	for _, b := range []message.Begun{{Queued: -1}, {Ago: -1}, {Queued: task.MaxDuration + 1}, {Ago: task.MaxDuration + 1}} {
+	for _, b := range []message.Begun{{Queued: -1}, {Ago: -1}, {Queued: task.MaxDuration + 1},
+		{Ago: task.MaxDuration + 1}} {
 		_, err := message.DecodeFrame(frameOf(t, &message.Report{Ended: []message.Ending{{Begun: &b}}}))
 		if err == nil || !strings.Contains(err.Error(), "began") {
 			t.Errorf("%+v: %v, want an error that says when it began", b, err)

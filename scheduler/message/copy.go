@@ -147,7 +147,8 @@ func (k *Known) check() error {
 	case k.Session == 0:
 		return fmt.Errorf("known without a session")
 	case len(k.Jobs) > MaxKnown || len(k.Pairs) > MaxPairs:
-		return fmt.Errorf("known of %d jobs and %d pairs, the most is %d and %d", len(k.Jobs), len(k.Pairs), MaxKnown, MaxPairs)
+		return fmt.Errorf("known of %d jobs and %d pairs, the most is %d and %d", len(k.Jobs), len(k.Pairs), MaxKnown,
+			MaxPairs)
 	}
 	return checkPairs(k.Pairs)
 }

@@ -70,7 +70,8 @@ type Stop struct {
 // HandOver moves a started attempt to another worker while it runs: its state is
 // sent there ahead, the guest stands still for the rest, and never runs here
 // again once it was frozen for it. It is answered once: by NotHanded, and the
-// attempt goes on here, by NotSaved where its state can never be saved, or by the attempt's Ended, with Handed if the destination
+// attempt goes on here, by NotSaved where its state can never be saved, or by the attempt's Ended, with Handed if
+// the destination
 // said that it runs. A Stop ends it, whichever came of it.
 type HandOver struct {
 	Task    task.TaskID
@@ -109,8 +110,9 @@ type JobChanged struct{ Job task.JobID }
 
 // Decided is a decision with its reason, for the log and for `godwit why`.
 type Decided struct {
-	Task   task.TaskID
-	Action string // "placed", "requeued", "failed", "done", "refused", "moving", "moved", "stays", "saving", "awaited", "copied", ...
+	Task task.TaskID
+	// "placed", "requeued", "failed", "done", "refused", "moving", "moved", "stays", "saving", "awaited", "copied", ...
+	Action string
 	Peer   task.PeerID
 	Reason string
 }

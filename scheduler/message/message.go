@@ -61,9 +61,10 @@ type Progress struct {
 
 // A TaskSummary is the whole story of one ended task.
 type TaskSummary struct {
-	Index    uint64        `cbor:"1,keyasint"`
-	Failed   bool          `cbor:"2,keyasint,omitempty"` // Results hold the failures then
-	Results  []task.Result `cbor:"3,keyasint"`           // agreeing, signed; at least one unless the task was given up unrun
+	Index  uint64 `cbor:"1,keyasint"`
+	Failed bool   `cbor:"2,keyasint,omitempty"` // Results hold the failures then
+	// agreeing, signed; at least one unless the task was given up unrun
+	Results  []task.Result `cbor:"3,keyasint"`
 	Attempts []AttemptLog  `cbor:"4,keyasint"`           // every placement, in order
 	Reason   string        `cbor:"5,keyasint,omitempty"` // why it failed
 }
@@ -74,7 +75,8 @@ type AttemptLog = ledger.AttemptLog
 
 // A JobSummary counts a job's tasks. Total = Waiting + Running + Done + Failed.
 type JobSummary struct {
-	State     string        `cbor:"1,keyasint" json:"state"` // "running", "done", "partly", "failed", "cancelled", "expired"
+	// "running", "done", "partly", "failed", "cancelled", "expired"
+	State     string        `cbor:"1,keyasint" json:"state"`
 	Total     uint64        `cbor:"2,keyasint" json:"total"`
 	Waiting   uint64        `cbor:"3,keyasint" json:"waiting"`
 	Running   uint64        `cbor:"4,keyasint" json:"running"`
@@ -82,7 +84,8 @@ type JobSummary struct {
 	Failed    uint64        `cbor:"6,keyasint" json:"failed"`
 	UsefulCPU time.Duration `cbor:"7,keyasint" json:"useful_cpu_ns"`
 	WastedCPU time.Duration `cbor:"8,keyasint" json:"wasted_cpu_ns"`
-	Reruns    uint64        `cbor:"9,keyasint" json:"reruns"` // placements beyond the first, but for those that a task was moved to
+	// placements beyond the first, but for those that a task was moved to
+	Reruns uint64 `cbor:"9,keyasint" json:"reruns"`
 	// Migrations counts the times that a task was moved with its state.
 	Migrations uint64 `cbor:"10,keyasint,omitempty" json:"migrations"`
 }

@@ -89,7 +89,8 @@ func (p *Place) check() error {
 	for i := range p.Leases {
 		l := &p.Leases[i]
 		if a := l.Await; a != nil && (a.Worker == "" || !a.Attempt.Less(l.Attempt)) {
-			return fmt.Errorf("lease of attempt %v that awaits attempt %v of %q, want an earlier one of some worker", l.Attempt, a.Attempt, a.Worker)
+			return fmt.Errorf("lease of attempt %v that awaits attempt %v of %q, want an earlier one of some worker",
+				l.Attempt, a.Attempt, a.Worker)
 		}
 		if l.Left < 0 || l.Left > task.MaxDuration {
 			return fmt.Errorf("lease of a task with %v left, want 0 to %v", l.Left, task.MaxDuration)

@@ -130,7 +130,8 @@ func NewTaskStatus(spec *task.Job, i uint64, state string, log []AttemptLog, res
 		}
 		t.Attempts = append(t.Attempts, AttemptStatus{
 			Worker: l.Worker, Start: l.Start, Began: began, End: l.End, Outcome: l.Outcome, Reason: l.Reason,
-			FromCheckpoint: l.From > 0, SavedCPU: l.Saved.Seconds(), MovedTo: l.MovedTo, MovedBytes: l.Bytes, DownS: l.Down.Seconds(),
+			FromCheckpoint: l.From > 0, SavedCPU: l.Saved.Seconds(), MovedTo: l.MovedTo, MovedBytes: l.Bytes,
+			DownS: l.Down.Seconds(),
 		})
 	}
 	if len(results) > 0 {

@@ -35,7 +35,8 @@ func DefaultTiming() Timing {
 func (t *Timing) Validate() error {
 	var errs []error
 	if t.ReportEvery <= 0 || t.RefusalPause <= 0 || t.RetryMin <= 0 {
-		errs = append(errs, fmt.Errorf("scheduler: ReportEvery is %v, RefusalPause %v and RetryMin %v, want more than 0", t.ReportEvery, t.RefusalPause, t.RetryMin))
+		errs = append(errs, fmt.Errorf("scheduler: ReportEvery is %v, RefusalPause %v and RetryMin %v, want more than 0",
+			t.ReportEvery, t.RefusalPause, t.RetryMin))
 	}
 	if t.RetryMax < t.RetryMin {
 		errs = append(errs, fmt.Errorf("scheduler: RetryMax %v is under RetryMin %v", t.RetryMax, t.RetryMin))

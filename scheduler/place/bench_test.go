@@ -90,7 +90,8 @@ func TestPlaceAllocatesNothing(t *testing.T) {
 			rng, q := rand.New(rand.NewPCG(1, 1)), new(list)
 			placed := len(d.place(p, q, rng))
 			if n := testing.AllocsPerRun(3, func() { d.place(p, q, rng) }); n != 0 || placed < len(d.queue)/4 && name != "met" {
-				t.Errorf("%s, mixed %v: %v allocations for %d placements of %d tasks, want none", name, mixed, n, placed, len(d.queue))
+				t.Errorf("%s, mixed %v: %v allocations for %d placements of %d tasks, want none", name, mixed, n, placed,
+					len(d.queue))
 			}
 		}
 	}

@@ -220,7 +220,8 @@ func TestDelayDiscount(t *testing.T) {
 // Kokaly 2008, sections 4.4.2 to 4.4.4: with rates 5 and 3, MET gives all to machine
 // 1; MCT the second job to machine 2; and KPB is either at its ends.
 func TestPush(t *testing.T) {
-	r := &imposed{classes: []Class{{"1", 6}}, peers: []task.PeerID{"m1", "m2"}, mu: map[string][]float64{"1": {5, 3}, "2": {1, 1}}, backlog: map[task.PeerID]float64{}}
+	r := &imposed{classes: []Class{{"1", 6}}, peers: []task.PeerID{"m1", "m2"},
+		mu: map[string][]float64{"1": {5, 3}, "2": {1, 1}}, backlog: map[task.PeerID]float64{}}
 	hosts := []Host{member("m1", 1, 9, 1), member("m2", 1, 9, 1)}
 	for _, tt := range []struct{ spec, want string }{
 		{"met", "c1/0:m1 c1/1:m1 c1/2:m1"},
@@ -262,10 +263,12 @@ func TestLongestIdle(t *testing.T) {
 
 // What others say of rates rules nothing out that a policy promises.
 func TestHostileRates(t *testing.T) {
-	specs := []string{"gcmu", "lpas", "lpas:server=fastest,arrivals=0.1,rates=0.1", "met", "mct", "kpb:k=50", "fcfs:order=idle"}
+	specs := []string{"gcmu", "lpas", "lpas:server=fastest,arrivals=0.1,rates=0.1", "met", "mct", "kpb:k=50",
+		"fcfs:order=idle"}
 	number := rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{0, 1, -1, 1e300, 1e-300}))
 	rapid.Check(t, func(t *rapid.T) {
-		r := &imposed{peers: []task.PeerID{"a", "b", "c", "d"}, mu: map[string][]float64{}, backlog: map[task.PeerID]float64{"a": number.Draw(t, "backlog")}}
+		r := &imposed{peers: []task.PeerID{"a", "b", "c", "d"}, mu: map[string][]float64{},
+			backlog: map[task.PeerID]float64{"a": number.Draw(t, "backlog")}}
 		for _, c := range []string{"", "x", "y"} {
 			r.classes = append(r.classes, Class{c, number.Draw(t, "alpha")})
 			r.mu[c] = rapid.SliceOfN(number, 4, 4).Draw(t, "mu")

@@ -31,9 +31,10 @@ func init() {
 			}
 			return Reason{words: uptimeWords, n: h.Since.Unix()}
 		})
-	Register("random", Kind{Params: "ahead", Does: "tasks in order to any idle member, all alike", Make: func(ps *spec.Params) Policy {
-		return &Random{ahead: ps.Choice("ahead", "no", "yes") == 1}
-	}})
+	Register("random", Kind{Params: "ahead", Does: "tasks in order to any idle member, all alike",
+		Make: func(ps *spec.Params) Policy {
+			return &Random{ahead: ps.Choice("ahead", "no", "yes") == 1}
+		}})
 }
 
 func fastestWords(r *Reason) string {

@@ -30,7 +30,8 @@ func TestExpectedAhead(t *testing.T) {
 		{"long", both, sized("j", 9, time.Minute), "j/0:a"},
 		{"long ones in front", both, append(sized("j", 9, time.Hour), sized("k", 2, time.Second)...), "j/0:a k/0:b k/1:b"},
 		{"nobody is idle", []Host{busy(member("a", 2, 2, 1))}, sized("j", 3, 5*time.Millisecond), "j/0:a j/1:a"},
-		{"somebody stays idle", []Host{member("a", 2, 2, 1), busy(member("b", 1, 1, 2))}, sized("j", 1, time.Second), "j/0:a"},
+		{"somebody stays idle", []Host{member("a", 2, 2, 1), busy(member("b", 1, 1, 2))}, sized("j", 1, time.Second),
+			"j/0:a"},
 	} {
 		p, err := New("expected", nil)
 		if err != nil {
@@ -53,7 +54,8 @@ func TestExpectedShort(t *testing.T) {
 		want string
 	}{{time.Second, "j/0:b"}, {0, "j/0:b"}, {time.Hour, ""}} {
 		p, _ := New("expected", nil)
-		if got := placed(p.Place(time.Time{}, &list{tasks: sized("j", 1, tt.work)}, hosts, leaving{"a": math.Inf(1), "b": math.Inf(1)}, nil)); got != tt.want {
+		if got := placed(p.Place(time.Time{}, &list{tasks: sized("j", 1, tt.work)}, hosts,
+			leaving{"a": math.Inf(1), "b": math.Inf(1)}, nil)); got != tt.want {
 			t.Errorf("%v: got %q, want %q", tt.work, got, tt.want)
 		}
 	}

@@ -32,7 +32,8 @@ func (l leaving) Stay(peer task.PeerID, _ time.Time, d time.Duration) (float64, 
 func long(hours ...float64) *list {
 	q := &list{}
 	for i, h := range hours {
-		q.tasks = append(q.tasks, Task{ID: task.TaskID{Job: "j", Index: uint64(i)}, Work: time.Duration(h * float64(time.Hour)), State: 64 << 20})
+		q.tasks = append(q.tasks, Task{ID: task.TaskID{Job: "j", Index: uint64(i)},
+			Work: time.Duration(h * float64(time.Hour)), State: 64 << 20})
 	}
 	return q
 }
@@ -58,23 +59,40 @@ func TestExpected(t *testing.T) {
 		s     Situation
 		want  string
 	}{
-		{"who stays", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1)}, leaving{"a": 1, "b": .1}, long(1), slowUplink, "0>b"},
-		{"who is fast", []Host{member("a", 1, 1, 1), member("b", 1, 1, 2)}, leaving{"a": .1, "b": .2}, long(1), slowUplink, "0>b"},
-		{"who is fast, and soon gone", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1.2)}, leaving{"a": .01, "b": 4}, long(2), Situation{}, "0>a"},
-		{"the same, with checkpoints", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1.2)}, leaving{"a": .01, "b": 1}, long(2), slowUplink, "0>b"},
-		{"all will have left", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1)}, leaving{"a": 3, "b": 2}, long(30), slowUplink, "0>b"},
-		{"the head chooses first", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1)}, leaving{"a": 1, "b": .1}, long(1, 9), slowUplink, "0>b 1>a"},
-		{"nobody is known: fewest tasks, then by name", []Host{member("b", 2, 2, 1), member("a", 2, 2, 1)}, nil, long(1, 1, 1, 1, 1), slowUplink, "0>a 1>b 2>a 3>b"},
-		{"as good as alike: the longest there", []Host{since("a", 3), since("b", 1), since("c", 2)}, leaving{"a": 1e-4, "b": 5e-4, "c": 3e-4}, long(1, 1, 1), slowUplink, "0>b 1>c 2>a"},
-		{"the same of long tasks", []Host{since("a", 3), since("b", 1)}, leaving{"a": 1e-5, "b": 1e-4}, long(10), slowUplink, "0>b"},
-		{"who stays before who has been there", []Host{since("a", 3), since("b", 1)}, leaving{"a": 1e-4, "b": 1e-2}, long(1), slowUplink, "0>a"},
-		{"as good as alike: whose stay has no known beginning is last", []Host{member("a", 1, 1, 1), since("b", 1)}, leaving{"a": 1e-4, "b": 2e-4}, long(1), slowUplink, "0>b"},
-		{"an unknown one is as the others in the mean", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1), member("c", 1, 1, 1)}, leaving{"a": 1, "c": .01}, long(1, 1, 1), slowUplink, "0>c 1>b 2>a"},
+		{"who stays", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1)}, leaving{"a": 1, "b": .1}, long(1), slowUplink,
+			"0>b"},
+		{"who is fast", []Host{member("a", 1, 1, 1), member("b", 1, 1, 2)}, leaving{"a": .1, "b": .2}, long(1), slowUplink,
+			"0>b"},
+		{"who is fast, and soon gone", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1.2)}, leaving{"a": .01, "b": 4},
+			long(2), Situation{}, "0>a"},
+		{"the same, with checkpoints", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1.2)}, leaving{"a": .01, "b": 1},
+			long(2), slowUplink, "0>b"},
+		{"all will have left", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1)}, leaving{"a": 3, "b": 2}, long(30),
+			slowUplink, "0>b"},
+		{"the head chooses first", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1)}, leaving{"a": 1, "b": .1}, long(1, 9),
+			slowUplink, "0>b 1>a"},
+		{"nobody is known: fewest tasks, then by name", []Host{member("b", 2, 2, 1), member("a", 2, 2, 1)}, nil,
+			long(1, 1, 1, 1, 1), slowUplink, "0>a 1>b 2>a 3>b"},
+		{"as good as alike: the longest there", []Host{since("a", 3), since("b", 1), since("c", 2)},
+			leaving{"a": 1e-4, "b": 5e-4, "c": 3e-4}, long(1, 1, 1), slowUplink, "0>b 1>c 2>a"},
+		{"the same of long tasks", []Host{since("a", 3), since("b", 1)}, leaving{"a": 1e-5, "b": 1e-4}, long(10),
+			slowUplink, "0>b"},
+		{"who stays before who has been there", []Host{since("a", 3), since("b", 1)}, leaving{"a": 1e-4, "b": 1e-2},
+			long(1), slowUplink, "0>a"},
+		{"as good as alike: whose stay has no known beginning is last", []Host{member("a", 1, 1, 1), since("b", 1)},
+			leaving{"a": 1e-4, "b": 2e-4}, long(1), slowUplink, "0>b"},
+		{"an unknown one is as the others in the mean",
+			[]Host{member("a", 1, 1, 1), member("b", 1, 1, 1), member("c", 1, 1, 1)}, leaving{"a": 1, "c": .01}, long(1, 1, 1),
+			slowUplink, "0>c 1>b 2>a"},
 		{"certain to go", []Host{member("a", 1, 1, 1)}, leaving{"a": gone}, long(1), slowUplink, ""},
-		{"certain to go, and another", []Host{member("a", 1, 1, 3), member("b", 1, 1, 1)}, leaving{"a": gone, "b": 3}, long(1, 1), slowUplink, "0>b"},
-		{"work unknown", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1)}, leaving{"a": 1, "b": .1}, long(0), slowUplink, "0>b"},
-		{"only where it fits", []Host{small, member("a", 1, 1, 1)}, leaving{"s": .1, "a": 5}, &list{tasks: tasks("j", 2, func(t *Task) { t.Memory = 5 })}, slowUplink, "0>a"},
-		{"not where it ran", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1)}, leaving{"a": .1, "b": 1}, &list{tasks: tasks("j", 1, func(t *Task) { t.Avoid = []task.PeerID{"a"} })}, slowUplink, "0>b"},
+		{"certain to go, and another", []Host{member("a", 1, 1, 3), member("b", 1, 1, 1)}, leaving{"a": gone, "b": 3},
+			long(1, 1), slowUplink, "0>b"},
+		{"work unknown", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1)}, leaving{"a": 1, "b": .1}, long(0), slowUplink,
+			"0>b"},
+		{"only where it fits", []Host{small, member("a", 1, 1, 1)}, leaving{"s": .1, "a": 5},
+			&list{tasks: tasks("j", 2, func(t *Task) { t.Memory = 5 })}, slowUplink, "0>a"},
+		{"not where it ran", []Host{member("a", 1, 1, 1), member("b", 1, 1, 1)}, leaving{"a": .1, "b": 1},
+			&list{tasks: tasks("j", 1, func(t *Task) { t.Avoid = []task.PeerID{"a"} })}, slowUplink, "0>b"},
 	} {
 		p, _ := Parse("expected")
 		p.(Situated).Situate(tt.s)

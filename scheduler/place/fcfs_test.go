@@ -43,7 +43,8 @@ func tasks(job string, n int, change func(*Task)) []Task {
 }
 
 func member(name string, slots, free int, speed float64) Host {
-	return Host{Peer: task.PeerID(name), Slots: slots, Running: max(0, slots-free), Free: free, Memory: 10, MemoryFree: 10, Speed: speed}
+	return Host{Peer: task.PeerID(name), Slots: slots, Running: max(0, slots-free), Free: free, Memory: 10,
+		MemoryFree: 10, Speed: speed}
 }
 
 func placed(ps []Placement) string {
@@ -67,10 +68,12 @@ func TestFCFS(t *testing.T) {
 		{"nobody there", tasks("j", 2, nil), nil, ""},
 		{"nothing waits", nil, []Host{member("a", 1, 1, 1)}, ""},
 		{"in order, the faster first", tasks("j", 3, nil), []Host{member("a", 1, 1, 1), member("b", 1, 1, 2)}, "j/0:b j/1:a"},
-		{"equals share evenly", tasks("j", 4, nil), []Host{member("a", 2, 2, 1), member("b", 2, 2, 1)}, "j/0:a j/1:b j/2:a j/3:b"},
+		{"equals share evenly", tasks("j", 4, nil), []Host{member("a", 2, 2, 1), member("b", 2, 2, 1)},
+			"j/0:a j/1:b j/2:a j/3:b"},
 		{"the idle before the ahead", tasks("j", 3, nil), []Host{ahead, member("b", 1, 1, 0.5)}, "j/0:a j/1:b j/2:a"},
 		{"memory", append(tasks("j", 2, nil), tasks("k", 1, func(t *Task) { t.Memory = 0 })...), []Host{small}, "k/0:s"},
-		{"a distinct worker", tasks("j", 2, func(t *Task) { t.Avoid = []task.PeerID{"a"} }), []Host{member("a", 2, 2, 1), member("b", 1, 1, 0)}, "j/0:b"},
+		{"a distinct worker", tasks("j", 2, func(t *Task) { t.Avoid = []task.PeerID{"a"} }),
+			[]Host{member("a", 2, 2, 1), member("b", 1, 1, 0)}, "j/0:b"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

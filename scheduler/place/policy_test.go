@@ -25,10 +25,13 @@ func (d drawn) Stay(peer task.PeerID, _ time.Time, _ time.Duration) (float64, bo
 // TestPoliciesKeepTheRules holds every policy, and its variants, to what Policy
 // promises. Those that give nothing ahead use only idle slots.
 func TestPoliciesKeepTheRules(t *testing.T) {
-	specs := append(Names(), "fcfs:order=turn", "fcfs:order=turn,ahead=yes", "fcfspp:t=0.5,blocked=pass", "fcfspp:t=0.5,ahead=yes",
-		"psopp:particles=3,iterations=5,vmax=1,round=floor,goal=1000", "random:ahead=yes", "fastest:ahead=yes", "flp:from=start,t=0.5", "fcfs:order=idle", "lpas:server=fastest")
+	specs := append(Names(), "fcfs:order=turn", "fcfs:order=turn,ahead=yes", "fcfspp:t=0.5,blocked=pass",
+		"fcfspp:t=0.5,ahead=yes",
+		"psopp:particles=3,iterations=5,vmax=1,round=floor,goal=1000", "random:ahead=yes", "fastest:ahead=yes",
+		"flp:from=start,t=0.5", "fcfs:order=idle", "lpas:server=fastest")
 	for _, s := range specs {
-		idleOnly := !strings.Contains(s, "ahead=yes") && s != "fcfs" && s != Default && !strings.HasPrefix(s, "psopp") && !slices.Contains([]string{"met", "mct", "kpb"}, s)
+		idleOnly := !strings.Contains(s, "ahead=yes") && s != "fcfs" && s != Default && !strings.HasPrefix(s, "psopp") &&
+			!slices.Contains([]string{"met", "mct", "kpb"}, s)
 		t.Run(s, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				p, err := Parse(s)
@@ -51,7 +54,8 @@ func checkRules(t *rapid.T, p Policy, now time.Time, idleOnly bool) {
 	forecast := drawn{}
 	var offered []Host
 	for _, n := range names {
-		h := member(string(n), rapid.IntRange(1, 4).Draw(t, "slots"), rapid.IntRange(1, 6).Draw(t, "free"), rapid.Float64Range(0, 3).Draw(t, "speed"))
+		h := member(string(n), rapid.IntRange(1, 4).Draw(t, "slots"), rapid.IntRange(1, 6).Draw(t, "free"),
+			rapid.Float64Range(0, 3).Draw(t, "speed"))
 		h.MemoryFree = rapid.Int64Range(0, 10).Draw(t, "memory")
 		offered = append(offered, h)
 		hosts[n] = &h
@@ -99,7 +103,8 @@ func TestParse(t *testing.T) {
 		{"nonsense", "use one of expected, fastest, fcfs, fcfspp, flp, gcmu, kpb, lpas, mct, met, psopp, random, uptime"},
 		{"random:x=1", "use one of ahead"}, {"fcfspp:t=2", "from 0 to 1"}, {"fcfspp:n=0", "from 1 to 31"},
 		{"fcfspp:reading=loud", "prefix"}, {"flp:lambda=0", "lambda=0"}, {"flp:interval=0s", "length of time"},
-		{"flp:from=end", "first-prediction-day, start"}, {"psopp:iterations=1001", "from 1 to 1000"}, {"psopp:round", "NAME=VALUE"},
+		{"flp:from=end", "first-prediction-day, start"}, {"psopp:iterations=1001", "from 1 to 1000"},
+		{"psopp:round", "NAME=VALUE"},
 	} {
 		_, err := Parse(tt.spec)
 		if tt.problem == "" && err != nil || tt.problem != "" && (err == nil || !strings.Contains(err.Error(), tt.problem)) {
@@ -127,7 +132,8 @@ func TestControls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := placed(p.Place(at(4), &list{tasks: tasks("j", 6, nil)}, []Host{c, a, b}, Unknown{}, rand.New(rand.NewPCG(1, 1))))
+		got := placed(p.Place(at(4), &list{tasks: tasks("j", 6, nil)}, []Host{c, a, b}, Unknown{},
+			rand.New(rand.NewPCG(1, 1))))
 		if got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.spec, got, tt.want)
 		}
@@ -171,7 +177,8 @@ func TestSkipsWhatFitsNowhere(t *testing.T) {
 	for _, name := range Names() {
 		p, _ := Parse(name)
 		q := &list{tasks: queue}
-		if got := placed(p.Place(time.Time{}, q, []Host{member("a", 1, 1, 1)}, Unknown{}, rand.New(rand.NewPCG(1, 1)))); got != "small/0:a" {
+		if got := placed(p.Place(time.Time{}, q, []Host{member("a", 1, 1, 1)}, Unknown{},
+			rand.New(rand.NewPCG(1, 1)))); got != "small/0:a" {
 			t.Errorf("%s: got %q", name, got)
 		}
 	}
@@ -182,7 +189,8 @@ func TestLength(t *testing.T) {
 		work  time.Duration
 		speed float64
 		want  time.Duration
-	}{{time.Hour, 2, 30 * time.Minute}, {time.Hour, 0.5, 2 * time.Hour}, {time.Hour, 0, time.Hour}, {0, 2, 0}, {time.Hour, 1e-300, longest}} {
+	}{{time.Hour, 2, 30 * time.Minute}, {time.Hour, 0.5, 2 * time.Hour}, {time.Hour, 0, time.Hour}, {0, 2, 0},
+		{time.Hour, 1e-300, longest}} {
 		h := Host{Speed: tt.speed}
 		if got := h.Length(&Task{Work: tt.work}); got != tt.want {
 			t.Errorf("%v at %v: got %v, want %v", tt.work, tt.speed, got, tt.want)
@@ -192,7 +200,8 @@ func TestLength(t *testing.T) {
 
 // FuzzParse: whatever names a policy, it is refused or works.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"", "fcfs:order=turn", "flp:lambda=1e-6,interval=1s,from=start", "psopp:vmax=1e6,x=0,y=1e6", "psopp:particles=0x10", "fcfspp:t=-0,n=+1"} {
+	for _, s := range []string{"", "fcfs:order=turn", "flp:lambda=1e-6,interval=1s,from=start",
+		"psopp:vmax=1e6,x=0,y=1e6", "psopp:particles=0x10", "fcfspp:t=-0,n=+1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -202,7 +211,8 @@ func FuzzParse(f *testing.F) {
 		}
 		hosts := []Host{member("a", 1, 2, 1), member("b", 2, 1, 0)}
 		for h := range 2 {
-			got := p.Place(time.Unix(int64(h)*3600, 0), &list{tasks: tasks("j", 9, nil)}, hosts, drawn{"a": {0.5, true}}, rand.New(rand.NewPCG(1, 1)))
+			got := p.Place(time.Unix(int64(h)*3600, 0), &list{tasks: tasks("j", 9, nil)}, hosts, drawn{"a": {0.5, true}},
+				rand.New(rand.NewPCG(1, 1)))
 			if len(got) > 3 {
 				t.Fatalf("%q: %d placements for a room of 3", s, len(got))
 			}

@@ -75,8 +75,10 @@ func (p *PSOPP) Place(now time.Time, queue Queue, hosts []Host, f Forecast, rng 
 		p.narrow(t, open)
 		p.last = p.search(len(p.fit), rng, func(k int) float64 { return p.fitness(now, t, p.fit[k], f) })
 		h := p.fit[p.last]
-		i, _ := slices.BinarySearchFunc(open, h.Peer, func(o *Host, peer task.PeerID) int { return cmp.Compare(o.Peer, peer) })
-		return i, Reason{words: fittestWords, x: p.fitness(now, t, h, f), y: float64(h.Running), n: int64(p.particles), m: int64(len(p.fit))}, true
+		i, _ := slices.BinarySearchFunc(open, h.Peer,
+			func(o *Host, peer task.PeerID) int { return cmp.Compare(o.Peer, peer) })
+		return i, Reason{words: fittestWords, x: p.fitness(now, t, h, f), y: float64(h.Running), n: int64(p.particles),
+			m: int64(len(p.fit))}, true
 	})
 }
 

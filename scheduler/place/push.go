@@ -135,7 +135,8 @@ func (p *Push) look() {
 	for _, peer := range p.peers {
 		i, offered := next, next < len(p.hosts) && p.hosts[next].Peer == peer
 		if !offered {
-			i, offered = slices.BinarySearchFunc(p.hosts, peer, func(h Host, peer task.PeerID) int { return cmp.Compare(h.Peer, peer) })
+			i, offered = slices.BinarySearchFunc(p.hosts, peer,
+				func(h Host, peer task.PeerID) int { return cmp.Compare(h.Peer, peer) })
 		}
 		if offered {
 			p.at, next = append(p.at, int32(i)), i+1

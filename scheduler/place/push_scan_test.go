@@ -201,7 +201,8 @@ func TestPushDecidesAsAScan(t *testing.T) {
 		r := &drawnRates{of: map[string][]float64{}}
 		var hosts []Host
 		for i := range n {
-			h := member(fmt.Sprintf("%02d", i), rapid.IntRange(1, 3).Draw(t, "slots"), rapid.IntRange(1, 6).Draw(t, "room"), few("speed", 0, .5, 1, 3))
+			h := member(fmt.Sprintf("%02d", i), rapid.IntRange(1, 3).Draw(t, "slots"), rapid.IntRange(1, 6).Draw(t, "room"),
+				few("speed", 0, .5, 1, 3))
 			h.Memory, h.MemoryFree = 100, int64(few("free", 10, 50, 100))
 			h.Memory = max(h.MemoryFree, int64(few("memory", 10, 100)))
 			r.peers = append(r.peers, h.Peer)

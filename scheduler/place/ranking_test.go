@@ -21,7 +21,8 @@ func TestRankersNeedOnlyTheFirst(t *testing.T) {
 			for round := range rapid.IntRange(1, 8).Draw(t, "rounds") {
 				var hosts, idle []Host
 				for i := range rapid.IntRange(1, 12).Draw(t, "hosts") {
-					h := Host{Peer: task.PeerID(fmt.Sprintf("h%02d", i)), Slots: rapid.IntRange(1, 3).Draw(t, "slots"), Memory: 1 << 30, MemoryFree: 1 << 30, Speed: float64(rapid.IntRange(0, 2).Draw(t, "speed"))}
+					h := Host{Peer: task.PeerID(fmt.Sprintf("h%02d", i)), Slots: rapid.IntRange(1, 3).Draw(t, "slots"),
+						Memory: 1 << 30, MemoryFree: 1 << 30, Speed: float64(rapid.IntRange(0, 2).Draw(t, "speed"))}
 					h.Running = rapid.IntRange(0, h.Slots+1).Draw(t, "running")
 					h.Free = h.Slots + 2 - h.Running
 					hosts = append(hosts, h)

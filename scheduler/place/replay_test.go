@@ -161,7 +161,8 @@ func (r *replay) place(minute int) {
 	var hosts []Host
 	for _, x := range r.resources {
 		if x.up {
-			hosts = append(hosts, Host{Peer: task.PeerID(x.name), Slots: 1, Running: len(x.jobs), Free: 9, Memory: 1, MemoryFree: 1, Speed: x.speed(minute)})
+			hosts = append(hosts, Host{Peer: task.PeerID(x.name), Slots: 1, Running: len(x.jobs), Free: 9, Memory: 1,
+				MemoryFree: 1, Speed: x.speed(minute)})
 		}
 	}
 	if len(hosts) == 0 {
@@ -222,7 +223,8 @@ func TestSystemCases(t *testing.T) {
 			r := newReplay(t, p.spec, 24, tt.until).run()
 			x := r.resources[0]
 			if r.days[0].String() != tt.first || r.days[1].String() != p.second || x.used[1]/x.offers[1] != p.used {
-				t.Errorf("scenario %d, %s: got %v and %v, %v used; want %s and %s, %v", i+1, p.spec, r.days[0], r.days[1], x.used[1]/x.offers[1], tt.first, p.second, p.used)
+				t.Errorf("scenario %d, %s: got %v and %v, %v used; want %s and %s, %v", i+1, p.spec, r.days[0], r.days[1],
+					x.used[1]/x.offers[1], tt.first, p.second, p.used)
 			}
 		}
 	}
@@ -371,7 +373,8 @@ func TestPSOPPWorkload(t *testing.T) {
 			r := newReplay(t, p.spec, 12, []float64{24, 24})
 			r.arrivals = hourly(tt.arrivals)
 			r.run()
-			if got := r.days[1].String(); got != p.want || slices.Max(r.makespan) != p.span*60 || slices.Min(r.makespan) != p.span*60 {
+			if got := r.days[1].String(); got != p.want || slices.Max(r.makespan) != p.span*60 ||
+				slices.Min(r.makespan) != p.span*60 {
 				t.Errorf("scenario %d, %s: got %s, makespans %v; want %s, %d h", i+1, p.spec, got, r.makespan, p.want, p.span)
 			}
 		}

@@ -55,7 +55,8 @@ func TestFCFSTakesTheFirst(t *testing.T) {
 // drawRound draws hosts of little memory and jobs whose tasks are of few shapes.
 func drawRound(t *rapid.T) (hosts []Host, queue []Task) {
 	for i := range rapid.IntRange(1, 12).Draw(t, "hosts") {
-		h := member(fmt.Sprintf("h%02d", i), rapid.IntRange(1, 3).Draw(t, "slots"), rapid.IntRange(1, 5).Draw(t, "free"), float64(rapid.IntRange(0, 2).Draw(t, "speed")))
+		h := member(fmt.Sprintf("h%02d", i), rapid.IntRange(1, 3).Draw(t, "slots"), rapid.IntRange(1, 5).Draw(t, "free"),
+			float64(rapid.IntRange(0, 2).Draw(t, "speed")))
 		h.MemoryFree = rapid.Int64Range(0, 10).Draw(t, "memory")
 		hosts = append(hosts, h)
 	}
@@ -64,7 +65,8 @@ func drawRound(t *rapid.T) (hosts []Host, queue []Task) {
 		for range rapid.IntRange(0, 2).Draw(t, "avoid") {
 			avoid = append(avoid, hosts[rapid.IntRange(0, len(hosts)-1).Draw(t, "whom")].Peer)
 		}
-		queue = append(queue, tasks(fmt.Sprint(job), rapid.IntRange(0, 6).Draw(t, "tasks"), func(w *Task) { w.Memory, w.Avoid = memory, avoid })...)
+		queue = append(queue, tasks(fmt.Sprint(job), rapid.IntRange(0, 6).Draw(t, "tasks"),
+			func(w *Task) { w.Memory, w.Avoid = memory, avoid })...)
 	}
 	return hosts, queue
 }

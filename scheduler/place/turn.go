@@ -25,7 +25,10 @@ func (p *Turn) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand
 	r := p.round.begin(hosts)
 	r.ahead = p.Ahead
 	return r.fill(queue, false, func(t *Task, open []*Host) (int, Reason, bool) {
-		return p.next(t, open, func(*Host) (Reason, bool) { return Because("next in order; the next idle member in turn"), true })
+		return p.next(t, open, func(*Host) (Reason, bool) {
+			return Because("next in order; the next idle member in turn"),
+				true
+		})
 	})
 }
 
@@ -34,7 +37,8 @@ func (p *Turn) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand
 func (p *Turn) next(t *Task, open []*Host, accept func(*Host) (reason Reason, ok bool)) (int, Reason, bool) {
 	from := 0
 	if len(open) > 1 {
-		at, had := slices.BinarySearchFunc(open, p.last, func(h *Host, last task.PeerID) int { return cmp.Compare(h.Peer, last) })
+		at, had := slices.BinarySearchFunc(open, p.last,
+			func(h *Host, last task.PeerID) int { return cmp.Compare(h.Peer, last) })
 		if from = at; had {
 			from++
 		}

@@ -46,7 +46,8 @@ func TestNoHistoryQualifies(t *testing.T) {
 		p, _ := Parse(s)
 		for _, known := range []bool{false, true} {
 			want := map[bool]string{false: "j/0:a", true: ""}[known]
-			got := placed(p.Place(time.Time{}, &list{tasks: tasks("j", 1, nil)}, []Host{member("a", 1, 1, 1)}, drawn{"a": {0.1, known}}, nil))
+			got := placed(p.Place(time.Time{}, &list{tasks: tasks("j", 1, nil)}, []Host{member("a", 1, 1, 1)},
+				drawn{"a": {0.1, known}}, nil))
 			if got != want {
 				t.Errorf("%s, known %v: got %q", s, known, got)
 			}
@@ -186,7 +187,8 @@ func TestSearchCost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := &PSOPP{
 			particles: rapid.IntRange(1, 20).Draw(t, "particles"), iterations: rapid.IntRange(1, 30).Draw(t, "iterations"),
-			vmax: rapid.Float64Range(0.1, 10).Draw(t, "vmax"), goal: rapid.Float64Range(0, 2).Draw(t, "goal"), floor: rapid.Bool().Draw(t, "floor"),
+			vmax: rapid.Float64Range(0.1, 10).Draw(t, "vmax"), goal: rapid.Float64Range(0, 2).Draw(t, "goal"),
+			floor: rapid.Bool().Draw(t, "floor"),
 		}
 		fitness := rapid.SliceOfN(rapid.Float64Range(0, 2), 1, 40).Draw(t, "fitness")
 		asked, best := 0, math.Inf(-1)
@@ -210,7 +212,8 @@ func TestMoreIterationsFindBetter(t *testing.T) {
 	mean := func(iterations int) (sum float64) {
 		p := &PSOPP{particles: 10, iterations: iterations, vmax: 100, goal: 1e6}
 		for seed := range 50 {
-			sum += float64(p.search(1000, rand.New(rand.NewPCG(1, uint64(seed))), func(k int) float64 { return float64(k) })) / 50
+			sum += float64(p.search(1000, rand.New(rand.NewPCG(1, uint64(seed))),
+				func(k int) float64 { return float64(k) })) / 50
 		}
 		return sum
 	}

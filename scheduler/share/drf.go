@@ -63,7 +63,8 @@ func dominant(r *round, who []int) {
 		if n := f.added[i]; n > 0 {
 			c := &r.claimants[i]
 			all := r.held[i] + n
-			r.grant(i, AnySite, n, Reason{kind: toDominant, n: r.held[i], m: all, x: float64(all) * c.part(r.capacity), y: c.weight()})
+			r.grant(i, AnySite, n, Reason{kind: toDominant, n: r.held[i], m: all, x: float64(all) * c.part(r.capacity),
+				y: c.weight()})
 		}
 	}
 }

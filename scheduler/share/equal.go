@@ -14,7 +14,8 @@ func init() {
 		params: giveParam,
 		does:   "towards holdings in proportion to weights",
 		make: func(ps *spec.Params) *dividing {
-			return &dividing{divide: levelHoldings(byWeight, toWeighted), give: readGive(ps, byWeight), terms: Terms{Levels: true, First: ByWeight}}
+			return &dividing{divide: levelHoldings(byWeight, toWeighted), give: readGive(ps, byWeight),
+				terms: Terms{Levels: true, First: ByWeight}}
 		},
 	})
 }

@@ -41,7 +41,8 @@ func ParseGiver(name string) (Giver, error) {
 		}
 		names = append(names, g.name)
 	}
-	return nil, fmt.Errorf("share: there is no way to give up tasks called %q: use one of %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("share: there is no way to give up tasks called %q: use one of %s", name,
+		strings.Join(names, ", "))
 }
 
 // Random gives up any, as published.

@@ -19,7 +19,8 @@ func parse(t interface{ Fatal(...any) }, s string) Policy {
 
 func TestParse(t *testing.T) {
 	for _, tt := range []struct{ in, problem string }{
-		{"", ""}, {"fcfs", ""}, {"equipartition-all", ""}, {"sep:guard=gate,load=80,local=drastic", ""}, {"drf:give=equal,per=owner,shrink=arrival", ""},
+		{"", ""}, {"fcfs", ""}, {"equipartition-all", ""}, {"sep:guard=gate,load=80,local=drastic", ""},
+		{"drf:give=equal,per=owner,shrink=arrival", ""},
 		{"lottery", "use one of drf, equal, equipartition-all"},
 		{"gep:guard=on", "one of none, gate, cap"},
 		{"gep:load=0", "from 1 to 100"},
@@ -123,7 +124,8 @@ func TestGrow(t *testing.T) {
 		{"equal parts of all, run by run", "gep", jobs(3), ab, "A:5,4,0 B:0,1,5"},
 		{"the other name of each", "equipartition-persite", jobs(3), ab, "A:3,3,3 B:2,2,2"},
 		{"", "equipartition-all", jobs(3), ab, "A:5,4,0 B:0,1,5"},
-		{"the remainder of one site is not that of the next", "sep", jobs(3), []Site{site("A", 9, 4), site("B", 9, 4), site("C", 9, 4)}, "A:2,1,1 B:1,2,1 C:1,1,2"},
+		{"the remainder of one site is not that of the next", "sep", jobs(3),
+			[]Site{site("A", 9, 4), site("B", 9, 4), site("C", 9, 4)}, "A:2,1,1 B:1,2,1 C:1,1,2"},
 		{"what one does not want others get", "sep", wants(1, 9, 9), []Site{site("A", 9, 9)}, "A:1,4,4"},
 		{"", "gep", wants(1, 9, 9), []Site{site("A", 9, 9)}, "A:1,4,4"},
 		{"all wants met", "gep", wants(1, 2, 0), ab, "A:1,2,0"},
@@ -140,7 +142,8 @@ func TestGrow(t *testing.T) {
 		{"a cap at 80 %", "sep:guard=cap", jobs(2), []Site{site("A", 41, 41)}, "A:16,16"},
 		{"a cap for all sites", "gep:guard=cap,load=50", jobs(1), []Site{site("A", 10, 4), site("B", 10, 10)}, "A:4"},
 		{"no guard is the default", "sep", jobs(1), []Site{site("A", 100, 1)}, "A:1"},
-		{"nothing where others wait", "gep", jobs(2), []Site{{Name: "A", Total: 9, Idle: 9, Queued: 1}, site("B", 9, 4)}, "B:2,2"},
+		{"nothing where others wait", "gep", jobs(2), []Site{{Name: "A", Total: 9, Idle: 9, Queued: 1}, site("B", 9, 4)},
+			"B:2,2"},
 
 		{"first come, first served", "fcfs", wants(4, 9, 9), ab, "any:4,9,2"},
 		{"priority before arrival", "fcfs", ranked(1, 3, 3), ab, "any:3,6,6"},
@@ -150,7 +153,8 @@ func TestGrow(t *testing.T) {
 
 		{"equal holdings make up for less", "equal", held(10, 0, 4), ab, "any:0,10,5"},
 		{"at each site", "sep:of=holdings", held(10, 0, 4), ab, "A:0,7,2 B:2,2,2"},
-		{"at each site, in turn", "sep:of=holdings", jobs(3), []Site{site("A", 9, 4), site("B", 9, 4), site("C", 9, 4)}, "A:2,1,1 B:1,2,1 C:1,1,2"},
+		{"at each site, in turn", "sep:of=holdings", jobs(3), []Site{site("A", 9, 4), site("B", 9, 4), site("C", 9, 4)},
+			"A:2,1,1 B:1,2,1 C:1,1,2"},
 		{"at each site what is wanted", "sep:of=holdings", wants(1, 0, 9), ab, "A:1,0,8 B:0,0,1"},
 		{"equal parts do not", "gep", held(10, 0, 4), ab, "A:5,4,0 B:0,1,5"},
 		{"the remainder in turn", "equal", held(0, 0), []Site{site("A", 9, 5)}, "any:3,2"},
@@ -221,7 +225,8 @@ func TestReasons(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", tt.policy, got, tt.want)
 		}
 	}
-	if grants := parse(t, "fcfs").Grow(time.Time{}, jobs(1), []Site{site("A", 2, 2)}); grants[0].Reason.String() != "first by priority and arrival, with 2 idle slots" {
+	if grants := parse(t, "fcfs").Grow(time.Time{}, jobs(1),
+		[]Site{site("A", 2, 2)}); grants[0].Reason.String() != "first by priority and arrival, with 2 idle slots" {
 		t.Errorf("got %q", grants[0].Reason)
 	}
 	if (Reason{}).String() != "" {

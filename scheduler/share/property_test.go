@@ -111,7 +111,8 @@ func checkGrants(t *rapid.T, p Policy, claimants []Claimant, sites []Site, name 
 	}
 	for i := range claimants { // strict priority
 		for k := range claimants {
-			if claimants[i].Priority > claimants[k].Priority && got[k] > 0 && got[i] < max(0, min(claimants[i].Demand, idle)) && whole {
+			if claimants[i].Priority > claimants[k].Priority && got[k] > 0 &&
+				got[i] < max(0, min(claimants[i].Demand, idle)) && whole {
 				t.Fatalf("claimant %d of priority %d has %d, claimant %d wants more", k, claimants[k].Priority, got[k], i)
 			}
 		}
@@ -257,7 +258,8 @@ func TestDominantProperties(t *testing.T) {
 		sites := []Site{{Total: 1000, Idle: 1000, Capacity: capacity, Free: capacity}}
 		claimants := jobs(rapid.IntRange(1, 6).Draw(t, "claimants"))
 		for i := range claimants {
-			claimants[i].Task = Amount{rapid.Int64Range(1, 5).Draw(t, "task cores"), rapid.Int64Range(1, 40).Draw(t, "task memory")}
+			claimants[i].Task = Amount{rapid.Int64Range(1, 5).Draw(t, "task cores"),
+				rapid.Int64Range(1, 40).Draw(t, "task memory")}
 		}
 		got := make([]float64, len(claimants))
 		for _, g := range parse(t, "drf").Grow(time.Time{}, claimants, sites) {

@@ -51,7 +51,8 @@ func (s *Submitter) forget(id task.JobID) {
 }
 
 func (s *Submitter) persistForgotten(id task.JobID, f *forgottenJob) {
-	s.emit(message.Persist{Key: submitterForgotten + string(id), Value: durable.Encode(&forgottenState{f.until.Unix(), f.left})})
+	s.emit(message.Persist{Key: submitterForgotten + string(id),
+		Value: durable.Encode(&forgottenState{f.until.Unix(), f.left})})
 }
 
 func (s *Submitter) restoreForgotten(key string, value []byte) error {
@@ -60,7 +61,8 @@ func (s *Submitter) restoreForgotten(key string, value []byte) error {
 		return err
 	}
 	left, err := ledger.MakeSet(st.Left)
-	s.forgotten[task.JobID(strings.TrimPrefix(key, submitterForgotten))] = &forgottenJob{left: left, until: time.Unix(st.Until, 0)}
+	s.forgotten[task.JobID(strings.TrimPrefix(key, submitterForgotten))] = &forgottenJob{left: left,
+		until: time.Unix(st.Until, 0)}
 	s.timers.Set(time.Time{}, key)
 	return err
 }

@@ -72,7 +72,8 @@ func (s *Submitter) askedWhenForgotten(id task.JobID) {
 		return
 	}
 	f.said = s.now
-	s.emit(message.Send{To: s.leader, Message: message.Message{Got: &message.Got{Job: id, Final: true, Signature: s.signEnd(id)}}})
+	s.emit(message.Send{To: s.leader, Message: message.Message{Got: &message.Got{Job: id, Final: true,
+		Signature: s.signEnd(id)}}})
 }
 
 // signEnd signs that a job is over for its submitter.

@@ -118,7 +118,8 @@ func (s *Submitter) take(from task.PeerID, j *submitted, t *message.TaskSummary)
 		return
 	}
 	if err := checkSummary(j, t, from != s.self); err != nil {
-		s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: t.Index}, Action: "refused", Peer: from, Reason: err.Error()})
+		s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: t.Index}, Action: "refused", Peer: from,
+			Reason: err.Error()})
 		return
 	}
 	switch {

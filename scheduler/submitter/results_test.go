@@ -37,7 +37,8 @@ func TestSubmitterNamesWhatItLacks(t *testing.T) {
 	}
 	b.answer(id, 0, "no holder")
 	g := b.gots(id)
-	if len(g) != 1 || !slices.Equal(g[0].Lacking, []message.Range{{From: 0, To: 1}}) || !slices.Equal(g[0].Have, []message.Range{{From: 1, To: 2}}) {
+	if len(g) != 1 || !slices.Equal(g[0].Lacking, []message.Range{{From: 0, To: 1}}) ||
+		!slices.Equal(g[0].Have, []message.Range{{From: 1, To: 2}}) {
 		t.Fatalf("got %+v, want task 0 lacking", g)
 	}
 	if st, _ := b.s.Job(id); !strings.Contains(st.Reason, "nowhere to be had") {
@@ -75,7 +76,8 @@ func TestSubmitterReplacesBetweenTries(t *testing.T) {
 	b.answer(id, 3, "no holder")
 	p := &message.Progress{Job: id, Tasks: []message.TaskSummary{{Index: 3, Failed: true, Reason: "it fails"}}}
 	b.say(message.Message{Progress: p})
-	if held := b.s.Held(id); !slices.Equal(held, []message.Range{{From: 0, To: 1}, {From: 3, To: 4}}) || len(b.s.fetches) > 0 {
+	if held := b.s.Held(id); !slices.Equal(held, []message.Range{{From: 0, To: 1}, {From: 3, To: 4}}) ||
+		len(b.s.fetches) > 0 {
 		t.Errorf("holds %v and fetches %d", held, len(b.s.fetches))
 	}
 }
@@ -112,7 +114,8 @@ func TestSubmitterBoundsFetches(t *testing.T) {
 func TestSubmitterRefusedForNow(t *testing.T) {
 	b := newSubBench(t)
 	id := b.offer(1, 0)
-	b.say(message.Message{Accepted: &message.Accepted{Job: id, Error: "the leader takes no more for now", RetryAfter: time.Hour}})
+	b.say(message.Message{Accepted: &message.Accepted{Job: id, Error: "the leader takes no more for now",
+		RetryAfter: time.Hour}})
 	st, _ := b.s.Job(id)
 	if want := "the leader takes no more for now; trying again in 1m0s"; st.Reason != want || st.Error != "" || st.Final {
 		t.Errorf("got %+v, want reason %q", st, want)

@@ -51,7 +51,8 @@ func TestSubmitterRestoreDamaged(t *testing.T) {
 	b.disk[submitterForgotten+"z"] = []byte{2}
 	b.s = New(b.self, b.timing, Default(), b.key)
 	err := b.s.Restore(schedtest.ScanOf(b.disk))
-	for _, want := range []string{ResultKey(id, 2), ResultKey(id, 3), submitterJob + "x", submitterJob + "y", submitterForgotten + "z"} {
+	for _, want := range []string{ResultKey(id, 2), ResultKey(id, 3), submitterJob + "x", submitterJob + "y",
+		submitterForgotten + "z"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v does not name %s", err, want)
 		}
@@ -74,7 +75,8 @@ func TestRestoreErrorsAreFew(t *testing.T) {
 		b.disk[ResultKey(id, i)] = nil
 	}
 	err := New(b.self, b.timing, Default(), b.key).Restore(schedtest.ScanOf(b.disk))
-	if err == nil || strings.Count(err.Error(), "\n") != durable.MaxErrors || !strings.Contains(err.Error(), "and 84 more") {
+	if err == nil || strings.Count(err.Error(), "\n") != durable.MaxErrors ||
+		!strings.Contains(err.Error(), "and 84 more") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -111,7 +113,8 @@ func FuzzSubmitterRestore(f *testing.F) {
 	for key, value := range b.disk {
 		f.Add(key, value)
 	}
-	f.Add(submitterForgotten+string(id), durable.Encode(&forgottenState{Until: 1 << 40, Left: []message.Range{{From: 0, To: 1 << 60}}}))
+	f.Add(submitterForgotten+string(id), durable.Encode(&forgottenState{Until: 1 << 40,
+		Left: []message.Range{{From: 0, To: 1 << 60}}}))
 	job := b.disk[submitterJob+string(id)]
 	f.Fuzz(func(t *testing.T, key string, value []byte) {
 		disk := map[string][]byte{submitterJob + string(id): job, key: value}

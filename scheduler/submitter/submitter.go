@@ -263,7 +263,8 @@ func (s *Submitter) speak(j *submitted) {
 	}
 	s.pace.offers++
 	s.pace.bytes += len(j.record.Job) + bytesPerRange*len(j.have)
-	s.emit(message.Send{To: s.leader, Message: message.Message{Submit: &message.Submit{Record: j.record, Have: slices.Clone(j.have), Accepted: j.state.Accepted}}})
+	s.emit(message.Send{To: s.leader, Message: message.Message{Submit: &message.Submit{Record: j.record,
+		Have: slices.Clone(j.have), Accepted: j.state.Accepted}}})
 	if j.state.Cancelled {
 		sig := task.SignCancel(j.id, s.key)
 		s.emit(message.Send{To: s.leader, Message: message.Message{Cancel: &message.Cancel{Job: j.id, Signature: sig}}})

@@ -35,7 +35,8 @@ func TestSubmitterRefuses(t *testing.T) {
 		{"two that agree", func(*message.TaskSummary) {}, ""},
 		{"one only", func(s *message.TaskSummary) { s.Results = s.Results[:1] }, "wants 2"},
 		{"one worker twice", func(s *message.TaskSummary) { s.Results[1] = s.Results[0] }, "same worker"},
-		{"no agreement", func(s *message.TaskSummary) { s.Results[1] = signed(s.Results[0].Task, "other", true) }, "do not agree"},
+		{"no agreement", func(s *message.TaskSummary) { s.Results[1] = signed(s.Results[0].Task, "other", true) },
+			"do not agree"},
 		{"forged", func(s *message.TaskSummary) { s.Results[0].CPU = time.Hour }, "signature"},
 		{"another's name", func(s *message.TaskSummary) { s.Results[1].Worker = a; s.Results[0].Worker = "x" }, "verifying"},
 		{"another task's", func(s *message.TaskSummary) { s.Index = 1 }, "is of task"},
@@ -48,7 +49,9 @@ func TestSubmitterRefuses(t *testing.T) {
 			sum := message.TaskSummary{Results: []task.Result{signed(name, "x", false), signed(name, "x", true)}}
 			tt.change(&sum)
 			var refused string
-			for _, e := range s.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Progress: &message.Progress{Job: id, Tasks: []message.TaskSummary{sum}}}}) {
+			for _, e := range s.Step(schedtest.Start,
+				message.Received{From: leader, Message: message.Message{Progress: &message.Progress{Job: id,
+					Tasks: []message.TaskSummary{sum}}}}) {
 				if e, ok := e.(message.Decided); ok {
 					refused = e.Reason
 				}
@@ -86,7 +89,8 @@ func TestSubmitterRepeats(t *testing.T) {
 			now = at
 		}
 	}
-	if pauses[0] != message.DefaultTiming().RetryMin || pauses[1] != 2*message.DefaultTiming().RetryMin || pauses[7] != message.DefaultTiming().RetryMax {
+	if pauses[0] != message.DefaultTiming().RetryMin || pauses[1] != 2*message.DefaultTiming().RetryMin ||
+		pauses[7] != message.DefaultTiming().RetryMax {
 		t.Errorf("offered after %v", pauses)
 	}
 	s.Step(now, message.Received{From: leader, Message: message.Message{Accepted: &message.Accepted{Job: id}}})
@@ -112,7 +116,8 @@ func offers(effects []message.Effect) (n int) {
 // job that was never accepted, and no other.
 func TestSubmitterRefusedForGood(t *testing.T) {
 	s, id, leader := newSubmitterWithJob(t)
-	no := message.Received{From: leader, Message: message.Message{Accepted: &message.Accepted{Job: id, Error: "too many tasks"}}}
+	no := message.Received{From: leader, Message: message.Message{Accepted: &message.Accepted{Job: id,
+		Error: "too many tasks"}}}
 	s.Step(schedtest.Start, no)
 	if st, _ := s.Job(id); st.State != message.JobFailed || !st.Final || st.Error != "too many tasks" {
 		t.Errorf("got %+v", st)

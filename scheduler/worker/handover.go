@@ -31,7 +31,8 @@ func (w *Worker) moveTo(m *message.MoveOrder) {
 	case h.unmoved != nil && h.unmoved.As == m.As:
 		w.unmoved = append(w.unmoved, *h.unmoved)
 	case h.expected:
-		w.unmoved = append(w.unmoved, message.Unmoved{Task: m.Task, Attempt: m.Attempt, As: m.As, Reason: "the task has not arrived here yet itself"})
+		w.unmoved = append(w.unmoved, message.Unmoved{Task: m.Task, Attempt: m.Attempt, As: m.As,
+			Reason: "the task has not arrived here yet itself"})
 	case !h.running:
 		w.giveBack(h, message.DropMoved, w.timing.RefusalPause)
 	case h.fixed:
@@ -42,7 +43,8 @@ func (w *Worker) moveTo(m *message.MoveOrder) {
 		w.urgent = true
 		w.emit(message.HandOver{Task: h.task, Attempt: h.started, Named: h.attempt, To: m.To, As: m.As, Urgent: m.Urgent})
 	case h.going.As != m.As:
-		w.unmoved = append(w.unmoved, message.Unmoved{Task: m.Task, Attempt: m.Attempt, As: m.As, Reason: "another hand-over of the task is under way"})
+		w.unmoved = append(w.unmoved, message.Unmoved{Task: m.Task, Attempt: m.Attempt, As: m.As,
+			Reason: "another hand-over of the task is under way"})
 	}
 }
 
@@ -52,7 +54,8 @@ func (w *Worker) notHanded(ev message.NotHanded) {
 	if h == nil || !h.running || h.started != ev.Attempt || h.going == nil {
 		return
 	}
-	h.unmoved = &message.Unmoved{Task: h.task, Attempt: h.going.Attempt, As: h.going.As, Reason: task.ClipMessage(ev.Reason)}
+	h.unmoved = &message.Unmoved{Task: h.task, Attempt: h.going.Attempt, As: h.going.As,
+		Reason: task.ClipMessage(ev.Reason)}
 	h.going = nil
 	w.unmoved = append(w.unmoved, *h.unmoved)
 	w.urgent = true
@@ -140,7 +143,8 @@ func (w *Worker) notArrived(ev message.NotArrived) {
 		if len(w.orphans) >= message.MaxSaved {
 			w.orphans = slices.Delete(w.orphans, 0, 1)
 		}
-		w.orphans = append(w.orphans, arrivedState{message.SavedState{Task: h.task, Attempt: h.attempt, Checkpoint: *s}, w.now.Add(keepArrived)})
+		w.orphans = append(w.orphans, arrivedState{message.SavedState{Task: h.task, Attempt: h.attempt, Checkpoint: *s},
+			w.now.Add(keepArrived)})
 	}
 	w.refuse(h.task, h.attempt, cmp.Or(h.back, ev.Reason), w.timing.RefusalPause)
 }

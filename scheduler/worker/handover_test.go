@@ -23,7 +23,8 @@ func (b *bench) awaiting(i uint64) *message.Place {
 // order has task i handed over to worker 8.
 func (b *bench) order(i, as uint64) message.MoveOrder {
 	_, to := schedtest.Identity(8)
-	return message.MoveOrder{Task: b.task(i), Attempt: message.Attempt{Epoch: 5, Seq: i}, To: to, As: message.Attempt{Epoch: 5, Seq: as}}
+	return message.MoveOrder{Task: b.task(i), Attempt: message.Attempt{Epoch: 5, Seq: i}, To: to,
+		As: message.Attempt{Epoch: 5, Seq: as}}
 }
 
 // last effect of a type, of the last step.
@@ -43,7 +44,8 @@ func TestWorkerHandsOver(t *testing.T) {
 	b := busy(t)
 	order := b.order(1, 50)
 	b.ack(&message.Ack{Epoch: 5, Moves: []message.MoveOrder{order}})
-	if e, n := lastOf[message.HandOver](b); n != 1 || e.To != order.To || e.As != order.As || e.Attempt != order.Attempt || e.Named != order.Attempt {
+	if e, n := lastOf[message.HandOver](b); n != 1 || e.To != order.To || e.As != order.As ||
+		e.Attempt != order.Attempt || e.Named != order.Attempt {
 		t.Fatalf("it hands over %+v", e)
 	}
 	if r := b.report(); !r.Full || r.Held[0].Moving != order.As || !r.Held[0].Running {
@@ -66,7 +68,8 @@ func TestWorkerHandsOver(t *testing.T) {
 		Task: b.task(1), Attempt: order.Attempt, Result: task.Result{Task: b.task(1), Outcome: task.Interrupted},
 		Handed: &message.Handed{Bytes: 5},
 	})
-	if r := b.report(); len(r.Ended) != 1 || r.Ended[0].Handed == nil || *r.Ended[0].Handed != (message.Handed{To: order.To, As: order.As, Bytes: 5}) {
+	if r := b.report(); len(r.Ended) != 1 || r.Ended[0].Handed == nil ||
+		*r.Ended[0].Handed != (message.Handed{To: order.To, As: order.As, Bytes: 5}) {
 		t.Errorf("it ends %+v", r.Ended)
 	}
 }
@@ -92,7 +95,8 @@ func TestWorkerAwaits(t *testing.T) {
 		b.place(b.awaiting(1))
 		b.step(message.Prepared{ID: b.job, Job: b.spec})
 		e, n := lastOf[message.Expect](b)
-		if _, source := schedtest.Identity(7); n != 1 || e.From != source || e.FromAttempt.Seq != 1 || e.Attempt.Seq != 101 || len(b.started()) > 0 {
+		if _, source := schedtest.Identity(7); n != 1 || e.From != source || e.FromAttempt.Seq != 1 ||
+			e.Attempt.Seq != 101 || len(b.started()) > 0 {
 			t.Fatalf("it does %+v", b.last)
 		}
 		b.now = b.now.Add(message.DefaultTiming().ReportEvery)
@@ -120,7 +124,8 @@ func TestWorkerAwaits(t *testing.T) {
 	b = begin()
 	state := message.Checkpoint{CID: task.RawCID([]byte("round")), Fuel: 4}
 	b.step(message.NotArrived{Task: b.task(1), Attempt: as, Reason: "the stream broke", Saved: &state})
-	if r := b.report(); len(r.Refused) != 1 || r.Refused[0].Reason != "the stream broke" || len(r.Saved) != 1 || r.Saved[0].Checkpoint != state {
+	if r := b.report(); len(r.Refused) != 1 || r.Refused[0].Reason != "the stream broke" || len(r.Saved) != 1 ||
+		r.Saved[0].Checkpoint != state {
 		t.Errorf("it gives back %+v with %+v", r.Refused, r.Saved)
 	}
 	if !slices.Contains(b.w.Roots(), state.CID) {
@@ -133,7 +138,8 @@ func TestWorkerAwaits(t *testing.T) {
 	}
 
 	b = begin()
-	b.place(&message.Place{Epoch: 5, Leases: []message.Lease{{Task: b.task(1), Attempt: message.Attempt{Epoch: 5, Seq: 200}, From: &state}}})
+	b.place(&message.Place{Epoch: 5, Leases: []message.Lease{{Task: b.task(1),
+		Attempt: message.Attempt{Epoch: 5, Seq: 200}, From: &state}}})
 	if e, n := lastOf[message.Start](b); n != 1 || e.Attempt != as || e.From == nil || *e.From != state {
 		t.Fatalf("it starts %+v", e)
 	}
@@ -152,11 +158,13 @@ func TestWorkerAwaitsNoLonger(t *testing.T) {
 	b.step(message.OwnerState{State: overlay.Available, Slots: 1})
 	b.place(b.awaiting(1))
 	b.step(message.Prepared{ID: b.job, Job: b.spec})
-	b.ack(&message.Ack{Epoch: 5, Drop: []message.AttemptName{{Task: b.task(1), Attempt: message.Attempt{Epoch: 5, Seq: 101}, Reason: message.DropSuperseded}}})
+	b.ack(&message.Ack{Epoch: 5, Drop: []message.AttemptName{{Task: b.task(1),
+		Attempt: message.Attempt{Epoch: 5, Seq: 101}, Reason: message.DropSuperseded}}})
 	if s := b.stops(); len(s) != 1 || s[0].Save {
 		t.Fatalf("it stops %+v", s)
 	}
-	b.place(&message.Place{Epoch: 5, Leases: []message.Lease{{Task: b.task(1), Attempt: message.Attempt{Epoch: 5, Seq: 300}}}})
+	b.place(&message.Place{Epoch: 5, Leases: []message.Lease{{Task: b.task(1),
+		Attempt: message.Attempt{Epoch: 5, Seq: 300}}}})
 	if len(b.started()) != 0 {
 		t.Error("it starts in a slot that is not free")
 	}

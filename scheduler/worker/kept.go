@@ -65,7 +65,8 @@ func (w *Worker) tooMuchKept() string {
 	if len(w.endings) < maxUnacked && w.unackedBytes < w.cfg.MaxUnackedBytes {
 		return ""
 	}
-	return "the worker keeps " + strconv.Itoa(len(w.endings)) + " results of " + task.FormatSize(w.unackedBytes) + " that no coordinator has taken"
+	return "the worker keeps " + strconv.Itoa(len(w.endings)) + " results of " + task.FormatSize(w.unackedBytes) +
+		" that no coordinator has taken"
 }
 
 // keepUnacked makes durable the results that have waited for so long that their

@@ -154,7 +154,9 @@ func TestWorkerObeysNoLowerEpochInAck(t *testing.T) {
 	k.acknowledge(4, 1)
 	k.want("after an older epoch's", unackedTasks(k.w), []uint64{1})
 	_, stranger := schedtest.Identity(7)
-	k.step(message.Received{From: stranger, Message: message.Message{Ack: &message.Ack{Epoch: 9, Ended: []message.AttemptName{{Task: k.task(1), Attempt: message.Attempt{Epoch: 5, Seq: 1}}}}}})
+	k.step(message.Received{From: stranger,
+		Message: message.Message{Ack: &message.Ack{Epoch: 9,
+			Ended: []message.AttemptName{{Task: k.task(1), Attempt: message.Attempt{Epoch: 5, Seq: 1}}}}}})
 	k.want("after a stranger's", unackedTasks(k.w), []uint64{1})
 	k.reboot(true)
 	k.step(message.LeaderChanged{Leader: k.leader, Epoch: 4})
@@ -397,7 +399,8 @@ func FuzzWorkerRestore(f *testing.F) {
 	f.Add(endingKey(&e), durable.Encode(&e))
 	f.Fuzz(func(t *testing.T, key string, value []byte) {
 		w := New(self, message.DefaultTiming(), Default())
-		if err := w.Restore(map[string][]byte{key: value}); err == nil && len(w.endings) > 0 && endingKey(&w.endings[0].ending) != key {
+		if err := w.Restore(map[string][]byte{key: value}); err == nil && len(w.endings) > 0 &&
+			endingKey(&w.endings[0].ending) != key {
 			t.Error("it was taken from another's key")
 		}
 		w.Step(schedtest.Start, message.LeaderChanged{Leader: "leader", Epoch: 1})

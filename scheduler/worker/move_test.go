@@ -34,7 +34,8 @@ func (b *bench) report() *message.Report {
 }
 
 func (b *bench) dropMoved(i uint64) {
-	b.ack(&message.Ack{Epoch: 5, Drop: []message.AttemptName{{Task: b.task(i), Attempt: message.Attempt{Epoch: 5, Seq: i}, Reason: message.DropMoved}}})
+	b.ack(&message.Ack{Epoch: 5, Drop: []message.AttemptName{{Task: b.task(i),
+		Attempt: message.Attempt{Epoch: 5, Seq: i}, Reason: message.DropMoved}}})
 }
 
 // A task that is to move is stopped with its state, once, and held until its
@@ -61,7 +62,8 @@ func TestWorkerMoves(t *testing.T) {
 	b.end(1, task.Interrupted)
 	for range 2 {
 		r := b.report()
-		if len(r.Ended) != 1 || r.Ended[0].Result.Outcome != task.Interrupted || len(r.Saved) != 1 || r.Saved[0].Checkpoint != state {
+		if len(r.Ended) != 1 || r.Ended[0].Result.Outcome != task.Interrupted || len(r.Saved) != 1 ||
+			r.Saved[0].Checkpoint != state {
 			t.Errorf("it tells of %+v, %+v", r.Ended, r.Saved)
 		}
 		b.now = b.now.Add(message.DefaultTiming().ReportEvery) // the answer is lost
@@ -89,7 +91,8 @@ func TestWorkerCannotMove(t *testing.T) {
 		t.Errorf("it stops %+v", s)
 	}
 	b.dropMoved(2)
-	b.ack(&message.Ack{Epoch: 5, Drop: []message.AttemptName{{Task: b.task(2), Attempt: message.Attempt{Epoch: 5, Seq: 2}, Reason: message.DropCancelled}}})
+	b.ack(&message.Ack{Epoch: 5, Drop: []message.AttemptName{{Task: b.task(2),
+		Attempt: message.Attempt{Epoch: 5, Seq: 2}, Reason: message.DropCancelled}}})
 	if s := b.stops(); len(s) != 1 || s[0].Save {
 		t.Errorf("it stops %+v", s)
 	}

@@ -42,7 +42,8 @@ func (w *Worker) report() {
 		if len(ended) == 0 && len(saved) == 0 && len(w.refusals) == 0 && len(unmoved) == 0 && !(full && first) {
 			return
 		}
-		r := &message.Report{Epoch: w.epoch, Slots: w.owner.Slots, State: uint8(w.owner.State), Ended: ended, Refused: w.refusals, Born: w.born, Saved: saved, Withheld: w.owner.Withheld, Hands: w.cfg.HandOver, Unmoved: unmoved}
+		r := &message.Report{Epoch: w.epoch, Slots: w.owner.Slots, State: uint8(w.owner.State), Ended: ended,
+			Refused: w.refusals, Born: w.born, Saved: saved, Withheld: w.owner.Withheld, Hands: w.cfg.HandOver, Unmoved: unmoved}
 		w.refusals = nil
 		if full && first {
 			r.Full, r.Held = true, w.everything(ended)
@@ -121,14 +122,16 @@ func (w *Worker) everything(reporting []message.Ending) []message.Held {
 		}
 	}
 	slices.SortFunc(held, func(a, b message.Held) int {
-		return cmp.Or(a.Attempt.Compare(b.Attempt), cmp.Compare(a.Task.Job, b.Task.Job), cmp.Compare(a.Task.Index, b.Task.Index))
+		return cmp.Or(a.Attempt.Compare(b.Attempt), cmp.Compare(a.Task.Job, b.Task.Job),
+			cmp.Compare(a.Task.Index, b.Task.Index))
 	})
 	return held
 }
 
 // tell is what a report says of a lease that has not ended.
 func (h *heldLease) tell() message.Held {
-	t := message.Held{Task: h.task, Attempt: h.attempt, Running: h.running && !h.expected, Fixed: h.fixed, Awaiting: h.await != nil, After: h.after}
+	t := message.Held{Task: h.task, Attempt: h.attempt, Running: h.running && !h.expected, Fixed: h.fixed,
+		Awaiting: h.await != nil, After: h.after}
 	if h.going != nil {
 		t.Moving = h.going.As
 	}

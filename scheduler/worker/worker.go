@@ -214,7 +214,8 @@ func (w *Worker) place(p *message.Place) {
 // take queues a lease that is new here.
 func (w *Worker) take(l *message.Lease, holders []task.PeerID) {
 	j := w.job(l.Task.Job, holders)
-	h := &heldLease{task: l.Task, attempt: l.Attempt, job: j, from: l.From, left: l.Left, holders: holders, await: l.Await, taken: w.now}
+	h := &heldLease{task: l.Task, attempt: l.Attempt, job: j, from: l.From, left: l.Left, holders: holders,
+		await: l.Await, taken: w.now}
 	if l.Await != nil {
 		h.after = l.Await.Attempt
 	}
@@ -268,7 +269,8 @@ func (w *Worker) renumber(h *heldLease, a message.Attempt) {
 }
 
 func (w *Worker) enqueue(h *heldLease) {
-	i, _ := slices.BinarySearchFunc(w.queue, h.attempt, func(q *heldLease, a message.Attempt) int { return q.attempt.Compare(a) })
+	i, _ := slices.BinarySearchFunc(w.queue, h.attempt,
+		func(q *heldLease, a message.Attempt) int { return q.attempt.Compare(a) })
 	w.queue = slices.Insert(w.queue, i, h)
 }
 
@@ -328,7 +330,8 @@ func (w *Worker) startQueued() {
 		w.memory += h.job.spec.Memory
 		if a := h.await; a != nil {
 			h.expected = true
-			w.emit(message.Expect{Task: h.task, Attempt: h.attempt, From: a.Worker, FromAttempt: a.Attempt, Holders: h.holders, Left: h.left})
+			w.emit(message.Expect{Task: h.task, Attempt: h.attempt, From: a.Worker, FromAttempt: a.Attempt, Holders: h.holders,
+				Left: h.left})
 			continue
 		}
 		h.begun = w.now
@@ -379,7 +382,8 @@ func (w *Worker) giveBack(h *heldLease, reason string, retry time.Duration) {
 }
 
 func (w *Worker) refuse(id task.TaskID, a message.Attempt, reason string, retry time.Duration) {
-	w.refusals = append(w.refusals, message.Refusal{Task: id, Attempt: a, Reason: task.ClipMessage(reason), RetryAfter: retry})
+	w.refusals = append(w.refusals, message.Refusal{Task: id, Attempt: a, Reason: task.ClipMessage(reason),
+		RetryAfter: retry})
 }
 
 // ownerChanged obeys the machine's owner before anybody else: with no slots

@@ -30,7 +30,8 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{T: t, w: New(self, message.DefaultTiming(), Default()), leader: leader, job: rec.ID(), spec: spec, now: schedtest.Start}
+	b := &bench{T: t, w: New(self, message.DefaultTiming(), Default()), leader: leader, job: rec.ID(), spec: spec,
+		now: schedtest.Start}
 	b.step(message.OwnerState{State: overlay.Available, Slots: 2})
 	b.step(message.LeaderChanged{Leader: leader, Epoch: 5})
 	b.ack(&message.Ack{Epoch: 5})
@@ -49,7 +50,8 @@ func (b *bench) place(p *message.Place) {
 func (b *bench) leases(epoch uint64, tasks ...uint64) *message.Place {
 	p := &message.Place{Epoch: epoch}
 	for _, i := range tasks {
-		p.Leases = append(p.Leases, message.Lease{Task: b.task(i), Attempt: message.Attempt{Epoch: epoch, Seq: i}, TTL: time.Second})
+		p.Leases = append(p.Leases, message.Lease{Task: b.task(i), Attempt: message.Attempt{Epoch: epoch, Seq: i},
+			TTL: time.Second})
 	}
 	return p
 }
@@ -57,7 +59,8 @@ func (b *bench) leases(epoch uint64, tasks ...uint64) *message.Place {
 func (b *bench) task(i uint64) task.TaskID { return task.TaskID{Job: b.job, Index: i} }
 
 func (b *bench) end(i uint64, outcome task.Outcome) {
-	b.step(message.Ended{Task: b.task(i), Attempt: message.Attempt{Epoch: 5, Seq: i}, Result: task.Result{Task: b.task(i), Outcome: outcome}})
+	b.step(message.Ended{Task: b.task(i), Attempt: message.Attempt{Epoch: 5, Seq: i},
+		Result: task.Result{Task: b.task(i), Outcome: outcome}})
 }
 
 // started lists the tasks that the last step started.
@@ -131,7 +134,8 @@ func TestWorkerRepeatsUntilAcknowledged(t *testing.T) {
 		b.want("repeated", ended, []uint64{1})
 		b.want("held", held, []uint64{2, 3, 4})
 	}
-	b.ack(&message.Ack{Epoch: 5, Ended: []message.AttemptName{{Task: b.task(1), Attempt: message.Attempt{Epoch: 5, Seq: 1}}}})
+	b.ack(&message.Ack{Epoch: 5, Ended: []message.AttemptName{{Task: b.task(1),
+		Attempt: message.Attempt{Epoch: 5, Seq: 1}}}})
 	b.now = b.now.Add(message.DefaultTiming().ReportEvery)
 	b.step(message.Wake{})
 	_, ended, _, _ := b.reports()
@@ -178,7 +182,8 @@ func TestWorkerDuplicatePlaceIsHarmless(t *testing.T) {
 	b.want("started again", b.started(), nil)
 	b.want("held", heldTasks(b.w), []uint64{1, 2, 3, 4})
 	// A later attempt of what runs is the same run under another name.
-	b.place(&message.Place{Epoch: 5, Leases: []message.Lease{{Task: b.task(1), Attempt: message.Attempt{Epoch: 5, Seq: 50}}}})
+	b.place(&message.Place{Epoch: 5, Leases: []message.Lease{{Task: b.task(1),
+		Attempt: message.Attempt{Epoch: 5, Seq: 50}}}})
 	b.want("started again", b.started(), nil)
 	b.end(1, task.Completed)
 	for _, e := range b.last {
@@ -205,7 +210,8 @@ func TestWorkerGivesBackWhenItsOwnerComes(t *testing.T) {
 
 func TestWorkerDrop(t *testing.T) {
 	drop := func(b *bench, i uint64, reason string) {
-		b.ack(&message.Ack{Epoch: 5, Drop: []message.AttemptName{{Task: b.task(i), Attempt: message.Attempt{Epoch: 5, Seq: i}, Reason: reason}}})
+		b.ack(&message.Ack{Epoch: 5, Drop: []message.AttemptName{{Task: b.task(i),
+			Attempt: message.Attempt{Epoch: 5, Seq: i}, Reason: reason}}})
 	}
 	stops := func(b *bench) bool {
 		return slices.ContainsFunc(b.last, func(e message.Effect) bool { _, ok := e.(message.Stop); return ok })

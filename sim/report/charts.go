@@ -42,7 +42,8 @@ func chartsOf(groups []Group) []chart {
 	}
 	for _, g := range groups {
 		if g.over(exits).N > 0 {
-			return append(charts, chart{title: "Predicted exits: detection and correctness", y: "%", measures: []measure{detection, correct}})
+			return append(charts, chart{title: "Predicted exits: detection and correctness", y: "%",
+				measures: []measure{detection, correct}})
 		}
 	}
 	return charts
@@ -136,7 +137,8 @@ func (c *chart) bars(p *plot.Plot, groups []Group, o Options) error {
 }
 
 func box(p *plot.Plot, left, width, low, high float64, c color.Color) error {
-	b, err := plotter.NewPolygon(plotter.XYs{{X: left, Y: low}, {X: left, Y: high}, {X: left + width, Y: high}, {X: left + width, Y: low}})
+	b, err := plotter.NewPolygon(plotter.XYs{{X: left, Y: low}, {X: left, Y: high}, {X: left + width, Y: high},
+		{X: left + width, Y: low}})
 	if err != nil {
 		return err
 	}
@@ -146,7 +148,8 @@ func box(p *plot.Plot, left, width, low, high float64, c color.Color) error {
 }
 
 // dashes tell the measures of one series apart.
-var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)}, {vg.Points(8), vg.Points(2), vg.Points(2), vg.Points(2)}}
+var dashes = [][]vg.Length{nil, {vg.Points(6), vg.Points(3)}, {vg.Points(2), vg.Points(2)},
+	{vg.Points(8), vg.Points(2), vg.Points(2), vg.Points(2)}}
 
 // lines draws a line for each measure of each series; groups that have not the
 // parameter are level lines.

@@ -52,7 +52,8 @@ func eventCost(b *testing.B, hosts int) float64 {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := &sim.Scenario{Trace: tr, Placement: "fcfs", Paper: true, Workload: sim.Workload{Classes: []sim.Class{{Work: 10 * time.Minute, Memory: 1 << 20}}}}
+	s := &sim.Scenario{Trace: tr, Placement: "fcfs", Paper: true,
+		Workload: sim.Workload{Classes: []sim.Class{{Work: 10 * time.Minute, Memory: 1 << 20}}}}
 	least := math.Inf(1)
 	for b.Loop() {
 		before := processorTime(b)

@@ -61,7 +61,8 @@ func Draw(w io.Writer, f Format, reports []*sim.Report, o Options) error {
 	default:
 		return fmt.Errorf("no format of pictures is called %q: use png or svg", f)
 	}
-	tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: gap, PadY: gap, PadTop: gap / 2, PadBottom: gap / 2, PadLeft: gap / 2, PadRight: gap / 2}
+	tiles := draw.Tiles{Rows: rows, Cols: columns, PadX: gap, PadY: gap, PadTop: gap / 2, PadBottom: gap / 2,
+		PadLeft: gap / 2, PadRight: gap / 2}
 	dc := draw.New(canvas)
 	for i, p := range plots {
 		p.Draw(tiles.At(dc, i%columns, i/columns))

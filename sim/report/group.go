@@ -79,7 +79,8 @@ var (
 	success     = percent("success-%", func(r *sim.Report) *float64 { return r.SuccessPct })
 	process     = percent("process-%", func(r *sim.Report) *float64 { return r.ProcessPct })
 	utilisation = percent("utilisation-%", func(r *sim.Report) *float64 { return r.Utilisation })
-	ofOracle    = measure{"of-oracle-%", func(r *sim.Report) float64 { return 100 * r.UsefulS / orNaN(r.OracleUsefulS) }, decimal}
+	ofOracle    = measure{"of-oracle-%", func(r *sim.Report) float64 { return 100 * r.UsefulS / orNaN(r.OracleUsefulS) },
+		decimal}
 
 	useful  = hours("useful-h", func(r *sim.Report) float64 { return r.UsefulS })
 	wasted  = hours("wasted-h", func(r *sim.Report) float64 { return r.WastedS })

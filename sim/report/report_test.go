@@ -31,7 +31,8 @@ func TestEstimate(t *testing.T) {
 		name      string
 		got, want float64
 	}{
-		{"mean", e.Mean, 3}, {"std", e.Std, std}, {"half", e.Half(), 2.776445 * std / math.Sqrt(5)}, {"margin", e.Margin(), 1.96 * std / math.Sqrt(5)},
+		{"mean", e.Mean, 3}, {"std", e.Std, std}, {"half", e.Half(), 2.776445 * std / math.Sqrt(5)},
+		{"margin", e.Margin(), 1.96 * std / math.Sqrt(5)},
 	} {
 		if math.Abs(tt.got-tt.want) > 1e-5 {
 			t.Errorf("%s: got %v, want %v", tt.name, tt.got, tt.want)
@@ -56,7 +57,8 @@ func TestDepths(t *testing.T) {
 	if err := Table(&b, []*sim.Report{live, made("fcfs", "none", 1, 14, 10)}, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"by hand: 4 hosts, 2 days\n", "POLICY  MIGRATION  DEPTH     ARRIVED", "fcfs    none       live      21 ", "fcfs    none       policies  25 "} {
+	for _, want := range []string{"by hand: 4 hosts, 2 days\n", "POLICY  MIGRATION  DEPTH     ARRIVED",
+		"fcfs    none       live      21 ", "fcfs    none       policies  25 "} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("there is no %q in\n%s", want, b.String())
 		}
@@ -95,13 +97,15 @@ fcfs    none       11m40s ±0  10m0s ±0  20m0s ±0  1h23m20s ±0  1h23m20s ±0 
 			t.Errorf("line %d:\n%s\n%s", i, got[i], line)
 		}
 	}
-	for _, part := range []string{"CP1", "3 ±0  5 ±0", "\nmind this\nDifferences from the live rules:\n  transfers take no time\n", "3MiB ±0"} {
+	for _, part := range []string{"CP1", "3 ±0  5 ±0",
+		"\nmind this\nDifferences from the live rules:\n  transfers take no time\n", "3MiB ±0"} {
 		if !strings.Contains(b.String(), part) {
 			t.Errorf("%s is not in\n%s", part, b.String())
 		}
 	}
 	b.Reset()
-	if err := Table(&b, reports, Options{Margin: true}); err != nil || !strings.Contains(b.String(), "12.0 ±3.9") || !strings.Contains(b.String(), "Eq 7.5") {
+	if err := Table(&b, reports, Options{Margin: true}); err != nil || !strings.Contains(b.String(), "12.0 ±3.9") ||
+		!strings.Contains(b.String(), "Eq 7.5") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 }
@@ -111,7 +115,8 @@ func TestFindSweep(t *testing.T) {
 		{"fcfs", "none", "bars"},
 		{"fcfspp:n=1 fcfspp:n=2", "none", "bars"},
 		{"fcfspp:n=6 fcfs fcfspp:n=1 fcfspp:n=2", "none", "n: fcfspp[1 2 6] and fcfs"},
-		{"fcfspp:n=1,t=0.5 fcfspp:n=2,t=0.5 fcfspp:t=0.5,n=10", "none pspp", "n: fcfspp:t=0.5[1 2 10] fcfspp:t=0.5 + pspp[1 2 10] and"},
+		{"fcfspp:n=1,t=0.5 fcfspp:n=2,t=0.5 fcfspp:t=0.5,n=10", "none pspp",
+			"n: fcfspp:t=0.5[1 2 10] fcfspp:t=0.5 + pspp[1 2 10] and"},
 		{"flp:interval=10m flp:interval=30m flp:interval=1h", "none", "interval (hours): flp[0.16666666666666666 0.5 1] and"},
 		{"fcfs", "pspp:n=1 pspp:n=2 pspp:n=3", "n: fcfs + pspp[1 2 3] and"},
 		{"fcfspp:n=1,t=1 fcfspp:n=2,t=2 fcfspp:n=3,t=3", "none", "bars"},

@@ -131,7 +131,8 @@ func (t *writer) table(columns ...measure) {
 	tw := tabwriter.NewWriter(&t.b, 0, 0, 2, ' ', 0)
 	depths := t.depths()
 	header := []string{"policy", "migration"}
-	fair, chunked := t.names(func(g Group) string { return g.Fairness }), t.names(func(g Group) string { return g.Chunking })
+	fair, chunked := t.names(func(g Group) string { return g.Fairness }),
+		t.names(func(g Group) string { return g.Chunking })
 	if fair {
 		header = append(header, "fairness")
 	}

@@ -23,8 +23,10 @@ import (
 // Decode reads a scenario file. The name is for errors, which are *task.Error
 // and carry line and column. open, openLog and openText read the trace, the log and
 // the other files that it names, as they stand in it; what they say is told at that
-// place. They read no more than MaxFile and a byte of the others. Nothing is opened before the rest of the file is known to be right.
-func Decode(name string, text []byte, open func(file string) (*trace.Trace, error), openLog func(file string) (*trace.Workload, error),
+// place. They read no more than MaxFile and a byte of the others. Nothing is opened before the rest of the file
+// is known to be right.
+func Decode(name string, text []byte, open func(file string) (*trace.Trace, error),
+	openLog func(file string) (*trace.Workload, error),
 	openText func(file string) ([]byte, error)) (*Experiment, error) {
 	r := &reader{source: &source{name: name, places: map[string]yamlfile.Position{}}, Experiment: Default()}
 	r.Experiment.places, r.file = r.source.places, name
@@ -165,13 +167,14 @@ func nearest(s string, err error, names []string) error {
 func (r *reader) specs(to *[]string, check func(string) error) func(string, ast.Node) *task.Error {
 	return func(where string, node ast.Node) *task.Error {
 		*to = nil
-		return r.each(where, node, MaxSpecs, r.scalar(`quote policies with parameters: "fcfspp:n=6"`, func(text string) error {
-			if slices.Contains(*to, text) {
-				return fmt.Errorf("%s is there twice", yamlfile.Quote(text))
-			}
-			*to = append(*to, text)
-			return check(text)
-		}))
+		return r.each(where, node, MaxSpecs, r.scalar(`quote policies with parameters: "fcfspp:n=6"`,
+			func(text string) error {
+				if slices.Contains(*to, text) {
+					return fmt.Errorf("%s is there twice", yamlfile.Quote(text))
+				}
+				*to = append(*to, text)
+				return check(text)
+			}))
 	}
 }
 
@@ -215,7 +218,8 @@ func (r *reader) readSeeds(where string, node ast.Node) *task.Error {
 }
 
 // load opens what the file names, and sets what depends on it.
-func (r *reader) load(open func(string) (*trace.Trace, error), openLog func(string) (*trace.Workload, error), openText func(string) ([]byte, error)) *task.Error {
+func (r *reader) load(open func(string) (*trace.Trace, error), openLog func(string) (*trace.Workload, error),
+	openText func(string) ([]byte, error)) *task.Error {
 	w := &r.Base.Workload
 	switch {
 	case r.Source.File == "" && r.Source.Kind == "" && !r.machines.given && len(r.Owners.Sites) == 0:
@@ -225,7 +229,8 @@ func (r *reader) load(open func(string) (*trace.Trace, error), openLog func(stri
 	case r.Source.File != "" && r.Source.Kind != "":
 		return r.at("synth", "leave out one of them", "both a trace and a synthetic set are given")
 	case len(w.Classes) == 0 && r.log == "":
-		return r.at("workload", "add `workload: {classes: [{work: 10m, arrival: every, interval: 1m}]}`, or a log", "the file names no workload")
+		return r.at("workload", "add `workload: {classes: [{work: 10m, arrival: every, interval: 1m}]}`, or a log",
+			"the file names no workload")
 	case r.end.given() && r.days != 0:
 		return r.at("days", "leave out one of them", "both an end and days are given")
 	}

@@ -84,11 +84,13 @@ func TestDecode(t *testing.T) {
 			Classes: []sim.Class{
 				{Name: "long", Work: 10 * time.Minute, Memory: 256 << 20, State: 16 << 20, From: time.Hour, To: 30 * time.Hour},
 				{Name: "2", Arrival: sim.Poisson, Interval: 90 * time.Second, Work: time.Hour, WorkLaw: sim.Exponential, Tasks: 4},
-				{Name: "3", Arrival: sim.AtTimes, Times: []time.Duration{0, time.Hour, time.Hour}, Work: 5 * time.Minute, WorkLaw: sim.UniformWork},
+				{Name: "3", Arrival: sim.AtTimes, Times: []time.Duration{0, time.Hour, time.Hour}, Work: 5 * time.Minute,
+					WorkLaw: sim.UniformWork},
 			},
 			Log: &trace.Workload{Name: "jobs"}, LogFrom: 3600,
 		},
-		Hosts:       sim.HostRules{Slots: 4, Memory: 8 << 30, Ahead: 2, Sharing: sim.Share, Speeds: sim.Traced, Owner: sim.Kill},
+		Hosts: sim.HostRules{Slots: 4, Memory: 8 << 30, Ahead: 2, Sharing: sim.Share, Speeds: sim.Traced,
+			Owner: sim.Kill},
 		Network:     sim.Network{Delay: 40 * time.Millisecond, Upload: 1 << 20, Download: 1e7, Detect: 30 * time.Second},
 		Checkpoints: sim.Checkpoints{Every: 5 * time.Minute, Pause: 100 * time.Millisecond},
 		Paper:       true, ScanAll: true,
@@ -127,7 +129,8 @@ func TestGrid(t *testing.T) {
 	if grid[0].Trace != grid[2].Trace {
 		t.Error("runs of one seed have traces of their own")
 	}
-	if a, b := grid[0].Trace.Synthetic, grid[1].Trace.Synthetic; !strings.Contains(a, "seed 1") || !strings.Contains(b, "seed 2") {
+	if a, b := grid[0].Trace.Synthetic, grid[1].Trace.Synthetic; !strings.Contains(a, "seed 1") ||
+		!strings.Contains(b, "seed 2") {
 		t.Errorf("resampled as %s and %s", a, b)
 	}
 	if grid[0].Workload.Requeue != true || grid[0].Hosts.Grace != 10*time.Minute {
@@ -202,14 +205,19 @@ func TestMistakes(t *testing.T) {
 		{"start: tomorrow", `start: "tomorrow" is no time`, "2025-03"},
 		{"assume: gone", "assume: ", "unobserved, available"},
 		{"workload: {classes: [{arrival: every, work: 1m}]}", "x.yaml:1:22: workload.classes[0] has no interval", ""},
-		{"workload: {classes: [{interval: 1m, work: 1m}]}", "x.yaml:1:33: this arrival of workload.classes[0] has no interval", ""},
+		{"workload: {classes: [{interval: 1m, work: 1m}]}",
+			"x.yaml:1:33: this arrival of workload.classes[0] has no interval", ""},
 		{"workload: {classes: [{interval: 1m}]}", "has no work", ""},
-		{"workload: {classes: [{arrival: times, work: 1m, times: [2h, 1h]}]}", "x.yaml:1:61: workload.classes[0].times[1]: 1h0m0s comes before 2h0m0s", "sort"},
+		{"workload: {classes: [{arrival: times, work: 1m, times: [2h, 1h]}]}",
+			"x.yaml:1:61: workload.classes[0].times[1]: 1h0m0s comes before 2h0m0s", "sort"},
 		{"workload: {classes: [{work: 1m, from: 2h, to: 1h}]}", "ends before it begins", ""},
-		{"workload: {classes: [{work: 1m, law: gamma}]}", `workload.classes[0].law: there is no law "gamma": use one of cubed, `, "quote laws"},
+		{"workload: {classes: [{work: 1m, law: gamma}]}",
+			`workload.classes[0].law: there is no law "gamma": use one of cubed, `, "quote laws"},
 		{`workload: {classes: [{work: 1m, law: "pareto:tail=1"}]}`, "tail=1: it takes a number from 1.01", ""},
-		{"workload: {classes: [{work: 1m, arrival: renewal, interval: 1m}]}", "has no law of the times between its jobs", "gaps: weibull"},
-		{"workload: {classes: [{work: 1m, arrival: poisson, gaps: uniform, interval: 1m}]}", "has no law of the times between jobs", "arrival: renewal"},
+		{"workload: {classes: [{work: 1m, arrival: renewal, interval: 1m}]}", "has no law of the times between its jobs",
+			"gaps: weibull"},
+		{"workload: {classes: [{work: 1m, arrival: poisson, gaps: uniform, interval: 1m}]}",
+			"has no law of the times between jobs", "arrival: renewal"},
 		{"fairness: [sep, wieghted]", `there is no policy "wieghted": did you mean "weighted"`, ""},
 		{`chunking: "gss:most=3"`, `unknown parameter "most": use one of least`, ""},
 		{"hosts: {sites: []}", "hosts.sites has 0 elements", ""},
@@ -246,7 +254,8 @@ func FuzzDecode(f *testing.F) {
 		if strings.Contains(string(text), "synth") {
 			t.Skip("making hosts takes long, and is not the file's doing")
 		}
-		e, err := Decode("x.yaml", text, func(string) (*trace.Trace, error) { return lab(), nil }, func(string) (*trace.Workload, error) { return &trace.Workload{}, nil }, openNothing)
+		e, err := Decode("x.yaml", text, func(string) (*trace.Trace, error) { return lab(), nil },
+			func(string) (*trace.Workload, error) { return &trace.Workload{}, nil }, openNothing)
 		if err != nil {
 			var te *task.Error
 			if !errors.As(err, &te) || te.Line < 1 || te.Msg == "" {
@@ -288,7 +297,8 @@ func TestManual(t *testing.T) {
 		t.Errorf("%d runs, %v", len(grid), err)
 	}
 	usual := Default().Base
-	if got := e.Base; got.Hosts.Grace != usual.Hosts.Grace || got.Checkpoints != usual.Checkpoints || got.Network.Delay != usual.Network.Delay || got.Network.Detect != usual.Network.Detect {
+	if got := e.Base; got.Hosts.Grace != usual.Hosts.Grace || got.Checkpoints != usual.Checkpoints ||
+		got.Network.Delay != usual.Network.Delay || got.Network.Detect != usual.Network.Detect {
 		t.Error("the manual shows other defaults")
 	}
 }

@@ -69,7 +69,8 @@ func (s *source) nested(fields ...field) func(string, ast.Node) *task.Error {
 
 // each reads a list of at most most elements, or one element alone. It calls
 // read for each.
-func (s *source) each(where string, node ast.Node, most int, read func(where string, node ast.Node) *task.Error) *task.Error {
+func (s *source) each(where string, node ast.Node, most int,
+	read func(where string, node ast.Node) *task.Error) *task.Error {
 	list, ok := node.(*ast.SequenceNode)
 	if !ok {
 		return read(where, node)
@@ -136,7 +137,8 @@ func (s *source) duration(to *time.Duration, least time.Duration) func(string, a
 
 // every reads how long is between two checkpoints, or auto.
 func (s *source) every(to *sim.Checkpoints) func(string, ast.Node) *task.Error {
-	return s.scalar("write a number with a unit, such as 5m, or auto", func(text string) error { return SetEvery(to, text) })
+	return s.scalar("write a number with a unit, such as 5m, or auto",
+		func(text string) error { return SetEvery(to, text) })
 }
 
 // Auto is the word for checkpoints whose interval is chosen for each run.
@@ -184,10 +186,11 @@ func (s *source) seed(to *uint64) func(string, ast.Node) *task.Error {
 
 // size reads a number of bytes.
 func (s *source) size(to *int64) func(string, ast.Node) *task.Error {
-	return s.scalar("write a size such as 256MiB; units are B, KiB, MiB, GiB, KB, MB and GB", func(text string) (err error) {
-		*to, err = task.ParseSize(text)
-		return err
-	})
+	return s.scalar("write a size such as 256MiB; units are B, KiB, MiB, GiB, KB, MB and GB",
+		func(text string) (err error) {
+			*to, err = task.ParseSize(text)
+			return err
+		})
 }
 
 // rate reads bytes a second.

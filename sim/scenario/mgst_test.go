@@ -48,7 +48,8 @@ func TestReadServers(t *testing.T) {
 
 func TestReadRates(t *testing.T) {
 	got, err := ReadRates("lohi.mue", []byte(loHiMue))
-	if err != nil || len(got) != 4 || len(got[0]) != 21 || got[3][19] != .49 || got[0][2] != 10.25 || !slices.Equal(got[1][:7], got[1][14:]) {
+	if err != nil || len(got) != 4 || len(got[0]) != 21 || got[3][19] != .49 || got[0][2] != 10.25 ||
+		!slices.Equal(got[1][:7], got[1][14:]) {
 		t.Fatalf("got %v, %v", got, err)
 	}
 }
@@ -129,7 +130,8 @@ func TestMachinesAndRates(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := e.Base.Rates
-	if r == nil || r.Unit != time.Hour || r.Of[1][5] != 8.7 || r.Availability[3] != .5 || r.Overhead != 3*time.Second || len(e.Base.Trace.Hosts) != 6 ||
+	if r == nil || r.Unit != time.Hour || r.Of[1][5] != 8.7 || r.Availability[3] != .5 || r.Overhead != 3*time.Second ||
+		len(e.Base.Trace.Hosts) != 6 ||
 		!e.Base.Workload.InOrder || !e.Base.Workload.Redraw || e.Base.Workload.Classes[1].WorkLaw != sim.CubedWork {
 		t.Fatalf("got %+v, %+v", r, e.Base.Workload)
 	}
@@ -144,7 +146,8 @@ func TestMachinesAndRates(t *testing.T) {
 		}
 	}
 	unknown := strings.Replace(hiHiFile, "overhead: 3s", "known: false\n  timeout: 3", 1)
-	if e, err = Decode("x.yaml", []byte(unknown), nil, nil, files); err != nil || !e.Base.Rates.Measured || e.Base.Rates.Timeout != 3 {
+	if e, err = Decode("x.yaml", []byte(unknown), nil, nil, files); err != nil || !e.Base.Rates.Measured ||
+		e.Base.Rates.Timeout != 3 {
 		t.Errorf("rates that are measured, with a time-out: %+v, %v", e.Base.Rates, err)
 	}
 	if grid, err = e.Grid(); err != nil {
@@ -155,11 +158,13 @@ func TestMachinesAndRates(t *testing.T) {
 			t.Errorf("%s: %v, %+v", s.Placement, err, report)
 		}
 	}
-	measured := strings.NewReplacer("count: 6", "file: lab.srs", "of: [[2, 2, 2, 2, 2, 2], [1, 20, 3.7, 7.1, 2.4, 8.7]]", "iterations: [500, 250]").Replace(hiHiFile)
+	measured := strings.NewReplacer("count: 6", "file: lab.srs", "of: [[2, 2, 2, 2, 2, 2], [1, 20, 3.7, 7.1, 2.4, 8.7]]",
+		"iterations: [500, 250]").Replace(hiHiFile)
 	if e, err = Decode("x.yaml", []byte(measured), nil, nil, files); err != nil {
 		t.Fatal(err)
 	}
-	if of := e.Base.Rates.Of; math.Abs(of[0][1]-60/.51) > 1e-9 || math.Abs(of[1][0]-480) > 1e-9 || e.Base.Trace.Hosts[1].History.Host != "mac2" {
+	if of := e.Base.Rates.Of; math.Abs(of[0][1]-60/.51) > 1e-9 || math.Abs(of[1][0]-480) > 1e-9 ||
+		e.Base.Trace.Hosts[1].History.Host != "mac2" {
 		t.Errorf("measured rates are %v", of)
 	}
 }

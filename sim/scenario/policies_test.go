@@ -27,7 +27,8 @@ func TestManualOfPolicies(t *testing.T) {
 			rows[usage+": "+does] = true
 		}
 	}
-	for _, all := range []string{place.Describe(), share.Describe(), chunk.Describe(), migrate.Describe(), predictor.Describe(), sim.DescribeLaws()} {
+	for _, all := range []string{place.Describe(), share.Describe(), chunk.Describe(), migrate.Describe(),
+		predictor.Describe(), sim.DescribeLaws()} {
 		for line := range strings.Lines(all) {
 			if line = strings.TrimSpace(line); !rows[line] {
 				t.Errorf("docs/policies.md lacks: %s", line)

@@ -131,7 +131,8 @@ func (r *reader) checkPublished() *task.Error {
 			return r.at(where, "write it as under `placement`", "figures of %s, which is not run", yamlfile.Quote(p.Placement))
 		}
 		if n := len(r.Base.Workload.Classes) + 1; len(p.Response) != n {
-			return r.at(where, "give one to each class and one of all, 0 for none", "%d figures of %s: there are %d", len(p.Response), yamlfile.Quote(p.Placement), n)
+			return r.at(where, "give one to each class and one of all, 0 for none", "%d figures of %s: there are %d",
+				len(p.Response), yamlfile.Quote(p.Placement), n)
 		}
 	}
 	return nil
@@ -145,7 +146,8 @@ func (r *reader) loadMachines(openText func(file string) ([]byte, error)) *task.
 	}
 	switch {
 	case (m.file == "") == (m.count == 0):
-		return r.at("machines", "write `machines: {count: 6}` or `machines: {file: lab.srs}`", "machines have either a count or a file")
+		return r.at("machines", "write `machines: {count: 6}` or `machines: {file: lab.srs}`",
+			"machines have either a count or a file")
 	case (m.up == 0) != (m.down == 0):
 		return r.at("machines", "give both `up` and `down`, or neither", "machines that fail are repaired")
 	}
@@ -186,7 +188,8 @@ func (r *reader) loadRates(openText func(file string) ([]byte, error)) *task.Err
 	case ways != 1:
 		return r.at("rates", "give one of `of`, `file` and `iterations`", "the rates are given in %d ways", ways)
 	case m.iterations != nil && m.servers == nil:
-		return r.at("rates.iterations", "name a .srs file with `machines: {file: lab.srs}`", "iterations need machines that were measured")
+		return r.at("rates.iterations", "name a .srs file with `machines: {file: lab.srs}`",
+			"iterations need machines that were measured")
 	case m.iterations != nil:
 		unit := rates.Unit
 		if unit == 0 {

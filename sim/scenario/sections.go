@@ -99,7 +99,8 @@ func (r *reader) readHosts(where string, node ast.Node) *task.Error {
 		{"owner", choice(r.source, &h.Owner, "suspend", "kill")},
 		{"grace", r.duration(&h.Grace, 0)},
 		{"sites", func(where string, node ast.Node) *task.Error {
-			return r.each(where, node, maxSites, r.scalar("", func(text string) error { h.Sites = append(h.Sites, text); return nil }))
+			return r.each(where, node, maxSites, r.scalar("",
+				func(text string) error { h.Sites = append(h.Sites, text); return nil }))
 		}},
 	})
 }
@@ -145,19 +146,23 @@ func (r *reader) readClass(where string, node ast.Node) *task.Error {
 	repeated := c.Arrival == sim.Every || c.Arrival == sim.Poisson || c.Arrival == sim.Renewal
 	switch {
 	case c.Work == 0:
-		return r.errorAt(yamlfile.First(node), "add `work: 10m`, a task's time on the reference core", "%s has no work", where)
+		return r.errorAt(yamlfile.First(node), "add `work: 10m`, a task's time on the reference core", "%s has no work",
+			where)
 	case repeated && c.Interval == 0:
 		return r.errorAt(yamlfile.First(node), "add `interval: 1m`", "%s has no interval between its jobs", where)
 	case !repeated && c.Interval != 0:
-		return r.at(where+".interval", "write `arrival: every`, `arrival: poisson` or `arrival: renewal`", "this arrival of %s has no interval", where)
+		return r.at(where+".interval", "write `arrival: every`, `arrival: poisson` or `arrival: renewal`",
+			"this arrival of %s has no interval", where)
 	case c.Arrival == sim.AtTimes && len(c.Times) == 0:
 		return r.errorAt(yamlfile.First(node), "add `times: [0s, 1h]`", "%s has no times", where)
 	case c.Arrival != sim.AtTimes && len(c.Times) > 0:
 		return r.at(where+".times", "write `arrival: times`", "this arrival of %s has no times", where)
 	case c.Arrival == sim.Renewal && c.Gaps == "":
-		return r.errorAt(yamlfile.First(node), "add `gaps: weibull`, or write `arrival: poisson`", "%s has no law of the times between its jobs", where)
+		return r.errorAt(yamlfile.First(node), "add `gaps: weibull`, or write `arrival: poisson`",
+			"%s has no law of the times between its jobs", where)
 	case c.Arrival != sim.Renewal && c.Gaps != "":
-		return r.at(where+".gaps", "write `arrival: renewal`", "this arrival of %s has no law of the times between jobs", where)
+		return r.at(where+".gaps", "write `arrival: renewal`", "this arrival of %s has no law of the times between jobs",
+			where)
 	case c.To != 0 && c.To <= c.From:
 		return r.at(where+".to", "make it later than `from`", "%s ends before it begins", where)
 	}

@@ -109,10 +109,12 @@ func (r *reader) number(to *float64, least, most float64) func(string, ast.Node)
 }
 
 // named reads a mapping whose keys are names that the file gives, each once.
-func (r *reader) named(where string, node ast.Node, most int, read func(name, where string, node ast.Node) *task.Error) *task.Error {
+func (r *reader) named(where string, node ast.Node, most int,
+	read func(name, where string, node ast.Node) *task.Error) *task.Error {
 	m, ok := node.(ast.MapNode)
 	if !ok {
-		return r.errorAt(yamlfile.First(node), "write `NAME: {...}`, a line each", "%s is a mapping of names, this is %s", where, yamlfile.Kind(node))
+		return r.errorAt(yamlfile.First(node), "write `NAME: {...}`, a line each", "%s is a mapping of names, this is %s",
+			where, yamlfile.Kind(node))
 	}
 	seen := map[string]bool{}
 	for it := m.MapRange(); it.Next(); {
@@ -122,7 +124,8 @@ func (r *reader) named(where string, node ast.Node, most int, read func(name, wh
 		case seen[name]:
 			return r.errorAt(t, "keep one of the two", "%s is given twice", yamlfile.Quote(name))
 		case strings.TrimSpace(name) == "" || len(name) > maxName:
-			return r.errorAt(t, "", "%s: the name %s has %d bytes: write 1 to %d", where, yamlfile.Quote(name), len(name), maxName)
+			return r.errorAt(t, "", "%s: the name %s has %d bytes: write 1 to %d", where, yamlfile.Quote(name), len(name),
+				maxName)
 		case yamlfile.Nothing(value):
 			return r.errorAt(t, "give it a value, or leave it out", "%s has no value", yamlfile.Quote(name))
 		case len(seen) == most:
@@ -188,7 +191,8 @@ func (e *Experiment) OwnersOf(load int, seed uint64, length time.Duration) (*tra
 func (e *Experiment) noGrid() error {
 	switch {
 	case len(e.Owners.Sites) > 0:
-		return e.at("sites", "run it on real nodes: `godwit swarm sites --scenario FILE`", "sites and their loads are not simulated")
+		return e.at("sites", "run it on real nodes: `godwit swarm sites --scenario FILE`",
+			"sites and their loads are not simulated")
 	case e.Speedup != 0:
 		return e.at("speedup", "leave it out, or give `sites`", "only real nodes have a pace")
 	case e.Coordinators != 0:

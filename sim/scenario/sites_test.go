@@ -28,7 +28,8 @@ func TestSites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := e.Owners.Sites; len(s) != 2 || s[0].Name != "VU" || s[0].Hosts != 3 || s[0].Busy != 0.25 || s[1].Name != "LU" || s[1].Busy != 0 {
+	if s := e.Owners.Sites; len(s) != 2 || s[0].Name != "VU" || s[0].Hosts != 3 || s[0].Busy != 0.25 ||
+		s[1].Name != "LU" || s[1].Busy != 0 {
 		t.Errorf("sites %+v", s)
 	}
 	if e.Owners.Stay != 4*time.Minute || e.Owners.Most != 2 || e.Speedup != 120 || len(e.Fairnesses) != 2 {
@@ -65,7 +66,8 @@ func TestSitesRefused(t *testing.T) {
 		{"users: {stay: 1m}\nsynth: lri\nworkload: {classes: [{work: 1m}]}", "there are none"},
 		{change("sites:\n  VU: {hosts: 3, busy: 0.25}\n  LU: {hosts: 2}", "sites: [VU]"), "is a mapping of names"},
 	} {
-		_, err := Decode("sites.yaml", []byte(c.text), func(string) (*trace.Trace, error) { return lab(), nil }, openJobs, openNothing)
+		_, err := Decode("sites.yaml", []byte(c.text), func(string) (*trace.Trace, error) { return lab(), nil }, openJobs,
+			openNothing)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q of\n%s", err, c.want, c.text)
 		}

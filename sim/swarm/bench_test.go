@@ -15,7 +15,8 @@ func BenchmarkDay(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := scenario(tr, sim.Class{Arrival: sim.Poisson, Interval: 20 * time.Second, Work: 5 * time.Minute, WorkLaw: sim.Exponential})
+	s := scenario(tr, sim.Class{Arrival: sim.Poisson, Interval: 20 * time.Second, Work: 5 * time.Minute,
+		WorkLaw: sim.Exponential})
 	s.Hosts.Grace = 10 * time.Minute
 	var steps uint64
 	for b.Loop() {

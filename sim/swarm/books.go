@@ -168,7 +168,8 @@ func (w *world) say(t *taskBook, action string, at, from *node, reason string) {
 		return n.index
 	}
 	w.s.Watch(sim.Decision{
-		At: w.s.Day0().Add(w.traced(w.now)), Task: t.number, Action: action, Host: index(at), From: index(from), Reason: reason,
+		At: w.s.Day0().Add(w.traced(w.now)), Task: t.number, Action: action, Host: index(at), From: index(from),
+		Reason: reason,
 	})
 }
 

@@ -13,7 +13,8 @@ var unequal = []float64{2, 1.5, 1.25, 1, .75, .75, .5, .25}
 // sweepEfficiency has them do a sweep by a policy of chunks. It returns the divisible-load
 // bound, all work over all speed, over the time from the first placement to the last
 // result, and the messages that a task took.
-func sweepEfficiency(t *testing.T, chunking string, tasks int, work, delay time.Duration) (efficiency, messages float64) {
+func sweepEfficiency(t *testing.T, chunking string, tasks int, work, delay time.Duration) (efficiency,
+	messages float64) {
 	t.Helper()
 	tr := hosts(t, at(1), repeat(len(unequal), always)...)
 	for i := range tr.Hosts {
@@ -59,7 +60,8 @@ func TestSweepOnUnequal(t *testing.T) {
 			e, messages := sweepEfficiency(t, tt.chunking, 6000, 5*time.Millisecond, 20*time.Millisecond)
 			t.Logf("efficiency %.4f, %.2f messages a task", e, messages)
 			if e < tt.least || e > tt.most || messages > tt.messages {
-				t.Errorf("efficiency %.4f with %.2f messages a task, want %v to %v with at most %v", e, messages, tt.least, tt.most, tt.messages)
+				t.Errorf("efficiency %.4f with %.2f messages a task, want %v to %v with at most %v", e, messages, tt.least,
+					tt.most, tt.messages)
 			}
 		})
 	}

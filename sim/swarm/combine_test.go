@@ -12,7 +12,8 @@ import (
 // Two policies of each of the four kinds run in all combinations: every task of two
 // sweeps and of jobs that come by the hour ends, each once, though hosts leave.
 func TestPoliciesCombine(t *testing.T) {
-	leaves := []spell{{0, trace.Available}, {50 * time.Minute, trace.Leaving}, {51 * time.Minute, trace.Unavailable}, {80 * time.Minute, trace.Available}}
+	leaves := []spell{{0, trace.Available}, {50 * time.Minute, trace.Leaving}, {51 * time.Minute, trace.Unavailable},
+		{80 * time.Minute, trace.Available}}
 	tr := hosts(t, 4*time.Hour, append(repeat(5, always), leaves)...)
 	for _, placement := range []string{"expected", "gcmu"} {
 		for _, migration := range []string{"none", "cost"} {
@@ -20,9 +21,12 @@ func TestPoliciesCombine(t *testing.T) {
 				for _, chunking := range []string{"one", "factoring"} {
 					t.Run(fmt.Sprint(placement, "+", migration, "+", fairness, "+", chunking), func(t *testing.T) {
 						s := scenario(tr,
-							sim.Class{Name: "sweep", Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 10 * time.Minute, Tasks: 30, State: 1 << 20},
-							sim.Class{Name: "other", Arrival: sim.AtTimes, Times: []time.Duration{2 * time.Minute}, Work: 10 * time.Minute, Tasks: 30, Weight: 3, State: 1 << 20},
-							sim.Class{Name: "single", Arrival: sim.Every, Interval: 30 * time.Minute, To: 2 * time.Hour, Work: 5 * time.Minute})
+							sim.Class{Name: "sweep", Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 10 * time.Minute,
+								Tasks: 30, State: 1 << 20},
+							sim.Class{Name: "other", Arrival: sim.AtTimes, Times: []time.Duration{2 * time.Minute}, Work: 10 * time.Minute,
+								Tasks: 30, Weight: 3, State: 1 << 20},
+							sim.Class{Name: "single", Arrival: sim.Every, Interval: 30 * time.Minute, To: 2 * time.Hour,
+								Work: 5 * time.Minute})
 						s.Placement, s.Migration, s.Fairness, s.Chunking = placement, migration, fairness, chunking
 						s.Hosts.Slots, s.Hosts.Sites = 2, []string{"delft", "leiden"}
 						r, _ := mustRun(t, s, Options{Submitters: 1, Found: true, Speedup: 10})

@@ -29,14 +29,16 @@ func TestHandsOver(t *testing.T) {
 		response time.Duration // beyond the work
 		moves    uint64
 	}{
-		"leaving":       {trace.Leaving, 4 * time.Minute, copied / deltaPart, 1},
-		"owner":         {trace.UserPresent, 4 * time.Minute, copied, 1},
-		"dies too soon": {trace.Leaving, 30 * time.Second, 11*time.Minute + 43*time.Second, 0}, // the checkpoint is of 20 minutes' work
+		"leaving": {trace.Leaving, 4 * time.Minute, copied / deltaPart, 1},
+		"owner":   {trace.UserPresent, 4 * time.Minute, copied, 1},
+		// the checkpoint is of 20 minutes' work
+		"dies too soon": {trace.Leaving, 30 * time.Second, 11*time.Minute + 43*time.Second, 0},
 	} {
 		tr := hosts(t, at(2),
 			[]spell{{0, trace.Available}, {at(31. / 60), c.notice}, {at(31./60) + c.gone, trace.Unavailable}},
 			[]spell{{0, trace.UserPresent}, {at(.3), trace.Available}})
-		s := scenario(tr, sim.Class{Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 70 * time.Minute, State: state})
+		s := scenario(tr, sim.Class{Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 70 * time.Minute,
+			State: state})
 		s.Checkpoints = sim.Checkpoints{Every: 20 * time.Minute, Away: true}
 		s.Network.Upload = 1e6
 		s.Migration, s.Seed = "reactive", 6
@@ -53,7 +55,8 @@ func TestHandsOver(t *testing.T) {
 		}
 		want := 70*time.Minute + c.response
 		if r.Migrations != c.moves || r.Returned != 0 || r.Succeeded != 1 || math.Abs(r.Response.Mean-want.Seconds()) > 15 {
-			t.Errorf("%s: %d moves, %v s, want %v s: %v\n%s", name, r.Migrations, r.Response.Mean, want.Seconds(), story, text(t, r))
+			t.Errorf("%s: %d moves, %v s, want %v s: %v\n%s", name, r.Migrations, r.Response.Mean, want.Seconds(), story,
+				text(t, r))
 		}
 	}
 }

@@ -136,24 +136,30 @@ func (o *Options) complete(s *sim.Scenario) error {
 			errs = append(errs, fmt.Errorf("sim/swarm: "+format, args...))
 		}
 	}
-	refuse(o.Coordinators < 1 || o.Coordinators > overlay.MaxGroup, "coordinators: %d, want 1 to %d", o.Coordinators, overlay.MaxGroup)
+	refuse(o.Coordinators < 1 || o.Coordinators > overlay.MaxGroup, "coordinators: %d, want 1 to %d", o.Coordinators,
+		overlay.MaxGroup)
 	refuse(o.Submitters < 0 || o.Submitters > maxSubmitters, "submitters: %d, want 0 to %d", o.Submitters, maxSubmitters)
-	refuse(!(o.Speedup >= minSpeedup && o.Speedup <= maxSpeedup), "speedup: %v, want %v to %v", o.Speedup, minSpeedup, maxSpeedup)
+	refuse(!(o.Speedup >= minSpeedup && o.Speedup <= maxSpeedup), "speedup: %v, want %v to %v", o.Speedup, minSpeedup,
+		maxSpeedup)
 	refuse(o.Jitter < 0 || o.Gossip < 0, "jitter and gossip must not be negative")
 	refuse(!(o.Loss >= 0 && o.Loss < 1), "loss: %v, want 0 to below 1", o.Loss)
 	refuse(o.Ends > Goodbye, "ends: %d is no way to end", o.Ends)
-	refuse(len(s.Trace.Hosts)+o.Submitters > maxNodes, "%d nodes, at most %d: use the policy-level simulator for more", len(s.Trace.Hosts)+o.Submitters, maxNodes)
+	refuse(len(s.Trace.Hosts)+o.Submitters > maxNodes, "%d nodes, at most %d: use the policy-level simulator for more",
+		len(s.Trace.Hosts)+o.Submitters, maxNodes)
 	refuse(s.Paper, "the published simulator's rules are not the machines': run it with sim.Run")
 	refuse(s.Hosts.Sharing != sim.Queue, "workers do not share slots: set sharing to queue")
 	refuse(s.Rates != nil, "no machine imposes rates: they are for sim.Run")
 	for i := range s.Workload.Classes {
 		name := s.Workload.Classes[i].Name
-		refuse(len(name) > task.MaxClass || strings.ContainsFunc(name, unicode.IsControl), "class %d: %.80q is no name of a job's class: write at most %d bytes, all printable", i, name, task.MaxClass)
+		refuse(len(name) > task.MaxClass || strings.ContainsFunc(name, unicode.IsControl),
+			"class %d: %.80q is no name of a job's class: write at most %d bytes, all printable", i, name, task.MaxClass)
 	}
 	refuse(s.Placement == sim.Oracle, "no machine knows the future: the oracle is for sim.Run")
-	refuse(s.Predictor != "" && s.Predictor != liveModel, "predictor %q: the machines forecast by %q", s.Predictor, liveModel)
+	refuse(s.Predictor != "" && s.Predictor != liveModel, "predictor %q: the machines forecast by %q", s.Predictor,
+		liveModel)
 	refuse(!s.Workload.Requeue, "the machines run lost tasks again: set the workload's requeue")
-	refuse((s.Checkpoints.Every > 0 || s.Checkpoints.Auto) && !s.Checkpoints.Away, "the machines send checkpoints to the coordinators: set the checkpoints' away")
+	refuse((s.Checkpoints.Every > 0 || s.Checkpoints.Auto) && !s.Checkpoints.Away,
+		"the machines send checkpoints to the coordinators: set the checkpoints' away")
 	refuse(s.ScanAll, "the coordinator scans the hosts that run tasks: leave scan_all out")
 	errs = append(errs, o.Script.check(len(s.Trace.Hosts)+o.Submitters, len(s.Trace.Hosts)))
 	return errors.Join(errs...)

@@ -24,7 +24,9 @@ func (w *world) report() *sim.Report {
 	}
 	w.inside(0)
 	r := &sim.Report{
-		Policy: cmp.Or(w.s.Placement, w.cfg.Placement, place.Default), Migration: cmp.Or(w.s.Migration, w.cfg.Migration, "none"), Fairness: w.s.Fairness, Chunking: w.s.Chunking, Trace: w.s.Trace.Name, Synthetic: w.s.Trace.Synthetic,
+		Policy:    cmp.Or(w.s.Placement, w.cfg.Placement, place.Default),
+		Migration: cmp.Or(w.s.Migration, w.cfg.Migration, "none"), Fairness: w.s.Fairness, Chunking: w.s.Chunking,
+		Trace: w.s.Trace.Name, Synthetic: w.s.Trace.Synthetic,
 		Depth: "machines", Hosts: len(w.s.Trace.Hosts), Seed: w.s.Seed, Predictor: liveModel,
 		Days:       (w.traced(w.span) - w.traced(w.warm)).Hours() / 24,
 		BytesMoved: w.moved, Checkpoints: w.checkpoints, Events: w.changes,
@@ -146,10 +148,12 @@ func (w *world) balance(r *sim.Report) {
 		}
 	}
 	if math.Abs(residence-w.area) > tolerance*max(1, w.area) {
-		w.note(fmt.Errorf("little's law does not hold: %v task-seconds in the system, the tasks were there for %v", w.area/1e9, residence/1e9))
+		w.note(fmt.Errorf("little's law does not hold: %v task-seconds in the system, the tasks were there for %v",
+			w.area/1e9, residence/1e9))
 	}
 	if r.IdleS < -tolerance*float64(w.available) || r.WastedS < -tolerance*r.UsefulS {
-		w.note(fmt.Errorf("host time does not add up: %v s useful, %v s wasted, %v s pending, %v s idle", r.UsefulS, r.WastedS, r.PendingS, r.IdleS))
+		w.note(fmt.Errorf("host time does not add up: %v s useful, %v s wasted, %v s pending, %v s idle", r.UsefulS,
+			r.WastedS, r.PendingS, r.IdleS))
 	}
 }
 

@@ -33,10 +33,12 @@ type Job struct {
 func (s *Script) check(nodes, hosts int) error {
 	var errs []error
 	if len(s.Keys) != 0 && len(s.Keys) != nodes {
-		errs = append(errs, fmt.Errorf("sim/swarm: script: %d keys for %d nodes: give one for each, or none", len(s.Keys), nodes))
+		errs = append(errs, fmt.Errorf("sim/swarm: script: %d keys for %d nodes: give one for each, or none", len(s.Keys),
+			nodes))
 	}
 	if len(s.Ends) != 0 && len(s.Ends) != hosts {
-		errs = append(errs, fmt.Errorf("sim/swarm: script: %d ways to end for %d hosts: give one for each, or none", len(s.Ends), hosts))
+		errs = append(errs, fmt.Errorf("sim/swarm: script: %d ways to end for %d hosts: give one for each, or none",
+			len(s.Ends), hosts))
 	}
 	for i, j := range s.Jobs {
 		switch {

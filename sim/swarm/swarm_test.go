@@ -96,11 +96,13 @@ func text(t testing.TB, r *sim.Report) string {
 // result reaches its submitter.
 func TestAllAvailable(t *testing.T) {
 	s := scenario(hosts(t, 2*time.Hour, repeat(6, always)...),
-		sim.Class{Name: "a", Arrival: sim.Every, Interval: time.Minute, To: 100 * time.Minute, Work: 3 * time.Minute, Tasks: 2},
+		sim.Class{Name: "a", Arrival: sim.Every, Interval: time.Minute, To: 100 * time.Minute, Work: 3 * time.Minute,
+			Tasks: 2},
 		sim.Class{Name: "b", Arrival: sim.AtTimes, Times: []time.Duration{time.Hour}, Work: time.Second, Tasks: 50})
 	r, stats := mustRun(t, s, Options{})
 	if r.Arrived != 250 || r.Succeeded != r.Arrived || r.Failed != 0 || stats.Undelivered != 0 || stats.Takeovers != 1 {
-		t.Errorf("of %d tasks %d are done and %d lost, %d not delivered; %d led", r.Arrived, r.Succeeded, r.Failed, stats.Undelivered, stats.Takeovers)
+		t.Errorf("of %d tasks %d are done and %d lost, %d not delivered; %d led", r.Arrived, r.Succeeded, r.Failed,
+			stats.Undelivered, stats.Takeovers)
 	}
 }
 
@@ -111,11 +113,13 @@ func at(hours float64) time.Duration { return time.Duration(hours * float64(time
 // goodbye.
 func churning(t testing.TB) *sim.Scenario {
 	tr := hosts(t, at(3), append(repeat(2, always),
-		[]spell{{0, trace.Available}, {at(.3), trace.UserPresent}, {at(.4), trace.Available}, {at(1), trace.CPUBusy}, {at(2), trace.Available}},
+		[]spell{{0, trace.Available}, {at(.3), trace.UserPresent}, {at(.4), trace.Available}, {at(1), trace.CPUBusy},
+			{at(2), trace.Available}},
 		[]spell{{0, trace.Available}, {at(.6), trace.Unavailable}, {at(1), trace.Available}},
 		[]spell{{0, trace.Available}, {at(1.5), trace.Leaving}, {at(1.6), trace.Unavailable}, {at(2), trace.Available}},
 		[]spell{{at(.2), trace.Available}, {at(2.2), trace.Unobserved}})...)
-	s := scenario(tr, sim.Class{Arrival: sim.Poisson, Interval: 2 * time.Minute, To: at(2.2), Work: 8 * time.Minute, WorkLaw: sim.Exponential, State: 1 << 20})
+	s := scenario(tr, sim.Class{Arrival: sim.Poisson, Interval: 2 * time.Minute, To: at(2.2), Work: 8 * time.Minute,
+		WorkLaw: sim.Exponential, State: 1 << 20})
 	s.Hosts.Grace = 10 * time.Minute
 	s.Checkpoints = sim.Checkpoints{Every: 2 * time.Minute, Pause: time.Second, Away: true}
 	s.Network.Upload = 1e6
@@ -127,9 +131,11 @@ func churning(t testing.TB) *sim.Scenario {
 func TestChurn(t *testing.T) {
 	s := churning(t)
 	failed := uint64(0) // whether somebody runs a task as it dies is chance
-	for i, o := range []Options{{}, {Submitters: 1, Loss: .02, Jitter: 30 * time.Millisecond}, {Ends: Crash, Coordinators: 1}, {Ends: Goodbye, Speedup: 4}} {
+	for i, o := range []Options{{}, {Submitters: 1, Loss: .02, Jitter: 30 * time.Millisecond},
+		{Ends: Crash, Coordinators: 1}, {Ends: Goodbye, Speedup: 4}} {
 		r, stats := mustRun(t, s, o)
-		if r.Arrived == 0 || r.Unfinished != 0 || r.Checkpoints == 0 || r.BytesMoved == 0 || r.WastedS <= 0 || stats.Undelivered != 0 {
+		if r.Arrived == 0 || r.Unfinished != 0 || r.Checkpoints == 0 || r.BytesMoved == 0 || r.WastedS <= 0 ||
+			stats.Undelivered != 0 {
 			t.Errorf("%+v: %d tasks unfinished, %d not delivered\n%s", o, r.Unfinished, stats.Undelivered, text(t, r))
 		}
 		failed += r.Failed
@@ -153,7 +159,8 @@ func TestLeadersDie(t *testing.T) {
 		from := at(float64(i)/2 + .3)
 		all = append(all, []spell{{0, trace.Available}, {from, trace.Unavailable}, {from + at(.4), trace.Available}})
 	}
-	s := scenario(hosts(t, at(3), all...), sim.Class{Arrival: sim.Every, Interval: 3 * time.Minute, To: at(2.5), Work: 6 * time.Minute})
+	s := scenario(hosts(t, at(3), all...), sim.Class{Arrival: sim.Every, Interval: 3 * time.Minute, To: at(2.5),
+		Work: 6 * time.Minute})
 	r, stats := mustRun(t, s, Options{})
 	if r.Unfinished != 0 || stats.Undelivered != 0 || stats.Takeovers < 2 || r.Failed == 0 {
 		t.Errorf("%d unfinished, %d not delivered, %d led\n%s", r.Unfinished, stats.Undelivered, stats.Takeovers, text(t, r))
@@ -165,7 +172,8 @@ func TestLeadersDie(t *testing.T) {
 func TestSuspended(t *testing.T) {
 	away := []spell{{0, trace.UserPresent}, {at(.7), trace.Available}}
 	tr := hosts(t, at(2), []spell{{0, trace.Available}, {at(.5), trace.UserPresent}, {at(1.5), trace.Available}}, away)
-	s := scenario(tr, sim.Class{Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 35 * time.Minute, State: 1 << 20})
+	s := scenario(tr, sim.Class{Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 35 * time.Minute,
+		State: 1 << 20})
 	var story []string
 	s.Watch = func(d sim.Decision) { story = append(story, fmt.Sprint(d.Action, " ", d.Host)) }
 	for _, c := range []struct {
@@ -175,13 +183,15 @@ func TestSuspended(t *testing.T) {
 	}{
 		{0, 0, 95 * time.Minute, "[arrived -1 placed 0 suspended 0 resumed 0 completed -1]"},
 		{20 * time.Minute, 0, (49 + 35) * time.Minute, "[arrived -1 placed 0 suspended 0 lost 0 placed 1 completed -1]"},
-		{20 * time.Minute, 4 * time.Minute, (49 + 35 - 28) * time.Minute, "[arrived -1 placed 0 suspended 0 lost 0 placed 1 completed -1]"},
+		{20 * time.Minute, 4 * time.Minute, (49 + 35 - 28) * time.Minute,
+			"[arrived -1 placed 0 suspended 0 lost 0 placed 1 completed -1]"},
 	} {
 		story = nil
 		s.Hosts.Grace, s.Checkpoints = c.grace, sim.Checkpoints{Every: c.every, Away: true}
 		r, _ := mustRun(t, s, Options{})
 		if got := fmt.Sprint(story); got != c.want || math.Abs(r.Response.Mean-c.response.Seconds()) > 15 {
-			t.Errorf("grace %v, checkpoints each %v: %v s, want %v s\n%s\nwant\n%s", c.grace, c.every, r.Response.Mean, c.response.Seconds(), got, c.want)
+			t.Errorf("grace %v, checkpoints each %v: %v s, want %v s\n%s\nwant\n%s", c.grace, c.every, r.Response.Mean,
+				c.response.Seconds(), got, c.want)
 		}
 	}
 }
@@ -191,7 +201,8 @@ func TestSuspended(t *testing.T) {
 // he leaves. Where tasks do not move it stays in memory.
 func TestSuspendedAlone(t *testing.T) {
 	tr := hosts(t, at(2), []spell{{0, trace.Available}, {at(.5), trace.UserPresent}, {at(1), trace.Available}})
-	s := scenario(tr, sim.Class{Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 35 * time.Minute, State: 1 << 20})
+	s := scenario(tr, sim.Class{Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 35 * time.Minute,
+		State: 1 << 20})
 	s.Hosts.Grace, s.Checkpoints = 10*time.Minute, sim.Checkpoints{Auto: true, Away: true}
 	var story []string
 	s.Watch = func(d sim.Decision) { story = append(story, fmt.Sprint(d.Action, " ", d.Host)) }
@@ -203,8 +214,10 @@ func TestSuspendedAlone(t *testing.T) {
 	} {
 		story, s.Migration = nil, c.migration
 		r, _ := mustRun(t, s, Options{Config: handing()})
-		if got, want := fmt.Sprint(story), 65*time.Minute; got != c.want || math.Abs(r.Response.Mean-want.Seconds()) > 15 || r.WastedS > 1 {
-			t.Errorf("migration %q: %v s, %v s wasted, want %v\n%s\nwant\n%s", c.migration, r.Response.Mean, r.WastedS, want, got, c.want)
+		if got, want := fmt.Sprint(story), 65*time.Minute; got != c.want || math.Abs(r.Response.Mean-want.Seconds()) > 15 ||
+			r.WastedS > 1 {
+			t.Errorf("migration %q: %v s, %v s wasted, want %v\n%s\nwant\n%s", c.migration, r.Response.Mean, r.WastedS, want,
+				got, c.want)
 		}
 	}
 }
@@ -214,7 +227,8 @@ func TestSuspendedAlone(t *testing.T) {
 func TestSavesOnTime(t *testing.T) {
 	leaves := []spell{{0, trace.Available}, {at(1), trace.Unavailable}}
 	comes := []spell{{0, trace.UserPresent}, {at(1), trace.Available}}
-	s := scenario(hosts(t, at(3), leaves, comes), sim.Class{Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 90 * time.Minute, State: 1 << 20})
+	s := scenario(hosts(t, at(3), leaves, comes),
+		sim.Class{Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 90 * time.Minute, State: 1 << 20})
 	s.Checkpoints = sim.Checkpoints{Auto: true, Away: true, Pause: time.Second}
 	r, _ := mustRun(t, s, Options{})
 	// At least each 10 min, at most each 10 s: 90 min are run, and at most 10 min twice.
@@ -237,7 +251,9 @@ func TestAgreesWithPolicies(t *testing.T) {
 		{"succeeded", float64(alone.Succeeded), float64(whole.Succeeded), .02},
 		{"success", *alone.SuccessPct, *whole.SuccessPct, .05},
 		{"useful time", alone.UsefulS, whole.UsefulS, .02},
-		{"time", alone.UsefulS + alone.WastedS + alone.IdleS + alone.PendingS, whole.UsefulS + whole.WastedS + whole.IdleS + whole.PendingS, .01}, // tasks of policies alone run on through a notice
+		// tasks of policies alone run on through a notice
+		{"time", alone.UsefulS + alone.WastedS + alone.IdleS + alone.PendingS,
+			whole.UsefulS + whole.WastedS + whole.IdleS + whole.PendingS, .01},
 		{"response", alone.Response.Mean, whole.Response.Mean, .05},
 		{"makespan", alone.Makespan.Mean, whole.Makespan.Mean, .1},
 	})
@@ -252,11 +268,13 @@ func TestAgreesOnMoves(t *testing.T) {
 		var spells []spell
 		for k := range 4 {
 			from := at(float64(k)*.6 + float64(i)*.07)
-			spells = append(spells, spell{from, trace.Available}, spell{from + at(.4), []trace.State{trace.UserPresent, trace.CPUBusy}[(i+k)%2]})
+			spells = append(spells, spell{from, trace.Available},
+				spell{from + at(.4), []trace.State{trace.UserPresent, trace.CPUBusy}[(i+k)%2]})
 		}
 		all = append(all, spells)
 	}
-	s := scenario(hosts(t, at(3.5), all...), sim.Class{Arrival: sim.Every, Interval: 150 * time.Second, To: at(2.4), Work: 12 * time.Minute, State: 1 << 20})
+	s := scenario(hosts(t, at(3.5), all...),
+		sim.Class{Arrival: sim.Every, Interval: 150 * time.Second, To: at(2.4), Work: 12 * time.Minute, State: 1 << 20})
 	s.Checkpoints = sim.Checkpoints{Every: time.Minute, Pause: time.Second, Away: true}
 	s.Network.Upload, s.Placement = 1e6, "fcfs" // no forecast keeps tasks from hosts whose owners come back
 	stay, err := sim.Run(s)
@@ -276,7 +294,8 @@ func TestAgreesOnMoves(t *testing.T) {
 		{"response", alone.Response.Mean, whole.Response.Mean, .02},
 	})
 	if alone.Migrations < 10 || alone.Succeeded <= stay.Succeeded || alone.Response.Mean > .9*stay.Response.Mean {
-		t.Errorf("%d moves make %d of %d and %v s of %v s", alone.Migrations, alone.Succeeded, stay.Succeeded, alone.Response.Mean, stay.Response.Mean)
+		t.Errorf("%d moves make %d of %d and %v s of %v s", alone.Migrations, alone.Succeeded, stay.Succeeded,
+			alone.Response.Mean, stay.Response.Mean)
 	}
 }
 
@@ -308,14 +327,16 @@ func TestMoves(t *testing.T) {
 		"leaving":                       {trace.Leaving, true, 70 * time.Minute},
 		"leaving, by way of the leader": {trace.Leaving, false, 70 * time.Minute},
 		"owner":                         {trace.UserPresent, true, 70 * time.Minute},
-		"owner, by way of the leader":   {trace.UserPresent, false, 80 * time.Minute}, // the last checkpoint is of 20 minutes' work
+		// the last checkpoint is of 20 minutes' work
+		"owner, by way of the leader": {trace.UserPresent, false, 80 * time.Minute},
 	} {
 		config := scheduler.Default()
 		config.Worker.HandOver = c.hands
 		tr := hosts(t, at(2),
 			[]spell{{0, trace.Available}, {at(31. / 60), c.notice}, {at(35. / 60), trace.Unavailable}},
 			[]spell{{0, trace.UserPresent}, {at(.3), trace.Available}})
-		s := scenario(tr, sim.Class{Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 70 * time.Minute, State: 64 << 20})
+		s := scenario(tr, sim.Class{Arrival: sim.AtTimes, Times: []time.Duration{time.Minute}, Work: 70 * time.Minute,
+			State: 64 << 20})
 		s.Checkpoints = sim.Checkpoints{Every: 20 * time.Minute, Pause: 500 * time.Millisecond, Away: true}
 		s.Migration, s.Seed = "reactive", 6
 		var story []string
@@ -329,8 +350,10 @@ func TestMoves(t *testing.T) {
 				}
 			}})
 		}
-		if r.Migrations != 1 || r.Succeeded != 1 || r.Failed+r.Returned != 0 || r.Allocated != 1 || math.Abs(r.Response.Mean-c.response.Seconds()) > 15 {
-			t.Errorf("%s: %d moves, %v s, want %v s: %v\n%s", name, r.Migrations, r.Response.Mean, c.response.Seconds(), story, text(t, r))
+		if r.Migrations != 1 || r.Succeeded != 1 || r.Failed+r.Returned != 0 || r.Allocated != 1 ||
+			math.Abs(r.Response.Mean-c.response.Seconds()) > 15 {
+			t.Errorf("%s: %d moves, %v s, want %v s: %v\n%s", name, r.Migrations, r.Response.Mean, c.response.Seconds(), story,
+				text(t, r))
 		}
 	}
 }
@@ -350,7 +373,8 @@ func TestRefused(t *testing.T) {
 		"ReportEvery":                func(_ *sim.Scenario, o *Options) { o.Config.LeaseTTL = time.Second },
 		"there is no trace":          func(s *sim.Scenario, _ *Options) { s.Trace = nil },
 	} {
-		s, o := scenario(hosts(t, at(1), always), sim.Class{Arrival: sim.Every, Interval: time.Minute, Work: time.Second}), Options{}
+		s, o := scenario(hosts(t, at(1), always), sim.Class{Arrival: sim.Every, Interval: time.Minute, Work: time.Second}),
+			Options{}
 		change(s, &o)
 		if _, err := Run(s, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -361,7 +385,8 @@ func TestRefused(t *testing.T) {
 // TestSaturated: where a job always waits, hosts of several slots are never idle;
 // what is before the warm-up's end is in no count.
 func TestSaturated(t *testing.T) {
-	s := scenario(hosts(t, at(2), repeat(3, always)...), sim.Class{Arrival: sim.Saturated, Work: 4 * time.Minute, Tasks: 3})
+	s := scenario(hosts(t, at(2), repeat(3, always)...), sim.Class{Arrival: sim.Saturated, Work: 4 * time.Minute,
+		Tasks: 3})
 	s.Warmup, s.Hosts.Slots = time.Hour, 2
 	r, _ := mustRun(t, s, Options{Submitters: 2, Found: true})
 	sum := r.UsefulS + r.WastedS + r.IdleS + r.PendingS

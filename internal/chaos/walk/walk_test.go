@@ -69,7 +69,8 @@ func TestTide(t *testing.T) {
 		}
 	}
 	// What the program itself printed.
-	if got, want := (Tide{Blocks: 16, Steps: 100, Every: 3, Rounds: 1000}).Sum(7), uint64(0x74b97ec2790735b1); got != want {
+	if got, want := (Tide{Blocks: 16, Steps: 100, Every: 3, Rounds: 1000}).Sum(7),
+		uint64(0x74b97ec2790735b1); got != want {
 		t.Errorf("%016x, want %016x", got, want)
 	}
 }

@@ -50,7 +50,8 @@ type Solution struct {
 
 // Solve divides the machines. Equal problems have equal solutions. Which of
 // several machines that are alike is split between classes is settled by their
-// order: the classes, in theirs, take the last machines first. The error says what is wrong with the problem, or is ErrNothing.
+// order: the classes, in theirs, take the last machines first. The error says what is wrong with the problem, or
+// is ErrNothing.
 func Solve(p *Problem) (*Solution, error) {
 	if err := p.check(); err != nil {
 		return nil, err
@@ -75,7 +76,8 @@ func Solve(p *Problem) (*Solution, error) {
 	}
 	lambda, shares, ok := p.maximize(classes, groups)
 	if !ok {
-		return nil, fmt.Errorf("allot: no optimum of %d classes and %d groups of machines was found in %d pivots", len(classes), len(groups), mostPivots)
+		return nil, fmt.Errorf("allot: no optimum of %d classes and %d groups of machines was found in %d pivots",
+			len(classes), len(groups), mostPivots)
 	}
 	s.Lambda = lambda
 	for g := range groups {
@@ -114,7 +116,8 @@ func (p *Problem) check() error {
 		}
 		for j, mu := range p.Rates[i] {
 			if !amount(mu) {
-				return fmt.Errorf("allot: class %d is executed by machine %d at the rate %v: that is 0 to %v", i, j, mu, float64(most))
+				return fmt.Errorf("allot: class %d is executed by machine %d at the rate %v: that is 0 to %v", i, j, mu,
+					float64(most))
 			}
 		}
 	}

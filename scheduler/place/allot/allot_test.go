@@ -108,12 +108,19 @@ func TestPublishedAllocations(t *testing.T) {
 		pattern string
 		share   map[[2]int]float64
 	}{
-		{"worked, arrivals 2 and 1.5", two.with([]float64{1, 1}), 30. / 19, "{2}{12}", map[[2]int]float64{{0, 1}: 12. / 19, {1, 1}: 7. / 19, {1, 0}: 1}},
-		{"worked, as printed 1 and 1.5", (&Problem{Arrivals: []float64{1, 1.5}, Rates: two.Rates}).with([]float64{1, 1}), 30. / 17, "{2}{12}", map[[2]int]float64{{0, 1}: 6. / 17}},
-		{"worked, machine 2 half there", two.with([]float64{1, .5}), 46. / 35, "{12}{1}", map[[2]int]float64{{0, 0}: 1. / 70, {0, 1}: .5, {1, 0}: 69. / 70}},
-		{"illustration of Gc-mu", &Problem{Arrivals: []float64{1, 1.5}, Rates: [][]float64{{2, 2}, {2.1, 10}}, Capacities: []float64{1, 1}}, 40. / 13, "{1}{12}", map[[2]int]float64{{0, 1}: 7. / 13, {1, 1}: 6. / 13}},
-		{"HiHi", &hiHi, 1.820769, "{1}{4}{3}{14}{13}{24}", map[[2]int]float64{{0, 3}: .5636, {0, 4}: .4848, {1, 5}: .9418, {2, 4}: .5152, {3, 3}: .4364, {3, 5}: .0582}},
-		{"HiHi, half there", hiHi.with(half6), 1.485653, "{1}{24}{3}{12}{13}{2}", map[[2]int]float64{{0, 3}: .7029 / 2, {0, 4}: .6398 / 2, {1, 1}: .0640, {1, 3}: .2971 / 2, {2, 4}: .3602 / 2, {3, 1}: .9360}},
+		{"worked, arrivals 2 and 1.5", two.with([]float64{1, 1}), 30. / 19, "{2}{12}",
+			map[[2]int]float64{{0, 1}: 12. / 19, {1, 1}: 7. / 19, {1, 0}: 1}},
+		{"worked, as printed 1 and 1.5", (&Problem{Arrivals: []float64{1, 1.5}, Rates: two.Rates}).with([]float64{1, 1}),
+			30. / 17, "{2}{12}", map[[2]int]float64{{0, 1}: 6. / 17}},
+		{"worked, machine 2 half there", two.with([]float64{1, .5}), 46. / 35, "{12}{1}",
+			map[[2]int]float64{{0, 0}: 1. / 70, {0, 1}: .5, {1, 0}: 69. / 70}},
+		{"illustration of Gc-mu", &Problem{Arrivals: []float64{1, 1.5}, Rates: [][]float64{{2, 2}, {2.1, 10}},
+			Capacities: []float64{1, 1}}, 40. / 13, "{1}{12}", map[[2]int]float64{{0, 1}: 7. / 13, {1, 1}: 6. / 13}},
+		{"HiHi", &hiHi, 1.820769, "{1}{4}{3}{14}{13}{24}",
+			map[[2]int]float64{{0, 3}: .5636, {0, 4}: .4848, {1, 5}: .9418, {2, 4}: .5152, {3, 3}: .4364, {3, 5}: .0582}},
+		{"HiHi, half there", hiHi.with(half6), 1.485653, "{1}{24}{3}{12}{13}{2}",
+			map[[2]int]float64{{0, 3}: .7029 / 2, {0, 4}: .6398 / 2, {1, 1}: .0640, {1, 3}: .2971 / 2, {2, 4}: .3602 / 2,
+				{3, 1}: .9360}},
 		{"HiHi, 1 down", hiHi.with([]float64{0, 1, 1, 1, 1, 1}), 1.6113, "{}{4}{3}{1}{13}{124}", nil},
 		{"HiHi, 2 down", hiHi.with([]float64{1, 0, 1, 1, 1, 1}), 1.0495, "{1}{}{134}{4}{4}{24}", nil},
 		{"HiHi, 3 down", hiHi.with([]float64{1, 1, 0, 1, 1, 1}), 1.5255, "{1}{34}{}{14}{3}{24}", nil},
@@ -151,10 +158,16 @@ func TestPublishedGroups(t *testing.T) {
 		lambda float64
 		totals map[[2]int]float64 // class and group, from 1
 	}{
-		{"LoHi", &loHi, 1.445870, map[[2]int]float64{{1, 1}: 3, {1, 3}: 2.53, {2, 7}: 2.7453, {3, 2}: 3, {3, 3}: .2261, {3, 6}: 3, {4, 3}: .2439, {4, 4}: 3, {4, 5}: 3, {4, 7}: .2547}},
-		{"LoHi, partly there", loHi.with(av21), 1.307754, map[[2]int]float64{{1, 1}: 3, {1, 3}: 2.2268, {2, 7}: 2.4831, {3, 2}: 2.5, {3, 3}: .3565, {3, 6}: 2.75, {4, 3}: .1667, {4, 4}: 2.5, {4, 5}: 2.25, {4, 7}: .5169}},
-		{"HiLo", &hiLo, 1.294929, map[[2]int]float64{{1, 2}: 3, {1, 5}: 2.6837, {1, 7}: .0856, {2, 1}: 3, {2, 3}: 3, {2, 4}: .2734, {3, 4}: 2.7266, {3, 7}: 2.9144, {4, 5}: .3163, {4, 6}: 3}},
-		{"HiLo, partly there", hiLo.with(av21), 1.157878, map[[2]int]float64{{1, 2}: 2.5, {1, 5}: 2.0347, {1, 7}: .6362, {2, 1}: 3, {2, 3}: 2.5751, {3, 3}: .1749, {3, 4}: 2.5, {3, 7}: 2.3638, {4, 5}: .2153, {4, 6}: 2.75}},
+		{"LoHi", &loHi, 1.445870, map[[2]int]float64{{1, 1}: 3, {1, 3}: 2.53, {2, 7}: 2.7453, {3, 2}: 3, {3, 3}: .2261,
+			{3, 6}: 3, {4, 3}: .2439, {4, 4}: 3, {4, 5}: 3, {4, 7}: .2547}},
+		{"LoHi, partly there", loHi.with(av21), 1.307754,
+			map[[2]int]float64{{1, 1}: 3, {1, 3}: 2.2268, {2, 7}: 2.4831, {3, 2}: 2.5, {3, 3}: .3565, {3, 6}: 2.75,
+				{4, 3}: .1667, {4, 4}: 2.5, {4, 5}: 2.25, {4, 7}: .5169}},
+		{"HiLo", &hiLo, 1.294929, map[[2]int]float64{{1, 2}: 3, {1, 5}: 2.6837, {1, 7}: .0856, {2, 1}: 3, {2, 3}: 3,
+			{2, 4}: .2734, {3, 4}: 2.7266, {3, 7}: 2.9144, {4, 5}: .3163, {4, 6}: 3}},
+		{"HiLo, partly there", hiLo.with(av21), 1.157878,
+			map[[2]int]float64{{1, 2}: 2.5, {1, 5}: 2.0347, {1, 7}: .6362, {2, 1}: 3, {2, 3}: 2.5751, {3, 3}: .1749,
+				{3, 4}: 2.5, {3, 7}: 2.3638, {4, 5}: .2153, {4, 6}: 2.75}},
 	} {
 		s := solve(t, tt.p)
 		if math.Abs(s.Lambda-tt.lambda) > 5e-7 {
@@ -290,7 +303,8 @@ func TestRefused(t *testing.T) {
 		{Problem{Arrivals: make([]float64, MaxClasses+1)}, "65 classes"},
 		{Problem{Arrivals: one, Capacities: one}, "rates of 0 classes"},
 		{Problem{Arrivals: one, Rates: [][]float64{{1, 2}}, Capacities: one}, "rates of 2 machines"},
-		{Problem{Arrivals: []float64{math.NaN()}, Rates: [][]float64{one}, Capacities: one}, "class 0 arrives at the rate NaN"},
+		{Problem{Arrivals: []float64{math.NaN()}, Rates: [][]float64{one}, Capacities: one},
+			"class 0 arrives at the rate NaN"},
 		{Problem{Arrivals: []float64{-1}, Rates: [][]float64{one}, Capacities: one}, "rate -1"},
 		{Problem{Arrivals: one, Rates: [][]float64{{math.Inf(1)}}, Capacities: one}, "rate +Inf"},
 		{Problem{Arrivals: one, Rates: [][]float64{{1e-300}}, Capacities: one}, "machine 0 at the rate 1e-300"},
