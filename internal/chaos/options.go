@@ -15,6 +15,7 @@ import (
 type options struct {
 	scenario string
 	godwit   string // the binary
+	before   string // that of an earlier version; "" for none
 	dir      string // of the nodes; "" is a temporary one
 	keep     bool   // the directory is kept, whatever happens
 	seed     uint64 // of every choice
@@ -64,6 +65,7 @@ func parse(args []string, out io.Writer) (options, error) {
 		f.PrintDefaults()
 	}
 	f.StringVar(&o.godwit, "godwit", "godwit", "binary to test")
+	f.StringVar(&o.before, "before", "", "binary of an earlier version, of which every other node is (mixed)")
 	f.StringVar(&o.dir, "dir", "", "directory for the nodes' data and logs (default a temporary one)")
 	f.BoolVar(&o.keep, "keep", false, "keep that directory (it is kept where a promise was broken)")
 	f.Uint64Var(&o.seed, "seed", 0, "seed of every choice (default a random one)")
