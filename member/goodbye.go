@@ -80,7 +80,7 @@ func (p *Peer) nextGoodbye(leaves bool, sooner func(time.Time, bool)) {
 // leads has said it before it leads no longer: whoever leads next would wait for
 // reports first.
 func (m *Member) Depart() {
-	m.leaving = true
+	m.leaving, m.p.shared = true, false
 	m.p.shareOut()
 }
 

@@ -5,7 +5,7 @@ import "godwit/scheduler/message"
 // lend obeys the owner.
 func (p *Peer) lend(l Lent) {
 	before := p.lent
-	p.lent = l
+	p.lent, p.shared = l, false
 	p.shareOut()
 	if l.State == before.State {
 		return
@@ -19,7 +19,7 @@ func (p *Peer) lend(l Lent) {
 // DiskFull has the peer promise nothing, for a reason that others are told, and leave
 // leading to others, until RoomAgain.
 func (p *Peer) DiskFull(reason string) {
-	p.full = reason
+	p.full, p.shared = reason, false
 	for _, m := range p.members {
 		m.obey(m.lease.Yield(p.now))
 	}
@@ -28,7 +28,7 @@ func (p *Peer) DiskFull(reason string) {
 
 // RoomAgain takes back DiskFull.
 func (p *Peer) RoomAgain() {
-	p.full = ""
+	p.full, p.shared = "", false
 	for _, m := range p.members {
 		m.regroupSoon()
 	}

@@ -24,6 +24,7 @@ type Peer struct {
 	pooled    time.Time // when the pool was last made
 
 	lent     Lent
+	shared   bool      // nothing that the division rests on has changed, but for what the world tells
 	full     string    // why nothing can be promised now; "" for that it can
 	servedAt time.Time // when the overlays' guests were last counted
 
@@ -51,6 +52,7 @@ func (p *Peer) Members() []*Member { return p.members }
 
 // Enter takes up a member that was made with NewMember, and Exit ends its part.
 func (p *Peer) Enter(m *Member) {
+	p.shared = false
 	p.members = append(p.members, m)
 	slices.SortFunc(p.members, func(a, b *Member) int {
 		if c := strings.Compare(a.manifest.Name, b.manifest.Name); c != 0 {
@@ -62,6 +64,7 @@ func (p *Peer) Enter(m *Member) {
 
 // Exit ends a member's part: it is told nothing any more.
 func (p *Peer) Exit(m *Member) {
+	p.shared = false
 	p.members = slices.DeleteFunc(p.members, func(o *Member) bool { return o == m })
 }
 

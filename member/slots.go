@@ -23,6 +23,7 @@ const (
 type slots struct {
 	told   message.OwnerState // what the worker last heard
 	busy   time.Time          // until when its share counts as used
+	share  float64            // by which it was told so, alone on its machine
 	served float64            // seconds of a core, over the share that they were had by: see countTurns
 }
 
@@ -33,10 +34,13 @@ func (p *Peer) Settle(now time.Time) []Effect { return p.At(now, p.shareOut) }
 // shareOut tells each overlay's worker what it may use now, of what the owner lends.
 func (p *Peer) shareOut() {
 	withheld := p.world.Withheld()
-	if len(p.members) == 1 { // has all that there is; asked in each turn, it allocates nothing
+	if len(p.members) == 1 { // has all that there is; it is asked in each turn, mostly for nothing
 		m, n := p.members[0], p.lent.State.Slots
 		share := p.world.Weight(m)
-		if p.servedAt = p.now; share == 0 {
+		if p.servedAt = p.now; p.shared && withheld == m.told.Withheld && share == m.share {
+			return
+		}
+		if p.shared, m.share = true, share; share == 0 {
 			n = 0
 		}
 		m.hears(n, share, withheld)
