@@ -140,7 +140,8 @@ func (s *Server) joinOverlay(w http.ResponseWriter, r *http.Request) error {
 	d, err := s.overlays.JoinOverlay(r.Context(), req.Overlay, req.Share)
 	if errors.Is(err, node.ErrUnknownOverlay) {
 		return &Error{Message: err.Error(), Kind: KindNotFound, Status: http.StatusNotFound,
-			Hint: "be connected to one of its members (`godwit peers` shows whom this node reaches), or ask its founder for a ticket"}
+			Hint: "be connected to one of its members (`godwit peers` shows whom this node reaches), or ask its founder for a " +
+				"ticket"}
 	}
 	return writeJSON(w, d, err)
 }

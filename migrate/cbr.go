@@ -13,8 +13,9 @@ import (
 func init() {
 	Register("cbr", Kind{
 		Params: "threshold adjustment interval incorrect low high hosts",
-		Does:   "every interval, tasks move from members whose guests get under a threshold of CPU, which adjusts itself (Zhang's CBR)",
-		Make:   func(ps *spec.Params) Policy { return newCBR(ps) },
+		Does: "every interval, tasks move from members whose guests get under a threshold of CPU, which adjusts itself " +
+			"(Zhang's CBR)",
+		Make: func(ps *spec.Params) Policy { return newCBR(ps) },
 	})
 }
 

@@ -15,7 +15,8 @@ import (
 func init() {
 	Register("cost", Kind{
 		Params: "period rest",
-		Does:   "tasks move on notice, and to an idle member where they are expected to end so much sooner that it pays for the move",
+		Does: "tasks move on notice, and to an idle member where they are expected to end so much sooner that it pays " +
+			"for the move",
 		Make: func(ps *spec.Params) Policy {
 			return &Cost{period: ps.Duration("period", costPeriod), rest: ps.Number("rest", costRest, 1, 1e6)}
 		},

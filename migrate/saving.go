@@ -58,6 +58,7 @@ func SaveAfter(left, pause, transfer time.Duration, stay func(d time.Duration) f
 	case every < least:
 		return least, fmt.Sprintf("the least, for %s: checkpoints travel for %v", of, transfer.Round(time.Millisecond))
 	}
-	return every, fmt.Sprintf("for %s on a host that stays for that with probability %.3g: a checkpoint takes %v and travels for %v",
+	return every, fmt.Sprintf("for %s on a host that stays for that with probability %.3g: a checkpoint takes %v and "+
+		"travels for %v",
 		of, stay(left), pause.Round(time.Millisecond), transfer.Round(time.Millisecond))
 }

@@ -86,7 +86,8 @@ func (n *Node) noteJump(now time.Time) {
 		return
 	}
 	n.clock.news = jumpNote{at: now, by: by}
-	n.log.Warn("the clock was set: leases and deadlines go by the time that passes, and are as they were; others hear adverts with the new time",
+	n.log.Warn("the clock was set: leases and deadlines go by the time that passes, and are as they were; others hear "+
+		"adverts with the new time",
 		"by", by.Round(time.Second))
 	n.at(func() {
 		for _, m := range n.peer.Members() {

@@ -74,7 +74,8 @@ func (n *Node) forecast(a *overlay.Advert, d time.Duration) Forecast {
 	if r.Since != 0 {
 		since := time.Unix(int64(r.Since), 0).UTC()
 		f.Since = &since
-		f.Rests = append(f.Rests, fmt.Sprintf("its own record: in its state for %v, known for %d h before, %d sessions seen to their end",
+		f.Rests = append(f.Rests, fmt.Sprintf("its own record: in its state for %v, known for %d h before, %d sessions "+
+			"seen to their end",
 			now.Sub(since).Round(time.Second), r.Known, sessions(&r)))
 	}
 	if !a.Until.IsZero() {

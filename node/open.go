@@ -48,7 +48,8 @@ func openStore(cfg Config) (ds.Batching, error) {
 		if e != nil {
 			return nil, errors.Join(fmt.Errorf("opening the node's store: %w", err), e)
 		}
-		cfg.Log.Error("the node's store is damaged: it was put aside, and the node begins with an empty one; what other nodes have of it comes back from them",
+		cfg.Log.Error("the node's store is damaged: it was put aside, and the node begins with an empty one; what other "+
+			"nodes have of it comes back from them",
 			"err", err, "aside", aside)
 		if err := os.WriteFile(cfg.recoverFile(), nil, 0o600); err != nil {
 			return nil, fmt.Errorf("marking the store as lost: %w", err)

@@ -155,7 +155,8 @@ func inputFinding(rules Rules, readings []sensor.Reading) Finding {
 		f.Result, f.Text = Blind, "not seen by any sensor, and not needed: run_if_user_active is true"
 	default:
 		f.Result, f.Text = Bad, "not seen by any sensor: nothing runs here, for the owner comes first"
-		f.Fix = "do what one of the sensors below asks for, or `godwit config set run_if_user_active true` where nobody sits at the machine"
+		f.Fix = "do what one of the sensors below asks for, or `godwit config set run_if_user_active true` where nobody " +
+			"sits at the machine"
 	}
 	return f
 }

@@ -94,7 +94,8 @@ func TestParseErrors(t *testing.T) {
 }
 
 func TestEdit(t *testing.T) {
-	const src = "# my rules\ngrace: 1m   # short\n\n# nights\nhours:\n  monday: 18-24\n  # a note\n\n# the rest\nmax_cores: 2"
+	const src = "# my rules\ngrace: 1m   # short\n\n# nights\nhours:\n  monday: 18-24\n  # a note\n\n# the " +
+		"rest\nmax_cores: 2"
 	for _, c := range []struct{ key, value, want string }{
 		{"grace", "20m", strings.Replace(src, "grace: 1m   # short", "grace: 20m # short", 1)},
 		{"max_cores", "50%", strings.Replace(src, "max_cores: 2", "max_cores: 50%\n", 1)},
@@ -226,7 +227,8 @@ func TestHours(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	r, err := Parse("", []byte("hours: {monday: '18:00-08:00', tuesday: '12-13,13-14', sunday: never, wednesday: '0:30-24:00'}"))
+	r, err := Parse("", []byte("hours: {monday: '18:00-08:00', tuesday: '12-13,13-14', sunday: never, wednesday: "+
+		"'0:30-24:00'}"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,8 @@ func (c *WeeklyConfig) complete() error {
 		c.Share = weeklyShare
 	}
 	if c.Slots < 1 || c.Slots > mostWeeklySlots || len(c.Weights) > mostWeeks || !(c.Share > 0 && c.Share <= 1) {
-		return fmt.Errorf("weekly with slots=%d, %d weights, c=%v: slots is 1 to %d, weights are at most %d, c is above 0, at most 1", c.Slots, len(c.Weights), c.Share, mostWeeklySlots, mostWeeks)
+		return fmt.Errorf("weekly with slots=%d, %d weights, c=%v: slots is 1 to %d, weights are at most %d, c is above 0, "+
+			"at most 1", c.Slots, len(c.Weights), c.Share, mostWeeklySlots, mostWeeks)
 	}
 	sum := 0.0
 	for _, w := range c.Weights {

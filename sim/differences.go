@@ -15,7 +15,8 @@ func (w *world) differences() []string {
 			out = append(out, fmt.Sprintf(format, args...))
 		}
 	}
-	add(s.Paper, "the published rules: scheduling knows at once and costs nothing, moves take no time, there are no checkpoints, and a task ends when its host stops being available, its owner's return and its notice included")
+	add(s.Paper, "the published rules: scheduling knows at once and costs nothing, moves take no time, there are no "+
+		"checkpoints, and a task ends when its host stops being available, its owner's return and its notice included")
 	add(s.Paper && s.Network != Network{}, "the network's figures are not used")
 	add(s.Paper && s.Checkpoints != Checkpoints{}, "the checkpoints' figures are not used")
 	add(s.Paper && s.Hosts.Owner != Kill, "owners that come back end tasks, where they live suspend them")
@@ -33,8 +34,10 @@ func (w *world) differences() []string {
 	add(w.ahead == 0, "no task is given ahead to a busy host")
 	add(w.ahead > 0, "a host is given up to %d tasks ahead", w.ahead)
 	add(w.model != "" && !s.Paper, "each host's record is known to the scheduler as of its last advert, without delay")
-	add(!s.Paper && w.mover != nil, "tasks move one after the other, and what a move brought is lost with its new host; live they are placed together, and it is a checkpoint")
-	add(!s.Paper && s.Checkpoints.Auto, "a task's checkpoint interval is chosen as its run begins, live after each checkpoint")
+	add(!s.Paper && w.mover != nil, "tasks move one after the other, and what a move brought is lost with its new host; "+
+		"live they are placed together, and it is a checkpoint")
+	add(!s.Paper && s.Checkpoints.Auto, "a task's checkpoint interval is chosen as its run begins, live after each "+
+		"checkpoint")
 	add(!s.Paper && (s.Checkpoints.Every > 0 || s.Checkpoints.Auto), "checkpoints come by work done on the reference core")
 	return out
 }

@@ -94,7 +94,8 @@ func init() {
 	RegisterLaw("uniform", LawKind{Does: "from 0 to twice the mean, all alike", Make: func(*Params) Draw {
 		return func(rng *rand.Rand) float64 { return 2 * rng.Float64() }
 	}})
-	RegisterLaw("cubed", LawKind{Does: "the cube of a length that varies by 2.5 %: loops in three (Kokaly 2008, appendix D and Fig. 6.2)", Make: func(*Params) Draw {
+	RegisterLaw("cubed", LawKind{Does: "the cube of a length that varies by 2.5 %: loops in three (Kokaly 2008, " +
+		"appendix D and Fig. 6.2)", Make: func(*Params) Draw {
 		return func(rng *rand.Rand) float64 {
 			n := 1 - cubedBy + 2*cubedBy*rng.Float64()
 			return n * n * n

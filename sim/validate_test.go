@@ -76,7 +76,8 @@ func TestBadScenarios(t *testing.T) {
 		{"a trace cut short", func(s *Scenario) { s.Trace.End = s.Trace.End.Add(-time.Hour) },
 			"host 0 has a spell to 1970-01-03T00:00:00Z, after the trace ends 1970-01-02T23:00:00Z: set the trace's end"},
 		{"an end beyond a truncated trace", func(s *Scenario) { s.End = s.Trace.End.Add(time.Hour) },
-			"the run ends 1970-01-03T01:00:00Z, but the trace is only known to 1970-01-03T00:00:00Z (it may be truncated): end then or sooner"},
+			"the run ends 1970-01-03T01:00:00Z, but the trace is only known to 1970-01-03T00:00:00Z (it may be truncated): " +
+				"end then or sooner"},
 		{"a start before the trace", func(s *Scenario) { s.Start = s.Trace.Start.Add(-time.Hour) },
 			"the run starts 1969-12-31T23:00:00Z, before the trace does 1970-01-01T00:00:00Z: start then or later"},
 		{"an end before the start", func(s *Scenario) { s.Start = s.Trace.End },

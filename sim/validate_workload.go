@@ -78,7 +78,8 @@ func (c *Class) checkArrival(p *problems, at string) {
 	switch c.Arrival {
 	case Saturated:
 		if c.Interval != 0 {
-			p.add("%s is saturated, so that a job always waits, and has an interval of %v: leave that out, or say every or poisson", at, c.Interval)
+			p.add("%s is saturated, so that a job always waits, and has an interval of %v: leave that out, or say every or "+
+				"poisson", at, c.Interval)
 		}
 	case Every, Poisson, Renewal:
 		if c.Interval == 0 {

@@ -74,7 +74,8 @@ func writeFTA(out io.Writer, t *Trace) error {
 	if t.Synthetic != "" {
 		fmt.Fprintf(w, "# synthetic: %s\n", oneLine(t.Synthetic))
 	}
-	fmt.Fprintln(w, "# event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time event_end_reason")
+	fmt.Fprintln(w, "# event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time "+
+		"event_end_reason")
 	for n, h := range t.Hosts {
 		event := 0
 		write := func(from, to int64, up int) {

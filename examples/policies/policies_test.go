@@ -29,8 +29,10 @@ func TestRegistered(t *testing.T) {
 		{"roomiest:spare=10", "roomiest:spare=100", place.Describe(), func(s string) (any, error) { return place.Parse(s) }},
 		{"modest", "modest:by=2", share.Describe(), func(s string) (any, error) { return share.Parse(s) }},
 		{"doubling:most=8", "doubling:most=0", chunk.Describe(), ofJob},
-		{"closing:hour=9,before=1h", "closing:hour=24", migrate.Describe(), func(s string) (any, error) { return migrate.Parse(s) }},
-		{"halflife:of=2h", "halflife:of=soon", predictor.Describe(), func(s string) (any, error) { return predictor.Parse(s) }},
+		{"closing:hour=9,before=1h", "closing:hour=24", migrate.Describe(),
+			func(s string) (any, error) { return migrate.Parse(s) }},
+		{"halflife:of=2h", "halflife:of=soon", predictor.Describe(),
+			func(s string) (any, error) { return predictor.Parse(s) }},
 		{"twofold:ratio=4", "twofold:ratio=0", sim.DescribeLaws(), func(s string) (any, error) { return sim.Law(s).Draw() }},
 	} {
 		if _, err := c.parse(c.good); err != nil {
@@ -84,13 +86,14 @@ func (c counted) Size(now time.Time, n chunk.Node, ask chunk.Ask) (int, chunk.Re
 }
 
 func init() {
-	chunk.Register("counted", chunk.Kind{Does: "doubling that tells how often it was asked", Make: func(_ *chunk.Params, j chunk.Job) chunk.Policy {
-		p, err := chunk.Parse("doubling:most=4", j)
-		if err != nil {
-			panic(err)
-		}
-		return counted{p}
-	}})
+	chunk.Register("counted", chunk.Kind{Does: "doubling that tells how often it was asked",
+		Make: func(_ *chunk.Params, j chunk.Job) chunk.Policy {
+			p, err := chunk.Parse("doubling:most=4", j)
+			if err != nil {
+				panic(err)
+			}
+			return counted{p}
+		}})
 }
 
 // The coordinators of whole nodes, which are those of live ones, obey all four
@@ -109,7 +112,8 @@ func TestCoordinatorsObey(t *testing.T) {
 	if sized == 0 {
 		t.Error("nobody asked the policy of chunks")
 	}
-	for _, why := range []string{"it has the most memory left", "the room is being closed", "who wants least has it first"} {
+	for _, why := range []string{"it has the most memory left", "the room is being closed",
+		"who wants least has it first"} {
 		found := 0
 		for reason, n := range said {
 			if strings.Contains(reason, why) {
@@ -124,13 +128,16 @@ func TestCoordinatorsObey(t *testing.T) {
 
 // The simulator obeys placement, migration, predictor and laws.
 func TestSimulatorObeys(t *testing.T) {
-	text := strings.NewReplacer("fairness: modest\n", "", "chunking: \"doubling:most=4\"\n", "predictor: \"halflife:of=2h\"\n", "\"roomiest:spare=10\"", "expected").Replace(experiment)
+	text := strings.NewReplacer("fairness: modest\n", "", "chunking: \"doubling:most=4\"\n",
+		"predictor: \"halflife:of=2h\"\n", "\"roomiest:spare=10\"", "expected").Replace(experiment)
 	r, err := sim.Run(grid(t, text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Predictor != "halflife:of=2h" || r.Succeeded != r.Arrived || r.Migrations == 0 || r.Response.Max < 2*r.Response.P50 {
-		t.Errorf("by %s: of %d tasks %d ended, with %d moves, in %+v", r.Predictor, r.Arrived, r.Succeeded, r.Migrations, r.Response)
+	if r.Predictor != "halflife:of=2h" || r.Succeeded != r.Arrived || r.Migrations == 0 ||
+		r.Response.Max < 2*r.Response.P50 {
+		t.Errorf("by %s: of %d tasks %d ended, with %d moves, in %+v", r.Predictor, r.Arrived, r.Succeeded, r.Migrations,
+			r.Response)
 	}
 }
 

@@ -41,7 +41,8 @@ func mixed(ctx context.Context, t *trial) error {
 	if err != nil {
 		return err
 	}
-	t.report.expect("a leader of each version was killed, and the other side went on", killed[false] > 0 && killed[true] > 0,
+	t.report.expect("a leader of each version was killed, and the other side went on", killed[false] > 0 &&
+		killed[true] > 0,
 		"%d of the new one, %d of the earlier", killed[false], killed[true])
 	if err := t.settle(ctx, settleLimit); err != nil {
 		return err
@@ -68,7 +69,8 @@ func (t *trial) killLeaders(ctx context.Context, old func(*node) bool) (killed m
 			continue
 		}
 		n := t.nodes[leader]
-		t.say("kill -9 of node %d, which leads in epoch %s; it is of the earlier version: %t", leader, epochName(v.Epoch), old(n))
+		t.say("kill -9 of node %d, which leads in epoch %s; it is of the earlier version: %t", leader, epochName(v.Epoch),
+			old(n))
 		t.tally.fell(time.Now(), leader, false)
 		n.kill()
 		if err := t.awaitWhole(ctx, newGroupLimit); err != nil {

@@ -306,7 +306,8 @@ func (m *mover) once(ctx context.Context) error {
 		}
 	}
 	m.trips = append(m.trips, tr)
-	m.say("node %d to node %d: still for %.1f ms, %.2f s after the notice, before that for %.1f ms, %.1f MiB received there, %d rounds again",
+	m.say("node %d to node %d: still for %.1f ms, %.2f s after the notice, before that for %.1f ms, %.1f MiB received "+
+		"there, %d rounds again",
 		tr.from, tr.to, ms(tr.still), tr.took.Seconds(), ms(tr.pause), float64(tr.bytes)/mebibyte, tr.repeated)
 	return m.returned(ctx, m.nodes[at.node])
 }

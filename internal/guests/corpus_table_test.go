@@ -222,10 +222,13 @@ func throwing(l *larder) (made, error) {
 
 // missing are rows for what was looked for and is not there.
 var missing = []entry{
-	{program: "json", chain: "tinygo", absent: "TinyGo is in none of Debian's packages, Go's modules and npm: the row cat/tinygo has a module that it built"},
+	{program: "json", chain: "tinygo", absent: "TinyGo is in none of Debian's packages, Go's modules and npm: the row " +
+		"cat/tinygo has a module that it built"},
 	{program: "work.cc", chain: "wasi-sdk",
-		absent: "wasi-sdk is in none of them, so there is no C++ library here that throws: the row throw/by-hand has a module of our own"},
-	{program: "ruby", chain: "npm", absent: "@ruby/3.4-wasm-wasi has no _start and imports 24 functions of JavaScript: no command for WASI runs it, wazero's neither"},
+		absent: "wasi-sdk is in none of them, so there is no C++ library here that throws: the row throw/by-hand has a " +
+			"module of our own"},
+	{program: "ruby", chain: "npm", absent: "@ruby/3.4-wasm-wasi has no _start and imports 24 functions of JavaScript: " +
+		"no command for WASI runs it, wazero's neither"},
 }
 
 // find gives the rows that a list of programs, toolchains or both joined by a slash names.

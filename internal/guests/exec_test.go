@@ -164,6 +164,7 @@ func (x *executor) hop(t *testing.T, name, program string, flags []string, memor
 	if t.Failed() {
 		verdict = "FAIL"
 	}
-	fmt.Fprintf(t.Output(), "guest %-12s %s  exec --hops: %d  tries %d  fuel %12d  cpu %6.2fs, hopping %6.2fs  state %.16s  files %d\n",
+	fmt.Fprintf(t.Output(), "guest %-12s %s  exec --hops: %d  tries %d  fuel %12d  cpu %6.2fs, hopping %6.2fs  state "+
+		"%.16s  files %d\n",
 		name, verdict, got.Hops, tries, want.Fuel, want.CPUS, got.CPUS, got.StateHash, len(got.Files))
 }

@@ -272,7 +272,8 @@ func row(t *testing.T, name string, want sandbox.Report, j journey) {
 	if t.Failed() {
 		verdict = "FAIL"
 	}
-	fmt.Fprintf(t.Output(), "guest %-16s %s  fuel %13d  hops %2d  alone %7.2fs  hopping %7.2fs  checkpoint %8.1f MB  stored, all %7.1f MB  longest pause %6.0f ms\n",
+	fmt.Fprintf(t.Output(), "guest %-16s %s  fuel %13d  hops %2d  alone %7.2fs  hopping %7.2fs  checkpoint %8.1f MB  "+
+		"stored, all %7.1f MB  longest pause %6.0f ms\n",
 		name, verdict, want.Fuel, j.hops, want.Wall.Seconds(), j.took.Seconds(), float64(j.state)/1e6,
 		float64(j.stored)/1e6, float64(j.pause)/1e6)
 }

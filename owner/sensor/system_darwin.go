@@ -25,7 +25,8 @@ func System() []Sensor {
 		never{"screen", Screen, "macOS tells of full-screen windows only to programs that may record the screen", ""},
 		never{"metered", Network, "macOS tells of expensive networks only through Network.framework, which is not used",
 			"set max_upload_rate and max_download_rate if this network is paid by volume"},
-		never{"going", Going, "macOS announces sleep only to programs with a run loop; a shutdown ends the node as Ctrl-C does", ""},
+		never{"going", Going, "macOS announces sleep only to programs with a run loop; a shutdown ends the node as Ctrl-C " +
+			"does", ""},
 	}
 }
 

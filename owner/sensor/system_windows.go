@@ -30,7 +30,8 @@ func System() []Sensor {
 		&wakeClock{},
 		never{"metered", Network, "Windows tells of metered networks only through COM, which is not used",
 			"set max_upload_rate and max_download_rate if this network is paid by volume"},
-		never{"going", Going, "Windows announces sleep only to programs with a window; a shutdown ends the node as Ctrl-C does", ""},
+		never{"going", Going, "Windows announces sleep only to programs with a window; a shutdown ends the node as Ctrl-C " +
+			"does", ""},
 	}
 }
 

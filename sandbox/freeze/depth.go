@@ -19,7 +19,8 @@ import (
 // a test at each entry of a recursive function and a load and a store at each return from it.)
 
 // ErrTooDeep is wrapped by errors about a stack that this host's engine cannot hold and others can.
-var ErrTooDeep = errors.New("the task's stack is deeper than this host can hold; one with a compiler for WebAssembly can go on from the last checkpoint")
+var ErrTooDeep = errors.New("the task's stack is deeper than this host can hold; one with a compiler for WebAssembly " +
+	"can go on from the last checkpoint")
 
 const (
 	// enoughFrames is how deep an engine must go for its limit to be taken for the program's: several times what

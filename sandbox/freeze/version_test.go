@@ -38,7 +38,8 @@ func TestPassVersionIsCountedUp(t *testing.T) {
 	}
 	got := hex.EncodeToString(sum.Sum(nil))
 	if got != pinned || freeze.PassVersion != pinnedVersion {
-		t.Errorf("version %d of the pass makes %s; pinned is %s for version %d: if the change is meant, count PassVersion up and pin both",
+		t.Errorf("version %d of the pass makes %s; pinned is %s for version %d: if the change is meant, count PassVersion "+
+			"up and pin both",
 			freeze.PassVersion, got, pinned, pinnedVersion)
 	}
 }

@@ -29,18 +29,23 @@ const (
 
 // hints says of each feature how to build a module that does without.
 var hints = map[Feature]string{
-	Exceptions: "C++: build all of it without -fwasm-exceptions, or with -fno-exceptions; C with setjmp: without it and without -mllvm -wasm-enable-sjlj; " +
+	Exceptions: "C++: build all of it without -fwasm-exceptions, or with -fno-exceptions; C with setjmp: without it and " +
+		"without -mllvm -wasm-enable-sjlj; " +
 		"Rust: with panic=abort, the default for wasm32-wasip1",
-	TailCalls:      "clang: build without -mtail-call; Rust: without -C target-feature=+tail-call",
-	Threads:        "build for one thread: target wasm32-wasip1 (or wasm32-wasi), not wasm32-wasip1-threads; clang: without -pthread and -matomics; Rust: without -C target-feature=+atomics",
-	Memory64:       "build for a 32-bit target: wasm32-wasip1, not wasm64",
-	SeveralMems:    "build the module with one memory (clang: without -mmultimemory), or make one of several with wasm-opt --multi-memory-lowering",
-	PageSizes:      "build with the standard page size of 64 KiB",
-	RelaxedSIMD:    "clang: build with -msimd128 and without -mrelaxed-simd; Rust: with -C target-feature=+simd128, without +relaxed-simd",
+	TailCalls: "clang: build without -mtail-call; Rust: without -C target-feature=+tail-call",
+	Threads: "build for one thread: target wasm32-wasip1 (or wasm32-wasi), not wasm32-wasip1-threads; clang: " +
+		"without -pthread and -matomics; Rust: without -C target-feature=+atomics",
+	Memory64: "build for a 32-bit target: wasm32-wasip1, not wasm64",
+	SeveralMems: "build the module with one memory (clang: without -mmultimemory), or make one of several with " +
+		"wasm-opt --multi-memory-lowering",
+	PageSizes: "build with the standard page size of 64 KiB",
+	RelaxedSIMD: "clang: build with -msimd128 and without -mrelaxed-simd; Rust: with -C target-feature=+simd128, " +
+		"without +relaxed-simd",
 	WideArithmetic: "clang: build without -mwide-arithmetic; Rust: without -C target-feature=+wide-arithmetic",
 	ExtendedConst:  "clang: build with -mno-extended-const; Rust: with -C target-feature=-extended-const",
 	TypedRefs:      "build for WebAssembly 2.0, without the function-references proposal",
-	GC:             "Kotlin and Dart need WebAssembly's garbage collector; build with a toolchain that brings its own, like Go (GOOS=wasip1) or TinyGo",
+	GC: "Kotlin and Dart need WebAssembly's garbage collector; build with a toolchain that brings its own, " +
+		"like Go (GOOS=wasip1) or TinyGo",
 	StackSwitching: "build without the stack-switching proposal",
 }
 

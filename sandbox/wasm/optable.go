@@ -98,7 +98,8 @@ const (
 
 // simdTable lists the instructions behind 0xfd.
 var simdTable = []opRange{
-	{0, "i>v", ImmMem, "v128.", "load load8x8_s load8x8_u load16x4_s load16x4_u load32x2_s load32x2_u load8_splat load16_splat load32_splat load64_splat"},
+	{0, "i>v", ImmMem, "v128.", "load load8x8_s load8x8_u load16x4_s load16x4_u load32x2_s load32x2_u load8_splat " +
+		"load16_splat load32_splat load64_splat"},
 	{11, "iv>", ImmMem, "v128.", "store"},
 	{12, ">v", ImmV128, "v128.", "const"},
 	{13, "vv>v", ImmShuffle, "i8x16.", "shuffle"},
@@ -142,7 +143,8 @@ var simdTable = []opRange{
 	{118, "vv>v", ImmNone, "i8x16.", "min_s min_u max_s max_u"},
 	{122, "v>v", ImmNone, "f64x2.", "trunc"},
 	{123, "vv>v", ImmNone, "i8x16.", "avgr_u"},
-	{124, "v>v", ImmNone, "", "i16x8.extadd_pairwise_i8x16_s i16x8.extadd_pairwise_i8x16_u i32x4.extadd_pairwise_i16x8_s i32x4.extadd_pairwise_i16x8_u"},
+	{124, "v>v", ImmNone, "", "i16x8.extadd_pairwise_i8x16_s i16x8.extadd_pairwise_i8x16_u " +
+		"i32x4.extadd_pairwise_i16x8_s i32x4.extadd_pairwise_i16x8_u"},
 	{128, "v>v", ImmNone, "i16x8.", "abs neg"},
 	{130, "vv>v", ImmNone, "i16x8.", "q15mulr_sat_s"},
 	{131, "v>i", ImmNone, "i16x8.", "all_true bitmask"},
@@ -151,20 +153,25 @@ var simdTable = []opRange{
 	{139, "vi>v", ImmNone, "i16x8.", "shl shr_s shr_u"},
 	{142, "vv>v", ImmNone, "i16x8.", "add add_sat_s add_sat_u sub sub_sat_s sub_sat_u"},
 	{148, "v>v", ImmNone, "f64x2.", "nearest"},
-	{149, "vv>v", ImmNone, "i16x8.", "mul min_s min_u max_s max_u - avgr_u extmul_low_i8x16_s extmul_high_i8x16_s extmul_low_i8x16_u extmul_high_i8x16_u"},
+	{149, "vv>v", ImmNone, "i16x8.", "mul min_s min_u max_s max_u - avgr_u extmul_low_i8x16_s extmul_high_i8x16_s " +
+		"extmul_low_i8x16_u extmul_high_i8x16_u"},
 	{160, "v>v", ImmNone, "i32x4.", "abs neg"},
 	{163, "v>i", ImmNone, "i32x4.", "all_true bitmask"},
 	{167, "v>v", ImmNone, "i32x4.", "extend_low_i16x8_s extend_high_i16x8_s extend_low_i16x8_u extend_high_i16x8_u"},
 	{171, "vi>v", ImmNone, "i32x4.", "shl shr_s shr_u"},
-	{174, "vv>v", ImmNone, "i32x4.", "add - - sub - - - mul min_s min_u max_s max_u dot_i16x8_s - extmul_low_i16x8_s extmul_high_i16x8_s extmul_low_i16x8_u extmul_high_i16x8_u"},
+	{174, "vv>v", ImmNone, "i32x4.", "add - - sub - - - mul min_s min_u max_s max_u dot_i16x8_s - extmul_low_i16x8_s " +
+		"extmul_high_i16x8_s extmul_low_i16x8_u extmul_high_i16x8_u"},
 	{192, "v>v", ImmNone, "i64x2.", "abs neg"},
 	{195, "v>i", ImmNone, "i64x2.", "all_true bitmask"},
 	{199, "v>v", ImmNone, "i64x2.", "extend_low_i32x4_s extend_high_i32x4_s extend_low_i32x4_u extend_high_i32x4_u"},
 	{203, "vi>v", ImmNone, "i64x2.", "shl shr_s shr_u"},
-	{206, "vv>v", ImmNone, "i64x2.", "add - - sub - - - mul eq ne lt_s gt_s le_s ge_s extmul_low_i32x4_s extmul_high_i32x4_s extmul_low_i32x4_u extmul_high_i32x4_u"},
+	{206, "vv>v", ImmNone, "i64x2.", "add - - sub - - - mul eq ne lt_s gt_s le_s ge_s extmul_low_i32x4_s " +
+		"extmul_high_i32x4_s extmul_low_i32x4_u extmul_high_i32x4_u"},
 	{224, "v>v", ImmNone, "f32x4.", "abs neg - sqrt"},
 	{228, "vv>v", ImmNone, "f32x4.", "add sub mul div min max pmin pmax"},
 	{236, "v>v", ImmNone, "f64x2.", "abs neg - sqrt"},
 	{240, "vv>v", ImmNone, "f64x2.", "add sub mul div min max pmin pmax"},
-	{248, "v>v", ImmNone, "", "i32x4.trunc_sat_f32x4_s i32x4.trunc_sat_f32x4_u f32x4.convert_i32x4_s f32x4.convert_i32x4_u i32x4.trunc_sat_f64x2_s_zero i32x4.trunc_sat_f64x2_u_zero f64x2.convert_low_i32x4_s f64x2.convert_low_i32x4_u"},
+	{248, "v>v", ImmNone, "", "i32x4.trunc_sat_f32x4_s i32x4.trunc_sat_f32x4_u f32x4.convert_i32x4_s " +
+		"f32x4.convert_i32x4_u i32x4.trunc_sat_f64x2_s_zero i32x4.trunc_sat_f64x2_u_zero f64x2.convert_low_i32x4_s " +
+		"f64x2.convert_low_i32x4_u"},
 }

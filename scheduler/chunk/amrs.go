@@ -14,12 +14,14 @@ const defaultRounds = 3
 const mostRounds = 1 << 20
 
 func init() {
-	Register("amrs", Kind{"rounds", "Sim-PETEK's adaptive multi-round synchronous scheduler: all wait for the last of each round", func(ps *spec.Params, j Job) Policy {
+	Register("amrs", Kind{"rounds", "Sim-PETEK's adaptive multi-round synchronous scheduler: all wait for the last of " +
+		"each round", func(ps *spec.Params, j Job) Policy {
 		p := &amrs{budget: perRound(ps, j), round: 1}
 		p.job = j
 		return p
 	}})
-	Register("amra", Kind{"rounds", "Sim-PETEK's adaptive multi-round asynchronous scheduler: whoever is idle gets its share of a round", func(ps *spec.Params, j Job) Policy {
+	Register("amra", Kind{"rounds", "Sim-PETEK's adaptive multi-round asynchronous scheduler: whoever is idle gets its " +
+		"share of a round", func(ps *spec.Params, j Job) Policy {
 		p := &amra{budget: perRound(ps, j)}
 		p.job, p.gated = j, true
 		return p

@@ -21,7 +21,8 @@ const (
 
 func init() {
 	Register("paced", Kind{"x rate longest",
-		"AWF that begins with a probe, for chunks of bounded time: long enough for its coordinator, short beside how long members stay", func(ps *spec.Params, j Job) Policy {
+		"AWF that begins with a probe, for chunks of bounded time: long enough for its coordinator, short beside how long " +
+			"members stay", func(ps *spec.Params, j Job) Policy {
 			return &paced{
 				powers: powers{pool: pool{job: j}, aging: true}, x: readFactor(ps),
 				rate:    ps.Number("rate", defaultRate, 1e-3, 1e9),

@@ -85,6 +85,9 @@ func (l *learner) Leave(n Node) {
 		l.power -= npp
 		l.mass -= e
 	}
+	if l.power < lossy*npp || l.mass < lossy*e {
+		l.changes = len(l.members)
+	}
 	l.pool.Leave(n)
 	switch rest := 1 - e; {
 	case l.here == 0:
@@ -97,6 +100,10 @@ func (l *learner) Leave(n Node) {
 	}
 	l.changed()
 }
+
+// lossy is how much a sum may shrink or grow at once: beyond it too many of the digits
+// are rounding, and the sum is made anew.
+const lossy = 1e-4
 
 // tiny is less than any ratio that matters: of so small a rest the last digits are
 // all rounding.
@@ -131,7 +138,11 @@ func (l *learner) Done(now time.Time, n Node, runs int, elapsed time.Duration) {
 		l.measured++
 		l.mass += m.ratio * l.scale
 	}
+	before := l.power
 	l.power += power - m.npp
+	if l.power < lossy*before || before < lossy*l.power {
+		l.changes = len(l.members)
+	}
 	m.npp = power
 	l.dirty = true
 	l.changed()
@@ -193,8 +204,9 @@ func (l *learner) refresh() {
 	if !(total > 0) || math.IsInf(total, 1) {
 		return
 	}
-	// Ratios are in units of scale, and past is per unit: both take the factor.
-	l.past *= l.scale
+	// Only what is added to past from here on matters, since all are settled. What it was
+	// may be so large that what is added would be lost in it.
+	l.past = 0
 	l.measured, l.power, l.mass, l.weight = 0, 0, 0, 0
 	for i := range l.members {
 		m := &l.members[i]
@@ -202,7 +214,7 @@ func (l *learner) refresh() {
 			continue
 		}
 		m.ratio /= total
-		m.since = l.past
+		m.since = 0
 		l.weight += m.weight()
 		if m.npp > 0 {
 			l.measured++

@@ -13,7 +13,8 @@ func init() {
 			return &tss{pool: pool{job: j}, first: int64(ps.Integer("first", 0, 0, MaxChunk)),
 				last: int64(ps.Integer("last", 1, 1, MaxChunk))}
 		}})
-	Register("fsc", Kind{"ratio", "fixed-size chunking: the size that is best for a message's cost over the spread of runs' times", func(ps *spec.Params, j Job) Policy {
+	Register("fsc", Kind{"ratio", "fixed-size chunking: the size that is best for a message's cost over the spread of " +
+		"runs' times", func(ps *spec.Params, j Job) Policy {
 		return &fsc{pool{job: j}, ps.Number("ratio", 1, 0, MaxChunk)}
 	}})
 }

@@ -127,7 +127,8 @@ func (p *Expected) Place(now time.Time, queue Queue, hosts []Host, f Forecast, _
 }
 
 func expectedWords(r *Reason) string {
-	return fmt.Sprintf("next in order; of %d idle members it is expected to be done here first, in %v: it takes %v, and stays for that with probability %.3g",
+	return fmt.Sprintf("next in order; of %d idle members it is expected to be done here first, in %v: it takes %v, and "+
+		"stays for that with probability %.3g",
 		r.m, time.Duration(r.y).Round(time.Second), time.Duration(r.n).Round(time.Second), r.x)
 }
 

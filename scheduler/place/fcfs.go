@@ -15,7 +15,8 @@ import (
 func init() {
 	Register("fcfs", Kind{
 		Params: "order ahead patience",
-		Does:   "tasks in order to the fastest idle member, or (order=turn, as published) to the next in turn, or (order=idle) to the one idle longest",
+		Does: "tasks in order to the fastest idle member, or (order=turn, as published) to the next in turn, or " +
+			"(order=idle) to the one idle longest",
 		Make: func(ps *spec.Params) Policy {
 			ahead := ps.Choice("ahead", "no", "yes") == 1
 			order, wait := ps.Choice("order", "fastest", "turn", "idle"), patience(ps)

@@ -39,5 +39,6 @@ func (p *GcMu) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand
 var gcmuRule = rule{words: gcmuWords}
 
 func gcmuWords(r *Reason) string {
-	return fmt.Sprintf("the member that was idle longest; of %d classes that wait, this has the most age times rate there (%.3g s times %.3g a second)", r.n, r.x, r.y)
+	return fmt.Sprintf("the member that was idle longest; of %d classes that wait, this has the most age times rate "+
+		"there (%.3g s times %.3g a second)", r.n, r.x, r.y)
 }

@@ -15,8 +15,9 @@ import (
 func init() {
 	Register("lpas", Kind{
 		Params: "resolve arrivals rates check tau server patience",
-		Does:   "as gcmu, of the classes that a linear program over arrivals, rates and members allots to the member (LPAS_DG)",
-		Make:   func(ps *spec.Params) Policy { return newLPAS(ps) },
+		Does: "as gcmu, of the classes that a linear program over arrivals, rates and members allots to the member " +
+			"(LPAS_DG)",
+		Make: func(ps *spec.Params) Policy { return newLPAS(ps) },
 	})
 }
 
@@ -240,5 +241,6 @@ func (p *LPAS) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand
 }
 
 func lpasWords(r *Reason) string {
-	return fmt.Sprintf("it was idle longest, or scores highest; of %d classes that wait and that the allocation gives it, this has the most age times rate there (%.3g s times %.3g a second)", r.n, r.x, r.y)
+	return fmt.Sprintf("it was idle longest, or scores highest; of %d classes that wait and that the allocation gives "+
+		"it, this has the most age times rate there (%.3g s times %.3g a second)", r.n, r.x, r.y)
 }

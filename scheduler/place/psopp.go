@@ -103,7 +103,8 @@ func (p *PSOPP) narrow(t *Task, open []*Host) {
 }
 
 func fittestWords(r *Reason) string {
-	return fmt.Sprintf("next in order; the fittest that %d particles found among %d members (fitness %.3g, %.0f tasks there)", r.n, r.m, r.x, r.y)
+	return fmt.Sprintf("next in order; the fittest that %d particles found among %d members (fitness %.3g, %.0f tasks "+
+		"there)", r.n, r.m, r.x, r.y)
 }
 
 // fitness is Eq 4.7: x times the probability of staying for the task (1 without

@@ -16,9 +16,11 @@ func init() {
 		name, params, does string
 		make               func(ps *spec.Params) *Push
 	}{
-		{"met", "patience", "tasks in order to the member that executes their class fastest, busy or not (minimum execution time)",
+		{"met", "patience", "tasks in order to the member that executes their class fastest, busy or not (minimum " +
+			"execution time)",
 			func(ps *spec.Params) *Push { return &Push{patient: patience(ps), percent: 0} }},
-		{"mct", "patience", "tasks in order to the member where they would end first, behind what it was given (minimum completion time)",
+		{"mct", "patience", "tasks in order to the member where they would end first, behind what it was given (minimum " +
+			"completion time)",
 			func(ps *spec.Params) *Push { return &Push{patient: patience(ps), percent: 100, behind: true} }},
 		{"kpb", "k patience", "as mct, of the k percent of members that execute the class fastest (k-percent best)",
 			func(ps *spec.Params) *Push {
@@ -116,7 +118,8 @@ func metWords(r *Reason) string {
 }
 
 func mctWords(r *Reason) string {
-	return fmt.Sprintf("next in order; it is expected to end here first, in %.3g s, behind what the member was given (%.3g a second)", r.y, r.x)
+	return fmt.Sprintf("next in order; it is expected to end here first, in %.3g s, behind what the member was given "+
+		"(%.3g a second)", r.y, r.x)
 }
 
 // look notes what holds for a round: who is there, and what they were given before.

@@ -49,12 +49,13 @@ var words = map[reasonKind]string{
 	toEqual:       "towards equal holdings: it had %d slots and comes to %d",
 	toEqualAtSite: "towards equal holdings at this site: it had %d slots there and comes to %d",
 	toWeighted:    "towards holdings by weight: it had %d slots and comes to %d, at weight %.3g",
-	toDominant:    "towards equal dominant shares: it had %d slots and comes to %d, which is %.3g of what there is most used of, at weight %.3g",
-	givesEqually:  "%d slots are wanted back here; %d give, equally as far as they have some",
-	givesMost:     "%d slots are wanted back here; of %d, those who hold most beside their share give first",
-	givesLast:     "%d slots are wanted back here; of %d, who came last gives first",
-	givesAll:      "%d slots are wanted back here; each of %d gives as many, for they do not ask one another",
-	givesPart:     "%d slots are wanted back here; each of %d gives its part by what it holds, rounded up",
+	toDominant: "towards equal dominant shares: it had %d slots and comes to %d, which is %.3g of what there is most " +
+		"used of, at weight %.3g",
+	givesEqually: "%d slots are wanted back here; %d give, equally as far as they have some",
+	givesMost:    "%d slots are wanted back here; of %d, those who hold most beside their share give first",
+	givesLast:    "%d slots are wanted back here; of %d, who came last gives first",
+	givesAll:     "%d slots are wanted back here; each of %d gives as many, for they do not ask one another",
+	givesPart:    "%d slots are wanted back here; each of %d gives its part by what it holds, rounded up",
 }
 
 // String returns the reason in words.

@@ -5,7 +5,8 @@ import "godwit/internal/spec"
 func init() {
 	k := kind{
 		params: "of",
-		does:   "what is idle in equal parts, of each site (Site-EquiPartition); of=holdings: towards equal holdings at each site, for some tens of sites",
+		does: "what is idle in equal parts, of each site (Site-EquiPartition); of=holdings: towards equal holdings at " +
+			"each site, for some tens of sites",
 		make: func(ps *spec.Params) *dividing {
 			if ps.Choice("of", "idle", "holdings") == 1 {
 				return &dividing{divide: levelEachSite, give: mostAtSite, perSite: true, terms: Terms{Sites: true, Levels: true}}

@@ -55,7 +55,8 @@ func Table(w io.Writer, reports []*sim.Report, o Options) error {
 	t.table(response, response50, response95, response99, responseMax, makespan)
 	t.table(migrations, moved, saved)
 	if t.any(exits) {
-		t.title("Predicted exits (Zhang, table 5-1): CP1 came, CP2 stayed as predicted, FA false alarms, MD missed, D = CP1/exits, C = CP1/(CP1+FA)")
+		t.title("Predicted exits (Zhang, table 5-1): CP1 came, CP2 stayed as predicted, FA false alarms, MD missed, D = " +
+			"CP1/exits, C = CP1/(CP1+FA)")
 		t.table(cp1, cp2, falseCall, missedOne, exits, missed, detection, correct)
 	}
 	t.notes(reports)

@@ -110,7 +110,8 @@ func TestDecode(t *testing.T) {
 const work = "\nworkload: {classes: [{work: 10m}]}\n"
 
 func TestGrid(t *testing.T) {
-	e, err := Decode("x.yaml", []byte("synth: {kind: office, hosts: 3, days: 2, resample: true}\nplacement: [fcfs, random]\nmigration: [none, pspp]\nseeds: 2"+work), nil, nil, nil)
+	e, err := Decode("x.yaml", []byte("synth: {kind: office, hosts: 3, days: 2, resample: true}\nplacement: [fcfs, "+
+		"random]\nmigration: [none, pspp]\nseeds: 2"+work), nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +145,8 @@ func TestGrid(t *testing.T) {
 
 // All policies of the four kinds are combined, in their order.
 func TestGridOfFour(t *testing.T) {
-	e, err := Decode("x.yaml", []byte("synth: {kind: office, hosts: 3, days: 2}\nplacement: [fcfs, random]\nmigration: [none, pspp]\nfairness: [sep, gep]\nchunking: [one, gss]\nhosts: {sites: [delft, leiden]}"+work), nil, nil, nil)
+	e, err := Decode("x.yaml", []byte("synth: {kind: office, hosts: 3, days: 2}\nplacement: [fcfs, random]\nmigration: "+
+		"[none, pspp]\nfairness: [sep, gep]\nchunking: [one, gss]\nhosts: {sites: [delft, leiden]}"+work), nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

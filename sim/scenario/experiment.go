@@ -217,7 +217,8 @@ func (e *Experiment) check() error {
 		return errors.New("the experiment has no runs: it needs a placement policy, a migration policy and a seed")
 	case max(len(e.Placements), len(e.Migrations), len(e.Fairnesses), len(e.Chunkings)) > MaxSpecs ||
 		len(e.Seeds) > MaxSeeds || e.runs() > MaxRuns:
-		return fmt.Errorf("%d placement, %d migration, %d fairness and %d chunking policies with %d seeds: an experiment has at most %d runs",
+		return fmt.Errorf("%d placement, %d migration, %d fairness and %d chunking policies with %d seeds: an experiment "+
+			"has at most %d runs",
 			len(e.Placements), len(e.Migrations), len(orUsual(e.Fairnesses)), len(orUsual(e.Chunkings)), len(e.Seeds), MaxRuns)
 	}
 	return nil
