@@ -101,8 +101,8 @@ func (m *Member) IsGone() bool {
 	return running+queued == 0 && (unacked == 0 || alone)
 }
 
-// SayGone tells the members that this one is none any more, at once, and returns the
-// advert that says so.
+// SayGone tells the members that this one is none any more; Advertised is then the advert
+// that says so. Results that no leader has are made durable first.
 func (m *Member) SayGone() {
 	m.out = true
 	m.do(m.worker, m.worker.Keep())

@@ -1,7 +1,5 @@
 package member
 
-import "godwit/scheduler/message"
-
 // lend obeys the owner.
 func (p *Peer) lend(l Lent) {
 	before := p.lent
@@ -33,6 +31,3 @@ func (p *Peer) RoomAgain() {
 		m.regroupSoon()
 	}
 }
-
-// Lent returns what the owner lends, as the peer last heard.
-func (p *Peer) Lent() message.OwnerState { return p.lent.State }

@@ -2,7 +2,6 @@ package member
 
 import (
 	"encoding/json"
-	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -112,6 +111,3 @@ func (f foresight) Stay(peer task.PeerID, _ time.Time, d time.Duration) (p float
 }
 
 var _ place.Forecast = foresight{}
-
-// String names a member in messages.
-func (m *Member) String() string { return fmt.Sprintf("%s in %s", m.p.cfg.Self, m.manifest.Name) }
