@@ -8,12 +8,16 @@ type dispatch struct {
 	c *Coordinator
 
 	policy   place.Policy
+	traits   place.Traits // of policy
 	forecast place.Forecast
 	asking   bool     // a reminder to ask the policy again is set
 	deciding deciding // memory of rounds and scans
 	touched  []*host  // whose capacity may have grown
 	widened  bool     // the queue has something that idle hosts have not been asked for
 }
+
+// goBy has tasks placed by a policy.
+func (q *dispatch) goBy(p place.Policy) { q.policy, q.traits = p, p.Traits() }
 
 // begin begins a Step.
 func (q *dispatch) begin() {

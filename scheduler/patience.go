@@ -9,11 +9,10 @@ import (
 	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
-	"godwit/scheduler/place"
 	"godwit/task"
 )
 
-// A placement policy may have patience (place.Patient): a task that takes so many times
+// A placement policy may have patience (place.Traits): a task that takes so many times
 // as long as its class is expected to at its member is given up there, as one whose
 // end was missed or that the member is far too slow for now, and waits again. The
 // member gets nothing of the class for RefusalPause. That it took so long counts as a
@@ -25,8 +24,7 @@ import (
 // bePatient notes how long a new lease may take, if the policy has patience and
 // anything is known of how long it should.
 func (q *dispatch) bePatient(l *lease) {
-	p, ok := q.policy.(place.Patient)
-	if !ok || p.Patience() <= 0 {
+	if q.traits.Patience <= 0 {
 		return
 	}
 	h, k := l.host, l.job.class
@@ -38,7 +36,7 @@ func (q *dispatch) bePatient(l *lease) {
 	if h.load > h.slots { // it waits there
 		seconds += q.behind(h, l)
 	}
-	seconds *= p.Patience()
+	seconds *= q.traits.Patience
 	l.patience = time.Duration(min(seconds*float64(time.Second), float64(task.MaxDuration)))
 	if at, ok := q.overdueAt(l); ok {
 		q.c.members.alarm(h, at)

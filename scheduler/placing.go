@@ -140,8 +140,8 @@ func (q *dispatch) partOf(view *queueView, ref *liveRef, why place.Reason) strin
 // teach tells a policy that learns how many attempts were lost with their
 // workers in this Step. It counts as after the Step's placements.
 func (q *dispatch) teach() {
-	if l, ok := q.policy.(place.Learner); ok && q.c.reports.lost > 0 {
-		l.Lost(q.c.now, q.c.reports.lost)
+	if q.traits.Lost != nil && q.c.reports.lost > 0 {
+		q.traits.Lost(q.c.now, q.c.reports.lost)
 	}
 	q.c.reports.lost = 0
 }
@@ -149,12 +149,10 @@ func (q *dispatch) teach() {
 // askAgain has a policy that may leave tasks waiting beside idle hosts asked once
 // more, as it wants, while they do.
 func (q *dispatch) askAgain() {
-	p, ok := q.policy.(place.Waiter)
-	if !ok || q.asking || q.c.claims.queue.len() == 0 || q.c.members.idle.len() == 0 || q.c.term.recovering {
+	d := q.traits.Again
+	if d <= 0 || q.asking || q.c.claims.queue.len() == 0 || q.c.members.idle.len() == 0 || q.c.term.recovering {
 		return
 	}
-	if d := p.Again(); d > 0 {
-		q.asking = true
-		q.c.timers.Set(q.c.now.Add(d), reminder{ask: true})
-	}
+	q.asking = true
+	q.c.timers.Set(q.c.now.Add(d), reminder{ask: true})
 }

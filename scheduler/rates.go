@@ -9,10 +9,10 @@ import (
 	"godwit/task"
 )
 
-// Policies that go by classes of tasks (place.Rated) are told, before each round, what
+// Policies that go by classes of tasks (place.Traits) are told, before each round, what
 // the coordinator has learnt of classes and knows of members: rates is their place.Rates. Those that have
 // members pull give tasks to idle slots only, for a task that waits here may still go to
-// a better member; those that push (place.Sharer) give each to its member at once, up to
+// a better member; those that push (they share, too) give each to its member at once, up to
 // Config.MaxAhead beyond the slots, and nobody takes it back for another that is idle.
 
 // rates are what a coordinator has learnt, for policies. Beside that it tells what there is
@@ -118,30 +118,22 @@ func (r *rates) settlePresence(h *host) {
 // tellRates tells a policy that goes by rates what they are, ahead of a round, and
 // reports whether it is one.
 func (q *dispatch) tellRates() bool {
-	p, ok := q.policy.(place.Rated)
-	if !ok {
+	if !q.rated() {
 		return false
 	}
 	q.c.learnt.rounds++
-	if p.Rate(q.c.now, q.c.learnt) {
+	if q.traits.Rate(q.c.now, q.c.learnt) {
 		q.widened = true
 	}
 	return true
 }
 
 // rated reports whether the policy goes by rates.
-func (q *dispatch) rated() bool {
-	_, ok := q.policy.(place.Rated)
-	return ok
-}
+func (q *dispatch) rated() bool { return q.traits.Rate != nil }
 
 // pushes reports whether the policy gives tasks to members that are busy while others
 // are idle.
-func (q *dispatch) pushes() bool {
-	_, rated := q.policy.(place.Rated)
-	_, shares := q.policy.(place.Sharer)
-	return rated && shares
-}
+func (q *dispatch) pushes() bool { return q.rated() && q.traits.Shares }
 
 // rateOffer makes the offer of a host one for a policy that goes by rates, in place of the
 // room that there is for tasks ahead.

@@ -89,7 +89,7 @@ const maxFilled = 64
 // its claimants could not use. Where policies want slots kept idle, it leaves them so.
 func (q *dispatch) fillIdle(hosts []*host) {
 	m, f := &q.deciding, &q.c.claims.fair
-	if _, waits := q.policy.(place.Waiter); waits || f.terms.Guarded || q.c.claims.queue.len() == 0 || q.rated() {
+	if q.traits.Again > 0 || f.terms.Guarded || q.c.claims.queue.len() == 0 || q.rated() {
 		return
 	}
 	m.offers, m.open = m.offers[:0], m.open[:0]

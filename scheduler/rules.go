@@ -48,7 +48,7 @@ func (c *Coordinator) Govern(r Rules) error {
 		return fmt.Errorf("scheduler: %w", err)
 	}
 	if r.Placement != c.cfg.Rules.Placement {
-		c.dispatch.policy = policy
+		c.dispatch.goBy(policy)
 	}
 	if r.Migration != c.cfg.Rules.Migration {
 		c.migration.mover, c.migration.scanAt, c.migration.noticed = mover, time.Time{}, mover != nil && mover.Period() <= 0

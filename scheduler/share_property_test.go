@@ -42,6 +42,8 @@ type placing struct {
 	grown *granting
 }
 
+func (p *placing) Traits() place.Traits { return place.Traits{} }
+
 func (p *placing) Place(now time.Time, q place.Queue, hosts []place.Host, f place.Forecast,
 	rng *rand.Rand) []place.Placement {
 	given := map[string]int{}
@@ -103,7 +105,7 @@ func newSharing(tb testing.TB, t *rapid.T) *sharing {
 	s := &sharing{t: t, tb: tb, now: schedtest.Start, c: NewCoordinator(self, scripted(), 1)}
 	s.grown = &granting{granted: map[string]int{}}
 	s.govern(t)
-	s.c.dispatch.policy = &placing{s.c.dispatch.policy, t, s.c, s.grown}
+	s.c.dispatch.goBy(&placing{s.c.dispatch.policy, t, s.c, s.grown})
 	for k := range 5 {
 		_, id := schedtest.Identity(100 + k)
 		s.peers = append(s.peers, id)

@@ -19,12 +19,11 @@ type ranked struct {
 	offer place.Host
 }
 
-// shortlist has a place.Ranker offered, of all idle hosts, only those that it will
+// shortlist has a policy with a Rank (see place.Traits) offered, of all idle hosts, only those that it will
 // take for the few tasks that wait, and reports whether that can be known. The
-// placements are the same; see place.Ranker.
+// placements are the same.
 func (q *dispatch) shortlist() bool {
-	r, ok := q.policy.(place.Ranker)
-	if !ok || !q.widened || q.c.members.idle.len() < rankedHosts || q.c.claims.fair.terms.Sites ||
+	if q.traits.Rank == nil || !q.widened || q.c.members.idle.len() < rankedHosts || q.c.claims.fair.terms.Sites ||
 		q.c.claims.fair.terms.Guarded {
 		return false
 	}
@@ -33,7 +32,7 @@ func (q *dispatch) shortlist() bool {
 		return false
 	}
 	m := &q.deciding
-	q.rank(n, r.Rank())
+	q.rank(n, q.traits.Rank())
 	d, known := q.c.claims.nextInTurn().duration()
 	for i := range m.picked {
 		h := m.picked[i].host

@@ -76,12 +76,11 @@ func (q *dispatch) waitingTasks() int { return min(math.MaxInt32, q.c.claims.wai
 // situate tells a policy that weighs how things stand. saves says that the tasks to
 // be placed go on from their checkpoints.
 func (q *dispatch) situate(saves bool) {
-	p, ok := q.policy.(place.Situated)
-	if !ok {
+	if q.traits.Situate == nil {
 		return
 	}
 	s := q.c.migration.costs()
-	p.Situate(place.Situation{
+	q.traits.Situate(place.Situation{
 		Waiting: q.waitingTasks(), Delay: s.Delay, Detect: s.Detect, Rate: s.Rate, Pause: s.Pause, Saves: saves,
 	})
 }

@@ -175,7 +175,8 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 	c.learnt = newRates(c)
 	c.claims = claims{c: c, fair: newFairness(cfg.Rules.Fairness)}
 	c.claims.queue = newTurns(c.claims.comesBefore, func(cl *claimant) *int { return &cl.place })
-	c.dispatch = dispatch{c: c, policy: policy, forecast: place.Unknown{}}
+	c.dispatch = dispatch{c: c, forecast: place.Unknown{}}
+	c.dispatch.goBy(policy)
 	c.migration = migration{c: c, mover: mover}
 	c.outbox = outbox{c: c, mail: map[task.PeerID]*mail{}}
 	c.claims.queueByClass()

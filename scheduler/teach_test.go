@@ -30,8 +30,9 @@ func (p *pupil) Place(now time.Time, q place.Queue, hosts []place.Host, f place.
 	return p.Policy.Place(now, q, hosts, f, rng)
 }
 
-func (p *pupil) Lost(_ time.Time, tasks int) { p.lost = append(p.lost, tasks) }
-func (p *pupil) Again() time.Duration        { return 7 * time.Second }
+func (p *pupil) Traits() place.Traits {
+	return place.Traits{Again: 7 * time.Second, Lost: func(_ time.Time, tasks int) { p.lost = append(p.lost, tasks) }}
+}
 
 // school is a coordinator with a pupil, a host of two slots and a job of so many
 // tasks.
@@ -43,7 +44,7 @@ func school(t *testing.T, tasks uint64, willing bool) (*Coordinator, *pupil, tas
 	key, owner := schedtest.Identity(3)
 	c := NewCoordinator(self, Default(), 1)
 	p := &pupil{Policy: c.dispatch.policy, willing: willing}
-	c.dispatch.policy = p
+	c.dispatch.goBy(p)
 	now := schedtest.Start
 	step := func(d time.Duration, ev message.Event) {
 		end := now.Add(d)

@@ -10,7 +10,7 @@ import (
 )
 
 // classes are what is kept of tasks and hosts where execution rates matter: they
-// are imposed (Scenario.Rates), or the policy goes by them (place.Rated). nil
+// are imposed (Scenario.Rates), or the policy goes by them (place.Traits). nil
 // elsewhere, so that nobody else pays for it.
 //
 // It is the place.Rates that a policy is told. Rates that are not imposed are those
@@ -92,8 +92,8 @@ func newClasses(w *world, rated bool) *classes {
 			c.seen = make([]sampled, len(s.Trace.Hosts)*n)
 		}
 	}
-	if patient, ok := w.policy.(place.Patient); ok && patient.Patience() > 0 {
-		c.timeout = patient.Patience()
+	if patience := w.traits.Patience; patience > 0 {
+		c.timeout = patience
 	}
 	return c
 }

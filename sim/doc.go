@@ -48,7 +48,7 @@
 // last checkpoint of that run; if there is none, or it stays at its host, the task
 // is returned.
 //
-// With Scenario.Rates, and under policies that go by classes of tasks (place.Rated),
+// With Scenario.Rates, and under policies that go by classes of tasks (place.Traits.Rate),
 // tasks wait by class too, and machines that come or go have all that are idle
 // offered again. Rates are what is imposed, or hosts' speeds by the work of a class.
 //

@@ -45,8 +45,8 @@ func (w *world) loseAll(i int32, h *simHost, reason string) {
 		w.tally.fail(w.now, w.tasks.slots[k].early)
 		w.lost(k, i, reason, w.requeue)
 	})
-	if n > 0 && w.learner != nil {
-		w.learner.Lost(w.time(), n)
+	if n > 0 && w.traits.Lost != nil {
+		w.traits.Lost(w.time(), n)
 	}
 }
 
@@ -148,7 +148,7 @@ func (w *world) lost(k, i int32, reason string, again bool) {
 
 // wait puts a task at the end of the queue.
 func (w *world) wait(k int32) {
-	if w.queue.head == none || !w.waits {
+	if w.queue.head == none || w.again == 0 {
 		w.widened = true
 	}
 	t := &w.tasks.slots[k]

@@ -81,6 +81,9 @@ func newOracle(s *Scenario) *oracle {
 	return o
 }
 
+// Traits implements place.Policy.
+func (o *oracle) Traits() place.Traits { return place.Traits{} }
+
 // Place implements place.Policy.
 func (o *oracle) Place(now time.Time, queue place.Queue, hosts []place.Host, _ place.Forecast,
 	_ *rand.Rand) []place.Placement {

@@ -7,16 +7,16 @@ import (
 	"godwit/scheduler/place"
 )
 
-// ranks are the idle hosts by the order of a place.Ranker, so that a task that
+// ranks are the idle hosts by the order of a policy that has one, so that a task that
 // comes while many are idle costs little. They are made when they are first
 // needed, and brought up to date when they are: where a task always waits nobody
 // pays for them.
 type ranks struct {
-	ranker place.Ranker // nil: the policy is none
-	made   bool
-	idle   hostSet
-	stale  []int32 // may have changed
-	noted  hostSet // in stale
+	order func() place.Ranking // see place.Traits; nil: the policy has none
+	made  bool
+	idle  hostSet
+	stale []int32 // may have changed
+	noted hostSet // in stale
 
 	// best has the first of each pair of places 2k, 2k+1 at k: the first of all
 	// is at 1, and host i at width+i, where it is idle; else none.
@@ -45,7 +45,7 @@ func (r *ranks) note(i int32) {
 // for the few tasks that wait, and says whether it could.
 func (w *world) shortlist() bool {
 	r := &w.ranks
-	if r.ranker == nil || !w.widened || w.saturated {
+	if r.order == nil || !w.widened || w.saturated {
 		return false
 	}
 	tasks, memory := 0, int64(0)
@@ -56,7 +56,7 @@ func (w *world) shortlist() bool {
 		memory = max(memory, w.tasks.slots[k].memory)
 	}
 	w.rank()
-	w.pick(tasks, r.ranker.Rank())
+	w.pick(tasks, r.order())
 	if len(r.picked) < tasks {
 		return false
 	}
@@ -81,7 +81,7 @@ func (w *world) rank() {
 		r.made, r.idle, r.noted = true, newHostSet(len(w.hosts)), newHostSet(len(w.hosts))
 		for r.width = 1; r.width < len(w.hosts); r.width *= 2 {
 		}
-		if !r.ranker.Rank().Turn {
+		if !r.order().Turn {
 			r.best = slices.Repeat([]int32{none}, 2*r.width)
 		}
 		for i := range w.hosts {

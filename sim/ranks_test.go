@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"godwit/scheduler/place"
 	"godwit/trace"
 )
 
@@ -31,9 +30,9 @@ func TestRanksDecideNothing(outer *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.ranks.ranker = nil
+			w.ranks.order = nil
 			if ranked {
-				w.ranks.ranker, _ = w.policy.(place.Ranker)
+				w.ranks.order = w.traits.Rank
 			}
 			w.run()
 			if _, err := w.finish(); err != nil {

@@ -30,7 +30,7 @@ type Rates struct {
 	// Timeout, if not 0, is how many times as long as is expected of its class there a
 	// task may be under way at a host, Overhead included; then it waits to be sent anew.
 	// A host that is gone by then is known to be (Kokaly 2008, section 8.1.2 and appendix
-	// B); one that is there stops the task. A policy that is place.Patient has its own.
+	// B); one that is there stops the task. A policy with patience (place.Traits) has its own.
 	Timeout float64
 }
 

@@ -113,7 +113,7 @@ func (w *world) place() {
 		w.forget()
 		return
 	}
-	if w.rated != nil && w.rated.Rate(w.time(), w.classes) {
+	if w.traits.Rate != nil && w.traits.Rate(w.time(), w.classes) {
 		w.widened = true
 	}
 	if !w.shortlist() && len(w.offerAll()) == 0 {
@@ -182,7 +182,7 @@ func (w *world) shape(k int32) place.Task {
 
 // shownQueue is the queue as the policy is shown it.
 func (w *world) shownQueue() place.Queue {
-	if w.rated == nil {
+	if w.traits.Rate == nil {
 		return &w.view
 	}
 	w.classView.begin()
@@ -191,11 +191,11 @@ func (w *world) shownQueue() place.Queue {
 
 // situate tells a policy that asks how things stand.
 func (w *world) situate() {
-	if w.situated == nil {
+	if w.traits.Situate == nil {
 		return
 	}
 	s := &w.situation
-	w.situated.Situate(place.Situation{
+	w.traits.Situate(place.Situation{
 		Waiting: w.waiting, Endless: w.saturated, Delay: s.Delay, Detect: s.Detect, Rate: s.Rate, Pause: s.Pause,
 		Saves: s.Saves,
 	})
@@ -305,8 +305,8 @@ func (w *world) arrive(k int32) {
 	}
 	w.tally.fail(w.now, t.early)
 	w.lost(k, t.host, "its host was gone when it came", w.requeue)
-	if w.learner != nil {
-		w.learner.Lost(w.time(), 1)
+	if w.traits.Lost != nil {
+		w.traits.Lost(w.time(), 1)
 	}
 }
 

@@ -58,7 +58,7 @@ type HostRules struct {
 	Sharing Sharing // what a host does with tasks beyond its slots
 	// Ahead is how many tasks beyond its slots a host may be given, by policies
 	// that give tasks to busy hosts. 0 is none, or eight to each slot under a
-	// policy that always does (place.Sharer).
+	// policy that always does (place.Traits.Shares).
 	Ahead  int
 	Speeds Speeds
 	Owner  OwnerRule

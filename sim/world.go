@@ -51,10 +51,8 @@ type world struct {
 
 	// Placement.
 	policy        place.Policy
-	learner       place.Learner
-	situated      place.Situated // nil: the policy does not ask
-	waits         bool           // the policy is asked again by the clock
-	again         int64
+	traits        place.Traits // of policy
+	again         int64        // after which the policy is asked once more; 0 is never
 	placeForecast place.Forecast
 	queue         line
 	waiting       int // in it
@@ -62,10 +60,9 @@ type world struct {
 	roomy         hostSet // may be given tasks
 	ranks         ranks
 	touched       []int32
-	widened       bool        // all that are roomy are offered next
-	saturated     bool        // a task always waits
-	rated         place.Rated // nil: the policy does not go by rates
-	classes       *classes    // nil: rates do not matter
+	widened       bool     // all that are roomy are offered next
+	saturated     bool     // a task always waits
+	classes       *classes // nil: rates do not matter
 	classView     classView
 	inOrder       bool // lost tasks go back before those that came later
 	placedAt      int64
@@ -152,19 +149,15 @@ func (w *world) choose() (err error) {
 	if w.mover != nil && (w.mover.Period() == 0 || w.chooser != nil) {
 		w.notices = notices{driven: true, hosts: newHostSet(len(s.Trace.Hosts))}
 	}
-	w.learner, _ = w.policy.(place.Learner)
-	w.situated, _ = w.policy.(place.Situated)
-	w.rated, _ = w.policy.(place.Rated)
-	if w.classes = newClasses(w, w.rated != nil); w.classes != nil {
+	w.traits = w.policy.Traits()
+	if w.classes = newClasses(w, w.traits.Rate != nil); w.classes != nil {
 		w.inOrder = s.Workload.InOrder
 	}
 	if len(s.Trace.Hosts) >= rankedHosts && s.Rates == nil {
-		w.ranks.ranker, _ = w.policy.(place.Ranker)
+		w.ranks.order = w.traits.Rank
 	}
-	if p, ok := w.policy.(place.Waiter); ok {
-		w.waits, w.again = true, int64(p.Again())
-	}
-	if _, ok := w.policy.(place.Sharer); ok && w.ahead == 0 {
+	w.again = int64(w.traits.Again)
+	if w.traits.Shares && w.ahead == 0 {
 		w.ahead = sharedAhead * int(w.slots)
 	}
 	return w.foresee()
@@ -190,8 +183,8 @@ func (w *world) foresee() error {
 		return f, nil
 	}
 	var placing, moving string
-	if p, ok := w.policy.(place.Foreteller); ok {
-		placing = cmp.Or(s.Predictor, p.Predictor())
+	if own := w.traits.Predictor; own != "" {
+		placing = cmp.Or(s.Predictor, own)
 	}
 	if p, ok := w.mover.(migrate.Foreteller); ok {
 		moving = cmp.Or(s.Predictor, p.Predictor())
@@ -284,7 +277,7 @@ func (w *world) populate() {
 	if w.mover != nil && w.mover.Period() > 0 {
 		w.push(0, phaseScans, onScan, 0)
 	}
-	if w.waits && w.again > 0 {
+	if w.again > 0 {
 		w.push(w.again, phaseScans, onAgain, 0)
 	}
 	w.push(0, phaseArrivals, onOpening, 0)

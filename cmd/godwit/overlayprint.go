@@ -97,10 +97,8 @@ func indent(s string) string {
 
 // fairnessText is the policy of fairness, or who else says whose turn it is.
 func fairnessText(r *node.OverlayRules) string {
-	if p, err := place.Parse(r.Placement); err == nil && r.Fairness == "" {
-		if _, rated := p.(place.Rated); rated {
-			return "as the placement policy chooses"
-		}
+	if p, err := place.Parse(r.Placement); err == nil && r.Fairness == "" && p.Traits().Rate != nil {
+		return "as the placement policy chooses"
 	}
 	return cmp.Or(r.Fairness, share.Default)
 }

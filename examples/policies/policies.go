@@ -69,6 +69,9 @@ type roomiest struct {
 	out   []place.Placement
 }
 
+// Traits implements place.Policy: it needs nothing beside Place.
+func (p *roomiest) Traits() place.Traits { return place.Traits{} }
+
 // Place implements place.Policy. hosts are copies, on which it books what it places.
 func (p *roomiest) Place(_ time.Time, queue place.Queue, hosts []place.Host, _ place.Forecast, _ *rand.Rand) []place.Placement {
 	p.out = p.out[:0]

@@ -115,15 +115,15 @@ func BenchmarkDecideRated(b *testing.B) {
 	}
 	for _, name := range Names() {
 		p, _ := Parse(name)
-		rated, ok := p.(Rated)
-		if !ok {
+		rate := p.Traits().Rate
+		if rate == nil {
 			continue
 		}
 		b.Run(name, func(b *testing.B) {
 			q := new(list)
 			b.ReportAllocs()
 			for b.Loop() {
-				rated.Rate(time.Time{}, r)
+				rate(time.Time{}, r)
 				d.place(p, q, rng)
 			}
 		})

@@ -84,8 +84,8 @@ func placeClasses(t *testing.T, spec string, r Rates, hosts []Host, ts ...[]Task
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rated, ok := p.(Rated); ok && r != nil {
-			rated.Rate(noon, r)
+		if rate := p.Traits().Rate; rate != nil && r != nil {
+			rate(noon, r)
 		}
 		return placed(p.Place(noon, q, slices.Clone(hosts), Unknown{}, rand.New(rand.NewPCG(1, 1))))
 	}
@@ -194,11 +194,11 @@ func TestLPASSolvesAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := policy.(*LPAS)
-		if !p.Rate(noon, r) || parts(p) != "2 12" {
+		if !p.rate(noon, r) || parts(p) != "2 12" {
 			t.Fatalf("%s: parts are %s at first", tt.spec, parts(p))
 		}
 		tt.change()
-		if anew := p.Rate(noon.Add(tt.after), r); anew != tt.anew || parts(p) != tt.want {
+		if anew := p.rate(noon.Add(tt.after), r); anew != tt.anew || parts(p) != tt.want {
 			t.Errorf("%s: anew %v, parts %q, want %v, %q", tt.spec, anew, parts(p), tt.anew, tt.want)
 		}
 	}
@@ -275,10 +275,10 @@ func TestHostileRates(t *testing.T) {
 		}
 		r.a = rapid.SliceOfN(number, 4, 4).Draw(t, "a")
 		p, _ := Parse(rapid.SampledFrom(specs).Draw(t, "spec"))
-		p.(Rated).Rate(time.Time{}, r)
+		p.Traits().Rate(time.Time{}, r)
 		checkRules(t, p, time.Time{}, false)
 		r.version++
-		p.(Rated).Rate(time.Time{}.Add(time.Hour), r)
+		p.Traits().Rate(time.Time{}.Add(time.Hour), r)
 		checkRules(t, p, time.Time{}.Add(time.Hour), false)
 	})
 }

@@ -69,6 +69,9 @@ type first struct {
 	round  round
 }
 
+// Traits implements Policy.
+func (p *first) Traits() Traits { return Traits{} }
+
 // Place implements Policy.
 func (p *first) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand.Rand) []Placement {
 	r := p.round.begin(hosts)
@@ -84,6 +87,9 @@ type Random struct {
 	ahead bool
 	round round
 }
+
+// Traits implements Policy.
+func (p *Random) Traits() Traits { return Traits{} }
 
 // Place implements Policy.
 func (p *Random) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, rng *rand.Rand) []Placement {

@@ -95,14 +95,12 @@ type stay struct {
 	told bool
 }
 
-// Predictor implements Foreteller.
-func (p *Expected) Predictor() string { return "blend" }
+// Traits implements Policy.
+func (p *Expected) Traits() Traits {
+	return Traits{Predictor: "blend", Again: again, Situate: p.situate}
+}
 
-// Again implements Waiter.
-func (p *Expected) Again() time.Duration { return again }
-
-// Situate implements Situated.
-func (p *Expected) Situate(s Situation) { p.s = s }
+func (p *Expected) situate(s Situation) { p.s = s }
 
 // Place implements Policy.
 func (p *Expected) Place(now time.Time, queue Queue, hosts []Host, f Forecast, _ *rand.Rand) []Placement {

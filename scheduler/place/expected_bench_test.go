@@ -25,7 +25,7 @@ func BenchmarkExpected(b *testing.B) {
 		queue.tasks = append(queue.tasks, long(hours).tasks...)
 	}
 	p, q := &Expected{unknown: time.Hour}, &list{}
-	p.Situate(slowUplink)
+	p.situate(slowUplink)
 	b.ReportAllocs()
 	for b.Loop() {
 		*q = *queue

@@ -95,7 +95,7 @@ func TestExpected(t *testing.T) {
 			&list{tasks: tasks("j", 1, func(t *Task) { t.Avoid = []task.PeerID{"a"} })}, slowUplink, "0>b"},
 	} {
 		p, _ := Parse("expected")
-		p.(Situated).Situate(tt.s)
+		p.Traits().Situate(tt.s)
 		var got []string
 		for _, c := range p.Place(time.Time{}, tt.queue, tt.hosts, tt.f, nil) {
 			got = append(got, fmt.Sprintf("%d>%s", c.Task.Index, c.Peer))
@@ -127,7 +127,7 @@ func TestExpectedStarvesNobody(t *testing.T) {
 		s := slowUplink
 		s.Saves = rapid.Bool().Draw(t, "saves")
 		p := &Expected{unknown: time.Hour}
-		p.Situate(s)
+		p.situate(s)
 		out := p.Place(time.Time{}, queue, hosts, f, nil)
 		if want := min(slots, len(queue.tasks)); len(out) != want {
 			t.Fatalf("%d of %d tasks placed on %d slots", len(out), len(queue.tasks), slots)
@@ -151,7 +151,7 @@ func TestExpectedAllocatesNothing(t *testing.T) {
 		queue.tasks = append(queue.tasks, long(1+9*rng.Float64()).tasks...)
 	}
 	p := &Expected{unknown: time.Hour}
-	p.Situate(slowUplink)
+	p.situate(slowUplink)
 	q := &list{}
 	if n := testing.AllocsPerRun(10, func() {
 		*q = *queue

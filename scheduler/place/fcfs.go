@@ -20,14 +20,14 @@ func init() {
 		Make: func(ps *spec.Params) Policy {
 			ahead := ps.Choice("ahead", "no", "yes") == 1
 			order, wait := ps.Choice("order", "fastest", "turn", "idle"), patience(ps)
-			if order != 2 && wait.times > 0 {
+			if order != 2 && wait > 0 {
 				ps.Fail(errors.New("patience goes with order=idle"))
 			}
 			switch order {
 			case 1:
 				return &Turn{Ahead: ahead}
 			case 2:
-				return &Idle{patient: wait}
+				return &Idle{patience: wait}
 			}
 			return &FCFS{}
 		},
@@ -51,6 +51,9 @@ type FCFS struct {
 // up. Such tasks wait for a distinct worker; more of them than this are not
 // worth looking at each time a slot falls free.
 const maxMisses = 64
+
+// Traits implements Policy.
+func (p *FCFS) Traits() Traits { return Traits{Rank: p.rank} }
 
 // Place implements Policy.
 func (p *FCFS) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand.Rand) []Placement {

@@ -59,11 +59,8 @@ func tde(ps *spec.Params) string {
 	return "tde"
 }
 
-// Predictor implements Foreteller.
-func (p *FCFSPP) Predictor() string { return p.oracle }
-
-// Again implements Waiter.
-func (p *FCFSPP) Again() time.Duration { return again }
+// Traits implements Policy.
+func (p *FCFSPP) Traits() Traits { return Traits{Predictor: p.oracle, Again: again} }
 
 // Place implements Policy.
 func (p *FCFSPP) Place(now time.Time, queue Queue, hosts []Host, f Forecast, _ *rand.Rand) []Placement {

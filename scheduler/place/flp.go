@@ -43,7 +43,14 @@ type FLP struct {
 	before  int       // in the one before
 }
 
-// Lost implements Learner. Before the first adjustment interval it does not
+// Traits implements Policy.
+func (p *FLP) Traits() Traits {
+	t := p.FCFSPP.Traits()
+	t.Lost = p.Lost
+	return t
+}
+
+// Lost implements Traits.Lost. Before the first adjustment interval it does not
 // count.
 func (p *FLP) Lost(now time.Time, tasks int) {
 	if p.fromStart && !p.begun {

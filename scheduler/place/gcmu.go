@@ -12,7 +12,7 @@ func init() {
 	Register("gcmu", Kind{
 		Params: "patience",
 		Does:   "members that are idle longest get the class with the most age times execution rate there (generalised c-mu)",
-		Make:   func(ps *spec.Params) Policy { return &GcMu{patient: patience(ps)} },
+		Make:   func(ps *spec.Params) Policy { return &GcMu{patience: patience(ps)} },
 	})
 }
 
@@ -21,12 +21,14 @@ func init() {
 // the head's age times the class's execution rate at that member is the greatest. It
 // is optimal under heavy load, and greedy otherwise.
 type GcMu struct {
-	patient
-	pull pulling
+	patience float64 // see Traits
+	pull     pulling
 }
 
-// Rate implements Rated.
-func (p *GcMu) Rate(_ time.Time, r Rates) bool {
+// Traits implements Policy.
+func (p *GcMu) Traits() Traits { return Traits{Patience: p.patience, Rate: p.rate} }
+
+func (p *GcMu) rate(_ time.Time, r Rates) bool {
 	p.pull.rates = r
 	return false
 }

@@ -10,13 +10,15 @@ import (
 // that is next, whatever its class, goes to the member that has been idle longest.
 // Members that execute it at the rate 0 are passed by.
 type Idle struct {
-	patient
-	rates Rates
-	round round
+	patience float64 // see Traits
+	rates    Rates
+	round    round
 }
 
-// Rate implements Rated.
-func (p *Idle) Rate(_ time.Time, r Rates) bool {
+// Traits implements Policy.
+func (p *Idle) Traits() Traits { return Traits{Patience: p.patience, Rate: p.rate} }
+
+func (p *Idle) rate(_ time.Time, r Rates) bool {
 	p.rates = r
 	return false
 }

@@ -42,7 +42,7 @@ func init() {
 // to run, the program says nothing, and any member may be given it. So it is of all
 // classes before rates are told, and where the program has no solution.
 type LPAS struct {
-	patient
+	patience            float64 // see Traits
 	resolve, check, tau time.Duration
 	arrivals, measured  float64
 	rule                rule
@@ -68,7 +68,7 @@ const driftCheck = time.Minute
 
 func newLPAS(ps *spec.Params) *LPAS {
 	p := &LPAS{
-		patient:  patience(ps),
+		patience: patience(ps),
 		arrivals: ps.Number("arrivals", 0, 0, mostDrift),
 		measured: ps.Number("rates", 0, 0, mostDrift),
 	}
@@ -88,8 +88,10 @@ func newLPAS(ps *spec.Params) *LPAS {
 // mostDrift bounds thresholds: rates that are off a thousandfold.
 const mostDrift = 1000
 
-// Rate implements Rated.
-func (p *LPAS) Rate(now time.Time, r Rates) bool {
+// Traits implements Policy.
+func (p *LPAS) Traits() Traits { return Traits{Patience: p.patience, Rate: p.rate} }
+
+func (p *LPAS) rate(now time.Time, r Rates) bool {
 	p.pull.rates = r
 	if !p.due(now, r) {
 		return false

@@ -20,38 +20,10 @@ import (
 // coordinator, and now never decreases. What Place returns holds until its next
 // call: the policy keeps the memory for that.
 type Policy interface {
+	// Traits says what the policy needs beside Place. It is always the same: whoever runs
+	// the policy asks once.
+	Traits() Traits
 	Place(now time.Time, queue Queue, hosts []Host, f Forecast, rng *rand.Rand) []Placement
-}
-
-// A Learner is a Policy that learns from tasks that were lost.
-type Learner interface {
-	Policy
-	// Lost tells that so many tasks were lost at now with the members that ran
-	// them (Zhang's disposed jobs). What is told of one instant counts as after
-	// the placements of that instant.
-	Lost(now time.Time, tasks int)
-}
-
-// A Waiter is a Policy that may leave a task waiting beside a member with room.
-// Without any event it wants to be asked again after Again.
-type Waiter interface {
-	Policy
-	Again() time.Duration
-}
-
-// A Foreteller is a Policy that was published with a predictor: it names it, as
-// predictor.Parse reads it. Who runs the policy makes the Forecast of it, or of
-// a better one.
-type Foreteller interface {
-	Policy
-	Predictor() string
-}
-
-// A Sharer is a Policy that gives tasks to busy members while others are idle:
-// it is for members that share their time between tasks.
-type Sharer interface {
-	Policy
-	Shares()
 }
 
 // A Queue gives the waiting tasks in the order in which they should go: it is
@@ -82,7 +54,7 @@ type Task struct {
 	Avoid []task.PeerID
 	// Class names tasks that are alike in which hosts suit them; "" is the class of
 	// all that name none. Age is how long ago the task was submitted, 0 if that is not
-	// known. Policies that are Rated look at both.
+	// known. Policies that go by rates look at both: see Traits.
 	Class string
 	Age   time.Duration
 }

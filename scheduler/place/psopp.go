@@ -61,11 +61,8 @@ type PSOPP struct {
 	swarm []particle
 }
 
-// Predictor implements Foreteller.
-func (p *PSOPP) Predictor() string { return p.oracle }
-
-// Shares implements Sharer.
-func (p *PSOPP) Shares() {}
+// Traits implements Policy.
+func (p *PSOPP) Traits() Traits { return Traits{Predictor: p.oracle, Shares: true} }
 
 // Place implements Policy.
 func (p *PSOPP) Place(now time.Time, queue Queue, hosts []Host, f Forecast, rng *rand.Rand) []Placement {

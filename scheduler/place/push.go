@@ -18,13 +18,13 @@ func init() {
 	}{
 		{"met", "patience", "tasks in order to the member that executes their class fastest, busy or not (minimum " +
 			"execution time)",
-			func(ps *spec.Params) *Push { return &Push{patient: patience(ps), percent: 0} }},
+			func(ps *spec.Params) *Push { return &Push{patience: patience(ps), percent: 0} }},
 		{"mct", "patience", "tasks in order to the member where they would end first, behind what it was given (minimum " +
 			"completion time)",
-			func(ps *spec.Params) *Push { return &Push{patient: patience(ps), percent: 100, behind: true} }},
+			func(ps *spec.Params) *Push { return &Push{patience: patience(ps), percent: 100, behind: true} }},
 		{"kpb", "k patience", "as mct, of the k percent of members that execute the class fastest (k-percent best)",
 			func(ps *spec.Params) *Push {
-				return &Push{patient: patience(ps), percent: ps.Number("k", kpbDefault, 0, 100), behind: true}
+				return &Push{patience: patience(ps), percent: ps.Number("k", kpbDefault, 0, 100), behind: true}
 			}},
 	} {
 		Register(k.name, Kind{Params: k.params, Does: k.does, Make: func(ps *spec.Params) Policy { return k.make(ps) }})
@@ -44,9 +44,9 @@ const kpbDefault = 20
 // Availability of processors is not looked at, as it is not where published: so met
 // may overload a member while others are idle.
 type Push struct {
-	patient
-	percent float64
-	behind  bool
+	patience float64 // see Traits
+	percent  float64
+	behind   bool
 
 	rates   Rates
 	version uint64
@@ -63,11 +63,10 @@ type Push struct {
 	out     []Placement
 }
 
-// Shares implements Sharer.
-func (p *Push) Shares() {}
+// Traits implements Policy.
+func (p *Push) Traits() Traits { return Traits{Patience: p.patience, Shares: true, Rate: p.rate} }
 
-// Rate implements Rated.
-func (p *Push) Rate(_ time.Time, r Rates) bool {
+func (p *Push) rate(_ time.Time, r Rates) bool {
 	if p.rates == nil || p.version != r.Version() {
 		p.best = map[string]*standing{}
 	}

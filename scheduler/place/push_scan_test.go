@@ -36,11 +36,10 @@ type scanPush struct {
 	out     []Placement
 }
 
-// Shares implements Sharer.
-func (p *scanPush) Shares() {}
+// Traits implements Policy.
+func (p *scanPush) Traits() Traits { return Traits{Shares: true, Rate: p.tellRates} }
 
-// Rate implements Rated.
-func (p *scanPush) Rate(_ time.Time, r Rates) bool {
+func (p *scanPush) tellRates(_ time.Time, r Rates) bool {
 	if p.rates == nil || p.version != r.Version() {
 		p.best = map[string][]task.PeerID{}
 	}
@@ -229,8 +228,8 @@ func TestPushDecidesAsAScan(t *testing.T) {
 		percent, behind := few("percent", 0, 20, 50, 100), rapid.Bool().Draw(t, "behind")
 		fast, scan := &Push{percent: percent, behind: behind}, &scanPush{percent: percent, behind: behind}
 		if rapid.Bool().Draw(t, "rated") {
-			fast.Rate(time.Time{}, r)
-			scan.Rate(time.Time{}, r)
+			fast.rate(time.Time{}, r)
+			scan.tellRates(time.Time{}, r)
 		}
 		for range 3 { // memory of a round does not matter
 			got := fast.Place(time.Time{}, &list{tasks: queue}, hosts, nil, nil)

@@ -11,13 +11,13 @@ import (
 	"godwit/task"
 )
 
-// What a Ranker does with the first idle members is what it does with all.
+// What a policy with a Rank does with the first idle members is what it does with all.
 func TestRankersNeedOnlyTheFirst(t *testing.T) {
 	for _, spec := range []string{"fcfs", "fcfs:order=turn", "fcfs:order=turn,ahead=yes"} {
 		rapid.Check(t, func(t *rapid.T) {
 			a, _ := Parse(spec)
 			b, _ := Parse(spec)
-			all, few := a.(Ranker), b.(Ranker)
+			all, few := a, b
 			for round := range rapid.IntRange(1, 8).Draw(t, "rounds") {
 				var hosts, idle []Host
 				for i := range rapid.IntRange(1, 12).Draw(t, "hosts") {
@@ -37,7 +37,7 @@ func TestRankersNeedOnlyTheFirst(t *testing.T) {
 				for i := range tasks {
 					tasks[i] = Task{ID: task.TaskID{Index: uint64(i)}, Memory: 1 << 20}
 				}
-				rank := few.Rank()
+				rank := few.Traits().Rank()
 				slices.SortFunc(idle, func(a, b Host) int { return rank.Compare(&a, &b) })
 				first := idle[:len(tasks)]
 				slices.SortFunc(first, func(a, b Host) int { return Ranking{Turn: true}.Compare(&a, &b) })

@@ -6,17 +6,6 @@ import (
 	"godwit/task"
 )
 
-// A Rated is a Policy that goes by the rates at which members execute classes of
-// tasks. Whoever runs it tells the rates before each round, ahead of choosing whom
-// to offer.
-type Rated interface {
-	Policy
-	// Rate tells the rates at now, which hold until the next call. It says whether
-	// members that were idle and got nothing may get something now: then all that
-	// have room should be offered.
-	Rate(now time.Time, r Rates) (anew bool)
-}
-
 // Rates are what is known, measured or imposed, of how fast members execute
 // classes of tasks and how fast those come. Rates are in tasks a second. What is
 // not measured yet is a guess of whoever makes the Rates, who knows best; a

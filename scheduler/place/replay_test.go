@@ -63,8 +63,8 @@ func newReplay(t testing.TB, policy string, hours float64, until ...[]float64) *
 		t.Fatal(err)
 	}
 	model := "tde"
-	if f, ok := p.(Foreteller); ok {
-		model = f.Predictor()
+	if own := p.Traits().Predictor; own != "" {
+		model = own
 	}
 	m, err := predictor.Parse(model)
 	if err != nil {
@@ -179,8 +179,8 @@ func (r *replay) place(minute int) {
 }
 
 func (r *replay) fail(x *resource, minute int) {
-	if l, ok := r.policy.(Learner); ok {
-		l.Lost(instant(minute), len(x.jobs))
+	if lost := r.policy.Traits().Lost; lost != nil {
+		lost(instant(minute), len(x.jobs))
 	}
 	r.days[minute/replayDay].f += len(x.jobs)
 	x.jobs = nil

@@ -2,13 +2,6 @@ package place
 
 import "time"
 
-// A Situated is a Policy that weighs what a placement costs beside what the
-// member gives: whoever runs it says how things stand before each call of Place.
-type Situated interface {
-	Policy
-	Situate(s Situation)
-}
-
 // A Situation is what a coordinator knows beside tasks, members and forecasts.
 // The zero Situation is a world in which nothing takes time, nothing is saved
 // and nobody knows how many tasks wait.

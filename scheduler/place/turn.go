@@ -20,6 +20,9 @@ type Turn struct {
 	round round
 }
 
+// Traits implements Policy.
+func (p *Turn) Traits() Traits { return Traits{Rank: p.rank} }
+
 // Place implements Policy.
 func (p *Turn) Place(_ time.Time, queue Queue, hosts []Host, _ Forecast, _ *rand.Rand) []Placement {
 	r := p.round.begin(hosts)

@@ -94,7 +94,7 @@ func (b *Bed) Check(placement string) error {
 	if err != nil {
 		return err
 	}
-	_, rated := policy.(place.Rated)
+	rated := policy.Traits().Rate != nil
 	names := map[string]bool{}
 	for i, c := range b.Classes {
 		switch {
