@@ -58,45 +58,45 @@ type portion struct {
 }
 
 // chunked reports whether the policy of chunks decides on the job.
-func (q *chunks) chunked(j *job) bool {
-	if j.total == 1 || q.c.dispatch.rated() {
+func (ch *chunks) chunked(j *job) bool {
+	if j.total == 1 || ch.c.dispatch.rated() {
 		return false
 	}
 	d, known := j.duration()
-	return q.c.cfg.Rules.Chunking != "" || known && d <= q.c.cfg.Lookahead
+	return ch.c.cfg.Rules.Chunking != "" || known && d <= ch.c.cfg.Lookahead
 }
 
 // offerOf describes a host to the placement policy, with what it gets of the job that is
 // next in turn. With no chunk of that it may have another job's.
-func (q *chunks) offerOf(j *job, h *host, chunked bool) place.Host {
+func (ch *chunks) offerOf(j *job, h *host, chunked bool) place.Host {
 	if !chunked || !h.suits(j) {
 		d, known := j.duration()
-		return q.c.members.offer(h, d, known)
+		return ch.c.members.offer(h, d, known)
 	}
 	switch p := j.chunks.portions[h]; {
 	case p != nil && p.sized > 0:
-		return q.c.members.offerRoom(h, h.load+p.sized)
-	case q.c.claims.queue.len() > 1 && h.load < h.slots:
+		return ch.c.members.offerRoom(h, h.load+p.sized)
+	case ch.c.claims.queue.len() > 1 && h.load < h.slots:
 		h.denied = j
-		q.c.dispatch.deciding.denied = append(q.c.dispatch.deciding.denied, h)
-		return q.c.members.offerRoom(h, h.slots)
+		ch.c.dispatch.deciding.denied = append(ch.c.dispatch.deciding.denied, h)
+		return ch.c.members.offerRoom(h, h.slots)
 	}
 	return place.Host{}
 }
 
 // size asks the policy for the chunks of those hosts that it is time for: those with an
 // idle slot first, and of these, where the policy has ranks, the first of them.
-func (q *chunks) size(j *job, hosts []*host) {
+func (ch *chunks) size(j *job, hosts []*host) {
 	if j.chunks == nil {
-		j.chunks = q.newChunking(j)
+		j.chunks = ch.newChunking(j)
 	}
-	m := &q.c.dispatch.deciding
+	m := &ch.c.dispatch.deciding
 	m.asked = m.asked[:0]
 	for _, h := range hosts {
 		if !h.eligible() || !h.suits(j) {
 			continue
 		}
-		if p := j.chunks.portionOf(j, h); q.wants(p) {
+		if p := j.chunks.portionOf(j, h); ch.wants(p) {
 			m.asked = append(m.asked, p)
 		}
 	}
@@ -109,9 +109,9 @@ func (q *chunks) size(j *job, hosts []*host) {
 			return cmp.Or(cmp.Compare(r.Rank(b.node), r.Rank(a.node)), cmp.Compare(a.node, b.node))
 		})
 	}
-	remaining := q.runsLeft(j)
+	remaining := ch.runsLeft(j)
 	for _, p := range m.asked {
-		for q.give(p, remaining-int64(p.sized)) && q.probes(p) {
+		for ch.give(p, remaining-int64(p.sized)) && ch.probes(p) {
 		}
 		remaining -= int64(p.sized)
 		if p.sized == 0 {
@@ -133,16 +133,16 @@ func compareBool(a, b bool) int {
 
 // give asks the policy for a chunk, of so many runs that remain, and reports whether there
 // was one.
-func (q *chunks) give(p *portion, remaining int64) bool {
-	most := q.roomFor(p) - p.sized
+func (ch *chunks) give(p *portion, remaining int64) bool {
+	most := ch.roomFor(p) - p.sized
 	if most <= 0 || remaining <= 0 {
 		return false
 	}
 	k := p.job.chunks
-	n, why := k.policy.Size(q.c.now, p.node, chunk.Ask{Remaining: remaining, Most: most})
+	n, why := k.policy.Size(ch.c.now, p.node, chunk.Ask{Remaining: remaining, Most: most})
 	p.refused = n <= 0 && p.sized == 0
 	if fits := max(0, min(n, most, int(min(remaining, chunk.MaxChunk)))); n > fits { // it is no policy of ours
-		k.policy.Back(q.c.now, p.node, n-fits)
+		k.policy.Back(ch.c.now, p.node, n-fits)
 		n = fits
 	}
 	if n <= 0 {
@@ -152,7 +152,7 @@ func (q *chunks) give(p *portion, remaining int64) bool {
 		return false
 	}
 	if p.held == 0 {
-		p.since = q.c.now
+		p.since = ch.c.now
 	}
 	k.out += n
 	p.held, p.sized, p.why, p.told = p.held+n, p.sized+n, why, false
@@ -162,15 +162,15 @@ func (q *chunks) give(p *portion, remaining int64) bool {
 
 // probes reports whether a member that told of nothing yet gets another probe: by what the
 // job's owner says, or others took, those so far end before the next could come.
-func (q *chunks) probes(p *portion) bool {
+func (ch *chunks) probes(p *portion) bool {
 	d, known := p.job.duration()
-	return q.c.cfg.Rules.Chunking == "" && p.pace == 0 && known &&
-		time.Duration(p.host.load+p.sized)*d < q.c.cfg.Lookahead*time.Duration(p.host.slots)
+	return ch.c.cfg.Rules.Chunking == "" && p.pace == 0 && known &&
+		time.Duration(p.host.load+p.sized)*d < ch.c.cfg.Lookahead*time.Duration(p.host.slots)
 }
 
 // newChunking makes the policy that the rules name for a job.
-func (q *chunks) newChunking(j *job) *chunking {
-	p, err := chunk.Parse(q.c.cfg.Rules.Chunking, chunk.Job{Runs: int64(min(j.total*uint64(max(1, j.spec.Replicas)),
+func (ch *chunks) newChunking(j *job) *chunking {
+	p, err := chunk.Parse(ch.c.cfg.Rules.Chunking, chunk.Job{Runs: int64(min(j.total*uint64(max(1, j.spec.Replicas)),
 		chunk.MaxChunk))})
 	if err != nil {
 		panic("scheduler: the rules were not validated: " + err.Error())
@@ -198,18 +198,18 @@ func (k *chunking) portionOf(j *job, h *host) *portion {
 
 // wants reports whether it is time for the host's next chunk: it has a slot idle, or told
 // of tasks since the last, and what it has left lasts no longer than the lookahead.
-func (q *chunks) wants(p *portion) bool {
+func (ch *chunks) wants(p *portion) bool {
 	h := p.host
 	if h.load < h.slots {
 		return true
 	}
-	pace := q.paceOf(p)
-	return p.told && pace > 0 && time.Duration(h.load)*pace <= q.c.cfg.Lookahead
+	pace := ch.paceOf(p)
+	return p.told && pace > 0 && time.Duration(h.load)*pace <= ch.c.cfg.Lookahead
 }
 
 // paceOf is how long the host takes for a task, all its slots together; 0 if nobody
 // knows.
-func (q *chunks) paceOf(p *portion) time.Duration {
+func (ch *chunks) paceOf(p *portion) time.Duration {
 	if p.pace > 0 {
 		return p.pace
 	}
@@ -220,17 +220,17 @@ func (q *chunks) paceOf(p *portion) time.Duration {
 // roomFor bounds the host's next chunk. A policy that the rules name fills it as it
 // will; the usual one gives no more ahead than lasts for LongestAhead, since jobs that
 // come meanwhile wait behind it.
-func (q *chunks) roomFor(p *portion) int {
+func (ch *chunks) roomFor(p *portion) int {
 	h := p.host
-	idle, most := max(0, h.slots-h.load), h.slots+q.c.cfg.MaxAhead-h.load
-	if pace := q.paceOf(p); q.c.cfg.Rules.Chunking == "" && pace > 0 {
-		most = min(most, int(q.c.cfg.LongestAhead/pace)-h.load)
+	idle, most := max(0, h.slots-h.load), h.slots+ch.c.cfg.MaxAhead-h.load
+	if pace := ch.paceOf(p); ch.c.cfg.Rules.Chunking == "" && pace > 0 {
+		most = min(most, int(ch.c.cfg.LongestAhead/pace)-h.load)
 	}
 	return max(1, idle, most)
 }
 
 // runsLeft is how many runs of the job nobody has, at least 1 since some wait.
-func (q *chunks) runsLeft(j *job) int64 {
+func (ch *chunks) runsLeft(j *job) int64 {
 	open := j.total - min(j.total, j.done+j.failed+uint64(len(j.live)))
 	return max(1, int64(min(open, chunk.MaxChunk))*int64(max(1, j.spec.Replicas)))
 }
@@ -257,8 +257,8 @@ func (l *lease) sizedFor() {
 // in full: they lack memory, may not run what waits, or the placement policy wants others.
 // Those others may have got none for that, and would not be asked for again. So for the
 // rest of the Step the job is given as if there were no chunks.
-func (q *chunks) keepsUnused(j *job) bool {
-	m := &q.c.dispatch.deciding
+func (ch *chunks) keepsUnused(j *job) bool {
+	m := &ch.c.dispatch.deciding
 	if m.plain == j || !slices.ContainsFunc(m.asked, func(p *portion) bool {
 		return p.job == j && p.sized > 0 && !p.over
 	}) {
@@ -278,8 +278,8 @@ func (j *job) refuses(hosts []*host) bool {
 }
 
 // unplaced takes back what was sized in a round and not placed.
-func (q *chunks) unplaced() {
-	m := &q.c.dispatch.deciding
+func (ch *chunks) unplaced() {
+	m := &ch.c.dispatch.deciding
 	for _, h := range m.denied {
 		h.denied = nil
 	}
@@ -287,7 +287,7 @@ func (q *chunks) unplaced() {
 	for _, p := range m.asked {
 		if n := p.sized; n > 0 && !p.over {
 			p.sized, p.told = 0, n < p.given || p.told // others had a part of what it has room for
-			p.giveBack(q.c.now, n)
+			p.giveBack(ch.c.now, n)
 		}
 	}
 	clear(m.asked)
@@ -303,39 +303,39 @@ func (p *portion) giveBack(now time.Time, n int) {
 }
 
 // ranOne notes, of the report that is being taken in, that a lease's run is over.
-func (q *chunks) ranOne(l *lease) {
+func (ch *chunks) ranOne(l *lease) {
 	p := l.portion
 	if l.portion = nil; p == nil || p.over {
 		return
 	}
 	if p.done++; p.done == 1 {
-		q.c.dispatch.deciding.ran = append(q.c.dispatch.deciding.ran, p)
+		ch.c.dispatch.deciding.ran = append(ch.c.dispatch.deciding.ran, p)
 	}
 }
 
 // toldOfRuns tells the policies what a report said of runs that are over. Their time is
 // that since the member's last report of the job, or since it was given what it has: all
 // slots together.
-func (q *chunks) toldOfRuns() {
-	for _, p := range q.c.dispatch.deciding.ran {
+func (ch *chunks) toldOfRuns() {
+	for _, p := range ch.c.dispatch.deciding.ran {
 		n := p.done
 		if p.done = 0; p.over {
 			continue
 		}
-		k, elapsed := p.job.chunks, max(0, q.c.now.Sub(p.since))
+		k, elapsed := p.job.chunks, max(0, ch.c.now.Sub(p.since))
 		p.held -= n
 		k.out -= n
-		k.policy.Done(q.c.now, p.node, n, elapsed)
+		k.policy.Done(ch.c.now, p.node, n, elapsed)
 		if each := elapsed / time.Duration(n); p.pace == 0 {
 			p.pace = each
 		} else {
 			p.pace += (each - p.pace) / paceWeight
 		}
-		p.since, p.told = q.c.now, true
-		q.askParked(p.job, n)
+		p.since, p.told = ch.c.now, true
+		ch.askParked(p.job, n)
 	}
-	clear(q.c.dispatch.deciding.ran)
-	q.c.dispatch.deciding.ran = q.c.dispatch.deciding.ran[:0]
+	clear(ch.c.dispatch.deciding.ran)
+	ch.c.dispatch.deciding.ran = ch.c.dispatch.deciding.ran[:0]
 }
 
 // paceWeight is the weight, as one in so many, of a report in a member's mean pace: about
@@ -343,14 +343,14 @@ func (q *chunks) toldOfRuns() {
 const paceWeight = 2
 
 // cameBack tells the policy of a lease whose task comes back undone.
-func (q *chunks) cameBack(l *lease) {
+func (ch *chunks) cameBack(l *lease) {
 	p := l.portion
 	if l.portion = nil; p == nil || p.over {
 		return
 	}
 	p.told = true
-	p.giveBack(q.c.now, 1)
-	q.askParked(p.job, 1)
+	p.giveBack(ch.c.now, 1)
+	ch.askParked(p.job, 1)
 }
 
 // parkedShare is what part of those that got nothing as many tasks must come back for all of
@@ -358,7 +358,7 @@ func (q *chunks) cameBack(l *lease) {
 const parkedShare = 16
 
 // askParked has those that got nothing asked for again, when tasks of the job came back.
-func (q *chunks) askParked(j *job, n int) {
+func (ch *chunks) askParked(j *job, n int) {
 	k := j.chunks
 	k.events += n
 	if len(k.parked) == 0 || k.out > 0 && k.events < len(k.parked)/parkedShare {
@@ -368,7 +368,7 @@ func (q *chunks) askParked(j *job, n int) {
 	for _, h := range k.parked {
 		if p := k.portions[h]; p != nil && p.parked {
 			p.parked = false
-			q.c.members.touchHost(h)
+			ch.c.members.touchHost(h)
 		}
 	}
 	k.parked = k.parked[:0]
@@ -384,15 +384,15 @@ func (k *chunking) leave(p *portion) {
 }
 
 // leaveChunks has the policies forget a host that is gone.
-func (q *chunks) leaveChunks(h *host) {
+func (ch *chunks) leaveChunks(h *host) {
 	for j, p := range h.portions {
 		j.chunks.leave(p)
-		q.askParked(j, 1)
+		ch.askParked(j, 1)
 	}
 }
 
 // endChunks forgets a job's chunks.
-func (q *chunks) endChunks(j *job) {
+func (ch *chunks) endChunks(j *job) {
 	if j.chunks == nil {
 		return
 	}

@@ -49,8 +49,8 @@ func (cl *claimant) priority() int { return cl.top().spec.Priority }
 
 // weight is the claimant's beside others. Among owners all are alike, for each says
 // himself what his jobs weigh: weights divide then what he gets.
-func (q *claims) weight(cl *claimant) float64 {
-	if q.fair.terms.PerOwner {
+func (cs *claims) weight(cl *claimant) float64 {
+	if cs.fair.terms.PerOwner {
 		return 1
 	}
 	return cl.of.parts()
@@ -58,13 +58,13 @@ func (q *claims) weight(cl *claimant) float64 {
 
 // comesBefore orders claimants: by priority, then as the policy wants it, of equals who
 // got something longest ago, then by arrival. So a slot that falls free finds whose it is without a look at the others.
-func (q *claims) comesBefore(a, b *claimant) int {
+func (cs *claims) comesBefore(a, b *claimant) int {
 	byShare, byTurn := 0, cmp.Compare(a.turn, b.turn)
-	switch q.fair.terms.First {
+	switch cs.fair.terms.First {
 	case share.ByHoldings:
 		byShare = cmp.Compare(a.held, b.held)
 	case share.ByWeight:
-		byShare = cmp.Compare(float64(a.held)/q.weight(a), float64(b.held)/q.weight(b))
+		byShare = cmp.Compare(float64(a.held)/cs.weight(a), float64(b.held)/cs.weight(b))
 	case share.ByArrival:
 		byTurn = 0
 	}
@@ -79,20 +79,20 @@ func fairer(a, b *job) int {
 }
 
 // claimOf returns who claims slots for a job.
-func (q *claims) claimOf(j *job) *claimant {
+func (cs *claims) claimOf(j *job) *claimant {
 	if j.claim != nil {
 		return j.claim
 	}
 	id := string(j.id)
-	if q.fair.terms.PerOwner {
+	if cs.fair.terms.PerOwner {
 		id = string(j.submitter)
 	}
-	cl := q.fair.claimants[id]
+	cl := cs.fair.claimants[id]
 	if cl == nil {
-		q.fair.clock++
-		cl = &claimant{id: id, arrival: j.arrival, at: map[*site]int{}, place: -1, turn: q.fair.clock}
+		cs.fair.clock++
+		cl = &claimant{id: id, arrival: j.arrival, at: map[*site]int{}, place: -1, turn: cs.fair.clock}
 		cl.jobs = newTurns(fairer, func(j *job) *int { return &j.place })
-		q.fair.claimants[id] = cl
+		cs.fair.claimants[id] = cl
 	}
 	cl.refs++
 	cl.of, j.claim = j, cl
@@ -100,20 +100,20 @@ func (q *claims) claimOf(j *job) *claimant {
 }
 
 // unclaim lets go of the claimant of a job that neither waits nor holds anything.
-func (q *claims) unclaim(j *job) {
+func (cs *claims) unclaim(j *job) {
 	cl := j.claim
 	if cl == nil || j.queued || j.held > 0 {
 		return
 	}
 	j.claim = nil
 	if cl.refs--; cl.refs == 0 {
-		delete(q.fair.claimants, cl.id)
+		delete(cs.fair.claimants, cl.id)
 	}
 }
 
 // holds counts slots that a job gets, or with less than 0 gives up, at a host.
-func (q *claims) holds(j *job, h *host, n int) {
-	cl := q.claimOf(j)
+func (cs *claims) holds(j *job, h *host, n int) {
+	cl := cs.claimOf(j)
 	j.held += n
 	cl.held += n
 	s := h.counted.site
@@ -123,17 +123,17 @@ func (q *claims) holds(j *job, h *host, n int) {
 	if j.queued && j.place >= 0 {
 		cl.jobs.fix(j.place)
 	}
-	q.settleClaim(cl)
-	q.unclaim(j)
+	cs.settleClaim(cl)
+	cs.unclaim(j)
 }
 
 // settleClaim has the claimant where it belongs in the queue, or out of it.
-func (q *claims) settleClaim(cl *claimant) {
+func (cs *claims) settleClaim(cl *claimant) {
 	switch waits := len(cl.jobs.items) > 0; {
 	case cl.place < 0:
 	case waits:
-		q.queue.fix(cl.place)
+		cs.queue.fix(cl.place)
 	default:
-		q.queue.remove(cl.place)
+		cs.queue.remove(cl.place)
 	}
 }

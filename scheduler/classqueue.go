@@ -64,14 +64,14 @@ func (q *classQueue) remove(j *job) {
 }
 
 // queueByClass keeps the jobs by class if placements are to be made so.
-func (q *claims) queueByClass() {
-	if q.byClass = nil; !q.c.dispatch.rated() || q.c.cfg.Rules.Fairness != "" {
+func (cs *claims) queueByClass() {
+	if cs.byClass = nil; !cs.c.dispatch.rated() || cs.c.cfg.Rules.Fairness != "" {
 		return
 	}
-	q.byClass = &classQueue{index: map[string]*classJobs{}}
-	for _, id := range slices.Sorted(maps.Keys(q.c.table.jobs)) {
-		if j := q.c.table.jobs[id]; j.queued {
-			q.byClass.add(j)
+	cs.byClass = &classQueue{index: map[string]*classJobs{}}
+	for _, id := range slices.Sorted(maps.Keys(cs.c.table.jobs)) {
+		if j := cs.c.table.jobs[id]; j.queued {
+			cs.byClass.add(j)
 		}
 	}
 }
@@ -79,26 +79,26 @@ func (q *claims) queueByClass() {
 // placeByClass is placeWaiting where the placement policy chooses whose turn it is: one
 // that goes by classes does, and the overlay's rules name no other way. It is shown
 // all that waits, class by class; only priorities go before.
-func (q *dispatch) placeByClass(hosts []*host) {
+func (d *dispatch) placeByClass(hosts []*host) {
 	last := math.MaxInt
-	for q.c.claims.queue.len() > 0 && q.admit(hosts) {
-		priority, ok := q.c.claims.byClass.below(last)
+	for d.c.claims.queue.len() > 0 && d.admit(hosts) {
+		priority, ok := d.c.claims.byClass.below(last)
 		if !ok {
 			return
 		}
 		last = priority
-		view, placements := q.decideByClass(priority)
-		q.c.effects = slices.Grow(q.c.effects, 2*len(placements)) // it is told, and noted
+		view, placements := d.decideByClass(priority)
+		d.c.effects = slices.Grow(d.c.effects, 2*len(placements)) // it is told, and noted
 		for _, p := range placements {
-			q.placeOne(view, p)
+			d.placeOne(view, p)
 		}
 		view.rest()
-		q.c.claims.fair.parts = view.parts
-		for k := range q.c.claims.fair.parts {
-			if j := q.c.claims.fair.parts[k].job; j.hasWaiting() {
-				q.c.claims.sumUp(j)
+		d.c.claims.fair.parts = view.parts
+		for k := range d.c.claims.fair.parts {
+			if j := d.c.claims.fair.parts[k].job; j.hasWaiting() {
+				d.c.claims.sumUp(j)
 			} else {
-				q.c.claims.dequeue(j)
+				d.c.claims.dequeue(j)
 			}
 		}
 	}
@@ -106,12 +106,12 @@ func (q *dispatch) placeByClass(hosts []*host) {
 
 // decideByClass asks the placement policy about the jobs of a priority and the hosts that
 // are open. What it returns holds until it is called again.
-func (q *dispatch) decideByClass(priority int) (*queueView, []place.Placement) {
-	m := &q.deciding
-	m.view.begin(q.c, m.open, q.c.claims.fair.parts[:0])
-	q.situate(q.c.claims.nextInTurn().mayResume())
-	queue := m.classes.ofQueue(&m.view, q.c.claims.byClass, priority)
-	return &m.view, q.policy.Place(q.c.now, queue, m.offers, foretold{q.c}, m.random(q.c.term.epoch, q.c.term.seq))
+func (d *dispatch) decideByClass(priority int) (*queueView, []place.Placement) {
+	m := &d.deciding
+	m.view.begin(d.c, m.open, d.c.claims.fair.parts[:0])
+	d.situate(d.c.claims.nextInTurn().mayResume())
+	queue := m.classes.ofQueue(&m.view, d.c.claims.byClass, priority)
+	return &m.view, d.policy.Place(d.c.now, queue, m.offers, foretold{d.c}, m.random(d.c.term.epoch, d.c.term.seq))
 }
 
 // below returns the highest priority of a job that is lower than another, and false

@@ -50,7 +50,7 @@ func costOfResults(row *ledger.Row) (useful, wasted time.Duration) {
 }
 
 // note records a placement or its end, and what it took.
-func (b *reports) note(j *job, i uint64, log message.AttemptLog) bool {
+func (r *reports) note(j *job, i uint64, log message.AttemptLog) bool {
 	row := j.row(i)
 	useful, wasted := costOfLog(row)
 	if !row.Note(log) {
@@ -63,13 +63,13 @@ func (b *reports) note(j *job, i uint64, log message.AttemptLog) bool {
 
 // tooLate counts what a run took that ended after its task had, and for which an
 // estimate may have been noted.
-func (b *reports) tooLate(j *job, e *message.Ending) {
+func (r *reports) tooLate(j *job, e *message.Ending) {
 	row := j.ledger.Rows[e.Result.Task.Index]
 	if row != nil {
 		for _, log := range row.Log {
 			if log.Attempt == e.Attempt {
 				correct(&log, e.Result.CPU)
-				b.note(j, e.Result.Task.Index, log)
+				r.note(j, e.Result.Task.Index, log)
 				return
 			}
 		}
@@ -105,7 +105,7 @@ func unleased(row *ledger.Row, worker task.PeerID, e *message.Ending, now time.T
 // beganAt notes what state a new lease's attempt began with, and reports whether the
 // row knows it already: then it did with what that says, not with the best there is
 // now, which it may have made itself.
-func (b *reports) beganAt(l *lease, row *ledger.Row) (again bool) {
+func (r *reports) beganAt(l *lease, row *ledger.Row) (again bool) {
 	k := slices.IndexFunc(row.Log, func(a message.AttemptLog) bool { return a.Attempt == l.attempt })
 	if k < 0 {
 		if l.saved.from != nil {
@@ -122,10 +122,10 @@ func (b *reports) beganAt(l *lease, row *ledger.Row) (again bool) {
 		if usual, known := usualShare(row); known {
 			share = usual
 		}
-		if took := (best.CPU - l.saved.base).Seconds() / share; took < b.c.now.Sub(log.Start).Seconds() {
+		if took := (best.CPU - l.saved.base).Seconds() / share; took < r.c.now.Sub(log.Start).Seconds() {
 			l.saved.heldAt = log.Start.Add(time.Duration(took * float64(time.Second)))
 		} else {
-			l.saved.heldAt = b.c.now
+			l.saved.heldAt = r.c.now
 		}
 	}
 	return true
@@ -133,14 +133,14 @@ func (b *reports) beganAt(l *lease, row *ledger.Row) (again bool) {
 
 // spent returns the CPU time of an attempt that ends, with a result or nil, and what
 // of it is lost; nothing where results tell it, or its source will.
-func (b *reports) spent(l *lease, r *task.Result, outcome string) (cpu, lost time.Duration) {
+func (r *reports) spent(l *lease, result *task.Result, outcome string) (cpu, lost time.Duration) {
 	switch {
-	case r != nil && (r.Outcome == task.Completed || r.Outcome.OwnFault()):
+	case result != nil && (result.Outcome == task.Completed || result.Outcome.OwnFault()):
 		return 0, 0
-	case r != nil && l.savedAll():
-		return r.CPU, 0
-	case r != nil:
-		cpu = max(0, r.CPU)
+	case result != nil && l.savedAll():
+		return result.CPU, 0
+	case result != nil:
+		cpu = max(0, result.CPU)
 	case !l.is(leasing.Open): // its result is of no use, or not to be had whole
 		cpu = max(0, l.ending.Result.CPU)
 	case l.is(leasing.Awaits) || outcome == ledger.Moved:
@@ -148,7 +148,7 @@ func (b *reports) spent(l *lease, r *task.Result, outcome string) (cpu, lost tim
 	case !l.is(leasing.Runs):
 		return l.heldCPU(), 0
 	default:
-		cpu = b.estimate(l)
+		cpu = r.estimate(l)
 	}
 	j := l.job
 	if j.ledger.Verdict(l.task.index) != ledger.Open { // another's result counts
@@ -171,7 +171,7 @@ func (l *lease) heldCPU() time.Duration {
 // last, at the share of a core that it had before. Where it told none, that is what
 // its task's other attempts had, and no more than its member says that others leave.
 // One that is saved each so often does not do more than that without a word.
-func (b *reports) estimate(l *lease) time.Duration {
+func (r *reports) estimate(l *lease) time.Duration {
 	kept, since, share := l.heldCPU(), l.start, 1.0
 	if w := l.host.withheld; w < 100 { // else it stands still now
 		share -= float64(w) / 100
@@ -185,8 +185,8 @@ func (b *reports) estimate(l *lease) time.Duration {
 			share = min(1, kept.Seconds()/ran.Seconds())
 		}
 	}
-	until := b.c.now
-	ends := []time.Time{l.host.lost, l.host.still, l.expires.Add(-b.c.cfg.LeaseTTL)}
+	until := r.c.now
+	ends := []time.Time{l.host.lost, l.host.still, l.expires.Add(-r.c.cfg.LeaseTTL)}
 	if l.diedWithWorker() {
 		ends = append(ends, time.Unix(0, l.host.born))
 	}

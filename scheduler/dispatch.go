@@ -17,10 +17,10 @@ type dispatch struct {
 }
 
 // goBy has tasks placed by a policy.
-func (q *dispatch) goBy(p place.Policy) { q.policy, q.traits = p, p.Traits() }
+func (d *dispatch) goBy(p place.Policy) { d.policy, d.traits = p, p.Traits() }
 
 // begin begins a Step.
-func (q *dispatch) begin() {
-	q.touched, q.widened = q.touched[:0], false
-	q.deciding.step++
+func (d *dispatch) begin() {
+	d.touched, d.widened = d.touched[:0], false
+	d.deciding.step++
 }

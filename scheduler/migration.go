@@ -38,13 +38,13 @@ const (
 const cannotSave = "its state cannot be saved on the way"
 
 // forgetStays forgets why leases stay whose hosts they need not leave any more.
-func (q *migration) forgetStays(from map[*host]bool) {
-	for _, h := range q.c.members.hosts {
+func (m *migration) forgetStays(from map[*host]bool) {
+	for _, h := range m.c.members.hosts {
 		if from[h] {
 			continue
 		}
 		for _, l := range h.leases {
-			if l.move == nil && !l.fixed && !q.c.now.Before(l.tries.notBefore) {
+			if l.move == nil && !l.fixed && !m.c.now.Before(l.tries.notBefore) {
 				l.stay.why = ""
 			}
 		}
@@ -62,16 +62,16 @@ func (h *host) leaseFor(id task.TaskID) *lease {
 }
 
 // mayMove reports whether the task can be taken elsewhere with its state.
-func (q *migration) mayMove(l *lease) bool {
-	return l.is(leasing.Settled) && !q.c.now.Before(l.tries.notBefore) && !l.fixed && l.job.mayResume()
+func (m *migration) mayMove(l *lease) bool {
+	return l.is(leasing.Settled) && !m.c.now.Before(l.tries.notBefore) && !l.fixed && l.job.mayResume()
 }
 
 // noteStay notes why a task that should move does not, and tells it when something else
 // stands in its way than before. Only then is it put into words.
-func (q *migration) noteStay(l *lease, why cause, but string) {
+func (m *migration) noteStay(l *lease, why cause, but string) {
 	if l.stay.why != "" && l.stay.but == but {
 		return
 	}
 	l.stay.why, l.stay.but = task.ClipMessage("it should leave its member ("+why.Why()+"), and stays: "+but), but
-	q.c.decided(l.taskID(), "stays", l.host.peer, l.stay.why)
+	m.c.decided(l.taskID(), "stays", l.host.peer, l.stay.why)
 }

@@ -23,8 +23,8 @@ import (
 
 // bePatient notes how long a new lease may take, if the policy has patience and
 // anything is known of how long it should.
-func (q *dispatch) bePatient(l *lease) {
-	if q.traits.Patience <= 0 {
+func (d *dispatch) bePatient(l *lease) {
+	if d.traits.Patience <= 0 {
 		return
 	}
 	h, k := l.host, l.job.class
@@ -34,17 +34,17 @@ func (q *dispatch) bePatient(l *lease) {
 	}
 	seconds *= k.Scale(l.job.spec.Work)
 	if h.load > h.slots { // it waits there
-		seconds += q.behind(h, l)
+		seconds += d.behind(h, l)
 	}
-	seconds *= q.traits.Patience
+	seconds *= d.traits.Patience
 	l.patience = time.Duration(min(seconds*float64(time.Second), float64(task.MaxDuration)))
-	if at, ok := q.overdueAt(l); ok {
-		q.c.members.alarm(h, at)
+	if at, ok := d.overdueAt(l); ok {
+		d.c.members.alarm(h, at)
 	}
 }
 
 // behind is how many seconds a host takes for what it was given, but for one lease.
-func (q *dispatch) behind(h *host, but *lease) float64 {
+func (d *dispatch) behind(h *host, but *lease) float64 {
 	sum := 0.0
 	for _, l := range h.leases {
 		if l != but && l.is(leasing.Open) {
@@ -57,40 +57,40 @@ func (q *dispatch) behind(h *host, but *lease) float64 {
 
 // overdueAt is when a lease will have taken too long; not ok for never, for one that
 // ends or is to move, and while its member's owner has it stand still.
-func (q *dispatch) overdueAt(l *lease) (at time.Time, ok bool) {
+func (d *dispatch) overdueAt(l *lease) (at time.Time, ok bool) {
 	if l.patience == 0 || !l.is(leasing.Timed) || !l.host.still.IsZero() {
 		return at, false
 	}
-	return l.start.Add(l.patience + l.host.stoodBy(q.c.now) - l.stoodBefore), true
+	return l.start.Add(l.patience + l.host.stoodBy(d.c.now) - l.stoodBefore), true
 }
 
 // checkPatience gives a lease up that has taken too long.
-func (q *dispatch) checkPatience(l *lease) {
-	at, ok := q.overdueAt(l)
-	if !ok || q.c.now.Before(at) || !slices.Contains(l.task.leases, l) {
+func (d *dispatch) checkPatience(l *lease) {
+	at, ok := d.overdueAt(l)
+	if !ok || d.c.now.Before(at) || !slices.Contains(l.task.leases, l) {
 		return
 	}
 	h, k := l.host, l.job.class
-	took := q.c.now.Sub(l.start)
+	took := d.c.now.Sub(l.start)
 	expected, _ := k.Expected(h.peer, h.speed)
 	reason := fmt.Sprintf("it took %v there, and one of its class is expected to take %v", took.Round(time.Millisecond),
 		time.Duration(expected*float64(time.Second)).Round(time.Millisecond))
-	q.c.learnt.GaveUp(k, h.peer, took, l.job.spec.Work)
+	d.c.learnt.GaveUp(k, h.peer, took, l.job.spec.Work)
 	if h.shunned == nil {
 		h.shunned = map[*learning.Class]time.Time{}
 	}
-	h.shunned[k] = q.c.now.Add(q.c.cfg.RefusalPause)
-	q.c.outbox.drop(h.peer, l.taskID(), l.attempt, message.DropSuperseded)
-	q.c.reports.giveUp(l, ledger.Overdue, reason)
+	h.shunned[k] = d.c.now.Add(d.c.cfg.RefusalPause)
+	d.c.outbox.drop(h.peer, l.taskID(), l.attempt, message.DropSuperseded)
+	d.c.reports.giveUp(l, ledger.Overdue, reason)
 }
 
 // endShunning lets a host have classes again.
-func (q *dispatch) endShunning(h *host) {
+func (d *dispatch) endShunning(h *host) {
 	for k, until := range h.shunned {
-		if !q.c.now.Before(until) {
+		if !d.c.now.Before(until) {
 			delete(h.shunned, k)
-			q.c.learnt.Changed()
-			q.c.members.touchHost(h)
+			d.c.learnt.Changed()
+			d.c.members.touchHost(h)
 		}
 	}
 }

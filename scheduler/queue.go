@@ -18,57 +18,57 @@ type waiting struct {
 }
 
 // nextInTurn is the job that a round begins with; the queue must not be empty.
-func (q *claims) nextInTurn() *job { return q.queue.items[0].top() }
+func (cs *claims) nextInTurn() *job { return cs.queue.items[0].top() }
 
 // enqueue puts a job with waiting tasks in the queue.
-func (q *claims) enqueue(j *job) {
+func (cs *claims) enqueue(j *job) {
 	if j.queued || j.state != jobOpen || !j.hasWaiting() || !j.askedUntil.IsZero() {
 		return
 	}
 	j.queued = true
-	q.joins(j)
-	q.sumUp(j)
-	q.byClass.add(j)
+	cs.joins(j)
+	cs.sumUp(j)
+	cs.byClass.add(j)
 }
 
 // joins has a job's claimant claim for it.
-func (q *claims) joins(j *job) {
-	cl := q.claimOf(j)
+func (cs *claims) joins(j *job) {
+	cl := cs.claimOf(j)
 	cl.jobs.push(j)
 	if cl.place < 0 {
-		q.queue.push(cl)
+		cs.queue.push(cl)
 	} else {
-		q.queue.fix(cl.place)
+		cs.queue.fix(cl.place)
 	}
 }
 
 // dequeue takes out a job that has none left.
-func (q *claims) dequeue(j *job) {
+func (cs *claims) dequeue(j *job) {
 	if !j.queued {
 		return
 	}
 	j.queued = false
-	q.rests(j)
-	q.sumUp(j)
-	q.byClass.remove(j)
-	q.unclaim(j)
+	cs.rests(j)
+	cs.sumUp(j)
+	cs.byClass.remove(j)
+	cs.unclaim(j)
 }
 
 // rests takes a job from those that its claimant claims for.
-func (q *claims) rests(j *job) {
+func (cs *claims) rests(j *job) {
 	if j.place >= 0 {
 		j.claim.jobs.remove(j.place)
-		q.settleClaim(j.claim)
+		cs.settleClaim(j.claim)
 	}
 }
 
 // sumUp keeps the sum of what waits.
-func (q *claims) sumUp(j *job) {
+func (cs *claims) sumUp(j *job) {
 	n := 0
 	if j.queued {
 		n = j.waitingCount()
 	}
-	q.waits += n - j.counted
+	cs.waits += n - j.counted
 	j.counted = n
 }
 

@@ -117,52 +117,52 @@ func (r *rates) settlePresence(h *host) {
 
 // tellRates tells a policy that goes by rates what they are, ahead of a round, and
 // reports whether it is one.
-func (q *dispatch) tellRates() bool {
-	if !q.rated() {
+func (d *dispatch) tellRates() bool {
+	if !d.rated() {
 		return false
 	}
-	q.c.learnt.rounds++
-	if q.traits.Rate(q.c.now, q.c.learnt) {
-		q.widened = true
+	d.c.learnt.rounds++
+	if d.traits.Rate(d.c.now, d.c.learnt) {
+		d.widened = true
 	}
 	return true
 }
 
 // rated reports whether the policy goes by rates.
-func (q *dispatch) rated() bool { return q.traits.Rate != nil }
+func (d *dispatch) rated() bool { return d.traits.Rate != nil }
 
 // pushes reports whether the policy gives tasks to members that are busy while others
 // are idle.
-func (q *dispatch) pushes() bool { return q.rated() && q.traits.Shares }
+func (d *dispatch) pushes() bool { return d.rated() && d.traits.Shares }
 
 // rateOffer makes the offer of a host one for a policy that goes by rates, in place of the
 // room that there is for tasks ahead.
-func (q *dispatch) rateOffer(o *place.Host, h *host) {
-	o.IdleFor = q.idleTime(h)
+func (d *dispatch) rateOffer(o *place.Host, h *host) {
+	o.IdleFor = d.idleTime(h)
 	room := h.slots
-	if q.pushes() {
-		room += q.c.cfg.MaxAhead
+	if d.pushes() {
+		room += d.c.cfg.MaxAhead
 	}
 	o.Free = room - h.load
 	o.MemoryFree = h.memory/int64(h.slots)*int64(room) - h.memoryUsed
 }
 
 // idleTime is for how long a host has had a slot free; 0 if it has none.
-func (q *dispatch) idleTime(h *host) time.Duration {
-	if !q.c.members.idle.has(h) {
+func (d *dispatch) idleTime(h *host) time.Duration {
+	if !d.c.members.idle.has(h) {
 		return 0
 	}
-	return max(0, q.c.now.Sub(h.idleSince))
+	return max(0, d.c.now.Sub(h.idleSince))
 }
 
 // age is how long ago a job was submitted: as the leader that took it in saw it, or
 // for one taken over as its submitter says.
-func (q *dispatch) age(j *job) time.Duration {
+func (d *dispatch) age(j *job) time.Duration {
 	came := j.came
 	if came.IsZero() {
 		came = j.spec.Submitted
 	}
-	return max(0, q.c.now.Sub(came))
+	return max(0, d.c.now.Sub(came))
 }
 
 // learnFrom takes in the time of an attempt that counts. One that went on from a

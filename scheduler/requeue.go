@@ -6,33 +6,33 @@ import (
 )
 
 // giveUp ends a lease without a result and lets the task wait again.
-func (b *reports) giveUp(l *lease, outcome, reason string) {
+func (r *reports) giveUp(l *lease, outcome, reason string) {
 	j, i := l.job, l.task.index
-	if outcome == "lost" && b.c.transfers.orphan(l) {
+	if outcome == "lost" && r.c.transfers.orphan(l) {
 		return
 	}
 	if outcome == "lost" {
-		b.lost++
+		r.lost++
 	}
-	b.c.removeLease(l, outcome, reason)
-	b.c.decided(task.TaskID{Job: j.id, Index: i}, "requeued", l.host.peer, reason)
-	b.waitAgain(j, i)
+	r.c.removeLease(l, outcome, reason)
+	r.c.decided(task.TaskID{Job: j.id, Index: i}, "requeued", l.host.peer, reason)
+	r.waitAgain(j, i)
 }
 
 // waitAgain puts a task back in the queue if it wants another placement.
-func (b *reports) waitAgain(j *job, i uint64) {
+func (r *reports) waitAgain(j *job, i uint64) {
 	if j.state != jobOpen || j.wants(i) == 0 || j.bringing[i] > 0 {
 		return
 	}
 	j.comeBack(i)
-	b.c.claims.enqueue(j)
-	b.c.claims.sumUp(j)
-	b.c.dispatch.widened = true
+	r.c.claims.enqueue(j)
+	r.c.claims.sumUp(j)
+	r.c.dispatch.widened = true
 }
 
 // current returns the job that a worker speaks of, if there is such a task.
-func (b *reports) current(id task.TaskID) *job {
-	j := b.c.table.jobs[id.Job]
+func (r *reports) current(id task.TaskID) *job {
+	j := r.c.table.jobs[id.Job]
 	if j == nil || j.state == jobFetching || id.Index >= j.total {
 		return nil
 	}
@@ -51,8 +51,8 @@ func leaseOf(j *job, h *host, i uint64, a message.Attempt) *lease {
 	return nil
 }
 
-func (b *reports) thank(h *host, e *message.Ending) {
-	ack := b.c.outbox.ack(h.peer)
+func (r *reports) thank(h *host, e *message.Ending) {
+	ack := r.c.outbox.ack(h.peer)
 	ack.Ended = append(ack.Ended, message.AttemptName{Task: e.Result.Task, Attempt: e.Attempt})
 }
 

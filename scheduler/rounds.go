@@ -18,23 +18,23 @@ func partsOf(parts []part) (first, rest []part) {
 
 // admit notes the hosts that have room, of those that a Step places on, and reports whether
 // there are any.
-func (q *dispatch) admit(hosts []*host) bool {
-	m, f := &q.deciding, &q.c.claims.fair
-	q.c.chunks.unplaced()
-	rated := q.rated()
-	j := q.c.claims.nextInTurn()
-	chunked := q.c.chunks.chunked(j) && m.plain != j
+func (d *dispatch) admit(hosts []*host) bool {
+	m, f := &d.deciding, &d.c.claims.fair
+	d.c.chunks.unplaced()
+	rated := d.rated()
+	j := d.c.claims.nextInTurn()
+	chunked := d.c.chunks.chunked(j) && m.plain != j
 	if chunked {
-		q.c.chunks.size(j, hosts)
+		d.c.chunks.size(j, hosts)
 	}
 	m.offers, m.open, f.idle = m.offers[:0], m.open[:0], opening{}
 	for _, h := range hosts {
 		if !h.eligible() {
 			continue
 		}
-		o := q.c.chunks.offerOf(j, h, chunked)
+		o := d.c.chunks.offerOf(j, h, chunked)
 		if rated {
-			q.rateOffer(&o, h)
+			d.rateOffer(&o, h)
 		}
 		if o.Free > 0 {
 			m.offers, m.open = append(m.offers, o), append(m.open, h)
@@ -50,7 +50,7 @@ func (q *dispatch) admit(hosts []*host) bool {
 			m.opens(&f.idle, k, true)
 		}
 	}
-	m.view.c = q.c
+	m.view.c = d.c
 	m.view.open(m.open)
 	return len(m.offers) > 0
 }
@@ -87,16 +87,16 @@ const maxFilled = 64
 
 // fillIdle has slots that the rounds left idle filled by whoever fits: what was granted there
 // its claimants could not use. Where policies want slots kept idle, it leaves them so.
-func (q *dispatch) fillIdle(hosts []*host) {
-	m, f := &q.deciding, &q.c.claims.fair
-	if q.traits.Again > 0 || f.terms.Guarded || q.c.claims.queue.len() == 0 || q.rated() {
+func (d *dispatch) fillIdle(hosts []*host) {
+	m, f := &d.deciding, &d.c.claims.fair
+	if d.traits.Again > 0 || f.terms.Guarded || d.c.claims.queue.len() == 0 || d.rated() {
 		return
 	}
 	m.offers, m.open = m.offers[:0], m.open[:0]
 	slots := 0
 	for _, h := range hosts {
 		if h.eligible() && h.load < h.slots {
-			m.offers, m.open = append(m.offers, q.c.members.offerRoom(h, h.slots)), append(m.open, h)
+			m.offers, m.open = append(m.offers, d.c.members.offerRoom(h, h.slots)), append(m.open, h)
 			slots += h.slots - h.load
 		}
 	}
@@ -105,29 +105,29 @@ func (q *dispatch) fillIdle(hosts []*host) {
 	}
 	m.view.open(m.open)
 	f.parts, f.who, f.filling = f.parts[:0], f.who[:0], true
-	for len(f.who) < maxFilled && q.c.claims.queue.len() > 0 {
-		cl := q.c.claims.queue.pop()
+	for len(f.who) < maxFilled && d.c.claims.queue.len() > 0 {
+		cl := d.c.claims.queue.pop()
 		f.who = append(f.who, cl)
 		for _, j := range cl.jobs.items {
-			if q.mayRun(j) && !j.refuses(m.open) {
+			if d.mayRun(j) && !j.refuses(m.open) {
 				j.given = slots
 				f.parts = append(f.parts, part{job: j, n: slots})
 			}
 		}
 	}
 	if len(f.parts) > 0 {
-		q.round()
+		d.round()
 	}
-	q.requeue()
-	q.bringBack()
+	d.requeue()
+	d.bringBack()
 	f.filling = false
 }
 
 // requeue puts those back who took part in a round and have tasks that wait. A job of
 // which nothing could be placed is put aside, and so is one that could have had all.
-func (q *dispatch) requeue() {
-	f := &q.c.claims.fair
-	q.saySo()
+func (d *dispatch) requeue() {
+	f := &d.c.claims.fair
+	d.saySo()
 	for k := range f.parts {
 		p := &f.parts[k]
 		p.job.now += p.placed
@@ -143,24 +143,24 @@ func (q *dispatch) requeue() {
 		switch {
 		case j.place < 0: // done with
 		case !j.hasWaiting():
-			q.c.claims.dequeue(j)
-		case (p.n == whole || placed == 0) && q.c.chunks.keepsUnused(j):
+			d.c.claims.dequeue(j)
+		case (p.n == whole || placed == 0) && d.c.chunks.keepsUnused(j):
 			j.claim.jobs.fix(j.place)
-		case placed == 0 && p.site != nil && j.roamed != q.deciding.step:
-			j.roamed = q.deciding.step
+		case placed == 0 && p.site != nil && j.roamed != d.deciding.step:
+			j.roamed = d.deciding.step
 			f.roaming = append(f.roaming, part{job: j, n: given, why: p.why})
 			j.claim.jobs.fix(j.place)
 		case p.n == whole || placed == 0:
 			f.blocked = true
-			q.putAside(j)
+			d.putAside(j)
 		default:
 			j.claim.jobs.fix(j.place)
-			q.c.claims.sumUp(j)
+			d.c.claims.sumUp(j)
 		}
 	}
 	for _, cl := range f.who {
 		if cl.place < 0 && cl.jobs.len() > 0 {
-			q.c.claims.queue.push(cl)
+			d.c.claims.queue.push(cl)
 		}
 	}
 	f.who = f.who[:0]
@@ -169,8 +169,8 @@ func (q *dispatch) requeue() {
 // saySo notes what a round said of claimants. What one was given and could not use says
 // nothing, nor does a round that nothing came of: mostly one for tasks ahead, of which
 // the placement policy wants none.
-func (q *dispatch) saySo() {
-	f := &q.c.claims.fair
+func (d *dispatch) saySo() {
+	f := &d.c.claims.fair
 	n := 0
 	for k := range f.parts {
 		if p := &f.parts[k]; p.placed > 0 && p.n != whole {
@@ -179,7 +179,7 @@ func (q *dispatch) saySo() {
 			cl.said, cl.got = cl.saying, true
 			f.clock++
 			cl.turn = f.clock
-			q.c.claims.settleClaim(cl)
+			d.c.claims.settleClaim(cl)
 		}
 	}
 	for _, cl := range f.who {
@@ -191,12 +191,12 @@ func (q *dispatch) saySo() {
 }
 
 // bringBack ends a Step's rounds: what was put aside is in the queue again.
-func (q *dispatch) bringBack() {
-	f := &q.c.claims.fair
+func (d *dispatch) bringBack() {
+	f := &d.c.claims.fair
 	for _, j := range f.aside {
 		if j.queued && j.place < 0 {
-			q.c.claims.joins(j)
-			q.c.claims.sumUp(j)
+			d.c.claims.joins(j)
+			d.c.claims.sumUp(j)
 		}
 	}
 	clear(f.aside)

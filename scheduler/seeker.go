@@ -72,72 +72,72 @@ type seeking struct {
 }
 
 // secure has this node fetch blocks, in the background.
-func (b *seeker) secure(n message.HoldName) *seeking {
-	s := b.sought[n]
-	if s == nil {
-		s = &seeking{}
-		b.sought[n] = s
+func (s *seeker) secure(n message.HoldName) *seeking {
+	one := s.sought[n]
+	if one == nil {
+		one = &seeking{}
+		s.sought[n] = one
 	}
-	if !s.queued && !s.under {
-		s.queued = true
-		b.seeking = append(b.seeking, n)
+	if !one.queued && !one.under {
+		one.queued = true
+		s.seeking = append(s.seeking, n)
 	}
-	return s
+	return one
 }
 
 // seek begins Fetches, as many as may be under way at once.
-func (b *seeker) seek() {
-	for len(b.seeking) > 0 && b.seeks < maxHoldFetches {
-		n := b.seeking[0]
-		b.seeking = b.seeking[1:]
-		s := b.sought[n]
-		h, ok := b.c.holdOf(n)
-		if s == nil {
+func (s *seeker) seek() {
+	for len(s.seeking) > 0 && s.seeks < maxHoldFetches {
+		n := s.seeking[0]
+		s.seeking = s.seeking[1:]
+		one := s.sought[n]
+		h, ok := s.c.holdOf(n)
+		if one == nil {
 			continue
 		}
-		if s.queued = false; !ok {
-			delete(b.sought, n)
+		if one.queued = false; !ok {
+			delete(s.sought, n)
 			continue
 		}
-		s.under = true
-		b.seeks++
-		j := b.c.table.jobs[n.Task.Job]
-		holders := slices.Concat(j.tellers, b.c.replicas.Group(), h.Holders[1:])
-		b.c.table.fetch(&fetching{key: holdKey(n), job: j, sought: &n}, h.CIDs,
+		one.under = true
+		s.seeks++
+		j := s.c.table.jobs[n.Task.Job]
+		holders := slices.Concat(j.tellers, s.c.replicas.Group(), h.Holders[1:])
+		s.c.table.fetch(&fetching{key: holdKey(n), job: j, sought: &n}, h.CIDs,
 			holders[:min(len(holders), message.MaxHolders)])
 	}
 }
 
 // soughtBlocks goes on after a Fetch of blocks to be held here.
-func (b *seeker) soughtBlocks(n message.HoldName, failure string) {
-	b.seeks--
-	s := b.sought[n]
-	if s == nil {
+func (s *seeker) soughtBlocks(n message.HoldName, failure string) {
+	s.seeks--
+	one := s.sought[n]
+	if one == nil {
 		return
 	}
-	s.under = false
+	one.under = false
 	if failure == "" {
-		delete(b.sought, n)
+		delete(s.sought, n)
 		return
 	}
-	s.fails++
-	if s.lacking && n.Kind == message.HoldOutputs {
-		delete(b.sought, n)
-		b.c.voidResult(n.Task, failure)
+	one.fails++
+	if one.lacking && n.Kind == message.HoldOutputs {
+		delete(s.sought, n)
+		s.c.voidResult(n.Task, failure)
 		return
 	}
-	if s.fails >= maxSeeks {
-		delete(b.sought, n)
-		b.c.decided(n.Task, "not held", "", task.ClipMessage("blocks that the job needs could not be fetched: "+failure))
+	if one.fails >= maxSeeks {
+		delete(s.sought, n)
+		s.c.decided(n.Task, "not held", "", task.ClipMessage("blocks that the job needs could not be fetched: "+failure))
 		return
 	}
-	b.c.timers.Set(b.c.now.Add(min(b.c.cfg.RetryMin<<s.fails, b.c.cfg.RetryMax)), reminder{sought: &n})
+	s.c.timers.Set(s.c.now.Add(min(s.c.cfg.RetryMin<<one.fails, s.c.cfg.RetryMax)), reminder{sought: &n})
 }
 
 // secureAgain tries once more after a pause.
-func (b *seeker) secureAgain(n message.HoldName) {
-	if b.sought[n] != nil {
-		b.secure(n)
+func (s *seeker) secureAgain(n message.HoldName) {
+	if s.sought[n] != nil {
+		s.secure(n)
 	}
 }
 
@@ -145,7 +145,7 @@ func (b *seeker) secureAgain(n message.HoldName) {
 const maxLacking = 256
 
 // lacking looks for outputs that a submitter could not get.
-func (b *seeker) lacking(j *job, ranges []message.Range) {
+func (s *seeker) lacking(j *job, ranges []message.Range) {
 	n := 0
 	for _, r := range ranges {
 		for i := r.From; i < min(r.To, j.total) && n < maxLacking; i++ {
@@ -155,8 +155,8 @@ func (b *seeker) lacking(j *job, ranges []message.Range) {
 				continue
 			}
 			if name := (message.HoldName{Task: task.TaskID{Job: j.id, Index: i},
-				Kind: message.HoldOutputs}); b.c.hasBlocks(name) {
-				b.secure(name).lacking = true
+				Kind: message.HoldOutputs}); s.c.hasBlocks(name) {
+				s.secure(name).lacking = true
 			}
 		}
 	}

@@ -22,21 +22,21 @@ type ranked struct {
 // shortlist has a policy with a Rank (see place.Traits) offered, of all idle hosts, only those that it will
 // take for the few tasks that wait, and reports whether that can be known. The
 // placements are the same.
-func (q *dispatch) shortlist() bool {
-	if q.traits.Rank == nil || !q.widened || q.c.members.idle.len() < rankedHosts || q.c.claims.fair.terms.Sites ||
-		q.c.claims.fair.terms.Guarded {
+func (d *dispatch) shortlist() bool {
+	if d.traits.Rank == nil || !d.widened || d.c.members.idle.len() < rankedHosts || d.c.claims.fair.terms.Sites ||
+		d.c.claims.fair.terms.Guarded {
 		return false
 	}
-	n, memory := q.fewWaiting()
+	n, memory := d.fewWaiting()
 	if n == 0 {
 		return false
 	}
-	m := &q.deciding
-	q.rank(n, q.traits.Rank())
-	d, known := q.c.claims.nextInTurn().duration()
+	m := &d.deciding
+	d.rank(n, d.traits.Rank())
+	length, known := d.c.claims.nextInTurn().duration()
 	for i := range m.picked {
 		h := m.picked[i].host
-		if o := q.c.members.offer(h, d, known); len(h.paused) > 0 || memory > min(o.Memory, o.MemoryFree) {
+		if o := d.c.members.offer(h, length, known); len(h.paused) > 0 || memory > min(o.Memory, o.MemoryFree) {
 			return false
 		}
 	}
@@ -49,8 +49,8 @@ func (q *dispatch) shortlist() bool {
 
 // fewWaiting returns how many tasks wait, and the most memory that one may need; 0
 // if they are too many for a shortlist, or one may not run anywhere.
-func (q *dispatch) fewWaiting() (n int, memory int64) {
-	for _, cl := range q.c.claims.queue.items {
+func (d *dispatch) fewWaiting() (n int, memory int64) {
+	for _, cl := range d.c.claims.queue.items {
 		for _, j := range cl.jobs.items {
 			if n += j.waitingCount(); n > rankedTasks {
 				return 0, 0
@@ -67,11 +67,11 @@ func (q *dispatch) fewWaiting() (n int, memory int64) {
 }
 
 // rank picks the first n idle hosts of an order, the first of them first.
-func (q *dispatch) rank(n int, by place.Ranking) {
-	m := &q.deciding
+func (d *dispatch) rank(n int, by place.Ranking) {
+	m := &d.deciding
 	m.picked = m.picked[:0]
 	r := &m.ranked
-	for _, r.host = range q.c.members.idle.all() {
+	for _, r.host = range d.c.members.idle.all() {
 		h := r.host
 		r.offer = place.Host{Peer: h.peer, Slots: h.slots, Running: h.load, Speed: h.speed}
 		if len(m.picked) == n {

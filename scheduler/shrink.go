@@ -32,49 +32,49 @@ type stake struct {
 
 // makeRoom has slots given back for the jobs that have come since it was last called, but for
 // a coordinator that does not know yet who holds them.
-func (q *dispatch) makeRoom() {
-	if q.c.term.recovering {
+func (d *dispatch) makeRoom() {
+	if d.c.term.recovering {
 		return
 	}
-	came := q.c.claims.fair.came
-	q.c.claims.fair.came = came[:0]
-	if !q.c.claims.fair.terms.OnArrival {
+	came := d.c.claims.fair.came
+	d.c.claims.fair.came = came[:0]
+	if !d.c.claims.fair.terms.OnArrival {
 		return
 	}
 	for _, j := range came {
-		if j.queued && q.c.table.heldUp(j) == "" {
-			q.makeRoomFor(j)
+		if j.queued && d.c.table.heldUp(j) == "" {
+			d.makeRoomFor(j)
 		}
 	}
 }
 
-func (q *dispatch) makeRoomFor(j *job) {
-	stakes := q.stakes(j)
-	sites := q.divideAnew(stakes)
+func (d *dispatch) makeRoomFor(j *job) {
+	stakes := d.stakes(j)
+	sites := d.divideAnew(stakes)
 	mine := &stakes[slices.IndexFunc(stakes, func(s stake) bool { return s.claimant == j.claim })]
 	wanted := j.waitingCount()
 	for site := range sites {
 		need := wanted
-		if q.c.claims.fair.terms.Levels {
+		if d.c.claims.fair.terms.Levels {
 			need = min(need, mine.due[site]-mine.held[site])
 		}
 		if need > 0 {
-			wanted -= q.shrink(j, stakes, site, need)
+			wanted -= d.shrink(j, stakes, site, need)
 		}
 	}
 }
 
 // stakes lists all claimants, in the order of arrival, with what they hold. Only the
 // tasks that a host runs at once count: those ahead of its slots hold none.
-func (q *dispatch) stakes(j *job) []stake {
+func (d *dispatch) stakes(j *job) []stake {
 	sites := 1
-	if q.c.claims.fair.terms.EachSite {
-		sites = len(q.c.claims.fair.order)
+	if d.c.claims.fair.terms.EachSite {
+		sites = len(d.c.claims.fair.order)
 	}
 	place := map[*claimant]int{}
 	var stakes []stake
-	for _, id := range slices.Sorted(maps.Keys(q.c.claims.fair.claimants)) {
-		stakes = append(stakes, stake{claimant: q.c.claims.fair.claimants[id], held: make([]int, sites),
+	for _, id := range slices.Sorted(maps.Keys(d.c.claims.fair.claimants)) {
+		stakes = append(stakes, stake{claimant: d.c.claims.fair.claimants[id], held: make([]int, sites),
 			due: make([]int, sites), gives: make([][]*lease, sites)})
 	}
 	slices.SortStableFunc(stakes, func(a, b stake) int { return cmp.Compare(a.claimant.arrival, b.claimant.arrival) })
@@ -87,10 +87,10 @@ func (q *dispatch) stakes(j *job) []stake {
 			s.priority = -task.MaxPriority
 		}
 	}
-	for _, h := range q.c.members.roster.all() {
+	for _, h := range d.c.members.roster.all() {
 		site := 0
-		if q.c.claims.fair.terms.EachSite {
-			site = slices.Index(q.c.claims.fair.order, h.counted.site)
+		if d.c.claims.fair.terms.EachSite {
+			site = slices.Index(d.c.claims.fair.order, h.counted.site)
 		}
 		running := 0
 		for _, l := range h.leases {
@@ -101,7 +101,7 @@ func (q *dispatch) stakes(j *job) []stake {
 			s := &stakes[place[l.job.claim]]
 			s.held[site]++
 			s.priority = max(s.priority, l.job.spec.Priority)
-			if q.mayMakeRoom(l, j) {
+			if d.mayMakeRoom(l, j) {
 				s.gives[site] = append(s.gives[site], l)
 			}
 		}
@@ -111,16 +111,16 @@ func (q *dispatch) stakes(j *job) []stake {
 
 // mayMakeRoom reports whether a task can be stopped with nothing lost, so that another job's
 // could run there. What was given in this Step its worker has not heard of.
-func (q *dispatch) mayMakeRoom(l *lease, j *job) bool {
+func (d *dispatch) mayMakeRoom(l *lease, j *job) bool {
 	h := l.host
 	_, paused := h.paused[j]
-	return q.c.migration.mayMove(l) && h.eligible() && !paused && h.memory >= j.spec.Memory && l.start.Before(q.c.now) &&
+	return d.c.migration.mayMove(l) && h.eligible() && !paused && h.memory >= j.spec.Memory && l.start.Before(d.c.now) &&
 		l.job != j
 }
 
 // divideAnew notes what each would have if nobody had anything, and returns the sites.
-func (q *dispatch) divideAnew(stakes []stake) []share.Site {
-	f := &q.c.claims.fair
+func (d *dispatch) divideAnew(stakes []stake) []share.Site {
+	f := &d.c.claims.fair
 	var sites []share.Site
 	add := func(name string, a amounts) {
 		free := a
@@ -140,7 +140,7 @@ func (q *dispatch) divideAnew(stakes []stake) []share.Site {
 	claims := make([]share.Claimant, len(stakes))
 	for k := range stakes {
 		s := &stakes[k]
-		claims[k] = q.claimOfStake(s)
+		claims[k] = d.claimOfStake(s)
 		for _, j := range s.claimant.jobs.items {
 			claims[k].Demand += j.waitingCount()
 		}
@@ -148,7 +148,7 @@ func (q *dispatch) divideAnew(stakes []stake) []share.Site {
 			claims[k].Demand += n
 		}
 	}
-	for _, g := range q.anew().Grow(q.c.now, claims, sites) {
+	for _, g := range d.anew().Grow(d.c.now, claims, sites) {
 		if g.Slots > 0 {
 			stakes[g.Claimant].due[max(g.Site, 0)] += g.Slots
 		}
@@ -158,22 +158,22 @@ func (q *dispatch) divideAnew(stakes []stake) []share.Site {
 
 // anew is a policy as the one that divides what is idle, with a memory of its own: what
 // it is asked here is nobody's turn.
-func (q *dispatch) anew() share.Policy {
-	if q.c.claims.fair.ideal == nil {
-		f := newFairness(q.c.cfg.Rules.Fairness)
-		q.c.claims.fair.ideal = f.policy
+func (d *dispatch) anew() share.Policy {
+	if d.c.claims.fair.ideal == nil {
+		f := newFairness(d.c.cfg.Rules.Fairness)
+		d.c.claims.fair.ideal = f.policy
 	}
-	return q.c.claims.fair.ideal
+	return d.c.claims.fair.ideal
 }
 
-func (q *dispatch) claimOfStake(s *stake) share.Claimant {
+func (d *dispatch) claimOfStake(s *stake) share.Claimant {
 	cl := s.claimant
-	return share.Claimant{ID: cl.id, Priority: s.priority, Weight: q.c.claims.weight(cl),
+	return share.Claimant{ID: cl.id, Priority: s.priority, Weight: d.c.claims.weight(cl),
 		Task: share.Amount{Cores: 1, Memory: cl.of.spec.Memory}}
 }
 
 // shrink has up to need slots of a site given back for a job, and returns how many are.
-func (q *dispatch) shrink(j *job, stakes []stake, site, need int) (given int) {
+func (d *dispatch) shrink(j *job, stakes []stake, site, need int) (given int) {
 	var givers []*stake
 	var claims []share.Claimant
 	for k := range stakes {
@@ -182,21 +182,21 @@ func (q *dispatch) shrink(j *job, stakes []stake, site, need int) (given int) {
 		switch {
 		case s.claimant == j.claim:
 			continue
-		case q.c.claims.fair.terms.Levels:
+		case d.c.claims.fair.terms.Levels:
 			n = min(n, s.held[site]-s.due[site])
 		case s.priority >= j.spec.Priority:
 			continue
 		}
 		if n > 0 {
-			claim := q.claimOfStake(s)
+			claim := d.claimOfStake(s)
 			claim.Held = []share.Holding{{Site: site, Slots: n}}
 			givers, claims = append(givers, s), append(claims, claim)
 		}
 	}
-	for _, r := range q.anew().Shrink(claims, site, need) {
+	for _, r := range d.anew().Shrink(claims, site, need) {
 		why := fmt.Sprintf("the job %s has come: %v", j.spec.Name, r.Reason)
-		for _, l := range q.givenUp(givers[r.Claimant].gives[site], r.Slots) {
-			q.giveBack(l, why)
+		for _, l := range d.givenUp(givers[r.Claimant].gives[site], r.Slots) {
+			d.giveBack(l, why)
 			given++
 		}
 	}
@@ -205,7 +205,7 @@ func (q *dispatch) shrink(j *job, stakes []stake, site, need int) (given int) {
 
 // givenUp chooses which tasks a claimant gives up: of those of its lowest priority that
 // which has most left. None of them loses anything.
-func (q *dispatch) givenUp(leases []*lease, n int) []*lease {
+func (d *dispatch) givenUp(leases []*lease, n int) []*lease {
 	slices.SortStableFunc(leases, func(a, b *lease) int { return cmp.Compare(a.job.spec.Priority, b.job.spec.Priority) })
 	var out []*lease
 	for len(leases) > 0 && len(out) < n {
@@ -216,7 +216,7 @@ func (q *dispatch) givenUp(leases []*lease, n int) []*lease {
 		running := make([]share.Running, k)
 		for i, l := range leases[:k] {
 			work, _ := l.job.work()
-			running[i].Left, _ = q.c.migration.progressOf(l, work)
+			running[i].Left, _ = d.c.migration.progressOf(l, work)
 		}
 		for _, i := range share.LeastLost(running, n-len(out), nil) {
 			out = append(out, leases[i])
@@ -229,22 +229,22 @@ func (q *dispatch) givenUp(leases []*lease, n int) []*lease {
 // giveBack has a task stopped with its state saved. What waits at its worker for a slot,
 // of any job, is asked back too: it would have the slot at once. So would another task of
 // the job, since the worker need not prepare anything for it as for the one that comes.
-func (q *dispatch) giveBack(l *lease, why string) {
+func (d *dispatch) giveBack(l *lease, why string) {
 	h := l.host
-	l.move = &move{why: why, begun: q.c.now, by: q.c.now.Add(q.c.cfg.MoveWithin)}
-	q.c.transfers.orderSave(l)
-	q.c.members.alarm(h, l.move.by)
-	q.c.members.pauseJob(h, l.job, q.c.cfg.RefusalPause, "a task of the job has just made room there for another job")
-	q.c.decided(l.taskID(), "saving", h.peer,
+	l.move = &move{why: why, begun: d.c.now, by: d.c.now.Add(d.c.cfg.MoveWithin)}
+	d.c.transfers.orderSave(l)
+	d.c.members.alarm(h, l.move.by)
+	d.c.members.pauseJob(h, l.job, d.c.cfg.RefusalPause, "a task of the job has just made room there for another job")
+	d.c.decided(l.taskID(), "saving", h.peer,
 		task.ClipMessage("it gives back its slot, to go on later from where it is: "+why))
 	running := 0
 	for _, o := range h.leases {
 		if !o.is(leasing.Open) {
 			continue
 		}
-		if running++; running > h.slots && o.is(leasing.Recallable) && o.start.Before(q.c.now) {
+		if running++; running > h.slots && o.is(leasing.Recallable) && o.start.Before(d.c.now) {
 			o.take(leasing.AsksBack)
-			q.c.outbox.drop(h.peer, o.taskID(), o.attempt, message.DropRecall)
+			d.c.outbox.drop(h.peer, o.taskID(), o.attempt, message.DropRecall)
 		}
 	}
 }

@@ -54,10 +54,10 @@ func (f *fairness) siteOf(name string) *site {
 }
 
 // count brings the sums of sites up to date with a host.
-func (q *claims) count(h *host) {
-	f := &q.fair
+func (cs *claims) count(h *host) {
+	f := &cs.fair
 	if was := h.counted.site; was == nil || was.name != h.site && f.siteOf(h.site) != was {
-		q.moveSite(h, f.siteOf(h.site))
+		cs.moveSite(h, f.siteOf(h.site))
 	}
 	now := amounts{}
 	if h.eligible() {
@@ -75,7 +75,7 @@ func (a *amounts) change(was, now amounts) {
 }
 
 // moveSite has a host count as of another site, with the slots that are held there.
-func (q *claims) moveSite(h *host, to *site) {
+func (cs *claims) moveSite(h *host, to *site) {
 	from := h.counted.site
 	if from != nil {
 		from.sums.change(h.counted.amounts, amounts{})
@@ -84,7 +84,7 @@ func (q *claims) moveSite(h *host, to *site) {
 				l.job.claim.moveSlot(from, to)
 			}
 		}
-		q.fair.leaves(from)
+		cs.fair.leaves(from)
 	}
 	to.sums.change(amounts{}, h.counted.amounts)
 	to.hosts++
@@ -99,12 +99,12 @@ func (cl *claimant) moveSlot(from, to *site) {
 }
 
 // uncount takes a host out that is forgotten.
-func (q *claims) uncount(h *host) {
+func (cs *claims) uncount(h *host) {
 	if s := h.counted.site; s != nil {
 		s.sums.change(h.counted.amounts, amounts{})
-		q.fair.all.change(h.counted.amounts, amounts{})
+		cs.fair.all.change(h.counted.amounts, amounts{})
 		h.counted.amounts = amounts{}
-		q.fair.leaves(s)
+		cs.fair.leaves(s)
 	}
 }
 

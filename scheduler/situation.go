@@ -38,16 +38,16 @@ const (
 
 // costs are what saving and moving take. A member that vanished is believed to be
 // there until its lease ends, at the latest.
-func (q *migration) costs() migrate.Costs {
-	rate := q.rate
+func (m *migration) costs() migrate.Costs {
+	rate := m.rate
 	if rate == 0 {
 		rate = usualRate
 	}
-	return migrate.Costs{Pause: usualPause, Rate: rate, Delay: usualDelay, Detect: q.c.cfg.LeaseTTL}
+	return migrate.Costs{Pause: usualPause, Rate: rate, Delay: usualDelay, Detect: m.c.cfg.LeaseTTL}
 }
 
 // learnHandOver takes what a hand-over took into the running means.
-func (q *migration) learnHandOver(j *job, d *message.Handed) {
+func (m *migration) learnHandOver(j *job, d *message.Handed) {
 	if d.Took <= 0 {
 		return
 	}
@@ -64,40 +64,40 @@ func (q *migration) learnHandOver(j *job, d *message.Handed) {
 	}
 	j.state64 += (state - j.state64) / learning.Weight
 	rate := min(mostRate, max(leastRate, float64(d.State)/d.Took.Seconds()))
-	if q.rate == 0 {
-		q.rate = rate
+	if m.rate == 0 {
+		m.rate = rate
 	}
-	q.rate += (rate - q.rate) / learning.Weight
+	m.rate += (rate - m.rate) / learning.Weight
 }
 
 // waitingTasks counts what waits.
-func (q *dispatch) waitingTasks() int { return min(math.MaxInt32, q.c.claims.waits) }
+func (d *dispatch) waitingTasks() int { return min(math.MaxInt32, d.c.claims.waits) }
 
 // situate tells a policy that weighs how things stand. saves says that the tasks to
 // be placed go on from their checkpoints.
-func (q *dispatch) situate(saves bool) {
-	if q.traits.Situate == nil {
+func (d *dispatch) situate(saves bool) {
+	if d.traits.Situate == nil {
 		return
 	}
-	s := q.c.migration.costs()
-	q.traits.Situate(place.Situation{
-		Waiting: q.waitingTasks(), Delay: s.Delay, Detect: s.Detect, Rate: s.Rate, Pause: s.Pause, Saves: saves,
+	s := d.c.migration.costs()
+	d.traits.Situate(place.Situation{
+		Waiting: d.waitingTasks(), Delay: s.Delay, Detect: s.Detect, Rate: s.Rate, Pause: s.Pause, Saves: saves,
 	})
 }
 
 // taskLeft is the work that a waiting task has left from its best checkpoint, 0 if
 // nobody knows how much it is. It is at least a tenth of the whole: see tailOverrun.
-func (q *dispatch) taskLeft(j *job, i uint64) time.Duration {
+func (d *dispatch) taskLeft(j *job, i uint64) time.Duration {
 	if row := j.ledger.Rows[i]; row != nil && j.mayResume() {
-		return q.leftFrom(j, i, row.Best, message.Attempt{})
+		return d.leftFrom(j, i, row.Best, message.Attempt{})
 	}
-	return q.leftFrom(j, i, nil, message.Attempt{})
+	return d.leftFrom(j, i, nil, message.Attempt{})
 }
 
 // leftFrom is the work from a state of a task, nil for its beginning, to its end; 0 if
 // nobody knows how much it is. The attempt that is to go on from the state, zero for
 // none, did not make it.
-func (q *dispatch) leftFrom(j *job, i uint64, from *message.Checkpoint, next message.Attempt) time.Duration {
+func (d *dispatch) leftFrom(j *job, i uint64, from *message.Checkpoint, next message.Attempt) time.Duration {
 	work, known := j.work()
 	if !known || from == nil {
 		return work
@@ -108,7 +108,7 @@ func (q *dispatch) leftFrom(j *job, i uint64, from *message.Checkpoint, next mes
 			if l.Attempt == next {
 				continue
 			}
-			if h := q.c.members.hosts[l.Worker]; h != nil {
+			if h := d.c.members.hosts[l.Worker]; h != nil {
 				speed = h.usual()
 			}
 			break
@@ -118,15 +118,15 @@ func (q *dispatch) leftFrom(j *job, i uint64, from *message.Checkpoint, next mes
 }
 
 // weigher returns the migration policy if it names tasks; nil if not.
-func (q *migration) weigher() migrate.Mover {
-	m, _ := q.mover.(migrate.Mover)
-	return m
+func (m *migration) weigher() migrate.Mover {
+	mover, _ := m.mover.(migrate.Mover)
+	return mover
 }
 
 // heedsNotice reports whether a scan follows when a member gives notice: for policies
 // that only heed notices, and those that name tasks.
-func (q *migration) heedsNotice() bool {
-	return q.mover != nil && (q.mover.Period() <= 0 || q.weigher() != nil)
+func (m *migration) heedsNotice() bool {
+	return m.mover != nil && (m.mover.Period() <= 0 || m.weigher() != nil)
 }
 
 // weighs reports whether the migration policy decides whether the task of a lease
@@ -134,50 +134,50 @@ func (q *migration) heedsNotice() bool {
 // one keeps what ends before the policy would look again, and what cannot move and
 // may be copied. So each task is one's at a time; as it nears its end it becomes the
 // other's, whose margins it has to pass anew.
-func (q *migration) weighs(l *lease, left time.Duration) bool {
-	m := q.weigher()
-	return m != nil && left >= m.Period() && q.maySend(l)
+func (m *migration) weighs(l *lease, left time.Duration) bool {
+	mover := m.weigher()
+	return mover != nil && left >= mover.Period() && m.maySend(l)
 }
 
 // maySend reports whether a lease may be moved while it runs.
-func (q *migration) maySend(l *lease) bool {
-	return l.is(leasing.Runs) && l.host.lost.IsZero() && q.mayMove(l) && l.tries.failed < maxHandOvers
+func (m *migration) maySend(l *lease) bool {
+	return l.is(leasing.Runs) && l.host.lost.IsZero() && m.mayMove(l) && l.tries.failed < maxHandOvers
 }
 
 // chosen asks the migration policy what should move.
-func (q *migration) chosen(hosts []migrate.Host) []migrate.Move {
-	mem := &q.c.dispatch.deciding
-	if m := q.weigher(); m != nil {
+func (m *migration) chosen(hosts []migrate.Host) []migrate.Move {
+	mem := &m.c.dispatch.deciding
+	if mover := m.weigher(); mover != nil {
 		// What moves saves: see job.mayResume.
-		return m.Moves(q.c.now, hosts, foretold{q.c}, migrate.Situation{Waiting: q.c.dispatch.waitingTasks(),
-			Costs: q.costs(), Saves: true})
+		return mover.Moves(m.c.now, hosts, foretold{m.c}, migrate.Situation{Waiting: m.c.dispatch.waitingTasks(),
+			Costs: m.costs(), Saves: true})
 	}
-	rng := mem.random(q.c.term.epoch, scanStream|q.scans)
-	mem.moves = migrate.AppendMoves(mem.moves[:0], hosts, q.mover.Scan(q.c.now, hosts, foretold{q.c}, rng))
+	rng := mem.random(m.c.term.epoch, scanStream|m.scans)
+	mem.moves = migrate.AppendMoves(mem.moves[:0], hosts, m.mover.Scan(m.c.now, hosts, foretold{m.c}, rng))
 	return mem.moves
 }
 
 // runOf describes a lease to a policy that names tasks.
-func (q *migration) runOf(l *lease) migrate.Run {
+func (m *migration) runOf(l *lease) migrate.Run {
 	r := migrate.Run{State: l.job.stateOf()}
 	if work, known := l.job.work(); known {
-		r.Left, r.Unsaved = q.progressOf(l, work)
-		r.Movable = q.weighs(l, r.Left)
+		r.Left, r.Unsaved = m.progressOf(l, work)
+		r.Movable = m.weighs(l, r.Left)
 	}
 	return r
 }
 
 // idleSlots is how many tasks a member that stays would start at once.
-func (q *migration) idleSlots(h *host) int {
-	if h.notice || !q.c.members.idle.has(h) {
+func (m *migration) idleSlots(h *host) int {
+	if h.notice || !m.c.members.idle.has(h) {
 		return 0
 	}
 	return h.slots - h.load
 }
 
 // takes reports whether an idle member may be sent the task of a lease.
-func (q *migration) takes(h *host, l *lease) bool {
-	if h == nil || h == l.host || q.idleSlots(h) <= 0 || h.memory-h.memoryUsed < l.job.spec.Memory {
+func (m *migration) takes(h *host, l *lease) bool {
+	if h == nil || h == l.host || m.idleSlots(h) <= 0 || h.memory-h.memoryUsed < l.job.spec.Memory {
 		return false
 	}
 	_, paused := h.paused[l.job]

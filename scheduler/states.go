@@ -11,15 +11,15 @@ import (
 
 // savedBy brings a checkpoint of a lease here. It counts once its blocks are
 // held and the row that names it is durable: it must not vanish with its worker.
-func (b *reports) savedBy(h *host, s *message.SavedState) {
-	j := b.current(s.Task)
+func (r *reports) savedBy(h *host, s *message.SavedState) {
+	j := r.current(s.Task)
 	if j == nil || !s.Checkpoint.Valid() || !j.mayResume() || j.state != jobOpen ||
 		j.ledger.Verdict(s.Task.Index) != ledger.Open {
 		return
 	}
 	l := leaseOf(j, h, s.Task.Index, s.Attempt)
-	if l == nil && b.c.transfers.onTheWay(j, h, s) || l != nil && l.is(leasing.Awaits) {
-		b.c.transfers.strayState(j, h, s)
+	if l == nil && r.c.transfers.onTheWay(j, h, s) || l != nil && l.is(leasing.Awaits) {
+		r.c.transfers.strayState(j, h, s)
 		return
 	}
 	row := j.ledger.Rows[s.Task.Index]
@@ -34,29 +34,29 @@ func (b *reports) savedBy(h *host, s *message.SavedState) {
 	}
 	saved := s.Checkpoint
 	if l.saved.fetching == 0 {
-		b.fetchState(l, &saved)
+		r.fetchState(l, &saved)
 	} else if l.saved.fetching < saved.Fuel && (l.saved.next == nil || l.saved.next.Fuel < saved.Fuel) {
 		l.saved.next = &saved // one at a time
 	}
 }
 
 // fetchState begins to bring a checkpoint of a lease here.
-func (b *reports) fetchState(l *lease, saved *message.Checkpoint) {
-	l.saved.fetching, l.saved.asked, l.saved.askedStood = saved.Fuel, b.c.now, l.host.stoodBy(b.c.now)
+func (r *reports) fetchState(l *lease, saved *message.Checkpoint) {
+	l.saved.fetching, l.saved.asked, l.saved.askedStood = saved.Fuel, r.c.now, l.host.stoodBy(r.c.now)
 	key := stateKey(l.taskID(), l.attempt)
-	b.c.table.fetch(&fetching{key: key, job: l.job, lease: l, saved: saved}, []task.CID{saved.CID},
+	r.c.table.fetch(&fetching{key: key, job: l.job, lease: l, saved: saved}, []task.CID{saved.CID},
 		[]task.PeerID{l.host.peer})
 }
 
 // checkpointFetched goes on when a checkpoint is here, or could not be had: with
 // a newer one, or with the end of the attempt that waited for it.
-func (b *reports) checkpointFetched(f *fetching, failure string) {
+func (r *reports) checkpointFetched(f *fetching, failure string) {
 	l, j, i := f.lease, f.job, f.lease.task.index
 	l.saved.fetching = 0
-	if b.c.table.jobs[j.id] != j || j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open {
+	if r.c.table.jobs[j.id] != j || j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open {
 		return
 	}
-	if b.keepState(j, l.taskID(), f.saved, l.host.peer, failure) {
+	if r.keepState(j, l.taskID(), f.saved, l.host.peer, failure) {
 		l.saved.heldAt, l.saved.stood = l.saved.asked, l.saved.askedStood
 	}
 	if t := j.live[i]; t == nil || !slices.Contains(t.leases, l) {
@@ -64,26 +64,26 @@ func (b *reports) checkpointFetched(f *fetching, failure string) {
 	}
 	if n := l.saved.next; n != nil {
 		l.saved.next = nil
-		b.fetchState(l, n)
+		r.fetchState(l, n)
 		return
 	}
 	if l.state == leasing.Bringing {
-		b.accept(l.host, j, l, l.ending)
+		r.accept(l.host, j, l, l.ending)
 	}
 }
 
 // keepState makes a checkpoint a fact, and reports whether it is a new one. One that could not be had is forgotten:
 // the worker names its newest again in its next full report.
-func (b *reports) keepState(j *job, id task.TaskID, saved *message.Checkpoint, from task.PeerID, failure string) bool {
+func (r *reports) keepState(j *job, id task.TaskID, saved *message.Checkpoint, from task.PeerID, failure string) bool {
 	if failure != "" {
-		b.c.decided(id, "not saved", from, task.ClipMessage("fetching its checkpoint failed: "+failure))
+		r.c.decided(id, "not saved", from, task.ClipMessage("fetching its checkpoint failed: "+failure))
 		return false
 	}
 	if !j.row(id.Index).Save(saved) {
 		return false
 	}
-	b.c.table.persistRow(j, id.Index)
-	b.c.replicas.Hold(message.HoldName{Task: id, Kind: message.HoldState}, false)
-	b.c.decided(id, "saved", from, "a checkpoint is held here")
+	r.c.table.persistRow(j, id.Index)
+	r.c.replicas.Hold(message.HoldName{Task: id, Kind: message.HoldState}, false)
+	r.c.decided(id, "saved", from, "a checkpoint is held here")
 	return true
 }

@@ -50,10 +50,10 @@ func (c *Coordinator) Begin(epoch uint64) []message.Effect {
 // outrun tells the driver of an epoch that is higher than this coordinator's,
 // once: whoever obeys it does not listen to us. It happens when another leads,
 // and when this node lost its disk.
-func (b *term) outrun(epoch uint64) {
-	if epoch > b.epoch && epoch != b.outran {
-		b.outran = epoch
-		b.c.emit(message.Outrun{Epoch: epoch})
+func (t *term) outrun(epoch uint64) {
+	if epoch > t.epoch && epoch != t.outran {
+		t.outran = epoch
+		t.c.emit(message.Outrun{Epoch: epoch})
 	}
 }
 
@@ -61,9 +61,9 @@ func (b *term) outrun(epoch uint64) {
 // given in it is of a former life of this node, which led, lost its disk, heard of
 // nobody and so leads in the same epoch again. Epochs fence only where each is led
 // in once: the driver is asked for a later one.
-func (b *term) neverGiven(a message.Attempt) {
-	if a.Epoch == b.epoch && a.Seq > b.seq {
-		b.outrun(b.epoch + 1)
+func (t *term) neverGiven(a message.Attempt) {
+	if a.Epoch == t.epoch && a.Seq > t.seq {
+		t.outrun(t.epoch + 1)
 	}
 }
 
@@ -78,92 +78,92 @@ func (c *Coordinator) Followers() []FollowerStatus { return c.replicas.Followers
 
 // takeUp makes a ledger current that was held, not led. The rest, which needs
 // the time, is for the first Step.
-func (b *term) takeUp(l *ledger.Ledger, live map[task.TaskID][]message.LiveLease) {
-	b.c.ledger = l
+func (t *term) takeUp(l *ledger.Ledger, live map[task.TaskID][]message.LiveLease) {
+	t.c.ledger = l
 	for _, id := range slices.Sorted(maps.Keys(l.Jobs)) {
-		b.c.table.reopen(id, l.Jobs[id])
+		t.c.table.reopen(id, l.Jobs[id])
 	}
-	b.inherited = live
+	t.inherited = live
 }
 
 // bookInherited books the leases that the copy names, so that what runs is not
 // started again. What the last leader told of a task counts before the log of
 // its row, which says nothing of leases given up.
-func (b *term) bookInherited() {
-	for _, id := range slices.Sorted(maps.Keys(b.c.table.jobs)) {
-		j := b.c.table.jobs[id]
+func (t *term) bookInherited() {
+	for _, id := range slices.Sorted(maps.Keys(t.c.table.jobs)) {
+		j := t.c.table.jobs[id]
 		if j.state != jobOpen {
 			continue
 		}
 		for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
-			t := task.TaskID{Job: id, Index: i}
-			if _, told := b.inherited[t]; told || j.ledger.Verdict(i) != ledger.Open {
+			name := task.TaskID{Job: id, Index: i}
+			if _, told := t.inherited[name]; told || j.ledger.Verdict(i) != ledger.Open {
 				continue
 			}
 			for _, l := range j.ledger.Rows[i].Log {
 				if l.End.IsZero() {
-					b.book(j, i, message.LiveLease{Worker: l.Worker, Attempt: l.Attempt, Start: l.Start})
+					t.book(j, i, message.LiveLease{Worker: l.Worker, Attempt: l.Attempt, Start: l.Start})
 				}
 			}
 		}
 	}
-	for _, t := range message.SortedTasks(b.inherited) {
-		for _, l := range b.inherited[t] {
-			if j := b.c.reports.current(t); j != nil {
-				b.book(j, t.Index, l)
+	for _, name := range message.SortedTasks(t.inherited) {
+		for _, l := range t.inherited[name] {
+			if j := t.c.reports.current(name); j != nil {
+				t.book(j, name.Index, l)
 			}
 		}
 	}
-	b.inherited = nil
+	t.inherited = nil
 }
 
 // book takes a lease of a former term on the books.
-func (b *term) book(j *job, i uint64, l message.LiveLease) {
+func (t *term) book(j *job, i uint64, l message.LiveLease) {
 	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), l.Worker) ||
 		j.wants(i) == 0 || l.Worker == "" {
 		return
 	}
-	given := b.c.addLease(j, b.c.members.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
+	given := t.c.addLease(j, t.c.members.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
 	given.start = l.Start
 	given.take(leasing.Supposes) // it is not to be taken back
 	if l.To != "" && l.To != l.Worker && l.Attempt.Less(l.As) && j.mayResume() {
-		b.c.transfers.bookMove(given, b.c.members.host(l.To), l.As)
+		t.c.transfers.bookMove(given, t.c.members.host(l.To), l.As)
 		given.move.awaited = false // as far as is known
 	}
 }
 
 // secureAll has this node fetch what it may lack of the blocks that its copy of
 // the ledger stands on: only the second coordinator held them so far.
-func (b *seeker) secureAll() {
-	for _, id := range slices.Sorted(maps.Keys(b.c.table.jobs)) {
-		j := b.c.table.jobs[id]
+func (s *seeker) secureAll() {
+	for _, id := range slices.Sorted(maps.Keys(s.c.table.jobs)) {
+		j := s.c.table.jobs[id]
 		if j.state != jobOpen {
 			continue
 		}
-		b.secure(message.HoldName{Task: task.TaskID{Job: id}, Kind: message.HoldJob})
+		s.secure(message.HoldName{Task: task.TaskID{Job: id}, Kind: message.HoldJob})
 		for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
 			if n := (message.HoldName{Task: task.TaskID{Job: id, Index: i},
-				Kind: message.HoldOutputs}); j.ledger.Verdict(i) == ledger.Done && b.c.hasBlocks(n) {
-				b.secure(n)
+				Kind: message.HoldOutputs}); j.ledger.Verdict(i) == ledger.Done && s.c.hasBlocks(n) {
+				s.secure(n)
 			}
 		}
 	}
 }
 
 // begin does what a new term needs and the time is needed for.
-func (b *term) begin() {
-	b.begun, b.since = true, b.c.now
-	if !b.recovering {
+func (t *term) begin() {
+	t.begun, t.since = true, t.c.now
+	if !t.recovering {
 		return
 	}
-	b.placeFrom = b.c.now.Add(b.c.cfg.RecoverGrace)
-	b.c.timers.Set(b.placeFrom, reminder{})
-	b.bookInherited()
-	if b.led {
-		b.c.seeker.secureAll()
+	t.placeFrom = t.c.now.Add(t.c.cfg.RecoverGrace)
+	t.c.timers.Set(t.placeFrom, reminder{})
+	t.bookInherited()
+	if t.led {
+		t.c.seeker.secureAll()
 	}
 }
 
-func (b *term) persistEpoch() {
-	b.c.emit(message.Persist{Key: epochKey, Value: strconv.AppendUint(nil, b.epoch, 10)})
+func (t *term) persistEpoch() {
+	t.c.emit(message.Persist{Key: epochKey, Value: strconv.AppendUint(nil, t.epoch, 10)})
 }

@@ -15,44 +15,44 @@ type transfers struct {
 	c *Coordinator
 }
 
-func (b *transfers) beginMove(m leaving) {
+func (t *transfers) beginMove(m leaving) {
 	l := m.lease
 	why := m.why.Why()
-	l.move = &move{to: m.to, why: why, there: m.there, begun: b.c.now, by: b.c.now.Add(b.c.cfg.MoveWithin)}
+	l.move = &move{to: m.to, why: why, there: m.there, begun: t.c.now, by: t.c.now.Add(t.c.cfg.MoveWithin)}
 	l.stay.why = ""
-	b.keepSlot(l)
-	if b.mayHandOver(l) {
+	t.keepSlot(l)
+	if t.mayHandOver(l) {
 		l.take(leasing.Hands)
-		b.c.term.seq++
-		l.move.as = message.Attempt{Epoch: b.c.term.epoch, Seq: b.c.term.seq}
-		b.offerMove(l)
-		b.orderMove(l)
-		b.c.leaseChanged(l.job, l.task.index)
+		t.c.term.seq++
+		l.move.as = message.Attempt{Epoch: t.c.term.epoch, Seq: t.c.term.seq}
+		t.offerMove(l)
+		t.orderMove(l)
+		t.c.leaseChanged(l.job, l.task.index)
 	} else {
-		b.orderSave(l)
+		t.orderSave(l)
 	}
-	b.c.members.alarm(l.host, l.move.by)
-	b.c.decided(l.taskID(), "moving", m.to.peer, task.ClipMessage(why+"; there: "+m.there))
-	b.c.touch(l.job)
+	t.c.members.alarm(l.host, l.move.by)
+	t.c.decided(l.taskID(), "moving", m.to.peer, task.ClipMessage(why+"; there: "+m.there))
+	t.c.touch(l.job)
 }
 
 // orderSave has a lease's worker stop it with its state.
-func (b *transfers) orderSave(l *lease) {
+func (t *transfers) orderSave(l *lease) {
 	l.take(leasing.Saves)
-	b.c.outbox.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
+	t.c.outbox.drop(l.host.peer, l.taskID(), l.attempt, message.DropMoved)
 }
 
 // keepSlot keeps a slot, and memory, at a move's destination.
-func (b *transfers) keepSlot(l *lease) {
+func (t *transfers) keepSlot(l *lease) {
 	h := l.move.to
 	h.coming = append(h.coming, l)
 	h.load++
 	h.memoryUsed += l.job.spec.Memory
-	b.c.members.settleHost(h)
+	t.c.members.settleHost(h)
 }
 
 // freeSlot gives the slot that is kept for a lease free again.
-func (b *transfers) freeSlot(l *lease) {
+func (t *transfers) freeSlot(l *lease) {
 	if l.move == nil || l.move.to == nil {
 		return
 	}
@@ -61,84 +61,84 @@ func (b *transfers) freeSlot(l *lease) {
 	h.coming = slices.DeleteFunc(h.coming, func(o *lease) bool { return o == l })
 	h.load--
 	h.memoryUsed -= l.job.spec.Memory
-	b.c.members.touchHost(h)
+	t.c.members.touchHost(h)
 }
 
 // freeMove gives the kept slot free of a move that is not to be finished.
-func (b *transfers) freeMove(l *lease) {
+func (t *transfers) freeMove(l *lease) {
 	if m := l.move; m != nil && m.to != nil && m.handsOver() {
-		b.c.outbox.drop(m.to.peer, l.taskID(), m.as, message.DropSuperseded)
+		t.c.outbox.drop(m.to.peer, l.taskID(), m.as, message.DropSuperseded)
 	}
-	b.freeSlot(l)
+	t.freeSlot(l)
 }
 
 // takeMove takes the move off a lease, whose destination is to have the task now.
-func (b *transfers) takeMove(l *lease) *move {
+func (t *transfers) takeMove(l *lease) *move {
 	m := *l.move
-	b.freeSlot(l) // it is taken again in the same Step
+	t.freeSlot(l) // it is taken again in the same Step
 	l.move = nil
 	return &m
 }
 
 // freeComing frees what is kept at a host that goes: the tasks on their way go
 // elsewhere.
-func (b *transfers) freeComing(h *host) {
+func (t *transfers) freeComing(h *host) {
 	for _, l := range slices.Clone(h.coming) {
 		if l.move.handsOver() {
-			b.moveFailed(l, "the member there is gone")
+			t.moveFailed(l, "the member there is gone")
 		} else {
-			b.freeMove(l)
+			t.freeMove(l)
 		}
 	}
 }
 
 // checkMove gives up a worker that does not answer: the task goes on from its
 // last checkpoint. A hand-over that does not begin is given up alone.
-func (b *transfers) checkMove(l *lease) {
-	if l.is(leasing.Awaits) && !b.c.now.Before(l.arriveBy) {
-		b.stopAwaiting(l)
+func (t *transfers) checkMove(l *lease) {
+	if l.is(leasing.Awaits) && !t.c.now.Before(l.arriveBy) {
+		t.stopAwaiting(l)
 		return
 	}
-	if !l.is(leasing.Moves) || b.c.now.Before(l.move.by) {
+	if !l.is(leasing.Moves) || t.c.now.Before(l.move.by) {
 		return
 	}
 	if l.is(leasing.HandsOver) {
-		b.moveFailed(l, "its member did not begin it, or fell silent, for "+b.c.cfg.MoveWithin.String())
+		t.moveFailed(l, "its member did not begin it, or fell silent, for "+t.c.cfg.MoveWithin.String())
 		return
 	}
-	b.c.outbox.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
-	b.c.reports.giveUp(l, "lost", "the worker did not save the task, to be moved, within "+b.c.cfg.MoveWithin.String())
+	t.c.outbox.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
+	t.c.reports.giveUp(l, "lost", "the worker did not save the task, to be moved, within "+t.c.cfg.MoveWithin.String())
 }
 
 // heldFixed notes that a worker cannot save the state of a lease, which stays.
-func (b *transfers) heldFixed(l *lease) {
+func (t *transfers) heldFixed(l *lease) {
 	l.fixed = true
 	if m := l.move; m != nil {
-		b.freeMove(l)
+		t.freeMove(l)
 		l.move = nil
 		l.take(leasing.Stays)
-		b.c.leaseChanged(l.job, l.task.index)
-		b.c.migration.noteStay(l, inWords(m.why), cannotSave)
+		t.c.leaseChanged(l.job, l.task.index)
+		t.c.migration.noteStay(l, inWords(m.why), cannotSave)
 	}
 }
 
 // seal has the state of a task saved whose member leaves and which nobody takes:
 // the leader and the second coordinator fetch it, and it waits here.
-func (b *transfers) seal(l *lease, why cause) {
+func (t *transfers) seal(l *lease, why cause) {
 	if l.host.state != overlay.Leaving || !l.is(leasing.Settled) {
 		return
 	}
-	l.move = &move{why: why.Why(), begun: b.c.now, by: b.c.now.Add(b.c.cfg.MoveWithin)}
-	b.orderSave(l)
-	b.c.members.alarm(l.host, l.move.by)
-	b.c.decided(l.taskID(), "saving", l.host.peer,
+	l.move = &move{why: why.Why(), begun: t.c.now, by: t.c.now.Add(t.c.cfg.MoveWithin)}
+	t.orderSave(l)
+	t.c.members.alarm(l.host, l.move.by)
+	t.c.decided(l.taskID(), "saving", l.host.peer,
 		"its member leaves and nobody takes it: its state is saved here, to go on from later")
 }
 
 // awaitsState reports whether an attempt that was stopped has told of a state that
 // is still being fetched: its end waits for it.
-func (b *transfers) awaitsState(l *lease, r *task.Result) bool {
-	return (b.c.migration.mover != nil || b.c.claims.fair.terms.OnArrival) && l != nil && l.saved.fetching > 0 &&
+func (t *transfers) awaitsState(l *lease, r *task.Result) bool {
+	return (t.c.migration.mover != nil || t.c.claims.fair.terms.OnArrival) && l != nil && l.saved.fetching > 0 &&
 		r.Outcome == task.Interrupted
 }
 
@@ -150,18 +150,18 @@ func (l *lease) savedAll() bool {
 
 // departs returns the move of an attempt that ended with its state saved, if its
 // task may be leased to where it was to go; nil if it has to wait as any other.
-func (b *transfers) departs(l *lease, r *task.Result) *move {
-	if l == nil || l.move == nil || r.Outcome != task.Interrupted || !b.welcome(l) || !l.savedAll() {
+func (t *transfers) departs(l *lease, r *task.Result) *move {
+	if l == nil || l.move == nil || r.Outcome != task.Interrupted || !t.welcome(l) || !l.savedAll() {
 		return nil
 	}
 	l.movedTo = l.move.to.peer
-	return b.takeMove(l)
+	return t.takeMove(l)
 }
 
 // welcome reports whether the destination of a lease still can take its task.
-func (b *transfers) welcome(l *lease) bool {
+func (t *transfers) welcome(l *lease) bool {
 	h, j := l.move.to, l.job
-	if h == nil || b.c.members.hosts[h.peer] != h || !h.eligible() || j.state != jobOpen || len(l.task.leases) != 1 {
+	if h == nil || t.c.members.hosts[h.peer] != h || !h.eligible() || j.state != jobOpen || len(l.task.leases) != 1 {
 		return false
 	}
 	_, paused := h.paused[j]
@@ -172,30 +172,30 @@ func (b *transfers) welcome(l *lease) bool {
 // begins there. It is another attempt than that of a hand-over: the destination
 // may be giving that one back at this moment. One that awaits it still, or that
 // it runs as there already, takes the new number.
-func (b *transfers) leaseThere(j *job, i uint64, m *move) {
+func (t *transfers) leaseThere(j *job, i uint64, m *move) {
 	reason := task.ClipMessage("moved there: " + m.why + "; " + m.there)
-	b.c.term.seq++
-	l := b.c.addLease(j, m.to, i, message.Attempt{Epoch: b.c.term.epoch, Seq: b.c.term.seq}, reason, nil)
+	t.c.term.seq++
+	l := t.c.addLease(j, m.to, i, message.Attempt{Epoch: t.c.term.epoch, Seq: t.c.term.seq}, reason, nil)
 	l.after = m.as
-	b.c.post(l)
-	b.c.decided(l.taskID(), "moved", m.to.peer, reason)
+	t.c.post(l)
+	t.c.decided(l.taskID(), "moved", m.to.peer, reason)
 }
 
 // refusedMove takes a lease back that was to move and had not started: it begins
 // where it was to go.
-func (b *transfers) refusedMove(l *lease) {
+func (t *transfers) refusedMove(l *lease) {
 	j, i := l.job, l.task.index
 	var m *move
-	if b.welcome(l) {
-		m = b.takeMove(l)
+	if t.welcome(l) {
+		m = t.takeMove(l)
 	}
-	b.c.removeLease(l, "superseded", message.DropMoved)
+	t.c.removeLease(l, "superseded", message.DropMoved)
 	if m == nil {
-		b.c.decided(task.TaskID{Job: j.id, Index: i}, "requeued", l.host.peer, message.DropMoved)
-		b.c.reports.waitAgain(j, i)
+		t.c.decided(task.TaskID{Job: j.id, Index: i}, "requeued", l.host.peer, message.DropMoved)
+		t.c.reports.waitAgain(j, i)
 		return
 	}
-	b.leaseThere(j, i, m)
+	t.leaseThere(j, i, m)
 }
 
 // maxHandOvers is how many hand-overs of a lease may fail before its task moves

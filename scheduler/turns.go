@@ -22,33 +22,33 @@ import (
 // keeps slots idle, is asked for no turn: it gets all, ahead as well, in one round.
 
 // shareBy has slots divided by another policy from now on, which must be known.
-func (q *claims) shareBy(spec string) {
-	was := q.fair.terms
+func (cs *claims) shareBy(spec string) {
+	was := cs.fair.terms
 	f := newFairness(spec)
-	q.fair.policy, q.fair.further, q.fair.ideal, q.fair.terms = f.policy, f.further, nil, f.terms
-	q.c.timers.Set(q.c.now, reminder{ask: true}) // it may give what the other kept
+	cs.fair.policy, cs.fair.further, cs.fair.ideal, cs.fair.terms = f.policy, f.further, nil, f.terms
+	cs.c.timers.Set(cs.c.now, reminder{ask: true}) // it may give what the other kept
 	if was.PerOwner == f.terms.PerOwner && was.First == f.terms.First {
 		return
 	}
 	var jobs []*job
-	for _, id := range slices.Sorted(maps.Keys(q.c.table.jobs)) {
-		if j := q.c.table.jobs[id]; j.claim != nil {
+	for _, id := range slices.Sorted(maps.Keys(cs.c.table.jobs)) {
+		if j := cs.c.table.jobs[id]; j.claim != nil {
 			jobs = append(jobs, j)
 		}
 	}
-	clear(q.queue.items)
-	clear(q.fair.claimants)
-	q.queue.items = q.queue.items[:0]
+	clear(cs.queue.items)
+	clear(cs.fair.claimants)
+	cs.queue.items = cs.queue.items[:0]
 	slices.SortFunc(jobs, func(a, b *job) int { return cmp.Compare(a.arrival, b.arrival) })
 	for _, j := range jobs {
 		j.claim, j.place = nil, -1
-		q.reclaim(j)
+		cs.reclaim(j)
 	}
 }
 
 // reclaim finds a job its claimant again, with what it holds.
-func (q *claims) reclaim(j *job) {
-	cl := q.claimOf(j)
+func (cs *claims) reclaim(j *job) {
+	cl := cs.claimOf(j)
 	cl.held += j.held
 	for _, i := range slices.Sorted(maps.Keys(j.live)) {
 		for _, l := range j.live[i].leases {
@@ -58,9 +58,9 @@ func (q *claims) reclaim(j *job) {
 		}
 	}
 	if j.queued {
-		q.joins(j)
+		cs.joins(j)
 	} else {
-		q.settleClaim(cl)
+		cs.settleClaim(cl)
 	}
 }
 
@@ -77,54 +77,54 @@ const (
 
 // divide says what this round's parts are of the hosts that are open. It says false if
 // there is nobody to give anything.
-func (q *dispatch) divide() bool {
-	f := &q.c.claims.fair
+func (d *dispatch) divide() bool {
+	f := &d.c.claims.fair
 	f.parts, f.who = f.parts[:0], f.who[:0]
-	if f.anywhere = q.roam(); f.anywhere {
+	if f.anywhere = d.roam(); f.anywhere {
 		return true
 	}
 	pool := f.idle.slots
-	first := q.nextClaimant()
+	first := d.nextClaimant()
 	if first == nil {
 		return false
 	}
 	f.who = append(f.who, first)
-	if q.alone(first) {
+	if d.alone(first) {
 		first.said = share.Reason{}
 		first.top().given = 1
 		f.parts = append(f.parts, part{job: first.top(), n: whole})
 		return true
 	}
-	wanted := q.demand(first, pool)
+	wanted := d.demand(first, pool)
 	most := fewClaimants
-	if f.ahead || q.c.claims.queue.len() >= most {
+	if f.ahead || d.c.claims.queue.len() >= most {
 		most = pool << (2 * min(f.fruitless, maxFruitless))
 	}
-	for q.c.claims.queue.len() > 0 {
-		next := q.c.claims.queue.items[0]
+	for d.c.claims.queue.len() > 0 {
+		next := d.c.claims.queue.items[0]
 		if len(f.who) >= most || wanted >= pool && next.priority() < f.who[len(f.who)-1].priority() {
 			break
 		}
-		if next = q.nextClaimant(); next != nil {
+		if next = d.nextClaimant(); next != nil {
 			f.who = append(f.who, next)
-			wanted += q.demand(next, pool)
+			wanted += d.demand(next, pool)
 		}
 	}
-	q.grow(pool)
+	d.grow(pool)
 	return true
 }
 
 // roam makes the round one of a job that could use nothing of what it was given at its
 // sites: it has as much anywhere.
-func (q *dispatch) roam() bool {
-	f := &q.c.claims.fair
+func (d *dispatch) roam() bool {
+	f := &d.c.claims.fair
 	for len(f.roaming) > 0 {
 		p := f.roaming[0]
 		f.roaming = f.roaming[1:]
 		if p.job.place < 0 || p.job.claim.place < 0 {
 			continue // nothing of it waits any more
 		}
-		f.who = append(f.who, q.c.claims.queue.remove(p.job.claim.place))
+		f.who = append(f.who, d.c.claims.queue.remove(p.job.claim.place))
 		p.job.given = p.n
 		f.parts = append(f.parts, p)
 		return true
@@ -134,33 +134,33 @@ func (q *dispatch) roam() bool {
 
 // nextClaimant takes the next claimant that has a job that could run out of the queue; nil
 // if there is none. Jobs that could not it puts aside.
-func (q *dispatch) nextClaimant() *claimant {
-	for q.c.claims.queue.len() > 0 {
-		cl := q.c.claims.queue.items[0]
-		if q.mayRun(cl.top()) {
-			return q.c.claims.queue.pop()
+func (d *dispatch) nextClaimant() *claimant {
+	for d.c.claims.queue.len() > 0 {
+		cl := d.c.claims.queue.items[0]
+		if d.mayRun(cl.top()) {
+			return d.c.claims.queue.pop()
 		}
-		q.putAside(cl.top())
+		d.putAside(cl.top())
 	}
 	return nil
 }
 
 // mayRun reports whether tasks of the job could go to one of the open hosts.
-func (q *dispatch) mayRun(j *job) bool {
-	return q.deciding.view.useful(j) && q.c.table.heldUp(j) == ""
+func (d *dispatch) mayRun(j *job) bool {
+	return d.deciding.view.useful(j) && d.c.table.heldUp(j) == ""
 }
 
 // putAside leaves a job out for the rest of the Step.
-func (q *dispatch) putAside(j *job) {
-	q.c.claims.rests(j)
-	q.c.claims.fair.aside = append(q.c.claims.fair.aside, j)
+func (d *dispatch) putAside(j *job) {
+	d.c.claims.rests(j)
+	d.c.claims.fair.aside = append(d.c.claims.fair.aside, j)
 }
 
 // alone reports whether a claimant, out of the queue, shares its priority with nobody, and
 // nothing is to be kept free.
-func (q *dispatch) alone(cl *claimant) bool {
-	if q.c.claims.fair.terms.Guarded || q.c.claims.queue.len() > 0 &&
-		q.c.claims.nextInTurn().spec.Priority == cl.priority() {
+func (d *dispatch) alone(cl *claimant) bool {
+	if d.c.claims.fair.terms.Guarded || d.c.claims.queue.len() > 0 &&
+		d.c.claims.nextInTurn().spec.Priority == cl.priority() {
 		return false
 	}
 	j, other := cl.jobs.second()
@@ -168,10 +168,10 @@ func (q *dispatch) alone(cl *claimant) bool {
 }
 
 // demand is how many tasks of the claimant's highest priority could run, up to most.
-func (q *dispatch) demand(cl *claimant, most int) int {
+func (d *dispatch) demand(cl *claimant, most int) int {
 	n := 0
 	for _, j := range cl.jobs.items {
-		if j.spec.Priority == cl.priority() && q.mayRun(j) {
+		if j.spec.Priority == cl.priority() && d.mayRun(j) {
 			n += j.waitingCount()
 		}
 		if n >= most {
@@ -182,15 +182,15 @@ func (q *dispatch) demand(cl *claimant, most int) int {
 }
 
 // grow asks the policy, and makes parts of its grants.
-func (q *dispatch) grow(pool int) {
-	f := &q.c.claims.fair
+func (d *dispatch) grow(pool int) {
+	f := &d.c.claims.fair
 	f.arrived = append(f.arrived[:0], f.who...)
 	slices.SortFunc(f.arrived, func(a, b *claimant) int { return cmp.Compare(a.arrival, b.arrival) })
-	q.offerSites()
+	d.offerSites()
 	f.claims, f.held = f.claims[:0], f.held[:0]
 	for _, cl := range f.arrived {
 		f.claims = append(f.claims, share.Claimant{
-			ID: cl.id, Priority: cl.priority(), Weight: q.c.claims.weight(cl), Demand: q.demand(cl, pool),
+			ID: cl.id, Priority: cl.priority(), Weight: d.c.claims.weight(cl), Demand: d.demand(cl, pool),
 			Held: f.holdings(cl), Task: share.Amount{Cores: 1, Memory: cl.top().spec.Memory},
 		})
 	}
@@ -201,11 +201,11 @@ func (q *dispatch) grow(pool int) {
 	if f.ahead {
 		policy = f.further
 	}
-	for _, g := range policy.Grow(q.c.now, f.claims, f.offered) {
+	for _, g := range policy.Grow(d.c.now, f.claims, f.offered) {
 		cl := f.arrived[g.Claimant]
 		cl.saying, cl.getting = g.Reason, g.Slots > 0
 		if g.Slots > 0 {
-			q.deal(cl, &g)
+			d.deal(cl, &g)
 		}
 	}
 	slices.SortStableFunc(f.parts, func(a, b part) int {
@@ -226,8 +226,8 @@ func compareSites(a, b *site) int {
 }
 
 // offerSites describes what is open: as one site, if the policy does not look at them.
-func (q *dispatch) offerSites() {
-	f := &q.c.claims.fair
+func (d *dispatch) offerSites() {
+	f := &d.c.claims.fair
 	f.offered = f.offered[:0]
 	if !f.terms.Sites {
 		f.offered = append(f.offered, f.all.offer("", f.idle))
@@ -236,8 +236,8 @@ func (q *dispatch) offerSites() {
 	for _, s := range f.order {
 		s.idle = opening{}
 	}
-	for k, h := range q.deciding.open {
-		q.deciding.opens(&h.counted.site.idle, k, f.ahead)
+	for k, h := range d.deciding.open {
+		d.deciding.opens(&h.counted.site.idle, k, f.ahead)
 	}
 	for _, s := range f.order {
 		f.offered = append(f.offered, s.sums.offer(s.name, s.idle))
@@ -272,8 +272,8 @@ func (f *fairness) holdings(cl *claimant) []share.Holding {
 
 // deal makes parts of a grant: an owner's jobs of one priority share it by what they
 // hold, and their weights.
-func (q *dispatch) deal(cl *claimant, g *share.Grant) {
-	f := &q.c.claims.fair
+func (d *dispatch) deal(cl *claimant, g *share.Grant) {
+	f := &d.c.claims.fair
 	p := part{n: g.Slots, why: g.Reason}
 	if g.Site != share.AnySite && f.terms.Sites {
 		p.site = f.order[g.Site]
@@ -288,8 +288,8 @@ func (q *dispatch) deal(cl *claimant, g *share.Grant) {
 	for n := g.Slots; n > 0 && cl.jobs.len() > 0 && cl.priority() == priority; {
 		j := cl.top()
 		switch {
-		case !q.mayRun(j):
-			q.putAside(j)
+		case !d.mayRun(j):
+			d.putAside(j)
 			continue
 		case j.given == j.waitingCount():
 			f.used = append(f.used, cl.jobs.pop())
