@@ -1,6 +1,7 @@
 package schedtest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -11,72 +12,114 @@ import (
 
 // EveryMessage has one message of each kind.
 func EveryMessage(tb testing.TB) []message.Message {
+	s := newSample(tb)
+	return slices.Concat(s.ofSubmitters(), s.ofWorkers(), s.ofMoves(), s.ofReplicas())
+}
+
+// A sample is what the messages speak of.
+type sample struct {
+	sign   func(task.JobID) []byte // a cancel
+	id     task.PeerID
+	rec    task.Record
+	name   task.TaskID
+	a      message.Attempt // of the task
+	later  message.Attempt // what it becomes elsewhere
+	result task.Result
+}
+
+func newSample(tb testing.TB) *sample {
 	key, id := Identity(1)
-	rec := Job(tb, key, 3, nil)
-	name := task.TaskID{Job: rec.ID(), Index: 2}
-	a := message.Attempt{Epoch: 3, Seq: 4}
-	r := task.Result{Task: name, Outcome: task.Completed, Outputs: []task.Output{
+	s := &sample{id: id, rec: Job(tb, key, 3, nil), a: message.Attempt{Epoch: 3, Seq: 4},
+		later: message.Attempt{Epoch: 3, Seq: 5}}
+	s.sign = func(job task.JobID) []byte { return task.SignCancel(job, key) }
+	s.name = task.TaskID{Job: s.rec.ID(), Index: 2}
+	s.result = task.Result{Task: s.name, Outcome: task.Completed, Outputs: []task.Output{
 		{Name: "stdout", CID: task.RawCID([]byte("x")), Size: 1, Inline: []byte("x")},
 	}}
-	if err := r.Sign(key); err != nil {
+	if err := s.result.Sign(key); err != nil {
 		tb.Fatal(err)
 	}
-	row, facts := new(ledger.Row), &ledger.Facts{Done: ledger.Set{{From: 0, To: 1}}}
-	row.AddResult(a, r)
+	return s
+}
+
+// ofSubmitters are those between a submitter and its leader.
+func (s *sample) ofSubmitters() []message.Message {
+	job := s.rec.ID()
 	return []message.Message{
-		{Submit: &message.Submit{Record: rec, Have: []message.Range{{From: 1, To: 2}}}},
-		{Accepted: &message.Accepted{Job: rec.ID(), Error: "no", RetryAfter: time.Second}},
-		{Progress: &message.Progress{Job: rec.ID(), Summary: message.JobSummary{State: message.JobDone, Total: 3},
+		{Submit: &message.Submit{Record: s.rec, Have: []message.Range{{From: 1, To: 2}}}},
+		{Accepted: &message.Accepted{Job: job, Error: "no", RetryAfter: time.Second}},
+		{Progress: &message.Progress{Job: job, Summary: message.JobSummary{State: message.JobDone, Total: 3},
 			Tasks: []message.TaskSummary{{
-				Index: 2, Results: []task.Result{r}, Attempts: []message.AttemptLog{{Attempt: a, Worker: id, Start: Start,
-					Outcome: "completed"}},
+				Index: 2, Results: []task.Result{s.result},
+				Attempts: []message.AttemptLog{{Attempt: s.a, Worker: s.id, Start: Start, Outcome: "completed"}},
 			}}}},
-		{Got: &message.Got{Job: rec.ID(), Have: []message.Range{{From: 0, To: 3}}}},
-		{Cancel: &message.Cancel{Job: rec.ID(), Signature: task.SignCancel(rec.ID(), key)}},
-		{Place: &message.Place{Epoch: 3, Leases: []message.Lease{{Task: name, Attempt: a, TTL: time.Second,
-			Left: task.MaxDuration}}, Holders: map[task.JobID][]task.PeerID{rec.ID(): {id}}}},
-		{Report: &message.Report{Epoch: 3, Slots: 4, Held: []message.Held{{Task: name, Attempt: a}},
-			Ended:   []message.Ending{{Attempt: a, Result: r}},
-			Refused: []message.Refusal{{Task: name, Attempt: a, Reason: "no"}}, Full: true}},
+		{Got: &message.Got{Job: job, Have: []message.Range{{From: 0, To: 3}}}},
+		{Got: &message.Got{Job: job, Final: true, Lacking: []message.Range{{From: 0, To: 3}}}},
+		{Cancel: &message.Cancel{Job: job, Signature: s.sign(job)}},
+	}
+}
+
+// ofWorkers are those between a leader and a worker, but for hand-overs.
+func (s *sample) ofWorkers() []message.Message {
+	saved := message.Checkpoint{CID: task.RawCID([]byte("state")), Fuel: 7, CPU: time.Second}
+	return []message.Message{
+		{Place: &message.Place{Epoch: 3,
+			Leases:  []message.Lease{{Task: s.name, Attempt: s.a, TTL: time.Second, Left: task.MaxDuration}},
+			Holders: map[task.JobID][]task.PeerID{s.rec.ID(): {s.id}}}},
+		{Report: &message.Report{Epoch: 3, Slots: 4, Held: []message.Held{{Task: s.name, Attempt: s.a}},
+			Ended:   []message.Ending{{Attempt: s.a, Result: s.result}},
+			Refused: []message.Refusal{{Task: s.name, Attempt: s.a, Reason: "no"}}, Full: true}},
 		{Report: &message.Report{
-			Epoch: 3, Held: []message.Held{{Task: name, Attempt: a, Running: true, Fixed: true}}, Withheld: 35,
-			Saved: []message.SavedState{{Task: name, Attempt: a,
-				Checkpoint: message.Checkpoint{CID: task.RawCID([]byte("state")), Fuel: 7, CPU: time.Second}}}, Full: true,
+			Epoch: 3, Held: []message.Held{{Task: s.name, Attempt: s.a, Running: true, Fixed: true}}, Withheld: 35,
+			Saved: []message.SavedState{{Task: s.name, Attempt: s.a, Checkpoint: saved}}, Full: true,
 		}},
-		{Ack: &message.Ack{Epoch: 3, Drop: []message.AttemptName{{Task: name, Attempt: a, Reason: message.DropMoved}}}},
-		{Ack: &message.Ack{Epoch: 3, Moves: []message.MoveOrder{{Task: name, Attempt: a, To: id,
-			As: message.Attempt{Epoch: 3, Seq: 5}, Urgent: true}}}},
-		{Place: &message.Place{Epoch: 3, Leases: []message.Lease{{Task: name, Attempt: message.Attempt{Epoch: 3, Seq: 5},
-			TTL: time.Second, Await: &message.Await{Worker: id, Attempt: a}}}, Holders: map[task.JobID][]task.PeerID{}}},
+		{Ack: &message.Ack{Epoch: 3, Drop: []message.AttemptName{{Task: s.name, Attempt: s.a, Reason: message.DropMoved}}}},
+		{Ack: &message.Ack{Epoch: 3, Ended: []message.AttemptName{{Task: s.name, Attempt: s.a}},
+			Drop: []message.AttemptName{{Task: s.name, Attempt: s.a, Reason: message.DropRecall}}}},
+	}
+}
+
+// ofMoves are what a leader and the two workers of a hand-over say.
+func (s *sample) ofMoves() []message.Message {
+	return []message.Message{
+		{Ack: &message.Ack{Epoch: 3, Moves: []message.MoveOrder{{Task: s.name, Attempt: s.a, To: s.id, As: s.later,
+			Urgent: true}}}},
+		{Place: &message.Place{Epoch: 3, Leases: []message.Lease{{Task: s.name, Attempt: s.later, TTL: time.Second,
+			Await: &message.Await{Worker: s.id, Attempt: s.a}}}, Holders: map[task.JobID][]task.PeerID{}}},
 		{Report: &message.Report{
 			Epoch: 3, Slots: 1, Full: true, Hands: true,
-			Unmoved: []message.Unmoved{{Task: name, Attempt: a, As: message.Attempt{Epoch: 3, Seq: 5}, Reason: "refused"}},
-			Held: []message.Held{{Task: name, Attempt: message.Attempt{Epoch: 3, Seq: 5}, Awaiting: true, After: a},
-				{Task: name, Attempt: a, Running: true, Moving: message.Attempt{Epoch: 3, Seq: 5}}},
-			Ended: []message.Ending{{Attempt: a, Result: r,
-				Handed: &message.Handed{To: id, As: message.Attempt{Epoch: 3, Seq: 5}, Bytes: 1 << 20, State: 1 << 26, Rounds: 3,
-					Took: time.Second, Down: time.Millisecond}}},
+			Unmoved: []message.Unmoved{{Task: s.name, Attempt: s.a, As: s.later, Reason: "refused"}},
+			Held: []message.Held{{Task: s.name, Attempt: s.later, Awaiting: true, After: s.a},
+				{Task: s.name, Attempt: s.a, Running: true, Moving: s.later}},
+			Ended: []message.Ending{{Attempt: s.a, Result: s.result,
+				Handed: &message.Handed{To: s.id, As: s.later, Bytes: 1 << 20, State: 1 << 26, Rounds: 3, Took: time.Second,
+					Down: time.Millisecond}}},
 		}},
-		{Ack: &message.Ack{Epoch: 3, Ended: []message.AttemptName{{Task: name, Attempt: a}},
-			Drop: []message.AttemptName{{Task: name, Attempt: a, Reason: message.DropRecall}}}},
-		{Got: &message.Got{Job: rec.ID(), Final: true, Lacking: []message.Range{{From: 0, To: 3}}}},
+	}
+}
+
+// ofReplicas are those between a leader and who copies its ledger.
+func (s *sample) ofReplicas() []message.Message {
+	row, facts := new(ledger.Row), &ledger.Facts{Done: ledger.Set{{From: 0, To: 1}}}
+	row.AddResult(s.a, s.result)
+	job := s.rec.ID()
+	record := message.Pair{Key: ledger.JobKey(job), Value: s.rec.Encode()}
+	rowPair := message.Pair{Key: ledger.RowKey(s.name), Value: row.Encode()}
+	return []message.Message{
 		{Known: &message.Known{Epoch: 3, Session: 9, Seq: 1,
-			Jobs: []message.JobDigest{{Job: rec.ID(), Digest: [message.DigestLen]byte{1, 2}}}}},
+			Jobs: []message.JobDigest{{Job: job, Digest: [message.DigestLen]byte{1, 2}}}}},
 		{Known: &message.Known{Epoch: 3, Session: 9, Seq: 2,
-			Pairs: []message.Pair{{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()},
-				{Key: ledger.FactsKey(rec.ID()), Value: facts.Encode()}, {Key: ledger.RowKey(name), Value: row.Encode()}}}},
+			Pairs: []message.Pair{record, {Key: ledger.FactsKey(job), Value: facts.Encode()}, rowPair}}},
 		{Known: &message.Known{Epoch: 3, Session: 9, Seq: 3, Last: true}},
-		{Wanted: &message.Wanted{Epoch: 3, Session: 9, Seq: 1, Jobs: []task.JobID{rec.ID()}, Done: true, Follow: true}},
+		{Wanted: &message.Wanted{Epoch: 3, Session: 9, Seq: 1, Jobs: []task.JobID{job}, Done: true, Follow: true}},
 		{Copy: &message.Copy{
-			Epoch: 3, Session: 9, Seq: 1, Pairs: []message.Pair{{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()},
-				{Key: ledger.RowKey(name), Value: row.Encode()}}, Gone: []task.JobID{rec.ID()},
-			Live: []message.LiveLeases{{Task: name,
-				Leases: []message.LiveLease{{Worker: id, Attempt: a, Start: Start, To: id,
-					As: message.Attempt{Epoch: 3, Seq: 5}}}}},
-			Hold: []message.Hold{{Name: message.HoldName{Task: name, Kind: message.HoldOutputs},
-				CIDs: []task.CID{r.Outputs[0].CID}, Holders: []task.PeerID{id}}},
+			Epoch: 3, Session: 9, Seq: 1, Pairs: []message.Pair{record, rowPair}, Gone: []task.JobID{job},
+			Live: []message.LiveLeases{{Task: s.name,
+				Leases: []message.LiveLease{{Worker: s.id, Attempt: s.a, Start: Start, To: s.id, As: s.later}}}},
+			Hold: []message.Hold{{Name: message.HoldName{Task: s.name, Kind: message.HoldOutputs},
+				CIDs: []task.CID{s.result.Outputs[0].CID}, Holders: []task.PeerID{s.id}}},
 		}},
 		{Copied: &message.Copied{Epoch: 3, Session: 9, Seq: 1, Gap: true,
-			Held: []message.HeldBlocks{{Name: message.HoldName{Task: name, Kind: message.HoldJob}, Err: "gone"}}}},
+			Held: []message.HeldBlocks{{Name: message.HoldName{Task: s.name, Kind: message.HoldJob}, Err: "gone"}}}},
 	}
 }
