@@ -20,13 +20,6 @@ const (
 	rememberForgotten = 7 * 24 * time.Hour
 )
 
-// A forgottenJob is one that its owner dropped after it was over.
-type forgottenJob struct {
-	left  ledger.Set // results that are still to be deleted
-	until time.Time  // when the forgetting is forgotten
-	said  time.Time  // when the leader was last told
-}
-
 // forgottenState is the durable form of a forgottenJob. While Left is not
 // empty, some of its results may be on disk.
 type forgottenState struct {

@@ -1,8 +1,6 @@
 package submitter
 
 import (
-	"time"
-
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -11,15 +9,6 @@ import (
 // a job, with doubling pauses: half a minute in all, in which a connection that
 // broke is made again. Whoever did not hear it by then asks.
 const maxGoodbyes = 5
-
-// A farewell is what a leader was told of a job that is over here.
-type farewell struct {
-	heard  bool // the leader says that the job is over, so nothing need be repeated
-	n      int  // how often it was said unasked
-	leader task.PeerID
-	epoch  uint64
-	at     time.Time // when it was last said
-}
 
 // goodbye says for the first time that the job is over.
 func (s *Submitter) goodbye(j *submitted, heard bool) {
@@ -74,12 +63,4 @@ func (s *Submitter) askedWhenForgotten(id task.JobID) {
 	f.said = s.now
 	s.emit(message.Send{To: s.leader, Message: message.Message{Got: &message.Got{Job: id, Final: true,
 		Signature: s.signEnd(id)}}})
-}
-
-// signEnd signs that a job is over for its submitter.
-func (s *Submitter) signEnd(id task.JobID) []byte {
-	if len(s.key) == 0 {
-		return nil // of a test of one machine: nobody is to be convinced
-	}
-	return task.SignCancel(id, s.key)
 }

@@ -2,7 +2,6 @@ package submitter
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -13,49 +12,6 @@ import (
 	"godwit/scheduler/message"
 	"godwit/task"
 )
-
-// Prefixes of the Submitter's durable keys.
-const (
-	submitterPrefix    = "s/"
-	submitterJob       = submitterPrefix + "j/"
-	submitterForgotten = submitterPrefix + "f/"
-
-	// ResultsPrefix begins the key of every result that the Submitter holds,
-	// of whichever job. The output blocks that the values name are to be kept:
-	// see OutputsOf.
-	ResultsPrefix = submitterPrefix + "t/"
-)
-
-// submittedState is the durable part of a job beside its results.
-type submittedState struct {
-	Record    task.Record        `cbor:"1,keyasint"`
-	Accepted  bool               `cbor:"2,keyasint,omitempty"`
-	Cancelled bool               `cbor:"3,keyasint,omitempty"` // the owner's wish
-	Error     string             `cbor:"4,keyasint,omitempty"` // refused for good
-	Final     bool               `cbor:"5,keyasint,omitempty"` // no result is missing that will ever be
-	Summary   message.JobSummary `cbor:"6,keyasint"`           // the leader's last
-	// Have and Failed are of a final job what submitted has under these names,
-	// so that its results need not be read again at every start.
-	Have   []message.Range `cbor:"7,keyasint,omitempty"`
-	Failed uint64          `cbor:"8,keyasint,omitempty"`
-}
-
-// ResultKey returns the durable key of the result of one task. What is kept
-// there, once Held names the task and the Step's Persists are carried out, is
-// read by DecodeSummary. Keys of a job sort as the indices do.
-func ResultKey(id task.JobID, index uint64) string {
-	return durable.TaskKey(ResultsPrefix, task.TaskID{Job: id, Index: index})
-}
-
-// DecodeSummary reads what is kept under a ResultKey. The signatures in it were
-// verified when it was taken in, and are not again.
-func DecodeSummary(value []byte) (message.TaskSummary, error) {
-	var t message.TaskSummary
-	if err := task.Decode(value, &t); err != nil {
-		return message.TaskSummary{}, fmt.Errorf("scheduler: result: %w", err)
-	}
-	return t, nil
-}
 
 // Restore takes in what was persisted, before the first Step. scan gives the
 // pairs whose keys begin with a prefix, which ends in "/", in any order; it is
@@ -118,14 +74,6 @@ func (j *submitted) restoreResult(key string, value []byte) error {
 	}
 	j.keep(t.Index, t.Failed)
 	return nil
-}
-
-// persist makes the state of a job durable.
-func (s *Submitter) persist(j *submitted) {
-	if j.state.Final {
-		j.state.Have, j.state.Failed = j.have, j.failed
-	}
-	s.emit(message.Persist{Key: submitterJob + string(j.id), Value: durable.Encode(&j.state)})
 }
 
 // Roots lists the blocks that jobs here need: of every job that is not over the

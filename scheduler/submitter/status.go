@@ -108,8 +108,3 @@ func (s *Submitter) Record(id task.JobID) (task.Record, bool) {
 	}
 	return j.record, true
 }
-
-// sortedKeys returns a map's keys in order.
-func sortedKeys[K interface{ ~string | ~uint64 }, V any](m map[K]V) []K {
-	return slices.Sorted(maps.Keys(m))
-}

@@ -95,7 +95,7 @@ func (k *keeper) reboot(clean bool) {
 
 func unackedTasks(w *Worker) []uint64 {
 	var out []uint64
-	for _, u := range w.endings {
+	for _, u := range w.results.all {
 		out = append(out, u.ending.Result.Task.Index)
 	}
 	slices.Sort(out)
@@ -140,7 +140,7 @@ func TestWorkerKeepsResultsOverRestarts(t *testing.T) {
 	k.want("after a crash", unackedTasks(k.w), []uint64{3})
 	k.step(message.LeaderChanged{Leader: other, Epoch: 6})
 	k.acknowledge(6, 3)
-	if len(k.disk) > 0 || len(k.w.endings) > 0 || k.w.kept != 0 || k.w.unackedBytes != 0 {
+	if len(k.disk) > 0 || len(k.w.results.all) > 0 || k.w.results.kept != 0 || k.w.results.bytes != 0 {
 		t.Errorf("left: %v", slices.Sorted(maps.Keys(k.disk)))
 	}
 }
@@ -268,7 +268,7 @@ func TestWorkerRunsNothingTwice(t *testing.T) {
 	k.want("reported", ended, []uint64{1})
 	k.ack(&message.Ack{Epoch: 6, Ended: []message.AttemptName{{Task: k.task(1), Attempt: again}}})
 	k.carryOut()
-	if len(k.disk) > 0 || len(k.w.endings) > 0 {
+	if len(k.disk) > 0 || len(k.w.results.all) > 0 {
 		t.Errorf("left %v", slices.Sorted(maps.Keys(k.disk)))
 	}
 }
@@ -359,7 +359,7 @@ func TestWorkerKeepProperties(t *testing.T) {
 			"restart": func(rt *rapid.T) {
 				clean := rapid.Bool().Draw(rt, "clean")
 				before := unackedTasks(k.w)
-				kept := k.w.kept
+				kept := k.w.results.kept
 				k.reboot(clean)
 				after := unackedTasks(k.w)
 				if clean && !slices.Equal(before, after) || !clean && len(after) != kept {
@@ -369,18 +369,18 @@ func TestWorkerKeepProperties(t *testing.T) {
 			},
 			"": func(rt *rapid.T) {
 				var bytes int64
-				for n, u := range k.w.endings {
+				for n, u := range k.w.results.all {
 					bytes += u.bytes
 					_, onDisk := k.disk[u.key]
-					if inFront := n < k.w.kept; inFront != onDisk {
-						rt.Fatalf("result %d of %d kept; on disk: %v", n, k.w.kept, onDisk)
+					if inFront := n < k.w.results.kept; inFront != onDisk {
+						rt.Fatalf("result %d of %d kept; on disk: %v", n, k.w.results.kept, onDisk)
 					}
 					if acked[u.ending.Result.Task.Index] {
 						rt.Fatalf("task %d came back after it was acknowledged", u.ending.Result.Task.Index)
 					}
 				}
-				if bytes != k.w.unackedBytes || len(k.disk) != k.w.kept {
-					rt.Fatalf("%d bytes, counted %d; %d kept, %d on disk", bytes, k.w.unackedBytes, k.w.kept, len(k.disk))
+				if bytes != k.w.results.bytes || len(k.disk) != k.w.results.kept {
+					rt.Fatalf("%d bytes, counted %d; %d kept, %d on disk", bytes, k.w.results.bytes, k.w.results.kept, len(k.disk))
 				}
 			},
 		})
@@ -399,8 +399,8 @@ func FuzzWorkerRestore(f *testing.F) {
 	f.Add(endingKey(&e), durable.Encode(&e))
 	f.Fuzz(func(t *testing.T, key string, value []byte) {
 		w := New(self, message.DefaultTiming(), Default())
-		if err := w.Restore(map[string][]byte{key: value}); err == nil && len(w.endings) > 0 &&
-			endingKey(&w.endings[0].ending) != key {
+		if err := w.Restore(map[string][]byte{key: value}); err == nil && len(w.results.all) > 0 &&
+			endingKey(&w.results.all[0].ending) != key {
 			t.Error("it was taken from another's key")
 		}
 		w.Step(schedtest.Start, message.LeaderChanged{Leader: "leader", Epoch: 1})

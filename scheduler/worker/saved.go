@@ -13,17 +13,17 @@ func (w *Worker) checkpointed(ev message.Checkpointed) {
 		return
 	}
 	if h.saved == nil || h.saved.Fuel < ev.Checkpoint.Fuel {
-		h.saved, h.told, w.unsaid = &ev.Checkpoint, false, true
+		h.saved, h.told, w.news.unsaid = &ev.Checkpoint, false, true
 	}
 }
 
 // nextSaved returns the checkpoints that were never reported or, if again is
 // set, the newest of every lease, at most so many: the leader may have missed it.
 func (w *Worker) nextSaved(again bool, most int) []message.SavedState {
-	if !again && !w.unsaid {
+	if !again && !w.news.unsaid {
 		return nil
 	}
-	w.unsaid = false
+	w.news.unsaid = false
 	var out []message.SavedState
 	for _, h := range w.held {
 		if h.saved == nil || h.dropped || h.told && !again || len(out) >= most {

@@ -1,0 +1,106 @@
+package submitter
+
+import (
+	"slices"
+
+	"godwit/scheduler/durable"
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+const (
+	// lackAfter is how often a result's blocks are fetched in vain before the
+	// leader is told: with the pauses between, holders that were only restarted
+	// are back by then.
+	lackAfter = 4
+	// gotEvery is how many fetched results one Got tells of, while others are
+	// still on their way.
+	gotEvery = 32
+	// maxFetching bounds the results of one job whose blocks are on their way,
+	// and so the memory that a leader can take here. It is what an honest one
+	// sends ahead of a Got.
+	maxFetching = message.Window
+)
+
+// fetch begins the next try.
+func (s *Submitter) fetch(key string, f *resultFetch) {
+	if t := f.instead; t != nil {
+		f.summary, f.instead, f.tries, f.pause = *t, nil, 0, s.timing.RetryMin
+		f.job.lacking = f.job.lacking.Minus(only(t.Index))
+	}
+	if len(message.OutputsOf(&f.summary)) == 0 {
+		s.arrived(key, f)
+		return
+	}
+	f.holders = holdersOf(&f.summary, s.leader)
+	s.emit(message.Fetch{Key: key, CIDs: message.OutputsOf(&f.summary), Holders: f.holders})
+}
+
+// holdersOf lists who should have the blocks of a task's end, the leader first.
+func holdersOf(t *message.TaskSummary, leader task.PeerID) []task.PeerID {
+	var holders []task.PeerID
+	if leader != "" {
+		holders = append(holders, leader)
+	}
+	for i := range t.Results {
+		if w := t.Results[i].Worker; !slices.Contains(holders, w) && len(holders) < message.MaxHolders {
+			holders = append(holders, w)
+		}
+	}
+	return holders
+}
+
+func (s *Submitter) fetched(ev message.Fetched) {
+	f := s.fetches[ev.Key]
+	switch {
+	case f == nil || f.waiting:
+	case ev.Err == "":
+		s.arrived(ev.Key, f)
+	case f.instead != nil:
+		s.fetch(ev.Key, f)
+	default:
+		s.missed(ev.Key, f, ev.Err)
+	}
+}
+
+// arrived holds a result whose blocks are here.
+func (s *Submitter) arrived(key string, f *resultFetch) {
+	j := f.job
+	delete(s.fetches, key)
+	j.fetching--
+	j.lacking = j.lacking.Minus(only(f.summary.Index))
+	s.hold(j, &f.summary)
+	s.emit(message.JobChanged{Job: j.id})
+	if !s.finish(j, false) && j.fetching%gotEvery == 0 {
+		s.got(j)
+	}
+}
+
+// missed tries again later, and says so when it was in vain too often.
+func (s *Submitter) missed(key string, f *resultFetch, why string) {
+	j, i := f.job, f.summary.Index
+	f.waiting = true
+	f.tries++
+	s.timers.Set(s.now.Add(f.pause), key)
+	f.pause = min(2*f.pause, s.timing.RetryMax)
+	if f.tries < lackAfter || j.lacking.Contains(i) || len(j.lacking) >= message.MaxLacking {
+		return
+	}
+	j.lacking.Add(i)
+	s.emit(message.Decided{
+		Task: task.TaskID{Job: j.id, Index: i}, Action: "lacking", Peer: s.leader,
+		Reason: task.ClipMessage("its output is nowhere to be had: " + why),
+	})
+	if !s.finish(j, false) {
+		s.got(j)
+	}
+}
+
+func only(i uint64) ledger.Set { return ledger.Set{{From: i, To: i + 1}} }
+
+// hold makes a task's end durable.
+func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {
+	j.keep(t.Index, t.Failed)
+	s.emit(message.Persist{Key: ResultKey(j.id, t.Index), Value: durable.Encode(t)})
+}

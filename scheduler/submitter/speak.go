@@ -1,0 +1,67 @@
+package submitter
+
+import (
+	"slices"
+
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// speak offers the job, which also asks for what is missing, and repeats the
+// owner's wish to cancel it, and what cannot be had.
+func (s *Submitter) speak(j *submitted) {
+	if s.leader == "" {
+		return // LeaderChanged wakes every job
+	}
+	s.pace.offers++
+	s.pace.bytes += len(j.record.Job) + bytesPerRange*len(j.have)
+	s.emit(message.Send{To: s.leader, Message: message.Message{Submit: &message.Submit{Record: j.record,
+		Have: slices.Clone(j.have), Accepted: j.state.Accepted}}})
+	if j.state.Cancelled {
+		sig := task.SignCancel(j.id, s.key)
+		s.emit(message.Send{To: s.leader, Message: message.Message{Cancel: &message.Cancel{Job: j.id, Signature: sig}}})
+	}
+	if len(j.lacking) > 0 {
+		s.got(j)
+	}
+	s.later(j, j.pause)
+	j.pause = min(2*j.pause, s.timing.RetryMax)
+}
+
+func (s *Submitter) got(j *submitted) {
+	if s.leader == "" {
+		return
+	}
+	g := &message.Got{Job: j.id, Have: slices.Clone(j.have), Final: j.state.Final, Lacking: slices.Clone(j.lacking)}
+	if g.Final && j.have.Count() < j.total { // all that it has says itself that it is over
+		g.Signature = s.signEnd(j.id)
+	}
+	s.emit(message.Send{To: s.leader, Message: message.Message{Got: g}})
+}
+
+// signEnd signs that a job is over for its submitter.
+func (s *Submitter) signEnd(id task.JobID) []byte {
+	if len(s.key) == 0 {
+		return nil // of a test of one machine: nobody is to be convinced
+	}
+	return task.SignCancel(id, s.key)
+}
+
+// heard puts off the next asking, since the leader is well.
+func (s *Submitter) heard(j *submitted, news bool) {
+	if news || j.pause < s.cfg.AskEvery {
+		j.pause = min(s.cfg.AskEvery, s.timing.RetryMax)
+	}
+	pause := j.pause
+	if j.state.Cancelled {
+		pause = s.timing.RetryMin // it does not count as heard until it says cancelled
+	}
+	s.later(j, pause)
+}
+
+// refusedForNow obeys a leader that takes the job later.
+func (s *Submitter) refusedForNow(j *submitted, a *message.Accepted) {
+	j.refusal = task.ClipMessage(a.Error)
+	s.later(j, min(max(a.RetryAfter, s.timing.RetryMin), s.timing.RetryMax))
+	s.emit(message.JobChanged{Job: j.id})
+}

@@ -1,0 +1,89 @@
+package submitter
+
+import (
+	"time"
+
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// Step advances the machine; now never decreases. It keeps neither ev nor the
+// returned slice.
+func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
+	s.now, s.effects = now, nil
+	switch ev := ev.(type) {
+	case message.Offer:
+		s.offer(ev.Record)
+	case message.CancelJob:
+		s.cancel(ev.Job)
+	case message.ForgetJob:
+		s.forget(ev.Job)
+	case message.LeaderChanged:
+		s.follow(ev)
+	case message.Received:
+		s.receive(ev.From, &ev.Message)
+	case message.Fetched:
+		s.fetched(ev)
+	}
+	s.offerAgain()
+	for s.maySpeak() {
+		key, ok := s.timers.Due(now)
+		if !ok {
+			break
+		}
+		s.wake(key)
+	}
+	return s.effects
+}
+
+// NextWake says when time alone will make the submitter do something.
+func (s *Submitter) NextWake() (time.Time, bool) {
+	at, ok := s.timers.Next()
+	if len(s.toOffer) > 0 {
+		at, ok = s.now, true
+	}
+	if resume := s.pace.from.Add(paceEvery); ok && at.Before(resume) && s.pace.full() {
+		at = resume
+	}
+	return at, ok
+}
+
+// wake does what a timer reminds of.
+func (s *Submitter) wake(key string) {
+	if f := s.fetches[key]; f != nil {
+		if f.waiting {
+			f.waiting = false
+			s.fetch(key, f)
+		}
+		return
+	}
+	if id, ok := forgottenID(key); ok {
+		s.forgetMore(id)
+		return
+	}
+	j := s.jobs[task.JobID(key)]
+	if j == nil || j.armed && s.now.Before(j.alarm) {
+		return // an older timer
+	}
+	j.armed = false
+	switch {
+	case s.now.Before(j.next):
+		s.arm(j, j.next)
+	case j.state.Final:
+		s.sayGoodbye(j)
+	default:
+		s.speak(j)
+	}
+}
+
+func (s *Submitter) receive(from task.PeerID, m *message.Message) {
+	if from != s.leader {
+		return
+	}
+	switch {
+	case m.Accepted != nil:
+		s.accepted(m.Accepted)
+	case m.Progress != nil:
+		s.progress(from, m.Progress)
+	}
+}

@@ -1,0 +1,84 @@
+package worker
+
+import (
+	"slices"
+
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// prepared lets the job's leases start, or gives them back.
+func (w *Worker) prepared(ev message.Prepared) {
+	j := w.jobs.known[ev.ID]
+	if j == nil || j.spec != nil {
+		return
+	}
+	if ev.Err == "" && ev.Job != nil {
+		j.spec = ev.Job
+		w.jobs.idleSince(j, w.now)
+		return
+	}
+	for _, h := range slices.Clone(w.queue) {
+		if h.job == j {
+			w.giveBack(h, "preparing the job failed: "+ev.Err, w.timing.RefusalPause)
+		}
+	}
+	delete(w.jobs.known, j.id)
+}
+
+// startQueued starts what slots and memory allow, oldest attempt first. A job
+// that is still being prepared does not hold up another.
+func (w *Worker) startQueued() {
+	if reason := w.results.tooMany(w.cfg.MaxUnackedBytes); reason != "" {
+		for _, h := range slices.Clone(w.queue) {
+			w.giveBack(h, reason, w.timing.RefusalPause)
+		}
+		return
+	}
+	kept := w.queue[:0]
+	for _, h := range w.queue {
+		if w.running >= w.owner.Slots || !w.startable(h) {
+			kept = append(kept, h)
+			continue
+		}
+		h.running, h.started = true, h.attempt
+		w.running++
+		w.memory += h.job.spec.Memory
+		if a := h.await; a != nil {
+			h.expected = true
+			w.emit(message.Expect{Task: h.task, Attempt: h.attempt, From: a.Worker, FromAttempt: a.Attempt, Holders: h.holders,
+				Left: h.left})
+			continue
+		}
+		h.begun = w.now
+		w.emit(message.Start{Task: h.task, Attempt: h.attempt, From: h.from, Holders: h.holders, Left: h.left})
+	}
+	clear(w.queue[len(kept):])
+	w.queue = kept
+}
+
+func (w *Worker) startable(h *heldLease) bool {
+	return h.job.spec != nil && (w.owner.Memory == 0 || w.memory+h.job.spec.Memory <= w.owner.Memory)
+}
+
+// ended takes the result of a started attempt and reports it.
+func (w *Worker) ended(ev message.Ended) {
+	h := w.held[ev.Task]
+	if h == nil || !h.running || h.started != ev.Attempt {
+		return
+	}
+	w.running--
+	w.memory -= h.job.spec.Memory
+	w.forget(h)
+	if h.dropped && ev.Result.Outcome != task.Completed {
+		w.news.urgent = true // its slot is free
+		return
+	}
+	u := newUnacked(message.Ending{Attempt: h.attempt, Result: ev.Result, Handed: h.handedOver(&ev)}, w.now)
+	u.taken, u.begun = h.taken, h.begun
+	if ev.Result.Outcome != task.Completed && u.ending.Handed == nil {
+		u.saved, u.took = h.newest(), h.saved
+	}
+	w.results.add(u)
+	w.news.mayWait(u, w.now, w.cfg.TellWithin)
+}
