@@ -184,7 +184,7 @@ func (n *simNode) welcomed(e message.HandOver) {
 		return
 	}
 	g.heard = n.s.now
-	if g.round < simRounds && !e.Urgent {
+	if g.round < simRounds {
 		g.round++
 		n.s.after(n, simRound, func() {
 			if n.giving[name] != g || n.runs[name] != run {

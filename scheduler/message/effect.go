@@ -69,19 +69,19 @@ type Stop struct {
 
 // HandOver moves a started attempt to another worker while it runs: its state is
 // sent there ahead, the guest stands still for the rest, and never runs here
-// again once it was frozen for it. It is answered once: by NotHanded, and the
-// attempt goes on here, by NotSaved where its state can never be saved, or by the attempt's Ended, with Handed if
-// the destination
-// said that it runs. A Stop ends it, whichever came of it.
+// again once it was frozen for it. Nothing is sent ahead where the machine's owner
+// leaves no time for it, which the driver knows better than the leader. It is answered
+// once: by NotHanded, and the attempt goes on here, by NotSaved where its state can
+// never be saved, or by the attempt's Ended, with Handed if the destination said that
+// it runs. A Stop ends it, whichever came of it.
 type HandOver struct {
 	Task    task.TaskID
 	Attempt Attempt // as Start, or Expect, named it
 	// Named is the attempt by which the destination knows it: the newest that the
 	// leader gave it here. It equals Attempt unless the lease was renewed.
-	Named  Attempt
-	To     task.PeerID
-	As     Attempt // the destination's
-	Urgent bool    // see MoveOrder
+	Named Attempt
+	To    task.PeerID
+	As    Attempt // the destination's
 }
 
 // Expect makes a slot ready for a task that another worker hands over: its job is

@@ -29,9 +29,10 @@ type MoveOrder struct {
 	Attempt Attempt     `cbor:"2,keyasint"` // that it runs as at the worker
 	To      task.PeerID `cbor:"3,keyasint"` // the destination
 	As      Attempt     `cbor:"4,keyasint"` // that it is to run as there
-	// Urgent says that the worker's owner wants the machine: nothing is to be sent
-	// ahead to make the guest's standstill short. A worker that only leaves sends
-	// ahead all the same: it is done hardly later, and the destination has a
+	// Urgent says that the worker's owner wanted the machine when the leader last heard
+	// from it, and that this is why the task moves. What to do about it the worker knows
+	// by itself, and later: while its owner has the guest stand still it sends nothing
+	// ahead. One that only leaves does: it is done hardly later, and the destination has a
 	// complete state as soon.
 	Urgent bool `cbor:"5,keyasint,omitempty"`
 }

@@ -23,7 +23,7 @@ func (w *Worker) moveTo(m *message.MoveOrder) {
 		order := *m
 		h.going = &order
 		w.news.urgent = true
-		w.emit(message.HandOver{Task: h.task, Attempt: h.started, Named: h.attempt, To: m.To, As: m.As, Urgent: m.Urgent})
+		w.emit(message.HandOver{Task: h.task, Attempt: h.started, Named: h.attempt, To: m.To, As: m.As})
 	case h.going.As != m.As:
 		w.news.unmoved = append(w.news.unmoved, message.Unmoved{Task: m.Task, Attempt: m.Attempt, As: m.As,
 			Reason: "another hand-over of the task is under way"})

@@ -128,7 +128,7 @@ func (g *give) open(until time.Duration) {
 func (g *give) copy() {
 	r := g.r
 	w := r.n.w
-	if g.e.Urgent || r.n.standing() {
+	if r.n.standing() {
 		g.freeze(r.t.state)
 		return
 	}
