@@ -168,10 +168,10 @@ func (m *Member) suspected(peer task.PeerID) {
 	}
 }
 
-// outrun takes in that a worker obeys a later epoch than this coordinator's.
-func (m *Member) outrun(epoch uint64) {
+// outrun takes in that a peer obeys a later epoch than this coordinator's.
+func (m *Member) outrun(from task.PeerID, epoch uint64) {
 	m.catchUp()
-	m.obey(m.lease.Refused("", epoch, m.p.now))
+	m.obey(m.lease.Refused(from, "", epoch, m.p.now))
 }
 
 // hear takes in what another's lease says.
@@ -184,7 +184,7 @@ func (m *Member) hear(from task.PeerID, l Lease) {
 	case Offer:
 		m.obey(m.lease.Handed(from, l.Renewal, m.p.now))
 	case Refusal:
-		m.obey(m.lease.Refused(l.Leader, l.Renewal.Epoch, m.p.now))
+		m.obey(m.lease.Refused(from, l.Leader, l.Renewal.Epoch, m.p.now))
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 // report takes in what a worker says.
 func (b *reports) report(from task.PeerID, r *message.Report) {
-	b.c.term.outrun(r.Epoch)
+	b.c.term.outrun(from, r.Epoch)
 	h := b.c.members.host(from)
 	h.reported, h.lost = true, time.Time{}
 	h.slots, h.state, h.withheld = min(max(r.Slots, 0), overlay.MaxSlots), overlay.State(r.State), min(max(r.Withheld, 0),
@@ -60,7 +60,7 @@ func (b *reports) report(from task.PeerID, r *message.Report) {
 // heldBy renews a lease, takes up one that a former term gave or that was
 // given up too soon, or has it dropped.
 func (b *reports) heldBy(h *host, held *message.Held) {
-	b.c.term.neverGiven(held.Attempt)
+	b.c.term.neverGiven(h.peer, held.Attempt)
 	j := b.current(held.Task)
 	if j == nil {
 		if b.knowsAll() {
@@ -215,7 +215,7 @@ func (b *reports) ended(h *host, e *message.Ending) {
 	if r.Worker != h.peer {
 		return
 	}
-	b.c.term.neverGiven(e.Attempt)
+	b.c.term.neverGiven(h.peer, e.Attempt)
 	j := b.current(r.Task)
 	if j == nil {
 		if b.knowsAll() {
