@@ -84,14 +84,10 @@ func (m *Member) foundIfAlone(now time.Time) {
 func (m *Member) regroup(now time.Time) {
 	m.regroupAt, m.regrouped = now.Add(regroupEvery), now
 	members := m.view.Members()
-	forecasts := make(map[task.PeerID]overlay.Forecast, len(members))
-	m.p.RefreshPool(now)
-	for i := range members {
-		forecasts[members[i].Peer] = overlay.ForecastOf(&members[i], m.p.cfg.Pool, now)
-	}
+	forecasts := m.forecasts(members, now)
 	m.catchUp()
 	m.yieldIfUnfit(members, now)
-	candidates := m.levels.Candidates(members, forecasts, now)
+	candidates := m.candidates(members, forecasts)
 	k := cmp.Or(m.p.cfg.Experiment.Coordinators, m.manifest.Group())
 	if m.lease.Leads() {
 		m.obey(m.lease.GroupChanged(overlay.Regroup(m.id, m.lease.Group(), candidates, k), now))
@@ -265,6 +261,7 @@ func (m *Member) leaderMayHaveChanged() {
 		m.followers = slices.Clone(followers)
 		m.keepLease(epoch)
 		m.step(m.coordinator, message.GroupIs{Followers: m.followers})
+		m.AdvertiseSoon() // outside the group, others know by it whose claims to believe
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 	// that of one with a fast clock, and what both are off.
 	termSlack = uint64(2 * MaxSkew / termEvery)
 	// maxTerm is the last term of all, of the year 2106: epochs stay within 53 bits.
-	maxTerm = 1 << 29
+	maxTerm = 1<<29 - 2
 	// contestEvery is how often a leader takes a later term because of what one peer says,
 	// and contestGap how often because of all: claims alone must not keep it from its work.
 	contestEvery = Settle
@@ -119,6 +119,9 @@ func (l *Lease) compare(a, b task.PeerID) int {
 	}
 	return 0
 }
+
+// Noted reports whether a claim of a member is remembered that is not obeyed.
+func (l *Lease) Noted(p task.PeerID) bool { return l.noted[p] > 0 }
 
 // StoodDown takes in that a member says it leads no longer.
 func (l *Lease) StoodDown(p task.PeerID, now time.Time) {
