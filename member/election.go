@@ -74,7 +74,8 @@ func (m *Member) foundIfAlone(now time.Time) {
 		return
 	}
 	m.foundAt = time.Time{}
-	if leader, _ := m.lease.Leader(); leader == "" && len(m.view.Members()) <= 1 {
+	leader, _ := m.lease.Leader()
+	if leader == "" && len(m.view.Members()) <= 1 && m.manifest.MayCoordinate(m.p.cfg.Self) {
 		m.notice(Info, "no other member found: leading the overlay")
 		m.obey(m.lease.Found(now))
 	}
@@ -178,6 +179,9 @@ func (m *Member) hear(from task.PeerID, l Lease) {
 	case Renewal:
 		m.obey(m.lease.Heard(from, l.Renewal, m.p.now))
 	case Offer:
+		if !m.manifest.MayCoordinate(m.p.cfg.Self) {
+			return
+		}
 		m.obey(m.lease.Handed(from, l.Renewal, m.p.now))
 	case Refusal:
 		m.obey(m.lease.Refused(from, l.Leader, l.Renewal.Epoch, m.p.now))
@@ -197,7 +201,11 @@ func (m *Member) leaseTaken(ev *LeaseTaken) {
 }
 
 // Found has the member lead though others may: one of them has to be the first.
-func (m *Member) Found() { m.obey(m.lease.Found(m.p.now)) }
+func (m *Member) Found() {
+	if m.manifest.MayCoordinate(m.p.cfg.Self) {
+		m.obey(m.lease.Found(m.p.now))
+	}
+}
 
 // lead makes this peer the overlay's leader in an epoch, with the copy of the ledger
 // that it has.
