@@ -1,6 +1,7 @@
 package member
 
 import (
+	"slices"
 	"time"
 
 	"godwit/overlay"
@@ -50,6 +51,9 @@ func (m *Member) Advertise() {
 	p.world.Describe(&a)
 	if m.coordinator != nil {
 		a.Epoch = m.coordinator.Epoch()
+		if g := m.lease.Group(); len(g) > 1 {
+			a.Group = slices.Clone(g[1:])
+		}
 	}
 	if !p.cfg.Unsigned {
 		if err := a.Sign(p.cfg.Key); err != nil {

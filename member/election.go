@@ -74,7 +74,8 @@ func (m *Member) foundIfAlone(now time.Time) {
 		return
 	}
 	m.foundAt = time.Time{}
-	if leader, _ := m.lease.Leader(); leader == "" && len(m.view.Members()) <= 1 {
+	leader, _ := m.lease.Leader()
+	if leader == "" && len(m.view.Members()) <= 1 && m.manifest.MayCoordinate(m.p.cfg.Self) {
 		m.notice(Info, "no other member found: leading the overlay")
 		m.obey(m.lease.Found(now))
 	}
@@ -84,14 +85,10 @@ func (m *Member) foundIfAlone(now time.Time) {
 func (m *Member) regroup(now time.Time) {
 	m.regroupAt, m.regrouped = now.Add(regroupEvery), now
 	members := m.view.Members()
-	forecasts := make(map[task.PeerID]overlay.Forecast, len(members))
-	m.p.RefreshPool(now)
-	for i := range members {
-		forecasts[members[i].Peer] = overlay.ForecastOf(&members[i], m.p.cfg.Pool, now)
-	}
+	forecasts := m.forecasts(members, now)
 	m.catchUp()
 	m.yieldIfUnfit(members, now)
-	candidates := m.levels.Candidates(members, forecasts, now)
+	candidates := m.candidates(members, forecasts)
 	k := cmp.Or(m.p.cfg.Experiment.Coordinators, m.manifest.Group())
 	if m.lease.Leads() {
 		m.obey(m.lease.GroupChanged(overlay.Regroup(m.id, m.lease.Group(), candidates, k), now))
@@ -168,10 +165,10 @@ func (m *Member) suspected(peer task.PeerID) {
 	}
 }
 
-// outrun takes in that a worker obeys a later epoch than this coordinator's.
-func (m *Member) outrun(epoch uint64) {
+// outrun takes in that a peer obeys a later epoch than this coordinator's.
+func (m *Member) outrun(from task.PeerID, epoch uint64) {
 	m.catchUp()
-	m.obey(m.lease.Refused("", epoch, m.p.now))
+	m.obey(m.lease.Refused(from, "", epoch, m.p.now))
 }
 
 // hear takes in what another's lease says.
@@ -182,9 +179,12 @@ func (m *Member) hear(from task.PeerID, l Lease) {
 	case Renewal:
 		m.obey(m.lease.Heard(from, l.Renewal, m.p.now))
 	case Offer:
+		if !m.manifest.MayCoordinate(m.p.cfg.Self) {
+			return
+		}
 		m.obey(m.lease.Handed(from, l.Renewal, m.p.now))
 	case Refusal:
-		m.obey(m.lease.Refused(l.Leader, l.Renewal.Epoch, m.p.now))
+		m.obey(m.lease.Refused(from, l.Leader, l.Renewal.Epoch, m.p.now))
 	}
 }
 
@@ -201,7 +201,11 @@ func (m *Member) leaseTaken(ev *LeaseTaken) {
 }
 
 // Found has the member lead though others may: one of them has to be the first.
-func (m *Member) Found() { m.obey(m.lease.Found(m.p.now)) }
+func (m *Member) Found() {
+	if m.manifest.MayCoordinate(m.p.cfg.Self) {
+		m.obey(m.lease.Found(m.p.now))
+	}
+}
 
 // lead makes this peer the overlay's leader in an epoch, with the copy of the ledger
 // that it has.
@@ -265,6 +269,7 @@ func (m *Member) leaderMayHaveChanged() {
 		m.followers = slices.Clone(followers)
 		m.keepLease(epoch)
 		m.step(m.coordinator, message.GroupIs{Followers: m.followers})
+		m.AdvertiseSoon() // outside the group, others know by it whose claims to believe
 	}
 }
 

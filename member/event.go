@@ -52,9 +52,10 @@ type Answered struct {
 	Event message.Event
 }
 
-// Outrun answers a Do of a message.Outrun: a worker obeys a later epoch.
+// Outrun answers a Do of a message.Outrun: a peer obeys a later epoch, by its own word.
 type Outrun struct {
 	Of    *Member
+	From  task.PeerID
 	Epoch uint64
 }
 

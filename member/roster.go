@@ -49,10 +49,7 @@ func (m *Member) seen(a *overlay.Advert) {
 		m.asking = true
 		m.p.emit(FetchRules{Of: m, From: a.Peer})
 	}
-	if a.Epoch > 0 {
-		m.catchUp()
-		m.obey(m.lease.Claimed(a.Peer, a.Epoch, m.p.now))
-	}
+	m.claimed(a)
 	if a.State == overlay.Unavailable && !own {
 		m.lost(a.Peer, "it has left the overlay")
 		delete(m.away, a.Peer)

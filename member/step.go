@@ -37,7 +37,7 @@ func (p *Peer) take(ev Event) {
 	case Answered:
 		ev.Of.step(ev.To, ev.Event)
 	case Outrun:
-		ev.Of.outrun(ev.Epoch)
+		ev.Of.outrun(ev.From, ev.Epoch)
 	case Probed, ProbedVia, Pinged:
 		p.answered(ev)
 	case Lent:

@@ -221,7 +221,7 @@ func (h *host) do(from Machine, e message.Effect) {
 	case message.Stop:
 		h.end(message.AttemptName{Task: e.Task, Attempt: e.Attempt}, task.Interrupted)
 	case message.Outrun:
-		h.tell(Outrun{Of: h.m, Epoch: e.Epoch})
+		h.tell(Outrun{Of: h.m, From: e.From, Epoch: e.Epoch})
 	}
 }
 

@@ -98,7 +98,7 @@ func (n *Node) doFor(ctx context.Context, m *membership, do *member.Do, out *out
 	case message.Prepare, message.Start, message.HandOver, message.Expect, message.Stop:
 		n.exec.Do(client{m}, e)
 	case message.Outrun:
-		n.tell(member.Outrun{Of: m.Member, Epoch: e.Epoch})
+		n.tell(member.Outrun{Of: m.Member, From: e.From, Epoch: e.Epoch})
 	case message.Release:
 		if do.From == member.Machine(m.Worker()) { // what others release are blocks, which are collected
 			n.exec.Do(client{m}, e)

@@ -98,7 +98,7 @@ func (m *membership) detail() OverlayDetail {
 	return OverlayDetail{OverlayStatus: m.status(), Founder: f.Founder, Founded: f.Founded, Rules: OverlayRules{
 		Name: f.Name, Placement: f.Placement, Migration: f.Migration, Fairness: f.Fairness, Chunking: f.Chunking,
 		Coordinators: f.Group(), Replicas: max(1, f.Replicas),
-		Admission: f.Admission.String(), Allowed: slices.Clone(f.Allowed),
+		Admission: f.Admission.String(), Allowed: slices.Clone(f.Allowed), Trusted: slices.Clone(f.Trusted),
 	}}
 }
 
@@ -112,13 +112,20 @@ func (r *OverlayRules) apply(m *overlay.Manifest, now time.Time) {
 		m.Admission = overlay.Invited
 	case AdmitListed:
 		m.Admission = overlay.Listed
-		m.Allowed = slices.Clone(r.Allowed)
-		slices.Sort(m.Allowed)
-		m.Allowed = slices.Compact(m.Allowed)
+		m.Allowed = sorted(r.Allowed)
 	}
+	m.Trusted = sorted(r.Trusted)
 	if r.RevokeInvitations {
 		m.InvitesFrom = now
 	}
+}
+
+// sorted returns a list in order, each peer once; nil for none.
+func sorted(list []task.PeerID) []task.PeerID {
+	if len(list) == 0 {
+		return nil
+	}
+	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
 // CreateOverlay founds an overlay, which this node serves from then on.

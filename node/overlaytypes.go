@@ -44,6 +44,9 @@ const (
 // costs its leader as much again, and seven outlast what volunteers do.
 const MaxCoordinators = overlay.MaxGroup
 
+// MaxTrusted bounds the members that alone may coordinate.
+const MaxTrusted = overlay.MaxTrusted
+
 // MaxAllowed bounds a list of members: it travels in the manifest, and at about
 // 40 bytes a peer fits the 64 KiB of one.
 const MaxAllowed = overlay.MaxAllowed
@@ -67,6 +70,8 @@ type OverlayRules struct {
 	Fairness     string `json:"fairness"`
 	Chunking     string `json:"chunking"`
 	Coordinators int    `json:"coordinators"` // 1 to MaxCoordinators; 0: the usual
+	// Trusted are the only members that may coordinate, at most MaxTrusted; empty: any may.
+	Trusted []task.PeerID `json:"trusted,omitempty"`
 	// Replicas is the least number of runs that must agree for every job; 0 and
 	// 1: what the job asks. At most task.MaxReplicas.
 	Replicas  int           `json:"replicas"`
@@ -132,14 +137,22 @@ func (r *OverlayRules) checkAdmission() error {
 	if r.RevokeInvitations && r.Admission != AdmitInvited {
 		return fmt.Errorf("invitations go with admission %q: there are none to revoke", AdmitInvited)
 	}
-	if len(r.Allowed) > MaxAllowed {
-		return fmt.Errorf("%d peers are on the list, at most %d", len(r.Allowed), MaxAllowed)
+	if err := checkPeers("the list", r.Allowed, MaxAllowed); err != nil {
+		return err
 	}
-	for i, p := range r.Allowed {
+	return checkPeers("the list of those who may coordinate", r.Trusted, MaxTrusted)
+}
+
+// checkPeers checks a list of peers that a person made.
+func checkPeers(what string, list []task.PeerID, most int) error {
+	if len(list) > most {
+		return fmt.Errorf("%d peers are on %s, at most %d", len(list), what, most)
+	}
+	for i, p := range list {
 		if _, err := p.PublicKey(); err != nil {
 			return err
 		}
-		if slices.Contains(r.Allowed[:i], p) {
+		if slices.Contains(list[:i], p) {
 			return fmt.Errorf("%s is on the list twice", p)
 		}
 	}

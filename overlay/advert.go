@@ -38,6 +38,9 @@ type Advert struct {
 
 	// Epoch is the member's term as leader; 0 when it does not lead.
 	Epoch uint64
+	// Group are those who stand by to lead after it, in their order: a claim to lead of
+	// one of them is believed. At most MaxGroup-1; empty when it does not lead.
+	Group []task.PeerID
 	// Rules is the version of the overlay's manifest that the member follows. Who
 	// has an older one fetches that from it.
 	Rules uint64

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,11 +37,12 @@ var commons = func() ID {
 func advertOf(tb testing.TB, seed byte, change func(*Advert)) Advert {
 	tb.Helper()
 	key, peer := someone(seed)
+	_, second := someone(seed + 1)
 	a := Advert{
 		Peer: peer, Overlay: commons, Seq: 7, Issued: epoch, Expires: epoch.Add(time.Minute),
 		Addrs: []string{"/ip4/10.0.0.1/tcp/4001"}, State: UserPresent, Slots: 4, Memory: 1 << 30,
 		Speed: 1.25, Free: 2, Reach: ReachPublic, Until: epoch.Add(time.Hour), Record: bytes.Repeat([]byte{7}, MaxRecord),
-		Spells: []byte{1, 2, 3}, Epoch: 3, Rules: 2, Pass: []byte{4, 5}, Version: "v1", Site: "lab 3",
+		Spells: []byte{1, 2, 3}, Epoch: 3, Group: []task.PeerID{second}, Rules: 2, Pass: []byte{4, 5}, Version: "v1", Site: "lab 3",
 	}
 	if change != nil {
 		change(&a)
@@ -94,6 +96,8 @@ func TestOpenAdvertRefuses(t *testing.T) {
 		{name: "free", after: func(a *Advert) { a.Free = 5 }, want: "free"},
 		{name: "reach", after: func(a *Advert) { a.Reach = 3 }, want: "reachability"},
 		{name: "leaves before time", after: func(a *Advert) { a.Until = time.Unix(-1, 0) }, want: "leaving"},
+		{name: "a group of no leader", after: func(a *Advert) { a.Epoch = 0 }, want: "coordinators"},
+		{name: "a crowd", after: func(a *Advert) { a.Group = slices.Repeat(a.Group, MaxGroup) }, want: "list of 7"},
 		{name: "record", after: func(a *Advert) { a.Record = make([]byte, MaxRecord+1) }, want: "record"},
 		{name: "spells", after: func(a *Advert) { a.Spells = make([]byte, MaxSpells+1) }, want: "spells"},
 		{name: "state", after: func(a *Advert) { a.State = 5 }, want: "state 5"},
@@ -226,6 +230,7 @@ func TestUsualAdvertIsSmall(t *testing.T) {
 				"/ip4/203.0.113.201/tcp/47331", "/ip4/203.0.113.201/udp/47331/quic-v1",
 			}
 			a.Memory, a.Spells, a.Version, a.Pass, a.Site = 17_179_869_184, make([]byte, 32), "v0.3.0-dev", tt.pass, ""
+			a.Epoch, a.Group = 0, nil // few lead
 		})
 		b, err := a.Encode()
 		if err != nil {

@@ -95,6 +95,11 @@ func lowest(group []Candidate) Candidate {
 	return bar
 }
 
+// Order returns those who stand in the order of the draw, the first to lead.
+func Order(overlayID ID, candidates []Candidate) []task.PeerID {
+	return peers(draw(overlayID, candidates))
+}
+
 // draw puts those who stand in the order of the draw.
 func draw(overlayID ID, candidates []Candidate) []Candidate {
 	type runner struct {

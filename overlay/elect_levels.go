@@ -72,16 +72,18 @@ func ForecastOf(a *Advert, pool *predictor.Pool, now time.Time) Forecast {
 // hour. The zero value is ready.
 type Levels struct {
 	members map[task.PeerID]placing
+	began   time.Time // the first call
 }
 
 type placing struct {
-	level int
-	first time.Time // seen
+	level       int
+	first, last time.Time // seen
 }
 
 // Candidates returns who of the members may coordinate at now, in their order.
-// It keeps their levels for the next call and forgets those of all others. A
-// member without a forecast is on the lowest level, and so is one that said it
+// It keeps their levels for the next call and forgets those of others that were
+// not there for MaxAdvertLife. A member is no older than it has been seen here, as far as
+// this one has looked for long enough: its record is its own word. One without a forecast is on the lowest level, and so is one that said it
 // would leave within ForecastHorizon.
 //
 // All that are not leaving stand. What they lack puts them after the others, so
@@ -93,6 +95,10 @@ func (l *Levels) Candidates(members []Advert, forecasts map[task.PeerID]Forecast
 	for i := range members {
 		public = public || stands(&members[i], now) && members[i].Reach == ReachPublic
 	}
+	if l.began.IsZero() {
+		l.began = now
+	}
+	watched := now.Sub(l.began) >= MinUptime
 	kept := make(map[task.PeerID]placing, len(members))
 	var out []Candidate
 	for i := range members {
@@ -101,6 +107,7 @@ func (l *Levels) Candidates(members []Advert, forecasts map[task.PeerID]Forecast
 		if !known {
 			was.first = now
 		}
+		was.last = now
 		if !stands(a, now) {
 			kept[a.Peer] = was
 			continue
@@ -111,7 +118,7 @@ func (l *Levels) Candidates(members []Advert, forecasts map[task.PeerID]Forecast
 		}
 		was.level = quantise(was.level, f.Stay)
 		kept[a.Peer] = was
-		if f.Since.IsZero() {
+		if f.Since.IsZero() || watched && was.first.After(f.Since) {
 			f.Since = was.first
 		}
 		out = append(out, Candidate{
@@ -119,8 +126,19 @@ func (l *Levels) Candidates(members []Advert, forecasts map[task.PeerID]Forecast
 			Reserve: shortfall(a, f.Since, public, now), Network: NetworkOf(a.Addrs),
 		})
 	}
+	for peer, p := range l.members {
+		if _, here := kept[peer]; !here && now.Sub(p.last) < MaxAdvertLife {
+			kept[peer] = p
+		}
+	}
 	l.members = kept
 	return out
+}
+
+// Known reports whether a member has been seen for MinUptime, or could not have been yet.
+func (l *Levels) Known(peer task.PeerID, now time.Time) bool {
+	p, ok := l.members[peer]
+	return now.Sub(l.began) < MinUptime || ok && now.Sub(p.first) >= MinUptime
 }
 
 // Level returns the level of a member as of the last call of Candidates, 1 to

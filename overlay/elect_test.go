@@ -229,6 +229,10 @@ func TestCandidates(t *testing.T) {
 		t.Errorf("a member without a record that was seen for an hour is short of %v", c[0].Reserve)
 	}
 	l.Candidates([]Advert{public}, nil, now)
+	if l.Level("a") != 1 {
+		t.Error("the level of a member that was lost a moment ago is forgotten")
+	}
+	l.Candidates([]Advert{public}, nil, now.Add(MaxAdvertLife))
 	if l.Level("a") != 0 || l.Level("b") != 1 {
 		t.Errorf("levels %d and %d, want those of members alone", l.Level("a"), l.Level("b"))
 	}

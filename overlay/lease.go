@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -76,6 +77,12 @@ type Lease struct {
 	offer   offer
 	yields  bool // would rather not lead
 	gone    bool // said goodbye
+
+	roll      Roll
+	settled   bool                      // has known of a leader
+	noted     map[task.PeerID]uint64    // claims not obeyed, at most maxNoted
+	contested map[task.PeerID]time.Time // who made this leader take a later term, within contestEvery
+	contests  time.Time                 // when somebody last did
 }
 
 // A drop is a member to be told that it is out, until some time.
@@ -100,6 +107,7 @@ func NewLease(self task.PeerID, epoch uint64, now time.Time) *Lease {
 	return &Lease{
 		self: self, epoch: epoch, expires: now.Add(LeaseTime), ticked: now, calm: now,
 		heard: map[task.PeerID]time.Time{}, silent: map[task.PeerID]bool{},
+		roll: everybody{}, noted: map[task.PeerID]uint64{}, contested: map[task.PeerID]time.Time{},
 	}
 }
 
@@ -124,7 +132,8 @@ func (l *Lease) Found(now time.Time) []LeaseEffect {
 
 // Heard takes in a renewal that from sent, which the driver has authenticated.
 func (l *Lease) Heard(from task.PeerID, r Renewal, now time.Time) []LeaseEffect {
-	if from == l.self || len(r.Group) == 0 || len(r.Group) > MaxGroup || r.Group[0] != from || Term(r.Epoch) > maxTerm {
+	if from == l.self || len(r.Group) == 0 || len(r.Group) > MaxGroup || r.Group[0] != from ||
+		!possible(r.Epoch, from, now) {
 		return nil
 	}
 	if from == l.chief && r.Epoch == l.epoch {
@@ -135,26 +144,30 @@ func (l *Lease) Heard(from task.PeerID, r Renewal, now time.Time) []LeaseEffect 
 	if !l.below(r.Epoch, from) {
 		return l.refuse(from)
 	}
-	l.group = r.Group
-	return l.follow(from, r.Epoch, now)
+	return l.claim(from, from, r, now)
 }
 
-// Claimed takes in that an advert of a member says it leads. It is how leaders
-// whose groups have nobody in common hear of one another, and how one hears of a
-// higher epoch in which nobody leads any more, and which those outside its group
-// would not go back from.
-func (l *Lease) Claimed(leader task.PeerID, epoch uint64, now time.Time) []LeaseEffect {
-	if leader == l.self || epoch == 0 || Term(epoch) > maxTerm {
+// Claimed takes in that an advert of a member says it leads, and with whom. It is how
+// leaders whose groups have nobody in common hear of one another, how one hears of a
+// higher epoch in which nobody leads any more, and how those outside the group learn
+// who would take over.
+func (l *Lease) Claimed(leader task.PeerID, r Renewal, now time.Time) []LeaseEffect {
+	if leader == l.self || len(r.Group) > MaxGroup || !possible(r.Epoch, leader, now) {
 		return nil
 	}
-	if epoch < l.epoch {
+	if leader == l.chief && r.Epoch == l.epoch {
+		if len(r.Group) > 0 && !slices.Contains(l.group, l.self) { // to those in it, renewals say it sooner
+			l.group = r.Group
+		}
+		return nil
+	}
+	if r.Epoch < l.epoch {
 		return l.refuse(leader) // nobody may be left who leads in the higher one
 	}
-	if !l.below(epoch, leader) {
+	if !l.below(r.Epoch, leader) {
 		return nil
 	}
-	l.group = nil // until it is heard of
-	return l.follow(leader, epoch, now)
+	return l.claim(leader, leader, r, now)
 }
 
 // Lost takes in that a member is no longer in the view: its connection broke and
@@ -164,6 +177,7 @@ func (l *Lease) Claimed(leader task.PeerID, epoch uint64, now time.Time) []Lease
 // before its next renewal is overdue by as much. A renewal that comes all the same
 // restores it, so that a false alarm does no harm.
 func (l *Lease) Lost(peer task.PeerID, now time.Time) {
+	delete(l.noted, peer)
 	if peer != l.chief || l.Leads() {
 		return
 	}
@@ -180,30 +194,28 @@ func (l *Lease) Lost(peer task.PeerID, now time.Time) {
 // late: 0 for not at all, at most 4. It is for Suspicion.Strained.
 func (l *Lease) Strain() int { return l.strain }
 
-// Refused takes in the answer of one that knows of a higher epoch. A leader that
-// was told of nobody who leads in it takes one above.
-func (l *Lease) Refused(leader task.PeerID, epoch uint64, now time.Time) []LeaseEffect {
-	if Term(epoch) > maxTerm || epoch < l.epoch {
+// Refused takes in that from knows of a higher epoch, in which leader leads; nobody, if
+// that is empty. A leader that would not have it so takes one above.
+func (l *Lease) Refused(from, leader task.PeerID, epoch uint64, now time.Time) []LeaseEffect {
+	switch {
+	case from == l.self || epoch < l.epoch || !l.roll.MayLead(from) && !slices.Contains(l.group, from):
+		return nil
+	case leader == "" || leader == l.self:
+		if epoch == l.epoch || !inTime(epoch, now) {
+			return nil
+		}
+		return l.contest(from, epoch, now)
+	case !possible(epoch, leader, now) || !l.below(epoch, leader):
 		return nil
 	}
-	if leader != "" && leader != l.self {
-		return l.Claimed(leader, epoch, now)
-	}
-	if epoch == l.epoch {
-		return nil
-	}
-	if l.Leads() {
-		return l.lead(NextEpoch(epoch, l.self), now)
-	}
-	l.epoch, l.chief = epoch, ""
-	return nil
+	return l.claim(leader, from, Renewal{Epoch: epoch}, now)
 }
 
 // Handed takes in that a leader offers its leadership. A member that is going,
 // or would rather not lead, lets the offer pass.
 func (l *Lease) Handed(from task.PeerID, r Renewal, now time.Time) []LeaseEffect {
-	mine := Term(r.Epoch) <= maxTerm && r.Epoch == epochOf(Term(r.Epoch), l.self)
-	if from == l.self || !mine || r.Epoch <= l.epoch || len(r.Group) > MaxGroup || l.gone || l.yields {
+	if from == l.self || !possible(r.Epoch, l.self, now) || r.Epoch <= l.epoch || len(r.Group) > MaxGroup || l.gone ||
+		l.yields || from != l.chief && !l.rightful(from, now) {
 		return nil
 	}
 	l.group = r.Group
@@ -292,7 +304,8 @@ func (l *Lease) follow(leader task.PeerID, epoch uint64, now time.Time) []LeaseE
 		}
 		effects = []LeaseEffect{StepDown{To: leader, Epoch: epoch, Reason: reason}}
 	}
-	l.offer = offer{}
+	l.offer, l.settled = offer{}, true
+	maps.DeleteFunc(l.noted, func(_ task.PeerID, e uint64) bool { return e <= epoch })
 	l.epoch, l.chief, l.renewed, l.expires = epoch, leader, now, now.Add(LeaseTime)
 	clear(l.heard)
 	clear(l.silent)
@@ -301,7 +314,7 @@ func (l *Lease) follow(leader task.PeerID, epoch uint64, now time.Time) []LeaseE
 
 // lead takes the leadership in an epoch.
 func (l *Lease) lead(epoch uint64, now time.Time) []LeaseEffect {
-	l.epoch, l.chief, l.offer, l.led = epoch, l.self, offer{}, now
+	l.epoch, l.chief, l.offer, l.led, l.settled = epoch, l.self, offer{}, now, true
 	clear(l.heard)
 	clear(l.silent)
 	l.dropped = nil

@@ -12,12 +12,7 @@ import (
 // that know nothing of each other, take two epochs: attempts at tasks are
 // ordered by epoch, and one that two leaders used would order nothing. All
 // together is within 53 bits, so that an epoch survives JSON.
-const (
-	tagBits = 24
-	// maxTerm is the last term that is believed. A takeover each lease would take
-	// 34 years to it; what is beyond came from no member that counts.
-	maxTerm = 1 << 28
-)
+const tagBits = 24
 
 // NextEpoch returns the epoch in which a member leads after another epoch: the
 // next term, with its tag. It is greater than any epoch of earlier terms, and

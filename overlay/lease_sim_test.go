@@ -76,7 +76,7 @@ func (s *leaseSim) gossip() {
 			continue
 		}
 		for _, to := range s.names {
-			s.send(p, to, func(l *Lease) []LeaseEffect { return l.Claimed(p, e, s.now) })
+			s.send(p, to, func(l *Lease) []LeaseEffect { return l.Claimed(p, Renewal{Epoch: e}, s.now) })
 		}
 	}
 }
@@ -183,7 +183,7 @@ func (s *leaseSim) carry(p task.PeerID, effects []LeaseEffect) {
 		case SendHandOver:
 			s.send(p, e.To, func(l *Lease) []LeaseEffect { return l.Handed(p, e.Renewal, s.now) })
 		case Refuse:
-			s.send(p, e.To, func(l *Lease) []LeaseEffect { return l.Refused(e.Leader, e.Epoch, s.now) })
+			s.send(p, e.To, func(l *Lease) []LeaseEffect { return l.Refused(p, e.Leader, e.Epoch, s.now) })
 		case BecomeLeader:
 			s.took(p, e.Epoch)
 		case StepDown:

@@ -317,10 +317,10 @@ func TestLeaseRefusesNonsense(t *testing.T) {
 			epoch),
 		"an epoch out of reach":  l.Heard("b", Renewal{far, []task.PeerID{"b"}}, epoch),
 		"its own renewal":        l.Heard("a", Renewal{own + 1, []task.PeerID{"a"}}, epoch),
-		"a claim out of reach":   l.Claimed("b", far, epoch),
-		"a claim of nothing":     l.Claimed("b", 0, epoch),
-		"a refusal out of reach": l.Refused("b", far, epoch),
-		"an old refusal":         l.Refused("b", own-1, epoch),
+		"a claim out of reach":   l.Claimed("b", Renewal{Epoch: far}, epoch),
+		"a claim of nothing":     l.Claimed("b", Renewal{Epoch: 0}, epoch),
+		"a refusal out of reach": l.Refused("b", "b", far, epoch),
+		"an old refusal":         l.Refused("b", "b", own-1, epoch),
 		"another's epoch":        l.Handed("b", Renewal{NextEpoch(own, "b"), nil}, epoch),
 		"an offer out of reach":  l.Handed("b", Renewal{epochOf(maxTerm+1, "a"), nil}, epoch),
 	} {
@@ -338,36 +338,49 @@ func TestClaims(t *testing.T) {
 	b.Found(epoch)
 	_, high := a.Leader()
 	_, low := b.Leader()
-	if e := a.Claimed("b", low, epoch); len(e) != 1 || !slices.Equal(e[0].(SendRenewal).To, []task.PeerID{"b"}) ||
+	if e := a.Claimed("b", Renewal{Epoch: low}, epoch); len(e) != 1 || !slices.Equal(e[0].(SendRenewal).To, []task.PeerID{"b"}) ||
 		!a.Leads() {
 		t.Errorf("the higher gave way, or kept silent: %+v", e)
 	}
 	c := NewLease("c", high, epoch)
-	if e := c.Claimed("b", low, epoch); len(e) != 1 || e[0] != (Refuse{To: "b", Epoch: high}) {
+	if e := c.Claimed("b", Renewal{Epoch: low}, epoch); len(e) != 1 || e[0] != (Refuse{To: "b", Epoch: high}) {
 		t.Errorf("one that knows of a higher epoch, in which nobody leads, says %+v", e)
 	}
-	if e := b.Claimed("a", high, epoch); len(e) != 1 || e[0] != (StepDown{To: "a", Epoch: high, Reason: Outranked}) {
+	if e := b.Claimed("a", Renewal{Epoch: high}, epoch); len(e) != 1 || e[0] != (StepDown{To: "a", Epoch: high, Reason: Outranked}) {
 		t.Errorf("the lower leads on: %+v", e)
 	}
 	later := NextEpoch(high, "x")
-	a.Refused("", later, epoch)
+	a.Refused("b", "", later, epoch)
 	if _, e := a.Leader(); !a.Leads() || e <= later {
 		t.Errorf("leads %v in %d, want above %d", a.Leads(), e, later)
 	}
 }
 
+// alike returns two members whose tags are the same, the smaller ID first.
+func alike() (a, b task.PeerID) {
+	seen := map[uint64]task.PeerID{}
+	for i := 0; ; i++ {
+		p := task.PeerID(fmt.Sprintf("p%07d", i))
+		if other, ok := seen[epochOf(0, p)]; ok {
+			return other, p
+		}
+		seen[epochOf(0, p)] = p
+	}
+}
+
 // TestOneEpochTwoLeaders: where tags fail, the smaller ID has the epoch.
 func TestOneEpochTwoLeaders(t *testing.T) {
+	small, large := alike()
+	e := NextEpoch(0, small)
 	l := NewLease("b", 0, epoch)
-	l.Found(epoch)
-	_, e := l.Leader()
-	effects := l.Heard("c", Renewal{e, []task.PeerID{"c"}}, epoch)
-	if _, answered := effects[0].(SendRenewal); !answered || !l.Leads() {
-		t.Errorf("to a larger ID: %+v", effects)
-	}
-	effects = l.Heard("a", Renewal{e, []task.PeerID{"a"}}, epoch)
-	if effects[0] != (StepDown{To: "a", Epoch: e, Reason: Outranked}) || l.Leads() {
+	l.Heard(large, Renewal{e, []task.PeerID{large, small, "b"}}, epoch)
+	if effects := l.Heard(small, Renewal{e, []task.PeerID{small}}, epoch); len(effects) != 1 ||
+		effects[0] != (Follow{Leader: small, Epoch: e}) {
 		t.Errorf("to a smaller ID: %+v", effects)
+	}
+	if effects := l.Heard(large, Renewal{e, []task.PeerID{large}}, epoch); len(effects) != 1 ||
+		effects[0] != (Refuse{To: large, Leader: small, Epoch: e}) {
+		t.Errorf("to a larger ID: %+v", effects)
 	}
 }
 
@@ -384,7 +397,7 @@ func tickUntil(l *Lease, now, end time.Time) time.Time {
 func TestOutsideTheGroup(t *testing.T) {
 	l := NewLease("c", 0, epoch)
 	l.GroupChanged([]task.PeerID{"a", "b", "c"}, epoch)
-	l.Claimed("a", NextEpoch(0, "a"), epoch)
+	l.Claimed("a", Renewal{Epoch: NextEpoch(0, "a")}, epoch)
 	now := tickUntil(l, epoch, epoch.Add(time.Minute))
 	if l.Leads() {
 		t.Fatalf("took over after %v from a leader that is there", now.Sub(epoch))

@@ -13,6 +13,9 @@ func (l *Lease) Tick(now time.Time) []LeaseEffect {
 	if l.Leads() {
 		return l.tickLeading(now)
 	}
+	if effects := l.reconsider(now); len(effects) > 0 {
+		return effects
+	}
 	if turn, ok := l.turn(); ok && !now.Before(turn) {
 		return l.lead(NextEpoch(l.epoch, l.self), now)
 	}

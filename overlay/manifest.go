@@ -16,6 +16,7 @@ const (
 	MaxName          = task.MaxName // bytes of an overlay's name
 	MaxPolicy        = 256          // bytes of a policy with its parameters
 	MaxAllowed       = 1024         // peers on an allow list
+	MaxTrusted       = 64           // peers that alone may coordinate: some for each of the largest group
 	MaxManifestBytes = 64 << 10     // encoded: a full allow list has 35 KiB
 	// MaxManifestVersion bounds versions, so that a founder who errs can still
 	// count on, and that a version survives JSON.
@@ -43,6 +44,9 @@ type Manifest struct {
 	// Coordinators is how many members hold the ledger, at most MaxGroup; 0 is
 	// GroupSize. See Group.
 	Coordinators int
+	// Trusted are the only members that may coordinate, sorted and distinct, at most
+	// MaxTrusted; empty: any may.
+	Trusted []task.PeerID
 	// Replicas is the verification rule: the least runs that must agree on a
 	// task's result, whatever its job asks for; at most task.MaxReplicas. 0 and 1
 	// leave it to the job.
@@ -83,7 +87,7 @@ func (a Admission) String() string {
 }
 
 // Named returns the open pool that goes by a name alone: without a founder, of
-// the default policies, the same bytes on every node. So nodes that start apart
+// the default policies, the same bytes on every node of one edition. So nodes that start apart
 // with the same name are in one overlay when they meet. It never has a later
 // version, since nobody could sign it.
 func Named(name string) (Manifest, error) {
@@ -130,7 +134,7 @@ func (m *Manifest) IsZero() bool { return m.Name == "" }
 func (m *Manifest) Next() Manifest {
 	n := *m
 	n.Origin, n.Version, n.Signature = m.ID(), m.Version+1, nil
-	n.Allowed = slices.Clone(m.Allowed)
+	n.Allowed, n.Trusted = slices.Clone(m.Allowed), slices.Clone(m.Trusted)
 	return n
 }
 
@@ -168,6 +172,9 @@ func (m *Manifest) validate() error {
 		return fmt.Errorf("overlay: manifest wants %d coordinators, at most %d", m.Coordinators, MaxGroup)
 	case m.Replicas < 0 || m.Replicas > task.MaxReplicas:
 		return fmt.Errorf("overlay: manifest wants %d replicas, at most %d", m.Replicas, task.MaxReplicas)
+	case len(m.Trusted) > MaxTrusted || !increasing(m.Trusted):
+		return fmt.Errorf("overlay: manifest has %d members that alone may coordinate, at most %d, sorted and each once",
+			len(m.Trusted), MaxTrusted)
 	case m.Founder != "" && (!plausible(m.Founded) || millis(m.Founded) == 0):
 		return errors.New("overlay: manifest has no plausible founding time")
 	}
@@ -197,12 +204,29 @@ func (m *Manifest) validateAdmission() error {
 	case !m.InvitesFrom.IsZero() && !plausible(m.InvitesFrom):
 		return errors.New("overlay: manifest has no plausible time to take invitations back")
 	}
-	for i, p := range m.Allowed {
-		if i > 0 && m.Allowed[i-1] >= p {
-			return errors.New("overlay: manifest's allow list is not sorted, or names a peer twice")
-		}
+	if !increasing(m.Allowed) {
+		return errors.New("overlay: manifest's allow list is not sorted, or names a peer twice")
 	}
 	return nil
+}
+
+// increasing reports whether a list is sorted and names each peer once.
+func increasing(list []task.PeerID) bool {
+	for i := range list {
+		if i > 0 && list[i-1] >= list[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// MayCoordinate reports whether the rules let a member coordinate.
+func (m *Manifest) MayCoordinate(peer task.PeerID) bool {
+	if len(m.Trusted) == 0 {
+		return true
+	}
+	_, found := slices.BinarySearch(m.Trusted, peer)
+	return found
 }
 
 // checkText checks a line that people will see on their terminals.

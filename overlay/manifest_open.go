@@ -28,7 +28,15 @@ type manifestWire struct {
 	Signature    []byte    `cbor:"13,keyasint,omitempty"`
 	Fairness     string    `cbor:"14,keyasint,omitempty"`
 	Chunking     string    `cbor:"15,keyasint,omitempty"`
+	Trusted      [][]byte  `cbor:"16,keyasint,omitempty"`
+	// Edition is namedEdition in pools that go by their name, else 0.
+	Edition uint `cbor:"17,keyasint,omitempty"`
 }
+
+// namedEdition parts the open pools of programs that can lead one another from those that
+// cannot. It is 2 since claims to lead are judged: the pools of before, of no edition,
+// could be ended by anybody for good.
+const namedEdition = 2
 
 // Sign signs the manifest as its founder, whose key it must be, after rounding
 // its times. Change nothing after. A pool that goes by its name is not signed.
@@ -97,7 +105,7 @@ func (m *Manifest) Verify() error {
 		if err != nil {
 			return fmt.Errorf("overlay: verifying manifest: %w", err)
 		}
-		if plain, err := encoder.Marshal(manifestWire{Name: m.Name}); err != nil || !bytes.Equal(b, plain) {
+		if plain, err := encoder.Marshal(manifestWire{Name: m.Name, Edition: namedEdition}); err != nil || !bytes.Equal(b, plain) {
 			return fmt.Errorf("overlay: manifest of %q has rules, but no founder who signed them", m.Name)
 		}
 		return nil
@@ -118,17 +126,19 @@ func (m *Manifest) wire() (manifestWire, error) {
 			return w, fmt.Errorf("manifest's founder: %w", err)
 		}
 	}
+	if m.Founder == "" {
+		w.Edition = namedEdition
+	}
+	if w.Trusted, err = keysOf(m.Trusted); err != nil {
+		return w, fmt.Errorf("manifest: %w", err)
+	}
 	if m.Origin != "" {
 		if w.Origin, err = digestOf(m.Origin); err != nil {
 			return w, fmt.Errorf("manifest's origin: %w", err)
 		}
 	}
-	for _, p := range m.Allowed {
-		key, err := p.PublicKey()
-		if err != nil {
-			return w, fmt.Errorf("manifest's allow list: %w", err)
-		}
-		w.Allowed = append(w.Allowed, key)
+	if w.Allowed, err = keysOf(m.Allowed); err != nil {
+		return w, fmt.Errorf("manifest's allow list: %w", err)
 	}
 	return w, nil
 }
@@ -151,13 +161,15 @@ func (w *manifestWire) manifest() (Manifest, error) {
 			return m, fmt.Errorf("manifest's origin: %w", err)
 		}
 	}
-	if len(w.Allowed) > 0 {
-		m.Allowed = make([]task.PeerID, len(w.Allowed))
+	if m.Trusted, err = peersOf(w.Trusted, MaxTrusted); err != nil {
+		return m, fmt.Errorf("manifest: %w", err)
 	}
-	for i, key := range w.Allowed {
-		if m.Allowed[i], err = peerOf(key); err != nil {
-			return m, fmt.Errorf("manifest's allow list: %w", err)
-		}
+	if m.Allowed, err = peersOf(w.Allowed, MaxAllowed); err != nil {
+		return m, fmt.Errorf("manifest's allow list: %w", err)
+	}
+	if m.Founder == "" && w.Edition != namedEdition {
+		return m, fmt.Errorf("the pool %q is of edition %d, this program's is %d: update the older of the two programs",
+			task.ClipMessage(m.Name), w.Edition, namedEdition)
 	}
 	return m, nil
 }

@@ -42,6 +42,11 @@ var someManifest = rapid.Custom(func(t *rapid.T) Manifest {
 		Replicas:     rapid.IntRange(0, task.MaxReplicas).Draw(t, "replicas"),
 		Admission:    Admission(rapid.IntRange(0, int(Listed)).Draw(t, "admission")),
 	}
+	for i := range rapid.IntRange(0, 3).Draw(t, "trusted") {
+		_, p := someone(byte(i))
+		m.Trusted = append(m.Trusted, p)
+	}
+	slices.Sort(m.Trusted)
 	switch m.Admission {
 	case Invited:
 		m.InvitesFrom = epoch.Add(time.Duration(rapid.IntRange(0, 1e9).Draw(t, "from")) * time.Microsecond)
@@ -101,7 +106,7 @@ func TestNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A node of another release must find this overlay under the same ID.
-	if got, want := m.ID(), ID("bafkreibklvy6sn55c2wgkwrhos5hifmnh6sdgk3jlgl4rec2c4acytddiy"); got != want {
+	if got, want := m.ID(), ID("bafkreid5itgmmdpsjwzfvvxu5lqsucp6uk2r5ea47resvoew3oapfavr34"); got != want {
 		t.Errorf("ID %s, want %s", got, want)
 	}
 	b, err := m.Encode()
@@ -110,6 +115,13 @@ func TestNamed(t *testing.T) {
 	}
 	if got, err := OpenManifest(b); err != nil || !reflect.DeepEqual(got, m) {
 		t.Errorf("got %+v, %v", got, err)
+	}
+	old, err := encoder.Marshal(manifestWire{Name: "commons"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenManifest(old); err == nil || !strings.Contains(err.Error(), "update the older") {
+		t.Errorf("a pool of before opens: %v", err)
 	}
 	_, anyone := someone(1)
 	if err := m.Admits(anyone, nil, epoch); err != nil || m.Group() != GroupSize {
@@ -312,4 +324,29 @@ func FuzzOpenManifest(f *testing.F) {
 			t.Errorf("accepted bytes that are not canonical (%v), of overlay %q", err, m.ID())
 		}
 	})
+}
+
+// TestTrusted: rules that name who may coordinate leave it to nobody else.
+func TestTrusted(t *testing.T) {
+	_, a := someone(1)
+	_, b := someone(2)
+	m, key := manifestOf(t, Open, nil)
+	if !m.MayCoordinate(a) {
+		t.Error("with no list somebody may not coordinate")
+	}
+	n := m.Next()
+	n.Trusted = []task.PeerID{a}
+	if err := n.Sign(key); err != nil {
+		t.Fatal(err)
+	}
+	if !n.MayCoordinate(a) || n.MayCoordinate(b) {
+		t.Errorf("with a list of the first: %v, %v", n.MayCoordinate(a), n.MayCoordinate(b))
+	}
+	for name, list := range map[string][]task.PeerID{
+		"twice": {a, a}, "too many": slices.Repeat([]task.PeerID{a}, MaxTrusted+1),
+	} {
+		if n.Trusted = list; n.Sign(key) == nil {
+			t.Errorf("%s: signed", name)
+		}
+	}
 }

@@ -135,6 +135,9 @@ func (a *Advert) validate() error {
 	case len(a.Site) > MaxSite || strings.ContainsFunc(a.Site, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return fmt.Errorf("overlay: advert's site has %d bytes, at most %d, or characters that do not print", len(a.Site),
 			MaxSite)
+	case len(a.Group) > MaxGroup-1 || len(a.Group) > 0 && a.Epoch == 0:
+		return fmt.Errorf("overlay: advert names %d coordinators beside its own in epoch %d, at most %d and as a leader",
+			len(a.Group), a.Epoch, MaxGroup-1)
 	case len(a.Addrs) > MaxAddrs:
 		return fmt.Errorf("overlay: advert has %d addresses, at most %d", len(a.Addrs), MaxAddrs)
 	}

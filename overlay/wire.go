@@ -44,6 +44,8 @@ type advertWire struct {
 
 	Signature []byte `cbor:"20,keyasint"`
 	Site      string `cbor:"21,keyasint,omitempty"`
+
+	Group [][]byte `cbor:"22,keyasint,omitempty"`
 }
 
 const speedUnit = 100
@@ -61,13 +63,17 @@ func (a *Advert) wire() (advertWire, error) {
 	if err != nil {
 		return advertWire{}, err
 	}
+	group, err := keysOf(a.Group)
+	if err != nil {
+		return advertWire{}, err
+	}
 	w := advertWire{
 		Peer: peer, Seq: a.Seq, Issue: a.Issued.UnixMilli(), Life: uint32(a.Expires.Sub(a.Issued).Milliseconds()),
 		Addrs: addrs,
 		State: a.State, Slots: a.Slots, Free: a.Free, Memory: a.Memory, Speed: uint32(math.Round(a.Speed * speedUnit)),
 		Reach:  a.Reach,
 		Record: a.Record, Spells: a.Spells, Overlay: overlay, Epoch: a.Epoch, Rules: a.Rules, Pass: a.Pass,
-		Version: a.Version, Signature: a.Signature, Site: a.Site,
+		Version: a.Version, Signature: a.Signature, Site: a.Site, Group: group,
 	}
 	if !a.Until.IsZero() {
 		w.Until = a.Until.Unix()
@@ -89,13 +95,17 @@ func (w *advertWire) advert() (Advert, error) {
 	if err != nil {
 		return Advert{}, err
 	}
+	group, err := peersOf(w.Group, MaxGroup-1)
+	if err != nil {
+		return Advert{}, err
+	}
 	issued := time.UnixMilli(w.Issue).UTC()
 	a := Advert{
 		Peer: peer, Overlay: overlay, Seq: w.Seq, Issued: issued,
 		Expires: issued.Add(time.Duration(w.Life) * time.Millisecond), Addrs: addrs,
 		State: w.State, Slots: w.Slots, Free: w.Free, Memory: w.Memory, Speed: float64(w.Speed) / speedUnit, Reach: w.Reach,
 		Record: w.Record, Spells: w.Spells, Epoch: w.Epoch, Rules: w.Rules, Pass: w.Pass,
-		Version: w.Version, Signature: w.Signature, Site: w.Site,
+		Version: w.Version, Signature: w.Signature, Site: w.Site, Group: group,
 	}
 	if w.Until != 0 {
 		a.Until = time.Unix(w.Until, 0).UTC()
@@ -130,6 +140,35 @@ func unpackAddrs(packed [][]byte) ([]string, error) {
 		out, addrs = append(out, a.String()), append(addrs, a)
 	}
 	return out, checkCircuits(addrs)
+}
+
+// keysOf returns the keys of peers, nil for none.
+func keysOf(list []task.PeerID) ([][]byte, error) {
+	var keys [][]byte
+	for _, p := range list {
+		key, err := p.PublicKey()
+		if err != nil {
+			return nil, fmt.Errorf("a peer in a list: %w", err)
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+// peersOf is the other side of keysOf. It refuses more than most.
+func peersOf(keys [][]byte, most int) ([]task.PeerID, error) {
+	if len(keys) > most {
+		return nil, fmt.Errorf("a list of %d peers, at most %d", len(keys), most)
+	}
+	var list []task.PeerID
+	for _, key := range keys {
+		p, err := peerOf(key)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
 }
 
 func peerOf(key []byte) (task.PeerID, error) {

@@ -52,7 +52,7 @@ func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, erro
 		err = verifyRow(row, task.TaskID{Job: id, Index: i})
 	}
 	if err == nil && !j.ledger.Delivered(i) {
-		c.absorbRow(j, i, row)
+		c.absorbRow(from, j, i, row)
 	}
 	return id, err
 }
@@ -135,9 +135,9 @@ func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
 }
 
 // absorbRow merges what a replica knows of a task that is not delivered.
-func (c *Coordinator) absorbRow(j *job, i uint64, theirs *ledger.Row) {
+func (c *Coordinator) absorbRow(from task.PeerID, j *job, i uint64, theirs *ledger.Row) {
 	for k := range theirs.Log {
-		c.term.neverGiven(theirs.Log[k].Attempt)
+		c.term.neverGiven(from, theirs.Log[k].Attempt)
 	}
 	row := j.row(i)
 	before := row.Verdict(j.ledger.Rule())

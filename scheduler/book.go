@@ -51,7 +51,7 @@ func (b book) Seeks(peer task.PeerID) bool {
 }
 
 // Outrun implements replication.Book.
-func (b book) Outrun(epoch uint64) { b.c.term.outrun(epoch) }
+func (b book) Outrun(from task.PeerID, epoch uint64) { b.c.term.outrun(from, epoch) }
 
 // TickAt implements replication.Book.
 func (b book) TickAt(at time.Time) { b.c.timers.Set(at, reminder{tick: true}) }

@@ -90,7 +90,7 @@ func TestCostOfMergedRow(t *testing.T) {
 	log.Outcome, log.CPU, log.Lost = "interrupted", 3*time.Second, time.Second
 	theirs := &ledger.Row{Log: []message.AttemptLog{log}}
 	for range 2 {
-		r.c.absorbRow(r.job, i, theirs)
+		r.c.absorbRow("", r.job, i, theirs)
 		if r.job.useful != 2*time.Second || r.job.wasted != time.Second {
 			t.Errorf("useful %v, lost %v; want 2s and 1s", r.job.useful, r.job.wasted)
 		}

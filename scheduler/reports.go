@@ -16,7 +16,7 @@ import (
 
 // report takes in what a worker says.
 func (r *reports) report(from task.PeerID, told *message.Report) {
-	r.c.term.outrun(told.Epoch)
+	r.c.term.outrun(from, told.Epoch)
 	h := r.c.members.host(from)
 	h.reported, h.lost = true, time.Time{}
 	h.slots, h.state = min(max(told.Slots, 0), overlay.MaxSlots), overlay.State(told.State)
@@ -60,7 +60,7 @@ func (r *reports) report(from task.PeerID, told *message.Report) {
 // heldBy renews a lease, takes up one that a former term gave or that was
 // given up too soon, or has it dropped.
 func (r *reports) heldBy(h *host, held *message.Held) {
-	r.c.term.neverGiven(held.Attempt)
+	r.c.term.neverGiven(h.peer, held.Attempt)
 	j := r.current(held.Task)
 	if j == nil {
 		if r.knowsAll() {
@@ -215,7 +215,7 @@ func (r *reports) ended(h *host, e *message.Ending) {
 	if result.Worker != h.peer {
 		return
 	}
-	r.c.term.neverGiven(e.Attempt)
+	r.c.term.neverGiven(h.peer, e.Attempt)
 	j := r.current(result.Task)
 	if j == nil {
 		if r.knowsAll() {

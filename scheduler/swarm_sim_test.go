@@ -208,7 +208,7 @@ func (n *simNode) look() {
 		}
 		if o != n && o.lease != nil && o.lease.Leads() {
 			_, e := o.lease.Leader()
-			n.carryLease(n.lease.Claimed(o.id, e, n.s.now))
+			n.carryLease(n.lease.Claimed(o.id, overlay.Renewal{Epoch: e}, n.s.now))
 		}
 		if n.coord != nil {
 			n.stepOne(n.coord, message.MemberSeen{Advert: overlay.Advert{Peer: o.id, Slots: 2, Memory: 1 << 30, Speed: 1}})
@@ -342,7 +342,7 @@ func (n *simNode) carryLease(effects []overlay.LeaseEffect) {
 		case overlay.SendHandOver:
 			n.tell(e.To, func(o *simNode) { o.carryLease(o.lease.Handed(n.id, e.Renewal, n.s.now)) })
 		case overlay.Refuse:
-			n.tell(e.To, func(o *simNode) { o.carryLease(o.lease.Refused(e.Leader, e.Epoch, n.s.now)) })
+			n.tell(e.To, func(o *simNode) { o.carryLease(o.lease.Refused(n.id, e.Leader, e.Epoch, n.s.now)) })
 		case overlay.BecomeLeader:
 			n.lead(e.Epoch)
 		case overlay.StepDown:
@@ -435,7 +435,7 @@ func (n *simNode) carry(m machine, effects []message.Effect) {
 				n.s.moved++
 			}
 		case message.Outrun:
-			n.s.after(n, 0, func() { n.carryLease(n.lease.Refused("", e.Epoch, n.s.now)) })
+			n.s.after(n, 0, func() { n.carryLease(n.lease.Refused(e.From, "", e.Epoch, n.s.now)) })
 		}
 	}
 }

@@ -17,9 +17,10 @@ import (
 type term struct {
 	c *Coordinator
 
-	epoch  uint64 // this term; larger than that of any lease given before it
-	outran uint64 // the last that the driver was told of by Outrun
-	seq    uint64 // attempts numbered in this term
+	epoch    uint64    // this term; larger than that of any lease given before it
+	outran   uint64    // the last that the driver was told of by Outrun
+	outranAt time.Time // when
+	seq      uint64    // attempts numbered in this term
 	// RecoverGrace runs from the first Step after a Restore, or a Lead, that found
 	// open jobs.
 	recovering bool
@@ -47,13 +48,17 @@ func (c *Coordinator) Begin(epoch uint64) []message.Effect {
 	return effects
 }
 
-// outrun tells the driver of an epoch that is higher than this coordinator's,
-// once: whoever obeys it does not listen to us. It happens when another leads,
-// and when this node lost its disk.
-func (t *term) outrun(epoch uint64) {
-	if epoch > t.epoch && epoch != t.outran {
-		t.outran = epoch
-		t.c.emit(message.Outrun{Epoch: epoch})
+// outrunEvery is how often the driver is told of the same later epoch: it may not have
+// heeded who said so.
+const outrunEvery = 10 * time.Second
+
+// outrun tells the driver of an epoch that is higher than this coordinator's: whoever
+// obeys it does not listen to us. It happens when another leads, and when this node lost
+// its disk.
+func (t *term) outrun(from task.PeerID, epoch uint64) {
+	if epoch > t.epoch && (epoch != t.outran || !t.c.now.Before(t.outranAt.Add(outrunEvery))) {
+		t.outran, t.outranAt = epoch, t.c.now
+		t.c.emit(message.Outrun{From: from, Epoch: epoch})
 	}
 }
 
@@ -61,9 +66,9 @@ func (t *term) outrun(epoch uint64) {
 // given in it is of a former life of this node, which led, lost its disk, heard of
 // nobody and so leads in the same epoch again. Epochs fence only where each is led
 // in once: the driver is asked for a later one.
-func (t *term) neverGiven(a message.Attempt) {
+func (t *term) neverGiven(from task.PeerID, a message.Attempt) {
 	if a.Epoch == t.epoch && a.Seq > t.seq {
-		t.outrun(t.epoch + 1)
+		t.outrun(from, t.epoch+1)
 	}
 }
 

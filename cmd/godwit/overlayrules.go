@@ -21,7 +21,7 @@ type rulesFlags struct {
 	fairness, chunking     string
 	coordinators, replicas int
 	admission              string
-	allow                  []string
+	allow, trust           []string
 	revoke                 bool
 }
 
@@ -37,6 +37,8 @@ func (r *rulesFlags) add(f *pflag.FlagSet) {
 		"policy that says how many tasks of a sweep a member is given at once, such as gss; "+chunk.Default+" is the usual")
 	f.IntVar(&r.coordinators, "coordinators", 0, fmt.Sprintf("members that hold the ledger, 1 to %d; 3 is the usual",
 		node.MaxCoordinators))
+	f.StringArrayVar(&r.trust, "trust", nil,
+		"ID of a peer that may coordinate; then no other may (repeatable; together the whole list)")
 	f.IntVar(&r.replicas, "replicas", 0, "least runs of every task that must agree; what the job asks is the usual")
 	f.StringVar(&r.admission, "admission", "", "who may join: open (the usual), invited, or listed (see --allow)")
 	f.StringArrayVar(&r.allow, "allow", nil,
@@ -46,7 +48,7 @@ func (r *rulesFlags) add(f *pflag.FlagSet) {
 // given says whether any rule was.
 func (r *rulesFlags) given(f *pflag.FlagSet) bool {
 	return r.revoke || slices.ContainsFunc([]string{"placement", "migration", "fairness", "chunking", "coordinators",
-		"replicas", "admission", "allow"}, f.Changed)
+		"trust", "replicas", "admission", "allow"}, f.Changed)
 }
 
 // apply changes the rules whose flags were given.
@@ -77,13 +79,24 @@ func (r *rulesFlags) apply(f *pflag.FlagSet, rules *node.OverlayRules) error {
 		}
 	}
 	if given("allow") {
-		rules.Allowed = nil
-		for _, p := range r.allow {
-			rules.Allowed = append(rules.Allowed, task.PeerID(p))
-		}
+		rules.Allowed = peerIDs(r.allow)
+	}
+	if given("trust") {
+		rules.Trusted = peerIDs(r.trust)
 	}
 	rules.RevokeInvitations = r.revoke
 	return checkRules(rules)
+}
+
+// peerIDs are the peers named in a flag. An empty name takes the list back.
+func peerIDs(names []string) []task.PeerID {
+	var list []task.PeerID
+	for _, name := range names {
+		if name != "" {
+			list = append(list, task.PeerID(name))
+		}
+	}
+	return list
 }
 
 // checkRules says what is wrong with rules before a node is asked, and what
@@ -99,9 +112,9 @@ func rulesHint(rules *node.OverlayRules) string {
 	if len(rules.Allowed) > 0 && rules.Admission != node.AdmitListed {
 		return "--allow goes with --admission " + node.AdmitListed
 	}
-	for _, p := range rules.Allowed {
+	for _, p := range slices.Concat(rules.Allowed, rules.Trusted) {
 		if _, err := p.PublicKey(); err != nil {
-			return "--allow takes a whole peer ID, as `godwit status` prints it on that machine"
+			return "--allow and --trust take a whole peer ID, as `godwit status` prints it on that machine"
 		}
 	}
 	return "`godwit overlay create --help` tells what rules there are"

@@ -101,6 +101,9 @@ func printOverlay(w io.Writer, d *node.OverlayDetail) {
 	for _, p := range d.Rules.Allowed {
 		line("", "%s", p)
 	}
+	for i, p := range d.Rules.Trusted {
+		line([]string{"trusted", ""}[min(i, 1)], "%s", p)
+	}
 	line("members", "%d; this node is a %s with share %s", d.Members, d.Role, shareText(d.Share))
 	line("leader", "%s", leaderText(&d.OverlayStatus))
 	coordinators := make([]string, 0, len(d.Group))

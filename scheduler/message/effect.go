@@ -129,9 +129,12 @@ func (Release) effect()    {}
 func (JobChanged) effect() {}
 func (Decided) effect()    {}
 
-// Outrun says that a worker has obeyed a later epoch than this coordinator's,
-// which it therefore does not obey. The driver tells its overlay.Lease (Refused,
+// Outrun says that a peer has obeyed a later epoch than this coordinator's, which it
+// therefore does not obey, by its own word. The driver tells its overlay.Lease (Refused,
 // without a leader); if that leads on, in a higher epoch, it calls Begin.
-type Outrun struct{ Epoch uint64 }
+type Outrun struct {
+	From  task.PeerID
+	Epoch uint64
+}
 
 func (Outrun) effect() {}

@@ -109,7 +109,7 @@ func (r *Replicas) fill(m *message.Copy, k Key) int {
 func (r *Replicas) Copied(from task.PeerID, m *message.Copied) {
 	f := r.followers[from]
 	if m.Epoch > r.epoch {
-		r.book.Outrun(m.Epoch)
+		r.book.Outrun(from, m.Epoch)
 	}
 	if f == nil || f.phase != copying || m.Epoch != r.epoch || m.Session != f.session || m.Seq > f.seq {
 		return

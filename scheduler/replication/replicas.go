@@ -50,8 +50,8 @@ type Book interface {
 	// blocks are sought that it may hold.
 	HeldBy(id task.JobID, peer task.PeerID)
 	Seeks(peer task.PeerID) bool
-	// Outrun takes in an epoch that somebody obeys.
-	Outrun(epoch uint64)
+	// Outrun takes in an epoch that a peer obeys, by its own word.
+	Outrun(from task.PeerID, epoch uint64)
 	// TickAt has Tick called then.
 	TickAt(at time.Time)
 	// Emit has the driver carry out an effect.

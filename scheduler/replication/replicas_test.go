@@ -30,7 +30,7 @@ func (d *desk) Live(task.TaskID) []message.LiveLease                     { retur
 func (d *desk) LiveTasks(task.JobID) []uint64                            { return nil }
 func (d *desk) HeldBy(task.JobID, task.PeerID)                           {}
 func (d *desk) Seeks(task.PeerID) bool                                   { return false }
-func (d *desk) Outrun(epoch uint64)                                      { d.outrun = epoch }
+func (d *desk) Outrun(_ task.PeerID, epoch uint64)                       { d.outrun = epoch }
 func (d *desk) TickAt(at time.Time)                                      { d.ticks = append(d.ticks, at) }
 func (d *desk) Absorb(_ task.PeerID, _ message.Pair) (task.JobID, error) { return d.id, d.absorb }
 

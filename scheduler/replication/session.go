@@ -13,7 +13,7 @@ import (
 // Known takes in what a replica has, and asks for what is lacking here.
 func (r *Replicas) Known(from task.PeerID, k *message.Known) {
 	if k.Epoch > r.epoch {
-		r.book.Outrun(k.Epoch)
+		r.book.Outrun(from, k.Epoch)
 		return
 	}
 	f := r.followers[from]

@@ -44,7 +44,7 @@ func (n *node) do(from machine, e message.Effect) {
 	case message.Stop:
 		n.stop(e)
 	case message.Outrun:
-		n.tell(member.Outrun{Of: n.m, Epoch: e.Epoch})
+		n.tell(member.Outrun{Of: n.m, From: e.From, Epoch: e.Epoch})
 	case message.Decided:
 		n.w.decided(n, from, e)
 	}

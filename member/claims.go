@@ -1,0 +1,69 @@
+package member
+
+import (
+	"slices"
+	"time"
+
+	"godwit/overlay"
+	"godwit/task"
+)
+
+// claimed takes in what an advert says of leading.
+func (m *Member) claimed(a *overlay.Advert) {
+	chief, _ := m.lease.Leader()
+	if a.Peer == m.p.cfg.Self || a.Epoch == 0 && a.Peer != chief && !m.lease.Noted(a.Peer) {
+		return
+	}
+	m.catchUp()
+	if a.Epoch > 0 {
+		group := append([]task.PeerID{a.Peer}, a.Group...)
+		m.obey(m.lease.Claimed(a.Peer, overlay.Renewal{Epoch: a.Epoch, Group: group}, m.p.now))
+		return
+	}
+	m.lease.StoodDown(a.Peer, m.p.now)
+	m.obey(nil)
+}
+
+// candidates are the members that may coordinate.
+func (m *Member) candidates(members []overlay.Advert, forecasts map[task.PeerID]overlay.Forecast) []overlay.Candidate {
+	out := m.levels.Candidates(members, forecasts, m.p.now)
+	return slices.DeleteFunc(out, func(c overlay.Candidate) bool { return !m.manifest.MayCoordinate(c.Peer) })
+}
+
+// forecasts are what the records of members say of their stays.
+func (m *Member) forecasts(members []overlay.Advert, now time.Time) map[task.PeerID]overlay.Forecast {
+	forecasts := make(map[task.PeerID]overlay.Forecast, len(members))
+	m.p.RefreshPool(now)
+	for i := range members {
+		forecasts[members[i].Peer] = overlay.ForecastOf(&members[i], m.p.cfg.Pool, now)
+	}
+	return forecasts
+}
+
+// A roll is a member as its lease asks it about others.
+type roll struct{ m *Member }
+
+// MayLead implements overlay.Roll. One that was lost is a member until its advert expires:
+// the network may have parted it from this peer alone.
+func (r roll) MayLead(peer task.PeerID) bool {
+	_, here := r.m.view.Member(peer)
+	_, away := r.m.away[peer]
+	return (here || away) && r.m.manifest.MayCoordinate(peer)
+}
+
+// Settled implements overlay.Roll.
+func (r roll) Settled(peer task.PeerID) bool { return r.m.levels.Known(peer, r.m.p.now) }
+
+// Before implements overlay.Roll: whom this member has known for a while comes first, and
+// then the draw says it.
+func (r roll) Before(a, b task.PeerID) bool {
+	if known := r.Settled(a); known != r.Settled(b) {
+		return known
+	}
+	members := r.m.view.Members()
+	order := overlay.Order(r.m.id, r.m.candidates(members, r.m.forecasts(members, r.m.p.now)))
+	i, j := slices.Index(order, a), slices.Index(order, b)
+	return i >= 0 && (j < 0 || i < j)
+}
+
+var _ overlay.Roll = roll{}
