@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"godwit/internal/pause"
 	"godwit/owner"
 	"godwit/owner/sensor"
 	"godwit/scheduler/message"
@@ -63,7 +64,7 @@ func (co collector) run(ctx context.Context) {
 		}
 		next = time.Now().Add(collectEvery)
 		if age == crampedAge {
-			pause(ctx, crampedLook)
+			_ = pause.For(ctx, crampedLook)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"godwit/internal/pause"
 	"godwit/overlay"
 	"godwit/task"
 )
@@ -22,7 +23,7 @@ const (
 
 // gatherHistories keeps the members' histories while this node leads.
 func (ps *past) gatherHistories(ctx context.Context) {
-	for pause(ctx, gatherEvery) {
+	for pause.For(ctx, gatherEvery) == nil {
 		var members []overlay.Advert
 		if ps.do(ctx, func() {
 			for _, m := range ps.ordered() {
@@ -38,7 +39,7 @@ func (ps *past) gatherHistories(ctx context.Context) {
 				continue
 			}
 			ps.gather(ctx, a.Peer)
-			if !pause(ctx, gatherPause) {
+			if pause.For(ctx, gatherPause) != nil {
 				return
 			}
 		}
@@ -51,17 +52,5 @@ func (ps *past) gatherHistories(ctx context.Context) {
 func (ps *past) gather(ctx context.Context, peer task.PeerID) {
 	if _, err := ps.History(ctx, peer, time.Time{}); err != nil && ctx.Err() == nil {
 		ps.log.Debug("a member's history is not to be had", "peer", peer, "err", err)
-	}
-}
-
-// pause waits, and reports false when ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

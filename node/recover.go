@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"godwit/internal/pause"
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/scheduler/message"
@@ -30,7 +31,7 @@ func (ss *submissions) recoverJobs(ctx context.Context) {
 		return
 	}
 	done := map[overlay.ID]bool{}
-	for pause(ctx, recoverEvery) {
+	for pause.For(ctx, recoverEvery) == nil {
 		leaders, err := ss.queries.leaders(ctx)
 		if err != nil {
 			return

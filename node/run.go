@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"godwit/internal/pause"
 )
 
 // Run serves until ctx ends or something fails that the node cannot do without.
@@ -56,7 +58,7 @@ func (o *overlays) joinUnknown(ctx context.Context) {
 			if !told {
 				o.log.Info("waiting for a peer that knows an overlay", "overlay", what)
 			}
-			pause(ctx, unknownRetry)
+			_ = pause.For(ctx, unknownRetry)
 		}
 	}
 }
