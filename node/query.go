@@ -121,7 +121,8 @@ func (q *queries) ask(ctx context.Context, l leader, method string, question any
 
 // askLeaders asks one leader after another until one knows the job that the
 // question is about. It returns the overlay's name.
-func (q *queries) askLeaders(ctx context.Context, method string, question func(overlay.ID) any, out any) (string, error) {
+func (q *queries) askLeaders(ctx context.Context, method string, question func(overlay.ID) any,
+	out any) (string, error) {
 	all, err := q.leaders(ctx)
 	if err != nil {
 		return "", err
