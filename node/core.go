@@ -21,7 +21,7 @@ type core struct {
 	store   store
 	net     network
 	content *content
-	clock   clock
+	clock   clock // whose news is the loop's
 
 	inbox   chan post
 	ends    chan post     // of attempts that completed: see door.PostEnd
