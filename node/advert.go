@@ -1,9 +1,9 @@
 package node
 
 // advertiseSoon has the adverts for all overlays issued again.
-func (n *Node) advertiseSoon() {
-	n.at(func() {
-		for _, m := range n.peer.Members() {
+func (d *driver) advertiseSoon() {
+	d.at(func() {
+		for _, m := range d.peer.Members() {
 			m.AdvertiseSoon()
 		}
 	})
@@ -11,4 +11,4 @@ func (n *Node) advertiseSoon() {
 
 // addrsChanged is called by the network when others are to reach this node in
 // other ways than before.
-func (n *Node) addrsChanged() { n.post(post{call: n.advertiseSoon}) }
+func (d *driver) addrsChanged() { d.post(post{call: d.advertiseSoon}) }

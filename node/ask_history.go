@@ -36,29 +36,29 @@ type historyQuery struct {
 // History returns what is known of a peer's history since a time: this node's
 // own, or what is kept here together with what the peer, or somebody else who
 // has it, answers. Every part of it is signed by the peer.
-func (n *Node) History(ctx context.Context, peer task.PeerID, since time.Time) (*trace.History, error) {
-	if peer == n.self {
+func (ps *past) History(ctx context.Context, peer task.PeerID, since time.Time) (*trace.History, error) {
+	if peer == ps.self {
 		var h *trace.History
-		err := n.do(ctx, func() {
-			n.past.history.Extend(n.now())
-			h = n.past.history.Assume(trace.Unobserved) // a copy
+		err := ps.do(ctx, func() {
+			ps.history.Extend(ps.now())
+			h = ps.history.Assume(trace.Unobserved) // a copy
 		})
 		return h, err
 	}
-	segments, err := n.loadSegments(ctx, peer)
+	segments, err := ps.loadSegments(ctx, peer)
 	if err != nil {
 		return nil, err
 	}
 	if known := reach(segments); known.After(since) {
 		since = known.Add(-noteEvery) // the last one may have grown
 	}
-	fetched, err := n.fetchHistory(ctx, historyQuery{peer, since})
+	fetched, err := ps.fetchHistory(ctx, historyQuery{peer, since})
 	if err != nil && len(segments) == 0 {
 		return nil, err
 	}
-	if err := n.do(ctx, func() {
+	if err := ps.do(ctx, func() {
 		for _, s := range fetched {
-			n.keepSegment(s)
+			ps.keepSegment(s)
 		}
 	}); err != nil {
 		return nil, err
@@ -94,38 +94,38 @@ func newest(segments []overlay.Segment) []overlay.Segment {
 }
 
 // fetchHistory asks the peer, then others, until somebody answers with some.
-func (n *Node) fetchHistory(ctx context.Context, q historyQuery) ([]overlay.Segment, error) {
+func (ps *past) fetchHistory(ctx context.Context, q historyQuery) ([]overlay.Segment, error) {
 	body, err := json.Marshal(q)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the question: %w", err)
 	}
 	ask := []task.PeerID{q.Peer}
-	if err := n.do(ctx, func() {
-		for _, m := range n.ordered() {
+	if err := ps.do(ctx, func() {
+		for _, m := range ps.ordered() {
 			ask = append(ask, m.Leader().Leader)
 		}
 	}); err != nil {
 		return nil, err
 	}
-	for _, p := range n.net.Peers() {
+	for _, p := range ps.net.Peers() {
 		ask = append(ask, p.ID)
 	}
 	var asked []task.PeerID
 	for _, p := range ask {
-		if p == "" || p == n.self || slices.Contains(asked, p) || len(asked) == askedForHistory {
+		if p == "" || p == ps.self || slices.Contains(asked, p) || len(asked) == askedForHistory {
 			continue
 		}
 		asked = append(asked, p)
 		one, cancel := context.WithTimeout(ctx, queryTimeout)
-		b, err := n.net.Request(one, p, methodHistory, body)
+		b, err := ps.net.Request(one, p, methodHistory, body)
 		cancel()
 		if err != nil {
-			n.log.Debug("no history from a peer", "of", q.Peer, "from", p, "err", err)
+			ps.log.Debug("no history from a peer", "of", q.Peer, "from", p, "err", err)
 			continue
 		}
 		segments, err := openSegments(b, q.Peer)
 		if err != nil {
-			n.log.Debug("a peer's answer is not a history", "of", q.Peer, "from", p, "err", err)
+			ps.log.Debug("a peer's answer is not a history", "of", q.Peer, "from", p, "err", err)
 			continue
 		}
 		if len(segments) > 0 {
@@ -137,7 +137,7 @@ func (n *Node) fetchHistory(ctx context.Context, q historyQuery) ([]overlay.Segm
 
 // answerHistory serves segments of this node's history or of one it keeps, the
 // oldest first, each after its length.
-func (n *Node) answerHistory(ctx context.Context, body []byte) ([]byte, error) {
+func (ps *past) answerHistory(ctx context.Context, body []byte) ([]byte, error) {
 	var q historyQuery
 	if err := json.Unmarshal(body, &q); err != nil {
 		return nil, fmt.Errorf("reading the question: %w", err)
@@ -145,15 +145,15 @@ func (n *Node) answerHistory(ctx context.Context, body []byte) ([]byte, error) {
 	if _, err := q.Peer.PublicKey(); err != nil {
 		return nil, err
 	}
-	segments, err := n.loadSegments(ctx, q.Peer)
+	segments, err := ps.loadSegments(ctx, q.Peer)
 	if err != nil {
 		return nil, err
 	}
-	if q.Peer == n.self {
+	if q.Peer == ps.self {
 		var fresh []overlay.Segment
-		if e := n.do(ctx, func() {
-			n.past.history.Extend(n.now())
-			fresh, err = overlay.Segments(n.past.history, n.past.history.Until().Add(-2*noteEvery), n.self, n.key)
+		if e := ps.do(ctx, func() {
+			ps.history.Extend(ps.now())
+			fresh, err = overlay.Segments(ps.history, ps.history.Until().Add(-2*noteEvery), ps.self, ps.key)
 		}); e != nil {
 			return nil, e
 		}

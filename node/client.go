@@ -22,23 +22,23 @@ func (c client) Report(ev message.Event) { c.m.step(c.m.Worker(), ev) }
 
 // Moves implements exec.Client.
 func (c client) Moves() bool {
-	cfg := c.m.n.sched
+	cfg := c.m.all.sched
 	cfg.Rules = member.Rules(c.m.Manifest())
 	return cfg.Moves()
 }
 
 // Forecast implements exec.Client.
 func (c client) Forecast() func(time.Duration) float64 {
-	m, n := c.m, c.m.n
-	now := n.now()
-	n.refreshPool(now)
-	a, known := m.View().Member(n.self)
-	a.Peer = n.self
+	m, past := c.m, c.m.all.past
+	now := past.now()
+	past.refreshPool(now)
+	a, known := m.View().Member(past.self)
+	a.Peer = past.self
 	if !known {
 		a.Overlay = m.id
 	}
 	return func(d time.Duration) float64 {
-		p, _ := n.stay(&a, now, d)
+		p, _ := past.stay(&a, now, d)
 		return p
 	}
 }

@@ -75,22 +75,19 @@ func (c *clock) jumped() time.Duration {
 	return by
 }
 
-// now is the loop's clock.
-func (n *Node) now() time.Time { return n.clock.now() }
-
 // noteJump says when the wall clock was set. What is told to others bears its
 // time; leases, timeouts and deadlines go by what has passed.
-func (n *Node) noteJump(now time.Time) {
-	by := n.clock.jumped()
+func (d *driver) noteJump(now time.Time) {
+	by := d.clock.jumped()
 	if by == 0 {
 		return
 	}
-	n.clock.news = jumpNote{at: now, by: by}
-	n.log.Warn("the clock was set: leases and deadlines go by the time that passes, and are as they were; others hear "+
+	d.clock.news = jumpNote{at: now, by: by}
+	d.log.Warn("the clock was set: leases and deadlines go by the time that passes, and are as they were; others hear "+
 		"adverts with the new time",
 		"by", by.Round(time.Second))
-	n.at(func() {
-		for _, m := range n.peer.Members() {
+	d.at(func() {
+		for _, m := range d.peer.Members() {
 			m.Advertise()
 		}
 	})

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"godwit/internal/pause"
+	"godwit/owner"
 	"godwit/owner/sensor"
 	"godwit/scheduler/message"
 	"godwit/scheduler/submitter"
@@ -31,8 +33,14 @@ const (
 	crampedShare = 0.9
 )
 
-// collectBlocks removes what nobody needs from time to time.
-func (n *Node) collectBlocks(ctx context.Context) {
+// A collector removes the blocks that nobody needs.
+type collector struct {
+	*driver
+	monitor *owner.Monitor
+}
+
+// run removes what nobody needs from time to time.
+func (co collector) run(ctx context.Context) {
 	next := time.Now().Add(collectFirst)
 	look := time.NewTicker(crampedLook)
 	defer look.Stop()
@@ -41,22 +49,22 @@ func (n *Node) collectBlocks(ctx context.Context) {
 		select {
 		case <-look.C:
 			switch {
-			case nearCap(n.monitor.Readings(), n.monitor.Decision().Disk):
+			case nearCap(co.monitor.Readings(), co.monitor.Decision().Disk):
 				age = crampedAge
 			case time.Now().Before(next):
 				continue
 			}
-		case <-n.content.cramped:
+		case <-co.content.cramped:
 			age = crampedAge
 		case <-ctx.Done():
 			return
 		}
-		if err := n.collect(ctx, age); err != nil && ctx.Err() == nil {
-			n.log.Warn("blocks that nobody needs are not removed", "err", err)
+		if err := co.collect(ctx, age); err != nil && ctx.Err() == nil {
+			co.log.Warn("blocks that nobody needs are not removed", "err", err)
 		}
 		next = time.Now().Add(collectEvery)
 		if age == crampedAge {
-			pause(ctx, crampedLook)
+			_ = pause.For(ctx, crampedLook)
 		}
 	}
 }
@@ -70,14 +78,14 @@ func nearCap(readings []sensor.Reading, most int64) bool {
 }
 
 // collect removes the blocks that nothing here needs and that are older.
-func (n *Node) collect(ctx context.Context, age time.Duration) error {
-	roots, err := n.roots(ctx)
+func (co collector) collect(ctx context.Context, age time.Duration) error {
+	roots, err := co.roots(ctx)
 	if err != nil {
 		return err
 	}
-	gone, err := n.content.blocks.Collect(ctx, roots, age)
+	gone, err := co.content.blocks.Collect(ctx, roots, age)
 	if gone.Blocks > 0 {
-		n.log.Info("blocks removed that nobody needs", "blocks", gone.Blocks, "size", task.FormatSize(gone.Bytes))
+		co.log.Info("blocks removed that nobody needs", "blocks", gone.Blocks, "size", task.FormatSize(gone.Bytes))
 	}
 	return err
 }
@@ -85,11 +93,11 @@ func (n *Node) collect(ctx context.Context, age time.Duration) error {
 // roots lists what must stay: what the coordinators' and the workers' machines
 // name, jobs of this node that are not over, what is being fetched, and all
 // results that it holds, those of overlays that it has left too.
-func (n *Node) roots(ctx context.Context) ([]task.CID, error) {
+func (co collector) roots(ctx context.Context) ([]task.CID, error) {
 	// First: what is fetched now may be named by a machine before it is asked.
-	roots := n.content.pins.list()
-	if err := n.do(ctx, func() {
-		for _, m := range n.ordered() {
+	roots := co.content.pins.list()
+	if err := co.do(ctx, func() {
+		for _, m := range co.ordered() {
 			if m.Coordinator() != nil {
 				roots = append(roots, m.Coordinator().Roots()...)
 			} else {
@@ -98,8 +106,8 @@ func (n *Node) roots(ctx context.Context) ([]task.CID, error) {
 			roots = append(roots, m.Worker().Roots()...)
 			roots = append(roots, m.Submitter().Roots()...)
 		}
-		roots = append(roots, n.exec.Roots()...)
-		for _, p := range n.pending { // results that wait for room on the disk
+		roots = append(roots, co.exec.Roots()...)
+		for _, p := range co.pending { // results that wait for room on the disk
 			if e, ok := p.machine().(message.Persist); ok && strings.HasPrefix(e.Key, submitter.ResultsPrefix) {
 				roots = append(roots, outputsIn(e.Value)...)
 			}
@@ -107,13 +115,13 @@ func (n *Node) roots(ctx context.Context) ([]task.CID, error) {
 	}); err != nil {
 		return nil, err
 	}
-	spaces, err := n.store.spaces(ctx)
+	spaces, err := co.store.spaces(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, space := range spaces {
 		var failed error
-		for _, value := range n.store.scan(ctx, space, submitter.ResultsPrefix, &failed) {
+		for _, value := range co.store.scan(ctx, space, submitter.ResultsPrefix, &failed) {
 			roots = append(roots, outputsIn(value)...)
 			if ctx.Err() != nil {
 				break

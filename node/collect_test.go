@@ -76,7 +76,7 @@ func TestCollect(t *testing.T) {
 		time.Sleep(collectAge + 15*time.Minute) // its grain on top
 		fresh := submitter.keepBytes("new", big)
 		for _, p := range s.peers {
-			if err := p.collect(t.Context(), collectAge); err != nil {
+			if err := collect(t.Context(), p.Node, collectAge); err != nil {
 				t.Error(err)
 			}
 		}
@@ -116,7 +116,7 @@ func TestCollect(t *testing.T) {
 			t.Errorf("results of a forgotten job: %v", err)
 		}
 		time.Sleep(10 * time.Second)
-		if err := submitter.collect(t.Context(), collectAge); err != nil {
+		if err := collect(t.Context(), submitter.Node, collectAge); err != nil {
 			t.Error(err)
 		}
 		for _, c := range outputs {
@@ -167,7 +167,7 @@ func TestCollectLeavesWhatIsUnderWay(t *testing.T) {
 		asks(message.Prepare{Job: rec.ID()})
 		check := func(a, b, c bool) {
 			t.Helper()
-			if err := l.collect(t.Context(), time.Minute); err != nil {
+			if err := collect(t.Context(), l.Node, time.Minute); err != nil {
 				t.Error(err)
 			}
 			if holds(t, l.Node, fetched) != a || holds(t, l.Node, twice) != b || holds(t, l.Node, staged) != c {
@@ -265,4 +265,9 @@ func TestStagedByAnother(t *testing.T) {
 	if _, err := os.Stat(left); err == nil {
 		t.Error("what a node that ended had staged is still there")
 	}
+}
+
+// collect removes what n needs no more, as it does from time to time.
+func collect(ctx context.Context, n *Node, age time.Duration) error {
+	return collector{n.driver, n.monitor}.collect(ctx, age)
 }

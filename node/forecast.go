@@ -37,16 +37,16 @@ type Forecast struct {
 }
 
 // Forecast answers for a member, this node with an empty peer.
-func (n *Node) Forecast(ctx context.Context, peer task.PeerID, d time.Duration) (Forecast, error) {
+func (ps *past) Forecast(ctx context.Context, peer task.PeerID, d time.Duration) (Forecast, error) {
 	if peer == "" {
-		peer = n.self
+		peer = ps.self
 	}
 	var f Forecast
 	var ok bool
-	err := n.do(ctx, func() {
-		for _, m := range n.ordered() {
+	err := ps.do(ctx, func() {
+		for _, m := range ps.ordered() {
 			if a, known := m.View().Member(peer); known {
-				f, ok = n.forecast(&a, d), true
+				f, ok = ps.forecast(&a, d), true
 				return
 			}
 		}
@@ -59,15 +59,15 @@ func (n *Node) Forecast(ctx context.Context, peer task.PeerID, d time.Duration) 
 
 // forecast is on the loop. It weighs what the member's own record says with what
 // holds for hosts at large, by how far the member is believed.
-func (n *Node) forecast(a *overlay.Advert, d time.Duration) Forecast {
-	now := n.now()
-	n.refreshPool(now)
-	f := Forecast{Peer: a.Peer, State: a.State, ForS: d.Seconds(), Belief: n.peer.Standing().Weight(a.Peer)}
+func (ps *past) forecast(a *overlay.Advert, d time.Duration) Forecast {
+	now := ps.now()
+	ps.refreshPool(now)
+	f := Forecast{Peer: a.Peer, State: a.State, ForS: d.Seconds(), Belief: ps.peer.Standing().Weight(a.Peer)}
 	var r predictor.Record
-	if a.Peer == n.self {
-		n.past.recorder.Tick(now)
-		r = n.past.recorder.Record()
-		f.State = n.owner.State // its advert may be waiting
+	if a.Peer == ps.self {
+		ps.recorder.Tick(now)
+		r = ps.recorder.Record()
+		f.State = ps.state() // its advert may be waiting
 	} else if err := r.UnmarshalBinary(a.Record); err != nil {
 		f.Rests = append(f.Rests, "it sends no survival record")
 	}
@@ -86,19 +86,19 @@ func (n *Node) forecast(a *overlay.Advert, d time.Duration) Forecast {
 		f.Rests = append(f.Rests, "it runs no tasks now: "+f.State.String())
 		return f
 	}
-	f.Stay, f.Known = n.stay(a, now, d)
+	f.Stay, f.Known = ps.stay(a, now, d)
 	if f.Belief < 1 {
 		f.Rests = append(f.Rests, fmt.Sprintf("its account is believed to %.0f %%: it claimed to be there when it was not",
 			100*f.Belief))
 	}
-	f.Rests = append(f.Rests, fmt.Sprintf("%d members' records together", n.past.pool.Records()))
+	f.Rests = append(f.Rests, fmt.Sprintf("%d members' records together", ps.pool.Records()))
 	return f
 }
 
 // refreshPool has the members' records summed up again when the sum is old.
-func (n *Node) refreshPool(now time.Time) {
-	if at := n.peer.RefreshPool(now); at != n.past.pooled {
-		n.past.pooled, n.past.readings = at, map[record]*reading{}
+func (ps *past) refreshPool(now time.Time) {
+	if at := ps.peer.RefreshPool(now); at != ps.pooled {
+		ps.pooled, ps.readings = at, map[record]*reading{}
 	}
 }
 

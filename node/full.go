@@ -21,30 +21,30 @@ const fullReason = "the disk is full: nothing can be promised until there is roo
 // back. The node takes nothing in meanwhile and leaves leading to others.
 
 // diskFull waits for room with the effects that could not be made durable.
-func (n *Node) diskFull(effects []pending, err error) {
-	n.pending = append(effects, n.pending...)
-	n.fullUntil = n.now().Add(fullRetry)
-	if n.full {
+func (d *driver) diskFull(effects []pending, err error) {
+	d.pending = append(effects, d.pending...)
+	d.fullUntil = d.now().Add(fullRetry)
+	if d.full {
 		return
 	}
-	n.full = true
-	n.content.wantRoom()
-	n.log.Error("the disk is full: this node takes nothing in and does not lead until there is room", "err", err)
-	n.at(func() { n.peer.DiskFull(fullReason) })
+	d.full = true
+	d.content.wantRoom()
+	d.log.Error("the disk is full: this node takes nothing in and does not lead until there is room", "err", err)
+	d.at(func() { d.peer.DiskFull(fullReason) })
 }
 
 // roomAgain goes on where diskFull stopped.
-func (n *Node) roomAgain() {
-	n.full, n.fullUntil = false, time.Time{}
-	n.log.Info("there is room on the disk again")
-	n.at(n.peer.RoomAgain)
+func (d *driver) roomAgain() {
+	d.full, d.fullUntil = false, time.Time{}
+	d.log.Info("there is room on the disk again")
+	d.at(d.peer.RoomAgain)
 }
 
 // sayWhileFull carries out what rests on nothing durable: offers to hand over
 // and refusals. All else waits in pending.
-func (n *Node) sayWhileFull(ctx context.Context) {
-	kept := n.pending[:0]
-	for _, p := range n.pending {
+func (d *driver) sayWhileFull(ctx context.Context) {
+	kept := d.pending[:0]
+	for _, p := range d.pending {
 		e, ok := p.effect.(member.SayLease)
 		switch {
 		case !ok:
@@ -54,19 +54,19 @@ func (n *Node) sayWhileFull(ctx context.Context) {
 			p.of.sayLease(ctx, e)
 		}
 	}
-	n.pending = kept
+	d.pending = kept
 }
 
 // whatToDo says what a person can do about a store that cannot go on.
-func (n *Node) whatToDo(err error) error {
+func (d *driver) whatToDo(err error) error {
 	switch {
 	case errors.Is(err, disk.ErrCorrupt):
 		return fmt.Errorf("%w: the node's store is damaged: start the node again; if it ends so again, move the directory "+
 			"store in %s away, "+
-			"and what other nodes have of it comes back from them", err, n.cfg.DataDir)
+			"and what other nodes have of it comes back from them", err, d.cfg.DataDir)
 	case errors.Is(err, disk.ErrBroken):
 		return fmt.Errorf("%w: writing to the disk failed: check the disk that holds %s, then start the node again; "+
-			"nothing that was promised is lost with it", err, n.cfg.DataDir)
+			"nothing that was promised is lost with it", err, d.cfg.DataDir)
 	}
 	return err
 }

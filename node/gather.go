@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"godwit/internal/pause"
 	"godwit/overlay"
 	"godwit/task"
 )
@@ -21,11 +22,11 @@ const (
 )
 
 // gatherHistories keeps the members' histories while this node leads.
-func (n *Node) gatherHistories(ctx context.Context) {
-	for pause(ctx, gatherEvery) {
+func (ps *past) gatherHistories(ctx context.Context) {
+	for pause.For(ctx, gatherEvery) == nil {
 		var members []overlay.Advert
-		if n.do(ctx, func() {
-			for _, m := range n.ordered() {
+		if ps.do(ctx, func() {
+			for _, m := range ps.ordered() {
 				if m.Coordinator() != nil {
 					members = append(members, m.View().Members()...)
 				}
@@ -34,34 +35,22 @@ func (n *Node) gatherHistories(ctx context.Context) {
 			return
 		}
 		for i, a := range members {
-			if a.Peer == n.self || i >= mostKept {
+			if a.Peer == ps.self || i >= mostKept {
 				continue
 			}
-			n.gather(ctx, a.Peer)
-			if !pause(ctx, gatherPause) {
+			ps.gather(ctx, a.Peer)
+			if pause.For(ctx, gatherPause) != nil {
 				return
 			}
 		}
-		if err := n.forgetPast(ctx); err != nil && ctx.Err() == nil {
-			n.log.Warn("old histories are not removed", "err", err)
+		if err := ps.forgetPast(ctx); err != nil && ctx.Err() == nil {
+			ps.log.Warn("old histories are not removed", "err", err)
 		}
 	}
 }
 
-func (n *Node) gather(ctx context.Context, peer task.PeerID) {
-	if _, err := n.History(ctx, peer, time.Time{}); err != nil && ctx.Err() == nil {
-		n.log.Debug("a member's history is not to be had", "peer", peer, "err", err)
-	}
-}
-
-// pause waits, and reports false when ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
+func (ps *past) gather(ctx context.Context, peer task.PeerID) {
+	if _, err := ps.History(ctx, peer, time.Time{}); err != nil && ctx.Err() == nil {
+		ps.log.Debug("a member's history is not to be had", "peer", peer, "err", err)
 	}
 }

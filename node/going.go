@@ -19,50 +19,50 @@ const (
 )
 
 // ahead returns how long before a known end what runs should begin to leave.
-func (n *Node) ahead() time.Duration { return min(max(aheadLeast, n.exec.LeaveTime()), aheadMost) }
+func (l *lending) ahead() time.Duration { return min(max(aheadLeast, l.exec.LeaveTime()), aheadMost) }
 
 // departure is when an end that is known makes what runs leave; zero for never.
-func (n *Node) departure() time.Time {
-	d := n.decision
-	if d.State != overlay.Available || d.Until.IsZero() || n.exec.Count() == 0 {
+func (l *lending) departure() time.Time {
+	d := l.decision
+	if d.State != overlay.Available || d.Until.IsZero() || l.exec.Count() == 0 {
 		return time.Time{}
 	}
-	return d.Until.Add(-n.ahead())
+	return d.Until.Add(-l.ahead())
 }
 
 // goes says whether what runs here has to go, and why.
-func (n *Node) goes(now time.Time) (reason string, goes bool) {
-	switch d := n.decision; {
-	case n.movedOut:
+func (l *lending) goes(now time.Time) (reason string, goes bool) {
+	switch d := l.decision; {
+	case l.movedOut:
 		return d.Reason + "; the grace has passed", true
-	case d.Ends != "" && !n.departing.IsZero():
+	case d.Ends != "" && !l.departing.IsZero():
 		return d.Ends + " at " + d.Until.Format("15:04") + ": what runs leaves before", true
 	}
 	return "", false
 }
 
 // departIfDue notes that a known end is near, on the loop.
-func (n *Node) departIfDue(now time.Time) {
-	at := n.departure()
+func (l *lending) departIfDue(now time.Time) {
+	at := l.departure()
 	switch {
-	case !n.departing.IsZero():
-		until := n.decision.Until
-		if n.decision.State != overlay.Available || until.IsZero() || until.After(n.departing) {
-			n.departing = time.Time{} // the owner has thought otherwise, or it is over
-			n.lend()
+	case !l.departing.IsZero():
+		until := l.decision.Until
+		if l.decision.State != overlay.Available || until.IsZero() || until.After(l.departing) {
+			l.departing = time.Time{} // the owner has thought otherwise, or it is over
+			l.lend()
 			return
 		}
-		n.departing = until // sooner than was thought: all the more
+		l.departing = until // sooner than was thought: all the more
 	case !at.IsZero() && !at.After(now):
-		n.departing = n.decision.Until
-		n.log.Info("what runs leaves", "reason", n.decision.Ends, "until", n.decision.Until, "ahead",
-			n.decision.Until.Sub(now).Round(time.Second))
-		n.lend()
+		l.departing = l.decision.Until
+		l.log.Info("what runs leaves", "reason", l.decision.Ends, "until", l.decision.Until, "ahead",
+			l.decision.Until.Sub(now).Round(time.Second))
+		l.lend()
 	}
 }
 
 // lend tells the peer what the owner lends, and whether what runs has to go.
-func (n *Node) lend() {
-	going, _ := n.goes(n.now())
-	n.tell(member.Lent{State: n.owner, Going: going})
+func (l *lending) lend() {
+	going, _ := l.goes(l.now())
+	l.tell(member.Lent{State: l.owner, Going: going})
 }

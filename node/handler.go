@@ -2,12 +2,10 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"godwit/member"
 	"godwit/overlay"
-	"godwit/scheduler"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -59,31 +57,8 @@ func (h handler) Request(ctx context.Context, from task.PeerID, method string, b
 	switch method {
 	case methodPing:
 		return nil, nil
-	case methodJobs:
-		var q jobsQuery
-		if err := json.Unmarshal(body, &q); err != nil {
-			return nil, fmt.Errorf("reading the question: %w", err)
-		}
-		return answer(h.n.led(ctx, from, q.Overlay, func(c *scheduler.Coordinator) (any, error) { return c.Jobs(), nil }))
-	case methodJob:
-		var q jobQuery
-		if err := json.Unmarshal(body, &q); err != nil {
-			return nil, fmt.Errorf("reading the question: %w", err)
-		}
-		return answer(h.n.led(ctx, from, q.Overlay, func(c *scheduler.Coordinator) (any, error) { return q.ask(c) }))
-	case methodWhy:
-		var q whyQuery
-		if err := json.Unmarshal(body, &q); err != nil {
-			return nil, fmt.Errorf("reading the question: %w", err)
-		}
-		return answer(h.n.led(ctx, from, q.Overlay, func(c *scheduler.Coordinator) (any, error) { return q.ask(c) }))
-	case methodScheduling:
-		var q jobsQuery
-		if err := json.Unmarshal(body, &q); err != nil {
-			return nil, fmt.Errorf("reading the question: %w", err)
-		}
-		return answer(h.n.led(ctx, from, q.Overlay,
-			func(c *scheduler.Coordinator) (any, error) { return c.Scheduling(), nil }))
+	case methodJobs, methodJob, methodWhy, methodScheduling:
+		return h.n.answer(ctx, from, method, body)
 	case methodLease:
 		return h.n.hearLease(ctx, from, body)
 	case methodManifest:
@@ -97,11 +72,4 @@ func (h handler) Request(ctx context.Context, from task.PeerID, method string, b
 		return h.n.answerHistory(ctx, body)
 	}
 	return nil, fmt.Errorf("this node answers no request %q", method)
-}
-
-func answer(v any, err error) ([]byte, error) {
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(v)
 }

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"path"
 	"time"
 
@@ -29,8 +28,11 @@ const (
 	advertSpells = member.AdvertSpells
 )
 
-// A past is this node's own history and what is made of it. The loop owns it.
+// A past is this node's own history and what is made of it, beside what is kept of
+// other members' histories. The loop owns it.
 type past struct {
+	*driver
+	state    func() overlay.State // of this node, now
 	history  *trace.History
 	recorder *predictor.Recorder
 	pool     *predictor.Pool // what is known of hosts at large
@@ -39,10 +41,16 @@ type past struct {
 	readings map[record]*reading
 }
 
+// newPast returns an empty one; its state has to be said yet.
+func newPast(d *driver) *past {
+	pool := &predictor.Pool{}
+	return &past{driver: d, pool: pool, recorder: predictor.NewRecorder(pool)}
+}
+
 // loadPast reads this node's history. Since its end the node was not running:
 // nobody could have had its time.
-func (n *Node) loadPast(ctx context.Context) error {
-	segments, err := n.loadSegments(ctx, n.self)
+func (ps *past) loadPast(ctx context.Context) error {
+	segments, err := ps.loadSegments(ctx, ps.self)
 	if err != nil {
 		return err
 	}
@@ -50,22 +58,18 @@ func (n *Node) loadPast(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.Host = string(n.self)
-	pool := &predictor.Pool{}
-	n.past = past{history: h, pool: pool, recorder: predictor.NewRecorder(pool)}
-	n.peer = member.New(member.Config{
-		Self: n.self, Key: n.key, Scheduler: n.sched, World: world{n}, Pool: pool, Draw: rand.Float64,
-	}, n.now())
+	h.Host = string(ps.self)
+	ps.history = h
 	for i := range h.Len() {
 		s := h.Spell(i)
 		if s.State == trace.Unobserved {
-			n.past.recorder.Blind(s.Start)
+			ps.recorder.Blind(s.Start)
 			continue
 		}
-		n.past.recorder.Observe(s.Start, s.State)
+		ps.recorder.Observe(s.Start, s.State)
 	}
 	if h.Len() > 0 {
-		n.noteState(trace.Unavailable, 0, h.Until())
+		ps.noteState(trace.Unavailable, 0, h.Until())
 	}
 	return nil
 }
@@ -73,46 +77,44 @@ func (n *Node) loadPast(ctx context.Context) error {
 // noteState notes that the machine is in a state from a time on, giving tasks a
 // share cpu of its processors. A clock that was set back does not change the
 // past.
-func (n *Node) noteState(s trace.State, cpu float64, at time.Time) {
-	p := &n.past
-	if at.Before(p.history.Until()) {
-		at = p.history.Until()
+func (ps *past) noteState(s trace.State, cpu float64, at time.Time) {
+	if at.Before(ps.history.Until()) {
+		at = ps.history.Until()
 	}
-	if err := p.history.Append(at, s, cpu); err != nil {
-		n.log.Error("keeping the history", "err", err)
+	if err := ps.history.Append(at, s, cpu); err != nil {
+		ps.log.Error("keeping the history", "err", err)
 		return
 	}
-	p.recorder.Observe(at, s)
-	p.noteAt = at // durable with the next commit
+	ps.recorder.Observe(at, s)
+	ps.noteAt = at // durable with the next commit
 }
 
 // notePast makes the newest part of the history durable when that is due.
-func (n *Node) notePast(now time.Time) {
-	p := &n.past
-	if p.noteAt.IsZero() || p.noteAt.After(now) {
+func (ps *past) notePast(now time.Time) {
+	if ps.noteAt.IsZero() || ps.noteAt.After(now) {
 		return
 	}
-	p.noteAt = now.Add(noteEvery)
-	p.history.Extend(now)
-	p.recorder.Tick(now)
-	segments, err := overlay.Segments(p.history, p.history.Until().Add(-2*noteEvery), n.self, n.key)
+	ps.noteAt = now.Add(noteEvery)
+	ps.history.Extend(now)
+	ps.recorder.Tick(now)
+	segments, err := overlay.Segments(ps.history, ps.history.Until().Add(-2*noteEvery), ps.self, ps.key)
 	if err != nil {
-		n.log.Error("keeping the history", "err", err)
+		ps.log.Error("keeping the history", "err", err)
 		return
 	}
 	for _, s := range segments {
-		n.keepSegment(s)
+		ps.keepSegment(s)
 	}
 }
 
 // keepSegment makes a segment durable, this node's or another's.
-func (n *Node) keepSegment(s overlay.Segment) {
+func (ps *past) keepSegment(s overlay.Segment) {
 	b, err := s.Encode()
 	if err != nil {
-		n.log.Error("keeping a history", "peer", s.Peer, "err", err)
+		ps.log.Error("keeping a history", "peer", s.Peer, "err", err)
 		return
 	}
-	n.pending = append(n.pending, pending{effect: member.Do{Effect: message.Persist{Key: segmentKey(s.Peer,
+	ps.pending = append(ps.pending, pending{effect: member.Do{Effect: message.Persist{Key: segmentKey(s.Peer,
 		s.Spells.Since()), Value: b}}})
 }
 
@@ -122,8 +124,8 @@ func segmentKey(peer task.PeerID, since time.Time) string {
 
 // loadSegments reads what is kept of a peer's history. What cannot be read is
 // left out: it is a record of the past, not a promise.
-func (n *Node) loadSegments(ctx context.Context, peer task.PeerID) ([]overlay.Segment, error) {
-	pairs, err := n.store.load(ctx, "", historyPrefix+string(peer)+"/")
+func (ps *past) loadSegments(ctx context.Context, peer task.PeerID) ([]overlay.Segment, error) {
+	pairs, err := ps.store.load(ctx, "", historyPrefix+string(peer)+"/")
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of %s: %w", peer, err)
 	}
@@ -131,7 +133,7 @@ func (n *Node) loadSegments(ctx context.Context, peer task.PeerID) ([]overlay.Se
 	for key, b := range pairs {
 		s, err := overlay.OpenSegment(b, time.Now())
 		if err != nil || s.Peer != peer {
-			n.log.Debug("a part of a history cannot be read", "key", key, "err", err)
+			ps.log.Debug("a part of a history cannot be read", "key", key, "err", err)
 			continue
 		}
 		out = append(out, s)
@@ -141,8 +143,8 @@ func (n *Node) loadSegments(ctx context.Context, peer task.PeerID) ([]overlay.Se
 
 // forgetPast removes the segments, of whatever peer, that are too old to say
 // anything.
-func (n *Node) forgetPast(ctx context.Context) error {
-	keys, err := n.store.keys(ctx, historyPrefix)
+func (ps *past) forgetPast(ctx context.Context) error {
+	keys, err := ps.store.keys(ctx, historyPrefix)
 	if err != nil {
 		return fmt.Errorf("reading the histories: %w", err)
 	}
@@ -157,22 +159,21 @@ func (n *Node) forgetPast(ctx context.Context) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	return n.store.commit(ctx, gone)
+	return ps.store.commit(ctx, gone)
 }
 
 // record fills in an advert what others may expect of this node.
-func (n *Node) record(a *overlay.Advert) {
-	p := &n.past
-	p.history.Extend(a.Issued)
-	p.recorder.Tick(a.Issued)
-	p.recorder.Declare(a.Until)
-	r := p.recorder.Record()
+func (ps *past) record(a *overlay.Advert) {
+	ps.history.Extend(a.Issued)
+	ps.recorder.Tick(a.Issued)
+	ps.recorder.Declare(a.Until)
+	r := ps.recorder.Record()
 	if b, err := r.MarshalBinary(); err != nil {
-		n.log.Error("encoding the survival record", "err", err)
+		ps.log.Error("encoding the survival record", "err", err)
 	} else {
 		a.Record = b
 	}
-	a.Spells = lastSpells(p.history)
+	a.Spells = lastSpells(ps.history)
 }
 
 // lastSpells encodes as many of the last spells as an advert takes, rounded to

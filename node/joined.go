@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -80,20 +81,20 @@ func openVersions(first, newest []byte) (overlay.Manifest, overlay.Manifest, err
 // configuration names; the default one if there are none. IDs and tickets of
 // overlays that are not kept are returned apart: somebody has to be asked for
 // their manifests.
-func (n *Node) loadJoined() (known []joined, unknown []string, err error) {
-	records, err := readJoined(n.cfg.joinedFile())
+func (o *overlays) loadJoined() (known []joined, unknown []string, err error) {
+	records, err := readJoined(o.cfg.joinedFile())
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, r := range records {
 		j, err := r.open()
 		if err != nil {
-			n.log.Error("an overlay that was joined cannot be read", "file", n.cfg.joinedFile(), "err", err)
+			o.log.Error("an overlay that was joined cannot be read", "file", o.cfg.joinedFile(), "err", err)
 			continue
 		}
 		known = append(known, j)
 	}
-	wanted := n.cfg.Overlays
+	wanted := o.cfg.Overlays
 	if len(wanted) == 0 && len(known) == 0 {
 		wanted = []string{DefaultOverlay}
 	}
@@ -112,6 +113,26 @@ func (n *Node) loadJoined() (known []joined, unknown []string, err error) {
 		known = append(known, joined{First: m, Manifest: m, Share: usualShare})
 	}
 	return known, unknown, nil
+}
+
+// serveJoined takes up the overlays to serve, and notes those of which others have to
+// be asked.
+func (o *overlays) serveJoined(ctx context.Context) error {
+	known, unknown, err := o.loadJoined()
+	if err != nil {
+		return err
+	}
+	for _, j := range known {
+		m, err := o.newMembership(ctx, j)
+		if err != nil {
+			return err
+		}
+		if err := o.enter(m); err != nil {
+			return err
+		}
+	}
+	o.unknown = unknown
+	return o.saveJoined()
 }
 
 func isID(s string) bool     { _, err := overlay.ParseID(s); return err == nil }
@@ -142,9 +163,9 @@ func readJoined(file string) ([]joinedRecord, error) {
 
 // saveJoined makes the overlays that this node serves durable: the file is
 // replaced whole or not at all.
-func (n *Node) saveJoined() error {
+func (o *overlays) saveJoined() error {
 	records := []joinedRecord{}
-	for _, m := range n.ordered() {
+	for _, m := range o.ordered() {
 		j := joined{m.first, *m.Manifest(), m.Pass(), m.share}
 		r, err := j.record()
 		if err != nil {
@@ -156,7 +177,7 @@ func (n *Node) saveJoined() error {
 	if err != nil {
 		return fmt.Errorf("keeping the overlays joined: %w", err)
 	}
-	if err := replaceFile(n.cfg.joinedFile(), b); err != nil {
+	if err := replaceFile(o.cfg.joinedFile(), b); err != nil {
 		return fmt.Errorf("keeping the overlays joined: %w", err)
 	}
 	return nil
@@ -185,26 +206,16 @@ func replaceFile(file string, b []byte) (err error) {
 	return nil
 }
 
-// ordered returns the memberships by name, then ID; the first is the node's own
-// where nothing else is said.
-func (n *Node) ordered() []*membership {
-	out := make([]*membership, 0, len(n.members))
-	for _, m := range n.peer.Members() {
-		out = append(out, m.Driver.(*membership))
-	}
-	return out
-}
-
 // ErrAmbiguous is returned for the name of two overlays that this node serves.
 var ErrAmbiguous = errors.New("node: more than one overlay has that name; say its ID")
 
 // find returns the overlay of a name or ID; the default one, or the only one,
 // for "".
-func (n *Node) find(nameOrID string) (*membership, error) {
-	if m := n.members[overlay.ID(nameOrID)]; m != nil {
+func (o *overlays) find(nameOrID string) (*membership, error) {
+	if m := o.members[overlay.ID(nameOrID)]; m != nil {
 		return m, nil
 	}
-	all := n.ordered()
+	all := o.ordered()
 	if nameOrID == "" {
 		if len(all) == 0 {
 			return nil, fmt.Errorf("%w: this node serves none; `godwit overlay join commons` joins the open pool",

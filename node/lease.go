@@ -29,7 +29,7 @@ var errNoMember = errors.New("node: not a member of the overlay")
 // sayLease says something to the leases of others. It is not repeated: the next says
 // more.
 func (m *membership) sayLease(ctx context.Context, e member.SayLease) {
-	n := m.n
+	o := m.all
 	body, err := json.Marshal(leaseMessage{
 		Overlay: m.id, Kind: e.Lease.Kind, Epoch: e.Lease.Renewal.Epoch, Group: e.Lease.Renewal.Group, Leader: e.Lease.Leader,
 	})
@@ -38,26 +38,26 @@ func (m *membership) sayLease(ctx context.Context, e member.SayLease) {
 		return
 	}
 	for _, to := range e.To {
-		n.spawn(func() {
+		o.spawn(func() {
 			ctx, cancel := context.WithTimeout(ctx, overlay.RenewEvery)
 			defer cancel()
-			_, err := n.net.Request(ctx, to, methodLease, body)
+			_, err := o.net.Request(ctx, to, methodLease, body)
 			taken := member.LeaseTaken{Of: m.Member, By: to, Renewal: err == nil && e.Lease.Kind == member.Renewal,
 				Silent: silent(err)}
-			n.post(post{call: func() { n.tell(taken) }})
+			o.post(post{call: func() { o.tell(taken) }})
 		})
 	}
 }
 
 // hearLease takes in what another's lease says.
-func (n *Node) hearLease(ctx context.Context, from task.PeerID, body []byte) ([]byte, error) {
+func (o *overlays) hearLease(ctx context.Context, from task.PeerID, body []byte) ([]byte, error) {
 	var msg leaseMessage
 	if err := json.Unmarshal(body, &msg); err != nil {
 		return nil, fmt.Errorf("reading a lease: %w", err)
 	}
 	var failed error
-	if err := n.do(ctx, func() {
-		m := n.members[msg.Overlay]
+	if err := o.do(ctx, func() {
+		m := o.members[msg.Overlay]
 		if m == nil {
 			failed = fmt.Errorf("%w %s", ErrUnknownOverlay, msg.Overlay)
 			return
@@ -66,7 +66,7 @@ func (n *Node) hearLease(ctx context.Context, from task.PeerID, body []byte) ([]
 			failed = errNoMember
 			return
 		}
-		n.tell(member.LeaseSaid{Of: m.Member, From: from, Lease: member.Lease{
+		o.tell(member.LeaseSaid{Of: m.Member, From: from, Lease: member.Lease{
 			Kind: msg.Kind, Renewal: overlay.Renewal{Epoch: msg.Epoch, Group: msg.Group}, Leader: msg.Leader,
 		}})
 	}); err != nil {
@@ -77,10 +77,10 @@ func (n *Node) hearLease(ctx context.Context, from task.PeerID, body []byte) ([]
 
 // mayAsk refuses peers that are admitted to none of the overlays that this node
 // serves: what is known of their members is not theirs to read.
-func (n *Node) mayAsk(ctx context.Context, peer task.PeerID) error {
-	admitted := peer == n.self
-	if err := n.do(ctx, func() {
-		for _, m := range n.members {
+func (o *overlays) mayAsk(ctx context.Context, peer task.PeerID) error {
+	admitted := peer == o.self
+	if err := o.do(ctx, func() {
+		for _, m := range o.members {
 			admitted = admitted || m.Admits(peer)
 		}
 	}); err != nil {

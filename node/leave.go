@@ -29,14 +29,14 @@ func (n *Node) leave() {
 
 // goodbye says that this member goes.
 func (m *membership) goodbye() {
-	n := m.n
-	n.exec.Drop(func(of exec.Client) bool { return of == client{m} })
-	n.at(m.Depart)
-	n.exec.SendAway(client{m})
-	n.spawn(func() {
-		n.post(post{call: func() {
-			if n.members[m.id] == m {
-				n.at(m.Goodbye)
+	o := m.all
+	o.exec.Drop(func(of exec.Client) bool { return of == client{m} })
+	o.at(m.Depart)
+	o.exec.SendAway(client{m})
+	o.spawn(func() {
+		o.post(post{call: func() {
+			if o.members[m.id] == m {
+				o.at(m.Goodbye)
 			}
 		}})
 	})
@@ -45,8 +45,8 @@ func (m *membership) goodbye() {
 // sayGone tells the members that this one is none any more, at once: what was to
 // be durable before is.
 func (m *membership) sayGone() {
-	m.n.at(m.SayGone)
-	if err := m.n.net.SetAdvert(m.Advertised()); err != nil {
+	m.all.at(m.SayGone)
+	if err := m.all.net.SetAdvert(m.Advertised()); err != nil {
 		m.log.Warn("the others do not hear that this node has left", "err", err)
 	}
 }

@@ -36,12 +36,12 @@ func (l *load) read(readings func() []sensor.Reading, now time.Time) {
 
 // withheld returns the percentage of the machine's CPU that tasks do not get:
 // what others use, or the owner keeps, whichever is more.
-func (n *Node) withheld(now time.Time) int {
-	n.load.read(n.monitor.Readings, now)
-	if n.decision.Stop || n.owner.Slots == 0 {
+func (l *lending) withheld(now time.Time) int {
+	l.load.read(l.monitor.Readings, now)
+	if l.decision.Stop || l.owner.Slots == 0 {
 		return 100
 	}
-	kept := 1 - float64(n.owner.Slots)/float64(max(1, n.cfg.Cores))
-	percent := loadStep * int(math.Round(100/loadStep*max(n.load.share, kept)))
+	kept := 1 - float64(l.owner.Slots)/float64(max(1, l.cfg.Cores))
+	percent := loadStep * int(math.Round(100/loadStep*max(l.load.share, kept)))
 	return min(100, max(0, percent))
 }

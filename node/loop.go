@@ -5,70 +5,6 @@ import (
 	"time"
 
 	"godwit/member"
-	"godwit/scheduler/message"
-)
-
-// A post is one thing for the loop to do, with its state in hand.
-type post struct{ call func() }
-
-// A pending effect waits for what has to be durable before it.
-type pending struct {
-	effect member.Effect
-	of     *membership // nil for what is the node's own
-}
-
-// machine returns the effect of a machine that it is; nil for another.
-func (p *pending) machine() message.Effect {
-	if do, ok := p.effect.(member.Do); ok {
-		return do.Effect
-	}
-	return nil
-}
-
-// tell gives the peer an event, and takes in what it answers with.
-func (n *Node) tell(ev member.Event) { n.take(n.peer.Step(n.now(), ev)) }
-
-// at does something with the peer or its members, and takes in what they answer with.
-func (n *Node) at(do func()) { n.take(n.peer.At(n.now(), do)) }
-
-// take has effects carried out with the next flush, and at once those that rest on
-// nothing durable.
-func (n *Node) take(effects []member.Effect) {
-	var asks []member.Effect
-	for _, e := range effects {
-		if member.Asks(e) {
-			asks = append(asks, e)
-			continue
-		}
-		n.pending = append(n.pending, pending{e, membershipOf(e)})
-	}
-	for _, e := range asks { // which may tell the peer something
-		n.carryAsk(e)
-	}
-}
-
-// membershipOf returns whose effect it is.
-func membershipOf(e member.Effect) *membership {
-	var of *member.Member
-	switch e := e.(type) {
-	case member.Do:
-		of = e.Of
-	case member.Gossip:
-		of = e.Of
-	case member.SayLease:
-		of = e.Of
-	}
-	m, _ := of.Driver.(*membership)
-	return m
-}
-
-const (
-	// inboxSize bounds what waits for the loop. Beyond it the network's
-	// readers wait, which is the back-pressure on peers.
-	inboxSize = 1024
-	// batchSize bounds how many posts share one durable commit. A commit
-	// costs milliseconds whatever its size, so under load the batch grows.
-	batchSize = 1024
 )
 
 // loop runs the machines until ctx ends, the node has said goodbye after leave
@@ -116,23 +52,6 @@ func (n *Node) lastWords() error {
 	return n.store.commit(context.Background(), changesOf(n.pending))
 }
 
-// drain handles what else has arrived, so that one commit serves it all.
-func (n *Node) drain(ctx context.Context) {
-	for range batchSize {
-		n.serveEnds(ctx)
-		select {
-		case p := <-n.inbox:
-			n.handle(p)
-		default:
-			return
-		}
-	}
-}
-
-func (n *Node) handle(p post) {
-	p.call()
-}
-
 // wake wakes what time has made due.
 func (n *Node) wake() {
 	now := n.now()
@@ -168,70 +87,4 @@ func (n *Node) untilWake() time.Duration {
 		return time.Hour
 	}
 	return max(0, next.Sub(now))
-}
-
-// post hands p to the loop, waiting while the inbox is full, and gives up when
-// the node stops.
-func (n *Node) post(p post) {
-	select {
-	case n.inbox <- p:
-	case <-n.stopped:
-	}
-}
-
-// do runs f on the loop and returns when it has run, or with an error when the
-// node stops or ctx ends first.
-func (n *Node) do(ctx context.Context, f func()) error {
-	ran := make(chan struct{})
-	select {
-	case n.inbox <- post{call: func() { f(); close(ran) }}:
-	case <-n.stopped:
-		return ErrStopped
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	select {
-	case <-ran:
-		return nil
-	case <-n.stopped:
-		return ErrStopped
-	}
-}
-
-// flush carries out the pending effects: what must be durable first, in one
-// commit, then the rest in order. Messages to this node's own machines are
-// events again, so it goes on until nothing is left.
-func (n *Node) flush(ctx context.Context) error {
-	if n.full && n.now().Before(n.fullUntil) {
-		n.sayWhileFull(ctx)
-		return nil
-	}
-	for {
-		n.take(n.peer.Settle(n.now()))
-		if len(n.pending) == 0 {
-			break
-		}
-		effects := n.pending
-		n.pending = nil
-		if err := n.persist(ctx, effects); isFull(err) {
-			n.diskFull(effects, err)
-			n.sayWhileFull(ctx)
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if n.full {
-			n.roomAgain()
-		}
-		out := outgoing{}
-		for _, p := range effects {
-			n.carryOut(ctx, p, &out)
-		}
-		n.sendAll(&out)
-		for _, own := range out.own {
-			n.tell(member.Said{Of: own.to.Member, From: n.self, Message: &own.message})
-		}
-	}
-	n.watchers.notify()
-	return nil
 }

@@ -32,14 +32,14 @@ type manifestAnswer struct {
 	Newest []byte `json:"newest"`
 }
 
-func (n *Node) answerManifest(ctx context.Context, body []byte) ([]byte, error) {
+func (o *overlays) answerManifest(ctx context.Context, body []byte) ([]byte, error) {
 	var q manifestQuery
 	if err := json.Unmarshal(body, &q); err != nil {
 		return nil, fmt.Errorf("reading the question: %w", err)
 	}
 	var first, newest overlay.Manifest
-	if err := n.do(ctx, func() {
-		if m := n.members[q.Overlay]; m != nil {
+	if err := o.do(ctx, func() {
+		if m := o.members[q.Overlay]; m != nil {
 			first, newest = m.first, *m.Manifest()
 		}
 	}); err != nil {
@@ -60,7 +60,7 @@ func (n *Node) answerManifest(ctx context.Context, body []byte) ([]byte, error) 
 
 // fetchManifest asks one peer for an overlay's manifest, and believes only what
 // its founder signed.
-func (n *Node) fetchManifest(ctx context.Context, peer task.PeerID, id overlay.ID) (first, newest overlay.Manifest,
+func (o *overlays) fetchManifest(ctx context.Context, peer task.PeerID, id overlay.ID) (first, newest overlay.Manifest,
 	err error) {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
@@ -68,7 +68,7 @@ func (n *Node) fetchManifest(ctx context.Context, peer task.PeerID, id overlay.I
 	if err != nil {
 		return first, newest, err
 	}
-	b, err := n.net.Request(ctx, peer, methodManifest, body)
+	b, err := o.net.Request(ctx, peer, methodManifest, body)
 	if err != nil {
 		return first, newest, err
 	}
@@ -86,12 +86,12 @@ func (n *Node) fetchManifest(ctx context.Context, peer task.PeerID, id overlay.I
 }
 
 // findManifest asks those who are connected.
-func (n *Node) findManifest(ctx context.Context, id overlay.ID) (first, newest overlay.Manifest, err error) {
-	peers := n.net.Peers()
+func (o *overlays) findManifest(ctx context.Context, id overlay.ID) (first, newest overlay.Manifest, err error) {
+	peers := o.net.Peers()
 	for _, p := range peers {
-		f, m, err := n.fetchManifest(ctx, p.ID, id)
+		f, m, err := o.fetchManifest(ctx, p.ID, id)
 		if err != nil {
-			n.log.Debug("no manifest from a peer", "overlay", id, "peer", p.ID, "err", err)
+			o.log.Debug("no manifest from a peer", "overlay", id, "peer", p.ID, "err", err)
 			continue
 		}
 		if first.IsZero() || m.Succeeds(&newest) {
@@ -104,11 +104,11 @@ func (n *Node) findManifest(ctx context.Context, id overlay.ID) (first, newest o
 
 // askManifest brings the newer rules that a member follows.
 func (m *membership) askManifest(peer task.PeerID) {
-	n := m.n
-	n.spawn(func() {
-		_, newest, err := n.fetchManifest(n.tasks, peer, m.id)
-		n.post(post{call: func() {
-			n.at(m.Asked)
+	o := m.all
+	o.spawn(func() {
+		_, newest, err := o.fetchManifest(o.tasks, peer, m.id)
+		o.post(post{call: func() {
+			o.at(m.Asked)
 			if err != nil {
 				m.log.Debug("newer rules are not to be had", "peer", peer, "err", err)
 				return
@@ -122,17 +122,17 @@ func (m *membership) askManifest(peer task.PeerID) {
 
 // follow obeys a newer version of the overlay's rules.
 func (m *membership) follow(newest overlay.Manifest) {
-	n := m.n
+	o := m.all
 	m.log.Info("the overlay has new rules", "version", newest.Version, "placement", newest.Placement, "migration",
 		newest.Migration,
 		"fairness", newest.Fairness, "chunking", newest.Chunking, "coordinators", newest.Group(), "admission",
 		newest.Admission.String())
-	n.at(func() { m.Follow(newest) })
-	if err := n.saveJoined(); err != nil {
+	o.at(func() { m.Follow(newest) })
+	if err := o.saveJoined(); err != nil {
 		m.log.Error("the new rules are not kept", "err", err)
 	}
 	m.admission.Store(&newest)
-	if err := n.net.Recheck(m.id); err != nil {
+	if err := o.net.Recheck(m.id); err != nil {
 		m.log.Error("the network does not take the new rules", "err", err)
 	}
 }

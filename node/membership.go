@@ -26,7 +26,7 @@ const foundWaitLAN = time.Second
 // A membership is this node's part in one overlay. The loop owns it.
 type membership struct {
 	*member.Member
-	n      *Node
+	all    *overlays
 	id     overlay.ID
 	prefix string           // of its durable keys, the machines' own after it
 	first  overlay.Manifest // version 0, for those who know none yet
@@ -39,21 +39,21 @@ type membership struct {
 
 // newMembership brings the machines back to what was durable, before the network
 // hears of it.
-func (n *Node) newMembership(ctx context.Context, j joined) (*membership, error) {
+func (o *overlays) newMembership(ctx context.Context, j joined) (*membership, error) {
 	id := j.Manifest.ID()
-	cfg := n.sched
+	cfg := o.sched
 	unknown, err := govern(&cfg, &j.Manifest)
 	if err != nil {
 		return nil, fmt.Errorf("overlay %s: %w", j.Manifest.Name, err)
 	}
 	if unknown != nil {
-		n.log.Error("this node cannot follow the overlay's policy of migration: while it leads, no task moves", "overlay",
+		o.log.Error("this node cannot follow the overlay's policy of migration: while it leads, no task moves", "overlay",
 			j.Manifest.Name, "err", unknown)
 	}
 	m := &membership{
-		Member: member.NewMember(n.peer, j.Manifest, j.Pass, cfg),
-		n:      n, id: id, prefix: overlayPrefix + string(id) + "/", first: j.First, share: j.Share,
-		log: n.log.With("overlay", j.Manifest.Name),
+		Member: member.NewMember(o.peer, j.Manifest, j.Pass, cfg),
+		all:    o, id: id, prefix: overlayPrefix + string(id) + "/", first: j.First, share: j.Share,
+		log: o.log.With("overlay", j.Manifest.Name),
 	}
 	m.Driver = m
 	return m, m.restore(ctx)
@@ -62,21 +62,21 @@ func (n *Node) newMembership(ctx context.Context, j joined) (*membership, error)
 // restore gives the machines what was durable, and says when this node leads if it
 // hears of nobody.
 func (m *membership) restore(ctx context.Context) error {
-	n := m.n
-	load := func(prefix string) (map[string][]byte, error) { return n.store.load(ctx, m.prefix, prefix) }
+	o := m.all
+	load := func(prefix string) (map[string][]byte, error) { return o.store.load(ctx, m.prefix, prefix) }
 	var damaged, failed error
-	scan := func(prefix string) iter.Seq2[string, []byte] { return n.store.scan(ctx, m.prefix, prefix, &damaged) }
-	n.at(func() {
+	scan := func(prefix string) iter.Seq2[string, []byte] { return o.store.scan(ctx, m.prefix, prefix, &damaged) }
+	o.at(func() {
 		var alone bool
 		if alone, failed = m.Restore(load, scan); failed != nil {
 			return
 		}
 		switch {
-		case !alone || len(n.cfg.Bootstrap) > 0: // the lease says how long to wait
-		case n.cfg.MDNS:
-			m.FoundAt(n.now().Add(foundWaitLAN))
+		case !alone || len(o.cfg.Bootstrap) > 0: // the lease says how long to wait
+		case o.cfg.MDNS:
+			m.FoundAt(o.now().Add(foundWaitLAN))
 		default:
-			m.FoundAt(n.now())
+			m.FoundAt(o.now())
 		}
 	})
 	if damaged != nil {
@@ -88,14 +88,14 @@ func (m *membership) restore(ctx context.Context) error {
 // step gives a machine an event that is its alone: the answer to an effect, or what
 // this node's owner wants.
 func (m *membership) step(to member.Machine, ev message.Event) {
-	m.n.tell(member.Answered{Of: m.Member, To: to, Event: ev})
+	m.all.tell(member.Answered{Of: m.Member, To: to, Event: ev})
 }
 
 // weight is the overlay's share: the owner's rules win over what was said when
 // it was joined.
 func (m *membership) weight() float64 {
 	of := func(name string) int {
-		return slices.IndexFunc(m.n.weights, func(s owner.Share) bool { return s.Overlay == name })
+		return slices.IndexFunc(m.all.lending.weights, func(s owner.Share) bool { return s.Overlay == name })
 	}
 	i := of(string(m.id))
 	if i < 0 {
@@ -104,7 +104,7 @@ func (m *membership) weight() float64 {
 	if i < 0 {
 		return m.share
 	}
-	return float64(m.n.weights[i].Weight)
+	return float64(m.all.lending.weights[i].Weight)
 }
 
 // network describes the overlay to the network, which asks for admission on

@@ -5,15 +5,16 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 
 	ds "github.com/ipfs/go-datastore"
 
 	"godwit/blocks"
+	"godwit/member"
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/p2p"
 	"godwit/sandbox"
-	"godwit/scheduler"
 	"godwit/task"
 )
 
@@ -56,17 +57,9 @@ type serveFunc func(ctx context.Context, from task.PeerID, s exec.Stream)
 // newNode makes a node of a complete cfg. The node owns what it stands on, and
 // closes it when newNode fails or Run ends.
 func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
-	self := task.PeerIDOf(on.key.Public().(ed25519.PublicKey))
-	n := &Node{
-		cfg: cfg, log: cfg.Log.With("self", shortPeer(self)), key: on.key, self: self,
-		sched: scheduler.Default(), store: store{on.data}, content: &content{self: self, cramped: make(chan struct{}, 1)},
-		inbox: make(chan post, inboxSize), ends: make(chan post, inboxSize), stopped: make(chan struct{}), clock: newClock(),
-		members:  map[overlay.ID]*membership{},
-		watchers: watchers{map[*watcher]bool{}, map[task.JobID]bool{}}, speed: cfg.Experiment.Speeds[AnyClass],
-	}
-	n.tasks, n.halt = context.WithCancel(context.Background())
+	n := assemble(newDriver(newCore(cfg, on)))
 	n.exec = exec.New(n.tasks, exec.Config{
-		Key: n.key, Self: self, StageDir: cfg.stageDir(), Runner: on.runner, Content: n.content, Host: door{n}, Log: n.log,
+		Key: n.key, Self: n.self, StageDir: cfg.stageDir(), Runner: on.runner, Content: n.content, Host: door{n}, Log: n.log,
 	})
 	defer func() {
 		if err != nil {
@@ -92,6 +85,17 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	return n, nil
 }
 
+// assemble makes a node of its parts around a driver. No part has anything in it yet.
+func assemble(d *driver) *Node {
+	n := &Node{driver: d, past: newPast(d), speed: d.cfg.Experiment.Speeds[AnyClass]}
+	n.lending = &lending{driver: d, past: n.past}
+	n.past.state = func() overlay.State { return n.lending.owner.State }
+	n.overlays = newOverlays(d, n.past, n.lending)
+	n.queries = &queries{driver: d, overlays: n.overlays}
+	n.submissions = &submissions{driver: d, overlays: n.overlays, queries: n.queries}
+	return n
+}
+
 func newRunner(cfg Config) exec.Runner {
 	if cfg.Experiment.Runner == RunSleep {
 		return &exec.Sleeper{Imposed: cfg.Experiment.Speeds}
@@ -108,27 +112,15 @@ func newRunner(cfg Config) exec.Runner {
 // restore brings the machines back to what was durable when the node last
 // stopped, however it stopped.
 func (n *Node) restore(ctx context.Context) error {
-	n.sched.Rates = n.cfg.Experiment.Rates
 	n.sched.Worker.HandOver = n.exec.Saves()
 	if err := n.loadPast(ctx); err != nil {
 		return err
 	}
+	n.peer = member.New(member.Config{
+		Self: n.self, Key: n.key, Scheduler: n.sched, World: world{n}, Pool: n.pool, Draw: rand.Float64,
+	}, n.now())
 	if err := n.askOwner(ctx); err != nil {
 		return err
 	}
-	known, unknown, err := n.loadJoined()
-	if err != nil {
-		return err
-	}
-	for _, j := range known {
-		m, err := n.newMembership(ctx, j)
-		if err != nil {
-			return err
-		}
-		if err := n.enter(m); err != nil {
-			return err
-		}
-	}
-	n.unknown = unknown
-	return n.saveJoined()
+	return n.serveJoined(ctx)
 }

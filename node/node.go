@@ -1,22 +1,6 @@
 package node
 
-import (
-	"context"
-	"crypto/ed25519"
-	"errors"
-	"log/slog"
-	"sync"
-	"time"
-
-	"godwit/blocks"
-	"godwit/member"
-	"godwit/node/exec"
-	"godwit/overlay"
-	"godwit/owner"
-	"godwit/scheduler"
-	"godwit/scheduler/message"
-	"godwit/task"
-)
+import "errors"
 
 // Errors of a node as a whole.
 var (
@@ -27,64 +11,15 @@ var (
 )
 
 // A Node is one peer of the swarm. Make it with New, then call Run once. Its
-// other methods may be called from any goroutine while Run runs.
+// other methods may be called from any goroutine while Run runs. It is the sum of
+// its parts, each of which owns what it works with and knows only those before it.
 type Node struct {
-	cfg     Config
-	log     *slog.Logger
-	key     ed25519.PrivateKey
-	self    task.PeerID
-	sched   scheduler.Config
-	store   store
-	net     network
-	content *content
-	exec    *exec.Executor // carries out what the workers ask for
+	*driver
+	*past
+	*lending
+	*overlays
+	*queries
+	*submissions
 
-	monitor *owner.Monitor
-
-	inbox   chan post
-	ends    chan post     // of attempts that completed: see door.PostEnd
-	stopped chan struct{} // closed when the loop has ended
-	group   sync.WaitGroup
-	tasks   context.Context // of what is spawned; ends with the node
-	halt    context.CancelFunc
-
-	// What follows belongs to the loop.
-
-	clock     clock
-	peer      *member.Peer
-	members   map[overlay.ID]*membership
-	owner     message.OwnerState
-	decision  owner.Decision // that owner rests on
-	load      load
-	pending   []pending
-	watchers  watchers
-	past      past
-	speed     float64       // of a core, relative to the reference core; 0 not yet measured
-	moveAt    time.Time     // when stopped tasks are to go on elsewhere; zero for never
-	movedOut  bool          // that time has come, and they stand still yet
-	departing time.Time     // the known end before which what runs leaves now; zero for none
-	weights   []owner.Share // of the owner's rules, which win over memberships' own
-	full      bool          // the disk, until fullUntil at least
-	fullUntil time.Time
-	unknown   []string // overlays to join whose manifests have to be asked for
-}
-
-// spawn runs f in a goroutine that Run waits for.
-func (n *Node) spawn(f func()) { n.group.Go(f) }
-
-// ID returns the node's peer ID.
-func (n *Node) ID() task.PeerID { return n.self }
-
-// Addrs returns the multiaddrs, with /p2p/ID, that other nodes can dial.
-func (n *Node) Addrs() []string { return n.net.Addrs() }
-
-// Blocks returns the node's content-addressed blocks.
-func (n *Node) Blocks() *blocks.Store { return n.content.blocks }
-
-func shortPeer(p task.PeerID) string {
-	const keep = 8
-	if len(p) <= keep {
-		return string(p)
-	}
-	return string(p[len(p)-keep:])
+	speed float64 // of a core, relative to the reference core; 0 not yet measured; the loop's
 }

@@ -45,15 +45,15 @@ func (o *outgoing) add(self task.PeerID, of *membership, s message.Send) {
 }
 
 // sendAll hands each peer its messages of this flush, as few frames as hold them.
-func (n *Node) sendAll(out *outgoing) {
+func (d *driver) sendAll(out *outgoing) {
 	for _, l := range out.lines {
 		frames, err := message.PackFrames(out.to[l])
 		if err != nil {
-			n.log.Error("encoding messages", "peer", l.peer, "err", err)
+			d.log.Error("encoding messages", "peer", l.peer, "err", err)
 		}
 		for _, f := range frames {
-			if err := n.net.Send(l.peer, address(l.of.id, f)); err != nil {
-				n.log.Debug("message not sent; it will be repeated", "peer", l.peer, "err", err)
+			if err := d.net.Send(l.peer, address(l.of.id, f)); err != nil {
+				d.log.Debug("message not sent; it will be repeated", "peer", l.peer, "err", err)
 			}
 		}
 	}

@@ -20,10 +20,10 @@ import (
 )
 
 // Overlays describes the overlays that this node serves, by name.
-func (n *Node) Overlays(ctx context.Context) ([]OverlayStatus, error) {
+func (o *overlays) Overlays(ctx context.Context) ([]OverlayStatus, error) {
 	var out []OverlayStatus
-	err := n.do(ctx, func() {
-		for _, m := range n.ordered() {
+	err := o.do(ctx, func() {
+		for _, m := range o.ordered() {
 			out = append(out, m.status())
 		}
 	})
@@ -31,12 +31,12 @@ func (n *Node) Overlays(ctx context.Context) ([]OverlayStatus, error) {
 }
 
 // OverlayDetail describes one overlay with its rules.
-func (n *Node) OverlayDetail(ctx context.Context, nameOrID string) (OverlayDetail, error) {
+func (o *overlays) OverlayDetail(ctx context.Context, nameOrID string) (OverlayDetail, error) {
 	var d OverlayDetail
 	var err error
-	if e := n.do(ctx, func() {
+	if e := o.do(ctx, func() {
 		var m *membership
-		if m, err = n.find(nameOrID); err == nil {
+		if m, err = o.find(nameOrID); err == nil {
 			d = m.detail()
 		}
 	}); e != nil {
@@ -79,12 +79,12 @@ func (m *membership) holding(s *OverlayStatus) {
 	switch {
 	case m.Coordinator() != nil:
 		s.Role, s.Synced, held = RoleLeader, true, m.Coordinator()
-	case slices.Contains(s.Group, m.n.self):
+	case slices.Contains(s.Group, m.all.self):
 		s.Role, s.Synced, held = RoleCoordinator, m.Replica().Synced(), m.Replica()
 	default:
 		s.Synced, held = m.Replica().Synced(), m.Replica()
 	}
-	if now := m.n.now(); now.Sub(m.copied.at) >= digestEvery {
+	if now := m.all.now(); now.Sub(m.copied.at) >= digestEvery {
 		m.copied = holding{held.LedgerCounts(), held.Digest(), now}
 	}
 	s.Jobs, s.Rows = m.copied.counts.Jobs, m.copied.counts.Rows
@@ -129,34 +129,34 @@ func sorted(list []task.PeerID) []task.PeerID {
 }
 
 // CreateOverlay founds an overlay, which this node serves from then on.
-func (n *Node) CreateOverlay(ctx context.Context, r OverlayRules) (OverlayDetail, error) {
+func (o *overlays) CreateOverlay(ctx context.Context, r OverlayRules) (OverlayDetail, error) {
 	if err := r.Check(); err != nil {
 		return OverlayDetail{}, err
 	}
-	m := overlay.Manifest{Name: r.Name, Founder: n.self, Founded: time.Now().UTC()}
+	m := overlay.Manifest{Name: r.Name, Founder: o.self, Founded: time.Now().UTC()}
 	r.RevokeInvitations = false
 	r.apply(&m, m.Founded)
-	if err := m.Sign(n.key); err != nil {
+	if err := m.Sign(o.key); err != nil {
 		return OverlayDetail{}, fmt.Errorf("%w: %w", ErrInvalidRules, err)
 	}
-	return n.serve(ctx, joined{First: m, Manifest: m, Share: usualShare})
+	return o.serve(ctx, joined{First: m, Manifest: m, Share: usualShare})
 }
 
 // ChangeOverlay gives an overlay that this node founded new rules. Members follow
 // within the time that gossip takes.
-func (n *Node) ChangeOverlay(ctx context.Context, nameOrID string, r OverlayRules) (OverlayDetail, error) {
+func (o *overlays) ChangeOverlay(ctx context.Context, nameOrID string, r OverlayRules) (OverlayDetail, error) {
 	var d OverlayDetail
 	var err error
-	if e := n.do(ctx, func() {
+	if e := o.do(ctx, func() {
 		var m *membership
-		if m, err = n.find(nameOrID); err != nil {
+		if m, err = o.find(nameOrID); err != nil {
 			return
 		}
 		if r.Name == "" {
 			r.Name = m.Manifest().Name
 		}
 		switch {
-		case m.Manifest().Founder != n.self:
+		case m.Manifest().Founder != o.self:
 			err = fmt.Errorf("%w: %s", ErrNotFounder, m.Manifest().Name)
 		case r.Name != m.Manifest().Name:
 			err = fmt.Errorf("%w: an overlay keeps its name", ErrInvalidRules)
@@ -168,7 +168,7 @@ func (n *Node) ChangeOverlay(ctx context.Context, nameOrID string, r OverlayRule
 		}
 		next := m.Manifest().Next()
 		r.apply(&next, time.Now().UTC())
-		if err = next.Sign(n.key); err != nil {
+		if err = next.Sign(o.key); err != nil {
 			err = fmt.Errorf("%w: %w", ErrInvalidRules, err)
 			return
 		}
@@ -183,26 +183,26 @@ func (n *Node) ChangeOverlay(ctx context.Context, nameOrID string, r OverlayRule
 // JoinOverlay has this node serve an overlay: one that goes by its name alone, one
 // whose ID a connected peer knows, or one that a ticket invites to. Share is how
 // much of the machine it gets beside other overlays, in any unit; 0 is the usual.
-func (n *Node) JoinOverlay(ctx context.Context, what string, share float64) (OverlayDetail, error) {
+func (o *overlays) JoinOverlay(ctx context.Context, what string, share float64) (OverlayDetail, error) {
 	if share == 0 {
 		share = usualShare
 	}
 	if !(share > 0) || math.IsInf(share, 0) {
 		return OverlayDetail{}, fmt.Errorf("%w: a share of %v", ErrInvalidRules, share)
 	}
-	j, err := n.resolve(ctx, what)
+	j, err := o.resolve(ctx, what)
 	if err != nil {
 		return OverlayDetail{}, err
 	}
 	j.Share = share
-	return n.serve(ctx, j)
+	return o.serve(ctx, j)
 }
 
 // resolve finds out which overlay is meant, and whether it admits this node.
-func (n *Node) resolve(ctx context.Context, what string) (j joined, err error) {
+func (o *overlays) resolve(ctx context.Context, what string) (j joined, err error) {
 	var kept joined
-	if e := n.do(ctx, func() {
-		if m, err := n.find(what); err == nil && what != "" {
+	if e := o.do(ctx, func() {
+		if m, err := o.find(what); err == nil && what != "" {
 			kept = joined{First: m.first, Manifest: *m.Manifest(), Pass: m.Pass()}
 		}
 	}); e != nil {
@@ -216,17 +216,17 @@ func (n *Node) resolve(ctx context.Context, what string) (j joined, err error) {
 		if ticket, err = overlay.ParseTicket(what); err != nil {
 			return j, fmt.Errorf("%w: %w", ErrInvalidTicket, err)
 		}
-		if j.First, j.Manifest, err = n.findManifest(ctx, ticket.Overlay); err != nil {
+		if j.First, j.Manifest, err = o.findManifest(ctx, ticket.Overlay); err != nil {
 			return j, err
 		}
 		if err := ticket.Check(&j.Manifest, time.Now()); err != nil {
 			return j, fmt.Errorf("%w: %w", ErrNotAdmitted, err)
 		}
-		if j.Pass, err = ticket.Pass(n.self); err != nil {
+		if j.Pass, err = ticket.Pass(o.self); err != nil {
 			return j, err
 		}
 	case isID(what):
-		if j.First, j.Manifest, err = n.findManifest(ctx, overlay.ID(what)); err != nil {
+		if j.First, j.Manifest, err = o.findManifest(ctx, overlay.ID(what)); err != nil {
 			return j, err
 		}
 	default:
@@ -238,34 +238,34 @@ func (n *Node) resolve(ctx context.Context, what string) (j joined, err error) {
 		}
 		j.First = j.Manifest
 	}
-	if err := j.Manifest.Admits(n.self, j.Pass, time.Now()); err != nil {
+	if err := j.Manifest.Admits(o.self, j.Pass, time.Now()); err != nil {
 		return j, fmt.Errorf("%w: %w", ErrNotAdmitted, err)
 	}
 	return j, nil
 }
 
 // serve makes this node a member, or changes its share and what admits it.
-func (n *Node) serve(ctx context.Context, j joined) (OverlayDetail, error) {
+func (o *overlays) serve(ctx context.Context, j joined) (OverlayDetail, error) {
 	var d OverlayDetail
 	var err error
-	if e := n.do(ctx, func() {
-		m := n.members[j.Manifest.ID()]
+	if e := o.do(ctx, func() {
+		m := o.members[j.Manifest.ID()]
 		if m == nil {
-			if m, err = n.newMembership(context.WithoutCancel(ctx), j); err != nil {
+			if m, err = o.newMembership(context.WithoutCancel(ctx), j); err != nil {
 				return
 			}
-			if err = n.enter(m); err != nil {
+			if err = o.enter(m); err != nil {
 				return
 			}
 			m.log.Info("serving an overlay", "id", m.id, "share", m.share)
-			n.tell(member.Wake{}) // be seen before anybody looks
+			o.tell(member.Wake{}) // be seen before anybody looks
 		} else {
 			m.readmit(j)
 		}
 		if j.Share > 0 {
 			m.share = j.Share
 		}
-		if err = n.saveJoined(); err != nil {
+		if err = o.saveJoined(); err != nil {
 			return
 		}
 		d = m.detail()
@@ -279,7 +279,7 @@ func (n *Node) serve(ctx context.Context, j joined) (OverlayDetail, error) {
 func (m *membership) readmit(j joined) {
 	renewed := j.Pass != nil && !bytes.Equal(j.Pass, m.Pass())
 	if renewed {
-		m.n.at(func() { m.Readmit(j.Pass) })
+		m.all.at(func() { m.Readmit(j.Pass) })
 	}
 	if j.Manifest.Succeeds(m.Manifest()) {
 		m.follow(j.Manifest)
@@ -287,13 +287,13 @@ func (m *membership) readmit(j joined) {
 }
 
 // enter takes up a membership: the network hears of it from now on.
-func (n *Node) enter(m *membership) error {
-	if err := n.net.Join(m.network()); err != nil {
+func (o *overlays) enter(m *membership) error {
+	if err := o.net.Join(m.network()); err != nil {
 		return fmt.Errorf("joining overlay %s: %w", m.Manifest().Name, err)
 	}
-	n.members[m.id] = m
-	n.at(func() { n.peer.Enter(m.Member) })
-	n.take(n.peer.Settle(n.now())) // the first advert says what it has
+	o.members[m.id] = m
+	o.at(func() { o.peer.Enter(m.Member) })
+	o.take(o.peer.Settle(o.now())) // the first advert says what it has
 	return nil
 }
 
@@ -303,11 +303,11 @@ var ErrBusyOverlay = errors.New("node: this node has jobs in the overlay that ar
 
 // LeaveOverlay ends the membership: tasks are given back, the leadership is handed
 // over, and the others hear a goodbye. Results of jobs that are over stay.
-func (n *Node) LeaveOverlay(ctx context.Context, nameOrID string) error {
+func (o *overlays) LeaveOverlay(ctx context.Context, nameOrID string) error {
 	var m *membership
 	var err error
-	if e := n.do(ctx, func() {
-		if m, err = n.find(nameOrID); err != nil {
+	if e := o.do(ctx, func() {
+		if m, err = o.find(nameOrID); err != nil {
 			return
 		}
 		for _, j := range m.Submitter().Jobs() {
@@ -330,7 +330,7 @@ func (n *Node) LeaveOverlay(ctx context.Context, nameOrID string) error {
 	for done := false; !done; {
 		select {
 		case <-look.C:
-			if e := n.do(ctx, func() { done = m.IsGone() }); e != nil {
+			if e := o.do(ctx, func() { done = m.IsGone() }); e != nil {
 				return e
 			}
 		case <-deadline.C:
@@ -339,25 +339,25 @@ func (n *Node) LeaveOverlay(ctx context.Context, nameOrID string) error {
 			return ctx.Err()
 		}
 	}
-	return n.do(ctx, func() { err = n.exit(m) })
+	return o.do(ctx, func() { err = o.exit(m) })
 }
 
 // exit ends a membership that said its goodbye.
-func (n *Node) exit(m *membership) error {
-	n.exec.Drop(func(of exec.Client) bool { return of == client{m} })
+func (o *overlays) exit(m *membership) error {
+	o.exec.Drop(func(of exec.Client) bool { return of == client{m} })
 	m.sayGone()
-	delete(n.members, m.id)
-	n.peer.Exit(m.Member)
-	if err := n.saveJoined(); err != nil {
+	delete(o.members, m.id)
+	o.peer.Exit(m.Member)
+	if err := o.saveJoined(); err != nil {
 		return err
 	}
 	m.log.Info("serving an overlay no longer", "id", m.id)
-	return n.net.Leave(m.id)
+	return o.net.Leave(m.id)
 }
 
 // Invite makes a ticket to an overlay that this node founded. It holds for life;
 // 0 is the usual.
-func (n *Node) Invite(ctx context.Context, nameOrID string, life time.Duration) (string, error) {
+func (o *overlays) Invite(ctx context.Context, nameOrID string, life time.Duration) (string, error) {
 	if life == 0 {
 		life = invitationLife
 	}
@@ -366,9 +366,9 @@ func (n *Node) Invite(ctx context.Context, nameOrID string, life time.Duration) 
 	}
 	var manifest overlay.Manifest
 	var err error
-	if e := n.do(ctx, func() {
+	if e := o.do(ctx, func() {
 		var m *membership
-		if m, err = n.find(nameOrID); err == nil {
+		if m, err = o.find(nameOrID); err == nil {
 			manifest = *m.Manifest()
 		}
 	}); e != nil {
@@ -377,13 +377,13 @@ func (n *Node) Invite(ctx context.Context, nameOrID string, life time.Duration) 
 	if err != nil {
 		return "", err
 	}
-	if manifest.Founder != n.self {
+	if manifest.Founder != o.self {
 		return "", fmt.Errorf("%w: %s", ErrNotFounder, manifest.Name)
 	}
 	seed := make([]byte, ed25519.SeedSize)
 	rand.Read(seed)
 	now := time.Now()
-	t, err := overlay.NewTicket(&manifest, n.key, seed, now, now.Add(life))
+	t, err := overlay.NewTicket(&manifest, o.key, seed, now, now.Add(life))
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrInvalidRules, err)
 	}

@@ -20,72 +20,87 @@ const pauseKey = "n/pause"
 // A rater is a network that keeps to rates, in bytes a second; 0 for none.
 type rater interface{ SetRates(up, down int64) }
 
+// A lending is what the machine's owner lends, and what follows where he takes it
+// back. The loop owns it.
+type lending struct {
+	*driver
+	past      *past
+	monitor   *owner.Monitor // whose methods may be called from any goroutine
+	owner     message.OwnerState
+	decision  owner.Decision // that owner rests on
+	load      load
+	moveAt    time.Time     // when stopped tasks are to go on elsewhere; zero for never
+	movedOut  bool          // that time has come, and they stand still yet
+	departing time.Time     // the known end before which what runs leaves now; zero for none
+	weights   []owner.Share // of the owner's rules, which win over memberships' own
+}
+
 // askOwner reads the rules and the owner's last word, and takes the first
 // decision: nothing has run before.
-func (n *Node) askOwner(ctx context.Context) error {
-	pause, err := n.loadPause(ctx)
+func (l *lending) askOwner(ctx context.Context) error {
+	pause, err := l.loadPause(ctx)
 	if err != nil {
 		return err
 	}
 	cfg := owner.Config{
-		File: n.cfg.RulesFile, Rules: owner.Everything(), Pause: pause, Log: n.log,
-		Machine: owner.Machine{Cores: n.cfg.Cores, Memory: totalMemory(), Lent: n.cfg.Memory},
-		Stop:    n.exec.Runner.Pause, Continue: n.exec.Runner.Resume,
-		Changed: func(d owner.Decision) { n.post(post{call: func() { n.decided(d) }}) },
-		Shared:  func(s []owner.Share) { n.post(post{call: func() { n.reweigh(s) }}) },
+		File: l.cfg.RulesFile, Rules: owner.Everything(), Pause: pause, Log: l.log,
+		Machine: owner.Machine{Cores: l.cfg.Cores, Memory: totalMemory(), Lent: l.cfg.Memory},
+		Stop:    l.exec.Runner.Pause, Continue: l.exec.Runner.Resume,
+		Changed: func(d owner.Decision) { l.post(post{call: func() { l.decided(d) }}) },
+		Shared:  func(s []owner.Share) { l.post(post{call: func() { l.reweigh(s) }}) },
 	}
 	if cfg.File == "" {
 		cfg.Sensors = []sensor.Sensor{}
-	} else if u, err := disks.Usage(n.cfg.DataDir); err == nil {
+	} else if u, err := disks.Usage(l.cfg.DataDir); err == nil {
 		cfg.Machine.Disk = int64(u.Total)
-		cfg.Sensors = append(sensor.System(), sensor.DataDir{Dir: n.cfg.DataDir})
+		cfg.Sensors = append(sensor.System(), sensor.DataDir{Dir: l.cfg.DataDir})
 	}
-	if n.cfg.Experiment.Replay != nil {
-		cfg.Sensors = []sensor.Sensor{owner.Replay{History: n.cfg.Experiment.Replay}}
+	if l.cfg.Experiment.Replay != nil {
+		cfg.Sensors = []sensor.Sensor{owner.Replay{History: l.cfg.Experiment.Replay}}
 	}
-	if n.monitor, err = owner.NewMonitor(cfg); err != nil {
+	if l.monitor, err = owner.NewMonitor(cfg); err != nil {
 		return fmt.Errorf("reading the owner's rules: %w", err)
 	}
-	rules, _ := n.monitor.Rules()
-	n.weights = rules.Overlays
-	n.decided(n.monitor.Decision())
+	rules, _ := l.monitor.Rules()
+	l.weights = rules.Overlays
+	l.decided(l.monitor.Decision())
 	return nil
 }
 
 // decided obeys the owner, on the loop. Tasks have been stopped already.
-func (n *Node) decided(d owner.Decision) {
-	before := n.decision
-	n.decision, n.moveAt = d, d.MoveAt
-	if n.movedOut = n.movedOut && d.Stop; n.movedOut {
-		n.moveAt = time.Time{}
+func (l *lending) decided(d owner.Decision) {
+	before := l.decision
+	l.decision, l.moveAt = d, d.MoveAt
+	if l.movedOut = l.movedOut && d.Stop; l.movedOut {
+		l.moveAt = time.Time{}
 	}
-	n.exec.Lend(d)
-	n.departIfDue(n.now())
-	if r, ok := n.net.(rater); ok {
+	l.exec.Lend(d)
+	l.departIfDue(l.now())
+	if r, ok := l.net.(rater); ok {
 		r.SetRates(d.Upload, d.Download)
 	}
 	s := message.OwnerState{State: d.State, Slots: d.Cores, Memory: d.Memory, Reason: d.Reason, Until: d.Until}
-	if s == n.owner {
-		n.lend()
+	if s == l.owner {
+		l.lend()
 		return
 	}
-	n.owner = s
+	l.owner = s
 	if d.Rule != before.Rule || d.State != before.State {
-		n.log.Info("the owner's rules", "state", d.State, "rule", d.Rule, "sensor", d.Sensor, "reason", d.Reason)
+		l.log.Info("the owner's rules", "state", d.State, "rule", d.Rule, "sensor", d.Sensor, "reason", d.Reason)
 	}
-	n.noteState(d.State, min(1, float64(d.Cores)/float64(max(1, n.cfg.Cores))), n.now())
+	l.past.noteState(d.State, min(1, float64(d.Cores)/float64(max(1, l.cfg.Cores))), l.now())
 	if s.Slots == 0 {
-		n.exec.Drop(func(exec.Client) bool { return true })
+		l.exec.Drop(func(exec.Client) bool { return true })
 	}
-	n.lend()
-	n.exec.Fit()
+	l.lend()
+	l.exec.Fit()
 }
 
 // reweigh takes over the shares of the owner's rules, on the loop.
-func (n *Node) reweigh(shares []owner.Share) {
-	n.weights = shares
-	n.exec.Drop(func(of exec.Client) bool { return of.(client).m.weight() == 0 })
-	n.take(n.peer.Settle(n.now()))
+func (l *lending) reweigh(shares []owner.Share) {
+	l.weights = shares
+	l.exec.Drop(func(of exec.Client) bool { return of.(client).m.weight() == 0 })
+	l.take(l.peer.Settle(l.now()))
 }
 
 // moveRetry is how often tasks that cannot be saved, and that nobody else could
@@ -95,41 +110,41 @@ const moveRetry = time.Minute
 // moveIfDue has stopped tasks go on elsewhere when their grace has passed. Where
 // there is no elsewhere they are saved all the same, to wait with the leader: the
 // owner's memory is free then, and they go on wherever there is room, be it here.
-func (n *Node) moveIfDue(now time.Time) {
-	if n.moveAt.IsZero() || n.moveAt.After(now) {
+func (l *lending) moveIfDue(now time.Time) {
+	if l.moveAt.IsZero() || l.moveAt.After(now) {
 		return
 	}
-	n.moveAt = time.Time{}
-	if n.decision.Rule == owner.RuleDrain { // what the leader finds no place for ends here
+	l.moveAt = time.Time{}
+	if l.decision.Rule == owner.RuleDrain { // what the leader finds no place for ends here
 		return
 	}
-	elsewhere := n.peer.OthersWork()
-	n.movedOut = n.decision.Stop
-	n.lend()
-	stay, leave := n.exec.MoveOut(elsewhere, n.owner.Reason)
+	elsewhere := l.peer.OthersWork()
+	l.movedOut = l.decision.Stop
+	l.lend()
+	stay, leave := l.exec.MoveOut(elsewhere, l.owner.Reason)
 	switch {
-	case n.decision.Rule != owner.RuleGoing:
+	case l.decision.Rule != owner.RuleGoing:
 		if stay > 0 {
-			n.moveAt = now.Add(moveRetry)
+			l.moveAt = now.Add(moveRetry)
 		}
 	case leave == 0 && stay > 0:
-		n.monitor.Release()
+		l.monitor.Release()
 	default:
-		until := n.decision.Until
-		n.spawn(func() { n.releaseWhenMoved(until, stay) })
+		until := l.decision.Until
+		l.spawn(func() { l.releaseWhenMoved(until, stay) })
 	}
 }
 
 // releaseWhenMoved lets the machine go once no task runs here but those that stay,
 // or just before the system would go anyway.
-func (n *Node) releaseWhenMoved(until time.Time, stay int) {
+func (l *lending) releaseWhenMoved(until time.Time, stay int) {
 	const look = 20 * time.Millisecond
-	defer n.monitor.Release()
+	defer l.monitor.Release()
 	t := time.NewTicker(look)
 	defer t.Stop()
 	for time.Now().Before(until) {
 		left := 0
-		if n.do(context.Background(), func() { left = n.exec.Count() }) != nil || left <= stay {
+		if l.do(context.Background(), func() { left = l.exec.Count() }) != nil || left <= stay {
 			return
 		}
 		<-t.C
@@ -138,12 +153,12 @@ func (n *Node) releaseWhenMoved(until time.Time, stay int) {
 
 // Pause stops all tasks at once, for d or, where that is 0, until Resume. The
 // owner's word is durable when Pause returns.
-func (n *Node) Pause(ctx context.Context, d time.Duration) error {
+func (l *lending) Pause(ctx context.Context, d time.Duration) error {
 	if d < 0 {
 		return fmt.Errorf("cannot pause for %v", d)
 	}
 	now := time.Now().Round(0) // by the wall clock: it outlives the node
-	return n.amend(ctx, func(p *owner.Pause) {
+	return l.amend(ctx, func(p *owner.Pause) {
 		p.On, p.Since, p.Until = true, now, time.Time{}
 		if d > 0 {
 			p.Until = now.Add(d)
@@ -153,9 +168,9 @@ func (n *Node) Pause(ctx context.Context, d time.Duration) error {
 
 // Drain has the node take nothing new and what runs move to others, until Resume.
 // The owner's word is durable when Drain returns; what is left then Status tells.
-func (n *Node) Drain(ctx context.Context) error {
+func (l *lending) Drain(ctx context.Context) error {
 	now := time.Now().Round(0)
-	return n.amend(ctx, func(p *owner.Pause) {
+	return l.amend(ctx, func(p *owner.Pause) {
 		if p.Drain = true; !p.On {
 			p.Since = now
 		}
@@ -163,17 +178,17 @@ func (n *Node) Drain(ctx context.Context) error {
 }
 
 // Resume takes back a Pause and a Drain.
-func (n *Node) Resume(ctx context.Context) error {
-	return n.amend(ctx, func(p *owner.Pause) { *p = owner.Pause{} })
+func (l *lending) Resume(ctx context.Context) error {
+	return l.amend(ctx, func(p *owner.Pause) { *p = owner.Pause{} })
 }
 
-func (n *Node) amend(ctx context.Context, change func(*owner.Pause)) error {
-	value, err := json.Marshal(n.monitor.Amend(change))
+func (l *lending) amend(ctx context.Context, change func(*owner.Pause)) error {
+	value, err := json.Marshal(l.monitor.Amend(change))
 	if err != nil {
 		return err
 	}
-	if e := n.do(ctx, func() {
-		err = n.store.commit(context.WithoutCancel(ctx), []message.Persist{{Key: pauseKey, Value: value}})
+	if e := l.do(ctx, func() {
+		err = l.store.commit(context.WithoutCancel(ctx), []message.Persist{{Key: pauseKey, Value: value}})
 	}); e != nil {
 		return e
 	}
@@ -183,19 +198,19 @@ func (n *Node) amend(ctx context.Context, change func(*owner.Pause)) error {
 	return nil
 }
 
-func (n *Node) loadPause(ctx context.Context) (p owner.Pause, err error) {
-	pairs, err := n.store.load(ctx, "", "n/")
+func (l *lending) loadPause(ctx context.Context) (p owner.Pause, err error) {
+	pairs, err := l.store.load(ctx, "", "n/")
 	if err != nil || pairs[pauseKey] == nil {
 		return p, err
 	}
 	if err := json.Unmarshal(pairs[pauseKey], &p); err != nil {
-		n.log.Warn("the owner's last word cannot be read: nothing runs until `godwit resume`", "err", err)
-		return owner.Pause{On: true, Since: n.clock.started}, nil
+		l.log.Warn("the owner's last word cannot be read: nothing runs until `godwit resume`", "err", err)
+		return owner.Pause{On: true, Since: l.clock.started}, nil
 	}
 	return p, nil
 }
 
 // Examine checks what the owner's rules rest on.
-func (n *Node) Examine() []owner.Finding {
-	return n.monitor.Examine(n.exec.Runner.Caps())
+func (l *lending) Examine() []owner.Finding {
+	return l.monitor.Examine(l.exec.Runner.Caps())
 }

@@ -49,15 +49,22 @@ func (q jobQuery) ask(c *scheduler.Coordinator) (any, error) {
 	return nil, fmt.Errorf("%w: %s", ErrUnknownJob, q.Job)
 }
 
+// Queries are what is asked of those who lead the overlays that this node serves, and of
+// this node where it leads.
+type queries struct {
+	*driver
+	overlays *overlays
+}
+
 // led asks this node's coordinator of an overlay, if it leads there, for a peer.
-func (n *Node) led(ctx context.Context, from task.PeerID, id overlay.ID,
+func (q *queries) led(ctx context.Context, from task.PeerID, id overlay.ID,
 	ask func(*scheduler.Coordinator) (any, error)) (v any, err error) {
-	doErr := n.do(ctx, func() {
-		m := n.members[id]
+	doErr := q.do(ctx, func() {
+		m := q.overlays.members[id]
 		switch {
 		case m == nil || m.Coordinator() == nil:
 			err = ErrNoLeader
-		case from != n.self && !m.Admits(from):
+		case from != q.self && !m.Admits(from):
 			err = errNoMember
 		default:
 			v, err = ask(m.Coordinator())
@@ -77,9 +84,9 @@ type leader struct {
 }
 
 // leaders returns those of the overlays that this node serves.
-func (n *Node) leaders(ctx context.Context) (out []leader, err error) {
-	err = n.do(ctx, func() {
-		for _, m := range n.ordered() {
+func (q *queries) leaders(ctx context.Context) (out []leader, err error) {
+	err = q.do(ctx, func() {
+		for _, m := range q.ordered() {
 			out = append(out, leader{m.id, m.Manifest().Name, m.Leader().Leader})
 		}
 	})
@@ -87,7 +94,7 @@ func (n *Node) leaders(ctx context.Context) (out []leader, err error) {
 }
 
 // ask asks an overlay's leader, wherever it is, into out.
-func (n *Node) ask(ctx context.Context, l leader, method string, question any, out any) error {
+func (q *queries) ask(ctx context.Context, l leader, method string, question any, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	if l.peer == "" {
@@ -98,9 +105,9 @@ func (n *Node) ask(ctx context.Context, l leader, method string, question any, o
 		return fmt.Errorf("encoding the question: %w", err)
 	}
 	var b []byte
-	if l.peer == n.self {
-		b, err = handler{n}.Request(ctx, n.self, method, body)
-	} else if b, err = n.net.Request(ctx, l.peer, method, body); err != nil {
+	if l.peer == q.self {
+		b, err = q.answer(ctx, q.self, method, body)
+	} else if b, err = q.net.Request(ctx, l.peer, method, body); err != nil {
 		err = leaderError(err)
 	}
 	if err != nil {
@@ -114,14 +121,15 @@ func (n *Node) ask(ctx context.Context, l leader, method string, question any, o
 
 // askLeaders asks one leader after another until one knows the job that the
 // question is about. It returns the overlay's name.
-func (n *Node) askLeaders(ctx context.Context, method string, question func(overlay.ID) any, out any) (string, error) {
-	all, err := n.leaders(ctx)
+func (q *queries) askLeaders(ctx context.Context, method string, question func(overlay.ID) any,
+	out any) (string, error) {
+	all, err := q.leaders(ctx)
 	if err != nil {
 		return "", err
 	}
 	err = ErrNoLeader
 	for _, l := range all {
-		e := n.ask(ctx, l, method, question(l.overlay), out)
+		e := q.ask(ctx, l, method, question(l.overlay), out)
 		if e == nil {
 			return l.name, nil
 		}
@@ -149,23 +157,23 @@ func leaderError(err error) error {
 
 // Jobs lists the jobs that this node or the overlays' coordinators know, the
 // newest first, without their tasks.
-func (n *Node) Jobs(ctx context.Context) ([]message.JobStatus, error) {
+func (q *queries) Jobs(ctx context.Context) ([]message.JobStatus, error) {
 	var own, all []message.JobStatus
-	if err := n.do(ctx, func() {
-		for _, m := range n.ordered() {
+	if err := q.do(ctx, func() {
+		for _, m := range q.ordered() {
 			own = append(own, named(m.Submitter().Jobs(), m.Manifest().Name)...)
 		}
 	}); err != nil {
 		return nil, err
 	}
-	leaders, err := n.leaders(ctx)
+	leaders, err := q.leaders(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, l := range leaders {
 		var led []message.JobStatus
-		if err := n.ask(ctx, l, methodJobs, jobsQuery{l.overlay}, &led); err != nil {
-			n.log.Debug("listing without the coordinator", "overlay", l.name, "err", err)
+		if err := q.ask(ctx, l, methodJobs, jobsQuery{l.overlay}, &led); err != nil {
+			q.log.Debug("listing without the coordinator", "overlay", l.name, "err", err)
 		}
 		all = append(all, named(led, l.name)...)
 	}
@@ -183,12 +191,12 @@ func named(jobs []message.JobStatus, overlay string) []message.JobStatus {
 // Job returns a job's status with at most limit of its tasks from index from.
 // A complete job of this node's is answered from here; otherwise the
 // coordinator knows better.
-func (n *Node) Job(ctx context.Context, id task.JobID, from uint64, limit int) (message.JobStatus, error) {
+func (q *queries) Job(ctx context.Context, id task.JobID, from uint64, limit int) (message.JobStatus, error) {
 	var own, led message.JobStatus
 	var mine bool
 	look := func() error {
-		return n.do(ctx, func() {
-			if m := n.submitted(id); m != nil {
+		return q.do(ctx, func() {
+			if m := q.overlays.submitted(id); m != nil {
 				own, mine = m.Submitter().Job(id)
 			}
 		})
@@ -197,16 +205,16 @@ func (n *Node) Job(ctx context.Context, id task.JobID, from uint64, limit int) (
 		return own, err
 	}
 	if mine && own.Final {
-		return n.ownJob(ctx, id, from, limit)
+		return q.ownJob(ctx, id, from, limit)
 	}
-	name, err := n.askLeaders(ctx, methodJob, func(o overlay.ID) any { return jobQuery{o, id, from, limit} }, &led)
+	name, err := q.askLeaders(ctx, methodJob, func(o overlay.ID) any { return jobQuery{o, id, from, limit} }, &led)
 	// The coordinator may have answered after the last result was held here.
 	if e := look(); e != nil {
 		return own, e
 	}
 	switch {
 	case mine && own.Final:
-		return n.ownJob(ctx, id, from, limit)
+		return q.ownJob(ctx, id, from, limit)
 	case err == nil:
 		led.Overlay = name
 		if mine {
@@ -214,14 +222,14 @@ func (n *Node) Job(ctx context.Context, id task.JobID, from uint64, limit int) (
 		}
 		return led, nil
 	case mine:
-		return n.ownJob(ctx, id, from, limit)
+		return q.ownJob(ctx, id, from, limit)
 	}
 	return led, err
 }
 
 // submitted returns the overlay in which this node submitted the job, or nil.
-func (n *Node) submitted(id task.JobID) *membership {
-	for _, m := range n.members {
+func (o *overlays) submitted(id task.JobID) *membership {
+	for _, m := range o.members {
 		if _, ok := m.Submitter().Record(id); ok {
 			return m
 		}
@@ -231,8 +239,8 @@ func (n *Node) submitted(id task.JobID) *membership {
 
 // Why explains where a task is, or why it waits; without an index it groups
 // the reasons of the job's tasks.
-func (n *Node) Why(ctx context.Context, id task.JobID, index *uint64) (Why, error) {
+func (q *queries) Why(ctx context.Context, id task.JobID, index *uint64) (Why, error) {
 	var w Why
-	_, err := n.askLeaders(ctx, methodWhy, func(o overlay.ID) any { return whyQuery{o, id, index} }, &w)
+	_, err := q.askLeaders(ctx, methodWhy, func(o overlay.ID) any { return whyQuery{o, id, index} }, &w)
 	return w, err
 }

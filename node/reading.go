@@ -24,10 +24,10 @@ type reading struct {
 
 // stay is the probability that a member, available now, runs tasks for d without a
 // break, and whether anything is known of it in particular. The pool is as of now.
-func (n *Node) stay(a *overlay.Advert, now time.Time, d time.Duration) (p float64, known bool) {
-	p, known = n.reader(a, now).Stay(now, d)
-	if belief := n.peer.Standing().Weight(a.Peer); belief < 1 {
-		stranger := predictor.NewReader(&predictor.Record{}, n.past.pool)
+func (ps *past) stay(a *overlay.Advert, now time.Time, d time.Duration) (p float64, known bool) {
+	p, known = ps.reader(a, now).Stay(now, d)
+	if belief := ps.peer.Standing().Weight(a.Peer); belief < 1 {
+		stranger := predictor.NewReader(&predictor.Record{}, ps.pool)
 		q, _ := stranger.Stay(now, d)
 		p = belief*p + (1-belief)*min(q, p)
 	}
@@ -38,20 +38,20 @@ func (n *Node) stay(a *overlay.Advert, now time.Time, d time.Duration) (p float6
 }
 
 // reader reads a member's record, if it was not read since the pool was made.
-func (n *Node) reader(a *overlay.Advert, now time.Time) *predictor.Reader {
-	if a.Peer == n.self {
-		n.past.recorder.Tick(now)
-		r := n.past.recorder.Record()
-		reader := predictor.NewReader(&r, n.past.pool)
+func (ps *past) reader(a *overlay.Advert, now time.Time) *predictor.Reader {
+	if a.Peer == ps.self {
+		ps.recorder.Tick(now)
+		r := ps.recorder.Record()
+		reader := predictor.NewReader(&r, ps.pool)
 		return &reader
 	}
 	key := record{a.Overlay, a.Peer}
-	known := n.past.readings[key]
+	known := ps.readings[key]
 	if known == nil || known.advert != a.Seq {
 		var r predictor.Record
 		_ = r.UnmarshalBinary(a.Record) // one that cannot be read says nothing
-		known = &reading{a.Seq, predictor.NewReader(&r, n.past.pool)}
-		n.past.readings[key] = known
+		known = &reading{a.Seq, predictor.NewReader(&r, ps.pool)}
+		ps.readings[key] = known
 	}
 	return &known.reader
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"godwit/internal/pause"
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/scheduler/message"
@@ -25,25 +26,25 @@ func (c *Config) recoverFile() string { return filepath.Join(c.DataDir, recoverN
 // recoverJobs takes this node's jobs back from the overlays' ledgers, after its
 // store was lost: it offers them again as if it held no result, and so gets all
 // that there are, and has run again what it had held alone.
-func (n *Node) recoverJobs(ctx context.Context) {
-	if _, err := os.Stat(n.cfg.recoverFile()); err != nil {
+func (ss *submissions) recoverJobs(ctx context.Context) {
+	if _, err := os.Stat(ss.cfg.recoverFile()); err != nil {
 		return
 	}
 	done := map[overlay.ID]bool{}
-	for pause(ctx, recoverEvery) {
-		leaders, err := n.leaders(ctx)
+	for pause.For(ctx, recoverEvery) == nil {
+		leaders, err := ss.queries.leaders(ctx)
 		if err != nil {
 			return
 		}
 		all := true
 		for _, l := range leaders {
-			done[l.overlay] = done[l.overlay] || n.recoverFrom(ctx, l)
+			done[l.overlay] = done[l.overlay] || ss.recoverFrom(ctx, l)
 			all = all && done[l.overlay]
 		}
 		if all {
-			n.log.Info("jobs that this node had submitted are back")
-			if err := os.Remove(n.cfg.recoverFile()); err != nil {
-				n.log.Warn("the mark of a damaged store stays", "err", err)
+			ss.log.Info("jobs that this node had submitted are back")
+			if err := os.Remove(ss.cfg.recoverFile()); err != nil {
+				ss.log.Warn("the mark of a damaged store stays", "err", err)
 			}
 			return
 		}
@@ -52,41 +53,41 @@ func (n *Node) recoverJobs(ctx context.Context) {
 
 // recoverFrom takes back the jobs that one leader has, and says whether it could
 // be asked. A leader that is this node itself knows no more than its store did.
-func (n *Node) recoverFrom(ctx context.Context, l leader) bool {
+func (ss *submissions) recoverFrom(ctx context.Context, l leader) bool {
 	var jobs []message.JobStatus
-	if err := n.ask(ctx, l, methodJobs, jobsQuery{l.overlay}, &jobs); err != nil {
-		n.log.Debug("jobs are not recovered yet", "overlay", l.name, "err", err)
+	if err := ss.queries.ask(ctx, l, methodJobs, jobsQuery{l.overlay}, &jobs); err != nil {
+		ss.log.Debug("jobs are not recovered yet", "overlay", l.name, "err", err)
 		return false
 	}
 	for _, j := range jobs {
-		if j.Submitter != n.self || n.hasJob(ctx, j.ID) {
+		if j.Submitter != ss.self || ss.hasJob(ctx, j.ID) {
 			continue
 		}
-		if err := n.recoverJob(ctx, l, j.ID); err != nil {
-			n.log.Warn("a job is not recovered yet", "job", j.ID, "err", err)
+		if err := ss.recoverJob(ctx, l, j.ID); err != nil {
+			ss.log.Warn("a job is not recovered yet", "job", j.ID, "err", err)
 			return false
 		}
-		n.log.Info("a job of this node is recovered from the overlay's ledger", "job", j.ID, "state", j.State)
+		ss.log.Info("a job of this node is recovered from the overlay's ledger", "job", j.ID, "state", j.State)
 	}
 	return true
 }
 
-func (n *Node) hasJob(ctx context.Context, id task.JobID) (has bool) {
-	_ = n.do(ctx, func() { has = n.submitted(id) != nil })
+func (ss *submissions) hasJob(ctx context.Context, id task.JobID) (has bool) {
+	_ = ss.do(ctx, func() { has = ss.overlays.submitted(id) != nil })
 	return has
 }
 
 // recoverJob brings a job's record and blocks here and offers it again.
-func (n *Node) recoverJob(ctx context.Context, l leader, id task.JobID) error {
+func (ss *submissions) recoverJob(ctx context.Context, l leader, id task.JobID) error {
 	holders := []task.PeerID{l.peer}
-	job, err := n.content.Record(ctx, id, holders)
+	job, err := ss.content.Record(ctx, id, holders)
 	if err != nil {
 		return err
 	}
-	if err := n.content.Fetch(ctx, exec.JobContent(job), holders); err != nil {
-		n.log.Debug("a job's files are not to be had; it may be over", "job", id, "err", err)
+	if err := ss.content.Fetch(ctx, exec.JobContent(job), holders); err != nil {
+		ss.log.Debug("a job's files are not to be had; it may be over", "job", id, "err", err)
 	}
-	b, err := n.content.blocks.Get(ctx, task.CID(id))
+	b, err := ss.content.blocks.Get(ctx, task.CID(id))
 	if err != nil {
 		return err
 	}
@@ -94,8 +95,8 @@ func (n *Node) recoverJob(ctx context.Context, l leader, id task.JobID) error {
 	if err != nil {
 		return err
 	}
-	return n.do(ctx, func() {
-		if m := n.members[l.overlay]; m != nil {
+	return ss.do(ctx, func() {
+		if m := ss.overlays.members[l.overlay]; m != nil {
 			m.step(m.Submitter(), message.Offer{Record: rec})
 		}
 	})

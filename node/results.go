@@ -14,13 +14,13 @@ import (
 // limit of them from index from, in order, with the job's status. Only what is
 // held is asked on the loop; the reading itself does not hold it up. mine is
 // false for a job of another node.
-func (n *Node) heldBy(ctx context.Context, id task.JobID, from uint64, limit int) (st message.JobStatus,
+func (q *queries) heldBy(ctx context.Context, id task.JobID, from uint64, limit int) (st message.JobStatus,
 	out []message.TaskSummary, mine bool, err error) {
 	var held []uint64
 	var unwritten map[string][]byte
 	var space string
-	err = n.do(ctx, func() {
-		m := n.submitted(id)
+	err = q.do(ctx, func() {
+		m := q.overlays.submitted(id)
 		if mine = m != nil; !mine {
 			return
 		}
@@ -37,7 +37,7 @@ func (n *Node) heldBy(ctx context.Context, id task.JobID, from uint64, limit int
 		key := submitter.ResultKey(id, i)
 		value, ok := unwritten[key]
 		if !ok {
-			value, err = n.store.get(ctx, space+key)
+			value, err = q.store.get(ctx, space+key)
 		}
 		var t message.TaskSummary
 		if err == nil {
@@ -67,7 +67,7 @@ func firstOf(ranges []message.Range, from uint64, limit int) []uint64 {
 func (m *membership) unwritten(key string) map[string][]byte {
 	prefix := key[:strings.LastIndexByte(key, '/')+1]
 	out := map[string][]byte{}
-	for _, p := range m.n.pending {
+	for _, p := range m.all.pending {
 		if e, ok := p.machine().(message.Persist); ok && p.of == m && strings.HasPrefix(e.Key, prefix) {
 			out[e.Key] = e.Value
 		}
@@ -77,16 +77,16 @@ func (m *membership) unwritten(key string) map[string][]byte {
 
 // ownJob returns the status of a job that this node submitted, with the tasks
 // whose results it holds.
-func (n *Node) ownJob(ctx context.Context, id task.JobID, from uint64, limit int) (message.JobStatus, error) {
+func (q *queries) ownJob(ctx context.Context, id task.JobID, from uint64, limit int) (message.JobStatus, error) {
 	var rec task.Record
-	if err := n.do(ctx, func() {
-		if m := n.submitted(id); m != nil {
+	if err := q.do(ctx, func() {
+		if m := q.overlays.submitted(id); m != nil {
 			rec, _ = m.Submitter().Record(id)
 		}
 	}); err != nil {
 		return message.JobStatus{}, err
 	}
-	st, results, mine, err := n.heldBy(ctx, id, from, min(limit, MaxTaskList))
+	st, results, mine, err := q.heldBy(ctx, id, from, min(limit, MaxTaskList))
 	switch {
 	case err != nil:
 		return st, err

@@ -52,8 +52,8 @@ func TestResultsInPages(t *testing.T) {
 
 // What the loop has still to write is read from there.
 func TestResultsNotYetWritten(t *testing.T) {
-	n := &Node{}
-	m, other := &membership{n: n}, &membership{n: n}
+	n := &overlays{driver: &driver{}}
+	m, other := &membership{all: n}, &membership{all: n}
 	persist := func(m *membership, job task.JobID, i uint64) pending {
 		return pending{effect: member.Do{Effect: message.Persist{Key: submitter.ResultKey(job, i), Value: []byte{byte(i)}}},
 			of: m}

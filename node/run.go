@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"godwit/internal/pause"
 )
 
 // Run serves until ctx ends or something fails that the node cannot do without.
@@ -24,7 +26,7 @@ func (n *Node) Run(ctx context.Context) error {
 		n.spawn(func() { n.keepSpeed(hard, m) })
 	}
 	n.spawn(func() { n.gatherHistories(hard) })
-	n.spawn(func() { n.collectBlocks(hard) })
+	n.spawn(func() { collector{n.driver, n.monitor}.run(hard) })
 	n.spawn(func() { n.joinUnknown(hard) })
 	n.spawn(func() { n.recoverJobs(hard) })
 	err := n.loop(hard, ctx)
@@ -42,21 +44,21 @@ const unknownRetry = 2 * time.Second
 
 // joinUnknown joins the overlays that the configuration names and that others
 // have to be asked for.
-func (n *Node) joinUnknown(ctx context.Context) {
-	for _, what := range n.unknown {
+func (o *overlays) joinUnknown(ctx context.Context) {
+	for _, what := range o.unknown {
 		for told := false; ctx.Err() == nil; told = true {
-			_, err := n.JoinOverlay(ctx, what, 0)
+			_, err := o.JoinOverlay(ctx, what, 0)
 			if err == nil {
 				break
 			}
 			if !errors.Is(err, ErrUnknownOverlay) {
-				n.log.Error("an overlay is not joined", "overlay", what, "err", err)
+				o.log.Error("an overlay is not joined", "overlay", what, "err", err)
 				break
 			}
 			if !told {
-				n.log.Info("waiting for a peer that knows an overlay", "overlay", what)
+				o.log.Info("waiting for a peer that knows an overlay", "overlay", what)
 			}
-			pause(ctx, unknownRetry)
+			_ = pause.For(ctx, unknownRetry)
 		}
 	}
 }

@@ -9,11 +9,11 @@ import (
 // Scheduling tells how the leader of an overlay that this node serves schedules now:
 // what waits, who is there, what it has learnt and which policies it follows. Only
 // the leader knows, and is asked wherever it is.
-func (n *Node) Scheduling(ctx context.Context, nameOrID string) (s scheduler.Scheduling, err error) {
+func (q *queries) Scheduling(ctx context.Context, nameOrID string) (s scheduler.Scheduling, err error) {
 	var l leader
-	if e := n.do(ctx, func() {
+	if e := q.do(ctx, func() {
 		var m *membership
-		if m, err = n.find(nameOrID); err == nil {
+		if m, err = q.overlays.find(nameOrID); err == nil {
 			l = leader{m.id, m.Manifest().Name, m.Leader().Leader}
 		}
 	}); e != nil {
@@ -22,5 +22,5 @@ func (n *Node) Scheduling(ctx context.Context, nameOrID string) (s scheduler.Sch
 	if err != nil {
 		return s, err
 	}
-	return s, n.ask(ctx, l, methodScheduling, jobsQuery{l.overlay}, &s)
+	return s, q.ask(ctx, l, methodScheduling, jobsQuery{l.overlay}, &s)
 }

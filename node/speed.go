@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"godwit/internal/pause"
 	"godwit/overlay"
 )
 
@@ -31,7 +32,7 @@ type speedometer interface {
 // keepSpeed measures the machine's speed from time to time until ctx ends.
 func (n *Node) keepSpeed(ctx context.Context, m speedometer) {
 	wait := speedWait + rand.N(speedWait) // nodes that start together do not measure each other
-	for pause(ctx, wait) {
+	for pause.For(ctx, wait) == nil {
 		wait = speedRetry
 		if !n.mayRun(ctx) {
 			continue // the owner comes first

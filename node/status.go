@@ -177,14 +177,14 @@ func (m *membership) list(beliefs map[task.PeerID]overlay.Belief) []Member {
 			Belief: overlay.There.String(),
 		}
 		if _, here := m.View().Member(a.Peer); here {
-			x.Stay = m.n.forecast(a, usualHorizon).Stay
+			x.Stay = m.all.past.forecast(a, usualHorizon).Stay
 		} else {
 			x.Belief = overlay.Lost.String()
 		}
 		if b, ok := beliefs[a.Peer]; ok {
 			x.Belief, x.BeliefBy, x.BeliefSince = b.State.String(), b.By, b.Since
 		}
-		if a.Peer == m.n.self {
+		if a.Peer == m.all.self {
 			x.BeliefBy = "self"
 		}
 		out = append(out, x)
@@ -200,7 +200,7 @@ func (m *membership) roles(peer task.PeerID) []string {
 	case slices.Contains(m.Group(), peer):
 		roles = append(roles, RoleCoordinator)
 	}
-	if peer == m.n.self {
+	if peer == m.all.self {
 		roles = append(roles, "self")
 	}
 	return roles

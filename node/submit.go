@@ -27,21 +27,29 @@ type Submission struct {
 	Overlay string // name or ID of the one to run it; "" for the node's usual
 }
 
+// Submissions are the jobs that this node hands in, and hands in again when its store
+// was lost.
+type submissions struct {
+	*driver
+	overlays *overlays
+	queries  *queries
+}
+
 // Submit signs a job and hands it to the overlay's coordinator. It returns
 // when the job is durable there: from then on it cannot be lost. If ctx ends
 // first the job stays with this node, which goes on offering it; the ID is
 // returned with the error.
-func (n *Node) Submit(ctx context.Context, s Submission) (task.JobID, error) {
-	if n.cfg.Experiment.Runner != RunSleep {
-		if err := n.content.checkModule(ctx, s.Module); err != nil {
+func (ss *submissions) Submit(ctx context.Context, s Submission) (task.JobID, error) {
+	if ss.cfg.Experiment.Runner != RunSleep {
+		if err := ss.content.checkModule(ctx, s.Module); err != nil {
 			return "", err
 		}
 	}
 	var m *membership
 	var rules overlay.Manifest
 	var err error
-	if e := n.do(ctx, func() {
-		if m, err = n.find(s.Overlay); err == nil {
+	if e := ss.do(ctx, func() {
+		if m, err = ss.overlays.find(s.Overlay); err == nil {
 			rules = *m.Manifest()
 		}
 	}); e != nil {
@@ -57,32 +65,32 @@ func (n *Node) Submit(ctx context.Context, s Submission) (task.JobID, error) {
 		return "", err
 	}
 	job.Replicas = max(job.Replicas, rules.Replicas) // the overlay asks for no less
-	rec, err := task.SignJob(job, n.key)
+	rec, err := task.SignJob(job, ss.key)
 	if err != nil {
 		return "", fmt.Errorf("signing the job: %w", err)
 	}
-	if _, err := n.content.blocks.PutRecord(ctx, rec.Encode()); err != nil {
+	if _, err := ss.content.blocks.PutRecord(ctx, rec.Encode()); err != nil {
 		return "", fmt.Errorf("storing the job's record: %w", err)
 	}
 	// The submitter's promise rests on these blocks: on disk before the offer.
-	if err := n.content.blocks.Sync(ctx); err != nil {
+	if err := ss.content.blocks.Sync(ctx); err != nil {
 		return "", fmt.Errorf("storing the job: %w", err)
 	}
 	id := rec.ID()
-	return id, n.offer(ctx, m, id, rec)
+	return id, ss.offer(ctx, m, id, rec)
 }
 
 // offer gives the record to the submitter and waits for the answer.
-func (n *Node) offer(ctx context.Context, m *membership, id task.JobID, rec task.Record) error {
-	w := n.Watch(id)
+func (ss *submissions) offer(ctx context.Context, m *membership, id task.JobID, rec task.Record) error {
+	w := ss.Watch(id)
 	defer w.Close()
-	if err := n.do(ctx, func() { m.step(m.Submitter(), message.Offer{Record: rec}) }); err != nil {
+	if err := ss.do(ctx, func() { m.step(m.Submitter(), message.Offer{Record: rec}) }); err != nil {
 		return err
 	}
 	for {
 		var accepted bool
 		var refusal string
-		if err := n.do(ctx, func() { accepted, refusal = m.Submitter().Accepted(id), m.refusal(id) }); err != nil {
+		if err := ss.do(ctx, func() { accepted, refusal = m.Submitter().Accepted(id), m.refusal(id) }); err != nil {
 			return err
 		}
 		switch {
@@ -95,7 +103,7 @@ func (n *Node) offer(ctx context.Context, m *membership, id task.JobID, rec task
 		case <-w.C:
 		case <-ctx.Done():
 			return fmt.Errorf("waiting for the coordinator to accept %s: %w", id, ctx.Err())
-		case <-n.stopped:
+		case <-ss.stopped:
 			return ErrStopped
 		}
 	}
@@ -108,10 +116,10 @@ func (m *membership) refusal(id task.JobID) string {
 }
 
 // Cancel ends a job that this node submitted.
-func (n *Node) Cancel(ctx context.Context, id task.JobID) error {
+func (ss *submissions) Cancel(ctx context.Context, id task.JobID) error {
 	mine := false
-	err := n.do(ctx, func() {
-		if m := n.submitted(id); m != nil {
+	err := ss.do(ctx, func() {
+		if m := ss.overlays.submitted(id); m != nil {
 			mine = true
 			m.step(m.Submitter(), message.CancelJob{Job: id})
 		}
@@ -128,10 +136,10 @@ var ErrRunning = errors.New("node: the job is not over")
 // Forget drops a job that this node submitted and that is over, and its results:
 // they cannot be had again. Their blocks are removed with the next collection.
 // A crash within moments may bring the job back.
-func (n *Node) Forget(ctx context.Context, id task.JobID) error {
+func (ss *submissions) Forget(ctx context.Context, id task.JobID) error {
 	var err error
-	if e := n.do(ctx, func() {
-		m := n.submitted(id)
+	if e := ss.do(ctx, func() {
+		m := ss.overlays.submitted(id)
 		if m == nil {
 			err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)
 			return
@@ -149,8 +157,8 @@ func (n *Node) Forget(ctx context.Context, id task.JobID) error {
 
 // Results returns the ended tasks of a job that this node submitted and holds,
 // at most limit of them from index from, in order.
-func (n *Node) Results(ctx context.Context, id task.JobID, from uint64, limit int) ([]message.TaskSummary, error) {
-	_, out, mine, err := n.heldBy(ctx, id, from, limit)
+func (q *queries) Results(ctx context.Context, id task.JobID, from uint64, limit int) ([]message.TaskSummary, error) {
+	_, out, mine, err := q.heldBy(ctx, id, from, limit)
 	if err == nil && !mine {
 		err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)
 	}

@@ -30,36 +30,36 @@ type probeAnswer struct {
 const maxProbeWait = 5 * time.Second
 
 // carryAsk carries out an effect of the peer that rests on nothing durable.
-func (n *Node) carryAsk(e member.Effect) {
+func (d *driver) carryAsk(e member.Effect) {
 	switch e := e.(type) {
 	case member.Probe:
-		n.spawn(func() { n.probe(e) })
+		d.spawn(func() { d.probe(e) })
 	case member.ProbeVia:
-		n.spawn(func() { n.probeVia(e) })
+		d.spawn(func() { d.probeVia(e) })
 	case member.Ping:
-		n.spawn(func() { n.ping(e) })
+		d.spawn(func() { d.ping(e) })
 	case member.Cut: // one that came beside it is not told by the network, but counts
-		if n.net.Cut(e.Peer, e.Age) {
-			n.tell(member.Connected{Peer: e.Peer})
+		if d.net.Cut(e.Peer, e.Age) {
+			d.tell(member.Connected{Peer: e.Peer})
 		}
 	case member.FetchRules:
 		e.Of.Driver.(*membership).askManifest(e.From)
 	case member.Notice:
-		n.notice(e)
+		d.notice(e)
 	}
 }
 
 // probe asks a peer whether it is there.
-func (n *Node) probe(e member.Probe) {
+func (d *driver) probe(e member.Probe) {
 	ctx, cancel := context.WithTimeout(context.Background(), e.Wait)
 	defer cancel()
-	_, err := n.net.Request(ctx, e.Peer, methodPing, nil)
+	_, err := d.net.Request(ctx, e.Peer, methodPing, nil)
 	probed := member.Probed{Peer: e.Peer, There: !silent(err), Refused: errors.Is(err, syscall.ECONNREFUSED)}
-	n.post(post{call: func() { n.tell(probed) }})
+	d.post(post{call: func() { d.tell(probed) }})
 }
 
 // probeVia has another member ask a peer.
-func (n *Node) probeVia(e member.ProbeVia) {
+func (d *driver) probeVia(e member.ProbeVia) {
 	ctx, cancel := context.WithTimeout(context.Background(), e.Wait)
 	defer cancel()
 	body, err := json.Marshal(probeQuery{e.Peer, e.Wait.Milliseconds()})
@@ -67,24 +67,24 @@ func (n *Node) probeVia(e member.ProbeVia) {
 		return
 	}
 	var a probeAnswer
-	b, err := n.net.Request(ctx, e.Via, methodProbe, body)
+	b, err := d.net.Request(ctx, e.Via, methodProbe, body)
 	if err == nil {
 		err = json.Unmarshal(b, &a)
 	}
-	n.post(post{call: func() {
-		n.tell(member.ProbedVia{Peer: e.Peer, Via: e.Via, There: err == nil && a.There})
+	d.post(post{call: func() {
+		d.tell(member.ProbedVia{Peer: e.Peer, Via: e.Via, There: err == nil && a.There})
 	}})
 }
 
 // answerProbe asks a member on another's behalf.
-func (n *Node) answerProbe(ctx context.Context, from task.PeerID, body []byte) ([]byte, error) {
+func (d *driver) answerProbe(ctx context.Context, from task.PeerID, body []byte) ([]byte, error) {
 	var q probeQuery
 	if err := json.Unmarshal(body, &q); err != nil {
 		return nil, fmt.Errorf("reading the question: %w", err)
 	}
 	known := false
-	if err := n.do(ctx, func() {
-		known = n.peer.Knows(q.Peer, func(m *member.Member) bool { return m.Admits(from) })
+	if err := d.do(ctx, func() {
+		known = d.peer.Knows(q.Peer, func(m *member.Member) bool { return m.Admits(from) })
 	}); err != nil {
 		return nil, err
 	}
@@ -93,16 +93,16 @@ func (n *Node) answerProbe(ctx context.Context, from task.PeerID, body []byte) (
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(time.Duration(q.WaitMS)*time.Millisecond, maxProbeWait))
 	defer cancel()
-	_, err := n.net.Request(ctx, q.Peer, methodPing, nil)
+	_, err := d.net.Request(ctx, q.Peer, methodPing, nil)
 	return json.Marshal(probeAnswer{There: !silent(err)})
 }
 
 // ping asks a peer that is said to lead whether it is there at all.
-func (n *Node) ping(e member.Ping) {
+func (d *driver) ping(e member.Ping) {
 	ctx, cancel := context.WithTimeout(context.Background(), e.Wait)
 	defer cancel()
-	_, err := n.net.Request(ctx, e.Peer, methodPing, nil)
-	n.post(post{call: func() { n.tell(member.Pinged{Peer: e.Peer, There: !silent(err)}) }})
+	_, err := d.net.Request(ctx, e.Peer, methodPing, nil)
+	d.post(post{call: func() { d.tell(member.Pinged{Peer: e.Peer, There: !silent(err)}) }})
 }
 
 // silent says whether a request failed because nobody answered: an error that

@@ -12,19 +12,19 @@ import (
 type watcher struct {
 	C   chan struct{} // has at most one token: changes since the last read are one
 	job task.JobID
-	n   *Node
+	d   *driver
 }
 
 // Watch returns a watcher of one job. Close it.
-func (n *Node) Watch(id task.JobID) *watcher {
-	w := &watcher{C: make(chan struct{}, 1), job: id, n: n}
-	n.post(post{call: func() { n.watchers.all[w] = true }})
+func (d *driver) Watch(id task.JobID) *watcher {
+	w := &watcher{C: make(chan struct{}, 1), job: id, d: d}
+	d.post(post{call: func() { d.watchers.all[w] = true }})
 	return w
 }
 
 // Close ends the watching.
 func (w *watcher) Close() {
-	w.n.post(post{call: func() { delete(w.n.watchers.all, w) }})
+	w.d.post(post{call: func() { delete(w.d.watchers.all, w) }})
 }
 
 // watchers are those that there are, and what they are still to be told. The loop owns

@@ -6,6 +6,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"godwit/internal/pause"
 )
 
 // retireEvery is how often a circuit beside a direct connection is looked at, to
@@ -44,7 +46,7 @@ func (u *upgrader) opened(c network.Conn, first bool) {
 // retire closes the circuits to a peer once there is a direct connection and no
 // stream of ours is left on them; what runs may end there.
 func (u *upgrader) retire(ctx context.Context, p peer.ID) {
-	for wait(ctx, retireEvery) && u.direct(p) {
+	for pause.For(ctx, retireEvery) == nil && u.direct(p) {
 		left := false
 		for _, c := range u.net.Network().ConnsToPeer(p) {
 			if !isRelayed(c) {

@@ -11,12 +11,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"godwit/internal/pause"
 	"godwit/overlay"
 	"godwit/p2p/wire"
 	"godwit/task"
-
-	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/peer"
 )
 
 const (
@@ -51,7 +52,7 @@ func newGreeter(ep *endpoint, as *adverts, gossip *gossip) *greeter {
 func (g *greeter) greet(ctx context.Context, p peer.ID) {
 	g.hello(ctx, p, g.adverts.sample(p, g.telling(p), time.Now()))
 	g.measure(ctx, p)
-	if wait(ctx, youngTime) && g.connected(p) {
+	if pause.For(ctx, youngTime) == nil && g.connected(p) {
 		g.hello(ctx, p, g.adverts.sample(p, g.telling(p), time.Now()))
 	}
 }
@@ -162,7 +163,7 @@ func (g *greeter) welcome(p peer.ID) {
 	now := time.Now()
 	if due, ok := g.nextWelcome(p, now); ok {
 		g.spawn(func(ctx context.Context) {
-			if wait(ctx, due.Sub(now)) {
+			if pause.For(ctx, due.Sub(now)) == nil {
 				g.hello(ctx, p, g.adverts.sample(p, g.telling(p), time.Now()))
 			}
 		})
@@ -233,7 +234,7 @@ const remindEvery = time.Minute
 // remind tells a neighbour at random, from time to time, our advert and a few
 // that we know, until ctx ends.
 func (g *greeter) remind(ctx context.Context) {
-	for wait(ctx, jitter(remindEvery)) {
+	for pause.For(ctx, jitter(remindEvery)) == nil {
 		peers := g.net.Network().Peers()
 		if len(peers) == 0 {
 			continue

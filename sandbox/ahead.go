@@ -34,7 +34,7 @@ const (
 // prepare makes ready for a checkpoint while the guest runs, and gives the bytes
 // that will have to be copied, as far as can be told.
 func (x *execution) prepare() (bytes int64) {
-	inUse, last := x.mem.inUse.Load(), x.copied.Load()
+	inUse, last := x.mem.inUse.Load(), x.last.copied.Load()
 	expect := inUse
 	if last >= 0 {
 		expect = last + last/4 + spareCopies
@@ -42,7 +42,7 @@ func (x *execution) prepare() (bytes int64) {
 	if inUse <= aheadOver || expect <= aheadOver && !x.mem.tells() {
 		return expect
 	}
-	done, ok := x.beginAhead()
+	done, ok := x.ready.begin()
 	if !ok {
 		return expect
 	}
@@ -67,7 +67,7 @@ type rounds struct {
 // tells what was written, a round shows that only when it is done.
 func (r *rounds) next() (again bool) {
 	x := r.x
-	most := int(aheadTimes*x.req.Limits.Memory/pageSize) - x.sentAhead
+	most := int(aheadTimes*x.req.Limits.Memory/pageSize) - x.last.sentAhead
 	first, begun := r.changed == 0, false
 	taken, err := x.recorder.Ahead(x.mem.buf[:x.mem.inUse.Load()], x.mem.read, x.send, func(left int) bool {
 		if !begun {
@@ -77,7 +77,7 @@ func (r *rounds) next() (again bool) {
 		again = again && most >= 0 && !x.stopsAhead()
 		return again
 	})
-	x.sentAhead += taken
+	x.last.sentAhead += taken
 	if again && !first && !x.mem.tells() {
 		again = r.wants(taken)
 	}
@@ -99,43 +99,7 @@ func (r *rounds) wants(changed int) bool {
 	return true
 }
 
-// beginAhead says that rounds are made, until done is closed, unless the run has
-// ended or its state is being handed over.
-func (x *execution) beginAhead() (done chan struct{}, ok bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.over || x.halted {
-		return nil, false
-	}
-	x.ahead = make(chan struct{})
-	return x.ahead, true
-}
-
 // stopsAhead reports whether rounds are to end, since the guest stops anyway.
 func (x *execution) stopsAhead() bool {
-	if x.mail.ordered() {
-		return true
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.over || x.halted
-}
-
-// haltAhead ends rounds, and allows no others before letAhead. When it has
-// returned, none uses the recorder.
-func (x *execution) haltAhead() {
-	x.mu.Lock()
-	x.halted = true
-	done := x.ahead
-	x.mu.Unlock()
-	if done != nil {
-		<-done
-	}
-}
-
-// letAhead allows rounds again.
-func (x *execution) letAhead() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.halted = false
+	return x.mail.ordered() || x.ready.stops()
 }

@@ -48,7 +48,7 @@ func listener(t testing.TB, said []byte) *conversation {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { null.Close() })
-	tk := Task{Name: "job/1", Pages: newBlockMap(), Outputs: []string{"stdout", "out/*"},
+	tk := Task{Name: "job/1", Saving: Saving{Pages: newBlockMap()}, Outputs: []string{"stdout", "out/*"},
 		Limits: Limits{Memory: 1 << 20, Files: 1 << 16, Output: 1 << 16}.withDefaults()}
 	c := &child{process: &process{in: null, out: bufio.NewReader(bytes.NewReader(said)), stderr: &firstWords{}}}
 	v := &conversation{c: c, t: tk}

@@ -33,29 +33,26 @@ type execution struct {
 	starts  bool // in the start function, not in _start
 
 	recorder freeze.Recorder
-	saved    bool           // a checkpoint was made
-	savedAt  uint64         // fuel at that
-	copied   atomic.Int64   // bytes copied for that; -1 before the first
+	last     lastSaved
+	known    known          // to the parent
+	ready    readiness      // for the next checkpoint
 	saving   atomic.Bool    // one is asked for or on its way
 	wanted   atomic.Bool    // one that stops the guest later than now is asked for
 	writing  sync.WaitGroup // checkpoint on its way to the parent
-	// sentAhead counts pages sent ahead since the last checkpoint; whoever uses the
-	// recorder may.
-	sentAhead int
-
-	mu    sync.Mutex
-	known map[[sha256.Size]byte]bool // blocks that the parent has
-	room  *arena                     // for the checkpoint that is asked for
-	over  bool                       // the run has ended
 
 	live uint64 // bytes of the heap after the last collection between two thaws
 
-	offered bool          // a checkpoint is asked of the machine
-	ahead   chan struct{} // closed when what is done ahead has ended; nil if nothing was
-	halted  bool          // nothing may be done ahead
-
 	restore time.Duration
 	kept    [sha256.Size]byte // hash of the checkpoint of a frozen guest
+}
+
+// A lastSaved is the checkpoint that a running guest was saved in last.
+type lastSaved struct {
+	made   bool
+	fuel   uint64       // at that
+	copied atomic.Int64 // bytes copied for that; -1 before the first
+	// sentAhead counts pages sent ahead since; whoever uses the recorder may.
+	sentAhead int
 }
 
 // The marks that a checkpoint carries beside what the guest could see.
@@ -76,8 +73,8 @@ func (x *execution) begin(ctx context.Context, e *engine) error {
 		}
 	}
 	x.recorder.Unchanged = x.mem.unchanged
-	x.recorder.Module, x.known = x.module, map[[sha256.Size]byte]bool{}
-	x.copied.Store(-1)
+	x.recorder.Module = x.module
+	x.last.copied.Store(-1)
 	if x.req.Staged {
 		if err := x.standBy(ctx, e); err != nil {
 			return fmt.Errorf("%w: %w", errRestore, err)
@@ -145,7 +142,7 @@ func (x *execution) fits(man *freeze.Manifest) error {
 // state. The recorder knows the pages; what is written from here on the tracker
 // sees.
 func (x *execution) restored(marks uint64) {
-	x.copied.Store(0)
+	x.last.copied.Store(0)
 	x.starts = marks&markStarts != 0
 	x.mem.refused = marks&markRefused != 0
 	if x.req.Saves {
@@ -184,7 +181,7 @@ func (s *supplier) block(h [sha256.Size]byte) ([]byte, error) {
 		var body []byte
 		for _, w := range s.want[:n] {
 			body = append(body, w[:]...)
-			s.x.known[w] = true
+			s.x.known.add(w)
 		}
 		s.want = s.want[n:]
 		if err := s.x.out.event(event{Want: n}, body); err != nil {
@@ -215,7 +212,7 @@ func (x *execution) play(ctx context.Context) error {
 	x.stopNext()
 	x.mail.attach(x.machine, x.saveSoon)
 	defer func() {
-		room, _ := x.takeRoom(true)
+		room, _ := x.ready.take(true)
 		room.free()
 	}()
 	defer x.mail.attach(nil, nil)
@@ -231,7 +228,7 @@ func (x *execution) play(ctx context.Context) error {
 			if not == nil {
 				return err
 			}
-			x.letAhead()
+			x.ready.letGo()
 			if err := x.out.event(event{Not: &notSaved{Why: clip(not.Error()), Freeze: true}}); err != nil {
 				return err
 			}
@@ -327,26 +324,17 @@ func (x *execution) marks() uint64 {
 
 // send sends a block that the parent does not have.
 func (x *execution) send(h [sha256.Size]byte, page []byte) error {
-	if x.knows(h) {
+	if x.known.add(h) {
 		return nil
 	}
 	return x.out.block(h, page)
-}
-
-// knows reports whether the parent has a block, and from now on it has.
-func (x *execution) knows(h [sha256.Size]byte) bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	was := x.known[h]
-	x.known[h] = true
-	return was
 }
 
 // keep sends the checkpoint of a frozen guest.
 // What is done ahead ends, and is of use.
 func (x *execution) keep(ctx context.Context) error {
 	since := time.Now()
-	x.haltAhead()
+	x.ready.halt()
 	x.writing.Wait()
 	man, err := x.record(ctx, x.send)
 	if err != nil {
@@ -400,7 +388,7 @@ func (x *execution) hash(ctx context.Context) []byte {
 // answer is what the parent is told of a guest that stopped. frozen is false
 // if it ended and is to be judged.
 func (x *execution) answer(ctx context.Context, err error) (resp response, frozen bool) {
-	x.haltAhead()
+	x.ready.halt()
 	x.writing.Wait()
 	resp.Fuel, resp.Restore = x.machine.Fuel(), x.restore
 	if errors.Is(err, freeze.ErrFrozen) {

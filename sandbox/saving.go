@@ -33,7 +33,7 @@ func (x *execution) saveSoon(wanted bool) {
 		return
 	}
 	most := min(copyMost, x.req.Limits.Memory)
-	go func() { x.offer(newArena(x.prepare(), most)) }()
+	go func() { x.ready.offer(newArena(x.prepare(), most), func() { x.machine.Checkpoint(x.save) }) }()
 }
 
 // savingDone says that a checkpoint was made, or could not be.
@@ -47,7 +47,7 @@ func (x *execution) savingDone() {
 // notStopped is called when the guest goes on in spite of orders to stop.
 func (x *execution) notStopped(err error) {
 	x.mail.slow(0)
-	if room, offered := x.takeRoom(false); offered {
+	if room, offered := x.ready.take(false); offered {
 		room.free()
 		x.wanted.Store(false)
 		x.saving.Store(false)
@@ -56,35 +56,12 @@ func (x *execution) notStopped(err error) {
 	x.mail.forget()
 }
 
-// offer gives room for a checkpoint and has it made. The room that none was
-// made in by the end of the run is given back.
-func (x *execution) offer(room *arena) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.over {
-		room.free()
-		return
-	}
-	x.room, x.offered = room, true
-	x.machine.Checkpoint(x.save)
-}
-
-// takeRoom gives what was offered, if anything was, which may be nil; over says
-// that nothing more is wanted.
-func (x *execution) takeRoom(over bool) (room *arena, offered bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	room, offered = x.room, x.offered
-	x.room, x.offered, x.over = nil, false, x.over || over
-	return room, offered
-}
-
 // save makes a checkpoint of the guest, which is stopped for as long. A
 // checkpoint that cannot be made is no reason to end the task.
 func (x *execution) save(ctx context.Context, m *freeze.Machine) error {
 	x.mail.slow(0)
-	room, _ := x.takeRoom(false)
-	if wanted := x.wanted.Swap(false); !wanted && x.saved && m.Fuel() == x.savedAt { // it has not gone on since the last
+	room, _ := x.ready.take(false)
+	if wanted := x.wanted.Swap(false); !wanted && x.last.made && m.Fuel() == x.last.fuel { // it has not gone on since
 		room.free()
 		x.savingDone()
 		return nil
@@ -100,8 +77,8 @@ func (x *execution) save(ctx context.Context, m *freeze.Machine) error {
 		x.savingDone()
 		return x.out.event(event{Not: &notSaved{Why: clip(err.Error())}})
 	}
-	x.saved, x.savedAt, x.sentAhead = true, m.Fuel(), 0
-	x.copied.Store(int64(taken.Bytes()))
+	x.last.made, x.last.fuel, x.last.sentAhead = true, m.Fuel(), 0
+	x.last.copied.Store(int64(taken.Bytes()))
 	still := make(chan time.Duration, 1)
 	m.WhenGoesOn(func(d time.Duration) { still <- d })
 	keepNaNs := x.program.Layout.Options.KeepNaNs
@@ -143,7 +120,7 @@ type copies struct {
 
 // add copies a block, unless the parent has it.
 func (c *copies) add(h [sha256.Size]byte, page []byte) error {
-	if c.x.knows(h) {
+	if c.x.known.add(h) {
 		return nil
 	}
 	c.mu.Lock()

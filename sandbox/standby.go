@@ -148,10 +148,10 @@ func (s *standby) goOn(ctx context.Context, b []byte) error {
 		return err
 	}
 	for _, p := range man.Pages {
-		x.known[p.Hash] = true
+		x.known.add(p.Hash)
 	}
 	for h := range s.files {
-		x.known[h] = true
+		x.known.add(h)
 	}
 	x.restored(marks)
 	return nil

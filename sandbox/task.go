@@ -27,8 +27,35 @@ type Task struct {
 	// run that cannot be frozen. One that can be is prepared for it all the
 	// same, so that its fuel is counted.
 	Checkpoint task.Checkpoint
-	// The fields from here on ask for checkpoints; all but OnBegin,
-	// OnFuel, ThawEvery and StateHash need Pages.
+	Saving
+	Staging
+
+	// OnBegin is called on Run's goroutine when the program itself begins to
+	// run or goes on: its process has started, its module is compiled, its
+	// state restored.
+	OnBegin func()
+	// OnFuel is called on Run's goroutine about each FuelEvery while the program
+	// runs, with the fuel used since the task's beginning, as long as that grows:
+	// progress, and what the task has cost so far. It may lag by a millisecond's
+	// worth. Report.Fuel is exact.
+	OnFuel func(fuel uint64)
+	// FuelEvery is how often OnFuel is called; 0 is each second.
+	FuelEvery time.Duration
+	// Share lets the program run only a share of the time, above 0 and at most 1,
+	// which is all of it: the newest value received holds, from the next safe point
+	// on. It is for a task on its way elsewhere that changes its memory faster than
+	// that can be sent. The task's time limit counts the rest as well. nil bounds
+	// nothing. It needs Pages.
+	Share <-chan float64
+	// ThawEvery freezes the task and thaws it in place each time it has used
+	// so much fuel. It is for tests, and changes nothing that a task can see.
+	ThawEvery uint64
+	StateHash bool // put the hash of the whole state at the end into the report
+}
+
+// A Saving says which checkpoints of a task are made, and which it goes on from. The
+// zero value begins, and makes none. All of it needs Pages.
+type Saving struct {
 	Pages Store         // where checkpoints go to and come from; nil: none are made
 	From  []byte        // manifest of a checkpoint to go on from; nil begins
 	Every time.Duration // between two checkpoints while the task runs; 0 none
@@ -41,37 +68,11 @@ type Task struct {
 	// or, with freeze, the state to stop with, could not be made: the task goes on,
 	// and is not frozen by this Run any more. why is for people.
 	OnNotSaved func(why string, freeze bool)
-	// OnBegin is called on Run's goroutine when the program itself begins to
-	// run or goes on: its process has started, its module is compiled, its
-	// state restored.
-	OnBegin func()
-	// OnFuel is called on Run's goroutine about each FuelEvery while the program
-	// runs, with the fuel used since the task's beginning, as long as that grows:
-	// progress, and what the task has cost so far. It may lag by a millisecond's
-	// worth. Report.Fuel is exact.
-	OnFuel func(fuel uint64)
-	// FuelEvery is how often OnFuel is called; 0 is each second.
-	FuelEvery time.Duration
 	// Save has a checkpoint made for each value received, while the task goes on;
 	// it comes through OnCheckpoint. Values that come while one is being made ask
 	// for one more together. nil, or closed, never does. A task that stands still
 	// is saved when it goes on.
 	Save <-chan struct{}
-	// Share lets the program run only a share of the time, above 0 and at most 1,
-	// which is all of it: the newest value received holds, from the next safe point
-	// on. It is for a task on its way elsewhere that changes its memory faster than
-	// that can be sent. The task's time limit counts the rest as well. nil bounds
-	// nothing.
-	Share <-chan float64
-	// Stages, if not nil, gives the state to go on from in stages, in place of
-	// From: see Stage. It needs Pages.
-	Stages <-chan Stage
-	// OnStandby is called on Run's goroutine when the module is compiled and the
-	// process waits for stages.
-	OnStandby func()
-	// OnStage is called on Run's goroutine when the pages of manifest n of Stages
-	// (from 0) are in the task's memory, unless it is the last.
-	OnStage func(n int)
 	// Freeze, when closed, freezes the task: Run reports Interrupted, and the
 	// checkpoint in Frozen. nil never does. It works on a task that stands still by
 	// Pool.Pause or Pool.Throttle too: its process alone is let go on until it has
@@ -79,10 +80,18 @@ type Task struct {
 	// point. The process ends with it, so that its memory is free.
 	Freeze       <-chan struct{}
 	FreezeAtFuel uint64 // freeze at the first poll with this much fuel used; 0 never
-	// ThawEvery freezes the task and thaws it in place each time it has used
-	// so much fuel. It is for tests, and changes nothing that a task can see.
-	ThawEvery uint64
-	StateHash bool // put the hash of the whole state at the end into the report
+}
+
+// A Staging gives the state to go on from in stages, in place of Saving.From, if Stages
+// is not nil: see Stage. It needs Pages.
+type Staging struct {
+	Stages <-chan Stage
+	// OnStandby is called on Run's goroutine when the module is compiled and the
+	// process waits for stages.
+	OnStandby func()
+	// OnStage is called on Run's goroutine when the pages of manifest n of Stages
+	// (from 0) are in the task's memory, unless it is the last.
+	OnStage func(n int)
 }
 
 // usualFuelEvery is how often a task's fuel is told: often enough for a person who

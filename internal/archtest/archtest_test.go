@@ -102,7 +102,7 @@ var rules = map[string]rule{
 
 	"reproduce": {core: true, own: []string{"trace", "sim"}, outside: []string{"gonum.org/v1/gonum/stat"}},
 
-	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/wire"},
+	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/wire", "internal/pause"},
 		outside: []string{"github.com/libp2p/", "github.com/multiformats/", "golang.org/x/"}},
 
 	"p2p/wire": {outside: []string{"golang.org/x/time"}},
@@ -130,11 +130,11 @@ var rules = map[string]rule{
 
 	"node": {own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share",
-		"scheduler/chunk", "p2p", "blocks", "blocks/disk", "sandbox", "owner", "owner/sensor", "node/exec"},
-		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
+		"scheduler/chunk", "p2p", "blocks", "blocks/disk", "sandbox", "owner", "owner/sensor", "node/exec",
+		"internal/pause"}, outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
 	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
-		"sandbox", "owner"}, outside: []string{"golang.org/x/sys"}},
+		"sandbox", "owner", "internal/pause"}, outside: []string{"golang.org/x/sys"}},
 
 	"api": {own: []string{"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
 		"scheduler/submitter", "node", "blocks", "sandbox"}},
@@ -143,13 +143,15 @@ var rules = map[string]rule{
 
 	"internal/archtest": {},
 
-	"internal/chaos": {own: []string{"internal/chaos/walk"}, outside: []string{"golang.org/x/sys"}},
+	"internal/chaos": {own: []string{"internal/chaos/walk", "internal/pause"}, outside: []string{"golang.org/x/sys"}},
 
 	"internal/chaos/guest": {own: []string{"internal/chaos/walk"}},
 
 	"internal/chaos/walk": {core: true},
 
 	"internal/guests": {},
+
+	"internal/pause": {},
 
 	"internal/spec": {core: true},
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"godwit/internal/pause"
 )
 
 // lookAgain is how often something that is waited for is looked at.
@@ -24,21 +26,9 @@ func until(ctx context.Context, limit time.Duration, missing func() string) erro
 		if time.Now().After(end) {
 			return fmt.Errorf("after %v: %s", limit, what)
 		}
-		if err := pause(ctx, lookAgain); err != nil {
+		if err := pause.For(ctx, lookAgain); err != nil {
 			return fmt.Errorf("waiting: %w: %s", err, what)
 		}
-	}
-}
-
-// pause waits, or returns why not.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"time"
+
+	"godwit/internal/pause"
 )
 
 const (
@@ -53,7 +55,7 @@ func (t *trial) jump(ctx context.Context, victim *node, c *wallClock, submitter 
 	if _, err := t.submit(ctx, submitter, name, sideTasks, acceptLimit); err != nil {
 		return err
 	}
-	if err := pause(ctx, underWay); err != nil {
+	if err := pause.For(ctx, underWay); err != nil {
 		return err
 	}
 	for _, way := range []struct {
@@ -69,7 +71,7 @@ func (t *trial) jump(ctx context.Context, victim *node, c *wallClock, submitter 
 		t.report.must(fmt.Sprintf("node %d's clock jumps %s: the swarm goes on accepting jobs", victim.index, way.name), err)
 		t.report.must(fmt.Sprintf("node %d says that its clock jumped %s", victim.index, way.name),
 			t.says(ctx, victim, said, aboutClock))
-		if err := pause(ctx, jumpedFor-time.Since(begun)); err != nil {
+		if err := pause.For(ctx, jumpedFor-time.Since(begun)); err != nil {
 			return err
 		}
 	}

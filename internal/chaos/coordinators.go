@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"godwit/internal/pause"
 )
 
 const (
@@ -37,7 +39,7 @@ func coordinators(ctx context.Context, t *trial) error {
 			return err
 		}
 	}
-	if err := pause(ctx, underWay); err != nil {
+	if err := pause.For(ctx, underWay); err != nil {
 		return err
 	}
 	t.say("kill -9 of all coordinators: %s", t.groupNames(v))

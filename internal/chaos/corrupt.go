@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"godwit/internal/pause"
 )
 
 const (
@@ -40,7 +42,7 @@ func corrupt(ctx context.Context, t *trial) error {
 	if _, err := t.submit(ctx, submitter, "sweep", sideTasks, acceptLimit); err != nil {
 		return err
 	}
-	if err := pause(ctx, underWay); err != nil {
+	if err := pause.For(ctx, underWay); err != nil {
 		return err
 	}
 	t.say("node %d leads; kill -9 of node %d, also of the group: %s", leader, victim.index, t.groupNames(v))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"godwit/internal/chaos/walk"
+	"godwit/internal/pause"
 )
 
 const (
@@ -117,7 +118,7 @@ func (t *trial) submitLabour(ctx context.Context, at *node, name string, tasks i
 
 // watch follows what the submitter says that it holds.
 func (j *job) watch(ctx context.Context) {
-	for pause(ctx, heldEvery) == nil {
+	for pause.For(ctx, heldEvery) == nil {
 		st, err := j.at.ask.job(ctx, j.id)
 		if err != nil {
 			continue // it is down; or it forgot the job, which the end will show

@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"godwit/internal/pause"
 )
 
 const (
@@ -126,7 +128,7 @@ func (u *unrest) run(ctx context.Context, j *job) error {
 			u.say("%d of %d results held; %d owners returned, %d nodes killed", held, j.tasks, u.returns, u.kills)
 			progress = now.Add(settleLimit / 2)
 		}
-		if err := pause(ctx, lookAgain); err != nil {
+		if err := pause.For(ctx, lookAgain); err != nil {
 			return err
 		}
 	}

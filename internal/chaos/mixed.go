@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"godwit/internal/pause"
 )
 
 const (
@@ -61,7 +63,7 @@ func (t *trial) killLeaders(ctx context.Context, old func(*node) bool) (killed m
 		if killed[false] > 0 && killed[true] > 0 {
 			return killed, nil
 		}
-		if err := pause(ctx, afterKill); err != nil {
+		if err := pause.For(ctx, afterKill); err != nil {
 			return nil, err
 		}
 		leader, v := t.tally.Leader()

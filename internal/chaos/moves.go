@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"godwit/internal/pause"
 )
 
 const (
@@ -264,7 +266,7 @@ func (m *mover) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := pause(ctx, restless); err != nil {
+	if err := pause.For(ctx, restless); err != nil {
 		return err
 	}
 	if err := until(ctx, awaitedMost, func() string { return m.unwelcome(ctx, at.node) }); err != nil {
@@ -285,7 +287,7 @@ func (m *mover) once(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(err, m.returned(ctx, m.nodes[at.node]))
 	}
-	if err := pause(ctx, lastWords); err != nil {
+	if err := pause.For(ctx, lastWords); err != nil {
 		return err
 	}
 	list := m.odometer.Of(m.task)
@@ -336,7 +338,7 @@ func (m *mover) leaveNode(ctx context.Context, n *node) (time.Time, error) {
 	for k := range m.moves + 2 {
 		at := m.notice(n.index-1, k)
 		if wait := time.Until(at); wait > 0 {
-			return at, pause(ctx, wait)
+			return at, pause.For(ctx, wait)
 		}
 	}
 	return time.Time{}, errors.New("the owner gives no more notices")

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"godwit/internal/pause"
 )
 
 const (
@@ -87,7 +89,7 @@ func (s *storm) run(ctx context.Context, length time.Duration) error {
 		if !now.Before(end) && len(s.away) == 0 {
 			return nil
 		}
-		if err := pause(ctx, lookAgain); err != nil {
+		if err := pause.For(ctx, lookAgain); err != nil {
 			return err
 		}
 	}

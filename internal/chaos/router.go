@@ -7,6 +7,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"godwit/internal/pause"
 )
 
 // A router carries packets between TUN devices over a link.
@@ -57,7 +59,7 @@ func (r *router) read(ctx context.Context, port int) {
 		}
 		if err != nil {
 			// A device that is down says so until it is up.
-			if pause(ctx, lookAgain) != nil {
+			if pause.For(ctx, lookAgain) != nil {
 				return
 			}
 			continue

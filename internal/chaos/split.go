@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"time"
+
+	"godwit/internal/pause"
 )
 
 const (
@@ -33,7 +35,7 @@ func split(ctx context.Context, t *trial) error {
 	if _, err := t.submit(ctx, t.nodes[t.rng.IntN(len(t.nodes))], "before", 2*sideTasks, acceptLimit); err != nil {
 		return err
 	}
-	if err := pause(ctx, underWay); err != nil {
+	if err := pause.For(ctx, underWay); err != nil {
 		return err
 	}
 	if err := t.inTwo(ctx, r); err != nil {
@@ -104,7 +106,7 @@ func (t *trial) inTwo(ctx context.Context, r *router) error {
 		}
 		t.report.must(fmt.Sprintf("the %s side accepts a job within %v", side.name, acceptLimit), err)
 	}
-	if err := pause(ctx, t.split-time.Since(begun)); err != nil {
+	if err := pause.For(ctx, t.split-time.Since(begun)); err != nil {
 		return err
 	}
 	t.report.must("each side has a leader of its own", errorOf(t.leaderless(large)+t.leaderless(small)))
@@ -141,7 +143,7 @@ func (t *trial) submitOnSide(ctx context.Context, side []*node, name string) err
 		if err == nil || time.Now().After(end) || ctx.Err() != nil {
 			return err
 		}
-		if err := pause(ctx, askAgain); err != nil {
+		if err := pause.For(ctx, askAgain); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"godwit/internal/pause"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -53,7 +54,7 @@ func (s *start) is(id task.TaskID, as message.Attempt) bool { return s.Task == i
 // after does something on the loop if the attempt has not ended by then.
 func (c *core) after(a *attempt, d time.Duration, do func()) {
 	c.spawn(func() {
-		if pause(a.context, d) {
+		if pause.For(a.context, d) == nil {
 			c.Host.Post(do)
 		}
 	})

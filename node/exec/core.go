@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"log/slog"
 	"sync"
-	"time"
 
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -35,15 +34,3 @@ func (c *core) spawn(f func()) { c.group.Go(f) }
 
 // report has the loop report to a client.
 func (c *core) report(to Client, ev message.Event) { c.Host.Post(func() { to.Report(ev) }) }
-
-// pause waits for d, and reports whether ctx has not ended before.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}

@@ -3,6 +3,7 @@ package exec
 import (
 	"time"
 
+	"godwit/internal/pause"
 	"godwit/migrate"
 	"godwit/task"
 )
@@ -23,10 +24,10 @@ func (x *Executor) saveOnTime(a *attempt, job *Job, left *workLeft) {
 	}
 	ctx := a.context
 	x.spawn(func() {
-		for waited := saveLook; pause(ctx, waited); waited = 0 {
+		for waited := saveLook; pause.For(ctx, waited) == nil; waited = 0 {
 			var every time.Duration
 			err := x.Host.Do(ctx, func() { every = x.saveAfter(a.of, a.name.Task, job, left) })
-			if err != nil || !pause(ctx, every-waited) {
+			if err != nil || pause.For(ctx, every-waited) != nil {
 				return
 			}
 			a.controls.saveUnlessLeaving()

@@ -1,0 +1,103 @@
+package node
+
+import (
+	"context"
+	"crypto/ed25519"
+	"log/slog"
+	"sync"
+	"time"
+
+	"godwit/blocks"
+	"godwit/task"
+)
+
+// A core is what every part of a node works with: who the node is, its disk and its
+// network, and the way to its loop. Its methods may be called from any goroutine.
+type core struct {
+	cfg     Config
+	log     *slog.Logger
+	key     ed25519.PrivateKey
+	self    task.PeerID
+	store   store
+	net     network
+	content *content
+	clock   clock // whose news is the loop's
+
+	inbox   chan post
+	ends    chan post     // of attempts that completed: see door.PostEnd
+	stopped chan struct{} // closed when the loop has ended
+	group   sync.WaitGroup
+	tasks   context.Context // of what is spawned; ends with the node
+	halt    context.CancelFunc
+}
+
+// inboxSize bounds what waits for the loop. Beyond it the network's
+// readers wait, which is the back-pressure on peers.
+const inboxSize = 1024
+
+// newCore returns the core of a node that stands on the given ground. It has no blocks
+// and no network yet.
+func newCore(cfg Config, on ground) *core {
+	self := task.PeerIDOf(on.key.Public().(ed25519.PublicKey))
+	c := &core{
+		cfg: cfg, log: cfg.Log.With("self", shortPeer(self)), key: on.key, self: self,
+		store: store{on.data}, content: &content{self: self, cramped: make(chan struct{}, 1)}, clock: newClock(),
+		inbox: make(chan post, inboxSize), ends: make(chan post, inboxSize), stopped: make(chan struct{}),
+	}
+	c.tasks, c.halt = context.WithCancel(context.Background())
+	return c
+}
+
+func shortPeer(p task.PeerID) string {
+	const keep = 8
+	if len(p) <= keep {
+		return string(p)
+	}
+	return string(p[len(p)-keep:])
+}
+
+// ID returns the node's peer ID.
+func (c *core) ID() task.PeerID { return c.self }
+
+// Addrs returns the multiaddrs, with /p2p/ID, that other nodes can dial.
+func (c *core) Addrs() []string { return c.net.Addrs() }
+
+// Blocks returns the node's content-addressed blocks.
+func (c *core) Blocks() *blocks.Store { return c.content.blocks }
+
+// now is the loop's clock.
+func (c *core) now() time.Time { return c.clock.now() }
+
+// spawn runs f in a goroutine that Run waits for.
+func (c *core) spawn(f func()) { c.group.Go(f) }
+
+// A post is one thing for the loop to do, with its state in hand.
+type post struct{ call func() }
+
+// post hands p to the loop, waiting while the inbox is full, and gives up when
+// the node stops.
+func (c *core) post(p post) {
+	select {
+	case c.inbox <- p:
+	case <-c.stopped:
+	}
+}
+
+// do runs f on the loop and returns when it has run, or with an error when the
+// node stops or ctx ends first.
+func (c *core) do(ctx context.Context, f func()) error {
+	ran := make(chan struct{})
+	select {
+	case c.inbox <- post{call: func() { f(); close(ran) }}:
+	case <-c.stopped:
+		return ErrStopped
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-ran:
+		return nil
+	case <-c.stopped:
+		return ErrStopped
+	}
+}

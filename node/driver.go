@@ -1,0 +1,149 @@
+package node
+
+import (
+	"context"
+	"time"
+
+	"godwit/member"
+	"godwit/node/exec"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// A driver drives the node's peer: it tells the peer what happens, and carries out what
+// the peer answers with. The loop owns it.
+type driver struct {
+	*core
+	exec      *exec.Executor // carries out what the workers ask for
+	peer      *member.Peer
+	pending   []pending
+	watchers  watchers
+	full      bool // the disk, until fullUntil at least
+	fullUntil time.Time
+}
+
+// newDriver returns a driver without a peer, which restore makes.
+func newDriver(c *core) *driver {
+	return &driver{core: c, watchers: watchers{map[*watcher]bool{}, map[task.JobID]bool{}}}
+}
+
+// A pending effect waits for what has to be durable before it.
+type pending struct {
+	effect member.Effect
+	of     *membership // nil for what is the node's own
+}
+
+// machine returns the effect of a machine that it is; nil for another.
+func (p *pending) machine() message.Effect {
+	if do, ok := p.effect.(member.Do); ok {
+		return do.Effect
+	}
+	return nil
+}
+
+// tell gives the peer an event, and takes in what it answers with.
+func (d *driver) tell(ev member.Event) { d.take(d.peer.Step(d.now(), ev)) }
+
+// at does something with the peer or its members, and takes in what they answer with.
+func (d *driver) at(do func()) { d.take(d.peer.At(d.now(), do)) }
+
+// take has effects carried out with the next flush, and at once those that rest on
+// nothing durable.
+func (d *driver) take(effects []member.Effect) {
+	var asks []member.Effect
+	for _, e := range effects {
+		if member.Asks(e) {
+			asks = append(asks, e)
+			continue
+		}
+		d.pending = append(d.pending, pending{e, membershipOf(e)})
+	}
+	for _, e := range asks { // which may tell the peer something
+		d.carryAsk(e)
+	}
+}
+
+// membershipOf returns whose effect it is.
+func membershipOf(e member.Effect) *membership {
+	var of *member.Member
+	switch e := e.(type) {
+	case member.Do:
+		of = e.Of
+	case member.Gossip:
+		of = e.Of
+	case member.SayLease:
+		of = e.Of
+	}
+	m, _ := of.Driver.(*membership)
+	return m
+}
+
+// ordered returns the memberships by name, then ID; the first is the node's own
+// where nothing else is said.
+func (d *driver) ordered() []*membership {
+	members := d.peer.Members()
+	out := make([]*membership, 0, len(members))
+	for _, m := range members {
+		out = append(out, m.Driver.(*membership))
+	}
+	return out
+}
+
+// batchSize bounds how many posts share one durable commit. A commit costs
+// milliseconds whatever its size, so under load the batch grows.
+const batchSize = 1024
+
+// drain handles what else has arrived, so that one commit serves it all.
+func (d *driver) drain(ctx context.Context) {
+	for range batchSize {
+		d.serveEnds(ctx)
+		select {
+		case p := <-d.inbox:
+			d.handle(p)
+		default:
+			return
+		}
+	}
+}
+
+func (d *driver) handle(p post) {
+	p.call()
+}
+
+// flush carries out the pending effects: what must be durable first, in one
+// commit, then the rest in order. Messages to this node's own machines are
+// events again, so it goes on until nothing is left.
+func (d *driver) flush(ctx context.Context) error {
+	if d.full && d.now().Before(d.fullUntil) {
+		d.sayWhileFull(ctx)
+		return nil
+	}
+	for {
+		d.take(d.peer.Settle(d.now()))
+		if len(d.pending) == 0 {
+			break
+		}
+		effects := d.pending
+		d.pending = nil
+		if err := d.persist(ctx, effects); isFull(err) {
+			d.diskFull(effects, err)
+			d.sayWhileFull(ctx)
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if d.full {
+			d.roomAgain()
+		}
+		out := outgoing{}
+		for _, p := range effects {
+			d.carryOut(ctx, p, &out)
+		}
+		d.sendAll(&out)
+		for _, own := range out.own {
+			d.tell(member.Said{Of: own.to.Member, From: d.self, Message: &own.message})
+		}
+	}
+	d.watchers.notify()
+	return nil
+}

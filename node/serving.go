@@ -1,0 +1,23 @@
+package node
+
+import (
+	"godwit/overlay"
+	"godwit/scheduler"
+)
+
+// The overlays are those that this node serves. The loop owns them.
+type overlays struct {
+	*driver
+	past    *past
+	lending *lending
+	sched   scheduler.Config // of every member, but for the overlay's rules
+	members map[overlay.ID]*membership
+	unknown []string // to join, whose manifests have to be asked for
+}
+
+// newOverlays returns none yet.
+func newOverlays(d *driver, p *past, l *lending) *overlays {
+	o := &overlays{driver: d, past: p, lending: l, sched: scheduler.Default(), members: map[overlay.ID]*membership{}}
+	o.sched.Rates = d.cfg.Experiment.Rates
+	return o
+}
