@@ -85,7 +85,8 @@ func TestInputNamesAreBounded(t *testing.T) {
 		want  string // how many names, or what the error begins with
 	}{
 		{"['a{{.x}}', 'b{{.x}}']", half, "10000"},
-		{"['a{{.x}}', 'b{{.x}}']", half + 1, `job.yaml:2:20: "b{{.x}}" and the templates before it name more than 10000 files`},
+		{"['a{{.x}}', 'b{{.x}}']", half + 1,
+			`job.yaml:2:20: "b{{.x}}" and the templates before it name more than 10000 files`},
 		{"['a{{.x}}', 'a{{.x}}', c]", half, `job.yaml:2:31: "c" and`}, // equal names count as well
 		{"['{{.x}}{{.trial}}']", half, `job.yaml:2:9: "{{.x}}{{.trial}}" and`},
 		{"['../{{.x}}']", 1, `job.yaml:2:9: file name "../1" leaves the sandbox`},

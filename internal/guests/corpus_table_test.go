@@ -199,10 +199,14 @@ func wazeroCat(toolchain string) func(*larder) (made, error) {
 
 // prebuilt are modules of toolchains that no registry has.
 var prebuilt = []entry{
-	{program: "cat", chain: "tinygo", build: wazeroCat("tinygo"), inputs: scripts("work.lua"), quick: []string{"work.lua"}},
-	{program: "cat", chain: "zig", build: wazeroCat("zig"), inputs: scripts("work.lua"), quick: []string{"work.lua"}},
-	{program: "cat", chain: "zigcc", build: wazeroCat("zig-cc"), inputs: scripts("work.lua"), quick: []string{"work.lua"}},
-	{program: "cat", chain: "cargo-wasi", build: wazeroCat("cargo-wasi"), inputs: scripts("work.lua"), quick: []string{"work.lua"}},
+	{program: "cat", chain: "tinygo", build: wazeroCat("tinygo"),
+		inputs: scripts("work.lua"), quick: []string{"work.lua"}},
+	{program: "cat", chain: "zig", build: wazeroCat("zig"),
+		inputs: scripts("work.lua"), quick: []string{"work.lua"}},
+	{program: "cat", chain: "zigcc", build: wazeroCat("zig-cc"),
+		inputs: scripts("work.lua"), quick: []string{"work.lua"}},
+	{program: "cat", chain: "cargo-wasi", build: wazeroCat("cargo-wasi"),
+		inputs: scripts("work.lua"), quick: []string{"work.lua"}},
 	{program: "pthread", chain: "c", build: wazeroTests("experimental/testdata/pthread.wasm"),
 		refused: "threads are not supported"},
 	{program: "throw", chain: "by-hand", build: throwing, refused: "exceptions are not supported"},
