@@ -448,6 +448,48 @@ func TestNoSleepInTests(t *testing.T) {
 	}
 }
 
+// TestErrorsNameTheirOwnRoom: an error that begins with the name of a room, such as
+// "blocks: ", comes from it: whoever reads it looks there.
+func TestErrorsNameTheirOwnRoom(t *testing.T) {
+	names := map[string]bool{}
+	for room := range rules {
+		names[path.Base(room)] = true
+	}
+	for _, f := range load(t) {
+		if f.test() {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if named := errorRoom(n); names[named] && !slices.Contains(strings.Split(f.room, "/"), named) {
+				t.Errorf("%s: an error of %s names the room %s", f.at(n), f.room, named)
+			}
+			return true
+		})
+	}
+}
+
+// errorRoom is the word before the colon with which a new error begins; "" for none.
+func errorRoom(n ast.Node) string {
+	call, ok := n.(*ast.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return ""
+	}
+	made, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || made.Sel.Name != "New" && made.Sel.Name != "Errorf" {
+		return ""
+	}
+	text, ok := call.Args[0].(*ast.BasicLit)
+	if !ok {
+		return ""
+	}
+	s, _ := strconv.Unquote(text.Value)
+	name, _, found := strings.Cut(s, ": ")
+	if !found {
+		return ""
+	}
+	return name
+}
+
 // TestRulesAreUsed: a rule for a room that is gone would hide a misspelt one.
 func TestRulesAreUsed(t *testing.T) {
 	rooms := map[string]bool{}
