@@ -143,7 +143,7 @@ var rules = map[string]rule{
 
 	"internal/archtest": {},
 
-	"internal/chaos": {own: []string{"internal/chaos/walk"}, outside: []string{"golang.org/x/sys"}},
+	"internal/chaos": {own: []string{"internal/chaos/walk", "internal/noop"}, outside: []string{"golang.org/x/sys"}},
 
 	"internal/chaos/guest": {own: []string{"internal/chaos/walk"}},
 
@@ -180,6 +180,8 @@ var rules = map[string]rule{
 	"internal/docs/try": {own: []string{"internal/docs"}},
 
 	"internal/heap": {core: true},
+
+	"internal/noop": {core: true},
 
 	"internal/house": {},
 
@@ -230,19 +232,23 @@ var rules = map[string]rule{
 	"lab/testbed/plan": {own: []string{"internal/failure", "lab/files", "lab/testbed/clock", "lab/testbed/impose",
 		"lab/traces", "migrate", "scheduler/place", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
 
-	"lab/testbed/replay": {own: []string{"api", "lab/files", "lab/progress", "lab/submission", "lab/table",
+	"lab/testbed/replay": {own: []string{"api", "internal/noop", "lab/files", "lab/progress", "lab/submission",
+		"lab/table",
 		"lab/testbed", "lab/testbed/clock", "lab/testbed/impose", "lab/testbed/measure", "lab/testbed/plan", "lab/traces",
 		"node", "overlay", "owner", "scheduler/ledger", "scheduler/message", "sim", "sim/report", "sim/swarm", "task",
 		"trace"}},
 
-	"lab/testbed/sites": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table",
+	"lab/testbed/sites": {own: []string{"api", "internal/failure", "internal/noop", "lab/progress", "lab/submission",
+		"lab/table",
 		"lab/testbed", "lab/testbed/clock", "lab/testbed/measure", "lab/testbed/plan", "migrate", "node", "owner",
 		"scheduler/message", "scheduler/place", "scheduler/share", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
 
-	"lab/testbed/local": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table",
+	"lab/testbed/local": {own: []string{"api", "internal/failure", "internal/noop", "lab/progress", "lab/submission",
+		"lab/table",
 		"lab/testbed", "lab/testbed/clock", "lab/testbed/measure"}},
 
-	"lab/testbed/batch": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table",
+	"lab/testbed/batch": {own: []string{"api", "internal/failure", "internal/noop", "lab/progress", "lab/submission",
+		"lab/table",
 		"lab/testbed", "node", "scheduler/chunk", "scheduler/message", "scheduler/place", "task"}},
 }
 
