@@ -51,7 +51,7 @@ func (b *Store) Collect(ctx context.Context, roots []task.CID, olderThan time.Du
 			return Collected{}, err
 		}
 		if err := b.mark(ctx, c, marks); err != nil {
-			return Collected{}, fmt.Errorf("p2p: collecting blocks: %w", err)
+			return Collected{}, fmt.Errorf("blocks: collecting blocks: %w", err)
 		}
 	}
 	gone, err := b.sweep(ctx, marks, before)
@@ -62,7 +62,7 @@ func (b *Store) Collect(ctx context.Context, roots []task.CID, olderThan time.Du
 		err = store.Compact(ctx, sizePrefix, dataPrefix, usePrefix)
 	}
 	if err != nil {
-		return gone, fmt.Errorf("p2p: collecting blocks: %w", err)
+		return gone, fmt.Errorf("blocks: collecting blocks: %w", err)
 	}
 	return gone, nil
 }

@@ -19,7 +19,7 @@ func linksOf(c cid.Cid, data []byte) ([]cid.Cid, error) {
 	}
 	node, err := merkledag.DecodeProtobuf(data)
 	if err != nil {
-		return nil, fmt.Errorf("p2p: reading the links of %s: %w", c, err)
+		return nil, fmt.Errorf("blocks: reading the links of %s: %w", c, err)
 	}
 	var links []cid.Cid
 	for _, l := range node.Links() {

@@ -5,10 +5,10 @@ import "errors"
 // Errors of the block store.
 var (
 	// ErrNotFound is returned when a block is not stored here, or by no holder.
-	ErrNotFound = errors.New("p2p: block not found")
+	ErrNotFound = errors.New("blocks: block not found")
 	// ErrBadCID is returned for a CID that is not version 1 with SHA-256 and one
 	// of the codecs raw, dag-pb and dag-cbor.
-	ErrBadCID = errors.New("p2p: not a CID of ours (version 1, sha2-256, raw, dag-pb or dag-cbor)")
+	ErrBadCID = errors.New("blocks: not a CID of ours (version 1, sha2-256, raw, dag-pb or dag-cbor)")
 	// ErrQuota is returned when storing would pass the quota.
-	ErrQuota = errors.New("p2p: block store is full")
+	ErrQuota = errors.New("blocks: block store is full")
 )

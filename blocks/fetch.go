@@ -38,16 +38,16 @@ func (b *Store) Fetch(caller context.Context, root task.CID, holders []task.Peer
 		changed: make(chan struct{}), arrived: make(chan block, waitingBlocks),
 	}
 	if err := f.expand([]cid.Cid{c}); err != nil {
-		return fmt.Errorf("p2p: fetching %s: %w", root, err)
+		return fmt.Errorf("blocks: fetching %s: %w", root, err)
 	}
 	if len(f.wants) == 0 {
 		return nil
 	}
 	if b.net == nil {
-		return fmt.Errorf("p2p: fetching %s: %w, and this store has no network", root, ErrNotFound)
+		return fmt.Errorf("blocks: fetching %s: %w, and this store has no network", root, ErrNotFound)
 	}
 	if err := f.run(f.choose(holders)); err != nil {
-		return fmt.Errorf("p2p: fetching %s: %w", root, err)
+		return fmt.Errorf("blocks: fetching %s: %w", root, err)
 	}
 	return nil
 }

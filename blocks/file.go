@@ -37,7 +37,7 @@ func (b *Store) Import(ctx context.Context, r io.Reader) (task.CID, int64, error
 		err = sink.flush()
 	}
 	if err != nil {
-		return "", 0, fmt.Errorf("p2p: importing a file: %w", err)
+		return "", 0, fmt.Errorf("blocks: importing a file: %w", err)
 	}
 	return textOf(c), counted.n, nil
 }
@@ -59,7 +59,7 @@ func CIDOfBytes(data []byte) (task.CID, error) {
 	}
 	c, err := layout(context.Background(), bytes.NewReader(data), discard{})
 	if err != nil {
-		return "", fmt.Errorf("p2p: hashing a file: %w", err)
+		return "", fmt.Errorf("blocks: hashing a file: %w", err)
 	}
 	return textOf(c), nil
 }
@@ -102,7 +102,7 @@ func (b *Store) Open(ctx context.Context, root task.CID) (File, int64, error) {
 	}
 	r, err := unixfs.NewDagReader(ctx, node, localNodes{blocks: b})
 	if err != nil {
-		return nil, 0, fmt.Errorf("p2p: opening %s: %w", root, err)
+		return nil, 0, fmt.Errorf("blocks: opening %s: %w", root, err)
 	}
 	return r, int64(r.Size()), nil
 }
@@ -157,7 +157,7 @@ func (l localNodes) Get(ctx context.Context, c cid.Cid) (ipld.Node, error) {
 	if c.Prefix().Codec == cid.DagProtobuf {
 		node, err := merkledag.DecodeProtobuf(data)
 		if err != nil {
-			return nil, fmt.Errorf("p2p: reading %s: %w", c, err)
+			return nil, fmt.Errorf("blocks: reading %s: %w", c, err)
 		}
 		return node, node.SetCidBuilder(c.Prefix()) // else it would call itself by a version 0 CID
 	}

@@ -35,7 +35,7 @@ func (b *Store) put(ctx context.Context, blocks []block) error {
 	defer b.mu.Unlock()
 	batch, err := b.store.Batch(ctx)
 	if err != nil {
-		return fmt.Errorf("p2p: storing blocks: %w", err)
+		return fmt.Errorf("blocks: storing blocks: %w", err)
 	}
 	now := b.now()
 	var added, count int64
@@ -57,7 +57,7 @@ func (b *Store) put(ctx context.Context, blocks []block) error {
 			batch.Put(ctx, dataKey(d), bl.data),
 			batch.Put(ctx, sizeKey(d), stored{bytes: int64(len(bl.data)), at: now}.encode()))
 		if err != nil {
-			return fmt.Errorf("p2p: storing block %s: %w", bl.cid, err)
+			return fmt.Errorf("blocks: storing block %s: %w", bl.cid, err)
 		}
 	}
 	if count == 0 {
@@ -67,7 +67,7 @@ func (b *Store) put(ctx context.Context, blocks []block) error {
 		return fmt.Errorf("%w: %d bytes stored, %d more, %d allowed", ErrQuota, b.size.Load(), added, quota)
 	}
 	if err := batch.Commit(ctx); err != nil {
-		return fmt.Errorf("p2p: storing blocks: %w", err)
+		return fmt.Errorf("blocks: storing blocks: %w", err)
 	}
 	b.size.Add(added)
 	return nil
@@ -94,7 +94,7 @@ func (b *Store) Delete(ctx context.Context, c task.CID) error {
 		err = batch.Commit(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("p2p: deleting block %s: %w", c, err)
+		return fmt.Errorf("blocks: deleting block %s: %w", c, err)
 	}
 	b.size.Add(-n)
 	return nil

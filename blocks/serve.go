@@ -93,7 +93,7 @@ func readWants(r *bufio.Reader, count *wire.Intake) ([]cid.Cid, error) {
 	for len(b) > 0 {
 		n, c, err := cid.CidFromBytes(b)
 		if err != nil {
-			return nil, fmt.Errorf("p2p: reading wanted CIDs: %w", err)
+			return nil, fmt.Errorf("blocks: reading wanted CIDs: %w", err)
 		}
 		if !acceptable(c) {
 			return nil, fmt.Errorf("%w: %s", ErrBadCID, c)
@@ -134,5 +134,5 @@ func readBlock(r *bufio.Reader, count *wire.Intake) ([]byte, bool, error) {
 		data, err := wire.ReadFrame(r, wire.MaxBlock, count)
 		return data, true, wire.NoEOF(err)
 	}
-	return nil, false, fmt.Errorf("p2p: a holder answered with status %d", status)
+	return nil, false, fmt.Errorf("blocks: a holder answered with status %d", status)
 }

@@ -49,12 +49,12 @@ func New(ctx context.Context, store ds.Batching) (*Store, error) {
 	b := &Store{store: store, now: time.Now}
 	results, err := store.Query(ctx, query.Query{Prefix: sizePrefix})
 	if err != nil {
-		return nil, fmt.Errorf("p2p: reading the block store: %w", err)
+		return nil, fmt.Errorf("blocks: reading the block store: %w", err)
 	}
 	defer results.Close()
 	for r := range results.Next() {
 		if r.Error != nil {
-			return nil, fmt.Errorf("p2p: reading the block store: %w", r.Error)
+			return nil, fmt.Errorf("blocks: reading the block store: %w", r.Error)
 		}
 		n, _ := binary.Uvarint(r.Value)
 		b.size.Add(int64(n))
@@ -72,7 +72,7 @@ func (b *Store) SetQuota(bytes int64) { b.quota.Store(bytes) }
 // Sync makes all blocks stored so far survive the end of the machine.
 func (b *Store) Sync(ctx context.Context) error {
 	if err := b.store.Sync(ctx, ds.NewKey("/blocks")); err != nil {
-		return fmt.Errorf("p2p: syncing blocks: %w", err)
+		return fmt.Errorf("blocks: syncing blocks: %w", err)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (b *Store) get(ctx context.Context, c cid.Cid) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %s", ErrNotFound, c)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("p2p: reading block %s: %w", c, err)
+		return nil, fmt.Errorf("blocks: reading block %s: %w", c, err)
 	}
 	return data, nil
 }

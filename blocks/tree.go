@@ -39,15 +39,15 @@ func (b *Store) PutTree(ctx context.Context, links []Link) (task.CID, error) {
 		case err != nil:
 			return "", err
 		case l.Name == "" || len(l.Name) > maxLinkName || l.Size < 0:
-			return "", fmt.Errorf("p2p: link %q of %d bytes cannot be stored", l.Name, l.Size)
+			return "", fmt.Errorf("blocks: link %q of %d bytes cannot be stored", l.Name, l.Size)
 		case i > 0 && l.Name == links[i-1].Name:
-			return "", fmt.Errorf("p2p: two links are named %q", l.Name)
+			return "", fmt.Errorf("blocks: two links are named %q", l.Name)
 		}
 		if err := b.useDAG(ctx, l.CID); err != nil {
 			return "", err
 		}
 		if err := node.AddRawLink(l.Name, &ipld.Link{Cid: c, Size: uint64(l.Size)}); err != nil {
-			return "", fmt.Errorf("p2p: making a tree: %w", err)
+			return "", fmt.Errorf("blocks: making a tree: %w", err)
 		}
 	}
 	if n := len(node.RawData()); n > wire.MaxBlock {
@@ -69,7 +69,7 @@ func (b *Store) Tree(ctx context.Context, root task.CID) ([]Link, error) {
 		return nil, err
 	}
 	if c.Prefix().Codec != cid.DagProtobuf {
-		return nil, fmt.Errorf("p2p: %s is not a tree", root)
+		return nil, fmt.Errorf("blocks: %s is not a tree", root)
 	}
 	data, err := b.get(ctx, c)
 	if err != nil {
@@ -77,12 +77,12 @@ func (b *Store) Tree(ctx context.Context, root task.CID) ([]Link, error) {
 	}
 	node, err := merkledag.DecodeProtobuf(data)
 	if err != nil {
-		return nil, fmt.Errorf("p2p: reading tree %s: %w", root, err)
+		return nil, fmt.Errorf("blocks: reading tree %s: %w", root, err)
 	}
 	links := make([]Link, 0, len(node.Links()))
 	for i, l := range node.Links() {
 		if !acceptable(l.Cid) || l.Name == "" || len(l.Name) > maxLinkName || i > 0 && l.Name <= links[i-1].Name {
-			return nil, fmt.Errorf("p2p: tree %s has a bad link %q", root, l.Name)
+			return nil, fmt.Errorf("blocks: tree %s has a bad link %q", root, l.Name)
 		}
 		links = append(links, Link{Name: l.Name, CID: textOf(l.Cid), Size: int64(min(l.Size, 1<<62))})
 	}

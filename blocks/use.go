@@ -23,12 +23,12 @@ func (b *Store) stored(ctx context.Context, d digest) (stored, bool, error) {
 		return stored{}, false, nil
 	}
 	if err != nil {
-		return stored{}, false, fmt.Errorf("p2p: looking for a block: %w", err)
+		return stored{}, false, fmt.Errorf("blocks: looking for a block: %w", err)
 	}
 	s := readStored(v)
 	v, err = b.store.Get(ctx, useKey(d))
 	if err != nil && !errors.Is(err, ds.ErrNotFound) {
-		return stored{}, false, fmt.Errorf("p2p: looking for a block: %w", err)
+		return stored{}, false, fmt.Errorf("blocks: looking for a block: %w", err)
 	}
 	if at := readTime(v); err == nil && at.After(s.at) {
 		s.at = at
@@ -59,7 +59,7 @@ func (b *Store) use(ctx context.Context, d digest) (size int64, have bool, err e
 func (b *Store) noteUse(ctx context.Context, d digest, now time.Time) error {
 	err := b.store.Put(ctx, useKey(d), encodeTime(now))
 	if err != nil && !errors.Is(err, disk.ErrFull) {
-		return fmt.Errorf("p2p: noting the use of a block: %w", err)
+		return fmt.Errorf("blocks: noting the use of a block: %w", err)
 	}
 	return nil
 }
@@ -71,7 +71,7 @@ func (b *Store) has(ctx context.Context, d digest) (int64, bool, error) {
 		return 0, false, nil
 	}
 	if err != nil {
-		return 0, false, fmt.Errorf("p2p: looking for a block: %w", err)
+		return 0, false, fmt.Errorf("blocks: looking for a block: %w", err)
 	}
 	return readStored(v).bytes, true, nil
 }

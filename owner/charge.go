@@ -9,8 +9,6 @@ import (
 	"godwit/trace"
 )
 
-const ruleCharge = "min_battery_charge"
-
 const (
 	// chargeMargin is how far above the least charge a battery must be before one
 	// that was low is not low any more: Android's config_lowBatteryCloseWarningBump,

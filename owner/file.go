@@ -191,23 +191,6 @@ func splice(path string, src []byte, k *key, r *Rules) ([]byte, error) {
 	return []byte(strings.Join(lines[:from], "") + block + strings.Join(lines[to:], "")), nil
 }
 
-// render writes a rule as the file has it.
-func render(k *key, r *Rules) string {
-	if k.entries == nil {
-		return k.name + ": " + k.get(r) + "\n"
-	}
-	entries := k.list(r)
-	if len(entries) == 0 {
-		return k.name + ": {}\n"
-	}
-	var b strings.Builder
-	b.WriteString(k.name + ":\n")
-	for _, e := range entries {
-		fmt.Fprintf(&b, "  %s: %s\n", quoted(e[0]), quoted(e[1]))
-	}
-	return b.String()
-}
-
 // replaceFile writes a file beside the old one and renames it, so that a reader
 // sees the one or the other, and a crash leaves one of them. A link stays one.
 func replaceFile(path string, b []byte) (err error) {
@@ -233,4 +216,32 @@ func replaceFile(path string, b []byte) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// Text returns the rules as a file has them.
+func (r *Rules) Text() string {
+	var b strings.Builder
+	for i := range keys {
+		if k := &keys[i]; k.entries == nil || len(k.list(r)) > 0 {
+			b.WriteString(render(k, r))
+		}
+	}
+	return b.String()
+}
+
+// render writes a rule as the file has it.
+func render(k *key, r *Rules) string {
+	if k.entries == nil {
+		return k.name + ": " + k.get(r) + "\n"
+	}
+	entries := k.list(r)
+	if len(entries) == 0 {
+		return k.name + ": {}\n"
+	}
+	var b strings.Builder
+	b.WriteString(k.name + ":\n")
+	for _, e := range entries {
+		fmt.Fprintf(&b, "  %s: %s\n", quoted(e[0]), quoted(e[1]))
+	}
+	return b.String()
 }

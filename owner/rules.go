@@ -2,7 +2,6 @@ package owner
 
 import (
 	"math"
-	"strings"
 	"time"
 )
 
@@ -36,6 +35,9 @@ type Rules struct {
 
 	Overlays []Share // overlays: how much each counts; by name or ID. One not named counts as it was joined
 }
+
+// ruleCharge is the name of MinBatteryCharge in the file and in decisions.
+const ruleCharge = "min_battery_charge"
 
 // A Share is an overlay's part of the machine: Weight over the sum of weights.
 type Share struct {
@@ -80,17 +82,6 @@ func Everything() Rules {
 		MaxCores: all, MaxCoresBusy: all, MaxMemory: all, MaxMemoryBusy: all, MaxDisk: all,
 		Grace: Default().Grace,
 	}
-}
-
-// Text returns the rules as a file has them.
-func (r *Rules) Text() string {
-	var b strings.Builder
-	for i := range keys {
-		if k := &keys[i]; k.entries == nil || len(k.list(r)) > 0 {
-			b.WriteString(render(k, r))
-		}
-	}
-	return b.String()
 }
 
 // An Amount is a share of what the machine has, or a number of it.

@@ -22,7 +22,7 @@ func TestCheckpointsMadeAhead(t *testing.T) {
 			t.Fatal(err)
 		}
 		plain := tk
-		plain.Pages, plain.FreezeAtFuel = newBlockMap(), man.State.Fuel
+		plain.Pages, plain.FreezeAtFuel = &MemoryStore{}, man.State.Fuel
 		if rep := run(t, newTestPool(t), plain); rep.Fuel != man.State.Fuel || rep.StateHash != sha256.Sum256(manifest) {
 			t.Errorf("at fuel %d the state is %x, want %x at %d", man.State.Fuel, sha256.Sum256(manifest), rep.StateHash,
 				rep.Fuel)
@@ -30,7 +30,7 @@ func TestCheckpointsMadeAhead(t *testing.T) {
 	}
 	end, save := make(chan struct{}), make(chan struct{}, 1)
 	saved := tk
-	saved.Pages, saved.Freeze, saved.Save = newBlockMap(), end, save
+	saved.Pages, saved.Freeze, saved.Save = &MemoryStore{}, end, save
 	saved.OnBegin = func() { save <- struct{}{} }
 	var states [][]byte
 	saved.OnCheckpoint = func(b []byte, _ uint64, _ time.Duration) {
@@ -50,7 +50,7 @@ func TestCheckpointsMadeAhead(t *testing.T) {
 	}
 	now, once := make(chan struct{}), make(chan struct{}, 1)
 	frozen := tk
-	frozen.Pages = &countedBlocks{blockMap: newBlockMap(), at: 100, do: func() { close(now) }}
+	frozen.Pages = &countedBlocks{MemoryStore: &MemoryStore{}, at: 100, do: func() { close(now) }}
 	frozen.Freeze, frozen.Save = now, once
 	frozen.OnBegin = func() { once <- struct{}{} }
 	if rep = run(t, newTestPool(t), frozen); rep.Outcome != task.Interrupted || len(rep.Frozen) == 0 {
@@ -61,7 +61,7 @@ func TestCheckpointsMadeAhead(t *testing.T) {
 
 // countedBlocks does something when so many blocks have come.
 type countedBlocks struct {
-	*blockMap
+	*MemoryStore
 	n, at int
 	do    func()
 }
@@ -70,7 +70,7 @@ func (c *countedBlocks) Put(h [32]byte, b []byte) error {
 	if c.n++; c.n == c.at {
 		c.do()
 	}
-	return c.blockMap.Put(h, b)
+	return c.MemoryStore.Put(h, b)
 }
 
 // TestRounds: rounds end when what is left can be copied, and a guest that writes

@@ -20,7 +20,7 @@ import (
 // comes too late.
 func TestKilledTaskGoesOn(t *testing.T) {
 	whole := moduleTask(t, traveller(t, "go"), "job/1")
-	whole.Args, whole.Pages = []string{"mixed", "2000000000"}, newBlockMap()
+	whole.Args, whole.Pages = []string{"mixed", "2000000000"}, &MemoryStore{}
 	killed, fuel := whole, uint64(0)
 	killed.Every = 10 * time.Millisecond
 	for kills := range 2 {
@@ -53,7 +53,7 @@ func TestKilledTaskGoesOn(t *testing.T) {
 func frozenTask(t *testing.T) Task {
 	t.Helper()
 	tk := moduleTask(t, traveller(t, "nqueens.c"), "job/1")
-	tk.Args, tk.Pages, tk.FreezeAtFuel = []string{"8"}, newBlockMap(), 10_000
+	tk.Args, tk.Pages, tk.FreezeAtFuel = []string{"8"}, &MemoryStore{}, 10_000
 	rep := run(t, newTestPool(t), tk)
 	if rep.Outcome != task.Interrupted || len(rep.Frozen) == 0 || rep.StateHash != sha256.Sum256(rep.Frozen) {
 		t.Fatalf("not frozen: %v %s %s", rep.Outcome, rep.Message, rep.NotFrozen)
@@ -105,7 +105,7 @@ func TestBadCheckpointsAreRefused(t *testing.T) {
 		"a global too few": {forge(func(m *freeze.Manifest) { m.State.Globals = m.State.Globals[1:] }), "globals"},
 		"huge memory":      {forge(func(m *freeze.Manifest) { m.State.Pages = 1 << 16 }), "over the limit"},
 		"system garbage":   {forge(func(m *freeze.Manifest) { m.System = bytes.Repeat([]byte{0x9f}, 99) }), "saved state"},
-		"a missing block":  {func(tk *Task) { tk.Pages = newBlockMap() }, "block"},
+		"a missing block":  {func(tk *Task) { tk.Pages = &MemoryStore{} }, "block"},
 		"a false block":    {func(tk *Task) { tk.Pages = liar{} }, "hash"},
 	}
 	for name, c := range cases {
@@ -140,7 +140,7 @@ func TestSecondCheckpointIsSmall(t *testing.T) {
 	tk := moduleTask(t, traveller(t, "large.c"), "job/1")
 	tk.Args, tk.Limits.Memory = []string{"1000000000"}, 128<<20
 	enough, made := make(chan struct{}), 0
-	tk.Pages, tk.Every, tk.Freeze = newBlockMap(), 50*time.Millisecond, enough
+	tk.Pages, tk.Every, tk.Freeze = &MemoryStore{}, 50*time.Millisecond, enough
 	tk.OnCheckpoint = func([]byte, uint64, time.Duration) {
 		if made++; made == 4 {
 			close(enough)
@@ -164,7 +164,7 @@ func TestFreezeOnRequest(t *testing.T) {
 	p := newTestPool(t)
 	tk := forever.task(t, "a")
 	now := make(chan struct{})
-	tk.Pages, tk.Freeze = newBlockMap(), now
+	tk.Pages, tk.Freeze = &MemoryStore{}, now
 	tk.OnBegin = func() { close(now) }
 	for range 3 {
 		rep := run(t, p, tk)
@@ -174,7 +174,7 @@ func TestFreezeOnRequest(t *testing.T) {
 		tk.From, tk.OnBegin = rep.Frozen, nil // the next is frozen before it runs
 	}
 	end := noop.task(t, "b")
-	end.Pages, end.Freeze = newBlockMap(), make(chan struct{})
+	end.Pages, end.Freeze = &MemoryStore{}, make(chan struct{})
 	if rep := run(t, p, end); rep.Outcome != task.Completed {
 		t.Errorf("got %v %s", rep.Outcome, rep.Message)
 	}

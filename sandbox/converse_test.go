@@ -48,7 +48,7 @@ func listener(t testing.TB, said []byte) *conversation {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { null.Close() })
-	tk := Task{Name: "job/1", Saving: Saving{Pages: newBlockMap()}, Outputs: []string{"stdout", "out/*"},
+	tk := Task{Name: "job/1", Saving: Saving{Pages: &MemoryStore{}}, Outputs: []string{"stdout", "out/*"},
 		Limits: Limits{Memory: 1 << 20, Files: 1 << 16, Output: 1 << 16}.withDefaults()}
 	c := &child{process: &process{in: null, out: bufio.NewReader(bytes.NewReader(said)), stderr: &firstWords{}}}
 	v := &conversation{c: c, t: tk}
@@ -102,7 +102,7 @@ func FuzzConversation(f *testing.F) {
 	f.Add(saying(f, event{End: &response{Refused: "damaged", TooDeep: true}}))
 	f.Fuzz(func(t *testing.T, said []byte) {
 		v := listener(t, said)
-		store := v.t.Pages.(*blockMap)
+		store := v.t.Pages.(*MemoryStore)
 		whole := func(manifest []byte) {
 			hashes, err := PagesOf(manifest)
 			if err != nil {
@@ -118,7 +118,7 @@ func FuzzConversation(f *testing.F) {
 		v.t.OnCheckpoint = func(m []byte, _ uint64, _ time.Duration) { whole(m); passed++ }
 		v.t.OnFuel = func(uint64) {}
 		rep, err := v.listen()
-		for h, b := range store.m {
+		for h, b := range store.blocks {
 			if _, err := freeze.Decompress(b, h); err != nil {
 				t.Errorf("a false block was stored: %v", err)
 			}

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -12,37 +11,6 @@ import (
 
 	"godwit/task"
 )
-
-// blockMap is a Store in memory.
-type blockMap struct {
-	mu sync.Mutex
-	m  map[[sha256.Size]byte][]byte
-}
-
-func newBlockMap() *blockMap { return &blockMap{m: map[[sha256.Size]byte][]byte{}} }
-
-func (b *blockMap) Has(h [sha256.Size]byte) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	_, ok := b.m[h]
-	return ok
-}
-
-func (b *blockMap) Put(h [sha256.Size]byte, block []byte) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.m[h] = block
-	return nil
-}
-
-func (b *blockMap) Get(h [sha256.Size]byte) ([]byte, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if x, ok := b.m[h]; ok {
-		return x, nil
-	}
-	return nil, os.ErrNotExist
-}
 
 // traveller gives one of the guests that package freeze is tested with, or of
 // testdata/large.
@@ -87,7 +55,7 @@ func buildTraveller(source string) ([]byte, error) {
 // process each time, to its end.
 func hop(t *testing.T, tk Task, every uint64) (last Report, hops int) {
 	t.Helper()
-	pages := newBlockMap()
+	pages := &MemoryStore{}
 	for {
 		p := newTestPool(t, func(c *Config) { c.MaxIdle = -1 })
 		tk.Pages, tk.FreezeAtFuel = pages, uint64(hops+1)*every

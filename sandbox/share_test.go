@@ -11,7 +11,7 @@ import (
 func TestShare(t *testing.T) {
 	p := newTestPool(t)
 	tk := forever.task(t, "a")
-	tk.Pages, tk.FreezeAtFuel = newBlockMap(), 100_000_000
+	tk.Pages, tk.FreezeAtFuel = &MemoryStore{}, 100_000_000
 	alone := run(t, p, tk)
 	shares := make(chan float64, 1)
 	shares <- .1

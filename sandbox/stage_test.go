@@ -95,7 +95,7 @@ func TestStages(t *testing.T) {
 		{"go", []string{"mixed", "300"}},
 	} {
 		t.Run(c.source, func(t *testing.T) {
-			store := newBlockMap()
+			store := &MemoryStore{}
 			tk := moduleTask(t, traveller(t, c.source), "job/"+c.source)
 			tk.Args, tk.Outputs, tk.StateHash = c.args, []string{"stdout", "stderr", "*"}, true
 			tk.Files = []Input{{Name: "in/put", Data: []byte("text")}}
@@ -153,7 +153,7 @@ func checkTides(t *testing.T, manifests [][]byte) {
 // A checkpoint after a start in stages stores only what changed since.
 func TestStagesAreKnown(t *testing.T) {
 	tk := moduleTask(t, traveller(t, "large.c"), "job/1")
-	tk.Args, tk.Limits.Memory, tk.Pages = []string{"1000000000"}, 128<<20, newBlockMap()
+	tk.Args, tk.Limits.Memory, tk.Pages = []string{"1000000000"}, 128<<20, &MemoryStore{}
 	enough, made := make(chan struct{}), 0
 	first := tk
 	first.Every, first.Freeze = 50*time.Millisecond, enough
@@ -203,7 +203,7 @@ func TestBadStages(t *testing.T) {
 			"bytes compressed"},
 		"far page":         {nil, []Stage{{Ahead: change(func(b *Block) { b.Page = 1 << 31 })}, last}, "page 2147483648"},
 		"beyond its end":   {nil, []Stage{{Ahead: change(func(b *Block) { b.Page = 900 })}, last}, "pages"},
-		"missing blocks":   {func(tk *Task) { tk.Pages = newBlockMap() }, []Stage{{Manifest: state}, last}, "block"},
+		"missing blocks":   {func(tk *Task) { tk.Pages = &MemoryStore{} }, []Stage{{Manifest: state}, last}, "block"},
 		"damaged manifest": {nil, []Stage{{Manifest: state[:len(state)-1]}, last}, "cut short"},
 		"another task's":   {func(tk *Task) { tk.Name = "job/2" }, []Stage{{Manifest: state}, last}, "another name"},
 		"only at the last": {func(tk *Task) { tk.Name = "job/2" }, []Stage{last}, "another name"},
@@ -280,7 +280,7 @@ func TestStagesThatEnd(t *testing.T) {
 func TestSave(t *testing.T) {
 	tk := moduleTask(t, traveller(t, "large.c"), "job/1")
 	save, end := make(chan struct{}), make(chan struct{})
-	tk.Args, tk.Limits.Memory, tk.Pages, tk.Save, tk.Freeze = []string{"1000000000"}, 128<<20, newBlockMap(), save, end
+	tk.Args, tk.Limits.Memory, tk.Pages, tk.Save, tk.Freeze = []string{"1000000000"}, 128<<20, &MemoryStore{}, save, end
 	saves := make(chan [sha256.Size]byte, 100)
 	tk.OnCheckpoint = func(b []byte, _ uint64, _ time.Duration) { saves <- sha256.Sum256(b) }
 	began := make(chan struct{})

@@ -143,7 +143,7 @@ func frozenStill(t *testing.T, p *Pool, still func(), module guest) (rep Report,
 	tk := module.task(t, "leaving")
 	now := make(chan struct{})
 	began := make(chan struct{})
-	tk.Pages, tk.Freeze, tk.OnBegin = newBlockMap(), now, func() { close(began) }
+	tk.Pages, tk.Freeze, tk.OnBegin = &MemoryStore{}, now, func() { close(began) }
 	done := make(chan Report, 1)
 	go func() {
 		rep, err := p.Run(t.Context(), tk)
@@ -211,7 +211,7 @@ func TestNotFrozenStandsStill(t *testing.T) {
 	small[at+4] = 0
 	tk := moduleTask(t, small, "small")
 	now, began := make(chan struct{}), make(chan struct{})
-	tk.Pages, tk.Freeze, tk.OnBegin = newBlockMap(), now, func() { close(began) }
+	tk.Pages, tk.Freeze, tk.OnBegin = &MemoryStore{}, now, func() { close(began) }
 	said := make(lines, 1)
 	p := newTestPool(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(said, nil)) })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -243,7 +243,7 @@ func TestFreezeBeforeItBegins(t *testing.T) {
 	now := make(chan struct{})
 	close(now)
 	tk := moduleTask(t, traveller(t, "go"), "job/1") // its module does not fit into a pipe
-	tk.Args, tk.Pages, tk.Freeze = []string{"mixed", "300"}, newBlockMap(), now
+	tk.Args, tk.Pages, tk.Freeze = []string{"mixed", "300"}, &MemoryStore{}, now
 	if rep := run(t, p, tk); rep.Outcome != task.Interrupted || len(rep.Frozen) == 0 {
 		t.Errorf("got %v %s %s", rep.Outcome, rep.Message, rep.NotFrozen)
 	}

@@ -22,7 +22,8 @@ import (
 // Hosts and jobs have short names; the submitter of every job is "owner".
 //
 //	host NAME up [slots=N] [memory=MiB] [speed=F] [site=S] | host NAME lost
-//	submit JOB tasks=N [replicas=N] [retries=N] [memory=MiB] [priority=N] [weight=N] [deadline=D] [every=N] [by=OWNER] [class=C]
+//	submit JOB tasks=N [replicas=N] [retries=N] [memory=MiB] [priority=N] [weight=N] [deadline=D]
+//	       [every=N] [by=OWNER] [class=C]
 //	govern [placement=P] [migration=M] [fairness=(F)] [chunking=(C)] | forecast NAME P
 //	report NAME [slots=N] [state=S] [withheld=N] [running] [fixed]   everything the host was given and has not ended
 //	host NAME up hands                as one that hands tasks over; report NAME [awaiting] [moving]

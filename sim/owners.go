@@ -112,7 +112,8 @@ func (o *Owners) check(span time.Duration) error {
 		return fmt.Errorf("the sites have %d hosts: 1 to %d can be made", hosts, trace.MaxHosts)
 	case l.Each < 0 || l.Each > 0 && (l.Run <= 0 || l.Run > longest || l.Hosts < 1 || l.Hosts > hosts) || l.Each == 0 &&
 		(l.Run != 0 || l.Hosts != 0):
-		return fmt.Errorf("load %q has a job each %v of %d hosts for %v: give all three, and no more than %d hosts, or none", l.Name, l.Each, l.Hosts, l.Run, hosts)
+		return fmt.Errorf("load %q has a job each %v of %d hosts for %v: give all three, and no more than %d hosts, or none",
+			l.Name, l.Each, l.Hosts, l.Run, hosts)
 	}
 	if l.Each > 0 {
 		jobs += float64(span) / float64(l.Each)

@@ -88,7 +88,8 @@ func TestBadScenarios(t *testing.T) {
 			"warmup is 48h0m0s and the run takes 48h0m0s, so that nothing would be reported: shorten warmup"},
 		{"negative warm-up", func(s *Scenario) { s.Warmup = -1 }, "warmup is -1ns: write a length of time of 0 or more"},
 		{"unknown policy", func(s *Scenario) { s.Placement = "best" },
-			`there is no policy "best": use one of expected, fastest, fcfs, fcfspp, flp, gcmu, kpb, lpas, mct, met, psopp, random, uptime (or oracle)`},
+			`there is no policy "best": use one of expected, fastest, fcfs, fcfspp, flp, gcmu, kpb, lpas, mct, met, ` +
+				`psopp, random, uptime (or oracle)`},
 		{"unknown parameter of a policy", func(s *Scenario) { s.Placement = "fcfspp:q=1" },
 			"placement: place: policy fcfspp"},
 		{"the oracle takes none", func(s *Scenario) { s.Placement = "oracle:t=1" }, `there is no policy "oracle"`},

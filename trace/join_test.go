@@ -12,7 +12,8 @@ func TestJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := spells(tr), "a: available 0-10 unobserved 10-20 available 20-30 cpu-busy 30-40; b: unavailable 0-15"; got != want || tr.End.Unix() != 40 {
+	const want = "a: available 0-10 unobserved 10-20 available 20-30 cpu-busy 30-40; b: unavailable 0-15"
+	if got := spells(tr); got != want || tr.End.Unix() != 40 {
 		t.Errorf("got %s to %v, want %s", got, tr.End, want)
 	}
 	if _, err := Join("set", []*Trace{read(t, "a.1", "0 10 5\n"), read(t, "a.2", "5 30 5\n")}); err == nil ||

@@ -54,12 +54,14 @@ func TestReadFormats(t *testing.T) {
 		{"three states of phones", "p3.csv", "device,start_s,state\n1,0,0\n1,3,2\n1,10,1\n2,0,2\n2,20,0\n",
 			"1: unavailable 0-3 available 3-10 user-present 10-20; 2: available 0-20 unavailable 20-20"},
 		{"ours", "o.csv", "# synthetic: by hand\n# start: 2025-01-01T00:00:00Z\n# end: " +
-			"2025-01-02T00:00:00Z\nhost,start_s,end_s,state,cpu,ghz\n\"a,b\",10,20,available,,2.5\n\"a,b\",20,30,cpu-busy,,\n\"a,b\",40,50,available,0.5,\nb,,,,,\n",
+			"2025-01-02T00:00:00Z\nhost,start_s,end_s,state,cpu,ghz\n" +
+			"\"a,b\",10,20,available,,2.5\n\"a,b\",20,30,cpu-busy,,\n\"a,b\",40,50,available,0.5,\nb,,,,,\n",
 			"a,b: available 10-20 cpu-busy 20-30 unobserved 30-40 available*0.5 40-50; b:"},
 		{"Failure Trace Archive", "event_trace.tab",
 			"# event_id component_id node_id platform_id node_name event_type event_start_time event_stop_time " +
 				"event_end_reason\n" +
-				"0\t0\t7\t1\tn7\t1\t1000\t1010\tNULL\n1\t0\t7\t1\tn7\t0\t1010\t1012\t3\n2\t0\t7\t1\tn7\t1\t1020\t1030\tNULL\n0\t1\t7\t1\tn7\t0\t1000\t1000\tNULL\n",
+				"0\t0\t7\t1\tn7\t1\t1000\t1010\tNULL\n1\t0\t7\t1\tn7\t0\t1010\t1012\t3\n" +
+				"2\t0\t7\t1\tn7\t1\t1020\t1030\tNULL\n0\t1\t7\t1\tn7\t0\t1000\t1000\tNULL\n",
 			"7: available 0-10 unavailable 10-12 unobserved 12-20 available 20-30; 7.1: unavailable 0-0"},
 		{"Godfrey", "x.avt", "# a comment\na 2 0 10 15 20\nb 0\n",
 			"a: available 0-10 unavailable 10-15 available 15-20; b: unavailable 0-20"},
@@ -86,7 +88,8 @@ func TestReadNamesThePlace(t *testing.T) {
 		file, text, want string
 	}{
 		{"a.csv", "", "a.csv:1: the file ends before a header line"},
-		{"a.csv", "host,up_s\n", `a.csv:1: unknown column "up_s": columns are host (or device, node), start_s, end_s, state, cpu, ghz`},
+		{"a.csv", "host,up_s\n",
+			`a.csv:1: unknown column "up_s": columns are host (or device, node), start_s, end_s, state, cpu, ghz`},
 		{"a.csv", "host,start_s,end_s\na,0,1\na,2\n", "a.csv:3: 2 fields, the header has 3"},
 		{"a.csv", "host,start_s,end_s\na,0,1\na,2,x\n", `a.csv:3: "x" is not a number of seconds`},
 		{"a.csv", "host,start_s,end_s\na,0,5\na,2,6\n",

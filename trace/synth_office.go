@@ -64,67 +64,80 @@ type moment struct {
 	state State
 }
 
+// A plan collects the moments of one day.
+type plan []moment
+
+// add notes a change at an hour, which is drawn into the day if it lies outside.
+func (p *plan) add(hour float64, s State) {
+	hour = min(max(hour, 0), 23.99)
+	*p = append(*p, moment{time.Duration(math.Round(hour*3600)) * time.Second, s})
+}
+
 // day draws the changes of one day, in order.
 func (o owner) day(weekend, first bool, rng *rand.Rand) []moment {
 	const (
-		jitter   = 0.3       // hours, of one person's arrivals and departures
-		goodbye  = 2.0 / 60  // hours from the word to leave to the switch
-		lunch    = 12.5      // o'clock
-		atDesk   = 0.8       // mean hours of use without a break
-		away     = 0.35      // mean hours of a break
-		batchFor = 2.0       // mean hours of the owner's programs at night
-		restart  = 10.0 / 60 // hours
-		restarts = 0.03      // probability a day, for machines left on
+		batchFrom = 22.5      // o'clock
+		batchFor  = 2.0       // mean hours of the owner's programs at night
+		restart   = 10.0 / 60 // hours
+		restarts  = 0.03      // probability a day, for machines left on
 	)
 	home := Unavailable
 	if o.leavesOn {
 		home = Available
 	}
-	var all []moment
-	add := func(hour float64, s State) {
-		hour = min(max(hour, 0), 23.99)
-		all = append(all, moment{time.Duration(math.Round(hour*3600)) * time.Second, s})
-	}
+	var all plan
 	if first {
-		add(0, home)
+		all.add(0, home)
 	}
 	if o.leavesOn && rng.Float64() < restarts {
 		at := 4 * rng.Float64()
-		add(at, Unavailable)
-		add(at+restart, home)
+		all.add(at, Unavailable)
+		all.add(at+restart, home)
 	}
 	comes := o.comes
 	if weekend {
 		comes = o.comesWeekend
 	}
 	if rng.Float64() < comes {
-		at, end := o.arrives+jitter*rng.NormFloat64(), o.leaves+jitter*rng.NormFloat64()
-		at, end = max(at, 4.5), min(end, 22) // after the night's restart, before midnight
-		eats := lunch + jitter*rng.NormFloat64()
-		for at < end {
-			add(at, UserPresent)
-			stop := min(at+atDesk*rng.ExpFloat64(), end)
-			back := stop + away*rng.ExpFloat64()
-			if at < eats && stop >= eats {
-				stop, back = min(eats, end), eats+0.75
-			}
-			if stop >= end {
-				break
-			}
-			add(stop, Available)
-			at = back
-		}
-		if o.leavesOn {
-			add(end, Available)
-		} else {
-			add(end, Leaving)
-			add(end+goodbye, Unavailable)
-		}
+		o.work(&all, rng)
 	}
 	if o.leavesOn && rng.Float64() < o.batch {
-		add(22.5, CPUBusy)
-		add(22.5+min(batchFor*rng.ExpFloat64(), 1.4), Available)
+		all.add(batchFrom, CPUBusy)
+		all.add(batchFrom+min(batchFor*rng.ExpFloat64(), 1.4), Available)
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].at < all[j].at })
 	return all
+}
+
+// work draws a working day: from the arrival to the departure, with breaks.
+func (o owner) work(p *plan, rng *rand.Rand) {
+	const (
+		jitter  = 0.3      // hours, of one person's arrivals and departures
+		goodbye = 2.0 / 60 // hours from the word to leave to the switch
+		lunch   = 12.5     // o'clock
+		atDesk  = 0.8      // mean hours of use without a break
+		away    = 0.35     // mean hours of a break
+	)
+	at, end := o.arrives+jitter*rng.NormFloat64(), o.leaves+jitter*rng.NormFloat64()
+	at, end = max(at, 4.5), min(end, 22) // after the night's restart, before midnight
+	eats := lunch + jitter*rng.NormFloat64()
+	for at < end {
+		p.add(at, UserPresent)
+		stop := min(at+atDesk*rng.ExpFloat64(), end)
+		back := stop + away*rng.ExpFloat64()
+		if at < eats && stop >= eats {
+			stop, back = min(eats, end), eats+0.75
+		}
+		if stop >= end {
+			break
+		}
+		p.add(stop, Available)
+		at = back
+	}
+	if o.leavesOn {
+		p.add(end, Available)
+		return
+	}
+	p.add(end, Leaving)
+	p.add(end+goodbye, Unavailable)
 }

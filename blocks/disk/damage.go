@@ -35,12 +35,12 @@ func MoveAside(dir string) (string, error) {
 		if _, err := os.Lstat(to); err == nil {
 			continue
 		} else if !errors.Is(err, os.ErrNotExist) {
-			return "", fmt.Errorf("p2p: moving %s aside: %w", dir, err)
+			return "", fmt.Errorf("blocks: moving %s aside: %w", dir, err)
 		}
 		if err := os.Rename(dir, to); err != nil {
-			return "", fmt.Errorf("p2p: moving %s aside: %w", dir, err)
+			return "", fmt.Errorf("blocks: moving %s aside: %w", dir, err)
 		}
 		return to, nil
 	}
-	return "", fmt.Errorf("p2p: moving %s aside: there are %d beside it already", dir, maxAside)
+	return "", fmt.Errorf("blocks: moving %s aside: there are %d beside it already", dir, maxAside)
 }

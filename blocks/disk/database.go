@@ -61,11 +61,11 @@ func openPebble(dir string, d *disk, cache *pebble.Cache, memtable uint64, logge
 	}
 	db, err := pebble.Open(dir, opts)
 	if err != nil {
-		return nil, fmt.Errorf("p2p: opening the store in %s: %w", dir, openError(err))
+		return nil, fmt.Errorf("blocks: opening the store in %s: %w", dir, openError(err))
 	}
 	store, err := pebbleds.NewDatastore(dir, pebbleds.WithPebbleDB(db))
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("p2p: opening the store in %s: %w", dir, err), db.Close())
+		return nil, errors.Join(fmt.Errorf("blocks: opening the store in %s: %w", dir, err), db.Close())
 	}
 	return &database{Datastore: store, pebble: db}, nil
 }

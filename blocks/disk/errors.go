@@ -15,13 +15,13 @@ var (
 	// ErrFull is returned by whatever writes to the store while the disk has no
 	// room. What failed may still be written later, but no later write is overtaken.
 	// The store goes on by itself once there is room; see Check.
-	ErrFull = errors.New("p2p: disk is full")
+	ErrFull = errors.New("blocks: disk is full")
 	// ErrCorrupt is returned by Open, and by whatever reads, when what is on
 	// disk is not what was written. See MoveAside.
-	ErrCorrupt = errors.New("p2p: store is corrupt")
+	ErrCorrupt = errors.New("blocks: store is corrupt")
 	// ErrBroken is returned by whatever writes to the store after the disk failed
 	// it. Only opening it again, in a new process, helps.
-	ErrBroken = errors.New("p2p: store cannot go on")
+	ErrBroken = errors.New("blocks: store cannot go on")
 )
 
 // openError tells a damaged store from a directory that is in use or may not be

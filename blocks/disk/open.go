@@ -37,10 +37,10 @@ func Open(dir string) (ds.Batching, error) {
 func open(dir string, fs vfs.FS) (*store, error) {
 	d := newDisk(fs, dir)
 	if err := fs.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("p2p: opening the store in %s: %w", dir, diskError(err))
+		return nil, fmt.Errorf("blocks: opening the store in %s: %w", dir, diskError(err))
 	}
 	if err := d.room(0, false); err != nil {
-		return nil, fmt.Errorf("p2p: opening the store in %s: %w", dir, err)
+		return nil, fmt.Errorf("blocks: opening the store in %s: %w", dir, err)
 	}
 	var opened *store
 	late, given := false, make(chan struct{}, 1) // guards late and opened
@@ -69,7 +69,7 @@ func openBoth(dir string, d *disk) (s *store, err error) {
 	defer func() {
 		r := recover() // pebble trusts what it reads when it opens
 		if r != nil {
-			s, err = nil, fmt.Errorf("p2p: opening the store in %s: %w: %v", dir, ErrCorrupt, r)
+			s, err = nil, fmt.Errorf("blocks: opening the store in %s: %w: %v", dir, ErrCorrupt, r)
 		}
 		if err != nil && log != nil {
 			err = errors.Join(err, log.Close())

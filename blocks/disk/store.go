@@ -138,7 +138,7 @@ func (s *store) Close() error {
 		case <-look.C:
 		}
 		if err := s.disk.state(); err != nil && (errors.Is(err, ErrBroken) || time.Since(began) > s.disk.patience) {
-			return fmt.Errorf("p2p: closing the store: %w", err)
+			return fmt.Errorf("blocks: closing the store: %w", err)
 		}
 	}
 }

@@ -85,7 +85,3 @@ func runAlone(ctx context.Context, t sandbox.Task, h *hopFlags) (j journey, err 
 	}
 	return h.travel(ctx, pools, t)
 }
-
-// sandboxVerb is the hidden verb behind every running task. It is answered
-// before the command tree is built: see main.
-const sandboxVerb = "sandbox"

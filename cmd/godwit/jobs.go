@@ -89,12 +89,3 @@ func newResults() *cobra.Command {
 	cmd.Flags().StringVar(&dir, "out", "", "directory to write to")
 	return cmd
 }
-
-func withClient(c *clientFlags, f func(*api.Client) error) error {
-	client, err := c.dial()
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	return f(client)
-}

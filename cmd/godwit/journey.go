@@ -54,7 +54,7 @@ func (j *journey) stateHash() string {
 func (h *hopFlags) travel(ctx context.Context, pools []*sandbox.Pool, t sandbox.Task) (journey, error) {
 	j := journey{checkpoints: []checkpointReport{}}
 	t.ThawEvery = h.thaws
-	pages := &blockMap{}
+	pages := &sandbox.MemoryStore{}
 	left := t.Limits.Wall
 	for {
 		if j.hops < h.count {

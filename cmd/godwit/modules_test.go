@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"godwit/lab/testbed"
+	"godwit/internal/noop"
 )
 
 func goEnv(name string) string {
@@ -32,9 +32,9 @@ func writeModule(ts *testscript.TestScript, neg bool, args []string) {
 
 // modules are guests small enough to write by hand.
 var modules = map[string][]byte{
-	"noop":      testbed.Noop,
+	"noop":      noop.Module,
 	"text":      []byte("this is no module"),
-	"truncated": testbed.Noop[:len(testbed.Noop)-5],
+	"truncated": noop.Module[:len(noop.Module)-5],
 	// (module (import "env" "teleport" (func)) (memory (export "memory") 1) (func (export "_start")))
 	"teleport": wasm(
 		section(1, 1, 0x60, 0, 0),

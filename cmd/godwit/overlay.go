@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -107,18 +106,4 @@ mentions stays; every member follows the new version as soon as it hears of it.
 	cmd.Flags().BoolVar(&r.revoke, "revoke-invitations", false,
 		"void every invitation made so far: who joined with one is a member no more")
 	return cmd
-}
-
-// printJoined prints the ID of an overlay that the node is a member of now.
-func printJoined(cmd *cobra.Command, d *node.OverlayDetail, asJSON bool) error {
-	if asJSON {
-		return table.JSON(cmd.OutOrStdout(), d)
-	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "serving %s\n", d.Name)
-	return printLine(cmd.OutOrStdout(), d.ID)
-}
-
-func printLine(w io.Writer, v any) error {
-	_, err := fmt.Fprintln(w, v)
-	return err
 }

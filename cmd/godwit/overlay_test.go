@@ -92,3 +92,15 @@ func TestOverlayText(t *testing.T) {
 		}
 	}
 }
+
+// What a founder left open is shown as what holds then.
+func TestOverlayShowsDefaults(t *testing.T) {
+	var b strings.Builder
+	printOverlay(&b, &node.OverlayDetail{OverlayStatus: node.OverlayStatus{Name: "commons"}})
+	for _, want := range []string{"placement    expected\n", "migration    cost\n", "fairness     equal\n",
+		"chunking     paced\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}

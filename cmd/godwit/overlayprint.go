@@ -3,9 +3,12 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"godwit/lab/table"
 	"godwit/node"
@@ -101,4 +104,18 @@ func fairnessText(r *node.OverlayRules) string {
 		return "as the placement policy chooses"
 	}
 	return cmp.Or(r.Fairness, share.Default)
+}
+
+// printJoined prints the ID of an overlay that the node is a member of now.
+func printJoined(cmd *cobra.Command, d *node.OverlayDetail, asJSON bool) error {
+	if asJSON {
+		return table.JSON(cmd.OutOrStdout(), d)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "serving %s\n", d.Name)
+	return printLine(cmd.OutOrStdout(), d.ID)
+}
+
+func printLine(w io.Writer, v any) error {
+	_, err := fmt.Fprintln(w, v)
+	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"godwit/api"
 	"godwit/lab/table"
+	"godwit/migrate"
 	"godwit/node"
 	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
@@ -93,7 +94,7 @@ func printOverlay(w io.Writer, d *node.OverlayDetail) {
 		line("version", "%d (%s)", d.Version, d.Manifest)
 	}
 	line("placement", "%s", cmp.Or(d.Rules.Placement, place.Default))
-	line("migration", "%s", cmp.Or(d.Rules.Migration, "-"))
+	line("migration", "%s", cmp.Or(d.Rules.Migration, migrate.Default))
 	line("fairness", "%s", fairnessText(&d.Rules))
 	line("chunking", "%s", cmp.Or(d.Rules.Chunking, chunk.Default))
 	line("replicas", "%s", replicasText(d.Rules.Replicas))

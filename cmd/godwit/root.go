@@ -1,31 +1,14 @@
 package main
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"godwit/api"
 	"godwit/internal/failure"
 )
-
-// version is the program's; releases set it with -ldflags "-X main.version=...".
-var version = ""
-
-func programVersion() string {
-	if version != "" {
-		return version
-	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "development"
-}
 
 // newRoot builds the command tree; nothing in it is shared between calls.
 func newRoot() *cobra.Command {
@@ -62,24 +45,6 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// flagError makes a flag that is not known, or not right, a usage error with a hint.
-func flagError(cmd *cobra.Command, err error) error {
-	return failure.Usage(fmt.Sprintf("`%s --help` lists the flags", cmd.CommandPath()), "%w", err)
-}
-
-// explained makes a wrong number of arguments a usage error with a hint.
-func explained(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if check == nil {
-			check = cobra.NoArgs
-		}
-		if err := check(cmd, args); err != nil {
-			return failure.Usage(fmt.Sprintf("usage: %s", cmd.UseLine()), "%w", err)
-		}
-		return nil
-	}
-}
-
 // fromEnv sets every flag that was not given from GODWIT_FLAG_NAME.
 func fromEnv(flags *pflag.FlagSet) error {
 	var err error
@@ -94,47 +59,4 @@ func fromEnv(flags *pflag.FlagSet) error {
 		}
 	})
 	return err
-}
-
-// defaultDataDir follows the XDG base directories.
-func defaultDataDir() string {
-	if d := os.Getenv("XDG_DATA_HOME"); d != "" {
-		return filepath.Join(d, "godwit")
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "godwit-data"
-	}
-	return filepath.Join(home, ".local", "share", "godwit")
-}
-
-// clientFlags say which node a verb talks to.
-type clientFlags struct {
-	dataDir, addr, tokenFile string
-	json                     bool
-}
-
-func (c *clientFlags) add(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&c.dataDir, "data-dir", defaultDataDir(), "data directory of the node to talk to")
-	f.StringVar(&c.addr, "api", "", "TCP address of the node's API, instead of the data directory's socket")
-	f.StringVar(&c.tokenFile, "token-file", "",
-		"file with the API's token, for --api (default DATA-DIR/"+api.TokenName+")")
-	f.BoolVar(&c.json, "json", false, "print JSON")
-}
-
-// dial returns a client of the node that the flags name.
-func (c *clientFlags) dial() (*api.Client, error) {
-	if c.addr == "" {
-		return api.Dial(c.dataDir), nil
-	}
-	path := c.tokenFile
-	if path == "" {
-		path = filepath.Join(c.dataDir, api.TokenName)
-	}
-	token, err := os.ReadFile(path)
-	if err != nil {
-		return nil, failure.Usage("name the file with --token-file", "reading the API's token: %w", err)
-	}
-	return api.DialTCP(c.addr, string(token)), nil
 }

@@ -80,3 +80,7 @@ func sandboxCommand() ([]string, error) {
 	}
 	return []string{exe, sandboxVerb}, nil
 }
+
+// sandboxVerb is the hidden verb behind every running task. It is answered
+// before the command tree is built: see main.
+const sandboxVerb = "sandbox"

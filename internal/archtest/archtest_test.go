@@ -143,7 +143,8 @@ var rules = map[string]rule{
 
 	"internal/archtest": {},
 
-	"internal/chaos": {own: []string{"internal/chaos/walk", "internal/pause"}, outside: []string{"golang.org/x/sys"}},
+	"internal/chaos": {own: []string{"internal/chaos/walk", "internal/noop", "internal/pause"},
+		outside: []string{"golang.org/x/sys"}},
 
 	"internal/chaos/guest": {own: []string{"internal/chaos/walk"}},
 
@@ -182,6 +183,8 @@ var rules = map[string]rule{
 	"internal/docs/try": {own: []string{"internal/docs"}},
 
 	"internal/heap": {core: true},
+
+	"internal/noop": {core: true},
 
 	"internal/house": {},
 
@@ -232,19 +235,23 @@ var rules = map[string]rule{
 	"lab/testbed/plan": {own: []string{"internal/failure", "lab/files", "lab/testbed/clock", "lab/testbed/impose",
 		"lab/traces", "migrate", "scheduler/place", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
 
-	"lab/testbed/replay": {own: []string{"api", "lab/files", "lab/progress", "lab/submission", "lab/table",
+	"lab/testbed/replay": {own: []string{"api", "internal/noop", "lab/files", "lab/progress", "lab/submission",
+		"lab/table",
 		"lab/testbed", "lab/testbed/clock", "lab/testbed/impose", "lab/testbed/measure", "lab/testbed/plan", "lab/traces",
 		"node", "overlay", "owner", "scheduler/ledger", "scheduler/message", "sim", "sim/report", "sim/swarm", "task",
 		"trace"}},
 
-	"lab/testbed/sites": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table",
+	"lab/testbed/sites": {own: []string{"api", "internal/failure", "internal/noop", "lab/progress", "lab/submission",
+		"lab/table",
 		"lab/testbed", "lab/testbed/clock", "lab/testbed/measure", "lab/testbed/plan", "migrate", "node", "owner",
 		"scheduler/message", "scheduler/place", "scheduler/share", "sim", "sim/scenario", "sim/swarm", "task", "trace"}},
 
-	"lab/testbed/local": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table",
+	"lab/testbed/local": {own: []string{"api", "internal/failure", "internal/noop", "lab/progress", "lab/submission",
+		"lab/table",
 		"lab/testbed", "lab/testbed/clock", "lab/testbed/measure"}},
 
-	"lab/testbed/batch": {own: []string{"api", "internal/failure", "lab/progress", "lab/submission", "lab/table",
+	"lab/testbed/batch": {own: []string{"api", "internal/failure", "internal/noop", "lab/progress", "lab/submission",
+		"lab/table",
 		"lab/testbed", "node", "scheduler/chunk", "scheduler/message", "scheduler/place", "task"}},
 }
 
@@ -448,6 +455,48 @@ func TestNoSleepInTests(t *testing.T) {
 			t.Errorf("%s sleeps outside a synctest bubble", f.path)
 		}
 	}
+}
+
+// TestErrorsNameTheirOwnRoom: an error that begins with the name of a room, such as
+// "blocks: ", comes from it: whoever reads it looks there.
+func TestErrorsNameTheirOwnRoom(t *testing.T) {
+	names := map[string]bool{}
+	for room := range rules {
+		names[path.Base(room)] = true
+	}
+	for _, f := range load(t) {
+		if f.test() {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			if named := errorRoom(n); names[named] && !slices.Contains(strings.Split(f.room, "/"), named) {
+				t.Errorf("%s: an error of %s names the room %s", f.at(n), f.room, named)
+			}
+			return true
+		})
+	}
+}
+
+// errorRoom is the word before the colon with which a new error begins; "" for none.
+func errorRoom(n ast.Node) string {
+	call, ok := n.(*ast.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return ""
+	}
+	made, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || made.Sel.Name != "New" && made.Sel.Name != "Errorf" {
+		return ""
+	}
+	text, ok := call.Args[0].(*ast.BasicLit)
+	if !ok {
+		return ""
+	}
+	s, _ := strconv.Unquote(text.Value)
+	name, _, found := strings.Cut(s, ": ")
+	if !found {
+		return ""
+	}
+	return name
 }
 
 // TestRulesAreUsed: a rule for a room that is gone would hide a misspelt one.

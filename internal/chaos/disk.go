@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"godwit/internal/noop"
 )
 
 const (
@@ -137,7 +139,7 @@ func (t *trial) says(ctx context.Context, n *node, from int64, what *regexp.Rege
 // database has set aside.
 func (t *trial) refuses(ctx context.Context, n *node) error {
 	module := filepath.Join(t.dir, "large.wasm")
-	if err := os.WriteFile(module, padded(noop, largeModule, t.rng), 0o600); err != nil {
+	if err := os.WriteFile(module, padded(noop.Module, largeModule, t.rng), 0o600); err != nil {
 		return fmt.Errorf("writing a module: %w", err)
 	}
 	l, err := t.labour(ctx)

@@ -10,21 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-)
 
-// noop is the smallest module, for tasks that only wait. In the text format:
-//
-//	(module (memory (export "memory") 1) (func (export "_start")))
-var noop = []byte{
-	0x00, 'a', 's', 'm', 0x01, 0x00, 0x00, 0x00, // magic and version
-	0x01, 0x04, 0x01, 0x60, 0x00, 0x00, // types: () -> ()
-	0x03, 0x02, 0x01, 0x00, // functions: one, of that type
-	0x05, 0x03, 0x01, 0x00, 0x01, // memories: one, of a page
-	0x07, 0x13, 0x02, // exports: two
-	0x06, 'm', 'e', 'm', 'o', 'r', 'y', 0x02, 0x00,
-	0x06, '_', 's', 't', 'a', 'r', 't', 0x00, 0x00,
-	0x0a, 0x04, 0x01, 0x02, 0x00, 0x0b, // code: no locals, end
-}
+	"godwit/internal/noop"
+)
 
 // padded returns a module with a custom section of so many random bytes at its
 // end, which no program sees.
@@ -47,7 +35,7 @@ func (t *trial) module(ctx context.Context) (string, error) {
 		return path, nil
 	}
 	if !t.wasm {
-		return path, os.WriteFile(path, noop, 0o600)
+		return path, os.WriteFile(path, noop.Module, 0o600)
 	}
 	return path, t.build(ctx, "guest", path)
 }

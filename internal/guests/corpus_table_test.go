@@ -192,13 +192,21 @@ func wazeroTests(file string) func(*larder) (made, error) {
 	}
 }
 
+// wazeroCat is the program cat of wazero's tests, as one toolchain made it.
+func wazeroCat(toolchain string) func(*larder) (made, error) {
+	return wazeroTests("imports/wasi_snapshot_preview1/example/testdata/" + toolchain + "/cat.wasm")
+}
+
 // prebuilt are modules of toolchains that no registry has.
 var prebuilt = []entry{
-	{program: "cat", chain: "tinygo", build: wazeroTests("imports/wasi_snapshot_preview1/example/testdata/tinygo/cat.wasm"), inputs: scripts("work.lua"), quick: []string{"work.lua"}},
-	{program: "cat", chain: "zig", build: wazeroTests("imports/wasi_snapshot_preview1/example/testdata/zig/cat.wasm"),
+	{program: "cat", chain: "tinygo", build: wazeroCat("tinygo"),
 		inputs: scripts("work.lua"), quick: []string{"work.lua"}},
-	{program: "cat", chain: "zigcc", build: wazeroTests("imports/wasi_snapshot_preview1/example/testdata/zig-cc/cat.wasm"), inputs: scripts("work.lua"), quick: []string{"work.lua"}},
-	{program: "cat", chain: "cargo-wasi", build: wazeroTests("imports/wasi_snapshot_preview1/example/testdata/cargo-wasi/cat.wasm"), inputs: scripts("work.lua"), quick: []string{"work.lua"}},
+	{program: "cat", chain: "zig", build: wazeroCat("zig"),
+		inputs: scripts("work.lua"), quick: []string{"work.lua"}},
+	{program: "cat", chain: "zigcc", build: wazeroCat("zig-cc"),
+		inputs: scripts("work.lua"), quick: []string{"work.lua"}},
+	{program: "cat", chain: "cargo-wasi", build: wazeroCat("cargo-wasi"),
+		inputs: scripts("work.lua"), quick: []string{"work.lua"}},
 	{program: "pthread", chain: "c", build: wazeroTests("experimental/testdata/pthread.wasm"),
 		refused: "threads are not supported"},
 	{program: "throw", chain: "by-hand", build: throwing, refused: "exceptions are not supported"},

@@ -252,7 +252,7 @@ func (r *result) torture(t *testing.T) {
 		}
 	}
 	tk := r.task
-	tk.Args, tk.Pages = r.entry.quick, newBlocks()
+	tk.Args, tk.Pages = r.entry.quick, &sandbox.MemoryStore{}
 	tk.ThawEvery = max(want.Fuel/thaws, 1)
 	same(t, run(t, hostPool(t), tk), want)
 }

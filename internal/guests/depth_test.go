@@ -33,7 +33,7 @@ func TestDeepTaskIsNotLost(t *testing.T) {
 	if rep, err := slow.Run(t.Context(), tk); !errors.Is(err, sandbox.ErrTooDeep) || rep.Outcome != task.HostError {
 		t.Errorf("from its beginning, without a compiler: %v %s, %v", rep.Outcome, rep.Message, err)
 	}
-	tk.Pages = newBlocks()
+	tk.Pages = &sandbox.MemoryStore{}
 	refused := 0
 	for i := range uint64(8) {
 		tk.FreezeAtFuel = want.Fuel / 9 * (i + 1)

@@ -190,7 +190,7 @@ func spread(name string, fuel uint64, points int) []uint64 {
 // stack is passed over.
 func travel(t *testing.T, pools []*sandbox.Pool, tk sandbox.Task, at []uint64) journey {
 	t.Helper()
-	blocks := newBlocks()
+	blocks := &sandbox.MemoryStore{}
 	tk.Pages = blocks
 	var j journey
 	began := time.Now()
@@ -214,7 +214,7 @@ func travel(t *testing.T, pools []*sandbox.Pool, tk sandbox.Task, at []uint64) j
 			t.Errorf("hop %d: not frozen: %s", j.hops+1, rep.NotFrozen)
 		}
 		if rep.Outcome != task.Interrupted {
-			j.last, j.took, j.stored = rep, time.Since(began), blocks.size()
+			j.last, j.took, j.stored = rep, time.Since(began), blocks.Bytes()
 			return j
 		}
 		j.hops++

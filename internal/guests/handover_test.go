@@ -96,7 +96,7 @@ func (y *tenancy) leave(next *tenancy) (m moving, rep sandbox.Report, left bool)
 // time in as many rounds as there is time for until it has used so much fuel.
 func wander(t *testing.T, pools [2]*sandbox.Pool, tk sandbox.Task, at []uint64) sandbox.Report {
 	t.Helper()
-	tk.Pages, tk.FreezeAtFuel = newBlocks(), at[0]
+	tk.Pages, tk.FreezeAtFuel = &sandbox.MemoryStore{}, at[0]
 	y := moveIn(t, pools[0], tk, false)
 	for k := range at {
 		if tk.FreezeAtFuel = 0; k+1 < len(at) {
@@ -157,7 +157,7 @@ func BenchmarkHandOver(b *testing.B) {
 	for _, mib := range []int64{64, 512} {
 		b.Run(fmt.Sprintf("%dMiB", mib), func(b *testing.B) {
 			tk := newTask(b, "memory", built(b, filepath.Join(benchDir, "memory.c"), nil, false))
-			store := newBlocks()
+			store := &sandbox.MemoryStore{}
 			tk.Args, tk.StateHash, tk.Pages, tk.Limits.Memory = []string{fmt.Sprint(mib), "10", "2000000000"}, false, store,
 				2*mib<<20
 			pool := warmPool(b)
@@ -165,7 +165,7 @@ func BenchmarkHandOver(b *testing.B) {
 			<-y.began
 			for full := false; !full; { // with noise
 				next := moveIn(b, pool, tk, true)
-				full = y.round(next) && store.size() >= mib<<20
+				full = y.round(next) && store.Bytes() >= mib<<20
 				close(next.stages)
 				<-next.ended
 			}

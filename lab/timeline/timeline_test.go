@@ -69,8 +69,10 @@ func TestJobTexts(t *testing.T) {
 	_, rows, _ := strings.Cut(table.String(), "\n\n")
 	wantRows := `TASK  PARAMS   STATE  WHEN            RAN-ON    WHAT-HAPPENED
 3     a=x b=2  done   +1s to +6s      peer-one  moved after 5s to peer-two (stood still for 60ms): its owner is back
-                      +5.5s to +9s    peer-two  went on from a checkpoint (4.5s saved), lost after 3.5s: the worker is gone
-                      +11s to +14.5s  peer-one  went on from a checkpoint (4.5s saved), completed after 3.5s: next in order
+                      +5.5s to +9s    peer-two  went on from a checkpoint (4.5s saved), lost after 3.5s: ` +
+		`the worker is gone
+                      +11s to +14.5s  peer-one  went on from a checkpoint (4.5s saved), completed after 3.5s: ` +
+		`next in order
 `
 	if rows != wantRows || !strings.Contains(table.String(),
 		"stood      still for 60ms in the mean of 1 moves, at most 60ms\n") {
@@ -106,8 +108,11 @@ func TestTimelineJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`"name":"render"`, `"timeline":[{"task":3,"attempt":1,"peer":"peer-one","start":"2026-03-01T12:00:01Z","end":"2026-03-01T12:00:06Z","outcome":"moved","moved_to":"peer-two","still_s":0.06,"moved_bytes":3145728,"reason":"its owner is back"}`,
-		`"attempt":3,"peer":"peer-one","start":"2026-03-01T12:00:11Z","end":"2026-03-01T12:00:14.5Z","outcome":"completed","resumed":true,"saved_cpu_s":4.5,"waited_s":2,`,
+		`"name":"render"`, `"timeline":[{"task":3,"attempt":1,"peer":"peer-one","start":"2026-03-01T12:00:01Z",` +
+			`"end":"2026-03-01T12:00:06Z","outcome":"moved","moved_to":"peer-two","still_s":0.06,` +
+			`"moved_bytes":3145728,"reason":"its owner is back"}`,
+		`"attempt":3,"peer":"peer-one","start":"2026-03-01T12:00:11Z","end":"2026-03-01T12:00:14.5Z",` +
+			`"outcome":"completed","resumed":true,"saved_cpu_s":4.5,"waited_s":2,`,
 	} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("no %s in\n%s", want, b)

@@ -5,7 +5,7 @@ package zhang
 
 import "godwit/reproduce"
 
-// Experiments returns the experiments of J. Experiments, "Flexible Distributed Computing
+// Experiments returns the experiments of J. Zhang, "Flexible Distributed Computing
 // with Volunteered Resources", PhD thesis, Queen Mary University of London,
 // 2010, in the order of a reader: the synthetic ones, then those on traces.
 func Experiments() []reproduce.Experiment {
@@ -28,12 +28,4 @@ func Experiments() []reproduce.Experiment {
 		experiment("E8", "PSPP on traces", "section 7.5, Figs 7-26 to 7-29", scanning),
 		experiment("E9", "CBR on traces", "section 7.6, Fig. 7-30", cases),
 	}
-}
-
-// bench is what an experiment works on, with the judgements of this publication.
-type bench struct{ *reproduce.Bench }
-
-func experiment(name, title, where string, do func(*bench) error) reproduce.Experiment {
-	run := func(b *reproduce.Bench) error { return do(&bench{b}) }
-	return reproduce.Experiment{Name: name, Title: title, Where: where, Do: run}
 }

@@ -11,10 +11,11 @@ const (
 	// rightTruncate is a directory's PATH_FILESTAT_SET_SIZE: O_TRUNC of what is in it.
 	rightTruncate uint64 = 1 << 19
 
-	rightsAll    uint64 = 1<<30 - 1
-	rightsDir           = rightsAll &^ (rightRead | rightWrite | rightSeek | rightTell)
-	rightsFile          = 1<<0 | rightRead | rightSeek | 1<<3 | 1<<4 | rightTell | rightWrite | 1<<7 | 1<<8 | 1<<21 | 1<<22 | 1<<23 | 1<<27
-	rightsStream        = 1<<3 | 1<<4 | rightWrite | 1<<21 | 1<<27
+	rightsAll  uint64 = 1<<30 - 1
+	rightsDir         = rightsAll &^ (rightRead | rightWrite | rightSeek | rightTell)
+	rightsFile        = 1<<0 | rightRead | rightSeek | 1<<3 | 1<<4 | rightTell | rightWrite | 1<<7 | 1<<8 |
+		1<<21 | 1<<22 | 1<<23 | 1<<27
+	rightsStream = 1<<3 | 1<<4 | rightWrite | 1<<21 | 1<<27
 )
 
 // Flags of a descriptor, as fd_fdstat_set_flags takes them.

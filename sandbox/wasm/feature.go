@@ -1,7 +1,6 @@
 package wasm
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,58 +50,6 @@ var hints = map[Feature]string{
 
 // Hint says what a module's owner can do about the feature; it is "" for none.
 func (f Feature) Hint() string { return hints[f] }
-
-// unsupported marks an error about a feature from outside WebAssembly 2.0: what was met.
-type unsupported struct {
-	feature Feature
-	what    string
-}
-
-func (u unsupported) Error() string {
-	return fmt.Sprintf("%s are not supported (%s)", u.feature, u.what)
-}
-
-// featureOf gives the feature that an error is about.
-func featureOf(err error) Feature {
-	var u unsupported
-	errors.As(err, &u)
-	return u.feature
-}
-
-// FindUnsupported reads a whole module for the first use of a feature that is not supported. It is nil if there is
-// none before the module's end, or before what cannot be read at all.
-func FindUnsupported(b []byte) *Error {
-	var e *Error
-	m, err := Decode(b)
-	if err == nil {
-		err = m.readAll()
-	}
-	if errors.As(err, &e) && e.Feature != "" {
-		return e
-	}
-	return nil
-}
-
-// readAll reads every instruction. The error is of type *Error.
-func (m *Module) readAll() error {
-	var in Instr
-	for i := range m.Code {
-		for r := NewReader(&m.Code[i]); !r.Done(); {
-			if err := r.Next(&in); err != nil {
-				return m.InFunc(err, i+m.Imported(FuncKind))
-			}
-		}
-	}
-	return nil
-}
-
-// InFunc adds to an error of a Reader which function it read, imports counted.
-func (m *Module) InFunc(err error, index int) error {
-	if e, ok := err.(*Error); ok {
-		e.Func, e.Name = index, m.FuncName(index)
-	}
-	return err
-}
 
 // typeFeature gives the feature that a type belongs to, as encoded where a value type, a reference type or the form of
 // a type stands.

@@ -243,27 +243,3 @@ func (m *Module) TableTypes() []TableType {
 	}
 	return append(ts, m.Tables...)
 }
-
-// Error says what is wrong with a module and where.
-type Error struct {
-	Section string // name of the section, or "header"
-	Offset  int    // from the beginning of the module
-	Func    int    // index of the function, imports first; -1 outside code
-	Name    string // name of the function in the module's name section; empty if it has none
-	Reason  string
-	// Feature is from outside WebAssembly 2.0 and used there: the module may be valid. It is empty where that is not
-	// the reason.
-	Feature Feature
-}
-
-// Error implements error.
-func (e *Error) Error() string {
-	if e.Func < 0 {
-		return fmt.Sprintf("wasm: %s section, offset %#x: %s", e.Section, e.Offset, e.Reason)
-	}
-	name := ""
-	if e.Name != "" {
-		name = fmt.Sprintf(" (%s)", e.Name)
-	}
-	return fmt.Sprintf("wasm: function %d%s, offset %#x: %s", e.Func, name, e.Offset, e.Reason)
-}

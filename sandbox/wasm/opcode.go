@@ -200,12 +200,3 @@ func buildOps() (plain, misc, simd *[256]Op) {
 	fill(simd, simdTable)
 	return plain, misc, simd
 }
-
-// opRange describes instructions with consecutive codes and one signature. "-" leaves a code out.
-type opRange struct {
-	first  int
-	sig    string // "params>results"; empty if it depends on the immediate
-	imm    Imm
-	prefix string
-	names  string
-}

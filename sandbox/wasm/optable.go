@@ -1,5 +1,14 @@
 package wasm
 
+// opRange describes instructions with consecutive codes and one signature. "-" leaves a code out.
+type opRange struct {
+	first  int
+	sig    string // "params>results"; empty if it depends on the immediate
+	imm    Imm
+	prefix string
+	names  string
+}
+
 // plainTable lists the instructions without a prefix (specification, section 5.4).
 var plainTable = []opRange{
 	{0x00, "", ImmNone, "", "unreachable"},

@@ -112,34 +112,44 @@ func TestDecodeFrameRefuses(t *testing.T) {
 		"all withheld":   encode([]message.Message{{Report: &message.Report{Withheld: 101}}}),
 		"less withheld":  encode([]message.Message{{Report: &message.Report{Withheld: -1}}}),
 		"too many slots": encode([]message.Message{{Report: &message.Report{Slots: overlay.MaxSlots + 1}}}),
-		"too many hold":  encode([]message.Message{{Place: &message.Place{Holders: map[task.JobID][]task.PeerID{"j": make([]task.PeerID, message.MaxHolders+1)}}}}),
+		"too many hold": encode([]message.Message{{Place: &message.Place{Holders: map[task.JobID][]task.PeerID{
+			"j": make([]task.PeerID, message.MaxHolders+1)}}}}),
 		"too many moves": encode([]message.Message{{Ack: &message.Ack{Moves: make([]message.MoveOrder,
 			message.MaxMoves+1)}}}),
-		"move to nobody": encode([]message.Message{{Ack: &message.Ack{Moves: []message.MoveOrder{{As: message.Attempt{Seq: 1}}}}}}),
+		"move to nobody": encode([]message.Message{{Ack: &message.Ack{Moves: []message.MoveOrder{{
+			As: message.Attempt{Seq: 1}}}}}}),
 		"move backwards": encode([]message.Message{{Ack: &message.Ack{Moves: []message.MoveOrder{{To: "p",
 			Attempt: message.Attempt{Seq: 1}, As: message.Attempt{Seq: 1}}}}}}),
-		"awaits nobody":  encode([]message.Message{{Place: &message.Place{Leases: []message.Lease{{Attempt: message.Attempt{Seq: 1}, Await: &message.Await{}}}}}}),
-		"awaits a later": encode([]message.Message{{Place: &message.Place{Leases: []message.Lease{{Await: &message.Await{Worker: "p"}}}}}}),
-		"done and more":  encode([]message.Message{{Place: &message.Place{Leases: []message.Lease{{Left: -1}}}}}),
+		"awaits nobody": encode([]message.Message{{Place: &message.Place{Leases: []message.Lease{{
+			Attempt: message.Attempt{Seq: 1}, Await: &message.Await{}}}}}}),
+		"awaits a later": encode([]message.Message{{Place: &message.Place{Leases: []message.Lease{{
+			Await: &message.Await{Worker: "p"}}}}}}),
+		"done and more": encode([]message.Message{{Place: &message.Place{Leases: []message.Lease{{Left: -1}}}}}),
 		"never done": encode([]message.Message{{Place: &message.Place{Leases: []message.Lease{{Left: task.MaxDuration +
 			1}}}}}),
 		"too many stay": encode([]message.Message{{Report: &message.Report{Unmoved: make([]message.Unmoved,
 			message.MaxMoves+1)}}}),
-		"long reason":    encode([]message.Message{{Report: &message.Report{Unmoved: []message.Unmoved{{Reason: strings.Repeat("x", task.MaxMessage+1)}}}}}),
-		"negative bytes": encode([]message.Message{{Report: &message.Report{Ended: []message.Ending{{Handed: &message.Handed{Bytes: -1}}}}}}),
-		"endless rounds": encode([]message.Message{{Report: &message.Report{Ended: []message.Ending{{Handed: &message.Handed{Rounds: message.MaxRounds + 1}}}}}}),
-		"no session":     encode([]message.Message{{Known: &message.Known{}}}),
+		"long reason": encode([]message.Message{{Report: &message.Report{Unmoved: []message.Unmoved{{
+			Reason: strings.Repeat("x", task.MaxMessage+1)}}}}}),
+		"negative bytes": encode([]message.Message{{Report: &message.Report{Ended: []message.Ending{{
+			Handed: &message.Handed{Bytes: -1}}}}}}),
+		"endless rounds": encode([]message.Message{{Report: &message.Report{Ended: []message.Ending{{
+			Handed: &message.Handed{Rounds: message.MaxRounds + 1}}}}}}),
+		"no session": encode([]message.Message{{Known: &message.Known{}}}),
 		"too many known": encode([]message.Message{{Known: &message.Known{Session: 1,
 			Jobs: make([]message.JobDigest, message.MaxKnown+1)}}}),
 		"too many wanted": encode([]message.Message{{Wanted: &message.Wanted{Jobs: make([]task.JobID, message.MaxKnown+1)}}}),
 		"too many pairs":  encode([]message.Message{{Copy: &message.Copy{Pairs: make([]message.Pair, message.MaxPairs+1)}}}),
 		"too many gone":   encode([]message.Message{{Copy: &message.Copy{Gone: make([]task.JobID, message.MaxPairs+1)}}}),
-		"too many live":   encode([]message.Message{{Copy: &message.Copy{Live: []message.LiveLeases{{Leases: make([]message.LiveLease, message.MaxLive+1)}}}}}),
+		"too many live": encode([]message.Message{{Copy: &message.Copy{Live: []message.LiveLeases{{
+			Leases: make([]message.LiveLease, message.MaxLive+1)}}}}}),
 		"long key": encode([]message.Message{{Copy: &message.Copy{Pairs: []message.Pair{{Key: strings.Repeat("k",
 			message.MaxKey+1)}}}}}),
 		"no kind of hold": encode([]message.Message{{Copy: &message.Copy{Hold: make([]message.Hold, 1)}}}),
-		"too many blocks": encode([]message.Message{{Copy: &message.Copy{Hold: []message.Hold{{Name: message.HoldName{Kind: message.HoldJob}, CIDs: make([]task.CID, message.MaxHoldCIDs+1)}}}}}),
-		"long excuse":     encode([]message.Message{{Copied: &message.Copied{Held: []message.HeldBlocks{{Name: message.HoldName{Kind: message.HoldJob}, Err: strings.Repeat("x", task.MaxMessage+1)}}}}}),
+		"too many blocks": encode([]message.Message{{Copy: &message.Copy{Hold: []message.Hold{{
+			Name: message.HoldName{Kind: message.HoldJob}, CIDs: make([]task.CID, message.MaxHoldCIDs+1)}}}}}),
+		"long excuse": encode([]message.Message{{Copied: &message.Copied{Held: []message.HeldBlocks{{
+			Name: message.HoldName{Kind: message.HoldJob}, Err: strings.Repeat("x", task.MaxMessage+1)}}}}}),
 		"endless array":   {0x9b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
 		"something after": append(encode([]message.Message{}), 0),
 	} {

@@ -269,7 +269,8 @@ func TestWorkerReleasesIdleJobs(t *testing.T) {
 	}
 	b.now = b.now.Add(Default().KeepJob)
 	b.step(message.Wake{})
-	if !slices.ContainsFunc(b.last, func(e message.Effect) bool { return e == message.Effect(message.Release{Job: b.job}) }) {
+	released := message.Effect(message.Release{Job: b.job})
+	if !slices.ContainsFunc(b.last, func(e message.Effect) bool { return e == released }) {
 		t.Errorf("got %+v, want the job released", b.last)
 	}
 }

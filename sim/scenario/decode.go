@@ -179,7 +179,8 @@ func (r *reader) specs(to *[]string, check func(string) error) func(string, ast.
 }
 
 func (r *reader) moment(to *moment) func(string, ast.Node) *task.Error {
-	return r.scalar("write a date and time such as 2025-03-03T10:00:00Z, or a time after the trace's beginning such as 24h", func(text string) (err error) {
+	const hint = "write a date and time such as 2025-03-03T10:00:00Z, or a time after the trace's beginning such as 24h"
+	return r.scalar(hint, func(text string) (err error) {
 		if to.at, err = time.Parse(time.RFC3339, text); err == nil {
 			return nil
 		}

@@ -158,8 +158,9 @@ func TestGridOfFour(t *testing.T) {
 	for _, s := range grid {
 		got = append(got, s.Placement[:1]+s.Migration[:1]+s.Fairness[:1]+s.Chunking[:1])
 	}
-	if s := strings.Join(got, " "); s != "fnso fnsg fngo fngg fpso fpsg fpgo fpgg rnso rnsg rngo rngg rpso rpsg rpgo rpgg" {
-		t.Errorf("got %s", s)
+	const want = "fnso fnsg fngo fngg fpso fpsg fpgo fpgg rnso rnsg rngo rngg rpso rpsg rpgo rpgg"
+	if s := strings.Join(got, " "); s != want {
+		t.Errorf("got %s, want %s", s, want)
 	}
 	for range 12 {
 		e.Chunkings = append(e.Chunkings, e.Chunkings...)
@@ -190,7 +191,8 @@ func TestMistakes(t *testing.T) {
 		{"network: {upload: -3}", "x.yaml:1:19: network.upload: ", "bytes a second"},
 		{"hosts: {slots: 0}", `x.yaml:1:16: hosts.slots: "0" is not a whole number from 1`, ""},
 		{"hosts: 3", `x.yaml:1:8: hosts is a mapping of keys to values, this is "3"`, "its keys are slots"},
-		{"placement: [fcfs,\n  fcfspq]", `x.yaml:2:3: placement[1]: there is no policy "fcfspq": did you mean "fcfspp"? There are `, ""},
+		{"placement: [fcfs,\n  fcfspq]",
+			`x.yaml:2:3: placement[1]: there is no policy "fcfspq": did you mean "fcfspp"? There are `, ""},
 		{"placement: seti", `use one of `, ""},
 		{`placement: "fcfspp:q=1"`, `unknown parameter "q"`, ""},
 		{"placement: [fcfs, fcfs]", `placement[1]: "fcfs" is there twice`, ""},

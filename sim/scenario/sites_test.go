@@ -14,7 +14,8 @@ sites:
   LU: {hosts: 2}
 users: {stay: 4m, most: 2}
 loads:
-  - {name: Free, published: {gep: {throughput: [0.1, 0.2], preempted: [3, 4]}, "sep:guard=gate": {throughput: [0.1, 0.1]}}}
+  - {name: Free, published: {gep: {throughput: [0.1, 0.2], preempted: [3, 4]}, ` +
+	`"sep:guard=gate": {throughput: [0.1, 0.1]}}}
   - {name: Spike, each: 10m, hosts: 4, run: 1m}
 fairness: [gep, "sep:guard=gate"]
 speedup: 120

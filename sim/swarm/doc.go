@@ -35,10 +35,11 @@
 //     blocks and its history outlive it, and it boots from them. Its machine turns
 //     dials down from then on, unless Options.Walled.
 //  6. A Prepare or Fetch is answered after two delays and the bytes' time at
-//     Network.Upload and Download, at the same instant where all is here already; of the holders, one must be up with the blocks
-//     at that moment. A Start begins at once, one with a checkpoint when that is
-//     here. A Stop is obeyed at the same instant, in a turn of its own; one that
-//     wants the state, after the checkpoint's pause.
+//     Network.Upload and Download, at the same instant where all is here already; of
+//     the holders, one must be up with the blocks at that moment. A Start begins at
+//     once, one with a checkpoint when that is here. A Stop is obeyed at the same
+//     instant, in a turn of its own; one that wants the state, after the checkpoint's
+//     pause.
 //  7. While the owner uses a host its runs stand still, and are given back after the
 //     grace if another member could take them, or the leader: with Config.Worker.HandOver
 //     those that can be saved wait there, whoever else works. Where the host gives notice

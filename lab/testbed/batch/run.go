@@ -11,6 +11,7 @@ import (
 
 	"godwit/api"
 	"godwit/internal/failure"
+	"godwit/internal/noop"
 	"godwit/lab/progress"
 	"godwit/lab/submission"
 	"godwit/lab/testbed"
@@ -77,7 +78,7 @@ func (o *Options) submission() (*submission.Job, error) {
 	}
 	text := fmt.Sprintf("name: swarm\nmodule: noop.wasm\nwork: %s\nmemory: 1MiB\nsweep:\n  task: {from: 1, to: %d}\n",
 		o.Work, o.Tasks)
-	sub, err := submission.New("swarm.yaml", text, testbed.Noop)
+	sub, err := submission.New("swarm.yaml", text, noop.Module)
 	if err != nil {
 		return nil, fmt.Errorf("making the swarm's job: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"godwit/lab/testbed"
+	"godwit/internal/noop"
 	"godwit/sandbox"
 )
 
@@ -17,7 +17,7 @@ func TestEndless(t *testing.T) {
 	if _, err := sandbox.Inspect(endless); err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Equal(endless[:len(testbed.Noop)], testbed.Noop) || len(testbed.Noop) != len(endless)-5 {
+	if bytes.Equal(endless[:len(noop.Module)], noop.Module) || len(noop.Module) != len(endless)-5 {
 		t.Error("the two modules share their code")
 	}
 }

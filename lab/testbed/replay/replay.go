@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"godwit/api"
+	"godwit/internal/noop"
 	"godwit/lab/progress"
 	"godwit/lab/submission"
 	"godwit/lab/table"
@@ -236,7 +237,7 @@ func (r *replay) submit(ctx context.Context, i int, j plan.Job, p *player) (task
 	if j.Class != "" {
 		text += fmt.Sprintf("class: %q\n", j.Class)
 	}
-	sub, err := submission.New("swarm.yaml", text, testbed.Noop)
+	sub, err := submission.New("swarm.yaml", text, noop.Module)
 	if err != nil {
 		return "", fmt.Errorf("making a job: %w", err)
 	}

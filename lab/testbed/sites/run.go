@@ -11,6 +11,7 @@ import (
 
 	"godwit/api"
 	"godwit/internal/failure"
+	"godwit/internal/noop"
 	"godwit/lab/progress"
 	"godwit/lab/submission"
 	"godwit/lab/table"
@@ -297,7 +298,7 @@ func (b *player) handIn(ctx context.Context, i int) ([]*bag, error) {
 	var wg sync.WaitGroup
 	for k, g := range bags {
 		text := b.text(g.job)
-		sub, err := submission.New(b.name, text, testbed.Noop)
+		sub, err := submission.New(b.name, text, noop.Module)
 		if err != nil {
 			return bags, fmt.Errorf("making a job: %w", err)
 		}

@@ -1,10 +1,11 @@
-package testbed
+// Package noop has the smallest program, for tasks that only wait.
+package noop
 
-// Noop is the smallest program: a module that exports a memory of one page and
-// a _start that returns at once. In the text format:
+// Module is a WebAssembly module that exports a memory of one page and a _start that
+// returns at once. It must not be changed. In the text format:
 //
 //	(module (memory (export "memory") 1) (func (export "_start")))
-var Noop = []byte{
+var Module = []byte{
 	0x00, 'a', 's', 'm', 0x01, 0x00, 0x00, 0x00, // magic and version
 	0x01, 0x04, 0x01, 0x60, 0x00, 0x00, // types: () -> ()
 	0x03, 0x02, 0x01, 0x00, // functions: one, of that type

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"godwit/api"
+	"godwit/internal/failure"
+)
+
+// clientFlags say which node a verb talks to.
+type clientFlags struct {
+	dataDir, addr, tokenFile string
+	json                     bool
+}
+
+func (c *clientFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.dataDir, "data-dir", defaultDataDir(), "data directory of the node to talk to")
+	f.StringVar(&c.addr, "api", "", "TCP address of the node's API, instead of the data directory's socket")
+	f.StringVar(&c.tokenFile, "token-file", "",
+		"file with the API's token, for --api (default DATA-DIR/"+api.TokenName+")")
+	f.BoolVar(&c.json, "json", false, "print JSON")
+}
+
+// dial returns a client of the node that the flags name.
+func (c *clientFlags) dial() (*api.Client, error) {
+	if c.addr == "" {
+		return api.Dial(c.dataDir), nil
+	}
+	path := c.tokenFile
+	if path == "" {
+		path = filepath.Join(c.dataDir, api.TokenName)
+	}
+	token, err := os.ReadFile(path)
+	if err != nil {
+		return nil, failure.Usage("name the file with --token-file", "reading the API's token: %w", err)
+	}
+	return api.DialTCP(c.addr, string(token)), nil
+}
+
+func withClient(c *clientFlags, f func(*api.Client) error) error {
+	client, err := c.dial()
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return f(client)
+}
+
+// defaultDataDir follows the XDG base directories.
+func defaultDataDir() string {
+	if d := os.Getenv("XDG_DATA_HOME"); d != "" {
+		return filepath.Join(d, "godwit")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "godwit-data"
+	}
+	return filepath.Join(home, ".local", "share", "godwit")
+}
