@@ -10,7 +10,7 @@ import (
 type ins struct {
 	op         wasm.Opcode
 	lane       byte
-	canon      bool  // canonicalise the result
+	canon      shape // canonicalise the result, which has this shape
 	spill      int16 // results from this one on are kept in temporaries; -1 if none
 	block      int32
 	a, b       uint32
@@ -55,6 +55,7 @@ type function struct {
 	jumps   map[int32]uint64 // what a jump of a dispatching loop charges, by instruction
 	charges map[int32]uint64 // what is charged behind which instruction
 	exits   []exit           // the pieces of code that leave frames
+	groups  map[int32]member // stores of dirty floats
 	hasNaNs bool
 
 	// while reading
@@ -81,8 +82,10 @@ const (
 	scratchFrom  = -6
 	scratchCond  = -7
 	scratchBits  = -8
+	// scratchStores and below are for the places and values of a group of stores.
+	scratchStores = -9
 	// scratchLocals is room for all of them, some in several types.
-	scratchLocals = 16
+	scratchLocals = 16 + 3*maxGroup
 )
 
 // loop is what is known of one loop.
@@ -136,6 +139,7 @@ func (p *plan) analyse(index int) (*function, error) {
 			return nil, err
 		}
 	}
+	f.flows = flows{}
 	if len(f.locals)+len(f.tempAt)+scratchLocals > wasm.MaxLocals {
 		return nil, refuse(f, f.code.Offset, "%d locals and %d operands to save are more than the limit of %d locals",
 			len(f.locals), len(f.tempAt), wasm.MaxLocals)
@@ -441,10 +445,10 @@ func (f *function) variable(at int32, in *wasm.Instr) {
 	case wasm.OpLocalGet:
 		f.stack = append(f.stack, value{f.locals[in.A], at, 0})
 	case wasm.OpLocalSet:
-		f.defines(in.A)
+		f.defines(at)
 		f.pop(1)
 	case wasm.OpLocalTee:
-		f.defines(in.A)
+		f.defines(at)
 		f.pop(1)
 		f.stack = append(f.stack, value{f.locals[in.A], at, 0})
 	case wasm.OpGlobalGet:

@@ -107,15 +107,24 @@ func (e *emitter) instr(at int32) {
 		e.opIndex(i.op, e.env.globalIndex(i.a))
 	case wasm.OpSelect, wasm.OpSelectT:
 		if !e.choose(i.typ) {
-			e.out = append(e.out, e.f.code.Body[i.start:i.end]...)
+			e.copyIns(i)
+		}
+	case wasm.OpF32Store, wasm.OpF64Store:
+		if m, ok := e.f.groups[at]; ok {
+			e.storeInGroup(at, m)
+		} else {
+			e.copyIns(i)
 		}
 	default:
 		if !e.memoryOrTable(i) {
-			e.out = append(e.out, e.f.code.Body[i.start:i.end]...)
+			e.copyIns(i)
 		}
 	}
 	e.after(at)
 }
+
+// copyIns writes an instruction as it was.
+func (e *emitter) copyIns(i *ins) { e.out = append(e.out, e.f.code.Body[i.start:i.end]...) }
 
 // jump writes a br or br_if, with the charge if it leads back to a loop that charges there.
 func (e *emitter) jump(at int32) {
@@ -234,13 +243,7 @@ func (e *emitter) after(at int32) {
 // keep canonicalises an instruction's result and keeps results in temporaries where that was asked for.
 func (e *emitter) keep(at int32) {
 	i := &e.f.ins[at]
-	if i.canon {
-		s := arithmetic(i.op)
-		if i.op == wasm.OpLocalGet || i.op == wasm.OpLocalTee {
-			s = e.f.flows.dirty[i.a]
-		}
-		e.canon(s)
-	}
+	e.canon(i.canon)
 	if i.spill < 0 {
 		return
 	}

@@ -3,6 +3,7 @@ package freeze_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 
@@ -94,6 +95,10 @@ func (r *guestRun) move() error {
 		return err
 	}
 	memory := bytes.Clone(r.m.Memory())
+	sum := sha256.New()
+	fmt.Fprint(sum, state.Fuel, state.Frames, state.Globals)
+	sum.Write(memory)
+	r.out.states = append(r.out.states, string(sum.Sum(nil)))
 	r.out.unwinds += r.m.Stats().Unwinds
 	r.m.Close(r.ctx)
 	r.engine = 1 - r.engine

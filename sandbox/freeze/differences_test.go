@@ -22,6 +22,7 @@ const (
 	fuzzTimeEnv     = "GODWIT_FUZZ"          // how long, as a duration; 1 for one module
 	fuzzSeedEnv     = "GODWIT_SEED"          // the first seed
 	fuzzOptimiseEnv = "GODWIT_WASM_OPT"      // 1: modules go through the optimiser first
+	fuzzNaNsEnv     = "GODWIT_FUZZ_NANS"     // 1: modules of floats, run whole and moved at every poll
 	fuzzModuleEnv   = "GODWIT_FUZZ_MODULE"   // the file of a module to be compared
 	fuzzFailuresEnv = "GODWIT_FUZZ_FAILURES" // where failing modules go
 )
@@ -31,6 +32,7 @@ const (
 	usualSeeds     = 40
 	shortSeeds     = 15
 	optimisedSeeds = 12
+	nanSeeds       = 60
 )
 
 const (
@@ -55,6 +57,7 @@ func (n *tally) String() string {
 type fuzzer struct {
 	t         testing.TB
 	optimises bool
+	nans      bool // modules of floats, run in two ways
 	tally
 }
 
@@ -71,8 +74,10 @@ const hang = 10 * time.Minute
 // look compares the module of a seed. The error is nil if there is no difference.
 func (z *fuzzer) look(ctx context.Context, seed uint64) (d *differ, how string, err error) {
 	g := newGenerator(seed)
-	g.narrow = z.optimises
-	d, how = newDiffer(g), "as generated"
+	g.narrow, g.nans = z.optimises, z.nans
+	if d, how = newDiffer(g), "as generated"; z.nans {
+		d.only = movedAlways
+	}
 	if n := z.modules.Add(1); n%progress == 0 {
 		z.t.Log(&z.tally)
 	}
@@ -157,7 +162,7 @@ func setting(t testing.TB, name string, usual uint64) uint64 {
 }
 
 func TestDifferences(t *testing.T) {
-	z := &fuzzer{t: t, optimises: setting(t, fuzzOptimiseEnv, 0) == 1}
+	z := &fuzzer{t: t, optimises: setting(t, fuzzOptimiseEnv, 0) == 1, nans: setting(t, fuzzNaNsEnv, 0) == 1}
 	first := setting(t, fuzzSeedEnv, 1)
 	if z.optimises && !hasOptimiser() {
 		t.Fatalf("%s is not installed", optimiser)
@@ -180,6 +185,18 @@ func TestDifferences(t *testing.T) {
 	}
 	z.seeds(ctx, first, count)
 	t.Logf("seeds from %d on: %v", first, &z.tally)
+}
+
+// TestNaNsDoNotDiffer compares what comes of NaNs that are made canonical where they are seen with what comes of them if
+// they are so where they are made.
+func TestNaNsDoNotDiffer(t *testing.T) {
+	count := uint64(nanSeeds)
+	if testing.Short() {
+		count = shortSeeds
+	}
+	z := &fuzzer{t: t, nans: true}
+	z.seeds(context.Background(), 1, count)
+	t.Log(&z.tally)
 }
 
 func TestOptimisedModulesDoNotDiffer(t *testing.T) {

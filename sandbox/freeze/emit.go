@@ -92,8 +92,9 @@ type emitter struct {
 	labels  []int32
 	openers []int32 // and the instruction that opened it, -1 for the function
 	depth   int32
-	quiet   int // how many of the open constructs are quiet loops
-	resumed int // how many of the open constructs, from the outside, hold the rest of what was left
+	quiet   int     // how many of the open constructs are quiet loops
+	resumed int     // how many of the open constructs, from the outside, hold the rest of what was left
+	waiting []int32 // stores of an open group
 	err     error
 }
 
@@ -208,9 +209,7 @@ func (e *emitter) save(pt *point) {
 		}
 		e.getOwn(globalSP)
 		e.localOp(wasm.OpLocalGet, s.local)
-		if s.canon {
-			e.canon(e.f.flows.dirty[s.local])
-		}
+		e.canon(s.canon)
 		_, store, align := memOps(s.typ)
 		e.access(store, align, s.offset)
 	}

@@ -40,10 +40,10 @@ func (f *function) layFrames() error {
 		pt := &f.points[k]
 		pt.saved = pt.saved[:0]
 		for _, x := range pt.live {
-			pt.add(x, f.locals[x], f.flows.isDirty(x))
+			pt.add(x, f.locals[x], f.flows.atPoint(k, x))
 		}
 		for h, t := range pt.below {
-			pt.add(f.local(int32(h), t), t, false)
+			pt.add(f.local(int32(h), t), t, noShape)
 		}
 		f.p.sizeFrame(pt)
 		f.joinExit(byContent, int32(k))
@@ -56,7 +56,7 @@ func (f *function) joinExit(byContent map[string]int32, k int32) {
 	pt := &f.points[k]
 	var content []byte
 	for _, s := range pt.saved {
-		content = binary.LittleEndian.AppendUint32(content, s.local)
+		content = append(binary.LittleEndian.AppendUint32(content, s.local), byte(s.canon))
 	}
 	x, ok := byContent[string(content)]
 	if !ok {

@@ -3,7 +3,23 @@ package freeze
 import (
 	"context"
 	"time"
+
+	"godwit/sandbox/wasm"
 )
+
+// InstrumentAtOnce is Instrument but for NaNs: each result of arithmetic is made canonical where it is made.
+func InstrumentAtOnce(original []byte, o Options) (*Program, error) {
+	m, err := wasm.Decode(original)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPlan(m, o)
+	if err != nil {
+		return nil, err
+	}
+	p.atOnce = true
+	return p.instrument()
+}
 
 // SetClock gives a machine that does not run yet another clock than the system's.
 func (m *Machine) SetClock(now func() time.Time, sleep func(context.Context, time.Duration)) {

@@ -26,7 +26,11 @@ func (g *generator) statement() {
 	if g.budget--; g.budget < 0 {
 		return
 	}
-	switch g.choice(27) {
+	if g.nans && g.choice(2) == 0 {
+		g.floats()
+		return
+	}
+	switch g.choice(31) {
 	case 0, 1, 2:
 		g.setLocal(g.typ())
 	case 3, 4:
@@ -65,6 +69,8 @@ func (g *generator) statement() {
 		g.straight(1 + g.choice(30))
 	case 24, 25, 26:
 		g.crossing()
+	case 27, 28, 29, 30:
+		g.floats()
 	}
 }
 

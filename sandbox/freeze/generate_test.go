@@ -20,6 +20,7 @@ type generator struct {
 	rawNaN bool // results of float arithmetic are left as the engine makes them
 	memory bool
 	refs   bool
+	nans   bool // much arithmetic whose NaNs are seen
 	narrow bool // constructs without parameters and of one result at most, and fewer instructions on tables
 
 	// the function being written
@@ -126,8 +127,12 @@ func (g *generator) features() {
 			g.pool = append(g.pool, wasm.ExternRef)
 		}
 	}
-	g.rawNaN = g.one(6)
+	g.rawNaN = g.one(2)
 	g.memory = !g.one(12)
+	if g.nans {
+		g.pool = append(g.pool, wasm.I64, wasm.F64, wasm.F64, wasm.F32, wasm.F32)
+		g.rawNaN, g.memory = true, true
+	}
 }
 
 // typeIndex gives the index of a type, which it adds if need be.

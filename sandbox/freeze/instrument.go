@@ -33,6 +33,12 @@ func Instrument(original []byte, o Options) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
+	return p.instrument()
+}
+
+// instrument writes the module of a plan.
+func (p *plan) instrument() (*Program, error) {
+	m := p.mod
 	w := newMainEnv(p)
 	out := *m
 	out.Code = make([]wasm.Code, 0, len(m.Code)+int(helpers))

@@ -1,6 +1,10 @@
 package freeze
 
-import "godwit/sandbox/wasm"
+import (
+	"encoding/binary"
+
+	"godwit/sandbox/wasm"
+)
 
 // The bits of a NaN that arithmetic makes are the machine's choice, the rest of WebAssembly is exact. The
 // pass makes them one pattern, but only where they can be seen: a NaN that goes straight into more
@@ -8,9 +12,9 @@ import "godwit/sandbox/wasm"
 // canonicalised; what looks at bits (a store, a call, a branch's value, a frame) observes it. Moves keep
 // bits exactly, so a value that was only loaded and stored must not be touched.
 //
-// Locals are judged whole: one that only ever holds arithmetic results (and constants that are no NaN) may
-// hold dirty values and is canonicalised where it is observed, which keeps accumulators in loops free;
-// any other local is given canonical values only.
+// What is put into locals is judged by webs (web.go): a web that only ever holds arithmetic results (and constants that
+// are no NaN) may hold dirty values and is canonicalised where it is observed, which keeps accumulators in loops free;
+// any other is given canonical values only.
 
 // shape says which lanes of a value a NaN would be in.
 type shape byte
@@ -27,7 +31,6 @@ const (
 type origin struct {
 	kind  originKind
 	shape shape
-	local uint32
 }
 
 type originKind byte
@@ -39,11 +42,10 @@ const (
 	aLocal                   // whatever the local holds
 )
 
-// use is an observation or definition that waits for the judgement on locals.
+// use is an observation of what was read from a local; it waits for the judgement on webs.
 type use struct {
-	from  int32  // the producer of the value
-	local uint32 // the local that the value was read from, if read
-	into  int32  // the local it is put into; -1 if it is observed
+	from int32 // the instruction that read the local
+	but  shape // a NaN of this shape is not seen
 }
 
 // flows collects, while a body is read, where values go.
@@ -51,17 +53,38 @@ type flows struct {
 	origins map[int32]origin // producers that are not exact
 	defs    []def
 	uses    []use
-	dirty   map[uint32]shape // locals that may hold dirty values
+	stores  []store
+	webs    webs
+	dirty   []shape // of webs that may hold dirty values
 }
 
 // def is one value put into a local.
 type def struct {
-	into uint32
-	from int32 // producer, -1 for a parameter's initial value
+	at   int32 // the instruction that puts it there
+	from int32 // the producer
 	origin
 }
 
-func (w *flows) isDirty(x uint32) bool { return w.dirty[x] != noShape }
+// store is a float put into memory.
+type store struct{ at, from int32 }
+
+// held gives the shape of the dirty values that the local read or set by an instruction may hold there.
+func (w *flows) held(at int32) shape { return w.ofWeb(w.webs.at(at)) }
+
+func (w *flows) ofWeb(web int32) shape {
+	if web < 0 || len(w.dirty) == 0 {
+		return noShape
+	}
+	return w.dirty[w.webs.find(web)]
+}
+
+// atPoint gives the shape of the dirty values that a local may hold at a safe point.
+func (w *flows) atPoint(point int, local uint32) shape {
+	if k, ok := w.webs.index[local]; ok {
+		return w.ofWeb(w.webs.points[point][k])
+	}
+	return noShape
+}
 
 // arithmetic gives the shape of the result of an instruction whose NaN bits are the machine's choice.
 func arithmetic(op wasm.Opcode) shape {
@@ -122,18 +145,37 @@ func shapeOf(t wasm.ValType) shape {
 func (f *function) isNumber(i *ins) bool {
 	switch {
 	case i.op == wasm.OpF32Const:
-		return i.bits&0x7fffffff <= 0x7f800000
+		return i.bits&(1<<31-1) <= infinity32
 	case i.op == wasm.OpF64Const:
-		return i.bits&(1<<63-1) <= 0x7ff0000000000000
+		return i.bits&(1<<63-1) <= infinity64
+	case i.op == wasm.OpV128Const:
+		return isNumbers(f.code.Body[i.end-16 : i.end])
 	}
 	return i.op >= 0xb2 && i.op <= 0xb5 || i.op >= 0xb7 && i.op <= 0xba // convert
 }
+
+// isNumbers reports whether no lane of a vector is a NaN, whatever lanes it has.
+func isNumbers(v []byte) bool {
+	for at := 0; at < len(v); at += 8 {
+		x := binary.LittleEndian.Uint64(v[at:])
+		if x&(1<<63-1) > infinity64 || x&(1<<31-1) > infinity32 || x>>32&(1<<31-1) > infinity32 {
+			return false
+		}
+	}
+	return true
+}
+
+// The bits of infinity: those of a NaN are above them, but for the sign.
+const (
+	infinity32 = 0x7f800000
+	infinity64 = 0x7ff0000000000000
+)
 
 // origin gives an operand's origin; reading a float or vector local is an origin too.
 func (f *function) origin(v value) origin {
 	if v.from >= 0 && int(v.from) < len(f.ins) {
 		if i := &f.ins[v.from]; (i.op == wasm.OpLocalGet || i.op == wasm.OpLocalTee) && isFloat(v.typ) {
-			return origin{kind: aLocal, shape: shapeOf(v.typ), local: i.a}
+			return origin{kind: aLocal, shape: shapeOf(v.typ)}
 		}
 	}
 	return f.flows.origins[v.from]
@@ -161,9 +203,15 @@ func (f *function) flow(at int32, info *wasm.Op) {
 			f.readAs(v, sees)
 			continue
 		}
+		if i.op == wasm.OpF32Store || i.op == wasm.OpF64Store {
+			f.flows.stores = append(f.flows.stores, store{at, v.from})
+			continue
+		}
 		f.observeValue(v)
 	}
-	if s := arithmetic(i.op); s != noShape {
+	if s := arithmetic(i.op); s != noShape && f.p.atOnce {
+		i.canon = s
+	} else if s != noShape {
 		f.hasNaNs = true
 		f.setOrigin(at, origin{kind: result, shape: s})
 	} else if f.isNumber(i) {
@@ -181,9 +229,9 @@ func (f *function) setOrigin(at int32, o origin) {
 // readAs takes in a vector read by an instruction that is blind to NaNs of one shape.
 func (f *function) readAs(v value, s shape) {
 	if o := f.origin(v); o.kind == result {
-		f.ins[v.from].canon = true
+		f.ins[v.from].canon = o.shape
 	} else if o.kind == aLocal {
-		f.flows.uses = append(f.flows.uses, use{from: v.from, local: o.local, into: -1 - int32(s)})
+		f.flows.uses = append(f.flows.uses, use{v.from, s})
 	}
 }
 
@@ -201,63 +249,70 @@ func (f *function) observeValue(v value) {
 	}
 	switch o := f.origin(v); o.kind {
 	case result:
-		f.ins[v.from].canon = true
+		f.ins[v.from].canon = o.shape
 	case aLocal:
-		f.flows.uses = append(f.flows.uses, use{from: v.from, local: o.local, into: -1})
+		f.flows.uses = append(f.flows.uses, use{v.from, noShape})
 	}
 }
 
-// defines takes in that the topmost operand is put into a local.
-func (f *function) defines(x uint32) {
+// defines takes in that an instruction puts the topmost operand into a local.
+func (f *function) defines(at int32) {
 	v := f.top(0)
 	if isFloat(v.typ) && !f.p.Options.KeepNaNs {
-		f.flows.defs = append(f.flows.defs, def{x, v.from, f.origin(v)})
+		f.flows.defs = append(f.flows.defs, def{at, v.from, f.origin(v)})
 	}
 }
 
-// settleNaNs judges the locals and then marks the producers that must canonicalise.
+// settleNaNs judges the webs and then marks what must canonicalise.
 func (f *function) settleNaNs() {
 	w := &f.flows
-	if !f.hasNaNs {
-		w.origins, w.defs, w.uses = nil, nil, nil
-		return
+	if f.hasNaNs {
+		f.weave()
+		w.judge()
+		f.markNaNs()
+		f.groupStores()
 	}
-	w.judge(len(f.typ.Params))
+	w.origins, w.defs, w.uses, w.stores = nil, nil, nil, nil
+}
+
+// markNaNs marks the producers whose results must be canonicalised.
+func (f *function) markNaNs() {
+	w := &f.flows
 	for _, d := range w.defs {
-		into := w.dirty[d.into]
+		into, from := w.held(d.at), noShape
+		if d.kind == aLocal {
+			from = w.held(d.from)
+		}
 		switch {
-		case into != noShape && (d.kind != aLocal || w.dirty[d.local] == into || w.dirty[d.local] == noShape):
+		case into != noShape && (d.kind != aLocal || from == into || from == noShape):
 		case d.kind == result:
-			f.ins[d.from].canon = true
-		case d.kind == aLocal && w.dirty[d.local] != noShape:
-			f.ins[d.from].canon = true
+			f.ins[d.from].canon = d.shape
+		case from != noShape:
+			f.ins[d.from].canon = from
 		}
 	}
 	for _, u := range w.uses {
-		if s := w.dirty[u.local]; s != noShape && u.into != -1-int32(s) {
-			f.ins[u.from].canon = true
-		}
-	}
-	for at := range f.ins {
-		if i := &f.ins[at]; i.canon && (i.op == wasm.OpLocalGet || i.op == wasm.OpLocalTee) {
-			i.canon = w.dirty[i.a] != noShape
+		if s := w.held(u.from); s != noShape && s != u.but {
+			f.ins[u.from].canon = s
 		}
 	}
 }
 
-// judge finds the locals that may hold dirty values: those into which only arithmetic of one shape, numbers
-// and other such locals are put. It starts from all that any arithmetic is put into and takes away.
-func (w *flows) judge(params int) {
-	w.dirty = map[uint32]shape{}
+// judge finds the webs that may hold dirty values: those into which only arithmetic of one shape, numbers and what
+// other such webs hold are put. It starts from all that any arithmetic is put into and takes away.
+func (w *flows) judge() {
+	w.dirty = make([]shape, w.webs.count())
+	root := func(at int32) int32 { return w.webs.find(w.webs.at(at)) }
 	for round, changed := 0, true; changed && round < judgeRounds; round++ { // what arithmetic can reach
 		changed = false
 		for _, d := range w.defs {
 			s := d.shape
 			if d.kind == aLocal {
-				s = w.dirty[d.local]
+				s = w.held(d.from)
 			}
-			if (d.kind == result || d.kind == aLocal) && s != noShape && int(d.into) >= params && w.dirty[d.into] == noShape {
-				w.dirty[d.into] = s
+			if into := root(d.at); (d.kind == result || d.kind == aLocal) && s != noShape && !w.webs.given(into) &&
+				w.dirty[into] == noShape {
+				w.dirty[into] = s
 				changed = true
 			}
 		}
@@ -265,13 +320,11 @@ func (w *flows) judge(params int) {
 	for round, changed := 0, true; changed; round++ {
 		changed = false
 		for _, d := range w.defs {
-			s, have := w.dirty[d.into]
-			if !have {
-				continue
-			}
-			ok := d.kind == number || d.kind == result && d.shape == s || d.kind == aLocal && w.dirty[d.local] == s
-			if !ok {
-				delete(w.dirty, d.into)
+			into := root(d.at)
+			s := w.dirty[into]
+			if s != noShape && !(d.kind == number || d.kind == result && d.shape == s ||
+				d.kind == aLocal && w.held(d.from) == s) {
+				w.dirty[into] = noShape
 				changed = true
 			}
 		}
@@ -284,55 +337,3 @@ func (w *flows) judge(params int) {
 
 // judgeRounds bounds the passes over a function's definitions; copies of copies beyond it are not followed.
 const judgeRounds = 20
-
-// canon makes the value on the stack, of the shape that op's result has, canonical.
-func (e *emitter) canon(s shape) {
-	var t wasm.ValType
-	switch s {
-	case shapeF32:
-		t = wasm.F32
-	case shapeF64:
-		t = wasm.F64
-	case shapeF32x4, shapeF64x2:
-		t = wasm.V128
-	default:
-		return
-	}
-	x := e.f.local(scratchNaN, t)
-	e.localOp(wasm.OpLocalTee, x)
-	switch s {
-	case shapeF32:
-		e.op(wasm.OpF32Const)
-		e.out = append(e.out, 0, 0, 0xc0, 0x7f)
-	case shapeF64:
-		e.op(wasm.OpF64Const)
-		e.out = append(e.out, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f)
-	case shapeF32x4:
-		e.op(wasm.OpV128Const)
-		for range 4 {
-			e.out = append(e.out, 0, 0, 0xc0, 0x7f)
-		}
-	case shapeF64x2:
-		e.op(wasm.OpV128Const)
-		for range 2 {
-			e.out = append(e.out, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f)
-		}
-	}
-	e.localOp(wasm.OpLocalGet, x)
-	e.localOp(wasm.OpLocalGet, x)
-	switch s {
-	case shapeF32:
-		e.op(wasm.OpF32Eq)
-	case shapeF64:
-		e.op(wasm.OpF64Eq)
-	case shapeF32x4:
-		e.op(wasm.OpF32x4Eq)
-	case shapeF64x2:
-		e.op(wasm.OpF64x2Eq)
-	}
-	if t == wasm.V128 {
-		e.op(wasm.OpV128Bitselect)
-	} else {
-		e.choose(t)
-	}
-}

@@ -34,6 +34,7 @@ type plan struct {
 	rank       map[uint32]uint32
 	uses       moduleUses
 	maxFrame   uint32
+	atOnce     bool // canonicalise each result of arithmetic where it is made: what the guest must not tell from other ways
 }
 
 // moduleUses says which instructions occur anywhere in the module.

@@ -32,7 +32,7 @@ type slot struct {
 	local  uint32
 	typ    wasm.ValType
 	offset uint32
-	canon  bool // may hold a NaN with the machine's bits
+	canon  shape // what it may hold a NaN with the machine's bits of
 }
 
 // trailerSize is the size of what ends a frame: u32 point, u32 size of the frame without the trailer.
@@ -187,7 +187,7 @@ func (p *plan) sizeFrame(pt *point) {
 	p.maxFrame = max(p.maxFrame, pt.size)
 }
 
-func (pt *point) add(local uint32, t wasm.ValType, canon bool) {
+func (pt *point) add(local uint32, t wasm.ValType, canon shape) {
 	switch t {
 	case wasm.FuncRef:
 		pt.refs[0]++

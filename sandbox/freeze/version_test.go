@@ -15,9 +15,9 @@ import (
 // whoever changes what the pass emits, or where frames keep things, counts it
 // up and pins the new digest.
 const (
-	pinnedVersion = 5
+	pinnedVersion = 6
 	pinnedModules = 40
-	pinned        = "b497a4103014dbb13af219e8f1e22305ed52e5ca4deac2e7f9fd316f9b3e7ae2"
+	pinned        = "7b8cd029cf5699b1ab2ea6119c585c418a740a3205e9e9439861b3edadf916b7"
 )
 
 func TestPassVersionIsCountedUp(t *testing.T) {
