@@ -3,6 +3,7 @@ package freeze_test
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strings"
 
 	"godwit/sandbox/wasm"
@@ -90,6 +91,10 @@ func (g *generator) leaf(t wasm.ValType) {
 }
 
 func (g *generator) constant(t wasm.ValType) {
+	if g.nans && (t == wasm.F32 || t == wasm.F64) && g.choice(2) == 0 {
+		g.payload(&genFloats[slices.IndexFunc(genFloats, func(f genFloat) bool { return f.typ == t })])
+		return
+	}
 	n := g.choice(200)
 	switch t {
 	case wasm.I32:

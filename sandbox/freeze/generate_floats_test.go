@@ -1,6 +1,10 @@
 package freeze_test
 
-import "godwit/sandbox/wasm"
+import (
+	"bytes"
+
+	"godwit/sandbox/wasm"
+)
 
 // genFloat is what the generator needs of a type of floats.
 type genFloat struct {
@@ -21,6 +25,10 @@ var genFloats = []genFloat{
 
 // floats writes code in which NaNs are made, kept, moved and seen.
 func (g *generator) floats() {
+	if g.nans && g.one(4) {
+		g.vectors()
+		return
+	}
 	f := &genFloats[g.choice(len(genFloats))]
 	if !g.has([]wasm.ValType{f.typ, f.bits}) {
 		return
@@ -30,6 +38,32 @@ func (g *generator) floats() {
 	} else {
 		g.reused(f)
 	}
+}
+
+// vectors writes a vector of NaNs in a local, and what looks at it as one of other lanes.
+func (g *generator) vectors() {
+	x := g.local(wasm.V128)
+	adds := []wasm.Opcode{0xfde4, 0xfdf0} // of f32x4, f64x2
+	infinities := [][]byte{bytes.Repeat(genFloats[0].infinity, 4), bytes.Repeat(genFloats[1].infinity, 2)}
+	k := g.choice(len(adds))
+	for _, sign := range []byte{0, 0x80} {
+		g.op(wasm.OpV128Const)
+		v := bytes.Clone(infinities[k])
+		v[3+4*k] |= sign // of the first lane
+		g.out = append(g.out, v...)
+	}
+	g.op(adds[k])
+	g.op(wasm.OpLocalSet, x)
+	g.polling()
+	g.op(wasm.OpLocalGet, x)
+	if g.choice(2) == 0 {
+		g.op(wasm.OpLocalGet, x)
+		g.op(adds[g.choice(len(adds))])
+	}
+	g.op(0xfd1d) // i64x2.extract_lane
+	g.out = append(g.out, byte(g.choice(2)))
+	g.push(wasm.I64)
+	g.show(wasm.I64)
 }
 
 // nan writes a value that arithmetic makes, mostly a NaN, whose bits are the machine's choice.
@@ -74,15 +108,20 @@ func (g *generator) exactly(f *genFloat) {
 		g.i32(uint32(g.choice(genMemory)))
 		g.op(f.load, 0, 0)
 	} else {
-		x := f.nan | uint64(1+g.choice(1<<20))
-		if f.bits == wasm.I32 {
-			g.i32(uint32(x) | uint32(g.choice(2))<<31)
-		} else {
-			g.i64(int64(x | uint64(g.choice(2))<<63))
-		}
-		g.op(f.fromBits)
+		g.payload(f)
 	}
 	g.push(f.typ)
+}
+
+// payload writes a NaN of some bits.
+func (g *generator) payload(f *genFloat) {
+	x := f.nan | uint64(1+g.choice(1<<20))
+	if f.bits == wasm.I32 {
+		g.i32(uint32(x) | uint32(g.choice(2))<<31)
+	} else {
+		g.i64(int64(x | uint64(g.choice(2))<<63))
+	}
+	g.op(f.fromBits)
 }
 
 // float writes a value of one sort or the other.
@@ -174,8 +213,10 @@ func (g *generator) reused(f *genFloat) {
 		g.pop(1)
 		g.op(wasm.OpLocalSet, x)
 	}
-	for range 1 + g.choice(3) {
-		set()
+	for k := range 1 + g.choice(3) {
+		if k > 0 || !g.nans || g.choice(2) == 0 { // or it holds what the caller gave, or what was before
+			set()
+		}
 		switch g.choice(5) {
 		case 0:
 			g.polling()
