@@ -38,7 +38,7 @@ func (w *mainEnv) assemble(out *wasm.Module) {
 	for k := 0; k < len(w.order); k++ { // a helper may ask for another
 		w.defineHelper(out, w.order[k])
 	}
-	w.segmentHelpers(out)
+	w.accessHelpers(out)
 	w.wrapImports(out)
 	yieldType := w.newType(wasm.FuncType{})
 	out.Types = w.types
@@ -230,8 +230,8 @@ func (w *mainEnv) popBody(e *emitter, sp ownGlobal, t ownTable) {
 	e.opIndex(wasm.OpTableGet, w.ownTable(t))
 }
 
-// saved lists the tables whose contents are part of a checkpoint: those that instructions write.
-func (w *mainEnv) saved() (out []TableSlot) {
+// savedTables lists the tables whose contents are part of a checkpoint: those that instructions write.
+func (w *mainEnv) savedTables() (out []TableSlot) {
 	for i, t := range w.p.tables {
 		if w.p.uses.tableWritten[i] {
 			out = append(out, TableSlot{uint32(i), t.Elem})
@@ -278,83 +278,10 @@ func (w *mainEnv) reseatBody() *emitter {
 	return e
 }
 
-// segmentHelpers adds functions beyond the numbered helpers: access to tables for the host, and memory.init for
-// resume functions.
-func (w *mainEnv) segmentHelpers(out *wasm.Module) {
-	i32 := []wasm.ValType{wasm.I32}
-	next := func(name string, t wasm.FuncType, e *emitter) {
-		w.export(name, wasm.FuncKind, uint32(w.p.imported+1+len(out.Funcs)))
-		w.define(out, t, e)
-	}
-	if w.p.uses.refsMove {
-		next("reseat", wasm.FuncType{}, w.reseatBody())
-	}
-	for i, g := range w.p.globals {
-		if !g.Mutable || g.Type != wasm.V128 {
-			continue // the host can read and write the others itself
-		}
-		v := []wasm.ValType{wasm.V128}
-		get, set := &emitter{env: w}, &emitter{env: w}
-		get.opIndex(wasm.OpGlobalGet, uint32(i))
-		next(fmt.Sprintf("gget%d", i), wasm.FuncType{Results: v}, get)
-		set.localOp(wasm.OpLocalGet, 0)
-		set.opIndex(wasm.OpGlobalSet, uint32(i))
-		next(fmt.Sprintf("gset%d", i), wasm.FuncType{Params: v}, set)
-	}
-	type table struct {
-		index uint32
-		typ   wasm.ValType
-		name  string
-	}
-	var tables []table
-	for _, t := range w.saved() {
-		tables = append(tables, table{t.Index, t.Type, fmt.Sprint(t.Index)})
-	}
-	if i, ok := w.tables[tableRefs]; ok {
-		tables = append(tables, table{i, wasm.FuncRef, ownTableNames[tableRefs]})
-	}
-	if i, ok := w.tables[tableExts]; ok {
-		tables = append(tables, table{i, wasm.ExternRef, ownTableNames[tableExts]})
-	}
-	for _, t := range tables {
-		get, set, size, grow := &emitter{env: w}, &emitter{env: w}, &emitter{env: w}, &emitter{env: w}
-		get.localOp(wasm.OpLocalGet, 0)
-		get.opIndex(wasm.OpTableGet, t.index)
-		next("tget"+t.name, wasm.FuncType{Params: i32, Results: []wasm.ValType{t.typ}}, get)
-		set.localOp(wasm.OpLocalGet, 0)
-		set.localOp(wasm.OpLocalGet, 1)
-		set.opIndex(wasm.OpTableSet, t.index)
-		next("tset"+t.name, wasm.FuncType{Params: []wasm.ValType{wasm.I32, t.typ}}, set)
-		size.opIndex(wasm.OpTableSize, t.index)
-		next("tsize"+t.name, wasm.FuncType{Results: i32}, size)
-		grow.op(wasm.OpRefNull)
-		grow.out = append(grow.out, byte(t.typ))
-		grow.localOp(wasm.OpLocalGet, 0)
-		grow.opIndex(wasm.OpTableGrow, t.index)
-		next("tgrow"+t.name, wasm.FuncType{Params: i32, Results: i32}, grow)
-	}
-	for seg, used := range w.p.uses.dataUsed {
-		if !used {
-			continue
-		}
-		f := &function{p: w.p, temps: map[temp]uint32{}, locals: []wasm.ValType{wasm.I32, wasm.I32, wasm.I32},
-			code: &wasm.Code{}}
-		e := newEmitter(f, w)
-		for x := range uint32(3) {
-			e.localOp(wasm.OpLocalGet, x)
-		}
-		e.memoryInit(uint32(seg))
-		e.op(wasm.OpEnd)
-		w.export(fmt.Sprintf("init%d", seg), wasm.FuncKind, uint32(w.p.imported+1+len(out.Funcs)))
-		out.Funcs = append(out.Funcs, w.newType(wasm.FuncType{Params: f.locals}))
-		out.Code = append(out.Code, e.finish(nil))
-	}
-}
-
 func (w *mainEnv) layout(points uint32) Layout {
 	p := w.p
 	l := Layout{Version: PassVersion, Options: p.Options, Funcs: p.Funcs, Indirect: p.IndirectUnwinds, Refs: p.takenByRef,
-		MaxFrame: p.maxFrame + trailerSize, Points: points, Tables: w.saved(), Start: p.mod.Start != nil,
+		MaxFrame: p.maxFrame + trailerSize, Points: points, Tables: w.savedTables(), Start: p.mod.Start != nil,
 		Memory:   len(p.mod.Memories) > 0 || p.mod.Imported(wasm.MemoryKind) > 0,
 		RefsMove: p.uses.refsMove, Written: p.uses.tableWritten, Dropped: p.uses.dataDropped, DataUsed: p.uses.dataUsed,
 		ElemUsed: p.uses.elemUsed}

@@ -141,10 +141,15 @@ func (p *plan) analyse(index int) (*function, error) {
 	}
 	f.flows = flows{}
 	if len(f.locals)+len(f.tempAt)+scratchLocals > wasm.MaxLocals {
-		return nil, refuse(f, f.code.Offset, "%d locals and %d operands to save are more than the limit of %d locals",
+		return nil, f.refuse(f.code.Offset, "%d locals and %d operands to save are more than the limit of %d locals",
 			len(f.locals), len(f.tempAt), wasm.MaxLocals)
 	}
 	return f, nil
+}
+
+// refuse makes an error that wraps ErrRefused, about the function at an offset.
+func (f *function) refuse(offset int, format string, args ...any) error {
+	return refuse(f.index, f.p.mod.FuncName(f.index), offset, format, args...)
 }
 
 // errInvalid is what reading panics with, inside this package only, on a body that is not valid: the

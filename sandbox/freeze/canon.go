@@ -22,11 +22,11 @@ const (
 	opF64Ge wasm.Opcode = 0x66
 )
 
-// canon makes the value of a shape on the stack canonical.
-func (e *emitter) canon(s shape) {
+// canonical makes the value of a shape on the stack canonical.
+func (e *emitter) canonical(s shape) {
 	switch s {
 	case shapeF32, shapeF64:
-		x := e.f.local(scratchNaN, s.typ())
+		x := e.f.local(scratchNaN, s.valType())
 		e.localOp(wasm.OpLocalSet, x)
 		e.canonLocal(s, x)
 		e.localOp(wasm.OpLocalGet, x)
@@ -91,8 +91,8 @@ func (e *emitter) nan(s shape) {
 	}
 }
 
-// typ gives the type of values of a shape.
-func (s shape) typ() wasm.ValType {
+// valType gives the type of values of a shape.
+func (s shape) valType() wasm.ValType {
 	switch s {
 	case shapeF32:
 		return wasm.F32

@@ -192,7 +192,7 @@ func (a *assessor) round() {
 			}
 			now = a.part(j)
 		case wasm.OpReturn:
-			now = a.out()
+			now = a.beyond()
 		case wasm.OpUnreachable:
 			now = rest{}
 		}
@@ -233,14 +233,14 @@ func (a *assessor) branch(k int32) rest {
 		return a.target(j.a).rest
 	}
 	if end := a.joints[j.jump].match; end < k {
-		return a.out()
+		return a.beyond()
 	}
 	at := sort.Search(len(a.frames), func(n int) bool { return a.frames[n].opener >= j.jump })
 	return a.target(uint32(len(a.frames) - 1 - at)).rest
 }
 
 // out is the rest where the function returns.
-func (a *assessor) out() rest {
+func (a *assessor) beyond() rest {
 	if len(a.regions) > 0 {
 		return rest{kind: leaves}
 	}
@@ -265,7 +265,7 @@ func (a *assessor) end(k int32, now rest) rest {
 	}
 	f := &a.frames[len(a.frames)-1]
 	if a.dispatching(j.match) {
-		f.to = a.out() // a jump that leads nobody knows where
+		f.to = a.beyond() // a jump that leads nobody knows where
 		return now
 	}
 	f.to = rest{kind: turns}
@@ -292,7 +292,7 @@ func (a *assessor) afterwards(loop int32) rest {
 			return f.to
 		}
 	}
-	return a.out()
+	return a.beyond()
 }
 
 // loop ends, seen from behind, a loop: what a turn costs is known.
@@ -331,7 +331,7 @@ func (a *assessor) iff(k int32, then rest) rest {
 func (a *assessor) target(depth uint32) arm {
 	t := len(a.frames) - 1 - int(depth)
 	if t < 0 {
-		return arm{rest: a.out()}
+		return arm{rest: a.beyond()}
 	}
 	f := &a.frames[t]
 	to := arm{rest: f.to, site: f.end, label: true}

@@ -30,13 +30,13 @@ func (e *emitter) whole() wasm.Code {
 	case plan.Pays:
 		e.charge(uint64(plan.Cost), false)
 	}
-	e.code(0, int32(len(e.f.ins))-1)
+	e.span(0, int32(len(e.f.ins))-1)
 	e.closeExits()
 	return e.finish(e.f.code.Locals)
 }
 
-// code writes the instructions from one index up to another, which lie in one construct.
-func (e *emitter) code(from, to int32) {
+// span writes the instructions from one index up to another, which lie in one construct.
+func (e *emitter) span(from, to int32) {
 	for at := from; at < to; at++ {
 		e.instr(at)
 	}
@@ -109,14 +109,8 @@ func (e *emitter) instr(at int32) {
 		if !e.choose(i.typ) {
 			e.copyIns(i)
 		}
-	case wasm.OpF32Store, wasm.OpF64Store:
-		if m, ok := e.f.groups[at]; ok {
-			e.storeInGroup(at, m)
-		} else {
-			e.copyIns(i)
-		}
 	default:
-		if !e.memoryOrTable(i) {
+		if !e.memoryOrTable(at) {
 			e.copyIns(i)
 		}
 	}
@@ -243,7 +237,7 @@ func (e *emitter) after(at int32) {
 // keep canonicalises an instruction's result and keeps results in temporaries where that was asked for.
 func (e *emitter) keep(at int32) {
 	i := &e.f.ins[at]
-	e.canon(i.canon)
+	e.canonical(i.canon)
 	if i.spill < 0 {
 		return
 	}
@@ -278,8 +272,15 @@ func (f *function) blockType(opener int32) wasm.FuncType {
 }
 
 // memoryOrTable writes the instructions on memories, tables, references and segments that the pass changes.
-func (e *emitter) memoryOrTable(i *ins) bool {
+func (e *emitter) memoryOrTable(at int32) bool {
+	i := &e.f.ins[at]
 	switch i.op {
+	case wasm.OpF32Store, wasm.OpF64Store:
+		m, ok := e.f.groups[at]
+		if ok {
+			e.storeInGroup(at, m)
+		}
+		return ok
 	case wasm.OpMemoryCopy, wasm.OpMemoryFill:
 		e.chargeLength()
 		return false
@@ -311,6 +312,9 @@ func (e *emitter) memoryOrTable(i *ins) bool {
 	}
 	return true
 }
+
+// bulkShift turns a length in bytes into fuel.
+const bulkShift = 4
 
 // chargeLength charges for the length in bytes on top of the stack.
 func (e *emitter) chargeLength() {

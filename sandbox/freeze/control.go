@@ -162,7 +162,7 @@ func (m *Machine) atPoll(ctx context.Context) {
 	if c.asked.Load() {
 		m.obey(ctx, took)
 	}
-	unwind := m.wantsUnwind()
+	unwind := m.control.due()
 	if m.tortured() {
 		m.pace.polls++
 		unwind = unwind || m.pace.polls%m.cfg.TortureEvery == 0
@@ -184,8 +184,8 @@ func (m *Machine) tortured() bool {
 	return m.cfg.TortureEvery > 0 && (m.cfg.TortureMost == 0 || m.stats.Unwinds < m.cfg.TortureMost)
 }
 
-func (m *Machine) wantsUnwind() bool {
-	c := &m.control
+// due reports whether the guest is to be unwound at this poll.
+func (c *control) due() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.freeze || len(c.inside) > 0 || c.stopAt > 0 && c.used.Load() >= c.stopAt

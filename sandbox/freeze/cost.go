@@ -11,10 +11,6 @@ const (
 	costBulk     = 30 // and something for each 16 bytes, at run time
 	costDivide   = 8
 	costTable    = 3 // br_table
-	// bulkShift turns a length in bytes into fuel.
-	bulkShift = 4
-	// maxCost bounds the charge of one loop or function, so that fuel cannot overflow.
-	maxCost = 1 << 20
 	// ownCost is what a call of a function that references lead to may cost before it pays for itself: who calls it so
 	// does not know it.
 	ownCost = 40
@@ -51,8 +47,8 @@ func divides(op wasm.Opcode) bool {
 	return false
 }
 
-// cost is what an instruction is charged, with what it calls. a is the function that a call names.
-func (p *plan) cost(op wasm.Opcode, a uint32) uint64 {
+// costOf is what an instruction is charged, with what it calls. a is the function that a call names.
+func (p *plan) costOf(op wasm.Opcode, a uint32) uint64 {
 	c := staticCost(op)
 	if op != wasm.OpCall {
 		return c
@@ -89,7 +85,7 @@ func (p *plan) assessCall(g *callGraph, f int) {
 
 // take has a skeleton take in an instruction: what that lacks but its block type is found here.
 func (p *plan) take(s *skeleton, i *step, block int32) {
-	i.cost, i.void = p.cost(i.op, i.a), block == wasm.BlockVoid
+	i.cost, i.void = p.costOf(i.op, i.a), block == wasm.BlockVoid
 	if i.op == wasm.OpLoop && block >= 0 {
 		t, err := p.mod.BlockType(block)
 		i.params = err == nil && len(t.Params) > 0

@@ -32,7 +32,7 @@ func (f *function) layFrames() error {
 			f.local(int32(h), t)
 		}
 		if total += len(pt.live) + len(pt.below); total > maxSaved {
-			return refuse(f, f.code.Offset, "its safe points have more than %d values to save", maxSaved)
+			return f.refuse(f.code.Offset, "its safe points have more than %d values to save", maxSaved)
 		}
 	}
 	byContent := map[string]int32{}

@@ -29,8 +29,8 @@ func (m *Machine) SetClock(now func() time.Time, sleep func(context.Context, tim
 // Kept gives how many bytes of resume functions a machine keeps that is not run just now, and how many of them the thaw
 // before needed.
 func (m *Machine) Kept() (all, needed int) {
-	for _, c := range m.kept {
-		if all += c.size; c.used == m.thaws {
+	for _, c := range m.code.kept {
+		if all += c.size; c.used == m.code.thaws {
 			needed += c.size
 		}
 	}
@@ -42,7 +42,7 @@ func (m *Machine) Kept() (all, needed int) {
 func (m *Machine) KeepNothing(ctx context.Context) (bytes int) {
 	all, _ := m.Kept()
 	m.cfg.Resumes = -1
-	m.thaws++ // none is needed
+	m.code.thaws++ // none is needed
 	if err := m.shed(ctx); err != nil {
 		panic(err)
 	}

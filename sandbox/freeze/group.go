@@ -78,11 +78,11 @@ func (e *emitter) storeInGroup(at int32, m member) {
 		s = shapeF64
 	}
 	if m.nth == 0 && m.last {
-		e.canon(s)
+		e.canonical(s)
 		e.copyIns(i)
 		return
 	}
-	value := func(k int32) uint32 { return e.f.local(scratchStores-k, s.typ()) }
+	value := func(k int32) uint32 { return e.f.local(scratchStores-k, s.valType()) }
 	place := func(k int32) uint32 { return e.f.local(scratchStores-k, wasm.I32) }
 	e.localOp(wasm.OpLocalSet, value(m.nth))
 	e.localOp(wasm.OpLocalSet, place(m.nth))
@@ -97,7 +97,7 @@ func (e *emitter) storeInGroup(at int32, m member) {
 			e.op(map[shape]wasm.Opcode{shapeF32: opF32Add, shapeF64: opF64Add}[s])
 		}
 	}
-	sum := e.f.local(scratchNaN, s.typ())
+	sum := e.f.local(scratchNaN, s.valType())
 	e.localOp(wasm.OpLocalSet, sum)
 	e.isNumber(s, sum)
 	e.opIndex(wasm.OpBrIf, 0)

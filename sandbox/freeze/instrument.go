@@ -81,7 +81,7 @@ func (f *function) checkNesting() error {
 		}
 	}
 	if worst > maxNested {
-		return refuse(f, f.code.Offset, "loops are nested too deeply to be resumed (%d bytes of code)", worst)
+		return f.refuse(f.code.Offset, "loops are nested too deeply to be resumed (%d bytes of code)", worst)
 	}
 	return nil
 }

@@ -33,24 +33,33 @@ type resumeCode struct {
 	used     int        // number of the thaw that needed it last
 }
 
+// resumes is what a machine has of resume functions.
+type resumes struct {
+	slots  map[uint32]uint32 // by safe point
+	funcs  []api.Function    // by slot; nil where one was dropped
+	kept   []*resumeCode     // their modules
+	thaws  int               // that they were looked up for
+	making *making           // those that are being made; nil for none
+}
+
 // missing lists the modules to be made for the frames, and notes which of those that there are they need. A point keeps
 // its slot for good, and what was dropped is made again by itself: so the same modules come again, which the
 // engine's cache
 // may have, and not ever new ones.
-func (m *Machine) missing(frames []frame) (code []*resumeCode) {
-	m.thaws++
-	fresh := &resumeCode{first: uint32(len(m.resumes))}
+func (r *resumes) missing(frames []frame) (code []*resumeCode) {
+	r.thaws++
+	fresh := &resumeCode{first: uint32(len(r.funcs))}
 	again := map[uint32]bool{}
 	for _, f := range frames {
-		slot, ok := m.slots[f.point]
+		slot, ok := r.slots[f.point]
 		switch {
 		case !ok:
 			if !slices.Contains(fresh.points, f.point) {
 				fresh.points = append(fresh.points, f.point)
 			}
-		case m.resumes[slot] != nil:
-			k := slices.IndexFunc(m.kept, func(c *resumeCode) bool { return slot-c.first < uint32(len(c.points)) })
-			m.kept[k].used = m.thaws
+		case r.funcs[slot] != nil:
+			k := slices.IndexFunc(r.kept, func(c *resumeCode) bool { return slot-c.first < uint32(len(c.points)) })
+			r.kept[k].used = r.thaws
 		case !again[slot]:
 			again[slot] = true
 			code = append(code, &resumeCode{first: slot, points: []uint32{f.point}})
@@ -78,11 +87,11 @@ func (c *resumeCode) compile(ctx context.Context, m *Machine) error {
 // link links new resume functions to the guest.
 func (m *Machine) link(ctx context.Context, c *resumeCode) error {
 	end := int(c.first) + len(c.points)
-	if grows := end - len(m.resumes); grows > 0 {
+	if grows := end - len(m.code.funcs); grows > 0 {
 		if err := m.callOwn(ctx, helperNames[helperGrow], uint64(grows)); err != nil {
 			return err
 		}
-		m.resumes = append(m.resumes, make([]api.Function, grows)...)
+		m.code.funcs = append(m.code.funcs, make([]api.Function, grows)...)
 	}
 	var err error
 	if c.mod, err = m.host.rt.InstantiateModule(ctx, c.compiled,
@@ -92,10 +101,10 @@ func (m *Machine) link(ctx context.Context, c *resumeCode) error {
 	m.adopt(c.mod)
 	for k, point := range c.points {
 		slot := c.first + uint32(k)
-		m.slots[point], m.resumes[slot] = slot, c.mod.ExportedFunction(resumeName(slot))
+		m.code.slots[point], m.code.funcs[slot] = slot, c.mod.ExportedFunction(resumeName(slot))
 	}
-	c.used = m.thaws
-	m.kept = append(m.kept, c)
+	c.used = m.code.thaws
+	m.code.kept = append(m.code.kept, c)
 	m.stats.Resumes += len(c.points)
 	return nil
 }
@@ -105,22 +114,22 @@ func (m *Machine) link(ctx context.Context, c *resumeCode) error {
 // frames at hand. The guest must be unwound.
 func (m *Machine) shed(ctx context.Context) error {
 	size := 0
-	for _, c := range m.kept {
+	for _, c := range m.code.kept {
 		size += c.size
 	}
-	slices.SortStableFunc(m.kept, func(a, b *resumeCode) int { return b.used - a.used })
+	slices.SortStableFunc(m.code.kept, func(a, b *resumeCode) int { return b.used - a.used })
 	var errs []error
-	for n := len(m.kept) - 1; n >= 0 && size > m.cfg.Resumes && m.kept[n].used < m.thaws && detach(m.kept[n].mod); n-- {
-		size -= m.kept[n].size
-		errs = append(errs, m.drop(ctx, m.kept[n]))
-		m.kept[n], m.kept = nil, m.kept[:n]
+	for n := len(m.code.kept) - 1; n >= 0 && size > m.cfg.Resumes && m.code.kept[n].used < m.code.thaws && detach(m.code.kept[n].mod); n-- {
+		size -= m.code.kept[n].size
+		errs = append(errs, m.drop(ctx, m.code.kept[n]))
+		m.code.kept[n], m.code.kept = nil, m.code.kept[:n]
 	}
 	return errors.Join(errs...)
 }
 
 // drop ends a module of resume functions that is detached.
 func (m *Machine) drop(ctx context.Context, c *resumeCode) error {
-	clear(m.resumes[c.first:][:len(c.points)])
+	clear(m.code.funcs[c.first:][:len(c.points)])
 	m.stats.Dropped += len(c.points)
 	m.mods = slices.DeleteFunc(m.mods, func(mod api.Module) bool { return mod == c.mod })
 	m.host.disown([]api.Module{c.mod})

@@ -69,15 +69,11 @@ type Machine struct {
 	refSP                [2]api.MutableGlobal
 
 	phase   phase
-	frames  []byte            // innermost first, each with its trailer; while stopped or rewinding
-	chunks  [][]byte          // what is left of the frames to be handed out while rewinding; the last is next
-	borrow  []byte            // what was in the borrowed region
-	slots   map[uint32]uint32 // of resume functions, by safe point
-	resumes []api.Function    // by slot; nil where one was dropped
-	kept    []*resumeCode     // modules of resume functions
-	thaws   int               // that resume functions were looked up for
-	making  *making           // resume functions that are being made; nil for none
-	since   time.Time         // when the guest was stopped to be unwound
+	frames  []byte   // innermost first, each with its trailer; while stopped or rewinding
+	chunks  [][]byte // what is left of the frames to be handed out while rewinding; the last is next
+	borrow  []byte   // what was in the borrowed region
+	code    resumes
+	since   time.Time // when the guest was stopped to be unwound
 	goesOn  []func(time.Duration)
 	refs    *refMap
 	pace    pace
@@ -99,7 +95,7 @@ type Stats struct {
 // runtime. Nothing of the guest runs before Start.
 func (h *Host) Instantiate(ctx context.Context, prog *Program, compiled wazero.CompiledModule, cfg Config) (*Machine,
 	error) {
-	m := &Machine{host: h, prog: prog, cfg: cfg, name: cfg.Name, slots: map[uint32]uint32{}, now: time.Now, sleep: sleep}
+	m := &Machine{host: h, prog: prog, cfg: cfg, name: cfg.Name, code: resumes{slots: map[uint32]uint32{}}, now: time.Now, sleep: sleep}
 	if m.name == "" {
 		m.name = h.name()
 	}
@@ -284,15 +280,15 @@ func (m *Machine) wentOn() {
 // Close ends the guest's instance and all that belongs to it.
 func (m *Machine) Close(ctx context.Context) error {
 	var errs []error
-	if g := m.making; g != nil {
+	if g := m.code.making; g != nil {
 		g.wait()
-		m.kept = append(m.kept, g.code...)
+		m.code.kept = append(m.code.kept, g.code...)
 	}
 	m.host.disown(m.mods)
 	for k := len(m.mods) - 1; k >= 0; k-- {
 		errs = append(errs, m.mods[k].Close(ctx))
 	}
-	for _, c := range m.kept {
+	for _, c := range m.code.kept {
 		if c.compiled != nil { // making it failed
 			errs = append(errs, c.compiled.Close(ctx))
 		}
@@ -300,6 +296,6 @@ func (m *Machine) Close(ctx context.Context) error {
 	if m.cfg.Name == "" && len(m.mods) > 0 {
 		m.host.release(m.name)
 	}
-	m.mods, m.kept = nil, nil
+	m.mods, m.code.kept = nil, nil
 	return errors.Join(errs...)
 }

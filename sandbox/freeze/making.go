@@ -59,15 +59,15 @@ func (m *Machine) makeAhead(ctx context.Context) {
 
 // beginResumes has the resume functions made that the frames need and that are not there yet.
 func (m *Machine) beginResumes(ctx context.Context, frames []frame) {
-	if m.making != nil {
+	if m.code.making != nil {
 		return // for the same frames
 	}
-	missing := m.missing(frames)
+	missing := m.code.missing(frames)
 	if len(missing) == 0 {
 		return
 	}
 	g := &making{c: &m.control, code: missing}
-	m.making = g
+	m.code.making = g
 	go func() {
 		for _, c := range g.code {
 			if g.err = c.compile(ctx, m); g.err != nil {
@@ -81,7 +81,7 @@ func (m *Machine) beginResumes(ctx context.Context, frames []frame) {
 // makeResumes has them made and links them. The error is errWanted if something came between.
 func (m *Machine) makeResumes(ctx context.Context, frames []frame) error {
 	m.beginResumes(ctx, frames)
-	g := m.making
+	g := m.code.making
 	if g == nil {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (m *Machine) makeResumes(ctx context.Context, frames []frame) error {
 
 // linkResumes links what was made to the guest.
 func (m *Machine) linkResumes(ctx context.Context, g *making) error {
-	m.making = nil
+	m.code.making = nil
 	if g.err != nil {
 		return g.err
 	}

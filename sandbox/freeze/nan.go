@@ -69,7 +69,7 @@ type def struct {
 type store struct{ at, from int32 }
 
 // held gives the shape of the dirty values that the local read or set by an instruction may hold there.
-func (w *flows) held(at int32) shape { return w.ofWeb(w.webs.at(at)) }
+func (w *flows) held(at int32) shape { return w.ofWeb(w.webs.webOf(at)) }
 
 func (w *flows) ofWeb(web int32) shape {
 	if web < 0 || len(w.dirty) == 0 {
@@ -301,8 +301,8 @@ func (f *function) markNaNs() {
 // judge finds the webs that may hold dirty values: those into which only arithmetic of one shape, numbers and what
 // other such webs hold are put. It starts from all that any arithmetic is put into and takes away.
 func (w *flows) judge() {
-	w.dirty = make([]shape, w.webs.count())
-	root := func(at int32) int32 { return w.webs.find(w.webs.at(at)) }
+	w.dirty = make([]shape, len(w.webs.parent))
+	root := func(at int32) int32 { return w.webs.find(w.webs.webOf(at)) }
 	for round, changed := 0, true; changed && round < judgeRounds; round++ { // what arithmetic can reach
 		changed = false
 		for _, d := range w.defs {

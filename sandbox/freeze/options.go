@@ -41,11 +41,8 @@ type Options struct {
 // may still run without checkpoints.
 var ErrRefused = errors.New("module cannot be frozen")
 
-// refuse makes an error of type *wasm.Error that wraps ErrRefused.
-func refuse(f *function, offset int, format string, args ...any) error {
-	e := &wasm.Error{Section: "code", Offset: offset, Func: -1, Reason: fmt.Sprintf(format, args...)}
-	if f != nil {
-		e.Func, e.Name = f.index, f.p.mod.FuncName(f.index)
-	}
+// refuse makes an error of type *wasm.Error that wraps ErrRefused. It is about a function, -1 for none.
+func refuse(index int, name string, offset int, format string, args ...any) error {
+	e := &wasm.Error{Section: "code", Offset: offset, Func: index, Name: name, Reason: fmt.Sprintf(format, args...)}
 	return fmt.Errorf("%w: %w", ErrRefused, e)
 }

@@ -66,11 +66,11 @@ func newPlan(m *wasm.Module, o Options) (*plan, error) {
 		return nil, err
 	}
 	if len(m.Funcs) > maxFuncs {
-		return nil, refuse(nil, 0, "%d functions are more than the limit of %d", len(m.Funcs), maxFuncs)
+		return nil, refuse(-1, "", 0, "%d functions are more than the limit of %d", len(m.Funcs), maxFuncs)
 	}
 	for _, t := range p.funcTypes {
 		if int(t) >= len(m.Types) {
-			return nil, refuse(nil, 0, "function of type %d of %d", t, len(m.Types))
+			return nil, refuse(-1, "", 0, "function of type %d of %d", t, len(m.Types))
 		}
 	}
 	p.uses = moduleUses{make([]bool, len(p.tables)), make([]bool, len(m.Data)), make([]bool, len(m.Data)),

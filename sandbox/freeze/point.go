@@ -112,7 +112,7 @@ func (f *function) findLive() error {
 	}
 	for work := words * branches; ; work += words * branches {
 		if work > maxWork {
-			return refuse(f, f.code.Offset, "%d locals and %d branches are too many to follow", len(f.locals), branches)
+			return f.refuse(f.code.Offset, "%d locals and %d branches are too many to follow", len(f.locals), branches)
 		}
 		if !f.passLive(words) {
 			break

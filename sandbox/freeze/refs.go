@@ -85,3 +85,19 @@ func (r *refMap) address(f Reference) (uint64, error) {
 	}
 	return 0, fmt.Errorf("the module takes no reference to function %d", f)
 }
+
+// numberOf gives the reference for an engine's value of a reference type.
+func (r *refMap) numberOf(t wasm.ValType, v uint64) (Reference, error) {
+	if t == wasm.ExternRef && v != 0 {
+		return 0, errForeign
+	}
+	return r.number(v)
+}
+
+// addressOf gives the engine's value of a reference type for a reference.
+func (r *refMap) addressOf(t wasm.ValType, f Reference) (uint64, error) {
+	if t == wasm.ExternRef && f != NullRef {
+		return 0, errForeign
+	}
+	return r.address(f)
+}

@@ -35,7 +35,7 @@ func (e *emitter) resume(point int32) wasm.Code {
 	if pt.kind == pointEntry {
 		e.call(helperYield)
 		e.checkUnwind(point)
-		e.code(0, int32(len(f.ins))-1)
+		e.span(0, int32(len(f.ins))-1)
 		e.closeExits()
 		return e.finishResume()
 	}
@@ -57,7 +57,7 @@ func (e *emitter) resume(point int32) wasm.Code {
 	for k := len(levels) - 1; k >= 0; k-- {
 		next = e.rest(levels[k], next)
 	}
-	e.code(next, int32(len(f.ins))-1)
+	e.span(next, int32(len(f.ins))-1)
 	e.closeExits()
 	return e.finishResume()
 }
@@ -97,18 +97,18 @@ func (e *emitter) rest(l level, next int32) int32 {
 	if i.op == wasm.OpIf && !l.inElse && i.els >= 0 {
 		end = i.els
 	}
-	e.code(next, end)
+	e.span(next, end)
 	e.leave()
 	e.resumed = len(e.openers)
 	if i.op == wasm.OpLoop {
 		e.opIndex(wasm.OpBr, 1)
 		e.end()
-		e.code(l.opener, i.match+1)
+		e.span(l.opener, i.match+1)
 	}
 	e.end()
 	e.after(i.match)
 	if len(e.out) > maxResume && e.err == nil {
-		e.err = refuse(e.f, e.f.code.Offset+int(i.start), "loops are nested too deeply to be resumed")
+		e.err = e.f.refuse(e.f.code.Offset+int(i.start), "loops are nested too deeply to be resumed")
 		e.out = e.out[:0]
 	}
 	return i.match + 1

@@ -2,7 +2,6 @@ package freeze
 
 import (
 	"math"
-	"sort"
 
 	"godwit/sandbox/wasm"
 )
@@ -54,7 +53,11 @@ type joint struct {
 	least uint64
 }
 
-const unreached = math.MaxUint64
+const (
+	// maxCost bounds the charge of one loop or function, so that fuel cannot overflow.
+	maxCost   = 1 << 20
+	unreached = math.MaxUint64
+)
 
 func newSkeleton() *skeleton { return &skeleton{open: []int32{-1}} }
 
@@ -176,89 +179,4 @@ func (s *skeleton) revives(op wasm.Opcode) bool {
 		return true
 	}
 	return false
-}
-
-// path is a construct while the joints are gone through forwards.
-type path struct {
-	opener int32
-	least  uint64 // of the ways to its end
-	before uint64 // loop: of the ways to its entry; if: to its beginning
-}
-
-// measure finds the cheapest ways to the joints. begin is what a region's beginning costs by itself.
-func (s *skeleton) measure(begin uint64) {
-	paths := []path{{opener: -1, least: unreached}}
-	var loops []int // those of paths that are loops
-	now := begin
-	to := func(depth uint32) {
-		t := len(paths) - 1 - int(depth)
-		if t < 0 {
-			return
-		}
-		way := now
-		if k := sort.SearchInts(loops, t+1); k < len(loops) { // it leaves this loop and those in it
-			way = paths[loops[k]].before
-		}
-		paths[t].least = min(paths[t].least, way)
-	}
-	for k := range s.joints {
-		j := &s.joints[k]
-		if now != unreached {
-			now = min(now+j.cost, maxCost)
-		}
-		j.least = now
-		switch j.op {
-		case wasm.OpBlock, wasm.OpIf:
-			paths = append(paths, path{int32(k), unreached, now})
-		case wasm.OpLoop:
-			paths = append(paths, path{int32(k), unreached, now})
-			if !s.dispatching(int32(k)) {
-				loops = append(loops, len(paths)-1)
-				now = begin
-			}
-		case wasm.OpElse:
-			p := &paths[len(paths)-1]
-			p.least, now = min(p.least, now), p.before
-		case wasm.OpEnd:
-			p := paths[len(paths)-1]
-			paths = paths[:len(paths)-1]
-			switch {
-			case j.match >= 0 && s.joints[j.match].op == wasm.OpLoop:
-				if s.dispatching(j.match) {
-					break
-				}
-				loops = loops[:len(loops)-1]
-				if now != unreached {
-					now = p.before
-				}
-			case j.match >= 0 && s.joints[j.match].op == wasm.OpIf && s.joints[j.match].els < 0:
-				now = min(now, p.least, p.before)
-			default:
-				now = min(now, p.least)
-			}
-			j.least = now
-		case wasm.OpBr:
-			if !s.jumping(j) {
-				to(j.a)
-			} else if k := sort.Search(len(paths), func(k int) bool { return paths[k].opener >= j.jump }); k < len(paths) &&
-				paths[k].opener == j.jump {
-				paths[k].least = min(paths[k].least, now)
-			}
-			now = unreached
-		case wasm.OpBrIf:
-			to(j.a)
-		case wasm.OpBrTable:
-			if s.jumping(j) {
-				to(s.labels[j.first])
-				now = unreached
-				break
-			}
-			for _, l := range s.labels[j.first : j.first+int32(j.a)] {
-				to(l)
-			}
-			now = unreached
-		case wasm.OpReturn, wasm.OpUnreachable:
-			now = unreached
-		}
-	}
 }

@@ -89,21 +89,13 @@ func (m *Machine) getGlobal(ctx context.Context, g GlobalSlot) (Value, error) {
 	}
 	v := m.main.ExportedGlobal(ownPrefix + g.Name).Get()
 	if g.Type.IsRef() {
-		r, err := m.number(g.Type, v)
+		r, err := m.refs.numberOf(g.Type, v)
 		return Value{Lo: uint64(uint32(r))}, err
 	}
 	if g.Type.Size() == 4 {
 		v = uint64(uint32(v))
 	}
 	return Value{Lo: v}, nil
-}
-
-// number gives the reference for an engine's value of a reference type.
-func (m *Machine) number(t wasm.ValType, v uint64) (Reference, error) {
-	if t == wasm.ExternRef && v != 0 {
-		return 0, errForeign
-	}
-	return m.refs.number(v)
 }
 
 // getTable reads n entries of a table, all if n is negative.
@@ -260,7 +252,7 @@ func (m *Machine) setGlobal(ctx context.Context, g GlobalSlot, v Value) error {
 	x := v.Lo
 	if g.Type.IsRef() {
 		var err error
-		if x, err = m.addressOf(g.Type, Reference(int32(uint32(v.Lo)))); err != nil {
+		if x, err = m.refs.addressOf(g.Type, Reference(int32(uint32(v.Lo)))); err != nil {
 			return err
 		}
 	}
@@ -270,13 +262,6 @@ func (m *Machine) setGlobal(ctx context.Context, g GlobalSlot, v Value) error {
 	}
 	mg.Set(x)
 	return nil
-}
-
-func (m *Machine) addressOf(t wasm.ValType, r Reference) (uint64, error) {
-	if t == wasm.ExternRef && r != NullRef {
-		return 0, errForeign
-	}
-	return m.refs.address(r)
 }
 
 func (m *Machine) setTable(ctx context.Context, name string, t wasm.ValType, refs []Reference) error {
@@ -294,7 +279,7 @@ func (m *Machine) setTable(ctx context.Context, name string, t wasm.ValType, ref
 	}
 	set := m.main.ExportedFunction(ownPrefix + "tset" + name)
 	for i, r := range refs {
-		a, err := m.addressOf(t, r)
+		a, err := m.refs.addressOf(t, r)
 		if err != nil {
 			return fmt.Errorf("entry %d: %w", i, err)
 		}

@@ -128,7 +128,7 @@ func (s *Standby) Stage(ctx context.Context, man *Manifest) error {
 	}
 	s.m.beginResumes(ctx, frames)
 	err = s.become(man)
-	if g := s.m.making; g != nil {
+	if g := s.m.code.making; g != nil {
 		g.wait()
 		if err == nil {
 			err = s.m.linkResumes(ctx, g)

@@ -144,7 +144,7 @@ func (m *Machine) rewind(ctx context.Context) (api.Function, error) {
 	end := uint32(len(work))
 	for k, f := range frames {
 		if k+1 < len(frames) {
-			binary.LittleEndian.PutUint32(work[f.at+f.size+4:], m.slots[frames[k+1].point])
+			binary.LittleEndian.PutUint32(work[f.at+f.size+4:], m.code.slots[frames[k+1].point])
 		}
 		if end-f.at > region { // this one does not fit with those outside it
 			m.chunks = append(m.chunks, work[f.at+f.size+trailerSize:end])
@@ -156,7 +156,7 @@ func (m *Machine) rewind(ctx context.Context) (api.Function, error) {
 	m.borrowRegion()
 	m.phase = phaseRewind
 	m.handOut()
-	return m.resumes[m.slots[frames[0].point]], nil
+	return m.code.funcs[m.code.slots[frames[0].point]], nil
 }
 
 // handOut puts the next piece of the frames into the region.

@@ -22,10 +22,8 @@ type webs struct {
 // maxWeaving bounds the work on one function: beyond it all that a local ever holds is one web.
 const maxWeaving = 1 << 20
 
-func (w *webs) count() int { return len(w.parent) }
-
-// at gives the web of what an instruction reads or sets, or -1.
-func (w *webs) at(ins int32) int32 {
+// webOf gives the web of what an instruction reads or sets, or -1.
+func (w *webs) webOf(ins int32) int32 {
 	if web, ok := w.of[ins]; ok {
 		return web
 	}
@@ -43,7 +41,8 @@ func (w *webs) find(web int32) int32 {
 	return web
 }
 
-func (w *webs) make(foreign bool, met ...int32) int32 {
+// spin makes a web, in which others meet.
+func (w *webs) spin(foreign bool, met ...int32) int32 {
 	n := int32(len(w.parent))
 	w.parent, w.met = append(w.parent, n), append(w.met, met)
 	w.read, w.foreign = append(w.read, false), append(w.foreign, foreign)
@@ -110,7 +109,7 @@ func (f *function) weave() {
 		case wasm.OpLocalSet, wasm.OpLocalTee:
 			if _, ok := v.index[i.a]; !ok && isFloat(f.locals[i.a]) {
 				v.index[i.a] = len(v.first)
-				v.first = append(v.first, v.make(int(i.a) < len(f.typ.Params)))
+				v.first = append(v.first, v.spin(int(i.a) < len(f.typ.Params)))
 			}
 		case wasm.OpBlock, wasm.OpLoop, wasm.OpIf, wasm.OpElse, wasm.OpEnd, wasm.OpBr, wasm.OpBrIf:
 			ways++
@@ -152,7 +151,7 @@ func (v *weaver) local(at int32, whole bool) {
 		return
 	}
 	if i.op != wasm.OpLocalGet && !whole {
-		v.now[k] = v.make(false)
+		v.now[k] = v.spin(false)
 	}
 	v.of[at] = v.now[k]
 	if i.op == wasm.OpLocalGet {
@@ -173,7 +172,7 @@ func (v *weaver) step(at int32) {
 	case wasm.OpLoop:
 		head := make([]int32, len(v.now))
 		for k, x := range v.now {
-			head[k] = v.make(false, x)
+			head[k] = v.spin(false, x)
 		}
 		v.now = append(v.now[:0], head...)
 		v.open = append(v.open, crossing{opener: at, to: head})
@@ -223,7 +222,7 @@ func (v *weaver) bring(c *crossing, now []int32) {
 	}
 	for k, x := range now {
 		if c.to[k] != x {
-			c.to[k] = v.make(false, c.to[k], x)
+			c.to[k] = v.spin(false, c.to[k], x)
 		}
 	}
 }
