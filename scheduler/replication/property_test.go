@@ -118,7 +118,7 @@ func newWorld(t *rapid.T, tb testing.TB) *world {
 		group = append(group, p)
 	}
 	w.r.GroupIs(group)
-	w.settle()
+	w.settle(20)
 	return w
 }
 
@@ -342,13 +342,14 @@ func TestPromisesRestOnCopies(tt *testing.T) {
 			},
 		})
 		w.t = t
-		w.settle()
+		w.settle(150)
 	})
 }
 
-// settle has everything arrive, until nothing is to be said, and looks at what came of it.
-func (w *world) settle() {
-	for range 150 {
+// settle has everything arrive for so many ticks, after which nothing is to be said, and
+// looks at what came of it. Blocks that failed often are asked for again after a minute.
+func (w *world) settle(ticks int) {
+	for range ticks {
 		w.r.FollowFirst()
 		for _, p := range slices.Sorted(maps.Keys(w.group)) {
 			c := w.group[p]
