@@ -32,9 +32,7 @@ type fairness struct {
 	idle    opening
 	who     []*claimant // that take part, out of the queue, the next first
 	arrived []*claimant // the same in the order of arrival
-	claims  []share.Claimant
-	held    []share.Holding // memory of claims
-	offered []share.Site
+	shown   shown
 	parts   []part
 	// roaming are those that nothing came of at their sites, to be tried anywhere, and
 	// anywhere says that the round is of one of them.
@@ -45,6 +43,13 @@ type fairness struct {
 	dealt    []*job
 	// Of a Step: jobs that nothing more is given of. They are queued all the same.
 	aside []*job
+}
+
+// shown is what the policy is shown in a round.
+type shown struct {
+	claimants []share.Claimant
+	held      []share.Holding // memory of claimants
+	sites     []share.Site
 }
 
 // A part is how many tasks of a job a round may place, and where.

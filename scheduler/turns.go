@@ -187,9 +187,9 @@ func (d *dispatch) grow(pool int) {
 	f.arrived = append(f.arrived[:0], f.who...)
 	slices.SortFunc(f.arrived, func(a, b *claimant) int { return cmp.Compare(a.arrival, b.arrival) })
 	d.offerSites()
-	f.claims, f.held = f.claims[:0], f.held[:0]
+	f.shown.claimants, f.shown.held = f.shown.claimants[:0], f.shown.held[:0]
 	for _, cl := range f.arrived {
-		f.claims = append(f.claims, share.Claimant{
+		f.shown.claimants = append(f.shown.claimants, share.Claimant{
 			ID: cl.id, Priority: cl.priority(), Weight: d.c.claims.weight(cl), Demand: d.demand(cl, pool),
 			Held: f.holdings(cl), Task: share.Amount{Cores: 1, Memory: cl.top().spec.Memory},
 		})
@@ -201,7 +201,7 @@ func (d *dispatch) grow(pool int) {
 	if f.ahead {
 		policy = f.further
 	}
-	for _, g := range policy.Grow(d.c.now, f.claims, f.offered) {
+	for _, g := range policy.Grow(d.c.now, f.shown.claimants, f.shown.sites) {
 		cl := f.arrived[g.Claimant]
 		cl.saying, cl.getting = g.Reason, g.Slots > 0
 		if g.Slots > 0 {
@@ -228,9 +228,9 @@ func compareSites(a, b *site) int {
 // offerSites describes what is open: as one site, if the policy does not look at them.
 func (d *dispatch) offerSites() {
 	f := &d.c.claims.fair
-	f.offered = f.offered[:0]
+	f.shown.sites = f.shown.sites[:0]
 	if !f.terms.Sites {
-		f.offered = append(f.offered, f.all.offer("", f.idle))
+		f.shown.sites = append(f.shown.sites, f.all.offer("", f.idle))
 		return
 	}
 	for _, s := range f.order {
@@ -240,7 +240,7 @@ func (d *dispatch) offerSites() {
 		d.deciding.opens(&h.counted.site.idle, k, f.ahead)
 	}
 	for _, s := range f.order {
-		f.offered = append(f.offered, s.sums.offer(s.name, s.idle))
+		f.shown.sites = append(f.shown.sites, s.sums.offer(s.name, s.idle))
 	}
 }
 
@@ -255,19 +255,19 @@ func (a *amounts) offer(name string, idle opening) share.Site {
 
 // holdings is what a claimant has, in the memory of the round.
 func (f *fairness) holdings(cl *claimant) []share.Holding {
-	from := len(f.held)
+	from := len(f.shown.held)
 	switch {
 	case cl.held == 0:
 	case !f.terms.EachSite:
-		f.held = append(f.held, share.Holding{Slots: cl.held})
+		f.shown.held = append(f.shown.held, share.Holding{Slots: cl.held})
 	default:
 		for k, s := range f.order {
 			if n := cl.at[s]; n > 0 {
-				f.held = append(f.held, share.Holding{Site: k, Slots: n})
+				f.shown.held = append(f.shown.held, share.Holding{Site: k, Slots: n})
 			}
 		}
 	}
-	return slices.Clip(f.held[from:])
+	return slices.Clip(f.shown.held[from:])
 }
 
 // deal makes parts of a grant: an owner's jobs of one priority share it by what they

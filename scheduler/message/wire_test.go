@@ -27,8 +27,10 @@ func TestFrameRoundTrip(t *testing.T) {
 	if err != nil || !bytes.Equal(again, b) {
 		t.Errorf("encoding again gives other bytes (%v)", err)
 	}
-	if !reflect.DeepEqual(got[0], want[0]) || !reflect.DeepEqual(got[5], want[5]) {
-		t.Errorf("got %+v", got)
+	for i := range want {
+		if !reflect.DeepEqual(got[i], want[i]) {
+			t.Errorf("message %d: got %+v, want %+v", i, got[i], want[i])
+		}
 	}
 	if b, err = message.EncodeFrame(nil); err != nil || len(b) != 1 {
 		t.Errorf("an empty frame is %x, %v", b, err)

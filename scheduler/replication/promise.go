@@ -103,8 +103,9 @@ func (r *Replicas) Acknowledge(to task.PeerID, ack *message.Ack) {
 		r.promise(promise{holds: holds, send: message.Send{To: to,
 			Message: message.Message{Ack: &message.Ack{Epoch: r.epoch, Ended: ended}}}})
 	}
-	if len(ack.Drop) > 0 || len(ack.Ended) == 0 {
-		r.emit(message.Send{To: to, Message: message.Message{Ack: &message.Ack{Epoch: r.epoch, Drop: ack.Drop}}})
+	if len(ack.Drop)+len(ack.Moves) > 0 || len(ack.Ended) == 0 {
+		now := &message.Ack{Epoch: r.epoch, Drop: ack.Drop, Moves: ack.Moves}
+		r.emit(message.Send{To: to, Message: message.Message{Ack: now}})
 	}
 	if len(quick) > 0 {
 		say(quick, nil)
