@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/authority"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -44,11 +46,10 @@ func (m *Member) forecasts(members []overlay.Advert, now time.Time) map[task.Pee
 type roll struct{ m *Member }
 
 // MayLead implements overlay.Roll. One that was lost is a member until its advert expires:
-// the network may have parted it from this peer alone.
+// the network may have parted it from this peer alone. Who has known of no leader yet
+// believes the first that speaks to it: that one's advert may be on its way.
 func (r roll) MayLead(peer task.PeerID) bool {
-	_, here := r.m.view.Member(peer)
-	_, away := r.m.away[peer]
-	return (here || away) && r.m.manifest.MayCoordinate(peer)
+	return (!r.m.lease.Settled() || knows(r).Member(peer)) && r.m.manifest.MayCoordinate(peer)
 }
 
 // Settled implements overlay.Roll.
@@ -67,3 +68,60 @@ func (r roll) Before(a, b task.PeerID) bool {
 }
 
 var _ overlay.Roll = roll{}
+
+// claimedBy takes in that who gives leases, or answers for them, in a later epoch leads in
+// it: its advert may be on its way still.
+func (m *Member) claimedBy(from task.PeerID, msg *message.Message) {
+	var epoch uint64
+	switch {
+	case msg.Place != nil:
+		epoch = msg.Place.Epoch
+	case msg.Ack != nil:
+		epoch = msg.Ack.Epoch
+	case msg.Wanted != nil:
+		epoch = msg.Wanted.Epoch
+	case msg.Copy != nil:
+		epoch = msg.Copy.Epoch
+	}
+	if _, known := m.lease.Leader(); epoch > known {
+		m.catchUp()
+		m.obey(m.lease.Claimed(from, overlay.Renewal{Epoch: epoch}, m.p.now))
+	}
+}
+
+// knows is a member as authority asks it about others.
+type knows struct{ m *Member }
+
+// Member implements authority.Knows.
+func (k knows) Member(peer task.PeerID) bool {
+	_, here := k.m.view.Member(peer)
+	_, away := k.m.away[peer]
+	return here || away
+}
+
+// Leads implements authority.Knows.
+func (k knows) Leads(peer task.PeerID) bool {
+	leader, _ := k.m.lease.Leader()
+	return leader == peer
+}
+
+// Submitter implements authority.Knows.
+func (k knows) Submitter(id task.JobID) (task.PeerID, bool) {
+	if k.m.coordinator == nil {
+		return "", false
+	}
+	return k.m.coordinator.Submitter(id)
+}
+
+// Leased implements authority.Knows.
+func (k knows) Leased(id task.TaskID, a message.Attempt, worker task.PeerID) bool {
+	return k.m.coordinator != nil && k.m.coordinator.Leased(id, a, worker)
+}
+
+// Led implements authority.Knows.
+func (k knows) Led(peer task.PeerID, epoch uint64) bool { return k.m.lease.Led(peer, epoch) }
+
+// Receipts implements authority.Knows.
+func (k knows) Receipts() bool { return !k.m.p.cfg.Unsigned }
+
+var _ authority.Knows = knows{}

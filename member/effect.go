@@ -109,6 +109,7 @@ type Level int
 
 // The levels of notices.
 const (
+	Debug Level = -4 // of use to who looks for a fault
 	Info  Level = 0
 	Warn  Level = 4 // an operator could act on it
 	Error Level = 8

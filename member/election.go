@@ -34,7 +34,8 @@ type election struct {
 	followers   []task.PeerID          // as the coordinator last heard
 	regroupAt   time.Time
 	regrouped   time.Time
-	foundAt     time.Time // when to lead without having heard of anybody; zero for never
+	kept        LeaseRecord // as it is on disk
+	foundAt     time.Time   // when to lead without having heard of anybody; zero for never
 }
 
 // Leader returns who leads, as the machines last heard.
@@ -223,6 +224,7 @@ func (m *Member) lead(epoch uint64) {
 	c, effects := m.replica.Lead(now, epoch)
 	m.coordinator, m.replica, m.followers = c, nil, nil
 	c.Foresee(foresight{m})
+	c.Recognise(m.lease.Led)
 	if err := c.Govern(m.rules()); err != nil { // they may have changed while it did not lead
 		m.notice(Error, "this node cannot follow the overlay's policies: those before hold", "err", err)
 	}
@@ -259,6 +261,7 @@ func (m *Member) leaderMayHaveChanged() {
 		m.tell(now)
 	}
 	if m.coordinator == nil {
+		m.keepGroup()
 		return
 	}
 	followers := m.lease.Group()
@@ -281,10 +284,20 @@ const LeaseKey = "l/lease"
 type LeaseRecord struct {
 	Epoch uint64        `json:"epoch"`
 	Group []task.PeerID `json:"group"`
+	Led   []task.PeerID `json:"led,omitempty"` // who led or stood by before, the newest last
+}
+
+// keepGroup keeps who leads and stands by, while this member does: it may be the next to
+// lead, and has to know then whose receipts to believe.
+func (m *Member) keepGroup() {
+	if group := m.lease.Group(); slices.Contains(group, m.p.cfg.Self) && !slices.Equal(group, m.kept.Group) {
+		m.keepLease(m.kept.Epoch)
+	}
 }
 
 func (m *Member) keepLease(epoch uint64) {
-	b, err := json.Marshal(LeaseRecord{epoch, m.lease.Group()})
+	m.kept = LeaseRecord{epoch, slices.Clone(m.lease.Group()), slices.Clone(m.lease.Remembered())}
+	b, err := json.Marshal(m.kept)
 	if err != nil {
 		m.notice(Error, "keeping the epoch", "err", err)
 		return

@@ -45,11 +45,15 @@ type Member struct {
 // called. pass is what admits the peer; nil where none is needed.
 func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Config) *Member {
 	id, self := manifest.ID(), p.cfg.Self
+	cfg.Submitter.Receipts = !p.cfg.Unsigned
 	m := &Member{
 		p: p, id: id, manifest: manifest, pass: pass,
 		roster:    newRoster(id),
 		worker:    worker.New(self, cfg.Timing, cfg.Worker),
 		submitter: submitter.New(self, cfg.Timing, cfg.Submitter, p.cfg.Key),
+	}
+	if !p.cfg.Unsigned {
+		cfg.Key = p.cfg.Key
 	}
 	m.replica = scheduler.NewReplica(self, cfg)
 	m.view.SetManifest(manifest)

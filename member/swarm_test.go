@@ -40,6 +40,7 @@ type host struct {
 	pending  []Effect
 	asked    []Effect // that rest on nothing durable, as they came
 	running  map[message.AttemptName]time.Time
+	receipts map[message.AttemptName]*task.Receipt
 	withheld int
 	stay     float64 // what is foretold of it
 }
@@ -64,9 +65,10 @@ func (h *host) boot() {
 	key, _ := schedtest.Identity(h.n)
 	cfg := scheduler.Default()
 	h.up, h.running, h.pending = true, map[message.AttemptName]time.Time{}, nil
+	h.receipts = map[message.AttemptName]*task.Receipt{}
 	h.peer = New(Config{
 		Self: h.id, Key: key, Scheduler: cfg, World: h, Pool: &predictor.Pool{}, Draw: func() float64 { return .5 },
-		Unsigned: true, Lazy: s.lazy,
+		Lazy: s.lazy,
 	}, s.now)
 	h.m = NewMember(h.peer, s.manifest, nil, cfg)
 	h.at(func() {
@@ -143,8 +145,13 @@ func (h *host) Neighbours() (peers []task.PeerID) {
 func (h *host) tell(ev Event) { h.pending = append(h.pending, h.peer.Step(h.s.now, ev)...) }
 func (h *host) at(do func())  { h.pending = append(h.pending, h.peer.At(h.s.now, do)...) }
 func (h *host) leads() bool   { return h.up && h.m.Coordinator() != nil }
+
+// of returns who goes by an ID; one that is not there for a peer that is no host.
 func (s *swarm) of(id task.PeerID) *host {
-	return s.hosts[slices.IndexFunc(s.hosts, func(h *host) bool { return h.id == id })]
+	if i := slices.IndexFunc(s.hosts, func(h *host) bool { return h.id == id }); i >= 0 {
+		return s.hosts[i]
+	}
+	return &host{}
 }
 
 // settle carries out what all hosts have gathered, until nothing is left.
@@ -217,7 +224,8 @@ func (h *host) do(from Machine, e message.Effect) {
 	case message.Prepare:
 		answer(message.Prepared{ID: e.Job, Job: h.s.jobs[e.Job]})
 	case message.Start:
-		h.running[message.AttemptName{Task: e.Task, Attempt: e.Attempt}] = h.s.now.Add(time.Second)
+		name := message.AttemptName{Task: e.Task, Attempt: e.Attempt}
+		h.running[name], h.receipts[name] = h.s.now.Add(time.Second), e.Receipt
 	case message.Stop:
 		h.end(message.AttemptName{Task: e.Task, Attempt: e.Attempt}, task.Interrupted)
 	case message.Outrun:
@@ -230,7 +238,7 @@ func (h *host) end(name message.AttemptName, o task.Outcome) {
 		return
 	}
 	delete(h.running, name)
-	r := task.Result{Task: name.Task, Outcome: o, Wall: time.Second}
+	r := task.Result{Task: name.Task, Outcome: o, Wall: time.Second, Receipt: h.receipts[name]}
 	if o == task.Completed {
 		b := []byte("result of " + name.Task.String())
 		r.Outputs = []task.Output{{Name: "stdout", CID: task.RawCID(b), Size: int64(len(b)), Inline: b}}

@@ -1,23 +1,30 @@
 package member
 
 import (
+	"time"
+
+	"godwit/scheduler/authority"
 	"godwit/scheduler/message"
 	"godwit/task"
-	"time"
 )
 
-// received gives a message to the machine that it is for.
+// received gives a message to the machine that it is for, if who says it may.
 func (m *Member) received(from task.PeerID, msg *message.Message) {
+	if from != m.p.cfg.Self {
+		m.claimedBy(from, msg)
+		judged, err := authority.Check(from, msg, knows{m})
+		if err != nil {
+			m.notice(Debug, "a message is not heard", "peer", from, "message", msg.Kind(), "reason", err)
+			return
+		}
+		msg = judged
+	}
 	ev := message.Event(message.Received{From: from, Message: *msg})
 	switch {
 	case msg.Place != nil || msg.Ack != nil:
 		m.step(m.worker, ev)
 	case msg.Accepted != nil || msg.Progress != nil:
 		m.step(m.submitter, ev)
-	case msg.Known != nil:
-		if _, member := m.view.Member(from); member { // else it is a stranger's copy of the ledger
-			m.step(m.Role(), ev)
-		}
 	default:
 		m.step(m.Role(), ev)
 	}

@@ -175,9 +175,13 @@ func (l *lone) end() error {
 	return <-l.ended
 }
 
-// advertOf returns an advert of the node of a key, which leads in an epoch.
-func advertOf(t *testing.T, key ed25519.PrivateKey, epoch uint64) overlay.Advert {
+// advertOf returns an advert of the node of a key, which leads in a term; 0: it does not.
+func advertOf(t *testing.T, key ed25519.PrivateKey, term uint64) overlay.Advert {
 	t.Helper()
+	var epoch uint64
+	if term > 0 {
+		epoch = overlay.NextEpoch((term-1)<<24, task.PeerIDOf(key.Public().(ed25519.PublicKey)))
+	}
 	now := time.Now()
 	a := overlay.Advert{
 		Peer: task.PeerIDOf(key.Public().(ed25519.PublicKey)), Overlay: commons,
@@ -290,6 +294,7 @@ func TestLeaderWaitsForDisk(t *testing.T) {
 			return nil
 		}
 		rec := l.remoteJob(t, testKey(2))
+		l.net.handler.Advert(advertOf(t, testKey(2), 0))
 		l.hears(t, testKey(2), message.Message{Submit: &message.Submit{Record: rec}})
 		accepted := func(m *message.Message) bool { return m.Accepted != nil && m.Accepted.Error == "" }
 		if n := l.net.count(accepted); n != 0 {
@@ -338,6 +343,7 @@ func TestLaterTermIsAnnounced(t *testing.T) {
 		if e := overlay.Term(l.net.epoch()); e != 1 {
 			t.Fatalf("term %d, want 1", e)
 		}
+		l.net.handler.Advert(advertOf(t, testKey(2), 0))
 		l.hears(t, testKey(2), message.Message{Report: &message.Report{Epoch: overlay.NextEpoch(40<<24, l.ID()), Slots: 1,
 			Full: true}})
 		if e := overlay.Term(l.net.epoch()); e != 42 {

@@ -80,9 +80,11 @@ type Lease struct {
 
 	roll      Roll
 	settled   bool                      // has known of a leader
+	last      task.PeerID               // who led when it was lost; empty for nobody
 	noted     map[task.PeerID]uint64    // claims not obeyed, at most maxNoted
 	contested map[task.PeerID]time.Time // who made this leader take a later term, within contestEvery
 	contests  time.Time                 // when somebody last did
+	leaders   []task.PeerID             // leaders and their groups, the newest last, at most maxLed
 }
 
 // A drop is a member to be told that it is out, until some time.
@@ -137,7 +139,11 @@ func (l *Lease) Heard(from task.PeerID, r Renewal, now time.Time) []LeaseEffect 
 		return nil
 	}
 	if from == l.chief && r.Epoch == l.epoch {
-		l.group, l.renewed, l.expires = r.Group, now, now.Add(LeaseTime)
+		if !slices.Equal(l.group, r.Group) {
+			l.group = r.Group
+			l.Remember(r.Group...)
+		}
+		l.renewed, l.expires = now, now.Add(LeaseTime)
 		delete(l.silent, from)
 		return nil
 	}
@@ -158,6 +164,8 @@ func (l *Lease) Claimed(leader task.PeerID, r Renewal, now time.Time) []LeaseEff
 	if leader == l.chief && r.Epoch == l.epoch {
 		if len(r.Group) > 0 && !slices.Contains(l.group, l.self) { // to those in it, renewals say it sooner
 			l.group = r.Group
+			l.Remember(r.Group...)
+			l.renewed, l.expires = now, now.Add(LeaseTime) // it may be of the group from now on
 		}
 		return nil
 	}
@@ -182,7 +190,7 @@ func (l *Lease) Lost(peer task.PeerID, now time.Time) {
 		return
 	}
 	if !slices.Contains(l.group, l.self) {
-		l.group, l.chief, l.expires = without(l.group, peer), "", now.Add(gossipTime)
+		l.group, l.chief, l.last, l.expires = without(l.group, peer), "", peer, now.Add(gossipTime)
 		return
 	}
 	l.silent[peer] = true // nobody needs to ask after it
@@ -307,6 +315,7 @@ func (l *Lease) follow(leader task.PeerID, epoch uint64, now time.Time) []LeaseE
 	l.offer, l.settled = offer{}, true
 	maps.DeleteFunc(l.noted, func(_ task.PeerID, e uint64) bool { return e <= epoch })
 	l.epoch, l.chief, l.renewed, l.expires = epoch, leader, now, now.Add(LeaseTime)
+	l.Remember(append([]task.PeerID{leader}, l.group...)...)
 	clear(l.heard)
 	clear(l.silent)
 	return effects
@@ -321,6 +330,7 @@ func (l *Lease) lead(epoch uint64, now time.Time) []LeaseEffect {
 	group := append(slices.Clone(l.group), l.view...)
 	l.regroup(group, max(len(l.group), len(l.view)), now)
 	l.view = l.group // until the next: the last was of another leader
+	l.Remember(l.group...)
 	return append([]LeaseEffect{BecomeLeader{l.renewal()}}, l.send(now)...)
 }
 

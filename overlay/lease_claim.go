@@ -28,6 +28,9 @@ const (
 	contestGap   = LeaseTime
 	// maxNoted bounds the claims that are remembered and not obeyed.
 	maxNoted = 16
+	// maxLed bounds the peers that are remembered to have led or stood by. Whoever led
+	// before sixty others has no lease left that matters.
+	maxLed = 64
 )
 
 // A Roll is what a member knows of others that a claim to lead rests on.
@@ -64,14 +67,14 @@ func inTime(epoch uint64, now time.Time) bool {
 }
 
 // rightful reports whether a member may take the lead from whoever has it, as far as this
-// one knows: the leader named it, this member's own draw does, or has it before the
-// leader. Who knows of no leader yet believes the first; who lost one waits for those
+// one knows: the leader named it, or it is the leader that was lost, this member's own draw
+// names it, or has it before the leader. Who knows of no leader yet believes the first; who lost one waits for those
 // that were named, and then believes anybody.
 func (l *Lease) rightful(p task.PeerID, now time.Time) bool {
 	switch {
 	case !l.roll.MayLead(p):
 		return false
-	case slices.Contains(l.group, p), slices.Contains(l.view, p):
+	case slices.Contains(l.group, p), slices.Contains(l.view, p), p == l.last:
 		return true
 	case l.chief == "":
 		return !l.settled || !now.Before(l.forsaken())
@@ -119,6 +122,30 @@ func (l *Lease) compare(a, b task.PeerID) int {
 	}
 	return 0
 }
+
+// Led reports whether a peer may have led in an epoch, as far as this member saw: it led, or
+// stood by, or settled members' adverts said that it does.
+func (l *Lease) Led(p task.PeerID, epoch uint64) bool {
+	if epoch != epochOf(Term(epoch), p) {
+		return false
+	}
+	_, noted := l.noted[p]
+	return p == l.self || noted && l.roll.Settled(p) || slices.Contains(l.leaders, p)
+}
+
+// Remember takes in peers that led or stood by, before Restart too.
+func (l *Lease) Remember(peers ...task.PeerID) {
+	for _, p := range peers {
+		l.leaders = append(without(l.leaders, p), p)
+	}
+	l.leaders = l.leaders[max(0, len(l.leaders)-maxLed):]
+}
+
+// Remembered lists whom Remember took in, the newest last. The slice is not to be changed.
+func (l *Lease) Remembered() []task.PeerID { return l.leaders }
+
+// Settled reports whether this member has ever known of a leader.
+func (l *Lease) Settled() bool { return l.settled }
 
 // Noted reports whether a claim of a member is remembered that is not obeyed.
 func (l *Lease) Noted(p task.PeerID) bool { return l.noted[p] > 0 }

@@ -91,6 +91,22 @@ func TestForgedEpochs(t *testing.T) {
 	}
 }
 
+// TestNamedLate: one that an advert names as a successor, long after it heard of the leader,
+// waits for a renewal before it takes over.
+func TestNamedLate(t *testing.T) {
+	l := NewLease("b", 0, epoch)
+	e := NextEpoch(0, "a")
+	l.Claimed("a", Renewal{Epoch: e, Group: []task.PeerID{"a"}}, epoch)
+	now := tickUntil(l, epoch, epoch.Add(time.Minute))
+	l.Claimed("a", Renewal{Epoch: e, Group: []task.PeerID{"a", "b"}}, now)
+	if l.Tick(now); l.Leads() {
+		t.Error("it leads though the leader has just spoken")
+	}
+	if took := tickUntil(l, now, now.Add(time.Minute)).Sub(now); !l.Leads() || took < LeaseTime {
+		t.Errorf("leads %v after %v of silence", l.Leads(), took)
+	}
+}
+
 // TestClaimsOfNoRight: whatever peers that have no right to lead say, in whatever order, no
 // member of a group that works obeys them, and its leader leads on in terms that cost little.
 func TestClaimsOfNoRight(t *testing.T) {

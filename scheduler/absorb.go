@@ -51,6 +51,9 @@ func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, erro
 	if err == nil {
 		err = verifyRow(row, task.TaskID{Job: id, Index: i})
 	}
+	if err == nil && c.cfg.Key != nil {
+		c.dropUnproven(row, task.TaskID{Job: id, Index: i})
+	}
 	if err == nil && !j.ledger.Delivered(i) {
 		c.absorbRow(from, j, i, row)
 	}
@@ -77,6 +80,29 @@ func verifyRow(row *ledger.Row, id task.TaskID) error {
 	}
 	return nil
 }
+
+// dropUnproven takes out of a row of another copy what no receipt shows to be of a worker
+// that had the lease: a task of which that is all runs again.
+func (c *Coordinator) dropUnproven(row *ledger.Row, id task.TaskID) {
+	unproven := func(r *task.Result) bool {
+		return r.Receipt == nil || c.led == nil || !c.led(r.Receipt.Leader, r.Receipt.Epoch) ||
+			r.Receipt.Verify(id, r.Worker) != nil
+	}
+	row.Results = slices.DeleteFunc(row.Results, func(r task.Result) bool { return unproven(&r) })
+	leases := map[ledger.Attempt]bool{} // one failure each
+	row.Failures = slices.DeleteFunc(row.Failures, func(f ledger.Failure) bool {
+		if unproven(&f.Result) {
+			return true
+		}
+		of := ledger.Attempt{Epoch: f.Result.Receipt.Epoch, Seq: f.Result.Receipt.Seq}
+		again := leases[of] || f.Attempt.Less(of)
+		leases[of] = true
+		return again
+	})
+}
+
+// Recognise has the coordinator believe receipts of those that led, as led reports.
+func (c *Coordinator) Recognise(led func(leader task.PeerID, epoch uint64) bool) { c.led = led }
 
 // absorbRecord takes in a job that a replica knows. Its submitter is asked
 // before anything of it is placed.

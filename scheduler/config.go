@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"time"
@@ -79,6 +80,10 @@ type Config struct {
 
 	// Rules are the overlay's; see Coordinator.Govern.
 	Rules Rules
+
+	// Key signs the receipts of the leases that a coordinator gives. With nil it gives none,
+	// and asks for none: a simulation checks no signatures.
+	Key ed25519.PrivateKey
 }
 
 // KnownRates are rates that are known before any is measured, as of an experiment.

@@ -24,6 +24,7 @@ type Coordinator struct {
 	cfg    Config
 	ledger *ledger.Ledger
 	timers timer.Queue[reminder]
+	led    func(leader task.PeerID, epoch uint64) bool // whose receipts are believed; nil: nobody's
 
 	term     term                  // since when it leads, and what it found
 	table    jobTable              // who wants what

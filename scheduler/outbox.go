@@ -3,6 +3,7 @@ package scheduler
 import (
 	"slices"
 
+	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -60,6 +61,7 @@ func (c *Coordinator) postTo(h *host, j *job, l message.Lease) {
 	if m.place == nil {
 		m.place = &message.Place{Epoch: c.term.epoch, Holders: map[task.JobID][]task.PeerID{}}
 	}
+	l.Receipt = c.receipt(h.peer, &l)
 	m.place.Leases = append(m.place.Leases, l)
 	holders, ok := m.place.Holders[j.id]
 	if !ok {
@@ -76,6 +78,48 @@ func (c *Coordinator) postTo(h *host, j *job, l message.Lease) {
 		holders = c.holdState(holders, j, l.Task.Index)
 	}
 	m.place.Holders[j.id] = holders
+}
+
+// receipt signs that a worker was given a lease; nil where no receipts are signed.
+func (c *Coordinator) receipt(worker task.PeerID, l *message.Lease) *task.Receipt {
+	if c.cfg.Key == nil {
+		return nil
+	}
+	r := task.Receipt{Epoch: l.Attempt.Epoch, Seq: l.Attempt.Seq, Issued: max(0, c.now.UnixMilli())}
+	if l.From != nil {
+		r.From = l.From.CID
+	}
+	signed, err := task.NewReceipt(c.cfg.Key, c.self, l.Task, worker, r)
+	if err != nil { // of names that this coordinator made or checked
+		return nil
+	}
+	return signed
+}
+
+// Submitter returns whose job it is, and false for a job that is not on the books.
+func (c *Coordinator) Submitter(id task.JobID) (task.PeerID, bool) {
+	j := c.table.jobs[id]
+	if j == nil {
+		return "", false
+	}
+	return j.submitter, true
+}
+
+// Leased reports whether the books have an attempt of a task as one worker's: it has the
+// lease, is to take the task over, or had the lease as far as the task's row remembers.
+func (c *Coordinator) Leased(id task.TaskID, a message.Attempt, worker task.PeerID) bool {
+	j := c.table.jobs[id.Job]
+	if j == nil || j.ledger == nil {
+		return false
+	}
+	if h := c.members.hosts[worker]; h != nil &&
+		(leaseOf(j, h, id.Index, a) != nil || j.movingTo(h, id.Index, a) != nil) {
+		return true
+	}
+	row := j.ledger.Rows[id.Index]
+	return row != nil && slices.ContainsFunc(row.Log, func(l ledger.AttemptLog) bool {
+		return l.Attempt == a && l.Worker == worker
+	})
 }
 
 // holdState adds to the holders of a job those that may have the state of one of its

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
+	"godwit/task"
 )
 
 // sendProgress brings the submitter what it lacks, a batch at a time: the next
@@ -57,12 +58,21 @@ func summarize(j *job, i uint64, row *ledger.Row) message.TaskSummary {
 	}
 	t.Failed, t.Reason = true, row.Why(rule)
 	size := 0
-	for k := len(row.Failures) - 1; k >= 0; k-- { // the latest matter most
-		r := row.Failures[k].Result
-		if size += message.ResultBytes(&r); size > message.BatchBytes && len(t.Results) > 0 {
-			break
+	tell := func(r *task.Result) bool {
+		size += message.ResultBytes(r)
+		if size > message.BatchBytes && len(t.Results) > 0 {
+			return false
 		}
-		t.Results = append(t.Results, r)
+		t.Results = append(t.Results, *r)
+		return true
+	}
+	if len(row.Failures) <= rule.Retries { // the runs that completed do not agree
+		said := row.Said()
+		for k := 0; k < len(said) && tell(&said[k]); k++ {
+		}
+		return t
+	}
+	for k := len(row.Failures) - 1; k >= 0 && tell(&row.Failures[k].Result); k-- { // the latest matter most
 	}
 	return t
 }

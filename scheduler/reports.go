@@ -60,12 +60,19 @@ func (r *reports) report(from task.PeerID, told *message.Report) {
 // heldBy renews a lease, takes up one that a former term gave or that was
 // given up too soon, or has it dropped.
 func (r *reports) heldBy(h *host, held *message.Held) {
-	r.c.term.neverGiven(h.peer, held.Attempt)
+	if !held.Unproven {
+		r.c.term.neverGiven(h.peer, held.Attempt)
+	}
 	j := r.current(held.Task)
 	if j == nil {
 		if r.knowsAll() {
 			r.c.outbox.drop(h.peer, held.Task, held.Attempt, message.DropUnknown)
 		}
+		return
+	}
+	if held.Unproven {
+		r.c.outbox.drop(h.peer, held.Task, held.Attempt, message.DropUnproven)
+		r.c.decided(held.Task, "refused", h.peer, message.DropUnproven)
 		return
 	}
 	if l := leaseOf(j, h, held.Task.Index, held.Attempt); l != nil {
@@ -215,11 +222,20 @@ func (r *reports) ended(h *host, e *message.Ending) {
 	if result.Worker != h.peer {
 		return
 	}
-	r.c.term.neverGiven(h.peer, e.Attempt)
+	if !e.Unproven {
+		r.c.term.neverGiven(h.peer, e.Attempt)
+	}
 	j := r.current(result.Task)
 	if j == nil {
 		if r.knowsAll() {
 			r.thank(h, e)
+		}
+		return
+	}
+	if e.Unproven { // while it may be of a leader that is still to be heard of, it is to be told again
+		if r.knowsAll() {
+			r.thank(h, e)
+			r.c.decided(result.Task, "refused", h.peer, message.DropUnproven)
 		}
 		return
 	}

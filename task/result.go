@@ -47,6 +47,8 @@ type Result struct {
 	Wall    time.Duration `cbor:"8,keyasint" json:"wall_ns"`
 	// Signature is the worker's Ed25519 signature over all other fields.
 	Signature []byte `cbor:"9,keyasint" json:"-"`
+	// Receipt shows that Worker had the lease of the task; nil where none was given.
+	Receipt *Receipt `cbor:"10,keyasint,omitempty" json:"-"`
 }
 
 // Sign fills in Worker, where it is empty, and Signature. It refuses a result

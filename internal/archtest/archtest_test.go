@@ -51,7 +51,9 @@ var rules = map[string]rule{
 		"scheduler/worker", "scheduler/submitter"}, outside: codec},
 
 	"member": {core: true, own: []string{"task", "trace", "predictor", "overlay", "scheduler", "scheduler/message",
-		"scheduler/worker", "scheduler/submitter", "scheduler/place"}},
+		"scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/authority"}},
+
+	"scheduler/authority": {core: true, own: []string{"task", "scheduler/message"}},
 
 	"scheduler/message": {core: true, own: []string{"task", "overlay", "scheduler/ledger"}, outside: codec},
 

@@ -71,7 +71,7 @@ func (x *Executor) prepareArrival(
 	d *destination, of Client, e message.Expect, job *Job,
 ) (*saving, chan<- sandbox.Stage) {
 	d.offered = true
-	d.attempt = x.newAttempt(of, e.Task, e.Attempt, true)
+	d.attempt = x.newAttempt(of, e.Task, e.Attempt, e.Receipt, true)
 	s := x.newSaving(x.ctx, d.attempt, job, e.Left, func(why string) { x.cannotFreezeSoon(d.attempt, why) })
 	stages := make(chan sandbox.Stage, stagesQueued)
 	s.Stages = stages
@@ -84,7 +84,7 @@ func (x *Executor) prepareArrival(
 // await runs the sandbox that waits for the state, and then the guest.
 func (x *Executor) await(d *destination, job *Job, s *saving) {
 	a := d.attempt
-	res := x.runTask(a.context, job, a.name.Task, s)
+	res := x.runTask(a, job, s)
 	a.end()
 	why := res.Message
 	if why == "" {

@@ -15,6 +15,7 @@ import (
 type attempt struct {
 	name     message.AttemptName
 	of       Client
+	receipt  *task.Receipt   // of its lease; nil for none
 	context  context.Context // ends with it
 	end      context.CancelFunc
 	begun    time.Time
@@ -26,8 +27,8 @@ type attempt struct {
 }
 
 // newAttempt returns an attempt that begins now.
-func (c *core) newAttempt(of Client, id task.TaskID, as message.Attempt, saves bool) *attempt {
-	a := &attempt{name: message.AttemptName{Task: id, Attempt: as}, of: of, begun: c.Host.Now()}
+func (c *core) newAttempt(of Client, id task.TaskID, as message.Attempt, receipt *task.Receipt, saves bool) *attempt {
+	a := &attempt{name: message.AttemptName{Task: id, Attempt: as}, of: of, receipt: receipt, begun: c.Host.Now()}
 	a.context, a.end = context.WithCancel(c.ctx)
 	if saves {
 		a.controls, a.stop = newControls(), make(chan struct{})

@@ -20,11 +20,11 @@ func (x *Executor) startWaiting() {
 // begin answers a Start with exactly one Ended, from a goroutine of its own.
 func (x *Executor) begin(w start) {
 	job := x.jobs.get(w.Task.Job)
-	a := x.newAttempt(w.of, w.Task, w.Attempt, x.saves(job))
+	a := x.newAttempt(w.of, w.Task, w.Attempt, w.Receipt, x.saves(job))
 	x.running[a.name] = a
 	x.Host.CountChanged()
 	x.spawn(func() {
-		res := x.runTask(a.context, job, w.Task, x.prepareSaving(a, w.Start, job))
+		res := x.runTask(a, job, x.prepareSaving(a, w.Start, job))
 		a.end()
 		x.Host.PostEnd(res.Outcome, func() { x.ended(a, res) })
 	})
@@ -86,6 +86,7 @@ func (x *Executor) drop(which func(*start) bool) {
 	for _, w := range ended {
 		res := task.Result{
 			Task: w.Task, Worker: x.Self, Outcome: task.Interrupted, Message: "it waited for a core, and did not begin",
+			Receipt: w.Receipt,
 		}
 		if err := res.Sign(x.Key); err != nil {
 			x.Log.Error("signing a result", "task", w.Task.String(), "err", err)

@@ -13,9 +13,9 @@ import (
 
 // runTask runs one task to a signed result. It never fails: what goes wrong on
 // this host is a result too, which does not count against the task.
-func (c *core) runTask(ctx context.Context, job *Job, id task.TaskID, s *saving) task.Result {
-	begun := time.Now()
-	res := task.Result{Task: id, Worker: c.Self}
+func (c *core) runTask(a *attempt, job *Job, s *saving) task.Result {
+	ctx, id, begun := a.context, a.name.Task, time.Now()
+	res := task.Result{Task: id, Worker: c.Self, Receipt: a.receipt}
 	rep, err := c.run(ctx, job, id, s)
 	switch {
 	case err == nil:
@@ -33,7 +33,7 @@ func (c *core) runTask(ctx context.Context, job *Job, id task.TaskID, s *saving)
 	if err := res.Sign(c.Key); err != nil {
 		// Only a result out of bounds cannot be signed; say so in one that can.
 		c.Log.Error("signing a result", "task", id.String(), "err", err)
-		res = task.Result{Task: id, Worker: c.Self, Outcome: task.HostError, Message: clip(err.Error())}
+		res = task.Result{Task: id, Worker: c.Self, Outcome: task.HostError, Message: clip(err.Error()), Receipt: a.receipt}
 		if err := res.Sign(c.Key); err != nil {
 			c.Log.Error("signing a result", "task", id.String(), "err", err)
 		}

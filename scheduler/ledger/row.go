@@ -253,7 +253,7 @@ func logRank(l *AttemptLog) int {
 // and more than any others: the largest group, of those the one with the
 // smallest digest. The slice is sorted by worker, each once, and is read only.
 func (r *Row) Agreed() []task.Result {
-	said := r.said()
+	said := r.Said()
 	if len(said) <= 1 {
 		return said
 	}
@@ -272,9 +272,9 @@ func (r *Row) Agreed() []task.Result {
 	return best
 }
 
-// said returns the results that count: of each worker and digest one that is
-// not void.
-func (r *Row) said() []task.Result {
+// Said returns the results that count: of each worker and digest one that is
+// not void. The slice is sorted by worker and is read only.
+func (r *Row) Said() []task.Result {
 	if len(r.Results) <= 1 && len(r.Voided) == 0 {
 		return r.Results
 	}
@@ -294,19 +294,19 @@ func (r *Row) Verdict(rule Rule) Verdict {
 	if len(r.Results) == 0 && len(r.Failures) <= rule.Retries {
 		return Open
 	}
-	switch said := r.said(); {
+	switch said := r.Said(); {
 	case len(said) >= rule.Replicas && len(r.Agreed()) >= rule.Replicas:
 		return Done
-	case len(r.Failures) > rule.Retries, len(said) >= rule.most():
+	case len(r.Failures) > rule.Retries, len(said) >= rule.Most():
 		return Failed
 	}
 	return Open
 }
 
-// most is how many completed runs are made in the hope that Replicas of them
+// Most is how many completed runs are made in the hope that Replicas of them
 // agree. With 2r-1 runs, r agree if a majority is honest and the task is
 // deterministic; Retries are granted on top.
-func (rule Rule) most() int { return 2*rule.Replicas - 1 + rule.Retries }
+func (rule Rule) Most() int { return 2*rule.Replicas - 1 + rule.Retries }
 
 // Why says why the task failed for good, for people; "" if it did not.
 func (r *Row) Why(rule Rule) string {
@@ -315,7 +315,7 @@ func (r *Row) Why(rule Rule) string {
 	}
 	if len(r.Failures) <= rule.Retries {
 		return fmt.Sprintf("%d runs completed and no %d of them agree: the task is not deterministic, or workers are wrong",
-			len(r.said()), rule.Replicas)
+			len(r.Said()), rule.Replicas)
 	}
 	last := r.Failures[len(r.Failures)-1].Result
 	why := last.Outcome.String()

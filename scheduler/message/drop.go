@@ -9,6 +9,7 @@ const (
 	DropCancelled  = "the job was cancelled"
 	DropExpired    = "the job's deadline passed"
 	DropUnknown    = "the leader does not know the job"
+	DropUnproven   = "nothing shows that a leader gave the lease"
 	// DropMoved ends a lease with its state saved, so that it goes on elsewhere
 	// from there. A worker that cannot save it goes on, and says so.
 	DropMoved = "moved: the task goes on elsewhere"

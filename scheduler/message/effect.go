@@ -53,6 +53,7 @@ type Start struct {
 	From    *Checkpoint // nil: begin; read only
 	Holders []task.PeerID
 	Left    time.Duration // the lease's: work from From to the end; 0 unknown
+	Receipt *task.Receipt // the lease's, for its result; nil for none
 }
 
 // Stop ends a started attempt early; its Ended follows, with whatever outcome
@@ -99,6 +100,7 @@ type Expect struct {
 	FromAttempt Attempt
 	Holders     []task.PeerID // of the job's blocks
 	Left        time.Duration // the lease's: work to the end, when it was offered; 0 unknown
+	Receipt     *task.Receipt // the lease's, for its result; nil for none
 }
 
 // Release says that a job is over for this machine: what Prepare or Fetch

@@ -174,6 +174,9 @@ type Lease struct {
 	// the reference core: a guess from the job's other tasks, or its owner's. At most
 	// task.MaxDuration; 0 where the leader does not know, or does not say.
 	Left time.Duration `cbor:"6,keyasint,omitempty"`
+	// Receipt is for the worker to show what came of it with; nil where the leader signs
+	// none.
+	Receipt *task.Receipt `cbor:"7,keyasint,omitempty"`
 }
 
 // GroupIs tells the Coordinator who else is in the group of coordinators, by

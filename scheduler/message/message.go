@@ -167,6 +167,10 @@ type Held struct {
 	Awaiting bool `cbor:"6,keyasint,omitempty"`
 	// After is the attempt that is, or was, handed over to it; zero for none.
 	After Attempt `cbor:"7,keyasint,omitzero"`
+	// Receipt is the lease's, told to a leader that did not give it; nil for none.
+	Receipt *task.Receipt `cbor:"8,keyasint,omitempty"`
+	// Unproven says, where it is received, that nothing shows that the lease was given.
+	Unproven bool `cbor:"-"`
 }
 
 // An Ending is the result of one attempt.
@@ -178,6 +182,8 @@ type Ending struct {
 	Handed *Handed `cbor:"3,keyasint,omitempty"`
 	// Begun says when the attempt began; nil where its worker does not know any more.
 	Begun *Begun `cbor:"4,keyasint,omitempty"`
+	// Unproven says, where it is received, that nothing shows that the lease was given.
+	Unproven bool `cbor:"-"`
 }
 
 // A Refusal gives a lease back unrun. The reason is for people.

@@ -12,6 +12,9 @@ type Config struct {
 	// in case the leader has restarted. It doubles while there is no news, up
 	// to RetryMax. Default 10 s.
 	AskEvery time.Duration
+	// Receipts has each result show that its worker had the lease of the task. Default
+	// false: a simulation's leaders sign nothing.
+	Receipts bool
 }
 
 // Default returns the configuration described at each field.

@@ -4,12 +4,19 @@ import (
 	"errors"
 	"fmt"
 
+	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
 
-// checkSummary refuses an end that is not what the job asked for.
-func checkSummary(j *submitted, t *message.TaskSummary, verify bool) error {
+// A verifier checks the ends of tasks that a leader tells.
+type verifier struct {
+	signed   bool // signatures are checked: the leader is another node
+	receipts bool // each result has to show that its worker had the lease
+}
+
+// check refuses an end that is not what the job asked for.
+func (v verifier) check(j *submitted, t *message.TaskSummary) error {
 	if !t.Failed && len(t.Results) < j.spec.Replicas {
 		return fmt.Errorf("%d results, the job wants %d that agree", len(t.Results), j.spec.Replicas)
 	}
@@ -28,11 +35,63 @@ func checkSummary(j *submitted, t *message.TaskSummary, verify bool) error {
 			return errors.New("the results do not agree")
 		}
 		workers[r.Worker] = true
-		if verify {
-			if err := r.Verify(); err != nil {
-				return err
-			}
+		if err := v.result(r); err != nil {
+			return err
 		}
 	}
+	if t.Failed {
+		return v.failed(j, t)
+	}
 	return nil
+}
+
+// result checks what is signed in a result.
+func (v verifier) result(r *task.Result) error {
+	if !v.signed {
+		return nil
+	}
+	if err := r.Verify(); err != nil {
+		return err
+	}
+	switch {
+	case !v.receipts:
+		return nil
+	case r.Receipt == nil:
+		return fmt.Errorf("nothing shows that %s had the lease of the task", r.Worker)
+	}
+	return r.Receipt.Verify(r.Task, r.Worker)
+}
+
+// failed refuses that a task has failed unless its results show it: more failures of its
+// own than the job's retries, each of another lease, or as many completed runs as are made
+// in the hope that enough of them agree. Of results too large for one message the first
+// are enough.
+func (v verifier) failed(j *submitted, t *message.TaskSummary) error {
+	if !v.signed || !v.receipts {
+		return nil
+	}
+	type lease struct{ epoch, seq uint64 }
+	rule := ledger.Rule{Replicas: j.spec.Replicas, Retries: j.spec.Retries}
+	failures, completed, size := map[lease]bool{}, map[task.PeerID]task.Digest{}, 0
+	for i := range t.Results {
+		r := &t.Results[i]
+		size += message.ResultBytes(r)
+		switch {
+		case r.Outcome == task.Completed:
+			completed[r.Worker] = r.Digest()
+		case r.Outcome.OwnFault():
+			failures[lease{r.Receipt.Epoch, r.Receipt.Seq}] = true
+		}
+	}
+	agree := map[task.Digest]int{}
+	for _, d := range completed {
+		if agree[d]++; agree[d] >= rule.Replicas {
+			return errors.New("a task said to have failed, and enough of its runs agree")
+		}
+	}
+	if len(failures) > rule.Retries || len(completed) >= rule.Most() || size > message.BatchBytes/2 {
+		return nil
+	}
+	return fmt.Errorf("a task said to have failed, with %d failures of its own and %d runs that do not agree: it has %d retries",
+		len(failures), len(completed), rule.Retries)
 }

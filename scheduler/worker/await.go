@@ -21,7 +21,7 @@ func (w *Worker) instead(h *heldLease, l *message.Lease, holders []task.PeerID) 
 	case l.Await != nil:
 		w.news.refuse(l.Task, l.Attempt, "another hand-over of the task has not ended here yet", w.timing.RefusalPause)
 	case h.expected && w.owner.Slots <= 0:
-		h.attempt = l.Attempt
+		h.attempt, h.receipt = l.Attempt, l.Receipt
 		w.stopExpecting(h, ownerReason(w.owner))
 	default:
 		w.beginInstead(h, l, holders)
@@ -30,11 +30,12 @@ func (w *Worker) instead(h *heldLease, l *message.Lease, holders []task.PeerID) 
 
 // beginInstead begins an awaited task from what a lease names.
 func (w *Worker) beginInstead(h *heldLease, l *message.Lease, holders []task.PeerID) {
-	h.attempt, h.await, h.from, h.left, h.holders = l.Attempt, nil, l.From, l.Left, holders
+	h.attempt, h.receipt, h.await, h.from, h.left, h.holders = l.Attempt, l.Receipt, nil, l.From, l.Left, holders
 	w.news.urgent = true
 	if h.expected {
 		h.expected = false
-		w.emit(message.Start{Task: h.task, Attempt: h.started, From: h.from, Holders: h.holders, Left: h.left})
+		w.emit(message.Start{Task: h.task, Attempt: h.started, From: h.from, Holders: h.holders, Left: h.left,
+			Receipt: h.receipt})
 		return
 	}
 	w.queue.remove(h)

@@ -12,6 +12,7 @@ import (
 type heldLease struct {
 	task    task.TaskID
 	attempt message.Attempt // the newest that names it
+	receipt *task.Receipt   // the newest; nil for none
 	started message.Attempt // the one it was started as, by which Ended names it
 	job     *workerJob
 	from    *message.Checkpoint // state it begins with; nil for none
@@ -49,12 +50,15 @@ func (h *heldLease) newest() *message.Checkpoint {
 	return h.from
 }
 
-// tell is what a report says of a lease that has not ended.
-func (h *heldLease) tell() message.Held {
+// tell is what a report to the leader of an epoch says of a lease that has not ended.
+func (h *heldLease) tell(epoch uint64) message.Held {
 	t := message.Held{Task: h.task, Attempt: h.attempt, Running: h.running && !h.expected, Fixed: h.fixed,
 		Awaiting: h.await != nil, After: h.after}
 	if h.going != nil {
 		t.Moving = h.going.As
+	}
+	if h.attempt.Epoch != epoch { // else the leader gave it, and knows
+		t.Receipt = h.receipt
 	}
 	return t
 }

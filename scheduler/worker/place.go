@@ -22,7 +22,7 @@ func (w *Worker) place(p *message.Place) {
 		case h != nil && h.awaits():
 			w.instead(h, &l, p.Holders[l.Task.Job])
 		case h != nil && w.owner.Slots > 0:
-			w.renumber(h, l.Attempt)
+			w.renumber(h, &l)
 		case reason != "":
 			w.news.refuse(l.Task, l.Attempt, reason, retry)
 		default:
@@ -61,11 +61,11 @@ func (w *Worker) cannotTake() (reason string, retry time.Duration) {
 
 // renumber takes over a later attempt of a task that is here already, so that
 // it need not be run twice. The same attempt again changes nothing.
-func (w *Worker) renumber(h *heldLease, a message.Attempt) {
-	if !h.attempt.Less(a) {
+func (w *Worker) renumber(h *heldLease, l *message.Lease) {
+	if !h.attempt.Less(l.Attempt) {
 		return
 	}
-	h.attempt, h.dropped = a, false
+	h.attempt, h.receipt, h.dropped = l.Attempt, l.Receipt, false
 	if !h.running {
 		w.queue.remove(h)
 		w.queue.add(h)

@@ -70,7 +70,7 @@ func (w *Worker) everything(reporting []message.Ending) []message.Held {
 	held := make([]message.Held, 0, len(w.held)+len(w.results.all))
 	for _, h := range w.held {
 		if !h.dropped {
-			held = append(held, h.tell())
+			held = append(held, h.tell(w.epoch))
 		}
 	}
 	told := make(map[task.TaskID]bool, len(reporting))
@@ -79,7 +79,8 @@ func (w *Worker) everything(reporting []message.Ending) []message.Held {
 	}
 	for _, u := range w.results.all {
 		if id := u.ending.Result.Task; !told[id] && w.held[id] == nil {
-			held = append(held, message.Held{Task: id, Attempt: u.ending.Attempt, Running: true})
+			held = append(held, message.Held{Task: id, Attempt: u.ending.Attempt, Running: true,
+				Receipt: u.ending.Result.Receipt})
 		}
 	}
 	slices.SortFunc(held, func(a, b message.Held) int {

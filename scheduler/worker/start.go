@@ -47,11 +47,11 @@ func (w *Worker) startQueued() {
 		if a := h.await; a != nil {
 			h.expected = true
 			w.emit(message.Expect{Task: h.task, Attempt: h.attempt, From: a.Worker, FromAttempt: a.Attempt, Holders: h.holders,
-				Left: h.left})
+				Left: h.left, Receipt: h.receipt})
 			continue
 		}
 		h.begun = w.now
-		w.emit(message.Start{Task: h.task, Attempt: h.attempt, From: h.from, Holders: h.holders, Left: h.left})
+		w.emit(message.Start{Task: h.task, Attempt: h.attempt, From: h.from, Holders: h.holders, Left: h.left, Receipt: h.receipt})
 	}
 	clear(w.queue[len(kept):])
 	w.queue = kept

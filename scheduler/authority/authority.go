@@ -1,0 +1,111 @@
+// Package authority says who may say what. It is asked about each message of another peer
+// before any machine sees it, and goes by the message and by what this member knows. The
+// table of docs/protocol.md has a line for each rule, and the tests have one.
+package authority
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// Knows is what a member knows that decides who may say what.
+type Knows interface {
+	// Member reports whether a peer is a member now, by a signed advert.
+	Member(peer task.PeerID) bool
+	// Leads reports whether this member follows a peer as the leader.
+	Leads(peer task.PeerID) bool
+	// Submitter returns whose job it is, and false for a job that this member does not know.
+	Submitter(id task.JobID) (peer task.PeerID, known bool)
+	// Leased reports whether this member's own books have that attempt of that worker.
+	Leased(id task.TaskID, a message.Attempt, worker task.PeerID) bool
+	// Led reports whether a peer led in an epoch, or may have, as far as this member saw.
+	Led(peer task.PeerID, epoch uint64) bool
+	// Receipts reports whether leaders here sign receipts. Simulations' do not.
+	Receipts() bool
+}
+
+// ErrRefused is wrapped by why a message is not heard.
+var ErrRefused = errors.New("authority: it may not say that")
+
+// Check returns what of a message from may say, by k: the message itself, where that is all,
+// or one in which leases that nothing shows are marked as unproven. It fails for one that
+// is not to be heard at all. m is not changed.
+func Check(from task.PeerID, m *message.Message, k Knows) (*message.Message, error) {
+	switch {
+	case m.Accepted != nil, m.Progress != nil, m.Place != nil, m.Ack != nil, m.Wanted != nil, m.Copy != nil:
+		if !k.Leads(from) {
+			return nil, refuse("it does not lead")
+		}
+	case m.Submit != nil, m.Got != nil, m.Report != nil, m.Known != nil, m.Copied != nil:
+		if !k.Member(from) {
+			return nil, refuse("it is no member, as far as is known")
+		}
+	}
+	switch {
+	case m.Submit != nil:
+		if m.Submit.Record.Submitter() != from {
+			return nil, refuse("the job is another's")
+		}
+	case m.Got != nil:
+		if owner, known := k.Submitter(m.Got.Job); known && owner != from {
+			return nil, refuse("the job is another's")
+		}
+	case m.Report != nil && k.Receipts():
+		return report(from, m, k), nil
+	}
+	return m, nil // a Cancel is signed, whoever brings it
+}
+
+func refuse(why string) error { return fmt.Errorf("%w: %s", ErrRefused, why) }
+
+// report marks the leases of a report that nothing shows.
+func report(from task.PeerID, m *message.Message, k Knows) *message.Message {
+	r := *m.Report
+	held := marker(&r.Held, func(h *message.Held) bool {
+		return k.Leased(h.Task, h.Attempt, from) || h.Receipt != nil && names(h.Receipt, h.Attempt) &&
+			Proves(h.Receipt, h.Task, from, k) == nil
+	}, func(h *message.Held) { h.Unproven = true })
+	ended := marker(&r.Ended, func(e *message.Ending) bool {
+		return e.Result.Worker == from && (k.Leased(e.Result.Task, e.Attempt, from) ||
+			Proves(e.Result.Receipt, e.Result.Task, from, k) == nil)
+	}, func(e *message.Ending) { e.Unproven = true })
+	if !held && !ended {
+		return m
+	}
+	return &message.Message{Report: &r}
+}
+
+// marker marks what does not hold in a list, which it copies first. It reports whether
+// anything was marked.
+func marker[T any](list *[]T, holds func(*T) bool, mark func(*T)) bool {
+	marked := false
+	for i := range *list {
+		if holds(&(*list)[i]) {
+			continue
+		}
+		if !marked {
+			*list, marked = slices.Clone(*list), true
+		}
+		mark(&(*list)[i])
+	}
+	return marked
+}
+
+// names reports whether a receipt is of that attempt.
+func names(r *task.Receipt, a message.Attempt) bool { return r.Epoch == a.Epoch && r.Seq == a.Seq }
+
+// Proves returns nil if a receipt shows that a leader that k knows of gave worker the lease
+// of a task, else what is wrong with it.
+func Proves(r *task.Receipt, id task.TaskID, worker task.PeerID, k Knows) error {
+	if r == nil {
+		return refuse("no receipt shows that it had the lease")
+	}
+	if !k.Led(r.Leader, r.Epoch) {
+		return refuse("nobody here knows that " + string(r.Leader) + " led")
+	}
+	return r.Verify(id, worker)
+}

@@ -1,0 +1,136 @@
+package authority
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"testing"
+
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// A member that knows who is who: peers go by the number of their key.
+type known struct{}
+
+func key(n byte) ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(append(make([]byte, ed25519.SeedSize-1), n))
+}
+
+func peer(n byte) task.PeerID { return task.PeerIDOf(key(n).Public().(ed25519.PublicKey)) }
+
+const (
+	leader   = iota // leads
+	owner           // submitted the job
+	worker          // has attempt 1 of task 0
+	member          // has nothing
+	former          // led before
+	stranger        // is no member
+)
+
+var (
+	job = task.JobID(task.RawCID([]byte("job")))
+	id  = task.TaskID{Job: job}
+)
+
+func (known) Member(p task.PeerID) bool { return p != peer(stranger) }
+func (known) Leads(p task.PeerID) bool  { return p == peer(leader) }
+func (known) Submitter(j task.JobID) (task.PeerID, bool) {
+	return peer(owner), j == job
+}
+func (known) Leased(t task.TaskID, a message.Attempt, w task.PeerID) bool {
+	return t == id && a == message.Attempt{Epoch: 9, Seq: 1} && w == peer(worker)
+}
+func (known) Led(p task.PeerID, epoch uint64) bool {
+	return p == peer(former) && epoch == 5 || p == peer(leader) && epoch == 9
+}
+func (known) Receipts() bool { return true }
+
+// receipt is what signer gives to n for task t, as the second attempt of epoch 5.
+func receipt(t *testing.T, signer, n byte, of task.TaskID) *task.Receipt {
+	t.Helper()
+	r, err := task.NewReceipt(key(signer), peer(signer), of, peer(n), task.Receipt{Epoch: 5, Seq: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestWhoMaySay has a line for each of the table in docs/protocol.md.
+func TestWhoMaySay(t *testing.T) {
+	mine := task.Record{PublicKey: key(owner).Public().(ed25519.PublicKey)}
+	for name, tt := range map[string]struct {
+		message message.Message
+		may     []byte // who of the six
+	}{
+		"a job is offered by who signed it":           {message.Message{Submit: &message.Submit{Record: mine}}, []byte{owner}},
+		"its owner says what he holds":                {message.Message{Got: &message.Got{Job: job}}, []byte{owner}},
+		"of a job that is not known any member does":  {message.Message{Got: &message.Got{}}, []byte{leader, owner, worker, member, former}},
+		"a cancel is signed, whoever brings it":       {message.Message{Cancel: &message.Cancel{}}, []byte{leader, owner, worker, member, former, stranger}},
+		"the leader accepts":                          {message.Message{Accepted: &message.Accepted{}}, []byte{leader}},
+		"the leader tells of ends":                    {message.Message{Progress: &message.Progress{}}, []byte{leader}},
+		"the leader places":                           {message.Message{Place: &message.Place{}}, []byte{leader}},
+		"the leader acknowledges":                     {message.Message{Ack: &message.Ack{}}, []byte{leader}},
+		"the leader asks for what a copy has":         {message.Message{Wanted: &message.Wanted{}}, []byte{leader}},
+		"the leader changes copies":                   {message.Message{Copy: &message.Copy{}}, []byte{leader}},
+		"members report":                              {message.Message{Report: &message.Report{}}, []byte{leader, owner, worker, member, former}},
+		"members tell what copies they have":          {message.Message{Known: &message.Known{}}, []byte{leader, owner, worker, member, former}},
+		"followers say how far they are, and are few": {message.Message{Copied: &message.Copied{}}, []byte{leader, owner, worker, member, former}},
+	} {
+		may := map[byte]bool{}
+		for _, n := range tt.may {
+			may[n] = true
+		}
+		for n := range byte(stranger + 1) {
+			_, err := Check(peer(n), &tt.message, known{})
+			if (err == nil) != may[n] || err != nil && !errors.Is(err, ErrRefused) {
+				t.Errorf("%s: peer %d: %v", name, n, err)
+			}
+		}
+	}
+}
+
+// TestLeasesAreShown: a lease that this member's books do not have is believed with a
+// receipt of a leader that it knows of, for that task, that worker and that attempt.
+func TestLeasesAreShown(t *testing.T) {
+	first, second := message.Attempt{Epoch: 9, Seq: 1}, message.Attempt{Epoch: 5, Seq: 2}
+	other := task.TaskID{Job: job, Index: 1}
+	for name, tt := range map[string]struct {
+		from    byte
+		attempt message.Attempt
+		receipt *task.Receipt
+		held    bool // proven, of a lease that is held
+		ended   bool // of one that has ended
+	}{
+		"on the books":                {worker, first, nil, true, true},
+		"another's lease":             {member, first, nil, false, false},
+		"an attempt never given":      {worker, second, nil, false, false},
+		"with a receipt":              {member, second, receipt(t, former, member, id), true, true},
+		"renumbered since":            {member, message.Attempt{Epoch: 9, Seq: 7}, receipt(t, former, member, id), false, true},
+		"another's receipt":           {member, second, receipt(t, former, worker, id), false, false},
+		"of another task":             {member, second, receipt(t, former, member, other), false, false},
+		"by who never led":            {member, second, receipt(t, member, member, id), false, false},
+		"by the leader of other days": {member, second, receipt(t, leader, member, id), false, false},
+	} {
+		m := &message.Message{Report: &message.Report{
+			Held: []message.Held{{Task: id, Attempt: tt.attempt, Receipt: tt.receipt}},
+			Ended: []message.Ending{{Attempt: tt.attempt, Result: task.Result{
+				Task: id, Worker: peer(tt.from), Receipt: tt.receipt,
+			}}},
+		}}
+		got, err := Check(peer(tt.from), m, known{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Report.Held[0].Unproven == tt.held || got.Report.Ended[0].Unproven == tt.ended {
+			t.Errorf("%s: held unproven %v, ended %v", name, got.Report.Held[0].Unproven, got.Report.Ended[0].Unproven)
+		}
+		if m.Report.Held[0].Unproven || m.Report.Ended[0].Unproven {
+			t.Errorf("%s: the message was changed", name)
+		}
+	}
+	anothers := &message.Message{Report: &message.Report{Ended: []message.Ending{{Attempt: first,
+		Result: task.Result{Task: id, Worker: peer(worker)}}}}}
+	if got, err := Check(peer(member), anothers, known{}); err != nil || !got.Report.Ended[0].Unproven {
+		t.Errorf("a member shows another's result: %v", err)
+	}
+}

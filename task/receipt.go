@@ -1,0 +1,67 @@
+package task
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+)
+
+// receiptDomain keeps a receipt's signature from meaning anything else.
+const receiptDomain = "godwit lease 1\x00"
+
+// A Receipt is a leader's signed word that it gave a worker the lease of a task. The worker
+// shows it with what came of the lease, to whoever leads then and to the submitter: nobody
+// else can make one, so nobody is believed about a task that was never his.
+type Receipt struct {
+	Leader PeerID `cbor:"1,keyasint"`
+	Epoch  uint64 `cbor:"2,keyasint"` // that the leader leads in
+	Seq    uint64 `cbor:"3,keyasint"` // of the attempt, in that epoch
+	Issued int64  `cbor:"4,keyasint"` // Unix milliseconds by the leader's clock
+	From   CID    `cbor:"5,keyasint"` // the state that the lease begins from; "" for none
+	// Signature is the leader's over all of this, the task and the worker.
+	Signature []byte `cbor:"6,keyasint"`
+}
+
+// NewReceipt signs that the leader, whose key it is, gave worker the lease of a task.
+func NewReceipt(key ed25519.PrivateKey, leader PeerID, id TaskID, worker PeerID, r Receipt) (*Receipt, error) {
+	r.Leader, r.Signature = leader, nil
+	b, err := r.body(id, worker)
+	if err != nil {
+		return nil, fmt.Errorf("signing a lease's receipt: %w", err)
+	}
+	r.Signature = sign(key, receiptDomain, b)
+	return &r, nil
+}
+
+// Verify checks that Leader signed the receipt, for that task and that worker. Whether that
+// peer may lead is for the caller to know.
+func (r *Receipt) Verify(id TaskID, worker PeerID) error {
+	if r.From != "" && !r.From.Valid() || r.Epoch == 0 || r.Issued < 0 {
+		return errors.New("verifying a lease's receipt: it is out of bounds")
+	}
+	key, err := r.Leader.PublicKey()
+	if err != nil {
+		return fmt.Errorf("verifying a lease's receipt: %w", err)
+	}
+	b, err := r.body(id, worker)
+	if err != nil {
+		return fmt.Errorf("verifying a lease's receipt: %w", err)
+	}
+	if !verify(key, receiptDomain, b, r.Signature) {
+		return fmt.Errorf("verifying the receipt of a lease by %s: %w", r.Leader, ErrSignature)
+	}
+	return nil
+}
+
+// body is what the signature covers.
+func (r *Receipt) body(id TaskID, worker PeerID) ([]byte, error) {
+	return Encode(struct {
+		_       struct{} `cbor:",toarray"`
+		Job     JobID
+		Index   uint64
+		Worker  PeerID
+		Receipt Receipt
+	}{Job: id.Job, Index: id.Index, Worker: worker, Receipt: Receipt{
+		Leader: r.Leader, Epoch: r.Epoch, Seq: r.Seq, Issued: r.Issued, From: r.From,
+	}})
+}
