@@ -87,9 +87,32 @@ func buildGo(ctx context.Context, dir, out string, log io.Writer) error {
 	if err != nil {
 		return failure.Usage("", "resolving %s: %w", out, err)
 	}
+	if !inModule(dir) {
+		return failure.Usage(fmt.Sprintf("run `go mod init NAME` in %s, with any name", dir),
+			"%s belongs to no Go module: there is no go.mod in it or above it", dir)
+	}
 	// Symbols and paths would only travel with every copy of the module.
 	return compile(ctx, dir, log, []string{"GOOS=wasip1", "GOARCH=wasm"},
 		"go", "build", "-trimpath", "-ldflags=-s -w", "-o", abs, ".")
+}
+
+// inModule reports whether dir or one above it has a go.mod. Go itself says no more
+// than that there is none.
+func inModule(dir string) bool {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return true // the compiler will say why
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return true
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return false
+		}
+		dir = above
+	}
 }
 
 func buildC(ctx context.Context, dir, out string, log io.Writer) error {

@@ -11,6 +11,7 @@ import (
 	"godwit/lab/testbed/impose"
 	"godwit/lab/traces"
 	"godwit/node"
+	"godwit/owner"
 	"godwit/task"
 	"godwit/trace"
 )
@@ -83,14 +84,9 @@ func (u *upFlags) configure(log io.Writer) error {
 	c := &u.cfg
 	c.MDNS = !u.noMDNS
 	c.Version = programVersion()
-	if c.RulesFile == "" {
-		c.RulesFile = filepath.Join(c.DataDir, rulesName)
-	}
-	var err error
-	if u.memory != "" {
-		if c.Memory, err = task.ParseSize(u.memory); err != nil {
-			return failure.Usage("sizes are written like 2GiB", "--memory: %w", err)
-		}
+	err := errors.Join(u.findRules(), u.lendMemory())
+	if err != nil {
+		return err
 	}
 	if u.replay != "" {
 		if c.Experiment.Replay, err = readReplay(u.replay); err != nil {
@@ -110,6 +106,36 @@ func (u *upFlags) configure(log io.Writer) error {
 	}
 	c.Sandbox, err = sandboxCommand()
 	return err
+}
+
+// findRules settles where the owner's rules are.
+func (u *upFlags) findRules() error {
+	if u.cfg.RulesFile == "" {
+		u.cfg.RulesFile = filepath.Join(u.cfg.DataDir, rulesName)
+		return nil
+	}
+	return rulesThere(u.cfg.RulesFile)
+}
+
+// lendMemory reads the most memory to lend, if it is given.
+func (u *upFlags) lendMemory() error {
+	if u.memory == "" {
+		return nil
+	}
+	n, err := task.ParseSize(u.memory)
+	has := node.Machine().Memory
+	switch {
+	case err != nil:
+		return failure.Usage("sizes are written like 2GiB", "--memory: %w", err)
+	case n < owner.LeastMemory:
+		return failure.Usage("write a size with its unit, like 2GiB",
+			"--memory: %s is too little for any program: the least is %s", task.FormatSize(n), task.FormatSize(owner.LeastMemory))
+	case n > has:
+		return failure.Usage("leave --memory out to lend what the rules say",
+			"--memory: %s is more than this machine has: %s", task.FormatSize(n), task.FormatSize(has))
+	}
+	u.cfg.Memory = n
+	return nil
 }
 
 // readReplay reads the trace that plays the owner.
