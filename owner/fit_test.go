@@ -26,6 +26,7 @@ func TestRulesFitTheMachine(t *testing.T) {
 		{"max_cores: 50", "rules.yaml:1:12: max_cores: 50 is more than this machine has: 4", "at most 4, or a share such as 50%"},
 		{"max_cores_busy: 5", "rules.yaml:1:17: max_cores_busy: 5 is", "at most 4"},
 		{"max_memory: 4", "rules.yaml:1:13: max_memory: 4B is too little for any program: the least is 1MiB", "with its unit"},
+		{"max_memory: 1048575", "rules.yaml:1:13: max_memory: 1024KiB is too little", "with its unit"},
 		{"max_memory: 1MiB\nmax_memory_busy: 0", "", ""},
 		{"max_memory: many", `rules.yaml:1:13: max_memory: "many" is not a size`, "4GiB"},
 	} {

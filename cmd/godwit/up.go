@@ -129,7 +129,8 @@ func (u *upFlags) lendMemory() error {
 		return failure.Usage("sizes are written like 2GiB", "--memory: %w", err)
 	case n < owner.LeastMemory:
 		return failure.Usage("write a size with its unit, like 2GiB",
-			"--memory: %s is too little for any program: the least is %s", task.FormatSize(n), task.FormatSize(owner.LeastMemory))
+			"--memory: %s is too little for any program: the least is %s",
+			task.FormatSize(n), task.FormatSize(owner.LeastMemory))
 	case n > has:
 		return failure.Usage("leave --memory out to lend what the rules say",
 			"--memory: %s is more than this machine has: %s", task.FormatSize(n), task.FormatSize(has))
