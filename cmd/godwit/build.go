@@ -23,8 +23,12 @@ func newBuild() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "build DIR",
-		Short: "Compile a Go or C program to a module, with the toolchain found",
-		Args:  cobra.ExactArgs(1),
+		Short: "Compile a Go or C program to a WebAssembly module",
+		Long: `Compile a Go or C program to a WebAssembly module, with the Go toolchain or clang
+that is installed here. DIR has the program's .go or .c files; a Go program needs a
+go.mod. For other languages use their own tools, with WASI preview 1 as the target.`,
+		Example: `  godwit build examples/hello`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
 			t, err := findToolchain(dir)
@@ -52,7 +56,7 @@ func newBuild() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "module to write (default DIR/NAME.wasm)")
+	cmd.Flags().StringVar(&out, "out", "", "`FILE` to write the module to (default DIR/NAME.wasm)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

@@ -104,7 +104,7 @@ func newConfig() *cobra.Command {
 	for _, sub := range []*cobra.Command{get, set} {
 		c.add(sub)
 		sub.Flags().StringVar(&file, "config", "",
-			"file with the rules (default that of the running node, or DATA-DIR/"+rulesName+")")
+			"`FILE` with the rules (default that of the running node, or DATA-DIR/"+rulesName+")")
 		cmd.AddCommand(sub)
 	}
 	return cmd
