@@ -12,6 +12,7 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 
 	"godwit/overlay"
+	"godwit/owner"
 	"godwit/p2p"
 )
 
@@ -114,6 +115,11 @@ func (c *Config) swarmKey() ([]byte, error) {
 		return nil, fmt.Errorf("loading the swarm's key: %w", err)
 	}
 	return key, nil
+}
+
+// Machine returns what this machine has: its cores, and its memory in bytes.
+func Machine() owner.Machine {
+	return owner.Machine{Cores: runtime.NumCPU(), Memory: totalMemory()}
 }
 
 // totalMemory is the machine's, in bytes.

@@ -42,7 +42,8 @@ func advertOf(tb testing.TB, seed byte, change func(*Advert)) Advert {
 		Peer: peer, Overlay: commons, Seq: 7, Issued: epoch, Expires: epoch.Add(time.Minute),
 		Addrs: []string{"/ip4/10.0.0.1/tcp/4001"}, State: UserPresent, Slots: 4, Memory: 1 << 30,
 		Speed: 1.25, Free: 2, Reach: ReachPublic, Until: epoch.Add(time.Hour), Record: bytes.Repeat([]byte{7}, MaxRecord),
-		Spells: []byte{1, 2, 3}, Epoch: 3, Group: []task.PeerID{second}, Rules: 2, Pass: []byte{4, 5}, Version: "v1", Site: "lab 3",
+		Spells: []byte{1, 2, 3}, Epoch: 3, Group: []task.PeerID{second}, Rules: 2, Pass: []byte{4, 5},
+		Version: "v1", Site: "lab 3",
 	}
 	if change != nil {
 		change(&a)

@@ -83,8 +83,9 @@ type placing struct {
 // Candidates returns who of the members may coordinate at now, in their order.
 // It keeps their levels for the next call and forgets those of others that were
 // not there for MaxAdvertLife. A member is no older than it has been seen here, as far as
-// this one has looked for long enough: its record is its own word. One without a forecast is on the lowest level, and so is one that said it
-// would leave within ForecastHorizon.
+// this one has looked for long enough: its record is its own word. One without a
+// forecast is on the lowest level, and so is one that said it would leave within
+// ForecastHorizon.
 //
 // All that are not leaving stand. What they lack puts them after the others, so
 // that an overlay has a coordinator even if all are young and behind relays.

@@ -35,15 +35,17 @@ func TestWhoMayLead(t *testing.T) {
 		before   func(l *Lease)
 		obeys    bool
 	}{
-		"who was named":                          {claimant: "b", obeys: true},
-		"who is no member":                       {claimant: "stranger"},
-		"a member that nobody named":             {claimant: "y"},
-		"a member that this one would not have":  {claimant: "z"},
-		"a member that this one would rather":    {claimant: "0", obeys: true},
-		"a new member":                           {claimant: "new"},
-		"who the own draw names":                 {claimant: "y", obeys: true, before: func(l *Lease) { l.GroupChanged([]task.PeerID{"a", "y"}, now) }},
-		"anybody, when the leader is lost":       {claimant: "y", before: func(l *Lease) { l.StoodDown("a", now) }},
-		"who was named, when the leader is lost": {claimant: "b", obeys: true, before: func(l *Lease) { l.StoodDown("a", now) }},
+		"who was named":                         {claimant: "b", obeys: true},
+		"who is no member":                      {claimant: "stranger"},
+		"a member that nobody named":            {claimant: "y"},
+		"a member that this one would not have": {claimant: "z"},
+		"a member that this one would rather":   {claimant: "0", obeys: true},
+		"a new member":                          {claimant: "new"},
+		"who the own draw names": {claimant: "y", obeys: true,
+			before: func(l *Lease) { l.GroupChanged([]task.PeerID{"a", "y"}, now) }},
+		"anybody, when the leader is lost": {claimant: "y", before: func(l *Lease) { l.StoodDown("a", now) }},
+		"who was named, when the leader is lost": {claimant: "b", obeys: true,
+			before: func(l *Lease) { l.StoodDown("a", now) }},
 	} {
 		l := NewLease("self", 0, now)
 		l.Trust(&rollOf{members: []task.PeerID{"0", "a", "b", "self", "y", "z", "new"}, young: []task.PeerID{"new"}})

@@ -338,7 +338,8 @@ func TestClaims(t *testing.T) {
 	b.Found(epoch)
 	_, high := a.Leader()
 	_, low := b.Leader()
-	if e := a.Claimed("b", Renewal{Epoch: low}, epoch); len(e) != 1 || !slices.Equal(e[0].(SendRenewal).To, []task.PeerID{"b"}) ||
+	if e := a.Claimed("b", Renewal{Epoch: low}, epoch); len(e) != 1 ||
+		!slices.Equal(e[0].(SendRenewal).To, []task.PeerID{"b"}) ||
 		!a.Leads() {
 		t.Errorf("the higher gave way, or kept silent: %+v", e)
 	}
@@ -346,7 +347,8 @@ func TestClaims(t *testing.T) {
 	if e := c.Claimed("b", Renewal{Epoch: low}, epoch); len(e) != 1 || e[0] != (Refuse{To: "b", Epoch: high}) {
 		t.Errorf("one that knows of a higher epoch, in which nobody leads, says %+v", e)
 	}
-	if e := b.Claimed("a", Renewal{Epoch: high}, epoch); len(e) != 1 || e[0] != (StepDown{To: "a", Epoch: high, Reason: Outranked}) {
+	if e := b.Claimed("a", Renewal{Epoch: high}, epoch); len(e) != 1 ||
+		e[0] != (StepDown{To: "a", Epoch: high, Reason: Outranked}) {
 		t.Errorf("the lower leads on: %+v", e)
 	}
 	later := NextEpoch(high, "x")

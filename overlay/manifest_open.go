@@ -105,7 +105,8 @@ func (m *Manifest) Verify() error {
 		if err != nil {
 			return fmt.Errorf("overlay: verifying manifest: %w", err)
 		}
-		if plain, err := encoder.Marshal(manifestWire{Name: m.Name, Edition: namedEdition}); err != nil || !bytes.Equal(b, plain) {
+		plain, err := encoder.Marshal(manifestWire{Name: m.Name, Edition: namedEdition})
+		if err != nil || !bytes.Equal(b, plain) {
 			return fmt.Errorf("overlay: manifest of %q has rules, but no founder who signed them", m.Name)
 		}
 		return nil

@@ -80,14 +80,18 @@ func quoted(s string) string {
 
 // Set changes one rule in a file, which keeps its comments and its order and is
 // replaced at once and whole. The file need not exist. A key is as in Get; the
-// value is as in the file.
-func Set(path, name, value string) error {
+// value is as in the file. A rule that lends more cores or memory than the machine has
+// is refused; what is 0 of it is not known.
+func Set(path, name, value string, m Machine) error {
 	src, err := readFile(path)
 	if err != nil {
 		return err
 	}
 	out, err := Edit(path, src, name, value)
 	if err != nil {
+		return err
+	}
+	if err := checkFit(path, out, name, m); err != nil {
 		return err
 	}
 	return replaceFile(path, out)

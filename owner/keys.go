@@ -41,8 +41,8 @@ var keys = []key{
 	percentKey("suspend_memory_pressure", func(r *Rules) *float64 { return &r.SuspendMemoryPressure }),
 	coresKey("max_cores", func(r *Rules) *Amount { return &r.MaxCores }),
 	coresKey("max_cores_busy", func(r *Rules) *Amount { return &r.MaxCoresBusy }),
-	sizeKey("max_memory", func(r *Rules) *Amount { return &r.MaxMemory }),
-	sizeKey("max_memory_busy", func(r *Rules) *Amount { return &r.MaxMemoryBusy }),
+	memoryKey("max_memory", func(r *Rules) *Amount { return &r.MaxMemory }),
+	memoryKey("max_memory_busy", func(r *Rules) *Amount { return &r.MaxMemoryBusy }),
 	sizeKey("max_disk", func(r *Rules) *Amount { return &r.MaxDisk }),
 	{name: "hours", hint: `write a weekday and its times, such as monday: "18:00-08:00"; or always, or never`,
 		children: append(weekdays[:], "daily"),
@@ -143,11 +143,25 @@ func coresKey(name string, field func(*Rules) *Amount) key {
 				return 0, fmt.Errorf("%q is no number of cores", s)
 			}
 			return n, nil
-		}, func(n int64) string { return strconv.FormatInt(n, 10) })
+		}, formatCores)
 }
+
+func formatCores(n int64) string { return strconv.FormatInt(n, 10) }
 
 func sizeKey(name string, field func(*Rules) *Amount) key {
 	return amountKey(name, "write a size such as 4GiB, or a share such as 50%", field, task.ParseSize, exactSize)
+}
+
+func memoryKey(name string, field func(*Rules) *Amount) key {
+	return amountKey(name, "write a size with its unit, such as 4GiB, or a share such as 50%", field,
+		func(s string) (int64, error) {
+			n, err := task.ParseSize(s)
+			if err == nil && n > 0 && n < LeastMemory {
+				return 0, fmt.Errorf("%s is too little for any program: the least is %s", task.FormatSize(n),
+					task.FormatSize(LeastMemory))
+			}
+			return n, err
+		}, exactSize)
 }
 
 func rateKey(name string, field func(*Rules) *int64) key {

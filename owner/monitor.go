@@ -76,13 +76,19 @@ func NewMonitor(cfg Config) (*Monitor, error) {
 		if err != nil {
 			return nil, err
 		}
-		if m.rules, err = Parse(cfg.File, b); err != nil {
+		if m.rules, err = m.parse(b); err != nil {
 			return nil, err
 		}
 		m.text = string(b)
 	}
 	m.change(func() {})
 	return m, nil
+}
+
+// parse reads the rules for this machine. Cores are not compared: an experiment lends
+// more of them than there are.
+func (m *Monitor) parse(b []byte) (Rules, error) {
+	return ParseFor(m.cfg.File, b, Machine{Memory: m.cfg.Machine.Memory})
 }
 
 // Run watches until ctx ends, and returns when every sensor has ended.
@@ -223,7 +229,7 @@ func (m *Monitor) watchRules(ctx context.Context) {
 		var rules Rules
 		if err == nil {
 			m.text = string(b)
-			rules, err = Parse(m.cfg.File, b)
+			rules, err = m.parse(b)
 		}
 		if err == nil {
 			m.cfg.Log.Info("the rules have changed", "file", m.cfg.File)

@@ -137,7 +137,7 @@ func TestRulesAreReadAgain(t *testing.T) {
 		t.Errorf("a file that is not there: %v, %v", r, err)
 	}
 	s.until(t, "to work", func(d Decision) bool { return d.Cores == 4 })
-	if err := Set(path, "max_cores", "3"); err != nil {
+	if err := Set(path, "max_cores", "3", Machine{}); err != nil {
 		t.Fatal(err)
 	}
 	s.until(t, "by the new rules", func(d Decision) bool { return d.Cores == 3 })

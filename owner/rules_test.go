@@ -131,7 +131,7 @@ func TestSetReplacesTheFile(t *testing.T) {
 	if err := os.WriteFile(path, []byte("grace: 1m\n"), 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if err := Set(link, "grace", "2m"); err != nil {
+	if err := Set(link, "grace", "2m", Machine{}); err != nil {
 		t.Fatal(err)
 	}
 	b, _ := os.ReadFile(path)
@@ -146,7 +146,7 @@ func TestSetReplacesTheFile(t *testing.T) {
 		t.Errorf("files left: %v", left)
 	}
 	fresh := filepath.Join(dir, "fresh.yaml")
-	if err := Set(fresh, "max_cores", "1"); err != nil {
+	if err := Set(fresh, "max_cores", "1", Machine{}); err != nil {
 		t.Fatal(err)
 	}
 	if r, err := Load(fresh); err != nil || r.MaxCores != Absolute(1) {

@@ -39,9 +39,12 @@ type Stats struct {
 	Hourly     Correlation  `json:"pmcc_hourly"`
 	// ByInterval has the mean daily PMCC of pairs 1, 2, ... days apart.
 	ByInterval []Interval `json:"pmcc_by_days_apart"`
-	// These say how often a series that was up, or down, all through was so
-	// again 1, 2, ... days later (equation 6.1): hours are compared with the
-	// same hour.
+	Again
+}
+
+// Again says how often a series that was up, or down, all through was so again 1,
+// 2, ... days later (equation 6.1): hours are compared with the same hour.
+type Again struct {
 	UpDays    []Recurrence `json:"up_days_again"`
 	DownDays  []Recurrence `json:"down_days_again"`
 	UpHours   []Recurrence `json:"up_hours_again"`

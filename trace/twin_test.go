@@ -280,7 +280,8 @@ func TestAcceptance(t *testing.T) {
 	exact := func() *Stats { // of UCB: 1000 days, 10000 hours
 		return &Stats{Name: "UCB-like", Synthetic: "by hand", DayTypes: Types{241, 0, 759},
 			HourTypes: Types{5450, 10, 4540}, PerHostDay: 7.595,
-			UpHours: []Recurrence{{1, 666, 1000}}, DownHours: []Recurrence{{1, 5, 10}}, Daily: Correlation{Mean: .069}}
+			Daily: Correlation{Mean: .069},
+			Again: Again{UpHours: []Recurrence{{1, 666, 1000}}, DownHours: []Recurrence{{1, 5, 10}}}}
 	}
 	checks := Acceptance(exact())
 	if len(checks) != 9 { // whether hours down repeat is not published

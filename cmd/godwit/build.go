@@ -23,8 +23,12 @@ func newBuild() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "build DIR",
-		Short: "Compile a Go or C program to a module, with the toolchain found",
-		Args:  cobra.ExactArgs(1),
+		Short: "Compile a Go or C program to a WebAssembly module",
+		Long: `Compile a Go or C program to a WebAssembly module, with the Go toolchain or clang
+that is installed here. DIR has the program's .go or .c files; a Go program needs a
+go.mod. For other languages use their own tools, with WASI preview 1 as the target.`,
+		Example: `  godwit build examples/hello`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
 			t, err := findToolchain(dir)
@@ -52,7 +56,7 @@ func newBuild() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&out, "out", "", "module to write (default DIR/NAME.wasm)")
+	cmd.Flags().StringVar(&out, "out", "", "`FILE` to write the module to (default DIR/NAME.wasm)")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -87,9 +91,32 @@ func buildGo(ctx context.Context, dir, out string, log io.Writer) error {
 	if err != nil {
 		return failure.Usage("", "resolving %s: %w", out, err)
 	}
+	if !inModule(dir) {
+		return failure.Usage(fmt.Sprintf("run `go mod init NAME` in %s, with any name", dir),
+			"%s belongs to no Go module: there is no go.mod in it or above it", dir)
+	}
 	// Symbols and paths would only travel with every copy of the module.
 	return compile(ctx, dir, log, []string{"GOOS=wasip1", "GOARCH=wasm"},
 		"go", "build", "-trimpath", "-ldflags=-s -w", "-o", abs, ".")
+}
+
+// inModule reports whether dir or one above it has a go.mod. Go itself says no more
+// than that there is none.
+func inModule(dir string) bool {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return true // the compiler will say why
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return true
+		}
+		above := filepath.Dir(dir)
+		if above == dir {
+			return false
+		}
+		dir = above
+	}
 }
 
 func buildC(ctx context.Context, dir, out string, log io.Writer) error {

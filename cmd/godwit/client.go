@@ -18,10 +18,10 @@ type clientFlags struct {
 
 func (c *clientFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.dataDir, "data-dir", defaultDataDir(), "data directory of the node to talk to")
-	f.StringVar(&c.addr, "api", "", "TCP address of the node's API, instead of the data directory's socket")
+	f.StringVar(&c.dataDir, "data-dir", defaultDataDir(), "data directory `DIR` of the node to talk to")
+	f.StringVar(&c.addr, "api", "", "TCP `ADDRESS` of the node's API, in place of the data directory's socket")
 	f.StringVar(&c.tokenFile, "token-file", "",
-		"file with the API's token, for --api (default DATA-DIR/"+api.TokenName+")")
+		"`FILE` with the API's token, for --api (default DATA-DIR/"+api.TokenName+")")
 	f.BoolVar(&c.json, "json", false, "print JSON")
 }
 

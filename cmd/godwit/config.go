@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"godwit/api"
+	"godwit/internal/failure"
 	"godwit/lab/table"
+	"godwit/node"
 	"godwit/owner"
 )
 
@@ -36,6 +39,16 @@ func (c *clientFlags) rulesFile(ctx context.Context, named string) (string, erro
 	return filepath.Join(c.dataDir, rulesName), nil
 }
 
+// rulesThere refuses a file of rules that was named and is not there: nothing must run
+// by other rules than the owner meant.
+func rulesThere(path string) error {
+	if _, err := os.Stat(path); err != nil {
+		return failure.Usage("name a file that is there, or leave --config out for DATA-DIR/"+rulesName,
+			"--config: reading the owner's rules: %w", err)
+	}
+	return nil
+}
+
 func newConfig() *cobra.Command {
 	var c clientFlags
 	var file string
@@ -56,6 +69,11 @@ func newConfig() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if file != "" {
+				if err := rulesThere(file); err != nil {
+					return err
+				}
+			}
 			rules, err := owner.Load(path)
 			if err != nil {
 				return err
@@ -75,13 +93,18 @@ func newConfig() *cobra.Command {
 			if path, err = filepath.Abs(path); err != nil {
 				return err
 			}
-			return owner.Set(path, args[0], args[1])
+			if file == "" { // no node need have run here
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					return fmt.Errorf("making the data directory: %w", err)
+				}
+			}
+			return owner.Set(path, args[0], args[1], node.Machine())
 		},
 	}
 	for _, sub := range []*cobra.Command{get, set} {
 		c.add(sub)
 		sub.Flags().StringVar(&file, "config", "",
-			"file with the rules (default that of the running node, or DATA-DIR/"+rulesName+")")
+			"`FILE` with the rules (default that of the running node, or DATA-DIR/"+rulesName+")")
 		cmd.AddCommand(sub)
 	}
 	return cmd

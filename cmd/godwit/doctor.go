@@ -47,7 +47,8 @@ func newDoctor() *cobra.Command {
 		},
 	}
 	c.add(cmd)
-	cmd.Flags().StringVar(&file, "config", "", "file with the rules, where no node runs (default DATA-DIR/"+rulesName+")")
+	cmd.Flags().StringVar(&file, "config", "",
+		"`FILE` with the rules, where no node runs (default DATA-DIR/"+rulesName+")")
 	return cmd
 }
 

@@ -25,7 +25,8 @@ func newDrain() *cobra.Command {
 		Short: "Take nothing new and move what runs to other members, until `godwit resume`",
 		Long: `Take nothing new and move what runs to other members, until ` + "`godwit resume`" + `.
 Tasks run on while their memory travels. What no member takes is saved, to go on when
-one does. Leading an overlay is left to others as well. It prints what is left.`,
+one does. If this node leads an overlay, another takes over. The verb prints what is
+still here.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := c.dial()
 			if err != nil {

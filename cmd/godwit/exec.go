@@ -48,14 +48,16 @@ func newExec() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&x.files, "file", nil, "input file: PATH, or NAME=PATH for another name inside (repeatable)")
-	f.StringArrayVar(&x.env, "env", nil, "NAME=VALUE for the program's environment (repeatable)")
-	f.StringVar(&x.stdin, "stdin", "", "file for standard input")
-	f.StringVar(&x.out, "out", "", "directory for the files that the program writes")
-	f.StringVar(&x.memory, "memory", "", "memory limit, like 512MiB (default "+task.FormatSize(sandbox.DefaultMemory)+")")
-	f.StringVar(&x.seed, "seed", "exec/0", "task name that the clock and the random bytes follow from")
+	f.StringArrayVar(&x.files, "file", nil, "input file: `PATH`, or NAME=PATH for another name inside (repeatable)")
+	f.StringArrayVar(&x.env, "env", nil, "`NAME=VALUE` for the program's environment (repeatable)")
+	f.StringVar(&x.stdin, "stdin", "", "`FILE` for standard input")
+	f.StringVar(&x.out, "out", "", "directory `DIR` for the files that the program writes")
+	f.StringVar(&x.memory, "memory", "",
+		"most memory the program may have, a `SIZE` like 512MiB (default "+task.FormatSize(sandbox.DefaultMemory)+")")
+	f.StringVar(&x.seed, "seed", "exec/0", "`NAME` of a task, from which the clock and the random bytes follow")
 	f.DurationVar(&x.timeout, "timeout", 0, "longest run (0: none)")
-	f.StringVar(&x.checkpoint, "checkpoint", "auto", "off: run a module that cannot be frozen all the same")
+	f.StringVar(&x.checkpoint, "checkpoint", "auto",
+		"`HOW` to save states: auto, or off, which also runs a module that cannot be frozen")
 	x.hops.add(f)
 	f.BoolVar(&x.json, "json", false, "print JSON: outcome and digests")
 	return cmd

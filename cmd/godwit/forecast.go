@@ -45,6 +45,6 @@ func newForecast() *cobra.Command {
 		},
 	}
 	c.add(cmd)
-	cmd.Flags().DurationVar(&d, "for", time.Hour, "how long")
+	cmd.Flags().DurationVar(&d, "for", time.Hour, "how long the node or member is to stay")
 	return cmd
 }

@@ -70,7 +70,8 @@ func newHistory() *cobra.Command {
 	}
 	c.add(cmd)
 	cmd.Flags().DurationVar(&since, "since", 7*24*time.Hour, "how far back; --export takes all of it unless this is given")
-	cmd.Flags().StringVar(&export, "export", "", "write a trace that sim, score and trace read (.csv, .avt, .tab)")
+	cmd.Flags().StringVar(&export, "export", "",
+		"write a trace to this `FILE` (.csv, .avt, .tab), which sim, score and trace read")
 	return cmd
 }
 

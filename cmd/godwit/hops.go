@@ -26,13 +26,13 @@ type hopFlags struct {
 const defaultHopEvery = 100 * time.Millisecond
 
 func (h *hopFlags) add(f *pflag.FlagSet) {
-	f.IntVar(&h.count, "hops", 0, "freeze the program so often at random times, and go on in a new process each time")
+	f.IntVar(&h.count, "hops", 0, "freeze the program `N` times, at random times, and go on in a new process each time")
 	f.Uint64Var(&h.seed, "hop-seed", 1, "seed of the random times")
-	f.DurationVar(&h.mean, "hop-every", defaultHopEvery, "mean time that the program runs between two hops")
+	f.DurationVar(&h.mean, "hop-every", defaultHopEvery, "mean `DURATION` for which the program runs between two hops")
 	f.StringArrayVar(&h.via, "via", nil,
-		"command that starts the next process, like 'qemu-aarch64-static ./godwit-arm64' (repeatable: in turns, this "+
+		"`COMMAND` that starts the next process, like 'qemu-aarch64-static ./godwit-arm64' (repeatable: in turns, this "+
 			"program first)")
-	f.Uint64Var(&h.thaws, "every", 0, "freeze and thaw the program in place each time it used so much fuel")
+	f.Uint64Var(&h.thaws, "every", 0, "freeze and thaw the program in place whenever it has used this much `FUEL`")
 }
 
 func (h *hopFlags) check() error {

@@ -86,6 +86,6 @@ func newResults() *cobra.Command {
 		},
 	}
 	c.add(cmd)
-	cmd.Flags().StringVar(&dir, "out", "", "directory to write to")
+	cmd.Flags().StringVar(&dir, "out", "", "`DIR` to write to")
 	return cmd
 }

@@ -79,7 +79,9 @@ func describe(b *strings.Builder, c *cobra.Command) {
 	}
 	for _, list := range []string{place.Describe(), share.Describe(), chunk.Describe(), migrate.Describe(),
 		predictor.Describe(), sim.DescribeLaws()} {
-		long = strings.ReplaceAll(long, strings.TrimRight(list, "\n"), "see [policies.md](policies.md).")
+		for _, text := range []string{indent(list), list} {
+			long = strings.ReplaceAll(long, strings.TrimRight(text, "\n"), "see [policies.md](policies.md).")
+		}
 	}
 	b.WriteString(strings.TrimSpace(long) + "\n\n")
 	if c.Example != "" {
@@ -107,10 +109,8 @@ func describe(b *strings.Builder, c *cobra.Command) {
 // usual reports whether a flag is one of those by which a verb finds its node.
 func usual(c *cobra.Command, f *pflag.Flag) bool {
 	switch f.Name {
-	case "api", "data-dir", "token-file":
+	case "api", "data-dir", "token-file", "json":
 		return c.Flags().Lookup("token-file") != nil
-	case "json":
-		return true
 	}
 	return false
 }

@@ -27,22 +27,24 @@ type rulesFlags struct {
 
 func (r *rulesFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&r.placement, "placement", "",
-		"policy that says where tasks go, such as fcfspp:n=3; "+place.Default+" is the usual")
+		"`POLICY` that says where tasks go, such as fcfspp:n=3; "+place.Default+" is the usual")
 	f.StringVar(&r.migration, "migration", "",
-		"policy that says when running tasks move, such as pspp; "+migrate.Default+" is the usual, with none they stay")
+		"`POLICY` that says when running tasks move, such as pspp; "+migrate.Default+
+			" is the usual, with none they stay")
 	f.StringVar(&r.fairness, "fairness", "",
-		"policy that says whose turn it is, such as sep; "+share.Default+" is the usual; placement policies that go by "+
-			"classes choose that, too, where none is named")
+		"`POLICY` that says whose turn it is, such as sep; "+share.Default+" is the usual; where none is named, placement "+
+			"policies that go by classes choose that, too")
 	f.StringVar(&r.chunking, "chunking", "",
-		"policy that says how many tasks of a sweep a member is given at once, such as gss; "+chunk.Default+" is the usual")
-	f.IntVar(&r.coordinators, "coordinators", 0, fmt.Sprintf("members that hold the ledger, 1 to %d; 3 is the usual",
+		"`POLICY` that says how many tasks of a sweep a member is given at once, such as gss; "+
+			chunk.Default+" is the usual")
+	f.IntVar(&r.coordinators, "coordinators", 0, fmt.Sprintf("`N` members hold the ledger, 1 to %d; 3 is the usual",
 		node.MaxCoordinators))
 	f.StringArrayVar(&r.trust, "trust", nil,
-		"ID of a peer that may coordinate; then no other may (repeatable; together the whole list)")
-	f.IntVar(&r.replicas, "replicas", 0, "least runs of every task that must agree; what the job asks is the usual")
-	f.StringVar(&r.admission, "admission", "", "who may join: open (the usual), invited, or listed (see --allow)")
+		"`ID` of a peer that may coordinate; then no other may (repeatable; together the whole list)")
+	f.IntVar(&r.replicas, "replicas", 0, "at least `N` runs of every task must agree; what the job asks is the usual")
+	f.StringVar(&r.admission, "admission", "", "`WHO` may join: open (the usual), invited, or listed (see --allow)")
 	f.StringArrayVar(&r.allow, "allow", nil,
-		"ID of a peer that may join, for --admission listed (repeatable; together the whole list)")
+		"`ID` of a peer that may join, for --admission listed (repeatable; together the whole list)")
 }
 
 // given says whether any rule was.

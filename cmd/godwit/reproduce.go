@@ -55,11 +55,11 @@ Schedulers, with their parameters:
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringArrayVar(&f.Traces, "trace", nil, "SET=FILE, an original trace for one of "+strings.Join(reproduce.Sets,
-		", ")+" (repeatable); a file or directory that `godwit trace info` reads")
+	fl.StringArrayVar(&f.Traces, "trace", nil, "`SET=FILE`, an original trace for one of "+strings.Join(reproduce.Sets,
+		", ")+" (repeatable); a file or directory that godwit trace info reads")
 	fl.StringSliceVar(&f.Only, "experiment", nil, "only these, with commas between them")
 	fl.StringVar(&f.Schedulers, "schedulers", "", "compare these, of simpetek, with commas between them")
-	fl.StringVar(&f.Plot, "plot", "", "draw figures like the published ones into this directory, as SVG")
+	fl.StringVar(&f.Plot, "plot", "", "draw figures like the published ones into this `DIR`, as SVG")
 	fl.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0),
 		"how many runs go on at once; what comes out does not depend on it")
 	fl.Uint64Var(&f.Seed, "seed", 1, "first seed of everything random")

@@ -63,10 +63,10 @@ func newRun() *cobra.Command {
 	}
 	c.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&out, "out", "", "directory for the results (default NAME.out; a single task's standard output is "+
+	f.StringVar(&out, "out", "", "`DIR` for the results (default NAME.out; a single task's standard output is "+
 		"printed)")
 	f.StringVar(&overlay, "overlay", "",
-		"overlay to hand the job to: name, ID or end of it (default commons, or the node's first)")
+		"`OVERLAY` to hand the job to: name, ID or end of it (default commons, or the node's first)")
 	f.BoolVar(&detach, "detach", false, "print the job's ID once it is accepted, and return")
 	f.BoolVar(&quiet, "quiet", false, "show no progress")
 	return cmd

@@ -63,7 +63,10 @@ func newPeers() *cobra.Command {
 	var overlay string
 	cmd := &cobra.Command{
 		Use:   "peers",
-		Short: "Members known: state, free slots, speed, forecast for the next hour, latency, roles, belief",
+		Short: "List the members that this node knows, and how likely each is to stay for the next hour",
+		Long: `List the members that this node knows: their state, free slots, memory and speed, how
+likely each is to stay for the next hour (1H), how far away and how long ago heard of,
+what it does (ROLES), and whether this node believes that it is there (BELIEF).`,
 		Example: `  godwit peers
   godwit peers --overlay lab`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -110,7 +113,7 @@ func newPeers() *cobra.Command {
 	}
 	c.add(cmd)
 	cmd.Flags().StringVar(&overlay, "overlay", "",
-		"overlay whose members to list: name, ID or end of it (default all that the node serves)")
+		"`OVERLAY` whose members to list: name, ID or end of it (default all that the node serves)")
 	return cmd
 }
 

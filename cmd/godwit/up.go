@@ -11,6 +11,7 @@ import (
 	"godwit/lab/testbed/impose"
 	"godwit/lab/traces"
 	"godwit/node"
+	"godwit/owner"
 	"godwit/task"
 	"godwit/trace"
 )
@@ -47,27 +48,31 @@ and takes in yours. End it with Ctrl-C.`,
 
 func (u *upFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&u.cfg.DataDir, "data-dir", defaultDataDir(), "where identity, jobs and blocks are kept")
-	f.StringVar(&u.cfg.RulesFile, "config", "", "file with the owner's rules (default DATA-DIR/"+rulesName+")")
+	f.StringVar(&u.cfg.DataDir, "data-dir", defaultDataDir(), "`DIR` where identity, jobs and blocks are kept")
+	f.StringVar(&u.cfg.RulesFile, "config", "", "`FILE` with the owner's rules (default DATA-DIR/"+rulesName+")")
 	f.StringArrayVar(&u.cfg.Listen, "listen", nil,
-		"multiaddr to listen on (repeatable; default every interface, any port)")
-	f.StringArrayVar(&u.cfg.Bootstrap, "peer", nil, "multiaddr of a peer to stay connected to, with /p2p/ID (repeatable)")
+		"`MULTIADDR` to listen on (repeatable; default every interface, any port)")
+	f.StringArrayVar(&u.cfg.Bootstrap, "peer", nil,
+		"`MULTIADDR` of a peer to stay connected to, with /p2p/ID (repeatable)")
 	f.BoolVar(&u.noMDNS, "no-mdns", false, "do not look for peers on the local network")
-	f.BoolVar(&u.cfg.NoRelay, "no-relay", false, "carry nothing for members that cannot reach each other directly")
-	f.StringVar(&u.cfg.SwarmKey, "swarm-key", "", "file with a private swarm's key")
+	f.BoolVar(&u.cfg.NoRelay, "no-relay", false, "carry no data between members that cannot reach each other directly")
+	f.StringVar(&u.cfg.SwarmKey, "swarm-key", "", "`FILE` with a private swarm's key")
 	f.StringArrayVar(&u.cfg.Overlays, "overlay", nil,
-		"overlay to serve: a name, an ID or a ticket (repeatable; default those served before, else "+node.DefaultOverlay+")")
-	f.StringVar(&u.api, "api", defaultAPI, `loopback address of the API; "" for the socket only`)
-	f.IntVar(&u.cfg.Cores, "cores", 0, "most tasks to run at once, whatever the rules say (default every core)")
-	f.StringVar(&u.memory, "memory", "", "most memory to lend to tasks, whatever the rules say, like 2GiB")
-	f.StringVar(&u.logLevel, "log-level", "info", "debug, info, warn or error")
-	f.IntVar(&u.readyFD, "ready-fd", 0, "file descriptor to write one JSON line to when ready (0: none)")
+		"`OVERLAY` to serve: a name, an ID or a ticket (repeatable; default those served before, else "+
+			node.DefaultOverlay+")")
+	f.StringVar(&u.api, "api", defaultAPI, "loopback `ADDRESS` of the API; \"\" for the socket only")
+	f.IntVar(&u.cfg.Cores, "cores", 0, "run at most `N` tasks at once, whatever the rules say (default every core)")
+	f.StringVar(&u.memory, "memory", "", "lend at most this `SIZE` of memory, like 2GiB, whatever the rules say")
+	f.StringVar(&u.logLevel, "log-level", "info", "`LEVEL` of what is logged: debug, info, warn or error")
+	f.IntVar(&u.readyFD, "ready-fd", 0,
+		"file descriptor `FD` to which one JSON line is written when the node is ready (0: none)")
 	f.StringVar(&u.cfg.Experiment.Runner, "runner", node.RunWasm,
-		`what runs tasks: "wasm", or "sleep" to only wait their work time`)
+		"`RUNNER` of tasks: wasm, or sleep, which runs nothing and waits for the work time of the job file")
 	f.StringVar(&u.replay, "replay", "",
-		"trace of one host, in times of the wall clock, that plays the owner in place of the sensors: for experiments")
+		"trace `FILE` of one host, in times of the wall clock, that plays the owner in place of the sensors: for experiments")
 	f.StringVar(&u.cfg.Site, "site", "",
-		"group of members that this one belongs to, such as a cluster or an office, for policies of fair shares")
+		"`NAME` of the group of members that this one belongs to, such as a cluster or an office, for policies "+
+			"of fair shares")
 	f.StringVar(&u.imposed, "impose", "",
 		`speeds of --runner sleep by the class of a job, such as 1=2,2=0.5,*=1: for experiments`)
 	f.StringVar(&u.rates, "rates", "",
@@ -83,14 +88,9 @@ func (u *upFlags) configure(log io.Writer) error {
 	c := &u.cfg
 	c.MDNS = !u.noMDNS
 	c.Version = programVersion()
-	if c.RulesFile == "" {
-		c.RulesFile = filepath.Join(c.DataDir, rulesName)
-	}
-	var err error
-	if u.memory != "" {
-		if c.Memory, err = task.ParseSize(u.memory); err != nil {
-			return failure.Usage("sizes are written like 2GiB", "--memory: %w", err)
-		}
+	err := errors.Join(u.findRules(), u.lendMemory())
+	if err != nil {
+		return err
 	}
 	if u.replay != "" {
 		if c.Experiment.Replay, err = readReplay(u.replay); err != nil {
@@ -110,6 +110,37 @@ func (u *upFlags) configure(log io.Writer) error {
 	}
 	c.Sandbox, err = sandboxCommand()
 	return err
+}
+
+// findRules settles where the owner's rules are.
+func (u *upFlags) findRules() error {
+	if u.cfg.RulesFile == "" {
+		u.cfg.RulesFile = filepath.Join(u.cfg.DataDir, rulesName)
+		return nil
+	}
+	return rulesThere(u.cfg.RulesFile)
+}
+
+// lendMemory reads the most memory to lend, if it is given.
+func (u *upFlags) lendMemory() error {
+	if u.memory == "" {
+		return nil
+	}
+	n, err := task.ParseSize(u.memory)
+	has := node.Machine().Memory
+	switch {
+	case err != nil:
+		return failure.Usage("sizes are written like 2GiB", "--memory: %w", err)
+	case n < owner.LeastMemory:
+		return failure.Usage("write a size with its unit, like 2GiB",
+			"--memory: %s is too little for any program: the least is %s",
+			task.FormatSize(n), task.FormatSize(owner.LeastMemory))
+	case n > has:
+		return failure.Usage("leave --memory out to lend what the rules say",
+			"--memory: %s is more than this machine has: %s", task.FormatSize(n), task.FormatSize(has))
+	}
+	u.cfg.Memory = n
+	return nil
 }
 
 // readReplay reads the trace that plays the owner.

@@ -52,7 +52,8 @@ func TestErrors(t *testing.T) {
 func TestTaskKeysSort(t *testing.T) {
 	index := rapid.OneOf(rapid.Uint64Range(0, 20), rapid.Uint64())
 	id := rapid.Custom(func(t *rapid.T) task.TaskID {
-		return task.TaskID{Job: rapid.SampledFrom([]task.JobID{"bafya", "bafyb"}).Draw(t, "job"), Index: index.Draw(t, "index")}
+		return task.TaskID{Job: rapid.SampledFrom([]task.JobID{"bafya", "bafyb"}).Draw(t, "job"),
+			Index: index.Draw(t, "index")}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := id.Draw(t, "a"), id.Draw(t, "b")

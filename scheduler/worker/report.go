@@ -46,7 +46,8 @@ func (w *Worker) report() {
 			return
 		}
 		r := &message.Report{Epoch: w.epoch, Slots: w.owner.Slots, State: uint8(w.owner.State), Ended: ended,
-			Refused: w.news.refusals, Born: w.born, Saved: saved, Withheld: w.owner.Withheld, Hands: w.cfg.HandOver, Unmoved: unmoved}
+			Refused: w.news.refusals, Born: w.born, Saved: saved, Withheld: w.owner.Withheld, Hands: w.cfg.HandOver,
+			Unmoved: unmoved}
 		w.news.refusals = nil
 		if full && first {
 			r.Full, r.Held = true, w.everything(ended)
