@@ -139,7 +139,7 @@ func (d *driver) notice(e member.Notice) {
 func (d *driver) fetch(ctx context.Context, m *membership, from member.Machine, e message.Fetch) {
 	release := d.content.Hold(e.CIDs)
 	done := message.Fetched{Key: e.Key}
-	if err := d.content.Fetch(ctx, e.CIDs, e.Holders); err != nil {
+	if err := d.content.fetchFor(ctx, e); err != nil {
 		done.Err = err.Error()
 	}
 	d.post(post{call: func() {

@@ -102,9 +102,9 @@ func (h *fakeHost) Forecast() func(time.Duration) float64 {
 func (h *fakeHost) Blocks() *blocks.Store  { return h.blocks }
 func (h *fakeHost) Hold([]task.CID) func() { return func() {} }
 func (h *fakeHost) Failed(error)           {}
-func (h *fakeHost) Fetch(ctx context.Context, cids []task.CID, _ []task.PeerID) error {
-	for _, c := range cids {
-		if err := h.blocks.Fetch(ctx, c, nil, math.MaxInt64); err != nil {
+func (h *fakeHost) Fetch(ctx context.Context, roots []blocks.Root, _ []task.PeerID) error {
+	for _, r := range roots {
+		if err := h.blocks.Fetch(ctx, r.CID, nil, r.Bound); err != nil {
 			return err
 		}
 	}

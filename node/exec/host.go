@@ -60,8 +60,9 @@ type Host interface {
 // A Content is what the node keeps by its content. It is safe for any goroutine.
 type Content interface {
 	Blocks() *blocks.Store
-	// Fetch brings whole DAGs here from the holders, and makes them durable.
-	Fetch(ctx context.Context, cids []task.CID, holders []task.PeerID) error
+	// Fetch brings whole DAGs here from the holders, each of the size that its bound
+	// allows, and makes them durable.
+	Fetch(ctx context.Context, roots []blocks.Root, holders []task.PeerID) error
 	// Record returns the job of an ID, from here or from the holders, its signature
 	// checked.
 	Record(ctx context.Context, id task.JobID, holders []task.PeerID) (*task.Job, error)

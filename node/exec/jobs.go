@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"godwit/blocks"
+	"godwit/sandbox"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -51,14 +53,14 @@ func (s *jobs) bring(ctx context.Context, id task.JobID, holders []task.PeerID) 
 	if !s.Runner.ReadsFiles() {
 		return job, nil
 	}
-	if err := s.Content.Fetch(ctx, JobContent(spec), holders); err != nil {
+	if err := s.Content.Fetch(ctx, JobRoots(spec), holders); err != nil {
 		return nil, err
 	}
-	if job.module, err = s.stage(ctx, spec.Module); err != nil {
+	if job.module, err = s.stage(ctx, moduleOf(spec)); err != nil {
 		return nil, err
 	}
 	for _, in := range spec.Inputs {
-		if job.inputs[in.CID], err = s.stage(ctx, in.CID); err != nil {
+		if job.inputs[in.CID], err = s.stage(ctx, inputRoot(&in)); err != nil {
 			return nil, err
 		}
 	}
@@ -74,16 +76,34 @@ func JobContent(j *task.Job) []task.CID {
 	return cids
 }
 
+// JobRoots lists what a job's tasks read, each with the size that it must have.
+func JobRoots(j *task.Job) []blocks.Root {
+	roots := []blocks.Root{moduleOf(j)}
+	for i := range j.Inputs {
+		roots = append(roots, inputRoot(&j.Inputs[i]))
+	}
+	return roots
+}
+
+func moduleOf(j *task.Job) blocks.Root {
+	return blocks.Root{CID: j.Module, Bound: blocks.AtMost(sandbox.MaxModule)}
+}
+
+func inputRoot(f *task.FileRef) blocks.Root {
+	return blocks.Root{CID: f.CID, Bound: blocks.Exactly(f.Size)}
+}
+
 func (s *jobs) path(c task.CID) string { return filepath.Join(s.StageDir, string(c)) }
 
 // stage writes content to a file that sandboxes read, unless it is there. The
 // file appears whole or not at all.
-func (s *jobs) stage(ctx context.Context, c task.CID) (path string, err error) {
+func (s *jobs) stage(ctx context.Context, root blocks.Root) (path string, err error) {
+	c := root.CID
 	path = s.path(c)
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	r, _, err := s.Content.Blocks().Open(ctx, c)
+	r, _, err := s.Content.Blocks().Open(ctx, c, root.Bound)
 	if err != nil {
 		return "", fmt.Errorf("staging %s: %w", c, err)
 	}

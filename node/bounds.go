@@ -1,0 +1,46 @@
+package node
+
+import (
+	"context"
+	"fmt"
+
+	"godwit/blocks"
+	"godwit/node/exec"
+	"godwit/p2p/wire"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// maxContent bounds what a machine has fetched of which nobody has signed a size: a
+// module, a job's files held for another, or a checkpoint. No input is larger, and it
+// keeps a stranger's job from filling the disk with one CID.
+const maxContent = max(4<<30, exec.MaxState)
+
+// fetchFor does what a machine asks: each of the content as large as was said, all
+// together no more than is allowed. Its caller holds the content.
+func (c *content) fetchFor(ctx context.Context, e message.Fetch) error {
+	left := e.Most
+	for _, cid := range e.CIDs {
+		root := blocks.Root{CID: cid, Bound: blocks.AtMost(maxContent)}
+		if size, said := e.Sizes[cid]; said {
+			root.Bound = blocks.Exactly(size)
+		} else if e.Most > 0 {
+			root.Bound = blocks.AtMost(left)
+		}
+		if e.Most > 0 && root.Bound.Most() > left {
+			return fmt.Errorf("fetching %s: %w: all together may have %s", cid, wire.ErrTooLarge, task.FormatSize(e.Most))
+		}
+		if err := c.bring(ctx, root, e.Holders); err != nil {
+			return err
+		}
+		if e.Most == 0 {
+			continue
+		}
+		size, err := c.blocks.Measure(ctx, cid, root.Bound)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", cid, err)
+		}
+		left -= size
+	}
+	return c.blocks.Sync(ctx)
+}
