@@ -161,19 +161,19 @@ func TestFetchRefusals(t *testing.T) {
 			want    error
 			names   []task.PeerID
 		}{
-			{"nobody has it", nowhere, both, blocks.AtMost(1 << 40), 0, blocks.ErrNotFound, both},
-			{"no holders", root, nil, blocks.AtMost(1 << 40), 0, blocks.ErrNotFound, nil},
-			{"only ourselves", root, testnet.IDs(reader), blocks.AtMost(1 << 40), 0, blocks.ErrNotFound, nil},
-			{"only an empty one", root, testnet.IDs(empty), blocks.AtMost(1 << 40), 0, blocks.ErrNotFound, testnet.IDs(empty)},
-			{"not a CID", "bafynonsense", both, blocks.AtMost(1 << 40), 0, blocks.ErrBadCID, nil},
-			{"version 0", "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH", both, blocks.AtMost(1 << 40), 0, blocks.ErrBadCID, nil},
-			{"over the size allowed", root, both, blocks.AtMost(512 << 10), 0, wire.ErrTooLarge, nil},
-			{"more than was said", root, both, blocks.Exactly(1<<20 - 1), 0, wire.ErrTooLarge, nil},
-			{"less than was said", root, both, blocks.Exactly(1<<20 + 1), 0, blocks.ErrSize, nil},
+			{"nobody has it", nowhere, both, blocks.AtMost(1 << 40), -1, blocks.ErrNotFound, both},
+			{"no holders", root, nil, blocks.AtMost(1 << 40), -1, blocks.ErrNotFound, nil},
+			{"only ourselves", root, testnet.IDs(reader), blocks.AtMost(1 << 40), -1, blocks.ErrNotFound, nil},
+			{"only an empty one", root, testnet.IDs(empty), blocks.AtMost(1 << 40), -1, blocks.ErrNotFound, testnet.IDs(empty)},
+			{"not a CID", "bafynonsense", both, blocks.AtMost(1 << 40), -1, blocks.ErrBadCID, nil},
+			{"version 0", "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH", both, blocks.AtMost(1 << 40), -1, blocks.ErrBadCID, nil},
+			{"over the size allowed", root, both, blocks.AtMost(512 << 10), -1, wire.ErrTooLarge, nil},
+			{"more than was said", root, both, blocks.Exactly(1<<20 - 1), -1, wire.ErrTooLarge, nil},
+			{"less than was said", root, both, blocks.Exactly(1<<20 + 1), -1, blocks.ErrSize, nil},
 			{"over the quota", root, both, blocks.AtMost(1 << 40), 1 << 19, blocks.ErrQuota, nil},
 		}
 		for _, tt := range tests {
-			reader.Blocks().SetQuota(tt.quota)
+			reader.Blocks().Keep(&blocks.Allowance{Left: tt.quota})
 			err := reader.Blocks().Fetch(t.Context(), tt.root, tt.holders, tt.max)
 			if !errors.Is(err, tt.want) {
 				t.Errorf("%s: %v", tt.name, err)

@@ -107,11 +107,12 @@ func (b *Store) Open(ctx context.Context, root task.CID, bound Bound) (File, int
 	if err != nil {
 		return nil, 0, fmt.Errorf("blocks: opening %s: %w", root, err)
 	}
-	return &boundedFile{r: r, size: size}, size, nil
+	return &boundedFile{ctx: ctx, r: r, size: size}, size, nil
 }
 
 // A boundedFile gives no more than was found to be in the file.
 type boundedFile struct {
+	ctx  context.Context // of Open: reading ends with it
 	r    unixfs.DagReader
 	size int64
 	at   int64
@@ -121,6 +122,9 @@ type boundedFile struct {
 func (f *boundedFile) Read(p []byte) (int, error) {
 	if f.at >= f.size {
 		return 0, io.EOF
+	}
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
 	}
 	n, err := f.r.Read(p[:min(int64(len(p)), f.size-f.at)])
 	f.at += int64(n)

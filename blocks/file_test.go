@@ -174,7 +174,7 @@ func TestBlocks(t *testing.T) {
 	if err := b.DeleteDAG(ctx, root); err != nil || b.Size() != 1 {
 		t.Errorf("after DeleteDAG: %d bytes, %v; want 1", b.Size(), err)
 	}
-	b.SetQuota(chunkBytes)
+	b.Keep(&Allowance{Left: chunkBytes - 1})
 	if _, err := b.ImportBytes(ctx, data); !errors.Is(err, ErrQuota) {
 		t.Errorf("import over the quota: %v", err)
 	}

@@ -20,7 +20,7 @@ func TestFetchBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := content{blocks: store, cramped: make(chan struct{}, 1)}
+	c := content{blocks: store, room: &room{}, cramped: make(chan struct{}, 1)}
 	const size = 1 << 20
 	var cids []task.CID
 	for i := range 3 {

@@ -3,7 +3,6 @@ package node
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,7 +10,6 @@ import (
 	"sync"
 
 	"godwit/blocks"
-	"godwit/blocks/disk"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -26,6 +24,7 @@ type content struct {
 	self    task.PeerID
 	blocks  *blocks.Store
 	pins    pins
+	room    *room
 	cramped chan struct{} // asks for a collection of blocks; holds one
 	valid   validated     // modules
 }
@@ -124,9 +123,6 @@ func (c *content) wantRoom() {
 	default: // one is asked for already
 	}
 }
-
-// isFull tells a disk without room from one that fails.
-func isFull(err error) bool { return errors.Is(err, disk.ErrFull) }
 
 // Pins are the content that is being fetched: it may take longer than what is
 // new is safe, and no machine names it before it is here. The zero value is none.

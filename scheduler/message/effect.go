@@ -41,7 +41,8 @@ type Fetch struct {
 }
 
 // Prepare brings a job's record, module and inputs to this node and makes
-// them ready to run. It is answered by one Prepared.
+// them ready to run. It is answered by one Prepared, unless a Release comes first, which
+// ends it.
 type Prepare struct {
 	Job     task.JobID
 	Holders []task.PeerID
