@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"errors"
 	"fmt"
 
 	"godwit/p2p/wire"
@@ -28,6 +29,10 @@ type Root struct {
 
 // Most is how many bytes the content may have.
 func (b Bound) Most() int64 { return b.most }
+
+// Wrong reports whether an error says that content is not as large as was said of it, or
+// as its Bound allows: another holder has no other.
+func Wrong(err error) bool { return errors.Is(err, ErrSize) || errors.Is(err, wire.ErrTooLarge) }
 
 // Allow returns an error for content of another size: wire.ErrTooLarge for more, ErrSize
 // for less.

@@ -71,8 +71,12 @@ func (t *jobTable) fetched(ev message.Fetched) {
 	j := f.job
 	if ev.Err != "" {
 		delete(t.jobs, j.id)
+		later := t.c.cfg.RefusalPause
+		if ev.Wrong {
+			later = 0
+		}
 		t.c.emit(message.Send{To: j.submitter, Message: message.Message{Accepted: &message.Accepted{
-			Job: j.id, Error: task.ClipMessage("fetching the job's files failed: " + ev.Err), RetryAfter: t.c.cfg.RefusalPause,
+			Job: j.id, Error: task.ClipMessage("fetching the job's files failed: " + ev.Err), RetryAfter: later,
 		}}})
 		return
 	}
