@@ -44,7 +44,7 @@ type room struct {
 func newRoom(cfg *Config, stored *blocks.Store) *room {
 	r := &room{data: sensor.DataDir{Dir: cfg.DataDir}, turn: make(chan struct{}, 1)}
 	r.turn <- struct{}{}
-	r.budget.Yield(&budget.Dir{Path: cfg.cacheDir()})
+	r.budget.Yield(&budget.Dir{Path: cfg.cacheDir(), Stay: "key"})
 	_ = r.budget.Reserve(budget.Blocks, stored.Size()) // there is no bound yet
 	stored.Keep(lentSpace{r, budget.Blocks})
 	r.measure()

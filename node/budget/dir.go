@@ -11,7 +11,10 @@ import (
 // A Dir is a directory of files each of which may be removed at any time, such as compiled
 // modules: what was used longest ago goes first. Others write and read the files. A file
 // counts as used when it was written or, where the system keeps it, read.
-type Dir struct{ Path string }
+type Dir struct {
+	Path string
+	Stay string // name of a file that is not to go; "" for none
+}
 
 // A kept is a file of a Dir.
 type kept struct {
@@ -45,7 +48,7 @@ func (d *Dir) Shrink(bytes int64) (left int64) {
 // files lists what is there; what vanishes meanwhile is not.
 func (d *Dir) files() (out []kept) {
 	_ = filepath.WalkDir(d.Path, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
+		if err != nil || !e.Type().IsRegular() || e.Name() == d.Stay {
 			return nil
 		}
 		if info, err := e.Info(); err == nil {

@@ -149,6 +149,9 @@ func (d *Disk) Full(bytes int64, share float64) error {
 	defer d.mu.Unlock()
 	text := ""
 	for u, used := range d.used {
+		if used == 0 {
+			continue
+		}
 		text += fmt.Sprintf(", %s for %v", task.FormatSize(used), Use(u))
 	}
 	part := ""

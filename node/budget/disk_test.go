@@ -92,7 +92,7 @@ func TestMeasured(t *testing.T) {
 func TestModulesMakeWay(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Now()
-	for i, name := range []string{"b", "a", "d", "c"} {
+	for i, name := range []string{"b", "a", "d", "c", "stays"} {
 		path := filepath.Join(dir, "sub", name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -106,7 +106,7 @@ func TestModulesMakeWay(t *testing.T) {
 		}
 	}
 	var d Disk
-	d.Yield(&Dir{Path: dir})
+	d.Yield(&Dir{Path: dir, Stay: "stays"})
 	d.SetMost(1000)
 	d.Measured(400)
 	if got := d.Used(Modules); got != 400 {
@@ -115,7 +115,7 @@ func TestModulesMakeWay(t *testing.T) {
 	if err := d.Reserve(Blocks, 750); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]bool{"b": false, "a": false, "d": true, "c": true} {
+	for name, want := range map[string]bool{"b": false, "a": false, "d": true, "c": true, "stays": true} {
 		if _, err := os.Stat(filepath.Join(dir, "sub", name)); (err == nil) != want {
 			t.Errorf("%s: there %t, want %t", name, err == nil, want)
 		}

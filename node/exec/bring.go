@@ -67,7 +67,8 @@ func (c *core) bringPatiently(
 
 // bringCheckpoint fetches a checkpoint's tree and returns its manifest.
 func (c *core) bringCheckpoint(ctx context.Context, e message.Start, pages *pageStore) ([]byte, error) {
-	if err := c.Content.Fetch(ctx, []blocks.Root{{CID: e.From.CID, Bound: blocks.AtMost(MaxState)}}, e.Holders); err != nil {
+	state := []blocks.Root{{CID: e.From.CID, Bound: blocks.AtMost(MaxState)}}
+	if err := c.Content.Fetch(ctx, state, e.Holders); err != nil {
 		return nil, err
 	}
 	links, err := c.Content.Blocks().Tree(ctx, e.From.CID)

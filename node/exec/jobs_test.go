@@ -105,7 +105,8 @@ func TestStagingShares(t *testing.T) {
 	}
 	gone, end := context.WithCancel(t.Context())
 	end()
-	if _, err := x.jobs.files.take(gone, blocks.Root{CID: a, Bound: blocks.Exactly(size)}); !errors.Is(err, context.Canceled) {
+	other := blocks.Root{CID: a, Bound: blocks.Exactly(size)}
+	if _, err := x.jobs.files.take(gone, other); !errors.Is(err, context.Canceled) {
 		t.Errorf("for a job that is over: %v", err)
 	}
 	want("refused again", 1)
