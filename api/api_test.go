@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"godwit/blocks"
 	"godwit/node"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -289,6 +290,7 @@ func TestErrorKinds(t *testing.T) {
 		{fmt.Errorf("reading: %w", &http.MaxBytesError{Limit: 1}), 413, KindInput, false},
 		{fmt.Errorf("asking: %w", node.ErrUnknownJob), 404, KindNotFound, true},
 		{fmt.Errorf("%w: too many", node.ErrRefused), 403, KindRefused, false},
+		{fmt.Errorf("importing: %w", blocks.ErrQuota), 507, KindRefused, true},
 		{node.ErrNoLeader, 503, KindUnreachable, true},
 		{fmt.Errorf("%w: gone", node.ErrLeaderSilent), 503, KindUnreachable, true},
 		{fmt.Errorf("asking: %w", context.DeadlineExceeded), 503, KindUnreachable, true},

@@ -79,6 +79,9 @@ func asError(err error) *Error {
 			"ask its founder: `godwit overlay invite` makes a ticket, `godwit overlay change --allow` makes the list"
 	case errors.Is(err, node.ErrRefused):
 		e.Kind, e.Status = KindRefused, http.StatusForbidden
+	case errors.Is(err, blocks.ErrQuota):
+		e.Kind, e.Status, e.Hint = KindRefused, http.StatusInsufficientStorage,
+			"`godwit status` tells what takes the space; `godwit config set max_disk 20GiB` lends more"
 	case errors.Is(err, node.ErrNoLeader), errors.Is(err, node.ErrLeaderSilent), errors.Is(err, context.DeadlineExceeded):
 		e.Kind, e.Status, e.Hint = KindUnreachable, http.StatusServiceUnavailable,
 			"`godwit peers` shows whom this node reaches"

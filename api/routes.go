@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"godwit/blocks"
 	"godwit/node"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -84,7 +85,7 @@ func (s *Server) getFile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return inputError(err)
 	}
-	f, size, err := s.node.Blocks().Open(r.Context(), c)
+	f, size, err := s.node.Blocks().Open(r.Context(), c, blocks.AtMost(MaxFile))
 	if err != nil {
 		return err
 	}

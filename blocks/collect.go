@@ -44,22 +44,16 @@ type compacter interface {
 // block reached. After an error, or the end of ctx, what was removed is told too.
 func (b *Store) Collect(ctx context.Context, roots []task.CID, olderThan time.Duration) (Collected, error) {
 	before := b.now().Add(-olderThan - useGrain)
-	marks := marks{}
-	for _, root := range roots {
-		c, err := parseCID(root)
-		if err != nil {
-			return Collected{}, err
-		}
-		if err := b.mark(ctx, c, marks); err != nil {
-			return Collected{}, fmt.Errorf("blocks: collecting blocks: %w", err)
-		}
+	marks, err := b.markAll(ctx, roots)
+	if err != nil {
+		return Collected{}, err
 	}
 	gone, err := b.sweep(ctx, marks, before)
 	if err == nil {
 		err = b.sweepUses(ctx, before)
 	}
-	if store, ok := b.store.(compacter); ok && err == nil && gone.Blocks > 0 {
-		err = store.Compact(ctx, sizePrefix, dataPrefix, usePrefix)
+	if err == nil {
+		err = b.compact(ctx, gone)
 	}
 	if err != nil {
 		return gone, fmt.Errorf("blocks: collecting blocks: %w", err)
@@ -67,9 +61,33 @@ func (b *Store) Collect(ctx context.Context, roots []task.CID, olderThan time.Du
 	return gone, nil
 }
 
+// compact gives back the disk space of what has gone.
+func (b *Store) compact(ctx context.Context, gone Collected) error {
+	store, ok := b.store.(compacter)
+	if !ok || gone.Blocks == 0 {
+		return nil
+	}
+	return store.Compact(ctx, sizePrefix, dataPrefix, usePrefix)
+}
+
 // marks are the blocks reached; true for those whose links were followed, as the
 // same bytes may be reached as a leaf first.
 type marks map[digest]bool
+
+// markAll returns what the roots reach.
+func (b *Store) markAll(ctx context.Context, roots []task.CID) (marks, error) {
+	marks := marks{}
+	for _, root := range roots {
+		c, err := parseCID(root)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.mark(ctx, c, marks); err != nil {
+			return nil, fmt.Errorf("blocks: collecting blocks: %w", err)
+		}
+	}
+	return marks, nil
+}
 
 // mark adds what a root reaches. Only blocks that are here are remembered, so
 // that a node full of links to nowhere takes no memory.
@@ -177,7 +195,7 @@ func (b *Store) remove(ctx context.Context, ds []digest, before time.Time, gone 
 	if err := batch.Commit(ctx); err != nil {
 		return err
 	}
-	b.size.Add(-n.Bytes)
+	b.resized(-n.Bytes)
 	gone.Blocks, gone.Bytes = gone.Blocks+n.Blocks, gone.Bytes+n.Bytes
 	return nil
 }

@@ -18,14 +18,15 @@ const (
 
 // Fetch gets a block and everything below it from several holders at once. Every
 // block is checked against its CID as it comes, and stored even when the Fetch is
-// broken off, so that the next asks only for what is missing. maxBytes bounds
-// the size of the whole DAG, what is here already included; 0 is no bound.
+// broken off, so that the next asks only for what is missing. The bound is
+// of what the content makes when it is read, whatever is here of it already. A block that
+// contradicts those above it, or the bound, ends the Fetch; nothing below it is fetched.
 //
 // A holder that lies, fails or stalls is given up and the others get its share.
 // The error names the holders and what was wrong with each: it is ErrNotFound
-// when none has a block, wire.ErrTooLarge beyond maxBytes, ErrQuota when the store is
-// full.
-func (b *Store) Fetch(caller context.Context, root task.CID, holders []task.PeerID, maxBytes int64) error {
+// when none has a block, wire.ErrTooLarge or ErrSize where the bound does not allow the
+// content, ErrQuota when the store is full.
+func (b *Store) Fetch(caller context.Context, root task.CID, holders []task.PeerID, bound Bound) error {
 	c, err := parseCID(root)
 	if err != nil {
 		return err
@@ -33,8 +34,8 @@ func (b *Store) Fetch(caller context.Context, root task.CID, holders []task.Peer
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
 	f := &fetch{
-		caller: caller, ctx: ctx, cancel: cancel, blocks: b, maxBytes: maxBytes,
-		seen: map[cid.Cid]bool{c: true}, wants: map[cid.Cid]*want{},
+		caller: caller, ctx: ctx, cancel: cancel, blocks: b, measure: newMeasure(c, bound),
+		wants:   map[cid.Cid]*want{},
 		changed: make(chan struct{}), arrived: make(chan block, waitingBlocks),
 	}
 	if err := f.expand([]cid.Cid{c}); err != nil {

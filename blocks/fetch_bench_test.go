@@ -146,7 +146,7 @@ func benchmarkFetch(b *testing.B, listen string, n, blocks, size int) {
 		reader, closeReader := emptyReader(b, to)
 		busy -= cpuTime(b)
 		b.StartTimer()
-		if err := reader.Fetch(b.Context(), root, ids, 0); err != nil {
+		if err := reader.Fetch(b.Context(), root, ids, AtMost(1<<40)); err != nil {
 			b.Fatal(err)
 		}
 		b.StopTimer()

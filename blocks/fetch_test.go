@@ -44,7 +44,7 @@ func wantContent(t *testing.T, n *testnet.Node, root task.CID, want []byte) {
 	if all, err := n.Blocks().HasAll(context.Background(), root); !all || err != nil {
 		t.Fatalf("HasAll: %v, %v", all, err)
 	}
-	f, size, err := n.Blocks().Open(context.Background(), root)
+	f, size, err := n.Blocks().Open(context.Background(), root, blocks.AtMost(1<<40))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,8 @@ func TestFetchWithBadHolders(t *testing.T) {
 			reader.Connect(n)
 		}
 		time.AfterFunc(300*time.Millisecond, dying.Stop)
-		if err := reader.Blocks().Fetch(t.Context(), root, append(testnet.IDs(dying, good), lies), 0); err != nil {
+		holders := append(testnet.IDs(dying, good), lies)
+		if err := reader.Blocks().Fetch(t.Context(), root, holders, blocks.AtMost(1<<40)); err != nil {
 			t.Fatal(err)
 		}
 		wantContent(t, reader, root, data)
@@ -97,7 +98,8 @@ func TestFetchStall(t *testing.T) {
 		reader.AddAddrs(name, []string{mute.Addrs()[0].String()}, time.Hour)
 		reader.Connect(good)
 		start := time.Now()
-		if err := reader.Blocks().Fetch(t.Context(), root, append([]task.PeerID{name}, good.ID()), 0); err != nil {
+		holders := append([]task.PeerID{name}, good.ID())
+		if err := reader.Blocks().Fetch(t.Context(), root, holders, blocks.AtMost(1<<40)); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(start); took > 3*time.Second {
@@ -117,7 +119,7 @@ func TestFetchResumes(t *testing.T) {
 		reader.Connect(holder)
 		short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
-		err := reader.Blocks().Fetch(short, root, testnet.IDs(holder), 0)
+		err := reader.Blocks().Fetch(short, root, testnet.IDs(holder), blocks.AtMost(1<<40))
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("a fetch of 4 MiB in 0.3 s at 12 MB/s: %v", err)
 		}
@@ -126,7 +128,7 @@ func TestFetchResumes(t *testing.T) {
 			t.Fatalf("%d bytes were kept", had)
 		}
 		before := reader.Stats().BytesIn
-		if err := reader.Blocks().Fetch(t.Context(), root, testnet.IDs(holder), 0); err != nil {
+		if err := reader.Blocks().Fetch(t.Context(), root, testnet.IDs(holder), blocks.AtMost(1<<40)); err != nil {
 			t.Fatal(err)
 		}
 		got := reader.Stats().BytesIn - before
@@ -149,27 +151,29 @@ func TestFetchRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		both := testnet.IDs(holder, empty)
+		both, anySize := testnet.IDs(holder, empty), blocks.AtMost(1<<40)
 		tests := []struct {
 			name    string
 			root    task.CID
 			holders []task.PeerID
-			max     int64
+			max     blocks.Bound
 			quota   int64
 			want    error
 			names   []task.PeerID
 		}{
-			{"nobody has it", nowhere, both, 0, 0, blocks.ErrNotFound, both},
-			{"no holders", root, nil, 0, 0, blocks.ErrNotFound, nil},
-			{"only ourselves", root, testnet.IDs(reader), 0, 0, blocks.ErrNotFound, nil},
-			{"only an empty one", root, testnet.IDs(empty), 0, 0, blocks.ErrNotFound, testnet.IDs(empty)},
-			{"not a CID", "bafynonsense", both, 0, 0, blocks.ErrBadCID, nil},
-			{"version 0", "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH", both, 0, 0, blocks.ErrBadCID, nil},
-			{"over the size allowed", root, both, 512 << 10, 0, wire.ErrTooLarge, nil},
-			{"over the quota", root, both, 0, 1 << 19, blocks.ErrQuota, nil},
+			{"nobody has it", nowhere, both, anySize, -1, blocks.ErrNotFound, both},
+			{"no holders", root, nil, anySize, -1, blocks.ErrNotFound, nil},
+			{"only ourselves", root, testnet.IDs(reader), anySize, -1, blocks.ErrNotFound, nil},
+			{"only an empty one", root, testnet.IDs(empty), anySize, -1, blocks.ErrNotFound, testnet.IDs(empty)},
+			{"not a CID", "bafynonsense", both, anySize, -1, blocks.ErrBadCID, nil},
+			{"version 0", "QmbFMke1KXqnYyBBWxB74N4c5SBnJMVAiMNRcGu6x1AwQH", both, anySize, -1, blocks.ErrBadCID, nil},
+			{"over the size allowed", root, both, blocks.AtMost(512 << 10), -1, wire.ErrTooLarge, nil},
+			{"more than was said", root, both, blocks.Exactly(1<<20 - 1), -1, wire.ErrTooLarge, nil},
+			{"less than was said", root, both, blocks.Exactly(1<<20 + 1), -1, blocks.ErrSize, nil},
+			{"over the quota", root, both, anySize, 1 << 19, blocks.ErrQuota, nil},
 		}
 		for _, tt := range tests {
-			reader.Blocks().SetQuota(tt.quota)
+			reader.Blocks().Keep(&blocks.Allowance{Left: tt.quota})
 			err := reader.Blocks().Fetch(t.Context(), tt.root, tt.holders, tt.max)
 			if !errors.Is(err, tt.want) {
 				t.Errorf("%s: %v", tt.name, err)

@@ -84,17 +84,20 @@ func layout(ctx context.Context, r io.Reader, sink ipld.DAGService) (cid.Cid, er
 
 // A File is the content of a stored file. It reads blocks as it goes, with the
 // context given to Open.
-type File interface {
-	io.ReadSeekCloser
-	io.WriterTo
-}
+type File interface{ io.ReadSeekCloser }
 
-// Open returns the content of a file stored here and its size in bytes. A block
-// that is missing is found only when it is read: see HasAll.
-func (b *Store) Open(ctx context.Context, root task.CID) (File, int64, error) {
+// Open returns the content of a file stored here and its size in bytes, which the bound
+// allows: before a byte is read all that is here of it is found to be as large as is said
+// of it, and the reader never gives more. The error is ErrSize or wire.ErrTooLarge where
+// it is not. A block that is missing is found only when it is read: see HasAll.
+func (b *Store) Open(ctx context.Context, root task.CID, bound Bound) (File, int64, error) {
 	c, err := parseCID(root)
 	if err != nil {
 		return nil, 0, err
+	}
+	size, err := b.measure(ctx, c, bound)
+	if err != nil {
+		return nil, 0, fmt.Errorf("blocks: opening %s: %w", root, err)
 	}
 	node, err := localNodes{blocks: b}.Get(ctx, c)
 	if err != nil {
@@ -104,8 +107,41 @@ func (b *Store) Open(ctx context.Context, root task.CID) (File, int64, error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("blocks: opening %s: %w", root, err)
 	}
-	return r, int64(r.Size()), nil
+	return &boundedFile{ctx: ctx, r: r, size: size}, size, nil
 }
+
+// A boundedFile gives no more than was found to be in the file.
+type boundedFile struct {
+	ctx  context.Context // of Open: reading ends with it
+	r    unixfs.DagReader
+	size int64
+	at   int64
+}
+
+// Read implements io.Reader.
+func (f *boundedFile) Read(p []byte) (int, error) {
+	if f.at >= f.size {
+		return 0, io.EOF
+	}
+	if err := f.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := f.r.Read(p[:min(int64(len(p)), f.size-f.at)])
+	f.at += int64(n)
+	return n, err
+}
+
+// Seek implements io.Seeker.
+func (f *boundedFile) Seek(offset int64, whence int) (int64, error) {
+	at, err := f.r.Seek(offset, whence)
+	if err == nil {
+		f.at = at
+	}
+	return at, err
+}
+
+// Close implements io.Closer.
+func (f *boundedFile) Close() error { return f.r.Close() }
 
 // blockSink collects the nodes that the importer makes and stores them in
 // batches.

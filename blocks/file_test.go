@@ -101,7 +101,7 @@ func TestImportCIDs(t *testing.T) {
 		if got, err := CIDOfBytes(tt.data); got != tt.want || err != nil {
 			t.Errorf("%s: CIDOfBytes is %s, %v", tt.name, got, err)
 		}
-		f, size, err := b.Open(t.Context(), got)
+		f, size, err := b.Open(t.Context(), got, AtMost(1<<40))
 		if err != nil || size != int64(len(tt.data)) {
 			t.Fatalf("%s: opening: size %d, %v", tt.name, size, err)
 		}
@@ -120,7 +120,7 @@ func TestOpenSeeks(t *testing.T) {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		f, _, err := b.Open(context.Background(), root)
+		f, _, err := b.Open(context.Background(), root, AtMost(1<<40))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +174,7 @@ func TestBlocks(t *testing.T) {
 	if err := b.DeleteDAG(ctx, root); err != nil || b.Size() != 1 {
 		t.Errorf("after DeleteDAG: %d bytes, %v; want 1", b.Size(), err)
 	}
-	b.SetQuota(chunkBytes)
+	b.Keep(&Allowance{Left: chunkBytes - 1})
 	if _, err := b.ImportBytes(ctx, data); !errors.Is(err, ErrQuota) {
 		t.Errorf("import over the quota: %v", err)
 	}
@@ -223,7 +223,7 @@ func FuzzLinks(f *testing.F) {
 		if err := b.put(context.Background(), []block{{c, data}}); err != nil {
 			t.Fatal(err)
 		}
-		f, _, err := b.Open(context.Background(), textOf(c))
+		f, _, err := b.Open(context.Background(), textOf(c), AtMost(1<<40))
 		if err != nil {
 			return
 		}

@@ -63,13 +63,18 @@ func (b *Store) put(ctx context.Context, blocks []block) error {
 	if count == 0 {
 		return nil
 	}
-	if quota := b.quota.Load(); quota > 0 && b.size.Load()+added > quota {
-		return fmt.Errorf("%w: %d bytes stored, %d more, %d allowed", ErrQuota, b.size.Load(), added, quota)
+	if b.quota != nil {
+		if err := b.quota.Reserve(added); err != nil {
+			return fmt.Errorf("%w: %w", ErrQuota, err)
+		}
 	}
 	if err := batch.Commit(ctx); err != nil {
+		if b.quota != nil {
+			b.quota.Release(added)
+		}
 		return fmt.Errorf("blocks: storing blocks: %w", err)
 	}
-	b.size.Add(added)
+	b.resized(added)
 	return nil
 }
 
@@ -96,7 +101,7 @@ func (b *Store) Delete(ctx context.Context, c task.CID) error {
 	if err != nil {
 		return fmt.Errorf("blocks: deleting block %s: %w", c, err)
 	}
-	b.size.Add(-n)
+	b.resized(-n)
 	return nil
 }
 

@@ -24,7 +24,7 @@ type Store struct {
 	net   Network // for Fetch; nil before Connect
 
 	size  atomic.Int64 // bytes stored
-	quota atomic.Int64 // 0: no limit
+	quota Budget       // nil: no limit
 	mu    sync.Mutex   // held while a batch is prepared and written
 	now   func() time.Time
 }
@@ -65,9 +65,26 @@ func New(ctx context.Context, store ds.Batching) (*Store, error) {
 // Size returns the bytes stored, without the store's own overhead.
 func (b *Store) Size() int64 { return b.size.Load() }
 
-// SetQuota refuses blocks that would bring Size above so many bytes; 0 is no
-// limit. Nothing is removed.
-func (b *Store) SetQuota(bytes int64) { b.quota.Store(bytes) }
+// A Budget bounds what a Store keeps, maybe together with others. It may not call the
+// Store.
+type Budget interface {
+	// Reserve counts bytes that are about to be stored, or says why they may not be.
+	Reserve(bytes int64) error
+	// Release takes back what was reserved and was not stored, or was removed.
+	Release(bytes int64)
+}
+
+// Keep has the Store refuse blocks that a budget has no room for, with ErrQuota. It may be
+// called once, before the Store is used; what is here already is reserved by the caller.
+func (b *Store) Keep(within Budget) { b.quota = within }
+
+// resized notes how many bytes more, or with less than 0 fewer, are stored.
+func (b *Store) resized(bytes int64) {
+	b.size.Add(bytes)
+	if bytes < 0 && b.quota != nil {
+		b.quota.Release(-bytes)
+	}
+}
 
 // Sync makes all blocks stored so far survive the end of the machine.
 func (b *Store) Sync(ctx context.Context) error {

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"godwit/p2p/wire"
 	"godwit/task"
 
 	"github.com/ipfs/go-cid"
@@ -31,18 +30,16 @@ const stealTime = 250 * time.Millisecond
 // A fetch is one call of Fetch. Its holders, a goroutine each, take wants from
 // it and send blocks to its writer.
 type fetch struct {
-	caller   context.Context // of Fetch
-	ctx      context.Context // ends when there is nothing more to do
-	cancel   context.CancelFunc
-	blocks   *Store
-	maxBytes int64
-	arrived  chan block // checked, to be stored; closed when all holders have left
+	caller  context.Context // of Fetch
+	ctx     context.Context // ends when there is nothing more to do
+	cancel  context.CancelFunc
+	blocks  *Store
+	arrived chan block // checked, to be stored; closed when all holders have left
 
 	mu      sync.Mutex
-	seen    map[cid.Cid]bool  // met in the DAG
+	measure *measure          // of what was met in the DAG
 	wants   map[cid.Cid]*want // not arrived, or their children not yet added
 	queue   []*want           // those of wants that no holder is asked for, oldest first
-	total   int64             // bytes of the DAG known so far
 	blocksN int64             // blocks that arrived, and their bytes, for the window
 	blocksB int64
 	holders []*holder
@@ -119,41 +116,27 @@ func (f *fetch) expand(cids []cid.Cid) error {
 			f.mu.Unlock()
 			continue
 		}
-		if err := f.count(size); err != nil {
-			return err
-		}
-		links, err := f.blocks.links(f.ctx, c)
+		s, err := f.blocks.shape(f.ctx, c, size)
 		if err != nil {
 			return err
 		}
-		cids = append(cids, f.unseen(links)...)
-	}
-	return nil
-}
-
-// unseen returns the links met for the first time, the first of them last:
-// expand takes them from the end.
-func (f *fetch) unseen(links []cid.Cid) []cid.Cid {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var fresh []cid.Cid
-	for _, l := range slices.Backward(links) {
-		if !f.seen[l] {
-			f.seen[l] = true
-			fresh = append(fresh, l)
+		fresh, err := f.meet(c, int(size), s)
+		if err != nil {
+			return err
 		}
-	}
-	return fresh
-}
-
-func (f *fetch) count(bytes int64) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.total += bytes
-	if f.maxBytes > 0 && f.total > f.maxBytes {
-		return fmt.Errorf("%w: more than the %d bytes allowed", wire.ErrTooLarge, f.maxBytes)
+		cids = append(cids, fresh...)
 	}
 	return nil
+}
+
+// meet takes a block into the measure and returns the children met for the first time,
+// the first of them last: expand takes them from the end.
+func (f *fetch) meet(c cid.Cid, bytes int, s shape) ([]cid.Cid, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fresh, err := f.measure.meet(c, bytes, s)
+	slices.Reverse(fresh)
+	return fresh, err
 }
 
 // announce wakes the holders that wait; f.mu is held.
@@ -240,15 +223,16 @@ func (f *fetch) got(w *want, data []byte) error {
 	if before {
 		return nil
 	}
-	if err := f.count(int64(len(data))); err != nil {
-		return err
-	}
-	f.arrived <- block{w.cid, data}
-	links, err := linksOf(w.cid, data)
+	s, err := shapeOf(w.cid, data)
 	if err != nil {
 		return err
 	}
-	if err := f.expand(f.unseen(links)); err != nil {
+	fresh, err := f.meet(w.cid, len(data), s)
+	if err != nil {
+		return err
+	}
+	f.arrived <- block{w.cid, data}
+	if err := f.expand(fresh); err != nil {
 		return err
 	}
 	f.mu.Lock()

@@ -48,8 +48,9 @@ func (co collector) run(ctx context.Context) {
 		age := collectAge
 		select {
 		case <-look.C:
+			co.content.room.measure()
 			switch {
-			case nearCap(co.monitor.Readings(), co.monitor.Decision().Disk):
+			case co.content.room.near(), nearCap(co.monitor.Readings(), co.monitor.Decision().Disk):
 				age = crampedAge
 			case time.Now().Before(next):
 				continue

@@ -3,7 +3,6 @@ package node
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,19 +10,13 @@ import (
 	"sync"
 
 	"godwit/blocks"
-	"godwit/blocks/disk"
 	"godwit/sandbox"
 	"godwit/task"
 )
 
-const (
-	// maxContent bounds one file that a job brings: module, input or output. It
-	// keeps a stranger's job from filling the disk with one CID.
-	maxContent = 4 << 30
-	// maxRecord bounds a job's record. A job file of a mebibyte, the largest
-	// accepted, makes a record smaller than this.
-	maxRecord = 2 << 20
-)
+// maxRecord bounds a job's record. A job file of a mebibyte, the largest
+// accepted, makes a record smaller than this.
+const maxRecord = 2 << 20
 
 // A content is what the node keeps by its content, and brings here from others. It is
 // safe for any goroutine.
@@ -31,6 +24,7 @@ type content struct {
 	self    task.PeerID
 	blocks  *blocks.Store
 	pins    pins
+	room    *room
 	cramped chan struct{} // asks for a collection of blocks; holds one
 	valid   validated     // modules
 }
@@ -38,37 +32,47 @@ type content struct {
 // Blocks returns the blocks.
 func (c *content) Blocks() *blocks.Store { return c.blocks }
 
-// Fetch brings whole DAGs here and makes them durable.
-func (c *content) Fetch(ctx context.Context, cids []task.CID, holders []task.PeerID) error {
+// Fetch brings whole DAGs here, each of the size that its bound allows, and makes them
+// durable.
+func (c *content) Fetch(ctx context.Context, roots []blocks.Root, holders []task.PeerID) error {
+	var cids []task.CID
+	for _, r := range roots {
+		cids = append(cids, r.CID)
+	}
+	defer c.Hold(cids)()
+	for _, r := range roots {
+		if err := c.bring(ctx, r, holders); err != nil {
+			return err
+		}
+	}
+	return c.blocks.Sync(ctx)
+}
+
+// bring brings a whole DAG here.
+func (c *content) bring(ctx context.Context, root blocks.Root, holders []task.PeerID) error {
 	others := holders[:0:0]
 	for _, h := range holders {
 		if h != c.self {
 			others = append(others, h)
 		}
 	}
-	defer c.Hold(cids)()
-	for _, cid := range cids {
-		if err := c.blocks.Fetch(ctx, cid, others, maxContent); err != nil {
-			c.Failed(err)
-			return fmt.Errorf("fetching %s: %w", cid, err)
-		}
+	if err := c.blocks.Fetch(ctx, root.CID, others, root.Bound); err != nil {
+		c.Failed(err)
+		return fmt.Errorf("fetching %s: %w", root.CID, err)
 	}
-	return c.blocks.Sync(ctx)
+	return nil
 }
 
 // Record returns the job of that ID, from here or from the holders, with
 // its signature checked.
 func (c *content) Record(ctx context.Context, id task.JobID, holders []task.PeerID) (*task.Job, error) {
 	cid := task.CID(id)
-	if err := c.Fetch(ctx, []task.CID{cid}, holders); err != nil {
+	if err := c.Fetch(ctx, []blocks.Root{{CID: cid, Bound: blocks.AtMost(maxRecord)}}, holders); err != nil {
 		return nil, err
 	}
 	b, err := c.blocks.Get(ctx, cid)
 	if err != nil {
 		return nil, fmt.Errorf("reading the job's record: %w", err)
-	}
-	if len(b) > maxRecord {
-		return nil, fmt.Errorf("the job's record has %d bytes, at most %d", len(b), maxRecord)
 	}
 	rec, err := task.DecodeRecord(b)
 	if err != nil {
@@ -83,14 +87,11 @@ func (c *content) Record(ctx context.Context, id task.JobID, holders []task.Peer
 
 // checkModule refuses what no worker could run, before anything is offered.
 func (c *content) checkModule(ctx context.Context, module task.CID) error {
-	r, size, err := c.blocks.Open(ctx, module)
+	r, _, err := c.blocks.Open(ctx, module, blocks.AtMost(sandbox.MaxModule))
 	if err != nil {
 		return fmt.Errorf("reading the module: %w", err)
 	}
 	defer r.Close()
-	if size > maxContent {
-		return fmt.Errorf("the module has %s, at most %s", task.FormatSize(size), task.FormatSize(maxContent))
-	}
 	if c.valid.has(module) {
 		return nil
 	}
@@ -122,9 +123,6 @@ func (c *content) wantRoom() {
 	default: // one is asked for already
 	}
 }
-
-// isFull tells a disk without room from one that fails.
-func isFull(err error) bool { return errors.Is(err, disk.ErrFull) }
 
 // Pins are the content that is being fetched: it may take longer than what is
 // new is safe, and no machine names it before it is here. The zero value is none.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"godwit/blocks"
 	"godwit/member"
 	"godwit/scheduler/message"
 )
@@ -139,8 +140,8 @@ func (d *driver) notice(e member.Notice) {
 func (d *driver) fetch(ctx context.Context, m *membership, from member.Machine, e message.Fetch) {
 	release := d.content.Hold(e.CIDs)
 	done := message.Fetched{Key: e.Key}
-	if err := d.content.Fetch(ctx, e.CIDs, e.Holders); err != nil {
-		done.Err = err.Error()
+	if err := d.content.fetchFor(ctx, e); err != nil {
+		done.Err, done.Wrong = err.Error(), blocks.Wrong(err)
 	}
 	d.post(post{call: func() {
 		m.step(from, done) // and from here on the machine names what it needs

@@ -9,8 +9,8 @@ import (
 
 	ds "github.com/ipfs/go-datastore"
 
-	"godwit/blocks"
 	"godwit/member"
+	"godwit/node/budget"
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/p2p"
@@ -58,8 +58,14 @@ type serveFunc func(ctx context.Context, from task.PeerID, s exec.Stream)
 // closes it when newNode fails or Run ends.
 func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	n := assemble(newDriver(newCore(cfg, on)))
+	if err := n.content.open(ctx, &n.cfg, on.data); err != nil {
+		n.halt()
+		return nil, errors.Join(err, on.runner.Close(), on.data.Close())
+	}
+	n.content.room.evict = collector{driver: n.driver}.evict
 	n.exec = exec.New(n.tasks, exec.Config{
-		Key: n.key, Self: n.self, StageDir: cfg.stageDir(), Runner: on.runner, Content: n.content, Host: door{n}, Log: n.log,
+		Key: n.key, Self: n.self, StageDir: cfg.stageDir(), Space: lentSpace{n.content.room, budget.Staged},
+		Runner: on.runner, Content: n.content, Host: door{n}, Log: n.log,
 	})
 	defer func() {
 		if err != nil {
@@ -68,9 +74,6 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 			err = errors.Join(err, n.exec.Close(), on.data.Close())
 		}
 	}()
-	if n.content.blocks, err = blocks.New(ctx, on.data); err != nil {
-		return nil, fmt.Errorf("opening the blocks: %w", err)
-	}
 	if n.net, err = on.join(p2p.Config{
 		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
 		Handler: handler{n}, OnBlocks: n.content.blocks.Serve, Log: cfg.Log,

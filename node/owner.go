@@ -71,6 +71,7 @@ func (l *lending) askOwner(ctx context.Context) error {
 func (l *lending) decided(d owner.Decision) {
 	before := l.decision
 	l.decision, l.moveAt = d, d.MoveAt
+	l.content.room.budget.SetMost(d.Disk)
 	if l.movedOut = l.movedOut && d.Stop; l.movedOut {
 		l.moveAt = time.Time{}
 	}

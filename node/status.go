@@ -89,6 +89,9 @@ func (n *Node) notices() []string {
 	if n.full {
 		out = append(out, fullReason)
 	}
+	if refused := n.content.room.notice(); refused != "" {
+		out = append(out, refused)
+	}
 	for _, m := range n.ordered() {
 		if err := m.Manifest().Admits(n.self, m.Pass(), n.clock.wall()); err != nil {
 			out = append(out, err.Error())

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/blocks"
 	"godwit/internal/testnet"
 	"godwit/migrate/handover"
 	"godwit/overlay"
@@ -115,10 +116,10 @@ func TestRelay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Blocks().Fetch(t.Context(), root, []task.PeerID{a.ID()}, 0); err != nil {
+		if err := b.Blocks().Fetch(t.Context(), root, []task.PeerID{a.ID()}, blocks.AtMost(1<<40)); err != nil {
 			t.Fatal(err)
 		}
-		f, _, err := b.Blocks().Open(t.Context(), root)
+		f, _, err := b.Blocks().Open(t.Context(), root, blocks.AtMost(1<<40))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/blocks"
 	"godwit/internal/testnet"
 	"godwit/task"
 )
@@ -29,7 +30,7 @@ func TestUrgentBesideBulk(t *testing.T) {
 				var took time.Duration
 				go func() {
 					defer done()
-					if err := reader.Blocks().Fetch(ctx, root, []task.PeerID{holder.ID()}, 0); err != nil {
+					if err := reader.Blocks().Fetch(ctx, root, []task.PeerID{holder.ID()}, blocks.AtMost(1<<40)); err != nil {
 						t.Error(err)
 					}
 					took = time.Since(began)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"godwit/sandbox/wasi"
+	"godwit/task"
 )
 
 // Limits bound what one task may use. Zero fields take the defaults below.
@@ -31,6 +32,10 @@ const (
 	MaxModule    int64 = 256 << 20 // bytes of a module
 	MaxInputs    int64 = 4 << 30   // bytes of all inputs of a task
 )
+
+// A result can say no more than a task may write.
+var _ [task.MaxOutputBytes - DefaultFiles - DefaultOutput]struct{}
+var _ [DefaultFiles + DefaultOutput - task.MaxOutputBytes]struct{}
 
 const pageSize = 64 << 10
 

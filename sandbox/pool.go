@@ -247,8 +247,7 @@ func (p *Pool) Close() error {
 	}
 	for c := range children {
 		<-c.exited
-		c.in.Close()
-		c.outEnd.Close()
+		c.closeEnds()
 	}
 	p.launcher.close()
 	return nil

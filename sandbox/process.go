@@ -55,6 +55,7 @@ type process struct {
 	cmd    *exec.Cmd
 	in     *os.File
 	outEnd *os.File
+	lender *lender // nil where files are not lent
 	out    *bufio.Reader
 	stderr *firstWords
 	exited chan struct{} // closed when the process is gone and state is set
@@ -81,12 +82,21 @@ func (l *launcher) launch(command []string, dir string) (*process, error) {
 	p.cmd.Env, p.cmd.Dir = childEnv(), dir
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = childIn, childOut, p.stderr
 	p.cmd.WaitDelay = waitDelay
+	var borrower *os.File
+	if lends {
+		if p.lender, borrower, err = newLender(); err != nil {
+			return nil, errors.Join(err, childIn.Close(), in.Close(), out.Close(), childOut.Close())
+		}
+		p.cmd.ExtraFiles = []*os.File{borrower}
+	}
 	detach(p.cmd)
 	err = l.start(p.cmd)
 	childIn.Close()
 	childOut.Close()
+	borrower.Close()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("starting a sandbox process: %w", err), in.Close(), out.Close())
+		p.closeEnds()
+		return nil, fmt.Errorf("starting a sandbox process: %w", err)
 	}
 	go func() {
 		_ = p.cmd.Wait() // its error is in the state
@@ -104,8 +114,16 @@ func (l *launcher) launch(command []string, dir string) (*process, error) {
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	<-p.exited
+	p.closeEnds()
+}
+
+// closeEnds closes this process's ends of what leads to the child.
+func (p *process) closeEnds() {
 	p.in.Close()
 	p.outEnd.Close()
+	if p.lender != nil {
+		_ = p.lender.close()
+	}
 }
 
 // firstSize is how much of a child's standard error is kept: a crash report

@@ -71,6 +71,8 @@ type setup struct {
 
 type put struct {
 	Key string `json:"key"`
+	// Lent is the size of a file that is lent instead of sent; 0 for content in the body.
+	Lent int64 `json:"lent,omitempty"`
 }
 
 type drop struct {

@@ -38,7 +38,7 @@ func Main(stdin io.Reader, stdout io.Writer) int {
 	runtime.GOMAXPROCS(childProcs)
 	confine()
 	frames := make(chan frame)
-	s := &server{out: &outbox{w: stdout}, contents: map[string][]byte{}}
+	s := &server{out: &outbox{w: stdout}, contents: map[string][]byte{}, borrowed: map[string]bool{}}
 	go func() {
 		readRequests(bufio.NewReaderSize(stdin, 64<<10), frames)
 		os.Exit(0)
@@ -96,6 +96,7 @@ type server struct {
 	engine    *engine
 	hostBytes int64
 	contents  map[string][]byte // by key: modules not compiled yet, inputs
+	borrowed  map[string]bool   // those of contents that lie in files of the host
 	before    time.Duration     // CPU used when the task at hand came
 }
 
@@ -111,10 +112,10 @@ func (s *server) handle(f frame) error {
 	case f.Setup != nil:
 		s.engine, s.hostBytes = newEngine(f.Setup.CacheDir), f.Setup.HostBytes
 	case f.Put != nil:
-		s.contents[f.Put.Key] = f.body
+		return s.put(f.Put, f.body)
 	case f.Drop != nil:
 		for _, k := range f.Drop.Keys {
-			delete(s.contents, k)
+			s.drop(k)
 		}
 	case f.Run != nil:
 		return s.run(f)
@@ -253,8 +254,10 @@ func (s *server) judge(resp response, end ending, r *runReq, state *wasi.State) 
 
 func (s *server) inputBytes() int64 {
 	n := int64(0)
-	for _, c := range s.contents {
-		n += int64(len(c))
+	for k, c := range s.contents {
+		if !s.borrowed[k] {
+			n += int64(len(c))
+		}
 	}
 	return n
 }

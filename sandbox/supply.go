@@ -22,7 +22,7 @@ func (p *Pool) supply(c *child, t Task) (*runReq, error) {
 		Off:    t.Checkpoint.Off, Saves: t.Pages != nil, FreezeAt: t.FreezeAtFuel, ThawEvery: t.ThawEvery, Hash: t.StateHash,
 		Tell: t.OnBegin != nil || t.Stages != nil, Staged: t.Stages != nil, FuelEvery: t.fuelEvery()}
 	if !c.ready {
-		if err := c.putFile(run.Module, t.ModulePath, MaxModule); err != nil {
+		if err := c.putModule(run.Module, t.ModulePath); err != nil {
 			return nil, fmt.Errorf("module: %w", err)
 		}
 	}
@@ -69,10 +69,10 @@ func (p *Pool) putInputs(c *child, inputs []Input) ([]string, error) {
 			continue
 		}
 		if in.Path == "" {
-			if err := writeFrame(c.in, request{Put: &put{keys[i]}}, in.Data); err != nil {
+			if err := writeFrame(c.in, request{Put: &put{Key: keys[i]}}, in.Data); err != nil {
 				return nil, fmt.Errorf("sending input %q: %w", in.Name, err)
 			}
-		} else if err := c.putFile(keys[i], in.Path, MaxInputs); err != nil {
+		} else if err := c.putInput(keys[i], in.Path); err != nil {
 			return nil, fmt.Errorf("input %q: %w", in.Name, err)
 		}
 	}
@@ -119,25 +119,22 @@ func (p *Pool) makeRoom(c *child, needed []string) error {
 	return writeFrame(c.in, request{Drop: &drop{old}})
 }
 
-// putFile sends a file of this host, of at most limit bytes.
-func (c *child) putFile(key, path string, limit int64) error {
+// putModule sends a module, a file of this host.
+func (c *child) putModule(key, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return &inputError{err}
 	}
 	defer f.Close()
-	data, err := readAtMost(f, limit+1)
+	data, err := readAtMost(f, MaxModule+1)
 	if err != nil {
 		return &inputError{fmt.Errorf("reading %s: %w", path, err)}
 	}
-	if int64(len(data)) > limit {
-		return &inputError{fmt.Errorf("%s is over the limit of %d bytes", path, limit)}
+	if int64(len(data)) > MaxModule {
+		return &inputError{fmt.Errorf("%s is over the limit of %d bytes", path, MaxModule)}
 	}
-	if err := writeFrame(c.in, request{Put: &put{key}}, data); err != nil {
+	if err := writeFrame(c.in, request{Put: &put{Key: key}}, data); err != nil {
 		return fmt.Errorf("sending %s: %w", path, err)
-	}
-	if key[:len("file/")] == "file/" {
-		c.held[key] = int64(len(data))
 	}
 	return nil
 }

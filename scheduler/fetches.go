@@ -25,7 +25,25 @@ type fetching struct {
 
 func (t *jobTable) fetch(f *fetching, cids []task.CID, holders []task.PeerID) {
 	t.fetches[f.key] = f
-	t.c.emit(message.Fetch{Key: f.key, CIDs: cids, Holders: holders})
+	e := message.Fetch{Key: f.key, CIDs: cids, Holders: holders}
+	switch {
+	case f.sought != nil:
+		e.Most = mostOf(*f.sought)
+	case f.stray != nil, f.saved != nil:
+	case f.lease != nil:
+		e.Sizes, e.Most = message.SizesOf(&f.lease.ending.Result), task.MaxOutputBytes
+	default:
+		e.Sizes = durable.JobSizes(f.job.spec)
+	}
+	t.c.emit(e)
+}
+
+// mostOf returns how many bytes the blocks of a hold may have; 0: what the driver allows.
+func mostOf(n message.HoldName) int64 {
+	if n.Kind == message.HoldOutputs {
+		return task.MaxOutputBytes
+	}
+	return 0
 }
 
 func (t *jobTable) fetched(ev message.Fetched) {
@@ -53,8 +71,12 @@ func (t *jobTable) fetched(ev message.Fetched) {
 	j := f.job
 	if ev.Err != "" {
 		delete(t.jobs, j.id)
+		later := t.c.cfg.RefusalPause
+		if ev.Wrong {
+			later = 0
+		}
 		t.c.emit(message.Send{To: j.submitter, Message: message.Message{Accepted: &message.Accepted{
-			Job: j.id, Error: task.ClipMessage("fetching the job's files failed: " + ev.Err), RetryAfter: t.c.cfg.RefusalPause,
+			Job: j.id, Error: task.ClipMessage("fetching the job's files failed: " + ev.Err), RetryAfter: later,
 		}}})
 		return
 	}

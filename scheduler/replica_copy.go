@@ -172,7 +172,7 @@ func (r *Replica) fetchHolds() {
 			continue
 		}
 		r.fetches[key] = h.Name
-		r.emit(message.Fetch{Key: key, CIDs: h.CIDs, Holders: h.Holders})
+		r.emit(message.Fetch{Key: key, CIDs: h.CIDs, Holders: h.Holders, Most: mostOf(h.Name)})
 	}
 }
 

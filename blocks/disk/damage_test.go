@@ -95,7 +95,7 @@ func (r relic) read(t *testing.T) (missing int, err error) {
 			return missing, e.Error
 		}
 	}
-	f, _, err := b.Open(ctx, r.root)
+	f, _, err := b.Open(ctx, r.root, blocks.AtMost(1<<40))
 	if errors.Is(err, blocks.ErrNotFound) {
 		return missing + 1, nil
 	} else if err != nil {

@@ -49,7 +49,7 @@ func TestStoreKeeps(t *testing.T) {
 	if b, err = blocks.New(ctx, store); err != nil || b.Size() != size {
 		t.Fatalf("opened again: %d bytes, %v; want %d", b.Size(), err, size)
 	}
-	f, _, err := b.Open(ctx, root)
+	f, _, err := b.Open(ctx, root, blocks.AtMost(1<<40))
 	if err != nil {
 		t.Fatal(err)
 	}

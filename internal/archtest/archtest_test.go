@@ -133,7 +133,9 @@ var rules = map[string]rule{
 	"node": {own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share",
 		"scheduler/chunk", "p2p", "blocks", "blocks/disk", "sandbox", "owner", "owner/sensor", "node/exec",
-		"internal/pause"}, outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
+		"internal/pause", "node/budget"}, outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
+
+	"node/budget": {own: []string{"task"}},
 
 	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
 		"sandbox", "owner", "internal/pause"}, outside: []string{"golang.org/x/sys"}},

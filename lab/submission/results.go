@@ -87,6 +87,10 @@ func writeTask(ctx context.Context, client *api.Client, root *os.Root, sub strin
 // content returns an output's bytes, and an error unless they are the ones
 // that the signed result names.
 func content(ctx context.Context, client *api.Client, o task.Output) ([]byte, error) {
+	if o.Size > task.MaxOutputBytes {
+		return nil, fmt.Errorf("%s has %s by its worker's word, and no task may write more than %s",
+			o.Name, task.FormatSize(o.Size), task.FormatSize(task.MaxOutputBytes))
+	}
 	b := o.Inline
 	if int64(len(b)) != o.Size {
 		r, err := client.OpenFile(ctx, o.CID)

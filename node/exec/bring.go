@@ -9,9 +9,14 @@ import (
 	"time"
 
 	"godwit/blocks"
+	"godwit/sandbox"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
+
+// MaxState bounds a checkpoint, in bytes: the most memory that a task may have, its files
+// and what it has printed, and the manifest.
+const MaxState = sandbox.MaxMemory + task.MaxOutputBytes + maxManifest
 
 // maxManifest bounds the manifest of a checkpoint, in bytes.
 const maxManifest = 64 << 20
@@ -62,7 +67,8 @@ func (c *core) bringPatiently(
 
 // bringCheckpoint fetches a checkpoint's tree and returns its manifest.
 func (c *core) bringCheckpoint(ctx context.Context, e message.Start, pages *pageStore) ([]byte, error) {
-	if err := c.Content.Fetch(ctx, []task.CID{e.From.CID}, e.Holders); err != nil {
+	state := []blocks.Root{{CID: e.From.CID, Bound: blocks.AtMost(MaxState)}}
+	if err := c.Content.Fetch(ctx, state, e.Holders); err != nil {
 		return nil, err
 	}
 	links, err := c.Content.Blocks().Tree(ctx, e.From.CID)
@@ -72,7 +78,7 @@ func (c *core) bringCheckpoint(ctx context.Context, e message.Start, pages *page
 	var manifest []byte
 	for _, l := range links {
 		if l.Name == manifestName {
-			if manifest, err = readAll(ctx, c.Content.Blocks(), l.CID, maxManifest); err != nil {
+			if manifest, err = readAll(ctx, c.Content.Blocks(), l.CID, blocks.AtMost(maxManifest)); err != nil {
 				return nil, fmt.Errorf("reading the checkpoint's manifest: %w", err)
 			}
 			continue
@@ -89,14 +95,13 @@ func (c *core) bringCheckpoint(ctx context.Context, e message.Start, pages *page
 	return manifest, nil
 }
 
-func readAll(ctx context.Context, from *blocks.Store, c task.CID, most int64) ([]byte, error) {
-	f, size, err := from.Open(ctx, c)
+func readAll(ctx context.Context, from *blocks.Store, c task.CID, bound blocks.Bound) ([]byte, error) {
+	f, size, err := from.Open(ctx, c, bound)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if size > most {
-		return nil, fmt.Errorf("%d bytes, at most %d", size, most)
-	}
-	return io.ReadAll(f)
+	b := make([]byte, size)
+	_, err = io.ReadFull(f, b)
+	return b, err
 }

@@ -15,6 +15,7 @@ type Config struct {
 	Key      ed25519.PrivateKey // signs results
 	Self     task.PeerID
 	StageDir string // files of prepared jobs; exists, and is the Executor's own
+	Space    Space  // for those files
 	Runner   Runner // which the Executor closes
 	Content  Content
 	Host     Host

@@ -17,7 +17,7 @@ import (
 func (x *Executor) Do(of Client, effect message.Effect) {
 	switch e := effect.(type) {
 	case message.Prepare:
-		x.spawn(func() { x.jobs.prepare(of, e) })
+		x.jobs.prepare(of, e)
 	case message.Start:
 		if w := (start{of, e}); !x.insteadOf(w) {
 			x.waiting = append(x.waiting, w)
@@ -30,7 +30,7 @@ func (x *Executor) Do(of Client, effect message.Effect) {
 	case message.Stop:
 		x.stop(e)
 	case message.Release:
-		x.jobs.release(e.Job)
+		x.jobs.release(of, e.Job)
 	default:
 		x.Log.Error("effect of an unknown kind", "kind", fmt.Sprintf("%T", e))
 	}

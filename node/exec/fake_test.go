@@ -3,10 +3,12 @@ package exec
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,7 +32,12 @@ type fakeHost struct {
 	moves  bool
 	job    *task.Job // that anybody has; nil for none
 	blocks *blocks.Store
-	dial   func(to task.PeerID) (Stream, error) // nil: nobody can be reached
+	space  fakeSpace
+	// fetching, if not nil, is waited for by every fetch of files; gaveUp counts those that
+	// ended before.
+	fetching chan struct{}
+	gaveUp   atomic.Int64
+	dial     func(to task.PeerID) (Stream, error) // nil: nobody can be reached
 }
 
 func newFakeHost() *fakeHost { return &fakeHost{moves: true} }
@@ -41,7 +48,7 @@ func (h *fakeHost) executor(t *testing.T, r Runner) *Executor {
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	h.blocks = newBlocks(t)
 	x := New(t.Context(), Config{
-		Key: key, Self: task.PeerIDOf(key.Public().(ed25519.PublicKey)), StageDir: t.TempDir(), Runner: r,
+		Key: key, Self: task.PeerIDOf(key.Public().(ed25519.PublicKey)), StageDir: t.TempDir(), Space: &h.space, Runner: r,
 		Content: h, Host: h, Log: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(func() {
@@ -59,6 +66,30 @@ func newBlocks(t *testing.T) *blocks.Store {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// A fakeSpace counts, and refuses what would bring it above most; 0 is no bound.
+type fakeSpace struct {
+	mu         sync.Mutex
+	used, most int64
+}
+
+var errNoSpace = errors.New("no space")
+
+func (s *fakeSpace) Reserve(bytes int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.most > 0 && s.used+bytes > s.most {
+		return errNoSpace
+	}
+	s.used += bytes
+	return nil
+}
+
+func (s *fakeSpace) Release(bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used -= bytes
 }
 
 // on does something as the loop does.
@@ -99,12 +130,21 @@ func (h *fakeHost) Forecast() func(time.Duration) float64 {
 	return func(d time.Duration) float64 { return math.Exp(-d.Hours() / 48) }
 }
 
-func (h *fakeHost) Blocks() *blocks.Store  { return h.blocks }
-func (h *fakeHost) Hold([]task.CID) func() { return func() {} }
-func (h *fakeHost) Failed(error)           {}
-func (h *fakeHost) Fetch(ctx context.Context, cids []task.CID, _ []task.PeerID) error {
-	for _, c := range cids {
-		if err := h.blocks.Fetch(ctx, c, nil, math.MaxInt64); err != nil {
+func (h *fakeHost) Blocks() *blocks.Store                       { return h.blocks }
+func (h *fakeHost) Hold([]task.CID) func()                      { return func() {} }
+func (h *fakeHost) Failed(error)                                {}
+func (h *fakeHost) MakeRoom(context.Context, int64, bool) error { return nil }
+func (h *fakeHost) Fetch(ctx context.Context, roots []blocks.Root, _ []task.PeerID) error {
+	if h.fetching != nil {
+		select {
+		case <-h.fetching:
+		case <-ctx.Done():
+			h.gaveUp.Add(1)
+			return ctx.Err()
+		}
+	}
+	for _, r := range roots {
+		if err := h.blocks.Fetch(ctx, r.CID, nil, r.Bound); err != nil {
 			return err
 		}
 	}

@@ -60,11 +60,16 @@ type Host interface {
 // A Content is what the node keeps by its content. It is safe for any goroutine.
 type Content interface {
 	Blocks() *blocks.Store
-	// Fetch brings whole DAGs here from the holders, and makes them durable.
-	Fetch(ctx context.Context, cids []task.CID, holders []task.PeerID) error
+	// Fetch brings whole DAGs here from the holders, each of the size that its bound
+	// allows, and makes them durable.
+	Fetch(ctx context.Context, roots []blocks.Root, holders []task.PeerID) error
 	// Record returns the job of an ID, from here or from the holders, its signature
 	// checked.
 	Record(ctx context.Context, id task.JobID, holders []task.PeerID) (*task.Job, error)
+	// MakeRoom returns when so many bytes more can be kept, or says why they cannot be.
+	// owed is what the node has promised: results, and states of tasks; new work is not,
+	// and leaves some room.
+	MakeRoom(ctx context.Context, bytes int64, owed bool) error
 	// Hold keeps content from being removed until release is called, once.
 	Hold(cids []task.CID) (release func())
 	// Failed takes in why something could not be stored: a full disk is given room.

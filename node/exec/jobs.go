@@ -2,41 +2,68 @@ package exec
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 
+	"godwit/blocks"
+	"godwit/sandbox"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
 
-// jobs are those that are ready to run here.
+// jobs are those that are ready to run here, and those that are made ready. They are on
+// the loop, but for what says otherwise.
 type jobs struct {
 	*core
-	ready map[task.JobID]*Job
+	files  *staging
+	ready  map[task.JobID]*Job
+	coming map[comingJob]*preparation
 }
 
-func newJobs(c *core) jobs { return jobs{c, map[task.JobID]*Job{}} }
+// A comingJob is one that is made ready for a client.
+type comingJob struct {
+	of Client
+	id task.JobID
+}
+
+type preparation struct{ end context.CancelFunc }
+
+func newJobs(c *core) jobs {
+	return jobs{core: c, files: newStaging(c), ready: map[task.JobID]*Job{}, coming: map[comingJob]*preparation{}}
+}
 
 // get returns a job that is ready, or nil.
 func (s *jobs) get(id task.JobID) *Job { return s.ready[id] }
 
-// prepare answers a Prepare.
+// prepare begins what answers a Prepare, unless a Release ends it.
 func (s *jobs) prepare(of Client, e message.Prepare) {
-	job, err := s.bring(s.ctx, e.Job, e.Holders)
-	s.Host.Post(func() {
-		answer := message.Prepared{ID: e.Job}
-		if err != nil {
-			answer.Err = err.Error()
-			s.Log.Warn("job could not be prepared", "job", e.Job, "err", err)
-		} else {
-			s.ready[e.Job] = job
-			answer.Job = job.spec
-		}
-		of.Report(answer)
+	ctx, end := context.WithCancel(s.ctx)
+	name, p := comingJob{of, e.Job}, &preparation{end}
+	s.coming[name] = p
+	s.spawn(func() {
+		job, err := s.bring(ctx, e.Job, e.Holders)
+		end()
+		s.Host.Post(func() {
+			if s.coming[name] != p {
+				s.discard(job)
+				return
+			}
+			delete(s.coming, name)
+			s.prepared(of, e.Job, job, err)
+		})
 	})
+}
+
+// prepared tells a client what came of its Prepare.
+func (s *jobs) prepared(of Client, id task.JobID, job *Job, err error) {
+	answer := message.Prepared{ID: id}
+	if err != nil {
+		answer.Err = err.Error()
+		s.Log.Warn("job could not be prepared", "job", id, "err", err)
+	} else {
+		s.discard(s.ready[id]) // of a client before
+		s.ready[id] = job
+		answer.Job = job.spec
+	}
+	of.Report(answer)
 }
 
 // bring fetches a job's record, module and inputs and stages them as files, from any
@@ -51,18 +78,66 @@ func (s *jobs) bring(ctx context.Context, id task.JobID, holders []task.PeerID) 
 	if !s.Runner.ReadsFiles() {
 		return job, nil
 	}
-	if err := s.Content.Fetch(ctx, JobContent(spec), holders); err != nil {
+	if err := s.fetch(ctx, JobRoots(spec), holders); err != nil {
 		return nil, err
 	}
-	if job.module, err = s.stage(ctx, spec.Module); err != nil {
+	if err := s.stage(ctx, job); err != nil {
+		s.discard(job)
+		s.Content.Failed(err)
 		return nil, err
-	}
-	for _, in := range spec.Inputs {
-		if job.inputs[in.CID], err = s.stage(ctx, in.CID); err != nil {
-			return nil, err
-		}
 	}
 	return job, nil
+}
+
+// fetch brings a job's files here, once there is room for them, and for them once more
+// as staged files.
+func (s *jobs) fetch(ctx context.Context, roots []blocks.Root, holders []task.PeerID) error {
+	var need int64
+	for _, r := range roots[1:] { // nobody says how large the module is
+		here, err := s.Content.Blocks().HasAll(ctx, r.CID)
+		if err != nil {
+			return err
+		}
+		if !here {
+			need += r.Bound.Most()
+		}
+		if !s.files.has(r.CID) {
+			need += r.Bound.Most()
+		}
+	}
+	if err := s.Content.MakeRoom(ctx, need, false); err != nil {
+		return err
+	}
+	return s.Content.Fetch(ctx, roots, holders)
+}
+
+// stage takes the files of a job.
+func (s *jobs) stage(ctx context.Context, job *Job) (err error) {
+	take := func(root blocks.Root) (path string) {
+		if err != nil {
+			return ""
+		}
+		if path, err = s.files.take(ctx, root); err == nil {
+			job.staged = append(job.staged, root.CID)
+		}
+		return path
+	}
+	job.module = take(moduleOf(job.spec))
+	for i := range job.spec.Inputs {
+		in := &job.spec.Inputs[i]
+		job.inputs[in.CID] = take(inputRoot(in))
+	}
+	return err
+}
+
+// discard gives up the files of a job, from any goroutine; nil has none.
+func (s *jobs) discard(job *Job) {
+	if job == nil {
+		return
+	}
+	for _, c := range job.staged {
+		s.files.drop(c)
+	}
 }
 
 // JobContent lists what a job's tasks read.
@@ -74,54 +149,33 @@ func JobContent(j *task.Job) []task.CID {
 	return cids
 }
 
-func (s *jobs) path(c task.CID) string { return filepath.Join(s.StageDir, string(c)) }
-
-// stage writes content to a file that sandboxes read, unless it is there. The
-// file appears whole or not at all.
-func (s *jobs) stage(ctx context.Context, c task.CID) (path string, err error) {
-	path = s.path(c)
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
+// JobRoots lists what a job's tasks read, each with the size that it must have.
+func JobRoots(j *task.Job) []blocks.Root {
+	roots := []blocks.Root{moduleOf(j)}
+	for i := range j.Inputs {
+		roots = append(roots, inputRoot(&j.Inputs[i]))
 	}
-	r, _, err := s.Content.Blocks().Open(ctx, c)
-	if err != nil {
-		return "", fmt.Errorf("staging %s: %w", c, err)
-	}
-	defer r.Close()
-	f, err := os.CreateTemp(s.StageDir, "new-*")
-	if err != nil {
-		return "", fmt.Errorf("staging %s: %w", c, err)
-	}
-	_, err = io.Copy(f, r)
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-		return "", fmt.Errorf("staging %s: %w", c, err)
-	}
-	return path, nil
+	return roots
 }
 
-// release forgets a job and its staged files, but those that another job reads.
-func (s *jobs) release(id task.JobID) {
-	gone, ok := s.ready[id]
-	if !ok {
+func moduleOf(j *task.Job) blocks.Root {
+	return blocks.Root{CID: j.Module, Bound: blocks.AtMost(sandbox.MaxModule)}
+}
+
+func inputRoot(f *task.FileRef) blocks.Root {
+	return blocks.Root{CID: f.CID, Bound: blocks.Exactly(f.Size)}
+}
+
+// release forgets a client's job, and ends what makes it ready.
+func (s *jobs) release(of Client, id task.JobID) {
+	name := comingJob{of, id}
+	if p := s.coming[name]; p != nil {
+		delete(s.coming, name)
+		p.end()
 		return
 	}
+	s.discard(s.ready[id])
 	delete(s.ready, id)
-	used := map[task.CID]bool{}
-	for _, j := range s.ready {
-		for _, c := range JobContent(j.spec) {
-			used[c] = true
-		}
-	}
-	for _, c := range JobContent(gone.spec) {
-		if !used[c] {
-			os.Remove(s.path(c))
-		}
-	}
 }
 
 // roots lists the jobs that are ready and what their tasks read.

@@ -65,6 +65,13 @@ func (c *core) run(ctx context.Context, job *Job, id task.TaskID, s *saving) (sa
 
 // keepOutputs stores outputs as blocks; small ones travel in the result.
 func (c *core) keepOutputs(ctx context.Context, files []sandbox.File) ([]task.Output, error) {
+	var need int64
+	for _, f := range files {
+		need += int64(len(f.Data))
+	}
+	if err := c.Content.MakeRoom(ctx, need, true); err != nil {
+		return nil, fmt.Errorf("storing the outputs: %w", err)
+	}
 	out := make([]task.Output, 0, len(files))
 	for _, f := range files {
 		o := task.Output{Name: f.Name, Size: int64(len(f.Data))}

@@ -40,6 +40,7 @@ type Job struct {
 	spec   *task.Job
 	module string              // path; "" where the runner reads no files
 	inputs map[task.CID]string // paths
+	staged []task.CID          // files taken of the staging, each as often as it was
 	saves  saveCosts
 }
 

@@ -93,6 +93,7 @@ func (c *core) keepState(a *attempt, s *saving, state snapshot) {
 	a.controls.note(s.pages.size(state.manifest))
 	root, err := s.pages.tree(state.manifest)
 	if err != nil {
+		c.Content.Failed(err)
 		c.Log.Warn("a checkpoint could not be stored", "task", a.name.Task.String(), "err", err)
 		return
 	}

@@ -25,7 +25,7 @@ func (DataDir) Kinds() []Kind { return []Kind{Disk} }
 func (d DataDir) Run(ctx context.Context, report func(Reading)) {
 	watch(ctx, d, report, func(ctx context.Context) error {
 		return poll(ctx, diskEvery, func() error {
-			sum, err := d.size()
+			sum, err := d.Size()
 			if err != nil {
 				return err
 			}
@@ -35,8 +35,9 @@ func (d DataDir) Run(ctx context.Context, report func(Reading)) {
 	})
 }
 
-// size skips what vanishes meanwhile.
-func (d DataDir) size() (sum int64, err error) {
+// Size adds the files up, in bytes, and skips what vanishes meanwhile. It fails where the
+// directory cannot be read.
+func (d DataDir) Size() (sum int64, err error) {
 	err = filepath.WalkDir(d.Dir, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case path == d.Dir && err != nil:

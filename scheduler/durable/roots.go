@@ -23,6 +23,15 @@ func (r *RootSet) Add(cids ...task.CID) {
 // Sorted returns the blocks in order, each once.
 func (r *RootSet) Sorted() []task.CID { return slices.Sorted(maps.Keys(r.cids)) }
 
+// JobSizes returns how many bytes a job's inputs have, by its record.
+func JobSizes(spec *task.Job) map[task.CID]int64 {
+	sizes := map[task.CID]int64{}
+	for i := range spec.Inputs {
+		sizes[spec.Inputs[i].CID] = spec.Inputs[i].Size
+	}
+	return sizes
+}
+
 // JobBlocks lists what a job needs held so that it can outlive its submitter.
 func JobBlocks(id task.JobID, spec *task.Job) []task.CID {
 	cids := []task.CID{task.CID(id), spec.Module}

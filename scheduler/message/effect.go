@@ -35,10 +35,14 @@ type Fetch struct {
 	Key     string
 	CIDs    []task.CID
 	Holders []task.PeerID
+	// Sizes are the bytes that files among CIDs must have: what somebody has signed.
+	Sizes map[task.CID]int64
+	Most  int64 // bytes of all together; 0: what the driver allows
 }
 
 // Prepare brings a job's record, module and inputs to this node and makes
-// them ready to run. It is answered by one Prepared.
+// them ready to run. It is answered by one Prepared, unless a Release comes first, which
+// ends it.
 type Prepare struct {
 	Job     task.JobID
 	Holders []task.PeerID

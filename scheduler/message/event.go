@@ -59,6 +59,9 @@ type ForgetJob struct{ Job task.JobID }
 type Fetched struct {
 	Key string
 	Err string
+	// Wrong says that the content is not as large as was said, or allowed, so that to
+	// try again is of no use.
+	Wrong bool
 }
 
 // Prepared answers a Prepare effect, once. Job is nil when Err is not empty.

@@ -14,6 +14,15 @@ func RemoteOutputs(r *task.Result) []task.CID {
 	return cids
 }
 
+// SizesOf returns how many bytes the outputs of a result have, by its word.
+func SizesOf(r *task.Result) map[task.CID]int64 {
+	sizes := map[task.CID]int64{}
+	for i := range r.Outputs {
+		sizes[r.Outputs[i].CID] = r.Outputs[i].Size
+	}
+	return sizes
+}
+
 // OutputsOf lists the output blocks that keep a held result readable: those of
 // the first of the agreeing results that are not in the result itself. It is
 // nil for a task that failed.

@@ -34,7 +34,10 @@ func (s *Submitter) fetch(key string, f *resultFetch) {
 		return
 	}
 	f.holders = holdersOf(&f.summary, s.leader)
-	s.emit(message.Fetch{Key: key, CIDs: message.OutputsOf(&f.summary), Holders: f.holders})
+	s.emit(message.Fetch{
+		Key: key, CIDs: message.OutputsOf(&f.summary), Holders: f.holders,
+		Sizes: message.SizesOf(&f.summary.Results[0]), Most: task.MaxOutputBytes,
+	})
 }
 
 // holdersOf lists who should have the blocks of a task's end, the leader first.

@@ -43,6 +43,17 @@ func (js *jobs) idleSince(j *workerJob, now time.Time) {
 	}
 }
 
+// without notes that a job has a task less here. One that has none is not prepared to its
+// end.
+func (js *jobs) without(j *workerJob, now time.Time, out *effects) {
+	if j.leases == 0 && j.spec == nil && js.known[j.id] == j {
+		delete(js.known, j.id)
+		out.emit(message.Release{Job: j.id})
+		return
+	}
+	js.idleSince(j, now)
+}
+
 // releaseIdle lets go of jobs that had no task here for long.
 func (js *jobs) releaseIdle(now time.Time, out *effects) {
 	for {

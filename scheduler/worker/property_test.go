@@ -69,6 +69,11 @@ func (f *floor) step(ev message.Event) {
 				f.t.Fatalf("job %s is prepared twice at once", e.Job)
 			}
 			f.asked[e.Job] = true
+		case message.Release: // which ends what prepares it
+			if n := f.leasesOf(e.Job); n > 0 {
+				f.t.Fatalf("job %s is released with %d leases", e.Job, n)
+			}
+			delete(f.asked, e.Job)
 		case message.Start:
 			f.starts(e)
 		case message.Stop:
@@ -86,6 +91,16 @@ func (f *floor) step(ev message.Event) {
 	if at, ok := f.w.NextWake(); !ok && f.w.leader != "" {
 		f.t.Fatalf("it never looks again, after %v", at)
 	}
+}
+
+// leasesOf counts the worker's leases of a job.
+func (f *floor) leasesOf(job task.JobID) (n int) {
+	for id := range f.w.held {
+		if id.Job == job {
+			n++
+		}
+	}
+	return n
 }
 
 func (f *floor) starts(e message.Start) {

@@ -18,12 +18,12 @@ func (w *Worker) prepared(ev message.Prepared) {
 		w.jobs.idleSince(j, w.now)
 		return
 	}
+	delete(w.jobs.known, j.id)
 	for _, h := range slices.Clone(w.queue) {
 		if h.job == j {
 			w.giveBack(h, "preparing the job failed: "+ev.Err, w.timing.RefusalPause)
 		}
 	}
-	delete(w.jobs.known, j.id)
 }
 
 // startQueued starts what slots and memory allow, oldest attempt first. A job

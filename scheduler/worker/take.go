@@ -31,5 +31,5 @@ func (w *Worker) giveBack(h *heldLease, reason string, retry time.Duration) {
 func (w *Worker) forget(h *heldLease) {
 	delete(w.held, h.task)
 	h.job.leases--
-	w.jobs.idleSince(h.job, w.now)
+	w.jobs.without(h.job, w.now, &w.effects)
 }

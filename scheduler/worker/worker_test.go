@@ -274,3 +274,41 @@ func TestWorkerReleasesIdleJobs(t *testing.T) {
 		t.Errorf("got %+v, want the job released", b.last)
 	}
 }
+
+// A job that nobody needs any more is not prepared to its end, and is prepared anew for
+// who needs it later.
+func TestWorkerReleasesWhatIsBeingPrepared(t *testing.T) {
+	b := newBench(t)
+	has := func(want message.Effect) bool {
+		return slices.ContainsFunc(b.last, func(e message.Effect) bool {
+			switch e.(type) {
+			case message.Release:
+				return e == want
+			case message.Prepare:
+				return e.(message.Prepare).Job == b.job && want == message.Effect(nil)
+			}
+			return false
+		})
+	}
+	b.place(b.leases(5, 1, 2))
+	if !has(nil) {
+		t.Fatalf("got %+v, want the job prepared", b.last)
+	}
+	b.step(message.OwnerState{State: overlay.UserPresent})
+	if !has(message.Release{Job: b.job}) {
+		t.Errorf("the owner is back: got %+v, want the job released", b.last)
+	}
+	b.step(message.OwnerState{State: overlay.Available, Slots: 2})
+	b.place(b.leases(5, 3))
+	if !has(nil) {
+		t.Errorf("got %+v, want the job prepared again", b.last)
+	}
+	b.step(message.Prepared{ID: b.job, Job: b.spec})
+	b.want("started", b.started(), []uint64{3})
+	b.end(3, task.Completed)
+	b.now = b.now.Add(Default().KeepJob - 1)
+	b.step(message.Wake{})
+	if has(message.Release{Job: b.job}) {
+		t.Error("a job that is ready was released at once")
+	}
+}
