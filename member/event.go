@@ -52,7 +52,7 @@ type Answered struct {
 	Event message.Event
 }
 
-// Outrun answers a Do of a message.Outrun: a peer obeys a later epoch, by its own word.
+// Outrun answers a message.Outrun in a Do: a peer obeys a later epoch, by its own word.
 type Outrun struct {
 	Of    *Member
 	From  task.PeerID

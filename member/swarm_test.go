@@ -170,7 +170,9 @@ func (h *host) carryOut(e Effect) {
 	s := h.s
 	switch e := e.(type) {
 	case Do:
-		h.do(e.From, e.Effect)
+		for _, machine := range e.Effects {
+			h.do(e.From, machine)
+		}
 	case Gossip:
 		for _, o := range s.hosts {
 			if o.up && o != h {

@@ -46,7 +46,7 @@ func (n *Node) lastWords() error {
 	n.notePast(n.past.noteAt)
 	for _, m := range n.ordered() {
 		for _, e := range m.Worker().Keep() {
-			n.pending = append(n.pending, pending{member.Do{Of: m.Member, Effect: e}, m})
+			n.pending = append(n.pending, pending{of: m, machine: e})
 		}
 	}
 	return n.store.commit(context.Background(), changesOf(n.pending))

@@ -20,7 +20,9 @@ func (n *node) carryOut(e member.Effect) {
 	case member.SayLease:
 		n.sayLease(e)
 	case member.Do:
-		n.do(e.From, e.Effect)
+		for _, of := range e.Effects {
+			n.do(e.From, of)
+		}
 	}
 }
 
