@@ -28,13 +28,20 @@ type Peer struct {
 	full     string    // why nothing can be promised now; "" for that it can
 	servedAt time.Time // when the overlays' guests were last counted
 
+	guests int           // as counted last
+	count  func(*Member) // adds to guests: made once, as it is asked of each task that begins or ends
+
+	asked overlay.Advert // of whom the world is asked for a forecast: it need not be made anew
+
 	leaveBy   time.Time // when a peer that leaves stops waiting; zero while it stays
 	leaveMost time.Time // when it stops waiting for guests that are on their way
 }
 
 // New returns a peer that is in no overlay yet. now is the time at which it starts.
 func New(cfg Config, now time.Time) *Peer {
-	return &Peer{cfg: cfg, world: cfg.World, now: now, suspicion: overlay.NewSuspicion(cfg.Self)}
+	p := &Peer{cfg: cfg, world: cfg.World, now: now, suspicion: overlay.NewSuspicion(cfg.Self)}
+	p.count = func(*Member) { p.guests++ }
+	return p
 }
 
 // Member returns the part in an overlay; nil for none.
