@@ -133,10 +133,3 @@ func (n *node) prepare(e message.Prepare) {
 		n.step(n.m.Worker(), message.Prepared{ID: e.Job, Job: n.w.jobs[e.Job].spec})
 	})
 }
-
-// world notes a fault of the machines or of the simulation: the run fails.
-func (w *world) note(err error) {
-	if err != nil && w.err == nil {
-		w.err = fmt.Errorf("sim/swarm: at %v: %w", w.now.Round(time.Millisecond), err)
-	}
-}
