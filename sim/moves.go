@@ -308,24 +308,3 @@ func (w *world) strand(k int32, left bool) {
 	w.tally.giveBack(t.early)
 	w.lost(k, t.host, "its move came to nothing", true)
 }
-
-// newMover makes the migration policy, nil where nothing moves. Where all hosts
-// are to be predicted for, a policy that has the choice looks at all.
-func newMover(s *Scenario) (migrate.Policy, error) {
-	spec := s.Migration
-	if spec == "" || spec == "none" {
-		return nil, nil
-	}
-	if s.ScanAll {
-		sep := ":"
-		for _, c := range spec {
-			if c == ':' {
-				sep = ","
-			}
-		}
-		if p, err := migrate.Parse(spec + sep + "hosts=available"); err == nil {
-			return p, nil
-		}
-	}
-	return migrate.Parse(spec)
-}

@@ -17,15 +17,6 @@ const noticeAgain = int64(10 * time.Second)
 // from its host: nobody needs that host any more.
 const fromStore int32 = -2
 
-// Notices are those that notice-driven policies hear of.
-type notices struct {
-	// hosts are on notice and had tasks when they were looked at last; no host
-	// that has tasks and is on notice is missing.
-	hosts  hostSet
-	driven bool // a scan follows a notice
-	armed  bool // a reminder is on the agenda
-}
-
 // onNotice says whether a host is there and takes no guests, or none any more:
 // it goes, or its owner has it.
 func (h *simHost) onNotice() bool { return !h.gone && h.state != trace.Available }
