@@ -74,13 +74,13 @@ func (w *world) reminded() {
 // and says whether it can go on elsewhere at once: from a checkpoint that this
 // run made, as live. A checkpoint that is still on its way counts, because the
 // host lives and the end waits for it.
-func (w *world) fallBack(k int32, h *simHost) bool {
-	t := &w.tasks.slots[k]
+func (f *farm) fallBack(k int32, h *simHost) bool {
+	t := &f.tasks.slots[k]
 	served, spent := h.workClock-t.begunWork, h.timeClock-t.begunTime
-	made, _ := w.checkpoints(t, served)
-	w.tally.checkpoint(made, t, w.saves.Away)
-	w.keep(t, served, spent, made)
-	if made == 0 || !w.saves.Away {
+	made, _ := f.checkpoints(t, served)
+	f.tally.checkpoint(made, t, f.saves.Away)
+	f.keep(t, served, spent, made)
+	if made == 0 || !f.saves.Away {
 		return false
 	}
 	t.onSaved, t.from = true, t.saved

@@ -13,37 +13,37 @@ import (
 const jobName task.JobID = "sim"
 
 // open notes that a host may be given tasks.
-func (w *world) open(i int32) {
-	w.roomy.set(i)
-	w.ranks.note(i)
+func (o *offering) open(i int32) {
+	o.roomy.set(i)
+	o.ranks.note(i)
 }
 
-func (w *world) close(i int32) {
-	w.roomy.clear(i)
-	w.ranks.note(i)
+func (o *offering) close(i int32) {
+	o.roomy.clear(i)
+	o.ranks.note(i)
 }
 
 // touch notes that a host changed, which is to be offered in the next round if
 // it has room. One that is gone unseen stays as it seemed.
-func (w *world) touch(i int32, h *simHost) {
-	if !h.unseen && (h.state != trace.Available || !(h.speed > 0)) || w.room(h) <= 0 {
-		w.close(i)
+func (f *farm) touch(i int32, h *simHost) {
+	if !h.unseen && (h.state != trace.Available || !(h.speed > 0)) || f.room(h) <= 0 {
+		f.close(i)
 		return
 	}
-	w.open(i)
-	if w.classes != nil {
-		w.classes.touched(i, h)
+	f.open(i)
+	if f.classes != nil {
+		f.classes.touched(i, h)
 	}
 	if !h.touched {
 		h.touched = true
-		w.touched = append(w.touched, i)
+		f.touched = append(f.touched, i)
 	}
 }
 
 // room is how many tasks more a host may be given.
-func (w *world) room(h *simHost) int { return w.slots32() + w.ahead - int(h.load) }
+func (r *rules) room(h *simHost) int { return r.slots32() + r.ahead - int(h.load) }
 
-func (w *world) slots32() int { return int(w.slots) }
+func (r *rules) slots32() int { return int(r.slots) }
 
 // place asks the policy for placements, as a live coordinator does: between two
 // times that a policy wants to be asked it sees only hosts that have changed,
@@ -69,11 +69,11 @@ func (w *world) place() {
 }
 
 // forget drops what changed: nothing waits.
-func (w *world) forget() {
-	for _, i := range w.touched {
-		w.hosts[i].touched = false
+func (f *farm) forget() {
+	for _, i := range f.touched {
+		f.hosts[i].touched = false
 	}
-	w.touched, w.widened = w.touched[:0], false
+	f.touched, f.widened = f.touched[:0], false
 }
 
 // offerAll returns the hosts of a round, in their order.
@@ -108,8 +108,8 @@ func (w *world) offer(i int32) {
 
 // shape is a task as policies see it: with its whole work, and what is left of it
 // from the last checkpoint that all can get.
-func (w *world) shape(k int32) place.Task {
-	t := &w.tasks.slots[k]
+func (c *crowd) shape(k int32) place.Task {
+	t := &c.tasks.slots[k]
 	left := t.work
 	if t.saved > 0 && t.savedHost == none {
 		left -= t.saved
@@ -177,11 +177,11 @@ func (w *world) heed(p *place.Placement) {
 
 // travel is how long a task that is placed takes to its host: a checkpoint that it
 // goes on from has to come from where it is held, unless that is the host itself.
-func (w *world) travel(t *simTask) time.Duration {
-	if t.onSaved && t.savedHost == none && !w.paper {
-		return time.Duration(w.transfer(t.state))
+func (r *rules) travel(t *simTask) time.Duration {
+	if t.onSaved && t.savedHost == none && !r.paper {
+		return time.Duration(r.transfer(t.state))
 	}
-	return w.network.Delay
+	return r.network.Delay
 }
 
 // number is the number of a host that was offered, none of others. Policies
@@ -200,19 +200,19 @@ func (w *world) number(p task.PeerID) int32 {
 }
 
 // send keeps a place for a task.
-func (w *world) send(k, i int32, h *simHost) {
-	t := &w.tasks.slots[k]
+func (f *farm) send(k, i int32, h *simHost) {
+	t := &f.tasks.slots[k]
 	t.host, t.epoch, t.status = i, h.epoch, taskSent
-	w.book(t, i, h)
+	f.book(t, i, h)
 }
 
 // dispatch has a task reach its host after d.
-func (w *world) dispatch(k, i int32, d time.Duration) {
+func (f *farm) dispatch(k, i int32, d time.Duration) {
 	if d <= 0 {
-		w.reach(k, i)
+		f.reach(k, i)
 		return
 	}
-	w.push(w.now+int64(d), phaseArrivals, onReach, k)
+	f.push(f.now+int64(d), phaseArrivals, onReach, k)
 }
 
 // arrive is when a task that was sent reaches its host, if both are as they were.
@@ -289,12 +289,12 @@ func (w *world) complete(k, i int32, h *simHost) {
 }
 
 // freed is when the scheduler hears of a task's end.
-func (w *world) freed(k int32) {
-	t := &w.tasks.slots[k]
-	if h := &w.hosts[t.host]; h.epoch == t.epoch {
+func (f *farm) freed(k int32) {
+	t := &f.tasks.slots[k]
+	if h := &f.hosts[t.host]; h.epoch == t.epoch {
 		h.load--
 		h.memory -= t.memory
-		w.touch(t.host, h)
+		f.touch(t.host, h)
 	}
-	w.tasks.release(k)
+	f.tasks.release(k)
 }

@@ -21,14 +21,16 @@ func newWorld(s *Scenario) (*world, error) {
 			time.Duration(maxSpan))
 	}
 	w := &world{
-		scenario: s, start: s.Day0(), end: int64(span), queue: line{none, none},
-		paper: s.Paper, requeue: s.Workload.Requeue, slots: int32(max(1, s.Hosts.Slots)), ahead: s.Hosts.Ahead,
-		memory:  s.Hosts.Memory,
-		sharing: s.Hosts.Sharing, speeds: s.Hosts.Speeds, owner: s.Hosts.Owner, grace: int64(s.Hosts.Grace),
-		network: s.Network, saves: s.Checkpoints, seed: s.Seed, watch: s.Watch, placedAt: -1,
-		source: newSource(&s.Workload, span, s.Seed), roomy: newHostSet(len(s.Trace.Hosts)),
-		barred: make([]bool, len(s.Workload.Classes)),
+		scenario: s, source: newSource(&s.Workload, span, s.Seed),
+		backlog: backlog{queue: line{none, none}, barred: make([]bool, len(s.Workload.Classes))},
+		placing: placing{placedAt: -1},
 	}
+	w.rules = rules{
+		paper: s.Paper, requeue: s.Workload.Requeue, slots: int32(max(1, s.Hosts.Slots)), ahead: s.Hosts.Ahead,
+		memory: s.Hosts.Memory, sharing: s.Hosts.Sharing, speeds: s.Hosts.Speeds, owner: s.Hosts.Owner,
+		grace: int64(s.Hosts.Grace), network: s.Network, saves: s.Checkpoints, seed: s.Seed,
+	}
+	w.start, w.end, w.watch, w.roomy = s.Day0(), int64(span), s.Watch, newHostSet(len(s.Trace.Hosts))
 	w.tasks.free = none
 	w.perSlot = 1 / float64(w.slots)
 	w.view.w = w
@@ -184,14 +186,14 @@ func (w *world) populate() {
 }
 
 // comes says whether a host is ever available within the run.
-func (w *world) comes(h *trace.History) bool {
-	end := w.start.Add(time.Duration(w.end))
-	for i := max(0, h.Find(w.start)); i < h.Len(); i++ {
+func (l *timeline) comes(h *trace.History) bool {
+	end := l.start.Add(time.Duration(l.end))
+	for i := max(0, h.Find(l.start)); i < h.Len(); i++ {
 		s := h.Spell(i)
 		if !s.Start.Before(end) {
 			return false
 		}
-		if s.State == trace.Available && s.End.After(w.start) {
+		if s.State == trace.Available && s.End.After(l.start) {
 			return true
 		}
 	}

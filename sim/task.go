@@ -38,17 +38,27 @@ type simTask struct {
 	every  int64 // of the present run: the work between its checkpoints; 0 none
 	copied int64 // when the copy of its state for a move will be there, while it runs on
 
-	host   int32 // where it is or goes
-	origin int32 // whence it moves; none, or fromStore
-	epoch  int32 // of host when it was sent there
-	away   int32 // epoch of origin when it left
-	to     int32 // where it is being copied to, and keeps a place; none
-	toward int32 // epoch of to when the copy began
+	host  int32 // where it is or goes
+	epoch int32 // of host when it was sent there
+	passage
 
 	begunWork float64 // of the host's clocks when the present run began
 	begunTime float64
 	endWork   float64 // of the host's clock when it will end
 
+	links
+}
+
+// A passage is a task's way from one host to another.
+type passage struct {
+	origin int32 // whence it moves; none, or fromStore
+	away   int32 // epoch of origin when it left
+	to     int32 // where it is being copied to, and keeps a place; none
+	toward int32 // epoch of to when the copy began
+}
+
+// links are a task's places in lists and heaps of tasks.
+type links struct {
 	next, prev   int32 // in the queue, or in the host's
 	hnext, hprev int32 // of the tasks at the host
 	child, sib   int32 // in the heap of those that run there

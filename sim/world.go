@@ -10,23 +10,24 @@ import (
 	"godwit/task"
 )
 
-// A world is a run as it goes on.
+// A world is a run as it goes on: hosts with tasks, what waits for them, and the
+// policies that bring both together.
 type world struct {
+	farm
+	backlog
+	placing
+	moving
+
 	scenario *Scenario
-	start    time.Time
-	now, end int64 // nanoseconds after start
-	agenda   agenda
-	hosts    []simHost
-	records  []hostRecord // of hosts
-	names    string       // of hosts, one after the other
-	tasks    tasks
 	source   *source
 	next     arrival // that is on the agenda
 	born     uint64  // tasks that arrived
-	tally    tally
-	warmth   int64 // keeps what warm reads from being left out
+	warmth   int64   // keeps what warm reads from being left out
+	model    string
+}
 
-	// Of the scenario, with what Paper overrules.
+// rules are those of the scenario, with what Paper overrules.
+type rules struct {
 	paper, requeue bool
 	slots          int32
 	perSlot        float64 // part of a host that a slot is
@@ -39,37 +40,77 @@ type world struct {
 	network        Network
 	saves          Checkpoints
 	seed           uint64
-	watch          func(Decision)
 	situation      migrate.Situation // but for who waits
 	cpuMatters     bool              // changes of the processors' share do
+	inOrder        bool              // lost tasks go back before those that came later
 	hopeless       bool              // no host ever comes
+}
 
-	// Placement.
+// A timeline is when a run is, and what happens next.
+type timeline struct {
+	start    time.Time
+	now, end int64 // nanoseconds after start
+	agenda   agenda
+}
+
+// A crowd is the hosts of a run and all tasks in it.
+type crowd struct {
+	hosts   []simHost
+	records []hostRecord // of hosts
+	names   string       // of hosts, one after the other
+	tasks   tasks
+}
+
+// An offering is which hosts may be given tasks, and which of those are offered.
+type offering struct {
+	roomy   hostSet // may be given tasks
+	ranks   ranks
+	touched []int32
+	widened bool // all that are roomy are offered next
+	offers  []place.Host
+	offered []int32 // their numbers
+	heeded  int     // of offers, placed on in their order
+}
+
+// A farm is the hosts at work, with the clock, the rules and the books: what happens
+// there whoever placed the tasks.
+type farm struct {
+	rules
+	timeline
+	crowd
+	offering
+	tally        tally
+	classes      *classes // nil: rates do not matter
+	watch        func(Decision)
+	saveForecast place.Forecast // of checkpoints that are automatic; else nil
+	seer         *oracle        // the placement policy, if it is one
+}
+
+// A backlog is what waits, and how policies see it.
+type backlog struct {
+	queue     line
+	waiting   int // in it
+	view      view
+	classView classView
+	saturated bool   // a task always waits
+	barred    []bool // saturated classes that no host could ever run, counted once
+}
+
+// placing is the placement policy and what it is asked with.
+type placing struct {
 	policy        place.Policy
 	traits        place.Traits // of policy
 	again         int64        // after which the policy is asked once more; 0 is never
 	placeForecast place.Forecast
-	queue         line
-	waiting       int // in it
-	view          view
-	roomy         hostSet // may be given tasks
-	ranks         ranks
-	touched       []int32
-	widened       bool     // all that are roomy are offered next
-	saturated     bool     // a task always waits
-	classes       *classes // nil: rates do not matter
-	classView     classView
-	inOrder       bool // lost tasks go back before those that came later
 	placedAt      int64
-	offers        []place.Host
-	offered       []int32 // their numbers
-	heeded        int     // of offers, placed on in their order
 	draws         *rand.PCG
 	rng           *rand.Rand
 	round         uint64
-	barred        []bool // saturated classes that no host could ever run, counted once
+}
 
-	// Migration; mover is nil where nothing moves.
+// moving is the migration policy and what it is asked with; mover is nil where
+// nothing moves.
+type moving struct {
 	mover        migrate.Policy
 	chooser      migrate.Mover // the same, if it names tasks; else nil
 	notices      notices
@@ -80,27 +121,23 @@ type world struct {
 	scanTasks    []task.TaskID // of scanned, one host's after the other's
 	scanRuns     []migrate.Run
 	reasons      map[uint64]string // why tasks are being copied, for Watch
-	model        string
-
-	saveForecast place.Forecast // of checkpoints that are automatic; else nil
-	seer         *oracle        // the placement policy, if it is one
 }
 
-func (w *world) time() time.Time { return w.start.Add(time.Duration(w.now)) }
+func (l *timeline) time() time.Time { return l.start.Add(time.Duration(l.now)) }
 
 // since is a time as nanoseconds after Start, 0 at least.
-func (w *world) since(t time.Time) int64 { return max(0, int64(t.Sub(w.start))) }
+func (l *timeline) since(t time.Time) int64 { return max(0, int64(t.Sub(l.start))) }
 
 // push puts an event on the agenda. After the end nothing happens, and at it
 // only completions.
-func (w *world) push(at int64, phase int64, kind int, index int32) {
-	if at < w.end || at == w.end && phase == phaseEnds {
-		w.agenda.push(event{at<<phaseBits | phase, uint64(kind)<<32 | uint64(uint32(index))})
+func (l *timeline) push(at int64, phase int64, kind int, index int32) {
+	if at < l.end || at == l.end && phase == phaseEnds {
+		l.agenda.push(event{at<<phaseBits | phase, uint64(kind)<<32 | uint64(uint32(index))})
 	}
 }
 
-func (w *world) decided(k int32, action string, host, from int32, reason string) {
-	w.watch(Decision{At: w.time(), Task: w.tasks.slots[k].id, Action: action, Host: int(host), From: int(from),
+func (f *farm) decided(k int32, action string, host, from int32, reason string) {
+	f.watch(Decision{At: f.time(), Task: f.tasks.slots[k].id, Action: action, Host: int(host), From: int(from),
 		Reason: reason})
 }
 
@@ -115,8 +152,8 @@ func peersOf(n int) string {
 }
 
 // peer is the name of a host. It reads no memory.
-func (w *world) peer(i int32) task.PeerID {
-	return task.PeerID(w.names[int(i)*peerSize : (int(i)+1)*peerSize])
+func (c *crowd) peer(i int32) task.PeerID {
+	return task.PeerID(c.names[int(i)*peerSize : (int(i)+1)*peerSize])
 }
 
 // Notices are those that notice-driven policies hear of.
