@@ -24,11 +24,11 @@ func (w *world) report() *sim.Report {
 	}
 	w.inside(0)
 	r := &sim.Report{
-		Policy:    cmp.Or(w.s.Placement, w.cfg.Placement, place.Default),
-		Migration: cmp.Or(w.s.Migration, w.cfg.Migration, "none"), Fairness: w.s.Fairness, Chunking: w.s.Chunking,
-		Trace: w.s.Trace.Name, Synthetic: w.s.Trace.Synthetic,
-		Depth: "machines", Hosts: len(w.s.Trace.Hosts), Seed: w.s.Seed, Predictor: liveModel,
-		Days:       (w.traced(w.span) - w.traced(w.warm)).Hours() / 24,
+		Setup: sim.Setup{Policy: cmp.Or(w.s.Placement, w.cfg.Placement, place.Default),
+			Migration: cmp.Or(w.s.Migration, w.cfg.Migration, "none"), Fairness: w.s.Fairness, Chunking: w.s.Chunking,
+			Trace: w.s.Trace.Name, Synthetic: w.s.Trace.Synthetic,
+			Depth: "machines", Hosts: len(w.s.Trace.Hosts), Seed: w.s.Seed, Predictor: liveModel,
+			Days: (w.traced(w.span) - w.traced(w.warm)).Hours() / 24},
 		BytesMoved: w.moved, Checkpoints: w.checkpoints, Events: w.changes,
 	}
 	var useful, wasted, pending time.Duration
