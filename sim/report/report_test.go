@@ -15,8 +15,10 @@ import (
 func made(policy, migration string, seed uint64, succeeded, failed uint64) *sim.Report {
 	success := 100 * float64(succeeded) / float64(succeeded+failed)
 	return &sim.Report{
-		Setup: sim.Setup{Policy: policy, Migration: migration, Trace: "by hand", Depth: "policies", Hosts: 4, Days: 2, Seed: seed},
-		Counts: sim.Counts{Arrived: succeeded + failed + 1, Allocated: succeeded + failed, Succeeded: succeeded, Failed: failed, Unfinished: 1,
+		Setup: sim.Setup{Policy: policy, Migration: migration, Trace: "by hand", Depth: "policies",
+			Hosts: 4, Days: 2, Seed: seed},
+		Counts: sim.Counts{Arrived: succeeded + failed + 1, Allocated: succeeded + failed, Succeeded: succeeded, Failed: failed,
+			Unfinished: 1,
 			SuccessPct: &success},
 		HostTime: sim.HostTime{UsefulS: 3600 * float64(succeeded), WastedS: 1800 * float64(failed), IdleS: 7200},
 		Response: sim.Spread{N: succeeded, Mean: 700, P50: 600, P95: 1200.04, P99: 5000, Max: 5000},
