@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"godwit/migrate"
-	"godwit/trace"
 )
 
 // savePredictor foretells the stays that automatic checkpoints are chosen by,
@@ -82,7 +81,3 @@ func (f *farm) told(k int32, h *simHost) migrate.Run {
 	r.Left, r.Unsaved = time.Duration(max(0, t.work-done)), time.Duration(max(0, done-safe))
 	return r
 }
-
-// seems is a host as migration policies that name tasks see it: one that vanished
-// and is not missed is there, as it was.
-func (h *simHost) seems() bool { return h.unseen || h.state == trace.Available }

@@ -59,27 +59,3 @@ func (w *world) copied(k int32) {
 	d.memory -= t.memory // shift books it again
 	w.shift(k, t.host, to, w.reasons[t.id])
 }
-
-// abandon gives up a task's place where it was being copied to.
-func (f *farm) abandon(t *simTask) {
-	if t.to == none {
-		return
-	}
-	to := t.to
-	t.to = none
-	if h := &f.hosts[to]; h.epoch == t.toward {
-		h.load--
-		h.memory -= t.memory
-		f.touch(to, h)
-	}
-}
-
-// book keeps a place for a task.
-func (f *farm) book(t *simTask, i int32, h *simHost) {
-	h.load++
-	h.memory += t.memory
-	f.ranks.note(i)
-	if f.room(h) <= 0 {
-		f.close(i)
-	}
-}

@@ -6,50 +6,6 @@ import (
 	"godwit/trace"
 )
 
-// forever is a time that does not come.
-const never64 = math.MaxInt64
-
-// A simHost is a host of the trace.
-//
-// Its two clocks run while its tasks do: of the work, in nanoseconds on the
-// reference core, and of the host's time that each running task got. They start
-// again from 0 when the last task ends, so that whole nanoseconds stay exact.
-//
-// It is as long as two lines of the processor's cache, because getting them is
-// most of what an event costs when hosts are many; what is used less is in its
-// hostRecord.
-type simHost struct {
-	last      int64   // up to when the clocks and the tally are right
-	workClock float64 // of each running task
-	timeClock float64
-	workRate  float64 // by nanosecond, while it runs tasks
-	timeRate  float64
-	wants     int64 // when its timer should fire
-	armed     int64 // its earliest timer on the agenda
-	graceEnd  int64 // of those suspended
-	root      int32 // heap of the running
-	running   int32
-	load      int32 // tasks given to it and not known to be over
-	epoch     int32 // counts the times that its tasks had to go
-	tasks     line  // there, linked by hnext and hprev: running, queued, doomed
-	queue     line  // those of them that wait for a slot
-	memory    int64 // spoken for
-	speed     float64
-	since     int64 // when it came
-	spell     int32 // of history, that holds
-	state     trace.State
-	gone      bool // its tasks are lost
-	unseen    bool // and nobody knows yet
-	touched   bool
-}
-
-// A hostRecord is what is looked at only when a host changes.
-type hostRecord struct {
-	history *trace.History
-	ghz     float64
-	share   float64 // of the processors, from the trace
-}
-
 // runs says whether tasks there advance.
 func (r *rules) runs(h *simHost) bool {
 	return h.state == trace.Available || h.state == trace.Leaving && !r.paper
@@ -107,9 +63,6 @@ func (f *farm) rearm(i int32, h *simHost) {
 		f.push(h.wants, phaseEnds, onTimer, i)
 	}
 }
-
-// slack is what rounding may put on top of a time, in nanoseconds.
-const slack = 1e-3
 
 // timer ends tasks whose time it is.
 func (w *world) timer(i int32, at int64) {
@@ -307,9 +260,6 @@ func (w *world) turn(i int32, h *simHost, state trace.State) {
 		w.notice(i, h)
 	}
 }
-
-// suspends says whether the owner has the host in a state.
-func suspends(s trace.State) bool { return s == trace.UserPresent || s == trace.CPUBusy }
 
 // interrupt is the owner's return.
 func (w *world) interrupt(i int32, h *simHost, was trace.State) {

@@ -5,7 +5,6 @@ import (
 
 	"godwit/scheduler/place"
 	"godwit/task"
-	"godwit/trace"
 )
 
 // noticeAgain is how long after a notice the tasks that found no place are
@@ -16,10 +15,6 @@ const noticeAgain = int64(10 * time.Second)
 // fromStore is the origin of a task that goes on from a checkpoint which is away
 // from its host: nobody needs that host any more.
 const fromStore int32 = -2
-
-// onNotice says whether a host is there and takes no guests, or none any more:
-// it goes, or its owner has it.
-func (h *simHost) onNotice() bool { return !h.gone && h.state != trace.Available }
 
 // heedNotice has a notice-driven policy look at a host that is on notice.
 func (w *world) heedNotice(i int32, h *simHost) {

@@ -9,42 +9,6 @@ import (
 	"godwit/trace"
 )
 
-// jobName is the job of all simulated tasks: their numbers tell them apart.
-const jobName task.JobID = "sim"
-
-// open notes that a host may be given tasks.
-func (o *offering) open(i int32) {
-	o.roomy.set(i)
-	o.ranks.note(i)
-}
-
-func (o *offering) close(i int32) {
-	o.roomy.clear(i)
-	o.ranks.note(i)
-}
-
-// touch notes that a host changed, which is to be offered in the next round if
-// it has room. One that is gone unseen stays as it seemed.
-func (f *farm) touch(i int32, h *simHost) {
-	if !h.unseen && (h.state != trace.Available || !(h.speed > 0)) || f.room(h) <= 0 {
-		f.close(i)
-		return
-	}
-	f.open(i)
-	if f.classes != nil {
-		f.classes.touched(i, h)
-	}
-	if !h.touched {
-		h.touched = true
-		f.touched = append(f.touched, i)
-	}
-}
-
-// room is how many tasks more a host may be given.
-func (r *rules) room(h *simHost) int { return r.slots32() + r.ahead - int(h.load) }
-
-func (r *rules) slots32() int { return int(r.slots) }
-
 // place asks the policy for placements, as a live coordinator does: between two
 // times that a policy wants to be asked it sees only hosts that have changed,
 // or all with room when something waits after nothing did.
@@ -66,14 +30,6 @@ func (w *world) place() {
 	for _, p := range w.policy.Place(w.time(), w.shownQueue(), w.offers, w.placeForecast, w.rng) {
 		w.heed(&p)
 	}
-}
-
-// forget drops what changed: nothing waits.
-func (f *farm) forget() {
-	for _, i := range f.touched {
-		f.hosts[i].touched = false
-	}
-	f.touched, f.widened = f.touched[:0], false
 }
 
 // offerAll returns the hosts of a round, in their order.
@@ -103,20 +59,6 @@ func (w *world) offer(i int32) {
 	})
 	if c := w.classes; c != nil {
 		c.describe(&w.offers[len(w.offers)-1], i)
-	}
-}
-
-// shape is a task as policies see it: with its whole work, and what is left of it
-// from the last checkpoint that all can get.
-func (c *crowd) shape(k int32) place.Task {
-	t := &c.tasks.slots[k]
-	left := t.work
-	if t.saved > 0 && t.savedHost == none {
-		left -= t.saved
-	}
-	return place.Task{
-		ID: task.TaskID{Job: jobName, Index: t.id}, Memory: t.memory, Work: time.Duration(t.work),
-		Left: time.Duration(left), State: t.state,
 	}
 }
 

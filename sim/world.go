@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"godwit/migrate"
@@ -51,25 +50,6 @@ type timeline struct {
 	start    time.Time
 	now, end int64 // nanoseconds after start
 	agenda   agenda
-}
-
-// A crowd is the hosts of a run and all tasks in it.
-type crowd struct {
-	hosts   []simHost
-	records []hostRecord // of hosts
-	names   string       // of hosts, one after the other
-	tasks   tasks
-}
-
-// An offering is which hosts may be given tasks, and which of those are offered.
-type offering struct {
-	roomy   hostSet // may be given tasks
-	ranks   ranks
-	touched []int32
-	widened bool // all that are roomy are offered next
-	offers  []place.Host
-	offered []int32 // their numbers
-	heeded  int     // of offers, placed on in their order
 }
 
 // A farm is the hosts at work, with the clock, the rules and the books: what happens
@@ -139,21 +119,6 @@ func (l *timeline) push(at int64, phase int64, kind int, index int32) {
 func (f *farm) decided(k int32, action string, host, from int32, reason string) {
 	f.watch(Decision{At: f.time(), Task: f.tasks.slots[k].id, Action: action, Host: int(host), From: int(from),
 		Reason: reason})
-}
-
-// peersOf is the names of the first n hosts, one after the other.
-func peersOf(n int) string {
-	var b strings.Builder
-	b.Grow(n * peerSize)
-	for i := range n {
-		b.WriteString(string(peerOf(i)))
-	}
-	return b.String()
-}
-
-// peer is the name of a host. It reads no memory.
-func (c *crowd) peer(i int32) task.PeerID {
-	return task.PeerID(c.names[int(i)*peerSize : (int(i)+1)*peerSize])
 }
 
 // Notices are those that notice-driven policies hear of.
