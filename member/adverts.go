@@ -79,11 +79,8 @@ func (m *Member) AdvertiseSoon() {
 
 // free is how many of the slots have no task.
 func (m *Member) free() int {
-	p := m.p
-	p.guests = 0
-	p.world.Guests(p.count)
 	running, _, _ := m.worker.Load()
-	return max(0, min(m.told.Slots-running, p.lent.State.Slots-p.guests))
+	return max(0, min(m.told.Slots-running, m.p.lent.State.Slots-m.p.countGuests()))
 }
 
 // FreeChanged tells the overlays when the last slot fills or the first empties. What

@@ -23,10 +23,11 @@ type Peer struct {
 	standing  overlay.Standing
 	pooled    time.Time // when the pool was last made
 
-	lent     Lent
-	shared   bool      // nothing that the division rests on has changed, but for what the world tells
-	full     string    // why nothing can be promised now; "" for that it can
-	servedAt time.Time // when the overlays' guests were last counted
+	lent      Lent
+	departing time.Time // the known end before which what runs leaves now; zero for none
+	shared    bool      // nothing that the division rests on has changed, but for what the world tells
+	full      string    // why nothing can be promised now; "" for that it can
+	servedAt  time.Time // when the overlays' guests were last counted
 
 	guests int           // as counted last
 	count  func(*Member) // adds to guests: made once, as it is asked of each task that begins or ends
@@ -85,4 +86,11 @@ func (p *Peer) emit(e Effect) { p.effects = append(p.effects, e) }
 
 func (m *Member) notice(l Level, text string, args ...any) {
 	m.p.emit(Notice{Of: m, Level: l, Text: text, Args: args})
+}
+
+// countGuests is how many guests run here.
+func (p *Peer) countGuests() int {
+	p.guests = 0
+	p.world.Guests(p.count)
+	return p.guests
 }

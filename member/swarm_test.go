@@ -30,18 +30,19 @@ type swarm struct {
 
 // A host is a peer of a swarm and what its driver has.
 type host struct {
-	s        *swarm
-	id       task.PeerID
-	n        int
-	up       bool
-	peer     *Peer
-	m        *Member
-	disk     map[string][]byte
-	pending  []Effect
-	asked    []Effect // that rest on nothing durable, as they came
-	running  map[message.AttemptName]time.Time
-	withheld int
-	stay     float64 // what is foretold of it
+	s         *swarm
+	id        task.PeerID
+	n         int
+	up        bool
+	peer      *Peer
+	m         *Member
+	disk      map[string][]byte
+	pending   []Effect
+	asked     []Effect // that rest on nothing durable, as they came
+	running   map[message.AttemptName]time.Time
+	withheld  int
+	leaveTime time.Duration
+	stay      float64 // what is foretold of it
 }
 
 func newSwarm(tb testing.TB, hosts int) *swarm {
@@ -112,6 +113,7 @@ func (h *host) scan(prefix string) iter.Seq2[string, []byte] { return schedtest.
 func (h *host) Wall() time.Time            { return h.s.now }
 func (h *host) Describe(a *overlay.Advert) { a.Speed = 1 }
 func (h *host) Withheld() int              { return h.withheld }
+func (h *host) LeaveTime() time.Duration   { return h.leaveTime }
 func (h *host) Weight(*Member) float64     { return 1 }
 func (h *host) Guests(each func(*Member)) {
 	for range h.running {

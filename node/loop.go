@@ -61,7 +61,6 @@ func (n *Node) wake() {
 	}
 	n.notePast(now)
 	n.moveIfDue(now)
-	n.departIfDue(now)
 	n.tell(member.Wake{})
 }
 
@@ -79,9 +78,6 @@ func (n *Node) untilWake() time.Duration {
 	}
 	sooner(n.past.noteAt, !n.past.noteAt.IsZero())
 	sooner(n.moveAt, !n.moveAt.IsZero())
-	if at := n.departure(); n.departing.IsZero() {
-		sooner(at, !at.IsZero())
-	}
 	sooner(n.peer.NextWake(n.exec.Leaving() > 0))
 	if next.IsZero() {
 		return time.Hour
