@@ -37,7 +37,8 @@ func deceived(tb testing.TB, hours int) (*Peer, *host) {
 // lied, and never longer than it says itself.
 func TestBelieved(t *testing.T) {
 	truthful, _ := deceived(t, 0)
-	if got := truthful.Believed("liar", .9, func() float64 { t.Error("hosts at large are asked for"); return 0 }); got != .9 {
+	asked := func() float64 { t.Error("hosts at large are asked for"); return 0 }
+	if got := truthful.Believed("liar", .9, asked); got != .9 {
 		t.Errorf("whoever did not lie is thought to stay with %v", got)
 	}
 	last := .9
