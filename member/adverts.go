@@ -79,10 +79,8 @@ func (m *Member) AdvertiseSoon() {
 
 // free is how many of the slots have no task.
 func (m *Member) free() int {
-	guests := 0
-	m.p.world.Guests(func(*Member) { guests++ })
 	running, _, _ := m.worker.Load()
-	return max(0, min(m.told.Slots-running, m.p.lent.State.Slots-guests))
+	return max(0, min(m.told.Slots-running, m.p.lent.State.Slots-m.p.countGuests()))
 }
 
 // FreeChanged tells the overlays when the last slot fills or the first empties. What

@@ -11,8 +11,8 @@
 // duties:
 //
 //  1. One goroutine calls the Peer and reads its state; now never decreases.
-//  2. Effects are carried out in the order given; a Do of a Persist is on disk before
-//     any Do of a Send, Gossip or SayLease that follows it. Several steps may be
+//  2. Effects are carried out in the order given; a Persist in a Do is on disk before
+//     any Send, Gossip or SayLease that follows it, in the same Do or a later effect. Several steps may be
 //     gathered, as long as what is sent waits for what is to be durable.
 //  3. Before effects are carried out Settle is called, and its effects follow them:
 //     it divides the machine among the overlays.

@@ -11,13 +11,14 @@ import (
 // An Effect is something that a driver must now do.
 type Effect interface{ effect() }
 
-// Do carries out an effect of one of a member's machines; it is From to whom the
-// answer goes, nil for what the member itself wants durable. Keys of a Persist are the
-// member's own: a driver that holds several members keeps them apart.
+// Do carries out, in order, the effects that one step of a member's machine had, at
+// least one; it is From to whom the answers go, nil for what the member itself wants
+// durable. Keys of a Persist are the member's own: a driver that holds several members
+// keeps them apart.
 type Do struct {
-	Of     *Member
-	From   Machine
-	Effect message.Effect
+	Of      *Member
+	From    Machine
+	Effects []message.Effect // read only
 }
 
 // Gossip tells the overlay's members of this peer's new advert.

@@ -302,5 +302,5 @@ func (m *Member) keepLease(epoch uint64) {
 		m.notice(Error, "keeping the epoch", "err", err)
 		return
 	}
-	m.p.emit(Do{Of: m, Effect: message.Persist{Key: LeaseKey, Value: b}})
+	m.p.emit(Do{Of: m, Effects: []message.Effect{message.Persist{Key: LeaseKey, Value: b}}})
 }

@@ -52,7 +52,7 @@ type Answered struct {
 	Event message.Event
 }
 
-// Outrun answers a Do of a message.Outrun: a peer obeys a later epoch, by its own word.
+// Outrun answers a message.Outrun in a Do: a peer obeys a later epoch, by its own word.
 type Outrun struct {
 	Of    *Member
 	From  task.PeerID
@@ -84,6 +84,10 @@ type Lent struct {
 	// Going says why what runs here has to go, whatever the owner's state is called;
 	// "" for that it has not.
 	Going string
+	// Ends says what ends at State.Until, where what runs has to be gone before:
+	// "the hours to work in end"; "" where nothing does. It counts while the state is
+	// Available.
+	Ends string
 }
 
 func (Wake) event()         {}

@@ -108,8 +108,8 @@ func (m *Member) step(to Machine, ev message.Event) {
 }
 
 func (m *Member) do(from Machine, effects []message.Effect) {
-	for _, e := range effects {
-		m.p.emit(Do{Of: m, From: from, Effect: e})
+	if len(effects) > 0 {
+		m.p.emit(Do{Of: m, From: from, Effects: effects})
 	}
 }
 

@@ -4,6 +4,7 @@ package member
 func (p *Peer) lend(l Lent) {
 	before := p.lent
 	p.lent, p.shared = l, false
+	p.departs()
 	p.shareOut()
 	if l.State == before.State {
 		return

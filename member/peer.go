@@ -23,10 +23,16 @@ type Peer struct {
 	standing  overlay.Standing
 	pooled    time.Time // when the pool was last made
 
-	lent     Lent
-	shared   bool      // nothing that the division rests on has changed, but for what the world tells
-	full     string    // why nothing can be promised now; "" for that it can
-	servedAt time.Time // when the overlays' guests were last counted
+	lent      Lent
+	departing time.Time // the known end before which what runs leaves now; zero for none
+	shared    bool      // nothing that the division rests on has changed, but for what the world tells
+	full      string    // why nothing can be promised now; "" for that it can
+	servedAt  time.Time // when the overlays' guests were last counted
+
+	guests int           // as counted last
+	count  func(*Member) // adds to guests: made once, as it is asked of each task that begins or ends
+
+	asked overlay.Advert // of whom the world is asked for a forecast: it need not be made anew
 
 	leaveBy   time.Time // when a peer that leaves stops waiting; zero while it stays
 	leaveMost time.Time // when it stops waiting for guests that are on their way
@@ -34,7 +40,9 @@ type Peer struct {
 
 // New returns a peer that is in no overlay yet. now is the time at which it starts.
 func New(cfg Config, now time.Time) *Peer {
-	return &Peer{cfg: cfg, world: cfg.World, now: now, suspicion: overlay.NewSuspicion(cfg.Self)}
+	p := &Peer{cfg: cfg, world: cfg.World, now: now, suspicion: overlay.NewSuspicion(cfg.Self)}
+	p.count = func(*Member) { p.guests++ }
+	return p
 }
 
 // Member returns the part in an overlay; nil for none.
@@ -78,4 +86,11 @@ func (p *Peer) emit(e Effect) { p.effects = append(p.effects, e) }
 
 func (m *Member) notice(l Level, text string, args ...any) {
 	m.p.emit(Notice{Of: m, Level: l, Text: text, Args: args})
+}
+
+// countGuests is how many guests run here.
+func (p *Peer) countGuests() int {
+	p.guests = 0
+	p.world.Guests(p.count)
+	return p.guests
 }

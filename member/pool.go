@@ -42,3 +42,15 @@ func (p *Peer) OthersWork() bool {
 		})
 	})
 }
+
+// Believed weighs what a member's own record says of its staying, a probability, with
+// what holds for hosts at large, by how far the member's accounts are believed. A
+// member that was found to claim what is not so is never thought better of than its
+// record says. atLarge is asked only where that matters.
+func (p *Peer) Believed(peer task.PeerID, own float64, atLarge func() float64) float64 {
+	belief := p.standing.Weight(peer)
+	if belief >= 1 {
+		return own
+	}
+	return belief*own + (1-belief)*min(atLarge(), own)
+}

@@ -106,11 +106,13 @@ type foresight struct{ m *Member }
 
 // Stay implements place.Forecast. It is asked during a step.
 func (f foresight) Stay(peer task.PeerID, _ time.Time, d time.Duration) (p float64, known bool) {
+	here := f.m.p
 	a, ok := f.m.view.Member(peer)
 	if !ok {
 		return 0, false
 	}
-	return f.m.p.world.Stay(&a, f.m.p.now, d)
+	here.asked = a
+	return here.world.Stay(&here.asked, here.now, d)
 }
 
 var _ place.Forecast = foresight{}

@@ -73,13 +73,14 @@ func (m *Member) word(n int, share float64) message.OwnerState {
 	p := m.p
 	word := p.lent.State
 	word.Slots = n
+	gone, goes := p.going()
 	switch {
 	case p.full != "":
 		return message.OwnerState{State: word.State, Reason: p.full}
 	case m.leaving:
 		return message.OwnerState{State: overlay.Leaving, Reason: "the member is leaving"}
-	case p.lent.Going != "":
-		return message.OwnerState{State: overlay.Leaving, Reason: p.lent.Going, Until: word.Until}
+	case goes:
+		return gone
 	case p.lent.State.Slots == 0 || n > 0:
 	case share == 0:
 		word.Reason = "the owner's rules give this overlay no share of the machine"

@@ -47,6 +47,7 @@ func (p *Peer) take(ev Event) {
 
 // wake does what time has made due.
 func (p *Peer) wake() {
+	p.departIfDue()
 	if !p.judged || !p.judgeAt.IsZero() && !p.judgeAt.After(p.now) {
 		p.judge(p.suspicion.Tick(p.now))
 	}
@@ -69,6 +70,10 @@ func (p *Peer) NextWake(leaves bool) (next time.Time, ok bool) {
 	}
 	sooner(p.judgeAt, !p.judgeAt.IsZero())
 	p.nextGoodbye(leaves, sooner)
+	if p.departing.IsZero() {
+		at := p.departure()
+		sooner(at, !at.IsZero())
+	}
 	for _, m := range p.members {
 		m.nextWake(sooner)
 	}

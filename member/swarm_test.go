@@ -30,19 +30,20 @@ type swarm struct {
 
 // A host is a peer of a swarm and what its driver has.
 type host struct {
-	s        *swarm
-	id       task.PeerID
-	n        int
-	up       bool
-	peer     *Peer
-	m        *Member
-	disk     map[string][]byte
-	pending  []Effect
-	asked    []Effect // that rest on nothing durable, as they came
-	running  map[message.AttemptName]time.Time
-	receipts map[message.AttemptName]*task.Receipt
-	withheld int
-	stay     float64 // what is foretold of it
+	s         *swarm
+	id        task.PeerID
+	n         int
+	up        bool
+	peer      *Peer
+	m         *Member
+	disk      map[string][]byte
+	pending   []Effect
+	asked     []Effect // that rest on nothing durable, as they came
+	running   map[message.AttemptName]time.Time
+	receipts  map[message.AttemptName]*task.Receipt
+	withheld  int
+	leaveTime time.Duration
+	stay      float64 // what is foretold of it
 }
 
 func newSwarm(tb testing.TB, hosts int) *swarm {
@@ -114,6 +115,7 @@ func (h *host) scan(prefix string) iter.Seq2[string, []byte] { return schedtest.
 func (h *host) Wall() time.Time            { return h.s.now }
 func (h *host) Describe(a *overlay.Advert) { a.Speed = 1 }
 func (h *host) Withheld() int              { return h.withheld }
+func (h *host) LeaveTime() time.Duration   { return h.leaveTime }
 func (h *host) Weight(*Member) float64     { return 1 }
 func (h *host) Guests(each func(*Member)) {
 	for range h.running {
@@ -177,7 +179,9 @@ func (h *host) carryOut(e Effect) {
 	s := h.s
 	switch e := e.(type) {
 	case Do:
-		h.do(e.From, e.Effect)
+		for _, machine := range e.Effects {
+			h.do(e.From, machine)
+		}
 	case Gossip:
 		for _, o := range s.hosts {
 			if o.up && o != h {

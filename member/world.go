@@ -27,6 +27,8 @@ type World interface {
 	Neighbours() []task.PeerID
 	// Guests calls each with the member of every guest that runs here.
 	Guests(each func(*Member))
+	// LeaveTime is how long what runs here is thought to take to leave while it runs.
+	LeaveTime() time.Duration
 	// Withheld is the percentage of the machine's CPU, 0 to 100, that guests do not
 	// get now.
 	Withheld() int

@@ -109,7 +109,7 @@ func (co collector) roots(ctx context.Context) ([]task.CID, error) {
 		}
 		roots = append(roots, co.exec.Roots()...)
 		for _, p := range co.pending { // results that wait for room on the disk
-			if e, ok := p.machine().(message.Persist); ok && strings.HasPrefix(e.Key, submitter.ResultsPrefix) {
+			if e, ok := p.machine.(message.Persist); ok && strings.HasPrefix(e.Key, submitter.ResultsPrefix) {
 				roots = append(roots, outputsIn(e.Value)...)
 			}
 		}

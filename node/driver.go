@@ -29,16 +29,10 @@ func newDriver(c *core) *driver {
 
 // A pending effect waits for what has to be durable before it.
 type pending struct {
-	effect member.Effect
-	of     *membership // nil for what is the node's own
-}
-
-// machine returns the effect of a machine that it is; nil for another.
-func (p *pending) machine() message.Effect {
-	if do, ok := p.effect.(member.Do); ok {
-		return do.Effect
-	}
-	return nil
+	of      *membership    // nil for what is the node's own
+	effect  member.Effect  // nil where it is one of a machine
+	machine message.Effect // what a machine wants done; nil for another effect
+	from    member.Machine // to whom the answer goes
 }
 
 // tell gives the peer an event, and takes in what it answers with.
@@ -56,7 +50,15 @@ func (d *driver) take(effects []member.Effect) {
 			asks = append(asks, e)
 			continue
 		}
-		d.pending = append(d.pending, pending{e, membershipOf(e)})
+		of := membershipOf(e)
+		do, ok := e.(member.Do)
+		if !ok {
+			d.pending = append(d.pending, pending{of: of, effect: e})
+			continue
+		}
+		for _, machine := range do.Effects {
+			d.pending = append(d.pending, pending{of: of, machine: machine, from: do.From})
+		}
 	}
 	for _, e := range asks { // which may tell the peer something
 		d.carryAsk(e)

@@ -32,7 +32,7 @@ func (d *driver) persist(ctx context.Context, effects []pending) error {
 // changesOf lists every Persist among the effects.
 func changesOf(effects []pending) (changes []message.Persist) {
 	for _, p := range effects {
-		if e, ok := p.machine().(message.Persist); ok {
+		if e, ok := p.machine.(message.Persist); ok {
 			if p.of != nil {
 				e.Key = p.of.prefix + e.Key
 			}
@@ -61,7 +61,7 @@ func (d *driver) handleEnd(ctx context.Context, p post) {
 	d.handle(p)
 	kept := d.pending[:before]
 	for _, p := range d.pending[before:] {
-		if _, ok := p.machine().(message.Start); ok {
+		if _, ok := p.machine.(message.Start); ok {
 			d.carryOut(ctx, p, nil)
 			continue
 		}
@@ -82,26 +82,26 @@ func (d *driver) carryOut(ctx context.Context, p pending, out *outgoing) {
 		}
 	case member.SayLease:
 		p.of.sayLease(ctx, e)
-	case member.Do:
-		d.doFor(ctx, p.of, &e, out)
+	case nil:
+		d.doFor(ctx, p, out)
 	}
 }
 
 // doFor carries out an effect of a member's machine.
-func (d *driver) doFor(ctx context.Context, m *membership, do *member.Do, out *outgoing) {
-	switch e := do.Effect.(type) {
+func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
+	m := p.of
+	switch e := p.machine.(type) {
 	case message.Persist: // done by persist
 	case message.Send:
 		out.add(d.self, m, e)
 	case message.Fetch:
-		from := do.From
-		d.spawn(func() { d.fetch(ctx, m, from, e) })
+		d.spawn(func() { d.fetch(ctx, m, p.from, e) })
 	case message.Prepare, message.Start, message.HandOver, message.Expect, message.Stop:
 		d.exec.Do(client{m}, e)
 	case message.Outrun:
 		d.tell(member.Outrun{Of: m.Member, From: e.From, Epoch: e.Epoch})
 	case message.Release:
-		if do.From == member.Machine(m.Worker()) { // what others release are blocks, which are collected
+		if p.from == member.Machine(m.Worker()) { // what others release are blocks, which are collected
 			d.exec.Do(client{m}, e)
 		}
 	case message.JobChanged:

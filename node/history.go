@@ -114,8 +114,8 @@ func (ps *past) keepSegment(s overlay.Segment) {
 		ps.log.Error("keeping a history", "peer", s.Peer, "err", err)
 		return
 	}
-	ps.pending = append(ps.pending, pending{effect: member.Do{Effect: message.Persist{Key: segmentKey(s.Peer,
-		s.Spells.Since()), Value: b}}})
+	ps.pending = append(ps.pending, pending{machine: message.Persist{Key: segmentKey(s.Peer, s.Spells.Since()),
+		Value: b}})
 }
 
 func segmentKey(peer task.PeerID, since time.Time) string {

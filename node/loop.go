@@ -46,7 +46,7 @@ func (n *Node) lastWords() error {
 	n.notePast(n.past.noteAt)
 	for _, m := range n.ordered() {
 		for _, e := range m.Worker().Keep() {
-			n.pending = append(n.pending, pending{member.Do{Of: m.Member, Effect: e}, m})
+			n.pending = append(n.pending, pending{of: m, machine: e})
 		}
 	}
 	return n.store.commit(context.Background(), changesOf(n.pending))
@@ -61,7 +61,6 @@ func (n *Node) wake() {
 	}
 	n.notePast(now)
 	n.moveIfDue(now)
-	n.departIfDue(now)
 	n.tell(member.Wake{})
 }
 
@@ -79,9 +78,6 @@ func (n *Node) untilWake() time.Duration {
 	}
 	sooner(n.past.noteAt, !n.past.noteAt.IsZero())
 	sooner(n.moveAt, !n.moveAt.IsZero())
-	if at := n.departure(); n.departing.IsZero() {
-		sooner(at, !at.IsZero())
-	}
 	sooner(n.peer.NextWake(n.exec.Leaving() > 0))
 	if next.IsZero() {
 		return time.Hour

@@ -24,15 +24,14 @@ type rater interface{ SetRates(up, down int64) }
 // back. The loop owns it.
 type lending struct {
 	*driver
-	past      *past
-	monitor   *owner.Monitor // whose methods may be called from any goroutine
-	owner     message.OwnerState
-	decision  owner.Decision // that owner rests on
-	load      load
-	moveAt    time.Time     // when stopped tasks are to go on elsewhere; zero for never
-	movedOut  bool          // that time has come, and they stand still yet
-	departing time.Time     // the known end before which what runs leaves now; zero for none
-	weights   []owner.Share // of the owner's rules, which win over memberships' own
+	past     *past
+	monitor  *owner.Monitor // whose methods may be called from any goroutine
+	owner    message.OwnerState
+	decision owner.Decision // that owner rests on
+	load     load
+	moveAt   time.Time     // when stopped tasks are to go on elsewhere; zero for never
+	movedOut bool          // that time has come, and they stand still yet
+	weights  []owner.Share // of the owner's rules, which win over memberships' own
 }
 
 // askOwner reads the rules and the owner's last word, and takes the first
@@ -76,7 +75,6 @@ func (l *lending) decided(d owner.Decision) {
 		l.moveAt = time.Time{}
 	}
 	l.exec.Lend(d)
-	l.departIfDue(l.now())
 	if r, ok := l.net.(rater); ok {
 		r.SetRates(d.Upload, d.Download)
 	}

@@ -26,11 +26,11 @@ type reading struct {
 // break, and whether anything is known of it in particular. The pool is as of now.
 func (ps *past) stay(a *overlay.Advert, now time.Time, d time.Duration) (p float64, known bool) {
 	p, known = ps.reader(a, now).Stay(now, d)
-	if belief := ps.peer.Standing().Weight(a.Peer); belief < 1 {
+	p = ps.peer.Believed(a.Peer, p, func() float64 {
 		stranger := predictor.NewReader(&predictor.Record{}, ps.pool)
 		q, _ := stranger.Stay(now, d)
-		p = belief*p + (1-belief)*min(q, p)
-	}
+		return q
+	})
 	if !a.Until.IsZero() && a.Until.Before(now.Add(d)) {
 		p = 0
 	}

@@ -68,7 +68,7 @@ func (m *membership) unwritten(key string) map[string][]byte {
 	prefix := key[:strings.LastIndexByte(key, '/')+1]
 	out := map[string][]byte{}
 	for _, p := range m.all.pending {
-		if e, ok := p.machine().(message.Persist); ok && p.of == m && strings.HasPrefix(e.Key, prefix) {
+		if e, ok := p.machine.(message.Persist); ok && p.of == m && strings.HasPrefix(e.Key, prefix) {
 			out[e.Key] = e.Value
 		}
 	}

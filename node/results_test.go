@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"godwit/member"
 	"godwit/p2p"
 	"godwit/scheduler/message"
 	"godwit/scheduler/submitter"
@@ -55,10 +54,9 @@ func TestResultsNotYetWritten(t *testing.T) {
 	n := &overlays{driver: &driver{}}
 	m, other := &membership{all: n}, &membership{all: n}
 	persist := func(m *membership, job task.JobID, i uint64) pending {
-		return pending{effect: member.Do{Effect: message.Persist{Key: submitter.ResultKey(job, i), Value: []byte{byte(i)}}},
-			of: m}
+		return pending{of: m, machine: message.Persist{Key: submitter.ResultKey(job, i), Value: []byte{byte(i)}}}
 	}
-	n.pending = []pending{persist(m, "a", 1), {effect: member.Do{Effect: message.JobChanged{}}}, persist(m, "ab", 2),
+	n.pending = []pending{persist(m, "a", 1), {machine: message.JobChanged{}}, persist(m, "ab", 2),
 		persist(other, "a", 7), persist(m, "a", 300)}
 	got := m.unwritten(submitter.ResultKey("a", 0))
 	if len(got) != 2 || got[submitter.ResultKey("a", 1)] == nil || got[submitter.ResultKey("a", 300)] == nil {

@@ -52,6 +52,9 @@ func (w world) Guests(each func(*member.Member)) {
 	w.n.exec.EachRunning(func(of exec.Client) { each(of.(client).m.Member) })
 }
 
+// LeaveTime implements member.World.
+func (w world) LeaveTime() time.Duration { return w.n.exec.LeaveTime() }
+
 // Withheld implements member.World.
 func (w world) Withheld() int { return w.n.withheld(w.n.now()) }
 

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"godwit/migrate"
-	"godwit/trace"
 )
 
 // savePredictor foretells the stays that automatic checkpoints are chosen by,
@@ -21,10 +20,10 @@ func costs(n *Network, c *Checkpoints) migrate.Costs {
 }
 
 // facts are what policies are told of how things stand, but for who waits.
-func (w *world) facts() migrate.Situation {
+func (r *rules) facts() migrate.Situation {
 	return migrate.Situation{
-		Costs: costs(&w.network, &w.saves),
-		Saves: (w.saves.Every > 0 || w.saves.Auto) && w.saves.Away && w.requeue,
+		Costs: costs(&r.network, &r.saves),
+		Saves: (r.saves.Every > 0 || r.saves.Auto) && r.saves.Away && r.requeue,
 	}
 }
 
@@ -32,23 +31,23 @@ func (w *world) facts() migrate.Situation {
 // reference core. By default all have the same; automatic ones are chosen by what
 // is foretold of the host. The oracle, which knows when the host goes, makes one
 // at the last moment, and none where the task ends before.
-func (w *world) every(i int32, h *simHost, t *simTask) int64 {
-	if !w.saves.Auto {
-		return int64(w.saves.Every)
+func (f *farm) every(i int32, h *simHost, t *simTask) int64 {
+	if !f.saves.Auto {
+		return int64(f.saves.Every)
 	}
 	speed := h.speed
 	if !(speed > 0) {
 		speed = 1 // it stands still: as the reference core when it goes on
 	}
 	left := float64(t.work-t.from) / speed
-	c := &w.situation.Costs
+	c := &f.situation.Costs
 	pause, transfer := c.PauseFor(t.state), c.Transfer(t.state)
-	if w.seer != nil {
-		return w.lastMoment(i, t, float64(pause+transfer)*speed)
+	if f.seer != nil {
+		return f.lastMoment(i, t, float64(pause+transfer)*speed)
 	}
-	now, peer := w.time(), w.peer(i)
+	now, peer := f.time(), f.peer(i)
 	every := migrate.Interval(time.Duration(min(left, float64(longest))), pause, transfer, func(d time.Duration) float64 {
-		p, _ := w.saveForecast.Stay(peer, now, d)
+		p, _ := f.saveForecast.Stay(peer, now, d)
 		return p
 	})
 	return int64(float64(every) * speed)
@@ -56,8 +55,8 @@ func (w *world) every(i int32, h *simHost, t *simTask) int64 {
 
 // lastMoment is the work after which a checkpoint that needs so much more is
 // still safe before the host goes; 0 where none is needed or possible.
-func (w *world) lastMoment(i int32, t *simTask, need float64) int64 {
-	lasts := w.seer.lasts(int(i), w.time(), w.time())
+func (f *farm) lastMoment(i int32, t *simTask, need float64) int64 {
+	lasts := f.seer.lasts(int(i), f.time(), f.time())
 	if lasts >= float64(t.work-t.from) {
 		return 0
 	}
@@ -65,24 +64,20 @@ func (w *world) lastMoment(i int32, t *simTask, need float64) int64 {
 }
 
 // told is what policies are told of a task at a host.
-func (w *world) told(k int32, h *simHost) migrate.Run {
-	t := &w.tasks.slots[k]
-	r := migrate.Run{State: t.state, Movable: t.status == taskRunning && t.to == none && w.runs(h)}
+func (f *farm) told(k int32, h *simHost) migrate.Run {
+	t := &f.tasks.slots[k]
+	r := migrate.Run{State: t.state, Movable: t.status == taskRunning && t.to == none && f.runs(h)}
 	done, safe := t.from, int64(0)
 	if t.onSaved || t.savedHost == none {
 		safe = t.saved
 	}
 	if t.status == taskRunning {
 		served := h.workClock - t.begunWork
-		if _, n := w.checkpoints(t, served); n > 0 {
+		if _, n := f.checkpoints(t, served); n > 0 {
 			safe = t.from + n*t.every
 		}
-		done += int64(w.worked(t, served))
+		done += int64(f.worked(t, served))
 	}
 	r.Left, r.Unsaved = time.Duration(max(0, t.work-done)), time.Duration(max(0, done-safe))
 	return r
 }
-
-// seems is a host as migration policies that name tasks see it: one that vanished
-// and is not missed is there, as it was.
-func (h *simHost) seems() bool { return h.unseen || h.state == trace.Available }

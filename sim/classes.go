@@ -6,7 +6,6 @@ import (
 
 	"godwit/scheduler/place"
 	"godwit/task"
-	"godwit/trace"
 )
 
 // classes are what is kept of tasks and hosts where execution rates matter: they
@@ -263,9 +262,4 @@ func (c *classes) reports() (out []ClassReport) {
 		out = append(out, c.tallies[i].of(c.known[i].Name))
 	}
 	return out
-}
-
-// there says whether a host is, as far as the scheduler knows, there for tasks.
-func there(h *simHost) bool {
-	return h.unseen || !h.gone && h.state == trace.Available && h.speed > 0
 }

@@ -19,11 +19,11 @@ const deltaPart = 100
 const handOverTrips = 4
 
 // handOver is how long a task that moves stands still.
-func (w *world) handOver(state int64) time.Duration {
-	if w.paper {
+func (r *rules) handOver(state int64) time.Duration {
+	if r.paper {
 		return 0
 	}
-	return (handOverTrips-1)*w.network.Delay + time.Duration(w.transfer(state/deltaPart))
+	return (handOverTrips-1)*r.network.Delay + time.Duration(r.transfer(state/deltaPart))
 }
 
 // copy sends a task's state ahead while it runs; reason is for when it moves.
@@ -58,28 +58,4 @@ func (w *world) copied(k int32) {
 	d.load--
 	d.memory -= t.memory // shift books it again
 	w.shift(k, t.host, to, w.reasons[t.id])
-}
-
-// abandon gives up a task's place where it was being copied to.
-func (w *world) abandon(t *simTask) {
-	if t.to == none {
-		return
-	}
-	to := t.to
-	t.to = none
-	if h := &w.hosts[to]; h.epoch == t.toward {
-		h.load--
-		h.memory -= t.memory
-		w.touch(to, h)
-	}
-}
-
-// book keeps a place for a task.
-func (w *world) book(t *simTask, i int32, h *simHost) {
-	h.load++
-	h.memory += t.memory
-	w.ranks.note(i)
-	if w.room(h) <= 0 {
-		w.close(i)
-	}
 }

@@ -6,84 +6,40 @@ import (
 	"godwit/trace"
 )
 
-// forever is a time that does not come.
-const never64 = math.MaxInt64
-
-// A simHost is a host of the trace.
-//
-// Its two clocks run while its tasks do: of the work, in nanoseconds on the
-// reference core, and of the host's time that each running task got. They start
-// again from 0 when the last task ends, so that whole nanoseconds stay exact.
-//
-// It is as long as two lines of the processor's cache, because getting them is
-// most of what an event costs when hosts are many; what is used less is in its
-// hostRecord.
-type simHost struct {
-	last      int64   // up to when the clocks and the tally are right
-	workClock float64 // of each running task
-	timeClock float64
-	workRate  float64 // by nanosecond, while it runs tasks
-	timeRate  float64
-	wants     int64 // when its timer should fire
-	armed     int64 // its earliest timer on the agenda
-	graceEnd  int64 // of those suspended
-	root      int32 // heap of the running
-	running   int32
-	load      int32 // tasks given to it and not known to be over
-	epoch     int32 // counts the times that its tasks had to go
-	tasks     line  // there, linked by hnext and hprev: running, queued, doomed
-	queue     line  // those of them that wait for a slot
-	memory    int64 // spoken for
-	speed     float64
-	since     int64 // when it came
-	spell     int32 // of history, that holds
-	state     trace.State
-	gone      bool // its tasks are lost
-	unseen    bool // and nobody knows yet
-	touched   bool
-}
-
-// A hostRecord is what is looked at only when a host changes.
-type hostRecord struct {
-	history *trace.History
-	ghz     float64
-	share   float64 // of the processors, from the trace
-}
-
 // runs says whether tasks there advance.
-func (w *world) runs(h *simHost) bool {
-	return h.state == trace.Available || h.state == trace.Leaving && !w.paper
+func (r *rules) runs(h *simHost) bool {
+	return h.state == trace.Available || h.state == trace.Leaving && !r.paper
 }
 
 // advance brings a host's clocks to now.
-func (w *world) advance(h *simHost) {
-	dt := float64(w.now - h.last)
+func (f *farm) advance(h *simHost) {
+	dt := float64(f.now - h.last)
 	if dt == 0 {
 		return
 	}
-	h.last = w.now
-	if !w.runs(h) {
+	h.last = f.now
+	if !f.runs(h) {
 		return
 	}
 	used := 0.
 	if h.running > 0 {
 		h.workClock += dt * h.workRate
 		h.timeClock += dt * h.timeRate
-		used = dt * min(1, float64(h.running)*w.perSlot)
-		w.tally.used += used
+		used = dt * min(1, float64(h.running)*f.perSlot)
+		f.tally.used += used
 	}
 	if h.state == trace.Available {
-		w.tally.available += dt
+		f.tally.available += dt
 	} else {
-		w.tally.available += used
+		f.tally.available += used
 	}
 }
 
 // rerate sets the clocks' rates after the host's tasks or speed changed.
-func (w *world) rerate(h *simHost) {
-	h.workRate, h.timeRate = h.speed, w.perSlot
-	if w.sharing == Share && h.running > w.slots {
-		part := float64(w.slots) / float64(h.running)
+func (r *rules) rerate(h *simHost) {
+	h.workRate, h.timeRate = h.speed, r.perSlot
+	if r.sharing == Share && h.running > r.slots {
+		part := float64(r.slots) / float64(h.running)
 		h.workRate *= part
 		h.timeRate *= part
 	}
@@ -94,22 +50,19 @@ func (w *world) rerate(h *simHost) {
 
 // rearm sets the host's timer. A timer that is on the agenda too early stays: it
 // is set again when it fires. So the agenda has few that are for nothing.
-func (w *world) rearm(i int32, h *simHost) {
+func (f *farm) rearm(i int32, h *simHost) {
 	h.wants = h.graceEnd
-	if h.root != none && h.workRate > 0 && w.runs(h) {
-		left := (w.tasks.slots[h.root].endWork - h.workClock) / h.workRate
+	if h.root != none && h.workRate > 0 && f.runs(h) {
+		left := (f.tasks.slots[h.root].endWork - h.workClock) / h.workRate
 		if left < maxSpan {
-			h.wants = w.now + max(0, int64(math.Ceil(left-slack)))
+			h.wants = f.now + max(0, int64(math.Ceil(left-slack)))
 		}
 	}
 	if h.wants < h.armed {
 		h.armed = h.wants
-		w.push(h.wants, phaseEnds, onTimer, i)
+		f.push(h.wants, phaseEnds, onTimer, i)
 	}
 }
-
-// slack is what rounding may put on top of a time, in nanoseconds.
-const slack = 1e-3
 
 // timer ends tasks whose time it is.
 func (w *world) timer(i int32, at int64) {
@@ -142,76 +95,76 @@ func (w *world) timer(i int32, at int64) {
 }
 
 // reach puts a task on a host that has kept a place for it.
-func (w *world) reach(k, i int32) {
-	t, h := &w.tasks.slots[k], &w.hosts[i]
+func (f *farm) reach(k, i int32) {
+	t, h := &f.tasks.slots[k], &f.hosts[i]
 	t.hnext, t.hprev = none, h.tasks.tail
 	if h.tasks.tail == none {
 		h.tasks.head = k
 	} else {
-		w.tasks.slots[h.tasks.tail].hnext = k
+		f.tasks.slots[h.tasks.tail].hnext = k
 	}
 	h.tasks.tail = k
 	if h.gone {
 		t.status = taskDoomed
-		w.tally.wasted += t.extra // of a moved state
+		f.tally.wasted += t.extra // of a moved state
 		t.extra = 0
 		return
 	}
-	w.advance(h)
+	f.advance(h)
 	t.status = taskQueued
-	h.queue.push(&w.tasks, k)
-	w.fill(i, h)
+	h.queue.push(&f.tasks, k)
+	f.fill(i, h)
 }
 
 // depart takes a task off its host.
-func (w *world) depart(k int32, h *simHost) {
-	t := &w.tasks.slots[k]
-	w.abandon(t)
+func (f *farm) depart(k int32, h *simHost) {
+	t := &f.tasks.slots[k]
+	f.abandon(t)
 	switch t.status {
 	case taskQueued:
-		h.queue.remove(&w.tasks, k)
+		h.queue.remove(&f.tasks, k)
 	case taskRunning:
-		h.root = w.tasks.without(h.root, k)
+		h.root = f.tasks.without(h.root, k)
 		h.running--
 	}
 	if t.hprev == none {
 		h.tasks.head = t.hnext
 	} else {
-		w.tasks.slots[t.hprev].hnext = t.hnext
+		f.tasks.slots[t.hprev].hnext = t.hnext
 	}
 	if t.hnext == none {
 		h.tasks.tail = t.hprev
 	} else {
-		w.tasks.slots[t.hnext].hprev = t.hprev
+		f.tasks.slots[t.hnext].hprev = t.hprev
 	}
 }
 
 // fill starts tasks that wait at the host, up to its slots or, sharing, all; and
 // sets rates and timer. The clocks are right.
-func (w *world) fill(i int32, h *simHost) {
+func (f *farm) fill(i int32, h *simHost) {
 	if h.running == 0 {
 		h.workClock, h.timeClock = 0, 0
 	}
-	for h.queue.head != none && (w.sharing == Share || h.running < w.slots) {
+	for h.queue.head != none && (f.sharing == Share || h.running < f.slots) {
 		k := h.queue.head
-		h.queue.remove(&w.tasks, k)
-		t := &w.tasks.slots[k]
+		h.queue.remove(&f.tasks, k)
+		t := &f.tasks.slots[k]
 		t.status = taskRunning
 		t.begunWork, t.begunTime = h.workClock, h.timeClock
-		t.every = w.every(i, h, t)
-		t.endWork = h.workClock + w.service(t)
-		if w.classes != nil {
-			w.classes.begin(k, i, h, t)
+		t.every = f.every(i, h, t)
+		t.endWork = h.workClock + f.service(t)
+		if f.classes != nil {
+			f.classes.begin(k, i, h, t)
 		}
 		t.child, t.sib = none, none
-		h.root = w.tasks.meld(h.root, k)
+		h.root = f.tasks.meld(h.root, k)
 		h.running++
 	}
-	w.rerate(h)
-	if w.classes != nil && h.root != none {
-		h.workRate *= w.classes.paceOf(i, w.tasks.slots[h.root].class)
+	f.rerate(h)
+	if f.classes != nil && h.root != none {
+		h.workRate *= f.classes.paceOf(i, f.tasks.slots[h.root].class)
 	}
-	w.rearm(i, h)
+	f.rearm(i, h)
 }
 
 // change brings a host to its next spell, as far as that makes a difference.
@@ -243,12 +196,12 @@ func (w *world) change(i int32) {
 }
 
 // nextChange puts the next change of a host in a state on the agenda.
-func (w *world) nextChange(i int32, h *simHost, state trace.State) {
-	history := w.records[i].history
+func (f *farm) nextChange(i int32, h *simHost, state trace.State) {
+	history := f.records[i].history
 	n := history.Len()
 	for k := int(h.spell) + 1; k < n; k++ {
 		s := history.Spell(k)
-		if !w.cpuMatters && s.State == state {
+		if !f.cpuMatters && s.State == state {
 			h.spell = int32(k) // the same, with another share of the processors
 			continue
 		}
@@ -256,11 +209,11 @@ func (w *world) nextChange(i int32, h *simHost, state trace.State) {
 		if s.State == trace.Available && state != trace.Available {
 			phase = phaseUps
 		}
-		w.push(w.since(s.Start), phase, onChange, i)
+		f.push(f.since(s.Start), phase, onChange, i)
 		return
 	}
 	if int(h.spell) < n {
-		w.push(w.since(history.Until()), phaseLeaves, onChange, i)
+		f.push(f.since(history.Until()), phaseLeaves, onChange, i)
 	}
 }
 
@@ -308,9 +261,6 @@ func (w *world) turn(i int32, h *simHost, state trace.State) {
 	}
 }
 
-// suspends says whether the owner has the host in a state.
-func suspends(s trace.State) bool { return s == trace.UserPresent || s == trace.CPUBusy }
-
 // interrupt is the owner's return.
 func (w *world) interrupt(i int32, h *simHost, was trace.State) {
 	if w.owner == Kill {
@@ -332,11 +282,11 @@ func (w *world) interrupt(i int32, h *simHost, was trace.State) {
 }
 
 // tell tells Watch something of all tasks of a host.
-func (w *world) tell(i int32, h *simHost, action, reason string) {
-	if w.watch == nil {
+func (f *farm) tell(i int32, h *simHost, action, reason string) {
+	if f.watch == nil {
 		return
 	}
-	for k := h.tasks.head; k != none; k = w.tasks.slots[k].hnext {
-		w.decided(k, action, i, none, reason)
+	for k := h.tasks.head; k != none; k = f.tasks.slots[k].hnext {
+		f.decided(k, action, i, none, reason)
 	}
 }

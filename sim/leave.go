@@ -61,71 +61,71 @@ func (w *world) outstay(i int32, h *simHost) {
 
 // putOut takes all tasks off a host, gives each to end, and returns how many
 // they were.
-func (w *world) putOut(i int32, h *simHost, end func(k int32)) int {
+func (f *farm) putOut(i int32, h *simHost, end func(k int32)) int {
 	h.epoch++
 	n := 0
 	first := h.tasks.head
-	for k := first; k != none; k = w.tasks.slots[k].hnext {
-		if w.tasks.slots[k].status != taskDoomed {
-			w.stop(k, h)
+	for k := first; k != none; k = f.tasks.slots[k].hnext {
+		if f.tasks.slots[k].status != taskDoomed {
+			f.stop(k, h)
 		}
 	}
-	w.empty(h)
+	f.empty(h)
 	h.tasks = line{none, none}
 	h.load, h.memory = 0, 0
 	for k := first; k != none; n++ {
-		next := w.tasks.slots[k].hnext
-		w.tally.events++
+		next := f.tasks.slots[k].hnext
+		f.tally.events++
 		end(k)
 		k = next
 	}
-	w.rearm(i, h)
+	f.rearm(i, h)
 	return n
 }
 
 // empty forgets what runs and waits on a host.
-func (w *world) empty(h *simHost) {
+func (f *farm) empty(h *simHost) {
 	h.queue, h.root, h.running = line{none, none}, none, 0
-	w.rerate(h)
+	f.rerate(h)
 }
 
 // stop books the host time of a task's run that came to nothing but its
 // checkpoints. The clocks are right.
-func (w *world) stop(k int32, h *simHost) {
-	t := &w.tasks.slots[k]
-	w.abandon(t)
+func (f *farm) stop(k int32, h *simHost) {
+	t := &f.tasks.slots[k]
+	f.abandon(t)
 	if t.status != taskRunning {
-		w.tally.wasted += t.extra // a moved state, which waited for a slot
+		f.tally.wasted += t.extra // a moved state, which waited for a slot
 		t.extra = 0
 		return
 	}
 	served, spent := h.workClock-t.begunWork, h.timeClock-t.begunTime
-	made, safe := w.checkpoints(t, served)
-	w.tally.checkpoint(made, t, w.saves.Away)
-	w.keep(t, served, spent, safe)
+	made, safe := f.checkpoints(t, served)
+	f.tally.checkpoint(made, t, f.saves.Away)
+	f.keep(t, served, spent, safe)
 }
 
 // keep books what a run that ends without a result took, of whose checkpoints so
 // many can be had.
-func (w *world) keep(t *simTask, served, spent float64, safe int64) {
+func (f *farm) keep(t *simTask, served, spent float64, safe int64) {
 	if safe == 0 || !(served > 0) {
-		w.tally.wasted += spent + t.extra
+		f.tally.wasted += spent + t.extra
 		t.extra = 0
 		return
 	}
 	gain := float64(safe) * float64(t.every)
 	useful := spent * min(1, gain/served)
-	w.tally.wasted += spent - useful
+	f.tally.wasted += spent - useful
 	if t.onSaved {
 		t.savedTime += t.extra + useful
 	} else {
-		w.tally.wasted += t.savedTime
+		f.tally.wasted += t.savedTime
 		t.savedTime = t.extra + useful
 	}
 	t.extra = 0
 	t.saved = t.from + int64(gain)
 	t.savedHost = t.host
-	if w.saves.Away {
+	if f.saves.Away {
 		t.savedHost = none
 	}
 }
@@ -165,7 +165,7 @@ func (w *world) wait(k int32) {
 }
 
 // over takes a task out of the system.
-func (w *world) over(k int32) {
-	w.tally.leaves(w.now, &w.tasks.slots[k])
-	w.tasks.release(k)
+func (f *farm) over(k int32) {
+	f.tally.leaves(f.now, &f.tasks.slots[k])
+	f.tasks.release(k)
 }

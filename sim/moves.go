@@ -35,8 +35,8 @@ func (w *world) scan() {
 }
 
 // clearScan forgets the hosts of the last scan.
-func (w *world) clearScan() {
-	w.scanned, w.scanTasks, w.scanRuns = w.scanned[:0], w.scanTasks[:0], w.scanRuns[:0]
+func (m *moving) clearScan() {
+	m.scanned, m.scanTasks, m.scanRuns = m.scanned[:0], m.scanTasks[:0], m.scanRuns[:0]
 }
 
 // notice is when a host says that it leaves.
@@ -111,10 +111,10 @@ func (w *world) chosen(hosts []migrate.Host) []migrate.Move {
 
 // ofAvailable leaves out predictions about hosts that are available no more:
 // their exit was.
-func (w *world) ofAvailable(predictions []migrate.Prediction) []migrate.Prediction {
+func (c *crowd) ofAvailable(predictions []migrate.Prediction) []migrate.Prediction {
 	gone := func(p migrate.Prediction) bool {
 		i, ok := hostOf(p.Peer)
-		return ok && w.hosts[i].state != trace.Available
+		return ok && c.hosts[i].state != trace.Available
 	}
 	if !slices.ContainsFunc(predictions, gone) {
 		return predictions
@@ -263,13 +263,13 @@ func (w *world) shift(k, i, to int32, reason string) {
 
 // holdSafe notes the safe checkpoints of a run that goes on elsewhere, and returns
 // the host time in them; perWork is the run's for each nanosecond of work.
-func (w *world) holdSafe(t *simTask, safe int64, perWork float64) float64 {
+func (f *farm) holdSafe(t *simTask, safe int64, perWork float64) float64 {
 	gain := float64(safe) * float64(t.every)
 	held := gain * perWork
 	if t.onSaved {
 		t.savedTime += t.extra + held
 	} else {
-		w.tally.wasted += t.savedTime
+		f.tally.wasted += t.savedTime
 		t.savedTime = t.extra + held
 	}
 	t.extra, t.onSaved = 0, true
@@ -278,12 +278,12 @@ func (w *world) holdSafe(t *simTask, safe int64, perWork float64) float64 {
 }
 
 // takeOff has a host that goes on without a task.
-func (w *world) takeOff(k, i int32, h *simHost) {
-	w.depart(k, h)
+func (f *farm) takeOff(k, i int32, h *simHost) {
+	f.depart(k, h)
 	h.load--
-	h.memory -= w.tasks.slots[k].memory
-	w.fill(i, h)
-	w.touch(i, h)
+	h.memory -= f.tasks.slots[k].memory
+	f.fill(i, h)
+	f.touch(i, h)
 }
 
 // strand puts a task whose move came to nothing back into the queue: from the
@@ -307,25 +307,4 @@ func (w *world) strand(k int32, left bool) {
 	t.extra = 0
 	w.tally.giveBack(t.early)
 	w.lost(k, t.host, "its move came to nothing", true)
-}
-
-// newMover makes the migration policy, nil where nothing moves. Where all hosts
-// are to be predicted for, a policy that has the choice looks at all.
-func newMover(s *Scenario) (migrate.Policy, error) {
-	spec := s.Migration
-	if spec == "" || spec == "none" {
-		return nil, nil
-	}
-	if s.ScanAll {
-		sep := ":"
-		for _, c := range spec {
-			if c == ':' {
-				sep = ","
-			}
-		}
-		if p, err := migrate.Parse(spec + sep + "hosts=available"); err == nil {
-			return p, nil
-		}
-	}
-	return migrate.Parse(spec)
 }

@@ -5,7 +5,6 @@ import (
 
 	"godwit/scheduler/place"
 	"godwit/task"
-	"godwit/trace"
 )
 
 // noticeAgain is how long after a notice the tasks that found no place are
@@ -16,19 +15,6 @@ const noticeAgain = int64(10 * time.Second)
 // fromStore is the origin of a task that goes on from a checkpoint which is away
 // from its host: nobody needs that host any more.
 const fromStore int32 = -2
-
-// Notices are those that notice-driven policies hear of.
-type notices struct {
-	// hosts are on notice and had tasks when they were looked at last; no host
-	// that has tasks and is on notice is missing.
-	hosts  hostSet
-	driven bool // a scan follows a notice
-	armed  bool // a reminder is on the agenda
-}
-
-// onNotice says whether a host is there and takes no guests, or none any more:
-// it goes, or its owner has it.
-func (h *simHost) onNotice() bool { return !h.gone && h.state != trace.Available }
 
 // heedNotice has a notice-driven policy look at a host that is on notice.
 func (w *world) heedNotice(i int32, h *simHost) {
@@ -83,13 +69,13 @@ func (w *world) reminded() {
 // and says whether it can go on elsewhere at once: from a checkpoint that this
 // run made, as live. A checkpoint that is still on its way counts, because the
 // host lives and the end waits for it.
-func (w *world) fallBack(k int32, h *simHost) bool {
-	t := &w.tasks.slots[k]
+func (f *farm) fallBack(k int32, h *simHost) bool {
+	t := &f.tasks.slots[k]
 	served, spent := h.workClock-t.begunWork, h.timeClock-t.begunTime
-	made, _ := w.checkpoints(t, served)
-	w.tally.checkpoint(made, t, w.saves.Away)
-	w.keep(t, served, spent, made)
-	if made == 0 || !w.saves.Away {
+	made, _ := f.checkpoints(t, served)
+	f.tally.checkpoint(made, t, f.saves.Away)
+	f.keep(t, served, spent, made)
+	if made == 0 || !f.saves.Away {
 		return false
 	}
 	t.onSaved, t.from = true, t.saved

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"math/bits"
 	"slices"
 	"time"
 
@@ -9,101 +8,6 @@ import (
 	"godwit/task"
 	"godwit/trace"
 )
-
-// jobName is the job of all simulated tasks: their numbers tell them apart.
-const jobName task.JobID = "sim"
-
-// A hostSet has a bit for each host, and one for each word of those that is not
-// 0, so that a set of few is gone through fast.
-type hostSet struct{ bits, words []uint64 }
-
-func newHostSet(n int) hostSet {
-	words := (n + 63) / 64
-	return hostSet{make([]uint64, words), make([]uint64, (words+63)/64)}
-}
-
-func (s *hostSet) has(i int32) bool { return s.bits[i/64]>>(i%64)&1 == 1 }
-
-func (s *hostSet) set(i int32) {
-	k := i / 64
-	s.bits[k] |= 1 << (i % 64)
-	s.words[k/64] |= 1 << (k % 64)
-}
-
-func (s *hostSet) clear(i int32) {
-	k := i / 64
-	if s.bits[k] &^= 1 << (i % 64); s.bits[k] == 0 {
-		s.words[k/64] &^= 1 << (k % 64)
-	}
-}
-
-// each calls f with every host in the set, in order.
-func (s *hostSet) each(f func(i int32)) {
-	for j, words := range s.words {
-		for ; words != 0; words &= words - 1 {
-			k := j*64 + bits.TrailingZeros64(words)
-			for word := s.bits[k]; word != 0; word &= word - 1 {
-				f(int32(k*64 + bits.TrailingZeros64(word)))
-			}
-		}
-	}
-}
-
-// next is the first in the set from i on, none if there is none.
-func (s *hostSet) next(i int32) int32 {
-	k := int(i / 64)
-	if k >= len(s.bits) {
-		return none
-	}
-	if word := s.bits[k] >> (i % 64); word != 0 {
-		return i + int32(bits.TrailingZeros64(word))
-	}
-	k++
-	for j := k / 64; j < len(s.words); j++ {
-		words := s.words[j]
-		if j == k/64 {
-			words &= ^uint64(0) << (k % 64)
-		}
-		if words != 0 {
-			k := j*64 + bits.TrailingZeros64(words)
-			return int32(k*64 + bits.TrailingZeros64(s.bits[k]))
-		}
-	}
-	return none
-}
-
-// open notes that a host may be given tasks.
-func (w *world) open(i int32) {
-	w.roomy.set(i)
-	w.ranks.note(i)
-}
-
-func (w *world) close(i int32) {
-	w.roomy.clear(i)
-	w.ranks.note(i)
-}
-
-// touch notes that a host changed, which is to be offered in the next round if
-// it has room. One that is gone unseen stays as it seemed.
-func (w *world) touch(i int32, h *simHost) {
-	if !h.unseen && (h.state != trace.Available || !(h.speed > 0)) || w.room(h) <= 0 {
-		w.close(i)
-		return
-	}
-	w.open(i)
-	if w.classes != nil {
-		w.classes.touched(i, h)
-	}
-	if !h.touched {
-		h.touched = true
-		w.touched = append(w.touched, i)
-	}
-}
-
-// room is how many tasks more a host may be given.
-func (w *world) room(h *simHost) int { return w.slots32() + w.ahead - int(h.load) }
-
-func (w *world) slots32() int { return int(w.slots) }
 
 // place asks the policy for placements, as a live coordinator does: between two
 // times that a policy wants to be asked it sees only hosts that have changed,
@@ -126,14 +30,6 @@ func (w *world) place() {
 	for _, p := range w.policy.Place(w.time(), w.shownQueue(), w.offers, w.placeForecast, w.rng) {
 		w.heed(&p)
 	}
-}
-
-// forget drops what changed: nothing waits.
-func (w *world) forget() {
-	for _, i := range w.touched {
-		w.hosts[i].touched = false
-	}
-	w.touched, w.widened = w.touched[:0], false
 }
 
 // offerAll returns the hosts of a round, in their order.
@@ -163,20 +59,6 @@ func (w *world) offer(i int32) {
 	})
 	if c := w.classes; c != nil {
 		c.describe(&w.offers[len(w.offers)-1], i)
-	}
-}
-
-// shape is a task as policies see it: with its whole work, and what is left of it
-// from the last checkpoint that all can get.
-func (w *world) shape(k int32) place.Task {
-	t := &w.tasks.slots[k]
-	left := t.work
-	if t.saved > 0 && t.savedHost == none {
-		left -= t.saved
-	}
-	return place.Task{
-		ID: task.TaskID{Job: jobName, Index: t.id}, Memory: t.memory, Work: time.Duration(t.work),
-		Left: time.Duration(left), State: t.state,
 	}
 }
 
@@ -237,11 +119,11 @@ func (w *world) heed(p *place.Placement) {
 
 // travel is how long a task that is placed takes to its host: a checkpoint that it
 // goes on from has to come from where it is held, unless that is the host itself.
-func (w *world) travel(t *simTask) time.Duration {
-	if t.onSaved && t.savedHost == none && !w.paper {
-		return time.Duration(w.transfer(t.state))
+func (r *rules) travel(t *simTask) time.Duration {
+	if t.onSaved && t.savedHost == none && !r.paper {
+		return time.Duration(r.transfer(t.state))
 	}
-	return w.network.Delay
+	return r.network.Delay
 }
 
 // number is the number of a host that was offered, none of others. Policies
@@ -260,19 +142,19 @@ func (w *world) number(p task.PeerID) int32 {
 }
 
 // send keeps a place for a task.
-func (w *world) send(k, i int32, h *simHost) {
-	t := &w.tasks.slots[k]
+func (f *farm) send(k, i int32, h *simHost) {
+	t := &f.tasks.slots[k]
 	t.host, t.epoch, t.status = i, h.epoch, taskSent
-	w.book(t, i, h)
+	f.book(t, i, h)
 }
 
 // dispatch has a task reach its host after d.
-func (w *world) dispatch(k, i int32, d time.Duration) {
+func (f *farm) dispatch(k, i int32, d time.Duration) {
 	if d <= 0 {
-		w.reach(k, i)
+		f.reach(k, i)
 		return
 	}
-	w.push(w.now+int64(d), phaseArrivals, onReach, k)
+	f.push(f.now+int64(d), phaseArrivals, onReach, k)
 }
 
 // arrive is when a task that was sent reaches its host, if both are as they were.
@@ -349,12 +231,12 @@ func (w *world) complete(k, i int32, h *simHost) {
 }
 
 // freed is when the scheduler hears of a task's end.
-func (w *world) freed(k int32) {
-	t := &w.tasks.slots[k]
-	if h := &w.hosts[t.host]; h.epoch == t.epoch {
+func (f *farm) freed(k int32) {
+	t := &f.tasks.slots[k]
+	if h := &f.hosts[t.host]; h.epoch == t.epoch {
 		h.load--
 		h.memory -= t.memory
-		w.touch(t.host, h)
+		f.touch(t.host, h)
 	}
-	w.tasks.release(k)
+	f.tasks.release(k)
 }

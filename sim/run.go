@@ -161,7 +161,8 @@ func (w *world) admit(a arrival) int32 {
 	k := w.tasks.take()
 	w.tasks.slots[k] = simTask{
 		id: w.born, arrived: w.now, placed: -1, work: max(1, int64(a.work)), memory: a.memory, state: a.state, class: a.class,
-		savedHost: none, host: none, origin: none, to: none, child: none, sib: none, hnext: none, hprev: none,
+		savedHost: none, host: none, passage: passage{origin: none, to: none},
+		links: links{child: none, sib: none, hnext: none, hprev: none},
 	}
 	w.born++
 	w.tally.enters(w.now)
@@ -212,11 +213,11 @@ func (w *world) refill() int32 {
 }
 
 // settle brings all hosts' clocks to now and books their time.
-func (w *world) settle() {
-	for i := range w.hosts {
-		w.advance(&w.hosts[i])
+func (f *farm) settle() {
+	for i := range f.hosts {
+		f.advance(&f.hosts[i])
 	}
-	w.tally.flush(w.now)
+	f.tally.flush(f.now)
 }
 
 // begin ends the warm-up: host time before it is in no sum.

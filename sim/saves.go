@@ -5,12 +5,12 @@ package sim
 // come at the end or later is not made.
 
 // pause is how long a task stands still for a checkpoint, as service.
-func (w *world) pause(t *simTask) float64 {
-	return float64(w.saves.Pause) * float64(max(t.state, bytesPerPause/64)) / bytesPerPause
+func (r *rules) pause(t *simTask) float64 {
+	return float64(r.saves.Pause) * float64(max(t.state, bytesPerPause/64)) / bytesPerPause
 }
 
 // planned is how many checkpoints a run makes from from to its end.
-func (w *world) planned(t *simTask) int64 {
+func (r *rules) planned(t *simTask) int64 {
 	if t.every <= 0 {
 		return 0
 	}
@@ -19,10 +19,10 @@ func (w *world) planned(t *simTask) int64 {
 
 // service is what a run takes from from to its end: work and pauses, in
 // nanoseconds on the reference core.
-func (w *world) service(t *simTask) float64 {
+func (r *rules) service(t *simTask) float64 {
 	left := float64(t.work - t.from)
-	if n := w.planned(t); n > 0 {
-		left += float64(n) * w.pause(t)
+	if n := r.planned(t); n > 0 {
+		left += float64(n) * r.pause(t)
 	}
 	return left
 }
@@ -30,29 +30,29 @@ func (w *world) service(t *simTask) float64 {
 // checkpoints is how many a run has made after so much service, and how many of
 // those outlive its host or at least wait for it there: those sent away have to
 // arrive.
-func (w *world) checkpoints(t *simTask, served float64) (made, safe int64) {
+func (r *rules) checkpoints(t *simTask, served float64) (made, safe int64) {
 	if t.every <= 0 {
 		return 0, 0
 	}
-	cycle := float64(t.every) + w.pause(t)
-	n := w.planned(t)
+	cycle := float64(t.every) + r.pause(t)
+	n := r.planned(t)
 	made = min(n, int64((served+slack)/cycle))
-	if !w.saves.Away {
+	if !r.saves.Away {
 		return made, made
 	}
-	return made, max(0, min(n, int64((served+slack-w.transfer(t.state))/cycle)))
+	return made, max(0, min(n, int64((served+slack-r.transfer(t.state))/cycle)))
 }
 
 // worked is how much of a run's service was work.
-func (w *world) worked(t *simTask, served float64) float64 {
+func (r *rules) worked(t *simTask, served float64) float64 {
 	left := float64(t.work - t.from)
 	if t.every <= 0 {
 		return min(left, served)
 	}
 	every := float64(t.every)
-	n := w.planned(t)
-	made := min(n, int64((served+slack)/(every+w.pause(t))))
-	rest := served - float64(made)*(every+w.pause(t))
+	n := r.planned(t)
+	made := min(n, int64((served+slack)/(every+r.pause(t))))
+	rest := served - float64(made)*(every+r.pause(t))
 	if made < n {
 		rest = min(rest, every)
 	}
@@ -61,12 +61,12 @@ func (w *world) worked(t *simTask, served float64) float64 {
 
 // transfer is how long so many bytes take from one host to another, in
 // nanoseconds.
-func (w *world) transfer(bytes int64) float64 {
-	rate := w.network.Upload
-	if down := w.network.Download; rate == 0 || down > 0 && down < rate {
+func (r *rules) transfer(bytes int64) float64 {
+	rate := r.network.Upload
+	if down := r.network.Download; rate == 0 || down > 0 && down < rate {
 		rate = down
 	}
-	d := float64(w.network.Delay)
+	d := float64(r.network.Delay)
 	if rate > 0 {
 		d += min(float64(longest), float64(bytes)/rate*1e9)
 	}

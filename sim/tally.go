@@ -28,8 +28,12 @@ type tally struct {
 
 	response, makespan spread
 
-	// Little's law: the number in the system, and its integral over time; beside
-	// it, the sum of the times that tasks were there.
+	census
+}
+
+// A census is for Little's law: the number in the system, and its integral over time;
+// beside it, the sum of the times that tasks were there.
+type census struct {
 	inside   uint64
 	changed  int64
 	integral wide
@@ -47,17 +51,17 @@ func (w *wide) add(a, b uint64) {
 }
 
 // count brings the integral to now.
-func (y *tally) count(now int64) {
+func (y *census) count(now int64) {
 	y.integral.add(y.inside, uint64(now-y.changed))
 	y.changed = now
 }
 
-func (y *tally) enters(now int64) {
+func (y *census) enters(now int64) {
 	y.count(now)
 	y.inside++
 }
 
-func (y *tally) leaves(now int64, t *simTask) {
+func (y *census) leaves(now int64, t *simTask) {
 	y.count(now)
 	y.inside--
 	y.sojourns.add(1, uint64(now-t.arrived))

@@ -1,7 +1,5 @@
 package sim
 
-import "godwit/scheduler/place"
-
 // none is no task or no host.
 const none int32 = -1
 
@@ -40,17 +38,27 @@ type simTask struct {
 	every  int64 // of the present run: the work between its checkpoints; 0 none
 	copied int64 // when the copy of its state for a move will be there, while it runs on
 
-	host   int32 // where it is or goes
-	origin int32 // whence it moves; none, or fromStore
-	epoch  int32 // of host when it was sent there
-	away   int32 // epoch of origin when it left
-	to     int32 // where it is being copied to, and keeps a place; none
-	toward int32 // epoch of to when the copy began
+	host  int32 // where it is or goes
+	epoch int32 // of host when it was sent there
+	passage
 
 	begunWork float64 // of the host's clocks when the present run began
 	begunTime float64
 	endWork   float64 // of the host's clock when it will end
 
+	links
+}
+
+// A passage is a task's way from one host to another.
+type passage struct {
+	origin int32 // whence it moves; none, or fromStore
+	away   int32 // epoch of origin when it left
+	to     int32 // where it is being copied to, and keeps a place; none
+	toward int32 // epoch of to when the copy began
+}
+
+// links are a task's places in lists and heaps of tasks.
+type links struct {
 	next, prev   int32 // in the queue, or in the host's
 	hnext, hprev int32 // of the tasks at the host
 	child, sib   int32 // in the heap of those that run there
@@ -123,53 +131,4 @@ func (l *line) remove(ts *tasks, i int32) {
 	} else {
 		ts.slots[t.next].prev = t.prev
 	}
-}
-
-// A view shows the queue to a policy, then tasks of the saturated classes, which
-// come as it looks at them.
-type view struct {
-	w     *world
-	last  int32 // shown
-	shown []int32
-	seen  int // of shown, placed in their order
-}
-
-// Next implements place.Queue.
-func (v *view) Next() (place.Task, bool) {
-	w := v.w
-	next := w.queue.head
-	if v.last != none {
-		next = w.tasks.slots[v.last].next
-	}
-	if next == none {
-		if next = w.refill(); next == none {
-			return place.Task{}, false
-		}
-	}
-	v.last = next
-	v.shown = append(v.shown, next)
-	return w.shape(next), true
-}
-
-// SkipJob implements place.Queue. A job's tasks are those of one class that came
-// at one time.
-func (v *view) SkipJob() {
-	ts := v.w.tasks.slots
-	t := &ts[v.last]
-	for n := t.next; n != none && ts[n].class == t.class && ts[n].arrived == t.arrived; n = ts[n].next {
-		v.last = n
-	}
-}
-
-// find returns the task of a placement among those shown; policies mostly place
-// in the order shown.
-func (v *view) find(id uint64) int32 {
-	ts := v.w.tasks.slots
-	for k := range v.shown {
-		if i := (v.seen + k) % len(v.shown); ts[v.shown[i]].id == id {
-			v.seen = i + 1
-			return v.shown[i]
-		}
-	}
-	return none
 }

@@ -1,37 +1,32 @@
 package sim
 
 import (
-	"cmp"
-	"fmt"
-	"math"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"godwit/migrate"
-	"godwit/predictor"
 	"godwit/scheduler/place"
 	"godwit/task"
-	"godwit/trace"
 )
 
-// A world is a run as it goes on.
+// A world is a run as it goes on: hosts with tasks, what waits for them, and the
+// policies that bring both together.
 type world struct {
+	farm
+	backlog
+	placing
+	moving
+
 	scenario *Scenario
-	start    time.Time
-	now, end int64 // nanoseconds after start
-	agenda   agenda
-	hosts    []simHost
-	records  []hostRecord // of hosts
-	names    string       // of hosts, one after the other
-	tasks    tasks
 	source   *source
 	next     arrival // that is on the agenda
 	born     uint64  // tasks that arrived
-	tally    tally
-	warmth   int64 // keeps what warm reads from being left out
+	warmth   int64   // keeps what warm reads from being left out
+	model    string
+}
 
-	// Of the scenario, with what Paper overrules.
+// rules are those of the scenario, with what Paper overrules.
+type rules struct {
 	paper, requeue bool
 	slots          int32
 	perSlot        float64 // part of a host that a slot is
@@ -44,37 +39,58 @@ type world struct {
 	network        Network
 	saves          Checkpoints
 	seed           uint64
-	watch          func(Decision)
 	situation      migrate.Situation // but for who waits
 	cpuMatters     bool              // changes of the processors' share do
+	inOrder        bool              // lost tasks go back before those that came later
 	hopeless       bool              // no host ever comes
+}
 
-	// Placement.
+// A timeline is when a run is, and what happens next.
+type timeline struct {
+	start    time.Time
+	now, end int64 // nanoseconds after start
+	agenda   agenda
+}
+
+// A farm is the hosts at work, with the clock, the rules and the books: what happens
+// there whoever placed the tasks.
+type farm struct {
+	rules
+	timeline
+	crowd
+	offering
+	tally        tally
+	classes      *classes // nil: rates do not matter
+	watch        func(Decision)
+	saveForecast place.Forecast // of checkpoints that are automatic; else nil
+	seer         *oracle        // the placement policy, if it is one
+}
+
+// A backlog is what waits, and how policies see it.
+type backlog struct {
+	queue     line
+	waiting   int // in it
+	view      view
+	classView classView
+	saturated bool   // a task always waits
+	barred    []bool // saturated classes that no host could ever run, counted once
+}
+
+// placing is the placement policy and what it is asked with.
+type placing struct {
 	policy        place.Policy
 	traits        place.Traits // of policy
 	again         int64        // after which the policy is asked once more; 0 is never
 	placeForecast place.Forecast
-	queue         line
-	waiting       int // in it
-	view          view
-	roomy         hostSet // may be given tasks
-	ranks         ranks
-	touched       []int32
-	widened       bool     // all that are roomy are offered next
-	saturated     bool     // a task always waits
-	classes       *classes // nil: rates do not matter
-	classView     classView
-	inOrder       bool // lost tasks go back before those that came later
 	placedAt      int64
-	offers        []place.Host
-	offered       []int32 // their numbers
-	heeded        int     // of offers, placed on in their order
 	draws         *rand.PCG
 	rng           *rand.Rand
 	round         uint64
-	barred        []bool // saturated classes that no host could ever run, counted once
+}
 
-	// Migration; mover is nil where nothing moves.
+// moving is the migration policy and what it is asked with; mover is nil where
+// nothing moves.
+type moving struct {
 	mover        migrate.Policy
 	chooser      migrate.Mover // the same, if it names tasks; else nil
 	notices      notices
@@ -85,249 +101,31 @@ type world struct {
 	scanTasks    []task.TaskID // of scanned, one host's after the other's
 	scanRuns     []migrate.Run
 	reasons      map[uint64]string // why tasks are being copied, for Watch
-	model        string
-
-	saveForecast place.Forecast // of checkpoints that are automatic; else nil
-	seer         *oracle        // the placement policy, if it is one
 }
 
-func newWorld(s *Scenario) (*world, error) {
-	span := s.end().Sub(s.Day0())
-	if int64(span) >= maxSpan {
-		return nil, fmt.Errorf("sim: the run goes from %s to %s: at most %v can be run", stamp(s.Day0()), stamp(s.end()),
-			time.Duration(maxSpan))
-	}
-	w := &world{
-		scenario: s, start: s.Day0(), end: int64(span), queue: line{none, none},
-		paper: s.Paper, requeue: s.Workload.Requeue, slots: int32(max(1, s.Hosts.Slots)), ahead: s.Hosts.Ahead,
-		memory:  s.Hosts.Memory,
-		sharing: s.Hosts.Sharing, speeds: s.Hosts.Speeds, owner: s.Hosts.Owner, grace: int64(s.Hosts.Grace),
-		network: s.Network, saves: s.Checkpoints, seed: s.Seed, watch: s.Watch, placedAt: -1,
-		source: newSource(&s.Workload, span, s.Seed), roomy: newHostSet(len(s.Trace.Hosts)),
-		barred: make([]bool, len(s.Workload.Classes)),
-	}
-	w.tasks.free = none
-	w.perSlot = 1 / float64(w.slots)
-	w.view.w = w
-	w.classView.view = &w.view
-	w.draws = rand.NewPCG(0, 0)
-	w.rng = rand.New(w.draws)
-	if w.memory == 0 {
-		w.memory = math.MaxInt64 / 4
-	}
-	if s.Paper {
-		w.network, w.saves, w.owner, w.grace = Network{}, Checkpoints{}, Kill, 0
-	}
-	w.situation = w.facts()
-	w.tally.boundary = int64(s.Warmup)
-	w.tally.days = make([]Day, max(1, (w.end+dayLength-1)/dayLength))
-	if err := w.choose(); err != nil {
-		return nil, err
-	}
-	w.cpuMatters = w.speeds == Traced || w.mover != nil
-	w.populate()
-	return w, nil
-}
-
-// sharedAhead is how many tasks beyond each slot a host is given by a policy
-// that has hosts share.
-const sharedAhead = 8
-
-// choose makes the policies and their forecasts.
-func (w *world) choose() (err error) {
-	s := w.scenario
-	if s.Placement == Oracle {
-		w.seer = newOracle(s)
-		w.policy = w.seer
-	} else if w.policy, err = place.Parse(s.Placement); err != nil {
-		return err
-	}
-	if w.mover, err = newMover(s); err != nil {
-		return err
-	}
-	w.chooser, _ = w.mover.(migrate.Mover)
-	if w.mover != nil && (w.mover.Period() == 0 || w.chooser != nil) {
-		w.notices = notices{driven: true, hosts: newHostSet(len(s.Trace.Hosts))}
-	}
-	w.traits = w.policy.Traits()
-	if w.classes = newClasses(w, w.traits.Rate != nil); w.classes != nil {
-		w.inOrder = s.Workload.InOrder
-	}
-	if len(s.Trace.Hosts) >= rankedHosts && s.Rates == nil {
-		w.ranks.order = w.traits.Rank
-	}
-	w.again = int64(w.traits.Again)
-	if w.traits.Shares && w.ahead == 0 {
-		w.ahead = sharedAhead * int(w.slots)
-	}
-	return w.foresee()
-}
-
-// foresee makes the forecasts, one of each model.
-func (w *world) foresee() error {
-	w.placeForecast, w.moveForecast = place.Unknown{}, place.Unknown{}
-	s, made := w.scenario, map[string]place.Forecast{}
-	forecast := func(model, of string) (place.Forecast, error) {
-		f := made[model]
-		if f == nil {
-			var err error
-			if f, err = w.foretell(model); err != nil {
-				return nil, err
-			}
-			made[model] = f
-			if w.model != "" {
-				w.model += ", "
-			}
-			w.model += model + of
-		}
-		return f, nil
-	}
-	var placing, moving string
-	if own := w.traits.Predictor; own != "" {
-		placing = cmp.Or(s.Predictor, own)
-	}
-	if p, ok := w.mover.(migrate.Foreteller); ok {
-		moving = cmp.Or(s.Predictor, p.Predictor())
-	}
-	both := placing != "" && moving != "" && placing != moving
-	var err error
-	if placing != "" {
-		if w.placeForecast, err = forecast(placing, only(both, " (placement)")); err != nil {
-			return err
-		}
-	}
-	if moving != "" {
-		f, err := forecast(moving, only(both, " (migration)"))
-		if err != nil {
-			return err
-		}
-		w.moveForecast = presentForecast{w, f}
-	}
-	if w.saves.Auto {
-		f, err := forecast(cmp.Or(s.Predictor, savePredictor), only(w.model != "", " (checkpoints)"))
-		if err != nil {
-			return err
-		}
-		w.saveForecast = presentForecast{w, f}
-	}
-	return nil
-}
-
-// only is text, where it applies.
-func only(applies bool, text string) string {
-	if applies {
-		return text
-	}
-	return ""
-}
-
-// A telling is a forecast by the peers' names.
-type telling struct{ f *foresight }
-
-// Stay implements place.Forecast.
-func (t telling) Stay(peer task.PeerID, now time.Time, d time.Duration) (float64, bool) {
-	i, ok := hostOf(peer)
-	if !ok || i >= len(t.f.hosts) {
-		return 1, false
-	}
-	return t.f.stay(i, now, d)
-}
-
-func (w *world) foretell(spec string) (place.Forecast, error) {
-	m, err := predictor.Parse(spec)
-	if err != nil {
-		return nil, err
-	}
-	return telling{newForesight(m, w.scenario)}, nil
-}
-
-// populate puts the hosts and the first events on the agenda.
-func (w *world) populate() {
-	s := w.scenario
-	w.hosts = make([]simHost, len(s.Trace.Hosts))
-	w.records, w.names = make([]hostRecord, len(w.hosts)), peersOf(len(w.hosts))
-	w.hopeless = true
-	for i := range w.hosts {
-		h, from := &w.hosts[i], &s.Trace.Hosts[i]
-		w.records[i] = hostRecord{history: from.History, ghz: from.GHz}
-		if from.GHz <= 0 {
-			w.records[i].ghz = 1
-		}
-		*h = simHost{
-			armed: never64, wants: never64, graceEnd: never64,
-			tasks: line{none, none}, queue: line{none, none}, root: none, state: trace.Unavailable, gone: true, spell: -1,
-			speed: 1,
-		}
-		w.rerate(h)
-		w.hopeless = w.hopeless && !w.comes(from.History)
-		if at := from.History.Find(w.start); at > 0 {
-			h.spell = int32(at) - 1
-		}
-		if from.History.Len() > 0 && from.History.Until().After(w.start) {
-			w.nextChange(int32(i), h, trace.Unobserved)
-		}
-	}
-	w.tally.response.values, w.tally.makespan.values = nil, nil
-	for d := dayLength; d <= w.end; d += dayLength {
-		w.push(d, phaseEnds, onDay, 0)
-	}
-	if w.tally.boundary > 0 {
-		w.push(w.tally.boundary, phaseEnds, onDay, 1)
-	}
-	if w.mover != nil && w.mover.Period() > 0 {
-		w.push(0, phaseScans, onScan, 0)
-	}
-	if w.again > 0 {
-		w.push(w.again, phaseScans, onAgain, 0)
-	}
-	w.push(0, phaseArrivals, onOpening, 0)
-	w.expect()
-}
-
-// comes says whether a host is ever available within the run.
-func (w *world) comes(h *trace.History) bool {
-	end := w.start.Add(time.Duration(w.end))
-	for i := max(0, h.Find(w.start)); i < h.Len(); i++ {
-		s := h.Spell(i)
-		if !s.Start.Before(end) {
-			return false
-		}
-		if s.State == trace.Available && s.End.After(w.start) {
-			return true
-		}
-	}
-	return false
-}
-
-func (w *world) time() time.Time { return w.start.Add(time.Duration(w.now)) }
+func (l *timeline) time() time.Time { return l.start.Add(time.Duration(l.now)) }
 
 // since is a time as nanoseconds after Start, 0 at least.
-func (w *world) since(t time.Time) int64 { return max(0, int64(t.Sub(w.start))) }
+func (l *timeline) since(t time.Time) int64 { return max(0, int64(t.Sub(l.start))) }
 
 // push puts an event on the agenda. After the end nothing happens, and at it
 // only completions.
-func (w *world) push(at int64, phase int64, kind int, index int32) {
-	if at < w.end || at == w.end && phase == phaseEnds {
-		w.agenda.push(event{at<<phaseBits | phase, uint64(kind)<<32 | uint64(uint32(index))})
+func (l *timeline) push(at int64, phase int64, kind int, index int32) {
+	if at < l.end || at == l.end && phase == phaseEnds {
+		l.agenda.push(event{at<<phaseBits | phase, uint64(kind)<<32 | uint64(uint32(index))})
 	}
 }
 
-func (w *world) decided(k int32, action string, host, from int32, reason string) {
-	w.watch(Decision{At: w.time(), Task: w.tasks.slots[k].id, Action: action, Host: int(host), From: int(from),
+func (f *farm) decided(k int32, action string, host, from int32, reason string) {
+	f.watch(Decision{At: f.time(), Task: f.tasks.slots[k].id, Action: action, Host: int(host), From: int(from),
 		Reason: reason})
 }
 
-// peersOf is the names of the first n hosts, one after the other.
-func peersOf(n int) string {
-	var b strings.Builder
-	b.Grow(n * peerSize)
-	for i := range n {
-		b.WriteString(string(peerOf(i)))
-	}
-	return b.String()
-}
-
-// peer is the name of a host. It reads no memory.
-func (w *world) peer(i int32) task.PeerID {
-	return task.PeerID(w.names[int(i)*peerSize : (int(i)+1)*peerSize])
+// Notices are those that notice-driven policies hear of.
+type notices struct {
+	// hosts are on notice and had tasks when they were looked at last; no host
+	// that has tasks and is on notice is missing.
+	hosts  hostSet
+	driven bool // a scan follows a notice
+	armed  bool // a reminder is on the agenda
 }

@@ -15,9 +15,12 @@ import (
 func made(policy, migration string, seed uint64, succeeded, failed uint64) *sim.Report {
 	success := 100 * float64(succeeded) / float64(succeeded+failed)
 	return &sim.Report{
-		Policy: policy, Migration: migration, Trace: "by hand", Depth: "policies", Hosts: 4, Days: 2, Seed: seed,
-		Arrived: succeeded + failed + 1, Allocated: succeeded + failed, Succeeded: succeeded, Failed: failed, Unfinished: 1,
-		SuccessPct: &success, UsefulS: 3600 * float64(succeeded), WastedS: 1800 * float64(failed), IdleS: 7200,
+		Setup: sim.Setup{Policy: policy, Migration: migration, Trace: "by hand", Depth: "policies",
+			Hosts: 4, Days: 2, Seed: seed},
+		Counts: sim.Counts{Arrived: succeeded + failed + 1, Allocated: succeeded + failed, Succeeded: succeeded, Failed: failed,
+			Unfinished: 1,
+			SuccessPct: &success},
+		HostTime: sim.HostTime{UsefulS: 3600 * float64(succeeded), WastedS: 1800 * float64(failed), IdleS: 7200},
 		Response: sim.Spread{N: succeeded, Mean: 700, P50: 600, P95: 1200.04, P99: 5000, Max: 5000},
 		Makespan: sim.Spread{N: succeeded, Mean: 42.3}, BytesMoved: 3 << 20,
 	}
@@ -159,7 +162,7 @@ func TestDraw(t *testing.T) {
 		plain = append(plain, made("fcfs", "none", seed, 10+seed, 9), made("random", "pspp", seed, 20, 2))
 	}
 	plain[1].Prediction = &sim.Prediction{Exits: 3}
-	empty := []*sim.Report{{Policy: "fcfs"}}
+	empty := []*sim.Report{{Setup: sim.Setup{Policy: "fcfs"}}}
 	for name, reports := range map[string][]*sim.Report{"swept": swept, "plain": plain, "empty": empty} {
 		var picture, again, drawing bytes.Buffer
 		for _, b := range []*bytes.Buffer{&picture, &again} {

@@ -249,3 +249,38 @@ func (e *Experiment) traces() ([]*trace.Trace, error) {
 	}
 	return out, nil
 }
+
+// A Load is work of higher priority that a run has, and what was published of it.
+type Load struct {
+	sim.Load
+	// Published has, by fairness policy as the file writes it, what its jobs came to.
+	Published map[string]PublishedJobs
+}
+
+// PublishedJobs is what somebody found of equal jobs that ran together, in the order of
+// the jobs; nil where it is not known.
+type PublishedJobs struct {
+	Throughput []float64 // tasks a second
+	Preempted  []float64 // runs that higher priority ended
+}
+
+// noGrid says why an experiment has no runs for a simulator.
+func (e *Experiment) noGrid() error {
+	switch {
+	case len(e.Owners.Sites) > 0:
+		return e.at("sites", "run it on real nodes: `godwit swarm sites --scenario FILE`",
+			"sites and their loads are not simulated")
+	case e.Speedup != 0:
+		return e.at("speedup", "leave it out, or give `sites`", "only real nodes have a pace")
+	case e.Coordinators != 0:
+		return e.at("coordinators", "leave it out, or give `sites`", "how many coordinate is not simulated")
+	}
+	return nil
+}
+
+// OwnersOf makes what the owners of the sites do in a run under a load of Loads.
+func (e *Experiment) OwnersOf(load int, seed uint64, length time.Duration) (*trace.Trace, error) {
+	o := e.Owners
+	o.Load, o.Seed = e.Loads[load].Load, seed
+	return o.Trace(machineStart, length)
+}

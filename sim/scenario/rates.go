@@ -13,17 +13,6 @@ import (
 	"godwit/trace"
 )
 
-// machines is what a file says of machines, before what it names is read.
-type machines struct {
-	given      bool
-	count      int
-	file       string // .srs
-	up, down   time.Duration
-	servers    []Server
-	ratesFile  string // .mue
-	iterations []float64
-}
-
 // readMachines reads hosts that are always there, or that fail by turns.
 func (r *reader) readMachines(where string, node ast.Node) *task.Error {
 	m := &r.machines

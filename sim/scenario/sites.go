@@ -1,7 +1,6 @@
 package scenario
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -24,20 +23,6 @@ const (
 	// day is then a second.
 	maxSpeedup = 100_000
 )
-
-// A Load is work of higher priority that a run has, and what was published of it.
-type Load struct {
-	sim.Load
-	// Published has, by fairness policy as the file writes it, what its jobs came to.
-	Published map[string]PublishedJobs
-}
-
-// PublishedJobs is what somebody found of equal jobs that ran together, in the order of
-// the jobs; nil where it is not known.
-type PublishedJobs struct {
-	Throughput []float64 // tasks a second
-	Preempted  []float64 // runs that higher priority ended
-}
 
 // readSites reads the sites, a mapping of their names, in its order.
 func (r *reader) readSites(where string, node ast.Node) *task.Error {
@@ -94,18 +79,6 @@ func (r *reader) published(l *Load) func(string, ast.Node) *task.Error {
 			return e
 		})
 	}
-}
-
-// number reads a number from least to most.
-func (r *reader) number(to *float64, least, most float64) func(string, ast.Node) *task.Error {
-	return r.scalar("write a number", func(text string) error {
-		x, ok := within(text, least, most)
-		if !ok {
-			return fmt.Errorf("%s is not a number from %v to %v", yamlfile.Quote(text), least, most)
-		}
-		*to = x
-		return nil
-	})
 }
 
 // named reads a mapping whose keys are names that the file gives, each once.
@@ -176,27 +149,6 @@ func (r *reader) loadSites() *task.Error {
 		if i == 0 {
 			r.Use(t)
 		}
-	}
-	return nil
-}
-
-// OwnersOf makes what the owners of the sites do in a run under a load of Loads.
-func (e *Experiment) OwnersOf(load int, seed uint64, length time.Duration) (*trace.Trace, error) {
-	o := e.Owners
-	o.Load, o.Seed = e.Loads[load].Load, seed
-	return o.Trace(machineStart, length)
-}
-
-// noGrid says why an experiment has no runs for a simulator.
-func (e *Experiment) noGrid() error {
-	switch {
-	case len(e.Owners.Sites) > 0:
-		return e.at("sites", "run it on real nodes: `godwit swarm sites --scenario FILE`",
-			"sites and their loads are not simulated")
-	case e.Speedup != 0:
-		return e.at("speedup", "leave it out, or give `sites`", "only real nodes have a pace")
-	case e.Coordinators != 0:
-		return e.at("coordinators", "leave it out, or give `sites`", "how many coordinate is not simulated")
 	}
 	return nil
 }

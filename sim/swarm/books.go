@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -11,12 +10,6 @@ import (
 	"godwit/sim"
 	"godwit/trace"
 )
-
-// A day is what happened on one day of the trace.
-type day struct {
-	allocated, succeeded, failed uint64
-	used, available              time.Duration // of slots
-}
 
 // decided notes what a machine decided.
 func (w *world) decided(n *node, m machine, d message.Decided) {
@@ -70,19 +63,6 @@ func nameOf(m machine) string {
 		return "worker"
 	}
 	return "submitter"
-}
-
-func (w *world) wait(t *taskBook, waits bool) {
-	if t.waiting == waits {
-		return
-	}
-	t.waiting = waits
-	if waits {
-		w.waiting++
-		return
-	}
-	w.waiting--
-	w.thirsty = true
 }
 
 // over ends a task, once: another leader may say it again.
@@ -179,11 +159,6 @@ func (w *world) inside(change int) {
 	w.in, w.inAt = w.in+change, w.now
 }
 
-// counted is how much of a time is reported.
-func (w *world) counted(from, to time.Duration) time.Duration {
-	return max(0, min(to, w.span)-max(from, w.warm))
-}
-
 // spend books host time of a task, by days.
 func (w *world) spend(r *run, from, to time.Duration) {
 	r.t.spent += w.counted(from, to)
@@ -202,46 +177,4 @@ func (w *world) spend(r *run, from, to time.Duration) {
 func (w *world) offer(from, to time.Duration) {
 	w.available += w.counted(from, to) * time.Duration(w.slots)
 	w.days(from, to, func(d *day, part time.Duration) { d.available += part * time.Duration(w.slots) })
-}
-
-// days splits a time into those of days.
-func (w *world) days(from, to time.Duration, book func(d *day, part time.Duration)) {
-	to = min(to, w.span)
-	for from < to {
-		end := min(to, w.machines(time.Duration(w.dayOf(from)+1)*aDay))
-		if end <= from { // rounding of a speedup
-			end = min(to, from+1)
-		}
-		book(w.dayAt(from, true), end-from)
-		from = end
-	}
-}
-
-const aDay = 24 * time.Hour
-
-func (w *world) dayOf(at time.Duration) int { return int(w.traced(at) / aDay) }
-
-// dayAt is the day that contains a time or, for an end, that ends with it.
-func (w *world) dayAt(at time.Duration, contains bool) *day {
-	if !contains {
-		at = max(0, at-1)
-	}
-	i := min(w.dayOf(at), len(w.perDay)-1)
-	return &w.perDay[i]
-}
-
-// machines is a length of the trace's time by the machines' clocks, traced the
-// other way round.
-func (w *world) machines(d time.Duration) time.Duration {
-	if w.opt.Speedup == 1 {
-		return d
-	}
-	return time.Duration(math.Round(float64(d) / w.opt.Speedup))
-}
-
-func (w *world) traced(d time.Duration) time.Duration {
-	if w.opt.Speedup == 1 {
-		return d
-	}
-	return time.Duration(math.Round(float64(d) * w.opt.Speedup))
 }

@@ -20,7 +20,9 @@ func (n *node) carryOut(e member.Effect) {
 	case member.SayLease:
 		n.sayLease(e)
 	case member.Do:
-		n.do(e.From, e.Effect)
+		for _, of := range e.Effects {
+			n.do(e.From, of)
+		}
 	}
 }
 
@@ -130,11 +132,4 @@ func (n *node) prepare(e message.Prepare) {
 		}
 		n.step(n.m.Worker(), message.Prepared{ID: e.Job, Job: n.w.jobs[e.Job].spec})
 	})
-}
-
-// world notes a fault of the machines or of the simulation: the run fails.
-func (w *world) note(err error) {
-	if err != nil && w.err == nil {
-		w.err = fmt.Errorf("sim/swarm: at %v: %w", w.now.Round(time.Millisecond), err)
-	}
 }

@@ -2,56 +2,11 @@ package swarm
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"godwit/scheduler/message"
-	"godwit/sim"
 	"godwit/task"
 )
-
-// deltaPart is the part of a state that changes while it is copied and goes while
-// the task stands still: 1 %, as package sim has it.
-const deltaPart = 100
-
-// offerWait is how long a source waits at a destination that has no offer of it
-// yet, as of a live node, and offerLook how often it looks there.
-const (
-	offerWait = 5 * time.Second
-	offerLook = 10 * time.Millisecond
-)
-
-// An attemptName names a run at a node.
-type attemptName struct {
-	task    task.TaskID
-	attempt message.Attempt
-}
-
-// A give is a run that is being handed over, at its source.
-type give struct {
-	r      *run
-	e      message.HandOver
-	to     *node
-	life   int // to's
-	begun  time.Duration
-	frozen time.Duration // when the run began to stand still for it
-	final  *save         // of then; nil before
-}
-
-// A take is what a node waits for.
-type take struct {
-	e     message.Expect
-	g     *give               // nil before its source has come
-	saved *message.Checkpoint // what is complete here; nil for nothing
-}
-
-func (n *node) runOf(id task.TaskID, a message.Attempt) *run {
-	i := slices.IndexFunc(n.runs, func(r *run) bool { return r.start.Task == id && r.start.Attempt == a })
-	if i < 0 {
-		return nil
-	}
-	return n.runs[i]
-}
 
 // handOver begins to hand a run over, in a turn of its own.
 func (n *node) handOver(e message.HandOver) {
@@ -161,10 +116,6 @@ func (g *give) keep(s save) *message.Checkpoint {
 	return checkpointOf(c, s)
 }
 
-func checkpointOf(c task.CID, s save) *message.Checkpoint {
-	return &message.Checkpoint{CID: c, Fuel: max(1, uint64(s.done)), CPU: time.Duration(s.done)}
-}
-
 // freeze has the run stand still for good, and sends what is left.
 func (g *give) freeze(left int64) {
 	r := g.r
@@ -268,5 +219,13 @@ func (n *node) notTaken(name attemptName, why string) {
 	n.step(n.m.Worker(), message.NotArrived{Task: name.task, Attempt: name.attempt, Reason: why, Saved: t.saved})
 }
 
-// keepsOn says whether a run is let be that would be given back: it is on its way.
-func (r *run) keepsOn() bool { return r.give != nil && r.n.w.s.Hosts.Owner != sim.Kill }
+// deltaPart is the part of a state that changes while it is copied and goes while
+// the task stands still: 1 %, as package sim has it.
+const deltaPart = 100
+
+// offerWait is how long a source waits at a destination that has no offer of it
+// yet, as of a live node, and offerLook how often it looks there.
+const (
+	offerWait = 5 * time.Second
+	offerLook = 10 * time.Millisecond
+)

@@ -3,7 +3,6 @@ package swarm
 import (
 	"encoding/binary"
 	"fmt"
-	"time"
 
 	"godwit/scheduler/message"
 	"godwit/sim"
@@ -17,39 +16,6 @@ const (
 	retries     = 10      // further runs of a task that fails by its own fault, which none does
 	leastMemory = 1 << 20 // bytes of a job of which nothing is said
 )
-
-// A jobBook is a job that came.
-type jobBook struct {
-	spec  *task.Job
-	giver *node // whom it was handed to
-	tasks []*taskBook
-}
-
-// A taskBook is what is known of one task. Times are the machines', -1 for not
-// yet.
-type taskBook struct {
-	number  uint64 // in the order of arrival
-	state   int64  // bytes of a checkpoint
-	work    time.Duration
-	arrived time.Duration
-	begun   time.Duration // first
-	ended   time.Duration
-
-	waiting    bool // is not placed now
-	impossible bool
-	failed     bool          // given up by the machines
-	starts     uint64        // runs begun
-	losses     uint64        // runs that ended with their hosts
-	returns    uint64        // runs that ended without a result, though their hosts lived
-	moves      uint64        // that the leader brought about
-	at         *node         // where it was placed last
-	moving     bool          // its next run goes on with a move
-	spent      time.Duration // host time of all its runs, as far as it is reported
-	useful     time.Duration // of the last run that completed
-	saved      time.Duration // of the best checkpoint
-}
-
-func (w *world) taskOf(id task.TaskID) *taskBook { return w.jobs[id.Job].tasks[id.Index] }
 
 // arrive arranges the next arrival.
 func (w *world) arrive() {

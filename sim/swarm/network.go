@@ -166,15 +166,3 @@ func (n *node) cut(to *node) {
 		}
 	})
 }
-
-// transfer is how long bytes take between two nodes, beside the delays.
-func (w *world) transfer(bytes int64) time.Duration {
-	rate := w.s.Network.Upload
-	if d := w.s.Network.Download; rate == 0 || d > 0 && d < rate {
-		rate = d
-	}
-	if rate == 0 {
-		return 0
-	}
-	return time.Duration(float64(bytes) / rate * float64(time.Second))
-}

@@ -1,68 +1,15 @@
 package swarm
 
 import (
-	"crypto/ed25519"
 	"iter"
 	"slices"
 	"strings"
 	"time"
 
 	"godwit/member"
-	"godwit/predictor"
 	"godwit/scheduler/message"
-	"godwit/task"
 	"godwit/trace"
 )
-
-type peerID = task.PeerID
-
-// A machine is one of the scheduler's.
-type machine = member.Machine
-
-// A node is one machine of the overlay, with all that package node has of it.
-type node struct {
-	w     *world
-	index int
-	key   ed25519.PrivateKey
-	id    peerID
-	host  *trace.Host // nil of one that only submits
-	site  string      // "" for none
-
-	// What outlives it: disk holds its machines' pairs, blocks what it has of
-	// jobs and checkpoints, recorder its history.
-	disk     map[string][]byte
-	blocks   map[task.CID]bool
-	recorder *predictor.Recorder
-	pool     *predictor.Pool
-
-	up      bool
-	refuses bool // while it is down: its machine is there and turns dials down
-	life    int  // counts starts
-	spell   host // what the trace says of it
-	owner   message.OwnerState
-	moveAt  time.Time // when runs that stand still go elsewhere; zero for never
-	moved   bool      // that time has come, and they stand still yet
-	runs    []*run    // in the order begun
-	takes   map[attemptName]*take
-
-	peer   *member.Peer
-	m      *member.Member
-	linked []int           // by node: the life with which there is a connection; 0 for none
-	lastTo []time.Duration // by node: when the last message gets there
-
-	pending []member.Effect // of this turn, not carried out yet
-	spare   []member.Effect // memory for the next
-	own     []message.Message
-	lines   []line
-	turning bool
-	wakeAt  time.Time
-}
-
-// A line is what one turn has to say to one peer.
-type line struct {
-	to       *node
-	messages []message.Message
-}
 
 // boot starts a node from its disk.
 func (n *node) boot() {
@@ -155,14 +102,6 @@ func (n *node) goodbye() {
 		n.at(n.m.Depart)
 		n.at(n.m.Goodbye)
 	})
-}
-
-// leaving reports whether the node has said goodbye.
-func (n *node) leaving() bool { return n.peer.Leaves() }
-
-// onTheWay reports whether a run is being handed over from here, or saved to end.
-func (n *node) onTheWay() bool {
-	return slices.ContainsFunc(n.runs, func(r *run) bool { return r.give != nil || r.then != nil })
 }
 
 // leave ends a node that has said goodbye.

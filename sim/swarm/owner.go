@@ -1,7 +1,6 @@
 package swarm
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -11,18 +10,6 @@ import (
 	"godwit/sim"
 	"godwit/trace"
 )
-
-// A host is a node's place in its trace.
-type host struct {
-	next  int // spell that comes next
-	state trace.State
-	cpu   float64
-	since time.Duration // of state
-}
-
-// moveRetry is how often tasks that cannot be saved, and that nobody else could
-// take, are offered again, as of a live node.
-const moveRetry = time.Minute
 
 // watch has the trace's spells happen to the node, from the one that holds at
 // the start on. Those before are what it remembers.
@@ -69,8 +56,6 @@ func (n *node) nextSpell() {
 		n.nextSpell()
 	})
 }
-
-func isDown(s trace.State) bool { return s == trace.Unavailable || s == trace.Unobserved }
 
 // become has the node's host be in a state.
 func (n *node) become(s trace.State, cpu float64) {
@@ -183,9 +168,6 @@ func (n *node) moveIfDue() {
 	n.endRuns(n.owner.Reason, returned)
 }
 
-// hands says whether a task that has to go is handed over or saved.
-func (w *world) hands() bool { return w.cfg.Worker.HandOver && w.canSave && w.cfg.Moves() }
-
 // lend tells the node's part in the overlay what its owner lends.
 func (n *node) lend() {
 	going := ""
@@ -193,16 +175,4 @@ func (n *node) lend() {
 		going = n.owner.Reason + "; the grace has passed"
 	}
 	n.tell(member.Lent{State: n.owner, Going: going})
-}
-
-// withheld is the percentage of the machine's CPU that tasks do not get.
-func (n *node) withheld() int {
-	const step = 5
-	switch {
-	case n.host == nil || n.spell.state != trace.Available:
-		return 100
-	case n.w.s.Hosts.Speeds == sim.Traced:
-		return step * int(math.Round((1-n.spell.cpu)*100/step))
-	}
-	return 0
 }

@@ -24,11 +24,11 @@ func (w *world) report() *sim.Report {
 	}
 	w.inside(0)
 	r := &sim.Report{
-		Policy:    cmp.Or(w.s.Placement, w.cfg.Placement, place.Default),
-		Migration: cmp.Or(w.s.Migration, w.cfg.Migration, "none"), Fairness: w.s.Fairness, Chunking: w.s.Chunking,
-		Trace: w.s.Trace.Name, Synthetic: w.s.Trace.Synthetic,
-		Depth: "machines", Hosts: len(w.s.Trace.Hosts), Seed: w.s.Seed, Predictor: liveModel,
-		Days:       (w.traced(w.span) - w.traced(w.warm)).Hours() / 24,
+		Setup: sim.Setup{Policy: cmp.Or(w.s.Placement, w.cfg.Placement, place.Default),
+			Migration: cmp.Or(w.s.Migration, w.cfg.Migration, "none"), Fairness: w.s.Fairness, Chunking: w.s.Chunking,
+			Trace: w.s.Trace.Name, Synthetic: w.s.Trace.Synthetic,
+			Depth: "machines", Hosts: len(w.s.Trace.Hosts), Seed: w.s.Seed, Predictor: liveModel,
+			Days: (w.traced(w.span) - w.traced(w.warm)).Hours() / 24},
 		BytesMoved: w.moved, Checkpoints: w.checkpoints, Events: w.changes,
 	}
 	var useful, wasted, pending time.Duration
@@ -111,9 +111,6 @@ func (w *world) differences() []string {
 	return out
 }
 
-// seconds is a length of the machines' time in seconds of the trace's.
-func (w *world) seconds(d time.Duration) float64 { return d.Seconds() * w.opt.Speedup }
-
 func percent(part, of float64) *float64 {
 	if of == 0 {
 		return nil
@@ -171,10 +168,4 @@ func (w *world) undelivered() {
 			}
 		}
 	}
-}
-
-// pause is how long a run stands still for a checkpoint of so many bytes.
-func (w *world) pause(bytes int64) time.Duration {
-	const unit, least = 64 << 20, 1 << 20
-	return w.machines(time.Duration(float64(w.s.Checkpoints.Pause) * float64(max(bytes, least)) / unit))
 }

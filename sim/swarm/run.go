@@ -12,64 +12,10 @@ import (
 
 	"godwit/overlay"
 	"godwit/predictor"
-	"godwit/scheduler"
 	"godwit/sim"
 	"godwit/task"
 	"godwit/trace"
 )
-
-// A world is one run. Its times are the machines', from the run's start.
-type world struct {
-	s     *sim.Scenario
-	opt   Options
-	cfg   scheduler.Config
-	stats Stats
-	err   error // the first fault
-
-	base       time.Time // the start
-	span, warm time.Duration
-	now        time.Duration
-	clock      time.Time // base and now
-	queue      queue
-
-	nodes    []*node
-	byID     map[peerID]*node
-	manifest overlay.Manifest
-	overlay  overlay.ID
-	net      *rand.Rand // delays and losses
-	adverts  *rand.Rand // times of adverts
-	givers   *rand.Rand // who is given jobs
-
-	slots   int
-	every   time.Duration // between checkpoints; 0 for never, or where each node says
-	canSave bool          // tasks have checkpoints at all
-	sizes   map[task.CID]int64
-	saves   map[task.CID]save
-
-	arrivals *sim.Arrivals
-	comes    sim.Arriving // the next
-	openAt   time.Duration
-	unhanded []*jobBook
-	handing  bool
-	handed   int
-	jobs     map[task.JobID]*jobBook
-	tasks    []*taskBook // by number
-	waiting  int         // of tasks
-	thirsty  bool        // fewer wait than before
-
-	// The books.
-	perDay      []day
-	available   time.Duration // of slots
-	changes     uint64
-	checkpoints uint64
-	moved       int64
-	copies      uint64 // states that came with hand-overs
-	in          int    // tasks in the system
-	inAt        time.Duration
-	area        float64 // of in over time
-	residence   float64 // sum of the times of those that ended
-	drained     bool    // the run is over: what follows is in no report
-}
 
 // drainTime is how long, by the machines' clock, results may take to their
 // submitters after the end. An offer is repeated each minute.
@@ -111,11 +57,13 @@ func newWorld(s *sim.Scenario, opt Options) (*world, error) {
 		end = s.Trace.End
 	}
 	w := &world{
-		s: s, opt: opt, cfg: opt.Config, base: s.Day0(), clock: s.Day0(),
-		byID: map[peerID]*node{}, jobs: map[task.JobID]*jobBook{}, sizes: map[task.CID]int64{}, saves: map[task.CID]save{},
-		net: stream(s.Seed, "network"), adverts: stream(s.Seed, "adverts"), givers: stream(s.Seed, "givers"),
-		slots:    max(1, s.Hosts.Slots),
-		arrivals: sim.NewArrivals(&s.Workload, end.Sub(s.Day0()), s.Seed), openAt: -1,
+		s: s, opt: opt, cfg: opt.Config,
+		timeline: timeline{base: s.Day0(), clock: s.Day0()},
+		draws: draws{net: stream(s.Seed, "network"), adverts: stream(s.Seed, "adverts"),
+			givers: stream(s.Seed, "givers")},
+		intake: intake{jobs: map[task.JobID]*jobBook{}, openAt: -1,
+			arrivals: sim.NewArrivals(&s.Workload, end.Sub(s.Day0()), s.Seed)},
+		byID: map[peerID]*node{}, sizes: map[task.CID]int64{}, saves: map[task.CID]save{}, slots: max(1, s.Hosts.Slots),
 	}
 	w.span, w.warm, w.every = w.machines(end.Sub(w.base)), w.machines(s.Warmup), w.machines(s.Checkpoints.Every)
 	w.perDay = make([]day, int(math.Ceil(float64(end.Sub(w.base))/float64(aDay)))+1)
@@ -150,8 +98,8 @@ func (w *world) newNode(i, of int) *node {
 	key := w.opt.Script.keyOf(w.s.Seed, i)
 	n := &node{
 		w: w, index: i, key: key, id: task.PeerIDOf(key.Public().(ed25519.PublicKey)),
-		disk: map[string][]byte{}, blocks: map[task.CID]bool{},
-		pool: &predictor.Pool{}, linked: make([]int, of), lastTo: make([]time.Duration, of),
+		lasting: lasting{disk: map[string][]byte{}, blocks: map[task.CID]bool{}, pool: &predictor.Pool{}},
+		links:   links{linked: make([]int, of), lastTo: make([]time.Duration, of)},
 	}
 	n.recorder = predictor.NewRecorder(n.pool)
 	return n

@@ -31,8 +31,7 @@ func (v view) Describe(a *overlay.Advert) {
 	}
 }
 
-// Stay implements member.World by the members' records, as a live node does that
-// believes them all.
+// Stay implements member.World by the members' records, as far as they are believed.
 func (v view) Stay(a *overlay.Advert, now time.Time, d time.Duration) (p float64, known bool) {
 	n := v.n
 	n.peer.RefreshPool(now)
@@ -48,7 +47,12 @@ func (v view) Stay(a *overlay.Advert, now time.Time, d time.Duration) (p float64
 		return 0, false
 	}
 	reader := predictor.NewReader(&r, n.pool)
-	return reader.Stay(now, d)
+	p, known = reader.Stay(now, d)
+	return n.peer.Believed(a.Peer, p, func() float64 {
+		stranger := predictor.NewReader(&predictor.Record{}, n.pool)
+		q, _ := stranger.Stay(now, d)
+		return q
+	}), known
 }
 
 // Neighbours implements member.World.
@@ -67,6 +71,19 @@ func (v view) Guests(each func(*member.Member)) {
 	for range v.n.runs {
 		each(v.n.m)
 	}
+}
+
+// leaveRounds is how often the whole state of a run is thought to travel, as of a live
+// node: once, and as much again for what changes meanwhile.
+const leaveRounds = 2
+
+// LeaveTime implements member.World.
+func (v view) LeaveTime() time.Duration {
+	var bytes int64
+	for _, r := range v.n.runs {
+		bytes += leaveRounds * r.t.state
+	}
+	return v.n.w.transfer(bytes)
 }
 
 // Withheld implements member.World.

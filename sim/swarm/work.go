@@ -12,36 +12,7 @@ import (
 	"godwit/scheduler/message"
 	"godwit/sim"
 	"godwit/task"
-	"godwit/trace"
 )
-
-// A run is one attempt at a node.
-type run struct {
-	n     *node
-	start message.Start
-	t     *taskBook
-
-	from   float64       // work that was done when it began, in nanoseconds of the reference core
-	redo   time.Duration // CPU time of the checkpoint that could not be had
-	done   float64       // work done
-	at     time.Duration // as of
-	rate   float64       // work a nanosecond now; 0 while it stands still
-	held   bool          // it has its host though it stands still: state is brought or saved
-	saving bool          // its state is being saved
-	then   func()        // what to do when that is done; nil: go on
-	useful time.Duration // host time in what is done, that of runs before it included
-	ran    time.Duration // time since the last checkpoint
-	every  time.Duration // the next comes when it has run for so long; 0 for none
-	change int           // counts changes: events arranged before one are void
-	over   bool
-	give   *give // nil unless it is being handed over
-}
-
-// A save is a checkpoint.
-type save struct {
-	done   float64
-	useful time.Duration
-}
 
 // begin starts an attempt, where that is possible from its checkpoint.
 func (n *node) begin(e message.Start) {
@@ -316,33 +287,4 @@ func (r *run) saveHere(why string, as loss) {
 			}
 		})
 	}
-}
-
-// standing says whether the owner has the runs stand still.
-func (n *node) standing() bool { return stops(n.spell.state) }
-
-func stops(s trace.State) bool { return s == trace.UserPresent || s == trace.CPUBusy }
-
-// lends says whether the host's time is had by tasks.
-func (n *node) lends() bool {
-	return n.up && !n.leaving() && (n.spell.state == trace.Available || n.spell.state == trace.Leaving)
-}
-
-// speed is how fast a run goes here now, by the machines' clock.
-func (n *node) speed() float64 {
-	switch {
-	case !n.lends():
-		return 0
-	case n.w.s.Hosts.Speeds == sim.Traced:
-		return n.speedUsual() * n.spell.cpu
-	}
-	return 1
-}
-
-// speedUsual is what the node's adverts say of its speed.
-func (n *node) speedUsual() float64 {
-	if n.host != nil && n.w.s.Hosts.Speeds == sim.Traced && n.host.GHz > 0 {
-		return n.host.GHz
-	}
-	return 1
 }

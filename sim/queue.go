@@ -1,0 +1,52 @@
+package sim
+
+import "godwit/scheduler/place"
+
+// A view shows the queue to a policy, then tasks of the saturated classes, which
+// come as it looks at them.
+type view struct {
+	w     *world
+	last  int32 // shown
+	shown []int32
+	seen  int // of shown, placed in their order
+}
+
+// Next implements place.Queue.
+func (v *view) Next() (place.Task, bool) {
+	w := v.w
+	next := w.queue.head
+	if v.last != none {
+		next = w.tasks.slots[v.last].next
+	}
+	if next == none {
+		if next = w.refill(); next == none {
+			return place.Task{}, false
+		}
+	}
+	v.last = next
+	v.shown = append(v.shown, next)
+	return w.shape(next), true
+}
+
+// SkipJob implements place.Queue. A job's tasks are those of one class that came
+// at one time.
+func (v *view) SkipJob() {
+	ts := v.w.tasks.slots
+	t := &ts[v.last]
+	for n := t.next; n != none && ts[n].class == t.class && ts[n].arrived == t.arrived; n = ts[n].next {
+		v.last = n
+	}
+}
+
+// find returns the task of a placement among those shown; policies mostly place
+// in the order shown.
+func (v *view) find(id uint64) int32 {
+	ts := v.w.tasks.slots
+	for k := range v.shown {
+		if i := (v.seen + k) % len(v.shown); ts[v.shown[i]].id == id {
+			v.seen = i + 1
+			return v.shown[i]
+		}
+	}
+	return none
+}
