@@ -28,6 +28,9 @@ func checkSummary(j *submitted, t *message.TaskSummary, verify bool) error {
 			return errors.New("the results do not agree")
 		}
 		workers[r.Worker] = true
+		if err := j.spec.CheckOutputs(r.Outputs); err != nil {
+			return err
+		}
 		if verify {
 			if err := r.Verify(); err != nil {
 				return err
