@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,7 +57,7 @@ func (u *upFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&u.cfg.NoRelay, "no-relay", false, "carry nothing for members that cannot reach each other directly")
 	f.StringVar(&u.cfg.SwarmKey, "swarm-key", "", "file with a private swarm's key")
 	f.StringArrayVar(&u.cfg.Overlays, "overlay", nil,
-		"overlay to serve: a name, an ID or a ticket (repeatable; default those served before, else "+node.DefaultOverlay+")")
+		"overlay to serve: a name, an ID, or @FILE with a ticket (repeatable; default those served before, else "+node.DefaultOverlay+")")
 	f.StringVar(&u.api, "api", defaultAPI, `loopback address of the API; "" for the socket only`)
 	f.IntVar(&u.cfg.Cores, "cores", 0, "most tasks to run at once, whatever the rules say (default every core)")
 	f.StringVar(&u.memory, "memory", "", "most memory to lend to tasks, whatever the rules say, like 2GiB")
@@ -87,6 +88,13 @@ func (u *upFlags) configure(log io.Writer) error {
 		c.RulesFile = filepath.Join(c.DataDir, rulesName)
 	}
 	var err error
+	for i, named := range c.Overlays {
+		if strings.HasPrefix(named, "@") {
+			if c.Overlays[i], err = overlayNamed(named, nil); err != nil {
+				return err
+			}
+		}
+	}
 	if u.memory != "" {
 		if c.Memory, err = task.ParseSize(u.memory); err != nil {
 			return failure.Usage("sizes are written like 2GiB", "--memory: %w", err)
