@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -43,30 +44,33 @@ func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, erro
 			err = vetFacts(j.ledger, facts, c.now)
 		}
 		if err == nil {
-			c.absorbFacts(j, facts)
+			err = c.absorbFacts(j, facts)
 		}
 		return id, err
 	}
 	i, row, err := decodeRow(j.ledger, p)
 	if err == nil {
-		err = verifyRow(row, task.TaskID{Job: id, Index: i})
+		err = verifyRow(row, j.spec, task.TaskID{Job: id, Index: i})
 	}
 	if err == nil && c.cfg.Key != nil {
 		c.dropUnproven(row, task.TaskID{Job: id, Index: i})
 	}
 	if err == nil && !j.ledger.Delivered(i) {
-		c.absorbRow(from, j, i, row)
+		err = c.absorbRow(from, j, i, row)
 	}
 	return id, err
 }
 
-// verifyRow checks what workers signed in a row of a task.
-func verifyRow(row *ledger.Row, id task.TaskID) error {
+// verifyRow checks what workers signed in a row of a task, and that the job asks for it.
+func verifyRow(row *ledger.Row, spec *task.Job, id task.TaskID) error {
 	verify := func(r *task.Result, completed bool) error {
 		if r.Task != id || (r.Outcome == task.Completed) != completed {
 			return fmt.Errorf("a result of task %v that %v", r.Task, r.Outcome)
 		}
-		return r.Verify()
+		if err := r.Verify(); err != nil {
+			return err
+		}
+		return spec.CheckOutputs(r.Outputs)
 	}
 	for i := range row.Results {
 		if err := verify(&row.Results[i], true); err != nil {
@@ -134,18 +138,21 @@ func (c *Coordinator) absorbRecord(from task.PeerID, id task.JobID, value []byte
 }
 
 // absorbFacts merges facts of a job.
-func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
+func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) error {
 	ours := &j.ledger.Facts
-	before, delivery := string(ours.Encode()), ours.Delivery
-	was := ours.Done.Count() + ours.Failed.Minus(ours.Done).Count()
+	before, err := ours.Encode()
+	if err != nil {
+		return err
+	}
+	was, delivery := ours.Done.Count()+ours.Failed.Minus(ours.Done).Count(), ours.Delivery
 	for _, i := range slices.Sorted(maps.Keys(j.live)) {
 		if f.Done.Contains(i) || f.Failed.Contains(i) {
 			c.endLeases(j, i, message.DropSuperseded)
 		}
 	}
 	ours.Merge(f)
-	if string(ours.Encode()) == before {
-		return
+	if after, err := ours.Encode(); err != nil || bytes.Equal(after, before) {
+		return err
 	}
 	c.table.persistFacts(j)
 	if ours.Delivery != delivery {
@@ -158,19 +165,20 @@ func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
 	}
 	c.touch(j)
 	c.table.endIfOver(j)
+	return nil
 }
 
-// absorbRow merges what a replica knows of a task that is not delivered.
-func (c *Coordinator) absorbRow(from task.PeerID, j *job, i uint64, theirs *ledger.Row) {
+// absorbRow merges what a replica knows of a task that is not delivered, or refuses it whole.
+func (c *Coordinator) absorbRow(from task.PeerID, j *job, i uint64, theirs *ledger.Row) error {
 	for k := range theirs.Log {
 		c.term.neverGiven(from, theirs.Log[k].Attempt)
 	}
 	row := j.row(i)
 	before := row.Verdict(j.ledger.Rule())
 	useful, wasted := costOfLog(row)
-	if !row.Merge(theirs) {
+	if changed, err := row.Take(theirs, j.ledger.Rule()); !changed {
 		c.reports.waitAgain(j, i)
-		return
+		return err
 	}
 	u, w := costOfLog(row)
 	j.useful, j.wasted = j.useful+u-useful, j.wasted+w-wasted
@@ -191,4 +199,5 @@ func (c *Coordinator) absorbRow(from task.PeerID, j *job, i uint64, theirs *ledg
 	}
 	c.touch(j)
 	c.table.endIfOver(j)
+	return nil
 }

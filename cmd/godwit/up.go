@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +59,7 @@ func (u *upFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&u.cfg.NoRelay, "no-relay", false, "carry no data between members that cannot reach each other directly")
 	f.StringVar(&u.cfg.SwarmKey, "swarm-key", "", "`FILE` with a private swarm's key")
 	f.StringArrayVar(&u.cfg.Overlays, "overlay", nil,
-		"`OVERLAY` to serve: a name, an ID or a ticket (repeatable; default those served before, else "+
+		"`OVERLAY` to serve: a name, an ID, or @FILE with a ticket (repeatable; default those served before, else "+
 			node.DefaultOverlay+")")
 	f.StringVar(&u.api, "api", defaultAPI, "loopback `ADDRESS` of the API; \"\" for the socket only")
 	f.IntVar(&u.cfg.Cores, "cores", 0, "run at most `N` tasks at once, whatever the rules say (default every core)")
@@ -91,6 +92,13 @@ func (u *upFlags) configure(log io.Writer) error {
 	err := errors.Join(u.findRules(), u.lendMemory())
 	if err != nil {
 		return err
+	}
+	for i, named := range c.Overlays {
+		if strings.HasPrefix(named, "@") {
+			if c.Overlays[i], err = overlayNamed(named, nil); err != nil {
+				return err
+			}
+		}
 	}
 	if u.replay != "" {
 		if c.Experiment.Replay, err = readReplay(u.replay); err != nil {

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"godwit/overlay"
+	"godwit/scheduler/ledger"
 	"godwit/task"
 )
 
@@ -34,6 +35,11 @@ const (
 	// BatchBytes is where a batch of results ends that has not reached its
 	// number: frames of this size keep a stream busy and no outbox full.
 	BatchBytes = 1 << 20
+	// maxGrowth is how many times its bytes a frame may take in memory when it is decoded,
+	// beside MaxMessages messages of a few bytes, which take smallMessage each. What machines
+	// send has names and numbers in it, and takes at most four times.
+	maxGrowth    = 6
+	smallMessage = 128
 	// arrayHead is the most bytes that the head of a frame's array takes.
 	arrayHead = 5
 )
@@ -57,9 +63,11 @@ func EncodeFrame(messages []Message) ([]byte, error) {
 }
 
 // PackFrames encodes messages, in order, into as few frames as it can without
-// one being beyond its limits. It fails for a message that no frame can hold.
+// one being beyond its limits. A message that no frame can hold is left out and
+// told in the error; the frames have the others.
 func PackFrames(messages []Message) ([][]byte, error) {
 	var frames [][]byte
+	var errs []error
 	var body []byte
 	n := 0
 	flush := func() {
@@ -70,11 +78,12 @@ func PackFrames(messages []Message) ([][]byte, error) {
 	}
 	for i := range messages {
 		b, err := task.Encode(&messages[i])
-		if err != nil {
-			return nil, fmt.Errorf("%w: message %d: %w", ErrFrame, i, err)
+		if err == nil && len(b)+arrayHead > MaxFrame {
+			err = fmt.Errorf("%d bytes, the most is %d", len(b), MaxFrame-arrayHead)
 		}
-		if len(b)+arrayHead > MaxFrame {
-			return nil, fmt.Errorf("%w: message %d has %d bytes, the most is %d", ErrFrame, i, len(b), MaxFrame-arrayHead)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%w: message %d: %w", ErrFrame, i, err))
+			continue
 		}
 		if len(body)+len(b)+arrayHead > MaxFrame || n == MaxMessages {
 			flush()
@@ -83,7 +92,7 @@ func PackFrames(messages []Message) ([][]byte, error) {
 		n++
 	}
 	flush()
-	return frames, nil
+	return frames, errors.Join(errs...)
 }
 
 // arrayOf puts the head of a CBOR array of n items before them, in the
@@ -112,7 +121,7 @@ func DecodeFrame(b []byte) ([]Message, error) {
 		return nil, fmt.Errorf("%w: %d bytes, the most is %d", ErrFrame, len(b), MaxFrame)
 	}
 	var messages []Message
-	if err := task.Decode(b, &messages); err != nil {
+	if err := task.DecodeWithin(b, &messages, maxGrowth, MaxMessages*smallMessage); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFrame, err)
 	}
 	if len(messages) > MaxMessages {
@@ -122,6 +131,7 @@ func DecodeFrame(b []byte) ([]Message, error) {
 		if err := messages[i].check(); err != nil {
 			return nil, fmt.Errorf("%w: message %d: %w", ErrFrame, i, err)
 		}
+		messages[i].printTexts()
 	}
 	return messages, nil
 }
@@ -179,14 +189,7 @@ func (r *Report) check() error {
 }
 
 // ResultBytes estimates the encoded size of a result, a little high.
-func ResultBytes(r *task.Result) int {
-	const fixed, perOutput = 400, 100 // names, numbers and a signature; a CID
-	n := fixed + len(r.Message)
-	for i := range r.Outputs {
-		n += perOutput + len(r.Outputs[i].Name) + len(r.Outputs[i].Inline)
-	}
-	return n
-}
+func ResultBytes(r *task.Result) int { return ledger.ResultBytes(r) }
 
 // Window is how many results may be on their way to a submitter, so that one
 // slow fetch does not hold up the rest.
