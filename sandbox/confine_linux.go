@@ -3,6 +3,7 @@ package sandbox
 import (
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 )
@@ -14,28 +15,16 @@ const (
 	ioprioWhoProc   = 1
 	ioprioIdle      = 3 << 13
 	lowestNice      = 19
-	maxOpenFiles    = 64
-	maxFileSize     = 1 << 30 // an entry of the compilation cache
 )
 
-// confine makes this process the first to go without CPU, disk and memory, and
-// takes from it what a task never needs. Nothing here is worth failing for: a
-// kernel that refuses a part still runs the task.
+// confine makes this process the first to go without CPU and memory, and opens
+// what it will need. Nothing here is worth failing for: a kernel that refuses a
+// part still runs the task. What the process may do at all is the wall's affair.
 func confine() {
 	// Highest score: the kernel kills tasks before anything of the owner's.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
-	setLimit(syscall.RLIMIT_CORE, 0)
-	setLimit(syscall.RLIMIT_NOFILE, maxOpenFiles)
-	setLimit(syscall.RLIMIT_FSIZE, maxFileSize)
 	lowerPriority()
-}
-
-func setLimit(what int, n uint64) {
-	var r syscall.Rlimit
-	if syscall.Getrlimit(what, &r) == nil {
-		r.Cur = min(n, r.Max)
-		_ = syscall.Setrlimit(what, &r)
-	}
+	theWatcher()
 }
 
 // disown makes the calling thread, and all processes it starts, unable to gain
@@ -54,12 +43,28 @@ func lowerPriority() {
 			return
 		}
 		for _, t := range tasks {
-			if tid, err := strconv.Atoi(t.Name()); err == nil && !done[t.Name()] {
+			if !done[t.Name()] {
 				done[t.Name()], again = true, true
-				lowerThread(uintptr(tid))
+				if tid, err := strconv.Atoi(threadHere(t.Name())); err == nil {
+					lowerThread(uintptr(tid))
+				}
 			}
 		}
 	}
+}
+
+// threadHere is a thread's number in the process's own namespace, where /proc
+// is of another: the last that its line NSpid has.
+func threadHere(name string) string {
+	b, _ := os.ReadFile("/proc/self/task/" + name + "/status")
+	for line := range strings.Lines(string(b)) {
+		if numbers, ok := strings.CutPrefix(line, "NSpid:"); ok {
+			if f := strings.Fields(numbers); len(f) > 0 {
+				return f[len(f)-1]
+			}
+		}
+	}
+	return name
 }
 
 func lowerThread(tid uintptr) {
@@ -67,12 +72,4 @@ func lowerThread(tid uintptr) {
 	var param int32 // struct sched_param: a priority, which must be 0 here
 	syscall.Syscall(syscall.SYS_SCHED_SETSCHEDULER, tid, schedIdle, uintptr(unsafe.Pointer(&param)))
 	syscall.Syscall(syscall.SYS_IOPRIO_SET, ioprioWhoProc, tid, ioprioIdle)
-}
-
-// limitProcess bounds the memory of the process for one task. It is the last
-// line: a task that gets past the limits on memory, tables and files ends the
-// child, not the machine. Address space cannot be limited, since the Go
-// runtime reserves much more than it uses; data can.
-func limitProcess(l Limits, hostBytes int64) {
-	setLimit(syscall.RLIMIT_DATA, uint64(l.Memory+fileCopies*(l.Files+l.Output)+hostBytes))
 }

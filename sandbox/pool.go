@@ -14,10 +14,13 @@ type Config struct {
 	// Command starts a child: a program and its arguments, in which Main gets
 	// the process's standard input and output. It must have one element.
 	Command []string
-	// CacheDir keeps compiled modules between processes; "" for none. The
-	// children write to it, so it must hold nothing else, and nothing but
-	// children must trust it. Removing any of its files is safe at any time.
+	// CacheDir keeps compiled modules between processes; "" for none. No child
+	// has access to it. Removing any of its files is safe at any time; that
+	// named key makes the others of no use.
 	CacheDir string
+	// Interpret has children interpret modules instead of compiling them: many
+	// times slower, and no machine code is made of what strangers write.
+	Interpret bool
 	// ScratchDir is the children's working directory; "" for the pool's own.
 	// They put nothing there themselves.
 	ScratchDir string
@@ -57,6 +60,8 @@ type Pool struct {
 	cfg      Config
 	launcher *launcher
 	clock    *stopwatch
+	entries  *entries // nil for none
+	walled   sync.Once
 
 	mu       sync.Mutex
 	closed   bool
@@ -72,6 +77,9 @@ type child struct {
 	*process
 	module string           // key
 	ready  bool             // it has compiled the module
+	made   *makings         // what it sends of the module; nil once it is loaded
+	room   int64            // bytes that a task may need for it to run here; 0 before the first
+	once   int64            // bytes of contents for the run at hand
 	loose  bool             // it does not stand still with the others; Pool.mu guards it
 	held   map[string]int64 // bytes of the contents it keeps, by key
 	reaper *time.Timer      // ends it if it stays idle; nil while it runs
@@ -90,13 +98,17 @@ func NewPool(cfg Config) *Pool {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Pool{cfg: cfg, launcher: newLauncher(), clock: newStopwatch(), children: map[*child]bool{},
+	store, err := openEntries(cfg.CacheDir)
+	if err != nil {
+		cfg.Log.Warn("compiled modules are not kept", "err", err)
+	}
+	return &Pool{cfg: cfg, launcher: newLauncher(), clock: newStopwatch(), entries: store, children: map[*child]bool{},
 		held: map[holder]bool{}}
 }
 
-// take returns a warm child for a module, or nil, in which case the caller
-// must call start.
-func (p *Pool) take(module string) (*child, error) {
+// take returns a warm child for a module, in which a task of so much memory has
+// room, or nil, in which case the caller must call start.
+func (p *Pool) take(module string, need int64) (*child, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -104,7 +116,7 @@ func (p *Pool) take(module string) (*child, error) {
 	}
 	for i := len(p.idle) - 1; i >= 0; i-- {
 		c := p.idle[i]
-		if c.module != module {
+		if c.module != module || c.room < need {
 			continue
 		}
 		p.idle = slices.Delete(p.idle, i, i+1)
@@ -138,8 +150,7 @@ func (p *Pool) start(module string) (*child, error) {
 		_ = suspend(c.cmd.Process)
 	}
 	p.mu.Unlock()
-	req := request{Setup: &setup{CacheDir: p.cfg.CacheDir, HostBytes: p.cfg.HostBytes}}
-	if err := writeFrame(c.in, req); err != nil {
+	if err := writeFrame(c.in, request{Setup: &setup{Interpret: p.cfg.Interpret}}); err != nil {
 		err = fmt.Errorf("setting up a sandbox process: %w: %s", err, c.stderr)
 		p.discard(c)
 		return nil, err
