@@ -36,6 +36,9 @@ type Config struct {
 	// limits allow, most of it to compile; 0 means DefaultHostBytes. Only
 	// Linux enforces it.
 	HostBytes int64
+	// LoadFor is how much processor time a module may take until it is compiled;
+	// 0 means DefaultLoadFor. One that takes longer cannot run on this machine.
+	LoadFor time.Duration
 	// Started is called with the process ID of each child before it gets a
 	// task, to put it under limits of the caller's; nil for nothing.
 	Started func(pid int)
@@ -47,7 +50,8 @@ const (
 	DefaultMaxIdle          = 4                // about as many as a desktop runs at once
 	DefaultIdleFor          = 30 * time.Second // an overlay with work hands it out much sooner
 	DefaultInputCache int64 = 64 << 20
-	DefaultHostBytes  int64 = 1 << 30 // a 30 MB module takes about half of it to compile
+	DefaultLoadFor          = 10 * time.Minute // Go's compiler, of 48 MB, takes half a minute
+	DefaultHostBytes  int64 = 1 << 30          // a 30 MB module takes about half of it to compile
 )
 
 // ErrClosed is returned by Run on a closed Pool.
@@ -92,6 +96,9 @@ func NewPool(cfg Config) *Pool {
 	}
 	if cfg.IdleFor <= 0 {
 		cfg.IdleFor = DefaultIdleFor
+	}
+	if cfg.LoadFor <= 0 {
+		cfg.LoadFor = DefaultLoadFor
 	}
 	cfg.InputCache = bounded(cfg.InputCache, DefaultInputCache, MaxInputs)
 	cfg.HostBytes = bounded(cfg.HostBytes, DefaultHostBytes, 1<<40)
@@ -150,7 +157,7 @@ func (p *Pool) start(module string) (*child, error) {
 		_ = suspend(c.cmd.Process)
 	}
 	p.mu.Unlock()
-	if err := writeFrame(c.in, request{Setup: &setup{Interpret: p.cfg.Interpret}}); err != nil {
+	if err := writeFrame(c.in, request{Setup: &setup{p.cfg.Interpret, p.cfg.LoadFor}}); err != nil {
 		err = fmt.Errorf("setting up a sandbox process: %w: %s", err, c.stderr)
 		p.discard(c)
 		return nil, err

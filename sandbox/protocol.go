@@ -66,7 +66,8 @@ type stageReq struct {
 }
 
 type setup struct {
-	Interpret bool `json:"interpret,omitempty"` // modules are not compiled
+	Interpret bool          `json:"interpret,omitempty"` // modules are not compiled
+	LoadFor   time.Duration `json:"load_for_ns"`         // of processor time, that a module may take to compile
 }
 
 type put struct {

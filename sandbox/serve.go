@@ -97,6 +97,7 @@ type server struct {
 	out      *outbox
 	wall     wall.State
 	engine   *engine
+	loadFor  time.Duration     // of processor time, that a module may take
 	contents map[string][]byte // by key: modules not compiled yet, what was kept of them, inputs
 	borrowed map[string]bool   // those of contents that lie in files of the host
 	before   time.Duration     // CPU used when the task at hand came
@@ -112,7 +113,7 @@ const transient = "once/"
 func (s *server) handle(f frame) error {
 	switch {
 	case f.Setup != nil:
-		s.engine = newEngine(f.Setup.Interpret)
+		s.engine, s.loadFor = newEngine(f.Setup.Interpret), f.Setup.LoadFor
 		return s.out.event(event{Wall: &s.wall})
 	case f.Put != nil:
 		return s.put(f.Put, f.body)
@@ -196,7 +197,9 @@ func (s *server) load(ctx context.Context, r *runReq) error {
 	for _, k := range []string{r.Module, verdictPart.key(), codePart.key()} {
 		delete(s.contents, k)
 	}
+	stop := s.limitLoad(wasm)
 	m, err := s.engine.load(ctx, wasm, l)
+	stop()
 	if err != nil {
 		return err
 	}
@@ -207,6 +210,33 @@ func (s *server) load(ctx context.Context, r *runReq) error {
 		err = errors.Join(err, s.out.pieces(codePart, m.code.parts()))
 	}
 	return errors.Join(err, s.out.event(event{Loaded: true}))
+}
+
+// loadTick is how often a child looks how long it has been compiling.
+const loadTick = 100 * time.Millisecond
+
+// limitLoad ends the process, with an answer, if a module takes longer than it may, until the function it returns is
+// called. The engine cannot be interrupted. The module is not at fault: another machine may be quick enough.
+func (s *server) limitLoad(wasm []byte) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(loadTick)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			if cpuTime()-s.before > s.loadFor {
+				message := fmt.Sprintf("the module was not compiled after %v of processor time; %s", s.loadFor,
+					heaviestFunction(wasm))
+				_ = s.out.event(event{End: &response{Outcome: task.HostError, Message: clip(message)}})
+				os.Exit(1)
+			}
+		}
+	}()
+	return func() { close(done) }
 }
 
 // play runs the guest. The ending is nil if the answer is complete.
