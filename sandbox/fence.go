@@ -67,3 +67,7 @@ func (p *Pool) Wall() (wall.State, error) {
 	}
 	return *e.Wall, nil
 }
+
+// Protect is for a node that starts: from then on its memory, and the descriptors that it was given, are out of the
+// children's reach. An error says what could not be had; the rest holds.
+func Protect() error { return wall.Protect() }

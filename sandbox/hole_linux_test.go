@@ -52,7 +52,7 @@ type haul struct {
 func hole() {
 	runtime.LockOSThread()
 	confine()
-	h := haul{Wall: wall.Shut()}
+	h := haul{Wall: wall.Shut(borrowFrom)}
 	var l loot
 	if err := json.NewDecoder(os.Stdin).Decode(&l); err != nil {
 		os.Exit(1)
@@ -209,7 +209,8 @@ func tryNetwork(l loot, add func(string, func() error), call func(string, uintpt
 	}
 	call("socketpair", unix.SYS_SOCKETPAIR, unix.AF_UNIX, unix.SOCK_STREAM, 0, uintptr(unsafe.Pointer(&[2]int32{})))
 	call("connect", unix.SYS_CONNECT, 0, 0, 0)
-	call("sendmsg", unix.SYS_SENDMSG, 1, 0, 0)
+	call("sendmsg", unix.SYS_SENDMSG, borrowFrom, 0, 0)
+	call("recvmsg from another", unix.SYS_RECVMSG, 1, 0, 0)
 	add("net.Dial to a port", func() error {
 		_, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", l.Port))
 		return err

@@ -18,9 +18,10 @@ type Config struct {
 	// has access to it. Removing any of its files is safe at any time; that
 	// named key makes the others of no use.
 	CacheDir string
-	// Interpret has children interpret modules instead of compiling them: many
-	// times slower, and no machine code is made of what strangers write.
-	Interpret bool
+	// Interpret reports whether children interpret modules instead of compiling
+	// them, from the next task on; nil never. It is many times slower, and no
+	// machine code is made of what strangers write.
+	Interpret func() bool
 	// ScratchDir is the children's working directory; "" for the pool's own.
 	// They put nothing there themselves.
 	ScratchDir string
@@ -80,6 +81,7 @@ type Pool struct {
 type child struct {
 	*process
 	module string           // key
+	strict bool             // it interprets
 	ready  bool             // it has compiled the module
 	made   *makings         // what it sends of the module; nil once it is loaded
 	room   int64            // bytes that a task may need for it to run here; 0 before the first
@@ -123,7 +125,7 @@ func (p *Pool) take(module string, need int64) (*child, error) {
 	}
 	for i := len(p.idle) - 1; i >= 0; i-- {
 		c := p.idle[i]
-		if c.module != module || c.room < need {
+		if c.module != module || c.room < need || c.strict != p.strict() {
 			continue
 		}
 		p.idle = slices.Delete(p.idle, i, i+1)
@@ -140,6 +142,9 @@ func (p *Pool) take(module string, need int64) (*child, error) {
 	return nil, nil
 }
 
+// strict reports whether modules are interpreted now.
+func (p *Pool) strict() bool { return p.cfg.Interpret != nil && p.cfg.Interpret() }
+
 // start launches a child for a module.
 func (p *Pool) start(module string) (*child, error) {
 	defer p.pending.Done()
@@ -147,7 +152,7 @@ func (p *Pool) start(module string) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &child{process: proc, module: module, held: map[string]int64{}}
+	c := &child{process: proc, module: module, strict: p.strict(), held: map[string]int64{}}
 	if p.cfg.Started != nil {
 		p.cfg.Started(proc.cmd.Process.Pid)
 	}
@@ -157,7 +162,7 @@ func (p *Pool) start(module string) (*child, error) {
 		_ = suspend(c.cmd.Process)
 	}
 	p.mu.Unlock()
-	if err := writeFrame(c.in, request{Setup: &setup{p.cfg.Interpret, p.cfg.LoadFor}}); err != nil {
+	if err := writeFrame(c.in, request{Setup: &setup{c.strict, p.cfg.LoadFor}}); err != nil {
 		err = fmt.Errorf("setting up a sandbox process: %w: %s", err, c.stderr)
 		p.discard(c)
 		return nil, err

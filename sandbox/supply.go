@@ -135,7 +135,7 @@ func (p *Pool) putModule(c *child, key, path string) (sum [sha256.Size]byte, err
 		return sum, fmt.Errorf("sending %s: %w", path, err)
 	}
 	c.once += int64(len(data))
-	c.made = &makings{entries: p.entries, module: sum, maker: makerOf(p.cfg.Command, p.cfg.Interpret),
+	c.made = &makings{entries: p.entries, module: sum, maker: makerOf(p.cfg.Command, c.strict),
 		most: maxEntry(int64(len(data)))}
 	if p.entries == nil {
 		return sum, nil

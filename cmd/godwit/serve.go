@@ -14,6 +14,7 @@ import (
 	"godwit/internal/failure"
 	"godwit/lab/testbed"
 	"godwit/node"
+	"godwit/sandbox"
 	"godwit/task"
 )
 
@@ -21,6 +22,9 @@ import (
 func serve(ctx context.Context, out io.Writer, cfg node.Config, apiAddr string, readyFD int) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if err := sandbox.Protect(); err != nil {
+		cfg.Log.Warn("what the node has is not kept from tasks in full", "err", err)
+	}
 	n, err := node.New(ctx, cfg)
 	if err != nil {
 		return startFailure(err, cfg)

@@ -30,38 +30,17 @@ const (
 )
 
 // landlock takes all files, and what else the kernel's version knows, from this process, and returns that version.
-// Signals are left to the filter: kernels before 6.15 would forbid them between threads that were taken along one by
-// one.
 func landlock() (int, error) {
-	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
-	if errno != 0 {
-		return 0, fmt.Errorf("the kernel has no Landlock, or it is switched off: %w", errno)
+	fd, version, err := ruleset()
+	if err != nil {
+		return 0, err
 	}
-	v := int(version)
-	var rules unix.LandlockRulesetAttr
-	for _, f := range fileRights {
-		if v >= f.version {
-			rules.Access_fs |= f.rights
-		}
-	}
-	size := unsafe.Sizeof(rules.Access_fs)
-	if v >= landlockPorts {
-		rules.Access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
-		size = unsafe.Offsetof(rules.Scoped)
-	}
-	if v >= landlockNames {
-		rules.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
-		size = unsafe.Sizeof(rules)
-	}
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&rules)), size, 0)
-	if errno != 0 {
-		return 0, fmt.Errorf("making rules for Landlock: %w", errno)
-	}
-	defer unix.Close(int(fd))
-	if v >= landlockSync {
-		_, _, errno = unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, unix.LANDLOCK_RESTRICT_SELF_TSYNC, 0)
+	defer unix.Close(fd)
+	var errno syscall.Errno
+	if version >= landlockSync {
+		_, _, errno = unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(fd), unix.LANDLOCK_RESTRICT_SELF_TSYNC, 0)
 	} else {
-		_, _, errno = syscall.AllThreadsSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0)
+		_, _, errno = syscall.AllThreadsSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(fd), 0, 0)
 	}
 	switch {
 	case errno == unix.ENOTSUP:
@@ -69,5 +48,35 @@ func landlock() (int, error) {
 	case errno != 0:
 		return 0, fmt.Errorf("giving up files by Landlock: %w", errno)
 	}
-	return v, nil
+	return version, nil
+}
+
+// ruleset makes the rules, which allow nothing, and returns their descriptor and the interface's version. Signals are
+// left to the filter: kernels before 6.15 would forbid them between threads that were taken along one by one.
+func ruleset() (fd, version int, err error) {
+	v, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0, 0, fmt.Errorf("the kernel has no Landlock, or it is switched off: %w", errno)
+	}
+	version = int(v)
+	var rules unix.LandlockRulesetAttr
+	for _, f := range fileRights {
+		if version >= f.version {
+			rules.Access_fs |= f.rights
+		}
+	}
+	size := unsafe.Sizeof(rules.Access_fs)
+	if version >= landlockPorts {
+		rules.Access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+		size = unsafe.Offsetof(rules.Scoped)
+	}
+	if version >= landlockNames {
+		rules.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
+		size = unsafe.Sizeof(rules)
+	}
+	made, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&rules)), size, 0)
+	if errno != 0 {
+		return 0, 0, fmt.Errorf("making rules for Landlock: %w", errno)
+	}
+	return int(made), version, nil
 }
