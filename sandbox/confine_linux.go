@@ -3,7 +3,6 @@ package sandbox
 import (
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
 	"unsafe"
 )
@@ -15,6 +14,7 @@ const (
 	ioprioWhoProc   = 1
 	ioprioIdle      = 3 << 13
 	lowestNice      = 19
+	firstThreads    = 64 // several times what a process has when it starts
 )
 
 // confine makes this process the first to go without CPU and memory, and opens
@@ -32,9 +32,19 @@ func confine() {
 func disown() { syscall.RawSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0) }
 
 // lowerPriority acts on threads, for on Linux they and not processes have
-// priorities. New threads inherit from the one that made them, so the list is
-// walked until it shows none that is new.
+// priorities. New threads inherit from the one that made them. In a namespace of
+// its own the process is number 1 and its threads follow in order, so that a
+// thread made meanwhile is still to come. Elsewhere the list of threads is
+// walked until it shows none that is new. (What /proc has of each thread is not
+// read: the kernel drops that at the process's end, for which a thread of low
+// priority can let the parent wait for tenths of a second.)
 func lowerPriority() {
+	if os.Getpid() == 1 {
+		for tid := range uintptr(firstThreads) {
+			lowerThread(tid + 1)
+		}
+		return
+	}
 	done := map[string]bool{}
 	for again := true; again; {
 		again = false
@@ -43,28 +53,12 @@ func lowerPriority() {
 			return
 		}
 		for _, t := range tasks {
-			if !done[t.Name()] {
+			if tid, err := strconv.Atoi(t.Name()); err == nil && !done[t.Name()] {
 				done[t.Name()], again = true, true
-				if tid, err := strconv.Atoi(threadHere(t.Name())); err == nil {
-					lowerThread(uintptr(tid))
-				}
+				lowerThread(uintptr(tid))
 			}
 		}
 	}
-}
-
-// threadHere is a thread's number in the process's own namespace, where /proc
-// is of another: the last that its line NSpid has.
-func threadHere(name string) string {
-	b, _ := os.ReadFile("/proc/self/task/" + name + "/status")
-	for line := range strings.Lines(string(b)) {
-		if numbers, ok := strings.CutPrefix(line, "NSpid:"); ok {
-			if f := strings.Fields(numbers); len(f) > 0 {
-				return f[len(f)-1]
-			}
-		}
-	}
-	return name
 }
 
 func lowerThread(tid uintptr) {
