@@ -60,6 +60,7 @@ func (l *lending) askOwner(ctx context.Context) error {
 	if l.monitor, err = owner.NewMonitor(cfg); err != nil {
 		return fmt.Errorf("reading the owner's rules: %w", err)
 	}
+	l.exec.Runner.Obey(l.strict)
 	rules, _ := l.monitor.Rules()
 	l.weights = rules.Overlays
 	l.decided(l.monitor.Decision())
@@ -209,7 +210,13 @@ func (l *lending) loadPause(ctx context.Context) (p owner.Pause, err error) {
 	return p, nil
 }
 
-// Examine checks what the owner's rules rest on.
+// Examine checks what the owner's rules rest on, and what keeps tasks in.
 func (l *lending) Examine() []owner.Finding {
-	return l.monitor.Examine(l.exec.Runner.Caps())
+	return append(l.monitor.Examine(l.exec.Runner.Caps()), l.exec.Runner.Walls()...)
+}
+
+// strict reports whether the owner wants tasks to be interpreted.
+func (l *lending) strict() bool {
+	rules, _ := l.monitor.Rules()
+	return rules.Strict
 }

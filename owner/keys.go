@@ -53,6 +53,8 @@ var keys = []key{
 	boolKey("use_metered_network", func(r *Rules) *bool { return &r.UseMeteredNetwork }),
 	rateKey("max_upload_rate", func(r *Rules) *int64 { return &r.MaxUploadRate }),
 	rateKey("max_download_rate", func(r *Rules) *int64 { return &r.MaxDownloadRate }),
+	{name: "sandbox", hint: "write usual, or strict to have tasks interpreted and never compiled",
+		set: setSandbox, get: func(r *Rules) string { return yes(r.Strict, "strict", "usual") }},
 	{name: "overlays", hint: "write an overlay's name and its share, such as commons: 2, or 0 for nothing",
 		entries: setShare, list: listShares, forget: func(r *Rules) { r.Overlays = nil }},
 }
@@ -70,6 +72,14 @@ func findKey(name string) *key {
 	if i := slices.IndexFunc(keys, func(k key) bool { return k.name == name }); i >= 0 {
 		return &keys[i]
 	}
+	return nil
+}
+
+func setSandbox(r *Rules, s string) error {
+	if s != "usual" && s != "strict" {
+		return fmt.Errorf("%q is neither usual nor strict", s)
+	}
+	r.Strict = s == "strict"
 	return nil
 }
 

@@ -33,6 +33,9 @@ type Rules struct {
 	MaxUploadRate     int64 // max_upload_rate: bytes a second; 0 for no limit
 	MaxDownloadRate   int64 // max_download_rate
 
+	// Strict is `sandbox: strict`: tasks are interpreted, and nothing that strangers write becomes machine code.
+	Strict bool
+
 	Overlays []Share // overlays: how much each counts; by name or ID. One not named counts as it was joined
 }
 

@@ -14,28 +14,17 @@ const (
 	ioprioWhoProc   = 1
 	ioprioIdle      = 3 << 13
 	lowestNice      = 19
-	maxOpenFiles    = 64
-	maxFileSize     = 1 << 30 // an entry of the compilation cache
+	firstThreads    = 64 // several times what a process has when it starts
 )
 
-// confine makes this process the first to go without CPU, disk and memory, and
-// takes from it what a task never needs. Nothing here is worth failing for: a
-// kernel that refuses a part still runs the task.
+// confine makes this process the first to go without CPU and memory, and opens
+// what it will need. Nothing here is worth failing for: a kernel that refuses a
+// part still runs the task. What the process may do at all is the wall's affair.
 func confine() {
 	// Highest score: the kernel kills tasks before anything of the owner's.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
-	setLimit(syscall.RLIMIT_CORE, 0)
-	setLimit(syscall.RLIMIT_NOFILE, maxOpenFiles)
-	setLimit(syscall.RLIMIT_FSIZE, maxFileSize)
 	lowerPriority()
-}
-
-func setLimit(what int, n uint64) {
-	var r syscall.Rlimit
-	if syscall.Getrlimit(what, &r) == nil {
-		r.Cur = min(n, r.Max)
-		_ = syscall.Setrlimit(what, &r)
-	}
+	theWatcher()
 }
 
 // disown makes the calling thread, and all processes it starts, unable to gain
@@ -43,9 +32,19 @@ func setLimit(what int, n uint64) {
 func disown() { syscall.RawSyscall6(syscall.SYS_PRCTL, prSetNoNewPrivs, 1, 0, 0, 0, 0) }
 
 // lowerPriority acts on threads, for on Linux they and not processes have
-// priorities. New threads inherit from the one that made them, so the list is
-// walked until it shows none that is new.
+// priorities. New threads inherit from the one that made them. In a namespace of
+// its own the process is number 1 and its threads follow in order, so that a
+// thread made meanwhile is still to come. Elsewhere the list of threads is
+// walked until it shows none that is new. (What /proc has of each thread is not
+// read: the kernel drops that at the process's end, for which a thread of low
+// priority can let the parent wait for tenths of a second.)
 func lowerPriority() {
+	if os.Getpid() == 1 {
+		for tid := range uintptr(firstThreads) {
+			lowerThread(tid + 1)
+		}
+		return
+	}
 	done := map[string]bool{}
 	for again := true; again; {
 		again = false
@@ -67,12 +66,4 @@ func lowerThread(tid uintptr) {
 	var param int32 // struct sched_param: a priority, which must be 0 here
 	syscall.Syscall(syscall.SYS_SCHED_SETSCHEDULER, tid, schedIdle, uintptr(unsafe.Pointer(&param)))
 	syscall.Syscall(syscall.SYS_IOPRIO_SET, ioprioWhoProc, tid, ioprioIdle)
-}
-
-// limitProcess bounds the memory of the process for one task. It is the last
-// line: a task that gets past the limits on memory, tables and files ends the
-// child, not the machine. Address space cannot be limited, since the Go
-// runtime reserves much more than it uses; data can.
-func limitProcess(l Limits, hostBytes int64) {
-	setLimit(syscall.RLIMIT_DATA, uint64(l.Memory+fileCopies*(l.Files+l.Output)+hostBytes))
 }

@@ -9,8 +9,5 @@ const lowestNice = 19
 // confine gives this process the lowest priority.
 func confine() { _ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, lowestNice) }
 
-// limitProcess does nothing: there is no limit that fits a Go process here.
-func limitProcess(Limits, int64) {}
-
 // disown does nothing: there is no such promise here.
 func disown() {}

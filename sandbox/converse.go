@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"godwit/sandbox/freeze"
+	"godwit/sandbox/wall"
 	"godwit/sandbox/wasi"
 	"godwit/task"
 )
@@ -31,7 +32,8 @@ type conversation struct {
 	c *child
 	t Task
 
-	tighten func() // has the child stand still again, if all do
+	tighten func()           // has the child stand still again, if all do
+	walled  func(wall.State) // is told what keeps the child in
 
 	write sync.Mutex   // orders, stages and answers go out from several goroutines
 	asked atomic.Int64 // checkpoints, less those that came
@@ -55,13 +57,14 @@ func (p *Pool) exchange(c *child, t Task, begun func()) (rep Report, err error) 
 	v := &conversation{since: time.Now(), c: c, t: t, begun: begun, tighten: func() {
 		p.tighten(c)
 		p.cfg.Log.Info("task goes on that was to be frozen", "task", t.Name)
-	}}
+	}, walled: p.noteWall}
 	if t.Stages != nil {
 		v.feed = newFeed(v)
 	}
 	v.write.Lock() // until the task is handed over; its freezing may be asked for before
 	defer p.steer(v)()
 	defer func() {
+		c.made.drop()
 		if err != nil { // or what is being written to it might wait for ever
 			_ = c.cmd.Process.Kill()
 			if why := v.feed.failure(); why != nil {
@@ -81,6 +84,9 @@ func (p *Pool) handOver(v *conversation) error {
 	run, err := p.supply(v.c, v.t)
 	if err != nil {
 		return err
+	}
+	if err := p.limitMemory(v.c, v.t.Limits); err != nil {
+		p.cfg.Log.Warn("a sandbox's memory is not limited", "err", err)
 	}
 	if err := writeFrame(v.c.in, request{Run: run}, v.t.From); err != nil {
 		return fmt.Errorf("handing over the task: %w", err)
@@ -125,6 +131,16 @@ func (v *conversation) hear(e event, body []byte) error {
 			v.t.OnNotSaved(v.rep.NotFrozen, e.Not.Freeze)
 		}
 		return nil
+	case e.Wall != nil:
+		v.walled(*e.Wall)
+		return nil
+	case e.Made != noPart:
+		if v.c.made == nil || !v.c.made.take(e.Made, body) {
+			return errors.New("the sandbox process sent compiled code that no one asked for")
+		}
+		return nil
+	case e.Loaded:
+		return v.loaded()
 	case e.Began && v.begun != nil:
 		v.began()
 		return nil
@@ -143,6 +159,18 @@ func (v *conversation) hear(e event, body []byte) error {
 		return v.checkpoint(e.Saved, body)
 	}
 	return errors.New("the sandbox process sent an empty event")
+}
+
+// loaded notes that the module is compiled, and that a guest may run from here on: nothing that comes now is kept of the
+// module.
+func (v *conversation) loaded() error {
+	made := v.c.made
+	if made == nil {
+		return errors.New("the sandbox process loaded a module twice")
+	}
+	v.c.made = nil
+	_ = made.keep() // it costs time
+	return nil
 }
 
 // began notes that the guest runs.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync"
 	"syscall"
 	"unsafe"
 )
@@ -17,11 +18,20 @@ import (
 // a fault for each page written between two scans. To look at 512 MiB instead
 // takes as long as reading them.
 type tracker struct {
+	*watcher
+	base  uintptr
+	size  uintptr
+	spans []pageSpan
+}
+
+// A watcher is what a process needs open to ask. It serves all its mappings.
+type watcher struct {
 	uffd    int
 	pagemap *os.File
-	base    uintptr
-	spans   []pageSpan
 }
+
+// theWatcher is opened once, before a child gives up all ways to files; nil where the kernel cannot tell.
+var theWatcher = sync.OnceValue(openWatcher)
 
 // What the system calls below take; the syscall package lacks these names.
 const (
@@ -32,6 +42,7 @@ const (
 	uffdModeWP        = 2
 	ioctlUffdAPI      = 0xc018aa3f
 	ioctlUffdRegister = 0xc020aa00
+	ioctlUffdUnreg    = 0x8010aa01
 	ioctlPagemapScan  = 0xc0606610
 	scanProtect       = 1 // what is found
 	scanCheckAsync    = 2
@@ -45,6 +56,8 @@ type uffdAPIArg struct{ api, features, ioctls uint64 }
 
 type uffdRegisterArg struct{ start, size, mode, ioctls uint64 }
 
+type uffdRangeArg struct{ start, size uint64 }
+
 type pageSpan struct{ start, end, categories uint64 }
 
 type scanArg struct {
@@ -55,19 +68,21 @@ type scanArg struct {
 
 // newTracker watches a mapping, and is nil where the kernel cannot.
 func newTracker(b []byte) *tracker {
-	t, err := openTracker(b)
-	if err != nil {
-		t.close()
+	w := theWatcher()
+	if w == nil || len(b) == 0 {
+		return nil
+	}
+	t := &tracker{watcher: w, base: uintptr(unsafe.Pointer(&b[0])), size: uintptr(len(b)),
+		spans: make([]pageSpan, scanSpans)}
+	reg := uffdRegisterArg{start: uint64(t.base), size: uint64(t.size), mode: uffdModeWP}
+	if ioctl(uintptr(w.uffd), ioctlUffdRegister, unsafe.Pointer(&reg)) != nil {
 		return nil
 	}
 	return t
 }
 
-func openTracker(b []byte) (*tracker, error) {
-	if len(b) == 0 {
-		return nil, errors.New("no memory")
-	}
-	t := &tracker{uffd: -1, base: uintptr(unsafe.Pointer(&b[0])), spans: make([]pageSpan, scanSpans)}
+// openWatcher opens what trackers need, and is nil where the kernel cannot watch.
+func openWatcher() *watcher {
 	var call uintptr
 	switch runtime.GOARCH {
 	case "amd64":
@@ -75,24 +90,22 @@ func openTracker(b []byte) (*tracker, error) {
 	case "arm64", "riscv64", "loong64":
 		call = userfaultfdARM64
 	default:
-		return t, errors.New("not known for this architecture")
+		return nil
 	}
 	fd, _, errno := syscall.Syscall(call, syscall.O_CLOEXEC|uffdUserModeOnly, 0, 0)
 	if errno != 0 {
-		return t, errno
+		return nil
 	}
-	t.uffd = int(fd)
 	api := uffdAPIArg{api: uffdAPI, features: uffdFeatureUnpop | uffdFeatureAsync}
-	if err := ioctl(fd, ioctlUffdAPI, unsafe.Pointer(&api)); err != nil {
-		return t, err
+	err := ioctl(fd, ioctlUffdAPI, unsafe.Pointer(&api))
+	if err == nil {
+		w := &watcher{uffd: int(fd)}
+		if w.pagemap, err = os.Open("/proc/self/pagemap"); err == nil {
+			return w
+		}
 	}
-	reg := uffdRegisterArg{start: uint64(t.base), size: uint64(len(b)), mode: uffdModeWP}
-	if err := ioctl(fd, ioctlUffdRegister, unsafe.Pointer(&reg)); err != nil {
-		return t, err
-	}
-	var err error
-	t.pagemap, err = os.Open("/proc/self/pagemap")
-	return t, err
+	_ = syscall.Close(int(fd))
+	return nil
 }
 
 func ioctl(fd, what uintptr, arg unsafe.Pointer) error {
@@ -135,10 +148,6 @@ func (t *tracker) close() {
 	if t == nil {
 		return
 	}
-	if t.uffd >= 0 {
-		_ = syscall.Close(t.uffd)
-	}
-	if t.pagemap != nil {
-		t.pagemap.Close()
-	}
+	arg := uffdRangeArg{uint64(t.base), uint64(t.size)}
+	_ = ioctl(uintptr(t.uffd), ioctlUffdUnreg, unsafe.Pointer(&arg)) // or the mapping goes, which ends it too
 }

@@ -17,8 +17,7 @@ import (
 // An engine holds one compiled module and runs its tasks, one after the other.
 // It lives in the child.
 type engine struct {
-	cache   wazero.CompilationCache // nil for none
-	dir     string                  // of instrumented modules; "" for none
+	engineKind
 	mem     memories
 	module  string // key of what is compiled; "" for nothing
 	info    Info
@@ -30,51 +29,88 @@ type engine struct {
 	code    wazero.CompiledModule
 }
 
-// newEngine keeps compiled code in cacheDir, which may be "". A cache that
-// cannot be opened costs time, not the task.
-func newEngine(cacheDir string) *engine {
-	e := &engine{dir: cacheDir}
-	if cacheDir != "" {
-		if c, err := wazero.NewCompilationCacheWithDir(cacheDir); err == nil {
-			e.cache = c
-		}
+// engineKind is what all modules of an engine share.
+type engineKind struct {
+	interpret bool       // nothing is compiled
+	cache     *codeCache // nil where the engine takes none
+	behind    wazero.CompilationCache
+}
+
+// newEngine returns an engine that compiles modules, or interprets them. One
+// that takes no compiled code from outside costs time, not the task.
+func newEngine(interpret bool) *engine {
+	e := &engine{engineKind: engineKind{interpret: interpret}}
+	if c, behind, err := newCodeCache(); err == nil && !interpret {
+		e.cache, e.behind = c, behind
 	}
 	return e
 }
 
-// load instruments and compiles a module, unless it is the one already loaded.
-// The error is about the module. One that cannot be frozen is compiled as it is.
-func (e *engine) load(ctx context.Context, key string, wasm []byte) error {
+// made is what a load came to that is to be kept for the next process; nil for
+// what was there.
+type made struct {
+	verdict *verdict
+	code    *code
+}
+
+// load instruments and compiles a module, with the help of what was kept of it,
+// which may be empty. The error is about the module. One that cannot be frozen
+// is compiled as it is.
+func (e *engine) load(ctx context.Context, wasm []byte, l loading) (m made, err error) {
 	info, err := check(wasm)
 	if err != nil {
-		return err
+		return m, err
 	}
 	e.unload(ctx)
-	e.info, e.sum = info, sha256.Sum256(wasm)
-	if err := e.open(ctx); err != nil {
-		return err
+	e.info, e.sum = info, l.sum
+	if m.verdict, err = e.instrument(ctx, wasm, l.verdict); err != nil {
+		return m, err
 	}
-	e.program, err = instrumented(ctx, e.dir, wasm, e.sum, freeze.Options{})
-	switch {
-	case err == nil:
+	e.cache.begin(parseCode(l.code))
+	if err := e.open(ctx); err != nil {
+		return m, err
+	}
+	if e.program != nil {
 		wasm = e.program.Wasm
-	case errors.Is(err, freeze.ErrRefused):
-		e.program, e.refused = nil, err
-	default:
-		return err
 	}
 	if e.code, err = e.rt.CompileModule(ctx, wasm); err != nil {
-		return invalid(Malformed, "", "%v", err)
+		return m, invalid(Malformed, "", "%v", err)
 	}
-	e.module = key
-	return nil
+	e.module = l.key
+	m.code = e.cache.end()
+	return m, nil
+}
+
+// loading says which module is loaded, and what was kept of it.
+type loading struct {
+	key           string
+	sum           [sha256.Size]byte
+	verdict, code []byte
+}
+
+// instrument sets the program, or why there is none. It returns the verdict if
+// that is new.
+func (e *engine) instrument(ctx context.Context, wasm, kept []byte) (fresh *verdict, err error) {
+	v, err := parseVerdict(kept)
+	if err == nil {
+		e.program, err = v.program(wasm)
+	}
+	if err != nil && !errors.Is(err, freeze.ErrRefused) { // what is kept is none, or of no use
+		e.program, fresh, err = instrumented(ctx, wasm, freeze.Options{})
+	}
+	if errors.Is(err, freeze.ErrRefused) {
+		e.program, e.refused, err = nil, err, nil
+	}
+	return fresh, err
 }
 
 // open makes a runtime with all that modules import.
 func (e *engine) open(ctx context.Context) (err error) {
 	cfg := wazero.NewRuntimeConfig() // the compiler where there is one
-	if e.cache != nil {
-		cfg = cfg.WithCompilationCache(e.cache)
+	if e.interpret {
+		cfg = wazero.NewRuntimeConfigInterpreter()
+	} else if e.behind != nil {
+		cfg = cfg.WithCompilationCache(e.behind)
 	}
 	e.rt = wazero.NewRuntimeWithConfig(ctx, runtimeConfig(cfg))
 	if err := wasi.Instantiate(ctx, e.rt); err != nil {
@@ -96,7 +132,7 @@ func (e *engine) unload(ctx context.Context) {
 	if e.rt != nil {
 		e.rt.Close(ctx)
 	}
-	*e = engine{cache: e.cache, dir: e.dir, mem: e.mem}
+	*e = engine{engineKind: e.engineKind, mem: e.mem}
 }
 
 // prepare makes ready for a task that may have so much memory. The context

@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -46,14 +44,11 @@ func (c *child) putInput(key, path string) error {
 // sendFrame sends one frame whose body is read as it is sent. After an error the frame is
 // not whole, and nobody can go on from there.
 func sendFrame(w io.Writer, header any, body io.Reader, size int64) error {
-	h, err := json.Marshal(header)
+	head, err := frameHead(header, size)
 	if err != nil {
-		return fmt.Errorf("encoding a frame: %w", err)
+		return err
 	}
-	head := make([]byte, 12, 12+len(h))
-	binary.LittleEndian.PutUint32(head, uint32(len(h)))
-	binary.LittleEndian.PutUint64(head[4:], uint64(size))
-	if _, err := w.Write(append(head, h...)); err != nil {
+	if _, err := w.Write(head); err != nil {
 		return err
 	}
 	_, err = io.CopyN(w, body, size)

@@ -8,134 +8,105 @@ import (
 	"encoding/gob"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"godwit/sandbox/freeze"
 )
 
-// The instrumented form of a module is kept in a file, beside the compiled
-// code, which is as much trusted: see Config.CacheDir. It is
+// What a child has made of a module is kept between processes, in two parts. A child writes them before it runs anything
+// of the module, and the parent keeps them: see entries. That the first is there says too that the module was validated,
+// which takes a third as long as to run the pass.
 //
-//	8 bytes   length of the layout, little endian
-//	layout    gob
-//	rest      the instrumented module, then the SHA-256 of all before it
+// The first is a verdict: the module's instrumented form, or why it cannot be frozen.
 //
-// and its name says what it was made from and how. That it is there says too
-// that the original was validated, which takes a third as long as to run the
-// pass. Of a valid module that cannot be frozen a file of another name keeps
-// why, with its SHA-256. A file that is damaged counts for none.
+//	1 byte    whether it cannot be frozen
+//	8 bytes   length of the layout, or of the reason, little endian
+//	layout    gob; or the reason
+//	rest      the instrumented module
+//
+// The second is its machine code: the engine's name for that, of 32 bytes, and the code as the engine writes it.
+type verdict struct {
+	refused bool
+	about   []byte // layout, or reason
+	wasm    []byte
+}
 
-// refusedSuffix ends the name of what is kept of a module that cannot be frozen.
-const refusedSuffix = "-refused"
+// verdictHead is the size of what comes before a verdict's parts.
+const verdictHead = 1 + 8
 
-// A refusal is a reason why a module cannot be frozen, from the cache.
+// parts are the bytes of a verdict, one after the other.
+func (v *verdict) parts() [][]byte {
+	head := make([]byte, 1, verdictHead)
+	if v.refused {
+		head[0] = 1
+	}
+	return [][]byte{binary.LittleEndian.AppendUint64(head, uint64(len(v.about))), v.about, v.wasm}
+}
+
+// parseVerdict reads a verdict, whose parts are parts of b.
+func parseVerdict(b []byte) (*verdict, error) {
+	if len(b) < verdictHead {
+		return nil, errors.New("cut short")
+	}
+	size, rest := binary.LittleEndian.Uint64(b[1:]), b[verdictHead:]
+	if size > uint64(len(rest)) {
+		return nil, errors.New("cut short")
+	}
+	return &verdict{b[0] == 1, rest[:size:size], rest[size:]}, nil
+}
+
+// code is machine code, as the engine writes it, and the engine's name for it: which engine, processor and module it is
+// of.
+type code struct {
+	key  [sha256.Size]byte
+	data []byte // nil for none
+}
+
+func (c *code) parts() [][]byte { return [][]byte{c.key[:], c.data} }
+
+// parseCode reads machine code, which is part of b; none if it is cut short.
+func parseCode(b []byte) (c code) {
+	if len(b) > len(c.key) {
+		copy(c.key[:], b)
+		c.data = b[len(c.key):]
+	}
+	return c
+}
+
+// A refusal is a reason why a module cannot be frozen, from a verdict.
 type refusal string
 
 func (r refusal) Error() string { return string(r) }
 func (refusal) Unwrap() error   { return freeze.ErrRefused }
 
-// instrumented returns a module with safe points, from the cache where it is
-// there. The error is about the module, or wraps freeze.ErrRefused.
-func instrumented(ctx context.Context, dir string, wasm []byte, sum [sha256.Size]byte,
-	o freeze.Options) (*freeze.Program, error) {
-	path := ""
-	if dir != "" {
-		path = filepath.Join(dir, fmt.Sprintf("frozen-%d", freeze.PassVersion), fmt.Sprintf("%x-%t", sum, o.KeepNaNs))
-		if prog, err := readInstrumented(path, wasm); err == nil {
-			return prog, nil
-		}
-		if why, err := readSealed(path + refusedSuffix); err == nil {
-			return nil, refusal(why)
-		}
-	}
-	// The pass does not check what it is given; nothing else has yet.
-	if err := validate(ctx, wasm); err != nil {
-		return nil, err
-	}
-	prog, err := freeze.Instrument(wasm, o)
-	if path == "" {
-		return prog, err
-	}
-	// A cache that fails costs time.
-	switch {
-	case err == nil:
-		_ = writeInstrumented(path, prog)
-	case errors.Is(err, freeze.ErrRefused):
-		_ = writeSealed(path+refusedSuffix, []byte(err.Error()))
-	}
-	return prog, err
-}
-
-func readInstrumented(path string, wasm []byte) (*freeze.Program, error) {
-	b, err := readSealed(path)
-	if err != nil {
-		return nil, err
-	}
-	if len(b) < 8 {
-		return nil, errors.New("cut short")
-	}
-	size := binary.LittleEndian.Uint64(b)
-	if size > uint64(len(b)-8) {
-		return nil, errors.New("cut short")
+// program is the module of a verdict that was made of wasm.
+func (v *verdict) program(wasm []byte) (*freeze.Program, error) {
+	if v.refused {
+		return nil, refusal(v.about)
 	}
 	var l freeze.Layout
-	if err := gob.NewDecoder(bytes.NewReader(b[8 : 8+size])).Decode(&l); err != nil {
+	if err := gob.NewDecoder(bytes.NewReader(v.about)).Decode(&l); err != nil {
 		return nil, fmt.Errorf("decoding a layout: %w", err)
 	}
-	return freeze.Load(wasm, b[8+size:], l)
+	return freeze.Load(wasm, v.wasm, l)
 }
 
-func writeInstrumented(path string, prog *freeze.Program) error {
+// instrumented returns a module with safe points, and the verdict to keep. The error is about the module, or wraps
+// freeze.ErrRefused, of which there is a verdict too.
+func instrumented(ctx context.Context, wasm []byte, o freeze.Options) (*freeze.Program, *verdict, error) {
+	// The pass does not check what it is given; nothing else has yet.
+	if err := validate(ctx, wasm); err != nil {
+		return nil, nil, err
+	}
+	prog, err := freeze.Instrument(wasm, o)
+	if errors.Is(err, freeze.ErrRefused) {
+		return nil, &verdict{refused: true, about: []byte(err.Error())}, err
+	}
+	if err != nil {
+		return nil, nil, err
+	}
 	var l bytes.Buffer
 	if err := gob.NewEncoder(&l).Encode(prog.Layout); err != nil {
-		return fmt.Errorf("encoding a layout: %w", err)
+		return nil, nil, fmt.Errorf("encoding a layout: %w", err)
 	}
-	return writeSealed(path, binary.LittleEndian.AppendUint64(nil, uint64(l.Len())), l.Bytes(), prog.Wasm)
-}
-
-// readSealed returns what writeSealed wrote.
-func readSealed(path string) ([]byte, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	n := len(b) - sha256.Size
-	if n < 0 {
-		return nil, errors.New("cut short")
-	}
-	if sum := sha256.Sum256(b[:n]); !bytes.Equal(sum[:], b[n:]) {
-		return nil, errors.New("damaged")
-	}
-	return b[:n], nil
-}
-
-// writeSealed writes the parts and their SHA-256, to a file of its own first:
-// another child may be writing the same.
-func writeSealed(path string, parts ...[]byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, "new-")
-	if err != nil {
-		return err
-	}
-	sum := sha256.New()
-	for _, p := range parts {
-		sum.Write(p) // never fails
-		if err == nil {
-			_, err = f.Write(p)
-		}
-	}
-	if err == nil {
-		_, err = f.Write(sum.Sum(nil))
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return prog, &verdict{about: l.Bytes(), wasm: prog.Wasm}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,6 +25,35 @@ func unfreezable(t *testing.T) []byte {
 	return b
 }
 
+// keptIn is what a store has that bears its mark.
+func keptIn(s *entries, path string) []byte {
+	o, err := s.open(path)
+	if err != nil {
+		return nil
+	}
+	b, err := io.ReadAll(o)
+	if !o.check() || err != nil {
+		return nil
+	}
+	return b
+}
+
+func keepIn(t *testing.T, s *entries, path string, parts [][]byte) {
+	t.Helper()
+	m, err := s.create(path, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range parts {
+		if err := m.write(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.keep(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What was found out about a module is not found out again, whether it can be
 // frozen or not, until the file that says so is damaged. That validation was left
 // out is seen by a module that does not validate, offered in the other's name.
@@ -31,9 +61,18 @@ func TestVerdictsAreKept(t *testing.T) {
 	for name, wasm := range map[string][]byte{"freezable": noop.bytes(), "not freezable": unfreezable(t)} {
 		t.Run(name, func(t *testing.T) {
 			dir, sum := t.TempDir(), sha256.Sum256(wasm)
+			store, err := openEntries(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := store.path(sum, "test", verdictPart)
 			look := func(wasm []byte) error {
-				_, err := instrumented(context.Background(), dir, wasm, sum, freeze.Options{})
-				return err
+				e := newEngine(false)
+				v, err := e.instrument(context.Background(), wasm, keptIn(store, path))
+				if v != nil {
+					keepIn(t, store, path, v.parts())
+				}
+				return errors.Join(err, e.refused)
 			}
 			first := look(wasm)
 			bad := guest{code: drop1}.bytes()
@@ -44,7 +83,7 @@ func TestVerdictsAreKept(t *testing.T) {
 				t.Errorf("the reason was %q, now it is %q", first, got)
 			}
 
-			files, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+			files, err := filepath.Glob(filepath.Join(dir, "*-*"))
 			if err != nil || len(files) != 1 {
 				t.Fatalf("files %v, %v", files, err)
 			}

@@ -10,6 +10,9 @@ import (
 // lends says that files of this host can be lent to a child: not here, they are sent.
 const lends = false
 
+// borrowFrom is no descriptor.
+const borrowFrom = -1
+
 var errNotLent = errors.New("files are not lent on this system")
 
 type lender struct{}

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"crypto/sha256"
 	"io"
+	"slices"
 	"sync"
 
 	"godwit/sandbox/freeze"
@@ -29,6 +30,18 @@ func (o *outbox) event(e event, body ...[]byte) error {
 		return err
 	}
 	return writeFrame(o.w, e, body...)
+}
+
+// pieces sends an entry.
+func (o *outbox) pieces(p part, parts [][]byte) error {
+	for _, b := range parts {
+		for piece := range slices.Chunk(b, maxBatchBytes) {
+			if err := o.event(event{Made: p}, piece); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // block compresses a page and sends it.

@@ -14,10 +14,14 @@ type Config struct {
 	// Command starts a child: a program and its arguments, in which Main gets
 	// the process's standard input and output. It must have one element.
 	Command []string
-	// CacheDir keeps compiled modules between processes; "" for none. The
-	// children write to it, so it must hold nothing else, and nothing but
-	// children must trust it. Removing any of its files is safe at any time.
+	// CacheDir keeps compiled modules between processes; "" for none. No child
+	// has access to it. Removing any of its files is safe at any time; that
+	// named key makes the others of no use.
 	CacheDir string
+	// Interpret reports whether children interpret modules instead of compiling
+	// them, from the next task on; nil never. It is many times slower, and no
+	// machine code is made of what strangers write.
+	Interpret func() bool
 	// ScratchDir is the children's working directory; "" for the pool's own.
 	// They put nothing there themselves.
 	ScratchDir string
@@ -33,6 +37,9 @@ type Config struct {
 	// limits allow, most of it to compile; 0 means DefaultHostBytes. Only
 	// Linux enforces it.
 	HostBytes int64
+	// LoadFor is how much processor time a module may take until it is compiled;
+	// 0 means DefaultLoadFor. One that takes longer cannot run on this machine.
+	LoadFor time.Duration
 	// Started is called with the process ID of each child before it gets a
 	// task, to put it under limits of the caller's; nil for nothing.
 	Started func(pid int)
@@ -44,7 +51,8 @@ const (
 	DefaultMaxIdle          = 4                // about as many as a desktop runs at once
 	DefaultIdleFor          = 30 * time.Second // an overlay with work hands it out much sooner
 	DefaultInputCache int64 = 64 << 20
-	DefaultHostBytes  int64 = 1 << 30 // a 30 MB module takes about half of it to compile
+	DefaultLoadFor          = 10 * time.Minute // Go's compiler, of 48 MB, takes half a minute
+	DefaultHostBytes  int64 = 1 << 30          // a 30 MB module takes about half of it to compile
 )
 
 // ErrClosed is returned by Run on a closed Pool.
@@ -57,6 +65,8 @@ type Pool struct {
 	cfg      Config
 	launcher *launcher
 	clock    *stopwatch
+	entries  *entries // nil for none
+	walled   sync.Once
 
 	mu       sync.Mutex
 	closed   bool
@@ -71,7 +81,11 @@ type Pool struct {
 type child struct {
 	*process
 	module string           // key
+	strict bool             // it interprets
 	ready  bool             // it has compiled the module
+	made   *makings         // what it sends of the module; nil once it is loaded
+	room   int64            // bytes that a task may need for it to run here; 0 before the first
+	once   int64            // bytes of contents for the run at hand
 	loose  bool             // it does not stand still with the others; Pool.mu guards it
 	held   map[string]int64 // bytes of the contents it keeps, by key
 	reaper *time.Timer      // ends it if it stays idle; nil while it runs
@@ -85,18 +99,25 @@ func NewPool(cfg Config) *Pool {
 	if cfg.IdleFor <= 0 {
 		cfg.IdleFor = DefaultIdleFor
 	}
+	if cfg.LoadFor <= 0 {
+		cfg.LoadFor = DefaultLoadFor
+	}
 	cfg.InputCache = bounded(cfg.InputCache, DefaultInputCache, MaxInputs)
 	cfg.HostBytes = bounded(cfg.HostBytes, DefaultHostBytes, 1<<40)
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Pool{cfg: cfg, launcher: newLauncher(), clock: newStopwatch(), children: map[*child]bool{},
+	store, err := openEntries(cfg.CacheDir)
+	if err != nil {
+		cfg.Log.Warn("compiled modules are not kept", "err", err)
+	}
+	return &Pool{cfg: cfg, launcher: newLauncher(), clock: newStopwatch(), entries: store, children: map[*child]bool{},
 		held: map[holder]bool{}}
 }
 
-// take returns a warm child for a module, or nil, in which case the caller
-// must call start.
-func (p *Pool) take(module string) (*child, error) {
+// take returns a warm child for a module, in which a task of so much memory has
+// room, or nil, in which case the caller must call start.
+func (p *Pool) take(module string, need int64) (*child, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -104,7 +125,7 @@ func (p *Pool) take(module string) (*child, error) {
 	}
 	for i := len(p.idle) - 1; i >= 0; i-- {
 		c := p.idle[i]
-		if c.module != module {
+		if c.module != module || c.room < need || c.strict != p.strict() {
 			continue
 		}
 		p.idle = slices.Delete(p.idle, i, i+1)
@@ -121,6 +142,9 @@ func (p *Pool) take(module string) (*child, error) {
 	return nil, nil
 }
 
+// strict reports whether modules are interpreted now.
+func (p *Pool) strict() bool { return p.cfg.Interpret != nil && p.cfg.Interpret() }
+
 // start launches a child for a module.
 func (p *Pool) start(module string) (*child, error) {
 	defer p.pending.Done()
@@ -128,7 +152,7 @@ func (p *Pool) start(module string) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &child{process: proc, module: module, held: map[string]int64{}}
+	c := &child{process: proc, module: module, strict: p.strict(), held: map[string]int64{}}
 	if p.cfg.Started != nil {
 		p.cfg.Started(proc.cmd.Process.Pid)
 	}
@@ -138,8 +162,7 @@ func (p *Pool) start(module string) (*child, error) {
 		_ = suspend(c.cmd.Process)
 	}
 	p.mu.Unlock()
-	req := request{Setup: &setup{CacheDir: p.cfg.CacheDir, HostBytes: p.cfg.HostBytes}}
-	if err := writeFrame(c.in, req); err != nil {
+	if err := writeFrame(c.in, request{Setup: &setup{c.strict, p.cfg.LoadFor}}); err != nil {
 		err = fmt.Errorf("setting up a sandbox process: %w: %s", err, c.stderr)
 		p.discard(c)
 		return nil, err

@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == middleVerb {
 		middle()
 	}
+	if len(os.Args) == 2 && os.Args[1] == holeVerb {
+		hole()
+	}
 	os.Exit(m.Run())
 }
 

@@ -8,7 +8,10 @@ import (
 	"os/exec"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"godwit/sandbox/wall"
 )
 
 // A launcher starts processes from one thread that lives as long as it does.
@@ -18,6 +21,7 @@ import (
 type launcher struct {
 	starts chan start
 	ended  chan struct{}
+	shared atomic.Bool // the system permits no namespaces
 }
 
 type start struct {
@@ -42,6 +46,20 @@ func (l *launcher) start(cmd *exec.Cmd) error {
 	s := start{cmd, make(chan error, 1)}
 	l.starts <- s
 	return <-s.done
+}
+
+// begin starts what command returns, in namespaces of its own where the system permits it.
+func (l *launcher) begin(command func() *exec.Cmd) error {
+	if !l.shared.Load() {
+		cmd := command()
+		own := wall.Namespaces(cmd.SysProcAttr)
+		err := l.start(cmd)
+		if err == nil || !own || !wall.NotPermitted(err) {
+			return err
+		}
+		l.shared.Store(true)
+	}
+	return l.start(command())
 }
 
 // close ends the launcher's thread, and on Linux every child still running.
@@ -78,19 +96,23 @@ func (l *launcher) launch(command []string, dir string) (*process, error) {
 	}
 	p := &process{in: in, outEnd: out, out: bufio.NewReaderSize(out, 64<<10), stderr: &firstWords{},
 		exited: make(chan struct{})}
-	p.cmd = exec.Command(command[0], command[1:]...)
-	p.cmd.Env, p.cmd.Dir = childEnv(), dir
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = childIn, childOut, p.stderr
-	p.cmd.WaitDelay = waitDelay
 	var borrower *os.File
 	if lends {
 		if p.lender, borrower, err = newLender(); err != nil {
 			return nil, errors.Join(err, childIn.Close(), in.Close(), out.Close(), childOut.Close())
 		}
-		p.cmd.ExtraFiles = []*os.File{borrower}
 	}
-	detach(p.cmd)
-	err = l.start(p.cmd)
+	err = l.begin(func() *exec.Cmd {
+		p.cmd = exec.Command(command[0], command[1:]...)
+		p.cmd.Env, p.cmd.Dir = childEnv(), dir
+		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = childIn, childOut, p.stderr
+		p.cmd.WaitDelay = waitDelay
+		if borrower != nil {
+			p.cmd.ExtraFiles = []*os.File{borrower}
+		}
+		detach(p.cmd)
+		return p.cmd
+	})
 	childIn.Close()
 	childOut.Close()
 	borrower.Close()

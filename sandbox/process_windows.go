@@ -35,9 +35,6 @@ var (
 // confine has nothing left to do: the parent sets the priority at the start.
 func confine() {}
 
-// limitProcess does nothing; the job object could bound memory.
-func limitProcess(Limits, int64) {}
-
 // disown does nothing: a process here has what its token allows.
 func disown() {}
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"godwit/sandbox/wall"
 	"godwit/task"
 )
 
@@ -65,8 +66,8 @@ type stageReq struct {
 }
 
 type setup struct {
-	CacheDir  string `json:"cache_dir"`
-	HostBytes int64  `json:"host_bytes"` // address space for the child itself, beside the task's limits
+	Interpret bool          `json:"interpret,omitempty"` // modules are not compiled
+	LoadFor   time.Duration `json:"load_for_ns"`         // of processor time, that a module may take to compile
 }
 
 type put struct {
@@ -82,6 +83,7 @@ type drop struct {
 type runReq struct {
 	Name    string        `json:"name"`
 	Module  string        `json:"module"` // key
+	Sum     []byte        `json:"sum"`    // SHA-256 of the module, where it comes with this run
 	Args    []string      `json:"args"`
 	Env     []task.EnvVar `json:"env"`
 	Files   []fileReq     `json:"files"`
@@ -111,10 +113,16 @@ type event struct {
 	Not   *notSaved `json:"not,omitempty"`
 	Began bool      `json:"began,omitempty"` // the guest runs from here on
 	// Standby says that the child waits for stages, Staged that one is done.
-	Standby bool      `json:"standby,omitempty"`
-	Staged  bool      `json:"staged,omitempty"`
-	Fuel    uint64    `json:"fuel,omitempty"` // used so far, more than told before
-	End     *response `json:"end,omitempty"`  // the body is the outputs
+	Standby bool   `json:"standby,omitempty"`
+	Staged  bool   `json:"staged,omitempty"`
+	Fuel    uint64 `json:"fuel,omitempty"` // used so far, more than told before
+	// Made is which entry of the module the body is the next piece of; Loaded says that the module is compiled, and
+	// that its entries are complete. Both come before the first guest runs.
+	Made   part `json:"made,omitempty"`
+	Loaded bool `json:"loaded,omitempty"`
+	// Wall is what keeps this process in: it comes first of all.
+	Wall *wall.State `json:"wall,omitempty"`
+	End  *response   `json:"end,omitempty"` // the body is the outputs
 }
 
 // notSaved is a checkpoint that could not be made.
@@ -168,21 +176,14 @@ type outputSize struct {
 
 // writeFrame sends one frame. Body parts are sent one after the other.
 func writeFrame(w io.Writer, header any, body ...[]byte) error {
-	h, err := json.Marshal(header)
-	if err != nil {
-		return fmt.Errorf("encoding a frame: %w", err)
-	}
-	if len(h) > maxHeader {
-		return fmt.Errorf("frame header of %d bytes is over the limit of %d", len(h), maxHeader)
-	}
 	n := 0
 	for _, b := range body {
 		n += len(b)
 	}
-	head := make([]byte, 12, 12+len(h)+min(n, smallBody))
-	binary.LittleEndian.PutUint32(head, uint32(len(h)))
-	binary.LittleEndian.PutUint64(head[4:], uint64(n))
-	head = append(head, h...)
+	head, err := frameHead(header, int64(n))
+	if err != nil {
+		return err
+	}
 	if n <= smallBody { // one write, one wake-up of the reader
 		for _, b := range body {
 			head = append(head, b...)
@@ -198,6 +199,21 @@ func writeFrame(w io.Writer, header any, body ...[]byte) error {
 		}
 	}
 	return nil
+}
+
+// frameHead is a frame without its body, with room for a small one.
+func frameHead(header any, body int64) ([]byte, error) {
+	h, err := json.Marshal(header)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a frame: %w", err)
+	}
+	if len(h) > maxHeader {
+		return nil, fmt.Errorf("frame header of %d bytes is over the limit of %d", len(h), maxHeader)
+	}
+	head := make([]byte, 12, 12+int64(len(h))+min(body, smallBody))
+	binary.LittleEndian.PutUint32(head, uint32(len(h)))
+	binary.LittleEndian.PutUint64(head[4:], uint64(body))
+	return append(head, h...), nil
 }
 
 // smallBody is how large a body is copied to travel with its header.

@@ -32,7 +32,7 @@ func (p *Pool) Run(ctx context.Context, t Task) (Report, error) {
 	}
 	began := p.clock.now()
 	runs := began // when the program does: one that waits for its state does not count
-	c, err := p.take(t.Module)
+	c, err := p.take(t.Module, p.need(t.Limits))
 	if err == nil && c == nil {
 		c, err = p.start(t.Module)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"godwit/sandbox/freeze"
+	"godwit/sandbox/wall"
 	"godwit/sandbox/wasi"
 	"godwit/task"
 )
@@ -32,13 +33,14 @@ const collectAfter = 32 << 20
 
 // Main is what a child runs: it serves tasks from stdin until stdin ends,
 // answers on stdout, and returns the process's exit code. It changes its
-// process for good (priority, limits) and ends it with os.Exit when stdin ends
+// process for good (priority, limits, no more files: see wall) and ends it with os.Exit when stdin ends
 // during a task, since a running guest cannot be stopped from within.
 func Main(stdin io.Reader, stdout io.Writer) int {
 	runtime.GOMAXPROCS(childProcs)
 	confine()
 	frames := make(chan frame)
-	s := &server{out: &outbox{w: stdout}, contents: map[string][]byte{}, borrowed: map[string]bool{}}
+	s := &server{out: &outbox{w: stdout}, contents: map[string][]byte{}, borrowed: map[string]bool{},
+		wall: wall.Shut(borrowFrom)}
 	go func() {
 		readRequests(bufio.NewReaderSize(stdin, 64<<10), frames)
 		os.Exit(0)
@@ -92,12 +94,13 @@ func readRequests(r *bufio.Reader, frames chan<- frame) {
 
 // A server is the state of a child between tasks.
 type server struct {
-	out       *outbox
-	engine    *engine
-	hostBytes int64
-	contents  map[string][]byte // by key: modules not compiled yet, inputs
-	borrowed  map[string]bool   // those of contents that lie in files of the host
-	before    time.Duration     // CPU used when the task at hand came
+	out      *outbox
+	wall     wall.State
+	engine   *engine
+	loadFor  time.Duration     // of processor time, that a module may take
+	contents map[string][]byte // by key: modules not compiled yet, what was kept of them, inputs
+	borrowed map[string]bool   // those of contents that lie in files of the host
+	before   time.Duration     // CPU used when the task at hand came
 }
 
 // errDone says that the child has nothing more to do: with it goes the memory of
@@ -110,7 +113,8 @@ const transient = "once/"
 func (s *server) handle(f frame) error {
 	switch {
 	case f.Setup != nil:
-		s.engine, s.hostBytes = newEngine(f.Setup.CacheDir), f.Setup.HostBytes
+		s.engine, s.loadFor = newEngine(f.Setup.Interpret), f.Setup.LoadFor
+		return s.out.event(event{Wall: &s.wall})
 	case f.Put != nil:
 		return s.put(f.Put, f.body)
 	case f.Drop != nil:
@@ -153,10 +157,8 @@ func (s *server) run(f frame) error {
 // execute returns what to answer. The error is the host's.
 func (s *server) execute(ctx context.Context, f frame) (response, [][]byte, error) {
 	r := f.Run
-	limitProcess(r.Limits, s.hostBytes+s.inputBytes())
 	if s.engine.module != r.Module {
-		err := s.engine.load(ctx, r.Module, s.contents[r.Module])
-		delete(s.contents, r.Module)
+		err := s.load(ctx, r)
 		var bad *ModuleError
 		if errors.As(err, &bad) {
 			return response{Outcome: task.InvalidModule, Message: clip(bad.full())}, nil, nil
@@ -184,6 +186,57 @@ func (s *server) execute(ctx context.Context, f frame) (response, [][]byte, erro
 		return resp, nil, err
 	}
 	return s.judge(resp, *end, r, state)
+}
+
+// load makes the module ready, and tells the parent what is to be kept of that: now, since what comes once a guest has
+// run may be the guest's.
+func (s *server) load(ctx context.Context, r *runReq) error {
+	l := loading{key: r.Module, verdict: s.contents[verdictPart.key()], code: s.contents[codePart.key()]}
+	copy(l.sum[:], r.Sum)
+	wasm := s.contents[r.Module]
+	for _, k := range []string{r.Module, verdictPart.key(), codePart.key()} {
+		delete(s.contents, k)
+	}
+	stop := s.limitLoad(wasm)
+	m, err := s.engine.load(ctx, wasm, l)
+	stop()
+	if err != nil {
+		return err
+	}
+	if m.verdict != nil {
+		err = s.out.pieces(verdictPart, m.verdict.parts())
+	}
+	if m.code != nil {
+		err = errors.Join(err, s.out.pieces(codePart, m.code.parts()))
+	}
+	return errors.Join(err, s.out.event(event{Loaded: true}))
+}
+
+// loadTick is how often a child looks how long it has been compiling.
+const loadTick = 100 * time.Millisecond
+
+// limitLoad ends the process, with an answer, if a module takes longer than it may, until the function it returns is
+// called. The engine cannot be interrupted. The module is not at fault: another machine may be quick enough.
+func (s *server) limitLoad(wasm []byte) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		tick := time.NewTicker(loadTick)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+			}
+			if cpuTime()-s.before > s.loadFor {
+				message := fmt.Sprintf("the module was not compiled after %v of processor time; %s", s.loadFor,
+					heaviestFunction(wasm))
+				_ = s.out.event(event{End: &response{Outcome: task.HostError, Message: clip(message)}})
+				os.Exit(1)
+			}
+		}
+	}()
+	return func() { close(done) }
 }
 
 // play runs the guest. The ending is nil if the answer is complete.
@@ -250,16 +303,6 @@ func (s *server) judge(resp response, end ending, r *runReq, state *wasi.State) 
 		resp.ExitCode, resp.Outputs, outputs = 0, nil, nil
 	}
 	return resp, outputs, nil
-}
-
-func (s *server) inputBytes() int64 {
-	n := int64(0)
-	for k, c := range s.contents {
-		if !s.borrowed[k] {
-			n += int64(len(c))
-		}
-	}
-	return n
 }
 
 // state makes the world of a task.

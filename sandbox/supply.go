@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
@@ -21,10 +22,13 @@ func (p *Pool) supply(c *child, t Task) (*runReq, error) {
 		Limits: t.Limits,
 		Off:    t.Checkpoint.Off, Saves: t.Pages != nil, FreezeAt: t.FreezeAtFuel, ThawEvery: t.ThawEvery, Hash: t.StateHash,
 		Tell: t.OnBegin != nil || t.Stages != nil, Staged: t.Stages != nil, FuelEvery: t.fuelEvery()}
+	c.once = 0
 	if !c.ready {
-		if err := c.putModule(run.Module, t.ModulePath); err != nil {
+		sum, err := p.putModule(c, run.Module, t.ModulePath)
+		if err != nil {
 			return nil, fmt.Errorf("module: %w", err)
 		}
+		run.Sum = sum[:]
 	}
 	inputs := t.Files
 	if t.Stdin != nil {
@@ -72,6 +76,7 @@ func (p *Pool) putInputs(c *child, inputs []Input) ([]string, error) {
 			if err := writeFrame(c.in, request{Put: &put{Key: keys[i]}}, in.Data); err != nil {
 				return nil, fmt.Errorf("sending input %q: %w", in.Name, err)
 			}
+			c.once += int64(len(in.Data))
 		} else if err := c.putInput(keys[i], in.Path); err != nil {
 			return nil, fmt.Errorf("input %q: %w", in.Name, err)
 		}
@@ -119,24 +124,64 @@ func (p *Pool) makeRoom(c *child, needed []string) error {
 	return writeFrame(c.in, request{Drop: &drop{old}})
 }
 
-// putModule sends a module, a file of this host.
-func (c *child) putModule(key, path string) error {
+// putModule sends a module, and what is kept of it. It returns the module's SHA-256.
+func (p *Pool) putModule(c *child, key, path string) (sum [sha256.Size]byte, err error) {
+	data, err := readFile(path, MaxModule)
+	if err != nil {
+		return sum, err
+	}
+	sum = sha256.Sum256(data)
+	if err := writeFrame(c.in, request{Put: &put{Key: key}}, data); err != nil {
+		return sum, fmt.Errorf("sending %s: %w", path, err)
+	}
+	c.once += int64(len(data))
+	c.made = &makings{entries: p.entries, module: sum, maker: makerOf(p.cfg.Command, c.strict),
+		most: maxEntry(int64(len(data)))}
+	if p.entries == nil {
+		return sum, nil
+	}
+	for n := noPart + 1; n < parts; n++ {
+		if err := c.putEntry(n); err != nil {
+			return sum, fmt.Errorf("sending what is kept of %s: %w", path, err)
+		}
+	}
+	return sum, nil
+}
+
+// putEntry sends an entry, if there is one. The child uses nothing of it before it gets a task: one that does not bear
+// the mark is taken back.
+func (c *child) putEntry(n part) error {
+	e, err := c.made.open(n)
+	if err != nil {
+		return nil
+	}
+	err = sendFrame(c.in, request{Put: &put{Key: n.key()}}, e, e.size)
+	genuine := e.check()
+	if err != nil {
+		return err
+	}
+	if !genuine {
+		return writeFrame(c.in, request{Drop: &drop{[]string{n.key()}}})
+	}
+	c.once += e.size
+	return nil
+}
+
+// readFile reads a file of this host, of at most limit bytes.
+func readFile(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return &inputError{err}
+		return nil, &inputError{err}
 	}
 	defer f.Close()
-	data, err := readAtMost(f, MaxModule+1)
+	data, err := readAtMost(f, limit+1)
 	if err != nil {
-		return &inputError{fmt.Errorf("reading %s: %w", path, err)}
+		return nil, &inputError{fmt.Errorf("reading %s: %w", path, err)}
 	}
-	if int64(len(data)) > MaxModule {
-		return &inputError{fmt.Errorf("%s is over the limit of %d bytes", path, MaxModule)}
+	if int64(len(data)) > limit {
+		return nil, &inputError{fmt.Errorf("%s is over the limit of %d bytes", path, limit)}
 	}
-	if err := writeFrame(c.in, request{Put: &put{Key: key}}, data); err != nil {
-		return fmt.Errorf("sending %s: %w", path, err)
-	}
-	return nil
+	return data, nil
 }
 
 // readAtMost reads a file, at most n bytes of it, into one piece of memory of its

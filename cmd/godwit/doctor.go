@@ -11,7 +11,9 @@ import (
 	"godwit/api"
 	"godwit/internal/failure"
 	"godwit/lab/table"
+	"godwit/node/exec"
 	"godwit/owner"
+	"godwit/sandbox"
 )
 
 func newDoctor() *cobra.Command {
@@ -19,7 +21,7 @@ func newDoctor() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check what the owner's rules rest on: which sensors see, which are blind, and what to do",
+		Short: "Check what the owner's rules rest on and what keeps tasks in: what holds, what does not, and what to do",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			findings, err := c.examine(cmd.Context(), file)
 			if err != nil {
@@ -69,5 +71,11 @@ func (c *clientFlags) examine(ctx context.Context, file string) ([]owner.Finding
 	}
 	node := owner.Finding{Check: "node", Result: owner.OK, Text: "none runs here; this is what one would see",
 		Fix: "start one with `godwit up`"}
-	return append([]owner.Finding{node}, owner.Examine(ctx, file, nil)...), nil
+	command, err := sandboxCommand()
+	if err != nil {
+		return nil, err
+	}
+	pool := sandbox.NewPool(sandbox.Config{Command: command})
+	defer pool.Close()
+	return append(append([]owner.Finding{node}, owner.Examine(ctx, file, nil)...), exec.Walls(pool)...), nil
 }

@@ -15,6 +15,7 @@ import (
 	"godwit/internal/failure"
 	"godwit/lab/testbed"
 	"godwit/node"
+	"godwit/sandbox"
 	"godwit/task"
 )
 
@@ -47,6 +48,9 @@ func serve(ctx context.Context, out io.Writer, cfg node.Config, apiAddr string, 
 func serveOnce(ctx context.Context, out io.Writer, cfg node.Config, apiAddr string, readyFD int) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if err := sandbox.Protect(); err != nil {
+		cfg.Log.Warn("what the node has is not kept from tasks in full", "err", err)
+	}
 	n, err := node.New(ctx, cfg)
 	if err != nil {
 		return apiAddr, startFailure(err, cfg)

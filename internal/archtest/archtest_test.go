@@ -114,8 +114,10 @@ var rules = map[string]rule{
 
 	"blocks/disk": {outside: []string{"github.com/ipfs/", "github.com/cockroachdb/pebble"}},
 
-	"sandbox": {own: []string{"task", "sandbox/wasi", "sandbox/wasm", "sandbox/freeze"},
+	"sandbox": {own: []string{"task", "sandbox/wasi", "sandbox/wasm", "sandbox/freeze", "sandbox/wall"},
 		outside: []string{"github.com/tetratelabs/wazero", "golang.org/x/sys"}},
+
+	"sandbox/wall": {outside: []string{"golang.org/x/sys"}},
 
 	"sandbox/wasi": {own: []string{"task"}, outside: []string{"github.com/tetratelabs/wazero"}},
 

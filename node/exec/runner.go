@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"godwit/owner"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -31,6 +32,10 @@ type Runner interface {
 	Cap(cores int, memory int64, running int) error
 	// Caps says how Cap does it.
 	Caps() string
+	// Obey has the runner ask, before each task, whether tasks are to be interpreted. It is called before the first.
+	Obey(strict func() bool)
+	// Walls says what keeps tasks in on this machine.
+	Walls() []owner.Finding
 	// Close ends every task.
 	Close() error
 }

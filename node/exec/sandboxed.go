@@ -12,8 +12,9 @@ import (
 
 // Sandboxed is a Runner of tasks in sandbox processes.
 type Sandboxed struct {
-	pool *sandbox.Pool
-	cage *owner.Cage
+	pool   *sandbox.Pool
+	cage   *owner.Cage
+	strict func() bool // nil for never
 }
 
 // NewSandboxed returns a Runner of a configuration whose Started it sets. Capped ones
@@ -24,8 +25,14 @@ func NewSandboxed(c sandbox.Config, capped bool) *Sandboxed {
 		cage = owner.NewCage()
 	}
 	c.Started = func(pid int) { confine(cage, pid, c.Log) }
-	return &Sandboxed{sandbox.NewPool(c), cage}
+	r := &Sandboxed{cage: cage}
+	c.Interpret = func() bool { return r.strict != nil && r.strict() }
+	r.pool = sandbox.NewPool(c)
+	return r
 }
+
+// Obey implements Runner.
+func (r *Sandboxed) Obey(strict func() bool) { r.strict = strict }
 
 // confine puts a sandbox under the kernel's caps.
 func confine(cage *owner.Cage, pid int, log *slog.Logger) {
@@ -99,6 +106,9 @@ func (r *Sandboxed) Cap(cores int, memory int64, running int) error {
 
 // Caps says how Cap does it.
 func (r *Sandboxed) Caps() string { return r.cage.Text() }
+
+// Walls says what keeps tasks in.
+func (r *Sandboxed) Walls() []owner.Finding { return Walls(r.pool) }
 
 // Speed measures a core of this machine, relative to the reference core.
 func (r *Sandboxed) Speed(ctx context.Context) (float64, error) { return r.pool.Speed(ctx) }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"godwit/owner"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -86,6 +87,12 @@ func (*Sleeper) Pages([]byte) ([][sha256.Size]byte, error) { return nil, nil }
 
 // Cap implements Runner: who waits takes neither cores nor memory.
 func (*Sleeper) Cap(int, int64, int) error { return nil }
+
+// Obey implements Runner: nothing is compiled.
+func (*Sleeper) Obey(func() bool) {}
+
+// Walls implements Runner.
+func (*Sleeper) Walls() []owner.Finding { return nil }
 
 // Caps implements Runner.
 func (*Sleeper) Caps() string { return "not needed: no task runs anything" }

@@ -1,0 +1,45 @@
+package exec
+
+import (
+	"fmt"
+	"runtime"
+
+	"godwit/owner"
+	"godwit/sandbox"
+)
+
+// Walls says what keeps the tasks of a pool in, if WebAssembly does not: it starts a process and asks it.
+func Walls(p *sandbox.Pool) []owner.Finding {
+	if runtime.GOOS != "linux" {
+		return []owner.Finding{{Check: "second wall", Result: owner.Blind,
+			Text: "none on this system: tasks are kept in by WebAssembly alone",
+			Fix:  "`godwit config set sandbox strict` where that is not enough: tasks are then never compiled"}}
+	}
+	s, err := p.Wall()
+	if err != nil {
+		return []owner.Finding{{Check: "second wall", Result: owner.Bad, Text: err.Error(),
+			Fix: "see whether this program can start itself: no task can run"}}
+	}
+	return []owner.Finding{
+		layer("second wall: system calls", s.Filter, s.Why[0],
+			"a task's process can open no file or socket, start nothing and signal nobody",
+			"use a kernel with seccomp, and a container that lets programs set filters; till then "+
+				"`godwit config set sandbox strict`", owner.Bad),
+		layer("second wall: files", s.Landlock > 0, s.Why[1],
+			fmt.Sprintf("the kernel keeps all files from it too (Landlock %d)", s.Landlock),
+			"nothing is open because of it; Landlock comes with Linux 5.13, and must be among the kernel's lsm=",
+			owner.Blind),
+		layer("second wall: namespaces", s.Own, s.Why[2],
+			"it is nobody, and sees no process and no network",
+			"nothing is open because of it; let users make namespaces (sysctl kernel.unprivileged_userns_clone=1, "+
+				"kernel.apparmor_restrict_unprivileged_userns=0, or the container's settings)", owner.Blind),
+	}
+}
+
+// layer is what was found of one layer. A layer that is lacking is worth what other says.
+func layer(check string, holds bool, why, text, fix, lacking string) owner.Finding {
+	if holds {
+		return owner.Finding{Check: check, Result: owner.OK, Text: text}
+	}
+	return owner.Finding{Check: check, Result: lacking, Text: "does not hold: " + why, Fix: fix}
+}
