@@ -57,7 +57,8 @@ func (u *upFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&u.cfg.NoRelay, "no-relay", false, "carry nothing for members that cannot reach each other directly")
 	f.StringVar(&u.cfg.SwarmKey, "swarm-key", "", "file with a private swarm's key")
 	f.StringArrayVar(&u.cfg.Overlays, "overlay", nil,
-		"overlay to serve: a name, an ID, or @FILE with a ticket (repeatable; default those served before, else "+node.DefaultOverlay+")")
+		"overlay to serve: a name, an ID, or @FILE with a ticket (repeatable; default those served before, else "+
+			node.DefaultOverlay+")")
 	f.StringVar(&u.api, "api", defaultAPI, `loopback address of the API; "" for the socket only`)
 	f.IntVar(&u.cfg.Cores, "cores", 0, "most tasks to run at once, whatever the rules say (default every core)")
 	f.StringVar(&u.memory, "memory", "", "most memory to lend to tasks, whatever the rules say, like 2GiB")
