@@ -304,3 +304,17 @@ func (m *Member) keepLease(epoch uint64) {
 	}
 	m.p.emit(Do{Of: m, Effects: []message.Effect{message.Persist{Key: LeaseKey, Value: b}}})
 }
+
+// Coordinator returns the machine that leads the overlay; nil while another does.
+func (e *election) Coordinator() *scheduler.Coordinator { return e.coordinator }
+
+// Replica returns the machine that follows the leader; nil while this peer leads.
+func (e *election) Replica() *scheduler.Replica { return e.replica }
+
+// Role returns the coordinator, or else the replica.
+func (e *election) Role() Machine {
+	if e.coordinator != nil {
+		return e.coordinator
+	}
+	return e.replica
+}

@@ -26,7 +26,11 @@ func (l *lonely) LeaveTime() time.Duration                                      
 func (l *lonely) Withheld() int                                                  { return 0 }
 func (l *lonely) Weight(*member.Member) float64                                  { return 1 }
 func nothing(string) (map[string][]byte, error)                                  { return nil, nil }
-func none(string) iter.Seq2[string, []byte]                                      { return func(func(string, []byte) bool) {} }
+
+// none is a disk without any pairs.
+func none(string) iter.Seq2[string, []byte] {
+	return func(func(string, []byte) bool) {}
+}
 
 // A driver gives a peer what happens and carries out what it answers with: here it only
 // counts what is to be durable, and tells who leads.

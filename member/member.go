@@ -69,25 +69,11 @@ func (m *Member) Manifest() *overlay.Manifest { return &m.manifest }
 // Pass returns what admits this peer; nil where none is needed. It is read only.
 func (m *Member) Pass() []byte { return m.pass }
 
-// Coordinator returns the machine that leads the overlay; nil while another does.
-func (m *Member) Coordinator() *scheduler.Coordinator { return m.coordinator }
-
-// Replica returns the machine that follows the leader; nil while this peer leads.
-func (m *Member) Replica() *scheduler.Replica { return m.replica }
-
 // Worker returns the machine that runs tasks.
 func (m *Member) Worker() *worker.Worker { return m.worker }
 
 // Submitter returns the machine that keeps the jobs of the peer's owner.
 func (m *Member) Submitter() *submitter.Submitter { return m.submitter }
-
-// Role returns the coordinator, or else the replica.
-func (m *Member) Role() Machine {
-	if m.coordinator != nil {
-		return m.coordinator
-	}
-	return m.replica
-}
 
 // Has reports whether a machine is still one of the member's: an answer may come for
 // one that has given its place to another.
