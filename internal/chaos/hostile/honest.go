@@ -19,7 +19,7 @@ type honest struct {
 const (
 	// honestTasks keep both nodes busy for some tens of seconds.
 	honestTasks = 40
-	honestLimit = 4 * time.Minute
+	honestLimit = 100 * time.Second
 )
 
 func newHonest() *honest { return &honest{} }

@@ -62,9 +62,9 @@ func playPoison(ctx context.Context, f *field, row *Row) error {
 		return err
 	}
 	sent, dead := 0, func() bool { return f.victim().Ended() || f.helper().Ended() }
-	for sent < f.Times && !dead() {
-		s := crowd[sent%len(crowd)]
-		pool, err := f.leader(ctx, s.poolName())
+	for n := 0; n < f.Times && !dead(); n++ {
+		s := crowd[n%len(crowd)]
+		pool, err := f.agreed(ctx, s.poolName())
 		if err != nil {
 			break // which is judged
 		}
@@ -72,7 +72,7 @@ func playPoison(ctx context.Context, f *field, row *Row) error {
 		if err != nil {
 			return err
 		}
-		at, field := badTimes[sent%len(badTimes)], 3+sent/len(badTimes)%2
+		at, field := badTimes[n%len(badTimes)], 3+n/len(badTimes)%2
 		frames, err := poisoned(own, p.id, pool.Epoch, field, at)
 		if err != nil {
 			return err

@@ -180,18 +180,23 @@ var escapes = []string{"\x1b]0;owned\x07", "\x1b[2J\x1b[1;1Hall tasks done\x1b[8
 // playEscapes brings such texts as messages of results, as reasons, and as names of jobs.
 func playEscapes(ctx context.Context, f *field, row *Row) error {
 	var said []string
-	err := f.hunted(ctx, row, openName, 6, "", func(p *prey) error {
+	err := f.hunted(ctx, row, openName, 6, "retries: 20\n", func(p *prey) error {
 		crowd, err := f.crowd(ctx, 2, fellow)
 		if err != nil {
 			return err
 		}
+		failures := 0
 		if _, err := f.labour(ctx, fellow, p.id, 1, usualMachine, func(l *message.Lease) *task.Result {
+			if failures++; failures > len(escapes) {
+				return nil
+			}
 			r := failing(p.id, int(l.Task.Index), 0)
-			r.Message = escapes[int(l.Attempt.Seq)%len(escapes)]
+			r.Message = escapes[failures-1]
 			return &r
 		}); err != nil {
 			return err
 		}
+		defer f.dismiss()
 		for i, text := range escapes {
 			s := crowd[i%len(crowd)]
 			if err := s.writeOnWalls(ctx, p, text, i); err != nil {

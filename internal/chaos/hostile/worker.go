@@ -22,7 +22,7 @@ type worker struct {
 	end func(l *message.Lease) *task.Result
 
 	mu     sync.Mutex
-	leases map[task.TaskID]message.Attempt
+	leases map[task.TaskID]*message.Lease
 	taken  int // leases of the job
 	wrong  error
 }
@@ -38,7 +38,7 @@ func (f *field) labour(ctx context.Context, as guise, after task.JobID, slots in
 		return nil, err
 	}
 	w := &worker{stranger: s, of: s.poolName(), after: after, slots: slots, end: end,
-		leases: map[task.TaskID]message.Attempt{}}
+		leases: map[task.TaskID]*message.Lease{}}
 	s.offer = claims
 	s.onMessage = func(from task.PeerID, _ overlay.ID, m *message.Message) {
 		if m.Place != nil {
@@ -63,7 +63,7 @@ func (w *worker) work(ctx context.Context) {
 			r := &message.Report{Epoch: p.Epoch, Slots: w.slots, State: uint8(overlay.Available), Full: true, Born: born}
 			w.mu.Lock()
 			for id, a := range w.leases {
-				r.Held = append(r.Held, message.Held{Task: id, Attempt: a, Running: true})
+				r.Held = append(r.Held, message.Held{Task: id, Attempt: a.Attempt, Running: true, Receipt: a.Receipt})
 			}
 			w.mu.Unlock()
 			_ = w.say(ctx, p.Leader, message.Message{Report: r}) // the next says more
@@ -94,7 +94,7 @@ func (w *worker) placed(ctx context.Context, from task.PeerID, p *message.Place)
 		w.taken++
 		said := w.end(l)
 		if said == nil {
-			w.leases[l.Task] = l.Attempt
+			w.leases[l.Task] = l
 			continue
 		}
 		shown(l, said)
@@ -109,7 +109,7 @@ func (w *worker) placed(ctx context.Context, from task.PeerID, p *message.Place)
 }
 
 // shown puts what shows that a lease was given into the result of it.
-func shown(*message.Lease, *task.Result) {}
+func shown(l *message.Lease, r *task.Result) { r.Receipt = l.Receipt }
 
 // came returns how many leases of the job it was given.
 func (w *worker) came() (int, error) {
