@@ -46,17 +46,21 @@ func playFatRow(ctx context.Context, f *field, row *Row) error {
 	}
 	// Each such frame has megabytes: a tenth of the variations make the row fat many times over.
 	frames := max(9, f.Times/10)
+	jobs := map[*stranger]task.Record{}
 	for n := range frames {
 		s := crowd[n%len(crowd)]
 		p, err := f.agreed(ctx, s.poolName())
 		if err != nil {
 			break
 		}
-		own, err := s.jobOf(s.key, 1, func(j *task.Job) {
-			j.Replicas, j.Outputs, j.Nonce = task.MaxReplicas, []string{"o*"}, make([]byte, task.NonceSize)
-		})
-		if err != nil {
-			return err
+		own, ok := jobs[s]
+		if !ok {
+			if own, err = s.jobOf(s.key, 1, func(j *task.Job) {
+				j.Replicas, j.Outputs = task.MaxReplicas, []string{"o*"}
+			}); err != nil {
+				return err
+			}
+			jobs[s] = own
 		}
 		fat, err := fatRow(own.ID(), n)
 		if err != nil {
@@ -66,7 +70,7 @@ func playFatRow(ctx context.Context, f *field, row *Row) error {
 			return err
 		}
 	}
-	row.tried(frames, "rows of 2 MB each that make one of %d MB, and strangers' jobs, by all guises", 2*frames)
+	row.tried(frames, "rows of 2 MB each that make three of %d MB, of strangers' jobs, by all guises", 2*frames/len(crowd))
 	if err := rest(ctx); err != nil {
 		return err
 	}

@@ -3,8 +3,10 @@ package hostile
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
+	"godwit/internal/pause"
 	"godwit/overlay"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -38,8 +40,38 @@ func refused(_ *stranger, p *prey, epoch uint64, index, n int) (message.Message,
 			As: attemptAt(epoch, n+1)}}}}, nil
 }
 
+// hoarding says every second of each task that it runs here, as one attempt that stays.
+func (s *stranger) hoarding(ctx context.Context, p *prey) {
+	for n := 0; pause.For(ctx, reportEvery) == nil; n++ {
+		select {
+		case <-s.ended:
+			return
+		default:
+		}
+		pool, err := s.f.agreed(ctx, s.poolName())
+		if err != nil {
+			continue
+		}
+		r := &message.Report{Epoch: pool.Epoch, Slots: p.tasks, State: uint8(overlay.Available)}
+		for i := range p.tasks {
+			r.Held = append(r.Held, message.Held{Task: task.TaskID{Job: p.id, Index: uint64(i)}, Running: true,
+				Attempt: message.Attempt{Epoch: pool.Epoch, Seq: uint64(1000 + i)}})
+		}
+		_ = s.say(ctx, pool.Leader, message.Message{Report: r}) // the next says it again
+	}
+}
+
 func playTheft(ctx context.Context, f *field, row *Row) error {
-	return f.meddle(ctx, row, 8, "", holding, refused)
+	// Each stranger goes on hoarding the tasks of the job that it forges about, until it is
+	// dismissed.
+	var began sync.Map
+	kept := func(s *stranger, p *prey, epoch uint64, index, n int) (message.Message, error) {
+		if _, before := began.LoadOrStore(s, true); !before {
+			go s.hoarding(context.WithoutCancel(ctx), p)
+		}
+		return holding(s, p, epoch, index, n)
+	}
+	return f.meddle(ctx, row, 8, "", kept, refused)
 }
 
 // hoardLimit is how long a job may take whose first leases went to members that keep them:
