@@ -33,17 +33,22 @@ func playQuestions(ctx context.Context, f *field, row *Row) error {
 		return nil
 	}
 	// Peers that report once and have no advert were remembered for good.
-	reporters, err := f.crowd(ctx, f.Strangers, passerby)
-	if err != nil {
-		return err
-	}
 	pool, err := f.leader(ctx, openName)
 	if err != nil {
 		return err
 	}
-	for _, s := range reporters {
-		if err := s.say(ctx, pool.Leader, message.Message{Report: &message.Report{Epoch: pool.Epoch}}); err != nil {
+	var reporters []*stranger
+	came := 0
+	for came < f.Times {
+		f.dismiss()
+		if reporters, err = f.crowd(ctx, f.Strangers, passerby, fellow); err != nil {
 			return err
+		}
+		for _, s := range reporters {
+			if err := s.say(ctx, pool.Leader, message.Message{Report: &message.Report{Epoch: pool.Epoch}}); err != nil {
+				return err
+			}
+			came++
 		}
 	}
 	var asked, answered atomic.Int64
@@ -66,8 +71,8 @@ func playQuestions(ctx context.Context, f *field, row *Row) error {
 		}
 	}
 	all.Wait()
-	row.tried(int(asked.Load()), "questions why, job, jobs, scheduling and history of %d strangers, %d at a time each",
-		len(reporters), atOnce)
+	row.tried(int(asked.Load()), "questions why, job, jobs, scheduling and history of %d strangers, %d at a time each, after "+
+		"%d had reported and all but these had gone", len(reporters), atOnce, came)
 	row.now("%d were answered", answered.Load())
 	row.must("the job that was asked about", p.settle(ctx, preyLimit))
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"godwit/internal/pause"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -14,6 +15,10 @@ func quotas() []attack {
 		before: "priority was the submitter's own word, and an honest job that came first got 0 of 160 leases; jobs of invented " +
 			"submitters had no bound"}}
 }
+
+// askedFor is longer than a leader asks the submitter of a job that it was told of, before
+// anything of it is placed.
+const askedFor = 8 * time.Second
 
 // playGreed floods the pool with jobs while an honest one is to end.
 func playGreed(ctx context.Context, f *field, row *Row) error {
@@ -33,29 +38,35 @@ func playGreed(ctx context.Context, f *field, row *Row) error {
 		if err != nil {
 			break
 		}
-		var pairs []message.Pair
-		for range 5 {
-			rec, err := record(s.someKey(n), task.CID(f.open), 1_000_000, func(j *task.Job) {
+		const batch = 5
+		handedIn, key := n%2 == 0, s.key // a job is handed in by its submitter, and told of by anybody
+		var messages []message.Message
+		for range batch {
+			if !handedIn {
+				key = newKey()
+			}
+			rec, err := record(key, task.CID(f.open), 1_000_000, func(j *task.Job) {
 				j.Module, j.Priority, j.Weight = s.content.put(rawCodec, module).cid(), 1000, 1000
-				j.Timeout, j.Replicas, j.Memory = task.MaxDuration, 1+n%task.MaxReplicas, 1<<20
+				j.Timeout, j.Replicas, j.Memory = task.MaxDuration, 1+n/2%2, 1<<20
 			})
 			if err != nil {
 				return err
 			}
 			s.content.put(jobCodec, rec.Encode())
-			pairs = append(pairs, recordPair(rec))
-			if err := s.say(ctx, p.Leader, message.Message{Submit: &message.Submit{Record: rec}}); err != nil {
-				return err
+			if handedIn {
+				messages = append(messages, message.Message{Submit: &message.Submit{Record: rec}})
+			} else {
+				messages = append(messages, known(p.Epoch, recordPair(rec)))
 			}
 			sent++
 		}
-		if err := s.say(ctx, p.Leader, known(p.Epoch, pairs...)); err != nil {
+		if err := s.say(ctx, p.Leader, messages...); err != nil {
 			return err
 		}
 	}
 	row.tried(sent, "jobs of a million long tasks each, of priority and weight 1000, of as many submitters, handed in and told "+
 		"of, within %.0f s", time.Since(begun).Seconds())
-	if err := rest(ctx); err != nil {
+	if err := pause.For(ctx, askedFor); err != nil {
 		return err
 	}
 	if list, err = f.pools(ctx, f.victim()); err != nil {

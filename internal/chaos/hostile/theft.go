@@ -74,9 +74,9 @@ func playTheft(ctx context.Context, f *field, row *Row) error {
 	return f.meddle(ctx, row, 8, "", kept, refused)
 }
 
-// hoardLimit is how long a job may take whose first leases went to members that keep them:
+// hoardLimit is how long jobs may take whose first leases went to members that keep them:
 // some turns of those, each ended by the leader.
-const hoardLimit = 2 * time.Minute
+const hoardLimit = 100 * time.Second
 
 // playBoasts has members that claim to be the best machines there are take what they are
 // given, and do nothing.
@@ -110,7 +110,7 @@ func playBoasts(ctx context.Context, f *field, row *Row) error {
 		overlay.MaxSlots)
 	begun := time.Now()
 	for _, p := range []*prey{job, second} {
-		if err := p.settle(ctx, hoardLimit); err != nil {
+		if err := p.settle(ctx, max(time.Second, hoardLimit-time.Since(begun))); err != nil {
 			row.broke("%v", err)
 		}
 	}
