@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"godwit/internal/pause"
@@ -25,7 +26,7 @@ func leaders() []attack {
 type liar struct {
 	*stranger
 	node  Node
-	epoch uint64
+	epoch atomic.Uint64
 
 	mu       sync.Mutex
 	job      task.JobID // that the node handed in
@@ -53,8 +54,8 @@ func (f *field) rise(ctx context.Context) (*liar, error) {
 	if err := s.beginWith(ctx, nil); err != nil {
 		return nil, err
 	}
-	l.epoch = overlay.NextEpoch(0, s.host.ID())
-	if err := s.advertiseIn(f.open, l.epoch); err != nil {
+	l.epoch.Store(overlay.NextEpoch(0, s.host.ID()))
+	if err := s.advertiseIn(f.open, l.epoch.Load()); err != nil {
 		return nil, err
 	}
 	if l.node, err = f.Start(ctx, Spec{Rules: rulesOf(f.disk), Peers: s.host.Addrs()[:1], Flags: []string{"--cores", "1"}}); err != nil {
@@ -79,9 +80,9 @@ func (l *liar) reign(ctx context.Context) {
 		default:
 		}
 		if n%5 == 0 {
-			_ = l.advertiseIn(l.f.open, l.epoch, l.node.Peer())
+			_ = l.advertiseIn(l.f.open, l.epoch.Load(), l.node.Peer())
 		}
-		_ = l.sayLease(ctx, l.node.Peer(), member.Renewal, l.epoch, "", l.host.ID(), l.node.Peer())
+		_ = l.sayLease(ctx, l.node.Peer(), member.Renewal, l.epoch.Load(), "", l.host.ID(), l.node.Peer())
 	}
 }
 
@@ -96,12 +97,12 @@ func (l *liar) hear(ctx context.Context, from task.PeerID, m *message.Message) {
 	case m.Known != nil:
 		l.session = m.Known.Session
 		l.answered++
-		_ = l.say(ctx, from, message.Message{Wanted: &message.Wanted{Epoch: l.epoch, Session: l.session, Seq: m.Known.Seq,
+		_ = l.say(ctx, from, message.Message{Wanted: &message.Wanted{Epoch: l.epoch.Load(), Session: l.session, Seq: m.Known.Seq,
 			Done: m.Known.Last, Follow: l.follows}})
 	case m.Copied != nil && m.Copied.Session == l.session:
 		l.copied = m.Copied.Seq
 	case m.Report != nil:
-		ack := &message.Ack{Epoch: l.epoch}
+		ack := &message.Ack{Epoch: l.epoch.Load()}
 		_ = l.say(ctx, from, message.Message{Ack: ack})
 	}
 }
@@ -165,7 +166,7 @@ func (l *liar) lieToSubmitter(ctx context.Context, row *Row) error {
 	}
 	sent := 0
 	for n, at := range badTimes {
-		frames, err := poisoned(own, p.id, l.epoch, 3+n%2, at)
+		frames, err := poisoned(own, p.id, l.epoch.Load(), 3+n%2, at)
 		if err != nil {
 			return err
 		}
@@ -228,7 +229,7 @@ func (l *liar) lie(p *prey, n, tasks int) (message.Message, error) {
 // eraseCopies gives the node a copy of a ledger, and then has it hand all over and forget.
 func (l *liar) eraseCopies(ctx context.Context, row *Row) error {
 	const jobs = 5
-	if err := l.tell(ctx, message.Message{Wanted: &message.Wanted{Epoch: l.epoch}}); err != nil {
+	if err := l.tell(ctx, message.Message{Wanted: &message.Wanted{Epoch: l.epoch.Load()}}); err != nil {
 		return err
 	}
 	if err := until(ctx, gatherLimit, func() error {
@@ -253,7 +254,7 @@ func (l *liar) eraseCopies(ctx context.Context, row *Row) error {
 	held := func() int { list, _ := l.f.pools(ctx, l.node); return list[openName].Jobs }
 	err := until(ctx, gatherLimit, func() error {
 		l.mu.Lock()
-		c := &message.Copy{Epoch: l.epoch, Session: l.session, Seq: l.copied + 1, Pairs: pairs}
+		c := &message.Copy{Epoch: l.epoch.Load(), Session: l.session, Seq: l.copied + 1, Pairs: pairs}
 		l.mu.Unlock()
 		if err := l.tell(ctx, message.Message{Copy: c}); err != nil {
 			return err
@@ -271,15 +272,29 @@ func (l *liar) eraseCopies(ctx context.Context, row *Row) error {
 	l.mu.Lock()
 	l.follows = false
 	l.mu.Unlock()
-	for range max(1, l.f.Times/20) {
-		if err := l.tell(ctx, message.Message{Wanted: &message.Wanted{Epoch: l.epoch}}); err != nil {
+	orders := 0
+	for n := range max(2, l.f.Times/20) {
+		l.mu.Lock()
+		told := l.answered
+		l.mu.Unlock()
+		if n%2 == 0 { // in a term of its own, which begins a session, or by asking for one
+			l.epoch.Store(overlay.NextEpoch(l.epoch.Load(), l.host.ID()))
+			err = l.advertiseIn(l.f.open, l.epoch.Load(), l.node.Peer())
+		} else {
+			err = l.tell(ctx, message.Message{Wanted: &message.Wanted{Epoch: l.epoch.Load()}})
+		}
+		if err != nil {
 			return err
 		}
 		row.Times++
-		if err := pause.For(ctx, time.Second/2); err != nil {
+		if err := pause.For(ctx, 2*time.Second); err != nil {
 			return err
 		}
+		l.mu.Lock()
+		orders += l.answered - told
+		l.mu.Unlock()
 	}
+	row.now("it said %d times more what it knows, and was told to forget it", orders)
 	row.tried(0, "orders to a follower to hand its copy over and forget it")
 	after := held()
 	row.now("the follower held %d jobs and then %d", before, after)

@@ -161,6 +161,11 @@ func (f *field) hunted(ctx context.Context, row *Row, overlay string, tasks int,
 		row.broke("%v", err)
 		return nil
 	}
-	row.now("a job of %d tasks in %s under it right after %.1f s", tasks, overlay, time.Since(begun).Seconds())
+	v, err := p.view(ctx)
+	if err != nil {
+		return err
+	}
+	row.now("a job of %d tasks in %s under it right after %.1f s, %d tasks run again", tasks, overlay,
+		time.Since(begun).Seconds(), v.Reruns)
 	return nil
 }

@@ -21,14 +21,14 @@ func thefts() []attack {
 	}
 }
 
-// holding says that a task runs here: as a fresh attempt, or as one after another's.
+// holding says that a task runs at a peer that takes none: as a fresh attempt, or as one after another's.
 func holding(_ *stranger, p *prey, epoch uint64, index, n int) (message.Message, error) {
 	h := message.Held{Task: task.TaskID{Job: p.id, Index: uint64(index)}, Running: n%3 != 0,
 		Attempt: message.Attempt{Epoch: epoch + uint64(n%2)*(1<<24), Seq: uint64(n % 64)}}
 	if n%2 == 1 {
 		h.After = message.Attempt{Epoch: epoch, Seq: uint64(n / 2 % 64)}
 	}
-	return message.Message{Report: &message.Report{Epoch: epoch, Slots: 4, State: uint8(overlay.Available),
+	return message.Message{Report: &message.Report{Epoch: epoch, State: uint8(overlay.Available),
 		Held: []message.Held{h}}}, nil
 }
 
@@ -52,7 +52,7 @@ func (s *stranger) hoarding(ctx context.Context, p *prey) {
 		if err != nil {
 			continue
 		}
-		r := &message.Report{Epoch: pool.Epoch, Slots: p.tasks, State: uint8(overlay.Available)}
+		r := &message.Report{Epoch: pool.Epoch, State: uint8(overlay.Available)}
 		for i := range p.tasks {
 			r.Held = append(r.Held, message.Held{Task: task.TaskID{Job: p.id, Index: uint64(i)}, Running: true,
 				Attempt: message.Attempt{Epoch: pool.Epoch, Seq: uint64(1000 + i)}})
