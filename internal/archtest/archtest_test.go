@@ -149,8 +149,11 @@ var rules = map[string]rule{
 
 	"internal/archtest": {},
 
-	"internal/chaos": {own: []string{"internal/chaos/walk", "internal/noop", "internal/pause"},
-		outside: []string{"golang.org/x/sys"}},
+	"internal/chaos": {own: []string{"internal/chaos/hostile", "internal/chaos/walk", "internal/noop", "internal/pause",
+		"task"}, outside: []string{"golang.org/x/sys"}},
+
+	"internal/chaos/hostile": {own: []string{"internal/pause", "member", "overlay", "p2p", "p2p/wire", "scheduler/ledger",
+		"scheduler/message", "task"}, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/libp2p/"}},
 
 	"internal/chaos/guest": {own: []string{"internal/chaos/walk"}},
 

@@ -14,6 +14,7 @@
 //	migration     owners return all the time, and nodes are killed, under tasks that move
 //	moves         a guest is moved to and fro between two nodes, again and again
 //	slowmoves     the same over a slow network (needs root)
+//	hostile       strangers, insiders and a lying leader attack nodes (--rows, --times)
 //
 // Each prints what it measured beside its target, and a line for each promise.
 // The exit code is 0 where all were kept, 1 where one was broken, 2 where it was

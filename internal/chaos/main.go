@@ -33,6 +33,7 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	scenarioMigration: migration,
 	scenarioMoves:     moves,
 	scenarioSlowMoves: slowMoves,
+	scenarioHostile:   besieged,
 }
 
 func scenarioNames() []string { return slices.Sorted(maps.Keys(scenarios)) }

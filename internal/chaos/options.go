@@ -28,6 +28,7 @@ type options struct {
 	delay    time.Duration // of a packet, one way
 	loss     float64       // share of packets lost
 	moving
+	attacked
 }
 
 // moving is what is asked of the scenarios in which tasks move.
@@ -77,6 +78,9 @@ func parse(args []string, out io.Writer) (options, error) {
 	f.DurationVar(&o.split, "split", time.Minute, "how long the network is in two")
 	f.DurationVar(&o.delay, "delay", 80*time.Millisecond, "delay of a packet between namespaces, one way")
 	f.Float64Var(&o.loss, "loss", .01, "share of the packets between namespaces that are lost")
+	f.StringVar(&o.rows, "rows", "", "rows to play, with commas between them, such as S1,S3 (hostile; default all)")
+	f.IntVar(&o.times, "times", 100, "how often each attack is tried, each time otherwise (hostile)")
+	f.IntVar(&o.strangers, "strangers", 16, "strangers of a crowd (hostile)")
 	o.moving.flags(f)
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -104,5 +108,5 @@ func (o options) validate() error {
 	case o.delay < 0 || !(o.loss >= 0 && o.loss < 1):
 		return errors.New("--delay must not be negative, and --loss from 0 to below 1")
 	}
-	return o.moving.validate()
+	return errors.Join(o.moving.validate(), o.attacked.validate())
 }

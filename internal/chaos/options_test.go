@@ -11,6 +11,7 @@ func TestParse(t *testing.T) {
 		"":                              {scenario: "processes", minutes: 3, nodes: 7, tasks: 500},
 		"split --seed 3":                {scenario: "split", seed: 3, minutes: 3, nodes: 7, tasks: 500},
 		"--minutes 0.5 --nodes 9":       {scenario: "processes", minutes: .5, nodes: 9, tasks: 500},
+		"hostile --rows s1,S3":          {scenario: "hostile", minutes: 3, nodes: 7, tasks: 500, attacked: attacked{rows: "s1,S3"}},
 		"disk --tasks 60 --wasm --json": {scenario: "disk", minutes: 3, nodes: 7, tasks: 60, wasm: true, json: true},
 	} {
 		got, err := parse(words(line), io.Discard)
@@ -25,7 +26,7 @@ func TestParse(t *testing.T) {
 			want.seed = got.seed
 		}
 		want.godwit, want.split, want.delay, want.loss = "godwit", time.Minute, 80*time.Millisecond, .01
-		want.moving = got.moving
+		want.moving, want.times, want.strangers = got.moving, 100, 16
 		if got != want {
 			t.Errorf("%q: %+v, want %+v", line, got, want)
 		}
@@ -35,7 +36,8 @@ func TestParse(t *testing.T) {
 		"--split 0s", "--delay -1s", "--loss 1", "--loss NaN", "--seed x", "--unknown",
 		"migration --nodes 3", "migration --work 0s", "migration --owners -1s", "moves --moves 0", "moves --sizes 1,x",
 		"moves --sizes 5000",
-		"slowmoves --rate -1", "moves --leave never"} {
+		"slowmoves --rate -1", "moves --leave never", "hostile --rows S1,S99", "hostile --times 0",
+		"hostile --strangers 0"} {
 		if o, err := parse(words(line), io.Discard); err == nil {
 			t.Errorf("%q was taken: %+v", line, o)
 		}

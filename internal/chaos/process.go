@@ -35,14 +35,16 @@ type node struct {
 	cores  int
 	runner string
 	binary string
-	rules  string // file
-	replay string // file with a trace that plays the owner; "" is none
+	rules  string   // file
+	replay string   // file with a trace that plays the owner; "" is none
+	flags  []string // of the verb up, beside those that every node gets
 
 	peer string // its ID; "" before its first start
 	addr string // multiaddr with its ID; "" before its first start
 	ask  *asker
 
 	proc *process // nil while it is down
+	pid  int      // of its last process
 	life int      // how often it was started
 }
 
@@ -78,7 +80,7 @@ func (n *node) start(ctx context.Context, peers []string) error {
 	if err != nil {
 		return fmt.Errorf("starting node %d: %w", n.index, err)
 	}
-	n.proc = &process{cmd: cmd, ended: make(chan struct{})}
+	n.proc, n.pid = &process{cmd: cmd, ended: make(chan struct{})}, cmd.Process.Pid
 	go func(p *process) { p.err = cmd.Wait(); close(p.ended) }(n.proc)
 	if err := n.awaitReady(ctx, read); err != nil {
 		n.kill()
@@ -91,6 +93,7 @@ func (n *node) command(peers []string) []string {
 	line := []string{n.binary, "up", "--data-dir", n.dir, "--config", n.rules, "--listen", n.listen, "--no-mdns",
 		"--api", "",
 		"--ready-fd", "3", "--runner", n.runner, "--cores", fmt.Sprint(n.cores)}
+	line = append(line, n.flags...)
 	if n.replay != "" {
 		line = append(line, "--replay", n.replay)
 	}
@@ -200,9 +203,14 @@ func (n *node) logSize() int64 {
 
 // verb runs one of the binary's client verbs at the node.
 func (n *node) verb(ctx context.Context, args ...string) (string, error) {
+	return n.verbIn(ctx, "", args...)
+}
+
+// verbIn does so in a directory; "" is this one.
+func (n *node) verbIn(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, n.binary, append(args, "--data-dir", n.dir)...)
 	var said, wrong strings.Builder
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &said, &wrong, ownGroup()
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = dir, &said, &wrong, ownGroup()
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("%s %s at node %d: %w: %s", filepath.Base(n.binary), args[0], n.index, err,
 			strings.TrimSpace(wrong.String()))

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"godwit/internal/chaos/hostile"
 )
 
 // A promise is one of godwit's, and whether this run found it kept.
@@ -33,7 +35,9 @@ type report struct {
 	Named    *spread   `json:"named,omitempty"`    // to when most live nodes named it
 	Goodbye  *spread   `json:"goodbye,omitempty"`  // from SIGTERM to the next leader
 	Jobs     []ending  `json:"jobs,omitempty"`
-	Kept     bool      `json:"kept"` // every promise
+
+	Rows *hostile.Report `json:"hostile,omitempty"` // of attacks by strangers
+	Kept bool            `json:"kept"`              // every promise
 }
 
 // show adds a figure.
@@ -79,7 +83,15 @@ func (r *report) write(w io.Writer, asJSON bool) error {
 	for _, f := range r.Figures {
 		fmt.Fprintf(w, "  %-52s %-34s %s\n", f.Name, f.Value, f.Target)
 	}
+	if r.Rows != nil {
+		if err := r.Rows.Write(w); err != nil {
+			return err
+		}
+	}
 	for _, p := range r.Promises {
+		if r.Rows != nil {
+			break // its rows say it
+		}
 		if p.Kept {
 			fmt.Fprintf(w, "kept    %s\n", p.What)
 		} else {

@@ -1,0 +1,61 @@
+package hostile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// An attack is one row of the report.
+type attack struct {
+	id     string // of the threat
+	before string // what came of it before anything was done about it
+	// plain attacks need nodes of their own, so that what they do to them is told apart;
+	// the others are played one after the other on nodes under which an honest job goes on.
+	plain bool
+	// level has how late the leader's renewals of its lease come judged too.
+	level bool
+	// disk is what owners let the nodes keep, in bytes; 0 is the usual.
+	disk int64
+	play func(ctx context.Context, f *field, row *Row) error
+}
+
+// attacks are all of them, in the order in which they are played: what fills memory and
+// disks last.
+func attacks() []attack {
+	return slices.Concat(poisons(), claims(), forgeries(), thefts(), words(), ledgers(), quotas(), crowds(), walls(),
+		secrets(), roads(), disks(), leaders())
+}
+
+// Names returns the attacks that there are.
+func Names() []string {
+	var out []string
+	for _, a := range attacks() {
+		out = append(out, a.id)
+	}
+	return out
+}
+
+// chosen returns the attacks of those names; all without any.
+func chosen(names []string) ([]attack, error) {
+	all := attacks()
+	if len(names) == 0 {
+		return all, nil
+	}
+	var out []attack
+	for _, name := range names {
+		i := slices.IndexFunc(all, func(a attack) bool { return strings.EqualFold(a.id, name) })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no row %q: %s", name, strings.Join(Names(), ", "))
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
+}
+
+// Check fails for names of which there is no attack.
+func Check(names []string) error {
+	_, err := chosen(names)
+	return err
+}

@@ -1,0 +1,151 @@
+package hostile
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"godwit/task"
+)
+
+// A Node is a node that is attacked: a process of the program.
+type Node interface {
+	Peer() task.PeerID
+	Addr() string // multiaddr with the ID
+	Dir() string  // of its data
+	PID() int
+	Ended() bool  // by itself
+	Said() string // the end of its log
+	// Verb runs one of the program's verbs at the node, in a directory, and returns what it
+	// printed; the error tells what it complained of.
+	Verb(ctx context.Context, dir string, args ...string) (string, error)
+	// Get asks the node's API.
+	Get(ctx context.Context, path string, into any) error
+	Kill()
+}
+
+// A Spec says how a node is started.
+type Spec struct {
+	Rules string   // the owner's, as text
+	Peers []string // multiaddrs
+	Flags []string // of the verb up, beside those that every node gets
+}
+
+// Options say what Run does.
+type Options struct {
+	Rows      []string // names of attacks; empty: all
+	Times     int      // variations of each attack, at least 1
+	Strangers int      // of a crowd, at least 1
+	Seed      uint64   // of every choice
+	Dir       string   // for files of the run
+	Start     func(ctx context.Context, s Spec) (Node, error)
+	Say       func(format string, args ...any) // progress
+}
+
+// Run plays the attacks. The error is of the run itself: that the nodes could not be
+// started, or that ctx ended. What was found out until then is in the report.
+func Run(ctx context.Context, o Options) (*Report, error) {
+	list, err := chosen(o.Rows)
+	report := &Report{}
+	if err != nil {
+		return report, err
+	}
+	t := &tour{Options: o, rng: rand.New(rand.NewPCG(o.Seed, 1)), honest: newHonest()}
+	defer func() { t.leave() }()
+	for _, a := range list {
+		row, err := t.visit(ctx, a)
+		if ctx.Err() != nil {
+			return report, ctx.Err()
+		}
+		if err != nil {
+			return report, fmt.Errorf("row %s: %w", a.id, err)
+		}
+		report.Rows = append(report.Rows, row)
+	}
+	report.Rows = append(report.Rows, t.end(ctx))
+	return report, ctx.Err()
+}
+
+// A tour goes from attack to attack.
+type tour struct {
+	Options
+	rng    *rand.Rand
+	shared *field // on which an honest job goes on; nil before there is one
+	honest *honest
+	fields int // made so far
+}
+
+// visit plays one attack.
+func (t *tour) visit(ctx context.Context, a attack) (*Row, error) {
+	row := &Row{ID: a.id, Before: a.before}
+	f, err := t.fieldFor(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	t.Say("%s: %s", a.id, a.before)
+	begun := time.Now()
+	f.gauge.reset()
+	playing, done := context.WithTimeout(ctx, playLimit)
+	err = a.play(playing, f, row)
+	done()
+	f.dismiss()
+	if err != nil && ctx.Err() == nil {
+		row.broke("the attack could not be played to its end: %v", err)
+	}
+	f.hold(ctx, row, a.level)
+	row.TookS = time.Since(begun).Seconds()
+	if a.plain {
+		f.close()
+	} else if !row.Holds() {
+		t.honest.give(ctx, f, row.ID)
+		t.leave()
+	}
+	verdict := "holds"
+	if !row.Holds() {
+		verdict = fmt.Sprintf("BROKEN %q", row.Broken)
+	}
+	t.Say("%s %s after %.0f s: %s: %q", a.id, verdict, row.TookS, row.Tried, row.Now)
+	return row, nil
+}
+
+// playLimit bounds one attack, so that one that a node stalls does not stall the run.
+const playLimit = 4 * time.Minute
+
+// fieldFor returns where an attack is played.
+func (t *tour) fieldFor(ctx context.Context, a attack) (*field, error) {
+	if !a.plain && t.shared != nil {
+		return t.shared, t.honest.goOn(ctx, t.shared)
+	}
+	t.fields++
+	f, err := newField(ctx, &t.Options, t.rng, t.fields, cmp.Or(a.disk, maxDisk))
+	if err != nil {
+		return nil, fmt.Errorf("making nodes to attack: %w", err)
+	}
+	if a.plain {
+		return f, nil
+	}
+	t.shared = f
+	return f, t.honest.goOn(ctx, f)
+}
+
+// leave ends the nodes of the shared field.
+func (t *tour) leave() {
+	if t.shared != nil {
+		t.shared.close()
+		t.shared = nil
+	}
+}
+
+// end is the row of the honest job.
+func (t *tour) end(ctx context.Context) *Row {
+	begun := time.Now()
+	row := &Row{ID: "job", Before: "an honest job was stopped, starved, made up or lost by any of these"}
+	if t.shared != nil {
+		t.honest.give(ctx, t.shared, "the end")
+	}
+	t.honest.tell(row)
+	row.TookS = time.Since(begun).Seconds()
+	return row
+}
