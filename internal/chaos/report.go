@@ -83,15 +83,14 @@ func (r *report) write(w io.Writer, asJSON bool) error {
 	for _, f := range r.Figures {
 		fmt.Fprintf(w, "  %-52s %-34s %s\n", f.Name, f.Value, f.Target)
 	}
+	promises := r.Promises
 	if r.Rows != nil {
 		if err := r.Rows.Write(w); err != nil {
 			return err
 		}
+		promises = promises[len(r.Rows.Rows):] // the first are the rows again
 	}
-	for _, p := range r.Promises {
-		if r.Rows != nil {
-			break // its rows say it
-		}
+	for _, p := range promises {
 		if p.Kept {
 			fmt.Fprintf(w, "kept    %s\n", p.What)
 		} else {

@@ -100,7 +100,7 @@ func invented(s *stranger, p *prey, epoch uint64, index, n int) (message.Message
 		}
 		row.AddResult(attemptAt(epoch, i), r)
 	}
-	return known(epoch, rowPair(p.id, index, row.Encode())), nil
+	return known(epoch, rowPair(p.id, index, raw(row))), nil
 }
 
 func playMadeUp(ctx context.Context, f *field, row *Row) error {
@@ -133,7 +133,7 @@ func failedRow(s *stranger, p *prey, epoch uint64, index, n int) (message.Messag
 		}
 		row.AddResult(attemptAt(epoch, i), r)
 	}
-	return known(epoch, rowPair(p.id, index, row.Encode())), nil
+	return known(epoch, rowPair(p.id, index, raw(row))), nil
 }
 
 func playFailed(ctx context.Context, f *field, row *Row) error {
@@ -149,7 +149,7 @@ func state(s *stranger, n int) ledger.Checkpoint {
 
 func bestState(s *stranger, p *prey, epoch uint64, index, n int) (message.Message, error) {
 	c := state(s, n)
-	return known(epoch, rowPair(p.id, index, (&ledger.Row{Best: &c}).Encode())), nil
+	return known(epoch, rowPair(p.id, index, raw(&ledger.Row{Best: &c}))), nil
 }
 
 func savedState(s *stranger, p *prey, epoch uint64, index, n int) (message.Message, error) {
@@ -194,7 +194,7 @@ func closing(_ *stranger, p *prey, epoch uint64, _, n int) (message.Message, err
 	facts := []ledger.Facts{{Done: all, Delivery: 1}, {Failed: all}, {Expired: true}, {Done: all, Delivery: ledger.MaxDelivery},
 		{Cancel: make([]byte, ed25519.SignatureSize)}}
 	one := facts[n%len(facts)]
-	return known(epoch, message.Pair{Key: ledger.FactsKey(p.id), Value: one.Encode()}), nil
+	return known(epoch, message.Pair{Key: ledger.FactsKey(p.id), Value: raw(&one)}), nil
 }
 
 func gone(_ *stranger, p *prey, _ uint64, _, n int) (message.Message, error) {

@@ -66,7 +66,7 @@ func playFatRow(ctx context.Context, f *field, row *Row) error {
 		if err != nil {
 			return err
 		}
-		if err := s.say(ctx, p.Leader, known(p.Epoch, recordPair(own), rowPair(own.ID(), 0, fat.Encode()))); err != nil {
+		if err := s.say(ctx, p.Leader, known(p.Epoch, recordPair(own), rowPair(own.ID(), 0, raw(fat)))); err != nil {
 			return err
 		}
 	}

@@ -14,11 +14,12 @@ import (
 	"godwit/task"
 )
 
-// raw encodes what no type of the project holds.
+// raw encodes what need not be within any bound, in the form that the project has.
 func raw(v any) []byte {
-	mode, err := cbor.CoreDetEncOptions().EncMode()
+	mode, err := cbor.EncOptions{Sort: cbor.SortCoreDeterministic, Time: cbor.TimeRFC3339NanoUTC,
+		TagsMd: cbor.TagsForbidden}.EncMode()
 	if err != nil {
-		panic(err) // the library's own options
+		panic(err) // the options are good
 	}
 	b, err := mode.Marshal(v)
 	if err != nil {
@@ -39,7 +40,7 @@ func newKey() ed25519.PrivateKey {
 // record signs a job; change may say what is unusual about it.
 func record(key ed25519.PrivateKey, of task.CID, tasks int64, change func(*task.Job)) (task.Record, error) {
 	j := &task.Job{Name: "x", Overlay: string(of), Module: task.RawCID([]byte("m")), Outputs: []string{task.Stdout},
-		Memory: 16 << 20, Replicas: 1, Submitted: time.Now().UTC(), Nonce: make([]byte, task.NonceSize)}
+		Memory: 16 << 20, Replicas: 1, Submitted: task.At(time.Now()), Nonce: make([]byte, task.NonceSize)}
 	rand.Read(j.Nonce)
 	if tasks > 1 {
 		j.Sweep.Axes = []task.Axis{{Name: "task", Step: 1, Count: uint64(tasks)}}
