@@ -123,7 +123,7 @@ func (c *matchCase) job(k int, begun time.Time, of overlay.ID) task.Job {
 		Name: fmt.Sprintf("job%d", k), Overlay: string(of), Module: task.RawCID([]byte(matchModule)),
 		Outputs: []string{"stdout"},
 		Sweep:   task.Sweep{Repeat: j.tasks}, Work: j.work, Memory: 1 << 20, Replicas: 1, Retries: 1,
-		Checkpoint: task.Checkpoint{Every: matchSaves}, Submitted: begun.Add(j.at), Nonce: nonce,
+		Checkpoint: task.Checkpoint{Every: matchSaves}, Submitted: task.At(begun.Add(j.at)), Nonce: nonce,
 	}
 }
 

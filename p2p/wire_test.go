@@ -43,6 +43,18 @@ func FuzzQuestion(f *testing.F) {
 		if err == nil && (q.time < 0 || q.time > MaxRequestTime || len(q.method) > MaxMethod) {
 			t.Fatalf("question over its limits: %+v", q)
 		}
+		if err != nil {
+			return
+		}
+		var out bytes.Buffer
+		if err := writeQuestion(bufio.NewWriter(&out), q); err != nil {
+			t.Fatal(err)
+		}
+		again, err := readQuestion(reader(out.Bytes()), nil)
+		if err != nil || again.method != q.method || again.time != max(q.time, time.Millisecond) ||
+			!bytes.Equal(again.body, q.body) {
+			t.Fatalf("%+v came back as %+v, %v", q, again, err)
+		}
 	})
 }
 

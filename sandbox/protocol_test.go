@@ -123,8 +123,24 @@ func FuzzRequest(f *testing.F) {
 	f.Add(good.Bytes())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var r request
-		if _, err := readFrame(bufio.NewReader(bytes.NewReader(b)), &r, 1<<20); err == nil && len(b) < 12 {
+		body, err := readFrame(bufio.NewReader(bytes.NewReader(b)), &r, 1<<20)
+		if err == nil && len(b) < 12 {
 			t.Fatal(io.ErrUnexpectedEOF)
+		}
+		if err != nil || len(b) > 1<<10 { // what is escaped when it is encoded may take too long a header
+			return
+		}
+		var once, twice bytes.Buffer
+		if err := writeFrame(&once, r, body); err != nil {
+			t.Fatal(err)
+		}
+		var back request
+		data, err := readFrame(bufio.NewReader(bytes.NewReader(once.Bytes())), &back, 1<<20)
+		if err == nil {
+			err = writeFrame(&twice, back, data)
+		}
+		if err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
+			t.Fatalf("%+v came back as %+v (%v)", r, back, err)
 		}
 	})
 }

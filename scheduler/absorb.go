@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -43,7 +44,7 @@ func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, erro
 			err = vetFacts(j.ledger, facts, c.now)
 		}
 		if err == nil {
-			c.absorbFacts(j, facts)
+			err = c.absorbFacts(j, facts)
 		}
 		return id, err
 	}
@@ -55,7 +56,7 @@ func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, erro
 		c.dropUnproven(row, task.TaskID{Job: id, Index: i})
 	}
 	if err == nil && !j.ledger.Delivered(i) {
-		c.absorbRow(from, j, i, row)
+		err = c.absorbRow(from, j, i, row)
 	}
 	return id, err
 }
@@ -134,18 +135,21 @@ func (c *Coordinator) absorbRecord(from task.PeerID, id task.JobID, value []byte
 }
 
 // absorbFacts merges facts of a job.
-func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
+func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) error {
 	ours := &j.ledger.Facts
-	before, delivery := string(ours.Encode()), ours.Delivery
-	was := ours.Done.Count() + ours.Failed.Minus(ours.Done).Count()
+	before, err := ours.Encode()
+	if err != nil {
+		return err
+	}
+	was, delivery := ours.Done.Count()+ours.Failed.Minus(ours.Done).Count(), ours.Delivery
 	for _, i := range slices.Sorted(maps.Keys(j.live)) {
 		if f.Done.Contains(i) || f.Failed.Contains(i) {
 			c.endLeases(j, i, message.DropSuperseded)
 		}
 	}
 	ours.Merge(f)
-	if string(ours.Encode()) == before {
-		return
+	if after, err := ours.Encode(); err != nil || bytes.Equal(after, before) {
+		return err
 	}
 	c.table.persistFacts(j)
 	if ours.Delivery != delivery {
@@ -158,19 +162,20 @@ func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) {
 	}
 	c.touch(j)
 	c.table.endIfOver(j)
+	return nil
 }
 
-// absorbRow merges what a replica knows of a task that is not delivered.
-func (c *Coordinator) absorbRow(from task.PeerID, j *job, i uint64, theirs *ledger.Row) {
+// absorbRow merges what a replica knows of a task that is not delivered, or refuses it whole.
+func (c *Coordinator) absorbRow(from task.PeerID, j *job, i uint64, theirs *ledger.Row) error {
 	for k := range theirs.Log {
 		c.term.neverGiven(from, theirs.Log[k].Attempt)
 	}
 	row := j.row(i)
 	before := row.Verdict(j.ledger.Rule())
 	useful, wasted := costOfLog(row)
-	if !row.Merge(theirs) {
+	if changed, err := row.Take(theirs, j.ledger.Rule()); !changed {
 		c.reports.waitAgain(j, i)
-		return
+		return err
 	}
 	u, w := costOfLog(row)
 	j.useful, j.wasted = j.useful+u-useful, j.wasted+w-wasted
@@ -191,4 +196,5 @@ func (c *Coordinator) absorbRow(from task.PeerID, j *job, i uint64, theirs *ledg
 	}
 	c.touch(j)
 	c.table.endIfOver(j)
+	return nil
 }

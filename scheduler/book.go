@@ -67,7 +67,7 @@ func liveLeases(t *liveTask) []message.LiveLease {
 	var out []message.LiveLease
 	for _, l := range t.leases {
 		if len(out) < message.MaxLive {
-			told := message.LiveLease{Worker: l.host.peer, Attempt: l.attempt, Start: l.start}
+			told := message.LiveLease{Worker: l.host.peer, Attempt: l.attempt, Start: task.At(l.start)}
 			if m := l.move; m != nil && m.to != nil && m.handsOver() {
 				told.To, told.As = m.to.peer, m.as
 			}

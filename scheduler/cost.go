@@ -88,12 +88,12 @@ func correct(log *message.AttemptLog, cpu time.Duration) {
 // it was thought lost.
 func unleased(row *ledger.Row, worker task.PeerID, e *message.Ending, now time.Time) message.AttemptLog {
 	r := &e.Result
-	log := message.AttemptLog{Attempt: e.Attempt, Worker: worker, Start: now.Add(-r.Wall)}
+	log := message.AttemptLog{Attempt: e.Attempt, Worker: worker, Start: task.At(now.Add(-r.Wall))}
 	if k := slices.IndexFunc(row.Log, func(l message.AttemptLog) bool { return l.Attempt == e.Attempt }); k >= 0 {
 		log = row.Log[k]
 	}
-	log.Lag = cmp.Or(log.Lag, e.Begun.Lag(log.Start, now))
-	log.End, log.Outcome, log.Reason = now, r.Outcome.String(), r.Message
+	log.Lag = cmp.Or(log.Lag, e.Begun.Lag(log.Start.Time, now))
+	log.End, log.Outcome, log.Reason = task.At(now), r.Outcome.String(), r.Message
 	if r.Outcome.OwnFault() || r.Outcome == task.Completed {
 		log.CPU, log.Lost = 0, 0 // its result tells it
 	} else {
@@ -122,7 +122,7 @@ func (r *reports) beganAt(l *lease, row *ledger.Row) (again bool) {
 		if usual, known := usualShare(row); known {
 			share = usual
 		}
-		if took := (best.CPU - l.saved.base).Seconds() / share; took < r.c.now.Sub(log.Start).Seconds() {
+		if took := (best.CPU - l.saved.base).Seconds() / share; took < r.c.now.Sub(log.Start.Time).Seconds() {
 			l.saved.heldAt = log.Start.Add(time.Duration(took * float64(time.Second)))
 		} else {
 			l.saved.heldAt = r.c.now
@@ -214,7 +214,7 @@ func usualShare(row *ledger.Row) (share float64, known bool) {
 	var cpu, ran time.Duration
 	for i := range row.Log {
 		if l := &row.Log[i]; l.CPU > 0 && ended(l) {
-			cpu, ran = cpu+l.CPU, ran+l.End.Sub(l.Start)
+			cpu, ran = cpu+l.CPU, ran+l.End.Sub(l.Start.Time)
 		}
 	}
 	if ran <= 0 {

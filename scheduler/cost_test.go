@@ -33,12 +33,12 @@ func TestEstimate(t *testing.T) {
 			60 * second},
 		"its worker died before": {func(l *lease) { l.host.born = at(25).UnixNano() }, 0, 25 * second},
 		"others of its task had a fifth": {func(l *lease) {
-			l.job.row(l.task.index).Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Start: at(-50),
-				End: at(-40), Outcome: "interrupted", CPU: 2 * second})
+			l.job.row(l.task.index).Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Start: task.At(at(-50)),
+				End: task.At(at(-40)), Outcome: "interrupted", CPU: 2 * second})
 		}, 0, 12 * second},
 		"what others are thought to have had": {func(l *lease) {
-			l.job.row(l.task.index).Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Start: at(-50),
-				End: at(-40), Outcome: "lost", CPU: 2 * second, Lost: 2 * second})
+			l.job.row(l.task.index).Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Start: task.At(at(-50)),
+				End: task.At(at(-40)), Outcome: "lost", CPU: 2 * second, Lost: 2 * second})
 		}, 0, 60 * second},
 		"saved each so often":         {func(*lease) {}, 10 * second, 10 * second},
 		"at the pace before its save": {func(l *lease) { saveAt(l, 10*second, at(40)) }, 0, 15 * second},
@@ -61,9 +61,10 @@ func TestEstimate(t *testing.T) {
 func TestHandedAfterLost(t *testing.T) {
 	r := newRan(t, nil)
 	i, a := uint64(4), message.Attempt{Epoch: 1, Seq: 1}
-	log := message.AttemptLog{Attempt: a, Worker: "w", Start: schedtest.Start}
+	log := message.AttemptLog{Attempt: a, Worker: "w", Start: task.At(schedtest.Start)}
 	r.job.row(i).Note(log)
-	log.End, log.Outcome, log.CPU, log.Lost = schedtest.Start.Add(time.Second), "lost", 4*time.Second, 4*time.Second
+	log.End, log.Outcome = task.At(schedtest.Start.Add(time.Second)), "lost"
+	log.CPU, log.Lost = 4*time.Second, 4*time.Second
 	useful, wasted, moved := r.job.useful, r.job.wasted, r.job.migrations
 	r.c.reports.note(r.job, i, log)
 	if got := r.job.wasted - wasted; got != 4*time.Second {
@@ -84,7 +85,7 @@ func TestHandedAfterLost(t *testing.T) {
 func TestCostOfMergedRow(t *testing.T) {
 	r := newRan(t, nil)
 	i, log := uint64(4), message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Worker: "w",
-		Start: schedtest.Start, End: schedtest.Start.Add(time.Second), Outcome: "lost"}
+		Start: task.At(schedtest.Start), End: task.At(schedtest.Start.Add(time.Second)), Outcome: "lost"}
 	log.CPU, log.Lost = 4*time.Second, 4*time.Second
 	r.c.reports.note(r.job, i, log)
 	log.Outcome, log.CPU, log.Lost = "interrupted", 3*time.Second, time.Second

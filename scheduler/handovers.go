@@ -270,7 +270,7 @@ func (t *transfers) measureHandOver(j *job, e *message.Ending) {
 	if log.Outcome != ledger.Moved { // it was thought lost, or nobody told this leader how it ended
 		log.Outcome, log.MovedTo = ledger.Moved, e.Handed.To
 		if log.End.IsZero() {
-			log.End = t.c.now
+			log.End = task.At(t.c.now)
 		}
 		j.migrations++
 	}

@@ -152,7 +152,7 @@ func (t *jobTable) offeredAgain(j *job, have []message.Range) {
 // learn takes as done what the submitter holds and this ledger has no end of.
 func (t *jobTable) learn(j *job, held ledger.Set) {
 	news := held.Minus(j.ledger.Facts.Done).Minus(j.ledger.Facts.Failed)
-	if len(news) == 0 || j.state != jobOpen {
+	if len(news) == 0 || j.state != jobOpen || len(news)+len(j.ledger.Facts.Done) > ledger.MaxRanges {
 		return
 	}
 	for _, i := range slices.Sorted(maps.Keys(j.live)) { // those of live that are among them
@@ -194,7 +194,7 @@ func (t *jobTable) got(from task.PeerID, g *message.Got) {
 func (t *jobTable) delivered(j *job, held ledger.Set) {
 	n := len(t.kept)
 	arrived := func(i uint64) bool {
-		if !held.Contains(i) {
+		if f := &j.ledger.Facts; !held.Contains(i) || max(len(f.Done), len(f.Failed)) >= ledger.MaxRanges {
 			return false
 		}
 		if j.ledger.Verdict(i) == ledger.Failed {

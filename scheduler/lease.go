@@ -100,7 +100,8 @@ func (l *lease) taskID() task.TaskID { return task.TaskID{Job: l.job.id, Index: 
 
 // log is the lease as its task's row notes it, while it lives.
 func (l *lease) log() message.AttemptLog {
-	a := message.AttemptLog{Attempt: l.attempt, Worker: l.host.peer, Start: l.start, Reason: l.reason, MovedTo: l.movedTo}
+	a := message.AttemptLog{Attempt: l.attempt, Worker: l.host.peer, Start: task.At(l.start), Reason: l.reason,
+		MovedTo: l.movedTo}
 	a.From, a.Saved, a.Lag = l.saved.began, l.saved.base, l.lag
 	return a
 }
@@ -185,7 +186,7 @@ func (c *Coordinator) removeLease(l *lease, outcome, reason string) {
 	}
 	if !l.is(leasing.Awaits) { // else it was none yet
 		log := l.log()
-		log.End, log.Outcome, log.Reason = c.now, outcome, reason
+		log.End, log.Outcome, log.Reason = task.At(c.now), outcome, reason
 		log.CPU, log.Lost = c.reports.spent(l, l.result, outcome)
 		c.reports.note(j, t.index, log)
 	}

@@ -36,7 +36,7 @@ func TestLeaseTellsTheWorkLeft(t *testing.T) {
 			c.members.hosts[by].speed = 2
 			row := j.row(0)
 			row.Best = &message.Checkpoint{CID: task.RawCID([]byte("state")), Fuel: 1, CPU: cpu}
-			row.Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Worker: by, Start: schedtest.Start,
+			row.Note(message.AttemptLog{Attempt: message.Attempt{Epoch: 1, Seq: 1}, Worker: by, Start: task.At(schedtest.Start),
 				Outcome: ledger.Moved})
 			c.reports.waitAgain(j, 0)
 		}

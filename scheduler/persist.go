@@ -27,18 +27,33 @@ func (t *jobTable) persistRecord(j *job) {
 }
 
 func (t *jobTable) persistFacts(j *job) {
-	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id), Value: j.ledger.Facts.Encode()})
+	value, err := j.ledger.Facts.Encode()
+	if err != nil {
+		t.unkept(task.TaskID{Job: j.id}, err)
+		return
+	}
+	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(j.id), Value: value})
 	t.c.replicas.Changed(replication.Key{Job: j.id, Kind: replication.Facts})
 }
 
 func (t *jobTable) persistRow(j *job, i uint64) {
 	id := task.TaskID{Job: j.id, Index: i}
-	value := j.ledger.Rows[i].Encode()
+	value, err := j.ledger.Rows[i].Encode()
+	if err != nil {
+		t.unkept(id, err)
+		return
+	}
 	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(id), Value: value})
 	t.c.replicas.Changed(replication.Key{Job: j.id, Index: i, Kind: replication.Row})
 	if !j.ledger.Delivered(i) && j.ledger.Verdict(i) != ledger.Open {
 		t.weigh(j, i, len(value))
 	}
+}
+
+// unkept says that something could not be made durable. It is as it was on disk and at the
+// followers, who hear of it with the next change that can be told.
+func (t *jobTable) unkept(id task.TaskID, err error) {
+	t.c.decided(id, "not kept", "", task.ClipMessage(err.Error()))
 }
 
 func (t *jobTable) armDeadline(j *job) {

@@ -160,7 +160,7 @@ func (d *dispatch) idleTime(h *host) time.Duration {
 func (d *dispatch) age(j *job) time.Duration {
 	came := j.came
 	if came.IsZero() {
-		came = j.spec.Submitted
+		came = j.spec.Submitted.Time
 	}
 	return max(0, d.c.now.Sub(came))
 }

@@ -27,6 +27,9 @@ func vetFacts(j *ledger.Job, f *ledger.Facts, now time.Time) error {
 			return fmt.Errorf("facts of task %d, the job has %d", set[n-1].To-1, total)
 		}
 	}
+	if !j.Facts.HasRoom(f) {
+		return fmt.Errorf("facts of more than %d ranges of tasks", ledger.MaxRanges)
+	}
 	if ours := j.Facts.Delivery; f.Delivery > ours+maxLeap {
 		return fmt.Errorf("delivery %d, after %d here", f.Delivery, ours)
 	}

@@ -43,9 +43,13 @@ func (r *ran) submit(rec task.Record, have ...message.Range) []message.Effect {
 
 // tell has a replica tell facts of the job.
 func (r *ran) tell(session uint64, f *ledger.Facts, now time.Time) {
+	value, err := f.Encode()
+	if err != nil {
+		panic(err)
+	}
 	_, from := schedtest.Identity(5)
 	r.c.Step(now, message.Received{From: from, Message: message.Message{Known: &message.Known{
-		Epoch: 7, Session: session, Seq: 1, Pairs: []message.Pair{{Key: ledger.FactsKey(r.job.id), Value: f.Encode()}},
+		Epoch: 7, Session: session, Seq: 1, Pairs: []message.Pair{{Key: ledger.FactsKey(r.job.id), Value: value}},
 	}}})
 }
 
@@ -88,7 +92,7 @@ func TestOnlyTheSubmitterEnds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = f.merge(message.Pair{Key: ledger.FactsKey(r.job.id), Value: facts.Encode()})
+			_, err = f.merge(message.Pair{Key: ledger.FactsKey(r.job.id), Value: schedtest.Encoded(t, facts)})
 			if over := j.Over(); over != tt.over {
 				t.Errorf("a follower takes the job for over: %v (%v)", over, err)
 			}
@@ -133,7 +137,7 @@ func TestSubmitterLacks(t *testing.T) {
 	}
 	// Another copy of the leader's takes the newer delivery over the older.
 	o := &ledger.Facts{Done: ledger.Set{{From: 0, To: 6}}}
-	if o.Merge(&r.job.ledger.Facts); !bytes.Equal(o.Encode(), r.job.ledger.Facts.Encode()) {
+	if o.Merge(&r.job.ledger.Facts); !bytes.Equal(schedtest.Encoded(t, o), schedtest.Encoded(t, &r.job.ledger.Facts)) {
 		t.Errorf("a copy makes of it %+v", o)
 	}
 }

@@ -101,21 +101,30 @@ func (r *Replica) merge(p message.Pair) (task.JobID, error) {
 				delete(r.live, t)
 			}
 		}
-		r.emit(message.Persist{Key: coordinatorPrefix + p.Key, Value: j.Facts.Encode()})
-		return id, nil
+		return id, r.persist(p.Key, &j.Facts)
 	}
 	i, row, err := decodeRow(j, p)
 	if err != nil || j.Delivered(i) {
 		return id, err
 	}
 	ours := j.Row(i)
-	if ours.Merge(row) {
-		r.emit(message.Persist{Key: coordinatorPrefix + p.Key, Value: ours.Encode()})
+	changed, err := ours.Take(row, j.Rule())
+	if changed {
+		err = r.persist(p.Key, ours)
 	}
 	if ours.Verdict(j.Rule()) != ledger.Open {
 		delete(r.live, task.TaskID{Job: id, Index: i})
 	}
-	return id, nil
+	return id, err
+}
+
+// persist makes a part of the copy durable.
+func (r *Replica) persist(key string, v interface{ Encode() ([]byte, error) }) error {
+	value, err := v.Encode()
+	if err == nil {
+		r.emit(message.Persist{Key: coordinatorPrefix + key, Value: value})
+	}
+	return err
 }
 
 // addRecord opens a job's record that came from a peer and adds the job.

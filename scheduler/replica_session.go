@@ -115,11 +115,21 @@ func (r *Replica) value(key string) []byte {
 		if err != nil || row == nil {
 			return nil
 		}
-		return row.Encode()
+		return encoded(row)
 	case kind == "j":
 		return j.Record.Encode()
 	}
-	return j.Facts.Encode()
+	return encoded(&j.Facts)
+}
+
+// encoded returns a part of the ledger as it is told; nil if it cannot be, as no part that
+// came from elsewhere.
+func encoded(v interface{ Encode() ([]byte, error) }) []byte {
+	value, err := v.Encode()
+	if err != nil {
+		return nil
+	}
+	return value
 }
 
 // wanted goes on with a session as the leader says.

@@ -129,7 +129,11 @@ func TestForgetsOutsideTheGroup(t *testing.T) {
 	for _, cid := range durable.JobBlocks(rec.ID(), job.Spec) {
 		out.blocks[cid] = true
 	}
-	for k, v := range out.replica.ledger.Pairs() {
+	pairs, err := out.replica.ledger.Pairs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range pairs {
 		out.disk[coordinatorPrefix+k] = v
 	}
 	s.byID[submitter] = s.nodes[0] // nobody of that name is there; it is answered by none
@@ -278,12 +282,12 @@ func TestLeadsWhereItLed(t *testing.T) {
 	if err := r.Sign(key); err != nil {
 		t.Fatal(err)
 	}
-	row := &ledger.Row{Log: []message.AttemptLog{{Attempt: a, Worker: worker, Start: schedtest.Start}}}
+	row := &ledger.Row{Log: []message.AttemptLog{{Attempt: a, Worker: worker, Start: task.At(schedtest.Start)}}}
 	for what, m := range map[string]message.Message{
 		"held":  {Report: &message.Report{Epoch: 7, Held: []message.Held{{Task: name, Attempt: a}}}},
 		"ended": {Report: &message.Report{Epoch: 7, Ended: []message.Ending{{Attempt: a, Result: r}}}},
 		"noted": {Known: &message.Known{Epoch: 7, Session: 1, Seq: 1, Pairs: []message.Pair{
-			{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()}, {Key: ledger.RowKey(name), Value: row.Encode()},
+			{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()}, {Key: ledger.RowKey(name), Value: schedtest.Encoded(t, row)},
 		}}},
 	} {
 		for _, epoch := range []uint64{7, 8} {

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -282,7 +283,7 @@ func (r *reports) count(h *host, j *job, l *lease, e *message.Ending) {
 		r.thank(h, e)
 		return
 	}
-	if err := result.Verify(); err != nil {
+	if err := r.vet(j, e); err != nil {
 		r.spoiled(h, j, l, e, err.Error())
 		return
 	}
@@ -305,6 +306,17 @@ func (r *reports) count(h *host, j *job, l *lease, e *message.Ending) {
 		r.c.members.touchHost(h)
 	}
 	r.fetchOutputs(l)
+}
+
+// vet refuses a result that is not signed, or that the row of its task has no room for.
+func (r *reports) vet(j *job, e *message.Ending) error {
+	if err := e.Result.Verify(); err != nil {
+		return err
+	}
+	if !j.row(e.Result.Task.Index).HasRoom(&e.Result, j.ledger.Rule()) {
+		return errors.New("the ledger has no room for another result of the task")
+	}
+	return nil
 }
 
 // fetchOutputs brings the outputs of a lease's result here before it counts:

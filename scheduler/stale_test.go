@@ -91,9 +91,10 @@ func TestHostileReplica(t *testing.T) {
 		{{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()}},
 		{{Key: ledger.JobKey(forged.ID()), Value: forged.Encode()}, {Key: ledger.JobKey(other.ID()), Value: rec.Encode()},
 			{Key: "", Value: nil}, {Key: "x/y/z", Value: nil}},
-		{{Key: ledger.RowKey(name), Value: row.Encode()},
-			{Key: ledger.RowKey(task.TaskID{Job: rec.ID(), Index: 2}), Value: (&ledger.Row{}).Encode()}},
-		{{Key: ledger.FactsKey(rec.ID()), Value: (&ledger.Facts{Done: ledger.Set{{From: 0, To: 1 << 40}}}).Encode()},
+		{{Key: ledger.RowKey(name), Value: schedtest.Encoded(t, row)},
+			{Key: ledger.RowKey(task.TaskID{Job: rec.ID(), Index: 2}), Value: schedtest.Encoded(t, &ledger.Row{})}},
+		{{Key: ledger.FactsKey(rec.ID()), Value: schedtest.Encoded(t,
+			&ledger.Facts{Done: ledger.Set{{From: 0, To: 1 << 40}}})},
 			{Key: ledger.FactsKey(other.ID()), Value: []byte{0xa0}}},
 	} {
 		effects := c.Step(schedtest.Start, message.Received{From: stranger,

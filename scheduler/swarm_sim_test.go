@@ -557,7 +557,7 @@ func (n *simNode) endHanded(id task.TaskID, a message.Attempt, r task.Result, ha
 // submit offers a job at a node and returns its ID.
 func (n *simNode) submit(tasks uint64, change func(*task.Job)) task.JobID {
 	rec := schedtest.Job(n.s.tb, n.key, tasks, func(j *task.Job) {
-		j.Submitted = n.s.now
+		j.Submitted = task.At(n.s.now)
 		binary.BigEndian.PutUint64(j.Nonce, n.s.rng.Uint64())
 		if change != nil {
 			change(j)

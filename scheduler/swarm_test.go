@@ -341,7 +341,7 @@ func (n *swarmNode) end(id task.TaskID, a message.Attempt, r task.Result) {
 // submit offers a job at a node and returns its ID.
 func (n *swarmNode) submit(tasks uint64, change func(*task.Job)) task.JobID {
 	rec := schedtest.Job(n.s.tb, n.key, tasks, func(j *task.Job) {
-		j.Submitted = n.s.now
+		j.Submitted = task.At(n.s.now)
 		binary.BigEndian.PutUint64(j.Nonce, n.s.rng.Uint64())
 		if change != nil {
 			change(j)

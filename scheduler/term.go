@@ -129,7 +129,7 @@ func (t *term) book(j *job, i uint64, l message.LiveLease) {
 		return
 	}
 	given := t.c.addLease(j, t.c.members.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
-	given.start = l.Start
+	given.start = l.Start.Time
 	given.take(leasing.Supposes) // it is not to be taken back
 	if l.To != "" && l.To != l.Worker && l.Attempt.Less(l.As) && j.mayResume() {
 		t.c.transfers.bookMove(given, t.c.members.host(l.To), l.As)

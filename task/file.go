@@ -196,7 +196,7 @@ func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submit
 		j.Inputs = append(j.Inputs, ref)
 	}
 	j.Module, j.Overlay = module, overlay
-	j.Submitted, j.Nonce = submitted.Round(0).UTC(), bytes.Clone(nonce)
+	j.Submitted, j.Nonce = Time{submitted.Round(0).UTC()}, bytes.Clone(nonce)
 	if ft := j.checkShape(); ft != nil {
 		return nil, f.place(ft)
 	}

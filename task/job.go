@@ -29,8 +29,8 @@ type Job struct {
 	Priority   int           `cbor:"16,keyasint"` // larger goes first
 	Checkpoint Checkpoint    `cbor:"17,keyasint"`
 
-	Submitted time.Time `cbor:"18,keyasint"` // by the submitter's clock
-	Nonce     []byte    `cbor:"19,keyasint"` // NonceSize bytes; makes two equal submissions two jobs
+	Submitted Time   `cbor:"18,keyasint"` // by the submitter's clock
+	Nonce     []byte `cbor:"19,keyasint"` // NonceSize bytes; makes two equal submissions two jobs
 
 	Timeout time.Duration `cbor:"20,keyasint,omitempty"` // longest run of one attempt; 0: see TimeLimit
 

@@ -61,7 +61,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	}
 	a, _ := Encode(got)
 	b, _ := Encode(j)
-	if !bytes.Equal(a, b) || !got.Submitted.Equal(j.Submitted) {
+	if !bytes.Equal(a, b) || !got.Submitted.Equal(j.Submitted.Time) {
 		t.Errorf("got %+v, want %+v", got, j)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-	"unicode/utf8"
 )
 
 // An Output is one file that a task produced, or its standard output.
@@ -44,7 +43,8 @@ type Result struct {
 	Outcome Outcome `cbor:"3,keyasint" json:"outcome"`
 	// 0 when Completed, not 0 when ExitFailure
 	ExitCode uint32 `cbor:"4,keyasint" json:"exit_code"`
-	Message  string `cbor:"5,keyasint,omitempty" json:"message,omitempty"` // for people; at most MaxMessage bytes
+	// for people; Printable, at most MaxMessage bytes
+	Message string `cbor:"5,keyasint,omitempty" json:"message,omitempty"`
 	// sorted by name, each name once; at most MaxOutputs
 	Outputs []Output      `cbor:"6,keyasint" json:"outputs"`
 	CPU     time.Duration `cbor:"7,keyasint" json:"cpu_ns"`
@@ -114,8 +114,8 @@ func (r *Result) validate() error {
 		return fmt.Errorf("outcome %d is none", r.Outcome)
 	case r.Outcome == Completed && r.ExitCode != 0, r.Outcome == ExitFailure && r.ExitCode == 0:
 		return fmt.Errorf("outcome %v with exit code %d", r.Outcome, r.ExitCode)
-	case len(r.Message) > MaxMessage || !utf8.ValidString(r.Message):
-		return fmt.Errorf("message of %d bytes: want UTF-8 of at most %d", len(r.Message), MaxMessage)
+	case len(r.Message) > MaxMessage || !isPrintable(r.Message):
+		return fmt.Errorf("message of %d bytes: want printable text of at most %d", len(r.Message), MaxMessage)
 	case r.CPU < 0 || r.Wall < 0:
 		return errors.New("a time is negative")
 	case len(r.Outputs) > MaxOutputs:
@@ -150,9 +150,9 @@ func (o *Output) validate() error {
 	return nil
 }
 
-// ClipMessage cuts s to what Result.Message may hold: valid UTF-8 of at most
-// MaxMessage bytes.
-func ClipMessage(s string) string { return clip(s, MaxMessage) }
+// ClipMessage makes of s what Result.Message may hold: Printable, of at most MaxMessage
+// bytes.
+func ClipMessage(s string) string { return Printable(s, MaxMessage) }
 
 // A Digest stands for what replicas of a task must agree on.
 type Digest [32]byte

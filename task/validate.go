@@ -251,9 +251,9 @@ func (j *Job) checkResolved() *fault {
 		return faultf("module", "", "CID %s is not valid", quote(string(j.Module)))
 	case len(j.Nonce) != NonceSize:
 		return faultf("nonce", "", "%d bytes, want %d", len(j.Nonce), NonceSize)
-	case j.Submitted.UTC().Year() < 1970 || j.Submitted.UTC().Year() > 9999:
-		return faultf("submitted", "set this machine's clock", "the year %d is not between 1970 and 9999",
-			j.Submitted.UTC().Year())
+	case j.Submitted.IsZero() || !j.Submitted.valid():
+		return faultf("submitted", "set this machine's clock", "%v is not a time in UTC, of the years %d to %d",
+			j.Submitted, FirstYear, LastYear)
 	}
 	if f := j.checkInputs(); f != nil {
 		return f

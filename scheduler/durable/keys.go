@@ -3,6 +3,7 @@
 package durable
 
 import (
+	"fmt"
 	"strings"
 
 	"godwit/scheduler/ledger"
@@ -14,11 +15,12 @@ func TaskKey(prefix string, id task.TaskID) string {
 	return prefix + strings.TrimPrefix(ledger.RowKey(id), "r/")
 }
 
-// Encode encodes what this machine made, or decoded before.
-func Encode(v any) []byte {
+// Encode encodes what this machine made, or decoded before. It fails for a time that
+// task.At did not make: none that was decoded is one.
+func Encode(v any) ([]byte, error) {
 	b, err := task.Encode(v)
 	if err != nil {
-		panic("scheduler: " + err.Error())
+		return nil, fmt.Errorf("scheduler: %w", err)
 	}
-	return b
+	return b, nil
 }

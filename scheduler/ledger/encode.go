@@ -43,20 +43,19 @@ func ParseRowKey(key string) (task.TaskID, error) {
 	return id, nil
 }
 
-// Encode returns the durable form of the row.
-func (r *Row) Encode() []byte { return encode(r) }
+// Encode returns the durable form of the row. It fails for a row with a time that
+// task.At did not make: none that was decoded has one.
+func (r *Row) Encode() ([]byte, error) { return encode("row", r) }
 
 // Encode returns the durable form of the facts.
-func (f *Facts) Encode() []byte { return encode(f) }
+func (f *Facts) Encode() ([]byte, error) { return encode("facts", f) }
 
-// encode cannot fail for the types of this package: they hold numbers, valid
-// strings and bytes.
-func encode(v any) []byte {
+func encode(what string, v any) ([]byte, error) {
 	b, err := task.Encode(v)
 	if err != nil {
-		panic("ledger: " + err.Error())
+		return nil, fmt.Errorf("ledger: %s: %w", what, err)
 	}
-	return b
+	return b, nil
 }
 
 // DecodeRow reads what Row.Encode wrote, and refuses a row that breaks the
@@ -68,6 +67,12 @@ func DecodeRow(b []byte) (*Row, error) {
 	}
 	if len(r.Results) > MaxResults || len(r.Failures) > MaxResults || len(r.Log) > MaxLog || len(r.Voided) > MaxResults {
 		return nil, errors.New("ledger: row beyond its bounds")
+	}
+	for i := range r.Log {
+		r.Log[i].Reason = task.ClipMessage(r.Log[i].Reason)
+		if !r.Log[i].bounded() {
+			return nil, errors.New("ledger: row has a line of log with a text beyond its bounds")
+		}
 	}
 	if r.Best != nil && !r.Best.Valid() {
 		return nil, errors.New("ledger: row has a checkpoint that is none")
@@ -111,17 +116,26 @@ func DecodeFacts(b []byte) (*Facts, error) {
 	return f, errors.Join(f.Done.check(), f.Failed.check())
 }
 
-// Pairs returns the whole durable form, key to value.
-func (l *Ledger) Pairs() map[string][]byte {
+// Pairs returns the whole durable form, key to value. It fails where a row or facts
+// do not encode.
+func (l *Ledger) Pairs() (map[string][]byte, error) {
 	out := map[string][]byte{}
-	for id, j := range l.Jobs {
-		out[JobKey(id)] = j.Record.Encode()
-		out[FactsKey(id)] = j.Facts.Encode()
-		for i, row := range j.Rows {
-			out[RowKey(task.TaskID{Job: id, Index: i})] = row.Encode()
+	var errs []error
+	put := func(key string, value []byte, err error) {
+		if out[key] = value; err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", key, err))
 		}
 	}
-	return out
+	for id, j := range l.Jobs {
+		out[JobKey(id)] = j.Record.Encode()
+		value, err := j.Facts.Encode()
+		put(FactsKey(id), value, err)
+		for i, row := range j.Rows {
+			value, err := row.Encode()
+			put(RowKey(task.TaskID{Job: id, Index: i}), value, err)
+		}
+	}
+	return out, errors.Join(errs...)
 }
 
 // Load reads a durable form into a new ledger. What cannot be read, and what

@@ -23,7 +23,7 @@ var records = func() []task.Record {
 	for i, rule := range []Rule{{2, 0}, {1, 1}} {
 		rec, err := task.SignJob(&task.Job{
 			Name: "job", Overlay: "commons", Module: task.RawCID([]byte("module")), Outputs: []string{"stdout"}, Memory: 1 << 20,
-			Replicas: rule.Replicas, Retries: rule.Retries, Submitted: start, Nonce: bytes.Repeat([]byte{byte(i)}, 16),
+			Replicas: rule.Replicas, Retries: rule.Retries, Submitted: task.At(start), Nonce: bytes.Repeat([]byte{byte(i)}, 16),
 			Sweep: task.Sweep{Repeat: 10},
 		}, key)
 		if err != nil {
@@ -72,9 +72,9 @@ func history(t *rapid.T, label string) *Ledger {
 				"outcome")
 			j.Row(i).AddResult(a, result(worker, outcome, rapid.ByteRange(0, 2).Draw(t, "says")))
 		case 6:
-			note := AttemptLog{Attempt: a, Worker: "a", Start: start}
+			note := AttemptLog{Attempt: a, Worker: "a", Start: task.At(start)}
 			if end := rapid.SampledFrom([]string{"", "lost", "completed"}).Draw(t, "end"); end != "" {
-				note.Outcome, note.End = end, start.Add(time.Duration(rapid.IntRange(1, 3).Draw(t, "took")))
+				note.Outcome, note.End = end, task.At(start.Add(time.Duration(rapid.IntRange(1, 3).Draw(t, "took"))))
 			}
 			j.Row(i).Note(note)
 		case 7:
@@ -101,7 +101,7 @@ func merged(ls ...*Ledger) *Ledger {
 func TestMergeLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := history(t, "a"), history(t, "b"), history(t, "c")
-		before := b.Pairs()
+		before := must(b.Pairs())
 		ab := merged(a, b)
 		if !same(ab, merged(b, a)) {
 			t.Fatal("not commutative")
@@ -112,7 +112,7 @@ func TestMergeLaws(t *testing.T) {
 		if !same(merged(a, a), a) || !same(merged(ab, b), ab) {
 			t.Fatal("not idempotent")
 		}
-		if !maps.EqualFunc(b.Pairs(), before, bytes.Equal) {
+		if !maps.EqualFunc(must(b.Pairs()), before, bytes.Equal) {
 			t.Fatal("merging changed the other copy")
 		}
 		checkMonotone(t, a, ab)
@@ -121,7 +121,7 @@ func TestMergeLaws(t *testing.T) {
 
 // same says whether two ledgers are the same to the last byte.
 func same(a, b *Ledger) bool {
-	return maps.EqualFunc(a.Pairs(), b.Pairs(), bytes.Equal) && a.Digest() == b.Digest()
+	return maps.EqualFunc(must(a.Pairs()), must(b.Pairs()), bytes.Equal) && a.Digest() == b.Digest()
 }
 
 func checkMonotone(t *rapid.T, a, ab *Ledger) {
@@ -164,7 +164,7 @@ func checkMonotone(t *rapid.T, a, ab *Ledger) {
 func TestLoad(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := history(t, "facts")
-		pairs := l.Pairs()
+		pairs := must(l.Pairs())
 		got, err := Load(pairs)
 		if err != nil || !same(got, l) {
 			t.Fatalf("read back another ledger (%v)", err)
@@ -190,9 +190,9 @@ func TestLoadRefuses(t *testing.T) {
 	facts := &Facts{Done: Set{{5, 3}}}
 	other := records[1]
 	for key, value := range map[string][]byte{
-		RowKey(task.TaskID{Job: id, Index: 1}):  row.Encode(),
-		RowKey(task.TaskID{Job: id, Index: 10}): (&Row{}).Encode(),
-		FactsKey(id):                            facts.Encode(),
+		RowKey(task.TaskID{Job: id, Index: 1}):  must(row.Encode()),
+		RowKey(task.TaskID{Job: id, Index: 10}): must((&Row{}).Encode()),
+		FactsKey(id):                            must(facts.Encode()),
 		JobKey("another"):                       other.Encode(),
 		"x/unknown/" + string(id):               nil,
 	} {
@@ -265,9 +265,9 @@ func TestLogIsBounded(t *testing.T) {
 		t.Errorf("%d entries from %v on", len(row.Log), row.Log[0].Attempt)
 	}
 	a := Attempt{1, MaxLog}
-	row.Note(AttemptLog{Attempt: a, End: start.Add(time.Hour), Outcome: "lost"})
-	row.Note(AttemptLog{Attempt: a, End: start, Outcome: "completed"})
-	if row.Note(AttemptLog{Attempt: a, End: start.Add(2 * time.Hour), Outcome: "lost"}) {
+	row.Note(AttemptLog{Attempt: a, End: task.At(start.Add(time.Hour)), Outcome: "lost"})
+	row.Note(AttemptLog{Attempt: a, End: task.At(start), Outcome: "completed"})
+	if row.Note(AttemptLog{Attempt: a, End: task.At(start.Add(2 * time.Hour)), Outcome: "lost"}) {
 		t.Error("a result gave way to a suspicion")
 	}
 }
@@ -294,14 +294,24 @@ func FuzzDecodeRow(f *testing.F) {
 	var row Row
 	row.AddResult(Attempt{1, 1}, result("a", task.Completed, 1))
 	row.AddResult(Attempt{1, 2}, result("a", task.Trapped, 1))
-	row.Note(AttemptLog{Attempt: Attempt{1, 1}, Start: start})
-	f.Add(row.Encode())
+	row.Note(AttemptLog{Attempt: Attempt{1, 1}, Start: task.At(start)})
+	f.Add(must(row.Encode()))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := DecodeRow(b)
 		if err != nil {
 			return
 		}
+		once, err := r.Encode()
+		if err != nil {
+			t.Fatalf("a row that was read does not encode: %v", err)
+		}
+		if back, err := DecodeRow(once); err != nil || !bytes.Equal(must(back.Encode()), once) {
+			t.Fatalf("a row that was read is another one after it was written (%v)", err)
+		}
 		var copied Row
+		if _, err := copied.Take(r, Rule{2, 1}); err == nil && len(must(copied.Encode())) > MaxPairBytes {
+			t.Error("a row beyond its bounds was taken")
+		}
 		copied.Merge(r)
 		if copied.Merge(r) {
 			t.Error("merging twice changed the row")
@@ -318,7 +328,7 @@ func BenchmarkMerge(b *testing.B) {
 	}
 	for i := range uint64(1000) {
 		j.Row(i).AddResult(Attempt{1, i}, result("a", task.Completed, 1))
-		j.Row(i).Note(AttemptLog{Attempt: Attempt{1, i}, Worker: "a", Start: start})
+		j.Row(i).Note(AttemptLog{Attempt: Attempt{1, i}, Worker: "a", Start: task.At(start)})
 	}
 	o := l.Clone()
 	for b.Loop() {

@@ -32,8 +32,8 @@ func (a Attempt) Compare(b Attempt) int {
 type AttemptLog struct {
 	Attempt Attempt     `cbor:"1,keyasint" json:"attempt"`
 	Worker  task.PeerID `cbor:"2,keyasint" json:"worker"`
-	Start   time.Time   `cbor:"3,keyasint" json:"start"`
-	End     time.Time   `cbor:"4,keyasint" json:"end"` // zero while it runs
+	Start   task.Time   `cbor:"3,keyasint" json:"start"`
+	End     task.Time   `cbor:"4,keyasint" json:"end"` // zero while it runs
 	// task.Outcome's text, or "lost", "superseded", "refused", Moved, Overdue, ""
 	Outcome string `cbor:"5,keyasint" json:"outcome"`
 	Reason  string `cbor:"6,keyasint" json:"reason"` // why there, or why it ended so
@@ -183,7 +183,10 @@ func agree(a, b *task.Result) bool {
 
 // Note records a placement, or how a recorded one ended. It says whether the
 // row changed.
-func (r *Row) Note(l AttemptLog) bool { return r.note(&l) }
+func (r *Row) Note(l AttemptLog) bool {
+	l.Reason = task.ClipMessage(l.Reason)
+	return r.note(&l)
+}
 
 func (r *Row) note(l *AttemptLog) bool {
 	i, found := sort.Find(len(r.Log), func(i int) int { return l.Attempt.Compare(r.Log[i].Attempt) })
@@ -213,8 +216,8 @@ func compareLogs(a, b *AttemptLog) int {
 	}
 	return cmp.Or(
 		cmp.Compare(logRank(a), logRank(b)),
-		a.End.Compare(b.End), strings.Compare(a.Outcome, b.Outcome), strings.Compare(a.Reason, b.Reason),
-		a.Start.Compare(b.Start), cmp.Compare(a.Worker, b.Worker),
+		a.End.Compare(b.End.Time), strings.Compare(a.Outcome, b.Outcome), strings.Compare(a.Reason, b.Reason),
+		a.Start.Compare(b.Start.Time), cmp.Compare(a.Worker, b.Worker),
 		cmp.Compare(a.From, b.From), cmp.Compare(a.Saved, b.Saved), cmp.Compare(a.MovedTo, b.MovedTo),
 		cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Down, b.Down),
 		cmp.Compare(a.CPU, b.CPU), cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Lag, b.Lag))

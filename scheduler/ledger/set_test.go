@@ -80,3 +80,11 @@ func TestMakeSetRefuses(t *testing.T) {
 		t.Error("took too many ranges")
 	}
 }
+
+// must gives what has to succeed.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -133,7 +133,7 @@ func TestRowsAgreeWithCounting(t *testing.T) {
 			if got, want := row.Verdict(rule), dumb.verdict(rule); got != want {
 				t.Fatalf("event %d: verdict %v, want %v", n, got, want)
 			}
-			if back, err := DecodeRow(row.Encode()); err != nil || !bytes.Equal(back.Encode(), row.Encode()) {
+			if back, err := DecodeRow(must(row.Encode())); err != nil || !bytes.Equal(must(back.Encode()), must(row.Encode())) {
 				t.Fatalf("event %d: the row is not read as it was written: %v", n, err)
 			}
 		}
@@ -146,9 +146,9 @@ func TestLogsAgreeWhateverTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var notes []AttemptLog
 		for range rapid.IntRange(0, 45).Draw(t, "notes") {
-			l := AttemptLog{Attempt: Attempt{1, rapid.Uint64Range(0, 40).Draw(t, "attempt")}, Worker: "w", Start: start}
+			l := AttemptLog{Attempt: Attempt{1, rapid.Uint64Range(0, 40).Draw(t, "attempt")}, Worker: "w", Start: task.At(start)}
 			if rapid.Bool().Draw(t, "ended") {
-				l.End = start.Add(time.Duration(rapid.IntRange(1, 3).Draw(t, "after")))
+				l.End = task.At(start.Add(time.Duration(rapid.IntRange(1, 3).Draw(t, "after"))))
 				l.Outcome = rapid.SampledFrom([]string{"completed", "trapped", "lost", "superseded", Moved}).Draw(t,
 					"outcome")
 				l.Lost = time.Duration(rapid.IntRange(0, 2).Draw(t, "lost"))
@@ -272,16 +272,16 @@ func TestMalformedRows(t *testing.T) {
 		"too many void":        {Row{Voided: make([]VoidName, MaxResults+1)}, "ledger: row beyond its bounds"},
 		"a checkpoint of none": {Row{Best: &Checkpoint{}}, "ledger: row has a checkpoint that is none"},
 	} {
-		if _, err := DecodeRow(c.row.Encode()); err == nil || err.Error() != c.want {
+		if _, err := DecodeRow(must(c.row.Encode())); err == nil || err.Error() != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
 	}
 	full := Row{Log: many(MaxLog)}
-	if _, err := DecodeRow(full.Encode()); err != nil {
+	if _, err := DecodeRow(must(full.Encode())); err != nil {
 		t.Errorf("a log of %d: %v", MaxLog, err)
 	}
-	for name, b := range map[string][]byte{"nothing": nil, "a list": {0x80}, "cut": full.Encode()[:9],
-		"more behind": append(full.Encode(), 0)} {
+	for name, b := range map[string][]byte{"nothing": nil, "a list": {0x80}, "cut": must(full.Encode())[:9],
+		"more behind": append(must(full.Encode()), 0)} {
 		if _, err := DecodeRow(b); err == nil || !strings.HasPrefix(err.Error(), "ledger: row: ") {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -312,12 +312,13 @@ func TestMalformedFacts(t *testing.T) {
 			"ledger: range 1 of a set, 1 to 2, is empty or out of order"},
 		"65,537 ranges": {Facts{Done: wide}, "ledger: a set of 65537 ranges, the most is 65536"},
 	} {
-		if _, err := DecodeFacts(c.facts.Encode()); err == nil || err.Error() != c.want {
+		if _, err := DecodeFacts(must(c.facts.Encode())); err == nil || err.Error() != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)
 		}
 	}
 	most := Facts{Cancel: make([]byte, 64), Delivery: MaxDelivery, Done: wide[:9], Failed: Set{{0, math.MaxUint64}}}
-	if back, err := DecodeFacts(most.Encode()); err != nil || !bytes.Equal(back.Encode(), most.Encode()) {
+	value := must(most.Encode())
+	if back, err := DecodeFacts(value); err != nil || !bytes.Equal(must(back.Encode()), value) {
 		t.Errorf("the most there can be: %v", err)
 	}
 }

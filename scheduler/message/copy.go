@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"godwit/scheduler/ledger"
 	"godwit/task"
@@ -95,7 +94,7 @@ type LiveLeases struct {
 type LiveLease struct {
 	Worker  task.PeerID `cbor:"1,keyasint"`
 	Attempt Attempt     `cbor:"2,keyasint"`
-	Start   time.Time   `cbor:"3,keyasint"`
+	Start   task.Time   `cbor:"3,keyasint"`
 	// To and As say that it is being handed over, to whom and as which attempt;
 	// empty if it is not.
 	To task.PeerID `cbor:"4,keyasint,omitempty"`

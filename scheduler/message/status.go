@@ -106,7 +106,7 @@ type Page struct {
 // NewJobStatus returns what people are told of a job, without its tasks.
 func NewJobStatus(id task.JobID, spec *task.Job, submitter task.PeerID, s JobSummary) JobStatus {
 	return JobStatus{
-		ID: id, Name: spec.Name, Overlay: spec.Overlay, Submitter: submitter, Submitted: spec.Submitted, State: s.State,
+		ID: id, Name: spec.Name, Overlay: spec.Overlay, Submitter: submitter, Submitted: spec.Submitted.Time, State: s.State,
 		Tasks:      TaskCounts{s.Total, s.Waiting, s.Running, s.Done, s.Failed},
 		Reruns:     s.Reruns,
 		Migrations: s.Migrations,
@@ -129,7 +129,7 @@ func NewTaskStatus(spec *task.Job, i uint64, state string, log []AttemptLog, res
 			began = l.Start.Add(l.Lag)
 		}
 		t.Attempts = append(t.Attempts, AttemptStatus{
-			Worker: l.Worker, Start: l.Start, Began: began, End: l.End, Outcome: l.Outcome, Reason: l.Reason,
+			Worker: l.Worker, Start: l.Start.Time, Began: began, End: l.End.Time, Outcome: l.Outcome, Reason: l.Reason,
 			FromCheckpoint: l.From > 0, SavedCPU: l.Saved.Seconds(), MovedTo: l.MovedTo, MovedBytes: l.Bytes,
 			DownS: l.Down.Seconds(),
 		})

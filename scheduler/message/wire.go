@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"godwit/overlay"
+	"godwit/scheduler/ledger"
 	"godwit/task"
 )
 
@@ -57,9 +58,11 @@ func EncodeFrame(messages []Message) ([]byte, error) {
 }
 
 // PackFrames encodes messages, in order, into as few frames as it can without
-// one being beyond its limits. It fails for a message that no frame can hold.
+// one being beyond its limits. A message that no frame can hold is left out and
+// told in the error; the frames have the others.
 func PackFrames(messages []Message) ([][]byte, error) {
 	var frames [][]byte
+	var errs []error
 	var body []byte
 	n := 0
 	flush := func() {
@@ -70,11 +73,12 @@ func PackFrames(messages []Message) ([][]byte, error) {
 	}
 	for i := range messages {
 		b, err := task.Encode(&messages[i])
-		if err != nil {
-			return nil, fmt.Errorf("%w: message %d: %w", ErrFrame, i, err)
+		if err == nil && len(b)+arrayHead > MaxFrame {
+			err = fmt.Errorf("%d bytes, the most is %d", len(b), MaxFrame-arrayHead)
 		}
-		if len(b)+arrayHead > MaxFrame {
-			return nil, fmt.Errorf("%w: message %d has %d bytes, the most is %d", ErrFrame, i, len(b), MaxFrame-arrayHead)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%w: message %d: %w", ErrFrame, i, err))
+			continue
 		}
 		if len(body)+len(b)+arrayHead > MaxFrame || n == MaxMessages {
 			flush()
@@ -83,7 +87,7 @@ func PackFrames(messages []Message) ([][]byte, error) {
 		n++
 	}
 	flush()
-	return frames, nil
+	return frames, errors.Join(errs...)
 }
 
 // arrayOf puts the head of a CBOR array of n items before them, in the
@@ -179,14 +183,7 @@ func (r *Report) check() error {
 }
 
 // ResultBytes estimates the encoded size of a result, a little high.
-func ResultBytes(r *task.Result) int {
-	const fixed, perOutput = 400, 100 // names, numbers and a signature; a CID
-	n := fixed + len(r.Message)
-	for i := range r.Outputs {
-		n += perOutput + len(r.Outputs[i].Name) + len(r.Outputs[i].Inline)
-	}
-	return n
-}
+func ResultBytes(r *task.Result) int { return ledger.ResultBytes(r) }
 
 // Window is how many results may be on their way to a submitter, so that one
 // slow fetch does not hold up the rest.

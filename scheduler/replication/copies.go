@@ -55,6 +55,9 @@ func (r *Replicas) sendCopy(f *follower) {
 func (r *Replicas) sendAs(f *follower, m *message.Copy, upTo uint64) {
 	f.seq++
 	m.Epoch, m.Session, m.Seq = r.epoch, f.session, f.seq
+	if len(f.sent) == 0 {
+		f.moved = r.now
+	}
 	f.sent = append(f.sent, sentCopy{m, upTo, r.now})
 	r.emit(message.Send{To: f.peer, Message: message.Message{Copy: m}})
 }
@@ -78,17 +81,20 @@ func (r *Replicas) fill(m *message.Copy, k Key) int {
 		return 0
 	}
 	var p message.Pair
+	var err error
 	switch k.Kind {
 	case Record:
 		p = message.Pair{Key: ledger.JobKey(k.Job), Value: j.Record.Encode()}
 	case Facts:
-		p = message.Pair{Key: ledger.FactsKey(k.Job), Value: j.Facts.Encode()}
+		p.Key = ledger.FactsKey(k.Job)
+		p.Value, err = j.Facts.Encode()
 	case Row:
 		row := j.Rows[k.Index]
 		if row == nil || j.Delivered(k.Index) {
 			return 0
 		}
-		p = message.Pair{Key: ledger.RowKey(id), Value: row.Encode()}
+		p.Key = ledger.RowKey(id)
+		p.Value, err = row.Encode()
 	case live:
 		l := message.LiveLeases{Task: id, Leases: r.book.Live(id)}
 		m.Live = append(m.Live, l)
@@ -100,6 +106,10 @@ func (r *Replicas) fill(m *message.Copy, k Key) int {
 		}
 		m.Hold = append(m.Hold, h)
 		return keyBytes * (1 + len(h.CIDs))
+	}
+	if err != nil {
+		r.decided(id, "not told", "", task.ClipMessage(err.Error()))
+		return 0
 	}
 	m.Pairs = append(m.Pairs, p)
 	return keyBytes + len(p.Value)
@@ -117,7 +127,7 @@ func (r *Replicas) Copied(from task.PeerID, m *message.Copied) {
 	r.heardOf(f)
 	f.answer = nil // it follows: that was heard
 	for len(f.sent) > 0 && f.sent[0].copy.Seq <= m.Seq {
-		f.acked = f.sent[0].upTo
+		f.acked, f.moved = f.sent[0].upTo, r.now
 		f.sent = f.sent[1:]
 	}
 	f.maySync()

@@ -35,6 +35,9 @@ type follower struct {
 	marks     []mark          // when the last was told
 	digests   map[task.JobID][message.DigestLen]byte
 	heard     time.Time
+	// moved is when it last acknowledged something, when it was first sent something that
+	// it has not, or since when it rejoins.
+	moved time.Time
 
 	// queue are the changes not yet sent, in order, and waiting the set of them.
 	// queued counts those ever queued, acked those that the follower has durably,
@@ -64,8 +67,23 @@ func (f *follower) inSync() bool {
 func (f *follower) gates() bool { return f.inSync() || f.grouped && !f.silent && f.rejoining }
 
 // reset forgets the session.
-func (f *follower) reset() {
-	*f = follower{peer: f.peer, grouped: f.grouped, silent: f.silent, heard: f.heard, rejoining: f.gates()}
+func (f *follower) reset(now time.Time) {
+	if !f.rejoining {
+		f.moved = now
+	}
+	*f = follower{peer: f.peer, grouped: f.grouped, silent: f.silent, heard: f.heard, moved: f.moved, rejoining: f.gates()}
+}
+
+// stuck reports whether a follower that promises wait for does not get on, although it may
+// well be heard: what it should acknowledge may be beyond it.
+func (f *follower) stuck(now time.Time) bool {
+	switch {
+	case !f.gates():
+		return false
+	case f.rejoining:
+		return !now.Before(f.moved.Add(rejoinMost))
+	}
+	return len(f.sent) > 0 && !now.Before(f.moved.Add(stuckAfter))
 }
 
 // maySync notes that the follower is in sync, if it is.

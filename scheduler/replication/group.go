@@ -3,6 +3,7 @@ package replication
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -19,7 +20,7 @@ func (r *Replicas) GroupIs(peers []task.PeerID) {
 	for _, p := range slices.Sorted(maps.Keys(r.followers)) {
 		if f := r.followers[p]; f.grouped && !slices.Contains(r.group, p) {
 			f.grouped = false
-			f.reset()
+			f.reset(r.now)
 			r.askToBegin(f) // it tells what it has once more, and forgets it
 		}
 	}
@@ -30,7 +31,7 @@ func (r *Replicas) GroupIs(peers []task.PeerID) {
 		}
 		f.grouped = true
 		if f.phase != listening {
-			f.reset()
+			f.reset(r.now)
 			r.askToBegin(f)
 		}
 	}
@@ -46,6 +47,14 @@ func (r *Replicas) Suspect(peer task.PeerID, why string) {
 	}
 }
 
+// takeOut stops waiting for a follower that does not get on. It is sent what it lacks all
+// the same, and is waited for again when it has all of it.
+func (r *Replicas) takeOut(f *follower) {
+	f.silent, f.rejoining = true, false
+	r.decided(task.TaskID{}, "not waited for", f.peer,
+		"the follower is heard of, and has acknowledged nothing of what it was told since "+f.moved.Format(time.TimeOnly))
+}
+
 // Tick looks after followers.
 func (r *Replicas) Tick() {
 	r.ticking = false
@@ -53,6 +62,9 @@ func (r *Replicas) Tick() {
 	r.shareDelivered()
 	for _, p := range slices.Sorted(maps.Keys(r.followers)) {
 		f := r.followers[p]
+		if f.stuck(r.now) {
+			r.takeOut(f)
+		}
 		switch {
 		case !f.grouped && !r.now.Before(f.heard.Add(tellerLife)):
 			delete(r.followers, p)
@@ -60,7 +72,7 @@ func (r *Replicas) Tick() {
 		case f.phase == unheard:
 			r.askToBegin(f)
 		case len(f.queue) > maxBehind && !f.inSync():
-			f.reset()
+			f.reset(r.now)
 			r.askToBegin(f)
 		case len(f.sent) > 0 && !r.now.Before(f.sent[0].at.Add(resendAfter)):
 			r.resend(f)

@@ -24,6 +24,11 @@ const (
 	// copyWindow is how many copies to one follower may be unacknowledged: two on
 	// the way, one being made durable and one gathering keep a link busy.
 	copyWindow = 4
+	// stuckAfter is how long promises wait for a follower that acknowledges nothing of what
+	// it was sent, 15 times as long as until it is sent again, and rejoinMost how long for
+	// one whose session began anew: it may have much to tell.
+	stuckAfter = 30 * time.Second
+	rejoinMost = 2 * time.Minute
 	// maxBehind is how many changes wait for a follower before its session is
 	// begun anew: digests then find what differs, in less memory.
 	maxBehind = 1 << 17
@@ -98,7 +103,7 @@ func (r *Replicas) At(now time.Time, epoch uint64) { r.now, r.epoch = now, epoch
 // Begin has all sessions begun anew, with a new epoch.
 func (r *Replicas) Begin() {
 	for _, f := range r.followers {
-		f.reset()
+		f.reset(r.now)
 	}
 }
 

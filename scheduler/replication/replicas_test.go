@@ -239,3 +239,46 @@ func TestLeasesWaitForTheTick(t *testing.T) {
 		t.Error("it was not told")
 	}
 }
+
+// TestFollowerThatIsStuck: a follower that is heard and acknowledges nothing holds up
+// promises for a while only, and is waited for again when it has everything.
+func TestFollowerThatIsStuck(t *testing.T) {
+	d := newDesk(t)
+	d.r.Changed(Key{Job: d.id, Kind: Facts})
+	d.r.Accept(d.id, "submitter")
+	d.step()
+	first := d.copies(follower1)
+	if d.accepted() != 0 || len(first) != 1 {
+		t.Fatalf("%d acceptances left at once, %d copies", d.accepted(), len(first))
+	}
+	for at := time.Duration(0); at < 2*stuckAfter; at += TickEvery {
+		d.now = d.now.Add(TickEvery)
+		d.r.At(d.now, 3)
+		d.r.Copied(follower1, &message.Copied{Epoch: 3, Session: 1, Seq: first[0].Seq - 1}) // it lives
+		d.r.Tick()
+		d.step()
+		if early := d.accepted() > 0 && at < stuckAfter/2; early {
+			t.Fatalf("promised after %v, though a follower in sync has not got it", at)
+		}
+	}
+	if d.accepted() != 1 || d.inSync(follower1) {
+		t.Errorf("%d acceptances left, in sync %v", d.accepted(), d.inSync(follower1))
+	}
+	said := 0
+	for _, x := range d.told {
+		if x.Action == "not waited for" && x.Peer == follower1 {
+			said++
+		}
+	}
+	if said != 1 {
+		t.Errorf("said %d times that it is not waited for", said)
+	}
+	for range 9 {
+		d.ackAll(follower1)
+		d.step()
+	}
+	d.r.Copied(follower1, &message.Copied{Epoch: 3, Session: 1, Seq: first[0].Seq})
+	if !d.inSync(follower1) {
+		t.Error("it has everything and is not waited for")
+	}
+}

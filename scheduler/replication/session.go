@@ -28,7 +28,7 @@ func (r *Replicas) Known(from task.PeerID, k *message.Known) {
 		r.askToBegin(f)
 		return
 	case k.Session != f.session:
-		f.reset()
+		f.reset(r.now)
 		r.holdsAnew(from)
 		f.session, f.phase, f.digests = k.Session, listening, map[task.JobID][message.DigestLen]byte{}
 	case k.Seq <= f.known:

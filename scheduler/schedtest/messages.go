@@ -13,7 +13,7 @@ import (
 // EveryMessage has one message of each kind.
 func EveryMessage(tb testing.TB) []message.Message {
 	s := newSample(tb)
-	return slices.Concat(s.ofSubmitters(), s.ofWorkers(), s.ofMoves(), s.ofReplicas())
+	return slices.Concat(s.ofSubmitters(), s.ofWorkers(), s.ofMoves(), s.ofReplicas(tb))
 }
 
 // A sample is what the messages speak of.
@@ -51,7 +51,7 @@ func (s *sample) ofSubmitters() []message.Message {
 		{Progress: &message.Progress{Job: job, Summary: message.JobSummary{State: message.JobDone, Total: 3},
 			Tasks: []message.TaskSummary{{
 				Index: 2, Results: []task.Result{s.result},
-				Attempts: []message.AttemptLog{{Attempt: s.a, Worker: s.id, Start: Start, Outcome: "completed"}},
+				Attempts: []message.AttemptLog{{Attempt: s.a, Worker: s.id, Start: task.At(Start), Outcome: "completed"}},
 			}}}},
 		{Got: &message.Got{Job: job, Have: []message.Range{{From: 0, To: 3}}}},
 		{Got: &message.Got{Job: job, Final: true, Lacking: []message.Range{{From: 0, To: 3}}}},
@@ -99,27 +99,37 @@ func (s *sample) ofMoves() []message.Message {
 }
 
 // ofReplicas are those between a leader and who copies its ledger.
-func (s *sample) ofReplicas() []message.Message {
+func (s *sample) ofReplicas(tb testing.TB) []message.Message {
 	row, facts := new(ledger.Row), &ledger.Facts{Done: ledger.Set{{From: 0, To: 1}}}
 	row.AddResult(s.a, s.result)
 	job := s.rec.ID()
 	record := message.Pair{Key: ledger.JobKey(job), Value: s.rec.Encode()}
-	rowPair := message.Pair{Key: ledger.RowKey(s.name), Value: row.Encode()}
+	rowPair := message.Pair{Key: ledger.RowKey(s.name), Value: Encoded(tb, row)}
 	return []message.Message{
 		{Known: &message.Known{Epoch: 3, Session: 9, Seq: 1,
 			Jobs: []message.JobDigest{{Job: job, Digest: [message.DigestLen]byte{1, 2}}}}},
 		{Known: &message.Known{Epoch: 3, Session: 9, Seq: 2,
-			Pairs: []message.Pair{record, {Key: ledger.FactsKey(job), Value: facts.Encode()}, rowPair}}},
+			Pairs: []message.Pair{record, {Key: ledger.FactsKey(job), Value: Encoded(tb, facts)}, rowPair}}},
 		{Known: &message.Known{Epoch: 3, Session: 9, Seq: 3, Last: true}},
 		{Wanted: &message.Wanted{Epoch: 3, Session: 9, Seq: 1, Jobs: []task.JobID{job}, Done: true, Follow: true}},
 		{Copy: &message.Copy{
 			Epoch: 3, Session: 9, Seq: 1, Pairs: []message.Pair{record, rowPair}, Gone: []task.JobID{job},
 			Live: []message.LiveLeases{{Task: s.name,
-				Leases: []message.LiveLease{{Worker: s.id, Attempt: s.a, Start: Start, To: s.id, As: s.later}}}},
+				Leases: []message.LiveLease{{Worker: s.id, Attempt: s.a, Start: task.At(Start), To: s.id, As: s.later}}}},
 			Hold: []message.Hold{{Name: message.HoldName{Task: s.name, Kind: message.HoldOutputs},
 				CIDs: []task.CID{s.result.Outputs[0].CID}, Holders: []task.PeerID{s.id}}},
 		}},
 		{Copied: &message.Copied{Epoch: 3, Session: 9, Seq: 1, Gap: true,
 			Held: []message.HeldBlocks{{Name: message.HoldName{Task: s.name, Kind: message.HoldJob}, Err: "gone"}}}},
 	}
+}
+
+// Encoded returns the durable form of a row, or of facts.
+func Encoded(tb testing.TB, v interface{ Encode() ([]byte, error) }) []byte {
+	tb.Helper()
+	b, err := v.Encode()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
 }

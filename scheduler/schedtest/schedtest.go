@@ -30,7 +30,7 @@ func Job(tb testing.TB, key ed25519.PrivateKey, n uint64, change func(*task.Job)
 	tb.Helper()
 	j := &task.Job{
 		Name: "test", Overlay: "commons", Module: task.RawCID([]byte("module")), Outputs: []string{"stdout"},
-		Memory: 1 << 20, Replicas: 1, Retries: 2, Submitted: Start, Nonce: bytes.Repeat([]byte{7}, 16),
+		Memory: 1 << 20, Replicas: 1, Retries: 2, Submitted: task.At(Start), Nonce: bytes.Repeat([]byte{7}, 16),
 		Sweep: task.Sweep{Repeat: n},
 	}
 	if change != nil {
@@ -41,6 +41,18 @@ func Job(tb testing.TB, key ed25519.PrivateKey, n uint64, change func(*task.Job)
 		tb.Fatal(err)
 	}
 	return rec
+}
+
+// Result returns a completed run of a task, signed, with a standard output of those words.
+func Result(tb testing.TB, key ed25519.PrivateKey, id task.TaskID, says string) task.Result {
+	tb.Helper()
+	r := task.Result{Task: id, Outcome: task.Completed, Outputs: []task.Output{
+		{Name: task.Stdout, CID: task.RawCID([]byte(says)), Size: int64(len(says)), Inline: []byte(says)},
+	}}
+	if err := r.Sign(key); err != nil {
+		tb.Fatal(err)
+	}
+	return r
 }
 
 // ScanOf gives a submitter's Restore the pairs of a disk.

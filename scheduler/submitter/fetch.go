@@ -3,7 +3,6 @@ package submitter
 import (
 	"slices"
 
-	"godwit/scheduler/durable"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -104,6 +103,7 @@ func only(i uint64) ledger.Set { return ledger.Set{{From: i, To: i + 1}} }
 
 // hold makes a task's end durable.
 func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {
-	j.keep(t.Index, t.Failed)
-	s.emit(message.Persist{Key: ResultKey(j.id, t.Index), Value: durable.Encode(t)})
+	if s.save(ResultKey(j.id, t.Index), task.TaskID{Job: j.id, Index: t.Index}, t) {
+		j.keep(t.Index, t.Failed)
+	}
 }

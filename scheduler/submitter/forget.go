@@ -4,7 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"godwit/scheduler/durable"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -44,8 +43,7 @@ func (s *Submitter) forget(id task.JobID) {
 }
 
 func (s *Submitter) persistForgotten(id task.JobID, f *forgottenJob) {
-	s.emit(message.Persist{Key: submitterForgotten + string(id),
-		Value: durable.Encode(&forgottenState{f.until.Unix(), f.left})})
+	s.save(submitterForgotten+string(id), task.TaskID{Job: id}, &forgottenState{f.until.Unix(), f.left})
 }
 
 func (s *Submitter) restoreForgotten(key string, value []byte) error {

@@ -56,5 +56,17 @@ func (s *Submitter) persist(j *submitted) {
 	if j.state.Final {
 		j.state.Have, j.state.Failed = j.have, j.failed
 	}
-	s.emit(message.Persist{Key: submitterJob + string(j.id), Value: durable.Encode(&j.state)})
+	s.save(submitterJob+string(j.id), task.TaskID{Job: j.id}, &j.state)
+}
+
+// save makes v durable, which is of a task or of a job. It says so, and reports false, if
+// that cannot be: of nothing that was decoded.
+func (s *Submitter) save(key string, id task.TaskID, v any) bool {
+	value, err := durable.Encode(v)
+	if err != nil {
+		s.emit(message.Decided{Task: id, Action: "not kept", Reason: task.ClipMessage(err.Error())})
+		return false
+	}
+	s.emit(message.Persist{Key: key, Value: value})
+	return true
 }

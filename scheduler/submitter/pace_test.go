@@ -206,7 +206,10 @@ func BenchmarkSubmitterRestore(b *testing.B) {
 	id := s.offer(2*tasks, 0)
 	for i := range uint64(tasks) {
 		sum := summaryOf(id, i, "a")
-		s.disk[ResultKey(id, i)] = durable.Encode(&sum)
+		var err error
+		if s.disk[ResultKey(id, i)], err = durable.Encode(&sum); err != nil {
+			b.Fatal(err)
+		}
 	}
 	keys := slices.Sorted(maps.Keys(s.disk)) // as a driver's store gives them
 	scan := func(prefix string) iter.Seq2[string, []byte] {

@@ -113,8 +113,11 @@ func FuzzSubmitterRestore(f *testing.F) {
 	for key, value := range b.disk {
 		f.Add(key, value)
 	}
-	f.Add(submitterForgotten+string(id), durable.Encode(&forgottenState{Until: 1 << 40,
-		Left: []message.Range{{From: 0, To: 1 << 60}}}))
+	forgotten, err := durable.Encode(&forgottenState{Until: 1 << 40, Left: []message.Range{{From: 0, To: 1 << 60}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(submitterForgotten+string(id), forgotten)
 	job := b.disk[submitterJob+string(id)]
 	f.Fuzz(func(t *testing.T, key string, value []byte) {
 		disk := map[string][]byte{submitterJob + string(id): job, key: value}

@@ -48,8 +48,13 @@ func (r *results) nextKeep(within time.Duration) (time.Time, bool) {
 func (r *results) keepNext() {
 	u := r.all[r.kept]
 	u.key = endingKey(&u.ending)
-	r.out.emit(message.Persist{Key: u.key, Value: durable.Encode(&u.ending)})
 	r.kept++
+	value, err := durable.Encode(&u.ending)
+	if err != nil { // it is reported until it is acknowledged all the same
+		r.out.emit(message.Decided{Task: u.ending.Result.Task, Action: "not kept", Reason: task.ClipMessage(err.Error())})
+		return
+	}
+	r.out.emit(message.Persist{Key: u.key, Value: value})
 }
 
 // restore takes in a result of self's that was persisted, and returns the epoch of its

@@ -396,7 +396,11 @@ func FuzzWorkerRestore(f *testing.F) {
 		f.Fatal(err)
 	}
 	e := message.Ending{Attempt: message.Attempt{Epoch: 1, Seq: 2}, Result: r}
-	f.Add(endingKey(&e), durable.Encode(&e))
+	value, err := durable.Encode(&e)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(endingKey(&e), value)
 	f.Fuzz(func(t *testing.T, key string, value []byte) {
 		w := New(self, message.DefaultTiming(), Default())
 		if err := w.Restore(map[string][]byte{key: value}); err == nil && len(w.results.all) > 0 &&

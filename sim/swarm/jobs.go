@@ -120,7 +120,7 @@ func (w *world) submit(batch []sim.Arriving) {
 	j.spec = &task.Job{
 		Name: "task", Overlay: w.opt.Overlay, Class: class, Weight: weight, Module: module, Outputs: []string{"stdout"},
 		Work: max(1, w.machines(guess)), Memory: memory, Replicas: 1, Retries: retries,
-		Checkpoint: task.Checkpoint{Off: !w.canSave}, Submitted: w.clock, Nonce: nonce,
+		Checkpoint: task.Checkpoint{Off: !w.canSave}, Submitted: task.At(w.clock), Nonce: nonce,
 		Sweep: task.Sweep{Repeat: uint64(len(batch))},
 	}
 	w.unhanded = append(w.unhanded, j)
