@@ -156,11 +156,15 @@ func (s *Server) results(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	st, err := s.node.Job(r.Context(), id, 0, 0)
+	rec, spec, err := s.node.Submitted(r.Context(), id)
 	if err != nil {
 		return err
 	}
-	b, err := task.Encode(Results{Total: st.Tasks.Total, Tasks: tasks})
+	reply := Results{Total: spec.Sweep.Count(), Tasks: tasks}
+	if from == 0 {
+		reply.Record = &rec
+	}
+	b, err := task.Encode(reply)
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,8 @@ type FileReply struct {
 type Results struct {
 	Total uint64                `cbor:"1,keyasint"` // tasks of the job
 	Tasks []message.TaskSummary `cbor:"2,keyasint"`
+	// Record is the job itself, on the page from task 0 on: what its results may be.
+	Record *task.Record `cbor:"3,keyasint,omitempty"`
 }
 
 // Error is the body of every answer that is not 2xx.

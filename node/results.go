@@ -78,12 +78,8 @@ func (m *membership) unwritten(key string) map[string][]byte {
 // ownJob returns the status of a job that this node submitted, with the tasks
 // whose results it holds.
 func (q *queries) ownJob(ctx context.Context, id task.JobID, from uint64, limit int) (message.JobStatus, error) {
-	var rec task.Record
-	if err := q.do(ctx, func() {
-		if m := q.overlays.submitted(id); m != nil {
-			rec, _ = m.Submitter().Record(id)
-		}
-	}); err != nil {
+	_, spec, err := q.Submitted(ctx, id)
+	if err != nil {
 		return message.JobStatus{}, err
 	}
 	st, results, mine, err := q.heldBy(ctx, id, from, min(limit, MaxTaskList))
@@ -93,12 +89,27 @@ func (q *queries) ownJob(ctx context.Context, id task.JobID, from uint64, limit 
 	case !mine:
 		return st, fmt.Errorf("%w: %s", ErrUnknownJob, id)
 	}
-	spec, err := rec.Open()
-	if err != nil {
-		return st, fmt.Errorf("reading the job: %w", err)
-	}
 	for i := range results {
 		st.TasksList = append(st.TasksList, results[i].Status(spec))
 	}
 	return st, nil
+}
+
+// Submitted returns a job that this node submitted, as it was signed and opened.
+func (q *queries) Submitted(ctx context.Context, id task.JobID) (rec task.Record, spec *task.Job, err error) {
+	mine := false
+	if err := q.do(ctx, func() {
+		if m := q.overlays.submitted(id); m != nil {
+			rec, mine = m.Submitter().Record(id)
+		}
+	}); err != nil {
+		return rec, nil, err
+	}
+	if !mine {
+		return rec, nil, fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)
+	}
+	if spec, err = rec.Open(); err != nil {
+		return rec, nil, fmt.Errorf("reading the job: %w", err)
+	}
+	return rec, spec, nil
 }

@@ -21,9 +21,9 @@ type Limits struct {
 // The defaults of Limits, and the largest values they may have.
 const (
 	DefaultMemory    int64 = 256 << 20 // what the job file assumes too
-	DefaultFiles     int64 = 256 << 20 // as much as a task may have memory
-	DefaultFileCount       = 4096      // a directory of results, not a database
-	DefaultOutput    int64 = 16 << 20  // a log that a person could still open
+	DefaultFiles           = task.MaxTaskFiles
+	DefaultFileCount       = 4096 // a directory of results, not a database
+	DefaultOutput          = task.MaxTaskOutput
 
 	MaxMemory    int64 = 4<<30 - pageSize // one page less than 2^32, so that a size fits 32 bits
 	MaxFiles     int64 = 4 << 30

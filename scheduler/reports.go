@@ -308,9 +308,13 @@ func (r *reports) count(h *host, j *job, l *lease, e *message.Ending) {
 	r.fetchOutputs(l)
 }
 
-// vet refuses a result that is not signed, or that the row of its task has no room for.
+// vet refuses a result that is not signed, has outputs that the job does not ask for, or that
+// the row of its task has no room for.
 func (r *reports) vet(j *job, e *message.Ending) error {
 	if err := e.Result.Verify(); err != nil {
+		return err
+	}
+	if err := j.spec.CheckOutputs(e.Result.Outputs); err != nil {
 		return err
 	}
 	if !j.row(e.Result.Task.Index).HasRoom(&e.Result, j.ledger.Rule()) {

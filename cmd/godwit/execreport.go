@@ -10,6 +10,7 @@ import (
 	"godwit/blocks"
 	"godwit/internal/failure"
 	"godwit/lab/files"
+	"godwit/lab/submission"
 	"godwit/lab/table"
 	"godwit/sandbox"
 	"godwit/task"
@@ -100,7 +101,7 @@ func (x *execFlags) showFile(cmd *cobra.Command, root *os.Root, f sandbox.File, 
 	default:
 		js.Files[f.Name] = c
 		if root != nil {
-			err = files.WriteWhole(root, filepath.FromSlash(f.Name), f.Data)
+			err = submission.NotOver(files.WriteNew(root, filepath.FromSlash(f.Name), f.Data))
 		}
 	}
 	return err

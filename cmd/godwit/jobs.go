@@ -64,10 +64,12 @@ func newResults() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				n, err := submission.Collect(cmd.Context(), client, args[0], dir)
+				done, err := submission.Collect(cmd.Context(), client, args[0], dir)
 				if err != nil {
 					return err
 				}
+				noteHidden(func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) }, done)
+				n := done.Files
 				if c.json {
 					err = table.JSON(cmd.OutOrStdout(), map[string]any{"id": st.ID, "state": st.State, "files": n, "dir": dir})
 				} else {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -63,8 +65,8 @@ func newRun() *cobra.Command {
 	}
 	c.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&out, "out", "", "`DIR` for the results (default NAME.out; a single task's standard output is "+
-		"printed)")
+	f.StringVar(&out, "out", "", "`DIR` for the results (default NAME.out, or NAME-2.out and so on if that is not "+
+		"empty; a single task's standard output is printed)")
 	f.StringVar(&overlay, "overlay", "",
 		"`OVERLAY` to hand the job to: name, ID or end of it (default commons, or the node's first)")
 	f.BoolVar(&detach, "detach", false, "print the job's ID once it is accepted, and return")
@@ -72,21 +74,46 @@ func newRun() *cobra.Command {
 	return cmd
 }
 
-// deliver writes what a finished job produced: a lone standard output to the
-// terminal, everything else to a directory.
+// deliver writes what a finished job produced: the standard output of a job of one task to
+// the terminal, everything else to a directory.
 func deliver(ctx context.Context, w io.Writer, client *api.Client, id task.JobID, s *submission.Job, out string,
 	p *progress.Progress) error {
-	if out == "" && s.File.Sweep.Count() == 1 {
-		return submission.PrintOnly(ctx, w, client, id)
+	collect := func(dir string) (submission.Collected, error) {
+		return submission.Collect(ctx, client, string(id), dir)
 	}
 	if out == "" {
-		out = s.File.Name + ".out"
+		out = freeDir(s.File.Name + ".out")
+		if s.File.Sweep.Count() == 1 {
+			collect = func(dir string) (submission.Collected, error) { return submission.Print(ctx, w, client, id, dir) }
+		}
 	}
-	n, err := submission.Collect(ctx, client, string(id), out)
-	if err == nil {
-		p.Note("%d files verified and written to %s", n, out)
+	done, err := collect(out)
+	if done.Files > 0 && err == nil {
+		p.Note("%d files verified and written to %s", done.Files, out)
 	}
+	noteHidden(p.Note, done)
 	return err
+}
+
+// noteHidden says which outputs were not written.
+func noteHidden(note func(format string, args ...any), done submission.Collected) {
+	for _, name := range done.Hidden {
+		note("not written: %q, which begins with a dot; outputs of the job file would have to say so", name)
+	}
+}
+
+// freeDir returns a directory for results that are not to be mixed with others: that of the
+// name where there is none yet, else one with a number.
+func freeDir(name string) string {
+	const most = 1000 // then the user is told that files are in the way
+	base := strings.TrimSuffix(name, ".out")
+	for n := 2; n < most; n++ {
+		if entries, err := os.ReadDir(name); err != nil || len(entries) == 0 {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d.out", base, n)
+	}
+	return name
 }
 
 func collectQuietly(ctx context.Context, client *api.Client, id task.JobID, out string) error {

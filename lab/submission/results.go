@@ -1,8 +1,8 @@
 package submission
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,43 +11,113 @@ import (
 
 	"godwit/api"
 	"godwit/blocks"
+	"godwit/internal/failure"
 	"godwit/lab/files"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
 
-// Collect fetches every result of a job, checks it and writes it below dir:
-// DIR/NAME for a job of one task, DIR/INDEX/NAME for a sweep. It returns how
-// many files it wrote.
-func Collect(ctx context.Context, client *api.Client, ref, dir string) (int, error) {
+// Collected says what Collect wrote.
+type Collected struct {
+	Files int // written, or there with the same content
+	// Hidden are names of outputs that were not written: they begin with a dot, and no
+	// pattern of the job says so.
+	Hidden []string
+}
+
+// maxHidden bounds Collected.Hidden: people are told of a few.
+const maxHidden = 10
+
+// Collect fetches every result of a job, checks it and writes it below dir: DIR/NAME for a
+// job of one task, DIR/INDEX/NAME for a sweep. Nothing that is there is written over: a
+// file of other content ends it with an error.
+func Collect(ctx context.Context, client *api.Client, ref, dir string) (Collected, error) {
+	return collect(ctx, client, ref, dir, nil)
+}
+
+// collect is Collect. A standard output goes to show and not to a file where show is not
+// nil. The directory is made when there is something to write.
+func collect(ctx context.Context, client *api.Client, ref, dir string, show io.Writer) (Collected, error) {
+	var done Collected
+	var root *os.Root
+	defer func() {
+		if root != nil {
+			root.Close()
+		}
+	}()
+	put := func(name string, b []byte) (err error) {
+		if root == nil {
+			if root, err = openDir(dir); err != nil {
+				return err
+			}
+		}
+		done.Files++
+		return files.WriteNew(root, name, b)
+	}
+	err := eachTask(ctx, client, ref, func(spec *task.Job, t message.TaskSummary) error {
+		if t.Failed && show == nil || len(t.Results) == 0 {
+			return nil
+		}
+		for _, o := range t.Results[0].Outputs {
+			if spec.HiddenOutput(o.Name) {
+				if len(done.Hidden) < maxHidden {
+					done.Hidden = append(done.Hidden, o.Name)
+				}
+				continue
+			}
+			b, err := content(ctx, client, o)
+			switch {
+			case err != nil:
+			case show != nil && o.Name == task.Stdout:
+				_, err = show.Write(b)
+			default:
+				err = put(filepath.Join(taskDir(spec, t.Index), filepath.FromSlash(o.Name)), b)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return done, NotOver(err)
+}
+
+// NotOver adds the way out to an error of a file that is in the way; others stay.
+func NotOver(err error) error {
+	if errors.Is(err, files.ErrThere) {
+		return &failure.Error{Code: failure.ExitFailed, Err: err,
+			Hint: "nothing is written over: name another directory with --out"}
+	}
+	return err
+}
+
+func openDir(dir string) (*os.Root, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return 0, fmt.Errorf("making the results' directory: %w", err)
+		return nil, fmt.Errorf("making the results' directory: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return 0, fmt.Errorf("opening the results' directory: %w", err)
+		return nil, fmt.Errorf("opening the results' directory: %w", err)
 	}
-	defer root.Close()
-	written := 0
-	err = eachTask(ctx, client, ref, func(total uint64, t message.TaskSummary) error {
-		if t.Failed || len(t.Results) == 0 {
-			return nil
-		}
-		sub := "."
-		if total > 1 {
-			sub = fmt.Sprintf("%0*d", len(strconv.FormatUint(total-1, 10)), t.Index)
-		}
-		n, err := writeTask(ctx, client, root, sub, t)
-		written += n
-		return err
-	})
-	return written, err
+	return root, nil
 }
 
-// eachTask calls f for every ended task that the node holds, in order, after
-// checking the workers' signatures.
+// taskDir is where the outputs of a task lie in the results' directory.
+func taskDir(spec *task.Job, index uint64) string {
+	total := spec.Sweep.Count()
+	if total == 1 {
+		return "."
+	}
+	return fmt.Sprintf("%0*d", len(strconv.FormatUint(total-1, 10)), index)
+}
+
+// eachTask calls f for every ended task that the node holds, in order, after checking that
+// it is the job's, that its outputs are such as the job asks for, and the workers'
+// signatures.
 func eachTask(ctx context.Context, client *api.Client, ref string,
-	f func(total uint64, t message.TaskSummary) error) error {
+	f func(spec *task.Job, t message.TaskSummary) error) error {
+	var spec *task.Job
+	var id task.JobID
 	for from := uint64(0); ; {
 		page, err := client.Results(ctx, ref, from)
 		if err != nil {
@@ -56,13 +126,22 @@ func eachTask(ctx context.Context, client *api.Client, ref string,
 		if len(page.Tasks) == 0 {
 			return nil
 		}
-		for _, t := range page.Tasks {
-			for i := range t.Results {
-				if err := t.Results[i].Verify(); err != nil {
-					return fmt.Errorf("task %d: the result of %s does not verify: %w", t.Index, t.Results[i].Worker, err)
-				}
+		if spec == nil {
+			if page.Record == nil {
+				return errors.New("the node answers with results, and not with the job that they are of")
 			}
-			if err := f(page.Total, t); err != nil {
+			if spec, err = page.Record.Open(); err != nil {
+				return err
+			}
+			id = page.Record.ID()
+		}
+		for i := range page.Tasks {
+			t := &page.Tasks[i]
+			err := check(id, spec, t)
+			if err == nil {
+				err = f(spec, *t)
+			}
+			if err != nil {
 				return fmt.Errorf("task %d: %w", t.Index, err)
 			}
 			from = t.Index + 1
@@ -70,18 +149,21 @@ func eachTask(ctx context.Context, client *api.Client, ref string,
 	}
 }
 
-func writeTask(ctx context.Context, client *api.Client, root *os.Root, sub string, t message.TaskSummary) (int,
-	error) {
-	for i, o := range t.Results[0].Outputs {
-		b, err := content(ctx, client, o)
-		if err != nil {
-			return i, err
+// check refuses results that are not signed, or not the job's.
+func check(id task.JobID, spec *task.Job, t *message.TaskSummary) error {
+	for i := range t.Results {
+		r := &t.Results[i]
+		if r.Task != (task.TaskID{Job: id, Index: t.Index}) || t.Index >= spec.Sweep.Count() {
+			return fmt.Errorf("the result of %s is of task %v", r.Worker, r.Task)
 		}
-		if err := files.WriteWhole(root, filepath.Join(sub, filepath.FromSlash(o.Name)), b); err != nil {
-			return i, err
+		if err := r.Verify(); err != nil {
+			return fmt.Errorf("the result of %s does not verify: %w", r.Worker, err)
+		}
+		if err := spec.CheckOutputs(r.Outputs); err != nil {
+			return fmt.Errorf("the result of %s: %w", r.Worker, err)
 		}
 	}
-	return len(t.Results[0].Outputs), nil
+	return nil
 }
 
 // content returns an output's bytes, and an error unless they are the ones
@@ -112,36 +194,8 @@ func content(ctx context.Context, client *api.Client, o task.Output) ([]byte, er
 	return b, nil
 }
 
-// PrintOnly prints the standard output of a job's only task, and writes its
-// other outputs into the current directory.
-func PrintOnly(ctx context.Context, w io.Writer, client *api.Client, id task.JobID) error {
-	root, err := os.OpenRoot(".")
-	if err != nil {
-		return fmt.Errorf("opening the current directory: %w", err)
-	}
-	defer root.Close()
-	return eachTask(ctx, client, string(id), func(_ uint64, t message.TaskSummary) error {
-		for _, o := range firstOutputs(t) {
-			b, err := content(ctx, client, o)
-			if err != nil {
-				return err
-			}
-			if o.Name == "stdout" {
-				_, err = io.Copy(w, bytes.NewReader(b))
-			} else {
-				err = files.WriteWhole(root, filepath.FromSlash(o.Name), b)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func firstOutputs(t message.TaskSummary) []task.Output {
-	if len(t.Results) == 0 {
-		return nil
-	}
-	return t.Results[0].Outputs
+// Print prints the standard output of a job's only task, and writes its other outputs, where
+// there are any, below dir, as Collect does.
+func Print(ctx context.Context, w io.Writer, client *api.Client, id task.JobID, dir string) (Collected, error) {
+	return collect(ctx, client, string(id), dir, w)
 }

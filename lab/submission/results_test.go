@@ -1,13 +1,18 @@
 package submission
 
 import (
+	"bytes"
+	"crypto/ed25519"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"godwit/api"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -43,5 +48,99 @@ func TestContentRefusesOtherBytes(t *testing.T) {
 	o.Inline = []byte("what the worker wrotE")
 	if _, err := content(t.Context(), client, o); err == nil {
 		t.Error("an inline output that is not its CID's content was taken")
+	}
+}
+
+// served is a node that holds a job of one task with those patterns of outputs, whose
+// result has outputs of those names, each with its name as content.
+func served(t *testing.T, patterns []string, names ...string) (*api.Client, task.JobID) {
+	t.Helper()
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	rec, err := task.SignJob(&task.Job{
+		Name: "test", Overlay: "commons", Module: task.RawCID([]byte("module")), Outputs: patterns, Memory: 1 << 20,
+		Replicas: 1, Submitted: task.At(time.Unix(1e9, 0)), Nonce: make([]byte, task.NonceSize), Sweep: task.Sweep{Repeat: 1},
+	}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := task.Result{Task: task.TaskID{Job: rec.ID()}, Outcome: task.Completed}
+	for _, name := range names {
+		r.Outputs = append(r.Outputs, task.Output{Name: name, CID: task.RawCID([]byte(name)), Size: int64(len(name)),
+			Inline: []byte(name)})
+	}
+	if err := r.Sign(key); err != nil {
+		t.Fatal(err)
+	}
+	page, err := task.Encode(api.Results{Total: 1, Record: &rec, Tasks: []message.TaskSummary{{Results: []task.Result{r}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end, err := task.Encode(api.Results{Total: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	listener, err := net.Listen("unix", filepath.Join(dir, api.SocketName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("from") == "0" {
+			w.Write(page)
+			return
+		}
+		w.Write(end)
+	})}
+	go srv.Serve(listener)
+	t.Cleanup(func() { srv.Close() })
+	client := api.Dial(dir)
+	t.Cleanup(client.Close)
+	return client, rec.ID()
+}
+
+// TestCollectKeepsToTheJob: what a worker calls its outputs decides about no file that the
+// job does not ask for, none that is there, and none that begins with a dot.
+func TestCollectKeepsToTheJob(t *testing.T) {
+	for name, c := range map[string]struct {
+		patterns, names, written, hidden []string
+		fails                            bool
+	}{
+		"as asked for":    {[]string{"stdout", "*.txt"}, []string{"a.txt", "stdout"}, []string{"a.txt"}, nil, false},
+		"not asked for":   {[]string{"stdout"}, []string{".bashrc", "stdout"}, nil, nil, true},
+		"a hook":          {[]string{"stdout", "*.txt"}, []string{".git/hooks/post-commit"}, nil, nil, true},
+		"a dot":           {[]string{"*"}, []string{".bashrc", "a"}, []string{"a"}, []string{".bashrc"}, false},
+		"a dot asked for": {[]string{".*rc"}, []string{".bashrc"}, []string{".bashrc"}, nil, false},
+		"what is there":   {[]string{"*"}, []string{"Makefile"}, nil, nil, true},
+	} {
+		client, id := served(t, c.patterns, c.names...)
+		t.Chdir(t.TempDir())
+		mine := filepath.Join("test.out", "Makefile")
+		for _, file := range []string{".bashrc", "Makefile", mine} {
+			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var shown bytes.Buffer
+		done, err := Print(t.Context(), &shown, client, id, "test.out")
+		if (err != nil) != c.fails || strings.Join(done.Hidden, " ") != strings.Join(c.hidden, " ") {
+			t.Errorf("%s: hidden %q, %v", name, done.Hidden, err)
+		}
+		for _, file := range []string{".bashrc", "Makefile", mine} {
+			if b, err := os.ReadFile(file); err != nil || string(b) != "mine" {
+				t.Errorf("%s: %s has %q, %v", name, file, b, err)
+			}
+		}
+		entries, err := os.ReadDir("test.out")
+		if err != nil || len(entries) != len(c.written)+1 {
+			t.Errorf("%s: wrote %v, %v", name, entries, err)
+		}
+		for _, file := range c.written {
+			if b, err := os.ReadFile(filepath.Join("test.out", file)); err != nil || string(b) != file {
+				t.Errorf("%s: %s has %q, %v", name, file, b, err)
+			}
+		}
 	}
 }

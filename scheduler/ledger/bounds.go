@@ -25,7 +25,7 @@ const sides = 2
 
 // bound checks that a row of a job with that rule can be told others and kept.
 func (r *Row) bound(rule Rule) error {
-	results, failures := sides*rule.most()+len(r.Voided), sides*(rule.Retries+1)
+	results, failures := sides*rule.Most()+len(r.Voided), sides*(rule.Retries+1)
 	if len(r.Results) > results || len(r.Failures) > failures {
 		return fmt.Errorf("%d results and %d failures of a task, the job allows for %d and %d", len(r.Results),
 			len(r.Failures), results, failures)
@@ -78,7 +78,7 @@ func (r *Row) HasRoom(res *task.Result, rule Rule) bool {
 	if len(r.Results)+len(r.Failures) == 0 {
 		return true
 	}
-	if len(r.Results) > sides*rule.most()+len(r.Voided) || len(r.Failures) > sides*(rule.Retries+1) {
+	if len(r.Results) > sides*rule.Most()+len(r.Voided) || len(r.Failures) > sides*(rule.Retries+1) {
 		return false
 	}
 	n := restBytes + ResultBytes(res)

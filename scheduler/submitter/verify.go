@@ -35,6 +35,9 @@ func (v verifier) check(j *submitted, t *message.TaskSummary) error {
 			return errors.New("the results do not agree")
 		}
 		workers[r.Worker] = true
+		if err := j.spec.CheckOutputs(r.Outputs); err != nil {
+			return err
+		}
 		if err := v.result(r); err != nil {
 			return err
 		}

@@ -143,6 +143,9 @@ func specOf(policy string) string {
 	return policy
 }
 
+// dirOf is the name of a directory for a policy.
+func dirOf(policy string) string { return strings.ReplaceAll(policy, ":", "-") }
+
 // sweepBy starts the nodes, founds an overlay if the policy needs one, and does the sweep.
 func (o *SweepOptions) sweepBy(ctx context.Context, policy string, rep *sweepReport, sub *submission.Job,
 	p *progress.Progress) (done sweepRun, err error) {
@@ -152,7 +155,7 @@ func (o *SweepOptions) sweepBy(ctx context.Context, policy string, rep *sweepRep
 	}
 	defer func() { err = errors.Join(err, remove()) }()
 	if o.Dir != "" {
-		dir = filepath.Join(dir, strings.ReplaceAll(policy, ":", "-"))
+		dir = filepath.Join(dir, dirOf(policy))
 	}
 	args := make([][]string, o.Nodes)
 	for i, v := range rep.Speeds {
@@ -204,7 +207,11 @@ func (o *SweepOptions) sweepOn(ctx context.Context, sw *testbed.Swarm, policy st
 	}
 	done.Load = testbed.MachineLoad()
 	if o.Out != "" {
-		if _, err := submission.Collect(ctx, client, string(id), o.Out); err != nil {
+		out := o.Out
+		if strings.Contains(o.Chunking, ",") { // each has results of its own, which are not to be mixed
+			out = filepath.Join(out, dirOf(policy))
+		}
+		if _, err := submission.Collect(ctx, client, string(id), out); err != nil {
 			return done, err
 		}
 	}

@@ -1,0 +1,65 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// What the outputs of a task may take, in bytes: its files together, and what it writes to
+// standard output and standard error together. Every sandbox that runs for others keeps to
+// these.
+const (
+	MaxTaskFiles  int64 = 256 << 20 // as much as a task may have memory
+	MaxTaskOutput int64 = 16 << 20  // a log that a person could still open
+)
+
+// CheckOutputs refuses outputs that no run of the job's tasks can have: names that the job
+// does not ask for, more of them than MaxOutputs, and more bytes than a sandbox allows.
+// Whoever takes a result in, keeps it or writes it to disk calls it: names of files in a
+// result are its worker's word.
+func (j *Job) CheckOutputs(outputs []Output) error {
+	if len(outputs) > MaxOutputs {
+		return fmt.Errorf("%d outputs, the most is %d", len(outputs), MaxOutputs)
+	}
+	left := map[bool]int64{false: MaxTaskFiles, true: MaxTaskOutput}
+	for i := range outputs {
+		o := &outputs[i]
+		stream := o.Name == Stdout || o.Name == Stderr
+		switch {
+		case i > 0 && outputs[i-1].Name >= o.Name:
+			return errors.New("outputs are not sorted by name, each name once")
+		case ValidSandboxPath(o.Name) != nil || !MatchOutput(j.Outputs, o.Name):
+			return fmt.Errorf("the job asks for no output %s", quote(o.Name))
+		case o.Size < 0 || o.Size > left[stream]:
+			return fmt.Errorf("outputs of more than %s of files, or %s of text", FormatSize(MaxTaskFiles),
+				FormatSize(MaxTaskOutput))
+		}
+		left[stream] -= o.Size
+	}
+	return nil
+}
+
+// HiddenOutput reports whether an output's name has a component that begins with a dot
+// where no pattern of the job has one there: a file that a person does not expect, and
+// other programs may heed.
+func (j *Job) HiddenOutput(name string) bool {
+	for _, p := range j.Outputs {
+		if MatchOutput([]string{p}, name) && sameDots(p, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameDots reports whether a pattern has a dot wherever a name that it matches has a
+// component that begins with one. Both have as many components.
+func sameDots(pattern, name string) bool {
+	patterns := strings.Split(pattern, "/")
+	for i, c := range strings.Split(name, "/") {
+		if strings.HasPrefix(c, ".") && !strings.HasPrefix(patterns[i], ".") {
+			return false
+		}
+	}
+	return true
+}
