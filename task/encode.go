@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/fxamacker/cbor/v2"
 )
@@ -62,12 +63,25 @@ func Encode(v any) ([]byte, error) {
 // Decode reads into v, which points to a zero value, what Encode wrote. The
 // bytes may be hostile: more than MaxEncoded of them, anything after the value,
 // deep nesting, huge or indefinite lengths, repeated keys, tags, infinities and
-// invalid UTF-8 are refused. Map keys that v has no field for are skipped, so
+// invalid UTF-8 are refused, and lists that are longer than the tag `most` of their field
+// says. Nothing is allocated before it is known that all of it will be at most eight times
+// as much as there are bytes, and 64 KiB. Map keys that v has no field for are skipped, so
 // that a later version may add some. Whether the bytes are the deterministic
 // form is not checked; where that matters, encode again and compare.
 func Decode(b []byte, v any) error {
+	const times, free = 8, 64 << 10 // a list of texts of one character takes 8 times as much
+	return DecodeWithin(b, v, times, free)
+}
+
+// DecodeWithin is Decode with another bound of what it allocates: times the bytes that there
+// are, and free more.
+func DecodeWithin(b []byte, v any, times, free int) error {
 	if len(b) > MaxEncoded {
 		return fmt.Errorf("decoding %T: %d bytes, the most is %d", v, len(b), MaxEncoded)
+	}
+	s := survey{b: b, left: times*len(b) + free}
+	if err := s.value(shapeOf(reflect.TypeOf(v).Elem()), 0); err != nil {
+		return fmt.Errorf("decoding %T: %w", v, err)
 	}
 	if err := decMode.Unmarshal(b, v); err != nil {
 		return fmt.Errorf("decoding %T: %w", v, err)

@@ -9,15 +9,15 @@ type Job struct {
 	Name    string `cbor:"1,keyasint"`
 	Overlay string `cbor:"2,keyasint"` // name of the overlay it was handed to
 
-	Module CID      `cbor:"3,keyasint"` // a WebAssembly module for WASI preview 1
-	Args   []string `cbor:"4,keyasint"` // templates; the program name is not among them
-	Env    []EnvVar `cbor:"5,keyasint"` // values are templates; sorted by name, each name once
+	Module CID      `cbor:"3,keyasint"`             // a WebAssembly module for WASI preview 1
+	Args   []string `cbor:"4,keyasint" most:"1024"` // templates; the program name is not among them
+	Env    []EnvVar `cbor:"5,keyasint" most:"256"`  // values are templates; sorted by name, each name once
 	// Files are templates of input file names as the task sees them, relative
 	// to the sandbox's root. Inputs resolves every name they can expand to.
-	Files   []string  `cbor:"6,keyasint"`
-	Inputs  []FileRef `cbor:"7,keyasint"` // sorted by name, each name once
-	Stdin   string    `cbor:"8,keyasint"` // a template naming an entry of Inputs; "" for none
-	Outputs []string  `cbor:"9,keyasint"` // "stdout", "stderr" or patterns of files written under the root
+	Files   []string  `cbor:"6,keyasint" most:"1024"`
+	Inputs  []FileRef `cbor:"7,keyasint" most:"10000"` // sorted by name, each name once
+	Stdin   string    `cbor:"8,keyasint"`              // a template naming an entry of Inputs; "" for none
+	Outputs []string  `cbor:"9,keyasint" most:"64"`    // "stdout", "stderr" or patterns of files written under the root
 
 	Sweep Sweep `cbor:"10,keyasint"`
 

@@ -46,7 +46,7 @@ type Result struct {
 	// for people; Printable, at most MaxMessage bytes
 	Message string `cbor:"5,keyasint,omitempty" json:"message,omitempty"`
 	// sorted by name, each name once; at most MaxOutputs
-	Outputs []Output      `cbor:"6,keyasint" json:"outputs"`
+	Outputs []Output      `cbor:"6,keyasint" most:"1024" json:"outputs"`
 	CPU     time.Duration `cbor:"7,keyasint" json:"cpu_ns"`
 	Wall    time.Duration `cbor:"8,keyasint" json:"wall_ns"`
 	// Signature is the worker's Ed25519 signature over all other fields.

@@ -37,8 +37,8 @@ type Facts struct {
 	Expired bool `cbor:"2,keyasint,omitempty"`
 	// Done and Failed are the tasks whose story is over and held by the
 	// submitter. Their rows may be gone. An index in both is done.
-	Done   Set `cbor:"3,keyasint,omitempty"`
-	Failed Set `cbor:"4,keyasint,omitempty"`
+	Done   Set `cbor:"3,keyasint,omitempty" most:"65536"`
+	Failed Set `cbor:"4,keyasint,omitempty" most:"65536"`
 	// What the rows compacted away had cost.
 	UsefulCPU time.Duration `cbor:"5,keyasint,omitempty"`
 	WastedCPU time.Duration `cbor:"6,keyasint,omitempty"`

@@ -86,17 +86,17 @@ const (
 type Row struct {
 	// Results are the completed runs, sorted by worker, digest and signature, each
 	// once.
-	Results []task.Result `cbor:"1,keyasint"`
+	Results []task.Result `cbor:"1,keyasint" most:"4096"`
 	// Failures are the runs that failed by themselves, sorted by attempt, each
 	// attempt once.
-	Failures []Failure `cbor:"2,keyasint"`
+	Failures []Failure `cbor:"2,keyasint" most:"4096"`
 	// Log has the latest MaxLog placements, sorted by attempt, each once.
-	Log []AttemptLog `cbor:"3,keyasint"`
+	Log []AttemptLog `cbor:"3,keyasint" most:"32"`
 	// Best is the checkpoint of most work done; nil for none. It is read only.
 	Best *Checkpoint `cbor:"4,keyasint,omitempty"`
 	// Voided are results whose outputs nobody has any more, sorted, each once: they
 	// count for nothing. See Void.
-	Voided []VoidName `cbor:"5,keyasint,omitempty"`
+	Voided []VoidName `cbor:"5,keyasint,omitempty" most:"4096"`
 }
 
 // A Rule is what a job asks of its tasks' results: see task.Job.

@@ -266,10 +266,12 @@ func TestMalformedRows(t *testing.T) {
 			"ledger: log of a row is out of order"},
 		"an attempt twice": {Row{Log: []AttemptLog{{Attempt: Attempt{1, 1}}, {Attempt: Attempt{1, 1}}}},
 			"ledger: log of a row is out of order"},
-		"a log of 33": {Row{Log: many(MaxLog + 1)}, "ledger: row beyond its bounds"},
+		"a log of 33": {Row{Log: many(MaxLog + 1)},
+			"ledger: row: decoding *ledger.Row: a []ledger.AttemptLog of 33, the most is 32"},
 		"void results unsorted": {Row{Voided: []VoidName{{Worker: "b"}, {Worker: "a"}}},
 			"ledger: voided results of a row are out of order"},
-		"too many void":        {Row{Voided: make([]VoidName, MaxResults+1)}, "ledger: row beyond its bounds"},
+		"too many void":        {Row{Voided: make([]VoidName, MaxResults+1)},
+			"ledger: row: decoding *ledger.Row: a []ledger.VoidName of 4097, the most is 4096"},
 		"a checkpoint of none": {Row{Best: &Checkpoint{}}, "ledger: row has a checkpoint that is none"},
 	} {
 		if _, err := DecodeRow(must(c.row.Encode())); err == nil || err.Error() != c.want {
@@ -310,7 +312,7 @@ func TestMalformedFacts(t *testing.T) {
 			"ledger: range 1 of a set, 3 to 9, is empty or out of order"},
 		"ranges unsorted": {Facts{Done: Set{{8, 9}, {1, 2}}},
 			"ledger: range 1 of a set, 1 to 2, is empty or out of order"},
-		"65,537 ranges": {Facts{Done: wide}, "ledger: a set of 65537 ranges, the most is 65536"},
+		"65,537 ranges": {Facts{Done: wide}, "ledger: facts: decoding *ledger.Facts: a ledger.Set of 65537, the most is 65536"},
 	} {
 		if _, err := DecodeFacts(must(c.facts.Encode())); err == nil || err.Error() != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)

@@ -31,12 +31,12 @@ const (
 // that knows nothing says so. One Known is under way at a time; it is repeated
 // until a Wanted of the same Seq answers it.
 type Known struct {
-	Epoch   uint64      `cbor:"1,keyasint"` // the leader's, as the replica knows it
-	Session uint64      `cbor:"2,keyasint"` // another for each beginning; not 0
-	Seq     uint64      `cbor:"3,keyasint"` // 1, 2, ...
-	Jobs    []JobDigest `cbor:"4,keyasint"` // all that it has, over the session; at most MaxKnown a message
-	Pairs   []Pair      `cbor:"5,keyasint"` // of the jobs that the last Wanted named
-	Last    bool        `cbor:"6,keyasint"` // nothing follows
+	Epoch   uint64      `cbor:"1,keyasint"`              // the leader's, as the replica knows it
+	Session uint64      `cbor:"2,keyasint"`              // another for each beginning; not 0
+	Seq     uint64      `cbor:"3,keyasint"`              // 1, 2, ...
+	Jobs    []JobDigest `cbor:"4,keyasint" most:"4096"`  // all that it has, over the session; at most MaxKnown a message
+	Pairs   []Pair      `cbor:"5,keyasint" most:"16384"` // of the jobs that the last Wanted named
+	Last    bool        `cbor:"6,keyasint"`              // nothing follows
 }
 
 // A JobDigest is a job and the beginning of its canonical digest.
@@ -59,8 +59,8 @@ type Pair struct {
 type Wanted struct {
 	Epoch   uint64       `cbor:"1,keyasint"`
 	Session uint64       `cbor:"2,keyasint"`
-	Seq     uint64       `cbor:"3,keyasint"` // of the Known that it answers
-	Jobs    []task.JobID `cbor:"4,keyasint"` // to be told, before more digests; at most MaxKnown
+	Seq     uint64       `cbor:"3,keyasint"`             // of the Known that it answers
+	Jobs    []task.JobID `cbor:"4,keyasint" most:"4096"` // to be told, before more digests; at most MaxKnown
 	// Done answers the last: what the replica knows, the leader has durably.
 	Done bool `cbor:"5,keyasint"`
 	// Follow says, with Done, that the replica is of the group and gets copies
@@ -72,22 +72,22 @@ type Wanted struct {
 // session are numbered and taken in order.
 type Copy struct {
 	Epoch   uint64 `cbor:"1,keyasint"`
-	Session uint64 `cbor:"2,keyasint"` // the replica's
-	Seq     uint64 `cbor:"3,keyasint"` // 1, 2, ...
-	Pairs   []Pair `cbor:"4,keyasint"` // to be merged, a job's record first
+	Session uint64 `cbor:"2,keyasint"`              // the replica's
+	Seq     uint64 `cbor:"3,keyasint"`              // 1, 2, ...
+	Pairs   []Pair `cbor:"4,keyasint" most:"16384"` // to be merged, a job's record first
 	// Gone are jobs that the leader has forgotten, to be forgotten.
-	Gone []task.JobID `cbor:"5,keyasint"`
+	Gone []task.JobID `cbor:"5,keyasint" most:"16384"`
 	// Live says who runs what: soft, to be kept in memory only.
-	Live []LiveLeases `cbor:"6,keyasint"`
+	Live []LiveLeases `cbor:"6,keyasint" most:"16384"`
 	// Hold are blocks that the first follower is to fetch and keep.
-	Hold []Hold `cbor:"7,keyasint"`
+	Hold []Hold `cbor:"7,keyasint" most:"16384"`
 }
 
 // LiveLeases are all leases of one task that are live. With none, it has none
 // any more.
 type LiveLeases struct {
 	Task   task.TaskID `cbor:"1,keyasint"`
-	Leases []LiveLease `cbor:"2,keyasint"`
+	Leases []LiveLease `cbor:"2,keyasint" most:"256"`
 }
 
 // A LiveLease is a lease that was given and has not ended.
@@ -121,8 +121,8 @@ type HoldName struct {
 // A Hold asks for blocks to be fetched and held.
 type Hold struct {
 	Name    HoldName      `cbor:"1,keyasint"`
-	CIDs    []task.CID    `cbor:"2,keyasint"` // at most MaxHoldCIDs
-	Holders []task.PeerID `cbor:"3,keyasint"` // at most MaxHolders
+	CIDs    []task.CID    `cbor:"2,keyasint" most:"16384"` // at most MaxHoldCIDs
+	Holders []task.PeerID `cbor:"3,keyasint" most:"8"`     // at most MaxHolders
 }
 
 // HeldBlocks answers a Hold. Err says why they could not be had, or is empty.
@@ -138,7 +138,7 @@ type Copied struct {
 	Seq     uint64 `cbor:"3,keyasint"`
 	// Gap says that a later Copy came: those between are lost.
 	Gap  bool         `cbor:"4,keyasint,omitempty"`
-	Held []HeldBlocks `cbor:"5,keyasint,omitempty"`
+	Held []HeldBlocks `cbor:"5,keyasint,omitempty" most:"16384"`
 }
 
 func (k *Known) check() error {

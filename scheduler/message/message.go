@@ -33,7 +33,7 @@ type Message struct {
 // it knows it answers at once. Have is what the submitter holds already.
 type Submit struct {
 	Record task.Record `cbor:"1,keyasint"`
-	Have   []Range     `cbor:"2,keyasint"`
+	Have   []Range     `cbor:"2,keyasint" most:"65536"`
 	// Accepted says that a leader has accepted the job before: no rule of the
 	// overlay made since may keep it from ending.
 	Accepted bool `cbor:"3,keyasint,omitempty"`
@@ -55,7 +55,7 @@ type Accepted struct {
 // a summary only.
 type Progress struct {
 	Job     task.JobID    `cbor:"1,keyasint"`
-	Tasks   []TaskSummary `cbor:"2,keyasint"`
+	Tasks   []TaskSummary `cbor:"2,keyasint" most:"256"`
 	Summary JobSummary    `cbor:"3,keyasint"`
 }
 
@@ -64,8 +64,8 @@ type TaskSummary struct {
 	Index  uint64 `cbor:"1,keyasint"`
 	Failed bool   `cbor:"2,keyasint,omitempty"` // Results hold the failures then
 	// agreeing, signed; at least one unless the task was given up unrun
-	Results  []task.Result `cbor:"3,keyasint"`
-	Attempts []AttemptLog  `cbor:"4,keyasint"`           // every placement, in order
+	Results  []task.Result `cbor:"3,keyasint" most:"4096"`
+	Attempts []AttemptLog  `cbor:"4,keyasint" most:"32"` // every placement, in order
 	Reason   string        `cbor:"5,keyasint,omitempty"` // why it failed
 }
 
@@ -94,11 +94,11 @@ type JobSummary struct {
 // may forget them.
 type Got struct {
 	Job  task.JobID `cbor:"1,keyasint"`
-	Have []Range    `cbor:"2,keyasint"` // all it holds, not only the newest
+	Have []Range    `cbor:"2,keyasint" most:"65536"` // all it holds, not only the newest
 	// Final says that the job is over for the submitter: it wants no more of it.
 	Final bool `cbor:"3,keyasint,omitempty"`
 	// Lacking are results told whose outputs nobody could give, try after try.
-	Lacking []Range `cbor:"4,keyasint,omitempty"`
+	Lacking []Range `cbor:"4,keyasint,omitempty" most:"1024"`
 	// Signature is a Cancel's, with Final: that nothing more is wanted must be
 	// believed by coordinators that take over, too.
 	Signature []byte `cbor:"5,keyasint,omitempty"`
@@ -114,21 +114,21 @@ type Cancel struct {
 // Place gives leases to a worker.
 type Place struct {
 	Epoch  uint64  `cbor:"1,keyasint"`
-	Leases []Lease `cbor:"2,keyasint"`
+	Leases []Lease `cbor:"2,keyasint" most:"16384"`
 	// Holders of the blocks of the jobs placed, best first; the leader and
 	// the submitter among them. At most MaxHolders.
-	Holders map[task.JobID][]task.PeerID `cbor:"3,keyasint"`
+	Holders map[task.JobID][]task.PeerID `cbor:"3,keyasint" most:"16384"`
 }
 
 // Report is what a worker tells the leader: at once when something ended, and
 // every ReportEvery as a heartbeat. Held renews leases.
 type Report struct {
-	Epoch   uint64    `cbor:"1,keyasint"` // highest it has obeyed
-	Slots   int       `cbor:"2,keyasint"` // it may use now
-	State   uint8     `cbor:"3,keyasint"` // overlay.State
-	Held    []Held    `cbor:"4,keyasint"` // everything it has and has not ended
-	Ended   []Ending  `cbor:"5,keyasint"` // repeated until acknowledged
-	Refused []Refusal `cbor:"6,keyasint"`
+	Epoch   uint64    `cbor:"1,keyasint"`              // highest it has obeyed
+	Slots   int       `cbor:"2,keyasint"`              // it may use now
+	State   uint8     `cbor:"3,keyasint"`              // overlay.State
+	Held    []Held    `cbor:"4,keyasint" most:"16384"` // everything it has and has not ended
+	Ended   []Ending  `cbor:"5,keyasint" most:"256"`   // repeated until acknowledged
+	Refused []Refusal `cbor:"6,keyasint" most:"16384"`
 	// Full says that Held is complete, so that what it lacks is lost.
 	Full bool `cbor:"7,keyasint"`
 	// Born is when this worker began, in Unix nanoseconds of its own clock. A
@@ -136,7 +136,7 @@ type Report struct {
 	Born int64 `cbor:"8,keyasint"`
 	// Saved are checkpoints taken: new ones, and in a full report the newest of
 	// each lease again.
-	Saved []SavedState `cbor:"9,keyasint,omitempty"`
+	Saved []SavedState `cbor:"9,keyasint,omitempty" most:"4096"`
 	// Withheld is the percentage of the machine's CPU that tasks do not get now, 0
 	// to 100.
 	Withheld int `cbor:"10,keyasint,omitempty"`
@@ -144,7 +144,7 @@ type Report struct {
 	// To and from any other a task moves by way of the leader.
 	Hands bool `cbor:"11,keyasint,omitempty"`
 	// Unmoved are moves that came to nothing; said again when the order is.
-	Unmoved []Unmoved `cbor:"12,keyasint,omitempty"`
+	Unmoved []Unmoved `cbor:"12,keyasint,omitempty" most:"4096"`
 }
 
 // A SavedState is a checkpoint of a lease, whose blocks the worker holds.
@@ -199,10 +199,10 @@ type Refusal struct {
 // does not know.
 type Ack struct {
 	Epoch uint64        `cbor:"1,keyasint"`
-	Ended []AttemptName `cbor:"2,keyasint"`
-	Drop  []AttemptName `cbor:"3,keyasint"`
+	Ended []AttemptName `cbor:"2,keyasint" most:"16384"`
+	Drop  []AttemptName `cbor:"3,keyasint" most:"16384"`
 	// Moves are tasks to be handed over to other workers.
-	Moves []MoveOrder `cbor:"4,keyasint,omitempty"`
+	Moves []MoveOrder `cbor:"4,keyasint,omitempty" most:"4096"`
 }
 
 // An AttemptName names one attempt of one task.

@@ -35,6 +35,11 @@ const (
 	// BatchBytes is where a batch of results ends that has not reached its
 	// number: frames of this size keep a stream busy and no outbox full.
 	BatchBytes = 1 << 20
+	// maxGrowth is how many times its bytes a frame may take in memory when it is decoded,
+	// beside MaxMessages messages of a few bytes, which take smallMessage each. What machines
+	// send has names and numbers in it, and takes at most four times.
+	maxGrowth    = 6
+	smallMessage = 128
 	// arrayHead is the most bytes that the head of a frame's array takes.
 	arrayHead = 5
 )
@@ -116,7 +121,7 @@ func DecodeFrame(b []byte) ([]Message, error) {
 		return nil, fmt.Errorf("%w: %d bytes, the most is %d", ErrFrame, len(b), MaxFrame)
 	}
 	var messages []Message
-	if err := task.Decode(b, &messages); err != nil {
+	if err := task.DecodeWithin(b, &messages, maxGrowth, MaxMessages*smallMessage); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFrame, err)
 	}
 	if len(messages) > MaxMessages {
