@@ -22,6 +22,7 @@ type core struct {
 	net     network
 	content *content
 	clock   clock // whose news is the loop's
+	poison  poison
 
 	inbox   chan post
 	ends    chan post     // of attempts that completed: see door.PostEnd

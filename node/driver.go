@@ -20,6 +20,8 @@ type driver struct {
 	watchers  watchers
 	full      bool // the disk, until fullUntil at least
 	fullUntil time.Time
+	taken     []arrival // frames since effects were last carried out; while taking, the last is being taken
+	taking    bool
 }
 
 // newDriver returns a driver without a peer, which restore makes.

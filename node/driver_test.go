@@ -30,6 +30,7 @@ type fakeNet struct {
 	sent    []message.Message
 	adverts []overlay.Advert
 	closed  bool
+	blamed  []task.PeerID
 }
 
 var errUnreachable = errors.New("the peer cannot be reached")
@@ -102,6 +103,7 @@ func (f *fakeNet) HandOver(context.Context, task.PeerID) (exec.Stream, error) {
 func (f *fakeNet) AdvertAddrs(int) []string            { return []string{"/ip4/192.0.2.1/tcp/1"} }
 func (f *fakeNet) Addrs() []string                     { return nil }
 func (f *fakeNet) Peers() []p2p.Peer                   { return nil }
+func (f *fakeNet) Blame(p task.PeerID)                 { f.blamed = append(f.blamed, p) } // on the loop
 func (f *fakeNet) Cut(task.PeerID, time.Duration) bool { return false }
 func (f *fakeNet) Reach() overlay.Reach                { return overlay.ReachUnknown }
 func (f *fakeNet) Stats() p2p.Stats                    { return p2p.Stats{} }

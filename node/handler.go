@@ -16,23 +16,34 @@ type handler struct{ n *Node }
 
 // Frame decodes a peer's messages and hands them to the machines.
 func (h handler) Frame(from task.PeerID, data []byte) {
-	id, frame, err := addressee(data)
-	var msgs []message.Message
-	if err == nil {
-		msgs, err = message.DecodeFrame(frame)
+	if h.n.poison.has(data) {
+		return
 	}
+	var id overlay.ID
+	var msgs []message.Message
+	a := arrival{from, data}
+	err := h.decode(a, func() error {
+		to, frame, err := addressee(data)
+		if err == nil {
+			id = to
+			msgs, err = message.DecodeFrame(frame)
+		}
+		return err
+	})
 	if err != nil {
 		h.n.log.Debug("a peer sent a frame that does not decode", "peer", from, "err", err)
 		return
 	}
 	h.n.post(post{call: func() {
-		m := h.n.members[id]
-		if m == nil || h.n.full || !m.Admits(from) {
-			return // whoever means well repeats it
-		}
-		for i := range msgs {
-			h.n.tell(member.Said{Of: m.Member, From: from, Message: &msgs[i]})
-		}
+		h.n.takeFrame(a, func() {
+			m := h.n.members[id]
+			if m == nil || h.n.full || !m.Admits(from) {
+				return // whoever means well repeats it
+			}
+			for i := range msgs {
+				h.n.tell(member.Said{Of: m.Member, From: from, Message: &msgs[i]})
+			}
+		})
 	}})
 }
 

@@ -14,23 +14,31 @@ func (n *Node) loop(ctx, leave context.Context) error {
 	defer timer.Stop()
 	leaving := leave.Done()
 	for {
-		select {
-		case <-ctx.Done():
-			return n.lastWords()
-		case <-leaving:
-			leaving = nil
-			n.leave()
-		case p := <-n.inbox:
-			n.handle(p)
-			n.drain(ctx)
-		case p := <-n.ends:
-			n.handle(p)
-			n.drain(ctx)
-		case <-timer.C:
-			n.wake()
-		}
-		if err := n.flush(ctx); err != nil {
+		over := false
+		err := n.turn(func() error {
+			select {
+			case <-ctx.Done():
+				over = true
+				return nil
+			case <-leaving:
+				leaving = nil
+				n.leave()
+			case p := <-n.inbox:
+				n.handle(p)
+				n.drain(ctx)
+			case p := <-n.ends:
+				n.handle(p)
+				n.drain(ctx)
+			case <-timer.C:
+				n.wake()
+			}
+			return n.flush(ctx)
+		})
+		switch {
+		case err != nil:
 			return n.whatToDo(err)
+		case over:
+			return n.lastWords()
 		}
 		if n.peer.HasLeft(n.now(), n.exec.Leaving() > 0) {
 			return n.lastWords()

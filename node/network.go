@@ -27,6 +27,7 @@ type network interface {
 	Leave(id overlay.ID) error
 	Addrs() []string
 	Peers() []p2p.Peer
+	Blame(p task.PeerID) // and close the connections to it
 	Cut(p task.PeerID, age time.Duration) (newer bool)
 	Stats() p2p.Stats
 }

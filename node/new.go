@@ -116,6 +116,9 @@ func newRunner(cfg Config) exec.Runner {
 // stopped, however it stopped.
 func (n *Node) restore(ctx context.Context) error {
 	n.sched.Worker.HandOver = n.exec.Saves()
+	if err := n.poison.load(ctx, n.store); err != nil {
+		return err
+	}
 	if err := n.loadPast(ctx); err != nil {
 		return err
 	}

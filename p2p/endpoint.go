@@ -3,6 +3,7 @@ package p2p
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"godwit/p2p/wire"
@@ -28,6 +29,9 @@ type endpoint struct {
 	life   context.Context
 	end    context.CancelFunc
 	served chan struct{} // closed when Run begins: until then streams wait
+
+	// blame is called with a peer whose stream made its handler panic.
+	blame func(task.PeerID)
 
 	mu      sync.Mutex
 	closed  bool // guards wg: nothing is spawned after it is set
@@ -84,6 +88,7 @@ func (e *endpoint) handle(id string, serve func(context.Context, network.Stream)
 		served := e.spawn(func(ctx context.Context) {
 			stop := context.AfterFunc(ctx, func() { s.Reset() })
 			defer stop()
+			defer e.catch(id, s)
 			select {
 			case <-e.served:
 				serve(ctx, s)
@@ -94,6 +99,19 @@ func (e *endpoint) handle(id string, serve func(context.Context, network.Stream)
 			s.Reset()
 		}
 	})
+}
+
+// catch ends a stream whose handler panicked, and the connection with it: what a peer sends
+// must not end the program. It is deferred.
+func (e *endpoint) catch(id string, s network.Stream) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	e.set.Log.Error("what a peer sent made this program panic; its connection is closed, and this should be reported",
+		"peer", s.Conn().RemotePeer(), "protocol", id, "panic", p, "stack", string(debug.Stack()))
+	s.Reset()
+	e.blame(task.PeerID(s.Conn().RemotePeer().String()))
 }
 
 // spawn runs f until it returns, with a context that ends when the host closes.

@@ -47,6 +47,16 @@ func (in *inboxes) receiveFrames(ctx context.Context, s network.Stream) {
 // errMoved ends a stream through a relay whose sender has found a direct way.
 var errMoved = errors.New("p2p: goes on over a direct connection")
 
+// deliver gives the handler a frame, unless the link is another by now.
+func (in *inboxes) deliver(l *link, gen uint64, from task.PeerID, frame []byte) (current bool) {
+	l.deliver.Lock()
+	defer l.deliver.Unlock() // whatever the handler does
+	if current = in.links.current(l, gen); current {
+		in.set.Handler.Frame(from, frame)
+	}
+	return current
+}
+
 // readFrames waits without a deadline for a frame to begin: silence is normal.
 func (in *inboxes) readFrames(s network.Stream, l *link, gen uint64) error {
 	from := task.PeerID(s.Conn().RemotePeer().String())
@@ -70,12 +80,7 @@ func (in *inboxes) readFrames(s network.Stream, l *link, gen uint64) error {
 		if err != nil {
 			return wire.NoEOF(err)
 		}
-		l.deliver.Lock()
-		current := in.links.current(l, gen)
-		if current {
-			in.set.Handler.Frame(from, frame)
-		}
-		l.deliver.Unlock()
+		current := in.deliver(l, gen, from, frame)
 		count.Release()
 		if !current {
 			return nil

@@ -55,7 +55,7 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{endpoint: ep, adverts: newAdverts(ep), links: newLinks(ep)}
-	h.adverts.learned = h.learned
+	h.adverts.learned, ep.blame = h.learned, h.Blame
 	h.outboxes = newOutboxes(ep, h.links.lose)
 	h.requests = &requests{endpoint: ep, adverts: h.adverts}
 	h.handOvers = newHandOvers(ep, h.adverts)
@@ -97,6 +97,15 @@ func (h *Host) learned(p task.PeerID, welcome bool) {
 	h.dialer.poke()
 	if id, err := peer.Decode(string(p)); err == nil && welcome {
 		h.greeter.welcome(id)
+	}
+}
+
+// Blame holds it against a peer that it sent what does harm, and closes the connections to
+// it. It may connect again; one that goes on so is not heard in gossip.
+func (h *Host) Blame(p task.PeerID) {
+	if id, err := h.otherPeer(p); err == nil {
+		h.adverts.accuse(id, blameSize, time.Now())
+		_ = h.net.Network().ClosePeer(id)
 	}
 }
 

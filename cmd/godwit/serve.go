@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
 	"godwit/api"
 	"godwit/internal/failure"
@@ -17,25 +18,53 @@ import (
 	"godwit/task"
 )
 
-// serve runs a node and its API until ctx ends.
+const (
+	// maxStarts bounds how often in a row a node is started that panics soon, within
+	// soonAfter: then it is what is kept that it cannot go on from.
+	maxStarts = 5
+	soonAfter = time.Minute
+)
+
+// serve runs a node and its API until ctx ends. A node in which a machine panicked is made
+// anew, from what is durable.
 func serve(ctx context.Context, out io.Writer, cfg node.Config, apiAddr string, readyFD int) error {
+	for starts := 1; ; starts++ {
+		begun := time.Now()
+		addr, err := serveOnce(ctx, out, cfg, apiAddr, readyFD)
+		if time.Since(begun) > soonAfter {
+			starts = 0
+		}
+		if !errors.Is(err, node.ErrPanic) || ctx.Err() != nil || starts >= maxStarts {
+			return err
+		}
+		cfg.Log.Error("the node is started anew", "because", err)
+		apiAddr, readyFD = addr, 0 // it was told who waits for it
+	}
+}
+
+// serveOnce runs a node and its API until ctx ends, or the node does. It returns where the
+// API was.
+func serveOnce(ctx context.Context, out io.Writer, cfg node.Config, apiAddr string, readyFD int) (string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	n, err := node.New(ctx, cfg)
 	if err != nil {
-		return startFailure(err, cfg)
+		return apiAddr, startFailure(err, cfg)
 	}
 	srv, err := api.NewServer(n, cfg.DataDir, apiAddr, cfg.Log)
 	if err != nil {
 		cancel()
-		return errors.Join(&failure.Error{Code: failure.ExitFailed, Err: err,
+		return apiAddr, errors.Join(&failure.Error{Code: failure.ExitFailed, Err: err,
 			Hint: "another node may be using the address: choose one with --api, for example --api 127.0.0.1:0"}, n.Run(ctx))
 	}
 	ended := make(chan error, 2)
 	go func() { ended <- n.Run(ctx); cancel() }()
 	go func() { ended <- srv.Run(ctx); cancel() }()
 	announce(out, testbed.Ready{PeerID: n.ID(), Addrs: n.Addrs(), API: srv.Addr()}, readyFD)
-	return errors.Join(<-ended, <-ended)
+	if apiAddr != "" {
+		apiAddr = srv.Addr() // the same again
+	}
+	return apiAddr, errors.Join(<-ended, <-ended)
 }
 
 func announce(out io.Writer, r testbed.Ready, fd int) {
