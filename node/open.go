@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -23,6 +24,9 @@ func openData(cfg Config) (ed25519.PrivateKey, ds.Batching, error) {
 			return nil, nil, fmt.Errorf("making the data directory: %w", err)
 		}
 	}
+	if err := closeToOthers(cfg); err != nil {
+		return nil, nil, err
+	}
 	key, err := p2p.LoadOrCreateKey(filepath.Join(cfg.DataDir, "identity.key"))
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading the node's identity: %w", err)
@@ -37,6 +41,25 @@ func openData(cfg Config) (ed25519.PrivateKey, ds.Batching, error) {
 		return nil, nil, errors.Join(fmt.Errorf("making the data directory: %w", err), data.Close())
 	}
 	return key, data, nil
+}
+
+// closeToOthers takes from all but the owner what rights they have to a data directory that
+// was there: whoever reads its key is this node.
+func closeToOthers(cfg Config) error {
+	const others = 0o077
+	info, err := os.Stat(cfg.DataDir)
+	if err != nil {
+		return fmt.Errorf("looking at the data directory: %w", err)
+	}
+	if runtime.GOOS == "windows" || info.Mode().Perm()&others == 0 { // there its rights are not these bits
+		return nil
+	}
+	cfg.Log.Warn("other users of this machine had access to the node's data directory; they have none any more", "dir",
+		cfg.DataDir, "mode", info.Mode().Perm().String())
+	if err := os.Chmod(cfg.DataDir, info.Mode().Perm()&^others); err != nil {
+		return fmt.Errorf("keeping others out of the data directory: %w", err)
+	}
+	return nil
 }
 
 // openStore opens the node's store, or, in place of one that is damaged, a new one.

@@ -116,6 +116,7 @@ func (q *queries) ask(ctx context.Context, l leader, method string, question any
 	if err := json.Unmarshal(b, out); err != nil {
 		return fmt.Errorf("reading the coordinator's answer: %w", err)
 	}
+	printTexts(out)
 	return nil
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"godwit/task"
 )
 
 // Bounds of an advert. Whatever is beyond them is refused unread or unheeded.
@@ -130,8 +132,9 @@ func (a *Advert) validate() error {
 		return errors.New("overlay: advert has no plausible times")
 	case !a.Expires.After(a.Issued) || a.Expires.Sub(a.Issued) > MaxAdvertLife:
 		return fmt.Errorf("overlay: advert lives %v, want more than 0 and at most %v", a.Expires.Sub(a.Issued), MaxAdvertLife)
-	case len(a.Version) > MaxVersion:
-		return fmt.Errorf("overlay: advert's version has %d bytes, at most %d", len(a.Version), MaxVersion)
+	case len(a.Version) > MaxVersion || task.Printable(a.Version, MaxVersion) != a.Version:
+		return fmt.Errorf("overlay: advert's version has %d bytes, at most %d, or characters that do not print",
+			len(a.Version), MaxVersion)
 	case len(a.Site) > MaxSite || strings.ContainsFunc(a.Site, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return fmt.Errorf("overlay: advert's site has %d bytes, at most %d, or characters that do not print", len(a.Site),
 			MaxSite)

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"godwit/p2p/wire"
@@ -114,7 +113,7 @@ func readAnswer(r *bufio.Reader, method string, from task.PeerID, count *wire.In
 	if err != nil {
 		return nil, wire.NoEOF(err)
 	}
-	return nil, &RemoteError{Peer: from, Method: method, Text: printable(string(text))}
+	return nil, &RemoteError{Peer: from, Method: method, Text: task.Printable(string(text), maxErrText)}
 }
 
 func writeQuestion(w *bufio.Writer, q question) error {
@@ -198,8 +197,7 @@ func writeAnswer(s network.Stream, body []byte, refusal error) error {
 	w := bufio.NewWriterSize(s, writeBuffer)
 	status := byte(answerOK)
 	if refusal != nil {
-		status, body = answerErr, []byte(printable(refusal.Error()))
-		body = body[:min(len(body), maxErrText)]
+		status, body = answerErr, []byte(task.Printable(refusal.Error(), maxErrText))
 	}
 	if err := w.WriteByte(status); err != nil {
 		return err
@@ -208,14 +206,4 @@ func writeAnswer(s network.Stream, body []byte, refusal error) error {
 		return err
 	}
 	return w.Flush()
-}
-
-// printable keeps a peer's text from playing with the reader's terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tetratelabs/wazero/sys"
 
@@ -89,20 +88,5 @@ func withLastWords(message string, stderr []byte) string {
 // list of goroutines.
 const lastWords = 64 << 10
 
-// clip makes any text a message: valid UTF-8, one line, within the limit.
-func clip(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
-	if len(s) <= task.MaxMessage {
-		return s
-	}
-	s = s[:task.MaxMessage]
-	for !utf8.ValidString(s) {
-		s = s[:len(s)-1]
-	}
-	return s
-}
+// clip makes any text a message.
+func clip(s string) string { return task.ClipMessage(s) }

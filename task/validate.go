@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Limits of a job. They bound what a stranger's record costs to read and what
@@ -72,6 +73,9 @@ func checkName(where, name string) *fault {
 	}
 	if strings.ContainsFunc(name, unicode.IsControl) {
 		return faultf(where, "use letters, digits and spaces", "%s contains a control character", quote(name))
+	}
+	if utf8.ValidString(name) && !isPrintable(name) {
+		return faultf(where, "use letters, digits and spaces", "%s contains a character that cannot be seen", quote(name))
 	}
 	return checkText(where, name, MaxName)
 }

@@ -8,15 +8,24 @@ import (
 
 	"godwit/api"
 	"godwit/internal/failure"
+	"godwit/lab/table"
 )
 
 // clientFlags say which node a verb talks to.
 type clientFlags struct {
 	dataDir, addr, tokenFile string
 	json                     bool
+	raw                      bool // the verb itself sees to what its output may hold
 }
 
+// add adds the flags to a verb, and sees to it that the verb prints nothing that plays with
+// a terminal: much of what it prints comes from other nodes.
 func (c *clientFlags) add(cmd *cobra.Command) {
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
+		if !c.json && !c.raw {
+			cmd.SetOut(table.Printable(cmd.OutOrStdout()))
+		}
+	}
 	f := cmd.Flags()
 	f.StringVar(&c.dataDir, "data-dir", defaultDataDir(), "data directory `DIR` of the node to talk to")
 	f.StringVar(&c.addr, "api", "", "TCP `ADDRESS` of the node's API, in place of the data directory's socket")

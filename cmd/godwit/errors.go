@@ -7,6 +7,7 @@ import (
 
 	"godwit/api"
 	"godwit/internal/failure"
+	"godwit/lab/table"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -20,6 +21,7 @@ func report(w io.Writer, err error) int {
 		return failure.ExitDone
 	}
 	f := classify(err)
+	w = table.Printable(w) // other nodes may have written parts of it
 	if f.Err != nil {
 		fmt.Fprintf(w, "godwit: error: %v\n", f.Err)
 	}

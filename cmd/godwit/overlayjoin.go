@@ -2,6 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,22 +22,29 @@ func newOverlayJoin() *cobra.Command {
 	var c clientFlags
 	var share float64
 	cmd := &cobra.Command{
-		Use:   "join NAME|ID|TICKET",
+		Use:   "join NAME|ID|@FILE|-",
 		Short: "Serve an overlay and print its ID",
 		Long: `Serve an overlay and print its ID. A NAME alone is the open pool of that name, which
-nobody founded; an ID is an overlay that a peer in reach serves; a TICKET comes
-from the founder's "godwit overlay invite". A node that serves several overlays
-divides itself among them by their shares, and serves them again when it is
-started again.`,
+nobody founded; an ID is an overlay that a peer in reach serves. A ticket comes
+from the founder's "godwit overlay invite": it is read from a FILE, or with - from
+the standard input. It may be given as it is, too, but then every user of this
+machine can see it in the list of processes, and join. A node that serves several
+overlays divides itself among them by their shares, and serves them again when it
+is started again.`,
 		Example: `  godwit overlay join commons
-  godwit overlay join godwit1... --share 3`,
+  godwit overlay join @ticket --share 3
+  pass show lab-ticket | godwit overlay join -`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !(share > 0) {
 				return failure.Usage("for example --share 2", "--share must be above 0")
 			}
+			what, err := overlayNamed(args[0], cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
 			return withClient(&c, func(client *api.Client) error {
-				d, err := client.JoinOverlay(cmd.Context(), args[0], share)
+				d, err := client.JoinOverlay(cmd.Context(), what, share)
 				if err != nil {
 					return err
 				}
@@ -45,6 +55,35 @@ started again.`,
 	c.add(cmd)
 	cmd.Flags().Float64Var(&share, "share", 1, "this overlay's part of the machine, over the sum of all shares")
 	return cmd
+}
+
+// maxTicketFile is more than any ticket has, in bytes.
+const maxTicketFile = 64 << 10
+
+// overlayNamed returns what an argument names: what the file behind an @ has, what in has for
+// a -, or itself.
+func overlayNamed(arg string, in io.Reader) (string, error) {
+	path, isFile := strings.CutPrefix(arg, "@")
+	switch {
+	case isFile:
+		f, err := os.Open(path)
+		if err != nil {
+			return "", failure.Usage("", "reading the ticket: %w", err)
+		}
+		defer f.Close()
+		in = f
+	case arg != "-":
+		return arg, nil
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxTicketFile))
+	if err != nil {
+		return "", failure.Usage("", "reading the ticket: %w", err)
+	}
+	text := strings.TrimSpace(string(b))
+	if text == "" {
+		return "", failure.Usage("`godwit overlay invite` prints one", "there is no ticket")
+	}
+	return text, nil
 }
 
 func newOverlayLeave() *cobra.Command {
@@ -94,7 +133,7 @@ holds the ticket can join: send it as you would send a password.`,
 				case c.json:
 					return table.JSON(cmd.OutOrStdout(), api.InviteReply{Ticket: ticket})
 				}
-				fmt.Fprintf(cmd.ErrOrStderr(), "good for %s; join with `godwit overlay join TICKET`\n", longLife(life))
+				fmt.Fprintf(cmd.ErrOrStderr(), "good for %s; join with `godwit overlay join @FILE`\n", longLife(life))
 				return printLine(cmd.OutOrStdout(), ticket)
 			})
 		},

@@ -17,7 +17,7 @@ import (
 )
 
 func newOverlayWatch() *cobra.Command {
-	var c clientFlags
+	c := clientFlags{raw: true}
 	var once bool
 	cmd := &cobra.Command{
 		Use:   "watch NAME|ID",
@@ -42,7 +42,7 @@ Ctrl-C; elsewhere once, or with --json a line each second.`,
 					if terminal && !once {
 						b.WriteString(view.ClearScreen)
 					}
-					view.Scheduling(&b, s)
+					view.Scheduling(table.Printable(&b), s)
 					_, err := io.WriteString(out, b.String())
 					return err
 				})

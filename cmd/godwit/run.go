@@ -24,6 +24,7 @@ func newRun() *cobra.Command {
 		out, overlay  string
 		detach, quiet bool
 	)
+	c.raw = true // a task's standard output is printed as it is
 	cmd := &cobra.Command{
 		Use:   "run JOB.yaml|MODULE.wasm [-- ARGS]",
 		Short: "Hand in a job, show its progress and collect its results",
@@ -84,6 +85,9 @@ func deliver(ctx context.Context, w io.Writer, client *api.Client, id task.JobID
 	if out == "" {
 		out = freeDir(s.File.Name + ".out")
 		if s.File.Sweep.Count() == 1 {
+			if progress.IsTerminal(w) {
+				w = table.Printable(w) // a worker wrote it
+			}
 			collect = func(dir string) (submission.Collected, error) { return submission.Print(ctx, w, client, id, dir) }
 		}
 	}

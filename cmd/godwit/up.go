@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +59,7 @@ func (u *upFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&u.cfg.NoRelay, "no-relay", false, "carry no data between members that cannot reach each other directly")
 	f.StringVar(&u.cfg.SwarmKey, "swarm-key", "", "`FILE` with a private swarm's key")
 	f.StringArrayVar(&u.cfg.Overlays, "overlay", nil,
-		"`OVERLAY` to serve: a name, an ID or a ticket (repeatable; default those served before, else "+
+		"`OVERLAY` to serve: a name, an ID, or @FILE with a ticket (repeatable; default those served before, else "+
 			node.DefaultOverlay+")")
 	f.StringVar(&u.api, "api", defaultAPI, "loopback `ADDRESS` of the API; \"\" for the socket only")
 	f.IntVar(&u.cfg.Cores, "cores", 0, "run at most `N` tasks at once, whatever the rules say (default every core)")
@@ -88,7 +89,7 @@ func (u *upFlags) configure(log io.Writer) error {
 	c := &u.cfg
 	c.MDNS = !u.noMDNS
 	c.Version = programVersion()
-	err := errors.Join(u.findRules(), u.lendMemory())
+	err := errors.Join(u.findRules(), u.lendMemory(), u.readTickets())
 	if err != nil {
 		return err
 	}
@@ -141,6 +142,16 @@ func (u *upFlags) lendMemory() error {
 	}
 	u.cfg.Memory = n
 	return nil
+}
+
+// readTickets reads the tickets that are in files: behind an @.
+func (u *upFlags) readTickets() (err error) {
+	for i, named := range u.cfg.Overlays {
+		if strings.HasPrefix(named, "@") && err == nil {
+			u.cfg.Overlays[i], err = overlayNamed(named, nil)
+		}
+	}
+	return err
 }
 
 // readReplay reads the trace that plays the owner.

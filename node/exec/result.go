@@ -19,7 +19,7 @@ func (c *core) runTask(a *attempt, job *Job, s *saving) task.Result {
 	rep, err := c.run(ctx, job, id, s)
 	switch {
 	case err == nil:
-		res.Outcome, res.ExitCode, res.Message = rep.Outcome, rep.ExitCode, clip(rep.Message)
+		res.Outcome, res.ExitCode, res.Message = rep.Outcome, rep.ExitCode, task.ClipMessage(rep.Message)
 		res.CPU, res.Wall = rep.CPU, rep.Wall
 		res.Outputs, err = c.keepOutputs(ctx, rep.Outputs)
 	case ctx.Err() != nil:
@@ -27,13 +27,13 @@ func (c *core) runTask(a *attempt, job *Job, s *saving) task.Result {
 		err = nil
 	}
 	if err != nil {
-		res.Outcome, res.Message, res.Outputs = task.HostError, clip(err.Error()), nil
+		res.Outcome, res.Message, res.Outputs = task.HostError, task.ClipMessage(err.Error()), nil
 		c.Log.Warn("task could not be run here", "task", id.String(), "err", err)
 	}
 	if err := res.Sign(c.Key); err != nil {
 		// Only a result out of bounds cannot be signed; say so in one that can.
 		c.Log.Error("signing a result", "task", id.String(), "err", err)
-		res = task.Result{Task: id, Worker: c.Self, Outcome: task.HostError, Message: clip(err.Error()), Receipt: a.receipt}
+		res = task.Result{Task: id, Worker: c.Self, Outcome: task.HostError, Message: task.ClipMessage(err.Error()), Receipt: a.receipt}
 		if err := res.Sign(c.Key); err != nil {
 			c.Log.Error("signing a result", "task", id.String(), "err", err)
 		}
@@ -89,11 +89,4 @@ func (c *core) keepOutputs(ctx context.Context, files []sandbox.File) ([]task.Ou
 		out = append(out, o)
 	}
 	return out, nil
-}
-
-func clip(s string) string {
-	if len(s) > task.MaxMessage {
-		return s[:task.MaxMessage]
-	}
-	return s
 }

@@ -270,7 +270,7 @@ func TestMalformedRows(t *testing.T) {
 			"ledger: row: decoding *ledger.Row: a []ledger.AttemptLog of 33, the most is 32"},
 		"void results unsorted": {Row{Voided: []VoidName{{Worker: "b"}, {Worker: "a"}}},
 			"ledger: voided results of a row are out of order"},
-		"too many void":        {Row{Voided: make([]VoidName, MaxResults+1)},
+		"too many void": {Row{Voided: make([]VoidName, MaxResults+1)},
 			"ledger: row: decoding *ledger.Row: a []ledger.VoidName of 4097, the most is 4096"},
 		"a checkpoint of none": {Row{Best: &Checkpoint{}}, "ledger: row has a checkpoint that is none"},
 	} {

@@ -131,6 +131,7 @@ func DecodeFrame(b []byte) ([]Message, error) {
 		if err := messages[i].check(); err != nil {
 			return nil, fmt.Errorf("%w: message %d: %w", ErrFrame, i, err)
 		}
+		messages[i].printTexts()
 	}
 	return messages, nil
 }
