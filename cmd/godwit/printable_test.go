@@ -75,6 +75,7 @@ func hostileNode(t *testing.T) string {
 	for _, v := range answers {
 		fill(reflect.ValueOf(v).Elem(), depth)
 	}
+	answers["/v1/jobs/x"].(*message.JobStatus).TasksList[0].Index = 0 // the only one
 	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v, ok := answers[r.URL.Path]
 		if !ok {
