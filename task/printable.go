@@ -8,9 +8,9 @@ import (
 
 // Printable returns s as it may be shown to people, on a terminal too, whoever wrote it:
 // valid UTF-8 of at most most bytes, on one line, without control characters, so without
-// escapes, and without marks that turn the direction of text or hide some of it. Line
-// ends and tabs become spaces, what else may not stay a replacement character. Text that
-// is printable comes back as it is; cuts do not split a character.
+// escapes, and without marks that turn the direction of text or hide some of it. Control
+// characters and line ends become spaces, what else may not stay a replacement character.
+// Text that is printable comes back as it is; cuts do not split a character.
 func Printable(s string, most int) string {
 	if isPrintable(s) {
 		return cut(s, most)
@@ -40,9 +40,9 @@ func isPrintable(s string) bool {
 
 func printable(r rune) rune {
 	switch {
-	case r == '\n' || r == '\r' || r == '\t' || r == '\v' || r == '\f' || r == '\u0085' || r == '\u2028' || r == '\u2029':
+	case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
 		return ' '
-	case unicode.Is(unicode.Cc, r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Cs, r), unicode.Is(unicode.Co, r):
+	case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Cs, r), unicode.Is(unicode.Co, r):
 		return utf8.RuneError
 	}
 	return r

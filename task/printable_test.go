@@ -13,8 +13,8 @@ func TestPrintable(t *testing.T) {
 		"8 queens: 92":                     "8 queens: 92",
 		"Grüße, 你好, שלום, 🙂":               "Grüße, 你好, שלום, 🙂",
 		"one\ntwo\tthree\r":                "one two three ",
-		"\x1b]0;title\x07 and \x1b[2J":     "\ufffd]0;title\ufffd and \ufffd[2J",
-		"\u009b2J":                         "\ufffd2J",
+		"\x1b]0;title\x07 and \x1b[2J":     " ]0;title  and  [2J",
+		"\u009b2J":                         " 2J",
 		"\x9b2J":                           "\ufffd2J",
 		"half \xe2\x82":                    "half \ufffd",
 		"a\u202egnp.exe":                   "a\ufffdgnp.exe",
@@ -22,7 +22,7 @@ func TestPrintable(t *testing.T) {
 		"in\u200bvisible\ufeff":            "in\ufffdvisible\ufffd",
 		"two\u2028lines\u0085":             "two lines ",
 		"a replacement \ufffd stays":       "a replacement \ufffd stays",
-		"\x00\x7f":                         "\ufffd\ufffd",
+		"\x00\x7f":                         "  ",
 	} {
 		if got := Printable(text, 1000); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)

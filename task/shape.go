@@ -4,10 +4,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fxamacker/cbor/v2"
@@ -45,18 +46,24 @@ const (
 	pointer // to what may be null
 )
 
-var (
-	shapes      sync.Map // reflect.Type to *shape
-	unmarshaler = reflect.TypeFor[cbor.Unmarshaler]()
-)
+var unmarshaler = reflect.TypeFor[cbor.Unmarshaler]()
 
-// shapeOf returns the shape of a type. It is made once.
+// shapes are those that were made. The map is not written to but replaced.
+var shapes atomic.Pointer[map[reflect.Type]*shape]
+
+// shapeOf returns the shape of a type. It is made once, or a few times if that is asked for
+// at once.
 func shapeOf(t reflect.Type) *shape {
-	if s, ok := shapes.Load(t); ok {
-		return s.(*shape)
+	known := shapes.Load()
+	if known != nil && (*known)[t] != nil {
+		return (*known)[t]
 	}
 	s := makeShape(t, map[reflect.Type]*shape{})
-	shapes.Store(t, s)
+	more := map[reflect.Type]*shape{t: s}
+	if known != nil {
+		maps.Copy(more, *known)
+	}
+	shapes.CompareAndSwap(known, &more) // else another was as fast, and this one is made again
 	return s
 }
 

@@ -72,7 +72,7 @@ func TestStates(t *testing.T) {
 // People are told of a job what its summary says, and of a task its own parameters, every
 // attempt, and the results that agreed.
 func TestStatuses(t *testing.T) {
-	spec := &task.Job{Name: "n", Overlay: "o", Submitted: schedtest.Start,
+	spec := &task.Job{Name: "n", Overlay: "o", Submitted: task.At(schedtest.Start),
 		Sweep: task.Sweep{Repeat: 2}}
 	sum := message.JobSummary{State: message.JobRunning, Total: 10, Waiting: 1, Running: 2, Done: 3, Failed: 4, Reruns: 5,
 		Migrations: 6, WastedCPU: 1500 * time.Millisecond, UsefulCPU: time.Minute}
@@ -86,9 +86,9 @@ func TestStatuses(t *testing.T) {
 	sums := message.TaskSummary{Index: 1, Reason: "because",
 		Results: []task.Result{{Worker: "a", Outputs: []task.Output{output}}, {Worker: "b", Outputs: []task.Output{output}}},
 		Attempts: []message.AttemptLog{
-			{Worker: "a", Start: schedtest.Start, Lag: time.Second, End: schedtest.Start.Add(time.Minute), Outcome: "moved",
-				MovedTo: "b", Bytes: 7, Down: 250 * time.Millisecond},
-			{Worker: "b", Start: schedtest.Start, From: 9, Saved: 3 * time.Second, Reason: "idle"},
+			{Worker: "a", Start: task.At(schedtest.Start), Lag: time.Second,
+				End: task.At(schedtest.Start.Add(time.Minute)), Outcome: "moved", MovedTo: "b", Bytes: 7, Down: 250 * time.Millisecond},
+			{Worker: "b", Start: task.At(schedtest.Start), From: 9, Saved: 3 * time.Second, Reason: "idle"},
 		}}
 	got := sums.Status(spec)
 	if got.State != message.JobDone || got.Reason != "because" || got.Params[task.Trial] != "1" || len(got.Attempts) != 2 {

@@ -122,9 +122,18 @@ func newWorld(t *rapid.T, tb testing.TB) *world {
 	return w
 }
 
+// pairsOf is the durable form of a ledger of which all encodes.
+func pairsOf(l *ledger.Ledger) map[string][]byte {
+	pairs, err := l.Pairs()
+	if err != nil {
+		panic(err)
+	}
+	return pairs
+}
+
 // remember notes what the ledger says now.
 func (w *world) remember() {
-	for key, value := range w.ledger.Pairs() {
+	for key, value := range pairsOf(w.ledger) {
 		if h := w.history[key]; len(h) == 0 || !bytes.Equal(h[len(h)-1], value) {
 			w.history[key] = append(h, value)
 		}
@@ -179,7 +188,7 @@ func (w *world) accept(t *rapid.T) {
 	}
 	w.asked[id] = map[string]int{}
 	w.remember()
-	mine := (&ledger.Ledger{Jobs: map[task.JobID]*ledger.Job{id: j}}).Pairs()
+	mine := pairsOf(&ledger.Ledger{Jobs: map[task.JobID]*ledger.Job{id: j}})
 	for key := range mine {
 		w.asked[id][key] = len(w.history[key]) - 1
 	}
@@ -366,7 +375,7 @@ func (w *world) settle(ticks int) {
 	if promises, orders := w.r.Waiting(); promises > 0 || orders > 0 || len(w.asked) > 0 {
 		w.t.Fatalf("%d promises and %d orders wait, %d jobs are not accepted", promises, orders, len(w.asked))
 	}
-	want := w.ledger.Pairs()
+	want := pairsOf(w.ledger)
 	for _, f := range w.r.Followers() {
 		if !f.InSync || f.Behind != 0 || f.Rejoining {
 			w.t.Fatalf("%+v", f)
