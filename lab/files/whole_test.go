@@ -41,7 +41,8 @@ func TestWriteNewLeavesWhatIsThere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.Symlink("aim", filepath.Join(dir, "link")), os.Mkdir(filepath.Join(dir, "dir"), 0o700)); err != nil {
+	err = errors.Join(os.Symlink("aim", filepath.Join(dir, "link")), os.Mkdir(filepath.Join(dir, "dir"), 0o700))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"file", "link", "dir", "part-0.tmp"} {
