@@ -123,7 +123,11 @@ func TestInventedWorkersAreNotBelieved(t *testing.T) {
 		row.AddResult(message.Attempt{Epoch: epoch, Seq: uint64(n)}, w.result(of, task.Completed, receipt))
 		row.AddResult(message.Attempt{Epoch: epoch, Seq: uint64(n)}, w.result(of, task.ExitFailure, receipt))
 	}
-	pairs := []message.Pair{{Key: ledger.RowKey(of), Value: row.Encode()}}
+	value, err := row.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs := []message.Pair{{Key: ledger.RowKey(of), Value: value}}
 	for seq, k := range []message.Known{{Jobs: []message.JobDigest{{Job: id}}}, {Pairs: pairs}, {Pairs: pairs, Last: true}} {
 		k.Epoch, k.Session, k.Seq = epoch, 7, uint64(seq+1)
 		teller.say(message.Message{Known: &k})
