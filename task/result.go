@@ -26,7 +26,7 @@ const MaxInline = 1024
 
 // MaxOutputBytes bounds the bytes of all outputs of one result: what a task may write,
 // files and streams together (package sandbox).
-const MaxOutputBytes = 256<<20 + 16<<20
+const MaxOutputBytes = MaxTaskFiles + MaxTaskOutput
 
 // MaxOutputs bounds the outputs of one result, so that a result stays well
 // below a frame: 1,024 of the longest names with all content inline are 1.7 MB.

@@ -56,10 +56,10 @@ func (r *Row) Take(o *Row, rule Rule) (changed bool, err error) {
 }
 
 // What a row takes beside its results, and a result beside its outputs, at most, in bytes,
-// if it is of a result that verifies: names, numbers, a signature, and 32 lines of log.
+// if it is of a result that verifies: names, numbers, signatures, and 32 lines of log.
 const (
 	restBytes   = 256 << 10
-	resultBytes = 400 + task.MaxMessage
+	resultBytes = 700 + task.MaxMessage
 	outputBytes = 100
 )
 
