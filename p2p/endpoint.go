@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"godwit/p2p/cost"
 	"godwit/p2p/wire"
 	"godwit/task"
 
@@ -23,6 +24,7 @@ type endpoint struct {
 	id      task.PeerID
 	traffic *traffic
 	pace    wire.Pace
+	costs   *cost.Budgets
 
 	// life ends when the host closes. Every goroutine is started by spawn and
 	// ends with it.

@@ -25,6 +25,9 @@ type inboxes struct {
 func (in *inboxes) receiveFrames(ctx context.Context, s network.Stream) {
 	defer s.Reset()
 	p := s.Conn().RemotePeer()
+	if in.adverts.unheard(p) {
+		return
+	}
 	l, gen := in.links.await(ctx, s.Conn())
 	if l == nil {
 		return
@@ -34,11 +37,12 @@ func (in *inboxes) receiveFrames(ctx context.Context, s network.Stream) {
 	if !l.inbox.enter(s) {
 		return
 	}
-	err := in.readFrames(s, l, gen)
+	err := in.readFrames(ctx, s, l, gen)
 	switch {
 	case errors.Is(err, errMoved):
 		s.Close()
 	case err != nil && ctx.Err() == nil:
+		in.adverts.overspent(p, err)
 		in.set.Log.Debug("frames ended", "from", p, "error", err)
 		_ = s.Conn().Close()
 	}
@@ -57,11 +61,12 @@ func (in *inboxes) deliver(l *link, gen uint64, from task.PeerID, frame []byte) 
 	return current
 }
 
-// readFrames waits without a deadline for a frame to begin: silence is normal.
-func (in *inboxes) readFrames(s network.Stream, l *link, gen uint64) error {
+// readFrames waits without a deadline for a frame to begin: silence is normal. Then it waits
+// until the peer has paid for what its frames cost so far.
+func (in *inboxes) readFrames(ctx context.Context, s network.Stream, l *link, gen uint64) error {
 	from := task.PeerID(s.Conn().RemotePeer().String())
 	r := bufio.NewReaderSize(s, 16<<10)
-	count := in.adverts.inbound(s)
+	count := in.adverts.paid(ctx, s)
 	defer count.Release()
 	for {
 		if err := s.SetReadDeadline(time.Time{}); err != nil {
@@ -71,6 +76,9 @@ func (in *inboxes) readFrames(s network.Stream, l *link, gen uint64) error {
 			if errors.Is(err, io.EOF) && isRelayed(s.Conn()) {
 				return errMoved
 			}
+			return err
+		}
+		if err := in.costs.Settle(ctx, from); err != nil {
 			return err
 		}
 		if err := s.SetReadDeadline(time.Now().Add(messageTimeout)); err != nil {

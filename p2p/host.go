@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/p2p/cost"
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p"
@@ -26,6 +27,7 @@ type Host struct {
 	*handOvers    // HandOver
 	*transfers    // AskBlocks, SetRates
 	*reachability // Reach
+	*ranking      // Rank, Debit
 
 	adverts  *adverts
 	links    *links
@@ -56,6 +58,8 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	}
 	h := &Host{endpoint: ep, adverts: newAdverts(ep), links: newLinks(ep)}
 	h.adverts.learned, ep.blame = h.learned, h.Blame
+	h.costs = cost.New(h.adverts.fellow)
+	h.ranking = &ranking{endpoint: ep}
 	h.outboxes = newOutboxes(ep, h.links.lose)
 	h.requests = &requests{endpoint: ep, adverts: h.adverts}
 	h.handOvers = newHandOvers(ep, h.adverts)
@@ -80,6 +84,7 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 func (h *Host) listen() {
 	h.handle(ProtocolFrame, (&inboxes{h.endpoint, h.links, h.adverts}).receiveFrames)
 	h.handle(ProtocolRequest, h.answer)
+	h.handle(ProtocolUrgent, h.answerUrgent)
 	h.handle(ProtocolHello, h.greeter.receiveHello)
 	if h.set.OnBlocks != nil {
 		h.handle(ProtocolBlocks, h.receiveBlocks)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"godwit/p2p/cost"
 	"godwit/p2p/wire"
 	"godwit/task"
 
@@ -63,13 +64,16 @@ type members struct {
 // AllowReserve implements relay.ACLFilter.
 func (m members) AllowReserve(p peer.ID, _ ma.Multiaddr) bool {
 	now := time.Now()
-	return m.adverts.fellow(task.PeerID(p.String()), now) && !m.relays.hidden(now)
+	name := task.PeerID(p.String())
+	return m.adverts.fellow(name, now) && !m.relays.hidden(now) && m.relays.costs.Ask(name, cost.Circuits) == nil
 }
 
 // AllowConnect implements relay.ACLFilter.
 func (m members) AllowConnect(from peer.ID, _ ma.Multiaddr, to peer.ID) bool {
 	now := time.Now()
-	return m.adverts.fellow(task.PeerID(from.String()), now) && m.adverts.fellow(task.PeerID(to.String()), now)
+	name := task.PeerID(from.String())
+	return m.adverts.fellow(name, now) && m.adverts.fellow(task.PeerID(to.String()), now) &&
+		m.relays.costs.Ask(name, cost.Circuits) == nil
 }
 
 // A carrier is the host as the relay's library sees it. The library knows a limit

@@ -2,7 +2,9 @@ package p2p
 
 import (
 	"context"
+	"time"
 
+	"godwit/p2p/cost"
 	"godwit/p2p/wire"
 	"godwit/task"
 
@@ -37,7 +39,9 @@ func (t *transfers) AskBlocks(ctx context.Context, to task.PeerID) (s *wire.Stre
 
 // receiveBlocks serves one stream of a peer that asks for blocks.
 func (t *transfers) receiveBlocks(ctx context.Context, s network.Stream) {
-	t.set.OnBlocks(ctx, &wire.Stream{Conn: s, Count: t.adverts.inbound(s), Pace: t.pace})
+	from, pace := task.PeerID(s.Conn().RemotePeer().String()), t.pace
+	pace.Owes = func(n int) time.Duration { return t.costs.Owes(from, cost.Blocks, n) }
+	t.set.OnBlocks(ctx, &wire.Stream{Conn: s, Count: t.adverts.inbound(s), Pace: pace})
 }
 
 // SetRates bounds the bytes of blocks and hand-overs a second that the host sends and takes; 0

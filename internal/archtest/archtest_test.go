@@ -104,10 +104,11 @@ var rules = map[string]rule{
 
 	"reproduce": {core: true, own: []string{"trace", "sim"}, outside: []string{"gonum.org/v1/gonum/stat"}},
 
-	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/wire", "internal/pause"},
+	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/cost", "p2p/wire", "internal/pause"},
 		outside: []string{"github.com/libp2p/", "github.com/multiformats/", "golang.org/x/"}},
 
-	"p2p/wire": {outside: []string{"golang.org/x/time"}},
+	"p2p/cost": {own: []string{"task", "internal/pause"}, outside: []string{"golang.org/x/time"}},
+	"p2p/wire": {own: []string{"internal/pause"}, outside: []string{"golang.org/x/time"}},
 
 	"blocks": {own: []string{"task", "p2p/wire", "blocks/disk"},
 		outside: []string{"github.com/ipfs/", "github.com/multiformats/"}},
