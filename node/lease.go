@@ -44,7 +44,7 @@ func (m *membership) sayLease(ctx context.Context, e member.SayLease) {
 			_, err := o.net.Request(ctx, to, methodLease, body)
 			taken := member.LeaseTaken{Of: m.Member, By: to, Renewal: err == nil && e.Lease.Kind == member.Renewal,
 				Silent: silent(err)}
-			o.post(post{call: func() { o.tell(taken) }})
+			o.postFirst(post{call: func() { o.tell(taken) }})
 		})
 	}
 }
@@ -56,7 +56,7 @@ func (o *overlays) hearLease(ctx context.Context, from task.PeerID, body []byte)
 		return nil, fmt.Errorf("reading a lease: %w", err)
 	}
 	var failed error
-	if err := o.do(ctx, func() {
+	if err := o.doFirst(ctx, func() {
 		m := o.members[msg.Overlay]
 		if m == nil {
 			failed = fmt.Errorf("%w %s", ErrUnknownOverlay, msg.Overlay)
@@ -79,7 +79,7 @@ func (o *overlays) hearLease(ctx context.Context, from task.PeerID, body []byte)
 // serves: what is known of their members is not theirs to read.
 func (o *overlays) mayAsk(ctx context.Context, peer task.PeerID) error {
 	admitted := peer == o.self
-	if err := o.do(ctx, func() {
+	if err := o.doOf(ctx, peer, func() {
 		for _, m := range o.members {
 			admitted = admitted || m.Admits(peer)
 		}

@@ -11,6 +11,7 @@ import (
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
 )
 
 // inboxes take the frames of peers to the handler.
@@ -52,11 +53,11 @@ func (in *inboxes) receiveFrames(ctx context.Context, s network.Stream) {
 var errMoved = errors.New("p2p: goes on over a direct connection")
 
 // deliver gives the handler a frame, unless the link is another by now.
-func (in *inboxes) deliver(l *link, gen uint64, from task.PeerID, frame []byte) (current bool) {
+func (in *inboxes) deliver(p peer.ID, l *link, gen uint64, frame []byte) (current bool) {
 	l.deliver.Lock()
-	defer l.deliver.Unlock() // whatever the handler does
+	defer in.links.delivered(p, l) // whatever the handler does
 	if current = in.links.current(l, gen); current {
-		in.set.Handler.Frame(from, frame)
+		in.set.Handler.Frame(task.PeerID(p.String()), frame)
 	}
 	return current
 }
@@ -88,7 +89,7 @@ func (in *inboxes) readFrames(ctx context.Context, s network.Stream, l *link, ge
 		if err != nil {
 			return wire.NoEOF(err)
 		}
-		current := in.deliver(l, gen, from, frame)
+		current := in.deliver(s.Conn().RemotePeer(), l, gen, frame)
 		count.Release()
 		if !current {
 			return nil

@@ -49,6 +49,9 @@ func (r *ranking) Rank(ranks map[task.PeerID]cost.Class) {
 	r.kept = kept
 }
 
+// Class returns what a peer is to the node.
+func (r *ranking) Class(of task.PeerID) cost.Class { return r.costs.Class(of) }
+
 // Debit notes what a peer has cost the node: the next that it sends waits until that is paid.
 func (r *ranking) Debit(of task.PeerID, k cost.Kind, n int) { r.costs.Debit(of, k, n) }
 

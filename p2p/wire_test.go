@@ -50,7 +50,7 @@ func FuzzQuestion(f *testing.F) {
 		if err := writeQuestion(bufio.NewWriter(&out), q); err != nil {
 			t.Fatal(err)
 		}
-		again, err := readQuestion(reader(out.Bytes()), nil)
+		again, err := readQuestion(reader(out.Bytes()), MaxRequest, nil)
 		if err != nil || again.method != q.method || again.time != max(q.time, time.Millisecond) ||
 			!bytes.Equal(again.body, q.body) {
 			t.Fatalf("%+v came back as %+v, %v", q, again, err)
