@@ -64,7 +64,7 @@ func (q *queries) led(ctx context.Context, from task.PeerID, id overlay.ID,
 		switch {
 		case m == nil || m.Coordinator() == nil:
 			err = ErrNoLeader
-		case from != q.self && !m.Admits(from):
+		case from != q.self && !m.has(from):
 			err = errNoMember
 		default:
 			v, err = ask(m.Coordinator())
