@@ -82,6 +82,7 @@ type Handler interface {
 type settings struct {
 	Config
 	listen    []ma.Multiaddr
+	local     bool // on nothing but private networks and this machine
 	bootstrap []peer.AddrInfo
 }
 
@@ -122,6 +123,7 @@ func (c Config) check() (settings, error) {
 		}
 		s.listen = append(s.listen, addr)
 	}
+	s.local = allLocal(s.listen)
 	for _, text := range c.Bootstrap {
 		info, err := peer.AddrInfoFromString(text)
 		if err != nil {

@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"godwit/p2p/cost"
@@ -28,8 +29,11 @@ func (t *transfers) AskBlocks(ctx context.Context, to task.PeerID) (s *wire.Stre
 	if err != nil {
 		return nil, nil, err
 	}
+	tag := fmt.Sprintf("blocks %p", stream)
+	t.net.ConnManager().Protect(p, tag) // while it brings something
 	stopToo := context.AfterFunc(t.life, func() { stream.Reset() })
 	end = func() {
+		t.net.ConnManager().Unprotect(p, tag)
 		stopToo()
 		stream.Reset()
 		stop()
