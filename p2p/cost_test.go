@@ -150,3 +150,56 @@ func TestFloodOfRequests(t *testing.T) {
 		}
 	})
 }
+
+// What waits for peers that read slowly, or not at all, is counted with all else that they hold,
+// and bounded for one and for all; it leaves room for a few words to each, and for those that
+// the node works with. It is given back when they are given up.
+func TestOutboxesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		net := testnet.New(t, 1, testnet.Options{Alone: true})
+		node := net.Nodes[0]
+		name := func(i int) task.PeerID {
+			id, err := p2p.PeerIDOf(testnet.Key(50 + i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			addr, _, _ := strings.Cut(testnet.Addr(50+i), "/p2p/") // where nobody is
+			node.AddAddrs(id, []string{addr}, time.Hour)
+			return id
+		}
+		worker := name(99)
+		node.Rank(map[task.PeerID]cost.Class{worker: cost.Worker})
+		all := 0
+		for i := range 20 {
+			one := 0
+			for node.Send(name(i), make([]byte, 1<<20)) == nil {
+				one += 1 << 20
+			}
+			if one > 8<<20 {
+				t.Errorf("%d bytes wait for one", one)
+			}
+			if held, _ := node.Held(name(i)); held < int64(one) {
+				t.Errorf("of %d bytes that wait %d are counted", one, held)
+			}
+			all += one
+			if err := node.Send(name(i), make([]byte, 1000)); err != nil && one == 0 {
+				t.Errorf("a few words to a peer: %v", err)
+			}
+		}
+		if all != 48<<20 {
+			t.Errorf("%d bytes wait for all that the node does not work with, want 48 MiB", all)
+		}
+		for range 4 {
+			if err := node.Send(worker, make([]byte, p2p.MaxFrame)); err != nil {
+				t.Errorf("to a worker: %v", err)
+			}
+		}
+		time.Sleep(time.Minute)
+		if _, held := node.Held(name(0)); held != 0 {
+			t.Errorf("%d bytes are held when all were given up", held)
+		}
+		if err := node.Send(name(0), make([]byte, p2p.MaxFrame)); err != nil {
+			t.Errorf("after that: %v", err)
+		}
+	})
+}
