@@ -27,7 +27,8 @@ type Host struct {
 	*handOvers    // HandOver
 	*transfers    // AskBlocks, SetRates
 	*reachability // Reach
-	*ranking      // Rank, Debit
+	*ranking      // Rank, Class, Debit
+	*daily        // SetRelayed
 
 	adverts  *adverts
 	links    *links
@@ -60,6 +61,7 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h.adverts.learned, ep.blame = h.learned, h.Blame
 	h.costs = cost.New(h.adverts.fellow)
 	h.ranking = &ranking{endpoint: ep}
+	h.daily = &daily{peers: ep.costs, most: set.Relaying.Daily}
 	h.outboxes = newOutboxes(ep, h.links.lose)
 	h.requests = &requests{endpoint: ep, adverts: h.adverts}
 	h.handOvers = newHandOvers(ep, h.adverts)
@@ -73,7 +75,7 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h.greeter = newGreeter(ep, h.adverts, gossip)
 	h.upgrader = &upgrader{ep, h.outboxes, h.greeter}
 	h.overlays = &overlays{endpoint: ep, adverts: h.adverts, gossip: gossip, greeter: h.greeter}
-	if h.relay, err = openRelay(ep, members{h.adverts, h.relays}); err != nil {
+	if h.relay, err = openRelay(ep, members{h.adverts, h.relays, h.daily}); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	h.listen()
