@@ -40,6 +40,7 @@ and takes in yours. End it with Ctrl-C.`,
 			if err := u.configure(cmd.ErrOrStderr()); err != nil {
 				return err
 			}
+			node.LimitMemory()
 			return serve(cmd.Context(), cmd.OutOrStdout(), u.cfg, u.api, u.readyFD)
 		},
 	}
