@@ -73,7 +73,7 @@ func (rs *requests) Request(ctx context.Context, to task.PeerID, method string, 
 	defer cancel()
 	deadline, _ := ctx.Deadline()
 	defer context.AfterFunc(rs.life, cancel)()
-	s, stop, err := rs.openStream(ctx, p, rs.protocolOf(method, body))
+	s, stop, err := rs.openStream(ctx, p, rs.protocolsOf(method, body)...)
 	if err != nil {
 		return nil, err
 	}

@@ -10,14 +10,16 @@ import (
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/protocol"
 )
 
-// protocolOf is the protocol that a request goes by.
-func (rs *requests) protocolOf(method string, body []byte) string {
+// protocolsOf are the protocols that a request goes by: the first that the peer speaks. Nodes of the
+// version before know no other than ProtocolRequest.
+func (rs *requests) protocolsOf(method string, body []byte) []protocol.ID {
 	if method == rs.set.Urgent && len(body) <= MaxUrgent {
-		return ProtocolUrgent
+		return []protocol.ID{ProtocolUrgent, ProtocolRequest}
 	}
-	return ProtocolRequest
+	return []protocol.ID{ProtocolRequest}
 }
 
 // admit lets a peer ask, or says why not and ends the stream. A peer waits until it has paid
