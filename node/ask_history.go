@@ -137,7 +137,7 @@ func (ps *past) fetchHistory(ctx context.Context, q historyQuery) ([]overlay.Seg
 
 // answerHistory serves segments of this node's history or of one it keeps, the
 // oldest first, each after its length.
-func (ps *past) answerHistory(ctx context.Context, body []byte) ([]byte, error) {
+func (ps *past) answerHistory(ctx context.Context, from task.PeerID, body []byte) ([]byte, error) {
 	var q historyQuery
 	if err := json.Unmarshal(body, &q); err != nil {
 		return nil, fmt.Errorf("reading the question: %w", err)
@@ -151,7 +151,7 @@ func (ps *past) answerHistory(ctx context.Context, body []byte) ([]byte, error) 
 	}
 	if q.Peer == ps.self {
 		var fresh []overlay.Segment
-		if e := ps.do(ctx, func() {
+		if e := ps.doOf(ctx, from, func() {
 			ps.history.Extend(ps.now())
 			fresh, err = overlay.Segments(ps.history, ps.history.Until().Add(-2*noteEvery), ps.self, ps.key)
 		}); e != nil {

@@ -24,7 +24,9 @@ type core struct {
 	clock   clock // whose news is the loop's
 	poison  poison
 
-	inbox   chan post
+	inbox   chan post     // of this node itself
+	first   chan post     // of leases: ahead of all else
+	intake  *intake       // of other peers
 	ends    chan post     // of attempts that completed: see door.PostEnd
 	stopped chan struct{} // closed when the loop has ended
 	group   sync.WaitGroup
@@ -32,8 +34,7 @@ type core struct {
 	halt    context.CancelFunc
 }
 
-// inboxSize bounds what waits for the loop. Beyond it the network's
-// readers wait, which is the back-pressure on peers.
+// inboxSize bounds what waits for the loop of each kind. Beyond it whoever brings more waits.
 const inboxSize = 1024
 
 // newCore returns the core of a node that stands on the given ground. It has no blocks
@@ -44,6 +45,7 @@ func newCore(cfg Config, on ground) *core {
 		cfg: cfg, log: cfg.Log.With("self", shortPeer(self)), key: on.key, self: self,
 		store: store{on.data}, content: &content{self: self, cramped: make(chan struct{}, 1)}, clock: newClock(),
 		inbox: make(chan post, inboxSize), ends: make(chan post, inboxSize), stopped: make(chan struct{}),
+		first: make(chan post, inboxSize), intake: newIntake(),
 	}
 	c.tasks, c.halt = context.WithCancel(context.Background())
 	return c
@@ -73,7 +75,14 @@ func (c *core) now() time.Time { return c.clock.now() }
 func (c *core) spawn(f func()) { c.group.Go(f) }
 
 // A post is one thing for the loop to do, with its state in hand.
-type post struct{ call func() }
+type post struct {
+	call func()
+	// part takes the place of call where much is to be done: it does some of it, and
+	// reports whether something is left.
+	part  func() (left bool)
+	from  task.PeerID // who brought it; "" for this node itself
+	bytes int         // of the frame that it is
+}
 
 // post hands p to the loop, waiting while the inbox is full, and gives up when
 // the node stops.
@@ -84,12 +93,23 @@ func (c *core) post(p post) {
 	}
 }
 
+// postFirst is post ahead of all else.
+func (c *core) postFirst(p post) {
+	select {
+	case c.first <- p:
+	case <-c.stopped:
+	}
+}
+
 // do runs f on the loop and returns when it has run, or with an error when the
 // node stops or ctx ends first.
-func (c *core) do(ctx context.Context, f func()) error {
+func (c *core) do(ctx context.Context, f func()) error { return c.doBy(ctx, c.inbox, f) }
+
+// doBy is do by a way to the loop.
+func (c *core) doBy(ctx context.Context, way chan<- post, f func()) error {
 	ran := make(chan struct{})
 	select {
-	case c.inbox <- post{call: func() { f(); close(ran) }}:
+	case way <- post{call: func() { f(); close(ran) }}:
 	case <-c.stopped:
 		return ErrStopped
 	case <-ctx.Done():

@@ -6,6 +6,7 @@ import (
 
 	"godwit/member"
 	"godwit/node/exec"
+	"godwit/p2p/cost"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -97,21 +98,50 @@ func (d *driver) ordered() []*membership {
 // milliseconds whatever its size, so under load the batch grows.
 const batchSize = 1024
 
-// drain handles what else has arrived, so that one commit serves it all.
+// batchTime bounds how long posts gather for a commit: leases are renewed each second.
+const batchTime = 50 * time.Millisecond
+
+// drain handles what else has arrived, so that one commit serves it all: what leases say
+// first, then this node's own and other peers' in turn.
 func (d *driver) drain(ctx context.Context) {
+	begun := time.Now()
 	for range batchSize {
 		d.serveEnds(ctx)
+		own := true
 		select {
 		case p := <-d.inbox:
 			d.handle(p)
 		default:
+			own = false
+		}
+		if !d.serveTurn() && !own || time.Since(begun) >= batchTime {
 			return
 		}
 	}
 }
 
-func (d *driver) handle(p post) {
-	p.call()
+// serveTurn handles something of the peer whose turn it is. It reports false when nothing waits.
+func (d *driver) serveTurn() bool {
+	p, ok := d.intake.take()
+	if ok {
+		d.intake.done(d.handle(p))
+	}
+	return ok
+}
+
+// handle handles a post, or a part of it; what that took is its peer's cost. It reports whether
+// something of it is left.
+func (d *driver) handle(p post) (left bool) {
+	begun := time.Now()
+	if p.part != nil {
+		left = p.part()
+	} else {
+		p.call()
+	}
+	if p.from != "" {
+		d.net.Debit(p.from, cost.Loop, cost.Micros(time.Since(begun)))
+	}
+	return left
 }
 
 // flush carries out the pending effects: what must be durable first, in one

@@ -16,6 +16,7 @@ import (
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/p2p"
+	"godwit/p2p/cost"
 	"godwit/p2p/wire"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -100,6 +101,9 @@ func (f *fakeNet) HandOver(context.Context, task.PeerID) (exec.Stream, error) {
 	return nil, p2p.ErrClosed
 }
 
+func (f *fakeNet) Rank(map[task.PeerID]cost.Class)     {}
+func (f *fakeNet) Class(task.PeerID) cost.Class        { return cost.Member }
+func (f *fakeNet) Debit(task.PeerID, cost.Kind, int)   {}
 func (f *fakeNet) AdvertAddrs(int) []string            { return []string{"/ip4/192.0.2.1/tcp/1"} }
 func (f *fakeNet) Addrs() []string                     { return nil }
 func (f *fakeNet) Peers() []p2p.Peer                   { return nil }

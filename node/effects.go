@@ -25,6 +25,8 @@ func (d *driver) persist(ctx context.Context, effects []pending) error {
 			return err
 		case p := <-d.ends:
 			d.handleEnd(ctx, p)
+		case p := <-d.first:
+			d.handle(p)
 		}
 	}
 }
@@ -42,10 +44,12 @@ func changesOf(effects []pending) (changes []message.Persist) {
 	return changes
 }
 
-// serveEnds handles what came to its end meanwhile.
+// serveEnds handles what leases said, and what came to its end, meanwhile.
 func (d *driver) serveEnds(ctx context.Context) {
 	for {
 		select {
+		case p := <-d.first:
+			d.handle(p)
 		case p := <-d.ends:
 			d.handleEnd(ctx, p)
 		default:

@@ -65,6 +65,14 @@ func TestHostileRequests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		member := advertOf(t, testKey(5), 0)
+		l.net.handler.Advert(member)
+		for _, method := range []string{methodJobs, methodJob, methodWhy, methodScheduling, methodHistory} {
+			body := inCommons(fmt.Sprintf(`"job":%q`, id))
+			if b, err := l.net.handler.Request(t.Context(), "stranger", method, []byte(body)); !errors.Is(err, errNoMember) {
+				t.Errorf("a stranger's %s is answered: %.100q, %v", method, b, err)
+			}
+		}
 		tests := []struct{ method, body, want string }{
 			{"format-disk", "", `"format-disk"`},
 			{"", "", `""`},
@@ -79,21 +87,21 @@ func TestHostileRequests(t *testing.T) {
 			{methodWhy, inCommons(fmt.Sprintf(`"job":%q,"index":18446744073709551615`, id)), "tasks 0 to 2"},
 		}
 		for _, tt := range tests {
-			if b, err := l.net.handler.Request(t.Context(), "somebody", tt.method, []byte(tt.body)); err == nil ||
+			if b, err := l.net.handler.Request(t.Context(), member.Peer, tt.method, []byte(tt.body)); err == nil ||
 				!strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s %.40q: %q, %v; want %q", tt.method, tt.body, b, err, tt.want)
 			}
 		}
 		for _, body := range []string{inCommons(`"job":%q,"limit":-5`),
 			inCommons(`"job":%q,"from":18446744073709551615,"limit":9223372036854775807`)} {
-			if b, err := l.net.handler.Request(t.Context(), "somebody", methodJob, fmt.Appendf(nil, body, id)); err != nil ||
+			if b, err := l.net.handler.Request(t.Context(), member.Peer, methodJob, fmt.Appendf(nil, body, id)); err != nil ||
 				strings.Contains(string(b), "tasks_list") {
 				t.Errorf("%s: %s, %v", body, b, err)
 			}
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := l.net.handler.Request(gone, "somebody", methodJobs, []byte(inCommons(""))); err != nil &&
+		if _, err := l.net.handler.Request(gone, member.Peer, methodJobs, []byte(inCommons(""))); err != nil &&
 			!errors.Is(err, context.Canceled) {
 			t.Errorf("a peer that has gone: %v", err)
 		}

@@ -44,7 +44,7 @@ func (m *membership) sayLease(ctx context.Context, e member.SayLease) {
 			_, err := o.net.Request(ctx, to, methodLease, body)
 			taken := member.LeaseTaken{Of: m.Member, By: to, Renewal: err == nil && e.Lease.Kind == member.Renewal,
 				Silent: silent(err)}
-			o.post(post{call: func() { o.tell(taken) }})
+			o.postFirst(post{call: func() { o.tell(taken) }})
 		})
 	}
 }
@@ -56,7 +56,7 @@ func (o *overlays) hearLease(ctx context.Context, from task.PeerID, body []byte)
 		return nil, fmt.Errorf("reading a lease: %w", err)
 	}
 	var failed error
-	if err := o.do(ctx, func() {
+	if err := o.doFirst(ctx, func() {
 		m := o.members[msg.Overlay]
 		if m == nil {
 			failed = fmt.Errorf("%w %s", ErrUnknownOverlay, msg.Overlay)
@@ -75,13 +75,20 @@ func (o *overlays) hearLease(ctx context.Context, from task.PeerID, body []byte)
 	return nil, failed
 }
 
-// mayAsk refuses peers that are admitted to none of the overlays that this node
-// serves: what is known of their members is not theirs to read.
+// has reports whether a peer is a member that this node knows of. In an open overlay anybody may
+// speak, and be heard as far as it is cheap; what takes the loop's time is for members alone.
+func (m *membership) has(peer task.PeerID) bool {
+	_, known := m.View().Member(peer)
+	return known
+}
+
+// mayAsk refuses peers that are in none of the overlays that this node serves: what is known of
+// their members is not theirs to read.
 func (o *overlays) mayAsk(ctx context.Context, peer task.PeerID) error {
 	admitted := peer == o.self
-	if err := o.do(ctx, func() {
+	if err := o.doOf(ctx, peer, func() {
 		for _, m := range o.members {
-			admitted = admitted || m.Admits(peer)
+			admitted = admitted || m.has(peer)
 		}
 	}); err != nil {
 		return err

@@ -23,13 +23,21 @@ func (n *Node) loop(ctx, leave context.Context) error {
 			case <-leaving:
 				leaving = nil
 				n.leave()
+			case p := <-n.first:
+				n.handle(p)
+				n.drain(ctx)
 			case p := <-n.inbox:
 				n.handle(p)
+				n.drain(ctx)
+			case <-n.intake.ready:
 				n.drain(ctx)
 			case p := <-n.ends:
 				n.handle(p)
 				n.drain(ctx)
 			case <-timer.C:
+				n.wake()
+			}
+			if n.untilWake() == 0 { // others' posts do not hold up what is due
 				n.wake()
 			}
 			return n.flush(ctx)
@@ -40,6 +48,7 @@ func (n *Node) loop(ctx, leave context.Context) error {
 		case over:
 			return n.lastWords()
 		}
+		n.rank()
 		if n.peer.HasLeft(n.now(), n.exec.Leaving() > 0) {
 			return n.lastWords()
 		}

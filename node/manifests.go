@@ -32,13 +32,13 @@ type manifestAnswer struct {
 	Newest []byte `json:"newest"`
 }
 
-func (o *overlays) answerManifest(ctx context.Context, body []byte) ([]byte, error) {
+func (o *overlays) answerManifest(ctx context.Context, from task.PeerID, body []byte) ([]byte, error) {
 	var q manifestQuery
 	if err := json.Unmarshal(body, &q); err != nil {
 		return nil, fmt.Errorf("reading the question: %w", err)
 	}
 	var first, newest overlay.Manifest
-	if err := o.do(ctx, func() {
+	if err := o.doOf(ctx, from, func() {
 		if m := o.members[q.Overlay]; m != nil {
 			first, newest = m.first, *m.Manifest()
 		}

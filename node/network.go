@@ -8,6 +8,7 @@ import (
 	"godwit/node/exec"
 	"godwit/overlay"
 	"godwit/p2p"
+	"godwit/p2p/cost"
 	"godwit/task"
 )
 
@@ -30,6 +31,10 @@ type network interface {
 	Blame(p task.PeerID) // and close the connections to it
 	Cut(p task.PeerID, age time.Duration) (newer bool)
 	Stats() p2p.Stats
+	// Rank says with whom this node works, Class what a peer is, and Debit what it has cost.
+	Rank(ranks map[task.PeerID]cost.Class)
+	Class(of task.PeerID) cost.Class
+	Debit(of task.PeerID, k cost.Kind, n int)
 }
 
 // A host is a p2p.Host as a network.

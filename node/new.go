@@ -76,7 +76,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	}()
 	if n.net, err = on.join(p2p.Config{
 		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
-		Handler: handler{n}, OnBlocks: n.content.blocks.Serve, Log: cfg.Log,
+		Handler: handler{n}, Urgent: methodLease, OnBlocks: n.content.blocks.Serve, Log: cfg.Log,
 		Relaying: p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged,
 	}, n.exec.Serve); err != nil {
 		return nil, fmt.Errorf("joining the network: %w", err)
@@ -94,6 +94,7 @@ func assemble(d *driver) *Node {
 	n.lending = &lending{driver: d, past: n.past}
 	n.past.state = func() overlay.State { return n.lending.owner.State }
 	n.overlays = newOverlays(d, n.past, n.lending)
+	n.ranking = &ranking{overlays: n.overlays, peers: map[task.PeerID]ranked{}}
 	n.queries = &queries{driver: d, overlays: n.overlays}
 	n.submissions = &submissions{driver: d, overlays: n.overlays, queries: n.queries}
 	return n

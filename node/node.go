@@ -18,6 +18,7 @@ type Node struct {
 	*past
 	*lending
 	*overlays
+	*ranking
 	*queries
 	*submissions
 

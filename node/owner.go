@@ -18,7 +18,10 @@ import (
 const pauseKey = "n/pause"
 
 // A rater is a network that keeps to rates, in bytes a second; 0 for none.
-type rater interface{ SetRates(up, down int64) }
+type rater interface {
+	SetRates(up, down int64)
+	SetRelayed(perDay int64)
+}
 
 // A lending is what the machine's owner lends, and what follows where he takes it
 // back. The loop owns it.
@@ -78,6 +81,7 @@ func (l *lending) decided(d owner.Decision) {
 	l.exec.Lend(d)
 	if r, ok := l.net.(rater); ok {
 		r.SetRates(d.Upload, d.Download)
+		r.SetRelayed(d.Relay)
 	}
 	s := message.OwnerState{State: d.State, Slots: d.Cores, Memory: d.Memory, Reason: d.Reason, Until: d.Until}
 	if s == l.owner {

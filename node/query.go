@@ -59,12 +59,12 @@ type queries struct {
 // led asks this node's coordinator of an overlay, if it leads there, for a peer.
 func (q *queries) led(ctx context.Context, from task.PeerID, id overlay.ID,
 	ask func(*scheduler.Coordinator) (any, error)) (v any, err error) {
-	doErr := q.do(ctx, func() {
+	doErr := q.doOf(ctx, from, func() {
 		m := q.overlays.members[id]
 		switch {
 		case m == nil || m.Coordinator() == nil:
 			err = ErrNoLeader
-		case from != q.self && !m.Admits(from):
+		case from != q.self && !m.has(from):
 			err = errNoMember
 		default:
 			v, err = ask(m.Coordinator())

@@ -83,7 +83,7 @@ func (d *driver) answerProbe(ctx context.Context, from task.PeerID, body []byte)
 		return nil, fmt.Errorf("reading the question: %w", err)
 	}
 	known := false
-	if err := d.do(ctx, func() {
+	if err := d.doOf(ctx, from, func() {
 		known = d.peer.Knows(q.Peer, func(m *member.Member) bool { return m.Admits(from) })
 	}); err != nil {
 		return nil, err

@@ -47,31 +47,15 @@ func (q whyQuery) ask(c *scheduler.Coordinator) (any, error) {
 		if *q.Index >= w.Total {
 			return nil, fmt.Errorf("%w: %s has tasks 0 to %d", ErrUnknownJob, q.Job, w.Total-1)
 		}
-		w.add(c, *q.Index)
+		w.Asked = 1
+		for _, y := range c.Why(q.Job, *q.Index) {
+			w.Reasons = append(w.Reasons, WhyReason{Reason: y.Reason, Tasks: 1, First: *q.Index, Peers: y.Peers})
+		}
 		return w, nil
 	}
-	for i := range min(w.Total, maxWhy) {
-		w.add(c, i)
+	w.Asked = min(w.Total, maxWhy)
+	for _, y := range c.WhyAll(q.Job, maxWhy) {
+		w.Reasons = append(w.Reasons, WhyReason{Reason: y.Reason, Tasks: y.Tasks, First: y.First, Peers: y.Peers})
 	}
 	return w, nil
-}
-
-func (w *Why) add(c *scheduler.Coordinator, i uint64) {
-	w.Asked++
-	for _, y := range c.Why(w.Job, i) {
-		if g := w.find(y.Reason); g != nil {
-			g.Tasks++
-			continue
-		}
-		w.Reasons = append(w.Reasons, WhyReason{Reason: y.Reason, Tasks: 1, First: i, Peers: y.Peers})
-	}
-}
-
-func (w *Why) find(reason string) *WhyReason {
-	for i := range w.Reasons {
-		if w.Reasons[i].Reason == reason {
-			return &w.Reasons[i]
-		}
-	}
-	return nil
 }

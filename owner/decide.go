@@ -58,7 +58,7 @@ func (d *Decider) Decide(now time.Time, rules Rules, readings []sensor.Reading, 
 	until, ends := s.leave(&d.gauge)
 	out := Decision{State: trace.Available, Reason: "no rule stops it", Until: until, Ends: ends, Drained: pause.Drain,
 		Disk:   rules.MaxDisk.Of(d.Machine.Disk),
-		Upload: rules.MaxUploadRate, Download: rules.MaxDownloadRate}
+		Upload: rules.MaxUploadRate, Download: rules.MaxDownloadRate, Relay: rules.RelayPerDay}
 	held := false
 	for _, v := range checks {
 		if !v.holds {

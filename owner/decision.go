@@ -20,6 +20,7 @@ type Decision struct {
 	Disk   int64 // bytes for the data directory
 	// Upload and Download are bytes a second; 0 for no limit.
 	Upload, Download int64
+	Relay            int64 // bytes a day carried for members that this node does not work with
 
 	Rule   string // the rule that decided, such as "run_if_user_active"; "" for none
 	Sensor string // what it read, such as "x11"; "" where nothing was read

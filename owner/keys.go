@@ -55,6 +55,15 @@ var keys = []key{
 	rateKey("max_download_rate", func(r *Rules) *int64 { return &r.MaxDownloadRate }),
 	{name: "sandbox", hint: "write usual, or strict to have tasks interpreted and never compiled",
 		set: setSandbox, get: func(r *Rules) string { return yes(r.Strict, "strict", "usual") }},
+	{name: "relay_per_day", hint: "write a size such as 1GiB, or 0 for nothing",
+		set: func(r *Rules, s string) error {
+			n, err := task.ParseSize(s)
+			if err == nil {
+				r.RelayPerDay = n
+			}
+			return err
+		},
+		get: func(r *Rules) string { return exactSize(r.RelayPerDay) }},
 	{name: "overlays", hint: "write an overlay's name and its share, such as commons: 2, or 0 for nothing",
 		entries: setShare, list: listShares, forget: func(r *Rules) { r.Overlays = nil }},
 }

@@ -35,9 +35,16 @@ type Rules struct {
 
 	// Strict is `sandbox: strict`: tasks are interpreted, and nothing that strangers write becomes machine code.
 	Strict bool
+	// RelayPerDay is relay_per_day: bytes carried in a day for members that cannot reach each other
+	// and that this node does not work with; 0 for none.
+	RelayPerDay int64
 
 	Overlays []Share // overlays: how much each counts; by name or ID. One not named counts as it was joined
 }
+
+// relayPerDay is what an owner gives to strangers who says nothing: little enough to go unnoticed on
+// any line that is not paid by volume.
+const relayPerDay = 1 << 30
 
 // ruleCharge is the name of MinBatteryCharge in the file and in decisions.
 const ruleCharge = "min_battery_charge"
@@ -72,7 +79,7 @@ func Default() Rules {
 		MaxCores: Percent(100), MaxCoresBusy: Percent(50),
 		MaxMemory: Percent(50), MaxMemoryBusy: Percent(25),
 		MaxDisk: Absolute(10 << 30),
-		Grace:   10 * time.Minute,
+		Grace:   10 * time.Minute, RelayPerDay: relayPerDay,
 	}
 }
 
@@ -83,7 +90,7 @@ func Everything() Rules {
 	return Rules{
 		RunIfUserActive: true, RunIfFullScreen: true, RunOnBatteries: true, UseMeteredNetwork: true,
 		MaxCores: all, MaxCoresBusy: all, MaxMemory: all, MaxMemoryBusy: all, MaxDisk: all,
-		Grace: Default().Grace,
+		Grace: Default().Grace, RelayPerDay: relayPerDay,
 	}
 }
 

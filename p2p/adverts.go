@@ -61,9 +61,9 @@ func (as *adverts) score(p peer.ID) float64 {
 	return as.blame.score(p, now)
 }
 
-// learn keeps an advert that judge found new and tells the handler. It reports
+// learn keeps an advert that judge found new, from the neighbour that told it, and tells the handler. It reports
 // false when a newer one has come meanwhile, or we have left its overlay.
-func (as *adverts) learn(a overlay.Advert, b []byte) bool {
+func (as *adverts) learn(a overlay.Advert, b []byte, from peer.ID) bool {
 	as.telling.Lock()
 	defer as.telling.Unlock()
 	as.mu.Lock()
@@ -89,7 +89,7 @@ func (as *adverts) learn(a overlay.Advert, b []byte) bool {
 	if !newer {
 		return false
 	}
-	as.AddAddrs(a.Peer, a.Addrs, time.Until(a.Expires))
+	as.AddAddrs(a.Peer, as.mayTell(from, a.Addrs), time.Until(a.Expires))
 	as.set.Handler.Advert(a)
 	as.learned(a.Peer, m.Closed && (!have || silent))
 	return true

@@ -15,6 +15,10 @@ const (
 	blameSize    = 50 // bytes that no node of ours sends
 	blameFlood   = 1  // one newcomer, or one renewal of itself, too many
 
+	// blameCost is for going on long after a budget was spent: three times, and a peer is not
+	// heard for a while.
+	blameCost = 40
+
 	// blameStranger is for saying that one is in an overlay that does not admit one.
 	// An honest node's reminders, one a minute at most, come to 10 points at a time.
 	blameStranger = 1

@@ -43,6 +43,9 @@ type Config struct {
 	// on a goroutine of its own; the stream is closed when it returns, and ctx ends
 	// with the host. nil takes none.
 	OnHandOver func(ctx context.Context, from task.PeerID, s *HandOverStream)
+	// Urgent is the method of requests that go ahead of all others, both ways: nothing else
+	// that a peer sends holds them up. Their bodies have at most MaxUrgent bytes. "" is none.
+	Urgent string
 	// Relaying is what the node carries for others.
 	Relaying Relaying
 	// OnAddrs is told that AdvertAddrs or Reach has changed: a new advert is due.
@@ -79,6 +82,7 @@ type Handler interface {
 type settings struct {
 	Config
 	listen    []ma.Multiaddr
+	local     bool // on nothing but private networks and this machine
 	bootstrap []peer.AddrInfo
 }
 
@@ -119,6 +123,7 @@ func (c Config) check() (settings, error) {
 		}
 		s.listen = append(s.listen, addr)
 	}
+	s.local = allLocal(s.listen)
 	for _, text := range c.Bootstrap {
 		info, err := peer.AddrInfoFromString(text)
 		if err != nil {

@@ -119,7 +119,7 @@ func (d *dialer) round(now time.Time) time.Duration {
 }
 
 // someMembers returns as many members, at random, as there are connections
-// missing.
+// missing; of a network that has its part of the neighbours only where there are no others.
 func (d *dialer) someMembers(now time.Time) []peer.ID {
 	missing := wantPeers - d.neighbours()
 	if missing <= 0 || d.busy >= dialsAtOnce {
@@ -127,16 +127,22 @@ func (d *dialer) someMembers(now time.Time) []peer.ID {
 	}
 	ids := d.adverts.members(now)
 	rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-	var some []peer.ID
+	crowd := d.crowd()
+	var some, crowded []peer.ID
 	for _, id := range ids {
 		if len(some) == missing {
 			break
 		}
 		p, err := peer.Decode(string(id))
-		if err == nil && !d.fixed[p] && !d.connected(p) {
+		switch {
+		case err != nil || d.fixed[p] || d.connected(p):
+		case crowd.lets(d.net.Peerstore().Addrs(p)):
 			some = append(some, p)
+		default:
+			crowded = append(crowded, p)
 		}
 	}
+	some = append(some, crowded[:min(len(crowded), missing-len(some))]...)
 	d.forget(now)
 	return some
 }

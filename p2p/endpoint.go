@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"godwit/p2p/cost"
 	"godwit/p2p/wire"
 	"godwit/task"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 )
 
 // An endpoint is this node's end of the network: the libp2p host, and the life of
@@ -23,6 +25,7 @@ type endpoint struct {
 	id      task.PeerID
 	traffic *traffic
 	pace    wire.Pace
+	costs   *cost.Budgets
 
 	// life ends when the host closes. Every goroutine is started by spawn and
 	// ends with it.
@@ -144,11 +147,11 @@ func (e *endpoint) otherPeer(text task.PeerID) (peer.ID, error) {
 }
 
 // openStream opens a stream to a peer, dialling when needed, through a relay where
-// there is no other way. The stream ends with ctx.
-func (e *endpoint) openStream(ctx context.Context, p peer.ID, id string) (network.Stream, func() bool, error) {
+// there is no other way, by the first protocol that the peer speaks. The stream ends with ctx.
+func (e *endpoint) openStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, func() bool, error) {
 	open, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	s, err := e.net.NewStream(allowRelayed(open), p, protocolID(id))
+	s, err := e.net.NewStream(allowRelayed(open), p, ids...)
 	if err != nil {
 		return nil, nil, fmt.Errorf("p2p: reaching %s: %w", p, err)
 	}

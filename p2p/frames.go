@@ -11,6 +11,7 @@ import (
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
 )
 
 // inboxes take the frames of peers to the handler.
@@ -25,6 +26,9 @@ type inboxes struct {
 func (in *inboxes) receiveFrames(ctx context.Context, s network.Stream) {
 	defer s.Reset()
 	p := s.Conn().RemotePeer()
+	if in.adverts.unheard(p) {
+		return
+	}
 	l, gen := in.links.await(ctx, s.Conn())
 	if l == nil {
 		return
@@ -34,11 +38,12 @@ func (in *inboxes) receiveFrames(ctx context.Context, s network.Stream) {
 	if !l.inbox.enter(s) {
 		return
 	}
-	err := in.readFrames(s, l, gen)
+	err := in.readFrames(ctx, s, l, gen)
 	switch {
 	case errors.Is(err, errMoved):
 		s.Close()
 	case err != nil && ctx.Err() == nil:
+		in.adverts.overspent(p, err)
 		in.set.Log.Debug("frames ended", "from", p, "error", err)
 		_ = s.Conn().Close()
 	}
@@ -48,20 +53,21 @@ func (in *inboxes) receiveFrames(ctx context.Context, s network.Stream) {
 var errMoved = errors.New("p2p: goes on over a direct connection")
 
 // deliver gives the handler a frame, unless the link is another by now.
-func (in *inboxes) deliver(l *link, gen uint64, from task.PeerID, frame []byte) (current bool) {
+func (in *inboxes) deliver(p peer.ID, l *link, gen uint64, frame []byte) (current bool) {
 	l.deliver.Lock()
-	defer l.deliver.Unlock() // whatever the handler does
+	defer in.links.delivered(p, l) // whatever the handler does
 	if current = in.links.current(l, gen); current {
-		in.set.Handler.Frame(from, frame)
+		in.set.Handler.Frame(task.PeerID(p.String()), frame)
 	}
 	return current
 }
 
-// readFrames waits without a deadline for a frame to begin: silence is normal.
-func (in *inboxes) readFrames(s network.Stream, l *link, gen uint64) error {
+// readFrames waits without a deadline for a frame to begin: silence is normal. Then it waits
+// until the peer has paid for what its frames cost so far.
+func (in *inboxes) readFrames(ctx context.Context, s network.Stream, l *link, gen uint64) error {
 	from := task.PeerID(s.Conn().RemotePeer().String())
 	r := bufio.NewReaderSize(s, 16<<10)
-	count := in.adverts.inbound(s)
+	count := in.adverts.paid(ctx, s)
 	defer count.Release()
 	for {
 		if err := s.SetReadDeadline(time.Time{}); err != nil {
@@ -73,6 +79,9 @@ func (in *inboxes) readFrames(s network.Stream, l *link, gen uint64) error {
 			}
 			return err
 		}
+		if err := in.costs.Settle(ctx, from); err != nil {
+			return err
+		}
 		if err := s.SetReadDeadline(time.Now().Add(messageTimeout)); err != nil {
 			return err
 		}
@@ -80,7 +89,7 @@ func (in *inboxes) readFrames(s network.Stream, l *link, gen uint64) error {
 		if err != nil {
 			return wire.NoEOF(err)
 		}
-		current := in.deliver(l, gen, from, frame)
+		current := in.deliver(s.Conn().RemotePeer(), l, gen, frame)
 		count.Release()
 		if !current {
 			return nil

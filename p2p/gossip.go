@@ -244,7 +244,7 @@ func (g *gossip) receive(ctx context.Context, sub *pubsub.Subscription) {
 			return
 		}
 		if a, ok := m.ValidatorData.(overlay.Advert); ok {
-			g.adverts.learn(a, m.Data)
+			g.adverts.learn(a, m.Data, m.ReceivedFrom)
 		}
 	}
 }

@@ -117,7 +117,7 @@ func (g *greeter) receiveHello(_ context.Context, s network.Stream) {
 		if v == isBad {
 			return errUnheard
 		}
-		if (v == isNew || v == isRenewal) && g.adverts.learn(a, b) {
+		if (v == isNew || v == isRenewal) && g.adverts.learn(a, b, from) {
 			g.passOn(a, b, from)
 		}
 		return nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/p2p/cost"
 	"godwit/task"
 
 	"github.com/libp2p/go-libp2p"
@@ -26,6 +27,8 @@ type Host struct {
 	*handOvers    // HandOver
 	*transfers    // AskBlocks, SetRates
 	*reachability // Reach
+	*ranking      // Rank, Class, Debit
+	*daily        // SetRelayed
 
 	adverts  *adverts
 	links    *links
@@ -56,6 +59,9 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	}
 	h := &Host{endpoint: ep, adverts: newAdverts(ep), links: newLinks(ep)}
 	h.adverts.learned, ep.blame = h.learned, h.Blame
+	h.costs = cost.New(h.adverts.fellow)
+	h.ranking = &ranking{endpoint: ep}
+	h.daily = &daily{peers: ep.costs, most: set.Relaying.Daily}
 	h.outboxes = newOutboxes(ep, h.links.lose)
 	h.requests = &requests{endpoint: ep, adverts: h.adverts}
 	h.handOvers = newHandOvers(ep, h.adverts)
@@ -69,7 +75,7 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h.greeter = newGreeter(ep, h.adverts, gossip)
 	h.upgrader = &upgrader{ep, h.outboxes, h.greeter}
 	h.overlays = &overlays{endpoint: ep, adverts: h.adverts, gossip: gossip, greeter: h.greeter}
-	if h.relay, err = openRelay(ep, members{h.adverts, h.relays}); err != nil {
+	if h.relay, err = openRelay(ep, members{h.adverts, h.relays, h.daily}); err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
 	h.listen()
@@ -80,6 +86,7 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 func (h *Host) listen() {
 	h.handle(ProtocolFrame, (&inboxes{h.endpoint, h.links, h.adverts}).receiveFrames)
 	h.handle(ProtocolRequest, h.answer)
+	h.handle(ProtocolUrgent, h.answerUrgent)
 	h.handle(ProtocolHello, h.greeter.receiveHello)
 	if h.set.OnBlocks != nil {
 		h.handle(ProtocolBlocks, h.receiveBlocks)

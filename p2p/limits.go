@@ -14,13 +14,17 @@ import (
 const (
 	networkMemory = 256 << 20                       // all peers together; reached only by fast transfers from many
 	peerMemory    = 64 << 20                        // one peer: a few streams with their 16 MiB windows
-	networkStream = 4096                            // all peers together: some 40 each
+	networkStream = 6144                            // all peers together: some 50 each
 	peerStreams   = 256                             // one peer, both directions
 	connsPerPeer  = 8                               // TCP and QUIC, dialled from both sides at once, and some more
 	spareConns    = 32                              // above MaxConns, until the connection manager has trimmed
 	relayStreams  = 2*maxCircuits + maxReservations // of circuits, and of those that ask
 	handshakes    = 64                              // connections and streams whose peer or protocol is not known yet
 )
+
+// everybodysStreams is how many streams all peers together may open of one protocol, so
+// that no protocol leaves none for the others.
+const everybodysStreams = networkStream / 6
 
 // What is carried for others, and taken over from them.
 const (
@@ -36,7 +40,8 @@ const (
 // inboundStreams limits how much one peer may ask of one protocol at a time.
 var inboundStreams = map[protocol.ID]int{
 	ProtocolFrame:   4,  // one in use, others ending after a reconnect
-	ProtocolRequest: 64, // each occupies one call of the handler
+	ProtocolRequest: 32, // each occupies one call of the handler
+	ProtocolUrgent:  4,  // one a second
 	ProtocolHello:   4,
 	ProtocolBlocks:  16, // one for each fetch that runs
 
@@ -49,10 +54,14 @@ func newLimits(maxConns int) (network.ResourceManager, error) {
 		System:       bounds(networkStream, conns, networkMemory),
 		Transient:    bounds(2*handshakes, handshakes, networkMemory/4),
 		PeerDefault:  bounds(peerStreams, connsPerPeer, peerMemory),
+		Protocol:     map[protocol.ID]rcmgr.ResourceLimits{},
 		ProtocolPeer: map[protocol.ID]rcmgr.ResourceLimits{},
 		Stream:       rcmgr.ResourceLimits{Memory: peerMemory}, // the manifest of a hand-over is the largest
 	}
 	for id, n := range inboundStreams {
+		all := bounds(networkStream, 0, networkMemory)
+		all.StreamsInbound = rcmgr.LimitVal(min(n*conns, everybodysStreams))
+		partial.Protocol[id] = all
 		l := bounds(peerStreams, 0, peerMemory)
 		l.StreamsInbound = rcmgr.LimitVal(n)
 		partial.ProtocolPeer[id] = l

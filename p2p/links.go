@@ -37,6 +37,7 @@ type link struct {
 	lost    bool              // frames were dropped: the handler must be told
 	listed  bool              // in links.dirty
 	waiting int               // goroutines that hold this link
+	held    bool              // tell found deliver held: who holds it has tell called again
 
 	// deliver is held while the handler is called about this peer.
 	deliver sync.Mutex
@@ -161,7 +162,9 @@ func (ls *links) tell(p peer.ID) {
 		return
 	}
 	name := task.PeerID(p.String())
-	l.deliver.Lock()
+	if !ls.mayDeliver(l) {
+		return
+	}
 	defer l.deliver.Unlock()
 
 	ls.mu.Lock()
@@ -193,6 +196,29 @@ func (ls *links) tell(p peer.ID) {
 	}
 	if len(l.conns) == 0 && l.told == 0 && !l.listed && l.waiting == 0 {
 		delete(ls.peers, p)
+	}
+}
+
+// mayDeliver locks deliver, or has the one that holds it, whose frame may wait for long, call tell
+// when it is through.
+func (ls *links) mayDeliver(l *link) bool {
+	if l.deliver.TryLock() {
+		return true
+	}
+	ls.mu.Lock()
+	l.held = true
+	ls.mu.Unlock()
+	return l.deliver.TryLock() // it may have left before it could see that
+}
+
+// delivered unlocks deliver.
+func (ls *links) delivered(p peer.ID, l *link) {
+	l.deliver.Unlock()
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if l.held {
+		l.held = false
+		ls.mark(p, l)
 	}
 }
 

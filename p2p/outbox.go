@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"godwit/p2p/cost"
 	"godwit/p2p/wire"
 	"godwit/task"
 
@@ -22,6 +24,13 @@ const (
 	maxQueuedFrames = 4096
 	maxQueuedBytes  = 16 << 20
 	writeBuffer     = 64 << 10
+
+	// othersQueuedBytes is maxQueuedBytes of a peer that the node does not work with: two
+	// frames of outputs for a submitter. All of those together have othersTogether, beyond which each may
+	// still have leastQueued: some that read slowly do not keep the rest from being told anything.
+	othersQueuedBytes = 2 * MaxFrame
+	othersTogether    = 48 << 20
+	leastQueued       = 128 << 10
 )
 
 // An outbox holds the frames for one peer and writes them, in order, to one
@@ -33,16 +42,20 @@ type outbox struct {
 
 	mu     sync.Mutex
 	queue  [][]byte
-	bytes  int
+	bytes  int // of those that wait, and of those that are being written
+	others int // of bytes, those that count as others'
 	closed bool
-	wake   chan struct{} // holds one token when the queue is not empty
-	move   chan struct{} // holds one token when there may be a better connection
+	memory network.ResourceScopeSpan // of the peer; has bytes reserved
+	wake   chan struct{}             // holds one token when the queue is not empty
+	move   chan struct{}             // holds one token when there may be a better connection
 }
 
 // outboxes are those of all peers.
 type outboxes struct {
 	*endpoint
 	lost func(peer.ID) // told that frames to a peer were dropped
+
+	others atomic.Int64 // bytes that wait for peers that the node does not work with
 
 	mu    sync.Mutex
 	peers map[peer.ID]*outbox
@@ -70,7 +83,7 @@ func (ob *outboxes) Send(to task.PeerID, frame []byte) error {
 		if o == nil {
 			return ErrClosed
 		}
-		if taken, err := o.add(frame); taken || err != nil {
+		if taken, err := ob.add(o, frame, ob.costs.Class(to)); taken || err != nil {
 			return err
 		}
 	}
@@ -87,8 +100,16 @@ func (ob *outboxes) outboxOf(p peer.ID) *outbox {
 	if o == nil {
 		ctx, cancel := context.WithCancel(ob.life)
 		o = &outbox{peer: p, end: cancel, wake: make(chan struct{}, 1), move: make(chan struct{}, 1)}
+		if err := ob.net.Network().ResourceManager().ViewPeer(p, func(of network.PeerScope) (err error) {
+			o.memory, err = of.BeginSpan()
+			return err
+		}); err != nil {
+			cancel()
+			return nil // which it does for one that has closed
+		}
 		if !ob.spawn(func(context.Context) { ob.runOutbox(ctx, o) }) {
 			cancel()
+			o.memory.Done()
 			return nil
 		}
 		ob.peers[p] = o
@@ -107,17 +128,16 @@ func (ob *outboxes) dropOutbox(p peer.ID) {
 }
 
 // add takes a frame. It reports false when the outbox has closed.
-func (o *outbox) add(frame []byte) (bool, error) {
+func (ob *outboxes) add(o *outbox, frame []byte, to cost.Class) (bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
 		return false, nil
 	}
-	if len(o.queue) >= maxQueuedFrames || o.bytes+len(frame) > maxQueuedBytes {
-		return false, fmt.Errorf("%w: %d frames, %d bytes wait for %s", ErrOutboxFull, len(o.queue), o.bytes, o.peer)
+	if err := ob.reserve(o, len(frame), to); err != nil {
+		return false, err
 	}
 	o.queue = append(o.queue, frame)
-	o.bytes += len(frame)
 	select {
 	case o.wake <- struct{}{}:
 	default:
@@ -125,13 +145,50 @@ func (o *outbox) add(frame []byte) (bool, error) {
 	return true, nil
 }
 
-// take empties the queue.
+// reserve counts n bytes more that wait for a peer, with what all of its streams hold; o.mu is
+// held.
+func (ob *outboxes) reserve(o *outbox, n int, to cost.Class) error {
+	most, priority := maxQueuedBytes, network.ReservationPriorityHigh
+	works := to >= cost.Worker
+	if !works {
+		most, priority = othersQueuedBytes, network.ReservationPriorityLow
+	}
+	full := len(o.queue) >= maxQueuedFrames || o.bytes+n > most ||
+		!works && o.bytes+n > leastQueued && ob.others.Load()+int64(n) > othersTogether
+	if full || n > 0 && o.memory.ReserveMemory(n, priority) != nil {
+		return fmt.Errorf("%w: %d frames, %d bytes wait for %s", ErrOutboxFull, len(o.queue), o.bytes, o.peer)
+	}
+	o.bytes += n
+	if !works {
+		o.others += n
+		ob.others.Add(int64(n))
+	}
+	return nil
+}
+
+// release gives back what reserve counted; o.mu is held.
+func (ob *outboxes) release(o *outbox, n int) {
+	o.memory.ReleaseMemory(n)
+	o.bytes -= n
+	others := o.others - min(o.others, o.bytes) // those left count as others' before the rest
+	o.others -= others
+	ob.others.Add(int64(-others))
+}
+
+// take empties the queue. What was in it is released when it has been written.
 func (o *outbox) take() [][]byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	q := o.queue
-	o.queue, o.bytes = nil, 0
+	o.queue = nil
 	return q
+}
+
+// wrote releases a frame.
+func (ob *outboxes) wrote(o *outbox, n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	ob.release(o, n)
 }
 
 // runOutbox writes until something fails. Then it also closes the peer's
@@ -140,6 +197,8 @@ func (ob *outboxes) runOutbox(ctx context.Context, o *outbox) {
 	err := ob.writeFrames(ctx, o)
 	o.mu.Lock()
 	o.closed, o.queue = true, nil
+	ob.release(o, o.bytes)
+	o.memory.Done()
 	o.mu.Unlock()
 	o.end()
 
@@ -207,6 +266,7 @@ func (ob *outboxes) writeStream(ctx context.Context, o *outbox) error {
 			if err := writeOne(s, w, frame); err != nil {
 				return err
 			}
+			ob.wrote(o, len(frame))
 		}
 		if err := w.Flush(); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"godwit/p2p/cost"
 	"godwit/p2p/wire"
 	"godwit/task"
 
@@ -35,7 +36,8 @@ func openRelay(ep *endpoint, acl members) (*relay.Relay, error) {
 	}
 	carrier := &carrier{
 		Host: ep.net, of: ep, circuits: make(chan struct{}, maxCircuits),
-		rate: rate.NewLimiter(rate.Limit(r.Rate), max(circuitBuffer, int(min(r.Rate, wire.MaxBlock)))),
+		daily: acl.daily,
+		rate:  rate.NewLimiter(rate.Limit(r.Rate), max(circuitBuffer, int(min(r.Rate, wire.MaxBlock)))),
 	}
 	service, err := relay.New(carrier,
 		relay.WithResources(relay.Resources{
@@ -58,18 +60,24 @@ func openRelay(ep *endpoint, acl members) (*relay.Relay, error) {
 type members struct {
 	adverts *adverts
 	relays  *relays
+	daily   *daily
 }
 
 // AllowReserve implements relay.ACLFilter.
 func (m members) AllowReserve(p peer.ID, _ ma.Multiaddr) bool {
 	now := time.Now()
-	return m.adverts.fellow(task.PeerID(p.String()), now) && !m.relays.hidden(now)
+	name := task.PeerID(p.String())
+	return m.adverts.fellow(name, now) && !m.relays.hidden(now) && m.daily.carries(now, p) &&
+		m.relays.costs.Ask(name, cost.Circuits) == nil
 }
 
 // AllowConnect implements relay.ACLFilter.
 func (m members) AllowConnect(from peer.ID, _ ma.Multiaddr, to peer.ID) bool {
 	now := time.Now()
-	return m.adverts.fellow(task.PeerID(from.String()), now) && m.adverts.fellow(task.PeerID(to.String()), now)
+	name := task.PeerID(from.String())
+	return m.adverts.fellow(name, now) && m.adverts.fellow(task.PeerID(to.String()), now) &&
+		m.daily.carries(now, from, to) &&
+		m.relays.costs.Ask(name, cost.Circuits) == nil
 }
 
 // A carrier is the host as the relay's library sees it. The library knows a limit
@@ -78,6 +86,7 @@ func (m members) AllowConnect(from peer.ID, _ ma.Multiaddr, to peer.ID) bool {
 type carrier struct {
 	host.Host
 	of       *endpoint
+	daily    *daily
 	rate     *rate.Limiter
 	circuits chan struct{} // holds a token for each that is open
 }
@@ -138,6 +147,9 @@ func (s *carried) Write(b []byte) (written int, err error) {
 func (s *carried) wait(owner *rate.Limiter, n int) error {
 	if n == 0 {
 		return nil
+	}
+	if !s.by.daily.take(s.Conn().RemotePeer(), n, time.Now()) {
+		return errDaySpent
 	}
 	if err := s.by.rate.WaitN(s.by.of.life, n); err != nil {
 		return err

@@ -20,6 +20,10 @@ type Relaying struct {
 	// Rate is the bytes a second that all circuits together carry, both ways
 	// counted, below what the owner allows (SetRates); 0 means DefaultRelayRate.
 	Rate int64
+	// Daily is the bytes that are carried in a day for members that the node does not work
+	// with, until SetRelayed says otherwise: read from them and written to them. 0 means
+	// DefaultRelayedDaily.
+	Daily int64
 }
 
 const (
@@ -34,11 +38,14 @@ const (
 	// usual line has. A hand-over of 64 MiB takes 32 s, as its bytes count
 	// when they come and when they go on.
 	DefaultRelayRate = 4 << 20
+	// DefaultRelayedDaily is a volunteer's gift to strangers in a day: the adverts, offers and
+	// small results of dozens of hidden members, and no way to move what is large.
+	DefaultRelayedDaily = 1 << 30
 )
 
 func (r Relaying) check() (Relaying, error) {
 	switch {
-	case r.Bytes < 0 || r.Rate < 0:
+	case r.Bytes < 0 || r.Rate < 0 || r.Daily < 0:
 		return r, fmt.Errorf("p2p: relaying %d bytes a circuit, %d a second: less than nothing; to relay nothing set Off",
 			r.Bytes, r.Rate)
 	case r.Time < 0 || r.Time%time.Second != 0:
@@ -49,6 +56,9 @@ func (r Relaying) check() (Relaying, error) {
 	}
 	if r.Time == 0 {
 		r.Time = DefaultCircuitTime
+	}
+	if r.Daily == 0 {
+		r.Daily = DefaultRelayedDaily
 	}
 	if r.Rate == 0 {
 		r.Rate = DefaultRelayRate

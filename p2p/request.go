@@ -73,7 +73,7 @@ func (rs *requests) Request(ctx context.Context, to task.PeerID, method string, 
 	defer cancel()
 	deadline, _ := ctx.Deadline()
 	defer context.AfterFunc(rs.life, cancel)()
-	s, stop, err := rs.openStream(ctx, p, ProtocolRequest)
+	s, stop, err := rs.openStream(ctx, p, rs.protocolsOf(method, body)...)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func writeQuestion(w *bufio.Writer, q question) error {
 	return w.Flush()
 }
 
-func readQuestion(r *bufio.Reader, count *wire.Intake) (question, error) {
+func readQuestion(r *bufio.Reader, most int, count *wire.Intake) (question, error) {
 	method, err := wire.ReadFrame(r, MaxMethod, count)
 	if err != nil {
 		return question{}, err
@@ -139,7 +139,7 @@ func readQuestion(r *bufio.Reader, count *wire.Intake) (question, error) {
 	if err != nil {
 		return question{}, wire.NoEOF(err)
 	}
-	body, err := wire.ReadFrame(r, MaxRequest, count)
+	body, err := wire.ReadFrame(r, most, count)
 	if err != nil {
 		return question{}, wire.NoEOF(err)
 	}
@@ -151,14 +151,23 @@ func readQuestion(r *bufio.Reader, count *wire.Intake) (question, error) {
 // fit into what its peer may have us hold, is cut off.
 func (rs *requests) answer(ctx context.Context, s network.Stream) {
 	_ = s.SetDeadline(time.Now().Add(messageTimeout))
+	if !rs.admit(ctx, s) {
+		return
+	}
 	r := bufio.NewReader(s)
-	count := rs.adverts.inbound(s)
+	count := rs.adverts.paid(ctx, s)
 	defer count.Release()
-	q, err := readQuestion(r, count)
+	q, err := readQuestion(r, MaxRequest, count)
 	if err != nil {
+		rs.adverts.overspent(s.Conn().RemotePeer(), err)
 		s.Reset()
 		return
 	}
+	rs.reply(ctx, s, r, q, count)
+}
+
+// reply answers a question that was read.
+func (rs *requests) reply(ctx context.Context, s network.Stream, r *bufio.Reader, q question, count *wire.Intake) {
 	_ = s.SetDeadline(time.Now().Add(q.time + messageTimeout))
 	body, err := rs.consult(ctx, s, r, q)
 	count.Release()

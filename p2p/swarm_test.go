@@ -12,7 +12,9 @@ import (
 
 	"godwit/internal/testnet"
 	"godwit/p2p"
+	"godwit/p2p/cost"
 	"godwit/p2p/wire"
+	"godwit/task"
 )
 
 // The hosts only know the first: the others' adverts come to them by hello and
@@ -187,6 +189,8 @@ func TestOutboxOverflow(t *testing.T) {
 			t.Errorf("frame to oneself: %v", err)
 		}
 		a.AddAddrs(b.ID(), b.AdvertAddrs(4), time.Hour)
+		a.Rank(map[task.PeerID]cost.Class{b.ID(): cost.Worker})
+		b.Rank(map[task.PeerID]cost.Class{a.ID(): cost.Worker})
 		var err error
 		sent := 0
 		for ; err == nil; sent++ {

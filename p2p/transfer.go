@@ -2,7 +2,10 @@ package p2p
 
 import (
 	"context"
+	"fmt"
+	"time"
 
+	"godwit/p2p/cost"
 	"godwit/p2p/wire"
 	"godwit/task"
 
@@ -26,8 +29,11 @@ func (t *transfers) AskBlocks(ctx context.Context, to task.PeerID) (s *wire.Stre
 	if err != nil {
 		return nil, nil, err
 	}
+	tag := fmt.Sprintf("blocks %p", stream)
+	t.net.ConnManager().Protect(p, tag) // while it brings something
 	stopToo := context.AfterFunc(t.life, func() { stream.Reset() })
 	end = func() {
+		t.net.ConnManager().Unprotect(p, tag)
 		stopToo()
 		stream.Reset()
 		stop()
@@ -37,7 +43,9 @@ func (t *transfers) AskBlocks(ctx context.Context, to task.PeerID) (s *wire.Stre
 
 // receiveBlocks serves one stream of a peer that asks for blocks.
 func (t *transfers) receiveBlocks(ctx context.Context, s network.Stream) {
-	t.set.OnBlocks(ctx, &wire.Stream{Conn: s, Count: t.adverts.inbound(s), Pace: t.pace})
+	from, pace := task.PeerID(s.Conn().RemotePeer().String()), t.pace
+	pace.Owes = func(n int) time.Duration { return t.costs.Owes(from, cost.Blocks, n) }
+	t.set.OnBlocks(ctx, &wire.Stream{Conn: s, Count: t.adverts.inbound(s), Pace: pace})
 }
 
 // SetRates bounds the bytes of blocks and hand-overs a second that the host sends and takes; 0

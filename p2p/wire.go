@@ -13,20 +13,22 @@ import (
 const (
 	ProtocolFrame   = "/godwit/frame/1"
 	ProtocolRequest = "/godwit/request/1"
+	ProtocolUrgent  = "/godwit/urgent/1"
 	ProtocolHello   = "/godwit/hello/1"
 	ProtocolBlocks  = "/godwit/blocks/1"
 
 	ProtocolHandOver = "/godwit/handover/1"
 )
 
-var protocols = []protocol.ID{ProtocolFrame, ProtocolRequest, ProtocolHello, ProtocolBlocks, ProtocolHandOver}
+var protocols = []protocol.ID{ProtocolFrame, ProtocolRequest, ProtocolUrgent, ProtocolHello, ProtocolBlocks, ProtocolHandOver}
 
 // Limits of what travels, checked before anything is allocated.
 const (
-	MaxFrame   = 4 << 20 // bytes; a ledger delta of some 10,000 rows
-	MaxRequest = 4 << 20 // bytes of a request's or an answer's body
-	MaxMethod  = 64      // bytes of a method's name
-	maxErrText = 1 << 10 // bytes of an error's text
+	MaxFrame   = 4 << 20  // bytes; a ledger delta of some 10,000 rows
+	MaxRequest = 4 << 20  // bytes of a request's or an answer's body
+	MaxUrgent  = 16 << 10 // bytes of the body of a request that goes ahead: a lease names few peers
+	MaxMethod  = 64       // bytes of a method's name
+	maxErrText = 1 << 10  // bytes of an error's text
 )
 
 // Deadlines. They cut off a peer that stopped, not one that is slow: each

@@ -29,7 +29,7 @@ func TestQuestionRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := reader(buf.Bytes())
-		got, err := readQuestion(r, nil)
+		got, err := readQuestion(r, MaxRequest, nil)
 		if err != nil || got.method != q.method || got.time != q.time || !bytes.Equal(got.body, q.body) {
 			t.Fatalf("question came back as %+v, %v", got, err)
 		}
@@ -39,7 +39,7 @@ func TestQuestionRoundTrip(t *testing.T) {
 func FuzzQuestion(f *testing.F) {
 	f.Add([]byte{1, 'm', 100, 2, 1, 2})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		q, err := readQuestion(reader(b), nil)
+		q, err := readQuestion(reader(b), MaxRequest, nil)
 		if err == nil && (q.time < 0 || q.time > MaxRequestTime || len(q.method) > MaxMethod) {
 			t.Fatalf("question over its limits: %+v", q)
 		}
@@ -50,7 +50,7 @@ func FuzzQuestion(f *testing.F) {
 		if err := writeQuestion(bufio.NewWriter(&out), q); err != nil {
 			t.Fatal(err)
 		}
-		again, err := readQuestion(reader(out.Bytes()), nil)
+		again, err := readQuestion(reader(out.Bytes()), MaxRequest, nil)
 		if err != nil || again.method != q.method || again.time != max(q.time, time.Millisecond) ||
 			!bytes.Equal(again.body, q.body) {
 			t.Fatalf("%+v came back as %+v, %v", q, again, err)

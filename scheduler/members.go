@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -31,6 +32,18 @@ func (m *membership) host(peer task.PeerID) *host {
 		m.c.claims.count(h)
 	}
 	return h
+}
+
+// Holders are the members that hold leases of this leader, or are about to take one over, in
+// any order.
+func (c *Coordinator) Holders() iter.Seq[task.PeerID] {
+	return func(yield func(task.PeerID) bool) {
+		for peer, h := range c.members.hosts {
+			if len(h.leases)+len(h.coming) > 0 && !yield(peer) {
+				return
+			}
+		}
+	}
 }
 
 func (m *membership) memberSeen(a *overlay.Advert) {

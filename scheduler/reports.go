@@ -30,9 +30,9 @@ func (r *reports) report(from task.PeerID, told *message.Report) {
 	}
 	if told.Full {
 		r.c.outbox.ack(from) // so that the worker knows it is heard
-		if !h.member {
-			r.c.members.alarm(h, r.c.now.Add(r.c.cfg.LeaseTTL))
-		}
+	}
+	if !h.member {
+		r.c.members.alarm(h, r.c.now.Add(r.c.cfg.LeaseTTL))
 	}
 	for i := range told.Saved { // before the ends of the attempts that saved them
 		r.savedBy(h, &told.Saved[i])

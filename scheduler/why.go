@@ -88,28 +88,6 @@ type Why struct {
 	Peers  []task.PeerID `json:"peers,omitempty"` // sorted
 }
 
-// Why says why task i of a job waits, runs where it does, or has ended; most
-// telling reason first, members with the same reason grouped. It is empty for
-// a job or task that is not known.
-func (c *Coordinator) Why(id task.JobID, i uint64) []Why {
-	j := c.table.jobs[id]
-	switch {
-	case j == nil || i >= j.total:
-		return nil
-	case j.state == jobFetching:
-		return []Why{{Reason: "the leader is fetching the job's files from its submitter", Peers: []task.PeerID{j.submitter}}}
-	}
-	switch state := j.taskState(i); {
-	case state == "done":
-		return []Why{{Reason: "done", Peers: c.workersDone(j, i)}}
-	case state == "failed":
-		return []Why{{Reason: c.whyFailed(j, i)}}
-	case state == "running":
-		return c.whyRunning(j, i)
-	}
-	return c.whyWaiting(j, i)
-}
-
 func (c *Coordinator) workersDone(j *job, i uint64) []task.PeerID {
 	var peers []task.PeerID
 	if row := j.ledger.Rows[i]; row != nil {
@@ -133,7 +111,8 @@ func (c *Coordinator) whyFailed(j *job, i uint64) string {
 	return "it failed; its story is with the submitter"
 }
 
-func (c *Coordinator) whyRunning(j *job, i uint64) []Why {
+func (q *inquiry) whyRunning(i uint64) []Why {
+	j := q.j
 	var out []Why
 	for _, l := range j.live[i].leases {
 		reason := l.reason
@@ -158,23 +137,24 @@ func (c *Coordinator) whyRunning(j *job, i uint64) []Why {
 	if n := j.wants(i); n > 0 {
 		out = append(out, Why{Reason: fmt.Sprintf("%d more distinct members must run it, so that %d agree", n,
 			j.spec.Replicas)})
-		out = append(out, c.whyNot(j, i)...)
+		out = append(out, q.whyNot(i)...)
 	}
 	return out
 }
 
-func (c *Coordinator) whyWaiting(j *job, i uint64) []Why {
-	out := c.whyNot(j, i)
-	if row := j.ledger.Rows[i]; row != nil && len(row.Log) > 0 {
+func (q *inquiry) whyWaiting(i uint64) []Why {
+	out := q.whyNot(i)
+	if row := q.j.ledger.Rows[i]; row != nil && len(row.Log) > 0 {
 		last := row.Log[len(row.Log)-1]
-		out = append(out, Why{Reason: strings.TrimSpace(fmt.Sprintf("its last attempt ended as %s: %s", last.Outcome,
+		out = append(slices.Clip(out), Why{Reason: strings.TrimSpace(fmt.Sprintf("its last attempt ended as %s: %s", last.Outcome,
 			last.Reason)), Peers: []task.PeerID{last.Worker}})
 	}
 	return out
 }
 
 // whyNot groups the members by why they do not take the task now.
-func (c *Coordinator) whyNot(j *job, i uint64) []Why {
+func (q *inquiry) whyNot(i uint64) []Why {
+	c, j := q.c, q.j
 	if c.term.recovering {
 		return []Why{{Reason: "the leader has just started and waits for what the workers report"}}
 	}
@@ -184,18 +164,7 @@ func (c *Coordinator) whyNot(j *job, i uint64) []Why {
 	if reason := c.table.heldUp(j); reason != "" {
 		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}
 	}
-	groups := map[string][]task.PeerID{}
-	avoid := j.workersOf(i)
-	for _, peer := range slices.Sorted(maps.Keys(c.members.hosts)) {
-		reason := c.whyNotOn(j, c.members.hosts[peer], avoid)
-		groups[reason] = append(groups[reason], peer)
-	}
-	var out []Why
-	for _, reason := range slices.Sorted(maps.Keys(groups)) {
-		out = append(out, Why{Reason: reason, Peers: groups[reason]})
-	}
-	slices.SortStableFunc(out, func(a, b Why) int { return len(b.Peers) - len(a.Peers) })
-	return j.whoseTurn(out)
+	return j.whoseTurn(q.avoiding(j.workersOf(i)))
 }
 
 // whoseTurn adds what was last said of the job's claim beside others': first that they
@@ -204,9 +173,9 @@ func (j *job) whoseTurn(out []Why) []Why {
 	switch cl := j.claim; {
 	case cl == nil || cl.said == (share.Reason{}):
 	case cl.got:
-		return append(out, Why{Reason: "its turn was: " + cl.said.String()})
+		return append(slices.Clip(out), Why{Reason: "its turn was: " + cl.said.String()})
 	default:
-		return slices.Insert(out, 0, Why{Reason: "not its turn: " + cl.said.String()})
+		return append([]Why{{Reason: "not its turn: " + cl.said.String()}}, out...)
 	}
 	return out
 }

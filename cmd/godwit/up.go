@@ -40,6 +40,7 @@ and takes in yours. End it with Ctrl-C.`,
 			if err := u.configure(cmd.ErrOrStderr()); err != nil {
 				return err
 			}
+			node.LimitMemory()
 			return serve(cmd.Context(), cmd.OutOrStdout(), u.cfg, u.api, u.readyFD)
 		},
 	}
@@ -56,7 +57,9 @@ func (u *upFlags) add(cmd *cobra.Command) {
 	f.StringArrayVar(&u.cfg.Bootstrap, "peer", nil,
 		"`MULTIADDR` of a peer to stay connected to, with /p2p/ID (repeatable)")
 	f.BoolVar(&u.noMDNS, "no-mdns", false, "do not look for peers on the local network")
-	f.BoolVar(&u.cfg.NoRelay, "no-relay", false, "carry no data between members that cannot reach each other directly")
+	f.BoolVar(&u.cfg.NoRelay, "no-relay", false,
+		"carry no data between members that cannot reach each other directly (default 1GiB a day for those with whom "+
+			"this node does not work: relay_per_day of the rules)")
 	f.StringVar(&u.cfg.SwarmKey, "swarm-key", "", "`FILE` with a private swarm's key")
 	f.StringArrayVar(&u.cfg.Overlays, "overlay", nil,
 		"`OVERLAY` to serve: a name, an ID, or @FILE with a ticket (repeatable; default those served before, else "+

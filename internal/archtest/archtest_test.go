@@ -104,10 +104,11 @@ var rules = map[string]rule{
 
 	"reproduce": {core: true, own: []string{"trace", "sim"}, outside: []string{"gonum.org/v1/gonum/stat"}},
 
-	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/wire", "internal/pause"},
+	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/cost", "p2p/wire", "internal/pause"},
 		outside: []string{"github.com/libp2p/", "github.com/multiformats/", "golang.org/x/"}},
 
-	"p2p/wire": {outside: []string{"golang.org/x/time"}},
+	"p2p/cost": {own: []string{"task", "internal/pause"}, outside: []string{"golang.org/x/time"}},
+	"p2p/wire": {own: []string{"internal/pause"}, outside: []string{"golang.org/x/time"}},
 
 	"blocks": {own: []string{"task", "p2p/wire", "blocks/disk"},
 		outside: []string{"github.com/ipfs/", "github.com/multiformats/"}},
@@ -134,7 +135,7 @@ var rules = map[string]rule{
 
 	"node": {own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share",
-		"scheduler/chunk", "p2p", "blocks", "blocks/disk", "sandbox", "owner", "owner/sensor", "node/exec",
+		"scheduler/chunk", "p2p", "p2p/cost", "blocks", "blocks/disk", "sandbox", "owner", "owner/sensor", "node/exec",
 		"internal/pause", "node/budget"}, outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
 	"node/budget": {own: []string{"task"}},

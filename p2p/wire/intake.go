@@ -19,19 +19,32 @@ type Memory interface {
 type Intake struct {
 	scope    Memory
 	priority func() uint8
-	bytes    int // held
-	reserved int // of them; 0 while they are few
+	pay      func(bytes int) error // before they are held; nil costs nothing
+	bytes    int                   // held
+	reserved int                   // of them; 0 while they are few
 }
 
 // Counted returns an Intake of a peer's memory, which asks the priority of each
 // reservation when it is made.
 func Counted(of Memory, priority func() uint8) *Intake { return &Intake{scope: of, priority: priority} }
 
+// Paid has pay called with the bytes that are to be held, before they are: it may wait, and its
+// error is Grow's. It returns the Intake.
+func (in *Intake) Paid(pay func(bytes int) error) *Intake {
+	in.pay = pay
+	return in
+}
+
 // Grow counts n bytes more, which must be given back by Release, or with the stream.
 // The error says that there is no room for them.
 func (in *Intake) Grow(n int) error {
 	if in == nil {
 		return nil
+	}
+	if in.pay != nil {
+		if err := in.pay(n); err != nil {
+			return err
+		}
 	}
 	if in.bytes+n > uncounted {
 		more := in.bytes + n - in.reserved

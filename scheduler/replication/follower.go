@@ -34,6 +34,7 @@ type follower struct {
 	last      bool            // it has told its last, and waits for marks and blocks
 	marks     []mark          // when the last was told
 	digests   map[task.JobID][message.DigestLen]byte
+	partial   bool // not every digest that it told was kept
 	heard     time.Time
 	// moved is when it last acknowledged something, when it was first sent something that
 	// it has not, or since when it rejoins.
@@ -91,6 +92,19 @@ func (f *follower) maySync() {
 	if f.inSync() {
 		f.rejoining = false
 	}
+}
+
+// keep notes what a session told of a job.
+func (f *follower) keep(d message.JobDigest) {
+	most := tellerDigests
+	if f.grouped {
+		most = maxDigests
+	}
+	if len(f.digests) >= most {
+		f.partial = true
+		return
+	}
+	f.digests[d.Job] = d.Digest
 }
 
 func (f *follower) push(k Key) {

@@ -30,7 +30,7 @@ func (r *Replicas) GroupIs(peers []task.PeerID) {
 			continue
 		}
 		f.grouped = true
-		if f.phase != listening {
+		if f.phase != listening || f.partial {
 			f.reset(r.now)
 			r.askToBegin(f)
 		}

@@ -32,6 +32,10 @@ const (
 	// maxBehind is how many changes wait for a follower before its session is
 	// begun anew: digests then find what differs, in less memory.
 	maxBehind = 1 << 17
+	// maxDigests bounds the jobs of which a follower's digests are kept, three times as many as
+	// a leader may have: of those beyond, it is told all. Others that tell are not told anything,
+	// unless they come into the group meanwhile: then they begin anew, beyond tellerDigests.
+	maxDigests, tellerDigests = 1 << 16, 1 << 10
 	// maxTellers bounds the replicas outside the group that tell at one time, and
 	// tellerLife how long one may be silent.
 	maxTellers = 64

@@ -45,7 +45,7 @@ func (r *Replicas) Known(from task.PeerID, k *message.Known) {
 	f.answer = &message.Wanted{Epoch: r.epoch, Session: f.session, Seq: k.Seq}
 	r.absorb(f, k.Pairs)
 	for _, d := range k.Jobs {
-		f.digests[d.Job] = d.Digest
+		f.keep(d)
 		r.book.HeldBy(d.Job, f.peer)
 		if j := r.book.Ledger().Jobs[d.Job]; j == nil || message.ShortDigest(j) != d.Digest {
 			f.answer.Jobs = append(f.answer.Jobs, d.Job)

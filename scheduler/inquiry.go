@@ -1,0 +1,136 @@
+package scheduler
+
+import (
+	"maps"
+	"slices"
+
+	"godwit/task"
+)
+
+// A WhyTasks is one reason, and how many tasks of a job have it.
+type WhyTasks struct {
+	Reason string
+	Tasks  uint64
+	First  uint64        // index of the first of them
+	Peers  []task.PeerID // the members it holds for, of First
+}
+
+// An inquiry is one question why tasks of a job are where they are. The members are looked at
+// once, however many tasks it is about.
+type inquiry struct {
+	c      *Coordinator
+	j      *job
+	looked bool
+	of     map[task.PeerID]string // why each member takes none of the job's tasks that ran nowhere
+	groups []Why                  // the same by reason, the one of most members first
+}
+
+// Why says why task i of a job waits, runs where it does, or has ended; most
+// telling reason first, members with the same reason grouped. It is empty for
+// a job or task that is not known.
+func (c *Coordinator) Why(id task.JobID, i uint64) []Why {
+	j := c.table.jobs[id]
+	if j == nil || i >= j.total {
+		return nil
+	}
+	q := inquiry{c: c, j: j}
+	return q.why(i)
+}
+
+// WhyAll groups why the first tasks of a job, at most so many, are where they are, in the order of
+// the first that has each reason. It is empty for a job that is not known.
+func (c *Coordinator) WhyAll(id task.JobID, most uint64) []WhyTasks {
+	j := c.table.jobs[id]
+	if j == nil {
+		return nil
+	}
+	q := inquiry{c: c, j: j}
+	var out []WhyTasks
+	at := map[string]int{}
+	for i := range min(j.total, most) {
+		for _, w := range q.why(i) {
+			k, ok := at[w.Reason]
+			if !ok {
+				k = len(out)
+				at[w.Reason] = k
+				out = append(out, WhyTasks{Reason: w.Reason, First: i, Peers: w.Peers})
+			}
+			out[k].Tasks++
+		}
+	}
+	return out
+}
+
+func (q *inquiry) why(i uint64) []Why {
+	c, j := q.c, q.j
+	switch {
+	case j.state == jobFetching:
+		return []Why{{Reason: "the leader is fetching the job's files from its submitter", Peers: []task.PeerID{j.submitter}}}
+	}
+	switch state := j.taskState(i); {
+	case state == "done":
+		return []Why{{Reason: "done", Peers: c.workersDone(j, i)}}
+	case state == "failed":
+		return []Why{{Reason: c.whyFailed(j, i)}}
+	case state == "running":
+		return q.whyRunning(i)
+	}
+	return q.whyWaiting(i)
+}
+
+// avoiding groups the members by why they do not take a task that must not run on some of them.
+// The list is not to be changed.
+func (q *inquiry) avoiding(avoid []task.PeerID) []Why {
+	q.look()
+	moved := map[string][]task.PeerID{} // those for whom the reason is another
+	gone := map[task.PeerID]bool{}
+	for _, peer := range avoid {
+		h := q.c.members.hosts[peer]
+		if h == nil || gone[peer] {
+			continue
+		}
+		if reason := q.c.whyNotOn(q.j, h, avoid); reason != q.of[peer] {
+			moved[reason] = append(moved[reason], peer)
+			gone[peer] = true
+		}
+	}
+	if len(gone) == 0 {
+		return q.groups
+	}
+	peers := map[string][]task.PeerID{}
+	for _, g := range q.groups {
+		stay := slices.DeleteFunc(slices.Clone(g.Peers), func(p task.PeerID) bool { return gone[p] })
+		if stay = append(stay, moved[g.Reason]...); len(stay) > 0 {
+			peers[g.Reason] = stay
+		}
+		delete(moved, g.Reason)
+	}
+	maps.Copy(peers, moved)
+	return grouped(peers)
+}
+
+// look looks at each member once.
+func (q *inquiry) look() {
+	if q.looked {
+		return
+	}
+	q.looked, q.of = true, make(map[task.PeerID]string, len(q.c.members.hosts))
+	peers := map[string][]task.PeerID{}
+	for peer, h := range q.c.members.hosts {
+		reason := q.c.whyNotOn(q.j, h, nil)
+		q.of[peer] = reason
+		peers[reason] = append(peers[reason], peer)
+	}
+	q.groups = grouped(peers)
+}
+
+// grouped orders reasons: the one of most members first.
+func grouped(by map[string][]task.PeerID) []Why {
+	out := make([]Why, 0, len(by))
+	for _, reason := range slices.Sorted(maps.Keys(by)) {
+		slices.Sort(by[reason])
+		out = append(out, Why{Reason: reason, Peers: by[reason]})
+	}
+	slices.SortStableFunc(out, func(a, b Why) int { return len(b.Peers) - len(a.Peers) })
+	return out
+}
