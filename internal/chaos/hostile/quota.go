@@ -12,7 +12,8 @@ import (
 // quotas are attacks of people who hand in too much.
 func quotas() []attack {
 	return []attack{{id: "S13", play: playGreed, plain: true,
-		before: "priority was the submitter's own word, and an honest job that came first got 0 of 160 leases; jobs of invented " +
+		before: "priority was the submitter's own word, and an honest job that came first got 0 of 160 leases; jobs " +
+			"of invented " +
 			"submitters had no bound"}}
 }
 
@@ -64,7 +65,8 @@ func playGreed(ctx context.Context, f *field, row *Row) error {
 			return err
 		}
 	}
-	row.tried(sent, "jobs of a million long tasks each, of priority and weight 1000, of as many submitters, handed in and told "+
+	row.tried(sent, "jobs of a million long tasks each, of priority and weight 1000, of as many submitters, handed "+
+		"in and told "+
 		"of, within %.0f s", time.Since(begun).Seconds())
 	if err := pause.For(ctx, askedFor); err != nil {
 		return err
