@@ -8,10 +8,11 @@ import (
 
 func TestParse(t *testing.T) {
 	for line, want := range map[string]options{
-		"":                              {scenario: "processes", minutes: 3, nodes: 7, tasks: 500},
-		"split --seed 3":                {scenario: "split", seed: 3, minutes: 3, nodes: 7, tasks: 500},
-		"--minutes 0.5 --nodes 9":       {scenario: "processes", minutes: .5, nodes: 9, tasks: 500},
-		"hostile --rows s1,S3":          {scenario: "hostile", minutes: 3, nodes: 7, tasks: 500, attacked: attacked{rows: "s1,S3"}},
+		"":                        {scenario: "processes", minutes: 3, nodes: 7, tasks: 500},
+		"split --seed 3":          {scenario: "split", seed: 3, minutes: 3, nodes: 7, tasks: 500},
+		"--minutes 0.5 --nodes 9": {scenario: "processes", minutes: .5, nodes: 9, tasks: 500},
+		"hostile --rows s1,S3": {scenario: "hostile", minutes: 3, nodes: 7, tasks: 500,
+			attacked: attacked{rows: "s1,S3"}},
 		"disk --tasks 60 --wasm --json": {scenario: "disk", minutes: 3, nodes: 7, tasks: 60, wasm: true, json: true},
 	} {
 		got, err := parse(words(line), io.Discard)

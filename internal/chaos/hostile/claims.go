@@ -25,7 +25,8 @@ func epochs(after uint64, self task.PeerID) []uint64 {
 	own := next & (1<<tag - 1)
 	now := uint64(time.Now().Unix()) / 8 // a bound of terms by time
 	return []uint64{next, next + 1<<tag, next + 8<<tag, next + 9<<tag, next + 1000<<tag, next + 1, after + 1, after,
-		now<<tag | own, (now+14)<<tag | own, (now+16)<<tag | own, 1 << 28 << tag, 1<<28<<tag | own, (1<<29-2)<<tag | own, 1 << 52,
+		now<<tag | own, (now+14)<<tag | own, (now+16)<<tag | own, 1 << 28 << tag, 1<<28<<tag | own, (1<<29-2)<<tag | own,
+		1 << 52,
 		1<<53 - 1, 1 << 62, math.MaxUint64}
 }
 

@@ -49,7 +49,8 @@ func (n name) cid() task.CID {
 
 // nameFrom reads a CID.
 func nameFrom(c task.CID) (n name, err error) {
-	b, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(strings.ToUpper(strings.TrimPrefix(string(c), "b")))
+	text := strings.ToUpper(strings.TrimPrefix(string(c), "b"))
+	b, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(text)
 	if err == nil && len(b) != len(n) {
 		err = errors.New("a CID of another length")
 	}

@@ -18,10 +18,12 @@ func crowds() []attack {
 	return []attack{
 		{id: "S17", play: playQuestions, level: true, before: "a question of a stranger took the leader's loop 0.45 s with " +
 			"1,000 peers known, and 64 could be asked at once"},
-		{id: "S23", play: playSlowReaders, level: true, plain: true, before: "who asked for blocks and did not read held up to " +
-			"16 MiB a stream of the other's memory; 64 KiB of wishes were answered by 3.6 GB"},
-		{id: "S11", play: playFrames, level: true, plain: true, before: "a frame of 4 MiB took 722 MiB to read; four strangers " +
-			"with six frames each brought a node to 2.5 GB, and one starved the renewals of all"},
+		{id: "S23", play: playSlowReaders, level: true, plain: true,
+			before: "who asked for blocks and did not read held up to " +
+				"16 MiB a stream of the other's memory; 64 KiB of wishes were answered by 3.6 GB"},
+		{id: "S11", play: playFrames, level: true, plain: true,
+			before: "a frame of 4 MiB took 722 MiB to read; four strangers " +
+				"with six frames each brought a node to 2.5 GB, and one starved the renewals of all"},
 	}
 }
 
@@ -71,7 +73,8 @@ func playQuestions(ctx context.Context, f *field, row *Row) error {
 		}
 	}
 	all.Wait()
-	row.tried(int(asked.Load()), "questions why, job, jobs, scheduling and history of %d strangers, %d at a time each, after "+
+	row.tried(int(asked.Load()), "questions why, job, jobs, scheduling and history of %d strangers, %d at a time "+
+		"each, after "+
 		"%d had reported and all but these had gone", len(reporters), atOnce, came)
 	row.now("%d were answered", answered.Load())
 	row.must("the job that was asked about", p.settle(ctx, preyLimit))
@@ -124,7 +127,8 @@ func playSlowReaders(ctx context.Context, f *field, row *Row) error {
 		}
 	}
 	open.Wait()
-	row.tried(int(asked.Load()), "lists of %d wishes on %d streams of each of %d strangers who read nothing", wishes, streams,
+	row.tried(int(asked.Load()), "lists of %d wishes on %d streams of each of %d strangers who read nothing", wishes,
+		streams,
 		len(readers))
 	row.must("a job under it", p.settle(ctx, preyLimit))
 	return nil
@@ -188,7 +192,8 @@ func playFrames(ctx context.Context, f *field, row *Row) error {
 		})
 	}
 	all.Wait()
-	row.tried(int(sent.Load()), "frames of 4 MiB of %d kinds of long lists, by %d strangers at once", len(frames), len(crowd))
+	row.tried(int(sent.Load()), "frames of 4 MiB of %d kinds of long lists, by %d strangers at once", len(frames),
+		len(crowd))
 	if err := pause.For(ctx, 5*time.Second); err != nil {
 		return err
 	}

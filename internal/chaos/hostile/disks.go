@@ -12,9 +12,11 @@ import (
 // disks are attacks that fill them.
 func disks() []attack {
 	return []attack{
-		{id: "S4", play: playBombs, plain: true, before: "298 KB of blocks expanded to 240 TB: 3.1 GB lay on a disk of 1 GiB " +
+		{id: "S4", play: playBombs, plain: true, before: "298 KB of blocks expanded to 240 TB: 3.1 GB lay on a disk " +
+			"of 1 GiB " +
 			"after 12 s, and it went on"},
-		{id: "S15", play: playBulk, plain: true, before: "a result could name 1,024 outputs of 4 GiB, a job 10,000 such inputs, " +
+		{id: "S15", play: playBulk, plain: true, before: "a result could name 1,024 outputs of 4 GiB, a job 10,000 " +
+			"such inputs, " +
 			"and a leader fetched them from anybody; nothing was ever removed of compiled modules"},
 	}
 }
@@ -39,10 +41,7 @@ var shells = []shell{
 
 // handIn gives the leader a job of content.
 func (s *stranger) handIn(ctx context.Context, to task.PeerID, change func(*task.Job)) (task.Record, error) {
-	rec, err := s.jobOf(s.key, 1, func(j *task.Job) {
-		j.Module = s.content.bytes(guest(1))
-		change(j)
-	})
+	rec, err := s.jobOf(s.key, 1, change)
 	if err != nil {
 		return rec, err
 	}

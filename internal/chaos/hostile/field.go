@@ -98,7 +98,8 @@ func newField(ctx context.Context, o *Options, rng *rand.Rand, number int, disk 
 	}
 	var peers []string
 	for range 2 {
-		n, err := o.Start(ctx, Spec{Rules: rulesOf(f.disk), Peers: peers, Flags: []string{"--cores", "1", "--memory", "1GiB"}})
+		n, err := o.Start(ctx, Spec{Rules: rulesOf(f.disk), Peers: peers, Flags: []string{"--cores", "1", "--memory",
+			"1GiB"}})
 		if err != nil {
 			return nil, err
 		}

@@ -13,10 +13,12 @@ import (
 // forgeries are words about tasks that were never leased to who says them.
 func forgeries() []attack {
 	return []attack{
-		{id: "S5", play: playMadeUp, before: "results were made up by anybody, whatever `replicas` said: by reports without a " +
+		{id: "S5", play: playMadeUp, before: "results were made up by anybody, whatever `replicas` said: by reports " +
+			"without a " +
 			"lease, by many keys of one person, and by rows of workers that never existed"},
 		{id: "S6", play: playFailed, before: "one key without a lease failed any task for good"},
-		{id: "S7", play: playPoisonedStates, before: "any member named the state that a task went on from, and none of more " +
+		{id: "S7", play: playPoisonedStates, before: "any member named the state that a task went on from, and none " +
+			"of more " +
 			"work could take its place"},
 		{id: "S8", play: playClosed, before: "any member's word closed a job without its results"},
 	}
@@ -112,7 +114,8 @@ func playMadeUp(ctx context.Context, f *field, row *Row) error {
 
 func failing(id task.JobID, index, n int) task.Result {
 	outcomes := []task.Outcome{task.Trapped, task.ExitFailure, task.TimedOut}
-	r := task.Result{Task: task.TaskID{Job: id, Index: uint64(index)}, Outcome: outcomes[n%len(outcomes)], Message: "forged"}
+	r := task.Result{Task: task.TaskID{Job: id, Index: uint64(index)}, Outcome: outcomes[n%len(outcomes)],
+		Message: "forged"}
 	if r.Outcome == task.ExitFailure {
 		r.ExitCode = 1
 	}
@@ -191,7 +194,8 @@ func playPoisonedStates(ctx context.Context, f *field, row *Row) error {
 
 func closing(_ *stranger, p *prey, epoch uint64, _, n int) (message.Message, error) {
 	all := ledger.Set{{From: 0, To: uint64(p.tasks)}}
-	facts := []ledger.Facts{{Done: all, Delivery: 1}, {Failed: all}, {Expired: true}, {Done: all, Delivery: ledger.MaxDelivery},
+	facts := []ledger.Facts{{Done: all, Delivery: 1}, {Failed: all}, {Expired: true}, {Done: all,
+		Delivery: ledger.MaxDelivery},
 		{Cancel: make([]byte, ed25519.SignatureSize)}}
 	one := facts[n%len(facts)]
 	return known(epoch, message.Pair{Key: ledger.FactsKey(p.id), Value: raw(&one)}), nil
@@ -201,7 +205,8 @@ func gone(_ *stranger, p *prey, _ uint64, _, n int) (message.Message, error) {
 	if n%2 == 0 {
 		return message.Message{Cancel: &message.Cancel{Job: p.id, Signature: make([]byte, ed25519.SignatureSize)}}, nil
 	}
-	return message.Message{Got: &message.Got{Job: p.id, Have: []message.Range{{From: 0, To: uint64(p.tasks)}}, Final: true}}, nil
+	return message.Message{Got: &message.Got{Job: p.id, Have: []message.Range{{From: 0, To: uint64(p.tasks)}},
+		Final: true}}, nil
 }
 
 func playClosed(ctx context.Context, f *field, row *Row) error {

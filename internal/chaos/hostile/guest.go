@@ -23,7 +23,8 @@ func guest(spin int64) []byte {
 		i32s(256, 512), []byte{0x10, 1, 0x1a}, // args_get(argv, strings)
 		i32s(32, 260), load, store, // the text's place: argv[1]
 		i32s(36, 511, 20), load, []byte{0x6a}, i32s(260), load, []byte{0x6b}, store, // its length, to the last NUL
-		[]byte{0x42}, signed(spin), []byte{0x21, 0, 0x03, 0x40, 0x20, 0, 0x42, 1, 0x7d, 0x22, 0, 0x42, 0, 0x52, 0x0d, 0, 0x0b},
+		[]byte{0x42}, signed(spin), []byte{0x21, 0, 0x03, 0x40, 0x20, 0, 0x42, 1, 0x7d, 0x22, 0, 0x42, 0, 0x52, 0x0d, 0,
+			0x0b},
 		i32s(1, 32, 1, 40), []byte{0x10, 2, 0x1a, 0x0b}) // fd_write(stdout, ...)
 	return module(section(1, types), section(2, imports), section(3, vector([]byte{2})),
 		section(5, vector([]byte{0, 1})), section(7, exports), section(10, vector(sized(body))))

@@ -18,7 +18,8 @@ import (
 // leaders are lies of those who lead.
 func leaders() []attack {
 	return []attack{{id: "S12", play: playLiar, plain: true,
-		before: "whoever led had all copies of the ledger erased, told submitters of failures that nobody had signed and of " +
+		before: "whoever led had all copies of the ledger erased, told submitters of failures that nobody had signed " +
+			"and of " +
 			"results of keys that it made, and that jobs were done"}}
 }
 
@@ -58,7 +59,8 @@ func (f *field) rise(ctx context.Context) (*liar, error) {
 	if err := s.advertiseIn(f.open, l.epoch.Load()); err != nil {
 		return nil, err
 	}
-	if l.node, err = f.Start(ctx, Spec{Rules: rulesOf(f.disk), Peers: s.host.Addrs()[:1], Flags: []string{"--cores", "1"}}); err != nil {
+	if l.node, err = f.Start(ctx, Spec{Rules: rulesOf(f.disk), Peers: s.host.Addrs()[:1], Flags: []string{"--cores",
+		"1"}}); err != nil {
 		return nil, err
 	}
 	go l.reign(ctx)
@@ -97,7 +99,8 @@ func (l *liar) hear(ctx context.Context, from task.PeerID, m *message.Message) {
 	case m.Known != nil:
 		l.session = m.Known.Session
 		l.answered++
-		_ = l.say(ctx, from, message.Message{Wanted: &message.Wanted{Epoch: l.epoch.Load(), Session: l.session, Seq: m.Known.Seq,
+		_ = l.say(ctx, from, message.Message{Wanted: &message.Wanted{Epoch: l.epoch.Load(), Session: l.session,
+			Seq:  m.Known.Seq,
 			Done: m.Known.Last, Follow: l.follows}})
 	case m.Copied != nil && m.Copied.Session == l.session:
 		l.copied = m.Copied.Seq
@@ -177,7 +180,8 @@ func (l *liar) lieToSubmitter(ctx context.Context, row *Row) error {
 			sent++
 		}
 	}
-	row.tried(l.f.Times+sent, "lies to a submitter: failures without signatures, results of made-up workers with and without "+
+	row.tried(l.f.Times+sent, "lies to a submitter: failures without signatures, results of made-up workers with "+
+		"and without "+
 		"receipts, ends of jobs, times that are none")
 	if err := rest(ctx); err != nil || l.node.Ended() {
 		return err
@@ -228,55 +232,16 @@ func (l *liar) lie(p *prey, n, tasks int) (message.Message, error) {
 
 // eraseCopies gives the node a copy of a ledger, and then has it hand all over and forget.
 func (l *liar) eraseCopies(ctx context.Context, row *Row) error {
-	const jobs = 5
-	if err := l.tell(ctx, message.Message{Wanted: &message.Wanted{Epoch: l.epoch.Load()}}); err != nil {
-		return err
-	}
-	if err := until(ctx, gatherLimit, func() error {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.answered == 0 {
-			return errors.New("the node does not say what it knows")
-		}
-		return nil
-	}); err != nil {
-		row.now("no copy was made: %v", err)
-		return nil
-	}
-	var pairs []message.Pair
-	for range jobs {
-		rec, err := l.jobOf(newKey(), 3, nil)
-		if err != nil {
-			return err
-		}
-		pairs = append(pairs, recordPair(rec))
-	}
-	held := func() int { list, _ := l.f.pools(ctx, l.node); return list[openName].Jobs }
-	err := until(ctx, gatherLimit, func() error {
-		l.mu.Lock()
-		c := &message.Copy{Epoch: l.epoch.Load(), Session: l.session, Seq: l.copied + 1, Pairs: pairs}
-		l.mu.Unlock()
-		if err := l.tell(ctx, message.Message{Copy: c}); err != nil {
-			return err
-		}
-		if n := held(); n < jobs {
-			return fmt.Errorf("the node holds %d jobs of %d", n, jobs)
-		}
-		return nil
-	})
+	before, err := l.giveCopy(ctx)
 	if err != nil {
 		row.now("no copy was made: %v", err)
-		return nil
+		return ctx.Err()
 	}
-	before := held()
 	l.mu.Lock()
 	l.follows = false
+	told := l.answered
 	l.mu.Unlock()
-	orders := 0
 	for n := range max(2, l.f.Times/20) {
-		l.mu.Lock()
-		told := l.answered
-		l.mu.Unlock()
 		if n%2 == 0 { // in a term of its own, which begins a session, or by asking for one
 			l.epoch.Store(overlay.NextEpoch(l.epoch.Load(), l.host.ID()))
 			err = l.advertiseIn(l.f.open, l.epoch.Load(), l.node.Peer())
@@ -290,16 +255,60 @@ func (l *liar) eraseCopies(ctx context.Context, row *Row) error {
 		if err := pause.For(ctx, 2*time.Second); err != nil {
 			return err
 		}
-		l.mu.Lock()
-		orders += l.answered - told
-		l.mu.Unlock()
 	}
-	row.now("it said %d times more what it knows, and was told to forget it", orders)
+	l.mu.Lock()
+	told = l.answered - told
+	l.mu.Unlock()
 	row.tried(0, "orders to a follower to hand its copy over and forget it")
-	after := held()
-	row.now("the follower held %d jobs and then %d", before, after)
+	after := l.holds(ctx)
+	row.now("it said %d times what it knows, and was told to forget it; it held %d jobs and then %d", told, before, after)
 	if after < before {
 		row.broke("a follower forgot %d jobs that nobody else has confirmed", before-after)
 	}
 	return nil
+}
+
+// holds returns how many jobs the node's copy has.
+func (l *liar) holds(ctx context.Context) int {
+	list, _ := l.f.pools(ctx, l.node) // a node that is gone has none
+	return list[openName].Jobs
+}
+
+// giveCopy has the node keep a copy of some jobs, and returns how many it holds.
+func (l *liar) giveCopy(ctx context.Context) (int, error) {
+	const jobs = 5
+	if err := l.tell(ctx, message.Message{Wanted: &message.Wanted{Epoch: l.epoch.Load()}}); err != nil {
+		return 0, err
+	}
+	if err := until(ctx, gatherLimit, func() error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.answered == 0 {
+			return errors.New("the node does not say what it knows")
+		}
+		return nil
+	}); err != nil {
+		return 0, err
+	}
+	var pairs []message.Pair
+	for range jobs {
+		rec, err := l.jobOf(newKey(), 3, nil)
+		if err != nil {
+			return 0, err
+		}
+		pairs = append(pairs, recordPair(rec))
+	}
+	err := until(ctx, gatherLimit, func() error {
+		l.mu.Lock()
+		c := &message.Copy{Epoch: l.epoch.Load(), Session: l.session, Seq: l.copied + 1, Pairs: pairs}
+		l.mu.Unlock()
+		if err := l.tell(ctx, message.Message{Copy: c}); err != nil {
+			return err
+		}
+		if n := l.holds(ctx); n < jobs {
+			return fmt.Errorf("the node holds %d jobs of %d", n, jobs)
+		}
+		return nil
+	})
+	return l.holds(ctx), err
 }

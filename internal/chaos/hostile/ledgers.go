@@ -14,7 +14,8 @@ import (
 // ledgers are attacks on the ledger that coordinators keep.
 func ledgers() []attack {
 	return []attack{
-		{id: "S10", play: playFatRow, before: "one row that grew beyond a frame stopped all promises: no job was accepted any more"},
+		{id: "S10", play: playFatRow, before: "one row that grew beyond a frame stopped all promises: no job was " +
+			"accepted any more"},
 		{id: "S19", play: playReplay, before: "a record signed for one overlay ran in another, brought by anybody"},
 	}
 }

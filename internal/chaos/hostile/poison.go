@@ -61,6 +61,12 @@ func playPoison(ctx context.Context, f *field, row *Row) error {
 	if err != nil {
 		return err
 	}
+	jobs := map[*stranger]task.Record{}
+	for _, s := range crowd {
+		if jobs[s], err = s.jobOf(s.key, 1, nil); err != nil {
+			return err
+		}
+	}
 	sent, dead := 0, func() bool { return f.victim().Ended() || f.helper().Ended() }
 	for n := 0; n < f.Times && !dead(); n++ {
 		s := crowd[n%len(crowd)]
@@ -68,12 +74,8 @@ func playPoison(ctx context.Context, f *field, row *Row) error {
 		if err != nil {
 			break // which is judged
 		}
-		own, err := s.jobOf(s.key, 1, nil)
-		if err != nil {
-			return err
-		}
 		at, field := badTimes[n%len(badTimes)], 3+n/len(badTimes)%2
-		frames, err := poisoned(own, p.id, pool.Epoch, field, at)
+		frames, err := poisoned(jobs[s], p.id, pool.Epoch, field, at)
 		if err != nil {
 			return err
 		}

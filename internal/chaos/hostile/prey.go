@@ -101,7 +101,8 @@ func (p *prey) settle(ctx context.Context, limit time.Duration) error {
 		return fmt.Errorf("an honest job does not end: %w", err)
 	}
 	if v.State != "done" || v.Held != p.tasks || v.Tasks.Done != p.tasks || v.Tasks.Failed > 0 {
-		return fmt.Errorf("an honest job ended %s: %d of %d tasks done, %d failed, %d held: %s", v.State, v.Tasks.Done, p.tasks,
+		return fmt.Errorf("an honest job ended %s: %d of %d tasks done, %d failed, %d held: %s", v.State, v.Tasks.Done,
+			p.tasks,
 			v.Tasks.Failed, v.Held, v.Error)
 	}
 	return p.check(ctx)

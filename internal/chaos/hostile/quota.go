@@ -12,7 +12,8 @@ import (
 // quotas are attacks of people who hand in too much.
 func quotas() []attack {
 	return []attack{{id: "S13", play: playGreed, plain: true,
-		before: "priority was the submitter's own word, and an honest job that came first got 0 of 160 leases; jobs of invented " +
+		before: "priority was the submitter's own word, and an honest job that came first got 0 of 160 leases; jobs " +
+			"of invented " +
 			"submitters had no bound"}}
 }
 
@@ -46,7 +47,11 @@ func playGreed(ctx context.Context, f *field, row *Row) error {
 				key = newKey()
 			}
 			rec, err := record(key, task.CID(f.open), 1_000_000, func(j *task.Job) {
-				j.Module, j.Priority, j.Weight = s.content.put(rawCodec, module).cid(), 1000, 1000
+				j.Module = s.content.put(rawCodec, module).cid()
+				if n%4 > 1 { // nobody has it
+					j.Module = task.RawCID(j.Nonce)
+				}
+				j.Priority, j.Weight = 1000, 1000
 				j.Timeout, j.Replicas, j.Memory = task.MaxDuration, 1+n/2%2, 1<<20
 			})
 			if err != nil {
@@ -64,7 +69,9 @@ func playGreed(ctx context.Context, f *field, row *Row) error {
 			return err
 		}
 	}
-	row.tried(sent, "jobs of a million long tasks each, of priority and weight 1000, of as many submitters, handed in and told "+
+	row.tried(sent, "jobs of a million long tasks each, half of them of modules that nobody has, of priority and "+
+		"weight 1000, of as many submitters, handed "+
+		"in and told "+
 		"of, within %.0f s", time.Since(begun).Seconds())
 	if err := pause.For(ctx, askedFor); err != nil {
 		return err

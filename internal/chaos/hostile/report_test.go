@@ -20,7 +20,8 @@ func TestReport(t *testing.T) {
 	if err := (&Report{Rows: []*Row{good, bad}}).Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"A    holds   tried 7 times", "one; two", "B    BROKEN", "something: fell", "1 of 2 rows hold"} {
+	for _, want := range []string{"A    holds   tried 7 times", "one; two", "B    BROKEN", "something: fell",
+		"1 of 2 rows hold"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}

@@ -18,7 +18,8 @@ import (
 // roads are about the ways between peers.
 func roads() []attack {
 	return []attack{
-		{id: "S22", play: playTraps, before: "any address of a signed advert was dialled, as often as it was told: scans and " +
+		{id: "S22", play: playTraps, before: "any address of a signed advert was dialled, as often as it was told: " +
+			"scans and " +
 			"floods by proxy"},
 		{id: "S24", play: playRelay, before: "every node relayed for strangers of the open pool: 4 MiB/s, 345 GB a day"},
 	}

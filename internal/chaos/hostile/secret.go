@@ -53,8 +53,8 @@ func playSecrets(ctx context.Context, f *field, row *Row) error {
 		return err
 	}
 	var job *prey
-	if err := f.hunted(ctx, row, closedName, 2, "files: [secret.bin]\n", func(p *prey) error { job = p; return nil }); err != nil ||
-		job == nil {
+	keep := func(p *prey) error { job = p; return nil }
+	if err := f.hunted(ctx, row, closedName, 2, "files: [secret.bin]\n", keep); err != nil || job == nil {
 		return err
 	}
 	id, err := nameFrom(task.CID(job.id))
@@ -66,9 +66,7 @@ func playSecrets(ctx context.Context, f *field, row *Row) error {
 		return err
 	}
 	blocks := []name{id, nameOf(rawCodec, secret)}
-	got := map[guise]int{}
-	asked := map[guise]int{}
-	answers := 0
+	got, asked, answers := map[guise]int{}, map[guise]int{}, 0
 	for _, as := range guises {
 		s, err := f.stranger(ctx, as)
 		if err != nil {
@@ -86,18 +84,15 @@ func playSecrets(ctx context.Context, f *field, row *Row) error {
 			if as == insider {
 				break
 			}
-			for _, method := range []string{"jobs", "job", "why", "scheduling"} {
-				body, _ := json.Marshal(map[string]any{"overlay": f.closed, "job": job.id, "from": 0, "limit": 10})
-				row.Times++
-				if _, err := s.host.Request(ctx, list[closedName].Leader, method, body); err == nil {
-					answers++
-				}
-			}
+			answers += s.asksAbout(ctx, list[closedName].Leader, job.id)
+			row.Times += len(questions)
 		}
 	}
-	row.tried(asked[passerby]+asked[fellow], "wishes for the record and an input of a job of a closed overlay, and questions "+
+	row.tried(asked[passerby]+asked[fellow], "wishes for the record and an input of a job of a closed overlay, and "+
+		"questions "+
 		"about it, by strangers and members of the open pool")
-	row.now("strangers got %d blocks of %d, members of another pool %d of %d, %d questions were answered; an insider got %d "+
+	row.now("strangers got %d blocks of %d, members of another pool %d of %d, %d questions were answered; an "+
+		"insider got %d "+
 		"of %d", got[passerby], asked[passerby], got[fellow], asked[fellow], answers, got[insider], asked[insider])
 	if got[passerby]+got[fellow]+answers > 0 {
 		row.broke("who is no member got %d blocks and %d answers", got[passerby]+got[fellow], answers)
@@ -106,4 +101,19 @@ func playSecrets(ctx context.Context, f *field, row *Row) error {
 		row.broke("a member gets no block")
 	}
 	return nil
+}
+
+// questions are those that a leader answers members.
+var questions = []string{"jobs", "job", "why", "scheduling"}
+
+// asksAbout asks about a job of the closed overlay, and counts the answers.
+func (s *stranger) asksAbout(ctx context.Context, leader task.PeerID, id task.JobID) (n int) {
+	body, _ := json.Marshal(map[string]any{"overlay": s.f.closed, "job": id, "from": 0,
+		"limit": 10}) // of texts and numbers
+	for _, method := range questions {
+		if _, err := s.host.Request(ctx, leader, method, body); err == nil {
+			n++
+		}
+	}
+	return n
 }

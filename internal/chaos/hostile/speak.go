@@ -51,9 +51,14 @@ func record(key ed25519.PrivateKey, of task.CID, tasks int64, change func(*task.
 	return task.SignJob(j, key)
 }
 
-// jobOf signs one and has its record to give.
+// jobOf signs one of short tasks, and has its record and its module to give.
 func (s *stranger) jobOf(key ed25519.PrivateKey, tasks int64, change func(*task.Job)) (task.Record, error) {
-	r, err := record(key, task.CID(s.pool()), tasks, change)
+	r, err := record(key, task.CID(s.pool()), tasks, func(j *task.Job) {
+		j.Module = s.content.bytes(guest(1))
+		if change != nil {
+			change(j)
+		}
+	})
 	if err == nil {
 		s.content.put(jobCodec, r.Encode())
 	}
@@ -64,7 +69,8 @@ func (s *stranger) jobOf(key ed25519.PrivateKey, tasks int64, change func(*task.
 func known(epoch uint64, pairs ...message.Pair) message.Message {
 	var session [2]byte
 	rand.Read(session[:])
-	return message.Message{Known: &message.Known{Epoch: epoch, Session: 1 + uint64(session[0])<<8 + uint64(session[1]), Seq: 1,
+	return message.Message{Known: &message.Known{Epoch: epoch, Session: 1 + uint64(session[0])<<8 + uint64(session[1]),
+		Seq:   1,
 		Pairs: pairs}}
 }
 

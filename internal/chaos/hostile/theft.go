@@ -15,8 +15,10 @@ import (
 // thefts are of leases.
 func thefts() []attack {
 	return []attack{
-		{id: "S9", play: playTheft, before: "anybody took running leases from their workers by a word, and kept them for ever"},
-		{id: "S20", play: playBoasts, before: "slots to 4,096, memory to a pebibyte and speed to a million were a member's own " +
+		{id: "S9", play: playTheft, before: "anybody took running leases from their workers by a word, and kept them " +
+			"for ever"},
+		{id: "S20", play: playBoasts, before: "slots to 4,096, memory to a pebibyte and speed to a million were a " +
+			"member's own " +
 			"words, and placement went by them"},
 	}
 }
@@ -35,7 +37,8 @@ func holding(_ *stranger, p *prey, epoch uint64, index, n int) (message.Message,
 // refused gives back a lease of somebody else's.
 func refused(_ *stranger, p *prey, epoch uint64, index, n int) (message.Message, error) {
 	return message.Message{Report: &message.Report{Epoch: epoch, Refused: []message.Refusal{{
-		Task: task.TaskID{Job: p.id, Index: uint64(index)}, Attempt: attemptAt(epoch, n), Reason: "no", RetryAfter: time.Hour}},
+		Task: task.TaskID{Job: p.id, Index: uint64(index)}, Attempt: attemptAt(epoch, n), Reason: "no",
+		RetryAfter: time.Hour}},
 		Unmoved: []message.Unmoved{{Task: task.TaskID{Job: p.id, Index: uint64(index)}, Attempt: attemptAt(epoch, n),
 			As: attemptAt(epoch, n+1)}}}}, nil
 }
@@ -90,7 +93,8 @@ func playBoasts(ctx context.Context, f *field, row *Row) error {
 	var boast []*worker
 	for i := range boasters {
 		claims := overlay.Advert{Slots: overlay.MaxSlots, Memory: overlay.MaxMemory, Speed: overlay.MaxSpeed}
-		w, err := f.labour(ctx, guise(1+i%2), job.id, overlay.MaxSlots, claims, func(*message.Lease) *task.Result { return nil })
+		w, err := f.labour(ctx, guise(1+i%2), job.id, overlay.MaxSlots, claims,
+			func(*message.Lease) *task.Result { return nil })
 		if err != nil {
 			return err
 		}
@@ -106,7 +110,8 @@ func playBoasts(ctx context.Context, f *field, row *Row) error {
 		w.after = second.id
 		w.mu.Unlock()
 	}
-	row.tried(boasters, "members that claim %d slots, a pebibyte and a million times the speed, and hold what they are given",
+	row.tried(boasters, "members that claim %d slots, a pebibyte and a million times the speed, and hold what they "+
+		"are given",
 		overlay.MaxSlots)
 	begun := time.Now()
 	for _, p := range []*prey{job, second} {

@@ -22,8 +22,9 @@ func walls() []attack {
 			"namespaces the node's, files and sockets of the node's user in reach"},
 		{id: "S21", play: playCompile, plain: true, before: "a module of one function of 2.4 MB was not compiled after two " +
 			"minutes and took 645 MiB"},
-		{id: "S27", play: playInput, plain: true, disk: 4 << 30, before: "a node with --memory 512MiB ran a job of 64 MiB with " +
-			"an input of 300 MB: it held 690 MB and its sandbox 875 MB"},
+		{id: "S27", play: playInput, plain: true, disk: 4 << 30,
+			before: "a node with --memory 512MiB ran a job of 64 MiB with " +
+				"an input of 300 MB: it held 690 MB and its sandbox 875 MB"},
 	}
 }
 
@@ -178,7 +179,8 @@ func playCompile(ctx context.Context, f *field, row *Row) error {
 		if err := f.victim().Get(ctx, "/v1/jobs/"+string(id), &v); err != nil {
 			continue // it was refused
 		}
-		row.now("a job of it: %s, %d waiting, %d running, %d failed", v.State, v.Tasks.Waiting, v.Tasks.Running, v.Tasks.Failed)
+		row.now("a job of it: %s, %d waiting, %d running, %d failed", v.State, v.Tasks.Waiting, v.Tasks.Running,
+			v.Tasks.Failed)
 		if v.Tasks.Running > 0 {
 			row.broke("a module was compiled for more than %v", compileLimit)
 		}

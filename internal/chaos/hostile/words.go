@@ -20,9 +20,11 @@ import (
 // words are names and texts that come from peers.
 func words() []attack {
 	return []attack{
-		{id: "S3", play: playNames, before: "a worker wrote .bashrc, .git/hooks/* and what else it liked into the submitter's " +
+		{id: "S3", play: playNames, before: "a worker wrote .bashrc, .git/hooks/* and what else it liked into the " +
+			"submitter's " +
 			"current directory, over files that were there"},
-		{id: "S18", play: playEscapes, before: "control characters of peers reached the terminal of godwit job, jobs and why"},
+		{id: "S18", play: playEscapes, before: "control characters of peers reached the terminal of godwit job, jobs " +
+			"and why"},
 	}
 }
 
@@ -31,7 +33,8 @@ var usualMachine = overlay.Advert{Slots: 4, Memory: 4 << 30, Speed: 4}
 
 // badNames are names of outputs that no job asked for.
 func badNames() []string {
-	out := []string{".bashrc", ".profile", ".git/hooks/post-checkout", ".ssh/authorized_keys", "Makefile", "stdout2", "stderr",
+	out := []string{".bashrc", ".profile", ".git/hooks/post-checkout", ".ssh/authorized_keys", "Makefile", "stdout2",
+		"stderr",
 		"job.yaml", "results/0/stdout", "a/b/c", ".config/autostart/x.desktop", "go.mod", "0", "0/stdout", "stdout.txt"}
 	for i := range 25 {
 		out = append(out, fmt.Sprintf("file%d", i), fmt.Sprintf(".hidden%d", i), fmt.Sprintf("dir%d/.x", i))
@@ -174,7 +177,8 @@ func (f *field) idOf(ctx context.Context, name string) (id task.JobID, err error
 }
 
 // escapes are texts that a terminal obeys, or that show otherwise than they are.
-var escapes = []string{"\x1b]0;owned\x07", "\x1b[2J\x1b[1;1Hall tasks done\x1b[8m", "\u202etxt.exe", "\u2066x\u2069", "a\rb",
+var escapes = []string{"\x1b]0;owned\x07", "\x1b[2J\x1b[1;1Hall tasks done\x1b[8m", "\u202etxt.exe", "\u2066x\u2069",
+	"a\rb",
 	"\x9b2J", "\u200fx", "x\x00y", "\x7f", "line\nline: done"}
 
 // playEscapes brings such texts as messages of results, as reasons, and as names of jobs.
