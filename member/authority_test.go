@@ -9,6 +9,7 @@ import (
 	"godwit/overlay"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
@@ -175,4 +176,21 @@ func (h *host) notices(text string) (said []Notice) {
 		}
 	}
 	return said
+}
+
+// A job that was signed for another overlay is no job here, whoever tells of it.
+func TestRecordsOfOtherOverlays(t *testing.T) {
+	s, _ := jobbed(t, 1)
+	l := s.liar(203)
+	foreign := schedtest.Job(t, l.key, 3, func(j *task.Job) { j.Overlay = "elsewhere" })
+	_, epoch := s.leader().m.lease.Leader()
+	l.say(message.Message{Submit: &message.Submit{Record: foreign}})
+	pairs := []message.Pair{{Key: ledger.JobKey(foreign.ID()), Value: foreign.Encode()}}
+	for seq, k := range []message.Known{{Jobs: []message.JobDigest{{Job: foreign.ID()}}}, {Pairs: pairs}, {Last: true}} {
+		k.Epoch, k.Session, k.Seq = epoch, 9, uint64(seq+1)
+		l.say(message.Message{Known: &k})
+	}
+	if n := len(s.leader().m.Coordinator().Jobs()); n != 1 {
+		t.Errorf("%d jobs, want the one that was handed in here", n)
+	}
 }

@@ -46,6 +46,9 @@ type Member struct {
 func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Config) *Member {
 	id, self := manifest.ID(), p.cfg.Self
 	cfg.Submitter.Receipts = !p.cfg.Unsigned
+	if !p.cfg.Unsigned {
+		cfg.Overlay = string(id)
+	}
 	m := &Member{
 		p: p, id: id, manifest: manifest, pass: pass,
 		roster:    newRoster(id),

@@ -318,7 +318,7 @@ func (s *swarm) leader() *host {
 // submit offers a job of n tasks at a host.
 func (h *host) submit(n uint64) task.JobID {
 	key, _ := schedtest.Identity(h.n)
-	rec := schedtest.Job(h.s.tb, key, n, nil)
+	rec := schedtest.Job(h.s.tb, key, n, func(j *task.Job) { j.Overlay = string(h.m.ID()) })
 	spec, err := rec.Open()
 	if err != nil {
 		h.s.tb.Fatal(err)

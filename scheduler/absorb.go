@@ -117,7 +117,7 @@ func (c *Coordinator) absorbRecord(from task.PeerID, id task.JobID, value []byte
 	if len(c.table.jobs) >= 2*c.cfg.MaxJobs { // as many as two sides of a split have
 		return fmt.Errorf("the leader has %d jobs", len(c.table.jobs))
 	}
-	l, err := addRecord(c.ledger, id, value)
+	l, err := addRecord(&c.cfg, c.ledger, id, value)
 	if err != nil {
 		return err
 	}

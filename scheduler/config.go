@@ -80,6 +80,9 @@ type Config struct {
 
 	// Rules are the overlay's; see Coordinator.Govern.
 	Rules Rules
+	// Overlay is the ID of the overlay: jobs that were handed to another are refused. With ""
+	// none is, as in a simulation of one.
+	Overlay string
 
 	// Key signs the receipts of the leases that a coordinator gives. With nil it gives none,
 	// and asks for none: a simulation checks no signatures.

@@ -80,6 +80,12 @@ func (t *jobTable) reopenTask(j *job, i uint64) {
 	j.useful, j.wasted = j.useful+useful, j.wasted+wasted
 }
 
+// elsewhere says why a job of another overlay is refused: its signed record names that.
+const elsewhere = "the job was handed to another overlay"
+
+// ours reports whether a job was handed to the overlay of this configuration.
+func (c *Config) ours(spec *task.Job) bool { return c.Overlay == "" || spec.Overlay == c.Overlay }
+
 // submit takes in a job, or answers what is known of it.
 func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 	id := s.Record.ID()
@@ -99,6 +105,8 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 	switch {
 	case err != nil:
 		refuse(err.Error(), 0)
+	case !t.c.cfg.ours(spec):
+		refuse(elsewhere, 0)
 	case !s.Accepted && t.c.cfg.Rules.lessThan(spec.Replicas) != "":
 		refuse(t.c.cfg.Rules.lessThan(spec.Replicas), 0)
 	case s.Record.Submitter() != from:

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,7 +79,7 @@ func (r *Replica) merge(p message.Pair) (task.JobID, error) {
 		if j != nil {
 			return id, nil
 		}
-		_, err := addRecord(r.ledger, id, p.Value)
+		_, err := addRecord(&r.cfg, r.ledger, id, p.Value)
 		if err == nil {
 			r.emit(message.Persist{Key: coordinatorPrefix + p.Key, Value: p.Value})
 		}
@@ -128,7 +129,7 @@ func (r *Replica) persist(key string, v interface{ Encode() ([]byte, error) }) e
 }
 
 // addRecord opens a job's record that came from a peer and adds the job.
-func addRecord(l *ledger.Ledger, id task.JobID, value []byte) (*ledger.Job, error) {
+func addRecord(cfg *Config, l *ledger.Ledger, id task.JobID, value []byte) (*ledger.Job, error) {
 	rec, err := task.DecodeRecord(value)
 	if err != nil {
 		return nil, err
@@ -136,7 +137,15 @@ func addRecord(l *ledger.Ledger, id task.JobID, value []byte) (*ledger.Job, erro
 	if rec.ID() != id {
 		return nil, fmt.Errorf("the record is another job's")
 	}
-	return l.Add(rec)
+	j, known := l.Jobs[id]
+	if known {
+		return j, nil
+	}
+	if j, err = l.Add(rec); err == nil && !cfg.ours(j.Spec) {
+		delete(l.Jobs, id)
+		return nil, errors.New(elsewhere)
+	}
+	return j, err
 }
 
 // decodeRow reads a row of a known job that came from a peer.
