@@ -117,7 +117,8 @@ func TestInventedWorkersAreNotBelieved(t *testing.T) {
 	row := ledger.Row{}
 	for n := range byte(5) {
 		w := s.liar(210 + n)
-		receipt, err := task.NewReceipt(teller.key, teller.id, of, w.id, task.Receipt{Epoch: overlay.NextEpoch(0, teller.id), Seq: 1})
+		receipt, err := task.NewReceipt(teller.key, teller.id, of, w.id,
+			task.Receipt{Epoch: overlay.NextEpoch(0, teller.id), Seq: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,7 +130,8 @@ func TestInventedWorkersAreNotBelieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	pairs := []message.Pair{{Key: ledger.RowKey(of), Value: value}}
-	for seq, k := range []message.Known{{Jobs: []message.JobDigest{{Job: id}}}, {Pairs: pairs}, {Pairs: pairs, Last: true}} {
+	for seq, k := range []message.Known{{Jobs: []message.JobDigest{{Job: id}}}, {Pairs: pairs},
+		{Pairs: pairs, Last: true}} {
 		k.Epoch, k.Session, k.Seq = epoch, 7, uint64(seq+1)
 		teller.say(message.Message{Known: &k})
 	}

@@ -15,17 +15,21 @@ import (
 func TestTextsOfALeader(t *testing.T) {
 	bad := `\u001b[2J\u202e\u009b\n`
 	said := `{"name":"N` + bad + `","state":"` + bad + `","reason":"` + bad + `","error":"` + bad + `","held":7,
-		"submitted":"2026-01-02T03:04:05Z","tasks_list":[{"index":3,"params":{"p` + bad + `":"` + bad + `"},"state":"` + bad + `",
-		"attempts":[{"worker":"` + bad + `","outcome":"` + bad + `","reason":"` + bad + `","start":"2026-01-02T03:04:05Z"}]}]}`
+		"submitted":"2026-01-02T03:04:05Z","tasks_list":[{"index":3,"params":{"p` + bad + `":"` + bad + `"},
+		"state":"` + bad + `",
+		"attempts":[{"worker":"` + bad + `","outcome":"` + bad + `",
+		"reason":"` + bad + `","start":"2026-01-02T03:04:05Z"}]}]}`
 	var st message.JobStatus
 	if err := json.Unmarshal([]byte(said), &st); err != nil {
 		t.Fatal(err)
 	}
 	printTexts(&st)
-	if st.Held != 7 || st.Submitted.Year() != 2026 || len(st.TasksList[0].Params) != 1 || !strings.HasPrefix(st.Name, "N") {
+	if st.Held != 7 || st.Submitted.Year() != 2026 || len(st.TasksList[0].Params) != 1 ||
+		!strings.HasPrefix(st.Name, "N") {
 		t.Errorf("became %+v", st)
 	}
-	texts := []string{st.Name, st.State, st.Reason, st.Error, st.TasksList[0].State, string(st.TasksList[0].Attempts[0].Worker),
+	texts := []string{st.Name, st.State, st.Reason, st.Error, st.TasksList[0].State,
+		string(st.TasksList[0].Attempts[0].Worker),
 		st.TasksList[0].Attempts[0].Outcome, st.TasksList[0].Attempts[0].Reason}
 	for k, v := range st.TasksList[0].Params {
 		texts = append(texts, k, v)

@@ -106,7 +106,8 @@ func TestUrgentGoesAhead(t *testing.T) {
 		send(t, member, victim, 1)
 		for range 10 {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			if got, err := member.Request(ctx, victim.ID(), "echo", []byte("renewed")); err != nil || string(got) != "echo renewed" {
+			if got, err := member.Request(ctx, victim.ID(), "echo", []byte("renewed")); err != nil ||
+				string(got) != "echo renewed" {
 				t.Errorf("%q, %v", got, err)
 			}
 			cancel()

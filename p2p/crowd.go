@@ -8,7 +8,8 @@ import (
 )
 
 // perNetwork is how many of the neighbours that a node seeks by itself are of one public network
-// (network16) while it knows of others: names cost nothing, addresses all over the world do, and a node whose neighbours
+// (network16) while it knows of others: names cost nothing, addresses all over the world do, and a node whose
+// neighbours
 // are all one person's hears what that person likes.
 const perNetwork = 2
 

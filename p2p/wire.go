@@ -20,7 +20,8 @@ const (
 	ProtocolHandOver = "/godwit/handover/1"
 )
 
-var protocols = []protocol.ID{ProtocolFrame, ProtocolRequest, ProtocolUrgent, ProtocolHello, ProtocolBlocks, ProtocolHandOver}
+var protocols = []protocol.ID{ProtocolFrame, ProtocolRequest, ProtocolUrgent, ProtocolHello, ProtocolBlocks,
+	ProtocolHandOver}
 
 // Limits of what travels, checked before anything is allocated.
 const (

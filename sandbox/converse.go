@@ -161,7 +161,8 @@ func (v *conversation) hear(e event, body []byte) error {
 	return errors.New("the sandbox process sent an empty event")
 }
 
-// loaded notes that the module is compiled, and that a guest may run from here on: nothing that comes now is kept of the
+// loaded notes that the module is compiled, and that a guest may run from here on: nothing that comes now is kept
+// of the
 // module.
 func (v *conversation) loaded() error {
 	made := v.c.made

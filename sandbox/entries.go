@@ -35,7 +35,8 @@ const (
 	markSize = sha256.Size
 )
 
-// openEntries opens the store in a directory, and is nil for "". A store that cannot be opened is nil too, and the error
+// openEntries opens the store in a directory, and is nil for "". A store that cannot be opened is nil too, and
+// the error
 // says why: it costs time, not the tasks.
 func openEntries(dir string) (*entries, error) {
 	if dir == "" {

@@ -73,7 +73,8 @@ func TestEntriesServeTheNextProcess(t *testing.T) {
 	}
 }
 
-// Code that was not made of a module, or not marked, is never run: an entry of another module in its place, one that was
+// Code that was not made of a module, or not marked, is never run: an entry of another module in its place, one
+// that was
 // changed, one of another key.
 func TestForgedEntryIsNotUsed(t *testing.T) {
 	dir := t.TempDir()
@@ -177,7 +178,8 @@ func TestEntriesAreTakenWhileLoadingOnly(t *testing.T) {
 func TestStreamFrame(t *testing.T) {
 	var b bytes.Buffer
 	body := strings.Repeat("0123456789", 20_000)
-	if err := sendFrame(&b, request{Put: &put{Key: "k"}}, iotest.HalfReader(strings.NewReader(body)), int64(len(body))); err != nil {
+	if err := sendFrame(&b, request{Put: &put{Key: "k"}}, iotest.HalfReader(strings.NewReader(body)),
+		int64(len(body))); err != nil {
 		t.Fatal(err)
 	}
 	var want bytes.Buffer
@@ -192,7 +194,8 @@ func TestStreamFrame(t *testing.T) {
 	}
 }
 
-// Where the owner wants it modules are interpreted: no machine code is made, and results are the same. It holds from the
+// Where the owner wants it modules are interpreted: no machine code is made, and results are the same. It holds
+// from the
 // next task on.
 func TestStrict(t *testing.T) {
 	dir, strict := t.TempDir(), true

@@ -225,14 +225,19 @@ func tryMemory(l loot, add func(string, func() error), call func(string, uintptr
 	to[0].SetLen(l.SecretLen)
 	add("process_vm_readv", func() error { _, err := unix.ProcessVMReadv(l.Node, to, from, 0); return err })
 	add("process_vm_writev", func() error { _, err := unix.ProcessVMWritev(l.Node, to, from, 0); return err })
-	add("process_vm_writev to itself", func() error { _, err := unix.ProcessVMWritev(os.Getpid(), to, from, 0); return err })
+	add("process_vm_writev to itself", func() error {
+		_,
+			err := unix.ProcessVMWritev(os.Getpid(), to, from, 0)
+		return err
+	})
 	call("process_madvise", unix.SYS_PROCESS_MADVISE, 0, 0, 0, 0, 0)
 	call("kcmp", unix.SYS_KCMP, uintptr(l.Node), uintptr(os.Getpid()), 0, 0, 0)
 }
 
 var secret = []byte("the identity of the node")
 
-// A compiler with a hole gives a guest nothing: whatever native code tries in a child is refused by the filter of system
+// A compiler with a hole gives a guest nothing: whatever native code tries in a child is refused by the filter of
+// system
 // calls, which every Linux has. What other layers a kernel has is logged.
 func TestHoleInTheCompilerGetsNothing(t *testing.T) {
 	dir := t.TempDir()

@@ -12,8 +12,10 @@ import (
 	"godwit/sandbox/freeze"
 )
 
-// What a child has made of a module is kept between processes, in two parts. A child writes them before it runs anything
-// of the module, and the parent keeps them: see entries. That the first is there says too that the module was validated,
+// What a child has made of a module is kept between processes, in two parts. A child writes them before it runs
+// anything
+// of the module, and the parent keeps them: see entries. That the first is there says too that the module was
+// validated,
 // which takes a third as long as to run the pass.
 //
 // The first is a verdict: the module's instrumented form, or why it cannot be frozen.

@@ -146,7 +146,8 @@ func (q *inquiry) whyWaiting(i uint64) []Why {
 	out := q.whyNot(i)
 	if row := q.j.ledger.Rows[i]; row != nil && len(row.Log) > 0 {
 		last := row.Log[len(row.Log)-1]
-		out = append(slices.Clip(out), Why{Reason: strings.TrimSpace(fmt.Sprintf("its last attempt ended as %s: %s", last.Outcome,
+		out = append(slices.Clip(out), Why{Reason: strings.TrimSpace(fmt.Sprintf("its last attempt ended as %s: %s",
+			last.Outcome,
 			last.Reason)), Peers: []task.PeerID{last.Worker}})
 	}
 	return out

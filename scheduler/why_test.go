@@ -89,7 +89,8 @@ func TestWhyGroupsMembers(t *testing.T) {
 		c.members.hosts[name] = &host{peer: name, member: true, reported: true, state: overlay.UserPresent}
 	}
 	j.claim.said, j.claim.got = share.Because("a part of all"), true
-	j.row(0).Note(message.AttemptLog{Attempt: message.Attempt{Seq: 1}, Worker: h.peer, Outcome: "lost", Reason: "it is gone"})
+	j.row(0).Note(message.AttemptLog{Attempt: message.Attempt{Seq: 1}, Worker: h.peer, Outcome: "lost",
+		Reason: "it is gone"})
 	got := c.Why(j.id, 0)
 	if len(got) != 4 {
 		t.Fatalf("it is said that %+v", got)
@@ -118,7 +119,8 @@ func TestWhyRunning(t *testing.T) {
 	}{
 		{"placed", func(*lease) {}, []string{"placed: "}},
 		{"runs", func(l *lease) { l.take(leasing.Starts) }, []string{"next in order"}},
-		{"its outputs are fetched", func(l *lease) { l.take(leasing.Fetches) }, []string{"it has run; its outputs are being"}},
+		{"its outputs are fetched", func(l *lease) { l.take(leasing.Fetches) },
+			[]string{"it has run; its outputs are being"}},
 		{"moves", func(l *lease) {
 			l.move = &move{to: &host{peer: "there"}, why: "its machine goes", there: "it is idle"}
 		}, []string{"placed: ", "it is moving there: its machine goes; it is idle"}},

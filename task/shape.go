@@ -222,7 +222,8 @@ func (s *survey) inner(of *shape, most int) error {
 			return err
 		}
 		return s.spend(int(n))
-	case major == majorList && (of.kind == list || of.kind == tuple), major == majorMap && (of.kind == dict || of.kind == record):
+	case major == majorList && (of.kind == list || of.kind == tuple), major == majorMap &&
+		(of.kind == dict || of.kind == record):
 		return s.elements(of, n, most)
 	case major == majorList || major == majorMap || major == majorTag || of.kind != plain:
 		return fmt.Errorf("a %s of another kind", of.name)

@@ -71,7 +71,8 @@ func served(t *testing.T, patterns []string, names ...string) (*api.Client, task
 	if err := r.Sign(key); err != nil {
 		t.Fatal(err)
 	}
-	page, err := task.Encode(api.Results{Total: 1, Record: &rec, Tasks: []message.TaskSummary{{Results: []task.Result{r}}}})
+	page, err := task.Encode(api.Results{Total: 1, Record: &rec,
+		Tasks: []message.TaskSummary{{Results: []task.Result{r}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -168,7 +168,8 @@ func (d *differ) judge(ctx context.Context, whole *outcome) error {
 	return d.same("whole", plain[compiler], whole, false)
 }
 
-// judgeRaw compares the instrumented run with one in which each NaN is made canonical where it is made: nothing may tell
+// judgeRaw compares the instrumented run with one in which each NaN is made canonical where it is made: nothing
+// may tell
 // whether that is done there or where it is seen.
 func (d *differ) judgeRaw(ctx context.Context, whole *outcome) error {
 	prog, err := freeze.InstrumentAtOnce(d.module, d.options)

@@ -187,7 +187,8 @@ func TestDifferences(t *testing.T) {
 	t.Logf("seeds from %d on: %v", first, &z.tally)
 }
 
-// TestNaNsDoNotDiffer compares what comes of NaNs that are made canonical where they are seen with what comes of them if
+// TestNaNsDoNotDiffer compares what comes of NaNs that are made canonical where they are seen with what comes of
+// them if
 // they are so where they are made.
 func TestNaNsDoNotDiffer(t *testing.T) {
 	count := uint64(nanSeeds)

@@ -119,7 +119,8 @@ func (m *Machine) shed(ctx context.Context) error {
 	}
 	slices.SortStableFunc(m.code.kept, func(a, b *resumeCode) int { return b.used - a.used })
 	var errs []error
-	for n := len(m.code.kept) - 1; n >= 0 && size > m.cfg.Resumes && m.code.kept[n].used < m.code.thaws && detach(m.code.kept[n].mod); n-- {
+	for n := len(m.code.kept) - 1; n >= 0 && size > m.cfg.Resumes && m.code.kept[n].used < m.code.thaws &&
+		detach(m.code.kept[n].mod); n-- {
 		size -= m.code.kept[n].size
 		errs = append(errs, m.drop(ctx, m.code.kept[n]))
 		m.code.kept[n], m.code.kept = nil, m.code.kept[:n]

@@ -95,7 +95,8 @@ type Stats struct {
 // runtime. Nothing of the guest runs before Start.
 func (h *Host) Instantiate(ctx context.Context, prog *Program, compiled wazero.CompiledModule, cfg Config) (*Machine,
 	error) {
-	m := &Machine{host: h, prog: prog, cfg: cfg, name: cfg.Name, code: resumes{slots: map[uint32]uint32{}}, now: time.Now, sleep: sleep}
+	m := &Machine{host: h, prog: prog, cfg: cfg, name: cfg.Name, code: resumes{slots: map[uint32]uint32{}},
+		now: time.Now, sleep: sleep}
 	if m.name == "" {
 		m.name = h.name()
 	}

@@ -34,7 +34,8 @@ type plan struct {
 	rank       map[uint32]uint32
 	uses       moduleUses
 	maxFrame   uint32
-	atOnce     bool // canonicalise each result of arithmetic where it is made: what the guest must not tell from other ways
+	// canonicalise each result of arithmetic where it is made: what the guest must not tell from other ways
+	atOnce bool
 }
 
 // moduleUses says which instructions occur anywhere in the module.

@@ -62,19 +62,25 @@ func TestWhoMaySay(t *testing.T) {
 		message message.Message
 		may     []byte // who of the six
 	}{
-		"a job is offered by who signed it":           {message.Message{Submit: &message.Submit{Record: mine}}, []byte{owner}},
-		"its owner says what he holds":                {message.Message{Got: &message.Got{Job: job}}, []byte{owner}},
-		"of a job that is not known any member does":  {message.Message{Got: &message.Got{}}, []byte{leader, owner, worker, member, former}},
-		"a cancel is signed, whoever brings it":       {message.Message{Cancel: &message.Cancel{}}, []byte{leader, owner, worker, member, former, stranger}},
-		"the leader accepts":                          {message.Message{Accepted: &message.Accepted{}}, []byte{leader}},
-		"the leader tells of ends":                    {message.Message{Progress: &message.Progress{}}, []byte{leader}},
-		"the leader places":                           {message.Message{Place: &message.Place{}}, []byte{leader}},
-		"the leader acknowledges":                     {message.Message{Ack: &message.Ack{}}, []byte{leader}},
-		"the leader asks for what a copy has":         {message.Message{Wanted: &message.Wanted{}}, []byte{leader}},
-		"the leader changes copies":                   {message.Message{Copy: &message.Copy{}}, []byte{leader}},
-		"members report":                              {message.Message{Report: &message.Report{}}, []byte{leader, owner, worker, member, former}},
-		"members tell what copies they have":          {message.Message{Known: &message.Known{}}, []byte{leader, owner, worker, member, former}},
-		"followers say how far they are, and are few": {message.Message{Copied: &message.Copied{}}, []byte{leader, owner, worker, member, former}},
+		"a job is offered by who signed it": {message.Message{Submit: &message.Submit{Record: mine}},
+			[]byte{owner}},
+		"its owner says what he holds": {message.Message{Got: &message.Got{Job: job}}, []byte{owner}},
+		"of a job that is not known any member does": {message.Message{Got: &message.Got{}},
+			[]byte{leader, owner, worker, member, former}},
+		"a cancel is signed, whoever brings it": {message.Message{Cancel: &message.Cancel{}},
+			[]byte{leader, owner, worker, member, former, stranger}},
+		"the leader accepts":                  {message.Message{Accepted: &message.Accepted{}}, []byte{leader}},
+		"the leader tells of ends":            {message.Message{Progress: &message.Progress{}}, []byte{leader}},
+		"the leader places":                   {message.Message{Place: &message.Place{}}, []byte{leader}},
+		"the leader acknowledges":             {message.Message{Ack: &message.Ack{}}, []byte{leader}},
+		"the leader asks for what a copy has": {message.Message{Wanted: &message.Wanted{}}, []byte{leader}},
+		"the leader changes copies":           {message.Message{Copy: &message.Copy{}}, []byte{leader}},
+		"members report": {message.Message{Report: &message.Report{}},
+			[]byte{leader, owner, worker, member, former}},
+		"members tell what copies they have": {message.Message{Known: &message.Known{}},
+			[]byte{leader, owner, worker, member, former}},
+		"followers say how far they are, and are few": {message.Message{Copied: &message.Copied{}},
+			[]byte{leader, owner, worker, member, former}},
 	} {
 		may := map[byte]bool{}
 		for _, n := range tt.may {
@@ -101,11 +107,12 @@ func TestLeasesAreShown(t *testing.T) {
 		held    bool // proven, of a lease that is held
 		ended   bool // of one that has ended
 	}{
-		"on the books":                {worker, first, nil, true, true},
-		"another's lease":             {member, first, nil, false, false},
-		"an attempt never given":      {worker, second, nil, false, false},
-		"with a receipt":              {member, second, receipt(t, former, member, id), true, true},
-		"renumbered since":            {member, message.Attempt{Epoch: 9, Seq: 7}, receipt(t, former, member, id), false, true},
+		"on the books":           {worker, first, nil, true, true},
+		"another's lease":        {member, first, nil, false, false},
+		"an attempt never given": {worker, second, nil, false, false},
+		"with a receipt":         {member, second, receipt(t, former, member, id), true, true},
+		"renumbered since": {member, message.Attempt{Epoch: 9, Seq: 7}, receipt(t, former, member, id), false,
+			true},
 		"another's receipt":           {member, second, receipt(t, former, worker, id), false, false},
 		"of another task":             {member, second, receipt(t, former, member, other), false, false},
 		"by who never led":            {member, second, receipt(t, member, member, id), false, false},

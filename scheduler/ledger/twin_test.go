@@ -312,7 +312,8 @@ func TestMalformedFacts(t *testing.T) {
 			"ledger: range 1 of a set, 3 to 9, is empty or out of order"},
 		"ranges unsorted": {Facts{Done: Set{{8, 9}, {1, 2}}},
 			"ledger: range 1 of a set, 1 to 2, is empty or out of order"},
-		"65,537 ranges": {Facts{Done: wide}, "ledger: facts: decoding *ledger.Facts: a ledger.Set of 65537, the most is 65536"},
+		"65,537 ranges": {Facts{Done: wide},
+			"ledger: facts: decoding *ledger.Facts: a ledger.Set of 65537, the most is 65536"},
 	} {
 		if _, err := DecodeFacts(must(c.facts.Encode())); err == nil || err.Error() != c.want {
 			t.Errorf("%s: got %v, want %s", name, err, c.want)

@@ -101,7 +101,8 @@ func worst() map[string][]byte {
 		"acks":     {0xa1, 8, 0xa0},
 		"reports":  {0xa1, 7, 0xa0},
 		"nothing":  {0xa0},
-		"cids":     list(11, 7, append([]byte{0xa1, 2}, append(head(4, 16_000), bytes.Repeat([]byte{0x60}, 16_000)...)...), 1),
+		"cids": list(11, 7, append([]byte{0xa1, 2}, append(head(4, 16_000), bytes.Repeat([]byte{0x60}, 16_000)...)...),
+			1),
 	}
 }
 

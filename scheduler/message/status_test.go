@@ -35,8 +35,10 @@ func TestBoundsAreTaken(t *testing.T) {
 		"pairs": {Copy: &message.Copy{Pairs: slicesOf(message.MaxPairs,
 			message.Pair{Key: strings.Repeat("k", message.MaxKey)})}},
 		"leases": {Copy: &message.Copy{Live: []message.LiveLeases{{Leases: make([]message.LiveLease, message.MaxLive)}}}},
-		"blocks": {Copy: &message.Copy{Hold: []message.Hold{{Name: job, CIDs: slicesOf(message.MaxHoldCIDs, task.CID("c"))}}}},
-		"excuse": {Copied: &message.Copied{Held: []message.HeldBlocks{{Name: job, Err: strings.Repeat("x", task.MaxMessage)}}}},
+		"blocks": {Copy: &message.Copy{Hold: []message.Hold{{Name: job,
+			CIDs: slicesOf(message.MaxHoldCIDs, task.CID("c"))}}}},
+		"excuse": {Copied: &message.Copied{Held: []message.HeldBlocks{{Name: job,
+			Err: strings.Repeat("x", task.MaxMessage)}}}},
 	} {
 		b, err := message.EncodeFrame([]message.Message{m})
 		if err != nil {
@@ -87,7 +89,8 @@ func TestStatuses(t *testing.T) {
 		Results: []task.Result{{Worker: "a", Outputs: []task.Output{output}}, {Worker: "b", Outputs: []task.Output{output}}},
 		Attempts: []message.AttemptLog{
 			{Worker: "a", Start: task.At(schedtest.Start), Lag: time.Second,
-				End: task.At(schedtest.Start.Add(time.Minute)), Outcome: "moved", MovedTo: "b", Bytes: 7, Down: 250 * time.Millisecond},
+				End: task.At(schedtest.Start.Add(time.Minute)), Outcome: "moved", MovedTo: "b", Bytes: 7,
+				Down: 250 * time.Millisecond},
 			{Worker: "b", Start: task.At(schedtest.Start), From: 9, Saved: 3 * time.Second, Reason: "idle"},
 		}}
 	got := sums.Status(spec)
@@ -116,7 +119,8 @@ func TestStatuses(t *testing.T) {
 // that failed none are kept.
 func TestOutputs(t *testing.T) {
 	r := task.Result{Outputs: []task.Output{
-		{Name: "inline", CID: "a", Size: 1, Inline: []byte("x")}, {Name: "empty", CID: "b"}, {Name: "remote", CID: "c", Size: 5},
+		{Name: "inline", CID: "a", Size: 1, Inline: []byte("x")}, {Name: "empty", CID: "b"},
+		{Name: "remote", CID: "c", Size: 5},
 	}}
 	if got := message.RemoteOutputs(&r); !slices.Equal(got, []task.CID{"c"}) {
 		t.Errorf("blocks of their own: %v", got)

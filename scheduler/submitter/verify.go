@@ -95,6 +95,7 @@ func (v verifier) failed(j *submitted, t *message.TaskSummary) error {
 	if len(failures) > rule.Retries || len(completed) >= rule.Most() || size > message.BatchBytes/2 {
 		return nil
 	}
-	return fmt.Errorf("a task said to have failed, with %d failures of its own and %d runs that do not agree: it has %d retries",
+	return fmt.Errorf("a task said to have failed, with %d failures of its own and %d runs that do not agree: it has %d "+
+		"retries",
 		len(failures), len(completed), rule.Retries)
 }

@@ -32,7 +32,8 @@ type floor struct {
 }
 
 func newFloor(t *rapid.T) *floor {
-	f := &floor{t: t, now: schedtest.Start, epoch: 1, asked: map[task.JobID]bool{}, runs: map[task.TaskID]message.Attempt{},
+	f := &floor{t: t, now: schedtest.Start, epoch: 1, asked: map[task.JobID]bool{},
+		runs:  map[task.TaskID]message.Attempt{},
 		stops: map[task.TaskID]bool{}, given: map[task.TaskID]message.Attempt{}, ended: map[message.AttemptName]bool{}}
 	for k := range 2 {
 		f.jobs = append(f.jobs, &task.Job{Name: "j", Memory: int64(k+1) << 20})

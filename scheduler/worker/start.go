@@ -51,7 +51,8 @@ func (w *Worker) startQueued() {
 			continue
 		}
 		h.begun = w.now
-		w.emit(message.Start{Task: h.task, Attempt: h.attempt, From: h.from, Holders: h.holders, Left: h.left, Receipt: h.receipt})
+		w.emit(message.Start{Task: h.task, Attempt: h.attempt, From: h.from, Holders: h.holders, Left: h.left,
+			Receipt: h.receipt})
 	}
 	clear(w.queue[len(kept):])
 	w.queue = kept

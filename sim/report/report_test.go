@@ -17,7 +17,8 @@ func made(policy, migration string, seed uint64, succeeded, failed uint64) *sim.
 	return &sim.Report{
 		Setup: sim.Setup{Policy: policy, Migration: migration, Trace: "by hand", Depth: "policies",
 			Hosts: 4, Days: 2, Seed: seed},
-		Counts: sim.Counts{Arrived: succeeded + failed + 1, Allocated: succeeded + failed, Succeeded: succeeded, Failed: failed,
+		Counts: sim.Counts{Arrived: succeeded + failed + 1, Allocated: succeeded + failed, Succeeded: succeeded,
+			Failed:     failed,
 			Unfinished: 1,
 			SuccessPct: &success},
 		HostTime: sim.HostTime{UsefulS: 3600 * float64(succeeded), WastedS: 1800 * float64(failed), IdleS: 7200},

@@ -46,8 +46,9 @@ type tally struct {
 func (r *replay) count(jobs []message.JobStatus) *sim.Report {
 	s := r.plan.Scenario
 	t := &tally{clock: r.clock, end: r.clock.Real(s.End), played: r.played(), bed: r.plan.Bed, host: map[task.PeerID]int{},
-		rep: &sim.Report{Setup: sim.Setup{Policy: r.plan.Placement, Migration: r.plan.Migration, Fairness: s.Fairness, Chunking: s.Chunking,
-			Trace: s.Trace.Name, Synthetic: s.Trace.Synthetic,
+		rep: &sim.Report{Setup: sim.Setup{Policy: r.plan.Placement, Migration: r.plan.Migration, Fairness: s.Fairness,
+			Chunking: s.Chunking,
+			Trace:    s.Trace.Name, Synthetic: s.Trace.Synthetic,
 			Depth: "live", Hosts: len(r.players), Days: s.End.Sub(s.Start).Hours() / 24, Seed: s.Seed}}}
 	for i, p := range r.players {
 		t.host[p.peer] = i
