@@ -69,10 +69,8 @@ func playGreed(ctx context.Context, f *field, row *Row) error {
 			return err
 		}
 	}
-	row.tried(sent, "jobs of a million long tasks each, half of them of modules that nobody has, of priority and "+
-		"weight 1000, of as many submitters, handed "+
-		"in and told "+
-		"of, within %.0f s", time.Since(begun).Seconds())
+	row.tried(sent, "jobs of a million long tasks each, half of them of modules that nobody has, of priority and weight "+
+		"1000, of as many submitters, handed in and told of, within %.0f s", time.Since(begun).Seconds())
 	if err := pause.For(ctx, askedFor); err != nil {
 		return err
 	}

@@ -48,7 +48,20 @@ func record(key ed25519.PrivateKey, of task.CID, tasks int64, change func(*task.
 	if change != nil {
 		change(j)
 	}
-	return task.SignJob(j, key)
+	return jobSignedBy(key, j)
+}
+
+// What is signed begins with its kind.
+const (
+	jobKind    = "godwit job 1\x00"
+	resultKind = "godwit result 1\x00"
+)
+
+// jobSignedBy signs a job that need not be one that anybody takes.
+func jobSignedBy(key ed25519.PrivateKey, j *task.Job) (task.Record, error) {
+	b, err := task.Encode(j)
+	return task.Record{Job: b, PublicKey: key.Public().(ed25519.PublicKey),
+		Signature: ed25519.Sign(key, append([]byte(jobKind), b...))}, err
 }
 
 // jobOf signs one of short tasks, and has its record and its module to give.
@@ -89,10 +102,12 @@ func saying(id task.JobID, index int, text string) task.Result {
 		Outputs: []task.Output{{Name: task.Stdout, CID: task.RawCID(b), Size: int64(len(b)), Inline: b}}}
 }
 
-// signedBy signs a result.
+// signedBy signs a result that need not be one that anybody takes.
 func signedBy(key ed25519.PrivateKey, r task.Result) (task.Result, error) {
-	r.Worker = ""
-	return r, r.Sign(key)
+	r.Worker, r.Signature = task.PeerIDOf(key.Public().(ed25519.PublicKey)), nil
+	b, err := task.Encode(&r)
+	r.Signature = ed25519.Sign(key, append([]byte(resultKind), b...))
+	return r, err
 }
 
 // ended is a report of a result.
