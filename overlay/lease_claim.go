@@ -68,8 +68,9 @@ func inTime(epoch uint64, now time.Time) bool {
 
 // rightful reports whether a member may take the lead from whoever has it, as far as this
 // one knows: it is the leader, in a later term, or was when it was lost, the leader named
-// it, this member's own draw names it, or has it before the leader. Who knows of no leader yet believes the first; who lost one waits for those
-// that were named, and then believes anybody.
+// it, this member's own draw names it, or has it before the leader. Who knows of no leader
+// yet believes the first; who lost one waits for those that were named, and then believes
+// anybody.
 func (l *Lease) rightful(p task.PeerID, now time.Time) bool {
 	switch {
 	case !l.roll.MayLead(p):

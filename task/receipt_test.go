@@ -3,6 +3,8 @@ package task
 import (
 	"crypto/ed25519"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // A receipt holds for its task, its worker and what it says, by its leader's key alone.
@@ -33,4 +35,48 @@ func TestReceipt(t *testing.T) {
 			t.Errorf("%s: a changed receipt holds", name)
 		}
 	}
+}
+
+// A result carries its receipt whole, under its worker's signature: neither can be changed, nor
+// the receipt be taken away or another's put in.
+func TestResultCarriesItsReceipt(t *testing.T) {
+	seed := func(n byte) ed25519.PrivateKey {
+		return ed25519.NewKeyFromSeed(append(make([]byte, ed25519.SeedSize-1), n))
+	}
+	leader, worker := seed(1), seed(2)
+	of := func(k ed25519.PrivateKey) PeerID { return PeerIDOf(k.Public().(ed25519.PublicKey)) }
+	rapid.Check(t, func(t *rapid.T) {
+		id := TaskID{Job: aJob, Index: rapid.Uint64().Draw(t, "task")}
+		receipt, err := NewReceipt(leader, of(leader), id, of(worker), Receipt{
+			Epoch: rapid.Uint64Min(1).Draw(t, "epoch"), Seq: rapid.Uint64().Draw(t, "attempt"),
+			Issued: rapid.Int64Min(0).Draw(t, "issued"),
+			From:   rapid.SampledFrom([]CID{"", RawCID([]byte("state"))}).Draw(t, "from"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res := Result{Task: id, Outcome: Interrupted, Receipt: receipt}
+		if err := res.Sign(worker); err != nil {
+			t.Fatal(err)
+		}
+		b, err := Encode(&res)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got Result
+		if err := Decode(b, &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Verify() != nil || got.Receipt.Verify(got.Task, got.Worker) != nil {
+			t.Fatal("what was encoded does not verify")
+		}
+		without, other := got, got
+		without.Receipt = nil
+		later := *got.Receipt
+		later.Seq++
+		other.Receipt = &later
+		if without.Verify() == nil || other.Verify() == nil {
+			t.Error("a result verifies without its receipt, or with another")
+		}
+	})
 }

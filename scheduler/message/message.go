@@ -28,6 +28,24 @@ type Message struct {
 	Copied *Copied `cbor:"12,keyasint,omitempty"` // follower to leader
 }
 
+// Kind names the message that is set, for a log; "nothing" for none.
+func (m *Message) Kind() string {
+	for _, k := range [...]struct {
+		set  bool
+		name string
+	}{
+		{m.Submit != nil, "submit"}, {m.Accepted != nil, "accepted"}, {m.Progress != nil, "progress"},
+		{m.Got != nil, "got"}, {m.Cancel != nil, "cancel"}, {m.Place != nil, "place"}, {m.Report != nil, "report"},
+		{m.Ack != nil, "ack"}, {m.Known != nil, "known"}, {m.Wanted != nil, "wanted"}, {m.Copy != nil, "copy"},
+		{m.Copied != nil, "copied"},
+	} {
+		if k.set {
+			return k.name
+		}
+	}
+	return "nothing"
+}
+
 // Submit offers a job to the leader, for the first time or again. The leader
 // fetches what the job needs, makes it durable and answers Accepted; for a job
 // it knows it answers at once. Have is what the submitter holds already.
