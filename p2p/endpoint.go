@@ -22,6 +22,7 @@ import (
 type endpoint struct {
 	set     settings
 	net     host.Host
+	gate    *gate
 	id      task.PeerID
 	traffic *traffic
 	pace    wire.Pace
@@ -43,9 +44,12 @@ type endpoint struct {
 }
 
 func newEndpoint(set settings, extra []libp2p.Option) (*endpoint, error) {
-	e := &endpoint{set: set, traffic: &traffic{}, pace: wire.NewPace(), served: make(chan struct{})}
+	e := &endpoint{
+		set: set, gate: &gate{redial: newRedial(set.bootstrap)}, traffic: &traffic{}, pace: wire.NewPace(),
+		served: make(chan struct{}),
+	}
 	var err error
-	if e.net, err = openTransport(set, e.traffic, extra); err != nil {
+	if e.net, err = openTransport(set, e.gate, e.traffic, extra); err != nil {
 		return nil, err
 	}
 	e.id = task.PeerID(e.net.ID().String())
@@ -72,6 +76,7 @@ func (e *endpoint) stop() bool {
 	e.closed = true
 	e.mu.Unlock()
 	if first {
+		e.gate.closing.Store(true)
 		e.end()
 	}
 	return first

@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/control"
 	"github.com/libp2p/go-libp2p/core/host"
@@ -10,18 +11,27 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// A gate refuses to dial through a relay that would have to be dialled through
-// a relay itself. Such a one is hidden, so that it relays for nobody; and of two
-// peers that each name the other for their relay, both dials would wait for each
-// other until they time out. Everything else passes.
+// A gate says what is dialled. Not dialled are
+//
+//   - a relay that would have to be dialled through a relay itself. Such a one is hidden, so
+//     that it relays for nobody; and of two peers that each name the other for their relay,
+//     both dials would wait for each other until they time out;
+//   - an address that rests, since nobody answers there;
+//   - anything once the host closes: a dial that begins while libp2p's own services end
+//     panics in them.
 type gate struct {
-	host atomic.Pointer[host.Host] // nil until the host is there
+	host    atomic.Pointer[host.Host] // nil until the host is there
+	redial  *redial
+	closing atomic.Bool
 }
 
 // InterceptAddrDial implements connmgr.ConnectionGater.
-func (g *gate) InterceptAddrDial(_ peer.ID, addr ma.Multiaddr) bool {
+func (g *gate) InterceptAddrDial(p peer.ID, addr ma.Multiaddr) bool {
+	if !isCircuit(addr) {
+		return g.redial.lets(p, addr, time.Now())
+	}
 	h := g.host.Load()
-	if h == nil || !isCircuit(addr) {
+	if h == nil {
 		return true
 	}
 	through, err := relayOf(addr)
@@ -49,7 +59,7 @@ func relayOf(addr ma.Multiaddr) (peer.ID, error) {
 }
 
 // InterceptPeerDial implements connmgr.ConnectionGater.
-func (g *gate) InterceptPeerDial(peer.ID) bool { return true }
+func (g *gate) InterceptPeerDial(peer.ID) bool { return !g.closing.Load() }
 
 // InterceptAccept implements connmgr.ConnectionGater.
 func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
@@ -60,4 +70,9 @@ func (g *gate) InterceptSecured(network.Direction, peer.ID, network.ConnMultiadd
 }
 
 // InterceptUpgraded implements connmgr.ConnectionGater.
-func (g *gate) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }
+func (g *gate) InterceptUpgraded(c network.Conn) (bool, control.DisconnectReason) {
+	if !isCircuit(c.RemoteMultiaddr()) {
+		g.redial.met(c.RemotePeer(), c.RemoteMultiaddr(), time.Now())
+	}
+	return true, 0
+}

@@ -37,7 +37,7 @@ func TestGate(t *testing.T) {
 	h.Peerstore().AddAddr(open, ma.StringCast("/ip4/192.0.2.1/udp/4001/quic-v1"), time.Hour)
 	h.Peerstore().AddAddr(hidden, ma.StringCast("/ip4/192.0.2.2/udp/4001/quic-v1"), time.Hour)
 	h.Peerstore().AddAddr(hidden, circuit(dest), time.Hour)
-	g := &gate{}
+	g := &gate{redial: newRedial(nil)}
 	for _, tt := range []struct {
 		name         string
 		addr         ma.Multiaddr
@@ -56,5 +56,17 @@ func TestGate(t *testing.T) {
 		if got := g.InterceptAddrDial(dest, tt.addr); got != tt.then {
 			t.Errorf("%s: %v", tt.name, got)
 		}
+	}
+}
+
+// A host that closes dials nobody.
+func TestGateClosing(t *testing.T) {
+	g := &gate{redial: newRedial(nil)}
+	if !g.InterceptPeerDial("a peer") {
+		t.Error("a host that is open does not dial")
+	}
+	g.closing.Store(true)
+	if g.InterceptPeerDial("a peer") {
+		t.Error("a host that closes dials")
 	}
 }

@@ -33,7 +33,7 @@ const trimGrace = 20 * time.Second
 // swarm; TLS before Noise, which it outruns where AES has instructions; yamux.
 // The host dials and listens through relays and punches holes where it can; no port
 // mapping, no metrics registry.
-func openTransport(s settings, traffic *traffic, extra []libp2p.Option) (host.Host, error) {
+func openTransport(s settings, gate *gate, traffic *traffic, extra []libp2p.Option) (host.Host, error) {
 	quietLibraries()
 	key, err := crypto.UnmarshalEd25519PrivateKey(s.Key)
 	if err != nil {
@@ -48,7 +48,6 @@ func openTransport(s settings, traffic *traffic, extra []libp2p.Option) (host.Ho
 		limits.Close()
 		return nil, fmt.Errorf("p2p: connection manager: %w", err)
 	}
-	gate := &gate{}
 	opts := []libp2p.Option{
 		libp2p.Identity(key),
 		libp2p.UserAgent("godwit"),
