@@ -63,6 +63,25 @@ func TestWeight(t *testing.T) {
 	}
 }
 
+// A small module may take a minute, a large one more, and none more than the pool allows.
+func TestLoadFor(t *testing.T) {
+	for _, tt := range []struct {
+		bytes      int
+		most, want time.Duration
+	}{
+		{0, DefaultLoadFor, time.Minute},
+		{100, DefaultLoadFor, time.Minute},
+		{6 << 20, DefaultLoadFor, 2 * time.Minute},
+		{48 << 20, DefaultLoadFor, 9 * time.Minute},
+		{int(MaxModule), DefaultLoadFor, DefaultLoadFor},
+		{0, time.Second, time.Second},
+	} {
+		if got := loadFor(tt.bytes, tt.most); got.Round(time.Millisecond) != tt.want {
+			t.Errorf("%d bytes of at most %v: %v, not %v", tt.bytes, tt.most, got, tt.want)
+		}
+	}
+}
+
 // A module that takes too long all the same ends its process, and the reason names the function.
 func TestCompilingEnds(t *testing.T) {
 	p := newTestPool(t, func(c *Config) { c.LoadFor, c.CacheDir = time.Nanosecond, t.TempDir() })

@@ -37,8 +37,9 @@ type Config struct {
 	// limits allow, most of it to compile; 0 means DefaultHostBytes. Only
 	// Linux enforces it.
 	HostBytes int64
-	// LoadFor is how much processor time a module may take until it is compiled;
-	// 0 means DefaultLoadFor. One that takes longer cannot run on this machine.
+	// LoadFor is how much processor time the largest module may take until it is compiled;
+	// 0 means DefaultLoadFor. Smaller ones get less: a minute, and 10 s for each MiB. One that
+	// takes longer cannot run on this machine.
 	LoadFor time.Duration
 	// Started is called with the process ID of each child before it gets a
 	// task, to put it under limits of the caller's; nil for nothing.

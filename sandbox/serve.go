@@ -215,10 +215,23 @@ func (s *server) load(ctx context.Context, r *runReq) error {
 // loadTick is how often a child looks how long it has been compiling.
 const loadTick = 100 * time.Millisecond
 
+// What a module may take to compile, of processor time. Real programs take at most 1 s for each
+// MiB, and at most 2 s if they are smaller than that: a machine of a tenth of the speed may have
+// them, while a module made to be dear costs a volunteer a minute.
+const (
+	loadForAny = time.Minute
+	loadForMiB = 10 * time.Second
+)
+
+// loadFor is how much processor time a module of so many bytes may take, at most the pool's.
+func loadFor(bytes int, most time.Duration) time.Duration {
+	return min(most, loadForAny+time.Duration(bytes>>10)*(loadForMiB>>10))
+}
+
 // limitLoad ends the process, with an answer, if a module takes longer than it may, until the function it returns is
 // called. The engine cannot be interrupted. The module is not at fault: another machine may be quick enough.
 func (s *server) limitLoad(wasm []byte) (stop func()) {
-	done := make(chan struct{})
+	done, most := make(chan struct{}), loadFor(len(wasm), s.loadFor)
 	go func() {
 		tick := time.NewTicker(loadTick)
 		defer tick.Stop()
@@ -228,8 +241,8 @@ func (s *server) limitLoad(wasm []byte) (stop func()) {
 				return
 			case <-tick.C:
 			}
-			if cpuTime()-s.before > s.loadFor {
-				message := fmt.Sprintf("the module was not compiled after %v of processor time; %s", s.loadFor,
+			if cpuTime()-s.before > most {
+				message := fmt.Sprintf("the module was not compiled after %v of processor time; %s", most,
 					heaviestFunction(wasm))
 				_ = s.out.event(event{End: &response{Outcome: task.HostError, Message: clip(message)}})
 				os.Exit(1)
