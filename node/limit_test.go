@@ -7,7 +7,7 @@ import (
 )
 
 func TestLimitMemory(t *testing.T) {
-	for total, want := range map[int64]int64{1 << 30: 384 << 20, 24 << 30: 384 << 20, 64 << 30: 1 << 30} {
+	for total, want := range map[int64]int64{1 << 30: 320 << 20, 24 << 30: 320 << 20, 128 << 30: 1 << 30} {
 		if got := memoryLimit(total); got != want {
 			t.Errorf("of %d bytes a node has %d, want %d", total, got, want)
 		}
