@@ -77,7 +77,8 @@ max_cores: 100
 max_cores_busy: 100%%
 max_memory_busy: 50%%
 max_disk: %dMiB
-`, disk>>20)
+relay_per_day: %dMiB
+`, disk>>20, relayMost>>20)
 }
 
 // newField starts the nodes and waits until they are a swarm.
