@@ -27,10 +27,13 @@ type gate struct {
 
 // InterceptAddrDial implements connmgr.ConnectionGater.
 func (g *gate) InterceptAddrDial(p peer.ID, addr ma.Multiaddr) bool {
-	if !isCircuit(addr) {
-		return g.redial.lets(p, addr, time.Now())
-	}
 	h := g.host.Load()
+	if !isCircuit(addr) {
+		// Who is met through a relay is dialled for a hole to be punched, in step with its own dials
+		// and a few times alone.
+		met := h != nil && (*h).Network().Connectedness(p) != network.NotConnected
+		return met || g.redial.lets(p, addr, time.Now())
+	}
 	if h == nil {
 		return true
 	}
