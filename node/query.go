@@ -219,7 +219,7 @@ func (q *queries) Job(ctx context.Context, id task.JobID, from uint64, limit int
 	case err == nil:
 		led.Overlay = name
 		if mine {
-			led.Held, led.Reason = own.Held, own.Reason // which nobody knows better
+			led = ofOwn(led, own)
 		}
 		return led, nil
 	case mine:

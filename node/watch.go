@@ -50,6 +50,16 @@ func (ws *watchers) notify() {
 	clear(ws.changed)
 }
 
+// ofOwn is what the coordinator says of a job of this node, with what nobody knows better than
+// the node itself: what it holds of it, and whether it is over.
+func ofOwn(led, own message.JobStatus) message.JobStatus {
+	led.Held, led.Reason, led.Final = own.Held, own.Reason, own.Final
+	if !message.FinalState(own.State) && message.FinalState(led.State) {
+		led.State = own.State
+	}
+	return led
+}
+
 // mergeJobs joins what the coordinator and this node know, newest first. Of a
 // job that both know the coordinator's word holds unless this node has
 // everything already.
@@ -59,9 +69,10 @@ func mergeJobs(led, own []message.JobStatus) []message.JobStatus {
 		byID[j.ID] = j
 	}
 	for _, j := range own {
-		if _, known := byID[j.ID]; !known || j.Final {
-			byID[j.ID] = j
+		if l, known := byID[j.ID]; known && !j.Final {
+			j = ofOwn(l, j)
 		}
+		byID[j.ID] = j
 	}
 	out := make([]message.JobStatus, 0, len(byID))
 	for _, j := range byID {

@@ -105,5 +105,6 @@ func only(i uint64) ledger.Set { return ledger.Set{{From: i, To: i + 1}} }
 func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {
 	if s.save(ResultKey(j.id, t.Index), task.TaskID{Job: j.id, Index: t.Index}, t) {
 		j.keep(t.Index, t.Failed)
+		j.disputed = dispute{}
 	}
 }

@@ -1,13 +1,20 @@
 package submitter
 
-import "godwit/scheduler/message"
+import (
+	"fmt"
+	"time"
 
-// finish closes the job when nothing is missing: it holds every task, or the
-// leader says that the job is over and has no more results for it. It says
-// whether the job is closed, which the leader has then been told.
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// finish closes the job when nothing is missing: it holds every task, or its own node has
+// ended it and nothing of it is to be had any more. nothingMore is the leader's word that it
+// brings no more results; alone it ends nothing. It says whether the job is closed, which the
+// leader has then been told.
 func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
 	whole := j.have.Count() == j.total
-	if j.state.Final || !whole && !(nothingMore && j.fetching == 0) && !j.givenUp() {
+	if j.state.Final || !whole && !(s.ended(j) && (nothingMore && j.fetching == 0 || j.givenUp())) {
 		return j.state.Final
 	}
 	for _, r := range j.lacking {
@@ -15,10 +22,8 @@ func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
 			delete(s.fetches, ResultKey(j.id, i))
 		}
 	}
-	j.fetching, j.lacking = 0, nil
-	if whole && !message.FinalState(j.state.Summary.State) {
-		j.state.Summary = j.summary()
-	}
+	j.fetching, j.lacking, j.disputed = 0, nil, dispute{}
+	j.state.Summary = j.lastSummary(whole)
 	j.state.Final = true
 	s.persist(j)
 	s.emit(message.JobChanged{Job: j.id})
@@ -26,9 +31,58 @@ func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
 	return true
 }
 
-// givenUp says whether the job was ended early and all that is left of it are
+// ended says whether this node itself has ended the job: its owner cancelled it, or its
+// deadline has passed by the clock here.
+func (s *Submitter) ended(j *submitted) bool {
+	return j.state.Cancelled || j.spec.Deadline > 0 && !s.now.Before(j.spec.Submitted.Add(j.spec.Deadline))
+}
+
+// givenUp says whether the leader has ended the job early and all that is left of it are
 // results that are nowhere to be had: nobody will make them again.
 func (j *submitted) givenUp() bool {
 	ended := j.state.Summary.State == message.JobCancelled || j.state.Summary.State == message.JobExpired
 	return ended && j.fetching > 0 && uint64(j.fetching) == j.lacking.Count()
+}
+
+// lastSummary is the leader's last word of a job that is over here, brought in line with why
+// it is and, when every result is held, with what they are.
+func (j *submitted) lastSummary(whole bool) message.JobSummary {
+	sum := j.summary()
+	switch {
+	case whole:
+		sum.Done, sum.Failed = j.have.Count()-j.failed, j.failed
+		sum.State, sum.Running, sum.Waiting = message.EndState(sum.Done, sum.Failed), 0, 0
+	case sum.State == message.JobCancelled, sum.State == message.JobExpired:
+	case j.state.Cancelled:
+		sum.State = message.JobCancelled
+	default:
+		sum.State = message.JobExpired
+	}
+	return sum
+}
+
+// A dispute is about a job that the leader says is over while results of it are missing
+// here. The zero value is none.
+type dispute struct {
+	n     int           // how often the leader was, or will be, asked for them
+	pause time.Duration // before the next asking
+	until time.Time     // when that is
+}
+
+// deny goes on with a job that the leader says is over: nobody but this node ends it. The
+// leader is asked for what is missing, which has it brought or made again, or the job taken in
+// anew; with pauses that double from RetryMin to RetryMax, however often it says so.
+func (s *Submitter) deny(j *submitted) {
+	d := &j.disputed
+	if d.n > 0 && s.now.Before(d.until) {
+		s.later(j, d.until.Sub(s.now))
+		return
+	}
+	d.pause = min(max(2*d.pause, s.timing.RetryMin), s.timing.RetryMax)
+	d.n, d.until = d.n+1, s.now.Add(d.pause)
+	s.later(j, d.pause)
+	s.emit(message.JobChanged{Job: j.id})
+	s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "disputed", Peer: s.leader,
+		Reason: fmt.Sprintf("the leader says that the job is over, and %d results are missing: it is asked for them in %v",
+			j.total-j.have.Count(), d.pause)})
 }

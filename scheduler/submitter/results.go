@@ -63,6 +63,10 @@ func (s *Submitter) progress(from task.PeerID, p *message.Progress) {
 	if len(p.Tasks) > 0 {
 		s.got(j)
 	}
+	if over && j.fetching == 0 {
+		s.deny(j)
+		return
+	}
 	s.heard(j, news)
 }
 

@@ -87,6 +87,7 @@ func TestSubmitterReplacesBetweenTries(t *testing.T) {
 func TestSubmitterEndsWithoutWhatIsLost(t *testing.T) {
 	b := newSubBench(t)
 	id := b.offer(5, 0)
+	b.step(message.CancelJob{Job: id})
 	b.bring(id, message.JobCancelled, "a", 0, 1)
 	b.outage(lackAfter)
 	st, _ := b.s.Job(id)

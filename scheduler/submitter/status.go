@@ -22,7 +22,7 @@ func (j *submitted) summary() message.JobSummary {
 	switch {
 	case j.state.Error != "":
 		sum.State = message.JobFailed
-	case message.FinalState(sum.State):
+	case message.FinalState(sum.State) && (j.disputed.n == 0 || j.state.Final):
 	case held == j.total:
 		sum.State = message.EndState(sum.Done, sum.Failed)
 	case j.state.Accepted:
@@ -60,6 +60,9 @@ func (s *Submitter) whyNot(j *submitted) string {
 		return "no coordinator is known"
 	case j.refusal != "":
 		return fmt.Sprintf("%s; trying again in %v", j.refusal, max(0, j.next.Sub(s.now)).Round(time.Second))
+	case j.disputed.n > 0:
+		return fmt.Sprintf("the coordinator says that the job is over (%s), and %d results are missing; asking again in %v",
+			j.state.Summary.State, j.total-j.have.Count(), max(0, j.next.Sub(s.now)).Round(time.Second))
 	case len(j.lacking) > 0:
 		return fmt.Sprintf("the output of %d tasks is nowhere to be had; trying again", j.lacking.Count())
 	}

@@ -70,7 +70,12 @@ func (v verifier) result(r *task.Result) error {
 // in the hope that enough of them agree. Of results too large for one message the first
 // are enough.
 func (v verifier) failed(j *submitted, t *message.TaskSummary) error {
-	if !v.signed || !v.receipts {
+	switch {
+	case !v.signed:
+		return nil
+	case len(t.Results) == 0:
+		return errors.New("a task said to have failed, and nobody signed that")
+	case !v.receipts:
 		return nil
 	}
 	type lease struct{ epoch, seq uint64 }
