@@ -20,6 +20,9 @@ type Receipt struct {
 	From   CID    `cbor:"5,keyasint"` // the state that the lease begins from; "" for none
 	// Signature is the leader's over all of this, the task and the worker.
 	Signature []byte `cbor:"6,keyasint"`
+	// Since is when the first lease was given of those that this one goes on with, as Issued;
+	// 0 where it is the first. See Begun.
+	Since int64 `cbor:"7,keyasint,omitempty"`
 }
 
 // NewReceipt signs that the leader, whose key it is, gave worker the lease of a task.
@@ -36,7 +39,7 @@ func NewReceipt(key ed25519.PrivateKey, leader PeerID, id TaskID, worker PeerID,
 // Verify checks that Leader signed the receipt, for that task and that worker. Whether that
 // peer may lead is for the caller to know.
 func (r *Receipt) Verify(id TaskID, worker PeerID) error {
-	if r.From != "" && !r.From.Valid() || r.Epoch == 0 || r.Issued < 0 {
+	if r.From != "" && !r.From.Valid() || r.Epoch == 0 || r.Issued < 0 || r.Since < 0 {
 		return errors.New("verifying a lease's receipt: it is out of bounds")
 	}
 	key, err := r.Leader.PublicKey()
@@ -62,6 +65,6 @@ func (r *Receipt) body(id TaskID, worker PeerID) ([]byte, error) {
 		Worker  PeerID
 		Receipt Receipt
 	}{Job: id.Job, Index: id.Index, Worker: worker, Receipt: Receipt{
-		Leader: r.Leader, Epoch: r.Epoch, Seq: r.Seq, Issued: r.Issued, From: r.From,
+		Leader: r.Leader, Epoch: r.Epoch, Seq: r.Seq, Issued: r.Issued, From: r.From, Since: r.Since,
 	}})
 }

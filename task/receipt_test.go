@@ -27,6 +27,7 @@ func TestReceipt(t *testing.T) {
 		"leader": func(r *Receipt) { r.Leader = other }, "nobody": func(r *Receipt) { r.Leader = "nobody" },
 		"epoch": func(r *Receipt) { r.Epoch++ }, "attempt": func(r *Receipt) { r.Seq++ },
 		"time": func(r *Receipt) { r.Issued++ }, "before time": func(r *Receipt) { r.Issued = -1 },
+		"beginning": func(r *Receipt) { r.Since++ }, "before all time": func(r *Receipt) { r.Since = -1 },
 		"state": func(r *Receipt) { r.From = "" }, "no state": func(r *Receipt) { r.From = "x" },
 		"signature": func(r *Receipt) { r.Signature = r.Signature[1:] },
 	} {

@@ -1,0 +1,114 @@
+package task
+
+import (
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Domains keep a voucher's signatures from meaning anything else.
+const (
+	stateDomain    = "godwit state 1\x00"
+	badStateDomain = "godwit bad state 1\x00"
+)
+
+// A State is what a worker says of a task's frozen state.
+type State struct {
+	Task TaskID
+	CID  CID           // root of its blocks
+	Fuel uint64        // work done by then, in the task's units; 0 where Bad
+	CPU  time.Duration // that it took, of all attempts; 0 where Bad
+	// Bad says that the task cannot go on from it: the lease was to.
+	Bad bool
+}
+
+// A Voucher is a worker's signed word about a state of a task that it had the lease of, with
+// the lease's receipt. It goes with the state wherever that is told of: nobody goes on from
+// a state that no worker vouches for, and none is called bad by who was not to go on from it.
+type Voucher struct {
+	Worker  PeerID  `cbor:"1,keyasint"`
+	Receipt Receipt `cbor:"2,keyasint"`
+	// Signature is the worker's over the receipt and what it says of the state.
+	Signature []byte `cbor:"3,keyasint"`
+}
+
+// Vouch signs a worker's word about a state. It refuses one that Verify would refuse.
+func Vouch(key ed25519.PrivateKey, receipt *Receipt, s State) (*Voucher, error) {
+	v := &Voucher{Worker: PeerIDOf(key.Public().(ed25519.PublicKey)), Receipt: *receipt}
+	b, err := v.body(s)
+	if err != nil {
+		return nil, fmt.Errorf("vouching for a state: %w", err)
+	}
+	v.Signature = sign(key, s.domain(), b)
+	return v, nil
+}
+
+// Verify checks that Worker said that of a state, and that Receipt's leader gave it a lease
+// of the task. Whether that peer may lead is for the caller to know.
+func (v *Voucher) Verify(s State) error {
+	key, err := v.Worker.PublicKey()
+	if err != nil {
+		return fmt.Errorf("verifying who vouches for a state: %w", err)
+	}
+	b, err := v.body(s)
+	if err != nil {
+		return fmt.Errorf("verifying who vouches for a state: %w", err)
+	}
+	if !verify(key, s.domain(), b, v.Signature) {
+		return fmt.Errorf("verifying that %s vouches for a state: %w", v.Worker, ErrSignature)
+	}
+	return v.Receipt.Verify(s.Task, v.Worker)
+}
+
+func (s *State) domain() string {
+	if s.Bad {
+		return badStateDomain
+	}
+	return stateDomain
+}
+
+// body is what the signature covers, of a state that can be one.
+func (v *Voucher) body(s State) ([]byte, error) {
+	switch {
+	case !s.CID.Valid() || s.CPU < 0:
+		return nil, errors.New("it is out of bounds")
+	case s.Bad && (s.Fuel != 0 || s.CPU != 0 || v.Receipt.From != s.CID):
+		return nil, errors.New("it is called bad by who was not to go on from it")
+	case !s.Bad && s.Fuel == 0:
+		return nil, errors.New("it is of no work")
+	}
+	return Encode(struct {
+		_       struct{} `cbor:",toarray"`
+		Job     JobID
+		Index   uint64
+		CID     CID
+		Fuel    uint64
+		CPU     time.Duration
+		Receipt Receipt
+	}{Job: s.Task.Job, Index: s.Task.Index, CID: s.CID, Fuel: s.Fuel, CPU: s.CPU, Receipt: v.Receipt})
+}
+
+const (
+	// fastestFuel is more fuel than any machine uses in a millisecond. A unit is about a
+	// machine instruction: programs use 2 to 10 in a nanosecond, the filling of memory 20.
+	fastestFuel = 64 * 1_000_000
+	// clockSlack is how far the clocks of leaders may be apart, in milliseconds.
+	clockSlack = 60_000
+)
+
+// Plausible reports whether a task can have done so much work by a time: all of it by the
+// run of leases that the receipt's is the last of. Work of less than no time is not.
+func (r *Receipt) Plausible(fuel uint64, now time.Time) bool {
+	ms := now.UnixMilli() - r.Begun() + clockSlack
+	return ms > 0 && fuel/fastestFuel <= uint64(ms)
+}
+
+// Begun is when the first lease was given of those that this one goes on with, by way of
+// states or handed over, in Unix milliseconds.
+func (r *Receipt) Begun() int64 {
+	if r.Since > 0 {
+		return min(r.Since, r.Issued)
+	}
+	return r.Issued
+}
