@@ -53,7 +53,7 @@ func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, erro
 		err = verifyRow(row, j.spec, task.TaskID{Job: id, Index: i})
 	}
 	if err == nil && c.cfg.Key != nil {
-		c.dropUnproven(row, task.TaskID{Job: id, Index: i})
+		c.dropUnproven(from, row, task.TaskID{Job: id, Index: i})
 	}
 	if err == nil && !j.ledger.Delivered(i) {
 		err = c.absorbRow(from, j, i, row)
@@ -86,8 +86,8 @@ func verifyRow(row *ledger.Row, spec *task.Job, id task.TaskID) error {
 }
 
 // dropUnproven takes out of a row of another copy what no receipt shows to be of a worker
-// that had the lease: a task of which that is all runs again.
-func (c *Coordinator) dropUnproven(row *ledger.Row, id task.TaskID) {
+// that had the lease, a checkpoint too: a task of which that is all runs again.
+func (c *Coordinator) dropUnproven(from task.PeerID, row *ledger.Row, id task.TaskID) {
 	unproven := func(r *task.Result) bool {
 		return r.Receipt == nil || c.led == nil || !c.led(r.Receipt.Leader, r.Receipt.Epoch) ||
 			r.Receipt.Verify(id, r.Worker) != nil
@@ -103,6 +103,21 @@ func (c *Coordinator) dropUnproven(row *ledger.Row, id task.TaskID) {
 		leases[of] = true
 		return again
 	})
+	if best := row.Best; best != nil && better(best, c.ledger.Jobs[id.Job].Rows[id.Index]) {
+		if err := c.vouched(id, best, ""); err != nil {
+			row.Best = nil
+			c.refuseState(id, from, err)
+		}
+	}
+}
+
+// better reports whether a checkpoint would take the place of a row's; row may be nil.
+func better(s *message.Checkpoint, row *ledger.Row) bool {
+	var ours ledger.Row
+	if row != nil {
+		ours.Best = row.Best
+	}
+	return ours.Save(s)
 }
 
 // Recognise has the coordinator believe receipts of those that led, as led reports.

@@ -25,11 +25,14 @@ func (t *transfers) offerMove(l *lease) {
 	m := l.move
 	offer := message.Lease{Task: l.taskID(), Attempt: m.as, TTL: t.c.cfg.LeaseTTL,
 		Await: &message.Await{Worker: l.host.peer, Attempt: l.attempt}}
+	if l.since == 0 { // not before its job was
+		l.since = max(1, l.job.spec.Submitted.UnixMilli())
+	}
 	if work, known := l.job.work(); known {
 		left, _ := t.c.migration.progressOf(l, work)
 		offer.Left = min(left, task.MaxDuration)
 	}
-	t.c.postTo(m.to, l.job, offer)
+	t.c.postTo(m.to, l.job, offer, l.since)
 }
 
 // orderMove has the source hand its task over.
@@ -143,7 +146,7 @@ func (t *transfers) arrivedAt(l *lease) *lease {
 	reason := task.ClipMessage("moved there: " + m.why + "; " + m.there)
 	to := t.c.addLease(j, m.to, i, m.as, reason, nil)
 	to.take(leasing.Starts)
-	to.after = l.attempt
+	to.after, to.since = l.attempt, l.since
 	j.migrations++
 	t.c.table.persistRow(j, i)
 	t.c.members.pauseJob(l.host, j, t.c.cfg.RefusalPause, "a task of the job has just moved away from there")
@@ -411,6 +414,10 @@ func (t *transfers) strayState(j *job, h *host, s *message.SavedState) {
 	key := stateKey(s.Task, s.Attempt)
 	if row := j.ledger.Rows[i]; t.c.table.fetches[key] != nil || row != nil && row.Best != nil &&
 		row.Best.Fuel >= s.Checkpoint.Fuel {
+		return
+	}
+	if err := t.c.vouched(s.Task, &s.Checkpoint, h.peer); err != nil {
+		t.c.refuseState(s.Task, h.peer, err)
 		return
 	}
 	if j.bringing == nil {

@@ -19,6 +19,7 @@ type lease struct {
 	host    *host
 	state   leasing.State // only take changes it
 	start   time.Time
+	since   int64 // when the first lease was given that it goes on with, in Unix ms; 0 unknown
 	expires time.Time
 	reason  string   // why there
 	portion *portion // of the chunk that it was given in; nil for none, and when its run is over
@@ -57,6 +58,7 @@ type savedStates struct {
 	fetching uint64              // fuel of the checkpoint being fetched from its worker; 0 for none
 	next     *message.Checkpoint // to be fetched after that; nil for none
 	told     uint64              // fuel of the newest that its worker named; 0 for none
+	refused  uint64              // fuel of one that was not believed; 0 for none
 
 	// heldAt is when the newest that is held here was asked for, zero for none, and asked
 	// when the one being fetched was. stood is how long its host had stood still, in all,

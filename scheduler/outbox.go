@@ -50,18 +50,27 @@ func (o *outbox) drop(to task.PeerID, id task.TaskID, a message.Attempt, reason 
 // post puts a lease in this Step's letter to its worker, with those who hold
 // the job's blocks.
 func (c *Coordinator) post(l *lease) {
+	from := l.saved.from
+	if l.since == 0 {
+		l.since = c.now.UnixMilli()
+		if from != nil && from.Voucher != nil {
+			l.since = from.Voucher.Receipt.Begun()
+		}
+	}
 	c.postTo(l.host, l.job, message.Lease{
-		Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: l.saved.from,
-		Left: min(c.dispatch.leftFrom(l.job, l.task.index, l.saved.from, l.attempt), task.MaxDuration),
-	})
+		Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: from.Bare(),
+		Left: min(c.dispatch.leftFrom(l.job, l.task.index, from, l.attempt), task.MaxDuration),
+	}, l.since)
 }
 
-func (c *Coordinator) postTo(h *host, j *job, l message.Lease) {
+// postTo puts a lease in this Step's letter to a worker. It goes on with leases of which the
+// first was given then, in Unix milliseconds.
+func (c *Coordinator) postTo(h *host, j *job, l message.Lease, since int64) {
 	m := c.outbox.letter(h.peer)
 	if m.place == nil {
 		m.place = &message.Place{Epoch: c.term.epoch, Holders: map[task.JobID][]task.PeerID{}}
 	}
-	l.Receipt = c.receipt(h.peer, &l)
+	l.Receipt = c.receipt(h.peer, &l, since)
 	m.place.Leases = append(m.place.Leases, l)
 	holders, ok := m.place.Holders[j.id]
 	if !ok {
@@ -81,11 +90,14 @@ func (c *Coordinator) postTo(h *host, j *job, l message.Lease) {
 }
 
 // receipt signs that a worker was given a lease; nil where no receipts are signed.
-func (c *Coordinator) receipt(worker task.PeerID, l *message.Lease) *task.Receipt {
+func (c *Coordinator) receipt(worker task.PeerID, l *message.Lease, since int64) *task.Receipt {
 	if c.cfg.Key == nil {
 		return nil
 	}
 	r := task.Receipt{Epoch: l.Attempt.Epoch, Seq: l.Attempt.Seq, Issued: max(0, c.now.UnixMilli())}
+	if since > 0 && since < r.Issued {
+		r.Since = since
+	}
 	if l.From != nil {
 		r.From = l.From.CID
 	}

@@ -55,11 +55,27 @@ func NewReplica(self task.PeerID, cfg Config) *Replica {
 func (r *Replica) Restore(pairs map[string][]byte) ([]message.Effect, error) {
 	l, epoch, err := restore(pairs)
 	r.ledger, r.epoch = l, max(r.epoch, epoch)
+	dropUnvouched(&r.cfg, l)
 	r.effects = nil
 	for _, id := range slices.Sorted(maps.Keys(l.Jobs)) {
 		r.compact(l.Jobs[id])
 	}
 	return r.effects, err
+}
+
+// dropUnvouched forgets checkpoints that nobody vouches for, as of versions that asked for
+// none: their tasks begin anew.
+func dropUnvouched(cfg *Config, l *ledger.Ledger) {
+	if cfg.Key == nil {
+		return
+	}
+	for _, j := range l.Jobs {
+		for _, row := range j.Rows {
+			if row.Best != nil && row.Best.Voucher == nil {
+				row.Best = nil
+			}
+		}
+	}
 }
 
 // restore reads the durable keys that Replica and Coordinator share.

@@ -109,6 +109,13 @@ func (r *Replica) merge(p message.Pair) (task.JobID, error) {
 		return id, err
 	}
 	ours := j.Row(i)
+	if s := row.Best; s != nil && r.cfg.Key != nil && better(s, ours) {
+		if err := s.Vouched(task.TaskID{Job: id, Index: i}, r.now); err != nil {
+			row.Best = nil
+			r.emit(message.Decided{Task: task.TaskID{Job: id, Index: i}, Action: "refused", Peer: r.leader,
+				Reason: task.ClipMessage("its checkpoint: " + err.Error())})
+		}
+	}
 	changed, err := ours.Take(row, j.Rule())
 	if changed {
 		err = r.persist(p.Key, ours)

@@ -112,6 +112,9 @@ func (r *reports) knowsAll() bool { return !r.c.now.Before(r.c.term.since.Add(ne
 
 func (r *reports) renew(l *lease, held *message.Held) {
 	l.expires = r.c.now.Add(r.c.cfg.LeaseTTL)
+	if l.since == 0 && held.Receipt != nil {
+		l.since = held.Receipt.Begun()
+	}
 	if held.Running {
 		r.c.transfers.settleOrphan(l)
 		l.take(leasing.Starts)

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"errors"
 	"slices"
 
 	"godwit/scheduler/leasing"
@@ -33,11 +34,39 @@ func (r *reports) savedBy(h *host, s *message.SavedState) {
 		return
 	}
 	saved := s.Checkpoint
+	if l.saved.refused == saved.Fuel {
+		return
+	}
+	if err := r.c.vouched(s.Task, &saved, h.peer); err != nil {
+		l.saved.refused = saved.Fuel
+		r.c.refuseState(s.Task, h.peer, err)
+		return
+	}
 	if l.saved.fetching == 0 {
 		r.fetchState(l, &saved)
 	} else if l.saved.fetching < saved.Fuel && (l.saved.next == nil || l.saved.next.Fuel < saved.Fuel) {
 		l.saved.next = &saved // one at a time
 	}
+}
+
+// vouched returns nil if a checkpoint of a task may be gone on from: a worker vouches for it
+// that had the lease of a leader known here, and its work can have been done. by is that
+// worker; "" for any. Where nothing is signed, all are good.
+func (c *Coordinator) vouched(id task.TaskID, s *message.Checkpoint, by task.PeerID) error {
+	switch v := s.Voucher; {
+	case c.cfg.Key == nil:
+		return nil
+	case v != nil && by != "" && v.Worker != by:
+		return errors.New("another's checkpoint")
+	case v != nil && (c.led == nil || !c.led(v.Receipt.Leader, v.Receipt.Epoch)):
+		return errors.New("nobody here knows that who gave the lease led: " + string(v.Receipt.Leader))
+	}
+	return s.Vouched(id, c.now)
+}
+
+// refuseState tells that a checkpoint is not believed.
+func (c *Coordinator) refuseState(id task.TaskID, from task.PeerID, err error) {
+	c.decided(id, "refused", from, task.ClipMessage("its checkpoint: "+err.Error()))
 }
 
 // fetchState begins to bring a checkpoint of a lease here.

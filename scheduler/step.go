@@ -193,6 +193,7 @@ func (c *Coordinator) Restore(pairs map[string][]byte) ([]message.Effect, error)
 		c.term.epoch = max(c.term.epoch, last+1)
 	}
 	c.effects = nil
+	dropUnvouched(&c.cfg, l)
 	c.term.takeUp(l, nil)
 	c.term.persistEpoch()
 	return c.effects, err

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -75,7 +76,8 @@ func TestStopWithState(t *testing.T) {
 		x := h.executor(t, &Sleeper{})
 		id := task.TaskID{Job: h.prepared(t, x, 1, time.Minute)}
 		h.on(func() { x.Lend(owner.Decision{Cores: 1}) })
-		h.do(x, message.Start{Task: id, Attempt: as(1)})
+		receipt := &task.Receipt{Leader: "a leader", Epoch: 1, Seq: 1}
+		h.do(x, message.Start{Task: id, Attempt: as(1), Receipt: receipt})
 		<-time.After(20 * time.Second)
 		h.do(x, message.Stop{Task: id, Attempt: as(1), Save: true})
 		synctest.Wait()
@@ -84,6 +86,10 @@ func TestStopWithState(t *testing.T) {
 		end, ended := heard[len(heard)-1].(message.Ended)
 		if !ok || !ended || saved.Checkpoint.CPU != 20*time.Second || end.Result.Outcome != task.Interrupted {
 			t.Fatalf("heard %+v", heard)
+		}
+		again, err := task.Vouch(x.Key, receipt, saved.Checkpoint.State(id))
+		if v := saved.Checkpoint.Voucher; err != nil || v == nil || !bytes.Equal(v.Signature, again.Signature) {
+			t.Errorf("it vouches as %+v, want %+v (%v)", v, again, err)
 		}
 		h.do(x, message.Start{Task: id, Attempt: as(2), From: &saved.Checkpoint})
 		<-time.After(41 * time.Second)

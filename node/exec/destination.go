@@ -143,7 +143,8 @@ func (d *destination) best() (saved *message.Checkpoint, release func()) {
 		d.Log.Warn("what came of a task could not be stored", "task", d.name.task.String(), "err", err)
 		return nil, func() {}
 	}
-	return &message.Checkpoint{CID: root, Fuel: b.Fuel, CPU: b.CPU}, d.Content.Hold([]task.CID{root})
+	return d.vouched(d.attempt, message.Checkpoint{CID: root, Fuel: b.Fuel, CPU: b.CPU}),
+		d.Content.Hold([]task.CID{root})
 }
 
 // cancel ends a hand-over from the loop.

@@ -6,6 +6,7 @@ import (
 
 	"godwit/migrate/handover"
 	"godwit/scheduler/message"
+	"godwit/task"
 )
 
 // A saving is how the state of an attempt is kept: what its Runner gets, and what is
@@ -99,6 +100,19 @@ func (c *core) keepState(a *attempt, s *saving, state snapshot) {
 	}
 	c.report(a.of, message.Checkpointed{
 		Task: a.name.Task, Attempt: a.name.Attempt,
-		Checkpoint: message.Checkpoint{CID: root, Fuel: state.fuel, CPU: state.cpu},
+		Checkpoint: *c.vouched(a, message.Checkpoint{CID: root, Fuel: state.fuel, CPU: state.cpu}),
 	})
+}
+
+// vouched has this node vouch for a state that the attempt came to, or that came here for it.
+func (c *core) vouched(a *attempt, s message.Checkpoint) *message.Checkpoint {
+	if a.receipt == nil || !s.Valid() {
+		return &s
+	}
+	v, err := task.Vouch(c.Key, a.receipt, s.State(a.name.Task))
+	if err != nil {
+		c.Log.Error("vouching for a checkpoint", "task", a.name.Task.String(), "err", err)
+	}
+	s.Voucher = v
+	return &s
 }

@@ -62,7 +62,8 @@ func Check(from task.PeerID, m *message.Message, k Knows) (*message.Message, err
 
 func refuse(why string) error { return fmt.Errorf("%w: %s", ErrRefused, why) }
 
-// report marks the leases of a report that nothing shows.
+// report marks the leases of a report that nothing shows, and leaves out the states that its
+// worker does not vouch for. Signatures of these are checked where one is of use.
 func report(from task.PeerID, m *message.Message, k Knows) *message.Message {
 	r := *m.Report
 	held := marker(&r.Held, func(h *message.Held) bool {
@@ -73,7 +74,15 @@ func report(from task.PeerID, m *message.Message, k Knows) *message.Message {
 		return e.Result.Worker == from && (k.Leased(e.Result.Task, e.Attempt, from) ||
 			Proves(e.Result.Receipt, e.Result.Task, from, k) == nil)
 	}, func(e *message.Ending) { e.Unproven = true })
-	if !held && !ended {
+	unvouched := func(s message.SavedState) bool {
+		v := s.Checkpoint.Voucher
+		return v == nil || v.Worker != from || !k.Led(v.Receipt.Leader, v.Receipt.Epoch)
+	}
+	saved := slices.ContainsFunc(r.Saved, unvouched)
+	if saved {
+		r.Saved = slices.DeleteFunc(slices.Clone(r.Saved), unvouched)
+	}
+	if !held && !ended && !saved {
 		return m
 	}
 	return &message.Message{Report: &r}

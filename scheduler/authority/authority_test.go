@@ -95,6 +95,34 @@ func TestWhoMaySay(t *testing.T) {
 	}
 }
 
+// TestStatesAreVouchedFor: a worker's own word about a state counts, with the receipt of a
+// leader that this member knows of.
+func TestStatesAreVouchedFor(t *testing.T) {
+	state := func(receipt *task.Receipt, n byte) message.SavedState {
+		c := message.Checkpoint{CID: task.RawCID(nil), Fuel: 1}
+		if receipt != nil {
+			v, err := task.Vouch(key(n), receipt, c.State(id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Voucher = v
+		}
+		return message.SavedState{Task: id, Attempt: message.Attempt{Epoch: 9, Seq: 1}, Checkpoint: c}
+	}
+	good := state(receipt(t, former, worker, id), worker)
+	m := &message.Message{Report: &message.Report{Saved: []message.SavedState{
+		state(nil, worker), good, state(receipt(t, former, member, id), member),
+		state(receipt(t, member, worker, id), worker),
+	}}}
+	got, err := Check(peer(worker), m, known{})
+	if err != nil || len(got.Report.Saved) != 1 || got.Report.Saved[0] != good {
+		t.Errorf("it says %+v (%v)", got.Report.Saved, err)
+	}
+	if len(m.Report.Saved) != 4 || m.Report.Saved[0].Checkpoint.Voucher != nil {
+		t.Error("the message was changed")
+	}
+}
+
 // TestLeasesAreShown: a lease that this member's books do not have is believed with a
 // receipt of a leader that it knows of, for that task, that worker and that attempt.
 func TestLeasesAreShown(t *testing.T) {

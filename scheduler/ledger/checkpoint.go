@@ -1,7 +1,10 @@
 package ledger
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
+	"fmt"
 	"time"
 
 	"godwit/task"
@@ -15,10 +18,47 @@ type Checkpoint struct {
 	// are the same on every machine. It is larger than 0.
 	Fuel uint64        `cbor:"2,keyasint"`
 	CPU  time.Duration `cbor:"3,keyasint"` // that the attempt had used; of all attempts before it too
+	// Voucher is the word of the worker that took it; nil where nobody signs anything, as in
+	// simulations.
+	Voucher *task.Voucher `cbor:"4,keyasint,omitempty"`
 }
 
 // Valid says whether a checkpoint that arrived can be one.
 func (c *Checkpoint) Valid() bool { return c.Fuel > 0 && c.CPU >= 0 && c.CID.Valid() }
+
+// State is what a worker vouches for with it.
+func (c *Checkpoint) State(id task.TaskID) task.State {
+	return task.State{Task: id, CID: c.CID, Fuel: c.Fuel, CPU: c.CPU}
+}
+
+// Vouched returns nil if a worker that had a lease of the task vouches for a checkpoint, and
+// its work can have been done by now. Who gave the lease is for the caller to look at.
+func (c *Checkpoint) Vouched(id task.TaskID, now time.Time) error {
+	if c.Voucher == nil {
+		return errors.New("nobody vouches for it")
+	}
+	if r := &c.Voucher.Receipt; !r.Plausible(c.Fuel, now) {
+		return fmt.Errorf("no machine does work of %d since %d, when the first lease of it was given", c.Fuel, r.Begun())
+	}
+	return c.Voucher.Verify(c.State(id))
+}
+
+// Bare is a checkpoint without who vouches for it, for a worker that goes on from it: the
+// lease that names it is signed. c may be nil.
+func (c *Checkpoint) Bare() *Checkpoint {
+	if c == nil || c.Voucher == nil {
+		return c
+	}
+	return &Checkpoint{CID: c.CID, Fuel: c.Fuel, CPU: c.CPU}
+}
+
+// signature is that of who vouches for it, nil for nobody's.
+func (c *Checkpoint) signature() []byte {
+	if c.Voucher == nil {
+		return nil
+	}
+	return c.Voucher.Signature
+}
 
 // Save takes in a checkpoint. The one of more work done is kept, so that
 // copies of a row agree in whatever order they hear. It says whether the row
@@ -32,5 +72,6 @@ func (r *Row) Save(c *Checkpoint) bool {
 }
 
 func compareCheckpoints(a, b *Checkpoint) int {
-	return cmp.Or(cmp.Compare(a.Fuel, b.Fuel), cmp.Compare(b.CID, a.CID), cmp.Compare(b.CPU, a.CPU))
+	return cmp.Or(cmp.Compare(a.Fuel, b.Fuel), cmp.Compare(b.CID, a.CID), cmp.Compare(b.CPU, a.CPU),
+		bytes.Compare(a.signature(), b.signature()))
 }

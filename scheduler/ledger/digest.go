@@ -68,6 +68,7 @@ func (r *Row) digest(h hash.Hash) {
 	if b := r.Best; b != nil {
 		writeString(h, string(b.CID))
 		writeNumbers(h, b.Fuel, uint64(b.CPU))
+		writeString(h, string(b.signature()))
 	}
 }
 

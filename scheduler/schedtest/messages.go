@@ -61,7 +61,8 @@ func (s *sample) ofSubmitters() []message.Message {
 
 // ofWorkers are those between a leader and a worker, but for hand-overs.
 func (s *sample) ofWorkers() []message.Message {
-	saved := message.Checkpoint{CID: task.RawCID([]byte("state")), Fuel: 7, CPU: time.Second}
+	saved := message.Checkpoint{CID: task.RawCID([]byte("state")), Fuel: 7, CPU: time.Second, Voucher: &task.Voucher{
+		Worker: s.id, Receipt: task.Receipt{Leader: s.id, Epoch: 3, Seq: 4, Issued: 5, Since: 2}, Signature: []byte("s")}}
 	return []message.Message{
 		{Place: &message.Place{Epoch: 3,
 			Leases:  []message.Lease{{Task: s.name, Attempt: s.a, TTL: time.Second, Left: task.MaxDuration}},
