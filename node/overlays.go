@@ -97,7 +97,7 @@ func (m *membership) detail() OverlayDetail {
 	f := m.Manifest()
 	return OverlayDetail{OverlayStatus: m.status(), Founder: f.Founder, Founded: f.Founded, Rules: OverlayRules{
 		Name: f.Name, Placement: f.Placement, Migration: f.Migration, Fairness: f.Fairness, Chunking: f.Chunking,
-		Coordinators: f.Group(), Replicas: max(1, f.Replicas),
+		Coordinators: f.Group(), Replicas: max(1, f.Replicas), Priorities: f.Priorities,
 		Admission: f.Admission.String(), Allowed: slices.Clone(f.Allowed), Trusted: slices.Clone(f.Trusted),
 	}}
 }
@@ -105,7 +105,7 @@ func (m *membership) detail() OverlayDetail {
 // apply puts the rules into a manifest to be signed.
 func (r *OverlayRules) apply(m *overlay.Manifest, now time.Time) {
 	m.Placement, m.Migration, m.Coordinators, m.Replicas = r.Placement, r.Migration, r.Coordinators, r.Replicas
-	m.Fairness, m.Chunking = r.Fairness, r.Chunking
+	m.Fairness, m.Chunking, m.Priorities = r.Fairness, r.Chunking, r.Priorities
 	m.Admission, m.Allowed = overlay.Open, nil
 	switch r.Admission {
 	case AdmitInvited:

@@ -74,9 +74,11 @@ type OverlayRules struct {
 	Trusted []task.PeerID `json:"trusted,omitempty"`
 	// Replicas is the least number of runs that must agree for every job; 0 and
 	// 1: what the job asks. At most task.MaxReplicas.
-	Replicas  int           `json:"replicas"`
-	Admission string        `json:"admission"`         // AdmitOpen ("" too), AdmitInvited or AdmitListed
-	Allowed   []task.PeerID `json:"allowed,omitempty"` // of AdmitListed; at most MaxAllowed
+	Replicas int `json:"replicas"`
+	// Priorities has the priorities of jobs count where anybody may join, as they do elsewhere.
+	Priorities bool          `json:"priorities"`
+	Admission  string        `json:"admission"`         // AdmitOpen ("" too), AdmitInvited or AdmitListed
+	Allowed    []task.PeerID `json:"allowed,omitempty"` // of AdmitListed; at most MaxAllowed
 	// RevokeInvitations voids the invitations made so far, of AdmitInvited: who
 	// joined with one is no member any more. It is an act, not a state: never set
 	// in what is read.
@@ -133,6 +135,9 @@ func (r *OverlayRules) checkAdmission() error {
 	default:
 		return fmt.Errorf("there is no admission %q: use one of %s, %s, %s", r.Admission, AdmitInvited, AdmitListed,
 			AdmitOpen)
+	}
+	if open := r.Admission == "" || r.Admission == AdmitOpen; r.Priorities && !open {
+		return fmt.Errorf("priorities always count with admission %q: leave the rule out", r.Admission)
 	}
 	if r.RevokeInvitations && r.Admission != AdmitInvited {
 		return fmt.Errorf("invitations go with admission %q: there are none to revoke", AdmitInvited)

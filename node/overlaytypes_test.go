@@ -47,6 +47,8 @@ func TestOverlayRulesCheck(t *testing.T) {
 		"trusted": {OverlayRules{Name: "lab", Trusted: many[:MaxTrusted]}, ""},
 		"many trusted": {OverlayRules{Name: "lab", Trusted: many[:MaxTrusted+1]},
 			"65 peers are on the list of those who"},
+		"priorities":       {OverlayRules{Name: "lab", Priorities: true}, ""},
+		"priorities too":   {OverlayRules{Name: "lab", Priorities: true, Admission: AdmitInvited}, "always count"},
 		"trusted twice":    {OverlayRules{Name: "lab", Trusted: []task.PeerID{many[0], many[0]}}, "twice"},
 		"revoking nothing": {OverlayRules{Name: "lab", RevokeInvitations: true}, `go with admission "invited"`},
 		"no placement":     {OverlayRules{Name: "lab", Placement: "nosuch"}, `there is no policy "nosuch": use one of `},

@@ -51,6 +51,9 @@ type Manifest struct {
 	// task's result, whatever its job asks for; at most task.MaxReplicas. 0 and 1
 	// leave it to the job.
 	Replicas int
+	// Priorities has what submitters say of their jobs' priorities count, of an Open overlay.
+	// Of others it always does, and this is false.
+	Priorities bool
 
 	Admission Admission
 	// Allowed are the members of a Listed overlay beside its founder, sorted and
@@ -201,6 +204,8 @@ func (m *Manifest) validateAdmission() error {
 		return fmt.Errorf("overlay: manifest allows %d peers, at most %d", len(m.Allowed), MaxAllowed)
 	case m.Admission != Invited && !m.InvitesFrom.IsZero():
 		return fmt.Errorf("overlay: manifest takes invitations back, but its admission is %v", m.Admission)
+	case m.Admission != Open && m.Priorities:
+		return fmt.Errorf("overlay: manifest has priorities count, which they do with admission %v: leave it out", m.Admission)
 	case !m.InvitesFrom.IsZero() && !plausible(m.InvitesFrom):
 		return errors.New("overlay: manifest has no plausible time to take invitations back")
 	}

@@ -30,7 +30,8 @@ type manifestWire struct {
 	Chunking     string    `cbor:"15,keyasint,omitempty"`
 	Trusted      [][]byte  `cbor:"16,keyasint,omitempty"`
 	// Edition is namedEdition in pools that go by their name, else 0.
-	Edition uint `cbor:"17,keyasint,omitempty"`
+	Edition    uint `cbor:"17,keyasint,omitempty"`
+	Priorities bool `cbor:"18,keyasint,omitempty"`
 }
 
 // namedEdition parts the open pools of programs that can lead one another from those that
@@ -120,6 +121,7 @@ func (m *Manifest) wire() (manifestWire, error) {
 		Name: m.Name, Founded: millis(m.Founded), Version: m.Version, Placement: m.Placement, Migration: m.Migration,
 		Coordinators: m.Coordinators, Replicas: m.Replicas, Admission: m.Admission,
 		InvitesFrom: millis(m.InvitesFrom), Signature: m.Signature, Fairness: m.Fairness, Chunking: m.Chunking,
+		Priorities: m.Priorities,
 	}
 	var err error
 	if m.Founder != "" {
@@ -150,6 +152,7 @@ func (w *manifestWire) manifest() (Manifest, error) {
 		Name: w.Name, Founded: fromMillis(w.Founded), Version: w.Version, Placement: w.Placement, Migration: w.Migration,
 		Coordinators: w.Coordinators, Replicas: w.Replicas, Admission: w.Admission,
 		InvitesFrom: fromMillis(w.InvitesFrom), Signature: w.Signature, Fairness: w.Fairness, Chunking: w.Chunking,
+		Priorities: w.Priorities,
 	}
 	var err error
 	if len(w.Founder) > 0 {

@@ -28,6 +28,18 @@ func manifestOf(tb interface {
 	return m, key
 }
 
+// TestPrioritiesRule: priorities are let count where they would not anyway, and nowhere else.
+func TestPrioritiesRule(t *testing.T) {
+	for _, a := range []Admission{Open, Invited, Listed} {
+		m, key := manifestOf(t, a, nil)
+		n := m.Next()
+		n.Priorities = true
+		if err := n.Sign(key); (err == nil) != (a == Open) {
+			t.Errorf("%v: signed with priorities: %v", a, err)
+		}
+	}
+}
+
 // someManifest draws manifests that their founder can sign.
 var someManifest = rapid.Custom(func(t *rapid.T) Manifest {
 	_, founder := someone(100)
@@ -48,6 +60,8 @@ var someManifest = rapid.Custom(func(t *rapid.T) Manifest {
 	}
 	slices.Sort(m.Trusted)
 	switch m.Admission {
+	case Open:
+		m.Priorities = rapid.Bool().Draw(t, "priorities")
 	case Invited:
 		m.InvitesFrom = epoch.Add(time.Duration(rapid.IntRange(0, 1e9).Draw(t, "from")) * time.Microsecond)
 	case Listed:

@@ -45,7 +45,7 @@ type claimant struct {
 // top is the job that is next; there must be one.
 func (cl *claimant) top() *job { return cl.jobs.items[0] }
 
-func (cl *claimant) priority() int { return cl.top().spec.Priority }
+func (cl *claimant) priority() int { return cl.top().priority }
 
 // weight is the claimant's beside others. Among owners all are alike, for each says
 // himself what his jobs weigh: weights divide then what he gets.
@@ -74,7 +74,7 @@ func (cs *claims) comesBefore(a, b *claimant) int {
 // fairer orders the jobs of one claimant: by priority, then the one with the fewest
 // slots by its weight, then by arrival.
 func fairer(a, b *job) int {
-	return cmp.Or(-cmp.Compare(a.spec.Priority, b.spec.Priority),
+	return cmp.Or(-cmp.Compare(a.priority, b.priority),
 		cmp.Compare(float64(a.held+a.given)/a.parts(), float64(b.held+b.given)/b.parts()), cmp.Compare(a.arrival, b.arrival))
 }
 

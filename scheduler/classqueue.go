@@ -26,7 +26,7 @@ type classJobs struct {
 
 // comesFirst orders jobs by priority, then by arrival.
 func comesFirst(a, b *job) int {
-	return cmp.Or(-cmp.Compare(a.spec.Priority, b.spec.Priority), cmp.Compare(a.arrival, b.arrival))
+	return cmp.Or(-cmp.Compare(a.priority, b.priority), cmp.Compare(a.arrival, b.arrival))
 }
 
 func compareClassJobs(a, b *classJobs) int { return cmp.Compare(a.name, b.name) }
@@ -65,7 +65,7 @@ func (q *classQueue) remove(j *job) {
 
 // queueByClass keeps the jobs by class if placements are to be made so.
 func (cs *claims) queueByClass() {
-	if cs.byClass = nil; !cs.c.dispatch.rated() || cs.c.cfg.Rules.Fairness != "" {
+	if cs.byClass = nil; !cs.c.dispatch.rated() || cs.c.cfg.Rules.Fairness != "" || cs.c.cfg.Rules.Open {
 		return
 	}
 	cs.byClass = &classQueue{index: map[string]*classJobs{}}
@@ -118,8 +118,8 @@ func (d *dispatch) decideByClass(priority int) (*queueView, []place.Placement) {
 // if there is none.
 func (q *classQueue) below(priority int) (next int, ok bool) {
 	for _, l := range q.lines {
-		if _, i := l.at(priority); i < len(l.jobs) && (!ok || l.jobs[i].spec.Priority > next) {
-			next, ok = l.jobs[i].spec.Priority, true
+		if _, i := l.at(priority); i < len(l.jobs) && (!ok || l.jobs[i].priority > next) {
+			next, ok = l.jobs[i].priority, true
 		}
 	}
 	return next, ok
@@ -127,8 +127,8 @@ func (q *classQueue) below(priority int) (next int, ok bool) {
 
 // at says between which places the jobs of a priority are.
 func (l *classJobs) at(priority int) (from, to int) {
-	from = sort.Search(len(l.jobs), func(i int) bool { return l.jobs[i].spec.Priority <= priority })
-	to = sort.Search(len(l.jobs), func(i int) bool { return l.jobs[i].spec.Priority < priority })
+	from = sort.Search(len(l.jobs), func(i int) bool { return l.jobs[i].priority <= priority })
+	to = sort.Search(len(l.jobs), func(i int) bool { return l.jobs[i].priority < priority })
 	return from, to
 }
 

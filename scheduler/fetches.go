@@ -70,7 +70,7 @@ func (t *jobTable) fetched(ev message.Fetched) {
 	}
 	j := f.job
 	if ev.Err != "" {
-		delete(t.jobs, j.id)
+		t.forgetJob(j)
 		later := t.c.cfg.RefusalPause
 		if ev.Wrong {
 			later = 0

@@ -64,14 +64,16 @@ type turn struct {
 	// queued says that its claimant claims for it: it is in claim.jobs, at place, or was
 	// put aside in this Step, with place -1. claim is nil while it neither waits nor
 	// holds a slot. counted is what of it is in claims.waits.
-	queued  bool
-	claim   *claimant
-	place   int
-	counted int
-	held    int    // leases that use a slot, or wait at a worker for one
-	given   int    // tasks of it that may be placed in this round
-	now     int    // those of a part
-	roamed  uint64 // the Step in which it was last tried anywhere: see roam
+	queued bool
+	claim  *claimant
+	// priority is the one that counts: see claims.priorityOf.
+	priority int
+	place    int
+	counted  int
+	held     int    // leases that use a slot, or wait at a worker for one
+	given    int    // tasks of it that may be placed in this round
+	now      int    // those of a part
+	roamed   uint64 // the Step in which it was last tried anywhere: see roam
 }
 
 // estimates are running means of what the tasks of a job take; 0 before one was measured.

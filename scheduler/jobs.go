@@ -22,7 +22,9 @@ func (t *jobTable) newJob(id task.JobID, l *ledger.Job) *job {
 	}
 	j.class = t.c.learnt.Class(l.Spec.Class)
 	j.wait.queued, j.place = map[uint64]bool{}, -1
+	j.priority = t.c.claims.priorityOf(j)
 	t.jobs[id] = j
+	t.accountOf(j.submitter).jobs[id] = j
 	return j
 }
 
@@ -91,6 +93,7 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 	id := s.Record.ID()
 	if j := t.jobs[id]; j != nil {
 		if j.state != jobFetching && from == j.submitter {
+			t.heardFrom(j)
 			t.answered(j)
 			t.offeredAgain(j, s.Have)
 		}
@@ -116,6 +119,7 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 	default:
 		l := &ledger.Job{Record: s.Record, Spec: spec, Submitter: from, Rows: map[uint64]*ledger.Row{}}
 		j := t.newJob(id, l)
+		t.heardFrom(j)
 		j.came = t.c.now
 		t.fetch(&fetching{key: coordinatorPrefix + ledger.JobKey(id), job: j, have: s.Have}, durable.JobBlocks(id, spec),
 			[]task.PeerID{from})
@@ -187,6 +191,7 @@ func (t *jobTable) got(from task.PeerID, g *message.Got) {
 	if err != nil {
 		return
 	}
+	t.heardFrom(j)
 	t.answered(j)
 	if g.Final {
 		t.finalAt(j, held, g.Signature)
@@ -340,7 +345,7 @@ func (t *jobTable) forgetOldest() bool {
 	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(j.id)})
 	t.c.replicas.Changed(replication.Key{Job: j.id, Kind: replication.Gone})
 	t.kept = slices.DeleteFunc(t.kept, func(id task.TaskID) bool { return id.Job == j.id })
-	delete(t.jobs, j.id)
+	t.forgetJob(j)
 	delete(t.c.ledger.Jobs, j.id)
 	return true
 }

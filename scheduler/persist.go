@@ -13,10 +13,12 @@ import (
 type jobTable struct {
 	c *Coordinator
 
-	jobs    map[task.JobID]*job
-	arrived uint64 // jobs ever taken in
-	fetches map[string]*fetching
-	kept    []task.TaskID // delivered tasks whose rows are still here, oldest first
+	jobs map[task.JobID]*job
+	// accounts are of the submitters that have a job in jobs.
+	accounts map[task.PeerID]*account
+	arrived  uint64 // jobs ever taken in
+	fetches  map[string]*fetching
+	kept     []task.TaskID // delivered tasks whose rows are still here, oldest first
 	// undelivered is the sum of the jobs' weights.
 	undelivered int64
 }

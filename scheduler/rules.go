@@ -27,6 +27,11 @@ type Rules struct {
 	// Replicas is the least number of runs that must agree, whatever a job asks
 	// for; 0 and 1 leave it to the job.
 	Replicas int
+
+	// Open says that anybody may be a member, under any number of keys. Whatever the
+	// policy, slots are divided among submitters then, and jobs' priorities are void,
+	// unless Priorities has them count.
+	Open, Priorities bool
 }
 
 // Govern has the coordinator follow rules from now on. With a policy that is not
@@ -47,21 +52,25 @@ func (c *Coordinator) Govern(r Rules) error {
 	if err := r.check(); err != nil {
 		return fmt.Errorf("scheduler: %w", err)
 	}
-	if r.Placement != c.cfg.Rules.Placement {
+	was := c.cfg.Rules
+	c.cfg.Rules = r
+	if r.Placement != was.Placement {
 		c.dispatch.goBy(policy)
 	}
-	if r.Migration != c.cfg.Rules.Migration {
+	if r.Migration != was.Migration {
 		c.migration.mover, c.migration.scanAt, c.migration.noticed = mover, time.Time{}, mover != nil && mover.Period() <= 0
 	}
-	if r.Fairness != c.cfg.Rules.Fairness {
-		c.claims.shareBy(r.Fairness)
+	if r.Open != was.Open || r.Priorities != was.Priorities {
+		c.claims.rankAll()
 	}
-	if r.Chunking != c.cfg.Rules.Chunking {
+	if r.Fairness != was.Fairness || r.Open != was.Open {
+		c.claims.shareAnew()
+	}
+	if r.Chunking != was.Chunking {
 		for _, j := range c.table.jobs {
 			c.chunks.endChunks(j)
 		}
 	}
-	c.cfg.Rules = r
 	c.claims.queueByClass()
 	return nil
 }

@@ -84,7 +84,7 @@ func (d *dispatch) stakes(j *job) []stake {
 		if s.claimant.jobs.len() > 0 {
 			s.priority = s.claimant.priority()
 		} else {
-			s.priority = -task.MaxPriority
+			s.priority = lastPriority
 		}
 	}
 	for _, h := range d.c.members.roster.all() {
@@ -100,7 +100,7 @@ func (d *dispatch) stakes(j *job) []stake {
 			running++
 			s := &stakes[place[l.job.claim]]
 			s.held[site]++
-			s.priority = max(s.priority, l.job.spec.Priority)
+			s.priority = max(s.priority, l.job.priority)
 			if d.mayMakeRoom(l, j) {
 				s.gives[site] = append(s.gives[site], l)
 			}
@@ -160,7 +160,7 @@ func (d *dispatch) divideAnew(stakes []stake) []share.Site {
 // it is asked here is nobody's turn.
 func (d *dispatch) anew() share.Policy {
 	if d.c.claims.fair.ideal == nil {
-		f := newFairness(d.c.cfg.Rules.Fairness)
+		f := fairnessOf(&d.c.cfg.Rules)
 		d.c.claims.fair.ideal = f.policy
 	}
 	return d.c.claims.fair.ideal
@@ -184,7 +184,7 @@ func (d *dispatch) shrink(j *job, stakes []stake, site, need int) (given int) {
 			continue
 		case d.c.claims.fair.terms.Levels:
 			n = min(n, s.held[site]-s.due[site])
-		case s.priority >= j.spec.Priority:
+		case s.priority >= j.priority:
 			continue
 		}
 		if n > 0 {
@@ -206,11 +206,11 @@ func (d *dispatch) shrink(j *job, stakes []stake, site, need int) (given int) {
 // givenUp chooses which tasks a claimant gives up: of those of its lowest priority that
 // which has most left. None of them loses anything.
 func (d *dispatch) givenUp(leases []*lease, n int) []*lease {
-	slices.SortStableFunc(leases, func(a, b *lease) int { return cmp.Compare(a.job.spec.Priority, b.job.spec.Priority) })
+	slices.SortStableFunc(leases, func(a, b *lease) int { return cmp.Compare(a.job.priority, b.job.priority) })
 	var out []*lease
 	for len(leases) > 0 && len(out) < n {
 		k := 1
-		for k < len(leases) && leases[k].job.spec.Priority == leases[0].job.spec.Priority {
+		for k < len(leases) && leases[k].job.priority == leases[0].job.priority {
 			k++
 		}
 		running := make([]share.Running, k)

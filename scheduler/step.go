@@ -164,7 +164,8 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 	}
 	c := &Coordinator{self: self, cfg: cfg, ledger: ledger.New()}
 	c.term = term{c: c, epoch: max(epoch, 1)}
-	c.table = jobTable{c: c, jobs: map[task.JobID]*job{}, fetches: map[string]*fetching{}}
+	c.table = jobTable{c: c, jobs: map[task.JobID]*job{}, accounts: map[task.PeerID]*account{},
+		fetches: map[string]*fetching{}}
 	c.members = membership{
 		c: c, hosts: map[task.PeerID]*host{}, backlog: map[task.PeerID]*host{},
 		roster: hostSet{which: allHosts}, idle: hostSet{which: idleHosts},
@@ -173,7 +174,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 	c.replicas = replication.New(self, &c.cfg.Timing, book{c})
 	c.seeker = seeker{c: c, sought: map[message.HoldName]*seeking{}}
 	c.learnt = newRates(c)
-	c.claims = claims{c: c, fair: newFairness(cfg.Rules.Fairness)}
+	c.claims = claims{c: c, fair: fairnessOf(&cfg.Rules)}
 	c.claims.queue = newTurns(c.claims.comesBefore, func(cl *claimant) *int { return &cl.place })
 	c.dispatch = dispatch{c: c, forecast: place.Unknown{}}
 	c.dispatch.goBy(policy)

@@ -21,10 +21,10 @@ import (
 // for at workers in like parts, too. A job that is alone at its priority, where no guard
 // keeps slots idle, is asked for no turn: it gets all, ahead as well, in one round.
 
-// shareBy has slots divided by another policy from now on, which must be known.
-func (cs *claims) shareBy(spec string) {
+// shareAnew has slots divided as the rules say now, whose policy must be known.
+func (cs *claims) shareAnew() {
 	was := cs.fair.terms
-	f := newFairness(spec)
+	f := fairnessOf(&cs.c.cfg.Rules)
 	cs.fair.policy, cs.fair.further, cs.fair.ideal, cs.fair.terms = f.policy, f.further, nil, f.terms
 	cs.c.timers.Set(cs.c.now, reminder{ask: true}) // it may give what the other kept
 	if was.PerOwner == f.terms.PerOwner && was.First == f.terms.First {
@@ -160,18 +160,18 @@ func (d *dispatch) putAside(j *job) {
 // nothing is to be kept free.
 func (d *dispatch) alone(cl *claimant) bool {
 	if d.c.claims.fair.terms.Guarded || d.c.claims.queue.len() > 0 &&
-		d.c.claims.nextInTurn().spec.Priority == cl.priority() {
+		d.c.claims.nextInTurn().priority == cl.priority() {
 		return false
 	}
 	j, other := cl.jobs.second()
-	return !other || j.spec.Priority < cl.priority()
+	return !other || j.priority < cl.priority()
 }
 
 // demand is how many tasks of the claimant's highest priority could run, up to most.
 func (d *dispatch) demand(cl *claimant, most int) int {
 	n := 0
 	for _, j := range cl.jobs.items {
-		if j.spec.Priority == cl.priority() && d.mayRun(j) {
+		if j.priority == cl.priority() && d.mayRun(j) {
 			n += j.waitingCount()
 		}
 		if n >= most {

@@ -32,6 +32,9 @@ func (c *Coordinator) Job(id task.JobID, page message.Page) (message.JobStatus, 
 	st := message.NewJobStatus(j.id, j.spec, j.submitter, j.summary())
 	st.Held = j.ledger.Facts.Done.Count() + j.ledger.Facts.Failed.Minus(j.ledger.Facts.Done).Count()
 	st.Final = j.told
+	if j.state == jobOpen {
+		st.Note = c.claims.unheeded(j)
+	}
 	if page.Limit <= 0 {
 		return st, true
 	}
@@ -165,7 +168,11 @@ func (q *inquiry) whyNot(i uint64) []Why {
 	if reason := c.table.heldUp(j); reason != "" {
 		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}
 	}
-	return j.whoseTurn(q.avoiding(j.workersOf(i)))
+	out := j.whoseTurn(q.avoiding(j.workersOf(i)))
+	if reason := c.claims.unheeded(j); reason != "" {
+		out = append(slices.Clip(out), Why{Reason: reason})
+	}
+	return out
 }
 
 // whoseTurn adds what was last said of the job's claim beside others': first that they

@@ -59,6 +59,13 @@ func admissionText(r *node.OverlayRules) string {
 	return "open: everybody"
 }
 
+func prioritiesText(r *node.OverlayRules) string {
+	if r.Priorities || r.Admission == node.AdmitInvited || r.Admission == node.AdmitListed {
+		return "as jobs ask"
+	}
+	return "void: anybody could ask for any"
+}
+
 // beliefText says whether a member is held to be there, and why.
 func beliefText(m *node.Member) string {
 	if m.Belief == "" || m.Belief == "there" {

@@ -22,7 +22,7 @@ type rulesFlags struct {
 	coordinators, replicas int
 	admission              string
 	allow, trust           []string
-	revoke                 bool
+	priorities, revoke     bool
 }
 
 func (r *rulesFlags) add(f *pflag.FlagSet) {
@@ -42,6 +42,8 @@ func (r *rulesFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&r.trust, "trust", nil,
 		"`ID` of a peer that may coordinate; then no other may (repeatable; together the whole list)")
 	f.IntVar(&r.replicas, "replicas", 0, "at least `N` runs of every task must agree; what the job asks is the usual")
+	f.BoolVar(&r.priorities, "priorities", false, "the priorities of jobs count, with --admission open, too, where "+
+		"otherwise all jobs are equal; with another admission they always do")
 	f.StringVar(&r.admission, "admission", "", "`WHO` may join: open (the usual), invited, or listed (see --allow)")
 	f.StringArrayVar(&r.allow, "allow", nil,
 		"`ID` of a peer that may join, for --admission listed (repeatable; together the whole list)")
@@ -50,7 +52,7 @@ func (r *rulesFlags) add(f *pflag.FlagSet) {
 // given says whether any rule was.
 func (r *rulesFlags) given(f *pflag.FlagSet) bool {
 	return r.revoke || slices.ContainsFunc([]string{"placement", "migration", "fairness", "chunking", "coordinators",
-		"trust", "replicas", "admission", "allow"}, f.Changed)
+		"trust", "replicas", "priorities", "admission", "allow"}, f.Changed)
 }
 
 // apply changes the rules whose flags were given.
@@ -79,6 +81,12 @@ func (r *rulesFlags) apply(f *pflag.FlagSet, rules *node.OverlayRules) error {
 		if r.admission != node.AdmitListed {
 			rules.Allowed = nil // the list goes with its rule
 		}
+		if r.admission != node.AdmitOpen {
+			rules.Priorities = false // likewise
+		}
+	}
+	if given("priorities") {
+		rules.Priorities = r.priorities
 	}
 	if given("allow") {
 		rules.Allowed = peerIDs(r.allow)
@@ -113,6 +121,9 @@ func checkRules(rules *node.OverlayRules) error {
 func rulesHint(rules *node.OverlayRules) string {
 	if len(rules.Allowed) > 0 && rules.Admission != node.AdmitListed {
 		return "--allow goes with --admission " + node.AdmitListed
+	}
+	if rules.Priorities && rules.Admission != node.AdmitOpen && rules.Admission != "" {
+		return "--priorities goes with --admission " + node.AdmitOpen
 	}
 	for _, p := range slices.Concat(rules.Allowed, rules.Trusted) {
 		if _, err := p.PublicKey(); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"godwit/lab/table"
 	"godwit/scheduler/message"
+	"godwit/task"
 )
 
 // A Job is what --json prints.
@@ -36,6 +37,9 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 	fmt.Fprintf(out, "name       %s, submitted %s ago to %s\n", st.Name, table.Ago(st.Submitted), st.Overlay)
 	fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %d failed\n",
 		st.State, st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.Tasks.Failed)
+	if st.Note != "" {
+		fmt.Fprintf(out, "note       %s\n", task.ClipMessage(st.Note))
+	}
 	fmt.Fprintf(out, "cpu        %s useful, %s wasted\n", table.Seconds(st.UsefulCPU), table.Seconds(st.WastedCPU))
 	if st.Migrations > 0 {
 		fmt.Fprintf(out, "moved      %d times\n", st.Migrations)

@@ -36,8 +36,10 @@ type JobStatus struct {
 	State     string      `json:"state"`
 	Error     string      `json:"error,omitempty"` // why it was refused
 	// Reason is why the job does not go on for now, for people; "" if it does.
-	Reason string     `json:"reason,omitempty"`
-	Tasks  TaskCounts `json:"tasks"`
+	Reason string `json:"reason,omitempty"`
+	// Note is what of the job's wishes does not count in its overlay, and why; "" for nothing.
+	Note  string     `json:"note,omitempty"`
+	Tasks TaskCounts `json:"tasks"`
 	// Held is how many results the submitter has, Final whether it has all
 	// there will be.
 	Held       uint64  `json:"held"`

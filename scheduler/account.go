@@ -1,0 +1,121 @@
+package scheduler
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"godwit/task"
+)
+
+// In an open overlay anybody may be a member, and hand jobs in, under as many keys as he
+// likes. What a submitter says of himself counts for nothing there: slots are divided among
+// submitters, whatever the policy that divides them, priorities are void unless the rules
+// let them count, and a submitter that is known by the word of others alone comes after
+// those that have spoken.
+
+// An account is what a submitter has here. There is one for each that has a job in the table.
+type account struct {
+	jobs map[task.JobID]*job // in the table, over or not
+	// heard says that the submitter itself has spoken to this leader.
+	heard bool
+}
+
+// lastPriority is below each that a job can ask for: that of a submitter that was not heard.
+const lastPriority = -task.MaxPriority - 1
+
+// accountOf returns a submitter's account, made if there is none.
+func (t *jobTable) accountOf(submitter task.PeerID) *account {
+	a := t.accounts[submitter]
+	if a == nil {
+		a = &account{jobs: map[task.JobID]*job{}}
+		t.accounts[submitter] = a
+	}
+	return a
+}
+
+// forgetJob takes a job out of the table.
+func (t *jobTable) forgetJob(j *job) {
+	delete(t.jobs, j.id)
+	a := t.accounts[j.submitter]
+	if delete(a.jobs, j.id); len(a.jobs) == 0 {
+		delete(t.accounts, j.submitter)
+	}
+}
+
+// heardFrom notes that the submitter of a job has spoken: from then on all its jobs have
+// their turns as others' have.
+func (t *jobTable) heardFrom(j *job) {
+	a := t.accountOf(j.submitter)
+	if a.heard {
+		return
+	}
+	a.heard = true
+	for _, id := range slices.Sorted(maps.Keys(a.jobs)) {
+		t.c.claims.rank(a.jobs[id])
+	}
+}
+
+// priorityOf is the priority of a job that counts, under the overlay's rules.
+func (cs *claims) priorityOf(j *job) int {
+	r := &cs.c.cfg.Rules
+	switch {
+	case !r.Open:
+		return j.spec.Priority
+	case !cs.c.table.accountOf(j.submitter).heard:
+		return lastPriority
+	case r.Priorities:
+		return j.spec.Priority
+	}
+	return 0
+}
+
+// rank has a job stand where its priority puts it now.
+func (cs *claims) rank(j *job) {
+	p := cs.priorityOf(j)
+	if p == j.priority {
+		return
+	}
+	if j.queued {
+		cs.byClass.remove(j)
+	}
+	waits := j.place >= 0
+	if waits {
+		cs.rests(j)
+	}
+	j.priority = p
+	if waits {
+		cs.joins(j)
+	}
+	if j.queued {
+		cs.byClass.add(j)
+	}
+	cs.c.dispatch.widened = true
+}
+
+// rankAll does so for all jobs, when the rules have changed.
+func (cs *claims) rankAll() {
+	for _, id := range slices.Sorted(maps.Keys(cs.c.table.jobs)) {
+		cs.rank(cs.c.table.jobs[id])
+	}
+}
+
+// unheeded says what of a job's wishes does not count, or "".
+func (cs *claims) unheeded(j *job) string {
+	switch r := &cs.c.cfg.Rules; {
+	case !r.Open:
+	case j.priority == lastPriority:
+		return "this leader knows the job by the word of others alone: jobs of submitters that it has heard go first"
+	case j.priority != j.spec.Priority:
+		return fmt.Sprintf("its priority of %d does not count: the overlay is open to everybody, so all jobs are equal "+
+			"unless its rules say priorities: true", j.spec.Priority)
+	}
+	return ""
+}
+
+// fairnessOf returns what slots are divided by under those rules.
+func fairnessOf(r *Rules) fairness {
+	f := newFairness(r.Fairness)
+	f.terms.PerOwner = f.terms.PerOwner || r.Open
+	return f
+}
