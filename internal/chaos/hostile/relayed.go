@@ -12,7 +12,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/client"
-	ma "github.com/multiformats/go-multiaddr"
 )
 
 const (
@@ -120,11 +119,11 @@ func (f *field) pump(ctx context.Context, at peer.AddrInfo, most int64) (int64, 
 	if err := reserve(ctx, to, at); err != nil {
 		return 0, fmt.Errorf("reserving: %w", err)
 	}
-	through, err := ma.NewMultiaddr(fmt.Sprintf("%s/p2p/%s/p2p-circuit", at.Addrs[0], at.ID))
+	through, err := peer.AddrInfoFromString(fmt.Sprintf("%s/p2p/%s/p2p-circuit/p2p/%s", at.Addrs[0], at.ID, to.ID()))
 	if err != nil {
 		return 0, err
 	}
-	if err := from.Connect(ctx, peer.AddrInfo{ID: to.ID(), Addrs: []ma.Multiaddr{through}}); err != nil {
+	if err := from.Connect(ctx, *through); err != nil {
 		return 0, fmt.Errorf("connecting: %w", err)
 	}
 	s, err := from.NewStream(network.WithAllowLimitedConn(ctx, "pump"), to.ID(), pumpName)
