@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -129,12 +130,17 @@ func (c *Coordinator) absorbRecord(from task.PeerID, id task.JobID, value []byte
 	if j := c.table.jobs[id]; j != nil && j.state != jobFetching {
 		return nil
 	}
-	if len(c.table.jobs) >= 2*c.cfg.MaxJobs { // as many as two sides of a split have
-		return fmt.Errorf("the leader has %d jobs", len(c.table.jobs))
+	if why := c.table.fullOfTold(int64(len(value))); why != "" {
+		return errors.New(why)
 	}
 	l, err := addRecord(&c.cfg, c.ledger, id, value)
 	if err != nil {
 		return err
+	}
+	const sides = 2 // of a split, each of which may have taken in as many
+	if why := c.table.beyond(l.Spec, l.Submitter, recordBytes(&l.Record), sides); why != "" {
+		delete(c.ledger.Jobs, id)
+		return errors.New(why)
 	}
 	delete(c.table.fetches, coordinatorPrefix+ledger.JobKey(id)) // if its submitter had offered it
 	j := c.table.newJob(id, l)

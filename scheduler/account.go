@@ -17,8 +17,20 @@ import (
 // An account is what a submitter has here. There is one for each that has a job in the table.
 type account struct {
 	jobs map[task.JobID]*job // in the table, over or not
+	own  pile
 	// heard says that the submitter itself has spoken to this leader.
 	heard bool
+}
+
+// bookJob has a job count as its submitter's, in place of one of the same record.
+func (t *jobTable) bookJob(j *job) {
+	a := t.accountOf(j.submitter)
+	if a.jobs[j.id] == nil {
+		size := recordBytes(&j.ledger.Record)
+		a.own.add(1, size)
+		t.pileOf(a).add(1, size)
+	}
+	a.jobs[j.id] = j
 }
 
 // lastPriority is below each that a job can ask for: that of a submitter that was not heard.
@@ -37,7 +49,9 @@ func (t *jobTable) accountOf(submitter task.PeerID) *account {
 // forgetJob takes a job out of the table.
 func (t *jobTable) forgetJob(j *job) {
 	delete(t.jobs, j.id)
-	a := t.accounts[j.submitter]
+	a, size := t.accounts[j.submitter], recordBytes(&j.ledger.Record)
+	a.own.add(-1, -size)
+	t.pileOf(a).add(-1, -size)
 	if delete(a.jobs, j.id); len(a.jobs) == 0 {
 		delete(t.accounts, j.submitter)
 	}
@@ -50,6 +64,8 @@ func (t *jobTable) heardFrom(j *job) {
 	if a.heard {
 		return
 	}
+	t.told.add(-a.own.jobs, -a.own.bytes)
+	t.heard.add(a.own.jobs, a.own.bytes)
 	a.heard = true
 	for _, id := range slices.Sorted(maps.Keys(a.jobs)) {
 		t.c.claims.rank(a.jobs[id])

@@ -1,7 +1,7 @@
 package scheduler
 
 import (
-	"fmt"
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -24,7 +24,7 @@ func (t *jobTable) newJob(id task.JobID, l *ledger.Job) *job {
 	j.wait.queued, j.place = map[uint64]bool{}, -1
 	j.priority = t.c.claims.priorityOf(j)
 	t.jobs[id] = j
-	t.accountOf(j.submitter).jobs[id] = j
+	t.bookJob(j)
 	return j
 }
 
@@ -114,9 +114,12 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 		refuse(t.c.cfg.Rules.lessThan(spec.Replicas), 0)
 	case s.Record.Submitter() != from:
 		refuse("only its submitter may offer a job", 0)
-	case len(t.jobs) >= t.c.cfg.MaxJobs && !t.forgetOldest():
-		refuse(fmt.Sprintf("the leader has %d jobs, and takes no more for now", len(t.jobs)), t.c.cfg.RetryMax)
 	default:
+		size := recordBytes(&s.Record)
+		if why := cmp.Or(t.beyond(spec, from, size, 1), t.full(from, size)); why != "" {
+			refuse(why, t.c.cfg.RetryMax)
+			return
+		}
 		l := &ledger.Job{Record: s.Record, Spec: spec, Submitter: from, Rows: map[uint64]*ledger.Row{}}
 		j := t.newJob(id, l)
 		t.heardFrom(j)
@@ -329,15 +332,8 @@ func (t *jobTable) end(j *job, reason string) {
 	t.c.touch(j)
 }
 
-// forgetOldest makes room for a new job: it drops the oldest one whose
-// submitter was told that it has everything, and reports whether there was one.
-func (t *jobTable) forgetOldest() bool {
-	jobs := t.inOrder()
-	k := slices.IndexFunc(jobs, func(j *job) bool { return j.told })
-	if k < 0 {
-		return false
-	}
-	j := jobs[k]
+// forget drops a job that is over, here and at followers.
+func (t *jobTable) forget(j *job) {
 	for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
 		t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: j.id, Index: i})})
 	}
@@ -347,7 +343,6 @@ func (t *jobTable) forgetOldest() bool {
 	t.kept = slices.DeleteFunc(t.kept, func(id task.TaskID) bool { return id.Job == j.id })
 	t.forgetJob(j)
 	delete(t.c.ledger.Jobs, j.id)
-	return true
 }
 
 // mapKeys returns a map's keys in no order: sort them.

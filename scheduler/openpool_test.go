@@ -28,7 +28,8 @@ type openPool struct {
 	placed  map[task.JobID]int // leases
 	refused map[task.JobID]string
 	nonce   uint64
-	lost    int // tasks that were stopped with nothing saved
+	told    uint64 // messages
+	lost    int    // tasks that were stopped with nothing saved
 }
 
 // A poolMember is one of its machines.
@@ -212,14 +213,19 @@ func (p *openPool) record(submitter int, tasks uint64, takes time.Duration, chan
 // submit has a submitter hand a job in.
 func (p *openPool) submit(submitter int, tasks uint64, takes time.Duration, change func(*task.Job)) task.JobID {
 	rec := p.record(submitter, tasks, takes, change)
+	p.offer(submitter, rec)
+	return rec.ID()
+}
+
+func (p *openPool) offer(submitter int, rec task.Record) {
 	_, from := schedtest.Identity(submitter)
 	p.step(message.Received{From: from, Message: message.Message{Submit: &message.Submit{Record: rec}}})
-	return rec.ID()
 }
 
 // tell has a member tell of jobs as a coordinator before it would.
 func (p *openPool) tell(m *poolMember, recs ...task.Record) {
-	k := &message.Known{Epoch: 1, Session: 1, Seq: 1}
+	p.told++
+	k := &message.Known{Epoch: 1, Session: 1, Seq: p.told}
 	for _, rec := range recs {
 		k.Pairs = append(k.Pairs, message.Pair{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()})
 	}

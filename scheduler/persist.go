@@ -16,9 +16,11 @@ type jobTable struct {
 	jobs map[task.JobID]*job
 	// accounts are of the submitters that have a job in jobs.
 	accounts map[task.PeerID]*account
-	arrived  uint64 // jobs ever taken in
-	fetches  map[string]*fetching
-	kept     []task.TaskID // delivered tasks whose rows are still here, oldest first
+	// heard are the jobs of submitters that have spoken, told all others.
+	heard, told pile
+	arrived     uint64 // jobs ever taken in
+	fetches     map[string]*fetching
+	kept        []task.TaskID // delivered tasks whose rows are still here, oldest first
 	// undelivered is the sum of the jobs' weights.
 	undelivered int64
 }
