@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	usualSteps = 60_000 // of TestHostileMember
+	usualSteps = 30_000 // of TestHostileMember
 	worldSteps = 3000   // of one world
 	worldHosts = 5      // honest: a leader, two followers, two more
 )
