@@ -92,6 +92,9 @@ func (m *Member) claimedBy(from task.PeerID, msg *message.Message) {
 // knows is a member as authority asks it about others.
 type knows struct{ m *Member }
 
+// Self implements authority.Knows.
+func (k knows) Self() task.PeerID { return k.m.p.cfg.Self }
+
 // Member implements authority.Knows.
 func (k knows) Member(peer task.PeerID) bool {
 	_, here := k.m.view.Member(peer)
@@ -100,9 +103,9 @@ func (k knows) Member(peer task.PeerID) bool {
 }
 
 // Leads implements authority.Knows.
-func (k knows) Leads(peer task.PeerID) bool {
-	leader, _ := k.m.lease.Leader()
-	return leader == peer
+func (k knows) Leads(peer task.PeerID) (epoch uint64, leads bool) {
+	leader, epoch := k.m.lease.Leader()
+	return epoch, leader == peer
 }
 
 // Submitter implements authority.Knows.

@@ -26,6 +26,17 @@ type swarm struct {
 	hosts    []*host
 	jobs     map[task.JobID]*task.Job
 	story    []string // who led when
+	outside  outside  // nil for nobody
+}
+
+// An outside is who is no host of a swarm and has to do with it: it sees all that is said.
+type outside interface {
+	there(peer task.PeerID) bool
+	// said is told what goes over the wire, and returns it as it arrives.
+	said(from, to task.PeerID, m message.Message) message.Message
+	offered(from, to task.PeerID, l Lease)
+	gossiped(a *overlay.Advert)
+	did(h *host, e message.Effect)
 }
 
 // A host is a peer of a swarm and what its driver has.
@@ -156,6 +167,11 @@ func (s *swarm) of(id task.PeerID) *host {
 	return &host{}
 }
 
+// there reports whether a peer answers.
+func (s *swarm) there(id task.PeerID) bool {
+	return s.of(id).up || s.outside != nil && s.outside.there(id)
+}
+
 // settle carries out what all hosts have gathered, until nothing is left.
 func (s *swarm) settle() {
 	for again := true; again; {
@@ -183,6 +199,9 @@ func (h *host) carryOut(e Effect) {
 			h.do(e.From, machine)
 		}
 	case Gossip:
+		if s.outside != nil {
+			s.outside.gossiped(&e.Advert)
+		}
 		for _, o := range s.hosts {
 			if o.up && o != h {
 				o.tell(Advertised{Advert: e.Advert})
@@ -193,15 +212,18 @@ func (h *host) carryOut(e Effect) {
 			o := s.of(to)
 			if o.up {
 				o.tell(LeaseSaid{Of: o.m, From: h.id, Lease: e.Lease})
+			} else if s.outside != nil {
+				s.outside.offered(h.id, to, e.Lease)
 			}
-			h.tell(LeaseTaken{Of: h.m, By: to, Renewal: o.up && e.Lease.Kind == Renewal, Silent: !o.up})
+			there := s.there(to)
+			h.tell(LeaseTaken{Of: h.m, By: to, Renewal: there && e.Lease.Kind == Renewal, Silent: !there})
 		}
 	case Probe:
-		h.tell(Probed{Peer: e.Peer, There: s.of(e.Peer).up})
+		h.tell(Probed{Peer: e.Peer, There: s.there(e.Peer)})
 	case ProbeVia:
-		h.tell(ProbedVia{Peer: e.Peer, Via: e.Via, There: s.of(e.Peer).up})
+		h.tell(ProbedVia{Peer: e.Peer, Via: e.Via, There: s.there(e.Peer)})
 	case Ping:
-		h.tell(Pinged{Peer: e.Peer, There: s.of(e.Peer).up})
+		h.tell(Pinged{Peer: e.Peer, There: s.there(e.Peer)})
 	case LeadershipChanged:
 		s.story = append(s.story, s.now.Sub(schedtest.Start).String()+" "+string('0'+rune(h.n)))
 	}
@@ -213,6 +235,9 @@ func (h *host) carryOut(e Effect) {
 // do carries out an effect of a machine: tasks take a second and are prepared at once.
 func (h *host) do(from Machine, e message.Effect) {
 	answer := func(ev message.Event) { h.tell(Answered{Of: h.m, To: from, Event: ev}) }
+	if h.s.outside != nil {
+		h.s.outside.did(h, e)
+	}
 	switch e := e.(type) {
 	case message.Persist:
 		if h.disk[e.Key] = e.Value; e.Value == nil {
@@ -220,22 +245,46 @@ func (h *host) do(from Machine, e message.Effect) {
 		}
 	case message.Send:
 		if o := h.s.of(e.To); o.up {
-			msg := e.Message
-			o.tell(Said{Of: o.m, From: h.id, Message: &msg})
+			h.said(o, e.Message)
+		} else if h.s.outside != nil {
+			h.s.outside.said(h.id, e.To, e.Message)
 		}
 	case message.Fetch:
 		answer(message.Fetched{Key: e.Key})
 	case message.Prepare:
-		answer(message.Prepared{ID: e.Job, Job: h.s.jobs[e.Job]})
+		if spec := h.s.jobs[e.Job]; spec == nil {
+			answer(message.Prepared{ID: e.Job, Err: "nobody has the job's files"})
+		} else {
+			answer(message.Prepared{ID: e.Job, Job: spec})
+		}
 	case message.Start:
 		name := message.AttemptName{Task: e.Task, Attempt: e.Attempt}
 		h.running[name], h.receipts[name] = h.s.now.Add(time.Second), e.Receipt
 	case message.Stop:
+		if e.Save {
+			answer(message.NotSaved{Task: e.Task, Attempt: e.Attempt, Reason: "a swarm saves nothing"})
+			break
+		}
 		h.end(message.AttemptName{Task: e.Task, Attempt: e.Attempt}, task.Interrupted)
+	case message.HandOver:
+		answer(message.NotHanded{Task: e.Task, Attempt: e.Attempt, Reason: "a swarm hands nothing over"})
+	case message.Expect:
+		answer(message.NotArrived{Task: e.Task, Attempt: e.Attempt, Reason: "a swarm hands nothing over"})
 	case message.Outrun:
 		h.tell(Outrun{Of: h.m, From: e.From, Epoch: e.Epoch})
 	}
 }
+
+// said brings a message to another host.
+func (h *host) said(o *host, m message.Message) {
+	if h.s.outside != nil {
+		m = h.s.outside.said(h.id, o.id, m)
+	}
+	o.tell(Said{Of: o.m, From: h.id, Message: &m})
+}
+
+// answer is the right result of a task.
+func answer(id task.TaskID) string { return "result of " + id.String() }
 
 func (h *host) end(name message.AttemptName, o task.Outcome) {
 	if _, ok := h.running[name]; !ok {
@@ -244,7 +293,7 @@ func (h *host) end(name message.AttemptName, o task.Outcome) {
 	delete(h.running, name)
 	r := task.Result{Task: name.Task, Outcome: o, Wall: time.Second, Receipt: h.receipts[name]}
 	if o == task.Completed {
-		b := []byte("result of " + name.Task.String())
+		b := []byte(answer(name.Task))
 		r.Outputs = []task.Output{{Name: "stdout", CID: task.RawCID(b), Size: int64(len(b)), Inline: b}}
 	}
 	key, _ := schedtest.Identity(h.n)
@@ -316,9 +365,15 @@ func (s *swarm) leader() *host {
 }
 
 // submit offers a job of n tasks at a host.
-func (h *host) submit(n uint64) task.JobID {
+func (h *host) submit(n uint64) task.JobID { return h.submitAs(n, 0) }
+
+// submitAs offers one that a number tells from others.
+func (h *host) submitAs(n uint64, nonce byte) task.JobID {
 	key, _ := schedtest.Identity(h.n)
-	rec := schedtest.Job(h.s.tb, key, n, func(j *task.Job) { j.Overlay = string(h.m.ID()) })
+	rec := schedtest.Job(h.s.tb, key, n, func(j *task.Job) {
+		j.Overlay = string(h.m.ID())
+		j.Nonce[0] = nonce
+	})
 	spec, err := rec.Open()
 	if err != nil {
 		h.s.tb.Fatal(err)

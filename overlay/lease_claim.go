@@ -125,13 +125,10 @@ func (l *Lease) compare(a, b task.PeerID) int {
 }
 
 // Led reports whether a peer may have led in an epoch, as far as this member saw: it led, or
-// stood by, or settled members' adverts said that it does.
+// stood by. That it says so is not enough, however long it has been known: a claim that is
+// noted gives no leases.
 func (l *Lease) Led(p task.PeerID, epoch uint64) bool {
-	if epoch != epochOf(Term(epoch), p) {
-		return false
-	}
-	_, noted := l.noted[p]
-	return p == l.self || noted && l.roll.Settled(p) || slices.Contains(l.leaders, p)
+	return epoch == epochOf(Term(epoch), p) && (p == l.self || slices.Contains(l.leaders, p))
 }
 
 // Remember takes in peers that led or stood by, before Restart too.

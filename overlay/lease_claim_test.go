@@ -165,3 +165,21 @@ func lie(t *rapid.T, s *leaseSim, names []task.PeerID) {
 		s.carry(to, l.Handed(from, Renewal{e, []task.PeerID{to}}, s.now))
 	}
 }
+
+// A claim that is noted gives no leases, however long its maker has been known: receipts are
+// believed of those that this member followed, or that they named.
+func TestNotedDidNotLead(t *testing.T) {
+	now := epoch
+	l := NewLease("self", 0, now)
+	l.Trust(&rollOf{members: []task.PeerID{"a", "b", "self", "z"}})
+	first := NextEpoch(0, "a")
+	l.Claimed("a", Renewal{first, []task.PeerID{"a", "b"}}, now)
+	claimed := NextEpoch(first, "z")
+	l.Claimed("z", Renewal{Epoch: claimed}, now)
+	if !l.Noted("z") || l.Led("z", claimed) {
+		t.Errorf("z claims to lead: noted %v, led %v", l.Noted("z"), l.Led("z", claimed))
+	}
+	if !l.Led("a", first) || !l.Led("b", NextEpoch(first, "b")) || l.Led("a", claimed) {
+		t.Error("a led, b stood by, and a bears another tag")
+	}
+}

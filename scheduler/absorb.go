@@ -51,7 +51,7 @@ func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, erro
 	}
 	i, row, err := decodeRow(j.ledger, p)
 	if err == nil {
-		err = verifyRow(row, j.spec, task.TaskID{Job: id, Index: i})
+		err = verifyRow(row, j.ledger.Rows[i], j.spec, task.TaskID{Job: id, Index: i}, false)
 	}
 	if err == nil && c.cfg.Key != nil {
 		c.dropUnproven(from, row, task.TaskID{Job: id, Index: i})
@@ -62,16 +62,18 @@ func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, erro
 	return id, err
 }
 
-// verifyRow checks what workers signed in a row of a task, and that the job asks for it.
-func verifyRow(row *ledger.Row, spec *task.Job, id task.TaskID) error {
+// verifyRow checks what others signed in a row of a task, and that the job asks for it:
+// what workers did, and with receipts the leaders that these name. What ours, which may be
+// nil, has was checked before.
+func verifyRow(row, ours *ledger.Row, spec *task.Job, id task.TaskID, receipts bool) error {
 	verify := func(r *task.Result, completed bool) error {
-		if r.Task != id || (r.Outcome == task.Completed) != completed {
+		switch {
+		case r.Task != id || (r.Outcome == task.Completed) != completed:
 			return fmt.Errorf("a result of task %v that %v", r.Task, r.Outcome)
+		case ours.Has(r):
+			return nil
 		}
-		if err := r.Verify(); err != nil {
-			return err
-		}
-		return spec.CheckOutputs(r.Outputs)
+		return verifyResult(r, spec, receipts)
 	}
 	for i := range row.Results {
 		if err := verify(&row.Results[i], true); err != nil {
@@ -84,6 +86,22 @@ func verifyRow(row *ledger.Row, spec *task.Job, id task.TaskID) error {
 		}
 	}
 	return nil
+}
+
+func verifyResult(r *task.Result, spec *task.Job, receipts bool) error {
+	if err := r.Verify(); err != nil {
+		return err
+	}
+	switch {
+	case !receipts:
+	case r.Receipt == nil:
+		return fmt.Errorf("nothing shows that %s had the lease of the task", r.Worker)
+	default:
+		if err := r.Receipt.Verify(r.Task, r.Worker); err != nil {
+			return err
+		}
+	}
+	return spec.CheckOutputs(r.Outputs)
 }
 
 // dropUnproven takes out of a row of another copy what no receipt shows to be of a worker

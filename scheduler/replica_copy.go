@@ -108,6 +108,9 @@ func (r *Replica) merge(p message.Pair) (task.JobID, error) {
 	if err != nil || j.Delivered(i) {
 		return id, err
 	}
+	if err := verifyRow(row, j.Rows[i], j.Spec, task.TaskID{Job: id, Index: i}, r.cfg.Key != nil); err != nil {
+		return id, err
+	}
 	ours := j.Row(i)
 	if s := row.Best; s != nil && r.cfg.Key != nil && better(s, ours) {
 		if err := s.Vouched(task.TaskID{Job: id, Index: i}, r.now); err != nil {

@@ -14,10 +14,12 @@ import (
 
 // Knows is what a member knows that decides who may say what.
 type Knows interface {
+	// Self is the member itself.
+	Self() task.PeerID
 	// Member reports whether a peer is a member now, by a signed advert.
 	Member(peer task.PeerID) bool
-	// Leads reports whether this member follows a peer as the leader.
-	Leads(peer task.PeerID) bool
+	// Leads reports whether this member follows a peer as the leader, and in which epoch.
+	Leads(peer task.PeerID) (epoch uint64, leads bool)
 	// Submitter returns whose job it is, and false for a job that this member does not know.
 	Submitter(id task.JobID) (peer task.PeerID, known bool)
 	// Leased reports whether this member's own books have that attempt of that worker.
@@ -37,8 +39,12 @@ var ErrRefused = errors.New("authority: it may not say that")
 func Check(from task.PeerID, m *message.Message, k Knows) (*message.Message, error) {
 	switch {
 	case m.Accepted != nil, m.Progress != nil, m.Place != nil, m.Ack != nil, m.Wanted != nil, m.Copy != nil:
-		if !k.Leads(from) {
+		epoch, leads := k.Leads(from)
+		switch {
+		case !leads:
 			return nil, refuse("it does not lead")
+		case latest(m) > epoch:
+			return nil, refuse("it leads in an earlier epoch than it names")
 		}
 	case m.Submit != nil, m.Got != nil, m.Report != nil, m.Known != nil, m.Copied != nil:
 		if !k.Member(from) {
@@ -56,11 +62,50 @@ func Check(from task.PeerID, m *message.Message, k Knows) (*message.Message, err
 		}
 	case m.Report != nil && k.Receipts():
 		return report(from, m, k), nil
+	case m.Place != nil && k.Receipts():
+		return place(from, m, k)
 	}
 	return m, nil // a Cancel is signed, whoever brings it
 }
 
 func refuse(why string) error { return fmt.Errorf("%w: %s", ErrRefused, why) }
+
+// latest is the latest epoch that a leader's message names as its own, or as one in which it
+// gave a lease; 0 for none. Who hears of it obeys no earlier one any more.
+func latest(m *message.Message) (epoch uint64) {
+	switch {
+	case m.Place != nil:
+		epoch = m.Place.Epoch
+		for i := range m.Place.Leases {
+			epoch = max(epoch, m.Place.Leases[i].Attempt.Epoch)
+		}
+	case m.Ack != nil:
+		epoch = m.Ack.Epoch
+		for i := range m.Ack.Moves {
+			epoch = max(epoch, m.Ack.Moves[i].As.Epoch)
+		}
+	case m.Wanted != nil:
+		epoch = m.Wanted.Epoch
+	case m.Copy != nil:
+		epoch = m.Copy.Epoch
+	}
+	return epoch
+}
+
+// place refuses leases without the receipts of who gives them: what comes of such a one
+// would be believed by nobody.
+func place(from task.PeerID, m *message.Message, k Knows) (*message.Message, error) {
+	for i := range m.Place.Leases {
+		l := &m.Place.Leases[i]
+		if l.Receipt == nil || l.Receipt.Leader != from || !names(l.Receipt, l.Attempt) {
+			return nil, refuse("it gives a lease without a receipt of its own")
+		}
+		if err := l.Receipt.Verify(l.Task, k.Self()); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrRefused, err)
+		}
+	}
+	return m, nil
+}
 
 // report marks the leases of a report that nothing shows, and leaves out the states that its
 // worker does not vouch for. Signatures of these are checked where one is of use.
@@ -71,8 +116,8 @@ func report(from task.PeerID, m *message.Message, k Knows) *message.Message {
 			Proves(h.Receipt, h.Task, from, k) == nil
 	}, func(h *message.Held) { h.Unproven = true })
 	ended := marker(&r.Ended, func(e *message.Ending) bool {
-		return e.Result.Worker == from && (k.Leased(e.Result.Task, e.Attempt, from) ||
-			Proves(e.Result.Receipt, e.Result.Task, from, k) == nil)
+		// Though the lease be on the books here: others have none but the receipt to go by.
+		return e.Result.Worker == from && Proves(e.Result.Receipt, e.Result.Task, from, k) == nil
 	}, func(e *message.Ending) { e.Unproven = true })
 	unvouched := func(s message.SavedState) bool {
 		v := s.Checkpoint.Voucher

@@ -3,6 +3,7 @@ package authority
 import (
 	"crypto/ed25519"
 	"errors"
+	"math"
 	"testing"
 
 	"godwit/scheduler/message"
@@ -32,8 +33,11 @@ var (
 	id  = task.TaskID{Job: job}
 )
 
+func (known) Self() task.PeerID         { return peer(worker) }
 func (known) Member(p task.PeerID) bool { return p != peer(stranger) }
-func (known) Leads(p task.PeerID) bool  { return p == peer(leader) }
+func (known) Leads(p task.PeerID) (epoch uint64, leads bool) {
+	return 9, p == peer(leader)
+}
 func (known) Submitter(j task.JobID) (task.PeerID, bool) {
 	return peer(owner), j == job
 }
@@ -45,10 +49,15 @@ func (known) Led(p task.PeerID, epoch uint64) bool {
 }
 func (known) Receipts() bool { return true }
 
-// receipt is what signer gives to n for task t, as the second attempt of epoch 5.
+// receipt is what signer gives to n for a task: as the second attempt of epoch 5, or the
+// leader to its worker as the first of epoch 9.
 func receipt(t *testing.T, signer, n byte, of task.TaskID) *task.Receipt {
 	t.Helper()
-	r, err := task.NewReceipt(key(signer), peer(signer), of, peer(n), task.Receipt{Epoch: 5, Seq: 2})
+	given := task.Receipt{Epoch: 5, Seq: 2}
+	if signer == leader && n == worker {
+		given = task.Receipt{Epoch: 9, Seq: 1}
+	}
+	r, err := task.NewReceipt(key(signer), peer(signer), of, peer(n), given)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,6 +84,16 @@ func TestWhoMaySay(t *testing.T) {
 		"the leader acknowledges":             {message.Message{Ack: &message.Ack{}}, []byte{leader}},
 		"the leader asks for what a copy has": {message.Message{Wanted: &message.Wanted{}}, []byte{leader}},
 		"the leader changes copies":           {message.Message{Copy: &message.Copy{}}, []byte{leader}},
+		"nobody leads in a later epoch than is known, by a place": {
+			message.Message{Place: &message.Place{Epoch: 10}}, nil},
+		"nor by a lease": {message.Message{Place: &message.Place{Epoch: 9,
+			Leases: []message.Lease{{}, {Attempt: message.Attempt{Epoch: 10}}}}}, nil},
+		"nor by an answer": {message.Message{Ack: &message.Ack{Epoch: math.MaxUint64}}, nil},
+		"nor by a move": {message.Message{Ack: &message.Ack{Epoch: 9,
+			Moves: []message.MoveOrder{{As: message.Attempt{Epoch: 10}}}}}, nil},
+		"nor by a question":                {message.Message{Wanted: &message.Wanted{Epoch: 10}}, nil},
+		"nor by a copy":                    {message.Message{Copy: &message.Copy{Epoch: 10}}, nil},
+		"an earlier one is for its reader": {message.Message{Copy: &message.Copy{Epoch: 8}}, []byte{leader}},
 		"members report": {message.Message{Report: &message.Report{}},
 			[]byte{leader, owner, worker, member, former}},
 		"members tell what copies they have": {message.Message{Known: &message.Known{}},
@@ -135,7 +154,9 @@ func TestLeasesAreShown(t *testing.T) {
 		held    bool // proven, of a lease that is held
 		ended   bool // of one that has ended
 	}{
-		"on the books":           {worker, first, nil, true, true},
+		"on the books":           {worker, first, nil, true, false},
+		"on both":                {worker, first, receipt(t, leader, worker, id), true, true},
+		"signed by itself":       {worker, first, receipt(t, worker, worker, id), true, false},
 		"another's lease":        {member, first, nil, false, false},
 		"an attempt never given": {worker, second, nil, false, false},
 		"with a receipt":         {member, second, receipt(t, former, member, id), true, true},
@@ -167,5 +188,31 @@ func TestLeasesAreShown(t *testing.T) {
 		Result: task.Result{Task: id, Worker: peer(worker)}}}}}
 	if got, err := Check(peer(member), anothers, known{}); err != nil || !got.Report.Ended[0].Unproven {
 		t.Errorf("a member shows another's result: %v", err)
+	}
+}
+
+// TestLeasesBearReceipts: a worker takes no lease of which nobody would believe what came.
+func TestLeasesBearReceipts(t *testing.T) {
+	good := receipt(t, leader, worker, id)
+	for name, tt := range map[string]struct {
+		attempt message.Attempt
+		receipt *task.Receipt
+		may     bool
+	}{
+		"its leader's":       {message.Attempt{Epoch: 9, Seq: 1}, good, true},
+		"none":               {message.Attempt{Epoch: 9, Seq: 1}, nil, false},
+		"of another attempt": {message.Attempt{Epoch: 9, Seq: 2}, good, false},
+		"another leader's":   {message.Attempt{Epoch: 5, Seq: 2}, receipt(t, former, worker, id), false},
+		"for another worker": {message.Attempt{Epoch: 5, Seq: 2}, receipt(t, leader, member, id), false},
+		"for another task": {message.Attempt{Epoch: 9, Seq: 1},
+			receipt(t, leader, worker, task.TaskID{Job: job, Index: 1}), false},
+		"that is not signed": {message.Attempt{Epoch: 9, Seq: 1},
+			&task.Receipt{Leader: peer(leader), Epoch: 9, Seq: 1}, false},
+	} {
+		m := &message.Message{Place: &message.Place{Epoch: 9,
+			Leases: []message.Lease{{Task: id, Attempt: tt.attempt, Receipt: tt.receipt}}}}
+		if got, err := Check(peer(leader), m, known{}); (err == nil) != tt.may || tt.may && got != m {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"sort"
 	"strings"
@@ -158,6 +159,28 @@ func (r *Row) addFailure(f Failure) bool {
 	r.Failures = slices.Clone(r.Failures)
 	r.Failures[i] = f
 	return true
+}
+
+// Has reports whether the row, which may be nil, has a result to the last byte: the same
+// fields under the same signature.
+func (r *Row) Has(res *task.Result) bool {
+	if r == nil {
+		return false
+	}
+	same := func(o *task.Result) bool {
+		return bytes.Equal(o.Signature, res.Signature) && reflect.DeepEqual(o, res)
+	}
+	for i := range r.Results {
+		if same(&r.Results[i]) {
+			return true
+		}
+	}
+	for i := range r.Failures {
+		if same(&r.Failures[i].Result) {
+			return true
+		}
+	}
+	return false
 }
 
 // compareResults orders completed results by worker, digest and signature.

@@ -94,6 +94,12 @@ func (f *follower) maySync() {
 	}
 }
 
+// tells reports whether a Known of that number may come in the session: the next, until the
+// last was told, and again one that was answered.
+func (f *follower) tells(seq uint64) bool {
+	return seq <= f.known || seq == f.known+1 && f.phase == listening
+}
+
 // keep notes what a session told of a job.
 func (f *follower) keep(d message.JobDigest) {
 	most := tellerDigests

@@ -282,3 +282,22 @@ func TestFollowerThatIsStuck(t *testing.T) {
 		t.Error("it has everything and is not waited for")
 	}
 }
+
+// TestNothingAfterTheLast: who goes on telling after its last word is asked to begin anew,
+// and is heard again when it does.
+func TestNothingAfterTheLast(t *testing.T) {
+	d := newDesk(t)
+	for _, p := range []task.PeerID{follower1, "outside"} {
+		d.r.Known(p, &message.Known{Epoch: 3, Session: 5, Seq: 1, Last: true})
+		d.sent = nil
+		d.r.Known(p, &message.Known{Epoch: 3, Session: 5, Seq: 2, Jobs: []message.JobDigest{{Job: d.id}}})
+		if len(d.sent) != 1 || d.sent[0].Message.Wanted == nil || d.sent[0].Message.Wanted.Session != 0 {
+			t.Errorf("%s told more after its last word and was answered %+v", p, d.sent)
+		}
+		d.sent = nil
+		d.r.Known(p, &message.Known{Epoch: 3, Session: 6, Seq: 1, Jobs: []message.JobDigest{{Job: d.id}}})
+		if len(d.sent) == 0 || d.sent[0].Message.Wanted.Session != 6 {
+			t.Errorf("%s began anew and was answered %+v", p, d.sent)
+		}
+	}
+}

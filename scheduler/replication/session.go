@@ -24,7 +24,7 @@ func (r *Replicas) Known(from task.PeerID, k *message.Known) {
 		f = r.follower(from)
 	}
 	switch {
-	case k.Epoch < r.epoch || k.Session != f.session && k.Seq != 1 || k.Session == f.session && k.Seq > f.known+1:
+	case k.Epoch < r.epoch || k.Session != f.session && k.Seq != 1 || k.Session == f.session && !f.tells(k.Seq):
 		r.askToBegin(f)
 		return
 	case k.Session != f.session:

@@ -1,0 +1,388 @@
+package member
+
+import (
+	"crypto/ed25519"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// A hostile is a member that says whatever it can say: it has keys of its own, sees every
+// frame of the swarm, and plays one of the parts.
+type hostile struct {
+	s     *swarm
+	rng   *rand.Rand
+	part  part
+	g     *values
+	up    bool
+	seq   uint64 // of its newest advert
+	slots int
+
+	frames pool[[]byte] // that were said, by whomever
+	// What is under way with others, as the last of them said.
+	wanted pool[message.Wanted]
+	known  pool[message.Known]
+	copies pool[message.Copy]
+	asks   task.PeerID // who said the last Known to it
+
+	lead  uint64                   // the epoch that it leads, by the rules; 0 for none
+	group []task.PeerID            // of that
+	led   map[uint64]task.PeerID   // epochs in which honest members followed it
+	given map[task.TaskID]struct{} // tasks of which an honest leader gave it a lease
+	found string                   // what is wrong; "" while nothing is
+}
+
+// A part is what a hostile member is beside hostile.
+type part int
+
+const (
+	stranger part = iota // a member of an open overlay, of several keys, that lends nothing
+	insider              // one of those that a closed overlay admits
+	leased               // lends slots, and is given leases
+	leading              // the draw names it first, so that it is offered the lead
+	parts
+)
+
+func (p part) String() string {
+	return [...]string{"stranger", "insider", "leased", "leading"}[p]
+}
+
+// there implements outside, as do those that follow.
+func (h *hostile) there(peer task.PeerID) bool { return h.up && h.is(peer) }
+
+func (h *hostile) is(peer task.PeerID) bool { return slices.Contains(h.g.ids, peer) }
+
+// said implements outside: messages travel as frames, and the hostile member reads them.
+func (h *hostile) said(from, to task.PeerID, m message.Message) message.Message {
+	frame, err := message.EncodeFrame([]message.Message{m})
+	if err != nil {
+		h.wrong("an honest member makes a message that nobody can send: " + err.Error())
+		return m
+	}
+	out, err := message.DecodeFrame(frame)
+	if err != nil {
+		h.wrong("an honest member says what nobody can read: " + err.Error())
+		return m
+	}
+	if mine := h.is(to); mine || h.rng.IntN(8) == 0 {
+		h.frames.put(frame)
+		h.g.see(&out[0])
+		if mine {
+			h.told(from, &out[0])
+		}
+	}
+	return out[0]
+}
+
+// told takes in what an honest member says to this one.
+func (h *hostile) told(from task.PeerID, m *message.Message) {
+	switch {
+	case m.Place != nil:
+		for i := range m.Place.Leases {
+			l := &m.Place.Leases[i]
+			h.given[l.Task] = struct{}{}
+			h.g.ownTasks.put(l.Task)
+			if l.Receipt != nil {
+				h.g.own.put(l.Receipt)
+			}
+		}
+	case m.Wanted != nil:
+		h.wanted.put(*m.Wanted)
+	case m.Known != nil:
+		h.known.put(*m.Known)
+		h.asks = from
+	case m.Copy != nil:
+		h.copies.put(*m.Copy)
+	}
+}
+
+// offered implements outside: in its part it takes the lead that it is offered.
+func (h *hostile) offered(_, to task.PeerID, l Lease) {
+	h.g.epochs.put(l.Renewal.Epoch)
+	if l.Kind == Offer && h.part == leading && to == h.g.ids[0] {
+		h.lead, h.group = l.Renewal.Epoch, l.Renewal.Group
+		h.renew()
+	}
+}
+
+// gossiped implements outside.
+func (h *hostile) gossiped(a *overlay.Advert) {
+	h.g.peers.put(a.Peer)
+	if a.Epoch > 0 {
+		h.g.epochs.put(a.Epoch)
+	}
+}
+
+// renew says that it leads, as the rules would have it.
+func (h *hostile) renew() {
+	if h.lead == 0 || !h.up {
+		return
+	}
+	h.lease(h.g.ids[0], Lease{Kind: Renewal, Renewal: overlay.Renewal{Epoch: h.lead, Group: h.group}}, h.s.hosts...)
+	h.s.settle()
+}
+
+// lease says something to the leases of others.
+func (h *hostile) lease(from task.PeerID, l Lease, to ...*host) {
+	for _, o := range to {
+		if o.up && o.m.Admits(from) {
+			o.tell(LeaseSaid{Of: o.m, From: from, Lease: l})
+		}
+	}
+}
+
+// advertise gossips an advert of one of its keys, which every host checks.
+func (h *hostile) advertise(n int, change func(*overlay.Advert)) {
+	h.seq = max(h.seq+1, uint64(h.s.now.UnixNano()))
+	a := overlay.Advert{Peer: h.g.ids[n], Overlay: h.g.overlay, Seq: h.seq, Issued: h.s.now,
+		Expires: h.s.now.Add(AdvertLife), State: overlay.Available, Slots: h.slots, Memory: 1 << 32, Speed: 1}
+	if h.part != leading { // the draw has it behind all others
+		a.Reach = overlay.ReachPrivate
+	} else {
+		a.Epoch = h.lead
+	}
+	change(&a)
+	if a.Sign(h.g.keys[n]) != nil {
+		return
+	}
+	b, err := a.Encode()
+	if err != nil {
+		return
+	}
+	for _, o := range h.s.hosts {
+		if !o.up {
+			continue
+		}
+		if opened, err := overlay.OpenAdvert(b, h.s.now); err == nil {
+			o.tell(Advertised{Advert: opened})
+		}
+	}
+}
+
+func unchanged(*overlay.Advert) {}
+
+// step says one thing to one of the hosts.
+func (h *hostile) step() {
+	to := h.s.hosts[h.rng.IntN(len(h.s.hosts))]
+	if !to.up {
+		return
+	}
+	n := h.rng.IntN(len(h.g.ids))
+	switch h.rng.IntN(100) {
+	case 0:
+		h.advertise(n, func(a *overlay.Advert) {
+			a.Epoch, a.Slots = h.claim(n), h.rng.IntN(h.slots+1)
+			if a.Epoch > 0 && h.rng.IntN(2) == 0 {
+				a.Group = []task.PeerID{h.g.self()}
+			}
+		})
+	case 1:
+		h.lease(h.g.ids[n], Lease{Kind: pick(h.rng, Renewal, Offer, Refusal), Leader: h.g.peer(),
+			Renewal: overlay.Renewal{Epoch: h.claim(n), Group: []task.PeerID{h.g.ids[n], h.g.peer()}}}, to)
+	default:
+		m := h.compose()
+		h.say(h.g.ids[n], to, &m)
+	}
+	h.s.settle()
+}
+
+// claim is an epoch that one of its keys may claim to lead, or none.
+func (h *hostile) claim(n int) uint64 {
+	if h.rng.IntN(3) == 0 {
+		return h.g.epoch()
+	}
+	c := claimed{key: n, epoch: overlay.NextEpoch(h.g.epochs.any(h.rng), h.g.ids[n])}
+	h.g.claims.put(c)
+	return c.epoch
+}
+
+// say brings a message to a host as the network does.
+func (h *hostile) say(from task.PeerID, to *host, m *message.Message) {
+	frame, err := message.EncodeFrame([]message.Message{*m})
+	if err != nil {
+		return
+	}
+	out, err := message.DecodeFrame(frame)
+	if err != nil || !to.m.Admits(from) {
+		return
+	}
+	if h.rng.IntN(8) == 0 {
+		h.frames.put(frame)
+	}
+	to.tell(Said{Of: to.m, From: from, Message: &out[0]})
+}
+
+// compose makes a message: anew, of one that was said, or one that goes on with what is
+// under way.
+func (h *hostile) compose() message.Message {
+	switch h.rng.IntN(10) {
+	case 0, 1, 2:
+		return h.anew(h.rng.IntN(reflect.TypeFor[message.Message]().NumField()))
+	case 3, 4, 5:
+		if m, ok := h.replayed(); ok {
+			h.mutate(&m)
+			return m
+		}
+	case 6:
+		if m, ok := h.replayed(); ok {
+			return m
+		}
+	}
+	return h.goOn()
+}
+
+// anew makes a message of one kind.
+func (h *hostile) anew(kind int) message.Message {
+	var m message.Message
+	f := reflect.ValueOf(&m).Elem().Field(kind)
+	f.Set(reflect.New(f.Type().Elem()))
+	h.g.fill(f.Elem(), "", 0)
+	return m
+}
+
+func (h *hostile) replayed() (message.Message, bool) {
+	frame := h.frames.any(h.rng)
+	if frame == nil {
+		return message.Message{}, false
+	}
+	out, err := message.DecodeFrame(frame)
+	if err != nil || len(out) == 0 {
+		return message.Message{}, false
+	}
+	return out[0], true
+}
+
+// mutate makes some of a message's parts anew, and takes from its lists or adds to them.
+func (h *hostile) mutate(m *message.Message) {
+	type at struct {
+		v     reflect.Value
+		field string
+	}
+	var parts []at
+	walk(reflect.ValueOf(m), "", func(v reflect.Value, field string) {
+		if v.CanSet() {
+			parts = append(parts, at{v, field})
+		}
+	})
+	if len(parts) == 0 {
+		return
+	}
+	for range 1 + h.rng.IntN(3) {
+		p := parts[h.rng.IntN(len(parts))]
+		if p.v.Kind() == reflect.Slice && p.v.Type() != bytesType && p.v.Len() > 0 && h.rng.IntN(2) == 0 {
+			p.v.Set(reflect.Append(p.v.Slice(0, p.v.Len()-1), p.v.Index(h.rng.IntN(p.v.Len()))))
+			continue
+		}
+		h.g.fill(p.v, p.field, 1)
+	}
+}
+
+// goOn makes a message that fits what others wait for, or are likely to hear.
+func (h *hostile) goOn() message.Message {
+	g, epoch := h.g, h.epochNow()
+	switch h.rng.IntN(10) {
+	case 0, 1, 2: // the end of a task, as a worker tells it
+		id := g.task()
+		return message.Message{Report: &message.Report{Epoch: epoch, Slots: h.slots, Full: h.rng.IntN(2) == 0, Born: 1,
+			Ended: []message.Ending{{Attempt: g.attempt(), Result: g.result(id)}}}}
+	case 3: // a lease that is held
+		id := g.task()
+		return message.Message{Report: &message.Report{Epoch: epoch, Slots: h.slots, Full: h.rng.IntN(2) == 0, Born: 1,
+			Hands: true, Held: []message.Held{{Task: id, Attempt: g.attempt(), Running: h.rng.IntN(2) == 0,
+				After: pick(h.rng, message.Attempt{}, g.attempt()), Receipt: g.receipt(id)}}}}
+	case 4, 5: // what a copy has
+		w := h.wanted.any(h.rng)
+		k := &message.Known{Epoch: epoch, Session: max(w.Session, 1), Seq: w.Seq + 1, Last: h.rng.IntN(4) == 0}
+		for range h.rng.IntN(3) {
+			k.Pairs = append(k.Pairs, g.pair())
+		}
+		return message.Message{Known: k}
+	case 6: // how far a follower is
+		c := h.copies.any(h.rng)
+		return message.Message{Copied: &message.Copied{Epoch: epoch, Session: c.Session, Seq: c.Seq,
+			Gap: h.rng.IntN(4) == 0}}
+	case 7:
+		return h.answer(epoch)
+	case 8: // a job
+		return message.Message{Submit: &message.Submit{Record: g.records.any(h.rng), Accepted: h.rng.IntN(2) == 0}}
+	}
+	id := g.task()
+	return message.Message{Progress: &message.Progress{Job: id.Job, Tasks: []message.TaskSummary{{Index: id.Index,
+		Failed: h.rng.IntN(4) == 0, Results: []task.Result{g.result(id)}}}}}
+}
+
+// answer is what a leader says to a replica.
+func (h *hostile) answer(epoch uint64) message.Message {
+	k := h.known.any(h.rng)
+	if h.rng.IntN(2) == 0 {
+		return message.Message{Wanted: &message.Wanted{Epoch: epoch, Session: k.Session, Seq: k.Seq,
+			Done: h.rng.IntN(2) == 0, Follow: h.rng.IntN(2) == 0}}
+	}
+	c := &message.Copy{Epoch: epoch, Session: k.Session, Seq: uint64(1 + h.rng.IntN(4))}
+	for range h.rng.IntN(3) {
+		c.Pairs = append(c.Pairs, h.g.pair())
+	}
+	return message.Message{Copy: c}
+}
+
+// epochNow is the one that the swarm is in, mostly.
+func (h *hostile) epochNow() uint64 {
+	if l := h.s.leader(); l != nil && h.rng.IntN(8) > 0 {
+		_, e := l.m.lease.Leader()
+		return e
+	}
+	if h.lead > 0 {
+		return h.lead
+	}
+	return h.g.epoch()
+}
+
+// newHostile returns a member of that part which has not been heard of.
+func newHostile(s *swarm, rng *rand.Rand, p part) *hostile {
+	h := &hostile{s: s, rng: rng, part: p, up: true, led: map[uint64]task.PeerID{}, given: map[task.TaskID]struct{}{}}
+	h.g = &values{rng: rng, now: func() time.Time { return s.now }, overlay: s.manifest.ID()}
+	n := 1
+	if p == stranger {
+		n = 3
+	}
+	for len(h.g.ids) < n {
+		var seed [ed25519.SeedSize]byte
+		for i := range seed {
+			seed[i] = byte(rng.Uint32())
+		}
+		key := ed25519.NewKeyFromSeed(seed[:])
+		id := task.PeerIDOf(key.Public().(ed25519.PublicKey))
+		if p == leading && !s.firstOf(id) {
+			continue
+		}
+		h.g.keys, h.g.ids = append(h.g.keys, key), append(h.g.ids, id)
+		h.g.peers.put(id)
+	}
+	if p == leased || p == leading {
+		h.slots = 2
+	}
+	s.outside = h
+	return h
+}
+
+// firstOf reports whether the draw has a peer before all hosts, where they lack the same.
+func (s *swarm) firstOf(id task.PeerID) bool {
+	all := []overlay.Candidate{{Peer: id, Weight: 1}}
+	for _, o := range s.hosts {
+		all = append(all, overlay.Candidate{Peer: o.id, Weight: 1})
+	}
+	return overlay.Order(s.manifest.ID(), all)[0] == id
+}
+
+// keysOfRow lists the pairs of a ledger that can be read, by their keys' beginnings.
+var decodesAs = map[string]func([]byte) error{
+	"c/r/": func(b []byte) error { _, err := ledger.DecodeRow(b); return err },
+	"c/f/": func(b []byte) error { _, err := ledger.DecodeFacts(b); return err },
+	"c/j/": func(b []byte) error { _, err := task.DecodeRecord(b); return err },
+}
