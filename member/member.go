@@ -45,7 +45,7 @@ type Member struct {
 // called. pass is what admits the peer; nil where none is needed.
 func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Config) *Member {
 	id, self := manifest.ID(), p.cfg.Self
-	cfg.Submitter.Receipts = !p.cfg.Unsigned
+	cfg.Submitter.Receipts, cfg.Submitter.Signs, cfg.Signed = !p.cfg.Unsigned, !p.cfg.Unsigned, !p.cfg.Unsigned
 	if !p.cfg.Unsigned {
 		cfg.Overlay = string(id)
 	}

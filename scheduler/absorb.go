@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +41,7 @@ func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, erro
 	if kind == "f" {
 		facts, err := ledger.DecodeFacts(p.Value)
 		if err == nil {
-			err = vetFacts(j.ledger, facts, c.now)
+			err = vetFacts(j.ledger, facts, c.cfg.Signed, c.now)
 		}
 		if err == nil {
 			err = c.absorbFacts(j, facts)
@@ -183,20 +182,19 @@ func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) error {
 	if err != nil {
 		return err
 	}
-	was, delivery := ours.Done.Count()+ours.Failed.Minus(ours.Done).Count(), ours.Delivery
-	for _, i := range slices.Sorted(maps.Keys(j.live)) {
-		if f.Done.Contains(i) || f.Failed.Contains(i) {
-			c.endLeases(j, i, message.DropSuperseded)
-		}
-	}
-	ours.Merge(f)
-	if after, err := ours.Encode(); err != nil || bytes.Equal(after, before) {
+	both := *ours
+	both.Done, both.Failed = slices.Clone(ours.Done), slices.Clone(ours.Failed)
+	both.Merge(f)
+	if after, err := both.Encode(); err != nil || bytes.Equal(after, before) {
 		return err
 	}
+	was := ours.Held()
+	c.table.endHeld(j, both.Held().Minus(was))
+	*ours = both
 	c.table.persistFacts(j)
-	if ours.Delivery != delivery {
+	if now := ours.Held(); len(was.Minus(now)) > 0 {
 		c.table.redelivered(j)
-	} else if ours.Done.Count()+ours.Failed.Minus(ours.Done).Count() > was {
+	} else if len(now.Minus(was)) > 0 {
 		c.table.recount(j)
 	}
 	if j.state == jobOpen && (ours.Cancelled() || ours.Expired) {

@@ -87,6 +87,9 @@ type Config struct {
 	// Key signs the receipts of the leases that a coordinator gives. With nil it gives none,
 	// and asks for none: a simulation checks no signatures.
 	Key ed25519.PrivateKey
+	// Signed has which tasks were delivered count at copies with the signature of the job's
+	// submitter alone. Default false: a simulation's submitters sign nothing.
+	Signed bool
 }
 
 // KnownRates are rates that are known before any is measured, as of an experiment.

@@ -72,16 +72,10 @@ func (t *jobTable) checkAsked(j *job) {
 	}
 }
 
-// finalAt takes in that a job is over for its submitter: what it does not hold,
-// it does not want. Only the submitter can end its job: what other coordinators
+// finalAt takes in that a job is over for its submitter: what it does not hold, as it has
+// just said, it does not want. Only the submitter can end its job: what other coordinators
 // are told of it is its signature, and without one the job is over here alone.
-func (t *jobTable) finalAt(j *job, held ledger.Set, signature []byte) {
-	if n := len(held); n > 0 && held[n-1].To > j.total {
-		return
-	}
-	j.sent, j.ready = append(j.sent, j.ready...), nil
-	t.delivered(j, held)
-	t.learn(j, held)
+func (t *jobTable) finalAt(j *job, signature []byte) {
 	if j.state == jobOpen {
 		if task.VerifyCancel(j.id, j.ledger.Record.PublicKey, signature) {
 			j.ledger.Facts.Merge(&ledger.Facts{Cancel: signature})

@@ -13,7 +13,7 @@ import (
 type fetching struct {
 	key   string
 	job   *job
-	have  []message.Range
+	holds holding
 	lease *lease              // nil when it is the job's
 	saved *message.Checkpoint // the lease's checkpoint, where that is fetched
 	// sought are blocks that should be held here; nil for the others.
@@ -80,7 +80,7 @@ func (t *jobTable) fetched(ev message.Fetched) {
 		}}})
 		return
 	}
-	t.open(j, f.have)
+	t.open(j, f.holds)
 }
 
 func stateKey(id task.TaskID, a message.Attempt) string {

@@ -95,7 +95,7 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 		if j.state != jobFetching && from == j.submitter {
 			t.heardFrom(j)
 			t.answered(j)
-			t.offeredAgain(j, s.Have)
+			t.offeredAgain(j, holding{s.Have, s.Delivery, s.Signature})
 		}
 		return
 	}
@@ -124,18 +124,19 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 		j := t.newJob(id, l)
 		t.heardFrom(j)
 		j.came = t.c.now
-		t.fetch(&fetching{key: coordinatorPrefix + ledger.JobKey(id), job: j, have: s.Have}, durable.JobBlocks(id, spec),
+		t.fetch(&fetching{key: coordinatorPrefix + ledger.JobKey(id), job: j,
+			holds: holding{s.Have, s.Delivery, s.Signature}}, durable.JobBlocks(id, spec),
 			[]task.PeerID{from})
 	}
 }
 
 // open makes a job durable, acknowledges it and lets its tasks go.
-func (t *jobTable) open(j *job, have []message.Range) {
+func (t *jobTable) open(j *job, h holding) {
 	j.state = jobOpen
 	t.c.ledger.Jobs[j.id] = j.ledger
 	t.persistRecord(j)
 	t.c.replicas.Hold(message.HoldName{Task: task.TaskID{Job: j.id}, Kind: message.HoldJob}, true)
-	t.offeredAgain(j, have)
+	t.offeredAgain(j, h)
 	j.moveCursor(0)
 	t.c.learnt.Arrived(j.class, t.c.now, j.total-min(j.total, j.done+j.failed), j.spec.Work)
 	t.armDeadline(j)
@@ -148,41 +149,17 @@ func (t *jobTable) open(j *job, have []message.Range) {
 // offeredAgain acknowledges a job and starts bringing its results from where
 // the submitter says it is. What a submitter says it holds of its own job is
 // done, even if this copy of the ledger never heard of it.
-func (t *jobTable) offeredAgain(j *job, have []message.Range) {
-	t.c.replicas.Accept(j.id, j.submitter)
-	held, err := ledger.MakeSet(have)
-	if err != nil || len(held) > 0 && held[len(held)-1].To > j.total {
-		return
+func (t *jobTable) offeredAgain(j *job, h holding) {
+	held, later := t.heardHeld(j, h)
+	t.c.replicas.Accept(j.id, j.submitter, later)
+	if held != nil {
+		t.holds(j, held, true)
 	}
-	t.redeliver(j, held)
 	// Whatever was on its way may be lost: begin anew with what it lacks.
-	j.sent, j.ready = append(j.sent, j.ready...), nil
-	t.delivered(j, held)
-	j.sent, j.ready = nil, j.sent
-	t.learn(j, held)
+	j.sent, j.ready = nil, append(j.sent, j.ready...)
 	j.credit, j.asked = true, true
 	t.c.touch(j)
 }
-
-// learn takes as done what the submitter holds and this ledger has no end of.
-func (t *jobTable) learn(j *job, held ledger.Set) {
-	news := held.Minus(j.ledger.Facts.Done).Minus(j.ledger.Facts.Failed)
-	if len(news) == 0 || j.state != jobOpen || len(news)+len(j.ledger.Facts.Done) > ledger.MaxRanges {
-		return
-	}
-	for _, i := range slices.Sorted(maps.Keys(j.live)) { // those of live that are among them
-		if news.Contains(i) {
-			t.c.endLeases(j, i, message.DropSuperseded)
-		}
-	}
-	j.done += news.Count()
-	j.ledger.Facts.Done.Union(news)
-	j.moveCursor(j.wait.cursor)
-	t.persistFacts(j)
-	t.endIfOver(j)
-}
-
-// What follows makes a part of the ledger durable, here and at followers.
 
 // got notes what the submitter holds.
 func (t *jobTable) got(from task.PeerID, g *message.Got) {
@@ -190,45 +167,19 @@ func (t *jobTable) got(from task.PeerID, g *message.Got) {
 	if j == nil || j.state == jobFetching || from != j.submitter {
 		return
 	}
-	held, err := ledger.MakeSet(g.Have)
-	if err != nil {
-		return
-	}
+	held, _ := t.heardHeld(j, holding{g.Have, g.Delivery, g.Held})
 	t.heardFrom(j)
 	t.answered(j)
+	if held != nil {
+		t.holds(j, held, false)
+	}
 	if g.Final {
-		t.finalAt(j, held, g.Signature)
+		t.finalAt(j, g.Signature)
 		return
 	}
-	t.delivered(j, held)
 	t.c.seeker.lacking(j, g.Lacking)
 	j.credit = true
 	t.c.touch(j)
-}
-
-// delivered moves what was sent and is held by the submitter out of the way.
-func (t *jobTable) delivered(j *job, held ledger.Set) {
-	n := len(t.kept)
-	arrived := func(i uint64) bool {
-		if f := &j.ledger.Facts; !held.Contains(i) || max(len(f.Done), len(f.Failed)) >= ledger.MaxRanges {
-			return false
-		}
-		if j.ledger.Verdict(i) == ledger.Failed {
-			j.ledger.Facts.Failed.Add(i)
-		} else {
-			j.ledger.Facts.Done.Add(i)
-		}
-		t.deliver(j, i)
-		t.kept = append(t.kept, task.TaskID{Job: j.id, Index: i})
-		return true
-	}
-	j.sent = slices.DeleteFunc(j.sent, arrived)
-	if len(t.kept) > n {
-		// Followers need no more of the rows, and hear so at the next tick. Here the
-		// facts are written when rows go: the submitter says again what it holds.
-		t.c.replicas.Delivered(j.id)
-		t.compact(j)
-	}
 }
 
 // deliver notes in the facts what the row of a task says beside its end: the

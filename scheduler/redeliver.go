@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,18 +20,25 @@ const maxLeap = 1 << 10
 
 // vetFacts looks at facts of a job that another copy told of. What the submitter
 // signed is checked; a deadline is believed if it has passed here. Which tasks were
-// delivered is taken as told: their submitter says otherwise if it was a lie.
-func vetFacts(j *ledger.Job, f *ledger.Facts, now time.Time) error {
+// delivered counts with its signature alone, where signatures are made.
+func vetFacts(j *ledger.Job, f *ledger.Facts, signed bool, now time.Time) error {
 	total := j.Spec.Sweep.Count()
 	for _, set := range []ledger.Set{f.Done, f.Failed} {
 		if n := len(set); n > 0 && set[n-1].To > total {
 			return fmt.Errorf("facts of task %d, the job has %d", set[n-1].To-1, total)
 		}
 	}
+	switch {
+	case !signed || f.Proven(j.Record.ID(), j.Record.PublicKey):
+	case len(f.Signed) > 0:
+		return errors.New("a set of delivered tasks that the job's submitter did not sign")
+	default: // what its submitter said to a copy of before it signed, and will say again
+		f.Done, f.Failed, f.Delivery = nil, nil, 0
+	}
 	if !j.Facts.HasRoom(f) {
 		return fmt.Errorf("facts of more than %d ranges of tasks", ledger.MaxRanges)
 	}
-	if ours := j.Facts.Delivery; f.Delivery > ours+maxLeap {
+	if ours := j.Facts.Delivery; !signed && f.Delivery > ours+maxLeap {
 		return fmt.Errorf("delivery %d, after %d here", f.Delivery, ours)
 	}
 	if f.Cancelled() && !bytes.Equal(f.Cancel, j.Facts.Cancel) &&
@@ -41,18 +49,6 @@ func vetFacts(j *ledger.Job, f *ledger.Facts, now time.Time) error {
 		f.Expired = false
 	}
 	return nil
-}
-
-// redeliver heeds the submitter on what it holds: tasks that were thought to be
-// delivered and are not run again, unless their results are still here. That
-// happens when it lost its disk, and when another copy told what was not so.
-func (t *jobTable) redeliver(j *job, held ledger.Set) {
-	if !j.ledger.Facts.Redeliver(held) {
-		return
-	}
-	t.c.decided(task.TaskID{Job: j.id}, "reopened", j.submitter, "its submitter lacks results that it was thought to hold")
-	t.persistFacts(j)
-	t.redelivered(j)
 }
 
 // redelivered makes what is kept of a job anew after another delivery began.

@@ -91,7 +91,7 @@ func (r *Replica) merge(p message.Pair) (task.JobID, error) {
 	if kind == "f" {
 		f, err := ledger.DecodeFacts(p.Value)
 		if err == nil {
-			err = vetFacts(j, f, r.now)
+			err = vetFacts(j, f, r.cfg.Signed, r.now)
 		}
 		if err != nil {
 			return id, err

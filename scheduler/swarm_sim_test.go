@@ -107,6 +107,7 @@ func newGroupSim(tb testing.TB, seed uint64, nodes int) *groupSim {
 		latency: 20 * time.Millisecond, work: time.Second, epochs: map[uint64]task.PeerID{},
 	}
 	s.cfg.Worker.HandOver = seed%4 != 3
+	s.cfg.Signed, s.cfg.Submitter.Signs = seed%8 < 6, seed%8 < 6 // else all is believed as told
 	s.cfg.Rules.Fairness = []string{"", "equal:per=owner,shrink=arrival", "sep:shrink=arrival", "drf:guard=gate,load=90",
 		"gep"}[seed%5]
 	for i := range nodes {

@@ -30,7 +30,7 @@ func (l *Ledger) Digest() [32]byte {
 func (j *Job) Digest() [32]byte {
 	h := sha256.New()
 	f := &j.Facts
-	writeNumbers(h, flag(f.Cancelled()), f.Delivery)
+	writeNumbers(h, flag(f.Cancelled()), f.Delivery, flag(len(f.Signed) > 0))
 	for _, set := range []Set{f.Done, f.Failed.Minus(f.Done)} {
 		writeNumbers(h, uint64(len(set)))
 		for _, r := range set {

@@ -107,8 +107,10 @@ func DecodeFacts(b []byte) (*Facts, error) {
 	if err := task.Decode(b, f); err != nil {
 		return nil, fmt.Errorf("ledger: facts: %w", err)
 	}
-	if n := len(f.Cancel); n != 0 && n != ed25519.SignatureSize {
-		return nil, fmt.Errorf("ledger: facts: a signature of %d bytes", n)
+	for _, n := range []int{len(f.Cancel), len(f.Signed)} {
+		if n != 0 && n != ed25519.SignatureSize {
+			return nil, fmt.Errorf("ledger: facts: a signature of %d bytes", n)
+		}
 	}
 	if f.Delivery > MaxDelivery {
 		return nil, fmt.Errorf("ledger: facts: delivery %d, the last is %d", f.Delivery, uint64(MaxDelivery))

@@ -48,6 +48,10 @@ type Facts struct {
 	// Delivery counts how often the submitter said that it lacks what Done or Failed
 	// said it holds. A later one's sets stand for those of all before it.
 	Delivery uint64 `cbor:"8,keyasint,omitempty"`
+	// Signed is the submitter's signature that Done and Failed together are what it holds in
+	// this delivery: see HeldOf. Without it they are what this copy alone was told by the
+	// submitter itself. It is read only.
+	Signed []byte `cbor:"10,keyasint,omitempty"`
 }
 
 // MaxDelivery bounds Facts.Delivery. A submitter that loses its disk each minute
@@ -56,19 +60,6 @@ const MaxDelivery = 1 << 32
 
 // Cancelled says whether the submitter ended the job.
 func (f *Facts) Cancelled() bool { return len(f.Cancel) > 0 }
-
-// Redeliver takes in all that the submitter holds, by its own word, and says
-// whether it lacks anything that it was thought to hold. Then another delivery
-// begins, of that alone: what it lacks is open again, unless a row says otherwise.
-func (f *Facts) Redeliver(held Set) bool {
-	lostDone, lostFailed := f.Done.Minus(held), f.Failed.Minus(held)
-	if len(lostDone)+len(lostFailed) == 0 || f.Delivery >= MaxDelivery {
-		return false
-	}
-	f.Delivery++
-	f.Done, f.Failed = f.Done.Minus(lostDone), f.Failed.Minus(lostFailed)
-	return true
-}
 
 // Add opens a record and puts its job in the ledger. A job already there is
 // returned as it is. It fails for a record that does not open.

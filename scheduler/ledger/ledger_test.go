@@ -18,14 +18,13 @@ var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 // records are two jobs of ten tasks: one that wants two replicas, one that
 // wants one and allows a retry.
 var records = func() []task.Record {
-	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
 	var out []task.Record
 	for i, rule := range []Rule{{2, 0}, {1, 1}} {
 		rec, err := task.SignJob(&task.Job{
 			Name: "job", Overlay: "commons", Module: task.RawCID([]byte("module")), Outputs: []string{"stdout"}, Memory: 1 << 20,
 			Replicas: rule.Replicas, Retries: rule.Retries, Submitted: task.At(start), Nonce: bytes.Repeat([]byte{byte(i)}, 16),
 			Sweep: task.Sweep{Repeat: 10},
-		}, key)
+		}, ownerKey)
 		if err != nil {
 			panic(err)
 		}
@@ -53,7 +52,7 @@ func history(t *rapid.T, label string) *Ledger {
 		}
 		i := rapid.Uint64Range(0, 3).Draw(t, "task")
 		a := Attempt{rapid.Uint64Range(1, 2).Draw(t, "epoch"), rapid.Uint64Range(1, 40).Draw(t, "seq")}
-		switch rapid.IntRange(0, 9).Draw(t, "fact") {
+		switch rapid.IntRange(0, 10).Draw(t, "fact") {
 		case 0:
 			sig := bytes.Repeat([]byte{1}, ed25519.SignatureSize)
 			sig[0] = rapid.ByteRange(0, 2).Draw(t, "signature")
@@ -82,10 +81,30 @@ func history(t *rapid.T, label string) *Ledger {
 		case 8:
 			j.Row(i).Void()
 		case 9:
-			j.Facts.Redeliver(Set{{i, i + 2}})
+			f := &j.Facts
+			f.Deliver(f.Delivery+1, f.Held().Minus(Set{{0, i + 1}}), f.Failed, nil)
+		case 10:
+			held := Set{{i, i + rapid.Uint64Range(1, 3).Draw(t, "held")}}
+			j.Facts.Merge(saidOf(rec.ID(), rapid.Uint64Range(0, 1).Draw(t, "delivery"), held,
+				Set{{i, i + rapid.Uint64Range(1, 2).Draw(t, "failed")}}))
 		}
 	}
 	return l
+}
+
+// ownerKey signed the records.
+var ownerKey = ed25519.NewKeyFromSeed(bytes.Repeat([]byte{1}, ed25519.SeedSize))
+
+// saidOf are the facts of a job whose submitter signed what it holds.
+func saidOf(id task.JobID, delivery uint64, held, failed Set) *Facts {
+	h, err := HeldOf(delivery, held)
+	if err != nil {
+		panic(err)
+	}
+	h.Sign(id, ownerKey)
+	f := &Facts{}
+	f.Deliver(delivery, held, failed, h.Signature)
+	return f
 }
 
 func merged(ls ...*Ledger) *Ledger {
@@ -132,6 +151,9 @@ func checkMonotone(t *rapid.T, a, ab *Ledger) {
 		}
 		if m.Facts.Delivery > j.Facts.Delivery {
 			continue // its submitter lost what it held: anything may be open again
+		}
+		if len(m.Facts.Signed) > 0 && !bytes.Equal(j.Facts.Signed, m.Facts.Signed) {
+			continue // its submitter has said otherwise
 		}
 		if len(j.Facts.Done.Minus(m.Facts.Done)) > 0 {
 			t.Fatal("a delivered task was forgotten")

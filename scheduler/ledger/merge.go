@@ -101,13 +101,7 @@ func (f *Facts) Merge(o *Facts) {
 		f.Cancel = o.Cancel
 	}
 	f.Expired = f.Expired || o.Expired
-	switch {
-	case o.Delivery > f.Delivery:
-		f.Delivery, f.Done, f.Failed = o.Delivery, slices.Clone(o.Done), slices.Clone(o.Failed)
-	case o.Delivery == f.Delivery:
-		f.Done.Union(o.Done)
-		f.Failed.Union(o.Failed)
-	}
+	f.mergeHeld(o)
 	f.UsefulCPU = max(f.UsefulCPU, o.UsefulCPU)
 	f.WastedCPU = max(f.WastedCPU, o.WastedCPU)
 	f.Reruns = max(f.Reruns, o.Reruns)

@@ -326,24 +326,14 @@ func TestMalformedFacts(t *testing.T) {
 	}
 }
 
-// TestRedeliver: what a submitter lacks is open again, once, and what it holds stays.
-func TestRedeliver(t *testing.T) {
+// TestDeliver: what a submitter lacks is open again, and of what it holds that failed which
+// was known to have.
+func TestDeliver(t *testing.T) {
 	f := Facts{Done: Set{{0, 10}}, Failed: Set{{20, 25}}}
-	if f.Redeliver(Set{{0, 30}}) || f.Delivery != 0 {
-		t.Errorf("nothing is lost, and delivery %d begins", f.Delivery)
-	}
-	if !f.Redeliver(Set{{0, 3}, {5, 22}}) || f.Delivery != 1 {
-		t.Errorf("delivery %d", f.Delivery)
-	}
-	if got, want := fmt.Sprint(f.Done, f.Failed), fmt.Sprint(Set{{0, 3}, {5, 10}}, Set{{20, 22}}); got != want {
-		t.Errorf("held are %s, want %s", got, want)
-	}
-	if f.Redeliver(Set{{0, 3}, {5, 22}}) {
-		t.Error("the same again begins another delivery")
-	}
-	f.Delivery = MaxDelivery
-	if f.Redeliver(nil) || len(f.Done) != 2 {
-		t.Error("a delivery beyond the last")
+	f.Deliver(1, Set{{0, 3}, {5, 22}}, f.Failed, nil)
+	if got, want := fmt.Sprint(f.Done, f.Failed), fmt.Sprint(Set{{0, 3}, {5, 20}}, Set{{20, 22}}); got != want ||
+		f.Delivery != 1 {
+		t.Errorf("held are %s in delivery %d, want %s", got, f.Delivery, want)
 	}
 }
 
@@ -365,6 +355,7 @@ func TestDigestSeesFacts(t *testing.T) {
 		"another delivery":   func(j *Job) { j.Facts.Delivery = 1 },
 		"one done":           func(j *Job) { j.Facts.Done = Set{{1, 2}} },
 		"two done":           func(j *Job) { j.Facts.Done = Set{{1, 3}} },
+		"done, signed":       func(j *Job) { j.Facts.Done, j.Facts.Signed = Set{{1, 2}}, []byte{1} },
 		"one failed":         func(j *Job) { j.Facts.Failed = Set{{1, 2}} },
 		"a result":           func(j *Job) { j.Row(4).AddResult(Attempt{1, 1}, result("a", task.Completed, 1)) },
 		"another result":     func(j *Job) { j.Row(4).AddResult(Attempt{1, 1}, result("a", task.Completed, 2)) },

@@ -55,6 +55,9 @@ type Submit struct {
 	// Accepted says that a leader has accepted the job before: no rule of the
 	// overlay made since may keep it from ending.
 	Accepted bool `cbor:"3,keyasint,omitempty"`
+	// Delivery and Signature make Have the submitter's word for every copy: see task.Held.
+	Delivery  uint64 `cbor:"4,keyasint,omitempty"`
+	Signature []byte `cbor:"5,keyasint,omitempty"`
 }
 
 // A Range is the task indices From to To-1. It lives in the ledger.
@@ -66,6 +69,9 @@ type Accepted struct {
 	Job        task.JobID    `cbor:"1,keyasint"`
 	Error      string        `cbor:"2,keyasint,omitempty"`
 	RetryAfter time.Duration `cbor:"3,keyasint,omitempty"`
+	// Held is a later word of the submitter about what it holds than the one that is
+	// answered: it has lost some since, and begins another delivery. Nil for none.
+	Held *task.Held `cbor:"4,keyasint,omitempty"`
 }
 
 // Progress brings final results that the submitter lacks, at most
@@ -120,6 +126,10 @@ type Got struct {
 	// Signature is a Cancel's, with Final: that nothing more is wanted must be
 	// believed by coordinators that take over, too.
 	Signature []byte `cbor:"5,keyasint,omitempty"`
+	// Delivery and Held make Have the submitter's word for every copy: see task.Held, of
+	// which Held is the signature.
+	Delivery uint64 `cbor:"6,keyasint,omitempty"`
+	Held     []byte `cbor:"7,keyasint,omitempty"`
 }
 
 // Cancel ends a job. Only its submitter may: the signature is over "cancel "

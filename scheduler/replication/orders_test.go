@@ -161,7 +161,7 @@ func TestLeavingTheGroup(t *testing.T) {
 		t.Error("nobody is in sync, and somebody is first")
 	}
 	d.r.Changed(Key{Job: d.id, Kind: Facts})
-	d.r.Accept(d.id, "owner")
+	d.r.Accept(d.id, "owner", nil)
 	if d.step(); d.accepted() != 1 {
 		t.Error("an acceptance waits for who left")
 	}

@@ -63,12 +63,13 @@ func (r *Replicas) keepPromises() {
 	}
 }
 
-// Accept tells the submitter of a job that it is accepted, once.
-func (r *Replicas) Accept(id task.JobID, submitter task.PeerID) {
+// Accept tells the submitter of a job that it is accepted, once, and what the ledger has of
+// it as a later word about what it holds than it has just said; nil for nothing.
+func (r *Replicas) Accept(id task.JobID, submitter task.PeerID, later *task.Held) {
 	if !r.accepting[id] {
 		r.accepting[id] = true
 		r.accepted = append(r.accepted, message.Send{To: submitter,
-			Message: message.Message{Accepted: &message.Accepted{Job: id}}})
+			Message: message.Message{Accepted: &message.Accepted{Job: id, Held: later}}})
 	}
 }
 

@@ -192,7 +192,7 @@ func (w *world) accept(t *rapid.T) {
 	for key := range mine {
 		w.asked[id][key] = len(w.history[key]) - 1
 	}
-	w.r.Accept(id, "owner")
+	w.r.Accept(id, "owner", nil)
 	w.flush()
 }
 

@@ -133,8 +133,8 @@ func TestPromiseWaits(t *testing.T) {
 			hold := message.HoldName{Task: task.TaskID{Job: d.id}, Kind: message.HoldJob}
 			d.r.Changed(Key{Job: d.id, Kind: Record})
 			d.r.Hold(hold, true)
-			d.r.Accept(d.id, "owner")
-			d.r.Accept(d.id, "owner") // once is enough
+			d.r.Accept(d.id, "owner", nil)
+			d.r.Accept(d.id, "owner", nil) // once is enough
 			d.step()
 			if promises, orders := d.r.Waiting(); promises != 1 || orders != 1 || d.accepted() != 0 {
 				t.Fatalf("%d promises and %d orders wait, %d acceptances have left", promises, orders, d.accepted())
@@ -245,7 +245,7 @@ func TestLeasesWaitForTheTick(t *testing.T) {
 func TestFollowerThatIsStuck(t *testing.T) {
 	d := newDesk(t)
 	d.r.Changed(Key{Job: d.id, Kind: Facts})
-	d.r.Accept(d.id, "submitter")
+	d.r.Accept(d.id, "submitter", nil)
 	d.step()
 	first := d.copies(follower1)
 	if d.accepted() != 0 || len(first) != 1 {

@@ -47,13 +47,15 @@ func (s *sample) ofSubmitters() []message.Message {
 	job := s.rec.ID()
 	return []message.Message{
 		{Submit: &message.Submit{Record: s.rec, Have: []message.Range{{From: 1, To: 2}}}},
+		{Submit: &message.Submit{Record: s.rec, Accepted: true, Delivery: 3, Signature: s.sign(job)}},
 		{Accepted: &message.Accepted{Job: job, Error: "no", RetryAfter: time.Second}},
+		{Accepted: &message.Accepted{Job: job, Held: &task.Held{Delivery: 2, Count: 1, Signature: s.sign(job)}}},
 		{Progress: &message.Progress{Job: job, Summary: message.JobSummary{State: message.JobDone, Total: 3},
 			Tasks: []message.TaskSummary{{
 				Index: 2, Results: []task.Result{s.result},
 				Attempts: []message.AttemptLog{{Attempt: s.a, Worker: s.id, Start: task.At(Start), Outcome: "completed"}},
 			}}}},
-		{Got: &message.Got{Job: job, Have: []message.Range{{From: 0, To: 3}}}},
+		{Got: &message.Got{Job: job, Have: []message.Range{{From: 0, To: 3}}, Delivery: 3, Held: s.sign(job)}},
 		{Got: &message.Got{Job: job, Final: true, Lacking: []message.Range{{From: 0, To: 3}}}},
 		{Cancel: &message.Cancel{Job: job, Signature: s.sign(job)}},
 	}

@@ -15,6 +15,9 @@ type Config struct {
 	// Receipts has each result show that its worker had the lease of the task. Default
 	// false: a simulation's leaders sign nothing.
 	Receipts bool
+	// Signs has the submitter sign what it holds of its jobs, so that others than the leader
+	// believe it. Default false.
+	Signs bool
 }
 
 // Default returns the configuration described at each field.

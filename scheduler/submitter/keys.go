@@ -32,6 +32,8 @@ type submittedState struct {
 	// so that its results need not be read again at every start.
 	Have   []message.Range `cbor:"7,keyasint,omitempty"`
 	Failed uint64          `cbor:"8,keyasint,omitempty"`
+	// Delivery counts how often results were lost here that the submitter had said it holds.
+	Delivery uint64 `cbor:"9,keyasint,omitempty"`
 }
 
 // ResultKey returns the durable key of the result of one task. What is kept

@@ -25,6 +25,7 @@ func (s *Submitter) accepted(a *message.Accepted) {
 			s.emit(message.JobChanged{Job: j.id})
 		}
 		s.heard(j, true)
+		s.remind(j, a.Held)
 	case a.RetryAfter > 0:
 		s.refusedForNow(j, a)
 	case !j.state.Accepted: // a job once accepted is never given up
