@@ -457,6 +457,10 @@ func (g *values) pair() message.Pair {
 func (g *values) facts() *ledger.Facts {
 	f := &ledger.Facts{Delivery: pick[uint64](g.rng, 0, 0, 1, 2, 1023, 1024, ledger.MaxDelivery), Reruns: g.number(),
 		UsefulCPU: g.duration(), WastedCPU: g.duration(), Expired: g.rng.IntN(2) == 0}
+	for range g.rng.IntN(3) {
+		i := g.index()
+		pick(g.rng, &f.Done, &f.Failed).AddRange(ledger.Range{From: i, To: i + 1 + uint64(g.rng.IntN(4))})
+	}
 	if sig := g.signature(); len(sig) == ed25519.SignatureSize {
 		f.Cancel = sig
 	}
