@@ -292,6 +292,9 @@ func (h *hostile) did(o *host, e message.Effect) {
 		if err := h.gaveLease(e.Task, o.id, e.Receipt); err != nil && !h.is(e.Receipt.Leader) {
 			h.wrong(fmt.Sprintf("host %d starts task %v: %v", o.n, e.Task, err))
 		}
+		if _, given := h.given[e.Task]; e.From != nil && !given && !h.trusted { // the honest save none
+			h.wrong(fmt.Sprintf("host %d goes on with task %v from a state by who had no lease of it", o.n, e.Task))
+		}
 	case message.Persist:
 		if e.Value == nil {
 			return

@@ -296,7 +296,7 @@ func (h *hostile) goOn() message.Message {
 	case 3: // a lease that is held
 		id := g.task()
 		return message.Message{Report: &message.Report{Epoch: epoch, Slots: h.slots, Full: h.rng.IntN(2) == 0, Born: 1,
-			Hands: true, Held: []message.Held{{Task: id, Attempt: g.attempt(), Running: h.rng.IntN(2) == 0,
+			Hands: true, Saved: []message.SavedState{{Task: id, Attempt: g.attempt(), Checkpoint: g.state(id)}}, Held: []message.Held{{Task: id, Attempt: g.attempt(), Running: h.rng.IntN(2) == 0,
 				After: pick(h.rng, message.Attempt{}, g.attempt()), Receipt: g.receipt(id)}}}}
 	case 4, 5: // what a copy has
 		w := h.wanted.any(h.rng)
