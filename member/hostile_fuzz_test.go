@@ -249,8 +249,14 @@ func (w *world) describe() (text string) {
 // check looks at what must hold after each step.
 func (w *world) check() {
 	for _, o := range w.hosts {
-		if leader, epoch := o.m.lease.Leader(); o.up && w.h.is(leader) {
+		if !o.up {
+			continue
+		}
+		if leader, epoch := o.m.lease.Leader(); w.h.is(leader) {
 			w.h.led[epoch] = leader
+		}
+		for _, id := range w.h.g.ids {
+			w.h.trusted = w.h.trusted || slices.Contains(o.m.lease.Remembered(), id)
 		}
 	}
 	for _, j := range w.jobs {
@@ -261,7 +267,8 @@ func (w *world) check() {
 		switch {
 		case !known:
 			w.h.wrong(fmt.Sprintf("job %s is not known to its submitter", j.id))
-		case st.Final && st.Held < st.Tasks.Total && !j.cancelled && len(w.h.led) == 0:
+		case st.Error != "" && len(w.h.led) > 0: // who leads may refuse a job, as long as nobody accepted it
+		case st.Final && st.Held < st.Tasks.Total && !j.cancelled:
 			w.h.wrong(fmt.Sprintf("job %s is over with %d of %d results: %s %s", j.id, st.Held, st.Tasks.Total, st.State,
 				st.Error))
 		}
@@ -285,6 +292,9 @@ func (h *hostile) did(o *host, e message.Effect) {
 		if err := h.gaveLease(e.Task, o.id, e.Receipt); err != nil && !h.is(e.Receipt.Leader) {
 			h.wrong(fmt.Sprintf("host %d starts task %v: %v", o.n, e.Task, err))
 		}
+		if _, given := h.given[e.Task]; e.From != nil && !given && !h.trusted { // the honest save none
+			h.wrong(fmt.Sprintf("host %d goes on with task %v from a state by who had no lease of it", o.n, e.Task))
+		}
 	case message.Persist:
 		if e.Value == nil {
 			return
@@ -301,13 +311,13 @@ func (h *hostile) did(o *host, e message.Effect) {
 }
 
 // gaveLease returns nil if a receipt shows that an honest leader gave the lease, or the hostile
-// one in an epoch that it led by the rules.
+// one that led by the rules, or stood by.
 func (h *hostile) gaveLease(id task.TaskID, worker task.PeerID, r *task.Receipt) error {
 	switch {
 	case r == nil:
 		return fmt.Errorf("no receipt")
-	case h.is(r.Leader) && h.led[r.Epoch] != r.Leader:
-		return fmt.Errorf("a lease of epoch %d, that the hostile member did not lead", r.Epoch)
+	case h.is(r.Leader) && !h.trusted:
+		return fmt.Errorf("a lease of epoch %d, in which the hostile member did not lead", r.Epoch)
 	case !h.is(r.Leader) && !slices.ContainsFunc(h.s.hosts, func(o *host) bool { return o.id == r.Leader }):
 		return fmt.Errorf("a lease of %s, who is nobody", r.Leader)
 	}

@@ -35,7 +35,9 @@ type hostile struct {
 	group []task.PeerID            // of that
 	led   map[uint64]task.PeerID   // epochs in which honest members followed it
 	given map[task.TaskID]struct{} // tasks of which an honest leader gave it a lease
-	found string                   // what is wrong; "" while nothing is
+	// trusted says that an honest member knows it as one that led, or stood by.
+	trusted bool
+	found   string // what is wrong; "" while nothing is
 }
 
 // A part is what a hostile member is beside hostile.
@@ -294,7 +296,7 @@ func (h *hostile) goOn() message.Message {
 	case 3: // a lease that is held
 		id := g.task()
 		return message.Message{Report: &message.Report{Epoch: epoch, Slots: h.slots, Full: h.rng.IntN(2) == 0, Born: 1,
-			Hands: true, Held: []message.Held{{Task: id, Attempt: g.attempt(), Running: h.rng.IntN(2) == 0,
+			Hands: true, Saved: []message.SavedState{{Task: id, Attempt: g.attempt(), Checkpoint: g.state(id)}}, Held: []message.Held{{Task: id, Attempt: g.attempt(), Running: h.rng.IntN(2) == 0,
 				After: pick(h.rng, message.Attempt{}, g.attempt()), Receipt: g.receipt(id)}}}}
 	case 4, 5: // what a copy has
 		w := h.wanted.any(h.rng)
@@ -380,7 +382,7 @@ func (s *swarm) firstOf(id task.PeerID) bool {
 	return overlay.Order(s.manifest.ID(), all)[0] == id
 }
 
-// keysOfRow lists the pairs of a ledger that can be read, by their keys' beginnings.
+// decodesAs reads what a ledger has under keys that begin so.
 var decodesAs = map[string]func([]byte) error{
 	"c/r/": func(b []byte) error { _, err := ledger.DecodeRow(b); return err },
 	"c/f/": func(b []byte) error { _, err := ledger.DecodeFacts(b); return err },

@@ -87,6 +87,7 @@ var (
 	durType     = reflect.TypeFor[time.Duration]()
 	rangeType   = reflect.TypeFor[message.Range]()
 	bytesType   = reflect.TypeFor[[]byte]()
+	stateType   = reflect.TypeFor[ledger.Checkpoint]()
 	digestType  = reflect.TypeFor[[message.DigestLen]byte]()
 )
 
@@ -94,7 +95,7 @@ var (
 func whole(t reflect.Type) bool {
 	switch t {
 	case jobType, taskType, attemptType, peerType, cidType, recordType, receiptType, resultType, pairType, timeType,
-		durType, rangeType, bytesType, digestType:
+		durType, rangeType, bytesType, stateType, digestType:
 		return true
 	}
 	return false
@@ -264,6 +265,8 @@ func (g *values) whole(t reflect.Type) reflect.Value {
 		return reflect.ValueOf(message.Range{From: from, To: from + uint64(g.rng.IntN(4))})
 	case bytesType:
 		return reflect.ValueOf(g.signature())
+	case stateType:
+		return reflect.ValueOf(g.state(g.task()))
 	}
 	job := g.job()
 	var d [message.DigestLen]byte
@@ -457,6 +460,10 @@ func (g *values) pair() message.Pair {
 func (g *values) facts() *ledger.Facts {
 	f := &ledger.Facts{Delivery: pick[uint64](g.rng, 0, 0, 1, 2, 1023, 1024, ledger.MaxDelivery), Reruns: g.number(),
 		UsefulCPU: g.duration(), WastedCPU: g.duration(), Expired: g.rng.IntN(2) == 0}
+	for range g.rng.IntN(3) {
+		i := g.index()
+		pick(g.rng, &f.Done, &f.Failed).AddRange(ledger.Range{From: i, To: i + 1 + uint64(g.rng.IntN(4))})
+	}
 	if sig := g.signature(); len(sig) == ed25519.SignatureSize {
 		f.Cancel = sig
 	}
@@ -475,12 +482,22 @@ func (g *values) row(id task.TaskID) *ledger.Row {
 		row.Note(l)
 	}
 	if g.rng.IntN(2) == 0 {
-		row.Save(&ledger.Checkpoint{CID: g.cid(), Fuel: g.number(), CPU: g.duration()})
+		c := g.state(id)
+		row.Save(&c)
 	}
 	if g.rng.IntN(4) == 0 {
 		row.Void()
 	}
 	return row
+}
+
+// state is a checkpoint of a task, mostly one that it vouches for.
+func (g *values) state(id task.TaskID) ledger.Checkpoint {
+	c := ledger.Checkpoint{CID: g.cid(), Fuel: g.number(), CPU: g.duration()}
+	if r := g.receipt(id); r != nil && g.rng.IntN(4) > 0 {
+		c.Voucher, _ = task.Vouch(g.key(), r, c.State(id)) // nil where nothing can be said of it
+	}
+	return c
 }
 
 // record is a job of its own.
