@@ -20,7 +20,8 @@ type transfers struct {
 }
 
 // AskBlocks opens a stream on which a peer is asked for blocks, dialling when
-// needed. The peer has heard before what overlays this node is a member of. end breaks it off and must be called; it ends with ctx and the host too.
+// needed. The peer has heard before what overlays this node is a member of. end breaks it
+// off and must be called; it ends with ctx and the host too.
 func (t *transfers) AskBlocks(ctx context.Context, to task.PeerID) (s *wire.Stream, end func(), err error) {
 	p, err := t.otherPeer(to)
 	if err != nil {

@@ -137,7 +137,8 @@ var rules = map[string]rule{
 
 	"node": {own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share",
-		"scheduler/chunk", "p2p", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "sandbox", "owner", "owner/sensor", "node/exec",
+		"scheduler/chunk", "p2p", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "sandbox", "owner",
+		"owner/sensor", "node/exec",
 		"internal/pause", "node/budget"}, outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
 	"node/budget": {own: []string{"task"}},
