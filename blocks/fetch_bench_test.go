@@ -55,7 +55,7 @@ func openHost(tb testing.TB, listen string, seed uint64, handler p2p.Handler) ho
 	if err != nil {
 		tb.Fatal(err)
 	}
-	h, err := p2p.New(p2p.Config{Key: key, Listen: []string{listen}, OnBlocks: b.Serve, Handler: handler})
+	h, err := p2p.New(p2p.Config{Key: key, Listen: []string{listen}, OnBlocks: b.ServeAnybody, Handler: handler})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -26,9 +26,17 @@ const (
 	idleTimeout = 60 * time.Second // a stream without a question
 )
 
-// Serve answers one stream of wanted CIDs: a block, or that it is not here, for
+// A teller decides what one peer is told of, block by block.
+type teller interface {
+	// may reports whether the peer may have a block. What it may not have is not here for it.
+	may(ctx context.Context, c cid.Cid) bool
+	// told is given each block that the peer gets; its bytes are not told's to keep.
+	told(c cid.Cid, data []byte)
+}
+
+// serve answers one stream of wanted CIDs: a block, or that it is not here, for
 // each, in the order asked. It returns when the peer has ended the stream, or ctx ends.
-func (b *Store) Serve(ctx context.Context, s *wire.Stream) {
+func (b *Store) serve(ctx context.Context, s *wire.Stream, to teller) {
 	defer s.Close()
 	r := bufio.NewReaderSize(s, 8<<10)
 	w := bufio.NewWriterSize(s, blockBuffer)
@@ -46,7 +54,7 @@ func (b *Store) Serve(ctx context.Context, s *wire.Stream) {
 		}
 		for _, c := range wants {
 			_ = s.SetWriteDeadline(time.Now().Add(wire.MessageTime))
-			n, err := b.writeBlock(ctx, w, c, count)
+			n, err := b.writeBlock(ctx, w, c, count, to)
 			count.Release()
 			if err == nil {
 				err = s.Pace.Sent(ctx, w, n)
@@ -65,7 +73,11 @@ func (b *Store) Serve(ctx context.Context, s *wire.Stream) {
 
 // writeBlock answers one want and returns the block's size, 0 for none. The block
 // counts until it is released: a peer need not read it.
-func (b *Store) writeBlock(ctx context.Context, w *bufio.Writer, c cid.Cid, count *wire.Intake) (n int, err error) {
+func (b *Store) writeBlock(ctx context.Context, w *bufio.Writer, c cid.Cid, count *wire.Intake, to teller) (n int,
+	err error) {
+	if !to.may(ctx, c) {
+		return 0, w.WriteByte(blockMissing)
+	}
 	err = b.view(ctx, c, func(data []byte) error {
 		n = len(data)
 		if err := count.Grow(n); err != nil {
@@ -74,6 +86,7 @@ func (b *Store) writeBlock(ctx context.Context, w *bufio.Writer, c cid.Cid, coun
 		if err := w.WriteByte(blockHere); err != nil {
 			return err
 		}
+		to.told(c, data)
 		return wire.WriteFrame(w, data)
 	})
 	if errors.Is(err, ErrNotFound) {

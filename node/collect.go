@@ -84,6 +84,9 @@ func (co collector) collect(ctx context.Context, age time.Duration) error {
 	if err != nil {
 		return err
 	}
+	if err := co.content.gate.Renew(ctx); err != nil {
+		return err
+	}
 	gone, err := co.content.blocks.Collect(ctx, roots, age)
 	if gone.Blocks > 0 {
 		co.log.Info("blocks removed that nobody needs", "blocks", gone.Blocks, "size", task.FormatSize(gone.Bytes))
@@ -99,13 +102,7 @@ func (co collector) roots(ctx context.Context) ([]task.CID, error) {
 	roots := co.content.pins.list()
 	if err := co.do(ctx, func() {
 		for _, m := range co.ordered() {
-			if m.Coordinator() != nil {
-				roots = append(roots, m.Coordinator().Roots()...)
-			} else {
-				roots = append(roots, m.Replica().Roots()...)
-			}
-			roots = append(roots, m.Worker().Roots()...)
-			roots = append(roots, m.Submitter().Roots()...)
+			roots = append(roots, m.roots()...)
 		}
 		roots = append(roots, co.exec.Roots()...)
 		for _, p := range co.pending { // results that wait for room on the disk

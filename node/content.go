@@ -23,6 +23,7 @@ const maxRecord = 2 << 20
 type content struct {
 	self    task.PeerID
 	blocks  *blocks.Store
+	gate    *blocks.Gate // who may have which of them
 	pins    pins
 	room    *room
 	cramped chan struct{} // asks for a collection of blocks; holds one

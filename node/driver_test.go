@@ -88,6 +88,8 @@ func (f *fakeNet) Join(p2p.Overlay) error   { return nil }
 func (f *fakeNet) Leave(overlay.ID) error   { return nil }
 func (f *fakeNet) Recheck(overlay.ID) error { return nil }
 
+func (f *fakeNet) Shared(task.PeerID) []overlay.ID { return nil }
+
 // AskBlocks reaches nobody.
 func (f *fakeNet) AskBlocks(context.Context, task.PeerID) (*wire.Stream, func(), error) {
 	return nil, nil, p2p.ErrClosed

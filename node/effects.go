@@ -146,6 +146,8 @@ func (d *driver) fetch(ctx context.Context, m *membership, from member.Machine, 
 	done := message.Fetched{Key: e.Key}
 	if err := d.content.fetchFor(ctx, e); err != nil {
 		done.Err, done.Wrong = err.Error(), blocks.Wrong(err)
+	} else {
+		m.holds(e.CIDs...)
 	}
 	d.post(post{call: func() {
 		m.step(from, done) // and from here on the machine names what it needs

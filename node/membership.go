@@ -88,6 +88,7 @@ func (m *membership) restore(ctx context.Context) error {
 // step gives a machine an event that is its alone: the answer to an effect, or what
 // this node's owner wants.
 func (m *membership) step(to member.Machine, ev message.Event) {
+	m.noteContent(ev)
 	m.all.tell(member.Answered{Of: m.Member, To: to, Event: ev})
 }
 

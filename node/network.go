@@ -26,6 +26,7 @@ type network interface {
 	Join(o p2p.Overlay) error
 	Recheck(id overlay.ID) error // its rule of admission has changed
 	Leave(id overlay.ID) error
+	Shared(p task.PeerID) []overlay.ID // of which p is a member, too
 	Addrs() []string
 	Peers() []p2p.Peer
 	Blame(p task.PeerID) // and close the connections to it

@@ -9,6 +9,7 @@ import (
 
 	ds "github.com/ipfs/go-datastore"
 
+	"godwit/blocks"
 	"godwit/member"
 	"godwit/node/budget"
 	"godwit/node/exec"
@@ -63,6 +64,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		return nil, errors.Join(err, on.runner.Close(), on.data.Close())
 	}
 	n.content.room.evict = collector{driver: n.driver}.evict
+	n.content.gate = blocks.NewGate(n.content.blocks, n.log, n.rootsOfAll)
 	n.exec = exec.New(n.tasks, exec.Config{
 		Key: n.key, Self: n.self, StageDir: cfg.stageDir(), Space: lentSpace{n.content.room, budget.Staged},
 		Runner: on.runner, Content: n.content, Host: door{n}, Log: n.log,
@@ -76,7 +78,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	}()
 	if n.net, err = on.join(p2p.Config{
 		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
-		Handler: handler{n}, Urgent: methodLease, OnBlocks: n.content.blocks.Serve, Log: cfg.Log,
+		Handler: handler{n}, Urgent: methodLease, OnBlocks: n.serveBlocks, Log: cfg.Log,
 		Relaying: p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged,
 	}, n.exec.Serve); err != nil {
 		return nil, fmt.Errorf("joining the network: %w", err)

@@ -347,6 +347,7 @@ func (o *overlays) exit(m *membership) error {
 	o.exec.Drop(func(of exec.Client) bool { return of == client{m} })
 	m.sayGone()
 	delete(o.members, m.id)
+	o.content.gate.Leave(string(m.id))
 	o.peer.Exit(m.Member)
 	if err := o.saveJoined(); err != nil {
 		return err

@@ -200,6 +200,31 @@ func (as *adverts) fellow(p task.PeerID, now time.Time) bool {
 	return false
 }
 
+// own returns what this node says of itself in each overlay, the overlays in order.
+func (as *adverts) own() (all [][]byte) {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(as.joined)) {
+		if own := as.joined[id].own; own != nil {
+			all = append(all, own)
+		}
+	}
+	return all
+}
+
+// shared returns the overlays that this node is in and of which a peer is a member: admitted
+// by the rules as they are known here, and with an advert that has not expired.
+func (as *adverts) shared(p task.PeerID, now time.Time) (ids []overlay.ID) {
+	as.mu.Lock()
+	defer as.mu.Unlock()
+	for id, m := range as.joined {
+		if m.known[p].Expires.After(now) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
 // member returns what is known of an overlay, nil when we are not in it.
 func (as *adverts) member(id overlay.ID) *membership {
 	as.mu.Lock()

@@ -37,8 +37,9 @@ type Config struct {
 	// Handler is told what arrives.
 	Handler Handler
 	// OnBlocks serves a stream on which a peer asks for blocks, on a goroutine of
-	// its own; ctx ends with the host. nil serves none.
-	OnBlocks func(ctx context.Context, s *wire.Stream)
+	// its own; ctx ends with the host. nil serves none. Which it may have is for
+	// OnBlocks to decide: see Host.Shared.
+	OnBlocks func(ctx context.Context, from task.PeerID, s *wire.Stream)
 	// OnHandOver serves a stream that a member opened to bring a running task,
 	// on a goroutine of its own; the stream is closed when it returns, and ctx ends
 	// with the host. nil takes none.

@@ -39,10 +39,12 @@ type greeter struct {
 
 	mu       sync.Mutex
 	welcomed map[peer.ID]time.Time // when last, or next; at most maxBlamed
+	knowing  map[peer.ID][][]byte  // our own adverts that a connected peer has taken in; at most maxBlamed
 }
 
 func newGreeter(ep *endpoint, as *adverts, gossip *gossip) *greeter {
-	return &greeter{endpoint: ep, adverts: as, gossip: gossip, welcomed: map[peer.ID]time.Time{}}
+	return &greeter{endpoint: ep, adverts: as, gossip: gossip, welcomed: map[peer.ID]time.Time{},
+		knowing: map[peer.ID][][]byte{}}
 }
 
 // greet tells a peer that has just connected our advert and those we know. Both

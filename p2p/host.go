@@ -21,7 +21,7 @@ import (
 // use.
 type Host struct {
 	*endpoint     // ID, Peers, AddAddrs
-	*overlays     // Join, Leave, Recheck, SetAdvert
+	*overlays     // Join, Leave, Recheck, Shared, SetAdvert
 	*outboxes     // Send
 	*requests     // Request
 	*handOvers    // HandOver
@@ -65,7 +65,6 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h.outboxes = newOutboxes(ep, h.links.lose)
 	h.requests = &requests{endpoint: ep, adverts: h.adverts}
 	h.handOvers = newHandOvers(ep, h.adverts)
-	h.transfers = &transfers{endpoint: ep, adverts: h.adverts}
 	h.reachability = &reachability{endpoint: ep, changed: func() { h.relays.poke() }}
 	h.dialer, h.relays = newDialer(ep, h.adverts), newRelays(ep, h.adverts, h.reachability)
 	gossip, err := openGossip(ep, h.adverts, func(p peer.ID) { h.greeter.welcome(p) })
@@ -73,6 +72,7 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 		return nil, errors.Join(err, h.Close())
 	}
 	h.greeter = newGreeter(ep, h.adverts, gossip)
+	h.transfers = &transfers{endpoint: ep, adverts: h.adverts, greeter: h.greeter}
 	h.upgrader = &upgrader{ep, h.outboxes, h.greeter}
 	h.overlays = &overlays{endpoint: ep, adverts: h.adverts, gossip: gossip, greeter: h.greeter}
 	if h.relay, err = openRelay(ep, members{h.adverts, h.relays, h.daily}); err != nil {
@@ -130,6 +130,7 @@ func (h *Host) opened(c network.Conn, first bool) {
 func (h *Host) ended(p peer.ID, last bool) {
 	if last {
 		h.dropOutbox(p)
+		h.greeter.forget(p)
 		h.dialer.poke()
 	}
 	h.relays.poke()

@@ -67,6 +67,10 @@ func (ov *overlays) Leave(id overlay.ID) error {
 	return ov.gossip.leave(m)
 }
 
+// Shared returns the overlays that this node is in and of which a peer is a member, in any
+// order: admitted by the rules as they are known here, and with an advert that has not expired.
+func (ov *overlays) Shared(p task.PeerID) []overlay.ID { return ov.adverts.shared(p, time.Now()) }
+
 // Recheck asks an overlay's Admit again about all members known, after its rule
 // changed, and forgets those that are not admitted any more. Of a closed overlay
 // such a peer is also disconnected, so that it is gossiped nothing. Who is admitted

@@ -16,10 +16,12 @@ import (
 type transfers struct {
 	*endpoint
 	adverts *adverts
+	greeter *greeter
 }
 
 // AskBlocks opens a stream on which a peer is asked for blocks, dialling when
-// needed. end breaks it off and must be called; it ends with ctx and the host too.
+// needed. The peer has heard before what overlays this node is a member of. end breaks it
+// off and must be called; it ends with ctx and the host too.
 func (t *transfers) AskBlocks(ctx context.Context, to task.PeerID) (s *wire.Stream, end func(), err error) {
 	p, err := t.otherPeer(to)
 	if err != nil {
@@ -29,6 +31,7 @@ func (t *transfers) AskBlocks(ctx context.Context, to task.PeerID) (s *wire.Stre
 	if err != nil {
 		return nil, nil, err
 	}
+	t.greeter.introduce(ctx, p)
 	tag := fmt.Sprintf("blocks %p", stream)
 	t.net.ConnManager().Protect(p, tag) // while it brings something
 	stopToo := context.AfterFunc(t.life, func() { stream.Reset() })
@@ -45,7 +48,7 @@ func (t *transfers) AskBlocks(ctx context.Context, to task.PeerID) (s *wire.Stre
 func (t *transfers) receiveBlocks(ctx context.Context, s network.Stream) {
 	from, pace := task.PeerID(s.Conn().RemotePeer().String()), t.pace
 	pace.Owes = func(n int) time.Duration { return t.costs.Owes(from, cost.Blocks, n) }
-	t.set.OnBlocks(ctx, &wire.Stream{Conn: s, Count: t.adverts.inbound(s), Pace: pace})
+	t.set.OnBlocks(ctx, from, &wire.Stream{Conn: s, Count: t.adverts.inbound(s), Pace: pace})
 }
 
 // SetRates bounds the bytes of blocks and hand-overs a second that the host sends and takes; 0

@@ -110,8 +110,10 @@ var rules = map[string]rule{
 	"p2p/cost": {own: []string{"task", "internal/pause"}, outside: []string{"golang.org/x/time"}},
 	"p2p/wire": {own: []string{"internal/pause"}, outside: []string{"golang.org/x/time"}},
 
-	"blocks": {own: []string{"task", "p2p/wire", "blocks/disk"},
+	"blocks": {own: []string{"task", "p2p/wire", "blocks/disk", "blocks/whose"},
 		outside: []string{"github.com/ipfs/", "github.com/multiformats/"}},
+
+	"blocks/whose": {core: true},
 
 	"blocks/disk": {outside: []string{"github.com/ipfs/", "github.com/cockroachdb/pebble"}},
 
@@ -135,7 +137,8 @@ var rules = map[string]rule{
 
 	"node": {own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share",
-		"scheduler/chunk", "p2p", "p2p/cost", "blocks", "blocks/disk", "sandbox", "owner", "owner/sensor", "node/exec",
+		"scheduler/chunk", "p2p", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "sandbox", "owner",
+		"owner/sensor", "node/exec",
 		"internal/pause", "node/budget"}, outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
 	"node/budget": {own: []string{"task"}},

@@ -132,7 +132,7 @@ func (n *Node) Start() {
 	n.blocks = store
 	cfg := p2p.Config{
 		Key: n.Key, Listen: []string{listenAddr(n.index)},
-		OnBlocks: n.blocks.Serve, Handler: n.Recorder,
+		OnBlocks: n.blocks.ServeAnybody, Handler: n.Recorder,
 	}
 	if opts.Handler != nil {
 		cfg.Handler = opts.Handler(n.index)

@@ -101,5 +101,9 @@ func (x *Executor) EachRunning(f func(of Client)) {
 // Roots lists the content that prepared jobs need, on the loop.
 func (x *Executor) Roots() []task.CID { return x.jobs.roots() }
 
+// Reads lists the content that the tasks of a job read, which is ready here; nil for a job
+// that is not. It is called on the loop.
+func (x *Executor) Reads(id task.JobID) []task.CID { return x.jobs.reads(id) }
+
 // Saves reports whether the state of tasks can be saved here.
 func (x *Executor) Saves() bool { return x.Runner.Saves() }

@@ -178,6 +178,14 @@ func (s *jobs) release(of Client, id task.JobID) {
 	delete(s.ready, id)
 }
 
+// reads lists what the tasks of a job read that is ready here; nil for any other.
+func (s *jobs) reads(id task.JobID) []task.CID {
+	if j := s.ready[id]; j != nil {
+		return JobContent(j.spec)
+	}
+	return nil
+}
+
 // roots lists the jobs that are ready and what their tasks read.
 func (s *jobs) roots() []task.CID {
 	var out []task.CID

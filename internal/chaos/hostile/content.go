@@ -96,7 +96,7 @@ func (c *content) given() int64 {
 }
 
 // serve answers one stream of wanted blocks.
-func (c *content) serve(_ context.Context, s *wire.Stream) {
+func (c *content) serve(_ context.Context, _ task.PeerID, s *wire.Stream) {
 	defer s.Close()
 	r, w := bufio.NewReader(s), bufio.NewWriter(s)
 	for {
