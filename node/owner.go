@@ -31,6 +31,8 @@ type lending struct {
 	monitor  *owner.Monitor // whose methods may be called from any goroutine
 	owner    message.OwnerState
 	decision owner.Decision // that owner rests on
+	measure  time.Time      // when to look next at what tasks hold; zero where none may run
+	beyond   int64          // bytes that they held beyond what their jobs ask for, in steps
 	load     load
 	moveAt   time.Time     // when stopped tasks are to go on elsewhere; zero for never
 	movedOut bool          // that time has come, and they stand still yet
@@ -83,7 +85,7 @@ func (l *lending) decided(d owner.Decision) {
 		r.SetRates(d.Upload, d.Download)
 		r.SetRelayed(d.Relay)
 	}
-	s := message.OwnerState{State: d.State, Slots: d.Cores, Memory: d.Memory, Reason: d.Reason, Until: d.Until}
+	s := message.OwnerState{State: d.State, Slots: d.Cores, Memory: l.memoryLeft(), Reason: d.Reason, Until: d.Until}
 	if s == l.owner {
 		l.lend()
 		return

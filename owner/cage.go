@@ -17,6 +17,7 @@ import (
 type Cage struct {
 	group string // of this process when it began; "" for an open cage
 	why   string // it is open
+	pids  bool   // threads are limited too
 }
 
 // The groups made below our own: the kernel allows limits only in groups beside
@@ -28,6 +29,12 @@ const (
 
 // cagedText begins what Text says of a cage that holds.
 const cagedText = "held by the kernel"
+
+// Threads that tasks may have: a sandbox has some ten, and those that wait for tasks count as well.
+const (
+	threadsACore = 64
+	threadsMore  = 256
+)
 
 // cpuPeriod is the period of cpu.max in microseconds, the kernel's default.
 const cpuPeriod = 100_000
@@ -67,7 +74,8 @@ func (c *Cage) Add(pid int) error {
 	return c.write(taskGroup, "cgroup.procs", strconv.Itoa(pid))
 }
 
-// Limit sets the caps: cores, at least 1, and bytes of memory, 0 for no limit.
+// Limit sets the caps: cores, at least 1, and bytes of memory, 0 for no limit. The number of
+// threads follows the cores, where the system delegates that.
 func (c *Cage) Limit(cores int, memory int64) error {
 	if c.group == "" {
 		return nil
@@ -76,9 +84,14 @@ func (c *Cage) Limit(cores int, memory int64) error {
 	if memory > 0 {
 		most = strconv.FormatInt(memory, 10)
 	}
-	return errors.Join(
-		c.write(taskGroup, "cpu.max", fmt.Sprintf("%d %d", max(cores, 1)*cpuPeriod, cpuPeriod)),
+	cores = max(cores, 1)
+	err := errors.Join(
+		c.write(taskGroup, "cpu.max", fmt.Sprintf("%d %d", cores*cpuPeriod, cpuPeriod)),
 		c.write(taskGroup, "memory.max", most))
+	if c.pids {
+		err = errors.Join(err, c.write(taskGroup, "pids.max", strconv.Itoa(cores*threadsACore+threadsMore)))
+	}
+	return err
 }
 
 // Close takes this process back to where it was. The tasks must have ended.
@@ -119,7 +132,7 @@ func planGroup(dir string, pid int) *Cage {
 		}
 		f.Close()
 	}
-	return &Cage{group: dir}
+	return &Cage{group: dir, pids: slices.Contains(have, "pids")}
 }
 
 func (c *Cage) build(pid int) error {
@@ -131,11 +144,20 @@ func (c *Cage) build(pid int) error {
 	if err := c.write(nodeGroup, "cgroup.procs", strconv.Itoa(pid)); err != nil {
 		return err
 	}
-	return c.write("", "cgroup.subtree_control", "+cpu +memory")
+	return c.write("", "cgroup.subtree_control", c.controllers("+"))
+}
+
+// controllers lists those that the Cage limits by, each after a sign.
+func (c *Cage) controllers(sign string) string {
+	list := sign + "cpu " + sign + "memory"
+	if c.pids {
+		list += " " + sign + "pids"
+	}
+	return list
 }
 
 func (c *Cage) undo(pid int) {
-	_ = c.write("", "cgroup.subtree_control", "-cpu -memory")
+	_ = c.write("", "cgroup.subtree_control", c.controllers("-"))
 	_ = c.write("", "cgroup.procs", strconv.Itoa(pid))
 	for _, g := range []string{nodeGroup, taskGroup} {
 		_ = os.Remove(filepath.Join(c.group, g))

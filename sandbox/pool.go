@@ -90,6 +90,11 @@ type child struct {
 	loose  bool             // it does not stand still with the others; Pool.mu guards it
 	held   map[string]int64 // bytes of the contents it keeps, by key
 	reaper *time.Timer      // ends it if it stays idle; nil while it runs
+
+	// The task that it runs and the memory that this may have; Pool.mu guards them. "" and 0
+	// while it is idle.
+	runs  string
+	asked int64
 }
 
 // NewPool returns a pool without any child. Close ends it.
@@ -185,6 +190,7 @@ func (p *Pool) keep(c *child) bool {
 	if p.closed || p.cfg.MaxIdle < 0 {
 		return false
 	}
+	c.runs, c.asked = "", 0
 	p.idle = append(p.idle, c)
 	c.reaper = time.AfterFunc(p.cfg.IdleFor, func() { p.reap(c) })
 	if len(p.idle) > p.cfg.MaxIdle {

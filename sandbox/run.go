@@ -39,6 +39,7 @@ func (p *Pool) Run(ctx context.Context, t Task) (Report, error) {
 	if err != nil {
 		return Report{Outcome: task.HostError}, err
 	}
+	p.runsNow(c, t.Name, t.Limits.Memory)
 	rep, err := p.watch(ctx, c, t, func() {
 		if t.Stages != nil {
 			runs = p.clock.now()

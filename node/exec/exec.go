@@ -1,10 +1,7 @@
 package exec
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 
 	"godwit/owner"
 	"godwit/scheduler/message"
@@ -64,27 +61,6 @@ func (x *Executor) Fit() {
 func (x *Executor) cap() {
 	if err := x.Runner.Cap(x.lent.Cores, x.lent.Memory, len(x.running)); err != nil {
 		x.Log.Warn("a cap cannot be set", "err", err)
-	}
-}
-
-// shed gives tasks back that need more memory than is lent. Standing still frees none.
-func (x *Executor) shed() {
-	if x.lent.Memory == 0 {
-		return
-	}
-	var need int64
-	names := slices.SortedFunc(maps.Keys(x.running), func(a, b message.AttemptName) int {
-		return cmp.Or(a.Attempt.Compare(b.Attempt), cmp.Compare(a.Task.String(), b.Task.String()))
-	})
-	for _, name := range names {
-		job := x.jobs.get(name.Task.Job)
-		if job == nil {
-			continue
-		}
-		if need += job.spec.Memory; need > x.lent.Memory {
-			x.Log.Info("giving a task back", "task", name.Task.String(), "reason", "the owner lends less memory now")
-			x.running[name].end()
-		}
 	}
 }
 

@@ -19,8 +19,10 @@ type Executor struct {
 	waiting  []start
 	arriving map[arrivalName]*destination // tasks that other members hand over to this node
 	lent     owner.Decision
-	leaving  *leaving // nil while the node stays
-	pace     pace     // of hand-overs from here
+	excess   map[string]int64 // as the runner told it last
+	beyond   int64            // its sum, in steps
+	leaving  *leaving         // nil while the node stays
+	pace     pace             // of hand-overs from here
 }
 
 // leaving is how long a task may take to leave a node that says goodbye.

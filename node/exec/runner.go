@@ -30,6 +30,9 @@ type Runner interface {
 	Resume()
 	// Cap keeps so many running tasks within a number of cores and of bytes.
 	Cap(cores int, memory int64, running int) error
+	// Excess returns the memory that tasks hold beyond what their jobs ask for, in bytes, by the
+	// task; under "" what is held for none. It returns what is known at once.
+	Excess() map[string]int64
 	// Caps says how Cap does it.
 	Caps() string
 	// Obey has the runner ask, before each task, whether tasks are to be interpreted. It is called before the first.

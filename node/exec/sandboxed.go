@@ -104,6 +104,9 @@ func (r *Sandboxed) Cap(cores int, memory int64, running int) error {
 	return nil
 }
 
+// Excess implements Runner.
+func (r *Sandboxed) Excess() map[string]int64 { return r.pool.Excess() }
+
 // Caps says how Cap does it.
 func (r *Sandboxed) Caps() string { return r.cage.Text() }
 

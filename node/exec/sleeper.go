@@ -88,6 +88,9 @@ func (*Sleeper) Pages([]byte) ([][sha256.Size]byte, error) { return nil, nil }
 // Cap implements Runner: who waits takes neither cores nor memory.
 func (*Sleeper) Cap(int, int64, int) error { return nil }
 
+// Excess implements Runner.
+func (*Sleeper) Excess() map[string]int64 { return nil }
+
 // Obey implements Runner: nothing is compiled.
 func (*Sleeper) Obey(func() bool) {}
 
