@@ -53,7 +53,7 @@ func history(t *rapid.T, label string) *Ledger {
 		}
 		i := rapid.Uint64Range(0, 3).Draw(t, "task")
 		a := Attempt{rapid.Uint64Range(1, 2).Draw(t, "epoch"), rapid.Uint64Range(1, 40).Draw(t, "seq")}
-		switch rapid.IntRange(0, 9).Draw(t, "fact") {
+		switch rapid.IntRange(0, 11).Draw(t, "fact") {
 		case 0:
 			sig := bytes.Repeat([]byte{1}, ed25519.SignatureSize)
 			sig[0] = rapid.ByteRange(0, 2).Draw(t, "signature")
@@ -82,6 +82,12 @@ func history(t *rapid.T, label string) *Ledger {
 		case 8:
 			j.Row(i).Void()
 		case 9:
+			if best := j.Row(i).State(); best != nil {
+				j.Row(i).VoidState(task.Voucher{Worker: "w", Receipt: task.Receipt{From: best.CID}, Signature: []byte(label)})
+			}
+		case 10:
+			j.Row(i).Save(&Checkpoint{CID: task.RawCID([]byte{byte(a.Seq % 3)}), Fuel: a.Seq})
+		case 11:
 			j.Facts.Redeliver(Set{{i, i + 2}})
 		}
 	}
