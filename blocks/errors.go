@@ -12,6 +12,8 @@ var (
 	// ErrSize is returned for content that makes another number of bytes than was said,
 	// by its own blocks or by whoever named it, and for content that is no file.
 	ErrSize = errors.New("blocks: content is not what was said of it")
+	// ErrTree is returned for a block that is no tree of links by name.
+	ErrTree = errors.New("blocks: not a tree")
 	// ErrQuota is returned when storing would pass the quota.
 	ErrQuota = errors.New("blocks: block store is full")
 )

@@ -69,7 +69,7 @@ func (b *Store) Tree(ctx context.Context, root task.CID) ([]Link, error) {
 		return nil, err
 	}
 	if c.Prefix().Codec != cid.DagProtobuf {
-		return nil, fmt.Errorf("blocks: %s is not a tree", root)
+		return nil, fmt.Errorf("%w: %s", ErrTree, root)
 	}
 	data, err := b.get(ctx, c)
 	if err != nil {
@@ -77,12 +77,12 @@ func (b *Store) Tree(ctx context.Context, root task.CID) ([]Link, error) {
 	}
 	node, err := merkledag.DecodeProtobuf(data)
 	if err != nil {
-		return nil, fmt.Errorf("blocks: reading tree %s: %w", root, err)
+		return nil, fmt.Errorf("%w: reading %s: %w", ErrTree, root, err)
 	}
 	links := make([]Link, 0, len(node.Links()))
 	for i, l := range node.Links() {
 		if !acceptable(l.Cid) || l.Name == "" || len(l.Name) > maxLinkName || i > 0 && l.Name <= links[i-1].Name {
-			return nil, fmt.Errorf("blocks: tree %s has a bad link %q", root, l.Name)
+			return nil, fmt.Errorf("%w: %s has a bad link %q", ErrTree, root, l.Name)
 		}
 		links = append(links, Link{Name: l.Name, CID: textOf(l.Cid), Size: int64(min(l.Size, 1<<62))})
 	}

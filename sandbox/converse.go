@@ -20,6 +20,10 @@ import (
 // anew, or go on from another checkpoint.
 var ErrCheckpoint = freeze.ErrCheckpoint
 
+// Foreign reports whether a checkpoint's manifest may well be a good one for another version of
+// this program.
+func Foreign(manifest []byte) bool { return freeze.Foreign(manifest) }
+
 // ErrTooDeep is wrapped by Run's error if the task's stack is, or in Task.From
 // already was, deeper than this machine can hold, where there is no compiler for
 // WebAssembly. It is no word about the task: another machine can go on from its

@@ -121,21 +121,11 @@ func (c *Coordinator) dropUnproven(from task.PeerID, row *ledger.Row, id task.Ta
 		leases[of] = true
 		return again
 	})
-	if best := row.Best; best != nil && better(best, c.ledger.Jobs[id.Job].Rows[id.Index]) {
-		if err := c.vouched(id, best, ""); err != nil {
-			row.Best = nil
-			c.refuseState(id, from, err)
-		}
+	if err := row.Vet(c.ledger.Jobs[id.Job].Rows[id.Index],
+		func(s *message.Checkpoint) error { return c.vouched(id, s, "") },
+		func(v *task.Voucher) error { return c.badWord(id, v, "") }); err != nil {
+		c.refuseState(id, from, err)
 	}
-}
-
-// better reports whether a checkpoint would take the place of a row's; row may be nil.
-func better(s *message.Checkpoint, row *ledger.Row) bool {
-	var ours ledger.Row
-	if row != nil {
-		ours.Best = row.Best
-	}
-	return ours.Save(s)
 }
 
 // Recognise has the coordinator believe receipts of those that led, as led reports.

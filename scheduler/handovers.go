@@ -412,8 +412,7 @@ func (t *transfers) onTheWay(j *job, h *host, s *message.SavedState) bool {
 func (t *transfers) strayState(j *job, h *host, s *message.SavedState) {
 	i := s.Task.Index
 	key := stateKey(s.Task, s.Attempt)
-	if row := j.ledger.Rows[i]; t.c.table.fetches[key] != nil || row != nil && row.Best != nil &&
-		row.Best.Fuel >= s.Checkpoint.Fuel {
+	if t.c.table.fetches[key] != nil || !j.ledger.Rows[i].Wants(&s.Checkpoint) {
 		return
 	}
 	if err := t.c.vouched(s.Task, &s.Checkpoint, h.peer); err != nil {

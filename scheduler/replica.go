@@ -201,8 +201,8 @@ func rootsOf(l *ledger.Ledger) []task.CID {
 			if agreed := row.Agreed(); len(agreed) > 0 {
 				roots = append(roots, message.RemoteOutputs(&agreed[0])...)
 			}
-			if row.Best != nil {
-				roots = append(roots, row.Best.CID)
+			if s := row.State(); s != nil {
+				roots = append(roots, s.CID)
 			}
 		}
 	}

@@ -112,12 +112,8 @@ func (r *Replica) merge(p message.Pair) (task.JobID, error) {
 		return id, err
 	}
 	ours := j.Row(i)
-	if s := row.Best; s != nil && r.cfg.Key != nil && better(s, ours) {
-		if err := s.Vouched(task.TaskID{Job: id, Index: i}, r.now); err != nil {
-			row.Best = nil
-			r.emit(message.Decided{Task: task.TaskID{Job: id, Index: i}, Action: "refused", Peer: r.leader,
-				Reason: task.ClipMessage("its checkpoint: " + err.Error())})
-		}
+	if r.cfg.Key != nil {
+		r.vet(task.TaskID{Job: id, Index: i}, row, ours)
 	}
 	changed, err := ours.Take(row, j.Rule())
 	if changed {
@@ -127,6 +123,17 @@ func (r *Replica) merge(p message.Pair) (task.JobID, error) {
 		delete(r.live, task.TaskID{Job: id, Index: i})
 	}
 	return id, err
+}
+
+// vet takes out of a row what it says of states and nobody vouches for. Who gave the leases is
+// the leader's to know, who is believed.
+func (r *Replica) vet(id task.TaskID, row, ours *ledger.Row) {
+	if err := row.Vet(ours,
+		func(s *message.Checkpoint) error { return s.Vouched(id, r.now) },
+		func(v *task.Voucher) error { return v.Verify(ledger.BadState(id, v)) }); err != nil {
+		r.emit(message.Decided{Task: id, Action: "refused", Peer: r.leader,
+			Reason: task.ClipMessage("its checkpoint: " + err.Error())})
+	}
 }
 
 // persist makes a part of the copy durable.

@@ -76,6 +76,9 @@ func (r *reports) heldBy(h *host, held *message.Held) {
 		r.c.decided(held.Task, "refused", h.peer, message.DropUnproven)
 		return
 	}
+	if held.Bad != nil {
+		r.badState(h, j, held)
+	}
 	if l := leaseOf(j, h, held.Task.Index, held.Attempt); l != nil {
 		r.renew(l, held)
 		return

@@ -36,8 +36,8 @@ func (c *Coordinator) holdOf(n message.HoldName) (h message.Hold, ok bool) {
 		h.CIDs = durable.JobBlocks(j.id, j.spec)
 		h.Holders = append(h.Holders, j.submitter)
 	case row == nil || j.ledger.Delivered(n.Task.Index):
-	case n.Kind == message.HoldState && row.Best != nil && row.Verdict(j.ledger.Rule()) == ledger.Open:
-		h.CIDs = []task.CID{row.Best.CID}
+	case n.Kind == message.HoldState && row.State() != nil && row.Verdict(j.ledger.Rule()) == ledger.Open:
+		h.CIDs = []task.CID{row.State().CID}
 	case n.Kind == message.HoldOutputs:
 		if agreed := row.Agreed(); len(agreed) > 0 {
 			h.CIDs = message.RemoteOutputs(&agreed[0])

@@ -89,7 +89,7 @@ func (d *dispatch) situate(saves bool) {
 // nobody knows how much it is. It is at least a tenth of the whole: see tailOverrun.
 func (d *dispatch) taskLeft(j *job, i uint64) time.Duration {
 	if row := j.ledger.Rows[i]; row != nil && j.mayResume() {
-		return d.leftFrom(j, i, row.Best, message.Attempt{})
+		return d.leftFrom(j, i, row.State(), message.Attempt{})
 	}
 	return d.leftFrom(j, i, nil, message.Attempt{})
 }

@@ -30,7 +30,7 @@ func (r *reports) savedBy(h *host, s *message.SavedState) {
 			l.take(leasing.Starts)
 		}
 	}
-	if l == nil || !l.is(leasing.Open) || row != nil && row.Best != nil && row.Best.Fuel >= s.Checkpoint.Fuel {
+	if l == nil || !l.is(leasing.Open) || !row.Wants(&s.Checkpoint) {
 		return
 	}
 	saved := s.Checkpoint
@@ -62,6 +62,45 @@ func (c *Coordinator) vouched(id task.TaskID, s *message.Checkpoint, by task.Pee
 		return errors.New("nobody here knows that who gave the lease led: " + string(v.Receipt.Leader))
 	}
 	return s.Vouched(id, c.now)
+}
+
+// badWord returns nil if a worker that a leader known here gave a lease of a task, to go on
+// from a state, says that it could not. by is that worker; "" for any.
+func (c *Coordinator) badWord(id task.TaskID, v *task.Voucher, by task.PeerID) error {
+	switch {
+	case by != "" && v.Worker != by:
+		return errors.New("another's word")
+	case c.cfg.Key == nil || c.led == nil || !c.led(v.Receipt.Leader, v.Receipt.Epoch):
+		return errors.New("nobody here knows that who gave the lease led: " + string(v.Receipt.Leader))
+	}
+	return v.Verify(ledger.BadState(id, v))
+}
+
+// badState takes in that a worker could not go on from the state that its lease names: nobody
+// is offered that again. Who made it gets no task of the job for a while.
+func (r *reports) badState(h *host, j *job, held *message.Held) {
+	id, v := held.Task, held.Bad
+	row := j.ledger.Rows[id.Index]
+	if row == nil || row.State() == nil || row.State().CID != v.Receipt.From || j.ledger.Delivered(id.Index) {
+		return
+	}
+	if err := r.c.badWord(id, v, h.peer); err != nil {
+		r.c.refuseState(id, h.peer, err)
+		return
+	}
+	var maker task.PeerID
+	if by := row.State().Voucher; by != nil {
+		maker = by.Worker
+	}
+	row.VoidState(*v)
+	if l := leaseOf(j, h, id.Index, held.Attempt); l != nil {
+		l.saved.from, l.saved.began, l.saved.base = nil, 0, 0
+	}
+	r.c.table.persistRow(j, id.Index)
+	r.c.decided(id, "voided", h.peer, "it could not go on from the checkpoint of "+string(maker))
+	if m := r.c.members.hosts[maker]; m != nil && m != h {
+		r.c.members.pauseJob(m, j, r.c.cfg.RefusalPause, "a task could not go on from its checkpoint")
+	}
 }
 
 // refuseState tells that a checkpoint is not believed.

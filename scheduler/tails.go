@@ -148,8 +148,8 @@ func (m *migration) progressOf(l *lease, work time.Duration) (left, unsaved time
 		done = 0 // it waits there
 	}
 	var saved time.Duration
-	if row := l.job.ledger.Rows[l.task.index]; row != nil && row.Best != nil {
-		saved = time.Duration(float64(row.Best.CPU) * h.usual())
+	if row := l.job.ledger.Rows[l.task.index]; row != nil && row.State() != nil {
+		saved = time.Duration(float64(row.State().CPU) * h.usual())
 	}
 	if l.saved.from != nil {
 		done += time.Duration(float64(l.saved.from.CPU) * h.usual())

@@ -144,7 +144,7 @@ func (t *transfers) awaitsState(l *lease, r *task.Result) bool {
 
 // savedAll reports whether all that an attempt told to have saved is held here.
 func (l *lease) savedAll() bool {
-	best := l.job.ledger.Row(l.task.index).Best
+	best := l.job.ledger.Row(l.task.index).State()
 	return best != nil && l.saved.told > 0 && best.Fuel >= l.saved.told
 }
 

@@ -264,3 +264,97 @@ func TestFollowersAskToo(t *testing.T) {
 		}
 	}
 }
+
+// word is what a worker says of a state that its lease was to go on from.
+func (s *signing) word(worker int, receipt *task.Receipt, id task.TaskID) *task.Voucher {
+	s.t.Helper()
+	key, _ := schedtest.Identity(worker)
+	v, err := task.Vouch(key, receipt, task.State{Task: id, CID: receipt.From, Bad: true})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return v
+}
+
+// TestBadStateIsNotOfferedAgain: who was to go on from a state and could not is believed; the
+// task begins anew everywhere, states of less work count again, and who made the bad one gets
+// no task of the job for a while. Nobody else is believed.
+func TestBadStateIsNotOfferedAgain(t *testing.T) {
+	s := newSigning(t)
+	id := s.task(4)
+	lie := s.vouched(66, s.lease(3, 66, id), id, "cannot be gone on from", 1_000_000)
+	s.known(66, 4, lie)
+	var mine message.Lease
+	for _, l := range s.worker(9) {
+		if l.Task == id {
+			mine = l
+		}
+	}
+	if mine.From == nil || mine.From.CID != lie.CID {
+		t.Fatalf("the lease goes on from %+v", mine.From)
+	}
+	s.worker(66)
+	held := func(from int, l message.Lease, bad *task.Voucher) {
+		s.report(from, message.Report{Held: []message.Held{{Task: l.Task, Attempt: l.Attempt, Running: true, Bad: bad}}})
+	}
+	forged := &task.Receipt{Leader: mine.Receipt.Leader, Epoch: 7, From: lie.CID}
+	for name, v := range map[string]*task.Voucher{
+		"another's word": s.word(66, mine.Receipt, id),
+		"no lease":       s.word(9, forged, id),
+	} {
+		if held(9, mine, v); s.best(4) == nil {
+			t.Fatalf("%s is believed", name)
+		}
+	}
+	for range 2 { // it is repeated
+		held(9, mine, s.word(9, mine.Receipt, id))
+	}
+	row := s.job.ledger.Rows[4]
+	if row.State() != nil || len(row.Bad) != 1 || row.Round != 1 {
+		t.Fatalf("the row has %+v", row)
+	}
+	_, maker := schedtest.Identity(66)
+	if _, paused := s.c.members.hosts[maker].paused[s.job]; !paused {
+		t.Error("who made it gets tasks of the job")
+	}
+	if l := s.job.live[4].leases[0]; l.saved.from != nil || l.saved.base != 0 {
+		t.Error("the lease still goes on from it")
+	}
+	s.known(66, 4, lie)
+	if row.State() != nil {
+		t.Error("it is taken again")
+	}
+	s.saves(9, mine, s.vouched(9, mine.Receipt, id, "honest", 50))
+	if b := row.State(); b == nil || b.Fuel != 50 {
+		t.Errorf("an honest state of less work: the row has %+v", b)
+	}
+}
+
+// TestCopiesTellOfBadStates: a copy's word on a state counts as the worker's that it is of.
+func TestCopiesTellOfBadStates(t *testing.T) {
+	for name, honest := range map[string]bool{"true": true, "a lie": false} {
+		s := newSigning(t)
+		id := s.task(4)
+		state := s.vouched(9, s.lease(3, 9, id), id, "state", 500)
+		s.known(5, 4, state)
+		receipt := *s.lease(3, 10, id)
+		leader, former := schedtest.Identity(3)
+		if !honest {
+			leader, former = schedtest.Identity(66)
+		}
+		receipt.From = state.CID
+		_, to := schedtest.Identity(10)
+		signed, err := task.NewReceipt(leader, former, id, to, receipt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := &ledger.Row{Best: &state}
+		row.VoidState(*s.word(10, signed, id))
+		_, from := schedtest.Identity(66)
+		s.c.Step(s.now, message.Received{From: from, Message: message.Message{Known: &message.Known{Epoch: 7, Session: 1,
+			Seq: 1, Pairs: []message.Pair{{Key: ledger.RowKey(id), Value: schedtest.Encoded(t, row)}}}}})
+		if void := s.job.ledger.Rows[4].State() == nil; void != honest {
+			t.Errorf("%s: void is %v", name, void)
+		}
+	}
+}

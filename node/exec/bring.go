@@ -32,6 +32,17 @@ const (
 	sureHolders = 3
 )
 
+// errBad is wrapped by errors about checkpoints that nobody can go on from.
+var errBad = errors.New("the checkpoint is none of the task")
+
+// asBad marks an error about blocks that are as they always will be.
+func asBad(err error) error {
+	if blocks.Wrong(err) || errors.Is(err, blocks.ErrTree) {
+		return fmt.Errorf("%w: %w", errBad, err)
+	}
+	return err
+}
+
 // sure returns the holders that should be there; it shares their memory.
 func sure(holders []task.PeerID) []task.PeerID { return holders[:min(len(holders), sureHolders)] }
 
@@ -69,28 +80,36 @@ func (c *core) bringPatiently(
 func (c *core) bringCheckpoint(ctx context.Context, e message.Start, pages *pageStore) ([]byte, error) {
 	state := []blocks.Root{{CID: e.From.CID, Bound: blocks.AtMost(MaxState)}}
 	if err := c.Content.Fetch(ctx, state, e.Holders); err != nil {
-		return nil, err
+		return nil, asBad(err)
 	}
 	links, err := c.Content.Blocks().Tree(ctx, e.From.CID)
 	if err != nil {
-		return nil, err
+		return nil, asBad(err)
 	}
 	var manifest []byte
 	for _, l := range links {
 		if l.Name == manifestName {
 			if manifest, err = readAll(ctx, c.Content.Blocks(), l.CID, blocks.AtMost(maxManifest)); err != nil {
-				return nil, fmt.Errorf("reading the checkpoint's manifest: %w", err)
+				return nil, fmt.Errorf("reading the checkpoint's manifest: %w", asBad(err))
 			}
 			continue
 		}
 		var h [32]byte
 		if raw, err := hex.DecodeString(l.Name); err != nil || copy(h[:], raw) != len(h) || len(raw) != len(h) {
-			return nil, fmt.Errorf("checkpoint %s has a page named %q", e.From.CID, l.Name)
+			return nil, fmt.Errorf("%w: %s has a page named %q", errBad, e.From.CID, l.Name)
 		}
 		pages.links[h] = l
 	}
 	if manifest == nil {
-		return nil, fmt.Errorf("checkpoint %s has no manifest", e.From.CID)
+		return nil, fmt.Errorf("%w: %s has no manifest", errBad, e.From.CID)
+	}
+	switch n, err := pages.missing(manifest); {
+	case sandbox.Foreign(manifest):
+		return nil, fmt.Errorf("checkpoint %s is of another version", e.From.CID)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %s: %w", errBad, e.From.CID, err)
+	case n > 0:
+		return nil, fmt.Errorf("%w: %s lacks %d of its pages", errBad, e.From.CID, n)
 	}
 	return manifest, nil
 }

@@ -33,6 +33,7 @@ type pageStore struct {
 	blocks *blocks.Store
 	of     func(state []byte) ([][sha256.Size]byte, error) // the pages of a state
 	stored atomic.Int64                                    // bytes put since it was last asked
+	failed atomic.Bool                                     // a page that is stored could not be read
 
 	mu    sync.Mutex
 	links map[[32]byte]blocks.Link // by the hash of the page; the block is compressed
@@ -90,7 +91,11 @@ func (s *pageStore) Get(h [32]byte) ([]byte, error) {
 	case !ok:
 		return nil, fmt.Errorf("%w: page %x", blocks.ErrNotFound, h)
 	}
-	return s.blocks.Get(s.ctx, l.CID)
+	block, err := s.blocks.Get(s.ctx, l.CID)
+	if err != nil {
+		s.failed.Store(true)
+	}
+	return block, err
 }
 
 // tree stores a checkpoint as one tree of its manifest and its pages, so that

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"slices"
 
 	"godwit/migrate/handover"
@@ -43,13 +44,30 @@ func (x *Executor) prepareSaving(a *attempt, e message.Start, job *Job) *saving 
 		if err != nil {
 			x.Log.Warn("a checkpoint could not be had: the task begins anew", "task", e.Task.String(), "err", err)
 			s.left.anew(e.From.CPU)
+			if errors.Is(err, errBad) && a.context.Err() == nil {
+				x.callBad(a, e.From.CID)
+			}
 		} else {
+			s.refused = func() { x.callBad(a, e.From.CID) }
 			s.From, s.before = manifest, e.From.CPU
 		}
 	}
 	s.left.did(0) // the checkpoint took its time to come
 	x.saveOnTime(a, job, s.left)
 	return s
+}
+
+// callBad tells the worker that nobody can go on from the state that an attempt's lease names.
+func (c *core) callBad(a *attempt, state task.CID) {
+	if a.receipt == nil {
+		return
+	}
+	v, err := task.Vouch(c.Key, a.receipt, task.State{Task: a.name.Task, CID: state, Bad: true})
+	if err != nil {
+		c.Log.Error("calling a checkpoint bad", "task", a.name.Task.String(), "err", err)
+		return
+	}
+	c.report(a.of, message.StateBad{Task: a.name.Task, Attempt: a.name.Attempt, Word: *v})
 }
 
 // ended tells the worker of an attempt's end, on the loop.

@@ -21,6 +21,7 @@ type saving struct {
 	controls *controls
 	taken    func(s snapshot) // keeps a state here
 	stays    func(why string) // called when it could not stop with its state
+	refused  func()           // called when nobody can go on from the state it was to; nil for none
 }
 
 // newSaving returns that of an attempt, whose lease says that so much work is left. Blocks

@@ -109,11 +109,11 @@ func waitedState(d time.Duration) []byte {
 func readWaited(state []byte, work time.Duration) (time.Duration, error) {
 	rest, ok := strings.CutPrefix(string(state), waitedMark)
 	if !ok || len(rest) != 8 {
-		return 0, fmt.Errorf("%d bytes that are no state of a waiting task", len(state))
+		return 0, fmt.Errorf("%w: %d bytes that are no state of a waiting task", sandbox.ErrCheckpoint, len(state))
 	}
 	d := binary.BigEndian.Uint64([]byte(rest))
 	if d > uint64(work) {
-		return 0, fmt.Errorf("a state after %d ns of a task that waits %d", d, work)
+		return 0, fmt.Errorf("%w: a state after %d ns of a task that waits %d", sandbox.ErrCheckpoint, d, work)
 	}
 	return time.Duration(d), nil
 }

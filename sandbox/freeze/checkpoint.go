@@ -94,6 +94,15 @@ func DecodeManifest(b []byte) (*Manifest, error) {
 	return m, nil
 }
 
+// errFormat is wrapped by errors about manifests of another format.
+var errFormat = errors.New("another format")
+
+// Foreign reports whether a checkpoint may well be a good one for another version of this program.
+func Foreign(b []byte) bool {
+	m, err := DecodeManifest(b)
+	return errors.Is(err, errFormat) || err == nil && m.Pass != PassVersion
+}
+
 func decodeManifest(b []byte) (*Manifest, error) {
 	head := len(checkpointMagic) + 4
 	if len(b) < head+sha256.Size || !bytes.HasPrefix(b, checkpointMagic) {
@@ -114,7 +123,7 @@ func decodeManifest(b []byte) (*Manifest, error) {
 		return nil, err
 	}
 	if m.Format != CheckpointVersion {
-		return nil, fmt.Errorf("format %d, this program reads format %d", m.Format, CheckpointVersion)
+		return nil, fmt.Errorf("%w: format %d, this program reads format %d", errFormat, m.Format, CheckpointVersion)
 	}
 	if m.State.Pages > maxPages || len(m.Pages) > int(m.State.Pages) {
 		return nil, fmt.Errorf("%d pages stored for a memory of %d", len(m.Pages), m.State.Pages)

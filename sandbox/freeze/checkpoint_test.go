@@ -268,3 +268,24 @@ func TestThawedGuestKnowsItsPages(t *testing.T) {
 		t.Error("the change is not in the hash")
 	}
 }
+
+// A checkpoint of another version is none of this program's, and may be good elsewhere; one
+// that is damaged is good nowhere.
+func TestForeign(t *testing.T) {
+	for name, c := range map[string]struct {
+		m    freeze.Manifest
+		want bool
+	}{
+		"ours":           {freeze.Manifest{Format: freeze.CheckpointVersion, Pass: freeze.PassVersion}, false},
+		"another format": {freeze.Manifest{Format: freeze.CheckpointVersion + 1, Pass: freeze.PassVersion}, true},
+		"another pass":   {freeze.Manifest{Format: freeze.CheckpointVersion, Pass: freeze.PassVersion + 1}, true},
+	} {
+		b, err := c.m.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if freeze.Foreign(b) != c.want || freeze.Foreign(b[:len(b)-1]) {
+			t.Errorf("%s: %v, cut short %v", name, freeze.Foreign(b), freeze.Foreign(b[:len(b)-1]))
+		}
+	}
+}

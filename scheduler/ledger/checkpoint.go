@@ -60,17 +60,6 @@ func (c *Checkpoint) signature() []byte {
 	return c.Voucher.Signature
 }
 
-// Save takes in a checkpoint. The one of more work done is kept, so that
-// copies of a row agree in whatever order they hear. It says whether the row
-// changed. The row keeps c.
-func (r *Row) Save(c *Checkpoint) bool {
-	if c == nil || r.Best != nil && compareCheckpoints(c, r.Best) <= 0 {
-		return false
-	}
-	r.Best = c
-	return true
-}
-
 func compareCheckpoints(a, b *Checkpoint) int {
 	return cmp.Or(cmp.Compare(a.Fuel, b.Fuel), cmp.Compare(b.CID, a.CID), cmp.Compare(b.CPU, a.CPU),
 		bytes.Compare(a.signature(), b.signature()))

@@ -11,7 +11,7 @@ import (
 )
 
 // Digest returns a hash of what the copy knows: the jobs, their facts, and of
-// each task that is not delivered the results, failures, best checkpoint and
+// each task that is not delivered the results, failures, best checkpoint, bad states and
 // voided results. Two copies that know the same have the same. What is told for
 // people only (the log, costs), rows that delivery has made idle and that the
 // deadline passed do not matter: copies drop, and find, them at different times.
@@ -48,7 +48,7 @@ func (j *Job) Digest() [32]byte {
 
 // bare says whether there is nothing in the row but its log.
 func (r *Row) bare() bool {
-	return len(r.Results) == 0 && len(r.Failures) == 0 && r.Best == nil && len(r.Voided) == 0
+	return len(r.Results) == 0 && len(r.Failures) == 0 && r.Best == nil && len(r.Voided) == 0 && len(r.Bad) == 0
 }
 
 func (r *Row) digest(h hash.Hash) {
@@ -64,6 +64,11 @@ func (r *Row) digest(h hash.Hash) {
 	for i := range r.Voided {
 		writeString(h, string(r.Voided[i].Worker))
 		h.Write(r.Voided[i].Signature[:])
+	}
+	writeNumbers(h, uint64(len(r.Bad)), r.Round)
+	for i := range r.Bad {
+		writeString(h, string(r.Bad[i].Receipt.From))
+		writeString(h, string(r.Bad[i].Signature))
 	}
 	if b := r.Best; b != nil {
 		writeString(h, string(b.CID))

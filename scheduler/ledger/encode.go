@@ -74,8 +74,8 @@ func DecodeRow(b []byte) (*Row, error) {
 			return nil, errors.New("ledger: row has a line of log with a text beyond its bounds")
 		}
 	}
-	if r.Best != nil && !r.Best.Valid() {
-		return nil, errors.New("ledger: row has a checkpoint that is none")
+	if err := r.checkStates(); err != nil {
+		return nil, err
 	}
 	increasing := func(i int, c int) bool { return i == 0 || c < 0 }
 	for i := range r.Results {

@@ -52,7 +52,7 @@ func history(t *rapid.T, label string) *Ledger {
 		}
 		i := rapid.Uint64Range(0, 3).Draw(t, "task")
 		a := Attempt{rapid.Uint64Range(1, 2).Draw(t, "epoch"), rapid.Uint64Range(1, 40).Draw(t, "seq")}
-		switch rapid.IntRange(0, 10).Draw(t, "fact") {
+		switch rapid.IntRange(0, 12).Draw(t, "fact") {
 		case 0:
 			sig := bytes.Repeat([]byte{1}, ed25519.SignatureSize)
 			sig[0] = rapid.ByteRange(0, 2).Draw(t, "signature")
@@ -81,9 +81,15 @@ func history(t *rapid.T, label string) *Ledger {
 		case 8:
 			j.Row(i).Void()
 		case 9:
+			if best := j.Row(i).State(); best != nil {
+				j.Row(i).VoidState(task.Voucher{Worker: "w", Receipt: task.Receipt{From: best.CID}, Signature: []byte(label)})
+			}
+		case 10:
+			j.Row(i).Save(&Checkpoint{CID: task.RawCID([]byte{byte(a.Seq % 3)}), Fuel: a.Seq})
+		case 11:
 			f := &j.Facts
 			f.Deliver(f.Delivery+1, f.Held().Minus(Set{{0, i + 1}}), f.Failed, nil)
-		case 10:
+		case 12:
 			held := Set{{i, i + rapid.Uint64Range(1, 3).Draw(t, "held")}}
 			j.Facts.Merge(saidOf(rec.ID(), rapid.Uint64Range(0, 1).Draw(t, "delivery"), held,
 				Set{{i, i + rapid.Uint64Range(1, 2).Draw(t, "failed")}}))

@@ -125,7 +125,7 @@ func (r *Row) merge(o *Row, room *arena) bool {
 			changed = r.note(&o.Log[i]) || changed
 		}
 	}
-	return r.Save(o.Best) || changed
+	return r.mergeStates(o) || changed
 }
 
 // mergeResults takes in the completed runs that another copy has. Both are

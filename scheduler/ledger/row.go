@@ -93,11 +93,16 @@ type Row struct {
 	Failures []Failure `cbor:"2,keyasint" most:"4096"`
 	// Log has the latest MaxLog placements, sorted by attempt, each once.
 	Log []AttemptLog `cbor:"3,keyasint" most:"32"`
-	// Best is the checkpoint of most work done; nil for none. It is read only.
+	// Best is the checkpoint of most work done in this round; nil for none. It is read only.
+	// See State.
 	Best *Checkpoint `cbor:"4,keyasint,omitempty"`
 	// Voided are results whose outputs nobody has any more, sorted, each once: they
 	// count for nothing. See Void.
 	Voided []VoidName `cbor:"5,keyasint,omitempty" most:"4096"`
+	// Bad are the words of workers on states that they could not go on from, sorted by state,
+	// each once; Round is how often that was the state to go on from.
+	Bad   []task.Voucher `cbor:"6,keyasint,omitempty" most:"16"`
+	Round uint64         `cbor:"7,keyasint,omitempty"`
 }
 
 // A Rule is what a job asks of its tasks' results: see task.Job.

@@ -140,6 +140,14 @@ type OwnerState struct {
 	Withheld int
 }
 
+// StateBad says that a started attempt cannot go on from the state that its lease names,
+// and that nobody can: it begins anew. The word of it is the worker's to tell.
+type StateBad struct {
+	Task    task.TaskID
+	Attempt Attempt
+	Word    task.Voucher
+}
+
 func (Wake) event()          {}
 func (Received) event()      {}
 func (MemberSeen) event()    {}
@@ -153,6 +161,7 @@ func (Prepared) event()      {}
 func (Ended) event()         {}
 func (Arrived) event()       {}
 func (NotArrived) event()    {}
+func (StateBad) event()      {}
 func (NotHanded) event()     {}
 func (Checkpointed) event()  {}
 func (NotSaved) event()      {}

@@ -197,6 +197,9 @@ type Held struct {
 	After Attempt `cbor:"7,keyasint,omitzero"`
 	// Receipt is the lease's, told to a leader that did not give it; nil for none.
 	Receipt *task.Receipt `cbor:"8,keyasint,omitempty"`
+	// Bad is the worker's word that it could not go on from the state that the lease names, and
+	// began anew; nil if it could. It is told until the lease ends.
+	Bad *task.Voucher `cbor:"9,keyasint,omitempty"`
 	// Unproven says, where it is received, that nothing shows that the lease was given.
 	Unproven bool `cbor:"-"`
 }

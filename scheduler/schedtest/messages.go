@@ -73,8 +73,9 @@ func (s *sample) ofWorkers() []message.Message {
 			Ended:   []message.Ending{{Attempt: s.a, Result: s.result}},
 			Refused: []message.Refusal{{Task: s.name, Attempt: s.a, Reason: "no"}}, Full: true}},
 		{Report: &message.Report{
-			Epoch: 3, Held: []message.Held{{Task: s.name, Attempt: s.a, Running: true, Fixed: true}}, Withheld: 35,
-			Saved: []message.SavedState{{Task: s.name, Attempt: s.a, Checkpoint: saved}}, Full: true,
+			Epoch: 3, Held: []message.Held{{Task: s.name, Attempt: s.a, Running: true, Fixed: true, Bad: saved.Voucher}},
+			Withheld: 35,
+			Saved:    []message.SavedState{{Task: s.name, Attempt: s.a, Checkpoint: saved}}, Full: true,
 		}},
 		{Ack: &message.Ack{Epoch: 3, Drop: []message.AttemptName{{Task: s.name, Attempt: s.a, Reason: message.DropMoved}}}},
 		{Ack: &message.Ack{Epoch: 3, Ended: []message.AttemptName{{Task: s.name, Attempt: s.a}},

@@ -31,6 +31,7 @@ func (w *Worker) instead(h *heldLease, l *message.Lease, holders []task.PeerID) 
 // beginInstead begins an awaited task from what a lease names.
 func (w *Worker) beginInstead(h *heldLease, l *message.Lease, holders []task.PeerID) {
 	h.attempt, h.receipt, h.await, h.from, h.left, h.holders = l.Attempt, l.Receipt, nil, l.From, l.Left, holders
+	h.bad = nil
 	w.news.urgent = true
 	if h.expected {
 		h.expected = false

@@ -16,6 +16,7 @@ type heldLease struct {
 	started message.Attempt // the one it was started as, by which Ended names it
 	job     *workerJob
 	from    *message.Checkpoint // state it begins with; nil for none
+	bad     *task.Voucher       // that it could not go on from there; nil if it could
 	left    time.Duration       // work from there to its end, as its lease says; 0 unknown
 	holders []task.PeerID       // of from
 	saved   *message.Checkpoint // the newest taken here; nil for none
@@ -53,7 +54,7 @@ func (h *heldLease) newest() *message.Checkpoint {
 // tell is what a report to the leader of an epoch says of a lease that has not ended.
 func (h *heldLease) tell(epoch uint64) message.Held {
 	t := message.Held{Task: h.task, Attempt: h.attempt, Running: h.running && !h.expected, Fixed: h.fixed,
-		Awaiting: h.await != nil, After: h.after}
+		Awaiting: h.await != nil, After: h.after, Bad: h.bad}
 	if h.going != nil {
 		t.Moving = h.going.As
 	}

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -95,5 +96,35 @@ func TestWorkerCannotMove(t *testing.T) {
 		Attempt: message.Attempt{Epoch: 5, Seq: 2}, Reason: message.DropCancelled}}})
 	if s := b.stops(); len(s) != 1 || s[0].Save {
 		t.Errorf("it stops %+v", s)
+	}
+}
+
+// A worker that could not go on from the state of its lease says so with all that it holds,
+// until the lease ends, and keeps the state no longer.
+func TestWorkerTellsOfABadState(t *testing.T) {
+	b := newBench(t)
+	from := &message.Checkpoint{CID: task.RawCID([]byte("bad")), Fuel: 9}
+	p := b.leases(5, 1)
+	p.Leases[0].From = from
+	b.place(p)
+	b.step(message.Prepared{ID: b.job, Job: b.spec})
+	word := func(of task.CID) message.StateBad {
+		return message.StateBad{Task: b.task(1), Attempt: message.Attempt{Epoch: 5, Seq: 1},
+			Word: task.Voucher{Receipt: task.Receipt{From: of}}}
+	}
+	b.step(word("another"))
+	if slices.ContainsFunc(b.last, func(e message.Effect) bool { _, ok := e.(message.Send); return ok }) {
+		t.Error("it tells of another state")
+	}
+	b.step(word(from.CID))
+	for range 2 {
+		if h := b.report().Held; len(h) != 1 || h[0].Bad == nil || h[0].Bad.Receipt.From != from.CID {
+			t.Errorf("it holds %+v", h)
+		}
+		b.now = b.now.Add(message.DefaultTiming().ReportEvery)
+		b.step(message.Wake{})
+	}
+	if slices.Contains(b.w.Roots(), from.CID) {
+		t.Error("it keeps the state")
 	}
 }

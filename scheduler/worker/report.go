@@ -36,10 +36,10 @@ func (w *Worker) report() {
 	for first := true; ; first = false {
 		ended, saved := w.results.next(w.now, full, w.timing.ReportEvery)
 		if first {
-			saved = append(saved, w.nextSaved(full, message.MaxSaved-len(saved))...)
+			saved = append(saved, w.nextSaved(full, maxTold-len(saved))...)
 		}
 		if full && first {
-			saved = append(saved, w.orphans.next(w.now, message.MaxSaved-len(saved))...)
+			saved = append(saved, w.orphans.next(w.now, maxTold-len(saved))...)
 		}
 		unmoved := w.news.nextUnmoved()
 		if len(ended) == 0 && len(saved) == 0 && len(w.news.refusals) == 0 && len(unmoved) == 0 && !(full && first) {

@@ -6,6 +6,10 @@ import (
 	"godwit/scheduler/message"
 )
 
+// maxTold bounds the checkpoints that one report names: with who vouches for it each has about
+// 600 bytes, and what the worker holds takes as much of the frame. The next report has others.
+const maxTold = message.MaxSaved / 4
+
 // checkpointed keeps the newest checkpoint of a lease, to be reported.
 func (w *Worker) checkpointed(ev message.Checkpointed) {
 	h := w.held[ev.Task]
@@ -15,6 +19,16 @@ func (w *Worker) checkpointed(ev message.Checkpointed) {
 	if h.saved == nil || h.saved.Fuel < ev.Checkpoint.Fuel {
 		h.saved, h.told, w.news.unsaid = &ev.Checkpoint, false, true
 	}
+}
+
+// stateBad notes that a lease began anew, for nobody can go on from its state, and tells the
+// leader at once.
+func (w *Worker) stateBad(ev message.StateBad) {
+	h := w.held[ev.Task]
+	if h == nil || !h.running || h.started != ev.Attempt || h.from == nil || h.from.CID != ev.Word.Receipt.From {
+		return
+	}
+	h.bad, h.from, w.news.urgent = &ev.Word, nil, true
 }
 
 // nextSaved returns the checkpoints that were never reported or, if again is

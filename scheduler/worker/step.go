@@ -33,6 +33,8 @@ func (w *Worker) Step(now time.Time, ev message.Event) []message.Effect {
 		w.notHanded(ev)
 	case message.Checkpointed:
 		w.checkpointed(ev)
+	case message.StateBad:
+		w.stateBad(ev)
 	case message.NotSaved:
 		w.notSaved(ev)
 	case message.OwnerState:

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/ed25519"
 	"math"
+	"time"
 
+	"godwit/overlay"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -143,21 +145,39 @@ func playFailed(ctx context.Context, f *field, row *Row) error {
 	return f.meddle(ctx, row, 6, "", failed, failedRow)
 }
 
-// state is a checkpoint that nobody took.
-func state(s *stranger, n int) ledger.Checkpoint {
+// state is a checkpoint that nobody took. Some have a voucher: the stranger's own, with a receipt
+// of its own making, or with one that nobody signed.
+func state(s *stranger, p *prey, epoch uint64, index, n int) (ledger.Checkpoint, error) {
 	fuels := []uint64{math.MaxUint64, 1, math.MaxInt64, 1e12}
 	b := make([]byte, 1000+n)
-	return ledger.Checkpoint{CID: s.content.put(rawCodec, b).cid(), Fuel: fuels[n%len(fuels)]}
+	c := ledger.Checkpoint{CID: s.content.put(rawCodec, b).cid(), Fuel: fuels[n%len(fuels)]}
+	if n%3 == 0 {
+		return c, nil
+	}
+	id, self := task.TaskID{Job: p.id, Index: uint64(index)}, s.host.ID()
+	receipt := &task.Receipt{Leader: self, Epoch: overlay.NextEpoch(epoch, self), Seq: uint64(n % 32),
+		Issued: time.Now().UnixMilli()}
+	if n%3 == 1 {
+		signed, err := task.NewReceipt(s.key, self, id, self, *receipt)
+		if err != nil {
+			return c, err
+		}
+		receipt = signed
+	}
+	v, err := task.Vouch(s.key, receipt, c.State(id))
+	c.Voucher = v
+	return c, err
 }
 
 func bestState(s *stranger, p *prey, epoch uint64, index, n int) (message.Message, error) {
-	c := state(s, n)
-	return known(epoch, rowPair(p.id, index, raw(&ledger.Row{Best: &c}))), nil
+	c, err := state(s, p, epoch, index, n)
+	return known(epoch, rowPair(p.id, index, raw(&ledger.Row{Best: &c}))), err
 }
 
 func savedState(s *stranger, p *prey, epoch uint64, index, n int) (message.Message, error) {
+	c, err := state(s, p, epoch, index, n)
 	return message.Message{Report: &message.Report{Epoch: epoch, Saved: []message.SavedState{{
-		Task: task.TaskID{Job: p.id, Index: uint64(index)}, Attempt: attemptAt(epoch, n), Checkpoint: state(s, n)}}}}, nil
+		Task: task.TaskID{Job: p.id, Index: uint64(index)}, Attempt: attemptAt(epoch, n), Checkpoint: c}}}}, err
 }
 
 func playPoisonedStates(ctx context.Context, f *field, row *Row) error {
