@@ -41,6 +41,8 @@ type matchCase struct {
 	ends                 []simulated.Ending // by host, of those that become Unavailable
 	detect               time.Duration      // until the network closes a silent connection
 	shows                []string           // what must have happened
+	// priorities count, so that tasks wait at members behind those of others.
+	priorities bool
 }
 
 // A matchJob is a job that comes.
@@ -106,7 +108,7 @@ func (c *matchCase) rules(t *testing.T) overlay.Manifest {
 	m := overlay.Manifest{
 		Name: "match", Founder: task.PeerIDOf(key.Public().(ed25519.PublicKey)),
 		Founded:   time.Date(1999, 12, 31, 0, 0, 0, 0, time.UTC),
-		Placement: c.placement, Migration: c.migration,
+		Placement: c.placement, Migration: c.migration, Priorities: c.priorities,
 	}
 	if err := m.Sign(key); err != nil {
 		t.Fatal(err)
@@ -463,7 +465,7 @@ func (h *happening) text(begun time.Time) string {
 }
 
 var matchCases = []matchCase{{
-	name: "fcfs and reactive", shows: []string{"done", "stays", "recalled", "moving", "moved",
+	name: "fcfs and reactive", priorities: true, shows: []string{"done", "stays", "recalled", "moving", "moved",
 		"the worker is gone: it did not take a renewal", "not waited for", "term 2"}, placement: "fcfs",
 	migration: "reactive",
 	grace:     20 * time.Second, hosts: 6, length: 275 * time.Second, detect: 30 * time.Second,

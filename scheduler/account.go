@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"godwit/task"
 )
@@ -20,6 +21,12 @@ type account struct {
 	own  pile
 	// heard says that the submitter itself has spoken to this leader.
 	heard bool
+
+	// used is for how long it has had slots, in seconds, counted while somebody waited; seen
+	// is when it was last looked at, and short since when it has less than its share; zero
+	// for one that has it. See recalling.go.
+	used        float64
+	seen, short time.Time
 }
 
 // bookJob has a job count as its submitter's, in place of one of the same record.

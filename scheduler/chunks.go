@@ -69,6 +69,18 @@ func (ch *chunks) chunked(j *job) bool {
 // offerOf describes a host to the placement policy, with what it gets of the job that is
 // next in turn. With no chunk of that it may have another job's.
 func (ch *chunks) offerOf(j *job, h *host, chunked bool) place.Host {
+	o := ch.offerAhead(j, h, chunked)
+	if idle := max(0, h.slots-h.load); o.Free > idle && ch.c.dispatch.recalling.holdsUp(j, h) {
+		if idle == 0 {
+			return place.Host{}
+		}
+		return ch.c.members.offerRoom(h, h.slots)
+	}
+	return o
+}
+
+// offerAhead is offerOf with the room for tasks ahead.
+func (ch *chunks) offerAhead(j *job, h *host, chunked bool) place.Host {
 	if !chunked || !h.suits(j) {
 		d, known := j.duration()
 		return ch.c.members.offer(h, d, known)

@@ -33,8 +33,10 @@ type claimant struct {
 
 	jobs  turns[*job] // with waiting tasks, the next first
 	place int         // in claims.queue; -1 if not there
-	turn  uint64      // when it last got slots, or came: see fairness.clock
-	rank  int         // in this round's fairness.who
+	// used is its account's, when it was last looked at: see recalling.go; 0 where nobody looks.
+	used float64
+	turn uint64 // when it last got slots, or came: see fairness.clock
+	rank int    // in this round's fairness.who
 
 	// said is what the last round said of it that it had something placed in (got), or
 	// in which others were to have what there was; saying what this round says.
@@ -56,8 +58,9 @@ func (cs *claims) weight(cl *claimant) float64 {
 	return cl.of.parts()
 }
 
-// comesBefore orders claimants: by priority, then as the policy wants it, of equals who
-// got something longest ago, then by arrival. So a slot that falls free finds whose it is without a look at the others.
+// comesBefore orders claimants: by priority, then as the policy wants it, of equals who had
+// slots for the shortest time where that is counted, then who got something longest ago, then
+// by arrival. So a slot that falls free finds whose it is without a look at the others.
 func (cs *claims) comesBefore(a, b *claimant) int {
 	byShare, byTurn := 0, cmp.Compare(a.turn, b.turn)
 	switch cs.fair.terms.First {
@@ -68,7 +71,8 @@ func (cs *claims) comesBefore(a, b *claimant) int {
 	case share.ByArrival:
 		byTurn = 0
 	}
-	return cmp.Or(-cmp.Compare(a.priority(), b.priority()), byShare, byTurn, cmp.Compare(a.arrival, b.arrival))
+	return cmp.Or(-cmp.Compare(a.priority(), b.priority()), byShare, cmp.Compare(a.used, b.used), byTurn,
+		cmp.Compare(a.arrival, b.arrival))
 }
 
 // fairer orders the jobs of one claimant: by priority, then the one with the fewest
@@ -93,6 +97,9 @@ func (cs *claims) claimOf(j *job) *claimant {
 		cl = &claimant{id: id, arrival: j.arrival, at: map[*site]int{}, place: -1, turn: cs.fair.clock}
 		cl.jobs = newTurns(fairer, func(j *job) *int { return &j.place })
 		cs.fair.claimants[id] = cl
+		if cs.c.dispatch.recalling.applies() {
+			cl.used = cs.c.table.accountOf(j.submitter).used
+		}
 	}
 	cl.refs++
 	cl.of, j.claim = j, cl

@@ -58,6 +58,7 @@ type reminder struct {
 	scan   bool              // look whether tasks should move
 	tail   bool              // look at the tails of jobs
 	ask    bool              // ask the placement policy again
+	shares bool              // look who has how many slots
 }
 
 // Epoch returns the coordinator's term.

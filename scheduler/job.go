@@ -68,12 +68,14 @@ type turn struct {
 	claim  *claimant
 	// priority is the one that counts: see claims.priorityOf.
 	priority int
-	place    int
-	counted  int
-	held     int    // leases that use a slot, or wait at a worker for one
-	given    int    // tasks of it that may be placed in this round
-	now      int    // those of a part
-	roamed   uint64 // the Step in which it was last tried anywhere: see roam
+	// stopped counts its tasks that were stopped for others with nothing saved.
+	stopped int
+	place   int
+	counted int
+	held    int    // leases that use a slot, or wait at a worker for one
+	given   int    // tasks of it that may be placed in this round
+	now     int    // those of a part
+	roamed  uint64 // the Step in which it was last tried anywhere: see roam
 }
 
 // estimates are running means of what the tasks of a job take; 0 before one was measured.

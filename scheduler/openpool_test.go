@@ -46,6 +46,7 @@ type poolMember struct {
 type poolTask struct {
 	lease message.Lease
 	left  time.Duration
+	ran   time.Duration
 }
 
 func newOpenPool(tb testing.TB, rules Rules, members, slots int) *openPool {
@@ -107,19 +108,20 @@ func (p *openPool) sent(to task.PeerID, msg *message.Message) {
 		}
 	}
 	if msg.Ack != nil {
+		runs := min(m.slots, len(m.holds)) // a slot that falls free is filled after the message
 		for _, n := range msg.Ack.Drop {
-			p.drop(m, n)
+			p.drop(m, n, &runs)
 		}
 	}
 }
 
 // drop has a member give up what it is told to, as package worker does.
-func (p *openPool) drop(m *poolMember, n message.AttemptName) {
+func (p *openPool) drop(m *poolMember, n message.AttemptName, running *int) {
 	for k, t := range m.holds {
 		if t.lease.Task != n.Task || t.lease.Attempt != n.Attempt {
 			continue
 		}
-		runs := k < m.slots
+		runs := k < *running
 		switch {
 		case n.Reason == message.DropRecall && runs:
 			return
@@ -136,16 +138,16 @@ func (p *openPool) drop(m *poolMember, n message.AttemptName) {
 		default:
 			p.lost++
 		}
-		m.holds = append(m.holds[:k:k], m.holds[k+1:]...)
+		if m.holds = append(m.holds[:k:k], m.holds[k+1:]...); runs {
+			*running--
+		}
 		return
 	}
 }
 
 func (m *poolMember) ends(tb testing.TB, t *poolTask, as task.Outcome) {
-	r := task.Result{Task: t.lease.Task, Worker: m.id, Outcome: as}
-	if as == task.Completed {
-		r = schedtest.Result(tb, m.key, t.lease.Task, "x")
-	} else if err := r.Sign(m.key); err != nil {
+	r := task.Result{Task: t.lease.Task, Worker: m.id, Outcome: as, Wall: t.ran, CPU: t.ran}
+	if err := r.Sign(m.key); err != nil {
 		tb.Fatal(err)
 	}
 	m.report.Ended = append(m.report.Ended, message.Ending{Attempt: t.lease.Attempt, Result: r})
@@ -185,6 +187,7 @@ func (p *openPool) work(m *poolMember) {
 	for k, t := range m.holds {
 		if k < m.slots {
 			t.left -= time.Duration(m.speed * float64(time.Second))
+			t.ran += time.Second
 		}
 		if t.left > 0 {
 			rest = append(rest, t)

@@ -55,9 +55,9 @@ func (t *jobTable) beyond(spec *task.Job, submitter task.PeerID, bytes int64, si
 	}
 	for a.own.jobs >= maxJobsEach*sides || a.own.bytes+bytes > maxRecordsEach*int64(sides) {
 		if !t.forgetOldest(a) {
-			return fmt.Sprintf("its submitter has %d jobs, with %s of records, at the leader, and in an open overlay one has at "+
-				"most %d and %s: it is taken when one of them is over or cancelled", a.own.jobs, task.FormatSize(a.own.bytes),
-				maxJobsEach, task.FormatSize(maxRecordsEach))
+			return fmt.Sprintf("its submitter has %d jobs, with %s of records, at the leader, and in an open overlay one has "+
+				"at most %d and %s: it is taken when one of them is over or cancelled", a.own.jobs,
+				task.FormatSize(a.own.bytes), maxJobsEach, task.FormatSize(maxRecordsEach))
 		}
 	}
 	left, n := uint64(maxTasksEach)*uint64(sides), spec.Sweep.Count()

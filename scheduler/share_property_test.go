@@ -53,7 +53,7 @@ func (p *placing) Place(now time.Time, q place.Queue, hosts []place.Host, f plac
 				p.t.Fatalf("a job has all though it is not alone")
 			}
 			for _, cl := range p.c.claims.queue.items {
-				if cl.priority() >= part.job.spec.Priority {
+				if cl.priority() >= part.job.priority {
 					p.t.Fatalf("a job has all though another of its priority waits")
 				}
 			}
@@ -121,7 +121,7 @@ func (s *sharing) govern(t *rapid.T) {
 	if params != "" {
 		spec += map[bool]string{true: ",", false: ":"}[spec == "sep:of=holdings"] + params
 	}
-	if err := s.c.Govern(Rules{Fairness: spec}); err != nil {
+	if err := s.c.Govern(Rules{Fairness: spec, Open: rapid.Bool().Draw(t, "open")}); err != nil {
 		t.Fatal(err)
 	}
 	if s.c.claims.fair.policy != s.grown { // else it is the one that it was

@@ -237,6 +237,11 @@ func (d *dispatch) giveBack(l *lease, why string) {
 	d.c.members.pauseJob(h, l.job, d.c.cfg.RefusalPause, "a task of the job has just made room there for another job")
 	d.c.decided(l.taskID(), "saving", h.peer,
 		task.ClipMessage("it gives back its slot, to go on later from where it is: "+why))
+	d.clearAhead(h)
+}
+
+// clearAhead asks back what waits at a host for a slot.
+func (d *dispatch) clearAhead(h *host) {
 	running := 0
 	for _, o := range h.leases {
 		if !o.is(leasing.Open) {

@@ -48,6 +48,7 @@ func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 	c.dispatch.teach()
 	c.dispatch.askAgain()
 	c.dispatch.recall()
+	c.dispatch.recalling.arm()
 	c.migration.arm()
 	c.replicas.FollowFirst()
 	c.seeker.seek()
@@ -97,6 +98,8 @@ func (c *Coordinator) remind(r reminder) {
 	case r.scan: // scanIfDue follows
 	case r.tail:
 		c.migration.tailDue = true
+	case r.shares:
+		c.dispatch.recalling.look()
 	case r.ask:
 		c.dispatch.asking, c.dispatch.widened = false, true
 	case r.sought != nil:
@@ -177,6 +180,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 	c.claims = claims{c: c, fair: fairnessOf(&cfg.Rules)}
 	c.claims.queue = newTurns(c.claims.comesBefore, func(cl *claimant) *int { return &cl.place })
 	c.dispatch = dispatch{c: c, forecast: place.Unknown{}}
+	c.dispatch.recalling.d = &c.dispatch
 	c.dispatch.goBy(policy)
 	c.migration = migration{c: c, mover: mover}
 	c.outbox = outbox{c: c, mail: map[task.PeerID]*mail{}}

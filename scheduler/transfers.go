@@ -138,8 +138,8 @@ func (t *transfers) seal(l *lease, why cause) {
 // awaitsState reports whether an attempt that was stopped has told of a state that
 // is still being fetched: its end waits for it.
 func (t *transfers) awaitsState(l *lease, r *task.Result) bool {
-	return (t.c.migration.mover != nil || t.c.claims.fair.terms.OnArrival) && l != nil && l.saved.fetching > 0 &&
-		r.Outcome == task.Interrupted
+	return (t.c.migration.mover != nil || t.c.claims.fair.terms.OnArrival || t.c.cfg.Rules.Open) && l != nil &&
+		l.saved.fetching > 0 && r.Outcome == task.Interrupted
 }
 
 // savedAll reports whether all that an attempt told to have saved is held here.

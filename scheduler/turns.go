@@ -147,6 +147,9 @@ func (d *dispatch) nextClaimant() *claimant {
 
 // mayRun reports whether tasks of the job could go to one of the open hosts.
 func (d *dispatch) mayRun(j *job) bool {
+	if f := &d.c.claims.fair; f.ahead && !f.filling && d.recalling.contended() && d.recalling.unsure(j) {
+		return false
+	}
 	return d.deciding.view.useful(j) && d.c.table.heldUp(j) == ""
 }
 
@@ -191,7 +194,7 @@ func (d *dispatch) grow(pool int) {
 	for _, cl := range f.arrived {
 		f.shown.claimants = append(f.shown.claimants, share.Claimant{
 			ID: cl.id, Priority: cl.priority(), Weight: d.c.claims.weight(cl), Demand: d.demand(cl, pool),
-			Held: f.holdings(cl), Task: share.Amount{Cores: 1, Memory: cl.top().spec.Memory},
+			Held: f.holdings(cl), Used: cl.used, Task: share.Amount{Cores: 1, Memory: cl.top().spec.Memory},
 		})
 	}
 	for k, cl := range f.who {

@@ -35,7 +35,7 @@ type AttemptLog struct {
 	Worker  task.PeerID `cbor:"2,keyasint" json:"worker"`
 	Start   task.Time   `cbor:"3,keyasint" json:"start"`
 	End     task.Time   `cbor:"4,keyasint" json:"end"` // zero while it runs
-	// task.Outcome's text, or "lost", "superseded", "refused", Moved, Overdue, ""
+	// task.Outcome's text, or "lost", "superseded", "refused", Moved, Overdue, Recalled, ""
 	Outcome string `cbor:"5,keyasint" json:"outcome"`
 	Reason  string `cbor:"6,keyasint" json:"reason"` // why there, or why it ended so
 	// From is the fuel of the checkpoint that it went on from, and Saved the
@@ -67,6 +67,10 @@ const Moved = "moved"
 // Overdue is the outcome of an attempt that the leader gave up because it took too
 // long: its end, if one comes, still counts.
 const Overdue = "overdue"
+
+// Recalled is the outcome of an attempt that the leader ended because others waited for its
+// slot, with nothing saved: an end that comes all the same counts.
+const Recalled = "recalled"
 
 // A Failure is an attempt that ended by the task's own fault.
 type Failure struct {

@@ -93,6 +93,9 @@ type Claimant struct {
 	// Held are the slots that it has, of each site once, in the order of sites.
 	// Sites where it has none are left out. Read only.
 	Held []Holding
+	// Used is for how long it had slots, in seconds. What cannot be divided goes to who had
+	// least; to all alike, as with 0, it goes by turns.
+	Used float64
 	// Task is what one of its tasks takes, for dominant resources. Its zero value,
 	// and 0 Cores, are one core.
 	Task Amount

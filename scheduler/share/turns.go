@@ -12,6 +12,7 @@ type turns struct {
 	stamp map[string]uint64 // the smaller, the sooner
 	next  uint64
 	at    []uint64 // of each claimant, in this call
+	used  []float64
 }
 
 // begin gives every claimant its place, and forgets those who are gone once they
@@ -20,7 +21,7 @@ func (t *turns) begin(claimants []Claimant) {
 	if t.stamp == nil {
 		t.stamp = make(map[string]uint64, len(claimants))
 	}
-	t.at = t.at[:0]
+	t.at, t.used = t.at[:0], t.used[:0]
 	for i := range claimants {
 		s, ok := t.stamp[claimants[i].ID]
 		if !ok {
@@ -28,7 +29,7 @@ func (t *turns) begin(claimants []Claimant) {
 			s = t.next
 			t.stamp[claimants[i].ID] = s
 		}
-		t.at = append(t.at, s)
+		t.at, t.used = append(t.at, s), append(t.used, claimants[i].Used)
 	}
 	const few = 64
 	if len(t.stamp) > 2*len(claimants)+few {
@@ -39,9 +40,11 @@ func (t *turns) begin(claimants []Claimant) {
 	}
 }
 
-// order sorts claimants by their turns.
+// order sorts claimants by how long they had slots, and those alike by their turns.
 func (t *turns) order(who []int) {
-	slices.SortFunc(who, func(a, b int) int { return cmp.Compare(t.at[a], t.at[b]) })
+	slices.SortFunc(who, func(a, b int) int {
+		return cmp.Or(cmp.Compare(t.used[a], t.used[b]), cmp.Compare(t.at[a], t.at[b]))
+	})
 }
 
 // back sends a claimant to the back.

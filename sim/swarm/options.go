@@ -31,7 +31,8 @@ type Options struct {
 	// "commons".
 	Overlay string
 	// Manifest is the overlay, if somebody founded it; its name and ID go before
-	// Overlay. The rules are the Scenario's all the same.
+	// Overlay. The policies are the Scenario's all the same; whether it is open counts,
+	// which without a Manifest it is not.
 	Manifest overlay.Manifest
 	// Found has the first node that comes up lead at once, as a live one that knows
 	// of nobody does. Otherwise all wait for one another, as live ones that do.

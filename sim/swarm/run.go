@@ -78,6 +78,8 @@ func newWorld(s *sim.Scenario, opt Options) (*world, error) {
 		if w.manifest, err = overlay.Named(opt.Overlay); err != nil {
 			return nil, err
 		}
+	} else {
+		w.cfg.Rules.Open, w.cfg.Rules.Priorities = w.manifest.Admission == overlay.Open, w.manifest.Priorities
 	}
 	w.overlay = w.manifest.ID()
 	hosts := len(s.Trace.Hosts)
