@@ -262,18 +262,20 @@ func (m *Member) leaderMayHaveChanged() {
 	}
 	if m.coordinator == nil {
 		m.keepGroup()
-		return
 	}
 	followers := m.lease.Group()
 	if len(followers) > 0 {
 		followers = followers[1:]
 	}
-	if !slices.Equal(followers, m.followers) {
-		m.followers = slices.Clone(followers)
+	if slices.Equal(followers, m.followers) {
+		return
+	}
+	m.followers = slices.Clone(followers)
+	if m.coordinator != nil {
 		m.keepLease(epoch)
-		m.step(m.coordinator, message.GroupIs{Followers: m.followers})
 		m.AdvertiseSoon() // outside the group, others know by it whose claims to believe
 	}
+	m.step(m.Role(), message.GroupIs{Followers: m.followers})
 }
 
 // LeaseKey is where a member keeps the highest epoch that it has led in, and the group

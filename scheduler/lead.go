@@ -17,6 +17,9 @@ import (
 func (r *Replica) Lead(now time.Time, epoch uint64) (*Coordinator, []message.Effect) {
 	c := NewCoordinator(r.self, r.cfg, max(epoch, r.epoch+1))
 	c.effects, c.now = r.before, now
+	for _, id := range slices.Sorted(maps.Keys(r.retired.jobs)) { // what this node has it leads with
+		c.emit(message.Persist{Key: retiredKey + string(id)})
+	}
 	c.term.takeUp(r.ledger, r.live)
 	c.term.led = true
 	c.term.persistEpoch()

@@ -12,15 +12,21 @@ func countLedger(l *ledger.Ledger) LedgerCounts {
 	n := LedgerCounts{Jobs: len(l.Jobs)}
 	for _, j := range l.Jobs {
 		n.Rows += len(j.Rows)
-		n.Bytes += int64(len(j.Record.Job)) + rangeBytes*int64(len(j.Facts.Done)+len(j.Facts.Failed))
-		for _, row := range j.Rows {
-			n.Bytes += int64(rowBytes(row))
-		}
+		n.Bytes += int64(bytesOf(j))
 	}
 	return n
 }
 
-// LedgerCounts says how large a copy of the ledger is.
+// bytesOf estimates the durable size of what is known of a job.
+func bytesOf(j *ledger.Job) int {
+	n := len(j.Record.Job) + rangeBytes*(len(j.Facts.Done)+len(j.Facts.Failed))
+	for _, row := range j.Rows {
+		n += rowBytes(row)
+	}
+	return n
+}
+
+// LedgerCounts says how large a copy of the ledger is, with what of it is retired.
 func (r *Replica) LedgerCounts() LedgerCounts { return countLedger(r.ledger) }
 
 // LedgerCounts says how large the ledger is.

@@ -13,6 +13,7 @@ import (
 	"godwit/scheduler/durable"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
+	"godwit/scheduler/timer"
 	"godwit/task"
 )
 
@@ -34,6 +35,7 @@ type Replica struct {
 	fetches map[string]message.HoldName // Fetches not answered
 	newer   map[string]message.Hold     // by keys of fetches: what their names stand for since
 	holds   []message.Hold              // to be fetched when others are done
+	retired retirement
 
 	now     time.Time
 	effects []message.Effect
@@ -46,6 +48,7 @@ func NewReplica(self task.PeerID, cfg Config) *Replica {
 	return &Replica{
 		self: self, cfg: cfg, ledger: ledger.New(),
 		live: map[task.TaskID][]message.LiveLease{}, fetches: map[string]message.HoldName{}, newer: map[string]message.Hold{},
+		retired: retirement{jobs: map[task.JobID]retiree{}, since: map[task.JobID]int64{}},
 	}
 }
 
@@ -57,6 +60,11 @@ func (r *Replica) Restore(pairs map[string][]byte) ([]message.Effect, error) {
 	r.ledger, r.epoch = l, max(r.epoch, epoch)
 	dropUnvouched(&r.cfg, l)
 	r.effects = nil
+	for key, value := range pairs {
+		if id, ok := strings.CutPrefix(key, retiredKey); ok {
+			r.restoreRetired(task.JobID(id), value)
+		}
+	}
 	for _, id := range slices.Sorted(maps.Keys(l.Jobs)) {
 		r.compact(l.Jobs[id])
 	}
@@ -105,8 +113,8 @@ func (r *Replica) Epoch() uint64 { return r.epoch }
 // session began.
 func (r *Replica) Synced() bool { return r.session.state == following }
 
-// Digest stands for what the copy knows: see ledger.Ledger.Digest.
-func (r *Replica) Digest() [32]byte { return r.ledger.Digest() }
+// Digest stands for what the copy knows: see ledger.Ledger.Digest. Retired copies are left out.
+func (r *Replica) Digest() [32]byte { return r.current().Digest() }
 
 // Step advances the machine; now never decreases. It keeps neither ev nor the
 // returned slice.
@@ -119,8 +127,11 @@ func (r *Replica) Step(now time.Time, ev message.Event) []message.Effect {
 		r.receive(ev.From, &ev.Message)
 	case message.Fetched:
 		r.fetched(ev)
+	case message.GroupIs:
+		r.retired.group = slices.Clone(ev.Followers)
 	}
 	r.repeat()
+	r.askIfDue()
 	return r.effects
 }
 
@@ -130,6 +141,10 @@ func (r *Replica) receive(from task.PeerID, m *message.Message) {
 		r.wanted(from, m.Wanted)
 	case m.Copy != nil:
 		r.copied(from, m.Copy)
+	case m.Retired != nil:
+		r.asked(from, m.Retired)
+	case m.Kept != nil:
+		r.kept(from, m.Kept)
 	}
 }
 
@@ -159,7 +174,8 @@ func (r *Replica) NextWake() (time.Time, bool) {
 	if len(r.before) > 0 {
 		return r.now, true
 	}
-	return r.session.again, r.session.state == telling
+	ask := r.retired.asking.next
+	return timer.Earlier(r.session.again, r.session.state == telling, ask, !ask.IsZero())
 }
 
 // compact forgets the rows of tasks whose end the submitter holds.

@@ -23,6 +23,7 @@ func (r *Replica) copied(from task.PeerID, c *message.Copy) {
 	if s.state == telling && s.known.Last && c.Seq == 1 {
 		// The answer to the last Known was lost: that copies come says the same.
 		s.state, s.known = following, nil
+		r.unretire()
 	}
 	if s.state != following {
 		return
@@ -53,7 +54,11 @@ func (r *Replica) apply(c *message.Copy) {
 		r.compact(r.ledger.Jobs[id])
 	}
 	for _, id := range c.Gone {
-		r.forget(id)
+		r.retire(id)
+	}
+	if len(c.Gone) > 0 {
+		r.makeRoom()
+		r.askSoon()
 	}
 	for _, l := range c.Live {
 		j := r.ledger.Jobs[l.Task.Job]
@@ -75,6 +80,7 @@ func (r *Replica) merge(p message.Pair) (task.JobID, error) {
 	name, _, _ := strings.Cut(rest, "/")
 	id := task.JobID(name)
 	j := r.ledger.Jobs[id]
+	r.wantedAgain(id)
 	if kind == "j" {
 		if j != nil {
 			return id, nil

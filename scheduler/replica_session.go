@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -41,6 +40,7 @@ type session struct {
 func (r *Replica) begin() {
 	// Time makes the number: it is larger in each life, and in each session.
 	id := max(r.session.id+1, uint64(max(r.now.UnixNano(), 1)))
+	r.retired.asking = asking{session: r.retired.session}
 	r.session = session{id: id, untold: slices.Sorted(maps.Keys(r.ledger.Jobs))}
 	r.holds = nil
 	clear(r.newer)
@@ -156,9 +156,10 @@ func (r *Replica) wanted(from task.PeerID, w *message.Wanted) {
 		r.tell()
 	case w.Follow:
 		s.state, s.known = following, nil
+		r.unretire()
 	default:
 		s.state, s.known = apart, nil
-		r.forgetAll()
+		r.retireAll()
 	}
 }
 
@@ -173,18 +174,11 @@ func keysOf(id task.JobID, j *ledger.Job) []string {
 	return keys
 }
 
-// forgetAll gives the copy up: the leader has all that is in it.
-func (r *Replica) forgetAll() {
-	if n := len(r.ledger.Jobs); n > 0 {
-		r.emit(message.Decided{Action: "forgotten", Peer: r.leader,
-			Reason: fmt.Sprintf("this node is not of the group of coordinators, and the leader has the %d jobs of its copy", n)})
-	}
-	for _, id := range slices.Sorted(maps.Keys(r.ledger.Jobs)) {
-		r.forget(id)
-	}
-	clear(r.live)
-	r.holds = nil
-	clear(r.newer)
+// jobOfKey returns the job that a key of the ledger is of.
+func jobOfKey(key string) task.JobID {
+	_, rest, _ := strings.Cut(key, "/")
+	id, _, _ := strings.Cut(rest, "/")
+	return task.JobID(id)
 }
 
 // forget drops one job.
@@ -199,6 +193,8 @@ func (r *Replica) forget(id task.JobID) {
 	r.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(id)})
 	r.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(id)})
 	delete(r.ledger.Jobs, id)
+	r.wantedAgain(id)
+	delete(r.retired.since, id)
 	for t := range r.live {
 		if t.Job == id {
 			delete(r.live, t)

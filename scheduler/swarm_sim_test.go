@@ -232,6 +232,11 @@ func (n *simNode) tellGroup() {
 		n.group = slices.Clone(g[1:])
 		n.stepOne(n.coord, message.GroupIs{Followers: n.group})
 	}
+	if chief, _ := n.lease.Leader(); n.replica != nil && chief != "" { // as its advert says
+		if o := n.s.byID[chief]; n.s.sees(n, o) && o.lease.Leads() {
+			n.stepOne(n.replica, message.GroupIs{Followers: o.lease.Group()[1:]})
+		}
+	}
 }
 
 func (s *groupSim) delay() time.Duration {

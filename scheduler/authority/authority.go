@@ -46,7 +46,8 @@ func Check(from task.PeerID, m *message.Message, k Knows) (*message.Message, err
 		case latest(m) > epoch:
 			return nil, refuse("it leads in an earlier epoch than it names")
 		}
-	case m.Submit != nil, m.Got != nil, m.Report != nil, m.Known != nil, m.Copied != nil:
+	case m.Submit != nil, m.Got != nil, m.Report != nil, m.Known != nil, m.Copied != nil,
+		m.Retired != nil, m.Kept != nil:
 		if !k.Member(from) {
 			return nil, refuse("it is no member, as far as is known")
 		}

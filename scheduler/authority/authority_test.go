@@ -98,6 +98,10 @@ func TestWhoMaySay(t *testing.T) {
 			[]byte{leader, owner, worker, member, former}},
 		"members tell what copies they have": {message.Message{Known: &message.Known{}},
 			[]byte{leader, owner, worker, member, former}},
+		"members ask what of a copy others have": {message.Message{Retired: &message.Retired{}},
+			[]byte{leader, owner, worker, member, former}},
+		"and are answered by members": {message.Message{Kept: &message.Kept{}},
+			[]byte{leader, owner, worker, member, former}},
 		"followers say how far they are, and are few": {message.Message{Copied: &message.Copied{}},
 			[]byte{leader, owner, worker, member, former}},
 	} {

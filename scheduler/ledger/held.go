@@ -97,3 +97,19 @@ func (f *Facts) compareHeld(o *Facts) int {
 			return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
 		}))
 }
+
+// Covers reports whether the facts say all that others say of how the job stands: what they
+// cost, and that a deadline passed, do not matter.
+func (f *Facts) Covers(o *Facts) bool {
+	return (f.Cancelled() || !o.Cancelled()) && (f.compareHeld(o) > 0 || f.Delivery == o.Delivery &&
+		len(o.Held().Minus(f.Held())) == 0)
+}
+
+// Covers reports whether the row has all results and failures that another has, all that is
+// void, and a checkpoint if the other has one.
+func (r *Row) Covers(o *Row) bool {
+	both := *r
+	both.Log, both.Best = nil, nil
+	theirs := Row{Results: o.Results, Failures: o.Failures, Voided: o.Voided}
+	return !both.Merge(&theirs) && (r.Best != nil || o.Best == nil)
+}

@@ -191,7 +191,7 @@ type Lease struct {
 	Receipt *task.Receipt `cbor:"7,keyasint,omitempty"`
 }
 
-// GroupIs tells the Coordinator who else is in the group of coordinators, by
+// GroupIs tells a Coordinator, or a Replica of its leader, who else is in the group of coordinators, by
 // rank: the first of them holds the blocks too. It comes before the first other
 // event and after each change.
 type GroupIs struct{ Followers []task.PeerID }

@@ -26,6 +26,10 @@ type Message struct {
 	Wanted *Wanted `cbor:"10,keyasint,omitempty"` // leader to replica
 	Copy   *Copy   `cbor:"11,keyasint,omitempty"` // leader to follower
 	Copied *Copied `cbor:"12,keyasint,omitempty"` // follower to leader
+
+	// Between replicas: see retired.go.
+	Retired *Retired `cbor:"13,keyasint,omitempty"` // replica to follower
+	Kept    *Kept    `cbor:"14,keyasint,omitempty"` // follower to replica
 }
 
 // Kind names the message that is set, for a log; "nothing" for none.
@@ -37,7 +41,7 @@ func (m *Message) Kind() string {
 		{m.Submit != nil, "submit"}, {m.Accepted != nil, "accepted"}, {m.Progress != nil, "progress"},
 		{m.Got != nil, "got"}, {m.Cancel != nil, "cancel"}, {m.Place != nil, "place"}, {m.Report != nil, "report"},
 		{m.Ack != nil, "ack"}, {m.Known != nil, "known"}, {m.Wanted != nil, "wanted"}, {m.Copy != nil, "copy"},
-		{m.Copied != nil, "copied"},
+		{m.Copied != nil, "copied"}, {m.Retired != nil, "retired"}, {m.Kept != nil, "kept"},
 	} {
 		if k.set {
 			return k.name

@@ -143,6 +143,7 @@ func (m *Message) check() error {
 		m.Submit != nil, m.Accepted != nil, m.Progress != nil, m.Got != nil,
 		m.Cancel != nil, m.Place != nil, m.Report != nil, m.Ack != nil,
 		m.Known != nil, m.Wanted != nil, m.Copy != nil, m.Copied != nil,
+		m.Retired != nil, m.Kept != nil,
 	} {
 		if is {
 			set++
@@ -170,6 +171,10 @@ func (m *Message) check() error {
 		return m.Copy.check()
 	case m.Copied != nil:
 		return m.Copied.check()
+	case m.Retired != nil:
+		return m.Retired.check()
+	case m.Kept != nil:
+		return m.Kept.check()
 	}
 	return nil
 }

@@ -125,6 +125,10 @@ func (s *sample) ofReplicas(tb testing.TB) []message.Message {
 		}},
 		{Copied: &message.Copied{Epoch: 3, Session: 9, Seq: 1, Gap: true,
 			Held: []message.HeldBlocks{{Name: message.HoldName{Task: s.name, Kind: message.HoldJob}, Err: "gone"}}}},
+		{Retired: &message.Retired{Session: 9, Seq: 1,
+			Jobs:  []message.JobDigest{{Job: job, Digest: [message.DigestLen]byte{1, 2}}},
+			Pairs: []message.Pair{record, rowPair}}},
+		{Kept: &message.Kept{Session: 9, Seq: 1, Lacking: []task.JobID{job}}},
 	}
 }
 
