@@ -28,7 +28,7 @@ type Limits struct {
 	Again   time.Duration // before what had to be forgotten is looked for again
 }
 
-// Usual are the limits of a node: some 30 MB when all is full, which takes more than
+// Usual are the limits of a node: 47 MB when all is full, which takes more than
 // 130,000 results on their way or 60 GB of files asked for at once.
 func Usual() Limits {
 	return Limits{Roots: 1 << 17, Reached: 1 << 18, Keep: time.Hour, Again: 30 * time.Second}
