@@ -288,7 +288,7 @@ func (h *hostile) mutate(m *message.Message) {
 // goOn makes a message that fits what others wait for, or are likely to hear.
 func (h *hostile) goOn() message.Message {
 	g, epoch := h.g, h.epochNow()
-	switch h.rng.IntN(10) {
+	switch h.rng.IntN(11) {
 	case 0, 1, 2: // the end of a task, as a worker tells it
 		id := g.task()
 		return message.Message{Report: &message.Report{Epoch: epoch, Slots: h.slots, Full: h.rng.IntN(2) == 0, Born: 1,
@@ -296,8 +296,16 @@ func (h *hostile) goOn() message.Message {
 	case 3: // a lease that is held
 		id := g.task()
 		return message.Message{Report: &message.Report{Epoch: epoch, Slots: h.slots, Full: h.rng.IntN(2) == 0, Born: 1,
-			Hands: true, Saved: []message.SavedState{{Task: id, Attempt: g.attempt(), Checkpoint: g.state(id)}}, Held: []message.Held{{Task: id, Attempt: g.attempt(), Running: h.rng.IntN(2) == 0,
-				After: pick(h.rng, message.Attempt{}, g.attempt()), Receipt: g.receipt(id)}}}}
+			Hands: true, Held: []message.Held{{Task: id, Attempt: g.attempt(), Running: h.rng.IntN(2) == 0,
+				After: pick(h.rng, message.Attempt{}, g.attempt()), Receipt: g.receipt(id), Bad: g.badWord(id)}}}}
+	case 9: // a state of a task
+		id := g.task()
+		if row, err := (&ledger.Row{Best: g.state(id)}).Encode(); err == nil && h.rng.IntN(2) == 0 {
+			return message.Message{Known: &message.Known{Epoch: epoch, Session: 1, Seq: 1,
+				Pairs: []message.Pair{{Key: ledger.RowKey(id), Value: row}}}}
+		}
+		return message.Message{Report: &message.Report{Epoch: epoch, Slots: h.slots, Born: 1,
+			Saved: []message.SavedState{{Task: id, Attempt: g.attempt(), Checkpoint: *g.state(id)}}}}
 	case 4, 5: // what a copy has
 		w := h.wanted.any(h.rng)
 		k := &message.Known{Epoch: epoch, Session: max(w.Session, 1), Seq: w.Seq + 1, Last: h.rng.IntN(4) == 0}

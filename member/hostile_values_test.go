@@ -403,6 +403,28 @@ func (g *values) receipt(id task.TaskID) *task.Receipt {
 	return receipt
 }
 
+// state is one that it made up; most have somebody's voucher.
+func (g *values) state(id task.TaskID) *ledger.Checkpoint {
+	c := &ledger.Checkpoint{CID: g.cid(), Fuel: pick(g.rng, 1, 1000, 1_000_000, g.number()), CPU: g.duration()}
+	if r := g.receipt(id); r != nil {
+		c.Voucher, _ = task.Vouch(g.key(), r, c.State(id)) // nil of what can be no state
+	}
+	return c
+}
+
+// badWord calls a state bad that a lease was to go on from; nil for none.
+func (g *values) badWord(id task.TaskID) *task.Voucher {
+	r := g.receipt(id)
+	if r == nil {
+		return nil
+	}
+	v, err := task.Vouch(g.key(), r, task.State{Task: id, CID: r.From, Bad: true})
+	if err != nil {
+		return nil
+	}
+	return v
+}
+
 // result is one that it saw, or signs itself.
 func (g *values) result(id task.TaskID) task.Result {
 	if g.rng.IntN(4) == 0 {
@@ -482,22 +504,15 @@ func (g *values) row(id task.TaskID) *ledger.Row {
 		row.Note(l)
 	}
 	if g.rng.IntN(2) == 0 {
-		c := g.state(id)
-		row.Save(&c)
+		row.Save(g.state(id))
+	}
+	if v := g.badWord(id); v != nil && g.rng.IntN(4) == 0 {
+		row.Bad, row.Round = []task.Voucher{*v}, uint64(g.rng.IntN(2))
 	}
 	if g.rng.IntN(4) == 0 {
 		row.Void()
 	}
 	return row
-}
-
-// state is a checkpoint of a task, mostly one that it vouches for.
-func (g *values) state(id task.TaskID) ledger.Checkpoint {
-	c := ledger.Checkpoint{CID: g.cid(), Fuel: g.number(), CPU: g.duration()}
-	if r := g.receipt(id); r != nil && g.rng.IntN(4) > 0 {
-		c.Voucher, _ = task.Vouch(g.key(), r, c.State(id)) // nil where nothing can be said of it
-	}
-	return c
 }
 
 // record is a job of its own.

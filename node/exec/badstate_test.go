@@ -9,6 +9,7 @@ import (
 
 	"godwit/blocks"
 	"godwit/owner"
+	"godwit/sandbox/freeze"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -28,6 +29,10 @@ func TestCallsBadStates(t *testing.T) {
 		return root
 	}
 	lacks := func([]byte) ([][sha256.Size]byte, error) { return [][sha256.Size]byte{{1}}, nil }
+	later, err := (&freeze.Manifest{Format: freeze.CheckpointVersion, Pass: freeze.PassVersion + 1}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
 	manifest := func(m string) func(*fakeHost) task.CID {
 		return func(h *fakeHost) task.CID { return tree(h, manifestName, m) }
 	}
@@ -36,12 +41,16 @@ func TestCallsBadStates(t *testing.T) {
 		of    func([]byte) ([][sha256.Size]byte, error) // the pages of a state; nil for none
 		bad   bool
 	}{
-		"good":         {manifest(string(waitedState(10 * time.Second))), nil, false},
-		"lacks a page": {manifest(string(waitedState(0))), lacks, true},
-		"of no task":   {manifest("nothing"), nil, true},
-		"of more work": {manifest(string(waitedState(time.Hour))), nil, true},
-		"no manifest":  {func(h *fakeHost) task.CID { return tree(h, strings.Repeat("00", sha256.Size), "") }, nil, true},
-		"an odd page":  {func(h *fakeHost) task.CID { return tree(h, "page", "") }, nil, true},
+		"good":                         {manifest(string(waitedState(10 * time.Second))), nil, false},
+		"of another version":           {manifest(string(later)), nil, false},
+		"of another, and lacks a page": {manifest(string(later)), lacks, false},
+		"lacks a page":                 {manifest(string(waitedState(0))), lacks, true},
+		"of no task":                   {manifest("nothing"), nil, true},
+		"of more work":                 {manifest(string(waitedState(time.Hour))), nil, true},
+		"no manifest": {func(h *fakeHost) task.CID {
+			return tree(h, strings.Repeat("00", sha256.Size), "")
+		}, nil, true},
+		"an odd page": {func(h *fakeHost) task.CID { return tree(h, "page", "") }, nil, true},
 		"no tree": {func(h *fakeHost) task.CID {
 			c, err := h.blocks.ImportBytes(t.Context(), []byte("x"))
 			if err != nil {

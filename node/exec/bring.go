@@ -104,14 +104,15 @@ func (c *core) bringCheckpoint(ctx context.Context, e message.Start, pages *page
 		return nil, fmt.Errorf("%w: %s has no manifest", errBad, e.From.CID)
 	}
 	switch n, err := pages.missing(manifest); {
+	case err == nil && n == 0:
+		return manifest, nil
 	case sandbox.Foreign(manifest):
 		return nil, fmt.Errorf("checkpoint %s is of another version", e.From.CID)
 	case err != nil:
 		return nil, fmt.Errorf("%w: %s: %w", errBad, e.From.CID, err)
-	case n > 0:
+	default:
 		return nil, fmt.Errorf("%w: %s lacks %d of its pages", errBad, e.From.CID, n)
 	}
-	return manifest, nil
 }
 
 func readAll(ctx context.Context, from *blocks.Store, c task.CID, bound blocks.Bound) ([]byte, error) {

@@ -60,7 +60,7 @@ func (c *core) run(ctx context.Context, job *Job, id task.TaskID, s *saving) (sa
 	// What a state brought along is no fault of the task: it gets a clean start.
 	c.Log.Warn("a task could not go on from its checkpoint: it begins anew",
 		"task", id.String(), "err", err, "message", rep.Message)
-	if s.refused != nil && errors.Is(err, sandbox.ErrCheckpoint) && !s.pages.failed.Load() {
+	if s.refused != nil && errors.Is(err, sandbox.ErrCheckpoint) && !s.pages.failed.Load() && !sandbox.Foreign(s.From) {
 		s.refused()
 	}
 	s.From = nil

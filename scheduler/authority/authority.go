@@ -101,6 +101,9 @@ func place(from task.PeerID, m *message.Message, k Knows) (*message.Message, err
 		if l.Receipt == nil || l.Receipt.Leader != from || !names(l.Receipt, l.Attempt) {
 			return nil, refuse("it gives a lease without a receipt of its own")
 		}
+		if l.From != nil && l.From.CID != l.Receipt.From {
+			return nil, refuse("it gives a lease from another state than the receipt's")
+		}
 		if err := l.Receipt.Verify(l.Task, k.Self()); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrRefused, err)
 		}

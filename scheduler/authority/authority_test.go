@@ -204,6 +204,7 @@ func TestLeasesBearReceipts(t *testing.T) {
 		may     bool
 	}{
 		"its leader's":       {message.Attempt{Epoch: 9, Seq: 1}, good, true},
+		"from another state": {message.Attempt{Epoch: 9, Seq: 1}, good, false},
 		"none":               {message.Attempt{Epoch: 9, Seq: 1}, nil, false},
 		"of another attempt": {message.Attempt{Epoch: 9, Seq: 2}, good, false},
 		"another leader's":   {message.Attempt{Epoch: 5, Seq: 2}, receipt(t, former, worker, id), false},
@@ -215,6 +216,9 @@ func TestLeasesBearReceipts(t *testing.T) {
 	} {
 		m := &message.Message{Place: &message.Place{Epoch: 9,
 			Leases: []message.Lease{{Task: id, Attempt: tt.attempt, Receipt: tt.receipt}}}}
+		if name == "from another state" {
+			m.Place.Leases[0].From = &message.Checkpoint{CID: task.RawCID(nil), Fuel: 1}
+		}
 		if got, err := Check(peer(leader), m, known{}); (err == nil) != tt.may || tt.may && got != m {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -29,9 +29,10 @@ func TestEveryListHasABound(t *testing.T) {
 		"Hold.CIDs": message.MaxHoldCIDs, "Hold.Holders": message.MaxHolders, "Got.Have": ledger.MaxRanges,
 		"Submit.Have": ledger.MaxRanges, "Facts.Done": ledger.MaxRanges, "Facts.Failed": ledger.MaxRanges,
 		"Row.Results": ledger.MaxResults, "Row.Failures": ledger.MaxResults, "Row.Voided": ledger.MaxResults,
-		"Row.Bad": ledger.MaxBad, "Row.Log": ledger.MaxLog, "TaskSummary.Attempts": ledger.MaxLog, "TaskSummary.Results": ledger.MaxResults,
-		"Result.Outputs": task.MaxOutputs,
-		"Report.Held":    4 * overlay.MaxSlots, "Report.Refused": 4 * overlay.MaxSlots, "Place.Leases": 4 * overlay.MaxSlots,
+		"Row.Bad": ledger.MaxBad, "Row.Log": ledger.MaxLog, "TaskSummary.Attempts": ledger.MaxLog,
+		"TaskSummary.Results": ledger.MaxResults,
+		"Result.Outputs":      task.MaxOutputs,
+		"Report.Held":         4 * overlay.MaxSlots, "Report.Refused": 4 * overlay.MaxSlots, "Place.Leases": 4 * overlay.MaxSlots,
 		"Place.Holders": 4 * overlay.MaxSlots, "Ack.Ended": 4 * overlay.MaxSlots, "Ack.Drop": 4 * overlay.MaxSlots,
 	}
 	seen := map[reflect.Type]bool{}
