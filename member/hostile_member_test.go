@@ -27,9 +27,9 @@ type hostile struct {
 	frames pool[[]byte] // that were said, by whomever
 	// What is under way with others, as the last of them said.
 	wanted pool[message.Wanted]
-	known  pool[message.Known]
+	known  map[task.PeerID]message.Known
+	copied map[task.PeerID]uint64 // up to which Copy
 	copies pool[message.Copy]
-	asks   task.PeerID // who said the last Known to it
 
 	lead  uint64                   // the epoch that it leads, by the rules; 0 for none
 	group []task.PeerID            // of that
@@ -97,8 +97,10 @@ func (h *hostile) told(from task.PeerID, m *message.Message) {
 	case m.Wanted != nil:
 		h.wanted.put(*m.Wanted)
 	case m.Known != nil:
-		h.known.put(*m.Known)
-		h.asks = from
+		h.known[from] = *m.Known
+		delete(h.copied, from)
+	case m.Copied != nil:
+		h.copied[from] = m.Copied.Seq
 	case m.Copy != nil:
 		h.copies.put(*m.Copy)
 	}
@@ -188,7 +190,7 @@ func (h *hostile) step() {
 		h.lease(h.g.ids[n], Lease{Kind: pick(h.rng, Renewal, Offer, Refusal), Leader: h.g.peer(),
 			Renewal: overlay.Renewal{Epoch: h.claim(n), Group: []task.PeerID{h.g.ids[n], h.g.peer()}}}, to)
 	default:
-		m := h.compose()
+		m := h.compose(to.id)
 		h.say(h.g.ids[n], to, &m)
 	}
 	h.s.settle()
@@ -222,7 +224,7 @@ func (h *hostile) say(from task.PeerID, to *host, m *message.Message) {
 
 // compose makes a message: anew, of one that was said, or one that goes on with what is
 // under way.
-func (h *hostile) compose() message.Message {
+func (h *hostile) compose(to task.PeerID) message.Message {
 	switch h.rng.IntN(10) {
 	case 0, 1, 2:
 		return h.anew(h.rng.IntN(reflect.TypeFor[message.Message]().NumField()))
@@ -236,7 +238,7 @@ func (h *hostile) compose() message.Message {
 			return m
 		}
 	}
-	return h.goOn()
+	return h.goOn(to)
 }
 
 // anew makes a message of one kind.
@@ -286,8 +288,11 @@ func (h *hostile) mutate(m *message.Message) {
 }
 
 // goOn makes a message that fits what others wait for, or are likely to hear.
-func (h *hostile) goOn() message.Message {
+func (h *hostile) goOn(to task.PeerID) message.Message {
 	g, epoch := h.g, h.epochNow()
+	if h.lead > 0 && h.rng.IntN(4) == 0 {
+		return h.answer(to, h.lead)
+	}
 	switch h.rng.IntN(11) {
 	case 0, 1, 2: // the end of a task, as a worker tells it
 		id := g.task()
@@ -318,7 +323,7 @@ func (h *hostile) goOn() message.Message {
 		return message.Message{Copied: &message.Copied{Epoch: epoch, Session: c.Session, Seq: c.Seq,
 			Gap: h.rng.IntN(4) == 0}}
 	case 7:
-		return h.answer(epoch)
+		return h.answer(to, epoch)
 	case 8: // a job
 		return message.Message{Submit: &message.Submit{Record: g.records.any(h.rng), Accepted: h.rng.IntN(2) == 0}}
 	}
@@ -327,14 +332,14 @@ func (h *hostile) goOn() message.Message {
 		Failed: h.rng.IntN(4) == 0, Results: []task.Result{g.result(id)}}}}}
 }
 
-// answer is what a leader says to a replica.
-func (h *hostile) answer(epoch uint64) message.Message {
-	k := h.known.any(h.rng)
+// answer is what a leader says to a replica, by what that said last.
+func (h *hostile) answer(to task.PeerID, epoch uint64) message.Message {
+	k := h.known[to]
 	if h.rng.IntN(2) == 0 {
 		return message.Message{Wanted: &message.Wanted{Epoch: epoch, Session: k.Session, Seq: k.Seq,
 			Done: h.rng.IntN(2) == 0, Follow: h.rng.IntN(2) == 0}}
 	}
-	c := &message.Copy{Epoch: epoch, Session: k.Session, Seq: uint64(1 + h.rng.IntN(4))}
+	c := &message.Copy{Epoch: epoch, Session: k.Session, Seq: h.copied[to] + 1}
 	for range h.rng.IntN(3) {
 		c.Pairs = append(c.Pairs, h.g.pair())
 	}
@@ -355,7 +360,8 @@ func (h *hostile) epochNow() uint64 {
 
 // newHostile returns a member of that part which has not been heard of.
 func newHostile(s *swarm, rng *rand.Rand, p part) *hostile {
-	h := &hostile{s: s, rng: rng, part: p, up: true, led: map[uint64]task.PeerID{}, given: map[task.TaskID]struct{}{}}
+	h := &hostile{s: s, rng: rng, part: p, up: true, led: map[uint64]task.PeerID{}, given: map[task.TaskID]struct{}{},
+		known: map[task.PeerID]message.Known{}, copied: map[task.PeerID]uint64{}}
 	h.g = &values{rng: rng, now: func() time.Time { return s.now }, overlay: s.manifest.ID()}
 	n := 1
 	if p == stranger {

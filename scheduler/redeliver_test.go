@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/overlay"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
@@ -169,5 +170,27 @@ func TestSubmitterLacksWhatIsHere(t *testing.T) {
 	}
 	if len(brought) != 1 || brought[0] != 4 || r.job.done != 4 {
 		t.Errorf("brought %v, %+v", brought, r.job.summary())
+	}
+}
+
+// TestFactsOfFormerDeliveries: what a copy calls delivered of a delivery that is past takes
+// nobody's lease away, and leaves no task that nobody runs and that does not wait.
+func TestFactsOfFormerDeliveries(t *testing.T) {
+	r := newRan(t, nil)
+	_, worker := schedtest.Identity(3)
+	r.submit(r.job.ledger.Record) // it lacks all: another delivery begins
+	if r.job.ledger.Facts.Delivery != 1 {
+		t.Fatalf("delivery %d", r.job.ledger.Facts.Delivery)
+	}
+	r.c.Step(schedtest.Start, message.MemberSeen{Advert: overlay.Advert{Peer: worker, Slots: 6, Memory: 1 << 40}})
+	r.c.Step(schedtest.Start, message.Received{From: worker, Message: message.Message{Report: &message.Report{Epoch: 7,
+		Slots: 6, Full: true}}})
+	before := len(r.job.live)
+	if before == 0 {
+		t.Fatal("nobody has a lease")
+	}
+	r.tell(1, &ledger.Facts{Done: ledger.Set{{From: 0, To: 6}}}, schedtest.Start)
+	if n := len(r.job.live); n != before {
+		t.Errorf("%d of %d leases are left", n, before)
 	}
 }
