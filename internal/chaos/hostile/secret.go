@@ -61,46 +61,97 @@ func playSecrets(ctx context.Context, f *field, row *Row) error {
 	if err != nil {
 		return err
 	}
-	list, err := f.pools(ctx, f.victim())
+	blocks := []name{id, nameOf(rawCodec, secret)}
+	r, err := f.readers(ctx, row, job.id, blocks)
 	if err != nil {
 		return err
 	}
-	blocks := []name{id, nameOf(rawCodec, secret)}
-	got, asked, answers := map[guise]int{}, map[guise]int{}, 0
+	after, err := f.readsAfterAll(ctx, r.last, blocks)
+	if err != nil {
+		return err
+	}
+	row.tried(r.asked[passerby]+r.asked[fellow], "wishes for the record and an input of a job of a closed overlay, and "+
+		"questions about it, by strangers and members of the open pool; and wishes by an insider whose invitation was "+
+		"taken back")
+	row.now("strangers got %d blocks of %d, members of another pool %d of %d, %d questions were answered; an "+
+		"insider got %d of %d, and %d afterwards", r.got[passerby], r.asked[passerby], r.got[fellow], r.asked[fellow],
+		r.answers, r.got[insider], r.asked[insider], after)
+	if r.got[passerby]+r.got[fellow]+r.answers > 0 {
+		row.broke("who is no member got %d blocks and %d answers", r.got[passerby]+r.got[fellow], r.answers)
+	}
+	if r.got[insider] == 0 {
+		row.broke("a member gets no block")
+	}
+	if after > 0 {
+		row.broke("whose invitation was taken back got %d blocks", after)
+	}
+	return nil
+}
+
+// readers counts what peers of all guises were given.
+type readers struct {
+	got, asked map[guise]int // blocks
+	answers    int           // to questions
+	last       *stranger     // an insider
+}
+
+// readers has peers of all guises ask for blocks and for a job.
+func (f *field) readers(ctx context.Context, row *Row, job task.JobID, blocks []name) (*readers, error) {
+	list, err := f.pools(ctx, f.victim())
+	if err != nil {
+		return nil, err
+	}
+	r := &readers{got: map[guise]int{}, asked: map[guise]int{}}
 	for _, as := range guises {
-		s, err := f.stranger(ctx, as)
-		if err != nil {
-			return err
+		if r.last, err = f.stranger(ctx, as); err != nil {
+			return nil, err
 		}
 		for range max(1, f.Times/10) {
 			for _, n := range f.nodes {
 				for _, b := range blocks {
-					asked[as]++
-					if s.reads(ctx, n.Peer(), b) {
-						got[as]++
+					r.asked[as]++
+					if r.last.reads(ctx, n.Peer(), b) {
+						r.got[as]++
 					}
 				}
 			}
 			if as == insider {
 				break
 			}
-			answers += s.asksAbout(ctx, list[closedName].Leader, job.id)
+			r.answers += r.last.asksAbout(ctx, list[closedName].Leader, job)
 			row.Times += len(questions)
 		}
 	}
-	row.tried(asked[passerby]+asked[fellow], "wishes for the record and an input of a job of a closed overlay, and "+
-		"questions "+
-		"about it, by strangers and members of the open pool")
-	row.now("strangers got %d blocks of %d, members of another pool %d of %d, %d questions were answered; an "+
-		"insider got %d "+
-		"of %d", got[passerby], asked[passerby], got[fellow], asked[fellow], answers, got[insider], asked[insider])
-	if got[passerby]+got[fellow]+answers > 0 {
-		row.broke("who is no member got %d blocks and %d answers", got[passerby]+got[fellow], answers)
+	return r, nil
+}
+
+// readsAfterAll has the founder take all invitations back, and counts the blocks that an
+// insider of before gets then. Later insiders have a new ticket.
+func (f *field) readsAfterAll(ctx context.Context, s *stranger, blocks []name) (got int, err error) {
+	v := f.victim()
+	if _, err := v.Verb(ctx, f.dir, "overlay", "change", closedName, "--revoke-invitations"); err != nil {
+		return 0, err
 	}
-	if got[insider] == 0 {
-		row.broke("a member gets no block")
+	if f.ticket, err = v.Verb(ctx, f.dir, "overlay", "invite", closedName); err != nil {
+		return 0, err
 	}
-	return nil
+	if err := until(ctx, gatherLimit, func() error { // once it knows the new rules
+		_, err := f.helper().Verb(ctx, f.dir, "overlay", "join", f.ticket)
+		return err
+	}); err != nil {
+		return 0, err
+	}
+	if _, err := f.leader(ctx, closedName); err != nil {
+		return 0, err
+	}
+	for _, n := range f.nodes {
+		for _, b := range blocks {
+			if s.reads(ctx, n.Peer(), b) {
+				got++
+			}
+		}
+	}
+	return got, nil
 }
 
 // questions are those that a leader answers members.
