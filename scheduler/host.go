@@ -17,9 +17,10 @@ type host struct {
 	reported bool
 	born     int64 // its last Report.Born; 0 before the first
 	state    overlay.State
-	slots    int
+	claim    claim
+	slots    int // of those that it claims, those that count
 	memory   int64
-	speed    float64
+	speed    float64   // likewise
 	withheld int       // percent of its CPU that tasks do not get
 	site     string    // group of members that it says it belongs to; "" for none
 	since    time.Time // member without a break

@@ -226,7 +226,11 @@ func (j *job) wants(i uint64) int {
 		want -= len(row.Agreed())
 	}
 	if t := j.live[i]; t != nil {
-		want -= len(t.leases)
+		for _, l := range t.leases {
+			if !l.doubted {
+				want--
+			}
+		}
 	}
 	return max(want, 0)
 }

@@ -35,6 +35,7 @@ type lease struct {
 	tries   handOvers   // to hand it over that failed
 	fixed   bool        // its worker cannot save it
 	stay    obstacle    // why it stays though it should move
+	doubted bool        // its task is run elsewhere as well: see doubts.go
 
 	// after is the attempt that was handed over to it; zero for none. While it awaits
 	// that, arriveBy is until when: see orphan.

@@ -20,7 +20,9 @@ type membership struct {
 	roster  hostSet               // of hosts, all
 	idle    hostSet               // eligible, and with a slot free
 	backlog map[task.PeerID]*host // with more leases than slots
-	uneven  bool                  // slots or loads have changed since recall looked
+	// doubting says that a reminder is set to look what members have had for long.
+	doubting bool
+	uneven   bool // slots or loads have changed since recall looked
 }
 
 func (m *membership) host(peer task.PeerID) *host {
@@ -55,10 +57,11 @@ func (m *membership) memberSeen(a *overlay.Advert) {
 	if !h.member {
 		h.member, h.since = true, m.c.now
 	}
-	h.memory, h.speed, h.site = a.Memory, a.Speed, a.Site
+	h.memory, h.claim.speed, h.site = a.Memory, a.Speed, a.Site
 	if !h.reported {
-		h.state, h.slots = a.State, a.Slots
+		h.state, h.claim.slots = a.State, a.Slots
 	}
+	m.heed(h)
 	if a.State == overlay.Leaving {
 		h.state = a.State
 	}

@@ -25,7 +25,8 @@ type openPool struct {
 	takes   map[task.JobID]time.Duration // a task
 	fixed   map[task.JobID]bool          // of them, whose state cannot be saved
 	done    map[task.JobID]int
-	placed  map[task.JobID]int // leases
+	placed  map[task.JobID]int  // leases
+	got     map[task.PeerID]int // the same by member
 	refused map[task.JobID]string
 	nonce   uint64
 	told    uint64 // messages
@@ -53,22 +54,22 @@ func newOpenPool(tb testing.TB, rules Rules, members, slots int) *openPool {
 	_, self := schedtest.Identity(0)
 	p := &openPool{tb: tb, now: schedtest.Start, at: map[task.PeerID]*poolMember{}, takes: map[task.JobID]time.Duration{},
 		fixed: map[task.JobID]bool{}, done: map[task.JobID]int{}, placed: map[task.JobID]int{},
-		refused: map[task.JobID]string{}}
+		got: map[task.PeerID]int{}, refused: map[task.JobID]string{}}
 	cfg := Default()
 	cfg.Rules = rules
 	p.c = NewCoordinator(self, cfg, 1)
 	for range members {
-		p.join(slots, 1)
+		p.join(slots, 1, 1)
 	}
 	return p
 }
 
-// join adds a member.
-func (p *openPool) join(slots int, speed float64) *poolMember {
+// join adds a member of a speed, which says that it has another.
+func (p *openPool) join(slots int, speed, says float64) *poolMember {
 	m := &poolMember{slots: slots, speed: speed}
 	m.key, m.id = schedtest.Identity(1000 + len(p.members))
 	p.members, p.at[m.id] = append(p.members, m), m
-	p.step(message.MemberSeen{Advert: overlay.Advert{Peer: m.id, Memory: 1 << 40, Speed: 1, Slots: slots}})
+	p.step(message.MemberSeen{Advert: overlay.Advert{Peer: m.id, Memory: 1 << 40, Speed: says, Slots: slots}})
 	p.say(m)
 	return m
 }
@@ -100,6 +101,7 @@ func (p *openPool) sent(to task.PeerID, msg *message.Message) {
 	if msg.Place != nil {
 		for _, l := range msg.Place.Leases {
 			p.placed[l.Task.Job]++
+			p.got[to]++
 			left := p.takes[l.Task.Job]
 			if l.From != nil {
 				left -= l.From.CPU

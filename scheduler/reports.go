@@ -20,7 +20,8 @@ func (r *reports) report(from task.PeerID, told *message.Report) {
 	r.c.term.outrun(from, told.Epoch)
 	h := r.c.members.host(from)
 	h.reported, h.lost = true, time.Time{}
-	h.slots, h.state = min(max(told.Slots, 0), overlay.MaxSlots), overlay.State(told.State)
+	h.claim.slots, h.state = min(max(told.Slots, 0), overlay.MaxSlots), overlay.State(told.State)
+	r.c.members.heed(h)
 	h.withheld = min(max(told.Withheld, 0), 100)
 	h.hands = told.Hands
 	h.standsStill(r.c.now)
@@ -341,6 +342,7 @@ func (r *reports) fetchOutputs(l *lease) {
 // spoiled ends an attempt whose result is no good.
 func (r *reports) spoiled(h *host, j *job, l *lease, e *message.Ending, why string) {
 	r.thank(h, e)
+	r.c.members.belied(h)
 	r.c.members.pauseJob(h, j, r.c.cfg.RefusalPause, why)
 	if l != nil {
 		r.giveUp(l, "refused", why)
@@ -397,6 +399,9 @@ func (r *reports) accept(h *host, j *job, l *lease, e *message.Ending) {
 		j.measure(result.Wall)
 		j.learnWork(l, result)
 		r.c.learnt.learnFrom(j, h, l, result)
+		if l != nil {
+			r.c.members.showed(h)
+		}
 	}
 	r.conclude(j, i, row)
 	r.c.table.persistRow(j, i)

@@ -66,6 +66,9 @@ func (c *Coordinator) Govern(r Rules) error {
 	if r.Fairness != was.Fairness || r.Open != was.Open {
 		c.claims.shareAnew()
 	}
+	if r.Open != was.Open {
+		c.members.heedAll()
+	}
 	if r.Chunking != was.Chunking {
 		for _, j := range c.table.jobs {
 			c.chunks.endChunks(j)

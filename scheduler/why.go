@@ -133,6 +133,10 @@ func (q *inquiry) whyRunning(i uint64) []Why {
 			out = append(out, Why{Reason: fmt.Sprintf("the member was given %d tasks at once, the last time: %v", p.given,
 				p.why), Peers: []task.PeerID{l.host.peer}})
 		}
+		if l.doubted {
+			out = append(out, Why{Reason: "the member has had it for long and has not ended any task yet: others run it as well",
+				Peers: []task.PeerID{l.host.peer}})
+		}
 		if l.stay.why != "" {
 			out = append(out, Why{Reason: l.stay.why, Peers: []task.PeerID{l.host.peer}})
 		}
@@ -211,6 +215,8 @@ func (c *Coordinator) whyNotOn(j *job, h *host, avoid []task.PeerID) string {
 		return "for a moment the member gets nothing of this job: " + p.why
 	case shunned:
 		return "for a moment the member gets nothing of this class: one took far longer than expected there"
+	case h.load >= h.slots && h.claim.slots > h.slots:
+		return fmt.Sprintf("the member uses %d slots; it claims more, and gets them when it has ended tasks rightly", h.slots)
 	case h.load >= h.slots:
 		return "every slot of the member is in use"
 	case h.portions[j] != nil && h.portions[j].parked:

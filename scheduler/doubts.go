@@ -1,0 +1,84 @@
+package scheduler
+
+import (
+	"fmt"
+	"time"
+
+	"godwit/scheduler/leasing"
+	"godwit/task"
+)
+
+// Leases that are doubted. Who claims slots and does nothing with what it is given would keep
+// tasks for as long as their jobs let them run. So in an open overlay a task that a member,
+// which has not yet shown anything, has had for far longer than those of its job take is run
+// elsewhere as well, and the first end counts. Nothing is stopped for it.
+
+const (
+	// doubtEvery is how often it is looked what members have had for long.
+	doubtEvery = 10 * time.Second
+	// doubtAfter is the least time after which a lease is doubted, and doubtTimes how many
+	// times as long it must have run as those of its job take, whatever its member's speed.
+	doubtAfter = 30 * time.Second
+	doubtTimes = 8
+	// doubtIdle is after how long it is where nobody knows how long they take: only while
+	// nothing waits and members are idle.
+	doubtIdle = time.Minute
+	// maxDoubts bounds the leases of one task that are.
+	maxDoubts = 3
+)
+
+// armDoubts has it looked again while anything runs.
+func (m *membership) armDoubts() {
+	if m.doubting || !m.c.cfg.Rules.Open || m.given == 0 {
+		return
+	}
+	m.doubting = true
+	m.c.timers.Set(m.c.now.Add(doubtEvery), reminder{doubts: true})
+}
+
+// lookForDoubts doubts the leases that it is time for.
+func (m *membership) lookForDoubts() {
+	m.doubting = false
+	if !m.c.cfg.Rules.Open || m.c.term.recovering {
+		return
+	}
+	idle := 0
+	if m.c.claims.queue.len() == 0 {
+		idle = m.idle.len()
+	}
+	for _, h := range m.roster.all() {
+		if h.claim.batches > 0 || h.peer == m.c.self {
+			continue
+		}
+		for _, l := range h.leases {
+			if !l.is(leasing.Open) || l.doubted {
+				continue
+			}
+			ran := m.c.now.Sub(l.start) - (h.stoodBy(m.c.now) - l.stoodBefore)
+			switch {
+			case l.job.measured && ran > max(doubtAfter, doubtTimes*l.job.mean):
+				m.doubt(l, fmt.Sprintf("tasks of its job take %v", l.job.mean.Round(time.Millisecond)))
+			case !l.job.measured && ran > doubtIdle && idle > 0:
+				idle--
+				m.doubt(l, "others are idle")
+			}
+		}
+	}
+}
+
+// doubt has the task of a lease run elsewhere as well.
+func (m *membership) doubt(l *lease, why string) {
+	n := 0
+	for _, o := range l.task.leases {
+		if o.doubted {
+			n++
+		}
+	}
+	if n >= maxDoubts || l.job.state != jobOpen {
+		return
+	}
+	l.doubted = true
+	m.c.decided(l.taskID(), "doubted", l.host.peer, task.ClipMessage(fmt.Sprintf("it has had the task for %v, %s, and it "+
+		"has ended none here yet: others run it as well", m.c.now.Sub(l.start).Round(time.Second), why)))
+	m.c.reports.waitAgain(l.job, l.task.index)
+}
