@@ -266,7 +266,7 @@ func (g *values) whole(t reflect.Type) reflect.Value {
 	case bytesType:
 		return reflect.ValueOf(g.signature())
 	case stateType:
-		return reflect.ValueOf(g.state(g.task()))
+		return reflect.ValueOf(*g.state(g.task()))
 	}
 	job := g.job()
 	var d [message.DigestLen]byte
