@@ -86,7 +86,9 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 func (h *Host) listen() {
 	h.handle(ProtocolFrame, (&inboxes{h.endpoint, h.links, h.adverts}).receiveFrames)
 	h.handle(ProtocolRequest, h.answer)
-	h.handle(ProtocolUrgent, h.answerUrgent)
+	if h.set.Urgent != "" {
+		h.handle(ProtocolUrgent, h.answerUrgent)
+	}
 	h.handle(ProtocolHello, h.greeter.receiveHello)
 	if h.set.OnBlocks != nil {
 		h.handle(ProtocolBlocks, h.receiveBlocks)

@@ -253,6 +253,9 @@ func (f *field) hold(ctx context.Context, row *Row, level bool) {
 		row.broke("a node kept %d MiB on its disk; its owner lets it have %d", l.disk>>20, maxDisk>>20)
 	}
 	row.now("renewals at most %.2f s late, of %d; the API at most %.2f s", l.late.Seconds(), l.beats, l.slow.Seconds())
+	if l.beats == 0 {
+		row.broke("no renewal of the lease was heard, so that nobody can say how late they are")
+	}
 	if level && l.late > lateMost {
 		row.broke("a renewal of the lease came %.2f s late, at most %.0f", l.late.Seconds(), lateMost.Seconds())
 	}

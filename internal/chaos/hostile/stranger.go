@@ -57,7 +57,9 @@ type stranger struct {
 const (
 	advertLife = 30 * time.Minute
 	sendPause  = 20 * time.Millisecond
-	sayLimit   = 20 * time.Second // of one frame, when the other takes none
+	// leaseMethod is what leases say to each other by, ahead of all else.
+	leaseMethod = "lease"
+	sayLimit    = 20 * time.Second // of one frame, when the other takes none
 )
 
 // prepare makes a stranger that is not yet there.
@@ -116,7 +118,7 @@ func (s *stranger) begin(ctx context.Context) error {
 }
 
 func (s *stranger) beginWith(ctx context.Context, peers []string) error {
-	host, err := p2p.New(p2p.Config{Key: s.key, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Bootstrap: peers, Handler: s,
+	host, err := p2p.New(p2p.Config{Key: s.key, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Bootstrap: peers, Handler: s, Urgent: leaseMethod,
 		OnBlocks: s.content.serve, Relaying: p2p.Relaying{Off: true}})
 	if err != nil {
 		close(s.ended)
@@ -261,7 +263,7 @@ func (s *stranger) sayLease(ctx context.Context, to task.PeerID, kind member.Lea
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	_, err = s.host.Request(ctx, to, "lease", body)
+	_, err = s.host.Request(ctx, to, leaseMethod, body)
 	return err
 }
 
@@ -291,7 +293,7 @@ func (s *stranger) Frame(from task.PeerID, data []byte) {
 // Request implements p2p.Handler: it is there, and takes leases for granted.
 func (s *stranger) Request(_ context.Context, from task.PeerID, method string, body []byte) ([]byte, error) {
 	switch method {
-	case "lease":
+	case leaseMethod:
 		if s.onLease != nil {
 			s.onLease(from, body)
 		}
