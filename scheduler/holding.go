@@ -70,13 +70,7 @@ func (t *jobTable) holds(j *job, h *heldSet, whole bool) {
 	if len(news) > 0 {
 		t.endHeld(j, news)
 	}
-	failed := slices.Clone(f.Failed)
-	for _, i := range slices.Concat(j.sent, j.ready) {
-		if news.Contains(i) && j.ledger.Verdict(i) == ledger.Failed {
-			failed.Add(i)
-		}
-	}
-	f.Deliver(h.delivery, h.tasks, failed, h.signature)
+	f.Deliver(h.delivery, h.tasks, j.failedOf(news), h.signature)
 	t.deliverAll(j, news)
 	if len(lost) > 0 {
 		t.c.decided(task.TaskID{Job: j.id}, "reopened", j.submitter,
@@ -86,6 +80,20 @@ func (t *jobTable) holds(j *job, h *heldSet, whole bool) {
 	} else if len(news) == 0 {
 		t.persistFacts(j)
 	}
+}
+
+// failedOf returns which tasks of a job failed, of those delivered and those that arrive now.
+func (j *job) failedOf(news ledger.Set) ledger.Set {
+	failed := slices.Clone(j.ledger.Facts.Failed)
+	if j.failed == 0 {
+		return failed
+	}
+	for _, i := range slices.Concat(j.sent, j.ready) {
+		if news.Contains(i) && j.ledger.Verdict(i) == ledger.Failed {
+			failed.Add(i)
+		}
+	}
+	return failed
 }
 
 // endHeld ends what runs of tasks whose ends the submitter holds.

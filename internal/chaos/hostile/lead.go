@@ -35,6 +35,7 @@ type liar struct {
 	follows  bool       // the node is to keep copies
 	answered int        // Knowns
 	copied   uint64     // the last Copy that the node has
+	given    []task.JobID
 }
 
 // rise begins to lead, and starts a node that knows nobody else.
@@ -238,6 +239,16 @@ func (l *liar) eraseCopies(ctx context.Context, row *Row) error {
 		return ctx.Err()
 	}
 	l.mu.Lock()
+	gone := &message.Copy{Epoch: l.epoch.Load(), Session: l.session, Seq: l.copied + 1, Gone: l.given}
+	l.mu.Unlock()
+	if err := l.tell(ctx, message.Message{Copy: gone}); err != nil {
+		return err
+	}
+	row.Times++
+	if err := pause.For(ctx, 2*time.Second); err != nil {
+		return err
+	}
+	l.mu.Lock()
 	l.follows = false
 	told := l.answered
 	l.mu.Unlock()
@@ -259,7 +270,7 @@ func (l *liar) eraseCopies(ctx context.Context, row *Row) error {
 	l.mu.Lock()
 	told = l.answered - told
 	l.mu.Unlock()
-	row.tried(0, "orders to a follower to hand its copy over and forget it")
+	row.tried(0, "orders to a follower to forget jobs as gone, and to hand its copy over and forget it")
 	after := l.holds(ctx)
 	row.now("it said %d times what it knows, and was told to forget it; it held %d jobs and then %d", told, before, after)
 	if after < before {
@@ -297,6 +308,7 @@ func (l *liar) giveCopy(ctx context.Context) (int, error) {
 			return 0, err
 		}
 		pairs = append(pairs, recordPair(rec))
+		l.given = append(l.given, rec.ID())
 	}
 	err := until(ctx, gatherLimit, func() error {
 		l.mu.Lock()
