@@ -43,11 +43,12 @@ func (m *membership) heed(h *host) {
 	}
 }
 
-// heedAll does so for all hosts, when the rules have changed.
+// heedAll does so for all hosts, when the rules have changed: between two Steps, of which the
+// next looks at all that are idle.
 func (m *membership) heedAll() {
 	for _, h := range m.roster.all() {
 		m.heed(h)
-		m.touchHost(h)
+		m.settleHost(h)
 	}
 }
 

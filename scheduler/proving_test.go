@@ -22,7 +22,10 @@ func TestBoasters(t *testing.T) {
 		"open":   {Rules{Open: true}, 0, 4 * startSlots},
 	} {
 		p := newOpenPool(t, c.rules, 4, 4)
-		boasters := []*poolMember{p.join(overlay.MaxSlots, 0, overlay.MaxSpeed), p.join(overlay.MaxSlots, 0, overlay.MaxSpeed)}
+		var boasters []*poolMember
+		for range 2 {
+			boasters = append(boasters, p.join(overlay.MaxSlots, 0, overlay.MaxSpeed))
+		}
 		job := p.submit(honestOne, 100, 10*time.Second, func(j *task.Job) { j.Work = 10 * time.Second })
 		p.run(4 * time.Minute)
 		held := p.got[boasters[0].id] + p.got[boasters[1].id]
