@@ -17,9 +17,6 @@ const (
 	// it, up to longestRest, within which a peer that came back is found at the latest.
 	firstRest   = 10 * time.Second
 	longestRest = 5 * time.Minute
-	// provenRest is how long it rests at most for a peer that has been there: one that crashed is
-	// met as soon as it is back.
-	provenRest = firstRest
 	// Dials that begin within jointTime of each other are one, up to jointDials: libp2p dials a
 	// peer twice at once where one caller takes a relay and another does not, and the second must
 	// not fail because the first has begun.
@@ -33,7 +30,8 @@ const (
 // A redial remembers the addresses that were dialled and where nobody who speaks the protocol
 // answered. An advert may name the addresses of anybody: without it all members would knock
 // there for as long as somebody tells them to, under names without end. It is asked by the
-// address alone, so that new names do not help.
+// address alone, so that new names do not help. A peer that proved to be at an address once is
+// dialled there at any time.
 //
 // Methods are safe for concurrent use.
 type redial struct {
@@ -44,10 +42,11 @@ type redial struct {
 	proven map[home]time.Time // when a peer last proved that it is there
 }
 
-// A home is a peer at a network address.
+// A home is a peer at a network address: at all of it, so that a peer that dialled from there is
+// met there when it is back, but for this machine's own, which all share.
 type home struct {
 	peer peer.ID
-	ip   string
+	at   string
 }
 
 // A knock is what is remembered of an address.
@@ -72,6 +71,9 @@ func (r *redial) lets(p peer.ID, addr ma.Multiaddr, now time.Time) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if _, known := r.proven[homeOf(p, addr)]; known {
+		return true
+	}
 	at := doorOf(addr)
 	k := r.tries[at]
 	if k == nil {
@@ -79,12 +81,8 @@ func (r *redial) lets(p peer.ID, addr ma.Multiaddr, now time.Time) bool {
 		k = &knock{}
 		r.tries[at] = k
 	}
-	rest := k.rest()
-	if _, known := r.proven[homeOf(p, addr)]; known {
-		rest = min(rest, provenRest)
-	}
 	switch {
-	case !now.Before(k.last.Add(rest)):
+	case !now.Before(k.last.Add(k.rest())):
 		k.times++
 		k.last, k.joint = now, 1
 		return true
@@ -139,8 +137,8 @@ func makeRoom[K comparable, V any](of map[K]V, at func(V) time.Time) {
 
 func homeOf(p peer.ID, addr ma.Multiaddr) home {
 	ip, err := manet.ToIP(addr)
-	if err != nil {
-		return home{peer: p}
+	if err != nil || ip.IsLoopback() {
+		return home{p, doorOf(addr)}
 	}
 	return home{p, string(ip.To16())}
 }

@@ -59,7 +59,6 @@ type reminder struct {
 	tail   bool              // look at the tails of jobs
 	ask    bool              // ask the placement policy again
 	shares bool              // look who has how many slots
-	doubts bool              // look what members have had for long
 }
 
 // Epoch returns the coordinator's term.

@@ -20,47 +20,28 @@ const (
 	// times as long it must have run as those of its job take, whatever its member's speed.
 	doubtAfter = 30 * time.Second
 	doubtTimes = 8
-	// doubtIdle is after how long it is where nobody knows how long they take: only while
-	// nothing waits and members are idle.
-	doubtIdle = time.Minute
 	// maxDoubts bounds the leases of one task that are.
 	maxDoubts = 3
 )
 
-// armDoubts has it looked again while anything runs.
-func (m *membership) armDoubts() {
-	if m.doubting || !m.c.cfg.Rules.Open || m.given == 0 {
+// doubtIfDue doubts the leases that it is time for. It sets no reminder: while anything runs,
+// reports of it come every few seconds.
+func (m *membership) doubtIfDue() {
+	if !m.c.cfg.Rules.Open || m.given == 0 || m.c.term.recovering || m.c.now.Before(m.doubtAt) {
 		return
 	}
-	m.doubting = true
-	m.c.timers.Set(m.c.now.Add(doubtEvery), reminder{doubts: true})
-}
-
-// lookForDoubts doubts the leases that it is time for.
-func (m *membership) lookForDoubts() {
-	m.doubting = false
-	if !m.c.cfg.Rules.Open || m.c.term.recovering {
-		return
-	}
-	idle := 0
-	if m.c.claims.queue.len() == 0 {
-		idle = m.idle.len()
-	}
+	m.doubtAt = m.c.now.Add(doubtEvery)
 	for _, h := range m.roster.all() {
 		if h.claim.batches > 0 || h.peer == m.c.self {
 			continue
 		}
 		for _, l := range h.leases {
-			if !l.is(leasing.Open) || l.doubted {
+			if !l.is(leasing.Open) || l.doubted || !l.job.measured {
 				continue
 			}
 			ran := m.c.now.Sub(l.start) - (h.stoodBy(m.c.now) - l.stoodBefore)
-			switch {
-			case l.job.measured && ran > max(doubtAfter, doubtTimes*l.job.mean):
+			if ran > max(doubtAfter, doubtTimes*l.job.mean) {
 				m.doubt(l, fmt.Sprintf("tasks of its job take %v", l.job.mean.Round(time.Millisecond)))
-			case !l.job.measured && ran > doubtIdle && idle > 0:
-				idle--
-				m.doubt(l, "others are idle")
 			}
 		}
 	}

@@ -20,9 +20,8 @@ type membership struct {
 	roster  hostSet               // of hosts, all
 	idle    hostSet               // eligible, and with a slot free
 	backlog map[task.PeerID]*host // with more leases than slots
-	// doubting says that a reminder is set to look what members have had for long.
-	doubting bool
-	uneven   bool // slots or loads have changed since recall looked
+	doubtAt time.Time             // before that nobody looks what members have had for long
+	uneven  bool                  // slots or loads have changed since recall looked
 }
 
 func (m *membership) host(peer task.PeerID) *host {

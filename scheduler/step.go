@@ -41,6 +41,7 @@ func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 	}
 	c.take(ev)
 	c.goOff()
+	c.members.doubtIfDue()
 	c.migration.scanIfDue()
 	c.dispatch.placeWaiting()
 	c.dispatch.makeRoom()
@@ -49,7 +50,6 @@ func (c *Coordinator) Step(now time.Time, ev message.Event) []message.Effect {
 	c.dispatch.askAgain()
 	c.dispatch.recall()
 	c.dispatch.recalling.arm()
-	c.members.armDoubts()
 	c.migration.arm()
 	c.replicas.FollowFirst()
 	c.seeker.seek()
@@ -101,8 +101,6 @@ func (c *Coordinator) remind(r reminder) {
 		c.migration.tailDue = true
 	case r.shares:
 		c.dispatch.recalling.look()
-	case r.doubts:
-		c.members.lookForDoubts()
 	case r.ask:
 		c.dispatch.asking, c.dispatch.widened = false, true
 	case r.sought != nil:
