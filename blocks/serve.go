@@ -76,23 +76,31 @@ func (b *Store) serve(ctx context.Context, s *wire.Stream, to teller) {
 func (b *Store) writeBlock(ctx context.Context, w *bufio.Writer, c cid.Cid, count *wire.Intake, to teller) (n int,
 	err error) {
 	if !to.may(ctx, c) {
-		return 0, w.WriteByte(blockMissing)
+		return 0, sendBlock(w, nil, false)
 	}
 	err = b.view(ctx, c, func(data []byte) error {
 		n = len(data)
 		if err := count.Grow(n); err != nil {
 			return err
 		}
-		if err := w.WriteByte(blockHere); err != nil {
-			return err
-		}
 		to.told(c, data)
-		return wire.WriteFrame(w, data)
+		return sendBlock(w, data, true)
 	})
 	if errors.Is(err, ErrNotFound) {
-		return 0, w.WriteByte(blockMissing)
+		return 0, sendBlock(w, nil, false)
 	}
 	return n, err
+}
+
+// sendBlock writes what readBlock reads.
+func sendBlock(w *bufio.Writer, data []byte, have bool) error {
+	if !have {
+		return w.WriteByte(blockMissing)
+	}
+	if err := w.WriteByte(blockHere); err != nil {
+		return err
+	}
+	return wire.WriteFrame(w, data)
 }
 
 // readWants reads one message: a length, then binary CIDs one after the other.

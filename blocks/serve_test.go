@@ -3,8 +3,10 @@ package blocks
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"testing"
 
+	"godwit/internal/roundtrip"
 	"godwit/p2p/wire"
 
 	"github.com/ipfs/go-cid"
@@ -41,11 +43,19 @@ func FuzzWants(f *testing.F) {
 	c := cidOf(cid.Raw, nil)
 	f.Add(append([]byte{byte(c.ByteLen())}, c.Bytes()...))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		wants, err := readWants(reader(b), nil)
+		read := func(b []byte) ([]cid.Cid, error) { return readWants(reader(b), nil) }
+		wants, err := read(b)
 		for _, c := range wants {
 			if err != nil || !acceptable(c) {
 				t.Fatalf("want %s, %v", c, err)
 			}
+		}
+		if err == nil {
+			roundtrip.Check(t, wants, func(wants []cid.Cid) ([]byte, error) {
+				var out bytes.Buffer
+				err := writeWants(bufio.NewWriter(&out), wants)
+				return out.Bytes(), err
+			}, read)
 		}
 	})
 }
@@ -54,8 +64,26 @@ func FuzzBlock(f *testing.F) {
 	f.Add([]byte{blockHere, 2, 1, 2})
 	f.Add([]byte{blockMissing})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if data, have, err := readBlock(reader(b), nil); err == nil && (len(data) > wire.MaxBlock || !have && data != nil) {
-			t.Fatalf("%d bytes, %v", len(data), have)
+		type answer struct {
+			data []byte
+			have bool
 		}
+		read := func(b []byte) (a answer, err error) {
+			a.data, a.have, err = readBlock(reader(b), nil)
+			return a, err
+		}
+		a, err := read(b)
+		if err != nil {
+			return
+		}
+		if len(a.data) > wire.MaxBlock || !a.have && a.data != nil {
+			t.Fatalf("%d bytes, %v", len(a.data), a.have)
+		}
+		roundtrip.Check(t, a, func(a answer) ([]byte, error) {
+			var out bytes.Buffer
+			w := bufio.NewWriter(&out)
+			err := errors.Join(sendBlock(w, a.data, a.have), w.Flush())
+			return out.Bytes(), err
+		}, read)
 	})
 }

@@ -106,7 +106,8 @@ func playHostile(t *testing.T, seed, steps uint64) {
 
 // where says which step it is, and how to see it again.
 func (w *world) where() string {
-	return fmt.Sprintf("seed %d (%v), step %d, %v\nto see it again: GODWIT_SEED=%d go test ./member -run '^TestHostileMember$' -v",
+	return fmt.Sprintf("seed %d (%v), step %d, %v\n"+
+		"to see it again: GODWIT_SEED=%d go test ./member -run '^TestHostileMember$' -v",
 		w.seed, w.h.part, w.steps, w.now.Sub(schedtest.Start), w.seed)
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/internal/roundtrip"
 	"godwit/overlay"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -197,5 +198,7 @@ func FuzzHistory(f *testing.F) {
 		if _, err := overlay.Join(newest(got)); err != nil {
 			t.Errorf("what was taken cannot be joined: %v", err)
 		}
+		roundtrip.Check(t, got, func(s []overlay.Segment) ([]byte, error) { return packSegments(s, time.Time{}) },
+			func(b []byte) ([]overlay.Segment, error) { return openSegments(b, peer) })
 	})
 }

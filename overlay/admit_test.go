@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"godwit/internal/roundtrip"
 	"godwit/task"
 )
 
@@ -207,8 +208,10 @@ func FuzzParseTicket(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again, err := ParseTicket(got.Text()); err != nil || !reflect.DeepEqual(again, got) {
-			t.Errorf("%q is a ticket, and its text is not: %v", in, err)
+		again := roundtrip.Check(t, got, func(t Ticket) ([]byte, error) { return []byte(t.Text()), nil },
+			func(b []byte) (Ticket, error) { return ParseTicket(string(b)) })
+		if !reflect.DeepEqual(again, got) {
+			t.Errorf("%q is a ticket, and its text is another's", in)
 		}
 	})
 }
@@ -228,6 +231,9 @@ func FuzzAdmits(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if m.Admits(peer, in, epoch) == nil && !bytes.Equal(in, pass) {
 			t.Error("admitted with a pass that nobody gave")
+		}
+		if p, err := openPass(in); err == nil {
+			roundtrip.Same(t, in, p, func(p passWire) ([]byte, error) { return encoder.Marshal(p) }, openPass)
 		}
 	})
 }

@@ -84,8 +84,8 @@ func (g *greeter) hello(ctx context.Context, p peer.ID, adverts [][]byte) {
 	s.Close()
 }
 
-func writeHello(s network.Stream, adverts [][]byte) error {
-	w := bufio.NewWriter(s)
+func writeHello(to io.Writer, adverts [][]byte) error {
+	w := bufio.NewWriter(to)
 	for _, b := range adverts {
 		if err := wire.WriteFrame(w, b); err != nil {
 			return err

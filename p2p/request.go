@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"godwit/p2p/wire"
@@ -202,8 +203,8 @@ func (rs *requests) consult(ctx context.Context, s network.Stream, r *bufio.Read
 	return body, err
 }
 
-func writeAnswer(s network.Stream, body []byte, refusal error) error {
-	w := bufio.NewWriterSize(s, writeBuffer)
+func writeAnswer(to io.Writer, body []byte, refusal error) error {
+	w := bufio.NewWriterSize(to, writeBuffer)
 	status := byte(answerOK)
 	if refusal != nil {
 		status, body = answerErr, []byte(task.Printable(refusal.Error(), maxErrText))

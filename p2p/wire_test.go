@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/internal/roundtrip"
 	"godwit/overlay"
 	"godwit/p2p/wire"
 
@@ -46,14 +47,13 @@ func FuzzQuestion(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var out bytes.Buffer
-		if err := writeQuestion(bufio.NewWriter(&out), q); err != nil {
-			t.Fatal(err)
-		}
-		again, err := readQuestion(reader(out.Bytes()), MaxRequest, nil)
-		if err != nil || again.method != q.method || again.time != max(q.time, time.Millisecond) ||
-			!bytes.Equal(again.body, q.body) {
-			t.Fatalf("%+v came back as %+v, %v", q, again, err)
+		again := roundtrip.Check(t, q, func(q question) ([]byte, error) {
+			var out bytes.Buffer
+			err := writeQuestion(bufio.NewWriter(&out), q)
+			return out.Bytes(), err
+		}, func(b []byte) (question, error) { return readQuestion(reader(b), MaxRequest, nil) })
+		if again.method != q.method || again.time != max(q.time, time.Millisecond) || !bytes.Equal(again.body, q.body) {
+			t.Fatalf("%+v came back as %+v", q, again)
 		}
 	})
 }
@@ -68,6 +68,28 @@ func FuzzAnswer(f *testing.F) {
 			(len(refused.Text) > 3*maxErrText || strings.ContainsRune(refused.Text, 0x1b)) {
 			t.Fatalf("%d bytes, %v", len(body), err)
 		}
+		if err != nil && refused == nil {
+			return
+		}
+		type answer struct {
+			body    []byte
+			refused *RemoteError
+		}
+		roundtrip.Check(t, answer{body, refused}, func(a answer) ([]byte, error) {
+			var out bytes.Buffer
+			refusal := error(nil)
+			if a.refused != nil {
+				refusal = errors.New(a.refused.Text)
+			}
+			err := writeAnswer(&out, a.body, refusal)
+			return out.Bytes(), err
+		}, func(b []byte) (a answer, err error) {
+			a.body, err = readAnswer(reader(b), "m", "p", nil)
+			if errors.As(err, &a.refused) {
+				err = nil
+			}
+			return a, err
+		})
 	})
 }
 
@@ -75,15 +97,25 @@ func FuzzHello(f *testing.F) {
 	f.Add([]byte{2, 1, 2, 0, 1, 7})
 	f.Add(make([]byte, maxHello+1))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		n := 0
-		err := readHello(reader(b), func(b []byte) error {
-			if n++; len(b) > overlay.MaxAdvertBytes {
-				t.Fatalf("an advert of %d bytes", len(b))
-			}
-			return nil
-		})
-		if n > maxHello {
-			t.Fatalf("%d adverts, %v", n, err)
+		adverts := func(b []byte) (all [][]byte, err error) {
+			err = readHello(reader(b), func(b []byte) error {
+				if all = append(all, b); len(b) > overlay.MaxAdvertBytes {
+					t.Fatalf("an advert of %d bytes", len(b))
+				}
+				return nil
+			})
+			return all, err
+		}
+		all, err := adverts(b)
+		if len(all) > maxHello {
+			t.Fatalf("%d adverts, %v", len(all), err)
+		}
+		if err == nil {
+			roundtrip.Check(t, all, func(all [][]byte) ([]byte, error) {
+				var out bytes.Buffer
+				err := writeHello(&out, all)
+				return out.Bytes(), err
+			}, adverts)
 		}
 	})
 }

@@ -1,30 +1,16 @@
 package scheduler
 
 import (
-	"bytes"
 	"testing"
 	"time"
 
+	"godwit/internal/roundtrip"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
 	"godwit/scheduler/submitter"
 	"godwit/scheduler/worker"
 	"godwit/task"
 )
-
-// sameAgain checks that what was decoded encodes, and to what decodes as the same.
-func sameAgain(t *testing.T, messages []message.Message) {
-	t.Helper()
-	b, err := message.EncodeFrame(messages)
-	again, err2 := message.DecodeFrame(b)
-	if err != nil || err2 != nil {
-		t.Fatalf("messages that were decoded: encoding %v, decoding again %v", err, err2)
-	}
-	twice, err := message.EncodeFrame(again)
-	if err != nil || !bytes.Equal(twice, b) {
-		t.Fatalf("messages that were decoded encode to %x, and then to %x (%v)", b, twice, err)
-	}
-}
 
 // FuzzDecodeFrame checks that no bytes make DecodeFrame panic, that what it accepts
 // encodes and is read as the same, and that the machines take it.
@@ -42,7 +28,7 @@ func FuzzDecodeFrame(f *testing.F) {
 			return
 		}
 		if len(b) < 100<<10 { // what is absent is null when it is encoded, and may take a frame
-			sameAgain(t, messages)
+			roundtrip.Check(t, messages, message.EncodeFrame, message.DecodeFrame)
 		}
 		key, self := schedtest.Identity(0)
 		_, from := schedtest.Identity(1)

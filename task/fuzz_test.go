@@ -1,12 +1,13 @@
 package task
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"godwit/internal/roundtrip"
 )
 
 // A file is either refused at a place, or makes a job that signs, opens and
@@ -82,9 +83,7 @@ func FuzzDecodeRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !bytes.Equal(r.Encode(), b) {
-			t.Fatal("a record in another form was read")
-		}
+		roundtrip.Same(t, b, r, func(r Record) ([]byte, error) { return r.Encode(), nil }, DecodeRecord)
 		if j, err := r.Open(); err == nil {
 			checkOpens(t, j)
 		}
@@ -122,13 +121,10 @@ func FuzzDecodeResult(f *testing.F) {
 		if err := r.Verify(); err != nil {
 			t.Fatal(err)
 		}
-		again, err := Encode(&r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back Result
-		if err := Decode(again, &back); err != nil || back.Digest() != r.Digest() || back.Verify() != nil {
-			t.Fatalf("%+v became %+v, %v", r, back, err)
+		back := roundtrip.Check(t, r, func(r Result) ([]byte, error) { return Encode(&r) },
+			func(b []byte) (r Result, err error) { return r, Decode(b, &r) })
+		if back.Digest() != r.Digest() || back.Verify() != nil {
+			t.Fatalf("%+v became %+v", r, back)
 		}
 	})
 }

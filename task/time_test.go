@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/fxamacker/cbor/v2"
+
+	"godwit/internal/roundtrip"
 )
 
 // TestTimeBytes: a time has the bytes that the plain type of the standard library has
@@ -125,9 +127,7 @@ func FuzzTime(f *testing.F) {
 		if Decode(b, &at) != nil {
 			return
 		}
-		again, err := Encode(at)
-		if err != nil || !bytes.Equal(again, b) {
-			t.Fatalf("%x decodes as %v and encodes to %x (%v)", b, at, again, err)
-		}
+		roundtrip.Same(t, b, at, func(at Time) ([]byte, error) { return Encode(at) },
+			func(b []byte) (at Time, err error) { return at, Decode(b, &at) })
 	})
 }

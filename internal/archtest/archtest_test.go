@@ -199,6 +199,8 @@ var rules = map[string]rule{
 
 	"internal/noop": {core: true},
 
+	"internal/roundtrip": {core: true},
+
 	"internal/house": {},
 
 	"internal/house/survey": {own: []string{"internal/house"}},

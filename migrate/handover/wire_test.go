@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/internal/roundtrip"
 	"godwit/task"
 )
 
@@ -119,13 +120,15 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			return
 		}
-		k, b, err := Encode(fr)
-		if err != nil || k != Kind(kind) {
-			t.Fatalf("%+v was taken as kind %d, and is not sent: %d, %v", fr, kind, k, err)
-		}
-		again, err := Decode(k, b)
-		if err != nil || !reflect.DeepEqual(again, fr) {
-			t.Fatalf("%+v came back as %+v, %v", fr, again, err)
+		again := roundtrip.Check(t, fr, func(fr Frame) ([]byte, error) {
+			k, b, err := Encode(fr)
+			if k != Kind(kind) {
+				t.Fatalf("%+v was taken as kind %d, and is sent as %d", fr, kind, k)
+			}
+			return b, err
+		}, func(b []byte) (Frame, error) { return Decode(Kind(kind), b) })
+		if !reflect.DeepEqual(again, fr) {
+			t.Fatalf("%+v came back as %+v", fr, again)
 		}
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"runtime"
 	"testing"
+
+	"godwit/internal/roundtrip"
 )
 
 func reader(b []byte) *bufio.Reader { return bufio.NewReader(bytes.NewReader(b)) }
@@ -49,8 +51,19 @@ func TestReadNAllocates(t *testing.T) {
 func FuzzFrame(f *testing.F) {
 	f.Add([]byte{3, 1, 2, 3})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if frame, err := ReadFrame(reader(b), 1<<10, nil); err == nil && len(frame) > 1<<10 {
+		read := func(b []byte) ([]byte, error) { return ReadFrame(reader(b), 1<<10, nil) }
+		frame, err := read(b)
+		if err != nil {
+			return
+		}
+		if len(frame) > 1<<10 {
 			t.Fatal("frame over its limit")
 		}
+		roundtrip.Check(t, frame, func(frame []byte) ([]byte, error) {
+			var out bytes.Buffer
+			w := bufio.NewWriter(&out)
+			err := errors.Join(WriteFrame(w, frame), w.Flush())
+			return out.Bytes(), err
+		}, read)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/internal/roundtrip"
 	"godwit/task"
 	"pgregory.net/rapid"
 )
@@ -116,6 +117,7 @@ func FuzzDecodeFacts(f *testing.F) {
 		if err != nil {
 			return
 		}
+		roundtrip.Check(t, facts, (*Facts).Encode, DecodeFacts)
 		var copied Facts
 		copied.Merge(facts)
 		once := must(copied.Encode())
