@@ -205,7 +205,8 @@ func (m *Manifest) validateAdmission() error {
 	case m.Admission != Invited && !m.InvitesFrom.IsZero():
 		return fmt.Errorf("overlay: manifest takes invitations back, but its admission is %v", m.Admission)
 	case m.Admission != Open && m.Priorities:
-		return fmt.Errorf("overlay: manifest has priorities count, which they do with admission %v: leave it out", m.Admission)
+		return fmt.Errorf("overlay: manifest has priorities count, which they do with admission %v: leave it out",
+			m.Admission)
 	case !m.InvitesFrom.IsZero() && !plausible(m.InvitesFrom):
 		return errors.New("overlay: manifest has no plausible time to take invitations back")
 	}

@@ -254,8 +254,11 @@ func TestCage(t *testing.T) {
 	if err := c.Limit(3, 1<<30); err != nil {
 		t.Error(err)
 	}
-	for name, want := range map[string]string{"godwit-node/cgroup.procs": "42", "cgroup.subtree_control": "+cpu +memory +pids",
-		"godwit-tasks/pids.max": "448", "godwit-tasks/cgroup.procs": "77", "godwit-tasks/cpu.max": "300000 100000", "godwit-tasks/memory.max": "1073741824"} {
+	for name, want := range map[string]string{
+		"godwit-node/cgroup.procs": "42", "cgroup.subtree_control": "+cpu +memory +pids",
+		"godwit-tasks/pids.max": "448", "godwit-tasks/cgroup.procs": "77",
+		"godwit-tasks/cpu.max": "300000 100000", "godwit-tasks/memory.max": "1073741824",
+	} {
 		if got := get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}

@@ -93,5 +93,6 @@ func (r *Row) HasRoom(res *task.Result, rule Rule) bool {
 
 // HasRoom reports whether facts stay within their bounds if they are merged with others.
 func (f *Facts) HasRoom(o *Facts) bool {
-	return o.Delivery != f.Delivery || len(o.Signed)+len(f.Signed) > 0 || max(len(f.Done)+len(o.Done), len(f.Failed)+len(o.Failed)) <= MaxRanges
+	return o.Delivery != f.Delivery || len(o.Signed)+len(f.Signed) > 0 ||
+		max(len(f.Done)+len(o.Done), len(f.Failed)+len(o.Failed)) <= MaxRanges
 }

@@ -32,7 +32,8 @@ func TestEveryListHasABound(t *testing.T) {
 		"Row.Bad": ledger.MaxBad, "Row.Log": ledger.MaxLog, "TaskSummary.Attempts": ledger.MaxLog,
 		"TaskSummary.Results": ledger.MaxResults,
 		"Result.Outputs":      task.MaxOutputs,
-		"Report.Held":         4 * overlay.MaxSlots, "Report.Refused": 4 * overlay.MaxSlots, "Place.Leases": 4 * overlay.MaxSlots,
+		"Report.Held":         4 * overlay.MaxSlots, "Report.Refused": 4 * overlay.MaxSlots,
+		"Place.Leases":  4 * overlay.MaxSlots,
 		"Place.Holders": 4 * overlay.MaxSlots, "Ack.Ended": 4 * overlay.MaxSlots, "Ack.Drop": 4 * overlay.MaxSlots,
 	}
 	seen := map[reflect.Type]bool{}

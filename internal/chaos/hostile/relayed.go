@@ -60,7 +60,8 @@ func playRelay(ctx context.Context, f *field, row *Row) error {
 	}
 	row.tried(2*tries, "reservations of strangers, and pairs of members of a moment that send %d MiB through the node",
 		4*relayMost>>20)
-	row.now("%d of %d strangers were granted one; %.1f MiB were carried for all members, of %d MiB a day; the last was told %q",
+	row.now("%d of %d strangers were granted one; %.1f MiB were carried for all members, of %d MiB a day; the last was "+
+		"told %q",
 		granted, tries, float64(carried)/(1<<20), relayMost>>20, cut)
 	if granted > 0 {
 		row.broke("the node carries bytes for strangers")

@@ -118,7 +118,8 @@ func (s *stranger) begin(ctx context.Context) error {
 }
 
 func (s *stranger) beginWith(ctx context.Context, peers []string) error {
-	host, err := p2p.New(p2p.Config{Key: s.key, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Bootstrap: peers, Handler: s, Urgent: leaseMethod,
+	host, err := p2p.New(p2p.Config{Key: s.key, Listen: []string{"/ip4/127.0.0.1/tcp/0"}, Bootstrap: peers, Handler: s,
+		Urgent:   leaseMethod,
 		OnBlocks: s.content.serve, Relaying: p2p.Relaying{Off: true}})
 	if err != nil {
 		close(s.ended)

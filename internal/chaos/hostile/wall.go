@@ -189,7 +189,8 @@ func (f *field) watchCompiling(ctx context.Context, row *Row, bombs []task.JobID
 		row.broke("a sandbox took %d MiB to compile, at most %d", most>>20, sandboxMost>>20)
 	}
 	if longest > compileMost {
-		row.broke("a sandbox took %.0f s of processor time to compile, at most %.0f", longest.Seconds(), compileMost.Seconds())
+		row.broke("a sandbox took %.0f s of processor time to compile, at most %.0f", longest.Seconds(),
+			compileMost.Seconds())
 	}
 	for _, id := range bombs {
 		var v jobView
