@@ -60,6 +60,6 @@ func (m *membership) doubt(l *lease, why string) {
 	}
 	l.doubted = true
 	m.c.decided(l.taskID(), "doubted", l.host.peer, task.ClipMessage(fmt.Sprintf("it has had the task for %v, %s, and it "+
-		"has ended none here yet: others run it as well", m.c.now.Sub(l.start).Round(time.Second), why)))
+		"has not ended a batch here yet: others run it as well", m.c.now.Sub(l.start).Round(time.Second), why)))
 	m.c.reports.waitAgain(l.job, l.task.index)
 }

@@ -73,8 +73,8 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// TestDoubts: the task of an honest member that takes long is run elsewhere only if nobody
-// knows better, and is not stopped.
+// TestDoubts: the task of an honest member that takes long is neither stopped nor run elsewhere,
+// be it that nobody knows how long those of its job take.
 func TestDoubts(t *testing.T) {
 	p := newOpenPool(t, Rules{Open: true}, 2, 1)
 	long := p.submit(honestOne, 3, 5*time.Minute, nil)
