@@ -61,48 +61,6 @@ func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, erro
 	return id, err
 }
 
-// verifyRow checks what others signed in a row of a task, and that the job asks for it:
-// what workers did, and with receipts the leaders that these name. What ours, which may be
-// nil, has was checked before.
-func verifyRow(row, ours *ledger.Row, spec *task.Job, id task.TaskID, receipts bool) error {
-	verify := func(r *task.Result, completed bool) error {
-		switch {
-		case r.Task != id || (r.Outcome == task.Completed) != completed:
-			return fmt.Errorf("a result of task %v that %v", r.Task, r.Outcome)
-		case ours.Has(r):
-			return nil
-		}
-		return verifyResult(r, spec, receipts)
-	}
-	for i := range row.Results {
-		if err := verify(&row.Results[i], true); err != nil {
-			return err
-		}
-	}
-	for i := range row.Failures {
-		if err := verify(&row.Failures[i].Result, false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func verifyResult(r *task.Result, spec *task.Job, receipts bool) error {
-	if err := r.Verify(); err != nil {
-		return err
-	}
-	switch {
-	case !receipts:
-	case r.Receipt == nil:
-		return fmt.Errorf("nothing shows that %s had the lease of the task", r.Worker)
-	default:
-		if err := r.Receipt.Verify(r.Task, r.Worker); err != nil {
-			return err
-		}
-	}
-	return spec.CheckOutputs(r.Outputs)
-}
-
 // dropUnproven takes out of a row of another copy what no receipt shows to be of a worker
 // that had the lease, a checkpoint too: a task of which that is all runs again.
 func (c *Coordinator) dropUnproven(from task.PeerID, row *ledger.Row, id task.TaskID) {

@@ -11,22 +11,6 @@ import (
 	"godwit/task"
 )
 
-// rowBytes estimates the encoded size of a row, a little high.
-func rowBytes(r *ledger.Row) int {
-	const fixed, perLog, perVoid = 40, 250, 80
-	n := fixed + perLog*len(r.Log) + perVoid*len(r.Voided)
-	for i := range r.Results {
-		n += message.ResultBytes(&r.Results[i])
-	}
-	for i := range r.Failures {
-		n += message.ResultBytes(&r.Failures[i].Result)
-	}
-	return n
-}
-
-// rangeBytes is about what a range of a set takes, encoded.
-const rangeBytes = 12
-
 // weigh counts the durable size of a result that its submitter does not hold.
 func (t *jobTable) weigh(j *job, i uint64, size int) {
 	t.unweigh(j, i)

@@ -87,3 +87,12 @@ func stateKey(id task.TaskID, a message.Attempt) string {
 	return durable.TaskKey(coordinatorPrefix+"k/", id) + "/" + strconv.FormatUint(a.Epoch, 10) + "." +
 		strconv.FormatUint(a.Seq, 10)
 }
+
+// holdKey names the Fetch of blocks that are held for others.
+func holdKey(n message.HoldName) string {
+	return durable.TaskKey(coordinatorPrefix+"h/", n.Task) + "/" + string('0'+rune(n.Kind))
+}
+
+// maxHoldFetches is how many Fetches a coordinator has under way for blocks
+// that it holds for others: enough to fill a link with small ones.
+const maxHoldFetches = 16

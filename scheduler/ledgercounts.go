@@ -17,15 +17,6 @@ func countLedger(l *ledger.Ledger) LedgerCounts {
 	return n
 }
 
-// bytesOf estimates the durable size of what is known of a job.
-func bytesOf(j *ledger.Job) int {
-	n := len(j.Record.Job) + rangeBytes*(len(j.Facts.Done)+len(j.Facts.Failed))
-	for _, row := range j.Rows {
-		n += rowBytes(row)
-	}
-	return n
-}
-
 // LedgerCounts says how large a copy of the ledger is, with what of it is retired.
 func (r *Replica) LedgerCounts() LedgerCounts { return countLedger(r.ledger) }
 

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"math"
 	"slices"
 
 	"godwit/scheduler/message"
@@ -155,4 +156,42 @@ func (d *dispatch) askAgain() {
 	}
 	d.asking = true
 	d.c.timers.Set(d.c.now.Add(pause), reminder{ask: true})
+}
+
+// placeByClass is placeWaiting where the placement policy chooses whose turn it is: one
+// that goes by classes does, and the overlay's rules name no other way. It is shown
+// all that waits, class by class; only priorities go before.
+func (d *dispatch) placeByClass(hosts []*host) {
+	last := math.MaxInt
+	for d.c.claims.queue.len() > 0 && d.admit(hosts) {
+		priority, ok := d.c.claims.byClass.below(last)
+		if !ok {
+			return
+		}
+		last = priority
+		view, placements := d.decideByClass(priority)
+		d.c.effects = slices.Grow(d.c.effects, 2*len(placements)) // it is told, and noted
+		for _, p := range placements {
+			d.placeOne(view, p)
+		}
+		view.rest()
+		d.c.claims.fair.parts = view.parts
+		for k := range d.c.claims.fair.parts {
+			if j := d.c.claims.fair.parts[k].job; j.hasWaiting() {
+				d.c.claims.sumUp(j)
+			} else {
+				d.c.claims.dequeue(j)
+			}
+		}
+	}
+}
+
+// decideByClass asks the placement policy about the jobs of a priority and the hosts that
+// are open. What it returns holds until it is called again.
+func (d *dispatch) decideByClass(priority int) (*queueView, []place.Placement) {
+	m := &d.deciding
+	m.view.begin(d.c, m.open, d.c.claims.fair.parts[:0])
+	d.situate(d.c.claims.nextInTurn().mayResume())
+	queue := m.classes.ofQueue(&m.view, d.c.claims.byClass, priority)
+	return &m.view, d.policy.Place(d.c.now, queue, m.offers, foretold{d.c}, m.random(d.c.term.epoch, d.c.term.seq))
 }

@@ -32,11 +32,6 @@ type pile struct {
 
 func (p *pile) add(jobs int, bytes int64) { p.jobs, p.bytes = p.jobs+jobs, p.bytes+bytes }
 
-// recordBytes is the size of a record as quotas count it.
-func recordBytes(r *task.Record) int64 {
-	return int64(len(r.Job) + len(r.PublicKey) + len(r.Signature))
-}
-
 // pileOf returns the pile that an account's jobs are in: those of submitters that have
 // spoken are apart from those of whom others told.
 func (t *jobTable) pileOf(a *account) *pile {

@@ -1,13 +1,11 @@
 package scheduler
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"godwit/scheduler/durable"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -151,43 +149,6 @@ func (r *Replica) persist(key string, v interface{ Encode() ([]byte, error) }) e
 	return err
 }
 
-// addRecord opens a job's record that came from a peer and adds the job.
-func addRecord(cfg *Config, l *ledger.Ledger, id task.JobID, value []byte) (*ledger.Job, error) {
-	rec, err := task.DecodeRecord(value)
-	if err != nil {
-		return nil, err
-	}
-	if rec.ID() != id {
-		return nil, fmt.Errorf("the record is another job's")
-	}
-	j, known := l.Jobs[id]
-	if known {
-		return j, nil
-	}
-	if j, err = l.Add(rec); err == nil && !cfg.ours(j.Spec) {
-		delete(l.Jobs, id)
-		return nil, errors.New(elsewhere)
-	}
-	return j, err
-}
-
-// decodeRow reads a row of a known job that came from a peer.
-func decodeRow(j *ledger.Job, p message.Pair) (uint64, *ledger.Row, error) {
-	id, err := ledger.ParseRowKey(p.Key)
-	if err != nil {
-		return 0, nil, err
-	}
-	if n := j.Spec.Sweep.Count(); id.Index >= n {
-		return 0, nil, fmt.Errorf("the job has %d tasks", n)
-	}
-	row, err := ledger.DecodeRow(p.Value)
-	return id.Index, row, err
-}
-
-// maxHoldFetches is how many Fetches a coordinator has under way for blocks
-// that it holds for others: enough to fill a link with small ones.
-const maxHoldFetches = 16
-
 // queueHold notes what is to be held. A name stands for other blocks when its
 // task has saved again: if the former are still being fetched, the new ones are
 // next, and only of them the leader is told.
@@ -215,11 +176,6 @@ func (r *Replica) fetchHolds() {
 		r.fetches[key] = h.Name
 		r.emit(message.Fetch{Key: key, CIDs: h.CIDs, Holders: h.Holders, Most: mostOf(h.Name)})
 	}
-}
-
-// holdKey names the Fetch of blocks that are held for others.
-func holdKey(n message.HoldName) string {
-	return durable.TaskKey(coordinatorPrefix+"h/", n.Task) + "/" + string('0'+rune(n.Kind))
 }
 
 // fetched tells the leader which blocks are held here now.

@@ -163,24 +163,6 @@ func (r *Replica) wanted(from task.PeerID, w *message.Wanted) {
 	}
 }
 
-// keysOf lists the keys of a job, its record first.
-func keysOf(id task.JobID, j *ledger.Job) []string {
-	keys := []string{ledger.JobKey(id), ledger.FactsKey(id)}
-	for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
-		if !j.Delivered(i) {
-			keys = append(keys, ledger.RowKey(task.TaskID{Job: id, Index: i}))
-		}
-	}
-	return keys
-}
-
-// jobOfKey returns the job that a key of the ledger is of.
-func jobOfKey(key string) task.JobID {
-	_, rest, _ := strings.Cut(key, "/")
-	id, _, _ := strings.Cut(rest, "/")
-	return task.JobID(id)
-}
-
 // forget drops one job.
 func (r *Replica) forget(id task.JobID) {
 	j := r.ledger.Jobs[id]

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -198,27 +197,4 @@ func (r *Replica) asked(from task.PeerID, q *message.Retired) {
 	}
 	k.Lacking = slices.Sorted(maps.Keys(lacks))
 	r.emit(message.Send{To: from, Message: message.Message{Kept: k}})
-}
-
-// covers reports whether a copy of a job, nil for none, has what a pair of another says, or
-// later: forgetting the other loses nothing.
-func covers(j *ledger.Job, p message.Pair) bool {
-	switch {
-	case j == nil:
-		return false
-	case p.Key == ledger.JobKey(j.Record.ID()):
-		return true
-	case p.Key == ledger.FactsKey(j.Record.ID()):
-		f, err := ledger.DecodeFacts(p.Value)
-		return err == nil && j.Facts.Covers(f)
-	}
-	i, row, err := decodeRow(j, p)
-	if err != nil || j.Verdict(i) != ledger.Open {
-		return err == nil
-	}
-	ours := ledger.Row{}
-	if known := j.Rows[i]; known != nil {
-		ours = *known
-	}
-	return ours.Covers(row)
 }

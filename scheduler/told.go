@@ -1,0 +1,132 @@
+package scheduler
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// What follows opens what another copy of the ledger tells, pair by pair, for replicas and
+// for the leader alike.
+
+// addRecord opens a job's record that came from a peer and adds the job.
+func addRecord(cfg *Config, l *ledger.Ledger, id task.JobID, value []byte) (*ledger.Job, error) {
+	rec, err := task.DecodeRecord(value)
+	if err != nil {
+		return nil, err
+	}
+	if rec.ID() != id {
+		return nil, fmt.Errorf("the record is another job's")
+	}
+	j, known := l.Jobs[id]
+	if known {
+		return j, nil
+	}
+	if j, err = l.Add(rec); err == nil && !cfg.ours(j.Spec) {
+		delete(l.Jobs, id)
+		return nil, errors.New(elsewhere)
+	}
+	return j, err
+}
+
+// decodeRow reads a row of a known job that came from a peer.
+func decodeRow(j *ledger.Job, p message.Pair) (uint64, *ledger.Row, error) {
+	id, err := ledger.ParseRowKey(p.Key)
+	if err != nil {
+		return 0, nil, err
+	}
+	if n := j.Spec.Sweep.Count(); id.Index >= n {
+		return 0, nil, fmt.Errorf("the job has %d tasks", n)
+	}
+	row, err := ledger.DecodeRow(p.Value)
+	return id.Index, row, err
+}
+
+// verifyRow checks what others signed in a row of a task, and that the job asks for it:
+// what workers did, and with receipts the leaders that these name. What ours, which may be
+// nil, has was checked before.
+func verifyRow(row, ours *ledger.Row, spec *task.Job, id task.TaskID, receipts bool) error {
+	verify := func(r *task.Result, completed bool) error {
+		switch {
+		case r.Task != id || (r.Outcome == task.Completed) != completed:
+			return fmt.Errorf("a result of task %v that %v", r.Task, r.Outcome)
+		case ours.Has(r):
+			return nil
+		}
+		return verifyResult(r, spec, receipts)
+	}
+	for i := range row.Results {
+		if err := verify(&row.Results[i], true); err != nil {
+			return err
+		}
+	}
+	for i := range row.Failures {
+		if err := verify(&row.Failures[i].Result, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func verifyResult(r *task.Result, spec *task.Job, receipts bool) error {
+	if err := r.Verify(); err != nil {
+		return err
+	}
+	switch {
+	case !receipts:
+	case r.Receipt == nil:
+		return fmt.Errorf("nothing shows that %s had the lease of the task", r.Worker)
+	default:
+		if err := r.Receipt.Verify(r.Task, r.Worker); err != nil {
+			return err
+		}
+	}
+	return spec.CheckOutputs(r.Outputs)
+}
+
+// covers reports whether a copy of a job, nil for none, has what a pair of another says, or
+// later: forgetting the other loses nothing.
+func covers(j *ledger.Job, p message.Pair) bool {
+	switch {
+	case j == nil:
+		return false
+	case p.Key == ledger.JobKey(j.Record.ID()):
+		return true
+	case p.Key == ledger.FactsKey(j.Record.ID()):
+		f, err := ledger.DecodeFacts(p.Value)
+		return err == nil && j.Facts.Covers(f)
+	}
+	i, row, err := decodeRow(j, p)
+	if err != nil || j.Verdict(i) != ledger.Open {
+		return err == nil
+	}
+	ours := ledger.Row{}
+	if known := j.Rows[i]; known != nil {
+		ours = *known
+	}
+	return ours.Covers(row)
+}
+
+// keysOf lists the keys of a job, its record first.
+func keysOf(id task.JobID, j *ledger.Job) []string {
+	keys := []string{ledger.JobKey(id), ledger.FactsKey(id)}
+	for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
+		if !j.Delivered(i) {
+			keys = append(keys, ledger.RowKey(task.TaskID{Job: id, Index: i}))
+		}
+	}
+	return keys
+}
+
+// jobOfKey returns the job that a key of the ledger is of.
+func jobOfKey(key string) task.JobID {
+	_, rest, _ := strings.Cut(key, "/")
+	id, _, _ := strings.Cut(rest, "/")
+	return task.JobID(id)
+}
