@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"godwit/blocks"
+	"godwit/blocks/seal"
 	"godwit/node"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -242,6 +243,70 @@ func TestFiles(t *testing.T) {
 	wantError(t, "a file that is not here", err, http.StatusNotFound, KindNotFound, "not found")
 	_, err = c.OpenFile(t.Context(), "nonsense")
 	wantError(t, "a CID that is none", err, http.StatusBadRequest, KindInput, "nonsense")
+}
+
+// A file that is put under a key is stored sealed; it is read as it is stored, and opened for
+// who names its job. Keys are made for closed overlays alone.
+func TestSealedFiles(t *testing.T) {
+	c := dialed(t)
+	if key, err := c.NewKey(t.Context(), ""); err != nil || len(key) > 0 {
+		t.Errorf("an open pool has the key %x, %v", key, err)
+	}
+	lab, err := c.CreateOverlay(t.Context(), node.OverlayRules{Name: "lab", Admission: node.AdmitInvited})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := c.NewKey(t.Context(), "lab")
+	if err != nil || len(key) != task.KeySize {
+		t.Fatalf("a closed overlay has the key %x, %v", key, err)
+	}
+	_, err = c.NewKey(t.Context(), "nowhere")
+	wantError(t, "a key of no overlay", err, http.StatusNotFound, KindNotFound, "")
+
+	data := bytes.Repeat([]byte("godwit "), 100_000)
+	sealer, err := seal.New(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := c.PutSealed(t.Context(), key, bytes.NewReader(data))
+	if err != nil || f.Size != sealer.Size(int64(len(data))) {
+		t.Fatalf("stored %+v, %v", f, err)
+	}
+	_, err = c.PutSealed(t.Context(), key[1:], bytes.NewReader(data))
+	wantError(t, "a short key", err, http.StatusBadRequest, KindInput, "a key of 31 bytes")
+
+	req := request(t, c, "sealed", 1, "1h")
+	req.File = "module: m.wasm\nfiles: [in]\n"
+	req.Inputs, req.Overlay = []task.FileRef{{Name: "in", CID: f.CID, Size: f.Size}}, string(lab.ID)
+	for name, other := range map[string][]byte{"another": make([]byte, task.KeySize), "half a": key[:16]} {
+		req.Key = other
+		_, err = c.Submit(t.Context(), req)
+		wantError(t, "inputs under "+name+" key", err, http.StatusBadRequest, KindInput, "seal: ")
+	}
+	req.Key = key
+	id, err := c.Submit(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string][]byte{"": sealer.SealFile(data), "?job=" + string(id): data, "?job=sealed": nil} {
+		resp, err := c.do(t.Context(), http.MethodGet, "/v1/files/"+string(f.CID)+query, nil)
+		if want == nil {
+			wantError(t, query, err, http.StatusNotFound, KindNotFound, "")
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || !bytes.Equal(got, want) || resp.ContentLength != int64(len(want)) {
+			t.Errorf("%q reads %d bytes of %d, %v; want %d", query, len(got), resp.ContentLength, err, len(want))
+		}
+	}
+	page, err := c.Results(t.Context(), string(id), 0)
+	if err != nil || page.Record == nil || !bytes.Equal(page.Record.Key, key) {
+		t.Errorf("its results come with %+v, %v", page.Record, err)
+	}
 }
 
 // Whatever is wrong with a request is told in the same form, by what the caller

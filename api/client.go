@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,6 +70,32 @@ func (c *Client) Peers(ctx context.Context, overlay string) (m []node.Member, er
 // PutFile stores content at the node.
 func (c *Client) PutFile(ctx context.Context, r io.Reader) (f FileReply, err error) {
 	return f, c.call(ctx, http.MethodPost, "/v1/files", r, &f)
+}
+
+// NewKey returns a key for the inputs of a job that is handed to an overlay, by its name or ID,
+// "" for the node's usual; nil where jobs are not sealed.
+func (c *Client) NewKey(ctx context.Context, overlay string) ([]byte, error) {
+	path := "/v1/keys"
+	if overlay != "" {
+		path += "?" + url.Values{"overlay": {overlay}}.Encode()
+	}
+	var reply KeyReply
+	err := c.call(ctx, http.MethodPost, path, nil, &reply)
+	return reply.Key, err
+}
+
+// PutSealed stores content at the node, sealed under a key; with none as it is.
+func (c *Client) PutSealed(ctx context.Context, key []byte, r io.Reader) (f FileReply, err error) {
+	if len(key) == 0 {
+		return c.PutFile(ctx, r)
+	}
+	resp, err := c.doWith(ctx, http.MethodPost, "/v1/files", r, http.Header{
+		KeyHeader: {base64.StdEncoding.EncodeToString(key)}})
+	if err != nil {
+		return f, err
+	}
+	err = decodeAnswer(resp, &f)
+	return f, err
 }
 
 // OpenFile reads content from the node's blocks. Close it.
@@ -194,6 +221,11 @@ func (c *Client) call(ctx context.Context, method, path string, body io.Reader, 
 	if err != nil {
 		return err
 	}
+	return decodeAnswer(resp, out)
+}
+
+// decodeAnswer reads an answer in JSON and closes it.
+func decodeAnswer(resp *http.Response, out any) error {
 	defer resp.Body.Close()
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(out); err != nil {
 		return fmt.Errorf("reading the node's answer: %w", err)
@@ -203,10 +235,17 @@ func (c *Client) call(ctx context.Context, method, path string, body io.Reader, 
 
 // do sends a request and turns an answer that is not 2xx into its *Error.
 func (c *Client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	return c.doWith(ctx, method, path, body, http.Header{})
+}
+
+// doWith is do with a header.
+func (c *Client) doWith(ctx context.Context, method, path string, body io.Reader, header http.Header) (*http.Response,
+	error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
 		return nil, fmt.Errorf("asking the node: %w", err)
 	}
+	req.Header = header
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}

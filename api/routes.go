@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"strconv"
 
 	"godwit/blocks"
+	"godwit/blocks/seal"
 	"godwit/node"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -40,6 +43,7 @@ func (s *Server) routes() http.Handler {
 	handle("DELETE /v1/overlays/{id}", s.leaveOverlay)
 	handle("POST /v1/overlays/{id}/invite", s.invite)
 	handle("GET /v1/overlays/{id}/scheduling", s.scheduling)
+	handle("POST /v1/keys", s.newKey)
 	handle("POST /v1/files", s.putFile)
 	handle("GET /v1/files/{cid}", s.getFile)
 	handle("POST /v1/jobs", s.submit)
@@ -76,8 +80,40 @@ func (s *Server) peers(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) putFile(w http.ResponseWriter, r *http.Request) error {
-	c, size, err := s.node.Blocks().Import(r.Context(), http.MaxBytesReader(w, r.Body, MaxFile))
+	sealer, err := sealerOf(r.Header.Get(KeyHeader))
+	if err != nil {
+		return inputError(err)
+	}
+	body := sealer.Sealing(http.MaxBytesReader(w, r.Body, MaxFile))
+	c, size, err := s.node.Blocks().Import(r.Context(), body)
 	return writeJSON(w, FileReply{CID: c, Size: size}, err)
+}
+
+// newKey gives a key for the inputs of a job that is handed to an overlay.
+func (s *Server) newKey(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.overlayOrUsual(r.Context(), r.URL.Query().Get("overlay"))
+	if err != nil {
+		return err
+	}
+	key, err := s.node.SealingKey(r.Context(), id)
+	return writeJSON(w, KeyReply{Key: key}, err)
+}
+
+// overlayOrUsual is overlayID that leaves "" to the node.
+func (s *Server) overlayOrUsual(ctx context.Context, nameOrID string) (string, error) {
+	if nameOrID == "" {
+		return "", nil
+	}
+	return s.overlayID(ctx, nameOrID)
+}
+
+// sealerOf returns the sealer of a key in base64; nil for none.
+func sealerOf(key string) (*seal.Sealer, error) {
+	raw, err := base64.StdEncoding.DecodeString(key)
+	if err != nil {
+		return nil, fmt.Errorf("reading the key: %w", err)
+	}
+	return seal.New(raw)
 }
 
 func (s *Server) getFile(w http.ResponseWriter, r *http.Request) error {
@@ -85,15 +121,39 @@ func (s *Server) getFile(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return inputError(err)
 	}
-	f, size, err := s.node.Blocks().Open(r.Context(), c, blocks.AtMost(MaxFile))
+	sealer, err := s.sealerOfJob(r.Context(), r.URL.Query().Get("job"))
+	if err != nil {
+		return err
+	}
+	f, size, err := s.node.Blocks().Open(r.Context(), c, blocks.AtMost(maxStored))
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	if size, err = sealer.Plain(size); err != nil {
+		return inputError(err)
+	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
-	_, err = io.Copy(w, f)
+	_, err = io.Copy(w, sealer.Opening(f))
 	return ignoreGone(err)
+}
+
+// sealerOfJob returns the sealer of a job that this node submitted; nil for "", and for a job
+// that is not sealed.
+func (s *Server) sealerOfJob(ctx context.Context, ref string) (*seal.Sealer, error) {
+	if ref == "" {
+		return nil, nil
+	}
+	id, err := s.jobOf(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	rec, _, err := s.node.Submitted(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return seal.New(rec.Key)
 }
 
 func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
@@ -101,13 +161,10 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, MaxJobFile)).Decode(&req); err != nil {
 		return inputError(fmt.Errorf("reading the submission: %w", err))
 	}
-	sub := node.Submission{Module: req.Module, Inputs: map[string]task.FileRef{}}
-	if req.Overlay != "" {
-		id, err := s.overlayID(r.Context(), req.Overlay)
-		if err != nil {
-			return err
-		}
-		sub.Overlay = id
+	sub := node.Submission{Module: req.Module, Inputs: map[string]task.FileRef{}, Key: req.Key}
+	var err error
+	if sub.Overlay, err = s.overlayOrUsual(r.Context(), req.Overlay); err != nil {
+		return err
 	}
 	if req.File == "" {
 		sub.File = task.DefaultFile(req.FileName, req.Args)
@@ -209,11 +266,15 @@ func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
 // jobID reads the job of a path: its ID, its name, or enough of the ID's end
 // or beginning to be unique.
 func (s *Server) jobID(r *http.Request) (task.JobID, error) {
-	ref := r.PathValue("id")
+	return s.jobOf(r.Context(), r.PathValue("id"))
+}
+
+// jobOf is jobID of a text.
+func (s *Server) jobOf(ctx context.Context, ref string) (task.JobID, error) {
 	if id, err := task.ParseJobID(ref); err == nil {
 		return id, nil
 	}
-	jobs, err := s.node.Jobs(r.Context())
+	jobs, err := s.node.Jobs(ctx)
 	if err != nil {
 		return "", err
 	}

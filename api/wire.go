@@ -1,6 +1,7 @@
 package api
 
 import (
+	"godwit/blocks/seal"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -19,7 +20,19 @@ type SubmitRequest struct {
 	// unique; "" is commons, or the
 	// node's first.
 	Overlay string `json:"overlay,omitempty"`
+	// Key is the one that KeyReply had, if the inputs were stored sealed under it.
+	Key []byte `json:"key,omitempty"`
 }
+
+// KeyReply has a key under which the inputs of a job are to be stored, by the header
+// KeyHeader; none where jobs are not sealed.
+type KeyReply struct {
+	Key []byte `json:"key,omitempty"`
+}
+
+// KeyHeader is the header of POST /v1/files with the key, in base64, under which the file is
+// sealed before it is stored.
+const KeyHeader = "Godwit-Key"
 
 // SubmitReply names the accepted job.
 type SubmitReply struct {
@@ -29,7 +42,7 @@ type SubmitReply struct {
 // FileReply names stored content.
 type FileReply struct {
 	CID  task.CID `json:"cid"`
-	Size int64    `json:"size"` // bytes
+	Size int64    `json:"size"` // bytes that are stored
 }
 
 // Results is a page of a job's ended tasks, as CBOR: results keep their
@@ -68,6 +81,8 @@ const (
 	MaxJobFile = 8 << 20
 	// MaxFile bounds one uploaded file, in bytes.
 	MaxFile = 4 << 30
+	// maxStored is what such a file has at most when it is sealed.
+	maxStored = MaxFile + (MaxFile/seal.Chunk+2)*seal.Overhead
 	// resultPage is how many tasks one page of results holds: at a few inline
 	// kibibytes each, well below what the codec takes at once.
 	resultPage = 200

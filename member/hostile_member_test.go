@@ -400,5 +400,5 @@ func (s *swarm) firstOf(id task.PeerID) bool {
 var decodesAs = map[string]func([]byte) error{
 	"c/r/": func(b []byte) error { _, err := ledger.DecodeRow(b); return err },
 	"c/f/": func(b []byte) error { _, err := ledger.DecodeFacts(b); return err },
-	"c/j/": func(b []byte) error { _, err := task.DecodeRecord(b); return err },
+	"c/j/": func(b []byte) error { _, err := task.DecodeWhole(b); return err },
 }

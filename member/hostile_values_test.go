@@ -466,7 +466,7 @@ func (g *values) pair() message.Pair {
 		return g.pairs.any(g.rng)
 	case 3:
 		rec := g.records.any(g.rng)
-		return message.Pair{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()}
+		return message.Pair{Key: ledger.JobKey(rec.ID()), Value: rec.Whole()}
 	case 4:
 		if b, err := g.facts().Encode(); err == nil {
 			return message.Pair{Key: ledger.FactsKey(id.Job), Value: b}
@@ -524,6 +524,9 @@ func (g *values) record(s *swarm) task.Record {
 		}
 		j.Replicas = 1 + g.rng.IntN(2)
 		j.Priority = g.rng.IntN(3)
+		if j.Nonce[0] = byte(j.Priority); j.Priority == 0 {
+			schedtest.Seal(j)
+		}
 		j.Submitted = task.At(g.now())
 		for i := range j.Nonce {
 			j.Nonce[i] = byte(g.rng.Uint32())

@@ -15,6 +15,7 @@ func (q *queries) answer(ctx context.Context, from task.PeerID, method string, b
 	var jobs jobsQuery
 	var job jobQuery
 	var why whyQuery
+	var key keyQuery
 	type leading = *scheduler.Coordinator
 	switch method {
 	case methodJobs:
@@ -26,6 +27,8 @@ func (q *queries) answer(ctx context.Context, from task.PeerID, method string, b
 		return q.answerLed(ctx, from, body, &job, &job.Overlay, func(c leading) (any, error) { return job.ask(c) })
 	case methodWhy:
 		return q.answerLed(ctx, from, body, &why, &why.Overlay, func(c leading) (any, error) { return why.ask(c) })
+	case methodKey:
+		return q.answerLed(ctx, from, body, &key, &key.Overlay, func(c leading) (any, error) { return key.ask(c, from) })
 	}
 	return nil, fmt.Errorf("a leader answers no request %q", method)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"godwit/blocks"
+	"godwit/blocks/seal"
 	"godwit/overlay"
 	"godwit/task"
 )
@@ -33,11 +34,19 @@ func (p *peer) reads(t *testing.T, what task.CID, from ...*peer) int64 {
 func (p *peer) secretJob(t *testing.T, in overlay.ID, text string) (job task.JobID, input task.CID) {
 	t.Helper()
 	data := bytes.Repeat([]byte(text), 250_000/len(text))
-	input, size, err := p.Blocks().Import(t.Context(), bytes.NewReader(data))
+	sub := sleepJob(t, p.Node, 2, time.Hour)
+	var err error
+	if sub.Key, err = p.SealingKey(t.Context(), string(in)); err != nil {
+		t.Fatal(err)
+	}
+	sealer, err := seal.New(sub.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub := sleepJob(t, p.Node, 2, time.Hour)
+	input, size, err := p.Blocks().Import(t.Context(), sealer.Sealing(bytes.NewReader(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if sub.Module, err = p.Blocks().ImportBytes(t.Context(), []byte("the program of "+text)); err != nil {
 		t.Fatal(err)
 	}

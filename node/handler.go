@@ -89,7 +89,7 @@ func (h handler) Request(ctx context.Context, from task.PeerID, method string, b
 	switch method {
 	case methodPing:
 		return nil, nil
-	case methodJobs, methodJob, methodWhy, methodScheduling:
+	case methodJobs, methodJob, methodWhy, methodScheduling, methodKey:
 		return h.n.answer(ctx, from, method, body)
 	case methodLease:
 		return h.n.hearLease(ctx, from, body)

@@ -92,6 +92,9 @@ func (ss *submissions) recoverJob(ctx context.Context, l leader, id task.JobID) 
 		return err
 	}
 	rec, err := task.DecodeRecord(b)
+	if err == nil {
+		rec.Key, err = ss.keyOf(ctx, l, id, job)
+	}
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"os"
 	"testing"
 	"testing/synctest"
@@ -10,11 +11,22 @@ import (
 // A submitter whose store is lost takes its jobs back from the ledger, and has
 // run again what only it had held.
 func TestSubmitterLosesItsStore(t *testing.T) {
+	for name, key := range map[string][]byte{"open": nil, "sealed": newKey()} {
+		t.Run(name, func(t *testing.T) { submitterLosesItsStore(t, key) })
+	}
+}
+
+func submitterLosesItsStore(t *testing.T, key []byte) {
 	synctest.Test(t, func(t *testing.T) {
 		s := startSwarm(t, 5)
 		s.until("there is a group", func() bool { return s.sameLedger(3) })
 		submitter := s.others(s.leading(s.peers[0]))[0]
-		id := submitter.submit(40, 2*time.Second)
+		sub := sleepJob(t, submitter.Node, 40, 2*time.Second)
+		sub.Key = key
+		id, err := submitter.Submit(t.Context(), sub)
+		if err != nil {
+			t.Fatal(err)
+		}
 		s.until("some results are held", func() bool {
 			st, err := submitter.Job(t.Context(), id, 0, 0)
 			return err == nil && st.Held > 4
@@ -30,6 +42,9 @@ func TestSubmitterLosesItsStore(t *testing.T) {
 			_, err := submitter.Results(t.Context(), id, 0, 1)
 			return err == nil
 		})
+		if rec, _, err := submitter.Submitted(t.Context(), id); err != nil || !bytes.Equal(rec.Key, key) {
+			t.Errorf("it is known with another key: %v", err)
+		}
 		submitter.finish(id, 40)
 		s.until("the mark is gone", func() bool {
 			_, err := os.Stat(submitter.cfg.recoverFile())

@@ -25,6 +25,9 @@ type Submission struct {
 	Inputs map[string]task.FileRef // by name in the sandbox
 
 	Overlay string // name or ID of the one to run it; "" for the node's usual
+	// Key is the one under which the inputs are sealed: see SealingKey. Empty where they are
+	// not: then they are sealed here, as far as they are to be.
+	Key []byte
 }
 
 // Submissions are the jobs that this node hands in, and hands in again when its store
@@ -58,16 +61,12 @@ func (ss *submissions) Submit(ctx context.Context, s Submission) (task.JobID, er
 	if err != nil {
 		return "", err
 	}
-	nonce := make([]byte, nonceSize)
-	rand.Read(nonce)
-	job, err := s.File.Job(s.Module, s.Inputs, string(m.id), time.Now().UTC(), nonce)
-	if err != nil {
+	if s, err = ss.sealed(ctx, s, rules.Admission != overlay.Open); err != nil {
 		return "", err
 	}
-	job.Replicas = max(job.Replicas, rules.Replicas) // the overlay asks for no less
-	rec, err := task.SignJob(job, ss.key)
+	rec, err := ss.sign(s, m.id, &rules)
 	if err != nil {
-		return "", fmt.Errorf("signing the job: %w", err)
+		return "", err
 	}
 	if _, err := ss.content.blocks.PutRecord(ctx, rec.Encode()); err != nil {
 		return "", fmt.Errorf("storing the job's record: %w", err)
@@ -78,6 +77,26 @@ func (ss *submissions) Submit(ctx context.Context, s Submission) (task.JobID, er
 	}
 	id := rec.ID()
 	return id, ss.offer(ctx, m, id, rec)
+}
+
+// sign makes a submission a job of an overlay with those rules, and signs it.
+func (ss *submissions) sign(s Submission, of overlay.ID, rules *overlay.Manifest) (task.Record, error) {
+	nonce := make([]byte, nonceSize)
+	rand.Read(nonce)
+	job, err := s.File.Job(s.Module, s.Inputs, string(of), time.Now().UTC(), nonce)
+	if err != nil {
+		return task.Record{}, err
+	}
+	job.Replicas = max(job.Replicas, rules.Replicas) // the overlay asks for no less
+	if len(s.Key) > 0 {
+		job.Sealed = task.KeyCommitment(s.Key)
+	}
+	rec, err := task.SignJob(job, ss.key)
+	if err != nil {
+		return task.Record{}, fmt.Errorf("signing the job: %w", err)
+	}
+	rec.Key = s.Key
+	return rec, nil
 }
 
 // offer gives the record to the submitter and waits for the answer.

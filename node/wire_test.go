@@ -37,7 +37,7 @@ func FuzzAddressee(f *testing.F) {
 // queryBodies read the bodies of questions and answers that are JSON, as a node does.
 var queryBodies = []func([]byte) (any, error){
 	readAs[leaseMessage], readAs[probeQuery], readAs[probeAnswer], readAs[manifestQuery], readAs[manifestAnswer],
-	readAs[jobsQuery], readAs[jobQuery], readAs[whyQuery], readAs[historyQuery],
+	readAs[jobsQuery], readAs[jobQuery], readAs[whyQuery], readAs[historyQuery], readAs[keyQuery],
 }
 
 func readAs[V any](b []byte) (any, error) {
@@ -53,7 +53,7 @@ func FuzzQueries(f *testing.F) {
 		`{"overlay":"commons","kind":"renewal","epoch":7,"group":["a","b"],"leader":"a"}`, `{"peer":"a","wait_ms":5000}`,
 		`{"there":true}`, `{"overlay":"commons"}`, `{"first":"AQI=","newest":"AQI="}`, `{"overlay":"commons"}`,
 		`{"overlay":"commons","job":"j","from":1,"limit":2}`, `{"overlay":"commons","job":"j","index":3}`,
-		`{"peer":"a","since":"2026-01-02T03:04:05Z"}`,
+		`{"peer":"a","since":"2026-01-02T03:04:05Z"}`, `{"overlay":"commons","job":"j"}`,
 	} {
 		f.Add(uint8(i), []byte(text))
 	}

@@ -34,8 +34,8 @@ const (
 )
 
 // A result can say no more than a task may write.
-var _ [task.MaxOutputBytes - DefaultFiles - DefaultOutput]struct{}
-var _ [DefaultFiles + DefaultOutput - task.MaxOutputBytes]struct{}
+var _ [task.MaxOutputBytes - 2*task.SealedSpare - DefaultFiles - DefaultOutput]struct{}
+var _ [DefaultFiles + DefaultOutput + 2*task.SealedSpare - task.MaxOutputBytes]struct{}
 
 const pageSize = 64 << 10
 

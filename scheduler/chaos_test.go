@@ -10,6 +10,7 @@ import (
 	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
@@ -40,7 +41,9 @@ func chaos(t *testing.T, seed uint64) {
 		ids = append(ids, n.submit(uint64(1+s.rng.IntN(60)), func(j *task.Job) {
 			j.Replicas = 1 + s.rng.IntN(2)
 			j.Retries = s.rng.IntN(3)
-			j.Priority = s.rng.IntN(3)
+			if j.Priority = s.rng.IntN(3); seed%3 == 0 {
+				schedtest.Seal(j)
+			}
 		}))
 	}
 	for range s.rng.IntN(8) {

@@ -104,7 +104,7 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 			RetryAfter: retry}}})
 		t.c.decided(task.TaskID{Job: id}, "refused", from, reason)
 	}
-	spec, err := s.Record.Open()
+	spec, err := s.Record.OpenWhole()
 	switch {
 	case err != nil:
 		refuse(err.Error(), 0)

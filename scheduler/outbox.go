@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"bytes"
 	"slices"
 
 	"godwit/scheduler/ledger"
@@ -87,6 +88,12 @@ func (c *Coordinator) postTo(h *host, j *job, l message.Lease, since int64) {
 		holders = c.holdState(holders, j, l.Task.Index)
 	}
 	m.place.Holders[j.id] = holders
+	if key := j.ledger.Record.Key; len(key) > 0 {
+		if m.place.Keys == nil {
+			m.place.Keys = map[task.JobID][]byte{}
+		}
+		m.place.Keys[j.id] = key
+	}
 }
 
 // receipt signs that a worker was given a lease; nil where no receipts are signed.
@@ -115,6 +122,15 @@ func (c *Coordinator) Submitter(id task.JobID) (task.PeerID, bool) {
 		return "", false
 	}
 	return j.submitter, true
+}
+
+// Key returns the key of a sealed job to who submitted it; nil to all others, and for any
+// other job.
+func (c *Coordinator) Key(id task.JobID, submitter task.PeerID) []byte {
+	if j := c.table.jobs[id]; j != nil && j.submitter == submitter && j.state != jobFetching {
+		return bytes.Clone(j.ledger.Record.Key)
+	}
+	return nil
 }
 
 // Leased reports whether the books have an attempt of a task as one worker's: it has the

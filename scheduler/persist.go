@@ -26,7 +26,7 @@ type jobTable struct {
 }
 
 func (t *jobTable) persistRecord(j *job) {
-	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(j.id), Value: j.ledger.Record.Encode()})
+	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(j.id), Value: j.ledger.Record.Whole()})
 	t.c.replicas.Changed(replication.Key{Job: j.id, Kind: replication.Record})
 }
 

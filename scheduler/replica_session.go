@@ -117,7 +117,7 @@ func (r *Replica) value(key string) []byte {
 		}
 		return encoded(row)
 	case kind == "j":
-		return j.Record.Encode()
+		return j.Record.Whole()
 	}
 	return encoded(&j.Facts)
 }

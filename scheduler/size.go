@@ -33,5 +33,5 @@ const rangeBytes = 12
 
 // recordBytes is the size of a record as quotas count it.
 func recordBytes(r *task.Record) int64 {
-	return int64(len(r.Job) + len(r.PublicKey) + len(r.Signature))
+	return int64(len(r.Job) + len(r.PublicKey) + len(r.Signature) + len(r.Key))
 }

@@ -71,7 +71,11 @@ func swarmChaos(t *testing.T, seed uint64, restless bool) *groupSim {
 			if !n.up {
 				n.boot()
 			}
-			ids = append(ids, n.submit(uint64(1+s.rng.IntN(6)), func(j *task.Job) { j.Replicas = 1 + s.rng.IntN(2) }))
+			ids = append(ids, n.submit(uint64(1+s.rng.IntN(6)), func(j *task.Job) {
+				if j.Replicas = 1 + s.rng.IntN(2); seed%3 == 0 {
+					schedtest.Seal(j)
+				}
+			}))
 		})
 	}
 	if restless { // longer, so that there is something to move

@@ -17,7 +17,7 @@ import (
 
 // addRecord opens a job's record that came from a peer and adds the job.
 func addRecord(cfg *Config, l *ledger.Ledger, id task.JobID, value []byte) (*ledger.Job, error) {
-	rec, err := task.DecodeRecord(value)
+	rec, err := task.DecodeWhole(value)
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,10 @@ type Job struct {
 	// Weight is the job's part beside others of its priority, for policies of fair
 	// shares that heed it: 1 to MaxWeight, 0 is 1.
 	Weight int `cbor:"22,keyasint,omitempty"`
+	// Sealed is the commitment to the key under which inputs, outputs and states are sealed:
+	// see KeyCommitment. Sizes of inputs and outputs are those of the sealed files then. Empty
+	// for a job whose content anybody may read who has its blocks.
+	Sealed []byte `cbor:"23,keyasint,omitempty"`
 }
 
 // NonceSize is the length of Job.Nonce in bytes: enough that two never meet.

@@ -14,6 +14,10 @@ const (
 	MaxTaskOutput int64 = 16 << 20  // a log that a person could still open
 )
 
+// SealedSpare is by how many bytes all outputs of a task are longer at most when they are
+// sealed: 16 for each, and for each 256 KiB.
+const SealedSpare = 64 << 10
+
 // CheckOutputs refuses outputs that no run of the job's tasks can have: names that the job
 // does not ask for, more of them than MaxOutputs, and more bytes than a sandbox allows.
 // Whoever takes a result in, keeps it or writes it to disk calls it: names of files in a
@@ -23,6 +27,9 @@ func (j *Job) CheckOutputs(outputs []Output) error {
 		return fmt.Errorf("%d outputs, the most is %d", len(outputs), MaxOutputs)
 	}
 	left := map[bool]int64{false: MaxTaskFiles, true: MaxTaskOutput}
+	if len(j.Sealed) > 0 {
+		left = map[bool]int64{false: MaxTaskFiles + SealedSpare, true: MaxTaskOutput + SealedSpare}
+	}
 	for i := range outputs {
 		o := &outputs[i]
 		stream := o.Name == Stdout || o.Name == Stderr

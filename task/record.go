@@ -11,11 +11,14 @@ import (
 
 // A Record is a signed job: the canonical CBOR of a Job, the submitter's raw
 // Ed25519 public key and its signature over the bytes. The record's own
-// canonical CBOR is a block whose CID is the JobID.
+// canonical CBOR, but for Key, is a block whose CID is the JobID.
 type Record struct {
 	Job       []byte `cbor:"1,keyasint"`
 	PublicKey []byte `cbor:"2,keyasint"`
 	Signature []byte `cbor:"3,keyasint"`
+	// Key is that of a sealed job: see Job.Sealed. It goes with the record to those that keep
+	// the job, and is in no block. Empty in a block, and for a job that is not sealed.
+	Key []byte `cbor:"4,keyasint,omitempty"`
 }
 
 // MaxRecord bounds an encoded record, in bytes: the largest block that other
@@ -62,27 +65,48 @@ func SignJob(j *Job, key ed25519.PrivateKey) (Record, error) {
 // only in that form, so that ID is the CID of b. It checks the shape alone:
 // see Open. The record shares no memory with b.
 func DecodeRecord(b []byte) (Record, error) {
-	if len(b) > MaxRecord {
+	r, err := DecodeWhole(b)
+	if err == nil && len(r.Key) > 0 {
+		return Record{}, fmt.Errorf("job record: a block with a key: %w", ErrCanonical)
+	}
+	return r, err
+}
+
+// DecodeWhole is DecodeRecord of what Record.Whole wrote: it may have the job's key.
+func DecodeWhole(b []byte) (Record, error) {
+	if len(b) > MaxRecord+keyRoom {
 		return Record{}, fmt.Errorf("job record of %d bytes, the most is %d", len(b), MaxRecord)
 	}
 	var r Record
 	if err := Decode(b, &r); err != nil {
 		return Record{}, err
 	}
-	if len(r.PublicKey) != ed25519.PublicKeySize || len(r.Signature) != ed25519.SignatureSize {
+	if len(r.PublicKey) != ed25519.PublicKeySize || len(r.Signature) != ed25519.SignatureSize ||
+		len(r.Key) != 0 && len(r.Key) != KeySize {
 		return Record{}, errors.New("job record: key or signature of a wrong length")
 	}
-	if !bytes.Equal(r.Encode(), b) {
+	if !bytes.Equal(r.Whole(), b) {
 		return Record{}, fmt.Errorf("job record: %w", ErrCanonical)
 	}
 	return r, nil
 }
 
-// Encode returns the record's canonical CBOR: the block that ID names.
+// keyRoom is what a key adds to an encoded record at most.
+const keyRoom = KeySize + 8
+
+// Encode returns the record's canonical CBOR without the key: the block that ID names.
 func (r *Record) Encode() []byte {
+	block := *r
+	block.Key = nil
+	return block.Whole()
+}
+
+// Whole returns the record's canonical CBOR, with the key of a sealed job: what those have
+// who keep the job, and nobody else.
+func (r *Record) Whole() []byte {
 	b, err := Encode(r)
 	if err != nil {
-		panic("task: encoding three byte strings: " + err.Error())
+		panic("task: encoding byte strings: " + err.Error())
 	}
 	return b
 }
@@ -99,7 +123,8 @@ func (r *Record) Submitter() PeerID {
 	return PeerIDOf(r.PublicKey)
 }
 
-// Open checks the signature, decodes the job and validates every bound of it.
+// Open checks the signature, decodes the job and validates every bound of it, but does not
+// look at the key: see OpenWhole.
 // A record that opens holds a job that every node reads alike.
 func (r *Record) Open() (*Job, error) {
 	if len(r.Job) > MaxRecord {
@@ -116,6 +141,19 @@ func (r *Record) Open() (*Job, error) {
 		return nil, fmt.Errorf("opening a job record: %w", ErrCanonical)
 	}
 	if err := j.Validate(); err != nil {
+		return nil, fmt.Errorf("opening a job record: %w", err)
+	}
+	return j, nil
+}
+
+// OpenWhole is Open of a record as those have it who keep the job: the error is ErrKey for a
+// sealed job without its key.
+func (r *Record) OpenWhole() (*Job, error) {
+	j, err := r.Open()
+	if err != nil {
+		return nil, err
+	}
+	if err := j.CheckKey(r.Key); err != nil {
 		return nil, fmt.Errorf("opening a job record: %w", err)
 	}
 	return j, nil

@@ -103,7 +103,7 @@ func TestRecordRefuses(t *testing.T) {
 	}
 	resign := func(b []byte) Record {
 		key := testKey(1)
-		return Record{b, key.Public().(ed25519.PublicKey), sign(key, jobDomain, b)}
+		return Record{Job: b, PublicKey: key.Public().(ed25519.PublicKey), Signature: sign(key, jobDomain, b)}
 	}
 	withoutDomain := good
 	withoutDomain.Signature = ed25519.Sign(testKey(1), good.Job)

@@ -25,8 +25,8 @@ type Output struct {
 const MaxInline = 1024
 
 // MaxOutputBytes bounds the bytes of all outputs of one result: what a task may write,
-// files and streams together (package sandbox).
-const MaxOutputBytes = MaxTaskFiles + MaxTaskOutput
+// files and streams together (package sandbox), sealed.
+const MaxOutputBytes = MaxTaskFiles + MaxTaskOutput + 2*SealedSpare
 
 // MaxOutputs bounds the outputs of one result, so that a result stays well
 // below a frame: 1,024 of the longest names with all content inline are 1.7 MB.

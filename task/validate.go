@@ -255,6 +255,8 @@ func (j *Job) checkResolved() *fault {
 		return faultf("module", "", "CID %s is not valid", quote(string(j.Module)))
 	case len(j.Nonce) != NonceSize:
 		return faultf("nonce", "", "%d bytes, want %d", len(j.Nonce), NonceSize)
+	case len(j.Sealed) != 0 && len(j.Sealed) != KeySize:
+		return faultf("sealed", "", "a commitment of %d bytes, want %d", len(j.Sealed), KeySize)
 	case j.Submitted.IsZero() || !j.Submitted.valid():
 		return faultf("submitted", "set this machine's clock", "%v is not a time in UTC, of the years %d to %d",
 			j.Submitted, FirstYear, LastYear)

@@ -115,6 +115,8 @@ var rules = map[string]rule{
 
 	"blocks/whose": {core: true},
 
+	"blocks/seal": {core: true},
+
 	"blocks/disk": {outside: []string{"github.com/ipfs/", "github.com/cockroachdb/pebble"}},
 
 	"sandbox": {own: []string{"task", "sandbox/wasi", "sandbox/wasm", "sandbox/freeze", "sandbox/wall"},
@@ -137,17 +139,17 @@ var rules = map[string]rule{
 
 	"node": {own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share",
-		"scheduler/chunk", "p2p", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "sandbox", "owner",
+		"scheduler/chunk", "p2p", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal", "sandbox", "owner",
 		"owner/sensor", "node/exec",
 		"internal/pause", "node/budget"}, outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
 	"node/budget": {own: []string{"task"}},
 
 	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
-		"sandbox", "owner", "internal/pause"}, outside: []string{"golang.org/x/sys"}},
+		"blocks/seal", "sandbox", "owner", "internal/pause"}, outside: []string{"golang.org/x/sys"}},
 
 	"api": {own: []string{"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
-		"scheduler/submitter", "node", "blocks", "sandbox"}},
+		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox"}},
 
 	"cmd/godwit": {own: []string{"*"}, outside: []string{"github.com/spf13/"}},
 
@@ -224,7 +226,7 @@ var rules = map[string]rule{
 	"lab/timeline": {own: []string{"lab/plot", "lab/table", "scheduler/message", "task"},
 		outside: []string{"gonum.org/v1/plot"}},
 
-	"lab/submission": {own: []string{"api", "blocks", "internal/failure", "lab/files", "lab/progress", "lab/table",
+	"lab/submission": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress", "lab/table",
 		"sandbox", "scheduler/message", "task"}},
 
 	"lab/simulation": {own: []string{"internal/failure", "internal/spec", "lab/files", "lab/plot", "lab/progress",

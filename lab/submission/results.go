@@ -11,6 +11,7 @@ import (
 
 	"godwit/api"
 	"godwit/blocks"
+	"godwit/blocks/seal"
 	"godwit/internal/failure"
 	"godwit/lab/files"
 	"godwit/scheduler/message"
@@ -54,7 +55,7 @@ func collect(ctx context.Context, client *api.Client, ref, dir string, show io.W
 		done.Files++
 		return files.WriteNew(root, name, b)
 	}
-	err := eachTask(ctx, client, ref, func(spec *task.Job, t message.TaskSummary) error {
+	err := eachTask(ctx, client, ref, func(spec *task.Job, sealer *seal.Sealer, t message.TaskSummary) error {
 		if t.Failed && show == nil || len(t.Results) == 0 {
 			return nil
 		}
@@ -65,7 +66,7 @@ func collect(ctx context.Context, client *api.Client, ref, dir string, show io.W
 				}
 				continue
 			}
-			b, err := content(ctx, client, o)
+			b, err := content(ctx, client, sealer, o)
 			switch {
 			case err != nil:
 			case show != nil && o.Name == task.Stdout:
@@ -113,10 +114,11 @@ func taskDir(spec *task.Job, index uint64) string {
 
 // eachTask calls f for every ended task that the node holds, in order, after checking that
 // it is the job's, that its outputs are such as the job asks for, and the workers'
-// signatures.
+// signatures. What its outputs hold sealer opens.
 func eachTask(ctx context.Context, client *api.Client, ref string,
-	f func(spec *task.Job, t message.TaskSummary) error) error {
+	f func(spec *task.Job, sealer *seal.Sealer, t message.TaskSummary) error) error {
 	var spec *task.Job
+	var sealer *seal.Sealer
 	var id task.JobID
 	for from := uint64(0); ; {
 		page, err := client.Results(ctx, ref, from)
@@ -130,7 +132,10 @@ func eachTask(ctx context.Context, client *api.Client, ref string,
 			if page.Record == nil {
 				return errors.New("the node answers with results, and not with the job that they are of")
 			}
-			if spec, err = page.Record.Open(); err != nil {
+			if spec, err = page.Record.OpenWhole(); err != nil {
+				return err
+			}
+			if sealer, err = seal.New(page.Record.Key); err != nil {
 				return err
 			}
 			id = page.Record.ID()
@@ -139,7 +144,7 @@ func eachTask(ctx context.Context, client *api.Client, ref string,
 			t := &page.Tasks[i]
 			err := check(id, spec, t)
 			if err == nil {
-				err = f(spec, *t)
+				err = f(spec, sealer, *t)
 			}
 			if err != nil {
 				return fmt.Errorf("task %d: %w", t.Index, err)
@@ -166,9 +171,9 @@ func check(id task.JobID, spec *task.Job, t *message.TaskSummary) error {
 	return nil
 }
 
-// content returns an output's bytes, and an error unless they are the ones
+// content returns an output's bytes, which sealer opens, and an error unless they are the ones
 // that the signed result names.
-func content(ctx context.Context, client *api.Client, o task.Output) ([]byte, error) {
+func content(ctx context.Context, client *api.Client, sealer *seal.Sealer, o task.Output) ([]byte, error) {
 	if o.Size > task.MaxOutputBytes {
 		return nil, fmt.Errorf("%s has %s by its worker's word, and no task may write more than %s",
 			o.Name, task.FormatSize(o.Size), task.FormatSize(task.MaxOutputBytes))
@@ -190,6 +195,9 @@ func content(ctx context.Context, client *api.Client, o task.Output) ([]byte, er
 	}
 	if c != o.CID {
 		return nil, fmt.Errorf("%s is not what its worker signed: content %s, result %s", o.Name, c, o.CID)
+	}
+	if b, err = sealer.OpenFile(b); err != nil {
+		return nil, fmt.Errorf("opening %s: %w", o.Name, err)
 	}
 	return b, nil
 }

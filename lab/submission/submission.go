@@ -133,8 +133,13 @@ func Submit(ctx context.Context, client *api.Client, s *Job) (task.JobID, error)
 		return "", err
 	}
 	req.Module = m.CID
+	if len(s.inputs) > 0 { // else the node makes one
+		if req.Key, err = client.NewKey(ctx, s.Overlay); err != nil {
+			return "", err
+		}
+	}
 	for _, name := range s.inputs {
-		ref, err := s.putInput(ctx, client, name)
+		ref, err := s.putInput(ctx, client, name, req.Key)
 		if err != nil {
 			return "", err
 		}
@@ -143,13 +148,14 @@ func Submit(ctx context.Context, client *api.Client, s *Job) (task.JobID, error)
 	return client.Submit(ctx, req)
 }
 
-func (s *Job) putInput(ctx context.Context, client *api.Client, name string) (task.FileRef, error) {
+// putInput stores an input, sealed under a key; with none as it is.
+func (s *Job) putInput(ctx context.Context, client *api.Client, name string, key []byte) (task.FileRef, error) {
 	f, err := s.dir.Open(filepath.FromSlash(name))
 	if err != nil {
 		return task.FileRef{}, failure.Usage("", "input file %s: %w", name, err)
 	}
 	defer f.Close()
-	r, err := client.PutFile(ctx, f)
+	r, err := client.PutSealed(ctx, key, f)
 	return task.FileRef{Name: name, CID: r.CID, Size: r.Size}, err
 }
 

@@ -2,13 +2,13 @@ package exec
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"godwit/blocks"
+	"godwit/blocks/seal"
 	"godwit/sandbox"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -37,7 +37,7 @@ var errBad = errors.New("the checkpoint is none of the task")
 
 // asBad marks an error about blocks that are as they always will be.
 func asBad(err error) error {
-	if blocks.Wrong(err) || errors.Is(err, blocks.ErrTree) {
+	if blocks.Wrong(err) || errors.Is(err, blocks.ErrTree) || errors.Is(err, seal.ErrSealed) {
 		return fmt.Errorf("%w: %w", errBad, err)
 	}
 	return err
@@ -87,22 +87,20 @@ func (c *core) bringCheckpoint(ctx context.Context, e message.Start, pages *page
 		return nil, asBad(err)
 	}
 	var manifest []byte
+	named := map[string]blocks.Link{}
 	for _, l := range links {
-		if l.Name == manifestName {
-			if manifest, err = readAll(ctx, c.Content.Blocks(), l.CID, blocks.AtMost(maxManifest)); err != nil {
-				return nil, fmt.Errorf("reading the checkpoint's manifest: %w", asBad(err))
-			}
+		if l.Name != manifestName {
+			named[l.Name] = l
 			continue
 		}
-		var h [32]byte
-		if raw, err := hex.DecodeString(l.Name); err != nil || copy(h[:], raw) != len(h) || len(raw) != len(h) {
-			return nil, fmt.Errorf("%w: %s has a page named %q", errBad, e.From.CID, l.Name)
+		if manifest, err = pages.readManifest(ctx, l.CID); err != nil {
+			return nil, fmt.Errorf("reading the checkpoint's manifest: %w", asBad(err))
 		}
-		pages.links[h] = l
 	}
 	if manifest == nil {
 		return nil, fmt.Errorf("%w: %s has no manifest", errBad, e.From.CID)
 	}
+	pages.find(manifest, named)
 	switch n, err := pages.missing(manifest); {
 	case err == nil && n == 0:
 		return manifest, nil
@@ -113,6 +111,15 @@ func (c *core) bringCheckpoint(ctx context.Context, e message.Start, pages *page
 	default:
 		return nil, fmt.Errorf("%w: %s lacks %d of its pages", errBad, e.From.CID, n)
 	}
+}
+
+// readManifest reads the manifest of a checkpoint.
+func (s *pageStore) readManifest(ctx context.Context, c task.CID) ([]byte, error) {
+	kept, err := readAll(ctx, s.blocks, c, blocks.AtMost(s.sealer.Size(maxManifest)))
+	if err != nil {
+		return nil, err
+	}
+	return s.sealer.OpenFile(kept)
 }
 
 func readAll(ctx context.Context, from *blocks.Store, c task.CID, bound blocks.Bound) ([]byte, error) {

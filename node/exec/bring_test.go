@@ -28,7 +28,7 @@ func TestBringPatiently(t *testing.T) {
 		seek := func(cpu time.Duration, stop <-chan struct{}) ([]byte, time.Duration, error) {
 			begun := time.Now()
 			from := message.Start{From: &message.Checkpoint{CID: root, Fuel: 1, CPU: cpu}}
-			got, err := x.bringPatiently(t.Context(), from, x.newPages(t.Context()), stop)
+			got, err := x.bringPatiently(t.Context(), from, x.newPages(t.Context(), nil), stop)
 			return got, time.Since(begun), err
 		}
 		for _, c := range []struct{ cpu, least, most time.Duration }{
@@ -47,7 +47,7 @@ func TestBringPatiently(t *testing.T) {
 		}
 		go func() {
 			<-time.After(7 * time.Second)
-			if _, err := x.newPages(t.Context()).tree(manifest); err != nil {
+			if _, err := x.newPages(t.Context(), nil).tree(manifest); err != nil {
 				t.Error(err)
 			}
 		}()

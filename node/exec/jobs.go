@@ -2,8 +2,10 @@ package exec
 
 import (
 	"context"
+	"encoding/hex"
 
 	"godwit/blocks"
+	"godwit/blocks/seal"
 	"godwit/sandbox"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -39,7 +41,7 @@ func (s *jobs) prepare(of Client, e message.Prepare) {
 	name, p := comingJob{of, e.Job}, &preparation{end}
 	s.coming[name] = p
 	s.spawn(func() {
-		job, err := s.bring(ctx, e.Job, e.Holders)
+		job, err := s.bring(ctx, e)
 		end()
 		s.Host.Post(func() {
 			if s.coming[name] != p {
@@ -68,17 +70,23 @@ func (s *jobs) prepared(of Client, id task.JobID, job *Job, err error) {
 
 // bring fetches a job's record, module and inputs and stages them as files, from any
 // goroutine. Who was named for the state of one of its tasks alone is not asked for those.
-func (s *jobs) bring(ctx context.Context, id task.JobID, holders []task.PeerID) (*Job, error) {
-	holders = sure(holders)
-	spec, err := s.Content.Record(ctx, id, holders)
+func (s *jobs) bring(ctx context.Context, e message.Prepare) (*Job, error) {
+	holders := sure(e.Holders)
+	spec, err := s.Content.Record(ctx, e.Job, holders)
+	if err == nil {
+		err = spec.CheckKey(e.Key)
+	}
 	if err != nil {
 		return nil, err
 	}
 	job := &Job{spec: spec, inputs: map[task.CID]string{}}
+	if job.sealer, err = seal.New(e.Key); err != nil {
+		return nil, err
+	}
 	if !s.Runner.ReadsFiles() {
 		return job, nil
 	}
-	if err := s.fetch(ctx, JobRoots(spec), holders); err != nil {
+	if err := s.fetch(ctx, job, holders); err != nil {
 		return nil, err
 	}
 	if err := s.stage(ctx, job); err != nil {
@@ -91,8 +99,9 @@ func (s *jobs) bring(ctx context.Context, id task.JobID, holders []task.PeerID) 
 
 // fetch brings a job's files here, once there is room for them, and for them once more
 // as staged files.
-func (s *jobs) fetch(ctx context.Context, roots []blocks.Root, holders []task.PeerID) error {
+func (s *jobs) fetch(ctx context.Context, job *Job, holders []task.PeerID) error {
 	var need int64
+	roots := JobRoots(job.spec)
 	for _, r := range roots[1:] { // nobody says how large the module is
 		here, err := s.Content.Blocks().HasAll(ctx, r.CID)
 		if err != nil {
@@ -101,7 +110,7 @@ func (s *jobs) fetch(ctx context.Context, roots []blocks.Root, holders []task.Pe
 		if !here {
 			need += r.Bound.Most()
 		}
-		if !s.files.has(r.CID) {
+		if !s.files.has(job.input(r.CID)) {
 			need += r.Bound.Most()
 		}
 	}
@@ -113,21 +122,28 @@ func (s *jobs) fetch(ctx context.Context, roots []blocks.Root, holders []task.Pe
 
 // stage takes the files of a job.
 func (s *jobs) stage(ctx context.Context, job *Job) (err error) {
-	take := func(root blocks.Root) (path string) {
+	take := func(name stagedName, bound blocks.Bound, sealer *seal.Sealer) (path string) {
 		if err != nil {
 			return ""
 		}
-		if path, err = s.files.take(ctx, root); err == nil {
-			job.staged = append(job.staged, root.CID)
+		if path, err = s.files.take(ctx, name, bound, sealer); err == nil {
+			job.staged = append(job.staged, name)
 		}
 		return path
 	}
-	job.module = take(moduleOf(job.spec))
+	module := moduleOf(job.spec)
+	job.module = take(stagedName{CID: module.CID}, module.Bound, nil)
 	for i := range job.spec.Inputs {
 		in := &job.spec.Inputs[i]
-		job.inputs[in.CID] = take(inputRoot(in))
+		job.inputs[in.CID] = take(job.input(in.CID), inputRoot(in).Bound, job.sealer)
 	}
 	return err
+}
+
+// input names an input as it is staged: opened with the job's key, so that no job with another
+// finds it there.
+func (j *Job) input(c task.CID) stagedName {
+	return stagedName{CID: c, Sealed: hex.EncodeToString(j.spec.Sealed)}
 }
 
 // discard gives up the files of a job, from any goroutine; nil has none.
@@ -135,8 +151,8 @@ func (s *jobs) discard(job *Job) {
 	if job == nil {
 		return
 	}
-	for _, c := range job.staged {
-		s.files.drop(c)
+	for _, name := range job.staged {
+		s.files.drop(name)
 	}
 }
 

@@ -50,7 +50,7 @@ func TestStageSizes(t *testing.T) {
 	const size = 1 << 20
 	c := h.keep(t, 1, size)
 	for said, want := range map[int64]error{size - 1: wire.ErrTooLarge, size + 1: blocks.ErrSize, size: nil} {
-		path, err := x.jobs.files.take(t.Context(), inputRoot(&task.FileRef{CID: c, Size: said}))
+		path, err := x.jobs.files.take(t.Context(), stagedName{CID: c}, blocks.Exactly(said), nil)
 		if !errors.Is(err, want) {
 			t.Errorf("said to have %d bytes: %v", said, err)
 		}
@@ -58,7 +58,7 @@ func TestStageSizes(t *testing.T) {
 			t.Errorf("staged as %+v, %v", st, e)
 		}
 		if err == nil {
-			x.jobs.files.drop(c)
+			x.jobs.files.drop(stagedName{CID: c})
 		}
 		if n, bytes, counted := stagedFiles(t, h, x); n > 0 || bytes > 0 || counted != 0 {
 			t.Errorf("%d files of %d bytes are left, %d are counted", n, bytes, counted)
@@ -75,7 +75,7 @@ func TestStagingShares(t *testing.T) {
 	a, b := h.keep(t, 1, size), h.keep(t, 2, size)
 	h.space.most = 2*size - 1
 	take := func(c task.CID) error {
-		_, err := x.jobs.files.take(t.Context(), blocks.Root{CID: c, Bound: blocks.Exactly(size)})
+		_, err := x.jobs.files.take(t.Context(), stagedName{CID: c}, blocks.Exactly(size), nil)
 		return err
 	}
 	want := func(step string, files int) {
@@ -92,21 +92,20 @@ func TestStagingShares(t *testing.T) {
 		t.Errorf("beyond the space: %v", err)
 	}
 	want("refused", 1)
-	x.jobs.files.drop(a)
+	x.jobs.files.drop(stagedName{CID: a})
 	want("one still reads it", 1)
-	x.jobs.files.drop(a)
+	x.jobs.files.drop(stagedName{CID: a})
 	want("nobody reads it", 0)
 	if err := take(b); err != nil {
 		t.Errorf("there is space again: %v", err)
 	}
 	want("another", 1)
-	if _, err := x.jobs.files.take(t.Context(), blocks.Root{CID: b, Bound: blocks.Exactly(1)}); err == nil {
+	if _, err := x.jobs.files.take(t.Context(), stagedName{CID: b}, blocks.Exactly(1), nil); err == nil {
 		t.Error("a file that is staged was taken as one of another size")
 	}
 	gone, end := context.WithCancel(t.Context())
 	end()
-	other := blocks.Root{CID: a, Bound: blocks.Exactly(size)}
-	if _, err := x.jobs.files.take(gone, other); !errors.Is(err, context.Canceled) {
+	if _, err := x.jobs.files.take(gone, stagedName{CID: a}, blocks.Exactly(size), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("for a job that is over: %v", err)
 	}
 	want("refused again", 1)

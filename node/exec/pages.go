@@ -3,19 +3,20 @@ package exec
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"godwit/blocks"
+	"godwit/blocks/seal"
 	"godwit/migrate/handover"
 	"godwit/sandbox"
 	"godwit/task"
 )
 
 // manifestName is the link of a checkpoint's tree to its manifest; the others
-// are named by the hashes of the pages that they lead to.
+// are named by the hashes of the pages that they lead to, of a sealed job by what only its
+// key makes of the hashes.
 const manifestName = "manifest"
 
 // pageBytes is what a page of a guest's memory has (package sandbox).
@@ -27,10 +28,11 @@ const pageBytes = 64 << 10
 const maxFresh = 32 << 20
 
 // A pageStore keeps the pages of one task's checkpoints among the node's
-// blocks, where equal pages of all tasks are one block.
+// blocks, where equal pages of all tasks are one block; of a sealed job, those of its tasks.
 type pageStore struct {
 	ctx    context.Context // of the attempt: the sandbox's calls have none
 	blocks *blocks.Store
+	sealer *seal.Sealer                                    // of the blocks; nil: they are not sealed
 	of     func(state []byte) ([][sha256.Size]byte, error) // the pages of a state
 	stored atomic.Int64                                    // bytes put since it was last asked
 	failed atomic.Bool                                     // a page that is stored could not be read
@@ -44,8 +46,10 @@ type pageStore struct {
 }
 
 // newPages returns a store without pages, whose blocks come and go while ctx lasts.
-func (c *core) newPages(ctx context.Context) *pageStore {
-	return &pageStore{ctx: ctx, blocks: c.Content.Blocks(), of: c.Runner.Pages, links: map[[32]byte]blocks.Link{}}
+// Those that are kept are sealed by sealer.
+func (c *core) newPages(ctx context.Context, sealer *seal.Sealer) *pageStore {
+	return &pageStore{ctx: ctx, blocks: c.Content.Blocks(), sealer: sealer, of: c.Runner.Pages,
+		links: map[[32]byte]blocks.Link{}}
 }
 
 var _ sandbox.Store = (*pageStore)(nil)
@@ -67,14 +71,15 @@ func (s *pageStore) Put(h [32]byte, block []byte) error {
 	if s.ahead != nil {
 		s.ahead(h, block)
 	}
-	c, err := s.blocks.ImportBytes(s.ctx, block)
+	kept := s.sealer.Seal(block)
+	c, err := s.blocks.ImportBytes(s.ctx, kept)
 	if err != nil {
 		return err
 	}
-	s.stored.Add(int64(len(block)))
+	s.stored.Add(int64(len(kept)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.links[h] = blocks.Link{Name: hex.EncodeToString(h[:]), CID: c, Size: int64(len(block))}
+	s.links[h] = blocks.Link{Name: s.sealer.Name(h), CID: c, Size: int64(len(kept))}
 	delete(s.fresh, h)
 	return nil
 }
@@ -91,11 +96,28 @@ func (s *pageStore) Get(h [32]byte) ([]byte, error) {
 	case !ok:
 		return nil, fmt.Errorf("%w: page %x", blocks.ErrNotFound, h)
 	}
-	block, err := s.blocks.Get(s.ctx, l.CID)
+	kept, err := s.blocks.Get(s.ctx, l.CID)
 	if err != nil {
 		s.failed.Store(true)
+		return nil, err
 	}
-	return block, err
+	if block, err = s.sealer.Open(kept); err != nil {
+		return kept, nil // which is no page: the sandbox says so of it as of any other bytes
+	}
+	return block, nil
+}
+
+// find takes in the pages of a state whose tree has those links, by their names.
+func (s *pageStore) find(manifest []byte, links map[string]blocks.Link) {
+	pages, err := s.of(manifest)
+	if err != nil {
+		return // missing says why
+	}
+	for _, h := range pages {
+		if l, ok := links[s.sealer.Name(h)]; ok {
+			s.links[h] = l
+		}
+	}
 }
 
 // tree stores a checkpoint as one tree of its manifest and its pages, so that
@@ -108,11 +130,12 @@ func (s *pageStore) tree(manifest []byte) (task.CID, error) {
 	if err != nil {
 		return "", err
 	}
-	c, err := s.blocks.ImportBytes(s.ctx, manifest)
+	kept := s.sealer.SealFile(manifest)
+	c, err := s.blocks.ImportBytes(s.ctx, kept)
 	if err != nil {
 		return "", err
 	}
-	links := []blocks.Link{{Name: manifestName, CID: c, Size: int64(len(manifest))}}
+	links := []blocks.Link{{Name: manifestName, CID: c, Size: int64(len(kept))}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	named := map[[32]byte]bool{}

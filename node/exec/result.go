@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"godwit/blocks"
+	"godwit/blocks/seal"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -21,7 +22,7 @@ func (c *core) runTask(a *attempt, job *Job, s *saving) task.Result {
 	case err == nil:
 		res.Outcome, res.ExitCode, res.Message = rep.Outcome, rep.ExitCode, task.ClipMessage(rep.Message)
 		res.CPU, res.Wall = rep.CPU, rep.Wall
-		res.Outputs, err = c.keepOutputs(ctx, rep.Outputs)
+		res.Outputs, err = c.keepOutputs(ctx, job.sealer, rep.Outputs)
 	case ctx.Err() != nil:
 		res.Outcome, res.Message, res.Wall = task.Interrupted, "stopped by its host", time.Since(begun)
 		err = nil
@@ -67,24 +68,25 @@ func (c *core) run(ctx context.Context, job *Job, id task.TaskID, s *saving) (sa
 	return c.Runner.Run(ctx, Run{job, id, inv, s.state()})
 }
 
-// keepOutputs stores outputs as blocks; small ones travel in the result.
-func (c *core) keepOutputs(ctx context.Context, files []sandbox.File) ([]task.Output, error) {
+// keepOutputs stores outputs, sealed by sealer, as blocks; small ones travel in the result.
+func (c *core) keepOutputs(ctx context.Context, sealer *seal.Sealer, files []sandbox.File) ([]task.Output, error) {
 	var need int64
 	for _, f := range files {
-		need += int64(len(f.Data))
+		need += sealer.Size(int64(len(f.Data)))
 	}
 	if err := c.Content.MakeRoom(ctx, need, true); err != nil {
 		return nil, fmt.Errorf("storing the outputs: %w", err)
 	}
 	out := make([]task.Output, 0, len(files))
 	for _, f := range files {
-		o := task.Output{Name: f.Name, Size: int64(len(f.Data))}
+		data := sealer.SealFile(f.Data)
+		o := task.Output{Name: f.Name, Size: int64(len(data))}
 		var err error
-		if len(f.Data) <= task.MaxInline {
-			o.Inline = f.Data
-			o.CID, err = blocks.CIDOfBytes(f.Data)
+		if len(data) <= task.MaxInline {
+			o.Inline = data
+			o.CID, err = blocks.CIDOfBytes(data)
 		} else {
-			o.CID, err = c.Content.Blocks().ImportBytes(ctx, f.Data)
+			o.CID, err = c.Content.Blocks().ImportBytes(ctx, data)
 		}
 		if err != nil {
 			c.Content.Failed(err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"godwit/blocks/seal"
 	"godwit/owner"
 	"godwit/sandbox"
 	"godwit/task"
@@ -48,9 +49,13 @@ type Job struct {
 	spec   *task.Job
 	module string              // path; "" where the runner reads no files
 	inputs map[task.CID]string // paths
-	staged []task.CID          // files taken of the staging, each as often as it was
+	staged []stagedName        // files taken of the staging, each as often as it was
+	sealer *seal.Sealer        // of all that its tasks read and write but the module; nil: nothing is sealed
 	saves  saveCosts
 }
+
+// Input is the path of the file that has an input's content, by its CID; "" where there is none.
+func (j *Job) Input(c task.CID) string { return j.inputs[c] }
 
 // Spec is the job as its owner signed it. It is not to be changed.
 func (j *Job) Spec() *task.Job { return j.spec }

@@ -55,10 +55,10 @@ func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
 		Checkpoint: spec.Checkpoint,
 	}
 	for _, f := range inv.Files {
-		t.Files = append(t.Files, sandbox.Input{Name: f.Name, Path: run.Job.inputs[f.CID]})
+		t.Files = append(t.Files, sandbox.Input{Name: f.Name, Path: run.Job.Input(f.CID)})
 	}
 	if inv.Stdin != nil {
-		t.Stdin = &sandbox.Input{Name: inv.Stdin.Name, Path: run.Job.inputs[inv.Stdin.CID]}
+		t.Stdin = &sandbox.Input{Name: inv.Stdin.Name, Path: run.Job.Input(inv.Stdin.CID)}
 	}
 	s := run.State
 	if s != nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"godwit/blocks"
+	"godwit/blocks/seal"
 	"godwit/task"
 )
 
@@ -25,43 +26,57 @@ type Space interface {
 type staging struct {
 	*core
 	mu    sync.Mutex
-	files map[task.CID]*staged
+	files map[stagedName]*staged
+}
+
+// A stagedName names a file that is staged: content as it is stored or, with the commitment to
+// a key, what that is when it was opened.
+type stagedName struct {
+	CID    task.CID
+	Sealed string // in hexadecimal; "" for none
 }
 
 // A staged is one of them. A job that takes it waits until it is written.
 type staged struct {
 	users   int           // jobs that have it, or wait for it
 	written chan struct{} // closed when it is, or cannot be
-	bytes   int64         // reserved
+	bytes   int64         // reserved: those of the content as it is stored
 	err     error
 }
 
-func newStaging(c *core) *staging { return &staging{core: c, files: map[task.CID]*staged{}} }
+func newStaging(c *core) *staging { return &staging{core: c, files: map[stagedName]*staged{}} }
 
-func (s *staging) path(c task.CID) string { return filepath.Join(s.StageDir, string(c)) }
-
-// has reports whether some job has, or waits for, the file.
-func (s *staging) has(c task.CID) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.files[c] != nil
+func (s *staging) path(n stagedName) string {
+	file := string(n.CID)
+	if n.Sealed != "" {
+		file += "." + n.Sealed
+	}
+	return filepath.Join(s.StageDir, file)
 }
 
-// take returns the path of a file with some content, which is dropped as often as it was
-// taken. It gives up when ctx ends.
-func (s *staging) take(ctx context.Context, root blocks.Root) (path string, err error) {
+// has reports whether some job has, or waits for, the file.
+func (s *staging) has(n stagedName) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.files[n] != nil
+}
+
+// take returns the path of a file with some content, opened by sealer, which is dropped as
+// often as it was taken. It gives up when ctx ends.
+func (s *staging) take(ctx context.Context, n stagedName, bound blocks.Bound, sealer *seal.Sealer) (path string,
+	err error) {
 	for {
 		s.mu.Lock()
-		f := s.files[root.CID]
+		f := s.files[n]
 		mine := f == nil
 		if mine {
 			f = &staged{written: make(chan struct{})}
-			s.files[root.CID] = f
+			s.files[n] = f
 		}
 		f.users++
 		s.mu.Unlock()
 		if mine {
-			f.bytes, f.err = s.write(ctx, root)
+			f.bytes, f.err = s.write(ctx, n, bound, sealer)
 			close(f.written)
 		}
 		select {
@@ -71,40 +86,41 @@ func (s *staging) take(ctx context.Context, root blocks.Root) (path string, err 
 			err = ctx.Err()
 		}
 		if err == nil && !mine { // another job may have said another size
-			err = root.Bound.Allow(f.bytes)
+			err = bound.Allow(f.bytes)
 		}
 		if err == nil {
-			return s.path(root.CID), nil
+			return s.path(n), nil
 		}
-		s.drop(root.CID)
+		s.drop(n)
 		if mine || ctx.Err() != nil || !errors.Is(err, context.Canceled) {
-			return "", fmt.Errorf("staging %s: %w", root.CID, err)
+			return "", fmt.Errorf("staging %s: %w", n.CID, err)
 		}
 	}
 }
 
 // drop gives up a file that was taken; the last job that does removes it.
-func (s *staging) drop(c task.CID) {
+func (s *staging) drop(n stagedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := s.files[c]
+	f := s.files[n]
 	if f == nil {
 		return
 	}
 	if f.users--; f.users > 0 {
 		return
 	}
-	delete(s.files, c)
+	delete(s.files, n)
 	if f.bytes > 0 || f.err == nil {
-		os.Remove(s.path(c))
+		os.Remove(s.path(n))
 	}
 	s.Space.Release(f.bytes)
 }
 
 // write writes content to its file, which appears whole or not at all, and returns what
-// is reserved for it.
-func (s *staging) write(ctx context.Context, root blocks.Root) (bytes int64, err error) {
-	r, size, err := s.Content.Blocks().Open(ctx, root.CID, root.Bound)
+// is reserved for it: as much as it takes sealed, which is hardly more.
+func (s *staging) write(ctx context.Context, n stagedName, bound blocks.Bound, sealer *seal.Sealer) (bytes int64,
+	err error) {
+	r, size, err := s.Content.Blocks().Open(ctx, n.CID, bound)
 	if err != nil {
 		return 0, err
 	}
@@ -112,7 +128,7 @@ func (s *staging) write(ctx context.Context, root blocks.Root) (bytes int64, err
 	if err := s.Space.Reserve(size); err != nil {
 		return 0, err
 	}
-	if err := s.copy(r, s.path(root.CID)); err != nil {
+	if err := s.copy(sealer.Opening(r), s.path(n)); err != nil {
 		s.Space.Release(size)
 		return 0, err
 	}

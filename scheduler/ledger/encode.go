@@ -129,7 +129,7 @@ func (l *Ledger) Pairs() (map[string][]byte, error) {
 		}
 	}
 	for id, j := range l.Jobs {
-		out[JobKey(id)] = j.Record.Encode()
+		out[JobKey(id)] = j.Record.Whole()
 		value, err := j.Facts.Encode()
 		put(FactsKey(id), value, err)
 		for i, row := range j.Rows {
@@ -190,7 +190,7 @@ func (l *Ledger) load(key string, value []byte) error {
 }
 
 func (l *Ledger) loadJob(id task.JobID, value []byte) error {
-	rec, err := task.DecodeRecord(value)
+	rec, err := task.DecodeWhole(value)
 	if err != nil {
 		return err
 	}

@@ -62,13 +62,14 @@ const MaxDelivery = 1 << 32
 func (f *Facts) Cancelled() bool { return len(f.Cancel) > 0 }
 
 // Add opens a record and puts its job in the ledger. A job already there is
-// returned as it is. It fails for a record that does not open.
+// returned as it is. It fails for a record that does not open, and for one of a sealed job
+// without its key.
 func (l *Ledger) Add(rec task.Record) (*Job, error) {
 	id := rec.ID()
 	if j, ok := l.Jobs[id]; ok {
 		return j, nil
 	}
-	spec, err := rec.Open()
+	spec, err := rec.OpenWhole()
 	if err != nil {
 		return nil, err
 	}

@@ -42,10 +42,11 @@ type Fetch struct {
 
 // Prepare brings a job's record, module and inputs to this node and makes
 // them ready to run. It is answered by one Prepared, unless a Release comes first, which
-// ends it.
+// ends it. A sealed job is ready only with its key: see task.Job.CheckKey.
 type Prepare struct {
 	Job     task.JobID
 	Holders []task.PeerID
+	Key     []byte // of the job, by the leader's word; empty for none; read only
 }
 
 // Start runs one attempt, from a checkpoint if there is one, whose blocks the

@@ -33,7 +33,7 @@ func TestEveryListHasABound(t *testing.T) {
 		"TaskSummary.Results": ledger.MaxResults,
 		"Result.Outputs":      task.MaxOutputs,
 		"Report.Held":         4 * overlay.MaxSlots, "Report.Refused": 4 * overlay.MaxSlots,
-		"Place.Leases":  4 * overlay.MaxSlots,
+		"Place.Leases": 4 * overlay.MaxSlots, "Place.Keys": 4 * overlay.MaxSlots,
 		"Place.Holders": 4 * overlay.MaxSlots, "Ack.Ended": 4 * overlay.MaxSlots, "Ack.Drop": 4 * overlay.MaxSlots,
 	}
 	seen := map[reflect.Type]bool{}

@@ -150,6 +150,8 @@ type Place struct {
 	// Holders of the blocks of the jobs placed, best first; the leader and
 	// the submitter among them. At most MaxHolders.
 	Holders map[task.JobID][]task.PeerID `cbor:"3,keyasint" most:"16384"`
+	// Keys are those of the sealed jobs placed: see task.Job.Sealed.
+	Keys map[task.JobID][]byte `cbor:"4,keyasint,omitempty" most:"16384"`
 }
 
 // Report is what a worker tells the leader: at once when something ended, and

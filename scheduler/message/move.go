@@ -87,6 +87,11 @@ func (p *Place) check() error {
 			return fmt.Errorf("%d holders of a job, the most is %d", len(holders), MaxHolders)
 		}
 	}
+	for _, key := range p.Keys {
+		if len(key) != task.KeySize {
+			return fmt.Errorf("key of %d bytes of a job, want %d", len(key), task.KeySize)
+		}
+	}
 	for i := range p.Leases {
 		l := &p.Leases[i]
 		if a := l.Await; a != nil && (a.Worker == "" || !a.Attempt.Less(l.Attempt)) {

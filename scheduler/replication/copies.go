@@ -84,7 +84,7 @@ func (r *Replicas) fill(m *message.Copy, k Key) int {
 	var err error
 	switch k.Kind {
 	case Record:
-		p = message.Pair{Key: ledger.JobKey(k.Job), Value: j.Record.Encode()}
+		p = message.Pair{Key: ledger.JobKey(k.Job), Value: j.Record.Whole()}
 	case Facts:
 		p.Key = ledger.FactsKey(k.Job)
 		p.Value, err = j.Facts.Encode()

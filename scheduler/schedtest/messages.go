@@ -29,7 +29,7 @@ type sample struct {
 
 func newSample(tb testing.TB) *sample {
 	key, id := Identity(1)
-	s := &sample{id: id, rec: Job(tb, key, 3, nil), a: message.Attempt{Epoch: 3, Seq: 4},
+	s := &sample{id: id, rec: Job(tb, key, 3, Seal), a: message.Attempt{Epoch: 3, Seq: 4},
 		later: message.Attempt{Epoch: 3, Seq: 5}}
 	s.sign = func(job task.JobID) []byte { return task.SignCancel(job, key) }
 	s.name = task.TaskID{Job: s.rec.ID(), Index: 2}
@@ -68,7 +68,8 @@ func (s *sample) ofWorkers() []message.Message {
 	return []message.Message{
 		{Place: &message.Place{Epoch: 3,
 			Leases:  []message.Lease{{Task: s.name, Attempt: s.a, TTL: time.Second, Left: task.MaxDuration}},
-			Holders: map[task.JobID][]task.PeerID{s.rec.ID(): {s.id}}}},
+			Holders: map[task.JobID][]task.PeerID{s.rec.ID(): {s.id}},
+			Keys:    map[task.JobID][]byte{s.rec.ID(): s.rec.Key}}},
 		{Report: &message.Report{Epoch: 3, Slots: 4, Held: []message.Held{{Task: s.name, Attempt: s.a}},
 			Ended:   []message.Ending{{Attempt: s.a, Result: s.result}},
 			Refused: []message.Refusal{{Task: s.name, Attempt: s.a, Reason: "no"}}, Full: true}},
@@ -107,7 +108,7 @@ func (s *sample) ofReplicas(tb testing.TB) []message.Message {
 	row, facts := new(ledger.Row), &ledger.Facts{Done: ledger.Set{{From: 0, To: 1}}}
 	row.AddResult(s.a, s.result)
 	job := s.rec.ID()
-	record := message.Pair{Key: ledger.JobKey(job), Value: s.rec.Encode()}
+	record := message.Pair{Key: ledger.JobKey(job), Value: s.rec.Whole()}
 	rowPair := message.Pair{Key: ledger.RowKey(s.name), Value: Encoded(tb, row)}
 	return []message.Message{
 		{Known: &message.Known{Epoch: 3, Session: 9, Seq: 1,

@@ -25,7 +25,13 @@ func Identity(n int) (ed25519.PrivateKey, task.PeerID) {
 	return key, task.PeerIDOf(key.Public().(ed25519.PublicKey))
 }
 
-// Job returns a signed job of n tasks; change may be nil.
+// ContentKey is the key of the jobs that Seal seals.
+var ContentKey = bytes.Repeat([]byte{9}, task.KeySize)
+
+// Seal makes a job a sealed one.
+func Seal(j *task.Job) { j.Sealed = task.KeyCommitment(ContentKey) }
+
+// Job returns a signed job of n tasks; change may be nil. A sealed one has its key.
 func Job(tb testing.TB, key ed25519.PrivateKey, n uint64, change func(*task.Job)) task.Record {
 	tb.Helper()
 	j := &task.Job{
@@ -39,6 +45,9 @@ func Job(tb testing.TB, key ed25519.PrivateKey, n uint64, change func(*task.Job)
 	rec, err := task.SignJob(j, key)
 	if err != nil {
 		tb.Fatal(err)
+	}
+	if len(j.Sealed) > 0 {
+		rec.Key = ContentKey
 	}
 	return rec
 }

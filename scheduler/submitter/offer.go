@@ -14,7 +14,7 @@ func (s *Submitter) offer(rec task.Record) {
 	if s.jobs[id] != nil || s.forgotten[id] != nil {
 		return
 	}
-	spec, err := rec.Open()
+	spec, err := rec.OpenWhole()
 	if err != nil {
 		s.emit(message.Decided{Task: task.TaskID{Job: id}, Action: "refused", Peer: s.self, Reason: err.Error()})
 		return

@@ -43,7 +43,7 @@ func (s *Submitter) restoreJob(key string, value []byte) error {
 	if err := task.Decode(value, &st); err != nil {
 		return err
 	}
-	spec, err := st.Record.Open()
+	spec, err := st.Record.OpenWhole()
 	if err != nil {
 		return err
 	}

@@ -70,7 +70,7 @@ func (w *Worker) notArrived(ev message.NotArrived) {
 	w.forget(h)
 	w.news.urgent = true
 	if h.next != nil {
-		w.take(h.next, h.holders)
+		w.take(h.next, h.holders, h.job.key)
 	}
 	if h.dropped {
 		return

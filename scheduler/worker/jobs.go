@@ -20,17 +20,18 @@ type jobs struct {
 type workerJob struct {
 	id     task.JobID
 	spec   *task.Job // nil until prepared
+	key    []byte    // by the leader's word
 	leases int       // of held
 	idle   time.Time // since when leases is 0
 }
 
 // of returns the job, and has it prepared if it is new.
-func (js *jobs) of(id task.JobID, holders []task.PeerID, out *effects) *workerJob {
+func (js *jobs) of(id task.JobID, holders []task.PeerID, key []byte, out *effects) *workerJob {
 	j := js.known[id]
 	if j == nil {
-		j = &workerJob{id: id}
+		j = &workerJob{id: id, key: key}
 		js.known[id] = j
-		out.emit(message.Prepare{Job: id, Holders: slices.Clone(holders)})
+		out.emit(message.Prepare{Job: id, Holders: slices.Clone(holders), Key: key})
 	}
 	return j
 }

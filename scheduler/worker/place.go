@@ -26,7 +26,7 @@ func (w *Worker) place(p *message.Place) {
 		case reason != "":
 			w.news.refuse(l.Task, l.Attempt, reason, retry)
 		default:
-			w.take(&l, p.Holders[l.Task.Job])
+			w.take(&l, p.Holders[l.Task.Job], p.Keys[l.Task.Job])
 		}
 	}
 }

@@ -7,11 +7,18 @@ import (
 	"godwit/task"
 )
 
-// prepared lets the job's leases start, or gives them back.
+// prepared lets the job's leases start, or gives them back: those of a sealed job without its
+// key, too.
 func (w *Worker) prepared(ev message.Prepared) {
 	j := w.jobs.known[ev.ID]
 	if j == nil || j.spec != nil {
 		return
+	}
+	if ev.Err == "" && ev.Job != nil {
+		if err := ev.Job.CheckKey(j.key); err != nil {
+			ev.Err = err.Error()
+			w.emit(message.Release{Job: j.id})
+		}
 	}
 	if ev.Err == "" && ev.Job != nil {
 		j.spec = ev.Job

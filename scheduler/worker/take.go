@@ -7,9 +7,9 @@ import (
 	"godwit/task"
 )
 
-// take queues a lease that is new here.
-func (w *Worker) take(l *message.Lease, holders []task.PeerID) {
-	j := w.jobs.of(l.Task.Job, holders, &w.effects)
+// take queues a lease that is new here, of a job with that key, empty for none.
+func (w *Worker) take(l *message.Lease, holders []task.PeerID, key []byte) {
+	j := w.jobs.of(l.Task.Job, holders, key, &w.effects)
 	h := &heldLease{task: l.Task, attempt: l.Attempt, job: j, from: l.From, left: l.Left, holders: holders,
 		await: l.Await, taken: w.now, receipt: l.Receipt}
 	if l.Await != nil {

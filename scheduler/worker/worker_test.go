@@ -2,6 +2,7 @@ package worker
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -310,5 +311,41 @@ func TestWorkerReleasesWhatIsBeingPrepared(t *testing.T) {
 	b.step(message.Wake{})
 	if has(message.Release{Job: b.job}) {
 		t.Error("a job that is ready was released at once")
+	}
+}
+
+// Leases of a sealed job are refused without its key, and with another, and the job is let go;
+// with the key they start.
+func TestWorkerNeedsKey(t *testing.T) {
+	b := newBench(t)
+	b.spec.Sealed = task.KeyCommitment(schedtest.ContentKey)
+	wrong := slices.Clone(schedtest.ContentKey)
+	wrong[0]++
+	for i, key := range [][]byte{nil, wrong, schedtest.ContentKey} {
+		p := b.leases(5, uint64(2*i+1), uint64(2*i+2))
+		if key != nil {
+			p.Keys = map[task.JobID][]byte{b.job: key}
+		}
+		b.place(p)
+		if e, ok := b.last[0].(message.Prepare); !ok || !slices.Equal(e.Key, key) {
+			t.Fatalf("with the key %x: %+v, want it prepared with that", key, b.last)
+		}
+		b.step(message.Prepared{ID: b.job, Job: b.spec})
+		_, _, refused, _ := b.reports()
+		if good := i == 2; good {
+			b.want("started", b.started(), []uint64{5, 6})
+			b.want("refused", refused, nil)
+			continue
+		}
+		b.want("started", b.started(), nil)
+		b.want("refused", refused, []uint64{uint64(2*i + 1), uint64(2*i + 2)})
+		if !slices.Contains(b.last, message.Effect(message.Release{Job: b.job})) {
+			t.Errorf("with the key %x the job is kept: %+v", key, b.last)
+		}
+		for _, e := range b.last {
+			if s, ok := e.(message.Send); ok && !strings.Contains(s.Message.Report.Refused[0].Reason, "key") {
+				t.Errorf("it is refused because %q", s.Message.Report.Refused[0].Reason)
+			}
+		}
 	}
 }
