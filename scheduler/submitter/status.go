@@ -88,10 +88,11 @@ func (s *Submitter) Held(id task.JobID) ledger.Set {
 	return nil
 }
 
-// Accepted says whether a leader has acknowledged the job.
+// Accepted says whether a leader has acknowledged the job, in so many words or by bringing all
+// that is to be had of it: results of short tasks may be here before that word is.
 func (s *Submitter) Accepted(id task.JobID) bool {
 	j := s.jobs[id]
-	return j != nil && j.state.Accepted
+	return j != nil && (j.state.Accepted || j.state.Final && j.state.Error == "")
 }
 
 // Spec returns what the record of a job offered here says; nil if there is none.

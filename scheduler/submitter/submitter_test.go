@@ -74,6 +74,31 @@ func newSubmitterWithJob(t *testing.T) (*Submitter, task.JobID, task.PeerID) {
 	return s, rec.ID(), leader
 }
 
+// A job whose results are all here counts as accepted, though the word that it is comes later,
+// or never: whoever waits for that word waits no longer. One that was refused does not.
+func TestAcceptedByItsResults(t *testing.T) {
+	b := newSubBench(t)
+	id := b.offer(2, 1)
+	b.bring(id, message.JobRunning, "a", 0)
+	b.answer(id, 0, "")
+	if b.s.Accepted(id) {
+		t.Error("it is accepted with half of its results")
+	}
+	b.bring(id, message.JobDone, "a", 1)
+	if st, _ := b.s.Job(id); !st.Final || !b.s.Accepted(id) {
+		t.Errorf("all results are here, and it is accepted: %v, %+v", b.s.Accepted(id), st)
+	}
+	b.restart()
+	if !b.s.Accepted(id) {
+		t.Error("after a restart it is not accepted any more")
+	}
+	refused := b.offer(2, 2)
+	b.say(message.Message{Accepted: &message.Accepted{Job: refused, Error: "no"}})
+	if b.s.Accepted(refused) {
+		t.Error("a job that was refused is accepted")
+	}
+}
+
 // TestSubmitterRepeats: an offer is repeated, ever more rarely, until it is
 // answered; and a leader that changes hears of it at once.
 func TestSubmitterRepeats(t *testing.T) {
