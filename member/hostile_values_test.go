@@ -524,7 +524,7 @@ func (g *values) record(s *swarm) task.Record {
 		}
 		j.Replicas = 1 + g.rng.IntN(2)
 		j.Priority = g.rng.IntN(3)
-		if j.Nonce[0] = byte(j.Priority); j.Priority == 0 {
+		if j.Priority == 0 {
 			schedtest.Seal(j)
 		}
 		j.Submitted = task.At(g.now())

@@ -79,11 +79,14 @@ func FuzzDecodeRecord(f *testing.F) {
 		if sign { // a hostile submitter has a key too
 			b = hostileRecord(b)
 		}
-		r, err := DecodeRecord(b)
+		r, err := DecodeWhole(b)
 		if err != nil {
 			return
 		}
-		roundtrip.Same(t, b, r, func(r Record) ([]byte, error) { return r.Encode(), nil }, DecodeRecord)
+		roundtrip.Same(t, b, r, func(r Record) ([]byte, error) { return r.Whole(), nil }, DecodeWhole)
+		if _, err := DecodeRecord(b); (err == nil) != (len(r.Key) == 0) {
+			t.Fatalf("a record with a key of %d bytes is read as a block: %v", len(r.Key), err)
+		}
 		if j, err := r.Open(); err == nil {
 			checkOpens(t, j)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"godwit/api"
+	"godwit/blocks/seal"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -55,18 +56,35 @@ func TestContentRefusesOtherBytes(t *testing.T) {
 // result has outputs of those names, each with its name as content.
 func served(t *testing.T, patterns []string, names ...string) (*api.Client, task.JobID) {
 	t.Helper()
+	return servedUnder(t, nil, nil, patterns, names...)
+}
+
+// servedUnder is served of a job that is sealed under a key; the node says that it has the
+// other. With none the job is not sealed.
+func servedUnder(t *testing.T, under, said []byte, patterns []string, names ...string) (*api.Client, task.JobID) {
+	t.Helper()
+	sealer, err := seal.New(under)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var commitment []byte
+	if len(under) > 0 {
+		commitment = task.KeyCommitment(under)
+	}
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	rec, err := task.SignJob(&task.Job{
 		Name: "test", Overlay: "commons", Module: task.RawCID([]byte("module")), Outputs: patterns, Memory: 1 << 20,
 		Replicas: 1, Submitted: task.At(time.Unix(1e9, 0)), Nonce: make([]byte, task.NonceSize), Sweep: task.Sweep{Repeat: 1},
+		Sealed: commitment,
 	}, key)
 	if err != nil {
 		t.Fatal(err)
 	}
+	rec.Key = said
 	r := task.Result{Task: task.TaskID{Job: rec.ID()}, Outcome: task.Completed}
 	for _, name := range names {
-		r.Outputs = append(r.Outputs, task.Output{Name: name, CID: task.RawCID([]byte(name)), Size: int64(len(name)),
-			Inline: []byte(name)})
+		b := sealer.SealFile([]byte(name))
+		r.Outputs = append(r.Outputs, task.Output{Name: name, CID: task.RawCID(b), Size: int64(len(b)), Inline: b})
 	}
 	if err := r.Sign(key); err != nil {
 		t.Fatal(err)
@@ -97,6 +115,24 @@ func served(t *testing.T, patterns []string, names ...string) (*api.Client, task
 	client := api.Dial(dir)
 	t.Cleanup(client.Close)
 	return client, rec.ID()
+}
+
+// What a sealed job's tasks have put out is opened, with the key that the node has of it, and
+// with no other.
+func TestCollectSealed(t *testing.T) {
+	key, other := bytes.Repeat([]byte{1}, task.KeySize), bytes.Repeat([]byte{2}, task.KeySize)
+	for name, said := range map[string][]byte{"its key": key, "another": other, "none": nil} {
+		client, id := servedUnder(t, key, said, []string{"stdout", "*.txt"}, "a.txt", "stdout")
+		dir := t.TempDir()
+		var shown bytes.Buffer
+		_, err := Print(t.Context(), &shown, client, id, dir)
+		if good := name == "its key"; (err == nil) != good || (shown.String() == "stdout") != good {
+			t.Errorf("with %s: printed %q, %v", name, shown.String(), err)
+		}
+		if b, err := os.ReadFile(filepath.Join(dir, "a.txt")); name == "its key" && (err != nil || string(b) != "a.txt") {
+			t.Errorf("written is %q, %v", b, err)
+		}
+	}
 }
 
 // TestCollectKeepsToTheJob: what a worker calls its outputs decides about no file that the
