@@ -358,6 +358,27 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// TestNothingDrawsUnlessTagged: what draws pictures is not linked into the binary that
+// volunteers run, but with the tag plot.
+func TestNothingDrawsUnlessTagged(t *testing.T) {
+	tagged := 0
+	for _, f := range load(t) {
+		draws := slices.ContainsFunc(f.ast.Imports, func(imp *ast.ImportSpec) bool {
+			return strings.HasPrefix(imp.Path.Value, `"gonum.org/v1/plot`)
+		})
+		if !draws {
+			continue
+		}
+		tagged++
+		if len(f.ast.Comments) == 0 || f.ast.Comments[0].List[0].Text != "//go:build plot" {
+			t.Errorf("%s: draws, and does not begin with //go:build plot", f.path)
+		}
+	}
+	if tagged == 0 {
+		t.Error("no file draws: has the library another name?")
+	}
+}
+
 func (r rule) forbids(p string) string {
 	own, isOwn := strings.CutPrefix(p, module+"/")
 	switch {

@@ -160,6 +160,9 @@ func (f *Options) Run(out, log io.Writer, what string) error {
 		return err
 	}
 	if f.Plot != "" {
+		if err := plot.Able(); err != nil {
+			return err
+		}
 		if err := os.MkdirAll(f.Plot, 0o777); err != nil {
 			return failure.Usage("name a directory that can be written", "--plot: %w", err)
 		}
