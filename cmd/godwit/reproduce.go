@@ -59,7 +59,7 @@ Schedulers, with their parameters:
 		", ")+" (repeatable); a file or directory that godwit trace info reads")
 	fl.StringSliceVar(&f.Only, "experiment", nil, "only these, with commas between them")
 	fl.StringVar(&f.Schedulers, "schedulers", "", "compare these, of simpetek, with commas between them")
-	fl.StringVar(&f.Plot, "plot", "", "draw figures like the published ones into this `DIR`, as SVG (a build with -tags plot)")
+	fl.StringVar(&f.Plot, "plot", "", "draw figures like the published ones into this `DIR`, as SVG (with -tags plot)")
 	fl.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0),
 		"how many runs go on at once; what comes out does not depend on it")
 	fl.Uint64Var(&f.Seed, "seed", 1, "first seed of everything random")
