@@ -14,12 +14,14 @@ import (
 func newReproduce() *cobra.Command {
 	var f published.Options
 	cmd := &cobra.Command{
-		Use:   "reproduce zhang | mgst | simpetek | koala | policies | all",
+		Use:   "reproduce zhang | mgst | simpetek | koala | trust | policies | all",
 		Short: "Run published experiments again: published beside obtained, with a verdict on each figure",
 		Long: `Run published experiments again and print what was published, what is obtained and
 a verdict on each figure. The publications are listed below, with their experiments;
-all is all there are. reproduce policies compares the default policies with
-published ones.
+all is all there are. trust is no publication: it holds audits of simulated workers
+against what the formulas say, which stands in the column of what was published.
+Nodes make no audits yet.
+reproduce policies compares the default policies with published ones.
 
 Verdicts:
   equal          the same, to the digits printed

@@ -187,6 +187,10 @@ var rules = map[string]rule{
 
 	"reproduce/koala/shares": {core: true, own: []string{"internal/heap", "scheduler/share"}},
 
+	"reproduce/trust": {core: true, own: []string{"credibility", "reproduce"}},
+
+	"credibility": {core: true},
+
 	"reproduce/policies": {core: true, own: []string{"trace", "sim", "reproduce"}},
 
 	"internal/spectable": {},
@@ -233,6 +237,7 @@ var rules = map[string]rule{
 	"lab/backtest": {own: []string{"internal/failure", "lab/plot", "lab/table", "lab/traces", "predictor", "trace"}},
 
 	"lab/published": {own: []string{"reproduce/koala", "reproduce/mgst", "reproduce/policies", "reproduce/simpetek",
+		"reproduce/trust",
 		"reproduce/zhang", "internal/failure", "internal/spec", "lab/plot", "lab/progress", "lab/table", "lab/traces",
 		"reproduce", "sim/scenario", "trace"}},
 
