@@ -66,7 +66,7 @@ did not simply run.`,
 	c.add(cmd)
 	cmd.Flags().BoolVar(&f.all, "tasks", false, "list all tasks of which anything is known, however many")
 	cmd.Flags().Uint64Var(&f.index, "task", 0, "tell the story of the task of this `INDEX` only")
-	cmd.Flags().StringVar(&f.picture, "plot", "", "draw where tasks ran in this `FILE`, .png or .svg")
+	cmd.Flags().StringVar(&f.picture, "plot", "", "draw where tasks ran in this `FILE`, .png or .svg (with -tags plot)")
 	cmd.MarkFlagsMutuallyExclusive("tasks", "task")
 	return cmd
 }

@@ -14,12 +14,14 @@ import (
 func newReproduce() *cobra.Command {
 	var f published.Options
 	cmd := &cobra.Command{
-		Use:   "reproduce zhang | mgst | simpetek | koala | policies | all",
+		Use:   "reproduce zhang | mgst | simpetek | koala | trust | policies | all",
 		Short: "Run published experiments again: published beside obtained, with a verdict on each figure",
 		Long: `Run published experiments again and print what was published, what is obtained and
 a verdict on each figure. The publications are listed below, with their experiments;
-all is all there are. reproduce policies compares the default policies with
-published ones.
+all is all there are. trust is no publication: it holds audits of simulated workers
+against what the formulas say, which stands in the column of what was published.
+Nodes make no audits yet.
+reproduce policies compares the default policies with published ones.
 
 Verdicts:
   equal          the same, to the digits printed
@@ -59,7 +61,7 @@ Schedulers, with their parameters:
 		", ")+" (repeatable); a file or directory that godwit trace info reads")
 	fl.StringSliceVar(&f.Only, "experiment", nil, "only these, with commas between them")
 	fl.StringVar(&f.Schedulers, "schedulers", "", "compare these, of simpetek, with commas between them")
-	fl.StringVar(&f.Plot, "plot", "", "draw figures like the published ones into this `DIR`, as SVG")
+	fl.StringVar(&f.Plot, "plot", "", "draw figures like the published ones into this `DIR`, as SVG (with -tags plot)")
 	fl.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0),
 		"how many runs go on at once; what comes out does not depend on it")
 	fl.Uint64Var(&f.Seed, "seed", 1, "first seed of everything random")

@@ -41,7 +41,7 @@ Predictors:
 	fl.Float64Var(&f.Threshold, "threshold", 0.5,
 		"an exit counts as predicted below this probability (1: the rule of PSPP)")
 	fl.BoolVar(&f.Censor, "censor", false, "ask nothing whose answer nobody watched, and cut stays off there")
-	fl.StringVar(&f.Plot, "plot", "", "draw the reliability diagram into this .png or .svg file")
+	fl.StringVar(&f.Plot, "plot", "", "draw the reliability diagram into this .png or .svg file (with -tags plot)")
 	fl.BoolVar(&f.JSON, "json", false, "print JSON, one object per predictor")
 	return cmd
 }

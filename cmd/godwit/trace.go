@@ -75,7 +75,7 @@ func newTraceInfo() *cobra.Command {
 	}
 	addTrace(&from, cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().StringVar(&picture, "plot", "", "draw the statistics to this file, .png or .svg")
+	cmd.Flags().StringVar(&picture, "plot", "", "draw the statistics to this file, .png or .svg (with -tags plot)")
 	return cmd
 }
 

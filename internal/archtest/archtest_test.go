@@ -189,6 +189,10 @@ var rules = map[string]rule{
 
 	"reproduce/koala/shares": {core: true, own: []string{"internal/heap", "scheduler/share"}},
 
+	"reproduce/trust": {core: true, own: []string{"credibility", "reproduce"}},
+
+	"credibility": {core: true},
+
 	"reproduce/policies": {core: true, own: []string{"trace", "sim", "reproduce"}},
 
 	"internal/spectable": {},
@@ -235,6 +239,7 @@ var rules = map[string]rule{
 	"lab/backtest": {own: []string{"internal/failure", "lab/plot", "lab/table", "lab/traces", "predictor", "trace"}},
 
 	"lab/published": {own: []string{"reproduce/koala", "reproduce/mgst", "reproduce/policies", "reproduce/simpetek",
+		"reproduce/trust",
 		"reproduce/zhang", "internal/failure", "internal/spec", "lab/plot", "lab/progress", "lab/table", "lab/traces",
 		"reproduce", "sim/scenario", "trace"}},
 
@@ -357,6 +362,27 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s: %s imports %q: %s", f.at(imp), f.room, p, problem)
 			}
 		}
+	}
+}
+
+// TestNothingDrawsUnlessTagged: what draws pictures is not linked into the binary that
+// volunteers run, but with the tag plot.
+func TestNothingDrawsUnlessTagged(t *testing.T) {
+	tagged := 0
+	for _, f := range load(t) {
+		draws := slices.ContainsFunc(f.ast.Imports, func(imp *ast.ImportSpec) bool {
+			return strings.HasPrefix(imp.Path.Value, `"gonum.org/v1/plot`)
+		})
+		if !draws {
+			continue
+		}
+		tagged++
+		if len(f.ast.Comments) == 0 || f.ast.Comments[0].List[0].Text != "//go:build plot" {
+			t.Errorf("%s: draws, and does not begin with //go:build plot", f.path)
+		}
+	}
+	if tagged == 0 {
+		t.Error("no file draws: has the library another name?")
 	}
 }
 

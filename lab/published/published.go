@@ -20,6 +20,7 @@ import (
 	"godwit/reproduce/koala"
 	"godwit/reproduce/mgst"
 	"godwit/reproduce/simpetek"
+	"godwit/reproduce/trust"
 	"godwit/reproduce/zhang"
 	"godwit/trace"
 )
@@ -46,6 +47,8 @@ var publications = []struct {
 	{"simpetek", `G. Karaduman's MSc thesis on the scheduler of Sim-PETEK, 2010`, simpetek.Experiments},
 	{"koala", `B. Grundeken, "Adding Cycle Scavenging Support to the Koala Grid Resource Manager", MSc thesis, 2009`,
 		koala.Experiments},
+	{"trust", "no publication: what audits are computed to do, beside what they do to simulated workers",
+		trust.Experiments},
 }
 
 // experimentsOf returns the experiments of a publication, or of all; nil if there is
@@ -60,7 +63,7 @@ func experimentsOf(name string) []reproduce.Experiment {
 	return out
 }
 
-const sayReproduce = "say `godwit reproduce zhang`, mgst, simpetek, koala, or all"
+const sayReproduce = "say `godwit reproduce zhang`, mgst, simpetek, koala, trust, or all"
 
 // Experiments lists the publications with their experiments, for help.
 func Experiments() string {
@@ -85,7 +88,7 @@ func (f *Options) selected(what string) ([]reproduce.Experiment, error) {
 		return nil, failure.Usage(sayReproduce, "which publication's experiments?")
 	case len(all) == 0:
 		return nil, failure.Usage(sayReproduce,
-			"there are no experiments of %q: there are those of zhang, mgst, simpetek and koala", what)
+			"there are no experiments of %q: there are those of zhang, mgst, simpetek, koala and trust", what)
 	case f.Workers < 1 || f.Workers > mostWorkers:
 		return nil, failure.Usage("leave it out for one a core", "--workers %d: there can be 1 to %d", f.Workers, mostWorkers)
 	case len(f.Traces) > 0 && what != "zhang" && what != "all":
@@ -160,6 +163,9 @@ func (f *Options) Run(out, log io.Writer, what string) error {
 		return err
 	}
 	if f.Plot != "" {
+		if err := plot.Able(); err != nil {
+			return err
+		}
 		if err := os.MkdirAll(f.Plot, 0o777); err != nil {
 			return failure.Usage("name a directory that can be written", "--plot: %w", err)
 		}

@@ -1,3 +1,5 @@
+//go:build plot
+
 package report
 
 import (
@@ -11,15 +13,6 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"godwit/sim"
-)
-
-// A Format is of a picture.
-type Format string
-
-// The formats.
-const (
-	PNG Format = "png"
-	SVG Format = "svg"
 )
 
 // The size of one chart in a picture, and the space around it.

@@ -1,11 +1,11 @@
-// Package plot draws charts as PNG and SVG files.
+//go:build plot
+
 package plot
 
 import (
 	"bytes"
 	"fmt"
 	"image/color"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,34 +16,10 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
-
-	"godwit/internal/failure"
 )
 
-// A Chart is one diagram of a picture.
-type Chart struct {
-	Title, X, Y string
-	LogX        bool // points with x <= 0 are left out
-	FromZero    bool // the y axis begins at 0
-	Curves      []Curve
-}
-
-// A Curve is what a chart shows under one name. Its y values belong to the x
-// values of the same index.
-type Curve struct {
-	Name string // "": not in the legend
-	As   Style
-	X, Y []float64
-}
-
-// A Style is how a curve is drawn.
-type Style int
-
-const (
-	Line  Style = iota // from point to point
-	Steps              // each value holds to the next point
-	Bars               // a bar at each x; all curves of a chart have the same x then
-)
+// Able reports with nil that this binary draws.
+func Able() error { return nil }
 
 // Palette tells curves apart also for the colour-blind (Okabe and Ito 2008).
 var Palette = []color.Color{
@@ -56,19 +32,6 @@ const (
 	Width  = 6.5 * vg.Inch
 	Height = 4 * vg.Inch
 )
-
-// CheckName checks that a picture can be written under a name, before the work
-// for it is done; the empty name asks for none.
-func CheckName(path string) error {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".png", ".svg":
-		return nil
-	}
-	if path == "" {
-		return nil
-	}
-	return failure.Usage("name a file that ends in .png or .svg", "no format of pictures belongs to %s", path)
-}
 
 // Save writes charts, two in a row, as PNG or SVG by the file's ending.
 func Save(path string, charts ...Chart) error {
@@ -201,6 +164,3 @@ func (v Curve) points(logX bool) plotter.XYs {
 	}
 	return out
 }
-
-// Finite reports whether x is neither infinite nor NaN.
-func Finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -1,0 +1,84 @@
+package credibility
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var day0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func TestCreditFades(t *testing.T) {
+	var c Credit
+	if c.Right(day0) != 0 {
+		t.Errorf("one that nobody met has %g", c.Right(day0))
+	}
+	c.Confirm(24, 24, day0)
+	c.Confirm(6, 24, day0)
+	c.Confirm(0, 24, day0.Add(time.Hour)) // nothing was audited: nothing happened
+	if got := c.Right(day0); got != 1.25 {
+		t.Errorf("a task and a quarter count %g", got)
+	}
+	if got := c.Right(day0.Add(HalfLife)); math.Abs(got-.625) > 1e-12 {
+		t.Errorf("after a half-life %g", got)
+	}
+	c.Confirm(24, 24, day0.Add(HalfLife))
+	if got := c.Right(day0.Add(2 * HalfLife)); math.Abs(got-.8125) > 1e-12 {
+		t.Errorf("after another %g", got)
+	}
+}
+
+// Confirming often or seldom is the same: credit fades by time alone.
+func TestCreditProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var c Credit
+		want, at := 0.0, day0
+		for range rapid.IntRange(1, 20).Draw(t, "audits") {
+			n := rapid.IntRange(1, 32).Draw(t, "n")
+			m := rapid.IntRange(0, n).Draw(t, "m")
+			hours := rapid.IntRange(0, 5000).Draw(t, "hours")
+			wait := time.Duration(hours) * time.Hour
+			want *= math.Exp2(-float64(wait) / float64(HalfLife))
+			want += float64(m) / float64(n)
+			at = at.Add(wait)
+			c.Confirm(m, n, at)
+		}
+		if got := c.Right(at); math.Abs(got-want) > 1e-9*max(1, want) {
+			t.Fatalf("%g, want %g", got, want)
+		}
+	})
+}
+
+func TestRefusals(t *testing.T) {
+	var c Credit
+	c.Confirm(1, 1, day0)
+	for i := range 2 * MostRefusals {
+		if again, want := c.Refuse(), (i+1)%MostRefusals == 0; again != want {
+			t.Errorf("refusal %d: %v", i+1, again)
+		}
+	}
+	if c.Right(day0) != 0 || c.Refusals != 0 {
+		t.Errorf("%+v after as many refusals as make it begin anew", c)
+	}
+}
+
+func TestPraise(t *testing.T) {
+	for _, tt := range []struct {
+		what   string
+		own    float64
+		others []Praise
+		want   float64
+	}{
+		{"nobody speaks", 5, nil, 5},
+		{"a stranger's praise", 0, []Praise{{1, 1e9}}, 10},
+		{"at most as much again, and ten", 50, []Praise{{1, 1e9}, {1, 1e9}}, 110},
+		{"as far as one counts", 50, []Praise{{.5, 20}, {0, 100}}, 60},
+		{"nobody takes away", 50, []Praise{{1, -30}, {-1, 30}, {math.NaN(), 1}}, 50},
+	} {
+		if got := With(tt.own, tt.others); got != tt.want {
+			t.Errorf("%s: %g, want %g", tt.what, got, tt.want)
+		}
+	}
+}
