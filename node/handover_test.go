@@ -107,12 +107,13 @@ func handOverSwarm(t *testing.T) (*swarm, overlay.ID, map[*peer]*atomic.Pointer[
 	return s, lab, traps
 }
 
-// submitSaving hands in a job whose tasks are saved every so often.
+// submitSaving hands in a job whose tasks are saved every so often, sealed as in a closed
+// overlay. Those of open ones are handed over in package exec.
 func (p *peer) submitSaving(lab overlay.ID, tasks int, work, every time.Duration) task.JobID {
 	p.s.t.Helper()
 	sub := sleepJob(p.s.t, p.Node, tasks, work)
 	sub.File.Checkpoint.Every = every
-	sub.Overlay = string(lab)
+	sub.Overlay, sub.Key = string(lab), newKey()
 	id, err := p.Submit(context.Background(), sub)
 	if err != nil {
 		p.s.t.Fatal(err)
