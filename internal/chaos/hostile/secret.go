@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -27,24 +29,59 @@ func (f *field) moduleName() (name, error) {
 
 // reads reports whether a node gives a block to a stranger.
 func (s *stranger) reads(ctx context.Context, from task.PeerID, n name) bool {
+	_, ok := s.read(ctx, from, n)
+	return ok
+}
+
+// read returns a block that a node gives to a stranger.
+func (s *stranger) read(ctx context.Context, from task.PeerID, n name) (b []byte, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	stream, end, err := s.host.AskBlocks(ctx, from)
 	if err != nil {
-		return false
+		return nil, false
 	}
 	defer end()
 	_ = stream.SetReadDeadline(time.Now().Add(5 * time.Second))
 	if _, err := stream.Write(append(binary.AppendUvarint(nil, uint64(len(n))), n[:]...)); err != nil {
-		return false
+		return nil, false
 	}
 	r := bufio.NewReader(stream)
 	const here = 0
 	if status, err := r.ReadByte(); err != nil || status != here {
-		return false
+		return nil, false
 	}
-	b, err := wire.ReadFrame(r, wire.MaxBlock, nil)
-	return err == nil && nameOf(n[1], b) == n
+	b, err = wire.ReadFrame(r, wire.MaxBlock, nil)
+	return b, err == nil && nameOf(n[1], b) == n
+}
+
+// inputOf is the block of a closed overlay's job's only input, as an insider finds it in the
+// record.
+func (f *field) inputOf(ctx context.Context, job name) (input name, err error) {
+	s, err := f.stranger(ctx, insider)
+	if err != nil {
+		return input, err
+	}
+	err = errors.New("no node gives the record to an insider")
+	for _, n := range f.nodes {
+		b, ok := s.read(ctx, n.Peer(), job)
+		if !ok {
+			continue
+		}
+		rec, err := task.DecodeRecord(b)
+		if err != nil {
+			return input, err
+		}
+		spec, err := rec.Open()
+		if err != nil {
+			return input, err
+		}
+		if len(spec.Inputs) != 1 {
+			return input, fmt.Errorf("the job has %d inputs", len(spec.Inputs))
+		}
+		return nameFrom(spec.Inputs[0].CID)
+	}
+	return input, err
 }
 
 func playSecrets(ctx context.Context, f *field, row *Row) error {
@@ -61,7 +98,14 @@ func playSecrets(ctx context.Context, f *field, row *Row) error {
 	if err != nil {
 		return err
 	}
-	blocks := []name{id, nameOf(rawCodec, secret)}
+	input, err := f.inputOf(ctx, id)
+	if err != nil {
+		return err
+	}
+	blocks := []name{id, input}
+	if input == nameOf(rawCodec, secret) {
+		row.broke("an input of a closed overlay's job is not sealed")
+	}
 	r, err := f.readers(ctx, row, job.id, blocks)
 	if err != nil {
 		return err
