@@ -59,7 +59,7 @@ type EnvVar struct {
 type FileRef struct {
 	Name string `cbor:"1,keyasint"`
 	CID  CID    `cbor:"2,keyasint"` // UnixFS
-	Size int64  `cbor:"3,keyasint"` // bytes
+	Size int64  `cbor:"3,keyasint"` // bytes, as it is stored: see Job.Sealed
 }
 
 // Checkpoint says how often a task's state is saved. The zero value is "auto".

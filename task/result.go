@@ -13,7 +13,7 @@ import (
 type Output struct {
 	Name string `cbor:"1,keyasint" json:"name"` // "stdout", "stderr" or a path under the sandbox's root
 	CID  CID    `cbor:"2,keyasint" json:"cid"`  // UnixFS, as `ipfs add --cid-version=1` gives
-	Size int64  `cbor:"3,keyasint" json:"size"` // bytes
+	Size int64  `cbor:"3,keyasint" json:"size"` // bytes, sealed if the job is
 	// Inline is the content itself where it is at most MaxInline bytes; then
 	// the CID is of these bytes and there is no block to fetch. An output of
 	// no bytes has no Inline and no block either.
