@@ -228,6 +228,8 @@ var rules = map[string]rule{
 	"lab/timeline": {own: []string{"lab/plot", "lab/table", "scheduler/message", "task"},
 		outside: []string{"gonum.org/v1/plot"}},
 
+	"lab/audit": {own: []string{"api", "blocks", "lab/submission", "sandbox", "scheduler/message", "task"}},
+
 	"lab/submission": {own: []string{"api", "blocks", "internal/failure", "lab/files", "lab/progress", "lab/table",
 		"sandbox", "scheduler/message", "task"}},
 
