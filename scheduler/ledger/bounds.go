@@ -23,9 +23,14 @@ func (l *AttemptLog) bounded() bool {
 // says before their copies of its row meet. What more of them bring is done again.
 const sides = 2
 
+// most are how many results and failures a row of a job with that rule may have.
+func (r *Row) most(rule Rule) (results, failures int) {
+	return sides*rule.Most() + len(r.Voided), sides * (rule.Retries + 1)
+}
+
 // bound checks that a row of a job with that rule can be told others and kept.
 func (r *Row) bound(rule Rule) error {
-	results, failures := sides*rule.Most()+len(r.Voided), sides*(rule.Retries+1)
+	results, failures := r.most(rule)
 	if len(r.Results) > results || len(r.Failures) > failures {
 		return fmt.Errorf("%d results and %d failures of a task, the job allows for %d and %d", len(r.Results),
 			len(r.Failures), results, failures)
@@ -78,7 +83,9 @@ func (r *Row) HasRoom(res *task.Result, rule Rule) bool {
 	if len(r.Results)+len(r.Failures) == 0 {
 		return true
 	}
-	if len(r.Results) > sides*rule.Most()+len(r.Voided) || len(r.Failures) > sides*(rule.Retries+1) {
+	results, failures := r.most(rule)
+	if res.Outcome == task.Completed && len(r.Results) >= results ||
+		res.Outcome.OwnFault() && len(r.Failures) >= failures {
 		return false
 	}
 	n := restBytes + ResultBytes(res)
