@@ -60,10 +60,12 @@ func (r *Row) Take(o *Row, rule Rule) (changed bool, err error) {
 	return true, nil
 }
 
-// What a row takes beside its results, and a result beside its outputs, at most, in bytes,
-// if it is of a result that verifies: names, numbers, signatures, and 32 lines of log.
+// What a row takes beside its results and what is void, each of these beside its worker's
+// name, and a result beside its outputs, at most, in bytes, if it is of a result that
+// verifies: names, numbers, signatures, and 32 lines of log.
 const (
 	restBytes   = 256 << 10
+	voidBytes   = 32
 	resultBytes = 700 + task.MaxMessage
 	outputBytes = 100
 )
@@ -94,6 +96,9 @@ func (r *Row) HasRoom(res *task.Result, rule Rule) bool {
 	}
 	for i := range r.Failures {
 		n += ResultBytes(&r.Failures[i].Result)
+	}
+	for i := range r.Voided {
+		n += voidBytes + len(r.Voided[i].Worker)
 	}
 	return n <= MaxPairBytes
 }

@@ -121,18 +121,22 @@ func TestRoomEnds(t *testing.T) {
 	}
 }
 
-// TestRoomBesideResults: a full log leaves as much room for results as there is said to be.
+// TestRoomBesideResults: a full log and all that may be void leave as much room for results as
+// there is said to be.
 func TestRoomBesideResults(t *testing.T) {
 	rule := Rule{Replicas: 2}
 	var row Row
 	for k := range byte(2) {
-		row.AddResult(Attempt{1, uint64(k)}, large(string('a'+k), k, task.MaxOutputs, task.MaxInline, 0))
+		row.AddResult(Attempt{1, uint64(k)}, large(string('a'+k), k, 800, task.MaxInline, 0))
 	}
 	for k := range uint64(MaxLog) {
 		row.Note(AttemptLog{Attempt: Attempt{1, k}, Worker: "w", Reason: strings.Repeat("r", task.MaxMessage)})
 	}
+	for k := range MaxResults {
+		row.addVoid(VoidName{Worker: task.PeerID(fmt.Sprintf("%060d", k))})
+	}
 	fits := 0
-	for n := 0; n < task.MaxOutputs; n += 3 {
+	for n := 0; n < task.MaxOutputs; n += 5 {
 		both, news := row, large("c", 9, n, task.MaxInline, 0)
 		if !both.HasRoom(&news, rule) {
 			continue
@@ -143,7 +147,7 @@ func TestRoomBesideResults(t *testing.T) {
 		}
 		fits = n
 	}
-	if fits == 0 || fits+3 >= task.MaxOutputs {
+	if fits == 0 || fits+5 >= task.MaxOutputs {
 		t.Errorf("at most %d outputs fit: this looks at no bound", fits)
 	}
 }
