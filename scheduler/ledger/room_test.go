@@ -136,7 +136,7 @@ func TestRoomBesideResults(t *testing.T) {
 		row.addVoid(VoidName{Worker: task.PeerID(fmt.Sprintf("%060d", k))})
 	}
 	fits := 0
-	for n := 0; n < task.MaxOutputs; n += 5 {
+	for n := 0; n < task.MaxOutputs; n += 20 {
 		both, news := row, large("c", 9, n, task.MaxInline, 0)
 		if !both.HasRoom(&news, rule) {
 			continue
@@ -147,7 +147,7 @@ func TestRoomBesideResults(t *testing.T) {
 		}
 		fits = n
 	}
-	if fits == 0 || fits+5 >= task.MaxOutputs {
+	if fits == 0 || fits+20 >= task.MaxOutputs {
 		t.Errorf("at most %d outputs fit: this looks at no bound", fits)
 	}
 }
