@@ -48,7 +48,8 @@ func TestPairsCovered(t *testing.T) {
 	// Task 0 failed and is delivered, 1 is done, 2 has failed for good, 3 failed once, of 4 and 5 nothing is known.
 	j.Facts = *said(t, rec.ID(), 1, 2, ledger.Set{{From: 0, To: 1}})
 	j.Facts.Done, j.Facts.Failed = nil, j.Facts.Done
-	j.Rows = map[uint64]*ledger.Row{0: rowOf(0, 3, false), 1: rowOf(1, 0, true), 2: rowOf(2, 3, false), 3: rowOf(3, 1, false)}
+	j.Rows = map[uint64]*ledger.Row{0: rowOf(0, 3, false), 1: rowOf(1, 0, true), 2: rowOf(2, 3, false),
+		3: rowOf(3, 1, false)}
 	pair := func(i uint64, row *ledger.Row) message.Pair {
 		return message.Pair{Key: ledger.RowKey(id(i)), Value: schedtest.Encoded(t, row)}
 	}
@@ -175,6 +176,8 @@ func TestRowsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	failure := trap(t, 9, id)
+	worse := failure
+	worse.Message = "another"
 	done := func(r task.Result) *ledger.Row { return &ledger.Row{Results: []task.Result{r}} }
 	failed := func(r task.Result) *ledger.Row { return &ledger.Row{Failures: []ledger.Failure{{Result: r}}} }
 	for name, tt := range map[string]struct {
@@ -193,7 +196,7 @@ func TestRowsTold(t *testing.T) {
 		"a failure as a run":    {done(failure), nil, "a result of task", "a result of task"},
 		"a run as a failure":    {failed(good), nil, "a result of task", "a result of task"},
 		"changed since":         {done(changed), nil, "signature", "signature"},
-		"failed, changed since": {failed(changed), nil, "a result of task", "a result of task"},
+		"failed, changed since": {failed(worse), nil, "signature", "signature"},
 		"more than was asked":   {done(extra), nil, ".bashrc", "nothing shows"},
 	} {
 		for receipts, want := range map[bool]string{false: tt.want, true: tt.receipts} {
