@@ -103,6 +103,10 @@ func TestRetiredSince(t *testing.T) {
 	}
 	k.pass(time.Hour)
 	_, next := schedtest.Identity(7)
+	k.meets(next, 25, false)
+	if again := k.r.retired.jobs[id]; again.Since != first.Since || again.By != next {
+		t.Errorf("retired by a second it is as of %d, by %s", again.Since, again.By)
+	}
 	k.meets(next, 30, true)
 	if len(k.r.retired.jobs) != 0 {
 		t.Fatal("what a leader has it keep is retired")
