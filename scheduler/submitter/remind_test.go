@@ -119,6 +119,10 @@ func TestReminded(t *testing.T) {
 		if want := tt.want > 3; (said == 1) != want {
 			t.Errorf("%s: it is told %d times that another delivery begins", name, said)
 		}
+		b.bring(id, message.JobRunning, "a", 1) // known
+		if d, held := b.says(id); d != tt.want || !slices.Equal(held, set(1, 2)) {
+			t.Errorf("%s: at once it says %v in delivery %d, want %d", name, held, d, tt.want)
+		}
 		b.bring(id, message.JobRunning, "a", 2)
 		if d, held := b.says(id); d != tt.want || !slices.Equal(held, set(1, 3)) {
 			t.Errorf("%s: in delivery %d it says %v, want %d", name, d, held, tt.want)
