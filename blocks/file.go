@@ -57,7 +57,12 @@ func CIDOfBytes(data []byte) (task.CID, error) {
 	if len(data) <= chunkBytes {
 		return textOf(cidOf(cid.Raw, data)), nil
 	}
-	c, err := layout(context.Background(), bytes.NewReader(data), discard{})
+	return CIDOf(context.Background(), bytes.NewReader(data))
+}
+
+// CIDOf is CIDOfBytes of what r holds, which is read once and not held in memory.
+func CIDOf(ctx context.Context, r io.Reader) (task.CID, error) {
+	c, err := layout(ctx, r, discard{})
 	if err != nil {
 		return "", fmt.Errorf("blocks: hashing a file: %w", err)
 	}

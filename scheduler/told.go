@@ -103,8 +103,14 @@ func covers(j *ledger.Job, p message.Pair) bool {
 		return err == nil && j.Facts.Covers(f)
 	}
 	i, row, err := decodeRow(j, p)
-	if err != nil || j.Verdict(i) != ledger.Open {
+	if err != nil || j.Delivered(i) {
 		return err == nil
+	}
+	switch j.Verdict(i) {
+	case ledger.Done:
+		return true
+	case ledger.Failed: // a run that completed may still change that, and nothing else
+		row.Failures, row.Best = nil, nil
 	}
 	ours := ledger.Row{}
 	if known := j.Rows[i]; known != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -75,13 +74,9 @@ func runAlone(ctx context.Context, t sandbox.Task, h *hopFlags) (j journey, err 
 		return j, fmt.Errorf("making a scratch directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	cache := scratch
-	if dir, err := os.UserCacheDir(); err == nil {
-		cache = filepath.Join(dir, "godwit", "compiled")
-	}
 	var pools []*sandbox.Pool
 	for _, c := range append([][]string{command}, h.engines()...) {
-		p := sandbox.NewPool(sandbox.Config{Command: c, CacheDir: cache, ScratchDir: scratch, MaxIdle: -1})
+		p := sandbox.NewPool(sandbox.Config{Command: c, CacheDir: compiledCache(scratch), ScratchDir: scratch, MaxIdle: -1})
 		defer func() { err = errors.Join(err, p.Close()) }()
 		pools = append(pools, p)
 	}

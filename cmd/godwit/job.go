@@ -22,6 +22,7 @@ type jobFlags struct {
 	index   uint64
 	one     bool // only the task of that index
 	picture string
+	audit   int // tasks to run again; 0: none
 }
 
 func newJob() *cobra.Command {
@@ -32,13 +33,24 @@ func newJob() *cobra.Command {
 		Short: "A job's tasks: where each ran, froze and moved, and what came of it",
 		Long: `A job's tasks: where each ran, from when to when, why it moved, and what came of it.
 Times are since the job's submission. Of a job of many tasks those are listed that
-did not simply run.`,
+did not simply run.
+
+With --audit some ended tasks run again on this machine, and what comes out is held
+against what their workers signed. A task gives the same on every machine, so a
+result that differs is wrong, or this machine errs. --task says which task. Exit code 4
+if a result differs.`,
+		Example: `  godwit job render
+  godwit job render --task 7
+  godwit job render --audit 20`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := plot.CheckName(f.picture); err != nil {
 				return err
 			}
 			f.one = cmd.Flags().Changed("task")
+			if cmd.Flags().Changed("audit") {
+				return withClient(&c, func(client *api.Client) error { return f.runAudit(cmd, client, args[0], c.json) })
+			}
 			return withClient(&c, func(client *api.Client) error {
 				st, err := f.ask(cmd.Context(), client, args[0])
 				if err != nil {
@@ -64,11 +76,19 @@ did not simply run.`,
 		},
 	}
 	c.add(cmd)
+	f.add(cmd)
+	return cmd
+}
+
+func (f *jobFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.all, "tasks", false, "list all tasks of which anything is known, however many")
 	cmd.Flags().Uint64Var(&f.index, "task", 0, "tell the story of the task of this `INDEX` only")
 	cmd.Flags().StringVar(&f.picture, "plot", "", "draw where tasks ran in this `FILE`, .png or .svg (with -tags plot)")
+	cmd.Flags().IntVar(&f.audit, "audit", 0,
+		"run `N` of the ended tasks again on this machine, drawn at random, and compare")
 	cmd.MarkFlagsMutuallyExclusive("tasks", "task")
-	return cmd
+	cmd.MarkFlagsMutuallyExclusive("audit", "tasks")
+	cmd.MarkFlagsMutuallyExclusive("audit", "plot")
 }
 
 // ask brings the job with the tasks that are told of.

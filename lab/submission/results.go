@@ -55,7 +55,7 @@ func collect(ctx context.Context, client *api.Client, ref, dir string, show io.W
 		done.Files++
 		return files.WriteNew(root, name, b)
 	}
-	err := eachTask(ctx, client, ref, func(spec *task.Job, sealer *seal.Sealer, t message.TaskSummary) error {
+	err := EachTask(ctx, client, ref, func(spec *task.Job, sealer *seal.Sealer, t message.TaskSummary) error {
 		if t.Failed && show == nil || len(t.Results) == 0 {
 			return nil
 		}
@@ -112,10 +112,10 @@ func taskDir(spec *task.Job, index uint64) string {
 	return fmt.Sprintf("%0*d", len(strconv.FormatUint(total-1, 10)), index)
 }
 
-// eachTask calls f for every ended task that the node holds, in order, after checking that
+// EachTask calls f for every ended task of a job that the node holds, in order, after checking that
 // it is the job's, that its outputs are such as the job asks for, and the workers'
-// signatures. What its outputs hold sealer opens.
-func eachTask(ctx context.Context, client *api.Client, ref string,
+// signatures. What its inputs and outputs hold sealer opens.
+func EachTask(ctx context.Context, client *api.Client, ref string,
 	f func(spec *task.Job, sealer *seal.Sealer, t message.TaskSummary) error) error {
 	var spec *task.Job
 	var sealer *seal.Sealer

@@ -23,9 +23,14 @@ func (l *AttemptLog) bounded() bool {
 // says before their copies of its row meet. What more of them bring is done again.
 const sides = 2
 
+// most are how many results and failures a row of a job with that rule may have.
+func (r *Row) most(rule Rule) (results, failures int) {
+	return sides*rule.Most() + len(r.Voided), sides * (rule.Retries + 1)
+}
+
 // bound checks that a row of a job with that rule can be told others and kept.
 func (r *Row) bound(rule Rule) error {
-	results, failures := sides*rule.Most()+len(r.Voided), sides*(rule.Retries+1)
+	results, failures := r.most(rule)
 	if len(r.Results) > results || len(r.Failures) > failures {
 		return fmt.Errorf("%d results and %d failures of a task, the job allows for %d and %d", len(r.Results),
 			len(r.Failures), results, failures)
@@ -55,10 +60,12 @@ func (r *Row) Take(o *Row, rule Rule) (changed bool, err error) {
 	return true, nil
 }
 
-// What a row takes beside its results, and a result beside its outputs, at most, in bytes,
-// if it is of a result that verifies: names, numbers, signatures, and 32 lines of log.
+// What a row takes beside its results and what is void, each of these beside its worker's
+// name, and a result beside its outputs, at most, in bytes, if it is of a result that
+// verifies: names, numbers, signatures, and 32 lines of log.
 const (
 	restBytes   = 256 << 10
+	voidBytes   = 32
 	resultBytes = 700 + task.MaxMessage
 	outputBytes = 100
 )
@@ -78,7 +85,9 @@ func (r *Row) HasRoom(res *task.Result, rule Rule) bool {
 	if len(r.Results)+len(r.Failures) == 0 {
 		return true
 	}
-	if len(r.Results) > sides*rule.Most()+len(r.Voided) || len(r.Failures) > sides*(rule.Retries+1) {
+	results, failures := r.most(rule)
+	if res.Outcome == task.Completed && len(r.Results) >= results ||
+		res.Outcome.OwnFault() && len(r.Failures) >= failures {
 		return false
 	}
 	n := restBytes + ResultBytes(res)
@@ -87,6 +96,9 @@ func (r *Row) HasRoom(res *task.Result, rule Rule) bool {
 	}
 	for i := range r.Failures {
 		n += ResultBytes(&r.Failures[i].Result)
+	}
+	for i := range r.Voided {
+		n += voidBytes + len(r.Voided[i].Worker)
 	}
 	return n <= MaxPairBytes
 }

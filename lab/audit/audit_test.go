@@ -1,0 +1,251 @@
+package audit
+
+import (
+	"context"
+	"crypto/ed25519"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"godwit/api"
+	"godwit/internal/noop"
+	"godwit/sandbox"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// TestMain lets the test binary be the sandbox of its tasks.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "sandbox" {
+		os.Exit(sandbox.Main(os.Stdin, os.Stdout))
+	}
+	os.Exit(m.Run())
+}
+
+var key = ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+
+// signed is a result of a task as a worker signs it.
+func signed(t *testing.T, id task.TaskID, outcome task.Outcome, stdout string) message.TaskSummary {
+	t.Helper()
+	return signedAs(t, id, outcome, []byte(stdout))
+}
+
+// signedAs is signed with the standard output as it is stored.
+func signedAs(t *testing.T, id task.TaskID, outcome task.Outcome, stdout []byte) message.TaskSummary {
+	t.Helper()
+	r := task.Result{Task: id, Outcome: outcome, CPU: time.Second, Outputs: []task.Output{
+		{Name: task.Stdout, CID: task.RawCID(stdout), Size: int64(len(stdout)), Inline: stdout}}}
+	if err := r.Sign(key); err != nil {
+		t.Fatal(err)
+	}
+	return message.TaskSummary{Index: id.Index, Failed: outcome != task.Completed, Results: []task.Result{r}}
+}
+
+// holder is a node with a job whose tasks do nothing, and with results of them: an honest
+// one, a lie, one whose end depends on the machine, another honest one. It gives other bytes
+// for the module where it lies.
+func holder(t *testing.T, lies bool) *api.Client {
+	t.Helper()
+	rec, err := task.SignJob(&task.Job{Name: "test", Overlay: "commons", Module: task.RawCID(noop.Module),
+		Outputs: []string{task.Stdout}, Memory: 1 << 20, Replicas: 1, Submitted: task.At(time.Unix(1e9, 0)),
+		Nonce: make([]byte, task.NonceSize), Sweep: task.Sweep{Repeat: 5}}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(i uint64) task.TaskID { return task.TaskID{Job: rec.ID(), Index: i} }
+	page, err := task.Encode(api.Results{Total: 5, Record: &rec, Tasks: []message.TaskSummary{
+		signed(t, of(0), task.Completed, ""), signed(t, of(1), task.Completed, "lie"), signed(t, of(2), task.TimedOut, ""),
+		signed(t, of(3), task.Completed, ""), {Index: 4, Failed: true, Reason: "given up unrun"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end, err := task.Encode(api.Results{Total: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	listener, err := net.Listen("unix", filepath.Join(dir, api.SocketName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/v1/files/") && lies:
+			w.Write(noop.Module[:20])
+		case strings.HasPrefix(r.URL.Path, "/v1/files/"):
+			w.Write(noop.Module)
+		case r.URL.Query().Get("from") == "0":
+			w.Write(page)
+		default:
+			w.Write(end)
+		}
+	})}
+	go srv.Serve(listener)
+	t.Cleanup(func() { srv.Close() })
+	client := api.Dial(dir)
+	t.Cleanup(client.Close)
+	return client
+}
+
+func auditor(t *testing.T, client *api.Client) *Auditor {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := func(interpreted bool) *sandbox.Pool {
+		p := sandbox.NewPool(sandbox.Config{Command: []string{exe, "sandbox"}, ScratchDir: t.TempDir(),
+			Interpret: func() bool { return interpreted }})
+		t.Cleanup(func() { p.Close() })
+		return p
+	}
+	return &Auditor{Compiled: pool(false), Interpreted: pool(true), Dir: t.TempDir(), Client: client}
+}
+
+func TestJob(t *testing.T) {
+	a := auditor(t, holder(t, false))
+	told := 0
+	a.Told = func(done, of int, _ uint64) {
+		if told++; done >= of {
+			t.Errorf("%d of %d", done, of)
+		}
+	}
+	found, of, err := a.Job(t.Context(), "any", 10, nil, rand.New(rand.NewPCG(1, 1)))
+	if err != nil || of != 4 || len(found) != 4 || told != 4 {
+		t.Fatalf("%d findings of %d, told %d times, %v", len(found), of, told, err)
+	}
+	want := []struct {
+		verdict Verdict
+		why     string
+	}{{Right, ""}, {Differs, "stdout has 0 bytes here, 3 by the result"}, {Open, "time limit"}, {Right, ""}}
+	for i, f := range found {
+		if f.Task != uint64(i) || f.Verdict != want[i].verdict || !strings.Contains(f.Why, want[i].why) ||
+			want[i].why == "" && f.Why != "" || f.There != time.Second || len(f.Workers) != 1 {
+			t.Errorf("task %d: %+v", i, f)
+		}
+	}
+}
+
+func TestOneTask(t *testing.T) {
+	index := uint64(1)
+	a := auditor(t, holder(t, false))
+	found, _, err := a.Job(t.Context(), "any", 1, &index, nil)
+	if err != nil || len(found) != 1 || found[0].Task != 1 || found[0].Verdict != Differs {
+		t.Errorf("%+v, %v", found, err)
+	}
+	index = 4 // nobody ran it
+	if found, _, err := a.Job(t.Context(), "any", 1, &index, nil); err != nil || len(found) != 0 {
+		t.Errorf("a task without a result: %+v, %v", found, err)
+	}
+	if err := Nothing(&index); !strings.HasPrefix(err.Error(), "task 4: ") {
+		t.Error(err)
+	}
+}
+
+// A node that gives another module accuses nobody.
+func TestOtherModule(t *testing.T) {
+	a := auditor(t, holder(t, true))
+	found, _, err := a.Job(t.Context(), "any", 4, nil, rand.New(rand.NewPCG(1, 1)))
+	if err == nil || len(found) != 0 || !strings.Contains(err.Error(), "the job names") {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// A faulty machine runs a task as another does, and then changes what came of it.
+type faulty struct {
+	Runner
+	change func(*sandbox.Report)
+}
+
+func (f faulty) Run(ctx context.Context, t sandbox.Task) (sandbox.Report, error) {
+	rep, err := f.Runner.Run(ctx, t)
+	f.change(&rep)
+	return rep, err
+}
+
+// A machine whose compiler and interpreter do not agree, or that cannot run the task, accuses
+// nobody either.
+func TestFaultyMachine(t *testing.T) {
+	says := func(text string) func(*sandbox.Report) {
+		return func(rep *sandbox.Report) { rep.Outputs = []sandbox.File{{Name: task.Stdout, Data: []byte(text)}} }
+	}
+	fails := func(rep *sandbox.Report) { rep.Outcome = task.HostError }
+	for _, tt := range []struct {
+		what                  string
+		compiled, interpreted func(*sandbox.Report)
+		verdict               Verdict
+		why                   string
+	}{
+		{"its compiler errs", says("x"), says(""), Open, "at odds with itself"},
+		{"it cannot run the task", fails, says(""), Open, "here it did not run to its end"},
+		{"it cannot interpret it", says("x"), fails, Open, "interpreted here it did not run to its end"},
+		{"both err alike", says("x"), says("x"), Differs, "stdout has 1 bytes here, 0 by the result"},
+	} {
+		a := auditor(t, holder(t, false))
+		a.Compiled, a.Interpreted = faulty{a.Compiled, tt.compiled}, faulty{a.Interpreted, tt.interpreted}
+		index := uint64(0) // whose result is right
+		found, _, err := a.Job(t.Context(), "any", 1, &index, nil)
+		if err != nil || len(found) != 1 || found[0].Verdict != tt.verdict || !strings.Contains(found[0].Why, tt.why) {
+			t.Errorf("%s: %+v, %v", tt.what, found, err)
+		}
+	}
+}
+
+// Each task is drawn as often as any other: within five standard deviations.
+func TestDraw(t *testing.T) {
+	const tasks, most, rounds = 20, 4, 20_000
+	var hits [tasks]int
+	rng := rand.New(rand.NewPCG(2, 2))
+	for range rounds {
+		d := draw{most: most, rng: rng}
+		for i := range uint64(tasks) {
+			d.see(message.TaskSummary{Index: i})
+		}
+		if d.seen != tasks || len(d.drawn) != most {
+			t.Fatalf("%d drawn of %d", len(d.drawn), d.seen)
+		}
+		for _, t := range d.drawn {
+			hits[t.Index]++
+		}
+	}
+	const want, sigma = rounds * most / tasks, 57
+	for i, h := range hits {
+		if h < want-5*sigma || h > want+5*sigma {
+			t.Errorf("task %d is drawn %d times, want about %d", i, h, want)
+		}
+	}
+}
+
+func TestDifference(t *testing.T) {
+	out := func(name, text string) task.Output {
+		return task.Output{Name: name, CID: task.RawCID([]byte(text)), Size: int64(len(text))}
+	}
+	of := func(outputs ...task.Output) *task.Result {
+		return &task.Result{Outcome: task.Completed, Outputs: outputs}
+	}
+	for _, tt := range []struct {
+		signed, here *task.Result
+		want         string
+	}{
+		{of(), &task.Result{Outcome: task.Trapped}, "it ended as trapped here, as completed by the result"},
+		{&task.Result{Outcome: task.ExitFailure, ExitCode: 3}, &task.Result{Outcome: task.ExitFailure, ExitCode: 4},
+			"it ended with exit code 4 here, with 3 by the result"},
+		{of(out("a", "x")), of(out("a", "y")), "a has other bytes here"},
+		{of(out("a", "x")), of(out("a", "yy")), "a has 2 bytes here, 1 by the result"},
+		{of(), of(out("a", "x")), "a is not among the result's outputs"},
+		{of(out("a", "x"), out("b", "x")), of(), "a is not written here, and 1 outputs more differ"},
+		{of(out("a", "x"), out("b", "x")), of(out("a", "y"), out("b", "x")), "a has other bytes here"},
+	} {
+		if got := difference(tt.signed, tt.here); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+		if tt.signed.Digest() == tt.here.Digest() {
+			t.Errorf("%q: the digests are equal", tt.want)
+		}
+	}
+}
