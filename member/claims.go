@@ -113,7 +113,8 @@ func (k knows) Submitter(id task.JobID) (task.PeerID, bool) {
 	if k.m.coordinator == nil {
 		return "", false
 	}
-	return k.m.coordinator.Submitter(id)
+	peer, _, known := k.m.coordinator.Submitter(id)
+	return peer, known
 }
 
 // Leased implements authority.Knows.

@@ -101,7 +101,7 @@ type keyQuery struct {
 
 // ask answers a peer.
 func (q keyQuery) ask(c *scheduler.Coordinator, from task.PeerID) (any, error) {
-	if key := c.Key(q.Job, from); key != nil {
+	if submitter, key, _ := c.Submitter(q.Job); key != nil && submitter == from {
 		return key, nil
 	}
 	return nil, fmt.Errorf("%w of yours that is sealed: %s", ErrUnknownJob, q.Job)

@@ -115,22 +115,17 @@ func (c *Coordinator) receipt(worker task.PeerID, l *message.Lease, since int64)
 	return signed
 }
 
-// Submitter returns whose job it is, and false for a job that is not on the books.
-func (c *Coordinator) Submitter(id task.JobID) (task.PeerID, bool) {
+// Submitter returns whose job it is, with the key that the submitter may be told, nil where the
+// job is not sealed or has not come; and false for a job that is not on the books.
+func (c *Coordinator) Submitter(id task.JobID) (submitter task.PeerID, key []byte, known bool) {
 	j := c.table.jobs[id]
-	if j == nil {
-		return "", false
+	switch {
+	case j == nil:
+		return "", nil, false
+	case j.state != jobFetching:
+		key = bytes.Clone(j.ledger.Record.Key)
 	}
-	return j.submitter, true
-}
-
-// Key returns the key of a sealed job to who submitted it; nil to all others, and for any
-// other job.
-func (c *Coordinator) Key(id task.JobID, submitter task.PeerID) []byte {
-	if j := c.table.jobs[id]; j != nil && j.submitter == submitter && j.state != jobFetching {
-		return bytes.Clone(j.ledger.Record.Key)
-	}
-	return nil
+	return j.submitter, key, true
 }
 
 // Leased reports whether the books have an attempt of a task as one worker's: it has the

@@ -27,7 +27,8 @@ func TestSealedNeedsItsKey(t *testing.T) {
 		record task.Record
 		taken  bool
 	}{
-		"its key": {whole, true}, "another": {wrong, false}, "no key": {none, false}, "a key where none is": {needless, false},
+		"its key": {whole, true}, "another": {wrong, false}, "no key": {none, false},
+		"a key where none is": {needless, false},
 	} {
 		id := tt.record.ID()
 		c := NewCoordinator(self, Default(), 7)
@@ -114,12 +115,14 @@ func TestWhoGetsTheKey(t *testing.T) {
 		t.Errorf("leases of %v come with the keys %x", placed, keys)
 	}
 	for _, tt := range []struct {
-		who  task.PeerID
-		id   task.JobID
-		want []byte
-	}{{owner, sealed.ID(), schedtest.ContentKey}, {worker, sealed.ID(), nil}, {owner, open.ID(), nil}, {owner, "", nil}} {
-		if got := l.c.Key(tt.id, tt.who); !bytes.Equal(got, tt.want) {
-			t.Errorf("%s is told %x of %s", tt.who, got, tt.id)
+		id    task.JobID
+		owner task.PeerID
+		key   []byte
+		known bool
+	}{{sealed.ID(), owner, schedtest.ContentKey, true}, {open.ID(), owner, nil, true}, {"", "", nil, false}} {
+		who, key, known := l.c.Submitter(tt.id)
+		if who != tt.owner || !bytes.Equal(key, tt.key) || known != tt.known {
+			t.Errorf("job %s is %s's, with key %x, %v", tt.id, who, key, known)
 		}
 	}
 }

@@ -35,7 +35,8 @@ func (s *Sealer) Sealing(file io.Reader) io.Reader {
 	if s == nil {
 		return file
 	}
-	return &stream{from: file, chunk: make([]byte, plainChunk), turn: func(b []byte) ([]byte, error) { return s.Seal(b), nil }}
+	seal := func(b []byte) ([]byte, error) { return s.Seal(b), nil }
+	return &stream{from: file, chunk: make([]byte, plainChunk), turn: seal}
 }
 
 // Opening returns a reader of what a sealed file holds. Its error is ErrSealed for a file

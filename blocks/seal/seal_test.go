@@ -81,8 +81,8 @@ func TestEveryBit(t *testing.T) {
 }
 
 // sizes are those around what chunks hold.
-var sizes = []int64{0, 1, 15, 16, 17, plainChunk - 1, plainChunk, plainChunk + 1, Chunk, 2*plainChunk - 1, 2 * plainChunk,
-	2*plainChunk + 1, 5 * Chunk}
+var sizes = []int64{0, 1, 15, 16, 17, plainChunk - 1, plainChunk, plainChunk + 1, Chunk, 2*plainChunk - 1,
+	2 * plainChunk, 2*plainChunk + 1, 5 * Chunk}
 
 // A sealed file has the size that is foretold, is the same in memory and as a stream, and
 // holds what it held.

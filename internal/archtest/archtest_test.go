@@ -232,8 +232,8 @@ var rules = map[string]rule{
 
 	"lab/audit": {own: []string{"api", "blocks", "blocks/seal", "lab/submission", "sandbox", "scheduler/message", "task"}},
 
-	"lab/submission": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress", "lab/table",
-		"sandbox", "scheduler/message", "task"}},
+	"lab/submission": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",
+		"lab/table", "sandbox", "scheduler/message", "task"}},
 
 	"lab/simulation": {own: []string{"internal/failure", "internal/spec", "lab/files", "lab/plot", "lab/progress",
 		"lab/table", "lab/traces", "sim", "sim/report", "sim/scenario", "sim/swarm", "task", "trace"}},

@@ -105,7 +105,8 @@ func TestStagingShares(t *testing.T) {
 	}
 	gone, end := context.WithCancel(t.Context())
 	end()
-	if _, err := x.jobs.files.take(gone, stagedName{CID: a}, blocks.Exactly(size), nil); !errors.Is(err, context.Canceled) {
+	_, err := x.jobs.files.take(gone, stagedName{CID: a}, blocks.Exactly(size), nil)
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("for a job that is over: %v", err)
 	}
 	want("refused again", 1)

@@ -30,7 +30,8 @@ type saving struct {
 func (c *core) newSaving(
 	ctx context.Context, a *attempt, job *Job, left time.Duration, stays func(why string),
 ) *saving {
-	s := &saving{stays: stays, pages: c.newPages(ctx, job.sealer), costs: &job.saves, left: newWorkLeft(left), controls: a.controls}
+	s := &saving{stays: stays, pages: c.newPages(ctx, job.sealer), costs: &job.saves, left: newWorkLeft(left),
+		controls: a.controls}
 	s.pages.ahead = a.controls.ahead
 	s.State = State{
 		Every: job.spec.Checkpoint.Every, Pages: s.pages, Stop: a.stop, Save: a.controls.save, Share: a.controls.share,

@@ -186,11 +186,12 @@ func TestFactsHaveRoom(t *testing.T) {
 		ours, theirs Facts
 		want         bool
 	}{
-		"as many as there may be":  {Facts{Done: comb(MaxRanges-3, 0)}, Facts{Done: comb(3, 2)}, true},
-		"one more":                 {Facts{Done: comb(MaxRanges-3, 0)}, Facts{Done: comb(4, 2)}, false},
-		"one more that failed":     {Facts{Failed: comb(MaxRanges-3, 0)}, Facts{Failed: comb(4, 2)}, false},
-		"of another delivery":      {Facts{Done: comb(MaxRanges, 0)}, Facts{Done: comb(9, 2), Delivery: 1}, true},
-		"signed, one stands":       {Facts{Done: comb(MaxRanges, 0)}, Facts{Done: comb(9, 2), Signed: make([]byte, 64)}, true},
+		"as many as there may be": {Facts{Done: comb(MaxRanges-3, 0)}, Facts{Done: comb(3, 2)}, true},
+		"one more":                {Facts{Done: comb(MaxRanges-3, 0)}, Facts{Done: comb(4, 2)}, false},
+		"one more that failed":    {Facts{Failed: comb(MaxRanges-3, 0)}, Facts{Failed: comb(4, 2)}, false},
+		"of another delivery":     {Facts{Done: comb(MaxRanges, 0)}, Facts{Done: comb(9, 2), Delivery: 1}, true},
+		"signed, one stands": {Facts{Done: comb(MaxRanges, 0)},
+			Facts{Done: comb(9, 2), Signed: make([]byte, 64)}, true},
 		"some of each, one beyond": {Facts{Done: comb(MaxRanges, 0)}, Facts{Failed: comb(MaxRanges, 2)}, true},
 	} {
 		if got := tt.ours.HasRoom(&tt.theirs); got != tt.want {
