@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"godwit/task"
 )
 
 // A submitter whose store is lost takes its jobs back from the ledger, and has
@@ -31,6 +33,9 @@ func submitterLosesItsStore(t *testing.T, key []byte) {
 			st, err := submitter.Job(t.Context(), id, 0, 0)
 			return err == nil && st.Held > 4
 		})
+		if key != nil {
+			s.keepsKeys(t, submitter, id, key)
+		}
 		submitter.crash()
 		submitter.disk = newDisk()
 		if err := os.WriteFile(submitter.cfg.recoverFile(), nil, 0o600); err != nil {
@@ -51,4 +56,20 @@ func submitterLosesItsStore(t *testing.T, key []byte) {
 			return os.IsNotExist(err)
 		})
 	})
+}
+
+// keepsKeys checks that the leader tells the key of a job to its submitter alone.
+func (s *swarm) keepsKeys(t *testing.T, submitter *peer, id task.JobID, key []byte) {
+	t.Helper()
+	for _, p := range s.others(s.leading(s.peers[0])) {
+		leaders, err := p.leaders(t.Context())
+		if err != nil || len(leaders) != 1 {
+			t.Fatalf("%v, %v", leaders, err)
+		}
+		var told []byte
+		err = p.queries.ask(t.Context(), leaders[0], methodKey, keyQuery{leaders[0].overlay, id}, &told)
+		if own := p == submitter; own != (err == nil) || own != bytes.Equal(told, key) || !own && len(told) > 0 {
+			t.Errorf("its submitter: %v; told %x, %v", own, told, err)
+		}
+	}
 }
