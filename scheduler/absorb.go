@@ -69,16 +69,7 @@ func (c *Coordinator) dropUnproven(from task.PeerID, row *ledger.Row, id task.Ta
 			r.Receipt.Verify(id, r.Worker) != nil
 	}
 	row.Results = slices.DeleteFunc(row.Results, func(r task.Result) bool { return unproven(&r) })
-	leases := map[ledger.Attempt]bool{} // one failure each
-	row.Failures = slices.DeleteFunc(row.Failures, func(f ledger.Failure) bool {
-		if unproven(&f.Result) {
-			return true
-		}
-		of := ledger.Attempt{Epoch: f.Result.Receipt.Epoch, Seq: f.Result.Receipt.Seq}
-		again := leases[of] || f.Attempt.Less(of)
-		leases[of] = true
-		return again
-	})
+	row.Failures = slices.DeleteFunc(row.Failures, func(f ledger.Failure) bool { return unproven(&f.Result) })
 	if err := row.Vet(c.ledger.Jobs[id.Job].Rows[id.Index],
 		func(s *message.Checkpoint) error { return c.vouched(id, s, "") },
 		func(v *task.Voucher) error { return c.badWord(id, v, "") }); err != nil {
