@@ -159,15 +159,10 @@ func (c *Coordinator) absorbRow(from task.PeerID, j *job, i uint64, theirs *ledg
 	u, w := costOfLog(row)
 	j.useful, j.wasted = j.useful+u-useful, j.wasted+w-wasted
 	after := row.Verdict(j.ledger.Rule())
-	switch {
-	case before == ledger.Open:
+	if before == ledger.Open {
 		c.reports.conclude(j, i, row)
-	case before == ledger.Failed && after == ledger.Done:
-		j.failed--
-		j.done++
-		j.ready = append(j.ready, i)
-	case before == ledger.Done && after == ledger.Open: // voided elsewhere
-		c.reopenVoided(j, i)
+	} else {
+		c.concludeAnew(j, i, before)
 	}
 	c.table.persistRow(j, i)
 	if after == ledger.Done && len(row.Agreed()) > 0 && len(message.RemoteOutputs(&row.Agreed()[0])) > 0 {
