@@ -127,13 +127,13 @@ func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) error {
 	if after, err := both.Encode(); err != nil || bytes.Equal(after, before) {
 		return err
 	}
-	was := ours.Held()
+	was, failed := ours.Held(), ours.Failed.Minus(ours.Done)
 	c.table.endHeld(j, both.Held().Minus(was))
 	*ours = both
 	c.table.persistFacts(j)
 	if now := ours.Held(); len(was.Minus(now)) > 0 {
 		c.table.redelivered(j)
-	} else if len(now.Minus(was)) > 0 {
+	} else if len(now.Minus(was)) > 0 || !slices.Equal(ours.Failed.Minus(ours.Done), failed) {
 		c.table.recount(j)
 	}
 	if j.state == jobOpen && (ours.Cancelled() || ours.Expired) {
