@@ -77,6 +77,29 @@ func (s *endings) voids() {
 	s.c.Step(s.now, message.Wake{})
 }
 
+// facts has a copy tell which tasks the submitter held, as far as that knew, in some delivery.
+func (s *endings) facts() {
+	f := &ledger.Facts{Delivery: s.job.ledger.Facts.Delivery + rapid.Uint64Range(0, 1).Draw(s.t, "delivery")}
+	for i := range s.job.total {
+		switch rapid.IntRange(0, 2).Draw(s.t, "is") {
+		case 0:
+			f.Done.Add(i)
+		case 1:
+			f.Failed.Add(i)
+		}
+	}
+	s.told++
+	s.ran.tell(s.told, f, s.now)
+}
+
+// loses has the submitter come back with a part of what it held.
+func (s *endings) loses() {
+	rec := s.job.ledger.Record
+	s.held = ledger.Set{{From: 0, To: rapid.Uint64Range(1, 6).Draw(s.t, "left")}}
+	s.c.Step(s.now, message.Received{From: s.owner, Message: message.Message{Submit: &message.Submit{Record: rec,
+		Have: s.held}}})
+}
+
 // check counts the ends of tasks by hand.
 func (s *endings) check() {
 	j := s.job
@@ -129,11 +152,15 @@ func TestCountsFollowVerdicts(t *testing.T) {
 		s := &endings{ran: r, t: rt, now: schedtest.Start, held: ledger.Set{{From: 0, To: 3}}}
 		for range rapid.IntRange(1, 20).Draw(rt, "events") {
 			s.now = s.now.Add(time.Second)
-			switch rapid.IntRange(0, 5).Draw(rt, "event") {
-			case 0:
+			switch rapid.IntRange(0, 9).Draw(rt, "event") {
+			case 0, 1:
 				s.got()
-			case 1:
+			case 2, 3:
 				s.voids()
+			case 4:
+				s.facts()
+			case 5:
+				s.loses()
 			default:
 				s.tell()
 			}
