@@ -184,3 +184,33 @@ func TestCountsFollowVerdicts(t *testing.T) {
 		}
 	})
 }
+
+// TestLostAtTheEnd: a submitter that lost a result of a job that was over is brought it again, as
+// long as it is here; the job is over all the same, and nothing of it runs.
+func TestLostAtTheEnd(t *testing.T) {
+	s := newSigning(t)
+	for i := uint64(3); i < 6; i++ {
+		s.tells(5, i, rowOfRuns(s.leasedRun(3, 9, 9+i, s.task(i), task.Completed, "x")))
+	}
+	all := message.Range{From: 0, To: 6}
+	s.c.Step(s.now, message.Received{From: s.owner, Message: message.Message{Got: &message.Got{Job: s.job.id,
+		Have: []message.Range{all}}}})
+	if s.job.state != jobOver || s.job.done != 6 || len(s.job.sent) != 0 {
+		t.Fatalf("%d tasks are done, the job is over: %v", s.job.done, s.job.state == jobOver)
+	}
+	var brought []uint64
+	for _, e := range s.submit(s.job.ledger.Record, message.Range{From: 0, To: 5}) {
+		if e, ok := e.(message.Send); ok && e.Message.Progress != nil {
+			for _, end := range e.Message.Progress.Tasks {
+				brought = append(brought, end.Index)
+			}
+		}
+	}
+	if !slices.Equal(brought, []uint64{5}) || s.job.state != jobOver || s.job.done != 6 {
+		t.Errorf("brought again are %v; %d tasks are done, and the job is over: %v", brought, s.job.done,
+			s.job.state == jobOver)
+	}
+	if leases := s.worker(10); len(leases) != 0 {
+		t.Errorf("leases are given: %+v", leases)
+	}
+}

@@ -19,7 +19,8 @@ func large(worker string, sig byte, outputs, inline, message int) task.Result {
 		Worker: task.PeerID(strings.Repeat(worker, 60)), Outcome: task.Completed, ExitCode: math.MaxInt32,
 		Wall: math.MaxInt64, CPU: math.MaxInt64, Message: strings.Repeat("m", message),
 		Signature: slices.Repeat([]byte{sig}, 64),
-		Receipt: &task.Receipt{Leader: task.PeerID(strings.Repeat("l", 60)), Epoch: math.MaxUint64, Seq: math.MaxUint64 - uint64(sig),
+		Receipt: &task.Receipt{Leader: task.PeerID(strings.Repeat("l", 60)), Epoch: math.MaxUint64,
+			Seq:    math.MaxUint64 - uint64(sig),
 			Issued: math.MaxInt64, Since: math.MaxInt64, From: task.RawCID([]byte{sig}),
 			Signature: slices.Repeat([]byte{sig}, 64)},
 	}
@@ -186,11 +187,12 @@ func TestFactsHaveRoom(t *testing.T) {
 		ours, theirs Facts
 		want         bool
 	}{
-		"as many as there may be":  {Facts{Done: comb(MaxRanges-3, 0)}, Facts{Done: comb(3, 2)}, true},
-		"one more":                 {Facts{Done: comb(MaxRanges-3, 0)}, Facts{Done: comb(4, 2)}, false},
-		"one more that failed":     {Facts{Failed: comb(MaxRanges-3, 0)}, Facts{Failed: comb(4, 2)}, false},
-		"of another delivery":      {Facts{Done: comb(MaxRanges, 0)}, Facts{Done: comb(9, 2), Delivery: 1}, true},
-		"signed, one stands":       {Facts{Done: comb(MaxRanges, 0)}, Facts{Done: comb(9, 2), Signed: make([]byte, 64)}, true},
+		"as many as there may be": {Facts{Done: comb(MaxRanges-3, 0)}, Facts{Done: comb(3, 2)}, true},
+		"one more":                {Facts{Done: comb(MaxRanges-3, 0)}, Facts{Done: comb(4, 2)}, false},
+		"one more that failed":    {Facts{Failed: comb(MaxRanges-3, 0)}, Facts{Failed: comb(4, 2)}, false},
+		"of another delivery":     {Facts{Done: comb(MaxRanges, 0)}, Facts{Done: comb(9, 2), Delivery: 1}, true},
+		"signed, one stands": {Facts{Done: comb(MaxRanges, 0)},
+			Facts{Done: comb(9, 2), Signed: make([]byte, 64)}, true},
 		"some of each, one beyond": {Facts{Done: comb(MaxRanges, 0)}, Facts{Failed: comb(MaxRanges, 2)}, true},
 	} {
 		if got := tt.ours.HasRoom(&tt.theirs); got != tt.want {
