@@ -69,16 +69,7 @@ func (c *Coordinator) dropUnproven(from task.PeerID, row *ledger.Row, id task.Ta
 			r.Receipt.Verify(id, r.Worker) != nil
 	}
 	row.Results = slices.DeleteFunc(row.Results, func(r task.Result) bool { return unproven(&r) })
-	leases := map[ledger.Attempt]bool{} // one failure each
-	row.Failures = slices.DeleteFunc(row.Failures, func(f ledger.Failure) bool {
-		if unproven(&f.Result) {
-			return true
-		}
-		of := ledger.Attempt{Epoch: f.Result.Receipt.Epoch, Seq: f.Result.Receipt.Seq}
-		again := leases[of] || f.Attempt.Less(of)
-		leases[of] = true
-		return again
-	})
+	row.Failures = slices.DeleteFunc(row.Failures, func(f ledger.Failure) bool { return unproven(&f.Result) })
 	if err := row.Vet(c.ledger.Jobs[id.Job].Rows[id.Index],
 		func(s *message.Checkpoint) error { return c.vouched(id, s, "") },
 		func(v *task.Voucher) error { return c.badWord(id, v, "") }); err != nil {
@@ -136,13 +127,13 @@ func (c *Coordinator) absorbFacts(j *job, f *ledger.Facts) error {
 	if after, err := both.Encode(); err != nil || bytes.Equal(after, before) {
 		return err
 	}
-	was := ours.Held()
+	was, failed := ours.Held(), ours.Failed.Minus(ours.Done)
 	c.table.endHeld(j, both.Held().Minus(was))
 	*ours = both
 	c.table.persistFacts(j)
 	if now := ours.Held(); len(was.Minus(now)) > 0 {
 		c.table.redelivered(j)
-	} else if len(now.Minus(was)) > 0 {
+	} else if len(now.Minus(was)) > 0 || !slices.Equal(ours.Failed.Minus(ours.Done), failed) {
 		c.table.recount(j)
 	}
 	if j.state == jobOpen && (ours.Cancelled() || ours.Expired) {
@@ -168,15 +159,10 @@ func (c *Coordinator) absorbRow(from task.PeerID, j *job, i uint64, theirs *ledg
 	u, w := costOfLog(row)
 	j.useful, j.wasted = j.useful+u-useful, j.wasted+w-wasted
 	after := row.Verdict(j.ledger.Rule())
-	switch {
-	case before == ledger.Open:
+	if before == ledger.Open {
 		c.reports.conclude(j, i, row)
-	case before == ledger.Failed && after == ledger.Done:
-		j.failed--
-		j.done++
-		j.ready = append(j.ready, i)
-	case before == ledger.Done && after == ledger.Open: // voided elsewhere
-		c.reopenVoided(j, i)
+	} else {
+		c.concludeAnew(j, i, before)
 	}
 	c.table.persistRow(j, i)
 	if after == ledger.Done && len(row.Agreed()) > 0 && len(message.RemoteOutputs(&row.Agreed()[0])) > 0 {

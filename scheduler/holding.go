@@ -84,7 +84,7 @@ func (t *jobTable) holds(j *job, h *heldSet, whole bool) {
 
 // failedOf returns which tasks of a job failed, of those delivered and those that arrive now.
 func (j *job) failedOf(news ledger.Set) ledger.Set {
-	failed := slices.Clone(j.ledger.Facts.Failed)
+	failed := j.ledger.Facts.Failed.Minus(j.ledger.Facts.Done) // what is in both is done
 	if j.failed == 0 {
 		return failed
 	}

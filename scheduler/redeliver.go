@@ -71,6 +71,7 @@ func (t *jobTable) redelivered(j *job) {
 	t.c.claims.enqueue(j)
 	t.c.dispatch.widened = true
 	t.c.touch(j)
+	t.endIfOver(j)
 }
 
 // recount makes a job's counters anew after tasks were found to be delivered.

@@ -174,18 +174,33 @@ func (c *Coordinator) voidResult(id task.TaskID, failure string) {
 	}
 	c.decided(id, "void", j.submitter, task.ClipMessage(fmt.Sprintf(
 		"nobody has the outputs of its result any more, so it runs again: %s", failure)))
-	if row.Verdict(j.ledger.Rule()) != ledger.Done {
-		c.reopenVoided(j, id.Index)
-	}
+	c.concludeAnew(j, id.Index, ledger.Done)
 	c.table.persistRow(j, id.Index)
 }
 
-// reopenVoided puts a task that was done back to work.
-func (c *Coordinator) reopenVoided(j *job, i uint64) {
-	j.done--
-	is := func(k uint64) bool { return k == i }
-	j.sent, j.ready = slices.DeleteFunc(j.sent, is), slices.DeleteFunc(j.ready, is)
+// concludeAnew takes back how a task had ended, where its row says otherwise now: it runs
+// again, or its submitter is brought its other end, once.
+func (c *Coordinator) concludeAnew(j *job, i uint64, was ledger.Verdict) {
+	is := j.ledger.Rows[i].Verdict(j.ledger.Rule())
+	if is == was {
+		return
+	}
+	count := func(v ledger.Verdict) *uint64 {
+		if v == ledger.Done {
+			return &j.done
+		}
+		return &j.failed
+	}
+	*count(was)--
+	it := func(k uint64) bool { return k == i }
+	j.sent, j.ready = slices.DeleteFunc(j.sent, it), slices.DeleteFunc(j.ready, it)
 	c.table.unweigh(j, i)
+	if is != ledger.Open {
+		*count(is)++
+		j.ready = append(j.ready, i)
+		c.touch(j)
+		return
+	}
 	if j.state == jobOver && !j.ledger.Over() {
 		j.state, j.told = jobOpen, false
 		c.table.armDeadline(j)

@@ -17,8 +17,9 @@ import (
 // three are held. Node 0 leads, 1 owns the job, 3 led before, 66 is a liar.
 type signing struct {
 	*ran
-	t   *testing.T
-	now time.Time
+	t    *testing.T
+	now  time.Time
+	told uint64 // sessions of those that tell
 }
 
 func newSigning(t *testing.T) *signing {
@@ -63,12 +64,25 @@ func (s *signing) vouched(worker int, receipt *task.Receipt, id task.TaskID, say
 func (s *signing) known(from int, i uint64, c message.Checkpoint) {
 	_, peer := schedtest.Identity(from)
 	row := &ledger.Row{Best: &c, Log: []message.AttemptLog{{Attempt: message.Attempt{Epoch: 2, Seq: 1}, Worker: peer}}}
-	m, ok := travelled(s.t, message.Message{Known: &message.Known{Epoch: 7, Session: 1, Seq: 1, Pairs: []message.Pair{
+	s.tells(from, i, row)
+}
+
+// tells has a member tell of a row, in a session of its own, and returns the row that the leader
+// has then.
+func (s *signing) tells(from int, i uint64, row *ledger.Row) *ledger.Row {
+	s.t.Helper()
+	_, peer := schedtest.Identity(from)
+	s.told++
+	m, ok := travelled(s.t, message.Message{Known: &message.Known{Epoch: 7, Session: s.told, Seq: 1, Pairs: []message.Pair{
 		{Key: ledger.RowKey(s.task(i)), Value: schedtest.Encoded(s.t, row)}}}})
 	if !ok {
 		s.t.Fatal("the frame is refused")
 	}
 	s.c.Step(s.now, message.Received{From: peer, Message: m})
+	if got := s.job.ledger.Rows[i]; got != nil {
+		return got
+	}
+	return &ledger.Row{}
 }
 
 // report has a worker say what it has; it returns the leases that it gets for it.

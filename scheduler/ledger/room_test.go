@@ -19,7 +19,8 @@ func large(worker string, sig byte, outputs, inline, message int) task.Result {
 		Worker: task.PeerID(strings.Repeat(worker, 60)), Outcome: task.Completed, ExitCode: math.MaxInt32,
 		Wall: math.MaxInt64, CPU: math.MaxInt64, Message: strings.Repeat("m", message),
 		Signature: slices.Repeat([]byte{sig}, 64),
-		Receipt: &task.Receipt{Leader: task.PeerID(strings.Repeat("l", 60)), Epoch: math.MaxUint64, Seq: math.MaxUint64,
+		Receipt: &task.Receipt{Leader: task.PeerID(strings.Repeat("l", 60)), Epoch: math.MaxUint64,
+			Seq:    math.MaxUint64 - uint64(sig),
 			Issued: math.MaxInt64, Since: math.MaxInt64, From: task.RawCID([]byte{sig}),
 			Signature: slices.Repeat([]byte{sig}, 64)},
 	}

@@ -72,7 +72,9 @@ const Overdue = "overdue"
 // slot, with nothing saved: an end that comes all the same counts.
 const Recalled = "recalled"
 
-// A Failure is an attempt that ended by the task's own fault.
+// A Failure is an attempt that ended by the task's own fault. It has the number of the lease
+// that its receipt is of, if it has one: one run may be told under several attempts, of a
+// worker that had a later lease meanwhile, and counts once.
 type Failure struct {
 	Attempt Attempt     `cbor:"1,keyasint"`
 	Result  task.Result `cbor:"2,keyasint"`
@@ -157,6 +159,9 @@ func (r *Row) insertResult(res task.Result) bool {
 }
 
 func (r *Row) addFailure(f Failure) bool {
+	if of := f.Result.Receipt; of != nil {
+		f.Attempt = Attempt{of.Epoch, of.Seq}
+	}
 	i, found := sort.Find(len(r.Failures), func(i int) int { return f.Attempt.Compare(r.Failures[i].Attempt) })
 	if !found {
 		r.Failures = slices.Insert(slices.Clip(r.Failures), i, f)
