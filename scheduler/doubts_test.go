@@ -143,10 +143,10 @@ func TestBooks(t *testing.T) {
 	p.run(time.Second)
 	_, owner := schedtest.Identity(honestOne)
 	_, stranger := schedtest.Identity(66)
-	if who, ok := p.c.Submitter(id); !ok || who != owner {
+	if who, key, ok := p.c.Submitter(id); !ok || who != owner || key != nil {
 		t.Errorf("the job is of %q", who)
 	}
-	if who, ok := p.c.Submitter("another"); ok || who != "" {
+	if who, _, ok := p.c.Submitter("another"); ok || who != "" {
 		t.Errorf("an unknown job is of %q", who)
 	}
 	l, m := p.members[0].holds[0].lease, p.members[0]
