@@ -143,7 +143,7 @@ func TestBooks(t *testing.T) {
 	p.run(time.Second)
 	_, owner := schedtest.Identity(honestOne)
 	_, stranger := schedtest.Identity(66)
-	if who, _, ok := p.c.Submitter(id); !ok || who != owner {
+	if who, key, ok := p.c.Submitter(id); !ok || who != owner || key != nil {
 		t.Errorf("the job is of %q", who)
 	}
 	if who, _, ok := p.c.Submitter("another"); ok || who != "" {

@@ -22,34 +22,45 @@ func trap(t *testing.T, worker int, id task.TaskID) task.Result {
 	return r
 }
 
+// failedOrDone is a row of a task with so many failures, each of another worker, and a run that
+// completed or none.
+func failedOrDone(t *testing.T, id task.TaskID, failures int, done bool) *ledger.Row {
+	t.Helper()
+	worker, _ := schedtest.Identity(9)
+	row := &ledger.Row{}
+	for n := range failures {
+		row.AddResult(message.Attempt{Epoch: 1, Seq: uint64(n)}, trap(t, 20+n, id))
+	}
+	if done {
+		row.AddResult(message.Attempt{Epoch: 1, Seq: 9}, schedtest.Result(t, worker, id, "x"))
+	}
+	return row
+}
+
+// covering is a copy of a job of six tasks, of which one run counts and two may fail: 0 failed
+// and is delivered, 1 is done, 2 has failed for good, 3 failed once, of 4 and 5 nothing is known.
+func covering(t *testing.T, rec task.Record) *ledger.Job {
+	t.Helper()
+	id := func(i uint64) task.TaskID { return task.TaskID{Job: rec.ID(), Index: i} }
+	j, err := ledger.New().Add(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Facts = *said(t, rec.ID(), 1, 2, ledger.Set{{From: 0, To: 1}})
+	j.Facts.Done, j.Facts.Failed = nil, j.Facts.Done
+	j.Rows = map[uint64]*ledger.Row{0: failedOrDone(t, id(0), 3, false), 1: failedOrDone(t, id(1), 0, true),
+		2: failedOrDone(t, id(2), 3, false), 3: failedOrDone(t, id(3), 1, false)}
+	return j
+}
+
 // TestPairsCovered: which pairs of another's copy a copy has, or later than they are: only what
 // is covered may be forgotten.
 func TestPairsCovered(t *testing.T) {
 	key, _ := schedtest.Identity(1)
-	worker, _ := schedtest.Identity(9)
-	rec := schedtest.Job(t, key, 6, nil) // one run of each task counts, two may fail
-	other := schedtest.Job(t, key, 7, nil)
+	rec, other := schedtest.Job(t, key, 6, nil), schedtest.Job(t, key, 7, nil)
+	j := covering(t, rec)
 	id := func(i uint64) task.TaskID { return task.TaskID{Job: rec.ID(), Index: i} }
-	rowOf := func(i uint64, failures int, done bool) *ledger.Row {
-		row := &ledger.Row{}
-		for n := range failures {
-			row.AddResult(message.Attempt{Epoch: 1, Seq: uint64(n)}, trap(t, 20+n, id(i)))
-		}
-		if done {
-			row.AddResult(message.Attempt{Epoch: 1, Seq: 9}, schedtest.Result(t, worker, id(i), "x"))
-		}
-		return row
-	}
-	l := ledger.New()
-	j, err := l.Add(rec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Task 0 failed and is delivered, 1 is done, 2 has failed for good, 3 failed once, of 4 and 5 nothing is known.
-	j.Facts = *said(t, rec.ID(), 1, 2, ledger.Set{{From: 0, To: 1}})
-	j.Facts.Done, j.Facts.Failed = nil, j.Facts.Done
-	j.Rows = map[uint64]*ledger.Row{0: rowOf(0, 3, false), 1: rowOf(1, 0, true), 2: rowOf(2, 3, false),
-		3: rowOf(3, 1, false)}
+	rowOf := func(i uint64, failures int, done bool) *ledger.Row { return failedOrDone(t, id(i), failures, done) }
 	pair := func(i uint64, row *ledger.Row) message.Pair {
 		return message.Pair{Key: ledger.RowKey(id(i)), Value: schedtest.Encoded(t, row)}
 	}
