@@ -50,7 +50,7 @@ func (c *Coordinator) absorb(from task.PeerID, p message.Pair) (task.JobID, erro
 	}
 	i, row, err := decodeRow(j.ledger, p)
 	if err == nil {
-		err = verifyRow(row, j.ledger.Rows[i], j.spec, task.TaskID{Job: id, Index: i}, false)
+		err = verifyRow(row, j.ledger.Rows[i], j.spec, task.TaskID{Job: id, Index: i})
 	}
 	if err == nil && c.cfg.Key != nil {
 		c.dropUnproven(from, row, task.TaskID{Job: id, Index: i})

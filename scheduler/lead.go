@@ -16,7 +16,9 @@ import (
 // coordinator anew, and GroupIs.
 func (r *Replica) Lead(now time.Time, epoch uint64) (*Coordinator, []message.Effect) {
 	c := NewCoordinator(r.self, r.cfg, max(epoch, r.epoch+1))
-	c.effects, c.now = r.before, now
+	r.now, r.effects = now, nil
+	r.vetAll()
+	c.effects, c.now = append(r.before, r.effects...), now
 	for _, id := range slices.Sorted(maps.Keys(r.retired.jobs)) { // what this node has it leads with
 		c.emit(message.Persist{Key: retiredKey + string(id)})
 	}

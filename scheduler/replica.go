@@ -29,13 +29,14 @@ type Replica struct {
 	// live says who runs what, as far as the leader told. It is not durable.
 	live map[task.TaskID][]message.LiveLease
 
-	leader  task.PeerID // who is followed; empty for nobody
-	epoch   uint64      // highest seen; nothing below it is obeyed
-	session session
-	fetches map[string]message.HoldName // Fetches not answered
-	newer   map[string]message.Hold     // by keys of fetches: what their names stand for since
-	holds   []message.Hold              // to be fetched when others are done
-	retired retirement
+	leader   task.PeerID // who is followed; empty for nobody
+	epoch    uint64      // highest seen; nothing below it is obeyed
+	session  session
+	fetches  map[string]message.HoldName // Fetches not answered
+	newer    map[string]message.Hold     // by keys of fetches: what their names stand for since
+	holds    []message.Hold              // to be fetched when others are done
+	retired  retirement
+	unvetted unvetted
 
 	now     time.Time
 	effects []message.Effect
@@ -48,7 +49,8 @@ func NewReplica(self task.PeerID, cfg Config) *Replica {
 	return &Replica{
 		self: self, cfg: cfg, ledger: ledger.New(),
 		live: map[task.TaskID][]message.LiveLease{}, fetches: map[string]message.HoldName{}, newer: map[string]message.Hold{},
-		retired: retirement{jobs: map[task.JobID]retiree{}, since: map[task.JobID]int64{}},
+		retired:  retirement{jobs: map[task.JobID]retiree{}, since: map[task.JobID]int64{}},
+		unvetted: unvetted{marked: map[task.TaskID]bool{}},
 	}
 }
 
@@ -67,6 +69,9 @@ func (r *Replica) Restore(pairs map[string][]byte) ([]message.Effect, error) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(l.Jobs)) {
 		r.compact(l.Jobs[id])
+		for _, i := range slices.Sorted(maps.Keys(l.Jobs[id].Rows)) {
+			r.unvetted.mark(task.TaskID{Job: id, Index: i}, time.Time{}) // it may have stopped before it looked
+		}
 	}
 	return r.effects, err
 }
@@ -132,6 +137,7 @@ func (r *Replica) Step(now time.Time, ev message.Event) []message.Effect {
 	}
 	r.repeat()
 	r.askIfDue()
+	r.vetDue()
 	return r.effects
 }
 
@@ -156,6 +162,7 @@ func (r *Replica) follow(leader task.PeerID, epoch uint64) {
 	if leader == r.leader && epoch == r.epoch || epoch < r.epoch || leader == r.self {
 		return
 	}
+	r.vetAll()
 	r.leader = leader
 	r.see(epoch)
 	r.begin()
@@ -175,7 +182,9 @@ func (r *Replica) NextWake() (time.Time, bool) {
 		return r.now, true
 	}
 	ask := r.retired.asking.next
-	return timer.Earlier(r.session.again, r.session.state == telling, ask, !ask.IsZero())
+	at, any := timer.Earlier(r.session.again, r.session.state == telling, ask, !ask.IsZero())
+	vet, some := r.unvetted.due()
+	return timer.Earlier(at, any, vet, some)
 }
 
 // compact forgets the rows of tasks whose end the submitter holds.

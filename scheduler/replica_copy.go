@@ -112,7 +112,11 @@ func (r *Replica) merge(p message.Pair) (task.JobID, error) {
 	if err != nil || j.Delivered(i) {
 		return id, err
 	}
-	if err := verifyRow(row, j.Rows[i], j.Spec, task.TaskID{Job: id, Index: i}, r.cfg.Key != nil); err != nil {
+	of, news := task.TaskID{Job: id, Index: i}, false
+	if err := eachResult(row, of, func(res *task.Result) error {
+		news = news || !j.Rows[i].Has(res)
+		return j.Spec.CheckOutputs(res.Outputs)
+	}); err != nil {
 		return id, err
 	}
 	ours := j.Row(i)
@@ -122,6 +126,9 @@ func (r *Replica) merge(p message.Pair) (task.JobID, error) {
 	changed, err := ours.Take(row, j.Rule())
 	if changed {
 		err = r.persist(p.Key, ours)
+	}
+	if changed && news {
+		r.unvetted.mark(of, r.now)
 	}
 	if ours.Verdict(j.Rule()) != ledger.Open {
 		delete(r.live, task.TaskID{Job: id, Index: i})

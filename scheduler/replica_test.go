@@ -212,51 +212,6 @@ func TestReplicaIgnores(t *testing.T) {
 	}
 }
 
-// TestCopiesAreVerified: a follower keeps no result that others would refuse when it leads,
-// though its leader tells of it.
-func TestCopiesAreVerified(t *testing.T) {
-	key, self := schedtest.Identity(0)
-	leaderKey, leader := schedtest.Identity(1)
-	rec := schedtest.Job(t, key, 3, nil)
-	cfg := Default()
-	cfg.Key = key
-	id, other := task.TaskID{Job: rec.ID()}, task.TaskID{Job: rec.ID(), Index: 1}
-	receipt := func(of task.TaskID) *task.Receipt {
-		r, err := task.NewReceipt(leaderKey, leader, of, self, task.Receipt{Epoch: 5, Seq: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-	for name, tt := range map[string]struct {
-		receipt *task.Receipt
-		change  func(*task.Result)
-		kept    bool
-	}{
-		"as it should be":     {receipt(id), func(*task.Result) {}, true},
-		"without a receipt":   {nil, func(*task.Result) {}, false},
-		"of another lease":    {receipt(other), func(*task.Result) {}, false},
-		"changed by somebody": {receipt(id), func(r *task.Result) { r.CPU++ }, false},
-	} {
-		r := NewReplica(self, cfg)
-		r.Step(schedtest.Start, message.LeaderChanged{Leader: leader, Epoch: 5})
-		r.session.state = following
-		res := task.Result{Task: id, Outcome: task.Completed, Receipt: tt.receipt}
-		if err := res.Sign(key); err != nil {
-			t.Fatal(err)
-		}
-		tt.change(&res)
-		row := new(ledger.Row)
-		row.AddResult(message.Attempt{Epoch: 5, Seq: 1}, res)
-		r.Step(schedtest.Start, message.Received{From: leader, Message: message.Message{Copy: &message.Copy{Epoch: 5,
-			Session: r.session.id, Seq: 1, Pairs: []message.Pair{{Key: ledger.JobKey(rec.ID()), Value: rec.Encode()},
-				{Key: ledger.RowKey(id), Value: schedtest.Encoded(t, row)}}}}})
-		if kept := r.ledger.Jobs[rec.ID()].Rows[0] != nil; kept != tt.kept {
-			t.Errorf("a result %s: kept %v", name, kept)
-		}
-	}
-}
-
 // TestVoided: outputs that nobody has any more are made anew.
 func TestVoided(t *testing.T) {
 	s := calm(t, 4, 5)

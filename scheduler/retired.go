@@ -52,6 +52,7 @@ func (r *Replica) retire(id task.JobID) {
 		r.forget(id)
 		return
 	}
+	r.vetJob(id)
 	e, known := r.retired.jobs[id]
 	if known && e.By == r.leader {
 		return

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -186,11 +187,15 @@ func (r *Replica) asked(from task.PeerID, q *message.Retired) {
 	k := &message.Kept{Session: q.Session, Seq: q.Seq}
 	lacks := map[task.JobID]bool{}
 	for _, d := range q.Jobs {
+		r.vetJob(d.Job)
 		if j := r.ledger.Jobs[d.Job]; j == nil || r.isRetired(d.Job) || message.ShortDigest(j) != d.Digest {
 			lacks[d.Job] = true
 		}
 	}
 	for _, p := range q.Pairs {
+		if name, err := ledger.ParseRowKey(p.Key); err == nil {
+			r.vetTask(name)
+		}
 		if id := jobOfKey(p.Key); !lacks[id] && (r.isRetired(id) || !covers(r.ledger.Jobs[id], p)) {
 			lacks[id] = true
 		}

@@ -49,31 +49,40 @@ func decodeRow(j *ledger.Job, p message.Pair) (uint64, *ledger.Row, error) {
 }
 
 // verifyRow checks what others signed in a row of a task, and that the job asks for it:
-// what workers did, and with receipts the leaders that these name. What ours, which may be
-// nil, has was checked before.
-func verifyRow(row, ours *ledger.Row, spec *task.Job, id task.TaskID, receipts bool) error {
-	verify := func(r *task.Result, completed bool) error {
-		switch {
-		case r.Task != id || (r.Outcome == task.Completed) != completed:
-			return fmt.Errorf("a result of task %v that %v", r.Task, r.Outcome)
-		case ours.Has(r):
+// what workers did. What ours, which may be nil, has was checked before.
+func verifyRow(row, ours *ledger.Row, spec *task.Job, id task.TaskID) error {
+	return eachResult(row, id, func(r *task.Result) error {
+		if ours.Has(r) {
 			return nil
 		}
-		return verifyResult(r, spec, receipts)
+		return verifyResult(r, spec, false)
+	})
+}
+
+// eachResult calls f with each result and failure in a row of a task, until an error. That one
+// is of another task, or in the wrong place, is an error too.
+func eachResult(row *ledger.Row, id task.TaskID, f func(*task.Result) error) error {
+	check := func(r *task.Result, completed bool) error {
+		if r.Task != id || (r.Outcome == task.Completed) != completed {
+			return fmt.Errorf("a result of task %v that %v", r.Task, r.Outcome)
+		}
+		return f(r)
 	}
 	for i := range row.Results {
-		if err := verify(&row.Results[i], true); err != nil {
+		if err := check(&row.Results[i], true); err != nil {
 			return err
 		}
 	}
 	for i := range row.Failures {
-		if err := verify(&row.Failures[i].Result, false); err != nil {
+		if err := check(&row.Failures[i].Result, false); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// verifyResult checks what is signed in a result: by its worker, and with receipts by the leader
+// that gave the lease; and that the job asks for its outputs.
 func verifyResult(r *task.Result, spec *task.Job, receipts bool) error {
 	if err := r.Verify(); err != nil {
 		return err

@@ -1,0 +1,118 @@
+package scheduler
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+const (
+	// vetAfter is how long a replica leaves what its leader told before it looks at the
+	// signatures. Results of short tasks are delivered, and forgotten here, a round trip or two
+	// after they came: looking at each took a third of the time of three nodes that do nothing
+	// else (BenchmarkAccepted).
+	vetAfter = 2 * time.Second
+	// vetBatch is how many tasks are looked at in one Step: some milliseconds.
+	vetBatch = 64
+)
+
+// unvetted are tasks of which a replica's leader told results whose signatures nobody has
+// looked at here. Until then the copy is the leader's word. All of it is looked at before it
+// is more: before this node leads, follows or tells another leader, or says to another member
+// that it has it.
+//
+// Invariants: queue has an entry for each task that is marked, the first of it first; an entry
+// of a task that is not marked has no meaning.
+type unvetted struct {
+	marked map[task.TaskID]bool
+	queue  []unvettedTask
+}
+
+type unvettedTask struct {
+	id task.TaskID
+	at time.Time // when it was told
+}
+
+func (u *unvetted) mark(id task.TaskID, at time.Time) {
+	if !u.marked[id] {
+		u.marked[id] = true
+		u.queue = append(u.queue, unvettedTask{id, at})
+	}
+}
+
+// due returns when the first task is to be looked at.
+func (u *unvetted) due() (time.Time, bool) {
+	if len(u.queue) == 0 {
+		return time.Time{}, false
+	}
+	return u.queue[0].at.Add(vetAfter), true
+}
+
+// vetDue looks at the tasks that have been left long enough, so many at once.
+func (r *Replica) vetDue() {
+	u := &r.unvetted
+	for n := 0; n < vetBatch; {
+		if at, any := u.due(); !any || at.After(r.now) {
+			return
+		}
+		id := u.queue[0].id
+		u.queue = u.queue[1:]
+		if r.vetTask(id) {
+			n++
+		}
+	}
+}
+
+// vetAll looks at all tasks.
+func (r *Replica) vetAll() {
+	for _, t := range r.unvetted.queue {
+		r.vetTask(t.id)
+	}
+	r.unvetted.queue = nil
+}
+
+// vetJob looks at the tasks of a job.
+func (r *Replica) vetJob(id task.JobID) {
+	if j := r.ledger.Jobs[id]; j != nil && len(r.unvetted.marked) > 0 {
+		for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
+			r.vetTask(task.TaskID{Job: id, Index: i})
+		}
+	}
+}
+
+// vetTask looks at the signatures in the row of a task, if it is marked, and takes out what
+// does not verify. It reports whether there was something to look at.
+func (r *Replica) vetTask(id task.TaskID) bool {
+	if !r.unvetted.marked[id] {
+		return false
+	}
+	delete(r.unvetted.marked, id)
+	j := r.ledger.Jobs[id.Job]
+	if j == nil || j.Rows[id.Index] == nil || j.Delivered(id.Index) {
+		return false
+	}
+	row, why := j.Rows[id.Index], error(nil)
+	bad := func(res *task.Result) bool {
+		err := verifyResult(res, j.Spec, r.cfg.Key != nil)
+		if why == nil {
+			why = err
+		}
+		return err != nil
+	}
+	row.Results = slices.DeleteFunc(slices.Clone(row.Results), func(res task.Result) bool { return bad(&res) })
+	row.Failures = slices.DeleteFunc(slices.Clone(row.Failures), func(f ledger.Failure) bool { return bad(&f.Result) })
+	if why != nil {
+		key := ledger.RowKey(id)
+		r.emit(message.Decided{Task: id, Action: "refused", Peer: r.leader,
+			Reason: task.ClipMessage(fmt.Sprintf("copying %s: %v", key, why))})
+		if err := r.persist(key, row); err != nil {
+			r.emit(message.Decided{Task: id, Action: "not kept", Reason: task.ClipMessage(err.Error())})
+		}
+	}
+	return true
+}
