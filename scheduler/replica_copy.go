@@ -108,16 +108,21 @@ func (r *Replica) merge(p message.Pair) (task.JobID, error) {
 		}
 		return id, r.persist(p.Key, &j.Facts)
 	}
+	return id, r.mergeRow(id, j, p)
+}
+
+// mergeRow is merge of a task. The signatures of results are looked at later: see unvetted.
+func (r *Replica) mergeRow(id task.JobID, j *ledger.Job, p message.Pair) error {
 	i, row, err := decodeRow(j, p)
 	if err != nil || j.Delivered(i) {
-		return id, err
+		return err
 	}
 	of, news := task.TaskID{Job: id, Index: i}, false
 	if err := eachResult(row, of, func(res *task.Result) error {
 		news = news || !j.Rows[i].Has(res)
 		return j.Spec.CheckOutputs(res.Outputs)
 	}); err != nil {
-		return id, err
+		return err
 	}
 	ours := j.Row(i)
 	if r.cfg.Key != nil {
@@ -133,7 +138,7 @@ func (r *Replica) merge(p message.Pair) (task.JobID, error) {
 	if ours.Verdict(j.Rule()) != ledger.Open {
 		delete(r.live, task.TaskID{Job: id, Index: i})
 	}
-	return id, err
+	return err
 }
 
 // vet takes out of a row what it says of states and nobody vouches for. Who gave the leases is
