@@ -53,19 +53,38 @@ func (u *unvetted) due() (time.Time, bool) {
 	return u.queue[0].at.Add(vetAfter), true
 }
 
-// vetDue looks at the tasks that have been left long enough, so many at once.
+// vetDue looks at the tasks that have been left long enough, so many at once. Those that are
+// delivered by now go at once: most do, so time alone seldom wakes a follower for this.
 func (r *Replica) vetDue() {
 	u := &r.unvetted
 	for n := 0; n < vetBatch; {
-		if at, any := u.due(); !any || at.After(r.now) {
+		at, any := u.due()
+		if !any {
 			return
 		}
 		id := u.queue[0].id
-		u.queue = u.queue[1:]
-		if r.vetTask(id) {
-			n++
+		if r.unsettled(id) == nil {
+			delete(u.marked, id)
+			u.queue = u.queue[1:]
+			continue
 		}
+		if at.After(r.now) {
+			return
+		}
+		u.queue = u.queue[1:]
+		r.vetTask(id)
+		n++
 	}
+}
+
+// unsettled returns the row of a task that is marked; nil for one that is not, or that was
+// delivered or forgotten.
+func (r *Replica) unsettled(id task.TaskID) *ledger.Row {
+	j := r.ledger.Jobs[id.Job]
+	if !r.unvetted.marked[id] || j == nil || j.Delivered(id.Index) {
+		return nil
+	}
+	return j.Rows[id.Index]
 }
 
 // vetAll looks at all tasks.
@@ -86,17 +105,14 @@ func (r *Replica) vetJob(id task.JobID) {
 }
 
 // vetTask looks at the signatures in the row of a task, if it is marked, and takes out what
-// does not verify. It reports whether there was something to look at.
-func (r *Replica) vetTask(id task.TaskID) bool {
-	if !r.unvetted.marked[id] {
-		return false
-	}
+// does not verify.
+func (r *Replica) vetTask(id task.TaskID) {
+	row := r.unsettled(id)
 	delete(r.unvetted.marked, id)
-	j := r.ledger.Jobs[id.Job]
-	if j == nil || j.Rows[id.Index] == nil || j.Delivered(id.Index) {
-		return false
+	if row == nil {
+		return
 	}
-	row, why := j.Rows[id.Index], error(nil)
+	j, why := r.ledger.Jobs[id.Job], error(nil)
 	bad := func(res *task.Result) bool {
 		err := verifyResult(res, j.Spec, r.cfg.Key != nil)
 		if why == nil {
@@ -114,5 +130,4 @@ func (r *Replica) vetTask(id task.TaskID) bool {
 			r.emit(message.Decided{Task: id, Action: "not kept", Reason: task.ClipMessage(err.Error())})
 		}
 	}
-	return true
 }

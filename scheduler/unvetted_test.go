@@ -181,3 +181,17 @@ func TestVettedInBatches(t *testing.T) {
 		t.Errorf("it wakes at %v, %d are left", at, len(r.unvetted.marked))
 	}
 }
+
+// What its submitter holds is looked at by nobody, and wakes nobody.
+func TestDeliveredIsNotVetted(t *testing.T) {
+	d := newTold(t, func(r *task.Result, _ *task.Receipt) { r.Receipt = nil }, func(*task.Result) {})
+	d.r.ledger.Jobs[d.rec.ID()].Facts.Done.Add(0)
+	for _, e := range d.r.Step(schedtest.Start, message.Wake{}) {
+		if e, ok := e.(message.Decided); ok {
+			t.Errorf("%s: %s", e.Action, e.Reason)
+		}
+	}
+	if at, ok := d.r.NextWake(); ok || len(d.r.unvetted.marked) > 0 {
+		t.Errorf("it wakes after %v, %d are left", at.Sub(schedtest.Start), len(d.r.unvetted.marked))
+	}
+}
