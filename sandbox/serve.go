@@ -228,10 +228,18 @@ func loadFor(bytes int, most time.Duration) time.Duration {
 	return min(most, loadForAny+time.Duration(bytes>>10)*(loadForMiB>>10))
 }
 
+// Above how much memory a child that compiles collects garbage all the time, up to half of its
+// time, rather than let it double. Real programs take some 17 bytes for each of theirs.
+const (
+	loadWithin        = 256 << 20
+	loadWithinForByte = 32
+)
+
 // limitLoad ends the process, with an answer, if a module takes longer than it may, until the function it returns is
 // called. The engine cannot be interrupted. The module is not at fault: another machine may be quick enough.
 func (s *server) limitLoad(wasm []byte) (stop func()) {
 	done, most := make(chan struct{}), loadFor(len(wasm), s.loadFor)
+	standard := debug.SetMemoryLimit(loadWithin + loadWithinForByte*int64(len(wasm)))
 	go func() {
 		tick := time.NewTicker(loadTick)
 		defer tick.Stop()
@@ -249,7 +257,10 @@ func (s *server) limitLoad(wasm []byte) (stop func()) {
 			}
 		}
 	}()
-	return func() { close(done) }
+	return func() {
+		debug.SetMemoryLimit(standard)
+		close(done)
+	}
 }
 
 // play runs the guest. The ending is nil if the answer is complete.
