@@ -25,6 +25,9 @@ func (f *jobFlags) runAudit(cmd *cobra.Command, client *api.Client, ref string, 
 	if f.audit < 1 {
 		return failure.Usage("write --audit 20", "--audit %d: there is nothing to run", f.audit)
 	}
+	if f.one && f.audit != 1 {
+		return failure.Usage("write --audit 1", "--audit %d: task %d is one task", f.audit, f.index)
+	}
 	command, err := sandboxCommand()
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding"
 	"encoding/json"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"unicode"
 
 	"godwit/api"
+	"godwit/api/apitest"
 	"godwit/node"
 	"godwit/scheduler"
 	"godwit/scheduler/message"
@@ -60,11 +60,6 @@ func fill(v reflect.Value, depth int) {
 // hostileNode is a node whose every answer has such texts; it returns its data directory.
 func hostileNode(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	listener, err := net.Listen("unix", filepath.Join(dir, api.SocketName))
-	if err != nil {
-		t.Fatal(err)
-	}
 	answers := map[string]any{
 		"/v1/jobs": new([]message.JobStatus), "/v1/jobs/x": new(message.JobStatus), "/v1/jobs/x/why": new(node.Why),
 		"/v1/status": new(node.Status), "/v1/peers": new([]node.Member), "/v1/overlays": new([]node.OverlayStatus),
@@ -76,7 +71,7 @@ func hostileNode(t *testing.T) string {
 		fill(reflect.ValueOf(v).Elem(), depth)
 	}
 	answers["/v1/jobs/x"].(*message.JobStatus).TasksList[0].Index = 0 // the only one
-	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return apitest.Listen(t, func(w http.ResponseWriter, r *http.Request) {
 		v, ok := answers[r.URL.Path]
 		if !ok {
 			w.WriteHeader(http.StatusNotFound)
@@ -85,10 +80,7 @@ func hostileNode(t *testing.T) string {
 		if err := json.NewEncoder(w).Encode(v); err != nil {
 			t.Error(err)
 		}
-	})}
-	go srv.Serve(listener)
-	t.Cleanup(func() { srv.Close() })
-	return dir
+	})
 }
 
 // TestPeersTextsOnATerminal: no verb that prints what other nodes wrote prints anything that

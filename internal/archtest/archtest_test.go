@@ -151,6 +151,8 @@ var rules = map[string]rule{
 	"api": {own: []string{"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
 		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox"}},
 
+	"api/apitest": {own: []string{"api", "task"}},
+
 	"cmd/godwit": {own: []string{"*"}, outside: []string{"github.com/spf13/"}},
 
 	"internal/archtest": {},

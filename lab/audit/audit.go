@@ -4,6 +4,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +77,7 @@ func (a *Auditor) Job(ctx context.Context, ref string, n int, only *uint64, rng 
 	if err := job.bring(ctx, a.Client, a.Dir); err != nil {
 		return nil, d.seen, err
 	}
-	slices.SortFunc(d.drawn, func(x, y message.TaskSummary) int { return int(x.Index) - int(y.Index) })
+	slices.SortFunc(d.drawn, func(x, y message.TaskSummary) int { return cmp.Compare(x.Index, y.Index) })
 	var out []Finding
 	for k := range d.drawn {
 		if a.Told != nil {
@@ -147,13 +148,13 @@ func (a *Auditor) task(ctx context.Context, job *staged, t *message.TaskSummary)
 	}
 	switch {
 	case untold(again.Outcome) != "":
-		f.Verdict, f.Why = Open, difference(signed, here)+"; interpreted here it "+untold(again.Outcome)
+		f.Verdict, f.Why = Open, job.difference(signed, here)+"; interpreted here it "+untold(again.Outcome)
 	case again.Digest() != here.Digest():
 		f.Verdict = Open
 		f.Why = "this machine is at odds with itself: compiled and interpreted runs end otherwise (" +
-			difference(here, again) + ")"
+			job.difference(here, again) + ")"
 	default:
-		f.Verdict, f.Why = Differs, difference(signed, here)
+		f.Verdict, f.Why = Differs, job.difference(signed, here)
 	}
 	return f, nil
 }
@@ -180,7 +181,7 @@ func untold(o task.Outcome) string {
 	case task.TimedOut:
 		return "ran out of its time limit, which depends on the machine"
 	case task.InvalidModule:
-		return "could not be loaded, which depends on the program"
+		return "could not be loaded, which depends on the version of godwit"
 	case task.Interrupted, task.HostError, task.OutcomeUnknown:
 		return "did not run to its end"
 	}

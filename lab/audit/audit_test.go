@@ -4,15 +4,13 @@ import (
 	"context"
 	"crypto/ed25519"
 	"math/rand/v2"
-	"net"
-	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"godwit/api"
+	"godwit/api/apitest"
 	"godwit/internal/noop"
 	"godwit/sandbox"
 	"godwit/scheduler/message"
@@ -58,38 +56,14 @@ func holder(t *testing.T, lies bool) *api.Client {
 		t.Fatal(err)
 	}
 	of := func(i uint64) task.TaskID { return task.TaskID{Job: rec.ID(), Index: i} }
-	page, err := task.Encode(api.Results{Total: 5, Record: &rec, Tasks: []message.TaskSummary{
+	module := noop.Module
+	if lies {
+		module = noop.Module[:20]
+	}
+	page := api.Results{Total: 5, Record: &rec, Tasks: []message.TaskSummary{
 		signed(t, of(0), task.Completed, ""), signed(t, of(1), task.Completed, "lie"), signed(t, of(2), task.TimedOut, ""),
-		signed(t, of(3), task.Completed, ""), {Index: 4, Failed: true, Reason: "given up unrun"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	end, err := task.Encode(api.Results{Total: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	listener, err := net.Listen("unix", filepath.Join(dir, api.SocketName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case strings.HasPrefix(r.URL.Path, "/v1/files/") && lies:
-			w.Write(noop.Module[:20])
-		case strings.HasPrefix(r.URL.Path, "/v1/files/"):
-			w.Write(noop.Module)
-		case r.URL.Query().Get("from") == "0":
-			w.Write(page)
-		default:
-			w.Write(end)
-		}
-	})}
-	go srv.Serve(listener)
-	t.Cleanup(func() { srv.Close() })
-	client := api.Dial(dir)
-	t.Cleanup(client.Close)
-	return client
+		signed(t, of(3), task.Completed, ""), {Index: 4, Failed: true, Reason: "given up unrun"}}}
+	return apitest.Results(t, page, map[task.CID][]byte{task.RawCID(noop.Module): module})
 }
 
 func auditor(t *testing.T, client *api.Client) *Auditor {
@@ -241,7 +215,7 @@ func TestDifference(t *testing.T) {
 		{of(out("a", "x"), out("b", "x")), of(), "a is not written here, and 1 outputs more differ"},
 		{of(out("a", "x"), out("b", "x")), of(out("a", "y"), out("b", "x")), "a has other bytes here"},
 	} {
-		if got := difference(tt.signed, tt.here); got != tt.want {
+		if got := new(staged).difference(tt.signed, tt.here); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 		if tt.signed.Digest() == tt.here.Digest() {

@@ -23,8 +23,8 @@ func (s *staged) result(rep *sandbox.Report) (*task.Result, error) {
 }
 
 // difference says where what came out parts from what was signed: the first difference, and
-// how many outputs differ.
-func difference(signed, here *task.Result) string {
+// how many outputs differ. Sizes are those of the content, sealed or not.
+func (s *staged) difference(signed, here *task.Result) string {
 	if signed.Outcome != here.Outcome {
 		return fmt.Sprintf("it ended as %v here, as %v by the result", here.Outcome, signed.Outcome)
 	}
@@ -49,7 +49,7 @@ func difference(signed, here *task.Result) string {
 		case their == nil:
 			note("%s is not among the result's outputs", o.Name)
 		case their.Size != o.Size:
-			note("%s has %d bytes here, %d by the result", o.Name, o.Size, their.Size)
+			note("%s has %d bytes here, %d by the result", o.Name, s.plain(o.Size), s.plain(their.Size))
 		case their.CID != o.CID:
 			note("%s has other bytes here", o.Name)
 		}
@@ -63,4 +63,13 @@ func difference(signed, here *task.Result) string {
 		return fmt.Sprintf("%s, and %d outputs more differ", first, n-1)
 	}
 	return first
+}
+
+// plain is the size of content that is stored with so many bytes. No worker that seals stores a
+// size that no content has; such a one is told as it is.
+func (s *staged) plain(stored int64) int64 {
+	if n, err := s.sealer.Plain(stored); err == nil {
+		return n
+	}
+	return stored
 }

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"context"
 	"math/rand/v2"
-	"net"
-	"net/http"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"godwit/api"
+	"godwit/api/apitest"
 	"godwit/blocks/seal"
 	"godwit/internal/noop"
 	"godwit/sandbox"
@@ -47,39 +44,14 @@ func TestSealedJob(t *testing.T) {
 	}
 	rec.Key = secret
 	of := func(i uint64) task.TaskID { return task.TaskID{Job: rec.ID(), Index: i} }
-	page, err := task.Encode(api.Results{Total: 2, Record: &rec, Tasks: []message.TaskSummary{
-		signedAs(t, of(0), task.Completed, input), signed(t, of(1), task.Completed, "an input")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	end, err := task.Encode(api.Results{Total: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	listener, err := net.Listen("unix", filepath.Join(dir, api.SocketName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case strings.HasSuffix(r.URL.Path, string(task.RawCID(input))):
-			w.Write(input)
-		case strings.HasPrefix(r.URL.Path, "/v1/files/"):
-			w.Write(noop.Module)
-		case r.URL.Query().Get("from") == "0":
-			w.Write(page)
-		default:
-			w.Write(end)
-		}
-	})}
-	go srv.Serve(listener)
-	t.Cleanup(func() { srv.Close() })
-	client := api.Dial(dir)
-	t.Cleanup(client.Close)
+	page := api.Results{Total: 2, Record: &rec, Tasks: []message.TaskSummary{
+		signedAs(t, of(0), task.Completed, input), signedAs(t, of(1), task.Completed, sealer.SealFile([]byte("another")))}}
+	client := apitest.Results(t, page,
+		map[task.CID][]byte{task.RawCID(input): input, task.RawCID(noop.Module): noop.Module})
 	a := &Auditor{Compiled: copier{}, Interpreted: copier{}, Dir: t.TempDir(), Client: client}
 	found, _, err := a.Job(t.Context(), "any", 2, nil, rand.New(rand.NewPCG(1, 1)))
-	if err != nil || len(found) != 2 || found[0].Verdict != Right || found[1].Verdict != Differs {
+	if err != nil || len(found) != 2 || found[0].Verdict != Right || found[1].Verdict != Differs ||
+		found[1].Why != "stdout has 8 bytes here, 7 by the result" {
 		t.Errorf("%+v, %v", found, err)
 	}
 }

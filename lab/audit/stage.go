@@ -96,16 +96,5 @@ func (s *staged) task(id task.TaskID) (sandbox.Task, error) {
 	if err != nil {
 		return sandbox.Task{}, err
 	}
-	t := sandbox.Task{
-		Name: id.String(), Module: string(s.spec.Module), ModulePath: s.module, Args: inv.Args, Env: inv.Env,
-		Outputs: s.spec.Outputs, Limits: sandbox.Limits{Memory: s.spec.Memory, Wall: s.spec.TimeLimit()},
-		Checkpoint: s.spec.Checkpoint,
-	}
-	for _, f := range inv.Files {
-		t.Files = append(t.Files, sandbox.Input{Name: f.Name, Path: s.inputs[f.CID]})
-	}
-	if inv.Stdin != nil {
-		t.Stdin = &sandbox.Input{Name: inv.Stdin.Name, Path: s.inputs[inv.Stdin.CID]}
-	}
-	return t, nil
+	return sandbox.TaskOf(s.spec, id, inv, s.module, func(c task.CID) string { return s.inputs[c] }), nil
 }

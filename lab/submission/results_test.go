@@ -3,7 +3,6 @@ package submission
 import (
 	"bytes"
 	"crypto/ed25519"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"godwit/api"
+	"godwit/api/apitest"
 	"godwit/blocks/seal"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -20,21 +20,8 @@ import (
 // TestContentRefusesOtherBytes: a node, or whoever sits between, cannot pass
 // off other bytes as what a worker signed.
 func TestContentRefusesOtherBytes(t *testing.T) {
-	dir := t.TempDir()
-	listener, err := net.Listen("unix", filepath.Join(dir, api.SocketName))
-	if err != nil {
-		t.Fatal(err)
-	}
 	served := "what the worker wrote"
-	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter,
-		_ *http.Request) {
-		w.Write([]byte(served))
-	})}
-	go srv.Serve(listener)
-	t.Cleanup(func() { srv.Close() })
-	client := api.Dial(dir)
-	t.Cleanup(client.Close)
-
+	client := apitest.Serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(served)) })
 	o := task.Output{Name: "stdout", CID: task.RawCID([]byte(served)), Size: int64(len(served))}
 	if b, err := content(t.Context(), client, nil, o); err != nil || string(b) != served {
 		t.Fatalf("got %q, %v, want the content", b, err)
@@ -89,32 +76,8 @@ func servedUnder(t *testing.T, under, said []byte, patterns []string, names ...s
 	if err := r.Sign(key); err != nil {
 		t.Fatal(err)
 	}
-	page, err := task.Encode(api.Results{Total: 1, Record: &rec,
-		Tasks: []message.TaskSummary{{Results: []task.Result{r}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	end, err := task.Encode(api.Results{Total: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	listener, err := net.Listen("unix", filepath.Join(dir, api.SocketName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("from") == "0" {
-			w.Write(page)
-			return
-		}
-		w.Write(end)
-	})}
-	go srv.Serve(listener)
-	t.Cleanup(func() { srv.Close() })
-	client := api.Dial(dir)
-	t.Cleanup(client.Close)
-	return client, rec.ID()
+	page := api.Results{Total: 1, Record: &rec, Tasks: []message.TaskSummary{{Results: []task.Result{r}}}}
+	return apitest.Results(t, page, nil), rec.ID()
 }
 
 // What a sealed job's tasks have put out is opened, with the key that the node has of it, and

@@ -43,23 +43,7 @@ func confine(cage *owner.Cage, pid int, log *slog.Logger) {
 
 // Run implements Runner: it runs the task's module.
 func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
-	spec, inv := run.Job.spec, run.Invocation
-	t := sandbox.Task{
-		Name:       run.Task.String(),
-		Module:     string(spec.Module),
-		ModulePath: run.Job.module,
-		Args:       inv.Args,
-		Env:        inv.Env,
-		Outputs:    spec.Outputs,
-		Limits:     sandbox.Limits{Memory: spec.Memory, Wall: spec.TimeLimit()},
-		Checkpoint: spec.Checkpoint,
-	}
-	for _, f := range inv.Files {
-		t.Files = append(t.Files, sandbox.Input{Name: f.Name, Path: run.Job.Input(f.CID)})
-	}
-	if inv.Stdin != nil {
-		t.Stdin = &sandbox.Input{Name: inv.Stdin.Name, Path: run.Job.Input(inv.Stdin.CID)}
-	}
+	t := sandbox.TaskOf(run.Job.spec, run.Task, run.Invocation, run.Job.module, run.Job.Input)
 	s := run.State
 	if s != nil {
 		t.Pages, t.From, t.Every = s.Pages, s.From, s.Every
