@@ -118,8 +118,11 @@ func (k knows) Submitter(id task.JobID) (task.PeerID, bool) {
 }
 
 // Leased implements authority.Knows.
-func (k knows) Leased(id task.TaskID, a message.Attempt, worker task.PeerID) bool {
-	return k.m.coordinator != nil && k.m.coordinator.Leased(id, a, worker)
+func (k knows) Leased(id task.TaskID, a message.Attempt, worker task.PeerID) (*task.Receipt, bool) {
+	if k.m.coordinator == nil {
+		return nil, false
+	}
+	return k.m.coordinator.Leased(id, a, worker)
 }
 
 // Led implements authority.Knows.

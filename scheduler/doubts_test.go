@@ -152,14 +152,18 @@ func TestBooks(t *testing.T) {
 	l, m := p.members[0].holds[0].lease, p.members[0]
 	later := message.Attempt{Epoch: l.Attempt.Epoch, Seq: l.Attempt.Seq + 100}
 	other := task.TaskID{Job: "another", Index: l.Task.Index}
+	leased := func(id task.TaskID, a message.Attempt, worker task.PeerID) bool {
+		_, ok := p.c.Leased(id, a, worker)
+		return ok
+	}
 	check := func(when string) {
 		t.Helper()
-		if !p.c.Leased(l.Task, l.Attempt, m.id) {
+		if !leased(l.Task, l.Attempt, m.id) {
 			t.Errorf("%s: its attempt is not known", when)
 		}
-		if p.c.Leased(l.Task, l.Attempt, p.members[1].id) || p.c.Leased(l.Task, l.Attempt, stranger) ||
-			p.c.Leased(l.Task, later, m.id) || p.c.Leased(other, l.Attempt, m.id) ||
-			p.c.Leased(task.TaskID{Job: id, Index: 2}, l.Attempt, m.id) {
+		if leased(l.Task, l.Attempt, p.members[1].id) || leased(l.Task, l.Attempt, stranger) ||
+			leased(l.Task, later, m.id) || leased(other, l.Attempt, m.id) ||
+			leased(task.TaskID{Job: id, Index: 2}, l.Attempt, m.id) {
 			t.Errorf("%s: another's attempt is its own", when)
 		}
 	}

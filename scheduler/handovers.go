@@ -25,14 +25,14 @@ func (t *transfers) offerMove(l *lease) {
 	m := l.move
 	offer := message.Lease{Task: l.taskID(), Attempt: m.as, TTL: t.c.cfg.LeaseTTL,
 		Await: &message.Await{Worker: l.host.peer, Attempt: l.attempt}}
-	if l.since == 0 { // not before its job was
-		l.since = max(1, l.job.spec.Submitted.UnixMilli())
+	if l.shown.since == 0 { // not before its job was
+		l.shown.since = max(1, l.job.spec.Submitted.UnixMilli())
 	}
 	if work, known := l.job.work(); known {
 		left, _ := t.c.migration.progressOf(l, work)
 		offer.Left = min(left, task.MaxDuration)
 	}
-	t.c.postTo(m.to, l.job, offer, l.since)
+	t.c.postTo(m.to, l.job, offer, l.shown.since)
 }
 
 // orderMove has the source hand its task over.
@@ -146,7 +146,7 @@ func (t *transfers) arrivedAt(l *lease) *lease {
 	reason := task.ClipMessage("moved there: " + m.why + "; " + m.there)
 	to := t.c.addLease(j, m.to, i, m.as, reason, nil)
 	to.take(leasing.Starts)
-	to.after, to.since = l.attempt, l.since
+	to.after, to.shown.since = l.attempt, l.shown.since
 	j.migrations++
 	t.c.table.persistRow(j, i)
 	t.c.members.pauseJob(l.host, j, t.c.cfg.RefusalPause, "a task of the job has just moved away from there")

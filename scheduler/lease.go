@@ -19,7 +19,7 @@ type lease struct {
 	host    *host
 	state   leasing.State // only take changes it
 	start   time.Time
-	since   int64 // when the first lease was given that it goes on with, in Unix ms; 0 unknown
+	shown   grant
 	expires time.Time
 	reason  string   // why there
 	portion *portion // of the chunk that it was given in; nil for none, and when its run is over
@@ -46,6 +46,12 @@ type lease struct {
 	// 0 is forever. stoodBefore is how long its host had stood still, in all, then.
 	patience    time.Duration
 	stoodBefore time.Duration
+}
+
+// A grant is what the worker of a lease can show.
+type grant struct {
+	since   int64         // when the first lease was given that it goes on with, in Unix ms; 0 unknown
+	receipt *task.Receipt // that this coordinator signed with it; nil for none
 }
 
 // savedStates are the states of a lease's guest that were saved.

@@ -52,21 +52,21 @@ func (o *outbox) drop(to task.PeerID, id task.TaskID, a message.Attempt, reason 
 // the job's blocks.
 func (c *Coordinator) post(l *lease) {
 	from := l.saved.from
-	if l.since == 0 {
-		l.since = c.now.UnixMilli()
+	if l.shown.since == 0 {
+		l.shown.since = c.now.UnixMilli()
 		if from != nil && from.Voucher != nil {
-			l.since = from.Voucher.Receipt.Begun()
+			l.shown.since = from.Voucher.Receipt.Begun()
 		}
 	}
-	c.postTo(l.host, l.job, message.Lease{
+	l.shown.receipt = c.postTo(l.host, l.job, message.Lease{
 		Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: from.Bare(),
 		Left: min(c.dispatch.leftFrom(l.job, l.task.index, from, l.attempt), task.MaxDuration),
-	}, l.since)
+	}, l.shown.since)
 }
 
 // postTo puts a lease in this Step's letter to a worker. It goes on with leases of which the
-// first was given then, in Unix milliseconds.
-func (c *Coordinator) postTo(h *host, j *job, l message.Lease, since int64) {
+// first was given then, in Unix milliseconds. It returns the receipt of the lease, if any.
+func (c *Coordinator) postTo(h *host, j *job, l message.Lease, since int64) *task.Receipt {
 	m := c.outbox.letter(h.peer)
 	if m.place == nil {
 		m.place = &message.Place{Epoch: c.term.epoch, Holders: map[task.JobID][]task.PeerID{}}
@@ -94,6 +94,7 @@ func (c *Coordinator) postTo(h *host, j *job, l message.Lease, since int64) {
 		}
 		m.place.Keys[j.id] = key
 	}
+	return l.Receipt
 }
 
 // receipt signs that a worker was given a lease; nil where no receipts are signed.
@@ -129,18 +130,23 @@ func (c *Coordinator) Submitter(id task.JobID) (submitter task.PeerID, key []byt
 }
 
 // Leased reports whether the books have an attempt of a task as one worker's: it has the
-// lease, is to take the task over, or had the lease as far as the task's row remembers.
-func (c *Coordinator) Leased(id task.TaskID, a message.Attempt, worker task.PeerID) bool {
+// lease, is to take the task over, or had the lease as far as the task's row remembers. Of a lease
+// that this coordinator gave and the worker has, it returns the receipt, which is not to be changed.
+func (c *Coordinator) Leased(id task.TaskID, a message.Attempt, worker task.PeerID) (*task.Receipt, bool) {
 	j := c.table.jobs[id.Job]
 	if j == nil || j.ledger == nil {
-		return false
+		return nil, false
 	}
-	if h := c.members.hosts[worker]; h != nil &&
-		(leaseOf(j, h, id.Index, a) != nil || j.movingTo(h, id.Index, a) != nil) {
-		return true
+	if h := c.members.hosts[worker]; h != nil {
+		if l := leaseOf(j, h, id.Index, a); l != nil {
+			return l.shown.receipt, true
+		}
+		if j.movingTo(h, id.Index, a) != nil {
+			return nil, true
+		}
 	}
 	row := j.ledger.Rows[id.Index]
-	return row != nil && slices.ContainsFunc(row.Log, func(l ledger.AttemptLog) bool {
+	return nil, row != nil && slices.ContainsFunc(row.Log, func(l ledger.AttemptLog) bool {
 		return l.Attempt == a && l.Worker == worker
 	})
 }

@@ -116,8 +116,8 @@ func (r *reports) knowsAll() bool { return !r.c.now.Before(r.c.term.since.Add(ne
 
 func (r *reports) renew(l *lease, held *message.Held) {
 	l.expires = r.c.now.Add(r.c.cfg.LeaseTTL)
-	if l.since == 0 && held.Receipt != nil {
-		l.since = held.Receipt.Begun()
+	if l.shown.since == 0 && held.Receipt != nil {
+		l.shown.since = held.Receipt.Begun()
 	}
 	if held.Running {
 		r.c.transfers.settleOrphan(l)

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"errors"
 	"fmt"
@@ -39,8 +40,8 @@ func NewReceipt(key ed25519.PrivateKey, leader PeerID, id TaskID, worker PeerID,
 // Verify checks that Leader signed the receipt, for that task and that worker. Whether that
 // peer may lead is for the caller to know.
 func (r *Receipt) Verify(id TaskID, worker PeerID) error {
-	if r.From != "" && !r.From.Valid() || r.Epoch == 0 || r.Issued < 0 || r.Since < 0 {
-		return errors.New("verifying a lease's receipt: it is out of bounds")
+	if err := r.Valid(); err != nil {
+		return fmt.Errorf("verifying a lease's receipt: %w", err)
 	}
 	key, err := r.Leader.PublicKey()
 	if err != nil {
@@ -54,6 +55,21 @@ func (r *Receipt) Verify(id TaskID, worker PeerID) error {
 		return fmt.Errorf("verifying the receipt of a lease by %s: %w", r.Leader, ErrSignature)
 	}
 	return nil
+}
+
+// Valid checks everything of a receipt but who signed it.
+func (r *Receipt) Valid() error {
+	if r.From != "" && !r.From.Valid() || r.Epoch == 0 || r.Issued < 0 || r.Since < 0 {
+		return errors.New("the receipt is out of bounds")
+	}
+	return nil
+}
+
+// Equal reports whether two receipts are the same, signature and all. None is the same as nil,
+// nil included.
+func (r *Receipt) Equal(o *Receipt) bool {
+	return r != nil && o != nil && r.Leader == o.Leader && r.Epoch == o.Epoch && r.Seq == o.Seq && r.Issued == o.Issued &&
+		r.From == o.From && r.Since == o.Since && bytes.Equal(r.Signature, o.Signature)
 }
 
 // body is what the signature covers.

@@ -41,9 +41,17 @@ func (known) Leads(p task.PeerID) (epoch uint64, leads bool) {
 func (known) Submitter(j task.JobID) (task.PeerID, bool) {
 	return peer(owner), j == job
 }
-func (known) Leased(t task.TaskID, a message.Attempt, w task.PeerID) bool {
-	return t == id && a == message.Attempt{Epoch: 9, Seq: 1} && w == peer(worker)
+func (known) Leased(t task.TaskID, a message.Attempt, w task.PeerID) (*task.Receipt, bool) {
+	if t == id && a == (message.Attempt{Epoch: 9, Seq: 1}) && w == peer(worker) {
+		return given, true
+	}
+	return nil, false
 }
+
+// given is the receipt of that attempt. What makes it good is that it was given: its signature,
+// which would not do, is not looked at.
+var given = &task.Receipt{Leader: peer(leader), Epoch: 9, Seq: 1, Issued: 7, Signature: []byte("as it was given")}
+
 func (known) Led(p task.PeerID, epoch uint64) bool {
 	return p == peer(former) && epoch == 5 || p == peer(leader) && epoch == 9
 }
@@ -158,8 +166,12 @@ func TestLeasesAreShown(t *testing.T) {
 		held    bool // proven, of a lease that is held
 		ended   bool // of one that has ended
 	}{
-		"on the books":           {worker, first, nil, true, false},
-		"on both":                {worker, first, receipt(t, leader, worker, id), true, true},
+		"on the books":             {worker, first, nil, true, false},
+		"on both":                  {worker, first, receipt(t, leader, worker, id), true, true},
+		"the receipt it was given": {worker, first, given, true, true},
+		"that one, changed": {worker, first, &task.Receipt{Leader: peer(leader), Epoch: 9, Seq: 1, Issued: 6,
+			Signature: given.Signature}, true, false},
+		"given to another":       {member, first, given, false, false},
 		"signed by itself":       {worker, first, receipt(t, worker, worker, id), true, false},
 		"another's lease":        {member, first, nil, false, false},
 		"an attempt never given": {worker, second, nil, false, false},
@@ -195,32 +207,39 @@ func TestLeasesAreShown(t *testing.T) {
 	}
 }
 
-// TestLeasesBearReceipts: a worker takes no lease of which nobody would believe what came.
+// TestLeasesBearReceipts: a worker takes no lease of which nobody would believe what came. Of more
+// than one its leader's word is enough, for all but the first.
 func TestLeasesBearReceipts(t *testing.T) {
 	good := receipt(t, leader, worker, id)
+	first, second := message.Attempt{Epoch: 9, Seq: 1}, message.Attempt{Epoch: 9, Seq: 2}
 	for name, tt := range map[string]struct {
 		attempt message.Attempt
 		receipt *task.Receipt
-		may     bool
+		may     bool // as the first
+		next    bool // after a good one
 	}{
-		"its leader's":       {message.Attempt{Epoch: 9, Seq: 1}, good, true},
-		"from another state": {message.Attempt{Epoch: 9, Seq: 1}, good, false},
-		"none":               {message.Attempt{Epoch: 9, Seq: 1}, nil, false},
-		"of another attempt": {message.Attempt{Epoch: 9, Seq: 2}, good, false},
-		"another leader's":   {message.Attempt{Epoch: 5, Seq: 2}, receipt(t, former, worker, id), false},
-		"for another worker": {message.Attempt{Epoch: 5, Seq: 2}, receipt(t, leader, member, id), false},
-		"for another task": {message.Attempt{Epoch: 9, Seq: 1},
-			receipt(t, leader, worker, task.TaskID{Job: job, Index: 1}), false},
-		"that is not signed": {message.Attempt{Epoch: 9, Seq: 1},
-			&task.Receipt{Leader: peer(leader), Epoch: 9, Seq: 1}, false},
+		"its leader's":       {first, good, true, true},
+		"from another state": {first, good, false, false},
+		"none":               {first, nil, false, false},
+		"of another attempt": {second, good, false, false},
+		"another leader's":   {message.Attempt{Epoch: 5, Seq: 2}, receipt(t, former, worker, id), false, false},
+		"for another worker": {message.Attempt{Epoch: 5, Seq: 2}, receipt(t, leader, member, id), false, true},
+		"for another task":   {first, receipt(t, leader, worker, task.TaskID{Job: job, Index: 1}), false, true},
+		"that is not signed": {second, &task.Receipt{Leader: peer(leader), Epoch: 9, Seq: 2}, false, true},
+		"out of bounds":      {second, &task.Receipt{Leader: peer(leader), Epoch: 9, Seq: 2, Issued: -1}, false, false},
 	} {
-		m := &message.Message{Place: &message.Place{Epoch: 9,
-			Leases: []message.Lease{{Task: id, Attempt: tt.attempt, Receipt: tt.receipt}}}}
+		l := message.Lease{Task: id, Attempt: tt.attempt, Receipt: tt.receipt}
 		if name == "from another state" {
-			m.Place.Leases[0].From = &message.Checkpoint{CID: task.RawCID(nil), Fuel: 1}
+			l.From = &message.Checkpoint{CID: task.RawCID(nil), Fuel: 1}
 		}
-		if got, err := Check(peer(leader), m, known{}); (err == nil) != tt.may || tt.may && got != m {
-			t.Errorf("%s: %v", name, err)
+		for leases, may := range map[*message.Place]bool{
+			{Epoch: 9, Leases: []message.Lease{l}}:                                            tt.may,
+			{Epoch: 9, Leases: []message.Lease{{Task: id, Attempt: first, Receipt: good}, l}}: tt.next,
+		} {
+			m := &message.Message{Place: leases}
+			if got, err := Check(peer(leader), m, known{}); (err == nil) != may || may && got != m {
+				t.Errorf("%s, %d leases: %v", name, len(leases.Leases), err)
+			}
 		}
 	}
 }

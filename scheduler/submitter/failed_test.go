@@ -15,13 +15,14 @@ type shown struct {
 	worker, lease int
 	outcome       task.Outcome
 	says          string
+	by            int // who gave the lease; 0 leads
 }
 
 // run signs it; to is who had the lease.
 func (r shown) run(t *testing.T, id task.TaskID, to int) task.Result {
 	t.Helper()
 	key, _ := schedtest.Identity(r.worker)
-	leaderKey, leader := schedtest.Identity(0)
+	leaderKey, leader := schedtest.Identity(r.by)
 	_, worker := schedtest.Identity(to)
 	receipt, err := task.NewReceipt(leaderKey, leader, id, worker, task.Receipt{Epoch: 1, Seq: uint64(r.lease)})
 	if err != nil {
@@ -77,30 +78,30 @@ func TestFailuresAreShown(t *testing.T) {
 		runs              []shown
 		want              string
 	}{
-		"as often as it may":        {1, 1, []shown{{2, 1, fell, ""}, {3, 2, fell, ""}}, ""},
-		"of one worker, two leases": {1, 1, []shown{{2, 1, fell, ""}, {2, 2, fell, ""}}, ""},
-		"once too few":              {1, 1, []shown{{2, 1, fell, ""}}, "with 1 failures of its own and 0 runs"},
-		"one twice": {1, 1, []shown{{2, 1, fell, ""}, {2, 1, fell, ""}},
+		"as often as it may":        {1, 1, []shown{{2, 1, fell, "", 0}, {3, 2, fell, "", 0}}, ""},
+		"of one worker, two leases": {1, 1, []shown{{2, 1, fell, "", 0}, {2, 2, fell, "", 0}}, ""},
+		"once too few":              {1, 1, []shown{{2, 1, fell, "", 0}}, "with 1 failures of its own and 0 runs"},
+		"one twice": {1, 1, []shown{{2, 1, fell, "", 0}, {2, 1, fell, "", 0}},
 			"with 1 failures of its own"},
-		"one lease, two workers": {1, 1, []shown{{2, 1, fell, ""}, {3, 1, task.TimedOut, ""}},
+		"one lease, two workers": {1, 1, []shown{{2, 1, fell, "", 0}, {3, 1, task.TimedOut, "", 0}},
 			"with 1 failures"},
-		"without retries": {1, 0, []shown{{2, 1, fell, ""}}, ""},
-		"stopped by hosts": {1, 0, []shown{{2, 1, gone, ""}, {3, 2, task.HostError, ""}},
+		"without retries": {1, 0, []shown{{2, 1, fell, "", 0}}, ""},
+		"stopped by hosts": {1, 0, []shown{{2, 1, gone, "", 0}, {3, 2, task.HostError, "", 0}},
 			"with 0 failures"},
-		"one of them by its host": {1, 1, []shown{{2, 1, fell, ""}, {3, 2, gone, ""}}, "with 1 failures"},
+		"one of them by its host": {1, 1, []shown{{2, 1, fell, "", 0}, {3, 2, gone, "", 0}}, "with 1 failures"},
 		"nobody signed it":        {1, 1, nil, "nobody signed that"},
-		"it completed": {1, 0, []shown{{2, 1, fell, ""}, {3, 2, ran, "x"}},
+		"it completed": {1, 0, []shown{{2, 1, fell, "", 0}, {3, 2, ran, "x", 0}},
 			"enough of its runs agree"},
-		"two agree": {2, 0, []shown{{2, 1, ran, "x"}, {3, 2, ran, "y"}, {4, 3, ran, "x"}},
+		"two agree": {2, 0, []shown{{2, 1, ran, "x", 0}, {3, 2, ran, "y", 0}, {4, 3, ran, "x", 0}},
 			"enough of its runs agree"},
-		"no two agree": {2, 0, []shown{{2, 1, ran, "x"}, {3, 2, ran, "y"}, {4, 3, ran, "z"}}, ""},
-		"no two agree yet": {2, 0, []shown{{2, 1, ran, "x"}, {3, 2, ran, "y"}},
+		"no two agree": {2, 0, []shown{{2, 1, ran, "x", 0}, {3, 2, ran, "y", 0}, {4, 3, ran, "z", 0}}, ""},
+		"no two agree yet": {2, 0, []shown{{2, 1, ran, "x", 0}, {3, 2, ran, "y", 0}},
 			"2 runs that do not agree"},
-		"one worker says three": {2, 0, []shown{{2, 1, ran, "x"}, {2, 2, ran, "y"}, {2, 3, ran, "z"}},
+		"one worker says three": {2, 0, []shown{{2, 1, ran, "x", 0}, {2, 2, ran, "y", 0}, {2, 3, ran, "z", 0}},
 			"1 runs that do not"},
-		"a retry is left": {2, 1, []shown{{2, 1, ran, "x"}, {3, 2, ran, "y"}, {4, 3, ran, "z"}},
+		"a retry is left": {2, 1, []shown{{2, 1, ran, "x", 0}, {3, 2, ran, "y", 0}, {4, 3, ran, "z", 0}},
 			"3 runs that do not agree"},
-		"a failure, and no agreement": {2, 1, []shown{{2, 1, fell, ""}, {3, 2, ran, "y"}},
+		"a failure, and no agreement": {2, 1, []shown{{2, 1, fell, "", 0}, {3, 2, ran, "y", 0}},
 			"with 1 failures of its own and 1 runs"},
 	} {
 		s, id, leader := careful(t, func(j *task.Job) { j.Replicas, j.Retries = tt.replicas, tt.retries })
@@ -114,14 +115,29 @@ func TestFailuresAreShown(t *testing.T) {
 	}
 }
 
-// TestLeasesAreShown: a result counts with the receipt of a lease of its worker and its task.
+// TestLeasesAreShown: a result counts with the receipt of a lease of its worker and its task. That
+// it gave a lease itself a leader may say unsigned: nobody else could say it in its place.
 func TestLeasesAreShown(t *testing.T) {
-	good := shown{2, 1, task.Completed, "x"}
+	own := shown{2, 1, task.Completed, "x", 0}
+	good := shown{2, 1, task.Completed, "x", 5} // a former leader's
+	unsigned := func(r *task.Result) {
+		r.Receipt.Signature = make([]byte, len(r.Receipt.Signature))
+	}
 	for name, tt := range map[string]struct {
 		change func(id task.TaskID, r *task.Result)
 		want   string
 	}{
-		"with its lease": {func(task.TaskID, *task.Result) {}, ""},
+		"with its lease":        {func(task.TaskID, *task.Result) {}, ""},
+		"with the teller's own": {func(id task.TaskID, r *task.Result) { *r = own.run(t, id, 2) }, ""},
+		"with the teller's word": {func(id task.TaskID, r *task.Result) {
+			*r = own.run(t, id, 2)
+			unsigned(r)
+		}, ""},
+		"with another leader's, unsigned": {func(_ task.TaskID, r *task.Result) { unsigned(r) }, "receipt"},
+		"with one that no leader gives": {func(id task.TaskID, r *task.Result) {
+			*r = own.run(t, id, 2)
+			r.Receipt.Epoch = 0
+		}, "out of bounds"},
 		"without":        {func(_ task.TaskID, r *task.Result) { r.Receipt = nil }, "nothing shows that"},
 		"with another's": {func(id task.TaskID, r *task.Result) { *r = good.run(t, id, 3) }, "receipt"},
 		"with another task's": {func(id task.TaskID, r *task.Result) {
@@ -157,7 +173,7 @@ func TestLeasesAreShown(t *testing.T) {
 func TestOnlyTheLeaderIsHeard(t *testing.T) {
 	s, id, leader := careful(t, nil)
 	_, stranger := schedtest.Identity(66)
-	sum := message.TaskSummary{Results: []task.Result{shown{2, 1, task.Completed, "x"}.run(t, task.TaskID{Job: id}, 2)}}
+	sum := message.TaskSummary{Results: []task.Result{shown{2, 1, task.Completed, "x", 0}.run(t, task.TaskID{Job: id}, 2)}}
 	for _, m := range []message.Message{
 		{Progress: &message.Progress{Job: id, Tasks: []message.TaskSummary{sum},
 			Summary: message.JobSummary{State: message.JobFailed, Total: 3}}},

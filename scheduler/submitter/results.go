@@ -82,7 +82,7 @@ func (s *Submitter) take(from task.PeerID, j *submitted, t *message.TaskSummary)
 	if old != nil && old.instead == nil && sameEnd(&old.summary, t) {
 		return
 	}
-	v := verifier{signed: from != s.self, receipts: s.cfg.Receipts}
+	v := verifier{leader: from, signed: from != s.self, receipts: s.cfg.Receipts}
 	if err := v.check(j, t); err != nil {
 		s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: t.Index}, Action: "refused", Peer: from,
 			Reason: err.Error()})
