@@ -53,6 +53,9 @@ type Result struct {
 	Signature []byte `cbor:"9,keyasint" json:"-"`
 	// Receipt shows that Worker had the lease of the task; nil where none was given.
 	Receipt *Receipt `cbor:"10,keyasint,omitempty" json:"-"`
+	// Trail says how the task came to its end; nil where that cannot be told: of a program that
+	// cannot be frozen, and of a run that was ended from outside.
+	Trail *Trail `cbor:"11,keyasint,omitempty" json:"trail,omitempty"`
 }
 
 // Sign fills in Worker, where it is empty, and Signature. It refuses a result
@@ -121,6 +124,9 @@ func (r *Result) validate() error {
 	case len(r.Outputs) > MaxOutputs:
 		return fmt.Errorf("%d outputs, the most is %d", len(r.Outputs), MaxOutputs)
 	}
+	if err := r.Trail.validate(); err != nil {
+		return err
+	}
 	for i := range r.Outputs {
 		if i > 0 && r.Outputs[i-1].Name >= r.Outputs[i].Name {
 			return errors.New("outputs are not sorted by name, each name once")
@@ -174,7 +180,8 @@ func (d *Digest) UnmarshalText(text []byte) error {
 
 // Digest returns the SHA2-256 of the result's Outcome, ExitCode and the names,
 // CIDs and sizes of its Outputs. Who ran it, how long it took, what it says to
-// people and whether content is inline do not matter.
+// people and whether content is inline do not matter, nor does the Trail: those of
+// two versions of the pass differ.
 func (r *Result) Digest() Digest {
 	type output struct {
 		_    struct{} `cbor:",toarray"`

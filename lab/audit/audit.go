@@ -138,7 +138,7 @@ func (a *Auditor) task(ctx context.Context, job *staged, t *message.TaskSummary)
 		f.Verdict, f.Why = Open, "here it "+why
 		return f, nil
 	}
-	if here.Digest() == signed.Digest() {
+	if job.difference(signed, here) == "" {
 		f.Verdict = Right
 		return f, nil
 	}
@@ -149,7 +149,7 @@ func (a *Auditor) task(ctx context.Context, job *staged, t *message.TaskSummary)
 	switch {
 	case untold(again.Outcome) != "":
 		f.Verdict, f.Why = Open, job.difference(signed, here)+"; interpreted here it "+untold(again.Outcome)
-	case again.Digest() != here.Digest():
+	case job.difference(here, again) != "":
 		f.Verdict = Open
 		f.Why = "this machine is at odds with itself: compiled and interpreted runs end otherwise (" +
 			job.difference(here, again) + ")"

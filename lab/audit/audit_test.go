@@ -44,10 +44,8 @@ func signedAs(t *testing.T, id task.TaskID, outcome task.Outcome, stdout []byte)
 	return message.TaskSummary{Index: id.Index, Failed: outcome != task.Completed, Results: []task.Result{r}}
 }
 
-// holder is a node with a job whose tasks do nothing, and with results of them: an honest
-// one, a lie, one whose end depends on the machine, another honest one. It gives other bytes
-// for the module where it lies.
-func holder(t *testing.T, lies bool) *api.Client {
+// record is of a job with five tasks that do nothing.
+func record(t *testing.T) task.Record {
 	t.Helper()
 	rec, err := task.SignJob(&task.Job{Name: "test", Overlay: "commons", Module: task.RawCID(noop.Module),
 		Outputs: []string{task.Stdout}, Memory: 1 << 20, Replicas: 1, Submitted: task.At(time.Unix(1e9, 0)),
@@ -55,6 +53,15 @@ func holder(t *testing.T, lies bool) *api.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return rec
+}
+
+// holder is a node with a job whose tasks do nothing, and with results of them: an honest
+// one, a lie, one whose end depends on the machine, another honest one. It gives other bytes
+// for the module where it lies.
+func holder(t *testing.T, lies bool) *api.Client {
+	t.Helper()
+	rec := record(t)
 	of := func(i uint64) task.TaskID { return task.TaskID{Job: rec.ID(), Index: i} }
 	module := noop.Module
 	if lies {
@@ -166,6 +173,39 @@ func TestFaultyMachine(t *testing.T) {
 		found, _, err := a.Job(t.Context(), "any", 1, &index, nil)
 		if err != nil || len(found) != 1 || found[0].Verdict != tt.verdict || !strings.Contains(found[0].Why, tt.why) {
 			t.Errorf("%s: %+v, %v", tt.what, found, err)
+		}
+	}
+}
+
+// A result with the right outputs that came to them otherwise is not right: it was not the task
+// that made them.
+func TestTrail(t *testing.T) {
+	rec := record(t)
+	counts := func(n uint64) func(*sandbox.Report) { return func(rep *sandbox.Report) { rep.Fuel = n } }
+	pass := (&sandbox.Report{Outcome: task.Completed, Fuel: 1}).SignedTrail().Pass
+	for _, tt := range []struct {
+		trail                 *task.Trail
+		compiled, interpreted uint64
+		verdict               Verdict
+		why                   string
+	}{
+		{&task.Trail{Pass: pass, Fuel: 9}, 9, 9, Right, ""},
+		{&task.Trail{Pass: pass, Fuel: 9}, 8, 8, Differs, "it used 8 units of fuel here, 9 by the result"},
+		{&task.Trail{Pass: pass, Fuel: 9}, 8, 9, Open, "at odds with itself"},
+		{&task.Trail{Pass: pass + 1, Fuel: 9}, 8, 8, Right, ""}, // another version counts otherwise
+		{nil, 8, 8, Right, ""},
+	} {
+		sum := signed(t, task.TaskID{Job: rec.ID()}, task.Completed, "")
+		sum.Results[0].Trail = tt.trail
+		if err := sum.Results[0].Sign(key); err != nil {
+			t.Fatal(err)
+		}
+		a := auditor(t, apitest.Results(t, api.Results{Total: 5, Record: &rec, Tasks: []message.TaskSummary{sum}},
+			map[task.CID][]byte{task.RawCID(noop.Module): noop.Module}))
+		a.Compiled, a.Interpreted = faulty{a.Compiled, counts(tt.compiled)}, faulty{a.Interpreted, counts(tt.interpreted)}
+		found, _, err := a.Job(t.Context(), "any", 1, nil, rand.New(rand.NewPCG(1, 1)))
+		if err != nil || len(found) != 1 || found[0].Verdict != tt.verdict || !strings.Contains(found[0].Why, tt.why) {
+			t.Errorf("%+v: %+v, %v", tt.trail, found, err)
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 
 // result makes a result of a report: what Result.Digest stands for.
 func (s *staged) result(rep *sandbox.Report) (*task.Result, error) {
-	r := &task.Result{Outcome: rep.Outcome, ExitCode: rep.ExitCode, Message: rep.Message, CPU: rep.CPU}
+	r := &task.Result{Outcome: rep.Outcome, ExitCode: rep.ExitCode, Message: rep.Message, CPU: rep.CPU,
+		Trail: rep.SignedTrail()}
 	for _, f := range rep.Outputs {
 		data := s.sealer.SealFile(f.Data)
 		c, err := blocks.CIDOfBytes(data)
@@ -23,7 +24,8 @@ func (s *staged) result(rep *sandbox.Report) (*task.Result, error) {
 }
 
 // difference says where what came out parts from what was signed: the first difference, and
-// how many outputs differ. Sizes are those of the content, sealed or not.
+// how many outputs differ; or, of the same outputs, how their trails part. It is "" where nothing
+// does. Sizes are those of the content, sealed or not.
 func (s *staged) difference(signed, here *task.Result) string {
 	if signed.Outcome != here.Outcome {
 		return fmt.Sprintf("it ended as %v here, as %v by the result", here.Outcome, signed.Outcome)
@@ -59,10 +61,13 @@ func (s *staged) difference(signed, here *task.Result) string {
 			note("%s is not written here", name)
 		}
 	}
-	if n > 1 {
-		return fmt.Sprintf("%s, and %d outputs more differ", first, n-1)
+	switch n {
+	case 0:
+		return signed.Trail.Difference(here.Trail)
+	case 1:
+		return first
 	}
-	return first
+	return fmt.Sprintf("%s, and %d outputs more differ", first, n-1)
 }
 
 // plain is the size of content that is stored with so many bytes. No worker that seals stores a

@@ -21,7 +21,7 @@ func (c *core) runTask(a *attempt, job *Job, s *saving) task.Result {
 	switch {
 	case err == nil:
 		res.Outcome, res.ExitCode, res.Message = rep.Outcome, rep.ExitCode, task.ClipMessage(rep.Message)
-		res.CPU, res.Wall = rep.CPU, rep.Wall
+		res.CPU, res.Wall, res.Trail = rep.CPU, rep.Wall, rep.SignedTrail()
 		res.Outputs, err = c.keepOutputs(ctx, job.sealer, rep.Outputs)
 	case ctx.Err() != nil:
 		res.Outcome, res.Message, res.Wall = task.Interrupted, "stopped by its host", time.Since(begun)
@@ -29,6 +29,7 @@ func (c *core) runTask(a *attempt, job *Job, s *saving) task.Result {
 	}
 	if err != nil {
 		res.Outcome, res.Message, res.Outputs = task.HostError, task.ClipMessage(err.Error()), nil
+		res.Trail = nil
 		c.Log.Warn("task could not be run here", "task", id.String(), "err", err)
 	}
 	if err := res.Sign(c.Key); err != nil {

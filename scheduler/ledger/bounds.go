@@ -67,12 +67,16 @@ const (
 	restBytes   = 256 << 10
 	voidBytes   = 32
 	resultBytes = 700 + task.MaxMessage
+	trailBytes  = 100
 	outputBytes = 100
 )
 
 // ResultBytes is at least the encoded size of a result that verifies, and not much more.
 func ResultBytes(r *task.Result) int {
 	n := resultBytes - task.MaxMessage + len(r.Message)
+	if r.Trail != nil {
+		n += trailBytes
+	}
 	for i := range r.Outputs {
 		n += outputBytes + len(r.Outputs[i].Name) + len(r.Outputs[i].Inline)
 	}

@@ -38,6 +38,10 @@ func TestResultBytes(t *testing.T) {
 		inline, message := rapid.IntRange(0, task.MaxInline).Draw(t, "inline"),
 			rapid.IntRange(0, task.MaxMessage).Draw(t, "message")
 		r := large("w", 1, outputs, inline, message)
+		if rapid.Bool().Draw(t, "trail") {
+			r.Trail = &task.Trail{Pass: math.MaxUint32, Fuel: math.MaxUint64, Last: make([]byte, 32),
+				Boundaries: task.MaxBoundaries, Root: make([]byte, 32)}
+		}
 		b, err := task.Encode(&r)
 		if err != nil {
 			t.Fatal(err)
