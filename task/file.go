@@ -42,6 +42,7 @@ type File struct {
 	Checkpoint Checkpoint
 	Class      string // "": none
 	Weight     int    // 0 is 1
+	Verify     *Verify
 
 	source string                       // name of the job file
 	places map[string]yamlfile.Position // of a fault's where
@@ -137,6 +138,7 @@ func (f *File) draft() *Job {
 		Checkpoint: f.Checkpoint,
 		Class:      f.Class,
 		Weight:     f.Weight,
+		Verify:     f.Verify,
 	}
 }
 
@@ -183,6 +185,9 @@ func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submit
 	j.Args, j.Env = slices.Clone(j.Args), slices.Clone(j.Env)
 	j.Files, j.Outputs = slices.Clone(j.Files), slices.Clone(j.Outputs)
 	j.Sweep.Axes = slices.Clone(j.Sweep.Axes)
+	if v := j.Verify; v != nil {
+		j.Verify = &Verify{Audits: v.Audits, Wrong: v.Wrong, Draw: bytes.Clone(v.Draw)}
+	}
 	for i := range j.Sweep.Axes {
 		j.Sweep.Axes[i].Values = slices.Clone(j.Sweep.Axes[i].Values)
 	}

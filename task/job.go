@@ -44,6 +44,8 @@ type Job struct {
 	// see KeyCommitment. Sizes of inputs and outputs are those of the sealed files then. Empty
 	// for a job whose content anybody may read who has its blocks.
 	Sealed []byte `cbor:"23,keyasint,omitempty"`
+	// Verify says how the submitter checks results; nil: not at all.
+	Verify *Verify `cbor:"24,keyasint,omitempty"`
 }
 
 // NonceSize is the length of Job.Nonce in bytes: enough that two never meet.

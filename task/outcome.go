@@ -42,6 +42,16 @@ func (o Outcome) String() string {
 // host would most likely see the same.
 func (o Outcome) OwnFault() bool { return o >= ExitFailure && o <= InvalidModule }
 
+// Reproducible reports whether the outcome follows from the task alone, so that whoever runs it
+// again comes to the same: it rests neither on time nor on what the machine has.
+func (o Outcome) Reproducible() bool {
+	switch o {
+	case Completed, ExitFailure, Trapped, OverQuota:
+		return true
+	}
+	return false
+}
+
 // MarshalText gives JSON the outcome's text. CBOR keeps the number.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 

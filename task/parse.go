@@ -76,6 +76,7 @@ func (r *reader) errorAtToken(t *token.Token, hint, format string, args ...any) 
 var keys = []string{
 	"name", "module", "args", "env", "files", "stdin", "outputs", "sweep", "work",
 	"memory", "replicas", "retries", "deadline", "timeout", "priority", "checkpoint", "class", "weight",
+	"verify",
 }
 
 func (r *reader) readTop(node ast.Node) *Error {
@@ -138,6 +139,8 @@ func (r *reader) readKey(p yamlfile.Pair) (e *Error) {
 		r.Priority, e = r.number(p.Value, p.Key)
 	case "checkpoint":
 		e = r.readCheckpoint(p.Value)
+	case "verify":
+		e = r.readVerify(p.Value)
 	case "class":
 		r.Class, e = r.text(p.Value, p.Key)
 	case "weight":
@@ -166,6 +169,20 @@ func (r *reader) readEnv(node ast.Node) *Error {
 		r.Env = append(r.Env, EnvVar{p.Key, value})
 	}
 	slices.SortFunc(r.Env, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+func (r *reader) readVerify(node ast.Node) *Error {
+	s, e := r.text(node, "verify")
+	if e != nil {
+		return e
+	}
+	v, err := ParseVerify(s)
+	if err != nil {
+		return r.errorAtToken(yamlfile.First(node), "write off, 5% (of the tasks are run again), 1e-3 (at most so many wrong) "+
+			"or full", "%v", err)
+	}
+	r.Verify = v
 	return nil
 }
 

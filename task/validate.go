@@ -58,6 +58,7 @@ func (j *Job) checkShape() *fault {
 		j.checkOutputs,
 		j.checkNumbers,
 		j.checkTimes,
+		func() *fault { return j.Verify.check(j.Replicas) },
 	}
 	for _, check := range checks {
 		if f := check(); f != nil {

@@ -177,15 +177,17 @@ func (a *Auditor) run(ctx context.Context, on Runner, job *staged, t *message.Ta
 
 // untold says what became of a task whose end depends on the machine, "" where it does not.
 func untold(o task.Outcome) string {
-	switch o {
-	case task.TimedOut:
+	switch {
+	case o.Reproducible():
+		return ""
+	case o == task.TimedOut:
 		return "ran out of its time limit, which depends on the machine"
-	case task.InvalidModule:
+	case o == task.OutOfMemory:
+		return "ran out of memory, which depends on the machine"
+	case o == task.InvalidModule:
 		return "could not be loaded, which depends on the version of godwit"
-	case task.Interrupted, task.HostError, task.OutcomeUnknown:
-		return "did not run to its end"
 	}
-	return ""
+	return "did not run to its end"
 }
 
 // errNoTask is returned where there is nothing to audit.

@@ -234,32 +234,3 @@ func TestDraw(t *testing.T) {
 		}
 	}
 }
-
-func TestDifference(t *testing.T) {
-	out := func(name, text string) task.Output {
-		return task.Output{Name: name, CID: task.RawCID([]byte(text)), Size: int64(len(text))}
-	}
-	of := func(outputs ...task.Output) *task.Result {
-		return &task.Result{Outcome: task.Completed, Outputs: outputs}
-	}
-	for _, tt := range []struct {
-		signed, here *task.Result
-		want         string
-	}{
-		{of(), &task.Result{Outcome: task.Trapped}, "it ended as trapped here, as completed by the result"},
-		{&task.Result{Outcome: task.ExitFailure, ExitCode: 3}, &task.Result{Outcome: task.ExitFailure, ExitCode: 4},
-			"it ended with exit code 4 here, with 3 by the result"},
-		{of(out("a", "x")), of(out("a", "y")), "a has other bytes here"},
-		{of(out("a", "x")), of(out("a", "yy")), "a has 2 bytes here, 1 by the result"},
-		{of(), of(out("a", "x")), "a is not among the result's outputs"},
-		{of(out("a", "x"), out("b", "x")), of(), "a is not written here, and 1 outputs more differ"},
-		{of(out("a", "x"), out("b", "x")), of(out("a", "y"), out("b", "x")), "a has other bytes here"},
-	} {
-		if got := new(staged).difference(tt.signed, tt.here); got != tt.want {
-			t.Errorf("%q, want %q", got, tt.want)
-		}
-		if tt.signed.Digest() == tt.here.Digest() {
-			t.Errorf("%q: the digests are equal", tt.want)
-		}
-	}
-}

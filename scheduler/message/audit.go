@@ -24,3 +24,13 @@ type Audited struct {
 
 func (Audit) effect()  {}
 func (Audited) event() {}
+
+// Checks says how far the results of a job are checked, in tasks.
+type Checks struct {
+	Verify  string `json:"verify"`  // as the job file has it
+	Due     uint64 `json:"due"`     // are to be run again
+	Doubted uint64 `json:"doubted"` // of these, of a worker that was wrong elsewhere
+	Right   uint64 `json:"right"`   // gave the same when they were run again
+	Wrong   uint64 `json:"wrong"`   // did not: what the submitter's node made takes their place
+	Open    uint64 `json:"open"`    // it could not be told
+}

@@ -42,7 +42,9 @@ type JobStatus struct {
 	Tasks TaskCounts `json:"tasks"`
 	// Held is how many results the submitter has, Final whether it has all
 	// there will be.
-	Held       uint64  `json:"held"`
+	Held uint64 `json:"held"`
+	// Checks says how far the results are checked; nil of a job that wants none to be.
+	Checks     *Checks `json:"checks,omitempty"`
 	Final      bool    `json:"final"`
 	Migrations uint64  `json:"migrations"`
 	Reruns     uint64  `json:"reruns"`

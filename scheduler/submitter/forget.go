@@ -24,6 +24,8 @@ const (
 type forgottenState struct {
 	Until int64           `cbor:"1,keyasint"` // Unix seconds
 	Left  []message.Range `cbor:"2,keyasint,omitempty"`
+	// Checked is set of a job whose results were checked.
+	Checked bool `cbor:"3,keyasint,omitempty"`
 }
 
 // forget drops a job that is over. From this Step on it is not there any more;
@@ -34,7 +36,7 @@ func (s *Submitter) forget(id task.JobID) {
 		return
 	}
 	delete(s.jobs, id)
-	f := &forgottenJob{left: j.have, until: s.now.Add(rememberForgotten)}
+	f := &forgottenJob{left: j.have, until: s.now.Add(rememberForgotten), checked: j.checks != nil}
 	s.forgotten[id] = f
 	s.persistForgotten(id, f)
 	s.emit(message.Persist{Key: submitterJob + string(id)})
@@ -43,7 +45,7 @@ func (s *Submitter) forget(id task.JobID) {
 }
 
 func (s *Submitter) persistForgotten(id task.JobID, f *forgottenJob) {
-	s.save(submitterForgotten+string(id), task.TaskID{Job: id}, &forgottenState{f.until.Unix(), f.left})
+	s.save(submitterForgotten+string(id), task.TaskID{Job: id}, &forgottenState{f.until.Unix(), f.left, f.checked})
 }
 
 func (s *Submitter) restoreForgotten(key string, value []byte) error {
@@ -53,7 +55,7 @@ func (s *Submitter) restoreForgotten(key string, value []byte) error {
 	}
 	left, err := ledger.MakeSet(st.Left)
 	s.forgotten[task.JobID(strings.TrimPrefix(key, submitterForgotten))] = &forgottenJob{left: left,
-		until: time.Unix(st.Until, 0)}
+		until: time.Unix(st.Until, 0), checked: st.Checked}
 	s.timers.Set(time.Time{}, key)
 	return err
 }
@@ -73,6 +75,9 @@ func (s *Submitter) forgetMore(id task.JobID) {
 		for n := 0; n < forgetPortion && len(f.left) > 0; n++ {
 			r := &f.left[0]
 			s.emit(message.Persist{Key: ResultKey(id, r.From)})
+			if f.checked {
+				s.emit(message.Persist{Key: checkKey(task.TaskID{Job: id, Index: r.From})})
+			}
 			if r.From++; r.From == r.To {
 				f.left = f.left[1:]
 			}

@@ -13,6 +13,8 @@ const (
 	submitterPrefix    = "s/"
 	submitterJob       = submitterPrefix + "j/"
 	submitterForgotten = submitterPrefix + "f/"
+	submitterChecks    = submitterPrefix + "v/" // what is known of results that are checked
+	submitterCredits   = submitterPrefix + "w/" // and of who signed them
 
 	// ResultsPrefix begins the key of every result that the Submitter holds,
 	// of whichever job. The output blocks that the values name are to be kept:

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"godwit/scheduler/durable"
 	"godwit/scheduler/ledger"
@@ -28,12 +29,16 @@ func (s *Submitter) Restore(scan func(prefix string) iter.Seq2[string, []byte]) 
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
 		j := s.jobs[id]
-		if len(j.state.Have) > 0 {
-			continue
+		if len(j.state.Have) == 0 {
+			for key, value := range scan(ResultsPrefix + string(id) + "/") {
+				errs.Note(key, j.restoreResult(key, value))
+			}
 		}
-		for key, value := range scan(ResultsPrefix + string(id) + "/") {
-			errs.Note(key, j.restoreResult(key, value))
-		}
+		s.restoreChecks(j, scan, &errs)
+	}
+	s.restoreCredits(scan, &errs)
+	if _, due := s.nextAudit(); due {
+		s.timers.Set(time.Time{}, auditTimer)
 	}
 	return errs.Join()
 }
@@ -76,14 +81,14 @@ func (j *submitted) restoreResult(key string, value []byte) error {
 	return nil
 }
 
-// Roots lists the blocks that jobs here need: of every job that is not over the
-// record, the module and the inputs, and the outputs of results that are on
+// Roots lists the blocks that jobs here need: of every job that is not over, or has results to
+// check, the record, the module and the inputs, and the outputs of results that are on
 // their way. The outputs of results held are not in memory: the driver reads
 // them from the pairs under ResultsPrefix with OutputsOf. Sorted, each once.
 func (s *Submitter) Roots() []task.CID {
 	var roots durable.RootSet
 	for id, j := range s.jobs {
-		if !j.state.Final {
+		if !j.state.Final || j.checks != nil && len(j.checks.due) > 0 {
 			roots.Add(durable.JobBlocks(id, j.spec)...)
 		}
 	}

@@ -47,15 +47,18 @@ func (s *Submitter) Jobs() []message.JobStatus {
 func (s *Submitter) status(j *submitted) message.JobStatus {
 	st := message.NewJobStatus(j.id, j.spec, j.record.Submitter(), j.summary())
 	st.Error, st.Held, st.Final = j.state.Error, j.have.Count(), j.state.Final
-	st.Reason = s.whyNot(j)
+	st.Reason, st.Checks = s.whyNot(j), j.checkCounts()
 	return st
 }
 
 // whyNot says why a job does not go on for now, or "".
 func (s *Submitter) whyNot(j *submitted) string {
 	switch {
-	case j.state.Final:
+	case j.state.Final && (j.checks == nil || len(j.checks.due) == 0):
 		return ""
+	case j.state.Final:
+		return fmt.Sprintf("%d results are to be checked: this machine runs the tasks again when it lends a core",
+			j.checks.due.Count())
 	case s.leader == "":
 		return "no coordinator is known"
 	case j.refusal != "":

@@ -24,6 +24,8 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		s.receive(ev.From, &ev.Message)
 	case message.Fetched:
 		s.fetched(ev)
+	case message.Audited:
+		s.audited(&ev)
 	}
 	s.offerAgain()
 	for s.maySpeak() {
@@ -33,6 +35,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		}
 		s.wake(key)
 	}
+	s.audit()
 	return s.effects
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"time"
 
+	"godwit/credibility"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/timer"
@@ -31,6 +32,7 @@ type Submitter struct {
 	forgotten map[task.JobID]*forgottenJob
 	// toOffer are jobs that a new leader has not been offered, sorted.
 	toOffer []task.JobID
+	audits  audits
 	pace    pace
 	now     time.Time
 	effects []message.Effect
@@ -60,6 +62,8 @@ type submitted struct {
 	alarm time.Time
 	armed bool
 	over  farewell
+	// checks is nil for a job whose results are not checked.
+	checks *checks
 }
 
 // A farewell is what a leader was told of a job that is over here.
@@ -75,7 +79,9 @@ type farewell struct {
 type forgottenJob struct {
 	left  ledger.Set // results that are still to be deleted
 	until time.Time  // when the forgetting is forgotten
-	said  time.Time  // when the leader was last told
+	// checked is set of a job whose results were checked.
+	checked bool
+	said    time.Time // when the leader was last told
 }
 
 // A resultFetch is a result that was verified and whose blocks are not here.
@@ -95,12 +101,16 @@ func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.Privat
 	return &Submitter{
 		self: self, timing: timing, cfg: cfg, key: key, jobs: map[task.JobID]*submitted{},
 		fetches: map[string]*resultFetch{}, forgotten: map[task.JobID]*forgottenJob{},
+		audits: audits{credits: map[task.PeerID]*credibility.Credit{}},
 	}
 }
 
 func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submitted {
 	j := &submitted{id: id, record: st.Record, spec: spec, total: spec.Sweep.Count(), state: st, pause: s.timing.RetryMin}
 	s.jobs[id] = j
+	if spec.Verify != nil && len(s.key) > 0 {
+		j.checks = &checks{by: map[task.PeerID]*ledger.Set{}}
+	}
 	if !st.Final {
 		s.arm(j, time.Time{})
 	}

@@ -1,0 +1,430 @@
+package submitter
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
+	"godwit/task"
+)
+
+const truth = "right" // what every task puts out that is run as it says
+
+// An auditBench is a submitter whose results are brought by workers, and a machine that runs its
+// audits.
+type auditBench struct {
+	*subBench
+	id     task.JobID
+	audits []message.Audit // not answered
+	log    []message.Decided
+}
+
+// newAuditBench has a job of n tasks that says so of verify.
+func newAuditBench(tb testing.TB, n uint64, verify string) *auditBench {
+	b := &auditBench{subBench: newSubBench(tb)}
+	v, err := task.ParseVerify(verify)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	rec := schedtest.Job(tb, b.key, n, func(j *task.Job) { j.Verify = v })
+	b.id = rec.ID()
+	b.do(message.Offer{Record: rec})
+	return b
+}
+
+func (b *auditBench) do(ev message.Event) {
+	b.step(ev)
+	b.look()
+}
+
+// look takes in what the last step had run again.
+func (b *auditBench) look() {
+	for _, e := range b.last {
+		switch e := e.(type) {
+		case message.Audit:
+			b.audits = append(b.audits, e)
+		case message.Decided:
+			b.log = append(b.log, e)
+		}
+	}
+	if len(b.audits) > 1 {
+		b.tb.Fatalf("%d tasks are to run again at once", len(b.audits))
+	}
+}
+
+func (b *auditBench) task(i uint64) task.TaskID { return task.TaskID{Job: b.id, Index: i} }
+
+// ran is a result of a worker, by its number.
+func (b *auditBench) ran(worker int, i uint64, says string) task.Result {
+	key, _ := schedtest.Identity(worker)
+	return schedtest.Result(b.tb, key, b.task(i), says)
+}
+
+// deliver has the leader bring the end of a task.
+func (b *auditBench) deliver(i uint64, attempts []message.AttemptLog, results ...task.Result) {
+	failed := results[0].Outcome != task.Completed
+	b.do(message.Received{From: b.self, Message: message.Message{Progress: &message.Progress{Job: b.id,
+		Summary: message.JobSummary{State: message.JobRunning, Total: 1 << 20},
+		Tasks:   []message.TaskSummary{{Index: i, Failed: failed, Results: results, Attempts: attempts}}}}})
+}
+
+// answer has the machine come to something of the audit at hand.
+func (b *auditBench) answer(came func(a message.Audit) task.Result) {
+	a := b.audits[0]
+	b.audits = nil
+	held, err := DecodeSummary(b.disk[ResultKey(a.Task.Job, a.Task.Index)])
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+	b.do(message.Audited{Task: a.Task, Interpreted: a.Interpreted, Held: held, Here: came(a)})
+}
+
+// says is what this machine comes to.
+func (b *auditBench) says(text string) func(message.Audit) task.Result {
+	return func(a message.Audit) task.Result { return schedtest.Result(b.tb, b.key, a.Task, text) }
+}
+
+// ends is an outcome of this machine.
+func (b *auditBench) ends(o task.Outcome) func(message.Audit) task.Result {
+	return func(a message.Audit) task.Result {
+		r := task.Result{Task: a.Task, Outcome: o}
+		if o == task.ExitFailure {
+			r.ExitCode = 1
+		}
+		if err := r.Sign(b.key); err != nil {
+			b.tb.Fatal(err)
+		}
+		return r
+	}
+}
+
+func (b *auditBench) checks() message.Checks {
+	st, _ := b.s.Job(b.id)
+	if st.Checks == nil {
+		b.tb.Fatal("the job says nothing of checks")
+	}
+	return *st.Checks
+}
+
+// held is the end of a task as it is kept.
+func (b *auditBench) held(i uint64) message.TaskSummary {
+	t, err := DecodeSummary(b.disk[ResultKey(b.id, i)])
+	if err != nil {
+		b.tb.Fatal(err)
+	}
+	return t
+}
+
+func TestRightResult(t *testing.T) {
+	b := newAuditBench(t, 1, "full")
+	b.deliver(0, nil, b.ran(2, 0, truth))
+	if c := b.checks(); c.Due != 1 || len(b.audits) != 1 || b.audits[0].Interpreted {
+		t.Fatalf("%+v, %d run", c, len(b.audits))
+	}
+	if st, _ := b.s.Job(b.id); !st.Final || !strings.Contains(st.Reason, "1 results are to be checked") ||
+		len(b.s.Roots()) == 0 {
+		t.Errorf("%+v", st)
+	}
+	b.answer(b.says(truth))
+	if c := b.checks(); c.Due != 0 || c.Right != 1 || len(b.audits) != 0 || b.held(0).Results[0].Worker == b.self {
+		t.Errorf("%+v", c)
+	}
+	if st, _ := b.s.Job(b.id); st.Reason != "" || len(b.s.Roots()) != 0 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// A wrong result is replaced by what this node made of the task, once the program came to it
+// compiled and interpreted.
+func TestWrongResult(t *testing.T) {
+	b := newAuditBench(t, 2, "full")
+	b.deliver(0, nil, b.ran(2, 0, "wrong"))
+	b.answer(b.says(truth))
+	if len(b.audits) != 1 || !b.audits[0].Interpreted || b.checks().Wrong != 0 {
+		t.Fatalf("%+v, %+v", b.audits, b.checks())
+	}
+	b.answer(b.says(truth))
+	r := b.held(0).Results[0]
+	if c := b.checks(); c.Wrong != 1 || c.Due != 0 || r.Worker != b.self || string(r.Outputs[0].Inline) != truth {
+		t.Errorf("%+v, %+v is held", c, r)
+	}
+	d := b.log[len(b.log)-1]
+	if _, liar := schedtest.Identity(2); d.Action != "found wrong" || d.Peer != liar || d.Reason != "stdout has other bytes here" {
+		t.Errorf("%+v", d)
+	}
+	b.restart()
+	if c := b.checks(); c.Wrong != 1 || b.s.audits.credits[d.Peer].Faults != 1 {
+		t.Errorf("after a restart %+v, %+v", c, b.s.audits.credits[d.Peer])
+	}
+}
+
+// A machine that is at odds with itself, or cannot run the task, accuses nobody; one that its owner
+// takes back tries again, however often.
+func TestFaultyMachine(t *testing.T) {
+	for name, tt := range map[string]struct {
+		came []string // what each run comes to: text, or an outcome in brackets
+		want message.Checks
+	}{
+		"its compiler errs":         {[]string{"x", truth}, message.Checks{Open: 1}},
+		"it errs twice":             {[]string{"x", "y"}, message.Checks{Open: 1}},
+		"the compiler errs, really": {[]string{"x", "signed"}, message.Checks{Open: 1}},
+		"taken back":                {[]string{"[i]", "[i]", "[i]", "[i]", "[i]", "[i]", "[i]", "signed"}, message.Checks{Right: 1}},
+		"taken back between":        {[]string{truth, "[i]", truth}, message.Checks{Wrong: 1}},
+		"it fails for a time":       {[]string{"[h]", "[h]", "[h]", "[h]", "signed"}, message.Checks{Right: 1}},
+		"it fails":                  {[]string{"[h]", "[h]", "[h]", "[h]", "[h]"}, message.Checks{Open: 1}},
+		"it is too slow":            {[]string{"[t]"}, message.Checks{Open: 1}},
+		"it has too little memory":  {[]string{"[m]"}, message.Checks{Open: 1}},
+	} {
+		b := newAuditBench(t, 1, "full")
+		b.deliver(0, nil, b.ran(2, 0, "signed"))
+		for i, came := range tt.came {
+			for n := 0; len(b.audits) == 0; n++ {
+				if n == 10 {
+					t.Fatalf("%s: run %d does not begin", name, i)
+				}
+				b.wait()
+			}
+			outcome := map[string]task.Outcome{"[i]": task.Interrupted, "[h]": task.HostError, "[t]": task.TimedOut,
+				"[m]": task.OutOfMemory}[came]
+			if outcome != task.OutcomeUnknown {
+				b.answer(b.ends(outcome))
+				continue
+			}
+			b.answer(b.says(came))
+		}
+		tt.want.Verify = "full"
+		if c := b.checks(); c != tt.want {
+			t.Errorf("%s: %+v, want %+v", name, c, tt.want)
+		}
+		_, worker := schedtest.Identity(2)
+		if c := b.s.audits.credits[worker]; tt.want.Wrong == 0 && c != nil && c.Faults > 0 {
+			t.Errorf("%s: the worker is blamed", name)
+		}
+	}
+}
+
+// wait lets time pass until the submitter does something.
+func (b *auditBench) wait() {
+	at, ok := b.s.NextWake()
+	if !ok {
+		b.tb.Fatal("it waits for ever")
+	}
+	b.now = at
+	b.do(message.Wake{})
+}
+
+// Failures are checked as results are: a task that is said to fail, and does not, is done.
+func TestFailureThatIsNone(t *testing.T) {
+	b := newAuditBench(t, 3, "full")
+	key, _ := schedtest.Identity(2)
+	fail := func(i uint64) task.Result {
+		r := task.Result{Task: b.task(i), Outcome: task.ExitFailure, ExitCode: 1}
+		if err := r.Sign(key); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	b.deliver(0, nil, fail(0))
+	b.answer(b.says(truth))
+	b.answer(b.says(truth))
+	if st, _ := b.s.Job(b.id); b.held(0).Failed || st.Tasks.Failed != 0 || b.checks().Wrong != 1 {
+		t.Errorf("%+v, %+v", st.Tasks, b.checks())
+	}
+	b.deliver(1, nil, fail(1))
+	b.answer(b.ends(task.ExitFailure))
+	b.deliver(2, nil, b.ran(3, 2, truth)) // does fail
+	b.answer(b.ends(task.ExitFailure))
+	b.answer(b.ends(task.ExitFailure))
+	if st, _ := b.s.Job(b.id); !b.held(2).Failed || st.Tasks.Failed != 2 || st.Tasks.Done != 1 || b.checks().Right != 1 {
+		t.Errorf("%+v, %+v", st.Tasks, b.checks())
+	}
+}
+
+// Who was wrong once is believed nothing any more: what was not run again is, the newest first, and
+// so is all that comes.
+func TestDoubt(t *testing.T) {
+	b := newAuditBench(t, 400, "4%")
+	says := func(i uint64) string { return map[uint64]string{0: "wrong", 1: truth}[i%2] }
+	next := uint64(0)
+	for ; b.checks().Wrong == 0; next++ {
+		b.deliver(next, nil, b.ran(2+int(next%2), next, says(next))) // every second is of the liar
+		for len(b.audits) > 0 && b.checks().Wrong == 0 {
+			b.answer(b.says(truth))
+		}
+	}
+	c := b.checks()
+	if c.Doubted < 5 || c.Due != c.Doubted || c.Wrong != 1 || c.Right > 10 {
+		t.Fatalf("after %d tasks %+v", next, c)
+	}
+	b.audits = nil
+	if b.restart(); b.checks() != c {
+		t.Errorf("after a restart %+v, before it %+v", b.checks(), c)
+	}
+	b.look()
+	last := next
+	for n := c.Doubted; n > 0; n-- {
+		if i := b.audits[0].Task.Index; i >= last || i%2 != 0 {
+			t.Errorf("task %d runs again, after %d", i, last)
+		} else {
+			last = i
+		}
+		b.answer(b.says(truth))
+		b.answer(b.says(truth))
+	}
+	if end := b.checks(); end.Due != 0 || end.Wrong != 1+c.Doubted || end.Right != c.Right {
+		t.Errorf("%+v", end)
+	}
+	b.deliver(next, nil, b.ran(2, next, truth))
+	if c = b.checks(); c.Due != 1 || c.Doubted != 1 {
+		t.Errorf("a new result of it: %+v", c)
+	}
+}
+
+// Of a run that went on from what others left nobody is named; what all of them did is run again.
+func TestNobodyIsNamedForOthers(t *testing.T) {
+	_, honest := schedtest.Identity(3)
+	_, liar := schedtest.Identity(2)
+	for name, tt := range map[string]struct {
+		attempts []message.AttemptLog
+		receipt  *task.Receipt
+		named    bool
+	}{
+		"alone":            {nil, nil, true},
+		"by its own log":   {[]message.AttemptLog{{Worker: honest}}, nil, true},
+		"after another":    {[]message.AttemptLog{{Worker: liar}, {Worker: honest}}, nil, false},
+		"anew":             {[]message.AttemptLog{{Worker: liar}, {Worker: honest}}, &task.Receipt{Epoch: 1}, true},
+		"from a state":     {[]message.AttemptLog{{Worker: liar}, {Worker: honest}}, &task.Receipt{Epoch: 1, From: "x"}, false},
+		"as handed over":   {[]message.AttemptLog{{Worker: liar}, {Worker: honest}}, &task.Receipt{Epoch: 1, Since: 1}, false},
+		"handed over, too": {[]message.AttemptLog{{Worker: liar, MovedTo: honest}, {Worker: honest}}, &task.Receipt{Epoch: 1}, false},
+	} {
+		b := newAuditBench(t, 10, "full")
+		r := b.ran(3, 0, "wrong")
+		r.Receipt = tt.receipt
+		b.s.jobs[b.id].checks.trust(liar, 7) // as if nobody had run it again
+		b.s.jobs[b.id].have.Add(7)
+		b.deliver(0, tt.attempts, r)
+		b.answer(b.says(truth))
+		b.answer(b.says(truth))
+		if c := b.s.audits.credits[honest]; (c != nil && c.Faults > 0) != tt.named {
+			t.Errorf("%s: %+v", name, c)
+		}
+		if c := b.s.audits.credits[liar]; c != nil && c.Faults > 0 {
+			t.Errorf("%s: the one before is named", name)
+		}
+		if doubted := b.checks().Doubted == 1; doubted == tt.named {
+			t.Errorf("%s: what the one before did is doubted: %v", name, doubted)
+		}
+	}
+}
+
+// However a job is checked, its machine and its workers behave, and wherever the node is killed: no
+// honest worker is named, what was run again is right, every liar that was met in an audit is
+// named, and in the end nothing waits.
+func TestAuditsProperty(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		const tasks, workers = 40, 6
+		verify := rapid.SampledFrom([]string{"full", "1e-3", "0.05", "10%", "50%"}).Draw(rt, "verify")
+		b := newAuditBench(t, tasks, verify)
+		liars := map[int]bool{}
+		for w := 2; w < 2+workers; w++ {
+			liars[w] = rapid.IntRange(0, 3).Draw(rt, fmt.Sprintf("worker %d", w)) == 0
+		}
+		lied := map[uint64]bool{}
+		turn := func() {
+			if len(b.audits) == 0 {
+				return
+			}
+			switch rapid.IntRange(0, 9).Draw(rt, "machine") {
+			case 0:
+				b.answer(b.ends(task.Interrupted))
+			case 1:
+				b.audits = nil
+				b.restart()
+				b.look()
+			default:
+				b.answer(b.says(truth))
+			}
+		}
+		for _, i := range rapid.Permutation(indices(tasks)).Draw(rt, "order") {
+			w := rapid.IntRange(2, 1+workers).Draw(rt, "by")
+			says := truth
+			if liars[w] && rapid.IntRange(0, 2).Draw(rt, "lies") == 0 {
+				says, lied[i] = "wrong", true
+			}
+			b.deliver(i, nil, b.ran(w, i, says))
+			for range rapid.IntRange(0, 2).Draw(rt, "turns") {
+				turn()
+			}
+		}
+		for n := 0; b.checks().Due > 0; n++ {
+			if n == 10_000 {
+				rt.Fatalf("%+v after %d turns", b.checks(), n)
+			}
+			if len(b.audits) == 0 {
+				b.wait()
+			}
+			turn()
+		}
+		b.isRight(rt, liars, lied, verify == "full")
+	})
+}
+
+func indices(n uint64) (out []uint64) {
+	for i := range n {
+		out = append(out, i)
+	}
+	return out
+}
+
+// isRight checks what the property promises.
+func (b *auditBench) isRight(rt *rapid.T, liars map[int]bool, lied map[uint64]bool, full bool) {
+	named := map[task.PeerID]bool{}
+	for p, c := range b.s.audits.credits {
+		named[p] = c.Faults > 0
+	}
+	for w, lies := range liars {
+		if _, p := schedtest.Identity(w); named[p] && !lies {
+			rt.Errorf("an honest worker is named")
+		}
+	}
+	c := b.s.jobs[b.id].checks
+	for i := range uint64(b.s.jobs[b.id].total) {
+		r := b.held(i).Results[0]
+		says := string(r.Outputs[0].Inline)
+		switch {
+		case c.known(i) && says != truth, full && says != truth:
+			rt.Errorf("task %d was run again, and is %q", i, says)
+		case says != truth && named[r.Worker]:
+			rt.Errorf("task %d of a worker that was named is %q", i, says)
+		case c.wrong.Contains(i) != (lied[i] && says == truth):
+			rt.Errorf("task %d: lied %v, is %q, found wrong %v", i, lied[i], says, c.wrong.Contains(i))
+		}
+	}
+	if st, _ := b.s.Job(b.id); !st.Final || st.Tasks.Done != b.s.jobs[b.id].total {
+		rt.Errorf("%+v", st)
+	}
+}
+
+// A job that is forgotten leaves nothing, though a task of it runs again.
+func TestForgottenWhileChecked(t *testing.T) {
+	b := newAuditBench(t, 2, "full")
+	b.deliver(0, nil, b.ran(2, 0, truth))
+	b.deliver(1, nil, b.ran(2, 1, truth))
+	b.do(message.ForgetJob{Job: b.id})
+	b.pass(time.Minute)
+	b.audits[0].Task.Index = 0
+	b.do(message.Audited{Task: b.task(0), Here: b.says(truth)(message.Audit{Task: b.task(0)})})
+	for key := range b.disk {
+		if strings.HasPrefix(key, submitterChecks) || strings.HasPrefix(key, ResultsPrefix) {
+			t.Errorf("%s is left", key)
+		}
+	}
+	if b.s.audits.at != nil {
+		t.Error("an audit is waited for")
+	}
+}
