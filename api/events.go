@@ -41,7 +41,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request) error {
 		if flush != nil {
 			flush.Flush()
 		}
-		if st.Final {
+		if st.Settled() {
 			return nil
 		}
 		if !pause(r, changes.C) {

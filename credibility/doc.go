@@ -7,5 +7,6 @@
 // run again from a state that its worker signed, and ends in the state that the worker
 // signed, or does not.
 //
-// Simulated workers are judged by it (package reproduce/trust). Nodes make no audits yet.
+// Submitters go by it (package scheduler/submitter), with audits of whole tasks, and simulated
+// workers are judged by it (package reproduce/trust).
 package credibility

@@ -17,6 +17,15 @@ type Terms struct {
 	Least float64
 }
 
+// What pools assume unless they say otherwise, by who may be a member. In an open one anybody may,
+// under as many names as he likes; in an invited one each has been let in; in a listed one all are
+// known, and what is audited finds hardware that errs.
+var (
+	OpenPool    = Terms{Prior: .10, Target: 1e-3, Least: .03}
+	InvitedPool = Terms{Prior: .01, Target: 1e-3, Least: .01}
+	ListedPool  = Terms{Prior: 0, Target: 1e-3, Least: .005}
+)
+
 // Check returns an error that names what is out of its range.
 func (t Terms) Check() error {
 	switch {

@@ -49,6 +49,7 @@ func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Co
 	if !p.cfg.Unsigned {
 		cfg.Overlay = string(id)
 	}
+	cfg.Submitter.Pool = assumed(manifest.Admission)
 	m := &Member{
 		p: p, id: id, manifest: manifest, pass: pass,
 		roster:    newRoster(id),

@@ -65,6 +65,7 @@ func (m *Member) Asked() { m.asking = false }
 func (m *Member) Follow(newest overlay.Manifest) {
 	out := m.view.SetManifest(newest)
 	m.manifest = newest
+	m.submitter.Assume(assumed(newest.Admission))
 	if m.coordinator != nil {
 		if err := m.coordinator.Govern(m.rules()); err != nil {
 			m.notice(Error, "this node cannot follow the overlay's policies: the usual ones hold", "err", err)

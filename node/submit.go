@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -90,6 +91,11 @@ func (ss *submissions) sign(s Submission, of overlay.ID, rules *overlay.Manifest
 	job.Replicas = max(job.Replicas, rules.Replicas) // the overlay asks for no less
 	if len(s.Key) > 0 {
 		job.Sealed = task.KeyCommitment(s.Key)
+	}
+	if job.Verify != nil {
+		key := task.DrawKey(ss.key, nonce)
+		draw := sha256.Sum256(key[:])
+		job.Verify.Draw = draw[:]
 	}
 	rec, err := task.SignJob(job, ss.key)
 	if err != nil {

@@ -20,7 +20,6 @@ func newReproduce() *cobra.Command {
 a verdict on each figure. The publications are listed below, with their experiments;
 all is all there are. trust is no publication: it holds audits of simulated workers
 against what the formulas say, which stands in the column of what was published.
-Nodes make no audits yet.
 reproduce policies compares the default policies with published ones.
 
 Verdicts:

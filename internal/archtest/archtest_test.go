@@ -50,7 +50,7 @@ var rules = map[string]rule{
 		"scheduler/durable", "scheduler/timer", "scheduler/replication", "scheduler/learning", "scheduler/leasing",
 		"scheduler/worker", "scheduler/submitter"}, outside: codec},
 
-	"member": {core: true, own: []string{"task", "trace", "predictor", "overlay", "scheduler", "scheduler/message",
+	"member": {core: true, own: []string{"credibility", "task", "trace", "predictor", "overlay", "scheduler", "scheduler/message",
 		"scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/authority"}},
 
 	"scheduler/authority": {core: true, own: []string{"task", "scheduler/message"}},
@@ -70,7 +70,7 @@ var rules = map[string]rule{
 	"scheduler/worker": {core: true, own: []string{"task", "overlay", "scheduler/message", "scheduler/durable",
 		"scheduler/timer"}},
 
-	"scheduler/submitter": {core: true, own: []string{"task", "scheduler/ledger", "scheduler/message",
+	"scheduler/submitter": {core: true, own: []string{"credibility", "task", "scheduler/ledger", "scheduler/message",
 		"scheduler/durable", "scheduler/timer"}},
 
 	"scheduler/schedtest": {own: []string{"task", "scheduler/ledger", "scheduler/message"}},

@@ -60,7 +60,7 @@ func (p *Progress) Show(st message.JobStatus) {
 		return
 	}
 	now := time.Now()
-	ended := st.Final
+	ended := st.Settled()
 	if !p.Terminal && !ended && now.Sub(p.last) < PlainEvery {
 		return
 	}
@@ -68,6 +68,9 @@ func (p *Progress) Show(st message.JobStatus) {
 	line := fmt.Sprintf("%d of %d done, %d running", st.Tasks.Done, st.Tasks.Total, st.Tasks.Running)
 	if st.Tasks.Failed > 0 {
 		line += fmt.Sprintf(", %d failed", st.Tasks.Failed)
+	}
+	if c := st.Checks; c != nil {
+		line += fmt.Sprintf(", %d checked, %d to check", c.Right+c.Wrong+c.Open, c.Due)
 	}
 	line += ", " + table.Rough(now.Sub(p.begun))
 	if eta, ok := p.eta(st, now); ok {

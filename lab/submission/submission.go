@@ -159,7 +159,8 @@ func (s *Job) putInput(ctx context.Context, client *api.Client, name string, key
 	return task.FileRef{Name: name, CID: r.CID, Size: r.Size}, err
 }
 
-// Follow shows a job's progress until the node holds every result.
+// Follow shows a job's progress until the node holds every result, and has checked those that are
+// to be.
 func Follow(ctx context.Context, client *api.Client, id task.JobID, p *progress.Progress) (message.JobStatus, error) {
 	var last message.JobStatus
 	for {
@@ -175,7 +176,7 @@ func Follow(ctx context.Context, client *api.Client, id task.JobID, p *progress.
 		case err != nil:
 			return last, err
 		}
-		if last.Final {
+		if last.Settled() {
 			return last, nil
 		}
 	}

@@ -37,6 +37,10 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 	fmt.Fprintf(out, "name       %s, submitted %s ago to %s\n", st.Name, table.Ago(st.Submitted), st.Overlay)
 	fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %d failed\n",
 		st.State, st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.Tasks.Failed)
+	if c := st.Checks; c != nil {
+		fmt.Fprintf(out, "checked    %d results run again here (verify: %s): %d right, %d wrong and replaced, %d open, %d to go%s\n",
+			c.Right+c.Wrong+c.Open, c.Verify, c.Right, c.Wrong, c.Open, c.Due, doubted(c))
+	}
 	if st.Note != "" {
 		fmt.Fprintf(out, "note       %s\n", task.ClipMessage(st.Note))
 	}
@@ -49,6 +53,14 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 			table.Seconds(most))
 	}
 	fmt.Fprintln(out)
+}
+
+// doubted says how many of the results to be checked are of workers that were wrong.
+func doubted(c *message.Checks) string {
+	if c.Doubted == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d of them doubted: their worker was wrong elsewhere", c.Doubted)
 }
 
 // standstills counts the moves of which it is known how long the task stood still,

@@ -28,8 +28,8 @@ func Experiments() []reproduce.Experiment {
 
 // The pools as they are unless their rules say otherwise.
 var (
-	openPool    = credibility.Terms{Prior: .10, Target: 1e-3, Least: .03}
-	invitedPool = credibility.Terms{Prior: .01, Target: 1e-3, Least: .01}
+	openPool    = credibility.OpenPool
+	invitedPool = credibility.InvitedPool
 )
 
 // expected is how much of a worker's tasks is audited right after so many, by the formula:

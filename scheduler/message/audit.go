@@ -25,6 +25,10 @@ type Audited struct {
 func (Audit) effect()  {}
 func (Audited) event() {}
 
+// Settled reports whether nothing of a job will change any more: its submitter has all results
+// that there will be, and none is to be checked.
+func (s *JobStatus) Settled() bool { return s.Final && (s.Checks == nil || s.Checks.Due == 0) }
+
 // Checks says how far the results of a job are checked, in tasks.
 type Checks struct {
 	Verify  string `json:"verify"`  // as the job file has it

@@ -110,14 +110,14 @@ func (s *Submitter) share(v *task.Verify, credit *credibility.Credit) float64 {
 	if credit == nil {
 		credit = &credibility.Credit{}
 	}
-	least := max(v.Share(), s.cfg.LeastAudits)
+	least := max(v.Share(), s.cfg.Pool.Least)
 	switch {
 	case credit.Faults > 0:
 		return 1
 	case v.Wrong == 0:
 		return least
 	}
-	terms := credibility.Terms{Prior: s.cfg.Liars, Target: v.Target(), Least: least}
+	terms := credibility.Terms{Prior: s.cfg.Pool.Prior, Target: v.Target(), Least: least}
 	return terms.Share(credit.Right(s.now))
 }
 

@@ -17,27 +17,30 @@ type Config struct {
 	// Receipts has each result show that its worker had the lease of the task. Default
 	// false: a simulation's leaders sign nothing.
 	Receipts bool
-	// Liars is the share of the overlay's workers that may err or lie, 0 to below 1, and
-	// LeastAudits the part of the tasks that is run again at least, of jobs that want their
-	// results checked: see task.Verify and package credibility. Default 0.1 and 0.03, which
-	// are an open pool's.
-	Liars, LeastAudits float64
+	// Pool is what the overlay assumes of its workers, for jobs that want their results
+	// checked: see task.Verify. Its Target does not count, which is the job's. Default
+	// credibility.OpenPool.
+	Pool credibility.Terms
 	// Signs has the submitter sign what it holds of its jobs, so that others than the leader
 	// believe it. Default false.
 	Signs bool
 }
 
 // Default returns the configuration described at each field.
-func Default() Config { return Config{AskEvery: 10 * time.Second, Liars: .1, LeastAudits: .03} }
+func Default() Config {
+	return Config{AskEvery: 10 * time.Second, Pool: credibility.OpenPool}
+}
 
 // Validate says what is wrong with a configuration.
 func (c *Config) Validate() error {
 	if c.AskEvery <= 0 {
 		return fmt.Errorf("scheduler: AskEvery is %v, want more than 0", c.AskEvery)
 	}
-	terms := credibility.Terms{Prior: c.Liars, Target: 1, Least: c.LeastAudits}
-	if err := terms.Check(); err != nil {
+	if err := c.Pool.Check(); err != nil {
 		return fmt.Errorf("scheduler: %w", err)
 	}
 	return nil
 }
+
+// Assume has the submitter go by what the overlay assumes of its workers from now on.
+func (s *Submitter) Assume(pool credibility.Terms) { s.cfg.Pool = pool }

@@ -1,0 +1,17 @@
+package member
+
+import (
+	"godwit/credibility"
+	"godwit/overlay"
+)
+
+// assumed is what is assumed of the workers of an overlay, by who may be a member.
+func assumed(a overlay.Admission) credibility.Terms {
+	switch a {
+	case overlay.Invited:
+		return credibility.InvitedPool
+	case overlay.Listed:
+		return credibility.ListedPool
+	}
+	return credibility.OpenPool
+}
