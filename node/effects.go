@@ -102,6 +102,8 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 		d.spawn(func() { d.fetch(ctx, m, p.from, e) })
 	case message.Prepare, message.Start, message.HandOver, message.Expect, message.Stop:
 		d.exec.Do(client{m}, e)
+	case message.Audit:
+		d.audit(ctx, m, p.from, e)
 	case message.Outrun:
 		d.tell(member.Outrun{Of: m.Member, From: e.From, Epoch: e.Epoch})
 	case message.Release:

@@ -34,21 +34,27 @@ func (q *queries) heldBy(ctx context.Context, id task.JobID, from uint64, limit 
 		if err != nil {
 			break
 		}
-		key := submitter.ResultKey(id, i)
-		value, ok := unwritten[key]
-		if !ok {
-			value, err = q.store.get(ctx, space+key)
-		}
 		var t message.TaskSummary
-		if err == nil {
-			t, err = submitter.DecodeSummary(value)
-		}
+		t, err = q.store.heldResult(ctx, space, submitter.ResultKey(id, i), unwritten)
 		out = append(out, t)
 	}
 	if err != nil {
 		return st, nil, mine, fmt.Errorf("reading the results of %s: %w", id, err)
 	}
 	return st, out, mine, nil
+}
+
+// heldResult reads a result that is held, by its key in a space, of which some pairs are unwritten.
+func (s store) heldResult(ctx context.Context, space, key string, unwritten map[string][]byte) (
+	message.TaskSummary, error) {
+	value, ok := unwritten[key]
+	if !ok {
+		var err error
+		if value, err = s.get(ctx, space+key); err != nil {
+			return message.TaskSummary{}, err
+		}
+	}
+	return submitter.DecodeSummary(value)
 }
 
 // firstOf lists at most limit indices of a set, from index from on.

@@ -28,6 +28,7 @@ const (
 	TaskLeaves  = exec.Leaves // for Peer
 	TaskSaved   = exec.Saved
 	TaskAwaited = exec.Awaited // from another member
+	TaskAgain   = exec.Again   // to check a result that this node holds
 )
 
 // localTasks lists what is here, by the time that it began, on the loop.

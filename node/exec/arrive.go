@@ -53,7 +53,7 @@ func (x *Executor) expect(of Client, e message.Expect) {
 			d.saving, d.stages = s, stages
 			d.step(offer)
 		}) {
-			x.spawn(func() { x.await(d, job, s) })
+			x.spawn(func() { x.await(d, s) })
 			return
 		}
 		d.attempt.end() // it has just given up waiting for this: the source asks again
@@ -62,7 +62,7 @@ func (x *Executor) expect(of Client, e message.Expect) {
 	s, stages := x.prepareArrival(d, of, e, job)
 	d.saving, d.stages = s, stages
 	x.spawn(func() { d.run(x.ctx, offer) })
-	x.spawn(func() { x.await(d, job, s) })
+	x.spawn(func() { x.await(d, s) })
 }
 
 // prepareArrival prepares the attempt that is to come, and returns how its state gets
@@ -71,7 +71,8 @@ func (x *Executor) prepareArrival(
 	d *destination, of Client, e message.Expect, job *Job,
 ) (*saving, chan<- sandbox.Stage) {
 	d.offered = true
-	d.attempt = x.newAttempt(of, e.Task, e.Attempt, e.Receipt, true)
+	begins := message.Start{Task: e.Task, Attempt: e.Attempt, Receipt: e.Receipt}
+	d.attempt = x.newAttempt(start{of: of, Start: begins}, job, true)
 	s := x.newSaving(x.ctx, d.attempt, job, e.Left, func(why string) { x.cannotFreezeSoon(d.attempt, why) })
 	stages := make(chan sandbox.Stage, stagesQueued)
 	s.Stages = stages
@@ -82,9 +83,9 @@ func (x *Executor) prepareArrival(
 }
 
 // await runs the sandbox that waits for the state, and then the guest.
-func (x *Executor) await(d *destination, job *Job, s *saving) {
+func (x *Executor) await(d *destination, s *saving) {
 	a := d.attempt
-	res := x.runTask(a, job, s)
+	res := x.runTask(a, s)
 	a.end()
 	why := res.Message
 	if why == "" {

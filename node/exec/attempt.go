@@ -15,6 +15,8 @@ import (
 type attempt struct {
 	name     message.AttemptName
 	of       Client
+	job      *Job            // as it was ready when the attempt began; nil for one that was not
+	audit    *audit          // that it is the run of; nil for the attempt of a lease
 	receipt  *task.Receipt   // of its lease; nil for none
 	context  context.Context // ends with it
 	end      context.CancelFunc
@@ -27,8 +29,9 @@ type attempt struct {
 }
 
 // newAttempt returns an attempt that begins now.
-func (c *core) newAttempt(of Client, id task.TaskID, as message.Attempt, receipt *task.Receipt, saves bool) *attempt {
-	a := &attempt{name: message.AttemptName{Task: id, Attempt: as}, of: of, receipt: receipt, begun: c.Host.Now()}
+func (c *core) newAttempt(w start, job *Job, saves bool) *attempt {
+	a := &attempt{name: message.AttemptName{Task: w.Task, Attempt: w.Attempt}, of: w.of, job: job, audit: w.audit,
+		receipt: w.Receipt, begun: c.Host.Now()}
 	a.context, a.end = context.WithCancel(c.ctx)
 	if saves {
 		a.controls, a.stop = newControls(), make(chan struct{})
@@ -48,6 +51,7 @@ func (a *attempt) savable() bool { return a.save != nil && !a.stuck }
 type start struct {
 	of Client
 	message.Start
+	audit *audit // that it begins in place of a lease's attempt; nil for none
 }
 
 func (s *start) is(id task.TaskID, as message.Attempt) bool { return s.Task == id && s.Attempt == as }

@@ -16,7 +16,7 @@ func (x *Executor) Do(of Client, effect message.Effect) {
 	case message.Prepare:
 		x.jobs.prepare(of, e)
 	case message.Start:
-		if w := (start{of, e}); !x.insteadOf(w) {
+		if w := (start{of: of, Start: e}); !x.insteadOf(w) {
 			x.waiting = append(x.waiting, w)
 			x.startWaiting()
 		}
@@ -41,6 +41,9 @@ func (x *Executor) Lend(d owner.Decision) {
 		for _, a := range x.running {
 			x.hurry(a, d.Reason)
 		}
+	}
+	if d.Drained { // nobody else takes an audit over, and what is left here is waited for
+		x.endAudits()
 	}
 	if d.Cores == 0 {
 		x.refuseArrivals(d.Reason, func(*destination) bool { return true })
@@ -74,8 +77,8 @@ func (x *Executor) EachRunning(f func(of Client)) {
 	}
 }
 
-// Roots lists the content that prepared jobs need, on the loop.
-func (x *Executor) Roots() []task.CID { return x.jobs.roots() }
+// Roots lists the content that prepared jobs and audits need, on the loop.
+func (x *Executor) Roots() []task.CID { return append(x.jobs.roots(), x.auditRoots()...) }
 
 // Reads lists the content that the tasks of a job read, which is ready here; nil for a job
 // that is not. It is called on the loop.

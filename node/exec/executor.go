@@ -22,6 +22,8 @@ type Executor struct {
 	excess   map[string]int64 // as the runner told it last
 	beyond   int64            // its sum, in steps
 	leaving  *leaving         // nil while the node stays
+	audits   map[*audit]bool  // that are not over
+	audited  uint64           // how many audits there were: each has a number
 	pace     pace             // of hand-overs from here
 }
 
@@ -37,6 +39,7 @@ func New(ctx context.Context, c Config) *Executor {
 	x := &Executor{
 		core:    &core{Config: c},
 		running: map[message.AttemptName]*attempt{}, arriving: map[arrivalName]*destination{},
+		audits: map[*audit]bool{},
 	}
 	x.ctx, x.halt = context.WithCancel(ctx)
 	x.jobs = newJobs(x.core)

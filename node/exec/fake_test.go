@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -38,9 +39,12 @@ type fakeHost struct {
 	fetching chan struct{}
 	gaveUp   atomic.Int64
 	dial     func(to task.PeerID) (Stream, error) // nil: nobody can be reached
+
+	holds sync.Mutex
+	held  map[task.CID]int // how often; > 0
 }
 
-func newFakeHost() *fakeHost { return &fakeHost{moves: true} }
+func newFakeHost() *fakeHost { return &fakeHost{moves: true, held: map[task.CID]int{}} }
 
 // executor returns one that works for the host and is closed with the test.
 func (h *fakeHost) executor(t *testing.T, r Runner) *Executor {
@@ -131,7 +135,6 @@ func (h *fakeHost) Forecast() func(time.Duration) float64 {
 }
 
 func (h *fakeHost) Blocks() *blocks.Store                       { return h.blocks }
-func (h *fakeHost) Hold([]task.CID) func()                      { return func() {} }
 func (h *fakeHost) Failed(error)                                {}
 func (h *fakeHost) MakeRoom(context.Context, int64, bool) error { return nil }
 func (h *fakeHost) Fetch(ctx context.Context, roots []blocks.Root, _ []task.PeerID) error {
@@ -151,6 +154,30 @@ func (h *fakeHost) Fetch(ctx context.Context, roots []blocks.Root, _ []task.Peer
 	return nil
 }
 
+func (h *fakeHost) Hold(cids []task.CID) (release func()) {
+	h.holds.Lock()
+	defer h.holds.Unlock()
+	for _, c := range cids {
+		h.held[c]++
+	}
+	return func() {
+		h.holds.Lock()
+		defer h.holds.Unlock()
+		for _, c := range cids {
+			if h.held[c]--; h.held[c] == 0 {
+				delete(h.held, c)
+			}
+		}
+	}
+}
+
+// holding returns what is held now.
+func (h *fakeHost) holding() map[task.CID]int {
+	h.holds.Lock()
+	defer h.holds.Unlock()
+	return maps.Clone(h.held)
+}
+
 func (h *fakeHost) Record(context.Context, task.JobID, []task.PeerID) (*task.Job, error) {
 	if h.job == nil {
 		return nil, blocks.ErrNotFound
@@ -163,11 +190,20 @@ func (h *fakeHost) Record(context.Context, task.JobID, []task.PeerID) (*task.Job
 func (h *fakeHost) prepared(t *testing.T, x *Executor, tasks int, work time.Duration) task.JobID {
 	t.Helper()
 	text := fmt.Sprintf("module: sleep.wasm\nwork: %s\nsweep:\n  n: {from: 1, to: %d}\n", work, tasks)
-	f, err := task.ParseFile("sleep.yaml", []byte(text))
+	module, err := blocks.CIDOfBytes([]byte("not run"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	module, err := blocks.CIDOfBytes([]byte("not run"))
+	id := h.submitted(t, x, text, module)
+	h.do(x, message.Prepare{Job: id})
+	synctest.Wait()
+	return id
+}
+
+// submitted makes the host have a job, and returns its ID.
+func (h *fakeHost) submitted(t *testing.T, x *Executor, text string, module task.CID) task.JobID {
+	t.Helper()
+	f, err := task.ParseFile("sleep.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,8 +214,6 @@ func (h *fakeHost) prepared(t *testing.T, x *Executor, tasks int, work time.Dura
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.do(x, message.Prepare{Job: rec.ID()})
-	synctest.Wait()
 	return rec.ID()
 }
 

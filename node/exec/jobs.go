@@ -71,22 +71,32 @@ func (s *jobs) prepared(of Client, id task.JobID, job *Job, err error) {
 // bring fetches a job's record, module and inputs and stages them as files, from any
 // goroutine. Who was named for the state of one of its tasks alone is not asked for those.
 func (s *jobs) bring(ctx context.Context, e message.Prepare) (*Job, error) {
-	holders := sure(e.Holders)
-	spec, err := s.Content.Record(ctx, e.Job, holders)
-	if err == nil {
-		err = spec.CheckKey(e.Key)
-	}
+	spec, err := s.open(ctx, e)
 	if err != nil {
 		return nil, err
 	}
-	job := &Job{spec: spec, inputs: map[task.CID]string{}}
+	return s.make(ctx, spec, e)
+}
+
+// open fetches a job's record.
+func (s *jobs) open(ctx context.Context, e message.Prepare) (*task.Job, error) {
+	spec, err := s.Content.Record(ctx, e.Job, sure(e.Holders))
+	if err != nil {
+		return nil, err
+	}
+	return spec, spec.CheckKey(e.Key)
+}
+
+// make fetches the module and inputs of a job whose record is here, and stages them.
+func (s *jobs) make(ctx context.Context, spec *task.Job, e message.Prepare) (job *Job, err error) {
+	job = &Job{spec: spec, inputs: map[task.CID]string{}}
 	if job.sealer, err = seal.New(e.Key); err != nil {
 		return nil, err
 	}
 	if !s.Runner.ReadsFiles() {
 		return job, nil
 	}
-	if err := s.fetch(ctx, job, holders); err != nil {
+	if err := s.fetch(ctx, job, sure(e.Holders)); err != nil {
 		return nil, err
 	}
 	if err := s.stage(ctx, job); err != nil {

@@ -27,10 +27,10 @@ const (
 // on the loop.
 func (x *Executor) LeaveTime() time.Duration {
 	var bytes float64
-	for name, a := range x.running {
+	for _, a := range x.running {
 		size := a.controls.size()
-		if job := x.jobs.get(name.Task.Job); size == 0 && job != nil {
-			size = min(job.spec.Memory, usualState)
+		if size == 0 && a.job != nil && a.audit == nil { // an audit has no state to take along
+			size = min(a.job.spec.Memory, usualState)
 		}
 		bytes += float64(size)
 	}
@@ -73,10 +73,11 @@ func (x *Executor) SendAway(of Client) {
 }
 
 // MoveOut has what runs here leave, on the loop, and returns how many attempts stay and
-// how many leave. Those that cannot go with their state stay, unless others can work.
+// how many leave. Those that cannot go with their state stay, unless others can work; audits
+// end, as their work is asked for again.
 func (x *Executor) MoveOut(othersWork bool, reason string) (stay, leave int) {
 	for _, a := range x.running {
-		if !othersWork && !a.movable() {
+		if !othersWork && !a.movable() && a.audit == nil {
 			stay++
 			continue
 		}

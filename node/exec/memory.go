@@ -31,19 +31,26 @@ func (x *Executor) Measure() (int64, bool) {
 func inSteps(n int64) int64 { return n - n%excessStep }
 
 // shed gives tasks back that need more memory than is lent: first those that hold more than
-// their jobs ask for, then the newest. Standing still frees none.
+// their jobs ask for, then audits, which nobody waits for, then the newest. Standing still frees
+// none.
 func (x *Executor) shed() {
 	if x.lent.Memory == 0 {
 		return
 	}
 	over := func(id task.TaskID) int64 { return inSteps(x.excess[id.String()]) }
+	audits := func(n message.AttemptName) int {
+		if x.running[n].audit != nil {
+			return 1
+		}
+		return 0
+	}
 	names := slices.SortedFunc(maps.Keys(x.running), func(a, b message.AttemptName) int {
-		return cmp.Or(cmp.Compare(over(a.Task), over(b.Task)), a.Attempt.Compare(b.Attempt),
-			cmp.Compare(a.Task.String(), b.Task.String()))
+		return cmp.Or(cmp.Compare(over(a.Task), over(b.Task)), cmp.Compare(audits(a), audits(b)),
+			a.Attempt.Compare(b.Attempt), cmp.Compare(a.Task.String(), b.Task.String()))
 	})
 	var need int64
 	for _, name := range names {
-		job := x.jobs.get(name.Task.Job)
+		job := x.running[name].job
 		if job == nil {
 			continue
 		}

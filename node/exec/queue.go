@@ -18,27 +18,37 @@ func (x *Executor) startWaiting() {
 	}
 }
 
-// begin answers a Start with exactly one Ended, from a goroutine of its own.
+// begin answers a Start with exactly one Ended, and an audit with its result, from a goroutine of
+// its own.
 func (x *Executor) begin(w start) {
-	job := x.jobs.get(w.Task.Job)
-	a := x.newAttempt(w.of, w.Task, w.Attempt, w.Receipt, x.saves(job))
+	var a *attempt
+	if w.audit != nil {
+		a = x.newAttempt(w, w.audit.job, false)
+	} else {
+		job := x.jobs.get(w.Task.Job)
+		a = x.newAttempt(w, job, x.saves(job))
+	}
 	x.running[a.name] = a
 	x.Host.CountChanged()
 	x.spawn(func() {
-		res := x.runTask(a, job, x.prepareSaving(a, w.Start, job))
+		res := x.runTask(a, x.prepareSaving(a, w.Start))
 		a.end()
-		x.Host.PostEnd(res.Outcome, func() { x.ended(a, res) })
+		release := x.holdAudited(a, &res)
+		x.Host.PostEnd(res.Outcome, func() {
+			x.ended(a, res)
+			release()
+		})
 	})
 }
 
 // prepareSaving prepares for an attempt, and brings its checkpoint here. A checkpoint
 // that cannot be had costs the work it stands for, not the task. It returns nil for an
 // attempt whose state is not saved.
-func (x *Executor) prepareSaving(a *attempt, e message.Start, job *Job) *saving {
+func (x *Executor) prepareSaving(a *attempt, e message.Start) *saving {
 	if a.controls == nil {
 		return nil
 	}
-	s := x.newSaving(a.context, a, job, e.Left, func(why string) { x.cannotFreezeSoon(a, why) })
+	s := x.newSaving(a.context, a, a.job, e.Left, func(why string) { x.cannotFreezeSoon(a, why) })
 	if e.From != nil {
 		manifest, err := x.bringPatiently(a.context, e, s.pages, a.stop)
 		if err != nil {
@@ -53,7 +63,7 @@ func (x *Executor) prepareSaving(a *attempt, e message.Start, job *Job) *saving 
 		}
 	}
 	s.left.did(0) // the checkpoint took its time to come
-	x.saveOnTime(a, job, s.left)
+	x.saveOnTime(a, a.job, s.left)
 	return s
 }
 
@@ -70,7 +80,7 @@ func (c *core) callBad(a *attempt, state task.CID) {
 	c.report(a.of, message.StateBad{Task: a.name.Task, Attempt: a.name.Attempt, Word: *v})
 }
 
-// ended tells the worker of an attempt's end, on the loop.
+// ended tells whoever wanted an attempt of its end, on the loop.
 func (x *Executor) ended(a *attempt, res task.Result) {
 	delete(x.running, a.name)
 	x.startWaiting()
@@ -78,6 +88,10 @@ func (x *Executor) ended(a *attempt, res task.Result) {
 	x.cap()
 	if s := a.controls.leaves(); s != nil { // it came to its own end
 		x.spawn(func() { s.tell(handover.Ended{Reason: res.Message}) })
+	}
+	if a.audit != nil {
+		x.auditOver(a.audit, res)
+		return
 	}
 	handed := a.controls.ranOn()
 	if a.saved.Load() && handed == nil {
@@ -90,6 +104,7 @@ func (x *Executor) ended(a *attempt, res task.Result) {
 // the loop.
 func (x *Executor) Drop(which func(Client) bool) {
 	x.drop(func(w *start) bool { return which(w.of) })
+	x.dropAudits(which)
 }
 
 func (x *Executor) drop(which func(*start) bool) {
@@ -102,12 +117,10 @@ func (x *Executor) drop(which func(*start) bool) {
 		return false
 	})
 	for _, w := range ended {
-		res := task.Result{
-			Task: w.Task, Worker: x.Self, Outcome: task.Interrupted, Message: "it waited for a core, and did not begin",
-			Receipt: w.Receipt,
-		}
-		if err := res.Sign(x.Key); err != nil {
-			x.Log.Error("signing a result", "task", w.Task.String(), "err", err)
+		res := x.unrun(w.Task, task.Interrupted, "it waited for a core, and did not begin", w.Receipt)
+		if w.audit != nil {
+			x.auditOver(w.audit, res)
+			continue
 		}
 		w.of.Report(message.Ended{Task: w.Task, Attempt: w.Attempt, Result: res})
 	}

@@ -14,15 +14,15 @@ import (
 
 // runTask runs one task to a signed result. It never fails: what goes wrong on
 // this host is a result too, which does not count against the task.
-func (c *core) runTask(a *attempt, job *Job, s *saving) task.Result {
+func (c *core) runTask(a *attempt, s *saving) task.Result {
 	ctx, id, begun := a.context, a.name.Task, time.Now()
 	res := task.Result{Task: id, Worker: c.Self, Receipt: a.receipt}
-	rep, err := c.run(ctx, job, id, s)
+	rep, err := c.run(a, s)
 	switch {
 	case err == nil:
 		res.Outcome, res.ExitCode, res.Message = rep.Outcome, rep.ExitCode, task.ClipMessage(rep.Message)
 		res.CPU, res.Wall, res.Trail = rep.CPU, rep.Wall, rep.SignedTrail()
-		res.Outputs, err = c.keepOutputs(ctx, job.sealer, rep.Outputs)
+		res.Outputs, err = c.keepOutputs(ctx, a.job.sealer, rep.Outputs)
 	case ctx.Err() != nil:
 		res.Outcome, res.Message, res.Wall = task.Interrupted, "stopped by its host", time.Since(begun)
 		err = nil
@@ -35,16 +35,22 @@ func (c *core) runTask(a *attempt, job *Job, s *saving) task.Result {
 	if err := res.Sign(c.Key); err != nil {
 		// Only a result out of bounds cannot be signed; say so in one that can.
 		c.Log.Error("signing a result", "task", id.String(), "err", err)
-		res = task.Result{Task: id, Worker: c.Self, Outcome: task.HostError, Message: task.ClipMessage(err.Error()),
-			Receipt: a.receipt}
-		if err := res.Sign(c.Key); err != nil {
-			c.Log.Error("signing a result", "task", id.String(), "err", err)
-		}
+		return c.unrun(id, task.HostError, err.Error(), a.receipt)
 	}
 	return res
 }
 
-func (c *core) run(ctx context.Context, job *Job, id task.TaskID, s *saving) (sandbox.Report, error) {
+// unrun returns the signed result of a task that did not run, or of which nothing else can be said.
+func (c *core) unrun(id task.TaskID, o task.Outcome, why string, receipt *task.Receipt) task.Result {
+	res := task.Result{Task: id, Worker: c.Self, Outcome: o, Message: task.ClipMessage(why), Receipt: receipt}
+	if err := res.Sign(c.Key); err != nil {
+		c.Log.Error("signing a result", "task", id.String(), "err", err)
+	}
+	return res
+}
+
+func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
+	ctx, job, id := a.context, a.job, a.name.Task
 	if job == nil {
 		return sandbox.Report{}, errors.New("the job is no longer prepared here")
 	}
@@ -52,7 +58,8 @@ func (c *core) run(ctx context.Context, job *Job, id task.TaskID, s *saving) (sa
 	if err != nil {
 		return sandbox.Report{}, fmt.Errorf("expanding %s: %w", id, err)
 	}
-	rep, err := c.Runner.Run(ctx, Run{job, id, inv, s.state()})
+	r := Run{Job: job, Task: id, Invocation: inv, State: s.state(), Interpreted: a.audit != nil && a.audit.Interpreted}
+	rep, err := c.Runner.Run(ctx, r)
 	job.saves.paused(rep.Checkpoints)
 	wentOn := s != nil && s.From != nil && s.Stages == nil
 	failed := err != nil || rep.Outcome == task.HostError
@@ -66,7 +73,7 @@ func (c *core) run(ctx context.Context, job *Job, id task.TaskID, s *saving) (sa
 		s.refused()
 	}
 	s.From = nil
-	return c.Runner.Run(ctx, Run{job, id, inv, s.state()})
+	return c.Runner.Run(ctx, r)
 }
 
 // keepOutputs stores outputs, sealed by sealer, as blocks; small ones travel in the result.

@@ -66,6 +66,8 @@ type Run struct {
 	Task       task.TaskID
 	Invocation task.Invocation
 	State      *State // nil for a task whose state is not saved
+	// Interpreted has the program interpreted, not compiled. A Runner that runs none ignores it.
+	Interpreted bool
 }
 
 // A State is how the state of a task gets into a Runner and out of it. It is read only,

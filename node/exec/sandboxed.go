@@ -12,7 +12,7 @@ import (
 
 // Sandboxed is a Runner of tasks in sandbox processes.
 type Sandboxed struct {
-	pool   *sandbox.Pool
+	pools  *pools
 	cage   *owner.Cage
 	strict func() bool // nil for never
 }
@@ -27,7 +27,7 @@ func NewSandboxed(c sandbox.Config, capped bool) *Sandboxed {
 	c.Started = func(pid int) { confine(cage, pid, c.Log) }
 	r := &Sandboxed{cage: cage}
 	c.Interpret = func() bool { return r.strict != nil && r.strict() }
-	r.pool = sandbox.NewPool(c)
+	r.pools = newPools(c)
 	return r
 }
 
@@ -51,7 +51,7 @@ func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
 		t.Freeze, t.Save, t.Share = s.Stop, s.Save, s.Share
 		t.Stages, t.OnStandby, t.OnStage, t.OnBegin = s.Stages, s.OnStandby, s.OnStage, s.OnBegin
 	}
-	rep, err := r.pool.Run(ctx, t)
+	rep, err := r.pools.of(run.Interpreted).Run(ctx, t)
 	if err == nil && s != nil && len(rep.Frozen) > 0 {
 		s.OnFrozen(rep.Frozen, rep.Fuel, rep.CPU)
 	}
@@ -71,10 +71,10 @@ func (r *Sandboxed) Rounds() bool { return true }
 func (r *Sandboxed) Pages(state []byte) ([][sha256.Size]byte, error) { return sandbox.PagesOf(state) }
 
 // Pause stops every sandbox.
-func (r *Sandboxed) Pause() { r.pool.Pause() }
+func (r *Sandboxed) Pause() { r.pools.pause(true) }
 
 // Resume lets every sandbox go on.
-func (r *Sandboxed) Resume() { r.pool.Resume() }
+func (r *Sandboxed) Resume() { r.pools.pause(false) }
 
 // Cap keeps the running sandboxes within a number of cores and of bytes: by the
 // kernel where it lends its help, else by letting them run a share of the time.
@@ -83,22 +83,22 @@ func (r *Sandboxed) Cap(cores int, memory int64, running int) error {
 		return r.cage.Limit(cores, memory)
 	}
 	if cores > 0 {
-		r.pool.Throttle(float64(cores) / float64(max(running, cores)))
+		r.pools.throttle(float64(cores) / float64(max(running, cores)))
 	}
 	return nil
 }
 
 // Excess implements Runner.
-func (r *Sandboxed) Excess() map[string]int64 { return r.pool.Excess() }
+func (r *Sandboxed) Excess() map[string]int64 { return r.pools.excess() }
 
 // Caps says how Cap does it.
 func (r *Sandboxed) Caps() string { return r.cage.Text() }
 
 // Walls says what keeps tasks in.
-func (r *Sandboxed) Walls() []owner.Finding { return Walls(r.pool) }
+func (r *Sandboxed) Walls() []owner.Finding { return Walls(r.pools.usual) }
 
 // Speed measures a core of this machine, relative to the reference core.
-func (r *Sandboxed) Speed(ctx context.Context) (float64, error) { return r.pool.Speed(ctx) }
+func (r *Sandboxed) Speed(ctx context.Context) (float64, error) { return r.pools.usual.Speed(ctx) }
 
 // Close ends every sandbox process.
-func (r *Sandboxed) Close() error { return errors.Join(r.pool.Close(), r.cage.Close()) }
+func (r *Sandboxed) Close() error { return errors.Join(r.pools.close(), r.cage.Close()) }

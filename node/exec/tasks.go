@@ -25,6 +25,7 @@ const (
 	Leaves  = "leaves" // for Peer
 	Saved   = "is saved"
 	Awaited = "is awaited" // from another member
+	Again   = "runs again" // to check a result that is held: see Executor.Audit
 )
 
 // Tasks lists what is here, in no order, on the loop.
@@ -32,6 +33,9 @@ func (x *Executor) Tasks() []Task {
 	var out []Task
 	for _, a := range x.running {
 		t := Task{ID: a.name.Task, Of: a.of, State: Runs, Since: a.begun}
+		if a.audit != nil {
+			t.State = Again
+		}
 		if x.lent.Stop {
 			t.State = Stands
 		}

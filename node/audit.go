@@ -1,0 +1,42 @@
+package node
+
+import (
+	"context"
+	"fmt"
+
+	"godwit/member"
+	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
+	"godwit/task"
+)
+
+// audit answers an Audit of a machine's, on the loop. What is held is read first: a run that can
+// be held against nothing would be for nothing.
+func (d *driver) audit(ctx context.Context, m *membership, from member.Machine, e message.Audit) {
+	key := submitter.ResultKey(e.Task.Job, e.Task.Index)
+	unwritten := m.unwritten(key)
+	d.spawn(func() {
+		held, err := d.store.heldResult(ctx, m.prefix, key, unwritten)
+		d.post(post{call: func() {
+			answer := func(here task.Result) {
+				m.step(from, message.Audited{Task: e.Task, Interpreted: e.Interpreted, Held: held, Here: here})
+			}
+			if err != nil {
+				held = message.TaskSummary{}
+				answer(d.hostError(e.Task, fmt.Errorf("reading the result that is held: %w", err)))
+				return
+			}
+			d.exec.Audit(client{m}, e, answer)
+		}})
+	})
+}
+
+// hostError returns the signed result of a task that could not run here.
+func (d *driver) hostError(id task.TaskID, err error) task.Result {
+	d.log.Warn("a task cannot run again", "task", id.String(), "err", err)
+	res := task.Result{Task: id, Worker: d.self, Outcome: task.HostError, Message: task.ClipMessage(err.Error())}
+	if err := res.Sign(d.key); err != nil {
+		d.log.Error("signing a result", "task", id.String(), "err", err)
+	}
+	return res
+}
