@@ -91,11 +91,13 @@ func (f *Facts) compareHeld(o *Facts) int {
 		len(f.Signed) == 0 {
 		return c
 	}
+	ranges := func(a, b Range) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) }
 	return cmp.Or(
 		cmp.Compare(f.Held().Count(), o.Held().Count()), bytes.Compare(f.Signed, o.Signed),
-		cmp.Compare(o.Failed.Count(), f.Failed.Count()), slices.CompareFunc(f.Failed, o.Failed, func(a, b Range) int {
-			return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To))
-		}))
+		cmp.Compare(o.Failed.Count(), f.Failed.Count()), slices.CompareFunc(f.Failed, o.Failed, ranges),
+		// Of one word these two follow from what failed, unless a task is in both: Proven refuses
+		// such facts, and copies that had them would stay unequal for ever.
+		cmp.Compare(f.Done.Count(), o.Done.Count()), slices.CompareFunc(f.Done, o.Done, ranges))
 }
 
 // Covers reports whether the facts say all that others say of how the job stands: what they

@@ -60,12 +60,17 @@ func history(t *rapid.T, label string) *Ledger {
 			j.Facts.Merge(&Facts{Cancel: sig})
 		case 1:
 			j.Facts.Expired = true
-		case 2:
+		case 2, 3:
+			if len(j.Facts.Signed) > 0 {
+				break // a set changes with its signature, or not at all
+			}
+			if rapid.Bool().Draw(t, "fails") {
+				j.Facts.Failed.Add(i)
+				j.Facts.Reruns++
+				break
+			}
 			j.Facts.Done.Add(i)
 			j.Facts.UsefulCPU += time.Second
-		case 3:
-			j.Facts.Failed.Add(i)
-			j.Facts.Reruns++
 		case 4, 5:
 			worker := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "worker")
 			outcome := rapid.SampledFrom([]task.Outcome{task.Completed, task.Completed, task.Trapped, task.HostError}).Draw(t,
