@@ -19,7 +19,8 @@ type control struct {
 	kill   error
 	share  float64 // of a core; 0 means all
 	stopAt uint64  // freeze at the first poll with this much fuel used; 0 means never
-	err    error   // why the last freeze was not done
+	bounds boundaries
+	err    error // why the last freeze was not done
 	asked  atomic.Bool
 	used   atomic.Uint64
 }
@@ -107,7 +108,7 @@ func (m *Machine) grant() {
 		q = 0
 	}
 	used := p.granted - left
-	for _, limit := range []uint64{m.control.stopAt, m.cfg.MaxFuel} {
+	for _, limit := range []uint64{m.control.stopAt, m.control.bounds.next, m.cfg.MaxFuel} {
 		if limit > used {
 			q = min(q, limit-used-1)
 		}
@@ -171,6 +172,10 @@ func (m *Machine) atPoll(ctx context.Context) {
 		m.beginUnwind()
 		return
 	}
+	if unwind {
+		c.cross() // where a guest cannot be unwound there is no boundary
+		unwind = c.due()
+	}
 	if unwind && m.cfg.TortureEvery == 0 {
 		c.set(func(c *control) { c.freeze, c.inside, c.stopAt, c.err = false, nil, 0, ErrNoRoom })
 		if m.cfg.NotStopped != nil {
@@ -188,7 +193,8 @@ func (m *Machine) tortured() bool {
 func (c *control) due() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.freeze || len(c.inside) > 0 || c.stopAt > 0 && c.used.Load() >= c.stopAt
+	used := c.used.Load()
+	return c.freeze || len(c.inside) > 0 || c.stopAt > 0 && used >= c.stopAt || c.bounds.due(used)
 }
 
 // FreezeError says why the last order to freeze was not carried out, and nil if it was or waits.
@@ -262,6 +268,11 @@ func (m *Machine) stopped(ctx context.Context) (again bool, err error) {
 	c.mu.Unlock()
 	if kill != nil {
 		return false, kill
+	}
+	if do := c.cross(); do != nil {
+		if err := do(ctx, m); err != nil {
+			return false, fmt.Errorf("boundary: %w", err)
+		}
 	}
 	for _, do := range inside {
 		if err := do(ctx, m); err != nil {
