@@ -62,11 +62,18 @@ func after(trail []Boundary, fuel uint64) []Boundary {
 // TestBoundaries: the states of a trail are those of a run that just stops there, and whatever happens to the task, it
 // has the same trail.
 func TestBoundaries(t *testing.T) {
-	for _, c := range trailed {
+	sources := trailed
+	if raceEnabled {
+		sources = sources[:2] // Go's runtime takes minutes
+	}
+	for _, c := range sources {
 		t.Run(c.source, func(t *testing.T) {
 			tk, want := trailedTask(t, c.source, c.args, 100)
 			t.Run("states", func(t *testing.T) { stopsAt(t, tk, want) })
 			t.Run("interpreted", func(t *testing.T) {
+				if raceEnabled {
+					t.Skip("the interpreter takes minutes")
+				}
 				p := newTestPool(t, func(c *Config) { c.Interpret = func() bool { return true } })
 				sameTrail(t, run(t, p, tk).Trail, want.Trail)
 			})

@@ -47,10 +47,11 @@ type BoundaryStat struct {
 	Longest time.Duration // at one
 }
 
-// ThinTrail gives those boundaries of a task that remain when it has used so much fuel. The trail, ascending, may be put
-// together from several runs, of which each went on where the one before was frozen.
+// ThinTrail gives the trail of a task that ended with so much fuel, out of all boundaries that it came to: those, put
+// together, of the runs of which each went on where the one before was frozen. They are the same as if it had made one
+// run.
 func ThinTrail(trail []Boundary, spacing, fuel uint64) []Boundary {
-	if spacing == 0 {
+	if spacing == 0 || !longEnough(spacing, fuel) {
 		return nil
 	}
 	return thin(trail, 0, spacingAt(spacing, fuel))
