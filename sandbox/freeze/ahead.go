@@ -70,8 +70,8 @@ func (r *Recorder) done(n int) bool {
 	return r.seen[n].known && !r.seen[n].owed
 }
 
-// takeAhead settles page n, unless it is what it was: that is false. All of it is done before or after a boundary, since
-// that asks what was written, and nobody is told again.
+// takeAhead settles page n, unless it is what it was: that is false. All of it is done before or after a boundary,
+// since that asks what was written, and nobody is told again.
 func (r *Recorder) takeAhead(n int, page []byte, read func(n int, page []byte),
 	store func(Hash, []byte) error) (bool, error) {
 	r.mu.Lock()

@@ -104,7 +104,7 @@ func (m *Machine) grant() {
 	if p.quantum == 0 {
 		p.quantum, q = firstQuantum, firstQuantum
 	}
-	if m.tortured() {
+	if m.cfg.tortures(m.stats.Unwinds) {
 		q = 0
 	}
 	used := p.granted - left
@@ -121,7 +121,7 @@ func (m *Machine) grant() {
 // adapt sets the next quantum from how long the last one took.
 func (m *Machine) adapt(took time.Duration) {
 	p := &m.pace
-	if p.quantum == 0 || m.tortured() {
+	if p.quantum == 0 || m.cfg.tortures(m.stats.Unwinds) {
 		return
 	}
 	want := float64(p.quantum) * float64(m.cfg.Slice) / math.Max(float64(took), 1)
@@ -164,7 +164,7 @@ func (m *Machine) atPoll(ctx context.Context) {
 		m.obey(ctx, took)
 	}
 	unwind := m.control.due()
-	if m.tortured() {
+	if m.cfg.tortures(m.stats.Unwinds) {
 		m.pace.polls++
 		unwind = unwind || m.pace.polls%m.cfg.TortureEvery == 0
 	}
@@ -185,8 +185,9 @@ func (m *Machine) atPoll(ctx context.Context) {
 	m.grant()
 }
 
-func (m *Machine) tortured() bool {
-	return m.cfg.TortureEvery > 0 && (m.cfg.TortureMost == 0 || m.stats.Unwinds < m.cfg.TortureMost)
+// tortures reports whether a guest that was unwound so often is still to be tortured.
+func (c *Config) tortures(unwinds int) bool {
+	return c.TortureEvery > 0 && (c.TortureMost == 0 || unwinds < c.TortureMost)
 }
 
 // due reports whether the guest is to be unwound at this poll.
