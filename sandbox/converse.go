@@ -47,6 +47,8 @@ type conversation struct {
 	fuel uint64    // last passed on
 	told time.Time // when
 
+	trail trail
+
 	feed  *feed  // of a task whose state comes in stages; nil for others
 	begun func() // called when the guest runs
 
@@ -58,7 +60,7 @@ type conversation struct {
 // exchange sends a task with what the child lacks for it, and hears it out.
 // begun is called when its guest runs.
 func (p *Pool) exchange(c *child, t Task, begun func()) (rep Report, err error) {
-	v := &conversation{since: time.Now(), c: c, t: t, begun: begun, tighten: func() {
+	v := &conversation{since: time.Now(), c: c, t: t, begun: begun, trail: newTrail(t), tighten: func() {
 		p.tighten(c)
 		p.cfg.Log.Info("task goes on that was to be frozen", "task", t.Name)
 	}, walled: p.noteWall}
@@ -153,6 +155,8 @@ func (v *conversation) hear(e event, body []byte) error {
 	case e.Fuel > 0 && v.t.OnFuel != nil:
 		v.progress(e.Fuel)
 		return nil
+	case e.Boundary != nil:
+		return v.boundary(e.Boundary, body)
 	case v.t.Pages == nil:
 		return errors.New("the sandbox process spoke of checkpoints that no one asked for")
 	case len(e.Blocks) > 0:
@@ -182,6 +186,7 @@ func (v *conversation) loaded() error {
 func (v *conversation) began() {
 	if v.feed != nil {
 		v.rep.Restore = v.feed.sinceLast()
+		v.trail.base = v.feed.fuelAtLast()
 	}
 	v.begun()
 	v.begun = nil
@@ -199,6 +204,21 @@ func (v *conversation) progress(fuel uint64) {
 	}
 	v.fuel, v.told = fuel, now
 	v.t.OnFuel(fuel)
+}
+
+// boundary takes a boundary in.
+func (v *conversation) boundary(b *boundary, state []byte) error {
+	if len(state) != sha256.Size {
+		return fmt.Errorf("the sandbox process sent a boundary with a state of %d bytes", len(state))
+	}
+	at := Boundary{Fuel: b.Fuel, State: [sha256.Size]byte(state)}
+	if err := v.trail.add(at, min(b.Pause, time.Since(v.since))); err != nil {
+		return err
+	}
+	if v.t.OnBoundary != nil {
+		v.t.OnBoundary(at)
+	}
+	return nil
 }
 
 // mostSent is how many blocks can come for one checkpoint: of its own, and of
@@ -305,13 +325,17 @@ func (v *conversation) end(r *response, body []byte) (Report, error) {
 		rep.CPU, rep.Fuel, rep.Restore = max(r.CPU, 0), r.Fuel, max(r.Restore, early.Restore)
 		rep.PeakMemory = min(max(r.PeakMemory, 0), v.t.Limits.Memory)
 		rep.StateHash = sha256.Sum256(early.Frozen)
-		return rep, nil
+		err := v.trail.finish(&rep, false)
+		return rep, err
 	}
 	if len(early.Frozen) > 0 {
 		return Report{}, errors.New("the sandbox process ended a task otherwise that it had frozen")
 	}
 	rep, err := r.report(v.t, body)
 	rep.Checkpoints, rep.NotFrozen, rep.Restore = early.Checkpoints, early.NotFrozen, max(rep.Restore, early.Restore)
+	if err == nil {
+		err = v.trail.finish(&rep, true)
+	}
 	return rep, err
 }
 

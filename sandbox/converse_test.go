@@ -51,7 +51,7 @@ func listener(t testing.TB, said []byte) *conversation {
 	tk := Task{Name: "job/1", Saving: Saving{Pages: &MemoryStore{}}, Outputs: []string{"stdout", "out/*"},
 		Limits: Limits{Memory: 1 << 20, Files: 1 << 16, Output: 1 << 16}.withDefaults()}
 	c := &child{process: &process{in: null, out: bufio.NewReader(bytes.NewReader(said)), stderr: &firstWords{}}}
-	v := &conversation{c: c, t: tk}
+	v := &conversation{c: c, t: tk, since: time.Now()}
 	v.asked.Store(3)
 	return v
 }
@@ -99,6 +99,7 @@ func FuzzConversation(f *testing.F) {
 	f.Add(saying(f, blocks, withBody{event{Want: 1}, blocks.body[:1]}, event{Not: &notSaved{Why: "no room"}},
 		event{Fuel: 9}, end))
 	f.Add(saying(f, frozen))
+	f.Add(saying(f, boundaryAt(100), boundaryAt(1<<63), end))
 	f.Add(saying(f, event{End: &response{Refused: "damaged", TooDeep: true}}))
 	f.Fuzz(func(t *testing.T, said []byte) {
 		v := listener(t, said)
@@ -117,6 +118,7 @@ func FuzzConversation(f *testing.F) {
 		passed := 0
 		v.t.OnCheckpoint = func(m []byte, _ uint64, _ time.Duration) { whole(m); passed++ }
 		v.t.OnFuel = func(uint64) {}
+		v.t.Spacing, v.trail.spacing = 100, 100
 		rep, err := v.listen()
 		for h, b := range store.blocks {
 			if _, err := freeze.Decompress(b, h); err != nil {
@@ -131,6 +133,11 @@ func FuzzConversation(f *testing.F) {
 		}
 		if len(rep.Frozen) > 0 {
 			whole(rep.Frozen)
+		}
+		for k, b := range rep.Trail {
+			if b.Fuel > rep.Fuel || k > 0 && b.Fuel <= rep.Trail[k-1].Fuel || k >= MaxBoundaries {
+				t.Errorf("a trail of a hostile child, with fuel %d: %v", rep.Fuel, rep.Trail)
+			}
 		}
 		if rep.Outcome == task.Interrupted != (len(rep.Frozen) > 0) || len(rep.Message) > task.MaxMessage ||
 			len(rep.NotFrozen) > task.MaxMessage {
@@ -168,8 +175,58 @@ func TestConversations(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	v := listener(t, saying(t, withBody{event{Blocks: []int{math.MaxInt}}, [][]byte{make([]byte, 40)}}))
+	v := listener(t, saying(t, boundaryAt(1<<20), end))
+	if _, err := v.listen(); err == nil {
+		t.Error("a boundary that no one asked for: no error")
+	}
+	v = listener(t, saying(t, withBody{event{Blocks: []int{math.MaxInt}}, [][]byte{make([]byte, 40)}}))
 	if _, err := v.listen(); err == nil || err == io.EOF {
 		t.Errorf("a block longer than its frame: %v", err)
+	}
+}
+
+// boundaryAt is a boundary as a child sends it.
+func boundaryAt(fuel uint64) withBody {
+	return withBody{event{Boundary: &boundary{Fuel: fuel}}, [][]byte{make([]byte, sha256.Size)}}
+}
+
+// TestBoundariesOfALiar: boundaries where none can be are not taken. The spacing is 100, and the run began at 250.
+func TestBoundariesOfALiar(t *testing.T) {
+	ended := func(fuel uint64) withBody {
+		return withBody{event{End: &response{Outcome: task.Completed, Fuel: fuel}}, nil}
+	}
+	var many []any
+	for k := uint64(3); k <= 40; k++ {
+		many = append(many, boundaryAt(k*100))
+	}
+	for name, c := range map[string]struct {
+		said []any
+		ok   bool
+	}{
+		"good":                  {[]any{boundaryAt(300), boundaryAt(401), boundaryAt(777), ended(900)}, true},
+		"none":                  {[]any{ended(900)}, true},
+		"before the beginning":  {[]any{boundaryAt(200), ended(900)}, false},
+		"the beginning":         {[]any{boundaryAt(250), ended(900)}, false},
+		"before the first":      {[]any{boundaryAt(299), ended(900)}, false},
+		"twice":                 {[]any{boundaryAt(300), boundaryAt(300), ended(900)}, false},
+		"descending":            {[]any{boundaryAt(501), boundaryAt(400), ended(900)}, false},
+		"two for one multiple":  {[]any{boundaryAt(300), boundaryAt(399), ended(900)}, false},
+		"after the end":         {[]any{boundaryAt(300), boundaryAt(901), ended(900)}, false},
+		"after the doubling":    {append(many[:30:30], boundaryAt(3301), ended(5000)), false},
+		"too many":              {append(many[:len(many):len(many)], ended(5000)), false},
+		"a state that is short": {[]any{withBody{boundaryAt(300).event, [][]byte{{1}}}, ended(900)}, false},
+		"no state":              {[]any{boundaryAt(300).event, ended(900)}, false},
+	} {
+		v := listener(t, saying(t, c.said...))
+		v.t.Spacing, v.trail = 100, trail{spacing: 100, base: 250}
+		heard := 0
+		v.t.OnBoundary = func(Boundary) { heard++ }
+		rep, err := v.listen()
+		if (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c.ok && (heard != len(c.said)-1 || len(rep.Trail) != heard) {
+			t.Errorf("%s: %d boundaries heard, %d reported", name, heard, len(rep.Trail))
+		}
 	}
 }

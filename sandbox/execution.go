@@ -40,6 +40,8 @@ type execution struct {
 	wanted   atomic.Bool    // one that stops the guest later than now is asked for
 	writing  sync.WaitGroup // checkpoint on its way to the parent
 
+	noted uint64 // fuel at the last boundary, or at the beginning
+
 	live uint64 // bytes of the heap after the last collection between two thaws
 
 	restore time.Duration
@@ -66,7 +68,7 @@ var errRestore = errors.New("restore")
 
 // begin makes the machine, at the task's beginning or where it was frozen.
 func (x *execution) begin(ctx context.Context, e *engine) error {
-	if x.req.Saves || x.req.Hash {
+	if x.req.tracks() || x.req.Hash {
 		var err error
 		if x.begins, err = x.state.Digest(); err != nil {
 			return err
@@ -145,7 +147,7 @@ func (x *execution) restored(marks uint64) {
 	x.last.copied.Store(0)
 	x.starts = marks&markStarts != 0
 	x.mem.refused = marks&markRefused != 0
-	if x.req.Saves {
+	if x.req.tracks() {
 		x.mem.unchanged(x.machine.Memory())
 	}
 }
@@ -210,6 +212,7 @@ func (s *supplier) page(h [sha256.Size]byte) ([]byte, error) {
 // frozen after all goes on, and the parent is told.
 func (x *execution) play(ctx context.Context) error {
 	x.stopNext()
+	x.noteBoundaries()
 	x.mail.attach(x.machine, x.saveSoon)
 	defer func() {
 		room, _ := x.ready.take(true)
@@ -371,18 +374,14 @@ func (x *execution) small(ctx context.Context, store func([sha256.Size]byte, []b
 	return s, system, err
 }
 
-// hash is that of the state at the end. A guest that cannot be described, since
-// it holds references to things outside it, has none.
-func (x *execution) hash(ctx context.Context) []byte {
-	man, err := x.record(ctx, func([sha256.Size]byte, []byte) error { return nil })
+// hash is that of the state now. A guest that cannot be described, since it
+// holds references to things outside it, has none.
+func (x *execution) hash(ctx context.Context) (h [sha256.Size]byte, err error) {
+	s, system, err := x.small(ctx, nil)
 	if err != nil {
-		return nil
+		return h, err
 	}
-	h, err := man.Hash()
-	if err != nil {
-		return nil
-	}
-	return h[:]
+	return x.recorder.Hash(s, x.machine.Memory(), system, x.program.Layout.Options.KeepNaNs)
 }
 
 // answer is what the parent is told of a guest that stopped. frozen is false
@@ -395,8 +394,10 @@ func (x *execution) answer(ctx context.Context, err error) (resp response, froze
 		resp.Outcome, resp.Hash = task.Interrupted, x.kept[:]
 		return resp, true
 	}
-	if x.req.Hash {
-		resp.Hash = x.hash(ctx)
+	if x.hashesEnd() {
+		if h, err := x.hash(ctx); err == nil {
+			resp.Hash = h[:]
+		}
 	}
 	return resp, false
 }

@@ -27,6 +27,7 @@ type feed struct {
 	mu     sync.Mutex
 	err    error     // why there will be no last stage
 	last   time.Time // when it came
+	fuel   uint64    // used in it
 	passed int       // manifests but the last
 	heard  int       // of them, those that the child has taken in
 	stands bool      // the child was heard to wait
@@ -79,6 +80,13 @@ func (f *feed) sinceLast() time.Duration {
 	return time.Since(f.last)
 }
 
+// fuelAtLast is the fuel used in the last stage.
+func (f *feed) fuelAtLast() uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.fuel
+}
+
 // hear deals with what the child says about stages.
 func (f *feed) hear(e event, t *Task) error {
 	f.mu.Lock()
@@ -110,14 +118,15 @@ func (f *feed) pass(s Stage) error {
 	case len(s.Ahead) > 0:
 		return f.ahead(s.Ahead)
 	}
-	if s.Last {
-		f.mu.Lock()
-		f.last = time.Now()
-		f.mu.Unlock()
-	}
+	came := time.Now()
 	man, err := freeze.DecodeManifest(s.Manifest)
 	if err != nil {
 		return err
+	}
+	if s.Last {
+		f.mu.Lock()
+		f.last, f.fuel = came, man.State.Fuel
+		f.mu.Unlock()
 	}
 	if err := f.lacking(man); err != nil {
 		return err

@@ -23,14 +23,17 @@ type memories struct {
 	tracker  *tracker // of buf; nil before it is asked for, or where there is none
 	untraced bool     // there is none
 	traced   bool     // it has looked at this task's memory
+
+	knows *atomic.Bool // traced, and there is one, for other goroutines
 }
 
 // begin prepares for a task with this limit.
 func (m *memories) begin(limit int64) error {
 	m.size, m.refused, m.live, m.traced = 0, false, false, false
 	if m.inUse == nil {
-		m.inUse = new(atomic.Int64)
+		m.inUse, m.knows = new(atomic.Int64), new(atomic.Bool)
 	}
+	m.knows.Store(false)
 	if int64(len(m.buf)) != limit {
 		m.tracker.close()
 		m.tracker = nil
@@ -93,10 +96,12 @@ func (m *memories) unchanged(memory []byte) []bool {
 	if err != nil {
 		m.tracker.close()
 		m.tracker, m.untraced = nil, true
+		m.knows.Store(false)
 		return nil
 	}
 	first := !m.traced
 	m.traced = true
+	m.knows.Store(true)
 	if first {
 		return nil // what was written before this task's memory was made counts too
 	}
@@ -113,7 +118,7 @@ func (m *memories) unchanged(memory []byte) []bool {
 }
 
 // tells reports whether unchanged knows.
-func (m *memories) tells() bool { return m.tracker != nil && m.traced }
+func (m *memories) tells() bool { return m.knows.Load() }
 
 // read copies page n, which a guest may be writing to: see readShared.
 func (m *memories) read(n int, page []byte) {

@@ -96,6 +96,7 @@ type runReq struct {
 	FreezeAt  uint64 `json:"freeze_at,omitempty"`
 	Staged    bool   `json:"staged,omitempty"` // the state to go on from comes in stages
 	ThawEvery uint64 `json:"thaw_every,omitempty"`
+	Spacing   uint64 `json:"spacing,omitempty"` // of boundaries, at first; 0 for none
 	Hash      bool   `json:"hash,omitempty"`
 	Tell      bool   `json:"tell,omitempty"` // when the guest begins
 	// FuelEvery is how often to tell the fuel used; 0 never.
@@ -116,6 +117,8 @@ type event struct {
 	Standby bool   `json:"standby,omitempty"`
 	Staged  bool   `json:"staged,omitempty"`
 	Fuel    uint64 `json:"fuel,omitempty"` // used so far, more than told before
+	// Boundary is one that the task has passed; the body is the hash of its state there.
+	Boundary *boundary `json:"boundary,omitempty"`
 	// Made is which entry of the module the body is the next piece of; Loaded says that the module is compiled, and
 	// that its entries are complete. Both come before the first guest runs.
 	Made   part `json:"made,omitempty"`
@@ -129,6 +132,12 @@ type event struct {
 type notSaved struct {
 	Why    string `json:"why"`
 	Freeze bool   `json:"freeze,omitempty"` // the guest was to be frozen, and goes on
+}
+
+// boundary is a state on a task's way.
+type boundary struct {
+	Fuel  uint64        `json:"fuel"`
+	Pause time.Duration `json:"pause_ns"`
 }
 
 // saved is a checkpoint all of whose blocks have been sent.

@@ -59,6 +59,9 @@ func (t *Task) validate() error {
 		t.FreezeAtFuel > 0) {
 		return errors.New("task has no store for its checkpoints")
 	}
+	if t.Spacing > 0 && t.Spacing < MinSpacing {
+		return fmt.Errorf("task has boundaries each %d units of fuel, the least is %d", t.Spacing, MinSpacing)
+	}
 	if len(t.From) > 0 && t.Stages != nil {
 		return errors.New("task has a state to go on from, and one that comes in stages")
 	}

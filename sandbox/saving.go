@@ -83,8 +83,8 @@ func (x *execution) save(ctx context.Context, m *freeze.Machine) error {
 	m.WhenGoesOn(func(d time.Duration) { still <- d })
 	keepNaNs := x.program.Layout.Options.KeepNaNs
 	x.writing.Go(func() {
+		man, err := x.recorder.Finish(taken, s, system, keepNaNs, x.send) // a boundary waits for its hashes
 		c.send()
-		man, err := x.recorder.Finish(taken, s, system, keepNaNs, x.send)
 		room.free()
 		x.hand(man, err, still)
 		runtime.GC() // of what is left; there is no other while the guest runs

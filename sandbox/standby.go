@@ -100,7 +100,7 @@ func (s *standby) load(ctx context.Context, b []byte) error {
 	if err := s.guest.Stage(ctx, man); err != nil {
 		return err
 	}
-	if s.x.req.Saves { // to watch all of a memory takes longer than what changed
+	if s.x.req.tracks() { // to watch all of a memory takes longer than what changed
 		s.x.mem.unchanged(s.guest.Memory())
 	}
 	return s.x.out.event(event{Staged: true})

@@ -29,6 +29,7 @@ type Task struct {
 	Checkpoint task.Checkpoint
 	Saving
 	Staging
+	Trailing
 
 	// OnBegin is called on Run's goroutine when the program itself begins to
 	// run or goes on: its process has started, its module is compiled, its
@@ -148,8 +149,16 @@ type Report struct {
 	Fuel uint64
 	// StateHash is the hash of memory, globals, tables, files, clock, random
 	// stream and fuel at the end, however often the task moved: of a frozen
-	// task always, of others if the task asked for it. Zero if there is none.
-	StateHash   [sha256.Size]byte
+	// task always, of others if the task asked for it, or has a trail. Zero if
+	// there is none.
+	StateHash [sha256.Size]byte
+	// Trail are the boundaries, ascending, that this Run came to, as far as they
+	// are kept: at the multiples of the least doubling of Task.Spacing of which
+	// Fuel holds at most MaxBoundaries. So it is the end of what a run from the
+	// beginning has. A task that ended with less fuel than MinIntervals spacings
+	// has none; a frozen one has what it came to.
+	Trail       []Boundary
+	Boundaries  BoundaryStat
 	Frozen      []byte           // manifest of the checkpoint of a frozen task
 	Checkpoints []CheckpointStat // made, in order; that in Frozen is the last
 	Restore     time.Duration    // it took to put the task into the state of From

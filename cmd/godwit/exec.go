@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +23,7 @@ type execFlags struct {
 	timeout    time.Duration
 	checkpoint string
 	hops       hopFlags
+	trail      uint64
 	json       bool
 }
 
@@ -58,6 +60,9 @@ func newExec() *cobra.Command {
 	f.StringVar(&x.checkpoint, "checkpoint", "auto",
 		"`HOW` to save states: auto, or off, which also runs a module that cannot be frozen")
 	x.hops.add(f)
+	f.Uint64Var(&x.trail, "trail", 0,
+		"with --json, also print the state's hash whenever the program has used this much `FUEL`, doubled as often as "+
+			"there would be more than "+strconv.Itoa(sandbox.MaxBoundaries))
 	f.BoolVar(&x.json, "json", false, "print JSON: outcome and digests")
 	return cmd
 }

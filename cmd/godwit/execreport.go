@@ -27,6 +27,7 @@ type execReport struct {
 	Files        map[string]task.CID `json:"files"`
 	Hops         int                 `json:"hops"`
 	Checkpoints  []checkpointReport  `json:"checkpoints"`
+	Trail        []boundaryReport    `json:"trail,omitempty"` // of --trail
 	MemoryBytes  int64               `json:"memory_bytes"`
 	WallS        float64             `json:"wall_s"`
 	CPUS         float64             `json:"cpu_s"`
@@ -39,7 +40,7 @@ func (x *execFlags) show(cmd *cobra.Command, module string, j journey) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "godwit:", s)
 	}
 	js := execReport{
-		Fuel: rep.Fuel, StateHash: j.stateHash(), Hops: j.hops, Checkpoints: j.checkpoints,
+		Fuel: rep.Fuel, StateHash: j.stateHash(), Hops: j.hops, Checkpoints: j.checkpoints, Trail: j.boundaries(),
 		ExitCode: rep.ExitCode, Outcome: rep.Outcome, Message: rep.Message, Files: map[string]task.CID{},
 		MemoryBytes: rep.PeakMemory, WallS: j.wall.Seconds(), CPUS: j.cpu.Seconds(),
 	}

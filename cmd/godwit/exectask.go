@@ -25,7 +25,13 @@ func (x *execFlags) task(module string, args []string) (sandbox.Task, error) {
 	if err := sandbox.CheckSections(b); err != nil {
 		return t, fmt.Errorf("module %s: %w", module, err)
 	}
-	t.Limits.Wall, t.StateHash = x.timeout, x.json
+	t.Limits.Wall, t.StateHash, t.Spacing = x.timeout, x.json, x.trail
+	switch {
+	case x.trail > 0 && !x.json:
+		return t, failure.Usage("add --json", "--trail without --json: it would not be printed")
+	case x.trail > 0 && x.trail < sandbox.MinSpacing:
+		return t, failure.Usage("", "--trail %d: the least is %d", x.trail, sandbox.MinSpacing)
+	}
 	switch x.checkpoint {
 	case "auto":
 	case "off":

@@ -18,6 +18,7 @@ type journey struct {
 	hops        int
 	notFrozen   string // why the last freeze that failed did
 	checkpoints []checkpointReport
+	trail       []sandbox.Boundary
 	wall, cpu   time.Duration
 }
 
@@ -27,6 +28,20 @@ type checkpointReport struct {
 	StoredBytes int64   `json:"stored_bytes"` // that were not stored yet
 	PauseMs     float64 `json:"pause_ms"`
 	RestoreMs   float64 `json:"restore_ms"`
+}
+
+// boundaryReport is one boundary in the JSON of `godwit exec`.
+type boundaryReport struct {
+	Fuel      uint64 `json:"fuel"`
+	StateHash string `json:"state_hash"`
+}
+
+func (j *journey) boundaries() []boundaryReport {
+	var out []boundaryReport
+	for _, b := range j.trail {
+		out = append(out, boundaryReport{b.Fuel, hex.EncodeToString(b.State[:])})
+	}
+	return out
 }
 
 // short says why a journey made fewer hops than it should have; empty if it
@@ -78,7 +93,9 @@ func (h *hopFlags) travel(ctx context.Context, pools []*sandbox.Pool, t sandbox.
 			j.checkpoints = append(j.checkpoints, checkpointReport{Bytes: c.Bytes, StoredBytes: c.StoredBytes,
 				PauseMs: milliseconds(c.Pause)})
 		}
+		j.trail = append(j.trail, rep.Trail...)
 		if rep.Outcome != task.Interrupted {
+			j.trail = sandbox.ThinTrail(j.trail, t.Spacing, rep.Fuel)
 			return j, nil
 		}
 		if len(rep.Frozen) == 0 {

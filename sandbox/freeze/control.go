@@ -19,7 +19,8 @@ type control struct {
 	kill   error
 	share  float64 // of a core; 0 means all
 	stopAt uint64  // freeze at the first poll with this much fuel used; 0 means never
-	err    error   // why the last freeze was not done
+	bounds boundaries
+	err    error // why the last freeze was not done
 	asked  atomic.Bool
 	used   atomic.Uint64
 }
@@ -103,11 +104,11 @@ func (m *Machine) grant() {
 	if p.quantum == 0 {
 		p.quantum, q = firstQuantum, firstQuantum
 	}
-	if m.tortured() {
+	if m.cfg.tortures(m.stats.Unwinds) {
 		q = 0
 	}
 	used := p.granted - left
-	for _, limit := range []uint64{m.control.stopAt, m.cfg.MaxFuel} {
+	for _, limit := range []uint64{m.control.stopAt, m.control.bounds.next, m.cfg.MaxFuel} {
 		if limit > used {
 			q = min(q, limit-used-1)
 		}
@@ -120,7 +121,7 @@ func (m *Machine) grant() {
 // adapt sets the next quantum from how long the last one took.
 func (m *Machine) adapt(took time.Duration) {
 	p := &m.pace
-	if p.quantum == 0 || m.tortured() {
+	if p.quantum == 0 || m.cfg.tortures(m.stats.Unwinds) {
 		return
 	}
 	want := float64(p.quantum) * float64(m.cfg.Slice) / math.Max(float64(took), 1)
@@ -163,13 +164,17 @@ func (m *Machine) atPoll(ctx context.Context) {
 		m.obey(ctx, took)
 	}
 	unwind := m.control.due()
-	if m.tortured() {
+	if m.cfg.tortures(m.stats.Unwinds) {
 		m.pace.polls++
 		unwind = unwind || m.pace.polls%m.cfg.TortureEvery == 0
 	}
 	if unwind && m.region() > 0 {
 		m.beginUnwind()
 		return
+	}
+	if unwind {
+		c.cross() // where a guest cannot be unwound there is no boundary
+		unwind = c.due()
 	}
 	if unwind && m.cfg.TortureEvery == 0 {
 		c.set(func(c *control) { c.freeze, c.inside, c.stopAt, c.err = false, nil, 0, ErrNoRoom })
@@ -180,15 +185,17 @@ func (m *Machine) atPoll(ctx context.Context) {
 	m.grant()
 }
 
-func (m *Machine) tortured() bool {
-	return m.cfg.TortureEvery > 0 && (m.cfg.TortureMost == 0 || m.stats.Unwinds < m.cfg.TortureMost)
+// tortures reports whether a guest that was unwound so often is still to be tortured.
+func (c *Config) tortures(unwinds int) bool {
+	return c.TortureEvery > 0 && (c.TortureMost == 0 || unwinds < c.TortureMost)
 }
 
 // due reports whether the guest is to be unwound at this poll.
 func (c *control) due() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.freeze || len(c.inside) > 0 || c.stopAt > 0 && c.used.Load() >= c.stopAt
+	used := c.used.Load()
+	return c.freeze || len(c.inside) > 0 || c.stopAt > 0 && used >= c.stopAt || c.bounds.due(used)
 }
 
 // FreezeError says why the last order to freeze was not carried out, and nil if it was or waits.
@@ -262,6 +269,11 @@ func (m *Machine) stopped(ctx context.Context) (again bool, err error) {
 	c.mu.Unlock()
 	if kill != nil {
 		return false, kill
+	}
+	if do := c.cross(); do != nil {
+		if err := do(ctx, m); err != nil {
+			return false, fmt.Errorf("boundary: %w", err)
+		}
 	}
 	for _, do := range inside {
 		if err := do(ctx, m); err != nil {

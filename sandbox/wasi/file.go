@@ -49,6 +49,7 @@ func (s *State) write(ino Ino, off int64, bufs [][]byte) (uint32, Errno) {
 			clear(i.Data[old:off])
 		}
 	}
+	i.changed(min(old, off), end)
 	for _, b := range bufs {
 		off += int64(copy(i.Data[off:], b))
 	}
@@ -57,6 +58,7 @@ func (s *State) write(ino Ino, off int64, bufs [][]byte) (uint32, Errno) {
 }
 
 func (s *State) print(i *Inode, bufs [][]byte, total int64) (uint32, Errno) {
+	i.changed(int64(len(i.Data)), math.MaxInt64)
 	if total > s.Limits.Output-s.Output {
 		// What fits is kept: the beginning of a flood tells what it was.
 		rest := s.Limits.Output - s.Output

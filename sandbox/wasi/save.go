@@ -151,20 +151,9 @@ func (n *Inode) save(store func([sha256.Size]byte, []byte) error) (savedInode, e
 		out.Inline = append([]byte(nil), n.Data...)
 		return out, nil
 	}
-	for at := 0; at < len(n.Data); at += BlockSize {
-		block := n.Data[at:min(at+BlockSize, len(n.Data))]
-		if len(block) < BlockSize {
-			block = append(make([]byte, 0, BlockSize), block...)[:BlockSize]
-		}
-		h := sha256.Sum256(block)
-		if store != nil {
-			if err := store(h, block); err != nil {
-				return out, err
-			}
-		}
-		out.Blocks = append(out.Blocks, h)
-	}
-	return out, nil
+	var err error
+	out.Blocks, err = n.blocks(store)
+	return out, err
 }
 
 func (d *FD) save() savedFD {

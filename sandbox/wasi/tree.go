@@ -1,6 +1,7 @@
 package wasi
 
 import (
+	"crypto/sha256"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -30,6 +31,8 @@ type Inode struct {
 	Opens    uint32 // descriptors that lead here
 
 	Atim, Mtim, Ctim int64 // nanoseconds since Epoch
+
+	sums [][sha256.Size]byte // of the blocks of Data: see blocks
 }
 
 // A Name is one entry of a directory.
@@ -188,6 +191,7 @@ func (s *State) truncate(ino Ino, size int64) Errno {
 		n.Data = slices.Grow(n.Data, int(size-old))[:size]
 		clear(n.Data[old:])
 	}
+	n.changed(min(old, size), max(old, size))
 	s.touch(ino)
 	return OK
 }

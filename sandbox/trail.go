@@ -1,0 +1,148 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"time"
+
+	"godwit/sandbox/freeze"
+)
+
+// A Trailing has the state of a task noted along its way. The zero value notes none. A boundary is the first safe point
+// at or after a multiple of a spacing in fuel. All who run a task come to the same boundaries with the same states: by
+// compiler and interpreter, on any architecture, however often it was saved, moved or paused, unless it was not what it
+// was to be. Where one safe point is the first after several multiples it is one boundary. Where the task cannot be
+// frozen, or its state not be described, there is none.
+type Trailing struct {
+	// Spacing is the fuel between two boundaries at first, at least MinSpacing; 0: none are noted. It doubles whenever
+	// there would be more than MaxBoundaries.
+	Spacing uint64
+	// OnBoundary is called on Run's goroutine with each boundary that the task comes to, before OnCheckpoint with a
+	// state of that fuel or more: whoever goes on from that state has to keep those of no more fuel. ThinTrail says
+	// which of them remain.
+	OnBoundary func(Boundary)
+}
+
+const (
+	// MaxBoundaries is how many boundaries of a task are kept.
+	MaxBoundaries = 32
+	// MinIntervals is how many spacings of fuel a task must use to have a trail at its end. A shorter one is looked at
+	// as a whole.
+	MinIntervals = 8
+	// MinSpacing is the least spacing: a task should be stopped seldom, and few polls lie further apart.
+	MinSpacing = 1 << 20
+)
+
+// A Boundary is a state on a task's way.
+type Boundary struct {
+	Fuel  uint64            // used at that safe point
+	State [sha256.Size]byte // as Report.StateHash
+}
+
+// A BoundaryStat is what noting boundaries cost.
+type BoundaryStat struct {
+	Count   int           // of the boundaries that were noted, also of those that were forgotten since
+	Pause   time.Duration // for which the task stood still at all of them
+	Longest time.Duration // at one
+}
+
+// ThinTrail gives the trail of a task that ended with so much fuel, out of all boundaries that it came to: those, put
+// together, of the runs of which each went on where the one before was frozen. They are the same as if it had made one
+// run.
+func ThinTrail(trail []Boundary, spacing, fuel uint64) []Boundary {
+	if spacing == 0 || !longEnough(spacing, fuel) {
+		return nil
+	}
+	return thin(trail, 0, spacingAt(spacing, fuel))
+}
+
+// spacingAt is how far boundaries lie apart when a task has used so much fuel: the least doubling of which that has at
+// most MaxBoundaries multiples.
+func spacingAt(spacing, fuel uint64) uint64 {
+	for fuel/spacing > MaxBoundaries {
+		spacing *= 2
+	}
+	return spacing
+}
+
+// spacingAfter is how far beyond the last multiple the next boundary lies. It is spacingAt, unless the next would be
+// one too many.
+func spacingAfter(spacing, fuel uint64) uint64 {
+	now := spacingAt(spacing, fuel)
+	if fuel/now == MaxBoundaries {
+		return now * 2
+	}
+	return now
+}
+
+// crosses reports whether the way from one fuel to another leads over a multiple of a spacing.
+func crosses(from, to, spacing uint64) bool { return to/spacing > from/spacing }
+
+// thin gives the boundaries of a larger spacing, of those that a run from base has come to.
+func thin(trail []Boundary, base, spacing uint64) []Boundary {
+	return slices.DeleteFunc(slices.Clone(trail), func(b Boundary) bool {
+		keep := crosses(base, b.Fuel, spacing)
+		base = b.Fuel
+		return !keep
+	})
+}
+
+// A trail is what the parent knows of a task's boundaries.
+type trail struct {
+	spacing uint64
+	base    uint64 // fuel at which the run began
+	kept    []Boundary
+	stat    BoundaryStat
+}
+
+// newTrail is for a task that is about to run. What it goes on from is looked at by the child, which may refuse it; of
+// one that comes in stages the base is known when it runs.
+func newTrail(t Task) trail {
+	out := trail{spacing: t.Spacing}
+	if t.Spacing > 0 && len(t.From) > 0 {
+		if man, err := freeze.DecodeManifest(t.From); err == nil {
+			out.base = man.State.Fuel
+		}
+	}
+	return out
+}
+
+// last is the fuel of the last boundary, or at which the run began.
+func (t *trail) last() uint64 {
+	if n := len(t.kept); n > 0 {
+		return t.kept[n-1].Fuel
+	}
+	return t.base
+}
+
+// add takes a boundary in, unless there can be none.
+func (t *trail) add(b Boundary, pause time.Duration) error {
+	if t.spacing == 0 {
+		return fmt.Errorf("the sandbox process sent a boundary that no one asked for")
+	}
+	now := spacingAt(t.spacing, b.Fuel)
+	if b.Fuel <= t.last() || !crosses(t.last(), b.Fuel, now) {
+		return fmt.Errorf("the sandbox process sent a boundary at fuel %d after one at %d: the spacing is %d", b.Fuel,
+			t.last(), now)
+	}
+	t.kept = append(thin(t.kept, t.base, now), b)
+	pause = max(pause, 0)
+	t.stat.Count, t.stat.Pause, t.stat.Longest = t.stat.Count+1, t.stat.Pause+pause, max(t.stat.Longest, pause)
+	return nil
+}
+
+// finish puts the trail into the report of a task that ended, or was frozen.
+func (t *trail) finish(rep *Report, ended bool) error {
+	if len(t.kept) > 0 && t.last() > rep.Fuel {
+		return fmt.Errorf("the sandbox process sent a boundary at fuel %d of a task that used %d", t.last(), rep.Fuel)
+	}
+	rep.Boundaries = t.stat
+	if t.spacing > 0 && (!ended || longEnough(t.spacing, rep.Fuel)) {
+		rep.Trail = thin(t.kept, t.base, spacingAt(t.spacing, rep.Fuel))
+	}
+	return nil
+}
+
+// longEnough reports whether a task that ended has a trail.
+func longEnough(spacing, fuel uint64) bool { return fuel/spacing >= MinIntervals }
