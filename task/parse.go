@@ -179,8 +179,8 @@ func (r *reader) readVerify(node ast.Node) *Error {
 	}
 	v, err := ParseVerify(s)
 	if err != nil {
-		return r.errorAtToken(yamlfile.First(node), "write off, 5% (of the tasks are run again), 1e-3 (at most so many wrong) "+
-			"or full", "%v", err)
+		return r.errorAtToken(yamlfile.First(node), "write off, 5% (of the tasks are run again), "+
+			"1e-3 (at most so many wrong) or full", "%v", err)
 	}
 	r.Verify = v
 	return nil

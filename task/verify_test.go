@@ -12,7 +12,8 @@ func TestParseVerify(t *testing.T) {
 		share, target float64
 		back          string
 	}{
-		"off": {0, 0, "off"}, "full": {1, 0, "full"}, "100%": {1, 0, "full"}, "5%": {.05, 0, "5%"}, "0.5 %": {.005, 0, "0.5%"},
+		"off": {0, 0, "off"}, "full": {1, 0, "full"}, "100%": {1, 0, "full"},
+		"5%": {.05, 0, "5%"}, "0.5 %": {.005, 0, "0.5%"},
 		"1e-3": {0, 1e-3, "0.001"}, "0.001": {0, 1e-3, "0.001"}, "1e-9": {0, 1e-9, "1e-09"}, ".5": {0, .5, "0.5"},
 	} {
 		v, err := ParseVerify(text)
@@ -23,8 +24,8 @@ func TestParseVerify(t *testing.T) {
 			t.Errorf("%s: %v", text, v.check(1))
 		}
 	}
-	for _, text := range []string{"", "on", "audit", "0%", "101%", "-1%", "1e-9%", "0", "0.6", "1", "-1e-3", "1e-12", "NaN",
-		"NaN%", "Inf", "5%%"} {
+	for _, text := range []string{"", "on", "audit", "0%", "101%", "-1%", "1e-9%", "0", "0.6", "1", "-1e-3", "1e-12",
+		"NaN", "NaN%", "Inf", "5%%"} {
 		if v, err := ParseVerify(text); err == nil {
 			t.Errorf("%q is %+v", text, v)
 		}

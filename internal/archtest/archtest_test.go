@@ -50,8 +50,8 @@ var rules = map[string]rule{
 		"scheduler/durable", "scheduler/timer", "scheduler/replication", "scheduler/learning", "scheduler/leasing",
 		"scheduler/worker", "scheduler/submitter"}, outside: codec},
 
-	"member": {core: true, own: []string{"credibility", "task", "trace", "predictor", "overlay", "scheduler", "scheduler/message",
-		"scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/authority"}},
+	"member": {core: true, own: []string{"credibility", "task", "trace", "predictor", "overlay", "scheduler",
+		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/authority"}},
 
 	"scheduler/authority": {core: true, own: []string{"task", "scheduler/message"}},
 

@@ -38,7 +38,8 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 	fmt.Fprintf(out, "state      %s: %d tasks, %d done, %d running, %d waiting, %d failed\n",
 		st.State, st.Tasks.Total, st.Tasks.Done, st.Tasks.Running, st.Tasks.Waiting, st.Tasks.Failed)
 	if c := st.Checks; c != nil {
-		fmt.Fprintf(out, "checked    %d results run again here (verify: %s): %d right, %d wrong and replaced, %d open, %d to go%s\n",
+		fmt.Fprintf(out, "checked    %d results run again here (verify: %s): "+
+			"%d right, %d wrong and replaced, %d open, %d to go%s\n",
 			c.Right+c.Wrong+c.Open, c.Verify, c.Right, c.Wrong, c.Open, c.Due, doubted(c))
 	}
 	if st.Note != "" {

@@ -145,3 +145,15 @@ type Outrun struct {
 }
 
 func (Outrun) effect() {}
+
+// Audit has a task of which a result is held run again on this node, whole, as soon as the
+// owner's rules leave a core for it. It is answered by exactly one Audited.
+type Audit struct {
+	Task task.TaskID
+	Key  []byte // of a sealed job; empty for none; read only
+	// Interpreted has the program interpreted, not compiled: so that a fault of the compiler
+	// here accuses nobody.
+	Interpreted bool
+}
+
+func (Audit) effect() {}

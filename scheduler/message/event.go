@@ -202,3 +202,15 @@ type Suspected struct{ Peer task.PeerID }
 
 func (GroupIs) event()   {}
 func (Suspected) event() {}
+
+// Audited answers an Audit.
+type Audited struct {
+	Task        task.TaskID
+	Interpreted bool
+	Held        TaskSummary // what is held of the task, as it is stored
+	// Here is what came of the run, signed by this node; of its outputs the blocks are here.
+	// Where nothing came of it, its outcome is Interrupted or HostError.
+	Here task.Result
+}
+
+func (Audited) event() {}

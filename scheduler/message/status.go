@@ -172,3 +172,17 @@ func (t *TaskSummary) Status(spec *task.Job) TaskStatus {
 	ts.Reason = t.Reason
 	return ts
 }
+
+// Settled reports whether nothing of a job will change any more: its submitter has all results
+// that there will be, and none is to be checked.
+func (s *JobStatus) Settled() bool { return s.Final && (s.Checks == nil || s.Checks.Due == 0) }
+
+// Checks says how far the results of a job are checked, in tasks.
+type Checks struct {
+	Verify  string `json:"verify"`  // as the job file has it
+	Due     uint64 `json:"due"`     // are to be run again
+	Doubted uint64 `json:"doubted"` // of these, of a worker that was wrong elsewhere
+	Right   uint64 `json:"right"`   // gave the same when they were run again
+	Wrong   uint64 `json:"wrong"`   // did not: what the submitter's node made takes their place
+	Open    uint64 `json:"open"`    // it could not be told
+}

@@ -1,15 +1,11 @@
 package submitter
 
 import (
-	"fmt"
-	"iter"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"godwit/credibility"
-	"godwit/scheduler/durable"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -18,6 +14,7 @@ import (
 // of jobs and tasks. That a task runs again delays none that is leased: it waits for a core as
 // they do.
 type audits struct {
+	s       *Submitter
 	credits map[task.PeerID]*credibility.Credit // of workers of whom something is known
 	at      *auditing                           // nil for none
 	// rest is until when none begins after one that came to nothing, and pause how long that is.
@@ -40,31 +37,30 @@ const auditTries = 5
 // auditTimer is the key of the timer that ends a rest.
 const auditTimer = "audit"
 
-// audit begins the next audit, if one is due and none runs.
-func (s *Submitter) audit() {
-	a := &s.audits
-	if a.at != nil && a.at.runs || s.now.Before(a.rest) {
+// begin starts the next audit, if one is due and none runs.
+func (a *audits) begin() {
+	if a.at != nil && a.at.runs || a.s.now.Before(a.rest) {
 		return
 	}
-	if a.at != nil && s.jobs[a.at.id.Job] == nil { // forgotten meanwhile
+	if a.at != nil && a.s.jobs[a.at.id.Job] == nil { // forgotten meanwhile
 		a.at = nil
 	}
 	if a.at == nil {
-		id, ok := s.nextAudit()
+		id, ok := a.next()
 		if !ok {
 			return
 		}
 		a.at = &auditing{id: id}
 	}
 	a.at.runs = true
-	s.emit(message.Audit{Task: a.at.id, Key: s.jobs[a.at.id.Job].record.Key, Interpreted: a.at.compiled != nil})
+	a.s.emit(message.Audit{Task: a.at.id, Key: a.s.jobs[a.at.id.Job].record.Key, Interpreted: a.at.compiled != nil})
 }
 
-// nextAudit chooses what is run again next: the newest that is doubted, or the first that is due.
-func (s *Submitter) nextAudit() (task.TaskID, bool) {
+// next chooses what is run again next: the newest that is doubted, or the first that is due.
+func (a *audits) next() (task.TaskID, bool) {
 	var first *submitted
-	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
-		j := s.jobs[id]
+	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) {
+		j := a.s.jobs[id]
 		if j.checks == nil || len(j.checks.due) == 0 {
 			continue
 		}
@@ -81,93 +77,82 @@ func (s *Submitter) nextAudit() (task.TaskID, bool) {
 	return task.TaskID{Job: first.id, Index: first.checks.due[0].From}, true
 }
 
-// audited takes in what came of a task that ran again.
-func (s *Submitter) audited(ev *message.Audited) {
-	a := s.audits.at
-	if a == nil || !a.runs || a.id != ev.Task {
+// answered takes in what came of a task that ran again.
+func (a *audits) answered(ev *message.Audited) {
+	at := a.at
+	if at == nil || !at.runs || at.id != ev.Task {
 		return
 	}
-	a.runs = false
-	j := s.jobs[ev.Task.Job]
+	at.runs = false
+	j := a.s.jobs[ev.Task.Job]
 	if j == nil || j.checks == nil || !j.checks.due.Contains(ev.Task.Index) || len(ev.Held.Results) == 0 {
-		s.audits.at = nil
+		a.at = nil
 		return
 	}
 	signed, here := &ev.Held.Results[0], &ev.Here
 	switch {
 	case !signed.Outcome.Reproducible():
-		s.settle(j, verdictOpen, "what was signed, "+signed.Outcome.String()+", depends on the machine")
-	case here.Outcome == task.Interrupted, here.Outcome == task.HostError && a.fails+1 < auditTries:
-		s.auditLater(here.Outcome)
+		a.settle(j, verdictOpen, "what was signed, "+signed.Outcome.String()+", depends on the machine")
+	case here.Outcome == task.Interrupted, here.Outcome == task.HostError && at.fails+1 < auditTries:
+		a.later(here.Outcome)
 	case !here.Outcome.Reproducible():
-		s.settle(j, verdictOpen, "it does not run to its end here: "+here.Outcome.String())
+		a.settle(j, verdictOpen, "it does not run to its end here: "+here.Outcome.String())
 	default:
-		s.judge(j, ev, signed, here)
+		a.judge(j, ev, signed, here)
 	}
 }
 
-// auditLater tries again after a pause.
-func (s *Submitter) auditLater(came task.Outcome) {
-	a := &s.audits
+// later tries again after a pause.
+func (a *audits) later(came task.Outcome) {
 	if came == task.HostError {
 		a.at.fails++
 	}
-	a.pause = min(max(2*a.pause, s.timing.RetryMin), s.timing.RetryMax)
-	a.rest = s.now.Add(a.pause)
-	s.timers.Set(a.rest, auditTimer)
+	a.pause = min(max(2*a.pause, a.s.timing.RetryMin), a.s.timing.RetryMax)
+	a.rest = a.s.now.Add(a.pause)
+	a.s.timers.Set(a.rest, auditTimer)
 }
 
 // judge holds what came of a task here against what its worker signed. Something else accuses
 // the worker if the program comes to it compiled and interpreted.
-func (s *Submitter) judge(j *submitted, ev *message.Audited, signed, here *task.Result) {
-	a := s.audits.at
+func (a *audits) judge(j *submitted, ev *message.Audited, signed, here *task.Result) {
 	why := signed.Difference(here, nil)
 	switch {
-	case why == "" && a.compiled == nil:
-		s.credit(signed.Worker).Confirm(1, 1, s.now)
-		s.keepCredit(signed.Worker)
-		s.settle(j, verdictRight, "")
-	case a.compiled == nil:
-		a.compiled = here
-	case a.compiled.Difference(here, nil) != "":
-		s.settle(j, verdictOpen, "this machine is at odds with itself: compiled and interpreted runs end otherwise ("+
-			a.compiled.Difference(here, nil)+"); test its memory")
+	case why == "" && a.at.compiled == nil:
+		a.credit(signed.Worker).Confirm(1, 1, a.s.now)
+		a.keep(signed.Worker)
+		a.settle(j, verdictRight, "")
+	case a.at.compiled == nil:
+		a.at.compiled = here
+	case a.at.compiled.Difference(here, nil) != "":
+		a.settle(j, verdictOpen, "this machine is at odds with itself: compiled and interpreted runs end otherwise ("+
+			a.at.compiled.Difference(here, nil)+"); test its memory")
 	default:
-		s.found(j, ev, signed, why)
+		a.found(j, ev, signed, why)
 	}
 }
 
 // found deals with a result that is wrong: what this node made takes its place, and all else of
 // the worker is in doubt.
-func (s *Submitter) found(j *submitted, ev *message.Audited, signed *task.Result, why string) {
+func (a *audits) found(j *submitted, ev *message.Audited, signed *task.Result, why string) {
 	end := message.TaskSummary{Index: ev.Task.Index, Failed: ev.Here.Outcome != task.Completed,
 		Results: []task.Result{ev.Here}, Attempts: ev.Held.Attempts}
 	if end.Failed {
 		end.Reason = "run again here: " + ev.Here.Outcome.String()
 	}
-	if !s.save(ResultKey(j.id, end.Index), ev.Task, &end) {
-		s.settle(j, verdictOpen, "what this node made of it cannot be kept")
+	if !a.s.save(ResultKey(j.id, end.Index), ev.Task, &end) {
+		a.settle(j, verdictOpen, "what this node made of it cannot be kept")
 		return
 	}
-	switch {
-	case end.Failed && !ev.Held.Failed:
-		j.failed++
-	case !end.Failed && ev.Held.Failed:
-		j.failed--
-	}
-	if j.state.Final {
-		j.state.Summary = j.lastSummary(j.have.Count() == j.total)
-		s.persist(j)
-	}
-	s.blame(ev, signed)
-	s.emit(message.Decided{Task: ev.Task, Action: "found wrong", Peer: signed.Worker, Reason: task.ClipMessage(why)})
-	s.settle(j, verdictWrong, "")
+	a.s.replaced(j, ev.Held.Failed, end.Failed)
+	a.blame(ev, signed)
+	a.s.emit(message.Decided{Task: ev.Task, Action: "found wrong", Peer: signed.Worker, Reason: task.ClipMessage(why)})
+	a.settle(j, verdictWrong, "")
 }
 
 // blame notes a fault of who signed a wrong result, if nobody else can have made it wrong: a run
 // that goes on from what another worker left may be wrong by that one. Then nobody is named, and
 // the results of all who had the task are run again, which tells.
-func (s *Submitter) blame(ev *message.Audited, signed *task.Result) {
+func (a *audits) blame(ev *message.Audited, signed *task.Result) {
 	workers := []task.PeerID{signed.Worker}
 	for i := range ev.Held.Attempts {
 		workers = append(workers, ev.Held.Attempts[i].Worker)
@@ -175,12 +160,12 @@ func (s *Submitter) blame(ev *message.Audited, signed *task.Result) {
 	slices.Sort(workers)
 	workers = slices.Compact(workers)
 	if r := signed.Receipt; len(workers) == 1 || r != nil && r.From == "" && r.Since == 0 && !movedTo(ev, signed.Worker) {
-		s.credit(signed.Worker).Faults++
-		s.keepCredit(signed.Worker)
+		a.credit(signed.Worker).Faults++
+		a.keep(signed.Worker)
 		workers = []task.PeerID{signed.Worker}
 	}
 	for _, w := range workers {
-		s.distrust(w)
+		a.distrust(w)
 	}
 }
 
@@ -190,48 +175,12 @@ func movedTo(ev *message.Audited, worker task.PeerID) bool {
 }
 
 // settle ends an audit. why is for people, of one that could not be told.
-func (s *Submitter) settle(j *submitted, v verdict, why string) {
-	id := s.audits.at.id
-	s.audits.at, s.audits.rest, s.audits.pause = nil, time.Time{}, 0
-	s.note(j, checked{Index: id.Index, State: v})
+func (a *audits) settle(j *submitted, v verdict, why string) {
+	id := a.at.id
+	a.at, a.rest, a.pause = nil, time.Time{}, 0
+	a.note(j, checked{Index: id.Index, State: v})
 	if v == verdictOpen {
-		s.emit(message.Decided{Task: id, Action: "not checked", Reason: task.ClipMessage(why)})
+		a.s.emit(message.Decided{Task: id, Action: "not checked", Reason: task.ClipMessage(why)})
 	}
-	s.emit(message.JobChanged{Job: j.id})
-}
-
-func (s *Submitter) credit(worker task.PeerID) *credibility.Credit {
-	c := s.audits.credits[worker]
-	if c == nil {
-		c = &credibility.Credit{}
-		s.audits.credits[worker] = c
-	}
-	return c
-}
-
-// creditState is the durable form of a credibility.Credit.
-type creditState struct {
-	Known  float64 `cbor:"1,keyasint,omitempty"`
-	At     int64   `cbor:"2,keyasint,omitempty"` // Unix seconds
-	Faults int     `cbor:"3,keyasint,omitempty"`
-}
-
-func (s *Submitter) keepCredit(worker task.PeerID) {
-	c := s.audits.credits[worker]
-	s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults})
-}
-
-// restoreCredits takes in what is known of workers.
-func (s *Submitter) restoreCredits(scan func(string) iter.Seq2[string, []byte], errs *durable.Errors) {
-	for key, value := range scan(submitterCredits) {
-		var c creditState
-		err := task.Decode(value, &c)
-		if err == nil && (!(c.Known >= 0) || c.Faults < 0) {
-			err = fmt.Errorf("a credit of %g with %d faults", c.Known, c.Faults)
-		}
-		if errs.Note(key, err); err == nil {
-			worker := task.PeerID(strings.TrimPrefix(key, submitterCredits))
-			s.audits.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults}
-		}
-	}
+	a.s.emit(message.JobChanged{Job: j.id})
 }

@@ -46,10 +46,10 @@ const (
 func checkKey(id task.TaskID) string { return durable.TaskKey(submitterChecks, id) }
 
 // note keeps what is known of a task's result.
-func (s *Submitter) note(j *submitted, c checked) {
+func (a *audits) note(j *submitted, c checked) {
 	j.checks.put(c)
 	id := task.TaskID{Job: j.id, Index: c.Index}
-	s.save(checkKey(id), id, &c)
+	a.s.save(checkKey(id), id, &c)
 }
 
 // put moves a task to the set that is its own now.
@@ -89,56 +89,56 @@ func (c *checks) trust(worker task.PeerID, i uint64) {
 
 // check decides whether a result that is now held is run again here. The worker has signed it
 // before, and does not know the key of the draw: it cannot choose.
-func (s *Submitter) check(j *submitted, t *message.TaskSummary) {
-	if j.checks == nil || len(t.Results) == 0 || t.Results[0].Worker == s.self || j.checks.known(t.Index) {
+func (a *audits) check(j *submitted, t *message.TaskSummary) {
+	if j.checks == nil || len(t.Results) == 0 || t.Results[0].Worker == a.s.self || j.checks.known(t.Index) {
 		return
 	}
 	r := &t.Results[0]
-	credit := s.audits.credits[r.Worker]
-	share := s.share(j.spec.Verify, credit)
-	key := task.DrawKey(s.key, j.spec.Nonce)
+	credit := a.credits[r.Worker]
+	share := a.share(j.spec.Verify, credit)
+	key := task.DrawKey(a.s.key, j.spec.Nonce)
 	if len(credibility.Draw(key, t.Index, r.Digest(), 1, share)) == 0 {
 		j.checks.trust(r.Worker, t.Index)
 		return
 	}
-	s.note(j, checked{Index: t.Index, State: verdictDue, Doubted: credit != nil && credit.Faults > 0})
+	a.note(j, checked{Index: t.Index, State: verdictDue, Doubted: credit != nil && credit.Faults > 0})
 }
 
 // share is how much of a worker's tasks is run again; credit is nil for one of whom nothing is
 // known.
-func (s *Submitter) share(v *task.Verify, credit *credibility.Credit) float64 {
+func (a *audits) share(v *task.Verify, credit *credibility.Credit) float64 {
 	if credit == nil {
 		credit = &credibility.Credit{}
 	}
-	least := max(v.Share(), s.cfg.Pool.Least)
+	least := max(v.Share(), a.s.cfg.Pool.Least)
 	switch {
 	case credit.Faults > 0:
 		return 1
 	case v.Wrong == 0:
 		return least
 	}
-	terms := credibility.Terms{Prior: s.cfg.Pool.Prior, Target: v.Target(), Least: least}
-	return terms.Share(credit.Right(s.now))
+	terms := credibility.Terms{Prior: a.s.cfg.Pool.Prior, Target: v.Target(), Least: least}
+	return terms.Share(credit.Right(a.s.now))
 }
 
 // distrust has every result of a worker run again that was not: it was wrong once.
-func (s *Submitter) distrust(worker task.PeerID) {
-	for _, j := range s.jobs {
+func (a *audits) distrust(worker task.PeerID) {
+	for _, j := range a.s.jobs {
 		if j.checks == nil || j.checks.by[worker] == nil {
 			continue
 		}
 		for _, r := range *j.checks.by[worker] {
 			for i := r.From; i < r.To; i++ {
-				s.note(j, checked{Index: i, State: verdictDue, Doubted: true})
+				a.note(j, checked{Index: i, State: verdictDue, Doubted: true})
 			}
 		}
 		delete(j.checks.by, worker)
-		s.emit(message.JobChanged{Job: j.id})
+		a.s.emit(message.JobChanged{Job: j.id})
 	}
 }
 
-// restoreChecks takes in what is known of a job's results, once those are.
-func (s *Submitter) restoreChecks(j *submitted, scan func(string) iter.Seq2[string, []byte], errs *durable.Errors) {
+// restoreJob takes in what is known of a job's results, once those are.
+func (a *audits) restoreJob(j *submitted, scan func(string) iter.Seq2[string, []byte], errs *durable.Errors) {
 	if j.checks == nil {
 		return
 	}
@@ -155,7 +155,7 @@ func (s *Submitter) restoreChecks(j *submitted, scan func(string) iter.Seq2[stri
 		if err := task.Decode(value, &t); err != nil || len(t.Results) == 0 || ResultKey(j.id, t.Index) != key {
 			continue // told where the results are taken in
 		}
-		if w := t.Results[0].Worker; w != s.self && j.have.Contains(t.Index) && !j.checks.known(t.Index) {
+		if w := t.Results[0].Worker; w != a.s.self && j.have.Contains(t.Index) && !j.checks.known(t.Index) {
 			j.checks.trust(w, t.Index)
 		}
 	}

@@ -106,6 +106,6 @@ func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {
 	if s.save(ResultKey(j.id, t.Index), task.TaskID{Job: j.id, Index: t.Index}, t) {
 		j.keep(t.Index, t.Failed)
 		j.disputed = dispute{}
-		s.check(j, t)
+		s.audits.check(j, t)
 	}
 }

@@ -86,3 +86,17 @@ func (s *Submitter) deny(j *submitted) {
 		Reason: fmt.Sprintf("the leader says that the job is over, and %d results are missing: it is asked for them in %v",
 			j.total-j.have.Count(), d.pause)})
 }
+
+// replaced counts a task anew whose end, which had failed or not, is another now.
+func (s *Submitter) replaced(j *submitted, had, has bool) {
+	switch {
+	case has && !had:
+		j.failed++
+	case !has && had:
+		j.failed--
+	}
+	if j.state.Final {
+		j.state.Summary = j.lastSummary(j.have.Count() == j.total)
+		s.persist(j)
+	}
+}

@@ -34,10 +34,10 @@ func (s *Submitter) Restore(scan func(prefix string) iter.Seq2[string, []byte]) 
 				errs.Note(key, j.restoreResult(key, value))
 			}
 		}
-		s.restoreChecks(j, scan, &errs)
+		s.audits.restoreJob(j, scan, &errs)
 	}
-	s.restoreCredits(scan, &errs)
-	if _, due := s.nextAudit(); due {
+	s.audits.restore(scan, &errs)
+	if _, due := s.audits.next(); due {
 		s.timers.Set(time.Time{}, auditTimer)
 	}
 	return errs.Join()

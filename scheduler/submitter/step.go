@@ -25,7 +25,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 	case message.Fetched:
 		s.fetched(ev)
 	case message.Audited:
-		s.audited(&ev)
+		s.audits.answered(&ev)
 	}
 	s.offerAgain()
 	for s.maySpeak() {
@@ -35,7 +35,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		}
 		s.wake(key)
 	}
-	s.audit()
+	s.audits.begin()
 	return s.effects
 }
 

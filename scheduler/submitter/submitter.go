@@ -98,11 +98,12 @@ type resultFetch struct {
 // New returns a submitter without jobs. timing and cfg must be valid; key
 // is the node's own, and signs cancels and goodbyes.
 func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.PrivateKey) *Submitter {
-	return &Submitter{
+	s := &Submitter{
 		self: self, timing: timing, cfg: cfg, key: key, jobs: map[task.JobID]*submitted{},
 		fetches: map[string]*resultFetch{}, forgotten: map[task.JobID]*forgottenJob{},
-		audits: audits{credits: map[task.PeerID]*credibility.Credit{}},
 	}
+	s.audits = audits{s: s, credits: map[task.PeerID]*credibility.Credit{}}
+	return s
 }
 
 func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submitted {

@@ -1,0 +1,49 @@
+package submitter
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"godwit/credibility"
+	"godwit/scheduler/durable"
+	"godwit/task"
+)
+
+// credit returns what is known of a worker, to be changed and then kept.
+func (a *audits) credit(worker task.PeerID) *credibility.Credit {
+	c := a.credits[worker]
+	if c == nil {
+		c = &credibility.Credit{}
+		a.credits[worker] = c
+	}
+	return c
+}
+
+// creditState is the durable form of a credibility.Credit.
+type creditState struct {
+	Known  float64 `cbor:"1,keyasint,omitempty"`
+	At     int64   `cbor:"2,keyasint,omitempty"` // Unix seconds
+	Faults int     `cbor:"3,keyasint,omitempty"`
+}
+
+func (a *audits) keep(worker task.PeerID) {
+	c := a.credits[worker]
+	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults})
+}
+
+// restore takes in what is known of workers.
+func (a *audits) restore(scan func(string) iter.Seq2[string, []byte], errs *durable.Errors) {
+	for key, value := range scan(submitterCredits) {
+		var c creditState
+		err := task.Decode(value, &c)
+		if err == nil && (!(c.Known >= 0) || c.Faults < 0) {
+			err = fmt.Errorf("a credit of %g with %d faults", c.Known, c.Faults)
+		}
+		if errs.Note(key, err); err == nil {
+			worker := task.PeerID(strings.TrimPrefix(key, submitterCredits))
+			a.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults}
+		}
+	}
+}
