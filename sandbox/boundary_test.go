@@ -29,7 +29,7 @@ func trailedTask(t *testing.T, source string, args []string, spacings uint64) (t
 	tk.StateHash, tk.Spacing = false, max(whole.Fuel/spacings, MinSpacing)
 	rep := run(t, newTestPool(t), tk)
 	same(t, rep, whole)
-	if n := uint64(len(rep.Trail)); rep.Outcome != task.Completed || n < MinIntervals || n > MaxBoundaries ||
+	if n := uint64(len(rep.Trail)); rep.Outcome != task.Completed || n < task.MinIntervals || n > task.MaxBoundaries ||
 		rep.StateHash != whole.StateHash || uint64(rep.Boundaries.Count) < n || rep.Boundaries.Longest <= 0 {
 		t.Fatalf("undisturbed: %v %s, fuel %d, %d boundaries of %+v, state %x, want %x", rep.Outcome, rep.Message, rep.Fuel,
 			n, rep.Boundaries, rep.StateHash[:4], whole.StateHash[:4])
@@ -37,7 +37,7 @@ func trailedTask(t *testing.T, source string, args []string, spacings uint64) (t
 	return tk, rep
 }
 
-func sameTrail(t *testing.T, got, want []Boundary) {
+func sameTrail(t *testing.T, got, want []task.Boundary) {
 	t.Helper()
 	if !slices.Equal(got, want) {
 		k := 0
@@ -49,8 +49,8 @@ func sameTrail(t *testing.T, got, want []Boundary) {
 }
 
 // after gives the boundaries beyond a fuel.
-func after(trail []Boundary, fuel uint64) []Boundary {
-	k, _ := slices.BinarySearchFunc(trail, fuel+1, func(b Boundary, at uint64) int {
+func after(trail []task.Boundary, fuel uint64) []task.Boundary {
+	k, _ := slices.BinarySearchFunc(trail, fuel+1, func(b task.Boundary, at uint64) int {
 		if b.Fuel < at {
 			return -1
 		}
@@ -93,7 +93,7 @@ func TestBoundaries(t *testing.T) {
 func stopsAt(t *testing.T, tk Task, want Report) {
 	every := spacingAt(tk.Spacing, want.Fuel)
 	tk.Spacing, tk.Pages = 0, &MemoryStore{}
-	for _, b := range []Boundary{want.Trail[0], want.Trail[len(want.Trail)/2], want.Trail[len(want.Trail)-1]} {
+	for _, b := range []task.Boundary{want.Trail[0], want.Trail[len(want.Trail)/2], want.Trail[len(want.Trail)-1]} {
 		tk.FreezeAtFuel = b.Fuel / every * every
 		if rep := run(t, newTestPool(t), tk); rep.Fuel != b.Fuel || rep.StateHash != b.State || rep.Trail != nil {
 			t.Errorf("frozen at %d: fuel %d, state %x; the trail has fuel %d, state %x", tk.FreezeAtFuel, rep.Fuel,
@@ -112,7 +112,7 @@ func savedOnTheWay(t *testing.T, tk Task, want Report) {
 	told := uint64(0)
 	saved.Pages, saved.Save = store, save
 	saved.OnBegin = func() { save <- struct{}{} }
-	saved.OnBoundary = func(b Boundary) { told = b.Fuel }
+	saved.OnBoundary = func(b task.Boundary) { told = b.Fuel }
 	saved.OnCheckpoint = func(b []byte, fuel uint64, _ time.Duration) {
 		if due := fuel / tk.Spacing * tk.Spacing; spacingAt(tk.Spacing, fuel) == tk.Spacing && told < due {
 			t.Errorf("a state at fuel %d came after a boundary at %d, and before that at %d", fuel, told, due)
@@ -139,7 +139,7 @@ func savedOnTheWay(t *testing.T, tk Task, want Report) {
 // movedOnTheWay takes a task to a new process again and again.
 func movedOnTheWay(t *testing.T, tk Task, want Report) {
 	tk.Pages = &MemoryStore{}
-	var parts []Boundary
+	var parts []task.Boundary
 	for hops := uint64(1); ; hops++ {
 		tk.FreezeAtFuel = hops * (want.Fuel / 9)
 		rep := run(t, newTestPool(t, func(c *Config) { c.MaxIdle = -1 }), tk)
@@ -186,7 +186,7 @@ func TestShortTasks(t *testing.T) {
 	for _, c := range []struct {
 		spacing uint64
 		long    bool
-	}{{0, false}, {1 << 62, false}, {fuel/MinIntervals + 1, false}, {fuel / MinIntervals, true}} {
+	}{{0, false}, {1 << 62, false}, {fuel/task.MinIntervals + 1, false}, {fuel / task.MinIntervals, true}} {
 		tk.Spacing = c.spacing
 		rep := run(t, newTestPool(t), tk)
 		if (len(rep.Trail) > 0) != c.long || (rep.StateHash != [32]byte{}) != c.long {

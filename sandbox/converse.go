@@ -211,7 +211,7 @@ func (v *conversation) boundary(b *boundary, state []byte) error {
 	if len(state) != sha256.Size {
 		return fmt.Errorf("the sandbox process sent a boundary with a state of %d bytes", len(state))
 	}
-	at := Boundary{Fuel: b.Fuel, State: [sha256.Size]byte(state)}
+	at := task.Boundary{Fuel: b.Fuel, State: [sha256.Size]byte(state)}
 	if err := v.trail.add(at, min(b.Pause, time.Since(v.since))); err != nil {
 		return err
 	}

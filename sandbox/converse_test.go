@@ -135,7 +135,7 @@ func FuzzConversation(f *testing.F) {
 			whole(rep.Frozen)
 		}
 		for k, b := range rep.Trail {
-			if b.Fuel > rep.Fuel || k > 0 && b.Fuel <= rep.Trail[k-1].Fuel || k >= MaxBoundaries {
+			if b.Fuel > rep.Fuel || k > 0 && b.Fuel <= rep.Trail[k-1].Fuel || k >= task.MaxBoundaries {
 				t.Errorf("a trail of a hostile child, with fuel %d: %v", rep.Fuel, rep.Trail)
 			}
 		}
@@ -220,7 +220,7 @@ func TestBoundariesOfALiar(t *testing.T) {
 		v := listener(t, saying(t, c.said...))
 		v.t.Spacing, v.trail = 100, trail{spacing: 100, base: 250}
 		heard := 0
-		v.t.OnBoundary = func(Boundary) { heard++ }
+		v.t.OnBoundary = func(task.Boundary) { heard++ }
 		rep, err := v.listen()
 		if (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)

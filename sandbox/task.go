@@ -154,10 +154,10 @@ type Report struct {
 	StateHash [sha256.Size]byte
 	// Trail are the boundaries, ascending, that this Run came to, as far as they
 	// are kept: at the multiples of the least doubling of Task.Spacing of which
-	// Fuel holds at most MaxBoundaries. So it is the end of what a run from the
-	// beginning has. A task that ended with less fuel than MinIntervals spacings
+	// Fuel holds at most task.MaxBoundaries. So it is the end of what a run from the
+	// beginning has. A task that ended with less fuel than task.MinIntervals spacings
 	// has none; a frozen one has what it came to.
-	Trail       []Boundary
+	Trail       []task.Boundary
 	Boundaries  BoundaryStat
 	Frozen      []byte           // manifest of the checkpoint of a frozen task
 	Checkpoints []CheckpointStat // made, in order; that in Frozen is the last

@@ -1,12 +1,12 @@
 package sandbox
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"slices"
 	"time"
 
 	"godwit/sandbox/freeze"
+	"godwit/task"
 )
 
 // A Trailing has the state of a task noted along its way. The zero value notes none. A boundary is the first safe point
@@ -16,29 +16,16 @@ import (
 // frozen, or its state not be described, there is none.
 type Trailing struct {
 	// Spacing is the fuel between two boundaries at first, at least MinSpacing; 0: none are noted. It doubles whenever
-	// there would be more than MaxBoundaries.
+	// there would be more than task.MaxBoundaries.
 	Spacing uint64
 	// OnBoundary is called on Run's goroutine with each boundary that the task comes to, before OnCheckpoint with a
 	// state of that fuel or more: whoever goes on from that state has to keep those of no more fuel. ThinTrail says
 	// which of them remain.
-	OnBoundary func(Boundary)
+	OnBoundary func(task.Boundary)
 }
 
-const (
-	// MaxBoundaries is how many boundaries of a task are kept.
-	MaxBoundaries = 32
-	// MinIntervals is how many spacings of fuel a task must use to have a trail at its end. A shorter one is looked at
-	// as a whole.
-	MinIntervals = 8
-	// MinSpacing is the least spacing: a task should be stopped seldom, and few polls lie further apart.
-	MinSpacing = 1 << 20
-)
-
-// A Boundary is a state on a task's way.
-type Boundary struct {
-	Fuel  uint64            // used at that safe point
-	State [sha256.Size]byte // as Report.StateHash
-}
+// MinSpacing is the least spacing: a task should be stopped seldom, and few polls lie further apart.
+const MinSpacing = 1 << 20
 
 // A BoundaryStat is what noting boundaries cost.
 type BoundaryStat struct {
@@ -50,7 +37,7 @@ type BoundaryStat struct {
 // ThinTrail gives the trail of a task that ended with so much fuel, out of all boundaries that it came to: those, put
 // together, of the runs of which each went on where the one before was frozen. They are the same as if it had made one
 // run.
-func ThinTrail(trail []Boundary, spacing, fuel uint64) []Boundary {
+func ThinTrail(trail []task.Boundary, spacing, fuel uint64) []task.Boundary {
 	if spacing == 0 || !longEnough(spacing, fuel) {
 		return nil
 	}
@@ -58,9 +45,9 @@ func ThinTrail(trail []Boundary, spacing, fuel uint64) []Boundary {
 }
 
 // spacingAt is how far boundaries lie apart when a task has used so much fuel: the least doubling of which that has at
-// most MaxBoundaries multiples.
+// most task.MaxBoundaries multiples.
 func spacingAt(spacing, fuel uint64) uint64 {
-	for fuel/spacing > MaxBoundaries {
+	for fuel/spacing > task.MaxBoundaries {
 		spacing *= 2
 	}
 	return spacing
@@ -70,7 +57,7 @@ func spacingAt(spacing, fuel uint64) uint64 {
 // one too many.
 func spacingAfter(spacing, fuel uint64) uint64 {
 	now := spacingAt(spacing, fuel)
-	if fuel/now == MaxBoundaries {
+	if fuel/now == task.MaxBoundaries {
 		return now * 2
 	}
 	return now
@@ -80,8 +67,8 @@ func spacingAfter(spacing, fuel uint64) uint64 {
 func crosses(from, to, spacing uint64) bool { return to/spacing > from/spacing }
 
 // thin gives the boundaries of a larger spacing, of those that a run from base has come to.
-func thin(trail []Boundary, base, spacing uint64) []Boundary {
-	return slices.DeleteFunc(slices.Clone(trail), func(b Boundary) bool {
+func thin(trail []task.Boundary, base, spacing uint64) []task.Boundary {
+	return slices.DeleteFunc(slices.Clone(trail), func(b task.Boundary) bool {
 		keep := crosses(base, b.Fuel, spacing)
 		base = b.Fuel
 		return !keep
@@ -92,7 +79,7 @@ func thin(trail []Boundary, base, spacing uint64) []Boundary {
 type trail struct {
 	spacing uint64
 	base    uint64 // fuel at which the run began
-	kept    []Boundary
+	kept    []task.Boundary
 	stat    BoundaryStat
 }
 
@@ -117,7 +104,7 @@ func (t *trail) last() uint64 {
 }
 
 // add takes a boundary in, unless there can be none.
-func (t *trail) add(b Boundary, pause time.Duration) error {
+func (t *trail) add(b task.Boundary, pause time.Duration) error {
 	if t.spacing == 0 {
 		return fmt.Errorf("the sandbox process sent a boundary that no one asked for")
 	}
@@ -145,4 +132,4 @@ func (t *trail) finish(rep *Report, ended bool) error {
 }
 
 // longEnough reports whether a task that ended has a trail.
-func longEnough(spacing, fuel uint64) bool { return fuel/spacing >= MinIntervals }
+func longEnough(spacing, fuel uint64) bool { return fuel/spacing >= task.MinIntervals }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"godwit/task"
 )
 
 // A drawn way of a task: the fuel at each of its polls, and at its end.
@@ -25,23 +27,23 @@ func drawWay(t *rapid.T) drawnWay {
 }
 
 // naive is the trail by its definition: for each multiple of the spacing the first poll at or after it.
-func (w drawnWay) naive(from, to uint64) []Boundary {
+func (w drawnWay) naive(from, to uint64) []task.Boundary {
 	spacing := w.spacing
-	for to/spacing > MaxBoundaries {
+	for to/spacing > task.MaxBoundaries {
 		spacing *= 2
 	}
-	var out []Boundary
+	var out []task.Boundary
 	for at := spacing; at <= to; at += spacing {
 		k, _ := slices.BinarySearch(w.polls, at)
 		if k < len(w.polls) && w.polls[k] > from && w.polls[k] <= to {
-			out = append(out, Boundary{Fuel: w.polls[k]})
+			out = append(out, task.Boundary{Fuel: w.polls[k]})
 		}
 	}
 	return slices.Compact(out)
 }
 
 // walk is a run from one fuel to another: what the child notes, and the parent keeps.
-func (w drawnWay) walk(t *rapid.T, from, to uint64, ended bool) []Boundary {
+func (w drawnWay) walk(t *rapid.T, from, to uint64, ended bool) []task.Boundary {
 	known, noted := trail{spacing: w.spacing, base: from}, from
 	every := spacingAfter(w.spacing, from)
 	next := (from/every + 1) * every
@@ -55,10 +57,10 @@ func (w drawnWay) walk(t *rapid.T, from, to uint64, ended bool) []Boundary {
 		if !crosses(before, fuel, spacingAt(w.spacing, fuel)) {
 			continue
 		}
-		if err := known.add(Boundary{Fuel: fuel}, 0); err != nil {
+		if err := known.add(task.Boundary{Fuel: fuel}, 0); err != nil {
 			t.Fatal(err)
 		}
-		if len(known.kept) > MaxBoundaries {
+		if len(known.kept) > task.MaxBoundaries {
 			t.Fatalf("%d boundaries are kept at fuel %d", len(known.kept), fuel)
 		}
 	}
@@ -75,14 +77,14 @@ func TestTrailIsItsDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWay(t)
 		want := w.naive(0, w.end)
-		if w.end/w.spacing < MinIntervals {
+		if w.end/w.spacing < task.MinIntervals {
 			want = nil // it is short
 		}
-		if got := w.walk(t, 0, w.end, true); !slices.Equal(got, want) || len(got) > MaxBoundaries {
+		if got := w.walk(t, 0, w.end, true); !slices.Equal(got, want) || len(got) > task.MaxBoundaries {
 			t.Fatalf("spacing %d, fuel %d: got %v, want %v", w.spacing, w.end, got, want)
 		}
 		from := uint64(0)
-		var parts []Boundary
+		var parts []task.Boundary
 		for len(w.polls) > 0 && rapid.Bool().Draw(t, "moves") {
 			to := rapid.SampledFrom(w.polls).Draw(t, "to")
 			if to <= from {
@@ -103,9 +105,9 @@ func TestTrailIsItsDefinition(t *testing.T) {
 
 // TestThinTrail: 33 boundaries are one too many, and what is left of them is every other.
 func TestThinTrail(t *testing.T) {
-	all := func(n, step uint64) (out []Boundary) {
+	all := func(n, step uint64) (out []task.Boundary) {
 		for k := step; k <= n; k += step {
-			out = append(out, Boundary{Fuel: k * 100})
+			out = append(out, task.Boundary{Fuel: k * 100})
 		}
 		return out
 	}

@@ -62,7 +62,7 @@ func newExec() *cobra.Command {
 	x.hops.add(f)
 	f.Uint64Var(&x.trail, "trail", 0,
 		"with --json, also print the state's hash whenever the program has used this much `FUEL`, doubled as often as "+
-			"there would be more than "+strconv.Itoa(sandbox.MaxBoundaries))
+			"there would be more than "+strconv.Itoa(task.MaxBoundaries))
 	f.BoolVar(&x.json, "json", false, "print JSON: outcome and digests")
 	return cmd
 }

@@ -18,7 +18,7 @@ type journey struct {
 	hops        int
 	notFrozen   string // why the last freeze that failed did
 	checkpoints []checkpointReport
-	trail       []sandbox.Boundary
+	trail       []task.Boundary
 	wall, cpu   time.Duration
 }
 
