@@ -24,6 +24,7 @@ type Credit struct {
 	Known    float64   // tasks audited and right, as of At
 	At       time.Time // zero while Known is 0
 	Faults   int       // tasks of which an audit was wrong; one is enough
+	Audits   int       // that were right, in part or whole, ever
 	Refusals int       // states that it signed and did not serve, since it last began
 }
 
@@ -43,6 +44,7 @@ func (c *Credit) Confirm(m, n int, now time.Time) {
 	}
 	c.Known = c.Right(now) + float64(min(m, n))/float64(n)
 	c.At = now
+	c.Audits++
 }
 
 // Refuse notes that the worker did not serve a state that it had signed. It reports whether

@@ -10,38 +10,46 @@ import (
 	"godwit/task"
 )
 
+// held are results of a job that this node submitted, in order.
+type held struct {
+	status    message.JobStatus
+	mine      bool // false for a job of another node, of which there is nothing else
+	results   []message.TaskSummary
+	standings []message.Standing // of each
+}
+
 // heldBy reads the results of a job that this node submitted and holds, at most
-// limit of them from index from, in order, with the job's status. Only what is
-// held is asked on the loop; the reading itself does not hold it up. mine is
-// false for a job of another node.
-func (q *queries) heldBy(ctx context.Context, id task.JobID, from uint64, limit int) (st message.JobStatus,
-	out []message.TaskSummary, mine bool, err error) {
-	var held []uint64
+// limit of them from index from, with the job's status. Only what is held is asked on the
+// loop; the reading itself does not hold it up.
+func (q *queries) heldBy(ctx context.Context, id task.JobID, from uint64, limit int) (held, error) {
+	var out held
+	var which []uint64
 	var unwritten map[string][]byte
 	var space string
-	err = q.do(ctx, func() {
+	err := q.do(ctx, func() {
 		m := q.overlays.submitted(id)
-		if mine = m != nil; !mine {
+		if out.mine = m != nil; !out.mine {
 			return
 		}
 		space = m.prefix
-		st, _ = m.Submitter().Job(id)
-		st.Overlay = m.Manifest().Name
-		held = firstOf(m.Submitter().Held(id), from, limit)
+		out.status, _ = m.Submitter().Job(id)
+		out.status.Overlay = m.Manifest().Name
+		which = firstOf(m.Submitter().Held(id), from, limit)
+		out.standings = m.Submitter().Standings(id, which)
 		unwritten = m.unwritten(submitter.ResultKey(id, 0))
 	})
-	for _, i := range held {
+	for _, i := range which {
 		if err != nil {
 			break
 		}
 		var t message.TaskSummary
 		t, err = q.store.heldResult(ctx, space, submitter.ResultKey(id, i), unwritten)
-		out = append(out, t)
+		out.results = append(out.results, t)
 	}
 	if err != nil {
-		return st, nil, mine, fmt.Errorf("reading the results of %s: %w", id, err)
+		return held{status: out.status, mine: out.mine}, fmt.Errorf("reading the results of %s: %w", id, err)
 	}
-	return st, out, mine, nil
+	return out, nil
 }
 
 // heldResult reads a result that is held, by its key in a space, of which some pairs are unwritten.
@@ -88,17 +96,19 @@ func (q *queries) ownJob(ctx context.Context, id task.JobID, from uint64, limit 
 	if err != nil {
 		return message.JobStatus{}, err
 	}
-	st, results, mine, err := q.heldBy(ctx, id, from, min(limit, MaxTaskList))
+	h, err := q.heldBy(ctx, id, from, min(limit, MaxTaskList))
 	switch {
 	case err != nil:
-		return st, err
-	case !mine:
-		return st, fmt.Errorf("%w: %s", ErrUnknownJob, id)
+		return h.status, err
+	case !h.mine:
+		return h.status, fmt.Errorf("%w: %s", ErrUnknownJob, id)
 	}
-	for i := range results {
-		st.TasksList = append(st.TasksList, results[i].Status(spec))
+	for i := range h.results {
+		t := h.results[i].Status(spec)
+		t.Standing = h.standings[i]
+		h.status.TasksList = append(h.status.TasksList, t)
 	}
-	return st, nil
+	return h.status, nil
 }
 
 // Submitted returns a job that this node submitted, as it was signed and opened.

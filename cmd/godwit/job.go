@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"godwit/api"
 	"godwit/internal/failure"
 	"godwit/lab/plot"
+	"godwit/lab/submission"
 	"godwit/lab/table"
 	"godwit/lab/timeline"
 	"godwit/node"
@@ -38,7 +40,11 @@ did not simply run.
 With --audit some ended tasks run again on this machine, and what comes out is held
 against what their workers signed. A task gives the same on every machine, so a
 result that differs is wrong, or this machine errs. --task says which task. Exit code 4
-if a result differs.`,
+if a result differs.
+
+Of a job with the key verify, each result is "held" until it is checked, then "accepted"
+or "final". Exit code 4, too, if results were found wrong, or came into doubt, after the
+job had ended with all checked that was to be.`,
 		Example: `  godwit job render
   godwit job render --task 7
   godwit job render --audit 20`,
@@ -63,15 +69,10 @@ if a result differs.`,
 					}
 					fmt.Fprintf(cmd.ErrOrStderr(), "%d attempts on %d peers drawn in %s\n", attempts, peers, f.picture)
 				}
-				if c.json {
-					return table.JSON(cmd.OutOrStdout(), timeline.Job{JobStatus: st, Timeline: timeline.Of(st.TasksList)})
+				if err := f.print(cmd.OutOrStdout(), st, c.json); err != nil {
+					return err
 				}
-				if f.one {
-					timeline.PrintStory(cmd.OutOrStdout(), st)
-				} else {
-					timeline.Print(cmd.OutOrStdout(), st, f.all)
-				}
-				return nil
+				return submission.Recalled(st)
 			})
 		},
 	}
@@ -89,6 +90,18 @@ func (f *jobFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("tasks", "task")
 	cmd.MarkFlagsMutuallyExclusive("audit", "tasks")
 	cmd.MarkFlagsMutuallyExclusive("audit", "plot")
+}
+
+func (f *jobFlags) print(out io.Writer, st message.JobStatus, json bool) error {
+	switch {
+	case json:
+		return table.JSON(out, timeline.Job{JobStatus: st, Timeline: timeline.Of(st.TasksList)})
+	case f.one:
+		timeline.PrintStory(out, st)
+	default:
+		timeline.Print(out, st, f.all)
+	}
+	return nil
 }
 
 // ask brings the job with the tasks that are told of.

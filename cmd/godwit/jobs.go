@@ -83,6 +83,14 @@ func newResults() *cobra.Command {
 						Err:  fmt.Errorf("the job is still running: %d of %d tasks are done", st.Tasks.Done, st.Tasks.Total),
 						Hint: "ask again when it has ended"}
 				}
+				if c := st.Checks; c != nil && c.Due > 0 {
+					fmt.Fprintf(cmd.ErrOrStderr(), "%d of these results are still to be checked\n", c.Due)
+				}
+				if st.Checks != nil && st.Checks.Doubted > 0 {
+					if err := submission.Recalled(st); err != nil {
+						return err
+					}
+				}
 				return submission.Verdict(st)
 			})
 		},

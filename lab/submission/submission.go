@@ -182,6 +182,24 @@ func Follow(ctx context.Context, client *api.Client, id task.JobID, p *progress.
 	}
 }
 
+// Recalled tells, with an exit code, that results of a job that were delivered are wrong or in
+// doubt now; nil where none is.
+func Recalled(st message.JobStatus) error {
+	c, id := st.Checks, table.ShortJob(st.ID)
+	switch {
+	case c.Recalled() == 0:
+		return nil
+	case c.Doubted == 0:
+		return &failure.Error{Code: failure.ExitPartly,
+			Err:  fmt.Errorf("%d results were found wrong after they were delivered, and are replaced", c.Late),
+			Hint: fmt.Sprintf("`godwit job %s --tasks` marks them replaced; fetch them again with `godwit results`", id)}
+	}
+	return &failure.Error{Code: failure.ExitPartly,
+		Err: fmt.Errorf("%d results that were delivered are doubted, and %d were wrong: a worker of theirs was wrong elsewhere",
+			c.Doubted, c.Late),
+		Hint: fmt.Sprintf("they are run again here; `godwit job %s --tasks` marks them", id)}
+}
+
 // Verdict turns a job's end into the exit code.
 func Verdict(st message.JobStatus) error {
 	switch {

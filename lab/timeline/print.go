@@ -41,6 +41,7 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 		fmt.Fprintf(out, "checked    %d results run again here (verify: %s): "+
 			"%d right, %d wrong and replaced, %d open, %d to go%s\n",
 			c.Right+c.Wrong+c.Open, c.Verify, c.Right, c.Wrong, c.Open, c.Due, doubted(c))
+		fmt.Fprintf(out, "standing   %d final, %d accepted, %d to be checked or open\n", c.Final, c.Accepted, c.Due+c.Open)
 	}
 	if st.Note != "" {
 		fmt.Fprintf(out, "note       %s\n", task.ClipMessage(st.Note))
@@ -84,10 +85,18 @@ func PrintStory(out io.Writer, st message.JobStatus) {
 	if params := paramsOf(t); params != "" {
 		fmt.Fprintf(out, " (%s)", params)
 	}
-	fmt.Fprintf(out, ", %s\n", t.State)
+	fmt.Fprintf(out, ", %s\n", stateOf(t))
 	for _, h := range happenings(Of(st.TasksList)) {
 		fmt.Fprintf(out, "%10s %s\n", since(st.Submitted, h.at), h.what)
 	}
+}
+
+// stateOf is the state of a task, with how its result stands where that is known.
+func stateOf(t message.TaskStatus) string {
+	if t.Standing == "" {
+		return t.State
+	}
+	return t.State + ", " + string(t.Standing)
 }
 
 func paramsOf(t message.TaskStatus) string {
@@ -102,7 +111,7 @@ func paramsOf(t message.TaskStatus) string {
 func taskRows(st message.JobStatus, tasks []message.TaskStatus) [][]string {
 	var rows [][]string
 	for _, t := range tasks {
-		head := []string{strconv.FormatUint(t.Index, 10), paramsOf(t), t.State}
+		head := []string{strconv.FormatUint(t.Index, 10), paramsOf(t), stateOf(t)}
 		if len(t.Attempts) == 0 {
 			rows = append(rows, append(head, "-", "-", "-"))
 		}

@@ -156,7 +156,8 @@ func worthTelling(tasks []message.TaskStatus) (shown []message.TaskStatus, left 
 	}
 	rest := map[string]int{}
 	for _, t := range tasks {
-		plain := t.State == "done" && len(t.Attempts) == 1
+		plain := t.State == "done" && len(t.Attempts) == 1 && t.Standing != message.StandingDoubted &&
+			t.Standing != message.StandingReplaced
 		if !plain && len(shown) < mostRows {
 			shown = append(shown, t)
 			continue

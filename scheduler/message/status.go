@@ -71,6 +71,8 @@ type TaskStatus struct {
 	Reason   string            `json:"reason,omitempty"`
 	Attempts []AttemptStatus   `json:"attempts"`
 	Result   *ResultStatus     `json:"result,omitempty"`
+	// Standing says how far the result is to be believed; "" where nothing is checked.
+	Standing Standing `json:"standing,omitempty"`
 }
 
 // An AttemptStatus is one placement of a task.
@@ -185,4 +187,40 @@ type Checks struct {
 	Right   uint64 `json:"right"`   // gave the same when they were run again
 	Wrong   uint64 `json:"wrong"`   // did not: what the submitter's node made takes their place
 	Open    uint64 `json:"open"`    // it could not be told
+	// Accepted and Final are how many results stand so: see Standing.
+	Accepted uint64 `json:"accepted"`
+	Final    uint64 `json:"final"`
+	// Delivered is set once the job is over with nothing to be run again. Late are, of Wrong, those
+	// that were found after that: who fetched the results before has wrong ones.
+	Delivered bool   `json:"delivered"`
+	Late      uint64 `json:"late"`
 }
+
+// Recalled is how many results of a job were delivered and are wrong, or in doubt now.
+func (c *Checks) Recalled() uint64 {
+	if c == nil || !c.Delivered {
+		return 0
+	}
+	return c.Late + c.Doubted
+}
+
+// A Standing says how far the result of a task is to be believed, of a job that wants its results
+// checked.
+type Standing string
+
+// The standings of a result.
+const (
+	// StandingHeld is of one whose bytes are here and that is to be run again, or of which it could
+	// not be told.
+	StandingHeld Standing = "held"
+	// StandingAccepted is of one that nobody ran again, because so much of its worker's was that it
+	// is likely enough to be right.
+	StandingAccepted Standing = "accepted"
+	// StandingFinal is of one that was run again here, or whose worker stayed clean for long enough
+	// since: see credibility.Final.
+	StandingFinal Standing = "final"
+	// StandingReplaced is of one that was found wrong, and that this node made anew. It is final.
+	StandingReplaced Standing = "replaced"
+	// StandingDoubted is of one that is run again because its worker was wrong elsewhere.
+	StandingDoubted Standing = "doubted"
+)

@@ -178,7 +178,8 @@ func movedTo(ev *message.Audited, worker task.PeerID) bool {
 func (a *audits) settle(j *submitted, v verdict, why string) {
 	id := a.at.id
 	a.at, a.rest, a.pause = nil, time.Time{}, 0
-	a.note(j, checked{Index: id.Index, State: v})
+	a.note(j, checked{Index: id.Index, State: v, Late: v == verdictWrong && j.state.Settled})
+	a.deliver(j)
 	if v == verdictOpen {
 		a.s.emit(message.Decided{Task: id, Action: "not checked", Reason: task.ClipMessage(why)})
 	}

@@ -3,6 +3,7 @@ package submitter
 import (
 	"errors"
 	"iter"
+	"time"
 
 	"godwit/credibility"
 	"godwit/scheduler/durable"
@@ -14,15 +15,22 @@ import (
 // checks are the results of one job that wants them checked: see task.Verify.
 //
 // Invariants: no task is in two of due, right, wrong, open and the sets of by. doubted is part of
-// due. Results of this node itself are in none.
+// due, late of wrong. Results of this node itself are in none.
 type checks struct {
 	due     ledger.Set // to be run again here
 	doubted ledger.Set // of a worker that was wrong elsewhere
 	right   ledger.Set
 	wrong   ledger.Set // what this node made is held in place of them
+	late    ledger.Set // found wrong after they were delivered
 	open    ledger.Set // it could not be told
 	// by are the results that nobody has run again, by who signed them.
-	by map[task.PeerID]*ledger.Set
+	by map[task.PeerID]*accepted
+}
+
+// accepted are results of one worker that nobody has run again.
+type accepted struct {
+	tasks ledger.Set
+	mark  credibility.Mark // when the last of them was
 }
 
 // A checked is the durable form of what is known of one result.
@@ -31,6 +39,12 @@ type checked struct {
 	State verdict `cbor:"2,keyasint"`
 	// Doubted is set of one that is due because its worker was wrong elsewhere.
 	Doubted bool `cbor:"3,keyasint,omitempty"`
+	// Late is set of one that was found wrong after it was delivered.
+	Late bool `cbor:"4,keyasint,omitempty"`
+	// Worker signed a result that is accepted, and Audits and At are what credibility.Mark has.
+	Worker task.PeerID `cbor:"5,keyasint,omitempty"`
+	Audits int         `cbor:"6,keyasint,omitempty"`
+	At     int64       `cbor:"7,keyasint,omitempty"` // Unix seconds
 }
 
 // A verdict says how a result stands.
@@ -41,6 +55,7 @@ const (
 	verdictRight
 	verdictWrong
 	verdictOpen
+	verdictAccepted // without being run again
 )
 
 func checkKey(id task.TaskID) string { return durable.TaskKey(submitterChecks, id) }
@@ -52,10 +67,11 @@ func (a *audits) note(j *submitted, c checked) {
 	a.s.save(checkKey(id), id, &c)
 }
 
-// put moves a task to the set that is its own now.
+// put moves a task to the set that is its own now. From by a task is taken with all of its
+// worker's: see distrust.
 func (c *checks) put(to checked) {
 	i := to.Index
-	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.open} {
+	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.late, &c.open} {
 		if set.Contains(i) {
 			*set = set.Minus(only(i))
 		}
@@ -68,9 +84,13 @@ func (c *checks) put(to checked) {
 	case verdictRight:
 		c.right.Add(i)
 	case verdictWrong:
-		c.wrong.Add(i)
+		if c.wrong.Add(i); to.Late {
+			c.late.Add(i)
+		}
 	case verdictOpen:
 		c.open.Add(i)
+	case verdictAccepted:
+		c.accept(to.Worker, i, credibility.Mark{Audits: to.Audits, At: time.Unix(to.At, 0)})
 	}
 }
 
@@ -79,12 +99,22 @@ func (c *checks) known(i uint64) bool {
 	return c.due.Contains(i) || c.right.Contains(i) || c.wrong.Contains(i) || c.open.Contains(i)
 }
 
-// trust adds a result that is not run again.
-func (c *checks) trust(worker task.PeerID, i uint64) {
-	if c.by[worker] == nil {
-		c.by[worker] = new(ledger.Set)
+// accept adds a result that is not run again.
+func (c *checks) accept(worker task.PeerID, i uint64, mark credibility.Mark) {
+	of := c.by[worker]
+	if of == nil {
+		of = &accepted{}
+		c.by[worker] = of
 	}
-	c.by[worker].Add(i)
+	of.tasks.Add(i)
+	of.mark = credibility.Mark{Audits: max(of.mark.Audits, mark.Audits), At: later(of.mark.At, mark.At)}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // check decides whether a result that is now held is run again here. The worker has signed it
@@ -94,22 +124,18 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 		return
 	}
 	r := &t.Results[0]
-	credit := a.credits[r.Worker]
-	share := a.share(j.spec.Verify, credit)
+	credit := a.known(r.Worker)
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
-	if len(credibility.Draw(key, t.Index, r.Digest(), 1, share)) == 0 {
-		j.checks.trust(r.Worker, t.Index)
+	if len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
+		a.note(j, checked{Index: t.Index, State: verdictDue, Doubted: credit.Faults > 0})
 		return
 	}
-	a.note(j, checked{Index: t.Index, State: verdictDue, Doubted: credit != nil && credit.Faults > 0})
+	mark := credit.Mark(a.s.now)
+	a.note(j, checked{Index: t.Index, State: verdictAccepted, Worker: r.Worker, Audits: mark.Audits, At: mark.At.Unix()})
 }
 
-// share is how much of a worker's tasks is run again; credit is nil for one of whom nothing is
-// known.
-func (a *audits) share(v *task.Verify, credit *credibility.Credit) float64 {
-	if credit == nil {
-		credit = &credibility.Credit{}
-	}
+// share is how much of the tasks of a worker is run again.
+func (a *audits) share(v *task.Verify, credit credibility.Credit) float64 {
 	least := max(v.Share(), a.s.cfg.Pool.Least)
 	switch {
 	case credit.Faults > 0:
@@ -127,7 +153,7 @@ func (a *audits) distrust(worker task.PeerID) {
 		if j.checks == nil || j.checks.by[worker] == nil {
 			continue
 		}
-		for _, r := range *j.checks.by[worker] {
+		for _, r := range j.checks.by[worker].tasks {
 			for i := r.From; i < r.To; i++ {
 				a.note(j, checked{Index: i, State: verdictDue, Doubted: true})
 			}
@@ -137,27 +163,13 @@ func (a *audits) distrust(worker task.PeerID) {
 	}
 }
 
-// restoreJob takes in what is known of a job's results, once those are.
-func (a *audits) restoreJob(j *submitted, scan func(string) iter.Seq2[string, []byte], errs *durable.Errors) {
+// restoreChecks takes in what is known of a job's results, once those are.
+func (j *submitted) restoreChecks(scan func(string) iter.Seq2[string, []byte], errs *durable.Errors) {
 	if j.checks == nil {
 		return
 	}
 	for key, value := range scan(submitterChecks + string(j.id) + "/") {
 		errs.Note(key, j.restoreCheck(key, value))
-	}
-	for key, value := range scan(ResultsPrefix + string(j.id) + "/") {
-		var t struct {
-			Index   uint64 `cbor:"1,keyasint"`
-			Results []struct {
-				Worker task.PeerID `cbor:"2,keyasint"`
-			} `cbor:"3,keyasint"`
-		}
-		if err := task.Decode(value, &t); err != nil || len(t.Results) == 0 || ResultKey(j.id, t.Index) != key {
-			continue // told where the results are taken in
-		}
-		if w := t.Results[0].Worker; w != a.s.self && j.have.Contains(t.Index) && !j.checks.known(t.Index) {
-			j.checks.trust(w, t.Index)
-		}
 	}
 }
 
@@ -167,21 +179,11 @@ func (j *submitted) restoreCheck(key string, value []byte) error {
 		return err
 	}
 	if c.Index >= j.total || checkKey(task.TaskID{Job: j.id, Index: c.Index}) != key ||
-		c.State < verdictDue || c.State > verdictOpen {
+		c.State < verdictDue || c.State > verdictAccepted || c.Audits < 0 {
 		return errors.New("it is no verdict on that result")
 	}
 	if j.have.Contains(c.Index) {
 		j.checks.put(c)
 	}
 	return nil
-}
-
-// checkCounts tells how far the checks of a job are; nil for a job that wants none.
-func (j *submitted) checkCounts() *message.Checks {
-	c := j.checks
-	if c == nil {
-		return nil
-	}
-	return &message.Checks{Verify: j.spec.Verify.String(), Due: c.due.Count(), Doubted: c.doubted.Count(),
-		Right: c.right.Count(), Wrong: c.wrong.Count(), Open: c.open.Count()}
 }

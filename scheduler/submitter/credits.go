@@ -21,16 +21,25 @@ func (a *audits) credit(worker task.PeerID) *credibility.Credit {
 	return c
 }
 
+// known returns what is known of a worker; the zero Credit for nothing.
+func (a *audits) known(worker task.PeerID) credibility.Credit {
+	if c := a.credits[worker]; c != nil {
+		return *c
+	}
+	return credibility.Credit{}
+}
+
 // creditState is the durable form of a credibility.Credit.
 type creditState struct {
 	Known  float64 `cbor:"1,keyasint,omitempty"`
 	At     int64   `cbor:"2,keyasint,omitempty"` // Unix seconds
 	Faults int     `cbor:"3,keyasint,omitempty"`
+	Audits int     `cbor:"4,keyasint,omitempty"`
 }
 
 func (a *audits) keep(worker task.PeerID) {
 	c := a.credits[worker]
-	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults})
+	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults, c.Audits})
 }
 
 // restore takes in what is known of workers.
@@ -38,12 +47,13 @@ func (a *audits) restore(scan func(string) iter.Seq2[string, []byte], errs *dura
 	for key, value := range scan(submitterCredits) {
 		var c creditState
 		err := task.Decode(value, &c)
-		if err == nil && (!(c.Known >= 0) || c.Faults < 0) {
-			err = fmt.Errorf("a credit of %g with %d faults", c.Known, c.Faults)
+		if err == nil && (!(c.Known >= 0) || c.Faults < 0 || c.Audits < 0) {
+			err = fmt.Errorf("a credit of %g with %d faults and %d audits", c.Known, c.Faults, c.Audits)
 		}
 		if errs.Note(key, err); err == nil {
 			worker := task.PeerID(strings.TrimPrefix(key, submitterCredits))
-			a.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults}
+			a.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults,
+				Audits: c.Audits}
 		}
 	}
 }

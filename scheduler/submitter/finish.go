@@ -26,6 +26,7 @@ func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
 	j.state.Summary = j.lastSummary(whole)
 	j.state.Final = true
 	s.persist(j)
+	s.audits.deliver(j)
 	s.emit(message.JobChanged{Job: j.id})
 	s.goodbye(j, nothingMore)
 	return true

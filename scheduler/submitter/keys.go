@@ -36,6 +36,9 @@ type submittedState struct {
 	Failed uint64          `cbor:"8,keyasint,omitempty"`
 	// Delivery counts how often results were lost here that the submitter had said it holds.
 	Delivery uint64 `cbor:"9,keyasint,omitempty"`
+	// Settled is set of a job that was over once, with all checked that was to be: its results
+	// were delivered as they were then.
+	Settled bool `cbor:"10,keyasint,omitempty"`
 }
 
 // ResultKey returns the durable key of the result of one task. What is kept

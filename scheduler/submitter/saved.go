@@ -34,7 +34,7 @@ func (s *Submitter) Restore(scan func(prefix string) iter.Seq2[string, []byte]) 
 				errs.Note(key, j.restoreResult(key, value))
 			}
 		}
-		s.audits.restoreJob(j, scan, &errs)
+		j.restoreChecks(scan, &errs)
 	}
 	s.audits.restore(scan, &errs)
 	if _, due := s.audits.next(); due {

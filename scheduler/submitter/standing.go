@@ -1,0 +1,75 @@
+package submitter
+
+import (
+	"godwit/credibility"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// standing tells how the result of a task that is held stands: see message.Standing.
+func (a *audits) standing(j *submitted, i uint64) message.Standing {
+	c := j.checks
+	switch {
+	case c == nil || !j.have.Contains(i):
+		return ""
+	case c.doubted.Contains(i):
+		return message.StandingDoubted
+	case c.wrong.Contains(i):
+		return message.StandingReplaced
+	case c.due.Contains(i), c.open.Contains(i):
+		return message.StandingHeld
+	}
+	for worker, of := range c.by {
+		if of.tasks.Contains(i) {
+			return a.standingOf(a.known(worker), of)
+		}
+	}
+	return message.StandingFinal // it was run here
+}
+
+// standingOf tells how the results of one worker stand that nobody has run again.
+func (a *audits) standingOf(credit credibility.Credit, of *accepted) message.Standing {
+	if credit.Final(of.mark, a.s.now) {
+		return message.StandingFinal
+	}
+	return message.StandingAccepted
+}
+
+// checkCounts tells how far the checks of a job are; nil for a job that wants none.
+func (a *audits) checkCounts(j *submitted) *message.Checks {
+	c := j.checks
+	if c == nil {
+		return nil
+	}
+	out := &message.Checks{Verify: j.spec.Verify.String(), Due: c.due.Count(), Doubted: c.doubted.Count(),
+		Right: c.right.Count(), Wrong: c.wrong.Count(), Open: c.open.Count(), Late: c.late.Count(),
+		Delivered: j.state.Settled}
+	for worker, of := range c.by {
+		if a.standingOf(a.known(worker), of) == message.StandingAccepted {
+			out.Accepted += of.tasks.Count()
+		}
+	}
+	out.Final = j.have.Count() - out.Accepted - out.Due - out.Open
+	return out
+}
+
+// deliver notes that a job is over with all checked that was to be, from when on its results are
+// taken for delivered.
+func (a *audits) deliver(j *submitted) {
+	if j.checks != nil && j.state.Final && !j.state.Settled && len(j.checks.due) == 0 {
+		j.state.Settled = true
+		a.s.persist(j)
+	}
+}
+
+// Standings tells how the results of tasks of a job stand, in their order; "" of one that is not
+// held, and of a job whose results are not checked.
+func (s *Submitter) Standings(id task.JobID, tasks []uint64) []message.Standing {
+	out := make([]message.Standing, len(tasks))
+	if j := s.jobs[id]; j != nil {
+		for k, i := range tasks {
+			out[k] = s.audits.standing(j, i)
+		}
+	}
+	return out
+}
