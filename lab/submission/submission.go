@@ -195,8 +195,8 @@ func Recalled(st message.JobStatus) error {
 			Hint: fmt.Sprintf("`godwit job %s --tasks` marks them replaced; fetch them again with `godwit results`", id)}
 	}
 	return &failure.Error{Code: failure.ExitPartly,
-		Err: fmt.Errorf("%d results that were delivered are doubted, and %d were wrong: a worker of theirs was wrong elsewhere",
-			c.Doubted, c.Late),
+		Err: fmt.Errorf("of the results that were delivered %d are doubted and %d were wrong: "+
+			"a worker of theirs was wrong elsewhere", c.Doubted, c.Late),
 		Hint: fmt.Sprintf("they are run again here; `godwit job %s --tasks` marks them", id)}
 }
 
