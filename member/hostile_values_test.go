@@ -407,7 +407,7 @@ func (g *values) receipt(id task.TaskID) *task.Receipt {
 func (g *values) state(id task.TaskID) *ledger.Checkpoint {
 	c := &ledger.Checkpoint{CID: g.cid(), Fuel: pick(g.rng, 1, 1000, 1_000_000, g.number()), CPU: g.duration()}
 	if r := g.receipt(id); r != nil {
-		c.Voucher, _ = task.Vouch(g.key(), r, c.State(id)) // nil of what can be no state
+		c.Voucher, _ = task.Vouch(g.key(), r, c.ToVouch(id, [32]byte{}, nil)) // nil of what can be no state
 	}
 	return c
 }

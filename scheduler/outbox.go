@@ -59,7 +59,7 @@ func (c *Coordinator) post(l *lease) {
 		}
 	}
 	l.shown.receipt = c.postTo(l.host, l.job, message.Lease{
-		Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: from.Bare(),
+		Task: l.taskID(), Attempt: l.attempt, TTL: c.cfg.LeaseTTL, From: from,
 		Left: min(c.dispatch.leftFrom(l.job, l.task.index, from, l.attempt), task.MaxDuration),
 	}, l.shown.since)
 }

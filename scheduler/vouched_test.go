@@ -52,7 +52,7 @@ func (s *signing) vouched(worker int, receipt *task.Receipt, id task.TaskID, say
 	s.t.Helper()
 	key, _ := schedtest.Identity(worker)
 	c := message.Checkpoint{CID: task.RawCID([]byte(says)), Fuel: fuel, CPU: time.Second}
-	v, err := task.Vouch(key, receipt, c.State(id))
+	v, err := task.Vouch(key, receipt, c.ToVouch(id, [32]byte{}, nil))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestPoisonedCheckpoint(t *testing.T) {
 		t.Fatal("an honest checkpoint that a copy has is lost")
 	}
 	for _, l := range s.worker(10) {
-		if l.Task == s.task(4) && (l.From == nil || l.From.Voucher != nil || l.Receipt.From != l.From.CID) {
+		if l.Task == s.task(4) && (l.From == nil || l.From.Voucher == nil || l.Receipt.From != l.From.CID) {
 			t.Errorf("the lease goes on from %+v", l.From)
 		}
 	}

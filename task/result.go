@@ -97,6 +97,11 @@ func (r *Result) Verify() error {
 	if !verify(key, resultDomain, body, r.Signature) {
 		return fmt.Errorf("verifying a result of %s: %w", r.Worker, ErrSignature)
 	}
+	if r.Trail != nil {
+		if err := VerifyChain(r.Task, r.Trail.Began); err != nil {
+			return fmt.Errorf("verifying a result of %s: %w", r.Worker, err)
+		}
+	}
 	return nil
 }
 

@@ -23,6 +23,10 @@ type Trail struct {
 	// their TrailRoot; 0 and empty for none.
 	Boundaries uint32 `cbor:"4,keyasint,omitempty" json:"boundaries,omitempty"`
 	Root       []byte `cbor:"5,keyasint,omitempty" json:"root,omitempty"`
+	// Began is the chain of states that the run went on from; empty where the worker ran the task
+	// from its beginning. A worker answers for what came of the task from the first of them on, and
+	// for all of it where there is none.
+	Began []Link `cbor:"6,keyasint,omitempty" most:"4" json:"-"`
 }
 
 // The boundaries of a task, as docs/protocol.md has them.
@@ -90,6 +94,10 @@ func (t *Trail) validate() error {
 		return fmt.Errorf("a state's hash of %d bytes", len(t.Last))
 	case t.Boundaries > MaxBoundaries:
 		return fmt.Errorf("%d boundaries, the most is %d", t.Boundaries, MaxBoundaries)
+	case len(t.Began) > MaxLinks:
+		return fmt.Errorf("a chain of %d states, the most is %d", len(t.Began), MaxLinks)
+	case len(t.Began) > 0 && t.Began[0].Fuel > t.Fuel:
+		return errors.New("a run that began beyond its end")
 	case len(t.Root) != 0 && len(t.Root) != sha256.Size || (t.Boundaries > 0) != (len(t.Root) > 0):
 		return fmt.Errorf("%d boundaries with a root of %d bytes", t.Boundaries, len(t.Root))
 	}

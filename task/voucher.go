@@ -2,6 +2,7 @@ package task
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -9,18 +10,22 @@ import (
 
 // Domains keep a voucher's signatures from meaning anything else.
 const (
-	stateDomain    = "godwit state 1\x00"
+	stateDomain    = "godwit state 2\x00"
 	badStateDomain = "godwit bad state 1\x00"
 )
 
 // A State is what a worker says of a task's frozen state.
 type State struct {
 	Task TaskID
-	CID  CID           // root of its blocks
+	CID  CID           // root of its blocks; "" of one that is handed over, and never stored
 	Fuel uint64        // work done by then, in the task's units; 0 where Bad
 	CPU  time.Duration // that it took, of all attempts; 0 where Bad
 	// Bad says that the task cannot go on from it: the lease was to.
 	Bad bool
+	// Hash is the SHA-256 of the whole state, as a Boundary's; empty where Bad. Prior is the
+	// digest of the Link that the worker's own run went on from; empty where it ran the task
+	// from its beginning, and where Bad.
+	Hash, Prior []byte
 }
 
 // A Voucher is a worker's signed word about a state of a task that it had the lease of, with
@@ -31,11 +36,15 @@ type Voucher struct {
 	Receipt Receipt `cbor:"2,keyasint"`
 	// Signature is the worker's over the receipt and what it says of the state.
 	Signature []byte `cbor:"3,keyasint"`
+	// Hash and Prior are as State has them.
+	Hash  []byte `cbor:"4,keyasint,omitempty"`
+	Prior []byte `cbor:"5,keyasint,omitempty"`
 }
 
 // Vouch signs a worker's word about a state. It refuses one that Verify would refuse.
 func Vouch(key ed25519.PrivateKey, receipt *Receipt, s State) (*Voucher, error) {
-	v := &Voucher{Worker: PeerIDOf(key.Public().(ed25519.PublicKey)), Receipt: *receipt}
+	v := &Voucher{Worker: PeerIDOf(key.Public().(ed25519.PublicKey)), Receipt: *receipt,
+		Hash: s.Hash, Prior: s.Prior}
 	b, err := v.body(s)
 	if err != nil {
 		return nil, fmt.Errorf("vouching for a state: %w", err)
@@ -44,7 +53,7 @@ func Vouch(key ed25519.PrivateKey, receipt *Receipt, s State) (*Voucher, error) 
 	return v, nil
 }
 
-// Verify checks that Worker said that of a state, and that Receipt's leader gave it a lease
+// Verify checks that Worker said that of a state, whose Hash and Prior are the voucher's own, and that Receipt's leader gave it a lease
 // of the task. Whether that peer may lead is for the caller to know.
 func (v *Voucher) Verify(s State) error {
 	key, err := v.Worker.PublicKey()
@@ -71,12 +80,14 @@ func (s *State) domain() string {
 // body is what the signature covers, of a state that can be one.
 func (v *Voucher) body(s State) ([]byte, error) {
 	switch {
-	case !s.CID.Valid() || s.CPU < 0:
+	case s.CID != "" && !s.CID.Valid() || s.CPU < 0:
 		return nil, errors.New("it is out of bounds")
-	case s.Bad && (s.Fuel != 0 || s.CPU != 0 || v.Receipt.From != s.CID):
+	case s.Bad && (s.Fuel != 0 || s.CPU != 0 || s.CID == "" || v.Receipt.From != s.CID || len(v.Hash)+len(v.Prior) > 0):
 		return nil, errors.New("it is called bad by who was not to go on from it")
 	case !s.Bad && s.Fuel == 0:
 		return nil, errors.New("it is of no work")
+	case !s.Bad && (len(v.Hash) != sha256.Size || len(v.Prior) != 0 && len(v.Prior) != sha256.Size):
+		return nil, fmt.Errorf("hashes of %d and %d bytes", len(v.Hash), len(v.Prior))
 	}
 	return Encode(struct {
 		_       struct{} `cbor:",toarray"`
@@ -86,7 +97,10 @@ func (v *Voucher) body(s State) ([]byte, error) {
 		Fuel    uint64
 		CPU     time.Duration
 		Receipt Receipt
-	}{Job: s.Task.Job, Index: s.Task.Index, CID: s.CID, Fuel: s.Fuel, CPU: s.CPU, Receipt: v.Receipt})
+		Hash    []byte
+		Prior   []byte
+	}{Job: s.Task.Job, Index: s.Task.Index, CID: s.CID, Fuel: s.Fuel, CPU: s.CPU, Receipt: v.Receipt,
+		Hash: v.Hash, Prior: v.Prior})
 }
 
 const (

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"math"
 	"testing"
@@ -20,6 +21,10 @@ func TestVoucher(t *testing.T) {
 		if !s.Bad {
 			s.Fuel = rapid.Uint64Min(1).Draw(t, "fuel")
 			s.CPU = time.Duration(rapid.Int64Min(0).Draw(t, "cpu"))
+			s.Hash = make([]byte, 32)
+			if rapid.Bool().Draw(t, "went on") {
+				s.Prior = bytes.Repeat([]byte{7}, 32)
+			}
 		}
 		receipt, err := NewReceipt(leader, of(leader), s.Task, of(worker), Receipt{
 			Epoch: rapid.Uint64Min(1).Draw(t, "epoch"), Seq: rapid.Uint64().Draw(t, "attempt"),
@@ -54,9 +59,17 @@ func TestVoucher(t *testing.T) {
 					s.Fuel, s.CPU = 0, 0
 				}
 			},
-			"work":        func(_ *Voucher, s *State) { s.Fuel = s.Fuel/2 + math.MaxUint64/4 },
-			"worker":      func(v *Voucher, _ *State) { v.Worker = of(other) },
-			"nobody":      func(v *Voucher, _ *State) { v.Worker = "nobody" },
+			"work":    func(_ *Voucher, s *State) { s.Fuel = s.Fuel/2 + math.MaxUint64/4 },
+			"worker":  func(v *Voucher, _ *State) { v.Worker = of(other) },
+			"nobody":  func(v *Voucher, _ *State) { v.Worker = "nobody" },
+			"hash":    func(v *Voucher, _ *State) { v.Hash = bytes.Repeat([]byte{1}, 32) },
+			"no hash": func(v *Voucher, s *State) { v.Hash = nil; s.Bad = false },
+			"prior":   func(v *Voucher, _ *State) { v.Prior = bytes.Repeat([]byte{1}, 32) },
+			"no prior": func(v *Voucher, s *State) {
+				if v.Prior = nil; s.Prior == nil {
+					v.Prior = make([]byte, 32)
+				}
+			},
 			"receipt":     func(v *Voucher, _ *State) { v.Receipt.Seq++ },
 			"no receipt":  func(v *Voucher, _ *State) { v.Receipt = Receipt{} },
 			"signature":   func(v *Voucher, _ *State) { v.Signature = v.Signature[1:] },
@@ -79,11 +92,13 @@ func TestVoucher(t *testing.T) {
 // Nobody vouches for what can be no state, or calls one bad that he was not to go on from.
 func TestVouchesForNothing(t *testing.T) {
 	id := TaskID{Job: aJob}
-	good := State{Task: id, CID: RawCID(nil), Fuel: 1}
+	good := State{Task: id, CID: RawCID(nil), Fuel: 1, Hash: make([]byte, 32)}
 	for name, s := range map[string]State{
-		"no work": {Task: id, CID: good.CID}, "no state": {Task: id, Fuel: 1}, "no time": {Task: id, CID: good.CID, Fuel: 1,
-			CPU: -1},
-		"bad": {Task: id, CID: good.CID, Bad: true},
+		"no work": {Task: id, CID: good.CID}, "no hash": {Task: id, CID: good.CID, Fuel: 1},
+		"no time": {Task: id, CID: good.CID, Fuel: 1, CPU: -1, Hash: good.Hash},
+		"bad":     {Task: id, CID: good.CID, Bad: true}, "bad, of no name": {Task: id, Bad: true},
+		"no state":     {Task: id, CID: "state", Fuel: 1, Hash: good.Hash},
+		"half a prior": {Task: id, CID: good.CID, Fuel: 1, Hash: good.Hash, Prior: good.Hash[1:]},
 	} {
 		if _, err := Vouch(testKey(1), &Receipt{}, s); err == nil {
 			t.Errorf("%s: it is signed", name)

@@ -58,11 +58,14 @@ type SendFinal struct {
 // the back-pressure.
 type Store struct{ Blocks []Block }
 
-// Inspect checks a manifest: that it can be read and fits the task, and which
-// of its blocks are missing.
+// Inspect checks a state: that its manifest can be read and fits the task, which
+// of its blocks are missing, and that the source says with its word that it is so.
 type Inspect struct {
 	N        int
 	Manifest []byte
+	Fuel     uint64
+	CPU      time.Duration
+	Word     []byte // the source's about the state
 }
 
 // Place gives a round's manifest to the process that waits, as a stage that is
@@ -77,6 +80,7 @@ type Thaw struct {
 	Manifest []byte
 	Fuel     uint64
 	CPU      time.Duration
+	Word     []byte // the source's about the state
 }
 
 // Finish is the last effect of a machine.
@@ -92,7 +96,8 @@ type State struct {
 	Manifest []byte
 	Fuel     uint64
 	CPU      time.Duration
-	Frozen   bool // it is that of a Final: nobody has run beyond it
+	Word     []byte // the source's about it
+	Frozen   bool   // it is that of a Final: nobody has run beyond it
 }
 
 // An Outcome is how a hand-over came out, at one side.

@@ -30,6 +30,10 @@ const (
 	// MaxOverlay bounds the text of an overlay's ID, in bytes.
 	MaxOverlay = 64
 
+	// MaxWord bounds the source's word about a state, in bytes: a chain of the most links has
+	// five thousand.
+	MaxWord = 16 << 10
+
 	// bytes of a frame that is neither pages nor manifest; an Open has 300
 	maxControl   = 4 << 10
 	maxPagesBody = BatchBytes + blockHead + MaxBlock // one block beyond the batch
@@ -104,6 +108,7 @@ type Round struct {
 	N        int
 	Fuel     uint64        // used by the task until then
 	CPU      time.Duration // that it took, all attempts together
+	Word     []byte        // the source's word about the state, at most MaxWord bytes; nothing here reads it
 	Manifest []byte
 }
 
@@ -121,7 +126,8 @@ type Final struct {
 	N        int // one above the last Round
 	Fuel     uint64
 	CPU      time.Duration
-	Hash     Hash // of Manifest: of the whole state
+	Hash     Hash   // of Manifest: of the whole state
+	Word     []byte // as of a Round
 	Manifest []byte
 }
 

@@ -128,7 +128,7 @@ func (t *Taker) hear(f Frame) {
 	case Round:
 		if t.final == nil && t.inspecting == 0 && t.placing == 0 && f.N == t.round+1 {
 			t.round, t.manifest = f.N, f
-			t.inspect(f.N, f.Manifest)
+			t.inspect(f)
 			return
 		}
 	case Final:
@@ -145,9 +145,14 @@ func (t *Taker) hear(f Frame) {
 	t.fail(fmt.Sprintf("the source said something out of turn (%T)", f))
 }
 
-func (t *Taker) inspect(n int, manifest []byte) {
-	t.inspecting, t.workBy = n, t.now.Add(t.cfg.PlaceTime)
-	t.do(Inspect{N: n, Manifest: manifest})
+func (t *Taker) inspect(f Round) {
+	t.inspecting, t.workBy = f.N, t.now.Add(t.cfg.PlaceTime)
+	t.do(Inspect{N: f.N, Manifest: f.Manifest, Fuel: f.Fuel, CPU: f.CPU, Word: f.Word})
+}
+
+// round is the state of a Final.
+func (f *Final) round() Round {
+	return Round{N: f.N, Fuel: f.Fuel, CPU: f.CPU, Word: f.Word, Manifest: f.Manifest}
 }
 
 // ends takes the Final: from now on the guest runs nowhere else.
@@ -158,7 +163,7 @@ func (t *Taker) ends(f Final) {
 	}
 	t.final = &f
 	if t.inspecting == 0 { // a hurried source does not wait for Got
-		t.inspect(f.N, f.Manifest)
+		t.inspect(f.round())
 	}
 }
 
@@ -175,15 +180,16 @@ func (t *Taker) inspected(ev Inspected) {
 	}
 	t.inspecting = 0
 	if t.final != nil && ev.N == t.final.N {
-		t.best = &State{Manifest: t.final.Manifest, Fuel: t.final.Fuel, CPU: t.final.CPU, Frozen: true}
+		t.best = &State{Manifest: t.final.Manifest, Fuel: t.final.Fuel, CPU: t.final.CPU,
+			Word: t.final.Word, Frozen: true}
 		t.whole = true
 		t.maybeThaw()
 		return
 	}
 	r := t.manifest
-	t.best, t.manifest = &State{Manifest: r.Manifest, Fuel: r.Fuel, CPU: r.CPU}, Round{}
+	t.best, t.manifest = &State{Manifest: r.Manifest, Fuel: r.Fuel, CPU: r.CPU, Word: r.Word}, Round{}
 	if t.final != nil {
-		t.inspect(t.final.N, t.final.Manifest)
+		t.inspect(t.final.round())
 		return
 	}
 	t.placing, t.workBy = r.N, t.now.Add(t.cfg.PlaceTime)
@@ -196,7 +202,7 @@ func (t *Taker) maybeThaw() {
 		return
 	}
 	t.thawing, t.workBy = true, t.now.Add(t.cfg.PlaceTime)
-	t.do(Thaw{Manifest: t.final.Manifest, Fuel: t.final.Fuel, CPU: t.final.CPU})
+	t.do(Thaw{Manifest: t.final.Manifest, Fuel: t.final.Fuel, CPU: t.final.CPU, Word: t.final.Word})
 }
 
 // works says that this side is at work, so that the other may be silent.

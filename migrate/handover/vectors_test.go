@@ -31,11 +31,13 @@ func TestFrameBytes(t *testing.T) {
 		{Pages{Blocks: []Block{{hash, 258, []byte("xyz")}, {hash, NoPage, []byte{0}}}}, 4,
 			hashed + "00000102" + "00000003" + "78797a" + hashed + "ffffffff" + "00000001" + "00"},
 		{Round{N: 2, Fuel: 0x0102, CPU: 0x0304, Manifest: []byte("m")}, 5,
-			"00000002" + "0000000000000102" + "0000000000000304" + "6d"},
+			"00000002" + "0000000000000102" + "0000000000000304" + "00000000" + "6d"},
+		{Round{N: 2, Fuel: 0x0102, CPU: 0x0304, Word: []byte("wo"), Manifest: []byte("m")}, 5,
+			"00000002" + "0000000000000102" + "0000000000000304" + "00000002" + "776f" + "6d"},
 		{Got{N: MaxRounds}, 6, "00000040"},
 		{Taking{Bytes: math.MaxUint64}, 7, "ffffffffffffffff"},
-		{Final{N: 3, Fuel: 1, CPU: 2, Hash: hash, Manifest: []byte("m")}, 8,
-			"00000003" + "0000000000000001" + "0000000000000002" + hashed + "6d"},
+		{Final{N: 3, Fuel: 1, CPU: 2, Hash: hash, Word: []byte("w"), Manifest: []byte("m")}, 8,
+			"00000003" + "0000000000000001" + "0000000000000002" + "00000001" + hashed + "77" + "6d"},
 		{Resumed{Hash: hash}, 9, hashed},
 		{Failed{Reason: ""}, 10, "a10160"},
 	} {
@@ -64,10 +66,12 @@ func TestMalformedFrames(t *testing.T) {
 	block := func(page, size uint32, data string) []byte {
 		return append(append(append(make([]byte, len(Hash{})), u32(page)...), u32(size)...), data...)
 	}
-	round := func(n uint32, cpu uint64, rest string) []byte {
+	said := func(n uint32, cpu uint64, word uint32, rest string) []byte {
 		b := binary.BigEndian.AppendUint64(u32(n), 9)
-		return append(binary.BigEndian.AppendUint64(b, cpu), rest...)
+		b = binary.BigEndian.AppendUint64(b, cpu)
+		return append(binary.BigEndian.AppendUint32(b, word), rest...)
 	}
+	round := func(n uint32, cpu uint64, rest string) []byte { return said(n, cpu, 0, rest) }
 	for name, c := range map[string]struct {
 		kind Kind
 		body []byte
@@ -105,9 +109,15 @@ func TestMalformedFrames(t *testing.T) {
 		"page 2^32-2": {KindPages, block(NoPage-1, 1, "x"),
 			"handover: bad frame: of kind 4: page 4294967294, a memory has at most 65536"},
 		"a round of no manifest": {KindRound, round(1, 0, ""),
-			"handover: bad frame: of kind 5: 20 bytes, no manifest among them"},
+			"handover: bad frame: of kind 5: 24 bytes, no manifest among them"},
 		"a final of no manifest": {KindFinal, round(1, 0, strings.Repeat("h", len(Hash{}))),
-			"handover: bad frame: of kind 8: 52 bytes, no manifest among them"},
+			"handover: bad frame: of kind 8: 56 bytes, no manifest among them"},
+		"a word and no manifest": {KindRound, said(1, 0, 3, "abc"),
+			"handover: bad frame: of kind 5: a word of 3 bytes, and 3 bytes with the manifest"},
+		"a word of 4 GiB": {KindRound, said(1, 0, math.MaxUint32, "abc"),
+			"handover: bad frame: of kind 5: a word of 4294967295 bytes, the most is 16384"},
+		"a final of a long word": {KindFinal, said(1, 0, 9, strings.Repeat("h", len(Hash{}))+"abc"),
+			"handover: bad frame: of kind 8: a word of 9 bytes, and 3 bytes with the manifest"},
 		"time that runs back": {KindRound, round(1, math.MaxUint64, "m"),
 			"handover: bad frame: of kind 5: a processor time of -1ns"},
 		"an open of no overlay": {KindOpen, open(t, func(o *Open) { o.Overlay = "" }),
@@ -202,9 +212,9 @@ func TestLimitsByKind(t *testing.T) {
 		case KindPages:
 			want = 256<<10 + 40 + 128<<10
 		case KindRound:
-			want = 20 + 64<<20
+			want = 24 + 16<<10 + 64<<20
 		case KindFinal:
-			want = 52 + 64<<20
+			want = 56 + 16<<10 + 64<<20
 		case 0, 11, 12, 13, 14, 15, 16, 17, 18, 19:
 			want = 0
 		}
@@ -225,6 +235,8 @@ func TestRefusedToSend(t *testing.T) {
 		{Got{N: 0}, "handover: bad frame: handover.Got: round 0, they go from 1 to 64"},
 		{Round{N: 1, CPU: -time.Second, Manifest: []byte("m")},
 			"handover: bad frame: handover.Round: a processor time of -1s"},
+		{Round{N: 1, Word: make([]byte, MaxWord+1), Manifest: []byte("m")},
+			"handover: bad frame: handover.Round: a word of 16385 bytes, the most is 16384"},
 		{Final{N: 1}, "handover: bad frame: handover.Final: a manifest of 0 bytes, the most is 67108864"},
 		{Pages{}, "handover: bad frame: handover.Pages: 0 blocks of 0 bytes, the most is 393256"},
 		{Pages{Blocks: []Block{{Data: []byte("x")}, {Page: MaxPages, Data: []byte("x")}}},

@@ -20,8 +20,9 @@ const (
 	// blockHead is what goes before a block's bytes: its hash, its page's number
 	// and its length.
 	blockHead = len(Hash{}) + 4 + 4
-	// roundHead is what goes before a manifest: the round's number, fuel and CPU.
-	roundHead = 4 + 8 + 8
+	// roundHead is what goes before a word and a manifest: the round's number, fuel and CPU, and the
+	// length of the word.
+	roundHead = 4 + 8 + 8 + 4
 )
 
 // Limit returns the most bytes that the body of a frame may have; 0 for a kind
@@ -33,9 +34,9 @@ func (k Kind) Limit() int {
 	case KindPages:
 		return maxPagesBody
 	case KindRound:
-		return roundHead + MaxManifest
+		return roundHead + MaxWord + MaxManifest
 	case KindFinal:
-		return roundHead + len(Hash{}) + MaxManifest
+		return roundHead + len(Hash{}) + MaxWord + MaxManifest
 	}
 	return 0
 }
@@ -70,15 +71,13 @@ func encode(f Frame) ([]byte, error) {
 	case Pages:
 		return f.encode()
 	case Round:
-		head, err := encodeRound(f.N, f.Fuel, f.CPU, f.Manifest, 0)
-		return append(head, f.Manifest...), err
+		return encodeRound(f, nil)
 	case Got:
 		return binary.BigEndian.AppendUint32(nil, uint32(f.N)), checkRound(f.N)
 	case Taking:
 		return binary.BigEndian.AppendUint64(nil, f.Bytes), nil
 	case Final:
-		head, err := encodeRound(f.N, f.Fuel, f.CPU, f.Manifest, len(f.Hash))
-		return append(append(head, f.Hash[:]...), f.Manifest...), err
+		return encodeRound(Round{f.N, f.Fuel, f.CPU, f.Word, f.Manifest}, f.Hash[:])
 	case Resumed:
 		return f.Hash[:], nil
 	}
@@ -92,21 +91,25 @@ func encodeChecked(v any, problem error) ([]byte, error) {
 	return task.Encode(v)
 }
 
-// encodeRound writes what goes before a manifest, with room for it and for more
-// bytes between.
-func encodeRound(n int, fuel uint64, cpu time.Duration, manifest []byte, more int) ([]byte, error) {
+// encodeRound writes the body of a Round and, with its hash, of a Final.
+func encodeRound(f Round, hash []byte) ([]byte, error) {
 	switch {
-	case checkRound(n) != nil:
-		return nil, checkRound(n)
-	case cpu < 0:
-		return nil, fmt.Errorf("a processor time of %v", cpu)
-	case len(manifest) == 0 || len(manifest) > MaxManifest:
-		return nil, fmt.Errorf("a manifest of %d bytes, the most is %d", len(manifest), MaxManifest)
+	case checkRound(f.N) != nil:
+		return nil, checkRound(f.N)
+	case f.CPU < 0:
+		return nil, fmt.Errorf("a processor time of %v", f.CPU)
+	case len(f.Word) > MaxWord:
+		return nil, fmt.Errorf("a word of %d bytes, the most is %d", len(f.Word), MaxWord)
+	case len(f.Manifest) == 0 || len(f.Manifest) > MaxManifest:
+		return nil, fmt.Errorf("a manifest of %d bytes, the most is %d", len(f.Manifest), MaxManifest)
 	}
-	b := make([]byte, 0, roundHead+more+len(manifest))
-	b = binary.BigEndian.AppendUint32(b, uint32(n))
-	b = binary.BigEndian.AppendUint64(b, fuel)
-	return binary.BigEndian.AppendUint64(b, uint64(cpu)), nil
+	b := make([]byte, 0, roundHead+len(hash)+len(f.Word)+len(f.Manifest))
+	b = binary.BigEndian.AppendUint32(b, uint32(f.N))
+	b = binary.BigEndian.AppendUint64(b, f.Fuel)
+	b = binary.BigEndian.AppendUint64(b, uint64(f.CPU))
+	b = binary.BigEndian.AppendUint32(b, uint32(len(f.Word)))
+	b = append(b, hash...)
+	return append(append(b, f.Word...), f.Manifest...), nil
 }
 
 func (p Pages) encode() ([]byte, error) {
@@ -230,18 +233,28 @@ func decodeRound(k Kind, b []byte) (Frame, error) {
 	if len(b) <= head {
 		return nil, fmt.Errorf("%d bytes, no manifest among them", len(b))
 	}
-	n := int(binary.BigEndian.Uint32(b))
-	fuel, cpu := binary.BigEndian.Uint64(b[4:]), time.Duration(binary.BigEndian.Uint64(b[12:]))
-	if err := checkRound(n); err != nil {
-		return nil, err
+	f := Round{N: int(binary.BigEndian.Uint32(b)), Fuel: binary.BigEndian.Uint64(b[4:]),
+		CPU: time.Duration(binary.BigEndian.Uint64(b[12:]))}
+	word := binary.BigEndian.Uint32(b[20:])
+	rest := b[head:]
+	switch {
+	case checkRound(f.N) != nil:
+		return nil, checkRound(f.N)
+	case f.CPU < 0:
+		return nil, fmt.Errorf("a processor time of %v", f.CPU)
+	case word > MaxWord:
+		return nil, fmt.Errorf("a word of %d bytes, the most is %d", word, MaxWord)
+	case uint64(word) >= uint64(len(rest)):
+		return nil, fmt.Errorf("a word of %d bytes, and %d bytes with the manifest", word, len(rest))
 	}
-	if cpu < 0 {
-		return nil, fmt.Errorf("a processor time of %v", cpu)
+	if word > 0 {
+		f.Word = rest[:word:word]
 	}
+	f.Manifest = rest[word:]
 	if k == KindFinal {
-		return Final{N: n, Fuel: fuel, CPU: cpu, Hash: Hash(b[roundHead:]), Manifest: b[head:]}, nil
+		return Final{N: f.N, Fuel: f.Fuel, CPU: f.CPU, Hash: Hash(b[roundHead:]), Word: f.Word, Manifest: f.Manifest}, nil
 	}
-	return Round{N: n, Fuel: fuel, CPU: cpu, Manifest: b[head:]}, nil
+	return f, nil
 }
 
 func checkRound(n int) error {

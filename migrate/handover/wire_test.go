@@ -20,6 +20,7 @@ var someFrames = []Frame{
 	Pages{Blocks: []Block{{Hash: Hash{1}, Page: 5, Data: []byte("x")},
 		{Hash: Hash{2}, Page: NoPage, Data: make([]byte, MaxBlock)}}},
 	Round{N: 1, Fuel: 1, CPU: time.Second, Manifest: []byte("m")},
+	Round{N: 2, Fuel: 1, Word: []byte("word"), Manifest: []byte("m")},
 	Final{N: 64, Fuel: 1 << 63, Hash: Hash{3}, Manifest: []byte("m")},
 }
 

@@ -87,7 +87,7 @@ func TestStopWithState(t *testing.T) {
 		if !ok || !ended || saved.Checkpoint.CPU != 20*time.Second || end.Result.Outcome != task.Interrupted {
 			t.Fatalf("heard %+v", heard)
 		}
-		again, err := task.Vouch(x.Key, receipt, saved.Checkpoint.State(id))
+		again, err := task.Vouch(x.Key, receipt, saved.Checkpoint.ToVouch(id, [32]byte(saved.Checkpoint.Voucher.Hash), nil))
 		if v := saved.Checkpoint.Voucher; err != nil || v == nil || !bytes.Equal(v.Signature, again.Signature) {
 			t.Errorf("it vouches as %+v, want %+v (%v)", v, again, err)
 		}

@@ -33,41 +33,55 @@ func TestCallsBadStates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifest := func(m string) func(*fakeHost) task.CID {
-		return func(h *fakeHost) task.CID { return tree(h, manifestName, m) }
+	// A manifest, for which its worker vouches as it is, unless another test says what for.
+	type state struct {
+		manifest string
+		tree     func(h *fakeHost) task.CID // nil: one with the manifest
 	}
+	whole := func(manifest string) state { return state{manifest: manifest} }
+	slept := string(waitedState(10 * time.Second))
 	for name, tt := range map[string]struct {
-		state func(h *fakeHost) task.CID
+		state state
 		of    func([]byte) ([][sha256.Size]byte, error) // the pages of a state; nil for none
 		bad   bool
 	}{
-		"good":                         {manifest(string(waitedState(10 * time.Second))), nil, false},
-		"of another version":           {manifest(string(later)), nil, false},
-		"of another, and lacks a page": {manifest(string(later)), lacks, false},
-		"lacks a page":                 {manifest(string(waitedState(0))), lacks, true},
-		"of no task":                   {manifest("nothing"), nil, true},
-		"of more work":                 {manifest(string(waitedState(time.Hour))), nil, true},
-		"no manifest": {func(h *fakeHost) task.CID {
+		"good":                         {whole(slept), nil, false},
+		"of another version":           {whole(string(later)), nil, false},
+		"of another, and lacks a page": {whole(string(later)), lacks, false},
+		"lacks a page":                 {whole(string(waitedState(0))), lacks, true},
+		"of no task":                   {whole("nothing"), nil, true},
+		"of more work":                 {whole(string(waitedState(time.Hour))), nil, true},
+		"not what was vouched for": {state{"another", func(h *fakeHost) task.CID { return tree(h, manifestName, slept) }},
+			nil, true},
+		"no manifest": {state{tree: func(h *fakeHost) task.CID {
 			return tree(h, strings.Repeat("00", sha256.Size), "")
-		}, nil, true},
-		"an odd page": {func(h *fakeHost) task.CID { return tree(h, "page", "") }, nil, true},
-		"no tree": {func(h *fakeHost) task.CID {
+		}}, nil, true},
+		"an odd page": {state{tree: func(h *fakeHost) task.CID { return tree(h, "page", "") }}, nil, true},
+		"no tree": {state{tree: func(h *fakeHost) task.CID {
 			c, err := h.blocks.ImportBytes(t.Context(), []byte("x"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			return c
-		}, nil, true},
-		"nobody has it": {func(*fakeHost) task.CID { return task.RawCID([]byte("elsewhere")) }, nil, false},
+		}}, nil, true},
+		"nobody has it": {state{tree: func(*fakeHost) task.CID { return task.RawCID([]byte("elsewhere")) }}, nil, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newFakeHost()
 			x := h.executor(t, &pagedSleeper{of: tt.of})
 			id := task.TaskID{Job: h.prepared(t, x, 1, time.Minute)}
 			h.on(func() { x.Lend(owner.Decision{Cores: 1}) })
-			from := &message.Checkpoint{CID: tt.state(h), Fuel: 1}
+			root := func() task.CID { return tree(h, manifestName, tt.state.manifest) }
+			if tt.state.tree != nil {
+				root = func() task.CID { return tt.state.tree(h) }
+			}
+			from := &message.Checkpoint{CID: root(), Fuel: 1}
 			receipt, err := task.NewReceipt(x.Key, x.Self, id, x.Self, task.Receipt{Epoch: 1, Seq: 1, From: from.CID})
 			if err != nil {
+				t.Fatal(err)
+			}
+			vouched := from.ToVouch(id, sha256.Sum256([]byte(tt.state.manifest)), nil)
+			if from.Voucher, err = task.Vouch(x.Key, receipt, vouched); err != nil {
 				t.Fatal(err)
 			}
 			h.do(x, message.Start{Task: id, Attempt: as(1), From: from, Receipt: receipt})

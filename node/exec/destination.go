@@ -2,6 +2,7 @@ package exec
 
 import (
 	"sync/atomic"
+	"time"
 
 	"godwit/migrate/handover"
 	"godwit/overlay"
@@ -25,9 +26,10 @@ type destination struct {
 
 	// Of the loop.
 
-	offered bool     // by the leader; until then no sandbox waits
-	attempt *attempt // of it
-	instead *start   // begins in its place, when it is over
+	from    task.PeerID // who hands it over; set before any state is inspected
+	offered bool        // by the leader; until then no sandbox waits
+	attempt *attempt    // of it
+	instead *start      // begins in its place, when it is over
 
 	// Of the session's goroutine.
 
@@ -48,6 +50,9 @@ func (d *destination) carryOut(e handover.Effect) {
 	case handover.Inspect:
 		missing, err := d.saving.pages.missing(e.Manifest)
 		answer := handover.Inspected{N: e.N, Missing: missing}
+		if err == nil && d.attempt.receipt != nil {
+			err = checkWord(e.Word, d.name.task, d.from, snapshot{manifest: e.Manifest, fuel: e.Fuel, cpu: e.CPU})
+		}
 		if err != nil {
 			answer.Problem = err.Error()
 		}
@@ -57,6 +62,7 @@ func (d *destination) carryOut(e handover.Effect) {
 		d.stage(sandbox.Stage{Manifest: e.Manifest})
 	case handover.Thaw:
 		d.saving.before = e.CPU
+		d.saving.chain = d.chainOf(e.Word, e.Fuel, e.CPU)
 		d.stage(sandbox.Stage{Manifest: e.Manifest, Last: true})
 	case handover.Finish:
 		d.finish(e)
@@ -143,8 +149,21 @@ func (d *destination) best() (saved *message.Checkpoint, release func()) {
 		d.Log.Warn("what came of a task could not be stored", "task", d.name.task.String(), "err", err)
 		return nil, func() {}
 	}
-	return d.vouched(d.attempt, message.Checkpoint{CID: root, Fuel: b.Fuel, CPU: b.CPU}),
+	return d.vouched(d.attempt, message.Checkpoint{CID: root, Fuel: b.Fuel, CPU: b.CPU}, b.Manifest,
+			d.chainOf(b.Word, b.Fuel, b.CPU)),
 		d.Content.Hold([]task.CID{root})
+}
+
+// chainOf is that of a run that goes on from a state that was inspected, with its source's word.
+func (d *destination) chainOf(said []byte, fuel uint64, cpu time.Duration) []task.Link {
+	if d.attempt.receipt == nil {
+		return nil
+	}
+	chain, err := chainOf(said, snapshot{fuel: fuel, cpu: cpu})
+	if err != nil { // it was read before
+		d.Log.Error("reading a state's word", "task", d.name.task.String(), "err", err)
+	}
+	return chain
 }
 
 // cancel ends a hand-over from the loop.

@@ -51,6 +51,9 @@ func (x *Executor) prepareSaving(a *attempt, e message.Start) *saving {
 	s := x.newSaving(a.context, a, a.job, e.Left, func(why string) { x.cannotFreezeSoon(a, why) })
 	if e.From != nil {
 		manifest, err := x.bringPatiently(a.context, e, s.pages, a.stop)
+		if err == nil && a.receipt != nil {
+			s.chain, err = chainFrom(e.Task, e.From, manifest)
+		}
 		if err != nil {
 			x.Log.Warn("a checkpoint could not be had: the task begins anew", "task", e.Task.String(), "err", err)
 			s.left.anew(e.From.CPU)

@@ -22,6 +22,9 @@ func (c *core) runTask(a *attempt, s *saving) task.Result {
 	case err == nil:
 		res.Outcome, res.ExitCode, res.Message = rep.Outcome, rep.ExitCode, task.ClipMessage(rep.Message)
 		res.CPU, res.Wall, res.Trail = rep.CPU, rep.Wall, rep.SignedTrail()
+		if s != nil && res.Trail != nil {
+			res.Trail.Began = s.chain
+		}
 		res.Outputs, err = c.keepOutputs(ctx, a.job.sealer, rep.Outputs)
 	case ctx.Err() != nil:
 		res.Outcome, res.Message, res.Wall = task.Interrupted, "stopped by its host", time.Since(begun)
@@ -72,7 +75,7 @@ func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
 	if s.refused != nil && errors.Is(err, sandbox.ErrCheckpoint) && !s.pages.failed.Load() && !sandbox.Foreign(s.From) {
 		s.refused()
 	}
-	s.From = nil
+	s.From, s.chain = nil, nil
 	return c.Runner.Run(ctx, r)
 }
 

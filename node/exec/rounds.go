@@ -107,8 +107,8 @@ func (c *conn) sendState(s snapshot, round int, final bool) (handover.Sent, erro
 	}
 	if final {
 		return sent, c.Send(handover.Final{
-			N: round, Fuel: s.fuel, CPU: s.cpu, Hash: sha256.Sum256(s.manifest), Manifest: s.manifest,
+			N: round, Fuel: s.fuel, CPU: s.cpu, Hash: sha256.Sum256(s.manifest), Word: s.word, Manifest: s.manifest,
 		})
 	}
-	return sent, c.Send(handover.Round{N: round, Fuel: s.fuel, CPU: s.cpu, Manifest: s.manifest})
+	return sent, c.Send(handover.Round{N: round, Fuel: s.fuel, CPU: s.cpu, Word: s.word, Manifest: s.manifest})
 }

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"crypto/sha256"
 	"time"
 
 	"godwit/migrate/handover"
@@ -14,6 +15,8 @@ import (
 type saving struct {
 	State
 	before   time.Duration // CPU time that the state to go on from stands for
+	chain    []task.Link   // of the run; empty for one that began with the task, or has no receipt
+	word     func(snapshot) []byte
 	pages    *pageStore
 	costs    *saveCosts // of its job
 	left     *workLeft  // told of each state; nil: nobody asks
@@ -38,6 +41,7 @@ func (c *core) newSaving(
 		OnCheckpoint: s.checkpoint, OnFrozen: s.frozen, OnNotSaved: s.notSaved,
 	}
 	s.taken = func(state snapshot) { c.keepState(a, s, state) }
+	s.word = func(state snapshot) []byte { return c.wordOf(a, state, s.chain) }
 	return s
 }
 
@@ -52,8 +56,9 @@ func (s *saving) state() *State {
 // checkpoint tells of a state that the task goes on from.
 func (s *saving) checkpoint(manifest []byte, fuel uint64, cpu time.Duration) {
 	s.left.did(cpu)
-	state := snapshot{manifest, fuel, s.before + cpu, s.pages}
+	state := snapshot{manifest: manifest, fuel: fuel, cpu: s.before + cpu, pages: s.pages}
 	if to := s.controls.leaves(); to != nil {
+		state.word = s.word(state)
 		to.checkpoint(state)
 		return
 	}
@@ -63,9 +68,12 @@ func (s *saving) checkpoint(manifest []byte, fuel uint64, cpu time.Duration) {
 // frozen tells of the state that the task has stopped with. Where it goes on
 // elsewhere nothing is kept here.
 func (s *saving) frozen(manifest []byte, fuel uint64, cpu time.Duration) {
-	state := snapshot{manifest, fuel, s.before + cpu, s.pages}
-	if to := s.controls.leaves(); to != nil && to.final(state) {
-		return
+	state := snapshot{manifest: manifest, fuel: fuel, cpu: s.before + cpu, pages: s.pages}
+	if to := s.controls.leaves(); to != nil {
+		state.word = s.word(state)
+		if to.final(state) {
+			return
+		}
 	}
 	s.taken(state)
 }
@@ -102,19 +110,21 @@ func (c *core) keepState(a *attempt, s *saving, state snapshot) {
 	}
 	c.report(a.of, message.Checkpointed{
 		Task: a.name.Task, Attempt: a.name.Attempt,
-		Checkpoint: *c.vouched(a, message.Checkpoint{CID: root, Fuel: state.fuel, CPU: state.cpu}),
+		Checkpoint: *c.vouched(a, message.Checkpoint{CID: root, Fuel: state.fuel, CPU: state.cpu}, state.manifest,
+			s.chain),
 	})
 }
 
-// vouched has this node vouch for a state that the attempt came to, or that came here for it.
-func (c *core) vouched(a *attempt, s message.Checkpoint) *message.Checkpoint {
+// vouched has this node vouch for a state that the attempt came to, or that came here for it, by a
+// run with that chain.
+func (c *core) vouched(a *attempt, s message.Checkpoint, manifest []byte, chain []task.Link) *message.Checkpoint {
 	if a.receipt == nil || !s.Valid() {
 		return &s
 	}
-	v, err := task.Vouch(c.Key, a.receipt, s.State(a.name.Task))
+	v, err := task.Vouch(c.Key, a.receipt, s.ToVouch(a.name.Task, sha256.Sum256(manifest), chain))
 	if err != nil {
 		c.Log.Error("vouching for a checkpoint", "task", a.name.Task.String(), "err", err)
 	}
-	s.Voucher = v
+	s.Voucher, s.Before = v, chain[:min(len(chain), task.MaxLinks-1)]
 	return &s
 }

@@ -17,6 +17,7 @@ type snapshot struct {
 	fuel     uint64
 	cpu      time.Duration // of all attempts together
 	pages    *pageStore
+	word     []byte // this node's about it, for who it is handed to
 }
 
 // A source is this side of a hand-over of an attempt that runs here.

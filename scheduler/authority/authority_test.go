@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"math"
+	"reflect"
 	"testing"
 
 	"godwit/scheduler/message"
@@ -132,7 +133,7 @@ func TestStatesAreVouchedFor(t *testing.T) {
 	state := func(receipt *task.Receipt, n byte) message.SavedState {
 		c := message.Checkpoint{CID: task.RawCID(nil), Fuel: 1}
 		if receipt != nil {
-			v, err := task.Vouch(key(n), receipt, c.State(id))
+			v, err := task.Vouch(key(n), receipt, c.ToVouch(id, [32]byte{}, nil))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +147,7 @@ func TestStatesAreVouchedFor(t *testing.T) {
 		state(receipt(t, member, worker, id), worker),
 	}}}
 	got, err := Check(peer(worker), m, known{})
-	if err != nil || len(got.Report.Saved) != 1 || got.Report.Saved[0] != good {
+	if err != nil || len(got.Report.Saved) != 1 || !reflect.DeepEqual(got.Report.Saved[0], good) {
 		t.Errorf("it says %+v (%v)", got.Report.Saved, err)
 	}
 	if len(m.Report.Saved) != 4 || m.Report.Saved[0].Checkpoint.Voucher != nil {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -21,14 +22,35 @@ type Checkpoint struct {
 	// Voucher is the word of the worker that took it; nil where nobody signs anything, as in
 	// simulations.
 	Voucher *task.Voucher `cbor:"4,keyasint,omitempty"`
+	// Before is the chain of states that the run of that worker went on from: see task.Link.
+	Before []task.Link `cbor:"5,keyasint,omitempty" most:"3"`
+}
+
+// Chain is the chain of a run that goes on from the checkpoint; nil where nobody vouches for it.
+func (c *Checkpoint) Chain() []task.Link {
+	if c.Voucher == nil {
+		return nil
+	}
+	return task.ChainOn(task.Link{CID: c.CID, Fuel: c.Fuel, CPU: c.CPU, Voucher: *c.Voucher}, c.Before)
 }
 
 // Valid says whether a checkpoint that arrived can be one.
-func (c *Checkpoint) Valid() bool { return c.Fuel > 0 && c.CPU >= 0 && c.CID.Valid() }
+func (c *Checkpoint) Valid() bool {
+	return c.Fuel > 0 && c.CPU >= 0 && c.CID.Valid() && len(c.Before) < task.MaxLinks &&
+		(c.Voucher != nil || len(c.Before) == 0) && task.CheckChain(c.Chain()) == nil
+}
 
-// State is what a worker vouches for with it.
+// State is what a worker vouched for with it.
 func (c *Checkpoint) State(id task.TaskID) task.State {
 	return task.State{Task: id, CID: c.CID, Fuel: c.Fuel, CPU: c.CPU}
+}
+
+// ToVouch is what a worker vouches for of a state that it leaves, with that hash, if its run had
+// that chain.
+func (c *Checkpoint) ToVouch(id task.TaskID, hash [sha256.Size]byte, chain []task.Link) task.State {
+	s := c.State(id)
+	s.Hash, s.Prior = hash[:], task.PriorOf(chain)
+	return s
 }
 
 // Vouched returns nil if a worker that had a lease of the task vouches for a checkpoint, and
@@ -41,15 +63,6 @@ func (c *Checkpoint) Vouched(id task.TaskID, now time.Time) error {
 		return fmt.Errorf("no machine does work of %d since %d, when the first lease of it was given", c.Fuel, r.Begun())
 	}
 	return c.Voucher.Verify(c.State(id))
-}
-
-// Bare is a checkpoint without who vouches for it, for a worker that goes on from it: the
-// lease that names it is signed. c may be nil.
-func (c *Checkpoint) Bare() *Checkpoint {
-	if c == nil || c.Voucher == nil {
-		return c
-	}
-	return &Checkpoint{CID: c.CID, Fuel: c.Fuel, CPU: c.CPU}
 }
 
 // signature is that of who vouches for it, nil for nobody's.

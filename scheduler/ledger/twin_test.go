@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -219,7 +220,7 @@ func TestCheckpointsAgree(t *testing.T) {
 		for _, c := range rapid.Permutation(all).Draw(t, "order") {
 			b.Save(c)
 		}
-		if *a.Best != *b.Best {
+		if !reflect.DeepEqual(a.Best, b.Best) {
 			t.Fatalf("kept %+v and %+v", a.Best, b.Best)
 		}
 		for _, c := range all {

@@ -31,8 +31,9 @@ func TestEveryListHasABound(t *testing.T) {
 		"Row.Results": ledger.MaxResults, "Row.Failures": ledger.MaxResults, "Row.Voided": ledger.MaxResults,
 		"Row.Bad": ledger.MaxBad, "Row.Log": ledger.MaxLog, "TaskSummary.Attempts": ledger.MaxLog,
 		"TaskSummary.Results": ledger.MaxResults,
-		"Result.Outputs":      task.MaxOutputs,
-		"Report.Held":         4 * overlay.MaxSlots, "Report.Refused": 4 * overlay.MaxSlots,
+		"Trail.Began":         task.MaxLinks, "Checkpoint.Before": task.MaxLinks - 1,
+		"Result.Outputs": task.MaxOutputs,
+		"Report.Held":    4 * overlay.MaxSlots, "Report.Refused": 4 * overlay.MaxSlots,
 		"Place.Leases": 4 * overlay.MaxSlots, "Place.Keys": 4 * overlay.MaxSlots,
 		"Place.Holders": 4 * overlay.MaxSlots, "Ack.Ended": 4 * overlay.MaxSlots, "Ack.Drop": 4 * overlay.MaxSlots,
 	}

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -125,7 +126,7 @@ func TestWorkerAwaits(t *testing.T) {
 	state := message.Checkpoint{CID: task.RawCID([]byte("round")), Fuel: 4}
 	b.step(message.NotArrived{Task: b.task(1), Attempt: as, Reason: "the stream broke", Saved: &state})
 	if r := b.report(); len(r.Refused) != 1 || r.Refused[0].Reason != "the stream broke" || len(r.Saved) != 1 ||
-		r.Saved[0].Checkpoint != state {
+		!reflect.DeepEqual(r.Saved[0].Checkpoint, state) {
 		t.Errorf("it gives back %+v with %+v", r.Refused, r.Saved)
 	}
 	if !slices.Contains(b.w.Roots(), state.CID) {
@@ -140,7 +141,7 @@ func TestWorkerAwaits(t *testing.T) {
 	b = begin()
 	b.place(&message.Place{Epoch: 5, Leases: []message.Lease{{Task: b.task(1),
 		Attempt: message.Attempt{Epoch: 5, Seq: 200}, From: &state}}})
-	if e, n := lastOf[message.Start](b); n != 1 || e.Attempt != as || e.From == nil || *e.From != state {
+	if e, n := lastOf[message.Start](b); n != 1 || e.Attempt != as || e.From == nil || !reflect.DeepEqual(*e.From, state) {
 		t.Fatalf("it starts %+v", e)
 	}
 	b.step(message.NotArrived{Task: b.task(1), Attempt: as, Reason: "crossed"})

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -64,7 +65,7 @@ func TestWorkerMoves(t *testing.T) {
 	for range 2 {
 		r := b.report()
 		if len(r.Ended) != 1 || r.Ended[0].Result.Outcome != task.Interrupted || len(r.Saved) != 1 ||
-			r.Saved[0].Checkpoint != state {
+			!reflect.DeepEqual(r.Saved[0].Checkpoint, state) {
 			t.Errorf("it tells of %+v, %+v", r.Ended, r.Saved)
 		}
 		b.now = b.now.Add(message.DefaultTiming().ReportEvery) // the answer is lost

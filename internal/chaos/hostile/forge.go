@@ -164,7 +164,7 @@ func state(s *stranger, p *prey, epoch uint64, index, n int) (ledger.Checkpoint,
 		}
 		receipt = signed
 	}
-	v, err := task.Vouch(s.key, receipt, c.State(id))
+	v, err := task.Vouch(s.key, receipt, c.ToVouch(id, [32]byte{}, nil))
 	c.Voucher = v
 	return c, err
 }

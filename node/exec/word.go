@@ -1,0 +1,83 @@
+package exec
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// A word is what this node says of a state that it hands over, for the Round or Final that brings
+// it: nobody goes on from what no worker answers for.
+type word struct {
+	Voucher task.Voucher `cbor:"1,keyasint"`
+	// Before is the chain that the run went on from itself: see task.Link.
+	Before []task.Link `cbor:"2,keyasint,omitempty"`
+}
+
+// wordOf is what this node says of a state of an attempt, whose run has that chain; nil where the
+// lease has no receipt, as in an overlay of one.
+func (c *core) wordOf(a *attempt, s snapshot, chain []task.Link) []byte {
+	if a.receipt == nil {
+		return nil
+	}
+	hash := sha256.Sum256(s.manifest)
+	v, err := task.Vouch(c.Key, a.receipt, task.State{Task: a.name.Task, Fuel: s.fuel, CPU: s.cpu, Hash: hash[:],
+		Prior: task.PriorOf(chain)})
+	var body []byte
+	if err == nil {
+		body, err = task.Encode(&word{*v, chain[:min(len(chain), task.MaxLinks-1)]})
+	}
+	if err != nil {
+		c.Log.Error("vouching for a state that is handed over", "task", a.name.Task.String(), "err", err)
+	}
+	return body
+}
+
+// chainOf reads the word of who hands a state over, and returns the chain of a run that goes on
+// from it. It checks nothing: see checkWord.
+func chainOf(body []byte, s snapshot) ([]task.Link, error) {
+	var w word
+	if err := task.Decode(body, &w); err != nil {
+		return nil, fmt.Errorf("reading the word of who hands the state over: %w", err)
+	}
+	if len(w.Before) >= task.MaxLinks {
+		return nil, fmt.Errorf("it names %d states before it, the most is %d", len(w.Before), task.MaxLinks-1)
+	}
+	return task.ChainOn(task.Link{Fuel: s.fuel, CPU: s.cpu, Voucher: w.Voucher}, w.Before), nil
+}
+
+// checkWord refuses a state that its source does not answer for.
+func checkWord(body []byte, id task.TaskID, from task.PeerID, s snapshot) error {
+	chain, err := chainOf(body, s)
+	if err != nil {
+		return err
+	}
+	if by := chain[0].Voucher.Worker; by != from {
+		return fmt.Errorf("the word is %s's", by)
+	}
+	return checkChain(id, chain, s.manifest)
+}
+
+// chainFrom returns the chain of a run that goes on from a checkpoint, whose manifest was fetched.
+func chainFrom(id task.TaskID, c *message.Checkpoint, manifest []byte) ([]task.Link, error) {
+	if c.Voucher == nil {
+		return nil, errors.New("nobody vouches for it")
+	}
+	chain := c.Chain()
+	if err := checkChain(id, chain, manifest); err != nil {
+		return nil, fmt.Errorf("%w: %w", errBad, err)
+	}
+	return chain, nil
+}
+
+// checkChain checks that the first state of a chain is the one with that manifest.
+func checkChain(id task.TaskID, chain []task.Link, manifest []byte) error {
+	if hash := sha256.Sum256(manifest); !bytes.Equal(chain[0].Voucher.Hash, hash[:]) {
+		return errors.New("the state is not the one that its worker vouched for")
+	}
+	return task.VerifyChain(id, chain)
+}
