@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -38,6 +39,7 @@ type fakeHost struct {
 	// ended before.
 	fetching chan struct{}
 	gaveUp   atomic.Int64
+	seed     byte                                 // of its key
 	dial     func(to task.PeerID) (Stream, error) // nil: nobody can be reached
 
 	holds sync.Mutex
@@ -49,7 +51,7 @@ func newFakeHost() *fakeHost { return &fakeHost{moves: true, held: map[task.CID]
 // executor returns one that works for the host and is closed with the test.
 func (h *fakeHost) executor(t *testing.T, r Runner) *Executor {
 	t.Helper()
-	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	key := keyOf(h.seed)
 	h.blocks = newBlocks(t)
 	x := New(t.Context(), Config{
 		Key: key, Self: task.PeerIDOf(key.Public().(ed25519.PublicKey)), StageDir: t.TempDir(), Space: &h.space, Runner: r,
@@ -61,6 +63,10 @@ func (h *fakeHost) executor(t *testing.T, r Runner) *Executor {
 		}
 	})
 	return x
+}
+
+func keyOf(seed byte) ed25519.PrivateKey {
+	return ed25519.NewKeyFromSeed(bytes.Repeat([]byte{seed}, ed25519.SeedSize))
 }
 
 func newBlocks(t *testing.T) *blocks.Store {
@@ -210,7 +216,7 @@ func (h *fakeHost) submitted(t *testing.T, x *Executor, text string, module task
 	if h.job, err = f.Job(module, nil, "lab", time.Now().UTC(), make([]byte, 16)); err != nil {
 		t.Fatal(err)
 	}
-	rec, err := task.SignJob(h.job, x.Key)
+	rec, err := task.SignJob(h.job, keyOf(0))
 	if err != nil {
 		t.Fatal(err)
 	}

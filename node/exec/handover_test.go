@@ -67,7 +67,13 @@ type twoHosts struct {
 }
 
 func newTwoHosts(t *testing.T, runner func() Runner) *twoHosts {
+	return newTwoHostsWith(t, runner, nil)
+}
+
+// newTwoHostsWith has the task begin at the source with a receipt.
+func newTwoHostsWith(t *testing.T, runner func() Runner, receipt func(w *twoHosts) *task.Receipt) *twoHosts {
 	w := &twoHosts{source: newFakeHost(), destination: newFakeHost()}
+	w.destination.seed = 1
 	w.from, w.to = w.source.executor(t, runner()), w.destination.executor(t, runner())
 	w.id = task.TaskID{Job: w.source.prepared(t, w.from, 1, time.Minute)}
 	w.destination.prepared(t, w.to, 1, time.Minute)
@@ -79,7 +85,11 @@ func newTwoHosts(t *testing.T, runner func() Runner) *twoHosts {
 	for _, x := range []*Executor{w.from, w.to} {
 		w.source.on(func() { x.Lend(owner.Decision{Cores: 1}) })
 	}
-	w.source.do(w.from, message.Start{Task: w.id, Attempt: as(1)})
+	begins := message.Start{Task: w.id, Attempt: as(1)}
+	if receipt != nil {
+		begins.Receipt = receipt(w)
+	}
+	w.source.do(w.from, begins)
 	return w
 }
 
