@@ -19,7 +19,7 @@ func (d *driver) audit(ctx context.Context, m *membership, from member.Machine, 
 		held, err := d.store.heldResult(ctx, m.prefix, key, unwritten)
 		d.post(post{call: func() {
 			answer := func(here task.Result) {
-				m.step(from, message.Audited{Task: e.Task, Interpreted: e.Interpreted, Held: held, Here: here})
+				m.step(from, message.Audited{Task: e.Task, Interpreted: e.Interpreted, StopAt: e.StopAt, Held: held, Here: here})
 			}
 			if err != nil {
 				held = message.TaskSummary{}

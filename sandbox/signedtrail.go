@@ -7,6 +7,14 @@ import (
 	"godwit/task"
 )
 
+// StoppedTrail returns the fuel and the state of a task that was frozen; nil of one that was not.
+func (r *Report) StoppedTrail() *task.Trail {
+	if len(r.Frozen) == 0 || r.Fuel == 0 {
+		return nil
+	}
+	return &task.Trail{Pass: freeze.PassVersion, Fuel: r.Fuel, Last: r.StateHash[:]}
+}
+
 // SignedTrail returns how a task of TaskOf came to its end, as its result says it. It is nil for a program
 // that cannot be frozen, and for a run whose end the program did not come to itself.
 func (r *Report) SignedTrail() *task.Trail {

@@ -22,6 +22,9 @@ func (c *core) runTask(a *attempt, s *saving) task.Result {
 	case err == nil:
 		res.Outcome, res.ExitCode, res.Message = rep.Outcome, rep.ExitCode, task.ClipMessage(rep.Message)
 		res.CPU, res.Wall, res.Trail = rep.CPU, rep.Wall, rep.SignedTrail()
+		if r := rep.StoppedTrail(); r != nil && a.audit != nil {
+			res.Trail = r
+		}
 		if s != nil && res.Trail != nil {
 			res.Trail.Began = s.chain
 		}
@@ -61,7 +64,10 @@ func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
 	if err != nil {
 		return sandbox.Report{}, fmt.Errorf("expanding %s: %w", id, err)
 	}
-	r := Run{Job: job, Task: id, Invocation: inv, State: s.state(), Interpreted: a.audit != nil && a.audit.Interpreted}
+	r := Run{Job: job, Task: id, Invocation: inv, State: s.state()}
+	if a.audit != nil {
+		r.Interpreted, r.StopAt = a.audit.Interpreted, a.audit.StopAt
+	}
 	rep, err := c.Runner.Run(ctx, r)
 	job.saves.paused(rep.Checkpoints)
 	wentOn := s != nil && s.From != nil && s.Stages == nil

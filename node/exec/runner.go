@@ -68,6 +68,9 @@ type Run struct {
 	State      *State // nil for a task whose state is not saved
 	// Interpreted has the program interpreted, not compiled. A Runner that runs none ignores it.
 	Interpreted bool
+	// StopAt is how much fuel the task uses before it is frozen, of one without State whose state
+	// is looked at there and not kept; 0 for never.
+	StopAt uint64
 }
 
 // A State is how the state of a task gets into a Runner and out of it. It is read only,

@@ -68,6 +68,7 @@ const (
 	voidBytes   = 32
 	resultBytes = 700 + task.MaxMessage
 	trailBytes  = 100
+	linkBytes   = 700
 	outputBytes = 100
 )
 
@@ -75,7 +76,7 @@ const (
 func ResultBytes(r *task.Result) int {
 	n := resultBytes - task.MaxMessage + len(r.Message)
 	if r.Trail != nil {
-		n += trailBytes
+		n += trailBytes + linkBytes*len(r.Trail.Began)
 	}
 	for i := range r.Outputs {
 		n += outputBytes + len(r.Outputs[i].Name) + len(r.Outputs[i].Inline)

@@ -31,6 +31,12 @@ func large(worker string, sig byte, outputs, inline, message int) task.Result {
 	return r
 }
 
+func largeLink(receipt task.Receipt) task.Link {
+	return task.Link{CID: task.RawCID(nil), Fuel: math.MaxUint64, CPU: math.MaxInt64, Voucher: task.Voucher{
+		Worker: task.PeerID(strings.Repeat("w", 60)), Receipt: receipt, Signature: make([]byte, 64),
+		Hash: make([]byte, 32), Prior: make([]byte, 32)}}
+}
+
 // TestResultBytes: what a result is reckoned to take is at least what it takes, and not much more.
 func TestResultBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -41,12 +47,15 @@ func TestResultBytes(t *testing.T) {
 		if rapid.Bool().Draw(t, "trail") {
 			r.Trail = &task.Trail{Pass: math.MaxUint32, Fuel: math.MaxUint64, Last: make([]byte, 32),
 				Boundaries: task.MaxBoundaries, Root: make([]byte, 32)}
+			for range rapid.IntRange(0, task.MaxLinks).Draw(t, "links") {
+				r.Trail.Began = append(r.Trail.Began, largeLink(*r.Receipt))
+			}
 		}
 		b, err := task.Encode(&r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := ResultBytes(&r); n < len(b) || n > len(b)+300+100*outputs {
+		if n := ResultBytes(&r); n < len(b) || n > len(b)+300+100*outputs+300*task.MaxLinks {
 			t.Fatalf("%d bytes are reckoned as %d: %d outputs of %d, a message of %d", len(b), n, outputs, inline, message)
 		}
 	})

@@ -154,6 +154,9 @@ type Audit struct {
 	// Interpreted has the program interpreted, not compiled: so that a fault of the compiler
 	// here accuses nobody.
 	Interpreted bool
+	// StopAt is how much fuel the task uses before it is stopped, so that its state there can be
+	// held against one that a worker vouched for; 0 for the whole task.
+	StopAt uint64
 }
 
 func (Audit) effect() {}

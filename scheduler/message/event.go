@@ -207,9 +207,11 @@ func (Suspected) event() {}
 type Audited struct {
 	Task        task.TaskID
 	Interpreted bool
+	StopAt      uint64
 	Held        TaskSummary // what is held of the task, as it is stored
 	// Here is what came of the run, signed by this node; of its outputs the blocks are here.
-	// Where nothing came of it, its outcome is Interrupted or HostError.
+	// Where nothing came of it, its outcome is Interrupted or HostError. Of a run that was stopped
+	// at StopAt its outcome is Interrupted, and its Trail has the fuel and the state's hash.
 	Here task.Result
 }
 

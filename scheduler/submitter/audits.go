@@ -28,6 +28,7 @@ type auditing struct {
 	runs     bool         // it was given out, and is not answered
 	compiled *task.Result // what came of it, where that is not what was signed
 	fails    int          // of this machine
+	trace    *tracing     // nil until the end is known to be wrong
 }
 
 // auditTries is how often this machine may fail to run a task before it is said that it cannot
@@ -53,7 +54,11 @@ func (a *audits) begin() {
 		a.at = &auditing{id: id}
 	}
 	a.at.runs = true
-	a.s.emit(message.Audit{Task: a.at.id, Key: a.s.jobs[a.at.id.Job].record.Key, Interpreted: a.at.compiled != nil})
+	e := message.Audit{Task: a.at.id, Key: a.s.jobs[a.at.id.Job].record.Key, Interpreted: a.at.compiled != nil}
+	if t := a.at.trace; t != nil {
+		e.StopAt, e.Interpreted = t.at().Fuel, t.compiled
+	}
+	a.s.emit(e)
 }
 
 // next chooses what is run again next: the newest that is doubted, or the first that is due.
@@ -91,6 +96,8 @@ func (a *audits) answered(ev *message.Audited) {
 	}
 	signed, here := &ev.Held.Results[0], &ev.Here
 	switch {
+	case at.trace != nil:
+		a.traced(j, here)
 	case !signed.Outcome.Reproducible():
 		a.settle(j, verdictOpen, "what was signed, "+signed.Outcome.String()+", depends on the machine")
 	case here.Outcome == task.Interrupted, here.Outcome == task.HostError && at.fails+1 < auditTries:
@@ -126,52 +133,11 @@ func (a *audits) judge(j *submitted, ev *message.Audited, signed, here *task.Res
 	case a.at.compiled.Difference(here, nil) != "":
 		a.settle(j, verdictOpen, "this machine is at odds with itself: compiled and interpreted runs end otherwise ("+
 			a.at.compiled.Difference(here, nil)+"); test its memory")
+	case traceable(signed):
+		a.at.trace, a.at.fails = newTracing(ev, why), 0
 	default:
-		a.found(j, ev, signed, why)
+		a.found(j, ev, answers(ev), why)
 	}
-}
-
-// found deals with a result that is wrong: what this node made takes its place, and all else of
-// the worker is in doubt.
-func (a *audits) found(j *submitted, ev *message.Audited, signed *task.Result, why string) {
-	end := message.TaskSummary{Index: ev.Task.Index, Failed: ev.Here.Outcome != task.Completed,
-		Results: []task.Result{ev.Here}, Attempts: ev.Held.Attempts}
-	if end.Failed {
-		end.Reason = "run again here: " + ev.Here.Outcome.String()
-	}
-	if !a.s.save(ResultKey(j.id, end.Index), ev.Task, &end) {
-		a.settle(j, verdictOpen, "what this node made of it cannot be kept")
-		return
-	}
-	a.s.replaced(j, ev.Held.Failed, end.Failed)
-	a.blame(ev, signed)
-	a.s.emit(message.Decided{Task: ev.Task, Action: "found wrong", Peer: signed.Worker, Reason: task.ClipMessage(why)})
-	a.settle(j, verdictWrong, "")
-}
-
-// blame notes a fault of who signed a wrong result, if nobody else can have made it wrong: a run
-// that goes on from what another worker left may be wrong by that one. Then nobody is named, and
-// the results of all who had the task are run again, which tells.
-func (a *audits) blame(ev *message.Audited, signed *task.Result) {
-	workers := []task.PeerID{signed.Worker}
-	for i := range ev.Held.Attempts {
-		workers = append(workers, ev.Held.Attempts[i].Worker)
-	}
-	slices.Sort(workers)
-	workers = slices.Compact(workers)
-	if r := signed.Receipt; len(workers) == 1 || r != nil && r.From == "" && r.Since == 0 && !movedTo(ev, signed.Worker) {
-		a.credit(signed.Worker).Faults++
-		a.keep(signed.Worker)
-		workers = []task.PeerID{signed.Worker}
-	}
-	for _, w := range workers {
-		a.distrust(w)
-	}
-}
-
-// movedTo reports whether a task was handed over to a worker while it ran.
-func movedTo(ev *message.Audited, worker task.PeerID) bool {
-	return slices.ContainsFunc(ev.Held.Attempts, func(l message.AttemptLog) bool { return l.MovedTo == worker })
 }
 
 // settle ends an audit. why is for people, of one that could not be told.

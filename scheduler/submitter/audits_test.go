@@ -8,7 +8,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"godwit/credibility"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
@@ -291,45 +290,6 @@ func TestDoubt(t *testing.T) {
 	b.deliver(next, nil, b.ran(2, next, truth))
 	if c = b.checks(); c.Due != 1 || c.Doubted != 1 {
 		t.Errorf("a new result of it: %+v", c)
-	}
-}
-
-// Of a run that went on from what others left nobody is named; what all of them did is run again.
-func TestNobodyIsNamedForOthers(t *testing.T) {
-	_, honest := schedtest.Identity(3)
-	_, liar := schedtest.Identity(2)
-	both := []message.AttemptLog{{Worker: liar}, {Worker: honest}}
-	moved := []message.AttemptLog{{Worker: liar, MovedTo: honest}, {Worker: honest}}
-	for name, tt := range map[string]struct {
-		attempts []message.AttemptLog
-		receipt  *task.Receipt
-		named    bool
-	}{
-		"alone":            {nil, nil, true},
-		"by its own log":   {[]message.AttemptLog{{Worker: honest}}, nil, true},
-		"after another":    {both, nil, false},
-		"anew":             {both, &task.Receipt{Epoch: 1}, true},
-		"from a state":     {both, &task.Receipt{Epoch: 1, From: "x"}, false},
-		"as handed over":   {both, &task.Receipt{Epoch: 1, Since: 1}, false},
-		"handed over, too": {moved, &task.Receipt{Epoch: 1}, false},
-	} {
-		b := newAuditBench(t, 10, "full")
-		r := b.ran(3, 0, "wrong")
-		r.Receipt = tt.receipt
-		b.s.jobs[b.id].checks.accept(liar, 7, credibility.Mark{}) // as if nobody had run it again
-		b.s.jobs[b.id].have.Add(7)
-		b.deliver(0, tt.attempts, r)
-		b.answer(b.says(truth))
-		b.answer(b.says(truth))
-		if c := b.s.audits.credits[honest]; (c != nil && c.Faults > 0) != tt.named {
-			t.Errorf("%s: %+v", name, c)
-		}
-		if c := b.s.audits.credits[liar]; c != nil && c.Faults > 0 {
-			t.Errorf("%s: the one before is named", name)
-		}
-		if doubted := b.checks().Doubted == 1; doubted == tt.named {
-			t.Errorf("%s: what the one before did is doubted: %v", name, doubted)
-		}
 	}
 }
 
