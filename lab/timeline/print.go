@@ -86,9 +86,21 @@ func PrintStory(out io.Writer, st message.JobStatus) {
 		fmt.Fprintf(out, " (%s)", params)
 	}
 	fmt.Fprintf(out, ", %s\n", stateOf(t))
+	if w := t.Refuted; w != nil {
+		fmt.Fprintf(out, "%10s what %s signed: %s; %s, and this node made the task anew\n", "refuted",
+			table.ShortPeer(w.Signed), w.Why, by(w))
+	}
 	for _, h := range happenings(Of(st.TasksList)) {
 		fmt.Fprintf(out, "%10s %s\n", since(st.Submitted, h.at), h.what)
 	}
+}
+
+// by says whose fault a wrong result is.
+func by(w *message.RefutedStatus) string {
+	if w.By == "" {
+		return "whose fault it is cannot be told"
+	}
+	return "it went wrong at " + table.ShortPeer(w.By)
 }
 
 // stateOf is the state of a task, with how its result stands where that is known.

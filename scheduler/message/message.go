@@ -95,6 +95,16 @@ type TaskSummary struct {
 	Results  []task.Result `cbor:"3,keyasint" most:"4096"`
 	Attempts []AttemptLog  `cbor:"4,keyasint" most:"32"` // every placement, in order
 	Reason   string        `cbor:"5,keyasint,omitempty"` // why it failed
+	// Refuted is what a worker signed that the submitter's node found wrong: Results is what that
+	// node made in its place. The node keeps it; nil where nobody says so to another.
+	Refuted *Refuted `cbor:"6,keyasint,omitempty"`
+}
+
+// Refuted is a result that was found wrong.
+type Refuted struct {
+	Result task.Result `cbor:"1,keyasint"` // as its worker signed it
+	By     task.PeerID `cbor:"2,keyasint"` // in whose run the task became wrong; "" where that cannot be told
+	Why    string      `cbor:"3,keyasint"` // it is wrong; at most task.MaxMessage bytes
 }
 
 // An AttemptLog is one placement of a task and how it ended. It lives in the

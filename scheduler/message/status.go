@@ -73,6 +73,8 @@ type TaskStatus struct {
 	Result   *ResultStatus     `json:"result,omitempty"`
 	// Standing says how far the result is to be believed; "" where nothing is checked.
 	Standing Standing `json:"standing,omitempty"`
+	// Refuted is the result that Result takes the place of, since it was wrong; nil for none.
+	Refuted *RefutedStatus `json:"refuted,omitempty"`
 }
 
 // An AttemptStatus is one placement of a task.
@@ -172,6 +174,9 @@ func (t *TaskSummary) Status(spec *task.Job) TaskStatus {
 	}
 	ts := NewTaskStatus(spec, t.Index, state, t.Attempts, t.Results)
 	ts.Reason = t.Reason
+	if w := t.Refuted; w != nil {
+		ts.Refuted = &RefutedStatus{By: w.By, Signed: w.Result.Worker, Why: w.Why}
+	}
 	return ts
 }
 
@@ -202,6 +207,13 @@ func (c *Checks) Recalled() uint64 {
 		return 0
 	}
 	return c.Late + c.Doubted
+}
+
+// A RefutedStatus is a result that was found wrong, and that the submitter's node replaced.
+type RefutedStatus struct {
+	Signed task.PeerID `json:"signed"`       // who signed it
+	By     task.PeerID `json:"by,omitempty"` // in whose run it became wrong; "" where that cannot be told
+	Why    string      `json:"why"`
 }
 
 // A Standing says how far the result of a task is to be believed, of a job that wants its results

@@ -121,7 +121,11 @@ func had(ev *message.Audited) []task.PeerID {
 // node made takes its place, and all else of them, or of all who had the task, is in doubt.
 func (a *audits) found(j *submitted, ev *message.Audited, by []task.PeerID, why string) {
 	end := message.TaskSummary{Index: ev.Task.Index, Failed: ev.Here.Outcome != task.Completed,
-		Results: []task.Result{ev.Here}, Attempts: ev.Held.Attempts}
+		Results: []task.Result{ev.Here}, Attempts: ev.Held.Attempts,
+		Refuted: &message.Refuted{Result: ev.Held.Results[0], Why: task.ClipMessage(why)}}
+	if len(by) > 0 {
+		end.Refuted.By = by[0]
+	}
 	if end.Failed {
 		end.Reason = "run again here: " + ev.Here.Outcome.String()
 	}

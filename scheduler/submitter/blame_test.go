@@ -3,6 +3,7 @@ package submitter
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	"godwit/credibility"
@@ -111,6 +112,14 @@ func TestWhoIsNamed(t *testing.T) {
 		b.comes(tt.comes)
 		if c := b.checks(); c.Wrong != 1 || string(b.held(0).Results[0].Outputs[0].Inline) != truth {
 			t.Errorf("%s: %+v, and held is %+v", name, c, b.held(0))
+		}
+		by := task.PeerID("")
+		if len(tt.named) > 0 {
+			_, by = schedtest.Identity(tt.named[0])
+		}
+		if w := b.held(0).Refuted; w == nil || w.By != by || string(w.Result.Outputs[0].Inline) != "wrong" ||
+			!strings.HasPrefix(w.Why, "stdout has other bytes here") {
+			t.Errorf("%s: refuted is %+v", name, w)
 		}
 		for w := 5; w <= 9; w++ {
 			_, peer := schedtest.Identity(w)
