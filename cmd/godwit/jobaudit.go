@@ -17,7 +17,6 @@ import (
 	"godwit/internal/failure"
 	"godwit/lab/audit"
 	"godwit/lab/table"
-	"godwit/sandbox"
 )
 
 // runAudit runs tasks of a job again and tells what came of it.
@@ -37,11 +36,7 @@ func (f *jobFlags) runAudit(cmd *cobra.Command, client *api.Client, ref string, 
 		return fmt.Errorf("making a scratch directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	pool := func(interpreted bool) *sandbox.Pool {
-		return sandbox.NewPool(sandbox.Config{Command: command, CacheDir: compiledCache(dir), ScratchDir: dir,
-			Interpret: func() bool { return interpreted }})
-	}
-	compiled, interpreted := pool(false), pool(true)
+	compiled, interpreted := enginePools(command, dir)
 	defer func() { err = errors.Join(err, compiled.Close(), interpreted.Close()) }()
 	a := audit.Auditor{Compiled: compiled, Interpreted: interpreted, Dir: dir, Client: client}
 	if !asJSON {

@@ -39,8 +39,8 @@ func newRoot() *cobra.Command {
 	}
 	add("volunteer", newUp(), newStatus(), newPause(), newResume(), newDrain(), newConfig(), newDoctor(), newPeers(),
 		newHistory(), newForecast())
-	add("owner", newRun(), newJobs(), newJob(), newResults(), newCancel(), newForget(), newWhy(), newOverlay(),
-		newBuild(), newInspect(), newExec())
+	add("owner", newRun(), newJobs(), newJob(), newResults(), newCancel(), newForget(), newWhy(), newProof(),
+		newOverlay(), newBuild(), newInspect(), newExec())
 	add("researcher", newSim(), newSwarm(), newTrace(), newScore(), newReproduce(), newBurn())
 	return root
 }

@@ -232,6 +232,7 @@ var rules = map[string]rule{
 	"lab/timeline": {own: []string{"lab/plot", "lab/table", "scheduler/message", "task"},
 		outside: []string{"gonum.org/v1/plot"}},
 
+	"lab/proof": {own: []string{"blocks", "blocks/seal", "sandbox", "task", "internal/noop"}},
 	"lab/audit": {own: []string{"api", "blocks", "blocks/seal", "lab/submission", "sandbox", "scheduler/message", "task"}},
 
 	"lab/submission": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",

@@ -15,3 +15,15 @@ var Module = []byte{
 	0x06, '_', 's', 't', 'a', 'r', 't', 0x00, 0x00,
 	0x0a, 0x04, 0x01, 0x02, 0x00, 0x0b, // code: no locals, end
 }
+
+// Counting is Module, but that it counts to a million first: it uses several units of fuel for
+// each, and can be stopped on the way. It must not be changed.
+//
+//	(func (export "_start") (local i32) (loop
+//	  (br_if 0 (i32.lt_u (local.tee 0 (i32.add (local.get 0) (i32.const 1))) (i32.const 1000000)))))
+var Counting = append(Module[:len(Module)-6:len(Module)-6],
+	0x0a, 0x17, 0x01, 0x15, 0x01, 0x01, 0x7f, // code: a local
+	0x03, 0x40, // loop
+	0x20, 0x00, 0x41, 0x01, 0x6a, 0x22, 0x00, // it is one more
+	0x41, 0xc0, 0x84, 0x3d, 0x49, 0x0d, 0x00, // again, if that is below 1,000,000
+	0x0b, 0x0b)

@@ -41,15 +41,6 @@ func confine(cage *owner.Cage, pid int, log *slog.Logger) {
 	}
 }
 
-// unkept is a store for the pages of a state of which the hash alone is wanted.
-type unkept struct{}
-
-func (unkept) Has([sha256.Size]byte) bool          { return false }
-func (unkept) Put([sha256.Size]byte, []byte) error { return nil }
-func (unkept) Get([sha256.Size]byte) ([]byte, error) {
-	return nil, errors.New("pages of that state are not kept")
-}
-
 // Run implements Runner: it runs the task's module.
 func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
 	t := sandbox.TaskOf(run.Job.spec, run.Task, run.Invocation, run.Job.module, run.Job.Input)
@@ -61,7 +52,7 @@ func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
 		t.Stages, t.OnStandby, t.OnStage, t.OnBegin = s.Stages, s.OnStandby, s.OnStage, s.OnBegin
 	}
 	if run.StopAt > 0 {
-		t.FreezeAtFuel, t.Pages = run.StopAt, unkept{}
+		t.FreezeAtFuel, t.Pages = run.StopAt, sandbox.Unkept{}
 	}
 	rep, err := r.pools.of(run.Interpreted).Run(ctx, t)
 	if err == nil && s != nil && len(rep.Frozen) > 0 {

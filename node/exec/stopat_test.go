@@ -10,23 +10,13 @@ import (
 	"godwit/task"
 )
 
-// counting is noop.Module, but that it counts to a million first.
-func counting() []byte {
-	const head = 8 + 6 + 4 + 5 + 21 // up to the code, as in noop.Module
-	return append(noop.Module[:head:head], 0x0a, 0x17, 0x01, 0x15, 0x01, 0x01, 0x7f, // code: a local
-		0x03, 0x40, // loop
-		0x20, 0x00, 0x41, 0x01, 0x6a, 0x22, 0x00, // local 0 is one more
-		0x41, 0xc0, 0x84, 0x3d, 0x49, 0x0d, 0x00, // again, if it is below 1,000,000
-		0x0b, 0x0b)
-}
-
 // A task stops with the same state, compiled and interpreted, wherever it is told to; and comes to
 // its end where it has no more to do.
 func TestAuditStops(t *testing.T) {
 	h := newFakeHost()
 	r, _ := newSandboxed(t)
 	x := h.executor(t, r)
-	module, err := h.blocks.ImportBytes(t.Context(), counting())
+	module, err := h.blocks.ImportBytes(t.Context(), noop.Counting)
 	if err != nil {
 		t.Fatal(err)
 	}

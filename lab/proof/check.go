@@ -1,0 +1,299 @@
+package proof
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"godwit/blocks"
+	"godwit/blocks/seal"
+	"godwit/sandbox"
+	"godwit/task"
+)
+
+// A Verdict says what a file proves.
+type Verdict string
+
+// The verdicts.
+const (
+	Proven  Verdict = "proven"  // By signed what no run of the task gives
+	Nothing Verdict = "nothing" // the task gives here what was signed
+	Open    Verdict = "open"    // it cannot be told here, or not whose fault it is
+)
+
+// A Finding is what came of checking a file.
+type Finding struct {
+	Verdict Verdict     `json:"verdict"`
+	Job     task.JobID  `json:"job"`
+	Name    string      `json:"name"` // of the job; its submitter's words
+	Task    uint64      `json:"task"`
+	Signed  task.PeerID `json:"signed"`       // who signed the result
+	By      task.PeerID `json:"by,omitempty"` // who is proven wrong
+	Leader  task.PeerID `json:"leader,omitempty"`
+	Why     string      `json:"why"`
+	// States are the fuels of the states that the run went on from, and Left who left each; the
+	// last first.
+	States []uint64      `json:"states,omitempty"`
+	Left   []task.PeerID `json:"left,omitempty"`
+}
+
+// A Runner runs one task, as sandbox.Pool does.
+type Runner interface {
+	Run(ctx context.Context, t sandbox.Task) (sandbox.Report, error)
+}
+
+// A Checker checks files.
+type Checker struct {
+	// Compiled runs the task as nodes do; Interpreted where something else comes out than was
+	// signed, so that a fault of the compiler here accuses nobody.
+	Compiled, Interpreted Runner
+	Dir                   string // scratch, empty; the caller removes it
+	// Told is called before each run with what is run; nil for nothing.
+	Told func(what string)
+}
+
+// Check checks a file of so many bytes, which may be hostile: its error says why it is no proof
+// that can be checked.
+func (c *Checker) Check(ctx context.Context, file io.ReaderAt, size int64) (Finding, error) {
+	z, err := zip.NewReader(file, size)
+	if err != nil {
+		return Finding{}, fmt.Errorf("it is no proof: %w", err)
+	}
+	s, err := readStatement(z)
+	if err != nil {
+		return Finding{}, err
+	}
+	return c.checkStatement(ctx, z, &s)
+}
+
+func (c *Checker) checkStatement(ctx context.Context, z *zip.Reader, s *Statement) (Finding, error) {
+	r := &s.Result
+	f := Finding{Task: r.Task.Index, Signed: r.Worker, Job: s.Record.ID()}
+	spec, err := s.Record.OpenWhole()
+	switch {
+	case err != nil:
+		return f, err
+	case r.Task.Job != f.Job:
+		return f, fmt.Errorf("the result is of job %s, the job is %s", r.Task.Job, f.Job)
+	}
+	f.Name = spec.Name
+	if err := r.Verify(); err != nil {
+		return f, err
+	}
+	if r.Receipt != nil {
+		if err := r.Receipt.Verify(r.Task, r.Worker); err != nil {
+			return f, err
+		}
+		f.Leader = r.Receipt.Leader
+	}
+	reads, err := readsOf(spec, r.Task)
+	if err != nil {
+		return f, err
+	}
+	run := &running{Checker: c, spec: spec, signed: r}
+	if run.sealer, err = seal.New(s.Record.Key); err != nil {
+		return f, err
+	}
+	if run.files, err = unpack(ctx, z, spec, reads, c.Dir); err != nil {
+		return f, err
+	}
+	if err = run.open(); err != nil {
+		return f, err
+	}
+	return f, run.judge(ctx, &f)
+}
+
+// A running is a check whose files are there.
+type running struct {
+	*Checker
+	spec   *task.Job
+	signed *task.Result
+	sealer *seal.Sealer
+	files  files
+}
+
+// open writes what sealed inputs hold beside them.
+func (r *running) open() error {
+	if r.sealer == nil {
+		return nil
+	}
+	for c, path := range r.files.inputs {
+		sealed, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		opened, err := os.OpenFile(path+".opened", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = io.Copy(opened, r.sealer.Opening(sealed))
+			err = errors.Join(err, opened.Close())
+		}
+		if err = errors.Join(err, sealed.Close()); err != nil {
+			return fmt.Errorf("opening a sealed input: %w", err)
+		}
+		r.files.inputs[c] = path + ".opened"
+	}
+	return nil
+}
+
+// judge runs the task, and says in f what follows.
+func (r *running) judge(ctx context.Context, f *Finding) error {
+	f.Verdict = Open
+	if !r.signed.Outcome.Reproducible() {
+		f.Why = fmt.Sprintf("what was signed, %v, depends on the machine", r.signed.Outcome)
+		return nil
+	}
+	here, why, err := r.ends(ctx)
+	switch {
+	case err != nil || why != "":
+		f.Why = why
+		return err
+	case here == "":
+		f.Verdict, f.Why = Nothing, "the task gives here what was signed"
+		return nil
+	}
+	f.Why = here
+	if r.signed.Trail != nil && len(r.signed.Trail.Began) > 0 {
+		return r.trace(ctx, f)
+	}
+	f.Verdict, f.By = Proven, r.signed.Worker
+	return nil
+}
+
+// ends says in what the end of the task here differs from what was signed, "" for in nothing, or
+// why that cannot be told.
+func (r *running) ends(ctx context.Context) (differs, untold string, err error) {
+	var first *task.Result
+	for _, how := range []string{"compiled", "interpreted"} {
+		r.tell("the whole task, " + how)
+		here, err := r.run(ctx, how == "interpreted", 0)
+		switch {
+		case err != nil:
+			return "", "", err
+		case !here.Outcome.Reproducible():
+			return "", fmt.Sprintf("the task does not run to its end here: %v %s", here.Outcome, here.Message), nil
+		}
+		differs = r.signed.Difference(here, r.plain)
+		switch {
+		case first == nil && differs == "":
+			return "", "", nil
+		case first == nil:
+			first = here
+		case first.Difference(here, nil) != "":
+			return "", "compiled and interpreted runs end otherwise here: this machine errs, or the engine", nil
+		}
+	}
+	return differs, "", nil
+}
+
+// trace runs the task up to each state that the run went on from, from the earliest, and names who
+// left the first that is another here.
+func (r *running) trace(ctx context.Context, f *Finding) error {
+	chain := r.signed.Trail.Began
+	for k := range chain {
+		f.States, f.Left = append(f.States, chain[k].Fuel), append(f.Left, chain[k].Voucher.Worker)
+	}
+	for k := len(chain) - 1; k >= 0; k-- {
+		differs, untold, err := r.state(ctx, &chain[k])
+		switch {
+		case err != nil:
+			return err
+		case untold != "":
+			f.Why += "; " + untold
+			return nil
+		case differs && k == len(chain)-1 && task.CutShort(chain):
+			f.Why += "; it went wrong before the earliest state that is named"
+			return nil
+		case differs:
+			f.Verdict, f.By = Proven, chain[k].Voucher.Worker
+			f.Why += fmt.Sprintf("; the state at fuel %d is another here", chain[k].Fuel)
+			return nil
+		}
+	}
+	f.Verdict, f.By = Proven, r.signed.Worker
+	f.Why += "; the states that it went on from are right"
+	return nil
+}
+
+// state reports whether the task comes to another state here than a worker vouched for, or why
+// that cannot be told.
+func (r *running) state(ctx context.Context, l *task.Link) (differs bool, untold string, err error) {
+	var first []byte
+	for _, how := range []string{"compiled", "interpreted"} {
+		r.tell(fmt.Sprintf("the task up to fuel %d, %s", l.Fuel, how))
+		here, err := r.run(ctx, how == "interpreted", l.Fuel)
+		if err != nil {
+			return false, "", err
+		}
+		var state []byte
+		switch t := here.Trail; {
+		case t != nil && t.Pass != r.signed.Trail.Pass:
+			return false, fmt.Sprintf("states are hashed in another way here, by pass %d and not %d", t.Pass,
+				r.signed.Trail.Pass), nil
+		case here.Outcome == task.Interrupted && t != nil && t.Fuel == l.Fuel:
+			state = t.Last
+		case here.Outcome == task.Interrupted && t != nil || here.Outcome.Reproducible(): // it has no such state
+		default:
+			return false, fmt.Sprintf("the task does not run that far here: %v %s", here.Outcome, here.Message), nil
+		}
+		switch {
+		case how == "compiled" && bytes.Equal(state, l.Voucher.Hash):
+			return false, "", nil
+		case how == "compiled":
+			first = state
+		case !bytes.Equal(first, state):
+			return false, "compiled and interpreted runs come to other states here", nil
+		}
+	}
+	return true, "", nil
+}
+
+func (r *running) tell(what string) {
+	if r.Told != nil {
+		r.Told(what)
+	}
+}
+
+// run runs the task, up to a fuel where that is not 0.
+func (r *running) run(ctx context.Context, interpreted bool, stopAt uint64) (*task.Result, error) {
+	inv, err := r.spec.Expand(r.signed.Task.Index)
+	if err != nil {
+		return nil, err
+	}
+	t := sandbox.TaskOf(r.spec, r.signed.Task, inv, r.files.module, func(c task.CID) string { return r.files.inputs[c] })
+	if stopAt > 0 {
+		t.FreezeAtFuel, t.Pages = stopAt, sandbox.Unkept{}
+	}
+	runner := r.Compiled
+	if interpreted {
+		runner = r.Interpreted
+	}
+	rep, err := runner.Run(ctx, t)
+	if err != nil {
+		return nil, fmt.Errorf("running the task: %w", err)
+	}
+	out := &task.Result{Outcome: rep.Outcome, ExitCode: rep.ExitCode, Message: rep.Message, Trail: rep.SignedTrail()}
+	if stopped := rep.StoppedTrail(); stopped != nil {
+		out.Trail = stopped
+	}
+	for _, o := range rep.Outputs {
+		data := r.sealer.SealFile(o.Data)
+		c, err := blocks.CIDOfBytes(data)
+		if err != nil {
+			return nil, err
+		}
+		out.Outputs = append(out.Outputs, task.Output{Name: o.Name, CID: c, Size: int64(len(data))})
+	}
+	return out, nil
+}
+
+// plain is the size of content that is stored with so many bytes.
+func (r *running) plain(stored int64) int64 {
+	if n, err := r.sealer.Plain(stored); err == nil {
+		return n
+	}
+	return stored
+}
