@@ -225,6 +225,7 @@ func (d space) ended(id task.TaskID, a message.Attempt) bool {
 type counter struct {
 	exec.Sleeper
 	output int          // bytes that each task puts out
+	lies   bool         // puts out others
 	saves  bool         // the state of its tasks
 	rounds bool         // and sends it ahead of them
 	fault  func(string) // called with each step of a hand-over; nil for nobody
@@ -241,7 +242,11 @@ func (c *counter) Run(ctx context.Context, r exec.Run) (sandbox.Report, error) {
 	}
 	rep, err := c.Sleeper.Run(ctx, r)
 	if c.output > 0 && err == nil {
-		rep.Outputs = append(rep.Outputs[:0:0], sandbox.File{Name: "stdout", Data: noise(r.Task.String(), c.output)})
+		seed := r.Task.String()
+		if c.lies {
+			seed = "a lie about " + seed
+		}
+		rep.Outputs = append(rep.Outputs[:0:0], sandbox.File{Name: "stdout", Data: noise(seed, c.output)})
 	}
 	return rep, err
 }

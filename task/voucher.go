@@ -53,8 +53,9 @@ func Vouch(key ed25519.PrivateKey, receipt *Receipt, s State) (*Voucher, error) 
 	return v, nil
 }
 
-// Verify checks that Worker said that of a state, whose Hash and Prior are the voucher's own, and that Receipt's leader gave it a lease
-// of the task. Whether that peer may lead is for the caller to know.
+// Verify checks that Worker said that of a state, whose Hash and Prior are the voucher's own, and
+// that Receipt's leader gave it a lease of the task. Whether that peer may lead is for the caller
+// to know.
 func (v *Voucher) Verify(s State) error {
 	key, err := v.Worker.PublicKey()
 	if err != nil {

@@ -64,7 +64,8 @@ task: give it to nobody who must not have them.`,
 	}
 	c.add(cmd)
 	cmd.Flags().StringVar(&out, "out", "", "`FILE` to write; it must not exist")
-	cmd.Flags().BoolVar(&reveal, "reveal", false, "put the key of a sealed job in: whoever has the file can read its inputs")
+	cmd.Flags().BoolVar(&reveal, "reveal", false,
+		"put the key of a sealed job in: whoever has the file can read its inputs")
 	return cmd
 }
 
@@ -74,7 +75,8 @@ func saveProof(ctx context.Context, client *api.Client, ref string, index uint64
 		return err
 	}
 	if len(statement.Record.Key) > 0 && !reveal {
-		return failure.Usage("--reveal puts its key in", "the job is sealed: whoever checks the proof has to read its inputs")
+		return failure.Usage("--reveal puts its key in",
+			"the job is sealed: whoever checks the proof has to read its inputs")
 	}
 	f, err := os.OpenFile(out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -162,8 +162,10 @@ func TestCheck(t *testing.T) {
 		"right":              {"", nil, Nothing, "", "the task gives here what was signed"},
 		"wrong":              {"lie", nil, Proven, peerOf(2), "stdout has 0 bytes here, 3 by the result"},
 		"from good states":   {"lie", whole(good), Proven, peerOf(2), "the states that it went on from are right"},
-		"from a bad state":   {"lie", whole(link(t, &rec, 5, bad, link(t, &rec, 4, a, nil))), Proven, peerOf(5), "is another here"},
-		"before a bad state": {"lie", whole(link(t, &rec, 5, b, link(t, &rec, 4, bad, nil))), Proven, peerOf(4), "is another here"},
+		"from a bad state": {"lie", whole(link(t, &rec, 5, bad, link(t, &rec, 4, a, nil))), Proven, peerOf(5),
+			"is another here"},
+		"before a bad state": {"lie", whole(link(t, &rec, 5, b, link(t, &rec, 4, bad, nil))), Proven, peerOf(4),
+			"is another here"},
 		"at no safe point":   {"lie", whole(link(t, &rec, 5, never, nil)), Proven, peerOf(5), "is another here"},
 		"of another pass": {"lie", &task.Trail{Pass: b.Pass + 1, Fuel: 1 << 30, Began: good}, Open, "",
 			"states are hashed in another way here"},
@@ -256,7 +258,7 @@ func TestNoProof(t *testing.T) {
 		"signed by nobody":    {statement(func(s *Statement) { s.Result.Signature = nil }), "signature"},
 		"changed after":       {statement(func(s *Statement) { s.Result.ExitCode = 1 }), "exit code"},
 		"signed by another":   {statement(func(s *Statement) { s.Result.Worker = peerOf(3) }), "signature"},
-		"a job of nobody's":   {statement(func(s *Statement) { s.Record.Signature = bytes.Repeat([]byte{1}, 64) }), "signature"},
+		"a job of nobody's":   {statement(func(s *Statement) { s.Record.Signature = make([]byte, 64) }), "signature"},
 		"a receipt of no one": {statement(func(s *Statement) { s.Result = withReceipt(t, &rec) }), "receipt"},
 	} {
 		if f, err := c.checked(t, tt.file); err == nil || !strings.Contains(err.Error(), tt.want) {
