@@ -159,14 +159,14 @@ func TestCheck(t *testing.T) {
 		by      task.PeerID
 		why     string
 	}{
-		"right":              {"", nil, Nothing, "", "the task gives here what was signed"},
-		"wrong":              {"lie", nil, Proven, peerOf(2), "stdout has 0 bytes here, 3 by the result"},
-		"from good states":   {"lie", whole(good), Proven, peerOf(2), "the states that it went on from are right"},
+		"right":            {"", nil, Nothing, "", "the task gives here what was signed"},
+		"wrong":            {"lie", nil, Proven, peerOf(2), "stdout has 0 bytes here, 3 by the result"},
+		"from good states": {"lie", whole(good), Proven, peerOf(2), "the states that it went on from are right"},
 		"from a bad state": {"lie", whole(link(t, &rec, 5, bad, link(t, &rec, 4, a, nil))), Proven, peerOf(5),
 			"is another here"},
 		"before a bad state": {"lie", whole(link(t, &rec, 5, b, link(t, &rec, 4, bad, nil))), Proven, peerOf(4),
 			"is another here"},
-		"at no safe point":   {"lie", whole(link(t, &rec, 5, never, nil)), Proven, peerOf(5), "is another here"},
+		"at no safe point": {"lie", whole(link(t, &rec, 5, never, nil)), Proven, peerOf(5), "is another here"},
 		"of another pass": {"lie", &task.Trail{Pass: b.Pass + 1, Fuel: 1 << 30, Began: good}, Open, "",
 			"states are hashed in another way here"},
 	} {
