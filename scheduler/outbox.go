@@ -15,6 +15,16 @@ type outbox struct {
 
 	mail   map[task.PeerID]*mail
 	mailTo []task.PeerID // keys of mail, in the order first written to
+	// unsigned are the receipts of the leases in the mail: one signature is for many.
+	unsigned []task.Leased
+}
+
+// sign signs the receipts of this Step. Of names that this coordinator made or checked it does
+// not fail; a worker refuses a lease whose receipt is not signed.
+func (o *outbox) sign() {
+	_ = task.SignReceipts(o.c.cfg.Key, o.unsigned)
+	clear(o.unsigned)
+	o.unsigned = o.unsigned[:0]
 }
 
 // mail is what one Step has to say to one worker.
@@ -97,23 +107,21 @@ func (c *Coordinator) postTo(h *host, j *job, l message.Lease, since int64) *tas
 	return l.Receipt
 }
 
-// receipt signs that a worker was given a lease; nil where no receipts are signed.
+// receipt says that a worker was given a lease, and is signed with all of this Step; nil where no
+// receipts are.
 func (c *Coordinator) receipt(worker task.PeerID, l *message.Lease, since int64) *task.Receipt {
 	if c.cfg.Key == nil {
 		return nil
 	}
-	r := task.Receipt{Epoch: l.Attempt.Epoch, Seq: l.Attempt.Seq, Issued: max(0, c.now.UnixMilli())}
+	r := &task.Receipt{Leader: c.self, Epoch: l.Attempt.Epoch, Seq: l.Attempt.Seq, Issued: max(0, c.now.UnixMilli())}
 	if since > 0 && since < r.Issued {
 		r.Since = since
 	}
 	if l.From != nil {
 		r.From = l.From.CID
 	}
-	signed, err := task.NewReceipt(c.cfg.Key, c.self, l.Task, worker, r)
-	if err != nil { // of names that this coordinator made or checked
-		return nil
-	}
-	return signed
+	c.outbox.unsigned = append(c.outbox.unsigned, task.Leased{Task: l.Task, Worker: worker, Receipt: r})
+	return r
 }
 
 // Submitter returns whose job it is, with the key that the submitter may be told, nil where the

@@ -134,6 +134,7 @@ func (c *Coordinator) flush() {
 	c.replicas.ShareUrgent()
 	c.replicas.SendCopies()
 	c.replicas.SendPromises()
+	c.outbox.sign()
 	for _, to := range c.outbox.mailTo {
 		if m := c.outbox.mail[to]; m.ack != nil {
 			c.replicas.Acknowledge(to, m.ack)

@@ -8,7 +8,7 @@ import (
 )
 
 // receiptDomain keeps a receipt's signature from meaning anything else.
-const receiptDomain = "godwit lease 1\x00"
+const receiptDomain = "godwit lease 2\x00"
 
 // A Receipt is a leader's signed word that it gave a worker the lease of a task. The worker
 // shows it with what came of the lease, to whoever leads then and to the submitter: nobody
@@ -19,21 +19,24 @@ type Receipt struct {
 	Seq    uint64 `cbor:"3,keyasint"` // of the attempt, in that epoch
 	Issued int64  `cbor:"4,keyasint"` // Unix milliseconds by the leader's clock
 	From   CID    `cbor:"5,keyasint"` // the state that the lease begins from; "" for none
-	// Signature is the leader's over all of this, the task and the worker.
+	// Signature is the leader's over the root of the tree in which all of this, the task and the
+	// worker are a leaf: see SignReceipts.
 	Signature []byte `cbor:"6,keyasint"`
 	// Since is when the first lease was given of those that this one goes on with, as Issued;
 	// 0 where it is the first. See Begun.
 	Since int64 `cbor:"7,keyasint,omitempty"`
+	// Path are the nodes beside the way from the leaf to the root, the lowest first, of nodeBytes
+	// each, at most batchDepth; empty for a receipt that is signed alone. At is the leaf's place.
+	Path []byte `cbor:"8,keyasint,omitempty"`
+	At   uint64 `cbor:"9,keyasint,omitempty"`
 }
 
 // NewReceipt signs that the leader, whose key it is, gave worker the lease of a task.
 func NewReceipt(key ed25519.PrivateKey, leader PeerID, id TaskID, worker PeerID, r Receipt) (*Receipt, error) {
-	r.Leader, r.Signature = leader, nil
-	b, err := r.body(id, worker)
-	if err != nil {
-		return nil, fmt.Errorf("signing a lease's receipt: %w", err)
+	r.Leader = leader
+	if err := SignReceipts(key, []Leased{{id, worker, &r}}); err != nil {
+		return nil, err
 	}
-	r.Signature = sign(key, receiptDomain, b)
 	return &r, nil
 }
 
@@ -47,11 +50,12 @@ func (r *Receipt) Verify(id TaskID, worker PeerID) error {
 	if err != nil {
 		return fmt.Errorf("verifying a lease's receipt: %w", err)
 	}
-	b, err := r.body(id, worker)
+	leaf, err := r.leaf(id, worker)
 	if err != nil {
 		return fmt.Errorf("verifying a lease's receipt: %w", err)
 	}
-	if !verify(key, receiptDomain, b, r.Signature) {
+	root := r.rootFrom(leaf)
+	if !verify(key, receiptDomain, root[:], r.Signature) {
 		return fmt.Errorf("verifying the receipt of a lease by %s: %w", r.Leader, ErrSignature)
 	}
 	return nil
@@ -62,6 +66,9 @@ func (r *Receipt) Valid() error {
 	if r.From != "" && !r.From.Valid() || r.Epoch == 0 || r.Issued < 0 || r.Since < 0 {
 		return errors.New("the receipt is out of bounds")
 	}
+	if depth := len(r.Path) / nodeBytes; len(r.Path) != depth*nodeBytes || depth > batchDepth || r.At >= 1<<depth {
+		return errors.New("the receipt's way to what is signed is out of bounds")
+	}
 	return nil
 }
 
@@ -69,10 +76,11 @@ func (r *Receipt) Valid() error {
 // nil included.
 func (r *Receipt) Equal(o *Receipt) bool {
 	return r != nil && o != nil && r.Leader == o.Leader && r.Epoch == o.Epoch && r.Seq == o.Seq && r.Issued == o.Issued &&
-		r.From == o.From && r.Since == o.Since && bytes.Equal(r.Signature, o.Signature)
+		r.From == o.From && r.Since == o.Since && r.At == o.At &&
+		bytes.Equal(r.Path, o.Path) && bytes.Equal(r.Signature, o.Signature)
 }
 
-// body is what the signature covers.
+// body is what a leaf is the hash of.
 func (r *Receipt) body(id TaskID, worker PeerID) ([]byte, error) {
 	return Encode(struct {
 		_       struct{} `cbor:",toarray"`

@@ -66,7 +66,7 @@ func (r *Row) Take(o *Row, rule Rule) (changed bool, err error) {
 const (
 	restBytes   = 256 << 10
 	voidBytes   = 32
-	resultBytes = 700 + task.MaxMessage
+	resultBytes = 800 + task.MaxMessage
 	trailBytes  = 100
 	linkBytes   = 700
 	outputBytes = 100

@@ -22,7 +22,7 @@ func large(worker string, sig byte, outputs, inline, message int) task.Result {
 		Receipt: &task.Receipt{Leader: task.PeerID(strings.Repeat("l", 60)), Epoch: math.MaxUint64,
 			Seq:    math.MaxUint64 - uint64(sig),
 			Issued: math.MaxInt64, Since: math.MaxInt64, From: task.RawCID([]byte{sig}),
-			Signature: slices.Repeat([]byte{sig}, 64)},
+			Signature: slices.Repeat([]byte{sig}, 64), Path: make([]byte, 64), At: 15},
 	}
 	for n := range outputs {
 		r.Outputs = append(r.Outputs, task.Output{Name: fmt.Sprintf("%0100d", n), CID: task.RawCID([]byte{byte(n)}),
