@@ -56,10 +56,21 @@ type jobView struct {
 	Reruns    int        `json:"reruns"`
 	WastedCPU float64    `json:"wasted_cpu_s"`
 	UsefulCPU float64    `json:"useful_cpu_s"`
+	Checks    *checkView `json:"checks"` // nil of a job whose results are not checked
 	List      []taskView `json:"tasks_list"`
 }
 
+// A checkView says how far the results of a job are checked.
+type checkView struct {
+	Due, Right, Wrong, Open, Accepted, Final int
+}
+
 type taskView struct {
+	Standing string `json:"standing"`
+	Refuted  *struct {
+		By  string `json:"by"` // a peer
+		Why string `json:"why"`
+	} `json:"refuted"` // nil of a result that was not found wrong
 	Index    int           `json:"index"`
 	State    string        `json:"state"`
 	Attempts []attemptView `json:"attempts"`

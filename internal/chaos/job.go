@@ -236,9 +236,20 @@ func (j *job) complete(st jobView) error {
 	return nil
 }
 
-// verify has the submitter write every result, which checks the workers'
-// signatures, and compares each with what it is to be.
+// verify compares each result with what it is to be.
 func (t *trial) verify(ctx context.Context, j *job) error {
+	var wrong error
+	err := t.eachResult(ctx, j, func(i int, got string) {
+		if got != j.labour.want(i) && wrong == nil {
+			wrong = fmt.Errorf("task %d came to %q, not %q", i, got, j.labour.want(i))
+		}
+	})
+	return errors.Join(err, wrong)
+}
+
+// eachResult has the submitter write every result, which checks the workers' signatures, and
+// calls f with what each task printed. Every task has to have one.
+func (t *trial) eachResult(ctx context.Context, j *job, f func(i int, got string)) error {
 	out := filepath.Join(t.dir, "results-"+j.name)
 	if _, err := j.at.verb(ctx, "results", j.id, "--out", out); err != nil {
 		return err
@@ -255,10 +266,9 @@ func (t *trial) verify(ctx context.Context, j *job) error {
 			return err
 		case i < 0 || i >= j.tasks || d.Name() != "stdout":
 			return fmt.Errorf("a result that nobody asked for: %s", path)
-		case string(b) != j.labour.want(i):
-			return fmt.Errorf("task %d came to %q, not %q", i, b, j.labour.want(i))
 		}
 		seen[i] = true
+		f(i, string(b))
 		return nil
 	})
 	if err != nil {

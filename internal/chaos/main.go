@@ -34,6 +34,7 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	scenarioMoves:     moves,
 	scenarioSlowMoves: slowMoves,
 	scenarioHostile:   besieged,
+	scenarioLiars:     liars,
 }
 
 func scenarioNames() []string { return slices.Sorted(maps.Keys(scenarios)) }

@@ -47,6 +47,14 @@ func (o *options) suit(f *flag.FlagSet) {
 	asked := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { asked[f.Name] = true })
 	switch o.scenario {
+	case scenarioLiars:
+		o.wasm = true
+		if !asked["nodes"] {
+			o.nodes = liarNodes
+		}
+		if !asked["tasks"] {
+			o.tasks = liarTasks
+		}
 	case scenarioMigration:
 		if !asked["nodes"] {
 			o.nodes = migrationNodes
@@ -72,6 +80,8 @@ func (o *options) fewest() int {
 		return fewestLive + 1
 	case scenarioMoves, scenarioSlowMoves:
 		return movesNodes
+	case scenarioLiars:
+		return 2*len(lies) + 2
 	}
 	return fewestNodes
 }

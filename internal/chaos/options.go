@@ -29,6 +29,7 @@ type options struct {
 	loss     float64       // share of packets lost
 	moving
 	attacked
+	lied
 }
 
 // moving is what is asked of the scenarios in which tasks move.
@@ -81,6 +82,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	f.StringVar(&o.rows, "rows", "", "rows to play, with commas between them, such as S1,S3 (hostile; default all)")
 	f.IntVar(&o.times, "times", 100, "how often each attack is tried, each time otherwise (hostile)")
 	f.IntVar(&o.strangers, "strangers", 16, "strangers of a crowd (hostile)")
+	f.StringVar(&o.liar, "liar", "", "binary built with -tags liars (liars)")
+	f.StringVar(&o.lied.verify, "verify", "1e-3", "what the job says of verify (liars)")
 	o.moving.flags(f)
 	if err := f.Parse(args); err != nil {
 		return o, err

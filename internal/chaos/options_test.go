@@ -13,6 +13,8 @@ func TestParse(t *testing.T) {
 		"--minutes 0.5 --nodes 9": {scenario: "processes", minutes: .5, nodes: 9, tasks: 500},
 		"hostile --rows s1,S3": {scenario: "hostile", minutes: 3, nodes: 7, tasks: 500,
 			attacked: attacked{rows: "s1,S3"}},
+		"liars --verify full": {scenario: "liars", minutes: 3, nodes: 12, tasks: 300, wasm: true,
+			lied: lied{verify: "full"}},
 		"disk --tasks 60 --wasm --json": {scenario: "disk", minutes: 3, nodes: 7, tasks: 60, wasm: true, json: true},
 	} {
 		got, err := parse(words(line), io.Discard)
@@ -27,6 +29,9 @@ func TestParse(t *testing.T) {
 			want.seed = got.seed
 		}
 		want.godwit, want.split, want.delay, want.loss = "godwit", time.Minute, 80*time.Millisecond, .01
+		if want.lied.verify == "" {
+			want.lied.verify = "1e-3"
+		}
 		want.moving, want.times, want.strangers = got.moving, 100, 16
 		if got != want {
 			t.Errorf("%q: %+v, want %+v", line, got, want)

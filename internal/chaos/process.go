@@ -201,6 +201,22 @@ func (n *node) logSize() int64 {
 	return info.Size()
 }
 
+// elsewhere runs one of the binary's verbs as another user would, where no node is.
+func (t *trial) elsewhere(ctx context.Context, args ...string) (string, error) {
+	home := filepath.Join(t.dir, "elsewhere")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, t.godwit, args...)
+	var said, wrong strings.Builder
+	cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = home, &said, &wrong, ownGroup()
+	cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home)
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s: %w: %s %s", strings.Join(args, " "), err, said.String(), strings.TrimSpace(wrong.String()))
+	}
+	return strings.TrimSpace(said.String()), nil
+}
+
 // verb runs one of the binary's client verbs at the node.
 func (n *node) verb(ctx context.Context, args ...string) (string, error) {
 	return n.verbIn(ctx, "", args...)

@@ -45,13 +45,14 @@ func (r *report) show(name, target, format string, args ...any) {
 	r.Figures = append(r.Figures, figure{Name: name, Value: fmt.Sprintf(format, args...), Target: target})
 }
 
-// expect adds a promise; the rest says what broke it.
-func (r *report) expect(what string, kept bool, format string, args ...any) {
+// expect adds a promise; the rest says what broke it. It returns kept.
+func (r *report) expect(what string, kept bool, format string, args ...any) bool {
 	p := promise{What: what, Kept: kept}
 	if !kept {
 		p.Detail = fmt.Sprintf(format, args...)
 	}
 	r.Promises = append(r.Promises, p)
+	return kept
 }
 
 // must adds a promise that err breaks, and says whether it was kept.

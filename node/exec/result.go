@@ -17,7 +17,7 @@ import (
 func (c *core) runTask(a *attempt, s *saving) task.Result {
 	ctx, id, begun := a.context, a.name.Task, time.Now()
 	res := task.Result{Task: id, Worker: c.Self, Receipt: a.receipt}
-	rep, err := c.run(a, s)
+	rep, err := told(a, func() (sandbox.Report, error) { return c.run(a, s) })
 	switch {
 	case err == nil:
 		res.Outcome, res.ExitCode, res.Message = rep.Outcome, rep.ExitCode, task.ClipMessage(rep.Message)

@@ -1,0 +1,8 @@
+//go:build !liars
+
+package exec
+
+import "godwit/sandbox"
+
+// told is what is told of a run: what it came to.
+func told(_ *attempt, run func() (sandbox.Report, error)) (sandbox.Report, error) { return run() }
