@@ -18,6 +18,7 @@ type overlays struct {
 // newOverlays returns none yet.
 func newOverlays(d *driver, p *past, l *lending) *overlays {
 	o := &overlays{driver: d, past: p, lending: l, sched: scheduler.Default(), members: map[overlay.ID]*membership{}}
+	o.sched.Submitter.Audits = max(1, d.cfg.Cores/2) // its own results wait no longer than others'
 	o.sched.Rates = d.cfg.Experiment.Rates
 	return o
 }

@@ -96,6 +96,7 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 			t.heardFrom(j)
 			t.answered(j)
 			t.offeredAgain(j, holding{s.Have, s.Delivery, s.Signature})
+			t.refuse(j, s.Refused)
 		}
 		return
 	}
@@ -178,6 +179,7 @@ func (t *jobTable) got(from task.PeerID, g *message.Got) {
 		return
 	}
 	t.c.seeker.lacking(j, g.Lacking)
+	t.refuse(j, g.Refused)
 	j.credit = true
 	t.c.touch(j)
 }

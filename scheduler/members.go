@@ -228,12 +228,15 @@ func (m *membership) pauseJob(h *host, j *job, d time.Duration, why string) {
 	if d <= 0 {
 		d = m.c.cfg.RefusalPause
 	}
+	m.keepAway(h, j, pause{m.c.now.Add(min(d, m.c.cfg.RetryMax)), why, h.shut()})
+}
+
+func (m *membership) keepAway(h *host, j *job, p pause) {
 	if h.paused == nil {
 		h.paused = map[*job]pause{}
 	}
-	until := m.c.now.Add(min(d, m.c.cfg.RetryMax))
-	h.paused[j] = pause{until, why, h.shut()}
-	m.alarm(h, until)
+	h.paused[j] = p
+	m.alarm(h, p.until)
 }
 
 // ahead returns how many tasks of about that duration a host is given beyond

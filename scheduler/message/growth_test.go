@@ -22,6 +22,7 @@ func TestEveryListHasABound(t *testing.T) {
 	want := map[string]int{ // by the name of the constant that others rely on
 		"Report.Ended": message.MaxEndings, "Report.Saved": message.MaxSaved, "Report.Unmoved": message.MaxMoves,
 		"Progress.Tasks": message.MaxProgress, "Ack.Moves": message.MaxMoves, "Got.Lacking": message.MaxLacking,
+		"Got.Refused": message.MaxRefused, "Submit.Refused": message.MaxRefused,
 		"Retired.Jobs": message.MaxKnown, "Retired.Pairs": message.MaxPairs, "Kept.Lacking": message.MaxPairs,
 		"Known.Jobs": message.MaxKnown, "Wanted.Jobs": message.MaxKnown, "Known.Pairs": message.MaxPairs,
 		"Copy.Pairs": message.MaxPairs, "Copy.Gone": message.MaxPairs, "Copy.Live": message.MaxPairs,

@@ -62,6 +62,8 @@ type Submit struct {
 	// Delivery and Signature make Have the submitter's word for every copy: see task.Held.
 	Delivery  uint64 `cbor:"4,keyasint,omitempty"`
 	Signature []byte `cbor:"5,keyasint,omitempty"`
+	// Refused are workers that no task of the job is to go to: see Got.
+	Refused []task.PeerID `cbor:"6,keyasint,omitempty" most:"64"`
 }
 
 // A Range is the task indices From to To-1. It lives in the ledger.
@@ -144,6 +146,10 @@ type Got struct {
 	// which Held is the signature.
 	Delivery uint64 `cbor:"6,keyasint,omitempty"`
 	Held     []byte `cbor:"7,keyasint,omitempty"`
+	// Refused are workers whose results the submitter has found wrong: they lose their leases of
+	// this job and get no more. It is heard of the submitter's own jobs only, so that it keeps
+	// nobody from others' work.
+	Refused []task.PeerID `cbor:"8,keyasint,omitempty" most:"64"`
 }
 
 // Cancel ends a job. Only its submitter may: the signature is over "cancel "

@@ -31,6 +31,9 @@ const (
 	// MaxLacking bounds the ranges of Got.Lacking: as many results may be on
 	// their way to a submitter, with room for those that stay away.
 	MaxLacking = 1024
+	// MaxRefused bounds the workers that a submitter refuses. Beyond them are results that it finds
+	// wrong again.
+	MaxRefused = 64
 
 	// BatchBytes is where a batch of results ends that has not reached its
 	// number: frames of this size keep a stream busy and no outbox full.
@@ -157,6 +160,8 @@ func (m *Message) check() error {
 		return fmt.Errorf("progress of %d tasks, the most is %d", len(m.Progress.Tasks), MaxProgress)
 	case m.Got != nil && len(m.Got.Lacking) > MaxLacking:
 		return fmt.Errorf("%d ranges of results lacking, the most is %d", len(m.Got.Lacking), MaxLacking)
+	case m.Got != nil && len(m.Got.Refused) > MaxRefused, m.Submit != nil && len(m.Submit.Refused) > MaxRefused:
+		return fmt.Errorf("more workers refused than %d", MaxRefused)
 	case m.Report != nil:
 		return m.Report.check()
 	case m.Place != nil:

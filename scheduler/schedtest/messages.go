@@ -56,7 +56,8 @@ func (s *sample) ofSubmitters() []message.Message {
 				Attempts: []message.AttemptLog{{Attempt: s.a, Worker: s.id, Start: task.At(Start), Outcome: "completed"}},
 			}}}},
 		{Got: &message.Got{Job: job, Have: []message.Range{{From: 0, To: 3}}, Delivery: 3, Held: s.sign(job)}},
-		{Got: &message.Got{Job: job, Final: true, Lacking: []message.Range{{From: 0, To: 3}}}},
+		{Got: &message.Got{Job: job, Final: true, Lacking: []message.Range{{From: 0, To: 3}},
+			Refused: []task.PeerID{s.id}}},
 		{Cancel: &message.Cancel{Job: job, Signature: s.sign(job)}},
 	}
 }

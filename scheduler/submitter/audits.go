@@ -1,8 +1,10 @@
 package submitter
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"godwit/credibility"
@@ -10,13 +12,13 @@ import (
 	"godwit/task"
 )
 
-// audits run results again here, one at a time: those that are doubted first, then in the order
-// of jobs and tasks. That a task runs again delays none that is leased: it waits for a core as
-// they do.
+// audits run results again here, as many at once as the configuration says: those that are doubted
+// first, then in the order of jobs and tasks. That a task runs again delays none that is leased: it
+// waits for a core as they do.
 type audits struct {
 	s       *Submitter
 	credits map[task.PeerID]*credibility.Credit // of workers of whom something is known
-	at      *auditing                           // nil for none
+	at      map[task.TaskID]*auditing           // at most Config.Audits
 	// rest is until when none begins after one that came to nothing, and pause how long that is.
 	rest  time.Time
 	pause time.Duration
@@ -38,81 +40,105 @@ const auditTries = 5
 // auditTimer is the key of the timer that ends a rest.
 const auditTimer = "audit"
 
-// begin starts the next audit, if one is due and none runs.
+// begin has tasks run again that are due, and goes on with those that are looked into.
 func (a *audits) begin() {
-	if a.at != nil && a.at.runs || a.s.now.Before(a.rest) {
+	if a.s.now.Before(a.rest) {
 		return
 	}
-	if a.at != nil && a.s.jobs[a.at.id.Job] == nil { // forgotten meanwhile
-		a.at = nil
+	for _, id := range slices.SortedFunc(maps.Keys(a.at), inOrder) {
+		switch at := a.at[id]; {
+		case at.runs:
+		case a.s.jobs[id.Job] == nil: // forgotten meanwhile
+			delete(a.at, id)
+		default:
+			a.run(at)
+		}
 	}
-	if a.at == nil {
+	for len(a.at) < a.s.cfg.Audits {
 		id, ok := a.next()
 		if !ok {
 			return
 		}
-		a.at = &auditing{id: id}
+		a.at[id] = &auditing{id: id}
+		a.run(a.at[id])
 	}
-	a.at.runs = true
-	e := message.Audit{Task: a.at.id, Key: a.s.jobs[a.at.id.Job].record.Key, Interpreted: a.at.compiled != nil}
-	if t := a.at.trace; t != nil {
+}
+
+// inOrder compares tasks by their jobs' names, then by number.
+func inOrder(a, b task.TaskID) int {
+	return cmp.Or(strings.Compare(string(a.Job), string(b.Job)), cmp.Compare(a.Index, b.Index))
+}
+
+// run gives a task out.
+func (a *audits) run(at *auditing) {
+	at.runs = true
+	e := message.Audit{Task: at.id, Key: a.s.jobs[at.id.Job].record.Key, Interpreted: at.compiled != nil}
+	if t := at.trace; t != nil {
 		e.StopAt, e.Interpreted = t.at().Fuel, t.compiled
 	}
 	a.s.emit(e)
 }
 
-// next chooses what is run again next: the newest that is doubted, or the first that is due.
+// next chooses what is run again next, of what is not already: the newest that is doubted, or the
+// first that is due.
 func (a *audits) next() (task.TaskID, bool) {
-	var first *submitted
-	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) {
-		j := a.s.jobs[id]
-		if j.checks == nil || len(j.checks.due) == 0 {
-			continue
-		}
-		if d := j.checks.doubted; len(d) > 0 {
-			return task.TaskID{Job: id, Index: d[len(d)-1].To - 1}, true
-		}
-		if first == nil {
-			first = j
+	jobs := slices.Sorted(maps.Keys(a.s.jobs))
+	for _, id := range jobs {
+		if j := a.s.jobs[id]; j.checks != nil {
+			for _, r := range slices.Backward(j.checks.doubted) {
+				for i := r.To; i > r.From; i-- {
+					if t := (task.TaskID{Job: id, Index: i - 1}); a.at[t] == nil {
+						return t, true
+					}
+				}
+			}
 		}
 	}
-	if first == nil {
-		return task.TaskID{}, false
+	for _, id := range jobs {
+		if j := a.s.jobs[id]; j.checks != nil {
+			for _, r := range j.checks.due {
+				for i := r.From; i < r.To; i++ {
+					if t := (task.TaskID{Job: id, Index: i}); a.at[t] == nil {
+						return t, true
+					}
+				}
+			}
+		}
 	}
-	return task.TaskID{Job: first.id, Index: first.checks.due[0].From}, true
+	return task.TaskID{}, false
 }
 
 // answered takes in what came of a task that ran again.
 func (a *audits) answered(ev *message.Audited) {
-	at := a.at
-	if at == nil || !at.runs || at.id != ev.Task {
+	at := a.at[ev.Task]
+	if at == nil || !at.runs {
 		return
 	}
 	at.runs = false
 	j := a.s.jobs[ev.Task.Job]
 	if j == nil || j.checks == nil || !j.checks.due.Contains(ev.Task.Index) || len(ev.Held.Results) == 0 {
-		a.at = nil
+		delete(a.at, ev.Task)
 		return
 	}
 	signed, here := &ev.Held.Results[0], &ev.Here
 	switch {
 	case at.trace != nil:
-		a.traced(j, here)
+		a.traced(j, at, here)
 	case !signed.Outcome.Reproducible():
-		a.settle(j, verdictOpen, "what was signed, "+signed.Outcome.String()+", depends on the machine")
+		a.settle(j, at.id, verdictOpen, "what was signed, "+signed.Outcome.String()+", depends on the machine")
 	case here.Outcome == task.Interrupted, here.Outcome == task.HostError && at.fails+1 < auditTries:
-		a.later(here.Outcome)
+		a.later(at, here.Outcome)
 	case !here.Outcome.Reproducible():
-		a.settle(j, verdictOpen, "it does not run to its end here: "+here.Outcome.String())
+		a.settle(j, at.id, verdictOpen, "it does not run to its end here: "+here.Outcome.String())
 	default:
-		a.judge(j, ev, signed, here)
+		a.judge(j, at, ev, here)
 	}
 }
 
 // later tries again after a pause.
-func (a *audits) later(came task.Outcome) {
+func (a *audits) later(at *auditing, came task.Outcome) {
 	if came == task.HostError {
-		a.at.fails++
+		at.fails++
 	}
 	a.pause = min(max(2*a.pause, a.s.timing.RetryMin), a.s.timing.RetryMax)
 	a.rest = a.s.now.Add(a.pause)
@@ -121,29 +147,30 @@ func (a *audits) later(came task.Outcome) {
 
 // judge holds what came of a task here against what its worker signed. Something else accuses
 // the worker if the program comes to it compiled and interpreted.
-func (a *audits) judge(j *submitted, ev *message.Audited, signed, here *task.Result) {
+func (a *audits) judge(j *submitted, at *auditing, ev *message.Audited, here *task.Result) {
+	signed := &ev.Held.Results[0]
 	why := signed.Difference(here, nil)
 	switch {
-	case why == "" && a.at.compiled == nil:
+	case why == "" && at.compiled == nil:
 		a.credit(signed.Worker).Confirm(1, 1, a.s.now)
 		a.keep(signed.Worker)
-		a.settle(j, verdictRight, "")
-	case a.at.compiled == nil:
-		a.at.compiled = here
-	case a.at.compiled.Difference(here, nil) != "":
-		a.settle(j, verdictOpen, "this machine is at odds with itself: compiled and interpreted runs end otherwise ("+
-			a.at.compiled.Difference(here, nil)+"); test its memory")
+		a.settle(j, at.id, verdictRight, "")
+	case at.compiled == nil:
+		at.compiled = here
+	case at.compiled.Difference(here, nil) != "":
+		a.settle(j, at.id, verdictOpen, "this machine is at odds with itself: compiled and interpreted runs end otherwise ("+
+			at.compiled.Difference(here, nil)+"); test its memory")
 	case traceable(signed):
-		a.at.trace, a.at.fails = newTracing(ev, why), 0
+		at.trace, at.fails = newTracing(ev, why), 0
 	default:
 		a.found(j, ev, answers(ev), why)
 	}
 }
 
 // settle ends an audit. why is for people, of one that could not be told.
-func (a *audits) settle(j *submitted, v verdict, why string) {
-	id := a.at.id
-	a.at, a.rest, a.pause = nil, time.Time{}, 0
+func (a *audits) settle(j *submitted, id task.TaskID, v verdict, why string) {
+	delete(a.at, id)
+	a.rest, a.pause = time.Time{}, 0
 	a.note(j, checked{Index: id.Index, State: v, Late: v == verdictWrong && j.state.Settled})
 	a.deliver(j)
 	if v == verdictOpen {

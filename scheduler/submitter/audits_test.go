@@ -2,6 +2,7 @@ package submitter
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +53,7 @@ func (b *auditBench) look() {
 			b.log = append(b.log, e)
 		}
 	}
-	if len(b.audits) > 1 {
+	if len(b.audits) > b.s.cfg.Audits {
 		b.tb.Fatalf("%d tasks are to run again at once", len(b.audits))
 	}
 }
@@ -76,7 +77,7 @@ func (b *auditBench) deliver(i uint64, attempts []message.AttemptLog, results ..
 // answer has the machine come to something of the audit at hand.
 func (b *auditBench) answer(came func(a message.Audit) task.Result) {
 	a := b.audits[0]
-	b.audits = nil
+	b.audits = b.audits[1:]
 	held, err := DecodeSummary(b.disk[ResultKey(a.Task.Job, a.Task.Index)])
 	if err != nil {
 		b.tb.Fatal(err)
@@ -301,6 +302,7 @@ func TestAuditsProperty(t *testing.T) {
 		const tasks, workers = 40, 6
 		verify := rapid.SampledFrom([]string{"full", "1e-3", "0.05", "10%", "50%"}).Draw(rt, "verify")
 		b := newAuditBench(t, tasks, verify)
+		b.s.cfg.Audits = rapid.IntRange(1, 4).Draw(rt, "at once")
 		liars := map[int]bool{}
 		for w := 2; w < 2+workers; w++ {
 			liars[w] = rapid.IntRange(0, 3).Draw(rt, fmt.Sprintf("worker %d", w)) == 0
@@ -312,12 +314,14 @@ func TestAuditsProperty(t *testing.T) {
 			}
 			switch rapid.IntRange(0, 9).Draw(rt, "machine") {
 			case 0:
+				b.mix(rt)
 				b.answer(b.ends(task.Interrupted))
 			case 1:
 				b.audits = nil
 				b.restart()
 				b.look()
 			default:
+				b.mix(rt)
 				b.answer(b.says(truth))
 			}
 		}
@@ -343,6 +347,48 @@ func TestAuditsProperty(t *testing.T) {
 		}
 		b.isRight(rt, liars, lied, verify == "full")
 	})
+}
+
+// mix has any of the tasks that run again be answered next.
+func (b *auditBench) mix(rt *rapid.T) {
+	i := rapid.IntRange(0, len(b.audits)-1).Draw(rt, "answered")
+	b.audits[0], b.audits[i] = b.audits[i], b.audits[0]
+}
+
+// Who made a result wrong is to have no more tasks, of any job, whoever leads then.
+func TestLiarsAreRefused(t *testing.T) {
+	b := newAuditBench(t, 2, "full")
+	refused := func() (got, offered []task.PeerID) {
+		for _, e := range b.last {
+			if s, ok := e.(message.Send); ok && s.Message.Got != nil {
+				got = s.Message.Got.Refused
+			} else if ok && s.Message.Submit != nil {
+				offered = s.Message.Submit.Refused
+			}
+		}
+		return got, offered
+	}
+	right, wrong := b.ran(2, 0, truth), b.ran(3, 1, "wrong")
+	b.deliver(0, nil, right)
+	b.answer(b.says(truth))
+	if b.deliver(1, nil, wrong); len(b.audits) != 1 {
+		t.Fatalf("%d tasks run again", len(b.audits))
+	}
+	if got, _ := refused(); len(got) > 0 {
+		t.Errorf("refused before anything is wrong: %v", got)
+	}
+	b.answer(b.says(truth))
+	other := schedtest.Job(t, b.key, 1, func(j *task.Job) { j.Name = "another" })
+	b.do(message.Offer{Record: other})
+	b.answer(b.says(truth))
+	want := []task.PeerID{wrong.Worker}
+	if got, _ := refused(); !slices.Equal(got, want) {
+		t.Errorf("refused %v, want %v", got, want)
+	}
+	b.restart()
+	if _, offered := refused(); !slices.Equal(offered, want) {
+		t.Errorf("a new leader is told of %v, want %v", offered, want)
+	}
 }
 
 func indices(n uint64) (out []uint64) {
@@ -395,7 +441,7 @@ func TestForgottenWhileChecked(t *testing.T) {
 			t.Errorf("%s is left", key)
 		}
 	}
-	if b.s.audits.at != nil {
+	if len(b.s.audits.at) > 0 {
 		t.Error("an audit is waited for")
 	}
 }

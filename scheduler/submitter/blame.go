@@ -3,6 +3,7 @@ package submitter
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 
 	"godwit/scheduler/message"
@@ -36,12 +37,12 @@ func (t *tracing) chain() []task.Link { return t.ev.Held.Results[0].Trail.Began 
 func (t *tracing) at() *task.Link     { return &t.chain()[t.link] }
 
 // traced takes in the state that a task comes to here.
-func (a *audits) traced(j *submitted, here *task.Result) {
-	t := a.at.trace
+func (a *audits) traced(j *submitted, at *auditing, here *task.Result) {
+	t := at.trace
 	state, stopped := stateAt(here, t.at().Fuel)
 	switch {
-	case !stopped && (here.Outcome == task.Interrupted || here.Outcome == task.HostError && a.at.fails+1 < auditTries):
-		a.later(here.Outcome)
+	case !stopped && (here.Outcome == task.Interrupted || here.Outcome == task.HostError && at.fails+1 < auditTries):
+		a.later(at, here.Outcome)
 	case !stopped, here.Trail != nil && here.Trail.Pass != t.ev.Held.Results[0].Trail.Pass:
 		a.found(j, t.ev, nil, t.why+"; in whose run it cannot be told here")
 	case t.compiled && !bytes.Equal(state, t.state):
@@ -130,12 +131,12 @@ func (a *audits) found(j *submitted, ev *message.Audited, by []task.PeerID, why 
 		end.Reason = "run again here: " + ev.Here.Outcome.String()
 	}
 	if !a.s.save(ResultKey(j.id, end.Index), ev.Task, &end) {
-		a.settle(j, verdictOpen, "what this node made of it cannot be kept")
+		a.settle(j, ev.Task, verdictOpen, "what this node made of it cannot be kept")
 		return
 	}
 	a.s.replaced(j, ev.Held.Failed, end.Failed)
 	a.blame(ev, by, why)
-	a.settle(j, verdictWrong, "")
+	a.settle(j, ev.Task, verdictWrong, "")
 }
 
 // blame notes a fault of each worker that is named.
@@ -153,5 +154,13 @@ func (a *audits) blame(ev *message.Audited, by []task.PeerID, why string) {
 		a.distrust(w)
 		told.Peer = w
 		a.s.emit(told)
+	}
+	if len(by) == 0 {
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) { // no more of them
+		if j := a.s.jobs[id]; !j.state.Final {
+			a.s.got(j)
+		}
 	}
 }

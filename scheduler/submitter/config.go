@@ -24,17 +24,23 @@ type Config struct {
 	// Signs has the submitter sign what it holds of its jobs, so that others than the leader
 	// believe it. Default false.
 	Signs bool
+	// Audits is how many tasks may be run again here at once, those that wait for a core among
+	// them. Default 1.
+	Audits int
 }
 
 // Default returns the configuration described at each field.
 func Default() Config {
-	return Config{AskEvery: 10 * time.Second, Pool: credibility.OpenPool}
+	return Config{AskEvery: 10 * time.Second, Audits: 1, Pool: credibility.OpenPool}
 }
 
 // Validate says what is wrong with a configuration.
 func (c *Config) Validate() error {
 	if c.AskEvery <= 0 {
 		return fmt.Errorf("scheduler: AskEvery is %v, want more than 0", c.AskEvery)
+	}
+	if c.Audits < 1 {
+		return fmt.Errorf("scheduler: Audits is %d, want at least 1", c.Audits)
 	}
 	if err := c.Pool.Check(); err != nil {
 		return fmt.Errorf("scheduler: %w", err)

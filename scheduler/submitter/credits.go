@@ -3,11 +3,13 @@ package submitter
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
 	"godwit/credibility"
 	"godwit/scheduler/durable"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -27,6 +29,19 @@ func (a *audits) known(worker task.PeerID) credibility.Credit {
 		return *c
 	}
 	return credibility.Credit{}
+}
+
+// refused returns the workers of which a result was found wrong, at most so many as a message may
+// name, in order.
+func (a *audits) refused() []task.PeerID {
+	var out []task.PeerID
+	for worker, c := range a.credits {
+		if c.Faults > 0 {
+			out = append(out, worker)
+		}
+	}
+	slices.Sort(out)
+	return out[:min(len(out), message.MaxRefused)]
 }
 
 // creditState is the durable form of a credibility.Credit.

@@ -81,7 +81,7 @@ func (b *subBench) pass(d time.Duration) {
 }
 
 func (b *subBench) restart() {
-	b.s = New(b.self, b.timing, Default(), b.key)
+	b.s = New(b.self, b.timing, b.s.cfg, b.key)
 	if err := b.s.Restore(schedtest.ScanOf(b.disk)); err != nil {
 		b.tb.Fatal(err)
 	}

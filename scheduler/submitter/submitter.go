@@ -102,7 +102,8 @@ func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.Privat
 		self: self, timing: timing, cfg: cfg, key: key, jobs: map[task.JobID]*submitted{},
 		fetches: map[string]*resultFetch{}, forgotten: map[task.JobID]*forgottenJob{},
 	}
-	s.audits = audits{s: s, credits: map[task.PeerID]*credibility.Credit{}}
+	s.audits = audits{s: s, credits: map[task.PeerID]*credibility.Credit{},
+		at: map[task.TaskID]*auditing{}}
 	return s
 }
 
