@@ -100,6 +100,13 @@ func (s *endings) loses() {
 		Have: s.held}}})
 }
 
+// refuses has the submitter find a result of a worker wrong.
+func (s *endings) refuses() {
+	_, worker := schedtest.Identity(rapid.IntRange(10, 13).Draw(s.t, "refused"))
+	s.c.Step(s.now, message.Received{From: s.owner, Message: message.Message{Got: &message.Got{Job: s.job.id,
+		Have: s.held, Refused: []task.PeerID{worker}}}})
+}
+
 // check counts the ends of tasks by hand.
 func (s *endings) check() {
 	j := s.job
@@ -161,6 +168,8 @@ func TestCountsFollowVerdicts(t *testing.T) {
 				s.facts()
 			case 5:
 				s.loses()
+			case 6:
+				s.refuses()
 			default:
 				s.tell()
 			}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
@@ -48,5 +49,55 @@ func TestRefusedWorker(t *testing.T) {
 	other := p.submit(greedyOne, 10, 10*time.Second, nil)
 	if p.run(time.Minute); p.got[liar.id] == had || p.done[other] != 10 {
 		t.Errorf("of another's job it was given %d, and %d are done", p.got[liar.id]-had, p.done[other])
+	}
+}
+
+// TestRefusedResults: what a refused worker made is void where its submitter does not hold it, or
+// holds it no more, and others run it, though the job was over.
+func TestRefusedResults(t *testing.T) {
+	p := newOpenPool(t, Rules{}, 2, 2)
+	liar := p.members[0]
+	id := p.submit(honestOne, 30, time.Second, nil)
+	p.run(time.Minute)
+	j := p.c.table.jobs[id]
+	if p.done[id] != 30 || j.state != jobOver {
+		t.Fatalf("%d of 30 tasks are done, %v", p.done[id], j.state)
+	}
+	made := map[uint64]bool{}
+	for i, row := range j.ledger.Rows {
+		made[i] = row.Agreed()[0].Worker == liar.id
+	}
+	var held, kept ledger.Set
+	for i := range uint64(30) {
+		if i < 20 {
+			held.Add(i)
+		}
+		if i < 20 && !made[i] {
+			kept.Add(i)
+		}
+	}
+	_, who := schedtest.Identity(honestOne)
+	p.step(message.Received{From: who, Message: message.Message{Got: &message.Got{Job: id, Have: held}}})
+	if j.state != jobOver {
+		t.Fatal("the job goes on before anything was found wrong")
+	}
+	p.step(message.Received{From: who, Message: message.Message{Submit: &message.Submit{Record: j.ledger.Record,
+		Have: kept, Accepted: true, Refused: []task.PeerID{liar.id}}}})
+	if j.state != jobOpen {
+		t.Fatal("the job is not open again")
+	}
+	had := p.got[liar.id]
+	p.run(time.Minute)
+	if j.state != jobOver || p.got[liar.id] != had {
+		t.Fatalf("the job is over: %v; the refused worker had %d more", j.state == jobOver, p.got[liar.id]-had)
+	}
+	for i := range uint64(30) {
+		row := j.ledger.Rows[i]
+		switch {
+		case row == nil && !kept.Contains(i):
+			t.Errorf("nothing is known of task %d", i)
+		case row != nil && made[i] && row.Agreed()[0].Worker != p.members[1].id:
+			t.Errorf("task %d is of %s", i, row.Agreed()[0].Worker)
+		}
 	}
 }

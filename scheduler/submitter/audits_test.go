@@ -254,10 +254,14 @@ func TestFailureThatIsNone(t *testing.T) {
 	}
 }
 
-// Who was wrong once is believed nothing any more: what was not run again is, the newest first, and
-// so is all that comes.
+// Who was wrong once is believed nothing any more: of what its owner has already, all that was not
+// run again is, the newest first, and so is all that comes.
 func TestDoubt(t *testing.T) {
 	b := newAuditBench(t, 400, "4%")
+	settle := func() {
+		b.s.jobs[b.id].state.Settled = true
+	}
+	settle()
 	says := func(i uint64) string { return map[uint64]string{0: "wrong", 1: truth}[i%2] }
 	next := uint64(0)
 	for ; b.checks().Wrong == 0; next++ {
@@ -274,6 +278,7 @@ func TestDoubt(t *testing.T) {
 	if b.restart(); b.checks() != c {
 		t.Errorf("after a restart %+v, before it %+v", b.checks(), c)
 	}
+	settle()
 	b.look()
 	last := next
 	for n := c.Doubted; n > 0; n-- {
@@ -325,22 +330,31 @@ func TestAuditsProperty(t *testing.T) {
 				b.answer(b.says(truth))
 			}
 		}
-		for _, i := range rapid.Permutation(indices(tasks)).Draw(rt, "order") {
-			w := rapid.IntRange(2, 1+workers).Draw(rt, "by")
+		deliver := func(i uint64, w int) {
 			says := truth
-			if liars[w] && rapid.IntRange(0, 2).Draw(rt, "lies") == 0 {
-				says, lied[i] = "wrong", true
+			if lied[i] = liars[w] && rapid.IntRange(0, 2).Draw(rt, "lies") == 0; lied[i] {
+				says = "wrong"
 			}
 			b.deliver(i, nil, b.ran(w, i, says))
+		}
+		for _, i := range rapid.Permutation(indices(tasks)).Draw(rt, "order") {
+			deliver(i, rapid.IntRange(2, 1+workers).Draw(rt, "by"))
 			for range rapid.IntRange(0, 2).Draw(rt, "turns") {
 				turn()
 			}
 		}
-		for n := 0; b.checks().Due > 0; n++ {
+		for n := 0; b.checks().Due > 0 || len(b.lacks()) > 0; n++ {
 			if n == 10_000 {
 				rt.Fatalf("%+v after %d turns", b.checks(), n)
 			}
-			if len(b.audits) == 0 {
+			for _, i := range b.lacks() { // given back: a worker that is not refused runs it
+				w := rapid.IntRange(2, 1+workers).Draw(rt, "by")
+				if _, p := schedtest.Identity(w); b.s.audits.known(p).Faults > 0 {
+					w = 2 + workers // who is honest
+				}
+				deliver(i, w)
+			}
+			if len(b.audits) == 0 && b.checks().Due > 0 {
 				b.wait()
 			}
 			turn()
@@ -349,10 +363,73 @@ func TestAuditsProperty(t *testing.T) {
 	})
 }
 
+// lacks lists the tasks of which no result is held.
+func (b *auditBench) lacks() (out []uint64) {
+	j := b.s.jobs[b.id]
+	for i := range j.total {
+		if !j.have.Contains(i) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
 // mix has any of the tasks that run again be answered next.
 func (b *auditBench) mix(rt *rapid.T) {
 	i := rapid.IntRange(0, len(b.audits)-1).Draw(rt, "answered")
 	b.audits[0], b.audits[i] = b.audits[i], b.audits[0]
+}
+
+// What a worker made that is wrong elsewhere is given back to others, at most so often, while its
+// owner does not have it: all but what failed. It counts as never held.
+func TestGivenBack(t *testing.T) {
+	b := newAuditBench(t, 40, "0.05")
+	b.s.cfg.Pool.Least = 0
+	fail := b.ran(3, 0, truth)
+	fail.Outcome = task.Trapped
+	key, liar := schedtest.Identity(3)
+	if err := fail.Sign(key); err != nil {
+		t.Fatal(err)
+	}
+	b.deliver(0, nil, fail)
+	for i := uint64(1); i < 40; i++ {
+		b.deliver(i, nil, b.ran(2+int(i%2), i, map[uint64]string{0: truth, 1: "wrong"}[i%2]))
+	}
+	if st, _ := b.s.Job(b.id); !st.Final || st.Held != 40 {
+		t.Fatalf("%+v", st)
+	}
+	for n := 0; b.checks().Wrong == 0; n++ {
+		if len(b.audits) == 0 {
+			t.Skip("no wrong result was drawn")
+		}
+		b.answer(b.says(truth))
+	}
+	wrong := uint64(1) // but for the first, which failed
+	if b.standings(0)[0] == message.StandingReplaced {
+		wrong = 0
+	}
+	st, _ := b.s.Job(b.id)
+	if lacks := uint64(len(b.lacks())); st.Final || lacks+wrong != 20 || st.Held != 40-lacks || st.Tasks.Done+st.Tasks.Failed != st.Held {
+		t.Fatalf("lacking %v, wrong %d, %+v", b.lacks(), wrong, st)
+	}
+	for _, i := range b.lacks() {
+		if b.disk[ResultKey(b.id, i)] != nil || b.disk[checkKey(b.task(i))] != nil || b.standings(i)[0] != "" {
+			t.Errorf("something is left of task %d", i)
+		}
+	}
+	before := b.lacks()
+	if b.restart(); !slices.Equal(b.lacks(), before) {
+		t.Errorf("after a restart %v, before it %v", b.lacks(), before)
+	}
+	i := b.lacks()[0]
+	for n := 0; n < maxGivenBack; n++ {
+		if b.deliver(i, nil, b.ran(3, i, "wrong")); b.s.jobs[b.id].have.Contains(i) {
+			t.Fatalf("after %d times a result of %s is held", n, liar)
+		}
+	}
+	if b.deliver(i, nil, b.ran(3, i, "wrong")); b.standings(i)[0] != message.StandingDoubted {
+		t.Errorf("it is %q", b.standings(i)[0])
+	}
 }
 
 // Who made a result wrong is to have no more tasks, of any job, whoever leads then.

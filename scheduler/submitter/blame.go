@@ -145,13 +145,13 @@ func (a *audits) blame(ev *message.Audited, by []task.PeerID, why string) {
 	if len(by) == 0 {
 		a.s.emit(told)
 		for _, w := range had(ev) {
-			a.distrust(w)
+			a.distrust(w, false)
 		}
 	}
 	for _, w := range by {
 		a.credit(w).Faults++
 		a.keep(w)
-		a.distrust(w)
+		a.distrust(w, true)
 		told.Peer = w
 		a.s.emit(told)
 	}

@@ -125,8 +125,9 @@ func TestWhoIsNamed(t *testing.T) {
 			_, peer := schedtest.Identity(w)
 			had := w == 9 || slices.Contains(tt.way.left, w) || slices.Contains(tt.way.attempts, w)
 			named, doubted := slices.Contains(tt.named, w), b.s.jobs[b.id].checks.doubted.Contains(uint64(w))
-			if b.s.audits.known(peer).Faults > 0 != named || doubted != (named || len(tt.named) == 0 && had) {
-				t.Errorf("%s: worker %d: %+v, doubted %v", name, w, b.s.audits.known(peer), doubted)
+			back := !b.s.jobs[b.id].have.Contains(uint64(w))
+			if b.s.audits.known(peer).Faults > 0 != named || back != named || doubted != (len(tt.named) == 0 && had) {
+				t.Errorf("%s: worker %d: %+v, doubted %v, given back %v", name, w, b.s.audits.known(peer), doubted, back)
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package submitter
 import (
 	"errors"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"godwit/credibility"
@@ -23,6 +25,11 @@ type checks struct {
 	wrong   ledger.Set // what this node made is held in place of them
 	late    ledger.Set // found wrong after they were delivered
 	open    ledger.Set // it could not be told
+	// signer says who signed a result that is due, but for those of tasks that failed; back how
+	// often one was given back: see audits.giveBack.
+	signer map[uint64]task.PeerID
+	back   map[uint64]int
+	failed ledger.Set // of the tasks in by, those that failed
 	// by are the results that nobody has run again, by who signed them.
 	by map[task.PeerID]*accepted
 }
@@ -41,10 +48,12 @@ type checked struct {
 	Doubted bool `cbor:"3,keyasint,omitempty"`
 	// Late is set of one that was found wrong after it was delivered.
 	Late bool `cbor:"4,keyasint,omitempty"`
-	// Worker signed a result that is accepted, and Audits and At are what credibility.Mark has.
+	// Worker signed a result that is accepted or due, "" of a task that failed and is due; Audits
+	// and At are what credibility.Mark has of one that is accepted.
 	Worker task.PeerID `cbor:"5,keyasint,omitempty"`
 	Audits int         `cbor:"6,keyasint,omitempty"`
 	At     int64       `cbor:"7,keyasint,omitempty"` // Unix seconds
+	Failed bool        `cbor:"8,keyasint,omitempty"` // the task did, whose result is accepted
 }
 
 // A verdict says how a result stands.
@@ -71,15 +80,14 @@ func (a *audits) note(j *submitted, c checked) {
 // worker's: see distrust.
 func (c *checks) put(to checked) {
 	i := to.Index
-	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.late, &c.open} {
-		if set.Contains(i) {
-			*set = set.Minus(only(i))
-		}
-	}
+	c.drop(i)
 	switch to.State {
 	case verdictDue:
 		if c.due.Add(i); to.Doubted {
 			c.doubted.Add(i)
+		}
+		if to.Worker != "" {
+			c.signer[i] = to.Worker
 		}
 	case verdictRight:
 		c.right.Add(i)
@@ -90,7 +98,19 @@ func (c *checks) put(to checked) {
 	case verdictOpen:
 		c.open.Add(i)
 	case verdictAccepted:
-		c.accept(to.Worker, i, credibility.Mark{Audits: to.Audits, At: time.Unix(to.At, 0)})
+		if c.accept(to.Worker, i, credibility.Mark{Audits: to.Audits, At: time.Unix(to.At, 0)}); to.Failed {
+			c.failed.Add(i)
+		}
+	}
+}
+
+// drop takes a task out of all sets but those of by.
+func (c *checks) drop(i uint64) {
+	delete(c.signer, i)
+	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.late, &c.open} {
+		if set.Contains(i) {
+			*set = set.Minus(only(i))
+		}
 	}
 }
 
@@ -127,11 +147,18 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	credit := a.known(r.Worker)
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
 	if len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
-		a.note(j, checked{Index: t.Index, State: verdictDue, Doubted: credit.Faults > 0})
+		c := checked{Index: t.Index, State: verdictDue, Doubted: credit.Faults > 0}
+		if !t.Failed {
+			c.Worker = r.Worker
+		}
+		if a.note(j, c); c.Doubted {
+			a.giveBack(j, r.Worker)
+		}
 		return
 	}
 	mark := credit.Mark(a.s.now)
-	a.note(j, checked{Index: t.Index, State: verdictAccepted, Worker: r.Worker, Audits: mark.Audits, At: mark.At.Unix()})
+	a.note(j, checked{Index: t.Index, State: verdictAccepted, Worker: r.Worker, Audits: mark.Audits, At: mark.At.Unix(),
+		Failed: t.Failed})
 }
 
 // share is how much of the tasks of a worker is run again.
@@ -147,19 +174,35 @@ func (a *audits) share(v *task.Verify, credit credibility.Credit) float64 {
 	return terms.Share(credit.Right(a.s.now))
 }
 
-// distrust has every result of a worker run again that was not: it was wrong once.
-func (a *audits) distrust(worker task.PeerID) {
-	for _, j := range a.s.jobs {
-		if j.checks == nil || j.checks.by[worker] == nil {
+// distrust puts every result of a worker that was not run again in doubt: it was wrong once. refused
+// says that it gets no more tasks; then others run these again, as far as they can be given back.
+func (a *audits) distrust(worker task.PeerID, refused bool) {
+	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) {
+		j := a.s.jobs[id]
+		if j.checks == nil {
 			continue
 		}
-		for _, r := range j.checks.by[worker].tasks {
-			for i := r.From; i < r.To; i++ {
-				a.note(j, checked{Index: i, State: verdictDue, Doubted: true})
-			}
+		if of := j.checks.by[worker]; of != nil {
+			a.doubt(j, worker, of.tasks)
+			a.s.emit(message.JobChanged{Job: j.id})
 		}
-		delete(j.checks.by, worker)
-		a.s.emit(message.JobChanged{Job: j.id})
+		if refused {
+			a.giveBack(j, worker)
+		}
+	}
+}
+
+// doubt has results of a worker run again that were accepted.
+func (a *audits) doubt(j *submitted, worker task.PeerID, tasks ledger.Set) {
+	delete(j.checks.by, worker)
+	for _, r := range tasks {
+		for i := r.From; i < r.To; i++ {
+			c := checked{Index: i, State: verdictDue, Doubted: true, Worker: worker}
+			if j.checks.failed.Contains(i) {
+				c.Worker = ""
+			}
+			a.note(j, c)
+		}
 	}
 }
 

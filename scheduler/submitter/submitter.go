@@ -111,7 +111,7 @@ func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submi
 	j := &submitted{id: id, record: st.Record, spec: spec, total: spec.Sweep.Count(), state: st, pause: s.timing.RetryMin}
 	s.jobs[id] = j
 	if spec.Verify != nil && len(s.key) > 0 {
-		j.checks = &checks{by: map[task.PeerID]*accepted{}}
+		j.checks = &checks{by: map[task.PeerID]*accepted{}, signer: map[uint64]task.PeerID{}, back: map[uint64]int{}}
 	}
 	if !st.Final {
 		s.arm(j, time.Time{})
