@@ -21,7 +21,7 @@ func (m *Member) received(from task.PeerID, msg *message.Message) {
 	}
 	ev := message.Event(message.Received{From: from, Message: *msg})
 	switch {
-	case msg.Place != nil || msg.Ack != nil:
+	case msg.Place != nil || msg.Ack != nil || msg.Wrong != nil:
 		m.step(m.worker, ev)
 	case msg.Accepted != nil || msg.Progress != nil:
 		m.step(m.submitter, ev)

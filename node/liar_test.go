@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,6 +84,13 @@ func TestLiarIsFound(t *testing.T) {
 					}
 					if got := st.TasksList[i].Standing; got != standing {
 						t.Errorf("task %d is %q, want %q", i, got, standing)
+					}
+				}
+				for i, p := range s.peers {
+					st, err := p.Status(t.Context())
+					told := strings.Contains(strings.Join(st.Notices, "\n"), "found wrong by who submitted")
+					if err != nil || told != (i == liar) {
+						t.Errorf("the owner of peer %d is told: %v, %v", i, told, err)
 					}
 				}
 			})

@@ -12,6 +12,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/owner"
+	"godwit/scheduler/worker"
 	"godwit/task"
 )
 
@@ -97,11 +98,24 @@ func (n *Node) notices() []string {
 			out = append(out, err.Error())
 		}
 	}
+	for _, m := range n.ordered() {
+		if faults := m.Worker().Faults(n.clock.wall()); len(faults) > 0 {
+			out = append(out, faultsNotice(faults))
+		}
+	}
 	if j := n.clock.news; j.by != 0 && n.now().Sub(j.at) < jumpMemory {
 		out = append(out, fmt.Sprintf("the clock was set by %v at %s", j.by.Round(time.Second),
 			j.at.UTC().Format(time.RFC3339)))
 	}
 	return out
+}
+
+// faultsNotice tells an owner whose machine errs.
+func faultsNotice(faults []worker.Fault) string {
+	last := faults[len(faults)-1]
+	return fmt.Sprintf("%d results of this machine were found wrong by who submitted the jobs, the last on %s by %s (task %s: %s): "+
+		"test this machine's memory, and its cooling", len(faults), time.Unix(last.At, 0).UTC().Format(time.DateOnly), last.By,
+		last.Task, last.Why)
 }
 
 // A Member is a peer as this node sees it.

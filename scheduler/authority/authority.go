@@ -48,7 +48,7 @@ func Check(from task.PeerID, m *message.Message, k Knows) (*message.Message, err
 			return nil, refuse("it leads in an earlier epoch than it names")
 		}
 	case m.Submit != nil, m.Got != nil, m.Report != nil, m.Known != nil, m.Copied != nil,
-		m.Retired != nil, m.Kept != nil:
+		m.Retired != nil, m.Kept != nil, m.Wrong != nil:
 		if !k.Member(from) {
 			return nil, refuse("it is no member, as far as is known")
 		}
@@ -61,6 +61,11 @@ func Check(from task.PeerID, m *message.Message, k Knows) (*message.Message, err
 	case m.Got != nil:
 		if owner, known := k.Submitter(m.Got.Job); known && owner != from {
 			return nil, refuse("the job is another's")
+		}
+	case m.Wrong != nil:
+		r := &m.Wrong.Result
+		if owner, known := k.Submitter(r.Task.Job); known && owner != from || r.Worker != k.Self() {
+			return nil, refuse("the job, or the result, is another's")
 		}
 	case m.Report != nil && k.Receipts():
 		return report(from, m, k), nil

@@ -111,6 +111,10 @@ func TestWhoMaySay(t *testing.T) {
 			[]byte{leader, owner, worker, member, former}},
 		"and are answered by members": {message.Message{Kept: &message.Kept{}},
 			[]byte{leader, owner, worker, member, former}},
+		"its owner says that a result of this member is wrong": {message.Message{Wrong: &message.Wrong{
+			Result: task.Result{Task: id, Worker: peer(worker)}}}, []byte{owner}},
+		"but of no other's": {message.Message{Wrong: &message.Wrong{
+			Result: task.Result{Task: id, Worker: peer(member)}}}, nil},
 		"followers say how far they are, and are few": {message.Message{Copied: &message.Copied{}},
 			[]byte{leader, owner, worker, member, former}},
 	} {

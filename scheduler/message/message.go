@@ -30,6 +30,8 @@ type Message struct {
 	// Between replicas: see retired.go.
 	Retired *Retired `cbor:"13,keyasint,omitempty"` // replica to follower
 	Kept    *Kept    `cbor:"14,keyasint,omitempty"` // follower to replica
+
+	Wrong *Wrong `cbor:"15,keyasint,omitempty"` // submitter to worker
 }
 
 // Kind names the message that is set, for a log; "nothing" for none.
@@ -42,6 +44,7 @@ func (m *Message) Kind() string {
 		{m.Got != nil, "got"}, {m.Cancel != nil, "cancel"}, {m.Place != nil, "place"}, {m.Report != nil, "report"},
 		{m.Ack != nil, "ack"}, {m.Known != nil, "known"}, {m.Wanted != nil, "wanted"}, {m.Copy != nil, "copy"},
 		{m.Copied != nil, "copied"}, {m.Retired != nil, "retired"}, {m.Kept != nil, "kept"},
+		{m.Wrong != nil, "wrong"},
 	} {
 		if k.set {
 			return k.name

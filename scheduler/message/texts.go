@@ -33,6 +33,8 @@ func (m *Message) printTexts() {
 				printText(&names[i].Reason)
 			}
 		}
+	case m.Wrong != nil:
+		printText(&m.Wrong.Why)
 	case m.Copied != nil:
 		for i := range m.Copied.Held {
 			printText(&m.Copied.Held[i].Err)

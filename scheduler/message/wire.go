@@ -42,7 +42,7 @@ const (
 	// beside MaxMessages messages of a few bytes, which take smallMessage each. What machines
 	// send has names and numbers in it, and takes at most four times.
 	maxGrowth    = 6
-	smallMessage = 128
+	smallMessage = 160
 	// arrayHead is the most bytes that the head of a frame's array takes.
 	arrayHead = 5
 )
@@ -146,7 +146,7 @@ func (m *Message) check() error {
 		m.Submit != nil, m.Accepted != nil, m.Progress != nil, m.Got != nil,
 		m.Cancel != nil, m.Place != nil, m.Report != nil, m.Ack != nil,
 		m.Known != nil, m.Wanted != nil, m.Copy != nil, m.Copied != nil,
-		m.Retired != nil, m.Kept != nil,
+		m.Retired != nil, m.Kept != nil, m.Wrong != nil,
 	} {
 		if is {
 			set++

@@ -131,6 +131,7 @@ func (s *sample) ofReplicas(tb testing.TB) []message.Message {
 			Jobs:  []message.JobDigest{{Job: job, Digest: [message.DigestLen]byte{1, 2}}},
 			Pairs: []message.Pair{record, rowPair}}},
 		{Kept: &message.Kept{Session: 9, Seq: 1, Lacking: []task.JobID{job}}},
+		{Wrong: &message.Wrong{Result: s.result, Why: "stdout has other bytes here"}},
 	}
 }
 

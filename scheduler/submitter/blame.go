@@ -139,6 +139,17 @@ func (a *audits) found(j *submitted, ev *message.Audited, by []task.PeerID, why 
 	a.settle(j, ev.Task, verdictWrong, "")
 }
 
+// tellWorker tells a worker of the result that it signed and that is wrong.
+func (s *Submitter) tellWorker(ev *message.Audited, worker task.PeerID, why string) {
+	for i := range ev.Held.Results {
+		if r := &ev.Held.Results[i]; r.Worker == worker {
+			s.emit(message.Send{To: worker, Message: message.Message{Wrong: &message.Wrong{Result: *r,
+				Why: task.ClipMessage(why)}}})
+			return
+		}
+	}
+}
+
 // blame notes a fault of each worker that is named.
 func (a *audits) blame(ev *message.Audited, by []task.PeerID, why string) {
 	told := message.Decided{Task: ev.Task, Action: "found wrong", Reason: task.ClipMessage(why)}
@@ -154,6 +165,7 @@ func (a *audits) blame(ev *message.Audited, by []task.PeerID, why string) {
 		a.distrust(w, true)
 		told.Peer = w
 		a.s.emit(told)
+		a.s.tellWorker(ev, w, why)
 	}
 	if len(by) == 0 {
 		return

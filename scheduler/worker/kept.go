@@ -13,7 +13,7 @@ import (
 )
 
 // workerEnding begins the durable keys of results that no coordinator has
-// taken: "w/e/" JOB "/" INDEX "/" ATTEMPT. The Worker persists nothing else.
+// taken: "w/e/" JOB "/" INDEX "/" ATTEMPT. Beside them the Worker persists its faults.
 const workerEnding = "w/e/"
 
 // keepAtOnce bounds the results made durable in one Step.
@@ -104,6 +104,9 @@ func (w *Worker) Keep() []message.Effect {
 // first Step: the task it belonged to is run again.
 func (w *Worker) Restore(pairs map[string][]byte) error {
 	var errs durable.Errors
+	if value, ok := pairs[workerFaults]; ok {
+		errs.Note(workerFaults, w.restoreFaults(value))
+	}
 	for _, key := range slices.Sorted(maps.Keys(pairs)) {
 		if len(key) < len(workerEnding) || key[:len(workerEnding)] != workerEnding {
 			continue

@@ -57,6 +57,9 @@ func (w *Worker) NextWake() (time.Time, bool) {
 }
 
 func (w *Worker) receive(from task.PeerID, m *message.Message) {
+	if m.Wrong != nil {
+		w.found(from, m.Wrong)
+	}
 	if from != w.leader {
 		return
 	}

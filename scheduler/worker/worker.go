@@ -30,6 +30,7 @@ type Worker struct {
 	memory  int64 // that the running ones may need together
 
 	results results
+	faults  []Fault // at most maxFaults, the oldest first
 	orphans arrivals
 	news    news
 	now     time.Time
