@@ -33,6 +33,7 @@ func (x *execution) noteBoundaries() {
 		x.noted = x.machine.Fuel()
 		x.machine.NoteEvery(spacingAfter(x.req.Spacing, x.noted), x.note)
 	}
+	x.mishap()
 }
 
 // hashesEnd reports whether the parent wants the state at the end.

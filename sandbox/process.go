@@ -104,7 +104,7 @@ func (l *launcher) launch(command []string, dir string) (*process, error) {
 	}
 	err = l.begin(func() *exec.Cmd {
 		p.cmd = exec.Command(command[0], command[1:]...)
-		p.cmd.Env, p.cmd.Dir = childEnv(), dir
+		p.cmd.Env, p.cmd.Dir = append(childEnv(), mishapEnv()...), dir
 		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = childIn, childOut, p.stderr
 		p.cmd.WaitDelay = waitDelay
 		if borrower != nil {

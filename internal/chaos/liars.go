@@ -19,6 +19,8 @@ const (
 	liarLimit = 6 * time.Minute
 	// liarPoll is how often the submitter is asked how far that is.
 	liarPoll = time.Second
+	// toldWrong is a part of what `godwit status` says to the owner of a machine that errs.
+	toldWrong = "of this machine were found wrong"
 	// lieEnv tells a node of the build that lies how to: node/exec/liar.go.
 	lieEnv = "GODWIT_LIE"
 )
@@ -29,6 +31,7 @@ var lies = []struct{ name, what string }{
 	{"one", "one of five results has a wrong bit"},
 	{"late", "is honest ten times, and then never"},
 	{"agreed", "says what others of its kind would say"},
+	{"bit", "does not lie, but its memory loses bits"},
 }
 
 // lied is what is asked of the scenario in which nodes lie.
@@ -75,6 +78,7 @@ func liars(ctx context.Context, t *trial) error {
 	t.report.show("from submission until then", "", "%.1f s", time.Since(j.handed).Seconds())
 	t.judgeResults(ctx, j, st)
 	t.judgeNames(ctx, j, st, kinds)
+	t.judgeTold(ctx, st, kinds)
 	return nil
 }
 
@@ -156,6 +160,25 @@ func (t *trial) judgeNames(ctx context.Context, j *job, st jobView, kinds map[st
 			t.report.must(fmt.Sprintf("where no node runs, the proof against %q holds", kind), t.proves(ctx, j, index, peer))
 		}
 	}
+}
+
+// judgeTold checks whose owners are told that their machines err: theirs whose results were found
+// wrong, and nobody else's.
+func (t *trial) judgeTold(ctx context.Context, st jobView, kinds map[string]string) {
+	named := map[string]bool{}
+	for _, k := range st.List {
+		if k.Refuted != nil {
+			named[k.Refuted.By] = true
+		}
+	}
+	var wrong []string
+	for _, n := range t.nodes {
+		said, err := n.verb(ctx, "status")
+		if told := strings.Contains(said, toldWrong); err != nil || told != named[n.peer] {
+			wrong = append(wrong, fmt.Sprintf("node %d (%s): told %v, named %v, %v", n.index, kinds[n.peer], told, named[n.peer], err))
+		}
+	}
+	t.report.expect("the owners of these machines are told, nobody else's", len(wrong) == 0, "%v", wrong)
 }
 
 // ran is how many attempts of a job's tasks a peer brought to an end.

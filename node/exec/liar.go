@@ -31,7 +31,7 @@ func told(a *attempt, run func() (sandbox.Report, error)) (sandbox.Report, error
 	kind := os.Getenv(lieEnv)
 	n := results.Add(1)
 	switch {
-	case a.audit != nil || kind == "":
+	case a.audit != nil, kind == "", kind == "bit": // the last is package sandbox's
 		return run()
 	case kind == "lazy":
 		return lazy(a), nil
