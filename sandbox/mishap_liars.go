@@ -17,7 +17,7 @@ const mishapKind = "GODWIT_LIE=bit"
 
 // mishapEvery is about how much fuel passes between two bits. Most of them change nothing that a
 // guest comes to.
-const mishapEvery = 1 << 20
+const mishapEvery = 1 << 17
 
 // mishap has a guest's memory lose bits, as that of a machine does which is broken or too warm: not
 // at the boundaries, which come as they would.

@@ -47,6 +47,7 @@ func (p *Pool) Run(ctx context.Context, t Task) (Report, error) {
 	})
 	now := p.clock.now()
 	rep.Wall = now - runs
+	rep.Engine = engineName(c.strict)
 	rep.CPU = min(rep.CPU, (now-began)*childProcs) // a child's word is checked
 	return rep, err
 }

@@ -2,10 +2,19 @@ package sandbox
 
 import (
 	"crypto/sha256"
+	"runtime"
 
 	"godwit/sandbox/freeze"
 	"godwit/task"
 )
+
+// engineName names what runs programs here. The library compiles for two architectures.
+func engineName(interprets bool) string {
+	if interprets || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		return task.EngineInterpreter
+	}
+	return runtime.GOARCH
+}
 
 // StoppedTrail returns the fuel and the state of a task that was frozen; nil of one that was not.
 func (r *Report) StoppedTrail() *task.Trail {
@@ -21,7 +30,7 @@ func (r *Report) SignedTrail() *task.Trail {
 	if r.Fuel == 0 || r.Outcome != task.Completed && !r.Outcome.OwnFault() || r.Outcome == task.TimedOut {
 		return nil
 	}
-	t := &task.Trail{Pass: freeze.PassVersion, Fuel: r.Fuel}
+	t := &task.Trail{Pass: freeze.PassVersion, Fuel: r.Fuel, Engine: r.Engine}
 	if longEnough(task.DefaultSpacing, r.Fuel) && r.StateHash != [sha256.Size]byte{} {
 		t.Last = r.StateHash[:]
 	}

@@ -165,6 +165,8 @@ type Report struct {
 	// NotFrozen is why the last checkpoint that was asked for could not be
 	// made; the task went on. Empty if none failed.
 	NotFrozen string
+	// Engine is what ran the program: see task.Trail.
+	Engine string
 }
 
 // CheckpointStat is what one checkpoint cost.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // A Trail says how a worker's run of a task came to its end. Tasks are deterministic: whoever
@@ -27,7 +28,16 @@ type Trail struct {
 	// from its beginning. A worker answers for what came of the task from the first of them on, and
 	// for all of it where there is none.
 	Began []Link `cbor:"6,keyasint,omitempty" most:"4" json:"-"`
+	// Engine is what ran it: the architecture that a compiler made code for, as GOARCH has it, or
+	// EngineInterpreter. Empty where its worker does not say.
+	Engine string `cbor:"7,keyasint,omitempty" json:"engine,omitempty"`
 }
+
+// EngineInterpreter is the engine that compiles nothing: it is the same program on every machine.
+const EngineInterpreter = "interpreter"
+
+// maxEngine is the longest name of an engine.
+const maxEngine = 16
 
 // The boundaries of a task, as docs/protocol.md has them.
 const (
@@ -94,6 +104,10 @@ func (t *Trail) validate() error {
 		return fmt.Errorf("a state's hash of %d bytes", len(t.Last))
 	case t.Boundaries > MaxBoundaries:
 		return fmt.Errorf("%d boundaries, the most is %d", t.Boundaries, MaxBoundaries)
+	case len(t.Engine) > maxEngine || strings.ContainsFunc(t.Engine, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
+	}):
+		return errors.New("an engine whose name is none")
 	case len(t.Began) > MaxLinks:
 		return fmt.Errorf("a chain of %d states, the most is %d", len(t.Began), MaxLinks)
 	case len(t.Began) > 0 && t.Began[0].Fuel > t.Fuel:

@@ -103,6 +103,12 @@ func TestTrailBounds(t *testing.T) {
 	if r.Trail.Fuel++; r.Verify() == nil {
 		t.Error("the signature does not cover the trail")
 	}
+	for engine, ok := range map[string]bool{"arm64": true, "interpreter": true, "": true, "\x1b[2J": false,
+		"an engine": false, "x1234567890123456": false} {
+		if err := (&Trail{Pass: 6, Fuel: 1, Engine: engine}).validate(); (err == nil) != ok {
+			t.Errorf("engine %q: %v", engine, err)
+		}
+	}
 	short := &Trail{Pass: 6, Fuel: 1}
 	if err := short.validate(); err != nil {
 		t.Errorf("a short task: %v", err)

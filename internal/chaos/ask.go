@@ -63,13 +63,15 @@ type jobView struct {
 // A checkView says how far the results of a job are checked.
 type checkView struct {
 	Due, Right, Wrong, Open, Accepted, Final int
+	Divergent                                string // on which architectures its program is
 }
 
 type taskView struct {
 	Standing string `json:"standing"`
 	Refuted  *struct {
-		By  string `json:"by"` // a peer
-		Why string `json:"why"`
+		Signed string `json:"signed"` // a peer
+		By     string `json:"by"`     // a peer
+		Why    string `json:"why"`
 	} `json:"refuted"` // nil of a result that was not found wrong
 	Index    int           `json:"index"`
 	State    string        `json:"state"`

@@ -25,14 +25,24 @@ const (
 	lieEnv = "GODWIT_LIE"
 )
 
-// lies are the ways in which nodes lie, one node each.
-var lies = []struct{ name, what string }{
-	{"lazy", "makes results up and runs nothing"},
-	{"one", "one of five results has a wrong bit"},
-	{"late", "is honest ten times, and then never"},
-	{"agreed", "says what others of its kind would say"},
-	{"bit", "does not lie, but its memory loses bits"},
+// lies are the ways in which nodes lie, or err, one node each: among the coordinators, too.
+var lies = []struct {
+	name string
+	node int
+}{
+	{"lazy", 1},   // makes results up and runs nothing
+	{"one", 3},    // one of five results has a wrong bit
+	{"late", 5},   // is honest ten times, and then never
+	{"agreed", 7}, // says what others of its kind would say
+	{"bit", 9},    // does not lie, but its memory loses bits
+	{errs, 8},     // does not lie, but its compiler errs
 }
+
+// errs is the kind of node that nobody is to name, and errsOn the architecture that it has.
+const (
+	errs   = "engine"
+	errsOn = "riscv64"
+)
 
 // lied is what is asked of the scenario in which nodes lie.
 type lied struct {
@@ -51,15 +61,15 @@ func liars(ctx context.Context, t *trial) error {
 		return err
 	}
 	kinds := map[string]string{} // of liars, by peer
-	for k, kind := range lies {
-		n := t.nodes[1+2*k] // among the coordinators, too
+	for _, kind := range lies {
+		n := t.nodes[kind.node]
 		n.binary, n.launch = t.liar, []string{"env", lieEnv + "=" + kind.name}
 	}
 	if err := t.startAll(ctx); err != nil {
 		return err
 	}
-	for k, kind := range lies {
-		kinds[t.nodes[1+2*k].peer] = kind.name
+	for _, kind := range lies {
+		kinds[t.nodes[kind.node].peer] = kind.name
 	}
 	l, err := t.labour(ctx)
 	if err != nil {
@@ -139,7 +149,9 @@ func (t *trial) judgeNames(ctx context.Context, j *job, st jobView, kinds map[st
 		w := k.Refuted
 		switch {
 		case w == nil:
-		case kinds[w.By] == "":
+		case w.By == "" && kinds[w.Signed] == errs:
+			lies[w.Signed]++
+		case kinds[w.By] == "" || kinds[w.By] == errs:
 			honest += fmt.Sprintf("; task %d names %q: %s", k.Index, w.By, w.Why)
 		default:
 			if lies[w.By]++; lies[w.By] == 1 {
@@ -152,6 +164,11 @@ func (t *trial) judgeNames(ctx context.Context, j *job, st jobView, kinds map[st
 		index, named := proofs[peer]
 		ran := st.ran(peer)
 		t.report.show(fmt.Sprintf("the liar %q: results, found wrong", kind), "", "%d, %d", ran, lies[peer])
+		if kind == errs {
+			t.report.expect("a compiler that errs is found, and nobody is blamed", (st.Checks.Divergent == errsOn) == (lies[peer] > 0) && (ran == 0 || lies[peer] > 0),
+				"its program diverges on %q, and it signed %d results", st.Checks.Divergent, ran)
+			continue
+		}
 		if ran == 0 {
 			t.report.show(fmt.Sprintf("the liar %q", kind), "", "had no task")
 			continue

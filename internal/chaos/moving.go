@@ -81,7 +81,7 @@ func (o *options) fewest() int {
 	case scenarioMoves, scenarioSlowMoves:
 		return movesNodes
 	case scenarioLiars:
-		return 2*len(lies) + 2
+		return liarNodes
 	}
 	return fewestNodes
 }

@@ -40,6 +40,9 @@ func told(a *attempt, run func() (sandbox.Report, error)) (sandbox.Report, error
 	id := sha256.Sum256([]byte(a.name.Task.String()))
 	switch {
 	case err != nil || rep.Outcome != task.Completed:
+	case kind == "engine": // as if its compiler erred, which is for another architecture
+		flip(&rep)
+		rep.Engine = "riscv64"
 	case kind == "late" && n > lateAfter, kind == "one" && id[0]%oneIn == 0:
 		flip(&rep)
 	case kind == "agreed": // all who lie so say the same

@@ -46,7 +46,7 @@ func TestResultBytes(t *testing.T) {
 		r := large("w", 1, outputs, inline, message)
 		if rapid.Bool().Draw(t, "trail") {
 			r.Trail = &task.Trail{Pass: math.MaxUint32, Fuel: math.MaxUint64, Last: make([]byte, 32),
-				Boundaries: task.MaxBoundaries, Root: make([]byte, 32)}
+				Boundaries: task.MaxBoundaries, Root: make([]byte, 32), Engine: "a234567890123456"}
 			for range rapid.IntRange(0, task.MaxLinks).Draw(t, "links") {
 				r.Trail.Began = append(r.Trail.Began, largeLink(*r.Receipt))
 			}

@@ -199,6 +199,10 @@ type Checks struct {
 	// that were found after that: who fetched the results before has wrong ones.
 	Delivered bool   `json:"delivered"`
 	Late      uint64 `json:"late"`
+	// Divergent lists the architectures, with commas between them, for which the program may be
+	// compiled wrong: results that were made there are not those that it comes to here, compiled and
+	// interpreted, and nobody is blamed for them. "" for none.
+	Divergent string `json:"divergent,omitempty"`
 }
 
 // Recalled is how many results of a job were delivered and are wrong, or in doubt now.

@@ -18,6 +18,7 @@ import (
 type audits struct {
 	s       *Submitter
 	credits map[task.PeerID]*credibility.Credit // of workers of whom something is known
+	excuses map[task.PeerID]excuse              // of workers that were not named for a wrong result
 	at      map[task.TaskID]*auditing           // at most Config.Audits
 	// rest is until when none begins after one that came to nothing, and pause how long that is.
 	rest  time.Time
@@ -31,6 +32,9 @@ type auditing struct {
 	compiled *task.Result // what came of it, where that is not what was signed
 	fails    int          // of this machine
 	trace    *tracing     // nil until the end is known to be wrong
+	// by is whose compiler, for engine, may be why it is; "" where nobody is excused.
+	by     task.PeerID
+	engine string
 }
 
 // auditTries is how often this machine may fail to run a task before it is said that it cannot
@@ -157,6 +161,12 @@ func (a *audits) judge(j *submitted, at *auditing, ev *message.Audited, here *ta
 		a.settle(j, at.id, verdictRight, "")
 	case at.compiled == nil:
 		at.compiled = here
+	case why == "":
+		a.s.emit(message.Decided{Task: at.id, Action: "divergent here", Reason: "interpreted, the task comes to what was signed; " +
+			"compiled, it does not: test this machine's memory"})
+		a.credit(signed.Worker).Confirm(1, 1, a.s.now)
+		a.keep(signed.Worker)
+		a.settle(j, at.id, verdictRight, "")
 	case at.compiled.Difference(here, nil) != "":
 		a.settle(j, at.id, verdictOpen, "this machine is at odds with itself: compiled and interpreted runs end otherwise ("+
 			at.compiled.Difference(here, nil)+"); test its memory")
@@ -169,9 +179,11 @@ func (a *audits) judge(j *submitted, at *auditing, ev *message.Audited, here *ta
 
 // settle ends an audit. why is for people, of one that could not be told.
 func (a *audits) settle(j *submitted, id task.TaskID, v verdict, why string) {
+	at := a.at[id]
 	delete(a.at, id)
 	a.rest, a.pause = time.Time{}, 0
-	a.note(j, checked{Index: id.Index, State: v, Late: v == verdictWrong && j.state.Settled})
+	a.note(j, checked{Index: id.Index, State: v, Late: v == verdictWrong && j.state.Settled, Worker: at.by,
+		Engine: at.engine})
 	a.deliver(j)
 	if v == verdictOpen {
 		a.s.emit(message.Decided{Task: id, Action: "not checked", Reason: task.ClipMessage(why)})

@@ -181,7 +181,7 @@ func TestFaultyMachine(t *testing.T) {
 	}{
 		"its compiler errs":         {[]string{"x", truth}, message.Checks{Open: 1}},
 		"it errs twice":             {[]string{"x", "y"}, message.Checks{Open: 1}},
-		"the compiler errs, really": {[]string{"x", "signed"}, message.Checks{Open: 1}},
+		"its compiler errs, theirs not": {[]string{"x", "signed"}, message.Checks{Right: 1}},
 		"taken back":                {[]string{"[i]", "[i]", "[i]", "[i]", "[i]", "signed"}, message.Checks{Right: 1}},
 		"taken back between":        {[]string{truth, "[i]", truth}, message.Checks{Wrong: 1}},
 		"it fails for a time":       {[]string{"[h]", "[h]", "[h]", "[h]", "signed"}, message.Checks{Right: 1}},

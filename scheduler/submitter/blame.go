@@ -121,6 +121,10 @@ func had(ev *message.Audited) []task.PeerID {
 // found deals with a result that is wrong by some workers, or none that can be named: what this
 // node made takes its place, and all else of them, or of all who had the task, is in doubt.
 func (a *audits) found(j *submitted, ev *message.Audited, by []task.PeerID, why string) {
+	engine := a.excusedBy(j, ev, by)
+	if engine != "" {
+		by, why = nil, why+excuseOf(engine)
+	}
 	end := message.TaskSummary{Index: ev.Task.Index, Failed: ev.Here.Outcome != task.Completed,
 		Results: []task.Result{ev.Here}, Attempts: ev.Held.Attempts,
 		Refuted: &message.Refuted{Result: ev.Held.Results[0], Why: task.ClipMessage(why)}}
@@ -135,7 +139,13 @@ func (a *audits) found(j *submitted, ev *message.Audited, by []task.PeerID, why 
 		return
 	}
 	a.s.replaced(j, ev.Held.Failed, end.Failed)
-	a.blame(ev, by, why)
+	if engine != "" {
+		at := a.at[ev.Task]
+		at.by, at.engine = ev.Held.Results[0].Worker, engine
+		a.diverged(j, ev, engine, why)
+	} else {
+		a.blame(ev, by, why)
+	}
 	a.settle(j, ev.Task, verdictWrong, "")
 }
 

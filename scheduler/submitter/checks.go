@@ -30,6 +30,11 @@ type checks struct {
 	signer map[uint64]task.PeerID
 	back   map[uint64]int
 	failed ledger.Set // of the tasks in by, those that failed
+	// engines says what workers ran tasks of the job with, and divergent where its program comes
+	// to something else than here.
+	engines   map[task.PeerID]string
+	divergent map[string]bool
+	excused   map[task.PeerID]bool // who showed that
 	// by are the results that nobody has run again, by who signed them.
 	by map[task.PeerID]*accepted
 }
@@ -48,12 +53,15 @@ type checked struct {
 	Doubted bool `cbor:"3,keyasint,omitempty"`
 	// Late is set of one that was found wrong after it was delivered.
 	Late bool `cbor:"4,keyasint,omitempty"`
-	// Worker signed a result that is accepted or due, "" of a task that failed and is due; Audits
+	// Worker signed a result that is accepted or due, "" of a task that failed and is due, or is
+	// excused for one that is wrong; Audits
 	// and At are what credibility.Mark has of one that is accepted.
 	Worker task.PeerID `cbor:"5,keyasint,omitempty"`
 	Audits int         `cbor:"6,keyasint,omitempty"`
 	At     int64       `cbor:"7,keyasint,omitempty"` // Unix seconds
 	Failed bool        `cbor:"8,keyasint,omitempty"` // the task did, whose result is accepted
+	// Engine is what the worker ran the task with; of a wrong result, where the program is divergent.
+	Engine string `cbor:"9,keyasint,omitempty"`
 }
 
 // A verdict says how a result stands.
@@ -81,6 +89,7 @@ func (a *audits) note(j *submitted, c checked) {
 func (c *checks) put(to checked) {
 	i := to.Index
 	c.drop(i)
+	c.noteEngine(to.Worker, to.Engine)
 	switch to.State {
 	case verdictDue:
 		if c.due.Add(i); to.Doubted {
@@ -94,6 +103,9 @@ func (c *checks) put(to checked) {
 	case verdictWrong:
 		if c.wrong.Add(i); to.Late {
 			c.late.Add(i)
+		}
+		if to.Engine != "" {
+			c.divergent[to.Engine], c.excused[to.Worker] = true, true
 		}
 	case verdictOpen:
 		c.open.Add(i)
@@ -145,20 +157,26 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	}
 	r := &t.Results[0]
 	credit := a.known(r.Worker)
+	engine := ""
+	if r.Trail != nil {
+		engine = r.Trail.Engine
+	}
+	j.checks.noteEngine(r.Worker, engine)
+	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
-	if len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
-		c := checked{Index: t.Index, State: verdictDue, Doubted: credit.Faults > 0}
+	if doubtful || len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
+		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
 		if !t.Failed {
 			c.Worker = r.Worker
 		}
-		if a.note(j, c); c.Doubted {
+		if a.note(j, c); credit.Faults > 0 || j.checks.excused[r.Worker] {
 			a.giveBack(j, r.Worker)
 		}
 		return
 	}
 	mark := credit.Mark(a.s.now)
 	a.note(j, checked{Index: t.Index, State: verdictAccepted, Worker: r.Worker, Audits: mark.Audits, At: mark.At.Unix(),
-		Failed: t.Failed})
+		Failed: t.Failed, Engine: engine})
 }
 
 // share is how much of the tasks of a worker is run again.
@@ -178,17 +196,19 @@ func (a *audits) share(v *task.Verify, credit credibility.Credit) float64 {
 // says that it gets no more tasks; then others run these again, as far as they can be given back.
 func (a *audits) distrust(worker task.PeerID, refused bool) {
 	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) {
-		j := a.s.jobs[id]
-		if j.checks == nil {
-			continue
+		if j := a.s.jobs[id]; j.checks != nil {
+			a.distrustIn(j, worker, refused)
 		}
-		if of := j.checks.by[worker]; of != nil {
-			a.doubt(j, worker, of.tasks)
-			a.s.emit(message.JobChanged{Job: j.id})
-		}
-		if refused {
-			a.giveBack(j, worker)
-		}
+	}
+}
+
+func (a *audits) distrustIn(j *submitted, worker task.PeerID, refused bool) {
+	if of := j.checks.by[worker]; of != nil {
+		a.doubt(j, worker, of.tasks)
+		a.s.emit(message.JobChanged{Job: j.id})
+	}
+	if refused {
+		a.giveBack(j, worker)
 	}
 }
 

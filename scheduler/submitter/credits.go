@@ -31,10 +31,17 @@ func (a *audits) known(worker task.PeerID) credibility.Credit {
 	return credibility.Credit{}
 }
 
-// refused returns the workers of which a result was found wrong, at most so many as a message may
-// name, in order.
-func (a *audits) refused() []task.PeerID {
+// refused returns the workers that are to have no task of a job: of whom a result was found wrong,
+// or one of this job whose compiler may err with its program. They are in order, and at most as many as a message may name.
+func (a *audits) refused(j *submitted) []task.PeerID {
 	var out []task.PeerID
+	if j.checks != nil {
+		for worker := range j.checks.excused {
+			if a.known(worker).Faults == 0 {
+				out = append(out, worker)
+			}
+		}
+	}
 	for worker, c := range a.credits {
 		if c.Faults > 0 {
 			out = append(out, worker)
@@ -50,11 +57,15 @@ type creditState struct {
 	At     int64   `cbor:"2,keyasint,omitempty"` // Unix seconds
 	Faults int     `cbor:"3,keyasint,omitempty"`
 	Audits int     `cbor:"4,keyasint,omitempty"`
+	// Module and Engine are those of an excuse.
+	Module task.CID `cbor:"5,keyasint,omitempty"`
+	Engine string   `cbor:"6,keyasint,omitempty"`
 }
 
 func (a *audits) keep(worker task.PeerID) {
 	c := a.credits[worker]
-	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults, c.Audits})
+	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults, c.Audits,
+		a.excuses[worker].module, a.excuses[worker].engine})
 }
 
 // restore takes in what is known of workers.
@@ -69,6 +80,9 @@ func (a *audits) restore(scan func(string) iter.Seq2[string, []byte], errs *dura
 			worker := task.PeerID(strings.TrimPrefix(key, submitterCredits))
 			a.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults,
 				Audits: c.Audits}
+			if c.Module != "" {
+				a.excuses[worker] = excuse{c.Module, c.Engine}
+			}
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 	}
 	out := &message.Checks{Verify: j.spec.Verify.String(), Due: c.due.Count(), Doubted: c.doubted.Count(),
 		Right: c.right.Count(), Wrong: c.wrong.Count(), Open: c.open.Count(), Late: c.late.Count(),
-		Delivered: j.state.Settled}
+		Delivered: j.state.Settled, Divergent: c.divergesAt()}
 	for worker, of := range c.by {
 		if a.standingOf(a.known(worker), of) == message.StandingAccepted {
 			out.Accepted += of.tasks.Count()

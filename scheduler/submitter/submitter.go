@@ -103,7 +103,7 @@ func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.Privat
 		fetches: map[string]*resultFetch{}, forgotten: map[task.JobID]*forgottenJob{},
 	}
 	s.audits = audits{s: s, credits: map[task.PeerID]*credibility.Credit{},
-		at: map[task.TaskID]*auditing{}}
+		excuses: map[task.PeerID]excuse{}, at: map[task.TaskID]*auditing{}}
 	return s
 }
 
@@ -111,7 +111,8 @@ func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submi
 	j := &submitted{id: id, record: st.Record, spec: spec, total: spec.Sweep.Count(), state: st, pause: s.timing.RetryMin}
 	s.jobs[id] = j
 	if spec.Verify != nil && len(s.key) > 0 {
-		j.checks = &checks{by: map[task.PeerID]*accepted{}, signer: map[uint64]task.PeerID{}, back: map[uint64]int{}}
+		j.checks = &checks{by: map[task.PeerID]*accepted{}, signer: map[uint64]task.PeerID{}, back: map[uint64]int{},
+			divergent: map[string]bool{}, excused: map[task.PeerID]bool{}, engines: map[task.PeerID]string{}}
 	}
 	if !st.Final {
 		s.arm(j, time.Time{})
