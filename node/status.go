@@ -113,9 +113,9 @@ func (n *Node) notices() []string {
 // faultsNotice tells an owner whose machine errs.
 func faultsNotice(faults []worker.Fault) string {
 	last := faults[len(faults)-1]
-	return fmt.Sprintf("%d results of this machine were found wrong by who submitted the jobs, the last on %s by %s (task %s: %s): "+
-		"test this machine's memory, and its cooling", len(faults), time.Unix(last.At, 0).UTC().Format(time.DateOnly), last.By,
-		last.Task, last.Why)
+	return fmt.Sprintf("%d results of this machine were found wrong by who submitted the jobs, the last on %s by %s "+
+		"(task %s: %s): test this machine's memory, and its cooling", len(faults),
+		time.Unix(last.At, 0).UTC().Format(time.DateOnly), last.By, last.Task, last.Why)
 }
 
 // A Member is a peer as this node sees it.

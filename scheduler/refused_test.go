@@ -23,7 +23,8 @@ func TestRefusedWorker(t *testing.T) {
 	}
 	refuse := func(from int) {
 		_, who := schedtest.Identity(from)
-		p.step(message.Received{From: who, Message: message.Message{Got: &message.Got{Job: id, Refused: []task.PeerID{liar.id}}}})
+		p.step(message.Received{From: who, Message: message.Message{Got: &message.Got{Job: id,
+			Refused: []task.PeerID{liar.id}}}})
 	}
 	refuse(greedyOne)
 	if len(liar.holds) == 0 {

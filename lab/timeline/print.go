@@ -42,7 +42,8 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 			"%d right, %d wrong and replaced, %d open, %d to go%s\n",
 			c.Right+c.Wrong+c.Open, c.Verify, c.Right, c.Wrong, c.Open, c.Due, doubted(c))
 		if c.Divergent != "" {
-			fmt.Fprintf(out, "divergent  compiled for %s, the program comes to other results than here: nobody is blamed\n", c.Divergent)
+			fmt.Fprintf(out, "divergent  compiled for %s, the program comes to other results than here: nobody is blamed\n",
+				c.Divergent)
 		}
 		fmt.Fprintf(out, "standing   %d final, %d accepted, %d to be checked or open\n", c.Final, c.Accepted, c.Due+c.Open)
 	}

@@ -162,6 +162,13 @@ type Cancel struct {
 	Signature []byte     `cbor:"2,keyasint"`
 }
 
+// Wrong tells a worker of a result of its own that the submitter found wrong. It asks for nothing:
+// the owner of a machine that errs is to know.
+type Wrong struct {
+	Result task.Result `cbor:"1,keyasint"` // as the worker signed it
+	Why    string      `cbor:"2,keyasint"` // in words
+}
+
 // Place gives leases to a worker.
 type Place struct {
 	Epoch  uint64  `cbor:"1,keyasint"`

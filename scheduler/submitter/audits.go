@@ -78,7 +78,7 @@ func (a *audits) run(at *auditing) {
 	at.runs = true
 	e := message.Audit{Task: at.id, Key: a.s.jobs[at.id.Job].record.Key, Interpreted: at.compiled != nil}
 	if t := at.trace; t != nil {
-		e.StopAt, e.Interpreted = t.at().Fuel, t.compiled
+		e.StopAt, e.Interpreted = t.probe().Fuel, t.compiled
 	}
 	a.s.emit(e)
 }
@@ -162,8 +162,8 @@ func (a *audits) judge(j *submitted, at *auditing, ev *message.Audited, here *ta
 	case at.compiled == nil:
 		at.compiled = here
 	case why == "":
-		a.s.emit(message.Decided{Task: at.id, Action: "divergent here", Reason: "interpreted, the task comes to what was signed; " +
-			"compiled, it does not: test this machine's memory"})
+		a.s.emit(message.Decided{Task: at.id, Action: "divergent here",
+			Reason: "interpreted, the task comes to what was signed; compiled, it does not: test this machine's memory"})
 		a.credit(signed.Worker).Confirm(1, 1, a.s.now)
 		a.keep(signed.Worker)
 		a.settle(j, at.id, verdictRight, "")

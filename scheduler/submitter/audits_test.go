@@ -179,15 +179,15 @@ func TestFaultyMachine(t *testing.T) {
 		came []string // what each run comes to: text, or an outcome in brackets
 		want message.Checks
 	}{
-		"its compiler errs":         {[]string{"x", truth}, message.Checks{Open: 1}},
-		"it errs twice":             {[]string{"x", "y"}, message.Checks{Open: 1}},
+		"its compiler errs":             {[]string{"x", truth}, message.Checks{Open: 1}},
+		"it errs twice":                 {[]string{"x", "y"}, message.Checks{Open: 1}},
 		"its compiler errs, theirs not": {[]string{"x", "signed"}, message.Checks{Right: 1}},
-		"taken back":                {[]string{"[i]", "[i]", "[i]", "[i]", "[i]", "signed"}, message.Checks{Right: 1}},
-		"taken back between":        {[]string{truth, "[i]", truth}, message.Checks{Wrong: 1}},
-		"it fails for a time":       {[]string{"[h]", "[h]", "[h]", "[h]", "signed"}, message.Checks{Right: 1}},
-		"it fails":                  {[]string{"[h]", "[h]", "[h]", "[h]", "[h]"}, message.Checks{Open: 1}},
-		"it is too slow":            {[]string{"[t]"}, message.Checks{Open: 1}},
-		"it has too little memory":  {[]string{"[m]"}, message.Checks{Open: 1}},
+		"taken back":                    {[]string{"[i]", "[i]", "[i]", "[i]", "[i]", "signed"}, message.Checks{Right: 1}},
+		"taken back between":            {[]string{truth, "[i]", truth}, message.Checks{Wrong: 1}},
+		"it fails for a time":           {[]string{"[h]", "[h]", "[h]", "[h]", "signed"}, message.Checks{Right: 1}},
+		"it fails":                      {[]string{"[h]", "[h]", "[h]", "[h]", "[h]"}, message.Checks{Open: 1}},
+		"it is too slow":                {[]string{"[t]"}, message.Checks{Open: 1}},
+		"it has too little memory":      {[]string{"[m]"}, message.Checks{Open: 1}},
 	} {
 		b := newAuditBench(t, 1, "full")
 		b.deliver(0, nil, b.ran(2, 0, "signed"))
@@ -409,7 +409,8 @@ func TestGivenBack(t *testing.T) {
 		wrong = 0
 	}
 	st, _ := b.s.Job(b.id)
-	if lacks := uint64(len(b.lacks())); st.Final || lacks+wrong != 20 || st.Held != 40-lacks || st.Tasks.Done+st.Tasks.Failed != st.Held {
+	if lacks := uint64(len(b.lacks())); st.Final || lacks+wrong != 20 || st.Held != 40-lacks ||
+		st.Tasks.Done+st.Tasks.Failed != st.Held {
 		t.Fatalf("lacking %v, wrong %d, %+v", b.lacks(), wrong, st)
 	}
 	for _, i := range b.lacks() {

@@ -34,12 +34,12 @@ func traceable(signed *task.Result) bool {
 }
 
 func (t *tracing) chain() []task.Link { return t.ev.Held.Results[0].Trail.Began }
-func (t *tracing) at() *task.Link     { return &t.chain()[t.link] }
+func (t *tracing) probe() *task.Link  { return &t.chain()[t.link] }
 
 // traced takes in the state that a task comes to here.
 func (a *audits) traced(j *submitted, at *auditing, here *task.Result) {
 	t := at.trace
-	state, stopped := stateAt(here, t.at().Fuel)
+	state, stopped := stateAt(here, t.probe().Fuel)
 	switch {
 	case !stopped && (here.Outcome == task.Interrupted || here.Outcome == task.HostError && at.fails+1 < auditTries):
 		a.later(at, here.Outcome)
@@ -47,7 +47,7 @@ func (a *audits) traced(j *submitted, at *auditing, here *task.Result) {
 		a.found(j, t.ev, nil, t.why+"; in whose run it cannot be told here")
 	case t.compiled && !bytes.Equal(state, t.state):
 		a.found(j, t.ev, nil, t.why+"; compiled and interpreted runs come to other states here")
-	case !bytes.Equal(state, t.at().Voucher.Hash):
+	case !bytes.Equal(state, t.probe().Voucher.Hash):
 		if !t.compiled {
 			t.compiled, t.state = true, state
 			return
@@ -75,12 +75,12 @@ func stateAt(here *task.Result, fuel uint64) (state []byte, stopped bool) {
 // foundAt names who left a state that is wrong, unless that one's run began with a state that is
 // not known any more.
 func (a *audits) foundAt(j *submitted, t *tracing) {
-	why := fmt.Sprintf("%s; wrong is the state at fuel %d that it went on from", t.why, t.at().Fuel)
+	why := fmt.Sprintf("%s; wrong is the state at fuel %d that it went on from", t.why, t.probe().Fuel)
 	if t.link == len(t.chain())-1 && task.CutShort(t.chain()) {
 		a.found(j, t.ev, nil, why+", or one before it")
 		return
 	}
-	a.found(j, t.ev, []task.PeerID{t.at().Voucher.Worker}, why)
+	a.found(j, t.ev, []task.PeerID{t.probe().Voucher.Worker}, why)
 }
 
 // answers returns who answers for an end that is wrong, whose states before it are not: who signed
@@ -150,10 +150,10 @@ func (a *audits) found(j *submitted, ev *message.Audited, by []task.PeerID, why 
 }
 
 // tellWorker tells a worker of the result that it signed and that is wrong.
-func (s *Submitter) tellWorker(ev *message.Audited, worker task.PeerID, why string) {
+func (a *audits) tellWorker(ev *message.Audited, worker task.PeerID, why string) {
 	for i := range ev.Held.Results {
 		if r := &ev.Held.Results[i]; r.Worker == worker {
-			s.emit(message.Send{To: worker, Message: message.Message{Wrong: &message.Wrong{Result: *r,
+			a.s.emit(message.Send{To: worker, Message: message.Message{Wrong: &message.Wrong{Result: *r,
 				Why: task.ClipMessage(why)}}})
 			return
 		}
@@ -175,7 +175,7 @@ func (a *audits) blame(ev *message.Audited, by []task.PeerID, why string) {
 		a.distrust(w, true)
 		told.Peer = w
 		a.s.emit(told)
-		a.s.tellWorker(ev, w, why)
+		a.tellWorker(ev, w, why)
 	}
 	if len(by) == 0 {
 		return

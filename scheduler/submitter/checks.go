@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"godwit/credibility"
@@ -126,6 +127,18 @@ func (c *checks) drop(i uint64) {
 	}
 }
 
+// noteEngine takes in what a worker ran a task of a job with.
+func (c *checks) noteEngine(worker task.PeerID, engine string) {
+	if engine != "" && worker != "" {
+		c.engines[worker] = engine
+	}
+}
+
+// divergesAt says on which engines the program of a job is divergent, for people.
+func (c *checks) divergesAt() string {
+	return strings.Join(slices.Sorted(maps.Keys(c.divergent)), ", ")
+}
+
 // known reports whether something is known of a task's result, or is to be.
 func (c *checks) known(i uint64) bool {
 	return c.due.Contains(i) || c.right.Contains(i) || c.wrong.Contains(i) || c.open.Contains(i)
@@ -190,40 +203,6 @@ func (a *audits) share(v *task.Verify, credit credibility.Credit) float64 {
 	}
 	terms := credibility.Terms{Prior: a.s.cfg.Pool.Prior, Target: v.Target(), Least: least}
 	return terms.Share(credit.Right(a.s.now))
-}
-
-// distrust puts every result of a worker that was not run again in doubt: it was wrong once. refused
-// says that it gets no more tasks; then others run these again, as far as they can be given back.
-func (a *audits) distrust(worker task.PeerID, refused bool) {
-	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) {
-		if j := a.s.jobs[id]; j.checks != nil {
-			a.distrustIn(j, worker, refused)
-		}
-	}
-}
-
-func (a *audits) distrustIn(j *submitted, worker task.PeerID, refused bool) {
-	if of := j.checks.by[worker]; of != nil {
-		a.doubt(j, worker, of.tasks)
-		a.s.emit(message.JobChanged{Job: j.id})
-	}
-	if refused {
-		a.giveBack(j, worker)
-	}
-}
-
-// doubt has results of a worker run again that were accepted.
-func (a *audits) doubt(j *submitted, worker task.PeerID, tasks ledger.Set) {
-	delete(j.checks.by, worker)
-	for _, r := range tasks {
-		for i := r.From; i < r.To; i++ {
-			c := checked{Index: i, State: verdictDue, Doubted: true, Worker: worker}
-			if j.checks.failed.Contains(i) {
-				c.Worker = ""
-			}
-			a.note(j, c)
-		}
-	}
 }
 
 // restoreChecks takes in what is known of a job's results, once those are.

@@ -3,13 +3,11 @@ package submitter
 import (
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 
 	"godwit/credibility"
 	"godwit/scheduler/durable"
-	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -31,24 +29,10 @@ func (a *audits) known(worker task.PeerID) credibility.Credit {
 	return credibility.Credit{}
 }
 
-// refused returns the workers that are to have no task of a job: of whom a result was found wrong,
-// or one of this job whose compiler may err with its program. They are in order, and at most as many as a message may name.
-func (a *audits) refused(j *submitted) []task.PeerID {
-	var out []task.PeerID
-	if j.checks != nil {
-		for worker := range j.checks.excused {
-			if a.known(worker).Faults == 0 {
-				out = append(out, worker)
-			}
-		}
-	}
-	for worker, c := range a.credits {
-		if c.Faults > 0 {
-			out = append(out, worker)
-		}
-	}
-	slices.Sort(out)
-	return out[:min(len(out), message.MaxRefused)]
+// An excuse is what a worker's wrong results may be owed to.
+type excuse struct {
+	module task.CID // the first that it was wrong with
+	engine string
 }
 
 // creditState is the durable form of a credibility.Credit.

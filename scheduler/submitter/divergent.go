@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -21,12 +20,6 @@ import (
 // compilerErrs is how many workers have to be wrong with one compiler until that is to blame for
 // all: one that errs meets whoever has it, and few liars agree.
 const compilerErrs = 3
-
-// An excuse is what a worker's wrong results may be owed to.
-type excuse struct {
-	module task.CID // the first that it was wrong with
-	engine string
-}
 
 // excusedBy returns the engine to which a worker may owe it that its result is wrong; "" for none.
 func (a *audits) excusedBy(j *submitted, ev *message.Audited, by []task.PeerID) string {
@@ -83,16 +76,4 @@ func (a *audits) divergedIn(j *submitted, worker task.PeerID, engine string) {
 
 func excuseOf(engine string) string {
 	return fmt.Sprintf("; it was compiled for %s: the compiler may err there, so nobody is blamed", engine)
-}
-
-// noteEngine takes in what a worker ran a task of a job with.
-func (c *checks) noteEngine(worker task.PeerID, engine string) {
-	if engine != "" && worker != "" {
-		c.engines[worker] = engine
-	}
-}
-
-// divergesAt says on which engines the program of a job is divergent, for people.
-func (c *checks) divergesAt() string {
-	return strings.Join(slices.Sorted(maps.Keys(c.divergent)), ", ")
 }

@@ -83,8 +83,8 @@ func TestDivergent(t *testing.T) {
 	}
 	look("after one was wrong")
 	held, err := DecodeSummary(b.disk[ResultKey(first, 1)])
-	if err != nil || held.Refuted == nil || held.Refuted.By != "" || !strings.Contains(held.Refuted.Why, "compiled for arm64") {
-		t.Errorf("refuted is %+v, %v", held.Refuted, err)
+	if w := held.Refuted; err != nil || w == nil || w.By != "" || !strings.Contains(w.Why, "compiled for arm64") {
+		t.Errorf("refuted is %+v, %v", w, err)
 	}
 	b.restart()
 	look("after a restart")

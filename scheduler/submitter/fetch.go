@@ -3,7 +3,6 @@ package submitter
 import (
 	"slices"
 
-	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -98,8 +97,6 @@ func (s *Submitter) missed(key string, f *resultFetch, why string) {
 		s.got(j)
 	}
 }
-
-func only(i uint64) ledger.Set { return ledger.Set{{From: i, To: i + 1}} }
 
 // hold makes a task's end durable.
 func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {

@@ -2,6 +2,8 @@ package submitter
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
@@ -31,19 +33,19 @@ func (a *audits) giveBack(j *submitted, worker task.PeerID) {
 		back.Add(i)
 	}
 	if back.Count() > 0 {
-		a.s.reopen(j, back, worker)
+		a.reopen(j, back, worker)
 	}
 }
 
 // reopen drops results of a job, which is not over then. None of them is of a task that failed.
-func (s *Submitter) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
+func (a *audits) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
 	for _, r := range back {
 		for i := r.From; i < r.To; i++ {
 			id := task.TaskID{Job: j.id, Index: i}
 			j.checks.drop(i)
 			j.checks.back[i]++
-			s.emit(message.Persist{Key: ResultKey(j.id, i)})
-			s.emit(message.Persist{Key: checkKey(id)})
+			a.s.emit(message.Persist{Key: ResultKey(j.id, i)})
+			a.s.emit(message.Persist{Key: checkKey(id)})
 		}
 	}
 	j.have = j.have.Minus(back)
@@ -52,9 +54,64 @@ func (s *Submitter) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
 	sum := &j.state.Summary
 	sum.State, sum.Done, sum.Failed, sum.Waiting = message.JobRunning, j.have.Count()-j.failed, j.failed, back.Count()
 	j.state.Delivery++
-	s.persist(j)
-	s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "given back", Peer: worker,
+	a.s.persist(j)
+	a.s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "given back", Peer: worker,
 		Reason: fmt.Sprintf("%d results of a worker that was wrong elsewhere: others run these tasks again", back.Count())})
-	s.emit(message.JobChanged{Job: j.id})
-	s.soon(j)
+	a.s.emit(message.JobChanged{Job: j.id})
+	a.s.soon(j)
+}
+
+// distrust puts every result of a worker that was not run again in doubt: it was wrong once. refused
+// says that it gets no more tasks; then others run these again, as far as they can be given back.
+func (a *audits) distrust(worker task.PeerID, refused bool) {
+	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) {
+		if j := a.s.jobs[id]; j.checks != nil {
+			a.distrustIn(j, worker, refused)
+		}
+	}
+}
+
+func (a *audits) distrustIn(j *submitted, worker task.PeerID, refused bool) {
+	if of := j.checks.by[worker]; of != nil {
+		a.doubt(j, worker, of.tasks)
+		a.s.emit(message.JobChanged{Job: j.id})
+	}
+	if refused {
+		a.giveBack(j, worker)
+	}
+}
+
+// doubt has results of a worker run again that were accepted.
+func (a *audits) doubt(j *submitted, worker task.PeerID, tasks ledger.Set) {
+	delete(j.checks.by, worker)
+	for _, r := range tasks {
+		for i := r.From; i < r.To; i++ {
+			c := checked{Index: i, State: verdictDue, Doubted: true, Worker: worker}
+			if j.checks.failed.Contains(i) {
+				c.Worker = ""
+			}
+			a.note(j, c)
+		}
+	}
+}
+
+// refused returns the workers that are to have no task of a job: of whom a result was found wrong,
+// or one of this job whose compiler may err with its program. They are in order, and at most as
+// many as a message may name.
+func (a *audits) refused(j *submitted) []task.PeerID {
+	var out []task.PeerID
+	if j.checks != nil {
+		for worker := range j.checks.excused {
+			if a.known(worker).Faults == 0 {
+				out = append(out, worker)
+			}
+		}
+	}
+	for worker, c := range a.credits {
+		if c.Faults > 0 {
+			out = append(out, worker)
+		}
+	}
+	slices.Sort(out)
+	return out[:min(len(out), message.MaxRefused)]
 }

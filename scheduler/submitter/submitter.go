@@ -155,3 +155,5 @@ func (s *Submitter) Key() ed25519.PublicKey {
 	pub, _ := s.key.Public().(ed25519.PublicKey)
 	return pub
 }
+
+func only(i uint64) ledger.Set { return ledger.Set{{From: i, To: i + 1}} }
