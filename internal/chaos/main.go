@@ -35,6 +35,7 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	scenarioSlowMoves: slowMoves,
 	scenarioHostile:   besieged,
 	scenarioLiars:     liars,
+	scenarioAudits:    audits,
 }
 
 func scenarioNames() []string { return slices.Sorted(maps.Keys(scenarios)) }

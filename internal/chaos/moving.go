@@ -47,6 +47,11 @@ func (o *options) suit(f *flag.FlagSet) {
 	asked := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { asked[f.Name] = true })
 	switch o.scenario {
+	case scenarioAudits:
+		o.wasm = true
+		if !asked["nodes"] {
+			o.nodes = auditNodes
+		}
 	case scenarioLiars:
 		o.wasm = true
 		if !asked["nodes"] {
@@ -80,6 +85,8 @@ func (o *options) fewest() int {
 		return fewestLive + 1
 	case scenarioMoves, scenarioSlowMoves:
 		return movesNodes
+	case scenarioAudits:
+		return auditNodes
 	case scenarioLiars:
 		return liarNodes
 	}
