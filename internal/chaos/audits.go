@@ -74,11 +74,12 @@ func audits(ctx context.Context, t *trial) error {
 		results += auditTasks
 	}
 	slices.Sort(ratios)
-	t.report.show("run again of the next, all nodes' together", fmt.Sprintf("%.1f %%", 100*auditCost), "%.1f %% (%d of %d)",
-		100*float64(again)/float64(results), again, results)
+	t.report.show("run again of the next, all nodes' together", fmt.Sprintf("%.1f %%", 100*auditCost),
+		"%.1f %% (%d of %d)", 100*float64(again)/float64(results), again, results)
 	t.report.show("time with checks to time without, median", fmt.Sprint(auditSpan), "%.3f (%.3f to %.3f)",
 		ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
-	t.report.expect("hardly anything is run again", float64(again) <= auditCost*float64(results), "%d of %d are", again, results)
+	t.report.expect("hardly anything is run again", float64(again) <= auditCost*float64(results),
+		"%d of %d are", again, results)
 	return nil
 }
 
