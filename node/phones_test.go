@@ -113,6 +113,9 @@ func during(h *trace.History, from, to time.Time) []change {
 // held once, and the copies of the ledger are equal in the end. The default is half
 // an hour; GODWIT_CHURN="50 48h 1" replays two days of fifty phones, with a seed.
 func TestChurnOfPhones(t *testing.T) {
+	if raceEnabled {
+		t.Skip("takes half a minute under the race detector; scripts/test runs it without")
+	}
 	size := churnSize{12, 30 * time.Minute, 6}
 	if text := os.Getenv("GODWIT_CHURN"); text != "" {
 		size = churnSizeOf(t, text)

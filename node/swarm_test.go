@@ -181,6 +181,9 @@ func (s *swarm) sameLedger(coordinators int) bool {
 // Members learn how fast a node is, what it records of itself, and that the time
 // between its end and its return was an absence, of which it tells the truth.
 func TestMembersLearnOfEachOther(t *testing.T) {
+	if raceEnabled {
+		t.Skip("takes half a minute under the race detector; scripts/test runs it without")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		s := startSwarm(t, 3)
 		p, other := s.peers[1], s.peers[2]
