@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"slices"
 
 	"godwit/task"
@@ -13,6 +14,13 @@ import (
 // searchSteps bounds the search for the most results that are independent. With results of runs
 // that began with the task, or with few that did not, it takes one step for each.
 const searchSteps = 1 << 12
+
+// AgreeIn returns how many results that say the same agree.
+func AgreeIn(same []task.Result) int {
+	sorted := slices.Clone(same)
+	slices.SortStableFunc(sorted, func(a, b task.Result) int { return cmp.Compare(a.Worker, b.Worker) })
+	return len(independent(sorted))
+}
 
 // independent returns as many of the results as are independent of one another, in their order;
 // of results that are not empty at least one.

@@ -23,7 +23,8 @@ func chain(workers ...string) (links []task.Link) {
 func lineState(says byte, fuel uint64, workers ...string) *Checkpoint {
 	before := chain(workers[1:]...)
 	return &Checkpoint{CID: task.RawCID([]byte{says}), Fuel: fuel, Before: before,
-		Voucher: &task.Voucher{Worker: task.PeerID(workers[0]), Prior: task.PriorOf(before)}}
+		Voucher: &task.Voucher{Worker: task.PeerID(workers[0]), Prior: task.PriorOf(before),
+			Signature: []byte(fmt.Sprint(workers))}}
 }
 
 // badWord is a worker's that could not go on from a state.
