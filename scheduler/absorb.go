@@ -75,6 +75,10 @@ func (c *Coordinator) dropUnproven(from task.PeerID, row *ledger.Row, id task.Ta
 		func(v *task.Voucher) error { return c.badWord(id, v, "") }); err != nil {
 		c.refuseState(id, from, err)
 	}
+	if err := row.VetLines(c.ledger.Jobs[id.Job].Rows[id.Index],
+		func(s *message.Checkpoint) error { return c.vouched(id, s, "") }); err != nil {
+		c.refuseState(id, from, err)
+	}
 }
 
 // Recognise has the coordinator believe receipts of those that led, as led reports.

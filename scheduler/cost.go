@@ -159,7 +159,7 @@ func (r *reports) spent(l *lease, result *task.Result, outcome string) (cpu, los
 
 // heldCPU is the CPU time that the attempt's states brought here stand for.
 func (l *lease) heldCPU() time.Duration {
-	best := l.job.ledger.Row(l.task.index).State()
+	best := l.heldState()
 	if best == nil || l.saved.heldAt.IsZero() {
 		return 0
 	}

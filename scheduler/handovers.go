@@ -142,9 +142,11 @@ func (t *transfers) arrivedAt(l *lease) *lease {
 	j, i := l.job, l.task.index
 	l.movedTo = l.move.to.peer
 	m := t.takeMove(l)
+	s := j.startAfter(i, m, m.to.peer)
+	s.line = m.line
 	t.c.removeLease(l, ledger.Moved, m.why)
 	reason := task.ClipMessage("moved there: " + m.why + "; " + m.there)
-	to := t.c.addLease(j, m.to, i, m.as, reason, nil)
+	to := t.c.addLeaseFrom(s, j, m.to, i, m.as, reason, nil)
 	to.take(leasing.Starts)
 	to.after, to.shown.since = l.attempt, l.shown.since
 	j.migrations++
@@ -297,7 +299,8 @@ func (t *transfers) measureHandOver(j *job, e *message.Ending) {
 // it could.
 func (t *transfers) orphan(l *lease) bool {
 	m := l.move
-	if !l.is(leasing.HandsOver) || m.to == nil || !m.awaited || !m.to.lost.IsZero() || len(l.task.leases) != 1 {
+	if !l.is(leasing.HandsOver) || m.to == nil || !m.awaited || !m.to.lost.IsZero() ||
+		len(l.task.leases) != 1 && !l.job.replicated() {
 		return false
 	}
 	j, i := l.job, l.task.index
@@ -305,15 +308,18 @@ func (t *transfers) orphan(l *lease) bool {
 	t.c.reports.lost++
 	t.c.removeLease(l, "lost", "the worker is lost while it hands the task over")
 	t.bookAwaiting(j, i, m.to, m.as, l.attempt,
-		task.ClipMessage("on its way there when its worker was lost: "+m.why+"; "+m.there))
+		task.ClipMessage("on its way there when its worker was lost: "+m.why+"; "+m.there)).saved.line = m.line
 	return true
 }
 
 // bookAwaiting books an attempt of a task that runs nowhere as far as is known,
 // and is on its way to a host. It is no placement before it runs there.
-func (t *transfers) bookAwaiting(j *job, i uint64, h *host, as, after message.Attempt, reason string) {
-	live := &liveTask{index: i}
-	j.live[i] = live
+func (t *transfers) bookAwaiting(j *job, i uint64, h *host, as, after message.Attempt, reason string) *lease {
+	live := j.live[i]
+	if live == nil {
+		live = &liveTask{index: i}
+		j.live[i] = live
+	}
 	l := &lease{
 		job: j, task: live, attempt: as, host: h, state: leasing.Awaiting,
 		start: t.c.now, expires: t.c.now.Add(t.c.cfg.LeaseTTL), after: after,
@@ -325,6 +331,7 @@ func (t *transfers) bookAwaiting(j *job, i uint64, h *host, as, after message.At
 	t.c.members.alarm(h, l.arriveBy)
 	t.c.decided(l.taskID(), "awaited", h.peer, reason)
 	t.c.touch(j)
+	return l
 }
 
 // stopAwaiting has a destination give an orphan back, with what came of it, and
@@ -412,7 +419,7 @@ func (t *transfers) onTheWay(j *job, h *host, s *message.SavedState) bool {
 func (t *transfers) strayState(j *job, h *host, s *message.SavedState) {
 	i := s.Task.Index
 	key := stateKey(s.Task, s.Attempt)
-	if t.c.table.fetches[key] != nil || !j.ledger.Rows[i].Wants(&s.Checkpoint) {
+	if t.c.table.fetches[key] != nil || !j.wantsState(i, &s.Checkpoint) {
 		return
 	}
 	if err := t.c.vouched(s.Task, &s.Checkpoint, h.peer); err != nil {

@@ -117,10 +117,9 @@ type liveTask struct {
 // which fit nowhere better are not tossed about.
 const maxRecalls = 3
 
-// mayResume reports whether an attempt may go on from another's checkpoint. Where
-// replicas must agree each has to run from the beginning: a false state would
-// make all of them wrong alike.
-func (j *job) mayResume() bool { return j.spec.Replicas <= 1 && !j.spec.Checkpoint.Off }
+// mayResume reports whether an attempt may go on from another's checkpoint: of replicas
+// from one of its own line, see lines.go.
+func (j *job) mayResume() bool { return !j.spec.Checkpoint.Off }
 
 // work is what a task of the job takes on the reference core, as far as is known.
 func (j *job) work() (d time.Duration, known bool) {
@@ -220,6 +219,9 @@ func (j *job) parts() float64 { return float64(max(1, j.spec.Weight)) }
 func (j *job) wants(i uint64) int {
 	if j.ledger.Verdict(i) != ledger.Open {
 		return 0
+	}
+	if j.replicated() {
+		return max(0, j.spec.Replicas-j.standing(i))
 	}
 	want := j.spec.Replicas
 	if row := j.ledger.Rows[i]; row != nil {

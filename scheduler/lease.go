@@ -61,6 +61,7 @@ type savedStates struct {
 	from  *message.Checkpoint
 	began uint64
 	base  time.Duration
+	line  lineage // of a task that has replicas
 
 	fetching uint64              // fuel of the checkpoint being fetched from its worker; 0 for none
 	next     *message.Checkpoint // to be fetched after that; nil for none
@@ -118,6 +119,12 @@ func (l *lease) log() message.AttemptLog {
 // addLease books a lease and notes it in the task's row.
 func (c *Coordinator) addLease(j *job, h *host, i uint64, a message.Attempt, reason string,
 	ending *message.Ending) *lease {
+	return c.addLeaseFrom(j.startOf(i, a, h.peer, ending), j, h, i, a, reason, ending)
+}
+
+// addLeaseFrom is addLease, of one that begins so.
+func (c *Coordinator) addLeaseFrom(s start, j *job, h *host, i uint64, a message.Attempt, reason string,
+	ending *message.Ending) *lease {
 	t := j.live[i]
 	if t == nil {
 		t = &liveTask{index: i}
@@ -126,7 +133,7 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a message.Attempt, rea
 	l := &lease{
 		job: j, task: t, attempt: a, host: h, state: leasing.Placed,
 		start: c.now, expires: c.now.Add(c.cfg.LeaseTTL), reason: reason,
-		ending: ending, saved: savedStates{stood: h.stoodBy(c.now)}, stoodBefore: h.stoodBy(c.now),
+		ending: ending, saved: savedStates{from: s.from, line: s.line, stood: h.stoodBy(c.now)}, stoodBefore: h.stoodBy(c.now),
 	}
 	if ending != nil {
 		l.state = leasing.Fetching
@@ -134,9 +141,6 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a message.Attempt, rea
 	t.leases = append(t.leases, l)
 	c.leaseChanged(j, i)
 	row := j.row(i)
-	if ending == nil && j.mayResume() {
-		l.saved.from = row.State()
-	}
 	again := c.reports.beganAt(l, row)
 	n := len(row.Log)
 	if rerun := n > 0 && row.Log[n-1].Outcome != ledger.Moved; row.Note(l.log()) && rerun && !again {
@@ -265,6 +269,10 @@ type move struct {
 	as      message.Attempt
 	begun   time.Time
 	awaited bool // the destination has said that it waits for it
+	// root is the root of the task's line, and line what that is at the destination of a
+	// hand-over; empty before the move is taken off its lease.
+	root task.PeerID
+	line lineage
 }
 
 func (m *move) handsOver() bool { return m.as != (message.Attempt{}) }

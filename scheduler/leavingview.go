@@ -76,7 +76,7 @@ func (v *leavingView) avoid(l *lease) []task.PeerID {
 		}
 	}
 	n := len(v.names)
-	v.names = append(l.job.appendWorkers(v.names, l.task.index), v.paused...)
+	v.names = append(l.appendBarred(v.names), v.paused...)
 	return slices.Clip(v.names[n:])
 }
 

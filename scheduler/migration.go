@@ -63,7 +63,7 @@ func (h *host) leaseFor(id task.TaskID) *lease {
 
 // mayMove reports whether the task can be taken elsewhere with its state.
 func (m *migration) mayMove(l *lease) bool {
-	return l.is(leasing.Settled) && !m.c.now.Before(l.tries.notBefore) && !l.fixed && l.job.mayResume()
+	return l.is(leasing.Settled) && !m.c.now.Before(l.tries.notBefore) && !l.fixed && l.job.mayResume() && l.mayGoOn()
 }
 
 // noteStay notes why a task that should move does not, and tells it when something else

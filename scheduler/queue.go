@@ -267,7 +267,7 @@ func (q *queueView) beginJob(j *job) {
 // avoid lists who must not run the task of the first job.
 func (q *queueView) avoid(j *job, i uint64) []task.PeerID {
 	n := len(q.names)
-	if q.names = j.appendWorkers(q.names, i); len(q.names) == n {
+	if q.names = q.c.bars(q.names, j, i); len(q.names) == n {
 		return q.paused
 	}
 	q.names = append(q.names, q.paused...)
@@ -297,7 +297,8 @@ func (q *queueView) find(id task.TaskID) *liveRef {
 	return nil
 }
 
-// workersOf lists the workers that run the task or have completed it.
+// workersOf lists the workers that run the task or have completed it: of replicas those
+// that have done so from its beginning.
 func (j *job) workersOf(i uint64) []task.PeerID { return j.appendWorkers(nil, i) }
 
 // appendWorkers is workersOf in the memory of peers, to which it appends.
@@ -309,7 +310,9 @@ func (j *job) appendWorkers(peers []task.PeerID, i uint64) []task.PeerID {
 	}
 	if row := j.ledger.Rows[i]; row != nil {
 		for k := range row.Results {
-			peers = append(peers, row.Results[k].Worker)
+			if r := &row.Results[k]; j.hasRun(r) {
+				peers = append(peers, r.Worker)
+			}
 		}
 	}
 	return peers
@@ -321,7 +324,19 @@ func (j *job) worksOn(i uint64, peer task.PeerID) bool {
 		return true
 	}
 	row := j.ledger.Rows[i]
-	return row != nil && slices.ContainsFunc(row.Results, func(r task.Result) bool { return r.Worker == peer })
+	return row != nil && slices.ContainsFunc(row.Results, func(r task.Result) bool {
+		return r.Worker == peer && j.hasRun(&r)
+	})
+}
+
+// hasRun reports whether the worker of a result need not run its task again: of replicas one that
+// has run it from another's state may, from the beginning, if there are no others.
+func (j *job) hasRun(r *task.Result) bool {
+	if !j.replicated() {
+		return true
+	}
+	by, whole := r.AnsweredBy()
+	return whole && len(by) == 1
 }
 
 // rest puts back what was shown and still wants a placement.

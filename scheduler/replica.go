@@ -229,6 +229,9 @@ func rootsOf(l *ledger.Ledger) []task.CID {
 			if s := row.State(); s != nil {
 				roots = append(roots, s.CID)
 			}
+			for _, s := range row.LineStates() {
+				roots = append(roots, s.CID)
+			}
 		}
 	}
 	return sortedSet(roots)

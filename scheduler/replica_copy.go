@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -144,9 +145,11 @@ func (r *Replica) mergeRow(id task.JobID, j *ledger.Job, p message.Pair) error {
 // vet takes out of a row what it says of states and nobody vouches for. Who gave the leases is
 // the leader's to know, who is believed.
 func (r *Replica) vet(id task.TaskID, row, ours *ledger.Row) {
-	if err := row.Vet(ours,
+	err := row.Vet(ours,
 		func(s *message.Checkpoint) error { return s.Vouched(id, r.now) },
-		func(v *task.Voucher) error { return v.Verify(ledger.BadState(id, v)) }); err != nil {
+		func(v *task.Voucher) error { return v.Verify(ledger.BadState(id, v)) })
+	err = cmp.Or(err, row.VetLines(ours, func(s *message.Checkpoint) error { return s.VouchedWhole(id, r.now) }))
+	if err != nil {
 		r.emit(message.Decided{Task: id, Action: "refused", Peer: r.leader,
 			Reason: task.ClipMessage("its checkpoint: " + err.Error())})
 	}

@@ -96,7 +96,7 @@ func (r *reports) heldBy(h *host, held *message.Held) {
 			r.c.outbox.drop(h.peer, held.Task, held.Attempt, message.DropSuperseded)
 		}
 	case r.mayAdopt(j, h, held):
-		r.replace(j, held.Task.Index)
+		r.replace(j, h, held.Task.Index)
 		if l := r.adopt(j, h, held.Task.Index, held.Attempt, nil); held.Running {
 			l.take(leasing.Starts)
 		}
@@ -140,6 +140,9 @@ func (r *reports) mayAdopt(j *job, h *host, held *message.Held) bool {
 		j.hasEnd(i, held.Attempt) {
 		return false
 	}
+	if o := j.leaseOn(i, h.peer); o != nil {
+		return held.Running && o.is(leasing.Replaceable)
+	}
 	if j.wants(i) > 0 {
 		return true
 	}
@@ -149,14 +152,16 @@ func (r *reports) mayAdopt(j *job, h *host, held *message.Held) bool {
 }
 
 // replace takes a lease that has not started off a task that has no want of
-// another.
-func (r *reports) replace(j *job, i uint64) {
-	if j.wants(i) > 0 {
+// another: of replicas the one that was to go on from what the host left.
+func (r *reports) replace(j *job, h *host, i uint64) {
+	l := j.leaseOn(i, h.peer)
+	if l == nil && j.wants(i) > 0 {
 		return
 	}
-	t := j.live[i]
-	k := slices.IndexFunc(t.leases, func(l *lease) bool { return l.is(leasing.Replaceable) })
-	l := t.leases[k]
+	if l == nil {
+		t := j.live[i]
+		l = t.leases[slices.IndexFunc(t.leases, func(l *lease) bool { return l.is(leasing.Replaceable) })]
+	}
 	r.c.outbox.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
 	r.c.removeLease(l, "superseded", "the attempt before it runs still")
 }
@@ -427,6 +432,7 @@ func (r *reports) conclude(j *job, i uint64, row *ledger.Row) {
 	id := task.TaskID{Job: j.id, Index: i}
 	switch row.Verdict(j.ledger.Rule()) {
 	case ledger.Open:
+		r.endDependent(j, i, row)
 		r.waitAgain(j, i)
 		return
 	case ledger.Done:

@@ -36,8 +36,10 @@ func (c *Coordinator) holdOf(n message.HoldName) (h message.Hold, ok bool) {
 		h.CIDs = durable.JobBlocks(j.id, j.spec)
 		h.Holders = append(h.Holders, j.submitter)
 	case row == nil || j.ledger.Delivered(n.Task.Index):
-	case n.Kind == message.HoldState && row.State() != nil && row.Verdict(j.ledger.Rule()) == ledger.Open:
-		h.CIDs = []task.CID{row.State().CID}
+	case n.Kind == message.HoldState && row.Verdict(j.ledger.Rule()) == ledger.Open:
+		for _, s := range j.states(n.Task.Index) {
+			h.CIDs = append(h.CIDs, s.CID)
+		}
 	case n.Kind == message.HoldOutputs:
 		if agreed := row.Agreed(); len(agreed) > 0 {
 			h.CIDs = message.RemoteOutputs(&agreed[0])

@@ -88,10 +88,7 @@ func (d *dispatch) situate(saves bool) {
 // taskLeft is the work that a waiting task has left from its best checkpoint, 0 if
 // nobody knows how much it is. It is at least a tenth of the whole: see tailOverrun.
 func (d *dispatch) taskLeft(j *job, i uint64) time.Duration {
-	if row := j.ledger.Rows[i]; row != nil && j.mayResume() {
-		return d.leftFrom(j, i, row.State(), message.Attempt{})
-	}
-	return d.leftFrom(j, i, nil, message.Attempt{})
+	return d.leftFrom(j, i, j.stateFor(i, ""), message.Attempt{})
 }
 
 // leftFrom is the work from a state of a task, nil for its beginning, to its end; 0 if
@@ -181,5 +178,5 @@ func (m *migration) takes(h *host, l *lease) bool {
 		return false
 	}
 	_, paused := h.paused[l.job]
-	return !paused && !l.job.worksOn(l.task.index, h.peer)
+	return !paused && !l.barred(h.peer)
 }

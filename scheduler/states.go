@@ -23,21 +23,28 @@ func (r *reports) savedBy(h *host, s *message.SavedState) {
 		r.c.transfers.strayState(j, h, s)
 		return
 	}
-	row := j.ledger.Rows[s.Task.Index]
 	if l != nil {
 		l.saved.told = max(l.saved.told, s.Checkpoint.Fuel)
 		if l.is(leasing.Hearsay) {
 			l.take(leasing.Starts)
 		}
 	}
-	if l == nil || !l.is(leasing.Open) || !row.Wants(&s.Checkpoint) {
+	if l == nil || !l.is(leasing.Open) || !j.wantsState(s.Task.Index, &s.Checkpoint) {
 		return
 	}
 	saved := s.Checkpoint
 	if l.saved.refused == saved.Fuel {
 		return
 	}
-	if err := r.c.vouched(s.Task, &saved, h.peer); err != nil {
+	err := r.c.vouched(s.Task, &saved, h.peer)
+	if err == nil && j.replicated() {
+		if !l.mayBeOf(&saved) {
+			err = errors.New("it is in the line of another replica")
+		} else {
+			l.learnLine(&saved)
+		}
+	}
+	if err != nil {
 		l.saved.refused = saved.Fuel
 		r.c.refuseState(s.Task, h.peer, err)
 		return
@@ -61,6 +68,9 @@ func (c *Coordinator) vouched(id task.TaskID, s *message.Checkpoint, by task.Pee
 	case v != nil && (c.led == nil || !c.led(v.Receipt.Leader, v.Receipt.Epoch)):
 		return errors.New("nobody here knows that who gave the lease led: " + string(v.Receipt.Leader))
 	}
+	if j := c.table.jobs[id.Job]; j != nil && j.replicated() {
+		return s.VouchedWhole(id, c.now)
+	}
 	return s.Vouched(id, c.now)
 }
 
@@ -81,7 +91,11 @@ func (c *Coordinator) badWord(id task.TaskID, v *task.Voucher, by task.PeerID) e
 func (r *reports) badState(h *host, j *job, held *message.Held) {
 	id, v := held.Task, held.Bad
 	row := j.ledger.Rows[id.Index]
-	if row == nil || row.State() == nil || row.State().CID != v.Receipt.From || j.ledger.Delivered(id.Index) {
+	if row == nil || j.ledger.Delivered(id.Index) {
+		return
+	}
+	state := row.StateNamed(v.Receipt.From)
+	if state == nil {
 		return
 	}
 	if err := r.c.badWord(id, v, h.peer); err != nil {
@@ -89,12 +103,12 @@ func (r *reports) badState(h *host, j *job, held *message.Held) {
 		return
 	}
 	var maker task.PeerID
-	if by := row.State().Voucher; by != nil {
+	if by := state.Voucher; by != nil {
 		maker = by.Worker
 	}
 	row.VoidState(*v)
 	if l := leaseOf(j, h, id.Index, held.Attempt); l != nil {
-		l.saved.from, l.saved.began, l.saved.base = nil, 0, 0
+		l.saved.from, l.saved.began, l.saved.base, l.saved.line = nil, 0, 0, lineage{}
 	}
 	r.c.table.persistRow(j, id.Index)
 	r.c.decided(id, "voided", h.peer, "it could not go on from the checkpoint of "+string(maker))
@@ -147,7 +161,7 @@ func (r *reports) keepState(j *job, id task.TaskID, saved *message.Checkpoint, f
 		r.c.decided(id, "not saved", from, task.ClipMessage("fetching its checkpoint failed: "+failure))
 		return false
 	}
-	if !j.row(id.Index).Save(saved) {
+	if !j.saveState(id.Index, saved) {
 		return false
 	}
 	r.c.table.persistRow(j, id.Index)

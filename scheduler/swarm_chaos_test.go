@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"flag"
 	"fmt"
@@ -54,7 +55,15 @@ func TestSwarmChaos(t *testing.T) {
 }
 
 func swarmChaos(t *testing.T, seed uint64, restless bool) *groupSim {
-	s := newGroupSim(t, seed, 4+int(seed%2))
+	return swarmChaosOf(t, seed, 4+int(seed%2), restless, nil)
+}
+
+// swarmChaosOf is swarmChaos with so many nodes, and of a simulation that was changed before it begins.
+func swarmChaosOf(t *testing.T, seed uint64, nodes int, restless bool, change func(*groupSim)) *groupSim {
+	s := newGroupSim(t, seed, nodes)
+	if change != nil {
+		change(s)
+	}
 	s.wire, s.restless = seed%16 == 0, restless
 	if c := s.nodes[0].coord; restless && c != nil {
 		c.migration.mover = anywhere
@@ -72,13 +81,13 @@ func swarmChaos(t *testing.T, seed uint64, restless bool) *groupSim {
 				n.boot()
 			}
 			ids = append(ids, n.submit(uint64(1+s.rng.IntN(6)), func(j *task.Job) {
-				if j.Replicas = 1 + s.rng.IntN(2); seed%3 == 0 {
+				if j.Replicas = cmp.Or(s.lies.replicas, 1+s.rng.IntN(2)); seed%3 == 0 {
 					schedtest.Seal(j)
 				}
 			}))
 		})
 	}
-	if restless { // longer, so that there is something to move
+	if restless || change != nil { // longer, so that there is something to move
 		s.work = 3 * max(s.work, time.Second)
 	}
 	for range 1 + s.rng.IntN(4) {

@@ -18,6 +18,8 @@ type simRun struct {
 	fuel   uint64 // it began with, or had when last settled
 	at     time.Time
 	frozen bool
+	chain  []task.Link // see lying
+	wrong  bool
 }
 
 // settle adds what it ran to the books.
@@ -37,6 +39,10 @@ func (n *simNode) saved(name message.AttemptName, run *simRun) message.Checkpoin
 	state := message.Checkpoint{CID: task.RawCID(fmt.Append(nil, name, fuel)), Fuel: fuel,
 		CPU: time.Duration(fuel) * time.Millisecond}
 	n.blocks[state.CID] = true
+	if l := &n.s.lies; l.liars[n] || run.wrong {
+		l.wrong[state.CID] = true
+	}
+	n.vouch(name, &state, run.chain)
 	return state
 }
 
@@ -156,6 +162,9 @@ func (n *simNode) stopTaking(name message.AttemptName, why string) {
 		return
 	}
 	delete(n.taking, name)
+	if t.round != nil {
+		n.vouch(name, t.round, t.round.Chain())
+	}
 	n.step(message.NotArrived{Task: name.Task, Attempt: name.Attempt, Reason: why, Saved: t.round})
 }
 
@@ -222,7 +231,9 @@ func (n *simNode) tookAll(from task.PeerID, e message.HandOver, state message.Ch
 	}
 	delete(n.taking, name)
 	n.s.arrivals++
-	n.goOn(name, &simRun{fuel: state.Fuel - 1, at: n.s.now})
+	run := &simRun{fuel: state.Fuel - 1, at: n.s.now}
+	n.began(run, &state)
+	n.goOn(name, run)
 	n.step(message.Arrived{Task: e.Task, Attempt: e.As})
 	n.say("resumed", e.Task, from, func(o *simNode) { o.resumedThere(e) })
 }

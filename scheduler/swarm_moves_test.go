@@ -80,6 +80,7 @@ func (n *simNode) checkBooks() {
 	given := 0
 	for _, j := range n.coord.table.jobs {
 		for i, t := range j.live {
+			n.checkLines(j, i, j.ledger.Rows[i])
 			seen := map[task.PeerID]bool{}
 			for _, l := range t.leases {
 				if seen[l.host.peer] {

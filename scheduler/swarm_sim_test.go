@@ -46,6 +46,7 @@ type groupSim struct {
 	epochs  map[uint64]task.PeerID // who led in each
 	takes   int                    // how often somebody took over
 
+	lies     lying
 	restless bool // tasks move at random
 	moved    int  // times that a leader handed one over
 
@@ -507,6 +508,7 @@ func (n *simNode) begin(e message.Start) {
 	run := &simRun{at: n.s.now}
 	if e.From != nil && n.fetchable(e.From.CID, e.Holders) {
 		n.blocks[e.From.CID], run.fuel = true, e.From.Fuel
+		n.began(run, e.From)
 	}
 	n.goOn(name, run)
 }
@@ -514,6 +516,7 @@ func (n *simNode) begin(e message.Start) {
 // goOn lets a run go on to its end.
 func (n *simNode) goOn(name message.AttemptName, run *simRun) {
 	n.runs[name] = run
+	n.saveOften(name, run)
 	e := name
 	r := task.Result{Outcome: task.Completed, Outputs: []task.Output{outputOf(e.Task)}}
 	luck := n.s.rng.IntN(30)
@@ -550,6 +553,8 @@ func (n *simNode) endHanded(id task.TaskID, a message.Attempt, r task.Result, ha
 	run.settle(n.s)
 	delete(n.runs, name)
 	n.stopGiving(name)
+	r.Task = id
+	n.lie(run, &r)
 	r.Task, r.CPU, r.Wall = id, n.s.work+time.Duration(n.s.rng.IntN(1000)), n.s.work
 	if err := r.Sign(n.key); err != nil {
 		n.s.tb.Fatal(err)

@@ -106,8 +106,10 @@ func (m *migration) lastTasks() []lastTask {
 		}
 		for _, i := range slices.Sorted(maps.Keys(j.live)) {
 			t := j.live[i]
-			if l := t.leases[0]; len(t.leases) == 1 && !t.copied && m.maySpread(l) {
-				leases = append(leases, l)
+			for _, l := range t.leases {
+				if m.maySpread(l) && (len(t.leases) == 1 && !t.copied && !j.replicated() || j.replicated() && m.maySend(l)) {
+					leases = append(leases, l)
+				}
 			}
 		}
 	}
@@ -128,7 +130,7 @@ func (m *migration) lastTasks() []lastTask {
 // inTail reports whether nothing of a job waits, and its tasks may be moved or copied.
 func (m *migration) inTail(j *job) bool {
 	_, known := j.work()
-	return known && j.state == jobOpen && !j.hasWaiting() && j.spec.Replicas <= 1 && m.c.table.heldUp(j) == ""
+	return known && j.state == jobOpen && !j.hasWaiting() && m.c.table.heldUp(j) == ""
 }
 
 // maySpread reports whether a lease runs, or stands still, where it is.
@@ -148,8 +150,8 @@ func (m *migration) progressOf(l *lease, work time.Duration) (left, unsaved time
 		done = 0 // it waits there
 	}
 	var saved time.Duration
-	if row := l.job.ledger.Rows[l.task.index]; row != nil && row.State() != nil {
-		saved = time.Duration(float64(row.State().CPU) * h.usual())
+	if s := l.heldState(); s != nil {
+		saved = time.Duration(float64(s.CPU) * h.usual())
 	}
 	if l.saved.from != nil {
 		done += time.Duration(float64(l.saved.from.CPU) * h.usual())

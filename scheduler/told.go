@@ -119,7 +119,7 @@ func covers(j *ledger.Job, p message.Pair) bool {
 	case ledger.Done:
 		return true
 	case ledger.Failed: // a run that completed may still change that, and nothing else
-		row.Failures, row.Best = nil, nil
+		row.Failures, row.Best, row.Lines = nil, nil, nil
 	}
 	ours := ledger.Row{}
 	if known := j.Rows[i]; known != nil {

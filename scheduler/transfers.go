@@ -75,6 +75,9 @@ func (t *transfers) freeMove(l *lease) {
 // takeMove takes the move off a lease, whose destination is to have the task now.
 func (t *transfers) takeMove(l *lease) *move {
 	m := *l.move
+	if m.root = l.root(); m.to != nil && l.job.replicated() {
+		m.line = l.saved.line.handedTo(m.to.peer, l.host.peer)
+	}
 	t.freeSlot(l) // it is taken again in the same Step
 	l.move = nil
 	return &m
@@ -144,7 +147,7 @@ func (t *transfers) awaitsState(l *lease, r *task.Result) bool {
 
 // savedAll reports whether all that an attempt told to have saved is held here.
 func (l *lease) savedAll() bool {
-	best := l.job.ledger.Row(l.task.index).State()
+	best := l.heldState()
 	return best != nil && l.saved.told > 0 && best.Fuel >= l.saved.told
 }
 
@@ -161,11 +164,12 @@ func (t *transfers) departs(l *lease, r *task.Result) *move {
 // welcome reports whether the destination of a lease still can take its task.
 func (t *transfers) welcome(l *lease) bool {
 	h, j := l.move.to, l.job
-	if h == nil || t.c.members.hosts[h.peer] != h || !h.eligible() || j.state != jobOpen || len(l.task.leases) != 1 {
+	if h == nil || t.c.members.hosts[h.peer] != h || !h.eligible() || j.state != jobOpen ||
+		len(l.task.leases) != 1 && !j.replicated() {
 		return false
 	}
 	_, paused := h.paused[j]
-	return !paused && j.ledger.Verdict(l.task.index) == ledger.Open && !slices.Contains(j.workersOf(l.task.index), h.peer)
+	return !paused && j.ledger.Verdict(l.task.index) == ledger.Open && !l.barred(h.peer)
 }
 
 // leaseThere leases a task whose lease is off the books to where it was to go: it
@@ -175,7 +179,8 @@ func (t *transfers) welcome(l *lease) bool {
 func (t *transfers) leaseThere(j *job, i uint64, m *move) {
 	reason := task.ClipMessage("moved there: " + m.why + "; " + m.there)
 	t.c.term.seq++
-	l := t.c.addLease(j, m.to, i, message.Attempt{Epoch: t.c.term.epoch, Seq: t.c.term.seq}, reason, nil)
+	a := message.Attempt{Epoch: t.c.term.epoch, Seq: t.c.term.seq}
+	l := t.c.addLeaseFrom(j.startAfter(i, m, m.to.peer), j, m.to, i, a, reason, nil)
 	l.after = m.as
 	t.c.post(l)
 	t.c.decided(l.taskID(), "moved", m.to.peer, reason)

@@ -36,6 +36,7 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	scenarioHostile:   besieged,
 	scenarioLiars:     liars,
 	scenarioAudits:    audits,
+	scenarioReplicas:  replicas,
 }
 
 func scenarioNames() []string { return slices.Sorted(maps.Keys(scenarios)) }

@@ -67,6 +67,13 @@ func (o *options) suit(f *flag.FlagSet) {
 		if !asked["tasks"] {
 			o.tasks = migrationTasks
 		}
+	case scenarioReplicas:
+		if !asked["nodes"] {
+			o.nodes = replicaNodes
+		}
+		if !asked["tasks"] {
+			o.tasks = replicaTasks
+		}
 	case scenarioMoves, scenarioSlowMoves:
 		o.nodes = movesNodes
 		if !asked["delay"] {

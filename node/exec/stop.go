@@ -13,7 +13,7 @@ const saveWithin = 20 * time.Second
 
 // saves reports whether tasks of a job can be saved on their way.
 func (x *Executor) saves(job *Job) bool {
-	return x.Runner.Saves() && job != nil && !job.spec.Checkpoint.Off && job.spec.Replicas <= 1
+	return x.Runner.Saves() && job != nil && !job.spec.Checkpoint.Off
 }
 
 // stop answers a Stop.

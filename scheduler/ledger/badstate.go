@@ -64,6 +64,11 @@ func (r *Row) nextRound() { r.Round, r.Best = r.Round+1, nil }
 // VoidState takes in that a worker could not go on from the checkpoint, by its word: nobody is
 // offered that again, and one of less work takes its place. It says whether the row changed.
 func (r *Row) VoidState(bad task.Voucher) bool {
+	for i := range r.Lines {
+		if s := r.LineState(r.Lines[i].Root); s != nil && s.CID == bad.Receipt.From {
+			return r.voidLine(&r.Lines[i], &bad)
+		}
+	}
 	if best := r.State(); best == nil || best.CID != bad.Receipt.From || !r.addBad(&bad) {
 		return false
 	}
@@ -111,6 +116,9 @@ func (r *Row) mergeStates(o *Row) bool {
 	for i := range o.Bad {
 		changed = r.addBad(&o.Bad[i]) || changed
 	}
+	for i := range o.Lines {
+		changed = r.takeLine(&o.Lines[i]) || changed
+	}
 	switch {
 	case o.Round > r.Round:
 		r.Round, r.Best = o.Round, o.Best
@@ -134,7 +142,7 @@ func (r *Row) checkStates() error {
 			return errors.New("ledger: bad states of a row are out of order")
 		}
 	}
-	return nil
+	return r.checkLines()
 }
 
 // Vet takes out of a row that came from elsewhere what it says of states and good does not

@@ -65,6 +65,15 @@ func (c *Checkpoint) Vouched(id task.TaskID, now time.Time) error {
 	return c.Voucher.Verify(c.State(id))
 }
 
+// VouchedWhole is Vouched, and checks that all said so who left the states before it: who answers for
+// a replica is what its line shows.
+func (c *Checkpoint) VouchedWhole(id task.TaskID, now time.Time) error {
+	if err := c.Vouched(id, now); err != nil {
+		return err
+	}
+	return task.VerifyChain(id, c.Chain())
+}
+
 // signature is that of who vouches for it, nil for nobody's.
 func (c *Checkpoint) signature() []byte {
 	if c.Voucher == nil {

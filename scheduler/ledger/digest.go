@@ -48,7 +48,8 @@ func (j *Job) Digest() [32]byte {
 
 // bare says whether there is nothing in the row but its log.
 func (r *Row) bare() bool {
-	return len(r.Results) == 0 && len(r.Failures) == 0 && r.Best == nil && len(r.Voided) == 0 && len(r.Bad) == 0
+	return len(r.Results) == 0 && len(r.Failures) == 0 && r.Best == nil && len(r.Voided) == 0 && len(r.Bad) == 0 &&
+		len(r.Lines) == 0
 }
 
 func (r *Row) digest(h hash.Hash) {
@@ -71,10 +72,22 @@ func (r *Row) digest(h hash.Hash) {
 		writeString(h, string(r.Bad[i].Signature))
 	}
 	if b := r.Best; b != nil {
-		writeString(h, string(b.CID))
-		writeNumbers(h, b.Fuel, uint64(b.CPU))
-		writeString(h, string(b.signature()))
+		writeCheckpoint(h, b)
 	}
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		writeString(h, string(l.Root))
+		writeNumbers(h, l.Round, flag(l.Best != nil))
+		if l.Best != nil {
+			writeCheckpoint(h, l.Best)
+		}
+	}
+}
+
+func writeCheckpoint(h hash.Hash, c *Checkpoint) {
+	writeString(h, string(c.CID))
+	writeNumbers(h, c.Fuel, uint64(c.CPU))
+	writeString(h, string(c.signature()))
 }
 
 func writeResult(h hash.Hash, r *task.Result) {

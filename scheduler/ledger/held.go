@@ -111,7 +111,7 @@ func (f *Facts) Covers(o *Facts) bool {
 // void, and a checkpoint if the other has one.
 func (r *Row) Covers(o *Row) bool {
 	both := *r
-	both.Log, both.Best = nil, nil
+	both.Log, both.Best, both.Lines = nil, nil, nil
 	theirs := Row{Results: o.Results, Failures: o.Failures, Voided: o.Voided}
-	return !both.Merge(&theirs) && (r.Best != nil || o.Best == nil)
+	return !both.Merge(&theirs) && (r.Best != nil || o.Best == nil) && r.coversLines(o)
 }

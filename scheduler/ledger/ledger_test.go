@@ -53,7 +53,7 @@ func history(t *rapid.T, label string) *Ledger {
 		}
 		i := rapid.Uint64Range(0, 3).Draw(t, "task")
 		a := Attempt{rapid.Uint64Range(1, 2).Draw(t, "epoch"), rapid.Uint64Range(1, 40).Draw(t, "seq")}
-		switch rapid.IntRange(0, 12).Draw(t, "fact") {
+		switch rapid.IntRange(0, 14).Draw(t, "fact") {
 		case 0:
 			sig := bytes.Repeat([]byte{1}, ed25519.SignatureSize)
 			sig[0] = rapid.ByteRange(0, 2).Draw(t, "signature")
@@ -95,6 +95,12 @@ func history(t *rapid.T, label string) *Ledger {
 		case 11:
 			f := &j.Facts
 			f.Deliver(f.Delivery+1, f.Held().Minus(Set{{0, i + 1}}), f.Failed, nil)
+		case 13:
+			j.Row(i).SaveLine(lineState(byte(a.Seq%3), a.Seq, rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "root")))
+		case 14:
+			if states := j.Row(i).LineStates(); len(states) > 0 {
+				j.Row(i).VoidState(badWord(states[0]))
+			}
 		case 12:
 			held := Set{{i, i + rapid.Uint64Range(1, 3).Draw(t, "held")}}
 			j.Facts.Merge(saidOf(rec.ID(), rapid.Uint64Range(0, 1).Draw(t, "delivery"), held,

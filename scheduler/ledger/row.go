@@ -109,6 +109,9 @@ type Row struct {
 	// each once; Round is how often that was the state to go on from.
 	Bad   []task.Voucher `cbor:"6,keyasint,omitempty" most:"16"`
 	Round uint64         `cbor:"7,keyasint,omitempty"`
+	// Lines are the replicas of a task of a job that asks for some, sorted by root, each once: each
+	// has a checkpoint of its own, and Best is nil. See Line.
+	Lines []Line `cbor:"8,keyasint,omitempty" most:"16"`
 }
 
 // A Rule is what a job asks of its tasks' results: see task.Job.
@@ -138,10 +141,10 @@ func (r *Row) AddResult(a Attempt, res task.Result) bool {
 }
 
 // addCompleted takes in a completed run. One worker saying the same again is
-// news only if what it said before is void.
+// news only if what it said before is void, or others answer for that, and it alone for this.
 func (r *Row) addCompleted(res task.Result) bool {
 	for i := range r.Results {
-		if o := &r.Results[i]; o.Worker == res.Worker && agree(o, &res) && !r.isVoid(o) {
+		if o := &r.Results[i]; o.Worker == res.Worker && agree(o, &res) && !r.isVoid(o) && (alone(o) || !alone(&res)) {
 			return false
 		}
 	}
@@ -289,31 +292,37 @@ func logRank(l *AttemptLog) int {
 	return 2
 }
 
-// Agreed returns the results that agree, if they are of at least one worker
-// and more than any others: the largest group, of those the one with the
+// Agreed returns the results that agree and are independent, if they are of at least one worker
+// and more than any others: of the largest group, of those the one with the
 // smallest digest. The slice is sorted by worker, each once, and is read only.
 func (r *Row) Agreed() []task.Result {
+	agreed, _ := r.agreed()
+	return agreed
+}
+
+// agreed returns the results that Agreed does, and all that say the same.
+func (r *Row) agreed() (best, same []task.Result) {
 	said := r.Said()
 	if len(said) <= 1 {
-		return said
+		return said, said
 	}
 	groups := map[task.Digest][]task.Result{}
 	for _, res := range said {
 		d := res.Digest()
 		groups[d] = append(groups[d], res)
 	}
-	var best []task.Result
 	var bestDigest task.Digest
-	for d, g := range groups {
+	for d, all := range groups {
+		g := independent(all)
 		if c := cmp.Or(cmp.Compare(len(g), len(best)), bytes.Compare(bestDigest[:], d[:])); best == nil || c > 0 {
-			best, bestDigest = g, d
+			best, same, bestDigest = g, all, d
 		}
 	}
-	return best
+	return best, same
 }
 
 // Said returns the results that count: of each worker and digest one that is
-// not void. The slice is sorted by worker and is read only.
+// not void, if there is one that for which nobody else answers. The slice is sorted by worker and is read only.
 func (r *Row) Said() []task.Result {
 	if len(r.Results) <= 1 && len(r.Voided) == 0 {
 		return r.Results
@@ -321,10 +330,14 @@ func (r *Row) Said() []task.Result {
 	var out []task.Result
 	for i := range r.Results {
 		res := &r.Results[i]
-		if n := len(out); r.isVoid(res) || n > 0 && out[n-1].Worker == res.Worker && agree(&out[n-1], res) {
-			continue
+		n := len(out)
+		switch again := n > 0 && out[n-1].Worker == res.Worker && agree(&out[n-1], res); {
+		case r.isVoid(res):
+		case !again:
+			out = append(out, *res)
+		case !alone(&out[n-1]) && alone(res):
+			out[n-1] = *res
 		}
-		out = append(out, *res)
 	}
 	return out
 }
@@ -337,10 +350,20 @@ func (r *Row) Verdict(rule Rule) Verdict {
 	switch said := r.Said(); {
 	case len(said) >= rule.Replicas && len(r.Agreed()) >= rule.Replicas:
 		return Done
-	case len(r.Failures) > rule.Retries, len(said) >= rule.Most():
+	case len(r.Failures) > rule.Retries, ranEnough(said, rule):
 		return Failed
 	}
 	return Open
+}
+
+// ranEnough reports whether a task was run as often as its rule says, by runs that have nothing to
+// do with one another, or so often that the row has no room for more.
+func ranEnough(said []task.Result, rule Rule) bool {
+	n := len(said)
+	if n >= rule.Most() && slices.ContainsFunc(said, hasChain) && n < sides*rule.Most() {
+		n = len(independent(said))
+	}
+	return n >= rule.Most()
 }
 
 // Most is how many completed runs are made in the hope that Replicas of them

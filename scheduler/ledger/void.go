@@ -29,12 +29,15 @@ func (v VoidName) compare(o VoidName) int {
 // again: a result whose outputs are gone is none. It says whether there were
 // any. A task that is delivered is never made void.
 //
+// With them all go that say the same, independent or not.
+//
 // A worker may well say the same again: another signature, another result. Of
 // two runs of one worker that took the same time to the nanosecond the second
 // is void too, and another worker's decides.
 func (r *Row) Void() bool {
 	changed := false
-	for _, res := range r.Agreed() {
+	_, same := r.agreed()
+	for _, res := range same {
 		changed = r.addVoid(voidName(&res)) || changed
 	}
 	return changed

@@ -49,6 +49,9 @@ func (v verifier) check(j *submitted, t *message.TaskSummary) error {
 	if t.Failed {
 		return v.failed(j, t)
 	}
+	if j.spec.Replicas > 1 && !task.Independent(t.Results) {
+		return errors.New("a worker answers for two of the results: they agree for nothing")
+	}
 	return nil
 }
 
@@ -86,20 +89,21 @@ func (v verifier) failed(j *submitted, t *message.TaskSummary) error {
 	}
 	type lease struct{ epoch, seq uint64 }
 	rule := ledger.Rule{Replicas: j.spec.Replicas, Retries: j.spec.Retries}
-	failures, completed, size := map[lease]bool{}, map[task.PeerID]task.Digest{}, 0
+	failures, completed, size := map[lease]bool{}, map[task.PeerID]bool{}, 0
+	agree := map[task.Digest][]task.Result{}
 	for i := range t.Results {
 		r := &t.Results[i]
 		size += message.ResultBytes(r)
 		switch {
 		case r.Outcome == task.Completed:
-			completed[r.Worker] = r.Digest()
+			completed[r.Worker] = true
+			agree[r.Digest()] = append(agree[r.Digest()], *r)
 		case r.Outcome.OwnFault():
 			failures[lease{r.Receipt.Epoch, r.Receipt.Seq}] = true
 		}
 	}
-	agree := map[task.Digest]int{}
-	for _, d := range completed {
-		if agree[d]++; agree[d] >= rule.Replicas {
+	for _, same := range agree {
+		if len(same) >= rule.Replicas && ledger.AgreeIn(same) >= rule.Replicas {
 			return errors.New("a task said to have failed, and enough of its runs agree")
 		}
 	}

@@ -1,0 +1,49 @@
+package task
+
+import "slices"
+
+// AnsweredBy returns the workers that answer for a state or a result: who came to it first, then those that left the
+// states of its chain, the latest first, each once. whole says that these are all: a chain that is cut short hides
+// who came before.
+func AnsweredBy(worker PeerID, chain []Link) (workers []PeerID, whole bool) {
+	workers = []PeerID{worker}
+	for k := range chain {
+		if w := chain[k].Voucher.Worker; !slices.Contains(workers, w) {
+			workers = append(workers, w)
+		}
+	}
+	return workers, !CutShort(chain)
+}
+
+// AnsweredBy returns the workers that answer for the result, who signed it first; see the function
+// of that name. A worker that hides what its run went on from answers for it alone, and lies.
+func (r *Result) AnsweredBy() (workers []PeerID, whole bool) {
+	if r.Trail == nil {
+		return []PeerID{r.Worker}, true
+	}
+	return AnsweredBy(r.Worker, r.Trail.Began)
+}
+
+// Apart reports whether no worker is in both lists.
+func Apart(a, b []PeerID) bool {
+	return !slices.ContainsFunc(a, func(w PeerID) bool { return slices.Contains(b, w) })
+}
+
+// Independent reports whether results have nothing to do with one another: no worker answers for two of them, and of
+// each it is known who does. One result alone is.
+func Independent(results []Result) bool {
+	seen := map[PeerID]bool{}
+	for i := range results {
+		workers, whole := results[i].AnsweredBy()
+		if !whole && len(results) > 1 {
+			return false
+		}
+		for _, w := range workers {
+			if seen[w] {
+				return false
+			}
+			seen[w] = true
+		}
+	}
+	return true
+}
