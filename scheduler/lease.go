@@ -135,7 +135,7 @@ func (c *Coordinator) addLease(j *job, h *host, i uint64, a message.Attempt, rea
 	c.leaseChanged(j, i)
 	row := j.row(i)
 	if ending == nil && j.mayResume() {
-		l.saved.from = row.State()
+		l.saved.from = j.barred[i].lets(row.State())
 	}
 	again := c.reports.beganAt(l, row)
 	n := len(row.Log)
