@@ -22,7 +22,8 @@ const (
 // met.
 type Credit struct {
 	Known    float64   // tasks audited and right, as of At
-	At       time.Time // zero while Known is 0
+	Praised  float64   // tasks in which others came to the same, as of At: see Praise
+	At       time.Time // zero while Known and Praised are 0
 	Faults   int       // tasks of which an audit was wrong; one is enough
 	Audits   int       // that were right, in part or whole, ever
 	Refusals int       // states that it signed and did not serve, since it last began
@@ -30,19 +31,35 @@ type Credit struct {
 
 // Right is how many tasks count as audited and right: halved with each HalfLife. now is
 // not before At.
-func (c *Credit) Right(now time.Time) float64 {
-	if c.Known == 0 {
+func (c *Credit) Right(now time.Time) float64 { return c.faded(c.Known, now) }
+
+// Believed is Right with what others' runs add to it: see With.
+func (c *Credit) Believed(now time.Time) float64 {
+	return With(c.Right(now), []Praise{{1, c.faded(c.Praised, now)}})
+}
+
+func (c *Credit) faded(x float64, now time.Time) float64 {
+	if x == 0 {
 		return 0
 	}
-	return c.Known * math.Exp2(-float64(now.Sub(c.At))/float64(HalfLife))
+	return x * math.Exp2(-float64(now.Sub(c.At))/float64(HalfLife))
 }
+
+// Praise adds a task in which another worker came to the same, as far as that one's word counts: 0
+// to 1.
+func (c *Credit) Praise(weight float64, now time.Time) {
+	c.Known, c.Praised, c.At = c.Right(now), c.faded(c.Praised, now)+weight, now
+}
+
+// Forget has the worker begin at nothing.
+func (c *Credit) Forget() { c.Known, c.Praised, c.At = 0, 0, time.Time{} }
 
 // Confirm adds work that was audited and is right: m of n intervals of a task, n at least 1.
 func (c *Credit) Confirm(m, n int, now time.Time) {
 	if m <= 0 {
 		return
 	}
-	c.Known = c.Right(now) + float64(min(m, n))/float64(n)
+	c.Known, c.Praised = c.Right(now)+float64(min(m, n))/float64(n), c.faded(c.Praised, now)
 	c.At = now
 	c.Audits++
 }
@@ -53,7 +70,8 @@ func (c *Credit) Refuse() bool {
 	if c.Refusals++; c.Refusals < MostRefusals {
 		return false
 	}
-	c.Known, c.At, c.Refusals = 0, time.Time{}, 0
+	c.Forget()
+	c.Refusals = 0
 	return true
 }
 

@@ -63,6 +63,7 @@ func (m *Member) hears(n int, share float64, withheld int) {
 	before.Withheld = word.Withheld // of which only the leader is told
 	m.told = word
 	m.step(m.worker, word)
+	m.step(m.submitter, m.p.lent.State) // which asks others to run tasks again where nothing is lent
 	if word != before {
 		m.AdvertiseSoon()
 	}

@@ -15,11 +15,14 @@ import (
 func (d *driver) audit(ctx context.Context, m *membership, from member.Machine, e message.Audit) {
 	key := submitter.ResultKey(e.Task.Job, e.Task.Index)
 	unwritten := m.unwritten(key)
+	more := m.unwritten(submitter.OtherKeys(e.Task)[0])
 	d.spawn(func() {
 		held, err := d.store.heldResult(ctx, m.prefix, key, unwritten)
+		others := d.othersOf(ctx, m, e.Task, more)
 		d.post(post{call: func() {
 			answer := func(here task.Result) {
-				m.step(from, message.Audited{Task: e.Task, Interpreted: e.Interpreted, StopAt: e.StopAt, Held: held, Here: here})
+				m.step(from, message.Audited{Task: e.Task, Interpreted: e.Interpreted, StopAt: e.StopAt, Held: held,
+					Others: others, Here: here})
 			}
 			if err != nil {
 				held = message.TaskSummary{}
@@ -39,4 +42,23 @@ func (d *driver) hostError(id task.TaskID, err error) task.Result {
 		d.log.Error("signing a result", "task", id.String(), "err", err)
 	}
 	return res
+}
+
+// othersOf reads what others came to of a task that they ran again, of which some is unwritten. What
+// cannot be read has no say.
+func (d *driver) othersOf(ctx context.Context, m *membership, id task.TaskID, unwritten map[string][]byte) (
+	out []task.Result) {
+	for _, key := range submitter.OtherKeys(id) {
+		value, ok := unwritten[key]
+		if !ok {
+			value, _ = d.store.get(ctx, m.prefix+key)
+		}
+		if len(value) == 0 {
+			break
+		}
+		if r, err := submitter.DecodeOther(value); err == nil {
+			out = append(out, r)
+		}
+	}
+	return out
 }

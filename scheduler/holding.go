@@ -15,6 +15,7 @@ type holding struct {
 	have      []message.Range
 	delivery  uint64
 	signature []byte // nil of a submitter that signs nothing
+	again     []message.Again
 }
 
 // A heldSet is what a submitter holds of a job, by its word.

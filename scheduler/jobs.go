@@ -95,7 +95,7 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 		if j.state != jobFetching && from == j.submitter {
 			t.heardFrom(j)
 			t.answered(j)
-			t.offeredAgain(j, holding{s.Have, s.Delivery, s.Signature})
+			t.offeredAgain(j, holding{s.Have, s.Delivery, s.Signature, s.Again})
 			t.refuse(j, s.Refused)
 		}
 		return
@@ -126,7 +126,7 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 		t.heardFrom(j)
 		j.came = t.c.now
 		t.fetch(&fetching{key: coordinatorPrefix + ledger.JobKey(id), job: j,
-			holds: holding{s.Have, s.Delivery, s.Signature}}, durable.JobBlocks(id, spec),
+			holds: holding{s.Have, s.Delivery, s.Signature, s.Again}}, durable.JobBlocks(id, spec),
 			[]task.PeerID{from})
 	}
 }
@@ -154,7 +154,9 @@ func (t *jobTable) offeredAgain(j *job, h holding) {
 	held, later := t.heardHeld(j, h)
 	t.c.replicas.Accept(j.id, j.submitter, later)
 	if held != nil {
+		t.bar(j, h.again)
 		t.holds(j, held, true)
+		t.runAgain(j)
 	}
 	// Whatever was on its way may be lost: begin anew with what it lacks.
 	j.sent, j.ready = nil, append(j.sent, j.ready...)
@@ -168,11 +170,15 @@ func (t *jobTable) got(from task.PeerID, g *message.Got) {
 	if j == nil || j.state == jobFetching || from != j.submitter {
 		return
 	}
-	held, _ := t.heardHeld(j, holding{g.Have, g.Delivery, g.Held})
+	held, _ := t.heardHeld(j, holding{g.Have, g.Delivery, g.Held, g.Again})
 	t.heardFrom(j)
 	t.answered(j)
 	if held != nil {
+		if len(g.Again) > 0 {
+			t.bar(j, g.Again)
+		}
 		t.holds(j, held, false)
+		t.runAgain(j)
 	}
 	if g.Final {
 		t.finalAt(j, g.Signature)

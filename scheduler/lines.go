@@ -164,7 +164,7 @@ func (j *job) stateFor(i uint64, worker task.PeerID) *message.Checkpoint {
 		return nil
 	}
 	if !j.replicated() {
-		return states[0]
+		return j.barred[i].lets(states[0])
 	}
 	taken := j.taken(i)
 	if slices.Contains(taken, worker) {

@@ -267,6 +267,7 @@ func (q *queueView) beginJob(j *job) {
 // avoid lists who must not run the task of the first job.
 func (q *queueView) avoid(j *job, i uint64) []task.PeerID {
 	n := len(q.names)
+	q.names = j.barred[i].appendOthers(q.names, q.hosts)
 	if q.names = q.c.bars(q.names, j, i); len(q.names) == n {
 		return q.paused
 	}
@@ -297,8 +298,8 @@ func (q *queueView) find(id task.TaskID) *liveRef {
 	return nil
 }
 
-// workersOf lists the workers that run the task or have completed it: of replicas those
-// that have done so from its beginning.
+// workersOf lists the workers that run the task or have completed it, of replicas those that have
+// done so from its beginning, or are not to have it.
 func (j *job) workersOf(i uint64) []task.PeerID { return j.appendWorkers(nil, i) }
 
 // appendWorkers is workersOf in the memory of peers, to which it appends.
@@ -315,12 +316,15 @@ func (j *job) appendWorkers(peers []task.PeerID, i uint64) []task.PeerID {
 			}
 		}
 	}
-	return peers
+	return append(peers, j.barred[i].not...)
 }
 
 // worksOn reports whether a worker is one of workersOf.
 func (j *job) worksOn(i uint64, peer task.PeerID) bool {
 	if t := j.live[i]; t != nil && slices.ContainsFunc(t.leases, func(l *lease) bool { return l.host.peer == peer }) {
+		return true
+	}
+	if j.barred[i].bars(peer) {
 		return true
 	}
 	row := j.ledger.Rows[i]

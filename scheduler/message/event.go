@@ -209,6 +209,8 @@ type Audited struct {
 	Interpreted bool
 	StopAt      uint64
 	Held        TaskSummary // what is held of the task, as it is stored
+	// Others are what other workers came to that ran the task again, as it is stored.
+	Others []task.Result
 	// Here is what came of the run, signed by this node; of its outputs the blocks are here.
 	// Where nothing came of it, its outcome is Interrupted or HostError. Of a run that was stopped
 	// at StopAt its outcome is Interrupted, and its Trail has the fuel and the state's hash.

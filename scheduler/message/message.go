@@ -67,6 +67,8 @@ type Submit struct {
 	Signature []byte `cbor:"5,keyasint,omitempty"`
 	// Refused are workers that no task of the job is to go to: see Got.
 	Refused []task.PeerID `cbor:"6,keyasint,omitempty" most:"64"`
+	// Again are all the tasks that the submitter has run once more, which Have does not list.
+	Again []Again `cbor:"7,keyasint,omitempty" most:"128"`
 }
 
 // A Range is the task indices From to To-1. It lives in the ledger.
@@ -153,6 +155,8 @@ type Got struct {
 	// this job and get no more. It is heard of the submitter's own jobs only, so that it keeps
 	// nobody from others' work.
 	Refused []task.PeerID `cbor:"8,keyasint,omitempty" most:"64"`
+	// Again is as in Submit, where there is news of it; empty says nothing.
+	Again []Again `cbor:"9,keyasint,omitempty" most:"128"`
 }
 
 // Cancel ends a job. Only its submitter may: the signature is over "cancel "

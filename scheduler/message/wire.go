@@ -162,6 +162,10 @@ func (m *Message) check() error {
 		return fmt.Errorf("%d ranges of results lacking, the most is %d", len(m.Got.Lacking), MaxLacking)
 	case m.Got != nil && len(m.Got.Refused) > MaxRefused, m.Submit != nil && len(m.Submit.Refused) > MaxRefused:
 		return fmt.Errorf("more workers refused than %d", MaxRefused)
+	case m.Got != nil:
+		return checkAgain(m.Got.Again)
+	case m.Submit != nil:
+		return checkAgain(m.Submit.Again)
 	case m.Report != nil:
 		return m.Report.check()
 	case m.Place != nil:

@@ -47,7 +47,8 @@ func (s *sample) ofSubmitters() []message.Message {
 	job := s.rec.ID()
 	return []message.Message{
 		{Submit: &message.Submit{Record: s.rec, Have: []message.Range{{From: 1, To: 2}}}},
-		{Submit: &message.Submit{Record: s.rec, Accepted: true, Delivery: 3, Signature: s.sign(job)}},
+		{Submit: &message.Submit{Record: s.rec, Accepted: true, Delivery: 3, Signature: s.sign(job),
+			Again: []message.Again{{Index: 2, Not: []task.PeerID{s.id}}}}},
 		{Accepted: &message.Accepted{Job: job, Error: "no", RetryAfter: time.Second}},
 		{Accepted: &message.Accepted{Job: job, Held: &task.Held{Delivery: 2, Count: 1, Signature: s.sign(job)}}},
 		{Progress: &message.Progress{Job: job, Summary: message.JobSummary{State: message.JobDone, Total: 3},
@@ -57,7 +58,7 @@ func (s *sample) ofSubmitters() []message.Message {
 			}}}},
 		{Got: &message.Got{Job: job, Have: []message.Range{{From: 0, To: 3}}, Delivery: 3, Held: s.sign(job)}},
 		{Got: &message.Got{Job: job, Final: true, Lacking: []message.Range{{From: 0, To: 3}},
-			Refused: []task.PeerID{s.id}}},
+			Refused: []task.PeerID{s.id}, Again: []message.Again{{Index: 1, Only: []task.PeerID{s.id}}}}},
 		{Cancel: &message.Cancel{Job: job, Signature: s.sign(job)}},
 	}
 }

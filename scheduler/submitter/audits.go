@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/credibility"
+	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -23,6 +24,9 @@ type audits struct {
 	// rest is until when none begins after one that came to nothing, and pause how long that is.
 	rest  time.Time
 	pause time.Duration
+	// lends says whether the machine lends a core, and since when that is so.
+	lends, heard bool
+	since        time.Time
 }
 
 // An auditing is a task that runs again.
@@ -35,6 +39,10 @@ type auditing struct {
 	// by is whose compiler, for engine, may be why it is; "" where nobody is excused.
 	by     task.PeerID
 	engine string
+	// opposed are what others signed that is not what is held; right says that what is held is, and
+	// that the task runs once more because of them.
+	opposed []task.Result
+	right   bool
 }
 
 // auditTries is how often this machine may fail to run a task before it is said that it cannot
@@ -46,13 +54,14 @@ const auditTimer = "audit"
 
 // begin has tasks run again that are due, and goes on with those that are looked into.
 func (a *audits) begin() {
+	a.ask()
 	if a.s.now.Before(a.rest) {
 		return
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(a.at), inOrder) {
 		switch at := a.at[id]; {
 		case at.runs:
-		case a.s.jobs[id.Job] == nil: // forgotten meanwhile
+		case a.s.jobs[id.Job] == nil, a.leaves(at): // forgotten meanwhile, or for others to run
 			delete(a.at, id)
 		default:
 			a.run(at)
@@ -66,6 +75,14 @@ func (a *audits) begin() {
 		a.at[id] = &auditing{id: id}
 		a.run(a.at[id])
 	}
+}
+
+// leaves reports whether others may be asked about a task that is to run again here, where nothing is
+// lent.
+func (a *audits) leaves(at *auditing) bool {
+	j := a.s.jobs[at.id.Job]
+	return a.abroad() && at.compiled == nil && a.mayAsk(j) && j.checks.polls[at.id.Index] != nil &&
+		!j.checks.stays.Contains(at.id.Index)
 }
 
 // inOrder compares tasks by their jobs' names, then by number.
@@ -84,32 +101,51 @@ func (a *audits) run(at *auditing) {
 }
 
 // next chooses what is run again next, of what is not already: the newest that is doubted, or the
-// first that is due.
+// first that is due, or that others ran again.
 func (a *audits) next() (task.TaskID, bool) {
 	jobs := slices.Sorted(maps.Keys(a.s.jobs))
 	for _, id := range jobs {
-		if j := a.s.jobs[id]; j.checks != nil {
-			for _, r := range slices.Backward(j.checks.doubted) {
+		if c := a.s.jobs[id].checks; c != nil {
+			for _, r := range slices.Backward(c.doubted) {
 				for i := r.To; i > r.From; i-- {
-					if t := (task.TaskID{Job: id, Index: i - 1}); a.at[t] == nil {
+					if t := (task.TaskID{Job: id, Index: i - 1}); a.mayRun(t) {
 						return t, true
 					}
 				}
 			}
 		}
 	}
-	for _, id := range jobs {
-		if j := a.s.jobs[id]; j.checks != nil {
-			for _, r := range j.checks.due {
-				for i := r.From; i < r.To; i++ {
-					if t := (task.TaskID{Job: id, Index: i}); a.at[t] == nil {
-						return t, true
-					}
+	for _, which := range []func(*checks) ledger.Set{
+		func(c *checks) ledger.Set { return c.due }, func(c *checks) ledger.Set { return c.redo },
+	} {
+		for _, id := range jobs {
+			if c := a.s.jobs[id].checks; c != nil {
+				if t, ok := a.firstOf(id, which(c)); ok {
+					return t, true
 				}
 			}
 		}
 	}
 	return task.TaskID{}, false
+}
+
+// firstOf returns the first task of a set that may run again here.
+func (a *audits) firstOf(id task.JobID, set ledger.Set) (task.TaskID, bool) {
+	for _, r := range set {
+		for i := r.From; i < r.To; i++ {
+			if t := (task.TaskID{Job: id, Index: i}); a.mayRun(t) {
+				return t, true
+			}
+		}
+	}
+	return task.TaskID{}, false
+}
+
+// mayRun reports whether a task may begin to run again here: it does not, and others are not to.
+func (a *audits) mayRun(id task.TaskID) bool {
+	j := a.s.jobs[id.Job]
+	return a.at[id] == nil && !j.checks.away.Contains(id.Index) && (a.lends || !j.checks.redo.Contains(id.Index)) &&
+		!a.leaves(&auditing{id: id})
 }
 
 // answered takes in what came of a task that ran again.
@@ -120,9 +156,13 @@ func (a *audits) answered(ev *message.Audited) {
 	}
 	at.runs = false
 	j := a.s.jobs[ev.Task.Job]
-	if j == nil || j.checks == nil || !j.checks.due.Contains(ev.Task.Index) || len(ev.Held.Results) == 0 {
+	if j == nil || j.checks == nil || !j.checks.toRun(ev.Task.Index) || len(ev.Held.Results) == 0 {
 		delete(a.at, ev.Task)
 		return
+	}
+	opposed := fold(ev)
+	if at.compiled == nil {
+		at.opposed = opposed
 	}
 	signed, here := &ev.Held.Results[0], &ev.Here
 	switch {
@@ -132,6 +172,8 @@ func (a *audits) answered(ev *message.Audited) {
 		a.settle(j, at.id, verdictOpen, "what was signed, "+signed.Outcome.String()+", depends on the machine")
 	case here.Outcome == task.Interrupted, here.Outcome == task.HostError && at.fails+1 < auditTries:
 		a.later(at, here.Outcome)
+	case at.right:
+		a.right(j, at, ev, here)
 	case !here.Outcome.Reproducible():
 		a.settle(j, at.id, verdictOpen, "it does not run to its end here: "+here.Outcome.String())
 	default:
@@ -156,17 +198,13 @@ func (a *audits) judge(j *submitted, at *auditing, ev *message.Audited, here *ta
 	why := signed.Difference(here, nil)
 	switch {
 	case why == "" && at.compiled == nil:
-		a.credit(signed.Worker).Confirm(1, 1, a.s.now)
-		a.keep(signed.Worker)
-		a.settle(j, at.id, verdictRight, "")
+		a.right(j, at, ev, here)
 	case at.compiled == nil:
 		at.compiled = here
 	case why == "":
 		a.s.emit(message.Decided{Task: at.id, Action: "divergent here",
 			Reason: "interpreted, the task comes to what was signed; compiled, it does not: test this machine's memory"})
-		a.credit(signed.Worker).Confirm(1, 1, a.s.now)
-		a.keep(signed.Worker)
-		a.settle(j, at.id, verdictRight, "")
+		a.right(j, at, ev, here)
 	case at.compiled.Difference(here, nil) != "":
 		a.settle(j, at.id, verdictOpen, "this machine is at odds with itself: compiled and interpreted runs end otherwise ("+
 			at.compiled.Difference(here, nil)+"); test its memory")
@@ -184,6 +222,7 @@ func (a *audits) settle(j *submitted, id task.TaskID, v verdict, why string) {
 	a.rest, a.pause = time.Time{}, 0
 	a.note(j, checked{Index: id.Index, State: v, Late: v == verdictWrong && j.state.Settled, Worker: at.by,
 		Engine: at.engine})
+	a.s.finish(j, false) // it may have waited for others to be asked
 	a.deliver(j)
 	if v == verdictOpen {
 		a.s.emit(message.Decided{Task: id, Action: "not checked", Reason: task.ClipMessage(why)})

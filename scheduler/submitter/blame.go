@@ -121,6 +121,7 @@ func had(ev *message.Audited) []task.PeerID {
 // found deals with a result that is wrong by some workers, or none that can be named: what this
 // node made takes its place, and all else of them, or of all who had the task, is in doubt.
 func (a *audits) found(j *submitted, ev *message.Audited, by []task.PeerID, why string) {
+	a.judgeOpposed(j, a.at[ev.Task], ev, &ev.Here)
 	engine := a.excusedBy(j, ev, by)
 	if engine != "" {
 		by, why = nil, why+excuseOf(engine)

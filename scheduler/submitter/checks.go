@@ -36,7 +36,18 @@ type checks struct {
 	engines   map[task.PeerID]string
 	divergent map[string]bool
 	excused   map[task.PeerID]bool // who showed that
-	// by are the results that nobody has run again, by who signed them.
+	// polls are what others came to of results that are due. Of these away are those that others run
+	// again now, and stays those that this node alone may run.
+	polls       map[uint64]*poll
+	away, stays ledger.Set
+	askAt       time.Time     // when others may be asked about more
+	takes       time.Duration // about what a task takes, 0 for not known
+	// vouched are the results of by that others came to as well, by each of these; redo are those that
+	// this node runs again all the same; others is set once any result of others is kept.
+	vouched map[task.PeerID]*ledger.Set
+	redo    ledger.Set
+	others  bool
+	// by are the results that this node has not run again, by who signed them.
 	by map[task.PeerID]*accepted
 }
 
@@ -63,6 +74,11 @@ type checked struct {
 	Failed bool        `cbor:"8,keyasint,omitempty"` // the task did, whose result is accepted
 	// Engine is what the worker ran the task with; of a wrong result, where the program is divergent.
 	Engine string `cbor:"9,keyasint,omitempty"`
+	// Poll is what others came to of one that is due; nil where they are not to run it. With are those
+	// who came to one that is accepted, and Redo is set where it is run again here all the same.
+	Poll *pollState    `cbor:"10,keyasint,omitempty"`
+	With []task.PeerID `cbor:"11,keyasint,omitempty"`
+	Redo bool          `cbor:"12,keyasint,omitempty"`
 }
 
 // A verdict says how a result stands.
@@ -89,6 +105,9 @@ func (a *audits) note(j *submitted, c checked) {
 // worker's: see distrust.
 func (c *checks) put(to checked) {
 	i := to.Index
+	if c.redo.Contains(i) {
+		c.unaccept(i)
+	}
 	c.drop(i)
 	c.noteEngine(to.Worker, to.Engine)
 	switch to.State {
@@ -99,6 +118,7 @@ func (c *checks) put(to checked) {
 		if to.Worker != "" {
 			c.signer[i] = to.Worker
 		}
+		c.putPoll(i, to.Poll)
 	case verdictRight:
 		c.right.Add(i)
 	case verdictWrong:
@@ -114,13 +134,72 @@ func (c *checks) put(to checked) {
 		if c.accept(to.Worker, i, credibility.Mark{Audits: to.Audits, At: time.Unix(to.At, 0)}); to.Failed {
 			c.failed.Add(i)
 		}
+		c.putWith(&to)
 	}
+}
+
+// putPoll takes in what others came to of a task that is due, if they may run it.
+func (c *checks) putPoll(i uint64, s *pollState) {
+	if s == nil {
+		return
+	}
+	p := s.poll()
+	c.polls[i] = p
+	c.others = c.others || p.ran() > 0
+	switch {
+	case s.Stays:
+		c.stays.Add(i)
+	case !p.asked.IsZero():
+		c.away.Add(i)
+	}
+}
+
+// putWith takes in who came to what is accepted.
+func (c *checks) putWith(to *checked) {
+	for _, w := range to.With {
+		of := c.vouched[w]
+		if of == nil {
+			of = &ledger.Set{}
+			c.vouched[w] = of
+		}
+		of.Add(to.Index)
+		c.others = true
+	}
+	if to.Redo {
+		c.redo.Add(to.Index)
+	}
+}
+
+// toRun reports whether a task is to be run again here.
+func (c *checks) toRun(i uint64) bool {
+	return c.due.Contains(i) && !c.away.Contains(i) || c.redo.Contains(i)
 }
 
 // drop takes a task out of all sets but those of by.
 func (c *checks) drop(i uint64) {
 	delete(c.signer, i)
-	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.late, &c.open} {
+	delete(c.polls, i)
+	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.late, &c.open, &c.away, &c.stays,
+		&c.redo} {
+		if set.Contains(i) {
+			*set = set.Minus(only(i))
+		}
+	}
+}
+
+// unaccept takes a task out of the results that this node has not run again.
+func (c *checks) unaccept(i uint64) {
+	for _, of := range c.by {
+		if of.tasks.Contains(i) {
+			of.tasks = of.tasks.Minus(only(i))
+		}
+	}
+	c.forgetWith(i)
+}
+
+// forgetWith takes a task out of the results that others came to as well.
+func (c *checks) forgetWith(i uint64) {
+	for _, set := range c.vouched {
 		if set.Contains(i) {
 			*set = set.Minus(only(i))
 		}
@@ -175,12 +254,13 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 		engine = r.Trail.Engine
 	}
 	j.checks.noteEngine(r.Worker, engine)
+	j.checks.took(r.Wall)
 	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
 	if doubtful || len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
 		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
 		if !t.Failed {
-			c.Worker = r.Worker
+			c.Worker, c.Poll = r.Worker, newPoll(r).state(engine, doubtful)
 		}
 		if a.note(j, c); credit.Faults > 0 || j.checks.excused[r.Worker] {
 			a.giveBack(j, r.Worker)
@@ -190,6 +270,14 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	mark := credit.Mark(a.s.now)
 	a.note(j, checked{Index: t.Index, State: verdictAccepted, Worker: r.Worker, Audits: mark.Audits, At: mark.At.Unix(),
 		Failed: t.Failed, Engine: engine})
+}
+
+// took takes in how long a task ran.
+func (c *checks) took(d time.Duration) {
+	const weight = 8
+	if c.takes += (d - c.takes) / weight; c.takes <= 0 {
+		c.takes = d
+	}
 }
 
 // share is how much of the tasks of a worker is run again.
@@ -202,7 +290,7 @@ func (a *audits) share(v *task.Verify, credit credibility.Credit) float64 {
 		return least
 	}
 	terms := credibility.Terms{Prior: a.s.cfg.Pool.Prior, Target: v.Target(), Least: least}
-	return terms.Share(credit.Right(a.s.now))
+	return terms.Share(credit.Believed(a.s.now))
 }
 
 // restoreChecks takes in what is known of a job's results, once those are.
@@ -221,7 +309,7 @@ func (j *submitted) restoreCheck(key string, value []byte) error {
 		return err
 	}
 	if c.Index >= j.total || checkKey(task.TaskID{Job: j.id, Index: c.Index}) != key ||
-		c.State < verdictDue || c.State > verdictAccepted || c.Audits < 0 {
+		c.State < verdictDue || c.State > verdictAccepted || c.Audits < 0 || c.Poll != nil && c.Worker == "" {
 		return errors.New("it is no verdict on that result")
 	}
 	if j.have.Contains(c.Index) {

@@ -13,7 +13,10 @@ import (
 // brings no more results; alone it ends nothing. It says whether the job is closed, which the
 // leader has then been told.
 func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
-	whole := j.have.Count() == j.total
+	if j.checks != nil && s.ended(j) {
+		s.audits.allHome(j)
+	}
+	whole := j.told().Count() == j.total && (j.state.Final || !s.audits.asksSoon(j))
 	if j.state.Final || !whole && !(s.ended(j) && (nothingMore && j.fetching == 0 || j.givenUp())) {
 		return j.state.Final
 	}

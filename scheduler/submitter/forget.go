@@ -26,6 +26,8 @@ type forgottenState struct {
 	Left  []message.Range `cbor:"2,keyasint,omitempty"`
 	// Checked is set of a job whose results were checked.
 	Checked bool `cbor:"3,keyasint,omitempty"`
+	// Others is set of a job whose tasks others ran again.
+	Others bool `cbor:"4,keyasint,omitempty"`
 }
 
 // forget drops a job that is over. From this Step on it is not there any more;
@@ -36,7 +38,8 @@ func (s *Submitter) forget(id task.JobID) {
 		return
 	}
 	delete(s.jobs, id)
-	f := &forgottenJob{left: j.have, until: s.now.Add(rememberForgotten), checked: j.checks != nil}
+	f := &forgottenJob{left: j.have, until: s.now.Add(rememberForgotten), checked: j.checks != nil,
+		others: j.checks != nil && j.checks.others}
 	s.forgotten[id] = f
 	s.persistForgotten(id, f)
 	s.emit(message.Persist{Key: submitterJob + string(id)})
@@ -45,7 +48,7 @@ func (s *Submitter) forget(id task.JobID) {
 }
 
 func (s *Submitter) persistForgotten(id task.JobID, f *forgottenJob) {
-	s.save(submitterForgotten+string(id), task.TaskID{Job: id}, &forgottenState{f.until.Unix(), f.left, f.checked})
+	s.save(submitterForgotten+string(id), task.TaskID{Job: id}, &forgottenState{f.until.Unix(), f.left, f.checked, f.others})
 }
 
 func (s *Submitter) restoreForgotten(key string, value []byte) error {
@@ -55,7 +58,7 @@ func (s *Submitter) restoreForgotten(key string, value []byte) error {
 	}
 	left, err := ledger.MakeSet(st.Left)
 	s.forgotten[task.JobID(strings.TrimPrefix(key, submitterForgotten))] = &forgottenJob{left: left,
-		until: time.Unix(st.Until, 0), checked: st.Checked}
+		until: time.Unix(st.Until, 0), checked: st.Checked, others: st.Others}
 	s.timers.Set(time.Time{}, key)
 	return err
 }
@@ -78,6 +81,9 @@ func (s *Submitter) forgetMore(id task.JobID) {
 			if f.checked {
 				s.emit(message.Persist{Key: checkKey(task.TaskID{Job: id, Index: r.From})})
 			}
+			if f.others {
+				s.dropOthers(task.TaskID{Job: id, Index: r.From})
+			}
 			if r.From++; r.From == r.To {
 				f.left = f.left[1:]
 			}
@@ -91,6 +97,13 @@ func (s *Submitter) forgetMore(id task.JobID) {
 		s.timers.Set(f.until, key)
 	default:
 		delete(s.forgotten, id)
+		s.emit(message.Persist{Key: key})
+	}
+}
+
+// dropOthers deletes what others came to of a task.
+func (s *Submitter) dropOthers(id task.TaskID) {
+	for _, key := range OtherKeys(id) {
 		s.emit(message.Persist{Key: key})
 	}
 }

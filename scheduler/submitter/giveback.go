@@ -44,21 +44,19 @@ func (a *audits) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
 			id := task.TaskID{Job: j.id, Index: i}
 			j.checks.drop(i)
 			j.checks.back[i]++
+			if j.checks.others {
+				a.s.dropOthers(id)
+			}
 			a.s.emit(message.Persist{Key: ResultKey(j.id, i)})
 			a.s.emit(message.Persist{Key: checkKey(id)})
 		}
 	}
 	j.have = j.have.Minus(back)
-	j.over = farewell{}
-	j.state.Final, j.state.Have, j.state.Failed = false, nil, 0
 	sum := &j.state.Summary
 	sum.State, sum.Done, sum.Failed, sum.Waiting = message.JobRunning, j.have.Count()-j.failed, j.failed, back.Count()
-	j.state.Delivery++
-	a.s.persist(j)
+	a.goOn(j)
 	a.s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "given back", Peer: worker,
 		Reason: fmt.Sprintf("%d results of a worker that was wrong elsewhere: others run these tasks again", back.Count())})
-	a.s.emit(message.JobChanged{Job: j.id})
-	a.s.soon(j)
 }
 
 // distrust puts every result of a worker that was not run again in doubt: it was wrong once. refused
@@ -76,20 +74,44 @@ func (a *audits) distrustIn(j *submitted, worker task.PeerID, refused bool) {
 		a.doubt(j, worker, of.tasks)
 		a.s.emit(message.JobChanged{Job: j.id})
 	}
+	a.doubtVouched(j, worker)
 	if refused {
 		a.giveBack(j, worker)
 	}
 }
 
+// doubtVouched has results run again that a worker came to as well.
+func (a *audits) doubtVouched(j *submitted, worker task.PeerID) {
+	of := j.checks.vouched[worker]
+	if of == nil {
+		return
+	}
+	for _, signer := range slices.Sorted(maps.Keys(j.checks.by)) {
+		its := j.checks.by[signer]
+		both := of.Minus(of.Minus(its.tasks))
+		if len(both) == 0 {
+			continue
+		}
+		its.tasks = its.tasks.Minus(both)
+		a.doubtAll(j, signer, both)
+	}
+	a.s.emit(message.JobChanged{Job: j.id})
+}
+
 // doubt has results of a worker run again that were accepted.
 func (a *audits) doubt(j *submitted, worker task.PeerID, tasks ledger.Set) {
 	delete(j.checks.by, worker)
+	a.doubtAll(j, worker, tasks)
+}
+
+func (a *audits) doubtAll(j *submitted, worker task.PeerID, tasks ledger.Set) {
 	for _, r := range tasks {
 		for i := r.From; i < r.To; i++ {
 			c := checked{Index: i, State: verdictDue, Doubted: true, Worker: worker}
 			if j.checks.failed.Contains(i) {
 				c.Worker = ""
 			}
+			j.checks.forgetWith(i)
 			a.note(j, c)
 		}
 	}

@@ -11,10 +11,10 @@ func (s *Submitter) signHeld(j *submitted) []byte {
 	if !s.cfg.Signs || len(s.key) == 0 {
 		return nil
 	}
-	if h := &j.said; len(h.Signature) > 0 && h.Delivery == j.state.Delivery && h.Count == j.have.Count() {
+	if h := &j.said; len(h.Signature) > 0 && h.Delivery == j.state.Delivery && h.Count == j.told().Count() {
 		return h.Signature // what is held only grows
 	}
-	h, err := ledger.HeldOf(j.state.Delivery, j.have)
+	h, err := ledger.HeldOf(j.state.Delivery, j.told())
 	if err != nil {
 		s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "not signed", Reason: task.ClipMessage(err.Error())})
 		return nil
@@ -33,8 +33,9 @@ func (s *Submitter) remind(j *submitted, h *task.Held) {
 		return
 	}
 	if h.Delivery == j.state.Delivery {
-		held := j.have.Count()
-		now, err := ledger.HeldOf(h.Delivery, j.have)
+		told := j.told()
+		held := told.Count()
+		now, err := ledger.HeldOf(h.Delivery, told)
 		if err != nil || h.Count < held || h.Count == held && h.Digest == now.Digest {
 			return
 		}

@@ -58,6 +58,7 @@ func (s *Submitter) offerAgain() {
 		j := s.jobs[s.toOffer[0]]
 		s.toOffer = s.toOffer[1:]
 		if j != nil && !j.state.Final {
+			j.againTold = false
 			j.refusal, j.disputed, j.pause = "", dispute{}, s.timing.RetryMin // what was said was another's
 			s.speak(j)
 		}

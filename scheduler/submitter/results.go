@@ -74,7 +74,13 @@ func (s *Submitter) progress(from task.PeerID, p *message.Progress) {
 // take verifies one task's end and holds it, once its blocks are here. What
 // this node's own coordinator sends was verified there.
 func (s *Submitter) take(from task.PeerID, j *submitted, t *message.TaskSummary) {
-	if t.Index >= j.total || j.have.Contains(t.Index) {
+	switch {
+	case t.Index >= j.total:
+		return
+	case j.checks != nil && j.checks.away.Contains(t.Index):
+		s.audits.came(from, j, t)
+		return
+	case j.have.Contains(t.Index):
 		return
 	}
 	key := ResultKey(j.id, t.Index)

@@ -16,8 +16,9 @@ func (s *Submitter) speak(j *submitted) {
 	s.pace.offers++
 	s.pace.bytes += len(j.record.Job) + bytesPerRange*len(j.have)
 	s.emit(message.Send{To: s.leader, Message: message.Message{Submit: &message.Submit{Record: j.record,
-		Have: slices.Clone(j.have), Accepted: j.state.Accepted, Delivery: j.state.Delivery, Signature: s.signHeld(j),
-		Refused: s.audits.refused(j)}}})
+		Have: slices.Clone(j.told()), Accepted: j.state.Accepted, Delivery: j.state.Delivery, Signature: s.signHeld(j),
+		Refused: s.audits.refused(j), Again: j.again(s.self)}}})
+	j.againTold = true
 	if j.state.Cancelled {
 		sig := task.SignCancel(j.id, s.key)
 		s.emit(message.Send{To: s.leader, Message: message.Message{Cancel: &message.Cancel{Job: j.id, Signature: sig}}})
@@ -33,8 +34,11 @@ func (s *Submitter) got(j *submitted) {
 	if s.leader == "" {
 		return
 	}
-	g := &message.Got{Job: j.id, Have: slices.Clone(j.have), Final: j.state.Final, Lacking: slices.Clone(j.lacking),
+	g := &message.Got{Job: j.id, Have: slices.Clone(j.told()), Final: j.state.Final, Lacking: slices.Clone(j.lacking),
 		Delivery: j.state.Delivery, Held: s.signHeld(j), Refused: s.audits.refused(j)}
+	if !j.againTold {
+		g.Again, j.againTold = j.again(s.self), true
+	}
 	if g.Final && j.have.Count() < j.total { // all that it has says itself that it is over
 		g.Signature = s.signEnd(j.id)
 	}

@@ -24,6 +24,8 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		s.receive(ev.From, &ev.Message)
 	case message.Fetched:
 		s.fetched(ev)
+	case message.OwnerState:
+		s.audits.lend(ev.Slots)
 	case message.Audited:
 		s.audits.answered(&ev)
 	}

@@ -62,8 +62,10 @@ type submitted struct {
 	alarm time.Time
 	armed bool
 	over  farewell
-	// checks is nil for a job whose results are not checked.
-	checks *checks
+	// checks is nil for a job whose results are not checked. againTold is set once the leader heard
+	// all that others are to run again.
+	checks    *checks
+	againTold bool
 }
 
 // A farewell is what a leader was told of a job that is over here.
@@ -81,6 +83,7 @@ type forgottenJob struct {
 	until time.Time  // when the forgetting is forgotten
 	// checked is set of a job whose results were checked.
 	checked bool
+	others  bool      // others ran some of its tasks again
 	said    time.Time // when the leader was last told
 }
 
@@ -103,7 +106,7 @@ func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.Privat
 		fetches: map[string]*resultFetch{}, forgotten: map[task.JobID]*forgottenJob{},
 	}
 	s.audits = audits{s: s, credits: map[task.PeerID]*credibility.Credit{},
-		excuses: map[task.PeerID]excuse{}, at: map[task.TaskID]*auditing{}}
+		excuses: map[task.PeerID]excuse{}, at: map[task.TaskID]*auditing{}, lends: true}
 	return s
 }
 
@@ -112,7 +115,8 @@ func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submi
 	s.jobs[id] = j
 	if spec.Verify != nil && len(s.key) > 0 {
 		j.checks = &checks{by: map[task.PeerID]*accepted{}, signer: map[uint64]task.PeerID{}, back: map[uint64]int{},
-			divergent: map[string]bool{}, excused: map[task.PeerID]bool{}, engines: map[task.PeerID]string{}}
+			divergent: map[string]bool{}, excused: map[task.PeerID]bool{}, engines: map[task.PeerID]string{},
+			polls: map[uint64]*poll{}, vouched: map[task.PeerID]*ledger.Set{}}
 	}
 	if !st.Final {
 		s.arm(j, time.Time{})

@@ -1,0 +1,356 @@
+package submitter
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"time"
+
+	"godwit/credibility"
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// Other members run tasks again that this node would take too long for: of a node that lends no core,
+// all; else what its queue has beyond the time that the job took so far. The leader hears that the
+// tasks are lacking, in another delivery, and who is not to have them: so their workers get ordinary
+// leases of them. What is held stays held. A leader that brings nothing, or the same workers' word,
+// only delays: see comeHome.
+
+const (
+	// askEvery is how often more tasks of a job are given to others: each time is another delivery,
+	// of which the leader goes through what it has of the job.
+	askEvery = 2 * time.Second
+	// askAfter is for how long a machine lends nothing until others are asked.
+	askAfter = 2 * time.Minute
+	// answerIn and answerRuns are within what others have to answer: this, and so many times what the
+	// first run took.
+	answerIn   = 10 * time.Minute
+	answerRuns = 8
+	// queueIn is what this node's queue may take however young the job is.
+	queueIn = time.Minute
+	// redone is the share of what others ran again that this node does itself.
+	redone = .1
+)
+
+// lend takes in how many cores the machine lends.
+func (a *audits) lend(cores int) {
+	if a.lends != (cores > 0) {
+		if a.lends = !a.lends; a.heard { // else it lent nothing before, either
+			a.since = a.s.now
+		}
+		a.s.timers.Set(a.since.Add(askAfter), auditTimer)
+	}
+	a.heard = true
+}
+
+// abroad reports whether this machine has lent nothing for so long that others are asked.
+func (a *audits) abroad() bool { return !a.lends && !a.s.now.Before(a.since.Add(askAfter)) }
+
+// told is what a leader hears that is held of a job: all but what others are to run again.
+func (j *submitted) told() ledger.Set {
+	if j.checks == nil || len(j.checks.away) == 0 {
+		return j.have
+	}
+	return j.have.Minus(j.checks.away)
+}
+
+// again lists what a leader is to have run once more.
+func (j *submitted) again(self task.PeerID) []message.Again {
+	if j.checks == nil {
+		return nil
+	}
+	var out []message.Again
+	for _, r := range j.checks.away {
+		for i := r.From; i < r.To; i++ {
+			out = append(out, message.Again{Index: i, Not: barred(j.checks.polls[i].makers, self)})
+		}
+	}
+	return out
+}
+
+// barred is as many of the makers of a task as a message names, and this node, which runs the task
+// otherwise if it is to.
+func barred(makers []task.PeerID, self task.PeerID) []task.PeerID {
+	return append([]task.PeerID{self}, makers[:min(len(makers), message.MaxBarred-1)]...)
+}
+
+// mayAsk reports whether others can be asked about a job now.
+func (a *audits) mayAsk(j *submitted) bool {
+	return j.checks != nil && a.s.leader != "" && !j.state.Settled && j.state.Error == "" && !a.s.ended(j) &&
+		j.state.Delivery+1 < ledger.MaxDelivery
+}
+
+// toAsk lists the tasks of a job that others are to run again now, as many as may be at a time.
+func (a *audits) toAsk(j *submitted) (out ledger.Set) {
+	c := j.checks
+	queue := c.due.Minus(c.away).Minus(c.stays)
+	over := a.beyond(j, queue.Count())
+	if room := message.MaxAgain - int(c.away.Count()); over > room {
+		over = room
+	}
+	for _, r := range slices.Backward(queue) {
+		for i := r.To; i > r.From && over > 0; i-- {
+			if c.polls[i-1] != nil && a.at[task.TaskID{Job: j.id, Index: i - 1}] == nil {
+				out.Add(i - 1)
+				over--
+			}
+		}
+	}
+	return out
+}
+
+// beyond is how many of the tasks of a job that wait to be run again are too many for this node.
+func (a *audits) beyond(j *submitted, queue uint64) int {
+	if a.abroad() {
+		return int(min(queue, message.MaxAgain))
+	}
+	if !a.lends || j.checks.takes <= 0 {
+		return 0
+	}
+	limit := max(queueIn, a.s.now.Sub(j.spec.Submitted.Time)) * time.Duration(a.s.cfg.Audits)
+	most := uint64(limit / j.checks.takes)
+	return int(min(queue-min(queue, most), message.MaxAgain))
+}
+
+// ask gives tasks of each job to others, as many as are due to go.
+func (a *audits) ask() {
+	for _, id := range a.polled() {
+		j := a.s.jobs[id]
+		c := j.checks
+		a.comeHome(j)
+		if !a.mayAsk(j) {
+			continue
+		}
+		if a.s.now.Before(c.askAt) {
+			continue
+		}
+		if set := a.toAsk(j); len(set) > 0 {
+			a.sendOut(j, set)
+		}
+	}
+}
+
+// polled lists the jobs that have results that others may run again.
+func (a *audits) polled() (out []task.JobID) {
+	for id, j := range a.s.jobs {
+		if j.checks != nil && len(j.checks.polls) > 0 {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// sendOut has others run tasks again.
+func (a *audits) sendOut(j *submitted, set ledger.Set) {
+	last := a.s.now
+	for _, r := range set {
+		for i := r.From; i < r.To; i++ {
+			p := j.checks.polls[i]
+			p.asked = a.s.now
+			last = later(last, p.until())
+			j.checks.away.Add(i)
+			a.notePoll(j, i)
+		}
+	}
+	a.s.timers.Set(last, auditTimer)
+	j.checks.askAt = a.s.now.Add(askEvery)
+	a.s.timers.Set(j.checks.askAt, auditTimer)
+	a.goOn(j)
+	a.s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "run once more",
+		Reason: fmt.Sprintf("others run %d tasks again, to compare", set.Count())})
+}
+
+// until is when others must have answered.
+func (p *poll) until() time.Time {
+	return p.asked.Add(answerIn + answerRuns*min(p.wall, task.MaxDuration))
+}
+
+// goOn has a job go on, in another delivery: the leader is to bring something again.
+func (a *audits) goOn(j *submitted) {
+	j.over = farewell{}
+	j.state.Final, j.state.Have, j.state.Failed = false, nil, 0
+	j.state.Delivery++
+	j.againTold = false
+	a.s.persist(j)
+	a.s.emit(message.JobChanged{Job: j.id})
+	a.s.soon(j)
+}
+
+// notePoll keeps what is known of a task that is due and its poll.
+func (a *audits) notePoll(j *submitted, i uint64) {
+	c := j.checks
+	signer := c.signer[i]
+	a.note(j, checked{Index: i, State: verdictDue, Doubted: c.doubted.Contains(i), Worker: signer,
+		Engine: c.engines[signer], Poll: c.polls[i].state(c.engines[signer], c.stays.Contains(i))})
+}
+
+// comeHome ends the wait for others that did not answer in time. After mostTries this node runs the task itself.
+func (a *audits) comeHome(j *submitted) {
+	c := j.checks
+	if len(c.away) == 0 {
+		return
+	}
+	var back ledger.Set
+	for _, r := range c.away {
+		for i := r.From; i < r.To; i++ {
+			if !a.s.now.Before(c.polls[i].until()) {
+				back.Add(i)
+			}
+		}
+	}
+	for _, r := range back {
+		for i := r.From; i < r.To; i++ {
+			c.polls[i].tries++
+			a.home(j, i, a.lends || c.polls[i].tries >= mostTries)
+		}
+	}
+	if len(back) > 0 && !a.s.finish(j, false) {
+		a.s.got(j)
+	}
+}
+
+// allHome ends the wait for all others, of a job of which nothing more is to be had.
+func (a *audits) allHome(j *submitted) {
+	for _, r := range slices.Clone(j.checks.away) {
+		for i := r.From; i < r.To; i++ {
+			a.home(j, i, true)
+		}
+	}
+}
+
+// asksSoon reports whether others are to run tasks of a job again that they do not yet.
+func (a *audits) asksSoon(j *submitted) bool { return a.mayAsk(j) && len(a.toAsk(j)) > 0 }
+
+// home has a task wait for this node, or until others are asked again.
+func (a *audits) home(j *submitted, i uint64, stays bool) {
+	c := j.checks
+	c.away = c.away.Minus(only(i))
+	c.polls[i].asked = time.Time{}
+	if stays {
+		c.stays.Add(i)
+	}
+	a.notePoll(j, i)
+}
+
+// came takes in what another worker came to of a task. The same workers' word is none: the leader is
+// told again who is not to have the task.
+func (a *audits) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
+	id := task.TaskID{Job: j.id, Index: t.Index}
+	v := verifier{leader: from, signed: from != a.s.self, receipts: a.s.cfg.Receipts}
+	if err := v.check(j, t); err != nil {
+		a.s.emit(message.Decided{Task: id, Action: "refused", Peer: from, Reason: err.Error()})
+		return
+	}
+	p := j.checks.polls[t.Index]
+	if t.Failed || len(t.Results) == 0 {
+		a.s.emit(message.Decided{Task: id, Action: "stays here", Reason: "it failed elsewhere: " + t.Reason})
+		a.home(j, t.Index, true)
+		return
+	}
+	r := &t.Results[0]
+	if p.had(r) || a.known(r.Worker).Faults > 0 {
+		j.againTold = false
+		return
+	}
+	if !a.s.save(otherKey(id, p.ran()), id, r) {
+		a.home(j, t.Index, true)
+		return
+	}
+	j.checks.others = true
+	p.add(r)
+	a.count(j, t.Index, r)
+}
+
+// count decides by what others came to: it is believed, or one more is asked, or this node runs the
+// task. r came last.
+func (a *audits) count(j *submitted, i uint64, r *task.Result) {
+	p, target := j.checks.polls[i], j.spec.Verify.Target()
+	held, winners, doubt := a.vote(j.checks.signer[i], p)
+	most := mostAgreeing
+	switch {
+	case len(p.against) == 0 && (target == 0 || doubt <= target):
+		a.agreed(j, i, r)
+		return
+	case len(p.against) > 0 && a.lends: // the referee is here
+		a.home(j, i, true)
+		return
+	case len(p.against) > 0 && target == 0:
+		target = credibility.OpenPool.Target
+		fallthrough
+	case len(p.against) > 0:
+		most = mostOpposed
+	}
+	switch {
+	case len(p.against) > 0 && doubt <= target && held:
+		a.outvoted(j, i, winners)
+		a.agreed(j, i, r)
+	case len(p.against) > 0 && doubt <= target:
+		a.outvoted(j, i, winners)
+		a.reopen(j, only(i), j.checks.signer[i])
+	case p.ran() < most:
+		p.asked = a.s.now
+		a.s.timers.Set(p.until(), auditTimer)
+		j.againTold = false
+		a.notePoll(j, i)
+	default:
+		a.home(j, i, true)
+	}
+}
+
+// agreed believes a result by what others came to. Some of these this node runs again all the same,
+// drawn when all is signed: before the job is over, where it lends a core, else once it does.
+func (a *audits) agreed(j *submitted, i uint64, r *task.Result) {
+	c, id := j.checks, task.TaskID{Job: j.id, Index: i}
+	p, signer := c.polls[i], c.signer[i]
+	for _, w := range p.with {
+		a.praise(signer, w)
+		a.praise(w, signer)
+	}
+	drawn := len(credibility.Draw(task.DrawKey(a.s.key, j.spec.Nonce), i, sha256.Sum256(r.Signature), 1, redone)) > 0
+	if drawn && a.lends || c.doubted.Contains(i) && a.known(signer).Faults > 0 {
+		a.home(j, i, true)
+		return
+	}
+	mark := a.known(signer)
+	at := mark.Mark(a.s.now)
+	a.note(j, checked{Index: i, State: verdictAccepted, Worker: signer, Audits: at.Audits, At: at.At.Unix(),
+		Engine: c.engines[signer], With: p.with, Redo: drawn})
+	a.s.emit(message.Decided{Task: id, Action: "agreed", Peer: r.Worker,
+		Reason: fmt.Sprintf("%d others came to the same", len(p.with))})
+	a.deliver(j)
+}
+
+// praise adds to what is believed of a worker that another came to the same: as far as this node saw
+// that one right itself.
+func (a *audits) praise(of, by task.PeerID) {
+	credit := a.known(by)
+	weight := min(1, credit.Right(a.s.now))
+	if a.s.cfg.Pool.Prior <= credibility.InvitedPool.Prior {
+		weight = 1
+	}
+	if credit.Faults == 0 && weight > 0 {
+		a.credit(of).Praise(weight, a.s.now)
+		a.keep(of)
+	}
+}
+
+// outvoted has workers that others outvoted begin at nothing. It proves nothing: nobody is named.
+func (a *audits) outvoted(j *submitted, i uint64, winners []task.PeerID) {
+	p := j.checks.polls[i]
+	losers := append([]task.PeerID{j.checks.signer[i]}, p.with...)
+	for _, b := range p.against {
+		losers = append(losers, b.Worker)
+	}
+	for _, w := range losers {
+		if slices.Contains(winners, w) {
+			continue
+		}
+		a.credit(w).Forget()
+		a.keep(w)
+		a.s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: i}, Action: "outvoted", Peer: w,
+			Reason: "most came to something else, and this machine lends no core to see"})
+	}
+}
