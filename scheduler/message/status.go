@@ -187,7 +187,9 @@ func (s *JobStatus) Settled() bool { return s.Final && (s.Checks == nil || s.Che
 // Checks says how far the results of a job are checked, in tasks.
 type Checks struct {
 	Verify  string `json:"verify"`  // as the job file has it
-	Due     uint64 `json:"due"`     // are to be run again
+	// Confirm is the condition of results that are all run again; "" for none.
+	Confirm string `json:"confirm,omitempty"`
+	Due     uint64 `json:"due"`     // are to be run again, or may be
 	Doubted uint64 `json:"doubted"` // of these, of a worker that was wrong elsewhere
 	Right   uint64 `json:"right"`   // gave the same when they were run again
 	Wrong   uint64 `json:"wrong"`   // did not: what the submitter's node made takes their place

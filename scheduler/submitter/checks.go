@@ -17,7 +17,7 @@ import (
 
 // checks are the results of one job that wants them checked: see task.Verify.
 //
-// Invariants: no task is in two of due, right, wrong, open and the sets of by. doubted is part of
+// Invariants: no task is in two of due, right, wrong, open, unread and the sets of by. doubted is part of
 // due, late of wrong. Results of this node itself are in none.
 type checks struct {
 	due     ledger.Set // to be run again here
@@ -26,6 +26,7 @@ type checks struct {
 	wrong   ledger.Set // what this node made is held in place of them
 	late    ledger.Set // found wrong after they were delivered
 	open    ledger.Set // it could not be told
+	unread  ledger.Set // whether they meet the condition of the job is not known: see audits.examine
 	// signer says who signed a result that is due, but for those of tasks that failed; back how
 	// often one was given back: see audits.giveBack.
 	signer map[uint64]task.PeerID
@@ -74,6 +75,7 @@ const (
 	verdictWrong
 	verdictOpen
 	verdictAccepted // without being run again
+	verdictUnread   // it is run again if it meets the condition of the job
 )
 
 func checkKey(id task.TaskID) string { return durable.TaskKey(submitterChecks, id) }
@@ -110,6 +112,8 @@ func (c *checks) put(to checked) {
 		}
 	case verdictOpen:
 		c.open.Add(i)
+	case verdictUnread:
+		c.unread.Add(i)
 	case verdictAccepted:
 		if c.accept(to.Worker, i, credibility.Mark{Audits: to.Audits, At: time.Unix(to.At, 0)}); to.Failed {
 			c.failed.Add(i)
@@ -120,7 +124,7 @@ func (c *checks) put(to checked) {
 // drop takes a task out of all sets but those of by.
 func (c *checks) drop(i uint64) {
 	delete(c.signer, i)
-	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.late, &c.open} {
+	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.late, &c.open, &c.unread} {
 		if set.Contains(i) {
 			*set = set.Minus(only(i))
 		}
@@ -132,6 +136,14 @@ func (c *checks) noteEngine(worker task.PeerID, engine string) {
 	if engine != "" && worker != "" {
 		c.engines[worker] = engine
 	}
+}
+
+// left is how many results are to be run again, or may be.
+func (c *checks) left() uint64 {
+	if c == nil {
+		return 0
+	}
+	return c.due.Count() + c.unread.Count()
 }
 
 // divergesAt says on which engines the program of a job is divergent, for people.
@@ -168,6 +180,11 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	if j.checks == nil || len(t.Results) == 0 || t.Results[0].Worker == a.s.self || j.checks.known(t.Index) {
 		return
 	}
+	a.decide(j, t, j.spec.Verify.Confirm != "", false)
+}
+
+// decide is check, of a result of which is known, or still unread, whether it meets the job's condition.
+func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool) {
 	r := &t.Results[0]
 	credit := a.known(r.Worker)
 	engine := ""
@@ -177,7 +194,7 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	j.checks.noteEngine(r.Worker, engine)
 	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
-	if doubtful || len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
+	if doubtful || meets || len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
 		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
 		if !t.Failed {
 			c.Worker = r.Worker
@@ -185,6 +202,10 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 		if a.note(j, c); credit.Faults > 0 || j.checks.excused[r.Worker] {
 			a.giveBack(j, r.Worker)
 		}
+		return
+	}
+	if unread {
+		a.note(j, checked{Index: t.Index, State: verdictUnread})
 		return
 	}
 	mark := credit.Mark(a.s.now)
@@ -221,7 +242,7 @@ func (j *submitted) restoreCheck(key string, value []byte) error {
 		return err
 	}
 	if c.Index >= j.total || checkKey(task.TaskID{Job: j.id, Index: c.Index}) != key ||
-		c.State < verdictDue || c.State > verdictAccepted || c.Audits < 0 {
+		c.State < verdictDue || c.State > verdictUnread || c.Audits < 0 {
 		return errors.New("it is no verdict on that result")
 	}
 	if j.have.Contains(c.Index) {

@@ -16,7 +16,7 @@ func (a *audits) standing(j *submitted, i uint64) message.Standing {
 		return message.StandingDoubted
 	case c.wrong.Contains(i):
 		return message.StandingReplaced
-	case c.due.Contains(i), c.open.Contains(i):
+	case c.due.Contains(i), c.open.Contains(i), c.unread.Contains(i):
 		return message.StandingHeld
 	}
 	for worker, of := range c.by {
@@ -41,8 +41,9 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 	if c == nil {
 		return nil
 	}
-	out := &message.Checks{Verify: j.spec.Verify.String(), Due: c.due.Count(), Doubted: c.doubted.Count(),
-		Right: c.right.Count(), Wrong: c.wrong.Count(), Open: c.open.Count(), Late: c.late.Count(),
+	out := &message.Checks{Verify: j.spec.Verify.String(), Confirm: j.spec.Verify.Confirm, Due: c.left(),
+		Doubted: c.doubted.Count(),
+		Right:   c.right.Count(), Wrong: c.wrong.Count(), Open: c.open.Count(), Late: c.late.Count(),
 		Delivered: j.state.Settled, Divergent: c.divergesAt()}
 	for worker, of := range c.by {
 		if a.standingOf(a.known(worker), of) == message.StandingAccepted {
@@ -56,7 +57,7 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 // deliver notes that a job is over with all checked that was to be, from when on its results are
 // taken for delivered.
 func (a *audits) deliver(j *submitted) {
-	if j.checks != nil && j.state.Final && !j.state.Settled && len(j.checks.due) == 0 {
+	if j.checks != nil && j.state.Final && !j.state.Settled && j.checks.left() == 0 {
 		j.state.Settled = true
 		a.s.persist(j)
 	}

@@ -26,6 +26,8 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		s.fetched(ev)
 	case message.Audited:
 		s.audits.answered(&ev)
+	case message.Examined:
+		s.audits.examined(&ev)
 	}
 	s.offerAgain()
 	for s.maySpeak() {
@@ -35,6 +37,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		}
 		s.wake(key)
 	}
+	s.audits.examine()
 	s.audits.begin()
 	return s.effects
 }
