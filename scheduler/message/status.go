@@ -186,7 +186,7 @@ func (s *JobStatus) Settled() bool { return s.Final && (s.Checks == nil || s.Che
 
 // Checks says how far the results of a job are checked, in tasks.
 type Checks struct {
-	Verify  string `json:"verify"`  // as the job file has it
+	Verify string `json:"verify"` // as the job file has it
 	// Confirm is the condition of results that are all run again; "" for none.
 	Confirm string `json:"confirm,omitempty"`
 	Due     uint64 `json:"due"`     // are to be run again, or may be
