@@ -1,6 +1,7 @@
 package submitter
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 	"maps"
@@ -45,6 +46,8 @@ type checks struct {
 type accepted struct {
 	tasks ledger.Set
 	mark  credibility.Mark // when the last of them was
+	// network is the worker's as of the last of them that tells; "" for none.
+	network string
 }
 
 // A checked is the durable form of what is known of one result.
@@ -64,6 +67,8 @@ type checked struct {
 	Failed bool        `cbor:"8,keyasint,omitempty"` // the task did, whose result is accepted
 	// Engine is what the worker ran the task with; of a wrong result, where the program is divergent.
 	Engine string `cbor:"9,keyasint,omitempty"`
+	// Network is that of the worker of one that is accepted.
+	Network string `cbor:"10,keyasint,omitempty"`
 }
 
 // A verdict says how a result stands.
@@ -115,7 +120,8 @@ func (c *checks) put(to checked) {
 	case verdictUnread:
 		c.unread.Add(i)
 	case verdictAccepted:
-		if c.accept(to.Worker, i, credibility.Mark{Audits: to.Audits, At: time.Unix(to.At, 0)}); to.Failed {
+		c.accept(to.Worker, i, credibility.Mark{Audits: to.Audits, At: time.Unix(to.At, 0)}, to.Network)
+		if to.Failed {
 			c.failed.Add(i)
 		}
 	}
@@ -157,13 +163,14 @@ func (c *checks) known(i uint64) bool {
 }
 
 // accept adds a result that is not run again.
-func (c *checks) accept(worker task.PeerID, i uint64, mark credibility.Mark) {
+func (c *checks) accept(worker task.PeerID, i uint64, mark credibility.Mark, network string) {
 	of := c.by[worker]
 	if of == nil {
 		of = &accepted{}
 		c.by[worker] = of
 	}
 	of.tasks.Add(i)
+	of.network = cmp.Or(network, of.network)
 	of.mark = credibility.Mark{Audits: max(of.mark.Audits, mark.Audits), At: later(of.mark.At, mark.At)}
 }
 
@@ -192,6 +199,8 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 		engine = r.Trail.Engine
 	}
 	j.checks.noteEngine(r.Worker, engine)
+	a.met(r.Worker)
+	network := a.networkOf(r.Worker)
 	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
 	if doubtful || meets || len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
@@ -208,9 +217,17 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 		a.note(j, checked{Index: t.Index, State: verdictUnread})
 		return
 	}
+	if a.crowded(j, r.Worker, network) {
+		c := checked{Index: t.Index, State: verdictDue, Engine: engine}
+		if !t.Failed {
+			c.Worker = r.Worker
+		}
+		a.note(j, c)
+		return
+	}
 	mark := credit.Mark(a.s.now)
 	a.note(j, checked{Index: t.Index, State: verdictAccepted, Worker: r.Worker, Audits: mark.Audits, At: mark.At.Unix(),
-		Failed: t.Failed, Engine: engine})
+		Failed: t.Failed, Engine: engine, Network: network})
 }
 
 // share is how much of the tasks of a worker is run again.
@@ -222,7 +239,7 @@ func (a *audits) share(v *task.Verify, credit credibility.Credit) float64 {
 	case v.Wrong == 0:
 		return least
 	}
-	terms := credibility.Terms{Prior: a.s.cfg.Pool.Prior, Target: v.Target(), Least: least}
+	terms := credibility.Terms{Prior: a.prior(), Target: v.Target(), Least: least}
 	return terms.Share(credit.Right(a.s.now))
 }
 
