@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -115,6 +116,18 @@ func (v *Verify) check(replicas int) *fault {
 		}
 		return faultf(where, "leave one of them out",
 			"results are checked by replicas, %d of each task, or by %s: not by both", replicas, where)
+	}
+	return nil
+}
+
+// CheckDraw refuses a key that is not the one by which the tasks of a job are drawn: its submitter
+// chose that before anybody had run one.
+func (v *Verify) CheckDraw(key []byte) error {
+	if v == nil || len(v.Draw) == 0 {
+		return errors.New("the job's record says nothing of a draw")
+	}
+	if sum := sha256.Sum256(key); len(key) != sha256.Size || !bytes.Equal(sum[:], v.Draw) {
+		return errors.New("this is not the key that the job's record says its tasks are drawn by")
 	}
 	return nil
 }

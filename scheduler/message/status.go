@@ -73,6 +73,8 @@ type TaskStatus struct {
 	Result   *ResultStatus     `json:"result,omitempty"`
 	// Standing says how far the result is to be believed; "" where nothing is checked.
 	Standing Standing `json:"standing,omitempty"`
+	// Audited is set of one that was run again by its submitter, whatever came of it.
+	Audited bool `json:"audited,omitempty"`
 	// Refuted is the result that Result takes the place of, since it was wrong; nil for none.
 	Refuted *RefutedStatus `json:"refuted,omitempty"`
 }
@@ -201,6 +203,9 @@ type Checks struct {
 	// that were found after that: who fetched the results before has wrong ones.
 	Delivered bool   `json:"delivered"`
 	Late      uint64 `json:"late"`
+	// Key is that by which results were drawn that were run again, in hexadecimal, once Delivered:
+	// before, whoever knows it could choose what to sign.
+	Key string `json:"key,omitempty"`
 	// Divergent lists the architectures, with commas between them, for which the program may be
 	// compiled wrong: results that were made there are not those that it comes to here, compiled and
 	// interpreted, and nobody is blamed for them. "" for none.

@@ -1,6 +1,8 @@
 package submitter
 
 import (
+	"encoding/hex"
+
 	"godwit/credibility"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -50,6 +52,10 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 			out.Accepted += of.tasks.Count()
 		}
 	}
+	if j.state.Settled {
+		key := task.DrawKey(a.s.key, j.spec.Nonce)
+		out.Key = hex.EncodeToString(key[:])
+	}
 	out.Final = j.have.Count() - out.Accepted - out.Due - out.Open
 	return out
 }
@@ -70,6 +76,17 @@ func (s *Submitter) Standings(id task.JobID, tasks []uint64) []message.Standing 
 	if j := s.jobs[id]; j != nil {
 		for k, i := range tasks {
 			out[k] = s.audits.standing(j, i)
+		}
+	}
+	return out
+}
+
+// Audited tells which of these tasks of a job have results that were run again here, in their order.
+func (s *Submitter) Audited(id task.JobID, tasks []uint64) []bool {
+	out := make([]bool, len(tasks))
+	if j := s.jobs[id]; j != nil && j.checks != nil {
+		for k, i := range tasks {
+			out[k] = j.checks.right.Contains(i) || j.checks.wrong.Contains(i) || j.checks.open.Contains(i)
 		}
 	}
 	return out
