@@ -26,6 +26,7 @@ type Credit struct {
 	At       time.Time // zero while Known and Praised are 0
 	Faults   int       // tasks of which an audit was wrong; one is enough
 	Audits   int       // that were right, in part or whole, ever
+	First    time.Time // when the first result of it was taken in; zero for never
 	Refusals int       // states that it signed and did not serve, since it last began
 }
 

@@ -21,8 +21,7 @@ func Draw(key [32]byte, task uint64, root [32]byte, n int, share float64) []int 
 	s := newStream(key, task, root)
 	want := min(max(share, 0), 1) * float64(n)
 	m := int(want)
-	const bits = 53 // of a float64's fraction
-	if float64(s.next()>>(64-bits))/(1<<bits) < want-float64(m) {
+	if s.fraction() < want-float64(m) {
 		m++
 	}
 	all := make([]int, n)
@@ -64,6 +63,19 @@ func (s *stream) next() uint64 {
 	v := binary.BigEndian.Uint64(s.left)
 	s.left = s.left[size:]
 	return v
+}
+
+// fraction returns a number from 0 to below 1.
+func (s *stream) fraction() float64 {
+	const bits = 53 // of a float64's fraction
+	return float64(s.next()>>(64-bits)) / (1 << bits)
+}
+
+// Lot is the number, from 0 to below 1, by which Draw chooses a task that is one interval: where it is
+// below the share.
+func Lot(key [32]byte, task uint64, root [32]byte) float64 {
+	s := newStream(key, task, root)
+	return s.fraction()
 }
 
 // below returns a number from 0 to n-1, all as likely; n is above 0.

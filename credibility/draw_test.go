@@ -96,3 +96,15 @@ func TestDrawsDiffer(t *testing.T) {
 		}
 	}
 }
+
+// A lot says what a draw of whole tasks does.
+func TestLotIsTheDraw(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var key, root [32]byte
+		copy(key[:], rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "key"))
+		task, share := rapid.Uint64().Draw(t, "task"), rapid.Float64Range(0, 1).Draw(t, "share")
+		if drawn := len(Draw(key, task, root, 1, share)) > 0; drawn != (Lot(key, task, root) < share) {
+			t.Fatalf("drawn: %v, the lot is %g", drawn, Lot(key, task, root))
+		}
+	})
+}

@@ -3,6 +3,7 @@ package credibility
 import (
 	"math"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -91,4 +92,19 @@ func TestAgreeingProperties(t *testing.T) {
 			t.Fatalf("%g and %g agree: %g", a, b, both)
 		}
 	})
+}
+
+func TestStrangers(t *testing.T) {
+	at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	for c, want := range map[Credit]bool{{}: true, {First: at}: true, {First: at.Add(-FamiliarAfter + 1)}: true,
+		{First: at.Add(-FamiliarAfter)}: false} {
+		if c.Stranger(at) != want {
+			t.Errorf("known since %v, a stranger: %v", c.First, !want)
+		}
+	}
+	for _, s := range []Strangers{{Prior: 1}, {Network: -.1}, {New: math.NaN()}} {
+		if s.Check() == nil {
+			t.Errorf("%+v is taken", s)
+		}
+	}
 }

@@ -49,7 +49,7 @@ func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Co
 	if !p.cfg.Unsigned {
 		cfg.Overlay = string(id)
 	}
-	cfg.Submitter.Pool = assumed(manifest.Admission)
+	cfg.Submitter.Pool, cfg.Submitter.Strangers = assumed(manifest.Admission)
 	m := &Member{
 		p: p, id: id, manifest: manifest, pass: pass,
 		roster:    newRoster(id),
@@ -61,6 +61,7 @@ func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Co
 	}
 	m.replica = scheduler.NewReplica(self, cfg)
 	m.view.SetManifest(manifest)
+	m.submitter.Locate(neighbourhood{m})
 	return m
 }
 

@@ -91,7 +91,7 @@ func (m *Member) Readmit(pass []byte) {
 // Rules is what the scheduler takes from a manifest.
 func Rules(m *overlay.Manifest) scheduler.Rules {
 	return scheduler.Rules{Placement: m.Placement, Migration: m.Migration, Fairness: m.Fairness, Chunking: m.Chunking,
-		Replicas: m.Replicas, Open: m.Admission == overlay.Open, Priorities: m.Priorities}
+		Replicas: m.Replicas, Verify: m.Checks, Open: m.Admission == overlay.Open, Priorities: m.Priorities}
 }
 
 // rules are those that the overlay's coordinator goes by.

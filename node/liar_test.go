@@ -98,6 +98,32 @@ func TestLiarIsFound(t *testing.T) {
 	}
 }
 
+// The rules of an overlay raise what is checked of a job, and take no replicas in its place.
+func TestFloorOfAnOverlay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := startSwarm(t, 1)
+		p := s.peers[0]
+		id := p.found(OverlayRules{Name: "lab", Verify: "1e-3"})
+		if got := p.in(id).Rules.Verify; got != "0.001" {
+			t.Errorf("the rules are said to be %q", got)
+		}
+		sub := sleepJob(t, p.Node, 1, time.Second)
+		sub.Overlay = string(id)
+		job, err := p.Submit(t.Context(), sub)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, spec, err := p.Submitted(t.Context(), job)
+		if err != nil || spec.Verify.String() != "0.001" || len(spec.Verify.Draw) == 0 {
+			t.Errorf("%+v, %v", spec, err)
+		}
+		sub.File.Replicas = 2
+		if _, err := p.Submit(t.Context(), sub); err == nil || !strings.Contains(err.Error(), "not by replicas") {
+			t.Errorf("replicas are taken in its place: %v", err)
+		}
+	})
+}
+
 // blocksOf reads the one output of a task from the node's own blocks.
 func (p *peer) blocksOf(r *message.TaskSummary) ([]byte, error) {
 	o := r.Results[0].Outputs[0]

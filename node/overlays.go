@@ -97,7 +97,7 @@ func (m *membership) detail() OverlayDetail {
 	f := m.Manifest()
 	return OverlayDetail{OverlayStatus: m.status(), Founder: f.Founder, Founded: f.Founded, Rules: OverlayRules{
 		Name: f.Name, Placement: f.Placement, Migration: f.Migration, Fairness: f.Fairness, Chunking: f.Chunking,
-		Coordinators: f.Group(), Replicas: max(1, f.Replicas), Priorities: f.Priorities,
+		Coordinators: f.Group(), Replicas: max(1, f.Replicas), Verify: f.Checks.String(), Priorities: f.Priorities,
 		Admission: f.Admission.String(), Allowed: slices.Clone(f.Allowed), Trusted: slices.Clone(f.Trusted),
 	}}
 }
@@ -106,6 +106,7 @@ func (m *membership) detail() OverlayDetail {
 func (r *OverlayRules) apply(m *overlay.Manifest, now time.Time) {
 	m.Placement, m.Migration, m.Coordinators, m.Replicas = r.Placement, r.Migration, r.Coordinators, r.Replicas
 	m.Fairness, m.Chunking, m.Priorities = r.Fairness, r.Chunking, r.Priorities
+	m.Checks, _ = r.floor() // which Check has looked at
 	m.Admission, m.Allowed = overlay.Open, nil
 	switch r.Admission {
 	case AdmitInvited:

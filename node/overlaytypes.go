@@ -75,6 +75,9 @@ type OverlayRules struct {
 	// Replicas is the least number of runs that must agree for every job; 0 and
 	// 1: what the job asks. At most task.MaxReplicas.
 	Replicas int `json:"replicas"`
+	// Verify is how the results of each job are checked at least, as task.ParseVerify reads it; ""
+	// is off: as the job says.
+	Verify string `json:"verify"`
 	// Priorities has the priorities of jobs count where anybody may join, as they do elsewhere.
 	Priorities bool          `json:"priorities"`
 	Admission  string        `json:"admission"`         // AdmitOpen ("" too), AdmitInvited or AdmitListed
@@ -122,7 +125,22 @@ func (r *OverlayRules) check() error {
 	case r.Replicas < 0 || r.Replicas > task.MaxReplicas:
 		return fmt.Errorf("replicas are 1 to %d, not %d", task.MaxReplicas, r.Replicas)
 	}
+	floor, err := r.floor()
+	if err != nil {
+		return err
+	}
+	if floor != nil && r.Replicas > 1 {
+		return fmt.Errorf("results are checked by %d replicas, or by verify: not by both", r.Replicas)
+	}
 	return r.checkAdmission()
+}
+
+// floor is Verify.
+func (r *OverlayRules) floor() (*task.Verify, error) {
+	if r.Verify == "" {
+		return nil, nil
+	}
+	return task.ParseVerify(r.Verify)
 }
 
 func (r *OverlayRules) checkAdmission() error {

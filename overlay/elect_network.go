@@ -42,6 +42,17 @@ func NetworkOf(addrs []string) string {
 	return first
 }
 
+// PublicNetworkOf is NetworkOf, but "" where no address is public: who is on one local network is
+// not of one provider.
+func PublicNetworkOf(addrs []string) string {
+	network := NetworkOf(addrs)
+	p, err := netip.ParsePrefix(network)
+	if err != nil || !p.Addr().IsGlobalUnicast() || p.Addr().IsPrivate() {
+		return ""
+	}
+	return network
+}
+
 // directIP is the IP address that a multiaddr begins with.
 func directIP(addr string) (netip.Addr, bool) {
 	parts := strings.SplitN(addr, "/", 4)

@@ -311,3 +311,14 @@ func TestForecastOf(t *testing.T) {
 		t.Errorf("with half a record %+v, want %+v", bad, none)
 	}
 }
+
+func TestPublicNetwork(t *testing.T) {
+	for addr, want := range map[string]string{
+		"/ip4/198.51.100.7/tcp/1": "198.51.0.0/16", "/ip4/192.168.1.7/tcp/1": "", "/ip4/127.0.0.1/tcp/1": "",
+		"/ip6/2001:db8::1/tcp/1": "2001:db8::/32", "/ip6/fe80::1/tcp/1": "", "/dns4/example.org/tcp/1": "",
+	} {
+		if got := PublicNetworkOf([]string{addr}); got != want {
+			t.Errorf("%s is in %q, want %q", addr, got, want)
+		}
+	}
+}

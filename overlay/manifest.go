@@ -51,6 +51,9 @@ type Manifest struct {
 	// task's result, whatever its job asks for; at most task.MaxReplicas. 0 and 1
 	// leave it to the job.
 	Replicas int
+	// Checks says how submitters check the results of each job at least, whatever the job says; nil
+	// leaves it to the job. Not beside Replicas above 1.
+	Checks *task.Verify
 	// Priorities has what submitters say of their jobs' priorities count, of an Open overlay.
 	// Of others it always does, and this is false.
 	Priorities bool
@@ -138,6 +141,10 @@ func (m *Manifest) Next() Manifest {
 	n := *m
 	n.Origin, n.Version, n.Signature = m.ID(), m.Version+1, nil
 	n.Allowed, n.Trusted = slices.Clone(m.Allowed), slices.Clone(m.Trusted)
+	if m.Checks != nil {
+		floor := *m.Checks
+		n.Checks = &floor
+	}
 	return n
 }
 
@@ -175,6 +182,8 @@ func (m *Manifest) validate() error {
 		return fmt.Errorf("overlay: manifest wants %d coordinators, at most %d", m.Coordinators, MaxGroup)
 	case m.Replicas < 0 || m.Replicas > task.MaxReplicas:
 		return fmt.Errorf("overlay: manifest wants %d replicas, at most %d", m.Replicas, task.MaxReplicas)
+	case m.Checks != nil && m.Replicas > 1:
+		return fmt.Errorf("overlay: manifest wants %d replicas, and results checked otherwise: it is one of them", m.Replicas)
 	case len(m.Trusted) > MaxTrusted || !increasing(m.Trusted):
 		return fmt.Errorf("overlay: manifest has %d members that alone may coordinate, at most %d, sorted and each once",
 			len(m.Trusted), MaxTrusted)
@@ -188,6 +197,9 @@ func (m *Manifest) validate() error {
 		if err := checkText(p.what, p.spec, MaxPolicy); err != nil {
 			return err
 		}
+	}
+	if err := m.Checks.CheckFloor(); err != nil {
+		return fmt.Errorf("overlay: manifest: %w", err)
 	}
 	return m.validateAdmission()
 }

@@ -32,6 +32,9 @@ type manifestWire struct {
 	// Edition is namedEdition in pools that go by their name, else 0.
 	Edition    uint `cbor:"17,keyasint,omitempty"`
 	Priorities bool `cbor:"18,keyasint,omitempty"`
+	// Audits and Wrong are those of the floor of checks.
+	Audits uint32 `cbor:"19,keyasint,omitempty"`
+	Wrong  uint32 `cbor:"20,keyasint,omitempty"`
 }
 
 // namedEdition parts the open pools of programs that can lead one another from those that
@@ -123,6 +126,9 @@ func (m *Manifest) wire() (manifestWire, error) {
 		InvitesFrom: millis(m.InvitesFrom), Signature: m.Signature, Fairness: m.Fairness, Chunking: m.Chunking,
 		Priorities: m.Priorities,
 	}
+	if v := m.Checks; v != nil {
+		w.Audits, w.Wrong = v.Audits, v.Wrong
+	}
 	var err error
 	if m.Founder != "" {
 		if w.Founder, err = m.Founder.PublicKey(); err != nil {
@@ -153,6 +159,9 @@ func (w *manifestWire) manifest() (Manifest, error) {
 		Coordinators: w.Coordinators, Replicas: w.Replicas, Admission: w.Admission,
 		InvitesFrom: fromMillis(w.InvitesFrom), Signature: w.Signature, Fairness: w.Fairness, Chunking: w.Chunking,
 		Priorities: w.Priorities,
+	}
+	if w.Audits > 0 || w.Wrong > 0 {
+		m.Checks = &task.Verify{Audits: w.Audits, Wrong: w.Wrong}
 	}
 	var err error
 	if len(w.Founder) > 0 {

@@ -41,6 +41,19 @@ func TestPrioritiesRule(t *testing.T) {
 	}
 }
 
+// A floor has what rules can say, and nothing that is a job's.
+func TestManifestFloor(t *testing.T) {
+	for _, v := range []task.Verify{{}, {Audits: 1, Draw: make([]byte, 32)}, {Audits: 1, Confirm: "exit code 1"},
+		{Audits: 1, Wrong: 1}} {
+		m, key := manifestOf(t, Open, nil)
+		n := m.Next()
+		n.Checks = &v
+		if err := n.Sign(key); err == nil {
+			t.Errorf("signed with a floor of %+v", v)
+		}
+	}
+}
+
 // someManifest draws manifests that their founder can sign.
 var someManifest = rapid.Custom(func(t *rapid.T) Manifest {
 	_, founder := someone(100)
@@ -54,6 +67,10 @@ var someManifest = rapid.Custom(func(t *rapid.T) Manifest {
 		Coordinators: rapid.IntRange(0, MaxGroup).Draw(t, "coordinators"),
 		Replicas:     rapid.IntRange(0, task.MaxReplicas).Draw(t, "replicas"),
 		Admission:    Admission(rapid.IntRange(0, int(Listed)).Draw(t, "admission")),
+	}
+	if rapid.Bool().Draw(t, "checks") {
+		m.Replicas = min(m.Replicas, 1)
+		m.Checks, _ = task.ParseVerify(rapid.SampledFrom([]string{"off", "5%", "full", "1e-3"}).Draw(t, "verify"))
 	}
 	for i := range rapid.IntRange(0, 3).Draw(t, "trusted") {
 		_, p := someone(byte(i))
@@ -190,6 +207,8 @@ func TestOpenManifestRefuses(t *testing.T) {
 		{"a policy with a line end", func(m *Manifest) { m.Migration = "a\nb" }, "does not print"},
 		{"a crowd", func(m *Manifest) { m.Coordinators = MaxGroup + 1 }, "coordinators"},
 		{"less than nobody", func(m *Manifest) { m.Coordinators = -1 }, "coordinators"},
+		{"checks and replicas", func(m *Manifest) { m.Checks, m.Replicas = &task.Verify{Audits: 1}, 2 }, "it is one of them"},
+		{"checks too much", func(m *Manifest) { m.Checks = &task.Verify{Audits: 1e6 + 1} }, "verify"},
 		{"replicas", func(m *Manifest) { m.Replicas = task.MaxReplicas + 1 }, "replicas"},
 		{"a rule", func(m *Manifest) { m.Admission = Listed + 1 }, "unknown rule"},
 		{"a list that counts for nothing", func(m *Manifest) { m.Allowed = up }, "allow list"},

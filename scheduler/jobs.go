@@ -111,8 +111,8 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 		refuse(err.Error(), 0)
 	case !t.c.cfg.ours(spec):
 		refuse(elsewhere, 0)
-	case !s.Accepted && t.c.cfg.Rules.lessThan(spec.Replicas) != "":
-		refuse(t.c.cfg.Rules.lessThan(spec.Replicas), 0)
+	case !s.Accepted && t.c.cfg.Rules.lessThan(spec) != "":
+		refuse(t.c.cfg.Rules.lessThan(spec), 0)
 	case s.Record.Submitter() != from:
 		refuse("only its submitter may offer a job", 0)
 	default:

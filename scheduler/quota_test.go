@@ -49,6 +49,20 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
+// TestFloorOfChecks: a job that has less checked than the rules want is refused.
+func TestFloorOfChecks(t *testing.T) {
+	floor := &task.Verify{Audits: 50_000}
+	for text, says := range map[string]string{"off": "the job with off", "4%": "the job with 4%", "5%": "", "full": ""} {
+		p := newOpenPool(t, Rules{Open: true, Verify: floor}, 1, 1)
+		id := p.submit(greedyOne, 1, time.Hour, func(j *task.Job) {
+			j.Verify, _ = task.ParseVerify(text)
+		})
+		if got := p.refused[id]; (got == "") != (says == "") || !strings.Contains(got, says) {
+			t.Errorf("verify: %s is refused for %q", text, got)
+		}
+	}
+}
+
 // TestQuotaEnds: one of whose jobs one is over, or cancelled, may hand in another.
 func TestQuotaEnds(t *testing.T) {
 	p := newOpenPool(t, Rules{Open: true}, 1, 1)

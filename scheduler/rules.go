@@ -9,6 +9,7 @@ import (
 	"godwit/scheduler/chunk"
 	"godwit/scheduler/place"
 	"godwit/scheduler/share"
+	"godwit/task"
 )
 
 // Rules are what an overlay's founder decides of its scheduling. The zero value
@@ -27,6 +28,8 @@ type Rules struct {
 	// Replicas is the least number of runs that must agree, whatever a job asks
 	// for; 0 and 1 leave it to the job.
 	Replicas int
+	// Verify is how submitters have to check results at least; nil leaves it to the job.
+	Verify *task.Verify
 
 	// Open says that anybody may be a member, under any number of keys. Whatever the
 	// policy, slots are divided among submitters then, and jobs' priorities are void,
@@ -38,7 +41,7 @@ type Rules struct {
 // known here it goes on with the ones it has, and returns an error. A policy that
 // stays the same keeps what it has learnt.
 func (c *Coordinator) Govern(r Rules) error {
-	c.cfg.Rules.Replicas = r.Replicas
+	c.cfg.Rules.Replicas, c.cfg.Rules.Verify = r.Replicas, r.Verify
 	cfg := c.cfg
 	cfg.Rules = r
 	policy, err := cfg.policy()
@@ -118,11 +121,15 @@ func (c *Config) mover() (migrate.Policy, error) {
 // forecast is asked during Step only.
 func (c *Coordinator) Foresee(f place.Forecast) { c.dispatch.forecast = f }
 
-// lessThan says why a job may not ask for so few agreeing runs, or "".
-func (r *Rules) lessThan(replicas int) string {
-	if replicas >= r.Replicas {
-		return ""
+// lessThan says why a job may not ask for so few agreeing runs, or for so few to be run again, or "".
+func (r *Rules) lessThan(spec *task.Job) string {
+	switch {
+	case spec.Replicas < r.Replicas:
+		return fmt.Sprintf("the overlay wants at least %d runs of each task that agree, the job asks for %d", r.Replicas,
+			spec.Replicas)
+	case spec.Verify.Less(r.Verify):
+		return fmt.Sprintf("the overlay wants results checked with verify: %v at least, the job with %v", r.Verify,
+			spec.Verify)
 	}
-	return fmt.Sprintf("the overlay wants at least %d runs of each task that agree, the job asks for %d", r.Replicas,
-		replicas)
+	return ""
 }

@@ -76,7 +76,7 @@ func (r *reader) errorAtToken(t *token.Token, hint, format string, args ...any) 
 var keys = []string{
 	"name", "module", "args", "env", "files", "stdin", "outputs", "sweep", "work",
 	"memory", "replicas", "retries", "deadline", "timeout", "priority", "checkpoint", "class", "weight",
-	"verify",
+	"verify", "confirm",
 }
 
 func (r *reader) readTop(node ast.Node) *Error {
@@ -141,6 +141,8 @@ func (r *reader) readKey(p yamlfile.Pair) (e *Error) {
 		e = r.readCheckpoint(p.Value)
 	case "verify":
 		e = r.readVerify(p.Value)
+	case "confirm":
+		e = r.readConfirm(p.Value)
 	case "class":
 		r.Class, e = r.text(p.Value, p.Key)
 	case "weight":
@@ -181,6 +183,9 @@ func (r *reader) readVerify(node ast.Node) *Error {
 	if err != nil {
 		return r.errorAtToken(yamlfile.First(node), "write off, 5% (of the tasks are run again), "+
 			"1e-3 (at most so many wrong) or full", "%v", err)
+	}
+	if r.Verify != nil {
+		v = v.with(r.Verify.Confirm)
 	}
 	r.Verify = v
 	return nil

@@ -59,6 +59,7 @@ func (j *Job) checkShape() *fault {
 		j.checkNumbers,
 		j.checkTimes,
 		func() *fault { return j.Verify.check(j.Replicas) },
+		j.checkConfirm,
 	}
 	for _, check := range checks {
 		if f := check(); f != nil {

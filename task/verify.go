@@ -1,9 +1,11 @@
 package task
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -21,6 +23,10 @@ type Verify struct {
 	// Draw is the SHA-256 of the key by which the tasks are drawn, see DrawKey: whoever is
 	// told the key later can see that they were. The submitting node fills it in.
 	Draw []byte `cbor:"3,keyasint,omitempty"`
+	// Confirm is a condition that results meet which are all run again, see Condition: of others
+	// as many are as the rest says. "" for no such results. A worker knows the condition, and can
+	// keep from meeting it: that is for the other audits to find.
+	Confirm string `cbor:"4,keyasint,omitempty"`
 }
 
 // What Audits and Wrong are parts of.
@@ -38,10 +44,11 @@ func (v *Verify) Share() float64 { return float64(v.Audits) / auditsUnit }
 // Target is the bound on wrong results as a chance, above 0 to 0.5; 0 for none.
 func (v *Verify) Target() float64 { return float64(v.Wrong) / wrongUnit }
 
-// String returns it as a job file has it: "off", "full", "5%", "0.001".
+// String returns it as a job file has it: "off", "full", "5%", "0.001". What is to be confirmed
+// beside that is not in it.
 func (v *Verify) String() string {
 	switch {
-	case v == nil:
+	case v == nil, v.Audits == 0 && v.Wrong == 0:
 		return "off"
 	case v.Audits == auditsUnit:
 		return "full"
@@ -79,19 +86,48 @@ func ParseVerify(s string) (*Verify, error) {
 	return v, nil
 }
 
+// with returns it with a condition, "" for none: of a job that wants nothing else checked, it is
+// all.
+func (v *Verify) with(confirm string) *Verify {
+	if v == nil && confirm == "" {
+		return nil
+	}
+	out := &Verify{Confirm: confirm}
+	if v != nil {
+		out.Audits, out.Wrong, out.Draw = v.Audits, v.Wrong, bytes.Clone(v.Draw)
+	}
+	return out
+}
+
 // check returns a fault of a job that says so; nil has none.
 func (v *Verify) check(replicas int) *fault {
 	const hint = "write off, 1e-3, 5% or full"
 	switch {
 	case v == nil:
 		return nil
-	case v.Audits == 0 && v.Wrong == 0, v.Audits > auditsUnit, v.Wrong > maxWrong*wrongUnit:
+	case v.Audits == 0 && v.Wrong == 0 && v.Confirm == "", v.Audits > auditsUnit, v.Wrong > maxWrong*wrongUnit:
 		return faultf("verify", hint, "verify is out of bounds")
 	case len(v.Draw) != 0 && len(v.Draw) != sha256.Size:
 		return faultf("verify", hint, "verify has a hash of %d bytes", len(v.Draw))
 	case replicas > 1:
-		return faultf("verify", "leave one of them out",
-			"results are checked by replicas, %d of each task, or by verify: not by both", replicas)
+		where := "verify"
+		if v.Audits == 0 && v.Wrong == 0 {
+			where = "confirm"
+		}
+		return faultf(where, "leave one of them out",
+			"results are checked by replicas, %d of each task, or by %s: not by both", replicas, where)
+	}
+	return nil
+}
+
+// CheckDraw refuses a key that is not the one by which the tasks of a job are drawn: its submitter
+// chose that before anybody had run one.
+func (v *Verify) CheckDraw(key []byte) error {
+	if v == nil || len(v.Draw) == 0 {
+		return errors.New("the job's record says nothing of a draw")
+	}
+	if sum := sha256.Sum256(key); len(key) != sha256.Size || !bytes.Equal(sum[:], v.Draw) {
+		return errors.New("this is not the key that the job's record says its tasks are drawn by")
 	}
 	return nil
 }

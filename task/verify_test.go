@@ -1,6 +1,7 @@
 package task
 
 import (
+	"crypto/sha256"
 	"strings"
 	"testing"
 
@@ -84,5 +85,22 @@ func TestDrawKey(t *testing.T) {
 	if a != DrawKey(testKey(1), []byte("nonce")) || a == DrawKey(testKey(2), []byte("nonce")) ||
 		a == DrawKey(testKey(1), []byte("other")) {
 		t.Error("keys of draws do not follow from the node and the job, or not from these alone")
+	}
+}
+
+// A submitter that publishes another key than it drew by is found out.
+func TestCheckDraw(t *testing.T) {
+	key := DrawKey(testKey(1), []byte("nonce"))
+	draw := sha256.Sum256(key[:])
+	v := &Verify{Audits: 1, Draw: draw[:]}
+	other := DrawKey(testKey(1), []byte("other"))
+	if err := v.CheckDraw(key[:]); err != nil {
+		t.Error(err)
+	}
+	for name, err := range map[string]error{"another": v.CheckDraw(other[:]), "a part": v.CheckDraw(key[:16]),
+		"none": v.CheckDraw(nil), "no hash": (&Verify{Audits: 1}).CheckDraw(key[:]), "no checks": (*Verify)(nil).CheckDraw(key[:])} {
+		if err == nil {
+			t.Errorf("%s: is taken for the key", name)
+		}
 	}
 }

@@ -25,6 +25,7 @@ type jobFlags struct {
 	one     bool // only the task of that index
 	picture string
 	audit   int // tasks to run again; 0: none
+	draw    bool
 }
 
 func newJob() *cobra.Command {
@@ -42,6 +43,9 @@ against what their workers signed. A task gives the same on every machine, so a
 result that differs is wrong, or this machine errs. --task says which task. Exit code 4
 if a result differs.
 
+With --draw, which results were to be run again is drawn anew, by the key that is published
+when all is checked and whose hash has been in the job's record from the beginning.
+
 Of a job with the key verify, each result is "held" until it is checked, then "accepted"
 or "final". Exit code 4, too, if results were found wrong, or came into doubt, after the
 job had ended with all checked that was to be.`,
@@ -56,6 +60,9 @@ job had ended with all checked that was to be.`,
 			f.one = cmd.Flags().Changed("task")
 			if cmd.Flags().Changed("audit") {
 				return withClient(&c, func(client *api.Client) error { return f.runAudit(cmd, client, args[0], c.json) })
+			}
+			if f.draw {
+				return withClient(&c, func(client *api.Client) error { return f.runDraw(cmd, client, args[0], c.json) })
 			}
 			return withClient(&c, func(client *api.Client) error {
 				st, err := f.ask(cmd.Context(), client, args[0])
@@ -87,6 +94,9 @@ func (f *jobFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.picture, "plot", "", "draw where tasks ran in this `FILE`, .png or .svg (with -tags plot)")
 	cmd.Flags().IntVar(&f.audit, "audit", 0,
 		"run `N` of the ended tasks again on this machine, drawn at random, and compare")
+	cmd.Flags().BoolVar(&f.draw, "draw", false,
+		"of a job with verify that is over, draw again which results were to be run again, and say whether they were")
+	cmd.MarkFlagsMutuallyExclusive("draw", "audit", "plot", "task")
 	cmd.MarkFlagsMutuallyExclusive("tasks", "task")
 	cmd.MarkFlagsMutuallyExclusive("audit", "tasks")
 	cmd.MarkFlagsMutuallyExclusive("audit", "plot")

@@ -49,6 +49,13 @@ func replicasText(n int) string {
 	return fmt.Sprintf("at least %d of every task", n)
 }
 
+func verifyText(floor string) string {
+	if floor == "" || floor == "off" {
+		return "what the job asks"
+	}
+	return fmt.Sprintf("the results of every job, at least like %s", floor)
+}
+
 func admissionText(r *node.OverlayRules) string {
 	switch r.Admission {
 	case node.AdmitInvited:

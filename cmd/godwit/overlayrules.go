@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -20,7 +21,7 @@ type rulesFlags struct {
 	placement, migration   string
 	fairness, chunking     string
 	coordinators, replicas int
-	admission              string
+	admission, verify      string
 	allow, trust           []string
 	priorities, revoke     bool
 }
@@ -42,6 +43,8 @@ func (r *rulesFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&r.trust, "trust", nil,
 		"`ID` of a peer that may coordinate; then no other may (repeatable; together the whole list)")
 	f.IntVar(&r.replicas, "replicas", 0, "at least `N` runs of every task must agree; what the job asks is the usual")
+	f.StringVar(&r.verify, "verify", "", "every job's results are checked at least like `THIS`: 5% (of the tasks are run "+
+		"again), 1e-3 (at most so many wrong), full, or off (the usual): what the job says")
 	f.BoolVar(&r.priorities, "priorities", false, "the priorities of jobs count, with --admission open, too, where "+
 		"otherwise all jobs are equal; with another admission they always do")
 	f.StringVar(&r.admission, "admission", "", "`WHO` may join: open (the usual), invited, or listed (see --allow)")
@@ -52,7 +55,7 @@ func (r *rulesFlags) add(f *pflag.FlagSet) {
 // given says whether any rule was.
 func (r *rulesFlags) given(f *pflag.FlagSet) bool {
 	return r.revoke || slices.ContainsFunc([]string{"placement", "migration", "fairness", "chunking", "coordinators",
-		"trust", "replicas", "priorities", "admission", "allow"}, f.Changed)
+		"trust", "replicas", "verify", "priorities", "admission", "allow"}, f.Changed)
 }
 
 // apply changes the rules whose flags were given.
@@ -75,6 +78,9 @@ func (r *rulesFlags) apply(f *pflag.FlagSet, rules *node.OverlayRules) error {
 	}
 	if given("replicas") {
 		rules.Replicas = r.replicas
+	}
+	if given("verify") {
+		rules.Verify = r.verify
 	}
 	if given("admission") {
 		rules.Admission = r.admission
@@ -124,6 +130,9 @@ func rulesHint(rules *node.OverlayRules) string {
 	}
 	if rules.Priorities && rules.Admission != node.AdmitOpen && rules.Admission != "" {
 		return "--priorities goes with --admission " + node.AdmitOpen
+	}
+	if v, err := task.ParseVerify(cmp.Or(rules.Verify, "off")); err != nil || v != nil && rules.Replicas > 1 {
+		return "--verify takes off, 5%, 1e-3 or full, and goes with --replicas 1"
 	}
 	for _, p := range slices.Concat(rules.Allowed, rules.Trusted) {
 		if _, err := p.PublicKey(); err != nil {

@@ -98,6 +98,7 @@ func printOverlay(w io.Writer, d *node.OverlayDetail) {
 	line("fairness", "%s", fairnessText(&d.Rules))
 	line("chunking", "%s", cmp.Or(d.Rules.Chunking, chunk.Default))
 	line("replicas", "%s", replicasText(d.Rules.Replicas))
+	line("verify", "%s", verifyText(d.Rules.Verify))
 	line("priorities", "%s", prioritiesText(&d.Rules))
 	line("admission", "%s", admissionText(&d.Rules))
 	for _, p := range d.Rules.Allowed {

@@ -233,7 +233,7 @@ var rules = map[string]rule{
 		outside: []string{"gonum.org/v1/plot"}},
 
 	"lab/proof": {own: []string{"blocks", "blocks/seal", "sandbox", "task", "internal/noop"}},
-	"lab/audit": {own: []string{"api", "blocks", "blocks/seal", "lab/submission", "sandbox", "scheduler/message", "task"}},
+	"lab/audit": {own: []string{"api", "blocks", "blocks/seal", "credibility", "lab/submission", "node", "sandbox", "scheduler/message", "task"}},
 
 	"lab/submission": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",
 		"lab/table", "sandbox", "scheduler/message", "task"}},

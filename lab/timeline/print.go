@@ -41,6 +41,9 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 		fmt.Fprintf(out, "checked    %d results run again here (verify: %s): "+
 			"%d right, %d wrong and replaced, %d open, %d to go%s\n",
 			c.Right+c.Wrong+c.Open, c.Verify, c.Right, c.Wrong, c.Open, c.Due, doubted(c))
+		if c.Confirm != "" {
+			fmt.Fprintf(out, "confirmed  all results are run again of which %s\n", c.Confirm)
+		}
 		if c.Divergent != "" {
 			fmt.Fprintf(out, "divergent  compiled for %s, the program comes to other results than here: nobody is blamed\n",
 				c.Divergent)

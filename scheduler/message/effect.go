@@ -160,3 +160,13 @@ type Audit struct {
 }
 
 func (Audit) effect() {}
+
+// Examine asks whether a result that is held meets a condition, as task.ParseCondition reads it. It
+// is answered by exactly one Examined.
+type Examine struct {
+	Task      task.TaskID
+	Key       []byte // of a sealed job; empty for none; read only
+	Condition string
+}
+
+func (Examine) effect() {}

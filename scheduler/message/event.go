@@ -218,3 +218,13 @@ type Audited struct {
 }
 
 func (Audited) event() {}
+
+// Examined answers an Examine.
+type Examined struct {
+	Task  task.TaskID
+	Held  TaskSummary // what is held of the task; the zero value if that could not be read
+	Meets bool
+	Err   string // why it cannot be told, or ""
+}
+
+func (Examined) event() {}

@@ -73,6 +73,8 @@ type TaskStatus struct {
 	Result   *ResultStatus     `json:"result,omitempty"`
 	// Standing says how far the result is to be believed; "" where nothing is checked.
 	Standing Standing `json:"standing,omitempty"`
+	// Audited is set of one that was run again by its submitter, whatever came of it.
+	Audited bool `json:"audited,omitempty"`
 	// Refuted is the result that Result takes the place of, since it was wrong; nil for none.
 	Refuted *RefutedStatus `json:"refuted,omitempty"`
 }
@@ -186,8 +188,10 @@ func (s *JobStatus) Settled() bool { return s.Final && (s.Checks == nil || s.Che
 
 // Checks says how far the results of a job are checked, in tasks.
 type Checks struct {
-	Verify  string `json:"verify"`  // as the job file has it
-	Due     uint64 `json:"due"`     // are to be run again
+	Verify string `json:"verify"` // as the job file has it
+	// Confirm is the condition of results that are all run again; "" for none.
+	Confirm string `json:"confirm,omitempty"`
+	Due     uint64 `json:"due"`     // are to be run again, or may be
 	Doubted uint64 `json:"doubted"` // of these, of a worker that was wrong elsewhere
 	Right   uint64 `json:"right"`   // gave the same when they were run again
 	Wrong   uint64 `json:"wrong"`   // did not: what the submitter's node made takes their place
@@ -199,6 +203,9 @@ type Checks struct {
 	// that were found after that: who fetched the results before has wrong ones.
 	Delivered bool   `json:"delivered"`
 	Late      uint64 `json:"late"`
+	// Key is that by which results were drawn that were run again, in hexadecimal, once Delivered:
+	// before, whoever knows it could choose what to sign.
+	Key string `json:"key,omitempty"`
 	// Divergent lists the architectures, with commas between them, for which the program may be
 	// compiled wrong: results that were made there are not those that it comes to here, compiled and
 	// interpreted, and nobody is blamed for them. "" for none.

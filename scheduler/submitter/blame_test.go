@@ -100,7 +100,7 @@ func TestWhoIsNamed(t *testing.T) {
 		b := newAuditBench(t, 20, "full")
 		for w := 5; w <= 9; w++ { // as if nobody had run these again
 			_, peer := schedtest.Identity(w)
-			b.s.jobs[b.id].checks.accept(peer, uint64(w), credibility.Mark{})
+			b.s.jobs[b.id].checks.accept(peer, uint64(w), credibility.Mark{}, "")
 			b.s.jobs[b.id].have.Add(uint64(w))
 		}
 		var attempts []message.AttemptLog

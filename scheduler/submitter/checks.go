@@ -1,6 +1,7 @@
 package submitter
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 	"maps"
@@ -17,7 +18,7 @@ import (
 
 // checks are the results of one job that wants them checked: see task.Verify.
 //
-// Invariants: no task is in two of due, right, wrong, open and the sets of by. doubted is part of
+// Invariants: no task is in two of due, right, wrong, open, unread and the sets of by. doubted is part of
 // due, late of wrong. Results of this node itself are in none.
 type checks struct {
 	due     ledger.Set // to be run again here
@@ -26,6 +27,7 @@ type checks struct {
 	wrong   ledger.Set // what this node made is held in place of them
 	late    ledger.Set // found wrong after they were delivered
 	open    ledger.Set // it could not be told
+	unread  ledger.Set // whether they meet the condition of the job is not known: see audits.examine
 	// signer says who signed a result that is due, but for those of tasks that failed; back how
 	// often one was given back: see audits.giveBack.
 	signer map[uint64]task.PeerID
@@ -55,6 +57,8 @@ type checks struct {
 type accepted struct {
 	tasks ledger.Set
 	mark  credibility.Mark // when the last of them was
+	// network is the worker's as of the last of them that tells; "" for none.
+	network string
 }
 
 // A checked is the durable form of what is known of one result.
@@ -79,6 +83,8 @@ type checked struct {
 	Poll *pollState    `cbor:"10,keyasint,omitempty"`
 	With []task.PeerID `cbor:"11,keyasint,omitempty"`
 	Redo bool          `cbor:"12,keyasint,omitempty"`
+	// Network is that of the worker of one that is accepted.
+	Network string `cbor:"13,keyasint,omitempty"`
 }
 
 // A verdict says how a result stands.
@@ -90,6 +96,7 @@ const (
 	verdictWrong
 	verdictOpen
 	verdictAccepted // without being run again
+	verdictUnread   // it is run again if it meets the condition of the job
 )
 
 func checkKey(id task.TaskID) string { return durable.TaskKey(submitterChecks, id) }
@@ -130,8 +137,11 @@ func (c *checks) put(to checked) {
 		}
 	case verdictOpen:
 		c.open.Add(i)
+	case verdictUnread:
+		c.unread.Add(i)
 	case verdictAccepted:
-		if c.accept(to.Worker, i, credibility.Mark{Audits: to.Audits, At: time.Unix(to.At, 0)}); to.Failed {
+		c.accept(to.Worker, i, credibility.Mark{Audits: to.Audits, At: time.Unix(to.At, 0)}, to.Network)
+		if to.Failed {
 			c.failed.Add(i)
 		}
 		c.putWith(&to)
@@ -179,8 +189,8 @@ func (c *checks) toRun(i uint64) bool {
 func (c *checks) drop(i uint64) {
 	delete(c.signer, i)
 	delete(c.polls, i)
-	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.late, &c.open, &c.away, &c.stays,
-		&c.redo} {
+	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.late, &c.open, &c.unread, &c.away,
+		&c.stays, &c.redo} {
 		if set.Contains(i) {
 			*set = set.Minus(only(i))
 		}
@@ -213,6 +223,14 @@ func (c *checks) noteEngine(worker task.PeerID, engine string) {
 	}
 }
 
+// left is how many results are to be run again, or may be.
+func (c *checks) left() uint64 {
+	if c == nil {
+		return 0
+	}
+	return c.due.Count() + c.unread.Count()
+}
+
 // divergesAt says on which engines the program of a job is divergent, for people.
 func (c *checks) divergesAt() string {
 	return strings.Join(slices.Sorted(maps.Keys(c.divergent)), ", ")
@@ -224,13 +242,14 @@ func (c *checks) known(i uint64) bool {
 }
 
 // accept adds a result that is not run again.
-func (c *checks) accept(worker task.PeerID, i uint64, mark credibility.Mark) {
+func (c *checks) accept(worker task.PeerID, i uint64, mark credibility.Mark, network string) {
 	of := c.by[worker]
 	if of == nil {
 		of = &accepted{}
 		c.by[worker] = of
 	}
 	of.tasks.Add(i)
+	of.network = cmp.Or(network, of.network)
 	of.mark = credibility.Mark{Audits: max(of.mark.Audits, mark.Audits), At: later(of.mark.At, mark.At)}
 }
 
@@ -247,6 +266,11 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	if j.checks == nil || len(t.Results) == 0 || t.Results[0].Worker == a.s.self || j.checks.known(t.Index) {
 		return
 	}
+	a.decide(j, t, j.spec.Verify.Confirm != "", false)
+}
+
+// decide is check, of a result of which is known, or still unread, whether it meets the job's condition.
+func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool) {
 	r := &t.Results[0]
 	credit := a.known(r.Worker)
 	engine := ""
@@ -255,9 +279,11 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	}
 	j.checks.noteEngine(r.Worker, engine)
 	j.checks.took(r.Wall)
+	a.met(r.Worker)
+	network := a.networkOf(r.Worker)
 	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
-	if doubtful || len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
+	if doubtful || meets || len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
 		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
 		if !t.Failed {
 			c.Worker, c.Poll = r.Worker, newPoll(r).state(engine, doubtful)
@@ -267,9 +293,21 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 		}
 		return
 	}
+	if unread {
+		a.note(j, checked{Index: t.Index, State: verdictUnread})
+		return
+	}
+	if a.crowded(j, r.Worker, network) {
+		c := checked{Index: t.Index, State: verdictDue, Engine: engine}
+		if !t.Failed {
+			c.Worker, c.Poll = r.Worker, newPoll(r).state(engine, false)
+		}
+		a.note(j, c)
+		return
+	}
 	mark := credit.Mark(a.s.now)
 	a.note(j, checked{Index: t.Index, State: verdictAccepted, Worker: r.Worker, Audits: mark.Audits, At: mark.At.Unix(),
-		Failed: t.Failed, Engine: engine})
+		Failed: t.Failed, Engine: engine, Network: network})
 }
 
 // took takes in how long a task ran.
@@ -289,7 +327,7 @@ func (a *audits) share(v *task.Verify, credit credibility.Credit) float64 {
 	case v.Wrong == 0:
 		return least
 	}
-	terms := credibility.Terms{Prior: a.s.cfg.Pool.Prior, Target: v.Target(), Least: least}
+	terms := credibility.Terms{Prior: a.prior(), Target: v.Target(), Least: least}
 	return terms.Share(credit.Believed(a.s.now))
 }
 
@@ -309,7 +347,7 @@ func (j *submitted) restoreCheck(key string, value []byte) error {
 		return err
 	}
 	if c.Index >= j.total || checkKey(task.TaskID{Job: j.id, Index: c.Index}) != key ||
-		c.State < verdictDue || c.State > verdictAccepted || c.Audits < 0 || c.Poll != nil && c.Worker == "" {
+		c.State < verdictDue || c.State > verdictUnread || c.Audits < 0 || c.Poll != nil && c.Worker == "" {
 		return errors.New("it is no verdict on that result")
 	}
 	if j.have.Contains(c.Index) {

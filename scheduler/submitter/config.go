@@ -21,6 +21,8 @@ type Config struct {
 	// checked: see task.Verify. Its Target does not count, which is the job's. Default
 	// credibility.OpenPool.
 	Pool credibility.Terms
+	// Strangers are what it assumes of keys that are new. Default credibility.OpenStrangers.
+	Strangers credibility.Strangers
 	// Signs has the submitter sign what it holds of its jobs, so that others than the leader
 	// believe it. Default false.
 	Signs bool
@@ -31,7 +33,8 @@ type Config struct {
 
 // Default returns the configuration described at each field.
 func Default() Config {
-	return Config{AskEvery: 10 * time.Second, Audits: 1, Pool: credibility.OpenPool}
+	return Config{AskEvery: 10 * time.Second, Audits: 1, Pool: credibility.OpenPool,
+		Strangers: credibility.OpenStrangers}
 }
 
 // Validate says what is wrong with a configuration.
@@ -45,8 +48,13 @@ func (c *Config) Validate() error {
 	if err := c.Pool.Check(); err != nil {
 		return fmt.Errorf("scheduler: %w", err)
 	}
+	if err := c.Strangers.Check(); err != nil {
+		return fmt.Errorf("scheduler: %w", err)
+	}
 	return nil
 }
 
 // Assume has the submitter go by what the overlay assumes of its workers from now on.
-func (s *Submitter) Assume(pool credibility.Terms) { s.cfg.Pool = pool }
+func (s *Submitter) Assume(pool credibility.Terms, strangers credibility.Strangers) {
+	s.cfg.Pool, s.cfg.Strangers = pool, strangers
+}

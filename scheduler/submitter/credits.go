@@ -46,12 +46,33 @@ type creditState struct {
 	Engine string   `cbor:"6,keyasint,omitempty"`
 	// Praised is what others' runs add to Known.
 	Praised float64 `cbor:"7,keyasint,omitempty"`
+	First   int64   `cbor:"8,keyasint,omitempty"` // Unix seconds; 0 for what was kept before there was this
 }
 
 func (a *audits) keep(worker task.PeerID) {
 	c := a.credits[worker]
 	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults, c.Audits,
-		a.excuses[worker].module, a.excuses[worker].engine, c.Praised})
+		a.excuses[worker].module, a.excuses[worker].engine, c.Praised, unixOf(c.First)})
+}
+
+// first is when the worker's first result was taken in.
+func (c *creditState) first() time.Time {
+	at := c.First
+	if at == 0 && c.Known > 0 {
+		at = c.At
+	}
+	if at <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(at, 0)
+}
+
+// unixOf is a time in Unix seconds, 0 for none.
+func unixOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
 }
 
 // restore takes in what is known of workers.
@@ -65,7 +86,8 @@ func (a *audits) restore(scan func(string) iter.Seq2[string, []byte], errs *dura
 		if errs.Note(key, err); err == nil {
 			worker := task.PeerID(strings.TrimPrefix(key, submitterCredits))
 			a.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults,
-				Audits: c.Audits, Praised: c.Praised}
+				Audits: c.Audits, Praised: c.Praised, First: c.first()}
+			a.noteFirst(c.first())
 			if c.Module != "" {
 				a.excuses[worker] = excuse{c.Module, c.Engine}
 			}

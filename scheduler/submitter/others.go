@@ -317,7 +317,7 @@ func (a *audits) agreed(j *submitted, i uint64, r *task.Result) {
 	mark := a.known(signer)
 	at := mark.Mark(a.s.now)
 	a.note(j, checked{Index: i, State: verdictAccepted, Worker: signer, Audits: at.Audits, At: at.At.Unix(),
-		Engine: c.engines[signer], With: p.with, Redo: drawn})
+		Engine: c.engines[signer], With: p.with, Redo: drawn, Network: a.networkOf(signer)})
 	a.s.emit(message.Decided{Task: id, Action: "agreed", Peer: r.Worker,
 		Reason: fmt.Sprintf("%d others came to the same", len(p.with))})
 	a.deliver(j)

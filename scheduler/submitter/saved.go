@@ -37,7 +37,7 @@ func (s *Submitter) Restore(scan func(prefix string) iter.Seq2[string, []byte]) 
 		j.restoreChecks(scan, &errs)
 	}
 	s.audits.restore(scan, &errs)
-	if _, due := s.audits.next(); due {
+	if _, due := s.audits.next(); due || s.audits.unread() {
 		s.timers.Set(time.Time{}, auditTimer)
 	}
 	return errs.Join()
@@ -88,7 +88,7 @@ func (j *submitted) restoreResult(key string, value []byte) error {
 func (s *Submitter) Roots() []task.CID {
 	var roots durable.RootSet
 	for id, j := range s.jobs {
-		if !j.state.Final || j.checks != nil && len(j.checks.due) > 0 {
+		if !j.state.Final || j.checks.left() > 0 {
 			roots.Add(durable.JobBlocks(id, j.spec)...)
 		}
 	}

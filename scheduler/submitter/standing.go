@@ -1,6 +1,8 @@
 package submitter
 
 import (
+	"encoding/hex"
+
 	"godwit/credibility"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -16,7 +18,7 @@ func (a *audits) standing(j *submitted, i uint64) message.Standing {
 		return message.StandingDoubted
 	case c.wrong.Contains(i):
 		return message.StandingReplaced
-	case c.due.Contains(i), c.open.Contains(i):
+	case c.due.Contains(i), c.open.Contains(i), c.unread.Contains(i):
 		return message.StandingHeld
 	}
 	for worker, of := range c.by {
@@ -41,13 +43,18 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 	if c == nil {
 		return nil
 	}
-	out := &message.Checks{Verify: j.spec.Verify.String(), Due: c.due.Count(), Doubted: c.doubted.Count(),
-		Right: c.right.Count(), Wrong: c.wrong.Count(), Open: c.open.Count(), Late: c.late.Count(),
+	out := &message.Checks{Verify: j.spec.Verify.String(), Confirm: j.spec.Verify.Confirm, Due: c.left(),
+		Doubted: c.doubted.Count(),
+		Right:   c.right.Count(), Wrong: c.wrong.Count(), Open: c.open.Count(), Late: c.late.Count(),
 		Delivered: j.state.Settled, Divergent: c.divergesAt()}
 	for worker, of := range c.by {
 		if a.standingOf(a.known(worker), of) == message.StandingAccepted {
 			out.Accepted += of.tasks.Count()
 		}
+	}
+	if j.state.Settled {
+		key := task.DrawKey(a.s.key, j.spec.Nonce)
+		out.Key = hex.EncodeToString(key[:])
 	}
 	out.Final = j.have.Count() - out.Accepted - out.Due - out.Open
 	return out
@@ -56,7 +63,7 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 // deliver notes that a job is over with all checked that was to be, from when on its results are
 // taken for delivered.
 func (a *audits) deliver(j *submitted) {
-	if j.checks != nil && j.state.Final && !j.state.Settled && len(j.checks.due) == 0 {
+	if j.checks != nil && j.state.Final && !j.state.Settled && j.checks.left() == 0 {
 		j.state.Settled = true
 		a.s.persist(j)
 	}
@@ -69,6 +76,17 @@ func (s *Submitter) Standings(id task.JobID, tasks []uint64) []message.Standing 
 	if j := s.jobs[id]; j != nil {
 		for k, i := range tasks {
 			out[k] = s.audits.standing(j, i)
+		}
+	}
+	return out
+}
+
+// Audited tells which of these tasks of a job have results that were run again here, in their order.
+func (s *Submitter) Audited(id task.JobID, tasks []uint64) []bool {
+	out := make([]bool, len(tasks))
+	if j := s.jobs[id]; j != nil && j.checks != nil {
+		for k, i := range tasks {
+			out[k] = j.checks.right.Contains(i) || j.checks.wrong.Contains(i) || j.checks.open.Contains(i)
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package submitter
 
 import (
+	"encoding/hex"
 	"slices"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"godwit/credibility"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
+	"godwit/task"
 )
 
 func (b *auditBench) standings(tasks ...uint64) []message.Standing { return b.s.Standings(b.id, tasks) }
@@ -121,5 +123,27 @@ func TestRecalled(t *testing.T) {
 	}
 	if b.restart(); b.allChecks() != c {
 		t.Errorf("after a restart %+v, before it %+v", b.allChecks(), c)
+	}
+}
+
+// The key of the draw is told when nobody can make use of it any more, and is that of the record.
+func TestKeyIsPublished(t *testing.T) {
+	b := newAuditBench(t, 2, "full")
+	b.deliver(0, nil, b.ran(2, 0, truth))
+	b.deliver(1, nil, b.ran(2, 1, truth))
+	for range 2 {
+		if c := b.allChecks(); c.Key != "" {
+			t.Fatal("the key is told while results are to be checked")
+		}
+		b.answer(b.says(truth))
+	}
+	b.restart()
+	key, err := hex.DecodeString(b.allChecks().Key)
+	want := task.DrawKey(b.key, b.s.jobs[b.id].spec.Nonce)
+	if err != nil || string(key) != string(want[:]) {
+		t.Errorf("%x, %v", key, err)
+	}
+	if got := b.s.Audited(b.id, []uint64{0, 1}); !got[0] || !got[1] {
+		t.Errorf("run again: %v", got)
 	}
 }

@@ -54,11 +54,11 @@ func (s *Submitter) status(j *submitted) message.JobStatus {
 // whyNot says why a job does not go on for now, or "".
 func (s *Submitter) whyNot(j *submitted) string {
 	switch {
-	case j.state.Final && (j.checks == nil || len(j.checks.due) == 0):
+	case j.state.Final && j.checks.left() == 0:
 		return ""
 	case j.state.Final:
 		return fmt.Sprintf("%d results are to be checked: this machine runs the tasks again when it lends a core",
-			j.checks.due.Count())
+			j.checks.left())
 	case s.leader == "":
 		return "no coordinator is known"
 	case j.refusal != "":

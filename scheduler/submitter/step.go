@@ -28,6 +28,8 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		s.audits.lend(ev.Slots)
 	case message.Audited:
 		s.audits.answered(&ev)
+	case message.Examined:
+		s.audits.examined(&ev)
 	}
 	s.offerAgain()
 	for s.maySpeak() {
@@ -37,6 +39,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		}
 		s.wake(key)
 	}
+	s.audits.examine()
 	s.audits.begin()
 	return s.effects
 }

@@ -106,7 +106,7 @@ func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.Privat
 		fetches: map[string]*resultFetch{}, forgotten: map[task.JobID]*forgottenJob{},
 	}
 	s.audits = audits{s: s, credits: map[task.PeerID]*credibility.Credit{},
-		excuses: map[task.PeerID]excuse{}, at: map[task.TaskID]*auditing{}, lends: true}
+		excuses: map[task.PeerID]excuse{}, at: map[task.TaskID]*auditing{}, reading: map[task.TaskID]bool{}, lends: true}
 	return s
 }
 

@@ -1,0 +1,89 @@
+package submitter
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"godwit/credibility"
+	"godwit/scheduler/message"
+	"godwit/scheduler/schedtest"
+	"godwit/task"
+)
+
+// networks is a map that says of each worker what its function does.
+type networks func(task.PeerID) string
+
+func (n networks) Network(w task.PeerID) string { return n(w) }
+
+// However well its workers are known, no more of a job is accepted of one network than a fifth, and
+// of strangers than three tenths; the rest is run again.
+func TestCrowds(t *testing.T) {
+	one := func(task.PeerID) string { return "198.51.0.0/16" }
+	each := func(w task.PeerID) string { return string(w) }
+	none := func(task.PeerID) string { return "" }
+	open := credibility.OpenStrangers
+	for name, tt := range map[string]struct {
+		verify  string
+		where   networks
+		old     bool
+		bounds  credibility.Strangers
+		accepts uint64
+	}{
+		"one network":             {"0.5", one, true, open, 20},
+		"one network of new keys": {"0.5", one, false, open, 20},
+		"new keys everywhere":     {"0.5", each, false, open, 30},
+		"new keys, nowhere":       {"0.5", none, false, open, 30},
+		"old keys everywhere":     {"0.5", each, true, open, 100},
+		"old keys, nowhere":       {"0.5", none, true, open, 100},
+		"members are known":       {"0.5", one, false, credibility.Strangers{}, 100},
+		"no bound":                {"0.0001%", one, false, open, 100},
+	} {
+		const tasks, workers = 100, 10
+		b := newAuditBench(t, tasks, tt.verify)
+		b.s.cfg.Pool.Least, b.s.cfg.Strangers = 0, tt.bounds
+		for i := range uint64(tasks) {
+			if i == tasks/2 { // what was counted is counted again
+				b.restart()
+				b.audits = nil
+			}
+			b.s.Locate(tt.where)
+			_, w := schedtest.Identity(2 + int(i%workers))
+			if tt.old {
+				b.s.audits.credit(w).First = b.now.Add(-credibility.FamiliarAfter)
+			}
+			b.deliver(i, nil, b.ran(2+int(i%workers), i, truth))
+		}
+		if c := b.allChecks(); c.Accepted != tt.accepts || c.Due != tasks-tt.accepts {
+			t.Errorf("%s: %d are accepted and %d due, want %d accepted", name, c.Accepted, c.Due, tt.accepts)
+		}
+	}
+}
+
+// While every worker is a stranger, more of them is run again.
+func TestPriorOfStrangers(t *testing.T) {
+	b := newAuditBench(t, 2, "1e-3")
+	v := &task.Verify{Wrong: 1_000_000}
+	known := credibility.Credit{Known: 30, At: b.now}
+	share := func() string { return fmt.Sprintf("%.2f", b.s.audits.share(v, known)) }
+	if got := share(); got != "0.83" { // 1 - 1e-3 (e 30) .67/.33
+		t.Errorf("among strangers the share is %s", got)
+	}
+	b.deliver(0, nil, b.ran(2, 0, truth))
+	b.restart()
+	b.now = b.now.Add(credibility.FamiliarAfter - time.Second)
+	b.do(message.Wake{})
+	if got := share(); got == "0.27" {
+		t.Errorf("before a week has passed the share is %s", got)
+	}
+	b.now = b.now.Add(2 * time.Second)
+	b.do(message.Wake{})
+	known.At = b.now
+	if got := share(); got != "0.27" { // 1 - 1e-3 (e 30) .9/.1
+		t.Errorf("after a week it is %s", got)
+	}
+	b.s.Assume(credibility.InvitedPool, credibility.Strangers{})
+	if got := share(); got != "0.01" {
+		t.Errorf("where nobody is a stranger it is %s", got)
+	}
+}
