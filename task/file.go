@@ -43,6 +43,7 @@ type File struct {
 	Class      string // "": none
 	Weight     int    // 0 is 1
 	Verify     *Verify
+	Auditors   []PeerID // of Verify's
 
 	source string                       // name of the job file
 	places map[string]yamlfile.Position // of a fault's where
@@ -138,7 +139,7 @@ func (f *File) draft() *Job {
 		Checkpoint: f.Checkpoint,
 		Class:      f.Class,
 		Weight:     f.Weight,
-		Verify:     f.Verify,
+		Verify:     f.Verify.by(f.Auditors),
 	}
 }
 
@@ -186,7 +187,8 @@ func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submit
 	j.Files, j.Outputs = slices.Clone(j.Files), slices.Clone(j.Outputs)
 	j.Sweep.Axes = slices.Clone(j.Sweep.Axes)
 	if v := j.Verify; v != nil {
-		j.Verify = &Verify{Audits: v.Audits, Wrong: v.Wrong, Draw: bytes.Clone(v.Draw)}
+		j.Verify = &Verify{Audits: v.Audits, Wrong: v.Wrong, Draw: bytes.Clone(v.Draw),
+			Auditors: slices.Clone(v.Auditors)}
 	}
 	for i := range j.Sweep.Axes {
 		j.Sweep.Axes[i].Values = slices.Clone(j.Sweep.Axes[i].Values)

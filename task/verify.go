@@ -21,7 +21,13 @@ type Verify struct {
 	// Draw is the SHA-256 of the key by which the tasks are drawn, see DrawKey: whoever is
 	// told the key later can see that they were. The submitting node fills it in.
 	Draw []byte `cbor:"3,keyasint,omitempty"`
+	// Auditors are the members that alone run tasks again beside the submitter's node, and whose word
+	// counts as its own; empty for any, by what is known of each.
+	Auditors []PeerID `cbor:"4,keyasint,omitempty" most:"16"`
 }
+
+// MaxAuditors is how many auditors a job may name.
+const MaxAuditors = 16
 
 // What Audits and Wrong are parts of.
 const (
@@ -79,6 +85,16 @@ func ParseVerify(s string) (*Verify, error) {
 	return v, nil
 }
 
+// by returns what a job says that has these auditors as well. nil has none.
+func (v *Verify) by(auditors []PeerID) *Verify {
+	if v == nil || len(auditors) == 0 {
+		return v
+	}
+	with := *v
+	with.Auditors = auditors
+	return &with
+}
+
 // check returns a fault of a job that says so; nil has none.
 func (v *Verify) check(replicas int) *fault {
 	const hint = "write off, 1e-3, 5% or full"
@@ -89,9 +105,16 @@ func (v *Verify) check(replicas int) *fault {
 		return faultf("verify", hint, "verify is out of bounds")
 	case len(v.Draw) != 0 && len(v.Draw) != sha256.Size:
 		return faultf("verify", hint, "verify has a hash of %d bytes", len(v.Draw))
+	case len(v.Auditors) > MaxAuditors:
+		return faultf("auditors", "name fewer of them", "%d auditors, the most is %d", len(v.Auditors), MaxAuditors)
 	case replicas > 1:
 		return faultf("verify", "leave one of them out",
 			"results are checked by replicas, %d of each task, or by verify: not by both", replicas)
+	}
+	for _, id := range v.Auditors {
+		if _, err := id.PublicKey(); err != nil {
+			return faultf("auditors", "godwit status of that machine says its peer ID", "%v", err)
+		}
 	}
 	return nil
 }

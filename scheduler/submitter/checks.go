@@ -317,3 +317,12 @@ func (j *submitted) restoreCheck(key string, value []byte) error {
 	}
 	return nil
 }
+
+// agreed counts the results that this node has not run again and that others came to as well.
+func (c *checks) agreed() uint64 {
+	var all ledger.Set
+	for _, of := range c.vouched {
+		all.Union(*of)
+	}
+	return all.Count()
+}

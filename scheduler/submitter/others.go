@@ -64,7 +64,8 @@ func (j *submitted) again(self task.PeerID) []message.Again {
 	var out []message.Again
 	for _, r := range j.checks.away {
 		for i := r.From; i < r.To; i++ {
-			out = append(out, message.Again{Index: i, Not: barred(j.checks.polls[i].makers, self)})
+			out = append(out, message.Again{Index: i, Not: barred(j.checks.polls[i].makers, self),
+				Only: j.spec.Verify.Auditors})
 		}
 	}
 	return out
@@ -105,6 +106,9 @@ func (a *audits) toAsk(j *submitted) (out ledger.Set) {
 func (a *audits) beyond(j *submitted, queue uint64) int {
 	if a.abroad() {
 		return int(min(queue, message.MaxAgain))
+	}
+	if len(j.spec.Verify.Auditors) > 0 {
+		return int(min(queue-min(queue, uint64(a.s.cfg.Audits)), message.MaxAgain))
 	}
 	if !a.lends || j.checks.takes <= 0 {
 		return 0
@@ -251,7 +255,8 @@ func (a *audits) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
 		return
 	}
 	r := &t.Results[0]
-	if p.had(r) || a.known(r.Worker).Faults > 0 {
+	named := j.spec.Verify.Auditors
+	if p.had(r) || a.known(r.Worker).Faults > 0 || len(named) > 0 && !slices.Contains(named, r.Worker) {
 		j.againTold = false
 		return
 	}
@@ -268,10 +273,10 @@ func (a *audits) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
 // task. r came last.
 func (a *audits) count(j *submitted, i uint64, r *task.Result) {
 	p, target := j.checks.polls[i], j.spec.Verify.Target()
-	held, winners, doubt := a.vote(j.checks.signer[i], p)
+	held, winners, doubt := a.vote(j, i)
 	most := mostAgreeing
 	switch {
-	case len(p.against) == 0 && (target == 0 || doubt <= target):
+	case len(p.against) == 0 && len(p.with) > 0 && (target == 0 || doubt <= target):
 		a.agreed(j, i, r)
 		return
 	case len(p.against) > 0 && a.lends: // the referee is here

@@ -210,11 +210,40 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
+// Who names auditors has his results checked by these alone beside his own machine, and their word
+// is his own.
+func TestNamedAuditors(t *testing.T) {
+	b := newLeaderBench(t, 1, "full", false)
+	_, mine := schedtest.Identity(5)
+	b.s.jobs[b.id].spec.Verify.Auditors = []task.PeerID{mine}
+	b.bring(2, 0, "wrong")
+	for len(b.again) == 0 {
+		b.wait()
+	}
+	if a := b.again[0]; !slices.Equal(a.Only, []task.PeerID{mine}) {
+		t.Errorf("%+v", a)
+	}
+	if b.bring(3, 0, "wrong"); b.allChecks().Accepted != 0 {
+		t.Error("another's word counts")
+	}
+	if b.bring(5, 0, truth); !slices.Equal(b.lacks(), []uint64{0}) || b.faults(2) > 0 {
+		t.Fatalf("what the auditor of the owner denies is held: %+v", b.allChecks())
+	}
+	b.bring(4, 0, truth)
+	for b.allChecks().Others == 0 {
+		b.wait()
+	}
+	b.bring(5, 0, truth)
+	if c := b.allChecks(); c.Agreed != 1 || !c.Delivered {
+		t.Errorf("%+v", c)
+	}
+}
+
 // Where a target is asked for, strangers that agree are not enough until they are four.
 func TestStrangersAgree(t *testing.T) {
 	b := newLeaderBench(t, 1, "1e-3", false)
 	b.bring(2, 0, truth)
-	for n := 0; len(b.again) == 0; n++ {
+	for len(b.again) == 0 {
 		b.wait()
 	}
 	for w := 3; w < 6; w++ {
@@ -265,7 +294,7 @@ func TestAuditorsAgreeWithLiars(t *testing.T) {
 func TestAuditorAccusesTheHonest(t *testing.T) {
 	b := newLeaderBench(t, 1, "full", false)
 	b.bring(2, 0, truth)
-	for n := 0; len(b.again) == 0; n++ {
+	for len(b.again) == 0 {
 		b.wait()
 	}
 	b.act(message.OwnerState{Slots: 1})

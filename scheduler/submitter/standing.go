@@ -42,6 +42,7 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 		return nil
 	}
 	out := &message.Checks{Verify: j.spec.Verify.String(), Due: c.due.Count(), Doubted: c.doubted.Count(),
+		Others: c.away.Count(), Agreed: c.agreed(),
 		Right: c.right.Count(), Wrong: c.wrong.Count(), Open: c.open.Count(), Late: c.late.Count(),
 		Delivered: j.state.Settled, Divergent: c.divergesAt()}
 	for worker, of := range c.by {
