@@ -27,6 +27,7 @@ type audits struct {
 	// lends says whether the machine lends a core, and since when that is so.
 	lends, heard bool
 	since        time.Time
+	newcomers
 }
 
 // An auditing is a task that runs again.

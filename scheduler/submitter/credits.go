@@ -46,12 +46,15 @@ type creditState struct {
 	Engine string   `cbor:"6,keyasint,omitempty"`
 	// Praised is what others' runs add to Known.
 	Praised float64 `cbor:"7,keyasint,omitempty"`
+	// Probes is how many tasks it was given to be checked in its own time.
+	Probes uint64 `cbor:"8,keyasint,omitempty"`
 }
 
 func (a *audits) keep(worker task.PeerID) {
 	c := a.credits[worker]
 	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults, c.Audits,
-		a.excuses[worker].module, a.excuses[worker].engine, c.Praised})
+		a.excuses[worker].module, a.excuses[worker].engine, c.Praised,
+		a.probes[worker]})
 }
 
 // restore takes in what is known of workers.
@@ -66,6 +69,9 @@ func (a *audits) restore(scan func(string) iter.Seq2[string, []byte], errs *dura
 			worker := task.PeerID(strings.TrimPrefix(key, submitterCredits))
 			a.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults,
 				Audits: c.Audits, Praised: c.Praised}
+			if c.Probes > 0 {
+				a.probes[worker] = c.Probes
+			}
 			if c.Module != "" {
 				a.excuses[worker] = excuse{c.Module, c.Engine}
 			}

@@ -42,6 +42,7 @@ func (a *audits) right(j *submitted, at *auditing, ev *message.Audited, here *ta
 	case at.compiled.Difference(here, nil) == "":
 		a.judgeOpposed(j, at, ev, here)
 	}
+	j.checks.sure.noteSure(&ev.Held.Results[0])
 	a.settle(j, at.id, verdictRight, "")
 }
 

@@ -3,6 +3,7 @@ package submitter
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -50,10 +51,10 @@ func (a *audits) abroad() bool { return !a.lends && !a.s.now.Before(a.since.Add(
 
 // told is what a leader hears that is held of a job: all but what others are to run again.
 func (j *submitted) told() ledger.Set {
-	if j.checks == nil || len(j.checks.away) == 0 {
+	if j.checks == nil || len(j.checks.away)+len(j.checks.sure.probed) == 0 {
 		return j.have
 	}
-	return j.have.Minus(j.checks.away)
+	return j.have.Minus(j.checks.away).Minus(j.checks.sure.out())
 }
 
 // again lists what a leader is to have run once more.
@@ -67,6 +68,10 @@ func (j *submitted) again(self task.PeerID) []message.Again {
 			out = append(out, message.Again{Index: i, Not: barred(j.checks.polls[i].makers, self),
 				Only: j.spec.Verify.Auditors})
 		}
+	}
+	s := &j.checks.sure
+	for _, i := range slices.Sorted(maps.Keys(s.probed)) {
+		out = append(out, message.Again{Index: i, Not: barred(s.at[i].poll.makers, self), Only: []task.PeerID{s.probed[i].worker}})
 	}
 	return out
 }
@@ -88,7 +93,7 @@ func (a *audits) toAsk(j *submitted) (out ledger.Set) {
 	c := j.checks
 	queue := c.due.Minus(c.away).Minus(c.stays)
 	over := a.beyond(j, queue.Count())
-	if room := message.MaxAgain - int(c.away.Count()); over > room {
+	if room := message.MaxAgain - mostProbed - int(c.away.Count()); over > room {
 		over = room
 	}
 	for _, r := range slices.Backward(queue) {
@@ -124,6 +129,7 @@ func (a *audits) ask() {
 		j := a.s.jobs[id]
 		c := j.checks
 		a.comeHome(j)
+		a.probe(j)
 		if !a.mayAsk(j) {
 			continue
 		}
@@ -139,7 +145,7 @@ func (a *audits) ask() {
 // polled lists the jobs that have results that others may run again.
 func (a *audits) polled() (out []task.JobID) {
 	for id, j := range a.s.jobs {
-		if j.checks != nil && len(j.checks.polls) > 0 {
+		if j.checks != nil && len(j.checks.polls)+len(j.checks.sure.at) > 0 {
 			out = append(out, id)
 		}
 	}

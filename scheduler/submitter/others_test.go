@@ -239,6 +239,50 @@ func TestNamedAuditors(t *testing.T) {
 	}
 }
 
+// A worker of whom little is known gets some tasks whose results are known here, one in ten and ten
+// at most: where it lies there it is found, and it is believed for those that are right.
+func TestNewcomers(t *testing.T) {
+	for _, lies := range []bool{false, true} {
+		const tasks = 400
+		b := newLeaderBench(t, tasks, "5%", true)
+		b.s.cfg.Pool.Least = 0
+		probed := 0
+		for i := uint64(0); i < tasks-1 && b.faults(3) == 0; i++ {
+			b.bring(2+int(i%2), i, truth)
+			b.wait()
+			for _, k := range b.lacking() {
+				a := b.again[k]
+				if k > i || len(a.Only) != 1 {
+					continue
+				}
+				w := 2
+				if _, id := schedtest.Identity(3); a.Only[0] == id {
+					w = 3
+				}
+				if b.barred(w, k) {
+					t.Fatalf("a worker is to run again what it ran: %+v", a)
+				}
+				probed++
+				b.bring(w, k, map[bool]string{true: "wrong", false: truth}[lies && w == 3])
+			}
+			for len(b.audits) > 0 {
+				b.answer(b.says(truth))
+			}
+		}
+		_, id := schedtest.Identity(3)
+		switch n := b.s.audits.probes[id]; {
+		case n == 0 || n > mostProbes || n*probeShare > b.s.audits.seen[id]:
+			t.Errorf("lies %v: %d of %d leases of a newcomer check it", lies, n, b.s.audits.seen[id])
+		case lies != (b.faults(3) > 0), b.faults(2) > 0:
+			t.Errorf("lies %v: %d faults after %d probes", lies, b.faults(3), probed)
+		}
+		b.bring(2, tasks-1, truth)
+		if st, _ := b.s.Job(b.id); !lies && !st.Final {
+			t.Errorf("the job waits for a newcomer: %+v", st)
+		}
+	}
+}
+
 // Where a target is asked for, strangers that agree are not enough until they are four.
 func TestStrangersAgree(t *testing.T) {
 	b := newLeaderBench(t, 1, "1e-3", false)
