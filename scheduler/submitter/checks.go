@@ -256,7 +256,7 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	}
 	j.checks.noteEngine(r.Worker, engine)
 	j.checks.took(r.Wall)
-	a.seen[r.Worker]++
+	a.fresh.seen[r.Worker]++
 	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
 	if doubtful || len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {

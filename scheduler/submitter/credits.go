@@ -54,7 +54,7 @@ func (a *audits) keep(worker task.PeerID) {
 	c := a.credits[worker]
 	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults, c.Audits,
 		a.excuses[worker].module, a.excuses[worker].engine, c.Praised,
-		a.probes[worker]})
+		a.fresh.probes[worker]})
 }
 
 // restore takes in what is known of workers.
@@ -70,7 +70,7 @@ func (a *audits) restore(scan func(string) iter.Seq2[string, []byte], errs *dura
 			a.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults,
 				Audits: c.Audits, Praised: c.Praised}
 			if c.Probes > 0 {
-				a.probes[worker] = c.Probes
+				a.fresh.probes[worker] = c.Probes
 			}
 			if c.Module != "" {
 				a.excuses[worker] = excuse{c.Module, c.Engine}

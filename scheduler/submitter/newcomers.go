@@ -30,6 +30,7 @@ const (
 
 // newcomers are what is known of those who are checked in their own time.
 type newcomers struct {
+	a      *audits
 	seen   map[task.PeerID]uint64 // results of a worker since this node began
 	probes map[task.PeerID]uint64 // tasks that it was given to be checked, ever
 }
@@ -85,71 +86,71 @@ func (s *sure) out() (set ledger.Set) {
 }
 
 // probe has newcomers run tasks of a job whose results are known here, while others of it wait.
-func (a *audits) probe(j *submitted) {
+func (n *newcomers) probe(j *submitted) {
 	s := &j.checks.sure
-	a.probesHome(j, func(p *probe) bool { return !a.s.now.Before(p.by) })
-	if a.s.now.Before(s.lookAt) || len(s.at) == 0 || !a.lends || j.have.Count() == j.total || !a.mayAsk(j) {
+	n.probesHome(j, func(p *probe) bool { return !n.a.s.now.Before(p.by) })
+	if n.a.s.now.Before(s.lookAt) || len(s.at) == 0 || !n.a.lends || j.have.Count() == j.total || !n.a.mayAsk(j) {
 		return
 	}
-	s.lookAt = a.s.now.Add(probeEvery)
+	s.lookAt = n.a.s.now.Add(probeEvery)
 	given := 0
-	for _, w := range slices.Sorted(maps.Keys(a.seen)) {
-		if len(s.probed) < mostProbed && a.isNewcomer(j, w) && a.probeWith(j, w) {
+	for _, w := range slices.Sorted(maps.Keys(n.seen)) {
+		if len(s.probed) < mostProbed && n.isNewcomer(j, w) && n.probeWith(j, w) {
 			given++
 		}
 	}
 	if given > 0 {
-		a.goOn(j)
+		n.a.goOn(j)
 	}
 }
 
 // isNewcomer reports whether a worker is to be checked in its own time, and has no task for that.
-func (a *audits) isNewcomer(j *submitted, w task.PeerID) bool {
-	credit := a.known(w)
+func (n *newcomers) isNewcomer(j *submitted, w task.PeerID) bool {
+	credit := n.a.known(w)
 	for _, p := range j.checks.sure.probed {
 		if p.worker == w {
 			return false
 		}
 	}
-	return credit.Faults == 0 && !j.checks.excused[w] && credit.Believed(a.s.now) < newcomerUnder &&
-		a.probes[w] < mostProbes && probeShare*(a.probes[w]+1) <= a.seen[w]
+	return credit.Faults == 0 && !j.checks.excused[w] && credit.Believed(n.a.s.now) < newcomerUnder &&
+		n.probes[w] < mostProbes && probeShare*(n.probes[w]+1) <= n.seen[w]
 }
 
 // probeWith gives a worker a task, if there is one of which it knows nothing.
-func (a *audits) probeWith(j *submitted, w task.PeerID) bool {
+func (n *newcomers) probeWith(j *submitted, w task.PeerID) bool {
 	s := &j.checks.sure
 	for _, i := range s.order {
 		of := s.at[i]
 		if s.probed[i] != nil || slices.Contains(of.poll.makers, w) || !j.checks.right.Contains(i) {
 			continue
 		}
-		p := &probe{worker: w, by: a.s.now.Add(answerIn + answerRuns*of.poll.wall)}
+		p := &probe{worker: w, by: n.a.s.now.Add(answerIn + answerRuns*of.poll.wall)}
 		s.probed[i] = p
-		a.s.timers.Set(p.by, auditTimer)
-		a.probes[w]++
-		a.credit(w)
-		a.keep(w)
-		a.s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: i}, Action: "checks a newcomer", Peer: w,
-			Reason: fmt.Sprintf("%d of its results are here, and little is known of it", a.seen[w])})
+		n.a.s.timers.Set(p.by, auditTimer)
+		n.probes[w]++
+		n.a.credit(w)
+		n.a.keep(w)
+		n.a.s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: i}, Action: "checks a newcomer", Peer: w,
+			Reason: fmt.Sprintf("%d of its results are here, and little is known of it", n.seen[w])})
 		return true
 	}
 	return false
 }
 
 // probesHome ends the wait for newcomers.
-func (a *audits) probesHome(j *submitted, which func(*probe) bool) {
+func (n *newcomers) probesHome(j *submitted, which func(*probe) bool) {
 	s := &j.checks.sure
 	maps.DeleteFunc(s.probed, func(_ uint64, p *probe) bool { return which(p) })
 }
 
 // probed takes in what a newcomer came to. Where that is not what it was here the task runs again,
 // with both results to be judged.
-func (a *audits) probed(from task.PeerID, j *submitted, t *message.TaskSummary) {
+func (n *newcomers) probed(from task.PeerID, j *submitted, t *message.TaskSummary) {
 	s, id := &j.checks.sure, task.TaskID{Job: j.id, Index: t.Index}
 	of, p := s.at[t.Index], s.probed[t.Index]
-	v := verifier{leader: from, signed: from != a.s.self, receipts: a.s.cfg.Receipts}
+	v := verifier{leader: from, signed: from != n.a.s.self, receipts: n.a.s.cfg.Receipts}
 	if err := v.check(j, t); err != nil {
-		a.s.emit(message.Decided{Task: id, Action: "refused", Peer: from, Reason: err.Error()})
+		n.a.s.emit(message.Decided{Task: id, Action: "refused", Peer: from, Reason: err.Error()})
 		return
 	}
 	if !t.Failed && (t.Results[0].Worker != p.worker || of.poll.had(&t.Results[0])) {
@@ -160,11 +161,11 @@ func (a *audits) probed(from task.PeerID, j *submitted, t *message.TaskSummary) 
 	switch {
 	case t.Failed || !j.checks.right.Contains(t.Index):
 	case stampOf(&t.Results[0]).agrees(of.poll.held):
-		a.confirm(p.worker)
-	case a.s.save(otherKey(id, 0), id, &t.Results[0]):
+		n.a.confirm(p.worker)
+	case n.a.s.save(otherKey(id, 0), id, &t.Results[0]):
 		j.checks.others = true
 		of.poll.add(&t.Results[0])
-		a.note(j, checked{Index: t.Index, State: verdictDue, Worker: of.signer, Engine: of.engine,
+		n.a.note(j, checked{Index: t.Index, State: verdictDue, Worker: of.signer, Engine: of.engine,
 			Poll: of.poll.state(of.engine, true)})
 		delete(s.at, t.Index)
 		s.order = slices.DeleteFunc(s.order, func(i uint64) bool { return i == t.Index })

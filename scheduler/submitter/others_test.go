@@ -270,9 +270,9 @@ func TestNewcomers(t *testing.T) {
 			}
 		}
 		_, id := schedtest.Identity(3)
-		switch n := b.s.audits.probes[id]; {
-		case n == 0 || n > mostProbes || n*probeShare > b.s.audits.seen[id]:
-			t.Errorf("lies %v: %d of %d leases of a newcomer check it", lies, n, b.s.audits.seen[id])
+		switch n := b.s.audits.fresh.probes[id]; {
+		case n == 0 || n > mostProbes || n*probeShare > b.s.audits.fresh.seen[id]:
+			t.Errorf("lies %v: %d of %d leases of a newcomer check it", lies, n, b.s.audits.fresh.seen[id])
 		case lies != (b.faults(3) > 0), b.faults(2) > 0:
 			t.Errorf("lies %v: %d faults after %d probes", lies, b.faults(3), probed)
 		}
@@ -363,7 +363,7 @@ func TestAuditorAccusesTheHonest(t *testing.T) {
 // waits.
 func TestOthersProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		const tasks, workers = 20, 8
+		const tasks, workers = 12, 8
 		verify := rapid.SampledFrom([]string{"full", "1e-3", "50%"}).Draw(rt, "verify")
 		lends := rapid.Bool().Draw(rt, "lends")
 		b := newLeaderBench(t, tasks, verify, lends)

@@ -1,6 +1,8 @@
 package submitter
 
 import (
+	"time"
+
 	"godwit/credibility"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -73,4 +75,19 @@ func (s *Submitter) Standings(id task.JobID, tasks []uint64) []message.Standing 
 		}
 	}
 	return out
+}
+
+// settle ends an audit. why is for people, of one that could not be told.
+func (a *audits) settle(j *submitted, id task.TaskID, v verdict, why string) {
+	at := a.at[id]
+	delete(a.at, id)
+	a.rest, a.pause = time.Time{}, 0
+	a.note(j, checked{Index: id.Index, State: v, Late: v == verdictWrong && j.state.Settled, Worker: at.by,
+		Engine: at.engine})
+	a.s.finish(j, false) // it may have waited for others to be asked
+	a.deliver(j)
+	if v == verdictOpen {
+		a.s.emit(message.Decided{Task: id, Action: "not checked", Reason: task.ClipMessage(why)})
+	}
+	a.s.emit(message.JobChanged{Job: j.id})
 }

@@ -107,7 +107,7 @@ func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.Privat
 	}
 	s.audits = audits{s: s, credits: map[task.PeerID]*credibility.Credit{},
 		excuses: map[task.PeerID]excuse{}, at: map[task.TaskID]*auditing{}, lends: true,
-		newcomers: newcomers{map[task.PeerID]uint64{}, map[task.PeerID]uint64{}}}
+		fresh: newcomers{&s.audits, map[task.PeerID]uint64{}, map[task.PeerID]uint64{}}}
 	return s
 }
 
