@@ -7,6 +7,8 @@
 // run again from a state that its worker signed, and ends in the state that the worker
 // signed, or does not.
 //
+// Where others run tasks again, what they come to is weighed as votes: see Vote.
+//
 // Submitters go by it (package scheduler/submitter), with audits of whole tasks, and simulated
 // workers are judged by it (package reproduce/trust).
 package credibility

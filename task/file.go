@@ -43,6 +43,7 @@ type File struct {
 	Class      string // "": none
 	Weight     int    // 0 is 1
 	Verify     *Verify
+	Auditors   []PeerID // of Verify's
 
 	source string                       // name of the job file
 	places map[string]yamlfile.Position // of a fault's where
@@ -138,7 +139,7 @@ func (f *File) draft() *Job {
 		Checkpoint: f.Checkpoint,
 		Class:      f.Class,
 		Weight:     f.Weight,
-		Verify:     f.Verify,
+		Verify:     f.Verify.by(f.Auditors),
 	}
 }
 

@@ -76,7 +76,7 @@ func (r *reader) errorAtToken(t *token.Token, hint, format string, args ...any) 
 var keys = []string{
 	"name", "module", "args", "env", "files", "stdin", "outputs", "sweep", "work",
 	"memory", "replicas", "retries", "deadline", "timeout", "priority", "checkpoint", "class", "weight",
-	"verify", "confirm",
+	"verify", "confirm", "auditors",
 }
 
 func (r *reader) readTop(node ast.Node) *Error {
@@ -95,6 +95,9 @@ func (r *reader) readTop(node ast.Node) *Error {
 	}
 	if _, found := r.places["module"]; !found {
 		return r.errorAtToken(nil, "add a line such as `module: render.wasm`", "the job file names no module")
+	}
+	if len(r.Auditors) > 0 && r.Verify == nil {
+		return r.place(faultf("auditors", "add a line such as `verify: full`", "auditors of a job that checks nothing"))
 	}
 	if _, found := r.places["name"]; !found {
 		r.Name = moduleName(r.Module)
@@ -143,6 +146,12 @@ func (r *reader) readKey(p yamlfile.Pair) (e *Error) {
 		e = r.readVerify(p.Value)
 	case "confirm":
 		e = r.readConfirm(p.Value)
+	case "auditors":
+		var ids []string
+		ids, e = r.texts(p.Value, p.Key, "auditors: [12D3KooW...]")
+		for _, id := range ids {
+			r.Auditors = append(r.Auditors, PeerID(id))
+		}
 	case "class":
 		r.Class, e = r.text(p.Value, p.Key)
 	case "weight":

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,7 +28,13 @@ type Verify struct {
 	// as many are as the rest says. "" for no such results. A worker knows the condition, and can
 	// keep from meeting it: that is for the other audits to find.
 	Confirm string `cbor:"4,keyasint,omitempty"`
+	// Auditors are the members that alone run tasks again beside the submitter's node, and whose word
+	// counts as its own; empty for any, by what is known of each.
+	Auditors []PeerID `cbor:"5,keyasint,omitempty" most:"16"`
 }
+
+// MaxAuditors is how many auditors a job may name.
+const MaxAuditors = 16
 
 // What Audits and Wrong are parts of.
 const (
@@ -94,9 +101,19 @@ func (v *Verify) with(confirm string) *Verify {
 	}
 	out := &Verify{Confirm: confirm}
 	if v != nil {
-		out.Audits, out.Wrong, out.Draw = v.Audits, v.Wrong, bytes.Clone(v.Draw)
+		out.Audits, out.Wrong, out.Draw, out.Auditors = v.Audits, v.Wrong, bytes.Clone(v.Draw), slices.Clone(v.Auditors)
 	}
 	return out
+}
+
+// by returns what a job says that has these auditors as well. nil has none.
+func (v *Verify) by(auditors []PeerID) *Verify {
+	if v == nil || len(auditors) == 0 {
+		return v
+	}
+	with := *v
+	with.Auditors = auditors
+	return &with
 }
 
 // check returns a fault of a job that says so; nil has none.
@@ -109,6 +126,8 @@ func (v *Verify) check(replicas int) *fault {
 		return faultf("verify", hint, "verify is out of bounds")
 	case len(v.Draw) != 0 && len(v.Draw) != sha256.Size:
 		return faultf("verify", hint, "verify has a hash of %d bytes", len(v.Draw))
+	case len(v.Auditors) > MaxAuditors:
+		return faultf("auditors", "name fewer of them", "%d auditors, the most is %d", len(v.Auditors), MaxAuditors)
 	case replicas > 1:
 		where := "verify"
 		if v.Audits == 0 && v.Wrong == 0 {
@@ -116,6 +135,11 @@ func (v *Verify) check(replicas int) *fault {
 		}
 		return faultf(where, "leave one of them out",
 			"results are checked by replicas, %d of each task, or by %s: not by both", replicas, where)
+	}
+	for _, id := range v.Auditors {
+		if _, err := id.PublicKey(); err != nil {
+			return faultf("auditors", "godwit status of that machine says its peer ID", "%v", err)
+		}
 	}
 	return nil
 }

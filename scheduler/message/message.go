@@ -71,6 +71,17 @@ type Submit struct {
 	Again []Again `cbor:"7,keyasint,omitempty" most:"128"`
 }
 
+// Again is a task of which the submitter has a result, and wants another, of another worker: an
+// ordinary lease, in which nothing says that the task ran before. It is heard of the submitter's own
+// jobs only.
+type Again struct {
+	Index uint64 `cbor:"1,keyasint"`
+	// Not are workers that are not to have it: who ran it, or left a state that it went on from.
+	Not []task.PeerID `cbor:"2,keyasint,omitempty" most:"16"`
+	// Only are those that alone may have it; empty for all others.
+	Only []task.PeerID `cbor:"3,keyasint,omitempty" most:"16"`
+}
+
 // A Range is the task indices From to To-1. It lives in the ledger.
 type Range = ledger.Range
 

@@ -193,6 +193,8 @@ type Checks struct {
 	Confirm string `json:"confirm,omitempty"`
 	Due     uint64 `json:"due"`     // are to be run again, or may be
 	Doubted uint64 `json:"doubted"` // of these, of a worker that was wrong elsewhere
+	Others  uint64 `json:"others"`  // of Due, run again by other members now
+	Agreed  uint64 `json:"agreed"`  // of Accepted, other members came to the same
 	Right   uint64 `json:"right"`   // gave the same when they were run again
 	Wrong   uint64 `json:"wrong"`   // did not: what the submitter's node made takes their place
 	Open    uint64 `json:"open"`    // it could not be told

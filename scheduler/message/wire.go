@@ -34,6 +34,11 @@ const (
 	// MaxRefused bounds the workers that a submitter refuses. Beyond them are results that it finds
 	// wrong again.
 	MaxRefused = 64
+	// MaxAgain bounds the tasks of a job that may be run once more at a time: enough for members that
+	// are idle, and 100 KB at most.
+	MaxAgain = 128
+	// MaxBarred bounds the workers that are named with each.
+	MaxBarred = 16
 
 	// BatchBytes is where a batch of results ends that has not reached its
 	// number: frames of this size keep a stream busy and no outbox full.
@@ -184,6 +189,19 @@ func (m *Message) check() error {
 		return m.Retired.check()
 	case m.Kept != nil:
 		return m.Kept.check()
+	}
+	return nil
+}
+
+// checkAgain keeps the bounds of a list of them.
+func checkAgain(list []Again) error {
+	if len(list) > MaxAgain {
+		return fmt.Errorf("%d tasks to be run once more, the most is %d", len(list), MaxAgain)
+	}
+	for i := range list {
+		if n := max(len(list[i].Not), len(list[i].Only)); n > MaxBarred {
+			return fmt.Errorf("%d workers named for a task, the most is %d", n, MaxBarred)
+		}
 	}
 	return nil
 }

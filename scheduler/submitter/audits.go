@@ -30,6 +30,7 @@ type audits struct {
 	// lends says whether the machine lends a core, and since when that is so.
 	lends, heard bool
 	since        time.Time
+	fresh        newcomers
 }
 
 // An auditing is a task that runs again.
@@ -57,7 +58,6 @@ const auditTimer = "audit"
 
 // begin has tasks run again that are due, and goes on with those that are looked into.
 func (a *audits) begin() {
-	a.ask()
 	if a.s.now.Before(a.rest) {
 		return
 	}
@@ -78,14 +78,6 @@ func (a *audits) begin() {
 		a.at[id] = &auditing{id: id}
 		a.run(a.at[id])
 	}
-}
-
-// leaves reports whether others may be asked about a task that is to run again here, where nothing is
-// lent.
-func (a *audits) leaves(at *auditing) bool {
-	j := a.s.jobs[at.id.Job]
-	return a.abroad() && at.compiled == nil && a.mayAsk(j) && j.checks.polls[at.id.Index] != nil &&
-		!j.checks.stays.Contains(at.id.Index)
 }
 
 // inOrder compares tasks by their jobs' names, then by number.
@@ -216,19 +208,4 @@ func (a *audits) judge(j *submitted, at *auditing, ev *message.Audited, here *ta
 	default:
 		a.found(j, ev, answers(ev), why)
 	}
-}
-
-// settle ends an audit. why is for people, of one that could not be told.
-func (a *audits) settle(j *submitted, id task.TaskID, v verdict, why string) {
-	at := a.at[id]
-	delete(a.at, id)
-	a.rest, a.pause = time.Time{}, 0
-	a.note(j, checked{Index: id.Index, State: v, Late: v == verdictWrong && j.state.Settled, Worker: at.by,
-		Engine: at.engine})
-	a.s.finish(j, false) // it may have waited for others to be asked
-	a.deliver(j)
-	if v == verdictOpen {
-		a.s.emit(message.Decided{Task: id, Action: "not checked", Reason: task.ClipMessage(why)})
-	}
-	a.s.emit(message.JobChanged{Job: j.id})
 }

@@ -187,3 +187,38 @@ func (a *audits) blame(ev *message.Audited, by []task.PeerID, why string) {
 		}
 	}
 }
+
+// confirm adds a task to what is known of a worker.
+func (a *audits) confirm(worker task.PeerID) {
+	a.credit(worker).Confirm(1, 1, a.s.now)
+	a.keep(worker)
+}
+
+// judgeOpposed judges those who came to something else than what is held, by what came of the task
+// here, compiled and interpreted.
+func (a *audits) judgeOpposed(j *submitted, at *auditing, ev *message.Audited, here *task.Result) {
+	for i := range at.opposed {
+		r := &at.opposed[i]
+		why := r.Difference(here, nil)
+		if why == "" {
+			a.confirm(r.Worker)
+			continue
+		}
+		its := message.Audited{Task: ev.Task, Here: *here,
+			Held: message.TaskSummary{Index: ev.Held.Index, Results: []task.Result{*r}}}
+		var by []task.PeerID
+		if !traceable(r) {
+			by = []task.PeerID{r.Worker}
+		}
+		if engine := a.excusedBy(j, &its, by); engine != "" {
+			a.diverged(j, &its, engine, why+excuseOf(engine))
+			continue
+		}
+		if len(by) > 0 && at.right && ev.Held.Refuted == nil {
+			ev.Held.Refuted = &message.Refuted{Result: *r, By: r.Worker, Why: task.ClipMessage(why)}
+			a.s.save(ResultKey(j.id, ev.Held.Index), ev.Task, &ev.Held)
+		}
+		a.blame(&its, by, why)
+	}
+	at.opposed = nil
+}

@@ -49,6 +49,7 @@ type checks struct {
 	vouched map[task.PeerID]*ledger.Set
 	redo    ledger.Set
 	others  bool
+	sure    sure
 	// by are the results that this node has not run again, by who signed them.
 	by map[task.PeerID]*accepted
 }
@@ -281,6 +282,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	j.checks.took(r.Wall)
 	a.met(r.Worker)
 	network := a.networkOf(r.Worker)
+	a.fresh.seen[r.Worker]++
 	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
 	if doubtful || meets || len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
@@ -354,4 +356,13 @@ func (j *submitted) restoreCheck(key string, value []byte) error {
 		j.checks.put(c)
 	}
 	return nil
+}
+
+// agreed counts the results that this node has not run again and that others came to as well.
+func (c *checks) agreed() uint64 {
+	var all ledger.Set
+	for _, of := range c.vouched {
+		all.Union(*of)
+	}
+	return all.Count()
 }

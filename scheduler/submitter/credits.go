@@ -47,12 +47,14 @@ type creditState struct {
 	// Praised is what others' runs add to Known.
 	Praised float64 `cbor:"7,keyasint,omitempty"`
 	First   int64   `cbor:"8,keyasint,omitempty"` // Unix seconds; 0 for what was kept before there was this
+	// Probes is how many tasks it was given to be checked in its own time.
+	Probes uint64 `cbor:"9,keyasint,omitempty"`
 }
 
 func (a *audits) keep(worker task.PeerID) {
 	c := a.credits[worker]
 	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults, c.Audits,
-		a.excuses[worker].module, a.excuses[worker].engine, c.Praised, unixOf(c.First)})
+		a.excuses[worker].module, a.excuses[worker].engine, c.Praised, unixOf(c.First), a.fresh.probes[worker]})
 }
 
 // first is when the worker's first result was taken in.
@@ -88,6 +90,9 @@ func (a *audits) restore(scan func(string) iter.Seq2[string, []byte], errs *dura
 			a.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults,
 				Audits: c.Audits, Praised: c.Praised, First: c.first()}
 			a.noteFirst(c.first())
+			if c.Probes > 0 {
+				a.fresh.probes[worker] = c.Probes
+			}
 			if c.Module != "" {
 				a.excuses[worker] = excuse{c.Module, c.Engine}
 			}

@@ -16,6 +16,9 @@ func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
 	if j.checks != nil && s.ended(j) {
 		s.audits.allHome(j)
 	}
+	if j.checks != nil && (s.ended(j) || j.have.Count() == j.total) { // nobody waits for newcomers
+		clear(j.checks.sure.probed)
+	}
 	whole := j.told().Count() == j.total && (j.state.Final || !s.audits.asksSoon(j))
 	if j.state.Final || !whole && !(s.ended(j) && (nothingMore && j.fetching == 0 || j.givenUp())) {
 		return j.state.Final

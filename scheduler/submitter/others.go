@@ -34,92 +34,13 @@ const (
 	redone = .1
 )
 
-// lend takes in how many cores the machine lends.
-func (a *audits) lend(cores int) {
-	if a.lends != (cores > 0) {
-		if a.lends = !a.lends; a.heard { // else it lent nothing before, either
-			a.since = a.s.now
-		}
-		a.s.timers.Set(a.since.Add(askAfter), auditTimer)
-	}
-	a.heard = true
-}
-
-// abroad reports whether this machine has lent nothing for so long that others are asked.
-func (a *audits) abroad() bool { return !a.lends && !a.s.now.Before(a.since.Add(askAfter)) }
-
-// told is what a leader hears that is held of a job: all but what others are to run again.
-func (j *submitted) told() ledger.Set {
-	if j.checks == nil || len(j.checks.away) == 0 {
-		return j.have
-	}
-	return j.have.Minus(j.checks.away)
-}
-
-// again lists what a leader is to have run once more.
-func (j *submitted) again(self task.PeerID) []message.Again {
-	if j.checks == nil {
-		return nil
-	}
-	var out []message.Again
-	for _, r := range j.checks.away {
-		for i := r.From; i < r.To; i++ {
-			out = append(out, message.Again{Index: i, Not: barred(j.checks.polls[i].makers, self)})
-		}
-	}
-	return out
-}
-
-// barred is as many of the makers of a task as a message names, and this node, which runs the task
-// otherwise if it is to.
-func barred(makers []task.PeerID, self task.PeerID) []task.PeerID {
-	return append([]task.PeerID{self}, makers[:min(len(makers), message.MaxBarred-1)]...)
-}
-
-// mayAsk reports whether others can be asked about a job now.
-func (a *audits) mayAsk(j *submitted) bool {
-	return j.checks != nil && a.s.leader != "" && !j.state.Settled && j.state.Error == "" && !a.s.ended(j) &&
-		j.state.Delivery+1 < ledger.MaxDelivery
-}
-
-// toAsk lists the tasks of a job that others are to run again now, as many as may be at a time.
-func (a *audits) toAsk(j *submitted) (out ledger.Set) {
-	c := j.checks
-	queue := c.due.Minus(c.away).Minus(c.stays)
-	over := a.beyond(j, queue.Count())
-	if room := message.MaxAgain - int(c.away.Count()); over > room {
-		over = room
-	}
-	for _, r := range slices.Backward(queue) {
-		for i := r.To; i > r.From && over > 0; i-- {
-			if c.polls[i-1] != nil && a.at[task.TaskID{Job: j.id, Index: i - 1}] == nil {
-				out.Add(i - 1)
-				over--
-			}
-		}
-	}
-	return out
-}
-
-// beyond is how many of the tasks of a job that wait to be run again are too many for this node.
-func (a *audits) beyond(j *submitted, queue uint64) int {
-	if a.abroad() {
-		return int(min(queue, message.MaxAgain))
-	}
-	if !a.lends || j.checks.takes <= 0 {
-		return 0
-	}
-	limit := max(queueIn, a.s.now.Sub(j.spec.Submitted.Time)) * time.Duration(a.s.cfg.Audits)
-	most := uint64(limit / j.checks.takes)
-	return int(min(queue-min(queue, most), message.MaxAgain))
-}
-
 // ask gives tasks of each job to others, as many as are due to go.
 func (a *audits) ask() {
 	for _, id := range a.polled() {
 		j := a.s.jobs[id]
 		c := j.checks
 		a.comeHome(j)
+		a.fresh.probe(j)
 		if !a.mayAsk(j) {
 			continue
 		}
@@ -135,7 +56,7 @@ func (a *audits) ask() {
 // polled lists the jobs that have results that others may run again.
 func (a *audits) polled() (out []task.JobID) {
 	for id, j := range a.s.jobs {
-		if j.checks != nil && len(j.checks.polls) > 0 {
+		if j.checks != nil && len(j.checks.polls)+len(j.checks.sure.at) > 0 {
 			out = append(out, id)
 		}
 	}
@@ -168,25 +89,6 @@ func (p *poll) until() time.Time {
 	return p.asked.Add(answerIn + answerRuns*min(p.wall, task.MaxDuration))
 }
 
-// goOn has a job go on, in another delivery: the leader is to bring something again.
-func (a *audits) goOn(j *submitted) {
-	j.over = farewell{}
-	j.state.Final, j.state.Have, j.state.Failed = false, nil, 0
-	j.state.Delivery++
-	j.againTold = false
-	a.s.persist(j)
-	a.s.emit(message.JobChanged{Job: j.id})
-	a.s.soon(j)
-}
-
-// notePoll keeps what is known of a task that is due and its poll.
-func (a *audits) notePoll(j *submitted, i uint64) {
-	c := j.checks
-	signer := c.signer[i]
-	a.note(j, checked{Index: i, State: verdictDue, Doubted: c.doubted.Contains(i), Worker: signer,
-		Engine: c.engines[signer], Poll: c.polls[i].state(c.engines[signer], c.stays.Contains(i))})
-}
-
 // comeHome ends the wait for others that did not answer in time. After mostTries this node runs the task itself.
 func (a *audits) comeHome(j *submitted) {
 	c := j.checks
@@ -212,29 +114,6 @@ func (a *audits) comeHome(j *submitted) {
 	}
 }
 
-// allHome ends the wait for all others, of a job of which nothing more is to be had.
-func (a *audits) allHome(j *submitted) {
-	for _, r := range slices.Clone(j.checks.away) {
-		for i := r.From; i < r.To; i++ {
-			a.home(j, i, true)
-		}
-	}
-}
-
-// asksSoon reports whether others are to run tasks of a job again that they do not yet.
-func (a *audits) asksSoon(j *submitted) bool { return a.mayAsk(j) && len(a.toAsk(j)) > 0 }
-
-// home has a task wait for this node, or until others are asked again.
-func (a *audits) home(j *submitted, i uint64, stays bool) {
-	c := j.checks
-	c.away = c.away.Minus(only(i))
-	c.polls[i].asked = time.Time{}
-	if stays {
-		c.stays.Add(i)
-	}
-	a.notePoll(j, i)
-}
-
 // came takes in what another worker came to of a task. The same workers' word is none: the leader is
 // told again who is not to have the task.
 func (a *audits) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
@@ -251,7 +130,8 @@ func (a *audits) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
 		return
 	}
 	r := &t.Results[0]
-	if p.had(r) || a.known(r.Worker).Faults > 0 {
+	named := j.spec.Verify.Auditors
+	if p.had(r) || a.known(r.Worker).Faults > 0 || len(named) > 0 && !slices.Contains(named, r.Worker) {
 		j.againTold = false
 		return
 	}
@@ -268,10 +148,10 @@ func (a *audits) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
 // task. r came last.
 func (a *audits) count(j *submitted, i uint64, r *task.Result) {
 	p, target := j.checks.polls[i], j.spec.Verify.Target()
-	held, winners, doubt := a.vote(j.checks.signer[i], p)
+	held, winners, doubt := a.vote(j, i)
 	most := mostAgreeing
 	switch {
-	case len(p.against) == 0 && (target == 0 || doubt <= target):
+	case len(p.against) == 0 && len(p.with) > 0 && (target == 0 || doubt <= target):
 		a.agreed(j, i, r)
 		return
 	case len(p.against) > 0 && a.lends: // the referee is here

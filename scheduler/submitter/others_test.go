@@ -210,11 +210,84 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
+// Who names auditors has his results checked by these alone beside his own machine, and their word
+// is his own.
+func TestNamedAuditors(t *testing.T) {
+	b := newLeaderBench(t, 1, "full", false)
+	_, mine := schedtest.Identity(5)
+	b.s.jobs[b.id].spec.Verify.Auditors = []task.PeerID{mine}
+	b.bring(2, 0, "wrong")
+	for len(b.again) == 0 {
+		b.wait()
+	}
+	if a := b.again[0]; !slices.Equal(a.Only, []task.PeerID{mine}) {
+		t.Errorf("%+v", a)
+	}
+	if b.bring(3, 0, "wrong"); b.allChecks().Accepted != 0 {
+		t.Error("another's word counts")
+	}
+	if b.bring(5, 0, truth); !slices.Equal(b.lacks(), []uint64{0}) || b.faults(2) > 0 {
+		t.Fatalf("what the auditor of the owner denies is held: %+v", b.allChecks())
+	}
+	b.bring(4, 0, truth)
+	for b.allChecks().Others == 0 {
+		b.wait()
+	}
+	b.bring(5, 0, truth)
+	if c := b.allChecks(); c.Agreed != 1 || !c.Delivered {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A worker of whom little is known gets some tasks whose results are known here, one in ten and ten
+// at most: where it lies there it is found, and it is believed for those that are right.
+func TestNewcomers(t *testing.T) {
+	for _, lies := range []bool{false, true} {
+		const tasks = 400
+		b := newLeaderBench(t, tasks, "5%", true)
+		b.s.cfg.Pool.Least = 0
+		probed := 0
+		for i := uint64(0); i < tasks-1 && b.faults(3) == 0; i++ {
+			b.bring(2+int(i%2), i, truth)
+			b.wait()
+			for _, k := range b.lacking() {
+				a := b.again[k]
+				if k > i || len(a.Only) != 1 {
+					continue
+				}
+				w := 2
+				if _, id := schedtest.Identity(3); a.Only[0] == id {
+					w = 3
+				}
+				if b.barred(w, k) {
+					t.Fatalf("a worker is to run again what it ran: %+v", a)
+				}
+				probed++
+				b.bring(w, k, map[bool]string{true: "wrong", false: truth}[lies && w == 3])
+			}
+			for len(b.audits) > 0 {
+				b.answer(b.says(truth))
+			}
+		}
+		_, id := schedtest.Identity(3)
+		switch n := b.s.audits.fresh.probes[id]; {
+		case n == 0 || n > mostProbes || n*probeShare > b.s.audits.fresh.seen[id]:
+			t.Errorf("lies %v: %d of %d leases of a newcomer check it", lies, n, b.s.audits.fresh.seen[id])
+		case lies != (b.faults(3) > 0), b.faults(2) > 0:
+			t.Errorf("lies %v: %d faults after %d probes", lies, b.faults(3), probed)
+		}
+		b.bring(2, tasks-1, truth)
+		if st, _ := b.s.Job(b.id); !lies && !st.Final {
+			t.Errorf("the job waits for a newcomer: %+v", st)
+		}
+	}
+}
+
 // Where a target is asked for, strangers that agree are not enough until they are four.
 func TestStrangersAgree(t *testing.T) {
 	b := newLeaderBench(t, 1, "1e-3", false)
 	b.bring(2, 0, truth)
-	for n := 0; len(b.again) == 0; n++ {
+	for len(b.again) == 0 {
 		b.wait()
 	}
 	for w := 3; w < 6; w++ {
@@ -265,7 +338,7 @@ func TestAuditorsAgreeWithLiars(t *testing.T) {
 func TestAuditorAccusesTheHonest(t *testing.T) {
 	b := newLeaderBench(t, 1, "full", false)
 	b.bring(2, 0, truth)
-	for n := 0; len(b.again) == 0; n++ {
+	for len(b.again) == 0 {
 		b.wait()
 	}
 	b.act(message.OwnerState{Slots: 1})
@@ -290,7 +363,7 @@ func TestAuditorAccusesTheHonest(t *testing.T) {
 // waits.
 func TestOthersProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		const tasks, workers = 20, 8
+		const tasks, workers = 12, 8
 		verify := rapid.SampledFrom([]string{"full", "1e-3", "50%"}).Draw(rt, "verify")
 		lends := rapid.Bool().Draw(rt, "lends")
 		b := newLeaderBench(t, tasks, verify, lends)

@@ -135,7 +135,8 @@ func (p *poll) add(r *task.Result) bool {
 
 // vote returns whose result is most likely right, signer's and theirs that agree with it or others',
 // and the chance that it is not. Workers that were found wrong have no say.
-func (a *audits) vote(signer task.PeerID, p *poll) (held bool, winners []task.PeerID, doubt float64) {
+func (a *audits) vote(j *submitted, i uint64) (held bool, winners []task.PeerID, doubt float64) {
+	signer, p := j.checks.signer[i], j.checks.polls[i]
 	groups := [][]task.PeerID{append([]task.PeerID{signer}, p.with...)}
 	var says []stamp
 	for _, b := range p.against {
@@ -149,7 +150,11 @@ func (a *audits) vote(signer task.PeerID, p *poll) (held bool, winners []task.Pe
 	doubts := make([][]float64, len(groups))
 	for k, g := range groups {
 		for _, w := range g {
-			if credit := a.known(w); credit.Faults == 0 {
+			switch credit := a.known(w); {
+			case credit.Faults > 0:
+			case w != signer && slices.Contains(j.spec.Verify.Auditors, w): // its owner's word
+				doubts[k] = append(doubts[k], 0)
+			default:
 				terms := credibility.Terms{Prior: a.s.cfg.Pool.Prior}
 				doubts[k] = append(doubts[k], terms.Doubt(credit.Believed(a.s.now)))
 			}

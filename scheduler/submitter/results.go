@@ -80,6 +80,9 @@ func (s *Submitter) take(from task.PeerID, j *submitted, t *message.TaskSummary)
 	case j.checks != nil && j.checks.away.Contains(t.Index):
 		s.audits.came(from, j, t)
 		return
+	case j.checks != nil && j.checks.sure.probed[t.Index] != nil:
+		s.audits.fresh.probed(from, j, t)
+		return
 	case j.have.Contains(t.Index):
 		return
 	}

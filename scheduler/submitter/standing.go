@@ -2,6 +2,7 @@ package submitter
 
 import (
 	"encoding/hex"
+	"time"
 
 	"godwit/credibility"
 	"godwit/scheduler/message"
@@ -44,8 +45,8 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 		return nil
 	}
 	out := &message.Checks{Verify: j.spec.Verify.String(), Confirm: j.spec.Verify.Confirm, Due: c.left(),
-		Doubted: c.doubted.Count(),
-		Right:   c.right.Count(), Wrong: c.wrong.Count(), Open: c.open.Count(), Late: c.late.Count(),
+		Doubted: c.doubted.Count(), Others: c.away.Count(), Agreed: c.agreed(),
+		Right: c.right.Count(), Wrong: c.wrong.Count(), Open: c.open.Count(), Late: c.late.Count(),
 		Delivered: j.state.Settled, Divergent: c.divergesAt()}
 	for worker, of := range c.by {
 		if a.standingOf(a.known(worker), of) == message.StandingAccepted {
@@ -90,4 +91,19 @@ func (s *Submitter) Audited(id task.JobID, tasks []uint64) []bool {
 		}
 	}
 	return out
+}
+
+// settle ends an audit. why is for people, of one that could not be told.
+func (a *audits) settle(j *submitted, id task.TaskID, v verdict, why string) {
+	at := a.at[id]
+	delete(a.at, id)
+	a.rest, a.pause = time.Time{}, 0
+	a.note(j, checked{Index: id.Index, State: v, Late: v == verdictWrong && j.state.Settled, Worker: at.by,
+		Engine: at.engine})
+	a.s.finish(j, false) // it may have waited for others to be asked
+	a.deliver(j)
+	if v == verdictOpen {
+		a.s.emit(message.Decided{Task: id, Action: "not checked", Reason: task.ClipMessage(why)})
+	}
+	a.s.emit(message.JobChanged{Job: j.id})
 }

@@ -66,6 +66,8 @@ func (s *Submitter) whyNot(j *submitted) string {
 	case j.disputed.n > 0:
 		return fmt.Sprintf("the coordinator says that the job is over (%s), and %d results are missing; asking again in %v",
 			j.state.Summary.State, j.total-j.have.Count(), max(0, j.next.Sub(s.now)).Round(time.Second))
+	case j.checks != nil && len(j.checks.away) > 0 && j.have.Count() == j.total:
+		return fmt.Sprintf("other members run %d tasks again, to compare with what is held", j.checks.away.Count())
 	case len(j.lacking) > 0:
 		return fmt.Sprintf("the output of %d tasks is nowhere to be had; trying again", j.lacking.Count())
 	}

@@ -40,6 +40,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		s.wake(key)
 	}
 	s.audits.examine()
+	s.audits.ask()
 	s.audits.begin()
 	return s.effects
 }

@@ -106,7 +106,8 @@ func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.Privat
 		fetches: map[string]*resultFetch{}, forgotten: map[task.JobID]*forgottenJob{},
 	}
 	s.audits = audits{s: s, credits: map[task.PeerID]*credibility.Credit{},
-		excuses: map[task.PeerID]excuse{}, at: map[task.TaskID]*auditing{}, reading: map[task.TaskID]bool{}, lends: true}
+		excuses: map[task.PeerID]excuse{}, at: map[task.TaskID]*auditing{}, reading: map[task.TaskID]bool{}, lends: true,
+		fresh: newcomers{&s.audits, map[task.PeerID]uint64{}, map[task.PeerID]uint64{}}}
 	return s
 }
 
@@ -116,7 +117,8 @@ func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submi
 	if spec.Verify != nil && len(s.key) > 0 {
 		j.checks = &checks{by: map[task.PeerID]*accepted{}, signer: map[uint64]task.PeerID{}, back: map[uint64]int{},
 			divergent: map[string]bool{}, excused: map[task.PeerID]bool{}, engines: map[task.PeerID]string{},
-			polls: map[uint64]*poll{}, vouched: map[task.PeerID]*ledger.Set{}}
+			polls: map[uint64]*poll{}, vouched: map[task.PeerID]*ledger.Set{},
+			sure: sure{at: map[uint64]*sureTask{}, probed: map[uint64]*probe{}}}
 	}
 	if !st.Final {
 		s.arm(j, time.Time{})
