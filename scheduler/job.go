@@ -43,6 +43,8 @@ type job struct {
 	// askedUntil is until when its submitter may say that it is over, before
 	// anything of it is placed; zero for a job that the submitter speaks of.
 	askedUntil time.Time
+	// meetings are what replicas of tasks came to, by task; nil before the first.
+	meetings map[uint64]*meeting
 	// bringing counts, by task, the states on their way here that it waits for.
 	bringing map[uint64]int
 	tellers  []task.PeerID // replicas that told of it: they hold its blocks

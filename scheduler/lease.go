@@ -133,7 +133,8 @@ func (c *Coordinator) addLeaseFrom(s start, j *job, h *host, i uint64, a message
 	l := &lease{
 		job: j, task: t, attempt: a, host: h, state: leasing.Placed,
 		start: c.now, expires: c.now.Add(c.cfg.LeaseTTL), reason: reason,
-		ending: ending, saved: savedStates{from: s.from, line: s.line, stood: h.stoodBy(c.now)}, stoodBefore: h.stoodBy(c.now),
+		ending: ending, saved: savedStates{from: s.from, line: s.line, stood: h.stoodBy(c.now)},
+		stoodBefore: h.stoodBy(c.now),
 	}
 	if ending != nil {
 		l.state = leasing.Fetching
@@ -209,6 +210,7 @@ func (c *Coordinator) removeLease(l *lease, outcome, reason string) {
 
 // endLeases ends every lease of a task that is over.
 func (c *Coordinator) endLeases(j *job, i uint64, reason string) {
+	delete(j.meetings, i)
 	t := j.live[i]
 	if t == nil {
 		return

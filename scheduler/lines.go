@@ -214,22 +214,24 @@ func (j *job) failedFrom(i uint64, s *message.Checkpoint) bool {
 }
 
 // standing counts the results of a task that agree and the leases that may come to agree with them:
-// those for which no worker answers twice.
+// those for which no worker answers twice, and whose lines have not parted.
 func (j *job) standing(i uint64) (n int) {
-	var by []task.PeerID
+	var by, roots []task.PeerID
+	met := j.meetings[i]
 	if row := j.ledger.Rows[i]; row != nil {
 		agreed := row.Agreed()
 		n = len(agreed)
 		for k := range agreed {
 			workers, _ := agreed[k].AnsweredBy()
-			by = append(by, workers...)
+			by, roots = append(by, workers...), append(roots, workers[len(workers)-1])
 		}
 	}
 	if t := j.live[i]; t != nil {
 		for _, l := range t.leases {
-			if answers := l.answers(); !l.doubted && task.Apart(answers, by) {
+			parted := slices.ContainsFunc(roots, func(root task.PeerID) bool { return met.apart(root, l.root()) })
+			if answers := l.answers(); !l.doubted && !parted && task.Apart(answers, by) {
 				n++
-				by = append(by, answers...)
+				by, roots = append(by, answers...), append(roots, l.root())
 			}
 		}
 	}

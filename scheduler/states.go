@@ -29,6 +29,9 @@ func (r *reports) savedBy(h *host, s *message.SavedState) {
 			l.take(leasing.Starts)
 		}
 	}
+	if l != nil && l.is(leasing.Open) {
+		r.met(l, s.Marks)
+	}
 	if l == nil || !l.is(leasing.Open) || !j.wantsState(s.Task.Index, &s.Checkpoint) {
 		return
 	}

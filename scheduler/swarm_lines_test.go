@@ -37,7 +37,8 @@ func TestSwarmLiars(t *testing.T) {
 		}
 	}
 	if resumed < lyingSeeds/2 || spoilt < lyingSeeds/10 {
-		t.Errorf("%d runs went on from states, %d of them from wrong ones, in %d seeds: it tests little", resumed, spoilt, seeds)
+		t.Errorf("%d runs went on from states, %d of them from wrong ones, in %d seeds: it tests little", resumed, spoilt,
+			seeds)
 	}
 	t.Logf("%d runs went on from states, %d of them from wrong ones", resumed, spoilt)
 }

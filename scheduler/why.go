@@ -141,6 +141,7 @@ func (q *inquiry) whyRunning(i uint64) []Why {
 			out = append(out, Why{Reason: l.stay.why, Peers: []task.PeerID{l.host.peer}})
 		}
 	}
+	out = append(out, j.whyParted(i)...)
 	if n := j.wants(i); n > 0 {
 		out = append(out, Why{Reason: fmt.Sprintf("%d more distinct members must run it, so that %d agree", n,
 			j.spec.Replicas)})

@@ -212,6 +212,9 @@ type SavedState struct {
 	Task       task.TaskID `cbor:"1,keyasint"`
 	Attempt    Attempt     `cbor:"2,keyasint"`
 	Checkpoint Checkpoint  `cbor:"3,keyasint"`
+	// Marks are boundaries that the run has come to since the worker last told of any, of a task that
+	// has replicas.
+	Marks []Mark `cbor:"4,keyasint,omitempty" most:"8"`
 }
 
 // Held is a lease that a worker has and has not ended.
