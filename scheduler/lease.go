@@ -119,11 +119,11 @@ func (l *lease) log() message.AttemptLog {
 // addLease books a lease and notes it in the task's row.
 func (c *Coordinator) addLease(j *job, h *host, i uint64, a message.Attempt, reason string,
 	ending *message.Ending) *lease {
-	return c.addLeaseFrom(j.startOf(i, a, h.peer, ending), j, h, i, a, reason, ending)
+	return j.startOf(i, a, h.peer, ending).book(c, j, h, i, a, reason, ending)
 }
 
-// addLeaseFrom is addLease, of one that begins so.
-func (c *Coordinator) addLeaseFrom(s start, j *job, h *host, i uint64, a message.Attempt, reason string,
+// book is addLease, of one that begins so.
+func (s start) book(c *Coordinator, j *job, h *host, i uint64, a message.Attempt, reason string,
 	ending *message.Ending) *lease {
 	t := j.live[i]
 	if t == nil {

@@ -3,7 +3,6 @@ package scheduler
 import (
 	"slices"
 
-	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -238,26 +237,6 @@ func (j *job) standing(i uint64) (n int) {
 	return n
 }
 
-// bars appends the workers that are given no lease of a task for now: those that run it or have
-// ended it, and of replicas those that answer for what others do. Where that is everybody who is
-// there, only the first are: the others begin anew, so that as many members as the job asks for
-// are enough, however often its tasks moved.
-func (c *Coordinator) bars(peers []task.PeerID, j *job, i uint64) []task.PeerID {
-	n := len(peers)
-	peers = j.appendWorkers(peers, i)
-	if !j.replicated() {
-		return peers
-	}
-	hard := len(peers)
-	peers = append(peers, j.taken(i)...)
-	for _, h := range c.members.roster.all() {
-		if h.eligible() && h.memory >= j.spec.Memory && !slices.Contains(peers[n:], h.peer) {
-			return peers
-		}
-	}
-	return peers[:hard]
-}
-
 // appendBarred appends those to whom a lease may not go: see barred.
 func (l *lease) appendBarred(peers []task.PeerID) []task.PeerID {
 	j, i := l.job, l.task.index
@@ -339,23 +318,3 @@ func (l *lease) mayBeOf(s *message.Checkpoint) bool {
 
 // learnLine takes in from a checkpoint of a lease who answers for it.
 func (l *lease) learnLine(s *message.Checkpoint) { l.saved.line = lineage{s.Answers(), len(s.Before)} }
-
-// endDependent ends the leases of a task that cannot agree with its results any more: a worker
-// answers for both. It came back with an end after it was thought lost, mostly.
-func (r *reports) endDependent(j *job, i uint64, row *ledger.Row) {
-	t := j.live[i]
-	if t == nil || !j.replicated() {
-		return
-	}
-	var by []task.PeerID
-	for _, res := range row.Agreed() {
-		workers, _ := res.AnsweredBy()
-		by = append(by, workers...)
-	}
-	for _, l := range slices.Clone(t.leases) {
-		if l.is(leasing.Open) && !task.Apart(l.answers(), by) {
-			r.c.outbox.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
-			r.c.removeLease(l, "superseded", "a worker answers for this run and for a result that is there")
-		}
-	}
-}

@@ -34,35 +34,6 @@ type parting struct {
 // maxPartings bounds those that are told of one task, and the lines that are compared.
 const maxPartings = 64
 
-// met takes in marks of a lease.
-func (r *reports) met(l *lease, marks []message.Mark) {
-	j, i := l.job, l.task.index
-	if !j.replicated() || len(marks) == 0 {
-		return
-	}
-	if j.meetings == nil {
-		j.meetings = map[uint64]*meeting{}
-	}
-	m := j.meetings[i]
-	if m == nil {
-		m = &meeting{marks: map[task.PeerID][]message.Mark{}}
-		j.meetings[i] = m
-	}
-	root, others := l.root(), j.roots(i)
-	if m.marks[root] == nil && len(m.marks) >= maxPartings {
-		return
-	}
-	for _, mark := range marks {
-		m.add(root, mark)
-		for _, o := range others {
-			if p := (parting{root, o, mark.Fuel}); m.differs(o, mark) && m.part(p) {
-				r.c.decided(l.taskID(), "parted", l.host.peer, task.ClipMessage(p.why(j.spec.Replicas)))
-				r.waitAgain(j, i)
-			}
-		}
-	}
-}
-
 // roots are those of the lines of a task that run, or came to a result.
 func (j *job) roots(i uint64) (roots []task.PeerID) {
 	if t := j.live[i]; t != nil {

@@ -20,7 +20,8 @@ import (
 // says how long it may be, or is bytes.
 func TestEveryListHasABound(t *testing.T) {
 	want := map[string]int{ // by the name of the constant that others rely on
-		"Report.Ended": message.MaxEndings, "Report.Saved": message.MaxSaved, "SavedState.Marks": message.MaxMarks, "Report.Unmoved": message.MaxMoves,
+		"Report.Ended": message.MaxEndings, "Report.Saved": message.MaxSaved, "SavedState.Marks": message.MaxMarks,
+		"Report.Unmoved": message.MaxMoves,
 		"Progress.Tasks": message.MaxProgress, "Ack.Moves": message.MaxMoves, "Got.Lacking": message.MaxLacking,
 		"Got.Refused": message.MaxRefused, "Submit.Refused": message.MaxRefused,
 		"Retired.Jobs": message.MaxKnown, "Retired.Pairs": message.MaxPairs, "Kept.Lacking": message.MaxPairs,
