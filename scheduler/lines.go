@@ -67,7 +67,7 @@ func (n lineage) handedTo(worker, from task.PeerID) lineage {
 
 // mayGoOn reports whether another may go on from a state of a lease: the chain of that names all
 // who answer for it.
-func (l *lease) mayGoOn() bool { return !l.job.replicated() || l.saved.line.links < task.MaxLinks }
+func (l *lease) mayGoOn() bool { return !l.job.replicated() || l.saved.line.links < task.MaxChain }
 
 // heldState is the newest checkpoint that is held of what a lease runs; nil for none.
 func (l *lease) heldState() *message.Checkpoint {

@@ -133,6 +133,6 @@ func (c *core) vouched(a *attempt, s message.Checkpoint, manifest []byte, chain 
 	if err != nil {
 		c.Log.Error("vouching for a checkpoint", "task", a.name.Task.String(), "err", err)
 	}
-	s.Voucher, s.Before = v, chain[:min(len(chain), task.MaxLinks-1)]
+	s.Voucher, s.Before = v, a.shown(chain)
 	return &s
 }
