@@ -18,7 +18,7 @@ func (j *job) replicated() bool { return j.spec.Replicas > 1 }
 
 // A lineage is how a lease came to where it is, of a task that has replicas.
 type lineage struct {
-	// by are the workers that answer for what comes of it, its own first and the line's root last;
+	// by are the workers that answer for what comes of it, the line's root last;
 	// none for one that is its worker's alone.
 	by []task.PeerID
 	// links is how many states are in the chain of its run.
@@ -45,11 +45,7 @@ func lineOn(worker task.PeerID, from *message.Checkpoint) lineage {
 		return lineage{}
 	}
 	chain := from.Chain()
-	by := []task.PeerID{worker}
-	for k := range chain { // the root stays last, though the worker be the root
-		by = append(slices.DeleteFunc(by, func(p task.PeerID) bool { return p == chain[k].Voucher.Worker }),
-			chain[k].Voucher.Worker)
-	}
+	by, _ := task.AnsweredBy(worker, chain)
 	return lineage{by, len(chain)}
 }
 
