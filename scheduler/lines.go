@@ -181,7 +181,8 @@ func (j *job) stateFor(i uint64, worker task.PeerID) *message.Checkpoint {
 	return best
 }
 
-// taken are the workers that answer for what runs of a task, or came of it.
+// taken are the workers that answer for what runs of a task, or came of it, be it that it failed:
+// one worker alone is not to fail it as often as it may.
 func (j *job) taken(i uint64) (by []task.PeerID) {
 	if t := j.live[i]; t != nil {
 		for _, l := range t.leases {
@@ -191,6 +192,10 @@ func (j *job) taken(i uint64) (by []task.PeerID) {
 	if row := j.ledger.Rows[i]; row != nil {
 		for k := range row.Results {
 			workers, _ := row.Results[k].AnsweredBy()
+			by = append(by, workers...)
+		}
+		for k := range row.Failures {
+			workers, _ := row.Failures[k].Result.AnsweredBy()
 			by = append(by, workers...)
 		}
 	}

@@ -86,6 +86,28 @@ func TestReplicasGoOnApart(t *testing.T) {
 	}
 }
 
+// TestFailuresOfManyWorkers: where a run of a replica failed others run it next, and the same worker
+// only if there is nobody else.
+func TestFailuresOfManyWorkers(t *testing.T) {
+	s, leases := newReplicas(t, 9, 10)
+	fail := func(worker int, l message.Lease) {
+		key, _ := schedtest.Identity(worker)
+		r := task.Result{Task: l.Task, Outcome: task.Trapped, Message: "unreachable", Receipt: l.Receipt}
+		if err := r.Sign(key); err != nil {
+			t.Fatal(err)
+		}
+		s.report(worker, message.Report{Ended: []message.Ending{{Attempt: l.Attempt, Result: r}}})
+	}
+	if l := s.of(s.worker(11)); l != nil {
+		t.Fatalf("a third worker gets %+v", l)
+	}
+	fail(9, leases[9])
+	_, eleven := schedtest.Identity(11)
+	if by := s.job.live[3].leases; len(by) != 2 || by[1].host.peer != eleven {
+		t.Errorf("after a failure at nine it runs at %d workers, want eleven among them", len(by))
+	}
+}
+
 // TestStatesOfOthersLines: a worker cannot have its own state in the place of another line's.
 func TestStatesOfOthersLines(t *testing.T) {
 	s, leases := newReplicas(t, 9, 66)
