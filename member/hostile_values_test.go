@@ -506,6 +506,9 @@ func (g *values) row(id task.TaskID) *ledger.Row {
 	if g.rng.IntN(2) == 0 {
 		row.Save(g.state(id))
 	}
+	for range g.rng.IntN(3) {
+		row.SaveLine(g.state(id))
+	}
 	if v := g.badWord(id); v != nil && g.rng.IntN(4) == 0 {
 		row.Bad, row.Round = []task.Voucher{*v}, uint64(g.rng.IntN(2))
 	}

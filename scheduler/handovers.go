@@ -146,7 +146,7 @@ func (t *transfers) arrivedAt(l *lease) *lease {
 	s.line = m.line
 	t.c.removeLease(l, ledger.Moved, m.why)
 	reason := task.ClipMessage("moved there: " + m.why + "; " + m.there)
-	to := t.c.addLeaseFrom(s, j, m.to, i, m.as, reason, nil)
+	to := s.book(t.c, j, m.to, i, m.as, reason, nil)
 	to.take(leasing.Starts)
 	to.after, to.shown.since = l.attempt, l.shown.since
 	j.migrations++

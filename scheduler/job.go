@@ -45,6 +45,8 @@ type job struct {
 	askedUntil time.Time
 	// barred says, of tasks that the submitter has run once more, who may have them.
 	barred map[uint64]bars
+	// meetings are what replicas of tasks came to, by task; nil before the first.
+	meetings map[uint64]*meeting
 	// bringing counts, by task, the states on their way here that it waits for.
 	bringing map[uint64]int
 	tellers  []task.PeerID // replicas that told of it: they hold its blocks

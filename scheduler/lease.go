@@ -119,11 +119,11 @@ func (l *lease) log() message.AttemptLog {
 // addLease books a lease and notes it in the task's row.
 func (c *Coordinator) addLease(j *job, h *host, i uint64, a message.Attempt, reason string,
 	ending *message.Ending) *lease {
-	return c.addLeaseFrom(j.startOf(i, a, h.peer, ending), j, h, i, a, reason, ending)
+	return j.startOf(i, a, h.peer, ending).book(c, j, h, i, a, reason, ending)
 }
 
-// addLeaseFrom is addLease, of one that begins so.
-func (c *Coordinator) addLeaseFrom(s start, j *job, h *host, i uint64, a message.Attempt, reason string,
+// book is addLease, of one that begins so.
+func (s start) book(c *Coordinator, j *job, h *host, i uint64, a message.Attempt, reason string,
 	ending *message.Ending) *lease {
 	t := j.live[i]
 	if t == nil {
@@ -133,7 +133,8 @@ func (c *Coordinator) addLeaseFrom(s start, j *job, h *host, i uint64, a message
 	l := &lease{
 		job: j, task: t, attempt: a, host: h, state: leasing.Placed,
 		start: c.now, expires: c.now.Add(c.cfg.LeaseTTL), reason: reason,
-		ending: ending, saved: savedStates{from: s.from, line: s.line, stood: h.stoodBy(c.now)}, stoodBefore: h.stoodBy(c.now),
+		ending: ending, saved: savedStates{from: s.from, line: s.line, stood: h.stoodBy(c.now)},
+		stoodBefore: h.stoodBy(c.now),
 	}
 	if ending != nil {
 		l.state = leasing.Fetching
@@ -209,6 +210,7 @@ func (c *Coordinator) removeLease(l *lease, outcome, reason string) {
 
 // endLeases ends every lease of a task that is over.
 func (c *Coordinator) endLeases(j *job, i uint64, reason string) {
+	delete(j.meetings, i)
 	t := j.live[i]
 	if t == nil {
 		return

@@ -3,7 +3,6 @@ package scheduler
 import (
 	"slices"
 
-	"godwit/scheduler/leasing"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -19,7 +18,7 @@ func (j *job) replicated() bool { return j.spec.Replicas > 1 }
 
 // A lineage is how a lease came to where it is, of a task that has replicas.
 type lineage struct {
-	// by are the workers that answer for what comes of it, its own first and the line's root last;
+	// by are the workers that answer for what comes of it, the line's root last;
 	// none for one that is its worker's alone.
 	by []task.PeerID
 	// links is how many states are in the chain of its run.
@@ -46,11 +45,7 @@ func lineOn(worker task.PeerID, from *message.Checkpoint) lineage {
 		return lineage{}
 	}
 	chain := from.Chain()
-	by := []task.PeerID{worker}
-	for k := range chain { // the root stays last, though the worker be the root
-		by = append(slices.DeleteFunc(by, func(p task.PeerID) bool { return p == chain[k].Voucher.Worker }),
-			chain[k].Voucher.Worker)
-	}
+	by, _ := task.AnsweredBy(worker, chain)
 	return lineage{by, len(chain)}
 }
 
@@ -68,7 +63,7 @@ func (n lineage) handedTo(worker, from task.PeerID) lineage {
 
 // mayGoOn reports whether another may go on from a state of a lease: the chain of that names all
 // who answer for it.
-func (l *lease) mayGoOn() bool { return !l.job.replicated() || l.saved.line.links < task.MaxLinks }
+func (l *lease) mayGoOn() bool { return !l.job.replicated() || l.saved.line.links < task.MaxChain }
 
 // heldState is the newest checkpoint that is held of what a lease runs; nil for none.
 func (l *lease) heldState() *message.Checkpoint {
@@ -186,7 +181,8 @@ func (j *job) stateFor(i uint64, worker task.PeerID) *message.Checkpoint {
 	return best
 }
 
-// taken are the workers that answer for what runs of a task, or came of it.
+// taken are the workers that answer for what runs of a task, or came of it, be it that it failed:
+// one worker alone is not to fail it as often as it may.
 func (j *job) taken(i uint64) (by []task.PeerID) {
 	if t := j.live[i]; t != nil {
 		for _, l := range t.leases {
@@ -196,6 +192,10 @@ func (j *job) taken(i uint64) (by []task.PeerID) {
 	if row := j.ledger.Rows[i]; row != nil {
 		for k := range row.Results {
 			workers, _ := row.Results[k].AnsweredBy()
+			by = append(by, workers...)
+		}
+		for k := range row.Failures {
+			workers, _ := row.Failures[k].Result.AnsweredBy()
 			by = append(by, workers...)
 		}
 	}
@@ -214,46 +214,28 @@ func (j *job) failedFrom(i uint64, s *message.Checkpoint) bool {
 }
 
 // standing counts the results of a task that agree and the leases that may come to agree with them:
-// those for which no worker answers twice.
+// those for which no worker answers twice, and whose lines have not parted.
 func (j *job) standing(i uint64) (n int) {
-	var by []task.PeerID
+	var by, roots []task.PeerID
+	met := j.meetings[i]
 	if row := j.ledger.Rows[i]; row != nil {
 		agreed := row.Agreed()
 		n = len(agreed)
 		for k := range agreed {
 			workers, _ := agreed[k].AnsweredBy()
-			by = append(by, workers...)
+			by, roots = append(by, workers...), append(roots, workers[len(workers)-1])
 		}
 	}
 	if t := j.live[i]; t != nil {
 		for _, l := range t.leases {
-			if answers := l.answers(); !l.doubted && task.Apart(answers, by) {
+			parted := slices.ContainsFunc(roots, func(root task.PeerID) bool { return met.apart(root, l.root()) })
+			if answers := l.answers(); !l.doubted && !parted && task.Apart(answers, by) {
 				n++
-				by = append(by, answers...)
+				by, roots = append(by, answers...), append(roots, l.root())
 			}
 		}
 	}
 	return n
-}
-
-// bars appends the workers that are given no lease of a task for now: those that run it or have
-// ended it, and of replicas those that answer for what others do. Where that is everybody who is
-// there, only the first are: the others begin anew, so that as many members as the job asks for
-// are enough, however often its tasks moved.
-func (c *Coordinator) bars(peers []task.PeerID, j *job, i uint64) []task.PeerID {
-	n := len(peers)
-	peers = j.appendWorkers(peers, i)
-	if !j.replicated() {
-		return peers
-	}
-	hard := len(peers)
-	peers = append(peers, j.taken(i)...)
-	for _, h := range c.members.roster.all() {
-		if h.eligible() && h.memory >= j.spec.Memory && !slices.Contains(peers[n:], h.peer) {
-			return peers
-		}
-	}
-	return peers[:hard]
 }
 
 // appendBarred appends those to whom a lease may not go: see barred.
@@ -337,23 +319,3 @@ func (l *lease) mayBeOf(s *message.Checkpoint) bool {
 
 // learnLine takes in from a checkpoint of a lease who answers for it.
 func (l *lease) learnLine(s *message.Checkpoint) { l.saved.line = lineage{s.Answers(), len(s.Before)} }
-
-// endDependent ends the leases of a task that cannot agree with its results any more: a worker
-// answers for both. It came back with an end after it was thought lost, mostly.
-func (r *reports) endDependent(j *job, i uint64, row *ledger.Row) {
-	t := j.live[i]
-	if t == nil || !j.replicated() {
-		return
-	}
-	var by []task.PeerID
-	for _, res := range row.Agreed() {
-		workers, _ := res.AnsweredBy()
-		by = append(by, workers...)
-	}
-	for _, l := range slices.Clone(t.leases) {
-		if l.is(leasing.Open) && !task.Apart(l.answers(), by) {
-			r.c.outbox.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
-			r.c.removeLease(l, "superseded", "a worker answers for this run and for a result that is there")
-		}
-	}
-}

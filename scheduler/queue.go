@@ -268,7 +268,7 @@ func (q *queueView) beginJob(j *job) {
 func (q *queueView) avoid(j *job, i uint64) []task.PeerID {
 	n := len(q.names)
 	q.names = j.barred[i].appendOthers(q.names, q.hosts)
-	if q.names = q.c.bars(q.names, j, i); len(q.names) == n {
+	if q.names = q.c.table.bars(q.names, j, i); len(q.names) == n {
 		return q.paused
 	}
 	q.names = append(q.names, q.paused...)
@@ -355,3 +355,23 @@ func (q *queueView) rest() {
 
 // byIndex is the order of tasks that came back.
 var byIndex = heap.Order[uint64]{Before: func(a, b *uint64) bool { return *a < *b }}
+
+// bars appends the workers that are given no lease of a task for now: those that run it or have
+// ended it, and of replicas those that answer for what others do. Where that is everybody who is
+// there, only the first are: the others begin anew, so that as many members as the job asks for
+// are enough, however often its tasks moved.
+func (t *jobTable) bars(peers []task.PeerID, j *job, i uint64) []task.PeerID {
+	n := len(peers)
+	peers = j.appendWorkers(peers, i)
+	if !j.replicated() {
+		return peers
+	}
+	hard := len(peers)
+	peers = append(peers, j.taken(i)...)
+	for _, h := range t.c.members.roster.all() {
+		if h.eligible() && h.memory >= j.spec.Memory && !slices.Contains(peers[n:], h.peer) {
+			return peers
+		}
+	}
+	return peers[:hard]
+}

@@ -1,6 +1,10 @@
 package scheduler
 
 import (
+	"slices"
+
+	"godwit/scheduler/leasing"
+	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -61,4 +65,24 @@ type reports struct {
 	c *Coordinator
 
 	lost int // attempts lost with their workers
+}
+
+// endDependent ends the leases of a task that cannot agree with its results any more: a worker
+// answers for both. It came back with an end after it was thought lost, mostly.
+func (r *reports) endDependent(j *job, i uint64, row *ledger.Row) {
+	t := j.live[i]
+	if t == nil || !j.replicated() {
+		return
+	}
+	var by []task.PeerID
+	for _, res := range row.Agreed() {
+		workers, _ := res.AnsweredBy()
+		by = append(by, workers...)
+	}
+	for _, l := range slices.Clone(t.leases) {
+		if l.is(leasing.Open) && !task.Apart(l.answers(), by) {
+			r.c.outbox.drop(l.host.peer, l.taskID(), l.attempt, message.DropSuperseded)
+			r.c.removeLease(l, "superseded", "a worker answers for this run and for a result that is there")
+		}
+	}
 }

@@ -29,6 +29,9 @@ func (r *reports) savedBy(h *host, s *message.SavedState) {
 			l.take(leasing.Starts)
 		}
 	}
+	if l != nil && l.is(leasing.Open) {
+		r.met(l, s.Marks)
+	}
 	if l == nil || !l.is(leasing.Open) || !j.wantsState(s.Task.Index, &s.Checkpoint) {
 		return
 	}
@@ -168,4 +171,33 @@ func (r *reports) keepState(j *job, id task.TaskID, saved *message.Checkpoint, f
 	r.c.replicas.Hold(message.HoldName{Task: id, Kind: message.HoldState}, false)
 	r.c.decided(id, "saved", from, "a checkpoint is held here")
 	return true
+}
+
+// met takes in marks of a lease.
+func (r *reports) met(l *lease, marks []message.Mark) {
+	j, i := l.job, l.task.index
+	if !j.replicated() || len(marks) == 0 {
+		return
+	}
+	if j.meetings == nil {
+		j.meetings = map[uint64]*meeting{}
+	}
+	m := j.meetings[i]
+	if m == nil {
+		m = &meeting{marks: map[task.PeerID][]message.Mark{}}
+		j.meetings[i] = m
+	}
+	root, others := l.root(), j.roots(i)
+	if m.marks[root] == nil && len(m.marks) >= maxPartings {
+		return
+	}
+	for _, mark := range marks {
+		m.add(root, mark)
+		for _, o := range others {
+			if p := (parting{root, o, mark.Fuel}); m.differs(o, mark) && m.part(p) {
+				r.c.decided(l.taskID(), "parted", l.host.peer, task.ClipMessage(p.why(j.spec.Replicas)))
+				r.waitAgain(j, i)
+			}
+		}
+	}
 }

@@ -37,7 +37,8 @@ func TestSwarmLiars(t *testing.T) {
 		}
 	}
 	if resumed < lyingSeeds/2 || spoilt < lyingSeeds/10 {
-		t.Errorf("%d runs went on from states, %d of them from wrong ones, in %d seeds: it tests little", resumed, spoilt, seeds)
+		t.Errorf("%d runs went on from states, %d of them from wrong ones, in %d seeds: it tests little", resumed, spoilt,
+			seeds)
 	}
 	t.Logf("%d runs went on from states, %d of them from wrong ones", resumed, spoilt)
 }
@@ -77,7 +78,7 @@ func (n *simNode) vouch(name message.AttemptName, c *message.Checkpoint, chain [
 	r, err := task.NewReceipt(leader.key, leader.id, name.Task, n.id,
 		task.Receipt{Epoch: name.Attempt.Epoch, Seq: name.Attempt.Seq})
 	if err == nil {
-		c.Before = chain[:min(len(chain), task.MaxLinks-1)]
+		c.Before = chain[:min(len(chain), task.MaxChain-1)]
 		c.Voucher, err = task.Vouch(n.key, r, c.ToVouch(name.Task, sha256.Sum256([]byte(c.CID)), chain))
 	}
 	if err != nil {

@@ -45,6 +45,11 @@ func decodeRow(j *ledger.Job, p message.Pair) (uint64, *ledger.Row, error) {
 		return 0, nil, fmt.Errorf("the job has %d tasks", n)
 	}
 	row, err := ledger.DecodeRow(p.Value)
+	if err == nil && j.Spec.Replicas > 1 {
+		row.Best, row.Round = nil, 0 // each line has its own
+	} else if err == nil {
+		row.Lines = nil
+	}
 	return id.Index, row, err
 }
 

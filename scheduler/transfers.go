@@ -180,7 +180,7 @@ func (t *transfers) leaseThere(j *job, i uint64, m *move) {
 	reason := task.ClipMessage("moved there: " + m.why + "; " + m.there)
 	t.c.term.seq++
 	a := message.Attempt{Epoch: t.c.term.epoch, Seq: t.c.term.seq}
-	l := t.c.addLeaseFrom(j.startAfter(i, m, m.to.peer), j, m.to, i, a, reason, nil)
+	l := j.startAfter(i, m, m.to.peer).book(t.c, j, m.to, i, a, reason, nil)
 	l.after = m.as
 	t.c.post(l)
 	t.c.decided(l.taskID(), "moved", m.to.peer, reason)

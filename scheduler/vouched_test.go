@@ -22,9 +22,11 @@ type signing struct {
 	told uint64 // sessions of those that tell
 }
 
-func newSigning(t *testing.T) *signing {
+func newSigning(t *testing.T) *signing { return newSigningOf(t, nil) }
+
+func newSigningOf(t *testing.T, change func(*task.Job)) *signing {
 	t.Helper()
-	r := newRan(t, nil)
+	r := newRan(t, change)
 	key, self := schedtest.Identity(0)
 	_, former := schedtest.Identity(3)
 	r.c.cfg.Key = key

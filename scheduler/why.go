@@ -141,6 +141,7 @@ func (q *inquiry) whyRunning(i uint64) []Why {
 			out = append(out, Why{Reason: l.stay.why, Peers: []task.PeerID{l.host.peer}})
 		}
 	}
+	out = append(out, j.whyParted(i)...)
 	if n := j.wants(i); n > 0 {
 		out = append(out, Why{Reason: fmt.Sprintf("%d more distinct members must run it, so that %d agree", n,
 			j.spec.Replicas)})
@@ -172,7 +173,7 @@ func (q *inquiry) whyNot(i uint64) []Why {
 	if reason := c.table.heldUp(j); reason != "" {
 		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}
 	}
-	out := j.whoseTurn(q.avoiding(c.bars(nil, j, i)))
+	out := j.whoseTurn(q.avoiding(c.table.bars(nil, j, i)))
 	if reason := c.claims.unheeded(j); reason != "" {
 		out = append(slices.Clip(out), Why{Reason: reason})
 	}

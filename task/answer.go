@@ -2,21 +2,23 @@ package task
 
 import "slices"
 
-// AnsweredBy returns the workers that answer for a state or a result: who came to it first, then those that left the
-// states of its chain, the latest first, each once. whole says that these are all: a chain that is cut short hides
-// who came before.
+// AnsweredBy returns the workers that answer for a state or a result: who came to it, and those that left the states of
+// its chain, each once, who began last. whole says that these are all: a chain that is cut short hides who came before.
 func AnsweredBy(worker PeerID, chain []Link) (workers []PeerID, whole bool) {
-	workers = []PeerID{worker}
-	for k := range chain {
-		if w := chain[k].Voucher.Worker; !slices.Contains(workers, w) {
+	add := func(w PeerID) {
+		if !slices.Contains(workers, w) {
 			workers = append(workers, w)
 		}
 	}
+	for k := range slices.Backward(chain) {
+		add(chain[k].Voucher.Worker)
+	}
+	add(worker)
+	slices.Reverse(workers)
 	return workers, !CutShort(chain)
 }
 
-// AnsweredBy returns the workers that answer for the result, who signed it first; see the function
-// of that name. A worker that hides what its run went on from answers for it alone, and lies.
+// AnsweredBy returns the workers that answer for the result; see the function of that name. A worker that hides what its run went on from answers for it alone, and lies.
 func (r *Result) AnsweredBy() (workers []PeerID, whole bool) {
 	if r.Trail == nil {
 		return []PeerID{r.Worker}, true

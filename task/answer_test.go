@@ -19,7 +19,7 @@ func chainBy(whole bool, workers ...PeerID) (chain []Link) {
 }
 
 // TestAnsweredBy: for a result answer its worker and all whose states its run went on from, each
-// once; of a chain that is cut short not all are known. A run of which nothing is told is its
+// once, who began last; of a chain that is cut short not all are known. A run of which nothing is told is its
 // worker's alone.
 func TestAnsweredBy(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -27,11 +27,12 @@ func TestAnsweredBy(t *testing.T) {
 		want  []PeerID
 		whole bool
 	}{
-		"no trail":           {nil, []PeerID{"w"}, true},
-		"from its beginning": {&Trail{}, []PeerID{"w"}, true},
-		"one state":          {&Trail{Began: chainBy(true, "a")}, []PeerID{"w", "a"}, true},
-		"there and back":     {&Trail{Began: chainBy(true, "a", "w", "b")}, []PeerID{"w", "a", "b"}, true},
-		"cut short":          {&Trail{Began: chainBy(false, "a", "b", "c", "d")}, []PeerID{"w", "a", "b", "c", "d"}, false},
+		"no trail":            {nil, []PeerID{"w"}, true},
+		"from its beginning":  {&Trail{}, []PeerID{"w"}, true},
+		"one state":           {&Trail{Began: chainBy(true, "a")}, []PeerID{"w", "a"}, true},
+		"there and back":      {&Trail{Began: chainBy(true, "a", "w", "b")}, []PeerID{"a", "w", "b"}, true},
+		"back where it began": {&Trail{Began: chainBy(true, "a", "w")}, []PeerID{"a", "w"}, true},
+		"cut short":           {&Trail{Began: chainBy(false, "a", "b", "c", "d")}, []PeerID{"w", "a", "b", "c", "d"}, false},
 	} {
 		r := Result{Worker: "w", Trail: tt.trail}
 		got, whole := r.AnsweredBy()

@@ -13,6 +13,18 @@ import (
 // a task moves seldom, and each link takes half a kilobyte in what is said of it.
 const MaxLinks = 4
 
+// MaxChain bounds a chain. So many states are shown of a task whose replicas must agree: who answers
+// for one is to be known back to its beginning.
+const MaxChain = 16
+
+// Shown returns those of the states before one that are shown with it, of a task of the job; nil is one without replicas.
+func (j *Job) Shown(chain []Link) []Link {
+	if j != nil && j.Replicas > 1 {
+		return chain[:min(len(chain), MaxChain-1)]
+	}
+	return chain[:min(len(chain), MaxLinks-1)]
+}
+
 // A Link is a state that a run went on from, with the word of the worker that left it there.
 //
 // The links of a run, its chain, are in the order of how late they are: the first is what the run
@@ -28,9 +40,9 @@ type Link struct {
 }
 
 // ChainOn returns the chain of a run that goes on from a state, which left is the word of, and
-// whose own run had the chain before: at most MaxLinks.
+// whose own run had the chain before, as far as that is shown: at most MaxChain.
 func ChainOn(left Link, before []Link) []Link {
-	n := min(len(before), MaxLinks-1)
+	n := min(len(before), MaxChain-1)
 	return append([]Link{left}, before[:n]...)
 }
 
@@ -57,8 +69,8 @@ func CutShort(chain []Link) bool {
 // many, and that each worker's word is of a run that began with the next. So two chains with the
 // same first voucher are the same.
 func CheckChain(chain []Link) error {
-	if len(chain) > MaxLinks {
-		return fmt.Errorf("a chain of %d states, the most is %d", len(chain), MaxLinks)
+	if len(chain) > MaxChain {
+		return fmt.Errorf("a chain of %d states, the most is %d", len(chain), MaxChain)
 	}
 	for k := range chain {
 		prior, next := chain[k].Voucher.Prior, chain[k+1:]

@@ -32,9 +32,9 @@ func aChain(tb testing.TB, id TaskID, n int) []Link {
 
 func TestVerifyChain(t *testing.T) {
 	id := TaskID{Job: aJob, Index: 3}
-	for n := range 2 * MaxLinks {
+	for n := range MaxChain + 3 {
 		chain := aChain(t, id, n)
-		if err := VerifyChain(id, chain); err != nil || len(chain) != min(n, MaxLinks) || CutShort(chain) != (n > MaxLinks) {
+		if err := VerifyChain(id, chain); err != nil || len(chain) != min(n, MaxChain) || CutShort(chain) != (n > MaxChain) {
 			t.Errorf("%d states: %d of them, cut short %v: %v", n, len(chain), CutShort(chain), err)
 		}
 	}
@@ -79,7 +79,7 @@ func TestResultWithChain(t *testing.T) {
 		}
 	}
 	for name, began := range map[string][]Link{
-		"too many": append(aChain(t, id, 4), aChain(t, id, 1)...), "cut short": aChain(t, id, 2)[:1],
+		"too many": append(aChain(t, id, MaxChain), aChain(t, id, 1)...), "cut short": aChain(t, id, 2)[:1],
 		"another task's": aChain(t, TaskID{Job: aJob}, 1), "begun beyond its end": {{Fuel: 101}},
 	} {
 		other := Result{Task: id, Outcome: Completed, Trail: &Trail{Pass: 1, Fuel: 100, Began: began}}

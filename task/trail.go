@@ -27,7 +27,7 @@ type Trail struct {
 	// Began is the chain of states that the run went on from; empty where the worker ran the task
 	// from its beginning. A worker answers for what came of the task from the first of them on, and
 	// for all of it where there is none.
-	Began []Link `cbor:"6,keyasint,omitempty" most:"4" json:"-"`
+	Began []Link `cbor:"6,keyasint,omitempty" most:"16" json:"-"`
 	// Engine is what ran it: the architecture that a compiler made code for, as GOARCH has it, or
 	// EngineInterpreter. Empty where its worker does not say.
 	Engine string `cbor:"7,keyasint,omitempty" json:"engine,omitempty"`
@@ -108,8 +108,8 @@ func (t *Trail) validate() error {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
 	}):
 		return errors.New("an engine whose name is none")
-	case len(t.Began) > MaxLinks:
-		return fmt.Errorf("a chain of %d states, the most is %d", len(t.Began), MaxLinks)
+	case len(t.Began) > MaxChain:
+		return fmt.Errorf("a chain of %d states, the most is %d", len(t.Began), MaxChain)
 	case len(t.Began) > 0 && t.Began[0].Fuel > t.Fuel:
 		return errors.New("a run that began beyond its end")
 	case len(t.Root) != 0 && len(t.Root) != sha256.Size || (t.Boundaries > 0) != (len(t.Root) > 0):

@@ -45,11 +45,12 @@ func replicas(ctx context.Context, t *trial) error {
 	if err != nil {
 		return err
 	}
+	leap := walk.NewLeap(replicaSteps)
 	l := labour{
 		module: module,
 		rules: fmt.Sprintf("args: [\"{{.task}}\", \"%d\"]\nmemory: 16MiB\nreplicas: %d\ncheckpoint: %v\n", replicaSteps,
 			agreeing, replicaEvery),
-		want: func(i int) string { return fmt.Sprintln(walk.End(uint64(i), replicaSteps)) },
+		want: func(i int) string { return fmt.Sprintln(leap.From(max(uint64(i), 1))) },
 	}
 	j, err := t.submitLabour(ctx, t.nodes[t.rng.IntN(len(t.nodes))], scenarioReplicas, t.tasks, l, acceptLimit)
 	if err != nil {

@@ -43,6 +43,14 @@ func (c *core) newAttempt(w start, job *Job, saves bool) *attempt {
 	return a
 }
 
+// shown are the states of a chain that are shown with one that the attempt leaves.
+func (a *attempt) shown(chain []task.Link) []task.Link {
+	if a.job == nil {
+		return (*task.Job)(nil).Shown(chain)
+	}
+	return a.job.spec.Shown(chain)
+}
+
 // savable reports whether the attempt can be ended with its state.
 func (a *attempt) savable() bool { return a.save != nil && !a.stuck }
 

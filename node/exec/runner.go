@@ -94,6 +94,9 @@ type State struct {
 	// task could not stop with its state and never can.
 	OnNotSaved func(why string, freeze bool)
 
+	// OnBoundary is called with each boundary that the task comes to; nil: nobody asks.
+	OnBoundary func(task.Boundary)
+
 	// Of a state that comes in stages, each nil or called: when the Runner is ready for
 	// the first, when stage n but the last was taken in, and when the task runs.
 	OnStandby func()

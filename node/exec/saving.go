@@ -21,6 +21,7 @@ type saving struct {
 	costs    *saveCosts // of its job
 	left     *workLeft  // told of each state; nil: nobody asks
 	made     int        // checkpoints
+	marks    []message.Mark
 	controls *controls
 	taken    func(s snapshot) // keeps a state here
 	stays    func(why string) // called when it could not stop with its state
@@ -39,6 +40,11 @@ func (c *core) newSaving(
 	s.State = State{
 		Every: job.spec.Checkpoint.Every, Pages: s.pages, Stop: a.stop, Save: a.controls.save, Share: a.controls.share,
 		OnCheckpoint: s.checkpoint, OnFrozen: s.frozen, OnNotSaved: s.notSaved,
+	}
+	if job.spec.Replicas > 1 {
+		s.OnBoundary = func(b task.Boundary) {
+			s.marks = message.AddMarks(s.marks, []message.Mark{{Fuel: b.Fuel, State: b.State}})
+		}
 	}
 	s.taken = func(state snapshot) { c.keepState(a, s, state) }
 	s.word = func(state snapshot) []byte { return c.wordOf(a, state, s.chain) }
@@ -108,8 +114,10 @@ func (c *core) keepState(a *attempt, s *saving, state snapshot) {
 		c.Log.Warn("a checkpoint could not be stored", "task", a.name.Task.String(), "err", err)
 		return
 	}
+	marks := s.marks
+	s.marks = nil
 	c.report(a.of, message.Checkpointed{
-		Task: a.name.Task, Attempt: a.name.Attempt,
+		Task: a.name.Task, Attempt: a.name.Attempt, Marks: marks,
 		Checkpoint: *c.vouched(a, message.Checkpoint{CID: root, Fuel: state.fuel, CPU: state.cpu}, state.manifest,
 			s.chain),
 	})
@@ -125,6 +133,6 @@ func (c *core) vouched(a *attempt, s message.Checkpoint, manifest []byte, chain 
 	if err != nil {
 		c.Log.Error("vouching for a checkpoint", "task", a.name.Task.String(), "err", err)
 	}
-	s.Voucher, s.Before = v, chain[:min(len(chain), task.MaxLinks-1)]
+	s.Voucher, s.Before = v, a.shown(chain)
 	return &s
 }

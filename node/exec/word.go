@@ -29,7 +29,7 @@ func (c *core) wordOf(a *attempt, s snapshot, chain []task.Link) []byte {
 		Prior: task.PriorOf(chain)})
 	var body []byte
 	if err == nil {
-		body, err = task.Encode(&word{*v, chain[:min(len(chain), task.MaxLinks-1)]})
+		body, err = task.Encode(&word{*v, a.shown(chain)})
 	}
 	if err != nil {
 		c.Log.Error("vouching for a state that is handed over", "task", a.name.Task.String(), "err", err)
@@ -44,8 +44,8 @@ func chainOf(body []byte, s snapshot) ([]task.Link, error) {
 	if err := task.Decode(body, &w); err != nil {
 		return nil, fmt.Errorf("reading the word of who hands the state over: %w", err)
 	}
-	if len(w.Before) >= task.MaxLinks {
-		return nil, fmt.Errorf("it names %d states before it, the most is %d", len(w.Before), task.MaxLinks-1)
+	if len(w.Before) >= task.MaxChain {
+		return nil, fmt.Errorf("it names %d states before it, the most is %d", len(w.Before), task.MaxChain-1)
 	}
 	return task.ChainOn(task.Link{Fuel: s.fuel, CPU: s.cpu, Voucher: w.Voucher}, w.Before), nil
 }

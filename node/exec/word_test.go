@@ -142,7 +142,7 @@ func TestCheckWord(t *testing.T) {
 		"another state":   {good, id, peerOf(2), snapshot{manifest: []byte("other"), fuel: 9, cpu: time.Second}},
 		"more work":       {good, id, peerOf(2), snapshot{manifest: state.manifest, fuel: 10, cpu: time.Second}},
 		"less time":       {good, id, peerOf(2), snapshot{manifest: state.manifest, fuel: 9}},
-		"too many before": {encoded(t, word{Before: make([]task.Link, task.MaxLinks)}), id, peerOf(2), state},
+		"too many before": {encoded(t, word{Before: make([]task.Link, task.MaxChain)}), id, peerOf(2), state},
 		"a chain it did not begin with": {encoded(t, word{Voucher: voucherIn(t, good), Before: make([]task.Link, 1)}), id,
 			peerOf(2), state},
 	} {
@@ -150,8 +150,8 @@ func TestCheckWord(t *testing.T) {
 			t.Errorf("%s: it is believed", name)
 		}
 	}
-	if len(good) > handover.MaxWord/task.MaxLinks {
-		t.Errorf("a word of %d bytes: %d of them do not fit", len(good), task.MaxLinks)
+	if len(good) > handover.MaxWord/task.MaxChain {
+		t.Errorf("a word of %d bytes: %d of them do not fit", len(good), task.MaxChain)
 	}
 }
 

@@ -23,7 +23,7 @@ type Checkpoint struct {
 	// simulations.
 	Voucher *task.Voucher `cbor:"4,keyasint,omitempty"`
 	// Before is the chain of states that the run of that worker went on from: see task.Link.
-	Before []task.Link `cbor:"5,keyasint,omitempty" most:"3"`
+	Before []task.Link `cbor:"5,keyasint,omitempty" most:"15"`
 }
 
 // Chain is the chain of a run that goes on from the checkpoint; nil where nobody vouches for it.
@@ -36,7 +36,7 @@ func (c *Checkpoint) Chain() []task.Link {
 
 // Valid says whether a checkpoint that arrived can be one.
 func (c *Checkpoint) Valid() bool {
-	return c.Fuel > 0 && c.CPU >= 0 && c.CID.Valid() && len(c.Before) < task.MaxLinks &&
+	return c.Fuel > 0 && c.CPU >= 0 && c.CID.Valid() && len(c.Before) < task.MaxChain &&
 		(c.Voucher != nil || len(c.Before) == 0) && task.CheckChain(c.Chain()) == nil
 }
 

@@ -336,6 +336,10 @@ func FuzzDecodeRow(f *testing.F) {
 	row.AddResult(Attempt{1, 2}, result("a", task.Trapped, 1))
 	row.Note(AttemptLog{Attempt: Attempt{1, 1}, Start: task.At(start)})
 	f.Add(must(row.Encode()))
+	row.SaveLine(lineState(1, 5, "b", "a"))
+	row.SaveLine(lineState(2, 3, "c"))
+	row.VoidState(badWord(row.LineState("a")))
+	f.Add(must(row.Encode()))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := DecodeRow(b)
 		if err != nil {

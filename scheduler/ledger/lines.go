@@ -33,7 +33,7 @@ func (c *Checkpoint) Root() task.PeerID {
 	return chain[len(chain)-1].Voucher.Worker
 }
 
-// Answers returns the workers that answer for a checkpoint, who took it first.
+// Answers returns the workers that answer for a checkpoint, the root of its line last.
 func (c *Checkpoint) Answers() []task.PeerID {
 	if c.Voucher == nil {
 		return nil

@@ -47,7 +47,7 @@ func TestResultBytes(t *testing.T) {
 		if rapid.Bool().Draw(t, "trail") {
 			r.Trail = &task.Trail{Pass: math.MaxUint32, Fuel: math.MaxUint64, Last: make([]byte, 32),
 				Boundaries: task.MaxBoundaries, Root: make([]byte, 32), Engine: "a234567890123456"}
-			for range rapid.IntRange(0, task.MaxLinks).Draw(t, "links") {
+			for range rapid.IntRange(0, task.MaxChain).Draw(t, "links") {
 				r.Trail.Began = append(r.Trail.Began, largeLink(*r.Receipt))
 			}
 		}
@@ -55,7 +55,7 @@ func TestResultBytes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := ResultBytes(&r); n < len(b) || n > len(b)+300+100*outputs+300*task.MaxLinks {
+		if n := ResultBytes(&r); n < len(b) || n > len(b)+300+100*outputs+300*task.MaxChain {
 			t.Fatalf("%d bytes are reckoned as %d: %d outputs of %d, a message of %d", len(b), n, outputs, inline, message)
 		}
 	})

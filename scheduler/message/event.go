@@ -114,6 +114,7 @@ type Checkpointed struct {
 	Task       task.TaskID
 	Attempt    Attempt
 	Checkpoint Checkpoint
+	Marks      []Mark // that it came to since the one before, of a task that has replicas
 }
 
 // NotSaved answers a Stop with Save, or a HandOver, that cannot be carried out at

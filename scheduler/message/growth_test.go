@@ -20,7 +20,8 @@ import (
 // says how long it may be, or is bytes.
 func TestEveryListHasABound(t *testing.T) {
 	want := map[string]int{ // by the name of the constant that others rely on
-		"Report.Ended": message.MaxEndings, "Report.Saved": message.MaxSaved, "Report.Unmoved": message.MaxMoves,
+		"Report.Ended": message.MaxEndings, "Report.Saved": message.MaxSaved, "SavedState.Marks": message.MaxMarks,
+		"Report.Unmoved": message.MaxMoves,
 		"Progress.Tasks": message.MaxProgress, "Ack.Moves": message.MaxMoves, "Got.Lacking": message.MaxLacking,
 		"Got.Refused": message.MaxRefused, "Submit.Refused": message.MaxRefused,
 		"Got.Again": message.MaxAgain, "Submit.Again": message.MaxAgain,
@@ -35,7 +36,7 @@ func TestEveryListHasABound(t *testing.T) {
 		"Row.Bad": ledger.MaxBad, "Row.Lines": ledger.MaxLines, "Row.Log": ledger.MaxLog,
 		"TaskSummary.Attempts": ledger.MaxLog,
 		"TaskSummary.Results":  ledger.MaxResults,
-		"Trail.Began":          task.MaxLinks, "Checkpoint.Before": task.MaxLinks - 1,
+		"Trail.Began":          task.MaxChain, "Checkpoint.Before": task.MaxChain - 1,
 		"Result.Outputs": task.MaxOutputs,
 		"Report.Held":    4 * overlay.MaxSlots, "Report.Refused": 4 * overlay.MaxSlots,
 		"Place.Leases": 4 * overlay.MaxSlots, "Place.Keys": 4 * overlay.MaxSlots,

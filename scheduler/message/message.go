@@ -3,6 +3,7 @@
 package message
 
 import (
+	"crypto/sha256"
 	"time"
 
 	"godwit/scheduler/ledger"
@@ -227,6 +228,25 @@ type SavedState struct {
 	Task       task.TaskID `cbor:"1,keyasint"`
 	Attempt    Attempt     `cbor:"2,keyasint"`
 	Checkpoint Checkpoint  `cbor:"3,keyasint"`
+	// Marks are boundaries that the run has come to since the worker last told of any, of a task that
+	// has replicas.
+	Marks []Mark `cbor:"4,keyasint,omitempty" most:"8"`
+}
+
+// A Mark is a boundary that a run came to, as its worker tells its leader: replicas of a task that
+// are right come to the same.
+type Mark struct {
+	Fuel  uint64            `cbor:"1,keyasint"`
+	State [sha256.Size]byte `cbor:"2,keyasint"` // a task.Boundary's
+}
+
+// MaxMarks bounds the marks told with one checkpoint: the latest. One takes about fifty bytes.
+const MaxMarks = 8
+
+// AddMarks adds marks to those that are known, of which the last MaxMarks are kept.
+func AddMarks(known, more []Mark) []Mark {
+	all := append(known[:len(known):len(known)], more...)
+	return all[max(0, len(all)-MaxMarks):]
 }
 
 // Held is a lease that a worker has and has not ended.

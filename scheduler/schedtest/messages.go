@@ -78,7 +78,8 @@ func (s *sample) ofWorkers() []message.Message {
 		{Report: &message.Report{
 			Epoch: 3, Held: []message.Held{{Task: s.name, Attempt: s.a, Running: true, Fixed: true, Bad: saved.Voucher}},
 			Withheld: 35,
-			Saved:    []message.SavedState{{Task: s.name, Attempt: s.a, Checkpoint: saved}}, Full: true,
+			Saved: []message.SavedState{{Task: s.name, Attempt: s.a, Checkpoint: saved,
+				Marks: []message.Mark{{Fuel: 1, State: [32]byte{1}}}}}, Full: true,
 		}},
 		{Ack: &message.Ack{Epoch: 3, Drop: []message.AttemptName{{Task: s.name, Attempt: s.a, Reason: message.DropMoved}}}},
 		{Ack: &message.Ack{Epoch: 3, Ended: []message.AttemptName{{Task: s.name, Attempt: s.a}},

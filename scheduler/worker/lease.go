@@ -21,6 +21,7 @@ type heldLease struct {
 	holders []task.PeerID       // of from
 	saved   *message.Checkpoint // the newest taken here; nil for none
 	told    bool                // saved has been reported
+	marks   tellable            // of its run
 	taken   time.Time           // here
 	begun   time.Time           // its guest was to run; zero before
 	running bool
@@ -38,6 +39,26 @@ type heldLease struct {
 	// As the source of one.
 	going   *message.MoveOrder // under way; nil for none
 	unmoved *message.Unmoved   // the last that came to nothing; nil for none
+}
+
+// A tellable is marks that a run has come to, of which the last have not been reported.
+type tellable struct {
+	all    []message.Mark
+	unsaid int
+}
+
+func (t *tellable) add(more []message.Mark) {
+	t.all = message.AddMarks(t.all, more)
+	t.unsaid = min(t.unsaid+len(more), len(t.all))
+}
+
+// next returns what was never reported, or all.
+func (t *tellable) next(all bool) []message.Mark {
+	n := t.unsaid
+	if t.unsaid = 0; all {
+		return t.all
+	}
+	return t.all[len(t.all)-n:]
 }
 
 // awaits says whether a lease's state is to come from another worker.

@@ -16,6 +16,7 @@ func (w *Worker) checkpointed(ev message.Checkpointed) {
 	if h == nil || !h.running || h.started != ev.Attempt || !ev.Checkpoint.Valid() {
 		return
 	}
+	h.marks.add(ev.Marks)
 	if h.saved == nil || h.saved.Fuel < ev.Checkpoint.Fuel {
 		h.saved, h.told, w.news.unsaid = &ev.Checkpoint, false, true
 	}
@@ -44,7 +45,8 @@ func (w *Worker) nextSaved(again bool, most int) []message.SavedState {
 			continue
 		}
 		h.told = true
-		out = append(out, message.SavedState{Task: h.task, Attempt: h.attempt, Checkpoint: *h.saved})
+		out = append(out, message.SavedState{Task: h.task, Attempt: h.attempt, Checkpoint: *h.saved,
+			Marks: h.marks.next(again)})
 	}
 	slices.SortFunc(out, func(a, b message.SavedState) int { return a.Attempt.Compare(b.Attempt) })
 	return out
