@@ -186,7 +186,7 @@ func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submit
 	j.Files, j.Outputs = slices.Clone(j.Files), slices.Clone(j.Outputs)
 	j.Sweep.Axes = slices.Clone(j.Sweep.Axes)
 	if v := j.Verify; v != nil {
-		j.Verify = &Verify{Audits: v.Audits, Wrong: v.Wrong, Draw: bytes.Clone(v.Draw)}
+		j.Verify = &Verify{Audits: v.Audits, Wrong: v.Wrong, Draw: bytes.Clone(v.Draw), Spacing: v.Spacing}
 	}
 	for i := range j.Sweep.Axes {
 		j.Sweep.Axes[i].Values = slices.Clone(j.Sweep.Axes[i].Values)

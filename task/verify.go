@@ -21,6 +21,9 @@ type Verify struct {
 	// Draw is the SHA-256 of the key by which the tasks are drawn, see DrawKey: whoever is
 	// told the key later can see that they were. The submitting node fills it in.
 	Draw []byte `cbor:"3,keyasint,omitempty"`
+	// Spacing is how much fuel lies between two boundaries of a task at first, at least MinSpacing;
+	// 0 is DefaultSpacing.
+	Spacing uint64 `cbor:"4,keyasint,omitempty"`
 }
 
 // What Audits and Wrong are parts of.
@@ -87,6 +90,8 @@ func (v *Verify) check(replicas int) *fault {
 		return nil
 	case v.Audits == 0 && v.Wrong == 0, v.Audits > auditsUnit, v.Wrong > maxWrong*wrongUnit:
 		return faultf("verify", hint, "verify is out of bounds")
+	case v.Spacing != 0 && (v.Spacing < MinSpacing || v.Spacing > maxSpacing):
+		return faultf("parts", "write a time such as 5s", "parts is out of bounds")
 	case len(v.Draw) != 0 && len(v.Draw) != sha256.Size:
 		return faultf("verify", hint, "verify has a hash of %d bytes", len(v.Draw))
 	case replicas > 1:
