@@ -16,6 +16,7 @@ type held struct {
 	mine      bool // false for a job of another node, of which there is nothing else
 	results   []message.TaskSummary
 	standings []message.Standing // of each
+	parts     []message.Parts    // of each
 }
 
 // heldBy reads the results of a job that this node submitted and holds, at most
@@ -35,7 +36,7 @@ func (q *queries) heldBy(ctx context.Context, id task.JobID, from uint64, limit 
 		out.status, _ = m.Submitter().Job(id)
 		out.status.Overlay = m.Manifest().Name
 		which = firstOf(m.Submitter().Held(id), from, limit)
-		out.standings = m.Submitter().Standings(id, which)
+		out.standings, out.parts = m.Submitter().Standings(id, which), m.Submitter().Parts(id, which)
 		unwritten = m.unwritten(submitter.ResultKey(id, 0))
 	})
 	for _, i := range which {
@@ -106,6 +107,9 @@ func (q *queries) ownJob(ctx context.Context, id task.JobID, from uint64, limit 
 	for i := range h.results {
 		t := h.results[i].Status(spec)
 		t.Standing = h.standings[i]
+		if h.parts[i].Of > 0 {
+			t.Parts = &h.parts[i]
+		}
 		h.status.TasksList = append(h.status.TasksList, t)
 	}
 	return h.status, nil

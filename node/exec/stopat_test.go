@@ -25,8 +25,8 @@ func TestAuditStops(t *testing.T) {
 	run := func(stopAt uint64, interpreted bool) task.Result {
 		done := make(chan task.Result, 1)
 		h.on(func() {
-			x.Audit(h, message.Audit{Task: id, StopAt: stopAt, Interpreted: interpreted},
-				func(res task.Result) { done <- res })
+			x.Audit(h, message.Audit{Task: id, StopAt: stopAt, Interpreted: interpreted}, nil,
+				func(ev message.Audited) { done <- ev.Here })
 		})
 		return <-done
 	}

@@ -30,6 +30,10 @@ type checks struct {
 	// often one was given back: see audits.giveBack.
 	signer map[uint64]task.PeerID
 	back   map[uint64]int
+	// drawn are the intervals that are run again of a result that is due; parts how many were, and
+	// are right, of one that is accepted.
+	drawn  map[uint64]drawn
+	parts  map[uint64]message.Parts
 	failed ledger.Set // of the tasks in by, those that failed
 	// engines says what workers ran tasks of the job with, and divergent where its program comes
 	// to something else than here.
@@ -63,6 +67,11 @@ type checked struct {
 	Failed bool        `cbor:"8,keyasint,omitempty"` // the task did, whose result is accepted
 	// Engine is what the worker ran the task with; of a wrong result, where the program is divergent.
 	Engine string `cbor:"9,keyasint,omitempty"`
+	// Drawn are the intervals of Of that are to be run again, where not the whole task is; Parts
+	// is how many were, and are right.
+	Drawn uint64 `cbor:"10,keyasint,omitempty"`
+	Of    int    `cbor:"11,keyasint,omitempty"`
+	Parts int    `cbor:"12,keyasint,omitempty"`
 }
 
 // A verdict says how a result stands.
@@ -99,6 +108,9 @@ func (c *checks) put(to checked) {
 		if to.Worker != "" {
 			c.signer[i] = to.Worker
 		}
+		if to.Drawn != 0 {
+			c.drawn[i] = drawn{to.Drawn, to.Of}
+		}
 	case verdictRight:
 		c.right.Add(i)
 	case verdictWrong:
@@ -114,12 +126,17 @@ func (c *checks) put(to checked) {
 		if c.accept(to.Worker, i, credibility.Mark{Audits: to.Audits, At: time.Unix(to.At, 0)}); to.Failed {
 			c.failed.Add(i)
 		}
+		if to.Parts > 0 {
+			c.parts[i] = message.Parts{Checked: to.Parts, Of: to.Of}
+		}
 	}
 }
 
 // drop takes a task out of all sets but those of by.
 func (c *checks) drop(i uint64) {
 	delete(c.signer, i)
+	delete(c.drawn, i)
+	delete(c.parts, i)
 	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.late, &c.open} {
 		if set.Contains(i) {
 			*set = set.Minus(only(i))
@@ -176,9 +193,12 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	}
 	j.checks.noteEngine(r.Worker, engine)
 	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
-	key := task.DrawKey(a.s.key, j.spec.Nonce)
-	if doubtful || len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
+	which, due := a.draw(j, r, a.share(j.spec.Verify, credit))
+	if doubtful || due {
 		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
+		if !doubtful {
+			c.Drawn, c.Of = which.mask, which.of
+		}
 		if !t.Failed {
 			c.Worker = r.Worker
 		}
@@ -190,6 +210,9 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	mark := credit.Mark(a.s.now)
 	a.note(j, checked{Index: t.Index, State: verdictAccepted, Worker: r.Worker, Audits: mark.Audits, At: mark.At.Unix(),
 		Failed: t.Failed, Engine: engine})
+	if e := releaseOf(r, a.s.self); e != nil {
+		a.s.emit(*e)
+	}
 }
 
 // share is how much of the tasks of a worker is run again.
@@ -221,7 +244,8 @@ func (j *submitted) restoreCheck(key string, value []byte) error {
 		return err
 	}
 	if c.Index >= j.total || checkKey(task.TaskID{Job: j.id, Index: c.Index}) != key ||
-		c.State < verdictDue || c.State > verdictAccepted || c.Audits < 0 {
+		c.State < verdictDue || c.State > verdictAccepted || c.Audits < 0 || c.Of < 0 || c.Of > task.MaxBoundaries+1 ||
+		c.Parts < 0 || c.Parts > c.Of || c.Drawn>>max(c.Of, 0) != 0 {
 		return errors.New("it is no verdict on that result")
 	}
 	if j.have.Contains(c.Index) {

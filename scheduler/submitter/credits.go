@@ -44,12 +44,14 @@ type creditState struct {
 	// Module and Engine are those of an excuse.
 	Module task.CID `cbor:"5,keyasint,omitempty"`
 	Engine string   `cbor:"6,keyasint,omitempty"`
+	// Refusals is as credibility.Credit has it.
+	Refusals int `cbor:"7,keyasint,omitempty"`
 }
 
 func (a *audits) keep(worker task.PeerID) {
 	c := a.credits[worker]
 	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults, c.Audits,
-		a.excuses[worker].module, a.excuses[worker].engine})
+		a.excuses[worker].module, a.excuses[worker].engine, c.Refusals})
 }
 
 // restore takes in what is known of workers.
@@ -57,13 +59,13 @@ func (a *audits) restore(scan func(string) iter.Seq2[string, []byte], errs *dura
 	for key, value := range scan(submitterCredits) {
 		var c creditState
 		err := task.Decode(value, &c)
-		if err == nil && (!(c.Known >= 0) || c.Faults < 0 || c.Audits < 0) {
+		if err == nil && (!(c.Known >= 0) || c.Faults < 0 || c.Audits < 0 || c.Refusals < 0) {
 			err = fmt.Errorf("a credit of %g with %d faults and %d audits", c.Known, c.Faults, c.Audits)
 		}
 		if errs.Note(key, err); err == nil {
 			worker := task.PeerID(strings.TrimPrefix(key, submitterCredits))
 			a.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults,
-				Audits: c.Audits}
+				Audits: c.Audits, Refusals: c.Refusals}
 			if c.Module != "" {
 				a.excuses[worker] = excuse{c.Module, c.Engine}
 			}

@@ -73,3 +73,17 @@ func (s *Submitter) Standings(id task.JobID, tasks []uint64) []message.Standing 
 	}
 	return out
 }
+
+// Parts tells how much of the results of tasks of a job was run again, where not the whole task was
+// or is to be, in their order; zero of any other.
+func (s *Submitter) Parts(id task.JobID, tasks []uint64) []message.Parts {
+	out := make([]message.Parts, len(tasks))
+	if j := s.jobs[id]; j != nil && j.checks != nil {
+		for k, i := range tasks {
+			if out[k] = j.checks.parts[i]; out[k].Of == 0 {
+				out[k].Of = j.checks.drawn[i].of
+			}
+		}
+	}
+	return out
+}
