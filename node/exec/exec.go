@@ -79,7 +79,9 @@ func (x *Executor) EachRunning(f func(of Client)) {
 }
 
 // Roots lists the content that prepared jobs, audits and those who may ask for kept states need, on the loop.
-func (x *Executor) Roots() []task.CID { return slices.Concat(x.jobs.roots(), x.auditRoots(), x.kept.roots()) }
+func (x *Executor) Roots() []task.CID {
+	return slices.Concat(x.jobs.roots(), x.auditRoots(), x.kept.roots())
+}
 
 // Reads lists the content that the tasks of a job read, which is ready here; nil for a job
 // that is not. It is called on the loop.
