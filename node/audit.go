@@ -20,16 +20,21 @@ func (d *driver) audit(ctx context.Context, m *membership, from member.Machine, 
 		held, err := d.store.heldResult(ctx, m.prefix, key, unwritten)
 		others := d.othersOf(ctx, m, e.Task, more)
 		d.post(post{call: func() {
-			answer := func(here task.Result) {
-				m.step(from, message.Audited{Task: e.Task, Interpreted: e.Interpreted, StopAt: e.StopAt, Held: held,
-					Others: others, Here: here})
+			answer := func(ev message.Audited) {
+				ev.Held, ev.Others = held, others
+				m.step(from, ev)
 			}
 			if err != nil {
 				held = message.TaskSummary{}
-				answer(d.hostError(e.Task, fmt.Errorf("reading the result that is held: %w", err)))
+				answer(message.Audited{Task: e.Task, Interpreted: e.Interpreted, StopAt: e.StopAt, Part: e.Part,
+					Here: d.hostError(e.Task, fmt.Errorf("reading the result that is held: %w", err))})
 				return
 			}
-			d.exec.Audit(client{m}, e, answer)
+			var signed *task.Result
+			if len(held.Results) > 0 {
+				signed = &held.Results[0]
+			}
+			d.exec.Audit(client{m}, e, signed, answer)
 		}})
 	})
 }

@@ -106,6 +106,8 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 		d.audit(ctx, m, p.from, e)
 	case message.Examine:
 		d.examine(ctx, m, p.from, e)
+	case message.Released:
+		d.release(ctx, m, e)
 	case message.Outrun:
 		d.tell(member.Outrun{Of: m.Member, From: e.From, Epoch: e.Epoch})
 	case message.Release:

@@ -10,5 +10,7 @@ const (
 
 	methodScheduling = "scheduling" // body: jobsQuery; answer: scheduler.Scheduling
 
+	methodStates = "states" // body: statesQuery; answer: CBOR of task.KeptStates
+
 	methodHistory = "history" // body: historyQuery; answer: segments, see answerHistory
 )

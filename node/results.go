@@ -17,6 +17,7 @@ type held struct {
 	results   []message.TaskSummary
 	standings []message.Standing // of each
 	audited   []bool             // likewise
+	parts     []message.Parts    // likewise
 }
 
 // heldBy reads the results of a job that this node submitted and holds, at most
@@ -36,7 +37,7 @@ func (q *queries) heldBy(ctx context.Context, id task.JobID, from uint64, limit 
 		out.status, _ = m.Submitter().Job(id)
 		out.status.Overlay = m.Manifest().Name
 		which = firstOf(m.Submitter().Held(id), from, limit)
-		out.standings = m.Submitter().Standings(id, which)
+		out.standings, out.parts = m.Submitter().Standings(id, which), m.Submitter().Parts(id, which)
 		out.audited = m.Submitter().Audited(id, which)
 		unwritten = m.unwritten(submitter.ResultKey(id, 0))
 	})
@@ -108,6 +109,9 @@ func (q *queries) ownJob(ctx context.Context, id task.JobID, from uint64, limit 
 	for i := range h.results {
 		t := h.results[i].Status(spec)
 		t.Standing, t.Audited = h.standings[i], h.audited[i]
+		if h.parts[i].Of > 0 {
+			t.Parts = &h.parts[i]
+		}
 		h.status.TasksList = append(h.status.TasksList, t)
 	}
 	return h.status, nil

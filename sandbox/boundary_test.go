@@ -91,7 +91,7 @@ func TestBoundaries(t *testing.T) {
 
 // stopsAt checks a trail against runs that are frozen at its multiples.
 func stopsAt(t *testing.T, tk Task, want Report) {
-	every := spacingAt(tk.Spacing, want.Fuel)
+	every := task.SpacingAt(tk.Spacing, want.Fuel)
 	tk.Spacing, tk.Pages = 0, &MemoryStore{}
 	for _, b := range []task.Boundary{want.Trail[0], want.Trail[len(want.Trail)/2], want.Trail[len(want.Trail)-1]} {
 		tk.FreezeAtFuel = b.Fuel / every * every
@@ -114,7 +114,7 @@ func savedOnTheWay(t *testing.T, tk Task, want Report) {
 	saved.OnBegin = func() { save <- struct{}{} }
 	saved.OnBoundary = func(b task.Boundary) { told = b.Fuel }
 	saved.OnCheckpoint = func(b []byte, fuel uint64, _ time.Duration) {
-		if due := fuel / tk.Spacing * tk.Spacing; spacingAt(tk.Spacing, fuel) == tk.Spacing && told < due {
+		if due := fuel / tk.Spacing * tk.Spacing; task.SpacingAt(tk.Spacing, fuel) == tk.Spacing && told < due {
 			t.Errorf("a state at fuel %d came after a boundary at %d, and before that at %d", fuel, told, due)
 		}
 		manifests, fuels = append(manifests, b), append(fuels, fuel)
@@ -163,7 +163,7 @@ func movedOnTheWay(t *testing.T, tk Task, want Report) {
 func TestFrozenAtABoundary(t *testing.T) {
 	tk, want := trailedTask(t, "mixed.c", []string{"5000", "4"}, 40)
 	at := want.Trail[4]
-	every := spacingAt(tk.Spacing, want.Fuel)
+	every := task.SpacingAt(tk.Spacing, want.Fuel)
 	tk.Pages, tk.FreezeAtFuel = &MemoryStore{}, at.Fuel/every*every
 	rep := run(t, newTestPool(t), tk)
 	if n := len(rep.Trail); n == 0 || rep.Trail[n-1] != at || rep.StateHash != at.State {

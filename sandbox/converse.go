@@ -47,7 +47,8 @@ type conversation struct {
 	fuel uint64    // last passed on
 	told time.Time // when
 
-	trail trail
+	trail  trail
+	enough bool // no states at boundaries are wanted any more
 
 	feed  *feed  // of a task whose state comes in stages; nil for others
 	begun func() // called when the guest runs
@@ -206,21 +207,6 @@ func (v *conversation) progress(fuel uint64) {
 	v.t.OnFuel(fuel)
 }
 
-// boundary takes a boundary in.
-func (v *conversation) boundary(b *boundary, state []byte) error {
-	if len(state) != sha256.Size {
-		return fmt.Errorf("the sandbox process sent a boundary with a state of %d bytes", len(state))
-	}
-	at := task.Boundary{Fuel: b.Fuel, State: [sha256.Size]byte(state)}
-	if err := v.trail.add(at, min(b.Pause, time.Since(v.since))); err != nil {
-		return err
-	}
-	if v.t.OnBoundary != nil {
-		v.t.OnBoundary(at)
-	}
-	return nil
-}
-
 // mostSent is how many blocks can come for one checkpoint: of its own, and of
 // states before it that were sent ahead.
 func (v *conversation) mostSent() int { return (1 + aheadTimes) * v.most() }
@@ -283,18 +269,9 @@ func (v *conversation) checkpoint(s *saved, b []byte) error {
 	if v.asked.Add(-1) < 0 && v.t.FreezeAtFuel == 0 || len(v.rep.Frozen) > 0 {
 		return errors.New("the sandbox process sent a checkpoint that no one asked for")
 	}
-	man, err := freeze.DecodeManifest(b)
+	man, hashes, err := v.complete(b)
 	if err != nil {
-		return fmt.Errorf("the sandbox process sent a false checkpoint: %v", err)
-	}
-	hashes, err := blocksOf(man)
-	if err != nil {
-		return fmt.Errorf("the sandbox process sent a false checkpoint: %v", err)
-	}
-	for _, h := range hashes {
-		if !v.t.Pages.Has(h) {
-			return fmt.Errorf("the sandbox process sent a checkpoint without its block %x", h[:8])
-		}
+		return err
 	}
 	files := int64(len(hashes)-len(man.Pages)) * wasi.BlockSize
 	v.rep.Checkpoints = append(v.rep.Checkpoints, CheckpointStat{
@@ -308,6 +285,24 @@ func (v *conversation) checkpoint(s *saved, b []byte) error {
 		v.t.OnCheckpoint(b, man.State.Fuel, min(max(s.CPU, 0), time.Since(v.since)*childProcs)) // a child's word is checked
 	}
 	return nil
+}
+
+// complete reads a manifest of which all blocks have come.
+func (v *conversation) complete(b []byte) (*freeze.Manifest, [][sha256.Size]byte, error) {
+	man, err := freeze.DecodeManifest(b)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the sandbox process sent a false checkpoint: %v", err)
+	}
+	hashes, err := blocksOf(man)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the sandbox process sent a false checkpoint: %v", err)
+	}
+	for _, h := range hashes {
+		if !v.t.Pages.Has(h) {
+			return nil, nil, fmt.Errorf("the sandbox process sent a checkpoint without its block %x", h[:8])
+		}
+	}
+	return man, hashes, nil
 }
 
 // end makes the report.

@@ -339,19 +339,32 @@ func (x *execution) keep(ctx context.Context) error {
 	since := time.Now()
 	x.ready.halt()
 	x.writing.Wait()
-	man, err := x.record(ctx, x.send)
+	b, err := x.described(ctx)
 	if err != nil {
 		return err
-	}
-	b, err := man.Encode()
-	if err != nil {
-		return err
-	}
-	if len(b) > freeze.MaxManifest {
-		return fmt.Errorf("the stack and files take %d bytes to describe, the most is %d", len(b), freeze.MaxManifest)
 	}
 	x.kept = sha256.Sum256(b)
 	return x.out.event(event{Saved: &saved{Frozen: true, Pause: time.Since(since)}}, b)
+}
+
+// described sends the blocks of the guest as it is now, where they are wanted, and returns the manifest.
+func (x *execution) described(ctx context.Context) ([]byte, error) {
+	send := x.send
+	if x.req.Unkept {
+		send = func([sha256.Size]byte, []byte) error { return nil }
+	}
+	man, err := x.record(ctx, send)
+	if err != nil {
+		return nil, err
+	}
+	b, err := man.Encode()
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > freeze.MaxManifest {
+		return nil, fmt.Errorf("the stack and files take %d bytes to describe, the most is %d", len(b), freeze.MaxManifest)
+	}
+	return b, nil
 }
 
 // record makes the manifest of the guest as it is now.

@@ -24,6 +24,7 @@ type mailbox struct {
 	share      float64 // of the time, that the machine is to run; 0 is all of it
 	slowed     float64 // the same, while a checkpoint is made ahead
 	shared     bool    // the machine knows of neither yet
+	enough     bool    // no states at boundaries are wanted any more
 	machine    *freeze.Machine
 	save       func(wanted bool)
 }
@@ -48,6 +49,7 @@ func (b *mailbox) order(o *order) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.freeze = b.freeze || o.Freeze
+	b.enough = b.enough || o.Enough
 	b.checkpoint = b.checkpoint || o.Checkpoint || o.Save
 	b.wanted = b.wanted || o.Save
 	if o.Share > 0 {
@@ -100,6 +102,13 @@ func (b *mailbox) ordered() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.freeze
+}
+
+// hasEnough reports whether the parent wants no more states at boundaries.
+func (b *mailbox) hasEnough() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.enough
 }
 
 // answer gives the blocks of a wish, which was for n.

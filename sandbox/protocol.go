@@ -52,6 +52,8 @@ type order struct {
 	Save       bool `json:"save,omitempty"` // as Checkpoint, and one more if one is on its way
 	// Share is the share of the time that the task runs from now on; 0 changes nothing.
 	Share float64 `json:"share,omitempty"`
+	// Enough says that no more states at boundaries are wanted.
+	Enough bool `json:"enough,omitempty"`
 }
 
 // A placeReq says what is in its body: for each block its hash, then the block.
@@ -98,7 +100,9 @@ type runReq struct {
 	ThawEvery uint64 `json:"thaw_every,omitempty"`
 	Spacing   uint64 `json:"spacing,omitempty"` // of boundaries, at first; 0 for none
 	Hash      bool   `json:"hash,omitempty"`
-	Tell      bool   `json:"tell,omitempty"` // when the guest begins
+	Keeps     bool   `json:"keeps,omitempty"`  // the states at boundaries are wanted
+	Unkept    bool   `json:"unkept,omitempty"` // of the state to stop with the manifest alone is
+	Tell      bool   `json:"tell,omitempty"`   // when the guest begins
 	// FuelEvery is how often to tell the fuel used; 0 never.
 	FuelEvery time.Duration `json:"fuel_every,omitempty"`
 }
@@ -117,7 +121,8 @@ type event struct {
 	Standby bool   `json:"standby,omitempty"`
 	Staged  bool   `json:"staged,omitempty"`
 	Fuel    uint64 `json:"fuel,omitempty"` // used so far, more than told before
-	// Boundary is one that the task has passed; the body is the hash of its state there.
+	// Boundary is one that the task has passed; the body is the hash of its state there, or with
+	// Kept the manifest, all of whose blocks have been sent.
 	Boundary *boundary `json:"boundary,omitempty"`
 	// Made is which entry of the module the body is the next piece of; Loaded says that the module is compiled, and
 	// that its entries are complete. Both come before the first guest runs.
@@ -137,6 +142,7 @@ type notSaved struct {
 // boundary is a state on a task's way.
 type boundary struct {
 	Fuel  uint64        `json:"fuel"`
+	Kept  bool          `json:"kept,omitempty"`
 	Pause time.Duration `json:"pause_ns"`
 }
 

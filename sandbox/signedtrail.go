@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"runtime"
 
@@ -21,7 +22,7 @@ func (r *Report) StoppedTrail() *task.Trail {
 	if len(r.Frozen) == 0 || r.Fuel == 0 {
 		return nil
 	}
-	return &task.Trail{Pass: freeze.PassVersion, Fuel: r.Fuel, Last: r.StateHash[:]}
+	return &task.Trail{Pass: freeze.PassVersion, Fuel: r.Fuel, Last: r.StateHash[:], Engine: r.Engine}
 }
 
 // SignedTrail returns how a task of TaskOf came to its end, as its result says it. It is nil for a program
@@ -31,7 +32,7 @@ func (r *Report) SignedTrail() *task.Trail {
 		return nil
 	}
 	t := &task.Trail{Pass: freeze.PassVersion, Fuel: r.Fuel, Engine: r.Engine}
-	if longEnough(task.DefaultSpacing, r.Fuel) && r.StateHash != [sha256.Size]byte{} {
+	if longEnough(cmp.Or(r.Spacing, task.DefaultSpacing), r.Fuel) && r.StateHash != [sha256.Size]byte{} {
 		t.Last = r.StateHash[:]
 	}
 	t.Boundaries, t.Root = uint32(len(r.Trail)), task.TrailRoot(r.Trail)

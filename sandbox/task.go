@@ -158,6 +158,7 @@ type Report struct {
 	// beginning has. A task that ended with less fuel than task.MinIntervals spacings
 	// has none; a frozen one has what it came to.
 	Trail       []task.Boundary
+	Spacing     uint64 // of the task, as it asked
 	Boundaries  BoundaryStat
 	Frozen      []byte           // manifest of the checkpoint of a frozen task
 	Checkpoints []CheckpointStat // made, in order; that in Frozen is the last

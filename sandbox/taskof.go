@@ -15,7 +15,7 @@ func TaskOf(job *task.Job, id task.TaskID, inv task.Invocation, module string, i
 		Outputs:    job.Outputs,
 		Limits:     Limits{Memory: job.Memory, Wall: job.TimeLimit()},
 		Checkpoint: job.Checkpoint,
-		Trailing:   Trailing{Spacing: task.DefaultSpacing},
+		Trailing:   Trailing{Spacing: job.Spacing()},
 	}
 	for _, f := range inv.Files {
 		t.Files = append(t.Files, Input{Name: f.Name, Path: input(f.CID)})

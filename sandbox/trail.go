@@ -22,10 +22,14 @@ type Trailing struct {
 	// state of that fuel or more: whoever goes on from that state has to keep those of no more fuel. ThinTrail says
 	// which of them remain.
 	OnBoundary func(task.Boundary)
+	// OnState is called after OnBoundary with the whole state at the boundary, once all that the manifest refers to is
+	// in Task.Pages: whoever keeps it can run on from there again. It reports whether it wants the states of later
+	// boundaries too. The slice is the callee's. nil wants none. It needs Pages.
+	OnState func(at task.Boundary, manifest []byte) (more bool)
 }
 
 // MinSpacing is the least spacing: a task should be stopped seldom, and few polls lie further apart.
-const MinSpacing = 1 << 20
+const MinSpacing = task.MinSpacing
 
 // A BoundaryStat is what noting boundaries cost.
 type BoundaryStat struct {
@@ -41,35 +45,23 @@ func ThinTrail(trail []task.Boundary, spacing, fuel uint64) []task.Boundary {
 	if spacing == 0 || !longEnough(spacing, fuel) {
 		return nil
 	}
-	return thin(trail, 0, spacingAt(spacing, fuel))
+	return thin(trail, 0, task.SpacingAt(spacing, fuel))
 }
 
-// spacingAt is how far boundaries lie apart when a task has used so much fuel: the least doubling of which that has at
-// most task.MaxBoundaries multiples.
-func spacingAt(spacing, fuel uint64) uint64 {
-	for fuel/spacing > task.MaxBoundaries {
-		spacing *= 2
-	}
-	return spacing
-}
-
-// spacingAfter is how far beyond the last multiple the next boundary lies. It is spacingAt, unless the next would be
+// spacingAfter is how far beyond the last multiple the next boundary lies. It is task.SpacingAt, unless the next would be
 // one too many.
 func spacingAfter(spacing, fuel uint64) uint64 {
-	now := spacingAt(spacing, fuel)
+	now := task.SpacingAt(spacing, fuel)
 	if fuel/now == task.MaxBoundaries {
 		return now * 2
 	}
 	return now
 }
 
-// crosses reports whether the way from one fuel to another leads over a multiple of a spacing.
-func crosses(from, to, spacing uint64) bool { return to/spacing > from/spacing }
-
 // thin gives the boundaries of a larger spacing, of those that a run from base has come to.
 func thin(trail []task.Boundary, base, spacing uint64) []task.Boundary {
 	return slices.DeleteFunc(slices.Clone(trail), func(b task.Boundary) bool {
-		keep := crosses(base, b.Fuel, spacing)
+		keep := task.Crosses(base, b.Fuel, spacing)
 		base = b.Fuel
 		return !keep
 	})
@@ -108,8 +100,8 @@ func (t *trail) add(b task.Boundary, pause time.Duration) error {
 	if t.spacing == 0 {
 		return fmt.Errorf("the sandbox process sent a boundary that no one asked for")
 	}
-	now := spacingAt(t.spacing, b.Fuel)
-	if b.Fuel <= t.last() || !crosses(t.last(), b.Fuel, now) {
+	now := task.SpacingAt(t.spacing, b.Fuel)
+	if b.Fuel <= t.last() || !task.Crosses(t.last(), b.Fuel, now) {
 		return fmt.Errorf("the sandbox process sent a boundary at fuel %d after one at %d: the spacing is %d", b.Fuel,
 			t.last(), now)
 	}
@@ -124,9 +116,9 @@ func (t *trail) finish(rep *Report, ended bool) error {
 	if len(t.kept) > 0 && t.last() > rep.Fuel {
 		return fmt.Errorf("the sandbox process sent a boundary at fuel %d of a task that used %d", t.last(), rep.Fuel)
 	}
-	rep.Boundaries = t.stat
+	rep.Boundaries, rep.Spacing = t.stat, t.spacing
 	if t.spacing > 0 && (!ended || longEnough(t.spacing, rep.Fuel)) {
-		rep.Trail = thin(t.kept, t.base, spacingAt(t.spacing, rep.Fuel))
+		rep.Trail = thin(t.kept, t.base, task.SpacingAt(t.spacing, rep.Fuel))
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (w drawnWay) walk(t *rapid.T, from, to uint64, ended bool) []task.Boundary 
 		before := noted
 		noted, every = fuel, spacingAfter(w.spacing, fuel)
 		next = (fuel/every + 1) * every
-		if !crosses(before, fuel, spacingAt(w.spacing, fuel)) {
+		if !task.Crosses(before, fuel, task.SpacingAt(w.spacing, fuel)) {
 			continue
 		}
 		if err := known.add(task.Boundary{Fuel: fuel}, 0); err != nil {

@@ -43,7 +43,7 @@ func (v *Verify) CheckFloor() error {
 	if f := v.check(1); f != nil {
 		return f
 	}
-	if len(v.Draw) > 0 || v.Confirm != "" || len(v.Auditors) > 0 || v.Audits > 0 && v.Wrong > 0 {
+	if len(v.Draw) > 0 || v.Confirm != "" || len(v.Auditors) > 0 || v.Spacing > 0 || v.Audits > 0 && v.Wrong > 0 {
 		return fmt.Errorf("a floor of %v: it has what is a job's alone", v)
 	}
 	return nil

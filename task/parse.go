@@ -25,7 +25,7 @@ func ParseFile(name string, src []byte) (*File, error) {
 	if name == "" {
 		name = "job file"
 	}
-	r := &reader{newFile(name)}
+	r := &reader{File: newFile(name)}
 	node, e := jobFile.Parse(name, src)
 	if e != nil {
 		return nil, e
@@ -65,7 +65,10 @@ var jobFile = yamlfile.Format{
 }
 
 // A reader fills in a File from the nodes of a job file.
-type reader struct{ *File }
+type reader struct {
+	*File
+	parts time.Duration // of the tasks that are checked; 0: nothing is said of them
+}
 
 // errorAtToken returns an error at a token's place.
 func (r *reader) errorAtToken(t *token.Token, hint, format string, args ...any) *Error {
@@ -76,7 +79,7 @@ func (r *reader) errorAtToken(t *token.Token, hint, format string, args ...any) 
 var keys = []string{
 	"name", "module", "args", "env", "files", "stdin", "outputs", "sweep", "work",
 	"memory", "replicas", "retries", "deadline", "timeout", "priority", "checkpoint", "class", "weight",
-	"verify", "confirm", "auditors",
+	"verify", "confirm", "auditors", "parts",
 }
 
 func (r *reader) readTop(node ast.Node) *Error {
@@ -103,7 +106,7 @@ func (r *reader) readTop(node ast.Node) *Error {
 		r.Name = moduleName(r.Module)
 		r.places["name"] = r.places["module"]
 	}
-	return nil
+	return r.setParts()
 }
 
 func (r *reader) readKey(p yamlfile.Pair) (e *Error) {
@@ -152,6 +155,8 @@ func (r *reader) readKey(p yamlfile.Pair) (e *Error) {
 		for _, id := range ids {
 			r.Auditors = append(r.Auditors, PeerID(id))
 		}
+	case "parts":
+		r.parts, e = r.duration(p.Value, p.Key)
 	case "class":
 		r.Class, e = r.text(p.Value, p.Key)
 	case "weight":
@@ -197,6 +202,29 @@ func (r *reader) readVerify(node ast.Node) *Error {
 		v = v.with(r.Verify.Confirm)
 	}
 	r.Verify = v
+	return nil
+}
+
+// How long the parts may be that tasks are checked in.
+const (
+	minParts = time.Millisecond
+	maxParts = time.Hour
+)
+
+// setParts has the tasks of a job that is checked have boundaries so far apart.
+func (r *reader) setParts() *Error {
+	_, found := r.places["parts"]
+	switch {
+	case !found:
+		return nil
+	case r.Verify == nil:
+		return r.place(faultf("parts", "add a line such as `verify: 5%`, or leave parts out",
+			"parts are of tasks that are checked"))
+	case r.parts < minParts || r.parts > maxParts:
+		return r.place(faultf("parts", "write a time such as 5s", "parts of %v are not between %v and %v", r.parts,
+			minParts, maxParts))
+	}
+	r.Verify.Spacing = SpacingOf(r.parts)
 	return nil
 }
 

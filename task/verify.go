@@ -31,6 +31,9 @@ type Verify struct {
 	// Auditors are the members that alone run tasks again beside the submitter's node, and whose word
 	// counts as its own; empty for any, by what is known of each.
 	Auditors []PeerID `cbor:"5,keyasint,omitempty" most:"16"`
+	// Spacing is how much fuel lies between two boundaries of a task at first, at least MinSpacing;
+	// 0 is DefaultSpacing.
+	Spacing uint64 `cbor:"6,keyasint,omitempty"`
 }
 
 // MaxAuditors is how many auditors a job may name.
@@ -102,6 +105,7 @@ func (v *Verify) with(confirm string) *Verify {
 	out := &Verify{Confirm: confirm}
 	if v != nil {
 		out.Audits, out.Wrong, out.Draw, out.Auditors = v.Audits, v.Wrong, bytes.Clone(v.Draw), slices.Clone(v.Auditors)
+		out.Spacing = v.Spacing
 	}
 	return out
 }
@@ -124,6 +128,8 @@ func (v *Verify) check(replicas int) *fault {
 		return nil
 	case v.Audits == 0 && v.Wrong == 0 && v.Confirm == "", v.Audits > auditsUnit, v.Wrong > maxWrong*wrongUnit:
 		return faultf("verify", hint, "verify is out of bounds")
+	case v.Spacing != 0 && (v.Spacing < MinSpacing || v.Spacing > maxSpacing):
+		return faultf("parts", "write a time such as 5s", "parts is out of bounds")
 	case len(v.Draw) != 0 && len(v.Draw) != sha256.Size:
 		return faultf("verify", hint, "verify has a hash of %d bytes", len(v.Draw))
 	case len(v.Auditors) > MaxAuditors:

@@ -119,7 +119,11 @@ func stateOf(t message.TaskStatus) string {
 	if t.Standing == "" {
 		return t.State
 	}
-	return t.State + ", " + string(t.Standing)
+	state := t.State + ", " + string(t.Standing)
+	if p := t.Parts; p != nil && p.Checked > 0 {
+		state += fmt.Sprintf(", checked %d of %d parts", p.Checked, p.Of)
+	}
+	return state
 }
 
 func paramsOf(t message.TaskStatus) string {

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 
+	"godwit/sandbox"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -13,21 +14,32 @@ type audit struct {
 	message.Audit
 	of   Client
 	as   message.Attempt
-	job  *Job               // its own, so that no Release takes it away; nil until it is ready
-	end  context.CancelFunc // of what makes the job ready
-	done func(task.Result)  // called once
+	job  *Job                  // its own, so that no Release takes it away; nil until it is ready
+	end  context.CancelFunc    // of what makes the job ready
+	done func(message.Audited) // called once
+	// signed is what the task's worker signed; of an audit of a part alone.
+	signed  *task.Result
+	stopAt  uint64
+	state   *State          // that the part begins with; nil for the task's beginning
+	release func()          // of the blocks of that
+	heard   message.Audited // what is known of the answer
 }
 
-// Audit runs a task of a job of this node's own again, once a core is free for it, and calls done
-// with the result that this node signs: on the loop, exactly once, perhaps before it returns. The
+// saw takes in what the run came to.
+func (u *audit) saw(rep *sandbox.Report, _ *task.Result) { u.heard.Passed = rep.Trail }
+
+// Audit runs a task of a job of this node's own again, or a part of it, once a core is free for it,
+// and calls done with the result that this node signs, and all else but Held: on the loop, exactly
+// once, perhaps before it returns. signed is what the task's worker signed. The
 // outputs are held until done returns. Where the run was ended, its outcome is Interrupted; where
 // the job could not be made ready, HostError. An audit is never saved or moved. Audit is on the
 // loop.
-func (x *Executor) Audit(of Client, e message.Audit, done func(task.Result)) {
+func (x *Executor) Audit(of Client, e message.Audit, signed *task.Result, done func(message.Audited)) {
 	x.audited++
 	ctx, end := context.WithCancel(x.ctx)
 	// A lease's epoch is 1 at least: no worker's attempt has such a name.
-	u := &audit{Audit: e, of: of, as: message.Attempt{Seq: x.audited}, end: end, done: done}
+	u := &audit{Audit: e, of: of, as: message.Attempt{Seq: x.audited}, end: end, done: done, signed: signed, stopAt: e.StopAt, release: func() {},
+		heard: message.Audited{Task: e.Task, Interpreted: e.Interpreted, StopAt: e.StopAt, Part: e.Part}}
 	x.audits[u] = true
 	if x.leaving != nil {
 		x.interruptAudit(u, "the member is leaving")
@@ -48,16 +60,23 @@ func (x *Executor) bringAudited(ctx context.Context, u *audit) {
 		release = x.Content.Hold(JobContent(spec)) // until the loop names it: see auditRoots
 		job, err = x.jobs.make(ctx, spec, e)
 	}
+	if err == nil && u.Part != nil {
+		x.bringPart(ctx, u, job)
+	}
 	x.Host.Post(func() {
 		defer release()
 		switch {
 		case !x.audits[u]: // it was given up meanwhile
 			x.jobs.discard(job)
-		case err != nil && ctx.Err() != nil:
+		case ctx.Err() != nil:
+			x.jobs.discard(job)
 			x.interruptAudit(u, "the node stops")
 		case err != nil:
 			x.Log.Warn("a task cannot run again", "task", u.Task.String(), "err", err)
 			x.auditOver(u, x.unrun(u.Task, task.HostError, err.Error(), nil))
+		case u.heard.Unserved != "":
+			x.jobs.discard(job)
+			x.auditOver(u, x.unrun(u.Task, task.Interrupted, u.heard.Unserved, nil))
 		default:
 			u.job = job
 			x.waiting = append(x.waiting,
@@ -72,7 +91,9 @@ func (x *Executor) auditOver(u *audit, res task.Result) {
 	delete(x.audits, u)
 	u.end()
 	x.jobs.discard(u.job)
-	u.done(res)
+	u.heard.Here = res
+	u.done(u.heard)
+	u.release()
 }
 
 // interruptAudit ends an audit that did not begin.

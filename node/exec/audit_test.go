@@ -24,7 +24,8 @@ type heardAudits struct {
 // audit has the Executor run a task again.
 func (h *fakeHost) audit(x *Executor, e message.Audit, into *heardAudits) {
 	h.on(func() {
-		x.Audit(h, e, func(res task.Result) {
+		x.Audit(h, e, nil, func(ev message.Audited) {
+			res := ev.Here
 			into.results = append(into.results, res)
 			for _, c := range message.RemoteOutputs(&res) {
 				into.held += h.holding()[c]

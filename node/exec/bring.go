@@ -78,11 +78,17 @@ func (c *core) bringPatiently(
 
 // bringCheckpoint fetches a checkpoint's tree and returns its manifest.
 func (c *core) bringCheckpoint(ctx context.Context, e message.Start, pages *pageStore) ([]byte, error) {
-	state := []blocks.Root{{CID: e.From.CID, Bound: blocks.AtMost(MaxState)}}
-	if err := c.Content.Fetch(ctx, state, e.Holders); err != nil {
+	return c.bringState(ctx, blocks.Root{CID: e.From.CID, Bound: blocks.AtMost(MaxState)}, e.Holders, pages)
+}
+
+// bringState fetches the tree of a state and returns its manifest.
+func (c *core) bringState(
+	ctx context.Context, root blocks.Root, holders []task.PeerID, pages *pageStore,
+) ([]byte, error) {
+	if err := c.Content.Fetch(ctx, []blocks.Root{root}, holders); err != nil {
 		return nil, asBad(err)
 	}
-	links, err := c.Content.Blocks().Tree(ctx, e.From.CID)
+	links, err := c.Content.Blocks().Tree(ctx, root.CID)
 	if err != nil {
 		return nil, asBad(err)
 	}
@@ -98,18 +104,18 @@ func (c *core) bringCheckpoint(ctx context.Context, e message.Start, pages *page
 		}
 	}
 	if manifest == nil {
-		return nil, fmt.Errorf("%w: %s has no manifest", errBad, e.From.CID)
+		return nil, fmt.Errorf("%w: %s has no manifest", errBad, root.CID)
 	}
 	pages.find(manifest, named)
 	switch n, err := pages.missing(manifest); {
 	case err == nil && n == 0:
 		return manifest, nil
 	case sandbox.Foreign(manifest):
-		return nil, fmt.Errorf("checkpoint %s is of another version", e.From.CID)
+		return nil, fmt.Errorf("checkpoint %s is of another version", root.CID)
 	case err != nil:
-		return nil, fmt.Errorf("%w: %s: %w", errBad, e.From.CID, err)
+		return nil, fmt.Errorf("%w: %s: %w", errBad, root.CID, err)
 	default:
-		return nil, fmt.Errorf("%w: %s lacks %d of its pages", errBad, e.From.CID, n)
+		return nil, fmt.Errorf("%w: %s lacks %d of its pages", errBad, root.CID, n)
 	}
 }
 

@@ -28,6 +28,7 @@ type core struct {
 	ctx   context.Context // of what is spawned
 	halt  context.CancelFunc
 	group sync.WaitGroup
+	kept  keeping
 }
 
 // spawn runs f in a goroutine that Close waits for.

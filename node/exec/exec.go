@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"slices"
 
 	"godwit/owner"
 	"godwit/scheduler/message"
@@ -77,8 +78,10 @@ func (x *Executor) EachRunning(f func(of Client)) {
 	}
 }
 
-// Roots lists the content that prepared jobs and audits need, on the loop.
-func (x *Executor) Roots() []task.CID { return append(x.jobs.roots(), x.auditRoots()...) }
+// Roots lists the content that prepared jobs, audits and those who may ask for kept states need, on the loop.
+func (x *Executor) Roots() []task.CID {
+	return slices.Concat(x.jobs.roots(), x.auditRoots(), x.kept.roots())
+}
 
 // Reads lists the content that the tasks of a job read, which is ready here; nil for a job
 // that is not. It is called on the loop.

@@ -37,7 +37,7 @@ type leaving struct {
 // at once.
 func New(ctx context.Context, c Config) *Executor {
 	x := &Executor{
-		core:    &core{Config: c},
+		core:    &core{Config: c, kept: keeping{most: keptMost}},
 		running: map[message.AttemptName]*attempt{}, arriving: map[arrivalName]*destination{},
 		audits: map[*audit]bool{},
 	}

@@ -39,8 +39,9 @@ type fakeHost struct {
 	// ended before.
 	fetching chan struct{}
 	gaveUp   atomic.Int64
-	seed     byte                                 // of its key
-	dial     func(to task.PeerID) (Stream, error) // nil: nobody can be reached
+	states   func(signed *task.Result) (*task.KeptStates, error) // nil: refuses
+	seed     byte                                                // of its key
+	dial     func(to task.PeerID) (Stream, error)                // nil: nobody can be reached
 
 	holds sync.Mutex
 	held  map[task.CID]int // how often; > 0
@@ -129,6 +130,13 @@ func (h *fakeHost) HandOver(_ context.Context, to task.PeerID) (Stream, error) {
 		return nil, p2p.ErrClosed
 	}
 	return h.dial(to)
+}
+
+func (h *fakeHost) States(_ context.Context, _ Client, signed *task.Result) (*task.KeptStates, error) {
+	if h.states == nil {
+		return nil, ErrRefused
+	}
+	return h.states(signed)
 }
 
 func (h *fakeHost) Overlay() overlay.ID     { return "lab" }

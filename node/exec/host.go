@@ -41,6 +41,10 @@ type Host interface {
 	// HandOver opens a stream to a member, from any goroutine.
 	HandOver(ctx context.Context, to task.PeerID) (Stream, error)
 
+	// States asks a result's worker, in the overlay of a client, for the states that it kept of its
+	// run, from any goroutine. Its error wraps ErrRefused where the worker answered with none.
+	States(ctx context.Context, of Client, signed *task.Result) (*task.KeptStates, error)
+
 	// What follows is called on the loop.
 
 	// Client returns the worker of an overlay that admits a peer, or nil.

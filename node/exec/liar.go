@@ -26,12 +26,15 @@ const (
 
 var results atomic.Int64 // that were told of here
 
+// lies reports whether this build lies in a way.
+func lies(kind string) bool { return os.Getenv(lieEnv) == kind }
+
 // told is what is told of a run.
 func told(a *attempt, run func() (sandbox.Report, error)) (sandbox.Report, error) {
 	kind := os.Getenv(lieEnv)
 	n := results.Add(1)
 	switch {
-	case a.audit != nil, kind == "", kind == "bit": // the last is package sandbox's
+	case a.audit != nil, kind == "", kind == "bit", kind == "refusing", kind == "interval": // see sandbox, lies
 		return run()
 	case kind == "lazy":
 		return lazy(a), nil

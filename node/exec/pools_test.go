@@ -62,7 +62,8 @@ func TestAuditInSandbox(t *testing.T) {
 	for _, interpreted := range []bool{true, false} {
 		done := make(chan task.Result, 1)
 		h.on(func() {
-			x.Audit(h, message.Audit{Task: id, Interpreted: interpreted}, func(res task.Result) { done <- res })
+			x.Audit(h, message.Audit{Task: id, Interpreted: interpreted}, nil,
+				func(ev message.Audited) { done <- ev.Here })
 		})
 		res := <-done
 		if res.Outcome != task.Completed || res.Verify() != nil {

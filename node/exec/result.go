@@ -17,6 +17,7 @@ import (
 func (c *core) runTask(a *attempt, s *saving) task.Result {
 	ctx, id, begun := a.context, a.name.Task, time.Now()
 	res := task.Result{Task: id, Worker: c.Self, Receipt: a.receipt}
+	kept := c.keepStates(a, s)
 	rep, err := told(a, func() (sandbox.Report, error) { return c.run(a, s) })
 	switch {
 	case err == nil:
@@ -36,8 +37,12 @@ func (c *core) runTask(a *attempt, s *saving) task.Result {
 	if err != nil {
 		res.Outcome, res.Message, res.Outputs = task.HostError, task.ClipMessage(err.Error()), nil
 		res.Trail = nil
+		if a.audit != nil {
+			a.audit.unthawed(err)
+		}
 		c.Log.Warn("task could not be run here", "task", id.String(), "err", err)
 	}
+	kept(&rep, &res)
 	if err := res.Sign(c.Key); err != nil {
 		// Only a result out of bounds cannot be signed; say so in one that can.
 		c.Log.Error("signing a result", "task", id.String(), "err", err)
@@ -66,7 +71,8 @@ func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
 	}
 	r := Run{Job: job, Task: id, Invocation: inv, State: s.state()}
 	if a.audit != nil {
-		r.Interpreted, r.StopAt = a.audit.Interpreted, a.audit.StopAt
+		r.Interpreted, r.StopAt = a.audit.Interpreted, a.audit.stopAt
+		r.State = a.audit.state
 	}
 	rep, err := c.Runner.Run(ctx, r)
 	job.saves.paused(rep.Checkpoints)

@@ -102,6 +102,9 @@ type State struct {
 	OnStandby func()
 	OnStage   func(n int)
 	OnBegin   func()
+
+	// OnState is as sandbox.Task.OnState; nil: states at boundaries are not kept.
+	OnState func(at task.Boundary, manifest []byte) (more bool)
 }
 
 // ErrNoState is returned where the state of a task did not come to its end.

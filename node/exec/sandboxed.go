@@ -51,12 +51,13 @@ func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
 		t.Freeze, t.Save, t.Share = s.Stop, s.Save, s.Share
 		t.OnBoundary = s.OnBoundary
 		t.Stages, t.OnStandby, t.OnStage, t.OnBegin = s.Stages, s.OnStandby, s.OnStage, s.OnBegin
+		t.OnState = s.OnState
 	}
 	if run.StopAt > 0 {
-		t.FreezeAtFuel, t.Pages = run.StopAt, sandbox.Unkept{}
+		t.FreezeAtFuel, t.Pages = run.StopAt, sandbox.Unkept{From: t.Pages}
 	}
 	rep, err := r.pools.of(run.Interpreted).Run(ctx, t)
-	if err == nil && s != nil && len(rep.Frozen) > 0 {
+	if err == nil && s != nil && s.OnFrozen != nil && len(rep.Frozen) > 0 {
 		s.OnFrozen(rep.Frozen, rep.Fuel, rep.CPU)
 	}
 	return rep, err

@@ -157,6 +157,9 @@ type Audit struct {
 	// StopAt is how much fuel the task uses before it is stopped, so that its state there can be
 	// held against one that a worker vouched for; 0 for the whole task.
 	StopAt uint64
+	// Part has only intervals of the result's run run again, from the state that its worker kept;
+	// nil for none.
+	Part *Part
 }
 
 func (Audit) effect() {}
@@ -170,3 +173,20 @@ type Examine struct {
 }
 
 func (Examine) effect() {}
+
+// A Part is intervals of a task's run that follow each other: see task.Trail.Intervals.
+type Part struct {
+	First, Last int // intervals, from 0
+	// States are what the worker says that it kept, of the boundaries that it signed; nil: it is to
+	// be asked.
+	States *task.KeptStates
+}
+
+// Released says that nobody will run intervals of a task again: its worker need keep no states.
+type Released struct {
+	Task   task.TaskID
+	Worker task.PeerID
+	Root   []byte // of the trail that it signed
+}
+
+func (Released) effect() {}

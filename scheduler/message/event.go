@@ -216,6 +216,14 @@ type Audited struct {
 	// Where nothing came of it, its outcome is Interrupted or HostError. Of a run that was stopped
 	// at StopAt its outcome is Interrupted, and its Trail has the fuel and the state's hash.
 	Here task.Result
+	// Part is the Audit's, with the states that the worker named; nil for none. Passed are the
+	// boundaries that the run came to.
+	Part   *Part
+	Passed []task.Boundary
+	// Unserved is why the part was not run, "" where it was: the state that it begins with could
+	// not be had. Refused says that its worker is to blame.
+	Unserved string
+	Refused  bool
 }
 
 func (Audited) event() {}

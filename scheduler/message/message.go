@@ -124,6 +124,16 @@ type Refuted struct {
 	Result task.Result `cbor:"1,keyasint"` // as its worker signed it
 	By     task.PeerID `cbor:"2,keyasint"` // in whose run the task became wrong; "" where that cannot be told
 	Why    string      `cbor:"3,keyasint"` // it is wrong; at most task.MaxMessage bytes
+	// Part is the interval of the run that comes to something else, where that was found; nil where
+	// the whole task was run again.
+	Part *RefutedPart `cbor:"4,keyasint,omitempty"`
+}
+
+// A RefutedPart is an interval of a run that is wrong.
+type RefutedPart struct {
+	Number uint32 `cbor:"1,keyasint" json:"number"` // from 0
+	From   uint64 `cbor:"2,keyasint" json:"from"`   // fuel
+	To     uint64 `cbor:"3,keyasint" json:"to"`
 }
 
 // An AttemptLog is one placement of a task and how it ended. It lives in the

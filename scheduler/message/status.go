@@ -75,6 +75,8 @@ type TaskStatus struct {
 	Standing Standing `json:"standing,omitempty"`
 	// Audited is set of one that was run again by its submitter, whatever came of it.
 	Audited bool `json:"audited,omitempty"`
+	// Parts says how much of the result was run again, where not all of it was; nil for no part.
+	Parts *Parts `json:"parts,omitempty"`
 	// Refuted is the result that Result takes the place of, since it was wrong; nil for none.
 	Refuted *RefutedStatus `json:"refuted,omitempty"`
 }
@@ -177,7 +179,7 @@ func (t *TaskSummary) Status(spec *task.Job) TaskStatus {
 	ts := NewTaskStatus(spec, t.Index, state, t.Attempts, t.Results)
 	ts.Reason = t.Reason
 	if w := t.Refuted; w != nil {
-		ts.Refuted = &RefutedStatus{By: w.By, Signed: w.Result.Worker, Why: w.Why}
+		ts.Refuted = &RefutedStatus{By: w.By, Signed: w.Result.Worker, Why: w.Why, Part: w.Part}
 	}
 	return ts
 }
@@ -222,11 +224,19 @@ func (c *Checks) Recalled() uint64 {
 	return c.Late + c.Doubted
 }
 
+// Parts are the intervals of a task's run that were run again, and are right.
+type Parts struct {
+	Checked int `json:"checked"`
+	Of      int `json:"of"`
+}
+
 // A RefutedStatus is a result that was found wrong, and that the submitter's node replaced.
 type RefutedStatus struct {
 	Signed task.PeerID `json:"signed"`       // who signed it
 	By     task.PeerID `json:"by,omitempty"` // in whose run it became wrong; "" where that cannot be told
 	Why    string      `json:"why"`
+	// Part is the interval that is wrong, where that was found.
+	Part *RefutedPart `json:"part,omitempty"`
 }
 
 // A Standing says how far the result of a task is to be believed, of a job that wants its results

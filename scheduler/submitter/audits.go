@@ -36,10 +36,14 @@ type audits struct {
 // An auditing is a task that runs again.
 type auditing struct {
 	id       task.TaskID
-	runs     bool         // it was given out, and is not answered
-	compiled *task.Result // what came of it, where that is not what was signed
-	fails    int          // of this machine
-	trace    *tracing     // nil until the end is known to be wrong
+	runs     bool              // it was given out, and is not answered
+	compiled *task.Result      // what came of it, where that is not what was signed
+	fails    int               // of this machine
+	trace    *tracing          // nil until the end is known to be wrong
+	parts    *parting          // intervals are run again alone; nil: the whole task is
+	failed   bool              // the task did, by the result
+	whole    bool              // it is, though intervals were drawn
+	release  *message.Released // what its worker is told in the end; nil for nothing
 	// by is whose compiler, for engine, may be why it is; "" where nobody is excused.
 	by     task.PeerID
 	engine string
@@ -88,7 +92,17 @@ func inOrder(a, b task.TaskID) int {
 // run gives a task out.
 func (a *audits) run(at *auditing) {
 	at.runs = true
-	e := message.Audit{Task: at.id, Key: a.s.jobs[at.id.Job].record.Key, Interpreted: at.compiled != nil}
+	c := a.s.jobs[at.id.Job].checks
+	if d := c.drawn[at.id.Index]; d.mask != 0 && at.parts == nil && !at.whole &&
+		a.known(c.signer[at.id.Index]).Faults == 0 {
+		at.parts = newParting(d)
+	}
+	if p := at.parts; p != nil && p.wrong == nil {
+		a.s.emit(message.Audit{Task: at.id, Key: a.s.jobs[at.id.Job].record.Key, Interpreted: p.compiled != nil,
+			Part: &message.Part{First: p.first, Last: p.last, States: p.states}})
+		return
+	}
+	e := message.Audit{Task: at.id, Key: a.s.jobs[at.id.Job].record.Key, Interpreted: at.compiled != nil && at.parts == nil}
 	if t := at.trace; t != nil {
 		e.StopAt, e.Interpreted = t.probe().Fuel, t.compiled
 	}
@@ -150,6 +164,10 @@ func (a *audits) answered(ev *message.Audited) {
 		return
 	}
 	at.runs = false
+	at.failed = ev.Held.Failed
+	if at.release == nil && len(ev.Held.Results) > 0 {
+		at.release = releaseOf(&ev.Held.Results[0], a.s.self)
+	}
 	j := a.s.jobs[ev.Task.Job]
 	if j == nil || j.checks == nil || !j.checks.toRun(ev.Task.Index) || len(ev.Held.Results) == 0 {
 		delete(a.at, ev.Task)
@@ -163,6 +181,10 @@ func (a *audits) answered(ev *message.Audited) {
 	switch {
 	case at.trace != nil:
 		a.traced(j, at, here)
+	case at.parts != nil && at.parts.wrong != nil:
+		a.replace(j, at, ev)
+	case at.parts != nil:
+		a.parted(j, at, ev)
 	case !signed.Outcome.Reproducible():
 		a.settle(j, at.id, verdictOpen, "what was signed, "+signed.Outcome.String()+", depends on the machine")
 	case here.Outcome == task.Interrupted, here.Outcome == task.HostError && at.fails+1 < auditTries:

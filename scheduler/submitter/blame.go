@@ -132,6 +132,9 @@ func (a *audits) found(j *submitted, ev *message.Audited, by []task.PeerID, why 
 	if len(by) > 0 {
 		end.Refuted.By = by[0]
 	}
+	if at := a.at[ev.Task]; at.parts != nil {
+		end.Refuted.Part = at.parts.wrong
+	}
 	if end.Failed {
 		end.Reason = "run again here: " + ev.Here.Outcome.String()
 	}

@@ -32,6 +32,10 @@ type checks struct {
 	// often one was given back: see audits.giveBack.
 	signer map[uint64]task.PeerID
 	back   map[uint64]int
+	// drawn are the intervals that are run again of a result that is due; parts how many were, and
+	// are right, of one that is accepted.
+	drawn  map[uint64]drawn
+	parts  map[uint64]message.Parts
 	failed ledger.Set // of the tasks in by, those that failed
 	// engines says what workers ran tasks of the job with, and divergent where its program comes
 	// to something else than here.
@@ -86,6 +90,11 @@ type checked struct {
 	Redo bool          `cbor:"12,keyasint,omitempty"`
 	// Network is that of the worker of one that is accepted.
 	Network string `cbor:"13,keyasint,omitempty"`
+	// Drawn are the intervals of Of that are to be run again, where not the whole task is; Parts
+	// is how many were, and are right.
+	Drawn uint64 `cbor:"14,keyasint,omitempty"`
+	Of    int    `cbor:"15,keyasint,omitempty"`
+	Parts int    `cbor:"16,keyasint,omitempty"`
 }
 
 // A verdict says how a result stands.
@@ -127,6 +136,9 @@ func (c *checks) put(to checked) {
 			c.signer[i] = to.Worker
 		}
 		c.putPoll(i, to.Poll)
+		if to.Drawn != 0 {
+			c.drawn[i] = drawn{to.Drawn, to.Of}
+		}
 	case verdictRight:
 		c.right.Add(i)
 	case verdictWrong:
@@ -146,6 +158,9 @@ func (c *checks) put(to checked) {
 			c.failed.Add(i)
 		}
 		c.putWith(&to)
+		if to.Parts > 0 {
+			c.parts[i] = message.Parts{Checked: to.Parts, Of: to.Of}
+		}
 	}
 }
 
@@ -190,6 +205,8 @@ func (c *checks) toRun(i uint64) bool {
 func (c *checks) drop(i uint64) {
 	delete(c.signer, i)
 	delete(c.polls, i)
+	delete(c.drawn, i)
+	delete(c.parts, i)
 	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.late, &c.open, &c.unread, &c.away,
 		&c.stays, &c.redo} {
 		if set.Contains(i) {
@@ -284,9 +301,12 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	network := a.networkOf(r.Worker)
 	a.fresh.seen[r.Worker]++
 	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
-	key := task.DrawKey(a.s.key, j.spec.Nonce)
-	if doubtful || meets || len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
+	which, due := a.draw(j, r, a.share(j.spec.Verify, credit))
+	if doubtful || meets || due {
 		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
+		if !doubtful && !meets {
+			c.Drawn, c.Of = which.mask, which.of
+		}
 		if !t.Failed {
 			c.Worker, c.Poll = r.Worker, newPoll(r).state(engine, doubtful)
 		}
@@ -310,6 +330,9 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	mark := credit.Mark(a.s.now)
 	a.note(j, checked{Index: t.Index, State: verdictAccepted, Worker: r.Worker, Audits: mark.Audits, At: mark.At.Unix(),
 		Failed: t.Failed, Engine: engine, Network: network})
+	if e := releaseOf(r, a.s.self); e != nil {
+		a.s.emit(*e)
+	}
 }
 
 // took takes in how long a task ran.
@@ -349,7 +372,8 @@ func (j *submitted) restoreCheck(key string, value []byte) error {
 		return err
 	}
 	if c.Index >= j.total || checkKey(task.TaskID{Job: j.id, Index: c.Index}) != key ||
-		c.State < verdictDue || c.State > verdictUnread || c.Audits < 0 || c.Poll != nil && c.Worker == "" {
+		c.State < verdictDue || c.State > verdictUnread || c.Audits < 0 || c.Poll != nil && c.Worker == "" ||
+		c.Of < 0 || c.Of > task.MaxBoundaries+1 || c.Parts < 0 || c.Parts > c.Of || c.Drawn>>max(c.Of, 0) != 0 {
 		return errors.New("it is no verdict on that result")
 	}
 	if j.have.Contains(c.Index) {

@@ -49,12 +49,15 @@ type creditState struct {
 	First   int64   `cbor:"8,keyasint,omitempty"` // Unix seconds; 0 for what was kept before there was this
 	// Probes is how many tasks it was given to be checked in its own time.
 	Probes uint64 `cbor:"9,keyasint,omitempty"`
+	// Refusals is as credibility.Credit has it.
+	Refusals int `cbor:"10,keyasint,omitempty"`
 }
 
 func (a *audits) keep(worker task.PeerID) {
 	c := a.credits[worker]
 	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults, c.Audits,
-		a.excuses[worker].module, a.excuses[worker].engine, c.Praised, unixOf(c.First), a.fresh.probes[worker]})
+		a.excuses[worker].module, a.excuses[worker].engine, c.Praised, unixOf(c.First), a.fresh.probes[worker],
+		c.Refusals})
 }
 
 // first is when the worker's first result was taken in.
@@ -82,13 +85,13 @@ func (a *audits) restore(scan func(string) iter.Seq2[string, []byte], errs *dura
 	for key, value := range scan(submitterCredits) {
 		var c creditState
 		err := task.Decode(value, &c)
-		if err == nil && (!(c.Known >= 0) || !(c.Praised >= 0) || c.Faults < 0 || c.Audits < 0) {
+		if err == nil && (!(c.Known >= 0) || !(c.Praised >= 0) || c.Faults < 0 || c.Audits < 0 || c.Refusals < 0) {
 			err = fmt.Errorf("a credit of %g with %d faults and %d audits", c.Known, c.Faults, c.Audits)
 		}
 		if errs.Note(key, err); err == nil {
 			worker := task.PeerID(strings.TrimPrefix(key, submitterCredits))
 			a.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults,
-				Audits: c.Audits, Praised: c.Praised, First: c.first()}
+				Audits: c.Audits, Praised: c.Praised, First: c.first(), Refusals: c.Refusals}
 			a.noteFirst(c.first())
 			if c.Probes > 0 {
 				a.fresh.probes[worker] = c.Probes

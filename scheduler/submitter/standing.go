@@ -87,7 +87,22 @@ func (s *Submitter) Audited(id task.JobID, tasks []uint64) []bool {
 	out := make([]bool, len(tasks))
 	if j := s.jobs[id]; j != nil && j.checks != nil {
 		for k, i := range tasks {
-			out[k] = j.checks.right.Contains(i) || j.checks.wrong.Contains(i) || j.checks.open.Contains(i)
+			out[k] = j.checks.right.Contains(i) || j.checks.wrong.Contains(i) || j.checks.open.Contains(i) ||
+				j.checks.parts[i].Checked > 0
+		}
+	}
+	return out
+}
+
+// Parts tells how much of the results of tasks of a job was run again, where not the whole task was
+// or is to be, in their order; zero of any other.
+func (s *Submitter) Parts(id task.JobID, tasks []uint64) []message.Parts {
+	out := make([]message.Parts, len(tasks))
+	if j := s.jobs[id]; j != nil && j.checks != nil {
+		for k, i := range tasks {
+			if out[k] = j.checks.parts[i]; out[k].Of == 0 {
+				out[k].Of = j.checks.drawn[i].of
+			}
 		}
 	}
 	return out
@@ -97,9 +112,15 @@ func (s *Submitter) Audited(id task.JobID, tasks []uint64) []bool {
 func (a *audits) settle(j *submitted, id task.TaskID, v verdict, why string) {
 	at := a.at[id]
 	delete(a.at, id)
+	c := checked{Index: id.Index, State: v, Late: v == verdictWrong && j.state.Settled, Worker: at.by, Engine: at.engine}
+	if at.parts != nil && v == verdictAccepted {
+		c = a.acceptedParts(j, at, c)
+	}
 	a.rest, a.pause = time.Time{}, 0
-	a.note(j, checked{Index: id.Index, State: v, Late: v == verdictWrong && j.state.Settled, Worker: at.by,
-		Engine: at.engine})
+	a.note(j, c)
+	if at.release != nil {
+		a.s.emit(*at.release)
+	}
 	a.s.finish(j, false) // it may have waited for others to be asked
 	a.deliver(j)
 	if v == verdictOpen {

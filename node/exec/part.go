@@ -1,0 +1,111 @@
+package exec
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"godwit/blocks"
+	"godwit/sandbox"
+	"godwit/task"
+)
+
+const (
+	// partLeast is how long a state may take to come in any case; else half as long as the part
+	// takes to run from it. Where it takes longer the whole task is run again, for about as much.
+	partLeast = 2 * time.Second
+	partShare = 2
+	// stateSpare is what a state may have beside memory and files: its manifest.
+	stateSpare = maxManifest + task.MaxOutputBytes
+)
+
+// ErrRefused is wrapped by Host.States where the worker was there, and did not name the states.
+var ErrRefused = errors.New("node: the worker names no states")
+
+// errFalse is wrapped by errors about states that are not those that their worker signed.
+var errFalse = errors.New("what the worker kept is not what it signed")
+
+// bringPart brings the state here that a part begins with, as its worker kept it. It costs no more
+// than the part is worth, whatever the worker does.
+func (x *Executor) bringPart(ctx context.Context, u *audit, job *Job) {
+	if u.signed == nil || u.signed.Trail == nil || u.Part.First < 0 || u.Part.First > u.Part.Last ||
+		u.Part.Last >= u.signed.Trail.Intervals(job.spec.Spacing()) {
+		u.heard.Unserved = "it has no such part"
+		return
+	}
+	part := *u.Part
+	u.heard.Part = &part
+	fuel := u.signed.Trail.Fuel / uint64(u.signed.Trail.Boundaries+1) * uint64(part.Last-part.First+1)
+	takes := time.Duration(float64(fuel) / task.ReferenceFuel / x.speed() * float64(time.Second))
+	within, cancel := context.WithTimeout(ctx, max(partLeast, takes/partShare))
+	defer cancel()
+	err := x.namePart(within, u, job.spec.Spacing())
+	if err == nil {
+		err = x.fetchPart(within, u, job)
+	}
+	if err != nil {
+		u.heard.Unserved = task.ClipMessage(err.Error())
+		late := within.Err() != nil
+		u.heard.Refused = !late && (errors.Is(err, ErrRefused) || errors.Is(err, errFalse) || errors.Is(err, errBad))
+	}
+}
+
+// speed is that of a core, relative to the reference core; 1 where it is unknown.
+func (x *Executor) speed() float64 {
+	s := 0.0
+	_ = x.Host.Do(x.ctx, func() { s = x.Host.Speed() })
+	if !(s > 0) {
+		return 1
+	}
+	return s
+}
+
+// namePart asks the worker what it kept, unless that is known, and checks that it has signed it.
+func (x *Executor) namePart(ctx context.Context, u *audit, spacing uint64) (err error) {
+	t, part := u.signed.Trail, u.heard.Part
+	if part.States == nil {
+		if part.States, err = x.Host.States(ctx, u.of, u.signed); err != nil {
+			return err
+		}
+	}
+	of := part.States.Boundaries()
+	if err := t.CheckBoundaries(of, spacing); err != nil {
+		return fmt.Errorf("%w: %w", errFalse, err)
+	}
+	for part.First > 0 && part.States.States[part.First-1].CID == "" {
+		part.First-- // the worker had room for fewer states: the part begins earlier
+	}
+	if u.stopAt = 0; part.Last < len(of) {
+		u.stopAt = of[part.Last].Fuel
+	}
+	return nil
+}
+
+// fetchPart brings the state, of which the hash must be the one that was signed.
+func (x *Executor) fetchPart(ctx context.Context, u *audit, job *Job) error {
+	if u.heard.Part.First == 0 {
+		return nil
+	}
+	before := &u.heard.Part.States.States[u.heard.Part.First-1]
+	root := blocks.Root{CID: before.CID, Bound: blocks.AtMost(job.spec.Memory + stateSpare)}
+	u.release = x.Content.Hold([]task.CID{before.CID})
+	pages := x.newPages(x.ctx, job.sealer)
+	manifest, err := x.bringState(ctx, root, []task.PeerID{u.signed.Worker}, pages)
+	if err != nil {
+		return err
+	}
+	if h := sha256.Sum256(manifest); string(h[:]) != string(before.Hash) {
+		return fmt.Errorf("%w: the state at fuel %d has another hash", errFalse, before.Fuel)
+	}
+	u.state = &State{From: manifest, Pages: pages}
+	return nil
+}
+
+// unthawed notes that the state of a part was refused by the sandbox, though it is what was signed.
+func (u *audit) unthawed(err error) {
+	if u.state != nil && errors.Is(err, sandbox.ErrCheckpoint) {
+		u.heard.Unserved, u.heard.Refused = task.ClipMessage(err.Error()), true
+	}
+}
