@@ -262,14 +262,17 @@ func (l *lease) barred(peer task.PeerID) bool {
 	return slices.Contains(j.taken(i), peer)
 }
 
-// leaseOn returns the lease of another worker that goes on from what a worker left; nil for none.
-func (j *job) leaseOn(i uint64, peer task.PeerID) *lease {
+// leaseOn returns the lease of another worker that is in the line of an attempt which a worker tells
+// of, or goes on from what that worker left; nil for none.
+func (j *job) leaseOn(i uint64, peer task.PeerID, a message.Attempt) *lease {
 	t := j.live[i]
 	if t == nil || !j.replicated() {
 		return nil
 	}
+	n, _ := j.lineOf(i, a, peer)
+	by := append([]task.PeerID{peer}, n.by...)
 	if k := slices.IndexFunc(t.leases, func(l *lease) bool {
-		return l.host.peer != peer && slices.Contains(l.answers(), peer)
+		return l.host.peer != peer && !task.Apart(l.answers(), by)
 	}); k >= 0 {
 		return t.leases[k]
 	}
@@ -317,5 +320,11 @@ func (l *lease) mayBeOf(s *message.Checkpoint) bool {
 	return true
 }
 
-// learnLine takes in from a checkpoint of a lease who answers for it.
-func (l *lease) learnLine(s *message.Checkpoint) { l.saved.line = lineage{s.Answers(), len(s.Before)} }
+// learnLine takes in from a checkpoint of a lease who answers for it, and that it began anew, as
+// where nobody had its state.
+func (l *lease) learnLine(s *message.Checkpoint) {
+	if len(s.Before) == 0 {
+		l.saved.from, l.saved.began, l.saved.base = nil, 0, 0
+	}
+	l.saved.line = lineage{s.Answers(), len(s.Before)}
+}

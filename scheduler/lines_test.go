@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"godwit/overlay"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
 	"godwit/task"
@@ -98,11 +99,13 @@ func TestFailuresOfManyWorkers(t *testing.T) {
 		}
 		s.report(worker, message.Report{Ended: []message.Ending{{Attempt: l.Attempt, Result: r}}})
 	}
-	if l := s.of(s.worker(11)); l != nil {
+	_, eleven := schedtest.Identity(11)
+	s.c.Step(s.now, message.MemberSeen{Advert: overlay.Advert{Peer: eleven, State: overlay.Available, Slots: 4,
+		Memory: 1 << 30, Speed: .1}}) // who would be the last to get it
+	if l := s.of(s.report(11, message.Report{})); l != nil {
 		t.Fatalf("a third worker gets %+v", l)
 	}
 	fail(9, leases[9])
-	_, eleven := schedtest.Identity(11)
 	if by := s.job.live[3].leases; len(by) != 2 || by[1].host.peer != eleven {
 		t.Errorf("after a failure at nine it runs at %d workers, want eleven among them", len(by))
 	}

@@ -96,7 +96,7 @@ func (r *reports) heldBy(h *host, held *message.Held) {
 			r.c.outbox.drop(h.peer, held.Task, held.Attempt, message.DropSuperseded)
 		}
 	case r.mayAdopt(j, h, held):
-		r.replace(j, h, held.Task.Index)
+		r.replace(j, h, held)
 		if l := r.adopt(j, h, held.Task.Index, held.Attempt, nil); held.Running {
 			l.take(leasing.Starts)
 		}
@@ -140,7 +140,7 @@ func (r *reports) mayAdopt(j *job, h *host, held *message.Held) bool {
 		j.hasEnd(i, held.Attempt) {
 		return false
 	}
-	if o := j.leaseOn(i, h.peer); o != nil {
+	if o := j.leaseOn(i, h.peer, held.Attempt); o != nil {
 		return held.Running && o.is(leasing.Replaceable)
 	}
 	if j.wants(i) > 0 {
@@ -153,8 +153,9 @@ func (r *reports) mayAdopt(j *job, h *host, held *message.Held) bool {
 
 // replace takes a lease that has not started off a task that has no want of
 // another: of replicas the one that was to go on from what the host left.
-func (r *reports) replace(j *job, h *host, i uint64) {
-	l := j.leaseOn(i, h.peer)
+func (r *reports) replace(j *job, h *host, held *message.Held) {
+	i := held.Task.Index
+	l := j.leaseOn(i, h.peer, held.Attempt)
 	if l == nil && j.wants(i) > 0 {
 		return
 	}

@@ -125,7 +125,7 @@ func (t *term) bookInherited() {
 // book takes a lease of a former term on the books.
 func (t *term) book(j *job, i uint64, l message.LiveLease) {
 	if j.state != jobOpen || j.ledger.Verdict(i) != ledger.Open || slices.Contains(j.workersOf(i), l.Worker) ||
-		j.wants(i) == 0 || l.Worker == "" {
+		j.wants(i) == 0 || l.Worker == "" || j.leaseOn(i, l.Worker, l.Attempt) != nil {
 		return
 	}
 	given := t.c.addLease(j, t.c.members.host(l.Worker), i, l.Attempt, "given by the leader before", nil)
