@@ -144,7 +144,7 @@ func (c *checks) putPoll(i uint64, s *pollState) {
 	if s == nil {
 		return
 	}
-	p := s.poll()
+	p := s.restored()
 	c.polls[i] = p
 	c.others = c.others || p.ran() > 0
 	switch {
@@ -262,7 +262,7 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	if doubtful || len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
 		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
 		if !t.Failed {
-			c.Worker, c.Poll = r.Worker, newPoll(r).state(engine, doubtful)
+			c.Worker, c.Poll = r.Worker, newPoll(r).kept(engine, doubtful)
 		}
 		if a.note(j, c); credit.Faults > 0 || j.checks.excused[r.Worker] {
 			a.giveBack(j, r.Worker)
