@@ -45,8 +45,8 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 			fmt.Fprintf(out, "confirmed  all results are run again of which %s\n", c.Confirm)
 		}
 		if c.Others+c.Agreed > 0 {
-			fmt.Fprintf(out, "others     %d accepted since other members came to the same, %d run again by others now\n", c.Agreed,
-				c.Others)
+			fmt.Fprintf(out, "others     %d accepted as other members came to the same, %d run again by others now\n",
+				c.Agreed, c.Others)
 		}
 		if c.Divergent != "" {
 			fmt.Fprintf(out, "divergent  compiled for %s, the program comes to other results than here: nobody is blamed\n",

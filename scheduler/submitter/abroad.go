@@ -48,7 +48,8 @@ func (j *submitted) again(self task.PeerID) []message.Again {
 	}
 	s := &j.checks.sure
 	for _, i := range slices.Sorted(maps.Keys(s.probed)) {
-		out = append(out, message.Again{Index: i, Not: barred(s.at[i].poll.makers, self), Only: []task.PeerID{s.probed[i].worker}})
+		out = append(out, message.Again{Index: i, Not: barred(s.at[i].poll.makers, self),
+			Only: []task.PeerID{s.probed[i].worker}})
 	}
 	return out
 }
@@ -116,7 +117,7 @@ func (a *audits) notePoll(j *submitted, i uint64) {
 	c := j.checks
 	signer := c.signer[i]
 	a.note(j, checked{Index: i, State: verdictDue, Doubted: c.doubted.Contains(i), Worker: signer,
-		Engine: c.engines[signer], Poll: c.polls[i].state(c.engines[signer], c.stays.Contains(i))})
+		Engine: c.engines[signer], Poll: c.polls[i].kept(c.engines[signer], c.stays.Contains(i))})
 }
 
 // allHome ends the wait for all others, of a job of which nothing more is to be had.

@@ -190,7 +190,7 @@ func (a *audits) answered(ev *message.Audited) {
 	case here.Outcome == task.Interrupted, here.Outcome == task.HostError && at.fails+1 < auditTries:
 		a.later(at, here.Outcome)
 	case at.right:
-		a.right(j, at, ev, here)
+		a.foundRight(j, at, ev, here)
 	case !here.Outcome.Reproducible():
 		a.settle(j, at.id, verdictOpen, "it does not run to its end here: "+here.Outcome.String())
 	default:
@@ -215,13 +215,13 @@ func (a *audits) judge(j *submitted, at *auditing, ev *message.Audited, here *ta
 	why := signed.Difference(here, nil)
 	switch {
 	case why == "" && at.compiled == nil:
-		a.right(j, at, ev, here)
+		a.foundRight(j, at, ev, here)
 	case at.compiled == nil:
 		at.compiled = here
 	case why == "":
 		a.s.emit(message.Decided{Task: at.id, Action: "divergent here",
 			Reason: "interpreted, the task comes to what was signed; compiled, it does not: test this machine's memory"})
-		a.right(j, at, ev, here)
+		a.foundRight(j, at, ev, here)
 	case at.compiled.Difference(here, nil) != "":
 		a.settle(j, at.id, verdictOpen, "this machine is at odds with itself: compiled and interpreted runs end otherwise ("+
 			at.compiled.Difference(here, nil)+"); test its memory")

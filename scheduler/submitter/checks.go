@@ -169,7 +169,7 @@ func (c *checks) putPoll(i uint64, s *pollState) {
 	if s == nil {
 		return
 	}
-	p := s.poll()
+	p := s.restored()
 	c.polls[i] = p
 	c.others = c.others || p.ran() > 0
 	switch {
@@ -308,7 +308,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 			c.Drawn, c.Of = which.mask, which.of
 		}
 		if !t.Failed {
-			c.Worker, c.Poll = r.Worker, newPoll(r).state(engine, doubtful)
+			c.Worker, c.Poll = r.Worker, newPoll(r).kept(engine, doubtful)
 		}
 		if a.note(j, c); credit.Faults > 0 || j.checks.excused[r.Worker] {
 			a.giveBack(j, r.Worker)

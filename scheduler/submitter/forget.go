@@ -48,7 +48,8 @@ func (s *Submitter) forget(id task.JobID) {
 }
 
 func (s *Submitter) persistForgotten(id task.JobID, f *forgottenJob) {
-	s.save(submitterForgotten+string(id), task.TaskID{Job: id}, &forgottenState{f.until.Unix(), f.left, f.checked, f.others})
+	s.save(submitterForgotten+string(id), task.TaskID{Job: id},
+		&forgottenState{f.until.Unix(), f.left, f.checked, f.others})
 }
 
 func (s *Submitter) restoreForgotten(key string, value []byte) error {

@@ -143,9 +143,9 @@ func (n *newcomers) probesHome(j *submitted, which func(*probe) bool) {
 	maps.DeleteFunc(s.probed, func(_ uint64, p *probe) bool { return which(p) })
 }
 
-// probed takes in what a newcomer came to. Where that is not what it was here the task runs again,
+// cameFrom takes in what a newcomer came to. Where that is not what it was here the task runs again,
 // with both results to be judged.
-func (n *newcomers) probed(from task.PeerID, j *submitted, t *message.TaskSummary) {
+func (n *newcomers) cameFrom(from task.PeerID, j *submitted, t *message.TaskSummary) {
 	s, id := &j.checks.sure, task.TaskID{Job: j.id, Index: t.Index}
 	of, p := s.at[t.Index], s.probed[t.Index]
 	v := verifier{leader: from, signed: from != n.a.s.self, receipts: n.a.s.cfg.Receipts}
@@ -166,7 +166,7 @@ func (n *newcomers) probed(from task.PeerID, j *submitted, t *message.TaskSummar
 		j.checks.others = true
 		of.poll.add(&t.Results[0])
 		n.a.note(j, checked{Index: t.Index, State: verdictDue, Worker: of.signer, Engine: of.engine,
-			Poll: of.poll.state(of.engine, true)})
+			Poll: of.poll.kept(of.engine, true)})
 		delete(s.at, t.Index)
 		s.order = slices.DeleteFunc(s.order, func(i uint64) bool { return i == t.Index })
 	}

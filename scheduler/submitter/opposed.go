@@ -26,9 +26,9 @@ func fold(ev *message.Audited) (opposed []task.Result) {
 	return opposed
 }
 
-// right notes that a result is right, and all who came to it. Before anybody is accused who came to
+// foundRight notes that a result is right, and all who came to it. Before anybody is accused who came to
 // something else the task is interpreted as well.
-func (a *audits) right(j *submitted, at *auditing, ev *message.Audited, here *task.Result) {
+func (a *audits) foundRight(j *submitted, at *auditing, ev *message.Audited, here *task.Result) {
 	if !at.right {
 		for i := range ev.Held.Results {
 			a.confirm(ev.Held.Results[i].Worker)

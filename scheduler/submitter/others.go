@@ -71,7 +71,7 @@ func (a *audits) sendOut(j *submitted, set ledger.Set) {
 		for i := r.From; i < r.To; i++ {
 			p := j.checks.polls[i]
 			p.asked = a.s.now
-			last = later(last, p.until())
+			last = later(last, p.answerBy())
 			j.checks.away.Add(i)
 			a.notePoll(j, i)
 		}
@@ -84,8 +84,8 @@ func (a *audits) sendOut(j *submitted, set ledger.Set) {
 		Reason: fmt.Sprintf("others run %d tasks again, to compare", set.Count())})
 }
 
-// until is when others must have answered.
-func (p *poll) until() time.Time {
+// answerBy is when others must have answered.
+func (p *poll) answerBy() time.Time {
 	return p.asked.Add(answerIn + answerRuns*min(p.wall, task.MaxDuration))
 }
 
@@ -98,7 +98,7 @@ func (a *audits) comeHome(j *submitted) {
 	var back ledger.Set
 	for _, r := range c.away {
 		for i := r.From; i < r.To; i++ {
-			if !a.s.now.Before(c.polls[i].until()) {
+			if !a.s.now.Before(c.polls[i].answerBy()) {
 				back.Add(i)
 			}
 		}
@@ -172,7 +172,7 @@ func (a *audits) count(j *submitted, i uint64, r *task.Result) {
 		a.reopen(j, only(i), j.checks.signer[i])
 	case p.ran() < most:
 		p.asked = a.s.now
-		a.s.timers.Set(p.until(), auditTimer)
+		a.s.timers.Set(p.answerBy(), auditTimer)
 		j.againTold = false
 		a.notePoll(j, i)
 	default:

@@ -96,7 +96,7 @@ func newPoll(r *task.Result) *poll {
 	return &poll{held: stampOf(r), makers: makersOf(r), wall: r.Wall}
 }
 
-func (p *poll) state(engine string, stays bool) *pollState {
+func (p *poll) kept(engine string, stays bool) *pollState {
 	s := &pollState{Held: p.held, Makers: p.makers, With: p.with, Against: p.against, Wall: p.wall, Tries: p.tries,
 		Engine: engine, Stays: stays}
 	if !p.asked.IsZero() {
@@ -105,7 +105,7 @@ func (p *poll) state(engine string, stays bool) *pollState {
 	return s
 }
 
-func (s *pollState) poll() *poll {
+func (s *pollState) restored() *poll {
 	p := &poll{held: s.Held, makers: s.Makers, with: s.With, against: s.Against, wall: s.Wall, tries: s.Tries}
 	if s.Asked > 0 {
 		p.asked = time.Unix(s.Asked, 0)

@@ -81,7 +81,7 @@ func (s *Submitter) take(from task.PeerID, j *submitted, t *message.TaskSummary)
 		s.audits.came(from, j, t)
 		return
 	case j.checks != nil && j.checks.sure.probed[t.Index] != nil:
-		s.audits.fresh.probed(from, j, t)
+		s.audits.fresh.cameFrom(from, j, t)
 		return
 	case j.have.Contains(t.Index):
 		return
