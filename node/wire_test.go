@@ -38,6 +38,7 @@ func FuzzAddressee(f *testing.F) {
 var queryBodies = []func([]byte) (any, error){
 	readAs[leaseMessage], readAs[probeQuery], readAs[probeAnswer], readAs[manifestQuery], readAs[manifestAnswer],
 	readAs[jobsQuery], readAs[jobQuery], readAs[whyQuery], readAs[historyQuery], readAs[keyQuery],
+	readAs[proofsQuery], readAs[proofsAnswer],
 }
 
 func readAs[V any](b []byte) (any, error) {
@@ -54,6 +55,7 @@ func FuzzQueries(f *testing.F) {
 		`{"there":true}`, `{"overlay":"commons"}`, `{"first":"AQI=","newest":"AQI="}`, `{"overlay":"commons"}`,
 		`{"overlay":"commons","job":"j","from":1,"limit":2}`, `{"overlay":"commons","job":"j","index":3}`,
 		`{"peer":"a","since":"2026-01-02T03:04:05Z"}`, `{"overlay":"commons","job":"j"}`,
+		`{"overlay":"commons"}`, `{"statements":["AQI=",""]}`,
 	} {
 		f.Add(uint8(i), []byte(text))
 	}

@@ -66,7 +66,7 @@ func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
 	}
 	r := Run{Job: job, Task: id, Invocation: inv, State: s.state()}
 	if a.audit != nil {
-		r.Interpreted, r.StopAt = a.audit.Interpreted, a.audit.StopAt
+		r.Interpreted, r.StopAt, r.Most = a.audit.Interpreted, a.audit.StopAt, a.audit.Most
 	}
 	rep, err := c.Runner.Run(ctx, r)
 	job.saves.paused(rep.Checkpoints)

@@ -51,6 +51,9 @@ func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
 		t.Freeze, t.Save, t.Share = s.Stop, s.Save, s.Share
 		t.Stages, t.OnStandby, t.OnStage, t.OnBegin = s.Stages, s.OnStandby, s.OnStage, s.OnBegin
 	}
+	if run.Most > 0 {
+		t.Limits.Wall = min(t.Limits.Wall, run.Most)
+	}
 	if run.StopAt > 0 {
 		t.FreezeAtFuel, t.Pages = run.StopAt, sandbox.Unkept{}
 	}

@@ -157,6 +157,8 @@ type Audit struct {
 	// StopAt is how much fuel the task uses before it is stopped, so that its state there can be
 	// held against one that a worker vouched for; 0 for the whole task.
 	StopAt uint64
+	// Most is how long the run may take; 0 as long as any run of the job.
+	Most time.Duration
 }
 
 func (Audit) effect() {}

@@ -3,7 +3,6 @@ package submitter
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 
 	"godwit/scheduler/message"
@@ -180,9 +179,5 @@ func (a *audits) blame(ev *message.Audited, by []task.PeerID, why string) {
 	if len(by) == 0 {
 		return
 	}
-	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) { // no more of them
-		if j := a.s.jobs[id]; !j.state.Final {
-			a.s.got(j)
-		}
-	}
+	a.tellRefused()
 }
