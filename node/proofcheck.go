@@ -74,11 +74,11 @@ func (p *proofs) run(m *membership, teller task.PeerID, s *referee.Statement, sp
 	if err := p.content.Fetch(ctx, exec.JobRoots(spec), []task.PeerID{s.Record.Submitter(), teller}); err != nil {
 		return open, fmt.Errorf("%w: %w", errLater, err)
 	}
-	judge := referee.Referee{Signed: &s.Result, Run: func(ctx context.Context, interpreted bool, stopAt uint64) (*task.Result,
-		error) {
+	run := func(ctx context.Context, interpreted bool, stopAt uint64) (*task.Result, error) {
 		return p.again(ctx, m, message.Audit{Task: s.Result.Task, Interpreted: interpreted, StopAt: stopAt,
 			Most: maxProofRun})
-	}}
+	}
+	judge := referee.Referee{Signed: &s.Result, Run: run}
 	f, err := judge.Judge(p.tasks)
 	if err != nil {
 		return open, err

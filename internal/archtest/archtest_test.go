@@ -143,7 +143,8 @@ var rules = map[string]rule{
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share",
 		"scheduler/chunk", "p2p", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal", "sandbox", "owner",
 		"owner/sensor", "node/exec",
-		"internal/pause", "node/budget", "task/referee"}, outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
+		"internal/pause", "node/budget", "task/referee"},
+		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
 	"node/budget": {own: []string{"task"}},
 
@@ -235,7 +236,8 @@ var rules = map[string]rule{
 		outside: []string{"gonum.org/v1/plot"}},
 
 	"lab/proof": {own: []string{"blocks", "blocks/seal", "sandbox", "task", "task/referee", "internal/noop"}},
-	"lab/audit": {own: []string{"api", "blocks", "blocks/seal", "credibility", "lab/submission", "node", "sandbox", "scheduler/message", "task"}},
+	"lab/audit": {own: []string{"api", "blocks", "blocks/seal", "credibility", "lab/submission", "node", "sandbox",
+		"scheduler/message", "task"}},
 
 	"lab/submission": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",
 		"lab/table", "sandbox", "scheduler/message", "task"}},

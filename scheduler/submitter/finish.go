@@ -14,7 +14,7 @@ import (
 // leader has then been told.
 func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
 	whole := j.have.Count() == j.total
-	if j.state.Final || !whole && !(s.ended(j) && (nothingMore && j.fetching == 0 || j.givenUp())) {
+	if j.state.Final || !whole && !(j.ended(s.now) && (nothingMore && j.fetching == 0 || j.givenUp())) {
 		return j.state.Final
 	}
 	for _, r := range j.lacking {
@@ -34,8 +34,8 @@ func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
 
 // ended says whether this node itself has ended the job: its owner cancelled it, or its
 // deadline has passed by the clock here.
-func (s *Submitter) ended(j *submitted) bool {
-	return j.state.Cancelled || j.spec.Deadline > 0 && !s.now.Before(j.spec.Submitted.Add(j.spec.Deadline))
+func (j *submitted) ended(now time.Time) bool {
+	return j.state.Cancelled || j.spec.Deadline > 0 && !now.Before(j.spec.Submitted.Add(j.spec.Deadline))
 }
 
 // givenUp says whether the leader has ended the job early and all that is left of it are

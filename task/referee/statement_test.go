@@ -104,12 +104,13 @@ func TestJudge(t *testing.T) {
 			return &task.Result{Outcome: task.Completed, Worker: "w", Outputs: []task.Output{{Name: task.Stdout,
 				CID: task.RawCID([]byte(text)), Size: int64(len(text)), Inline: []byte(text)}}}
 		}
-		r := Referee{Signed: result(tt.signed), Run: func(_ context.Context, interpreted bool, _ uint64) (*task.Result, error) {
+		run := func(_ context.Context, interpreted bool, _ uint64) (*task.Result, error) {
 			if interpreted {
 				return result(tt.interpreted), tt.err
 			}
 			return result(tt.compiled), tt.err
-		}}
+		}
+		r := Referee{Signed: result(tt.signed), Run: run}
 		f, err := r.Judge(t.Context())
 		if f.Verdict != tt.want || !errors.Is(err, tt.err) || (f.By == "w") != (tt.want == Proven) {
 			t.Errorf("%s: %+v, %v", name, f, err)
