@@ -96,13 +96,15 @@ func (p *proofs) run(m *membership, teller task.PeerID, s *referee.Statement, sp
 // unsure says why what is wrong here may be nobody's fault, or "": the compiler of another
 // architecture may err, and this node cannot run what it made.
 func unsure(signed *task.Result, f *referee.Finding) string {
-	engine := ""
+	engine, pass := "", 0
 	if signed.Trail != nil {
-		engine = signed.Trail.Engine
+		engine, pass = signed.Trail.Engine, int(signed.Trail.Pass)
 	}
 	switch {
 	case f.By != signed.Worker:
 		return "it went wrong at another worker than signed it"
+	case pass != f.Pass:
+		return fmt.Sprintf("it ran under pass %d there, under %d here", pass, f.Pass)
 	case engine != f.Engine && engine != task.EngineInterpreter:
 		return fmt.Sprintf("it was compiled for %q there, for %q here", engine, f.Engine)
 	}

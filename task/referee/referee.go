@@ -27,6 +27,8 @@ type Finding struct {
 	Why     string
 	// Engine is what ran the task here, compiled; "" where its run does not tell.
 	Engine string
+	// Pass is the version of the pass that counted fuel here; 0 where its run does not tell.
+	Pass int
 	// States are the fuels of the states that the run went on from, and Left who left each; the
 	// last first.
 	States []uint64
@@ -94,7 +96,7 @@ func (r *Referee) ends(ctx context.Context, f *Finding) (differs, untold string,
 		case first == nil:
 			first = here
 			if here.Trail != nil {
-				f.Engine = here.Trail.Engine
+				f.Engine, f.Pass = here.Trail.Engine, int(here.Trail.Pass)
 			}
 		case first.Difference(here, nil) != "":
 			return "", "compiled and interpreted runs end otherwise here: this machine errs, or the engine", nil
