@@ -52,16 +52,16 @@ func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Co
 	cfg.Submitter.Pool, cfg.Submitter.Strangers = assumed(manifest.Admission)
 	m := &Member{
 		p: p, id: id, manifest: manifest, pass: pass,
-		roster:    newRoster(id),
-		worker:    worker.New(self, cfg.Timing, cfg.Worker),
-		submitter: submitter.New(self, cfg.Timing, cfg.Submitter, p.cfg.Key),
+		roster: newRoster(id),
+		worker: worker.New(self, cfg.Timing, cfg.Worker),
 	}
+	cfg.Submitter.Where = &m.roster
+	m.submitter = submitter.New(self, cfg.Timing, cfg.Submitter, p.cfg.Key)
 	if !p.cfg.Unsigned {
 		cfg.Key = p.cfg.Key
 	}
 	m.replica = scheduler.NewReplica(self, cfg)
 	m.view.SetManifest(manifest)
-	m.submitter.Locate(neighbourhood{m})
 	return m
 }
 

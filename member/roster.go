@@ -30,6 +30,16 @@ func (r *roster) View() *overlay.View { return r.view }
 // order.
 func (r *roster) Away() []overlay.Advert { return slices.Collect(maps.Values(r.away)) }
 
+// Network returns the public network that a member is in, or was when it was lost; "" where its
+// addresses do not tell.
+func (r *roster) Network(peer task.PeerID) string {
+	a, ok := r.view.Member(peer)
+	if !ok {
+		a = r.away[peer]
+	}
+	return overlay.PublicNetworkOf(a.Addrs)
+}
+
 // seen takes in an advert whose signature has been checked.
 func (m *Member) seen(a *overlay.Advert) {
 	old, known := m.view.Member(a.Peer)

@@ -3,8 +3,6 @@ package member
 import (
 	"godwit/credibility"
 	"godwit/overlay"
-	"godwit/scheduler/submitter"
-	"godwit/task"
 )
 
 // assumed is what is assumed of the workers of an overlay, by who may be a member.
@@ -17,17 +15,3 @@ func assumed(a overlay.Admission) (credibility.Terms, credibility.Strangers) {
 	}
 	return credibility.OpenPool, credibility.OpenStrangers
 }
-
-// neighbourhood tells a submitter which networks members are in.
-type neighbourhood struct{ m *Member }
-
-// Network implements submitter.Map. It is asked during a step.
-func (n neighbourhood) Network(worker task.PeerID) string {
-	a, ok := n.m.view.Member(worker)
-	if !ok {
-		a = n.m.away[worker]
-	}
-	return overlay.PublicNetworkOf(a.Addrs)
-}
-
-var _ submitter.Map = neighbourhood{}

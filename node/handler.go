@@ -99,6 +99,11 @@ func (h handler) Request(ctx context.Context, from task.PeerID, method string, b
 		return h.n.answerProbe(ctx, from, body)
 	case methodStates:
 		return h.n.answerStates(ctx, from, body)
+	case methodProofs:
+		if err := h.n.mayAsk(ctx, from); err != nil {
+			return nil, err
+		}
+		return h.n.proofs.answerProofs(ctx, from, body)
 	case methodHistory:
 		if err := h.n.mayAsk(ctx, from); err != nil {
 			return nil, err

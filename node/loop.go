@@ -79,6 +79,7 @@ func (n *Node) wake() {
 	n.notePast(now)
 	n.moveIfDue(now)
 	n.measureIfDue(now)
+	n.proofs.askIfDue(now)
 	n.tell(member.Wake{})
 }
 
@@ -97,6 +98,7 @@ func (n *Node) untilWake() time.Duration {
 	sooner(n.past.noteAt, !n.past.noteAt.IsZero())
 	sooner(n.moveAt, !n.moveAt.IsZero())
 	sooner(n.measure, !n.measure.IsZero())
+	sooner(n.proofs.askAt, !n.proofs.checking)
 	sooner(n.peer.NextWake(n.exec.Leaving() > 0))
 	if next.IsZero() {
 		return time.Hour

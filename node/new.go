@@ -97,6 +97,7 @@ func assemble(d *driver) *Node {
 	n.past.state = func() overlay.State { return n.lending.owner.State }
 	n.overlays = newOverlays(d, n.past, n.lending)
 	n.ranking = &ranking{overlays: n.overlays, peers: map[task.PeerID]ranked{}}
+	n.proofs = newProofs(d, n.overlays)
 	n.queries = &queries{driver: d, overlays: n.overlays}
 	n.submissions = &submissions{driver: d, overlays: n.overlays, queries: n.queries}
 	return n

@@ -21,6 +21,7 @@ type Node struct {
 	*ranking
 	*queries
 	*submissions
+	proofs *proofs
 
 	speed float64 // of a core, relative to the reference core; 0 not yet measured; the loop's
 }

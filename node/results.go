@@ -37,8 +37,8 @@ func (q *queries) heldBy(ctx context.Context, id task.JobID, from uint64, limit 
 		out.status, _ = m.Submitter().Job(id)
 		out.status.Overlay = m.Manifest().Name
 		which = firstOf(m.Submitter().Held(id), from, limit)
-		out.standings, out.parts = m.Submitter().Standings(id, which), m.Submitter().Parts(id, which)
-		out.audited = m.Submitter().Audited(id, which)
+		out.standings, out.audited = m.Submitter().Standings(id, which)
+		out.parts = m.Submitter().Parts(id, which)
 		unwritten = m.unwritten(submitter.ResultKey(id, 0))
 	})
 	for _, i := range which {

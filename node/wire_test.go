@@ -39,6 +39,7 @@ var queryBodies = []func([]byte) (any, error){
 	readAs[leaseMessage], readAs[probeQuery], readAs[probeAnswer], readAs[manifestQuery], readAs[manifestAnswer],
 	readAs[jobsQuery], readAs[jobQuery], readAs[whyQuery], readAs[historyQuery], readAs[keyQuery],
 	readAs[statesQuery],
+	readAs[proofsQuery], readAs[proofsAnswer],
 }
 
 func readAs[V any](b []byte) (any, error) {
@@ -56,6 +57,7 @@ func FuzzQueries(f *testing.F) {
 		`{"overlay":"commons","job":"j","from":1,"limit":2}`, `{"overlay":"commons","job":"j","index":3}`,
 		`{"peer":"a","since":"2026-01-02T03:04:05Z"}`, `{"overlay":"commons","job":"j"}`,
 		`{"overlay":"commons","job":"j","index":3,"root":"AQI=","done":true}`,
+		`{"overlay":"commons"}`, `{"statements":["AQI=",""]}`,
 	} {
 		f.Add(uint8(i), []byte(text))
 	}

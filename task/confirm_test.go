@@ -18,7 +18,8 @@ func inlineOf(o *Output) (io.ReadCloser, error) {
 
 func TestConditions(t *testing.T) {
 	result := Result{Outcome: Completed, Outputs: []Output{
-		{Name: "a/hit.txt", Size: 5, Inline: []byte("x = 7")}, {Name: "empty"}, {Name: Stdout, Size: 6, Inline: []byte("FOUND\n")},
+		{Name: "a/hit.txt", Size: 5, Inline: []byte("x = 7")}, {Name: "empty"},
+		{Name: Stdout, Size: 6, Inline: []byte("FOUND\n")},
 	}}
 	failed := Result{Outcome: ExitFailure, ExitCode: 3}
 	for _, tt := range []struct {
@@ -114,7 +115,8 @@ func TestConfirmInAJobFile(t *testing.T) {
 		"replicas: 2\nconfirm: {when: stdout contains x}\n":    "job.yaml:3:17: results are checked by replicas, 2 of each",
 		"verify: 5%\nreplicas: 2\nconfirm: {when: a exists}\n": "job.yaml:2:9: results are checked by replicas",
 	} {
-		if _, err := ParseFile("job.yaml", []byte("module: a.wasm\n"+src)); err == nil || !strings.HasPrefix(err.Error(), want) {
+		_, err := ParseFile("job.yaml", []byte("module: a.wasm\n"+src))
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", src, err)
 		}
 	}

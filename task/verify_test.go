@@ -98,7 +98,8 @@ func TestCheckDraw(t *testing.T) {
 		t.Error(err)
 	}
 	for name, err := range map[string]error{"another": v.CheckDraw(other[:]), "a part": v.CheckDraw(key[:16]),
-		"none": v.CheckDraw(nil), "no hash": (&Verify{Audits: 1}).CheckDraw(key[:]), "no checks": (*Verify)(nil).CheckDraw(key[:])} {
+		"none": v.CheckDraw(nil), "no hash": (&Verify{Audits: 1}).CheckDraw(key[:]),
+		"no checks": (*Verify)(nil).CheckDraw(key[:])} {
 		if err == nil {
 			t.Errorf("%s: is taken for the key", name)
 		}

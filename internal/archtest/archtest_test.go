@@ -38,6 +38,8 @@ var rules = map[string]rule{
 		outside: []string{"github.com/fxamacker/cbor/v2", "github.com/goccy/go-yaml", "github.com/ipfs/go-cid",
 			"github.com/multiformats/go-multihash", "github.com/multiformats/go-multibase"}},
 
+	"task/referee": {own: []string{"task"}},
+
 	"trace": {core: true, own: []string{"task"}, outside: []string{"github.com/klauspost/compress/"}},
 
 	"predictor": {core: true, own: []string{"task", "trace", "internal/spec"}, outside: []string{"gonum.org/v1/gonum/"}},
@@ -141,7 +143,8 @@ var rules = map[string]rule{
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share",
 		"scheduler/chunk", "p2p", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal", "sandbox", "owner",
 		"owner/sensor", "node/exec",
-		"internal/pause", "node/budget"}, outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
+		"internal/pause", "node/budget", "task/referee"},
+		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
 	"node/budget": {own: []string{"task"}},
 
@@ -232,8 +235,9 @@ var rules = map[string]rule{
 	"lab/timeline": {own: []string{"lab/plot", "lab/table", "scheduler/message", "task"},
 		outside: []string{"gonum.org/v1/plot"}},
 
-	"lab/proof": {own: []string{"blocks", "blocks/seal", "sandbox", "task", "internal/noop"}},
-	"lab/audit": {own: []string{"api", "blocks", "blocks/seal", "credibility", "lab/submission", "node", "sandbox", "scheduler/message", "task"}},
+	"lab/proof": {own: []string{"blocks", "blocks/seal", "sandbox", "task", "task/referee", "internal/noop"}},
+	"lab/audit": {own: []string{"api", "blocks", "blocks/seal", "credibility", "lab/submission", "node", "sandbox",
+		"scheduler/message", "task"}},
 
 	"lab/submission": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",
 		"lab/table", "sandbox", "scheduler/message", "task"}},

@@ -53,6 +53,8 @@ var targets = map[string]struct{ dir, name string }{
 	"key":        {"node", "FuzzQueries"},
 	"scheduling": {"node", "FuzzQueries"},
 	"history":    {"node", "FuzzHistory"},
+	"proofs":     {"node", "FuzzQueries"},
+	"statement":  {"task/referee", "FuzzStatement"},
 }
 
 // TestEveryTypeHasATarget: each target is there and looks at the round trip.

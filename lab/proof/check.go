@@ -2,7 +2,6 @@ package proof
 
 import (
 	"archive/zip"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -13,16 +12,17 @@ import (
 	"godwit/blocks/seal"
 	"godwit/sandbox"
 	"godwit/task"
+	"godwit/task/referee"
 )
 
 // A Verdict says what a file proves.
-type Verdict string
+type Verdict = referee.Verdict
 
 // The verdicts.
 const (
-	Proven  Verdict = "proven"  // By signed what no run of the task gives
-	Nothing Verdict = "nothing" // the task gives here what was signed
-	Open    Verdict = "open"    // it cannot be told here, or not whose fault it is
+	Proven  = referee.Proven
+	Nothing = referee.Nothing
+	Open    = referee.Open
 )
 
 // A Finding is what came of checking a file.
@@ -141,120 +141,10 @@ func (r *running) open() error {
 
 // judge runs the task, and says in f what follows.
 func (r *running) judge(ctx context.Context, f *Finding) error {
-	f.Verdict = Open
-	if !r.signed.Outcome.Reproducible() {
-		f.Why = fmt.Sprintf("what was signed, %v, depends on the machine", r.signed.Outcome)
-		return nil
-	}
-	here, why, err := r.ends(ctx)
-	switch {
-	case err != nil || why != "":
-		f.Why = why
-		return err
-	case here == "":
-		f.Verdict, f.Why = Nothing, "the task gives here what was signed"
-		return nil
-	}
-	f.Why = here
-	if r.signed.Trail != nil && len(r.signed.Trail.Began) > 0 {
-		return r.trace(ctx, f)
-	}
-	f.Verdict, f.By = Proven, r.signed.Worker
-	return nil
-}
-
-// ends says in what the end of the task here differs from what was signed, "" for in nothing, or
-// why that cannot be told.
-func (r *running) ends(ctx context.Context) (differs, untold string, err error) {
-	var first *task.Result
-	for _, how := range []string{"compiled", "interpreted"} {
-		r.tell("the whole task, " + how)
-		here, err := r.run(ctx, how == "interpreted", 0)
-		switch {
-		case err != nil:
-			return "", "", err
-		case !here.Outcome.Reproducible():
-			return "", fmt.Sprintf("the task does not run to its end here: %v %s", here.Outcome, here.Message), nil
-		}
-		differs = r.signed.Difference(here, r.plain)
-		switch {
-		case first == nil && differs == "":
-			return "", "", nil
-		case first == nil:
-			first = here
-		case first.Difference(here, nil) != "":
-			return "", "compiled and interpreted runs end otherwise here: this machine errs, or the engine", nil
-		}
-	}
-	return differs, "", nil
-}
-
-// trace runs the task up to each state that the run went on from, from the earliest, and names who
-// left the first that is another here.
-func (r *running) trace(ctx context.Context, f *Finding) error {
-	chain := r.signed.Trail.Began
-	for k := range chain {
-		f.States, f.Left = append(f.States, chain[k].Fuel), append(f.Left, chain[k].Voucher.Worker)
-	}
-	for k := len(chain) - 1; k >= 0; k-- {
-		differs, untold, err := r.state(ctx, &chain[k])
-		switch {
-		case err != nil:
-			return err
-		case untold != "":
-			f.Why += "; " + untold
-			return nil
-		case differs && k == len(chain)-1 && task.CutShort(chain):
-			f.Why += "; it went wrong before the earliest state that is named"
-			return nil
-		case differs:
-			f.Verdict, f.By = Proven, chain[k].Voucher.Worker
-			f.Why += fmt.Sprintf("; the state at fuel %d is another here", chain[k].Fuel)
-			return nil
-		}
-	}
-	f.Verdict, f.By = Proven, r.signed.Worker
-	f.Why += "; the states that it went on from are right"
-	return nil
-}
-
-// state reports whether the task comes to another state here than a worker vouched for, or why
-// that cannot be told.
-func (r *running) state(ctx context.Context, l *task.Link) (differs bool, untold string, err error) {
-	var first []byte
-	for _, how := range []string{"compiled", "interpreted"} {
-		r.tell(fmt.Sprintf("the task up to fuel %d, %s", l.Fuel, how))
-		here, err := r.run(ctx, how == "interpreted", l.Fuel)
-		if err != nil {
-			return false, "", err
-		}
-		var state []byte
-		switch t := here.Trail; {
-		case t != nil && t.Pass != r.signed.Trail.Pass:
-			return false, fmt.Sprintf("states are hashed in another way here, by pass %d and not %d", t.Pass,
-				r.signed.Trail.Pass), nil
-		case here.Outcome == task.Interrupted && t != nil && t.Fuel == l.Fuel:
-			state = t.Last
-		case here.Outcome == task.Interrupted && t != nil || here.Outcome.Reproducible(): // it has no such state
-		default:
-			return false, fmt.Sprintf("the task does not run that far here: %v %s", here.Outcome, here.Message), nil
-		}
-		switch {
-		case how == "compiled" && bytes.Equal(state, l.Voucher.Hash):
-			return false, "", nil
-		case how == "compiled":
-			first = state
-		case !bytes.Equal(first, state):
-			return false, "compiled and interpreted runs come to other states here", nil
-		}
-	}
-	return true, "", nil
-}
-
-func (r *running) tell(what string) {
-	if r.Told != nil {
-		r.Told(what)
-	}
+	of := referee.Referee{Signed: r.signed, Run: r.run, Plain: r.plain, Told: r.Told}
+	found, err := of.Judge(ctx)
+	f.Verdict, f.By, f.Why, f.States, f.Left = found.Verdict, found.By, found.Why, found.States, found.Left
+	return err
 }
 
 // run runs the task, up to a fuel where that is not 0.

@@ -71,7 +71,7 @@ func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
 	}
 	r := Run{Job: job, Task: id, Invocation: inv, State: s.state()}
 	if a.audit != nil {
-		r.Interpreted, r.StopAt = a.audit.Interpreted, a.audit.stopAt
+		r.Interpreted, r.StopAt, r.Most = a.audit.Interpreted, a.audit.stopAt, a.audit.Most
 		r.State = a.audit.state
 	}
 	rep, err := c.Runner.Run(ctx, r)

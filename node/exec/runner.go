@@ -71,6 +71,8 @@ type Run struct {
 	// StopAt is how much fuel the task uses before it is frozen, of one without State whose state
 	// is looked at there and not kept; 0 for never.
 	StopAt uint64
+	// Most is how long the run may take, where that is less than the job's own bound; 0 for none.
+	Most time.Duration
 }
 
 // A State is how the state of a task gets into a Runner and out of it. It is read only,

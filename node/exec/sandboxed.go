@@ -53,6 +53,9 @@ func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
 		t.Stages, t.OnStandby, t.OnStage, t.OnBegin = s.Stages, s.OnStandby, s.OnStage, s.OnBegin
 		t.OnState = s.OnState
 	}
+	if run.Most > 0 {
+		t.Limits.Wall = min(t.Limits.Wall, run.Most)
+	}
 	if run.StopAt > 0 {
 		t.FreezeAtFuel, t.Pages = run.StopAt, sandbox.Unkept{From: t.Pages}
 	}

@@ -160,6 +160,8 @@ type Audit struct {
 	// Part has only intervals of the result's run run again, from the state that its worker kept;
 	// nil for none.
 	Part *Part
+	// Most is how long the run may take; 0 as long as any run of the job.
+	Most time.Duration
 }
 
 func (Audit) effect() {}

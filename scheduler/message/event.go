@@ -228,6 +228,15 @@ type Audited struct {
 
 func (Audited) event() {}
 
+// Proven says that a worker signed a wrong result of another's job: this node ran the task itself.
+type Proven struct {
+	Task   task.TaskID
+	Worker task.PeerID
+	Why    string
+}
+
+func (Proven) event() {}
+
 // Examined answers an Examine.
 type Examined struct {
 	Task  task.TaskID

@@ -62,7 +62,7 @@ func barred(makers []task.PeerID, self task.PeerID) []task.PeerID {
 
 // mayAsk reports whether others can be asked about a job now.
 func (a *audits) mayAsk(j *submitted) bool {
-	return j.checks != nil && a.s.leader != "" && !j.state.Settled && j.state.Error == "" && !a.s.ended(j) &&
+	return j.checks != nil && a.s.leader != "" && !j.state.Settled && j.state.Error == "" && !j.ended(a.s.now) &&
 		j.state.Delivery+1 < ledger.MaxDelivery
 }
 

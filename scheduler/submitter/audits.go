@@ -22,7 +22,6 @@ type audits struct {
 	excuses map[task.PeerID]excuse              // of workers that were not named for a wrong result
 	at      map[task.TaskID]*auditing           // at most Config.Audits
 	reading map[task.TaskID]bool                // results that are examined, at most maxExamined
-	where   Map                                 // nil where nothing is known
 	first   time.Time                           // since when the first worker has been known; zero for never
 	// rest is until when none begins after one that came to nothing, and pause how long that is.
 	rest  time.Time

@@ -3,7 +3,6 @@ package submitter
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 
 	"godwit/scheduler/message"
@@ -184,11 +183,7 @@ func (a *audits) blame(ev *message.Audited, by []task.PeerID, why string) {
 	if len(by) == 0 {
 		return
 	}
-	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) { // no more of them
-		if j := a.s.jobs[id]; !j.state.Final {
-			a.s.got(j)
-		}
-	}
+	a.tellRefused()
 }
 
 // confirm adds a task to what is known of a worker.

@@ -322,7 +322,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	if a.crowded(j, r.Worker, network) {
 		c := checked{Index: t.Index, State: verdictDue, Engine: engine}
 		if !t.Failed {
-			c.Worker, c.Poll = r.Worker, newPoll(r).state(engine, false)
+			c.Worker, c.Poll = r.Worker, newPoll(r).kept(engine, false)
 		}
 		a.note(j, c)
 		return

@@ -23,6 +23,8 @@ type Config struct {
 	Pool credibility.Terms
 	// Strangers are what it assumes of keys that are new. Default credibility.OpenStrangers.
 	Strangers credibility.Strangers
+	// Where says which networks workers are in. Default nil: of none it is known.
+	Where Map
 	// Signs has the submitter sign what it holds of its jobs, so that others than the leader
 	// believe it. Default false.
 	Signs bool

@@ -14,14 +14,11 @@ type Map interface {
 	Network(worker task.PeerID) string
 }
 
-// Locate gives the submitter a map; without, no network is known of any worker.
-func (s *Submitter) Locate(m Map) { s.audits.where = m }
-
 func (a *audits) networkOf(worker task.PeerID) string {
-	if a.where == nil {
+	if a.s.cfg.Where == nil {
 		return ""
 	}
-	return a.where.Network(worker)
+	return a.s.cfg.Where.Network(worker)
 }
 
 // met notes when a worker's first result was taken in.

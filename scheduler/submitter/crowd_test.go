@@ -47,7 +47,7 @@ func TestCrowds(t *testing.T) {
 				b.restart()
 				b.audits = nil
 			}
-			b.s.Locate(tt.where)
+			b.s.cfg.Where = tt.where
 			_, w := schedtest.Identity(2 + int(i%workers))
 			if tt.old {
 				b.s.audits.credit(w).First = b.now.Add(-credibility.FamiliarAfter)

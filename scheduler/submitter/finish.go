@@ -13,14 +13,14 @@ import (
 // brings no more results; alone it ends nothing. It says whether the job is closed, which the
 // leader has then been told.
 func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
-	if j.checks != nil && s.ended(j) {
+	if j.checks != nil && j.ended(s.now) {
 		s.audits.allHome(j)
 	}
-	if j.checks != nil && (s.ended(j) || j.have.Count() == j.total) { // nobody waits for newcomers
+	if j.checks != nil && (j.ended(s.now) || j.have.Count() == j.total) { // nobody waits for newcomers
 		clear(j.checks.sure.probed)
 	}
 	whole := j.told().Count() == j.total && (j.state.Final || !s.audits.asksSoon(j))
-	if j.state.Final || !whole && !(s.ended(j) && (nothingMore && j.fetching == 0 || j.givenUp())) {
+	if j.state.Final || !whole && !(j.ended(s.now) && (nothingMore && j.fetching == 0 || j.givenUp())) {
 		return j.state.Final
 	}
 	for _, r := range j.lacking {
@@ -40,8 +40,8 @@ func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
 
 // ended says whether this node itself has ended the job: its owner cancelled it, or its
 // deadline has passed by the clock here.
-func (s *Submitter) ended(j *submitted) bool {
-	return j.state.Cancelled || j.spec.Deadline > 0 && !s.now.Before(j.spec.Submitted.Add(j.spec.Deadline))
+func (j *submitted) ended(now time.Time) bool {
+	return j.state.Cancelled || j.spec.Deadline > 0 && !now.Before(j.spec.Submitted.Add(j.spec.Deadline))
 }
 
 // givenUp says whether the leader has ended the job early and all that is left of it are

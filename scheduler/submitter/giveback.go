@@ -20,7 +20,7 @@ const maxGivenBack = 4
 // for all of them as it takes to run the job alone. What was delivered to its owner is kept, and
 // what runs again here now.
 func (a *audits) giveBack(j *submitted, worker task.PeerID) {
-	if j.checks == nil || j.state.Settled || j.state.Error != "" || a.s.ended(j) ||
+	if j.checks == nil || j.state.Settled || j.state.Error != "" || j.ended(a.s.now) ||
 		j.state.Delivery+1 >= ledger.MaxDelivery {
 		return
 	}

@@ -88,7 +88,7 @@ func (j *submitted) restoreResult(key string, value []byte) error {
 func (s *Submitter) Roots() []task.CID {
 	var roots durable.RootSet
 	for id, j := range s.jobs {
-		if !j.state.Final || j.checks.left() > 0 {
+		if !j.state.Final || j.checks.left() > 0 || j.showsWrong() {
 			roots.Add(durable.JobBlocks(id, j.spec)...)
 		}
 	}

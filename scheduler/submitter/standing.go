@@ -70,28 +70,18 @@ func (a *audits) deliver(j *submitted) {
 	}
 }
 
-// Standings tells how the results of tasks of a job stand, in their order; "" of one that is not
-// held, and of a job whose results are not checked.
-func (s *Submitter) Standings(id task.JobID, tasks []uint64) []message.Standing {
-	out := make([]message.Standing, len(tasks))
-	if j := s.jobs[id]; j != nil {
-		for k, i := range tasks {
-			out[k] = s.audits.standing(j, i)
-		}
-	}
-	return out
-}
-
-// Audited tells which of these tasks of a job have results that were run again here, in their order.
-func (s *Submitter) Audited(id task.JobID, tasks []uint64) []bool {
-	out := make([]bool, len(tasks))
+// Standings tells how the results of tasks of a job stand, in their order, and which of them were run
+// again here; "" of one that is not held, and of a job whose results are not checked.
+func (s *Submitter) Standings(id task.JobID, tasks []uint64) ([]message.Standing, []bool) {
+	out, audited := make([]message.Standing, len(tasks)), make([]bool, len(tasks))
 	if j := s.jobs[id]; j != nil && j.checks != nil {
 		for k, i := range tasks {
-			out[k] = j.checks.right.Contains(i) || j.checks.wrong.Contains(i) || j.checks.open.Contains(i) ||
+			out[k] = s.audits.standing(j, i)
+			audited[k] = j.checks.right.Contains(i) || j.checks.wrong.Contains(i) || j.checks.open.Contains(i) ||
 				j.checks.parts[i].Checked > 0
 		}
 	}
-	return out
+	return out, audited
 }
 
 // Parts tells how much of the results of tasks of a job was run again, where not the whole task was

@@ -28,6 +28,8 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		s.audits.lend(ev.Slots)
 	case message.Audited:
 		s.audits.answered(&ev)
+	case message.Proven:
+		s.audits.proven(&ev)
 	case message.Examined:
 		s.audits.examined(&ev)
 	}

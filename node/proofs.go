@@ -1,0 +1,248 @@
+package node
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler/submitter"
+	"godwit/task"
+	"godwit/task/referee"
+)
+
+// methodProofs asks a member what it has seen to be wrong: a proofsQuery, answered with a proofsAnswer.
+const methodProofs = "proofs"
+
+type proofsQuery struct {
+	Overlay overlay.ID `json:"overlay"`
+}
+
+// A proofsAnswer has statements, encoded: what the member's own submitter found, and what it was shown
+// and saw itself.
+type proofsAnswer struct {
+	Statements [][]byte `json:"statements"` // at most maxProofs, each of at most referee.MaxStatement bytes
+}
+
+const (
+	// maxProofs bounds the statements of one answer, and those of others that are kept.
+	maxProofs = 16
+	// askProofsEvery is how often one member, drawn anew each time, is asked; a tenth more or less.
+	// What one knows, a thousand know after about ten times this.
+	askProofsEvery = 10 * time.Minute
+	// proofShare is how many times longer than a statement took to check none is looked at after it:
+	// so no flood of them takes more than a twentieth of a core.
+	proofShare = 19
+	// unheardFor is for how long a member is not asked that showed what proves nothing.
+	unheardFor = 7 * 24 * time.Hour
+	// maxTried and maxUnheard bound what is remembered. Beyond, it is forgotten: what was looked at is
+	// looked at again then, within its share.
+	maxTried, maxUnheard = 1024, 1024
+)
+
+// proofs are what other members show of workers that were wrong. All of it is soft: after a restart it
+// is asked for again. The loop owns it.
+type proofs struct {
+	*driver
+	overlays *overlays
+	askAt    time.Time // when the next member is asked
+	checking bool
+	seen     []shown                    // what was found right here, the newest last; at most maxProofs
+	tried    map[[sha256.Size]byte]bool // statements that were looked at
+	unheard  map[task.PeerID]time.Time  // until when a member is not asked
+	checked  map[referee.Verdict]int    // how many statements came to what
+}
+
+// A shown is a statement in an overlay that this node has seen to be right.
+type shown struct {
+	in        overlay.ID
+	statement []byte
+}
+
+func newProofs(d *driver, o *overlays) *proofs {
+	return &proofs{driver: d, overlays: o, tried: map[[sha256.Size]byte]bool{}, unheard: map[task.PeerID]time.Time{},
+		checked: map[referee.Verdict]int{}}
+}
+
+// askIfDue asks one member of one overlay.
+func (p *proofs) askIfDue(now time.Time) {
+	if p.checking || p.askAt.After(now) {
+		return
+	}
+	first := p.askAt.IsZero()
+	p.askAt = now.Add(askProofsEvery - askProofsEvery/10 + rand.N(askProofsEvery/5))
+	if first {
+		return // nobody is known yet
+	}
+	m, peer := p.draw(now)
+	if m == nil {
+		return
+	}
+	body, err := json.Marshal(proofsQuery{m.id})
+	if err != nil {
+		return
+	}
+	p.spawn(func() {
+		ctx, cancel := context.WithTimeout(p.tasks, queryTimeout)
+		defer cancel()
+		var a proofsAnswer
+		b, err := p.net.Request(ctx, peer, methodProofs, body)
+		if err == nil {
+			a, err = readProofs(b)
+		}
+		if err != nil {
+			p.log.Debug("a member shows no proofs", "peer", peer, "err", err)
+			return
+		}
+		p.post(post{call: func() { p.consider(m, peer, a.Statements) }})
+	})
+}
+
+// readProofs reads an answer of a peer.
+func readProofs(b []byte) (proofsAnswer, error) {
+	var a proofsAnswer
+	if err := json.Unmarshal(b, &a); err != nil {
+		return a, fmt.Errorf("reading proofs: %w", err)
+	}
+	if len(a.Statements) > maxProofs {
+		return a, fmt.Errorf("reading proofs: %d statements, the most is %d", len(a.Statements), maxProofs)
+	}
+	for _, s := range a.Statements {
+		if len(s) > referee.MaxStatement {
+			return a, fmt.Errorf("reading proofs: a statement of %d bytes", len(s))
+		}
+	}
+	return a, nil
+}
+
+// draw chooses whom to ask: a member of an overlay, each as likely.
+func (p *proofs) draw(now time.Time) (*membership, task.PeerID) {
+	type choice struct {
+		in   *membership
+		peer task.PeerID
+	}
+	var all []choice
+	for _, m := range p.ordered() {
+		if m.IsOut() {
+			continue
+		}
+		for _, a := range m.View().Members() {
+			if a.Peer != p.self && !p.unheard[a.Peer].After(now) && !m.Submitter().Refuses(a.Peer) {
+				all = append(all, choice{m, a.Peer})
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, ""
+	}
+	c := all[rand.IntN(len(all))]
+	return c.in, c.peer
+}
+
+// answerProofs tells a member what this node has seen to be wrong.
+func (p *proofs) answerProofs(ctx context.Context, from task.PeerID, body []byte) ([]byte, error) {
+	var q proofsQuery
+	if err := json.Unmarshal(body, &q); err != nil {
+		return nil, fmt.Errorf("reading the question: %w", err)
+	}
+	var a proofsAnswer
+	var own []task.TaskID
+	records := map[task.JobID]task.Record{}
+	prefix, known := "", false
+	if err := p.doOf(ctx, from, func() {
+		m := p.overlays.members[q.Overlay]
+		if known = m != nil && p.member(m, from); !known {
+			return
+		}
+		prefix, own = m.prefix, m.Submitter().FoundWrong(maxProofs)
+		for _, id := range own {
+			records[id.Job], _ = m.Submitter().Record(id.Job)
+		}
+		for _, s := range p.seen {
+			if s.in == q.Overlay {
+				a.Statements = append(a.Statements, s.statement)
+			}
+		}
+	}); err != nil {
+		return nil, err
+	}
+	if !known {
+		return nil, errNoMember
+	}
+	for _, id := range own {
+		held, err := p.store.heldResult(ctx, prefix, submitter.ResultKey(id.Job, id.Index), nil)
+		if err != nil || held.Refuted == nil || held.Refuted.By != held.Refuted.Result.Worker {
+			continue
+		}
+		s := referee.Statement{Record: records[id.Job], Result: held.Refuted.Result}
+		if b, err := s.Encode(); err == nil {
+			a.Statements = append(a.Statements, b)
+		}
+	}
+	a.Statements = a.Statements[:min(len(a.Statements), maxProofs)]
+	return json.Marshal(a)
+}
+
+// member reports whether a peer is a member of an overlay, by its advert.
+func (p *proofs) member(m *membership, peer task.PeerID) bool {
+	_, is := m.View().Member(peer)
+	return is && m.Admits(peer)
+}
+
+// consider looks at one statement of a member's that is news.
+func (p *proofs) consider(m *membership, teller task.PeerID, statements [][]byte) {
+	if p.checking || m.IsOut() {
+		return
+	}
+	for _, i := range rand.Perm(len(statements)) {
+		b := statements[i]
+		sum := sha256.Sum256(b)
+		if p.tried[sum] {
+			continue
+		}
+		if len(p.tried) >= maxTried {
+			clear(p.tried)
+		}
+		p.tried[sum] = true
+		s, err := referee.Decode(b)
+		if err == nil && (m.Submitter().Refuses(s.Result.Worker) || s.Result.Worker == p.self) {
+			continue
+		}
+		p.checking = true
+		p.check(m, teller, b, &s, err)
+		return
+	}
+}
+
+// came takes in what a statement came to.
+func (p *proofs) came(m *membership, teller task.PeerID, b []byte, s *referee.Statement, f referee.Finding,
+	took time.Duration) {
+	now := p.now()
+	p.checking = false
+	p.checked[f.Verdict]++
+	if at := now.Add(proofShare * took); at.After(p.askAt) {
+		p.askAt = at
+	}
+	log := p.log.With("teller", teller, "worker", s.Result.Worker, "task", s.Result.Task.String(), "why", f.Why)
+	switch f.Verdict {
+	case referee.Nothing:
+		if len(p.unheard) >= maxUnheard {
+			clear(p.unheard)
+		}
+		p.unheard[teller] = now.Add(unheardFor)
+		log.Warn("a member showed what proves nothing: it is not asked for a week")
+	case referee.Proven:
+		log.Info("a member showed that a worker was wrong, and it is: its results are not taken any more")
+		p.seen = append(p.seen, shown{m.id, slices.Clone(b)})
+		p.seen = p.seen[max(0, len(p.seen)-maxProofs):]
+		if !m.IsOut() {
+			m.proven(s.Result.Task, s.Result.Worker, f.Why)
+		}
+	default:
+		log.Debug("what a member showed cannot be told here")
+	}
+}

@@ -1,0 +1,182 @@
+package node
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"godwit/task"
+	"godwit/task/referee"
+)
+
+// newProofSwarm has peers of which the first lies, and a job of the last whose results were checked.
+func newProofSwarm(t *testing.T, peers int) (*swarm, task.JobID) {
+	s := newSwarm(t, peers)
+	for i, p := range s.peers {
+		p.runner.output, p.runner.lies = 2000, i == 0
+		if i > 0 {
+			p.cfg.Bootstrap = []string{s.peers[0].host.Addr}
+		}
+		p.start()
+	}
+	s.gather(s.peers...)
+	p := s.peers[peers-1]
+	id := p.submitVerified(12, 2*time.Second, "full")
+	if c := p.settle(id).Checks; c.Wrong == 0 {
+		t.Fatalf("nobody lied: %+v", c)
+	}
+	return s, id
+}
+
+// refuses reports whether the submitter of a peer refuses another.
+func (p *peer) refuses(other *peer) (refused bool) {
+	p.onLoop(p.s.t, func() { refused = p.ordered()[0].Submitter().Refuses(other.ID()) })
+	return refused
+}
+
+// What one submitter found wrong the others see for themselves, also from those that it showed it to; they
+// refuse that worker, and nobody else. What they do not see for themselves they do not believe.
+func TestProofSpreads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := newProofSwarm(t, 4)
+		liar := s.peers[0]
+		for range 200 {
+			if s.peers[1].refuses(liar) && s.peers[2].refuses(liar) {
+				break
+			}
+			for _, p := range s.peers[1:3] { // as if its turn had come
+				p.onLoop(t, func() {
+					p.proofs.askAt = p.now()
+					p.proofs.askIfDue(p.now())
+				})
+			}
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+		}
+		for i, p := range s.peers[1:] {
+			if !p.refuses(liar) {
+				t.Errorf("peer %d does not refuse the liar: %v", i+1, p.proofs.checked)
+			}
+			for _, other := range s.peers[1:] {
+				if p.refuses(other) {
+					t.Errorf("peer %d refuses an honest one", i+1)
+				}
+			}
+			p.onLoop(t, func() {
+				if len(p.proofs.unheard) > 0 && i < 2 {
+					t.Errorf("peer %d does not listen to %v", i+1, p.proofs.unheard)
+				}
+			})
+		}
+	})
+}
+
+// Who shows what proves nothing is not asked any more; what cannot be read costs it nothing.
+func TestProofOfNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, id := newProofSwarm(t, 3)
+		teller, p := s.peers[2], s.peers[1]
+		rec, _, err := teller.Submitted(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		results, err := teller.Results(t.Context(), id, 0, 12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var honest, lied task.Result
+		for i := range results {
+			switch r := &results[i]; {
+			case r.Refuted != nil:
+				lied = r.Refuted.Result
+			case r.Results[0].Worker != p.ID():
+				honest = r.Results[0]
+			}
+		}
+		forged := lied
+		forged.Worker = teller.ID()
+		for name, tt := range map[string]struct {
+			of      task.Result
+			garbage string
+			want    referee.Verdict
+		}{
+			"it is right":       {of: honest, want: referee.Nothing},
+			"another signed it": {of: forged, want: referee.Nothing},
+			"it cannot be read": {garbage: "\xff", want: referee.Open},
+			"nothing":           {garbage: "\xa0", want: referee.Nothing},
+			"the checker's own": {of: task.Result{Worker: p.ID()}},
+		} {
+			b := []byte(tt.garbage)
+			if tt.garbage == "" {
+				st := referee.Statement{Record: rec, Result: tt.of}
+				if b, err = st.Encode(); err != nil {
+					t.Fatal(name, err)
+				}
+			}
+			before := p.show(teller, b)
+			if tt.want == "" {
+				if before.checking {
+					t.Errorf("%s: it is looked at", name)
+				}
+				continue
+			}
+			s.until(name, func() bool { return !p.look().checking })
+			after := p.look()
+			if after.of[tt.want] != before.of[tt.want]+1 || after.unheard != (tt.want == referee.Nothing) {
+				t.Errorf("%s: %+v, before %+v", name, after, before)
+			}
+			if !before.checking || p.show(teller, b).checking {
+				t.Errorf("%s: it is not looked at once", name)
+			}
+			p.onLoop(t, func() { clear(p.proofs.unheard) })
+		}
+		for _, other := range s.peers {
+			if p.refuses(other) {
+				t.Error("somebody is refused for that")
+			}
+		}
+	})
+}
+
+// A looked is how a peer's proofs stand.
+type looked struct {
+	checking, unheard bool
+	of                map[referee.Verdict]int
+}
+
+func (p *peer) look() (l looked) {
+	p.onLoop(p.s.t, func() {
+		l = looked{p.proofs.checking, len(p.proofs.unheard) > 0, map[referee.Verdict]int{}}
+		for v, n := range p.proofs.checked {
+			l.of[v] = n
+		}
+	})
+	return l
+}
+
+// show has a peer consider what another tells.
+func (p *peer) show(teller *peer, statement []byte) looked {
+	p.onLoop(p.s.t, func() { p.proofs.consider(p.ordered()[0], teller.ID(), [][]byte{statement}) })
+	return p.look()
+}
+
+// After a statement was looked at, none is for as many times longer as its share says.
+func TestProofsTakeTheirShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := startSwarm(t, 1)
+		p := s.peers[0]
+		p.onLoop(t, func() {
+			now := p.now()
+			p.proofs.came(p.ordered()[0], p.ID(), nil, &referee.Statement{}, referee.Finding{Verdict: referee.Open}, time.Hour)
+			if got := p.proofs.askAt.Sub(now); got < proofShare*time.Hour {
+				t.Errorf("after an hour's work the next is asked for in %v", got)
+			}
+			p.proofs.checking = true
+			p.proofs.consider(p.ordered()[0], p.ID(), [][]byte{{1}})
+			if len(p.proofs.tried) != 0 {
+				t.Error("two are looked at at once")
+			}
+			p.proofs.checking = false
+		})
+	})
+}

@@ -1,0 +1,63 @@
+package submitter
+
+import (
+	"maps"
+	"slices"
+
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// Others' submitters find wrong results, too. What they show counts here once this node has run the
+// task itself: its driver does that, and tells of it with Proven.
+
+// proven refuses a worker that signed a wrong result of another's job.
+func (a *audits) proven(ev *message.Proven) {
+	if ev.Worker == a.s.self || a.known(ev.Worker).Faults > 0 {
+		return
+	}
+	a.credit(ev.Worker).Faults++
+	a.keep(ev.Worker)
+	a.distrust(ev.Worker, true)
+	a.s.emit(message.Decided{Task: ev.Task, Action: "proven wrong", Peer: ev.Worker, Reason: task.ClipMessage(ev.Why)})
+	a.tellRefused()
+}
+
+// tellRefused tells leaders whom the jobs here refuse.
+func (a *audits) tellRefused() {
+	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) { // no more of them
+		if j := a.s.jobs[id]; !j.state.Final {
+			a.s.got(j)
+		}
+	}
+}
+
+// Refuses reports whether a worker is to have no task of the jobs here.
+func (s *Submitter) Refuses(worker task.PeerID) bool { return s.audits.known(worker).Faults > 0 }
+
+// FoundWrong lists tasks whose results were found wrong here, and that others may be shown: of jobs
+// that are not sealed, at most so many, the newest of each job first.
+func (s *Submitter) FoundWrong(most int) []task.TaskID {
+	var out []task.TaskID
+	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
+		j := s.jobs[id]
+		if !j.showsWrong() {
+			continue
+		}
+		for _, r := range slices.Backward(j.checks.wrong) {
+			for i := r.To; i > r.From; i-- {
+				if len(out) == most {
+					return out
+				}
+				out = append(out, task.TaskID{Job: id, Index: i - 1})
+			}
+		}
+	}
+	return out
+}
+
+// showsWrong reports whether results of a job were found wrong that others may be shown: with its
+// program and its inputs, which are needed as long.
+func (j *submitted) showsWrong() bool {
+	return j.checks != nil && len(j.spec.Sealed) == 0 && len(j.checks.wrong) > 0
+}

@@ -1,0 +1,174 @@
+// Package referee says whose fault a wrong result is, of what was signed and of runs of its task on
+// this machine. Tasks are deterministic: who runs the task can see for himself.
+package referee
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"godwit/task"
+)
+
+// A Verdict says what a signed result proves.
+type Verdict string
+
+// The verdicts.
+const (
+	Proven  Verdict = "proven"  // By signed what no run of the task gives
+	Nothing Verdict = "nothing" // the task gives here what was signed
+	Open    Verdict = "open"    // it cannot be told here, or not whose fault it is
+)
+
+// A Finding is what came of a result.
+type Finding struct {
+	Verdict Verdict
+	By      task.PeerID // who is proven wrong
+	Why     string
+	// Engine is what ran the task here, compiled; "" where its run does not tell.
+	Engine string
+	// Pass is the version of the pass that counted fuel here; 0 where its run does not tell.
+	Pass int
+	// States are the fuels of the states that the run went on from, and Left who left each; the
+	// last first.
+	States []uint64
+	Left   []task.PeerID
+}
+
+// A Referee judges one result, which was verified.
+type Referee struct {
+	Signed *task.Result
+	// Run runs the task, compiled or interpreted, whole or until it has used so much fuel. Of a run that
+	// was stopped the outcome is Interrupted, and the trail has the fuel and the state's hash.
+	Run func(ctx context.Context, interpreted bool, stopAt uint64) (*task.Result, error)
+	// Plain is the size of content that is stored with so many bytes; nil where all is as it is stored.
+	Plain func(stored int64) int64
+	// Told is called before each run with what is run; nil for nothing.
+	Told func(what string)
+}
+
+// Judge runs the task, and says what follows.
+func (r *Referee) Judge(ctx context.Context) (Finding, error) {
+	f := Finding{Verdict: Open}
+	err := r.judge(ctx, &f)
+	return f, err
+}
+
+func (r *Referee) judge(ctx context.Context, f *Finding) error {
+	if !r.Signed.Outcome.Reproducible() {
+		f.Why = fmt.Sprintf("what was signed, %v, depends on the machine", r.Signed.Outcome)
+		return nil
+	}
+	here, why, err := r.ends(ctx, f)
+	switch {
+	case err != nil || why != "":
+		f.Why = why
+		return err
+	case here == "":
+		f.Verdict, f.Why = Nothing, "the task gives here what was signed"
+		return nil
+	}
+	f.Why = here
+	if r.Signed.Trail != nil && len(r.Signed.Trail.Began) > 0 {
+		return r.trace(ctx, f)
+	}
+	f.Verdict, f.By = Proven, r.Signed.Worker
+	return nil
+}
+
+// ends says in what the end of the task here differs from what was signed, "" for in nothing, or
+// why that cannot be told.
+func (r *Referee) ends(ctx context.Context, f *Finding) (differs, untold string, err error) {
+	var first *task.Result
+	for _, how := range []string{"compiled", "interpreted"} {
+		r.tell("the whole task, " + how)
+		here, err := r.Run(ctx, how == "interpreted", 0)
+		switch {
+		case err != nil:
+			return "", "", err
+		case !here.Outcome.Reproducible():
+			return "", fmt.Sprintf("the task does not run to its end here: %v %s", here.Outcome, here.Message), nil
+		}
+		differs = r.Signed.Difference(here, r.Plain)
+		switch {
+		case first == nil && differs == "":
+			return "", "", nil
+		case first == nil:
+			first = here
+			if here.Trail != nil {
+				f.Engine, f.Pass = here.Trail.Engine, int(here.Trail.Pass)
+			}
+		case first.Difference(here, nil) != "":
+			return "", "compiled and interpreted runs end otherwise here: this machine errs, or the engine", nil
+		}
+	}
+	return differs, "", nil
+}
+
+// trace runs the task up to each state that the run went on from, from the earliest, and names who
+// left the first that is another here.
+func (r *Referee) trace(ctx context.Context, f *Finding) error {
+	chain := r.Signed.Trail.Began
+	for k := range chain {
+		f.States, f.Left = append(f.States, chain[k].Fuel), append(f.Left, chain[k].Voucher.Worker)
+	}
+	for k := len(chain) - 1; k >= 0; k-- {
+		differs, untold, err := r.state(ctx, &chain[k])
+		switch {
+		case err != nil:
+			return err
+		case untold != "":
+			f.Why += "; " + untold
+			return nil
+		case differs && k == len(chain)-1 && task.CutShort(chain):
+			f.Why += "; it went wrong before the earliest state that is named"
+			return nil
+		case differs:
+			f.Verdict, f.By = Proven, chain[k].Voucher.Worker
+			f.Why += fmt.Sprintf("; the state at fuel %d is another here", chain[k].Fuel)
+			return nil
+		}
+	}
+	f.Verdict, f.By = Proven, r.Signed.Worker
+	f.Why += "; the states that it went on from are right"
+	return nil
+}
+
+// state reports whether the task comes to another state here than a worker vouched for, or why
+// that cannot be told.
+func (r *Referee) state(ctx context.Context, l *task.Link) (differs bool, untold string, err error) {
+	var first []byte
+	for _, how := range []string{"compiled", "interpreted"} {
+		r.tell(fmt.Sprintf("the task up to fuel %d, %s", l.Fuel, how))
+		here, err := r.Run(ctx, how == "interpreted", l.Fuel)
+		if err != nil {
+			return false, "", err
+		}
+		var state []byte
+		switch t := here.Trail; {
+		case t != nil && t.Pass != r.Signed.Trail.Pass:
+			return false, fmt.Sprintf("states are hashed in another way here, by pass %d and not %d", t.Pass,
+				r.Signed.Trail.Pass), nil
+		case here.Outcome == task.Interrupted && t != nil && t.Fuel == l.Fuel:
+			state = t.Last
+		case here.Outcome == task.Interrupted && t != nil || here.Outcome.Reproducible(): // it has no such state
+		default:
+			return false, fmt.Sprintf("the task does not run that far here: %v %s", here.Outcome, here.Message), nil
+		}
+		switch {
+		case how == "compiled" && bytes.Equal(state, l.Voucher.Hash):
+			return false, "", nil
+		case how == "compiled":
+			first = state
+		case !bytes.Equal(first, state):
+			return false, "compiled and interpreted runs come to other states here", nil
+		}
+	}
+	return true, "", nil
+}
+
+func (r *Referee) tell(what string) {
+	if r.Told != nil {
+		r.Told(what)
+	}
+}

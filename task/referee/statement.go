@@ -1,0 +1,57 @@
+package referee
+
+import (
+	"errors"
+	"fmt"
+
+	"godwit/task"
+)
+
+// MaxStatement bounds an encoded Statement, in bytes: a job with many arguments, and a result with
+// many outputs. Larger ones go as files.
+const MaxStatement = 64 << 10
+
+// A Statement is what was signed of a result that is said to be wrong: with the job's program and
+// inputs, which the record names, anybody can see whether it is.
+type Statement struct {
+	Record task.Record `cbor:"1,keyasint"` // of a job that is not sealed
+	Result task.Result `cbor:"2,keyasint"`
+}
+
+// Encode returns the statement's canonical CBOR, at most MaxStatement bytes.
+func (s *Statement) Encode() ([]byte, error) {
+	b, err := task.Encode(s)
+	if err == nil && len(b) > MaxStatement {
+		err = fmt.Errorf("a statement of %d bytes, the most is %d", len(b), MaxStatement)
+	}
+	return b, err
+}
+
+// Decode reads what Encode wrote. It checks the shape alone: see Open.
+func Decode(b []byte) (Statement, error) {
+	var s Statement
+	if len(b) > MaxStatement {
+		return s, fmt.Errorf("a statement of %d bytes, the most is %d", len(b), MaxStatement)
+	}
+	err := task.Decode(b, &s)
+	return s, err
+}
+
+// Open checks all signatures, and returns the job. What it does not check is whether the result is
+// wrong.
+func (s *Statement) Open() (*task.Job, error) {
+	spec, err := s.Record.Open()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(spec.Sealed) > 0 || len(s.Record.Key) > 0:
+		return nil, errors.New("the job is sealed: nobody else can run it")
+	case s.Result.Task.Job != s.Record.ID():
+		return nil, errors.New("the result is of another job")
+	case s.Result.Task.Index >= spec.Sweep.Count():
+		return nil, fmt.Errorf("the job has no task %d", s.Result.Task.Index)
+	case !s.Result.Outcome.Reproducible():
+		return nil, fmt.Errorf("what was signed, %v, depends on the machine", s.Result.Outcome)
+	}
+	return spec, s.Result.Verify()
+}
