@@ -238,11 +238,24 @@ func (j *job) standing(i uint64) (n int) {
 	return n
 }
 
+// appendDestinations appends the workers to which replicas of a task are on their way, but for one.
+func (j *job) appendDestinations(peers []task.PeerID, i uint64, but *lease) []task.PeerID {
+	if t := j.live[i]; t != nil {
+		for _, l := range t.leases {
+			if m := l.move; l != but && m != nil && m.to != nil {
+				peers = append(peers, m.to.peer)
+			}
+		}
+	}
+	return peers
+}
+
 // appendBarred appends those to whom a lease may not go: see barred.
 func (l *lease) appendBarred(peers []task.PeerID) []task.PeerID {
 	j, i := l.job, l.task.index
 	peers = j.appendWorkers(peers, i)
 	if j.replicated() {
+		peers = j.appendDestinations(peers, i, l)
 		for _, p := range j.taken(i) {
 			if !slices.Contains(l.answers(), p) {
 				peers = append(peers, p)
@@ -256,8 +269,14 @@ func (l *lease) appendBarred(peers []task.PeerID) []task.PeerID {
 // runs the task or has ended it, or answers for another replica. It may answer for this one.
 func (l *lease) barred(peer task.PeerID) bool {
 	j, i := l.job, l.task.index
-	if j.worksOn(i, peer) || !j.replicated() || slices.Contains(l.answers(), peer) {
+	if j.worksOn(i, peer) || !j.replicated() {
 		return j.worksOn(i, peer)
+	}
+	if slices.Contains(j.appendDestinations(nil, i, l), peer) {
+		return true
+	}
+	if slices.Contains(l.answers(), peer) {
+		return false
 	}
 	return slices.Contains(j.taken(i), peer)
 }

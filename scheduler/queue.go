@@ -366,6 +366,7 @@ func (t *jobTable) bars(peers []task.PeerID, j *job, i uint64) []task.PeerID {
 	if !j.replicated() {
 		return peers
 	}
+	peers = j.appendDestinations(peers, i, nil)
 	hard := len(peers)
 	peers = append(peers, j.taken(i)...)
 	for _, h := range t.c.members.roster.all() {

@@ -385,7 +385,9 @@ func (r *reports) outputsFetched(l *lease, failure string) {
 func (r *reports) accept(h *host, j *job, l *lease, e *message.Ending) {
 	i, result := e.Result.Task.Index, &e.Result
 	row := j.row(i)
-	row.AddResult(e.Attempt, *result)
+	if !row.AddResult(e.Attempt, *result) && result.Outcome == task.Completed && j.replicated() {
+		r.c.members.pauseJob(h, j, r.c.cfg.RefusalPause, "it answers with a result that is known, before it may run anew")
+	}
 	sealed := l != nil && l.move != nil && result.Outcome == task.Interrupted && l.savedAll()
 	gone := r.c.transfers.departs(l, result)
 	if l != nil {
