@@ -48,6 +48,7 @@ type checks struct {
 	redo    ledger.Set
 	others  bool
 	sure    sure
+	elected map[uint64]*elected
 	// by are the results that this node has not run again, by who signed them.
 	by map[task.PeerID]*accepted
 }
@@ -259,7 +260,9 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	a.fresh.seen[r.Worker]++
 	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
-	if doubtful || len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
+	with := j.checks.elected[t.Index].with(r)
+	delete(j.checks.elected, t.Index)
+	if doubtful || len(with) == 0 && len(credibility.Draw(key, t.Index, r.Digest(), 1, a.share(j.spec.Verify, credit))) > 0 {
 		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
 		if !t.Failed {
 			c.Worker, c.Poll = r.Worker, newPoll(r).kept(engine, doubtful)
@@ -271,7 +274,7 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 	}
 	mark := credit.Mark(a.s.now)
 	a.note(j, checked{Index: t.Index, State: verdictAccepted, Worker: r.Worker, Audits: mark.Audits, At: mark.At.Unix(),
-		Failed: t.Failed, Engine: engine})
+		Failed: t.Failed, Engine: engine, With: with})
 }
 
 // took takes in how long a task ran.
