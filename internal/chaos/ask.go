@@ -62,8 +62,8 @@ type jobView struct {
 
 // A checkView says how far the results of a job are checked.
 type checkView struct {
-	Due, Right, Wrong, Open, Accepted, Final int
-	Divergent                                string // on which architectures its program is
+	Due, Right, Wrong, Open, Accepted, Agreed, Final int
+	Divergent                                        string // on which architectures its program is
 }
 
 type taskView struct {

@@ -50,6 +50,7 @@ const (
 type lied struct {
 	liar   string // the binary that does
 	verify string // of the job
+	lends  bool   // the submitter's node lends cores, and so sees for itself who is wrong
 }
 
 // liars has some of the nodes lie, each in its own way, about the tasks of one job: what it
@@ -67,6 +68,14 @@ func liars(ctx context.Context, t *trial) error {
 		n := t.nodes[kind.node]
 		n.binary, n.launch = t.liar, []string{"env", lieEnv + "=" + kind.name}
 	}
+	at := t.nodes[len(t.nodes)-1]
+	if !t.lied.lends {
+		lazy, err := t.ruled("lends-nothing.yaml", 0)
+		if err != nil {
+			return err
+		}
+		at.rules = lazy
+	}
 	if err := t.startAll(ctx); err != nil {
 		return err
 	}
@@ -78,7 +87,6 @@ func liars(ctx context.Context, t *trial) error {
 		return err
 	}
 	l.rules += "verify: " + t.lied.verify + "\n"
-	at := t.nodes[len(t.nodes)-1]
 	j, err := t.submitLabour(ctx, at, "lied", t.options.tasks, l, acceptLimit)
 	if err != nil {
 		return err
@@ -89,7 +97,11 @@ func liars(ctx context.Context, t *trial) error {
 	}
 	t.report.show("from submission until then", "", "%.1f s", time.Since(j.handed).Seconds())
 	t.judgeResults(ctx, j, st)
-	t.judgeNames(ctx, j, st, kinds)
+	if t.lied.lends {
+		t.judgeNames(ctx, j, st, kinds)
+	} else {
+		t.judgeVotes(st)
+	}
 	t.judgeTold(ctx, st, kinds)
 	return nil
 }
@@ -140,6 +152,23 @@ func (t *trial) judgeResults(ctx context.Context, j *job, st jobView) {
 	t.report.show("  right, wrong and replaced, not to be told", "", "%d, %d, %d", c.Right, c.Wrong, c.Open)
 	t.report.show("accepted without, and wrong of these", "", "%d, %d", c.Accepted, accepted)
 	t.report.show("processor time of all results", "", "%.1f s", st.UsefulCPU)
+}
+
+// judgeVotes checks what came of a job whose submitter's node ran nothing: others compared for it.
+func (t *trial) judgeVotes(st jobView) {
+	named, runs := 0, 0
+	for _, k := range st.List {
+		if k.Refuted != nil {
+			named++
+		}
+	}
+	for _, n := range t.nodes {
+		runs += st.ran(n.peer)
+	}
+	c := st.Checks
+	t.report.expect("nobody is named without a run of the submitter's own", named+c.Right+c.Wrong == 0, "%d are", named)
+	t.report.show("accepted since others came to the same", "", "%d", c.Agreed)
+	t.report.show("runs that attempts tell of", "", "%d", runs)
 }
 
 // judgeNames checks who is named, and the first proof against each.

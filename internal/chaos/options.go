@@ -83,6 +83,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	f.IntVar(&o.times, "times", 100, "how often each attack is tried, each time otherwise (hostile)")
 	f.IntVar(&o.strangers, "strangers", 16, "strangers of a crowd (hostile)")
 	f.StringVar(&o.liar, "liar", "", "binary built with -tags liars (liars)")
+	f.BoolVar(&o.lied.lends, "lends", true, "the submitter lends cores; else others check for it (liars)")
 	f.StringVar(&o.lied.verify, "verify", "1e-3", "what jobs say of verify (liars, audits)")
 	o.moving.flags(f)
 	if err := f.Parse(args); err != nil {

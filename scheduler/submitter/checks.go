@@ -54,6 +54,7 @@ type checks struct {
 	redo    ledger.Set
 	others  bool
 	sure    sure
+	elected map[uint64]*elected
 	// by are the results that this node has not run again, by who signed them.
 	by map[task.PeerID]*accepted
 }
@@ -301,8 +302,10 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	network := a.networkOf(r.Worker)
 	a.fresh.seen[r.Worker]++
 	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
+	with := j.checks.elected[t.Index].with(r)
+	delete(j.checks.elected, t.Index)
 	which, due := a.draw(j, r, a.share(j.spec.Verify, credit))
-	if doubtful || meets || due {
+	if doubtful || meets || due && len(with) == 0 {
 		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
 		if !doubtful && !meets {
 			c.Drawn, c.Of = which.mask, which.of
@@ -319,7 +322,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 		a.note(j, checked{Index: t.Index, State: verdictUnread})
 		return
 	}
-	if a.crowded(j, r.Worker, network) {
+	if len(with) == 0 && a.crowded(j, r.Worker, network) {
 		c := checked{Index: t.Index, State: verdictDue, Engine: engine}
 		if !t.Failed {
 			c.Worker, c.Poll = r.Worker, newPoll(r).kept(engine, false)
@@ -329,7 +332,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	}
 	mark := credit.Mark(a.s.now)
 	a.note(j, checked{Index: t.Index, State: verdictAccepted, Worker: r.Worker, Audits: mark.Audits, At: mark.At.Unix(),
-		Failed: t.Failed, Engine: engine, Network: network})
+		Failed: t.Failed, Engine: engine, Network: network, With: with})
 	if e := releaseOf(r, a.s.self); e != nil {
 		a.s.emit(*e)
 	}

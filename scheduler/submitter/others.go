@@ -169,6 +169,8 @@ func (a *audits) count(j *submitted, i uint64, r *task.Result) {
 		a.agreed(j, i, r)
 	case len(p.against) > 0 && doubt <= target:
 		a.outvoted(j, i, winners)
+		k := slices.IndexFunc(p.against, func(b ballot) bool { return b.Worker == winners[0] })
+		j.checks.elected[i] = &elected{p.against[k].Says, winners}
 		a.reopen(j, only(i), j.checks.signer[i])
 	case p.ran() < most:
 		p.asked = a.s.now

@@ -29,6 +29,26 @@ type ballot struct {
 	Says   stamp       `cbor:"2,keyasint"`
 }
 
+// elected is what most came to of a task whose result was given back since it was something else:
+// a result that says so needs no other run. It is in memory alone.
+type elected struct {
+	says stamp
+	by   []task.PeerID
+}
+
+// with returns who came to the same as a result; nil for nobody. e may be nil.
+func (e *elected) with(r *task.Result) (out []task.PeerID) {
+	if e == nil || !e.says.agrees(stampOf(r)) {
+		return nil
+	}
+	for _, w := range e.by {
+		if w != r.Worker {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
 // A stamp stands for what a result says: two that agree have no Difference.
 type stamp struct {
 	Digest [sha256.Size]byte `cbor:"1,keyasint"`

@@ -119,7 +119,7 @@ func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submi
 			drawn: map[uint64]drawn{}, parts: map[uint64]message.Parts{},
 			divergent: map[string]bool{}, excused: map[task.PeerID]bool{}, engines: map[task.PeerID]string{},
 			polls: map[uint64]*poll{}, vouched: map[task.PeerID]*ledger.Set{},
-			sure: sure{at: map[uint64]*sureTask{}, probed: map[uint64]*probe{}}}
+			elected: map[uint64]*elected{}, sure: sure{at: map[uint64]*sureTask{}, probed: map[uint64]*probe{}}}
 	}
 	if !st.Final {
 		s.arm(j, time.Time{})
