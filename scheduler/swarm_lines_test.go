@@ -26,8 +26,12 @@ type lying struct {
 // alike. Every task ends, with the right result.
 func TestSwarmLiars(t *testing.T) {
 	resumed, spoilt := 0, 0
-	seeds := uint64(lyingSeeds)
-	for seed := range seeds {
+	// The first: a state that nobody has, a result that is told again, and a move to where another goes.
+	seeds := []uint64{104, 574, 1484}
+	for seed := range uint64(lyingSeeds) {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
 		if ok := t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			replicas := 2 + int(seed%3)/2
 			s := swarmChaosOf(t, seed, 3+2*(replicas-1), seed%2 == 0, newLying(replicas))
@@ -38,7 +42,7 @@ func TestSwarmLiars(t *testing.T) {
 	}
 	if resumed < lyingSeeds/2 || spoilt < lyingSeeds/10 {
 		t.Errorf("%d runs went on from states, %d of them from wrong ones, in %d seeds: it tests little", resumed, spoilt,
-			seeds)
+			len(seeds))
 	}
 	t.Logf("%d runs went on from states, %d of them from wrong ones", resumed, spoilt)
 }

@@ -18,7 +18,8 @@ func AnsweredBy(worker PeerID, chain []Link) (workers []PeerID, whole bool) {
 	return workers, !CutShort(chain)
 }
 
-// AnsweredBy returns the workers that answer for the result; see the function of that name. A worker that hides what its run went on from answers for it alone, and lies.
+// AnsweredBy returns the workers that answer for the result; see the function of that name. A worker
+// that hides what its run went on from answers for it alone, and lies.
 func (r *Result) AnsweredBy() (workers []PeerID, whole bool) {
 	if r.Trail == nil {
 		return []PeerID{r.Worker}, true

@@ -17,7 +17,8 @@ const MaxLinks = 4
 // for one is to be known back to its beginning.
 const MaxChain = 16
 
-// Shown returns those of the states before one that are shown with it, of a task of the job; nil is one without replicas.
+// Shown returns those of the states before one that are shown with it, of a task of the job; nil is
+// one without replicas.
 func (j *Job) Shown(chain []Link) []Link {
 	if j != nil && j.Replicas > 1 {
 		return chain[:min(len(chain), MaxChain-1)]
