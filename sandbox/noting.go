@@ -17,6 +17,8 @@ func (x *execution) note(ctx context.Context, m *freeze.Machine) error {
 	if !task.Crosses(before, fuel, task.SpacingAt(x.req.Spacing, fuel)) {
 		return nil // it would be forgotten at once
 	}
+	x.boundaries++
+	x.mishapBefore(x.boundaries)
 	kept := x.req.Keeps && !x.mail.hasEnough()
 	state, err := x.stateHere(ctx, kept)
 	if err != nil {
