@@ -53,6 +53,7 @@ var targets = map[string]struct{ dir, name string }{
 	"key":        {"node", "FuzzQueries"},
 	"scheduling": {"node", "FuzzQueries"},
 	"history":    {"node", "FuzzHistory"},
+	"states":     {"task", "FuzzDecodeKept"},
 }
 
 // TestEveryTypeHasATarget: each target is there and looks at the round trip.
