@@ -40,7 +40,8 @@ type execution struct {
 	wanted   atomic.Bool    // one that stops the guest later than now is asked for
 	writing  sync.WaitGroup // checkpoint on its way to the parent
 
-	noted uint64 // fuel at the last boundary, or at the beginning
+	noted      uint64 // fuel at the last boundary, or at the beginning
+	boundaries int    // that were noted
 
 	live uint64 // bytes of the heap after the last collection between two thaws
 

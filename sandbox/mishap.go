@@ -6,3 +6,6 @@ package sandbox
 func (x *execution) mishap() {}
 
 func mishapEnv() []string { return nil }
+
+// mishapBefore does nothing: see mishap.
+func (*execution) mishapBefore(int) {}

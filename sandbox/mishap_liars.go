@@ -19,6 +19,27 @@ const mishapKind = "GODWIT_LIE=bit"
 // guest comes to.
 const mishapEvery = 1 << 17
 
+// intervalKind is what it says where one interval of a task goes wrong: the one that ends at the
+// boundary wrongAt, from 1, which is one that stays when the spacing doubles.
+const (
+	intervalKind = "GODWIT_LIE=interval"
+	wrongAt      = 8
+)
+
+// mishapBefore changes what a guest has in its memory, once, right before a boundary.
+func (x *execution) mishapBefore(boundary int) {
+	if boundary != wrongAt || !slices.Contains(os.Environ(), intervalKind) {
+		return
+	}
+	mem := x.machine.Memory()
+	for i := range mem {
+		if mem[i] != 0 {
+			mem[i] ^= 1
+			return
+		}
+	}
+}
+
 // mishap has a guest's memory lose bits, as that of a machine does which is broken or too warm: not
 // at the boundaries, which come as they would.
 func (x *execution) mishap() {
@@ -40,8 +61,10 @@ func (x *execution) mishap() {
 
 // mishapEnv hands that on to the child.
 func mishapEnv() []string {
-	if slices.Contains(os.Environ(), mishapKind) {
-		return []string{mishapKind}
+	for _, kind := range []string{mishapKind, intervalKind} {
+		if slices.Contains(os.Environ(), kind) {
+			return []string{kind}
+		}
 	}
 	return nil
 }

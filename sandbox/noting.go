@@ -8,8 +8,8 @@ import (
 	"godwit/task"
 )
 
-// note hashes the state of a guest that is at a boundary, and stands still for as long. Where states are kept the blocks
-// that changed are sent, else nothing but the hash. A state that cannot be described has none.
+// note hashes the state of a guest that is at a boundary, and stands still for as long. Where states are kept the
+// blocks that changed are sent, else nothing but the hash. A state that cannot be described has none.
 func (x *execution) note(ctx context.Context, m *freeze.Machine) error {
 	fuel, before := m.Fuel(), x.noted
 	x.noted = fuel
@@ -17,6 +17,8 @@ func (x *execution) note(ctx context.Context, m *freeze.Machine) error {
 	if !task.Crosses(before, fuel, task.SpacingAt(x.req.Spacing, fuel)) {
 		return nil // it would be forgotten at once
 	}
+	x.boundaries++
+	x.mishapBefore(x.boundaries)
 	kept := x.req.Keeps && !x.mail.hasEnough()
 	state, err := x.stateHere(ctx, kept)
 	if err != nil {

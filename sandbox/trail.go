@@ -48,8 +48,8 @@ func ThinTrail(trail []task.Boundary, spacing, fuel uint64) []task.Boundary {
 	return thin(trail, 0, task.SpacingAt(spacing, fuel))
 }
 
-// spacingAfter is how far beyond the last multiple the next boundary lies. It is task.SpacingAt, unless the next would be
-// one too many.
+// spacingAfter is how far beyond the last multiple the next boundary lies. It is task.SpacingAt, unless the next would
+// be one too many.
 func spacingAfter(spacing, fuel uint64) uint64 {
 	now := task.SpacingAt(spacing, fuel)
 	if fuel/now == task.MaxBoundaries {

@@ -33,6 +33,7 @@ func writeModule(ts *testscript.TestScript, neg bool, args []string) {
 // modules are guests small enough to write by hand.
 var modules = map[string][]byte{
 	"noop":      noop.Module,
+	"writing":   noop.Writing,
 	"text":      []byte("this is no module"),
 	"truncated": noop.Module[:len(noop.Module)-5],
 	// (module (import "env" "teleport" (func)) (memory (export "memory") 1) (func (export "_start")))

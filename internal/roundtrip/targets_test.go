@@ -55,6 +55,7 @@ var targets = map[string]struct{ dir, name string }{
 	"history":    {"node", "FuzzHistory"},
 	"proofs":     {"node", "FuzzQueries"},
 	"statement":  {"task/referee", "FuzzStatement"},
+	"states":     {"task", "FuzzDecodeKept"},
 }
 
 // TestEveryTypeHasATarget: each target is there and looks at the round trip.

@@ -38,7 +38,8 @@ func (x *Executor) Audit(of Client, e message.Audit, signed *task.Result, done f
 	x.audited++
 	ctx, end := context.WithCancel(x.ctx)
 	// A lease's epoch is 1 at least: no worker's attempt has such a name.
-	u := &audit{Audit: e, of: of, as: message.Attempt{Seq: x.audited}, end: end, done: done, signed: signed, stopAt: e.StopAt, release: func() {},
+	u := &audit{Audit: e, of: of, as: message.Attempt{Seq: x.audited}, end: end, done: done,
+		signed: signed, stopAt: e.StopAt, release: func() {},
 		heard: message.Audited{Task: e.Task, Interpreted: e.Interpreted, StopAt: e.StopAt, Part: e.Part}}
 	x.audits[u] = true
 	if x.leaving != nil {
@@ -61,7 +62,7 @@ func (x *Executor) bringAudited(ctx context.Context, u *audit) {
 		job, err = x.jobs.make(ctx, spec, e)
 	}
 	if err == nil && u.Part != nil {
-		x.bringPart(ctx, u, job)
+		u.bringPart(ctx, x, job)
 	}
 	x.Host.Post(func() {
 		defer release()

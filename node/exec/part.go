@@ -29,7 +29,7 @@ var errFalse = errors.New("what the worker kept is not what it signed")
 
 // bringPart brings the state here that a part begins with, as its worker kept it. It costs no more
 // than the part is worth, whatever the worker does.
-func (x *Executor) bringPart(ctx context.Context, u *audit, job *Job) {
+func (u *audit) bringPart(ctx context.Context, x *Executor, job *Job) {
 	if u.signed == nil || u.signed.Trail == nil || u.Part.First < 0 || u.Part.First > u.Part.Last ||
 		u.Part.Last >= u.signed.Trail.Intervals(job.spec.Spacing()) {
 		u.heard.Unserved = "it has no such part"
@@ -41,9 +41,9 @@ func (x *Executor) bringPart(ctx context.Context, u *audit, job *Job) {
 	takes := time.Duration(float64(fuel) / task.ReferenceFuel / x.speed() * float64(time.Second))
 	within, cancel := context.WithTimeout(ctx, max(partLeast, takes/partShare))
 	defer cancel()
-	err := x.namePart(within, u, job.spec.Spacing())
+	err := u.namePart(within, x, job.spec.Spacing())
 	if err == nil {
-		err = x.fetchPart(within, u, job)
+		err = u.fetchPart(within, x, job)
 	}
 	if err != nil {
 		u.heard.Unserved = task.ClipMessage(err.Error())
@@ -53,9 +53,9 @@ func (x *Executor) bringPart(ctx context.Context, u *audit, job *Job) {
 }
 
 // speed is that of a core, relative to the reference core; 1 where it is unknown.
-func (x *Executor) speed() float64 {
+func (c *core) speed() float64 {
 	s := 0.0
-	_ = x.Host.Do(x.ctx, func() { s = x.Host.Speed() })
+	_ = c.Host.Do(c.ctx, func() { s = c.Host.Speed() })
 	if !(s > 0) {
 		return 1
 	}
@@ -63,7 +63,7 @@ func (x *Executor) speed() float64 {
 }
 
 // namePart asks the worker what it kept, unless that is known, and checks that it has signed it.
-func (x *Executor) namePart(ctx context.Context, u *audit, spacing uint64) (err error) {
+func (u *audit) namePart(ctx context.Context, x *Executor, spacing uint64) (err error) {
 	t, part := u.signed.Trail, u.heard.Part
 	if part.States == nil {
 		if part.States, err = x.Host.States(ctx, u.of, u.signed); err != nil {
@@ -84,7 +84,7 @@ func (x *Executor) namePart(ctx context.Context, u *audit, spacing uint64) (err 
 }
 
 // fetchPart brings the state, of which the hash must be the one that was signed.
-func (x *Executor) fetchPart(ctx context.Context, u *audit, job *Job) error {
+func (u *audit) fetchPart(ctx context.Context, x *Executor, job *Job) error {
 	if u.heard.Part.First == 0 {
 		return nil
 	}

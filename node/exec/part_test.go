@@ -143,9 +143,10 @@ func TestHostileStates(t *testing.T) {
 		refused bool
 		why     string
 	}{
-		"refuses":    {func(*task.Result) (*task.KeptStates, error) { return nil, ErrRefused }, true, "names no states"},
-		"is away":    {func(*task.Result) (*task.KeptStates, error) { return nil, errors.New("gone") }, false, "gone"},
-		"too few":    {changed(func(k *task.KeptStates) { k.States = k.States[1:] }), true, "not those that the worker signed"},
+		"refuses": {func(*task.Result) (*task.KeptStates, error) { return nil, ErrRefused }, true, "names no states"},
+		"is away": {func(*task.Result) (*task.KeptStates, error) { return nil, errors.New("gone") }, false, "gone"},
+		"too few": {changed(func(k *task.KeptStates) { k.States = k.States[1:] }), true,
+			"not those that the worker signed"},
 		"none":       {changed(func(k *task.KeptStates) { k.States = nil }), true, "not those that the worker signed"},
 		"other fuel": {changed(func(k *task.KeptStates) { k.States[1].Fuel++ }), true, "not those that the worker signed"},
 		"other order": {changed(func(k *task.KeptStates) { k.States[1], k.States[2] = k.States[2], k.States[1] }), true,

@@ -101,7 +101,8 @@ func (a *audits) run(at *auditing) {
 			Part: &message.Part{First: p.first, Last: p.last, States: p.states}})
 		return
 	}
-	e := message.Audit{Task: at.id, Key: a.s.jobs[at.id.Job].record.Key, Interpreted: at.compiled != nil && at.parts == nil}
+	e := message.Audit{Task: at.id, Key: a.s.jobs[at.id.Job].record.Key,
+		Interpreted: at.compiled != nil && at.parts == nil}
 	if t := at.trace; t != nil {
 		e.StopAt, e.Interpreted = t.probe().Fuel, t.compiled
 	}
