@@ -20,9 +20,15 @@ type audit struct {
 	// signed is what the task's worker signed; of an audit of a part alone.
 	signed  *task.Result
 	stopAt  uint64
-	state   *State          // that the part begins with; nil for the task's beginning
-	release func()          // of the blocks of that
+	brought broughtPart     // held by the audit
 	heard   message.Audited // what is known of the answer
+}
+
+// take takes over what a part begins with.
+func (u *audit) take(b broughtPart) {
+	if u.brought = b; b.part != nil {
+		u.stopAt, u.heard.Part = b.stopAt, b.part
+	}
 }
 
 // saw takes in what the run came to.
@@ -39,7 +45,7 @@ func (x *Executor) Audit(of Client, e message.Audit, signed *task.Result, done f
 	ctx, end := context.WithCancel(x.ctx)
 	// A lease's epoch is 1 at least: no worker's attempt has such a name.
 	u := &audit{Audit: e, of: of, as: message.Attempt{Seq: x.audited}, end: end, done: done,
-		signed: signed, stopAt: e.StopAt, release: func() {},
+		signed: signed, stopAt: e.StopAt,
 		heard: message.Audited{Task: e.Task, Interpreted: e.Interpreted, StopAt: e.StopAt, Part: e.Part}}
 	x.audits[u] = true
 	if x.leaving != nil {
@@ -61,25 +67,31 @@ func (x *Executor) bringAudited(ctx context.Context, u *audit) {
 		release = x.Content.Hold(JobContent(spec)) // until the loop names it: see auditRoots
 		job, err = x.jobs.make(ctx, spec, e)
 	}
-	if err == nil && u.Part != nil {
-		u.bringPart(ctx, x, job)
+	var part broughtPart
+	if err == nil {
+		part = u.bringPart(ctx, x, job)
 	}
 	x.Host.Post(func() {
 		defer release()
 		switch {
 		case !x.audits[u]: // it was given up meanwhile
 			x.jobs.discard(job)
+			part.drop()
 		case ctx.Err() != nil:
 			x.jobs.discard(job)
+			part.drop()
 			x.interruptAudit(u, "the node stops")
 		case err != nil:
 			x.Log.Warn("a task cannot run again", "task", u.Task.String(), "err", err)
 			x.auditOver(u, x.unrun(u.Task, task.HostError, err.Error(), nil))
-		case u.heard.Unserved != "":
+		case part.unserved != "":
 			x.jobs.discard(job)
-			x.auditOver(u, x.unrun(u.Task, task.Interrupted, u.heard.Unserved, nil))
+			part.drop()
+			u.heard.Unserved, u.heard.Refused = part.unserved, part.refused
+			x.auditOver(u, x.unrun(u.Task, task.Interrupted, part.unserved, nil))
 		default:
 			u.job = job
+			u.take(part)
 			x.waiting = append(x.waiting,
 				start{of: u.of, Start: message.Start{Task: u.Task, Attempt: u.as}, audit: u})
 			x.startWaiting()
@@ -94,7 +106,7 @@ func (x *Executor) auditOver(u *audit, res task.Result) {
 	x.jobs.discard(u.job)
 	u.heard.Here = res
 	u.done(u.heard)
-	u.release()
+	u.brought.drop()
 }
 
 // interruptAudit ends an audit that did not begin.

@@ -29,6 +29,9 @@ type keeping struct {
 	most  int64
 	bytes int64
 	runs  []*keptRun // the oldest first
+	// newest is the last state of each run that goes on, also where it is not kept for others: the
+	// sandbox sends no page again that it has, and the task's next checkpoint may need it.
+	newest map[*keptRun]task.CID
 }
 
 // A keptRun is what is kept of one run of a task.
@@ -59,6 +62,10 @@ func (k *keeping) begin(r keptRun) *keptRun {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.runs = append(k.runs, &r)
+	if k.newest == nil {
+		k.newest = map[*keptRun]task.CID{}
+	}
+	k.newest[&r] = ""
 	return &r
 }
 
@@ -66,6 +73,7 @@ func (k *keeping) begin(r keptRun) *keptRun {
 func (k *keeping) add(r *keptRun, s keptState, size func(h [32]byte) int64) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.newest[r] = s.cid
 	if !slices.Contains(k.runs, r) {
 		return false
 	}
@@ -154,6 +162,7 @@ func (r *keptRun) thin() {
 func (k *keeping) end(r *keptRun, of []task.Boundary, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	delete(k.newest, r)
 	if len(of) == 0 {
 		k.drop(r)
 		return
@@ -199,6 +208,11 @@ func (k *keeping) expire(now time.Time) {
 func (k *keeping) roots() (out []task.CID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	for _, c := range k.newest {
+		if c != "" {
+			out = append(out, c)
+		}
+	}
 	for _, r := range k.runs {
 		for i := range r.states {
 			if c := r.states[i].cid; c != "" {

@@ -9,6 +9,7 @@ import (
 
 	"godwit/blocks"
 	"godwit/sandbox"
+	"godwit/scheduler/message"
 	"godwit/task"
 )
 
@@ -27,29 +28,50 @@ var ErrRefused = errors.New("node: the worker names no states")
 // errFalse is wrapped by errors about states that are not those that their worker signed.
 var errFalse = errors.New("what the worker kept is not what it signed")
 
+// A broughtPart is what comes of bringing a part here; the zero value is of a whole task.
+type broughtPart struct {
+	part     *message.Part // with the states that the worker named; nil for none
+	state    *State        // that it begins with; nil for the task's beginning
+	stopAt   uint64
+	release  func() // of the blocks of the state; nil for none
+	unserved string
+	refused  bool
+}
+
+// drop gives up what was brought.
+func (b *broughtPart) drop() {
+	if b.release != nil {
+		b.release()
+	}
+}
+
 // bringPart brings the state here that a part begins with, as its worker kept it. It costs no more
 // than the part is worth, whatever the worker does.
-func (u *audit) bringPart(ctx context.Context, x *Executor, job *Job) {
+func (u *audit) bringPart(ctx context.Context, x *Executor, job *Job) (b broughtPart) {
+	if u.Part == nil {
+		return b
+	}
 	if u.signed == nil || u.signed.Trail == nil || u.Part.First < 0 || u.Part.First > u.Part.Last ||
 		u.Part.Last >= u.signed.Trail.Intervals(job.spec.Spacing()) {
-		u.heard.Unserved = "it has no such part"
-		return
+		b.unserved = "it has no such part"
+		return b
 	}
 	part := *u.Part
-	u.heard.Part = &part
+	b.part = &part
 	fuel := u.signed.Trail.Fuel / uint64(u.signed.Trail.Boundaries+1) * uint64(part.Last-part.First+1)
 	takes := time.Duration(float64(fuel) / task.ReferenceFuel / x.speed() * float64(time.Second))
 	within, cancel := context.WithTimeout(ctx, max(partLeast, takes/partShare))
 	defer cancel()
-	err := u.namePart(within, x, job.spec.Spacing())
+	err := b.namePart(within, x, u, job.spec.Spacing())
 	if err == nil {
-		err = u.fetchPart(within, x, job)
+		err = b.fetchPart(within, x, u, job)
 	}
 	if err != nil {
-		u.heard.Unserved = task.ClipMessage(err.Error())
+		b.unserved = task.ClipMessage(err.Error())
 		late := within.Err() != nil
-		u.heard.Refused = !late && (errors.Is(err, ErrRefused) || errors.Is(err, errFalse) || errors.Is(err, errBad))
+		b.refused = !late && (errors.Is(err, ErrRefused) || errors.Is(err, errFalse) || errors.Is(err, errBad))
 	}
+	return b
 }
 
 // speed is that of a core, relative to the reference core; 1 where it is unknown.
@@ -63,8 +85,8 @@ func (c *core) speed() float64 {
 }
 
 // namePart asks the worker what it kept, unless that is known, and checks that it has signed it.
-func (u *audit) namePart(ctx context.Context, x *Executor, spacing uint64) (err error) {
-	t, part := u.signed.Trail, u.heard.Part
+func (b *broughtPart) namePart(ctx context.Context, x *Executor, u *audit, spacing uint64) (err error) {
+	t, part := u.signed.Trail, b.part
 	if part.States == nil {
 		if part.States, err = x.Host.States(ctx, u.of, u.signed); err != nil {
 			return err
@@ -77,20 +99,20 @@ func (u *audit) namePart(ctx context.Context, x *Executor, spacing uint64) (err 
 	for part.First > 0 && part.States.States[part.First-1].CID == "" {
 		part.First-- // the worker had room for fewer states: the part begins earlier
 	}
-	if u.stopAt = 0; part.Last < len(of) {
-		u.stopAt = of[part.Last].Fuel
+	if part.Last < len(of) {
+		b.stopAt = of[part.Last].Fuel
 	}
 	return nil
 }
 
 // fetchPart brings the state, of which the hash must be the one that was signed.
-func (u *audit) fetchPart(ctx context.Context, x *Executor, job *Job) error {
-	if u.heard.Part.First == 0 {
+func (b *broughtPart) fetchPart(ctx context.Context, x *Executor, u *audit, job *Job) error {
+	if b.part.First == 0 {
 		return nil
 	}
-	before := &u.heard.Part.States.States[u.heard.Part.First-1]
+	before := &b.part.States.States[b.part.First-1]
 	root := blocks.Root{CID: before.CID, Bound: blocks.AtMost(job.spec.Memory + stateSpare)}
-	u.release = x.Content.Hold([]task.CID{before.CID})
+	b.release = x.Content.Hold([]task.CID{before.CID})
 	pages := x.newPages(x.ctx, job.sealer)
 	manifest, err := x.bringState(ctx, root, []task.PeerID{u.signed.Worker}, pages)
 	if err != nil {
@@ -99,13 +121,13 @@ func (u *audit) fetchPart(ctx context.Context, x *Executor, job *Job) error {
 	if h := sha256.Sum256(manifest); string(h[:]) != string(before.Hash) {
 		return fmt.Errorf("%w: the state at fuel %d has another hash", errFalse, before.Fuel)
 	}
-	u.state = &State{From: manifest, Pages: pages}
+	b.state = &State{From: manifest, Pages: pages}
 	return nil
 }
 
 // unthawed notes that the state of a part was refused by the sandbox, though it is what was signed.
 func (u *audit) unthawed(err error) {
-	if u.state != nil && errors.Is(err, sandbox.ErrCheckpoint) {
+	if u.brought.state != nil && errors.Is(err, sandbox.ErrCheckpoint) {
 		u.heard.Unserved, u.heard.Refused = task.ClipMessage(err.Error()), true
 	}
 }

@@ -72,7 +72,7 @@ func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
 	r := Run{Job: job, Task: id, Invocation: inv, State: s.state()}
 	if a.audit != nil {
 		r.Interpreted, r.StopAt, r.Most = a.audit.Interpreted, a.audit.stopAt, a.audit.Most
-		r.State = a.audit.state
+		r.State = a.audit.brought.state
 	}
 	rep, err := c.Runner.Run(ctx, r)
 	job.saves.paused(rep.Checkpoints)
