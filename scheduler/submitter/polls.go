@@ -74,7 +74,7 @@ const (
 	// signer four, which is enough for strangers in an open pool at a target of 1e-3. mostOpposed is
 	// the same where they do not. Then the task is this node's to run.
 	mostAgreeing = 3
-	mostOpposed  = 6
+	mostOpposed  = 10
 	// mostTries is how often nobody may answer before that.
 	mostTries = 2
 )
