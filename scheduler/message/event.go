@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"godwit/overlay"
-	"godwit/scheduler/ledger"
 	"godwit/task"
 )
 
@@ -168,30 +167,6 @@ func (Checkpointed) event()  {}
 func (NotSaved) event()      {}
 func (OwnerState) event()    {}
 
-// An Attempt numbers the placements of a task. It lives in the ledger.
-type Attempt = ledger.Attempt
-
-// A Checkpoint is frozen state of a task. It lives in the ledger.
-type Checkpoint = ledger.Checkpoint
-
-// A Lease is a worker's right to run one attempt of a task.
-type Lease struct {
-	Task    task.TaskID   `cbor:"1,keyasint"`
-	Attempt Attempt       `cbor:"2,keyasint"`
-	TTL     time.Duration `cbor:"3,keyasint"`           // from receipt, renewed by every Report that lists it
-	From    *Checkpoint   `cbor:"4,keyasint,omitempty"` // state to go on from; nil: begin
-	// Await says that the state comes from another worker, as it runs; nil for a
-	// lease that may start.
-	Await *Await `cbor:"5,keyasint,omitempty"`
-	// Left is the work that the task is expected to have left from there, in time of
-	// the reference core: a guess from the job's other tasks, or its owner's. At most
-	// task.MaxDuration; 0 where the leader does not know, or does not say.
-	Left time.Duration `cbor:"6,keyasint,omitempty"`
-	// Receipt is for the worker to show what came of it with; nil where the leader signs
-	// none.
-	Receipt *task.Receipt `cbor:"7,keyasint,omitempty"`
-}
-
 // GroupIs tells a Coordinator, or a Replica of its leader, who else is in the group of coordinators, by
 // rank: the first of them holds the blocks too. It comes before the first other
 // event and after each change.
@@ -203,46 +178,3 @@ type Suspected struct{ Peer task.PeerID }
 
 func (GroupIs) event()   {}
 func (Suspected) event() {}
-
-// Audited answers an Audit.
-type Audited struct {
-	Task        task.TaskID
-	Interpreted bool
-	StopAt      uint64
-	Held        TaskSummary // what is held of the task, as it is stored
-	// Others are what other workers came to that ran the task again, as it is stored.
-	Others []task.Result
-	// Here is what came of the run, signed by this node; of its outputs the blocks are here.
-	// Where nothing came of it, its outcome is Interrupted or HostError. Of a run that was stopped
-	// at StopAt its outcome is Interrupted, and its Trail has the fuel and the state's hash.
-	Here task.Result
-	// Part is the Audit's, with the states that the worker named; nil for none. Passed are the
-	// boundaries that the run came to.
-	Part   *Part
-	Passed []task.Boundary
-	// Unserved is why the part was not run, "" where it was: the state that it begins with could
-	// not be had. Refused says that its worker is to blame.
-	Unserved string
-	Refused  bool
-}
-
-func (Audited) event() {}
-
-// Proven says that a worker signed a wrong result of another's job: this node ran the task itself.
-type Proven struct {
-	Task   task.TaskID
-	Worker task.PeerID
-	Why    string
-}
-
-func (Proven) event() {}
-
-// Examined answers an Examine.
-type Examined struct {
-	Task  task.TaskID
-	Held  TaskSummary // what is held of the task; the zero value if that could not be read
-	Meets bool
-	Err   string // why it cannot be told, or ""
-}
-
-func (Examined) event() {}

@@ -12,15 +12,6 @@ import (
 // came to nothing: one for each slot that a member may have.
 const MaxMoves = overlay.MaxSlots
 
-// An Await makes a lease the end of a hand-over: the state to begin with comes
-// from the worker that runs the task now, and nothing runs before it is all here.
-// A later lease of the same attempt without it says that the task begins from
-// what that lease names.
-type Await struct {
-	Worker  task.PeerID `cbor:"1,keyasint"` // who is to hand the task over, and nobody else
-	Attempt Attempt     `cbor:"2,keyasint"` // that the task runs as there; less than the lease's
-}
-
 // A MoveOrder tells a worker to hand a task that it runs over to another, which
 // has a lease that awaits it. The order is repeated, for a worker that may have
 // missed it; Task and As name it.

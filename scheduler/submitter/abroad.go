@@ -12,8 +12,17 @@ import (
 
 // Which tasks others run again, and what of that a leader hears.
 
+// An abroad has other members run tasks again: see askAfter. It goes by all that the audits know.
+type abroad struct {
+	*audits
+	// lends says whether the machine lends a core, and since when that is so; heard is set once it
+	// was said.
+	lends, heard bool
+	since        time.Time
+}
+
 // lend takes in how many cores the machine lends.
-func (a *audits) lend(cores int) {
+func (a *abroad) lend(cores int) {
 	if a.lends != (cores > 0) {
 		if a.lends = !a.lends; a.heard { // else it lent nothing before, either
 			a.since = a.s.now
@@ -24,7 +33,7 @@ func (a *audits) lend(cores int) {
 }
 
 // abroad reports whether this machine has lent nothing for so long that others are asked.
-func (a *audits) abroad() bool { return !a.lends && !a.s.now.Before(a.since.Add(askAfter)) }
+func (a *abroad) lendsNothing() bool { return !a.lends && !a.s.now.Before(a.since.Add(askAfter)) }
 
 // told is what a leader hears that is held of a job: all but what others are to run again.
 func (j *submitted) told() ledger.Set {
@@ -61,13 +70,13 @@ func barred(makers []task.PeerID, self task.PeerID) []task.PeerID {
 }
 
 // mayAsk reports whether others can be asked about a job now.
-func (a *audits) mayAsk(j *submitted) bool {
+func (a *abroad) mayAsk(j *submitted) bool {
 	return j.checks != nil && a.s.leader != "" && !j.state.Settled && j.state.Error == "" && !j.ended(a.s.now) &&
 		j.state.Delivery+1 < ledger.MaxDelivery
 }
 
 // toAsk lists the tasks of a job that others are to run again now, as many as may be at a time.
-func (a *audits) toAsk(j *submitted) (out ledger.Set) {
+func (a *abroad) toAsk(j *submitted) (out ledger.Set) {
 	c := j.checks
 	queue := c.due.Minus(c.away).Minus(c.stays)
 	over := a.beyond(j, queue.Count())
@@ -86,8 +95,8 @@ func (a *audits) toAsk(j *submitted) (out ledger.Set) {
 }
 
 // beyond is how many of the tasks of a job that wait to be run again are too many for this node.
-func (a *audits) beyond(j *submitted, queue uint64) int {
-	if a.abroad() {
+func (a *abroad) beyond(j *submitted, queue uint64) int {
+	if a.lendsNothing() {
 		return int(min(queue, message.MaxAgain))
 	}
 	if len(j.spec.Verify.Auditors) > 0 {
@@ -102,7 +111,7 @@ func (a *audits) beyond(j *submitted, queue uint64) int {
 }
 
 // goOn has a job go on, in another delivery: the leader is to bring something again.
-func (a *audits) goOn(j *submitted) {
+func (a *abroad) goOn(j *submitted) {
 	j.over = farewell{}
 	j.state.Final, j.state.Have, j.state.Failed = false, nil, 0
 	j.state.Delivery++
@@ -113,7 +122,7 @@ func (a *audits) goOn(j *submitted) {
 }
 
 // notePoll keeps what is known of a task that is due and its poll.
-func (a *audits) notePoll(j *submitted, i uint64) {
+func (a *abroad) notePoll(j *submitted, i uint64) {
 	c := j.checks
 	signer := c.signer[i]
 	a.note(j, checked{Index: i, State: verdictDue, Doubted: c.doubted.Contains(i), Worker: signer,
@@ -121,7 +130,7 @@ func (a *audits) notePoll(j *submitted, i uint64) {
 }
 
 // allHome ends the wait for all others, of a job of which nothing more is to be had.
-func (a *audits) allHome(j *submitted) {
+func (a *abroad) allHome(j *submitted) {
 	for _, r := range slices.Clone(j.checks.away) {
 		for i := r.From; i < r.To; i++ {
 			a.home(j, i, true)
@@ -130,10 +139,10 @@ func (a *audits) allHome(j *submitted) {
 }
 
 // asksSoon reports whether others are to run tasks of a job again that they do not yet.
-func (a *audits) asksSoon(j *submitted) bool { return a.mayAsk(j) && len(a.toAsk(j)) > 0 }
+func (a *abroad) asksSoon(j *submitted) bool { return a.mayAsk(j) && len(a.toAsk(j)) > 0 }
 
 // home has a task wait for this node, or until others are asked again.
-func (a *audits) home(j *submitted, i uint64, stays bool) {
+func (a *abroad) home(j *submitted, i uint64, stays bool) {
 	c := j.checks
 	c.away = c.away.Minus(only(i))
 	c.polls[i].asked = time.Time{}
@@ -145,8 +154,8 @@ func (a *audits) home(j *submitted, i uint64, stays bool) {
 
 // leaves reports whether others may be asked about a task that is to run again here, where nothing is
 // lent.
-func (a *audits) leaves(at *auditing) bool {
+func (a *abroad) leaves(at *auditing) bool {
 	j := a.s.jobs[at.id.Job]
-	return a.abroad() && at.compiled == nil && a.mayAsk(j) && j.checks.polls[at.id.Index] != nil &&
+	return a.lendsNothing() && at.compiled == nil && a.mayAsk(j) && j.checks.polls[at.id.Index] != nil &&
 		!j.checks.stays.Contains(at.id.Index)
 }

@@ -24,12 +24,10 @@ type audits struct {
 	reading map[task.TaskID]bool                // results that are examined, at most maxExamined
 	first   time.Time                           // since when the first worker has been known; zero for never
 	// rest is until when none begins after one that came to nothing, and pause how long that is.
-	rest  time.Time
-	pause time.Duration
-	// lends says whether the machine lends a core, and since when that is so.
-	lends, heard bool
-	since        time.Time
-	fresh        newcomers
+	rest   time.Time
+	pause  time.Duration
+	abroad abroad
+	fresh  newcomers
 }
 
 // An auditing is a task that runs again.
@@ -67,7 +65,7 @@ func (a *audits) begin() {
 	for _, id := range slices.SortedFunc(maps.Keys(a.at), inOrder) {
 		switch at := a.at[id]; {
 		case at.runs:
-		case a.s.jobs[id.Job] == nil, a.leaves(at): // forgotten meanwhile, or for others to run
+		case a.s.jobs[id.Job] == nil, a.abroad.leaves(at): // forgotten meanwhile, or for others to run
 			delete(a.at, id)
 		default:
 			a.run(at)
@@ -153,8 +151,8 @@ func (a *audits) firstOf(id task.JobID, set ledger.Set) (task.TaskID, bool) {
 // mayRun reports whether a task may begin to run again here: it does not, and others are not to.
 func (a *audits) mayRun(id task.TaskID) bool {
 	j := a.s.jobs[id.Job]
-	return a.at[id] == nil && !j.checks.away.Contains(id.Index) && (a.lends || !j.checks.redo.Contains(id.Index)) &&
-		!a.leaves(&auditing{id: id})
+	return a.at[id] == nil && !j.checks.away.Contains(id.Index) && (a.abroad.lends || !j.checks.redo.Contains(id.Index)) &&
+		!a.abroad.leaves(&auditing{id: id})
 }
 
 // answered takes in what came of a task that ran again.

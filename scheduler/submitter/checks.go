@@ -42,12 +42,7 @@ type checks struct {
 	engines   map[task.PeerID]string
 	divergent map[string]bool
 	excused   map[task.PeerID]bool // who showed that
-	// polls are what others came to of results that are due. Of these away are those that others run
-	// again now, and stays those that this node alone may run.
-	polls       map[uint64]*poll
-	away, stays ledger.Set
-	askAt       time.Time     // when others may be asked about more
-	takes       time.Duration // about what a task takes, 0 for not known
+	polling
 	// vouched are the results of by that others came to as well, by each of these; redo are those that
 	// this node runs again all the same; others is set once any result of others is kept.
 	vouched map[task.PeerID]*ledger.Set

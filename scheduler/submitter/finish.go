@@ -14,12 +14,12 @@ import (
 // leader has then been told.
 func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
 	if j.checks != nil && j.ended(s.now) {
-		s.audits.allHome(j)
+		s.audits.abroad.allHome(j)
 	}
 	if j.checks != nil && (j.ended(s.now) || j.have.Count() == j.total) { // nobody waits for newcomers
 		clear(j.checks.sure.probed)
 	}
-	whole := j.told().Count() == j.total && (j.state.Final || !s.audits.asksSoon(j))
+	whole := j.told().Count() == j.total && (j.state.Final || !s.audits.abroad.asksSoon(j))
 	if j.state.Final || !whole && !(j.ended(s.now) && (nothingMore && j.fetching == 0 || j.givenUp())) {
 		return j.state.Final
 	}

@@ -83,7 +83,7 @@ func (s *Submitter) forgetMore(id task.JobID) {
 				s.emit(message.Persist{Key: checkKey(task.TaskID{Job: id, Index: r.From})})
 			}
 			if f.others {
-				s.dropOthers(task.TaskID{Job: id, Index: r.From})
+				s.audits.abroad.drop(task.TaskID{Job: id, Index: r.From})
 			}
 			if r.From++; r.From == r.To {
 				f.left = f.left[1:]
@@ -98,13 +98,6 @@ func (s *Submitter) forgetMore(id task.JobID) {
 		s.timers.Set(f.until, key)
 	default:
 		delete(s.forgotten, id)
-		s.emit(message.Persist{Key: key})
-	}
-}
-
-// dropOthers deletes what others came to of a task.
-func (s *Submitter) dropOthers(id task.TaskID) {
-	for _, key := range OtherKeys(id) {
 		s.emit(message.Persist{Key: key})
 	}
 }

@@ -45,7 +45,7 @@ func (a *audits) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
 			j.checks.drop(i)
 			j.checks.back[i]++
 			if j.checks.others {
-				a.s.dropOthers(id)
+				a.s.audits.abroad.drop(id)
 			}
 			a.s.emit(message.Persist{Key: ResultKey(j.id, i)})
 			a.s.emit(message.Persist{Key: checkKey(id)})
@@ -54,7 +54,7 @@ func (a *audits) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
 	j.have = j.have.Minus(back)
 	sum := &j.state.Summary
 	sum.State, sum.Done, sum.Failed, sum.Waiting = message.JobRunning, j.have.Count()-j.failed, j.failed, back.Count()
-	a.goOn(j)
+	a.abroad.goOn(j)
 	a.s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "given back", Peer: worker,
 		Reason: fmt.Sprintf("%d results of a worker that was wrong elsewhere: others run these tasks again", back.Count())})
 }

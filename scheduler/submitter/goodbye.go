@@ -62,5 +62,5 @@ func (s *Submitter) askedWhenForgotten(id task.JobID) {
 	}
 	f.said = s.now
 	s.emit(message.Send{To: s.leader, Message: message.Message{Got: &message.Got{Job: id, Final: true,
-		Signature: s.signEnd(id)}}})
+		Signature: signEnd(s.key, id)}}})
 }

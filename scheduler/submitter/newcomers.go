@@ -89,7 +89,8 @@ func (s *sure) out() (set ledger.Set) {
 func (n *newcomers) probe(j *submitted) {
 	s := &j.checks.sure
 	n.probesHome(j, func(p *probe) bool { return !n.a.s.now.Before(p.by) })
-	if n.a.s.now.Before(s.lookAt) || len(s.at) == 0 || !n.a.lends || j.have.Count() == j.total || !n.a.mayAsk(j) {
+	if n.a.s.now.Before(s.lookAt) || len(s.at) == 0 || !n.a.abroad.lends || j.have.Count() == j.total ||
+		!n.a.abroad.mayAsk(j) {
 		return
 	}
 	s.lookAt = n.a.s.now.Add(probeEvery)
@@ -100,7 +101,7 @@ func (n *newcomers) probe(j *submitted) {
 		}
 	}
 	if given > 0 {
-		n.a.goOn(j)
+		n.a.abroad.goOn(j)
 	}
 }
 

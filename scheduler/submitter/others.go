@@ -35,7 +35,7 @@ const (
 )
 
 // ask gives tasks of each job to others, as many as are due to go.
-func (a *audits) ask() {
+func (a *abroad) ask() {
 	for _, id := range a.polled() {
 		j := a.s.jobs[id]
 		c := j.checks
@@ -54,7 +54,7 @@ func (a *audits) ask() {
 }
 
 // polled lists the jobs that have results that others may run again.
-func (a *audits) polled() (out []task.JobID) {
+func (a *abroad) polled() (out []task.JobID) {
 	for id, j := range a.s.jobs {
 		if j.checks != nil && len(j.checks.polls)+len(j.checks.sure.at) > 0 {
 			out = append(out, id)
@@ -65,7 +65,7 @@ func (a *audits) polled() (out []task.JobID) {
 }
 
 // sendOut has others run tasks again.
-func (a *audits) sendOut(j *submitted, set ledger.Set) {
+func (a *abroad) sendOut(j *submitted, set ledger.Set) {
 	last := a.s.now
 	for _, r := range set {
 		for i := r.From; i < r.To; i++ {
@@ -90,7 +90,7 @@ func (p *poll) answerBy() time.Time {
 }
 
 // comeHome ends the wait for others that did not answer in time. After mostTries this node runs the task itself.
-func (a *audits) comeHome(j *submitted) {
+func (a *abroad) comeHome(j *submitted) {
 	c := j.checks
 	if len(c.away) == 0 {
 		return
@@ -116,7 +116,7 @@ func (a *audits) comeHome(j *submitted) {
 
 // came takes in what another worker came to of a task. The same workers' word is none: the leader is
 // told again who is not to have the task.
-func (a *audits) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
+func (a *abroad) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
 	id := task.TaskID{Job: j.id, Index: t.Index}
 	v := verifier{leader: from, signed: from != a.s.self, receipts: a.s.cfg.Receipts}
 	if err := v.check(j, t); err != nil {
@@ -146,7 +146,7 @@ func (a *audits) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
 
 // count decides by what others came to: it is believed, or one more is asked, or this node runs the
 // task. r came last.
-func (a *audits) count(j *submitted, i uint64, r *task.Result) {
+func (a *abroad) count(j *submitted, i uint64, r *task.Result) {
 	p, target := j.checks.polls[i], j.spec.Verify.Target()
 	held, winners, doubt := a.vote(j, i)
 	most := mostAgreeing
@@ -184,7 +184,7 @@ func (a *audits) count(j *submitted, i uint64, r *task.Result) {
 
 // agreed believes a result by what others came to. Some of these this node runs again all the same,
 // drawn when all is signed: before the job is over, where it lends a core, else once it does.
-func (a *audits) agreed(j *submitted, i uint64, r *task.Result) {
+func (a *abroad) agreed(j *submitted, i uint64, r *task.Result) {
 	c, id := j.checks, task.TaskID{Job: j.id, Index: i}
 	p, signer := c.polls[i], c.signer[i]
 	for _, w := range p.with {
@@ -207,7 +207,7 @@ func (a *audits) agreed(j *submitted, i uint64, r *task.Result) {
 
 // praise adds to what is believed of a worker that another came to the same: as far as this node saw
 // that one right itself.
-func (a *audits) praise(of, by task.PeerID) {
+func (a *abroad) praise(of, by task.PeerID) {
 	credit := a.known(by)
 	weight := min(1, credit.Right(a.s.now))
 	if a.s.cfg.Pool.Prior <= credibility.InvitedPool.Prior {
@@ -220,7 +220,7 @@ func (a *audits) praise(of, by task.PeerID) {
 }
 
 // outvoted has workers that others outvoted begin at nothing. It proves nothing: nobody is named.
-func (a *audits) outvoted(j *submitted, i uint64, winners []task.PeerID) {
+func (a *abroad) outvoted(j *submitted, i uint64, winners []task.PeerID) {
 	p := j.checks.polls[i]
 	losers := append([]task.PeerID{j.checks.signer[i]}, p.with...)
 	for _, b := range p.against {
@@ -234,5 +234,12 @@ func (a *audits) outvoted(j *submitted, i uint64, winners []task.PeerID) {
 		a.keep(w)
 		a.s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: i}, Action: "outvoted", Peer: w,
 			Reason: "most came to something else, and this machine lends no core to see"})
+	}
+}
+
+// drop deletes what others came to of a task.
+func (a *abroad) drop(id task.TaskID) {
+	for _, key := range OtherKeys(id) {
+		a.s.emit(message.Persist{Key: key})
 	}
 }

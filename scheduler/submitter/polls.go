@@ -8,6 +8,7 @@ import (
 
 	"godwit/credibility"
 	"godwit/scheduler/durable"
+	"godwit/scheduler/ledger"
 	"godwit/task"
 )
 
@@ -47,6 +48,16 @@ func (e *elected) with(r *task.Result) (out []task.PeerID) {
 		}
 	}
 	return out
+}
+
+// A polling is what others run again of a job.
+type polling struct {
+	// polls are what others came to of results that are due. Of these away are those that others run
+	// again now, and stays those that this node alone may run.
+	polls       map[uint64]*poll
+	away, stays ledger.Set
+	askAt       time.Time     // when others may be asked about more
+	takes       time.Duration // about what a task takes, 0 for not known
 }
 
 // A stamp stands for what a result says: two that agree have no Difference.
@@ -155,7 +166,7 @@ func (p *poll) add(r *task.Result) bool {
 
 // vote returns whose result is most likely right, signer's and theirs that agree with it or others',
 // and the chance that it is not. Workers that were found wrong have no say.
-func (a *audits) vote(j *submitted, i uint64) (held bool, winners []task.PeerID, doubt float64) {
+func (a *abroad) vote(j *submitted, i uint64) (held bool, winners []task.PeerID, doubt float64) {
 	signer, p := j.checks.signer[i], j.checks.polls[i]
 	groups := [][]task.PeerID{append([]task.PeerID{signer}, p.with...)}
 	var says []stamp

@@ -78,7 +78,7 @@ func (s *Submitter) take(from task.PeerID, j *submitted, t *message.TaskSummary)
 	case t.Index >= j.total:
 		return
 	case j.checks != nil && j.checks.away.Contains(t.Index):
-		s.audits.came(from, j, t)
+		s.audits.abroad.came(from, j, t)
 		return
 	case j.checks != nil && j.checks.sure.probed[t.Index] != nil:
 		s.audits.fresh.cameFrom(from, j, t)

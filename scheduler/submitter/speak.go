@@ -1,6 +1,7 @@
 package submitter
 
 import (
+	"crypto/ed25519"
 	"slices"
 
 	"godwit/scheduler/message"
@@ -40,17 +41,17 @@ func (s *Submitter) got(j *submitted) {
 		g.Again, j.againTold = j.again(s.self), true
 	}
 	if g.Final && j.have.Count() < j.total { // all that it has says itself that it is over
-		g.Signature = s.signEnd(j.id)
+		g.Signature = signEnd(s.key, j.id)
 	}
 	s.emit(message.Send{To: s.leader, Message: message.Message{Got: g}})
 }
 
 // signEnd signs that a job is over for its submitter.
-func (s *Submitter) signEnd(id task.JobID) []byte {
-	if len(s.key) == 0 {
+func signEnd(key ed25519.PrivateKey, id task.JobID) []byte {
+	if len(key) == 0 {
 		return nil // of a test of one machine: nobody is to be convinced
 	}
-	return task.SignCancel(id, s.key)
+	return task.SignCancel(id, key)
 }
 
 // heard puts off the next asking, since the leader is well.

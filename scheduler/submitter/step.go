@@ -25,7 +25,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 	case message.Fetched:
 		s.fetched(ev)
 	case message.OwnerState:
-		s.audits.lend(ev.Slots)
+		s.audits.abroad.lend(ev.Slots)
 	case message.Audited:
 		s.audits.answered(&ev)
 	case message.Proven:
@@ -42,7 +42,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		s.wake(key)
 	}
 	s.audits.examine()
-	s.audits.ask()
+	s.audits.abroad.ask()
 	s.audits.begin()
 	return s.effects
 }

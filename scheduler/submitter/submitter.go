@@ -6,7 +6,6 @@ import (
 	"crypto/ed25519"
 	"time"
 
-	"godwit/credibility"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/timer"
@@ -96,35 +95,6 @@ type resultFetch struct {
 	tries   int           // that failed
 	pause   time.Duration // before the next try
 	waiting bool          // between tries
-}
-
-// New returns a submitter without jobs. timing and cfg must be valid; key
-// is the node's own, and signs cancels and goodbyes.
-func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.PrivateKey) *Submitter {
-	s := &Submitter{
-		self: self, timing: timing, cfg: cfg, key: key, jobs: map[task.JobID]*submitted{},
-		fetches: map[string]*resultFetch{}, forgotten: map[task.JobID]*forgottenJob{},
-	}
-	s.audits = audits{s: s, credits: map[task.PeerID]*credibility.Credit{},
-		excuses: map[task.PeerID]excuse{}, at: map[task.TaskID]*auditing{}, reading: map[task.TaskID]bool{}, lends: true,
-		fresh: newcomers{&s.audits, map[task.PeerID]uint64{}, map[task.PeerID]uint64{}}}
-	return s
-}
-
-func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submitted {
-	j := &submitted{id: id, record: st.Record, spec: spec, total: spec.Sweep.Count(), state: st, pause: s.timing.RetryMin}
-	s.jobs[id] = j
-	if spec.Verify != nil && len(s.key) > 0 {
-		j.checks = &checks{by: map[task.PeerID]*accepted{}, signer: map[uint64]task.PeerID{}, back: map[uint64]int{},
-			drawn: map[uint64]drawn{}, parts: map[uint64]message.Parts{},
-			divergent: map[string]bool{}, excused: map[task.PeerID]bool{}, engines: map[task.PeerID]string{},
-			polls: map[uint64]*poll{}, vouched: map[task.PeerID]*ledger.Set{},
-			elected: map[uint64]*elected{}, sure: sure{at: map[uint64]*sureTask{}, probed: map[uint64]*probe{}}}
-	}
-	if !st.Final {
-		s.arm(j, time.Time{})
-	}
-	return j
 }
 
 func (s *Submitter) emit(e message.Effect) { s.effects = append(s.effects, e) }

@@ -1,0 +1,99 @@
+package message
+
+import (
+	"time"
+
+	"godwit/task"
+)
+
+// What a submitter and its driver say to each other about results that are run again.
+
+// Audit has a task of which a result is held run again on this node, whole, as soon as the
+// owner's rules leave a core for it. It is answered by exactly one Audited.
+type Audit struct {
+	Task task.TaskID
+	Key  []byte // of a sealed job; empty for none; read only
+	// Interpreted has the program interpreted, not compiled: so that a fault of the compiler
+	// here accuses nobody.
+	Interpreted bool
+	// StopAt is how much fuel the task uses before it is stopped, so that its state there can be
+	// held against one that a worker vouched for; 0 for the whole task.
+	StopAt uint64
+	// Part has only intervals of the result's run run again, from the state that its worker kept;
+	// nil for none.
+	Part *Part
+	// Most is how long the run may take; 0 as long as any run of the job.
+	Most time.Duration
+}
+
+func (Audit) effect() {}
+
+// Examine asks whether a result that is held meets a condition, as task.ParseCondition reads it. It
+// is answered by exactly one Examined.
+type Examine struct {
+	Task      task.TaskID
+	Key       []byte // of a sealed job; empty for none; read only
+	Condition string
+}
+
+func (Examine) effect() {}
+
+// A Part is intervals of a task's run that follow each other: see task.Trail.Intervals.
+type Part struct {
+	First, Last int // intervals, from 0
+	// States are what the worker says that it kept, of the boundaries that it signed; nil: it is to
+	// be asked.
+	States *task.KeptStates
+}
+
+// Released says that nobody will run intervals of a task again: its worker need keep no states.
+type Released struct {
+	Task   task.TaskID
+	Worker task.PeerID
+	Root   []byte // of the trail that it signed
+}
+
+func (Released) effect() {}
+
+// Audited answers an Audit.
+type Audited struct {
+	Task        task.TaskID
+	Interpreted bool
+	StopAt      uint64
+	Held        TaskSummary // what is held of the task, as it is stored
+	// Others are what other workers came to that ran the task again, as it is stored.
+	Others []task.Result
+	// Here is what came of the run, signed by this node; of its outputs the blocks are here.
+	// Where nothing came of it, its outcome is Interrupted or HostError. Of a run that was stopped
+	// at StopAt its outcome is Interrupted, and its Trail has the fuel and the state's hash.
+	Here task.Result
+	// Part is the Audit's, with the states that the worker named; nil for none. Passed are the
+	// boundaries that the run came to.
+	Part   *Part
+	Passed []task.Boundary
+	// Unserved is why the part was not run, "" where it was: the state that it begins with could
+	// not be had. Refused says that its worker is to blame.
+	Unserved string
+	Refused  bool
+}
+
+func (Audited) event() {}
+
+// Proven says that a worker signed a wrong result of another's job: this node ran the task itself.
+type Proven struct {
+	Task   task.TaskID
+	Worker task.PeerID
+	Why    string
+}
+
+func (Proven) event() {}
+
+// Examined answers an Examine.
+type Examined struct {
+	Task  task.TaskID
+	Held  TaskSummary // what is held of the task; the zero value if that could not be read
+	Meets bool
+	Err   string // why it cannot be told, or ""
+}
+
+func (Examined) event() {}
