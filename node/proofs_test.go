@@ -145,19 +145,26 @@ type looked struct {
 }
 
 func (p *peer) look() (l looked) {
-	p.onLoop(p.s.t, func() {
-		l = looked{p.proofs.checking, len(p.proofs.unheard) > 0, map[referee.Verdict]int{}}
-		for v, n := range p.proofs.checked {
-			l.of[v] = n
-		}
-	})
+	p.onLoop(p.s.t, func() { l = p.proofs.look() })
 	return l
 }
 
-// show has a peer consider what another tells.
-func (p *peer) show(teller *peer, statement []byte) looked {
-	p.onLoop(p.s.t, func() { p.proofs.consider(p.ordered()[0], teller.ID(), [][]byte{statement}) })
-	return p.look()
+// look is on the loop.
+func (p *proofs) look() looked {
+	l := looked{p.checking, len(p.unheard) > 0, map[referee.Verdict]int{}}
+	for v, n := range p.checked {
+		l.of[v] = n
+	}
+	return l
+}
+
+// show has a peer consider what another tells. It looks before the loop can hear what came of that.
+func (p *peer) show(teller *peer, statement []byte) (l looked) {
+	p.onLoop(p.s.t, func() {
+		p.proofs.consider(p.ordered()[0], teller.ID(), [][]byte{statement})
+		l = p.proofs.look()
+	})
+	return l
 }
 
 // After a statement was looked at, none is for as many times longer as its share says.

@@ -30,6 +30,7 @@ func TestParse(t *testing.T) {
 			want.seed = got.seed
 		}
 		want.godwit, want.split, want.delay, want.loss = "godwit", time.Minute, 80*time.Millisecond, .01
+		want.lied.lends = true
 		if want.lied.verify == "" {
 			want.lied.verify = "1e-3"
 		}
