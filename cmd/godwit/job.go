@@ -96,7 +96,9 @@ func (f *jobFlags) add(cmd *cobra.Command) {
 		"run `N` of the ended tasks again on this machine, drawn at random, and compare")
 	cmd.Flags().BoolVar(&f.draw, "draw", false,
 		"of a job with verify that is over, draw again which results were to be run again, and say whether they were")
-	cmd.MarkFlagsMutuallyExclusive("draw", "audit", "plot", "task")
+	for _, other := range []string{"audit", "plot", "task"} {
+		cmd.MarkFlagsMutuallyExclusive("draw", other)
+	}
 	cmd.MarkFlagsMutuallyExclusive("tasks", "task")
 	cmd.MarkFlagsMutuallyExclusive("audit", "tasks")
 	cmd.MarkFlagsMutuallyExclusive("audit", "plot")
