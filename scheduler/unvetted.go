@@ -32,7 +32,7 @@ type unvetted struct {
 	// restored are those of which the disk has a row with states, which may not have been read
 	// before this replica stopped: nobody has looked at the word for them either.
 	restored map[task.TaskID]bool
-	queue  []unvettedTask
+	queue    []unvettedTask
 }
 
 type unvettedTask struct {
