@@ -35,6 +35,9 @@ func (h handler) Frame(from task.PeerID, data []byte) {
 			id = to
 			msgs, err = message.DecodeFrame(frame)
 		}
+		if err == nil {
+			h.lookAtSignatures(from, msgs)
+		}
 		return err
 	})
 	h.n.net.Debit(from, cost.Decoding, cost.Micros(time.Since(begun)))
@@ -50,6 +53,17 @@ func (h handler) Frame(from task.PeerID, data []byte) {
 		}
 		return len(msgs) > 0
 	}})
+}
+
+// lookAtSignatures looks at those of results here, beside the loop, where the peer is one that the
+// node works with: of others' messages most are not heard at all.
+func (h handler) lookAtSignatures(from task.PeerID, msgs []message.Message) {
+	if h.n.net.Class(from) < cost.Worker {
+		return
+	}
+	for i := range msgs {
+		msgs[i].LookAtSignatures(from, (*task.Result).Verify)
+	}
 }
 
 // takePart hands the machines messages of a peer for as long as its turn lasts, and returns those
