@@ -61,8 +61,9 @@ func (h handler) lookAtSignatures(from task.PeerID, msgs []message.Message) {
 	if h.n.net.Class(from) < cost.Worker {
 		return
 	}
+	verify := func(r *task.Result) error { return r.VerifyBy(h.n.signed.Verify) }
 	for i := range msgs {
-		msgs[i].LookAtSignatures(from, (*task.Result).Verify)
+		msgs[i].LookAtSignatures(from, verify)
 	}
 }
 
