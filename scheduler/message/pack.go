@@ -11,8 +11,8 @@ import (
 	"godwit/task"
 )
 
-// keepScratch is the most bytes that a Packer keeps between two uses.
-const keepScratch = 256 << 10
+// keepScratch is the most bytes that a Packer keeps between two uses: a batch of results, and some.
+const keepScratch = 2 * BatchBytes
 
 // A Packer makes frames of messages. It keeps the memory that it encodes into, so that a frame
 // costs one allocation of its size. The zero value is ready for use, by one goroutine at a time.
