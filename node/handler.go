@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/member"
+	"godwit/node/signatures"
 	"godwit/overlay"
 	"godwit/p2p/cost"
 	"godwit/scheduler/message"
@@ -61,10 +62,18 @@ func (h handler) lookAtSignatures(from task.PeerID, msgs []message.Message) {
 	if h.n.net.Class(from) < cost.Worker {
 		return
 	}
-	verify := func(r *task.Result) error { return r.VerifyBy(h.n.signed.Verify) }
-	for i := range msgs {
-		msgs[i].LookAtSignatures(from, verify)
+	message.LookAtSignatures(from, msgs, h.verify)
+}
+
+// verify says which of some results Result.Verify finds nothing wrong with.
+func (h handler) verify(results []*task.Result) []bool {
+	checks := make([]signatures.Check, len(results))
+	for i, r := range results {
+		if key, message, err := r.ToCheck(); err == nil {
+			checks[i] = signatures.Check{Key: key, Message: message, Signature: r.Signature}
+		}
 	}
+	return h.n.signed.Verify(checks)
 }
 
 // takePart hands the machines messages of a peer for as long as its turn lasts, and returns those

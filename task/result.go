@@ -82,29 +82,45 @@ func (r *Result) Sign(key ed25519.PrivateKey) error {
 // Verify checks every bound of a result that may be hostile, that inline
 // content is what its CID says, and that Worker signed it. It cannot know
 // whether the task exists, nor whether the outputs are right.
-func (r *Result) Verify() error { return r.VerifyBy(ed25519.Verify) }
-
-// VerifyBy is Verify by another way to check signatures than ed25519.Verify, which answers as that
-// does; the bytes are its caller's. Links of a chain are checked by ed25519.Verify.
-func (r *Result) VerifyBy(check func(key ed25519.PublicKey, message, signature []byte) bool) error {
-	if err := r.validate(); err != nil {
-		return fmt.Errorf("verifying a result: %w", err)
-	}
-	key, err := r.Worker.PublicKey()
-	if err != nil {
-		return fmt.Errorf("verifying a result: %w", err)
-	}
-	body, err := r.body()
+func (r *Result) Verify() error {
+	key, message, err := r.toCheck()
 	if err != nil {
 		return err
 	}
-	if !check(key, signed(resultDomain, body), r.Signature) {
+	if !ed25519.Verify(key, message, r.Signature) {
 		return fmt.Errorf("verifying a result of %s: %w", r.Worker, ErrSignature)
 	}
-	if r.Trail != nil {
-		if err := VerifyChain(r.Task, r.Trail.Began); err != nil {
-			return fmt.Errorf("verifying a result of %s: %w", r.Worker, err)
-		}
+	return r.verifyChain()
+}
+
+// ToCheck is Verify but for the signature itself: that is to be key's, of the message.
+func (r *Result) ToCheck() (key ed25519.PublicKey, message []byte, err error) {
+	if key, message, err = r.toCheck(); err == nil {
+		err = r.verifyChain()
+	}
+	return key, message, err
+}
+
+func (r *Result) toCheck() (key ed25519.PublicKey, message []byte, err error) {
+	if err := r.validate(); err != nil {
+		return nil, nil, fmt.Errorf("verifying a result: %w", err)
+	}
+	if key, err = r.Worker.PublicKey(); err != nil {
+		return nil, nil, fmt.Errorf("verifying a result: %w", err)
+	}
+	body, err := r.body()
+	if err != nil {
+		return nil, nil, err
+	}
+	return key, signed(resultDomain, body), nil
+}
+
+func (r *Result) verifyChain() error {
+	if r.Trail == nil {
+		return nil
+	}
+	if err := VerifyChain(r.Task, r.Trail.Began); err != nil {
+		return fmt.Errorf("verifying a result of %s: %w", r.Worker, err)
 	}
 	return nil
 }

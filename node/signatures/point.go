@@ -72,15 +72,40 @@ func (p *point) double() {
 	p.t.Multiply(&e, &h)
 }
 
-// encoded returns the point as it is in keys and signatures (RFC 8032, section 5.1.2).
-func (p *point) encoded() (b [32]byte) {
-	var inverse, x, y field.Element
-	inverse.Invert(&p.z)
-	x.Multiply(&p.x, &inverse)
-	y.Multiply(&p.y, &inverse)
-	copy(b[:], y.Bytes())
-	b[31] |= byte(x.IsNegative() << 7)
-	return b
+// encodedAll returns points as they are in keys and signatures (RFC 8032, section 5.1.2), with one
+// inversion for all.
+func encodedAll(sums []sum) [][32]byte {
+	out := make([][32]byte, len(sums))
+	zs := make([]*field.Element, len(sums))
+	for i := range sums {
+		zs[i] = &sums[i].z
+	}
+	for i, inverse := range inverses(zs) {
+		var x, y field.Element
+		x.Multiply(&sums[i].x, &inverse)
+		y.Multiply(&sums[i].y, &inverse)
+		copy(out[i][:], y.Bytes())
+		out[i][31] |= byte(x.IsNegative() << 7)
+	}
+	return out
+}
+
+// inverses returns the inverses of elements that are not zero, as no Z of a point is, for the price of
+// one and three products each (Montgomery, "Speeding the Pollard and elliptic curve methods of
+// factorization", 1987, section 10.3.1).
+func inverses(of []*field.Element) []field.Element {
+	out := make([]field.Element, len(of))
+	all := new(field.Element).One()
+	for i, x := range of {
+		out[i].Set(all) // the product of all before it
+		all.Multiply(all, x)
+	}
+	all.Invert(all)
+	for i := len(of) - 1; i >= 0; i-- {
+		out[i].Multiply(&out[i], all)
+		all.Multiply(all, of[i])
+	}
+	return out
 }
 
 // multiplesOf makes points that are to be added of some of edwards25519's, with one inversion for all.
@@ -88,18 +113,11 @@ func multiplesOf(points []*edwards25519.Point) []multiple {
 	out := make([]multiple, len(points))
 	xs, ys, zs := make([]*field.Element, len(points)), make([]*field.Element, len(points)), make([]*field.Element,
 		len(points))
-	before := make([]field.Element, len(points)) // the product of all before each
-	all := new(field.Element).One()
 	for i, p := range points {
 		xs[i], ys[i], zs[i], _ = p.ExtendedCoordinates()
-		before[i].Set(all)
-		all.Multiply(all, zs[i])
 	}
-	all.Invert(all)
-	for i := len(points) - 1; i >= 0; i-- {
-		var inverse, x, y field.Element
-		inverse.Multiply(all, &before[i])
-		all.Multiply(all, zs[i])
+	for i, inverse := range inverses(zs) {
+		var x, y field.Element
 		x.Multiply(xs[i], &inverse)
 		y.Multiply(ys[i], &inverse)
 		m := &out[i]

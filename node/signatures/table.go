@@ -1,7 +1,7 @@
 package signatures
 
 import (
-	"bytes"
+	"crypto/ed25519"
 	"crypto/sha512"
 	"sync"
 
@@ -72,26 +72,26 @@ func ofKey(pub []byte) table {
 	return tableOf(a.Negate(a), keyRows, keyMost, keyBits*keyStep)
 }
 
-// verifies reports whether a signature of a message is of the key that the table is of, as
-// crypto/ed25519 does: whether SB - kA, encoded, is the signature's R.
-func (t table) verifies(pub, message, sig []byte) bool {
-	if len(sig) != 64 || sig[63]&224 != 0 {
-		return false
+// sumFor returns SB - kA for a signature (R, S) of the key A that the table is of, which is to be R to
+// the last bit as crypto/ed25519 has it; not ok for a signature that is none whatever R is.
+func (t table) sumFor(c Check) (p point, ok bool) {
+	if len(c.Signature) != ed25519.SignatureSize {
+		return p, false
 	}
-	s, err := edwards25519.NewScalar().SetCanonicalBytes(sig[32:])
+	s, err := edwards25519.NewScalar().SetCanonicalBytes(c.Signature[32:])
 	if err != nil {
-		return false
+		return p, false
 	}
 	h := sha512.New()
-	h.Write(sig[:32])
-	h.Write(pub)
-	h.Write(message)
+	h.Write(c.Signature[:32])
+	h.Write(c.Key)
+	h.Write(c.Message)
 	var sum [sha512.Size]byte
 	k, err := edwards25519.NewScalar().SetUniformBytes(h.Sum(sum[:0]))
 	if err != nil {
-		return false // which it does for no sum of that length
+		return p, false // which it does for no sum of that length
 	}
-	p := neutral()
+	p = neutral()
 	ofKey := digitsOf(k.Bytes(), keyBits)
 	for d := keyStep - 1; d >= 0; d-- {
 		for row := range keyRows {
@@ -105,8 +105,7 @@ func (t table) verifies(pub, message, sig []byte) bool {
 	for row := range baseRows {
 		base.add(&p, row, digits[row])
 	}
-	r := p.encoded()
-	return bytes.Equal(r[:], sig[:32])
+	return p, true
 }
 
 // digitsOf takes a scalar below 2^253 apart into signed digits of so many bits, a divisor of eight,

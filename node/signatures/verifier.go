@@ -1,6 +1,7 @@
 package signatures
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"sync"
 )
@@ -31,14 +32,38 @@ type keptTable struct {
 	used  uint64
 }
 
-// Verify reports whether sig is the signature of message by pub: it is ed25519.Verify.
-func (v *Verifier) Verify(pub ed25519.PublicKey, message, sig []byte) bool {
-	if len(pub) == ed25519.PublicKeySize {
-		if t := v.tableOf(key(pub)); t != nil {
-			return t.verifies(pub, message, sig)
+// A Check is a signature to be checked. Without a key it is none.
+type Check struct {
+	Key                ed25519.PublicKey
+	Message, Signature []byte
+}
+
+// Verify reports of each check what ed25519.Verify does.
+func (v *Verifier) Verify(checks []Check) []bool {
+	good := make([]bool, len(checks))
+	var sums []sum
+	for i, c := range checks {
+		if len(c.Key) != ed25519.PublicKeySize {
+			continue
+		}
+		t := v.tableOf(key(c.Key))
+		if t == nil {
+			good[i] = ed25519.Verify(c.Key, c.Message, c.Signature)
+		} else if p, ok := t.sumFor(c); ok {
+			sums = append(sums, sum{p, i})
 		}
 	}
-	return ed25519.Verify(pub, message, sig)
+	for i, r := range encodedAll(sums) {
+		of := sums[i].of
+		good[of] = bytes.Equal(r[:], checks[of].Signature[:len(r)])
+	}
+	return good
+}
+
+// A sum is the point that a signature's R has to be, and of which check it is.
+type sum struct {
+	point
+	of int
 }
 
 // tableOf returns the table of a key; nil for one that did not come often.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/hex"
+	"fmt"
 	"math/big"
 	"slices"
 	"sync"
@@ -52,19 +53,26 @@ var oddPoints = func() (out [][]byte) {
 func warm(pub ed25519.PublicKey) *Verifier {
 	v := new(Verifier)
 	for range often {
-		v.Verify(pub, nil, make([]byte, ed25519.SignatureSize))
+		v.Verify([]Check{{pub, nil, make([]byte, ed25519.SignatureSize)}})
 	}
 	return v
 }
 
-// check holds what a warm verifier says against crypto/ed25519.
+// check holds what a warm verifier says against crypto/ed25519, among other signatures, of which
+// those of odd keys are odd.
 func check(t *rapid.T, pub ed25519.PublicKey, message, sig []byte) bool {
 	t.Helper()
-	want := ed25519.Verify(pub, message, sig)
-	if got := warm(pub).Verify(pub, message, sig); got != want {
-		t.Fatalf("key %x, message %x, signature %x: %v, want %v", pub, message, sig, got, want)
+	other := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	good := Check{other.Public().(ed25519.PublicKey), []byte("m"), ed25519.Sign(other, []byte("m"))}
+	odd := Check{pub, message, make([]byte, ed25519.SignatureSize)}
+	checks := []Check{good, {pub, message, sig}, {}, odd, {pub, message, sig}, good}
+	for i, got := range warm(pub).Verify(checks) {
+		c := checks[i]
+		if want := len(c.Key) > 0 && ed25519.Verify(c.Key, c.Message, c.Signature); got != want {
+			t.Fatalf("check %d, key %x, message %x, signature %x: %v, want %v", i, c.Key, c.Message, c.Signature, got, want)
+		}
 	}
-	return want
+	return ed25519.Verify(pub, message, sig)
 }
 
 // A signature that is one verifies; what anybody has changed of it, of the message or of the key does
@@ -177,7 +185,7 @@ func TestTablesAreBounded(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			for range 2 * often {
-				if !v.Verify(pub, []byte("m"), sig) || v.Verify(pub, []byte("n"), sig) {
+				if got := v.Verify([]Check{{pub, []byte("m"), sig}, {pub, []byte("n"), sig}}); !got[0] || got[1] {
 					t.Error("it errs")
 				}
 			}
@@ -211,15 +219,18 @@ func BenchmarkVerify(b *testing.B) {
 	message := make([]byte, 500)
 	sig := ed25519.Sign(private, message)
 	v := warm(pub)
-	for name, verify := range map[string]func(ed25519.PublicKey, []byte, []byte) bool{
-		"crypto": ed25519.Verify, "often": v.Verify,
-	} {
-		b.Run(name, func(b *testing.B) {
+	b.Run("crypto", func(b *testing.B) {
+		for b.Loop() {
+			ed25519.Verify(pub, message, sig)
+		}
+	})
+	for _, n := range []int{1, 4, 16, 64} {
+		checks := slices.Repeat([]Check{{pub, message, sig}}, n)
+		b.Run(fmt.Sprint("often=", n), func(b *testing.B) {
 			for b.Loop() {
-				if !verify(pub, message, sig) {
-					b.Fatal("it does not verify")
-				}
+				v.Verify(checks)
 			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/signature")
 		})
 	}
 	b.Run("table", func(b *testing.B) {

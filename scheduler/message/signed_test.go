@@ -20,6 +20,13 @@ func signedResult(t *testing.T, worker int) (good, spoiled task.Result) {
 	return good, spoiled
 }
 
+func verifyAll(results []*task.Result) (good []bool) {
+	for _, r := range results {
+		good = append(good, r.Verify() == nil)
+	}
+	return good
+}
+
 // A result is marked as signed where its signature was seen, and a peer's Report only marks its own.
 func TestLookAtSignatures(t *testing.T) {
 	good, spoiled := signedResult(t, 1)
@@ -32,7 +39,7 @@ func TestLookAtSignatures(t *testing.T) {
 		return out
 	}
 	r := message.Message{Report: &message.Report{Ended: ended(good, spoiled, other)}}
-	r.LookAtSignatures(from, (*task.Result).Verify)
+	message.LookAtSignatures(from, []message.Message{{Ack: &message.Ack{}}, r}, verifyAll)
 	for i, want := range []bool{true, false, false} {
 		if got := r.Report.Ended[i].Signed; got != want {
 			t.Errorf("end %d: signed %v, want %v", i, got, want)
@@ -40,7 +47,7 @@ func TestLookAtSignatures(t *testing.T) {
 	}
 	p := message.Message{Progress: &message.Progress{Tasks: []message.TaskSummary{
 		{Results: []task.Result{good, other}}, {Results: []task.Result{good, spoiled}}, {Failed: true}}}}
-	p.LookAtSignatures("whoever leads", (*task.Result).Verify)
+	message.LookAtSignatures("whoever leads", []message.Message{p}, verifyAll)
 	for i, want := range []bool{true, false, false} {
 		if got := p.Progress.Tasks[i].Signed; got != want {
 			t.Errorf("task %d: signed %v, want %v", i, got, want)
