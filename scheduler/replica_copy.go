@@ -43,6 +43,12 @@ func (r *Replica) apply(c *message.Copy) {
 			r.refused(p.Key, task.TaskID{Job: id}, err)
 		}
 	}
+	c.EachRow(func(id task.TaskID, row []byte) {
+		p := message.Pair{Key: ledger.RowKey(id), Value: row}
+		if _, err := r.merge(p); err != nil {
+			r.refused(p.Key, id, err)
+		}
+	})
 	for _, id := range c.Gone {
 		r.retire(id)
 	}

@@ -56,7 +56,7 @@ func (r *Replica) begin() {
 func (r *Replica) tell() {
 	s := &r.session
 	s.told++
-	k := &message.Known{Epoch: r.epoch, Session: s.id, Seq: s.told}
+	k := &message.Known{Epoch: r.epoch, Session: s.id, Seq: s.told, Runs: true}
 	if len(s.wanted) > 0 {
 		k.Pairs, s.wanted = r.take(s.wanted)
 	} else {

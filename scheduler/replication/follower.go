@@ -31,6 +31,7 @@ type follower struct {
 	known     uint64          // Seq of the last Known
 	answer    *message.Wanted // to that one
 	refused   bool            // not all it told was taken
+	runs      bool            // it reads rows by runs
 	last      bool            // it has told its last, and waits for marks and blocks
 	marks     []mark          // when the last was told
 	digests   map[task.JobID][message.DigestLen]byte

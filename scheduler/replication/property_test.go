@@ -40,6 +40,7 @@ type copyist struct {
 	session  uint64
 	seq      uint64 // of the last copy that it has
 	answered bool   // its Known was
+	runs     bool   // it reads runs
 	pairs    map[string][]byte
 	inbox    []message.Message // in order
 	outbox   []message.Message
@@ -294,7 +295,9 @@ func (c *copyist) tell() {
 	if err != nil {
 		panic(err)
 	}
-	k := &message.Known{Epoch: c.epoch, Session: c.session, Seq: 1, Last: true}
+	// In every other session it is of a version that reads no runs.
+	k := &message.Known{Epoch: c.epoch, Session: c.session, Seq: 1, Last: true, Runs: c.session%2 == 0}
+	c.runs = k.Runs
 	for _, id := range slices.Sorted(maps.Keys(l.Jobs)) {
 		k.Jobs = append(k.Jobs, message.JobDigest{Job: id, Digest: message.ShortDigest(l.Jobs[id])})
 	}
@@ -308,6 +311,10 @@ func (c *copyist) copy(m *message.Copy, fails bool) {
 		for _, p := range m.Pairs {
 			c.pairs[p.Key] = p.Value
 		}
+		if len(m.Runs) > 0 && !c.runs {
+			panic("it is told runs, and reads none")
+		}
+		m.EachRow(func(id task.TaskID, row []byte) { c.pairs[ledger.RowKey(id)] = row })
 		for _, id := range m.Gone {
 			maps.DeleteFunc(c.pairs, func(key string, _ []byte) bool { return bytes.Contains([]byte(key), []byte(id)) })
 		}
