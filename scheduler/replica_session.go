@@ -34,6 +34,7 @@ type session struct {
 	untold []task.JobID
 	wanted []string
 	taken  uint64 // Seq of the last Copy taken
+	rows   message.RowReader
 }
 
 // begin starts a session with the leader, if there is one.

@@ -11,18 +11,18 @@ import (
 	"godwit/task"
 )
 
-// Rows of tasks that follow each other, in less than half of the bytes that pairs take: without a key
-// for each, and with the names in them, of the job, of workers and leaders, said once a Copy.
+// Rows of tasks that follow each other, in some two thirds of the bytes that pairs take: without a key
+// for each, and with the names in them, of the job, of workers and leaders, said once a session.
 
 const (
-	// MaxNames bounds the names of a Copy: those of the workers of an overlay, and more.
+	// MaxNames bounds the names of a session: those of the workers of an overlay, and more.
 	MaxNames = 1 << 10
 	// nameLeast and nameMost are how long texts are that are names, in bytes: peer IDs have 52, CIDs 59.
 	// Of all of them the head in CBOR is a byte textOf and one of their length (RFC 8949, section 3.1).
 	nameLeast, nameMost = 40, 64
 	textOf              = 0x78
-	// maxUnpacked is how many times its bytes a Copy's rows may take, beside freeUnpacked. A row of one
-	// failure that is told in names alone has three times.
+	// maxUnpacked is how many times its bytes a Copy's rows may take, beside freeUnpacked. The signatures
+	// in a row, which are no names, keep it below twice.
 	maxUnpacked  = 6
 	freeUnpacked = 64 << 10
 )
@@ -33,15 +33,16 @@ type RowRun struct {
 	From uint64     `cbor:"2,keyasint"`
 	// Rows are of the tasks From, From+1, ...: each the encoding of a row, in pieces. A piece is the
 	// number of bytes, so many bytes as they are, and a number: 0 where the row ends, else which of the
-	// Copy's Names comes next, from 1. Numbers are unsigned varints.
+	// Names of this Copy and those before it in the session comes next, from 1. Numbers are unsigned
+	// varints.
 	Rows [][]byte `cbor:"3,keyasint" most:"16384"`
 }
 
 var errRow = errors.New("a row that is told in pieces ends too soon, or names what is not there")
 
-// A RowWriter puts rows into a Copy. The zero value is ready for use, for one Copy.
+// A RowWriter puts rows into Copies. The zero value is ready for use, for those of one session.
 type RowWriter struct {
-	numbers map[string]uint64 // of the Copy's names
+	numbers map[string]uint64 // of the names that were said
 	packed  []byte
 }
 
@@ -95,68 +96,84 @@ func (w *RowWriter) piece(b []byte, name uint64) {
 // number returns which name it is, from 1; 0 where there is no room for another.
 func (w *RowWriter) number(c *Copy, name []byte) uint64 {
 	n := w.numbers[string(name)]
-	if n == 0 && len(c.Names) < MaxNames {
+	if n == 0 && len(w.numbers) < MaxNames {
 		if w.numbers == nil {
 			w.numbers = map[string]uint64{}
 		}
 		c.Names = append(c.Names, bytes.Clone(name))
-		n = uint64(len(c.Names))
+		n = uint64(len(w.numbers)) + 1
 		w.numbers[string(name)] = n
 	}
 	return n
 }
 
-// EachRow calls f with each row of a Copy that was checked, in order.
-func (c *Copy) EachRow(f func(id task.TaskID, row []byte)) {
+// A RowReader makes rows again of what a RowWriter wrote. The zero value is ready for use, for the
+// Copies of one session, each once and in order.
+type RowReader struct{ names [][]byte }
+
+// Read calls f with each row of a Copy that came out of a frame, in order. An error says that it is
+// not one of the session's: what f was called with before is good.
+func (r *RowReader) Read(c *Copy, f func(id task.TaskID, row []byte)) error {
+	if len(r.names)+len(c.Names) > MaxNames {
+		return fmt.Errorf("copies with more than %d names", MaxNames)
+	}
+	r.names = append(r.names, c.Names...)
 	for i := range c.Runs {
 		run := &c.Runs[i]
 		for k, packed := range run.Rows {
-			if row, err := c.unpack(packed); err == nil {
-				f(task.TaskID{Job: run.Job, Index: run.From + uint64(k)}, row)
+			row, err := r.unpack(packed)
+			if err != nil {
+				return err
 			}
+			f(task.TaskID{Job: run.Job, Index: run.From + uint64(k)}, row)
 		}
 	}
+	return nil
 }
 
-// unpack returns a row as it was before it was told in pieces.
-func (c *Copy) unpack(packed []byte) ([]byte, error) {
-	size, err := c.unpacked(packed)
+// unpack returns a row as it was before it was told in pieces. What checkRow found no fault with is
+// within its bounds.
+func (r *RowReader) unpack(packed []byte) ([]byte, error) {
+	most, err := checkRow(packed)
 	if err != nil {
 		return nil, err
 	}
-	row := make([]byte, 0, size)
+	row := make([]byte, 0, most)
 	for {
 		n, k := binary.Uvarint(packed)
 		row = append(row, packed[k:k+int(n)]...)
 		packed = packed[k+int(n):]
 		name, k := binary.Uvarint(packed)
-		if name == 0 {
+		switch {
+		case name == 0:
 			return row, nil
+		case name > uint64(len(r.names)):
+			return nil, errRow
 		}
-		row = append(row, c.Names[name-1]...)
+		row = append(row, r.names[name-1]...)
 		packed = packed[k:]
 	}
 }
 
-// unpacked returns how long a row is, which allocates nothing.
-func (c *Copy) unpacked(packed []byte) (size int, err error) {
+// checkRow returns how long a row may be at most, whatever the names are; it allocates nothing.
+func checkRow(packed []byte) (most int, err error) {
 	for {
 		n, k := binary.Uvarint(packed)
 		if k <= 0 || n > uint64(len(packed)-k) {
 			return 0, errRow
 		}
 		packed = packed[k+int(n):]
-		size += int(n)
+		most += int(n)
 		name, k := binary.Uvarint(packed)
 		switch packed = packed[max(k, 0):]; {
-		case k <= 0 || name > uint64(len(c.Names)):
+		case k <= 0 || name > MaxNames:
 			return 0, errRow
 		case name == 0 && len(packed) > 0:
 			return 0, errors.New("something follows a row that is told in pieces")
 		case name == 0:
-			return size, nil
+			return most, nil
 		}
-		if size += len(c.Names[name-1]); size > ledger.MaxPairBytes {
+		if most += nameMost; most > ledger.MaxPairBytes {
 			return 0, fmt.Errorf("a row of more than %d bytes", ledger.MaxPairBytes)
 		}
 	}
@@ -168,14 +185,12 @@ func (c *Copy) checkRuns() error {
 		return fmt.Errorf("copy of %d runs of rows and %d names, the most is %d and %d", len(c.Runs), len(c.Names),
 			MaxPairs, MaxNames)
 	}
-	left := freeUnpacked
 	for _, name := range c.Names {
 		if len(name) > nameMost {
 			return fmt.Errorf("copy with a name of %d bytes, the most is %d", len(name), nameMost)
 		}
-		left += maxUnpacked * len(name)
 	}
-	rows := 0
+	rows, left := 0, freeUnpacked
 	for i := range c.Runs {
 		run := &c.Runs[i]
 		rows += len(run.Rows)
@@ -183,11 +198,11 @@ func (c *Copy) checkRuns() error {
 			return fmt.Errorf("copy of more than %d rows, or of tasks beyond all numbers", MaxPairs)
 		}
 		for _, packed := range run.Rows {
-			size, err := c.unpacked(packed)
+			most, err := checkRow(packed)
 			if err != nil {
 				return err
 			}
-			if left += maxUnpacked*len(packed) - size; left < 0 {
+			if left += maxUnpacked*len(packed) - most; left < 0 {
 				return fmt.Errorf("copy of rows that take more than %d times their bytes", maxUnpacked)
 			}
 		}

@@ -35,7 +35,8 @@ func travel(c *message.Copy) (*message.Copy, error) {
 	return got[0].Copy, nil
 }
 
-// Whatever the rows are, names or not, they come out as they were put in, in order.
+// Whatever the rows are, names or not, in how many copies of a session, they come out as they were put
+// in, in order.
 func TestRowRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		_, worker := schedtest.Identity(1)
@@ -48,19 +49,29 @@ func TestRowRuns(t *testing.T) {
 		row := rapid.Map(rapid.SliceOfN(part, 0, 6), func(parts [][]byte) []byte { return bytes.Join(parts, nil) })
 		c := &message.Copy{}
 		var w message.RowWriter
+		var r message.RowReader
 		var want, got []told
+		tell := func() {
+			came, err := travel(c)
+			if err == nil {
+				err = r.Read(came, func(id task.TaskID, row []byte) { got = append(got, told{id, string(row)}) })
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			c = &message.Copy{}
+		}
 		for range rapid.IntRange(0, 8).Draw(t, "rows") {
 			id := task.TaskID{Job: rapid.SampledFrom([]task.JobID{"a", "b"}).Draw(t, "job"),
 				Index: rapid.Uint64Range(0, 3).Draw(t, "task")}
 			b := row.Draw(t, "row")
 			w.Add(c, id, b)
 			want = append(want, told{id, string(b)})
+			if rapid.Bool().Draw(t, "in a copy of its own") {
+				tell()
+			}
 		}
-		c, err := travel(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.EachRow(func(id task.TaskID, row []byte) { got = append(got, told{id, string(row)}) })
+		tell()
 		if !slices.Equal(got, want) {
 			t.Fatalf("got %+v, want %+v", got, want)
 		}
@@ -121,7 +132,6 @@ func TestBadRuns(t *testing.T) {
 		"longer than there is":    {Runs: one(2, 'x')},
 		"much longer":             {Runs: one(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1)},
 		"a number without end":    {Runs: one(0xff, 0xff)},
-		"a name not there":        {Runs: one(0, 2, 0, 0), Names: [][]byte{name}},
 		"a name far away":         {Runs: one(0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1)},
 		"more after the end":      {Runs: one(0, 0, 0, 0)},
 		"a name too long":         {Runs: one(0, 0), Names: [][]byte{append(name, 'x')}},
@@ -133,7 +143,21 @@ func TestBadRuns(t *testing.T) {
 			t.Errorf("%s: %+v", what, got)
 		}
 	}
-	if _, err := travel(&message.Copy{Runs: one(1, 'x', 1, 0, 0), Names: [][]byte{name}}); err != nil {
+	read := func(r *message.RowReader, c *message.Copy) error {
+		got, err := travel(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Read(got, func(task.TaskID, []byte) {})
+	}
+	var r message.RowReader
+	if err := read(&r, &message.Copy{Runs: one(1, 'x', 1, 0, 0), Names: [][]byte{name}}); err != nil {
 		t.Errorf("what a RowWriter may write: %v", err)
+	}
+	if read(&r, &message.Copy{Runs: one(0, 2, 0, 0)}) == nil {
+		t.Error("a name is read that nobody has said")
+	}
+	if read(&r, &message.Copy{Names: make([][]byte, message.MaxNames)}) == nil {
+		t.Error("a session has more names than it may")
 	}
 }

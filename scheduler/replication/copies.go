@@ -34,7 +34,6 @@ func (r *Replicas) SendCopies() {
 
 func (r *Replicas) sendCopy(f *follower) {
 	m := &message.Copy{}
-	var rows message.RowWriter
 	size, n := 0, 0
 	for _, k := range f.queue {
 		if size > message.BatchBytes || n == message.MaxPairs {
@@ -43,7 +42,7 @@ func (r *Replicas) sendCopy(f *follower) {
 		n++
 		delete(f.waiting, k)
 		if k.Kind == Row && f.runs {
-			size += r.fillRow(m, &rows, k)
+			size += r.fillRow(m, &f.rows, k)
 		} else {
 			size += r.fill(m, k)
 		}

@@ -32,8 +32,9 @@ type follower struct {
 	answer    *message.Wanted // to that one
 	refused   bool            // not all it told was taken
 	runs      bool            // it reads rows by runs
-	last      bool            // it has told its last, and waits for marks and blocks
-	marks     []mark          // when the last was told
+	rows      message.RowWriter
+	last      bool   // it has told its last, and waits for marks and blocks
+	marks     []mark // when the last was told
 	digests   map[task.JobID][message.DigestLen]byte
 	partial   bool // not every digest that it told was kept
 	heard     time.Time

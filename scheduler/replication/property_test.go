@@ -41,6 +41,7 @@ type copyist struct {
 	seq      uint64 // of the last copy that it has
 	answered bool   // its Known was
 	runs     bool   // it reads runs
+	rows     message.RowReader
 	pairs    map[string][]byte
 	inbox    []message.Message // in order
 	outbox   []message.Message
@@ -286,7 +287,7 @@ func (c *copyist) take(lost, fails bool) {
 
 // begin begins a session: it tells what it has.
 func (c *copyist) begin() {
-	c.session, c.seq, c.answered = c.session+1, 0, false
+	c.session, c.seq, c.answered, c.rows = c.session+1, 0, false, message.RowReader{}
 	c.tell()
 }
 
@@ -314,7 +315,9 @@ func (c *copyist) copy(m *message.Copy, fails bool) {
 		if len(m.Runs) > 0 && !c.runs {
 			panic("it is told runs, and reads none")
 		}
-		m.EachRow(func(id task.TaskID, row []byte) { c.pairs[ledger.RowKey(id)] = row })
+		if err := c.rows.Read(m, func(id task.TaskID, row []byte) { c.pairs[ledger.RowKey(id)] = row }); err != nil {
+			panic(err)
+		}
 		for _, id := range m.Gone {
 			maps.DeleteFunc(c.pairs, func(key string, _ []byte) bool { return bytes.Contains([]byte(key), []byte(id)) })
 		}
