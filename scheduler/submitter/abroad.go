@@ -19,6 +19,8 @@ type abroad struct {
 	// was said.
 	lends, heard bool
 	since        time.Time
+	// recount is set while somebody lost its say since polls were looked at.
+	recount bool
 }
 
 // lend takes in how many cores the machine lends.
@@ -44,15 +46,22 @@ func (j *submitted) told() ledger.Set {
 }
 
 // again lists what a leader is to have run once more.
-func (j *submitted) again(self task.PeerID) []message.Again {
+func (a *abroad) again(j *submitted) []message.Again {
 	if j.checks == nil {
 		return nil
 	}
 	var out []message.Again
+	self, all := a.s.self, []task.PeerID(nil)
+	if len(j.checks.away) > 0 {
+		all = a.workers()
+	}
 	for _, r := range j.checks.away {
 		for i := r.From; i < r.To; i++ {
-			out = append(out, message.Again{Index: i, Not: barred(j.checks.polls[i].makers, self),
-				Only: j.spec.Verify.Auditors})
+			p := j.checks.polls[i]
+			if len(p.only) == 0 { // as after a restart
+				a.choose(j, i, all)
+			}
+			out = append(out, message.Again{Index: i, Not: barred(p.makers, self), Only: slices.Clone(p.only)})
 		}
 	}
 	s := &j.checks.sure
@@ -145,7 +154,7 @@ func (a *abroad) asksSoon(j *submitted) bool { return a.mayAsk(j) && len(a.toAsk
 func (a *abroad) home(j *submitted, i uint64, stays bool) {
 	c := j.checks
 	c.away = c.away.Minus(only(i))
-	c.polls[i].asked = time.Time{}
+	c.polls[i].asked, c.polls[i].only = time.Time{}, nil
 	if stays {
 		c.stays.Add(i)
 	}

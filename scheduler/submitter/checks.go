@@ -300,6 +300,8 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	with := j.checks.elected[t.Index].with(r)
 	delete(j.checks.elected, t.Index)
 	which, due := a.draw(j, r, a.share(j.spec.Verify, credit))
+	says := credit.Says(a.s.now)
+	due = due || !says
 	if doubtful || meets || due && len(with) == 0 {
 		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
 		if !doubtful && !meets {
@@ -308,7 +310,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 		if !t.Failed {
 			c.Worker, c.Poll = r.Worker, newPoll(r).kept(engine, doubtful)
 		}
-		if a.note(j, c); credit.Faults > 0 || j.checks.excused[r.Worker] {
+		if a.note(j, c); !says || j.checks.excused[r.Worker] {
 			a.giveBack(j, r.Worker)
 		}
 		return

@@ -20,17 +20,33 @@ const maxGivenBack = 4
 // for all of them as it takes to run the job alone. What was delivered to its owner is kept, and
 // what runs again here now.
 func (a *audits) giveBack(j *submitted, worker task.PeerID) {
-	if j.checks == nil || j.state.Settled || j.state.Error != "" || j.ended(a.s.now) ||
-		j.state.Delivery+1 >= ledger.MaxDelivery {
+	if !a.mayGiveBack(j) {
 		return
 	}
-	var back ledger.Set
+	var of ledger.Set
 	for i, by := range j.checks.signer {
-		id := task.TaskID{Job: j.id, Index: i}
-		if by != worker || a.at[id] != nil || j.checks.back[i] >= maxGivenBack {
-			continue
+		if by == worker {
+			of.Add(i)
 		}
-		back.Add(i)
+	}
+	a.returns(j, of, worker)
+}
+
+// mayGiveBack reports whether results of a job may be given back.
+func (a *audits) mayGiveBack(j *submitted) bool {
+	return j.checks != nil && !j.state.Settled && j.state.Error == "" && !j.ended(a.s.now) &&
+		j.state.Delivery+1 < ledger.MaxDelivery
+}
+
+// returns gives results back: those that do not run again here, and were not given back too often.
+func (a *audits) returns(j *submitted, of ledger.Set, worker task.PeerID) {
+	var back ledger.Set
+	for _, r := range of {
+		for i := r.From; i < r.To; i++ {
+			if a.at[task.TaskID{Job: j.id, Index: i}] == nil && j.checks.back[i] < maxGivenBack {
+				back.Add(i)
+			}
+		}
 	}
 	if back.Count() > 0 {
 		a.reopen(j, back, worker)
@@ -62,6 +78,7 @@ func (a *audits) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
 // distrust puts every result of a worker that was not run again in doubt: it was wrong once. refused
 // says that it gets no more tasks; then others run these again, as far as they can be given back.
 func (a *audits) distrust(worker task.PeerID, refused bool) {
+	a.abroad.recount = a.abroad.recount || refused
 	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) {
 		if j := a.s.jobs[id]; j.checks != nil {
 			a.distrustIn(j, worker, refused)
@@ -86,6 +103,7 @@ func (a *audits) doubtVouched(j *submitted, worker task.PeerID) {
 	if of == nil {
 		return
 	}
+	voted := false
 	for _, signer := range slices.Sorted(maps.Keys(j.checks.by)) {
 		its := j.checks.by[signer]
 		both := of.Minus(of.Minus(its.tasks))
@@ -93,7 +111,14 @@ func (a *audits) doubtVouched(j *submitted, worker task.PeerID) {
 			continue
 		}
 		its.tasks = its.tasks.Minus(both)
+		voted = true
 		a.doubtAll(j, signer, both)
+		if !a.abroad.lends && a.mayGiveBack(j) { // others compare again
+			a.returns(j, both, worker)
+		}
+	}
+	if voted && a.known(worker).Faults > 0 {
+		a.pardon()
 	}
 	a.s.emit(message.JobChanged{Job: j.id})
 }
@@ -118,7 +143,7 @@ func (a *audits) doubtAll(j *submitted, worker task.PeerID, tasks ledger.Set) {
 }
 
 // refused returns the workers that are to have no task of a job: of whom a result was found wrong,
-// or one of this job whose compiler may err with its program. They are in order, and at most as
+// or outvoted where the job is checked, or one of this job whose compiler may err with its program. They are in order, and at most as
 // many as a message may name.
 func (a *audits) refused(j *submitted) []task.PeerID {
 	var out []task.PeerID
@@ -130,7 +155,7 @@ func (a *audits) refused(j *submitted) []task.PeerID {
 		}
 	}
 	for worker, c := range a.credits {
-		if c.Faults > 0 {
+		if c.Faults > 0 || j.checks != nil && !c.Says(a.s.now) {
 			out = append(out, worker)
 		}
 	}
