@@ -28,9 +28,10 @@ type lying struct {
 //	GODWIT_SEEDS=10000 go test ./scheduler -run TestSwarmLiars
 func TestSwarmLiars(t *testing.T) {
 	resumed, spoilt := 0, 0
-	// The first: a state that nobody has, a result that is told again, a move to where another goes, and a
-	// submitter whose leader was deposed while it did not see that.
-	seeds := []uint64{104, 574, 1484, 2333, 2540}
+	// The first: a state that nobody has, a result that is told again, a move to where another goes, a
+	// submitter whose leader was deposed while it did not see that, a run that was handed over after it
+	// began without its state, and one that runs where another replica goes.
+	seeds := []uint64{104, 574, 1484, 2333, 2540, 7854}
 	for seed := range seedsAsked(t, lyingSeeds) {
 		seeds = append(seeds, seed)
 	}
