@@ -41,15 +41,7 @@ func (r *roster) Network(peer task.PeerID) string {
 }
 
 // Workers are the members that lend slots, by their adverts, in order.
-func (r *roster) Workers() []task.PeerID {
-	var out []task.PeerID
-	for _, a := range r.view.Members() {
-		if a.Slots > 0 {
-			out = append(out, a.Peer)
-		}
-	}
-	return out
-}
+func (r *roster) Workers() []task.PeerID { return r.view.Workers() }
 
 // seen takes in an advert whose signature has been checked.
 func (m *Member) seen(a *overlay.Advert) {

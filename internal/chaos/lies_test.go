@@ -36,7 +36,8 @@ func TestLinesWith(t *testing.T) {
 	if n := linesWith(file, "a"); n != 0 {
 		t.Errorf("%d lines where there is no file", n)
 	}
-	if err := os.WriteFile(file, []byte("task outvoted peer=x\ntask outvoted peer=y\ntask done peer=x\n"), 0o600); err != nil {
+	const log = "task outvoted peer=x\ntask outvoted peer=y\ntask done peer=x\n"
+	if err := os.WriteFile(file, []byte(log), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if all, both := linesWith(file, ""), linesWith(file, "outvoted", "=x"); all != 3 || both != 1 {

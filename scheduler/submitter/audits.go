@@ -172,7 +172,7 @@ func (a *audits) answered(ev *message.Audited) {
 		delete(a.at, ev.Task)
 		return
 	}
-	a.leavesTrail(j, &ev.Here)
+	hidden{a}.leavesTrail(j, &ev.Here)
 	opposed := fold(ev)
 	if at.compiled == nil {
 		at.opposed = opposed

@@ -300,7 +300,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	network := a.networkOf(r.Worker)
 	a.fresh.seen[r.Worker]++
 	if why := j.checks.noResult(r); why != "" {
-		a.refuseResult(j, t, why)
+		hidden{a}.refuse(j, t, why)
 		return
 	}
 	if r.Trail == nil {

@@ -253,3 +253,20 @@ func (a *abroad) drop(id task.TaskID) {
 		a.s.emit(message.Persist{Key: key})
 	}
 }
+
+// recounted decides what can be decided now that somebody has no more say.
+func (a *abroad) recounted() {
+	for a.recount {
+		a.recount = false
+		for _, id := range a.polled() {
+			j := a.s.jobs[id]
+			for _, r := range slices.Clone(j.checks.away) {
+				for i := r.From; i < r.To; i++ {
+					if p := j.checks.polls[i]; p != nil && p.ran() > 0 && j.checks.away.Contains(i) {
+						a.resolve(j, i)
+					}
+				}
+			}
+		}
+	}
+}

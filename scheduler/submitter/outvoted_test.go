@@ -89,6 +89,45 @@ func TestRefereesAreDrawn(t *testing.T) {
 	}
 }
 
+// nets are members of which each second is in the network of the first.
+type nets struct{ members }
+
+func (n nets) Network(w task.PeerID) string {
+	return map[bool]string{true: "198.51.0.0/16", false: "203.0.0.0/16"}[slices.Index(n.members, w)%2 == 0]
+}
+
+// Who compares is in another network than who ran the task, while there is somebody.
+func TestRefereesAreFar(t *testing.T) {
+	b := newLeaderBench(t, 1, "full", false)
+	all := membersOf(2, 9)
+	b.s.cfg.Where = nets{all}
+	b.bring(2, 0, truth)
+	for len(b.again) == 0 {
+		b.wait()
+	}
+	at := nets{all}.Network(peerOf(2))
+	for _, w := range b.again[0].Only {
+		if (nets{all}).Network(w) == at {
+			t.Errorf("%s is in the network of the worker", w)
+		}
+	}
+	b = newLeaderBench(t, 1, "full", false)
+	b.s.cfg.Where = village(all)
+	b.bring(2, 0, truth)
+	for len(b.again) == 0 {
+		b.wait()
+	}
+	if len(b.again[0].Only) != referees {
+		t.Errorf("all are in one network, and %v are drawn", b.again[0].Only)
+	}
+}
+
+// village has all in one network.
+type village members
+
+func (village) Network(task.PeerID) string { return "198.51.0.0/16" }
+func (n village) Workers() []task.PeerID   { return members(n).Workers() }
+
 // Who was outvoted has no say any more: not in what it had accepted before, nor later. It is not named.
 func TestOutvotedHasNoSay(t *testing.T) {
 	b := newLeaderBench(t, 3, "1e-3", false)

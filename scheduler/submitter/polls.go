@@ -222,3 +222,19 @@ func DecodeOther(value []byte) (task.Result, error) {
 	err := task.Decode(value, &r)
 	return r, err
 }
+
+// says reports whether a worker has a say in what others came to.
+func (a *abroad) says(w task.PeerID) bool {
+	c := a.known(w)
+	return c.Says(a.s.now)
+}
+
+// saying counts those of some workers that have a say.
+func (a *abroad) saying(workers []task.PeerID) (n int) {
+	for _, w := range workers {
+		if a.says(w) {
+			n++
+		}
+	}
+	return n
+}

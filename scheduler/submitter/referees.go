@@ -11,7 +11,8 @@ import (
 
 // The members that run a task once more are drawn here, from this node's own view: a leader that has
 // friends among them cannot have these look at each other's work. They are drawn when the result is
-// signed, with a key that nobody else has, and the leader hears of a few at a time.
+// signed, with a key that nobody else has, and the leader hears of a few at a time. Those in the network of
+// one who ran the task are left out while there are others.
 
 // referees is how many members are named at a time of whom any may have the task next. One alone could
 // keep it waiting; of many the leader could choose.
@@ -35,12 +36,26 @@ func (a *abroad) choose(j *submitted, i uint64, all []task.PeerID) bool {
 	may := func(w task.PeerID) bool {
 		return w != a.s.self && a.says(w) && !j.checks.excused[w] && !slices.Contains(p.makers, w)
 	}
+	near := map[string]bool{} // networks of who ran it
+	for _, w := range p.makers {
+		near[a.networkOf(w)] = true
+	}
 	p.only = slices.DeleteFunc(slices.Clone(p.only), func(w task.PeerID) bool { return !may(w) })
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
-	for _, k := range credibility.Pick(key, i, p.refereeRoot(), len(all), referees-len(p.only), func(k int) bool {
-		return may(all[k]) && !slices.Contains(p.only, all[k])
-	}) {
-		p.only = append(p.only, all[k])
+	for _, far := range []bool{true, false} {
+		if len(p.only) > 0 && !far { // one of another network is enough
+			break
+		}
+		for _, k := range credibility.Pick(key, i, p.refereeRoot(), len(all), referees-len(p.only), func(k int) bool {
+			w := all[k]
+			if !may(w) || slices.Contains(p.only, w) {
+				return false
+			}
+			at := a.networkOf(w)
+			return !far || at == "" || !near[at]
+		}) {
+			p.only = append(p.only, all[k])
+		}
 	}
 	return len(p.only) > 0
 }
@@ -52,24 +67,28 @@ func (p *poll) refereeRoot() [sha256.Size]byte {
 }
 
 // workers are the members that lend slots; nil where that is not known.
-func (a *audits) workers() []task.PeerID {
+func (a *abroad) workers() []task.PeerID {
 	if a.s.cfg.Where == nil {
 		return nil
 	}
 	return a.s.cfg.Where.Workers()
 }
 
-// alone reports whether nobody but this node can run a task again.
-func (a *abroad) alone(id task.TaskID) bool {
-	c := a.s.jobs[id.Job].checks
-	return c.polls[id.Index] == nil || c.stays.Contains(id.Index)
-}
-
-// mayHere reports whether this node is to run a task again now: where it lends a core, and else what
-// nobody else can, so that no result waits for ever. Its owner asked for that with the job. Before it is heard
-// whether it lends one nothing runs: it would wait for a core where there may be none.
-func (a *abroad) mayHere(at *auditing) bool {
-	return a.lends && a.heard || a.lendsNothing() && (at.compiled != nil || a.alone(at.id))
+// nameAll names who may run the tasks of a job once more of which that is not known, as after a restart.
+func (a *abroad) nameAll(j *submitted) {
+	var all []task.PeerID
+	asked := false
+	for _, r := range j.checks.away {
+		for i := r.From; i < r.To; i++ {
+			if len(j.checks.polls[i].only) > 0 {
+				continue
+			}
+			if !asked {
+				all, asked = a.workers(), true
+			}
+			a.choose(j, i, all)
+		}
+	}
 }
 
 // mayAnswer reports whether a worker's run of a task counts that others are to run once more.
