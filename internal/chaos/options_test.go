@@ -45,7 +45,7 @@ func TestParse(t *testing.T) {
 		"migration --nodes 3", "migration --work 0s", "migration --owners -1s", "moves --moves 0", "moves --sizes 1,x",
 		"moves --sizes 5000",
 		"slowmoves --rate -1", "moves --leave never", "hostile --rows S1,S99", "hostile --times 0",
-		"hostile --strangers 0"} {
+		"hostile --strangers 0", "liars --kinds honest"} {
 		if o, err := parse(words(line), io.Discard); err == nil {
 			t.Errorf("%q was taken: %+v", line, o)
 		}
