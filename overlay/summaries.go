@@ -123,4 +123,6 @@ func (t *Summaries) remove(peer task.PeerID) {
 	}
 }
 
-func compareCells(a, b Cell) int { return cmp.Or(cmp.Compare(a.Bits, b.Bits), cmp.Compare(a.Prefix, b.Prefix)) }
+func compareCells(a, b Cell) int {
+	return cmp.Or(cmp.Compare(a.Bits, b.Bits), cmp.Compare(a.Prefix, b.Prefix))
+}
