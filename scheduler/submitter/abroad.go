@@ -37,8 +37,19 @@ func (a *abroad) lend(cores int) {
 // abroad reports whether this machine has lent nothing for so long that others are asked.
 func (a *abroad) lendsNothing() bool { return !a.lends && !a.s.now.Before(a.since.Add(askAfter)) }
 
-// told is what a leader hears that is held of a job: all but what others are to run again.
+// told is what the leader hears that is held of a job: all but what others are to run again, and
+// what other cells have.
 func (j *submitted) told() ledger.Set {
+	if j.lending == nil {
+		return j.mine()
+	}
+	out := slices.Clone(j.mine())
+	out.Union(j.lent())
+	return out
+}
+
+// mine is what is held of a job and is not to run again elsewhere.
+func (j *submitted) mine() ledger.Set {
 	if j.checks == nil || len(j.checks.away)+len(j.checks.sure.probed) == 0 {
 		return j.have
 	}
