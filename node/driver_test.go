@@ -104,6 +104,7 @@ func (f *fakeNet) HandOver(context.Context, task.PeerID) (exec.Stream, error) {
 }
 
 func (f *fakeNet) Rank(map[task.PeerID]cost.Class)     {}
+func (f *fakeNet) Keep(map[task.PeerID]bool)           {}
 func (f *fakeNet) Class(task.PeerID) cost.Class        { return cost.Member }
 func (f *fakeNet) Debit(task.PeerID, cost.Kind, int)   {}
 func (f *fakeNet) AdvertAddrs(int) []string            { return []string{"/ip4/192.0.2.1/tcp/1"} }

@@ -34,6 +34,8 @@ type network interface {
 	Stats() p2p.Stats
 	// Rank says with whom this node works, Class what a peer is, and Debit what it has cost.
 	Rank(ranks map[task.PeerID]cost.Class)
+	// Keep says whose connections are kept beside: those of members that this node coordinates.
+	Keep(peers map[task.PeerID]bool)
 	Class(of task.PeerID) cost.Class
 	Debit(of task.PeerID, k cost.Kind, n int)
 }

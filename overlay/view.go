@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -135,6 +136,9 @@ func (v *View) Member(peer task.PeerID) (Advert, bool) {
 	a, ok := v.members[peer]
 	return a, ok
 }
+
+// Peers are the members, in any order.
+func (v *View) Peers() iter.Seq[task.PeerID] { return maps.Keys(v.members) }
 
 // Members returns the newest advert of every member, sorted by peer ID. The
 // slice is the caller's; what the adverts refer to is shared and read only.
