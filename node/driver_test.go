@@ -114,6 +114,7 @@ func (f *fakeNet) Blame(p task.PeerID)                 { f.blamed = append(f.bla
 func (f *fakeNet) Cut(task.PeerID, time.Duration) bool { return false }
 func (f *fakeNet) Reach() overlay.Reach                { return overlay.ReachUnknown }
 func (f *fakeNet) Stats() p2p.Stats                    { return p2p.Stats{} }
+func (f *fakeNet) Reaching() p2p.Reaching              { return p2p.Reaching{} }
 
 // count returns how many of the messages sent so far are as asked for, once the
 // node has nothing more to do.

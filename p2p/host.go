@@ -65,7 +65,7 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h.ranking = &ranking{endpoint: ep, keeper: h.keeper}
 	guests := h.keeper.lets
 	ep.gate.lets.Store(&guests)
-	h.daily = &daily{peers: ep.costs, most: set.Relaying.Daily}
+	h.daily = &daily{peers: ep.costs, most: set.Relaying.Daily, circuits: make(chan struct{}, maxCircuits)}
 	h.outboxes = newOutboxes(ep, h.links.lose)
 	h.requests = &requests{endpoint: ep, adverts: h.adverts}
 	h.handOvers = newHandOvers(ep, h.adverts)
