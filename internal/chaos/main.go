@@ -28,6 +28,7 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	"disk":         disk,
 	"corrupt":      corrupt,
 	"clock":        clock,
+	scenarioWide:   wide,
 	"mixed":        mixed,
 
 	scenarioMigration: migration,

@@ -47,6 +47,13 @@ func (o *options) suit(f *flag.FlagSet) {
 	asked := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { asked[f.Name] = true })
 	switch o.scenario {
+	case scenarioWide:
+		if !asked["nodes"] {
+			o.nodes = wideNodes
+		}
+		if !asked["tasks"] {
+			o.tasks = wideTasks
+		}
 	case scenarioAudits:
 		o.wasm = true
 		if !asked["nodes"] {
