@@ -63,7 +63,7 @@ func (h handler) takePart(id overlay.ID, from task.PeerID, msgs []message.Messag
 		return nil // whoever means well repeats it
 	}
 	for begun := time.Now(); len(msgs) > 0 && time.Since(begun) < turnTime; msgs = msgs[1:] {
-		h.n.tell(member.Said{Of: m.Member, From: from, Message: &msgs[0]})
+		h.n.tell(member.Said{Of: m.Member, From: from, Message: heard(&msgs[0])})
 	}
 	return msgs
 }
@@ -80,6 +80,12 @@ func (h handler) Connected(peer task.PeerID) {
 // Disconnected looks whether a member is gone or has only lost a connection.
 func (h handler) Disconnected(peer task.PeerID) {
 	h.n.noteOf(post{from: peer, call: func() { h.n.tell(member.Disconnected{Peer: peer}) }})
+}
+
+// Trimmed looks whether a member is gone that this node relies on: of others it says nothing that
+// their connections were too many.
+func (h handler) Trimmed(peer task.PeerID) {
+	h.n.noteOf(post{from: peer, call: func() { h.n.tell(member.Trimmed{Peer: peer}) }})
 }
 
 // Advert takes in a verified advert.
