@@ -148,7 +148,7 @@ var rules = map[string]rule{
 
 	"node/budget": {own: []string{"task"}},
 
-	"node/signatures": {outside: []string{"filippo.io/edwards25519"}},
+	"node/signatures": {outside: []string{"github.com/oasisprotocol/curve25519-voi"}},
 
 	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
 		"blocks/seal", "sandbox", "owner", "internal/pause"}, outside: []string{"golang.org/x/sys"}},
