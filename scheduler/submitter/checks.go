@@ -299,7 +299,8 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
 	with := j.checks.elected[t.Index].with(r)
 	delete(j.checks.elected, t.Index)
-	which, due := a.draw(j, r, a.share(j.spec.Verify, credit))
+	crowd := a.crowdingOf(j, r.Worker, network)
+	which, due := a.draw(j, r, crowd.denser(j.spec.Verify, a.share(j.spec.Verify, credit), j.total))
 	if doubtful || meets || due && len(with) == 0 {
 		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
 		if !doubtful && !meets {
@@ -317,7 +318,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 		a.note(j, checked{Index: t.Index, State: verdictUnread})
 		return
 	}
-	if len(with) == 0 && a.crowded(j, r.Worker, network) {
+	if len(with) == 0 && crowd.crowded(j.spec.Verify) {
 		c := checked{Index: t.Index, State: verdictDue, Engine: engine}
 		if !t.Failed {
 			c.Worker, c.Poll = r.Worker, newPoll(r).kept(engine, false)
