@@ -300,7 +300,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	with := j.checks.elected[t.Index].with(r)
 	delete(j.checks.elected, t.Index)
 	crowd := a.crowdingOf(j, r.Worker, network)
-	which, due := a.draw(j, r, crowd.denser(j.spec.Verify, a.share(j.spec.Verify, credit), j.total))
+	which, due := a.draw(j, r, crowd.denser(j.spec.Verify, a.share(j.spec.Verify, r.Worker), j.total))
 	if doubtful || meets || due && len(with) == 0 {
 		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
 		if !doubtful && !meets {
@@ -343,7 +343,8 @@ func (c *checks) took(d time.Duration) {
 }
 
 // share is how much of the tasks of a worker is run again.
-func (a *audits) share(v *task.Verify, credit credibility.Credit) float64 {
+func (a *audits) share(v *task.Verify, worker task.PeerID) float64 {
+	credit := a.known(worker)
 	least := max(v.Share(), a.s.cfg.Pool.Least)
 	switch {
 	case credit.Faults > 0:
@@ -352,7 +353,7 @@ func (a *audits) share(v *task.Verify, credit credibility.Credit) float64 {
 		return least
 	}
 	terms := credibility.Terms{Prior: a.prior(), Target: v.Target(), Least: least}
-	return terms.Share(credit.Believed(a.s.now))
+	return terms.Share(a.heard.believed(worker, credit))
 }
 
 // restoreChecks takes in what is known of a job's results, once those are.

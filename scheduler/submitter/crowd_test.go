@@ -101,7 +101,10 @@ func TestPriorOfStrangers(t *testing.T) {
 	b := newAuditBench(t, 2, "1e-3")
 	v := &task.Verify{Wrong: 1_000_000}
 	known := credibility.Credit{Known: 30, At: b.now}
-	share := func() string { return fmt.Sprintf("%.2f", b.s.audits.share(v, known)) }
+	share := func() string {
+		b.s.audits.credits["known"] = &known
+		return fmt.Sprintf("%.2f", b.s.audits.share(v, "known"))
+	}
 	if got := share(); got != "0.83" { // 1 - 1e-3 (e 30) .67/.33
 		t.Errorf("among strangers the share is %s", got)
 	}
