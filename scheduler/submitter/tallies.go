@@ -194,6 +194,9 @@ func (s *Submitter) ToTry() (out []*task.Tally) {
 	return out
 }
 
+// Hears reports whether what another submitter tells counts here.
+func (s *Submitter) Hears(teller task.PeerID) bool { return s.audits.heard.weight(teller) > 0 }
+
 // concerns reports whether a row is of a worker that had a task of a job here, and is not refused.
 func (a *audits) concerns(r task.TallyRow) bool {
 	c := a.known(r.Worker)
