@@ -60,6 +60,7 @@ func (m *membership) memberSeen(a *overlay.Advert) {
 	if !h.reported {
 		h.state, h.claim.slots = a.State, a.Slots
 	}
+	h.network = overlay.PublicNetworkOf(a.Addrs)
 	m.heed(h)
 	if a.State == overlay.Leaving {
 		h.state = a.State

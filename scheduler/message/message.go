@@ -81,6 +81,9 @@ type Again struct {
 	Not []task.PeerID `cbor:"2,keyasint,omitempty" most:"16"`
 	// Only are those that alone may have it; empty for all others.
 	Only []task.PeerID `cbor:"3,keyasint,omitempty" most:"16"`
+	// Networks are those whose members are not to have it for now, as overlay.PublicNetworkOf has them: of
+	// who ran it, as the submitter sees them. It says so again without them after a while.
+	Networks []string `cbor:"4,keyasint,omitempty" most:"16"`
 }
 
 // A Range is the task indices From to To-1. It lives in the ledger.

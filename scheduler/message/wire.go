@@ -37,8 +37,10 @@ const (
 	// MaxAgain bounds the tasks of a job that may be run once more at a time: enough for members that
 	// are idle, and 100 KB at most.
 	MaxAgain = 128
-	// MaxBarred bounds the workers that are named with each.
+	// MaxBarred bounds the workers, and the networks, that are named with each.
 	MaxBarred = 16
+	// maxNetwork bounds a network's name, in bytes: an IPv6 prefix has 43 at most.
+	maxNetwork = 48
 
 	// BatchBytes is where a batch of results ends that has not reached its
 	// number: frames of this size keep a stream busy and no outbox full.
@@ -201,6 +203,14 @@ func checkAgain(list []Again) error {
 	for i := range list {
 		if n := max(len(list[i].Not), len(list[i].Only)); n > MaxBarred {
 			return fmt.Errorf("%d workers named for a task, the most is %d", n, MaxBarred)
+		}
+		if n := len(list[i].Networks); n > MaxBarred {
+			return fmt.Errorf("%d networks named for a task, the most is %d", n, MaxBarred)
+		}
+		for _, network := range list[i].Networks {
+			if len(network) > maxNetwork {
+				return fmt.Errorf("a network's name of %d bytes, the most is %d", len(network), maxNetwork)
+			}
 		}
 	}
 	return nil

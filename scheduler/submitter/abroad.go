@@ -19,6 +19,9 @@ type abroad struct {
 	// was said.
 	lends, heard bool
 	since        time.Time
+	// elsewhere is what isElsewhere found at a time, by the networks.
+	elsewhere   map[string]bool
+	elsewhereAt time.Time
 }
 
 // lend takes in how many cores the machine lends.
@@ -44,15 +47,16 @@ func (j *submitted) told() ledger.Set {
 }
 
 // again lists what a leader is to have run once more.
-func (j *submitted) again(self task.PeerID) []message.Again {
+func (a *abroad) again(j *submitted) []message.Again {
 	if j.checks == nil {
 		return nil
 	}
+	self := a.s.self
 	var out []message.Again
 	for _, r := range j.checks.away {
 		for i := r.From; i < r.To; i++ {
 			out = append(out, message.Again{Index: i, Not: barred(j.checks.polls[i].makers, self),
-				Only: j.spec.Verify.Auditors})
+				Only: j.spec.Verify.Auditors, Networks: j.checks.polls[i].apart})
 		}
 	}
 	s := &j.checks.sure
@@ -123,10 +127,11 @@ func (a *abroad) goOn(j *submitted) {
 
 // notePoll keeps what is known of a task that is due and its poll.
 func (a *abroad) notePoll(j *submitted, i uint64) {
-	c := j.checks
+	c, apart := j.checks, j.checks.polls[i].apart
 	signer := c.signer[i]
 	a.note(j, checked{Index: i, State: verdictDue, Doubted: c.doubted.Contains(i), Worker: signer,
 		Engine: c.engines[signer], Poll: c.polls[i].kept(c.engines[signer], c.stays.Contains(i))})
+	c.polls[i].apart = apart
 }
 
 // allHome ends the wait for all others, of a job of which nothing more is to be had.
@@ -145,7 +150,7 @@ func (a *abroad) asksSoon(j *submitted) bool { return a.mayAsk(j) && len(a.toAsk
 func (a *abroad) home(j *submitted, i uint64, stays bool) {
 	c := j.checks
 	c.away = c.away.Minus(only(i))
-	c.polls[i].asked = time.Time{}
+	c.polls[i].asked, c.polls[i].apart = time.Time{}, nil
 	if stays {
 		c.stays.Add(i)
 	}

@@ -2,6 +2,7 @@ package submitter
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,6 +16,16 @@ import (
 type networks func(task.PeerID) string
 
 func (n networks) Network(w task.PeerID) string { return n(w) }
+
+// Elsewhere says so of two workers.
+func (n networks) Elsewhere(in []string, _ task.PeerID) bool {
+	for worker := 2; worker <= 3; worker++ {
+		if _, w := schedtest.Identity(worker); !slices.Contains(in, n(w)) {
+			return true
+		}
+	}
+	return false
+}
 
 // However well its workers are known, no more of a job is accepted of one network than a fifth, and
 // of strangers than three tenths; the rest is run again.

@@ -40,6 +40,7 @@ func (a *abroad) ask() {
 		j := a.s.jobs[id]
 		c := j.checks
 		a.comeHome(j)
+		a.endApart(j)
 		a.fresh.probe(j)
 		if !a.mayAsk(j) {
 			continue
@@ -70,7 +71,7 @@ func (a *abroad) sendOut(j *submitted, set ledger.Set) {
 	for _, r := range set {
 		for i := r.From; i < r.To; i++ {
 			p := j.checks.polls[i]
-			p.asked = a.s.now
+			a.askedNow(j, p)
 			last = later(last, p.answerBy())
 			j.checks.away.Add(i)
 			a.notePoll(j, i)
@@ -131,7 +132,7 @@ func (a *abroad) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
 	}
 	r := &t.Results[0]
 	named := j.spec.Verify.Auditors
-	if p.had(r) || a.known(r.Worker).Faults > 0 || len(named) > 0 && !slices.Contains(named, r.Worker) {
+	if p.had(r) || a.near(p, r.Worker) || a.known(r.Worker).Faults > 0 || len(named) > 0 && !slices.Contains(named, r.Worker) {
 		j.againTold = false
 		return
 	}
@@ -173,7 +174,7 @@ func (a *abroad) count(j *submitted, i uint64, r *task.Result) {
 		j.checks.elected[i] = &elected{p.against[k].Says, winners}
 		a.reopen(j, only(i), j.checks.signer[i])
 	case p.ran() < most:
-		p.asked = a.s.now
+		a.askedNow(j, p)
 		a.s.timers.Set(p.answerBy(), auditTimer)
 		j.againTold = false
 		a.notePoll(j, i)

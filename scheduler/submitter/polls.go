@@ -22,6 +22,9 @@ type poll struct {
 	wall    time.Duration // that the first run took
 	asked   time.Time     // when others were last asked; zero while they are not
 	tries   int           // how often nobody answered
+	// apart are the networks whose members are not to have the task since it was last asked for: see
+	// abroad.setApart. It is in memory alone.
+	apart []string
 }
 
 // A ballot is what a worker came to that is not what is held.
