@@ -93,7 +93,8 @@ func TestBelievedWithProperties(t *testing.T) {
 		now := day0.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "hours")) * time.Hour)
 		var told []Praise
 		for range rapid.IntRange(0, 20).Draw(t, "tellers") {
-			told = append(told, Praise{rapid.Float64Range(0, 1).Draw(t, "weight"), rapid.Float64Range(0, 1e12).Draw(t, "right")})
+			told = append(told, Praise{rapid.Float64Range(0, 1).Draw(t, "weight"),
+				rapid.Float64Range(0, 1e12).Draw(t, "right")})
 		}
 		own, without := c.Right(now), c.Believed(now)
 		with, doubled := c.BelievedWith(told, Hearsay, now), c.BelievedWith(told, 0, now)

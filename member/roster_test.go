@@ -11,7 +11,8 @@ import (
 func TestElsewhere(t *testing.T) {
 	r := newRoster("lab")
 	see := func(peer task.PeerID, state overlay.State, slots int, addr string) {
-		r.view.Seen(overlay.Advert{Overlay: "lab", Peer: peer, Seq: 1, State: state, Slots: slots, Addrs: []string{addr}})
+		r.view.Seen(overlay.Advert{Overlay: "lab", Peer: peer, Seq: 1, State: state, Slots: slots,
+			Addrs: []string{addr}})
 	}
 	is := func(want bool) {
 		t.Helper()

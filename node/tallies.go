@@ -13,6 +13,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
@@ -153,7 +154,8 @@ func (t *tallies) hear(m *membership, giver task.PeerID, told []*task.Tally, raw
 
 // keeps keeps a tally of a member that is news, if there is room.
 func (t *tallies) keeps(m *membership, tally *task.Tally, raw []byte, now time.Time) bool {
-	if tally.Overlay != string(m.id) || tally.Teller == t.self || !tally.Counts(now) || !t.proofs.member(m, tally.Teller) {
+	if tally.Overlay != string(m.id) || tally.Teller == t.self || !tally.Counts(now) ||
+		!t.proofs.member(m, tally.Teller) {
 		return false
 	}
 	kept := t.kept[m.id]
@@ -176,7 +178,7 @@ func (t *tallies) keeps(m *membership, tally *task.Tally, raw []byte, now time.T
 // nobody else's word from going round.
 func (t *tallies) makeRoom(m *membership, kept map[task.PeerID]keptTally) bool {
 	for teller := range kept {
-		if !m.Submitter().Hears(teller) {
+		if !submitter.TalliesOf(m.Submitter()).Hears(teller) {
 			delete(kept, teller)
 			return true
 		}
@@ -214,7 +216,7 @@ func (t *tallies) ownOf(m *membership, now time.Time) keptTally {
 		return own
 	}
 	own = keptTally{made: now}
-	if tally := m.Submitter().Tally(string(m.id)); tally != nil {
+	if tally := submitter.TalliesOf(m.Submitter()).Make(string(m.id)); tally != nil {
 		b, err := tally.Sign(t.key)
 		if err != nil {
 			t.log.Error("telling what was found right", "err", err)

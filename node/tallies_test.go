@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
@@ -31,7 +32,7 @@ func (s *swarm) tellTallies(what string, done func() bool) {
 
 // hears reports whether the word of another counts at a peer's submitter, and keeps whether a peer has its tally.
 func (p *peer) hears(other *peer) (hears bool) {
-	p.onLoop(p.s.t, func() { hears = p.ordered()[0].Submitter().Hears(other.ID()) })
+	p.onLoop(p.s.t, func() { hears = submitter.TalliesOf(p.ordered()[0].Submitter()).Hears(other.ID()) })
 	return hears
 }
 
@@ -77,7 +78,7 @@ func TestLyingTellers(t *testing.T) {
 		p.settle(p.submitVerified(12, 2*time.Second, "full"))
 		var in string
 		p.onLoop(t, func() { in = string(p.ordered()[0].id) })
-		now := p.now().Unix()
+		now, life := p.now().Unix(), int64(task.TallyLife/time.Second)
 		for name, tt := range map[string]struct {
 			tally  task.Tally
 			signer *peer
@@ -86,7 +87,7 @@ func TestLyingTellers(t *testing.T) {
 		}{
 			"another overlay's": {task.Tally{Overlay: "other", Issued: now}, teller, false, false},
 			"of the future":     {task.Tally{Overlay: in, Issued: now + 3600}, teller, false, false},
-			"too old":           {task.Tally{Overlay: in, Issued: now - int64(task.TallyLife/time.Second)}, teller, false, false},
+			"too old":           {task.Tally{Overlay: in, Issued: now - life}, teller, false, false},
 			"its own":           {task.Tally{Overlay: in, Issued: now}, p, false, false},
 			"forged":            {task.Tally{Overlay: in, Issued: now}, teller, true, false},
 			"good":              {task.Tally{Overlay: in, Issued: now}, teller, false, true},

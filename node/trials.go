@@ -60,7 +60,7 @@ func (t *tallies) tryIfDue(now time.Time) {
 		if m.IsOut() {
 			continue
 		}
-		for _, tally := range m.Submitter().ToTry() {
+		for _, tally := range submitter.TalliesOf(m.Submitter()).ToTry() {
 			all = append(all, choice{m, tally})
 		}
 	}
@@ -165,7 +165,7 @@ func (t *tallies) answerShown(ctx context.Context, from task.PeerID, body []byte
 		err = errNotShown
 		var shows, is bool
 		if len(q.Result) == len([32]byte{}) {
-			id, shows = m.Submitter().Shows([32]byte(q.Result))
+			id, shows = submitter.TalliesOf(m.Submitter()).Shows([32]byte(q.Result))
 		}
 		if rec, is = m.Submitter().Record(id.Job); is && shows {
 			prefix, err = m.prefix, nil

@@ -179,15 +179,15 @@ func (h *hearsay) restore(scan func(string) iter.Seq2[string, []byte], errs *dur
 // ToTry lists the tallies of which a result is to be run again here, so that it is known how far they
 // count: those that say something of a worker here, whose teller's word does not count anyway. Of each
 // tally that is done once. They are in order of their tellers, and read only.
-func (s *Submitter) ToTry() (out []*task.Tally) {
-	h := &s.audits.heard
+func (t Tallies) ToTry() (out []*task.Tally) {
+	h := t.h
 	if h.trusts() {
 		return nil
 	}
 	for _, peer := range h.order {
 		t := h.tellers[peer]
-		if t.tried < t.tally.Issued && len(t.tally.Shown) > 0 && t.tally.Counts(s.now) &&
-			s.audits.known(peer).Faults == 0 && slices.ContainsFunc(t.tally.Rows, s.audits.concerns) {
+		if t.tried < t.tally.Issued && len(t.tally.Shown) > 0 && t.tally.Counts(h.a.s.now) &&
+			h.a.known(peer).Faults == 0 && slices.ContainsFunc(t.tally.Rows, h.a.concerns) {
 			out = append(out, t.tally)
 		}
 	}
@@ -195,7 +195,7 @@ func (s *Submitter) ToTry() (out []*task.Tally) {
 }
 
 // Hears reports whether what another submitter tells counts here.
-func (s *Submitter) Hears(teller task.PeerID) bool { return s.audits.heard.weight(teller) > 0 }
+func (t Tallies) Hears(teller task.PeerID) bool { return t.h.weight(teller) > 0 }
 
 // concerns reports whether a row is of a worker that had a task of a job here, and is not refused.
 func (a *audits) concerns(r task.TallyRow) bool {

@@ -117,7 +117,7 @@ func TestToldByMembers(t *testing.T) {
 	if want, got := credibility.Faded(9, 24*time.Hour), b.believed(worker); math.Abs(got-want) > 1e-3 {
 		t.Errorf("a day later %g, want %g", got, want)
 	}
-	if b.s.ToTry() != nil {
+	if TalliesOf(b.s).ToTry() != nil {
 		t.Error("members' tallies are tried")
 	}
 }
@@ -129,7 +129,7 @@ func TestToTry(t *testing.T) {
 	b := newAuditBench(t, 1, "1e-3")
 	b.knows(worker, 1)
 	tries := func() (out []task.PeerID) {
-		for _, t := range b.s.ToTry() {
+		for _, t := range TalliesOf(b.s).ToTry() {
 			out = append(out, t.Teller)
 		}
 		return out
@@ -186,7 +186,8 @@ func TestTellerPraisesItsOwn(t *testing.T) {
 	for i := range uint64(tasks) {
 		own := b.s.audits.known(lies)
 		v := b.s.jobs[b.id].spec.Verify
-		if got, least := b.s.audits.share(v, lies), terms.Share(2*own.Right(b.now)); own.Faults == 0 && got < least-1e-9 {
+		got, least := b.s.audits.share(v, lies), terms.Share(2*own.Right(b.now))
+		if own.Faults == 0 && got < least-1e-9 {
 			t.Fatalf("task %d: a share of %g, at least %g", i, got, least)
 		}
 		says := truth
@@ -211,7 +212,7 @@ func TestTellerPraisesItsOwn(t *testing.T) {
 // What this node tells is what it saw itself, in bounds, and results that it found right, which it shows.
 func TestTally(t *testing.T) {
 	b := newAuditBench(t, 50, "full")
-	if b.s.Tally("lab") != nil {
+	if TalliesOf(b.s).Make("lab") != nil {
 		t.Error("who knows nothing tells it")
 	}
 	for i := range uint64(50) {
@@ -224,7 +225,7 @@ func TestTally(t *testing.T) {
 	_, liar := schedtest.Identity(2)
 	_, praised := schedtest.Identity(9)
 	b.s.audits.credit(praised).Praise(7, b.now) // which is others' word
-	got := b.s.Tally("lab")
+	got := TalliesOf(b.s).Make("lab")
 	if len(got.Rows) != 3 || !got.Of(liar).Refused || got.Of(praised).Right > 0 || got.Teller != b.self {
 		t.Errorf("%+v", got.Rows)
 	}
@@ -234,17 +235,17 @@ func TestTally(t *testing.T) {
 	if _, err := got.Sign(b.key); err != nil {
 		t.Error(err)
 	}
-	id, shows := b.s.Shows([32]byte(got.Shown[0]))
+	id, shows := TalliesOf(b.s).Shows([32]byte(got.Shown[0]))
 	if held := b.held(id.Index); !shows || task.TallyName(&held.Results[0]) != [32]byte(got.Shown[0]) {
 		t.Errorf("shown is %v, %v", id, shows)
 	}
-	if _, shows := b.s.Shows([32]byte{1}); shows {
+	if _, shows := TalliesOf(b.s).Shows([32]byte{1}); shows {
 		t.Error("it shows what it never offered")
 	}
 	for i := range task.MaxTallyRows {
 		b.knows(1000+i, 1e9)
 	}
-	if got = b.s.Tally("lab"); len(got.Rows) != task.MaxTallyRows || !got.Of(liar).Refused {
+	if got = TalliesOf(b.s).Make("lab"); len(got.Rows) != task.MaxTallyRows || !got.Of(liar).Refused {
 		t.Errorf("%d rows", len(got.Rows))
 	}
 	if _, err := got.Sign(b.key); err != nil {
@@ -252,7 +253,7 @@ func TestTally(t *testing.T) {
 	}
 	b.now = b.now.Add(shownFor)
 	b.do(message.Wake{})
-	if got = b.s.Tally("lab"); len(got.Shown) > 0 {
+	if got = TalliesOf(b.s).Make("lab"); len(got.Shown) > 0 {
 		t.Errorf("after a day %d results are offered", len(got.Shown))
 	}
 }

@@ -28,6 +28,12 @@ const (
 	mostShownWall   = 5 * time.Minute
 )
 
+// Tallies are what a submitter and others tell each other of workers. It is used as the Submitter is.
+type Tallies struct{ h *hearsay }
+
+// TalliesOf returns those of a submitter.
+func TalliesOf(s *Submitter) Tallies { return Tallies{&s.audits.heard} }
+
 // showing are results that were found right here, by the name that tallies have for them.
 type showing struct {
 	newest []shownResult // the newest last, at most task.MaxTallyShown
@@ -76,27 +82,26 @@ func (h *hearsay) showsOf(id task.JobID) bool {
 
 // Shows returns the task whose result a tally of this node offers by a name. The result is the first
 // that is held under its ResultKey.
-func (s *Submitter) Shows(name [32]byte) (id task.TaskID, shows bool) {
-	shows = s.audits.heard.all(func(r shownResult) bool { id = r.task; return r.name == name })
+func (t Tallies) Shows(name [32]byte) (id task.TaskID, shows bool) {
+	shows = t.h.all(func(r shownResult) bool { id = r.task; return r.name == name })
 	return id, shows
 }
 
-// Tally says what this node found right of workers of the overlay itself, and of which results it
-// refuses workers; nil where that is nothing. The results that it offers are shown until two more
-// were made.
-func (s *Submitter) Tally(overlay string) *task.Tally {
-	h := &s.audits.heard
-	t := &task.Tally{Overlay: overlay, Teller: s.self, Issued: s.now.Unix(), Rows: s.audits.tallyRows()}
-	if len(t.Rows) == 0 {
+// Make says what this node found right of workers of the overlay itself, and which it refuses; nil
+// where that is nothing. The results that it offers are shown until two more tallies were made.
+func (t Tallies) Make(overlay string) *task.Tally {
+	h := t.h
+	out := &task.Tally{Overlay: overlay, Teller: h.a.s.self, Issued: h.a.s.now.Unix(), Rows: h.a.tallyRows()}
+	if len(out.Rows) == 0 {
 		return nil
 	}
 	h.shown.before, h.shown.offered = h.shown.offered, slices.Clone(h.shown.newest)
 	for _, r := range h.shown.offered {
 		if h.mayShow(r) {
-			t.Shown = append(t.Shown, r.name[:])
+			out.Shown = append(out.Shown, r.name[:])
 		}
 	}
-	return t
+	return out
 }
 
 // tallyRows are what is known of workers here, those known best where there are too many.
