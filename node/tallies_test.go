@@ -2,11 +2,13 @@ package node
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"godwit/overlay"
 	"godwit/scheduler/submitter"
 	"godwit/task"
 )
@@ -158,6 +160,48 @@ func TestManyTellers(t *testing.T) {
 				t.Errorf("%d are told of, of %d that are no members", len(got), len(kept))
 			}
 		})
+		ask := func(from task.PeerID, q talliesQuery) (int, error) {
+			body, err := json.Marshal(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := p.tallies.answerTallies(t.Context(), from, body)
+			var a talliesAnswer
+			if err == nil {
+				err = json.Unmarshal(b, &a)
+			}
+			return len(a.Tallies), err
+		}
+		var in overlay.ID
+		p.onLoop(t, func() { in = p.ordered()[0].id })
+		id := tallyID([]byte{2})
+		for name, tt := range map[string]struct {
+			from task.PeerID
+			q    talliesQuery
+			want int // -1 for an error
+		}{
+			"a member":         {teller.ID(), talliesQuery{Overlay: in}, 1},
+			"who has it":       {teller.ID(), talliesQuery{Overlay: in, Have: [][]byte{id[:], {1}, nil}}, 0},
+			"a stranger":       {"stranger", talliesQuery{Overlay: in}, -1},
+			"of another":       {teller.ID(), talliesQuery{Overlay: "other"}, -1},
+			"who has too many": {teller.ID(), talliesQuery{Overlay: in, Have: make([][]byte, maxTallies+2)}, -1},
+		} {
+			if got, err := ask(tt.from, tt.q); got != max(tt.want, 0) || (err != nil) != (tt.want < 0) {
+				t.Errorf("%s is told %d, %v", name, got, err)
+			}
+		}
+		for _, name := range [][]byte{nil, make([]byte, 32)} {
+			body, err := json.Marshal(shownQuery{in, name})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.tallies.answerShown(t.Context(), teller.ID(), body); !errors.Is(err, errNotShown) {
+				t.Errorf("a result that was never offered: %v", err)
+			}
+			if _, err := p.tallies.answerShown(t.Context(), "stranger", body); !errors.Is(err, errNoMember) {
+				t.Errorf("a stranger asks for a result: %v", err)
+			}
+		}
 		if _, _, err := readTallies(answerOf(t, make([][]byte, talliesAtOnce+1)...)); err == nil {
 			t.Error("an answer beyond the bound is read")
 		}

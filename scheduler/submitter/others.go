@@ -132,7 +132,8 @@ func (a *abroad) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
 	}
 	r := &t.Results[0]
 	named := j.spec.Verify.Auditors
-	if p.had(r) || a.near(p, r.Worker) || a.known(r.Worker).Faults > 0 || len(named) > 0 && !slices.Contains(named, r.Worker) {
+	if p.had(r) || a.near(p, r.Worker) || a.known(r.Worker).Faults > 0 ||
+		len(named) > 0 && !slices.Contains(named, r.Worker) {
 		j.againTold = false
 		return
 	}

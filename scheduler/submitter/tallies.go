@@ -29,9 +29,17 @@ const (
 // hearsay is what others tell of workers.
 type hearsay struct {
 	a       *audits
-	tellers map[task.PeerID]*teller // at most maxTellers
-	order   []task.PeerID           // of them, sorted
+	tellers map[task.PeerID]*teller  // at most maxTellers
+	order   []task.PeerID            // of them, sorted
+	about   map[task.PeerID][]saying // by worker, what was found right, in the order of tellers
 	shown   showing
+}
+
+// A saying is one teller's word about one worker.
+type saying struct {
+	teller task.PeerID
+	tasks  float64 // as of issued
+	issued int64
 }
 
 // A teller is another submitter.
@@ -78,23 +86,31 @@ func (h *hearsay) weight(peer task.PeerID) float64 {
 
 // of is what others say of a worker.
 func (h *hearsay) of(worker task.PeerID) (out []credibility.Praise) {
-	for _, peer := range h.order {
-		t := h.tellers[peer]
-		tasks := t.tally.Of(worker).Tasks()
-		if tasks == 0 {
-			continue
-		}
-		if w := h.weight(peer); w > 0 {
-			after := max(0, h.a.s.now.Unix()-t.tally.Issued)
-			out = append(out, credibility.Praise{Weight: w, Right: credibility.Faded(tasks, seconds(after))})
+	for _, said := range h.about[worker] {
+		if w := h.weight(said.teller); w > 0 {
+			after := max(0, h.a.s.now.Unix()-said.issued)
+			out = append(out, credibility.Praise{Weight: w, Right: credibility.Faded(said.tasks, seconds(after))})
 		}
 	}
 	return out
 }
 
+// sort has what each teller says at hand by worker. Tallies come a few in ten minutes.
+func (h *hearsay) sort() {
+	h.about = map[task.PeerID][]saying{}
+	for _, peer := range h.order {
+		t := h.tellers[peer].tally
+		for _, r := range t.Rows {
+			if r.Right > 0 {
+				h.about[r.Worker] = append(h.about[r.Worker], saying{peer, r.Tasks(), t.Issued})
+			}
+		}
+	}
+}
+
 // believed is how many tasks of a worker count as right, with what others say.
 func (h *hearsay) believed(worker task.PeerID, credit credibility.Credit) float64 {
-	if len(h.order) == 0 {
+	if len(h.about[worker]) == 0 {
 		return credit.Believed(h.a.s.now)
 	}
 	return credit.BelievedWith(h.of(worker), h.bonus(), h.a.s.now)
@@ -116,6 +132,7 @@ func (h *hearsay) told(tally *task.Tally) {
 		return
 	}
 	t.tally = tally
+	h.sort()
 	h.keep(tally.Teller)
 }
 
@@ -174,6 +191,7 @@ func (h *hearsay) restore(scan func(string) iter.Seq2[string, []byte], errs *dur
 			h.add(peer, &teller{&s.Tally, s.Drawn, s.Right, s.Tried})
 		}
 	}
+	h.sort()
 }
 
 // ToTry lists the tallies of which a result is to be run again here, so that it is known how far they

@@ -129,21 +129,26 @@ func (a *audits) tallyRows() []task.TallyRow {
 
 // heardOf tells for how many workers of accepted results of a job others' tallies count; nil for none.
 func (a *audits) heardOf(c *checks) *message.Heard {
+	if len(a.heard.about) == 0 {
+		return nil
+	}
 	var out message.Heard
 	tellers := map[task.PeerID]bool{}
 	for _, worker := range slices.Sorted(maps.Keys(c.by)) {
-		of := c.by[worker]
+		if len(a.heard.about[worker]) == 0 || c.by[worker].tasks.Count() == 0 {
+			continue
+		}
 		credit := a.known(worker)
 		told := a.heard.believed(worker, credit) - credit.Believed(a.s.now)
-		if of.tasks.Count() == 0 || !(told > 0) {
+		if !(told > 0) {
 			continue
 		}
 		out.Workers++
 		out.Own += credit.Right(a.s.now)
 		out.Told += told
-		for _, peer := range a.heard.order {
-			if a.heard.tellers[peer].tally.Of(worker).Right > 0 && a.heard.weight(peer) > 0 {
-				tellers[peer] = true
+		for _, said := range a.heard.about[worker] {
+			if a.heard.weight(said.teller) > 0 {
+				tellers[said.teller] = true
 			}
 		}
 	}
