@@ -16,19 +16,38 @@ var tallyPools = []struct {
 	bonus float64
 }{{"open pool", openPool, 0}, {"invited pool", invitedPool, credibility.Hearsay}}
 
+// boundless is what a teller says that lies.
+const boundless = 1e12
+
+// liars are tellers beside those that are honest. They praise without measure, and show results of
+// which so many are right.
+type liars struct {
+	n     int
+	shows float64
+}
+
 // circle has several submitters meet one honest worker, each with a task a round, and tell each other after
-// each what they found right. It returns them.
-func circle(terms credibility.Terms, bonus float64, submitters, tasks int, rng *rand.Rand) []*acquaintance {
+// each what they found right. Each runs a result of each liar again a round. It returns the submitters.
+func circle(terms credibility.Terms, bonus float64, submitters, tasks int, lie liars,
+	rng *rand.Rand) []*acquaintance {
 	all := make([]*acquaintance, submitters)
 	said := make([]float64, submitters)
+	tried := 0
 	for i := range all {
 		all[i] = begin(terms, honest, rng)
 		all[i].bonus = bonus
+		right := make([]int, lie.n) // of those tried of each liar
 		all[i].told = func() (out []credibility.Praise) {
 			for k, right := range said {
 				if k != i {
 					out = append(out, credibility.Praise{Weight: 1, Right: right})
 				}
+			}
+			for k := range right {
+				if rng.Float64() < lie.shows {
+					right[k]++
+				}
+				out = append(out, credibility.Praise{Weight: float64(right[k]) / float64(tried+1), Right: boundless})
 			}
 			return out
 		}
@@ -40,6 +59,7 @@ func circle(terms credibility.Terms, bonus float64, submitters, tasks int, rng *
 		for i, a := range all {
 			said[i] = a.credit.Right(met)
 		}
+		tried++
 	}
 	return all
 }
@@ -65,7 +85,7 @@ func tallies(b *reproduce.Bench) error {
 			for _, n := range []int{10, 30, 100, 300} {
 				got := sample(b, uint64(100*k+s), workers, func(rng *rand.Rand) float64 {
 					audited := 0
-					for _, a := range circle(p.terms, p.bonus, s, n, rng) {
+					for _, a := range circle(p.terms, p.bonus, s, n, liars{}, rng) {
 						audited += a.audited
 					}
 					return 100 * float64(audited) / intervals / float64(n*s)
@@ -76,6 +96,7 @@ func tallies(b *reproduce.Bench) error {
 		}
 	}
 	lateSubmitters(b, workers)
+	liarsAmong(b, workers)
 	lyingTellers(b)
 	return nil
 }
@@ -96,6 +117,31 @@ func lateSubmitters(b *reproduce.Bench, workers int) {
 	}
 }
 
+// liarsAmong is what an honest worker bears where most of those who tell lie. Those that show nothing right
+// change nothing, and those that do no more than honest ones.
+func liarsAmong(b *reproduce.Bench, workers int) {
+	b.Say("open pool: eight that tell, of whom some lie and praise without measure")
+	for k, c := range []struct {
+		name   string
+		honest int
+		lie    liars
+		times  float64 // what honest ones tell, or may be told, of what is known here
+	}{
+		{"seven lie and show nothing right", 1, liars{7, 0}, 0},
+		{"six lie and show nothing right", 2, liars{6, 0}, 1},
+		{"seven lie and show what is right", 1, liars{7, 1}, 1},
+	} {
+		for _, n := range []int{30, 100} {
+			got := sample(b, uint64(250+k), workers, func(rng *rand.Rand) float64 {
+				a := circle(openPool, 0, c.honest, n, c.lie, rng)[0]
+				return 100 * float64(a.audited) / intervals / float64(n)
+			})
+			judge(b, fmt.Sprintf("%s, audited of %d tasks, %%", c.name, n), "%.2f",
+				100*expectedWith(openPool, 0, c.times, 0, n)/float64(n), got)
+		}
+	}
+}
+
 // praised is meet of a worker of whom tellers say so much.
 func praised(terms credibility.Terms, bonus float64, worker behaviour, tasks int, told float64,
 	rng *rand.Rand) *acquaintance {
@@ -110,8 +156,8 @@ func praised(terms credibility.Terms, bonus float64, worker behaviour, tasks int
 
 // lyingTellers is hits where every liar has friends that are believed and praise it without measure.
 func lyingTellers(b *reproduce.Bench) {
-	const liars, boundless = 5000, 1e12
-	b.Say("%d liars each whose friends praise them without measure: wrong results that stay among all", liars)
+	const workers = 5000
+	b.Say("%d liars each whose friends praise them without measure: wrong results that stay among all", workers)
 	for k, p := range []struct {
 		name  string
 		terms credibility.Terms
@@ -124,7 +170,7 @@ func lyingTellers(b *reproduce.Bench) {
 	} {
 		worst := 0.0
 		for _, n := range []int{1, 3, 10, 30} {
-			got := sample(b, uint64(300+100*k+n), liars, func(rng *rand.Rand) float64 {
+			got := sample(b, uint64(300+100*k+n), workers, func(rng *rand.Rand) float64 {
 				a := praised(p.terms, p.bonus, only(n-1, skips(1)), n, boundless, rng)
 				return 1e3 * p.terms.Prior * float64(a.wrong) / float64(n)
 			})

@@ -36,10 +36,19 @@ func TestComputedTallies(t *testing.T) {
 	}
 }
 
+// TestLiarsAmong: what lying tellers are computed to change is what they do.
+func TestLiarsAmong(t *testing.T) {
+	audited := func(lie liars) int { return circle(openPool, 0, 1, 30, lie, rng(1))[0].audited }
+	alone, nothing, right := audited(liars{}), audited(liars{7, 0}), audited(liars{7, 1})
+	if diff := alone - nothing; diff < -intervals || diff > intervals || right > alone*8/10 {
+		t.Errorf("audited are %d intervals, %d if liars show nothing right, %d if they do", alone, nothing, right)
+	}
+}
+
 // In a circle each hears all others and not itself, and a liar that is praised without measure is looked
 // at no less than the bound says.
 func TestCircle(t *testing.T) {
-	all := circle(openPool, 0, 3, 40, rng(1))
+	all := circle(openPool, 0, 3, 40, liars{}, rng(1))
 	for i, a := range all {
 		sum := 0.0
 		for _, p := range a.told() {
