@@ -43,6 +43,9 @@ const (
 	// tallyEvery is how often this node makes a new one of its own. With as many tellers as are heard,
 	// and each at its bound, a node is told 2 MiB a day.
 	tallyEvery = 6 * time.Hour
+	// maxTalliesQuery and maxTalliesAnswer bound the texts, in bytes: base64 takes a third more.
+	maxTalliesQuery  = 4 << 10
+	maxTalliesAnswer = talliesAtOnce*task.MaxTally*4/3 + 1<<10
 	// tallyIDBytes of its SHA-256 name a tally among those that two members have.
 	tallyIDBytes = 8
 )
@@ -62,13 +65,14 @@ type tallies struct {
 // A keptTally is one as it came; no bytes for none.
 type keptTally struct {
 	bytes  []byte
+	id     [tallyIDBytes]byte
 	issued int64     // Unix seconds
 	made   time.Time // of an own one, or when there was none to make
 }
 
 func newTallies(d *driver, o *overlays, p *proofs) *tallies {
 	return &tallies{driver: d, overlays: o, proofs: p, kept: map[overlay.ID]map[task.PeerID]keptTally{},
-		own: map[overlay.ID]keptTally{}, trials: trials{later: map[task.PeerID]int{}}}
+		own: map[overlay.ID]keptTally{}, trials: trials{later: map[task.PeerID]int{}, came: map[bool]int{}}}
 }
 
 func tallyID(b []byte) [tallyIDBytes]byte {
@@ -93,8 +97,7 @@ func (t *tallies) askIfDue(now time.Time) {
 	}
 	q := talliesQuery{Overlay: m.id}
 	for _, k := range t.of(m, now) {
-		id := tallyID(k.bytes)
-		q.Have = append(q.Have, id[:])
+		q.Have = append(q.Have, k.id[:])
 	}
 	body, err := json.Marshal(q)
 	if err != nil {
@@ -117,6 +120,9 @@ func (t *tallies) askIfDue(now time.Time) {
 // that is not.
 func readTallies(b []byte) (told []*task.Tally, raw [][]byte, err error) {
 	var a talliesAnswer
+	if len(b) > maxTalliesAnswer {
+		return nil, nil, fmt.Errorf("reading tallies: %d bytes, the most is %d", len(b), maxTalliesAnswer)
+	}
 	if err := json.Unmarshal(b, &a); err != nil {
 		return nil, nil, fmt.Errorf("reading tallies: %w", err)
 	}
@@ -170,7 +176,7 @@ func (t *tallies) keeps(m *membership, tally *task.Tally, raw []byte, now time.T
 	case !is && len(kept) >= maxTallies && !t.makeRoom(m, kept):
 		return false
 	}
-	kept[tally.Teller] = keptTally{bytes: raw, issued: tally.Issued}
+	kept[tally.Teller] = keptTally{bytes: raw, id: tallyID(raw), issued: tally.Issued}
 	return true
 }
 
@@ -221,7 +227,7 @@ func (t *tallies) ownOf(m *membership, now time.Time) keptTally {
 		if err != nil {
 			t.log.Error("telling what was found right", "err", err)
 		}
-		own.bytes, own.issued = b, tally.Issued
+		own.bytes, own.id, own.issued = b, tallyID(b), tally.Issued
 	}
 	t.own[m.id] = own
 	return own
@@ -230,6 +236,9 @@ func (t *tallies) ownOf(m *membership, now time.Time) keptTally {
 // answerTallies tells a member what this node and others found right.
 func (t *tallies) answerTallies(ctx context.Context, from task.PeerID, body []byte) ([]byte, error) {
 	var q talliesQuery
+	if len(body) > maxTalliesQuery {
+		return nil, fmt.Errorf("a question of %d bytes, the most is %d", len(body), maxTalliesQuery)
+	}
 	if err := json.Unmarshal(body, &q); err != nil {
 		return nil, fmt.Errorf("reading the question: %w", err)
 	}
@@ -246,8 +255,8 @@ func (t *tallies) answerTallies(ctx context.Context, from task.PeerID, body []by
 		err = nil
 		all := t.of(m, t.now())
 		for i := range all {
-			id := tallyID(all[i].bytes)
-			has := slices.ContainsFunc(q.Have, func(b []byte) bool { return string(b) == string(id[:]) })
+			id := string(all[i].id[:])
+			has := slices.ContainsFunc(q.Have, func(b []byte) bool { return string(b) == id })
 			if !has && len(a.Tallies) < talliesAtOnce {
 				a.Tallies = append(a.Tallies, all[i].bytes)
 			}

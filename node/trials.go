@@ -43,6 +43,18 @@ type trials struct {
 	came    map[bool]int        // how many were right, and how many were not
 }
 
+// A trial is one of them.
+type trial struct {
+	in    *membership
+	tally *task.Tally
+	name  []byte // of the result that was drawn
+	begun time.Time
+
+	encoded   []byte // the statement
+	statement referee.Statement
+	found     referee.Finding
+}
+
 // errUnshown is of a result whose teller, who is there, does not show what it offered.
 var errUnshown = errors.New("node: it is not shown, or not what was drawn")
 
@@ -51,106 +63,113 @@ func (t *tallies) tryIfDue(now time.Time) {
 	if t.trials.running || t.trials.rest.After(now) {
 		return
 	}
-	type choice struct {
-		in    *membership
-		tally *task.Tally
-	}
-	var all []choice
+	var all []*trial
 	for _, m := range t.ordered() {
 		if m.IsOut() {
 			continue
 		}
 		for _, tally := range submitter.TalliesOf(m.Submitter()).ToTry() {
-			all = append(all, choice{m, tally})
+			all = append(all, &trial{in: m, tally: tally, begun: now})
 		}
 	}
 	if len(all) == 0 {
 		return
 	}
-	c := all[rand.IntN(len(all))]
-	name := c.tally.Shown[rand.IntN(len(c.tally.Shown))]
+	one := all[rand.IntN(len(all))]
+	one.name = one.tally.Shown[rand.IntN(len(one.tally.Shown))]
 	t.trials.running = true
 	t.spawn(func() {
-		f, b, s, err := t.try(c.in, c.tally, name)
-		t.post(post{call: func() { t.tried(c.in, c.tally, f, b, s, err, t.now().Sub(now)) }})
+		err := t.ask(one)
+		if err == nil {
+			err = t.try(one)
+		}
+		t.post(post{call: func() { t.tried(one, err) }})
 	})
 }
 
-// try asks a teller for a result, and runs its task.
-func (t *tallies) try(m *membership, tally *task.Tally, name []byte) (f referee.Finding, b []byte, s referee.Statement,
-	err error) {
-	f.Verdict = referee.Open
-	body, err := json.Marshal(shownQuery{m.id, name})
+// ask asks a teller for the result.
+func (t *tallies) ask(one *trial) error {
+	body, err := json.Marshal(shownQuery{one.in.id, one.name})
 	if err != nil {
-		return f, nil, s, err
+		return fmt.Errorf("asking for a result: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(t.tasks, queryTimeout)
 	defer cancel()
-	if b, err = t.net.Request(ctx, tally.Teller, methodShown, body); err != nil {
+	b, err := t.net.Request(ctx, one.tally.Teller, methodShown, body)
+	if err != nil {
 		var answered *p2p.RemoteError
 		if errors.As(err, &answered) && answered.Text == errNotShown.Error() {
-			return f, nil, s, fmt.Errorf("%w: %w", errUnshown, err)
+			return fmt.Errorf("%w: %w", errUnshown, err)
 		}
-		return f, nil, s, fmt.Errorf("%w: %w", errLater, err)
+		return fmt.Errorf("%w: %w", errLater, err)
 	}
 	var a shownAnswer
+	if len(b) > 2*referee.MaxStatement { // in base64
+		return errUnshown
+	}
 	if err := json.Unmarshal(b, &a); err != nil {
-		return f, nil, s, fmt.Errorf("%w: %w", errUnshown, err)
+		return fmt.Errorf("%w: %w", errUnshown, err)
 	}
-	if s, err = referee.Decode(a.Statement); err != nil {
-		return f, nil, s, fmt.Errorf("%w: %w", errUnshown, err)
+	one.encoded = a.Statement
+	if one.statement, err = referee.Decode(a.Statement); err != nil {
+		return fmt.Errorf("%w: %w", errUnshown, err)
 	}
-	spec, err := s.Open()
-	switch {
-	case err != nil:
-		return f, nil, s, fmt.Errorf("%w: %w", errUnshown, err)
-	case !offered(m.id, tally, name, &s, spec):
-		return f, nil, s, errUnshown
-	}
-	f, err = t.proofs.run(m, tally.Teller, &s, spec)
-	return f, a.Statement, s, err
+	return nil
 }
 
-// offered reports whether a statement is what a tally offers by a name: of a job of the teller's, by
-// another worker, of which the tally speaks.
-func offered(in overlay.ID, tally *task.Tally, name []byte, s *referee.Statement, spec *task.Job) bool {
+// try runs the task of what was shown, if it is what was drawn.
+func (t *tallies) try(one *trial) error {
+	spec, err := one.statement.Open()
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: %w", errUnshown, err)
+	case !one.isOffered(spec):
+		return errUnshown
+	}
+	one.found, err = t.proofs.run(one.in, one.tally.Teller, &one.statement, spec)
+	return err
+}
+
+// isOffered reports whether a statement is what the tally offers by the name: of a job of the teller's, by
+// another worker.
+func (one *trial) isOffered(spec *task.Job) bool {
+	s := &one.statement
 	is := task.TallyName(&s.Result)
-	return string(is[:]) == string(name) && spec.Overlay == string(in) && s.Record.Submitter() == tally.Teller &&
-		s.Result.Worker != tally.Teller
+	return string(is[:]) == string(one.name) && spec.Overlay == string(one.in.id) &&
+		s.Record.Submitter() == one.tally.Teller && s.Result.Worker != one.tally.Teller
 }
 
 // tried takes in what came of a result of a teller's. One that cannot be told of here is none that is right.
-func (t *tallies) tried(m *membership, tally *task.Tally, f referee.Finding, b []byte, s referee.Statement, err error,
-	took time.Duration) {
-	tr := &t.trials
-	tr.running, tr.rest = false, t.now().Add(proofShare*took)
-	if errors.Is(err, errLater) && tr.later[tally.Teller]+1 < maxLater {
+func (t *tallies) tried(one *trial, err error) {
+	tr, teller, now := &t.trials, one.tally.Teller, t.now()
+	tr.running, tr.rest = false, now.Add(proofShare*now.Sub(one.begun))
+	if errors.Is(err, errLater) && tr.later[teller]+1 < maxLater {
 		if len(tr.later) >= maxUnheard {
 			clear(tr.later)
 		}
-		tr.later[tally.Teller]++
+		tr.later[teller]++
 		return
 	}
-	delete(tr.later, tally.Teller)
-	right := err == nil && f.Verdict == referee.Nothing
-	if tr.came == nil {
-		tr.came = map[bool]int{}
-	}
+	delete(tr.later, teller)
+	right := err == nil && one.found.Verdict == referee.Nothing
 	tr.came[right]++
-	t.log.Info("a result was run again that another found right", "teller", tally.Teller, "right", right, "why", f.Why,
-		"err", err)
-	if m.IsOut() {
+	t.log.Info("a result was run again that another found right", "teller", teller, "right", right,
+		"why", one.found.Why, "err", err)
+	if one.in.IsOut() {
 		return
 	}
-	if err == nil && f.Verdict == referee.Proven {
-		t.proofs.saw(m, b, &s, f.Why)
+	if err == nil && one.found.Verdict == referee.Proven {
+		t.proofs.saw(one.in, one.encoded, &one.statement, one.found.Why)
 	}
-	m.step(m.Submitter(), message.Redone{Teller: tally.Teller, Issued: tally.Issued, Right: right})
+	one.in.step(one.in.Submitter(), message.Redone{Teller: teller, Issued: one.tally.Issued, Right: right})
 }
 
 // answerShown shows a member a result that this node's tally offers.
 func (t *tallies) answerShown(ctx context.Context, from task.PeerID, body []byte) ([]byte, error) {
 	var q shownQuery
+	if len(body) > maxTalliesQuery {
+		return nil, fmt.Errorf("a question of %d bytes, the most is %d", len(body), maxTalliesQuery)
+	}
 	if err := json.Unmarshal(body, &q); err != nil {
 		return nil, fmt.Errorf("reading the question: %w", err)
 	}
