@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -139,17 +138,6 @@ func (t *Tally) validate() error {
 		}
 	}
 	return nil
-}
-
-// Of returns what a tally says of a worker; the zero row for nothing.
-func (t *Tally) Of(worker PeerID) TallyRow {
-	i, is := slices.BinarySearchFunc(t.Rows, worker, func(r TallyRow, w PeerID) int {
-		return strings.Compare(string(r.Worker), string(w))
-	})
-	if !is {
-		return TallyRow{}
-	}
-	return t.Rows[i]
 }
 
 // Counts reports whether a tally counts at a time, with a minute for clocks that differ.

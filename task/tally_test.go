@@ -31,7 +31,7 @@ func TestTally(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := got.Of("w1"); r.Tasks() != 2 || r.Refused || !got.Of("w2").Refused || got.Of("w9") != (TallyRow{}) {
+	if r := got.Rows[1]; len(got.Rows) != 3 || r.Tasks() != 2 || r.Refused || !got.Rows[2].Refused {
 		t.Errorf("%+v", got)
 	}
 	for at, want := range map[time.Duration]bool{0: true, -time.Hour: false, TallyLife: false, TallyLife - 1: true,
