@@ -40,16 +40,8 @@ func (r *roster) Network(peer task.PeerID) string {
 	return overlay.PublicNetworkOf(a.Addrs)
 }
 
-// Elsewhere reports whether a member but one, that may work, is in none of these networks.
-func (r *roster) Elsewhere(networks []string, but task.PeerID) bool {
-	for _, a := range r.view.Members() {
-		if a.State != overlay.Unavailable && a.State != overlay.Leaving && a.Slots > 0 && a.Peer != but &&
-			!slices.Contains(networks, overlay.PublicNetworkOf(a.Addrs)) {
-			return true
-		}
-	}
-	return false
-}
+// Workers are the members that lend slots, by their adverts, in order.
+func (r *roster) Workers() []task.PeerID { return r.view.Workers() }
 
 // seen takes in an advert whose signature has been checked.
 func (m *Member) seen(a *overlay.Advert) {

@@ -26,8 +26,7 @@ func (t *jobTable) bar(j *job, again []message.Again) {
 		if j.barred == nil {
 			j.barred = make(map[uint64]bars, len(again))
 		}
-		j.barred[a.Index] = bars{not: slices.Clone(a.Not), only: slices.Clone(a.Only),
-			networks: slices.Clone(a.Networks), in: &t.c.members}
+		j.barred[a.Index] = bars{not: slices.Clone(a.Not), only: slices.Clone(a.Only)}
 	}
 }
 

@@ -11,30 +11,20 @@ import (
 type bars struct {
 	not  []task.PeerID
 	only []task.PeerID // empty: all others
-	// networks are those whose members may not; of whom none is known they may. in knows.
-	networks []string
-	in       *membership
 }
 
 // bars reports whether a worker is not to have the task.
 func (b bars) bars(worker task.PeerID) bool {
-	return slices.Contains(b.not, worker) || len(b.only) > 0 && !slices.Contains(b.only, worker) ||
-		len(b.networks) > 0 && b.isNear(b.in.hosts[worker])
+	return slices.Contains(b.not, worker) || len(b.only) > 0 && !slices.Contains(b.only, worker)
 }
 
-// isNear reports whether a member is of one of the networks; h may be nil.
-func (b bars) isNear(h *host) bool {
-	return h != nil && h.network != "" && slices.Contains(b.networks, h.network)
-}
-
-// appendOthers adds the hosts that are not among those that alone may have the task, or are of a network
-// that may not.
+// appendOthers adds the hosts that are not among those that alone may have the task.
 func (b bars) appendOthers(peers []task.PeerID, hosts []*host) []task.PeerID {
-	if len(b.only)+len(b.networks) == 0 {
+	if len(b.only) == 0 {
 		return peers
 	}
 	for _, h := range hosts {
-		if len(b.only) > 0 && !slices.Contains(b.only, h.peer) || b.isNear(h) {
+		if !slices.Contains(b.only, h.peer) {
 			peers = append(peers, h.peer)
 		}
 	}
@@ -44,7 +34,7 @@ func (b bars) appendOthers(peers []task.PeerID, hosts []*host) []task.PeerID {
 // lets returns a state to go on from, or nil where a worker left it, or one before it, that has no
 // say in the task: to begin with what it says is no other run.
 func (b bars) lets(c *message.Checkpoint) *message.Checkpoint {
-	if c == nil || len(b.not)+len(b.only)+len(b.networks) == 0 || b.letsState(c) {
+	if c == nil || len(b.not)+len(b.only) == 0 || b.letsState(c) {
 		return c
 	}
 	return nil

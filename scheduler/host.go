@@ -23,7 +23,6 @@ type host struct {
 	speed    float64   // likewise
 	withheld int       // percent of its CPU that tasks do not get
 	site     string    // group of members that it says it belongs to; "" for none
-	network  string    // public, that it is in by its advert; "" for none
 	since    time.Time // member without a break
 	hands    bool      // its worker hands tasks over while they run, and takes them
 	alarm    time.Time // earliest reminder set and not yet gone off; zero for none

@@ -47,6 +47,12 @@ func (c *Coordinator) Holders() iter.Seq[task.PeerID] {
 	}
 }
 
+// Holds reports whether a member is one of the Holders.
+func (c *Coordinator) Holds(peer task.PeerID) bool {
+	h := c.members.hosts[peer]
+	return h != nil && len(h.leases)+len(h.coming) > 0
+}
+
 func (m *membership) memberSeen(a *overlay.Advert) {
 	if a.State == overlay.Unavailable {
 		m.memberLost(a.Peer, "the member says that it is unavailable")
@@ -60,7 +66,6 @@ func (m *membership) memberSeen(a *overlay.Advert) {
 	if !h.reported {
 		h.state, h.claim.slots = a.State, a.Slots
 	}
-	h.network = overlay.PublicNetworkOf(a.Addrs)
 	m.heed(h)
 	if a.State == overlay.Leaving {
 		h.state = a.State

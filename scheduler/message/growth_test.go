@@ -25,7 +25,7 @@ func TestEveryListHasABound(t *testing.T) {
 		"Progress.Tasks": message.MaxProgress, "Ack.Moves": message.MaxMoves, "Got.Lacking": message.MaxLacking,
 		"Got.Refused": message.MaxRefused, "Submit.Refused": message.MaxRefused,
 		"Got.Again": message.MaxAgain, "Submit.Again": message.MaxAgain,
-		"Again.Not": message.MaxBarred, "Again.Only": message.MaxBarred, "Again.Networks": message.MaxBarred,
+		"Again.Not": message.MaxBarred, "Again.Only": message.MaxBarred,
 		"Retired.Jobs": message.MaxKnown, "Retired.Pairs": message.MaxPairs, "Kept.Lacking": message.MaxPairs,
 		"Known.Jobs": message.MaxKnown, "Wanted.Jobs": message.MaxKnown, "Known.Pairs": message.MaxPairs,
 		"Copy.Pairs": message.MaxPairs, "Copy.Gone": message.MaxPairs, "Copy.Live": message.MaxPairs,

@@ -81,9 +81,6 @@ type Again struct {
 	Not []task.PeerID `cbor:"2,keyasint,omitempty" most:"16"`
 	// Only are those that alone may have it; empty for all others.
 	Only []task.PeerID `cbor:"3,keyasint,omitempty" most:"16"`
-	// Networks are those whose members are not to have it for now, as overlay.PublicNetworkOf has them: of
-	// who ran it, as the submitter sees them. It says so again without them after a while.
-	Networks []string `cbor:"4,keyasint,omitempty" most:"16"`
 }
 
 // A Range is the task indices From to To-1. It lives in the ledger.
@@ -120,6 +117,8 @@ type TaskSummary struct {
 	// Refuted is what a worker signed that the submitter's node found wrong: Results is what that
 	// node made in its place. The node keeps it; nil where nobody says so to another.
 	Refuted *Refuted `cbor:"6,keyasint,omitempty"`
+	// Signed says, where it is received, that the driver has seen that all of Results verify.
+	Signed bool `cbor:"-"`
 }
 
 // Refuted is a result that was found wrong.
@@ -295,6 +294,8 @@ type Ending struct {
 	Begun *Begun `cbor:"4,keyasint,omitempty"`
 	// Unproven says, where it is received, that nothing shows that the lease was given.
 	Unproven bool `cbor:"-"`
+	// Signed says, where it is received, that the driver has seen that Result verifies.
+	Signed bool `cbor:"-"`
 }
 
 // A Refusal gives a lease back unrun. The reason is for people.

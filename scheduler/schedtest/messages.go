@@ -48,7 +48,7 @@ func (s *sample) ofSubmitters() []message.Message {
 	return []message.Message{
 		{Submit: &message.Submit{Record: s.rec, Have: []message.Range{{From: 1, To: 2}}}},
 		{Submit: &message.Submit{Record: s.rec, Accepted: true, Delivery: 3, Signature: s.sign(job),
-			Again: []message.Again{{Index: 2, Not: []task.PeerID{s.id}, Networks: []string{"198.51.0.0/16"}}}}},
+			Again: []message.Again{{Index: 2, Not: []task.PeerID{s.id}}}}},
 		{Accepted: &message.Accepted{Job: job, Error: "no", RetryAfter: time.Second}},
 		{Accepted: &message.Accepted{Job: job, Held: &task.Held{Delivery: 2, Count: 1, Signature: s.sign(job)}}},
 		{Progress: &message.Progress{Job: job, Summary: message.JobSummary{State: message.JobDone, Total: 3},

@@ -2,7 +2,6 @@ package submitter
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -16,16 +15,7 @@ import (
 type networks func(task.PeerID) string
 
 func (n networks) Network(w task.PeerID) string { return n(w) }
-
-// Elsewhere says so of two workers.
-func (n networks) Elsewhere(in []string, _ task.PeerID) bool {
-	for worker := 2; worker <= 3; worker++ {
-		if _, w := schedtest.Identity(worker); !slices.Contains(in, n(w)) {
-			return true
-		}
-	}
-	return false
-}
+func (n networks) Workers() []task.PeerID       { return nil }
 
 // However well its workers are known, no more of a job is accepted of one network than a fifth, and
 // of strangers than three tenths; the rest is run again.

@@ -74,7 +74,7 @@ func (h *hearsay) bonus() float64 {
 func (h *hearsay) weight(peer task.PeerID) float64 {
 	t := h.tellers[peer]
 	switch {
-	case t == nil || !t.tally.Counts(h.a.s.now) || h.a.known(peer).Faults > 0:
+	case t == nil || !t.tally.Counts(h.a.s.now) || !h.a.abroad.says(peer):
 		return 0
 	case h.trusts():
 		return 1
@@ -205,7 +205,7 @@ func (t Tallies) ToTry() (out []*task.Tally) {
 	for _, peer := range h.order {
 		t := h.tellers[peer]
 		if t.tried < t.tally.Issued && len(t.tally.Shown) > 0 && t.tally.Counts(h.a.s.now) &&
-			h.a.known(peer).Faults == 0 && slices.ContainsFunc(t.tally.Rows, h.a.concerns) {
+			h.a.abroad.says(peer) && slices.ContainsFunc(t.tally.Rows, h.a.concerns) {
 			out = append(out, t.tally)
 		}
 	}
@@ -218,5 +218,5 @@ func (t Tallies) Hears(teller task.PeerID) bool { return t.h.weight(teller) > 0 
 // concerns reports whether a row is of a worker that had a task of a job here, and is not refused.
 func (a *audits) concerns(r task.TallyRow) bool {
 	c := a.known(r.Worker)
-	return r.Right > 0 && !c.First.IsZero() && c.Faults == 0
+	return r.Right > 0 && !c.First.IsZero() && c.Says(a.s.now)
 }
