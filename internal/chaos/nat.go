@@ -15,7 +15,6 @@ import (
 
 	"godwit/internal/chaos/caller"
 	"godwit/internal/pause"
-	"godwit/p2p"
 )
 
 const (
@@ -215,9 +214,8 @@ func (t *trial) showRouters(hosts []*callerHost) error {
 			return err
 		}
 		r := a.Reach
-		t.report.show("  "+kind.name, "", "hidden %t, UDP %s, TCP %s", r.Hidden, orNothing(string(r.UDP)),
-			orNothing(string(r.TCP)))
-		if r.Hidden == (kind.short == "public") || r.UDP != p2p.UnknownNAT && r.UDP != kind.nat {
+		t.report.show("  "+kind.name, "", "hidden %t, its router %s", r.Hidden, orNothing(string(r.NAT)))
+		if r.Hidden == (kind.short == "public") || r.Hidden && r.NAT != kind.nat {
 			wrong = append(wrong, kind.short)
 		}
 	}
