@@ -137,6 +137,18 @@ func (v *View) Member(peer task.PeerID) (Advert, bool) {
 	return a, ok
 }
 
+// Workers returns the members that lend slots, by their newest adverts, sorted. The slice is the caller's.
+func (v *View) Workers() []task.PeerID {
+	var out []task.PeerID
+	for peer := range v.members {
+		if v.members[peer].Slots > 0 {
+			out = append(out, peer)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Peers are the members, in any order.
 func (v *View) Peers() iter.Seq[task.PeerID] { return maps.Keys(v.members) }
 

@@ -31,8 +31,8 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	"disk":         disk,
 	"corrupt":      corrupt,
 	"clock":        clock,
-	scenarioWide:   wide,
 	scenarioNAT:    nat,
+	scenarioMany:   many,
 	"mixed":        mixed,
 
 	scenarioMigration: migration,

@@ -47,12 +47,12 @@ func (o *options) suit(f *flag.FlagSet) {
 	asked := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { asked[f.Name] = true })
 	switch o.scenario {
-	case scenarioWide:
+	case scenarioMany:
 		if !asked["nodes"] {
-			o.nodes = wideNodes
+			o.nodes = manyNodes
 		}
 		if !asked["tasks"] {
-			o.tasks = wideTasks
+			o.tasks = manyTasks
 		}
 	case scenarioAudits:
 		o.wasm = true

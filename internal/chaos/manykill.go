@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// killWide kills a fifth of the nodes at once under a job, and looks how soon their tasks ran again.
-func (t *trial) killWide(ctx context.Context, leader *node) error {
-	j, err := t.wideJob(ctx, "killed")
+// killMany kills a fifth of the nodes at once under a job, and looks how soon their tasks ran again.
+func (t *trial) killMany(ctx context.Context, leader *node) error {
+	j, err := t.manyJob(ctx, "killed")
 	if err != nil {
 		return err
 	}
 	err = until(ctx, settleLimit, func() string {
-		if _, held, _ := j.ended(); held < j.tasks/wideWay {
+		if _, held, _ := j.ended(); held < j.tasks/manyWay {
 			return fmt.Sprintf("%d results", held)
 		}
 		return ""
@@ -28,7 +28,7 @@ func (t *trial) killWide(ctx context.Context, leader *node) error {
 	gone := map[string]bool{}
 	var doomed []*node
 	for _, i := range t.rng.Perm(len(t.nodes)) {
-		if n := t.nodes[i]; n != leader && n != j.at && len(doomed) < len(t.nodes)/wideKill {
+		if n := t.nodes[i]; n != leader && n != j.at && len(doomed) < len(t.nodes)/manyKill {
 			doomed = append(doomed, n)
 			gone[n.peer] = true
 		}
@@ -51,10 +51,10 @@ func (t *trial) killWide(ctx context.Context, leader *node) error {
 	}
 	lost, worst, never := ranAgain(rows, gone, at)
 	t.report.show(fmt.Sprintf("tasks of %d nodes that were killed at once", len(doomed)), "", "%d", lost)
-	t.report.show("  until the last of them ran again", fmt.Sprintf("at most %v", wideAgain), "%.1f s", worst.Seconds())
+	t.report.show("  until the last of them ran again", fmt.Sprintf("at most %v", manyAgain), "%.1f s", worst.Seconds())
 	t.report.show("  until the job was over; the ideal of all, on those left", "", "%.1f s; %.1f s",
-		final.Sub(at).Seconds(), t.ideal(len(t.nodes)-len(doomed)).Seconds()*(wideWay-1)/wideWay)
-	t.report.expect("the tasks of nodes that were killed run again in time", worst <= wideAgain && never == 0,
+		final.Sub(at).Seconds(), t.ideal(len(t.nodes)-len(doomed)).Seconds()*(manyWay-1)/manyWay)
+	t.report.expect("the tasks of nodes that were killed run again in time", worst <= manyAgain && never == 0,
 		"the last after %v; %d never", worst, never)
 	return nil
 }

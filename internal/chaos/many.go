@@ -10,52 +10,52 @@ import (
 	"godwit/internal/pause"
 )
 
-// scenarioWide is the name of the scenario of many nodes.
-const scenarioWide = "wide"
+// scenarioMany is the name of the scenario of many nodes.
+const scenarioMany = "many"
 
 // The swarm of scripts/bench wide: by far more nodes than a leader would have connections to were
 // it any node, as many as two cores carry.
 const (
-	wideNodes = 300
-	wideTasks = 3000
-	wideCores = 2               // tasks that each node runs at once
-	wideWork  = 5 * time.Second // of a task, which only waits
-	wideKill  = 5               // one node in so many is killed
+	manyNodes = 300
+	manyTasks = 3000
+	manyCores = 2               // tasks that each node runs at once
+	manyWork  = 5 * time.Second // of a task, which only waits
+	manyKill  = 5               // one node in so many is killed
 
 	// wholeViews is how long nodes may take to know all others, from when the last says that it
 	// is ready.
 	wholeViews = time.Minute
-	// wideRest is how long the swarm is left alone before it is measured, and wideIdle how long
+	// manyRest is how long the swarm is left alone before it is measured, and manyIdle how long
 	// that is.
-	wideRest, wideIdle = 30 * time.Second, time.Minute
-	// wideAgain is how long the tasks of nodes that were killed may wait until they run again.
-	wideAgain = 15 * time.Second
-	// wideLook is how often nodes are asked what they see.
-	wideLook = time.Second
-	// wideWay is how much of a job is done when nodes are killed: a fifth.
-	wideWay = 5
-	// wideIdleMost is what a node that does nothing may take, in percent of a core.
-	wideIdleMost = .3
+	manyRest, manyIdle = 30 * time.Second, time.Minute
+	// manyAgain is how long the tasks of nodes that were killed may wait until they run again.
+	manyAgain = 15 * time.Second
+	// manyLook is how often nodes are asked what they see.
+	manyLook = time.Second
+	// manyWay is how much of a job is done when nodes are killed: a fifth.
+	manyWay = 5
+	// manyIdleMost is what a node that does nothing may take, in percent of a core.
+	manyIdleMost = .3
 )
 
-// wide starts many nodes that know one, and measures how long they take to know each other, what
+// many starts many nodes that know one, and measures how long they take to know each other, what
 // they cost while nothing is done, a job, and how soon the tasks of nodes that are killed run again.
-func wide(ctx context.Context, t *trial) error {
+func many(ctx context.Context, t *trial) error {
 	t.report.Nodes = t.options.nodes
 	for range t.options.nodes {
-		t.addNode("/ip4/127.0.0.1/tcp/0").cores = wideCores
+		t.addNode("/ip4/127.0.0.1/tcp/0").cores = manyCores
 	}
-	if err := t.startWide(ctx); err != nil {
+	if err := t.startMany(ctx); err != nil {
 		return err
 	}
-	leader, epoch, err := t.gatherWide(ctx)
+	leader, epoch, err := t.gatherMany(ctx)
 	if err != nil {
 		return err
 	}
-	if err := t.idleWide(ctx, leader); err != nil {
+	if err := t.idleMany(ctx, leader); err != nil {
 		return err
 	}
-	if err := t.computeWide(ctx, leader); err != nil {
+	if err := t.computeMany(ctx, leader); err != nil {
 		return err
 	}
 	v, err := leader.ask.overlay(ctx)
@@ -64,15 +64,15 @@ func wide(ctx context.Context, t *trial) error {
 	}
 	t.report.expect("who led first leads still, in the same term", v.Leader == leader.peer && v.Epoch == epoch,
 		"%s leads in epoch %s, not %s in %s", short(v.Leader), epochName(v.Epoch), short(leader.peer), epochName(epoch))
-	if err := t.killWide(ctx, leader); err != nil {
+	if err := t.killMany(ctx, leader); err != nil {
 		return err
 	}
 	t.report.must("every node that was left alone still runs", t.dead())
 	return nil
 }
 
-// startWide starts all nodes, a few at a time.
-func (t *trial) startWide(ctx context.Context) error {
+// startMany starts all nodes, a few at a time.
+func (t *trial) startMany(ctx context.Context) error {
 	begun := time.Now()
 	first := t.nodes[0]
 	if err := first.start(ctx, nil); err != nil {
@@ -127,8 +127,8 @@ func (t *trial) survey(ctx context.Context) []*view {
 	return views
 }
 
-// gatherWide waits until all know all, and one leader, and returns it and its epoch.
-func (t *trial) gatherWide(ctx context.Context) (*node, uint64, error) {
+// gatherMany waits until all know all, and one leader, and returns it and its epoch.
+func (t *trial) gatherMany(ctx context.Context) (*node, uint64, error) {
 	begun := time.Now()
 	var leader string
 	var epoch uint64
@@ -149,14 +149,14 @@ func (t *trial) gatherWide(ctx context.Context) (*node, uint64, error) {
 			t.report.expect("all views are whole in time", took <= wholeViews, "after %v", took)
 			break
 		}
-		if took > wholeViews && took-wholeViews < wideLook {
+		if took > wholeViews && took-wholeViews < manyLook {
 			t.say("after %v the least view has %d members, %d leaders are named", wholeViews, least, len(leaders))
 		}
 		if took > 5*wholeViews {
 			return nil, 0, fmt.Errorf("after %v the least view has %d members, and %d leaders are named", took, least,
 				len(leaders))
 		}
-		if err := pause.For(ctx, wideLook); err != nil {
+		if err := pause.For(ctx, manyLook); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -169,14 +169,14 @@ func (t *trial) gatherWide(ctx context.Context) (*node, uint64, error) {
 	return nil, 0, fmt.Errorf("%s leads, who is none of the nodes", short(leader))
 }
 
-// idleWide measures what nodes cost that have nothing to do.
-func (t *trial) idleWide(ctx context.Context, leader *node) error {
-	if err := pause.For(ctx, wideRest); err != nil {
+// idleMany measures what nodes cost that have nothing to do.
+func (t *trial) idleMany(ctx context.Context, leader *node) error {
+	if err := pause.For(ctx, manyRest); err != nil {
 		return err
 	}
 	before, sent := t.costs(), t.sent(ctx)
 	begun := time.Now()
-	if err := pause.For(ctx, wideIdle); err != nil {
+	if err := pause.For(ctx, manyIdle); err != nil {
 		return err
 	}
 	after := t.costs()
@@ -195,13 +195,13 @@ func (t *trial) idleWide(ctx context.Context, leader *node) error {
 	}
 	percent := func(d time.Duration, nodes int) float64 { return 100 * d.Seconds() / passed.Seconds() / float64(nodes) }
 	n := len(t.nodes)
-	t.report.show("processor of an idle node, mean", fmt.Sprintf("at most %g %%", wideIdleMost), "%.2f %% of a core",
+	t.report.show("processor of an idle node, mean", fmt.Sprintf("at most %g %%", manyIdleMost), "%.2f %% of a core",
 		percent(all, n))
 	t.report.show("  of the leader", "", "%.2f %%", percent(lead, 1))
 	t.report.show("sent by an idle node, mean", "", "%.0f B/s", float64(moved)/passed.Seconds()/float64(n))
 	t.report.show("memory of a node, mean; most", "", "%.0f MiB; %.0f MiB", float64(memory)/float64(n)/mebibyte,
 		float64(most)/mebibyte)
-	t.report.expect("an idle node takes no more of the processor than it may", percent(all, n) <= wideIdleMost,
+	t.report.expect("an idle node takes no more of the processor than it may", percent(all, n) <= manyIdleMost,
 		"%.2f %% of a core", percent(all, n))
 	return nil
 }
@@ -216,26 +216,26 @@ func (t *trial) sent(ctx context.Context) (sum int64) {
 	return sum
 }
 
-// wideJob hands a job in at a node that neither leads nor is killed.
-func (t *trial) wideJob(ctx context.Context, name string) (*job, error) {
+// manyJob hands a job in at a node that neither leads nor is killed.
+func (t *trial) manyJob(ctx context.Context, name string) (*job, error) {
 	l, err := t.labour(ctx)
 	if err != nil {
 		return nil, err
 	}
-	l.rules = fmt.Sprintf("memory: 16MiB\nwork: %v\n", wideWork)
+	l.rules = fmt.Sprintf("memory: 16MiB\nwork: %v\n", manyWork)
 	return t.submitLabour(ctx, t.nodes[1], name, t.options.tasks, l, acceptLimit)
 }
 
 // ideal is how long a job takes on so many nodes that never wait.
 func (t *trial) ideal(nodes int) time.Duration {
-	slots := nodes * wideCores
-	return time.Duration((t.options.tasks+slots-1)/slots) * wideWork
+	slots := nodes * manyCores
+	return time.Duration((t.options.tasks+slots-1)/slots) * manyWork
 }
 
-// computeWide runs a job.
-func (t *trial) computeWide(ctx context.Context, leader *node) error {
+// computeMany runs a job.
+func (t *trial) computeMany(ctx context.Context, leader *node) error {
 	before := t.costs()
-	j, err := t.wideJob(ctx, "whole")
+	j, err := t.manyJob(ctx, "whole")
 	if err != nil {
 		return err
 	}
@@ -245,7 +245,7 @@ func (t *trial) computeWide(ctx context.Context, leader *node) error {
 	after := t.costs()
 	final, _, _ := j.ended()
 	took, ideal := final.Sub(j.handed), t.ideal(len(t.nodes))
-	t.report.show(fmt.Sprintf("%d tasks of %v on %d slots", j.tasks, wideWork, len(t.nodes)*wideCores), "",
+	t.report.show(fmt.Sprintf("%d tasks of %v on %d slots", j.tasks, manyWork, len(t.nodes)*manyCores), "",
 		"%.1f s, %.3f of the ideal", took.Seconds(), took.Seconds()/ideal.Seconds())
 	used := after[leader.index].cpu - before[leader.index].cpu
 	t.report.show("  processor of the leader meanwhile", "", "%.0f %% of a core", 100*used.Seconds()/took.Seconds())
