@@ -94,7 +94,8 @@ func (h *host) boot() {
 	for _, o := range s.hosts {
 		if o != h && o.up {
 			h.tell(Connected{Peer: o.id})
-			h.tell(Advertised{Advert: o.m.Advertised()})
+			a := o.m.Advertised()
+			h.tell(Advertised{Advert: &a})
 			o.tell(Connected{Peer: h.id})
 		}
 	}
@@ -204,7 +205,7 @@ func (h *host) carryOut(e Effect) {
 		}
 		for _, o := range s.hosts {
 			if o.up && o != h {
-				o.tell(Advertised{Advert: e.Advert})
+				o.tell(Advertised{Advert: &e.Advert})
 			}
 		}
 	case SayLease:

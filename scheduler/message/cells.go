@@ -7,6 +7,7 @@ import "godwit/task"
 // every fresh summary. No other cells is what a Submitter begins with.
 type CellsAre struct {
 	Slots  int        // of the node's own cell
+	Idle   int        // of these, those without a task
 	Others []CellLoad // by leader; at most MaxCells
 }
 
