@@ -22,7 +22,7 @@ const (
 	// moment: a thousand adverts at once are what cells avoid.
 	cellSettle = 30 * time.Second
 	// maxVisitors bounds the members of other cells whose adverts are kept: leaders that
-	// lend, submitters that lend here, and who has just parted.
+	// lend, submitters that lend here, and who has just gone into another.
 	maxVisitors = 1024
 )
 
@@ -50,7 +50,7 @@ func (c *cells) Cell() overlay.Cell { return c.cell }
 func (m *Member) inCells() bool { return m.p.cfg.Cells.On() }
 
 // elsewhere takes in an advert of a member of another cell, and reports whether it is one. One of
-// this member's own leader may say that the cell has parted, or joined another: then this
+// this member's own leader may say that the cell has divided, or joined another: then this
 // member goes along, if that can be.
 func (m *Member) elsewhere(a *overlay.Advert) bool {
 	if !m.inCells() || a.Peer == m.p.cfg.Self {
@@ -63,7 +63,7 @@ func (m *Member) elsewhere(a *overlay.Advert) bool {
 			m.goTo(to, "its leader went there")
 		} else { // it leads elsewhere: whoever is asked may know where this member's cell is
 			m.visit(a)
-			m.partFrom(a.Peer)
+			m.letGo(a.Peer)
 			m.leaderless, m.lookAt = m.p.now.Add(-cellLost), m.p.now
 		}
 	}
@@ -72,7 +72,7 @@ func (m *Member) elsewhere(a *overlay.Advert) bool {
 	}
 	m.visit(a)
 	if _, here := m.view.Member(a.Peer); here && a.Bits != m.cell.Bits {
-		m.partFrom(a.Peer)
+		m.letGo(a.Peer)
 	}
 	return true
 }
@@ -145,12 +145,12 @@ func (m *Member) goTo(to overlay.Cell, why string) {
 	for _, a := range m.view.Members() {
 		if !to.Holds(overlay.CellNumber(m.id, a.Peer)) && a.Peer != m.p.cfg.Self {
 			m.visit(&a)
-			m.partFrom(a.Peer)
+			m.letGo(a.Peer)
 		}
 	}
 	m.p.emit(JoinCell{Of: m, Cell: to, From: from})
 	if m.coordinator != nil {
-		m.part()
+		m.divide()
 	}
 	if !to.Within(from) && m.advertised.Seq != 0 { // its members do not know this one
 		at := m.p.now.Add(time.Duration(m.p.cfg.Draw() * float64(cellSettle)))
@@ -161,17 +161,17 @@ func (m *Member) goTo(to overlay.Cell, why string) {
 	m.leaderless = m.p.now
 }
 
-// partFrom has a member of this cell be one of another.
-func (m *Member) partFrom(peer task.PeerID) {
+// letGo has a member of this cell be one of another.
+func (m *Member) letGo(peer task.PeerID) {
 	m.view.Lost(peer)
 	delete(m.away, peer)
 	delete(m.gone, peer)
 	m.goneFrom(peer, "it is in another cell")
 }
 
-// part tells the coordinator that the submitters of some jobs are in other cells.
-func (m *Member) part() {
-	m.coordinator.Parted(func(submitter task.PeerID) bool {
+// divide tells the coordinator that the submitters of some jobs are in other cells.
+func (m *Member) divide() {
+	m.coordinator.Divided(func(submitter task.PeerID) bool {
 		return !m.cell.Holds(overlay.CellNumber(m.id, submitter))
 	})
 }
@@ -209,7 +209,7 @@ func (m *Member) wakeCells(now time.Time) {
 	}
 }
 
-// lookAtSize has a leader's cell part, or become one with its sibling.
+// lookAtSize has a leader's cell divide, or become one with its sibling.
 func (m *Member) lookAtSize(now time.Time) {
 	if now.Sub(m.changed) < overlay.CellGap || now.Sub(m.led) < overlay.Settle {
 		return
@@ -223,7 +223,7 @@ func (m *Member) lookAtSize(now time.Time) {
 		all = all && (members[i].KnowsCells() || members[i].Peer == m.p.cfg.Self)
 	}
 	switch {
-	case rule.Parts(m.cell, halves, all):
+	case rule.Divides(m.cell, halves, all):
 		m.leadTo(m.cell.Half(m.number), "the cell has grown")
 	case rule.Joins(m.cell, len(members), m.sibling()):
 		m.leadTo(m.cell.Parent(), "the cell and its other half have shrunk")

@@ -245,7 +245,7 @@ func (m *Member) lead(epoch uint64) {
 	m.led = now
 	m.lookAt = time.Time{}
 	if m.orphan {
-		m.part()
+		m.divide()
 		m.orphan = false
 	}
 	m.notice(Info, "leading the overlay", "term", overlay.Term(epoch), "epoch", epoch)

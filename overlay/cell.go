@@ -15,7 +15,7 @@ import (
 // their own, so that an overlay of a hundred thousand costs each what five hundred cost.
 // The zero Cell is the whole overlay.
 //
-// Cells nest: one that parts becomes two whose bits are one more, and its members stay
+// Cells nest: one that divides becomes two whose bits are one more, and its members stay
 // together with those that they keep. A hash of peer and level anew, for which there
 // would be as good reasons, would shuffle all members of all cells at each change.
 type Cell struct {

@@ -56,26 +56,26 @@ func TestCellsNest(t *testing.T) {
 func TestCellSizes(t *testing.T) {
 	c, rule := CellOf(0, 3), DefaultCellRule()
 	for name, tt := range map[string]struct{ got, want bool }{
-		"parts when it has too many":          {rule.Parts(c, [2]int{251, 250}, true), true},
-		"not before":                          {rule.Parts(c, [2]int{250, 250}, true), false},
-		"nor while one does not know cells":   {rule.Parts(c, [2]int{300, 300}, false), false},
-		"nor to leave a few to themselves":    {rule.Parts(c, [2]int{4000, rule.Least - 1}, true), false},
-		"nor beyond the last level":           {rule.Parts(CellOf(0, MaxCellBits), [2]int{600, 600}, true), false},
-		"joins when both are small":           {rule.Joins(c, 200, 100), true},
-		"not while they would have many":      {rule.Joins(c, 200, 101), false},
-		"the whole joins nothing":             {rule.Joins(Cell{}, 1, 1), false},
-		"members go to their half":            {rule.MayFollow(c, CellOf(0, 4), rule.Ready), true},
-		"not out of a small cell":             {rule.MayFollow(c, CellOf(0, 4), rule.Ready-1), false},
-		"nor two levels at once":              {rule.MayFollow(c, CellOf(0, 5), math.MaxInt), false},
-		"nor to another cell's half":          {rule.MayFollow(c, CellOf(1<<63, 4), rule.Ready), false},
-		"and to the parent":                   {rule.MayFollow(c, CellOf(0, 2), rule.Join), true},
-		"not out of a large cell":             {rule.MayFollow(c, CellOf(0, 2), rule.Join+1), false},
-		"nor to another parent":               {rule.MayFollow(c, CellOf(1<<63, 2), 1), false},
-		"halves of a cell that parts stay so": {rule.Joins(c, rule.Most/2, rule.Most/2), false},
-		"without a rule nothing parts":        {CellRule{}.Parts(c, [2]int{math.MaxInt32, math.MaxInt32}, true), false},
-		"nor joins":                           {CellRule{}.Joins(c, 0, 0), false},
-		"nor follows":                         {CellRule{}.MayFollow(c, CellOf(0, 4), math.MaxInt), false},
-		"and a cell that was joined does too": {rule.Parts(c, [2]int{rule.Join / 2, rule.Join / 2}, true), false},
+		"divides when it has too many":          {rule.Divides(c, [2]int{251, 250}, true), true},
+		"not before":                            {rule.Divides(c, [2]int{250, 250}, true), false},
+		"nor while one does not know cells":     {rule.Divides(c, [2]int{300, 300}, false), false},
+		"nor to leave a few to themselves":      {rule.Divides(c, [2]int{4000, rule.Least - 1}, true), false},
+		"nor beyond the last level":             {rule.Divides(CellOf(0, MaxCellBits), [2]int{600, 600}, true), false},
+		"joins when both are small":             {rule.Joins(c, 200, 100), true},
+		"not while they would have many":        {rule.Joins(c, 200, 101), false},
+		"the whole joins nothing":               {rule.Joins(Cell{}, 1, 1), false},
+		"members go to their half":              {rule.MayFollow(c, CellOf(0, 4), rule.Ready), true},
+		"not out of a small cell":               {rule.MayFollow(c, CellOf(0, 4), rule.Ready-1), false},
+		"nor two levels at once":                {rule.MayFollow(c, CellOf(0, 5), math.MaxInt), false},
+		"nor to another cell's half":            {rule.MayFollow(c, CellOf(1<<63, 4), rule.Ready), false},
+		"and to the parent":                     {rule.MayFollow(c, CellOf(0, 2), rule.Join), true},
+		"not out of a large cell":               {rule.MayFollow(c, CellOf(0, 2), rule.Join+1), false},
+		"nor to another parent":                 {rule.MayFollow(c, CellOf(1<<63, 2), 1), false},
+		"halves of a cell that divides stay so": {rule.Joins(c, rule.Most/2, rule.Most/2), false},
+		"without a rule nothing divides":        {CellRule{}.Divides(c, [2]int{math.MaxInt32, math.MaxInt32}, true), false},
+		"nor joins":                             {CellRule{}.Joins(c, 0, 0), false},
+		"nor follows":                           {CellRule{}.MayFollow(c, CellOf(0, 4), math.MaxInt), false},
+		"and a cell that was joined does too":   {rule.Divides(c, [2]int{rule.Join / 2, rule.Join / 2}, true), false},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: %v", name, tt.got)
@@ -83,7 +83,7 @@ func TestCellSizes(t *testing.T) {
 	}
 }
 
-// TestCellsUnderChurn: in any order of members that come and go and cells that part and join,
+// TestCellsUnderChurn: in any order of members that come and go and cells that divide and join,
 // each member belongs to one cell, the cells are no larger than they may be where hashes are
 // as they fall, and none goes back at once on what it did.
 func TestCellsUnderChurn(t *testing.T) {
@@ -104,11 +104,11 @@ func TestCellsUnderChurn(t *testing.T) {
 		settle := func() { // to where no rule says anything more
 			for changed, rounds := true, 0; changed; rounds++ {
 				if changed = false; rounds > 3*MaxCellBits {
-					rt.Fatalf("cells part and join for ever at %d members", here)
+					rt.Fatalf("cells divide and join for ever at %d members", here)
 				}
 				for c := range cells {
 					a, b := Cell{c.Bits + 1, c.Prefix << 1}, Cell{c.Bits + 1, c.Prefix<<1 | 1}
-					if c.Bits < MaxCellBits && rule.Parts(c, [2]int{of(a), of(b)}, true) {
+					if c.Bits < MaxCellBits && rule.Divides(c, [2]int{of(a), of(b)}, true) {
 						delete(cells, c)
 						cells[a], cells[b], changed = true, true, true
 					} else if s := c.Sibling(); cells[s] && rule.Joins(c, of(c), of(s)) {

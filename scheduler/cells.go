@@ -27,22 +27,22 @@ func (c *Coordinator) Load() (l Load) {
 		}
 	}
 	for _, j := range c.table.jobs {
-		if j.state == jobOpen && !j.parted {
+		if j.state == jobOpen && !j.divided {
 			l.Waiting += int(j.total - min(j.total, j.done+j.failed+uint64(len(j.live))))
 		}
 	}
 	return l
 }
 
-// Parted says that the coordinator leads a half of a cell, or a cell whose half has gone:
+// Divided says that the coordinator leads a half of a cell, or a cell whose half has gone:
 // of jobs whose submitters are elsewhere it places nothing until they say what they want.
 // What runs goes on, and its results are brought. The submitters' own cells have the jobs;
 // without this each half would run all of them.
-func (c *Coordinator) Parted(elsewhere func(submitter task.PeerID) bool) {
+func (c *Coordinator) Divided(elsewhere func(submitter task.PeerID) bool) {
 	for _, id := range slices.Sorted(maps.Keys(c.table.jobs)) {
 		j := c.table.jobs[id]
 		if j.state == jobOpen && elsewhere(j.submitter) {
-			j.parted, j.asked, j.credit = true, true, true // it hears that this cell has the job
+			j.divided, j.asked, j.credit = true, true, true // it hears that this cell has the job
 			c.claims.dequeue(j)
 			c.touch(j)
 		}
@@ -52,8 +52,8 @@ func (c *Coordinator) Parted(elsewhere func(submitter task.PeerID) bool) {
 // wanted says that the submitter of a job has offered it to this cell: with that it says
 // what it wants here. That it holds some results says nothing of the others.
 func (t *jobTable) wanted(j *job) {
-	if j.parted {
-		j.parted = false
+	if j.divided {
+		j.divided = false
 		t.c.claims.enqueue(j)
 		t.c.dispatch.widened = true
 	}

@@ -15,7 +15,7 @@ import (
 // A cells is what an overlay that is divided into cells did. Adverts and summaries are those
 // heard, by all nodes together.
 type cells struct {
-	Parted    uint64 `json:"cells_parted"`
+	Divided   uint64 `json:"cells_divided"`
 	Joined    uint64 `json:"cells_joined"`
 	Takeovers uint64 `json:"takeovers"`
 	Lent      uint64 `json:"loans"`
@@ -48,17 +48,17 @@ func (f *Options) runMachines(s *sim.Scenario) (*sim.Report, *cells, error) {
 	var stats machines.Stats
 	r, err := machines.Run(s, machines.Options{Cells: overlay.DefaultCellRule(), Bits: uint8(bits.Len(uint(f.Cells)) - 1),
 		Submitters: f.Cells, Stats: &stats}) // a job is lent to other cells while its submitter is up
-	return r, &cells{stats.Parted, stats.Joined, stats.Takeovers, stats.Lent, stats.TakenBack, stats.Adverts,
+	return r, &cells{stats.Divided, stats.Joined, stats.Takeovers, stats.Lent, stats.TakenBack, stats.Adverts,
 		stats.Summaries, stats.Messages}, err
 }
 
 // printCells tells what cells did, as a table.
 func printCells(w io.Writer, results []result) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "\nPOLICY\tSEED\tPARTED\tJOINED\tTAKEOVERS\tLOANS\tTAKEN BACK\tADVERTS\tSUMMARIES\tMESSAGES")
+	fmt.Fprintln(t, "\nPOLICY\tSEED\tDIVIDED\tJOINED\tTAKEOVERS\tLOANS\tTAKEN BACK\tADVERTS\tSUMMARIES\tMESSAGES")
 	for _, r := range results {
 		c := r.cells
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", r.Policy, r.Seed, c.Parted, c.Joined, c.Takeovers, c.Lent,
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", r.Policy, r.Seed, c.Divided, c.Joined, c.Takeovers, c.Lent,
 			c.TakenBack, c.Adverts, c.Summaries, c.Messages)
 	}
 	return t.Flush()

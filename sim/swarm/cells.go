@@ -61,7 +61,7 @@ func (n *node) hear() {
 func (n *node) joined(e member.JoinCell) {
 	if n.m.Coordinator() != nil {
 		if e.Cell.Within(e.From) {
-			n.w.stats.Parted++
+			n.w.stats.Divided++
 		} else {
 			n.w.stats.Joined++
 		}

@@ -12,7 +12,7 @@ import (
 	"godwit/trace"
 )
 
-// smallCells are cells that part and join among a hundred nodes.
+// smallCells are cells that divide and join among a hundred nodes.
 var smallCells = overlay.CellRule{Most: 24, Least: 6, Join: 12, Ready: 16}
 
 // TestCellsShare: one job of one submitter is run by all of four cells, in not much more than
@@ -73,9 +73,9 @@ func checkCells(t *testing.T, s *sim.Scenario, o Options, until time.Duration, w
 	}
 }
 
-// TestCellsPartAndJoin: an overlay that grows parts, one that shrinks becomes one cell again,
+// TestCellsDivideAndJoin: an overlay that grows divides, one that shrinks becomes one cell again,
 // with tasks running all the while: each ends, and is delivered once.
-func TestCellsPartAndJoin(t *testing.T) {
+func TestCellsDivideAndJoin(t *testing.T) {
 	var all [][]spell
 	for i := range 36 {
 		s := []spell{{at(float64(i) / 72), trace.Available}}
@@ -91,13 +91,13 @@ func TestCellsPartAndJoin(t *testing.T) {
 	if r.Unfinished != 0 || stats.Undelivered != 0 {
 		t.Errorf("%d unfinished, %d not delivered", r.Unfinished, stats.Undelivered)
 	}
-	if stats.Parted == 0 || stats.Joined == 0 || stats.Lent == 0 || r.WastedS > r.UsefulS/10 {
-		t.Errorf("cells parted %d times and joined %d times, %d loans, %.0f s of work were lost", stats.Parted, stats.Joined,
+	if stats.Divided == 0 || stats.Joined == 0 || stats.Lent == 0 || r.WastedS > r.UsefulS/10 {
+		t.Errorf("cells divided %d times and joined %d times, %d loans, %.0f s of work were lost", stats.Divided, stats.Joined,
 			stats.Lent, r.WastedS)
 	}
 }
 
-// TestCellsChaos: in whatever order members come, leave and crash, and whatever cells part and join
+// TestCellsChaos: in whatever order members come, leave and crash, and whatever cells divide and join
 // for it, and with messages lost: each task ends, each result is delivered, none is taken twice,
 // and when it has been calm for a while each cell has one leader, whom its members follow.
 func TestCellsChaos(t *testing.T) {

@@ -100,7 +100,7 @@ type Stats struct {
 	Messages    uint64 // sent from one node's machines to another's
 	Adverts     uint64 // heard by a node from another, of its cell
 	Summaries   uint64 // heard by the leader of a cell from another
-	Parted      uint64 // times that a leader took its cell's members into a half
+	Divided     uint64 // times that a leader took its cell's members into a half
 	Joined      uint64 // times that one took them into the cell that theirs is a half of
 	Lent        uint64 // loans of tasks to other cells
 	TakenBack   uint64 // of these, those that came back
