@@ -1,7 +1,9 @@
 package submitter
 
 import (
+	"cmp"
 	"errors"
+	"hash/fnv"
 	"iter"
 	"maps"
 	"slices"
@@ -128,10 +130,7 @@ func (c *cells) load(leader task.PeerID) (message.CellLoad, bool) {
 
 // cellsAre takes in which other cells there are. Loans go with the cell where another leads it.
 func (s *Submitter) cellsAre(ev message.CellsAre) {
-	s.cells.own, s.cells.idle, s.cells.others = ev.Slots, ev.Idle, slices.Clone(ev.Others[:min(len(ev.Others), message.MaxCells)])
-	s.cells.others = slices.DeleteFunc(s.cells.others, func(l message.CellLoad) bool {
-		return l.Leader == s.leader || l.Leader == ""
-	})
+	s.cells.own, s.cells.idle, s.cells.others = ev.Slots, ev.Idle, s.choose(ev.Others)
 	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
 		j := s.jobs[id]
 		if j.state.Final {
@@ -143,6 +142,37 @@ func (s *Submitter) cellsAre(ev message.CellsAre) {
 		s.followCells(j)
 		s.lendMore(j)
 	}
+}
+
+// choose returns those of other cells' leaders that this submitter has to do with: those that have
+// loans, and of the others as many as it may, drawn by the names of both, so that submitters
+// spread over the cells and one keeps its own.
+func (s *Submitter) choose(all []message.CellLoad) []message.CellLoad {
+	has, drawn := map[task.PeerID]bool{}, map[task.PeerID]uint64{}
+	for _, j := range s.jobs {
+		if j.lending != nil {
+			for peer, l := range j.lending.loans {
+				has[peer] = has[peer] || len(l.tasks()) > 0
+			}
+		}
+	}
+	out := slices.Clone(all)
+	out = slices.DeleteFunc(out, func(l message.CellLoad) bool { return l.Leader == s.leader || l.Leader == "" })
+	for _, l := range out {
+		h := fnv.New64a()
+		h.Write([]byte(s.self + l.Leader))
+		drawn[l.Leader] = h.Sum64()
+	}
+	slices.SortFunc(out, func(a, b message.CellLoad) int {
+		switch {
+		case has[a.Leader] != has[b.Leader] && has[a.Leader]:
+			return -1
+		case has[a.Leader] != has[b.Leader]:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(drawn[a.Leader], drawn[b.Leader]), cmp.Compare(a.Leader, b.Leader))
+	})
+	return out[:min(len(out), message.MaxCells)]
 }
 
 // followCells gives loans of leaders that lead no more to who leads their cells now.

@@ -335,6 +335,44 @@ func TestSilentCells(t *testing.T) {
 	b.check(t)
 }
 
+// TestBorrowersAreBounded: of many cells a submitter has to do with some, others with others, and
+// each keeps those that have tasks of it.
+func TestBorrowersAreBounded(t *testing.T) {
+	b := newLendBench(t, 100_000, 3*message.MaxCells, func(j *task.Job) { j.Work = time.Hour })
+	b.accept(b.home)
+	b.brings(b.home, 0)
+	with := func() (out []int) {
+		for k, l := range b.others {
+			if b.wanted(l).Count() > 0 {
+				out = append(out, k)
+			}
+		}
+		return out
+	}
+	was := with()
+	if len(was) != message.MaxCells {
+		t.Fatalf("%d cells have tasks", len(was))
+	}
+	for k := range 3 * message.MaxCells {
+		_, peer := schedtest.Identity(1000 + k)
+		b.others = append(b.others, &cellLeader{peer: peer, load: message.CellLoad{Leader: peer, Cell: fmt.Sprint("new ", k),
+			Slots: 10, Idle: 10}})
+	}
+	b.tellCells()
+	b.brings(b.home, 0)
+	if now := with(); !slices.Equal(now, was) {
+		t.Errorf("%v have tasks, before %v", now, was)
+	}
+	other := New(b.others[0].peer, b.timing, b.s.cfg, b.key)
+	var loads []message.CellLoad
+	for _, l := range b.others {
+		loads = append(loads, l.load)
+	}
+	if mine, its := b.s.choose(loads), other.choose(loads); slices.Equal(mine, its) {
+		t.Error("another submitter has to do with the same")
+	}
+}
+
 // TestCancelledEverywhere: a job that its owner ends ends at every borrower.
 func TestCancelledEverywhere(t *testing.T) {
 	b := newLendBench(t, 500, 2, nil)
