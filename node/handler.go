@@ -90,7 +90,7 @@ func (h handler) Trimmed(peer task.PeerID) {
 
 // Advert takes in a verified advert.
 func (h handler) Advert(a overlay.Advert) {
-	h.n.post(post{call: func() { h.n.tell(member.Advertised{Advert: a}) }})
+	h.n.post(post{call: func() { h.n.tell(member.Advertised{Advert: &a}) }})
 }
 
 // Request answers a peer's question.
