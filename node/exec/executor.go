@@ -43,7 +43,7 @@ func New(ctx context.Context, c Config) *Executor {
 	}
 	x.ctx, x.halt = context.WithCancel(ctx)
 	x.jobs = newJobs(x.core)
-	x.recallKept()
+	recall{x.core}.begin()
 	return x
 }
 

@@ -166,9 +166,12 @@ func (c *core) forgetKept() {
 	})
 }
 
-// recallKept takes in what was kept before the node began, and has it looked through. Until then
-// nobody is told of it, and none of its blocks goes.
-func (c *core) recallKept() {
+// A recall looks through what was kept before the node began.
+type recall struct{ *core }
+
+// begin takes it in, and has it looked through. Until then nobody is told of it, and none of its
+// blocks goes.
+func (c recall) begin() {
 	k := &c.kept
 	k.disk.looked = make(chan struct{})
 	pairs, err := k.disk.pairs.Load(c.ctx)
@@ -199,7 +202,7 @@ func (c *core) recallKept() {
 }
 
 // lookThrough finds out which states of a run are whole still, and what they take.
-func (c *core) lookThrough(r *keptRun) {
+func (c recall) lookThrough(r *keptRun) {
 	states, sizes, have := slices.Clone(r.states), map[[32]byte]int64{}, map[task.CID]bool{}
 	whole := 0
 	for i := range states {
@@ -217,7 +220,7 @@ func (c *core) lookThrough(r *keptRun) {
 }
 
 // lookAt takes in what a state has, and reports whether all of it is here.
-func (c *core) lookAt(s *keptState, sizes map[[32]byte]int64, have map[task.CID]bool) bool {
+func (c recall) lookAt(s *keptState, sizes map[[32]byte]int64, have map[task.CID]bool) bool {
 	links, err := c.Content.Blocks().Tree(c.ctx, s.cid)
 	if err != nil {
 		return false

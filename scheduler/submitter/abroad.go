@@ -71,7 +71,7 @@ func barred(makers []task.PeerID, self task.PeerID) []task.PeerID {
 
 // mayAsk reports whether others can be asked about a job now.
 func (a *abroad) mayAsk(j *submitted) bool {
-	return j.checks != nil && a.s.leader != "" && !j.state.Settled && j.state.Error == "" && !j.ended(a.s.now) &&
+	return j.checks != nil && a.s.leader != "" && j.state.Error == "" && !j.ended(a.s.now) &&
 		j.state.Delivery+1 < ledger.MaxDelivery
 }
 
@@ -124,9 +124,9 @@ func (a *abroad) goOn(j *submitted) {
 // notePoll keeps what is known of a task that is due and its poll.
 func (a *abroad) notePoll(j *submitted, i uint64) {
 	c := j.checks
-	signer := c.signer[i]
+	signer, engine := c.signer[i], c.engines[c.signer[i]]
 	a.note(j, checked{Index: i, State: verdictDue, Doubted: c.doubted.Contains(i), Worker: signer,
-		Engine: c.engines[signer], Poll: c.polls[i].kept(c.engines[signer], c.stays.Contains(i))})
+		Failed: c.failed.Contains(i), Engine: engine, Poll: c.polls[i].kept(engine, c.stays.Contains(i))})
 }
 
 // allHome ends the wait for all others, of a job of which nothing more is to be had.
@@ -155,7 +155,7 @@ func (a *abroad) home(j *submitted, i uint64, stays bool) {
 // leaves reports whether others may be asked about a task that is to run again here, where nothing is
 // lent.
 func (a *abroad) leaves(at *auditing) bool {
-	j := a.s.jobs[at.id.Job]
-	return a.lendsNothing() && at.compiled == nil && a.mayAsk(j) && j.checks.polls[at.id.Index] != nil &&
-		!j.checks.stays.Contains(at.id.Index)
+	j, i := a.s.jobs[at.id.Job], at.id.Index
+	return a.lendsNothing() && at.compiled == nil && a.mayAsk(j) && !j.checks.stays.Contains(i) &&
+		!j.checks.unpolled.Contains(i) // what has no poll yet is read for one
 }

@@ -27,7 +27,7 @@ func (a *audits) giveBack(j *submitted, worker task.PeerID) {
 	var back ledger.Set
 	for i, by := range j.checks.signer {
 		id := task.TaskID{Job: j.id, Index: i}
-		if by != worker || a.at[id] != nil || j.checks.back[i] >= maxGivenBack {
+		if by != worker || a.at[id] != nil || j.checks.back[i] >= maxGivenBack || j.checks.failed.Contains(i) {
 			continue
 		}
 		back.Add(i)
@@ -37,11 +37,14 @@ func (a *audits) giveBack(j *submitted, worker task.PeerID) {
 	}
 }
 
-// reopen drops results of a job, which is not over then. None of them is of a task that failed.
+// reopen drops results of a job, which is not over then.
 func (a *audits) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
 	for _, r := range back {
 		for i := r.From; i < r.To; i++ {
 			id := task.TaskID{Job: j.id, Index: i}
+			if j.checks.failed.Contains(i) {
+				j.failed--
+			}
 			j.checks.drop(i)
 			j.checks.back[i]++
 			if j.checks.others {
@@ -107,10 +110,8 @@ func (a *audits) doubt(j *submitted, worker task.PeerID, tasks ledger.Set) {
 func (a *audits) doubtAll(j *submitted, worker task.PeerID, tasks ledger.Set) {
 	for _, r := range tasks {
 		for i := r.From; i < r.To; i++ {
-			c := checked{Index: i, State: verdictDue, Doubted: true, Worker: worker}
-			if j.checks.failed.Contains(i) {
-				c.Worker = ""
-			}
+			c := checked{Index: i, State: verdictDue, Doubted: true, Worker: worker,
+				Failed: j.checks.failed.Contains(i)}
 			j.checks.forgetWith(i)
 			a.note(j, c)
 		}

@@ -49,6 +49,8 @@ func (a *abroad) ask() {
 		}
 		if set := a.toAsk(j); len(set) > 0 {
 			a.sendOut(j, set)
+		} else {
+			a.readPolls(j)
 		}
 	}
 }
@@ -56,7 +58,7 @@ func (a *abroad) ask() {
 // polled lists the jobs that have results that others may run again.
 func (a *abroad) polled() (out []task.JobID) {
 	for id, j := range a.s.jobs {
-		if j.checks != nil && len(j.checks.polls)+len(j.checks.sure.at) > 0 {
+		if c := j.checks; c != nil && len(c.polls)+len(c.sure.at)+len(c.due) > 0 {
 			out = append(out, id)
 		}
 	}
@@ -123,25 +125,7 @@ func (a *abroad) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
 		a.s.emit(message.Decided{Task: id, Action: "refused", Peer: from, Reason: err.Error()})
 		return
 	}
-	p := j.checks.polls[t.Index]
-	if t.Failed || len(t.Results) == 0 {
-		a.s.emit(message.Decided{Task: id, Action: "stays here", Reason: "it failed elsewhere: " + t.Reason})
-		a.home(j, t.Index, true)
-		return
-	}
-	r := &t.Results[0]
-	named := j.spec.Verify.Auditors
-	if p.had(r) || a.known(r.Worker).Faults > 0 || len(named) > 0 && !slices.Contains(named, r.Worker) {
-		j.againTold = false
-		return
-	}
-	if !a.s.save(otherKey(id, p.ran()), id, r) {
-		a.home(j, t.Index, true)
-		return
-	}
-	j.checks.others = true
-	p.add(r)
-	a.count(j, t.Index, r)
+	a.cast(j, t)
 }
 
 // count decides by what others came to: it is believed, or one more is asked, or this node runs the
@@ -167,6 +151,8 @@ func (a *abroad) count(j *submitted, i uint64, r *task.Result) {
 	case len(p.against) > 0 && doubt <= target && held:
 		a.outvoted(j, i, winners)
 		a.agreed(j, i, r)
+	case len(p.against) > 0 && doubt <= target && j.state.Settled: // its owner has it
+		a.home(j, i, true)
 	case len(p.against) > 0 && doubt <= target:
 		a.outvoted(j, i, winners)
 		k := slices.IndexFunc(p.against, func(b ballot) bool { return b.Worker == winners[0] })
@@ -192,14 +178,18 @@ func (a *abroad) agreed(j *submitted, i uint64, r *task.Result) {
 		a.praise(w, signer)
 	}
 	drawn := len(credibility.Draw(task.DrawKey(a.s.key, j.spec.Nonce), i, sha256.Sum256(r.Signature), 1, redone)) > 0
-	if drawn && a.lends || c.doubted.Contains(i) && a.known(signer).Faults > 0 {
+	by, with := signer, p.with
+	if a.known(signer).Faults > 0 && len(with) > 0 { // its word is none: another's stands for it
+		by, with = with[0], with[1:]
+	}
+	if drawn && a.lends || by != signer && !j.state.Settled {
 		a.home(j, i, true)
 		return
 	}
-	mark := a.known(signer)
+	mark := a.known(by)
 	at := mark.Mark(a.s.now)
-	a.note(j, checked{Index: i, State: verdictAccepted, Worker: signer, Audits: at.Audits, At: at.At.Unix(),
-		Engine: c.engines[signer], With: p.with, Redo: drawn, Network: a.networkOf(signer)})
+	a.note(j, checked{Index: i, State: verdictAccepted, Worker: by, Audits: at.Audits, At: at.At.Unix(),
+		Failed: c.failed.Contains(i), Engine: c.engines[by], With: with, Redo: drawn, Network: a.networkOf(by)})
 	a.s.emit(message.Decided{Task: id, Action: "agreed", Peer: r.Worker,
 		Reason: fmt.Sprintf("%d others came to the same", len(p.with))})
 	a.deliver(j)

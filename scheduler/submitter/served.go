@@ -25,7 +25,7 @@ func (a *audits) served(p *parting, worker task.PeerID, part *message.Part) {
 // refused or served something else, loses standing, and so does who loses states again and again;
 // who is away, or slow, does not, and nobody is to have them after task.KeptFor.
 func (a *audits) unserved(at *auditing, signed *task.Result, ev *message.Audited) {
-	worker, since := signed.Worker, a.signedAt(signed)
+	worker, since := signed.Worker, signedAt(signed, a.s.now)
 	did := ""
 	switch {
 	case a.s.now.Sub(since) > task.KeptFor:
@@ -49,13 +49,13 @@ func (a *audits) unserved(at *auditing, signed *task.Result, ev *message.Audited
 
 // signedAt is about when a worker signed a result: its run ended so long after its lease was given,
 // by its leader's clock; now where nothing says when that was.
-func (a *audits) signedAt(r *task.Result) time.Time {
+func signedAt(r *task.Result, now time.Time) time.Time {
 	if r.Receipt == nil {
-		return a.s.now
+		return now
 	}
 	at := time.UnixMilli(r.Receipt.Issued).Add(min(max(r.Wall, 0), task.MaxDuration))
-	if at.After(a.s.now) {
-		return a.s.now
+	if at.After(now) {
+		return now
 	}
 	return at
 }
