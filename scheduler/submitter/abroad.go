@@ -19,6 +19,7 @@ type abroad struct {
 	// was said.
 	lends, heard bool
 	since        time.Time
+	seers        seers
 }
 
 // lend takes in how many cores the machine lends.
@@ -44,20 +45,20 @@ func (j *submitted) told() ledger.Set {
 }
 
 // again lists what a leader is to have run once more.
-func (j *submitted) again(self task.PeerID) []message.Again {
+func (a *abroad) again(j *submitted) []message.Again {
 	if j.checks == nil {
 		return nil
 	}
 	var out []message.Again
 	for _, r := range j.checks.away {
 		for i := r.From; i < r.To; i++ {
-			out = append(out, message.Again{Index: i, Not: barred(j.checks.polls[i].makers, self),
+			out = append(out, message.Again{Index: i, Not: a.notFor(j, j.checks.polls[i]),
 				Only: j.spec.Verify.Auditors})
 		}
 	}
 	s := &j.checks.sure
 	for _, i := range slices.Sorted(maps.Keys(s.probed)) {
-		out = append(out, message.Again{Index: i, Not: barred(s.at[i].poll.makers, self),
+		out = append(out, message.Again{Index: i, Not: barred(s.at[i].poll.makers, a.s.self),
 			Only: []task.PeerID{s.probed[i].worker}})
 	}
 	return out

@@ -52,7 +52,7 @@ func (a *abroad) cast(j *submitted, t *message.TaskSummary) {
 		switch {
 		case !r.Outcome.Reproducible():
 			tells = false
-		case p.had(&r), p.ran() >= mostOpposed, a.known(r.Worker).Faults > 0,
+		case p.had(&r), p.shut && a.seers.see(j, r.Worker), p.ran() >= mostOpposed, a.known(r.Worker).Faults > 0,
 			len(named) > 0 && !slices.Contains(named, r.Worker):
 		case !a.s.save(otherKey(id, p.ran()), id, &r):
 			a.home(j, t.Index, true)

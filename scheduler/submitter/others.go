@@ -36,6 +36,7 @@ const (
 
 // ask gives tasks of each job to others, as many as are due to go.
 func (a *abroad) ask() {
+	a.seers.look(a.s.cfg.Bystanders, a.s.now)
 	for _, id := range a.polled() {
 		j := a.s.jobs[id]
 		c := j.checks
@@ -69,8 +70,10 @@ func (a *abroad) polled() (out []task.JobID) {
 // sendOut has others run tasks again.
 func (a *abroad) sendOut(j *submitted, set ledger.Set) {
 	last := a.s.now
+	lending := a.lending(j)
 	for _, r := range set {
 		for i := r.From; i < r.To; i++ {
+			a.shut(j, i, lending)
 			p := j.checks.polls[i]
 			p.asked = a.s.now
 			last = later(last, p.answerBy())
@@ -160,6 +163,7 @@ func (a *abroad) count(j *submitted, i uint64, r *task.Result) {
 		a.reopen(j, only(i), j.checks.signer[i])
 	case p.ran() < most:
 		p.asked = a.s.now
+		a.shut(j, i, a.lending(j))
 		a.s.timers.Set(p.answerBy(), auditTimer)
 		j.againTold = false
 		a.notePoll(j, i)

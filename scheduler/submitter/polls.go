@@ -22,6 +22,7 @@ type poll struct {
 	wall    time.Duration // that the first run took
 	asked   time.Time     // when others were last asked; zero while they are not
 	tries   int           // how often nobody answered
+	shut    bool          // to those who coordinate: see abroad.shut
 }
 
 // A ballot is what a worker came to that is not what is held.
@@ -79,6 +80,7 @@ type pollState struct {
 	Tries   int           `cbor:"7,keyasint,omitempty"`
 	Engine  string        `cbor:"8,keyasint,omitempty"` // of the signer
 	Stays   bool          `cbor:"9,keyasint,omitempty"` // others are not asked any more
+	Shut    bool          `cbor:"10,keyasint,omitempty"`
 }
 
 const (
@@ -130,7 +132,7 @@ func newPoll(r *task.Result) *poll {
 
 func (p *poll) kept(engine string, stays bool) *pollState {
 	s := &pollState{Held: p.held, Makers: p.makers, With: p.with, Against: p.against, Wall: p.wall, Tries: p.tries,
-		Engine: engine, Stays: stays}
+		Engine: engine, Stays: stays, Shut: p.shut}
 	if !p.asked.IsZero() {
 		s.Asked = p.asked.Unix()
 	}
@@ -138,7 +140,8 @@ func (p *poll) kept(engine string, stays bool) *pollState {
 }
 
 func (s *pollState) restored() *poll {
-	p := &poll{held: s.Held, makers: s.Makers, with: s.With, against: s.Against, wall: s.Wall, tries: s.Tries}
+	p := &poll{held: s.Held, makers: s.Makers, with: s.With, against: s.Against, wall: s.Wall, tries: s.Tries,
+		shut: s.Shut}
 	if s.Asked > 0 {
 		p.asked = time.Unix(s.Asked, 0)
 	}

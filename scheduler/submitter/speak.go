@@ -18,7 +18,7 @@ func (s *Submitter) speak(j *submitted) {
 	s.pace.bytes += len(j.record.Job) + bytesPerRange*len(j.have)
 	s.emit(message.Send{To: s.leader, Message: message.Message{Submit: &message.Submit{Record: j.record,
 		Have: slices.Clone(j.told()), Accepted: j.state.Accepted, Delivery: j.state.Delivery, Signature: s.signHeld(j),
-		Refused: s.audits.refused(j), Again: j.again(s.self)}}})
+		Refused: s.audits.refused(j), Again: s.audits.abroad.again(j)}}})
 	j.againTold = true
 	if j.state.Cancelled {
 		sig := task.SignCancel(j.id, s.key)
@@ -38,7 +38,7 @@ func (s *Submitter) got(j *submitted) {
 	g := &message.Got{Job: j.id, Have: slices.Clone(j.told()), Final: j.state.Final, Lacking: slices.Clone(j.lacking),
 		Delivery: j.state.Delivery, Held: s.signHeld(j), Refused: s.audits.refused(j)}
 	if !j.againTold {
-		g.Again, j.againTold = j.again(s.self), true
+		g.Again, j.againTold = s.audits.abroad.again(j), true
 	}
 	if g.Final && j.have.Count() < j.total { // all that it has says itself that it is over
 		g.Signature = signEnd(s.key, j.id)
