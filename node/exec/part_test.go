@@ -40,7 +40,7 @@ func newPair(t *testing.T) *pair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.id.Job = w.submitted(t, p.worker, "module: write.wasm\nverify: full\nparts: 1ms\n", module)
+	p.id.Job = w.submitted(t, p.worker, pairJob, module)
 	p.h.job, p.spacing = w.job, w.job.Spacing()
 	rec, err := task.SignJob(w.job, keyOf(0))
 	if err != nil {
@@ -63,6 +63,9 @@ func newPair(t *testing.T) *pair {
 	p.h.states = func(signed *task.Result) (*task.KeptStates, error) { return p.ask(p.checks.Self, signed.Trail.Root) }
 	return p
 }
+
+// pairJob has two tasks that differ in what they are told.
+const pairJob = "module: write.wasm\nargs: [\"{{.n}}\"]\nverify: full\nparts: 1ms\nsweep:\n  n: {from: 1, to: 2}\n"
 
 // ask asks the worker as the network does.
 func (p *pair) ask(by task.PeerID, root []byte) (*task.KeptStates, error) {
@@ -174,6 +177,30 @@ func TestHostileStates(t *testing.T) {
 	p.h.states = changed(func(k *task.KeptStates) { k.States[2].CID = "" })
 	if ev := p.run(message.Part{First: 3, Last: 3}, false); ev.Unserved != "" || ev.Part.First != 2 {
 		t.Errorf("where a state is not kept: %+v", ev)
+	}
+}
+
+// A worker that signs what it came to of one task as the result of another has no part of it run:
+// each state is of its own task. So to run one task does not do for many.
+func TestStatesOfAnotherTask(t *testing.T) {
+	p := newPair(t)
+	of := p.id
+	p.id.Index++
+	p.signed.Task = p.id
+	p.h.states = func(signed *task.Result) (*task.KeptStates, error) {
+		return p.worker.Kept("lab", p.checks.Self, of, signed.Trail.Root, false)
+	}
+	ev := p.run(message.Part{First: 3, Last: 3}, false)
+	if !ev.Refused || !strings.Contains(ev.Unserved, "checkpoint") || len(ev.Passed) > 0 {
+		t.Errorf("%q, refused %v, %+v", ev.Unserved, ev.Refused, ev.Here)
+	}
+	states, err := p.worker.Kept("lab", p.checks.Self, of, p.signed.Trail.Root, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ev = p.run(message.Part{}, false); ev.Unserved != "" || // the first part begins with the task itself
+		string(ev.Here.Trail.Last) == string(states.States[0].Hash) {
+		t.Errorf("the first part comes to the same: %q, %+v", ev.Unserved, ev.Here)
 	}
 }
 
