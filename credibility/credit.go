@@ -30,6 +30,7 @@ type Credit struct {
 	Refusals int       // states that it signed and did not serve, since it last began
 	Losses   int       // times that it lost states: see Lose
 	Lost     time.Time // when it last did; zero for never
+	Outvoted time.Time // when others last came to something else, beyond doubt; zero for never
 }
 
 // Right is how many tasks count as audited and right: halved with each HalfLife. now is
@@ -52,6 +53,18 @@ func (c *Credit) faded(x float64, now time.Time) float64 {
 // to 1.
 func (c *Credit) Praise(weight float64, now time.Time) {
 	c.Known, c.Praised, c.At = c.Right(now), c.faded(c.Praised, now)+weight, now
+}
+
+// Says reports whether the worker has a say in what others came to: a fault takes it away for good,
+// and a vote that it lost for a HalfLife, after which it begins at nothing.
+func (c *Credit) Says(now time.Time) bool {
+	return c.Faults == 0 && (c.Outvoted.IsZero() || now.Sub(c.Outvoted) >= HalfLife)
+}
+
+// Outvote takes the worker's say away, and has it begin at nothing.
+func (c *Credit) Outvote(now time.Time) {
+	c.Forget()
+	c.Outvoted = now
 }
 
 // Forget has the worker begin at nothing.

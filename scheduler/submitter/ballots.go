@@ -45,27 +45,25 @@ func runsOf(t *message.TaskSummary) []task.Result {
 // cast takes in what others came to, each once.
 func (a *abroad) cast(j *submitted, t *message.TaskSummary) {
 	id := task.TaskID{Job: j.id, Index: t.Index}
-	p, named := j.checks.polls[t.Index], j.spec.Verify.Auditors
-	var last *task.Result
-	tells := len(t.Results) > 0
+	p := j.checks.polls[t.Index]
+	came, tells := false, len(t.Results) > 0
 	for _, r := range runsOf(t) {
 		switch {
 		case !r.Outcome.Reproducible():
 			tells = false
-		case p.had(&r), p.shut && a.seers.see(j, r.Worker), p.ran() >= mostOpposed, a.known(r.Worker).Faults > 0,
-			len(named) > 0 && !slices.Contains(named, r.Worker):
+		case p.had(&r), p.ran() >= mostOpposed, !a.mayAnswer(j, p, r.Worker):
 		case !a.s.save(otherKey(id, p.ran()), id, &r):
 			a.home(j, t.Index, true)
 			return
 		default:
 			j.checks.others = true
 			p.add(&r)
-			last = &r
+			came = true
 		}
 	}
 	switch {
-	case last != nil:
-		a.count(j, t.Index, last)
+	case came:
+		a.count(j, t.Index)
 	case !tells:
 		a.s.emit(message.Decided{Task: id, Action: "stays here", Reason: "it failed elsewhere: " + t.Reason})
 		a.home(j, t.Index, true)

@@ -25,8 +25,8 @@ type Config struct {
 	Strangers credibility.Strangers
 	// Where says which networks workers are in. Default nil: of none it is known.
 	Where Map
-	// Bystanders says who may run a task again. Default nil: of nobody it is known that it coordinates.
-	Bystanders Bystanders
+	// Coordinators says who coordinates. Default nil: of nobody that is known.
+	Coordinators Coordinators
 	// Signs has the submitter sign what it holds of its jobs, so that others than the leader
 	// believe it. Default false.
 	Signs bool

@@ -51,6 +51,8 @@ type creditState struct {
 	Probes uint64 `cbor:"9,keyasint,omitempty"`
 	// Refusals is as credibility.Credit has it.
 	Refusals int `cbor:"10,keyasint,omitempty"`
+	// Outvoted is when others last came to something else.
+	Outvoted int64 `cbor:"11,keyasint,omitempty"` // Unix seconds
 	// Losses and Lost are as well, in Unix seconds.
 	Losses int   `cbor:"13,keyasint,omitempty"`
 	Lost   int64 `cbor:"14,keyasint,omitempty"`
@@ -60,7 +62,7 @@ func (a *audits) keep(worker task.PeerID) {
 	c := a.credits[worker]
 	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults, c.Audits,
 		a.excuses[worker].module, a.excuses[worker].engine, c.Praised, unixOf(c.First), a.fresh.probes[worker],
-		c.Refusals, c.Losses, unixOf(c.Lost)})
+		c.Refusals, unixOf(c.Outvoted), c.Losses, unixOf(c.Lost)})
 }
 
 // first is when the worker's first result was taken in.
@@ -101,7 +103,7 @@ func (a *audits) restore(scan func(string) iter.Seq2[string, []byte], errs *dura
 			worker := task.PeerID(strings.TrimPrefix(key, submitterCredits))
 			a.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults,
 				Audits: c.Audits, Praised: c.Praised, First: c.first(), Refusals: c.Refusals,
-				Losses: c.Losses, Lost: timeOf(c.Lost)}
+				Outvoted: timeOf(c.Outvoted), Losses: c.Losses, Lost: timeOf(c.Lost)}
 			a.noteFirst(c.first())
 			if c.Probes > 0 {
 				a.fresh.probes[worker] = c.Probes

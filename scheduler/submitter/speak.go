@@ -2,6 +2,7 @@ package submitter
 
 import (
 	"crypto/ed25519"
+	"maps"
 	"slices"
 
 	"godwit/scheduler/message"
@@ -21,8 +22,7 @@ func (s *Submitter) speak(j *submitted) {
 		Refused: s.audits.refused(j), Again: s.audits.abroad.again(j)}}})
 	j.againTold = true
 	if j.state.Cancelled {
-		sig := task.SignCancel(j.id, s.key)
-		s.emit(message.Send{To: s.leader, Message: message.Message{Cancel: &message.Cancel{Job: j.id, Signature: sig}}})
+		s.sayCancel(j)
 	}
 	if len(j.lacking) > 0 {
 		s.got(j)
@@ -71,4 +71,15 @@ func (s *Submitter) refusedForNow(j *submitted, a *message.Accepted) {
 	j.refusal = task.ClipMessage(a.Error)
 	s.later(j, min(max(a.RetryAfter, s.timing.RetryMin), s.timing.RetryMax))
 	s.emit(message.JobChanged{Job: j.id})
+}
+
+// sayCancel tells all that have tasks of a job that its owner ended it.
+func (s *Submitter) sayCancel(j *submitted) {
+	cancel := &message.Cancel{Job: j.id, Signature: task.SignCancel(j.id, s.key)}
+	s.emit(message.Send{To: s.leader, Message: message.Message{Cancel: cancel}})
+	if j.lending != nil {
+		for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
+			s.emit(message.Send{To: peer, Message: message.Message{Cancel: cancel}})
+		}
+	}
 }
