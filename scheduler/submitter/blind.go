@@ -23,8 +23,8 @@ const (
 	// mostSeers is how many are remembered that coordinated, the latest.
 	mostSeers = 64
 	// othersLend is how many lend beside the coordinators, to one of these, where repeats are blind:
-	// they wait for two thirds of the pool at least.
-	othersLend = 2
+	// they wait for three quarters of the pool at least.
+	othersLend = 3
 )
 
 // Seers are the members that can tell what ran before.
