@@ -199,10 +199,9 @@ func (r *Replica) NextWake() (time.Time, bool) {
 // compact forgets the rows of tasks whose end the submitter holds.
 func (r *Replica) compact(j *ledger.Job) {
 	id := j.Record.ID()
-	for _, i := range j.Compact() {
+	for _, i := range append(j.Compact(), r.unread.drop(id, j.Delivered)...) {
 		r.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
 	}
-	r.drop(id, j.Delivered)
 }
 
 // Roots returns what must be kept among this node's blocks: see rootsOf.

@@ -65,7 +65,8 @@ func (r *Replica) vetDue() {
 			return
 		}
 		id := u.queue[0].id
-		if !r.waits(id) {
+		j := r.ledger.Jobs[id.Job]
+		if unread := j != nil && r.unread.has(id) && !j.Delivered(id.Index); !unread && r.unsettled(id) == nil {
 			delete(u.marked, id)
 			u.queue = u.queue[1:]
 			continue
@@ -77,12 +78,6 @@ func (r *Replica) vetDue() {
 		r.vetTask(id)
 		n++
 	}
-}
-
-// waits reports whether a task is still to be looked at.
-func (r *Replica) waits(id task.TaskID) bool {
-	j := r.ledger.Jobs[id.Job]
-	return j != nil && r.unread.has(id) && !j.Delivered(id.Index) || r.unsettled(id) != nil
 }
 
 // unsettled returns the row of a task that is marked; nil for one that is not, or that was
@@ -127,7 +122,6 @@ func (r *Replica) vetTask(id task.TaskID) {
 	if restored && r.cfg.Key != nil {
 		row.Bad = slices.Clone(row.Bad)
 		r.vet(id, row, nil)
-		r.keep(id, row)
 	}
 	j, why := r.ledger.Jobs[id.Job], error(nil)
 	bad := func(res *task.Result) bool {
@@ -141,13 +135,10 @@ func (r *Replica) vetTask(id task.TaskID) {
 	row.Failures = slices.DeleteFunc(slices.Clone(row.Failures), func(f ledger.Failure) bool { return bad(&f.Result) })
 	if why != nil {
 		r.refused(ledger.RowKey(id), id, why)
-		r.keep(id, row)
 	}
-}
-
-// keep makes a row durable in which something was not good.
-func (r *Replica) keep(id task.TaskID, row *ledger.Row) {
-	if err := r.persistUnless(nil, ledger.RowKey(id), row); err != nil {
-		r.emit(message.Decided{Task: id, Action: "not kept", Reason: task.ClipMessage(err.Error())})
+	if why != nil || restored {
+		if err := r.persistUnless(nil, ledger.RowKey(id), row); err != nil {
+			r.emit(message.Decided{Task: id, Action: "not kept", Reason: task.ClipMessage(err.Error())})
+		}
 	}
 }

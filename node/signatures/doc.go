@@ -5,6 +5,7 @@
 // about one signature, so batches are not checked together by a random combination, which lets pass
 // what some single check refuses. What is saved is the doubling of points: of a key that comes often
 // the multiples are kept (Verifier), and of the base point they are the same for all; signatures that
-// come together share the one inversion that is left. Nothing here is secret, so nothing takes the same time whatever the bytes. The arithmetic of the field and the
-// decoding of keys and scalars are those of filippo.io/edwards25519, from which crypto/ed25519 is made.
+// come together share the one inversion that is left. Nothing here is secret, so nothing takes the
+// same time whatever the bytes. The arithmetic of the field and the decoding of keys and scalars are
+// those of filippo.io/edwards25519, from which crypto/ed25519 is made.
 package signatures
