@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -44,16 +43,16 @@ func (r *Replica) copied(from task.PeerID, c *message.Copy) {
 func (r *Replica) apply(c *message.Copy) {
 	for _, p := range c.Pairs {
 		if id, err := r.merge(p); err != nil {
-			r.refused(p.Key, task.TaskID{Job: id}, err)
+			r.notTaken(p.Key, task.TaskID{Job: id}, err)
 		}
 	}
 	if err := r.session.rows.Read(c.Runs, c.Names, func(id task.TaskID, row []byte) {
 		p := message.Pair{Key: ledger.RowKey(id), Value: row}
 		if _, err := r.merge(p); err != nil {
-			r.refused(p.Key, id, err)
+			r.notTaken(p.Key, id, err)
 		}
 	}); err != nil {
-		r.refused("rows", task.TaskID{}, err)
+		r.notTaken("rows", task.TaskID{}, err)
 		r.begin() // another session finds what is lacking
 		return
 	}
@@ -168,62 +167,8 @@ func (r *Replica) vet(id task.TaskID, row, ours *ledger.Row) {
 	}
 }
 
-// postpone keeps a row unread, where the copy has no other of the task, and makes it durable. It
-// reports whether it did.
-func (r *Replica) postpone(id task.TaskID, j *ledger.Job, p message.Pair) bool {
-	if len(p.Value) == 0 || len(p.Value) > ledger.MaxPairBytes || j.Rows[id.Index] != nil || !r.unread.add(id, p.Value) {
-		return false
-	}
-	r.emit(message.Persist{Key: coordinatorPrefix + p.Key, Value: p.Value})
-	r.unvetted.mark(id, r.now)
-	return true
-}
-
-// read opens the row of a task that is unread, if it is, and merges it. What cannot be read is
-// taken off the disk as well.
-func (r *Replica) read(id task.TaskID) {
-	value := r.unread.take(id)
-	j := r.ledger.Jobs[id.Job]
-	if value == nil || j == nil {
-		return
-	}
-	p := message.Pair{Key: ledger.RowKey(id), Value: value}
-	if err := r.mergeRow(id, j, p, value); err != nil {
-		r.refused(p.Key, id, err)
-	}
-	if j.Rows[id.Index] == nil {
-		r.emit(message.Persist{Key: coordinatorPrefix + p.Key})
-	}
-}
-
-// readJob reads all of a job.
-func (r *Replica) readJob(id task.JobID) {
-	for _, i := range slices.Sorted(maps.Keys(r.unread.rows[id])) {
-		r.read(task.TaskID{Job: id, Index: i})
-	}
-}
-
-// readAll reads all there is.
-func (r *Replica) readAll() {
-	for _, id := range slices.Sorted(maps.Keys(r.unread.rows)) {
-		r.readJob(id)
-	}
-}
-
-// whole returns the copy with everything read, for who asks outside a Step: the next gives out
-// what follows.
-func (r *Replica) whole() *ledger.Ledger {
-	if r.unread.count > 0 {
-		within := r.effects
-		r.effects = r.before
-		r.readAll()
-		r.before, r.effects = r.effects, within
-	}
-	return r.ledger
-}
-
-// refused says that something that the leader told is not in the copy.
-func (r *Replica) refused(key string, of task.TaskID, err error) {
+// notTaken says that something that the leader told is not in the copy.
+func (r *Replica) notTaken(key string, of task.TaskID, err error) {
 	r.emit(message.Decided{Task: of, Action: "refused", Peer: r.leader,
 		Reason: task.ClipMessage(fmt.Sprintf("copying %s: %v", key, err))})
 }

@@ -175,7 +175,7 @@ func (r *Replica) forget(id task.JobID) {
 	if j == nil {
 		return
 	}
-	all := r.unread.drop(id, func(uint64) bool { return true })
+	all := r.unread.cut(id, func(uint64) bool { return true })
 	for _, i := range append(slices.Sorted(maps.Keys(j.Rows)), all...) {
 		r.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
 	}

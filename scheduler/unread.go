@@ -49,11 +49,11 @@ func (u *unread) take(id task.TaskID) []byte {
 	return value
 }
 
-// has reports whether there is a row of a task.
-func (u *unread) has(id task.TaskID) bool { return u.rows[id.Job][id.Index] != nil }
+// waits reports whether there is a row of a task.
+func (u *unread) waits(id task.TaskID) bool { return u.rows[id.Job][id.Index] != nil }
 
-// drop forgets rows of a job, of the tasks that which names, and returns these in order.
-func (u *unread) drop(id task.JobID, which func(i uint64) bool) (gone []uint64) {
+// cut forgets rows of a job, of the tasks that which names, and returns these in order.
+func (u *unread) cut(id task.JobID, which func(i uint64) bool) (gone []uint64) {
 	for i := range u.rows[id] {
 		if which(i) {
 			gone = append(gone, i)
