@@ -164,7 +164,7 @@ func (h *hostile) advertise(n int, change func(*overlay.Advert)) {
 			continue
 		}
 		if opened, err := overlay.OpenAdvert(b, h.s.now); err == nil {
-			o.tell(Advertised{Advert: opened})
+			o.tell(Advertised{Advert: &opened})
 		}
 	}
 }

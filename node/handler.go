@@ -90,7 +90,7 @@ func (h handler) Trimmed(peer task.PeerID) {
 
 // Advert takes in a verified advert.
 func (h handler) Advert(a overlay.Advert) {
-	h.n.post(post{call: func() { h.n.tell(member.Advertised{Advert: a}) }})
+	h.n.post(post{call: func() { h.n.tell(member.Advertised{Advert: &a}) }})
 }
 
 // Request answers a peer's question.
@@ -113,6 +113,10 @@ func (h handler) Request(ctx context.Context, from task.PeerID, method string, b
 			return nil, err
 		}
 		return h.n.proofs.answerProofs(ctx, from, body)
+	case methodTallies:
+		return h.n.tallies.answerTallies(ctx, from, body)
+	case methodShown:
+		return h.n.tallies.answerShown(ctx, from, body)
 	case methodHistory:
 		if err := h.n.mayAsk(ctx, from); err != nil {
 			return nil, err
