@@ -84,7 +84,7 @@ func (t *trial) judgeLiar(ctx context.Context, jobs []*checkedJob, l *liar, n *n
 	}
 	told := l.told()
 	if l.name == liesParts { // it cannot count itself: the guest runs walled in
-		told = jobs[0].st.ran(l.peer)
+		told = jobs[len(jobs)-1].st.ran(l.peer)
 	}
 	t.report.show(fmt.Sprintf("%q, node %d: %s", l.name, l.index, l.what), "", "%d results; %d lies, %d found, %d held",
 		ran, told, n.times, n.kept)
