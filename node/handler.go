@@ -103,6 +103,12 @@ func (h handler) Disconnected(peer task.PeerID) {
 	h.n.noteOf(post{from: peer, call: func() { h.n.tell(member.Disconnected{Peer: peer}) }})
 }
 
+// Trimmed looks whether a member is gone that this node relies on: of others it says nothing that
+// their connections were too many.
+func (h handler) Trimmed(peer task.PeerID) {
+	h.n.noteOf(post{from: peer, call: func() { h.n.tell(member.Trimmed{Peer: peer}) }})
+}
+
 // Advert takes in a verified advert.
 func (h handler) Advert(a overlay.Advert) {
 	h.n.post(post{call: func() { h.n.tell(member.Advertised{Advert: a}) }})

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -147,6 +148,9 @@ func (v *View) Workers() []task.PeerID {
 	slices.Sort(out)
 	return out
 }
+
+// Peers are the members, in any order.
+func (v *View) Peers() iter.Seq[task.PeerID] { return maps.Keys(v.members) }
 
 // Members returns the newest advert of every member, sorted by peer ID. The
 // slice is the caller's; what the adverts refer to is shared and read only.

@@ -90,6 +90,7 @@ type taskView struct {
 type attemptView struct {
 	Worker         string    `json:"worker"`
 	Start          time.Time `json:"start"`
+	Began          time.Time `json:"began"` // at its worker; zero where that is not known
 	End            time.Time `json:"end"`
 	Outcome        string    `json:"outcome"`
 	FromCheckpoint bool      `json:"from_checkpoint"`

@@ -51,7 +51,7 @@ const (
 	// fewestNodes leave a majority when a group of three is gone.
 	fewestNodes = 7
 	// mostNodes is far more than one machine runs well; it catches typing errors.
-	mostNodes = 100
+	mostNodes = 400
 )
 
 // parse reads the command line: a scenario, then flags.

@@ -15,6 +15,7 @@ func TestParse(t *testing.T) {
 			attacked: attacked{rows: "s1,S3"}},
 		"liars --verify full": {scenario: "liars", minutes: 3, nodes: 12, tasks: 300, wasm: true,
 			lied: lied{verify: "full"}},
+		"many --seed 5":                 {scenario: "many", seed: 5, minutes: 3, nodes: 300, tasks: 3000},
 		"replicas --seed 2":             {scenario: "replicas", seed: 2, minutes: 3, nodes: 8, tasks: 12},
 		"disk --tasks 60 --wasm --json": {scenario: "disk", minutes: 3, nodes: 7, tasks: 60, wasm: true, json: true},
 	} {
