@@ -86,8 +86,12 @@ func (t *trial) judgeLiar(ctx context.Context, jobs []*checkedJob, l *liar, n *n
 	if l.name == liesParts { // it cannot count itself: the guest runs walled in
 		told = jobs[len(jobs)-1].st.ran(l.peer)
 	}
-	t.report.show(fmt.Sprintf("%q, node %d: %s", l.name, l.index, l.what), "", "%d results; %d lies, %d found, %d held",
-		ran, told, n.times, n.kept)
+	lies := fmt.Sprint(told)
+	if l.name == errsBits { // a machine that errs knows nothing of it
+		lies = "unknown"
+	}
+	t.report.show(fmt.Sprintf("%q, node %d: %s", l.name, l.index, l.what), "", "%d results; lies: %s, found %d, held %d",
+		ran, lies, n.times, n.kept)
 	who := fmt.Sprintf("the liar %q (node %d)", l.name, l.index)
 	log := jobs[0].at.log
 	switch {
