@@ -180,8 +180,8 @@ func TestNobodyIsLeft(t *testing.T) {
 }
 
 // A machine that never lends a core comes to the end of a job whose results are checked, however many
-// lie, alike or each for itself, though the leader lets them look at each other's work: it runs itself what nobody else can. Nobody honest is named, and what was
-// run here is right.
+// lie, alike or each for itself, though the leader lets them look at each other's work: it runs itself
+// what nobody else can. Nobody honest is named, and what was run here is right.
 func TestLendsNothingProperty(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		const tasks, first, last = 8, 2, 9
