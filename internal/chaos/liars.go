@@ -26,7 +26,7 @@ const (
 	// verifyUsual is what jobs say of verify where nothing else is asked for.
 	verifyUsual = "1e-3"
 	// liarLimit bounds how long the jobs may take, with all that is run again.
-	liarLimit = 6 * time.Minute
+	liarLimit = 12 * time.Minute
 	// liarPoll is how often the submitter is asked how far that is.
 	liarPoll = time.Second
 	// lieEnv tells a node of the build that lies how to, liedEnv in which file to count: node/exec/liar.go.

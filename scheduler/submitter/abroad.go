@@ -63,7 +63,6 @@ func (a *abroad) again(j *submitted) []message.Again {
 	}
 	var out []message.Again
 	self := a.s.self
-	a.nameAll(j)
 	for _, r := range j.checks.away {
 		for i := r.From; i < r.To; i++ {
 			p := j.checks.polls[i]

@@ -40,6 +40,7 @@ func (a *abroad) ask() {
 		j := a.s.jobs[id]
 		c := j.checks
 		a.comeHome(j)
+		a.nameAll(j)
 		a.fresh.probe(j)
 		if !a.mayAsk(j) {
 			continue
