@@ -97,7 +97,7 @@ func liars(ctx context.Context, t *trial) error {
 	return nil
 }
 
-// submitLied hands in both jobs.
+// submitLied hands in both jobs, the long tasks first: so each node gets some of them.
 func (t *trial) submitLied(ctx context.Context, at *node) ([]*checkedJob, error) {
 	module, err := t.module(ctx)
 	if err != nil {
@@ -121,7 +121,7 @@ func (t *trial) submitLied(ctx context.Context, at *node) ([]*checkedJob, error)
 		name  string
 		tasks int
 		labour
-	}{{"short", max(1, t.options.tasks-number), short}, {"long", number, long}} {
+	}{{"long", number, long}, {"short", max(1, t.options.tasks-number), short}} {
 		j, err := t.submitLabour(ctx, at, l.name, l.tasks, l.labour, acceptLimit)
 		if err != nil {
 			return nil, err

@@ -84,7 +84,7 @@ func (t *trial) judgeLiar(ctx context.Context, jobs []*checkedJob, l *liar, n *n
 	}
 	told := l.told()
 	if l.name == liesParts { // it cannot count itself: the guest runs walled in
-		told = jobs[len(jobs)-1].st.ran(l.peer)
+		told = jobs[0].st.ran(l.peer)
 	}
 	lies := fmt.Sprint(told)
 	if l.name == errsBits { // a machine that errs knows nothing of it

@@ -229,7 +229,7 @@ func (k *keeping) roots() (out []task.CID) {
 func (x *Executor) Kept(of overlay.ID, by task.PeerID, id task.TaskID, root []byte, done bool) *task.KeptStates {
 	k := &x.kept
 	r := k.find(id, root, x.Host.Now())
-	if r == nil || r.of != of || r.submitter != by || lies("refusing") {
+	if r == nil || r.of != of || r.submitter != by || !done && lies("refusing") {
 		return nil
 	}
 	k.mu.Lock()
