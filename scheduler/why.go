@@ -177,6 +177,10 @@ func (q *inquiry) whyNot(i uint64) []Why {
 	if reason := c.claims.unheeded(j); reason != "" {
 		out = append(slices.Clip(out), Why{Reason: reason})
 	}
+	if only := j.barred[i].only; len(only) > 0 {
+		out = append(slices.Clip(out), Why{Reason: "the task runs once more, and its submitter drew who may have it",
+			Peers: slices.Clone(only)})
+	}
 	return out
 }
 

@@ -8,7 +8,7 @@ const (
 	DropSuperseded = "superseded: the task is being run, or has ended, elsewhere"
 	DropCancelled  = "the job was cancelled"
 	DropExpired    = "the job's deadline passed"
-	DropRefused    = "refused: the job's submitter found a result of this worker wrong"
+	DropRefused    = "refused: the job's submitter takes no results of this worker"
 	DropUnknown    = "the leader does not know the job"
 	DropUnproven   = "nothing shows that a leader gave the lease"
 	// DropMoved ends a lease with its state saved, so that it goes on elsewhere
