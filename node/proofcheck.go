@@ -16,6 +16,9 @@ import (
 const (
 	// maxProofInputs bounds the inputs of a job that is fetched to look at a statement, in bytes.
 	maxProofInputs = 64 << 20
+	// maxProofState bounds the state before a part, as it is stored, in bytes. Where it is larger the whole
+	// task is run.
+	maxProofState = 256 << 20
 	// maxProofRun bounds each run of its task: a task that takes longer cannot be told of.
 	maxProofRun = 10 * time.Minute
 )
@@ -23,6 +26,9 @@ const (
 // errLater is of a statement that could not be looked at now: its blocks were not to be had, or the
 // owner took the machine back.
 var errLater = errors.New("node: it cannot be told at the moment")
+
+// errNoStateBefore is of a statement of a part that begins with a state that was not to be had.
+var errNoStateBefore = errors.New("node: the state before the part is not to be had")
 
 // check looks whether a statement is right, which may be hostile, and tells came. Its cost counts
 // from the fetch on.
@@ -74,12 +80,7 @@ func (p *proofs) run(m *membership, teller task.PeerID, s *referee.Statement, sp
 	if err := p.content.Fetch(ctx, exec.JobRoots(spec), []task.PeerID{s.Record.Submitter(), teller}); err != nil {
 		return open, fmt.Errorf("%w: %w", errLater, err)
 	}
-	run := func(ctx context.Context, interpreted bool, stopAt uint64) (*task.Result, error) {
-		return p.again(ctx, m, message.Audit{Task: s.Result.Task, Interpreted: interpreted, StopAt: stopAt,
-			Most: maxProofRun})
-	}
-	judge := referee.Referee{Signed: &s.Result, Run: run}
-	f, err := judge.Judge(p.tasks)
+	f, err := p.judge(m, teller, s, spec)
 	if err != nil {
 		return open, err
 	}
@@ -91,6 +92,34 @@ func (p *proofs) run(m *membership, teller task.PeerID, s *referee.Statement, sp
 		return open, nil
 	}
 	return f, nil
+}
+
+// judge runs what is said to be wrong: a part, where one is named and the state before it is to be had, else
+// the whole task.
+func (p *proofs) judge(m *membership, teller task.PeerID, s *referee.Statement, spec *task.Job) (
+	referee.Finding, error) {
+	judge := referee.Referee{Signed: &s.Result}
+	var from *message.Began
+	if s.Part != nil {
+		part, err := s.Result.Segment(s.Part, spec.Spacing())
+		if err != nil {
+			return referee.Finding{}, err
+		}
+		if judge.Part = &part; len(part.Before) > 0 {
+			from = &message.Began{Fuel: part.From, Hash: part.Before, CID: part.State, Most: maxProofState,
+				Holders: []task.PeerID{teller, s.Record.Submitter(), part.By}}
+		}
+	}
+	judge.Run = func(ctx context.Context, interpreted bool, stopAt uint64) (*task.Result, error) {
+		return p.again(ctx, m, message.Audit{Task: s.Result.Task, Interpreted: interpreted, StopAt: stopAt, From: from,
+			Most: maxProofRun})
+	}
+	f, err := judge.Judge(p.tasks)
+	if errors.Is(err, errNoStateBefore) && judge.Part.By == s.Result.Worker {
+		judge.Part, from = nil, nil
+		return judge.Judge(p.tasks)
+	}
+	return f, err
 }
 
 // unsure says why what is wrong here may be nobody's fault, or "": the compiler of another
@@ -113,17 +142,20 @@ func unsure(signed *task.Result, f *referee.Finding) string {
 
 // again runs a task, once the owner's rules leave a core for it.
 func (p *proofs) again(ctx context.Context, m *membership, e message.Audit) (*task.Result, error) {
-	done := make(chan task.Result, 1)
-	answer := func(ev message.Audited) { done <- ev.Here }
+	done := make(chan message.Audited, 1)
+	answer := func(ev message.Audited) { done <- ev }
 	if err := p.do(ctx, func() { p.exec.Audit(client{m}, e, nil, answer) }); err != nil {
 		return nil, err
 	}
 	select {
-	case r := <-done:
-		if r.Outcome == task.Interrupted && e.StopAt == 0 {
+	case ev := <-done:
+		switch r := &ev.Here; {
+		case ev.Unserved != "":
+			return nil, fmt.Errorf("%w: %s", errNoStateBefore, ev.Unserved)
+		case r.Outcome == task.Interrupted && (e.StopAt == 0 || r.Trail == nil):
 			return nil, fmt.Errorf("%w: %s", errLater, r.Message)
 		}
-		return &r, nil
+		return &ev.Here, nil
 	case <-p.stopped:
 		return nil, ErrStopped
 	}

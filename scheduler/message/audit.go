@@ -22,6 +22,8 @@ type Audit struct {
 	// Part has only intervals of the result's run run again, from the state that its worker kept;
 	// nil for none.
 	Part *Part
+	// From is a state that the run begins with; nil for the task's beginning.
+	From *Began
 	// Most is how long the run may take; 0 as long as any run of the job.
 	Most time.Duration
 }
@@ -44,6 +46,19 @@ type Part struct {
 	// States are what the worker says that it kept, of the boundaries that it signed; nil: it is to
 	// be asked.
 	States *task.KeptStates
+	// Seek has the one interval run in which the worker's run parts from one that came to these
+	// boundaries, in place of First and Last; nil: those are run.
+	Seek []task.Boundary
+}
+
+// A Began is a state that a run begins with: its fuel, the hash that its worker signed, the root of its
+// blocks, and who may have those.
+type Began struct {
+	Fuel    uint64
+	Hash    []byte
+	CID     task.CID
+	Holders []task.PeerID
+	Most    int64 // bytes that it may have, where that is less than the job's memory allows; 0 for none
 }
 
 // Released says that nobody will run intervals of a task again: its worker need keep no states.
@@ -71,8 +86,8 @@ type Audited struct {
 	// boundaries that the run came to.
 	Part   *Part
 	Passed []task.Boundary
-	// Unserved is why the part was not run, "" where it was: the state that it begins with could
-	// not be had. Refused says that its worker is to blame.
+	// Unserved is why nothing was run, "" where it was: the state that it begins with could not be
+	// had. Refused says that its worker is to blame.
 	Unserved string
 	Refused  bool
 }

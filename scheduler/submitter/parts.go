@@ -45,11 +45,11 @@ func (a *audits) draw(j *submitted, r *task.Result, share float64) (d drawn, due
 // A parting runs the drawn intervals of a result again, those that follow each other together.
 type parting struct {
 	drawn
-	first, last int                  // at hand
-	states      *task.KeptStates     // as the worker named them
-	compiled    *message.Audited     // of the part at hand, where it is not what was signed
-	at          int                  // the first interval in it that is not
-	wrong       *message.RefutedPart // interpreted, too: nil while none is
+	first, last int              // at hand
+	states      *task.KeptStates // as the worker named them
+	compiled    *message.Audited // of the part at hand, where it is not what was signed
+	at          int              // the first interval in it that is not
+	wrong       bool             // interpreted, too
 	why         string
 }
 
@@ -146,9 +146,12 @@ func (a *audits) judgePart(j *submitted, at *auditing, ev *message.Audited, stat
 	case wrong == 0 && traceable(signed): // it may be another's who ran the task before
 		a.whole(at, "the part before the worker's own is wrong")
 	default:
-		from, to := signed.Trail.IntervalFuel(p.states.Boundaries(), wrong)
-		p.why = fmt.Sprintf("the part from fuel %d to %d comes to something else here: %s", from, to, why)
-		p.wrong = &message.RefutedPart{Number: uint32(wrong), From: from, To: to}
+		at.part = partOf(signed, p.states, wrong)
+		if ev.Part.First == wrong && j.checks.wrong.Count() < maxProofStates {
+			at.proves(signed, signed.Trail.ProveIntervals(wrong, wrong, p.states))
+		}
+		p.why = fmt.Sprintf("the part from fuel %d to %d comes to something else here: %s", at.part.From, at.part.To, why)
+		p.wrong = true
 		at.compiled = &p.compiled.Here
 	}
 }

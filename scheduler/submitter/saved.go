@@ -92,6 +92,11 @@ func (s *Submitter) Roots() []task.CID {
 			roots.Add(durable.JobBlocks(id, j.spec)...)
 		}
 	}
+	for _, at := range s.audits.at {
+		if at.state != "" {
+			roots.Add(at.state)
+		}
+	}
 	for _, f := range s.fetches {
 		roots.Add(message.OutputsOf(&f.summary)...)
 	}

@@ -16,6 +16,8 @@ const MaxStatement = 64 << 10
 type Statement struct {
 	Record task.Record `cbor:"1,keyasint"` // of a job that is not sealed
 	Result task.Result `cbor:"2,keyasint"`
+	// Part is what of its run is wrong, where that is known; nil where the whole task has to be run.
+	Part *task.PartProof `cbor:"3,keyasint,omitempty"`
 }
 
 // Encode returns the statement's canonical CBOR, at most MaxStatement bytes.
@@ -53,5 +55,22 @@ func (s *Statement) Open() (*task.Job, error) {
 	case !s.Result.Outcome.Reproducible():
 		return nil, fmt.Errorf("what was signed, %v, depends on the machine", s.Result.Outcome)
 	}
-	return spec, s.Result.Verify()
+	if err := s.Result.Verify(); err != nil {
+		return spec, err
+	}
+	if s.Part != nil {
+		_, err = s.Result.Segment(s.Part, spec.Spacing())
+	}
+	return spec, err
+}
+
+// By is who is said to be wrong, of a statement that opens as a job with that spacing: who signed the
+// result, or answers for the part.
+func (s *Statement) By(spacing uint64) task.PeerID {
+	if s.Part != nil {
+		if part, err := s.Result.Segment(s.Part, spacing); err == nil {
+			return part.By
+		}
+	}
+	return s.Result.Worker
 }
