@@ -94,11 +94,14 @@ type Audited struct {
 
 func (Audited) event() {}
 
-// Proven says that a worker signed a wrong result of another's job: this node ran the task itself.
+// Proven says that a worker signed a wrong result, or left a wrong state: this node ran the task itself. The
+// submitter is told so of another's job; it says so, of any, to the coordinator of the same member.
 type Proven struct {
 	Task   task.TaskID
 	Worker task.PeerID
 	Why    string
+	// Until is when that is too old to keep leases from the worker; zero where a submitter is told.
+	Until time.Time
 }
 
 func (Proven) event() {}

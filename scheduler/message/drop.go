@@ -9,6 +9,7 @@ const (
 	DropCancelled  = "the job was cancelled"
 	DropExpired    = "the job's deadline passed"
 	DropRefused    = "refused: the job's submitter found a result of this worker wrong"
+	DropProven     = "refused: a result of this worker was proven wrong to the leader's own node"
 	DropUnknown    = "the leader does not know the job"
 	DropUnproven   = "nothing shows that a leader gave the lease"
 	// DropMoved ends a lease with its state saved, so that it goes on elsewhere

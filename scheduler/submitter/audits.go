@@ -24,10 +24,11 @@ type audits struct {
 	reading map[task.TaskID]bool                // results that are examined, at most maxExamined
 	first   time.Time                           // since when the first worker has been known; zero for never
 	// rest is until when none begins after one that came to nothing, and pause how long that is.
-	rest   time.Time
-	pause  time.Duration
-	abroad abroad
-	fresh  newcomers
+	rest    time.Time
+	pause   time.Duration
+	abroad  abroad
+	fresh   newcomers
+	accused accused
 }
 
 // An auditing is a task that runs again.

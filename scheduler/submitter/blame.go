@@ -180,9 +180,7 @@ func (a *audits) blame(ev *message.Audited, by []task.PeerID, why string) {
 		}
 	}
 	for _, w := range by {
-		a.credit(w).Faults++
-		a.keep(w)
-		a.distrust(w, true)
+		a.accuse(w, ev.Task, why)
 		told.Peer = w
 		a.s.emit(told)
 		a.tellWorker(ev, w, why)

@@ -16,9 +16,7 @@ func (a *audits) proven(ev *message.Proven) {
 	if ev.Worker == a.s.self || a.known(ev.Worker).Faults > 0 {
 		return
 	}
-	a.credit(ev.Worker).Faults++
-	a.keep(ev.Worker)
-	a.distrust(ev.Worker, true)
+	a.accuse(ev.Worker, ev.Task, ev.Why)
 	a.s.emit(message.Decided{Task: ev.Task, Action: "proven wrong", Peer: ev.Worker, Reason: task.ClipMessage(ev.Why)})
 	a.tellRefused()
 }

@@ -37,6 +37,7 @@ func (s *Submitter) Restore(scan func(prefix string) iter.Seq2[string, []byte]) 
 		j.restoreChecks(scan, &errs)
 	}
 	s.audits.restore(scan, &errs)
+	s.audits.accused.restore(scan, &errs)
 	if _, due := s.audits.next(); due || s.audits.unread() {
 		s.timers.Set(time.Time{}, auditTimer)
 	}

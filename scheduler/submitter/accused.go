@@ -1,0 +1,93 @@
+package submitter
+
+import (
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"godwit/scheduler/durable"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// Who was proven wrong here is refused for good, by the jobs of this node. As long as the proof is new the
+// member's coordinator, when it leads, gives that worker no lease of anybody's.
+
+// ProvenFor is for how long a proof keeps all leases from a worker: a machine that was repaired comes back.
+const ProvenFor = 30 * 24 * time.Hour
+
+// accused are the workers of which a fault was found here, the newest of each.
+type accused struct {
+	by   map[task.PeerID]fault
+	news []task.PeerID // those that nobody has taken yet
+}
+
+// A fault is the durable form of one, under the name of the worker.
+type fault struct {
+	At    int64      `cbor:"1,keyasint"` // Unix seconds
+	Job   task.JobID `cbor:"2,keyasint"`
+	Index uint64     `cbor:"3,keyasint,omitempty"`
+	Why   string     `cbor:"4,keyasint"` // at most task.MaxMessage bytes
+}
+
+// accuse notes that a worker was wrong, as this node has seen itself.
+func (a *audits) accuse(worker task.PeerID, id task.TaskID, why string) {
+	a.credit(worker).Faults++
+	a.keep(worker)
+	f := fault{a.s.now.Unix(), id.Job, id.Index, task.ClipMessage(why)}
+	a.s.save(submitterProven+string(worker), id, &f)
+	if a.accused.by == nil {
+		a.accused.by = map[task.PeerID]fault{}
+	}
+	a.accused.by[worker] = f
+	a.accused.news = append(a.accused.news, worker)
+	a.distrust(worker, true)
+}
+
+// restore takes in what was durable.
+func (a *accused) restore(scan func(string) iter.Seq2[string, []byte], errs *durable.Errors) {
+	a.by = map[task.PeerID]fault{}
+	for key, value := range scan(submitterProven) {
+		var f fault
+		err := task.Decode(value, &f)
+		if err == nil && (f.At < 0 || len(f.Why) > task.MaxMessage) {
+			err = errors.New("a fault that is out of bounds")
+		}
+		if errs.Note(key, err); err == nil {
+			a.by[task.PeerID(strings.TrimPrefix(key, submitterProven))] = f
+		}
+	}
+}
+
+func (a *accused) proven(worker task.PeerID) message.Proven {
+	f := a.by[worker]
+	return message.Proven{Task: task.TaskID{Job: f.Job, Index: f.Index}, Worker: worker, Why: f.Why,
+		Until: time.Unix(f.At, 0).Add(ProvenFor)}
+}
+
+// Proven returns the workers that were proven wrong here, sorted, with what came of it.
+func (s *Submitter) Proven() []message.Proven {
+	a := &s.audits.accused
+	out := make([]message.Proven, 0, len(a.by))
+	for _, w := range slices.Sorted(maps.Keys(a.by)) {
+		out = append(out, a.proven(w))
+	}
+	return out
+}
+
+// NewlyProven returns those that were since it was last called.
+func (s *Submitter) NewlyProven() []message.Proven {
+	a := &s.audits.accused
+	if len(a.news) == 0 {
+		return nil
+	}
+	var out []message.Proven
+	for _, w := range a.news {
+		out = append(out, a.proven(w))
+	}
+	a.news = nil
+	return out
+}
