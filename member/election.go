@@ -9,6 +9,7 @@ import (
 	"godwit/overlay"
 	"godwit/scheduler"
 	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
@@ -232,7 +233,7 @@ func (m *Member) lead(epoch uint64) {
 	for _, a := range m.view.Members() {
 		m.step(c, message.MemberSeen{Advert: a})
 	}
-	m.refuse(m.submitter.Proven())
+	m.refuse(submitter.Proven(m.submitter, false))
 	m.notice(Info, "leading the overlay", "term", overlay.Term(epoch), "epoch", epoch)
 	m.regroupAt = now // whom the last leader named may be gone as well
 	m.leaderMayHaveChanged()

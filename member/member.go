@@ -97,7 +97,7 @@ func (m *Member) step(to Machine, ev message.Event) {
 		m.do(to, to.Step(m.p.now, ev))
 	}
 	if to == Machine(m.submitter) {
-		m.refuse(m.submitter.NewlyProven())
+		m.refuse(submitter.Proven(m.submitter, true))
 	}
 }
 

@@ -77,7 +77,8 @@ func TestProvenWrongIsBounded(t *testing.T) {
 	p := newOpenPool(t, Rules{}, 2, 2)
 	m := &p.c.members
 	for i := range maxProvenWrong + 2 {
-		m.wrong = mapWith(m.wrong, task.PeerID(fmt.Sprint("w", i)), provenWrong{until: p.now.Add(time.Duration(i+1) * time.Hour)})
+		until := p.now.Add(time.Duration(i+1) * time.Hour)
+		m.wrong = mapWith(m.wrong, task.PeerID(fmt.Sprint("w", i)), provenWrong{until: until})
 	}
 	m.thinWrong()
 	if _, first := m.wrong["w0"]; len(m.wrong) != maxProvenWrong || first {

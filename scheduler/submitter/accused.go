@@ -33,18 +33,13 @@ type fault struct {
 	Why   string     `cbor:"4,keyasint"` // at most task.MaxMessage bytes
 }
 
-// accuse notes that a worker was wrong, as this node has seen itself.
-func (a *audits) accuse(worker task.PeerID, id task.TaskID, why string) {
-	a.credit(worker).Faults++
-	a.keep(worker)
-	f := fault{a.s.now.Unix(), id.Job, id.Index, task.ClipMessage(why)}
-	a.s.save(submitterProven+string(worker), id, &f)
-	if a.accused.by == nil {
-		a.accused.by = map[task.PeerID]fault{}
+// note takes a fault of a worker in.
+func (a *accused) note(worker task.PeerID, f fault) {
+	if a.by == nil {
+		a.by = map[task.PeerID]fault{}
 	}
-	a.accused.by[worker] = f
-	a.accused.news = append(a.accused.news, worker)
-	a.distrust(worker, true)
+	a.by[worker] = f
+	a.news = append(a.news, worker)
 }
 
 // restore takes in what was durable.
@@ -68,9 +63,8 @@ func (a *accused) proven(worker task.PeerID) message.Proven {
 		Until: time.Unix(f.At, 0).Add(ProvenFor)}
 }
 
-// Proven returns the workers that were proven wrong here, sorted, with what came of it.
-func (s *Submitter) Proven() []message.Proven {
-	a := &s.audits.accused
+// all returns what is known of each worker, sorted.
+func (a *accused) all() []message.Proven {
 	out := make([]message.Proven, 0, len(a.by))
 	for _, w := range slices.Sorted(maps.Keys(a.by)) {
 		out = append(out, a.proven(w))
@@ -78,13 +72,8 @@ func (s *Submitter) Proven() []message.Proven {
 	return out
 }
 
-// NewlyProven returns those that were since it was last called.
-func (s *Submitter) NewlyProven() []message.Proven {
-	a := &s.audits.accused
-	if len(a.news) == 0 {
-		return nil
-	}
-	var out []message.Proven
+// take returns what is new since it was last called.
+func (a *accused) take() (out []message.Proven) {
 	for _, w := range a.news {
 		out = append(out, a.proven(w))
 	}

@@ -12,10 +12,6 @@ import (
 // long task is much to run: so the one part is sought at which the worker's run goes another way, from
 // a state that was signed. Its worker still has that state, or nobody can be shown more than the whole.
 
-// maxProofStates bounds the results of one job with whose proofs a state is kept: one takes as much
-// room as the job's memory, at most.
-const maxProofStates = 8
-
 // A narrowing runs the part once more of a result that is known to be wrong. What comes of it changes
 // nothing but what others are shown.
 type narrowing struct {
@@ -91,15 +87,4 @@ func (a *audits) narrowed(j *submitted, at *auditing, ev *message.Audited) {
 		}
 	}
 	a.found(j, n.ev, n.by, n.why)
-}
-
-// proves notes how others see that a result is wrong.
-func (at *auditing) proves(signed *task.Result, p *task.PartProof) {
-	at.proof, at.state = p, signed.StateOf(p)
-}
-
-// partOf is an interval of a result that is wrong.
-func partOf(signed *task.Result, kept *task.KeptStates, k int) *message.RefutedPart {
-	from, to := signed.Trail.IntervalFuel(kept.Boundaries(), k)
-	return &message.RefutedPart{Number: uint32(k), From: from, To: to}
 }

@@ -8,6 +8,10 @@ import (
 	"godwit/task"
 )
 
+// maxProofStates bounds the results of one job with whose proofs a state is kept: one takes as much
+// room as the job's memory, at most.
+const maxProofStates = 8
+
 // A drawn is which intervals of a result are run again, in place of the whole task, out of how
 // many. The zero value is the whole task.
 type drawn struct {
@@ -225,4 +229,15 @@ func (a *audits) acceptedParts(j *submitted, at *auditing, c checked) checked {
 	c.Engine, c.Network = j.checks.engines[worker], a.networkOf(worker)
 	c.Parts, c.Of = at.parts.count(), at.parts.of
 	return c
+}
+
+// proves notes how others see that a result is wrong.
+func (at *auditing) proves(signed *task.Result, p *task.PartProof) {
+	at.proof, at.state = p, signed.StateOf(p)
+}
+
+// partOf is an interval of a result that is wrong.
+func partOf(signed *task.Result, kept *task.KeptStates, k int) *message.RefutedPart {
+	from, to := signed.Trail.IntervalFuel(kept.Boundaries(), k)
+	return &message.RefutedPart{Number: uint32(k), From: from, To: to}
 }

@@ -21,6 +21,25 @@ func (a *audits) proven(ev *message.Proven) {
 	a.tellRefused()
 }
 
+// accuse notes that a worker was wrong, as this node has seen itself.
+func (a *audits) accuse(worker task.PeerID, id task.TaskID, why string) {
+	a.credit(worker).Faults++
+	a.keep(worker)
+	f := fault{a.s.now.Unix(), id.Job, id.Index, task.ClipMessage(why)}
+	a.s.save(submitterProven+string(worker), id, &f)
+	a.accused.note(worker, f)
+	a.distrust(worker, true)
+}
+
+// Proven returns the workers that were proven wrong to a submitter's node, sorted; with fresh those alone that
+// were since it was last asked so.
+func Proven(s *Submitter, fresh bool) []message.Proven {
+	if fresh {
+		return s.audits.accused.take()
+	}
+	return s.audits.accused.all()
+}
+
 // tellRefused tells leaders whom the jobs here refuse.
 func (a *audits) tellRefused() {
 	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) { // no more of them
