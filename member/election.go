@@ -42,6 +42,15 @@ type election struct {
 // Leader returns who leads, as the machines last heard.
 func (e *election) Leader() message.LeaderChanged { return e.leader }
 
+// JobKey returns the key of a sealed job that this peer has as a coordinator; nil where it has none. It is read only.
+func (e *election) JobKey(id task.JobID) []byte {
+	if e.coordinator != nil {
+		_, key, _ := e.coordinator.Submitter(id)
+		return key
+	}
+	return e.replica.Key(id)
+}
+
 // Group returns the overlay's coordinators by rank, the leader first. It is read only.
 func (e *election) Group() []task.PeerID { return e.lease.Group() }
 

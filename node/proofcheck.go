@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"godwit/blocks/seal"
 	"godwit/node/exec"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -70,6 +71,10 @@ func (p *proofs) run(m *membership, teller task.PeerID, s *referee.Statement, sp
 			return open, fmt.Errorf("the job's inputs have more than %s", task.FormatSize(maxProofInputs))
 		}
 	}
+	key, err := p.keyOf(m, s, spec)
+	if err != nil {
+		return open, err
+	}
 	content := append(exec.JobContent(spec), task.CID(s.Record.ID()))
 	defer p.content.Hold(content)()
 	ctx, cancel := context.WithTimeout(p.tasks, maxProofRun)
@@ -80,7 +85,7 @@ func (p *proofs) run(m *membership, teller task.PeerID, s *referee.Statement, sp
 	if err := p.content.Fetch(ctx, exec.JobRoots(spec), []task.PeerID{s.Record.Submitter(), teller}); err != nil {
 		return open, fmt.Errorf("%w: %w", errLater, err)
 	}
-	f, err := p.judge(m, teller, s, spec)
+	f, err := p.judge(m, teller, s, spec, key)
 	if err != nil {
 		return open, err
 	}
@@ -94,11 +99,34 @@ func (p *proofs) run(m *membership, teller task.PeerID, s *referee.Statement, sp
 	return f, nil
 }
 
+// keyOf is the key of the job of a statement, if it is sealed: coordinators have it, in their copies of the ledger.
+func (p *proofs) keyOf(m *membership, s *referee.Statement, spec *task.Job) (key []byte, err error) {
+	if len(spec.Sealed) == 0 {
+		return nil, nil
+	}
+	if err := p.do(p.tasks, func() { key = m.JobKey(s.Record.ID()) }); err != nil {
+		return nil, err
+	}
+	if len(key) == 0 {
+		return nil, errors.New("the job is sealed, and this node does not have its key")
+	}
+	return key, spec.CheckKey(key)
+}
+
 // judge runs what is said to be wrong: a part, where one is named and the state before it is to be had, else
 // the whole task.
-func (p *proofs) judge(m *membership, teller task.PeerID, s *referee.Statement, spec *task.Job) (
+func (p *proofs) judge(m *membership, teller task.PeerID, s *referee.Statement, spec *task.Job, key []byte) (
 	referee.Finding, error) {
-	judge := referee.Referee{Signed: &s.Result}
+	sealer, err := seal.New(key)
+	if err != nil {
+		return referee.Finding{}, err
+	}
+	judge := referee.Referee{Signed: &s.Result, Plain: func(stored int64) int64 {
+		if n, err := sealer.Plain(stored); err == nil {
+			return n
+		}
+		return stored
+	}}
 	var from *message.Began
 	if s.Part != nil {
 		part, err := s.Result.Segment(s.Part, spec.Spacing())
@@ -112,7 +140,7 @@ func (p *proofs) judge(m *membership, teller task.PeerID, s *referee.Statement, 
 	}
 	judge.Run = func(ctx context.Context, interpreted bool, stopAt uint64) (*task.Result, error) {
 		return p.again(ctx, m, message.Audit{Task: s.Result.Task, Interpreted: interpreted, StopAt: stopAt, From: from,
-			Most: maxProofRun})
+			Key: key, Most: maxProofRun})
 	}
 	f, err := judge.Judge(p.tasks)
 	if errors.Is(err, errNoStateBefore) && judge.Part.By == s.Result.Worker {

@@ -64,6 +64,7 @@ type shown struct {
 	in        overlay.ID
 	statement []byte
 	part      bool // it is of a part alone
+	sealed    bool // its job is
 }
 
 func newProofs(d *driver, o *overlays) *proofs {
@@ -162,12 +163,13 @@ func (p *proofs) answerProofs(ctx context.Context, from task.PeerID, body []byte
 		if known = m != nil && p.member(m, from); !known {
 			return
 		}
-		in, own = m, m.Submitter().FoundWrong(maxProofs)
+		coordinates := m.coordinates(from)
+		in, own = m, m.Submitter().FoundWrong(maxProofs, coordinates)
 		for _, id := range own {
 			records[id.Job], _ = m.Submitter().Record(id.Job)
 		}
 		for _, s := range p.seen {
-			if s.in == q.Overlay && (q.Parts || !s.part) {
+			if s.in == q.Overlay && (q.Parts || !s.part) && (coordinates || !s.sealed) {
 				a.Statements = append(a.Statements, s.statement)
 			}
 		}
@@ -194,6 +196,7 @@ func (p *proofs) statement(ctx context.Context, m *membership, id task.TaskID, r
 	if err != nil || held.Refuted == nil {
 		return nil
 	}
+	rec.Key = nil // who may be told has it
 	s := referee.Statement{Record: rec, Result: held.Refuted.Result}
 	if parts {
 		s.Part = held.Refuted.Proof
@@ -209,6 +212,16 @@ func (p *proofs) statement(ctx context.Context, m *membership, id task.TaskID, r
 		m.holds(c)
 	}
 	return b
+}
+
+// coordinates reports whether a peer is one of the overlay's coordinators, as far as is known here: those have the
+// keys of sealed jobs, and nobody else is told of what is wrong with these.
+func (m *membership) coordinates(peer task.PeerID) bool { return slices.Contains(m.Group(), peer) }
+
+// sealed reports whether the job of a statement that was checked is.
+func sealed(s *referee.Statement) bool {
+	spec, err := s.Record.Open()
+	return err != nil || len(spec.Sealed) > 0
 }
 
 // member reports whether a peer is a member of an overlay, by its advert.
@@ -272,7 +285,7 @@ func (p *proofs) came(m *membership, teller task.PeerID, b []byte, s *referee.St
 		log.Warn("a member showed what proves nothing: it is not asked for a week")
 	case referee.Proven:
 		log.Info("a member showed that a worker was wrong, and it is: its results are not taken any more")
-		p.seen = append(p.seen, shown{m.id, slices.Clone(b), s.Part != nil})
+		p.seen = append(p.seen, shown{m.id, slices.Clone(b), s.Part != nil, sealed(s)})
 		p.seen = p.seen[max(0, len(p.seen)-maxProofs):]
 		if !m.IsOut() {
 			m.proven(s.Result.Task, f.By, f.Why)

@@ -53,12 +53,12 @@ func (a *audits) tellRefused() {
 func (s *Submitter) Refuses(worker task.PeerID) bool { return s.audits.known(worker).Faults > 0 }
 
 // FoundWrong lists tasks whose results were found wrong here, and that others may be shown: of jobs
-// that are not sealed, at most so many, the newest of each job first.
-func (s *Submitter) FoundWrong(most int) []task.TaskID {
+// that are not sealed, with sealed of all, at most so many, the newest of each job first.
+func (s *Submitter) FoundWrong(most int, sealed bool) []task.TaskID {
 	var out []task.TaskID
 	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
 		j := s.jobs[id]
-		if !j.showsWrong() {
+		if !j.showsWrong() || !sealed && len(j.spec.Sealed) > 0 {
 			continue
 		}
 		for _, r := range slices.Backward(j.checks.wrong) {
@@ -76,5 +76,5 @@ func (s *Submitter) FoundWrong(most int) []task.TaskID {
 // showsWrong reports whether results of a job were found wrong that others may be shown: with its
 // program and its inputs, which are needed as long.
 func (j *submitted) showsWrong() bool {
-	return j.checks != nil && len(j.spec.Sealed) == 0 && len(j.checks.wrong) > 0
+	return j.checks != nil && len(j.checks.wrong) > 0
 }

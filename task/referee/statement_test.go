@@ -44,7 +44,7 @@ func TestOpen(t *testing.T) {
 	}
 	other := statement(t, func(j *task.Job, _ *task.Result) { j.Name = "other" })
 	for name, s := range map[string]Statement{
-		"sealed":                 statement(t, func(j *task.Job, _ *task.Result) { j.Sealed = make([]byte, task.KeySize) }),
+		"with a key":             func() Statement { s := good; s.Record.Key = make([]byte, task.KeySize); return s }(),
 		"another job's":          {Record: other.Record, Result: good.Result},
 		"no such task":           statement(t, func(_ *task.Job, r *task.Result) { r.Task.Index = 2 }),
 		"a part of no run":       func() Statement { s := good; s.Part = &task.PartProof{Last: 1}; return s }(),
