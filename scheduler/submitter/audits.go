@@ -71,6 +71,8 @@ func (a *audits) begin() {
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(a.at), inOrder) {
 		switch at := a.at[id]; {
+		case at.narrow.late(a.s.now) && a.s.jobs[id.Job] != nil:
+			a.found(a.s.jobs[id.Job], at.narrow.ev, at.narrow.by, at.narrow.why)
 		case at.runs:
 		case a.s.jobs[id.Job] == nil, a.abroad.leaves(at): // forgotten meanwhile, or for others to run
 			delete(a.at, id)

@@ -3,6 +3,7 @@ package submitter
 import (
 	"bytes"
 	"fmt"
+	"time"
 
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -12,12 +13,17 @@ import (
 // long task is much to run: so the one part is sought at which the worker's run goes another way, from
 // a state that was signed. Its worker still has that state, or nobody can be shown more than the whole.
 
+// narrowMost is how long the part may take to come, run and all: until then its worker is not named.
+const narrowMost = 10 * time.Minute
+
 // A narrowing runs the part once more of a result that is known to be wrong. What comes of it changes
 // nothing but what others are shown.
 type narrowing struct {
 	ev  *message.Audited // of the whole task
 	by  []task.PeerID
 	why string
+	// until is when it is given up: where no core is free here any more.
+	until time.Time
 	// from is the state that the run of the worker of link, whose state is wrong, began with, and proof
 	// that of it; nil where it is the end that is wrong.
 	from  *message.Began
@@ -32,7 +38,7 @@ func (a *audits) narrow(j *submitted, ev *message.Audited, by []task.PeerID, why
 		ev.Here.Trail.Pass != r.Trail.Pass || j.checks.wrong.Count() >= maxProofStates {
 		return false
 	}
-	n := &narrowing{ev: ev, by: by, why: why}
+	n := &narrowing{ev: ev, by: by, why: why, until: a.s.now.Add(narrowMost)}
 	switch t := at.trace; {
 	case t != nil && t.wrong:
 		if t.link == len(t.chain())-1 { // its worker began with the task
@@ -51,8 +57,12 @@ func (a *audits) narrow(j *submitted, ev *message.Audited, by []task.PeerID, why
 		return false
 	}
 	at.narrow = n
+	a.s.timers.Set(n.until, auditTimer)
 	return true
 }
+
+// late reports whether the part is given up: what comes of it later is nobody's business.
+func (n *narrowing) late(now time.Time) bool { return n != nil && !now.Before(n.until) }
 
 // audit is what is asked of the part.
 func (n *narrowing) audit(id task.TaskID, key []byte) message.Audit {

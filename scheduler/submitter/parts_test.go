@@ -236,6 +236,29 @@ func TestPartIsSought(t *testing.T) {
 	}
 }
 
+// Where no core is free for the part its worker is named without it, and what comes later changes nothing.
+func TestPartIsSoughtInVain(t *testing.T) {
+	b := newAuditBench(t, 1, "full")
+	worker := way{5}
+	b.deliver(0, nil, worker.signs(b, 2, 0))
+	b.answerPart(worker, nil)
+	b.answerPart(worker, nil)
+	if len(b.audits) != 1 || b.audits[0].Part == nil || b.held(0).Refuted != nil {
+		t.Fatalf("%+v", b.audits)
+	}
+	sought := b.audits
+	b.now = b.now.Add(narrowMost)
+	b.do(message.Wake{})
+	if w := b.held(0).Refuted; w == nil || w.By == "" || w.Proof != nil {
+		t.Fatalf("refuted is %+v", w)
+	}
+	b.audits = sought
+	b.answerPart(worker, nil)
+	if w := b.held(0).Refuted; w.Proof != nil || len(b.audits) > 0 || b.checks().Wrong != 1 {
+		t.Errorf("%+v, %+v", w, b.audits)
+	}
+}
+
 // States are kept for a few results of a job.
 func TestFewProofsHaveStates(t *testing.T) {
 	b := newAuditBench(t, maxProofStates+2, "full")
