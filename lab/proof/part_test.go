@@ -8,12 +8,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"godwit/blocks/seal"
 	"godwit/internal/noop"
 	"godwit/sandbox"
 	"godwit/task"
@@ -46,10 +48,18 @@ func (c contents) Tree(_ context.Context, id task.CID) (map[string]task.CID, err
 // ran runs a task to its end, and keeps its states.
 func (c *Checker) ran(t *testing.T, index uint64) *run {
 	t.Helper()
-	rec, err := task.SignJob(&task.Job{Name: "write", Overlay: "commons", Module: task.RawCID(noop.Writing),
+	return c.ranAs(t, index, func(*task.Job) {})
+}
+
+// ranAs is ran of a job that was changed before it was signed.
+func (c *Checker) ranAs(t *testing.T, index uint64, change func(*task.Job)) *run {
+	t.Helper()
+	job := &task.Job{Name: "write", Overlay: "commons", Module: task.RawCID(noop.Writing),
 		Outputs: []string{task.Stdout}, Memory: 1 << 20, Replicas: 1, Submitted: task.At(time.Unix(1e9, 0)),
 		Verify: &task.Verify{Audits: 1e6, Spacing: 1 << 22, Draw: make([]byte, 32)},
-		Nonce:  make([]byte, task.NonceSize), Sweep: task.Sweep{Repeat: 5}}, keyOf(1))
+		Nonce:  make([]byte, task.NonceSize), Sweep: task.Sweep{Repeat: 5}}
+	change(job)
+	rec, err := task.SignJob(job, keyOf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,14 +162,7 @@ func (r *run) written(t *testing.T, s Statement) []byte {
 // changed is a state with a page of another in its memory: a run goes on from it as from any.
 func (r *run) changed(t *testing.T, k int) []byte {
 	t.Helper()
-	pages := func(k int) [][32]byte {
-		p, err := sandbox.PagesOf(r.states[k])
-		if err != nil || len(p) == 0 {
-			t.Fatal(p, err)
-		}
-		return p
-	}
-	from, to := pages(k)[0], pages(k + 2)[0]
+	from, to := pagesOf(t, r.states[k])[0], pagesOf(t, r.states[k+2])[0]
 	b := bytes.Replace(r.states[k], from[:], to[:], 1)
 	sum := sha256.Sum256(b[:len(b)-sha256.Size])
 	return append(b[:len(b)-sha256.Size], sum[:]...)
@@ -369,4 +372,72 @@ func TestNoPart(t *testing.T) {
 	if f, err := ran.checked(t, missing); err == nil || f.By != "" {
 		t.Errorf("without its pages: %+v, %v", f, err)
 	}
+}
+
+// A vault is what a file can be made of where the job is sealed.
+type vault struct {
+	contents
+	sealer *seal.Sealer
+}
+
+func (v vault) Tree(ctx context.Context, id task.CID) (map[string]task.CID, error) {
+	plain, err := v.contents.Tree(ctx, id)
+	out := map[string]task.CID{}
+	for name, c := range plain {
+		if h, err := hex.DecodeString(name); err == nil {
+			name = v.sealer.Name([32]byte(h))
+		}
+		out[name] = c
+	}
+	return out, err
+}
+
+func (v vault) OpenFile(ctx context.Context, id task.CID) (io.ReadCloser, error) {
+	b := v.contents[id]
+	switch {
+	case bytes.HasPrefix(b, []byte("GWCK")):
+		b = v.sealer.SealFile(b)
+	case id != task.RawCID(noop.Writing):
+		b = v.sealer.Seal(b)
+	}
+	return io.NopCloser(bytes.NewReader(b)), nil
+}
+
+// Of a sealed job the state in a file is sealed, too: who has the key can check it, and nobody else.
+func TestPartOfSealedJob(t *testing.T) {
+	c := checker(t)
+	key := bytes.Repeat([]byte{7}, task.KeySize)
+	r := c.ranAs(t, 3, func(j *task.Job) { j.Sealed = task.KeyCommitment(key) })
+	sealer, err := seal.New(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.statement(t, told{of: with(r.of, func(k int, b *task.Boundary) { b.State[0] ^= byte(k / 5) }), part: 5,
+		state: r.keep(t, r.states[4], r.pages)})
+	s.Record.Key = key
+	var file bytes.Buffer
+	if err := Write(t.Context(), &file, s, vault{r.contents, sealer}); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := c.checked(t, file.Bytes()); err != nil || f.Verdict != Proven || f.By != peerOf(2) {
+		t.Errorf("%+v, %v", f, err)
+	}
+	page, err := r.pages.Get(pagesOf(t, r.states[4])[0])
+	if err != nil || bytes.Contains(file.Bytes(), page) || bytes.Contains(file.Bytes(), r.states[4][:64]) {
+		t.Errorf("the state can be read in the file, %v", err)
+	}
+	s.Record.Key = nil
+	file.Reset()
+	if err := Write(t.Context(), &file, s, vault{r.contents, sealer}); err == nil {
+		t.Error("a file without the key is written")
+	}
+}
+
+func pagesOf(t *testing.T, state []byte) [][32]byte {
+	t.Helper()
+	p, err := sandbox.PagesOf(state)
+	if err != nil || len(p) == 0 {
+		t.Fatal(p, err)
+	}
+	return p
 }
