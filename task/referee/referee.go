@@ -157,7 +157,11 @@ func (r *Referee) state(ctx context.Context, f *Finding, fuel uint64, signed []b
 	differs bool, untold string, err error) {
 	var first []byte
 	for _, how := range []string{"compiled", "interpreted"} {
-		r.tell(fmt.Sprintf("the task up to fuel %d, %s", fuel, how))
+		what := fmt.Sprintf("the task up to fuel %d", fuel)
+		if r.Part != nil {
+			what = r.what()
+		}
+		r.tell(what + ", " + how)
 		here, err := r.Run(ctx, how == "interpreted", fuel)
 		if err != nil {
 			return false, "", err
