@@ -19,7 +19,7 @@ const (
 	maxProofInputs = 64 << 20
 	// maxProofState bounds the state before a part, as it is stored, in bytes. Where it is larger the whole
 	// task is run.
-	maxProofState = 256 << 20
+	maxProofState = 64 << 20
 	// maxProofRun bounds each run of its task: a task that takes longer cannot be told of.
 	maxProofRun = 10 * time.Minute
 )

@@ -145,8 +145,11 @@ func (b *broughtPart) fetch(ctx context.Context, x *Executor, job *Job, s messag
 		return errors.New("nobody says where the state is")
 	}
 	most := job.spec.Memory + stateSpare
-	if s.Most > 0 {
+	if s.Most > 0 { // somebody else's
 		most = min(most, s.Most)
+		if err := x.Content.MakeRoom(ctx, most, false); err != nil {
+			return err
+		}
 	}
 	root := blocks.Root{CID: s.CID, Bound: blocks.AtMost(most)}
 	b.release = x.Content.Hold([]task.CID{s.CID})
