@@ -104,6 +104,7 @@ func (f *fakeNet) HandOver(context.Context, task.PeerID) (exec.Stream, error) {
 }
 
 func (f *fakeNet) Rank(map[task.PeerID]cost.Class)     {}
+func (f *fakeNet) Keep(map[task.PeerID]bool)           {}
 func (f *fakeNet) Class(task.PeerID) cost.Class        { return cost.Member }
 func (f *fakeNet) Debit(task.PeerID, cost.Kind, int)   {}
 func (f *fakeNet) AdvertAddrs(int) []string            { return []string{"/ip4/192.0.2.1/tcp/1"} }
@@ -113,6 +114,7 @@ func (f *fakeNet) Blame(p task.PeerID)                 { f.blamed = append(f.bla
 func (f *fakeNet) Cut(task.PeerID, time.Duration) bool { return false }
 func (f *fakeNet) Reach() overlay.Reach                { return overlay.ReachUnknown }
 func (f *fakeNet) Stats() p2p.Stats                    { return p2p.Stats{} }
+func (f *fakeNet) Reaching() p2p.Reaching              { return p2p.Reaching{} }
 
 // count returns how many of the messages sent so far are as asked for, once the
 // node has nothing more to do.

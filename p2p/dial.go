@@ -3,6 +3,7 @@ package p2p
 import (
 	"context"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -22,7 +23,11 @@ const (
 	memberBackoff    = 5 * time.Minute  // members that are gone soon expire anyway
 	dialTimeout      = 10 * time.Second
 	dialsAtOnce      = 4
-	lookAgain        = 30 * time.Second
+
+	// trimmedRest is how long a bootstrap peer that has too many connections is left alone by a
+	// node that has neighbours enough: it takes newcomers meanwhile.
+	trimmedRest = 15 * time.Minute
+	lookAgain   = 30 * time.Second
 )
 
 // A dialer keeps the host connected: always to the bootstrap peers, and to some
@@ -35,6 +40,9 @@ type dialer struct {
 	busy    int
 	wake    chan struct{} // holds at most one token
 	ended   chan outcome
+
+	mu    sync.Mutex
+	rests map[peer.ID]time.Time // bootstrap peers that have too many connections, and until when they are left alone
 }
 
 // A try remembers how often a peer could not be reached.
@@ -52,7 +60,7 @@ type outcome struct {
 func newDialer(ep *endpoint, as *adverts) *dialer {
 	d := &dialer{
 		endpoint: ep, adverts: as, fixed: map[peer.ID]bool{}, tries: map[peer.ID]*try{},
-		wake: make(chan struct{}, 1), ended: make(chan outcome, dialsAtOnce),
+		wake: make(chan struct{}, 1), ended: make(chan outcome, dialsAtOnce), rests: map[peer.ID]time.Time{},
 	}
 	for _, info := range ep.set.bootstrap {
 		if info.ID != ep.net.ID() {
@@ -109,13 +117,34 @@ func (d *dialer) round(now time.Time) time.Duration {
 			d.dial(p, t)
 		}
 	}
+	alone := d.neighbours() < wantPeers
 	for p := range d.fixed {
+		if left := d.resting(p, now); left > 0 && !alone {
+			wait = min(wait, left)
+			continue
+		}
 		due(p)
 	}
 	for _, p := range d.someMembers(now) {
 		due(p)
 	}
 	return wait
+}
+
+// rest leaves a bootstrap peer alone for a while: it closed the connection for having too many.
+func (d *dialer) rest(p peer.ID, now time.Time) {
+	if d.fixed[p] { // which is not written after it is made
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.rests[p] = now.Add(jitter(trimmedRest))
+	}
+}
+
+// resting is how long a bootstrap peer is still to be left alone.
+func (d *dialer) resting(p peer.ID, now time.Time) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rests[p].Sub(now)
 }
 
 // someMembers returns as many members, at random, as there are connections

@@ -16,6 +16,7 @@ const (
 	submitterChecks    = submitterPrefix + "v/" // what is known of results that are checked
 	submitterCredits   = submitterPrefix + "w/" // and of who signed them
 	submitterProven    = submitterPrefix + "p/" // and who was proven wrong
+	submitterLoans     = submitterPrefix + "l/" // what other cells have of jobs
 	submitterOthers    = submitterPrefix + "a/" // results of others that run a task again
 
 	// ResultsPrefix begins the key of every result that the Submitter holds,
@@ -41,6 +42,8 @@ type submittedState struct {
 	// Settled is set of a job that was over once, with all checked that was to be: its results
 	// were delivered as they were then.
 	Settled bool `cbor:"10,keyasint,omitempty"`
+	// Lent is the latest delivery of which another cell was told.
+	Lent uint64 `cbor:"11,keyasint,omitempty"`
 }
 
 // ResultKey returns the durable key of the result of one task. What is kept
