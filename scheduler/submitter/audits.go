@@ -193,7 +193,7 @@ func (a *audits) answered(ev *message.Audited) {
 	signed, here := &ev.Held.Results[0], &ev.Here
 	switch {
 	case at.narrow != nil:
-		a.narrowed(j, at, ev)
+		at.narrow.concludes(a, j, ev)
 	case at.trace != nil:
 		a.traced(j, at, here)
 	case at.parts != nil && at.parts.wrong:

@@ -75,9 +75,9 @@ func (n *narrowing) audit(id task.TaskID, key []byte) message.Audit {
 	return e
 }
 
-// narrowed takes in what came of the part, and goes on with what was found before.
-func (a *audits) narrowed(j *submitted, at *auditing, ev *message.Audited) {
-	n := at.narrow
+// concludes takes in what came of the part, and goes on with what was found before.
+func (n *narrowing) concludes(a *audits, j *submitted, ev *message.Audited) {
+	at := a.at[ev.Task]
 	signed := &n.ev.Held.Results[0]
 	switch {
 	case ev.Unserved != "":
