@@ -209,6 +209,7 @@ func TestPartThatNobodyServes(t *testing.T) {
 			t.Fatal(err)
 		}
 		part := lie.Trail.ProveIntervals(n, n, kept)
+		p.onLoop(t, func() { p.proofs.askAt = p.now().Add(unheardFor) }) // it asks nobody meanwhile
 		for name, tt := range map[string]struct {
 			part *task.PartProof
 			runs int
@@ -221,7 +222,6 @@ func TestPartThatNobodyServes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.onLoop(t, func() { p.proofs.askAt = p.now() })
 			before := p.runner.started()[lie.Task]
 			if !p.show(teller, b).checking {
 				t.Fatalf("%s: it is not looked at", name)
