@@ -29,6 +29,7 @@ type audits struct {
 	abroad  abroad
 	fresh   newcomers
 	accused accused
+	heard   hearsay
 }
 
 // An auditing is a task that runs again.
