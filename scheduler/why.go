@@ -207,6 +207,8 @@ func (c *Coordinator) whyNotOn(j *job, h *host, avoid []task.PeerID) string {
 		return "the connection to the member is lost"
 	case !h.reported:
 		return "the member has not reported to this leader yet"
+	case h.proven.is():
+		return h.proven.String()
 	case h.slots == 0 && h.state == overlay.Available:
 		return "the member lends no slot"
 	case !h.eligible():
