@@ -117,3 +117,30 @@ func TestRunOnceMoreOfAFailure(t *testing.T) {
 		t.Errorf("%d failed, %d are done", j.failed, j.done)
 	}
 }
+
+// TestRunOnceMoreByWhoRanIt: whom the submitter names may have a task that runs once more though it ran
+// it before: what it said then counts for nothing here.
+func TestRunOnceMoreByWhoRanIt(t *testing.T) {
+	p := newOpenPool(t, Rules{}, 3, 2)
+	id := p.submit(honestOne, 1, time.Second, nil)
+	p.run(time.Minute)
+	j := p.c.table.jobs[id]
+	_, who := schedtest.Identity(honestOne)
+	p.step(message.Received{From: who, Message: message.Message{Got: &message.Got{Job: id, Have: ledger.Set{{To: 1}}}}})
+	first := j.ledger.Rows[0].Agreed()[0].Worker
+	var other task.PeerID
+	for _, m := range p.members {
+		if m.id != first {
+			other = m.id
+		}
+	}
+	for n, only := range []task.PeerID{other, first} {
+		had := p.got[only]
+		p.step(message.Received{From: who, Message: message.Message{Submit: &message.Submit{Record: j.ledger.Record,
+			Delivery: uint64(n + 1), Accepted: true, Again: []message.Again{{Only: []task.PeerID{only}}}}}})
+		p.run(10 * time.Second)
+		if p.got[only] == had { // the second time it says the same as before, to the last bit
+			t.Errorf("round %d: %s gets no lease", n, only)
+		}
+	}
+}

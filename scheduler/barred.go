@@ -18,6 +18,10 @@ func (b bars) bars(worker task.PeerID) bool {
 	return slices.Contains(b.not, worker) || len(b.only) > 0 && !slices.Contains(b.only, worker)
 }
 
+// names reports whether a worker is among those that alone may have the task: it may have run it before, and
+// its submitter does not go by what it said then.
+func (b bars) names(worker task.PeerID) bool { return slices.Contains(b.only, worker) }
+
 // appendOthers adds the hosts that are not among those that alone may have the task.
 func (b bars) appendOthers(peers []task.PeerID, hosts []*host) []task.PeerID {
 	if len(b.only) == 0 {
