@@ -16,12 +16,12 @@ const (
 	liarTasks = 300
 	// shortSteps is how far a short task walks: about a tenth of a second of a core, so that all nodes get some.
 	shortSteps = 30_000_000
-	// longShare is one of how many tasks is long, and longSteps how far those walk: a second or two of a
+	// longShare is one of how many tasks is long, and longSteps how far those walk: a third of a second of a
 	// core, which longParts divides so that each has a trail of more than eight parts. Most of them are
 	// checked: with more they would run again as a whole where nothing is known of a worker.
 	longShare  = 8
-	longSteps  = 400_000_000
-	longParts  = 50 * time.Millisecond
+	longSteps  = 150_000_000
+	longParts  = 15 * time.Millisecond
 	longVerify = "80%"
 	// verifyUsual is what jobs say of verify where nothing else is asked for.
 	verifyUsual = "1e-3"
