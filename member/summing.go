@@ -95,6 +95,7 @@ func (c *cells) tellSubmitter() {
 		switch {
 		case s.Leader == leader:
 			ev.Slots, ev.Idle = s.Slots, s.Idle
+		case m.manifest.Admission != overlay.Open && !(knows{m}).Member(s.Leader): // its pass is not known
 		case s.Cell != m.cell && !m.cell.Within(s.Cell) && !s.Cell.Within(m.cell):
 			ev.Others = append(ev.Others, message.CellLoad{Leader: s.Leader, Cell: s.Cell.String(), Slots: s.Slots,
 				Idle: s.Idle})

@@ -210,6 +210,9 @@ func (ln *lender) dropLoans(j *submitted) {
 	}
 	for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
 		s.sayOver(j.id, peer)
+		for _, after := range byes { // it would wait for an answer to its last results
+			s.timers.Set(s.now.Add(after), byeTimer+string(j.id)+"/"+string(peer))
+		}
 		s.dropLoan(j, peer)
 	}
 	j.lending = nil
@@ -321,6 +324,12 @@ func (ln *lender) lookAt(j *submitted) {
 		s.timers.Set(s.now.Add(lendEvery), lendTimer+string(j.id))
 	}
 }
+
+// byeTimer begins the key of the timer that tells a borrower again that a job is over, and byes
+// are when: a connection that broke is made again by then.
+const byeTimer = "bye/"
+
+var byes = [...]time.Duration{5 * time.Second, time.Minute}
 
 // lendTimer begins the key of the timer that looks at the loans of a job.
 const lendTimer = "loans/"
