@@ -41,8 +41,14 @@ type election struct {
 // Leader returns who leads, as the machines last heard.
 func (e *election) Leader() message.LeaderChanged { return e.leader }
 
-// Group returns the overlay's coordinators by rank, the leader first. It is read only.
-func (e *election) Group() []task.PeerID { return e.lease.Group() }
+// Group returns the overlay's coordinators by rank, the leader first; nil before the member is restored.
+// It is read only.
+func (e *election) Group() []task.PeerID {
+	if e.lease == nil {
+		return nil
+	}
+	return e.lease.Group()
+}
 
 // lookedAt reports whether this member's view of who should coordinate matters: to a
 // leader, in its group, and where nobody is known to lead.

@@ -343,6 +343,13 @@ func (h *hostile) answer(to task.PeerID, epoch uint64) message.Message {
 	for range h.rng.IntN(3) {
 		c.Pairs = append(c.Pairs, h.g.pair())
 	}
+	if h.rng.IntN(2) == 0 {
+		var rows message.RowWriter
+		for range h.rng.IntN(3) {
+			rows.Add(h.g.task(), h.g.pair().Value)
+		}
+		c.Runs, c.Names = rows.Take()
+	}
 	return message.Message{Copy: c}
 }
 

@@ -56,7 +56,7 @@ func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Co
 		roster: newRoster(id),
 		worker: worker.New(self, cfg.Timing, cfg.Worker),
 	}
-	cfg.Submitter.Where = &m.roster
+	cfg.Submitter.Where, cfg.Submitter.Coordinators = &m.roster, m
 	m.submitter = submitter.New(self, cfg.Timing, cfg.Submitter, p.cfg.Key)
 	if !p.cfg.Unsigned {
 		cfg.Key = p.cfg.Key

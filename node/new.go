@@ -67,7 +67,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	n.content.gate = blocks.NewGate(n.content.blocks, n.log, n.rootsOfAll)
 	n.exec = exec.New(n.tasks, exec.Config{
 		Key: n.key, Self: n.self, StageDir: cfg.stageDir(), Space: lentSpace{n.content.room, budget.Staged},
-		Runner: on.runner, Content: n.content, Host: door{n}, Log: n.log,
+		Runner: on.runner, Content: n.content, Pairs: keptPairs{n.driver}, Host: door{n}, Log: n.log,
 	})
 	defer func() {
 		if err != nil {
@@ -98,6 +98,7 @@ func assemble(d *driver) *Node {
 	n.overlays = newOverlays(d, n.past, n.lending)
 	n.ranking = &ranking{overlays: n.overlays, peers: map[task.PeerID]ranked{}}
 	n.proofs = newProofs(d, n.overlays)
+	n.tallies = newTallies(d, n.overlays, n.proofs)
 	n.queries = &queries{driver: d, overlays: n.overlays}
 	n.submissions = &submissions{driver: d, overlays: n.overlays, queries: n.queries}
 	return n

@@ -21,7 +21,8 @@ type Node struct {
 	*ranking
 	*queries
 	*submissions
-	proofs *proofs
+	proofs  *proofs
+	tallies *tallies
 
 	speed float64 // of a core, relative to the reference core; 0 not yet measured; the loop's
 }

@@ -69,7 +69,8 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h.outboxes = newOutboxes(ep, h.links.lose)
 	h.requests = &requests{endpoint: ep, adverts: h.adverts}
 	h.handOvers = newHandOvers(ep, h.adverts)
-	h.reachability = &reachability{endpoint: ep, changed: func() { h.relays.poke() }}
+	h.reachability = &reachability{endpoint: ep, changed: func() { h.relays.poke() },
+		nats: map[network.NATTransportProtocol]NAT{}}
 	h.dialer, h.relays = newDialer(ep, h.adverts), newRelays(ep, h.adverts, h.reachability)
 	gossip, err := openGossip(ep, h.adverts, func(p peer.ID) { h.greeter.welcome(p) })
 	if err != nil {

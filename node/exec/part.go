@@ -36,6 +36,7 @@ type broughtPart struct {
 	release  func() // of the blocks of the state; nil for none
 	unserved string
 	refused  bool
+	lost     bool
 }
 
 // drop gives up what was brought.
@@ -70,6 +71,7 @@ func (u *audit) bringPart(ctx context.Context, x *Executor, job *Job) (b brought
 		b.unserved = task.ClipMessage(err.Error())
 		late := within.Err() != nil
 		b.refused = !late && (errors.Is(err, ErrRefused) || errors.Is(err, errFalse) || errors.Is(err, errBad))
+		b.lost = !late && errors.Is(err, ErrLost)
 	}
 	return b
 }

@@ -75,9 +75,10 @@ type Audited struct {
 	Part   *Part
 	Passed []task.Boundary
 	// Unserved is why the part was not run, "" where it was: the state that it begins with could
-	// not be had. Refused says that its worker is to blame.
+	// not be had. Refused says that its worker is to blame, Lost that it says that it has lost it.
 	Unserved string
 	Refused  bool
+	Lost     bool
 }
 
 func (Audited) event() {}

@@ -47,6 +47,7 @@ type parting struct {
 	drawn
 	first, last int                  // at hand
 	states      *task.KeptStates     // as the worker named them
+	served      bool                 // it gave one
 	compiled    *message.Audited     // of the part at hand, where it is not what was signed
 	at          int                  // the first interval in it that is not
 	wrong       *message.RefutedPart // interpreted, too: nil while none is
@@ -76,12 +77,12 @@ func (p *parting) next() bool {
 func (a *audits) parted(j *submitted, at *auditing, ev *message.Audited) {
 	p, signed, here := at.parts, &ev.Held.Results[0], &ev.Here
 	if ev.Part != nil && ev.Unserved == "" {
-		p.states = ev.Part.States
+		a.served(p, signed.Worker, ev.Part)
 	}
 	state, stopped := stateAt(here, stopOf(ev))
 	switch {
 	case ev.Unserved != "":
-		a.unserved(at, signed.Worker, ev)
+		a.unserved(at, signed, ev)
 	case !stopped && (here.Outcome == task.Interrupted || here.Outcome == task.HostError && at.fails+1 < auditTries):
 		a.later(at, here.Outcome)
 	case ev.Part == nil || ev.Part.States == nil, !stopped, !signed.Outcome.Reproducible(),
@@ -98,19 +99,6 @@ func stopOf(ev *message.Audited) uint64 {
 		return p.States.States[p.Last].Fuel
 	}
 	return 0
-}
-
-// unserved has the whole task run, since its worker did not serve a state. Who was there, and
-// refused or served something else, loses standing; who is away, or slow, does not.
-func (a *audits) unserved(at *auditing, worker task.PeerID, ev *message.Audited) {
-	if ev.Refused {
-		if a.credit(worker).Refuse() {
-			a.s.emit(message.Decided{Task: at.id, Action: "begins at nothing", Peer: worker,
-				Reason: fmt.Sprintf("it refused states that it had signed %d times", credibility.MostRefusals)})
-		}
-		a.keep(worker)
-	}
-	a.whole(at, ev.Unserved)
 }
 
 func (a *audits) whole(at *auditing, why string) {

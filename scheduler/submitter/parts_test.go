@@ -190,7 +190,13 @@ func TestUnserved(t *testing.T) {
 		if len(b.audits) != 1 || b.audits[0].Part != nil {
 			t.Fatalf("%s: %+v", name, b.audits)
 		}
-		b.finish(worker)
+		runs := 1 // of the whole task: compiled, and interpreted before anybody is named
+		if tt.lie >= 0 {
+			runs++
+		}
+		if ran := b.finish(worker); ran > runs*parts {
+			t.Errorf("%s: %d intervals ran, at most %d", name, ran, runs*parts)
+		}
 		tt.want.Verify = "30%"
 		if c := b.checks(); c != tt.want {
 			t.Errorf("%s: %+v", name, c)

@@ -60,6 +60,7 @@ type polling struct {
 	// again now, and stays those that this node alone may run.
 	polls       map[uint64]*poll
 	away, stays ledger.Set
+	unpolled    ledger.Set    // of those that are due, whose result cannot be read; in memory alone
 	askAt       time.Time     // when others may be asked about more
 	takes       time.Duration // about what a task takes, 0 for not known
 }
