@@ -98,6 +98,20 @@ func (m *Member) step(to Machine, ev message.Event) {
 	if m.Has(to) {
 		m.do(to, to.Step(m.p.now, ev))
 	}
+	if to == Machine(m.submitter) {
+		m.refuse(submitter.Proven(m.submitter, true))
+	}
+}
+
+// refuse has workers get no lease from here that were proven wrong to this node: what its own submitter saw
+// alone counts.
+func (m *Member) refuse(workers []message.Proven) {
+	if m.coordinator == nil {
+		return
+	}
+	for i := range workers {
+		m.step(m.coordinator, workers[i])
+	}
 }
 
 func (m *Member) do(from Machine, effects []message.Effect) {

@@ -117,3 +117,35 @@ func TestRunOnceMoreOfAFailure(t *testing.T) {
 		t.Errorf("%d failed, %d are done", j.failed, j.done)
 	}
 }
+
+// A worker that its submitter names has a task once more that it ran before, where what it came to counts no
+// more: else a task would wait for ever for who alone may have it.
+func TestRunOnceMoreByWhoRanIt(t *testing.T) {
+	p := newOpenPool(t, Rules{}, 3, 2)
+	id := p.submit(honestOne, 1, time.Second, nil)
+	p.run(time.Minute)
+	j := p.c.table.jobs[id]
+	_, who := schedtest.Identity(honestOne)
+	p.step(message.Received{From: who, Message: message.Message{Got: &message.Got{Job: id, Have: ledger.Set{{To: 1}}}}})
+	had := j.ledger.Rows[0].Agreed()[0].Worker
+	var other task.PeerID
+	for _, m := range p.members {
+		if m.id != had {
+			other = m.id
+		}
+	}
+	again := func(a message.Again) {
+		before := p.placed[id]
+		p.step(message.Received{From: who, Message: message.Message{Submit: &message.Submit{Record: j.ledger.Record,
+			Accepted: true, Again: []message.Again{a}}}})
+		if p.run(time.Minute); p.placed[id] == before {
+			t.Fatalf("nobody gets it: %+v; why %+v", a, p.c.Why(id, 0))
+		}
+	}
+	again(message.Again{Not: []task.PeerID{had}, Only: []task.PeerID{other}})
+	again(message.Again{Not: []task.PeerID{other}, Only: []task.PeerID{had}})
+	// What came of it is void here: it took as long, to the nanosecond.
+	if log := j.ledger.Rows[0].Log; log[len(log)-1].Worker != had {
+		t.Errorf("it is of %+v", log[len(log)-1])
+	}
+}

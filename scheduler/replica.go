@@ -250,3 +250,11 @@ func sortedSet(cids []task.CID) []task.CID {
 	slices.Sort(cids)
 	return slices.Compact(cids)
 }
+
+// Key returns the key of a sealed job of which this is a copy; nil for none. It is read only.
+func (r *Replica) Key(id task.JobID) []byte {
+	if j := r.ledger.Jobs[id]; j != nil {
+		return j.Record.Key
+	}
+	return nil
+}

@@ -56,9 +56,11 @@ func newKeepBench(b *testing.B, pages int) *keepBench {
 	if err != nil {
 		b.Fatal(err)
 	}
-	k := &keepBench{b: b, a: &attempt{context: b.Context()}, rng: rand.New(rand.NewPCG(1, 2)), hashes: make([][32]byte, pages),
-		c:   &core{Config: Config{Content: h, Host: h, Runner: &Sandboxed{}, Log: slog.New(slog.DiscardHandler)}, ctx: b.Context()},
-		man: freeze.Manifest{Format: freeze.CheckpointVersion, System: system, State: freeze.State{Pages: uint32(pages)}}}
+	cfg := Config{Content: h, Host: h, Runner: &Sandboxed{}, Log: slog.New(slog.DiscardHandler)}
+	k := &keepBench{b: b, a: &attempt{context: b.Context()}, rng: rand.New(rand.NewPCG(1, 2)),
+		hashes: make([][32]byte, pages), c: &core{Config: cfg, ctx: b.Context()},
+		man: freeze.Manifest{Format: freeze.CheckpointVersion, System: system}}
+	k.man.State.Pages = uint32(pages)
 	k.c.kept = keeping{most: keptMost}
 	k.s = &saving{pages: k.c.newPages(b.Context(), nil)}
 	k.r = k.c.kept.begin(keptRun{spacing: task.DefaultSpacing})

@@ -254,7 +254,7 @@ func (x *Executor) Kept(of overlay.ID, by task.PeerID, id task.TaskID, root []by
 	defer x.forgetKept()
 	r := k.find(id, root, x.Host.Now())
 	switch {
-	case lies("refusing"), r != nil && (r.of != of || r.submitter != by):
+	case !done && lies("refusing"), r != nil && (r.of != of || r.submitter != by):
 		return nil, ErrRefused
 	case r == nil:
 		return nil, ErrLost

@@ -85,9 +85,12 @@ func (p *pair) ask(by task.PeerID, root []byte) (*task.KeptStates, error) {
 
 // run has intervals run again.
 func (p *pair) run(part message.Part, interpreted bool) message.Audited {
+	return p.audit(message.Audit{Task: p.id, Part: &part, Interpreted: interpreted})
+}
+
+func (p *pair) audit(e message.Audit) message.Audited {
 	done := make(chan message.Audited, 1)
 	p.h.on(func() {
-		e := message.Audit{Task: p.id, Part: &part, Interpreted: interpreted}
 		p.checks.Audit(p.h, e, &p.signed, func(ev message.Audited) { done <- ev })
 	})
 	return <-done
@@ -123,6 +126,49 @@ func TestIntervals(t *testing.T) {
 			if !slices.Contains(ev.Passed, of[k]) {
 				t.Errorf("%+v: it did not come to boundary %d", tt, k)
 			}
+		}
+	}
+}
+
+// The part at which a run parts from another is found by the boundaries of that; any run begins with a state that
+// is told, if it is the one that was signed, and no larger than it may be.
+func TestSoughtParts(t *testing.T) {
+	p := newPair(t)
+	states, err := p.ask(p.checks.Self, p.signed.Trail.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := states.Boundaries()
+	for name, tt := range map[string]struct {
+		came []task.Boundary
+		want int
+	}{
+		"at once": {[]task.Boundary{}, 0}, "on the way": {of[:4], 4}, "in the end": {of, len(of)},
+		"once": {slices.Delete(slices.Clone(of), 2, 3), 2},
+	} {
+		ev := p.run(message.Part{Seek: tt.came}, false)
+		if ev.Unserved != "" || ev.Part.First != tt.want || ev.Part.Last != tt.want {
+			t.Errorf("%s: %+v", name, ev)
+		}
+	}
+	good := message.Began{Fuel: of[2].Fuel, Hash: of[2].State[:], CID: states.States[2].CID}
+	for name, tt := range map[string]struct {
+		change func(*message.Began)
+		why    string
+	}{
+		"as it was signed": {func(*message.Began) {}, ""},
+		"another":          {func(b *message.Began) { b.CID = states.States[3].CID }, "another hash"},
+		"nowhere":          {func(b *message.Began) { b.CID = "" }, "nobody says where"},
+		"too large":        {func(b *message.Began) { b.Most = 100 }, "large"},
+	} {
+		from := good
+		tt.change(&from)
+		ev := p.audit(message.Audit{Task: p.id, From: &from, StopAt: of[3].Fuel})
+		if (ev.Unserved == "") != (tt.why == "") || !strings.Contains(ev.Unserved, tt.why) {
+			t.Errorf("%s: %q", name, ev.Unserved)
+		}
+		if tt.why == "" && (ev.Here.Trail == nil || string(ev.Here.Trail.Last) != string(of[3].State[:])) {
+			t.Errorf("%s: %+v", name, ev.Here)
 		}
 	}
 }

@@ -64,7 +64,6 @@ func (a *abroad) again(j *submitted) []message.Again {
 	}
 	var out []message.Again
 	self := a.s.self
-	a.nameAll(j)
 	for _, r := range j.checks.away {
 		for i := r.From; i < r.To; i++ {
 			p := j.checks.polls[i]
@@ -144,7 +143,7 @@ func (a *abroad) notePoll(j *submitted, i uint64) {
 	a.note(j, checked{Index: i, State: verdictDue, Doubted: c.doubted.Contains(i), Worker: signer,
 		Failed: c.failed.Contains(i), Engine: c.engines[signer], Poll: p.kept(c.engines[signer], c.stays.Contains(i))})
 	if now := c.polls[i]; now != nil {
-		now.only, now.drawn = p.only, p.drawn
+		now.only, now.drawn, now.vain = p.only, p.drawn, p.vain
 	}
 }
 

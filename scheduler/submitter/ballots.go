@@ -68,7 +68,7 @@ func (a *abroad) cast(j *submitted, t *message.TaskSummary) {
 		a.s.emit(message.Decided{Task: id, Action: "stays here", Reason: "it failed elsewhere: " + t.Reason})
 		a.home(j, t.Index, true)
 	default: // the same workers' word is none
-		j.againTold = false
+		a.inVain(j, t.Index)
 	}
 }
 

@@ -77,7 +77,8 @@ func (a *audits) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
 	sum.State, sum.Done, sum.Failed, sum.Waiting = message.JobRunning, j.have.Count()-j.failed, j.failed, back.Count()
 	a.abroad.goOn(j)
 	a.s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "given back", Peer: worker,
-		Reason: fmt.Sprintf("%d results of a worker that was wrong elsewhere: others run these tasks again", back.Count())})
+		Reason: fmt.Sprintf("%d results of a worker that is not believed any more: others run these tasks again",
+			back.Count())})
 }
 
 // distrust puts every result of a worker that was not run again in doubt: it was wrong once. refused

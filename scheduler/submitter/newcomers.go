@@ -113,7 +113,7 @@ func (n *newcomers) isNewcomer(j *submitted, w task.PeerID) bool {
 			return false
 		}
 	}
-	return credit.Faults == 0 && !n.a.abroad.seers.see(j, w) &&
+	return credit.Says(n.a.s.now) && !n.a.abroad.seers.see(j, w) &&
 		!j.checks.excused[w] && credit.Believed(n.a.s.now) < newcomerUnder &&
 		n.probes[w] < mostProbes && probeShare*(n.probes[w]+1) <= n.seen[w]
 }

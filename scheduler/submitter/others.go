@@ -41,6 +41,7 @@ func (a *abroad) ask() {
 		j := a.s.jobs[id]
 		c := j.checks
 		a.comeHome(j)
+		a.nameAll(j)
 		a.fresh.probe(j)
 		if !a.mayAsk(j) {
 			continue
@@ -134,9 +135,26 @@ func (a *abroad) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
 	v := verifier{leader: from, signed: from != a.s.self, receipts: a.s.cfg.Receipts}
 	if err := v.check(j, t); err != nil {
 		a.s.emit(message.Decided{Task: id, Action: "refused", Peer: from, Reason: err.Error()})
+		a.inVain(j, t.Index)
 		return
 	}
 	a.cast(j, t)
+}
+
+// inVain takes in that the leader brought what is no answer. It is told again; one that goes on so is not
+// waited for: this node runs the task itself, if it lends a core, else others are drawn, as if nobody had
+// answered.
+func (a *abroad) inVain(j *submitted, i uint64) {
+	p := j.checks.polls[i]
+	if p.vain++; !a.lends && p.vain < mostVain {
+		j.againTold = false
+		return
+	}
+	p.vain = 0
+	p.tries++
+	if a.home(j, i, a.lends || p.tries >= mostTries); !a.s.finish(j, false) {
+		a.s.got(j)
+	}
 }
 
 // count decides by what others came to: it is believed, or one more is asked, or this node runs the
@@ -253,14 +271,17 @@ func (a *abroad) recounted() {
 		a.recount = false
 		for _, id := range a.polled() {
 			j := a.s.jobs[id]
+			decided := false
 			for _, r := range slices.Clone(j.checks.away) {
 				for i := r.From; i < r.To; i++ {
-					if p := j.checks.polls[i]; p != nil && p.ran() > 0 && j.checks.away.Contains(i) {
-						a.resolve(j, i)
+					if p := j.checks.polls[i]; p != nil && p.ran() > 0 && j.checks.away.Contains(i) && a.resolve(j, i) {
+						decided = true
 					}
 				}
 			}
-			a.s.finish(j, false) // it may have waited for these alone
+			if !a.s.finish(j, false) && decided { // it may have waited for these alone
+				a.s.got(j)
+			}
 		}
 	}
 }

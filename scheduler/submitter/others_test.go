@@ -187,7 +187,7 @@ func TestOthersRunAgain(t *testing.T) {
 	}
 }
 
-// Nobody answers: the machine runs the tasks itself in the end, when it lends a core.
+// Nobody answers: the machine runs the tasks itself in the end.
 func TestNobodyAnswers(t *testing.T) {
 	b := newLeaderBench(t, 1, "full", false)
 	b.bring(2, 0, truth)

@@ -23,9 +23,10 @@ type poll struct {
 	asked   time.Time     // when others were last asked; zero while they are not
 	tries   int           // how often nobody answered
 	// only are the members that may have the task next, of whom any may if there are none; drawn stands for
-	// the last result. Both are in memory alone.
+	// the last result. They and vain are in memory alone.
 	only  []task.PeerID
 	drawn [sha256.Size]byte
+	vain  int // answers that were none
 }
 
 // A ballot is what a worker came to that is not what is held.
@@ -93,6 +94,8 @@ const (
 	mostOpposed  = 10
 	// mostTries is how often nobody may answer before that.
 	mostTries = 3
+	// mostVain is how many answers that are none count as if nobody had answered.
+	mostVain = 3
 )
 
 func stampOf(r *task.Result) stamp {

@@ -93,7 +93,9 @@ func (a *abroad) nameAll(j *submitted) {
 			if !asked {
 				all, asked = a.workers(), true
 			}
-			a.choose(j, i, all)
+			if a.choose(j, i, all); len(j.checks.polls[i].only) > 0 {
+				j.againTold = false
+			}
 		}
 	}
 }
