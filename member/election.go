@@ -173,11 +173,6 @@ func (m *Member) obey(effects []overlay.LeaseEffect) {
 	m.leaderMayHaveChanged()
 }
 
-// says is what this member's lease says.
-func (m *Member) says(kind LeaseKind, r overlay.Renewal) Lease {
-	return Lease{Kind: kind, Renewal: r, Bits: m.cell.Bits}
-}
-
 // suspected asks after a coordinator that is silent; a leader does not wait for it
 // meanwhile.
 func (m *Member) suspected(peer task.PeerID) {

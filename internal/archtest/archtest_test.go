@@ -247,7 +247,7 @@ var rules = map[string]rule{
 		"lab/table", "sandbox", "scheduler/message", "task"}},
 
 	"lab/simulation": {own: []string{"internal/failure", "internal/spec", "lab/files", "lab/plot", "lab/progress",
-		"lab/table", "lab/traces", "sim", "sim/report", "sim/scenario", "sim/swarm", "task", "trace"}},
+		"lab/table", "lab/traces", "overlay", "sim", "sim/report", "sim/scenario", "sim/swarm", "task", "trace"}},
 
 	"lab/backtest": {own: []string{"internal/failure", "lab/plot", "lab/table", "lab/traces", "predictor", "trace"}},
 
