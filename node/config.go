@@ -46,6 +46,8 @@ type Config struct {
 
 	Sandbox []string // command that starts a sandbox child; required but for RunSleep
 
+	met bool // there are peers that a start before has met
+
 	Version string // of the program, for adverts and status
 	Log     *slog.Logger
 }

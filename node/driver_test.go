@@ -112,6 +112,10 @@ func (f *fakeNet) Peers() []p2p.Peer                   { return nil }
 func (f *fakeNet) Blame(p task.PeerID)                 { f.blamed = append(f.blamed, p) } // on the loop
 func (f *fakeNet) Cut(task.PeerID, time.Duration) bool { return false }
 func (f *fakeNet) Reach() overlay.Reach                { return overlay.ReachUnknown }
+func (f *fakeNet) Met() []p2p.MetPeer                  { return nil }
+func (f *fakeNet) Name(string) (task.PeerID, error)    { return "", nil }
+func (f *fakeNet) Unname(task.PeerID) bool             { return false }
+func (f *fakeNet) Named() []p2p.NamedPeer              { return nil }
 func (f *fakeNet) Stats() p2p.Stats                    { return p2p.Stats{} }
 
 // count returns how many of the messages sent so far are as asked for, once the
@@ -166,7 +170,7 @@ func startLone(t *testing.T, d *testDisk, follow bool) *lone {
 		l.net.handler = c.Handler
 		return l.net, nil
 	}
-	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, &exec.Sleeper{}}); err != nil {
+	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, &exec.Sleeper{}, nil}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -453,7 +457,7 @@ func TestUnreadableState(t *testing.T) {
 	}
 	f := &fakeNet{}
 	join := func(p2p.Config, serveFunc) (network, error) { return f, nil }
-	_, err = newNode(t.Context(), cfg, ground{testKey(1), unreadable{newDisk()}, join, &exec.Sleeper{}})
+	_, err = newNode(t.Context(), cfg, ground{testKey(1), unreadable{newDisk()}, join, &exec.Sleeper{}, nil})
 	if !errors.Is(err, errUnreadable) || !f.closed {
 		t.Errorf("%v; network closed: %v", err, f.closed)
 	}

@@ -72,7 +72,7 @@ func (m *membership) restore(ctx context.Context) error {
 			return
 		}
 		switch {
-		case !alone || len(o.cfg.Bootstrap) > 0: // the lease says how long to wait
+		case !alone || len(o.cfg.Bootstrap) > 0 || o.cfg.met: // the lease says how long to wait
 		case o.cfg.MDNS:
 			m.FoundAt(o.now().Add(foundWaitLAN))
 		default:

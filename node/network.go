@@ -29,6 +29,11 @@ type network interface {
 	Shared(p task.PeerID) []overlay.ID // of which p is a member, too
 	Addrs() []string
 	Peers() []p2p.Peer
+	Met() []p2p.MetPeer
+	// Name has the node stay connected to a peer, and Unname no longer; Named are those.
+	Name(addr string) (task.PeerID, error)
+	Unname(p task.PeerID) bool
+	Named() []p2p.NamedPeer
 	Blame(p task.PeerID) // and close the connections to it
 	Cut(p task.PeerID, age time.Duration) (newer bool)
 	Stats() p2p.Stats

@@ -22,6 +22,7 @@ type Node struct {
 	*queries
 	*submissions
 	proofs *proofs
+	keeper *keeper
 
 	speed float64 // of a core, relative to the reference core; 0 not yet measured; the loop's
 }

@@ -28,13 +28,16 @@ func (n *Node) Run(ctx context.Context) error {
 	n.spawn(func() { n.gatherHistories(hard) })
 	n.spawn(func() { collector{n.driver, n.monitor}.run(hard) })
 	n.spawn(func() { n.joinUnknown(hard) })
+	n.spawn(func() { n.keeper.run(hard, n.net) })
 	n.spawn(func() { n.recoverJobs(hard) })
 	err := n.loop(hard, ctx)
 	close(n.stopped)
+	met := n.net.Met() // while they are connected
 	n.halt()
 	netErr := <-netDone // nothing more comes from others
 	err = errors.Join(err, n.exec.Close())
 	n.group.Wait()
+	n.keeper.keep(met, n.net.Named())
 	return errors.Join(err, netErr, n.store.ds.Close())
 }
 

@@ -93,6 +93,7 @@ func (n *Node) notices() []string {
 	if refused := n.content.room.notice(); refused != "" {
 		out = append(out, refused)
 	}
+	out = append(out, n.missing(time.Now())...)
 	for _, m := range n.ordered() {
 		if err := m.Manifest().Admits(n.self, m.Pass(), n.clock.wall()); err != nil {
 			out = append(out, err.Error())

@@ -7,7 +7,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 )
 
@@ -30,11 +29,13 @@ const (
 type dialer struct {
 	*endpoint
 	adverts *adverts
-	fixed   map[peer.ID]bool // bootstrap peers
+	seeds   seeds
 	tries   map[peer.ID]*try
 	busy    int
 	wake    chan struct{} // holds at most one token
 	ended   chan outcome
+
+	elsewhere time.Time // when to look for members that the neighbours do not know
 }
 
 // A try remembers how often a peer could not be reached.
@@ -46,21 +47,23 @@ type try struct {
 
 type outcome struct {
 	peer peer.ID
+	by   way
 	err  error
 }
 
 func newDialer(ep *endpoint, as *adverts) *dialer {
 	d := &dialer{
-		endpoint: ep, adverts: as, fixed: map[peer.ID]bool{}, tries: map[peer.ID]*try{},
-		wake: make(chan struct{}, 1), ended: make(chan outcome, dialsAtOnce),
+		endpoint: ep, adverts: as, tries: map[peer.ID]*try{},
+		wake: make(chan struct{}, 1), ended: make(chan outcome, seedDials),
+		elsewhere: time.Now().Add(jitter(lookElsewhere)),
 	}
+	ep.named.remove(ep.net.ID())
 	for _, info := range ep.set.bootstrap {
 		if info.ID != ep.net.ID() {
-			d.fixed[info.ID] = true
-			ep.net.Peerstore().AddAddrs(info.ID, info.Addrs, peerstore.PermanentAddrTTL)
-			ep.net.ConnManager().Protect(info.ID, "bootstrap")
+			d.hold(info)
 		}
 	}
+	d.seeds.add(infosOf(ep.set.Met))
 	return d
 }
 
@@ -92,8 +95,8 @@ func (d *dialer) run(ctx context.Context) {
 // round dials who is due and returns how long until it should look again.
 func (d *dialer) round(now time.Time) time.Duration {
 	wait := lookAgain
-	due := func(p peer.ID) {
-		if d.connected(p) {
+	due := func(p peer.ID, by way) {
+		if by == asMember && d.direct(p) || by != asMember && d.connected(p) {
 			return
 		}
 		t := d.tries[p]
@@ -105,18 +108,28 @@ func (d *dialer) round(now time.Time) time.Duration {
 		case t.dialing:
 		case t.next.After(now):
 			wait = min(wait, t.next.Sub(now))
-		case d.busy < dialsAtOnce:
-			d.dial(p, t)
+		case d.busy < d.mayDial():
+			d.dial(p, by, t)
 		}
 	}
-	for p := range d.fixed {
-		due(p)
+	for _, p := range d.named.ids() {
+		due(p, asNamed)
 	}
 	for _, p := range d.someMembers(now) {
-		due(p)
+		due(p, asMember)
 	}
+	d.seed(now, func(p peer.ID) { due(p, asSeed) })
 	return wait
 }
+
+// A way is why a peer is dialled: members without a relay, others by whatever leads to them.
+type way int
+
+const (
+	asMember way = iota
+	asNamed
+	asSeed
+)
 
 // someMembers returns as many members, at random, as there are connections
 // missing; of a network that has its part of the neighbours only where there are no others.
@@ -135,7 +148,7 @@ func (d *dialer) someMembers(now time.Time) []peer.ID {
 		}
 		p, err := peer.Decode(string(id))
 		switch {
-		case err != nil || d.fixed[p] || d.connected(p):
+		case err != nil || d.named.has(p) || d.direct(p):
 		case crowd.lets(d.net.Peerstore().Addrs(p)):
 			some = append(some, p)
 		default:
@@ -150,35 +163,34 @@ func (d *dialer) someMembers(now time.Time) []peer.ID {
 // forget drops what is remembered of peers not tried for long.
 func (d *dialer) forget(now time.Time) {
 	for p, t := range d.tries {
-		if !d.fixed[p] && !t.dialing && now.Sub(t.next) > memberBackoff {
+		if !d.named.has(p) && d.seeds.of(p) == nil && !t.dialing && now.Sub(t.next) > memberBackoff {
 			delete(d.tries, p)
 		}
 	}
 }
 
-func (d *dialer) connected(p peer.ID) bool {
-	if d.fixed[p] {
-		return d.endpoint.connected(p)
-	}
-	return d.direct(p)
-}
-
-func (d *dialer) dial(p peer.ID, t *try) {
+func (d *dialer) dial(p peer.ID, by way, t *try) {
 	d.busy++
 	t.dialing = true
-	fixed := d.fixed[p]
+	limit, where := dialTimeout, peer.AddrInfo{ID: p}
+	if by == asSeed {
+		where.Addrs = d.seeds.of(p)
+		if d.neighbours() == 0 {
+			limit = seedTimeout
+		}
+	}
 	d.spawn(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		if s, ok := d.net.Network().(*swarm.Swarm); ok {
 			s.Backoff().Clear(p) // ours takes its place
 		}
-		if fixed {
-			ctx = allowRelayed(ctx)
-		} else {
+		if by == asMember {
 			ctx = network.WithForceDirectDial(ctx, "neighbour")
+		} else {
+			ctx = allowRelayed(ctx)
 		}
-		d.ended <- outcome{p, d.net.Connect(ctx, peer.AddrInfo{ID: p})}
+		d.ended <- outcome{p, by, d.net.Connect(ctx, where)}
 	})
 }
 
@@ -187,15 +199,31 @@ func (d *dialer) dial(p peer.ID, t *try) {
 func (d *dialer) note(o outcome, now time.Time) {
 	t := d.tries[o.peer]
 	t.dialing = false
+	d.noteNamed(o, now)
 	if o.err == nil {
 		t.fails, t.next = 0, now.Add(jitter(firstBackoff))
 		return
 	}
 	limit := memberBackoff
-	if d.fixed[o.peer] {
+	switch {
+	case o.by == asNamed:
 		limit = bootstrapBackoff
-		d.set.Log.Debug("bootstrap peer not reached", "peer", o.peer, "tries", t.fails+1, "error", o.err)
+	case o.by == asSeed && d.neighbours() > 0:
+		limit = seedBackoff
 	}
 	t.next = now.Add(jitter(min(firstBackoff<<min(t.fails, 16), limit)))
 	t.fails++
+}
+
+// noteNamed tells the owner of a peer that was named and cannot be reached, and of one that can
+// be again.
+func (d *dialer) noteNamed(o outcome, now time.Time) {
+	x, tell := d.named.tried(o.peer, o.err, now)
+	switch {
+	case !tell:
+	case o.err != nil:
+		d.set.Log.Warn("a peer that this node was told of is not reached", "peer", o.peer, "why", x.Why)
+	default:
+		d.set.Log.Info("a peer that this node was told of is reached", "peer", o.peer)
+	}
 }

@@ -29,12 +29,13 @@ type Host struct {
 	*reachability // Reach
 	*ranking      // Rank, Class, Debit
 	*daily        // SetRelayed
+	*dialer       // Named, Name, Unname
+	*recall       // Met
 
 	adverts  *adverts
 	links    *links
 	greeter  *greeter
 	upgrader *upgrader
-	dialer   *dialer
 	relays   *relays
 	relay    *relay.Relay // nil where the owner wants none
 }
@@ -66,6 +67,7 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h.requests = &requests{endpoint: ep, adverts: h.adverts}
 	h.handOvers = newHandOvers(ep, h.adverts)
 	h.reachability = &reachability{endpoint: ep, changed: func() { h.relays.poke() }}
+	h.recall = newRecall(ep, h.adverts)
 	h.dialer, h.relays = newDialer(ep, h.adverts), newRelays(ep, h.adverts, h.reachability)
 	gossip, err := openGossip(ep, h.adverts, func(p peer.ID) { h.greeter.welcome(p) })
 	if err != nil {

@@ -68,7 +68,9 @@ func newPeers() *cobra.Command {
 likely each is to stay for the next hour (1H), how far away and how long ago heard of,
 what it does (ROLES), and whether this node believes that it is there (BELIEF).`,
 		Example: `  godwit peers
-  godwit peers --overlay lab`,
+  godwit peers --overlay lab
+  godwit peers add /ip4/192.0.2.1/tcp/24001/p2p/12D3KooW...`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := c.dial()
 			if err != nil {
@@ -114,6 +116,7 @@ what it does (ROLES), and whether this node believes that it is there (BELIEF).`
 	c.add(cmd)
 	cmd.Flags().StringVar(&overlay, "overlay", "",
 		"`OVERLAY` whose members to list: name, ID or end of it (default all that the node serves)")
+	addPeerVerbs(cmd)
 	return cmd
 }
 

@@ -53,9 +53,9 @@ func (u *upFlags) add(cmd *cobra.Command) {
 	f.StringVar(&u.cfg.DataDir, "data-dir", defaultDataDir(), "`DIR` where identity, jobs and blocks are kept")
 	f.StringVar(&u.cfg.RulesFile, "config", "", "`FILE` with the owner's rules (default DATA-DIR/"+rulesName+")")
 	f.StringArrayVar(&u.cfg.Listen, "listen", nil,
-		"`MULTIADDR` to listen on (repeatable; default every interface, any port)")
+		"`MULTIADDR` to listen on (repeatable; default every interface, at a port that is drawn once and kept)")
 	f.StringArrayVar(&u.cfg.Bootstrap, "peer", nil,
-		"`MULTIADDR` of a peer to stay connected to, with /p2p/ID (repeatable)")
+		"`MULTIADDR` of a peer to stay connected to, with /p2p/ID (repeatable; remembered, until godwit peers remove)")
 	f.BoolVar(&u.noMDNS, "no-mdns", false, "do not look for peers on the local network")
 	f.BoolVar(&u.cfg.NoRelay, "no-relay", false,
 		"carry no data between members that cannot reach each other directly (default 1GiB a day for those with whom "+
