@@ -103,20 +103,21 @@ func (f *fakeNet) HandOver(context.Context, task.PeerID) (exec.Stream, error) {
 	return nil, p2p.ErrClosed
 }
 
-func (f *fakeNet) Rank(map[task.PeerID]cost.Class)     {}
-func (f *fakeNet) Class(task.PeerID) cost.Class        { return cost.Member }
-func (f *fakeNet) Debit(task.PeerID, cost.Kind, int)   {}
-func (f *fakeNet) AdvertAddrs(int) []string            { return []string{"/ip4/192.0.2.1/tcp/1"} }
-func (f *fakeNet) Addrs() []string                     { return nil }
-func (f *fakeNet) Peers() []p2p.Peer                   { return nil }
-func (f *fakeNet) Blame(p task.PeerID)                 { f.blamed = append(f.blamed, p) } // on the loop
-func (f *fakeNet) Cut(task.PeerID, time.Duration) bool { return false }
-func (f *fakeNet) Reach() overlay.Reach                { return overlay.ReachUnknown }
-func (f *fakeNet) Met() []p2p.MetPeer                  { return nil }
-func (f *fakeNet) Name(string) (task.PeerID, error)    { return "", nil }
-func (f *fakeNet) Unname(task.PeerID) bool             { return false }
-func (f *fakeNet) Named() []p2p.NamedPeer              { return nil }
-func (f *fakeNet) Stats() p2p.Stats                    { return p2p.Stats{} }
+func (f *fakeNet) Rank(map[task.PeerID]cost.Class)                   {}
+func (f *fakeNet) Class(task.PeerID) cost.Class                      { return cost.Member }
+func (f *fakeNet) Debit(task.PeerID, cost.Kind, int)                 {}
+func (f *fakeNet) AdvertAddrs(int) []string                          { return []string{"/ip4/192.0.2.1/tcp/1"} }
+func (f *fakeNet) Addrs() []string                                   { return nil }
+func (f *fakeNet) Peers() []p2p.Peer                                 { return nil }
+func (f *fakeNet) Blame(p task.PeerID)                               { f.blamed = append(f.blamed, p) } // on the loop
+func (f *fakeNet) Cut(task.PeerID, time.Duration) bool               { return false }
+func (f *fakeNet) Reach() overlay.Reach                              { return overlay.ReachUnknown }
+func (f *fakeNet) Met() []p2p.MetPeer                                { return nil }
+func (f *fakeNet) Name(string) (task.PeerID, error)                  { return "", nil }
+func (f *fakeNet) Meet(context.Context, string) (task.PeerID, error) { return "", p2p.ErrNotMet }
+func (f *fakeNet) Unname(task.PeerID) bool                           { return false }
+func (f *fakeNet) Named() []p2p.NamedPeer                            { return nil }
+func (f *fakeNet) Stats() p2p.Stats                                  { return p2p.Stats{} }
 
 // count returns how many of the messages sent so far are as asked for, once the
 // node has nothing more to do.

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"godwit/overlay"
 )
@@ -102,7 +101,7 @@ func (o *overlays) loadJoined() (known []joined, unknown []string, err error) {
 		if slices.ContainsFunc(known, func(j joined) bool { return j.Manifest.Name == w || string(j.Manifest.ID()) == w }) {
 			continue
 		}
-		if isID(w) || isTicket(w) {
+		if isID(w) || isTicket(w) || hasPlace(w) {
 			unknown = append(unknown, w)
 			continue
 		}
@@ -136,7 +135,7 @@ func (o *overlays) serveJoined(ctx context.Context) error {
 }
 
 func isID(s string) bool     { _, err := overlay.ParseID(s); return err == nil }
-func isTicket(s string) bool { return strings.HasPrefix(strings.ToLower(s), ticketPrefix) }
+func isTicket(s string) bool { return overlay.IsTicket(s) }
 
 func (c *Config) joinedFile() string { return filepath.Join(c.DataDir, joinedName) }
 

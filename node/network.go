@@ -34,6 +34,8 @@ type network interface {
 	Name(addr string) (task.PeerID, error)
 	Unname(p task.PeerID) bool
 	Named() []p2p.NamedPeer
+	// Meet connects to a peer at an address.
+	Meet(ctx context.Context, addr string) (task.PeerID, error)
 	Blame(p task.PeerID) // and close the connections to it
 	Cut(p task.PeerID, age time.Duration) (newer bool)
 	Stats() p2p.Stats

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"crypto/ed25519"
 	"fmt"
 	"log/slog"
 	"os"
@@ -14,7 +13,6 @@ import (
 
 	"godwit/internal/pause"
 	"godwit/p2p"
-	"godwit/task"
 )
 
 // runReal runs a node until the test or the returned function ends it.
@@ -141,7 +139,7 @@ func TestWhereaboutsDamaged(t *testing.T) {
 			t.Errorf("of %.20q is kept: %+v", text, w)
 		}
 	}
-	good := "/ip4/192.0.2.1/tcp/1/p2p/" + string(task.PeerIDOf(testKey(7).Public().(ed25519.PublicKey)))
+	good := "/ip4/192.0.2.1/tcp/1/p2p/" + string(peerOf(7))
 	w := whereabouts{Named: []string{"nonsense", good},
 		Met: []p2p.MetPeer{{Peer: "nobody"}}}
 	w.recall(&cfg)

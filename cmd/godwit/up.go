@@ -62,8 +62,8 @@ func (u *upFlags) add(cmd *cobra.Command) {
 			"this node does not work: relay_per_day of the rules)")
 	f.StringVar(&u.cfg.SwarmKey, "swarm-key", "", "`FILE` with a private swarm's key")
 	f.StringArrayVar(&u.cfg.Overlays, "overlay", nil,
-		"`OVERLAY` to serve: a name, an ID, or @FILE with a ticket (repeatable; default those served before, else "+
-			node.DefaultOverlay+")")
+		"`OVERLAY` to serve: a name, an ID, NAME@ADDRESS, or @FILE with a ticket (repeatable; default those served "+
+			"before, else "+node.DefaultOverlay+")")
 	f.StringVar(&u.api, "api", defaultAPI, "loopback `ADDRESS` of the API; \"\" for the socket only")
 	f.IntVar(&u.cfg.Cores, "cores", 0, "run at most `N` tasks at once, whatever the rules say (default every core)")
 	f.StringVar(&u.memory, "memory", "", "lend at most this `SIZE` of memory, like 2GiB, whatever the rules say")
