@@ -92,22 +92,7 @@ what it does (ROLES), and whether this node believes that it is there (BELIEF).`
 			}
 			rows := make([][]string, 0, len(members))
 			for _, m := range members {
-				latency := "-"
-				switch {
-				case m.LatencyMS > 0:
-					latency = fmt.Sprintf("%.1fms", m.LatencyMS)
-				case !m.Connected:
-					latency = "not connected"
-				}
-				where := m.Overlay
-				if m.Site != "" {
-					where += " at " + m.Site
-				}
-				rows = append(rows, []string{
-					table.ShortPeer(m.Peer), m.State.String(), fmt.Sprintf("%d/%d", m.Free, m.Slots), task.FormatSize(m.Memory),
-					speedText(m.Speed),
-					fmt.Sprintf("%.0f%%", 100*m.Stay), latency, table.Ago(m.Seen), strings.Join(m.Roles, ","), where, beliefText(&m),
-				})
+				rows = append(rows, peerRow(&m))
 			}
 			table.Print(out, "PEER STATE FREE MEMORY SPEED 1H LATENCY SEEN ROLES OVERLAY BELIEF", rows)
 			return nil
@@ -118,6 +103,26 @@ what it does (ROLES), and whether this node believes that it is there (BELIEF).`
 		"`OVERLAY` whose members to list: name, ID or end of it (default all that the node serves)")
 	addPeerVerbs(cmd)
 	return cmd
+}
+
+// peerRow is a member's line of the list.
+func peerRow(m *node.Member) []string {
+	latency := "-"
+	switch {
+	case m.LatencyMS > 0:
+		latency = fmt.Sprintf("%.1fms", m.LatencyMS)
+	case !m.Connected:
+		latency = "not connected"
+	}
+	where := m.Overlay
+	if m.Site != "" {
+		where += " at " + m.Site
+	}
+	return []string{
+		table.ShortPeer(m.Peer), m.State.String(), fmt.Sprintf("%d/%d", m.Free, m.Slots), task.FormatSize(m.Memory),
+		speedText(m.Speed),
+		fmt.Sprintf("%.0f%%", 100*m.Stay), latency, table.Ago(m.Seen), strings.Join(m.Roles, ","), where, beliefText(m),
+	}
 }
 
 func speedText(speed float64) string {
