@@ -22,6 +22,7 @@ type status struct {
 	Rule   string `json:"rule"`
 	Rx     int64  `json:"rx_bytes"` // that it received since it began
 	Tx     int64  `json:"tx_bytes"`
+	Tasks  int    `json:"tasks"` // that run there
 }
 
 // A view is how a node sees an overlay.
