@@ -115,6 +115,7 @@ func (f *fakeNet) Reach() overlay.Reach                              { return ov
 func (f *fakeNet) Met() []p2p.MetPeer                                { return nil }
 func (f *fakeNet) Name(string) (task.PeerID, error)                  { return "", nil }
 func (f *fakeNet) Meet(context.Context, string) (task.PeerID, error) { return "", p2p.ErrNotMet }
+func (f *fakeNet) Suggest([]string)                                  {}
 func (f *fakeNet) Unname(task.PeerID) bool                           { return false }
 func (f *fakeNet) Named() []p2p.NamedPeer                            { return nil }
 func (f *fakeNet) Stats() p2p.Stats                                  { return p2p.Stats{} }

@@ -95,6 +95,9 @@ func (m *membership) step(to member.Machine, ev message.Event) {
 // weight is the overlay's share: the owner's rules win over what was said when
 // it was joined.
 func (m *membership) weight() float64 {
+	if m.all.cfg.BootstrapNode {
+		return 0
+	}
 	of := func(name string) int {
 		return slices.IndexFunc(m.all.lending.weights, func(s owner.Share) bool { return s.Overlay == name })
 	}

@@ -34,6 +34,8 @@ type network interface {
 	Name(addr string) (task.PeerID, error)
 	Unname(p task.PeerID) bool
 	Named() []p2p.NamedPeer
+	// Suggest takes in addresses of peers that may be dialled while there are few neighbours.
+	Suggest(addrs []string)
 	// Meet connects to a peer at an address.
 	Meet(ctx context.Context, addr string) (task.PeerID, error)
 	Blame(p task.PeerID) // and close the connections to it

@@ -67,7 +67,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		n.halt()
 		return nil, errors.Join(err, on.runner.Close(), on.data.Close())
 	}
-	n.keeper = on.keeper
+	n.keeper, n.lists = on.keeper, newBootLists(&cfg)
 	n.content.room.evict = collector{driver: n.driver}.evict
 	n.content.gate = blocks.NewGate(n.content.blocks, n.log, n.rootsOfAll)
 	n.exec = exec.New(n.tasks, exec.Config{
@@ -84,7 +84,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	if n.net, err = on.join(p2p.Config{
 		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
 		Handler: handler{n}, Urgent: methodLease, OnBlocks: n.serveBlocks, Log: cfg.Log,
-		Relaying: p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged,
+		Relaying: p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged, MaxConns: cfg.maxConns(),
 	}, n.exec.Serve); err != nil {
 		return nil, fmt.Errorf("joining the network: %w", err)
 	}

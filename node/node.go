@@ -23,6 +23,7 @@ type Node struct {
 	*submissions
 	proofs *proofs
 	keeper *keeper
+	lists  *bootLists
 
 	speed float64 // of a core, relative to the reference core; 0 not yet measured; the loop's
 }

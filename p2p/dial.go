@@ -29,7 +29,7 @@ const (
 type dialer struct {
 	*endpoint
 	adverts *adverts
-	seeds   seeds
+	seeds   *seeds
 	tries   map[peer.ID]*try
 	busy    int
 	wake    chan struct{} // holds at most one token
@@ -51,9 +51,9 @@ type outcome struct {
 	err  error
 }
 
-func newDialer(ep *endpoint, as *adverts) *dialer {
+func newDialer(ep *endpoint, as *adverts, from *seeds) *dialer {
 	d := &dialer{
-		endpoint: ep, adverts: as, tries: map[peer.ID]*try{},
+		endpoint: ep, adverts: as, seeds: from, tries: map[peer.ID]*try{},
 		wake: make(chan struct{}, 1), ended: make(chan outcome, seedDials),
 		elsewhere: time.Now().Add(jitter(lookElsewhere)),
 	}
@@ -63,7 +63,7 @@ func newDialer(ep *endpoint, as *adverts) *dialer {
 			d.hold(info)
 		}
 	}
-	d.seeds.add(infosOf(ep.set.Met))
+	d.seeds.recall(infosOf(ep.set.Met))
 	return d
 }
 

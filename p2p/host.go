@@ -67,8 +67,9 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h.requests = &requests{endpoint: ep, adverts: h.adverts}
 	h.handOvers = newHandOvers(ep, h.adverts)
 	h.reachability = &reachability{endpoint: ep, changed: func() { h.relays.poke() }}
-	h.recall = newRecall(ep, h.adverts)
-	h.dialer, h.relays = newDialer(ep, h.adverts), newRelays(ep, h.adverts, h.reachability)
+	from := &seeds{}
+	h.recall = newRecall(ep, h.adverts, from)
+	h.dialer, h.relays = newDialer(ep, h.adverts, from), newRelays(ep, h.adverts, h.reachability)
 	gossip, err := openGossip(ep, h.adverts, func(p peer.ID) { h.greeter.welcome(p) })
 	if err != nil {
 		return nil, errors.Join(err, h.Close())

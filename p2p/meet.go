@@ -34,13 +34,24 @@ func (d *dialer) Meet(ctx context.Context, addr string) (task.PeerID, error) {
 	if err := d.net.Connect(allowRelayed(ctx), *info); err != nil {
 		return "", fmt.Errorf("%w: %s: %s", ErrNotMet, addr, whyNot(err))
 	}
-	d.Suggest([]peer.AddrInfo{*info})
+	d.suggest([]peer.AddrInfo{*info})
 	return task.PeerID(info.ID.String()), nil
 }
 
-// Suggest takes in peers that may be dialled while there are few neighbours.
-func (d *dialer) Suggest(peers []peer.AddrInfo) {
-	if d.seeds.add(peers) {
+// Suggest takes in addresses of peers, with /p2p/ID at their end, that may be dialled while there
+// are few neighbours. What is no such address is left out.
+func (d *dialer) Suggest(addrs []string) {
+	var peers []peer.AddrInfo
+	for _, text := range addrs {
+		if info, err := parseNamed(text); err == nil && info.ID != d.net.ID() {
+			peers = append(peers, *info)
+		}
+	}
+	d.suggest(peers)
+}
+
+func (d *dialer) suggest(peers []peer.AddrInfo) {
+	if d.seeds.tell(peers) {
 		d.poke()
 	}
 }

@@ -41,13 +41,14 @@ type MetPeer struct {
 type recall struct {
 	*endpoint
 	adverts *adverts
+	seeds   *seeds
 
 	mu  sync.Mutex
 	met map[task.PeerID]MetPeer // at most MaxRecalled, but while Met runs
 }
 
-func newRecall(ep *endpoint, as *adverts) *recall {
-	r := &recall{endpoint: ep, adverts: as, met: map[task.PeerID]MetPeer{}}
+func newRecall(ep *endpoint, as *adverts, to *seeds) *recall {
+	r := &recall{endpoint: ep, adverts: as, seeds: to, met: map[task.PeerID]MetPeer{}}
 	for _, m := range ep.set.Met {
 		r.met[m.Peer] = m
 	}
@@ -55,7 +56,7 @@ func newRecall(ep *endpoint, as *adverts) *recall {
 }
 
 // Met returns the members that this node has met, of whom another start of it may ask the way:
-// the best first, at most MaxRecalled, those of before among them.
+// the best first, at most MaxRecalled, those of before among them. They are its seeds from now on.
 func (r *recall) Met() []MetPeer {
 	now := time.Now().UTC().Truncate(time.Second)
 	r.mu.Lock()
@@ -78,6 +79,7 @@ func (r *recall) Met() []MetPeer {
 	for _, m := range all {
 		r.met[m.Peer] = m
 	}
+	r.seeds.recall(infosOf(all))
 	return slices.Clone(all)
 }
 

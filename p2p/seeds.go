@@ -12,8 +12,8 @@ import (
 // Seeds are peers that may be dialled where this node knows too few: those that it met before it
 // was started again, and those of bootstrap lists. Whoever answers tells of the others.
 const (
-	// maxSeeds bounds them: a cache of peers that is full, and a few lists.
-	maxSeeds = MaxRecalled + 256
+	// maxTold bounds those of which somebody told: a bootstrap list that is full.
+	maxTold = 256
 	// fewNeighbours is how many neighbours are few: with fewer, seeds are dialled.
 	fewNeighbours = 3
 	// seedDials is how many are dialled at once while there is no neighbour: 200 of which one is
@@ -30,34 +30,68 @@ const (
 // seeds is safe for concurrent use.
 type seeds struct {
 	mu    sync.Mutex
+	met   []peer.AddrInfo // the best first; at most MaxRecalled
+	told  []peer.AddrInfo // by lists, tickets and the like; at most maxTold
 	addrs map[peer.ID][]ma.Multiaddr
-	order []peer.ID // whom to dial first
 }
 
-// add takes in peers, after those that are there. It reports whether any is new.
-func (s *seeds) add(peers []peer.AddrInfo) (news bool) {
+// recall replaces those that this node has met.
+func (s *seeds) recall(met []peer.AddrInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.addrs == nil {
-		s.addrs = map[peer.ID][]ma.Multiaddr{}
-	}
+	s.met = met
+	s.index()
+}
+
+// tell takes in peers of whom somebody told. It reports whether any is new.
+func (s *seeds) tell(peers []peer.AddrInfo) (news bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, p := range peers {
-		if _, have := s.addrs[p.ID]; !have {
-			if len(s.order) >= maxSeeds {
-				break
-			}
-			s.order, news = append(s.order, p.ID), true
+		i := slices.IndexFunc(s.told, func(t peer.AddrInfo) bool { return t.ID == p.ID })
+		switch {
+		case i >= 0:
+			s.told[i].Addrs = joinAddrs(p.Addrs, s.told[i].Addrs)
+		case len(s.told) < maxTold:
+			s.told, news = append(s.told, p), true
 		}
-		s.addrs[p.ID] = p.Addrs
 	}
+	s.index()
 	return news
 }
 
-// list returns the seeds, the best first.
+// index finds the addresses of each anew; s.mu is held.
+func (s *seeds) index() {
+	s.addrs = map[peer.ID][]ma.Multiaddr{}
+	for _, p := range slices.Concat(s.told, s.met) {
+		s.addrs[p.ID] = joinAddrs(p.Addrs, s.addrs[p.ID])
+	}
+}
+
+// joinAddrs returns what is in either list, the first before the second, as many as one may have.
+func joinAddrs(first, second []ma.Multiaddr) []ma.Multiaddr {
+	var out []ma.Multiaddr
+	for _, a := range slices.Concat(first, second) {
+		if len(out) < maxRecalledAddrs && !slices.ContainsFunc(out, a.Equal) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// list returns the seeds, each once, the best first.
 func (s *seeds) list() []peer.ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.order)
+	out := make([]peer.ID, 0, len(s.addrs))
+	have := make(map[peer.ID]bool, len(s.addrs))
+	for _, p := range slices.Concat(s.met, s.told) {
+		if !have[p.ID] {
+			have[p.ID] = true
+			out = append(out, p.ID)
+		}
+	}
+	return out
 }
 
 // of returns where a seed was; nil for who is none.

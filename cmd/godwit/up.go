@@ -27,6 +27,7 @@ type upFlags struct {
 	api, logLevel, memory  string
 	replay, imposed, rates string // for experiments; "": none
 	readyFD                int
+	bootstrapKeys          []string
 }
 
 func newUp() *cobra.Command {
@@ -45,6 +46,7 @@ and takes in yours. End it with Ctrl-C.`,
 		},
 	}
 	u.add(cmd)
+	u.addBootstrap(cmd.Flags())
 	return cmd
 }
 
@@ -94,6 +96,9 @@ func (u *upFlags) configure(log io.Writer) error {
 	c.Version = programVersion()
 	err := errors.Join(u.findRules(), u.lendMemory())
 	if err != nil {
+		return err
+	}
+	if c.BootstrapKeys, err = keysOf(u.bootstrapKeys); err != nil {
 		return err
 	}
 	for i, named := range c.Overlays {

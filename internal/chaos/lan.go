@@ -33,7 +33,8 @@ func lan(ctx context.Context, t *trial) error {
 		t.watching.Go(func() { t.watch(ctx, n.index, n.ask) })
 	}
 	err := t.awaitWhole(ctx, lanLimit)
-	if t.report.must(fmt.Sprintf("two nodes of one network that are told nothing are one swarm within %v", lanLimit), err) {
+	what := fmt.Sprintf("two nodes of one network that are told nothing are one swarm within %v", lanLimit)
+	if t.report.must(what, err) {
 		t.report.show("from the first start to one swarm", fmt.Sprintf("at most %v", lanLimit), "%.2f s",
 			time.Since(begun).Seconds())
 	}

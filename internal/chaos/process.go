@@ -92,7 +92,8 @@ func (n *node) start(ctx context.Context, peers []string) error {
 
 func (n *node) command(peers []string) []string {
 	line := []string{n.binary, "up", "--data-dir", n.dir, "--config", n.rules, "--listen", n.listen,
-		"--no-mdns=" + fmt.Sprint(!n.mdns), "--api", "", "--ready-fd", "3", "--runner", n.runner, "--cores", fmt.Sprint(n.cores)}
+		"--no-mdns=" + fmt.Sprint(!n.mdns), "--api", "", "--ready-fd", "3",
+		"--runner", n.runner, "--cores", fmt.Sprint(n.cores)}
 	line = append(line, n.flags...)
 	if n.replay != "" {
 		line = append(line, "--replay", n.replay)

@@ -41,6 +41,8 @@ var targets = map[string]struct{ dir, name string }{
 	"survival":      {"predictor", "FuzzRecord"},
 	"manifest text": {"overlay", "FuzzOpenManifest"},
 	"ticket":        {"overlay", "FuzzParseTicket"},
+	"place":         {"overlay", "FuzzUnpackPlaces"},
+	"list of peers": {"p2p/bootstrap", "FuzzParse"},
 	"pass":          {"overlay", "FuzzAdmits"},
 
 	"ping":       {"p2p", "FuzzQuestion"}, // has no body
