@@ -32,6 +32,7 @@ type fakeNet struct {
 	adverts []overlay.Advert
 	closed  bool
 	blamed  []task.PeerID
+	table   map[p2p.Key][]task.PeerID // whom the hash table names; nil: there is none
 }
 
 var errUnreachable = errors.New("the peer cannot be reached")
@@ -116,9 +117,33 @@ func (f *fakeNet) Met() []p2p.MetPeer                                { return ni
 func (f *fakeNet) Name(string) (task.PeerID, error)                  { return "", nil }
 func (f *fakeNet) Meet(context.Context, string) (task.PeerID, error) { return "", p2p.ErrNotMet }
 func (f *fakeNet) Suggest([]string)                                  {}
-func (f *fakeNet) Unname(task.PeerID) bool                           { return false }
-func (f *fakeNet) Named() []p2p.NamedPeer                            { return nil }
-func (f *fakeNet) Stats() p2p.Stats                                  { return p2p.Stats{} }
+func (f *fakeNet) Provide([]p2p.Key)                                 {}
+
+// Find finds those whom the hash table names for a key.
+func (f *fakeNet) Find(ctx context.Context, k p2p.Key, try func(context.Context, task.PeerID) bool) (bool, error) {
+	f.mu.Lock()
+	table := f.table
+	f.mu.Unlock()
+	if table == nil {
+		return false, p2p.ErrNoTable
+	}
+	good := false
+	for _, p := range table[k] {
+		good = try(ctx, p) || good
+	}
+	return good, nil
+}
+
+// name has the hash table name some for each key from now on.
+func (f *fakeNet) name(table map[p2p.Key][]task.PeerID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.table = table
+}
+
+func (f *fakeNet) Unname(task.PeerID) bool { return false }
+func (f *fakeNet) Named() []p2p.NamedPeer  { return nil }
+func (f *fakeNet) Stats() p2p.Stats        { return p2p.Stats{} }
 
 // count returns how many of the messages sent so far are as asked for, once the
 // node has nothing more to do.

@@ -49,7 +49,15 @@ func (o *overlays) Invite(ctx context.Context, nameOrID string, life time.Durati
 		return "", fmt.Errorf("%w: %w", ErrInvalidRules, err)
 	}
 	t.Places = choosePlaces(ways)
-	return t.Text(), nil
+	if e := o.do(ctx, func() {
+		if m := o.members[manifest.ID()]; m != nil {
+			m.meetBy(t.Meeting(), now)
+			err = o.saveJoined()
+		}
+	}); e != nil {
+		return "", e
+	}
+	return t.Text(), err
 }
 
 // An entrance is a member by which others may come into an overlay.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"godwit/overlay"
 )
@@ -24,6 +25,7 @@ type joined struct {
 	Manifest overlay.Manifest // the version followed
 	Pass     []byte
 	Share    float64
+	Meetings []overlay.Meeting // of tickets that it gave or came with
 }
 
 // joinedRecord is a joined on disk.
@@ -32,6 +34,14 @@ type joinedRecord struct {
 	Manifest []byte  `json:"manifest"`
 	Pass     []byte  `json:"pass,omitempty"`
 	Share    float64 `json:"share"`
+	// Meetings are how holders of a ticket find each other.
+	Meetings []meetingRecord `json:"meetings,omitempty"`
+}
+
+// meetingRecord is an overlay.Meeting on disk.
+type meetingRecord struct {
+	Secret  []byte    `json:"secret"`
+	Expires time.Time `json:"expires"`
 }
 
 // usualShare is the share of an overlay of which nothing is said.
@@ -43,7 +53,11 @@ func (j *joined) record() (joinedRecord, error) {
 		return joinedRecord{}, err
 	}
 	b, err := j.Manifest.Encode()
-	return joinedRecord{first, b, j.Pass, j.Share}, err
+	r := joinedRecord{First: first, Manifest: b, Pass: j.Pass, Share: j.Share}
+	for _, m := range j.Meetings {
+		r.Meetings = append(r.Meetings, meetingRecord(m))
+	}
+	return r, err
 }
 
 func (r *joinedRecord) open() (joined, error) {
@@ -54,7 +68,11 @@ func (r *joinedRecord) open() (joined, error) {
 	if !(r.Share > 0) {
 		r.Share = usualShare
 	}
-	return joined{first, m, r.Pass, r.Share}, nil
+	j := joined{First: first, Manifest: m, Pass: r.Pass, Share: r.Share}
+	for _, x := range r.Meetings[:min(len(r.Meetings), maxMeetings)] {
+		j.Meetings = append(j.Meetings, overlay.Meeting(x))
+	}
+	return j, nil
 }
 
 // openVersions reads the first version of a manifest and a later one, or the
@@ -165,7 +183,7 @@ func readJoined(file string) ([]joinedRecord, error) {
 func (o *overlays) saveJoined() error {
 	records := []joinedRecord{}
 	for _, m := range o.ordered() {
-		j := joined{m.first, *m.Manifest(), m.Pass(), m.share}
+		j := joined{m.first, *m.Manifest(), m.Pass(), m.share, m.meetings}
 		r, err := j.record()
 		if err != nil {
 			return fmt.Errorf("keeping overlay %s: %w", m.Manifest().Name, err)

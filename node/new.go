@@ -84,7 +84,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	if n.net, err = on.join(p2p.Config{
 		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
 		Handler: handler{n}, Urgent: methodLease, OnBlocks: n.serveBlocks, Log: cfg.Log,
-		Relaying: p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged, MaxConns: cfg.maxConns(),
+		Relaying: p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged, MaxConns: cfg.maxConns(), Guide: cfg.BootstrapNode,
 	}, n.exec.Serve); err != nil {
 		return nil, fmt.Errorf("joining the network: %w", err)
 	}

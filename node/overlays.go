@@ -214,6 +214,9 @@ func (o *overlays) serve(ctx context.Context, j joined) (OverlayDetail, error) {
 			o.tell(member.Wake{}) // be seen before anybody looks
 		} else {
 			m.readmit(j)
+			for _, x := range j.Meetings {
+				m.meetBy(x, o.clock.wall())
+			}
 		}
 		if j.Share > 0 {
 			m.share = j.Share

@@ -36,7 +36,13 @@ func (o *overlays) resolve(ctx context.Context, what string) (j joined, err erro
 	case isTicket(what):
 		return o.redeem(ctx, what)
 	case isID(what):
-		j.First, j.Manifest, err = o.findManifest(ctx, overlay.ID(what), via)
+		id := overlay.ID(what)
+		j.First, j.Manifest, err = o.findManifest(ctx, id, via)
+		if err != nil && via == "" {
+			if first, newest, e := o.lookUp(ctx, overlay.MeetingOpen(id), id); e == nil {
+				j.First, j.Manifest, err = first, newest, nil
+			}
+		}
 	default:
 		j, err = o.named(ctx, what, via)
 	}
@@ -69,6 +75,7 @@ func (o *overlays) redeem(ctx context.Context, text string) (j joined, err error
 	if j.First, j.Manifest, err = o.findByTicket(ctx, &ticket); err != nil {
 		return j, err
 	}
+	j.Meetings = []overlay.Meeting{ticket.Meeting()}
 	if err := ticket.Check(&j.Manifest, time.Now()); err != nil {
 		return j, fmt.Errorf("%w: %w", ErrNotAdmitted, err)
 	}
@@ -153,7 +160,14 @@ func (o *overlays) findByTicket(ctx context.Context, t *overlay.Ticket) (first, 
 		}
 		why = append(why, a.err.Error())
 	}
-	if first, newest, err = o.findManifest(ctx, t.Overlay, ""); err == nil || len(why) == 0 {
+	if first, newest, err = o.findManifest(ctx, t.Overlay, ""); err == nil {
+		return first, newest, nil
+	}
+	meeting := t.Meeting()
+	if f, n, e := o.lookUp(ctx, meeting.At(time.Now()), t.Overlay); e == nil {
+		return f, n, nil
+	}
+	if len(why) == 0 {
 		return first, newest, err
 	}
 	return first, newest, fmt.Errorf("%w, nor does any of the %d members that the ticket names (%s)", err, len(why),

@@ -29,6 +29,8 @@ func (n *Node) Run(ctx context.Context) error {
 	n.spawn(func() { collector{n.driver, n.monitor}.run(hard) })
 	n.spawn(func() { n.joinUnknown(hard) })
 	n.useLists(hard)
+	n.spawn(func() { n.beFound(hard) })
+	n.spawn(func() { n.findOthers(hard) })
 	n.spawn(func() { n.keeper.run(hard, n.net) })
 	n.spawn(func() { n.recoverJobs(hard) })
 	err := n.loop(hard, ctx)

@@ -38,6 +38,8 @@ type Config struct {
 	// MaxConns is the number of connections above which the least useful are
 	// closed; 0 means DefaultMaxConns.
 	MaxConns int
+	// Guide serves the hash table as soon as others can dial the node: it is there for newcomers.
+	Guide bool
 	// Handler is told what arrives.
 	Handler Handler
 	// OnBlocks serves a stream on which a peer asks for blocks, on a goroutine of

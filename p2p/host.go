@@ -31,6 +31,7 @@ type Host struct {
 	*daily        // SetRelayed
 	*dialer       // Named, Name, Unname
 	*recall       // Met
+	*table        // Provide, Find
 
 	adverts  *adverts
 	links    *links
@@ -69,6 +70,7 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h.reachability = &reachability{endpoint: ep, changed: func() { h.relays.poke() }}
 	from := &seeds{}
 	h.recall = newRecall(ep, h.adverts, from)
+	h.table = newTable(ep, h.adverts, h.reachability)
 	h.dialer, h.relays = newDialer(ep, h.adverts, from), newRelays(ep, h.adverts, h.reachability)
 	gossip, err := openGossip(ep, h.adverts, func(p peer.ID) { h.greeter.welcome(p) })
 	if err != nil {
@@ -153,6 +155,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.spawn(h.pingPeers)
 	h.spawn(h.watch)
 	h.spawn(h.greeter.remind)
+	h.spawn(h.keep)
 	mdnsErr := h.startMDNS()
 	if mdnsErr != nil {
 		h.set.Log.Warn("cannot look for peers on the local network", "error", mdnsErr)

@@ -107,7 +107,8 @@ var rules = map[string]rule{
 	"reproduce": {core: true, own: []string{"trace", "sim"}, outside: []string{"gonum.org/v1/gonum/stat"}},
 
 	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/cost", "p2p/wire", "internal/pause"},
-		outside: []string{"github.com/libp2p/", "github.com/multiformats/", "golang.org/x/"}},
+		outside: []string{"github.com/libp2p/", "github.com/multiformats/", "golang.org/x/",
+			"google.golang.org/protobuf/"}},
 
 	"p2p/cost":      {own: []string{"task", "internal/pause"}, outside: []string{"golang.org/x/time"}},
 	"p2p/bootstrap": {own: []string{"overlay", "task"}},
