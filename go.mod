@@ -3,6 +3,7 @@ module godwit
 go 1.26.0
 
 require (
+	filippo.io/edwards25519 v1.2.0
 	github.com/cockroachdb/datadriven v1.0.3-0.20250407164829-2945557346d5
 	github.com/cockroachdb/pebble/v2 v2.1.4
 	github.com/ebitengine/purego v0.11.2

@@ -32,6 +32,7 @@ type quiet struct{}
 func (quiet) Frame(task.PeerID, []byte) {}
 func (quiet) Connected(task.PeerID)     {}
 func (quiet) Disconnected(task.PeerID)  {}
+func (quiet) Trimmed(task.PeerID)       {}
 func (quiet) Advert(overlay.Advert)     {}
 func (quiet) Request(_ context.Context, _ task.PeerID, _ string, body []byte) ([]byte, error) {
 	return body, nil

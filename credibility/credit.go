@@ -28,6 +28,7 @@ type Credit struct {
 	Audits   int       // that were right, in part or whole, ever
 	First    time.Time // when the first result of it was taken in; zero for never
 	Refusals int       // states that it signed and did not serve, since it last began
+	Outvoted time.Time // when others last came to something else, beyond doubt; zero for never
 }
 
 // Right is how many tasks count as audited and right: halved with each HalfLife. now is
@@ -50,6 +51,18 @@ func (c *Credit) faded(x float64, now time.Time) float64 {
 // to 1.
 func (c *Credit) Praise(weight float64, now time.Time) {
 	c.Known, c.Praised, c.At = c.Right(now), c.faded(c.Praised, now)+weight, now
+}
+
+// Says reports whether the worker has a say in what others came to: a fault takes it away for good,
+// and a vote that it lost for a HalfLife, after which it begins at nothing.
+func (c *Credit) Says(now time.Time) bool {
+	return c.Faults == 0 && (c.Outvoted.IsZero() || now.Sub(c.Outvoted) >= HalfLife)
+}
+
+// Outvote takes the worker's say away, and has it begin at nothing.
+func (c *Credit) Outvote(now time.Time) {
+	c.Forget()
+	c.Outvoted = now
 }
 
 // Forget has the worker begin at nothing.

@@ -82,3 +82,17 @@ func TestPraise(t *testing.T) {
 		}
 	}
 }
+
+// Who was outvoted has no say for a half-life and begins at nothing; who was wrong never has one again.
+func TestSays(t *testing.T) {
+	var c Credit
+	c.Confirm(5, 1, day0)
+	c.Outvote(day0)
+	if c.Says(day0.Add(HalfLife-time.Second)) || !c.Says(day0.Add(HalfLife)) || c.Right(day0) != 0 {
+		t.Errorf("%+v", c)
+	}
+	c.Faults++
+	if c.Says(day0.Add(10 * HalfLife)) {
+		t.Error("who was wrong has a say")
+	}
+}

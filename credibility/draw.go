@@ -36,6 +36,30 @@ func Draw(key [32]byte, task uint64, root [32]byte, n int, share float64) []int 
 	return all[:m]
 }
 
+// Pick draws up to k of n places, in the order in which they are drawn, of those that ok allows. It
+// depends on the key as Draw does: who does not have it cannot tell which are next. It takes about k
+// steps where most are allowed.
+func Pick(key [32]byte, task uint64, root [32]byte, n, k int, ok func(int) bool) []int {
+	s := newStream(key, task, root)
+	moved := map[int]int{} // by place, what stands there in place of its own number
+	at := func(i int) int {
+		if v, is := moved[i]; is {
+			return v
+		}
+		return i
+	}
+	var out []int
+	for i := 0; i < n && len(out) < k; i++ {
+		j := i + int(s.below(uint64(n-i)))
+		v := at(j)
+		moved[j] = at(i)
+		if ok(v) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // A stream is of random numbers that anybody with the key draws alike: HMAC-SHA-256 in
 // counter mode.
 type stream struct {

@@ -108,3 +108,34 @@ func TestLotIsTheDraw(t *testing.T) {
 		}
 	})
 }
+
+// TestPick: those who are picked are allowed, each once, and as many as there are; each as often as any
+// other; and others with another key.
+func TestPick(t *testing.T) {
+	const n, k, draws = 20, 3, 20_000
+	odd := func(i int) bool { return i%2 == 1 }
+	var hits [n]float64
+	for task := range uint64(draws) {
+		got := Pick([32]byte{7}, task, [32]byte{8}, n, k, odd)
+		if len(got) != k || got[0] == got[1] || got[1] == got[2] || got[0] == got[2] {
+			t.Fatalf("%v", got)
+		}
+		for _, i := range got {
+			hits[i]++
+		}
+	}
+	const each = draws * k / (n / 2)
+	for i, h := range hits {
+		if want := map[bool]float64{true: each}[odd(i)]; math.Abs(h-want) > 5*math.Sqrt(want) {
+			t.Errorf("%d is picked %g times, want %g", i, h, want)
+		}
+	}
+	all := Pick([32]byte{1}, 1, [32]byte{1}, n, 2*n, odd)
+	if slices.Sort(all); len(all) != n/2 || len(slices.Compact(all)) != n/2 {
+		t.Errorf("of ten that are allowed %v are picked", all)
+	}
+	a, b := Pick([32]byte{1}, 1, [32]byte{1}, 1000, 9, odd), Pick([32]byte{2}, 1, [32]byte{1}, 1000, 9, odd)
+	if slices.Equal(a, b) || !slices.Equal(a, Pick([32]byte{1}, 1, [32]byte{1}, 1000, 9, odd)) {
+		t.Errorf("%v with one key, %v with another", a, b)
+	}
+}

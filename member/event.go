@@ -22,6 +22,9 @@ type Connected struct{ Peer task.PeerID }
 // Disconnected says that the last connection to a peer broke.
 type Disconnected struct{ Peer task.PeerID }
 
+// Trimmed says that the last connection to a peer was closed for being one too many, here or there.
+type Trimmed struct{ Peer task.PeerID }
+
 // Said brings what a machine of another peer, or of this one, says to the machines of
 // an overlay.
 type Said struct {
@@ -94,6 +97,7 @@ func (Wake) event()         {}
 func (Advertised) event()   {}
 func (Connected) event()    {}
 func (Disconnected) event() {}
+func (Trimmed) event()      {}
 func (Said) event()         {}
 func (LeaseSaid) event()    {}
 func (LeaseTaken) event()   {}

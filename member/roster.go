@@ -40,6 +40,9 @@ func (r *roster) Network(peer task.PeerID) string {
 	return overlay.PublicNetworkOf(a.Addrs)
 }
 
+// Workers are the members that lend slots, by their adverts, in order.
+func (r *roster) Workers() []task.PeerID { return r.view.Workers() }
+
 // seen takes in an advert whose signature has been checked.
 func (m *Member) seen(a *overlay.Advert) {
 	old, known := m.view.Member(a.Peer)

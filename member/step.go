@@ -28,6 +28,8 @@ func (p *Peer) take(ev Event) {
 		p.connected(ev.Peer)
 	case Disconnected:
 		p.doubt(ev.Peer, "its connection broke")
+	case Trimmed:
+		p.trimmed(ev.Peer)
 	case Said:
 		ev.Of.received(ev.From, ev.Message)
 	case LeaseSaid:

@@ -58,6 +58,17 @@ func (p *Peer) connected(peer task.PeerID) {
 	p.returned(peer)
 }
 
+// trimmed takes in that the connection to a peer was one too many. Who says so is there, and need
+// not be found out about; but what a leader has given it is not to hang on its word.
+func (p *Peer) trimmed(peer task.PeerID) {
+	for _, m := range p.members {
+		if m.coordinator != nil && m.coordinator.Holds(peer) {
+			p.doubt(peer, "it closed its connection")
+			return
+		}
+	}
+}
+
 func (p *Peer) returned(peer task.PeerID) {
 	for _, m := range p.members {
 		m.returned(peer)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/blocks"
+	"godwit/node/signatures"
 	"godwit/task"
 )
 
@@ -23,6 +24,7 @@ type core struct {
 	content *content
 	clock   clock // whose news is the loop's
 	poison  poison
+	signed  signatures.Verifier // of results
 
 	inbox   chan post     // of this node itself
 	first   chan post     // of leases: ahead of all else

@@ -19,6 +19,7 @@ type driver struct {
 	peer      *member.Peer
 	pending   []pending
 	watchers  watchers
+	packer    message.Packer
 	full      bool // the disk, until fullUntil at least
 	fullUntil time.Time
 	taken     []arrival // frames since effects were last carried out; while taking, the last is being taken

@@ -105,6 +105,7 @@ func (f *fakeNet) HandOver(context.Context, task.PeerID) (exec.Stream, error) {
 }
 
 func (f *fakeNet) Rank(map[task.PeerID]cost.Class)                   {}
+func (f *fakeNet) Keep(map[task.PeerID]bool)                         {}
 func (f *fakeNet) Class(task.PeerID) cost.Class                      { return cost.Member }
 func (f *fakeNet) Debit(task.PeerID, cost.Kind, int)                 {}
 func (f *fakeNet) AdvertAddrs(int) []string                          { return []string{"/ip4/192.0.2.1/tcp/1"} }
@@ -144,6 +145,7 @@ func (f *fakeNet) name(table map[p2p.Key][]task.PeerID) {
 func (f *fakeNet) Unname(task.PeerID) bool { return false }
 func (f *fakeNet) Named() []p2p.NamedPeer  { return nil }
 func (f *fakeNet) Stats() p2p.Stats        { return p2p.Stats{} }
+func (f *fakeNet) Reaching() p2p.Reaching  { return p2p.Reaching{} }
 
 // count returns how many of the messages sent so far are as asked for, once the
 // node has nothing more to do.

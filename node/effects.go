@@ -97,7 +97,9 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 	switch e := p.machine.(type) {
 	case message.Persist: // done by persist
 	case message.Send:
-		out.add(d.self, m, e)
+		if e, goes := sent(e); goes {
+			out.add(d.self, m, e)
+		}
 	case message.Fetch:
 		d.spawn(func() { d.fetch(ctx, m, p.from, e) })
 	case message.Prepare, message.Start, message.HandOver, message.Expect, message.Stop:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/member"
+	"godwit/node/signatures"
 	"godwit/overlay"
 	"godwit/p2p/cost"
 	"godwit/scheduler/message"
@@ -35,6 +36,9 @@ func (h handler) Frame(from task.PeerID, data []byte) {
 			id = to
 			msgs, err = message.DecodeFrame(frame)
 		}
+		if err == nil {
+			h.lookAtSignatures(from, msgs)
+		}
 		return err
 	})
 	h.n.net.Debit(from, cost.Decoding, cost.Micros(time.Since(begun)))
@@ -52,6 +56,26 @@ func (h handler) Frame(from task.PeerID, data []byte) {
 	}})
 }
 
+// lookAtSignatures looks at those of results here, beside the loop, where the peer is one that the
+// node works with: of others' messages most are not heard at all.
+func (h handler) lookAtSignatures(from task.PeerID, msgs []message.Message) {
+	if h.n.net.Class(from) < cost.Worker {
+		return
+	}
+	message.LookAtSignatures(from, msgs, h.verify)
+}
+
+// verify says which of some results Result.Verify finds nothing wrong with.
+func (h handler) verify(results []*task.Result) []bool {
+	checks := make([]signatures.Check, len(results))
+	for i, r := range results {
+		if key, message, err := r.ToCheck(); err == nil {
+			checks[i] = signatures.Check{Key: key, Message: message, Signature: r.Signature}
+		}
+	}
+	return h.n.signed.Verify(checks)
+}
+
 // takePart hands the machines messages of a peer for as long as its turn lasts, and returns those
 // that are left.
 func (h handler) takePart(id overlay.ID, from task.PeerID, msgs []message.Message) []message.Message {
@@ -60,7 +84,7 @@ func (h handler) takePart(id overlay.ID, from task.PeerID, msgs []message.Messag
 		return nil // whoever means well repeats it
 	}
 	for begun := time.Now(); len(msgs) > 0 && time.Since(begun) < turnTime; msgs = msgs[1:] {
-		h.n.tell(member.Said{Of: m.Member, From: from, Message: &msgs[0]})
+		h.n.tell(member.Said{Of: m.Member, From: from, Message: heard(&msgs[0])})
 	}
 	return msgs
 }
@@ -78,6 +102,12 @@ func (h handler) Connected(peer task.PeerID) {
 // Disconnected looks whether a member is gone or has only lost a connection.
 func (h handler) Disconnected(peer task.PeerID) {
 	h.n.noteOf(post{from: peer, call: func() { h.n.tell(member.Disconnected{Peer: peer}) }})
+}
+
+// Trimmed looks whether a member is gone that this node relies on: of others it says nothing that
+// their connections were too many.
+func (h handler) Trimmed(peer task.PeerID) {
+	h.n.noteOf(post{from: peer, call: func() { h.n.tell(member.Trimmed{Peer: peer}) }})
 }
 
 // Advert takes in a verified advert.

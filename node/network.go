@@ -45,8 +45,11 @@ type network interface {
 	Blame(p task.PeerID) // and close the connections to it
 	Cut(p task.PeerID, age time.Duration) (newer bool)
 	Stats() p2p.Stats
+	Reaching() p2p.Reaching
 	// Rank says with whom this node works, Class what a peer is, and Debit what it has cost.
 	Rank(ranks map[task.PeerID]cost.Class)
+	// Keep says whose connections are kept beside: those of members that this node coordinates.
+	Keep(peers map[task.PeerID]bool)
 	Class(of task.PeerID) cost.Class
 	Debit(of task.PeerID, k cost.Kind, n int)
 }

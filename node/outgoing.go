@@ -47,12 +47,12 @@ func (o *outgoing) add(self task.PeerID, of *membership, s message.Send) {
 // sendAll hands each peer its messages of this flush, as few frames as hold them.
 func (d *driver) sendAll(out *outgoing) {
 	for _, l := range out.lines {
-		frames, err := message.PackFrames(out.to[l])
+		frames, err := d.packer.Frames(address(l.of.id, nil), out.to[l])
 		if err != nil {
 			d.log.Error("encoding messages", "peer", l.peer, "err", err)
 		}
 		for _, f := range frames {
-			if err := d.net.Send(l.peer, address(l.of.id, f)); err != nil {
+			if err := d.net.Send(l.peer, f); err != nil {
 				d.log.Debug("message not sent; it will be repeated", "peer", l.peer, "err", err)
 			}
 		}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"godwit/p2p/cost"
@@ -54,6 +55,22 @@ func (r *ranking) rank() {
 		ranks[peer] = p.class
 	}
 	r.net.Rank(ranks)
+	r.net.Keep(r.coordinated())
+}
+
+// coordinated are the members of the overlays in whose groups this node is: it is connected to
+// them as long as it leads, and from the moment on when it does.
+func (r *ranking) coordinated() map[task.PeerID]bool {
+	peers := map[task.PeerID]bool{}
+	for _, m := range r.members {
+		if !slices.Contains(m.Group(), r.self) {
+			continue
+		}
+		for peer := range m.View().Peers() {
+			peers[peer] = true
+		}
+	}
+	return peers
 }
 
 // note has a peer of that class from now on, once it is not of a higher one any more.

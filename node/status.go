@@ -12,6 +12,7 @@ import (
 
 	"godwit/overlay"
 	"godwit/owner"
+	"godwit/p2p"
 	"godwit/scheduler/worker"
 	"godwit/task"
 )
@@ -37,6 +38,7 @@ type Status struct {
 	Notices     []string        `json:"notices"`     // what an owner should know: a full disk, a clock that was set
 	Peers       int             `json:"peers"`       // connected
 	Addrs       []string        `json:"addrs"`
+	Reach       ReachStatus     `json:"reach"`
 	RSSBytes    uint64          `json:"rss_bytes"`
 	RxBytes     int64           `json:"rx_bytes"`
 	TxBytes     int64           `json:"tx_bytes"`
@@ -46,7 +48,7 @@ type Status struct {
 // Status describes the node now.
 func (n *Node) Status(ctx context.Context) (Status, error) {
 	s := Status{PeerID: n.self, Addrs: n.Addrs(), Peers: len(n.net.Peers()), Version: n.cfg.Version,
-		Coordinates: []string{}, Overlays: []OverlayStatus{}, Running: []LocalTask{}}
+		Coordinates: []string{}, Overlays: []OverlayStatus{}, Running: []LocalTask{}, Reach: n.reached()}
 	err := n.do(ctx, func() {
 		s.ownersWord(n.monitor.Decision())
 		s.RulesFile = n.cfg.RulesFile
@@ -130,9 +132,12 @@ type Member struct {
 	Stay      float64       `json:"forecast"` // probability that it runs tasks for the next hour
 	Connected bool          `json:"connected"`
 	LatencyMS float64       `json:"latency_ms"` // 0 unknown
-	Roles     []string      `json:"roles"`      // "leader", "coordinator", "self"
-	Overlay   string        `json:"overlay"`    // by name
-	Site      string        `json:"site"`       // "" for none
+	// Path is how it is connected: "tcp", "quic", "relay" or "" for not at all; Via who relays.
+	Path    string      `json:"path,omitempty"`
+	Via     task.PeerID `json:"via,omitempty"`
+	Roles   []string    `json:"roles"`   // "leader", "coordinator", "self"
+	Overlay string      `json:"overlay"` // by name
+	Site    string      `json:"site"`    // "" for none
 	// Belief is "there", "suspected" or "lost"; BeliefBy what that rests on, and
 	// BeliefSince since when it is so.
 	Belief      string    `json:"belief"`
@@ -168,14 +173,15 @@ func (n *Node) Members(ctx context.Context, nameOrID string) ([]Member, error) {
 	}); e != nil {
 		return nil, e
 	}
-	latency := map[task.PeerID]time.Duration{}
+	connected := map[task.PeerID]p2p.Peer{}
 	for _, p := range n.net.Peers() {
-		latency[p.ID] = p.Latency
+		connected[p.ID] = p
 	}
 	for i := range out {
-		var l time.Duration
-		l, out[i].Connected = latency[out[i].Peer]
-		out[i].LatencyMS = float64(l) / float64(time.Millisecond)
+		var p p2p.Peer
+		p, out[i].Connected = connected[out[i].Peer]
+		out[i].LatencyMS = float64(p.Latency) / float64(time.Millisecond)
+		out[i].Path, out[i].Via = p.Transport, p.Via
 	}
 	return out, err
 }

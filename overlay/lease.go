@@ -219,16 +219,18 @@ func (l *Lease) Refused(from, leader task.PeerID, epoch uint64, now time.Time) [
 	return l.claim(leader, from, Renewal{Epoch: epoch}, now)
 }
 
-// Handed takes in that a leader offers its leadership. A member that is going,
-// or would rather not lead, lets the offer pass.
+// Handed takes in that a leader offers its leadership. A member that is going lets the
+// offer pass, and so does one that would rather not lead, unless the leader goes: then it
+// leads until another takes it over, for all that are asked may be of its mind.
 func (l *Lease) Handed(from task.PeerID, r Renewal, now time.Time) []LeaseEffect {
+	goes := !slices.Contains(r.Group, from)
 	if from == l.self || !possible(r.Epoch, l.self, now) || r.Epoch <= l.epoch || len(r.Group) > MaxGroup || l.gone ||
-		l.yields || from != l.chief && !l.rightful(from, now) {
+		l.yields && !goes || from != l.chief && !l.rightful(from, now) {
 		return nil
 	}
 	l.group = r.Group
 	effects := l.lead(r.Epoch, now)
-	if !slices.Contains(l.group, from) { // it goes, and waits to hear that it may
+	if goes { // it waits to hear that it may
 		effects = append(effects, SendRenewal{To: []task.PeerID{from}, Renewal: l.renewal()})
 	}
 	return effects

@@ -125,13 +125,15 @@ func TestLeaseHeals(t *testing.T) {
 		goodbye      bool
 		second, numb bool // the next in rank is dead too; nobody notices but by the lease
 		median, most time.Duration
+		yield        bool // all others would rather not lead
 	}{
-		{"crash, by the lease alone", false, false, true, 3 * time.Second, 4 * time.Second},
-		{"crash of two, by the lease alone", false, true, true, 4 * time.Second, 5 * time.Second},
-		{"crash", false, false, false, 2 * time.Second, 3 * time.Second},
-		{"crash of two", false, true, false, 3 * time.Second, 4 * time.Second},
-		{"goodbye", true, false, true, time.Second / 2, time.Second / 2},
-		{"goodbye, the next in rank dead", true, true, true, time.Second, time.Second},
+		{"crash, by the lease alone", false, false, true, 3 * time.Second, 4 * time.Second, false},
+		{"crash of two, by the lease alone", false, true, true, 4 * time.Second, 5 * time.Second, false},
+		{"crash", false, false, false, 2 * time.Second, 3 * time.Second, false},
+		{"crash of two", false, true, false, 3 * time.Second, 4 * time.Second, false},
+		{"goodbye", true, false, true, time.Second / 2, time.Second / 2, false},
+		{"goodbye, the next in rank dead", true, true, true, time.Second, time.Second, false},
+		{"goodbye to those that would rather not", true, false, true, time.Second / 2, time.Second / 2, true},
 	} {
 		var took []time.Duration
 		for seed := range uint64(times) {
@@ -139,6 +141,11 @@ func TestLeaseHeals(t *testing.T) {
 			n := s.nodes[p]
 			if tt.second {
 				s.nodes[n.lease.Group()[1]].up = false
+			}
+			for _, q := range s.names {
+				if tt.yield && q != p {
+					s.carry(q, s.nodes[q].lease.Yield(s.now))
+				}
 			}
 			if tt.goodbye {
 				s.carry(p, n.lease.Goodbye(s.now))

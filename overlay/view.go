@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -135,6 +136,21 @@ func (v *View) Member(peer task.PeerID) (Advert, bool) {
 	a, ok := v.members[peer]
 	return a, ok
 }
+
+// Workers returns the members that lend slots, by their newest adverts, sorted. The slice is the caller's.
+func (v *View) Workers() []task.PeerID {
+	var out []task.PeerID
+	for peer := range v.members {
+		if v.members[peer].Slots > 0 {
+			out = append(out, peer)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Peers are the members, in any order.
+func (v *View) Peers() iter.Seq[task.PeerID] { return maps.Keys(v.members) }
 
 // Members returns the newest advert of every member, sorted by peer ID. The
 // slice is the caller's; what the adverts refer to is shared and read only.

@@ -178,3 +178,19 @@ func TestViewAdmits(t *testing.T) {
 		t.Error("went back to an older version")
 	}
 }
+
+// Workers are those that lend slots by the newest that they said.
+func TestViewWorkers(t *testing.T) {
+	v := NewView(commons)
+	for k, slots := range []int{1, 0, 4} {
+		v.Seen(Advert{Peer: task.PeerID("cab"[k : k+1]), Overlay: commons, Seq: 1, Expires: at(9), Slots: slots})
+	}
+	if got := fmt.Sprint(v.Workers()); got != "[b c]" {
+		t.Errorf("%s", got)
+	}
+	v.Seen(Advert{Peer: "c", Overlay: commons, Seq: 2, Expires: at(9)})
+	v.Seen(Advert{Peer: "a", Overlay: commons, Seq: 2, Expires: at(9), Slots: 1})
+	if got := fmt.Sprint(v.Workers()); got != "[a b]" {
+		t.Errorf("later %s", got)
+	}
+}

@@ -67,8 +67,8 @@ type Config struct {
 const DefaultMaxConns = 96
 
 // A Handler receives what peers send. It is called from many goroutines at
-// once; about one peer, at most one of Frame, Connected and Disconnected runs at
-// a time. Blocking holds up that peer. Slices are the handler's to keep.
+// once; about one peer, at most one of Frame, Connected, Disconnected and Trimmed
+// runs at a time. Blocking holds up that peer. Slices are the handler's to keep.
 type Handler interface {
 	// Frame delivers one frame, in the order the peer sent them.
 	Frame(from task.PeerID, data []byte)
@@ -78,6 +78,10 @@ type Handler interface {
 	// whose frames could not be delivered; so it may come twice, or for a peer
 	// that was never connected. Frames sent before it may be lost.
 	Disconnected(p task.PeerID)
+	// Trimmed comes in place of Disconnected when one of the two sides closed the last
+	// connection for having too many, and no frame waited: the peer is no less there.
+	// Frames sent just before it may be lost.
+	Trimmed(p task.PeerID)
 	// Advert delivers a verified advert, newer than the last from its peer.
 	Advert(a overlay.Advert)
 	// Request answers a peer. The context ends with the peer's deadline or when

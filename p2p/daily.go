@@ -3,6 +3,7 @@ package p2p
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"godwit/p2p/cost"
@@ -19,7 +20,9 @@ const day = 24 * time.Hour
 // A daily is what a node carries in a day for members that it does not work with, on circuits:
 // bytes read from them and written to them. A day begins with the first byte after the last.
 type daily struct {
-	peers *cost.Budgets
+	peers    *cost.Budgets
+	circuits chan struct{} // holds a token for each that is open
+	carried  atomic.Int64  // bytes, for anybody
 
 	mu    sync.Mutex
 	most  int64
@@ -37,9 +40,15 @@ func (d *daily) SetRelayed(perDay int64) {
 
 // take takes n bytes that are carried for a peer. It reports false when they are not given.
 func (d *daily) take(of peer.ID, n int, now time.Time) bool {
-	if d.peers.Class(task.PeerID(of.String())) >= cost.Worker {
-		return true
+	if d.peers.Class(task.PeerID(of.String())) < cost.Worker && !d.spend(n, now) {
+		return false
 	}
+	d.carried.Add(int64(n))
+	return true
+}
+
+// spend takes n bytes of the day.
+func (d *daily) spend(n int, now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.roll(now)

@@ -3,6 +3,7 @@ package p2p
 import (
 	"context"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -21,7 +22,11 @@ const (
 	memberBackoff    = 5 * time.Minute  // members that are gone soon expire anyway
 	dialTimeout      = 10 * time.Second
 	dialsAtOnce      = 4
-	lookAgain        = 30 * time.Second
+
+	// trimmedRest is how long a bootstrap peer that has too many connections is left alone by a
+	// node that has neighbours enough: it takes newcomers meanwhile.
+	trimmedRest = 15 * time.Minute
+	lookAgain   = 30 * time.Second
 )
 
 // A dialer keeps the host connected: always to the bootstrap peers, and to some
@@ -36,6 +41,9 @@ type dialer struct {
 	ended   chan outcome
 
 	elsewhere time.Time // when to look for members that the neighbours do not know
+
+	mu    sync.Mutex
+	rests map[peer.ID]time.Time // bootstrap peers that have too many connections, and until when they are left alone
 }
 
 // A try remembers how often a peer could not be reached.
@@ -54,7 +62,7 @@ type outcome struct {
 func newDialer(ep *endpoint, as *adverts, from *seeds) *dialer {
 	d := &dialer{
 		endpoint: ep, adverts: as, seeds: from, tries: map[peer.ID]*try{},
-		wake: make(chan struct{}, 1), ended: make(chan outcome, seedDials),
+		wake: make(chan struct{}, 1), ended: make(chan outcome, seedDials), rests: map[peer.ID]time.Time{},
 		elsewhere: time.Now().Add(jitter(lookElsewhere)),
 	}
 	ep.named.remove(ep.net.ID())
@@ -112,7 +120,12 @@ func (d *dialer) round(now time.Time) time.Duration {
 			d.dial(p, by, t)
 		}
 	}
+	alone := d.neighbours() < wantPeers
 	for _, p := range d.named.ids() {
+		if left := d.resting(p, now); left > 0 && !alone {
+			wait = min(wait, left)
+			continue
+		}
 		due(p, asNamed)
 	}
 	for _, p := range d.someMembers(now) {
@@ -130,6 +143,22 @@ const (
 	asNamed
 	asSeed
 )
+
+// rest leaves a bootstrap peer alone for a while: it closed the connection for having too many.
+func (d *dialer) rest(p peer.ID, now time.Time) {
+	if d.named.has(p) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.rests[p] = now.Add(jitter(trimmedRest))
+	}
+}
+
+// resting is how long a bootstrap peer is still to be left alone.
+func (d *dialer) resting(p peer.ID, now time.Time) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rests[p].Sub(now)
+}
 
 // someMembers returns as many members, at random, as there are connections
 // missing; of a network that has its part of the neighbours only where there are no others.

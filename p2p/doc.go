@@ -14,5 +14,5 @@
 //
 // What a [Handler] may rely on, for each peer: Connected comes before the first
 // Frame; frames come in the order they were sent, without a gap; when a frame
-// may have been lost, Disconnected comes before any later Frame.
+// may have been lost, Disconnected or Trimmed comes before any later Frame.
 package p2p

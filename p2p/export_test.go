@@ -11,6 +11,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 )
 
 // Say publishes bytes as if they were this node's advert in an overlay.
@@ -121,4 +122,37 @@ func (h *Host) Lie(k Key, peers []MetPeer) {
 	h.table.provided.mu.Lock()
 	defer h.table.provided.mu.Unlock()
 	h.table.provided.keys[string(k.multihash())] = of
+}
+
+// SpareConns is how many connections a host has beyond MaxConns until they are trimmed.
+const SpareConns = spareConns
+
+// Trim closes the connections to a peer as those are that are too many.
+func (h *Host) Trim(p task.PeerID) {
+	id, err := peer.Decode(string(p))
+	if err != nil {
+		panic(err)
+	}
+	for _, c := range h.net.Network().ConnsToPeer(id) {
+		_ = c.CloseWithError(network.ConnGarbageCollected)
+	}
+}
+
+// Room is how many connections, and how much memory, the host may have.
+func (h *Host) Room() (conns int, memory int64) {
+	view := func(s network.ResourceScope) error {
+		limit := s.(rcmgr.ResourceScopeLimiter).Limit()
+		conns, memory = limit.GetConnTotalLimit(), limit.GetMemoryLimit()
+		return nil
+	}
+	if err := h.net.Network().ResourceManager().ViewSystem(view); err != nil {
+		panic(err)
+	}
+	return conns, memory
+}
+
+// Keeps reports whether a peer's connection is kept.
+func (h *Host) Keeps(p task.PeerID) bool {
+	id, err := peer.Decode(string(p))
+	return err == nil && h.net.ConnManager().IsProtected(id, keepTag)
 }

@@ -22,6 +22,7 @@ import (
 type gate struct {
 	host    atomic.Pointer[host.Host] // nil until the host is there
 	redial  *redial
+	lets    atomic.Pointer[func(peer.ID) bool] // whether a peer may come in; nil until that is known
 	closing atomic.Bool
 }
 
@@ -68,8 +69,9 @@ func (g *gate) InterceptPeerDial(peer.ID) bool { return !g.closing.Load() }
 func (g *gate) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 
 // InterceptSecured implements connmgr.ConnectionGater.
-func (g *gate) InterceptSecured(network.Direction, peer.ID, network.ConnMultiaddrs) bool {
-	return true
+func (g *gate) InterceptSecured(way network.Direction, p peer.ID, _ network.ConnMultiaddrs) bool {
+	lets := g.lets.Load()
+	return way == network.DirOutbound || lets == nil || (*lets)(p)
 }
 
 // InterceptUpgraded implements connmgr.ConnectionGater.

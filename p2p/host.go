@@ -28,6 +28,7 @@ type Host struct {
 	*transfers    // AskBlocks, SetRates
 	*reachability // Reach
 	*ranking      // Rank, Class, Debit
+	*keeper       // Keep
 	*daily        // SetRelayed
 	*dialer       // Named, Name, Unname
 	*recall       // Met
@@ -62,8 +63,11 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h := &Host{endpoint: ep, adverts: newAdverts(ep), links: newLinks(ep)}
 	h.adverts.learned, ep.blame = h.learned, h.Blame
 	h.costs = cost.New(h.adverts.fellow)
-	h.ranking = &ranking{endpoint: ep}
-	h.daily = &daily{peers: ep.costs, most: set.Relaying.Daily}
+	h.keeper = newKeeper(ep)
+	h.ranking = &ranking{endpoint: ep, keeper: h.keeper}
+	guests := h.keeper.lets
+	ep.gate.lets.Store(&guests)
+	h.daily = &daily{peers: ep.costs, most: set.Relaying.Daily, circuits: make(chan struct{}, maxCircuits)}
 	h.outboxes = newOutboxes(ep, h.links.lose)
 	h.requests = &requests{endpoint: ep, adverts: h.adverts}
 	h.handOvers = newHandOvers(ep, h.adverts)
@@ -133,9 +137,12 @@ func (h *Host) opened(c network.Conn, first bool) {
 	}
 }
 
-// ended follows connections to a peer that ended, last when none is left.
-func (h *Host) ended(p peer.ID, last bool) {
-	if last {
+// ended follows connections to a peer that ended.
+func (h *Host) ended(p peer.ID, how ending) {
+	if how.trimmed {
+		h.dialer.rest(p, time.Now())
+	}
+	if how.last {
 		h.dropOutbox(p)
 		h.greeter.forget(p)
 		h.dialer.poke()

@@ -21,7 +21,7 @@ import (
 type links struct {
 	*endpoint
 	opened func(c network.Conn, first bool) // told of each connection, and whether it is the peer's first
-	ended  func(p peer.ID, last bool)       // told when some have ended, and whether none is left
+	ended  func(p peer.ID, how ending)      // told when some have ended
 
 	mu    sync.Mutex
 	peers map[peer.ID]*link
@@ -29,12 +29,17 @@ type links struct {
 	wake  chan struct{} // holds one token when dirty is not empty
 }
 
+// An ending is how connections to a peer ended: last when none is left, trimmed when that one
+// was closed for being one too many.
+type ending struct{ last, trimmed bool }
+
 type link struct {
 	gen     uint64            // of the newest connection
 	conns   map[string]uint64 // open connections and their generations
 	told    uint64            // generation the handler knows of; 0 none
 	ready   chan struct{}     // closed when told reaches gen, or never will
 	lost    bool              // frames were dropped: the handler must be told
+	trimmed bool              // the last connection was one too many
 	listed  bool              // in links.dirty
 	waiting int               // goroutines that hold this link
 	held    bool              // tell found deliver held: who holds it has tell called again
@@ -64,6 +69,7 @@ func (ls *links) Connected(_ network.Network, c network.Conn) {
 	first := len(l.conns) == 0
 	if first {
 		l.gen++
+		l.trimmed = false
 		closeOnce(l.ready) // who waits for the generation before finds it over
 		l.ready = make(chan struct{})
 		ls.mark(p, l)
@@ -75,23 +81,27 @@ func (ls *links) Connected(_ network.Network, c network.Conn) {
 
 // Disconnected is called by libp2p for every connection.
 func (ls *links) Disconnected(_ network.Network, c network.Conn) {
-	ls.cut(c.RemotePeer(), []network.Conn{c})
+	ls.end(c.RemotePeer(), []network.Conn{c}, ls.trimmed(c))
 }
 
 // cut takes connections to a peer for ended: those that are, or are about to be
 // closed. One that opens meanwhile is the first again.
-func (ls *links) cut(p peer.ID, conns []network.Conn) {
+func (ls *links) cut(p peer.ID, conns []network.Conn) { ls.end(p, conns, false) }
+
+func (ls *links) end(p peer.ID, conns []network.Conn, trimmed bool) {
 	ls.mu.Lock()
 	l := ls.get(p)
 	for _, c := range conns {
 		delete(l.conns, c.ID())
 	}
-	last := len(l.conns) == 0
-	if last {
+	how := ending{last: len(l.conns) == 0}
+	if how.last {
+		l.trimmed = l.trimmed || trimmed
+		how.trimmed = l.trimmed
 		ls.mark(p, l)
 	}
 	ls.mu.Unlock()
-	ls.ended(p, last)
+	ls.ended(p, how)
 }
 
 // lose has the handler told that frames to or from a peer were dropped.
@@ -170,12 +180,16 @@ func (ls *links) tell(p peer.ID) {
 	ls.mu.Lock()
 	up, gen := len(l.conns) > 0, l.gen
 	down := l.lost || l.told != 0 && (!up || l.told != gen)
+	quiet := l.trimmed && !l.lost
 	l.lost = false
 	if down {
 		l.told = 0
 	}
 	ls.mu.Unlock()
-	if down {
+	switch {
+	case down && quiet:
+		ls.set.Handler.Trimmed(name)
+	case down:
 		ls.set.Handler.Disconnected(name)
 	}
 

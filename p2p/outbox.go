@@ -192,10 +192,12 @@ func (ob *outboxes) wrote(o *outbox, n int) {
 }
 
 // runOutbox writes until something fails. Then it also closes the peer's
-// connections: both sides see that frames were lost, and start afresh.
+// connections: both sides see that frames were lost, and start afresh. Where nothing
+// was left to write nothing is lost.
 func (ob *outboxes) runOutbox(ctx context.Context, o *outbox) {
 	err := ob.writeFrames(ctx, o)
 	o.mu.Lock()
+	idle := errors.Is(err, context.Canceled) && o.bytes == 0 // all was written when the peer was gone
 	o.closed, o.queue = true, nil
 	ob.release(o, o.bytes)
 	o.memory.Done()
@@ -205,7 +207,7 @@ func (ob *outboxes) runOutbox(ctx context.Context, o *outbox) {
 	ob.mu.Lock()
 	delete(ob.peers, o.peer)
 	ob.mu.Unlock()
-	if ob.stopped() {
+	if idle || ob.stopped() {
 		return
 	}
 	ob.set.Log.Debug("outbox dropped", "to", o.peer, "error", err)

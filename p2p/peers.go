@@ -20,6 +20,7 @@ type Peer struct {
 	Latency   time.Duration // round trip, smoothed; 0 not yet known
 	Direction string        // "in" or "out": who made the first connection
 	Transport string        // "tcp", "quic" or, with no direct connection, "relay"
+	Via       task.PeerID   // who relays, with no direct connection; else ""
 	Opened    time.Time     // the first connection
 }
 
@@ -38,6 +39,9 @@ func (e *endpoint) Peers() []Peer {
 			first = conns[direct]
 		}
 		p.Direction, p.Transport = "out", transportOf(first.RemoteMultiaddr())
+		if isRelayed(first) {
+			p.Via = viaPeer(first.RemoteMultiaddr())
+		}
 		if first.Stat().Direction == network.DirInbound {
 			p.Direction = "in"
 		}
@@ -48,6 +52,15 @@ func (e *endpoint) Peers() []Peer {
 	}
 	slices.SortFunc(peers, func(a, b Peer) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	return peers
+}
+
+// viaPeer is who an address of a circuit leads through; "" where it does not say.
+func viaPeer(a ma.Multiaddr) task.PeerID {
+	p, err := relayOf(a)
+	if err != nil {
+		return ""
+	}
+	return task.PeerID(p.String())
 }
 
 // connected says that a peer is connected, directly or through a relay.

@@ -3,7 +3,6 @@ package p2p
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"godwit/p2p/cost"
@@ -17,36 +16,14 @@ import (
 // A ranking is with whom the node works.
 type ranking struct {
 	*endpoint
-	mu   sync.Mutex
-	kept map[peer.ID]bool // protected from being closed for being one connection too many
+	keeper *keeper
 }
 
-// rankTag has the connection manager keep coordinators.
-const rankTag = "coordinator"
-
-// Rank says with whom the node works now, and replaces what was said before: Workers may cost
-// it more than other members may, Coordinators also keep their connections. The map is
-// Rank's to keep.
+// Rank says with whom the node works now, and replaces what was said before: they may cost
+// it more than other members may, and keep their connections. The map is Rank's to keep.
 func (r *ranking) Rank(ranks map[task.PeerID]cost.Class) {
 	r.costs.Rank(ranks)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	kept := map[peer.ID]bool{}
-	for name, class := range ranks {
-		if class != cost.Coordinator {
-			continue
-		}
-		if p, err := r.otherPeer(name); err == nil {
-			kept[p] = true
-			r.net.ConnManager().Protect(p, rankTag)
-		}
-	}
-	for p := range r.kept {
-		if !kept[p] {
-			r.net.ConnManager().Unprotect(p, rankTag)
-		}
-	}
-	r.kept = kept
+	r.keeper.works(ranks)
 }
 
 // Class returns what a peer is to the node.

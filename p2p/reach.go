@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	"godwit/overlay"
@@ -16,6 +17,9 @@ type reachability struct {
 	*endpoint
 	now     atomic.Uint32 // an overlay.Reach
 	changed func()        // called when it has
+
+	mu       sync.Mutex
+	udp, tcp NAT
 }
 
 // Reach says whether others can dial this host, as far as they have told it:
@@ -24,7 +28,8 @@ func (r *reachability) Reach() overlay.Reach { return overlay.Reach(r.now.Load()
 
 // watch keeps Reach up to date.
 func (r *reachability) watch(ctx context.Context) {
-	sub, err := r.net.EventBus().Subscribe(new(event.EvtLocalReachabilityChanged), eventbus.Name("reach"))
+	sub, err := r.net.EventBus().Subscribe([]any{new(event.EvtLocalReachabilityChanged),
+		new(event.EvtNATDeviceTypeChanged)}, eventbus.Name("reach"))
 	if err != nil {
 		r.set.Log.Error("reachability stays unknown", "error", err)
 		return
@@ -36,10 +41,15 @@ func (r *reachability) watch(ctx context.Context) {
 			if !ok {
 				return
 			}
-			now := reachOf(e.(event.EvtLocalReachabilityChanged).Reachability)
-			if before := overlay.Reach(r.now.Swap(uint32(now))); before != now {
-				r.changed()
-				r.addrsChanged()
+			switch e := e.(type) {
+			case event.EvtLocalReachabilityChanged:
+				now := reachOf(e.Reachability)
+				if before := overlay.Reach(r.now.Swap(uint32(now))); before != now {
+					r.changed()
+					r.addrsChanged()
+				}
+			case event.EvtNATDeviceTypeChanged:
+				r.told(e)
 			}
 		case <-ctx.Done():
 			return

@@ -35,9 +35,8 @@ func openRelay(ep *endpoint, acl members) (*relay.Relay, error) {
 		return nil, nil
 	}
 	carrier := &carrier{
-		Host: ep.net, of: ep, circuits: make(chan struct{}, maxCircuits),
-		daily: acl.daily,
-		rate:  rate.NewLimiter(rate.Limit(r.Rate), max(circuitBuffer, int(min(r.Rate, wire.MaxBlock)))),
+		Host: ep.net, of: ep, daily: acl.daily,
+		rate: rate.NewLimiter(rate.Limit(r.Rate), max(circuitBuffer, int(min(r.Rate, wire.MaxBlock)))),
 	}
 	service, err := relay.New(carrier,
 		relay.WithResources(relay.Resources{
@@ -85,10 +84,9 @@ func (m members) AllowConnect(from peer.ID, _ ma.Multiaddr, to peer.ID) bool {
 // to it and counted.
 type carrier struct {
 	host.Host
-	of       *endpoint
-	daily    *daily
-	rate     *rate.Limiter
-	circuits chan struct{} // holds a token for each that is open
+	of    *endpoint
+	daily *daily
+	rate  *rate.Limiter
 }
 
 // SetStreamHandler implements host.Host, for streams of those who ask for a
@@ -100,11 +98,11 @@ func (c *carrier) SetStreamHandler(id protocol.ID, handle network.StreamHandler)
 // NewStream implements host.Host, for streams to those whom a circuit leads to.
 func (c *carrier) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
 	select {
-	case c.circuits <- struct{}{}:
+	case c.daily.circuits <- struct{}{}:
 	default:
 		return nil, fmt.Errorf("%w: %d", errCrowded, maxCircuits)
 	}
-	leave := sync.OnceFunc(func() { <-c.circuits })
+	leave := sync.OnceFunc(func() { <-c.daily.circuits })
 	s, err := c.Host.NewStream(ctx, p, ids...)
 	if err != nil {
 		leave()

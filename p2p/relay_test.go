@@ -105,6 +105,18 @@ func TestRelay(t *testing.T) {
 		if got := transport(a, b); got != "relay" {
 			t.Fatalf("connected by %q", got)
 		}
+		for _, n := range []*testnet.Node{a, b} { // both are told
+			via := ""
+			for _, p := range n.Peers() {
+				via += string(p.Via)
+			}
+			if r := n.Reaching(); via != string(relay.ID()) || !r.Hidden || !slices.Equal(r.Relays, []task.PeerID{relay.ID()}) {
+				t.Errorf("%s is told %+v, and of a connection through %q", n.ID(), r, via)
+			}
+		}
+		if r := relay.Reaching(); r.Hidden || len(r.Relays) > 0 || r.Circuits != 1 || r.Carried == 0 {
+			t.Errorf("the relay is told %+v", r)
+		}
 		for i := range 10 {
 			if err := b.Send(a.ID(), []byte{byte(i)}); err != nil {
 				t.Fatal(err)

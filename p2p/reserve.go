@@ -1,9 +1,12 @@
 package p2p
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"math/bits"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -60,6 +63,7 @@ type relays struct {
 	public  bool             // somebody at a public address dialled it
 	local   bool             // somebody on the local network did
 	waited  bool             // it was connected for dialledWithin, once
+	unseen  bool             // hidden, when that was last looked at
 	held    map[peer.ID]berth
 	refused map[peer.ID]time.Time // not to be asked before
 	addrs   []ma.Multiaddr        // announced: those of held, at most overlay.MaxCircuits
@@ -138,6 +142,13 @@ func (r *relays) hidden(now time.Time) bool {
 	return waited && (!local || outside)
 }
 
+// isHidden says whether it was hidden when that was last looked at.
+func (r *relays) isHidden() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.unseen
+}
+
 // run reserves, renews and drops, until ctx ends. It alone changes held.
 func (r *relays) run(ctx context.Context) {
 	timer := time.NewTimer(dialledWithin)
@@ -156,6 +167,9 @@ func (r *relays) run(ctx context.Context) {
 // round brings the reservations up to date and returns how long until the next.
 func (r *relays) round(ctx context.Context, now time.Time) time.Duration {
 	hidden := r.hidden(now)
+	r.mu.Lock()
+	r.unseen = hidden
+	r.mu.Unlock()
 	r.expire(hidden, now)
 	for p, b := range r.copyHeld() {
 		if !b.renew.After(now) {
@@ -163,11 +177,12 @@ func (r *relays) round(ctx context.Context, now time.Time) time.Duration {
 		}
 	}
 	if hidden {
-		for _, p := range r.candidates(now) {
-			if len(r.copyHeld()) >= wantRelays {
+		for len(r.copyHeld()) < wantRelays { // each anew, since the next is to be elsewhere
+			next := r.candidates(now)
+			if len(next) == 0 || ctx.Err() != nil {
 				break
 			}
-			r.reserve(ctx, p)
+			r.reserve(ctx, next[0]) // one that refuses is no candidate for a while
 		}
 	}
 	r.announce()
@@ -197,10 +212,38 @@ func (r *relays) expire(hidden bool, now time.Time) {
 	maps.DeleteFunc(r.refused, func(_ peer.ID, until time.Time) bool { return !until.After(now) })
 }
 
+// A candidate is how good a relay a peer would be; less is better.
+type candidate struct {
+	reach   int  // of its address
+	crowded bool // a relay of the same network is held: one line, or one person, would end both
+	far     int  // by the round trip, in steps of a factor of two
+}
+
+func (a candidate) compare(b candidate) int {
+	crowded := func(c candidate) int {
+		if c.crowded {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a.reach, b.reach), cmp.Compare(crowded(a), crowded(b)), cmp.Compare(a.far, b.far))
+}
+
+// farOf is how far away a peer is by its round trip, in steps of a factor of two from nearStep on;
+// one that was not measured is as far as most on a continent.
+func farOf(trip time.Duration) int {
+	const nearStep, unmeasured = 5 * time.Millisecond, 40 * time.Millisecond
+	if trip <= 0 {
+		trip = unmeasured
+	}
+	return bits.Len(uint(trip / nearStep))
+}
+
 // candidates are members that this node has dialled and that relay: those with a
-// public address first, and then at random.
+// public address first, of other networks than those that are held, near ones, and then at random.
 func (r *relays) candidates(now time.Time) []peer.ID {
-	ranks := map[peer.ID]int{}
+	ranks := map[peer.ID]candidate{}
+	taken := r.networks()
 	for _, c := range r.net.Network().Conns() {
 		p := c.RemotePeer()
 		if isRelayed(c) || c.Stat().Direction != network.DirOutbound || !r.adverts.fellow(task.PeerID(p.String()), now) {
@@ -208,19 +251,34 @@ func (r *relays) candidates(now time.Time) []peer.ID {
 		}
 		speaks, err := r.net.Peerstore().SupportsProtocols(p, proto.ProtoIDv2Hop)
 		if err == nil && len(speaks) > 0 {
-			ranks[p] = reach(c.RemoteMultiaddr())
+			net, public := network16(c.RemoteMultiaddr())
+			ranks[p] = candidate{reach: reach(c.RemoteMultiaddr()), crowded: public && taken[net],
+				far: farOf(r.net.Peerstore().LatencyEWMA(p))}
 		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	maps.DeleteFunc(ranks, func(p peer.ID, _ int) bool {
+	maps.DeleteFunc(ranks, func(p peer.ID, _ candidate) bool {
 		_, held := r.held[p]
 		return held || r.refused[p].After(now)
 	})
 	found := slices.Collect(maps.Keys(ranks))
 	rand.Shuffle(len(found), func(i, j int) { found[i], found[j] = found[j], found[i] })
-	slices.SortStableFunc(found, func(a, b peer.ID) int { return ranks[a] - ranks[b] })
+	slices.SortStableFunc(found, func(a, b peer.ID) int { return ranks[a].compare(ranks[b]) })
 	return found
+}
+
+// networks are those of the relays that are held.
+func (r *relays) networks() map[netip.Prefix]bool {
+	taken := map[netip.Prefix]bool{}
+	for p := range r.copyHeld() {
+		for _, c := range r.net.Network().ConnsToPeer(p) {
+			if net, public := network16(c.RemoteMultiaddr()); public && !isRelayed(c) {
+				taken[net] = true
+			}
+		}
+	}
+	return taken
 }
 
 // reserve asks a relay, for the first time or again, and waits for its answer.

@@ -33,4 +33,6 @@
 //     Coordinator.Epoch, which may grow.
 //  9. Blocks named by Roots of any machine, and the outputs of every result
 //     under ResultsPrefix, are kept; others may be collected.
+//  10. It may look at signatures before a machine does (message.LookAtSignatures), on
+//     another goroutine: a machine looks itself at what is not marked.
 package scheduler

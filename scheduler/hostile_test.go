@@ -71,8 +71,17 @@ func TestOddTimes(t *testing.T) {
 		r.session.state = following
 		if m, ok := travelled(t, message.Message{Copy: &message.Copy{Epoch: 9, Session: r.session.id, Seq: 1,
 			Pairs: pairs}}); ok {
-			for _, e := range r.Step(schedtest.Start, message.Received{From: stranger, Message: m}) {
-				checkKept(t, name, e)
+			r.Step(schedtest.Start, message.Received{From: stranger, Message: m})
+			erased := false
+			for _, e := range r.Step(schedtest.Start.Add(vetAfter), message.Wake{}) { // until then it is unread
+				if p, ok := e.(message.Persist); ok && p.Key == coordinatorPrefix+rowKey && p.Value == nil {
+					erased = true
+				} else {
+					checkKept(t, name, e)
+				}
+			}
+			if !erased || len(r.ledger.Jobs[rec.ID()].Rows) != 0 {
+				t.Errorf("%s: a row stays that cannot be read", name)
 			}
 		}
 	}

@@ -18,7 +18,12 @@ func countLedger(l *ledger.Ledger) LedgerCounts {
 }
 
 // LedgerCounts says how large a copy of the ledger is, with what of it is retired.
-func (r *Replica) LedgerCounts() LedgerCounts { return countLedger(r.ledger) }
+func (r *Replica) LedgerCounts() LedgerCounts {
+	n := countLedger(r.ledger)
+	n.Rows += r.unread.count
+	n.Bytes += int64(r.unread.bytes)
+	return n
+}
 
 // LedgerCounts says how large the ledger is.
 func (c *Coordinator) LedgerCounts() LedgerCounts { return countLedger(c.ledger) }

@@ -340,9 +340,11 @@ func (l *lease) mayBeOf(s *message.Checkpoint) bool {
 }
 
 // learnLine takes in from a checkpoint of a lease who answers for it, and that it began anew, as
-// where nobody had its state.
+// where nobody had its state: then its line is another's than that state's, though it may have been
+// handed over since.
 func (l *lease) learnLine(s *message.Checkpoint) {
-	if len(s.Before) == 0 {
+	from := l.saved.from
+	if len(s.Before) == 0 || from != nil && !task.CutShort(s.Chain()) && from.Root() != s.Root() {
 		l.saved.from, l.saved.began, l.saved.base = nil, 0, 0
 	}
 	l.saved.line = lineage{s.Answers(), len(s.Before)}

@@ -47,6 +47,12 @@ func (c *Coordinator) Holders() iter.Seq[task.PeerID] {
 	}
 }
 
+// Holds reports whether a member is one of the Holders.
+func (c *Coordinator) Holds(peer task.PeerID) bool {
+	h := c.members.hosts[peer]
+	return h != nil && len(h.leases)+len(h.coming) > 0
+}
+
 func (m *membership) memberSeen(a *overlay.Advert) {
 	if a.State == overlay.Unavailable {
 		m.memberLost(a.Peer, "the member says that it is unavailable")

@@ -48,7 +48,7 @@ func (t *jobTable) persistRow(j *job, i uint64) {
 		return
 	}
 	t.c.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(id), Value: value})
-	t.c.replicas.Changed(replication.Key{Job: j.id, Index: i, Kind: replication.Row})
+	t.c.replicas.RowChanged(id, value)
 	if !j.ledger.Delivered(i) && j.ledger.Verdict(i) != ledger.Open {
 		t.weigh(j, i, len(value))
 	}

@@ -37,6 +37,7 @@ type Replica struct {
 	holds    []message.Hold              // to be fetched when others are done
 	retired  retirement
 	unvetted unvetted
+	unread   unread
 
 	now     time.Time
 	effects []message.Effect
@@ -50,7 +51,8 @@ func NewReplica(self task.PeerID, cfg Config) *Replica {
 		self: self, cfg: cfg, ledger: ledger.New(),
 		live: map[task.TaskID][]message.LiveLease{}, fetches: map[string]message.HoldName{}, newer: map[string]message.Hold{},
 		retired:  retirement{jobs: map[task.JobID]retiree{}, since: map[task.JobID]int64{}},
-		unvetted: unvetted{marked: map[task.TaskID]bool{}},
+		unvetted: unvetted{marked: map[task.TaskID]bool{}, restored: map[task.TaskID]bool{}},
+		unread:   unread{rows: map[task.JobID]map[uint64][]byte{}},
 	}
 }
 
@@ -70,7 +72,11 @@ func (r *Replica) Restore(pairs map[string][]byte) ([]message.Effect, error) {
 	for _, id := range slices.Sorted(maps.Keys(l.Jobs)) {
 		r.compact(l.Jobs[id])
 		for _, i := range slices.Sorted(maps.Keys(l.Jobs[id].Rows)) {
-			r.unvetted.mark(task.TaskID{Job: id, Index: i}, time.Time{}) // it may have stopped before it looked
+			t, row := task.TaskID{Job: id, Index: i}, l.Jobs[id].Rows[i]
+			r.unvetted.mark(t, time.Time{}) // it may have stopped before it looked
+			if row.Best != nil || len(row.Bad)+len(row.Lines) > 0 {
+				r.unvetted.restored[t] = true
+			}
 		}
 	}
 	return r.effects, err
@@ -119,7 +125,10 @@ func (r *Replica) Epoch() uint64 { return r.epoch }
 func (r *Replica) Synced() bool { return r.session.state == following }
 
 // Digest stands for what the copy knows: see ledger.Ledger.Digest. Retired copies are left out.
-func (r *Replica) Digest() [32]byte { return r.current().Digest() }
+func (r *Replica) Digest() [32]byte {
+	r.whole()
+	return r.current().Digest()
+}
 
 // Step advances the machine; now never decreases. It keeps neither ev nor the
 // returned slice.
@@ -193,10 +202,11 @@ func (r *Replica) compact(j *ledger.Job) {
 	for _, i := range j.Compact() {
 		r.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
 	}
+	r.drop(id, j.Delivered)
 }
 
 // Roots returns what must be kept among this node's blocks: see rootsOf.
-func (r *Replica) Roots() []task.CID { return rootsOf(r.ledger) }
+func (r *Replica) Roots() []task.CID { return rootsOf(r.whole()) }
 
 // Roots returns what must be kept among this node's blocks: see rootsOf. Those
 // of jobs whose blocks are being fetched are among them.

@@ -3,7 +3,6 @@ package scheduler
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -39,18 +38,10 @@ func (r *Replica) copied(from task.PeerID, c *message.Copy) {
 // apply merges a copy. A pair that cannot be read is left out and told: the
 // digests of the next session find it.
 func (r *Replica) apply(c *message.Copy) {
-	touched := map[task.JobID]bool{}
 	for _, p := range c.Pairs {
-		id, err := r.merge(p)
-		if err != nil {
-			r.emit(message.Decided{Task: task.TaskID{Job: id}, Action: "refused", Peer: r.leader,
-				Reason: task.ClipMessage(fmt.Sprintf("copying %s: %v", p.Key, err))})
-			continue
+		if id, err := r.merge(p); err != nil {
+			r.refused(p.Key, task.TaskID{Job: id}, err)
 		}
-		touched[id] = true
-	}
-	for _, id := range slices.Sorted(maps.Keys(touched)) {
-		r.compact(r.ledger.Jobs[id])
 	}
 	for _, id := range c.Gone {
 		r.retire(id)
@@ -107,18 +98,26 @@ func (r *Replica) merge(p message.Pair) (task.JobID, error) {
 				delete(r.live, t)
 			}
 		}
-		return id, r.persist(p.Key, &j.Facts)
+		r.compact(j)
+		return id, r.persistUnless(nil, p.Key, &j.Facts)
 	}
-	return id, r.mergeRow(id, j, p)
+	i, err := rowOf(j, p.Key)
+	of := task.TaskID{Job: id, Index: i}
+	if err != nil || j.Delivered(i) || r.postpone(of, j, p) {
+		return id, err
+	}
+	r.read(of)
+	return id, r.mergeRow(of, j, p, nil)
 }
 
-// mergeRow is merge of a task. The signatures of results are looked at later: see unvetted.
-func (r *Replica) mergeRow(id task.JobID, j *ledger.Job, p message.Pair) error {
+// mergeRow is merge of a task, of whose row durable is on the disk as it came; nil for nothing. The
+// signatures of results are looked at later: see unvetted.
+func (r *Replica) mergeRow(of task.TaskID, j *ledger.Job, p message.Pair, durable []byte) error {
 	i, row, err := decodeRow(j, p)
-	if err != nil || j.Delivered(i) {
+	if err != nil {
 		return err
 	}
-	of, news := task.TaskID{Job: id, Index: i}, false
+	news := false
 	if err := eachResult(row, of, func(res *task.Result) error {
 		news = news || !j.Rows[i].Has(res)
 		return j.Spec.CheckOutputs(res.Outputs)
@@ -127,17 +126,17 @@ func (r *Replica) mergeRow(id task.JobID, j *ledger.Job, p message.Pair) error {
 	}
 	ours := j.Row(i)
 	if r.cfg.Key != nil {
-		r.vet(task.TaskID{Job: id, Index: i}, row, ours)
+		r.vet(of, row, ours)
 	}
 	changed, err := ours.Take(row, j.Rule())
-	if changed {
-		err = r.persist(p.Key, ours)
+	if changed || durable != nil {
+		err = r.persistUnless(durable, p.Key, ours)
 	}
 	if changed && news {
 		r.unvetted.mark(of, r.now)
 	}
 	if ours.Verdict(j.Rule()) != ledger.Open {
-		delete(r.live, task.TaskID{Job: id, Index: i})
+		delete(r.live, of)
 	}
 	return err
 }
@@ -153,15 +152,6 @@ func (r *Replica) vet(id task.TaskID, row, ours *ledger.Row) {
 		r.emit(message.Decided{Task: id, Action: "refused", Peer: r.leader,
 			Reason: task.ClipMessage("its checkpoint: " + err.Error())})
 	}
-}
-
-// persist makes a part of the copy durable.
-func (r *Replica) persist(key string, v interface{ Encode() ([]byte, error) }) error {
-	value, err := v.Encode()
-	if err == nil {
-		r.emit(message.Persist{Key: coordinatorPrefix + key, Value: value})
-	}
-	return err
 }
 
 // queueHold notes what is to be held. A name stands for other blocks when its

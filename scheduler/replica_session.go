@@ -38,6 +38,7 @@ type session struct {
 
 // begin starts a session with the leader, if there is one.
 func (r *Replica) begin() {
+	r.readAll() // the session begins with what is in the copy
 	// Time makes the number: it is larger in each life, and in each session.
 	id := max(r.session.id+1, uint64(max(r.now.UnixNano(), 1)))
 	r.retired.asking = asking{session: r.retired.session}
@@ -111,8 +112,12 @@ func (r *Replica) value(key string) []byte {
 		return nil
 	case isRow:
 		name, err := ledger.ParseRowKey(key)
+		if err != nil {
+			return nil
+		}
+		r.read(name)
 		row := j.Rows[name.Index]
-		if err != nil || row == nil {
+		if row == nil {
 			return nil
 		}
 		return encoded(row)
@@ -172,6 +177,7 @@ func (r *Replica) forget(id task.JobID) {
 	for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
 		r.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
 	}
+	r.drop(id, func(uint64) bool { return true })
 	r.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(id)})
 	r.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(id)})
 	delete(r.ledger.Jobs, id)

@@ -233,6 +233,7 @@ func TestRetiredUntil(t *testing.T) {
 		"nobody answers": {after: time.Hour, want: 3},
 		"another has it": {follower: func(*testing.T, *keeper, []task.Record) {}, after: time.Hour, want: 0},
 		"another has less": {follower: func(_ *testing.T, k *keeper, jobs []task.Record) {
+			k.r.readAll()
 			delete(k.r.ledger.Jobs[jobs[0].ID()].Rows, 1)
 			delete(k.r.ledger.Jobs, jobs[2].ID())
 		}, after: time.Hour, want: 2},

@@ -68,6 +68,7 @@ func TestRetiredBytes(t *testing.T) {
 	k := newKeeper(t)
 	k.meets(honest, 10, true)
 	k.copies(jobs...)
+	k.r.readAll()
 	k.r.cfg.MaxUndelivered = int64(bytesOf(k.r.ledger.Jobs[jobs[0].ID()])) * 2 // two sides: four jobs
 	gone := func(rec task.Record) {
 		k.now = k.now.Add(time.Second)

@@ -39,19 +39,25 @@ func TestSwarmChaos(t *testing.T) {
 		swarmChaos(t, seed, false)
 		return
 	}
-	seeds := *swarmSeeds
-	if text := os.Getenv("GODWIT_SEEDS"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seeds = n
-	}
+	seeds := seedsAsked(t, *swarmSeeds)
 	for seed := range seeds {
 		if ok := t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { swarmChaos(t, seed, false) }); !ok {
 			t.Fatalf("to repeat it: GODWIT_SEED=%d go test ./scheduler -run TestSwarmChaos -v", seed)
 		}
 	}
+}
+
+// seedsAsked is how many seeds the environment asks for, else the usual.
+func seedsAsked(t *testing.T, usual uint64) uint64 {
+	text := os.Getenv("GODWIT_SEEDS")
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func swarmChaos(t *testing.T, seed uint64, restless bool) *groupSim {

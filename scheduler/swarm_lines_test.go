@@ -24,11 +24,15 @@ type lying struct {
 // TestSwarmLiars does what TestSwarmChaos does while replicas are saved, moved and gone on from, and
 // one node fewer than a job has replicas lies: its states and results are wrong, and all liars'
 // alike. Every task ends, with the right result.
+//
+//	GODWIT_SEEDS=10000 go test ./scheduler -run TestSwarmLiars
 func TestSwarmLiars(t *testing.T) {
 	resumed, spoilt := 0, 0
-	// The first: a state that nobody has, a result that is told again, and a move to where another goes.
-	seeds := []uint64{104, 574, 1484}
-	for seed := range uint64(lyingSeeds) {
+	// The first: a state that nobody has, a result that is told again, a move to where another goes, a
+	// submitter whose leader was deposed while it did not see that, a run that was handed over after it
+	// began without its state, and one that runs where another replica goes.
+	seeds := []uint64{104, 574, 1484, 2333, 2540, 7854}
+	for seed := range seedsAsked(t, lyingSeeds) {
 		seeds = append(seeds, seed)
 	}
 	for _, seed := range seeds {
@@ -47,7 +51,7 @@ func TestSwarmLiars(t *testing.T) {
 	t.Logf("%d runs went on from states, %d of them from wrong ones", resumed, spoilt)
 }
 
-// lyingSeeds is how many seeds TestSwarmLiars tries.
+// lyingSeeds is how many seeds TestSwarmLiars tries; GODWIT_SEEDS overrides it.
 const lyingSeeds = movingSeeds / 3
 
 func newLying(replicas int) func(s *groupSim) {

@@ -208,10 +208,7 @@ func (n *simNode) look() {
 		if len(group) < groupSize && !slices.Contains(group, o.id) {
 			group = append(group, o.id)
 		}
-		if o != n && o.lease != nil && o.lease.Leads() {
-			_, e := o.lease.Leader()
-			n.carryLease(n.lease.Claimed(o.id, overlay.Renewal{Epoch: e}, n.s.now))
-		}
+		n.readsOf(o)
 		if n.coord != nil {
 			n.stepOne(n.coord, message.MemberSeen{Advert: overlay.Advert{Peer: o.id, Slots: 2, Memory: 1 << 30, Speed: 1}})
 		}
@@ -226,6 +223,20 @@ func (n *simNode) look() {
 	}
 	n.tellGroup()
 	n.arrange()
+}
+
+// readsOf takes in the advert of a node that is there: it says in what epoch that leads, or that it leads no more.
+// Without the latter who is outside the group follows a leader that was deposed while it was away, for ever, if by its
+// own draw that one comes before the new.
+func (n *simNode) readsOf(o *simNode) {
+	switch {
+	case o == n || o.lease == nil:
+	case o.lease.Leads():
+		_, e := o.lease.Leader()
+		n.carryLease(n.lease.Claimed(o.id, overlay.Renewal{Epoch: e}, n.s.now))
+	default:
+		n.lease.StoodDown(o.id, n.s.now)
+	}
 }
 
 func (n *simNode) tellGroup() {

@@ -35,14 +35,23 @@ func addRecord(cfg *Config, l *ledger.Ledger, id task.JobID, value []byte) (*led
 	return j, err
 }
 
-// decodeRow reads a row of a known job that came from a peer.
-func decodeRow(j *ledger.Job, p message.Pair) (uint64, *ledger.Row, error) {
-	id, err := ledger.ParseRowKey(p.Key)
+// rowOf says of which task of a known job a row is, by a key that came from a peer.
+func rowOf(j *ledger.Job, key string) (uint64, error) {
+	id, err := ledger.ParseRowKey(key)
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
 	if n := j.Spec.Sweep.Count(); id.Index >= n {
-		return 0, nil, fmt.Errorf("the job has %d tasks", n)
+		return 0, fmt.Errorf("the job has %d tasks", n)
+	}
+	return id.Index, nil
+}
+
+// decodeRow reads a row of a known job that came from a peer.
+func decodeRow(j *ledger.Job, p message.Pair) (uint64, *ledger.Row, error) {
+	i, err := rowOf(j, p.Key)
+	if err != nil {
+		return 0, nil, err
 	}
 	row, err := ledger.DecodeRow(p.Value)
 	if err == nil && j.Spec.Replicas > 1 {
@@ -50,7 +59,7 @@ func decodeRow(j *ledger.Job, p message.Pair) (uint64, *ledger.Row, error) {
 	} else if err == nil {
 		row.Lines = nil
 	}
-	return id.Index, row, err
+	return i, row, err
 }
 
 // verifyRow checks what others signed in a row of a task, and that the job asks for it:

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -30,7 +29,10 @@ const (
 // of a task that is not marked has no meaning.
 type unvetted struct {
 	marked map[task.TaskID]bool
-	queue  []unvettedTask
+	// restored are those of which the disk has a row with states, which may not have been read
+	// before this replica stopped: nobody has looked at the word for them either.
+	restored map[task.TaskID]bool
+	queue    []unvettedTask
 }
 
 type unvettedTask struct {
@@ -63,7 +65,7 @@ func (r *Replica) vetDue() {
 			return
 		}
 		id := u.queue[0].id
-		if r.unsettled(id) == nil {
+		if !r.waits(id) {
 			delete(u.marked, id)
 			u.queue = u.queue[1:]
 			continue
@@ -75,6 +77,12 @@ func (r *Replica) vetDue() {
 		r.vetTask(id)
 		n++
 	}
+}
+
+// waits reports whether a task is still to be looked at.
+func (r *Replica) waits(id task.TaskID) bool {
+	j := r.ledger.Jobs[id.Job]
+	return j != nil && r.unread.has(id) && !j.Delivered(id.Index) || r.unsettled(id) != nil
 }
 
 // unsettled returns the row of a task that is marked; nil for one that is not, or that was
@@ -97,6 +105,7 @@ func (r *Replica) vetAll() {
 
 // vetJob looks at the tasks of a job.
 func (r *Replica) vetJob(id task.JobID) {
+	r.readJob(id)
 	if j := r.ledger.Jobs[id]; j != nil && len(r.unvetted.marked) > 0 {
 		for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
 			r.vetTask(task.TaskID{Job: id, Index: i})
@@ -107,10 +116,18 @@ func (r *Replica) vetJob(id task.JobID) {
 // vetTask looks at the signatures in the row of a task, if it is marked, and takes out what
 // does not verify.
 func (r *Replica) vetTask(id task.TaskID) {
+	r.read(id)
 	row := r.unsettled(id)
 	delete(r.unvetted.marked, id)
+	restored := r.unvetted.restored[id]
+	delete(r.unvetted.restored, id)
 	if row == nil {
 		return
+	}
+	if restored && r.cfg.Key != nil {
+		row.Bad = slices.Clone(row.Bad)
+		r.vet(id, row, nil)
+		r.keep(id, row)
 	}
 	j, why := r.ledger.Jobs[id.Job], error(nil)
 	bad := func(res *task.Result) bool {
@@ -123,11 +140,14 @@ func (r *Replica) vetTask(id task.TaskID) {
 	row.Results = slices.DeleteFunc(slices.Clone(row.Results), func(res task.Result) bool { return bad(&res) })
 	row.Failures = slices.DeleteFunc(slices.Clone(row.Failures), func(f ledger.Failure) bool { return bad(&f.Result) })
 	if why != nil {
-		key := ledger.RowKey(id)
-		r.emit(message.Decided{Task: id, Action: "refused", Peer: r.leader,
-			Reason: task.ClipMessage(fmt.Sprintf("copying %s: %v", key, why))})
-		if err := r.persist(key, row); err != nil {
-			r.emit(message.Decided{Task: id, Action: "not kept", Reason: task.ClipMessage(err.Error())})
-		}
+		r.refused(ledger.RowKey(id), id, why)
+		r.keep(id, row)
+	}
+}
+
+// keep makes a row durable in which something was not good.
+func (r *Replica) keep(id task.TaskID, row *ledger.Row) {
+	if err := r.persistUnless(nil, ledger.RowKey(id), row); err != nil {
+		r.emit(message.Decided{Task: id, Action: "not kept", Reason: task.ClipMessage(err.Error())})
 	}
 }

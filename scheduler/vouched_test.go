@@ -263,6 +263,7 @@ func TestFollowersAskToo(t *testing.T) {
 		r.session.state = following
 		r.Step(s.now, message.Received{From: leader, Message: message.Message{Copy: &message.Copy{Epoch: 9,
 			Session: r.session.id, Seq: 1, Pairs: pairs}}})
+		r.readAll()
 		got := r.ledger.Jobs[rec.ID()].Rows[4]
 		if got == nil || (got.Best != nil) != tt.kept || len(got.Log) != 1 {
 			t.Errorf("%s: the follower has %+v", name, got)

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 
@@ -24,11 +25,11 @@ var encMode, decMode = modes()
 // CBOR's core deterministic form (RFC 8949, section 4.2.1). Times are RFC 3339
 // text in UTC to the nanosecond, so that they come back equal to the last
 // digit; the zero time is null.
-func modes() (cbor.EncMode, cbor.DecMode) {
+func modes() (cbor.UserBufferEncMode, cbor.DecMode) {
 	eo := cbor.CoreDetEncOptions()
 	eo.Time = cbor.TimeRFC3339NanoUTC
 	eo.TagsMd = cbor.TagsForbidden
-	enc, err := eo.EncMode()
+	enc, err := eo.UserBufferEncMode()
 	if err != nil {
 		panic("task: CBOR encoding options: " + err.Error())
 	}
@@ -58,6 +59,16 @@ func Encode(v any) ([]byte, error) {
 		return nil, fmt.Errorf("encoding %T: %w", v, err)
 	}
 	return b, nil
+}
+
+// EncodeTo writes what Encode returns after what is in b. An error leaves b as it was.
+func EncodeTo(b *bytes.Buffer, v any) error {
+	n := b.Len()
+	if err := encMode.MarshalToBuffer(v, b); err != nil {
+		b.Truncate(n)
+		return fmt.Errorf("encoding %T: %w", v, err)
+	}
+	return nil
 }
 
 // Decode reads into v, which points to a zero value, what Encode wrote. The

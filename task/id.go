@@ -1,13 +1,11 @@
 package task
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/ipfs/go-cid"
-	"github.com/multiformats/go-multihash"
 )
 
 // PeerID names a node: its libp2p peer ID in text form ("12D3KooW..."). The
@@ -58,11 +56,11 @@ func ParseTaskID(s string) (TaskID, error) {
 // ParseJobID checks that s could name a job: the canonical text of a version 1
 // CID of DAG-CBOR hashed with SHA2-256.
 func ParseJobID(s string) (JobID, error) {
-	c, err := decodeCID(s)
+	codec, err := codecOf(s)
 	if err != nil {
 		return "", fmt.Errorf("job ID %s: %w", quote(s), err)
 	}
-	if c.Type() != cid.DagCBOR {
+	if codec != cid.DagCBOR {
 		return "", fmt.Errorf("job ID %s: it names a file or a block, not a job", quote(s))
 	}
 	return JobID(s), nil
@@ -71,7 +69,7 @@ func ParseJobID(s string) (JobID, error) {
 // ParseCID checks that s is the canonical text of a CID as Godwit uses them:
 // version 1, base32, SHA2-256, of a raw block, a UnixFS node or DAG-CBOR.
 func ParseCID(s string) (CID, error) {
-	if _, err := decodeCID(s); err != nil {
+	if _, err := codecOf(s); err != nil {
 		return "", fmt.Errorf("CID %s: %w", quote(s), err)
 	}
 	return CID(s), nil
@@ -79,52 +77,13 @@ func ParseCID(s string) (CID, error) {
 
 // Valid reports whether ParseCID accepts c. The empty CID is not valid.
 func (c CID) Valid() bool {
-	_, err := decodeCID(string(c))
+	_, err := codecOf(string(c))
 	return err == nil
-}
-
-// cidTextLen is the length of every CID that we accept: the multibase prefix
-// "b" and 36 bytes (version, codec, hash code, hash length, 32 of hash) at five
-// bits a letter.
-const cidTextLen = 1 + (36*8+4)/5
-
-// decodeCID decodes s if it is canonical. Length comes first: it bounds what
-// the decoder is made to chew.
-func decodeCID(s string) (cid.Cid, error) {
-	if len(s) != cidTextLen {
-		return cid.Undef, fmt.Errorf("a CID has %d characters, this has %d", cidTextLen, len(s))
-	}
-	c, err := cid.Decode(s)
-	if err != nil {
-		return cid.Undef, err
-	}
-	if p := c.Prefix(); p.Version != 1 || p.MhType != multihash.SHA2_256 || p.MhLength != sha256.Size {
-		return cid.Undef, fmt.Errorf("not a version 1 CID with a SHA2-256 hash")
-	}
-	switch c.Type() {
-	case cid.Raw, cid.DagProtobuf, cid.DagCBOR:
-	default:
-		return cid.Undef, fmt.Errorf("content type 0x%x is none that is used here", c.Type())
-	}
-	if c.String() != s {
-		return cid.Undef, fmt.Errorf("not in canonical base32")
-	}
-	return c, nil
 }
 
 // RawCID returns the CID of b as one raw block, which is also what
 // `ipfs add --cid-version=1` gives for a file of one block.
 func RawCID(b []byte) CID { return CID(sumCID(cid.Raw, b)) }
-
-// sumCID hashes b into the text of a CID of the given content type.
-func sumCID(codec uint64, b []byte) string {
-	sum := sha256.Sum256(b)
-	hash, err := multihash.Encode(sum[:], multihash.SHA2_256)
-	if err != nil {
-		panic("task: encoding a SHA2-256 multihash: " + err.Error()) // a fixed code and length
-	}
-	return cid.NewCidV1(codec, hash).String()
-}
 
 // maxQuoted is how much of a bad word an error repeats, in bytes. A person
 // recognises the rest, and a hostile one fills no log.

@@ -83,24 +83,44 @@ func (r *Result) Sign(key ed25519.PrivateKey) error {
 // content is what its CID says, and that Worker signed it. It cannot know
 // whether the task exists, nor whether the outputs are right.
 func (r *Result) Verify() error {
-	if err := r.validate(); err != nil {
-		return fmt.Errorf("verifying a result: %w", err)
-	}
-	key, err := r.Worker.PublicKey()
-	if err != nil {
-		return fmt.Errorf("verifying a result: %w", err)
-	}
-	body, err := r.body()
+	key, message, err := r.toCheck()
 	if err != nil {
 		return err
 	}
-	if !verify(key, resultDomain, body, r.Signature) {
+	if !ed25519.Verify(key, message, r.Signature) {
 		return fmt.Errorf("verifying a result of %s: %w", r.Worker, ErrSignature)
 	}
-	if r.Trail != nil {
-		if err := VerifyChain(r.Task, r.Trail.Began); err != nil {
-			return fmt.Errorf("verifying a result of %s: %w", r.Worker, err)
-		}
+	return r.verifyChain()
+}
+
+// ToCheck is Verify but for the signature itself: that is to be key's, of the message.
+func (r *Result) ToCheck() (key ed25519.PublicKey, message []byte, err error) {
+	if key, message, err = r.toCheck(); err == nil {
+		err = r.verifyChain()
+	}
+	return key, message, err
+}
+
+func (r *Result) toCheck() (key ed25519.PublicKey, message []byte, err error) {
+	if err := r.validate(); err != nil {
+		return nil, nil, fmt.Errorf("verifying a result: %w", err)
+	}
+	if key, err = r.Worker.PublicKey(); err != nil {
+		return nil, nil, fmt.Errorf("verifying a result: %w", err)
+	}
+	body, err := r.body()
+	if err != nil {
+		return nil, nil, err
+	}
+	return key, signed(resultDomain, body), nil
+}
+
+func (r *Result) verifyChain() error {
+	if r.Trail == nil {
+		return nil
+	}
+	if err := VerifyChain(r.Task, r.Trail.Began); err != nil {
+		return fmt.Errorf("verifying a result of %s: %w", r.Worker, err)
 	}
 	return nil
 }

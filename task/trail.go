@@ -36,6 +36,16 @@ type Trail struct {
 // EngineInterpreter is the engine that compiles nothing: it is the same program on every machine.
 const EngineInterpreter = "interpreter"
 
+// KnownEngine reports whether an engine is one by which this version, or one before it, runs programs; ""
+// is what a worker says that says nothing.
+func KnownEngine(name string) bool {
+	switch name {
+	case "", "amd64", "arm64", EngineInterpreter:
+		return true
+	}
+	return false
+}
+
 // maxEngine is the longest name of an engine.
 const maxEngine = 16
 

@@ -52,6 +52,10 @@ func openPebble(dir string, d *disk, cache *pebble.Cache, memtable uint64, logge
 	opts.ApplyCompressionSettings(func() pebble.DBCompressionSettings {
 		return pebble.UniformDBCompressionSettings(sstable.NoCompression)
 	})
+	// Pebble's own looks ten times a second whether it may compact more at once than it does; this
+	// one when a compaction or a write ends. What waits is never without one of those: see
+	// docs/rationale.md, Why does an idle node sleep?
+	opts.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	// Blocks are written once to files of their own, which compaction leaves
 	// alone until a fifth of them is garbage.
 	opts.Experimental.ValueSeparationPolicy = func() pebble.ValueSeparationPolicy {

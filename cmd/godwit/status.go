@@ -51,10 +51,34 @@ func printStatus(out io.Writer, s node.Status) {
 		fmt.Fprintf(out, "overlay  %s\n", overlayLine(&o))
 	}
 	fmt.Fprintf(out, "peers    %d connected\n", s.Peers)
+	printReach(out, &s.Reach)
 	fmt.Fprintf(out, "memory   %s resident\n", task.FormatSize(int64(s.RSSBytes)))
 	fmt.Fprintf(out, "traffic  %s in, %s out\n", task.FormatSize(s.RxBytes), task.FormatSize(s.TxBytes))
 	for _, a := range s.Addrs {
 		fmt.Fprintf(out, "address  %s\n", a)
+	}
+}
+
+// printReach says through whom a node is reached, and what it carries for others.
+func printReach(out io.Writer, r *node.ReachStatus) {
+	short := func(peers []task.PeerID) string {
+		var names []string
+		for _, p := range peers {
+			names = append(names, table.ShortPeer(p))
+		}
+		return strings.Join(names, ", ")
+	}
+	switch {
+	case len(r.Relays) > 0:
+		fmt.Fprintf(out, "reach    nobody can dial this node; through %s\n", short(r.Relays))
+	case r.Hidden:
+		fmt.Fprintln(out, "reach    nobody can dial this node, and nobody relays for it: `godwit doctor` says more")
+	}
+	for _, p := range r.Relayed {
+		fmt.Fprintf(out, "relayed  what goes to and from %s goes through %s\n", table.ShortPeer(p.Peer), table.ShortPeer(p.Via))
+	}
+	if r.Circuits > 0 || r.CarriedBytes > 0 {
+		fmt.Fprintf(out, "relays   for others: %d connections, %s so far\n", r.Circuits, task.FormatSize(r.CarriedBytes))
 	}
 }
 
@@ -109,6 +133,8 @@ what it does (ROLES), and whether this node believes that it is there (BELIEF).`
 func peerRow(m *node.Member) []string {
 	latency := "-"
 	switch {
+	case m.Via != "":
+		latency = "via " + table.ShortPeer(m.Via)
 	case m.LatencyMS > 0:
 		latency = fmt.Sprintf("%.1fms", m.LatencyMS)
 	case !m.Connected:

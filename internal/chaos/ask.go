@@ -69,7 +69,11 @@ type checkView struct {
 
 type taskView struct {
 	Standing string `json:"standing"`
-	Refuted  *struct {
+	Parts    *struct {
+		Checked int `json:"checked"`
+		Of      int `json:"of"`
+	} `json:"parts"` // nil where the whole task was, or is to be, run again
+	Refuted *struct {
 		Signed string `json:"signed"` // a peer
 		By     string `json:"by"`     // a peer
 		Why    string `json:"why"`
@@ -87,6 +91,7 @@ type taskView struct {
 type attemptView struct {
 	Worker         string    `json:"worker"`
 	Start          time.Time `json:"start"`
+	Began          time.Time `json:"began"` // at its worker; zero where that is not known
 	End            time.Time `json:"end"`
 	Outcome        string    `json:"outcome"`
 	FromCheckpoint bool      `json:"from_checkpoint"`

@@ -28,6 +28,7 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	"disk":         disk,
 	"corrupt":      corrupt,
 	"clock":        clock,
+	scenarioMany:   many,
 	"mixed":        mixed,
 
 	scenarioMigration: migration,

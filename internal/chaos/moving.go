@@ -47,6 +47,13 @@ func (o *options) suit(f *flag.FlagSet) {
 	asked := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { asked[f.Name] = true })
 	switch o.scenario {
+	case scenarioMany:
+		if !asked["nodes"] {
+			o.nodes = manyNodes
+		}
+		if !asked["tasks"] {
+			o.tasks = manyTasks
+		}
 	case scenarioAudits:
 		o.wasm = true
 		if !asked["nodes"] {

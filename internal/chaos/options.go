@@ -51,7 +51,7 @@ const (
 	// fewestNodes leave a majority when a group of three is gone.
 	fewestNodes = 7
 	// mostNodes is far more than one machine runs well; it catches typing errors.
-	mostNodes = 100
+	mostNodes = 400
 )
 
 // parse reads the command line: a scenario, then flags.
@@ -83,6 +83,8 @@ func parse(args []string, out io.Writer) (options, error) {
 	f.IntVar(&o.times, "times", 100, "how often each attack is tried, each time otherwise (hostile)")
 	f.IntVar(&o.strangers, "strangers", 16, "strangers of a crowd (hostile)")
 	f.StringVar(&o.liar, "liar", "", "binary built with -tags liars (liars)")
+	f.StringVar(&o.kinds, "kinds", "", "who lies, with commas between them: "+lieNames()+
+		" (liars; default four of them, by the seed)")
 	f.BoolVar(&o.lied.lends, "lends", true, "the submitter lends cores; else others check for it (liars)")
 	f.StringVar(&o.lied.verify, "verify", "1e-3", "what jobs say of verify (liars, audits)")
 	o.moving.flags(f)
@@ -112,5 +114,6 @@ func (o options) validate() error {
 	case o.delay < 0 || !(o.loss >= 0 && o.loss < 1):
 		return errors.New("--delay must not be negative, and --loss from 0 to below 1")
 	}
-	return errors.Join(o.moving.validate(), o.attacked.validate())
+	_, err := kindsOf(o.kinds, o.seed)
+	return errors.Join(err, o.moving.validate(), o.attacked.validate())
 }

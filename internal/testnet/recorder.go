@@ -36,6 +36,9 @@ func (r *Recorder) Connected(p task.PeerID) { r.note("connected " + string(p)) }
 // Disconnected implements p2p.Handler.
 func (r *Recorder) Disconnected(p task.PeerID) { r.note("disconnected " + string(p)) }
 
+// Trimmed implements p2p.Handler.
+func (r *Recorder) Trimmed(p task.PeerID) { r.note("trimmed " + string(p)) }
+
 // Advert implements p2p.Handler.
 func (r *Recorder) Advert(a overlay.Advert) {
 	r.mu.Lock()

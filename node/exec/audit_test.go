@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"godwit/overlay"
 	"godwit/owner"
 	"godwit/sandbox"
 	"godwit/scheduler/message"
@@ -42,6 +43,7 @@ func TestAuditEndsOnce(t *testing.T) {
 	everybody := func(Client) bool { return true }
 	for name, tt := range map[string]struct {
 		before, during func(h *fakeHost, x *Executor, r *filing)
+		alone          bool // nobody else can run it
 		outcome        task.Outcome
 		after          time.Duration // it is asked for
 		why            string
@@ -54,6 +56,14 @@ func TestAuditEndsOnce(t *testing.T) {
 				x.Lend(owner.Decision{Cores: 2})
 				x.Fit()
 			}, outcome: task.Completed, after: later + work},
+		"no core, and nobody else is left": {alone: true,
+			before:  func(_ *fakeHost, x *Executor, _ *filing) { x.Lend(owner.Decision{State: overlay.Available}) },
+			outcome: task.Completed, after: 2 * work},
+		"the owner is there, and nobody else is left": {alone: true, before: func(_ *fakeHost, x *Executor, _ *filing) {
+			x.Lend(owner.Decision{State: overlay.UserPresent, Stop: true})
+		}, during: func(_ *fakeHost, x *Executor, _ *filing) {
+			time.AfterFunc(time.Hour, func() { x.Host.Post(func() { x.Lend(owner.Decision{Cores: 1}); x.Fit() }) })
+		}, outcome: task.Completed, after: time.Hour + later + work},
 		"dropped while it waits": {before: func(_ *fakeHost, x *Executor, _ *filing) { x.Lend(owner.Decision{}) },
 			during:  func(_ *fakeHost, x *Executor, _ *filing) { x.Drop(everybody) },
 			outcome: task.Interrupted, after: later, why: "it waited for a core, and did not begin"},
@@ -110,7 +120,7 @@ func TestAuditEndsOnce(t *testing.T) {
 				}
 				var got heardAudits
 				begun := time.Now()
-				h.audit(x, message.Audit{Task: task.TaskID{Job: id, Index: 1}}, &got)
+				h.audit(x, message.Audit{Task: task.TaskID{Job: id, Index: 1}, Alone: tt.alone}, &got)
 				<-time.After(later)
 				if tt.during != nil {
 					h.on(func() { tt.during(h, x, r) })

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"godwit/migrate/handover"
+	"godwit/overlay"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -16,6 +17,21 @@ func (x *Executor) startWaiting() {
 		x.waiting = x.waiting[1:]
 		x.begin(w)
 	}
+	if k := x.alone(); k >= 0 {
+		w := x.waiting[k]
+		x.waiting = slices.Delete(x.waiting, k, k+1)
+		x.begin(w)
+	}
+}
+
+// alone returns which of those that wait begins though the owner lends no core; -1 for none. It is an audit
+// of a job of his own that nobody else is left to do, as he asked for with the job: one at a time, at the
+// lowest priority as all sandboxes, and not while his rules have everything stand still.
+func (x *Executor) alone() int {
+	if x.lent.Cores > 0 || x.lent.Stop || x.lent.Drained || x.lent.State != overlay.Available || len(x.running) > 0 {
+		return -1
+	}
+	return slices.IndexFunc(x.waiting, func(w start) bool { return w.audit != nil && w.audit.Alone })
 }
 
 // begin answers a Start with exactly one Ended, and an audit with its result, from a goroutine of

@@ -32,7 +32,7 @@ func (c Clock) Run(ctx context.Context, report func(Reading)) {
 	boot, awake := read()
 	asleep := boot - awake
 	report(Reading{Sensor: c.Name(), Kind: Wake, At: time.Now(), Detail: "CLOCK_BOOTTIME"})
-	_ = poll(ctx, loadEvery, func() error {
+	_ = Poll(ctx, loadEvery, func() error {
 		boot, awake := read()
 		if now := boot - awake; now-asleep > slept {
 			asleep = now

@@ -24,7 +24,7 @@ func (DataDir) Kinds() []Kind { return []Kind{Disk} }
 // Run watches until ctx ends.
 func (d DataDir) Run(ctx context.Context, report func(Reading)) {
 	watch(ctx, d, report, func(ctx context.Context) error {
-		return poll(ctx, diskEvery, func() error {
+		return Poll(ctx, diskEvery, func() error {
 			sum, err := d.Size()
 			if err != nil {
 				return err

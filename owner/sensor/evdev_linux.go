@@ -47,7 +47,7 @@ func (Evdev) Kinds() []Kind { return []Kind{Input} }
 // Run watches until ctx ends.
 func (e Evdev) Run(ctx context.Context, report func(Reading)) {
 	w := &evWatch{e: e, report: report, open: map[string]bool{}}
-	_ = poll(ctx, scanEvery, func() error { w.scan(ctx); return nil })
+	_ = Poll(ctx, scanEvery, func() error { w.scan(ctx); return nil })
 	w.readers.Wait()
 }
 

@@ -4,7 +4,9 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -89,7 +91,7 @@ func use(t testing.TB, path string, at time.Time) {
 
 func TestTTYs(t *testing.T) {
 	dev := t.TempDir()
-	r := start(t, TTYs{Dev: dev}).until("blindness", func(r Reading) bool { return r.Blind != "" })
+	r := start(t, TTYs{Dev: dev, Sys: dev}).until("blindness", func(r Reading) bool { return r.Blind != "" })
 	if !strings.Contains(r.Blind, "no terminals") {
 		t.Errorf("got %+v", r)
 	}
@@ -99,7 +101,7 @@ func TestTTYs(t *testing.T) {
 		use(t, filepath.Join(dev, name), hour)
 	}
 	use(t, filepath.Join(dev, "pts/ptmx"), time.Now()) // opening one is no input
-	p := start(t, TTYs{Dev: dev})
+	p := start(t, TTYs{Dev: dev, Sys: dev})
 	if r := p.sees(Input); !r.Touched.Equal(hour) || !r.Partial {
 		t.Errorf("got %+v, want %v", r, hour)
 	}
@@ -303,7 +305,7 @@ func BenchmarkDetect(b *testing.B) {
 		dev := b.TempDir()
 		path := filepath.Join(dev, "pts/0")
 		write(b, path, "")
-		return TTYs{Dev: dev}, func() { use(b, path, time.Now()) }
+		return TTYs{Dev: dev, Sys: dev}, func() { use(b, path, time.Now()) }
 	})
 	bench("wayland", func(b *testing.B) (Sensor, func()) {
 		c := newCompositor(b, "wl_seat v", "wl_seat v", "ext_idle_notifier_v1 vv")
@@ -314,4 +316,58 @@ func BenchmarkDetect(b *testing.B) {
 			c.tell(0, wlResumed)
 		}
 	})
+}
+
+// TestTTYsShown: the console that the kernel shows is looked at each time, all others now and then.
+func TestTTYsShown(t *testing.T) {
+	dev := t.TempDir()
+	hour := time.Now().Add(-time.Hour)
+	for _, name := range []string{"tty1", "tty2", "pts/0"} {
+		write(t, filepath.Join(dev, name), "")
+		use(t, filepath.Join(dev, name), hour)
+	}
+	write(t, filepath.Join(dev, "class/tty/tty0/active"), "tty2\n")
+	v := ttyWatch{t: TTYs{Dev: dev, Sys: dev}}
+	if at, _, n := v.newest(); !at.Equal(hour) || n != 3 {
+		t.Fatalf("%d terminals, last used %v", n, at)
+	}
+	sees := func(name string) bool {
+		at := v.at.Add(time.Minute)
+		use(t, filepath.Join(dev, name), at)
+		got, which, _ := v.newest()
+		return got.Equal(at) && which == filepath.Join(dev, name)
+	}
+	if !sees("tty2") || !sees("pts/0") {
+		t.Error("a key on a terminal that is shown was not seen at once")
+	}
+	if sees("tty1") {
+		t.Error("a console that is not shown was looked at at once: nothing is saved")
+	}
+	for range listEvery {
+		v.newest()
+	}
+	if v.name != filepath.Join(dev, "tty1") {
+		t.Errorf("a console that is not shown was never looked at: %s", v.name)
+	}
+	write(t, filepath.Join(dev, "class/tty/tty0/active"), "tty1\n")
+	if !sees("tty1") {
+		t.Error("another console is shown and was not looked at")
+	}
+}
+
+// TestChildless: the kernel's word that there are no children is taken, and children that there are
+// are found.
+func TestChildless(t *testing.T) {
+	p := Processors{Proc: ownProc, PID: os.Getpid()}
+	if childless() && len(p.children(p.PID)) != 0 {
+		t.Error("a process without children has some")
+	}
+	cmd := exec.Command("sleep", "60")
+	if err := cmd.Start(); err != nil {
+		t.Skip(err)
+	}
+	defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+	if childless() || !slices.Contains(p.children(p.PID), cmd.Process.Pid) {
+		t.Errorf("childless: %v, children: %v, there is %d", childless(), p.children(p.PID), cmd.Process.Pid)
+	}
 }

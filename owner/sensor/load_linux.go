@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Processors reads /proc/stat for the share of the machine's CPU time that is
@@ -20,6 +23,9 @@ type Processors struct {
 	Proc string // root of procfs; "" for /proc
 	PID  int    // the top of what is our own; 0 for this process
 }
+
+// ownProc is where the kernel tells of this process.
+const ownProc = "/proc"
 
 // loadEvery is how often load and memory pressure are read. The rules average
 // over ten seconds, so ten samples.
@@ -36,7 +42,7 @@ func (Processors) Kinds() []Kind { return []Kind{Load} }
 
 // Run watches until ctx ends.
 func (p Processors) Run(ctx context.Context, report func(Reading)) {
-	p.Proc = orRoot(p.Proc, "/proc")
+	p.Proc = orRoot(p.Proc, ownProc)
 	if p.PID == 0 {
 		p.PID = os.Getpid()
 	}
@@ -46,7 +52,7 @@ func (p Processors) Run(ctx context.Context, report func(Reading)) {
 			return err
 		}
 		pause(ctx, firstLoad)
-		return poll(ctx, loadEvery, func() error {
+		return Poll(ctx, loadEvery, func() error {
 			now, err := p.sample()
 			if err != nil {
 				return err
@@ -133,8 +139,17 @@ func (p Processors) process(pid int) (sum int64) {
 	return sum
 }
 
+// childless reports whether this process has no children at all, which the kernel tells in one call.
+func childless() bool {
+	err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil)
+	return errors.Is(err, unix.ECHILD)
+}
+
 // children lists a process's children, by the thread that started them.
 func (p Processors) children(pid int) (pids []int) {
+	if pid == os.Getpid() && p.Proc == ownProc && childless() {
+		return nil
+	}
 	lists, _ := filepath.Glob(filepath.Join(p.Proc, strconv.Itoa(pid), "task", "*", "children"))
 	for _, name := range lists {
 		b, _ := os.ReadFile(name)

@@ -36,7 +36,7 @@ func (p Processors) Run(ctx context.Context, report func(Reading)) {
 		}
 		report(Reading{Sensor: p.Name(), Kind: Load, At: time.Now(), Detail: "CPU times"})
 		pause(ctx, loadEvery)
-		return poll(ctx, loadEvery, func() error {
+		return Poll(ctx, loadEvery, func() error {
 			now, err := sampleCPU(ctx)
 			if err != nil {
 				return err

@@ -26,7 +26,7 @@ func (p polled) Kinds() []Kind { return []Kind{p.kind} }
 func (p polled) Run(ctx context.Context, report func(Reading)) {
 	watch(ctx, p, report, func(ctx context.Context) error {
 		var last Reading
-		return poll(ctx, p.every, func() error {
+		return Poll(ctx, p.every, func() error {
 			r, err := p.ask()
 			if err != nil {
 				return err

@@ -30,7 +30,7 @@ func (PowerSupply) Kinds() []Kind { return []Kind{Power} }
 func (p PowerSupply) Run(ctx context.Context, report func(Reading)) {
 	watch(ctx, p, report, func(ctx context.Context) error {
 		var last Reading
-		return poll(ctx, powerEvery, func() error {
+		return Poll(ctx, powerEvery, func() error {
 			r, err := p.read()
 			if err != nil {
 				return err

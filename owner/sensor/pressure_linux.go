@@ -27,7 +27,7 @@ func (m MemoryPressure) Run(ctx context.Context, report func(Reading)) {
 	watch(ctx, m, report, func(ctx context.Context) error {
 		var before, last time.Duration
 		var at time.Time
-		return poll(ctx, loadEvery, func() error {
+		return Poll(ctx, loadEvery, func() error {
 			stalled, err := m.stalled()
 			if err != nil {
 				return blind(err.Error(), "use a kernel with CONFIG_PSI, started without psi=0")

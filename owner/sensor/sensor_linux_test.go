@@ -135,7 +135,7 @@ func TestX11(t *testing.T) {
 	quiet(time.Second)
 	for i, touch := range [][]string{{"mousemove", "10", "10"}, {"key", "a"}, {"mousemove", "20", "20"}} {
 		t.Logf("%v seen after %v", touch, p.touchedBy(func() { xdotool(t, display, touch...) }))
-		quiet(time.Duration(i) * 100 * time.Millisecond)
+		quiet(2*step + time.Duration(i)*100*time.Millisecond) // one that follows too soon is no news
 	}
 	fullScreenWindow(t, display, p)
 }

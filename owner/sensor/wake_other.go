@@ -22,7 +22,7 @@ func (c *wakeClock) Run(ctx context.Context, report func(Reading)) {
 	const late = 10 * time.Second // no busy machine delays a timer by that
 	report(Reading{Sensor: c.Name(), Kind: Wake, At: time.Now(), Detail: "wall clock"})
 	before := time.Now().Round(0) // without the monotonic clock, which may stand still in sleep
-	_ = poll(ctx, slowPoll, func() error {
+	_ = Poll(ctx, slowPoll, func() error {
 		now := time.Now().Round(0)
 		if now.Sub(before) > slowPoll+late {
 			report(Reading{Sensor: c.Name(), Kind: Wake, At: now, Touched: now, Detail: "wall clock"})

@@ -60,20 +60,32 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// poll calls f at once and then each d until ctx ends or f fails.
-func poll(ctx context.Context, d time.Duration, f func() error) error {
-	t := time.NewTicker(d)
+// Poll calls f at once and then at the beats of d until ctx ends or f fails, and returns why. All
+// that polls is due at the same instants: to wake costs an idle machine more than to look.
+func Poll(ctx context.Context, d time.Duration, f func() error) error {
+	t := time.NewTimer(0)
 	defer t.Stop()
 	for {
-		if err := f(); err != nil {
-			return err
-		}
 		select {
 		case <-t.C:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+		if err := f(); err != nil {
+			return err
+		}
+		t.Reset(untilBeat(time.Now(), d))
 	}
+}
+
+// untilBeat is how long it is until the next multiple of d on the wall clock, or, where that is so
+// near that a timer may have gone off before it, the one after.
+func untilBeat(now time.Time, d time.Duration) time.Duration {
+	wait := d - now.Sub(now.Truncate(d))
+	if wait < d/4 {
+		wait += d
+	}
+	return wait
 }
 
 // A touch remembers what was last reported of input.

@@ -67,7 +67,7 @@ func (x X11) session(ctx context.Context, report func(Reading)) error {
 	if err := v.names(); err != nil {
 		return err
 	}
-	return poll(ctx, inputPoll, v.look)
+	return Poll(ctx, inputPoll, v.look)
 }
 
 // An xView is a connection to an X server.

@@ -27,8 +27,10 @@ func FactsKey(id task.JobID) string { return factsPrefix + string(id) }
 
 // RowKey returns the key of a task's row.
 func RowKey(id task.TaskID) string {
-	hex := strconv.FormatUint(id.Index, 16)
-	return rowPrefix + string(id.Job) + "/" + strings.Repeat("0", indexDigits-len(hex)) + hex
+	const zeros = "0000000000000000"
+	var digits [indexDigits]byte
+	hex := strconv.AppendUint(digits[:0], id.Index, 16)
+	return rowPrefix + string(id.Job) + "/" + zeros[len(hex):] + string(hex)
 }
 
 // ParseRowKey is the inverse of RowKey. It fails for any other string.
@@ -37,7 +39,7 @@ func ParseRowKey(key string) (task.TaskID, error) {
 	job, hex, ok2 := strings.Cut(rest, "/")
 	i, err := strconv.ParseUint(hex, 16, 64)
 	id := task.TaskID{Job: task.JobID(job), Index: i}
-	if !ok || !ok2 || err != nil || RowKey(id) != key {
+	if !ok || !ok2 || err != nil || len(hex) != indexDigits || strings.ContainsAny(hex, "ABCDEF+_") {
 		return task.TaskID{}, fmt.Errorf("ledger: %q is not the key of a row", key)
 	}
 	return id, nil

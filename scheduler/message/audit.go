@@ -24,6 +24,9 @@ type Audit struct {
 	Part *Part
 	// Most is how long the run may take; 0 as long as any run of the job.
 	Most time.Duration
+	// Alone says that nobody else is left to run the task: it runs though this machine lends nothing,
+	// unless its owner has all stand still.
+	Alone bool
 }
 
 func (Audit) effect() {}

@@ -117,6 +117,8 @@ type TaskSummary struct {
 	// Refuted is what a worker signed that the submitter's node found wrong: Results is what that
 	// node made in its place. The node keeps it; nil where nobody says so to another.
 	Refuted *Refuted `cbor:"6,keyasint,omitempty"`
+	// Signed says, where it is received, that the driver has seen that all of Results verify.
+	Signed bool `cbor:"-"`
 }
 
 // Refuted is a result that was found wrong.
@@ -292,6 +294,8 @@ type Ending struct {
 	Begun *Begun `cbor:"4,keyasint,omitempty"`
 	// Unproven says, where it is received, that nothing shows that the lease was given.
 	Unproven bool `cbor:"-"`
+	// Signed says, where it is received, that the driver has seen that Result verifies.
+	Signed bool `cbor:"-"`
 }
 
 // A Refusal gives a lease back unrun. The reason is for people.

@@ -1,10 +1,8 @@
 package message
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 
 	"godwit/overlay"
 	"godwit/scheduler/ledger"
@@ -56,9 +54,9 @@ const (
 var ErrFrame = errors.New("scheduler: bad frame")
 
 // EncodeFrame returns a frame of all messages, or an error when it would be
-// beyond MaxFrame or MaxMessages. PackFrames splits instead.
+// beyond MaxFrame or MaxMessages. A Packer splits instead.
 func EncodeFrame(messages []Message) ([]byte, error) {
-	frames, err := PackFrames(messages)
+	frames, err := new(Packer).Frames(nil, messages)
 	switch {
 	case err != nil:
 		return nil, err
@@ -68,57 +66,6 @@ func EncodeFrame(messages []Message) ([]byte, error) {
 		return arrayOf(nil, 0), nil
 	}
 	return frames[0], nil
-}
-
-// PackFrames encodes messages, in order, into as few frames as it can without
-// one being beyond its limits. A message that no frame can hold is left out and
-// told in the error; the frames have the others.
-func PackFrames(messages []Message) ([][]byte, error) {
-	var frames [][]byte
-	var errs []error
-	var body []byte
-	n := 0
-	flush := func() {
-		if n > 0 {
-			frames = append(frames, arrayOf(body, n))
-			body, n = nil, 0
-		}
-	}
-	for i := range messages {
-		b, err := task.Encode(&messages[i])
-		if err == nil && len(b)+arrayHead > MaxFrame {
-			err = fmt.Errorf("%d bytes, the most is %d", len(b), MaxFrame-arrayHead)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%w: message %d: %w", ErrFrame, i, err))
-			continue
-		}
-		if len(body)+len(b)+arrayHead > MaxFrame || n == MaxMessages {
-			flush()
-		}
-		body = append(body, b...)
-		n++
-	}
-	flush()
-	return frames, errors.Join(errs...)
-}
-
-// arrayOf puts the head of a CBOR array of n items before them, in the
-// shortest form (RFC 8949 section 3).
-func arrayOf(items []byte, n int) []byte {
-	const array = 4 << 5 // major type 4
-	out := make([]byte, 0, len(items)+arrayHead)
-	switch {
-	case n < 24:
-		out = append(out, array|byte(n))
-	case n <= math.MaxUint8:
-		out = append(out, array|24, byte(n))
-	case n <= math.MaxUint16:
-		out = binary.BigEndian.AppendUint16(append(out, array|25), uint16(n))
-	default:
-		out = binary.BigEndian.AppendUint32(append(out, array|26), uint32(n))
-	}
-	return append(out, items...)
 }
 
 // DecodeFrame reads a frame that arrived. Bytes beyond MaxFrame are not looked

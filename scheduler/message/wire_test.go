@@ -37,6 +37,27 @@ func TestFrameRoundTrip(t *testing.T) {
 	}
 }
 
+// TestPacker: what a Packer has made is not changed by what it makes next, and has the bytes that
+// were to come before it.
+func TestPacker(t *testing.T) {
+	var p message.Packer
+	var got [][]byte
+	for i := range uint64(3) {
+		large := message.Message{Accepted: &message.Accepted{Error: strings.Repeat("x", message.MaxFrame*2/3)}}
+		frames, err := p.Frames([]byte{byte(i)}, []message.Message{{Ack: &message.Ack{Epoch: i}}, large, large})
+		if err != nil || len(frames) != 2 {
+			t.Fatalf("%d frames, %v", len(frames), err)
+		}
+		got = append(got, frames[0])
+	}
+	for i, f := range got {
+		m, err := message.DecodeFrame(f[1:])
+		if err != nil || f[0] != byte(i) || len(m) != 2 || m[0].Ack.Epoch != uint64(i) {
+			t.Errorf("frame %d is another: %v, %v", i, m, err)
+		}
+	}
+}
+
 // TestPackFrames: many messages become few frames, in order, each within the
 // limits and readable; the array's head is right at every size.
 func TestPackFrames(t *testing.T) {

@@ -19,11 +19,16 @@ func (r *Replicas) resend(f *follower) {
 
 // SendCopies sends every follower what its window has room for.
 func (r *Replicas) SendCopies() {
+	behind := false
 	for _, p := range slices.Sorted(maps.Keys(r.followers)) {
 		f := r.followers[p]
 		for len(f.queue) > 0 && len(f.sent) < copyWindow {
 			r.sendCopy(f)
 		}
+		behind = behind || len(f.queue) > 0
+	}
+	if !behind || len(r.rows) > maxRows {
+		clear(r.rows)
 	}
 }
 
@@ -94,7 +99,9 @@ func (r *Replicas) fill(m *message.Copy, k Key) int {
 			return 0
 		}
 		p.Key = ledger.RowKey(id)
-		p.Value, err = row.Encode()
+		if p.Value = r.rows[id]; p.Value == nil {
+			p.Value, err = row.Encode()
+		}
 	case live:
 		l := message.LiveLeases{Task: id, Leases: r.book.Live(id)}
 		m.Live = append(m.Live, l)

@@ -167,9 +167,21 @@ func (w *world) change(t *rapid.T) {
 		w.r.Changed(Key{Job: j.Record.ID(), Kind: Facts})
 	} else {
 		j.Row(i).Save(&message.Checkpoint{CID: task.RawCID([]byte{byte(w.fuel)}), Fuel: w.fuel, CPU: time.Second})
-		w.r.Changed(Key{j.Record.ID(), i, Row})
+		if rapid.Bool().Draw(t, "encoded") {
+			w.r.RowChanged(task.TaskID{Job: j.Record.ID(), Index: i}, encodedRow(t, j.Row(i)))
+		} else {
+			w.r.Changed(Key{j.Record.ID(), i, Row})
+		}
 	}
 	w.flush()
+}
+
+func encodedRow(t *rapid.T, row *ledger.Row) []byte {
+	value, err := row.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
 }
 
 // accept promises that a job is held, as it is now.

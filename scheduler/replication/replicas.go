@@ -32,6 +32,9 @@ const (
 	// maxBehind is how many changes wait for a follower before its session is
 	// begun anew: digests then find what differs, in less memory.
 	maxBehind = 1 << 17
+	// maxRows bounds the rows whose encoding is kept for followers that are behind: some megabytes.
+	// It is kept for those that are not, whose window is full for a moment.
+	maxRows = 1 << 12
 	// maxDigests bounds the jobs of which a follower's digests are kept, three times as many as
 	// a leader may have: of those beyond, it is told all. Others that tell are not told anything,
 	// unless they come into the group meanwhile: then they begin anew, beyond tellerDigests.
@@ -86,6 +89,8 @@ type Replicas struct {
 	accepted  []message.Send      // acceptances that this Step promises
 	accepting map[task.JobID]bool // jobs whose acceptance is promised and has not left
 
+	rows map[task.TaskID][]byte // as last made durable, of those that followers are to be told; see RowChanged
+
 	leased map[task.TaskID]bool // leases changed since followers were last told
 	urgent bool                 // they are told at the end of this Step
 	shared map[task.TaskID]bool // followers were told of leases
@@ -97,6 +102,7 @@ func New(self task.PeerID, timing *message.Timing, book Book) *Replicas {
 	return &Replicas{
 		self: self, timing: timing, book: book,
 		followers: map[task.PeerID]*follower{}, orders: map[message.HoldName]*order{}, accepting: map[task.JobID]bool{},
+		rows:   map[task.TaskID][]byte{},
 		leased: map[task.TaskID]bool{}, owed: map[task.JobID]bool{}, shared: map[task.TaskID]bool{},
 	}
 }
@@ -136,6 +142,17 @@ func (r *Replicas) decided(id task.TaskID, action string, peer task.PeerID, reas
 func (r *Replicas) Changed(k Key) {
 	for _, f := range r.followers {
 		f.push(k)
+	}
+}
+
+// RowChanged has every follower told of a task's row, of which value is the encoding: it is what
+// is durable here, and is encoded once for all. value is not to be changed.
+func (r *Replicas) RowChanged(id task.TaskID, value []byte) {
+	k := Key{id.Job, id.Index, Row}
+	for _, f := range r.followers {
+		if f.push(k); f.waiting[k] {
+			r.rows[id] = value
+		}
 	}
 }
 

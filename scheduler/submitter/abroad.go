@@ -19,6 +19,8 @@ type abroad struct {
 	// was said.
 	lends, heard bool
 	since        time.Time
+	// recount is set while somebody lost its say since polls were looked at.
+	recount bool
 }
 
 // lend takes in how many cores the machine lends.
@@ -35,8 +37,19 @@ func (a *abroad) lend(cores int) {
 // abroad reports whether this machine has lent nothing for so long that others are asked.
 func (a *abroad) lendsNothing() bool { return !a.lends && !a.s.now.Before(a.since.Add(askAfter)) }
 
-// told is what a leader hears that is held of a job: all but what others are to run again.
+// told is what the leader hears that is held of a job: all but what others are to run again, and
+// what other cells have.
 func (j *submitted) told() ledger.Set {
+	if j.lending == nil {
+		return j.mine()
+	}
+	out := slices.Clone(j.mine())
+	out.Union(j.lent())
+	return out
+}
+
+// mine is what is held of a job and is not to run again elsewhere.
+func (j *submitted) mine() ledger.Set {
 	if j.checks == nil || len(j.checks.away)+len(j.checks.sure.probed) == 0 {
 		return j.have
 	}
@@ -44,15 +57,17 @@ func (j *submitted) told() ledger.Set {
 }
 
 // again lists what a leader is to have run once more.
-func (j *submitted) again(self task.PeerID) []message.Again {
+func (a *abroad) again(j *submitted) []message.Again {
 	if j.checks == nil {
 		return nil
 	}
 	var out []message.Again
+	self := a.s.self
+	a.nameAll(j)
 	for _, r := range j.checks.away {
 		for i := r.From; i < r.To; i++ {
-			out = append(out, message.Again{Index: i, Not: barred(j.checks.polls[i].makers, self),
-				Only: j.spec.Verify.Auditors})
+			p := j.checks.polls[i]
+			out = append(out, message.Again{Index: i, Not: barred(p.makers, self), Only: slices.Clone(p.only)})
 		}
 	}
 	s := &j.checks.sure
@@ -124,9 +139,12 @@ func (a *abroad) goOn(j *submitted) {
 // notePoll keeps what is known of a task that is due and its poll.
 func (a *abroad) notePoll(j *submitted, i uint64) {
 	c := j.checks
-	signer := c.signer[i]
+	signer, p := c.signer[i], c.polls[i]
 	a.note(j, checked{Index: i, State: verdictDue, Doubted: c.doubted.Contains(i), Worker: signer,
-		Engine: c.engines[signer], Poll: c.polls[i].kept(c.engines[signer], c.stays.Contains(i))})
+		Engine: c.engines[signer], Poll: p.kept(c.engines[signer], c.stays.Contains(i))})
+	if now := c.polls[i]; now != nil {
+		now.only, now.drawn = p.only, p.drawn
+	}
 }
 
 // allHome ends the wait for all others, of a job of which nothing more is to be had.
@@ -145,7 +163,7 @@ func (a *abroad) asksSoon(j *submitted) bool { return a.mayAsk(j) && len(a.toAsk
 func (a *abroad) home(j *submitted, i uint64, stays bool) {
 	c := j.checks
 	c.away = c.away.Minus(only(i))
-	c.polls[i].asked = time.Time{}
+	c.polls[i].asked, c.polls[i].only = time.Time{}, nil
 	if stays {
 		c.stays.Add(i)
 	}
@@ -158,4 +176,17 @@ func (a *abroad) leaves(at *auditing) bool {
 	j := a.s.jobs[at.id.Job]
 	return a.lendsNothing() && at.compiled == nil && a.mayAsk(j) && j.checks.polls[at.id.Index] != nil &&
 		!j.checks.stays.Contains(at.id.Index)
+}
+
+// alone reports whether nobody but this node can run a task again.
+func (a *abroad) alone(id task.TaskID) bool {
+	c := a.s.jobs[id.Job].checks
+	return c.polls[id.Index] == nil || c.stays.Contains(id.Index)
+}
+
+// mayHere reports whether this node is to run a task again now: where it lends a core, and else what
+// nobody else can, so that no result waits for ever. Its owner asked for that with the job. Before it is heard
+// whether it lends one nothing runs: it would wait for a core where there may be none.
+func (a *abroad) mayHere(at *auditing) bool {
+	return a.lends && a.heard || a.lendsNothing() && (at.compiled != nil || a.alone(at.id))
 }

@@ -67,7 +67,7 @@ func (a *audits) begin() {
 		case at.runs:
 		case a.s.jobs[id.Job] == nil, a.abroad.leaves(at): // forgotten meanwhile, or for others to run
 			delete(a.at, id)
-		default:
+		case a.abroad.mayHere(at):
 			a.run(at)
 		}
 	}
@@ -96,11 +96,11 @@ func (a *audits) run(at *auditing) {
 	}
 	if p := at.parts; p != nil && p.wrong == nil {
 		a.s.emit(message.Audit{Task: at.id, Key: a.s.jobs[at.id.Job].record.Key, Interpreted: p.compiled != nil,
-			Part: &message.Part{First: p.first, Last: p.last, States: p.states}})
+			Alone: !a.abroad.lends, Part: &message.Part{First: p.first, Last: p.last, States: p.states}})
 		return
 	}
 	e := message.Audit{Task: at.id, Key: a.s.jobs[at.id.Job].record.Key,
-		Interpreted: at.compiled != nil && at.parts == nil}
+		Interpreted: at.compiled != nil && at.parts == nil, Alone: !a.abroad.lends}
 	if t := at.trace; t != nil {
 		e.StopAt, e.Interpreted = t.probe().Fuel, t.compiled
 	}
@@ -151,8 +151,9 @@ func (a *audits) firstOf(id task.JobID, set ledger.Set) (task.TaskID, bool) {
 // mayRun reports whether a task may begin to run again here: it does not, and others are not to.
 func (a *audits) mayRun(id task.TaskID) bool {
 	j := a.s.jobs[id.Job]
+	at := &auditing{id: id}
 	return a.at[id] == nil && !j.checks.away.Contains(id.Index) && (a.abroad.lends || !j.checks.redo.Contains(id.Index)) &&
-		!a.abroad.leaves(&auditing{id: id})
+		!a.abroad.leaves(at) && a.abroad.mayHere(at)
 }
 
 // answered takes in what came of a task that ran again.
@@ -171,6 +172,7 @@ func (a *audits) answered(ev *message.Audited) {
 		delete(a.at, ev.Task)
 		return
 	}
+	hidden{a}.leavesTrail(j, &ev.Here)
 	opposed := fold(ev)
 	if at.compiled == nil {
 		at.opposed = opposed

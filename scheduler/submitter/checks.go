@@ -41,7 +41,10 @@ type checks struct {
 	// to something else than here.
 	engines   map[task.PeerID]string
 	divergent map[string]bool
-	excused   map[task.PeerID]bool // who showed that
+	excused   map[task.PeerID]bool // who showed that, or gave what is no result: see noResult
+	// trailed is set once this node saw that the program leaves a trail; trailless are who showed none before.
+	trailed   bool
+	trailless map[task.PeerID]bool
 	polling
 	// vouched are the results of by that others came to as well, by each of these; redo are those that
 	// this node runs again all the same; others is set once any result of others is kept.
@@ -296,10 +299,19 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	a.met(r.Worker)
 	network := a.networkOf(r.Worker)
 	a.fresh.seen[r.Worker]++
+	if why := j.checks.noResult(r); why != "" {
+		hidden{a}.refuse(j, t, why)
+		return
+	}
+	if r.Trail == nil {
+		j.checks.trailless[r.Worker] = true
+	}
 	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
 	with := j.checks.elected[t.Index].with(r)
 	delete(j.checks.elected, t.Index)
 	which, due := a.draw(j, r, a.share(j.spec.Verify, credit))
+	says := credit.Says(a.s.now)
+	due = due || !says
 	if doubtful || meets || due && len(with) == 0 {
 		c := checked{Index: t.Index, State: verdictDue, Doubted: doubtful, Engine: engine}
 		if !doubtful && !meets {
@@ -308,7 +320,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 		if !t.Failed {
 			c.Worker, c.Poll = r.Worker, newPoll(r).kept(engine, doubtful)
 		}
-		if a.note(j, c); credit.Faults > 0 || j.checks.excused[r.Worker] {
+		if a.note(j, c); !says || j.checks.excused[r.Worker] {
 			a.giveBack(j, r.Worker)
 		}
 		return

@@ -51,13 +51,15 @@ type creditState struct {
 	Probes uint64 `cbor:"9,keyasint,omitempty"`
 	// Refusals is as credibility.Credit has it.
 	Refusals int `cbor:"10,keyasint,omitempty"`
+	// Outvoted is when others last came to something else.
+	Outvoted int64 `cbor:"11,keyasint,omitempty"` // Unix seconds
 }
 
 func (a *audits) keep(worker task.PeerID) {
 	c := a.credits[worker]
 	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults, c.Audits,
 		a.excuses[worker].module, a.excuses[worker].engine, c.Praised, unixOf(c.First), a.fresh.probes[worker],
-		c.Refusals})
+		c.Refusals, unixOf(c.Outvoted)})
 }
 
 // first is when the worker's first result was taken in.
@@ -92,6 +94,9 @@ func (a *audits) restore(scan func(string) iter.Seq2[string, []byte], errs *dura
 			worker := task.PeerID(strings.TrimPrefix(key, submitterCredits))
 			a.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults,
 				Audits: c.Audits, Praised: c.Praised, First: c.first(), Refusals: c.Refusals}
+			if c.Outvoted > 0 {
+				a.credits[worker].Outvoted = time.Unix(c.Outvoted, 0)
+			}
 			a.noteFirst(c.first())
 			if c.Probes > 0 {
 				a.fresh.probes[worker] = c.Probes

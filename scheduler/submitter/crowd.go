@@ -12,6 +12,9 @@ type Map interface {
 	// Network returns a name of the public network that a worker is in, as far as its addresses
 	// tell; "" where they do not. It is asked during Step only.
 	Network(worker task.PeerID) string
+	// Workers are the members that lend slots now, in order; nil where that is not known. It is asked
+	// during Step only.
+	Workers() []task.PeerID
 }
 
 func (a *audits) networkOf(worker task.PeerID) string {

@@ -31,7 +31,7 @@ func (s *Submitter) fetch(key string, f *resultFetch) {
 		s.arrived(key, f)
 		return
 	}
-	f.holders = holdersOf(&f.summary, s.leader)
+	f.holders = holdersOf(&f.summary, f.by)
 	s.emit(message.Fetch{
 		Key: key, CIDs: message.OutputsOf(&f.summary), Holders: f.holders,
 		Sizes: message.SizesOf(&f.summary.Results[0]), Most: task.MaxOutputBytes,
@@ -74,8 +74,17 @@ func (s *Submitter) arrived(key string, f *resultFetch) {
 	s.hold(j, &f.summary)
 	s.emit(message.JobChanged{Job: j.id})
 	if !s.finish(j, false) && j.fetching%gotEvery == 0 {
-		s.got(j)
+		s.answer(j, f.by)
 	}
+}
+
+// answer says what is held to the leader that brought a result, be it of another cell.
+func (s *Submitter) answer(j *submitted, by task.PeerID) {
+	if by != s.leader && j.lending != nil && j.lending.loans[by] != nil {
+		s.tellBorrower(j, by, j.lending.loans[by])
+		return
+	}
+	s.got(j)
 }
 
 // missed tries again later, and says so when it was in vain too often.
@@ -94,7 +103,7 @@ func (s *Submitter) missed(key string, f *resultFetch, why string) {
 		Reason: task.ClipMessage("its output is nowhere to be had: " + why),
 	})
 	if !s.finish(j, false) {
-		s.got(j)
+		s.answer(j, f.by)
 	}
 }
 
@@ -102,6 +111,8 @@ func (s *Submitter) missed(key string, f *resultFetch, why string) {
 func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {
 	if s.save(ResultKey(j.id, t.Index), task.TaskID{Job: j.id, Index: t.Index}, t) {
 		j.keep(t.Index, t.Failed)
+		j.settled(t.Index)
+		j.took(t, s.now)
 		j.disputed = dispute{}
 		s.audits.check(j, t)
 	}

@@ -19,7 +19,7 @@ func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
 	if j.checks != nil && (j.ended(s.now) || j.have.Count() == j.total) { // nobody waits for newcomers
 		clear(j.checks.sure.probed)
 	}
-	whole := j.told().Count() == j.total && (j.state.Final || !s.audits.abroad.asksSoon(j))
+	whole := j.mine().Count() == j.total && (j.state.Final || !s.audits.abroad.asksSoon(j))
 	if j.state.Final || !whole && !(j.ended(s.now) && (nothingMore && j.fetching == 0 || j.givenUp())) {
 		return j.state.Final
 	}
@@ -32,6 +32,7 @@ func (s *Submitter) finish(j *submitted, nothingMore bool) bool {
 	j.state.Summary = j.lastSummary(whole)
 	j.state.Final = true
 	s.persist(j)
+	s.dropLoans(j)
 	s.audits.deliver(j)
 	s.emit(message.JobChanged{Job: j.id})
 	s.goodbye(j, nothingMore)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
@@ -20,17 +21,33 @@ const maxGivenBack = 4
 // for all of them as it takes to run the job alone. What was delivered to its owner is kept, and
 // what runs again here now.
 func (a *audits) giveBack(j *submitted, worker task.PeerID) {
-	if j.checks == nil || j.state.Settled || j.state.Error != "" || j.ended(a.s.now) ||
-		j.state.Delivery+1 >= ledger.MaxDelivery {
+	if !j.mayGiveBack(a.s.now) {
 		return
 	}
-	var back ledger.Set
+	var of ledger.Set
 	for i, by := range j.checks.signer {
-		id := task.TaskID{Job: j.id, Index: i}
-		if by != worker || a.at[id] != nil || j.checks.back[i] >= maxGivenBack {
-			continue
+		if by == worker {
+			of.Add(i)
 		}
-		back.Add(i)
+	}
+	a.returns(j, of, worker)
+}
+
+// mayGiveBack reports whether results of a job may be given back.
+func (j *submitted) mayGiveBack(now time.Time) bool {
+	return j.checks != nil && !j.state.Settled && j.state.Error == "" && !j.ended(now) &&
+		j.state.Delivery+1 < ledger.MaxDelivery
+}
+
+// returns gives results back: those that do not run again here, and were not given back too often.
+func (a *audits) returns(j *submitted, of ledger.Set, worker task.PeerID) {
+	var back ledger.Set
+	for _, r := range of {
+		for i := r.From; i < r.To; i++ {
+			if a.at[task.TaskID{Job: j.id, Index: i}] == nil && j.checks.back[i] < maxGivenBack {
+				back.Add(i)
+			}
+		}
 	}
 	if back.Count() > 0 {
 		a.reopen(j, back, worker)
@@ -62,6 +79,7 @@ func (a *audits) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
 // distrust puts every result of a worker that was not run again in doubt: it was wrong once. refused
 // says that it gets no more tasks; then others run these again, as far as they can be given back.
 func (a *audits) distrust(worker task.PeerID, refused bool) {
+	a.abroad.recount = a.abroad.recount || refused
 	for _, id := range slices.Sorted(maps.Keys(a.s.jobs)) {
 		if j := a.s.jobs[id]; j.checks != nil {
 			a.distrustIn(j, worker, refused)
@@ -86,6 +104,7 @@ func (a *audits) doubtVouched(j *submitted, worker task.PeerID) {
 	if of == nil {
 		return
 	}
+	voted := false
 	for _, signer := range slices.Sorted(maps.Keys(j.checks.by)) {
 		its := j.checks.by[signer]
 		both := of.Minus(of.Minus(its.tasks))
@@ -93,7 +112,14 @@ func (a *audits) doubtVouched(j *submitted, worker task.PeerID) {
 			continue
 		}
 		its.tasks = its.tasks.Minus(both)
+		voted = true
 		a.doubtAll(j, signer, both)
+		if !a.abroad.lends && j.mayGiveBack(a.s.now) { // others compare again
+			a.returns(j, both, worker)
+		}
+	}
+	if voted && a.known(worker).Faults > 0 {
+		a.abroad.pardon()
 	}
 	a.s.emit(message.JobChanged{Job: j.id})
 }
@@ -118,8 +144,8 @@ func (a *audits) doubtAll(j *submitted, worker task.PeerID, tasks ledger.Set) {
 }
 
 // refused returns the workers that are to have no task of a job: of whom a result was found wrong,
-// or one of this job whose compiler may err with its program. They are in order, and at most as
-// many as a message may name.
+// or outvoted where the job is checked, or one of this job whose compiler may err with its program. They
+// are in order, and at most as many as a message may name.
 func (a *audits) refused(j *submitted) []task.PeerID {
 	var out []task.PeerID
 	if j.checks != nil {
@@ -130,10 +156,82 @@ func (a *audits) refused(j *submitted) []task.PeerID {
 		}
 	}
 	for worker, c := range a.credits {
-		if c.Faults > 0 {
+		if c.Faults > 0 || j.checks != nil && !c.Says(a.s.now) {
 			out = append(out, worker)
 		}
 	}
 	slices.Sort(out)
 	return out[:min(len(out), message.MaxRefused)]
+}
+
+// pardon gives all who were outvoted their say again: one that had a say then lied.
+func (a *abroad) pardon() {
+	for _, w := range slices.Sorted(maps.Keys(a.credits)) {
+		if c := a.credits[w]; c.Faults == 0 && !c.Says(a.s.now) {
+			a.s.emit(message.Decided{Action: "has a say again", Peer: w,
+				Reason: "it was outvoted, and one that others agreed with was wrong"})
+			c.Outvoted = time.Time{}
+			a.keep(w)
+		}
+	}
+}
+
+// Some results of a job that is checked are none, whatever they say: those that show nothing by which
+// they could be held against another run. They are given back, and their worker is kept away from the job.
+// It is not named: it may be of an older version. So nobody gains by hiding how it ran a task.
+
+// noResult says why a result counts for nothing, or "".
+func (c *checks) noResult(r *task.Result) string {
+	switch {
+	case r.Outcome != task.Completed:
+	case r.Trail == nil && c.trailed:
+		return "it shows no trail, and the program leaves one"
+	case r.Trail != nil && !task.KnownEngine(r.Trail.Engine):
+		return fmt.Sprintf("no engine is called %q that runs programs", r.Trail.Engine)
+	}
+	return ""
+}
+
+// hidden are results that hide how they were made.
+type hidden struct{ a *audits }
+
+// refuse has others run a task whose result is none, and keeps its worker away from the job. Where
+// it was given back too often it is run again here.
+func (h hidden) refuse(j *submitted, t *message.TaskSummary, why string) {
+	a := h.a
+	r := &t.Results[0]
+	a.s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: t.Index}, Action: "no result", Peer: r.Worker,
+		Reason: why})
+	a.note(j, checked{Index: t.Index, State: verdictDue, Doubted: true, Worker: r.Worker,
+		Poll: newPoll(r).kept("", false)})
+	h.keepAway(j, r.Worker)
+	a.giveBack(j, r.Worker)
+}
+
+// keepAway has a worker get no more tasks of a job.
+func (h hidden) keepAway(j *submitted, worker task.PeerID) {
+	if j.checks.excused[worker] {
+		return
+	}
+	j.checks.excused[worker] = true
+	if !j.state.Final {
+		h.a.s.got(j)
+	}
+}
+
+// leavesTrail takes in that the program of a job leaves a trail, as this node saw itself: what was taken
+// before of workers that showed none is none.
+func (h hidden) leavesTrail(j *submitted, here *task.Result) {
+	a, c := h.a, j.checks
+	if c.trailed || here.Outcome != task.Completed || here.Trail == nil {
+		return
+	}
+	c.trailed = true
+	for _, w := range slices.Sorted(maps.Keys(c.trailless)) {
+		a.s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: here.Task.Index}, Action: "no result", Peer: w,
+			Reason: "its results show no trail, and the program leaves one"})
+		h.keepAway(j, w)
+		a.distrustIn(j, w, true)
+	}
+	clear(c.trailless)
 }

@@ -15,6 +15,7 @@ const (
 	submitterForgotten = submitterPrefix + "f/"
 	submitterChecks    = submitterPrefix + "v/" // what is known of results that are checked
 	submitterCredits   = submitterPrefix + "w/" // and of who signed them
+	submitterLoans     = submitterPrefix + "l/" // what other cells have of jobs
 	submitterOthers    = submitterPrefix + "a/" // results of others that run a task again
 
 	// ResultsPrefix begins the key of every result that the Submitter holds,
@@ -40,6 +41,8 @@ type submittedState struct {
 	// Settled is set of a job that was over once, with all checked that was to be: its results
 	// were delivered as they were then.
 	Settled bool `cbor:"10,keyasint,omitempty"`
+	// Lent is the latest delivery of which another cell was told.
+	Lent uint64 `cbor:"11,keyasint,omitempty"`
 }
 
 // ResultKey returns the durable key of the result of one task. What is kept

@@ -40,6 +40,7 @@ func (s *Submitter) follow(ev message.LeaderChanged) {
 		return
 	}
 	s.leader, s.epoch = ev.Leader, ev.Epoch
+	s.foldLoans()
 	s.toOffer = s.toOffer[:0]
 	if s.leader == "" {
 		return

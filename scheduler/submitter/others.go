@@ -1,7 +1,6 @@
 package submitter
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"slices"
 	"time"
@@ -36,6 +35,7 @@ const (
 
 // ask gives tasks of each job to others, as many as are due to go.
 func (a *abroad) ask() {
+	a.recounted()
 	for _, id := range a.polled() {
 		j := a.s.jobs[id]
 		c := j.checks
@@ -66,22 +66,31 @@ func (a *abroad) polled() (out []task.JobID) {
 
 // sendOut has others run tasks again.
 func (a *abroad) sendOut(j *submitted, set ledger.Set) {
-	last := a.s.now
+	last, all, sent := a.s.now, a.workers(), 0
 	for _, r := range set {
 		for i := r.From; i < r.To; i++ {
 			p := j.checks.polls[i]
+			if !a.choose(j, i, all) {
+				a.home(j, i, true)
+				continue
+			}
+			sent++
 			p.asked = a.s.now
 			last = later(last, p.answerBy())
 			j.checks.away.Add(i)
 			a.notePoll(j, i)
 		}
 	}
+	if sent == 0 {
+		a.s.finish(j, false)
+		return
+	}
 	a.s.timers.Set(last, auditTimer)
 	j.checks.askAt = a.s.now.Add(askEvery)
 	a.s.timers.Set(j.checks.askAt, auditTimer)
 	a.goOn(j)
 	a.s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "run once more",
-		Reason: fmt.Sprintf("others run %d tasks again, to compare", set.Count())})
+		Reason: fmt.Sprintf("others run %d tasks again, to compare", sent)})
 }
 
 // answerBy is when others must have answered.
@@ -89,7 +98,8 @@ func (p *poll) answerBy() time.Time {
 	return p.asked.Add(answerIn + answerRuns*min(p.wall, task.MaxDuration))
 }
 
-// comeHome ends the wait for others that did not answer in time. After mostTries this node runs the task itself.
+// comeHome ends the wait for others that did not answer in time: others are drawn, and after mostTries this node
+// runs the task itself.
 func (a *abroad) comeHome(j *submitted) {
 	c := j.checks
 	if len(c.away) == 0 {
@@ -130,8 +140,7 @@ func (a *abroad) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
 		return
 	}
 	r := &t.Results[0]
-	named := j.spec.Verify.Auditors
-	if p.had(r) || a.known(r.Worker).Faults > 0 || len(named) > 0 && !slices.Contains(named, r.Worker) {
+	if p.had(r) || !a.mayAnswer(j, p, r.Worker) {
 		j.againTold = false
 		return
 	}
@@ -141,38 +150,18 @@ func (a *abroad) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
 	}
 	j.checks.others = true
 	p.add(r)
-	a.count(j, t.Index, r)
+	a.count(j, t.Index)
 }
 
 // count decides by what others came to: it is believed, or one more is asked, or this node runs the
-// task. r came last.
-func (a *abroad) count(j *submitted, i uint64, r *task.Result) {
-	p, target := j.checks.polls[i], j.spec.Verify.Target()
-	held, winners, doubt := a.vote(j, i)
-	most := mostAgreeing
+// task.
+func (a *abroad) count(j *submitted, i uint64) {
+	p := j.checks.polls[i]
 	switch {
-	case len(p.against) == 0 && len(p.with) > 0 && (target == 0 || doubt <= target):
-		a.agreed(j, i, r)
-		return
 	case len(p.against) > 0 && a.lends: // the referee is here
 		a.home(j, i, true)
-		return
-	case len(p.against) > 0 && target == 0:
-		target = credibility.OpenPool.Target
-		fallthrough
-	case len(p.against) > 0:
-		most = mostOpposed
-	}
-	switch {
-	case len(p.against) > 0 && doubt <= target && held:
-		a.outvoted(j, i, winners)
-		a.agreed(j, i, r)
-	case len(p.against) > 0 && doubt <= target:
-		a.outvoted(j, i, winners)
-		k := slices.IndexFunc(p.against, func(b ballot) bool { return b.Worker == winners[0] })
-		j.checks.elected[i] = &elected{p.against[k].Says, winners}
-		a.reopen(j, only(i), j.checks.signer[i])
-	case p.ran() < most:
+	case a.resolve(j, i):
+	case a.wantsMore(j, i) && a.choose(j, i, a.workers()):
 		p.asked = a.s.now
 		a.s.timers.Set(p.answerBy(), auditTimer)
 		j.againTold = false
@@ -182,16 +171,55 @@ func (a *abroad) count(j *submitted, i uint64, r *task.Result) {
 	}
 }
 
+// wantsMore reports whether another run of a task could decide it.
+func (a *abroad) wantsMore(j *submitted, i uint64) bool {
+	p := j.checks.polls[i]
+	return p.ran() < mostOpposed && (len(p.against) > 0 || a.saying(p.with) < mostAgreeing)
+}
+
+// resolve decides what the runs of a task come to, if that is beyond doubt, and reports whether it is.
+func (a *abroad) resolve(j *submitted, i uint64) bool {
+	p, signer, target := j.checks.polls[i], j.checks.signer[i], j.spec.Verify.Target()
+	id := task.TaskID{Job: j.id, Index: i}
+	held, winners, doubt := a.vote(j, i)
+	named := func(w task.PeerID) bool { return w != signer && slices.Contains(j.spec.Verify.Auditors, w) }
+	if len(p.against) == 0 {
+		enough := a.saying(winners) > 1 || slices.ContainsFunc(winners, named)
+		if !enough || len(p.with) == 0 || target > 0 && doubt > target {
+			return false
+		}
+		a.agreed(j, i)
+		return true
+	}
+	if target == 0 {
+		target = credibility.OpenPool.Target
+	}
+	if doubt > target || a.lends {
+		return false
+	}
+	losers := p.losers(signer, winners)
+	if held {
+		a.outvote(id, losers)
+		a.agreed(j, i)
+		return true
+	}
+	k := slices.IndexFunc(p.against, func(b ballot) bool { return b.Worker == winners[0] })
+	j.checks.elected[i] = &elected{p.against[k].Says, winners}
+	a.reopen(j, only(i), signer)
+	a.outvote(id, losers)
+	return true
+}
+
 // agreed believes a result by what others came to. Some of these this node runs again all the same,
 // drawn when all is signed: before the job is over, where it lends a core, else once it does.
-func (a *abroad) agreed(j *submitted, i uint64, r *task.Result) {
+func (a *abroad) agreed(j *submitted, i uint64) {
 	c, id := j.checks, task.TaskID{Job: j.id, Index: i}
 	p, signer := c.polls[i], c.signer[i]
 	for _, w := range p.with {
 		a.praise(signer, w)
 		a.praise(w, signer)
 	}
-	drawn := len(credibility.Draw(task.DrawKey(a.s.key, j.spec.Nonce), i, sha256.Sum256(r.Signature), 1, redone)) > 0
+	drawn := len(credibility.Draw(task.DrawKey(a.s.key, j.spec.Nonce), i, p.drawn, 1, redone)) > 0
 	if drawn && a.lends || c.doubted.Contains(i) && a.known(signer).Faults > 0 {
 		a.home(j, i, true)
 		return
@@ -200,7 +228,7 @@ func (a *abroad) agreed(j *submitted, i uint64, r *task.Result) {
 	at := mark.Mark(a.s.now)
 	a.note(j, checked{Index: i, State: verdictAccepted, Worker: signer, Audits: at.Audits, At: at.At.Unix(),
 		Engine: c.engines[signer], With: p.with, Redo: drawn, Network: a.networkOf(signer)})
-	a.s.emit(message.Decided{Task: id, Action: "agreed", Peer: r.Worker,
+	a.s.emit(message.Decided{Task: id, Action: "agreed", Peer: p.with[len(p.with)-1],
 		Reason: fmt.Sprintf("%d others came to the same", len(p.with))})
 	a.deliver(j)
 }
@@ -213,27 +241,9 @@ func (a *abroad) praise(of, by task.PeerID) {
 	if a.s.cfg.Pool.Prior <= credibility.InvitedPool.Prior {
 		weight = 1
 	}
-	if credit.Faults == 0 && weight > 0 {
+	if credit.Says(a.s.now) && weight > 0 {
 		a.credit(of).Praise(weight, a.s.now)
 		a.keep(of)
-	}
-}
-
-// outvoted has workers that others outvoted begin at nothing. It proves nothing: nobody is named.
-func (a *abroad) outvoted(j *submitted, i uint64, winners []task.PeerID) {
-	p := j.checks.polls[i]
-	losers := append([]task.PeerID{j.checks.signer[i]}, p.with...)
-	for _, b := range p.against {
-		losers = append(losers, b.Worker)
-	}
-	for _, w := range losers {
-		if slices.Contains(winners, w) {
-			continue
-		}
-		a.credit(w).Forget()
-		a.keep(w)
-		a.s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: i}, Action: "outvoted", Peer: w,
-			Reason: "most came to something else, and this machine lends no core to see"})
 	}
 }
 
@@ -241,5 +251,22 @@ func (a *abroad) outvoted(j *submitted, i uint64, winners []task.PeerID) {
 func (a *abroad) drop(id task.TaskID) {
 	for _, key := range OtherKeys(id) {
 		a.s.emit(message.Persist{Key: key})
+	}
+}
+
+// recounted decides what can be decided now that somebody has no more say.
+func (a *abroad) recounted() {
+	for a.recount {
+		a.recount = false
+		for _, id := range a.polled() {
+			j := a.s.jobs[id]
+			for _, r := range slices.Clone(j.checks.away) {
+				for i := r.From; i < r.To; i++ {
+					if p := j.checks.polls[i]; p != nil && p.ran() > 0 && j.checks.away.Contains(i) {
+						a.resolve(j, i)
+					}
+				}
+			}
+		}
 	}
 }

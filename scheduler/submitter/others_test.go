@@ -25,11 +25,9 @@ type leaderBench struct {
 func newLeaderBench(tb testing.TB, n uint64, verify string, lends bool) *leaderBench {
 	b := &leaderBench{auditBench: newAuditBench(tb, n, verify), again: map[uint64]message.Again{}}
 	b.hear()
-	cores := 0
-	if lends {
-		cores = 1
+	if !lends {
+		b.reborn(false)
 	}
-	b.act(message.OwnerState{Slots: cores})
 	return b
 }
 
@@ -124,11 +122,10 @@ func (b *leaderBench) wait() { b.auditBench.wait(); b.hear() }
 
 // reborn starts the node anew.
 func (b *leaderBench) reborn(lends bool) {
-	b.audits = nil
+	b.audits, b.lends = nil, lends
 	b.restart()
 	b.look()
 	b.hear()
-	b.act(message.OwnerState{Slots: map[bool]int{true: 1}[lends]})
 }
 
 // rest lets time pass until something happens. Where it waits for a core alone, it gets one.

@@ -22,6 +22,10 @@ type poll struct {
 	wall    time.Duration // that the first run took
 	asked   time.Time     // when others were last asked; zero while they are not
 	tries   int           // how often nobody answered
+	// only are the members that may have the task next, of whom any may if there are none; drawn stands for
+	// the last result. Both are in memory alone.
+	only  []task.PeerID
+	drawn [sha256.Size]byte
 }
 
 // A ballot is what a worker came to that is not what is held.
@@ -87,7 +91,7 @@ const (
 	mostAgreeing = 3
 	mostOpposed  = 10
 	// mostTries is how often nobody may answer before that.
-	mostTries = 2
+	mostTries = 3
 )
 
 func stampOf(r *task.Result) stamp {
@@ -155,6 +159,7 @@ func (p *poll) had(r *task.Result) bool {
 // add takes in a result of another worker, and reports whether it agrees with what is held.
 func (p *poll) add(r *task.Result) bool {
 	p.makers = slices.Concat(p.makers, makersOf(r))
+	p.drawn = sha256.Sum256(r.Signature)
 	says := stampOf(r)
 	if says.agrees(p.held) {
 		p.with = append(slices.Clip(p.with), r.Worker)
@@ -165,7 +170,7 @@ func (p *poll) add(r *task.Result) bool {
 }
 
 // vote returns whose result is most likely right, signer's and theirs that agree with it or others',
-// and the chance that it is not. Workers that were found wrong have no say.
+// and the chance that it is not. Workers that were found wrong, or outvoted, have no say.
 func (a *abroad) vote(j *submitted, i uint64) (held bool, winners []task.PeerID, doubt float64) {
 	signer, p := j.checks.signer[i], j.checks.polls[i]
 	groups := [][]task.PeerID{append([]task.PeerID{signer}, p.with...)}
@@ -185,6 +190,7 @@ func (a *abroad) vote(j *submitted, i uint64) (held bool, winners []task.PeerID,
 			case credit.Faults > 0:
 			case w != signer && slices.Contains(j.spec.Verify.Auditors, w): // its owner's word
 				doubts[k] = append(doubts[k], 0)
+			case !a.says(w):
 			default:
 				terms := credibility.Terms{Prior: a.s.cfg.Pool.Prior}
 				doubts[k] = append(doubts[k], terms.Doubt(credit.Believed(a.s.now)))
@@ -215,4 +221,20 @@ func DecodeOther(value []byte) (task.Result, error) {
 	var r task.Result
 	err := task.Decode(value, &r)
 	return r, err
+}
+
+// says reports whether a worker has a say in what others came to.
+func (a *abroad) says(w task.PeerID) bool {
+	c := a.known(w)
+	return c.Says(a.s.now)
+}
+
+// saying counts those of some workers that have a say.
+func (a *abroad) saying(workers []task.PeerID) (n int) {
+	for _, w := range workers {
+		if a.says(w) {
+			n++
+		}
+	}
+	return n
 }

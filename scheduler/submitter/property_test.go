@@ -29,6 +29,7 @@ type subBench struct {
 	fetches map[string]bool // unanswered
 	writes  map[string]int  // of every result key
 	last    []message.Effect
+	lends   bool // a core, from its start on
 }
 
 func newSubBench(tb testing.TB) *subBench {
@@ -37,9 +38,18 @@ func newSubBench(tb testing.TB) *subBench {
 	b := &subBench{
 		tb: tb, s: New(self, timing, Default(), key), timing: timing, key: key, self: self, now: schedtest.Start,
 		disk: map[string][]byte{}, fetches: map[string]bool{}, writes: map[string]int{},
+		lends: true,
 	}
-	b.step(message.LeaderChanged{Leader: self, Epoch: 1})
+	b.begin()
 	return b
+}
+
+// begin tells the submitter what it hears first.
+func (b *subBench) begin() {
+	b.step(message.OwnerState{Slots: map[bool]int{true: 1}[b.lends]})
+	before := b.last
+	b.step(message.LeaderChanged{Leader: b.self, Epoch: 1})
+	b.last = slices.Concat(before, b.last)
 }
 
 func (b *subBench) step(ev message.Event) {
@@ -86,7 +96,7 @@ func (b *subBench) restart() {
 		b.tb.Fatal(err)
 	}
 	clear(b.fetches)
-	b.step(message.LeaderChanged{Leader: b.self, Epoch: 1})
+	b.begin()
 }
 
 func (b *subBench) offer(n uint64, nonce byte) task.JobID {

@@ -39,17 +39,18 @@ func (s *Submitter) accepted(a *message.Accepted) {
 // for the next batch.
 func (s *Submitter) progress(from task.PeerID, p *message.Progress) {
 	j := s.jobs[p.Job]
-	over := message.FinalState(p.Summary.State) && len(p.Tasks) == 0
 	switch {
 	case j == nil:
 		s.askedWhenForgotten(p.Job)
 		return
 	case j.state.Final:
-		s.askedWhenOver(j, over)
+		s.askedWhenOver(j, message.FinalState(p.Summary.State) && len(p.Tasks) == 0)
 		return
 	}
-	news := j.state.Summary != p.Summary || len(p.Tasks) > 0
-	j.state.Summary = p.Summary
+	sum := s.atHome(j, p.Summary)
+	over := message.FinalState(sum.State) && len(p.Tasks) == 0
+	news := j.state.Summary != sum || len(p.Tasks) > 0
+	j.state.Summary = sum
 	for i := range p.Tasks {
 		if !j.state.Final {
 			s.take(from, j, &p.Tasks[i])
@@ -69,6 +70,7 @@ func (s *Submitter) progress(from task.PeerID, p *message.Progress) {
 		return
 	}
 	s.heard(j, news)
+	s.lendMore(j)
 }
 
 // take verifies one task's end and holds it, once its blocks are here. What
@@ -99,11 +101,11 @@ func (s *Submitter) take(from task.PeerID, j *submitted, t *message.TaskSummary)
 	}
 	switch {
 	case old != nil:
-		s.replace(key, old, t)
+		s.replace(from, key, old, t)
 	case len(message.OutputsOf(t)) == 0:
 		s.hold(j, t)
 	case j.fetching < maxFetching:
-		f := &resultFetch{job: j, summary: *t, pause: s.timing.RetryMin}
+		f := &resultFetch{job: j, summary: *t, by: from, pause: s.timing.RetryMin}
 		j.fetching++
 		s.fetches[key] = f
 		s.fetch(key, f)
@@ -120,8 +122,8 @@ func sameEnd(a, b *message.TaskSummary) bool {
 
 // replace goes on with another end of a task whose first one is on its way: the
 // leader had it run again, or knows of more workers that hold the blocks.
-func (s *Submitter) replace(key string, f *resultFetch, t *message.TaskSummary) {
-	f.instead = t
+func (s *Submitter) replace(from task.PeerID, key string, f *resultFetch, t *message.TaskSummary) {
+	f.instead, f.by = t, from
 	if f.waiting {
 		f.waiting = false
 		s.fetch(key, f)

@@ -35,6 +35,7 @@ func (s *Submitter) Restore(scan func(prefix string) iter.Seq2[string, []byte]) 
 			}
 		}
 		j.restoreChecks(scan, &errs)
+		s.restoreLoans(j, scan, &errs)
 	}
 	s.audits.restore(scan, &errs)
 	if _, due := s.audits.next(); due || s.audits.unread() {

@@ -2,6 +2,7 @@ package submitter
 
 import (
 	"crypto/ed25519"
+	"maps"
 	"slices"
 
 	"godwit/scheduler/message"
@@ -18,11 +19,10 @@ func (s *Submitter) speak(j *submitted) {
 	s.pace.bytes += len(j.record.Job) + bytesPerRange*len(j.have)
 	s.emit(message.Send{To: s.leader, Message: message.Message{Submit: &message.Submit{Record: j.record,
 		Have: slices.Clone(j.told()), Accepted: j.state.Accepted, Delivery: j.state.Delivery, Signature: s.signHeld(j),
-		Refused: s.audits.refused(j), Again: j.again(s.self)}}})
+		Refused: s.audits.refused(j), Again: s.audits.abroad.again(j)}}})
 	j.againTold = true
 	if j.state.Cancelled {
-		sig := task.SignCancel(j.id, s.key)
-		s.emit(message.Send{To: s.leader, Message: message.Message{Cancel: &message.Cancel{Job: j.id, Signature: sig}}})
+		s.sayCancel(j)
 	}
 	if len(j.lacking) > 0 {
 		s.got(j)
@@ -38,7 +38,7 @@ func (s *Submitter) got(j *submitted) {
 	g := &message.Got{Job: j.id, Have: slices.Clone(j.told()), Final: j.state.Final, Lacking: slices.Clone(j.lacking),
 		Delivery: j.state.Delivery, Held: s.signHeld(j), Refused: s.audits.refused(j)}
 	if !j.againTold {
-		g.Again, j.againTold = j.again(s.self), true
+		g.Again, j.againTold = s.audits.abroad.again(j), true
 	}
 	if g.Final && j.have.Count() < j.total { // all that it has says itself that it is over
 		g.Signature = signEnd(s.key, j.id)
@@ -71,4 +71,15 @@ func (s *Submitter) refusedForNow(j *submitted, a *message.Accepted) {
 	j.refusal = task.ClipMessage(a.Error)
 	s.later(j, min(max(a.RetryAfter, s.timing.RetryMin), s.timing.RetryMax))
 	s.emit(message.JobChanged{Job: j.id})
+}
+
+// sayCancel tells all that have tasks of a job that its owner ended it.
+func (s *Submitter) sayCancel(j *submitted) {
+	cancel := &message.Cancel{Job: j.id, Signature: task.SignCancel(j.id, s.key)}
+	s.emit(message.Send{To: s.leader, Message: message.Message{Cancel: cancel}})
+	if j.lending != nil {
+		for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
+			s.emit(message.Send{To: peer, Message: message.Message{Cancel: cancel}})
+		}
+	}
 }

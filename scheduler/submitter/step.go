@@ -1,6 +1,7 @@
 package submitter
 
 import (
+	"strings"
 	"time"
 
 	"godwit/scheduler/message"
@@ -24,6 +25,8 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		s.receive(ev.From, &ev.Message)
 	case message.Fetched:
 		s.fetched(ev)
+	case message.CellsAre:
+		s.cellsAre(ev)
 	case message.OwnerState:
 		s.audits.abroad.lend(ev.Slots)
 	case message.Audited:
@@ -68,6 +71,10 @@ func (s *Submitter) wake(key string) {
 		}
 		return
 	}
+	if id, ok := strings.CutPrefix(key, lendTimer); ok {
+		s.tend(s.jobs[task.JobID(id)])
+		return
+	}
 	if id, ok := forgottenID(key); ok {
 		s.forgetMore(id)
 		return
@@ -89,6 +96,7 @@ func (s *Submitter) wake(key string) {
 
 func (s *Submitter) receive(from task.PeerID, m *message.Message) {
 	if from != s.leader {
+		s.fromBorrower(from, m)
 		return
 	}
 	switch {

@@ -33,6 +33,7 @@ type Submitter struct {
 	toOffer []task.JobID
 	audits  audits
 	pace    pace
+	cells   cells
 	now     time.Time
 	effects []message.Effect
 }
@@ -65,6 +66,7 @@ type submitted struct {
 	// all that others are to run again.
 	checks    *checks
 	againTold bool
+	lending   *lending // nil while there are no other cells
 }
 
 // A farewell is what a leader was told of a job that is over here.
@@ -91,6 +93,7 @@ type resultFetch struct {
 	job     *submitted
 	summary message.TaskSummary
 	instead *message.TaskSummary // another end of the task that came since, tried next
+	by      task.PeerID          // the leader that brought it
 	holders []task.PeerID
 	tries   int           // that failed
 	pause   time.Duration // before the next try

@@ -5,7 +5,6 @@ import (
 
 	"godwit/overlay"
 	"godwit/scheduler/message"
-	"godwit/task"
 )
 
 // maxHeld bounds the leases that a worker takes: slots, and tasks ahead.
@@ -13,12 +12,11 @@ const maxHeld = overlay.MaxSlots + 1024
 
 // place takes leases. The job of the first is prepared once for all.
 func (w *Worker) place(p *message.Place) {
-	done := w.results.completed()
 	for _, l := range p.Leases {
 		h := w.held[l.Task]
 		reason, retry := w.cannotTake()
 		switch {
-		case w.renewed(done, &l):
+		case w.renewed(&l):
 		case h != nil && h.awaits():
 			w.instead(h, &l, p.Holders[l.Task.Job])
 		case h != nil && w.owner.Slots > 0:
@@ -33,8 +31,8 @@ func (w *Worker) place(p *message.Place) {
 
 // renewed says whether a lease is of a task whose result is here already, and
 // reports that result as the lease's.
-func (w *Worker) renewed(done map[task.TaskID]*unacked, l *message.Lease) bool {
-	u := done[l.Task]
+func (w *Worker) renewed(l *message.Lease) bool {
+	u := w.results.completed[l.Task]
 	if u == nil {
 		return false
 	}

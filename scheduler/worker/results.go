@@ -20,7 +20,10 @@ type results struct {
 	kept    int        // of all, the first so many are durable here
 	bytes   int64      // sum of theirs
 	spoiled []string   // durable keys that restore could not read
-	out     *effects
+	// completed are those of all that need no other run, by task: of several the newest.
+	completed map[task.TaskID]*unacked
+	twice     bool // of some task there are several
+	out       *effects
 }
 
 // An unacked result waits for a leader to make it durable.
@@ -62,6 +65,19 @@ func (u *unacked) tell(now time.Time) message.Ending {
 func (r *results) add(u *unacked) {
 	r.all = append(r.all, u)
 	r.bytes += u.bytes
+	r.index(u)
+}
+
+// index notes a result that is of all.
+func (r *results) index(u *unacked) {
+	if u.ending.Result.Outcome != task.Completed {
+		return
+	}
+	if r.completed == nil {
+		r.completed = map[task.TaskID]*unacked{}
+	}
+	r.twice = r.twice || r.completed[u.ending.Result.Task] != nil
+	r.completed[u.ending.Result.Task] = u
 }
 
 // tooMany says why nothing new may be started, or "": there are as many results as may
@@ -80,6 +96,9 @@ func (r *results) forget(acknowledged func(*unacked) bool) {
 		if !acknowledged(u) {
 			return false
 		}
+		if id := u.ending.Result.Task; r.completed[id] == u {
+			delete(r.completed, id)
+		}
 		r.bytes -= u.bytes
 		if u.key != "" {
 			r.kept--
@@ -87,6 +106,13 @@ func (r *results) forget(acknowledged func(*unacked) bool) {
 		r.unkeep(u)
 		return true
 	})
+	if r.twice { // an older one may be the newest now
+		clear(r.completed)
+		r.twice = false
+		for _, u := range r.all {
+			r.index(u)
+		}
+	}
 }
 
 // unkeep forgets a result's durable form.
@@ -94,20 +120,6 @@ func (r *results) unkeep(u *unacked) {
 	if u.key != "" {
 		r.out.emit(message.Persist{Key: u.key})
 	}
-}
-
-// completed lists the results that need no other run, by task.
-func (r *results) completed() map[task.TaskID]*unacked {
-	if len(r.all) == 0 {
-		return nil
-	}
-	done := map[task.TaskID]*unacked{}
-	for _, u := range r.all {
-		if u.ending.Result.Outcome == task.Completed {
-			done[u.ending.Result.Task] = u
-		}
-	}
-	return done
 }
 
 // next returns a batch of results that were never sent or, if again is set, that were

@@ -311,5 +311,8 @@ func (s *stranger) Connected(task.PeerID) {}
 // Disconnected implements p2p.Handler.
 func (s *stranger) Disconnected(task.PeerID) {}
 
+// Trimmed implements p2p.Handler.
+func (s *stranger) Trimmed(task.PeerID) {}
+
 // Advert implements p2p.Handler.
 func (s *stranger) Advert(overlay.Advert) {}

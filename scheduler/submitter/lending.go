@@ -1,0 +1,208 @@
+package submitter
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// Who is lent how much, and when it is taken back.
+
+// lendMore lends tasks that wait at the home to cells that have room.
+//
+// How many is weighted factoring: of R that wait and P slots in all, a cell of w slots gets
+// w R/(2P) (Hummel, Schmidt, Uma and Wein, "Load-sharing in heterogeneous systems via
+// weighted factoring", SPAA 1996). The home takes its own half batch by batch without being
+// asked. A cell counts with the slots that it says are idle and those that run tasks of
+// this job, halved for each time that it kept tasks and did nothing.
+func (s *Submitter) lendMore(j *submitted) {
+	if j.lending == nil || !j.lending.known || j.lending.waits == 0 || !j.state.Accepted || j.ended(s.now) ||
+		j.state.Final {
+		return
+	}
+	total := float64(s.cells.own)
+	room := make([]float64, len(s.cells.others))
+	for i, c := range s.cells.others {
+		room[i] = s.roomOf(j, c)
+		total += room[i]
+	}
+	waits, lent := float64(j.lending.waits), false
+	for i, c := range s.cells.others {
+		n := s.lendTo(j, c, room[i], uint64(math.Ceil(waits*room[i]/(2*total))))
+		if n == 0 {
+			continue
+		}
+		lent = true
+		s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "lent", Peer: c.Leader,
+			Reason: fmt.Sprintf("%d tasks to cell %s, of %.0f that wait: it has room for %.0f of %.0f", n, c.Cell, waits,
+				room[i], total)})
+	}
+	if lent {
+		s.got(j) // the home is to leave them
+	}
+}
+
+// lendTo lends a cell so many of the tasks that wait, if it has fewer than it has room for, and
+// returns how many.
+func (s *Submitter) lendTo(j *submitted, c message.CellLoad, room float64, n uint64) uint64 {
+	l := j.lending.loans[c.Leader]
+	if room <= 0 || l != nil && (float64(l.tasks().Count()) >= room || s.now.Before(l.rests)) {
+		return 0
+	}
+	more := j.last(min(n, j.lending.waits))
+	n = more.Count()
+	if n == 0 || j.nextDelivery() >= ledger.MaxDelivery {
+		return 0
+	}
+	if l != nil {
+		if more.Union(l.tasks()); len(more) > ledger.MaxRanges/2 {
+			return 0
+		}
+		n = more.Count() - l.tasks().Count()
+	}
+	if l = j.borrower(c.Leader); len(l.tasks()) == 0 {
+		l.heard, l.moved = s.now, s.now
+	}
+	s.give(j, c, l, more)
+	j.lending.waits -= min(j.lending.waits, n)
+	return n
+}
+
+// roomOf is how many slots a cell has for a job.
+func (s *Submitter) roomOf(j *submitted, c message.CellLoad) float64 {
+	runs := 0
+	if l := j.lending.loans[c.Leader]; l != nil {
+		runs = min(l.runs, int(min(l.tasks().Count(), math.MaxInt32)))
+	}
+	return math.Ldexp(float64(min(c.Idle+runs, c.Slots)), -s.cells.credits[c.Leader])
+}
+
+// last returns the last n tasks that are neither held nor lent: the home begins with the first.
+func (j *submitted) last(n uint64) ledger.Set {
+	return lastOf(ledger.Set{{From: 0, To: j.total}}.Minus(j.told()).Minus(j.have), n)
+}
+
+func lastOf(set ledger.Set, n uint64) (out ledger.Set) {
+	for k := len(set) - 1; k >= 0 && n > 0; k-- {
+		r := set[k]
+		r.From = max(r.From, r.To-min(n, r.To))
+		n -= r.To - r.From
+		out.AddRange(r)
+	}
+	return out
+}
+
+// lookAt has a timer look at the loans of a job.
+func (s *Submitter) lookAt(j *submitted) {
+	if !j.lending.looks {
+		j.lending.looks = true
+		s.timers.Set(s.now.Add(lendEvery), lendTimer+string(j.id))
+	}
+}
+
+// lendTimer begins the key of the timer that looks at the loans of a job.
+const lendTimer = "loans/"
+
+// tend looks at the loans of a job.
+func (s *Submitter) tend(j *submitted) {
+	if j == nil || j.lending == nil || j.state.Final {
+		return
+	}
+	j.lending.looks = false
+	out := false
+	for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
+		l := j.lending.loans[peer]
+		if l.heard.IsZero() { // since a restart
+			l.heard, l.moved = s.now, s.now
+		}
+		if !l.told {
+			s.tellBorrower(j, peer, l)
+		}
+		switch {
+		case len(l.tasks()) == 0:
+			continue
+		case s.now.Sub(l.heard) >= lendSilence:
+			s.fail(peer)
+			l.rests = s.now.Add(lendSilence)
+			s.takeBack(j, peer, fmt.Sprintf("the cell's leader has said nothing for %v", lendSilence))
+			continue
+		case s.now.Sub(l.moved) >= j.stalls():
+			s.fail(peer)
+			l.rests = s.now.Add(lendRest << s.cells.credits[peer])
+			s.takeBack(j, peer, fmt.Sprintf("nothing came of them for %v", j.stalls()))
+			continue
+		case !s.now.Before(l.next):
+			s.askBorrower(j, peer, l)
+		}
+		out = true
+	}
+	s.lendMore(j)
+	s.recall(j)
+	if out {
+		s.lookAt(j)
+	}
+}
+
+// recall takes back half of what each borrower has not begun when the home has slots and
+// nothing waits there: the end of a job is not to wait for the slowest cell. A borrower
+// begins with the first of its tasks, so it is the last that come back.
+func (s *Submitter) recall(j *submitted) {
+	if !j.lending.known || j.lending.waits > 0 || j.lending.free <= 0 || j.nextDelivery() >= ledger.MaxDelivery {
+		return
+	}
+	back := uint64(0)
+	for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
+		l := j.lending.loans[peer]
+		has, most := l.tasks().Count(), uint64(j.lending.free)
+		rest := has - min(has, uint64(max(0, l.runs)))
+		if n := min((rest+1)/2, most-min(most, back)); n > 0 && s.now.Sub(l.moved) >= lendEvery {
+			l.state.Tasks, l.told = l.tasks().Minus(lastOf(l.tasks(), n)), false
+			s.keepLoan(j, peer, l)
+			s.tellBorrower(j, peer, l)
+			back += n
+		}
+	}
+	if back > 0 {
+		j.lending.known = false // until the home has heard
+		s.comeHome(j, back)
+	}
+}
+
+// stalls is how long nothing may come of a loan.
+func (j *submitted) stalls() time.Duration {
+	takes := max(j.lending.wall, j.spec.Work)
+	if takes == 0 {
+		return lendUnknown
+	}
+	return lendLeast + lendStalls*min(takes, lendUnknown)
+}
+
+// fail halves what a borrower gets, and succeed doubles it.
+func (s *Submitter) fail(peer task.PeerID) {
+	if s.cells.credits == nil {
+		s.cells.credits = map[task.PeerID]int{}
+	}
+	if len(s.cells.credits) >= mostFailed {
+		clear(s.cells.credits) // somebody makes up keys: each is begun with anew anyway
+	}
+	s.cells.credits[peer] = min(s.cells.credits[peer]+1, mostHalves)
+}
+
+// mostFailed bounds the borrowers that are remembered to have failed.
+const mostFailed = 1024
+
+func (s *Submitter) succeed(peer task.PeerID) {
+	switch s.cells.credits[peer] {
+	case 0:
+	case 1:
+		delete(s.cells.credits, peer)
+	default:
+		s.cells.credits[peer]--
+	}
+}

@@ -1,0 +1,302 @@
+package submitter
+
+import (
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"godwit/scheduler/durable"
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// In an overlay of several cells the leader of the submitter's own cell, which all else
+// here calls the leader, has the whole job: its home. Of the tasks that wait there the
+// submitter lends some to the leaders of other cells, the borrowers. Each is offered the
+// same record, and is told that all tasks but its own are held; the home is told that
+// those that are lent are. So a task is wanted of one leader at a time, by the
+// submitter's signed word, which both ledgers keep; a loan that comes back begins another
+// delivery at the home. Results come straight to the submitter, who takes each once,
+// whoever brings it.
+
+// A loan is what one borrower has of a job. Its expiry is the submitter's: it is over when
+// nothing is heard for lendSilence, or nothing came of it for as long as stalls says.
+type loan struct {
+	state loanState
+	heard time.Time // when the borrower last spoke of the job
+	moved time.Time // when something last came of it, or was lent
+	next  time.Time // when to offer it again, unless the borrower is heard before
+	pause time.Duration
+	rests time.Time // until when the borrower is lent nothing: it said so, or failed
+	runs  int       // of its tasks, those that it says it runs
+	told  bool      // since a change it was told what is wanted of it
+}
+
+// loanState is the durable form of a loan, together with its key.
+type loanState struct {
+	Tasks    []message.Range `cbor:"1,keyasint,omitempty"` // not held yet, when it was written
+	Delivery uint64          `cbor:"2,keyasint,omitempty"` // of what this borrower is told
+	Cell     string          `cbor:"3,keyasint,omitempty"` // that the borrower led
+}
+
+func (l *loan) tasks() ledger.Set { return l.state.Tasks }
+
+// A lending is what is lent of one job.
+type lending struct {
+	loans map[task.PeerID]*loan // by borrower
+	waits uint64                // tasks that wait at the home, as far as is known
+	free  int                   // slots of the home's cell that run none of its tasks, as far as is known
+	known bool                  // the home has said so
+	wall  time.Duration         // the longest that a task took, of those that came
+	looks bool                  // a timer looks at the loans
+}
+
+// cells are the other cells of the overlay, and how far each borrower is trusted.
+type cells struct {
+	own     int // slots of the submitter's own cell
+	others  []message.CellLoad
+	credits map[task.PeerID]int // how often half of what a borrower would get it does not get
+}
+
+const (
+	// lendSilence is how long a borrower may be silent: it takes a leader's crash, the next
+	// one's election and a summary of it to be heard of, with time to spare.
+	lendSilence = 2 * time.Minute
+	// lendEvery is how often loans are looked at, and how often a borrower is asked that
+	// says nothing.
+	lendEvery = 10 * time.Second
+	// lendLeast is the least time that a borrower has to show a first result, as of audits
+	// that others make, and lendStalls how many times what a task takes.
+	lendLeast, lendStalls = 10 * time.Minute, 8
+	// lendUnknown is that time where nothing is known of how long tasks take.
+	lendUnknown = 24 * time.Hour
+	// lendRest is for how long a borrower is lent nothing that kept tasks and did nothing;
+	// doubled each time, to lendRest << mostHalves.
+	lendRest = 10 * time.Minute
+	// mostHalves bounds what failing costs: one who was down for a week, and is sound now, is
+	// lent a thousandth of its share, and doubles that with each loan that it ends.
+	mostHalves = 10
+)
+
+// lent is every task that a borrower has.
+func (j *submitted) lent() ledger.Set {
+	if j.lending == nil {
+		return nil
+	}
+	var out ledger.Set
+	for _, l := range j.lending.loans {
+		out.Union(l.tasks())
+	}
+	return out
+}
+
+// wantedOf is what a borrower hears that is held: all but what it has.
+func (j *submitted) wantedOf(l *loan) ledger.Set {
+	return ledger.Set{{From: 0, To: j.total}}.Minus(l.tasks())
+}
+
+// borrower returns the loan of a leader of another cell, made if there is none.
+func (j *submitted) borrower(peer task.PeerID) *loan {
+	if j.lending == nil {
+		j.lending = &lending{loans: map[task.PeerID]*loan{}}
+	}
+	l := j.lending.loans[peer]
+	if l == nil {
+		l = &loan{}
+		j.lending.loans[peer] = l
+	}
+	return l
+}
+
+func (c *cells) load(leader task.PeerID) (message.CellLoad, bool) {
+	i := slices.IndexFunc(c.others, func(l message.CellLoad) bool { return l.Leader == leader })
+	if i < 0 {
+		return message.CellLoad{}, false
+	}
+	return c.others[i], true
+}
+
+// cellsAre takes in which other cells there are. Loans go with the cell where another leads it.
+func (s *Submitter) cellsAre(ev message.CellsAre) {
+	s.cells.own, s.cells.others = ev.Slots, slices.Clone(ev.Others[:min(len(ev.Others), message.MaxCells)])
+	s.cells.others = slices.DeleteFunc(s.cells.others, func(l message.CellLoad) bool {
+		return l.Leader == s.leader || l.Leader == ""
+	})
+	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
+		j := s.jobs[id]
+		if j.state.Final {
+			continue
+		}
+		if j.lending == nil && len(s.cells.others) > 0 {
+			j.lending = &lending{loans: map[task.PeerID]*loan{}}
+		}
+		s.followCells(j)
+		s.lendMore(j)
+	}
+}
+
+// followCells gives loans of leaders that lead no more to who leads their cells now.
+func (s *Submitter) followCells(j *submitted) {
+	if j.lending == nil {
+		return
+	}
+	for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
+		l := j.lending.loans[peer]
+		if at, leads := s.cells.load(peer); leads {
+			l.state.Cell = at.Cell
+			continue
+		}
+		i := slices.IndexFunc(s.cells.others, func(o message.CellLoad) bool { return o.Cell == l.state.Cell })
+		if i < 0 || len(l.tasks()) == 0 {
+			continue // nobody known leads it: it may come back
+		}
+		next := j.borrower(s.cells.others[i].Leader)
+		tasks := slices.Clone(next.tasks())
+		tasks.Union(l.tasks())
+		next.heard, next.moved = s.now, s.now
+		s.give(j, s.cells.others[i], next, tasks)
+		s.dropLoan(j, peer)
+	}
+}
+
+// give has a borrower have these tasks of a job, and no others.
+func (s *Submitter) give(j *submitted, to message.CellLoad, l *loan, tasks ledger.Set) {
+	if len(tasks.Minus(l.tasks())) > 0 {
+		s.tellAnew(j, l) // what it was told to be held is wanted of it now
+	}
+	l.state.Tasks, l.state.Cell, l.told = tasks, to.Cell, false
+	s.keepLoan(j, to.Leader, l)
+	l.pause = s.timing.RetryMin
+	s.askBorrower(j, to.Leader, l)
+	s.lookAt(j)
+}
+
+// takeBack has the home run what a borrower has.
+func (s *Submitter) takeBack(j *submitted, peer task.PeerID, why string) {
+	l := j.lending.loans[peer]
+	n := l.tasks().Count()
+	if n == 0 || j.nextDelivery() >= ledger.MaxDelivery {
+		return
+	}
+	l.state.Tasks, l.told = nil, false
+	s.keepLoan(j, peer, l)
+	s.comeHome(j, n)
+	s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "taken back", Peer: peer, Reason: why})
+	s.tellBorrower(j, peer, l)
+}
+
+// nextDelivery is one that no leader has heard of: who leads this cell and who another may
+// change places, and their copies may become one.
+func (j *submitted) nextDelivery() uint64 {
+	return min(max(j.state.Delivery, j.state.Lent)+1, ledger.MaxDelivery)
+}
+
+// tellAnew begins another delivery of what a borrower is told.
+func (s *Submitter) tellAnew(j *submitted, l *loan) {
+	l.state.Delivery = j.nextDelivery()
+	j.state.Lent = l.state.Delivery
+	s.persist(j)
+}
+
+// comeHome begins another delivery, in which the home is to run n tasks that were lent.
+func (s *Submitter) comeHome(j *submitted, n uint64) {
+	j.state.Delivery = j.nextDelivery()
+	if j.lending != nil {
+		j.lending.waits += n
+	}
+	s.persist(j)
+	s.emit(message.JobChanged{Job: j.id})
+	s.soon(j)
+}
+
+// loanKey is where a loan is kept.
+func loanKey(id task.JobID, peer task.PeerID) string {
+	return submitterLoans + string(id) + "/" + string(peer)
+}
+
+func (s *Submitter) keepLoan(j *submitted, peer task.PeerID, l *loan) {
+	s.save(loanKey(j.id, peer), task.TaskID{Job: j.id}, &l.state)
+}
+
+func (s *Submitter) dropLoan(j *submitted, peer task.PeerID) {
+	delete(j.lending.loans, peer)
+	s.emit(message.Persist{Key: loanKey(j.id, peer)})
+}
+
+// dropLoans forgets all loans of a job that is over, and tells the borrowers.
+func (s *Submitter) dropLoans(j *submitted) {
+	if j.lending == nil {
+		return
+	}
+	for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
+		s.sayOver(j.id, peer)
+		s.dropLoan(j, peer)
+	}
+	j.lending = nil
+}
+
+// settled takes a task out of the loans: its result is held.
+func (j *submitted) settled(i uint64) {
+	if j.lending == nil {
+		return
+	}
+	for _, l := range j.lending.loans {
+		if l.tasks().Contains(i) {
+			l.told = false
+			l.state.Tasks = l.tasks().Minus(only(i))
+		}
+	}
+}
+
+// restoreLoans takes in the loans of a job.
+func (s *Submitter) restoreLoans(j *submitted, scan func(prefix string) iter.Seq2[string, []byte], errs *durable.Errors) {
+	prefix := submitterLoans + string(j.id) + "/"
+	for key, value := range scan(prefix) {
+		errs.Note(key, s.restoreLoan(j, task.PeerID(strings.TrimPrefix(key, prefix)), value))
+	}
+}
+
+func (s *Submitter) restoreLoan(j *submitted, peer task.PeerID, value []byte) error {
+	var st loanState
+	if err := task.Decode(value, &st); err != nil {
+		return err
+	}
+	set, err := ledger.MakeSet(st.Tasks)
+	if err == nil && len(set) > 0 && set[len(set)-1].To > j.total {
+		err = errors.New("it is of tasks that the job does not have")
+	}
+	if err != nil || j.state.Final {
+		return err
+	}
+	st.Tasks = set.Minus(j.have).Minus(j.lent())
+	j.borrower(peer).state = st
+	s.lookAt(j)
+	return nil
+}
+
+// foldLoans has what the new leader of the own cell had borrowed be its own: two cells have
+// become one.
+func (s *Submitter) foldLoans() {
+	s.cells.others = slices.DeleteFunc(s.cells.others, func(l message.CellLoad) bool { return l.Leader == s.leader })
+	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
+		j := s.jobs[id]
+		if j.state.Final {
+			continue
+		}
+		n := uint64(0)
+		if j.lending != nil {
+			j.lending.known = false // what waits was another's word
+			if l := j.lending.loans[s.leader]; l != nil {
+				n = l.tasks().Count()
+				s.dropLoan(j, s.leader)
+			}
+		}
+		if n > 0 || j.state.Lent > j.state.Delivery {
+			s.comeHome(j, n)
+		}
+	}
+}
