@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"godwit/internal/pause"
+	"godwit/owner"
 	"godwit/p2p"
 	"godwit/task"
 )
@@ -224,6 +225,25 @@ func (n *Node) missing(now time.Time) (out []string) {
 		}
 		out = append(out, fmt.Sprintf("the peer %s, which this node was told of, has not been reached for %v: %s",
 			shortPeer(p.Peer), now.Sub(p.Since).Round(time.Second), p.Why))
+	}
+	return out
+}
+
+// looked says what there is to find others by, and what of it does not lead anywhere.
+func (n *Node) looked(now time.Time) []owner.Finding {
+	var out []owner.Finding
+	for _, text := range n.missing(now) {
+		out = append(out, owner.Finding{Check: "peers", Result: owner.Blind, Text: text,
+			Fix: "see that the node there runs and is still at that address; `godwit peers remove` gives it up"})
+	}
+	for _, text := range n.lists.notices() {
+		out = append(out, owner.Finding{Check: "peers", Result: owner.Blind, Text: text,
+			Fix: "ask who makes the list for a new one: `godwit bootstrap verify` checks it"})
+	}
+	if len(out) == 0 {
+		out = append(out, owner.Finding{Check: "peers", Result: owner.OK, Text: fmt.Sprintf(
+			"%d members are remembered for the next start, and all %d peers named by the owner are reached",
+			len(n.net.Met()), len(n.net.Named()))})
 	}
 	return out
 }
