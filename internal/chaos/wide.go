@@ -25,6 +25,8 @@ const (
 	newcomerTasks = 300
 	// ticketOverlay is the overlay that the ticket is of.
 	ticketOverlay = "wide"
+	// usualOverlay is the one that all nodes serve by themselves.
+	usualOverlay = "commons"
 )
 
 // wide has nodes all over an Internet lose the one by which they met, and move, one after the
@@ -92,7 +94,7 @@ func (t *trial) addWide(ctx context.Context) ([]*namespace, error) {
 	r := route(ctx, l, ports)
 	t.undo = append(t.undo, r.wait)
 	for _, n := range spaces[:wideNodes] {
-		t.addNode(n.listen(), n.launch()...)
+		t.addNode(n.listen(), n.launch()...).ask.of = usualOverlay
 	}
 	return spaces[wideNodes:], nil
 }
