@@ -13,9 +13,9 @@ const (
 	// MostRefusals is how often a worker may refuse to serve a state that it signed before
 	// it begins at nothing.
 	MostRefusals = 3
-	// hearsay is how many tasks the praise of others counts at most, beyond doubling what
+	// Hearsay is how many tasks the praise of others counts at most, beyond doubling what
 	// was seen.
-	hearsay = 10
+	Hearsay = 10
 )
 
 // A Credit is what a submitter knows of one worker. The zero Credit is of one that it never
@@ -40,11 +40,23 @@ func (c *Credit) Believed(now time.Time) float64 {
 	return With(c.Right(now), []Praise{{1, c.faded(c.Praised, now)}})
 }
 
+// BelievedWith is Believed with what other submitters tell, too: of that at most as much as was seen
+// here, and bonus tasks. All praise together stays within the bound of With.
+func (c *Credit) BelievedWith(told []Praise, bonus float64, now time.Time) float64 {
+	own := c.Right(now)
+	return With(own, []Praise{{1, c.faded(c.Praised, now)}, {1, min(own+bonus, sumOf(told))}})
+}
+
 func (c *Credit) faded(x float64, now time.Time) float64 {
 	if x == 0 {
 		return 0
 	}
-	return x * math.Exp2(-float64(now.Sub(c.At))/float64(HalfLife))
+	return Faded(x, now.Sub(c.At))
+}
+
+// Faded is what so many tasks found right count after a time: halved with each HalfLife.
+func Faded(tasks float64, after time.Duration) float64 {
+	return tasks * math.Exp2(-float64(after)/float64(HalfLife))
 }
 
 // Praise adds a task in which another worker came to the same, as far as that one's word counts: 0
@@ -96,12 +108,13 @@ type Praise struct {
 }
 
 // With adds what others say to what one saw: at most as much again, and ten tasks.
-func With(own float64, others []Praise) float64 {
-	sum := 0.0
+func With(own float64, others []Praise) float64 { return own + min(own+Hearsay, sumOf(others)) }
+
+func sumOf(others []Praise) (sum float64) {
 	for _, p := range others {
 		if w := p.Weight * p.Right; w > 0 {
 			sum += w
 		}
 	}
-	return own + min(own+hearsay, sum)
+	return sum
 }

@@ -83,6 +83,33 @@ func TestPraise(t *testing.T) {
 	}
 }
 
+// Whatever others tell, and however many they are: no less is believed than without them, and together
+// with what others' runs add at most twice what was seen, and ten; in a pool without a bonus,
+// at most twice.
+func TestBelievedWithProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := Credit{Known: rapid.Float64Range(0, 1e4).Draw(t, "known"),
+			Praised: rapid.SampledFrom([]float64{0, 3, 1e9}).Draw(t, "praised"), At: day0}
+		now := day0.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "hours")) * time.Hour)
+		var told []Praise
+		for range rapid.IntRange(0, 20).Draw(t, "tellers") {
+			told = append(told, Praise{rapid.Float64Range(0, 1).Draw(t, "weight"),
+				rapid.Float64Range(0, 1e12).Draw(t, "right")})
+		}
+		own, without := c.Right(now), c.Believed(now)
+		with, doubled := c.BelievedWith(told, Hearsay, now), c.BelievedWith(told, 0, now)
+		if doubled < without || with < doubled || with > 2*own+Hearsay+1e-9*(own+1) {
+			t.Fatalf("%g of its own, %g without, %g doubled, %g with", own, without, doubled, with)
+		}
+		if c.Praised == 0 && doubled > 2*own+1e-9*own {
+			t.Fatalf("%g of its own, doubled %g", own, doubled)
+		}
+		if len(told) == 0 && with != without {
+			t.Fatalf("nobody tells: %g, not %g", with, without)
+		}
+	})
+}
+
 // Who was outvoted has no say for a half-life and begins at nothing; who was wrong never has one again.
 func TestSays(t *testing.T) {
 	var c Credit

@@ -144,16 +144,22 @@ func (m *Member) obey(effects []overlay.LeaseEffect) {
 		case overlay.Suspect:
 			m.suspected(e.Peer)
 		case overlay.SendRenewal:
-			m.p.emit(SayLease{Of: m, To: e.To, Lease: Lease{Kind: Renewal, Renewal: e.Renewal}})
+			m.p.emit(SayLease{Of: m, To: e.To, Lease: m.says(Renewal, e.Renewal)})
 		case overlay.SendHandOver:
-			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To}, Lease: Lease{Kind: Offer, Renewal: e.Renewal}})
+			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To}, Lease: m.says(Offer, e.Renewal)})
 		case overlay.Refuse:
-			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To},
-				Lease: Lease{Kind: Refusal, Renewal: overlay.Renewal{Epoch: e.Epoch}, Leader: e.Leader}})
+			refusal := m.says(Refusal, overlay.Renewal{Epoch: e.Epoch})
+			refusal.Leader = e.Leader
+			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To}, Lease: refusal})
 		}
 	}
 	m.leaseAsked = false
 	m.leaderMayHaveChanged()
+}
+
+// says is what this member's lease says.
+func (m *Member) says(kind LeaseKind, r overlay.Renewal) Lease {
+	return Lease{Kind: kind, Renewal: r, Bits: m.cell.Bits}
 }
 
 // suspected asks after a coordinator that is silent; a leader does not wait for it
@@ -175,6 +181,10 @@ func (m *Member) outrun(from task.PeerID, epoch uint64) {
 // hear takes in what another's lease says.
 func (m *Member) hear(from task.PeerID, l Lease) {
 	m.p.judge(m.p.suspicion.Answered(from, m.p.now))
+	if !m.sameCell(from, l.Bits) {
+		m.tellWhere(from)
+		return
+	}
 	m.catchUp()
 	switch l.Kind {
 	case Renewal:
@@ -232,6 +242,12 @@ func (m *Member) lead(epoch uint64) {
 	for _, a := range m.view.Members() {
 		m.step(c, message.MemberSeen{Advert: a})
 	}
+	m.led = now
+	m.lookAt = time.Time{}
+	if m.orphan {
+		m.divide()
+		m.orphan = false
+	}
 	m.notice(Info, "leading the overlay", "term", overlay.Term(epoch), "epoch", epoch)
 	m.regroupAt = now // whom the last leader named may be gone as well
 	m.leaderMayHaveChanged()
@@ -246,6 +262,7 @@ func (m *Member) stepDown(e overlay.StepDown) {
 	}
 	m.replica, m.coordinator, m.followers = m.coordinator.Retire(), nil, nil
 	clear(m.gone)
+	m.unsum()
 	m.p.emit(LeadershipChanged{Of: m})
 	m.leaderMayHaveChanged()
 	m.Advertise()

@@ -28,6 +28,7 @@ type Member struct {
 	election
 	adverts
 	slots
+	cells
 
 	worker    *worker.Worker
 	submitter *submitter.Submitter
@@ -62,6 +63,7 @@ func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Co
 	}
 	m.replica = scheduler.NewReplica(self, cfg)
 	m.view.SetManifest(manifest)
+	m.number = overlay.CellNumber(id, self)
 	return m
 }
 
@@ -100,6 +102,7 @@ func (m *Member) step(to Machine, ev message.Event) {
 
 func (m *Member) do(from Machine, effects []message.Effect) {
 	if len(effects) > 0 {
+		m.greet(effects)
 		m.p.emit(Do{Of: m, From: from, Effects: effects})
 	}
 }

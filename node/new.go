@@ -103,6 +103,7 @@ func assemble(d *driver) *Node {
 	n.overlays = newOverlays(d, n.past, n.lending)
 	n.ranking = &ranking{overlays: n.overlays, peers: map[task.PeerID]ranked{}}
 	n.proofs = newProofs(d, n.overlays)
+	n.tallies = newTallies(d, n.overlays, n.proofs)
 	n.queries = &queries{driver: d, overlays: n.overlays}
 	n.submissions = &submissions{driver: d, overlays: n.overlays, queries: n.queries}
 	return n

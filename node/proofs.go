@@ -55,6 +55,8 @@ type proofs struct {
 	tried    map[[sha256.Size]byte]bool // statements that were looked at
 	unheard  map[task.PeerID]time.Time  // until when a member is not asked
 	checked  map[referee.Verdict]int    // how many statements came to what
+	refuser  task.PeerID                // a member of whom is said that it has a proof; "" for none
+	refuses  *membership                // in this overlay
 }
 
 // A shown is a statement in an overlay that this node has seen to be right.
@@ -78,7 +80,10 @@ func (p *proofs) askIfDue(now time.Time) {
 	if first {
 		return // nobody is known yet
 	}
-	m, peer := p.draw(now)
+	m, peer := p.hinted(now)
+	if m == nil {
+		m, peer = p.draw(now)
+	}
 	if m == nil {
 		return
 	}
@@ -230,19 +235,50 @@ func (p *proofs) came(m *membership, teller task.PeerID, b []byte, s *referee.St
 	log := p.log.With("teller", teller, "worker", s.Result.Worker, "task", s.Result.Task.String(), "why", f.Why)
 	switch f.Verdict {
 	case referee.Nothing:
-		if len(p.unheard) >= maxUnheard {
-			clear(p.unheard)
-		}
-		p.unheard[teller] = now.Add(unheardFor)
+		p.unhear(teller, now)
 		log.Warn("a member showed what proves nothing: it is not asked for a week")
 	case referee.Proven:
 		log.Info("a member showed that a worker was wrong, and it is: its results are not taken any more")
-		p.seen = append(p.seen, shown{m.id, slices.Clone(b)})
-		p.seen = p.seen[max(0, len(p.seen)-maxProofs):]
-		if !m.IsOut() {
-			m.proven(s.Result.Task, s.Result.Worker, f.Why)
-		}
+		p.saw(m, b, s, f.Why)
 	default:
 		log.Debug("what a member showed cannot be told here")
 	}
+}
+
+// saw notes that a worker was wrong, by a statement that this node has looked at.
+func (p *proofs) saw(m *membership, b []byte, s *referee.Statement, why string) {
+	p.seen = append(p.seen, shown{m.id, slices.Clone(b)})
+	p.seen = p.seen[max(0, len(p.seen)-maxProofs):]
+	if !m.IsOut() {
+		m.proven(s.Result.Task, s.Result.Worker, why)
+	}
+}
+
+// unhear has a member not be asked for a while.
+func (p *proofs) unhear(peer task.PeerID, now time.Time) {
+	if len(p.unheard) >= maxUnheard {
+		clear(p.unheard)
+	}
+	p.unheard[peer] = now.Add(unheardFor)
+}
+
+// hint has a member be asked next that says, in its tally, that it refuses a worker that is not refused
+// here: it may have a proof.
+func (p *proofs) hint(m *membership, tally *task.Tally) {
+	for _, r := range tally.Rows {
+		if r.Refused && r.Worker != p.self && !m.Submitter().Refuses(r.Worker) {
+			p.refuser, p.refuses = tally.Teller, m
+			return
+		}
+	}
+}
+
+// hinted returns whom hint named, once.
+func (p *proofs) hinted(now time.Time) (*membership, task.PeerID) {
+	m, peer := p.refuses, p.refuser
+	p.refuses, p.refuser = nil, ""
+	if m == nil || m.IsOut() || p.unheard[peer].After(now) || !p.member(m, peer) {
+		return nil, ""
+	}
+	return m, peer
 }

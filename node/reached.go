@@ -13,11 +13,10 @@ import (
 
 // A ReachStatus is how others reach this node, and what it carries for those whom nobody can dial.
 type ReachStatus struct {
-	Reach  string        `json:"reach"`             // by those who tried: "public", "private" or "unknown"
-	Hidden bool          `json:"hidden"`            // it takes itself for one whom nobody can dial
-	UDP    p2p.NAT       `json:"nat_udp,omitempty"` // how its router maps what it sends; "" not known
-	TCP    p2p.NAT       `json:"nat_tcp,omitempty"`
-	Relays []task.PeerID `json:"relays"` // through whom it is reached
+	Reach  string        `json:"reach"`         // by those who tried: "public", "private" or "unknown"
+	Hidden bool          `json:"hidden"`        // it takes itself for one whom nobody can dial
+	NAT    p2p.NAT       `json:"nat,omitempty"` // how its router maps what it sends by UDP; "" not known
+	Relays []task.PeerID `json:"relays"`        // through whom it is reached
 	// Relayed are those that it is connected to through a relay alone, whose owner sees who speaks
 	// to whom, and how much.
 	Relayed []RelayedPeer `json:"relayed"`
@@ -36,8 +35,8 @@ type RelayedPeer struct {
 // reached says how others reach this node.
 func (n *Node) reached() ReachStatus {
 	r := n.net.Reaching()
-	s := ReachStatus{Reach: "unknown", Hidden: r.Hidden, UDP: r.UDP, TCP: r.TCP, Relays: r.Relays, Circuits: r.Circuits,
-		CarriedBytes: r.Carried, Relayed: []RelayedPeer{}}
+	s := ReachStatus{Reach: "unknown", Hidden: r.Hidden, NAT: r.NAT, Relays: r.Relays, Circuits: r.Circuits, CarriedBytes: r.Carried,
+		Relayed: []RelayedPeer{}}
 	if s.Relays == nil {
 		s.Relays = []task.PeerID{}
 	}
@@ -91,11 +90,11 @@ func (s *ReachStatus) finding(peers int) owner.Finding {
 
 // router says what the router of a hidden node does, and what that comes to.
 func (s *ReachStatus) router() string {
-	switch {
-	case s.UDP == p2p.EndpointIndependent || s.UDP == p2p.UnknownNAT && s.TCP == p2p.EndpointIndependent:
+	switch s.NAT {
+	case p2p.EndpointIndependent:
 		return "; its router keeps one port for all (endpoint-independent), so that others behind such a one reach it " +
 			"directly after a moment"
-	case s.UDP == p2p.EndpointDependent || s.TCP == p2p.EndpointDependent:
+	case p2p.EndpointDependent:
 		return "; its router has another port for each peer (endpoint-dependent), so that others behind a router speak to it " +
 			"through relays alone"
 	}

@@ -24,12 +24,10 @@ func TestReachFinding(t *testing.T) {
 		"public":  {ReachStatus{Reach: "public"}, 3, owner.OK, []string{"others dial this node"}},
 		"relays": {ReachStatus{Reach: "public", Circuits: 2, CarriedBytes: 3 << 20}, 3, owner.OK,
 			[]string{"others dial", "relays 2 connections, 3MiB so far"}},
-		"hidden": {ReachStatus{Hidden: true, Relays: relays, UDP: p2p.EndpointIndependent}, 3, owner.OK,
+		"hidden": {ReachStatus{Hidden: true, Relays: relays, NAT: p2p.EndpointIndependent}, 3, owner.OK,
 			[]string{"through " + shortPeer(relays[0]) + " and " + shortPeer(relays[1]), "one port for all", "directly"}},
-		"symmetric": {ReachStatus{Hidden: true, Relays: relays[:1], UDP: p2p.EndpointDependent,
+		"symmetric": {ReachStatus{Hidden: true, Relays: relays[:1], NAT: p2p.EndpointDependent,
 			Relayed: []RelayedPeer{{"a", "b"}}}, 3, owner.OK, []string{"another port for each", "with 1 peers"}},
-		"by TCP": {ReachStatus{Hidden: true, Relays: relays[:1], TCP: p2p.EndpointDependent}, 3, owner.OK,
-			[]string{"another port for each"}},
 		"stranded": {ReachStatus{Hidden: true}, 1, owner.Blind, []string{"no member relays for it"}},
 	} {
 		f := tt.of.finding(tt.peers)

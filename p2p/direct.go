@@ -14,6 +14,10 @@ import (
 // be closed when nothing that matters uses it any more.
 const retireEvery = 5 * time.Second
 
+// seekBackAfter is how long one that came through a relay has to say where it is. Holes are punched
+// meanwhile.
+const seekBackAfter = time.Second
+
 // An upgrader puts direct connections in the place of circuits.
 type upgrader struct {
 	*endpoint
@@ -29,6 +33,15 @@ func (u *upgrader) seekDirect(ctx context.Context, p peer.ID) {
 	_ = u.net.Connect(ctx, peer.AddrInfo{ID: p})
 }
 
+// seekBack dials one that came through a relay, once it has said where it is: it may be one that
+// can be dialled, and was not able to dial this node. Holes are punched by those alone that know
+// where their router has them, which takes the word of several.
+func (u *upgrader) seekBack(ctx context.Context, p peer.ID) {
+	if pause.For(ctx, seekBackAfter) == nil && u.relayed(p) && !u.direct(p) {
+		u.seekDirect(ctx, p)
+	}
+}
+
 // opened does what a new connection calls for: it leaves circuits when a direct one
 // is there, and looks for a direct one when there are circuits alone.
 func (u *upgrader) opened(c network.Conn, first bool) {
@@ -40,6 +53,8 @@ func (u *upgrader) opened(c network.Conn, first bool) {
 		u.spawn(func(ctx context.Context) { u.retire(ctx, p) })
 	case isRelayed(c) && first && c.Stat().Direction == network.DirOutbound:
 		u.spawn(func(ctx context.Context) { u.seekDirect(ctx, p) })
+	case isRelayed(c) && first:
+		u.spawn(func(ctx context.Context) { u.seekBack(ctx, p) })
 	}
 }
 

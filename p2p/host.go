@@ -71,7 +71,8 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h.outboxes = newOutboxes(ep, h.links.lose)
 	h.requests = &requests{endpoint: ep, adverts: h.adverts}
 	h.handOvers = newHandOvers(ep, h.adverts)
-	h.reachability = &reachability{endpoint: ep, changed: func() { h.relays.poke() }}
+	h.reachability = &reachability{endpoint: ep, changed: func() { h.relays.poke() },
+		nats: map[network.NATTransportProtocol]NAT{}}
 	from := &seeds{}
 	h.recall = newRecall(ep, h.adverts, from)
 	h.table = newTable(ep, h.adverts, h.reachability)

@@ -18,8 +18,8 @@ type reachability struct {
 	now     atomic.Uint32 // an overlay.Reach
 	changed func()        // called when it has
 
-	mu       sync.Mutex
-	udp, tcp NAT
+	mu   sync.Mutex
+	nats map[network.NATTransportProtocol]NAT
 }
 
 // Reach says whether others can dial this host, as far as they have told it:

@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -11,8 +12,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 )
 
-// A NAT is how the router that a host is behind maps its connections of one transport, as those that it
-// has dialled see it (RFC 4787, section 4.1).
+// A NAT is how the router that a host is behind maps what it sends by UDP, as those that it has dialled
+// see it (RFC 4787, section 4.1). TCP goes out from ports of its own, of which that says nothing.
 type NAT string
 
 // The kinds of NAT.
@@ -29,7 +30,7 @@ const (
 type Reaching struct {
 	Reach    overlay.Reach
 	Hidden   bool          // it takes itself for one whom nobody can dial
-	UDP, TCP NAT           // of its router
+	NAT      NAT           // of its router
 	Relays   []task.PeerID // through whom it is reached; sorted
 	Circuits int           // that it carries for others now
 	Carried  int64         // bytes that it has carried for others, read and written
@@ -50,19 +51,20 @@ func natOf(t network.NATDeviceType) NAT {
 func (r *reachability) told(e event.EvtNATDeviceTypeChanged) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch nat := natOf(e.NatDeviceType); e.TransportProtocol {
-	case network.NATTransportUDP:
-		r.udp = nat
-	case network.NATTransportTCP:
-		r.tcp = nat
-	}
+	r.nats[e.TransportProtocol] = natOf(e.NatDeviceType)
+}
+
+// nat is what is known of the router. libp2p 0.51 says TCP where it means UDP; it can mean nothing
+// else, since hosts here dial by TCP from ports on which they do not listen.
+func (r *reachability) nat() NAT {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return cmp.Or(r.nats[network.NATTransportUDP], r.nats[network.NATTransportTCP])
 }
 
 // Reaching says how others reach this host.
 func (h *Host) Reaching() Reaching {
-	h.reachability.mu.Lock()
-	out := Reaching{Reach: h.Reach(), UDP: h.reachability.udp, TCP: h.reachability.tcp}
-	h.reachability.mu.Unlock()
+	out := Reaching{Reach: h.Reach(), NAT: h.nat()}
 	out.Hidden = h.relays.isHidden()
 	out.Circuits, out.Carried = len(h.daily.circuits), h.daily.carried.Load()
 	for p := range maps.Keys(h.relays.copyHeld()) {

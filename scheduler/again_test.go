@@ -68,6 +68,11 @@ func TestRunOnceMore(t *testing.T) {
 	if p.run(time.Minute); j.state != jobOpen || len(j.live) > 0 {
 		t.Errorf("the job is over: %v, %d of its tasks run", j.state == jobOver, len(j.live))
 	}
+	again[0].Only, again[0].Not = []task.PeerID{"elsewhere"}, nil
+	p.step(message.Received{From: who, Message: message.Message{Submit: submit}})
+	if why := p.c.Why(id, 0); len(why) == 0 || len(why[0].Peers) != len(p.members) {
+		t.Errorf("of a task that none here may have it is said %+v", why)
+	}
 	p.step(message.Received{From: who, Message: message.Message{Got: &message.Got{Job: id, Have: all}}})
 	if j.state != jobOver {
 		t.Error("the job is not over, of which its submitter has all")

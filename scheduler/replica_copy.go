@@ -29,19 +29,31 @@ func (r *Replica) copied(from task.PeerID, c *message.Copy) {
 	answer := &message.Copied{Epoch: r.epoch, Session: s.id}
 	if c.Seq == s.taken+1 {
 		s.taken++
-		r.apply(c)
+		if r.apply(c); s.state != following {
+			return // it has begun anew
+		}
 	}
 	answer.Seq, answer.Gap = s.taken, c.Seq > s.taken
 	r.emit(message.Send{To: from, Message: message.Message{Copied: answer}})
 }
 
 // apply merges a copy. A pair that cannot be read is left out and told: the
-// digests of the next session find it.
+// digests of the next session find it. One with rows that are none of the session's ends it.
 func (r *Replica) apply(c *message.Copy) {
 	for _, p := range c.Pairs {
 		if id, err := r.merge(p); err != nil {
 			r.refused(p.Key, task.TaskID{Job: id}, err)
 		}
+	}
+	if err := r.session.rows.Read(c, func(id task.TaskID, row []byte) {
+		p := message.Pair{Key: ledger.RowKey(id), Value: row}
+		if _, err := r.merge(p); err != nil {
+			r.refused(p.Key, id, err)
+		}
+	}); err != nil {
+		r.refused("rows", task.TaskID{}, err)
+		r.begin() // another session finds what is lacking
+		return
 	}
 	for _, id := range c.Gone {
 		r.retire(id)

@@ -60,7 +60,7 @@ func (u *unread) has(id task.TaskID) bool { return u.rows[id.Job][id.Index] != n
 // postpone keeps a row unread, where the copy has no other of the task, and makes it durable. It
 // reports whether it did.
 func (r *Replica) postpone(id task.TaskID, j *ledger.Job, p message.Pair) bool {
-	if len(p.Value) == 0 || j.Rows[id.Index] != nil || !r.unread.add(id, p.Value) {
+	if len(p.Value) == 0 || len(p.Value) > ledger.MaxPairBytes || j.Rows[id.Index] != nil || !r.unread.add(id, p.Value) {
 		return false
 	}
 	r.emit(message.Persist{Key: coordinatorPrefix + p.Key, Value: p.Value})

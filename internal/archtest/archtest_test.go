@@ -151,7 +151,7 @@ var rules = map[string]rule{
 
 	"node/budget": {own: []string{"task"}},
 
-	"node/signatures": {outside: []string{"filippo.io/edwards25519"}},
+	"node/signatures": {outside: []string{"github.com/oasisprotocol/curve25519-voi"}},
 
 	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
 		"blocks/seal", "sandbox", "owner", "internal/pause"}, outside: []string{"golang.org/x/sys"}},
@@ -165,13 +165,15 @@ var rules = map[string]rule{
 
 	"internal/archtest": {},
 
-	"internal/chaos": {own: []string{"internal/chaos/hostile", "internal/chaos/walk", "internal/noop", "internal/pause",
+	"internal/chaos": {own: []string{"internal/chaos/caller", "internal/chaos/hostile", "internal/chaos/walk", "internal/noop",
+		"internal/pause", "p2p",
 		"task"}, outside: []string{"golang.org/x/sys"}},
 
 	"internal/chaos/hostile": {own: []string{"internal/pause", "member", "overlay", "p2p", "p2p/wire", "scheduler/ledger",
 		"scheduler/message", "task"}, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/libp2p/"}},
 
-	"internal/chaos/guest": {own: []string{"internal/chaos/walk"}},
+	"internal/chaos/caller": {own: []string{"internal/pause", "overlay", "p2p", "p2p/cost", "task"}},
+	"internal/chaos/guest":  {own: []string{"internal/chaos/walk"}},
 
 	"internal/chaos/walk": {core: true},
 

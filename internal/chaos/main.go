@@ -10,7 +10,10 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"syscall"
+
+	"godwit/internal/chaos/caller"
 )
 
 // The exit codes of godwit itself: docs/cli.md.
@@ -28,6 +31,7 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	"disk":         disk,
 	"corrupt":      corrupt,
 	"clock":        clock,
+	scenarioNAT:    nat,
 	scenarioMany:   many,
 	"mixed":        mixed,
 
@@ -50,7 +54,32 @@ type skip string
 // Error returns the reason.
 func (s skip) Error() string { return string(s) }
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == callerVerb {
+		os.Exit(call(os.Args[2:]))
+	}
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// callerVerb has this program be a host that meets others; its arguments are its number and its peers.
+const callerVerb = "caller"
+
+// call is such a host, until nobody tells it anything any more.
+func call(args []string) int {
+	if len(args) == 0 {
+		fmt.Fprintln(os.Stderr, "chaos: error: a caller has a number")
+		return exitUsage
+	}
+	number, err := strconv.ParseUint(args[0], 10, 8)
+	if err == nil {
+		err = caller.Run(context.Background(), caller.Options{Seed: byte(number), Peers: args[1:]}, os.Stdin, os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "chaos: error: %v\n", err)
+		return exitBroken
+	}
+	return exitKept
+}
 
 // run is the program without the process around it. What it started is gone
 // when it returns.

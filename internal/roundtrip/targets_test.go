@@ -59,6 +59,7 @@ var targets = map[string]struct{ dir, name string }{
 	"proofs":     {"node", "FuzzQueries"},
 	"statement":  {"task/referee", "FuzzStatement"},
 	"states":     {"task", "FuzzDecodeKept"},
+	"summary":    {"overlay", "FuzzOpenSummary"},
 }
 
 // TestEveryTypeHasATarget: each target is there and looks at the round trip.

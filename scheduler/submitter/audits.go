@@ -28,6 +28,7 @@ type audits struct {
 	pause  time.Duration
 	abroad abroad
 	fresh  newcomers
+	heard  hearsay
 }
 
 // An auditing is a task that runs again.

@@ -74,8 +74,9 @@ func (s *Submitter) fromBorrower(from task.PeerID, m *message.Message) {
 		return
 	}
 	if j.lending == nil || j.lending.loans[from] == nil {
-		// It has the job of a time when its cell and this one were one: nothing is wanted of it.
+		// It has the job of a time when its cell and this one were one: nothing more is wanted of it.
 		l := j.borrower(from)
+		l.open, l.moved = true, s.now
 		s.tellAnew(j, l)
 		s.keepLoan(j, from, l)
 	}
@@ -125,7 +126,10 @@ func (s *Submitter) broughtBy(from task.PeerID, j *submitted, l *loan, p *messag
 			s.succeed(from)
 		}
 	}
-	if len(p.Tasks) > 0 || !l.told || len(l.tasks()) == 0 && !message.FinalState(p.Summary.State) {
+	if l.open && (l.runs == 0 || s.now.Sub(l.moved) >= j.stalls()) {
+		l.open, l.told = false, false
+	}
+	if len(p.Tasks) > 0 || !l.told || !l.open && len(l.tasks()) == 0 && !message.FinalState(p.Summary.State) {
 		s.tellBorrower(j, from, l)
 	}
 	if j.told().Count() > told { // the home may be at these, too
@@ -146,7 +150,6 @@ func (s *Submitter) atHome(j *submitted, sum message.JobSummary) message.JobSumm
 	}
 	open := j.total - min(j.total, j.told().Count()) // what it says may be of before the last word
 	j.lending.waits, j.lending.known = min(sum.Waiting, open-min(open, sum.Running)), true
-	j.lending.free = s.cells.own - int(min(sum.Running, uint64(s.cells.own)))
 	lent, runs := j.lent().Count(), uint64(0)
 	for _, l := range j.lending.loans {
 		runs += min(uint64(max(0, l.runs)), l.tasks().Count())

@@ -309,7 +309,8 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
 	with := j.checks.elected[t.Index].with(r)
 	delete(j.checks.elected, t.Index)
-	which, due := a.draw(j, r, a.share(j.spec.Verify, credit))
+	crowd := a.crowdingOf(j, r.Worker, network)
+	which, due := a.draw(j, r, crowd.denser(j.spec.Verify, a.share(j.spec.Verify, r.Worker), j.total))
 	says := credit.Says(a.s.now)
 	due = due || !says
 	if doubtful || meets || due && len(with) == 0 {
@@ -329,7 +330,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 		a.note(j, checked{Index: t.Index, State: verdictUnread})
 		return
 	}
-	if len(with) == 0 && a.crowded(j, r.Worker, network) {
+	if len(with) == 0 && crowd.crowded(j.spec.Verify) {
 		c := checked{Index: t.Index, State: verdictDue, Engine: engine}
 		if !t.Failed {
 			c.Worker, c.Poll = r.Worker, newPoll(r).kept(engine, false)
@@ -354,7 +355,8 @@ func (c *checks) took(d time.Duration) {
 }
 
 // share is how much of the tasks of a worker is run again.
-func (a *audits) share(v *task.Verify, credit credibility.Credit) float64 {
+func (a *audits) share(v *task.Verify, worker task.PeerID) float64 {
+	credit := a.known(worker)
 	least := max(v.Share(), a.s.cfg.Pool.Least)
 	switch {
 	case credit.Faults > 0:
@@ -363,7 +365,7 @@ func (a *audits) share(v *task.Verify, credit credibility.Credit) float64 {
 		return least
 	}
 	terms := credibility.Terms{Prior: a.prior(), Target: v.Target(), Least: least}
-	return terms.Share(credit.Believed(a.s.now))
+	return terms.Share(a.heard.believed(worker, credit))
 }
 
 // restoreChecks takes in what is known of a job's results, once those are.

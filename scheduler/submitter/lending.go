@@ -32,7 +32,11 @@ func (s *Submitter) lendMore(j *submitted) {
 		room[i] = s.roomOf(j, c)
 		total += room[i]
 	}
-	waits, lent := float64(j.lending.waits), false
+	own := uint64(max(0, s.cells.idle)) // the home takes as many at once
+	waits, lent := float64(j.lending.waits-min(j.lending.waits, own)), false
+	if waits == 0 {
+		return
+	}
 	for i, c := range s.cells.others {
 		n := s.lendTo(j, c, room[i], uint64(math.Ceil(waits*room[i]/(2*total))))
 		if n == 0 {
@@ -129,7 +133,7 @@ func (s *Submitter) tend(j *submitted) {
 			continue
 		case s.now.Sub(l.heard) >= lendSilence:
 			s.fail(peer)
-			l.rests = s.now.Add(lendSilence)
+			l.rests = s.now.Add(lendSilence << s.cells.credits[peer])
 			s.takeBack(j, peer, fmt.Sprintf("the cell's leader has said nothing for %v", lendSilence))
 			continue
 		case s.now.Sub(l.moved) >= j.stalls():
@@ -153,13 +157,13 @@ func (s *Submitter) tend(j *submitted) {
 // nothing waits there: the end of a job is not to wait for the slowest cell. A borrower
 // begins with the first of its tasks, so it is the last that come back.
 func (s *Submitter) recall(j *submitted) {
-	if !j.lending.known || j.lending.waits > 0 || j.lending.free <= 0 || j.nextDelivery() >= ledger.MaxDelivery {
+	if !j.lending.known || j.lending.waits > 0 || s.cells.idle <= 0 || j.nextDelivery() >= ledger.MaxDelivery {
 		return
 	}
 	back := uint64(0)
 	for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
 		l := j.lending.loans[peer]
-		has, most := l.tasks().Count(), uint64(j.lending.free)
+		has, most := l.tasks().Count(), uint64(s.cells.idle)
 		rest := has - min(has, uint64(max(0, l.runs)))
 		if n := min((rest+1)/2, most-min(most, back)); n > 0 && s.now.Sub(l.moved) >= lendEvery {
 			l.state.Tasks, l.told = l.tasks().Minus(lastOf(l.tasks(), n)), false
@@ -168,6 +172,7 @@ func (s *Submitter) recall(j *submitted) {
 			back += n
 		}
 	}
+	s.cells.idle -= int(back) // until more is told
 	if back > 0 {
 		j.lending.known = false // until the home has heard
 		s.comeHome(j, back)

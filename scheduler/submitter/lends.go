@@ -1,7 +1,9 @@
 package submitter
 
 import (
+	"cmp"
 	"errors"
+	"hash/fnv"
 	"iter"
 	"maps"
 	"slices"
@@ -34,6 +36,9 @@ type loan struct {
 	rests time.Time // until when the borrower is lent nothing: it said so, or failed
 	runs  int       // of its tasks, those that it says it runs
 	told  bool      // since a change it was told what is wanted of it
+	// open says that its cell was one with the home, and that it may end what it runs. It
+	// begins nothing of a job that was not offered to it since.
+	open bool
 }
 
 // loanState is the durable form of a loan, together with its key.
@@ -49,7 +54,6 @@ func (l *loan) tasks() ledger.Set { return l.state.Tasks }
 type lending struct {
 	loans map[task.PeerID]*loan // by borrower
 	waits uint64                // tasks that wait at the home, as far as is known
-	free  int                   // slots of the home's cell that run none of its tasks, as far as is known
 	known bool                  // the home has said so
 	wall  time.Duration         // the longest that a task took, of those that came
 	looks bool                  // a timer looks at the loans
@@ -58,6 +62,7 @@ type lending struct {
 // cells are the other cells of the overlay, and how far each borrower is trusted.
 type cells struct {
 	own     int // slots of the submitter's own cell
+	idle    int // of these, those without a task when that was last told
 	others  []message.CellLoad
 	credits map[task.PeerID]int // how often half of what a borrower would get it does not get
 }
@@ -76,7 +81,7 @@ const (
 	lendUnknown = 24 * time.Hour
 	// lendRest is for how long a borrower is lent nothing that kept tasks and did nothing;
 	// doubled each time, to lendRest << mostHalves.
-	lendRest = 10 * time.Minute
+	lendRest = 5 * time.Minute
 	// mostHalves bounds what failing costs: one who was down for a week, and is sound now, is
 	// lent a thousandth of its share, and doubles that with each loan that it ends.
 	mostHalves = 10
@@ -96,6 +101,9 @@ func (j *submitted) lent() ledger.Set {
 
 // wantedOf is what a borrower hears that is held: all but what it has.
 func (j *submitted) wantedOf(l *loan) ledger.Set {
+	if l.open {
+		return j.mine()
+	}
 	return ledger.Set{{From: 0, To: j.total}}.Minus(l.tasks())
 }
 
@@ -122,10 +130,7 @@ func (c *cells) load(leader task.PeerID) (message.CellLoad, bool) {
 
 // cellsAre takes in which other cells there are. Loans go with the cell where another leads it.
 func (s *Submitter) cellsAre(ev message.CellsAre) {
-	s.cells.own, s.cells.others = ev.Slots, slices.Clone(ev.Others[:min(len(ev.Others), message.MaxCells)])
-	s.cells.others = slices.DeleteFunc(s.cells.others, func(l message.CellLoad) bool {
-		return l.Leader == s.leader || l.Leader == ""
-	})
+	s.cells.own, s.cells.idle, s.cells.others = ev.Slots, ev.Idle, s.choose(ev.Others)
 	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
 		j := s.jobs[id]
 		if j.state.Final {
@@ -137,6 +142,37 @@ func (s *Submitter) cellsAre(ev message.CellsAre) {
 		s.followCells(j)
 		s.lendMore(j)
 	}
+}
+
+// choose returns those of other cells' leaders that this submitter has to do with: those that have
+// loans, and of the others as many as it may, drawn by the names of both, so that submitters
+// spread over the cells and one keeps its own.
+func (s *Submitter) choose(all []message.CellLoad) []message.CellLoad {
+	has, drawn := map[task.PeerID]bool{}, map[task.PeerID]uint64{}
+	for _, j := range s.jobs {
+		if j.lending != nil {
+			for peer, l := range j.lending.loans {
+				has[peer] = has[peer] || len(l.tasks()) > 0
+			}
+		}
+	}
+	out := slices.Clone(all)
+	out = slices.DeleteFunc(out, func(l message.CellLoad) bool { return l.Leader == s.leader || l.Leader == "" })
+	for _, l := range out {
+		h := fnv.New64a()
+		h.Write([]byte(s.self + l.Leader))
+		drawn[l.Leader] = h.Sum64()
+	}
+	slices.SortFunc(out, func(a, b message.CellLoad) int {
+		switch {
+		case has[a.Leader] != has[b.Leader] && has[a.Leader]:
+			return -1
+		case has[a.Leader] != has[b.Leader]:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(drawn[a.Leader], drawn[b.Leader]), cmp.Compare(a.Leader, b.Leader))
+	})
+	return out[:min(len(out), message.MaxCells)]
 }
 
 // followCells gives loans of leaders that lead no more to who leads their cells now.
@@ -168,7 +204,7 @@ func (s *Submitter) give(j *submitted, to message.CellLoad, l *loan, tasks ledge
 	if len(tasks.Minus(l.tasks())) > 0 {
 		s.tellAnew(j, l) // what it was told to be held is wanted of it now
 	}
-	l.state.Tasks, l.state.Cell, l.told = tasks, to.Cell, false
+	l.state.Tasks, l.state.Cell, l.told, l.open = tasks, to.Cell, false, false
 	s.keepLoan(j, to.Leader, l)
 	l.pause = s.timing.RetryMin
 	s.askBorrower(j, to.Leader, l)
@@ -299,4 +335,14 @@ func (s *Submitter) foldLoans() {
 			s.comeHome(j, n)
 		}
 	}
+}
+
+// Open reports whether any job is not over.
+func (s *Submitter) Open() bool {
+	for _, j := range s.jobs {
+		if !j.state.Final {
+			return true
+		}
+	}
+	return false
 }

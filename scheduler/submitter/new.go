@@ -20,7 +20,8 @@ func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.Privat
 	s.audits = audits{s: s, credits: map[task.PeerID]*credibility.Credit{},
 		excuses: map[task.PeerID]excuse{}, at: map[task.TaskID]*auditing{}, reading: map[task.TaskID]bool{},
 		abroad: abroad{audits: &s.audits, lends: true},
-		fresh:  newcomers{&s.audits, map[task.PeerID]uint64{}, map[task.PeerID]uint64{}}}
+		fresh:  newcomers{&s.audits, map[task.PeerID]uint64{}, map[task.PeerID]uint64{}},
+		heard:  hearsay{a: &s.audits, tellers: map[task.PeerID]*teller{}}}
 	return s
 }
 

@@ -43,5 +43,6 @@ func (a *audits) foundRight(j *submitted, at *auditing, ev *message.Audited, her
 		a.judgeOpposed(j, at, ev, here)
 	}
 	j.checks.sure.noteSure(&ev.Held.Results[0])
+	a.heard.noteShown(j, &ev.Held.Results[0])
 	a.settle(j, at.id, verdictRight, "")
 }
