@@ -240,6 +240,10 @@ func (n *Node) looked(now time.Time) []owner.Finding {
 		out = append(out, owner.Finding{Check: "peers", Result: owner.Blind, Text: text,
 			Fix: "ask who makes the list for a new one: `godwit bootstrap verify` checks it"})
 	}
+	if len(n.net.Peers()) == 0 {
+		out = append(out, owner.Finding{Check: "peers", Result: owner.Blind, Text: "this node has found nobody",
+			Fix: "join with a ticket (`godwit overlay join @FILE`), or name a peer (`godwit peers add ADDRESS`)"})
+	}
 	if len(out) == 0 {
 		out = append(out, owner.Finding{Check: "peers", Result: owner.OK, Text: fmt.Sprintf(
 			"%d members are remembered for the next start, and all %d peers named by the owner are reached",

@@ -19,6 +19,9 @@ import (
 // MaxNamed bounds the peers that an owner names: a connection to each is sought for ever.
 const MaxNamed = 128
 
+// maxNamedAddrs bounds the addresses that are remembered of one.
+const maxNamedAddrs = 8
+
 // tellAfter is how often a named peer may not be reached in a row before its owner is told:
 // three tries take two seconds, in which a peer that has just begun is ready.
 const tellAfter = 3
@@ -61,8 +64,13 @@ func (n *named) add(p peer.AddrInfo, now time.Time) bool {
 		n.peers[p.ID] = x
 	}
 	for _, a := range p.Addrs {
-		if text := a.String() + "/p2p/" + p.ID.String(); !slices.Contains(x.Addrs, text) {
+		text := a.String() + "/p2p/" + p.ID.String()
+		switch {
+		case slices.Contains(x.Addrs, text):
+		case len(x.Addrs) < maxNamedAddrs:
 			x.Addrs = append(x.Addrs, text)
+		default:
+			x.Addrs[maxNamedAddrs-1] = text
 		}
 	}
 	return true

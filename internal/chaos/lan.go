@@ -21,7 +21,7 @@ func lan(ctx context.Context, t *trial) error {
 	if os.Geteuid() != 0 {
 		return skip("network namespaces need root")
 	}
-	if err := t.addLAN(ctx); err != nil {
+	if err := addLAN(ctx, t); err != nil {
 		return err
 	}
 	begun := time.Now()
@@ -62,7 +62,7 @@ func lan(ctx context.Context, t *trial) error {
 }
 
 // addLAN makes two nodes, each in a namespace with a cable to one bridge.
-func (t *trial) addLAN(ctx context.Context) error {
+func addLAN(ctx context.Context, t *trial) error {
 	bridge := fmt.Sprintf("chaos%d", os.Getpid()%100_000)
 	if err := ip(ctx, "link", "add", bridge, "type", "bridge"); err != nil {
 		return skip("no bridge can be made: " + err.Error())

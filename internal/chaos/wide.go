@@ -35,7 +35,7 @@ func wide(ctx context.Context, t *trial) error {
 	if err := canSplit(); err != nil {
 		return err
 	}
-	moves, err := t.addWide(ctx)
+	moves, err := addWide(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -61,10 +61,10 @@ func wide(ctx context.Context, t *trial) error {
 	if err := pause.For(ctx, oneByOne); err != nil {
 		return err
 	}
-	if err := t.moveAway(ctx, moves); err != nil {
+	if err := moveAway(ctx, t, moves); err != nil {
 		return err
 	}
-	if err := t.newcomer(ctx, moves[len(moves)-1]); err != nil {
+	if err := newcomer(ctx, t, moves[len(moves)-1]); err != nil {
 		return err
 	}
 	if err := t.settle(ctx, settleLimit); err != nil {
@@ -75,7 +75,7 @@ func wide(ctx context.Context, t *trial) error {
 
 // addWide makes the nodes and the network between them, and returns where they move to: one
 // namespace for each but the first, and one for the newcomer.
-func (t *trial) addWide(ctx context.Context) ([]*namespace, error) {
+func addWide(ctx context.Context, t *trial) ([]*namespace, error) {
 	l := newLink(t.delay, t.loss, t.seed)
 	var ports []*os.File
 	var spaces []*namespace
@@ -108,7 +108,7 @@ func publicAddr(i int) [4]byte {
 
 // moveAway kills the node by which all others met, for good, and has each of those come back at
 // another address, told of nobody.
-func (t *trial) moveAway(ctx context.Context, to []*namespace) error {
+func moveAway(ctx context.Context, t *trial, to []*namespace) error {
 	t.say("kill -9 of node 0, which does not come again; the others move, one after the other")
 	t.tally.fell(time.Now(), 0, false)
 	t.nodes[0].kill()
@@ -140,7 +140,7 @@ func (t *trial) moveAway(ctx context.Context, to []*namespace) error {
 }
 
 // newcomer has somebody start who knows nobody, and join by a ticket.
-func (t *trial) newcomer(ctx context.Context, at *namespace) error {
+func newcomer(ctx context.Context, t *trial, at *namespace) error {
 	founder, other := t.nodes[1], t.nodes[2]
 	if _, err := founder.verb(ctx, "overlay", "create", ticketOverlay, "--admission", "invited"); err != nil {
 		return err
