@@ -11,7 +11,7 @@ const (
 	// once fail again).
 	HalfLife = 90 * 24 * time.Hour
 	// MostRefusals is how often a worker may refuse to serve a state that it signed before
-	// it begins at nothing.
+	// it begins at nothing, or say that it has lost some.
 	MostRefusals = 3
 	// Hearsay is how many tasks the praise of others counts at most, beyond doubling what
 	// was seen.
@@ -28,6 +28,8 @@ type Credit struct {
 	Audits   int       // that were right, in part or whole, ever
 	First    time.Time // when the first result of it was taken in; zero for never
 	Refusals int       // states that it signed and did not serve, since it last began
+	Losses   int       // times that it lost states: see Lose
+	Lost     time.Time // when it last did; zero for never
 	Outvoted time.Time // when others last came to something else, beyond doubt; zero for never
 }
 
@@ -98,6 +100,34 @@ func (c *Credit) Refuse() bool {
 	}
 	c.Forget()
 	c.Refusals = 0
+	return true
+}
+
+// Lose notes that a worker says that it has lost states of a run, which it signed at a time. A disk
+// breaks with all that is on it: what was signed before the loss that counted last is lost with it.
+// So a worker that always says so gains that its tasks run again as a whole, and after MostRefusals
+// times begins at nothing, which is what Lose reports; one that serves states again has that taken
+// back: see Serve.
+func (c *Credit) Lose(signed, now time.Time) bool {
+	if !signed.After(c.Lost) {
+		return false
+	}
+	c.Lost = now
+	if c.Losses++; c.Losses < MostRefusals {
+		return false
+	}
+	c.Forget()
+	c.Losses = 0
+	return true
+}
+
+// Serve notes that a worker served a state, which takes one loss back. It reports whether there
+// was one.
+func (c *Credit) Serve() bool {
+	if c.Losses == 0 {
+		return false
+	}
+	c.Losses--
 	return true
 }
 

@@ -64,6 +64,36 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// What breaks with one disk counts once; a worker that loses what it signed since, again and again,
+// begins at nothing; one that serves between keeps its standing.
+func TestLosses(t *testing.T) {
+	var c Credit
+	c.Confirm(5, 1, day0)
+	hour := func(n int) time.Time { return day0.Add(time.Duration(n) * time.Hour) }
+	for i := range 100 { // a disk with a hundred runs
+		if c.Lose(hour(1), hour(2).Add(time.Duration(i)*time.Minute)) {
+			t.Fatalf("the runs of one disk are %d losses", c.Losses)
+		}
+	}
+	if c.Losses != 1 || c.Right(day0) == 0 {
+		t.Errorf("%+v after one disk broke", c)
+	}
+	for n := 10; n < 50; n += 2 {
+		if !c.Serve() || c.Lose(hour(n), hour(n+1)) {
+			t.Fatalf("%+v though it serves as often as not", c)
+		}
+	}
+	begins := 0
+	for n := 60; n < 60+2*MostRefusals*3; n += 2 {
+		if c.Lose(hour(n), hour(n+1)) {
+			begins++
+		}
+	}
+	if begins != 3 || c.Right(hour(100)) != 0 {
+		t.Errorf("who loses all began at nothing %d times: %+v", begins, c)
+	}
+}
+
 func TestPraise(t *testing.T) {
 	for _, tt := range []struct {
 		what   string

@@ -9,6 +9,7 @@ import (
 	"godwit/overlay"
 	"godwit/scheduler"
 	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
@@ -41,8 +42,23 @@ type election struct {
 // Leader returns who leads, as the machines last heard.
 func (e *election) Leader() message.LeaderChanged { return e.leader }
 
-// Group returns the overlay's coordinators by rank, the leader first. It is read only.
-func (e *election) Group() []task.PeerID { return e.lease.Group() }
+// Group returns the overlay's coordinators by rank, the leader first; nil before the member is restored.
+// It is read only.
+func (e *election) Group() []task.PeerID {
+	if e.lease == nil {
+		return nil
+	}
+	return e.lease.Group()
+}
+
+// JobKey returns the key of a sealed job that this peer has as a coordinator; nil where it has none. It is read only.
+func (e *election) JobKey(id task.JobID) []byte {
+	if e.coordinator != nil {
+		_, key, _ := e.coordinator.Submitter(id)
+		return key
+	}
+	return e.replica.Key(id)
+}
 
 // lookedAt reports whether this member's view of who should coordinate matters: to a
 // leader, in its group, and where nobody is known to lead.
@@ -248,6 +264,7 @@ func (m *Member) lead(epoch uint64) {
 		m.divide()
 		m.orphan = false
 	}
+	m.refuse(submitter.Proven(m.submitter, false))
 	m.notice(Info, "leading the overlay", "term", overlay.Term(epoch), "epoch", epoch)
 	m.regroupAt = now // whom the last leader named may be gone as well
 	m.leaderMayHaveChanged()

@@ -346,8 +346,9 @@ func (h *hostile) answer(to task.PeerID, epoch uint64) message.Message {
 	if h.rng.IntN(2) == 0 {
 		var rows message.RowWriter
 		for range h.rng.IntN(3) {
-			rows.Add(c, h.g.task(), h.g.pair().Value)
+			rows.Add(h.g.task(), h.g.pair().Value)
 		}
+		c.Runs, c.Names = rows.Take()
 	}
 	return message.Message{Copy: c}
 }

@@ -72,7 +72,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	n.content.gate = blocks.NewGate(n.content.blocks, n.log, n.rootsOfAll)
 	n.exec = exec.New(n.tasks, exec.Config{
 		Key: n.key, Self: n.self, StageDir: cfg.stageDir(), Space: lentSpace{n.content.room, budget.Staged},
-		Runner: on.runner, Content: n.content, Host: door{n}, Log: n.log,
+		Runner: on.runner, Content: n.content, Pairs: keptPairs{n.driver}, Host: door{n}, Log: n.log,
 	})
 	defer func() {
 		if err != nil {

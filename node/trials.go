@@ -131,11 +131,11 @@ func (t *tallies) try(one *trial) error {
 }
 
 // isOffered reports whether a statement is what the tally offers by the name: of a job of the teller's, by
-// another worker.
+// another worker, and of the whole task: a part that is right says nothing of the rest.
 func (one *trial) isOffered(spec *task.Job) bool {
 	s := &one.statement
 	is := task.TallyName(&s.Result)
-	return string(is[:]) == string(one.name) && spec.Overlay == string(one.in.id) &&
+	return s.Part == nil && string(is[:]) == string(one.name) && spec.Overlay == string(one.in.id) &&
 		s.Record.Submitter() == one.tally.Teller && s.Result.Worker != one.tally.Teller
 }
 
@@ -159,7 +159,7 @@ func (t *tallies) tried(one *trial, err error) {
 		return
 	}
 	if err == nil && one.found.Verdict == referee.Proven {
-		t.proofs.saw(one.in, one.encoded, &one.statement, one.found.Why)
+		t.proofs.saw(one.in, one.encoded, &one.statement, &one.found)
 	}
 	one.in.step(one.in.Submitter(), message.Redone{Teller: teller, Issued: one.tally.Issued, Right: right})
 }

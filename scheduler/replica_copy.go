@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -42,16 +43,16 @@ func (r *Replica) copied(from task.PeerID, c *message.Copy) {
 func (r *Replica) apply(c *message.Copy) {
 	for _, p := range c.Pairs {
 		if id, err := r.merge(p); err != nil {
-			r.refused(p.Key, task.TaskID{Job: id}, err)
+			r.notTaken(p.Key, task.TaskID{Job: id}, err)
 		}
 	}
-	if err := r.session.rows.Read(c, func(id task.TaskID, row []byte) {
+	if err := r.session.rows.Read(c.Runs, c.Names, func(id task.TaskID, row []byte) {
 		p := message.Pair{Key: ledger.RowKey(id), Value: row}
 		if _, err := r.merge(p); err != nil {
-			r.refused(p.Key, id, err)
+			r.notTaken(p.Key, id, err)
 		}
 	}); err != nil {
-		r.refused("rows", task.TaskID{}, err)
+		r.notTaken("rows", task.TaskID{}, err)
 		r.begin() // another session finds what is lacking
 		return
 	}
@@ -164,6 +165,21 @@ func (r *Replica) vet(id task.TaskID, row, ours *ledger.Row) {
 		r.emit(message.Decided{Task: id, Action: "refused", Peer: r.leader,
 			Reason: task.ClipMessage("its checkpoint: " + err.Error())})
 	}
+}
+
+// notTaken says that something that the leader told is not in the copy.
+func (r *Replica) notTaken(key string, of task.TaskID, err error) {
+	r.emit(message.Decided{Task: of, Action: "refused", Peer: r.leader,
+		Reason: task.ClipMessage(fmt.Sprintf("copying %s: %v", key, err))})
+}
+
+// persistUnless makes a part of the copy durable, unless the same is durable already.
+func (r *Replica) persistUnless(durable []byte, key string, v interface{ Encode() ([]byte, error) }) error {
+	value, err := v.Encode()
+	if err == nil && (durable == nil || !bytes.Equal(value, durable)) {
+		r.emit(message.Persist{Key: coordinatorPrefix + key, Value: value})
+	}
+	return err
 }
 
 // queueHold notes what is to be held. A name stands for other blocks when its

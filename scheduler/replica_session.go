@@ -175,10 +175,10 @@ func (r *Replica) forget(id task.JobID) {
 	if j == nil {
 		return
 	}
-	for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
+	all := r.unread.cut(id, func(uint64) bool { return true })
+	for _, i := range append(slices.Sorted(maps.Keys(j.Rows)), all...) {
 		r.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
 	}
-	r.drop(id, func(uint64) bool { return true })
 	r.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(id)})
 	r.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(id)})
 	delete(r.ledger.Jobs, id)

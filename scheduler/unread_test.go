@@ -75,7 +75,8 @@ func TestUnreadMerges(t *testing.T) {
 // never has what does not decode, and whoever asks outside a Step sees none of it.
 func TestUnreadable(t *testing.T) {
 	for name, value := range map[string][]byte{
-		"no CBOR": {0xff}, "another thing": {0x01}, "cut off": {0xa1, 0x01}, "a list too long": bytes.Repeat([]byte{0x9a}, 40),
+		"no CBOR": {0xff}, "another thing": {0x01}, "cut off": {0xa1, 0x01},
+		"a list too long": bytes.Repeat([]byte{0x9a}, 40),
 	} {
 		d := newTold(t, asItShouldBe, unchanged)
 		id := task.TaskID{Job: d.id.Job, Index: 1}
@@ -134,7 +135,8 @@ func TestRuns(t *testing.T) {
 	var w message.RowWriter
 	for i := range uint64(2) { // the second has no names of its own
 		c := &message.Copy{}
-		w.Add(c, task.TaskID{Job: d.rec.ID(), Index: 1 + i}, value)
+		w.Add(task.TaskID{Job: d.rec.ID(), Index: 1 + i}, value)
+		c.Runs, c.Names = w.Take()
 		copies(c)
 		if got := d.r.unread.rows[d.rec.ID()][1+i]; !bytes.Equal(got, value) || (len(c.Names) == 0) != (i == 1) {
 			t.Errorf("the row of task %d is %x, with %d names", 1+i, got, len(c.Names))

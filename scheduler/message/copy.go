@@ -179,7 +179,7 @@ func (c *Copy) check() error {
 			return fmt.Errorf("hold of kind %d, %d blocks and %d holders", h.Name.Kind, len(h.CIDs), len(h.Holders))
 		}
 	}
-	if err := c.checkRuns(); err != nil {
+	if err := checkRuns(c.Runs, c.Names); err != nil {
 		return err
 	}
 	return checkPairs(c.Pairs)

@@ -29,7 +29,7 @@ func TestEveryListHasABound(t *testing.T) {
 		"Retired.Jobs": message.MaxKnown, "Retired.Pairs": message.MaxPairs, "Kept.Lacking": message.MaxPairs,
 		"Known.Jobs": message.MaxKnown, "Wanted.Jobs": message.MaxKnown, "Known.Pairs": message.MaxPairs,
 		"Copy.Pairs": message.MaxPairs, "Copy.Gone": message.MaxPairs, "Copy.Live": message.MaxPairs,
-		"Copy.Runs": message.MaxPairs, "RowRun.Rows": message.MaxPairs, "Copy.Names": message.MaxNames,
+		"Copy.Runs": message.MaxRows, "RowRun.Rows": message.MaxRows, "Copy.Names": message.MaxNames,
 		"Copy.Hold": message.MaxPairs, "Copied.Held": message.MaxPairs, "LiveLeases.Leases": message.MaxLive,
 		"Hold.CIDs": message.MaxHoldCIDs, "Hold.Holders": message.MaxHolders, "Got.Have": ledger.MaxRanges,
 		"Submit.Have": ledger.MaxRanges, "Facts.Done": ledger.MaxRanges, "Facts.Failed": ledger.MaxRanges,

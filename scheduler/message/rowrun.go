@@ -17,6 +17,8 @@ import (
 const (
 	// MaxNames bounds the names of a session: those of the workers of an overlay, and more.
 	MaxNames = 1 << 10
+	// MaxRows bounds the rows of a Copy that are told by runs, and the runs.
+	MaxRows = 1 << 14
 	// nameLeast and nameMost are how long texts are that are names, in bytes: peer IDs have 52, CIDs 59.
 	// Of all of them the head in CBOR is a byte textOf and one of their length (RFC 8949, section 3.1).
 	nameLeast, nameMost = 40, 64
@@ -40,33 +42,43 @@ type RowRun struct {
 
 var errRow = errors.New("a row that is told in pieces ends too soon, or names what is not there")
 
-// A RowWriter puts rows into Copies. The zero value is ready for use, for those of one session.
+// A RowWriter makes the runs of Copies. The zero value is ready for use, for the Copies of one session.
 type RowWriter struct {
 	numbers map[string]uint64 // of the names that were said
 	packed  []byte
+	runs    []RowRun // of the Copy under way
+	names   [][]byte // that it is the first to say
 }
 
-// Add adds the row of a task, by its encoding, to a copy, and returns how many bytes that took.
-func (w *RowWriter) Add(c *Copy, id task.TaskID, row []byte) int {
-	names := len(c.Names)
-	w.pack(c, row)
+// Add adds the row of a task, by its encoding, to the Copy under way, and returns how many bytes that
+// takes.
+func (w *RowWriter) Add(id task.TaskID, row []byte) int {
+	names := len(w.names)
+	w.pack(row)
 	size := len(w.packed)
-	for _, name := range c.Names[names:] {
+	for _, name := range w.names[names:] {
 		size += len(name)
 	}
 	packed := bytes.Clone(w.packed)
-	if n := len(c.Runs); n > 0 {
-		if last := &c.Runs[n-1]; last.Job == id.Job && last.From+uint64(len(last.Rows)) == id.Index {
+	if n := len(w.runs); n > 0 {
+		if last := &w.runs[n-1]; last.Job == id.Job && last.From+uint64(len(last.Rows)) == id.Index {
 			last.Rows = append(last.Rows, packed)
 			return size
 		}
 	}
-	c.Runs = append(c.Runs, RowRun{Job: id.Job, From: id.Index, Rows: [][]byte{packed}})
+	w.runs = append(w.runs, RowRun{Job: id.Job, From: id.Index, Rows: [][]byte{packed}})
 	return size + len(id.Job)
 }
 
+// Take returns the Runs and the Names of the Copy under way, and begins the next.
+func (w *RowWriter) Take() (runs []RowRun, names [][]byte) {
+	runs, names = w.runs, w.names
+	w.runs, w.names = nil, nil
+	return runs, names
+}
+
 // pack writes a row in pieces.
-func (w *RowWriter) pack(c *Copy, row []byte) {
+func (w *RowWriter) pack(row []byte) {
 	w.packed = w.packed[:0]
 	for at, from := 0, 0; ; {
 		next := bytes.IndexByte(row[from:], textOf)
@@ -80,7 +92,7 @@ func (w *RowWriter) pack(c *Copy, row []byte) {
 		if size < nameLeast || size > nameMost || begin+size > len(row) {
 			continue
 		}
-		if n := w.number(c, row[begin:begin+size]); n > 0 {
+		if n := w.number(row[begin : begin+size]); n > 0 {
 			w.piece(row[at:begin], n)
 			at, from = begin+size, begin+size
 		}
@@ -94,13 +106,13 @@ func (w *RowWriter) piece(b []byte, name uint64) {
 }
 
 // number returns which name it is, from 1; 0 where there is no room for another.
-func (w *RowWriter) number(c *Copy, name []byte) uint64 {
+func (w *RowWriter) number(name []byte) uint64 {
 	n := w.numbers[string(name)]
 	if n == 0 && len(w.numbers) < MaxNames {
 		if w.numbers == nil {
 			w.numbers = map[string]uint64{}
 		}
-		c.Names = append(c.Names, bytes.Clone(name))
+		w.names = append(w.names, bytes.Clone(name))
 		n = uint64(len(w.numbers)) + 1
 		w.numbers[string(name)] = n
 	}
@@ -111,15 +123,15 @@ func (w *RowWriter) number(c *Copy, name []byte) uint64 {
 // Copies of one session, each once and in order.
 type RowReader struct{ names [][]byte }
 
-// Read calls f with each row of a Copy that came out of a frame, in order. An error says that it is
-// not one of the session's: what f was called with before is good.
-func (r *RowReader) Read(c *Copy, f func(id task.TaskID, row []byte)) error {
-	if len(r.names)+len(c.Names) > MaxNames {
+// Read calls f with each row of the Runs and Names of a Copy that came out of a frame, in order. An
+// error says that it is not one of the session's: what f was called with before is good.
+func (r *RowReader) Read(runs []RowRun, names [][]byte, f func(id task.TaskID, row []byte)) error {
+	if len(r.names)+len(names) > MaxNames {
 		return fmt.Errorf("copies with more than %d names", MaxNames)
 	}
-	r.names = append(r.names, c.Names...)
-	for i := range c.Runs {
-		run := &c.Runs[i]
+	r.names = append(r.names, names...)
+	for i := range runs {
+		run := &runs[i]
 		for k, packed := range run.Rows {
 			row, err := r.unpack(packed)
 			if err != nil {
@@ -180,22 +192,22 @@ func checkRow(packed []byte) (most int, err error) {
 }
 
 // checkRuns keeps the bounds of a Copy's rows before anything is made of them.
-func (c *Copy) checkRuns() error {
-	if len(c.Runs) > MaxPairs || len(c.Names) > MaxNames {
-		return fmt.Errorf("copy of %d runs of rows and %d names, the most is %d and %d", len(c.Runs), len(c.Names),
-			MaxPairs, MaxNames)
+func checkRuns(runs []RowRun, names [][]byte) error {
+	if len(runs) > MaxRows || len(names) > MaxNames {
+		return fmt.Errorf("copy of %d runs of rows and %d names, the most is %d and %d", len(runs), len(names), MaxRows,
+			MaxNames)
 	}
-	for _, name := range c.Names {
+	for _, name := range names {
 		if len(name) > nameMost {
 			return fmt.Errorf("copy with a name of %d bytes, the most is %d", len(name), nameMost)
 		}
 	}
 	rows, left := 0, freeUnpacked
-	for i := range c.Runs {
-		run := &c.Runs[i]
+	for i := range runs {
+		run := &runs[i]
 		rows += len(run.Rows)
-		if rows > MaxPairs || run.From > math.MaxUint64-uint64(len(run.Rows)) {
-			return fmt.Errorf("copy of more than %d rows, or of tasks beyond all numbers", MaxPairs)
+		if rows > MaxRows || run.From > math.MaxUint64-uint64(len(run.Rows)) {
+			return fmt.Errorf("copy of more than %d rows, or of tasks beyond all numbers", MaxRows)
 		}
 		for _, packed := range run.Rows {
 			most, err := checkRow(packed)

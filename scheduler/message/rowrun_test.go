@@ -52,9 +52,10 @@ func TestRowRuns(t *testing.T) {
 		var r message.RowReader
 		var want, got []told
 		tell := func() {
+			c.Runs, c.Names = w.Take()
 			came, err := travel(c)
 			if err == nil {
-				err = r.Read(came, func(id task.TaskID, row []byte) { got = append(got, told{id, string(row)}) })
+				err = r.Read(came.Runs, came.Names, func(id task.TaskID, row []byte) { got = append(got, told{id, string(row)}) })
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -65,7 +66,7 @@ func TestRowRuns(t *testing.T) {
 			id := task.TaskID{Job: rapid.SampledFrom([]task.JobID{"a", "b"}).Draw(t, "job"),
 				Index: rapid.Uint64Range(0, 3).Draw(t, "task")}
 			b := row.Draw(t, "row")
-			w.Add(c, id, b)
+			w.Add(id, b)
 			want = append(want, told{id, string(b)})
 			if rapid.Bool().Draw(t, "in a copy of its own") {
 				tell()
@@ -103,12 +104,14 @@ func TestRunsAreSmaller(t *testing.T) {
 		a := message.Attempt{Epoch: 5 << 24, Seq: uint64(i)}
 		row := new(ledger.Row)
 		row.AddResult(a, res)
-		row.Note(message.AttemptLog{Attempt: a, Worker: worker, Start: task.At(schedtest.Start), End: task.At(schedtest.Start),
+		at := task.At(schedtest.Start)
+		row.Note(message.AttemptLog{Attempt: a, Worker: worker, Start: at, End: at,
 			Outcome: "completed", Reason: "the first that is idle"})
 		b := schedtest.Encoded(t, row)
 		pairs.Pairs = append(pairs.Pairs, message.Pair{Key: ledger.RowKey(l.Task), Value: b})
-		w.Add(runs, l.Task, b)
+		w.Add(l.Task, b)
 	}
+	runs.Runs, runs.Names = w.Take()
 	size := func(c *message.Copy) int {
 		frame, err := message.EncodeFrame([]message.Message{{Copy: c}})
 		if err != nil {
@@ -148,7 +151,7 @@ func TestBadRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.Read(got, func(task.TaskID, []byte) {})
+		return r.Read(got.Runs, got.Names, func(task.TaskID, []byte) {})
 	}
 	var r message.RowReader
 	if err := read(&r, &message.Copy{Runs: one(1, 'x', 1, 0, 0), Names: [][]byte{name}}); err != nil {

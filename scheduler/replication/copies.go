@@ -42,11 +42,12 @@ func (r *Replicas) sendCopy(f *follower) {
 		n++
 		delete(f.waiting, k)
 		if k.Kind == Row && f.runs {
-			size += r.fillRow(m, &f.rows, k)
+			size += r.fillRow(&f.rows, k)
 		} else {
 			size += r.fill(m, k)
 		}
 	}
+	m.Runs, m.Names = f.rows.Take()
 	f.queue = f.queue[n:]
 	upTo := f.queued - uint64(len(f.queue))
 	switch {
@@ -122,8 +123,8 @@ func (r *Replicas) fill(m *message.Copy, k Key) int {
 	return keyBytes + len(p.Value)
 }
 
-// fillRow is fill of a row, for a follower that reads runs.
-func (r *Replicas) fillRow(m *message.Copy, rows *message.RowWriter, k Key) int {
+// fillRow adds a row to what a follower is told by runs, and returns its size, about; 0 for none.
+func (r *Replicas) fillRow(rows *message.RowWriter, k Key) int {
 	id := task.TaskID{Job: k.Job, Index: k.Index}
 	row, err := r.row(id)
 	switch {
@@ -133,7 +134,7 @@ func (r *Replicas) fillRow(m *message.Copy, rows *message.RowWriter, k Key) int 
 	case row == nil:
 		return 0
 	}
-	return rows.Add(m, id, row) + rowHead
+	return rows.Add(id, row) + rowHead
 }
 
 // row returns the encoding of a task's row; nil for none, and for one that is delivered.

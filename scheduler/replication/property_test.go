@@ -315,7 +315,7 @@ func (c *copyist) copy(m *message.Copy, fails bool) {
 		if len(m.Runs) > 0 && !c.runs {
 			panic("it is told runs, and reads none")
 		}
-		if err := c.rows.Read(m, func(id task.TaskID, row []byte) { c.pairs[ledger.RowKey(id)] = row }); err != nil {
+		if err := c.rows.Read(m.Runs, m.Names, func(id task.TaskID, row []byte) { c.pairs[ledger.RowKey(id)] = row }); err != nil {
 			panic(err)
 		}
 		for _, id := range m.Gone {

@@ -111,8 +111,9 @@ func (s *sample) runs(row []byte) *message.Copy {
 	c := &message.Copy{Epoch: 3, Session: 9, Seq: 2}
 	var w message.RowWriter
 	for i := range uint64(2) {
-		w.Add(c, task.TaskID{Job: s.name.Job, Index: s.name.Index + i}, row)
+		w.Add(task.TaskID{Job: s.name.Job, Index: s.name.Index + i}, row)
 	}
+	c.Runs, c.Names = w.Take()
 	return c
 }
 

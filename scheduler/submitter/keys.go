@@ -15,6 +15,7 @@ const (
 	submitterForgotten = submitterPrefix + "f/"
 	submitterChecks    = submitterPrefix + "v/" // what is known of results that are checked
 	submitterCredits   = submitterPrefix + "w/" // and of who signed them
+	submitterProven    = submitterPrefix + "p/" // and who was proven wrong
 	submitterLoans     = submitterPrefix + "l/" // what other cells have of jobs
 	submitterOthers    = submitterPrefix + "a/" // results of others that run a task again
 	submitterTellers   = submitterPrefix + "r/" // other submitters, and what they say of workers

@@ -107,7 +107,7 @@ func (t Tallies) Make(overlay string) *task.Tally {
 // tallyRows are what is known of workers here, those known best where there are too many.
 func (a *audits) tallyRows() []task.TallyRow {
 	var right, refused []task.TallyRow
-	proofs := len(a.s.FoundWrong(1)) > 0
+	proofs := len(a.s.FoundWrong(1, false)) > 0
 	for worker, c := range a.credits {
 		known := c.Right(a.s.now)
 		switch {
