@@ -79,8 +79,8 @@ Laws of lengths (--law, --gaps):
 
 // besideScenario are the flags that go with --scenario; the others would say
 // again what the file says.
-var besideScenario = []string{"scenario", "from", "epoch", "snapshots", "machines", "cells", "oracle", "workers", "json",
-	"timing", "quiet", "plot", "interval"}
+var besideScenario = []string{"scenario", "from", "epoch", "snapshots", "machines", "cells", "oracle", "workers",
+	"json", "timing", "quiet", "plot", "interval"}
 
 // onlyBesideScenario refuses flags that say again what a scenario file says.
 func onlyBesideScenario(cmd *cobra.Command) error {

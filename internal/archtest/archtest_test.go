@@ -165,9 +165,8 @@ var rules = map[string]rule{
 
 	"internal/archtest": {},
 
-	"internal/chaos": {own: []string{"internal/chaos/caller", "internal/chaos/hostile", "internal/chaos/walk", "internal/noop",
-		"internal/pause", "p2p",
-		"task"}, outside: []string{"golang.org/x/sys"}},
+	"internal/chaos": {own: []string{"internal/chaos/caller", "internal/chaos/hostile", "internal/chaos/walk",
+		"internal/noop", "internal/pause", "p2p", "task"}, outside: []string{"golang.org/x/sys"}},
 
 	"internal/chaos/hostile": {own: []string{"internal/pause", "member", "overlay", "p2p", "p2p/wire", "scheduler/ledger",
 		"scheduler/message", "task"}, outside: []string{"github.com/fxamacker/cbor/v2", "github.com/libp2p/"}},

@@ -82,8 +82,8 @@ func TestToldText(t *testing.T) {
 	Print(&without, st, false)
 	st.Checks.Heard = &message.Heard{Tellers: 2, Workers: 3, Own: 35.5, Told: 12}
 	Print(&with, st, false)
-	const told = "told       of 3 of its workers 35.5 tasks were found right here; what 2 other members found right counts " +
-		"for 12.0 more\n"
+	const told = "told       of 3 of its workers 35.5 tasks were found right here; what 2 other members found right " +
+		"counts for 12.0 more\n"
 	if strings.Contains(without.String(), "told") || !strings.Contains(with.String(), told) {
 		t.Errorf("it says\n%s\nand where others told\n%s", without.String(), with.String())
 	}

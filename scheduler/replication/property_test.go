@@ -315,7 +315,8 @@ func (c *copyist) copy(m *message.Copy, fails bool) {
 		if len(m.Runs) > 0 && !c.runs {
 			panic("it is told runs, and reads none")
 		}
-		if err := c.rows.Read(m.Runs, m.Names, func(id task.TaskID, row []byte) { c.pairs[ledger.RowKey(id)] = row }); err != nil {
+		keep := func(id task.TaskID, row []byte) { c.pairs[ledger.RowKey(id)] = row }
+		if err := c.rows.Read(m.Runs, m.Names, keep); err != nil {
 			panic(err)
 		}
 		for _, id := range m.Gone {

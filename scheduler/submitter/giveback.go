@@ -17,9 +17,9 @@ import (
 const maxGivenBack = 4
 
 // giveBack has others run the tasks of a worker that is refused, which are of its own making and
-// were not run again here, but for those that failed: the leader hears that they are lacking. This node would take as long
-// for all of them as it takes to run the job alone. What was delivered to its owner is kept, and
-// what runs again here now.
+// were not run again here, but for those that failed: the leader hears that they are lacking. This
+// node would take as long for all of them as it takes to run the job alone. What was delivered to
+// its owner is kept, and what runs again here now.
 func (a *audits) giveBack(j *submitted, worker task.PeerID) {
 	if !j.mayGiveBack(a.s.now) {
 		return

@@ -403,7 +403,8 @@ func TestHalfLentWords(t *testing.T) {
 	}
 	later, _ := ledger.HeldOf(one.delivery+5, ledger.Set{{From: 0, To: 3}})
 	later.Sign(b.id, b.key)
-	b.tell(message.Received{From: one.peer, Message: message.Message{Accepted: &message.Accepted{Job: b.id, Held: &later}}})
+	said := message.Message{Accepted: &message.Accepted{Job: b.id, Held: &later}}
+	b.tell(message.Received{From: one.peer, Message: said})
 	if one.delivery <= later.Delivery || !slices.Equal(b.wanted(one), was) {
 		t.Errorf("delivery %d, wanted of it are %v", one.delivery, b.wanted(one))
 	}

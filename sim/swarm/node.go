@@ -22,7 +22,8 @@ func (n *node) boot() {
 	clear(n.linked)
 	n.peer = member.New(member.Config{
 		Self: n.id, Key: n.key, Scheduler: w.cfg, World: view{n}, Pool: n.pool, Draw: w.adverts.Float64,
-		Unsigned: true, Lazy: true, Cells: w.opt.Cells, Experiment: member.Experiment{Rules: &w.cfg.Rules, Coordinators: w.opt.Coordinators},
+		Unsigned: true, Lazy: true, Cells: w.opt.Cells,
+		Experiment: member.Experiment{Rules: &w.cfg.Rules, Coordinators: w.opt.Coordinators},
 	}, w.clock)
 	n.m = member.NewMember(n.peer, w.manifest, nil, w.cfg)
 	if w.opt.Cells.On() {
