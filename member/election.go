@@ -173,9 +173,9 @@ func (m *Member) obey(effects []overlay.LeaseEffect) {
 	m.leaderMayHaveChanged()
 }
 
-// says is what this member's lease says.
-func (m *Member) says(kind LeaseKind, r overlay.Renewal) Lease {
-	return Lease{Kind: kind, Renewal: r, Bits: m.cell.Bits}
+// says is what the lease of a member of the cell says.
+func (c *cells) says(kind LeaseKind, r overlay.Renewal) Lease {
+	return Lease{Kind: kind, Renewal: r, Bits: c.cell.Bits}
 }
 
 // suspected asks after a coordinator that is silent; a leader does not wait for it
@@ -251,7 +251,7 @@ func (m *Member) lead(epoch uint64) {
 	m.coordinator, m.replica, m.followers = c, nil, nil
 	c.Foresee(foresight{m})
 	c.Recognise(m.lease.Led)
-	if err := c.Govern(m.rules()); err != nil { // they may have changed while it did not lead
+	if err := c.Govern(m.p.cfg.Experiment.rules(&m.manifest)); err != nil { // they may have changed while it did not lead
 		m.notice(Error, "this node cannot follow the overlay's policies: those before hold", "err", err)
 	}
 	m.do(c, effects)
