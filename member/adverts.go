@@ -43,7 +43,7 @@ func (m *Member) advertiseIn(cell overlay.Cell, bits uint8) {
 		Until: p.lent.State.Until,
 	}
 	p.world.Describe(&a)
-	if a.Bits = bits; m.inCells() && m.view.Len() >= p.cfg.Cells.Ready {
+	if a.Bits = bits; p.cfg.Cells.On() && m.view.Len() >= p.cfg.Cells.Ready {
 		a.MarkCells()
 	}
 	if m.coordinator != nil {

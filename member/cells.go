@@ -2,11 +2,10 @@ package member
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"godwit/overlay"
-	"godwit/scheduler/message"
+	"godwit/scheduler"
 	"godwit/task"
 )
 
@@ -28,6 +27,7 @@ const (
 
 // cells are a member's part in the cells of its overlay.
 type cells struct {
+	m        *Member
 	cell     overlay.Cell // its own
 	number   uint64       // its own
 	others   overlay.Summaries
@@ -47,12 +47,13 @@ type cells struct {
 func (c *cells) Cell() overlay.Cell { return c.cell }
 
 // inCells reports whether the member takes part in cells.
-func (m *Member) inCells() bool { return m.p.cfg.Cells.On() }
+func (c *cells) inCells() bool { return c.m.p.cfg.Cells.On() }
 
 // elsewhere takes in an advert of a member of another cell, and reports whether it is one. One of
 // this member's own leader may say that the cell has divided, or joined another: then this
 // member goes along, if that can be.
-func (m *Member) elsewhere(a *overlay.Advert) bool {
+func (c *cells) elsewhere(a *overlay.Advert) bool {
+	m := c.m
 	if !m.inCells() || a.Peer == m.p.cfg.Self {
 		return false
 	}
@@ -78,7 +79,8 @@ func (m *Member) elsewhere(a *overlay.Advert) bool {
 }
 
 // visit keeps the advert of a member of another cell.
-func (m *Member) visit(a *overlay.Advert) {
+func (c *cells) visit(a *overlay.Advert) {
+	m := c.m
 	if a.Overlay != m.id || m.view.Admits(a) != nil || a.State == overlay.Unavailable {
 		return
 	}
@@ -96,46 +98,9 @@ func (m *Member) visit(a *overlay.Advert) {
 	m.visitors[a.Peer] = *a
 }
 
-// sameCell reports whether a peer that is in a cell of so many bits is in this one's.
-func (m *Member) sameCell(peer task.PeerID, bits uint8) bool {
-	return bits == m.cell.Bits && (m.cell.Whole() || m.cell.Holds(overlay.CellNumber(m.id, peer)))
-}
-
-// tellWhere tells a peer that takes this one for a member of its cell where it is.
-func (m *Member) tellWhere(peer task.PeerID) {
-	if m.inCells() && m.advertised.Seq != 0 && m.greeted[peer] != m.advertised.Seq {
-		m.greetOne(peer)
-	}
-}
-
-func (m *Member) greetOne(peer task.PeerID) {
-	if m.greeted == nil || len(m.greeted) >= maxVisitors {
-		m.greeted = map[task.PeerID]uint64{}
-	}
-	m.greeted[peer] = m.advertised.Seq
-	m.p.emit(Greet{Of: m, To: peer, Advert: m.advertised})
-}
-
-// greet has members of other cells to whom a machine speaks hear this member's advert first:
-// they take it for a stranger otherwise.
-func (m *Member) greet(effects []message.Effect) {
-	if !m.inCells() || m.cell.Whole() || m.advertised.Seq == 0 {
-		return
-	}
-	for _, e := range effects {
-		s, ok := e.(message.Send)
-		if !ok || s.To == m.p.cfg.Self || m.greeted[s.To] == m.advertised.Seq {
-			continue
-		}
-		if _, here := m.view.Member(s.To); here {
-			continue
-		}
-		m.greetOne(s.To)
-	}
-}
-
 // goTo has the member be in another cell: a half of its own, or the one that its own is a half of.
-func (m *Member) goTo(to overlay.Cell, why string) {
+func (c *cells) goTo(to overlay.Cell, why string) {
+	m := c.m
 	from := m.cell
 	m.cell = to
 	if leader, _ := m.lease.Leader(); leader != "" {
@@ -162,7 +127,8 @@ func (m *Member) goTo(to overlay.Cell, why string) {
 }
 
 // letGo has a member of this cell be one of another.
-func (m *Member) letGo(peer task.PeerID) {
+func (c *cells) letGo(peer task.PeerID) {
+	m := c.m
 	m.view.Lost(peer)
 	delete(m.away, peer)
 	delete(m.gone, peer)
@@ -170,14 +136,16 @@ func (m *Member) letGo(peer task.PeerID) {
 }
 
 // divide tells the coordinator that the submitters of some jobs are in other cells.
-func (m *Member) divide() {
-	m.coordinator.Divided(func(submitter task.PeerID) bool {
+func (c *cells) divide() {
+	m := c.m
+	scheduler.Divided(m.coordinator, func(submitter task.PeerID) bool {
 		return !m.cell.Holds(overlay.CellNumber(m.id, submitter))
 	})
 }
 
 // wakeCells does what time has made due.
-func (m *Member) wakeCells(now time.Time) {
+func (c *cells) wakeCells(now time.Time) {
+	m := c.m
 	if !m.inCells() || m.lookAt.After(now) {
 		return
 	}
@@ -210,7 +178,8 @@ func (m *Member) wakeCells(now time.Time) {
 }
 
 // lookAtSize has a leader's cell divide, or become one with its sibling.
-func (m *Member) lookAtSize(now time.Time) {
+func (c *cells) lookAtSize(now time.Time) {
+	m := c.m
 	if now.Sub(m.changed) < overlay.CellGap || now.Sub(m.led) < overlay.Settle {
 		return
 	}
@@ -234,7 +203,8 @@ func (m *Member) lookAtSize(now time.Time) {
 
 // sibling is how many members the sibling of the cell has, by the word of who leads it, or those
 // that lead the parent; beyond any that matter where nobody does.
-func (m *Member) sibling() int {
+func (c *cells) sibling() int {
+	m := c.m
 	if m.cell.Whole() {
 		return overlay.MaxCellMembers
 	}
@@ -247,7 +217,8 @@ func (m *Member) sibling() int {
 }
 
 // leadTo takes the members of a leader's cell into another.
-func (m *Member) leadTo(to overlay.Cell, why string) {
+func (c *cells) leadTo(to overlay.Cell, why string) {
+	m := c.m
 	m.changed = m.p.now
 	m.advertiseIn(m.cell, to.Bits) // where all hear it that are to come
 	m.goTo(to, why)
@@ -257,103 +228,5 @@ func (m *Member) leadTo(to overlay.Cell, why string) {
 	}
 }
 
-// sumUp says how the cell stands, when that is due or has changed by much.
-func (m *Member) sumUp(now time.Time) {
-	if m.cell.Whole() && m.view.Len() < m.p.cfg.Cells.Ready {
-		return
-	}
-	load := m.coordinator.Load()
-	s := overlay.Summary{
-		Overlay: m.id, Leader: m.p.cfg.Self, Cell: m.cell, Epoch: m.coordinator.Epoch(), Issued: m.p.world.Wall(),
-		Members: min(m.view.Len(), overlay.MaxCellMembers), Slots: min(load.Slots, overlay.MaxCellSlots),
-		Waiting: min(load.Waiting, overlay.MaxCellSlots),
-	}
-	s.Idle = min(load.Idle, s.Slots)
-	was := &m.summed
-	much := max(1, s.Slots/8) // an eighth: what waits finds its way to idle slots in a summary or two
-	if s.Cell == was.Cell && s.Epoch == was.Epoch && s.Issued.Sub(was.Issued) < overlay.SummaryEvery &&
-		max(s.Idle-was.Idle, was.Idle-s.Idle) < much {
-		return
-	}
-	m.saySummary(s)
-}
-
-// unsum says that this member leads no cell any more.
-func (m *Member) unsum() {
-	if s := m.summed; !s.Issued.IsZero() {
-		s.Members, s.Slots, s.Idle, s.Waiting, s.Issued = 0, 0, 0, 0, m.p.world.Wall()
-		m.saySummary(s)
-		m.summed = overlay.Summary{}
-	}
-}
-
-// saySummary signs a summary and tells the leaders of all cells.
-func (m *Member) saySummary(s overlay.Summary) {
-	if !m.p.cfg.Unsigned {
-		if err := s.Sign(m.p.cfg.Key); err != nil {
-			m.notice(Error, "signing the summary of the cell", "err", err)
-			return
-		}
-	}
-	m.summed = s
-	m.p.emit(GossipSummary{Of: m, Summary: s})
-}
-
-// Summaries returns what the member knows of the cells, its own included while it leads.
-func (m *Member) Summaries() []overlay.Summary {
-	out := m.others.All()
-	if m.coordinator != nil && !m.summed.Issued.IsZero() {
-		out = append(out, m.summed)
-	}
-	return out
-}
-
-// summarised takes in what leaders say of their cells, whose signatures were checked, from them or
-// from who was asked.
-func (m *Member) summarised(summaries []overlay.Summary) {
-	for i := range summaries {
-		if s := &summaries[i]; s.Overlay == m.id && s.Leader != m.p.cfg.Self {
-			m.others.Take(*s, m.p.now)
-		}
-	}
-	if leader, _ := m.lease.Leader(); leader == "" {
-		if c, ok := m.others.Find(m.number); ok && c != m.cell {
-			m.goTo(c, "nobody leads where it was")
-		}
-	}
-	m.tellSubmitter()
-}
-
-// tellSubmitter tells the submitter which cells may be lent tasks.
-func (m *Member) tellSubmitter() {
-	if m.cell.Whole() || !m.submitter.Open() {
-		return
-	}
-	ev := message.CellsAre{}
-	leader, _ := m.lease.Leader()
-	for _, s := range m.others.All() {
-		switch {
-		case s.Leader == leader:
-			ev.Slots, ev.Idle = s.Slots, s.Idle
-		case s.Cell != m.cell && !m.cell.Within(s.Cell) && !s.Cell.Within(m.cell):
-			ev.Others = append(ev.Others, message.CellLoad{Leader: s.Leader, Cell: s.Cell.String(), Slots: s.Slots, Idle: s.Idle})
-		}
-	}
-	if m.coordinator != nil {
-		load := m.coordinator.Load()
-		ev.Slots, ev.Idle = load.Slots, load.Idle
-	}
-	slices.SortFunc(ev.Others, func(a, b message.CellLoad) int {
-		switch {
-		case a.Leader < b.Leader:
-			return -1
-		case a.Leader > b.Leader:
-			return 1
-		}
-		return 0
-	})
-	m.step(m.submitter, ev)
-}
-
 // Begin has a member that has just been made be in a cell, before it is entered.
-func (m *Member) Begin(c overlay.Cell) { m.cell = overlay.CellOf(m.number, c.Bits) }
+func (c *cells) Begin(in overlay.Cell) { c.cell = overlay.CellOf(c.number, in.Bits) }

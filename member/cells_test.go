@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"godwit/overlay"
+	"godwit/scheduler/schedtest"
 	"godwit/task"
 )
 
@@ -99,7 +100,8 @@ func TestWhoLeadsCells(t *testing.T) {
 	s := newSwarm(t, 2)
 	s.cells = overlay.DefaultCellRule()
 	s.start()
-	h, peer := s.hosts[0], s.hosts[1].id
+	h := s.hosts[0]
+	_, peer := schedtest.Identity(50) // of whom nothing else is known
 	sum := overlay.Summary{Overlay: h.m.ID(), Leader: peer, Cell: overlay.CellOf(overlay.CellNumber(h.m.ID(), peer), 3),
 		Issued: s.now, Members: 9}
 	say := func() { h.tell(Summarised{Of: h.m, Summaries: []overlay.Summary{sum}}) }
@@ -109,6 +111,11 @@ func TestWhoLeadsCells(t *testing.T) {
 	if say(); !(knows{h.m}).LeadsCell(peer) {
 		t.Error("it does not lead by its own")
 	}
+	h.m.manifest.Admission = overlay.Invited
+	if (knows{h.m}).LeadsCell(peer) {
+		t.Error("it leads in a closed overlay, and nothing shows that it is a member")
+	}
+	h.m.manifest.Admission = overlay.Open
 	s.now = s.now.Add(overlay.SummaryLife)
 	h.at(func() {})
 	if (knows{h.m}).LeadsCell(peer) {

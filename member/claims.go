@@ -110,7 +110,7 @@ func (k knows) Leads(peer task.PeerID) (epoch uint64, leads bool) {
 // LeadsCell implements authority.Knows.
 func (k knows) LeadsCell(peer task.PeerID) bool {
 	s, ok := k.m.others.Leader(peer)
-	return ok && s.Holds(k.m.p.now)
+	return ok && s.Holds(k.m.p.now) && (k.m.manifest.Admission == overlay.Open || k.Member(peer))
 }
 
 // Submitter implements authority.Knows.

@@ -173,11 +173,6 @@ func (m *Member) obey(effects []overlay.LeaseEffect) {
 	m.leaderMayHaveChanged()
 }
 
-// says is what the lease of a member of the cell says.
-func (c *cells) says(kind LeaseKind, r overlay.Renewal) Lease {
-	return Lease{Kind: kind, Renewal: r, Bits: c.cell.Bits}
-}
-
 // suspected asks after a coordinator that is silent; a leader does not wait for it
 // meanwhile.
 func (m *Member) suspected(peer task.PeerID) {

@@ -63,7 +63,7 @@ func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Co
 	}
 	m.replica = scheduler.NewReplica(self, cfg)
 	m.view.SetManifest(manifest)
-	m.number = overlay.CellNumber(id, self)
+	m.cells = cells{m: m, number: overlay.CellNumber(id, self)}
 	return m
 }
 

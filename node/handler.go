@@ -74,6 +74,7 @@ const turnTime = 10 * time.Millisecond
 // Connected brings back a member that was lost; any other counts once its
 // advert is seen.
 func (h handler) Connected(peer task.PeerID) {
+	h.n.keeper.note()
 	h.n.noteOf(post{from: peer, call: func() { h.n.tell(member.Connected{Peer: peer}) }})
 }
 

@@ -21,6 +21,8 @@ type Node struct {
 	*ranking
 	*queries
 	*submissions
+	keeper  *keeper
+	lists   *bootLists
 	proofs  *proofs
 	tallies *tallies
 

@@ -17,8 +17,8 @@ type Load struct {
 	Waiting int // tasks that wait and may be placed
 }
 
-// Load tells how much the members have to do.
-func (c *Coordinator) Load() (l Load) {
+// LoadOf tells how much the members of a coordinator have to do.
+func LoadOf(c *Coordinator) (l Load) {
 	for _, h := range c.members.roster.all() {
 		if h.there {
 			l.Members++
@@ -34,11 +34,11 @@ func (c *Coordinator) Load() (l Load) {
 	return l
 }
 
-// Divided says that the coordinator leads a half of a cell, or a cell whose half has gone:
+// Divided says that a coordinator leads a half of a cell, or a cell whose half has gone:
 // of jobs whose submitters are elsewhere it places nothing until they say what they want.
 // What runs goes on, and its results are brought. The submitters' own cells have the jobs;
 // without this each half would run all of them.
-func (c *Coordinator) Divided(elsewhere func(submitter task.PeerID) bool) {
+func Divided(c *Coordinator, elsewhere func(submitter task.PeerID) bool) {
 	for _, id := range slices.Sorted(maps.Keys(c.table.jobs)) {
 		j := c.table.jobs[id]
 		if j.state == jobOpen && elsewhere(j.submitter) {

@@ -37,7 +37,7 @@ func TestEveryListHasABound(t *testing.T) {
 		"Row.Bad": ledger.MaxBad, "Row.Lines": ledger.MaxLines, "Row.Log": ledger.MaxLog,
 		"TaskSummary.Attempts": ledger.MaxLog,
 		"TaskSummary.Results":  ledger.MaxResults,
-		"Trail.Began":          task.MaxChain, "Checkpoint.Before": task.MaxChain - 1,
+		"Trail.Began":          task.MaxChain, "PartProof.Kept": task.MaxBoundaries, "Checkpoint.Before": task.MaxChain - 1,
 		"Result.Outputs": task.MaxOutputs,
 		"Report.Held":    4 * overlay.MaxSlots, "Report.Refused": 4 * overlay.MaxSlots,
 		"Place.Leases": 4 * overlay.MaxSlots, "Place.Keys": 4 * overlay.MaxSlots,

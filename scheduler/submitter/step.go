@@ -75,6 +75,11 @@ func (s *Submitter) wake(key string) {
 		}
 		return
 	}
+	if names, ok := strings.CutPrefix(key, byeTimer); ok {
+		id, peer, _ := strings.Cut(names, "/")
+		s.sayOver(task.JobID(id), task.PeerID(peer))
+		return
+	}
 	if id, ok := strings.CutPrefix(key, lendTimer); ok {
 		s.tend(s.jobs[task.JobID(id)])
 		return

@@ -8,16 +8,20 @@ import (
 
 // What a network does of an overlay that is divided into cells.
 
+// A cellNet is a node as the cells of its overlay have to do with it.
+type cellNet struct{ n *node }
+
 // firstCell is where a node that comes up begins: where a node that it dials knows its cell to
 // be, or at the start that of as many bits as the options say.
-func (n *node) firstCell() overlay.Cell {
+func (c cellNet) firstCell() overlay.Cell {
+	n := c.n
 	number := overlay.CellNumber(n.w.overlay, n.id)
 	var known overlay.Summaries
 	for _, s := range n.w.tableOf(n.w.anybody()) {
 		known.Take(s, n.w.clock)
 	}
-	if c, ok := known.Find(number); ok {
-		return c
+	if at, ok := known.Find(number); ok {
+		return at
 	}
 	return overlay.CellOf(number, n.w.opt.Bits)
 }
@@ -44,7 +48,8 @@ func (w *world) tableOf(n *node) []overlay.Summary {
 }
 
 // hear brings a node the newest adverts of its cell, and those its own.
-func (n *node) hear() {
+func (c cellNet) hear() {
+	n := c.n
 	n.after(n.w.s.Network.Delay, talking, func() {
 		for _, o := range n.w.nodes {
 			if o == n || !o.up || o.m.Cell() != n.m.Cell() {
@@ -58,7 +63,8 @@ func (n *node) hear() {
 }
 
 // joined has a node listen in another cell.
-func (n *node) joined(e member.JoinCell) {
+func (c cellNet) joined(e member.JoinCell) {
+	n := c.n
 	if n.m.Coordinator() != nil {
 		if e.Cell.Within(e.From) {
 			n.w.stats.Divided++
@@ -66,19 +72,21 @@ func (n *node) joined(e member.JoinCell) {
 			n.w.stats.Joined++
 		}
 	}
-	n.hear()
+	c.hear()
 }
 
 // greetedBy takes in the advert of a node that this one has just been connected with, where
 // there are cells: elsewhere everybody has heard it.
-func (n *node) greetedBy(o *node) {
+func (c cellNet) greetedBy(o *node) {
+	n := c.n
 	if n.w.opt.Cells.On() && o.said != nil {
 		n.tell(member.Advertised{Advert: o.said})
 	}
 }
 
 // sumUp brings a summary to all that lead when it gets there.
-func (n *node) sumUp(s overlay.Summary) {
+func (c cellNet) sumUp(s overlay.Summary) {
+	n := c.n
 	w := n.w
 	w.queue.add(w.now+w.opt.Gossip, talking, func() {
 		for _, o := range w.nodes {
@@ -91,7 +99,8 @@ func (n *node) sumUp(s overlay.Summary) {
 }
 
 // askCells asks a node about the cells, or any.
-func (n *node) askCells(from task.PeerID) {
+func (c cellNet) askCells(from task.PeerID) {
+	n := c.n
 	w := n.w
 	to := w.byID[from]
 	if to == nil {
@@ -109,7 +118,8 @@ func (n *node) askCells(from task.PeerID) {
 }
 
 // greets tells a node of another cell this one's advert, on the way of all that is said to it.
-func (n *node) greets(e member.Greet) {
+func (c cellNet) greets(e member.Greet) {
+	n := c.n
 	w := n.w
 	to := w.byID[e.To]
 	at := max(w.now+w.delay(), n.lastTo[to.index])

@@ -92,8 +92,8 @@ func TestCellsDivideAndJoin(t *testing.T) {
 		t.Errorf("%d unfinished, %d not delivered", r.Unfinished, stats.Undelivered)
 	}
 	if stats.Divided == 0 || stats.Joined == 0 || stats.Lent == 0 || r.WastedS > r.UsefulS/10 {
-		t.Errorf("cells divided %d times and joined %d times, %d loans, %.0f s of work were lost", stats.Divided, stats.Joined,
-			stats.Lent, r.WastedS)
+		t.Errorf("cells divided %d times and joined %d times, %d loans, %.0f s of work were lost", stats.Divided,
+			stats.Joined, stats.Lent, r.WastedS)
 	}
 }
 

@@ -18,11 +18,11 @@ func (n *node) carryOut(e member.Effect) {
 	case member.Gossip:
 		n.spread(e.Advert, e.Cell)
 	case member.Greet:
-		n.greets(e)
+		cellNet{n}.greets(e)
 	case member.JoinCell:
-		n.joined(e)
+		cellNet{n}.joined(e)
 	case member.GossipSummary:
-		n.sumUp(e.Summary)
+		cellNet{n}.sumUp(e.Summary)
 	case member.SayLease:
 		n.sayLease(e)
 	case member.Do:

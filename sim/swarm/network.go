@@ -107,7 +107,7 @@ func (n *node) spread(a overlay.Advert, cell overlay.Cell) {
 // connect joins a node that came up with all that are.
 func (n *node) connect() {
 	if n.w.opt.Cells.On() {
-		n.hear()
+		cellNet{n}.hear()
 		return
 	}
 	n.after(n.w.s.Network.Delay, talking, func() {
@@ -151,13 +151,13 @@ func (n *node) link(to *node) {
 	to.linked[n.index] = life
 	to.turn(func() {
 		to.connected(n.id)
-		to.greetedBy(n)
+		cellNet{to}.greetedBy(n)
 	})
 	n.after(w.delay(), talking, func() {
 		if to.up && to.life == toLife {
 			n.linked[to.index] = toLife
 			n.connected(to.id)
-			n.greetedBy(to)
+			cellNet{n}.greetedBy(to)
 		}
 	})
 }

@@ -27,7 +27,7 @@ func (n *node) boot() {
 	}, w.clock)
 	n.m = member.NewMember(n.peer, w.manifest, nil, w.cfg)
 	if w.opt.Cells.On() {
-		n.m.Begin(n.firstCell())
+		n.m.Begin(cellNet{n}.firstCell())
 	}
 	n.turn(func() {
 		n.at(func() {

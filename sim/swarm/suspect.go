@@ -21,7 +21,7 @@ func (n *node) ask(e member.Effect) {
 	case member.Cut:
 		n.cut(n.w.byID[e.Peer]) // a new connection would have been told, and ended the suspicion
 	case member.AskCells:
-		n.askCells(e.From)
+		cellNet{n}.askCells(e.From)
 	case member.LeadershipChanged:
 		if e.Epoch > 0 {
 			n.w.stats.Leaders++
