@@ -9,21 +9,12 @@ import (
 )
 
 const (
-	// advertEvery is how often an advert is renewed though nothing changed, less up to
-	// advertJitter of it. An overlay of a thousand tells each of its members a thousand
-	// adverts in this time: docs/protocol.md has what that costs.
-	advertEvery  = 15 * time.Minute
+	// advertJitter is by how much of advertEvery an advert may be renewed before it is due.
 	advertJitter = 0.1
-	// AdvertLife lets two renewals be missed before a member is forgotten. Who holds
-	// work of a member watches it in shorter ways.
-	AdvertLife = 3 * advertEvery
 	// AdvertGap is the least time between two adverts that only tell of a change, so
 	// that an owner who comes and goes does not shake the swarm.
 	AdvertGap = 3 * time.Second
 )
-
-// AdvertSpells is the most spells of its history that a member tells in an advert.
-const AdvertSpells = 8
 
 // adverts are what this peer tells the overlay of itself.
 type adverts struct {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"godwit/overlay"
-	"godwit/scheduler/message"
 )
 
 // Where the end of what the owner lends is known, what runs leaves before: the workers'
@@ -54,17 +53,4 @@ func (p *Peer) departIfDue() {
 		p.shared = false
 		p.shareOut()
 	}
-}
-
-// going is what workers are told while what runs has to go; ok is false while it has not.
-func (p *Peer) going() (word message.OwnerState, ok bool) {
-	word = message.OwnerState{State: overlay.Leaving, Reason: p.lent.Going, Until: p.lent.State.Until}
-	switch {
-	case p.lent.Going != "":
-		return word, true
-	case !p.departing.IsZero():
-		word.Reason = p.lent.Ends + " at " + word.Until.Format("15:04") + ": what runs leaves before"
-		return word, true
-	}
-	return message.OwnerState{}, false
 }

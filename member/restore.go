@@ -4,11 +4,8 @@ import (
 	"encoding/json"
 	"iter"
 	"slices"
-	"time"
 
 	"godwit/overlay"
-	"godwit/scheduler"
-	"godwit/scheduler/place"
 	"godwit/task"
 )
 
@@ -67,7 +64,7 @@ func (m *Member) Follow(newest overlay.Manifest) {
 	m.manifest = newest
 	m.submitter.Assume(assumed(newest.Admission))
 	if m.coordinator != nil {
-		if err := m.coordinator.Govern(m.rules()); err != nil {
+		if err := m.coordinator.Govern(m.p.cfg.Experiment.rules(&m.manifest)); err != nil {
 			m.notice(Error, "this node cannot follow the overlay's policies: the usual ones hold", "err", err)
 		}
 	}
@@ -87,33 +84,3 @@ func (m *Member) Readmit(pass []byte) {
 	m.pass = pass
 	m.Advertise()
 }
-
-// Rules is what the scheduler takes from a manifest.
-func Rules(m *overlay.Manifest) scheduler.Rules {
-	return scheduler.Rules{Placement: m.Placement, Migration: m.Migration, Fairness: m.Fairness, Chunking: m.Chunking,
-		Replicas: m.Replicas, Verify: m.Checks, Open: m.Admission == overlay.Open, Priorities: m.Priorities}
-}
-
-// rules are those that the overlay's coordinator goes by.
-func (m *Member) rules() scheduler.Rules {
-	if r := m.p.cfg.Experiment.Rules; r != nil {
-		return *r
-	}
-	return Rules(&m.manifest)
-}
-
-// foresight tells a coordinator's policies how likely members are to stay.
-type foresight struct{ m *Member }
-
-// Stay implements place.Forecast. It is asked during a step.
-func (f foresight) Stay(peer task.PeerID, _ time.Time, d time.Duration) (p float64, known bool) {
-	here := f.m.p
-	a, ok := f.m.view.Member(peer)
-	if !ok {
-		return 0, false
-	}
-	here.asked = a
-	return here.world.Stay(&here.asked, here.now, d)
-}
-
-var _ place.Forecast = foresight{}

@@ -11,6 +11,18 @@ import (
 	"godwit/trace"
 )
 
+const (
+	// advertEvery is how often an advert is renewed though nothing changed, less up to
+	// advertJitter of it. An overlay of a thousand tells each of its members a thousand
+	// adverts in this time: docs/protocol.md has what that costs.
+	advertEvery = 15 * time.Minute
+	// AdvertLife lets two renewals be missed before a member is forgotten. Who holds
+	// work of a member watches it in shorter ways.
+	AdvertLife = 3 * advertEvery
+	// AdvertSpells is the most spells of its history that a member tells in an advert.
+	AdvertSpells = 8
+)
+
 // A roster is who is a member of the overlay, as far as this peer knows.
 type roster struct {
 	view   *overlay.View

@@ -91,6 +91,19 @@ func (m *Member) word(n int, share float64) message.OwnerState {
 	return word
 }
 
+// going is what workers are told while what runs has to go; ok is false while it has not.
+func (p *Peer) going() (word message.OwnerState, ok bool) {
+	word = message.OwnerState{State: overlay.Leaving, Reason: p.lent.Going, Until: p.lent.State.Until}
+	switch {
+	case p.lent.Going != "":
+		return word, true
+	case !p.departing.IsZero():
+		word.Reason = p.lent.Ends + " at " + word.Until.Format("15:04") + ": what runs leaves before"
+		return word, true
+	}
+	return message.OwnerState{}, false
+}
+
 // claims returns what the overlays have a right to, in their order.
 func (p *Peer) claims() []claim {
 	for _, m := range p.members {

@@ -62,16 +62,16 @@ func (c *Coordinator) WhyAll(id task.JobID, most uint64) []WhyTasks {
 }
 
 func (q *inquiry) why(i uint64) []Why {
-	c, j := q.c, q.j
+	j := q.j
 	switch {
 	case j.state == jobFetching:
 		return []Why{{Reason: "the leader is fetching the job's files from its submitter", Peers: []task.PeerID{j.submitter}}}
 	}
 	switch state := j.taskState(i); {
 	case state == "done":
-		return []Why{{Reason: "done", Peers: c.workersDone(j, i)}}
+		return []Why{{Reason: "done", Peers: j.workersDone(i)}}
 	case state == "failed":
-		return []Why{{Reason: c.whyFailed(j, i)}}
+		return []Why{{Reason: j.whyFailed(i)}}
 	case state == "running":
 		return q.whyRunning(i)
 	}
@@ -89,7 +89,7 @@ func (q *inquiry) avoiding(avoid []task.PeerID) []Why {
 		if h == nil || gone[peer] {
 			continue
 		}
-		if reason := q.c.whyNotOn(q.j, h, avoid); reason != q.of[peer] {
+		if reason := q.j.whyNotOn(h, avoid); reason != q.of[peer] {
 			moved[reason] = append(moved[reason], peer)
 			gone[peer] = true
 		}
@@ -117,7 +117,7 @@ func (q *inquiry) look() {
 	q.looked, q.of = true, make(map[task.PeerID]string, len(q.c.members.hosts))
 	peers := map[string][]task.PeerID{}
 	for peer, h := range q.c.members.hosts {
-		reason := q.c.whyNotOn(q.j, h, nil)
+		reason := q.j.whyNotOn(h, nil)
 		q.of[peer] = reason
 		peers[reason] = append(peers[reason], peer)
 	}

@@ -127,7 +127,7 @@ func (r *Replica) Synced() bool { return r.session.state == following }
 // Digest stands for what the copy knows: see ledger.Ledger.Digest. Retired copies are left out.
 func (r *Replica) Digest() [32]byte {
 	r.allRead()
-	return r.current().Digest()
+	return r.retired.without(r.ledger).Digest()
 }
 
 // Step advances the machine; now never decreases. It keeps neither ev nor the

@@ -155,14 +155,17 @@ func (r *Replica) wantedAgain(id task.JobID) {
 	}
 }
 
-// current returns the part of the ledger that the leader has this replica keep.
-func (r *Replica) current() *ledger.Ledger {
-	if len(r.retired.jobs) == 0 {
-		return r.ledger
+// has reports whether the copy of a job is retired.
+func (t *retirement) has(id task.JobID) bool { _, ok := t.jobs[id]; return ok }
+
+// without returns the part of a ledger that is not retired: what the leader has its replica keep.
+func (t *retirement) without(whole *ledger.Ledger) *ledger.Ledger {
+	if len(t.jobs) == 0 {
+		return whole
 	}
 	l := ledger.New()
-	for id, j := range r.ledger.Jobs {
-		if _, retired := r.retired.jobs[id]; !retired {
+	for id, j := range whole.Jobs {
+		if !t.has(id) {
 			l.Jobs[id] = j
 		}
 	}

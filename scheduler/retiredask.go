@@ -141,7 +141,7 @@ func (r *Replica) kept(from task.PeerID, k *message.Kept) {
 	for _, d := range a.question.Jobs {
 		if !lacking[d.Job] {
 			r.confirmed(d.Job)
-		} else if j := r.ledger.Jobs[d.Job]; j != nil && r.isRetired(d.Job) {
+		} else if j := r.ledger.Jobs[d.Job]; j != nil && r.retired.has(d.Job) {
 			a.keys = append(a.keys, keysOf(d.Job, j)...)
 			a.shown[d.Job] = true
 		}
@@ -160,11 +160,9 @@ func (r *Replica) kept(from task.PeerID, k *message.Kept) {
 	r.askNext()
 }
 
-func (r *Replica) isRetired(id task.JobID) bool { _, ok := r.retired.jobs[id]; return ok }
-
 // confirmed forgets a copy that another of the group has as well.
 func (r *Replica) confirmed(id task.JobID) {
-	if r.isRetired(id) {
+	if r.retired.has(id) {
 		r.emit(message.Decided{Task: task.TaskID{Job: id}, Action: "forgotten", Peer: r.retired.peer,
 			Reason: "the leader and another of the group have what is in the copy"})
 		r.forget(id)
@@ -188,7 +186,7 @@ func (r *Replica) asked(from task.PeerID, q *message.Retired) {
 	lacks := map[task.JobID]bool{}
 	for _, d := range q.Jobs {
 		r.vetJob(d.Job)
-		if j := r.ledger.Jobs[d.Job]; j == nil || r.isRetired(d.Job) || message.ShortDigest(j) != d.Digest {
+		if j := r.ledger.Jobs[d.Job]; j == nil || r.retired.has(d.Job) || message.ShortDigest(j) != d.Digest {
 			lacks[d.Job] = true
 		}
 	}
@@ -196,7 +194,7 @@ func (r *Replica) asked(from task.PeerID, q *message.Retired) {
 		if name, err := ledger.ParseRowKey(p.Key); err == nil {
 			r.vetTask(name)
 		}
-		if id := jobOfKey(p.Key); !lacks[id] && (r.isRetired(id) || !covers(r.ledger.Jobs[id], p)) {
+		if id := jobOfKey(p.Key); !lacks[id] && (r.retired.has(id) || !covers(r.ledger.Jobs[id], p)) {
 			lacks[id] = true
 		}
 	}

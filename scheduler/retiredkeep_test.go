@@ -135,11 +135,11 @@ func TestRetiredDamaged(t *testing.T) {
 	k.disk[retiredKey+string(jobs[0].ID())] = []byte{0xff}
 	k.disk[retiredKey+"unknown"] = k.disk[retiredKey+string(jobs[1].ID())]
 	k.restart()
-	if n := len(k.r.retired.jobs); n != 2 || k.r.isRetired(jobs[0].ID()) || len(k.r.ledger.Jobs) != 3 {
+	if n := len(k.r.retired.jobs); n != 2 || k.r.retired.has(jobs[0].ID()) || len(k.r.ledger.Jobs) != 3 {
 		t.Errorf("%d of %d jobs are retired", n, len(k.r.ledger.Jobs))
 	}
 	whole, part := k.r.ledger.Digest(), k.r.Digest()
-	if one := k.r.current(); len(one.Jobs) != 1 || one.Digest() != part || part == whole {
+	if one := k.r.retired.without(k.r.ledger); len(one.Jobs) != 1 || one.Digest() != part || part == whole {
 		t.Errorf("%d jobs are current", len(one.Jobs))
 	}
 }

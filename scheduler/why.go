@@ -91,7 +91,7 @@ type Why struct {
 	Peers  []task.PeerID `json:"peers,omitempty"` // sorted
 }
 
-func (c *Coordinator) workersDone(j *job, i uint64) []task.PeerID {
+func (j *job) workersDone(i uint64) []task.PeerID {
 	var peers []task.PeerID
 	if row := j.ledger.Rows[i]; row != nil {
 		for _, r := range row.Agreed() {
@@ -101,7 +101,7 @@ func (c *Coordinator) workersDone(j *job, i uint64) []task.PeerID {
 	return peers
 }
 
-func (c *Coordinator) whyFailed(j *job, i uint64) string {
+func (j *job) whyFailed(i uint64) string {
 	row := j.ledger.Rows[i]
 	switch {
 	case row != nil && row.Why(j.ledger.Rule()) != "":
@@ -197,7 +197,7 @@ func (j *job) whoseTurn(out []Why) []Why {
 	return out
 }
 
-func (c *Coordinator) whyNotOn(j *job, h *host, avoid []task.PeerID) string {
+func (j *job) whyNotOn(h *host, avoid []task.PeerID) string {
 	p, paused := h.paused[j]
 	_, shunned := h.shunned[j.class]
 	switch {

@@ -55,10 +55,10 @@ func TestWhyNotOnAMember(t *testing.T) {
 		{"the connection to the member is lost", func(_ *job, h *host) { h.lost = time.Unix(1, 0) }},
 		{"no advert of the member was seen", func(_ *job, h *host) { h.member = false }},
 	}
-	c, j, h := waitingAt(t)
+	_, j, h := waitingAt(t)
 	for _, step := range steps {
 		step.change(j, h)
-		if got := c.whyNotOn(j, h, j.workersOf(0)); !strings.HasPrefix(got, step.reason) {
+		if got := j.whyNotOn(h, j.workersOf(0)); !strings.HasPrefix(got, step.reason) {
 			t.Errorf("it is said that %q, want %q", got, step.reason)
 		}
 	}

@@ -38,24 +38,28 @@ const (
 	manyIdleMost = .3
 )
 
+// A manyTrial is a trial with many nodes.
+type manyTrial struct{ *trial }
+
 // many starts many nodes that know one, and measures how long they take to know each other, what
 // they cost while nothing is done, a job, and how soon the tasks of nodes that are killed run again.
 func many(ctx context.Context, t *trial) error {
+	m := manyTrial{t}
 	t.report.Nodes = t.options.nodes
 	for range t.options.nodes {
 		t.addNode("/ip4/127.0.0.1/tcp/0").cores = manyCores
 	}
-	if err := t.startMany(ctx); err != nil {
+	if err := m.startMany(ctx); err != nil {
 		return err
 	}
-	leader, epoch, err := t.gatherMany(ctx)
+	leader, epoch, err := m.gatherMany(ctx)
 	if err != nil {
 		return err
 	}
-	if err := t.idleMany(ctx, leader); err != nil {
+	if err := m.idleMany(ctx, leader); err != nil {
 		return err
 	}
-	if err := t.computeMany(ctx, leader); err != nil {
+	if err := m.computeMany(ctx, leader); err != nil {
 		return err
 	}
 	v, err := leader.ask.overlay(ctx)
@@ -64,7 +68,7 @@ func many(ctx context.Context, t *trial) error {
 	}
 	t.report.expect("who led first leads still, in the same term", v.Leader == leader.peer && v.Epoch == epoch,
 		"%s leads in epoch %s, not %s in %s", short(v.Leader), epochName(v.Epoch), short(leader.peer), epochName(epoch))
-	if err := t.killMany(ctx, leader); err != nil {
+	if err := m.killMany(ctx, leader); err != nil {
 		return err
 	}
 	t.report.must("every node that was left alone still runs", t.dead())
@@ -72,7 +76,7 @@ func many(ctx context.Context, t *trial) error {
 }
 
 // startMany starts all nodes, a few at a time.
-func (t *trial) startMany(ctx context.Context) error {
+func (t manyTrial) startMany(ctx context.Context) error {
 	begun := time.Now()
 	first := t.nodes[0]
 	if err := first.start(ctx, nil); err != nil {
@@ -107,7 +111,7 @@ func (t *trial) startMany(ctx context.Context) error {
 
 // survey asks all nodes that run how they see the overlay, a few at a time; nil stands for one that
 // does not answer.
-func (t *trial) survey(ctx context.Context) []*view {
+func (t manyTrial) survey(ctx context.Context) []*view {
 	views := make([]*view, len(t.nodes))
 	var wg sync.WaitGroup
 	turn := make(chan struct{}, 2*runtime.NumCPU())
@@ -128,7 +132,7 @@ func (t *trial) survey(ctx context.Context) []*view {
 }
 
 // gatherMany waits until all know all, and one leader, and returns it and its epoch.
-func (t *trial) gatherMany(ctx context.Context) (*node, uint64, error) {
+func (t manyTrial) gatherMany(ctx context.Context) (*node, uint64, error) {
 	begun := time.Now()
 	var leader string
 	var epoch uint64
@@ -170,7 +174,7 @@ func (t *trial) gatherMany(ctx context.Context) (*node, uint64, error) {
 }
 
 // idleMany measures what nodes cost that have nothing to do.
-func (t *trial) idleMany(ctx context.Context, leader *node) error {
+func (t manyTrial) idleMany(ctx context.Context, leader *node) error {
 	if err := pause.For(ctx, manyRest); err != nil {
 		return err
 	}
@@ -207,7 +211,7 @@ func (t *trial) idleMany(ctx context.Context, leader *node) error {
 }
 
 // sent is how many bytes all nodes have sent.
-func (t *trial) sent(ctx context.Context) (sum int64) {
+func (t manyTrial) sent(ctx context.Context) (sum int64) {
 	for _, n := range t.nodes {
 		if s, err := n.ask.status(ctx); err == nil {
 			sum += s.Tx
@@ -217,7 +221,7 @@ func (t *trial) sent(ctx context.Context) (sum int64) {
 }
 
 // manyJob hands a job in at a node that neither leads nor is killed.
-func (t *trial) manyJob(ctx context.Context, name string) (*job, error) {
+func (t manyTrial) manyJob(ctx context.Context, name string) (*job, error) {
 	l, err := t.labour(ctx)
 	if err != nil {
 		return nil, err
@@ -227,13 +231,13 @@ func (t *trial) manyJob(ctx context.Context, name string) (*job, error) {
 }
 
 // ideal is how long a job takes on so many nodes that never wait.
-func (t *trial) ideal(nodes int) time.Duration {
+func (t manyTrial) ideal(nodes int) time.Duration {
 	slots := nodes * manyCores
 	return time.Duration((t.options.tasks+slots-1)/slots) * manyWork
 }
 
 // computeMany runs a job.
-func (t *trial) computeMany(ctx context.Context, leader *node) error {
+func (t manyTrial) computeMany(ctx context.Context, leader *node) error {
 	before := t.costs()
 	j, err := t.manyJob(ctx, "whole")
 	if err != nil {
@@ -253,7 +257,7 @@ func (t *trial) computeMany(ctx context.Context, leader *node) error {
 }
 
 // awaitJob waits until the submitter has all of a job.
-func (t *trial) awaitJob(ctx context.Context, j *job) error {
+func (t manyTrial) awaitJob(ctx context.Context, j *job) error {
 	err := until(ctx, settleLimit, func() string {
 		if end, held, _ := j.ended(); end.IsZero() {
 			return fmt.Sprintf("node %d holds %d of %d results of %s", j.at.index, held, j.tasks, j.name)

@@ -40,24 +40,31 @@ type callerHost struct {
 	first  caller.Answer
 }
 
+// A natTrial is a trial of hosts in an internet with routers.
+type natTrial struct {
+	*trial
+	in *internet
+}
+
 // nat has hosts behind routers of every kind meet each other, each pair from each side.
-func nat(ctx context.Context, t *trial) error {
+func nat(ctx context.Context, tr *trial) error {
 	if err := canNAT(ctx); err != nil {
 		return err
 	}
 	in, err := newInternet(ctx)
-	t.undo = append(t.undo, in.remove)
+	tr.undo = append(tr.undo, in.remove)
 	if err != nil {
 		return err
 	}
-	relays, err := t.natRelays(ctx, in)
+	t := natTrial{tr, in}
+	relays, err := t.natRelays(ctx)
 	if err != nil {
 		return err
 	}
 	var sides [2][]*callerHost // one of each kind that dials, and one that is dialled
 	for side := range sides {
 		for _, kind := range natKinds {
-			h, err := t.natHost(ctx, in, kind, relays)
+			h, err := t.natHost(ctx, kind, relays)
 			if err != nil {
 				return err
 			}
@@ -74,13 +81,13 @@ func nat(ctx context.Context, t *trial) error {
 	if err := t.showRouters(sides[0]); err != nil {
 		return err
 	}
-	return t.natHairpin(ctx, in, relays)
+	return t.natHairpin(ctx, relays)
 }
 
 // natRelays starts the hosts that everybody can dial.
-func (t *trial) natRelays(ctx context.Context, in *internet) (addrs []string, err error) {
+func (t natTrial) natRelays(ctx context.Context) (addrs []string, err error) {
 	for range natRelays {
-		h, err := t.natHost(ctx, in, natKinds[0], addrs)
+		h, err := t.natHost(ctx, natKinds[0], addrs)
 		if err != nil {
 			return nil, err
 		}
@@ -92,12 +99,12 @@ func (t *trial) natRelays(ctx context.Context, in *internet) (addrs []string, er
 }
 
 // natHost starts a host of a kind, which knows those peers.
-func (t *trial) natHost(ctx context.Context, in *internet, kind natKind, peers []string) (*callerHost, error) {
-	site, edge, err := in.site(ctx)
+func (t natTrial) natHost(ctx context.Context, kind natKind, peers []string) (*callerHost, error) {
+	site, edge, err := t.in.site(ctx)
 	if err != nil {
 		return nil, err
 	}
-	where, err := kind.build(ctx, in, site, edge)
+	where, err := kind.build(ctx, t.in, site, edge)
 	if err != nil {
 		return nil, fmt.Errorf("making a host %s: %w", kind.name, err)
 	}
@@ -105,17 +112,17 @@ func (t *trial) natHost(ctx context.Context, in *internet, kind natKind, peers [
 }
 
 // natHairpin has two hosts meet that are behind one router, which leads neither to the other.
-func (t *trial) natHairpin(ctx context.Context, in *internet, relays []string) error {
-	_, edge, err := in.site(ctx)
+func (t natTrial) natHairpin(ctx context.Context, relays []string) error {
+	_, edge, err := t.in.site(ctx)
 	if err == nil {
-		err = in.router(ctx, edge, masquerade+dropLAN)
+		err = t.in.router(ctx, edge, masquerade+dropLAN)
 	}
 	if err != nil {
 		return err
 	}
 	var hosts []*callerHost
 	for i := range 2 {
-		where, err := in.lan(ctx, edge, i+1, fmt.Sprintf("192.168.%d", i+1))
+		where, err := t.in.lan(ctx, edge, i+1, fmt.Sprintf("192.168.%d", i+1))
 		if err != nil {
 			return err
 		}
@@ -135,7 +142,7 @@ func (t *trial) natHairpin(ctx context.Context, in *internet, relays []string) e
 }
 
 // call starts a host in a namespace, which knows those peers.
-func (t *trial) call(where, name string, peers []string) (*callerHost, error) {
+func (t natTrial) call(where, name string, peers []string) (*callerHost, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
@@ -188,7 +195,7 @@ func (h *callerHost) tell(o caller.Order) (a caller.Answer, err error) {
 }
 
 // awaitReached waits until every host has an address where others find it: its own, or through relays.
-func (t *trial) awaitReached(ctx context.Context, hosts []*callerHost) error {
+func (t natTrial) awaitReached(ctx context.Context, hosts []*callerHost) error {
 	var hidden []*callerHost
 	for i, h := range hosts {
 		if natKinds[i%len(natKinds)].short != "public" {
@@ -206,7 +213,7 @@ func (t *trial) awaitReached(ctx context.Context, hosts []*callerHost) error {
 }
 
 // showRouters prints what hosts think of their routers.
-func (t *trial) showRouters(hosts []*callerHost) error {
+func (t natTrial) showRouters(hosts []*callerHost) error {
 	var wrong []string
 	for i, kind := range natKinds {
 		a, err := hosts[i].tell(caller.Order{Do: caller.Tell})
@@ -224,7 +231,7 @@ func (t *trial) showRouters(hosts []*callerHost) error {
 }
 
 // awaitRelays waits until hosts are reached through as many relays as they want.
-func (t *trial) awaitRelays(ctx context.Context, hosts ...*callerHost) error {
+func (t natTrial) awaitRelays(ctx context.Context, hosts ...*callerHost) error {
 	return until(ctx, natHidden, func() string {
 		for _, h := range hosts {
 			a, err := h.tell(caller.Order{Do: caller.Tell})
@@ -254,7 +261,7 @@ type meeting struct {
 }
 
 // natMatrix has each host of one side meet each of the other, as many at a time as there are kinds.
-func (t *trial) natMatrix(ctx context.Context, sides [2][]*callerHost) error {
+func (t natTrial) natMatrix(ctx context.Context, sides [2][]*callerHost) error {
 	n := len(natKinds)
 	met := make([][]meeting, n)
 	for i := range met {
@@ -306,7 +313,7 @@ func (m *meeting) cell() string {
 }
 
 // showMeetings prints the matrix, and what it has to show.
-func (t *trial) showMeetings(met [][]meeting) {
+func (t natTrial) showMeetings(met [][]meeting) {
 	header := ""
 	for _, k := range natKinds {
 		header += fmt.Sprintf("%-13s", k.short)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"godwit/credibility"
 	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -17,12 +16,10 @@ import (
 // first, then in the order of jobs and tasks. That a task runs again delays none that is leased: it
 // waits for a core as they do.
 type audits struct {
-	s       *Submitter
-	credits map[task.PeerID]*credibility.Credit // of workers of whom something is known
-	excuses map[task.PeerID]excuse              // of workers that were not named for a wrong result
-	at      map[task.TaskID]*auditing           // at most Config.Audits
-	reading map[task.TaskID]bool                // results that are examined, at most maxExamined
-	first   time.Time                           // since when the first worker has been known; zero for never
+	s *Submitter
+	reputations
+	at      map[task.TaskID]*auditing // at most Config.Audits
+	reading map[task.TaskID]bool      // results that are examined, at most maxExamined
 	// rest is until when none begins after one that came to nothing, and pause how long that is.
 	rest    time.Time
 	pause   time.Duration

@@ -11,19 +11,27 @@ import (
 	"godwit/task"
 )
 
+// reputations are what is known of workers, by what came of checks of their results.
+type reputations struct {
+	s       *Submitter
+	credits map[task.PeerID]*credibility.Credit
+	excuses map[task.PeerID]excuse // of workers that were not named for a wrong result
+	first   time.Time              // since when the first worker has been known; zero for never
+}
+
 // credit returns what is known of a worker, to be changed and then kept.
-func (a *audits) credit(worker task.PeerID) *credibility.Credit {
-	c := a.credits[worker]
+func (r *reputations) credit(worker task.PeerID) *credibility.Credit {
+	c := r.credits[worker]
 	if c == nil {
 		c = &credibility.Credit{}
-		a.credits[worker] = c
+		r.credits[worker] = c
 	}
 	return c
 }
 
 // known returns what is known of a worker; the zero Credit for nothing.
-func (a *audits) known(worker task.PeerID) credibility.Credit {
-	if c := a.credits[worker]; c != nil {
+func (r *reputations) known(worker task.PeerID) credibility.Credit {
+	if c := r.credits[worker]; c != nil {
 		return *c
 	}
 	return credibility.Credit{}
@@ -58,10 +66,10 @@ type creditState struct {
 	Lost   int64 `cbor:"14,keyasint,omitempty"`
 }
 
-func (a *audits) keep(worker task.PeerID) {
-	c := a.credits[worker]
-	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults, c.Audits,
-		a.excuses[worker].module, a.excuses[worker].engine, c.Praised, unixOf(c.First), a.fresh.probes[worker],
+func (r *reputations) keep(worker task.PeerID) {
+	c := r.credits[worker]
+	r.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults, c.Audits,
+		r.excuses[worker].module, r.excuses[worker].engine, c.Praised, unixOf(c.First), r.s.audits.fresh.probes[worker],
 		c.Refusals, unixOf(c.Outvoted), c.Losses, unixOf(c.Lost)})
 }
 
@@ -91,7 +99,7 @@ func unixOf(t time.Time) int64 {
 }
 
 // restore takes in what is known of workers.
-func (a *audits) restore(scan func(string) iter.Seq2[string, []byte], errs *durable.Errors) {
+func (r *reputations) restore(scan func(string) iter.Seq2[string, []byte], errs *durable.Errors) {
 	for key, value := range scan(submitterCredits) {
 		var c creditState
 		err := task.Decode(value, &c)
@@ -101,15 +109,15 @@ func (a *audits) restore(scan func(string) iter.Seq2[string, []byte], errs *dura
 		}
 		if errs.Note(key, err); err == nil {
 			worker := task.PeerID(strings.TrimPrefix(key, submitterCredits))
-			a.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults,
+			r.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults,
 				Audits: c.Audits, Praised: c.Praised, First: c.first(), Refusals: c.Refusals,
 				Outvoted: timeOf(c.Outvoted), Losses: c.Losses, Lost: timeOf(c.Lost)}
-			a.noteFirst(c.first())
+			r.noteFirst(c.first())
 			if c.Probes > 0 {
-				a.fresh.probes[worker] = c.Probes
+				r.s.audits.fresh.probes[worker] = c.Probes
 			}
 			if c.Module != "" {
-				a.excuses[worker] = excuse{c.Module, c.Engine}
+				r.excuses[worker] = excuse{c.Module, c.Engine}
 			}
 		}
 	}

@@ -17,36 +17,36 @@ type Map interface {
 	Workers() []task.PeerID
 }
 
-func (a *audits) networkOf(worker task.PeerID) string {
-	if a.s.cfg.Where == nil {
+func (r *reputations) networkOf(worker task.PeerID) string {
+	if r.s.cfg.Where == nil {
 		return ""
 	}
-	return a.s.cfg.Where.Network(worker)
+	return r.s.cfg.Where.Network(worker)
 }
 
 // met notes when a worker's first result was taken in.
-func (a *audits) met(worker task.PeerID) {
-	if c := a.credit(worker); c.First.IsZero() {
-		c.First = a.s.now
-		a.keep(worker)
-		a.noteFirst(c.First)
+func (r *reputations) met(worker task.PeerID) {
+	if c := r.credit(worker); c.First.IsZero() {
+		c.First = r.s.now
+		r.keep(worker)
+		r.noteFirst(c.First)
 	}
 }
 
 // noteFirst keeps since when the first of all workers has been known.
-func (a *audits) noteFirst(at time.Time) {
-	if !at.IsZero() && (a.first.IsZero() || at.Before(a.first)) {
-		a.first = at
+func (r *reputations) noteFirst(at time.Time) {
+	if !at.IsZero() && (r.first.IsZero() || at.Before(r.first)) {
+		r.first = at
 	}
 }
 
 // prior is the share of workers that may err or lie: more where every one is a stranger.
-func (a *audits) prior() float64 {
-	eldest := credibility.Credit{First: a.first}
-	if a.s.cfg.Strangers.Prior > 0 && eldest.Stranger(a.s.now) {
-		return a.s.cfg.Strangers.Prior
+func (r *reputations) prior() float64 {
+	eldest := credibility.Credit{First: r.first}
+	if r.s.cfg.Strangers.Prior > 0 && eldest.Stranger(r.s.now) {
+		return r.s.cfg.Strangers.Prior
 	}
-	return a.s.cfg.Pool.Prior
+	return r.s.cfg.Pool.Prior
 }
 
 // A crowding is by how much the results of a job that are accepted of one network, or of strangers,

@@ -18,11 +18,11 @@ func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.Privat
 		fetches: map[string]*resultFetch{}, forgotten: map[task.JobID]*forgottenJob{},
 	}
 	s.lender.s = s
-	s.audits = audits{s: s, credits: map[task.PeerID]*credibility.Credit{},
-		excuses: map[task.PeerID]excuse{}, at: map[task.TaskID]*auditing{}, reading: map[task.TaskID]bool{},
-		abroad: abroad{audits: &s.audits, lends: true},
-		fresh:  newcomers{&s.audits, map[task.PeerID]uint64{}, map[task.PeerID]uint64{}},
-		heard:  hearsay{a: &s.audits, tellers: map[task.PeerID]*teller{}}}
+	s.audits = audits{s: s, at: map[task.TaskID]*auditing{}, reading: map[task.TaskID]bool{},
+		reputations: reputations{s: s, credits: map[task.PeerID]*credibility.Credit{}, excuses: map[task.PeerID]excuse{}},
+		abroad:      abroad{audits: &s.audits, lends: true},
+		fresh:       newcomers{&s.audits, map[task.PeerID]uint64{}, map[task.PeerID]uint64{}},
+		heard:       hearsay{a: &s.audits, tellers: map[task.PeerID]*teller{}}}
 	return s
 }
 
