@@ -158,7 +158,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.spawn(h.pingPeers)
 	h.spawn(h.watch)
 	h.spawn(h.greeter.remind)
-	mdnsErr := h.startMDNS()
+	mdnsErr := h.startMDNS(h.adverts)
 	if mdnsErr != nil {
 		h.set.Log.Warn("cannot look for peers on the local network", "error", mdnsErr)
 	}
