@@ -243,6 +243,11 @@ func TestFiles(t *testing.T) {
 	wantError(t, "a file that is not here", err, http.StatusNotFound, KindNotFound, "not found")
 	_, err = c.OpenFile(t.Context(), "nonsense")
 	wantError(t, "a CID that is none", err, http.StatusBadRequest, KindInput, "nonsense")
+	_, err = c.Tree(t.Context(), "nonsense")
+	wantError(t, "a tree that is none", err, http.StatusBadRequest, KindInput, "nonsense")
+	if _, err = c.Tree(t.Context(), task.RawCID(data)); err == nil {
+		t.Error("a file is listed as a tree")
+	}
 }
 
 // A file that is put under a key is stored sealed; it is read as it is stored, and opened for

@@ -107,6 +107,12 @@ func (c *Client) OpenFile(ctx context.Context, cid task.CID) (io.ReadCloser, err
 	return resp.Body, nil
 }
 
+// Tree lists the files of a tree among the node's blocks, by name: the state before a part that was wrong.
+func (c *Client) Tree(ctx context.Context, cid task.CID) (files map[string]task.CID, err error) {
+	err = c.get(ctx, "/v1/trees/"+string(cid), nil, &files)
+	return files, err
+}
+
 // Submit hands in a job and returns once it is accepted and durable.
 func (c *Client) Submit(ctx context.Context, req SubmitRequest) (task.JobID, error) {
 	b, err := json.Marshal(req)

@@ -62,6 +62,14 @@ func asError(err error) *Error {
 	case errors.Is(err, node.ErrInvalidRules):
 		e.Kind, e.Status, e.Hint = KindInput, http.StatusBadRequest,
 			"`godwit overlay create --help` tells what rules there are"
+	case errors.Is(err, node.ErrBadAddress):
+		e.Kind, e.Status, e.Hint = KindInput, http.StatusBadRequest,
+			"`godwit status` on the other machine prints its addresses: give one of those"
+	case errors.Is(err, node.ErrNotNamed):
+		e.Kind, e.Status, e.Hint = KindNotFound, http.StatusNotFound, "`godwit peers added` lists those that it was told of"
+	case errors.Is(err, node.ErrNewerTicket):
+		e.Kind, e.Status, e.Hint = KindInput, http.StatusBadRequest,
+			"install a newer godwit here, or ask its founder for the overlay's ID and join with ID@ADDRESS if it is open"
 	case errors.Is(err, node.ErrInvalidTicket):
 		e.Kind, e.Status, e.Hint = KindInput, http.StatusBadRequest, "give all of what `godwit overlay invite` printed"
 	case errors.Is(err, node.ErrUnknownOverlay):

@@ -36,7 +36,7 @@ type overlays interface {
 
 // A JoinRequest is the wish to be a member of an overlay.
 type JoinRequest struct {
-	Overlay string  `json:"overlay"` // its name, its ID or a ticket
+	Overlay string  `json:"overlay"` // its name, its ID, either with @ADDRESS, or a ticket
 	Share   float64 `json:"share"`   // of this machine: over the sum of its overlays' shares; 0 is 1
 }
 
@@ -140,8 +140,8 @@ func (s *Server) joinOverlay(w http.ResponseWriter, r *http.Request) error {
 	d, err := s.overlays.JoinOverlay(r.Context(), req.Overlay, req.Share)
 	if errors.Is(err, node.ErrUnknownOverlay) {
 		return &Error{Message: err.Error(), Kind: KindNotFound, Status: http.StatusNotFound,
-			Hint: "be connected to one of its members (`godwit peers` shows whom this node reaches), or ask its founder for a " +
-				"ticket"}
+			Hint: "ask its founder for a new ticket, or join by ID@ADDRESS with an address that `godwit status` prints on the " +
+				"machine of a member"}
 	}
 	return writeJSON(w, d, err)
 }
@@ -173,7 +173,8 @@ func (s *Server) invite(w http.ResponseWriter, r *http.Request) error {
 		return &Error{Message: fmt.Sprintf("%q takes no invitations: its admission is %s", d.Name,
 			cmp.Or(d.Rules.Admission, node.AdmitOpen)),
 			Kind: KindInput, Status: http.StatusConflict,
-			Hint: "its founder can make it so: `godwit overlay change --admission invited`"}
+			Hint: "whom its rule admits joins with its ID and the address of a member, ID@ADDRESS; its founder can have it " +
+				"take some: `godwit overlay change --admission invited`"}
 	}
 	life := time.Duration(math.Ceil(req.Life * float64(time.Second)))
 	ticket, err := s.overlays.Invite(r.Context(), id, life)

@@ -33,6 +33,9 @@ func (s *Server) routes() http.Handler {
 	handle("POST /v1/resume", s.resume)
 	handle("GET /v1/doctor", s.doctor)
 	handle("GET /v1/peers", s.peers)
+	handle("POST /v1/peers", s.addPeer)
+	handle("GET /v1/peers/added", s.addedPeers)
+	handle("DELETE /v1/peers/{peer}", s.removePeer)
 	handle("GET /v1/peers/{peer}/history", s.history)
 	handle("GET /v1/peers/{peer}/forecast", s.forecast)
 	handle("GET /v1/overlays", s.listOverlays)
@@ -46,6 +49,7 @@ func (s *Server) routes() http.Handler {
 	handle("POST /v1/keys", s.newKey)
 	handle("POST /v1/files", s.putFile)
 	handle("GET /v1/files/{cid}", s.getFile)
+	handle("GET /v1/trees/{cid}", s.getTree)
 	handle("POST /v1/jobs", s.submit)
 	handle("GET /v1/jobs", s.jobs)
 	handle("GET /v1/jobs/{id}", s.job)
@@ -114,6 +118,22 @@ func sealerOf(key string) (*seal.Sealer, error) {
 		return nil, fmt.Errorf("reading the key: %w", err)
 	}
 	return seal.New(raw)
+}
+
+func (s *Server) getTree(w http.ResponseWriter, r *http.Request) error {
+	c, err := task.ParseCID(r.PathValue("cid"))
+	if err != nil {
+		return inputError(err)
+	}
+	links, err := s.node.Blocks().Tree(r.Context(), c)
+	if err != nil {
+		return err
+	}
+	out := make(map[string]task.CID, len(links))
+	for _, l := range links {
+		out[l.Name] = l.CID
+	}
+	return writeJSON(w, out, nil)
 }
 
 func (s *Server) getFile(w http.ResponseWriter, r *http.Request) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"godwit/p2p/wire"
 	"godwit/task"
@@ -20,7 +21,14 @@ type Link struct {
 	Name string // unique in its tree, at most 255 bytes
 	CID  task.CID
 	Size int64 // bytes of the content
+	// Used is when the content was last stored, or PutTree was given it; zero: not known. PutTree
+	// notes its use anew if that is longer ago than UsedFor.
+	Used time.Time
 }
+
+// UsedFor is for how long what was used needs no look at whether its use is to be noted: a state
+// of a gibibyte has 16,000 pages, most of which the one before it had.
+const UsedFor = useGrain / 2
 
 // maxLinkName is what file systems allow of a name.
 const maxLinkName = 255
@@ -33,6 +41,7 @@ func (b *Store) PutTree(ctx context.Context, links []Link) (task.CID, error) {
 	slices.SortFunc(links, func(a, b Link) int { return strings.Compare(a.Name, b.Name) })
 	node := new(merkledag.ProtoNode)
 	node.SetCidBuilder(cid.V1Builder{Codec: cid.DagProtobuf, MhType: mh.SHA2_256})
+	now := b.now()
 	for i, l := range links {
 		c, err := parseCID(l.CID)
 		switch {
@@ -43,8 +52,10 @@ func (b *Store) PutTree(ctx context.Context, links []Link) (task.CID, error) {
 		case i > 0 && l.Name == links[i-1].Name:
 			return "", fmt.Errorf("blocks: two links are named %q", l.Name)
 		}
-		if err := b.useDAG(ctx, l.CID); err != nil {
-			return "", err
+		if l.Used.IsZero() || now.Sub(l.Used) >= UsedFor {
+			if err := b.useDAG(ctx, l.CID); err != nil {
+				return "", err
+			}
 		}
 		if err := node.AddRawLink(l.Name, &ipld.Link{Cid: c, Size: uint64(l.Size)}); err != nil {
 			return "", fmt.Errorf("blocks: making a tree: %w", err)

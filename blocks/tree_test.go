@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"godwit/p2p/wire"
 	"godwit/task"
@@ -47,6 +48,42 @@ func TestTreeRoundTrip(t *testing.T) {
 	slices.Reverse(links)
 	if again, err := b.PutTree(t.Context(), links); err != nil || again != root {
 		t.Errorf("the same links in another order are %s, %v; want %s", again, err, root)
+	}
+}
+
+// The use of what a tree names is noted, but for what was used just before.
+func TestTreeNotesUse(t *testing.T) {
+	b := newBlocks(t)
+	now := time.Unix(1e9, 0)
+	b.now = func() time.Time { return now }
+	c, err := b.ImportBytes(t.Context(), []byte("page"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := parseCID(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		ago   time.Duration // that it was used; 0: not known
+		noted bool
+	}{{time.Second, false}, {UsedFor - time.Second, false}, {UsedFor, true}, {0, true}} {
+		before := now
+		now = now.Add(time.Hour)
+		l := Link{Name: "page", CID: c, Used: now.Add(-tt.ago)}
+		if tt.ago == 0 {
+			l.Used = time.Time{}
+		}
+		if _, err := b.PutTree(t.Context(), []Link{l}); err != nil {
+			t.Fatal(err)
+		}
+		s, _, err := b.stored(t.Context(), digestOf(id))
+		if err != nil || s.at.Equal(now) != tt.noted {
+			t.Errorf("used %v ago its use is noted at %v, %v", tt.ago, s.at, err)
+		}
+		if !tt.noted {
+			now = before
+		}
 	}
 }
 

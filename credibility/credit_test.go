@@ -64,6 +64,36 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// What breaks with one disk counts once; a worker that loses what it signed since, again and again,
+// begins at nothing; one that serves between keeps its standing.
+func TestLosses(t *testing.T) {
+	var c Credit
+	c.Confirm(5, 1, day0)
+	hour := func(n int) time.Time { return day0.Add(time.Duration(n) * time.Hour) }
+	for i := range 100 { // a disk with a hundred runs
+		if c.Lose(hour(1), hour(2).Add(time.Duration(i)*time.Minute)) {
+			t.Fatalf("the runs of one disk are %d losses", c.Losses)
+		}
+	}
+	if c.Losses != 1 || c.Right(day0) == 0 {
+		t.Errorf("%+v after one disk broke", c)
+	}
+	for n := 10; n < 50; n += 2 {
+		if !c.Serve() || c.Lose(hour(n), hour(n+1)) {
+			t.Fatalf("%+v though it serves as often as not", c)
+		}
+	}
+	begins := 0
+	for n := 60; n < 60+2*MostRefusals*3; n += 2 {
+		if c.Lose(hour(n), hour(n+1)) {
+			begins++
+		}
+	}
+	if begins != 3 || c.Right(hour(100)) != 0 {
+		t.Errorf("who loses all began at nothing %d times: %+v", begins, c)
+	}
+}
+
 func TestPraise(t *testing.T) {
 	for _, tt := range []struct {
 		what   string
@@ -81,6 +111,33 @@ func TestPraise(t *testing.T) {
 			t.Errorf("%s: %g, want %g", tt.what, got, tt.want)
 		}
 	}
+}
+
+// Whatever others tell, and however many they are: no less is believed than without them, and together
+// with what others' runs add at most twice what was seen, and ten; in a pool without a bonus,
+// at most twice.
+func TestBelievedWithProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := Credit{Known: rapid.Float64Range(0, 1e4).Draw(t, "known"),
+			Praised: rapid.SampledFrom([]float64{0, 3, 1e9}).Draw(t, "praised"), At: day0}
+		now := day0.Add(time.Duration(rapid.IntRange(0, 1000).Draw(t, "hours")) * time.Hour)
+		var told []Praise
+		for range rapid.IntRange(0, 20).Draw(t, "tellers") {
+			told = append(told, Praise{rapid.Float64Range(0, 1).Draw(t, "weight"),
+				rapid.Float64Range(0, 1e12).Draw(t, "right")})
+		}
+		own, without := c.Right(now), c.Believed(now)
+		with, doubled := c.BelievedWith(told, Hearsay, now), c.BelievedWith(told, 0, now)
+		if doubled < without || with < doubled || with > 2*own+Hearsay+1e-9*(own+1) {
+			t.Fatalf("%g of its own, %g without, %g doubled, %g with", own, without, doubled, with)
+		}
+		if c.Praised == 0 && doubled > 2*own+1e-9*own {
+			t.Fatalf("%g of its own, doubled %g", own, doubled)
+		}
+		if len(told) == 0 && with != without {
+			t.Fatalf("nobody tells: %g, not %g", with, without)
+		}
+	})
 }
 
 // Who was outvoted has no say for a half-life and begins at nothing; who was wrong never has one again.

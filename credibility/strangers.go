@@ -38,8 +38,28 @@ func (c *Credit) Stranger(now time.Time) bool {
 	return c.First.IsZero() || now.Sub(c.First) < FamiliarAfter
 }
 
-// Crowded reports whether one more result is beyond a share of a job's tasks, of which so many are
-// accepted of a crowd.
-func Crowded(accepted, total uint64, share float64) bool {
-	return share > 0 && float64(accepted+1) > share*float64(total)
+// Crowding is how many times its share of a job's tasks a crowd has with one more result, where so
+// many of it are accepted; 0 where any share is allowed.
+func Crowding(accepted, total uint64, share float64) float64 {
+	if share <= 0 || total == 0 {
+		return 0
+	}
+	return float64(accepted+1) / (share * float64(total))
+}
+
+// MostDenser bounds what Denser makes of a share: however a small job is handed out, most of it is not
+// run again.
+const MostDenser = .5
+
+// Denser is the share of a crowd's next result to be audited, of a job of so many tasks that names a
+// share of them and no bound on wrong ones. A crowd that has so many times its bound has its next
+// result audited so many times as likely: a job that goes to one network alone, or to strangers
+// alone, is audited about share (1 + bound^2) / (2 bound) in all, never more than share / bound. bound is
+// the crowd's share of the tasks. Where not one audit is expected in all that the bound allows, the
+// job is too small to tell of crowds, and share stands.
+func Denser(share, crowding, bound float64, total uint64) float64 {
+	if crowding <= 1 || share*bound*float64(total) < 1 {
+		return share
+	}
+	return max(share, min(MostDenser, share*crowding))
 }

@@ -52,14 +52,14 @@ func TestPraiseOfOthers(t *testing.T) {
 	for range 50 {
 		c.Praise(1, day0)
 	}
-	if got := c.Believed(day0); got != hearsay {
+	if got := c.Believed(day0); got != Hearsay {
 		t.Errorf("strangers' praise counts %g", got)
 	}
 	c.Confirm(1, 1, day0)
-	if got := c.Believed(day0); got != 2+hearsay {
+	if got := c.Believed(day0); got != 2+Hearsay {
 		t.Errorf("with a task that was seen %g", got)
 	}
-	if got := c.Believed(day0.Add(HalfLife)); math.Abs(got-(1+hearsay)) > 1e-9 || c.Right(day0) != 1 || c.Audits != 1 {
+	if got := c.Believed(day0.Add(HalfLife)); math.Abs(got-(1+Hearsay)) > 1e-9 || c.Right(day0) != 1 || c.Audits != 1 {
 		t.Errorf("after a half-life %g, of its own %g", got, c.Right(day0))
 	}
 	if c.Forget(); c.Believed(day0) != 0 {

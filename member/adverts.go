@@ -36,7 +36,10 @@ type adverts struct {
 func (a *adverts) Advertised() overlay.Advert { return a.advertised }
 
 // Advertise issues a new advert for this peer and takes it in here.
-func (m *Member) Advertise() {
+func (m *Member) Advertise() { m.advertiseIn(m.cell, m.cell.Bits) }
+
+// advertiseIn tells the members of a cell of this one, which is in a cell of so many bits.
+func (m *Member) advertiseIn(cell overlay.Cell, bits uint8) {
 	p := m.p
 	jitter := time.Duration(p.cfg.Draw() * advertJitter * float64(advertEvery))
 	m.nextAdvert = p.now.Add(advertEvery - jitter)
@@ -49,6 +52,9 @@ func (m *Member) Advertise() {
 		Until: p.lent.State.Until,
 	}
 	p.world.Describe(&a)
+	if a.Bits = bits; p.cfg.Cells.On() && m.view.Len() >= p.cfg.Cells.Ready {
+		a.MarkCells()
+	}
 	if m.coordinator != nil {
 		a.Epoch = m.coordinator.Epoch()
 		if g := m.lease.Group(); len(g) > 1 {
@@ -62,7 +68,7 @@ func (m *Member) Advertise() {
 		}
 	}
 	m.advertised = a
-	p.emit(Gossip{Of: m, Advert: a})
+	p.emit(Gossip{Of: m, Advert: a, Cell: cell})
 	m.seen(&a)
 }
 

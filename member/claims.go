@@ -49,7 +49,7 @@ type roll struct{ m *Member }
 // the network may have parted it from this peer alone. Who has known of no leader yet
 // believes the first that speaks to it: that one's advert may be on its way.
 func (r roll) MayLead(peer task.PeerID) bool {
-	return (!r.m.lease.Settled() || knows(r).Member(peer)) && r.m.manifest.MayCoordinate(peer)
+	return (!r.m.lease.Settled() || r.m.ofCell(peer)) && r.m.manifest.MayCoordinate(peer)
 }
 
 // Settled implements overlay.Roll.
@@ -97,15 +97,20 @@ func (k knows) Self() task.PeerID { return k.m.p.cfg.Self }
 
 // Member implements authority.Knows.
 func (k knows) Member(peer task.PeerID) bool {
-	_, here := k.m.view.Member(peer)
-	_, away := k.m.away[peer]
-	return here || away
+	v, visits := k.m.visitors[peer]
+	return k.m.ofCell(peer) || visits && v.Expires.After(k.m.p.now)
 }
 
 // Leads implements authority.Knows.
 func (k knows) Leads(peer task.PeerID) (epoch uint64, leads bool) {
 	leader, epoch := k.m.lease.Leader()
 	return epoch, leader == peer
+}
+
+// LeadsCell implements authority.Knows.
+func (k knows) LeadsCell(peer task.PeerID) bool {
+	s, ok := k.m.others.Leader(peer)
+	return ok && s.Holds(k.m.p.now) && (k.m.manifest.Admission == overlay.Open || k.Member(peer))
 }
 
 // Submitter implements authority.Knows.

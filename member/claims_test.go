@@ -19,7 +19,7 @@ func (s *swarm) stranger(seed byte, change func(*overlay.Advert)) task.PeerID {
 	change(&a)
 	for _, h := range s.hosts {
 		if h.up {
-			h.tell(Advertised{Advert: a})
+			h.tell(Advertised{Advert: &a})
 		}
 	}
 	s.settle()

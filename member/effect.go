@@ -25,6 +25,35 @@ type Do struct {
 type Gossip struct {
 	Of     *Member
 	Advert overlay.Advert
+	Cell   overlay.Cell // to whose members it is told
+}
+
+// JoinCell has the driver listen to the adverts of another cell from now on, and no more to
+// those of the last. Its members are told to this one.
+type JoinCell struct {
+	Of         *Member
+	Cell, From overlay.Cell
+}
+
+// GossipSummary tells the leaders of all cells how this leader's stands.
+type GossipSummary struct {
+	Of      *Member
+	Summary overlay.Summary
+}
+
+// Greet says this peer's newest advert to a member of another cell, which hears it from nobody
+// else. It comes before what is said to that one.
+type Greet struct {
+	Of     *Member
+	To     task.PeerID
+	Advert overlay.Advert
+}
+
+// AskCells asks a member what its leader knows of the cells; any that is connected where From is
+// "". Summarised answers it, if anybody does.
+type AskCells struct {
+	Of   *Member
+	From task.PeerID
 }
 
 // SayLease says something to the leases of others. What is not delivered within
@@ -41,6 +70,7 @@ type Lease struct {
 	Kind    LeaseKind
 	Renewal overlay.Renewal // its Epoch of all kinds, its Group of a renewal or an offer
 	Leader  task.PeerID     // of a refusal: who leads in that epoch; "" for nobody known
+	Bits    uint8           // of the cell of who says it
 }
 
 // A LeaseKind says what a Lease means.
@@ -118,6 +148,10 @@ const (
 
 func (Do) effect()                {}
 func (Gossip) effect()            {}
+func (JoinCell) effect()          {}
+func (GossipSummary) effect()     {}
+func (AskCells) effect()          {}
+func (Greet) effect()             {}
 func (SayLease) effect()          {}
 func (Probe) effect()             {}
 func (ProbeVia) effect()          {}
@@ -131,7 +165,7 @@ func (Notice) effect()            {}
 // out before those that were gathered earlier.
 func Asks(e Effect) bool {
 	switch e.(type) {
-	case Probe, ProbeVia, Ping, Cut, FetchRules, LeadershipChanged, Notice:
+	case Probe, ProbeVia, Ping, Cut, FetchRules, AskCells, LeadershipChanged, Notice:
 		return true
 	}
 	return false

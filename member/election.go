@@ -9,6 +9,7 @@ import (
 	"godwit/overlay"
 	"godwit/scheduler"
 	"godwit/scheduler/message"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
@@ -41,8 +42,23 @@ type election struct {
 // Leader returns who leads, as the machines last heard.
 func (e *election) Leader() message.LeaderChanged { return e.leader }
 
-// Group returns the overlay's coordinators by rank, the leader first. It is read only.
-func (e *election) Group() []task.PeerID { return e.lease.Group() }
+// Group returns the overlay's coordinators by rank, the leader first; nil before the member is restored.
+// It is read only.
+func (e *election) Group() []task.PeerID {
+	if e.lease == nil {
+		return nil
+	}
+	return e.lease.Group()
+}
+
+// JobKey returns the key of a sealed job that this peer has as a coordinator; nil where it has none. It is read only.
+func (e *election) JobKey(id task.JobID) []byte {
+	if e.coordinator != nil {
+		_, key, _ := e.coordinator.Submitter(id)
+		return key
+	}
+	return e.replica.Key(id)
+}
 
 // lookedAt reports whether this member's view of who should coordinate matters: to a
 // leader, in its group, and where nobody is known to lead.
@@ -144,12 +160,13 @@ func (m *Member) obey(effects []overlay.LeaseEffect) {
 		case overlay.Suspect:
 			m.suspected(e.Peer)
 		case overlay.SendRenewal:
-			m.p.emit(SayLease{Of: m, To: e.To, Lease: Lease{Kind: Renewal, Renewal: e.Renewal}})
+			m.p.emit(SayLease{Of: m, To: e.To, Lease: m.says(Renewal, e.Renewal)})
 		case overlay.SendHandOver:
-			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To}, Lease: Lease{Kind: Offer, Renewal: e.Renewal}})
+			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To}, Lease: m.says(Offer, e.Renewal)})
 		case overlay.Refuse:
-			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To},
-				Lease: Lease{Kind: Refusal, Renewal: overlay.Renewal{Epoch: e.Epoch}, Leader: e.Leader}})
+			refusal := m.says(Refusal, overlay.Renewal{Epoch: e.Epoch})
+			refusal.Leader = e.Leader
+			m.p.emit(SayLease{Of: m, To: []task.PeerID{e.To}, Lease: refusal})
 		}
 	}
 	m.leaseAsked = false
@@ -175,6 +192,10 @@ func (m *Member) outrun(from task.PeerID, epoch uint64) {
 // hear takes in what another's lease says.
 func (m *Member) hear(from task.PeerID, l Lease) {
 	m.p.judge(m.p.suspicion.Answered(from, m.p.now))
+	if !m.sameCell(from, l.Bits) {
+		m.tellWhere(from)
+		return
+	}
 	m.catchUp()
 	switch l.Kind {
 	case Renewal:
@@ -232,6 +253,13 @@ func (m *Member) lead(epoch uint64) {
 	for _, a := range m.view.Members() {
 		m.step(c, message.MemberSeen{Advert: a})
 	}
+	m.led = now
+	m.lookAt = time.Time{}
+	if m.orphan {
+		m.divide()
+		m.orphan = false
+	}
+	m.refuse(submitter.Proven(m.submitter, false))
 	m.notice(Info, "leading the overlay", "term", overlay.Term(epoch), "epoch", epoch)
 	m.regroupAt = now // whom the last leader named may be gone as well
 	m.leaderMayHaveChanged()
@@ -246,6 +274,7 @@ func (m *Member) stepDown(e overlay.StepDown) {
 	}
 	m.replica, m.coordinator, m.followers = m.coordinator.Retire(), nil, nil
 	clear(m.gone)
+	m.unsum()
 	m.p.emit(LeadershipChanged{Of: m})
 	m.leaderMayHaveChanged()
 	m.Advertise()

@@ -13,8 +13,15 @@ type Event interface{ event() }
 type Wake struct{}
 
 // Advertised brings an advert: its signature, its expiry and that the overlay admits
-// its peer have been checked.
-type Advertised struct{ Advert overlay.Advert }
+// its peer have been checked. The peer keeps it: nobody changes it from then on.
+type Advertised struct{ Advert *overlay.Advert }
+
+// Summarised brings what leaders say of their cells: the signatures have been checked, and that
+// the overlay admits them.
+type Summarised struct {
+	Of        *Member
+	Summaries []overlay.Summary // read only
+}
 
 // Connected says that there is a connection to a peer.
 type Connected struct{ Peer task.PeerID }
@@ -95,6 +102,7 @@ type Lent struct {
 
 func (Wake) event()         {}
 func (Advertised) event()   {}
+func (Summarised) event()   {}
 func (Connected) event()    {}
 func (Disconnected) event() {}
 func (Trimmed) event()      {}

@@ -164,7 +164,7 @@ func (h *hostile) advertise(n int, change func(*overlay.Advert)) {
 			continue
 		}
 		if opened, err := overlay.OpenAdvert(b, h.s.now); err == nil {
-			o.tell(Advertised{Advert: opened})
+			o.tell(Advertised{Advert: &opened})
 		}
 	}
 }
@@ -342,6 +342,13 @@ func (h *hostile) answer(to task.PeerID, epoch uint64) message.Message {
 	c := &message.Copy{Epoch: epoch, Session: k.Session, Seq: h.copied[to] + 1}
 	for range h.rng.IntN(3) {
 		c.Pairs = append(c.Pairs, h.g.pair())
+	}
+	if h.rng.IntN(2) == 0 {
+		var rows message.RowWriter
+		for range h.rng.IntN(3) {
+			rows.Add(h.g.task(), h.g.pair().Value)
+		}
+		c.Runs, c.Names = rows.Take()
 	}
 	return message.Message{Copy: c}
 }

@@ -39,7 +39,7 @@ func TestLazyLeaseCatchesUp(t *testing.T) {
 		"the leader's advert": func(s *swarm, h *host) {
 			a := s.leader().m.Advertised()
 			a.Seq++
-			h.tell(Advertised{Advert: a})
+			h.tell(Advertised{Advert: &a})
 		},
 		"a lease speaks": func(s *swarm, h *host) {
 			epoch, group := s.leader().m.Leader().Epoch, s.leader().m.Group()

@@ -28,6 +28,7 @@ type Member struct {
 	election
 	adverts
 	slots
+	cells
 
 	worker    *worker.Worker
 	submitter *submitter.Submitter
@@ -55,13 +56,14 @@ func NewMember(p *Peer, manifest overlay.Manifest, pass []byte, cfg scheduler.Co
 		roster: newRoster(id),
 		worker: worker.New(self, cfg.Timing, cfg.Worker),
 	}
-	cfg.Submitter.Where = &m.roster
+	cfg.Submitter.Where, cfg.Submitter.Coordinators = &m.roster, m
 	m.submitter = submitter.New(self, cfg.Timing, cfg.Submitter, p.cfg.Key)
 	if !p.cfg.Unsigned {
 		cfg.Key = p.cfg.Key
 	}
 	m.replica = scheduler.NewReplica(self, cfg)
 	m.view.SetManifest(manifest)
+	m.cells = cells{m: m, number: overlay.CellNumber(id, self)}
 	return m
 }
 
@@ -96,10 +98,25 @@ func (m *Member) step(to Machine, ev message.Event) {
 	if m.Has(to) {
 		m.do(to, to.Step(m.p.now, ev))
 	}
+	if to == Machine(m.submitter) {
+		m.refuse(submitter.Proven(m.submitter, true))
+	}
+}
+
+// refuse has workers get no lease from here that were proven wrong to this node: what its own submitter saw
+// alone counts.
+func (m *Member) refuse(workers []message.Proven) {
+	if m.coordinator == nil {
+		return
+	}
+	for i := range workers {
+		m.step(m.coordinator, workers[i])
+	}
 }
 
 func (m *Member) do(from Machine, effects []message.Effect) {
 	if len(effects) > 0 {
+		m.greet(effects)
 		m.p.emit(Do{Of: m, From: from, Effects: effects})
 	}
 }

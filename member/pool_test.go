@@ -85,7 +85,7 @@ func TestRefreshPool(t *testing.T) {
 	for _, h := range s.hosts[1:] {
 		a := h.m.Advertised()
 		a.Seq, a.Record = a.Seq+1, b
-		s.hosts[0].tell(Advertised{Advert: a})
+		s.hosts[0].tell(Advertised{Advert: &a})
 	}
 	p.pooled = time.Time{}
 	if at := p.RefreshPool(s.now); !at.Equal(s.now) || p.cfg.Pool.Records() != 2 {
@@ -113,7 +113,7 @@ func TestOthersWork(t *testing.T) {
 		s.start()
 		a := s.hosts[1].m.Advertised()
 		a.Seq, a.State, a.Slots = a.Seq+1, c.state, c.slots
-		s.hosts[0].tell(Advertised{Advert: a})
+		s.hosts[0].tell(Advertised{Advert: &a})
 		if got := s.hosts[0].peer.OthersWork(); got != c.want {
 			t.Errorf("%s: others work: %v", name, got)
 		}

@@ -45,8 +45,11 @@ func (r *roster) Workers() []task.PeerID { return r.view.Workers() }
 
 // seen takes in an advert whose signature has been checked.
 func (m *Member) seen(a *overlay.Advert) {
+	if m.elsewhere(a) {
+		return
+	}
 	old, known := m.view.Member(a.Peer)
-	if !m.view.Seen(*a) {
+	if !m.view.Seen(a) {
 		return
 	}
 	if m.expiry.IsZero() || a.Expires.Before(m.expiry) {
@@ -118,14 +121,20 @@ func (m *Member) expire(now time.Time) {
 	m.expiry, _ = m.view.NextExpiry()
 }
 
+// ofCell reports whether a peer is a member of this one's cell, or was when it was lost.
+func (r *roster) ofCell(peer task.PeerID) bool {
+	_, here := r.view.Member(peer)
+	_, away := r.away[peer]
+	return here || away
+}
+
 // Admits reports whether a peer may speak in the overlay: in an open one anybody,
 // else those whose adverts show that they may.
 func (m *Member) Admits(peer task.PeerID) bool {
 	if m.manifest.Admission == overlay.Open {
 		return true
 	}
-	_, ok := m.view.Member(peer)
-	return ok
+	return knows{m}.Member(peer)
 }
 
 // A leader relies on its members, and so sees when they are gone. What it saw is

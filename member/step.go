@@ -22,8 +22,10 @@ func (p *Peer) take(ev Event) {
 		p.wake()
 	case Advertised:
 		if m := p.Member(ev.Advert.Overlay); m != nil {
-			m.seen(&ev.Advert)
+			m.seen(ev.Advert)
 		}
+	case Summarised:
+		ev.Of.summarised(ev.Summaries)
 	case Connected:
 		p.connected(ev.Peer)
 	case Disconnected:

@@ -23,6 +23,7 @@ type swarm struct {
 	now      time.Time
 	manifest overlay.Manifest
 	lazy     bool
+	cells    overlay.CellRule
 	hosts    []*host
 	jobs     map[task.JobID]*task.Job
 	story    []string // who led when
@@ -80,7 +81,7 @@ func (h *host) boot() {
 	h.receipts = map[message.AttemptName]*task.Receipt{}
 	h.peer = New(Config{
 		Self: h.id, Key: key, Scheduler: cfg, World: h, Pool: &predictor.Pool{}, Draw: func() float64 { return .5 },
-		Lazy: s.lazy,
+		Lazy: s.lazy, Cells: s.cells,
 	}, s.now)
 	h.m = NewMember(h.peer, s.manifest, nil, cfg)
 	h.at(func() {
@@ -94,7 +95,8 @@ func (h *host) boot() {
 	for _, o := range s.hosts {
 		if o != h && o.up {
 			h.tell(Connected{Peer: o.id})
-			h.tell(Advertised{Advert: o.m.Advertised()})
+			a := o.m.Advertised()
+			h.tell(Advertised{Advert: &a})
 			o.tell(Connected{Peer: h.id})
 		}
 	}
@@ -204,7 +206,7 @@ func (h *host) carryOut(e Effect) {
 		}
 		for _, o := range s.hosts {
 			if o.up && o != h {
-				o.tell(Advertised{Advert: e.Advert})
+				o.tell(Advertised{Advert: &e.Advert})
 			}
 		}
 	case SayLease:

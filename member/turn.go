@@ -18,6 +18,9 @@ func (m *Member) received(from task.PeerID, msg *message.Message) {
 			return
 		}
 		msg = judged
+		if (msg.Report != nil || msg.Known != nil) && !m.cell.Whole() && !m.ofCell(from) {
+			m.tellWhere(from) // it takes this member for its leader
+		}
 	}
 	ev := message.Event(message.Received{From: from, Message: *msg})
 	switch {
@@ -34,6 +37,7 @@ func (m *Member) received(from task.PeerID, msg *message.Message) {
 func (m *Member) wake() {
 	now := m.p.now
 	m.expire(now)
+	m.wakeCells(now)
 	if !m.nextAdvert.After(now) {
 		m.Advertise()
 	}
@@ -57,6 +61,7 @@ func (m *Member) nextWake(sooner func(time.Time, bool)) {
 	sooner(m.expiry, !m.expiry.IsZero())
 	sooner(m.foundAt, !m.foundAt.IsZero())
 	sooner(m.busy, !m.busy.IsZero())
+	sooner(m.lookAt, m.inCells())
 	if m.lookedAt() {
 		sooner(m.regroupAt, true)
 		if !m.leaseAsked { // it is asked after each change of it

@@ -51,6 +51,9 @@ type Config struct {
 	Draw func() float64
 	// Unsigned leaves adverts without a signature, where nobody checks it.
 	Unsigned bool
+	// Cells has the peer take part in the cells of overlays with many members: see
+	// docs/protocol.md, Cells. The zero rule keeps it out; no live node has another yet.
+	Cells overlay.CellRule
 	// Experiment is what the manifests' rules are overruled by; the zero value by
 	// nothing.
 	Experiment Experiment

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"godwit/member"
+	"godwit/scheduler"
 	"godwit/scheduler/message"
 	"godwit/scheduler/submitter"
 	"godwit/task"
@@ -13,6 +14,10 @@ import (
 // audit answers an Audit of a machine's, on the loop. What is held is read first: a run that can
 // be held against nothing would be for nothing.
 func (d *driver) audit(ctx context.Context, m *membership, from member.Machine, e message.Audit) {
+	if _, leads := from.(*scheduler.Coordinator); leads { // nothing is held of it yet
+		d.exec.Audit(client{m}, e, nil, func(ev message.Audited) { m.step(from, ev) })
+		return
+	}
 	key := submitter.ResultKey(e.Task.Job, e.Task.Index)
 	unwritten := m.unwritten(key)
 	more := m.unwritten(submitter.OtherKeys(e.Task)[0])

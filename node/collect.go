@@ -132,12 +132,16 @@ func (co collector) roots(ctx context.Context) ([]task.CID, error) {
 	return roots, ctx.Err()
 }
 
-// outputsIn lists the outputs of a result as it is kept; one that cannot be read
-// has none.
+// outputsIn lists the outputs of a result as it is kept, and the state that a proof begins with; one that
+// cannot be read has none.
 func outputsIn(value []byte) []task.CID {
 	t, err := submitter.DecodeSummary(value)
 	if err != nil {
 		return nil
 	}
-	return message.OutputsOf(&t)
+	out := message.OutputsOf(&t)
+	if c := t.Refuted.StateOf(); c != "" {
+		out = append(out, c)
+	}
+	return out
 }

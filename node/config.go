@@ -14,6 +14,7 @@ import (
 	"godwit/overlay"
 	"godwit/owner"
 	"godwit/p2p"
+	"godwit/task"
 )
 
 // Config says how a node runs. Default fills what is left zero.
@@ -22,9 +23,16 @@ type Config struct {
 
 	Listen    []string // multiaddrs; empty: every interface, ephemeral port
 	Bootstrap []string // multiaddrs with /p2p/ID, kept connected
-	MDNS      bool     // find peers on the local network
-	NoRelay   bool     // carry nothing for members that cannot reach each other
-	SwarmKey  string   // file of a private swarm's key; "" for the open swarm
+	// BootstrapLists are where lists of peers come from of whom newcomers may ask the way, as
+	// bootstrap.Source.Load reads them, and BootstrapKeys whose signature they need.
+	BootstrapLists []string
+	BootstrapKeys  []task.PeerID
+	// BootstrapNode runs no tasks, and has more connections: it is there for newcomers to ask.
+	BootstrapNode bool
+
+	MDNS     bool   // find peers on the local network
+	NoRelay  bool   // carry nothing for members that cannot reach each other
+	SwarmKey string // file of a private swarm's key; "" for the open swarm
 
 	// Overlays to serve beside those joined before, each by name, ID or ticket.
 	// Empty: those joined before, and DefaultOverlay for a node that has joined
@@ -45,6 +53,8 @@ type Config struct {
 	Experiment Experiment // the zero value for a node that works
 
 	Sandbox []string // command that starts a sandbox child; required but for RunSleep
+
+	met bool // there are peers that a start before has met
 
 	Version string // of the program, for adverts and status
 	Log     *slog.Logger
@@ -93,7 +103,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Memory == 0 && c.RulesFile == "" {
 		c.Memory = totalMemory() / memoryShare
 	}
-	if err := errors.Join(c.Experiment.check(), c.checkSite()); err != nil {
+	if err := errors.Join(c.Experiment.check(), c.checkSite(), c.checkLists()); err != nil {
 		return c, err
 	}
 	if c.Experiment.Runner != RunSleep && len(c.Sandbox) == 0 {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"godwit/blocks"
-	"godwit/node/signatures"
 	"godwit/task"
 )
 
@@ -24,7 +23,7 @@ type core struct {
 	content *content
 	clock   clock // whose news is the loop's
 	poison  poison
-	signed  signatures.Verifier // of results
+	signed  *signed
 
 	inbox   chan post     // of this node itself
 	first   chan post     // of leases: ahead of all else
@@ -47,7 +46,7 @@ func newCore(cfg Config, on ground) *core {
 		cfg: cfg, log: cfg.Log.With("self", shortPeer(self)), key: on.key, self: self,
 		store: store{on.data}, content: &content{self: self, cramped: make(chan struct{}, 1)}, clock: newClock(),
 		inbox: make(chan post, inboxSize), ends: make(chan post, inboxSize), stopped: make(chan struct{}),
-		first: make(chan post, inboxSize), intake: newIntake(),
+		first: make(chan post, inboxSize), intake: newIntake(), signed: newSigned(),
 	}
 	c.tasks, c.halt = context.WithCancel(context.Background())
 	return c

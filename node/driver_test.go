@@ -32,6 +32,7 @@ type fakeNet struct {
 	adverts []overlay.Advert
 	closed  bool
 	blamed  []task.PeerID
+	table   map[p2p.Key][]task.PeerID // whom the hash table names; nil: there is none
 }
 
 var errUnreachable = errors.New("the peer cannot be reached")
@@ -103,18 +104,48 @@ func (f *fakeNet) HandOver(context.Context, task.PeerID) (exec.Stream, error) {
 	return nil, p2p.ErrClosed
 }
 
-func (f *fakeNet) Rank(map[task.PeerID]cost.Class)     {}
-func (f *fakeNet) Keep(map[task.PeerID]bool)           {}
-func (f *fakeNet) Class(task.PeerID) cost.Class        { return cost.Member }
-func (f *fakeNet) Debit(task.PeerID, cost.Kind, int)   {}
-func (f *fakeNet) AdvertAddrs(int) []string            { return []string{"/ip4/192.0.2.1/tcp/1"} }
-func (f *fakeNet) Addrs() []string                     { return nil }
-func (f *fakeNet) Peers() []p2p.Peer                   { return nil }
-func (f *fakeNet) Blame(p task.PeerID)                 { f.blamed = append(f.blamed, p) } // on the loop
-func (f *fakeNet) Cut(task.PeerID, time.Duration) bool { return false }
-func (f *fakeNet) Reach() overlay.Reach                { return overlay.ReachUnknown }
-func (f *fakeNet) Stats() p2p.Stats                    { return p2p.Stats{} }
-func (f *fakeNet) Reaching() p2p.Reaching              { return p2p.Reaching{} }
+func (f *fakeNet) Rank(map[task.PeerID]cost.Class)                   {}
+func (f *fakeNet) Keep(map[task.PeerID]bool)                         {}
+func (f *fakeNet) Class(task.PeerID) cost.Class                      { return cost.Member }
+func (f *fakeNet) Debit(task.PeerID, cost.Kind, int)                 {}
+func (f *fakeNet) AdvertAddrs(int) []string                          { return []string{"/ip4/192.0.2.1/tcp/1"} }
+func (f *fakeNet) Addrs() []string                                   { return nil }
+func (f *fakeNet) Peers() []p2p.Peer                                 { return nil }
+func (f *fakeNet) Blame(p task.PeerID)                               { f.blamed = append(f.blamed, p) } // on the loop
+func (f *fakeNet) Cut(task.PeerID, time.Duration) bool               { return false }
+func (f *fakeNet) Reach() overlay.Reach                              { return overlay.ReachUnknown }
+func (f *fakeNet) Met() []p2p.MetPeer                                { return nil }
+func (f *fakeNet) Name(string) (task.PeerID, error)                  { return "", nil }
+func (f *fakeNet) Meet(context.Context, string) (task.PeerID, error) { return "", p2p.ErrNotMet }
+func (f *fakeNet) Suggest([]string)                                  {}
+func (f *fakeNet) Provide([]p2p.Key)                                 {}
+
+// Find finds those whom the hash table names for a key.
+func (f *fakeNet) Find(ctx context.Context, k p2p.Key, try func(context.Context, task.PeerID) bool) (bool, error) {
+	f.mu.Lock()
+	table := f.table
+	f.mu.Unlock()
+	if table == nil {
+		return false, p2p.ErrNoTable
+	}
+	good := false
+	for _, p := range table[k] {
+		good = try(ctx, p) || good
+	}
+	return good, nil
+}
+
+// name has the hash table name some for each key from now on.
+func (f *fakeNet) name(table map[p2p.Key][]task.PeerID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.table = table
+}
+
+func (f *fakeNet) Unname(task.PeerID) bool { return false }
+func (f *fakeNet) Named() []p2p.NamedPeer  { return nil }
+func (f *fakeNet) Stats() p2p.Stats        { return p2p.Stats{} }
+func (f *fakeNet) Reaching() p2p.Reaching  { return p2p.Reaching{} }
 
 // count returns how many of the messages sent so far are as asked for, once the
 // node has nothing more to do.
@@ -168,7 +199,7 @@ func startLone(t *testing.T, d *testDisk, follow bool) *lone {
 		l.net.handler = c.Handler
 		return l.net, nil
 	}
-	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, &exec.Sleeper{}}); err != nil {
+	if l.Node, err = newNode(t.Context(), cfg, ground{testKey(1), d, join, &exec.Sleeper{}, nil}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -455,7 +486,7 @@ func TestUnreadableState(t *testing.T) {
 	}
 	f := &fakeNet{}
 	join := func(p2p.Config, serveFunc) (network, error) { return f, nil }
-	_, err = newNode(t.Context(), cfg, ground{testKey(1), unreadable{newDisk()}, join, &exec.Sleeper{}})
+	_, err = newNode(t.Context(), cfg, ground{testKey(1), unreadable{newDisk()}, join, &exec.Sleeper{}, nil})
 	if !errors.Is(err, errUnreadable) || !f.closed {
 		t.Errorf("%v; network closed: %v", err, f.closed)
 	}

@@ -30,7 +30,7 @@ func (d *driver) rootsOfAll(ctx context.Context) (map[string][]task.CID, error) 
 			for _, c := range m.Worker().Roots() {
 				roots = append(roots, d.exec.Reads(task.JobID(c))...)
 			}
-			all[string(m.id)] = roots
+			all[string(m.id)] = append(roots, d.exec.KeptRoots(m.id)...)
 		}
 	})
 	return all, err

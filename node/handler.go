@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"godwit/member"
-	"godwit/node/signatures"
 	"godwit/overlay"
 	"godwit/p2p/cost"
 	"godwit/scheduler/message"
@@ -37,7 +36,7 @@ func (h handler) Frame(from task.PeerID, data []byte) {
 			msgs, err = message.DecodeFrame(frame)
 		}
 		if err == nil {
-			h.lookAtSignatures(from, msgs)
+			h.n.lookAtSignatures(from, msgs)
 		}
 		return err
 	})
@@ -54,26 +53,6 @@ func (h handler) Frame(from task.PeerID, data []byte) {
 		}
 		return len(msgs) > 0
 	}})
-}
-
-// lookAtSignatures looks at those of results here, beside the loop, where the peer is one that the
-// node works with: of others' messages most are not heard at all.
-func (h handler) lookAtSignatures(from task.PeerID, msgs []message.Message) {
-	if h.n.net.Class(from) < cost.Worker {
-		return
-	}
-	message.LookAtSignatures(from, msgs, h.verify)
-}
-
-// verify says which of some results Result.Verify finds nothing wrong with.
-func (h handler) verify(results []*task.Result) []bool {
-	checks := make([]signatures.Check, len(results))
-	for i, r := range results {
-		if key, message, err := r.ToCheck(); err == nil {
-			checks[i] = signatures.Check{Key: key, Message: message, Signature: r.Signature}
-		}
-	}
-	return h.n.signed.Verify(checks)
 }
 
 // takePart hands the machines messages of a peer for as long as its turn lasts, and returns those
@@ -95,6 +74,7 @@ const turnTime = 10 * time.Millisecond
 // Connected brings back a member that was lost; any other counts once its
 // advert is seen.
 func (h handler) Connected(peer task.PeerID) {
+	h.n.keeper.note()
 	h.n.noteOf(post{from: peer, call: func() { h.n.tell(member.Connected{Peer: peer}) }})
 }
 
@@ -111,7 +91,7 @@ func (h handler) Trimmed(peer task.PeerID) {
 
 // Advert takes in a verified advert.
 func (h handler) Advert(a overlay.Advert) {
-	h.n.post(post{call: func() { h.n.tell(member.Advertised{Advert: a}) }})
+	h.n.post(post{call: func() { h.n.tell(member.Advertised{Advert: &a}) }})
 }
 
 // Request answers a peer's question.
@@ -134,6 +114,10 @@ func (h handler) Request(ctx context.Context, from task.PeerID, method string, b
 			return nil, err
 		}
 		return h.n.proofs.answerProofs(ctx, from, body)
+	case methodTallies:
+		return h.n.tallies.answerTallies(ctx, from, body)
+	case methodShown:
+		return h.n.tallies.answerShown(ctx, from, body)
 	case methodHistory:
 		if err := h.n.mayAsk(ctx, from); err != nil {
 			return nil, err

@@ -410,7 +410,7 @@ func (p *peer) start() {
 	if p.other != nil {
 		runs = p.other
 	}
-	n, err := newNode(t.Context(), p.cfg, ground{p.host.Key, p.disk, join, runs})
+	n, err := newNode(t.Context(), p.cfg, ground{p.host.Key, p.disk, join, runs, nil})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"time"
 
 	"godwit/overlay"
 )
@@ -25,6 +25,7 @@ type joined struct {
 	Manifest overlay.Manifest // the version followed
 	Pass     []byte
 	Share    float64
+	Meetings []overlay.Meeting // of tickets that it gave or came with
 }
 
 // joinedRecord is a joined on disk.
@@ -33,6 +34,14 @@ type joinedRecord struct {
 	Manifest []byte  `json:"manifest"`
 	Pass     []byte  `json:"pass,omitempty"`
 	Share    float64 `json:"share"`
+	// Meetings are how holders of a ticket find each other.
+	Meetings []meetingRecord `json:"meetings,omitempty"`
+}
+
+// meetingRecord is an overlay.Meeting on disk.
+type meetingRecord struct {
+	Secret  []byte    `json:"secret"`
+	Expires time.Time `json:"expires"`
 }
 
 // usualShare is the share of an overlay of which nothing is said.
@@ -44,7 +53,11 @@ func (j *joined) record() (joinedRecord, error) {
 		return joinedRecord{}, err
 	}
 	b, err := j.Manifest.Encode()
-	return joinedRecord{first, b, j.Pass, j.Share}, err
+	r := joinedRecord{First: first, Manifest: b, Pass: j.Pass, Share: j.Share}
+	for _, m := range j.Meetings {
+		r.Meetings = append(r.Meetings, meetingRecord(m))
+	}
+	return r, err
 }
 
 func (r *joinedRecord) open() (joined, error) {
@@ -55,7 +68,11 @@ func (r *joinedRecord) open() (joined, error) {
 	if !(r.Share > 0) {
 		r.Share = usualShare
 	}
-	return joined{first, m, r.Pass, r.Share}, nil
+	j := joined{First: first, Manifest: m, Pass: r.Pass, Share: r.Share}
+	for _, x := range r.Meetings[:min(len(r.Meetings), maxMeetings)] {
+		j.Meetings = append(j.Meetings, overlay.Meeting(x))
+	}
+	return j, nil
 }
 
 // openVersions reads the first version of a manifest and a later one, or the
@@ -102,7 +119,7 @@ func (o *overlays) loadJoined() (known []joined, unknown []string, err error) {
 		if slices.ContainsFunc(known, func(j joined) bool { return j.Manifest.Name == w || string(j.Manifest.ID()) == w }) {
 			continue
 		}
-		if isID(w) || isTicket(w) {
+		if isID(w) || isTicket(w) || hasPlace(w) {
 			unknown = append(unknown, w)
 			continue
 		}
@@ -136,7 +153,7 @@ func (o *overlays) serveJoined(ctx context.Context) error {
 }
 
 func isID(s string) bool     { _, err := overlay.ParseID(s); return err == nil }
-func isTicket(s string) bool { return strings.HasPrefix(strings.ToLower(s), ticketPrefix) }
+func isTicket(s string) bool { return overlay.IsTicket(s) }
 
 func (c *Config) joinedFile() string { return filepath.Join(c.DataDir, joinedName) }
 
@@ -166,7 +183,7 @@ func readJoined(file string) ([]joinedRecord, error) {
 func (o *overlays) saveJoined() error {
 	records := []joinedRecord{}
 	for _, m := range o.ordered() {
-		j := joined{m.first, *m.Manifest(), m.Pass(), m.share}
+		j := joined{m.first, *m.Manifest(), m.Pass(), m.share, m.meetings}
 		r, err := j.record()
 		if err != nil {
 			return fmt.Errorf("keeping overlay %s: %w", m.Manifest().Name, err)

@@ -22,6 +22,7 @@ type leaseMessage struct {
 	Epoch   uint64           `json:"epoch"`
 	Group   []task.PeerID    `json:"group,omitempty"`  // of a renewal or an offer
 	Leader  task.PeerID      `json:"leader,omitempty"` // of a refusal: who leads in Epoch
+	Bits    uint8            `json:"bits,omitempty"`   // of the cell
 }
 
 var errNoMember = errors.New("node: not a member of the overlay")
@@ -32,6 +33,7 @@ func (m *membership) sayLease(ctx context.Context, e member.SayLease) {
 	o := m.all
 	body, err := json.Marshal(leaseMessage{
 		Overlay: m.id, Kind: e.Lease.Kind, Epoch: e.Lease.Renewal.Epoch, Group: e.Lease.Renewal.Group, Leader: e.Lease.Leader,
+		Bits: e.Lease.Bits,
 	})
 	if err != nil {
 		m.log.Error("encoding a lease", "err", err)
@@ -68,6 +70,7 @@ func (o *overlays) hearLease(ctx context.Context, from task.PeerID, body []byte)
 		}
 		o.tell(member.LeaseSaid{Of: m.Member, From: from, Lease: member.Lease{
 			Kind: msg.Kind, Renewal: overlay.Renewal{Epoch: msg.Epoch, Group: msg.Group}, Leader: msg.Leader,
+			Bits: msg.Bits,
 		}})
 	}); err != nil {
 		return nil, err

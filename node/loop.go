@@ -80,6 +80,7 @@ func (n *Node) wake() {
 	n.moveIfDue(now)
 	n.measureIfDue(now)
 	n.proofs.askIfDue(now)
+	n.tallies.askIfDue(now)
 	n.tell(member.Wake{})
 }
 
@@ -99,6 +100,7 @@ func (n *Node) untilWake() time.Duration {
 	sooner(n.moveAt, !n.moveAt.IsZero())
 	sooner(n.measure, !n.measure.IsZero())
 	sooner(n.proofs.askAt, !n.proofs.checking)
+	sooner(n.tallies.askAt, true)
 	sooner(n.peer.NextWake(n.exec.Leaving() > 0))
 	if next.IsZero() {
 		return time.Hour

@@ -85,8 +85,15 @@ func (o *overlays) fetchManifest(ctx context.Context, peer task.PeerID, id overl
 	return first, newest, nil
 }
 
-// findManifest asks those who are connected.
-func (o *overlays) findManifest(ctx context.Context, id overlay.ID) (first, newest overlay.Manifest, err error) {
+// findManifest asks one peer, or with "" those who are connected.
+func (o *overlays) findManifest(ctx context.Context, id overlay.ID, of task.PeerID) (first, newest overlay.Manifest,
+	err error) {
+	if of != "" {
+		if first, newest, err = o.fetchManifest(ctx, of, id); err != nil {
+			err = fmt.Errorf("%w: %s: the peer %s was reached, and does not serve it: %w", ErrUnknownOverlay, id, of, err)
+		}
+		return first, newest, err
+	}
 	peers := o.net.Peers()
 	for _, p := range peers {
 		f, m, err := o.fetchManifest(ctx, p.ID, id)

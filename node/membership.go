@@ -26,10 +26,11 @@ const foundWaitLAN = time.Second
 // A membership is this node's part in one overlay. The loop owns it.
 type membership struct {
 	*member.Member
-	all    *overlays
-	id     overlay.ID
-	prefix string           // of its durable keys, the machines' own after it
-	first  overlay.Manifest // version 0, for those who know none yet
+	meetings []overlay.Meeting // of tickets by which others find this node; at most maxMeetings
+	all      *overlays
+	id       overlay.ID
+	prefix   string           // of its durable keys, the machines' own after it
+	first    overlay.Manifest // version 0, for those who know none yet
 	// admission is the rules, for the network's goroutines.
 	admission atomic.Pointer[overlay.Manifest]
 	share     float64 // of the slots, beside the other overlays', where the owner's rules say nothing; more than 0
@@ -52,7 +53,7 @@ func (o *overlays) newMembership(ctx context.Context, j joined) (*membership, er
 	}
 	m := &membership{
 		Member: member.NewMember(o.peer, j.Manifest, j.Pass, cfg),
-		all:    o, id: id, prefix: overlayPrefix + string(id) + "/", first: j.First, share: j.Share,
+		all:    o, id: id, prefix: overlayPrefix + string(id) + "/", first: j.First, share: j.Share, meetings: j.Meetings,
 		log: o.log.With("overlay", j.Manifest.Name),
 	}
 	m.Driver = m
@@ -72,7 +73,7 @@ func (m *membership) restore(ctx context.Context) error {
 			return
 		}
 		switch {
-		case !alone || len(o.cfg.Bootstrap) > 0: // the lease says how long to wait
+		case !alone || len(o.cfg.Bootstrap) > 0 || o.cfg.met: // the lease says how long to wait
 		case o.cfg.MDNS:
 			m.FoundAt(o.now().Add(foundWaitLAN))
 		default:
@@ -95,6 +96,9 @@ func (m *membership) step(to member.Machine, ev message.Event) {
 // weight is the overlay's share: the owner's rules win over what was said when
 // it was joined.
 func (m *membership) weight() float64 {
+	if m.all.cfg.BootstrapNode {
+		return 0
+	}
 	of := func(name string) int {
 		return slices.IndexFunc(m.all.lending.weights, func(s owner.Share) bool { return s.Overlay == name })
 	}

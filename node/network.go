@@ -29,6 +29,19 @@ type network interface {
 	Shared(p task.PeerID) []overlay.ID // of which p is a member, too
 	Addrs() []string
 	Peers() []p2p.Peer
+	Met() []p2p.MetPeer
+	// Name has the node stay connected to a peer, and Unname no longer; Named are those.
+	Name(addr string) (task.PeerID, error)
+	Unname(p task.PeerID) bool
+	Named() []p2p.NamedPeer
+	// Suggest takes in addresses of peers that may be dialled while there are few neighbours.
+	Suggest(addrs []string)
+	// Provide says by which keys this node is to be found in the hash table, and Find connects to
+	// those who are found by one, until try says of one that it is good.
+	Provide(keys []p2p.Key)
+	Find(ctx context.Context, k p2p.Key, try func(ctx context.Context, p task.PeerID) bool) (bool, error)
+	// Meet connects to a peer at an address.
+	Meet(ctx context.Context, addr string) (task.PeerID, error)
 	Blame(p task.PeerID) // and close the connections to it
 	Cut(p task.PeerID, age time.Duration) (newer bool)
 	Stats() p2p.Stats

@@ -34,13 +34,16 @@ func New(ctx context.Context, cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	known := readWhereabouts(cfg.whereaboutsFile(), cfg.Log)
+	onDisk := known
+	known.recall(&cfg)
 	join := func(c p2p.Config, serve serveFunc) (network, error) {
-		c.SwarmKey = swarmKey
+		c.SwarmKey, c.Met = swarmKey, known.Met
 		c.OnHandOver = func(ctx context.Context, from task.PeerID, s *p2p.HandOverStream) { serve(ctx, from, s) }
 		h, err := p2p.New(c)
 		return host{h}, err
 	}
-	return newNode(ctx, cfg, ground{key, data, join, newRunner(cfg)})
+	return newNode(ctx, cfg, ground{key, data, join, newRunner(cfg), newKeeper(&cfg, onDisk, known.Port)})
 }
 
 // A ground is what a node stands on: the machine's disk, network and processes.
@@ -49,6 +52,7 @@ type ground struct {
 	data   ds.Batching
 	join   func(p2p.Config, serveFunc) (network, error) // called once
 	runner exec.Runner
+	keeper *keeper // of what it is to know when it is started again; nil keeps nothing
 }
 
 // A serveFunc serves a stream that a member opened to bring a running task, and returns
@@ -63,11 +67,12 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		n.halt()
 		return nil, errors.Join(err, on.runner.Close(), on.data.Close())
 	}
+	n.keeper, n.lists = on.keeper, newBootLists(&cfg)
 	n.content.room.evict = collector{driver: n.driver}.evict
 	n.content.gate = blocks.NewGate(n.content.blocks, n.log, n.rootsOfAll)
 	n.exec = exec.New(n.tasks, exec.Config{
 		Key: n.key, Self: n.self, StageDir: cfg.stageDir(), Space: lentSpace{n.content.room, budget.Staged},
-		Runner: on.runner, Content: n.content, Host: door{n}, Log: n.log,
+		Runner: on.runner, Content: n.content, Pairs: keptPairs{n.driver}, Host: door{n}, Log: n.log,
 	})
 	defer func() {
 		if err != nil {
@@ -79,7 +84,7 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	if n.net, err = on.join(p2p.Config{
 		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
 		Handler: handler{n}, Urgent: methodLease, OnBlocks: n.serveBlocks, Log: cfg.Log,
-		Relaying: p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged,
+		Relaying: p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged, MaxConns: cfg.maxConns(), Guide: cfg.BootstrapNode,
 	}, n.exec.Serve); err != nil {
 		return nil, fmt.Errorf("joining the network: %w", err)
 	}
@@ -98,6 +103,7 @@ func assemble(d *driver) *Node {
 	n.overlays = newOverlays(d, n.past, n.lending)
 	n.ranking = &ranking{overlays: n.overlays, peers: map[task.PeerID]ranked{}}
 	n.proofs = newProofs(d, n.overlays)
+	n.tallies = newTallies(d, n.overlays, n.proofs)
 	n.queries = &queries{driver: d, overlays: n.overlays}
 	n.submissions = &submissions{driver: d, overlays: n.overlays, queries: n.queries}
 	return n

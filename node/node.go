@@ -21,7 +21,10 @@ type Node struct {
 	*ranking
 	*queries
 	*submissions
-	proofs *proofs
+	keeper  *keeper
+	lists   *bootLists
+	proofs  *proofs
+	tallies *tallies
 
 	speed float64 // of a core, relative to the reference core; 0 not yet measured; the loop's
 }

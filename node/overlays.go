@@ -3,8 +3,6 @@ package node
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -199,52 +197,6 @@ func (o *overlays) JoinOverlay(ctx context.Context, what string, share float64) 
 	return o.serve(ctx, j)
 }
 
-// resolve finds out which overlay is meant, and whether it admits this node.
-func (o *overlays) resolve(ctx context.Context, what string) (j joined, err error) {
-	var kept joined
-	if e := o.do(ctx, func() {
-		if m, err := o.find(what); err == nil && what != "" {
-			kept = joined{First: m.first, Manifest: *m.Manifest(), Pass: m.Pass()}
-		}
-	}); e != nil {
-		return j, e
-	}
-	var ticket overlay.Ticket
-	switch {
-	case !kept.Manifest.IsZero():
-		return kept, nil
-	case isTicket(what):
-		if ticket, err = overlay.ParseTicket(what); err != nil {
-			return j, fmt.Errorf("%w: %w", ErrInvalidTicket, err)
-		}
-		if j.First, j.Manifest, err = o.findManifest(ctx, ticket.Overlay); err != nil {
-			return j, err
-		}
-		if err := ticket.Check(&j.Manifest, time.Now()); err != nil {
-			return j, fmt.Errorf("%w: %w", ErrNotAdmitted, err)
-		}
-		if j.Pass, err = ticket.Pass(o.self); err != nil {
-			return j, err
-		}
-	case isID(what):
-		if j.First, j.Manifest, err = o.findManifest(ctx, overlay.ID(what)); err != nil {
-			return j, err
-		}
-	default:
-		if err := checkOverlayName(what); err != nil {
-			return j, fmt.Errorf("%w: %w", ErrInvalidRules, err)
-		}
-		if j.Manifest, err = overlay.Named(what); err != nil {
-			return j, fmt.Errorf("%w: %w", ErrInvalidRules, err)
-		}
-		j.First = j.Manifest
-	}
-	if err := j.Manifest.Admits(o.self, j.Pass, time.Now()); err != nil {
-		return j, fmt.Errorf("%w: %w", ErrNotAdmitted, err)
-	}
-	return j, nil
-}
-
 // serve makes this node a member, or changes its share and what admits it.
 func (o *overlays) serve(ctx context.Context, j joined) (OverlayDetail, error) {
 	var d OverlayDetail
@@ -262,6 +214,9 @@ func (o *overlays) serve(ctx context.Context, j joined) (OverlayDetail, error) {
 			o.tell(member.Wake{}) // be seen before anybody looks
 		} else {
 			m.readmit(j)
+			for _, x := range j.Meetings {
+				m.meetBy(x, o.clock.wall())
+			}
 		}
 		if j.Share > 0 {
 			m.share = j.Share
@@ -355,39 +310,4 @@ func (o *overlays) exit(m *membership) error {
 	}
 	m.log.Info("serving an overlay no longer", "id", m.id)
 	return o.net.Leave(m.id)
-}
-
-// Invite makes a ticket to an overlay that this node founded. It holds for life;
-// 0 is the usual.
-func (o *overlays) Invite(ctx context.Context, nameOrID string, life time.Duration) (string, error) {
-	if life == 0 {
-		life = invitationLife
-	}
-	if life < 0 {
-		return "", fmt.Errorf("%w: an invitation for %v", ErrInvalidRules, life)
-	}
-	var manifest overlay.Manifest
-	var err error
-	if e := o.do(ctx, func() {
-		var m *membership
-		if m, err = o.find(nameOrID); err == nil {
-			manifest = *m.Manifest()
-		}
-	}); e != nil {
-		return "", e
-	}
-	if err != nil {
-		return "", err
-	}
-	if manifest.Founder != o.self {
-		return "", fmt.Errorf("%w: %s", ErrNotFounder, manifest.Name)
-	}
-	seed := make([]byte, ed25519.SeedSize)
-	rand.Read(seed)
-	now := time.Now()
-	t, err := overlay.NewTicket(&manifest, o.key, seed, now, now.Add(life))
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrInvalidRules, err)
-	}
-	return t.Text(), nil
 }

@@ -29,6 +29,8 @@ var (
 	ErrNotAdmitted = errors.New("node: the overlay does not admit this node")
 	// ErrInvalidRules is returned for rules that no overlay can have.
 	ErrInvalidRules = errors.New("node: these rules cannot hold")
+	// ErrNewerTicket is returned for a ticket that a later version of this program made.
+	ErrNewerTicket = errors.New("node: the ticket is newer than this program")
 	// ErrInvalidTicket is returned for a ticket that is damaged, or is none.
 	ErrInvalidTicket = errors.New("node: the ticket cannot be read")
 )
@@ -192,7 +194,10 @@ func checkOverlayName(name string) error {
 		func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
 		return fmt.Errorf("the overlay's name %q has characters that do not print, or white space", name)
 	}
-	if _, err := task.ParseCID(name); err == nil || strings.HasPrefix(name, ticketPrefix) {
+	if strings.Contains(name, placeMark) {
+		return fmt.Errorf("the overlay's name %q has %q in it: an address follows on that", name, placeMark)
+	}
+	if _, err := task.ParseCID(name); err == nil || strings.HasPrefix(name, ticketPrefix) || isTicket(name) {
 		return fmt.Errorf("the overlay's name %q reads as an ID or a ticket: give it a name of its own", name)
 	}
 	return nil

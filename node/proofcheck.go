@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"godwit/blocks/seal"
 	"godwit/node/exec"
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -16,6 +17,9 @@ import (
 const (
 	// maxProofInputs bounds the inputs of a job that is fetched to look at a statement, in bytes.
 	maxProofInputs = 64 << 20
+	// maxProofState bounds the state before a part, as it is stored, in bytes. Where it is larger the whole
+	// task is run.
+	maxProofState = 64 << 20
 	// maxProofRun bounds each run of its task: a task that takes longer cannot be told of.
 	maxProofRun = 10 * time.Minute
 )
@@ -23,6 +27,9 @@ const (
 // errLater is of a statement that could not be looked at now: its blocks were not to be had, or the
 // owner took the machine back.
 var errLater = errors.New("node: it cannot be told at the moment")
+
+// errNoStateBefore is of a statement of a part that begins with a state that was not to be had.
+var errNoStateBefore = errors.New("node: the state before the part is not to be had")
 
 // check looks whether a statement is right, which may be hostile, and tells came. Its cost counts
 // from the fetch on.
@@ -64,6 +71,10 @@ func (p *proofs) run(m *membership, teller task.PeerID, s *referee.Statement, sp
 			return open, fmt.Errorf("the job's inputs have more than %s", task.FormatSize(maxProofInputs))
 		}
 	}
+	key, err := p.keyOf(m, s, spec)
+	if err != nil {
+		return open, err
+	}
 	content := append(exec.JobContent(spec), task.CID(s.Record.ID()))
 	defer p.content.Hold(content)()
 	ctx, cancel := context.WithTimeout(p.tasks, maxProofRun)
@@ -74,12 +85,7 @@ func (p *proofs) run(m *membership, teller task.PeerID, s *referee.Statement, sp
 	if err := p.content.Fetch(ctx, exec.JobRoots(spec), []task.PeerID{s.Record.Submitter(), teller}); err != nil {
 		return open, fmt.Errorf("%w: %w", errLater, err)
 	}
-	run := func(ctx context.Context, interpreted bool, stopAt uint64) (*task.Result, error) {
-		return p.again(ctx, m, message.Audit{Task: s.Result.Task, Interpreted: interpreted, StopAt: stopAt,
-			Most: maxProofRun})
-	}
-	judge := referee.Referee{Signed: &s.Result, Run: run}
-	f, err := judge.Judge(p.tasks)
+	f, err := p.judge(m, teller, s, spec, key)
 	if err != nil {
 		return open, err
 	}
@@ -91,6 +97,57 @@ func (p *proofs) run(m *membership, teller task.PeerID, s *referee.Statement, sp
 		return open, nil
 	}
 	return f, nil
+}
+
+// keyOf is the key of the job of a statement, if it is sealed: coordinators have it, in their copies of the ledger.
+func (p *proofs) keyOf(m *membership, s *referee.Statement, spec *task.Job) (key []byte, err error) {
+	if len(spec.Sealed) == 0 {
+		return nil, nil
+	}
+	if err := p.do(p.tasks, func() { key = m.JobKey(s.Record.ID()) }); err != nil {
+		return nil, err
+	}
+	if len(key) == 0 {
+		return nil, errors.New("the job is sealed, and this node does not have its key")
+	}
+	return key, spec.CheckKey(key)
+}
+
+// judge runs what is said to be wrong: a part, where one is named and the state before it is to be had, else
+// the whole task.
+func (p *proofs) judge(m *membership, teller task.PeerID, s *referee.Statement, spec *task.Job, key []byte) (
+	referee.Finding, error) {
+	sealer, err := seal.New(key)
+	if err != nil {
+		return referee.Finding{}, err
+	}
+	judge := referee.Referee{Signed: &s.Result, Plain: func(stored int64) int64 {
+		if n, err := sealer.Plain(stored); err == nil {
+			return n
+		}
+		return stored
+	}}
+	var from *message.Began
+	if s.Part != nil {
+		part, err := s.Result.Segment(s.Part, spec.Spacing())
+		if err != nil {
+			return referee.Finding{}, err
+		}
+		if judge.Part = &part; len(part.Before) > 0 {
+			from = &message.Began{Fuel: part.From, Hash: part.Before, CID: part.State, Most: maxProofState,
+				Holders: []task.PeerID{teller, s.Record.Submitter(), part.By}}
+		}
+	}
+	judge.Run = func(ctx context.Context, interpreted bool, stopAt uint64) (*task.Result, error) {
+		return p.again(ctx, m, message.Audit{Task: s.Result.Task, Interpreted: interpreted, StopAt: stopAt, From: from,
+			Key: key, Most: maxProofRun})
+	}
+	f, err := judge.Judge(p.tasks)
+	if errors.Is(err, errNoStateBefore) && judge.Part.By == s.Result.Worker {
+		judge.Part, from = nil, nil
+		return judge.Judge(p.tasks)
+	}
+	return f, err
 }
 
 // unsure says why what is wrong here may be nobody's fault, or "": the compiler of another
@@ -113,17 +170,20 @@ func unsure(signed *task.Result, f *referee.Finding) string {
 
 // again runs a task, once the owner's rules leave a core for it.
 func (p *proofs) again(ctx context.Context, m *membership, e message.Audit) (*task.Result, error) {
-	done := make(chan task.Result, 1)
-	answer := func(ev message.Audited) { done <- ev.Here }
+	done := make(chan message.Audited, 1)
+	answer := func(ev message.Audited) { done <- ev }
 	if err := p.do(ctx, func() { p.exec.Audit(client{m}, e, nil, answer) }); err != nil {
 		return nil, err
 	}
 	select {
-	case r := <-done:
-		if r.Outcome == task.Interrupted && e.StopAt == 0 {
+	case ev := <-done:
+		switch r := &ev.Here; {
+		case ev.Unserved != "":
+			return nil, fmt.Errorf("%w: %s", errNoStateBefore, ev.Unserved)
+		case r.Outcome == task.Interrupted && (e.StopAt == 0 || r.Trail == nil):
 			return nil, fmt.Errorf("%w: %s", errLater, r.Message)
 		}
-		return &r, nil
+		return &ev.Here, nil
 	case <-p.stopped:
 		return nil, ErrStopped
 	}

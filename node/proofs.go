@@ -20,6 +20,8 @@ const methodProofs = "proofs"
 
 type proofsQuery struct {
 	Overlay overlay.ID `json:"overlay"`
+	// Parts says that the asker reads proofs of parts, too: nodes of before do not.
+	Parts bool `json:"parts,omitempty"`
 }
 
 // A proofsAnswer has statements, encoded: what the member's own submitter found, and what it was shown
@@ -55,12 +57,16 @@ type proofs struct {
 	tried    map[[sha256.Size]byte]bool // statements that were looked at
 	unheard  map[task.PeerID]time.Time  // until when a member is not asked
 	checked  map[referee.Verdict]int    // how many statements came to what
+	refuser  task.PeerID                // a member of whom is said that it has a proof; "" for none
+	refuses  *membership                // in this overlay
 }
 
 // A shown is a statement in an overlay that this node has seen to be right.
 type shown struct {
 	in        overlay.ID
 	statement []byte
+	part      bool // it is of a part alone
+	sealed    bool // its job is
 }
 
 func newProofs(d *driver, o *overlays) *proofs {
@@ -78,11 +84,14 @@ func (p *proofs) askIfDue(now time.Time) {
 	if first {
 		return // nobody is known yet
 	}
-	m, peer := p.draw(now)
+	m, peer := p.hinted(now)
+	if m == nil {
+		m, peer = p.draw(now)
+	}
 	if m == nil {
 		return
 	}
-	body, err := json.Marshal(proofsQuery{m.id})
+	body, err := json.Marshal(proofsQuery{m.id, true})
 	if err != nil {
 		return
 	}
@@ -151,19 +160,21 @@ func (p *proofs) answerProofs(ctx context.Context, from task.PeerID, body []byte
 	}
 	var a proofsAnswer
 	var own []task.TaskID
+	var in *membership
 	records := map[task.JobID]task.Record{}
-	prefix, known := "", false
+	known := false
 	if err := p.doOf(ctx, from, func() {
 		m := p.overlays.members[q.Overlay]
 		if known = m != nil && p.member(m, from); !known {
 			return
 		}
-		prefix, own = m.prefix, m.Submitter().FoundWrong(maxProofs)
+		coordinates := m.coordinates(from)
+		in, own = m, m.Submitter().FoundWrong(maxProofs, coordinates)
 		for _, id := range own {
 			records[id.Job], _ = m.Submitter().Record(id.Job)
 		}
 		for _, s := range p.seen {
-			if s.in == q.Overlay {
+			if s.in == q.Overlay && (q.Parts || !s.part) && (coordinates || !s.sealed) {
 				a.Statements = append(a.Statements, s.statement)
 			}
 		}
@@ -174,17 +185,48 @@ func (p *proofs) answerProofs(ctx context.Context, from task.PeerID, body []byte
 		return nil, errNoMember
 	}
 	for _, id := range own {
-		held, err := p.store.heldResult(ctx, prefix, submitter.ResultKey(id.Job, id.Index), nil)
-		if err != nil || held.Refuted == nil || held.Refuted.By != held.Refuted.Result.Worker {
-			continue
-		}
-		s := referee.Statement{Record: records[id.Job], Result: held.Refuted.Result}
-		if b, err := s.Encode(); err == nil {
+		if b := p.statement(ctx, in, id, records[id.Job], q.Parts); b != nil {
 			a.Statements = append(a.Statements, b)
 		}
 	}
 	a.Statements = a.Statements[:min(len(a.Statements), maxProofs)]
 	return json.Marshal(a)
+}
+
+// statement is what this node shows of a result that it found wrong; nil where it has nothing to show. Of a
+// part that is wrong the state before it may be fetched from then on.
+func (p *proofs) statement(ctx context.Context, m *membership, id task.TaskID, rec task.Record,
+	parts bool) []byte {
+	held, err := p.store.heldResult(ctx, m.prefix, submitter.ResultKey(id.Job, id.Index), nil)
+	if err != nil || held.Refuted == nil {
+		return nil
+	}
+	rec.Key = nil // who may be told has it
+	s := referee.Statement{Record: rec, Result: held.Refuted.Result}
+	if parts {
+		s.Part = held.Refuted.Proof
+	}
+	if held.Refuted.By == "" || s.Part == nil && held.Refuted.By != s.Result.Worker {
+		return nil
+	}
+	b, err := s.Encode()
+	if err != nil {
+		return nil
+	}
+	if c := s.Result.StateOf(s.Part); c != "" {
+		m.holds(c)
+	}
+	return b
+}
+
+// coordinates reports whether a peer is one of the overlay's coordinators, as far as is known here: those have the
+// keys of sealed jobs, and nobody else is told of what is wrong with these.
+func (m *membership) coordinates(peer task.PeerID) bool { return slices.Contains(m.Group(), peer) }
+
+// sealed reports whether the job of a statement that was checked is.
+func sealed(s *referee.Statement) bool {
+	spec, err := s.Record.Open()
+	return err != nil || len(spec.Sealed) > 0
 }
 
 // member reports whether a peer is a member of an overlay, by its advert.
@@ -209,13 +251,23 @@ func (p *proofs) consider(m *membership, teller task.PeerID, statements [][]byte
 		}
 		p.tried[sum] = true
 		s, err := referee.Decode(b)
-		if err == nil && (m.Submitter().Refuses(s.Result.Worker) || s.Result.Worker == p.self) {
+		if err == nil && p.known(m, &s) {
 			continue
 		}
 		p.checking = true
 		p.check(m, teller, b, &s, err)
 		return
 	}
+}
+
+// known reports whether a statement, of which nothing is verified, is of a worker that is refused here in any
+// case, or of this node's own.
+func (p *proofs) known(m *membership, s *referee.Statement) bool {
+	by := s.Result.Worker
+	if spec, err := s.Record.Open(); err == nil {
+		by = s.By(spec.Spacing())
+	}
+	return m.Submitter().Refuses(by) || by == p.self
 }
 
 // came takes in what a statement came to.
@@ -227,22 +279,54 @@ func (p *proofs) came(m *membership, teller task.PeerID, b []byte, s *referee.St
 	if at := now.Add(proofShare * took); at.After(p.askAt) {
 		p.askAt = at
 	}
-	log := p.log.With("teller", teller, "worker", s.Result.Worker, "task", s.Result.Task.String(), "why", f.Why)
+	log := p.log.With("teller", teller, "worker", s.Result.Worker, "by", f.By, "task", s.Result.Task.String(),
+		"why", f.Why)
 	switch f.Verdict {
 	case referee.Nothing:
-		if len(p.unheard) >= maxUnheard {
-			clear(p.unheard)
-		}
-		p.unheard[teller] = now.Add(unheardFor)
+		p.unhear(teller, now)
 		log.Warn("a member showed what proves nothing: it is not asked for a week")
 	case referee.Proven:
 		log.Info("a member showed that a worker was wrong, and it is: its results are not taken any more")
-		p.seen = append(p.seen, shown{m.id, slices.Clone(b)})
-		p.seen = p.seen[max(0, len(p.seen)-maxProofs):]
-		if !m.IsOut() {
-			m.proven(s.Result.Task, s.Result.Worker, f.Why)
-		}
+		p.saw(m, b, s, &f)
 	default:
 		log.Debug("what a member showed cannot be told here")
 	}
+}
+
+// saw notes that a worker was wrong, by a statement that this node has looked at.
+func (p *proofs) saw(m *membership, b []byte, s *referee.Statement, f *referee.Finding) {
+	p.seen = append(p.seen, shown{m.id, slices.Clone(b), s.Part != nil, sealed(s)})
+	p.seen = p.seen[max(0, len(p.seen)-maxProofs):]
+	if !m.IsOut() {
+		m.proven(s.Result.Task, f.By, f.Why)
+	}
+}
+
+// unhear has a member not be asked for a while.
+func (p *proofs) unhear(peer task.PeerID, now time.Time) {
+	if len(p.unheard) >= maxUnheard {
+		clear(p.unheard)
+	}
+	p.unheard[peer] = now.Add(unheardFor)
+}
+
+// hint has a member be asked next that says, in its tally, that it refuses a worker that is not refused
+// here: it may have a proof.
+func (p *proofs) hint(m *membership, tally *task.Tally) {
+	for _, r := range tally.Rows {
+		if r.Refused && r.Worker != p.self && !m.Submitter().Refuses(r.Worker) {
+			p.refuser, p.refuses = tally.Teller, m
+			return
+		}
+	}
+}
+
+// hinted returns whom hint named, once.
+func (p *proofs) hinted(now time.Time) (*membership, task.PeerID) {
+	m, peer := p.refuses, p.refuser
+	p.refuses, p.refuser = nil, ""
+	if m == nil || m.IsOut() || p.unheard[peer].After(now) || !p.member(m, peer) {
+		return nil, ""
+	}
+	return m, peer
 }

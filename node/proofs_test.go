@@ -187,3 +187,52 @@ func TestProofsTakeTheirShare(t *testing.T) {
 		})
 	})
 }
+
+// Where nobody serves the state before a part the whole task is run; a part that is none costs nothing but a look.
+func TestPartThatNobodyServes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, id := newProofSwarm(t, 3)
+		teller, p := s.peers[2], s.peers[1]
+		rec, spec, err := teller.Submitted(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const n = task.MinIntervals
+		kept := &task.KeptStates{}
+		for k := range uint64(n) {
+			kept.States = append(kept.States, task.KeptState{Fuel: (k + 1) * spec.Spacing(), Hash: make([]byte, 32),
+				CID: task.RawCID([]byte{byte(k)})})
+		}
+		lie := task.Result{Task: task.TaskID{Job: id, Index: 3}, Outcome: task.Completed, Trail: &task.Trail{Pass: 1,
+			Fuel: (n+1)*spec.Spacing() - 1, Boundaries: n, Root: task.TrailRoot(kept.Boundaries())}}
+		if err := lie.Sign(s.peers[0].key); err != nil {
+			t.Fatal(err)
+		}
+		part := lie.Trail.ProveIntervals(n, n, kept)
+		p.onLoop(t, func() { p.proofs.askAt = p.now().Add(unheardFor) }) // it asks nobody meanwhile
+		for name, tt := range map[string]struct {
+			part *task.PartProof
+			runs int
+		}{
+			"nobody serves it": {part, 2}, // compiled and interpreted
+			"it is none":       {&task.PartProof{First: part.First, Last: part.Last + 1, Kept: part.Kept}, 0},
+			"others'":          {&task.PartProof{First: part.First, Last: part.Last, Kept: part.Kept[1:]}, 0},
+		} {
+			b, err := (&referee.Statement{Record: rec, Result: lie, Part: tt.part}).Encode()
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := p.runner.started()[lie.Task]
+			if !p.show(teller, b).checking {
+				t.Fatalf("%s: it is not looked at", name)
+			}
+			for p.look().checking {
+				time.Sleep(time.Second)
+			}
+			if got := p.runner.started()[lie.Task] - before; got != tt.runs || p.refuses(s.peers[0]) {
+				t.Errorf("%s: the task ran %d times, want %d; refused is its worker: %v", name, got, tt.runs,
+					p.refuses(s.peers[0]))
+			}
+		}
+	})
+}

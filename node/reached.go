@@ -3,6 +3,7 @@ package node
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"godwit/overlay"
 	"godwit/owner"
@@ -53,10 +54,11 @@ func (n *Node) reached() ReachStatus {
 	return s
 }
 
-// Examine checks what the owner's rules rest on, what keeps tasks in, and how others reach the node.
+// Examine checks what the owner's rules rest on, what keeps tasks in, how others reach the node, and by
+// what it finds them.
 func (n *Node) Examine() []owner.Finding {
 	s := n.reached()
-	return append(n.lending.Examine(), s.finding(len(n.net.Peers())))
+	return append(append(n.lending.Examine(), s.finding(len(n.net.Peers()))), n.looked(time.Now())...)
 }
 
 // finding says how others reach a node that has so many peers.

@@ -95,6 +95,7 @@ func (n *Node) notices() []string {
 	if refused := n.content.room.notice(); refused != "" {
 		out = append(out, refused)
 	}
+	out = append(append(out, n.missing(time.Now())...), n.lists.notices()...)
 	for _, m := range n.ordered() {
 		if err := m.Manifest().Admits(n.self, m.Pass(), n.clock.wall()); err != nil {
 			out = append(out, err.Error())

@@ -40,6 +40,7 @@ var queryBodies = []func([]byte) (any, error){
 	readAs[jobsQuery], readAs[jobQuery], readAs[whyQuery], readAs[historyQuery], readAs[keyQuery],
 	readAs[statesQuery],
 	readAs[proofsQuery], readAs[proofsAnswer],
+	readAs[talliesQuery], readAs[talliesAnswer], readAs[shownQuery], readAs[shownAnswer],
 }
 
 func readAs[V any](b []byte) (any, error) {
@@ -58,6 +59,8 @@ func FuzzQueries(f *testing.F) {
 		`{"peer":"a","since":"2026-01-02T03:04:05Z"}`, `{"overlay":"commons","job":"j"}`,
 		`{"overlay":"commons","job":"j","index":3,"root":"AQI=","done":true}`,
 		`{"overlay":"commons"}`, `{"statements":["AQI=",""]}`,
+		`{"overlay":"commons","have":["AQI="]}`, `{"tallies":["AQI="]}`, `{"overlay":"commons","result":"AQI="}`,
+		`{"statement":"AQI="}`,
 	} {
 		f.Add(uint8(i), []byte(text))
 	}

@@ -40,6 +40,7 @@ func TestInvitation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		ticket.Places = placesOf(t, rapid.IntRange(0, MaxPlaces).Draw(t, "places"))
 		text := ticket.Text()
 		if rapid.Bool().Draw(t, "mangled") {
 			at := rapid.IntRange(0, len(text)).Draw(t, "at")
@@ -203,6 +204,8 @@ func FuzzParseTicket(f *testing.F) {
 	ticket := ticketOf(f, &m, founder)
 	f.Add(ticket.Text())
 	f.Add(ticket.Text()[:50])
+	ticket.Places = placesOf(f, 3)
+	f.Add(ticket.Text())
 	f.Fuzz(func(t *testing.T, in string) {
 		got, err := ParseTicket(in)
 		if err != nil {

@@ -48,6 +48,8 @@ type Advert struct {
 	// Manifest.Admits. At most MaxPass bytes.
 	Pass    []byte
 	Version string // of the program
+	// Bits is how many the member's cell has; 0 in an overlay that is one cell.
+	Bits uint8
 	// Site is the group of members that it says it belongs to: a cluster, an office, a
 	// lab; "" for none. Policies of fair shares go by it. At most MaxSite bytes.
 	Site string

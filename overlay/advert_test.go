@@ -44,7 +44,7 @@ func advertOf(tb testing.TB, seed byte, change func(*Advert)) Advert {
 		Addrs: []string{"/ip4/10.0.0.1/tcp/4001"}, State: UserPresent, Slots: 4, Memory: 1 << 30,
 		Speed: 1.25, Free: 2, Reach: ReachPublic, Until: epoch.Add(time.Hour), Record: bytes.Repeat([]byte{7}, MaxRecord),
 		Spells: []byte{1, 2, 3}, Epoch: 3, Group: []task.PeerID{second}, Rules: 2, Pass: []byte{4, 5},
-		Version: "v1", Site: "lab 3",
+		Version: "v1", Site: "lab 3", Bits: 3,
 	}
 	if change != nil {
 		change(&a)
@@ -108,6 +108,7 @@ func TestOpenAdvertRefuses(t *testing.T) {
 		{name: "speed", after: func(a *Advert) { a.Speed = MaxSpeed + 1 }, want: "speed"},
 		{name: "site", after: func(a *Advert) { a.Site = strings.Repeat("v", MaxSite+1) }, want: "site"},
 		{name: "site that does not print", after: func(a *Advert) { a.Site = "a\x1b[2J" }, want: "site"},
+		{name: "cell", after: func(a *Advert) { a.Bits = MaxCellBits + 1 }, want: "cell"},
 		{name: "version", after: func(a *Advert) { a.Version = strings.Repeat("v", MaxVersion+1) }, want: "version"},
 	}
 	for _, tt := range tests {

@@ -15,7 +15,7 @@ import (
 // their own, so that an overlay of a hundred thousand costs each what five hundred cost.
 // The zero Cell is the whole overlay.
 //
-// Cells nest: one that parts becomes two whose bits are one more, and its members stay
+// Cells nest: one that divides becomes two whose bits are one more, and its members stay
 // together with those that they keep. A hash of peer and level anew, for which there
 // would be as good reasons, would shuffle all members of all cells at each change.
 type Cell struct {
@@ -87,4 +87,18 @@ func (c Cell) String() string {
 	}
 	s := strconv.FormatUint(uint64(c.Prefix), 2)
 	return strings.Repeat("0", int(c.Bits)-len(s)) + s
+}
+
+// cellsMark is what the version of a program ends with that knows of cells, as build
+// metadata does. A field of its own would have nodes of before refuse the whole advert.
+const cellsMark = "+cells"
+
+// KnowsCells reports whether who issued the advert says that it knows of cells.
+func (a *Advert) KnowsCells() bool { return a.Bits > 0 || strings.HasSuffix(a.Version, cellsMark) }
+
+// MarkCells has the advert say so, if its version has room. It is called before Sign.
+func (a *Advert) MarkCells() {
+	if !a.KnowsCells() && len(a.Version)+len(cellsMark) <= MaxVersion {
+		a.Version += cellsMark
+	}
 }

@@ -54,25 +54,28 @@ func TestCellsNest(t *testing.T) {
 
 // TestCellSizes has a line for each rule of docs/protocol.md, Cells.
 func TestCellSizes(t *testing.T) {
-	c := CellOf(0, 3)
+	c, rule := CellOf(0, 3), DefaultCellRule()
 	for name, tt := range map[string]struct{ got, want bool }{
-		"parts when it has too many":          {c.Parts([2]int{251, 250}, true), true},
-		"not before":                          {c.Parts([2]int{250, 250}, true), false},
-		"nor while one does not know cells":   {c.Parts([2]int{300, 300}, false), false},
-		"nor to leave a few to themselves":    {c.Parts([2]int{4000, CellLeast - 1}, true), false},
-		"nor beyond the last level":           {CellOf(0, MaxCellBits).Parts([2]int{600, 600}, true), false},
-		"joins when both are small":           {c.Joins(200, 100), true},
-		"not while they would have many":      {c.Joins(200, 101), false},
-		"the whole joins nothing":             {Cell{}.Joins(1, 1), false},
-		"members go to their half":            {c.MayFollow(CellOf(0, 4), CellSplits), true},
-		"not out of a small cell":             {c.MayFollow(CellOf(0, 4), CellSplits-1), false},
-		"nor two levels at once":              {c.MayFollow(CellOf(0, 5), math.MaxInt), false},
-		"nor to another cell's half":          {c.MayFollow(CellOf(1<<63, 4), CellSplits), false},
-		"and to the parent":                   {c.MayFollow(CellOf(0, 2), CellJoin), true},
-		"not out of a large cell":             {c.MayFollow(CellOf(0, 2), CellJoin+1), false},
-		"nor to another parent":               {c.MayFollow(CellOf(1<<63, 2), 1), false},
-		"halves of a cell that parts stay so": {c.Joins(CellMost/2, CellMost/2), false},
-		"and a cell that was joined does too": {c.Parts([2]int{CellJoin / 2, CellJoin / 2}, true), false},
+		"divides when it has too many":          {rule.Divides(c, [2]int{251, 250}, true), true},
+		"not before":                            {rule.Divides(c, [2]int{250, 250}, true), false},
+		"nor while one does not know cells":     {rule.Divides(c, [2]int{300, 300}, false), false},
+		"nor to leave a few to themselves":      {rule.Divides(c, [2]int{4000, rule.Least - 1}, true), false},
+		"nor beyond the last level":             {rule.Divides(CellOf(0, MaxCellBits), [2]int{600, 600}, true), false},
+		"joins when both are small":             {rule.Joins(c, 200, 100), true},
+		"not while they would have many":        {rule.Joins(c, 200, 101), false},
+		"the whole joins nothing":               {rule.Joins(Cell{}, 1, 1), false},
+		"members go to their half":              {rule.MayFollow(c, CellOf(0, 4), rule.Ready), true},
+		"not out of a small cell":               {rule.MayFollow(c, CellOf(0, 4), rule.Ready-1), false},
+		"nor two levels at once":                {rule.MayFollow(c, CellOf(0, 5), math.MaxInt), false},
+		"nor to another cell's half":            {rule.MayFollow(c, CellOf(1<<63, 4), rule.Ready), false},
+		"and to the parent":                     {rule.MayFollow(c, CellOf(0, 2), rule.Join), true},
+		"not out of a large cell":               {rule.MayFollow(c, CellOf(0, 2), rule.Join+1), false},
+		"nor to another parent":                 {rule.MayFollow(c, CellOf(1<<63, 2), 1), false},
+		"halves of a cell that divides stay so": {rule.Joins(c, rule.Most/2, rule.Most/2), false},
+		"without a rule nothing divides":        {CellRule{}.Divides(c, [2]int{math.MaxInt32, math.MaxInt32}, true), false},
+		"nor joins":                             {CellRule{}.Joins(c, 0, 0), false},
+		"nor follows":                           {CellRule{}.MayFollow(c, CellOf(0, 4), math.MaxInt), false},
+		"and a cell that was joined does too":   {rule.Divides(c, [2]int{rule.Join / 2, rule.Join / 2}, true), false},
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: %v", name, tt.got)
@@ -80,11 +83,11 @@ func TestCellSizes(t *testing.T) {
 	}
 }
 
-// TestCellsUnderChurn: in any order of members that come and go and cells that part and join,
+// TestCellsUnderChurn: in any order of members that come and go and cells that divide and join,
 // each member belongs to one cell, the cells are no larger than they may be where hashes are
 // as they fall, and none goes back at once on what it did.
 func TestCellsUnderChurn(t *testing.T) {
-	numbers := make([]uint64, 3000)
+	rule, numbers := DefaultCellRule(), make([]uint64, 3000)
 	for i := range numbers {
 		numbers[i] = CellNumber(commons, task.PeerID(fmt.Sprint("peer ", i)))
 	}
@@ -101,14 +104,14 @@ func TestCellsUnderChurn(t *testing.T) {
 		settle := func() { // to where no rule says anything more
 			for changed, rounds := true, 0; changed; rounds++ {
 				if changed = false; rounds > 3*MaxCellBits {
-					rt.Fatalf("cells part and join for ever at %d members", here)
+					rt.Fatalf("cells divide and join for ever at %d members", here)
 				}
 				for c := range cells {
 					a, b := Cell{c.Bits + 1, c.Prefix << 1}, Cell{c.Bits + 1, c.Prefix<<1 | 1}
-					if c.Bits < MaxCellBits && c.Parts([2]int{of(a), of(b)}, true) {
+					if c.Bits < MaxCellBits && rule.Divides(c, [2]int{of(a), of(b)}, true) {
 						delete(cells, c)
 						cells[a], cells[b], changed = true, true, true
-					} else if s := c.Sibling(); cells[s] && c.Joins(of(c), of(s)) {
+					} else if s := c.Sibling(); cells[s] && rule.Joins(c, of(c), of(s)) {
 						delete(cells, c)
 						delete(cells, s)
 						cells[c.Parent()], changed = true, true
@@ -119,9 +122,9 @@ func TestCellsUnderChurn(t *testing.T) {
 		for range rapid.IntRange(1, 6).Draw(rt, "changes") {
 			here = rapid.IntRange(0, len(numbers)).Draw(rt, "members")
 			settle()
-			if lone := here <= CellJoin; lone && len(cells) > 1 {
+			if lone := here <= rule.Join; lone && len(cells) > 1 {
 				for c := range cells {
-					if cells[c.Sibling()] && of(c)+of(c.Sibling()) <= CellJoin {
+					if cells[c.Sibling()] && of(c)+of(c.Sibling()) <= rule.Join {
 						rt.Fatalf("%d members in %d cells", here, len(cells))
 					}
 				}
@@ -138,7 +141,7 @@ func TestCellsUnderChurn(t *testing.T) {
 				}
 			}
 			for c := range cells {
-				if n := of(c); n > CellMost+CellLeast {
+				if n := of(c); n > rule.Most+rule.Least {
 					rt.Fatalf("cell %s has %d of %d", c, n, here)
 				}
 			}

@@ -141,6 +141,8 @@ func (a *Advert) validate() error {
 	case len(a.Group) > MaxGroup-1 || len(a.Group) > 0 && a.Epoch == 0:
 		return fmt.Errorf("overlay: advert names %d coordinators beside its own in epoch %d, at most %d and as a leader",
 			len(a.Group), a.Epoch, MaxGroup-1)
+	case a.Bits > MaxCellBits:
+		return fmt.Errorf("overlay: advert is of a cell of %d bits, at most %d", a.Bits, MaxCellBits)
 	case len(a.Addrs) > MaxAddrs:
 		return fmt.Errorf("overlay: advert has %d addresses, at most %d", len(a.Addrs), MaxAddrs)
 	}

@@ -36,6 +36,10 @@ func (t *Summaries) Take(s Summary, now time.Time) bool {
 			t.remove(s.Leader)
 		}
 	}
+	if s.Members == 0 { // it leads no more
+		t.Drop(s.Leader)
+		return true
+	}
 	t.expire(s.Cell, now)
 	line := t.cells[s.Cell]
 	if i := slices.IndexFunc(line, func(o Summary) bool { return o.Leader == s.Leader }); i >= 0 {
@@ -96,10 +100,11 @@ func (t *Summaries) Find(number uint64) (c Cell, ok bool) {
 	return Cell{}, false
 }
 
-// Inside reports whether anybody leads a part of a cell that is not all of it.
-func (t *Summaries) Inside(c Cell) bool {
-	for o := range t.cells {
-		if o != c && o.Within(c) {
+// Inside reports whether anybody has said since a time that it leads a part of a cell that is
+// not all of it.
+func (t *Summaries) Inside(c Cell, since time.Time) bool {
+	for o, line := range t.cells {
+		if o != c && o.Within(c) && slices.ContainsFunc(line, func(s Summary) bool { return s.Issued.After(since) }) {
 			return true
 		}
 	}

@@ -37,7 +37,7 @@ type Summary struct {
 	Epoch   uint64
 	Issued  time.Time // to the millisecond; of two of one leader the later holds
 
-	Members int
+	Members int // 0 of one that leads no more
 	Slots   int // of all members that run tasks now
 	Idle    int // of the slots, those without a task
 	Waiting int // tasks that wait for a slot, at most MaxCellSlots: beyond it that many

@@ -112,10 +112,11 @@ func TestSummariesAreBounded(t *testing.T) {
 			"hear": func(rt *rapid.T) {
 				_, peer := someone(byte(rapid.IntRange(1, 40).Draw(rt, "leader")))
 				bits := uint8(rapid.IntRange(0, 2).Draw(rt, "bits"))
-				s := Summary{Overlay: commons, Leader: peer, Cell: CellOf(CellNumber(commons, peer), bits), Issued: now}
+				s := Summary{Overlay: commons, Leader: peer, Cell: CellOf(CellNumber(commons, peer), bits), Issued: now,
+					Members: rapid.IntRange(0, 2).Draw(rt, "members")}
 				took := table.Take(s, now)
 				got, ok := table.Leader(peer)
-				if took && (!ok || !reflect.DeepEqual(got, s)) || took && table.Take(s, now) {
+				if took && ok != (s.Members > 0) || ok && took && (!reflect.DeepEqual(got, s) || table.Take(s, now)) {
 					rt.Fatalf("took %+v, has %+v", s, got)
 				}
 			},

@@ -18,6 +18,7 @@ import (
 type Ticket struct {
 	Overlay         ID
 	Issued, Expires time.Time // to the millisecond
+	Places          []Place   // where members can be dialled; at most MaxPlaces
 
 	founder []byte             // the founder's signature over the invitation
 	key     ed25519.PrivateKey // the ticket's own
@@ -27,18 +28,30 @@ type Ticket struct {
 // ticket.
 var ErrTicket = errors.New("overlay: not an invitation")
 
+// ErrTicketVersion is wrapped, beside ErrTicket, by what ParseTicket returns for a ticket that a
+// later version of this program made.
+var ErrTicketVersion = errors.New("overlay: of a newer version of godwit")
+
 // The text of a ticket: ticketMark, then in base32 without padding the overlay's
 // hash, the seed of the ticket's key, the two times in Unix milliseconds, the
-// founder's signature, and the first bytes of the SHA-256 of all that, which
-// tell a slip of copying from a forgery. Base32, since it is one word to a
+// founder's signature, the places if there are any, and the first bytes of the SHA-256 of all that,
+// which tell a slip of copying from a forgery. Base32, since it is one word to a
 // double click and may change its case on its way.
+//
+// The places are placesVersion, their length in two bytes, and each as pack writes it. Nodes that
+// know no places take such a ticket for one with too many letters.
 const (
 	ticketMark  = "godwit1"
+	ticketStem  = "godwit" // of the marks of all versions
 	ticketCheck = 4
-	ticketBytes = digestSize + ed25519.SeedSize + 8 + 8 + ed25519.SignatureSize + ticketCheck
-	// maxTicketText bounds the text that is looked at: a ticket has 244 letters,
-	// which a mail may have broken into lines.
-	maxTicketText = 1024
+	ticketFixed = digestSize + ed25519.SeedSize + 8 + 8 + ed25519.SignatureSize
+	ticketBytes = ticketFixed + ticketCheck
+
+	placesVersion = 1
+	placesHead    = 1 + 2
+	// maxTicketText bounds the text that is looked at: a ticket has 244 letters, with three places
+	// at most 882, which a mail may have broken into lines.
+	maxTicketText = 2048
 )
 
 // NewTicket makes a ticket for an Invited overlay. The key is its founder's, and
@@ -137,8 +150,30 @@ func (t *Ticket) Text() string {
 	b = binary.BigEndian.AppendUint64(b, uint64(t.Issued.UnixMilli()))
 	b = binary.BigEndian.AppendUint64(b, uint64(t.Expires.UnixMilli()))
 	b = append(b, t.founder...)
+	if b, err = t.appendPlaces(b); err != nil {
+		return ""
+	}
 	sum := sha256.Sum256(b)
 	return ticketMark + idText.EncodeToString(append(b, sum[:ticketCheck]...))
+}
+
+func (t *Ticket) appendPlaces(b []byte) ([]byte, error) {
+	if len(t.Places) == 0 {
+		return b, nil
+	}
+	if len(t.Places) > MaxPlaces {
+		return nil, fmt.Errorf("%w: a ticket has at most %d places", errPlace, MaxPlaces)
+	}
+	var places []byte
+	for _, p := range t.Places {
+		one, err := p.pack()
+		if err != nil {
+			return nil, err
+		}
+		places = append(places, one...)
+	}
+	b = binary.BigEndian.AppendUint16(append(b, placesVersion), uint16(len(places)))
+	return append(b, places...), nil
 }
 
 // ParseTicket reads what Text wrote, in whatever case and broken into whatever
@@ -148,16 +183,20 @@ func ParseTicket(text string) (Ticket, error) {
 	if len(text) > maxTicketText {
 		return damaged("the text is too long")
 	}
-	body, found := strings.CutPrefix(strings.ToLower(strings.Join(strings.Fields(text), "")), ticketMark)
-	if !found {
+	text = strings.ToLower(strings.Join(strings.Fields(text), ""))
+	body, found := strings.CutPrefix(text, ticketMark)
+	switch {
+	case !found && IsTicket(text):
+		return Ticket{}, fmt.Errorf("%w: %w", ErrTicket, ErrTicketVersion)
+	case !found:
 		return damaged(fmt.Sprintf("the text does not begin with %q", ticketMark))
 	}
-	if want := idText.EncodedLen(ticketBytes); len(body) != want {
+	if want, ok := lettersOf(body); ok && len(body) != want {
 		return damaged(fmt.Sprintf("it has %d letters after %s, want %d: a part is missing, or there is too much",
 			len(body), ticketMark, want))
 	}
 	b, err := idText.DecodeString(body)
-	if err != nil || idText.EncodeToString(b) != body {
+	if err != nil || idText.EncodeToString(b) != body || len(b) < ticketBytes {
 		return damaged("a letter in it is wrong")
 	}
 	payload, check := b[:len(b)-ticketCheck], b[len(b)-ticketCheck:]
@@ -165,6 +204,34 @@ func ParseTicket(text string) (Ticket, error) {
 		return damaged("a letter in it is wrong")
 	}
 	return readTicket(payload)
+}
+
+// lettersOf returns how many letters a ticket has that begins so; not ok where that cannot be seen:
+// a letter is wrong, or its places are of a version that is not known here.
+func lettersOf(body string) (int, bool) {
+	const group, groupBytes = 8, 5 // letters and bytes of base32 that belong together
+	const seen = (ticketFixed + placesHead + groupBytes - 1) / groupBytes * groupBytes
+	switch plain := idText.EncodedLen(ticketBytes); {
+	case len(body) <= plain:
+		return plain, true
+	case len(body) < seen/groupBytes*group:
+		return seen / groupBytes * group, true
+	}
+	head, err := idText.DecodeString(body[:seen/groupBytes*group])
+	if err != nil || head[ticketFixed] != placesVersion {
+		return 0, false
+	}
+	places := int(binary.BigEndian.Uint16(head[ticketFixed+1:]))
+	return idText.EncodedLen(ticketBytes + placesHead + places), places <= MaxPlaces*(keyBytes+1+maxPlaceAddr)
+}
+
+// IsTicket reports whether a text is meant as a ticket, of whatever version, whole or not: what
+// begins as one of this version, and what begins as another and is longer than any overlay's name.
+func IsTicket(text string) bool {
+	text = strings.ToLower(strings.TrimSpace(text))
+	rest, found := strings.CutPrefix(text, ticketStem)
+	return strings.HasPrefix(text, ticketMark) ||
+		found && len(text) > task.MaxName && rest[0] >= '0' && rest[0] <= '9'
 }
 
 // readTicket reads what is between the mark and the check of a ticket's text.
@@ -183,8 +250,24 @@ func readTicket(b []byte) (Ticket, error) {
 	t.Issued = time.UnixMilli(int64(binary.BigEndian.Uint64(next(8)))).UTC()
 	t.Expires = time.UnixMilli(int64(binary.BigEndian.Uint64(next(8)))).UTC()
 	t.founder = next(ed25519.SignatureSize)
+	if t.Places, err = readPlaces(b); err != nil {
+		return Ticket{}, fmt.Errorf("%w: %w", ErrTicket, err)
+	}
 	if !plausible(t.Issued) || !plausible(t.Expires) || !t.Expires.After(t.Issued) {
 		return Ticket{}, fmt.Errorf("%w: its times make no sense", ErrTicket)
 	}
 	return t, nil
+}
+
+// readPlaces reads the places of a ticket; b is empty where there are none.
+func readPlaces(b []byte) ([]Place, error) {
+	switch {
+	case len(b) == 0:
+		return nil, nil
+	case len(b) > placesHead && b[0] == placesVersion && int(binary.BigEndian.Uint16(b[1:])) == len(b)-placesHead:
+		return unpackPlaces(b[placesHead:])
+	case b[0] > placesVersion:
+		return nil, ErrTicketVersion
+	}
+	return nil, errPlace
 }

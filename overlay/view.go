@@ -14,8 +14,8 @@ import (
 // silent are forgotten. The zero value is not ready; see NewView.
 type View struct {
 	overlay  ID
-	manifest Manifest               // zero: not known yet, and everybody is admitted
-	members  map[task.PeerID]Advert // newest advert of each member
+	manifest Manifest                // zero: not known yet, and everybody is admitted
+	members  map[task.PeerID]*Advert // newest advert of each member
 	// lost has the Seq at which a member was lost, until that advert would
 	// have expired: gossip older than the loss does not bring it back.
 	lost map[task.PeerID]tombstone
@@ -31,7 +31,7 @@ type tombstone struct {
 func NewView(id ID) *View {
 	return &View{
 		overlay: id,
-		members: map[task.PeerID]Advert{},
+		members: map[task.PeerID]*Advert{},
 		lost:    map[task.PeerID]tombstone{},
 	}
 }
@@ -41,8 +41,9 @@ func NewView(id ID) *View {
 // what is known, and ones of peers that the manifest does not admit are none.
 // Whether it admits is asked for the time at which the advert was issued, so that
 // all members answer alike: a pass that expired ends a membership with the last
-// advert issued before, MaxAdvertLife later at the most.
-func (v *View) Seen(a Advert) bool {
+// advert issued before, MaxAdvertLife later at the most. It keeps a, which nobody changes
+// from then on: an advert is held once, however many views of one process have it.
+func (v *View) Seen(a *Advert) bool {
 	if a.Overlay != v.overlay {
 		return false
 	}
@@ -52,7 +53,7 @@ func (v *View) Seen(a Advert) bool {
 	if t, ok := v.lost[a.Peer]; ok && a.Seq < t.seq {
 		return false
 	}
-	if v.Admits(&a) != nil {
+	if v.Admits(a) != nil {
 		return false
 	}
 	delete(v.lost, a.Peer)
@@ -80,8 +81,7 @@ func (v *View) SetManifest(m Manifest) []task.PeerID {
 	v.manifest = m
 	var out []task.PeerID
 	for _, peer := range slices.Sorted(maps.Keys(v.members)) {
-		a := v.members[peer]
-		if v.Admits(&a) != nil {
+		if v.Admits(v.members[peer]) != nil {
 			delete(v.members, peer)
 			out = append(out, peer)
 		}
@@ -134,8 +134,14 @@ func (v *View) NextExpiry() (time.Time, bool) {
 // Member returns the newest advert of a member.
 func (v *View) Member(peer task.PeerID) (Advert, bool) {
 	a, ok := v.members[peer]
-	return a, ok
+	if !ok {
+		return Advert{}, false
+	}
+	return *a, true
 }
+
+// Len returns how many members there are.
+func (v *View) Len() int { return len(v.members) }
 
 // Workers returns the members that lend slots, by their newest adverts, sorted. The slice is the caller's.
 func (v *View) Workers() []task.PeerID {
@@ -157,7 +163,7 @@ func (v *View) Peers() iter.Seq[task.PeerID] { return maps.Keys(v.members) }
 func (v *View) Members() []Advert {
 	out := make([]Advert, 0, len(v.members))
 	for _, peer := range slices.Sorted(maps.Keys(v.members)) {
-		out = append(out, v.members[peer])
+		out = append(out, *v.members[peer])
 	}
 	return out
 }

@@ -26,7 +26,7 @@ func TestView(t *testing.T) {
 			var out string
 			switch d.Cmd {
 			case "seen":
-				out = fmt.Sprintln("news:", v.Seen(scriptAdvert(t, d)))
+				out = fmt.Sprintln("news:", v.Seen(ref(scriptAdvert(t, d))))
 			case "lost":
 				out = fmt.Sprintln("was a member:", v.Lost(task.PeerID(d.CmdArgs[0].Key)))
 			case "expire":
@@ -106,7 +106,7 @@ func TestViewOrder(t *testing.T) {
 			case Manifest:
 				v.SetManifest(e)
 			case Advert:
-				v.Seen(e)
+				v.Seen(&e)
 			}
 		}
 		one.SetManifest(first)
@@ -148,7 +148,7 @@ func TestViewAdmits(t *testing.T) {
 	}
 	v := NewView(m.ID())
 	other, _ := Named("other")
-	if v.SetManifest(other); !v.Seen(Advert{Peer: stranger, Overlay: m.ID(), Seq: 1, Issued: epoch}) {
+	if v.SetManifest(other); !v.Seen(&Advert{Peer: stranger, Overlay: m.ID(), Seq: 1, Issued: epoch}) {
 		t.Error("took another overlay's manifest for its own, or admits nobody without one")
 	}
 	if gone := v.SetManifest(m); !slices.Equal(gone, []task.PeerID{stranger}) {
@@ -157,13 +157,13 @@ func TestViewAdmits(t *testing.T) {
 	advert := func(peer task.PeerID, seq uint64, issued time.Time) Advert {
 		return Advert{Peer: peer, Overlay: m.ID(), Seq: seq, Issued: issued, Expires: issued.Add(time.Hour), Pass: pass}
 	}
-	if v.Seen(advert(stranger, 2, epoch)) {
+	if v.Seen(ref(advert(stranger, 2, epoch))) {
 		t.Error("admits a stranger with another's pass")
 	}
-	if !v.Seen(advert(m.Founder, 1, epoch)) || !v.Seen(advert(guest, 1, epoch)) {
+	if !v.Seen(ref(advert(m.Founder, 1, epoch))) || !v.Seen(ref(advert(guest, 1, epoch))) {
 		t.Error("the founder or a guest is not admitted")
 	}
-	if v.Seen(advert(guest, 2, ticket.Expires)) {
+	if v.Seen(ref(advert(guest, 2, ticket.Expires))) {
 		t.Error("a renewal is admitted after the pass expired")
 	}
 	next := m.Next()
@@ -179,17 +179,19 @@ func TestViewAdmits(t *testing.T) {
 	}
 }
 
+func ref[T any](v T) *T { return &v }
+
 // Workers are those that lend slots by the newest that they said.
 func TestViewWorkers(t *testing.T) {
 	v := NewView(commons)
 	for k, slots := range []int{1, 0, 4} {
-		v.Seen(Advert{Peer: task.PeerID("cab"[k : k+1]), Overlay: commons, Seq: 1, Expires: at(9), Slots: slots})
+		v.Seen(&Advert{Peer: task.PeerID("cab"[k : k+1]), Overlay: commons, Seq: 1, Expires: at(9), Slots: slots})
 	}
 	if got := fmt.Sprint(v.Workers()); got != "[b c]" {
 		t.Errorf("%s", got)
 	}
-	v.Seen(Advert{Peer: "c", Overlay: commons, Seq: 2, Expires: at(9)})
-	v.Seen(Advert{Peer: "a", Overlay: commons, Seq: 2, Expires: at(9), Slots: 1})
+	v.Seen(&Advert{Peer: "c", Overlay: commons, Seq: 2, Expires: at(9)})
+	v.Seen(&Advert{Peer: "a", Overlay: commons, Seq: 2, Expires: at(9), Slots: 1})
 	if got := fmt.Sprint(v.Workers()); got != "[a b]" {
 		t.Errorf("later %s", got)
 	}

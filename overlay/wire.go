@@ -46,6 +46,8 @@ type advertWire struct {
 	Site      string `cbor:"21,keyasint,omitempty"`
 
 	Group [][]byte `cbor:"22,keyasint,omitempty"`
+
+	Bits uint8 `cbor:"23,keyasint,omitempty"`
 }
 
 const speedUnit = 100
@@ -73,7 +75,7 @@ func (a *Advert) wire() (advertWire, error) {
 		State: a.State, Slots: a.Slots, Free: a.Free, Memory: a.Memory, Speed: uint32(math.Round(a.Speed * speedUnit)),
 		Reach:  a.Reach,
 		Record: a.Record, Spells: a.Spells, Overlay: overlay, Epoch: a.Epoch, Rules: a.Rules, Pass: a.Pass,
-		Version: a.Version, Signature: a.Signature, Site: a.Site, Group: group,
+		Version: a.Version, Signature: a.Signature, Site: a.Site, Group: group, Bits: a.Bits,
 	}
 	if !a.Until.IsZero() {
 		w.Until = a.Until.Unix()
@@ -105,7 +107,7 @@ func (w *advertWire) advert() (Advert, error) {
 		Expires: issued.Add(time.Duration(w.Life) * time.Millisecond), Addrs: addrs,
 		State: w.State, Slots: w.Slots, Free: w.Free, Memory: w.Memory, Speed: float64(w.Speed) / speedUnit, Reach: w.Reach,
 		Record: w.Record, Spells: w.Spells, Epoch: w.Epoch, Rules: w.Rules, Pass: w.Pass,
-		Version: w.Version, Signature: w.Signature, Site: w.Site, Group: group,
+		Version: w.Version, Signature: w.Signature, Site: w.Site, Group: group, Bits: w.Bits,
 	}
 	if w.Until != 0 {
 		a.Until = time.Unix(w.Until, 0).UTC()

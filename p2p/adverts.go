@@ -202,6 +202,11 @@ func (as *adverts) fellow(p task.PeerID, now time.Time) bool {
 	return false
 }
 
+// knows says whether a peer is fellow.
+func (as *adverts) knows(p peer.ID, now time.Time) bool {
+	return as.fellow(task.PeerID(p.String()), now)
+}
+
 // own returns what this node says of itself in each overlay, the overlays in order.
 func (as *adverts) own() (all [][]byte) {
 	as.mu.Lock()

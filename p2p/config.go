@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"godwit/overlay"
 	"godwit/p2p/wire"
@@ -26,6 +27,9 @@ type Config struct {
 	// Bootstrap holds multiaddrs that end in /p2p/ID. Connections to these
 	// peers are made again whenever they are lost.
 	Bootstrap []string
+	// Met holds peers that a node of the same key has met before, as Host.Met returned them: they
+	// are dialled while there are few neighbours. What is wrong or old among them is left out.
+	Met []MetPeer
 	// MDNS looks for peers on the local network.
 	MDNS bool
 	// SwarmKey, 32 bytes, makes the swarm private: only nodes with the same key
@@ -34,6 +38,8 @@ type Config struct {
 	// MaxConns is the number of connections above which the least useful are
 	// closed; 0 means DefaultMaxConns.
 	MaxConns int
+	// Guide serves the hash table as soon as others can dial the node: it is there for newcomers.
+	Guide bool
 	// Handler is told what arrives.
 	Handler Handler
 	// OnBlocks serves a stream on which a peer asks for blocks, on a goroutine of
@@ -130,12 +136,13 @@ func (c Config) check() (settings, error) {
 	}
 	s.local = allLocal(s.listen)
 	for _, text := range c.Bootstrap {
-		info, err := peer.AddrInfoFromString(text)
+		info, err := parseNamed(text)
 		if err != nil {
-			return s, fmt.Errorf("p2p: peer address %q: %w (an example: /ip4/192.0.2.1/tcp/4001/p2p/12D3KooW...)", text, err)
+			return s, err
 		}
 		s.bootstrap = append(s.bootstrap, *info)
 	}
+	s.Met = checkMet(c.Met, time.Now())
 	return s, nil
 }
 
@@ -146,6 +153,8 @@ func (c Config) complete() error {
 		return fmt.Errorf("p2p: key has %d bytes, want an Ed25519 key of %d", len(c.Key), ed25519.PrivateKeySize)
 	case c.Handler == nil:
 		return errors.New("p2p: config has no handler")
+	case len(c.Bootstrap) > MaxNamed:
+		return fmt.Errorf("p2p: %d peers to stay connected to, at most %d", len(c.Bootstrap), MaxNamed)
 	case c.MaxConns < 0:
 		return fmt.Errorf("p2p: at most %d connections make no sense", c.MaxConns)
 	case c.SwarmKey != nil && len(c.SwarmKey) != SwarmKeyBytes:

@@ -20,7 +20,7 @@ type crowd map[netip.Prefix]int
 func (d *dialer) crowd() crowd {
 	cr := crowd{}
 	for _, c := range d.net.Network().Conns() {
-		if isRelayed(c) || c.Stat().Direction != network.DirOutbound || d.fixed[c.RemotePeer()] {
+		if isRelayed(c) || c.Stat().Direction != network.DirOutbound || d.named.has(c.RemotePeer()) {
 			continue
 		}
 		if n, ok := network16(c.RemoteMultiaddr()); ok {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 )
 
@@ -35,11 +34,13 @@ const (
 type dialer struct {
 	*endpoint
 	adverts *adverts
-	fixed   map[peer.ID]bool // bootstrap peers
+	seeds   *seeds
 	tries   map[peer.ID]*try
 	busy    int
 	wake    chan struct{} // holds at most one token
 	ended   chan outcome
+
+	elsewhere time.Time // when to look for members that the neighbours do not know
 
 	mu    sync.Mutex
 	rests map[peer.ID]time.Time // bootstrap peers that have too many connections, and until when they are left alone
@@ -54,21 +55,23 @@ type try struct {
 
 type outcome struct {
 	peer peer.ID
+	by   way
 	err  error
 }
 
-func newDialer(ep *endpoint, as *adverts) *dialer {
+func newDialer(ep *endpoint, as *adverts, from *seeds) *dialer {
 	d := &dialer{
-		endpoint: ep, adverts: as, fixed: map[peer.ID]bool{}, tries: map[peer.ID]*try{},
-		wake: make(chan struct{}, 1), ended: make(chan outcome, dialsAtOnce), rests: map[peer.ID]time.Time{},
+		endpoint: ep, adverts: as, seeds: from, tries: map[peer.ID]*try{},
+		wake: make(chan struct{}, 1), ended: make(chan outcome, seedDials), rests: map[peer.ID]time.Time{},
+		elsewhere: time.Now().Add(jitter(lookElsewhere)),
 	}
+	ep.named.remove(ep.net.ID())
 	for _, info := range ep.set.bootstrap {
 		if info.ID != ep.net.ID() {
-			d.fixed[info.ID] = true
-			ep.net.Peerstore().AddAddrs(info.ID, info.Addrs, peerstore.PermanentAddrTTL)
-			ep.net.ConnManager().Protect(info.ID, "bootstrap")
+			d.hold(info)
 		}
 	}
+	d.seeds.recall(infosOf(ep.set.Met))
 	return d
 }
 
@@ -100,8 +103,8 @@ func (d *dialer) run(ctx context.Context) {
 // round dials who is due and returns how long until it should look again.
 func (d *dialer) round(now time.Time) time.Duration {
 	wait := lookAgain
-	due := func(p peer.ID) {
-		if d.connected(p) {
+	due := func(p peer.ID, by way) {
+		if by == asMember && d.direct(p) || by != asMember && d.connected(p) {
 			return
 		}
 		t := d.tries[p]
@@ -113,27 +116,37 @@ func (d *dialer) round(now time.Time) time.Duration {
 		case t.dialing:
 		case t.next.After(now):
 			wait = min(wait, t.next.Sub(now))
-		case d.busy < dialsAtOnce:
-			d.dial(p, t)
+		case d.busy < d.mayDial():
+			d.dial(p, by, t)
 		}
 	}
 	alone := d.neighbours() < wantPeers
-	for p := range d.fixed {
+	for _, p := range d.named.ids() {
 		if left := d.resting(p, now); left > 0 && !alone {
 			wait = min(wait, left)
 			continue
 		}
-		due(p)
+		due(p, asNamed)
 	}
 	for _, p := range d.someMembers(now) {
-		due(p)
+		due(p, asMember)
 	}
+	d.seed(now, func(p peer.ID) { due(p, asSeed) })
 	return wait
 }
 
+// A way is why a peer is dialled: members without a relay, others by whatever leads to them.
+type way int
+
+const (
+	asMember way = iota
+	asNamed
+	asSeed
+)
+
 // rest leaves a bootstrap peer alone for a while: it closed the connection for having too many.
 func (d *dialer) rest(p peer.ID, now time.Time) {
-	if d.fixed[p] { // which is not written after it is made
+	if d.named.has(p) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.rests[p] = now.Add(jitter(trimmedRest))
@@ -164,7 +177,7 @@ func (d *dialer) someMembers(now time.Time) []peer.ID {
 		}
 		p, err := peer.Decode(string(id))
 		switch {
-		case err != nil || d.fixed[p] || d.connected(p):
+		case err != nil || d.named.has(p) || d.direct(p):
 		case crowd.lets(d.net.Peerstore().Addrs(p)):
 			some = append(some, p)
 		default:
@@ -179,35 +192,34 @@ func (d *dialer) someMembers(now time.Time) []peer.ID {
 // forget drops what is remembered of peers not tried for long.
 func (d *dialer) forget(now time.Time) {
 	for p, t := range d.tries {
-		if !d.fixed[p] && !t.dialing && now.Sub(t.next) > memberBackoff {
+		if !d.named.has(p) && d.seeds.of(p) == nil && !t.dialing && now.Sub(t.next) > memberBackoff {
 			delete(d.tries, p)
 		}
 	}
 }
 
-func (d *dialer) connected(p peer.ID) bool {
-	if d.fixed[p] {
-		return d.endpoint.connected(p)
-	}
-	return d.direct(p)
-}
-
-func (d *dialer) dial(p peer.ID, t *try) {
+func (d *dialer) dial(p peer.ID, by way, t *try) {
 	d.busy++
 	t.dialing = true
-	fixed := d.fixed[p]
+	limit, where := dialTimeout, peer.AddrInfo{ID: p}
+	if by == asSeed {
+		where.Addrs = d.seeds.of(p)
+		if d.neighbours() == 0 {
+			limit = seedTimeout
+		}
+	}
 	d.spawn(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		if s, ok := d.net.Network().(*swarm.Swarm); ok {
 			s.Backoff().Clear(p) // ours takes its place
 		}
-		if fixed {
-			ctx = allowRelayed(ctx)
-		} else {
+		if by == asMember {
 			ctx = network.WithForceDirectDial(ctx, "neighbour")
+		} else {
+			ctx = allowRelayed(ctx)
 		}
-		d.ended <- outcome{p, d.net.Connect(ctx, peer.AddrInfo{ID: p})}
+		d.ended <- outcome{p, by, d.net.Connect(ctx, where)}
 	})
 }
 
@@ -216,15 +228,31 @@ func (d *dialer) dial(p peer.ID, t *try) {
 func (d *dialer) note(o outcome, now time.Time) {
 	t := d.tries[o.peer]
 	t.dialing = false
+	d.noteNamed(o, now)
 	if o.err == nil {
 		t.fails, t.next = 0, now.Add(jitter(firstBackoff))
 		return
 	}
 	limit := memberBackoff
-	if d.fixed[o.peer] {
+	switch {
+	case o.by == asNamed:
 		limit = bootstrapBackoff
-		d.set.Log.Debug("bootstrap peer not reached", "peer", o.peer, "tries", t.fails+1, "error", o.err)
+	case o.by == asSeed && d.neighbours() > 0:
+		limit = seedBackoff
 	}
 	t.next = now.Add(jitter(min(firstBackoff<<min(t.fails, 16), limit)))
 	t.fails++
+}
+
+// noteNamed tells the owner of a peer that was named and cannot be reached, and of one that can
+// be again.
+func (d *dialer) noteNamed(o outcome, now time.Time) {
+	x, tell := d.named.tried(o.peer, o.err, now)
+	switch {
+	case !tell:
+	case o.err != nil:
+		d.set.Log.Warn("a peer that this node was told of is not reached", "peer", o.peer, "why", x.Why)
+	default:
+		d.set.Log.Info("a peer that this node was told of is reached", "peer", o.peer)
+	}
 }

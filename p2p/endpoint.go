@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"godwit/p2p/cost"
 	"godwit/p2p/wire"
@@ -23,6 +24,7 @@ type endpoint struct {
 	set     settings
 	net     host.Host
 	gate    *gate
+	named   *named
 	id      task.PeerID
 	traffic *traffic
 	pace    wire.Pace
@@ -44,8 +46,9 @@ type endpoint struct {
 }
 
 func newEndpoint(set settings, extra []libp2p.Option) (*endpoint, error) {
+	named := newNamed(set.bootstrap, time.Now())
 	e := &endpoint{
-		set: set, gate: &gate{redial: newRedial(set.bootstrap)}, traffic: &traffic{}, pace: wire.NewPace(),
+		set: set, named: named, gate: &gate{redial: newRedial(named)}, traffic: &traffic{}, pace: wire.NewPace(),
 		served: make(chan struct{}),
 	}
 	var err error

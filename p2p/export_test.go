@@ -91,6 +91,39 @@ const (
 // RequestStreams is how many requests a peer may have going.
 var RequestStreams = inboundStreams[ProtocolRequest]
 
+// SetTable has a host take part in the hash table from so many members on, and serve it once it
+// has been up for so long, as one that others have dialled.
+func (h *Host) SetTable(least int, serves time.Duration) {
+	h.table.least, h.table.serves = least, serves
+	h.reachability.now.Store(uint32(overlay.ReachPublic))
+	h.table.look()
+}
+
+// Serves reports whether a host serves the hash table.
+func (h *Host) Serves() bool {
+	h.table.mu.Lock()
+	defer h.table.mu.Unlock()
+	return h.table.dht != nil && h.table.server
+}
+
+// TakesPart reports whether a host takes part in the hash table at all.
+func (h *Host) TakesPart() bool {
+	h.table.mu.Lock()
+	defer h.table.mu.Unlock()
+	return h.table.dht != nil
+}
+
+// Lie has a server of the hash table say that those provide a key, whatever anybody tells it.
+func (h *Host) Lie(k Key, peers []MetPeer) {
+	of := map[peer.ID]provider{}
+	for _, p := range infosOf(peers) {
+		of[p.ID] = provider{addrs: p.Addrs, until: time.Now().Add(time.Hour)}
+	}
+	h.table.provided.mu.Lock()
+	defer h.table.provided.mu.Unlock()
+	h.table.provided.keys[string(k.multihash())] = of
+}
+
 // SpareConns is how many connections a host has beyond MaxConns until they are trimmed.
 const SpareConns = spareConns
 

@@ -30,12 +30,14 @@ type Host struct {
 	*ranking      // Rank, Class, Debit
 	*keeper       // Keep
 	*daily        // SetRelayed
+	*dialer       // Named, Name, Unname
+	*recall       // Met
+	*table        // Provide, Find
 
 	adverts  *adverts
 	links    *links
 	greeter  *greeter
 	upgrader *upgrader
-	dialer   *dialer
 	relays   *relays
 	relay    *relay.Relay // nil where the owner wants none
 }
@@ -71,7 +73,10 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	h.handOvers = newHandOvers(ep, h.adverts)
 	h.reachability = &reachability{endpoint: ep, changed: func() { h.relays.poke() },
 		nats: map[network.NATTransportProtocol]NAT{}}
-	h.dialer, h.relays = newDialer(ep, h.adverts), newRelays(ep, h.adverts, h.reachability)
+	from := &seeds{}
+	h.recall = newRecall(ep, h.adverts, from)
+	h.table = newTable(ep, h.adverts, h.reachability)
+	h.dialer, h.relays = newDialer(ep, h.adverts, from), newRelays(ep, h.adverts, h.reachability)
 	gossip, err := openGossip(ep, h.adverts, func(p peer.ID) { h.greeter.welcome(p) })
 	if err != nil {
 		return nil, errors.Join(err, h.Close())
@@ -158,6 +163,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.spawn(h.pingPeers)
 	h.spawn(h.watch)
 	h.spawn(h.greeter.remind)
+	h.spawn(h.keep)
 	mdnsErr := h.startMDNS(h.adverts)
 	if mdnsErr != nil {
 		h.set.Log.Warn("cannot look for peers on the local network", "error", mdnsErr)

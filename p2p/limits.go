@@ -46,6 +46,7 @@ var inboundStreams = map[protocol.ID]int{
 	ProtocolBlocks:  16, // one for each fetch that runs
 
 	ProtocolHandOver: maxHandOvers,
+	ProtocolDHT:      8, // one for each key that it looks for, and a few from before
 }
 
 func newLimits(maxConns int) (network.ResourceManager, error) {

@@ -35,7 +35,7 @@ const (
 //
 // Methods are safe for concurrent use.
 type redial struct {
-	free map[peer.ID]bool // never rest: those that the owner named; not written after it is made
+	named *named // whose addresses never rest: the owner gave them
 
 	mu     sync.Mutex
 	tries  map[string]*knock  // by the bytes of the address, without a peer
@@ -56,17 +56,13 @@ type knock struct {
 	joint int // dials with the last one, which is counted
 }
 
-func newRedial(bootstrap []peer.AddrInfo) *redial {
-	r := &redial{free: map[peer.ID]bool{}, tries: map[string]*knock{}, proven: map[home]time.Time{}}
-	for _, b := range bootstrap {
-		r.free[b.ID] = true
-	}
-	return r
+func newRedial(named *named) *redial {
+	return &redial{named: named, tries: map[string]*knock{}, proven: map[home]time.Time{}}
 }
 
 // lets reports whether an address may be dialled for a peer now, and counts the dial if so.
 func (r *redial) lets(p peer.ID, addr ma.Multiaddr, now time.Time) bool {
-	if r.free[p] {
+	if r.named.has(p) {
 		return true
 	}
 	r.mu.Lock()

@@ -52,7 +52,7 @@ func TestRedialJoint(t *testing.T) {
 // An address where a peer answered, and a peer that the owner named, never rest.
 func TestRedialAnswered(t *testing.T) {
 	named := peer.ID("named by the owner")
-	r := newRedial([]peer.AddrInfo{{ID: named}})
+	r := newRedial(newNamed([]peer.AddrInfo{{ID: named}}, time.Unix(0, 0)))
 	now := time.Unix(0, 0)
 	at := ma.StringCast("/ip4/192.0.2.1/udp/4001/quic-v1")
 	for i := range 3 * freeDials {

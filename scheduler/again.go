@@ -59,6 +59,12 @@ func (t *jobTable) voidBarred(j *job, i uint64, b bars) {
 		t.c.concludeAnew(j, i, ledger.Done)
 		changed = true
 	}
+	if was := row.Verdict(j.ledger.Rule()); row.VoidFailures(b.bars) {
+		if was == ledger.Failed {
+			t.c.concludeAnew(j, i, was)
+		}
+		changed = true
+	}
 	if changed {
 		t.persistRow(j, i)
 	}

@@ -18,6 +18,12 @@ func (b bars) bars(worker task.PeerID) bool {
 	return slices.Contains(b.not, worker) || len(b.only) > 0 && !slices.Contains(b.only, worker)
 }
 
+// asks reports whether the submitter names a worker to have the task: again, if it had it before, and what
+// came of that counts no more.
+func (b bars) asks(worker task.PeerID) bool {
+	return slices.Contains(b.only, worker) && !slices.Contains(b.not, worker)
+}
+
 // appendOthers adds the hosts that are not among those that alone may have the task.
 func (b bars) appendOthers(peers []task.PeerID, hosts []*host) []task.PeerID {
 	if len(b.only) == 0 {

@@ -42,6 +42,8 @@ func (t *jobTable) heldUp(j *job) string {
 	switch {
 	case !j.askedUntil.IsZero():
 		return "the job is known from another coordinator's copy; its submitter is being asked whether it is over"
+	case j.divided:
+		return "its submitter is in another cell, and has not said yet which tasks are wanted of this one"
 	case t.overfull() && j.weight > 0:
 		return fmt.Sprintf("its submitter has not fetched %s of results, and the leader keeps no more than %s for all jobs",
 			task.FormatSize(j.weight), task.FormatSize(t.c.cfg.MaxUndelivered))
@@ -51,7 +53,7 @@ func (t *jobTable) heldUp(j *job) string {
 
 // checkAsked ends the wait for a submitter that does not answer.
 func (t *jobTable) checkAsked(j *job) {
-	if !j.askedUntil.IsZero() && !t.c.now.Before(j.askedUntil) {
+	if !j.askedUntil.IsZero() && !t.c.now.Before(j.askedUntil) && !j.divided {
 		t.answered(j)
 	}
 }

@@ -66,6 +66,7 @@ type exclusions struct {
 	shunned  map[*learning.Class]time.Time // until when
 	denied   *job                          // in this round, by the policy of chunks; nil for none
 	portions map[*job]*portion             // of chunks; see chunks.go
+	proven   provenWrong                   // of all
 }
 
 // A standing is what a host was counted as when it was last looked at.
@@ -139,7 +140,7 @@ func (h *host) keptFrom(j *job) bool {
 
 func (h *host) eligible() bool {
 	going := h.state == overlay.Leaving || h.state == overlay.Unavailable
-	return h.member && h.reported && h.lost.IsZero() && !going && h.slots > 0
+	return h.member && h.reported && h.lost.IsZero() && !going && h.slots > 0 && !h.proven.is()
 }
 
 // onNotice reports whether the member goes soon, or takes no guests any more.

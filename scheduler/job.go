@@ -43,6 +43,9 @@ type job struct {
 	// askedUntil is until when its submitter may say that it is over, before
 	// anything of it is placed; zero for a job that the submitter speaks of.
 	askedUntil time.Time
+	// divided says that its submitter went into another cell with the half of this one, and
+	// has not said since which tasks are wanted here.
+	divided bool
 	// barred says, of tasks that the submitter has run once more, who may have them.
 	barred map[uint64]bars
 	// meetings are what replicas of tasks came to, by task; nil before the first.

@@ -95,6 +95,7 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 		if j.state != jobFetching && from == j.submitter {
 			t.heardFrom(j)
 			t.answered(j)
+			t.wanted(j)
 			t.offeredAgain(j, holding{s.Have, s.Delivery, s.Signature, s.Again})
 			t.refuse(j, s.Refused)
 		}

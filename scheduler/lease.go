@@ -138,6 +138,8 @@ func (s start) book(c *Coordinator, j *job, h *host, i uint64, a message.Attempt
 	}
 	if ending != nil {
 		l.state = leasing.Fetching
+	} else if s.from == nil && j.replicated() {
+		j.meetings[i].forget(h.peer)
 	}
 	t.leases = append(t.leases, l)
 	c.leaseChanged(j, i)

@@ -168,7 +168,7 @@ func (j *job) stateFor(i uint64, worker task.PeerID) *message.Checkpoint {
 	var best *message.Checkpoint
 	for _, s := range states {
 		by := s.Answers()
-		if !task.Apart(by, taken) || j.failedFrom(i, s) {
+		if !task.Apart(by, taken) || j.failedFrom(i, s) || j.meetings[i].isWrong(s.Root()) {
 			continue
 		}
 		if slices.Contains(by, worker) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"godwit/scheduler/message"
 	"godwit/task"
@@ -23,6 +24,7 @@ const maxMet = 64
 type meeting struct {
 	marks  map[task.PeerID][]message.Mark // by root, sorted by fuel, each once
 	parted []parting
+	wrong  []task.PeerID // roots of lines that this node found wrong
 }
 
 // A parting is two lines that have come to two states at one fuel.
@@ -98,7 +100,64 @@ func (j *job) whyParted(i uint64) (out []Why) {
 	if m := j.meetings[i]; m != nil {
 		for _, p := range m.parted {
 			out = append(out, Why{Reason: p.why(j.spec.Replicas)})
+			for _, root := range []task.PeerID{p.a, p.b} {
+				if m.isWrong(root) {
+					out = append(out, Why{Reason: whyWrong(root, p.fuel)})
+				}
+			}
 		}
 	}
 	return out
+}
+
+// A refereeing is a part that this node runs to see which replicas are wrong.
+type refereeing struct {
+	id    task.TaskID
+	fuel  uint64
+	since time.Time
+}
+
+// agreed is the greatest fuel at which two lines came to the same state, below where they parted; 0 for none.
+func (m *meeting) agreed(p parting) (fuel uint64) {
+	for _, mark := range m.marks[p.a] {
+		k, found := slices.BinarySearchFunc(m.marks[p.b], mark.Fuel, compareMark)
+		if found && mark.Fuel < p.fuel && m.marks[p.b][k].State == mark.State {
+			fuel = mark.Fuel
+		}
+	}
+	return fuel
+}
+
+// against divides the lines that have a mark at a fuel into those with that state and the others.
+func (m *meeting) against(fuel uint64, state [32]byte) (same, others []task.PeerID) {
+	for root, marks := range m.marks {
+		switch k, found := slices.BinarySearchFunc(marks, fuel, compareMark); {
+		case !found:
+		case marks[k].State == state:
+			same = append(same, root)
+		default:
+			others = append(others, root)
+		}
+	}
+	slices.Sort(others)
+	return same, others
+}
+
+// forget has a line be as if it had not run: its root begins the task anew. m may be nil.
+func (m *meeting) forget(root task.PeerID) {
+	if m == nil {
+		return
+	}
+	delete(m.marks, root)
+	m.parted = slices.DeleteFunc(m.parted, func(p parting) bool { return p.a == root || p.b == root })
+	m.wrong = slices.DeleteFunc(m.wrong, func(w task.PeerID) bool { return w == root })
+}
+
+// isWrong reports whether a line was found wrong. m may be nil.
+func (m *meeting) isWrong(root task.PeerID) bool { return m != nil && slices.Contains(m.wrong, root) }
+
+// whyWrong tells people.
+func whyWrong(root task.PeerID, fuel uint64) string {
+	return fmt.Sprintf("the replica begun by %s is wrong: this leader's node and another came to one state with %d units "+
+		"of fuel used, and it to another", root, fuel)
 }

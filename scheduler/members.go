@@ -20,8 +20,9 @@ type membership struct {
 	roster  hostSet               // of hosts, all
 	idle    hostSet               // eligible, and with a slot free
 	backlog map[task.PeerID]*host // with more leases than slots
-	doubtAt time.Time             // before that nobody looks what members have had for long
-	uneven  bool                  // slots or loads have changed since recall looked
+	wrong   map[task.PeerID]provenWrong
+	doubtAt time.Time // before that nobody looks what members have had for long
+	uneven  bool      // slots or loads have changed since recall looked
 }
 
 func (m *membership) host(peer task.PeerID) *host {
@@ -31,6 +32,7 @@ func (m *membership) host(peer task.PeerID) *host {
 		m.hosts[peer] = h
 		m.roster.set(h, true)
 		m.c.claims.count(h)
+		m.refuse(h)
 	}
 	return h
 }
@@ -142,6 +144,7 @@ func (m *membership) lookAt(h *host) {
 		m.c.dispatch.checkPatience(l)
 	}
 	m.c.dispatch.endShunning(h)
+	m.refuse(h)
 	for j, p := range h.paused {
 		if !m.c.now.Before(p.until) {
 			delete(h.paused, j)
@@ -183,6 +186,9 @@ func (m *membership) rearm(h *host) {
 	}
 	for _, p := range h.paused {
 		sooner(p.until)
+	}
+	if h.proven.is() {
+		sooner(h.proven.until)
 	}
 	for _, until := range h.shunned {
 		sooner(until)

@@ -66,13 +66,14 @@ func summarize(j *job, i uint64, row *ledger.Row) message.TaskSummary {
 		t.Results = append(t.Results, *r)
 		return true
 	}
-	if len(row.Failures) <= rule.Retries { // the runs that completed do not agree
+	failed := row.Failed()
+	if len(failed) <= rule.Retries { // the runs that completed do not agree
 		said := row.Said()
 		for k := 0; k < len(said) && tell(&said[k]); k++ {
 		}
 		return t
 	}
-	for k := len(row.Failures) - 1; k >= 0 && tell(&row.Failures[k].Result); k-- { // the latest matter most
+	for k := len(failed) - 1; k >= 0 && tell(&failed[k].Result); k-- { // the latest matter most
 	}
 	return t
 }

@@ -22,7 +22,7 @@ func (cs *claims) nextInTurn() *job { return cs.queue.items[0].top() }
 
 // enqueue puts a job with waiting tasks in the queue.
 func (cs *claims) enqueue(j *job) {
-	if j.queued || j.state != jobOpen || !j.hasWaiting() || !j.askedUntil.IsZero() {
+	if j.queued || j.state != jobOpen || !j.hasWaiting() || !j.askedUntil.IsZero() || j.divided {
 		return
 	}
 	j.queued = true
@@ -311,7 +311,7 @@ func (j *job) appendWorkers(peers []task.PeerID, i uint64) []task.PeerID {
 	}
 	if row := j.ledger.Rows[i]; row != nil {
 		for k := range row.Results {
-			if r := &row.Results[k]; j.hasRun(r) {
+			if r := &row.Results[k]; j.hasRun(r) && !j.barred[i].asks(r.Worker) {
 				peers = append(peers, r.Worker)
 			}
 		}
@@ -329,7 +329,7 @@ func (j *job) worksOn(i uint64, peer task.PeerID) bool {
 	}
 	row := j.ledger.Rows[i]
 	return row != nil && slices.ContainsFunc(row.Results, func(r task.Result) bool {
-		return r.Worker == peer && j.hasRun(&r)
+		return r.Worker == peer && j.hasRun(&r) && !j.barred[i].asks(peer)
 	})
 }
 

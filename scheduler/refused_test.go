@@ -40,7 +40,7 @@ func TestRefusedWorker(t *testing.T) {
 		t.Errorf("it was given %d more", p.got[liar.id]-had)
 	}
 	j := p.c.table.jobs[id]
-	if why := p.c.members.hosts[liar.id].paused[j].why; !strings.Contains(why, "result of this worker wrong") {
+	if why := p.c.members.hosts[liar.id].paused[j].why; !strings.Contains(why, "takes no results of this worker") {
 		t.Errorf("the reason is %q", why)
 	}
 	p.run(3 * time.Minute)

@@ -126,7 +126,7 @@ func (r *Replica) Synced() bool { return r.session.state == following }
 
 // Digest stands for what the copy knows: see ledger.Ledger.Digest. Retired copies are left out.
 func (r *Replica) Digest() [32]byte {
-	r.whole()
+	r.allRead()
 	return r.current().Digest()
 }
 
@@ -199,14 +199,13 @@ func (r *Replica) NextWake() (time.Time, bool) {
 // compact forgets the rows of tasks whose end the submitter holds.
 func (r *Replica) compact(j *ledger.Job) {
 	id := j.Record.ID()
-	for _, i := range j.Compact() {
+	for _, i := range append(j.Compact(), r.unread.cut(id, j.Delivered)...) {
 		r.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
 	}
-	r.drop(id, j.Delivered)
 }
 
 // Roots returns what must be kept among this node's blocks: see rootsOf.
-func (r *Replica) Roots() []task.CID { return rootsOf(r.whole()) }
+func (r *Replica) Roots() []task.CID { return rootsOf(r.allRead()) }
 
 // Roots returns what must be kept among this node's blocks: see rootsOf. Those
 // of jobs whose blocks are being fetched are among them.
@@ -250,4 +249,12 @@ func rootsOf(l *ledger.Ledger) []task.CID {
 func sortedSet(cids []task.CID) []task.CID {
 	slices.Sort(cids)
 	return slices.Compact(cids)
+}
+
+// Key returns the key of a sealed job of which this is a copy; nil for none. It is read only.
+func (r *Replica) Key(id task.JobID) []byte {
+	if j := r.ledger.Jobs[id]; j != nil {
+		return j.Record.Key
+	}
+	return nil
 }

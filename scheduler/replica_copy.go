@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -29,19 +30,31 @@ func (r *Replica) copied(from task.PeerID, c *message.Copy) {
 	answer := &message.Copied{Epoch: r.epoch, Session: s.id}
 	if c.Seq == s.taken+1 {
 		s.taken++
-		r.apply(c)
+		if r.apply(c); s.state != following {
+			return // it has begun anew
+		}
 	}
 	answer.Seq, answer.Gap = s.taken, c.Seq > s.taken
 	r.emit(message.Send{To: from, Message: message.Message{Copied: answer}})
 }
 
 // apply merges a copy. A pair that cannot be read is left out and told: the
-// digests of the next session find it.
+// digests of the next session find it. One with rows that are none of the session's ends it.
 func (r *Replica) apply(c *message.Copy) {
 	for _, p := range c.Pairs {
 		if id, err := r.merge(p); err != nil {
-			r.refused(p.Key, task.TaskID{Job: id}, err)
+			r.notTaken(p.Key, task.TaskID{Job: id}, err)
 		}
+	}
+	if err := r.session.rows.Read(c.Runs, c.Names, func(id task.TaskID, row []byte) {
+		p := message.Pair{Key: ledger.RowKey(id), Value: row}
+		if _, err := r.merge(p); err != nil {
+			r.notTaken(p.Key, id, err)
+		}
+	}); err != nil {
+		r.notTaken("rows", task.TaskID{}, err)
+		r.begin() // another session finds what is lacking
+		return
 	}
 	for _, id := range c.Gone {
 		r.retire(id)
@@ -152,6 +165,21 @@ func (r *Replica) vet(id task.TaskID, row, ours *ledger.Row) {
 		r.emit(message.Decided{Task: id, Action: "refused", Peer: r.leader,
 			Reason: task.ClipMessage("its checkpoint: " + err.Error())})
 	}
+}
+
+// notTaken says that something that the leader told is not in the copy.
+func (r *Replica) notTaken(key string, of task.TaskID, err error) {
+	r.emit(message.Decided{Task: of, Action: "refused", Peer: r.leader,
+		Reason: task.ClipMessage(fmt.Sprintf("copying %s: %v", key, err))})
+}
+
+// persistUnless makes a part of the copy durable, unless the same is durable already.
+func (r *Replica) persistUnless(durable []byte, key string, v interface{ Encode() ([]byte, error) }) error {
+	value, err := v.Encode()
+	if err == nil && (durable == nil || !bytes.Equal(value, durable)) {
+		r.emit(message.Persist{Key: coordinatorPrefix + key, Value: value})
+	}
+	return err
 }
 
 // queueHold notes what is to be held. A name stands for other blocks when its

@@ -34,6 +34,7 @@ type session struct {
 	untold []task.JobID
 	wanted []string
 	taken  uint64 // Seq of the last Copy taken
+	rows   message.RowReader
 }
 
 // begin starts a session with the leader, if there is one.
@@ -56,7 +57,7 @@ func (r *Replica) begin() {
 func (r *Replica) tell() {
 	s := &r.session
 	s.told++
-	k := &message.Known{Epoch: r.epoch, Session: s.id, Seq: s.told}
+	k := &message.Known{Epoch: r.epoch, Session: s.id, Seq: s.told, Runs: true}
 	if len(s.wanted) > 0 {
 		k.Pairs, s.wanted = r.take(s.wanted)
 	} else {
@@ -174,10 +175,10 @@ func (r *Replica) forget(id task.JobID) {
 	if j == nil {
 		return
 	}
-	for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
+	all := r.unread.cut(id, func(uint64) bool { return true })
+	for _, i := range append(slices.Sorted(maps.Keys(j.Rows)), all...) {
 		r.emit(message.Persist{Key: coordinatorPrefix + ledger.RowKey(task.TaskID{Job: id, Index: i})})
 	}
-	r.drop(id, func(uint64) bool { return true })
 	r.emit(message.Persist{Key: coordinatorPrefix + ledger.FactsKey(id)})
 	r.emit(message.Persist{Key: coordinatorPrefix + ledger.JobKey(id)})
 	delete(r.ledger.Jobs, id)

@@ -56,6 +56,7 @@ func (r *reports) report(from task.PeerID, told *message.Report) {
 		h.born = told.Born
 		r.missing(h, told, reborn)
 	}
+	r.c.members.refuse(h)
 	r.c.members.touchHost(h)
 }
 

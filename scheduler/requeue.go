@@ -64,7 +64,8 @@ func (r *reports) thank(h *host, e *message.Ending) {
 type reports struct {
 	c *Coordinator
 
-	lost int // attempts lost with their workers
+	lost    int         // attempts lost with their workers
+	judging *refereeing // what this node runs to see which replica is wrong; nil for nothing
 }
 
 // endDependent ends the leases of a task that cannot agree with its results any more: a worker

@@ -197,6 +197,7 @@ func (r *reports) met(l *lease, marks []message.Mark) {
 			if p := (parting{root, o, mark.Fuel}); m.differs(o, mark) && m.part(p) {
 				r.c.decided(l.taskID(), "parted", l.host.peer, task.ClipMessage(p.why(j.spec.Replicas)))
 				r.waitAgain(j, i)
+				r.referee(j, i, p)
 			}
 		}
 	}

@@ -73,6 +73,10 @@ func (c *Coordinator) take(ev message.Event) {
 		c.replicas.Suspect(ev.Peer, "it was silent for too long")
 	case message.Fetched:
 		c.table.fetched(ev)
+	case message.Audited:
+		c.reports.refereed(&ev)
+	case message.Proven:
+		c.members.proven(&ev)
 	}
 }
 

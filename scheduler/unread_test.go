@@ -75,7 +75,8 @@ func TestUnreadMerges(t *testing.T) {
 // never has what does not decode, and whoever asks outside a Step sees none of it.
 func TestUnreadable(t *testing.T) {
 	for name, value := range map[string][]byte{
-		"no CBOR": {0xff}, "another thing": {0x01}, "cut off": {0xa1, 0x01}, "a list too long": bytes.Repeat([]byte{0x9a}, 40),
+		"no CBOR": {0xff}, "another thing": {0x01}, "cut off": {0xa1, 0x01},
+		"a list too long": bytes.Repeat([]byte{0x9a}, 40),
 	} {
 		d := newTold(t, asItShouldBe, unchanged)
 		id := task.TaskID{Job: d.id.Job, Index: 1}
@@ -119,5 +120,39 @@ func TestReadInTime(t *testing.T) {
 	got := d.onDisk(d.r.Step(schedtest.Start.Add(vetAfter), message.Wake{}))
 	if d.r.unread.count != 0 || len(d.r.ledger.Jobs[d.rec.ID()].Rows) != 1 || len(got) != 0 {
 		t.Errorf("%d unread, %d written", d.r.unread.count, len(got))
+	}
+}
+
+// Rows that are told by runs are taken like pairs; a leader that names what it has not said is told all
+// that the copy has, in another session.
+func TestRuns(t *testing.T) {
+	d := newTold(t, asItShouldBe, unchanged)
+	value := d.r.unread.rows[d.rec.ID()][0]
+	copies := func(c *message.Copy) []message.Effect {
+		c.Epoch, c.Session, c.Seq = 5, d.r.session.id, d.r.session.taken+1
+		return d.r.Step(schedtest.Start, message.Received{From: d.leader, Message: message.Message{Copy: c}})
+	}
+	var w message.RowWriter
+	for i := range uint64(2) { // the second has no names of its own
+		c := &message.Copy{}
+		w.Add(task.TaskID{Job: d.rec.ID(), Index: 1 + i}, value)
+		c.Runs, c.Names = w.Take()
+		copies(c)
+		if got := d.r.unread.rows[d.rec.ID()][1+i]; !bytes.Equal(got, value) || (len(c.Names) == 0) != (i == 1) {
+			t.Errorf("the row of task %d is %x, with %d names", 1+i, got, len(c.Names))
+		}
+	}
+	was := d.r.session.id
+	effects := copies(&message.Copy{Runs: []message.RowRun{{Job: d.rec.ID(), Rows: [][]byte{{0, 99, 0, 0}}}}})
+	known, copied := 0, 0
+	for _, e := range effects {
+		if e, ok := e.(message.Send); ok && e.Message.Known != nil {
+			known++
+		} else if ok && e.Message.Copied != nil {
+			copied++
+		}
+	}
+	if d.r.session.id <= was || known != 1 || copied != 0 || d.r.Synced() {
+		t.Errorf("session %d after %d, %d known, %d copied", d.r.session.id, was, known, copied)
 	}
 }

@@ -55,6 +55,60 @@ func (u *unvetted) due() (time.Time, bool) {
 	return u.queue[0].at.Add(vetAfter), true
 }
 
+// postpone keeps a row unread, where the copy has no other of the task, and makes it durable. It
+// reports whether it did.
+func (r *Replica) postpone(id task.TaskID, j *ledger.Job, p message.Pair) bool {
+	if len(p.Value) == 0 || len(p.Value) > ledger.MaxPairBytes || j.Rows[id.Index] != nil || !r.unread.add(id, p.Value) {
+		return false
+	}
+	r.emit(message.Persist{Key: coordinatorPrefix + p.Key, Value: p.Value})
+	r.unvetted.mark(id, r.now)
+	return true
+}
+
+// read opens the row of a task that is unread, if it is, and merges it. What cannot be read is
+// taken off the disk as well.
+func (r *Replica) read(id task.TaskID) {
+	value := r.unread.take(id)
+	j := r.ledger.Jobs[id.Job]
+	if value == nil || j == nil {
+		return
+	}
+	p := message.Pair{Key: ledger.RowKey(id), Value: value}
+	if err := r.mergeRow(id, j, p, value); err != nil {
+		r.notTaken(p.Key, id, err)
+	}
+	if j.Rows[id.Index] == nil {
+		r.emit(message.Persist{Key: coordinatorPrefix + p.Key})
+	}
+}
+
+// readJob reads all of a job.
+func (r *Replica) readJob(id task.JobID) {
+	for _, i := range slices.Sorted(maps.Keys(r.unread.rows[id])) {
+		r.read(task.TaskID{Job: id, Index: i})
+	}
+}
+
+// readAll reads all there is.
+func (r *Replica) readAll() {
+	for _, id := range slices.Sorted(maps.Keys(r.unread.rows)) {
+		r.readJob(id)
+	}
+}
+
+// allRead returns the copy with everything read, for who asks outside a Step: the next gives out
+// what follows.
+func (r *Replica) allRead() *ledger.Ledger {
+	if r.unread.count > 0 {
+		within := r.effects
+		r.effects = r.before
+		r.readAll()
+		r.before, r.effects = r.effects, within
+	}
+	return r.ledger
+}
+
 // vetDue looks at the tasks that have been left long enough, so many at once. Those that are
 // delivered by now go at once: most do, so time alone seldom wakes a follower for this.
 func (r *Replica) vetDue() {
@@ -65,7 +119,8 @@ func (r *Replica) vetDue() {
 			return
 		}
 		id := u.queue[0].id
-		if !r.waits(id) {
+		j := r.ledger.Jobs[id.Job]
+		if unread := j != nil && r.unread.waits(id) && !j.Delivered(id.Index); !unread && r.unsettled(id) == nil {
 			delete(u.marked, id)
 			u.queue = u.queue[1:]
 			continue
@@ -77,12 +132,6 @@ func (r *Replica) vetDue() {
 		r.vetTask(id)
 		n++
 	}
-}
-
-// waits reports whether a task is still to be looked at.
-func (r *Replica) waits(id task.TaskID) bool {
-	j := r.ledger.Jobs[id.Job]
-	return j != nil && r.unread.has(id) && !j.Delivered(id.Index) || r.unsettled(id) != nil
 }
 
 // unsettled returns the row of a task that is marked; nil for one that is not, or that was
@@ -127,7 +176,6 @@ func (r *Replica) vetTask(id task.TaskID) {
 	if restored && r.cfg.Key != nil {
 		row.Bad = slices.Clone(row.Bad)
 		r.vet(id, row, nil)
-		r.keep(id, row)
 	}
 	j, why := r.ledger.Jobs[id.Job], error(nil)
 	bad := func(res *task.Result) bool {
@@ -140,14 +188,11 @@ func (r *Replica) vetTask(id task.TaskID) {
 	row.Results = slices.DeleteFunc(slices.Clone(row.Results), func(res task.Result) bool { return bad(&res) })
 	row.Failures = slices.DeleteFunc(slices.Clone(row.Failures), func(f ledger.Failure) bool { return bad(&f.Result) })
 	if why != nil {
-		r.refused(ledger.RowKey(id), id, why)
-		r.keep(id, row)
+		r.notTaken(ledger.RowKey(id), id, why)
 	}
-}
-
-// keep makes a row durable in which something was not good.
-func (r *Replica) keep(id task.TaskID, row *ledger.Row) {
-	if err := r.persistUnless(nil, ledger.RowKey(id), row); err != nil {
-		r.emit(message.Decided{Task: id, Action: "not kept", Reason: task.ClipMessage(err.Error())})
+	if why != nil || restored {
+		if err := r.persistUnless(nil, ledger.RowKey(id), row); err != nil {
+			r.emit(message.Decided{Task: id, Action: "not kept", Reason: task.ClipMessage(err.Error())})
+		}
 	}
 }

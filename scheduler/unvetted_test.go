@@ -92,7 +92,7 @@ func TestCopiesAreVerified(t *testing.T) {
 			return d.r.ledger.Jobs[d.rec.ID()].Rows[0]
 		},
 		"restarted": func(d *told) *ledger.Row {
-			pairs, err := d.r.whole().Pairs()
+			pairs, err := d.r.allRead().Pairs()
 			if err != nil {
 				t.Fatal(err)
 			}

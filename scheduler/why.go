@@ -173,9 +173,13 @@ func (q *inquiry) whyNot(i uint64) []Why {
 	if reason := c.table.heldUp(j); reason != "" {
 		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}
 	}
-	out := j.whoseTurn(q.avoiding(c.table.bars(nil, j, i)))
+	out := j.whoseTurn(q.avoiding(c.table.bars(j.barred[i].appendOthers(nil, c.members.roster.all()), j, i)))
 	if reason := c.claims.unheeded(j); reason != "" {
 		out = append(slices.Clip(out), Why{Reason: reason})
+	}
+	if only := j.barred[i].only; len(only) > 0 {
+		out = append(slices.Clip(out), Why{Reason: "the task runs once more, and its submitter drew who may have it",
+			Peers: slices.Clone(only)})
 	}
 	return out
 }
@@ -203,6 +207,8 @@ func (c *Coordinator) whyNotOn(j *job, h *host, avoid []task.PeerID) string {
 		return "the connection to the member is lost"
 	case !h.reported:
 		return "the member has not reported to this leader yet"
+	case h.proven.is():
+		return h.proven.String()
 	case h.slots == 0 && h.state == overlay.Available:
 		return "the member lends no slot"
 	case !h.eligible():

@@ -4,7 +4,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"time"
 )
+
+// KeptFor is for how long a worker keeps the states of a run after it has ended, at most. After that
+// nobody may expect them of it.
+const KeptFor = 24 * time.Hour
 
 // A KeptState is a boundary of a worker's run, and what it kept of the state there.
 type KeptState struct {

@@ -13,14 +13,14 @@ import (
 // a task moves seldom, and each link takes half a kilobyte in what is said of it.
 const MaxLinks = 4
 
-// MaxChain bounds a chain. So many states are shown of a task whose replicas must agree: who answers
-// for one is to be known back to its beginning.
+// MaxChain bounds a chain. So many states are shown of a task whose replicas must agree, and of one whose
+// result may be run again: who answers for one is to be known back to its beginning.
 const MaxChain = 16
 
 // Shown returns those of the states before one that are shown with it, of a task of the job; nil is
-// one without replicas.
+// one without replicas, whose results nobody checks.
 func (j *Job) Shown(chain []Link) []Link {
-	if j != nil && j.Replicas > 1 {
+	if j != nil && (j.Replicas > 1 || j.Verify != nil) {
 		return chain[:min(len(chain), MaxChain-1)]
 	}
 	return chain[:min(len(chain), MaxLinks-1)]

@@ -88,3 +88,21 @@ func TestResultWithChain(t *testing.T) {
 		}
 	}
 }
+
+// Of a task of which it matters who answers all states are shown that a chain may have, of others the last few.
+func TestShown(t *testing.T) {
+	chain := make([]Link, MaxChain)
+	for name, tt := range map[string]struct {
+		job  *Job
+		want int
+	}{
+		"no job":       {nil, MaxLinks - 1},
+		"one run":      {&Job{Replicas: 1}, MaxLinks - 1},
+		"several":      {&Job{Replicas: 2}, MaxChain - 1},
+		"one, checked": {&Job{Replicas: 1, Verify: &Verify{Audits: 1}}, MaxChain - 1},
+	} {
+		if got := tt.job.Shown(chain); len(got) != tt.want {
+			t.Errorf("%s: %d are shown, want %d", name, len(got), tt.want)
+		}
+	}
+}

@@ -22,16 +22,19 @@ func newOverlayJoin() *cobra.Command {
 	var c clientFlags
 	var share float64
 	cmd := &cobra.Command{
-		Use:   "join NAME|ID|@FILE|-",
+		Use:   "join NAME|ID|NAME@ADDRESS|@FILE|-",
 		Short: "Serve an overlay and print its ID",
 		Long: `Serve an overlay and print its ID. A NAME alone is the open pool of that name, which
-nobody founded; an ID is an overlay that a peer in reach serves. A ticket comes
-from the founder's "godwit overlay invite": it is read from a FILE, or with - from
+nobody founded; an ID is an overlay that a peer in reach serves. Behind either may
+stand @ and the address of a member, as "godwit status" prints it there: the node goes
+to it first, and needs to know nobody else. A ticket comes from the founder's "godwit
+overlay invite", and has such addresses in it: it is read from a FILE, or with - from
 the standard input. It may be given as it is, too, but then every user of this
 machine can see it in the list of processes, and join. A node that serves several
 overlays divides itself among them by their shares, and serves them again when it
 is started again.`,
 		Example: `  godwit overlay join commons
+  godwit overlay join commons@/ip4/192.0.2.1/tcp/24001/p2p/12D3KooW...
   godwit overlay join @ticket --share 3
   pass show lab-ticket | godwit overlay join -`,
 		Args: cobra.ExactArgs(1),
@@ -118,7 +121,9 @@ func newOverlayInvite() *cobra.Command {
 		Use:   "invite NAME|ID",
 		Short: "Print a ticket with which others can join an overlay that this node founded",
 		Long: `Print a ticket with which others can join an overlay that this node founded. Whoever
-holds the ticket can join: send it as you would send a password.`,
+holds the ticket can join: send it as you would send a password. It has up to three
+addresses of members in it, so that it is all that a machine elsewhere needs: those
+that others have dialled from outside, and relays, before those of the local network.`,
 		Example: `  godwit overlay invite lab --for 48h`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -22,8 +22,9 @@ func newProof() *cobra.Command {
 		Short: "Proofs that a worker signed a wrong result: save one, check one",
 		Long: `Proofs that a worker signed a wrong result, or left a wrong state.
 A proof is a file with the job, the program, the inputs that the task reads and what
-was signed. A task gives the same on every machine, so whoever has the file can run the
-task and see.`,
+was signed; where one part of the run is known to be wrong, with the state before it. A
+task gives the same on every machine, so whoever has the file can run the task, or that
+part of it, and see.`,
 		Example: `  godwit proof save render 7 --out worker.proof
   godwit proof check worker.proof`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -46,7 +47,8 @@ func newProofSave() *cobra.Command {
 		Short: "Save what proves that the result of a task was wrong",
 		Long: `Save what proves that the result of a task was wrong.
 That task is marked "replaced" by ` + "`godwit job`" + `. The file has the program and the inputs of the
-task: give it to nobody who must not have them.`,
+task, and of one of which a part was wrong its memory before that: give it to nobody who
+must not have them.`,
 		Example: `  godwit proof save render 7 --out worker.proof`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -104,7 +106,8 @@ func refuted(ctx context.Context, client *api.Client, ref string, index uint64) 
 			Err:  fmt.Errorf("this node found nothing wrong with the result of task %d", index),
 			Hint: fmt.Sprintf("`godwit job %s --tasks` marks those replaced that were wrong", ref)}
 	}
-	return proof.Statement{Record: *job.Record, Result: page.Tasks[0].Refuted.Result}, nil
+	w := page.Tasks[0].Refuted
+	return proof.Statement{Record: *job.Record, Result: w.Result, Part: w.Proof}, nil
 }
 
 func newProofCheck() *cobra.Command {
@@ -113,10 +116,11 @@ func newProofCheck() *cobra.Command {
 		Use:   "check FILE",
 		Short: "Run the task of a proof, and say who is proven wrong",
 		Long: `Run the task of a proof in the sandbox of this machine, and say who is proven wrong.
-No node has to run here. Where something else comes out than was signed, the program is
-interpreted, too, so that a fault of the compiler accuses nobody. Of a run that went on
-from states that others left, the task is run up to each. Exit code 0 if the proof
-holds, 1 if it proves nothing, 4 if it cannot be told here.`,
+No node has to run here. Of a proof of one part that part alone is run, from the state
+before it. Where something else comes out than was signed, the program is interpreted,
+too, so that a fault of the compiler accuses nobody. Of a run that went on from states
+that others left, the task is run up to each. Exit code 0 if the proof holds, 1 if it
+proves nothing, 4 if it cannot be told here.`,
 		Example: `  godwit proof check worker.proof`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
@@ -175,6 +179,9 @@ func printProof(cmd *cobra.Command, f *proof.Finding, asJSON bool) error {
 		fmt.Fprintf(out, "signed by  %s\n", f.Signed)
 		if f.Leader != "" {
 			fmt.Fprintf(out, "leased by  %s\n", f.Leader)
+		}
+		if p := f.Part; p != nil {
+			fmt.Fprintf(out, "part       from fuel %d to %d\n", p.From, p.To)
 		}
 		for k, fuel := range f.States {
 			fmt.Fprintf(out, "went on    from the state at fuel %d, which %s left\n", fuel, f.Left[k])

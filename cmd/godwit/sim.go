@@ -64,6 +64,8 @@ Laws of lengths (--law, --gaps):
 	fl := cmd.Flags()
 	fl.StringVar(&f.Scenario, "scenario", "", "file that describes the experiment, in place of the flags that do")
 	fl.BoolVar(&f.Machines, "machines", false, "simulate whole nodes, message by message, instead of the policies alone")
+	fl.IntVar(&f.Cells, "cells", 0,
+		"with --machines: an overlay in so many cells, which divide and join from there (0: one group for all)")
 	fl.BoolVar(&f.Oracle, "oracle", false, "run the oracle too, and tell what share of its work each policy did")
 	fl.IntVar(&f.Workers, "workers", runtime.GOMAXPROCS(0), "how many runs go on at once; results do not depend on it")
 	fl.BoolVar(&f.JSON, "json", false, "print JSON, one object per policy, migration and seed")
@@ -77,7 +79,7 @@ Laws of lengths (--law, --gaps):
 
 // besideScenario are the flags that go with --scenario; the others would say
 // again what the file says.
-var besideScenario = []string{"scenario", "from", "epoch", "snapshots", "machines", "oracle", "workers", "json",
+var besideScenario = []string{"scenario", "from", "epoch", "snapshots", "machines", "cells", "oracle", "workers", "json",
 	"timing", "quiet", "plot", "interval"}
 
 // onlyBesideScenario refuses flags that say again what a scenario file says.

@@ -92,7 +92,9 @@ func newPeers() *cobra.Command {
 likely each is to stay for the next hour (1H), how far away and how long ago heard of,
 what it does (ROLES), and whether this node believes that it is there (BELIEF).`,
 		Example: `  godwit peers
-  godwit peers --overlay lab`,
+  godwit peers --overlay lab
+  godwit peers add /ip4/192.0.2.1/tcp/24001/p2p/12D3KooW...`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client, err := c.dial()
 			if err != nil {
@@ -114,24 +116,7 @@ what it does (ROLES), and whether this node believes that it is there (BELIEF).`
 			}
 			rows := make([][]string, 0, len(members))
 			for _, m := range members {
-				latency := "-"
-				switch {
-				case m.Via != "":
-					latency = "via " + table.ShortPeer(m.Via)
-				case m.LatencyMS > 0:
-					latency = fmt.Sprintf("%.1fms", m.LatencyMS)
-				case !m.Connected:
-					latency = "not connected"
-				}
-				where := m.Overlay
-				if m.Site != "" {
-					where += " at " + m.Site
-				}
-				rows = append(rows, []string{
-					table.ShortPeer(m.Peer), m.State.String(), fmt.Sprintf("%d/%d", m.Free, m.Slots), task.FormatSize(m.Memory),
-					speedText(m.Speed),
-					fmt.Sprintf("%.0f%%", 100*m.Stay), latency, table.Ago(m.Seen), strings.Join(m.Roles, ","), where, beliefText(&m),
-				})
+				rows = append(rows, peerRow(&m))
 			}
 			table.Print(out, "PEER STATE FREE MEMORY SPEED 1H LATENCY SEEN ROLES OVERLAY BELIEF", rows)
 			return nil
@@ -140,7 +125,30 @@ what it does (ROLES), and whether this node believes that it is there (BELIEF).`
 	c.add(cmd)
 	cmd.Flags().StringVar(&overlay, "overlay", "",
 		"`OVERLAY` whose members to list: name, ID or end of it (default all that the node serves)")
+	addPeerVerbs(cmd)
 	return cmd
+}
+
+// peerRow is a member's line of the list.
+func peerRow(m *node.Member) []string {
+	latency := "-"
+	switch {
+	case m.Via != "":
+		latency = "via " + table.ShortPeer(m.Via)
+	case m.LatencyMS > 0:
+		latency = fmt.Sprintf("%.1fms", m.LatencyMS)
+	case !m.Connected:
+		latency = "not connected"
+	}
+	where := m.Overlay
+	if m.Site != "" {
+		where += " at " + m.Site
+	}
+	return []string{
+		table.ShortPeer(m.Peer), m.State.String(), fmt.Sprintf("%d/%d", m.Free, m.Slots), task.FormatSize(m.Memory),
+		speedText(m.Speed),
+		fmt.Sprintf("%.0f%%", 100*m.Stay), latency, table.Ago(m.Seen), strings.Join(m.Roles, ","), where, beliefText(m),
+	}
 }
 
 func speedText(speed float64) string {

@@ -27,6 +27,7 @@ type upFlags struct {
 	api, logLevel, memory  string
 	replay, imposed, rates string // for experiments; "": none
 	readyFD                int
+	bootstrapKeys          []string
 }
 
 func newUp() *cobra.Command {
@@ -45,6 +46,7 @@ and takes in yours. End it with Ctrl-C.`,
 		},
 	}
 	u.add(cmd)
+	u.addBootstrap(cmd.Flags())
 	return cmd
 }
 
@@ -53,17 +55,17 @@ func (u *upFlags) add(cmd *cobra.Command) {
 	f.StringVar(&u.cfg.DataDir, "data-dir", defaultDataDir(), "`DIR` where identity, jobs and blocks are kept")
 	f.StringVar(&u.cfg.RulesFile, "config", "", "`FILE` with the owner's rules (default DATA-DIR/"+rulesName+")")
 	f.StringArrayVar(&u.cfg.Listen, "listen", nil,
-		"`MULTIADDR` to listen on (repeatable; default every interface, any port)")
+		"`MULTIADDR` to listen on (repeatable; default every interface, at a port that is drawn once and kept)")
 	f.StringArrayVar(&u.cfg.Bootstrap, "peer", nil,
-		"`MULTIADDR` of a peer to stay connected to, with /p2p/ID (repeatable)")
+		"`MULTIADDR` of a peer to stay connected to, with /p2p/ID (repeatable; remembered, until godwit peers remove)")
 	f.BoolVar(&u.noMDNS, "no-mdns", false, "do not look for peers on the local network")
 	f.BoolVar(&u.cfg.NoRelay, "no-relay", false,
 		"carry no data between members that cannot reach each other directly (default 1GiB a day for those with whom "+
 			"this node does not work: relay_per_day of the rules)")
 	f.StringVar(&u.cfg.SwarmKey, "swarm-key", "", "`FILE` with a private swarm's key")
 	f.StringArrayVar(&u.cfg.Overlays, "overlay", nil,
-		"`OVERLAY` to serve: a name, an ID, or @FILE with a ticket (repeatable; default those served before, else "+
-			node.DefaultOverlay+")")
+		"`OVERLAY` to serve: a name, an ID, NAME@ADDRESS, or @FILE with a ticket (repeatable; default those served "+
+			"before, else "+node.DefaultOverlay+")")
 	f.StringVar(&u.api, "api", defaultAPI, "loopback `ADDRESS` of the API; \"\" for the socket only")
 	f.IntVar(&u.cfg.Cores, "cores", 0, "run at most `N` tasks at once, whatever the rules say (default every core)")
 	f.StringVar(&u.memory, "memory", "", "lend at most this `SIZE` of memory, like 2GiB, whatever the rules say")
@@ -94,6 +96,9 @@ func (u *upFlags) configure(log io.Writer) error {
 	c.Version = programVersion()
 	err := errors.Join(u.findRules(), u.lendMemory())
 	if err != nil {
+		return err
+	}
+	if c.BootstrapKeys, err = keysOf(u.bootstrapKeys); err != nil {
 		return err
 	}
 	for i, named := range c.Overlays {

@@ -107,10 +107,12 @@ var rules = map[string]rule{
 	"reproduce": {core: true, own: []string{"trace", "sim"}, outside: []string{"gonum.org/v1/gonum/stat"}},
 
 	"p2p": {own: []string{"task", "overlay", "migrate/handover", "p2p/cost", "p2p/wire", "internal/pause"},
-		outside: []string{"github.com/libp2p/", "github.com/multiformats/", "golang.org/x/"}},
+		outside: []string{"github.com/libp2p/", "github.com/multiformats/", "golang.org/x/",
+			"google.golang.org/protobuf/"}},
 
-	"p2p/cost": {own: []string{"task", "internal/pause"}, outside: []string{"golang.org/x/time"}},
-	"p2p/wire": {own: []string{"internal/pause"}, outside: []string{"golang.org/x/time"}},
+	"p2p/cost":      {own: []string{"task", "internal/pause"}, outside: []string{"golang.org/x/time"}},
+	"p2p/bootstrap": {own: []string{"overlay", "task"}},
+	"p2p/wire":      {own: []string{"internal/pause"}, outside: []string{"golang.org/x/time"}},
 
 	"blocks": {own: []string{"task", "p2p/wire", "blocks/disk", "blocks/whose"},
 		outside: []string{"github.com/ipfs/", "github.com/multiformats/"}},
@@ -141,14 +143,15 @@ var rules = map[string]rule{
 
 	"node": {own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share",
-		"scheduler/chunk", "p2p", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal", "sandbox", "owner",
+		"scheduler/chunk", "p2p", "p2p/bootstrap", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal",
+		"sandbox", "owner",
 		"owner/sensor", "node/exec",
 		"internal/pause", "node/budget", "node/signatures", "task/referee"},
 		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
 	"node/budget": {own: []string{"task"}},
 
-	"node/signatures": {outside: []string{"filippo.io/edwards25519"}},
+	"node/signatures": {outside: []string{"github.com/oasisprotocol/curve25519-voi"}},
 
 	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
 		"blocks/seal", "sandbox", "owner", "internal/pause"}, outside: []string{"golang.org/x/sys"}},
@@ -247,7 +250,7 @@ var rules = map[string]rule{
 		"lab/table", "sandbox", "scheduler/message", "task"}},
 
 	"lab/simulation": {own: []string{"internal/failure", "internal/spec", "lab/files", "lab/plot", "lab/progress",
-		"lab/table", "lab/traces", "sim", "sim/report", "sim/scenario", "sim/swarm", "task", "trace"}},
+		"lab/table", "lab/traces", "overlay", "sim", "sim/report", "sim/scenario", "sim/swarm", "task", "trace"}},
 
 	"lab/backtest": {own: []string{"internal/failure", "lab/plot", "lab/table", "lab/traces", "predictor", "trace"}},
 

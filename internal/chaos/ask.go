@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,10 +23,12 @@ type status struct {
 	Rule   string `json:"rule"`
 	Rx     int64  `json:"rx_bytes"` // that it received since it began
 	Tx     int64  `json:"tx_bytes"`
+	Tasks  int    `json:"tasks"` // that run there
 }
 
 // A view is how a node sees an overlay.
 type view struct {
+	Name    string   `json:"name"`
 	Leader  string   `json:"leader"` // a peer; "" while none is known
 	Epoch   uint64   `json:"epoch"`
 	Role    string   `json:"role"` // roleLeader, roleCoordinator, or "member"
@@ -116,10 +119,13 @@ const (
 )
 
 // An asker asks one node by its API. It is safe for concurrent use.
-type asker struct{ http *http.Client }
+type asker struct {
+	http *http.Client
+	of   string // the overlay to look at, where a node serves several; "" is the only one
+}
 
 func newAsker(dir string) *asker {
-	return &asker{&http.Client{Timeout: answerLimit, Transport: &http.Transport{
+	return &asker{http: &http.Client{Timeout: answerLimit, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
 			return d.DialContext(ctx, "unix", filepath.Join(dir, socket))
@@ -142,12 +148,15 @@ func (a *asker) peers(ctx context.Context) (list []peerView, err error) {
 	return list, a.get(ctx, "/v1/peers", &list)
 }
 
-// overlay returns how the node sees the one overlay that it serves; it costs the
-// node much less than its status.
+// overlay returns how the node sees the one overlay that it serves, or the one to look at; it
+// costs the node much less than its status.
 func (a *asker) overlay(ctx context.Context) (view, error) {
 	var list []view
 	if err := a.get(ctx, "/v1/overlays", &list); err != nil {
 		return view{}, err
+	}
+	if i := slices.IndexFunc(list, func(v view) bool { return v.Name == a.of }); i >= 0 {
+		return list[i], nil
 	}
 	if len(list) != 1 {
 		return view{}, fmt.Errorf("the node serves %d overlays", len(list))

@@ -8,6 +8,9 @@
 //	processes     (the default) nodes are killed and restarted all the time
 //	coordinators  the whole group is killed at once and never comes back
 //	split         the network falls in two, for a while, and heals
+//	wide          nodes of an Internet lose the one by which they met, and move;
+//	              somebody comes in by a ticket (needs root)
+//	lan           two nodes of one local network meet by multicast DNS (needs root)
 //	disk          the leader's disk fills up
 //	corrupt       a coordinator finds its store damaged
 //	clock         a node's clock jumps an hour forward, and back

@@ -14,13 +14,19 @@ const (
 	// liarNodes and liarTasks are what the scenario has where nothing else is asked for.
 	liarNodes = 12
 	liarTasks = 300
-	// longShare is one of how many tasks is long, and longSteps how far those walk: about a second of a
-	// core, which longParts divides so that each has a trail of more than eight parts.
-	longShare = 12
-	longSteps = 400_000_000
-	longParts = 50 * time.Millisecond
+	// shortSteps is how far a short task walks: about a tenth of a second of a core, so that all nodes get some.
+	shortSteps = 30_000_000
+	// longShare is one of how many tasks is long, and longSteps how far those walk: a third of a second of a
+	// core, which longParts divides so that each has a trail of more than eight parts. Most of them are
+	// checked: with more they would run again as a whole where nothing is known of a worker.
+	longShare  = 8
+	longSteps  = 150_000_000
+	longParts  = 15 * time.Millisecond
+	longVerify = "80%"
+	// verifyUsual is what jobs say of verify where nothing else is asked for.
+	verifyUsual = "1e-3"
 	// liarLimit bounds how long the jobs may take, with all that is run again.
-	liarLimit = 6 * time.Minute
+	liarLimit = 12 * time.Minute
 	// liarPoll is how often the submitter is asked how far that is.
 	liarPoll = time.Second
 	// lieEnv tells a node of the build that lies how to, liedEnv in which file to count: node/exec/liar.go.
@@ -91,18 +97,24 @@ func liars(ctx context.Context, t *trial) error {
 	return nil
 }
 
-// submitLied hands in both jobs: the long tasks first, so that every node gets some.
+// submitLied hands in both jobs, the long tasks first: so each node gets some of them.
 func (t *trial) submitLied(ctx context.Context, at *node) ([]*checkedJob, error) {
-	short, err := t.labour(ctx)
+	module, err := t.module(ctx)
 	if err != nil {
 		return nil, err
 	}
-	verify := "verify: " + t.lied.verify + "\n"
-	leap := walk.NewLeap(longSteps)
-	long := labour{module: short.module,
-		rules: fmt.Sprintf("args: [\"{{.task}}\", \"%d\"]\nmemory: 16MiB\nparts: %v\n%s", longSteps, longParts, verify),
-		want:  func(i int) string { return fmt.Sprintln(leap.From(max(uint64(i), 1))) }}
-	short.rules += verify
+	walks := func(steps uint64, verify, more string) labour {
+		leap := walk.NewLeap(steps)
+		return labour{module: module,
+			rules: fmt.Sprintf("args: [\"{{.task}}\", \"%d\"]\nmemory: 16MiB\nverify: %s\n%s", steps, verify, more),
+			want:  func(i int) string { return fmt.Sprintln(leap.From(max(uint64(i), 1))) }}
+	}
+	verifyLong := longVerify
+	if t.lied.verify != verifyUsual {
+		verifyLong = t.lied.verify
+	}
+	short := walks(shortSteps, t.lied.verify, "")
+	long := walks(longSteps, verifyLong, fmt.Sprintf("parts: %v\n", longParts))
 	number := max(1, t.options.tasks/longShare)
 	var out []*checkedJob
 	for _, l := range []struct {

@@ -42,6 +42,8 @@ var scenarios = map[string]func(context.Context, *trial) error{
 	scenarioLiars:     liars,
 	scenarioAudits:    audits,
 	scenarioReplicas:  replicas,
+	scenarioWide:      wide,
+	scenarioLAN:       lan,
 }
 
 func scenarioNames() []string { return slices.Sorted(maps.Keys(scenarios)) }

@@ -59,21 +59,7 @@ func migration(ctx context.Context, t *trial) error {
 	watched, stop := context.WithCancel(ctx)
 	defer stop()
 	t.watching.Go(func() { t.watcher.run(watched) })
-	j, err := t.submitLabour(ctx, t.nodes[t.rng.IntN(len(t.nodes))], scenarioMigration, t.tasks, d.labour(t.checkpoint),
-		acceptLimit)
-	if err != nil {
-		return err
-	}
-	u := newUnrest(t)
-	if err := u.run(ctx, j); err != nil {
-		return err
-	}
-	if err := t.settle(ctx, settleLimit); err != nil {
-		return err
-	}
-	t.report.show("owners who returned; nodes killed", "", "%d; %d", u.returns, u.kills)
-	t.report.expect("no node ends by itself, and each obeys its owner", u.ill == "", "%s", u.ill)
-	st, err := j.at.ask.job(ctx, j.id)
+	u, st, err := t.weather(ctx, scenarioMigration, d.labour(t.checkpoint))
 	if err != nil {
 		return err
 	}
@@ -86,6 +72,26 @@ func migration(ctx context.Context, t *trial) error {
 	t.report.doubled(doubles(o.Stints(), st, peers))
 	t.report.moved(account{tide: d, tasks: t.tasks, strikes: u.strikes, stints: o.Stints(), job: st})
 	return nil
+}
+
+// weather has owners return, and kills nodes, until a job is over that any node submits. It returns what
+// happened, and the job as it is then, with its tasks.
+func (t *trial) weather(ctx context.Context, name string, l labour) (*unrest, jobView, error) {
+	j, err := t.submitLabour(ctx, t.nodes[t.rng.IntN(len(t.nodes))], name, t.tasks, l, acceptLimit)
+	if err != nil {
+		return nil, jobView{}, err
+	}
+	u := newUnrest(t)
+	if err := u.run(ctx, j); err != nil {
+		return nil, jobView{}, err
+	}
+	if err := t.settle(ctx, settleLimit); err != nil {
+		return nil, jobView{}, err
+	}
+	t.report.show("owners who returned; nodes killed", "", "%d; %d", u.returns, u.kills)
+	t.report.expect("no node ends by itself, and each obeys its owner", u.ill == "", "%s", u.ill)
+	st, err := j.at.ask.job(ctx, j.id)
+	return u, st, err
 }
 
 // Unrest is what the world does to nodes whose tasks move. It is a storm that kills

@@ -81,6 +81,10 @@ func (o *options) suit(f *flag.FlagSet) {
 		if !asked["tasks"] {
 			o.tasks = replicaTasks
 		}
+	case scenarioWide:
+		o.nodes = wideNodes
+	case scenarioLAN:
+		o.nodes = lanNodes
 	case scenarioMoves, scenarioSlowMoves:
 		o.nodes = movesNodes
 		if !asked["delay"] {
@@ -99,6 +103,10 @@ func (o *options) fewest() int {
 		return fewestLive + 1
 	case scenarioMoves, scenarioSlowMoves:
 		return movesNodes
+	case scenarioWide:
+		return wideNodes
+	case scenarioLAN:
+		return lanNodes
 	case scenarioAudits:
 		return auditNodes
 	case scenarioLiars:

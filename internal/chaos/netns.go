@@ -38,7 +38,12 @@ func canSplit() error {
 // 10.N.0.0/16: a group of coordinators is spread over those where it can be.
 func newNamespace(ctx context.Context, number int) (*namespace, error) {
 	const first = 70 // no network of importance here: nothing leaves these namespaces
-	n := &namespace{name: fmt.Sprintf("chaos-%d-%d", os.Getpid(), number), addr: [4]byte{10, byte(first + number), 0, 1}}
+	return newNamespaceAt(ctx, number, [4]byte{10, byte(first + number), 0, 1})
+}
+
+// newNamespaceAt makes the number-th namespace, with that address.
+func newNamespaceAt(ctx context.Context, number int, addr [4]byte) (*namespace, error) {
+	n := &namespace{name: fmt.Sprintf("chaos-%d-%d", os.Getpid(), number), addr: addr}
 	if err := ip(ctx, "netns", "add", n.name); err != nil {
 		return nil, skip("no network namespace can be made: " + err.Error())
 	}

@@ -86,7 +86,7 @@ func parse(args []string, out io.Writer) (options, error) {
 	f.StringVar(&o.kinds, "kinds", "", "who lies, with commas between them: "+lieNames()+
 		" (liars; default four of them, by the seed)")
 	f.BoolVar(&o.lied.lends, "lends", true, "the submitter lends cores; else others check for it (liars)")
-	f.StringVar(&o.lied.verify, "verify", "1e-3", "what jobs say of verify (liars, audits)")
+	f.StringVar(&o.lied.verify, "verify", verifyUsual, "what jobs say of verify (liars, audits)")
 	o.moving.flags(f)
 	if err := f.Parse(args); err != nil {
 		return o, err

@@ -37,6 +37,7 @@ type node struct {
 	binary string
 	rules  string   // file
 	replay string   // file with a trace that plays the owner; "" is none
+	mdns   bool     // it looks for others on the local network
 	flags  []string // of the verb up, beside those that every node gets
 
 	peer string // its ID; "" before its first start
@@ -90,9 +91,9 @@ func (n *node) start(ctx context.Context, peers []string) error {
 }
 
 func (n *node) command(peers []string) []string {
-	line := []string{n.binary, "up", "--data-dir", n.dir, "--config", n.rules, "--listen", n.listen, "--no-mdns",
-		"--api", "",
-		"--ready-fd", "3", "--runner", n.runner, "--cores", fmt.Sprint(n.cores)}
+	line := []string{n.binary, "up", "--data-dir", n.dir, "--config", n.rules, "--listen", n.listen,
+		"--no-mdns=" + fmt.Sprint(!n.mdns), "--api", "", "--ready-fd", "3",
+		"--runner", n.runner, "--cores", fmt.Sprint(n.cores)}
 	line = append(line, n.flags...)
 	if n.replay != "" {
 		line = append(line, "--replay", n.replay)

@@ -52,20 +52,7 @@ func replicas(ctx context.Context, t *trial) error {
 			agreeing, replicaEvery),
 		want: func(i int) string { return fmt.Sprintln(leap.From(max(uint64(i), 1))) },
 	}
-	j, err := t.submitLabour(ctx, t.nodes[t.rng.IntN(len(t.nodes))], scenarioReplicas, t.tasks, l, acceptLimit)
-	if err != nil {
-		return err
-	}
-	u := newUnrest(t)
-	if err := u.run(ctx, j); err != nil {
-		return err
-	}
-	if err := t.settle(ctx, settleLimit); err != nil {
-		return err
-	}
-	t.report.show("owners who returned; nodes killed", "", "%d; %d", u.returns, u.kills)
-	t.report.expect("no node ends by itself, and each obeys its owner", u.ill == "", "%s", u.ill)
-	st, err := j.at.ask.job(ctx, j.id)
+	_, st, err := t.weather(ctx, scenarioReplicas, l)
 	if err != nil {
 		return err
 	}

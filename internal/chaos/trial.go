@@ -170,6 +170,11 @@ func (t *trial) start(ctx context.Context, n *node) error {
 			peers = append(peers, o.addr)
 		}
 	}
+	return t.startKnowing(ctx, n, peers)
+}
+
+// startKnowing starts one node, which is told of those peers.
+func (t *trial) startKnowing(ctx context.Context, n *node, peers []string) error {
 	if err := n.start(ctx, peers); err != nil {
 		return err
 	}

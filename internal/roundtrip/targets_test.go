@@ -27,6 +27,7 @@ var targets = map[string]struct{ dir, name string }{
 	"/godwit/urgent/1":          {"p2p", "FuzzAnswer"},
 	"/godwit/blocks/1":          {"blocks", "FuzzWants"},
 	"/godwit/handover/1":        {"migrate/handover", "FuzzDecode"},
+	"/godwit/kad/1.0.0":         {"p2p", "FuzzProviders"},
 
 	"len frame":     {"p2p/wire", "FuzzFrame"},
 	"blocks":        {"blocks", "FuzzBlock"},
@@ -41,6 +42,8 @@ var targets = map[string]struct{ dir, name string }{
 	"survival":      {"predictor", "FuzzRecord"},
 	"manifest text": {"overlay", "FuzzOpenManifest"},
 	"ticket":        {"overlay", "FuzzParseTicket"},
+	"place":         {"overlay", "FuzzUnpackPlaces"},
+	"list of peers": {"p2p/bootstrap", "FuzzParse"},
 	"pass":          {"overlay", "FuzzAdmits"},
 
 	"ping":       {"p2p", "FuzzQuestion"}, // has no body
@@ -54,8 +57,12 @@ var targets = map[string]struct{ dir, name string }{
 	"scheduling": {"node", "FuzzQueries"},
 	"history":    {"node", "FuzzHistory"},
 	"proofs":     {"node", "FuzzQueries"},
+	"tallies":    {"node", "FuzzQueries"},
+	"tally":      {"task", "FuzzTally"},
+	"shown":      {"node", "FuzzQueries"},
 	"statement":  {"task/referee", "FuzzStatement"},
 	"states":     {"task", "FuzzDecodeKept"},
+	"summary":    {"overlay", "FuzzOpenSummary"},
 }
 
 // TestEveryTypeHasATarget: each target is there and looks at the round trip.

@@ -39,6 +39,14 @@ type Finding struct {
 	// last first.
 	States []uint64      `json:"states,omitempty"`
 	Left   []task.PeerID `json:"left,omitempty"`
+	// Part is what was run, where that is not the whole task.
+	Part *Part `json:"part,omitempty"`
+}
+
+// A Part is of a run, in fuel.
+type Part struct {
+	From uint64 `json:"from"`
+	To   uint64 `json:"to"`
 }
 
 // A Runner runs one task, as sandbox.Pool does.
@@ -104,6 +112,12 @@ func (c *Checker) checkStatement(ctx context.Context, z *zip.Reader, s *Statemen
 	if err = run.open(); err != nil {
 		return f, err
 	}
+	if s.Part != nil {
+		if err := run.beginPart(z, s.Part); err != nil {
+			return f, err
+		}
+		f.Part = &Part{run.part.From, run.part.To}
+	}
 	return f, run.judge(ctx, &f)
 }
 
@@ -114,6 +128,20 @@ type running struct {
 	signed *task.Result
 	sealer *seal.Sealer
 	files  files
+	part   *task.Segment // that is run; nil for the whole task
+	state  *state        // that it begins with; nil for the task's beginning
+}
+
+// beginPart reads what a part begins with.
+func (r *running) beginPart(z *zip.Reader, p *task.PartProof) error {
+	part, err := r.signed.Segment(p, r.spec.Spacing())
+	if err != nil {
+		return err
+	}
+	if r.part = &part; len(part.Before) > 0 {
+		r.state, err = readState(z, r.sealer, part.Before)
+	}
+	return err
 }
 
 // open writes what sealed inputs hold beside them.
@@ -141,13 +169,13 @@ func (r *running) open() error {
 
 // judge runs the task, and says in f what follows.
 func (r *running) judge(ctx context.Context, f *Finding) error {
-	of := referee.Referee{Signed: r.signed, Run: r.run, Plain: r.plain, Told: r.Told}
+	of := referee.Referee{Signed: r.signed, Part: r.part, Run: r.run, Plain: r.plain, Told: r.Told}
 	found, err := of.Judge(ctx)
 	f.Verdict, f.By, f.Why, f.States, f.Left = found.Verdict, found.By, found.Why, found.States, found.Left
 	return err
 }
 
-// run runs the task, up to a fuel where that is not 0.
+// run runs the task or its part, up to a fuel where that is not 0.
 func (r *running) run(ctx context.Context, interpreted bool, stopAt uint64) (*task.Result, error) {
 	inv, err := r.spec.Expand(r.signed.Task.Index)
 	if err != nil {
@@ -156,6 +184,9 @@ func (r *running) run(ctx context.Context, interpreted bool, stopAt uint64) (*ta
 	t := sandbox.TaskOf(r.spec, r.signed.Task, inv, r.files.module, func(c task.CID) string { return r.files.inputs[c] })
 	if stopAt > 0 {
 		t.FreezeAtFuel, t.Pages = stopAt, sandbox.Unkept{}
+	}
+	if r.state != nil {
+		t.From, t.Pages = r.state.manifest, r.state
 	}
 	runner := r.Compiled
 	if interpreted {

@@ -29,22 +29,33 @@ const maxStatement = task.MaxRecord + (4 << 20)
 
 // A Statement is what was signed.
 type Statement struct {
-	Version int         `cbor:"1,keyasint"` // FileVersion
+	Version int         `cbor:"1,keyasint"` // FileVersion, or wholeVersion without Part
 	Record  task.Record `cbor:"2,keyasint"` // with the key of a sealed job, if its owner shows it
 	Result  task.Result `cbor:"3,keyasint"` // that is said to be wrong
+	// Part is what of its run is wrong; nil where the whole task has to be run.
+	Part *task.PartProof `cbor:"4,keyasint,omitempty"`
 }
 
-// FileVersion is of files as they are now.
-const FileVersion = 1
+// FileVersion is of files as they are now: those of a part of a run. Those of a whole task are as they
+// always were.
+const (
+	FileVersion  = 2
+	wholeVersion = 1
+)
 
 // A Source brings the content of files, as it is stored.
 type Source interface {
 	OpenFile(ctx context.Context, c task.CID) (io.ReadCloser, error)
+	// Tree lists the files of a state by name.
+	Tree(ctx context.Context, c task.CID) (map[string]task.CID, error)
 }
 
-// Write writes a proof: what was signed, the module, and the inputs that the task reads.
+// Write writes a proof: what was signed, the module, the inputs that the task reads, and the state that a
+// part begins with.
 func Write(ctx context.Context, w io.Writer, s Statement, from Source) error {
-	s.Version = FileVersion
+	if s.Version = FileVersion; s.Part == nil {
+		s.Version = wholeVersion
+	}
 	spec, err := s.Record.OpenWhole()
 	if err != nil {
 		return fmt.Errorf("writing a proof: %w", err)
@@ -69,6 +80,9 @@ func Write(ctx context.Context, w io.Writer, s Statement, from Source) error {
 		if err == nil {
 			err = add(ctx, z, inputPrefix+string(in.CID), from, in.CID)
 		}
+	}
+	if err == nil {
+		err = addState(ctx, z, s.Result.StateOf(s.Part), from)
 	}
 	if err = errors.Join(err, z.Close()); err != nil {
 		return fmt.Errorf("writing a proof: %w", err)
@@ -117,23 +131,23 @@ func readsOf(spec *task.Job, id task.TaskID) ([]task.FileRef, error) {
 // readStatement reads what a file says was signed. The file may be hostile.
 func readStatement(z *zip.Reader) (Statement, error) {
 	var s Statement
-	f, err := z.Open(statementName)
-	if err != nil {
+	if f, err := z.Open(statementName); err != nil {
 		return s, errors.New("it is no proof: there is no " + statementName + " in it")
+	} else if err := f.Close(); err != nil {
+		return s, err
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxStatement+1))
-	switch {
-	case err != nil:
-		return s, fmt.Errorf("reading %s: %w", statementName, err)
-	case len(b) > maxStatement:
-		return s, fmt.Errorf("%s has more than %d bytes", statementName, maxStatement)
+	b, err := readEntry(z, statementName, maxStatement)
+	if err != nil {
+		return s, err
 	}
 	if err := task.Decode(b, &s); err != nil {
 		return s, fmt.Errorf("reading %s: %w", statementName, err)
 	}
-	if s.Version != FileVersion {
+	switch {
+	case s.Version < wholeVersion || s.Version > FileVersion:
 		return s, fmt.Errorf("it is of version %d, this program reads version %d", s.Version, FileVersion)
+	case (s.Part != nil) != (s.Version == FileVersion):
+		return s, fmt.Errorf("it is of version %d, and of a part: %v", s.Version, s.Part != nil)
 	}
 	return s, nil
 }

@@ -219,7 +219,7 @@ func TestNoProof(t *testing.T) {
 	c := &Checker{} // nothing can run
 	good := written(t, &rec, result(t, &rec, "lie", nil))
 	statement := func(change func(s *Statement)) []byte {
-		s := Statement{Version: FileVersion, Record: rec, Result: result(t, &rec, "lie", nil)}
+		s := Statement{Version: wholeVersion, Record: rec, Result: result(t, &rec, "lie", nil)}
 		change(&s)
 		b, err := task.Encode(&s)
 		if err != nil {
@@ -252,7 +252,7 @@ func TestNoProof(t *testing.T) {
 		"no module":           {entry(moduleName, nil), "module.wasm is missing"},
 		"another module":      {entry(moduleName, noop.Module), "is not what the job names"},
 		"a huge module":       {entry(moduleName, make([]byte, sandbox.MaxModule+9)), "is not what the job names"},
-		"another version":     {statement(func(s *Statement) { s.Version++ }), "of version 2"},
+		"another version":     {statement(func(s *Statement) { s.Version = FileVersion + 1 }), "of version 3"},
 		"of another job":      {statement(func(s *Statement) { s.Result.Task.Job = task.JobID(task.RawCID(nil)) }), "job"},
 		"of no task":          {statement(func(s *Statement) { s.Result = ofTask(t, &rec, 5) }), "none of index 5"},
 		"signed by nobody":    {statement(func(s *Statement) { s.Result.Signature = nil }), "signature"},

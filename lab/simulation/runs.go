@@ -15,12 +15,12 @@ import (
 	"godwit/lab/table"
 	"godwit/sim"
 	reports "godwit/sim/report"
-	machines "godwit/sim/swarm"
 )
 
 // A result is one object of `godwit sim --json`.
 type result struct {
 	*sim.Report
+	*cells
 	*timing
 }
 
@@ -129,11 +129,12 @@ func (f *Options) runAll(ctx context.Context, p *progress.Progress, all []*sim.S
 func (f *Options) runOne(s *sim.Scenario) (result, error) {
 	var (
 		r     *sim.Report
+		c     *cells
 		err   error
 		begun = time.Now()
 	)
 	if f.Machines {
-		r, err = machines.Run(s, machines.Options{})
+		r, c, err = f.runMachines(s)
 	} else {
 		r, err = sim.Run(s)
 	}
@@ -143,7 +144,7 @@ func (f *Options) runOne(s *sim.Scenario) (result, error) {
 	if err != nil {
 		return result{}, fmt.Errorf("policy %s, migration %s, seed %d: %w", s.Placement, s.Migration, s.Seed, err)
 	}
-	out := result{Report: r}
+	out := result{Report: r, cells: c}
 	if f.Timing {
 		wall := time.Since(begun).Seconds()
 		out.timing = &timing{WallS: wall, PerWall: float64(r.Events) / wall}
@@ -161,8 +162,16 @@ func (f *Options) print(w io.Writer, results []result, o reports.Options) error 
 		}
 		return nil
 	}
-	if err := reports.Table(w, reportsOf(results), o); err != nil || !f.Timing {
+	if err := reports.Table(w, reportsOf(results), o); err != nil {
 		return err
+	}
+	if f.Cells > 0 {
+		if err := printCells(w, results); err != nil {
+			return err
+		}
+	}
+	if !f.Timing {
+		return nil
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\nPOLICY\tMIGRATION\tSEED\tEVENTS\tTOOK\tEVENTS/S")

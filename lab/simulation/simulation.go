@@ -27,6 +27,7 @@ type Options struct {
 	Scenario string
 
 	Machines, Oracle bool
+	Cells            int // of whole nodes, at the start; 0 for one group for all
 	Workers          int
 
 	JSON, Timing, Quiet bool
@@ -39,6 +40,9 @@ func (f *Options) check() error {
 	}
 	if f.Workers < 1 {
 		return failure.Usage("write --workers 2, or leave it out for all cores", "--workers %d: there must be one", f.Workers)
+	}
+	if err := f.checkCells(); err != nil {
+		return err
 	}
 	return plot.CheckName(f.Plot)
 }

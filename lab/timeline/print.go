@@ -52,6 +52,10 @@ func printJobHead(out io.Writer, st message.JobStatus) {
 			fmt.Fprintf(out, "divergent  compiled for %s, the program comes to other results than here: nobody is blamed\n",
 				c.Divergent)
 		}
+		if h := c.Heard; h != nil {
+			fmt.Fprintf(out, "told       of %d of its workers %.1f tasks were found right here; what %d other members found "+
+				"right counts for %.1f more\n", h.Workers, h.Own, h.Tellers, h.Told)
+		}
 		fmt.Fprintf(out, "standing   %d final, %d accepted, %d to be checked or open\n", c.Final, c.Accepted, c.Due+c.Open)
 	}
 	if st.Note != "" {

@@ -75,6 +75,20 @@ func TestJobTexts(t *testing.T) {
 	}
 }
 
+// A job says what the belief in its results rests on that others told.
+func TestToldText(t *testing.T) {
+	st := message.JobStatus{Submitted: submitted, Checks: &message.Checks{}}
+	var without, with bytes.Buffer
+	Print(&without, st, false)
+	st.Checks.Heard = &message.Heard{Tellers: 2, Workers: 3, Own: 35.5, Told: 12}
+	Print(&with, st, false)
+	const told = "told       of 3 of its workers 35.5 tasks were found right here; what 2 other members found right counts " +
+		"for 12.0 more\n"
+	if strings.Contains(without.String(), "told") || !strings.Contains(with.String(), told) {
+		t.Errorf("it says\n%s\nand where others told\n%s", without.String(), with.String())
+	}
+}
+
 // Of many tasks those with a story are listed, and the others counted.
 func TestJobOfManyTasks(t *testing.T) {
 	st := message.JobStatus{Submitted: submitted, Tasks: message.TaskCounts{Total: 5000}}

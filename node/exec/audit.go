@@ -87,7 +87,7 @@ func (x *Executor) bringAudited(ctx context.Context, u *audit) {
 		case part.unserved != "":
 			x.jobs.discard(job)
 			part.drop()
-			u.heard.Unserved, u.heard.Refused = part.unserved, part.refused
+			u.heard.Unserved, u.heard.Refused, u.heard.Lost = part.unserved, part.refused, part.lost
 			x.auditOver(u, x.unrun(u.Task, task.Interrupted, part.unserved, nil))
 		default:
 			u.job = job

@@ -18,6 +18,7 @@ type Config struct {
 	Space    Space  // for those files
 	Runner   Runner // which the Executor closes
 	Content  Content
+	Pairs    Pairs // nobody else's
 	Host     Host
 	Log      *slog.Logger
 }

@@ -80,6 +80,8 @@ func (x *Executor) EachRunning(f func(of Client)) {
 
 // Roots lists the content that prepared jobs, audits and those who may ask for kept states need, on the loop.
 func (x *Executor) Roots() []task.CID {
+	x.kept.expire(x.Host.Now())
+	x.forgetKept()
 	return slices.Concat(x.jobs.roots(), x.auditRoots(), x.kept.roots())
 }
 

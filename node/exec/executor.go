@@ -37,12 +37,13 @@ type leaving struct {
 // at once.
 func New(ctx context.Context, c Config) *Executor {
 	x := &Executor{
-		core:    &core{Config: c, kept: keeping{most: keptMost}},
+		core:    &core{Config: c, kept: keeping{most: keptMost, disk: keptDisk{pairs: c.Pairs}}},
 		running: map[message.AttemptName]*attempt{}, arriving: map[arrivalName]*destination{},
 		audits: map[*audit]bool{},
 	}
 	x.ctx, x.halt = context.WithCancel(ctx)
 	x.jobs = newJobs(x.core)
+	recall{x.core}.begin()
 	return x
 }
 

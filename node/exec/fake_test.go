@@ -42,6 +42,7 @@ type fakeHost struct {
 	states   func(signed *task.Result) (*task.KeptStates, error) // nil: refuses
 	seed     byte                                                // of its key
 	dial     func(to task.PeerID) (Stream, error)                // nil: nobody can be reached
+	pairs    fakePairs
 
 	holds sync.Mutex
 	held  map[task.CID]int // how often; > 0
@@ -53,10 +54,12 @@ func newFakeHost() *fakeHost { return &fakeHost{moves: true, held: map[task.CID]
 func (h *fakeHost) executor(t *testing.T, r Runner) *Executor {
 	t.Helper()
 	key := keyOf(h.seed)
-	h.blocks = newBlocks(t)
+	if h.blocks == nil {
+		h.blocks = newBlocks(t)
+	}
 	x := New(t.Context(), Config{
 		Key: key, Self: task.PeerIDOf(key.Public().(ed25519.PublicKey)), StageDir: t.TempDir(), Space: &h.space, Runner: r,
-		Content: h, Host: h, Log: slog.New(slog.DiscardHandler),
+		Content: h, Pairs: &h.pairs, Host: h, Log: slog.New(slog.DiscardHandler),
 	})
 	t.Cleanup(func() {
 		if err := x.Close(); err != nil {
@@ -101,6 +104,35 @@ func (s *fakeSpace) Release(bytes int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used -= bytes
+}
+
+// fakePairs are a disk's. Where fails is not nil nothing is written.
+type fakePairs struct {
+	mu    sync.Mutex
+	pairs map[string][]byte
+	fails error
+}
+
+func (p *fakePairs) Save(_ context.Context, key string, value []byte) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.fails != nil:
+		return p.fails
+	case value == nil:
+		delete(p.pairs, key)
+	case p.pairs == nil:
+		p.pairs = map[string][]byte{key: value}
+	default:
+		p.pairs[key] = value
+	}
+	return nil
+}
+
+func (p *fakePairs) Load(context.Context) (map[string][]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return maps.Clone(p.pairs), nil
 }
 
 // on does something as the loop does.

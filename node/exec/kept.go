@@ -17,9 +17,11 @@ const (
 	// every second goes of the run that has most.
 	keptMost = 1 << 30
 	// keptFor is how long they are kept after the run, unless they are released before.
-	keptFor = 24 * time.Hour
-	// keptPage is what a page counts at least: its block takes that much beside its bytes.
+	keptFor = task.KeptFor
+	// keptPage is what a page counts at least: its block takes that much beside its bytes. keptLink
+	// is about what its name takes in the tree of each state that has it.
 	keptPage = 512
+	keptLink = 112
 )
 
 // A keeping is the states at boundaries that are kept here, for whoever may run intervals of a
@@ -29,6 +31,7 @@ type keeping struct {
 	most  int64
 	bytes int64
 	runs  []*keptRun // the oldest first
+	disk  keptDisk
 	// newest is the last state of each run that goes on, also where it is not kept for others: the
 	// sandbox sends no page again that it has, and the task's next checkpoint may need it.
 	newest map[*keptRun]task.CID
@@ -45,13 +48,18 @@ type keptRun struct {
 	bytes     int64
 	root      []byte // of the trail that was signed; nil while the task runs
 	until     time.Time
+	unseen    bool // since the node began: what of it is there is not known
 }
 
 type keptState struct {
 	task.Boundary
 	cid   task.CID // "" of one that went
 	pages [][32]byte
+	own   int64 // bytes of its manifest
 }
+
+// alone is how many bytes a state takes beside its pages: its manifest, and the tree.
+func (s *keptState) alone() int64 { return s.own + keptLink*int64(len(s.pages)) }
 
 // A keptBlock is a page of how many states, and how many bytes its block has.
 type keptBlock struct{ states, bytes int64 }
@@ -83,6 +91,7 @@ func (k *keeping) add(r *keptRun, s keptState, size func(h [32]byte) int64) bool
 	}
 	r.spacing = task.SpacingAt(r.spacing, s.Fuel)
 	r.states = append(r.states, s)
+	r.bytes += s.alone()
 	r.hold(s.pages, size)
 	r.thin()
 	k.bytes += r.bytes - before
@@ -123,6 +132,7 @@ func (k *keeping) drop(r *keptRun) {
 	if i := slices.Index(k.runs, r); i >= 0 {
 		k.runs = slices.Delete(k.runs, i, i+1)
 		k.bytes -= r.bytes
+		k.disk.gone(r)
 	}
 }
 
@@ -152,6 +162,7 @@ func (r *keptRun) thin() {
 					}
 				}
 			}
+			r.bytes -= s.alone()
 			s.cid, s.pages = "", nil
 		}
 		last = s.Fuel
@@ -186,7 +197,7 @@ func (k *keeping) find(id task.TaskID, root []byte, now time.Time) *keptRun {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, r := range k.runs {
-		if r.task == id && len(r.root) > 0 && bytes.Equal(r.root, root) {
+		if !r.unseen && r.task == id && len(r.root) > 0 && bytes.Equal(r.root, root) {
 			return r
 		}
 	}
@@ -205,7 +216,8 @@ func (k *keeping) expire(now time.Time) {
 }
 
 // roots lists the states.
-func (k *keeping) roots() (out []task.CID) {
+func (k *keeping) roots() []task.CID {
+	out := k.rootsOf(func(*keptRun) bool { return true })
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, c := range k.newest {
@@ -213,7 +225,17 @@ func (k *keeping) roots() (out []task.CID) {
 			out = append(out, c)
 		}
 	}
+	return out
+}
+
+// rootsOf lists the states that are kept for others of some runs.
+func (k *keeping) rootsOf(which func(*keptRun) bool) (out []task.CID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	for _, r := range k.runs {
+		if !which(r) {
+			continue
+		}
 		for i := range r.states {
 			if c := r.states[i].cid; c != "" {
 				out = append(out, c)
@@ -224,25 +246,26 @@ func (k *keeping) roots() (out []task.CID) {
 }
 
 // Kept returns the states that are kept of a task's run, for the member of an overlay that
-// submitted it, by the root of the trail that was signed here. With done they are released. It is
-// safe for any goroutine.
-func (x *Executor) Kept(of overlay.ID, by task.PeerID, id task.TaskID, root []byte, done bool) *task.KeptStates {
+// submitted it, by the root of the trail that was signed here. With done they are released. Its
+// error is ErrLost where there are none, and ErrRefused for anybody else. It is safe for any goroutine.
+func (x *Executor) Kept(of overlay.ID, by task.PeerID, id task.TaskID, root []byte, done bool) (
+	*task.KeptStates, error) {
 	k := &x.kept
+	defer x.forgetKept()
 	r := k.find(id, root, x.Host.Now())
-	if r == nil || r.of != of || r.submitter != by || lies("refusing") {
-		return nil
+	switch {
+	case !done && lies("refusing"), r != nil && (r.of != of || r.submitter != by):
+		return nil, ErrRefused
+	case r == nil:
+		return nil, ErrLost
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	out := &task.KeptStates{}
-	for i := range r.states {
-		s := &r.states[i]
-		out.States = append(out.States, task.KeptState{Fuel: s.Fuel, Hash: s.State[:], CID: s.cid})
-	}
+	out := r.named()
 	if done {
 		k.drop(r)
 	}
-	return out
+	return out, nil
 }
 
 // keepsOf prepares to keep the states at the boundaries of an attempt's run; nil where nobody may
@@ -280,6 +303,7 @@ func (c *core) keepStates(a *attempt, s *saving) func(*sandbox.Report, *task.Res
 			of = rep.Trail
 		}
 		c.kept.end(r, of, c.Host.Now())
+		c.saveKept(r)
 	}
 }
 
@@ -298,7 +322,8 @@ func (c *core) keepAt(ctx context.Context, a *attempt, s *saving, r *keptRun, at
 		return c.keepNoMore(a, r, err)
 	}
 	slices.SortFunc(pages, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) })
-	return c.kept.add(r, keptState{Boundary: at, cid: root, pages: slices.Compact(pages)}, s.pages.sizeOf)
+	return c.kept.add(r, keptState{Boundary: at, cid: root, pages: slices.Compact(pages), own: int64(len(manifest))},
+		s.pages.sizeOf)
 }
 
 func (c *core) keepNoMore(a *attempt, r *keptRun, err error) bool {

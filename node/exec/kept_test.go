@@ -36,7 +36,7 @@ func (r *keptRun) served() (out []int) {
 // Equal pages count once; with more than fits every second state of the run goes that has most, and
 // at last the run; what has no trail in the end goes at once, and all else after a day.
 func TestKeeping(t *testing.T) {
-	const page = 1000
+	const page, names = 1000, 2 * keptLink // of the two pages of a state
 	now := time.Unix(1e9, 0)
 	for name, tt := range map[string]struct {
 		most   int64
@@ -44,13 +44,13 @@ func TestKeeping(t *testing.T) {
 		served int
 		bytes  int64
 	}{
-		"all":              {100 * page, 10, 10, 11 * page},
-		"every second":     {8 * page, 10, 5, 6 * page},
-		"every fourth":     {4 * page, 10, 2, 3 * page},
+		"all":              {100 * page, 10, 10, 11*page + 10*names},
+		"every second":     {8 * page, 10, 5, 6*page + 5*names},
+		"every fourth":     {4 * page, 10, 2, 3*page + 2*names},
 		"one is too many":  {page, 10, 0, 0},
-		"the trail's own":  {1000 * page, 40, 20, 21 * page},
-		"of many":          {1000 * page, 70, 17, 18 * page},
-		"small pages cost": {10 * keptPage, 3, 3, 4 * page},
+		"the trail's own":  {1000 * page, 40, 20, 21*page + 20*names},
+		"of many":          {1000 * page, 70, 17, 18*page + 17*names},
+		"small pages cost": {10 * keptPage, 3, 3, 4*page + 3*names},
 	} {
 		k := &keeping{most: tt.most}
 		r := k.begin(keptRun{spacing: step})
@@ -67,11 +67,11 @@ func TestKeeping(t *testing.T) {
 			t.Errorf("%s: %v is kept, %d bytes", name, r.served(), k.bytes)
 		}
 	}
-	k := &keeping{most: 12 * page}
+	k := &keeping{most: 12*page + 8*names}
 	a, b := k.begin(keptRun{spacing: step}), k.begin(keptRun{spacing: step, task: task.TaskID{Index: 1}})
 	of := keeps(k, a, 8, page)
 	keeps(k, b, 4, page)
-	if len(a.served()) != 4 || len(b.served()) != 4 || k.bytes != 10*page {
+	if len(a.served()) != 4 || len(b.served()) != 4 || k.bytes != 10*page+8*names {
 		t.Errorf("of two runs %v and %v, %d bytes", a.served(), b.served(), k.bytes)
 	}
 	k.end(b, nil, now)
@@ -85,7 +85,7 @@ func TestKeeping(t *testing.T) {
 	}
 	c := k.begin(keptRun{spacing: step})
 	keeps(k, c, 8, page)
-	if keeps(k, c, 2, page); len(c.states) != 2 || k.bytes != 3*page {
+	if keeps(k, c, 2, page); len(c.states) != 2 || k.bytes != 3*page+2*names {
 		t.Errorf("begun anew it has %v, %d bytes", c.served(), k.bytes)
 	}
 }

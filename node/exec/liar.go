@@ -25,9 +25,6 @@ const (
 	lateAfter = 10
 	// oneIn is of how many results a seldom one makes one wrong.
 	oneIn = 5
-	// before is by how many a task's number is less than the greatest seen where an auditor that lies
-	// takes it that it is to compare: leaders give tasks in their order.
-	before = 8
 )
 
 var results atomic.Int64 // that were told of here
@@ -102,12 +99,13 @@ type guesses struct {
 	most map[task.JobID]uint64 // the greatest number, by job
 }
 
-// compares guesses whether a task was run by another before.
+// compares guesses whether a task was run by another before: leaders give tasks in their order, and this one
+// comes late.
 func (g *guesses) compares(id task.TaskID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.most[id.Job] = max(g.most[id.Job], id.Index)
-	return id.Index+before < g.most[id.Job]
+	return id.Index < g.most[id.Job]
 }
 
 // otherEngine is a compiler that this machine has not.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"godwit/blocks"
 	"godwit/blocks/seal"
@@ -79,7 +80,7 @@ func (s *pageStore) Put(h [32]byte, block []byte) error {
 	s.stored.Add(int64(len(kept)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.links[h] = blocks.Link{Name: s.sealer.Name(h), CID: c, Size: int64(len(kept))}
+	s.links[h] = blocks.Link{Name: s.sealer.Name(h), CID: c, Size: int64(len(kept)), Used: time.Now()}
 	delete(s.fresh, h)
 	return nil
 }
@@ -135,7 +136,8 @@ func (s *pageStore) tree(manifest []byte) (task.CID, error) {
 	if err != nil {
 		return "", err
 	}
-	links := []blocks.Link{{Name: manifestName, CID: c, Size: int64(len(kept))}}
+	now := time.Now()
+	links := []blocks.Link{{Name: manifestName, CID: c, Size: int64(len(kept)), Used: now}}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	named := map[[32]byte]bool{}
@@ -149,7 +151,21 @@ func (s *pageStore) tree(manifest []byte) (task.CID, error) {
 			links = append(links, l)
 		}
 	}
-	return s.blocks.PutTree(s.ctx, links)
+	root, err := s.blocks.PutTree(s.ctx, links)
+	if err == nil {
+		s.used(pages, now)
+	}
+	return root, err
+}
+
+// used notes that the use of pages was noted, where that was to be; s.mu is held.
+func (s *pageStore) used(pages [][32]byte, now time.Time) {
+	for _, h := range pages {
+		if l := s.links[h]; now.Sub(l.Used) >= blocks.UsedFor {
+			l.Used = now
+			s.links[h] = l
+		}
+	}
 }
 
 // size returns about how many bytes the state of a manifest has.

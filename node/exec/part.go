@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"godwit/blocks"
@@ -20,6 +21,8 @@ const (
 	partShare = 2
 	// stateSpare is what a state may have beside memory and files: its manifest.
 	stateSpare = maxManifest + task.MaxOutputBytes
+	// beganMost is how long a state may take to come that a run begins with.
+	beganMost = 2 * time.Minute
 )
 
 // ErrRefused is wrapped by Host.States where the worker was there, and did not name the states.
@@ -36,6 +39,7 @@ type broughtPart struct {
 	release  func() // of the blocks of the state; nil for none
 	unserved string
 	refused  bool
+	lost     bool
 }
 
 // drop gives up what was brought.
@@ -48,7 +52,10 @@ func (b *broughtPart) drop() {
 // bringPart brings the state here that a part begins with, as its worker kept it. It costs no more
 // than the part is worth, whatever the worker does.
 func (u *audit) bringPart(ctx context.Context, x *Executor, job *Job) (b broughtPart) {
-	if u.Part == nil {
+	switch {
+	case u.From != nil:
+		return u.bringBegan(ctx, x, job)
+	case u.Part == nil:
 		return b
 	}
 	if u.signed == nil || u.signed.Trail == nil || u.Part.First < 0 || u.Part.First > u.Part.Last ||
@@ -70,6 +77,17 @@ func (u *audit) bringPart(ctx context.Context, x *Executor, job *Job) (b brought
 		b.unserved = task.ClipMessage(err.Error())
 		late := within.Err() != nil
 		b.refused = !late && (errors.Is(err, ErrRefused) || errors.Is(err, errFalse) || errors.Is(err, errBad))
+		b.lost = !late && errors.Is(err, ErrLost)
+	}
+	return b
+}
+
+// bringBegan brings the state that a run begins with.
+func (u *audit) bringBegan(ctx context.Context, x *Executor, job *Job) (b broughtPart) {
+	within, cancel := context.WithTimeout(ctx, beganMost)
+	defer cancel()
+	if err := b.fetch(within, x, job, *u.From); err != nil {
+		b.unserved = task.ClipMessage(err.Error())
 	}
 	return b
 }
@@ -96,6 +114,10 @@ func (b *broughtPart) namePart(ctx context.Context, x *Executor, u *audit, spaci
 	if err := t.CheckBoundaries(of, spacing); err != nil {
 		return fmt.Errorf("%w: %w", errFalse, err)
 	}
+	if part.Seek != nil {
+		part.First = parted(of, part.Seek)
+		part.Last = part.First
+	}
 	for part.First > 0 && part.States.States[part.First-1].CID == "" {
 		part.First-- // the worker had room for fewer states: the part begins earlier
 	}
@@ -108,21 +130,52 @@ func (b *broughtPart) namePart(ctx context.Context, x *Executor, u *audit, spaci
 // fetchPart brings the state, of which the hash must be the one that was signed.
 func (b *broughtPart) fetchPart(ctx context.Context, x *Executor, u *audit, job *Job) error {
 	if b.part.First == 0 {
+		if chain := u.signed.Trail.Began; b.part.Seek != nil && len(chain) > 0 {
+			return b.fetch(ctx, x, job, message.Began{Fuel: chain[0].Fuel, Hash: chain[0].Voucher.Hash, CID: chain[0].CID,
+				Holders: []task.PeerID{u.signed.Worker, chain[0].Voucher.Worker}})
+		}
 		return nil
 	}
 	before := &b.part.States.States[b.part.First-1]
-	root := blocks.Root{CID: before.CID, Bound: blocks.AtMost(job.spec.Memory + stateSpare)}
-	b.release = x.Content.Hold([]task.CID{before.CID})
+	return b.fetch(ctx, x, job, message.Began{Fuel: before.Fuel, Hash: before.Hash, CID: before.CID,
+		Holders: []task.PeerID{u.signed.Worker}})
+}
+
+// fetch brings a state, of which the hash must be the one that was signed.
+func (b *broughtPart) fetch(ctx context.Context, x *Executor, job *Job, s message.Began) error {
+	if s.CID == "" {
+		return errors.New("nobody says where the state is")
+	}
+	most := job.spec.Memory + stateSpare
+	if s.Most > 0 { // somebody else's
+		most = min(most, s.Most)
+		if err := x.Content.MakeRoom(ctx, most, false); err != nil {
+			return err
+		}
+	}
+	root := blocks.Root{CID: s.CID, Bound: blocks.AtMost(most)}
+	b.release = x.Content.Hold([]task.CID{s.CID})
 	pages := x.newPages(x.ctx, job.sealer)
-	manifest, err := x.bringState(ctx, root, []task.PeerID{u.signed.Worker}, pages)
+	manifest, err := x.bringState(ctx, root, s.Holders, pages)
 	if err != nil {
 		return err
 	}
-	if h := sha256.Sum256(manifest); string(h[:]) != string(before.Hash) {
-		return fmt.Errorf("%w: the state at fuel %d has another hash", errFalse, before.Fuel)
+	if h := sha256.Sum256(manifest); string(h[:]) != string(s.Hash) {
+		return fmt.Errorf("%w: the state at fuel %d has another hash", errFalse, s.Fuel)
 	}
 	b.state = &State{From: manifest, Pages: pages}
 	return nil
+}
+
+// parted returns the first interval of a run that ends in another state than one that came to some
+// boundaries, or the last.
+func parted(of, came []task.Boundary) int {
+	for k, b := range of {
+		if !slices.Contains(came, b) {
+			return k
+		}
+	}
+	return len(of)
 }
 
 // unthawed notes that the state of a part was refused by the sandbox, though it is what was signed.

@@ -18,7 +18,7 @@ import (
 type pair struct {
 	t              *testing.T
 	worker, checks *Executor
-	h              *fakeHost // of who checks
+	w, h           *fakeHost // of the worker, and of who checks
 	id             task.TaskID
 	signed         task.Result
 	spacing        uint64
@@ -29,6 +29,7 @@ func newPair(t *testing.T) *pair {
 	p := &pair{t: t}
 	w := newFakeHost()
 	w.seed = 1
+	p.w = w
 	r, _ := newSandboxed(t)
 	p.worker = w.executor(t, r)
 	p.h = newFakeHost()
@@ -39,7 +40,7 @@ func newPair(t *testing.T) *pair {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.id.Job = w.submitted(t, p.worker, "module: write.wasm\nverify: full\nparts: 1ms\n", module)
+	p.id.Job = w.submitted(t, p.worker, pairJob, module)
 	p.h.job, p.spacing = w.job, w.job.Spacing()
 	rec, err := task.SignJob(w.job, keyOf(0))
 	if err != nil {
@@ -63,11 +64,17 @@ func newPair(t *testing.T) *pair {
 	return p
 }
 
+// pairJob has two tasks that differ in what they are told.
+const pairJob = "module: write.wasm\nargs: [\"{{.n}}\"]\nverify: full\nparts: 1ms\nsweep:\n  n: {from: 1, to: 2}\n"
+
 // ask asks the worker as the network does.
 func (p *pair) ask(by task.PeerID, root []byte) (*task.KeptStates, error) {
-	k := p.worker.Kept("lab", by, p.id, root, false)
-	if k == nil {
-		return nil, ErrRefused
+	if err := p.worker.KeptReady(p.t.Context()); err != nil {
+		return nil, err
+	}
+	k, err := p.worker.Kept("lab", by, p.id, root, false)
+	if err != nil {
+		return nil, err
 	}
 	b, err := task.Encode(k)
 	if err != nil {
@@ -78,9 +85,12 @@ func (p *pair) ask(by task.PeerID, root []byte) (*task.KeptStates, error) {
 
 // run has intervals run again.
 func (p *pair) run(part message.Part, interpreted bool) message.Audited {
+	return p.audit(message.Audit{Task: p.id, Part: &part, Interpreted: interpreted})
+}
+
+func (p *pair) audit(e message.Audit) message.Audited {
 	done := make(chan message.Audited, 1)
 	p.h.on(func() {
-		e := message.Audit{Task: p.id, Part: &part, Interpreted: interpreted}
 		p.checks.Audit(p.h, e, &p.signed, func(ev message.Audited) { done <- ev })
 	})
 	return <-done
@@ -120,6 +130,49 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
+// The part at which a run parts from another is found by the boundaries of that; any run begins with a state that
+// is told, if it is the one that was signed, and no larger than it may be.
+func TestSoughtParts(t *testing.T) {
+	p := newPair(t)
+	states, err := p.ask(p.checks.Self, p.signed.Trail.Root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := states.Boundaries()
+	for name, tt := range map[string]struct {
+		came []task.Boundary
+		want int
+	}{
+		"at once": {[]task.Boundary{}, 0}, "on the way": {of[:4], 4}, "in the end": {of, len(of)},
+		"once": {slices.Delete(slices.Clone(of), 2, 3), 2},
+	} {
+		ev := p.run(message.Part{Seek: tt.came}, false)
+		if ev.Unserved != "" || ev.Part.First != tt.want || ev.Part.Last != tt.want {
+			t.Errorf("%s: %+v", name, ev)
+		}
+	}
+	good := message.Began{Fuel: of[2].Fuel, Hash: of[2].State[:], CID: states.States[2].CID}
+	for name, tt := range map[string]struct {
+		change func(*message.Began)
+		why    string
+	}{
+		"as it was signed": {func(*message.Began) {}, ""},
+		"another":          {func(b *message.Began) { b.CID = states.States[3].CID }, "another hash"},
+		"nowhere":          {func(b *message.Began) { b.CID = "" }, "nobody says where"},
+		"too large":        {func(b *message.Began) { b.Most = 100 }, "large"},
+	} {
+		from := good
+		tt.change(&from)
+		ev := p.audit(message.Audit{Task: p.id, From: &from, StopAt: of[3].Fuel})
+		if (ev.Unserved == "") != (tt.why == "") || !strings.Contains(ev.Unserved, tt.why) {
+			t.Errorf("%s: %q", name, ev.Unserved)
+		}
+		if tt.why == "" && (ev.Here.Trail == nil || string(ev.Here.Trail.Last) != string(of[3].State[:])) {
+			t.Errorf("%s: %+v", name, ev.Here)
+		}
+	}
+}
+
 // What a worker does in place of serving a state has nothing run, and says whether it is to blame.
 func TestHostileStates(t *testing.T) {
 	p := newPair(t)
@@ -143,8 +196,9 @@ func TestHostileStates(t *testing.T) {
 		refused bool
 		why     string
 	}{
-		"refuses": {func(*task.Result) (*task.KeptStates, error) { return nil, ErrRefused }, true, "names no states"},
-		"is away": {func(*task.Result) (*task.KeptStates, error) { return nil, errors.New("gone") }, false, "gone"},
+		"refuses":   {func(*task.Result) (*task.KeptStates, error) { return nil, ErrRefused }, true, "names no states"},
+		"lost them": {func(*task.Result) (*task.KeptStates, error) { return nil, ErrLost }, false, "any more"},
+		"is away":   {func(*task.Result) (*task.KeptStates, error) { return nil, errors.New("gone") }, false, "gone"},
 		"too few": {changed(func(k *task.KeptStates) { k.States = k.States[1:] }), true,
 			"not those that the worker signed"},
 		"none":       {changed(func(k *task.KeptStates) { k.States = nil }), true, "not those that the worker signed"},
@@ -156,7 +210,8 @@ func TestHostileStates(t *testing.T) {
 	} {
 		p.h.states = tt.states
 		ev := p.run(message.Part{First: 3, Last: 3}, false)
-		if !strings.Contains(ev.Unserved, tt.why) || ev.Refused != tt.refused || ev.Here.Outcome != task.Interrupted {
+		if !strings.Contains(ev.Unserved, tt.why) || ev.Refused != tt.refused || ev.Lost != (name == "lost them") ||
+			ev.Here.Outcome != task.Interrupted {
 			t.Errorf("%s: %q, refused %v, %v", name, ev.Unserved, ev.Refused, ev.Here.Outcome)
 		}
 	}
@@ -171,6 +226,30 @@ func TestHostileStates(t *testing.T) {
 	}
 }
 
+// A worker that signs what it came to of one task as the result of another has no part of it run:
+// each state is of its own task. So to run one task does not do for many.
+func TestStatesOfAnotherTask(t *testing.T) {
+	p := newPair(t)
+	of := p.id
+	p.id.Index++
+	p.signed.Task = p.id
+	p.h.states = func(signed *task.Result) (*task.KeptStates, error) {
+		return p.worker.Kept("lab", p.checks.Self, of, signed.Trail.Root, false)
+	}
+	ev := p.run(message.Part{First: 3, Last: 3}, false)
+	if !ev.Refused || !strings.Contains(ev.Unserved, "checkpoint") || len(ev.Passed) > 0 {
+		t.Errorf("%q, refused %v, %+v", ev.Unserved, ev.Refused, ev.Here)
+	}
+	states, err := p.worker.Kept("lab", p.checks.Self, of, p.signed.Trail.Root, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ev = p.run(message.Part{}, false); ev.Unserved != "" || // the first part begins with the task itself
+		string(ev.Here.Trail.Last) == string(states.States[0].Hash) {
+		t.Errorf("the first part comes to the same: %q, %+v", ev.Unserved, ev.Here)
+	}
+}
+
 // States are for who submitted the job, in its overlay, by the trail that was signed; until they
 // are released.
 func TestWhoGetsStates(t *testing.T) {
@@ -182,23 +261,25 @@ func TestWhoGetsStates(t *testing.T) {
 		by   task.PeerID
 		id   task.TaskID
 		root []byte
-		want bool
+		want error
 	}{
-		"submitter":     {"lab", p.checks.Self, p.id, root, true},
-		"stranger":      {"lab", p.worker.Self, p.id, root, false},
-		"other overlay": {"else", p.checks.Self, p.id, root, false},
-		"other task":    {"lab", p.checks.Self, task.TaskID{Job: p.id.Job, Index: 1}, root, false},
-		"other trail":   {"lab", p.checks.Self, p.id, other[:], false},
-		"no trail":      {"lab", p.checks.Self, p.id, nil, false},
+		"submitter":     {"lab", p.checks.Self, p.id, root, nil},
+		"stranger":      {"lab", p.worker.Self, p.id, root, ErrRefused},
+		"other overlay": {"else", p.checks.Self, p.id, root, ErrRefused},
+		"other task":    {"lab", p.checks.Self, task.TaskID{Job: p.id.Job, Index: 1}, root, ErrLost},
+		"other trail":   {"lab", p.checks.Self, p.id, other[:], ErrLost},
+		"no trail":      {"lab", p.checks.Self, p.id, nil, ErrLost},
 	} {
-		if got := p.worker.Kept(tt.of, tt.by, tt.id, tt.root, false) != nil; got != tt.want {
-			t.Errorf("%s: %v", name, got)
+		if k, err := p.worker.Kept(tt.of, tt.by, tt.id, tt.root, false); err != tt.want || (k != nil) != (err == nil) {
+			t.Errorf("%s: %v, %v", name, k, err)
 		}
 	}
 	if len(p.worker.kept.roots()) == 0 {
 		t.Error("no state is kept")
 	}
-	p.worker.Kept("lab", p.checks.Self, p.id, root, true)
+	if _, err := p.worker.Kept("lab", p.checks.Self, p.id, root, true); err != nil {
+		t.Error(err)
+	}
 	if k := &p.worker.kept; len(k.roots()) > 0 || k.bytes != 0 {
 		t.Errorf("%d bytes are left", k.bytes)
 	}

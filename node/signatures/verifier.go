@@ -1,19 +1,23 @@
 package signatures
 
 import (
-	"bytes"
 	"crypto/ed25519"
 	"sync"
+
+	fast "github.com/oasisprotocol/curve25519-voi/primitives/ed25519"
 )
 
 const (
-	// often is how many signatures of a key are checked before its multiples are made, which takes as
-	// long as some five checks.
+	// often is how many signatures of a key are checked before it is prepared, which takes as long as
+	// some checks.
 	often = 16
-	// maxKeys bounds the keys whose multiples are kept, 15 KB each, and maxSeen those that are counted.
+	// maxKeys bounds the keys that are kept prepared, some KB each, and maxSeen those that are counted.
 	maxKeys = 256
 	maxSeen = 4096
 )
+
+// asStandard has the library answer as crypto/ed25519 does, to whatever bytes.
+var asStandard = &fast.Options{Verify: fast.VerifyOptionsStdLib}
 
 type key [ed25519.PublicKeySize]byte
 
@@ -21,15 +25,15 @@ type key [ed25519.PublicKeySize]byte
 // goroutine may use it. The zero value is ready for use.
 type Verifier struct {
 	mu   sync.Mutex
-	seen map[key]int // of keys without a table
-	kept map[key]*keptTable
+	seen map[key]int // of keys that are not prepared
+	kept map[key]*prepared
 	uses uint64
 }
 
-// A keptTable is that of a key, and when it was used last.
-type keptTable struct {
-	table table
-	used  uint64
+// A prepared key, and when it was used last.
+type prepared struct {
+	key  *fast.ExpandedPublicKey
+	used uint64
 }
 
 // A Check is a signature to be checked. Without a key it is none.
@@ -41,42 +45,30 @@ type Check struct {
 // Verify reports of each check what ed25519.Verify does.
 func (v *Verifier) Verify(checks []Check) []bool {
 	good := make([]bool, len(checks))
-	var sums []sum
 	for i, c := range checks {
 		if len(c.Key) != ed25519.PublicKeySize {
 			continue
 		}
-		t := v.tableOf(key(c.Key))
-		if t == nil {
-			good[i] = ed25519.Verify(c.Key, c.Message, c.Signature)
-		} else if p, ok := t.sumFor(c); ok {
-			sums = append(sums, sum{p, i})
+		if p := v.prepare(key(c.Key)); p != nil {
+			good[i] = fast.VerifyExpandedWithOptions(p, c.Message, c.Signature, asStandard)
+		} else {
+			good[i] = fast.VerifyWithOptions(fast.PublicKey(c.Key), c.Message, c.Signature, asStandard)
 		}
-	}
-	for i, r := range encodedAll(sums) {
-		of := sums[i].of
-		good[of] = bytes.Equal(r[:], checks[of].Signature[:len(r)])
 	}
 	return good
 }
 
-// A sum is the point that a signature's R has to be, and of which check it is.
-type sum struct {
-	point
-	of int
-}
-
-// tableOf returns the table of a key; nil for one that did not come often.
-func (v *Verifier) tableOf(k key) table {
+// prepare returns a key that came often as the library prepares it; nil for any other.
+func (v *Verifier) prepare(k key) *fast.ExpandedPublicKey {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.uses++
 	if of := v.kept[k]; of != nil {
 		of.used = v.uses
-		return of.table
+		return of.key
 	}
 	if v.seen == nil {
-		v.seen, v.kept = map[key]int{}, map[key]*keptTable{}
+		v.seen, v.kept = map[key]int{}, map[key]*prepared{}
 	}
 	if v.seen[k]++; v.seen[k] < often {
 		if len(v.seen) > maxSeen { // of so many none comes often
@@ -85,18 +77,18 @@ func (v *Verifier) tableOf(k key) table {
 		return nil
 	}
 	delete(v.seen, k)
-	t := ofKey(k[:])
-	if t == nil {
-		return nil
+	p, err := fast.NewExpandedPublicKey(fast.PublicKey(k[:]))
+	if err != nil {
+		return nil // no key at all: nothing is signed by it
 	}
 	if len(v.kept) >= maxKeys {
 		v.dropOldest()
 	}
-	v.kept[k] = &keptTable{table: t, used: v.uses}
-	return t
+	v.kept[k] = &prepared{key: p, used: v.uses}
+	return p
 }
 
-// dropOldest forgets the table that was used longest ago.
+// dropOldest forgets the key that was used longest ago.
 func (v *Verifier) dropOldest() {
 	var oldest key
 	least := v.uses + 1

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"filippo.io/edwards25519"
+	fast "github.com/oasisprotocol/curve25519-voi/primitives/ed25519"
 	"pgregory.net/rapid"
 )
 
@@ -49,7 +50,7 @@ var oddPoints = func() (out [][]byte) {
 	return out
 }()
 
-// warm is a verifier that has a table of the key, if it is one.
+// warm is a verifier that has prepared the key, if it is one.
 func warm(pub ed25519.PublicKey) *Verifier {
 	v := new(Verifier)
 	for range often {
@@ -148,33 +149,8 @@ func TestOddPoints(t *testing.T) {
 	}
 }
 
-// Digits make the scalar again, and are small enough for the tables.
-func TestDigits(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "scalar")
-		s[31] &= 0x1f
-		for bits, most := range map[int]int{keyBits: keyMost, baseBits: baseMost} {
-			sum := new(big.Int)
-			for i, d := range slices.Backward(digitsOfSlice(s, bits)) {
-				if d > most || d < -most {
-					t.Fatalf("digit %d is %d", i, d)
-				}
-				sum.Add(sum.Lsh(sum, uint(bits)), big.NewInt(int64(d)))
-			}
-			if want := new(big.Int).SetBytes(reversed(s)); sum.Cmp(want) != 0 {
-				t.Fatalf("the digits of %x are those of %x", want, sum)
-			}
-		}
-	})
-}
-
-func digitsOfSlice(s []byte, bits int) []int {
-	digits := digitsOf(s, bits)
-	return digits[:256/bits]
-}
-
-// Tables are kept of a bounded number of keys, of those that come often, and many goroutines may ask.
-func TestTablesAreBounded(t *testing.T) {
+// A bounded number of keys is kept prepared, of those that come often, and many goroutines may ask.
+func TestKeysAreBounded(t *testing.T) {
 	v := new(Verifier)
 	pub, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -193,18 +169,18 @@ func TestTablesAreBounded(t *testing.T) {
 	}
 	group.Wait()
 	if len(v.kept) != 1 || len(v.seen) != 0 {
-		t.Errorf("%d tables, %d counted", len(v.kept), len(v.seen))
+		t.Errorf("%d kept, %d counted", len(v.kept), len(v.seen))
 	}
 	for i := range maxKeys {
-		v.kept[key{byte(i), byte(i >> 8), 1}] = &keptTable{used: v.uses + 1 + uint64(i)}
+		v.kept[key{byte(i), byte(i >> 8), 1}] = &prepared{used: v.uses + 1 + uint64(i)}
 	}
 	v.uses += maxKeys
 	v.dropOldest()
 	if v.kept[key(pub)] != nil || len(v.kept) != maxKeys {
-		t.Errorf("%d tables are kept, and the one that was used longest ago: %v", len(v.kept), v.kept[key(pub)] != nil)
+		t.Errorf("%d keys are kept, and the one that was used longest ago: %v", len(v.kept), v.kept[key(pub)] != nil)
 	}
 	for i := range 2 * maxSeen {
-		v.tableOf(key{byte(i), byte(i >> 8), 2})
+		v.prepare(key{byte(i), byte(i >> 8), 2})
 	}
 	if len(v.seen) > maxSeen+1 {
 		t.Errorf("%d keys are counted", len(v.seen))
@@ -233,9 +209,11 @@ func BenchmarkVerify(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n), "ns/signature")
 		})
 	}
-	b.Run("table", func(b *testing.B) {
+	b.Run("prepare", func(b *testing.B) {
 		for b.Loop() {
-			ofKey(pub)
+			if _, err := fast.NewExpandedPublicKey(fast.PublicKey(pub)); err != nil {
+				b.Fatal(err)
+			}
 		}
 	})
 }

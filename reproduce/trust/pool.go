@@ -71,6 +71,11 @@ type acquaintance struct {
 	worker behaviour
 	rng    *rand.Rand
 
+	// told is what other submitters say of the worker, nil for nobody, and bonus what counts of it at
+	// most beyond what is known here.
+	told  func() []credibility.Praise
+	bonus float64
+
 	credit credibility.Credit
 	done   int
 	found  bool
@@ -88,7 +93,11 @@ func (a *acquaintance) do() {
 	f := a.worker(a.done, a.rng)
 	root := [32]byte{}
 	binary.BigEndian.PutUint64(root[:], a.rng.Uint64())
-	drawn := credibility.Draw(a.key, uint64(a.done), root, intervals, a.terms.Share(a.credit.Right(met)))
+	right := a.credit.Right(met)
+	if a.told != nil {
+		right = a.credit.BelievedWith(a.told(), a.bonus, met)
+	}
+	drawn := credibility.Draw(a.key, uint64(a.done), root, intervals, a.terms.Share(right))
 	a.done++
 	a.audited += len(drawn)
 	for _, i := range drawn {
@@ -111,12 +120,18 @@ func (a *acquaintance) expose() {
 	a.wrong, a.unaudited = 0, 0
 }
 
-// meet has a worker do as many tasks as it is left to, and returns what came of it.
-func meet(terms credibility.Terms, worker behaviour, tasks int, rng *rand.Rand) *acquaintance {
+// begin returns one that has just begun.
+func begin(terms credibility.Terms, worker behaviour, rng *rand.Rand) *acquaintance {
 	a := &acquaintance{terms: terms, worker: worker, rng: rng}
 	for i := range a.key {
 		a.key[i] = byte(rng.Uint32())
 	}
+	return a
+}
+
+// meet has a worker do as many tasks as it is left to, and returns what came of it.
+func meet(terms credibility.Terms, worker behaviour, tasks int, rng *rand.Rand) *acquaintance {
+	a := begin(terms, worker, rng)
 	for a.done < tasks && !a.found {
 		a.do()
 	}

@@ -23,6 +23,7 @@ func Experiments() []reproduce.Experiment {
 		{Name: "T3", Title: "Hit and run", Where: "one wrong result, and gone", Do: hits},
 		{Name: "T4", Title: "Flaky machines", Where: "of honest owners", Do: flakies},
 		{Name: "T5", Title: "Liars against audits and rivals", Where: "on the same crowds", Do: rivals},
+		{Name: "T6", Title: "Records that submitters share", Where: "honest ones, and tellers that lie", Do: tallies},
 	}
 }
 

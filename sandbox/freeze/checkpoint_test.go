@@ -7,6 +7,7 @@ import (
 	"errors"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -185,6 +186,29 @@ func TestForgedCheckpointsAreRefused(t *testing.T) {
 		if _, err := freeze.Decompress(block, h); !errors.Is(err, freeze.ErrCheckpoint) {
 			t.Fatalf("damaged page: %v", err)
 		}
+	}
+}
+
+// A manifest of a million pages is refused before there is room for them: no memory has as many.
+func TestManifestOfAMillionPages(t *testing.T) {
+	const pages = 1_000_000
+	man := freeze.Manifest{Format: freeze.CheckpointVersion, State: freeze.State{Pages: pages}}
+	for n := range uint32(pages) {
+		man.Pages = append(man.Pages, freeze.Page{Number: n})
+	}
+	b, err := man.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = freeze.DecodeManifest(b)
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, freeze.ErrCheckpoint) || !strings.Contains(err.Error(), "list of 1000000 pages") {
+		t.Errorf("%v", err)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > uint64(len(b))/2 {
+		t.Errorf("reading %d bytes takes %d", len(b), took)
 	}
 }
 

@@ -20,6 +20,9 @@ type Knows interface {
 	Member(peer task.PeerID) bool
 	// Leads reports whether this member follows a peer as the leader, and in which epoch.
 	Leads(peer task.PeerID) (epoch uint64, leads bool)
+	// LeadsCell reports whether a peer leads another cell of the overlay, by a summary that it
+	// signed and that holds.
+	LeadsCell(peer task.PeerID) bool
 	// Submitter returns whose job it is, and false for a job that this member does not know.
 	Submitter(id task.JobID) (peer task.PeerID, known bool)
 	// Leased reports whether this member's own books have that attempt of that worker, and
@@ -42,6 +45,7 @@ func Check(from task.PeerID, m *message.Message, k Knows) (*message.Message, err
 	case m.Accepted != nil, m.Progress != nil, m.Place != nil, m.Ack != nil, m.Wanted != nil, m.Copy != nil:
 		epoch, leads := k.Leads(from)
 		switch {
+		case (m.Accepted != nil || m.Progress != nil) && k.LeadsCell(from):
 		case !leads:
 			return nil, refuse("it does not lead")
 		case latest(m) > epoch:

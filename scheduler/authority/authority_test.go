@@ -21,12 +21,13 @@ func key(n byte) ed25519.PrivateKey {
 func peer(n byte) task.PeerID { return task.PeerIDOf(key(n).Public().(ed25519.PublicKey)) }
 
 const (
-	leader   = iota // leads
-	owner           // submitted the job
-	worker          // has attempt 1 of task 0
-	member          // has nothing
-	former          // led before
-	stranger        // is no member
+	leader    = iota // leads
+	owner            // submitted the job
+	worker           // has attempt 1 of task 0
+	member           // has nothing
+	former           // led before
+	stranger         // is no member
+	elsewhere        // leads another cell, and is a member as far as is known
 )
 
 var (
@@ -39,6 +40,7 @@ func (known) Member(p task.PeerID) bool { return p != peer(stranger) }
 func (known) Leads(p task.PeerID) (epoch uint64, leads bool) {
 	return 9, p == peer(leader)
 }
+func (known) LeadsCell(p task.PeerID) bool { return p == peer(elsewhere) }
 func (known) Submitter(j task.JobID) (task.PeerID, bool) {
 	return peer(owner), j == job
 }
@@ -78,17 +80,17 @@ func TestWhoMaySay(t *testing.T) {
 	mine := task.Record{PublicKey: key(owner).Public().(ed25519.PublicKey)}
 	for name, tt := range map[string]struct {
 		message message.Message
-		may     []byte // who of the six
+		may     []byte // who of the seven
 	}{
 		"a job is offered by who signed it": {message.Message{Submit: &message.Submit{Record: mine}},
 			[]byte{owner}},
 		"its owner says what he holds": {message.Message{Got: &message.Got{Job: job}}, []byte{owner}},
 		"of a job that is not known any member does": {message.Message{Got: &message.Got{}},
-			[]byte{leader, owner, worker, member, former}},
+			[]byte{leader, owner, worker, member, former, elsewhere}},
 		"a cancel is signed, whoever brings it": {message.Message{Cancel: &message.Cancel{}},
-			[]byte{leader, owner, worker, member, former, stranger}},
-		"the leader accepts":                  {message.Message{Accepted: &message.Accepted{}}, []byte{leader}},
-		"the leader tells of ends":            {message.Message{Progress: &message.Progress{}}, []byte{leader}},
+			[]byte{leader, owner, worker, member, former, stranger, elsewhere}},
+		"a cell's leader accepts":             {message.Message{Accepted: &message.Accepted{}}, []byte{leader, elsewhere}},
+		"a cell's leader tells of ends":       {message.Message{Progress: &message.Progress{}}, []byte{leader, elsewhere}},
 		"the leader places":                   {message.Message{Place: &message.Place{}}, []byte{leader}},
 		"the leader acknowledges":             {message.Message{Ack: &message.Ack{}}, []byte{leader}},
 		"the leader asks for what a copy has": {message.Message{Wanted: &message.Wanted{}}, []byte{leader}},
@@ -104,25 +106,25 @@ func TestWhoMaySay(t *testing.T) {
 		"nor by a copy":                    {message.Message{Copy: &message.Copy{Epoch: 10}}, nil},
 		"an earlier one is for its reader": {message.Message{Copy: &message.Copy{Epoch: 8}}, []byte{leader}},
 		"members report": {message.Message{Report: &message.Report{}},
-			[]byte{leader, owner, worker, member, former}},
+			[]byte{leader, owner, worker, member, former, elsewhere}},
 		"members tell what copies they have": {message.Message{Known: &message.Known{}},
-			[]byte{leader, owner, worker, member, former}},
+			[]byte{leader, owner, worker, member, former, elsewhere}},
 		"members ask what of a copy others have": {message.Message{Retired: &message.Retired{}},
-			[]byte{leader, owner, worker, member, former}},
+			[]byte{leader, owner, worker, member, former, elsewhere}},
 		"and are answered by members": {message.Message{Kept: &message.Kept{}},
-			[]byte{leader, owner, worker, member, former}},
+			[]byte{leader, owner, worker, member, former, elsewhere}},
 		"its owner says that a result of this member is wrong": {message.Message{Wrong: &message.Wrong{
 			Result: task.Result{Task: id, Worker: peer(worker)}}}, []byte{owner}},
 		"but of no other's": {message.Message{Wrong: &message.Wrong{
 			Result: task.Result{Task: id, Worker: peer(member)}}}, nil},
 		"followers say how far they are, and are few": {message.Message{Copied: &message.Copied{}},
-			[]byte{leader, owner, worker, member, former}},
+			[]byte{leader, owner, worker, member, former, elsewhere}},
 	} {
 		may := map[byte]bool{}
 		for _, n := range tt.may {
 			may[n] = true
 		}
-		for n := range byte(stranger + 1) {
+		for n := range byte(elsewhere + 1) {
 			_, err := Check(peer(n), &tt.message, known{})
 			if (err == nil) != may[n] || err != nil && !errors.Is(err, ErrRefused) {
 				t.Errorf("%s: peer %d: %v", name, n, err)

@@ -25,7 +25,7 @@ const sides = 2
 
 // most are how many results and failures a row of a job with that rule may have.
 func (r *Row) most(rule Rule) (results, failures int) {
-	return sides*rule.Most() + len(r.Voided), sides * (rule.Retries + 1)
+	return sides*rule.Most() + len(r.Voided), sides*(rule.Retries+1) + len(r.Voided)
 }
 
 // bound checks that a row of a job with that rule can be told others and kept.

@@ -85,7 +85,9 @@ func history(t *rapid.T, label string) *Ledger {
 		case 7:
 			j.Row(i).Save(&Checkpoint{CID: task.RawCID(nil), Fuel: a.Seq})
 		case 8:
-			j.Row(i).Void()
+			if j.Row(i).Void(); a.Seq%2 == 0 {
+				j.Row(i).VoidFailures(func(w task.PeerID) bool { return w == "a" })
+			}
 		case 9:
 			if best := j.Row(i).State(); best != nil {
 				j.Row(i).VoidState(task.Voucher{Worker: "w", Receipt: task.Receipt{From: best.CID}, Signature: []byte(label)})

@@ -163,3 +163,34 @@ func BenchmarkMergeLarge(b *testing.B) {
 		})
 	}
 }
+
+// TestVoidFailures: failures that are void count for nothing, on every copy, as results do, and the row
+// has room for as many more.
+func TestVoidFailures(t *testing.T) {
+	rule := Rule{Replicas: 1, Retries: 1}
+	var row Row
+	for seq := range uint64(2) {
+		row.AddResult(Attempt{1, seq}, result("a", task.Trapped, 1))
+	}
+	other := row.clone()
+	b := result("b", task.Trapped, 1)
+	if row.VoidFailures(func(w task.PeerID) bool { return w == "c" }) || row.Verdict(rule) != Failed {
+		t.Error("those of others went")
+	}
+	if !row.VoidFailures(func(w task.PeerID) bool { return w == "a" }) || row.Verdict(rule) != Open ||
+		row.Why(rule) != "" {
+		t.Fatalf("void failures count: %v", row.Verdict(rule))
+	}
+	if row.Merge(other); row.Verdict(rule) != Open {
+		t.Error("a copy brought them back")
+	}
+	for seq := range uint64(2) {
+		if !row.HasRoom(&b, rule) || !row.AddResult(Attempt{2, seq}, b) {
+			t.Fatal("no room for another's")
+		}
+		b.Signature = []byte("of another run")
+	}
+	if row.Verdict(rule) != Failed || len(row.Failed()) != 2 {
+		t.Errorf("%v of %+v", row.Verdict(rule), row.Failed())
+	}
+}

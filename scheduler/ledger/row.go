@@ -102,8 +102,8 @@ type Row struct {
 	// Best is the checkpoint of most work done in this round; nil for none. It is read only.
 	// See State.
 	Best *Checkpoint `cbor:"4,keyasint,omitempty"`
-	// Voided are results whose outputs nobody has any more, sorted, each once: they
-	// count for nothing. See Void.
+	// Voided are results whose outputs nobody has any more, and failures of whom has no say,
+	// sorted, each once: they count for nothing. See Void and VoidFailures.
 	Voided []VoidName `cbor:"5,keyasint,omitempty" most:"4096"`
 	// Bad are the words of workers on states that they could not go on from, sorted by state,
 	// each once; Round is how often that was the state to go on from.
@@ -350,7 +350,7 @@ func (r *Row) Verdict(rule Rule) Verdict {
 	switch said := r.Said(); {
 	case len(said) >= rule.Replicas && len(r.Agreed()) >= rule.Replicas:
 		return Done
-	case len(r.Failures) > rule.Retries, ranEnough(said, rule):
+	case len(r.Failed()) > rule.Retries, ranEnough(said, rule):
 		return Failed
 	}
 	return Open
@@ -376,11 +376,12 @@ func (r *Row) Why(rule Rule) string {
 	if r.Verdict(rule) != Failed {
 		return ""
 	}
-	if len(r.Failures) <= rule.Retries {
+	failed := r.Failed()
+	if len(failed) <= rule.Retries {
 		return fmt.Sprintf("%d runs completed and no %d of them agree: the task is not deterministic, or workers are wrong",
 			len(r.Said()), rule.Replicas)
 	}
-	last := r.Failures[len(r.Failures)-1].Result
+	last := failed[len(failed)-1].Result
 	why := last.Outcome.String()
 	if last.Outcome == task.ExitFailure {
 		why = fmt.Sprintf("exit code %d", last.ExitCode)
@@ -388,7 +389,7 @@ func (r *Row) Why(rule Rule) string {
 	if last.Message != "" {
 		why += ": " + last.Message
 	}
-	if n := len(r.Failures); n > 1 {
+	if n := len(failed); n > 1 {
 		why = fmt.Sprintf("%s (attempt %d of %d)", why, n, rule.Retries+1)
 	}
 	return why

@@ -43,6 +43,32 @@ func (r *Row) Void() bool {
 	return changed
 }
 
+// VoidFailures makes failures count for nothing, so that the task runs again: those of some workers,
+// which have no say in it. It says whether there were any. A node of before counts them all the same.
+func (r *Row) VoidFailures(of func(worker task.PeerID) bool) bool {
+	changed := false
+	for i := range r.Failures {
+		if res := &r.Failures[i].Result; of(res.Worker) {
+			changed = r.addVoid(voidName(res)) || changed
+		}
+	}
+	return changed
+}
+
+// Failed returns the failures that count: those that are not void. The slice is read only.
+func (r *Row) Failed() []Failure {
+	if len(r.Voided) == 0 {
+		return r.Failures
+	}
+	var out []Failure
+	for i := range r.Failures {
+		if !r.isVoid(&r.Failures[i].Result) {
+			out = append(out, r.Failures[i])
+		}
+	}
+	return out
+}
+
 func (r *Row) addVoid(v VoidName) bool {
 	i, found := slices.BinarySearchFunc(r.Voided, v, VoidName.compare)
 	if found || len(r.Voided) >= MaxResults {

@@ -22,6 +22,8 @@ type Audit struct {
 	// Part has only intervals of the result's run run again, from the state that its worker kept;
 	// nil for none.
 	Part *Part
+	// From is a state that the run begins with; nil for the task's beginning.
+	From *Began
 	// Most is how long the run may take; 0 as long as any run of the job.
 	Most time.Duration
 	// Alone says that nobody else is left to run the task: it runs though this machine lends nothing,
@@ -47,6 +49,19 @@ type Part struct {
 	// States are what the worker says that it kept, of the boundaries that it signed; nil: it is to
 	// be asked.
 	States *task.KeptStates
+	// Seek has the one interval run in which the worker's run parts from one that came to these
+	// boundaries, in place of First and Last; nil: those are run.
+	Seek []task.Boundary
+}
+
+// A Began is a state that a run begins with: its fuel, the hash that its worker signed, the root of its
+// blocks, and who may have those.
+type Began struct {
+	Fuel    uint64
+	Hash    []byte
+	CID     task.CID
+	Holders []task.PeerID
+	Most    int64 // bytes that it may have, where that is less than the job's memory allows; 0 for none
 }
 
 // Released says that nobody will run intervals of a task again: its worker need keep no states.
@@ -74,19 +89,23 @@ type Audited struct {
 	// boundaries that the run came to.
 	Part   *Part
 	Passed []task.Boundary
-	// Unserved is why the part was not run, "" where it was: the state that it begins with could
-	// not be had. Refused says that its worker is to blame.
+	// Unserved is why nothing was run, "" where it was: the state that it begins with could not be
+	// had. Refused says that its worker is to blame, Lost that it says that it has lost it.
 	Unserved string
 	Refused  bool
+	Lost     bool
 }
 
 func (Audited) event() {}
 
-// Proven says that a worker signed a wrong result of another's job: this node ran the task itself.
+// Proven says that a worker signed a wrong result, or left a wrong state: this node ran the task itself. The
+// submitter is told so of another's job; it says so, of any, to the coordinator of the same member.
 type Proven struct {
 	Task   task.TaskID
 	Worker task.PeerID
 	Why    string
+	// Until is when that is too old to keep leases from the worker; zero where a submitter is told.
+	Until time.Time
 }
 
 func (Proven) event() {}

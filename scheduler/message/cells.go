@@ -7,7 +7,8 @@ import "godwit/task"
 // every fresh summary. No other cells is what a Submitter begins with.
 type CellsAre struct {
 	Slots  int        // of the node's own cell
-	Others []CellLoad // by leader; at most MaxCells
+	Idle   int        // of these, those without a task
+	Others []CellLoad // all that are known: the Submitter has to do with MaxCells of them
 }
 
 // A CellLoad is a cell as its leader sums it up. Nothing of it is more than that one's word.
@@ -18,8 +19,8 @@ type CellLoad struct {
 	Idle   int    // of the slots, those without a task
 }
 
-// MaxCells bounds the cells that a Submitter is told of, and so the connections that one
-// job can ask for.
+// MaxCells bounds the cells that a Submitter has to do with, and so the connections that it
+// asks for: with cells of 500 members sixteen thousand of these.
 const MaxCells = 32
 
 func (CellsAre) event() {}

@@ -37,6 +37,7 @@ type Known struct {
 	Jobs    []JobDigest `cbor:"4,keyasint" most:"4096"`  // all that it has, over the session; at most MaxKnown a message
 	Pairs   []Pair      `cbor:"5,keyasint" most:"16384"` // of the jobs that the last Wanted named
 	Last    bool        `cbor:"6,keyasint"`              // nothing follows
+	Runs    bool        `cbor:"7,keyasint,omitempty"`    // it reads Copy.Runs
 }
 
 // A JobDigest is a job and the beginning of its canonical digest.
@@ -81,6 +82,10 @@ type Copy struct {
 	Live []LiveLeases `cbor:"6,keyasint" most:"16384"`
 	// Hold are blocks that the first follower is to fetch and keep.
 	Hold []Hold `cbor:"7,keyasint" most:"16384"`
+	// Runs are rows of the ledger beside Pairs, after them, for a replica that reads them (Known.Runs),
+	// and Names what stands in them.
+	Runs  []RowRun `cbor:"8,keyasint,omitempty" most:"16384"`
+	Names [][]byte `cbor:"9,keyasint,omitempty" most:"1024"`
 }
 
 // LiveLeases are all leases of one task that are live. With none, it has none
@@ -173,6 +178,9 @@ func (c *Copy) check() error {
 		if len(h.CIDs) > MaxHoldCIDs || len(h.Holders) > MaxHolders || !h.Name.valid() {
 			return fmt.Errorf("hold of kind %d, %d blocks and %d holders", h.Name.Kind, len(h.CIDs), len(h.Holders))
 		}
+	}
+	if err := checkRuns(c.Runs, c.Names); err != nil {
+		return err
 	}
 	return checkPairs(c.Pairs)
 }

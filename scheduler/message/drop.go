@@ -8,7 +8,9 @@ const (
 	DropSuperseded = "superseded: the task is being run, or has ended, elsewhere"
 	DropCancelled  = "the job was cancelled"
 	DropExpired    = "the job's deadline passed"
-	DropRefused    = "refused: the job's submitter found a result of this worker wrong"
+	DropRefused    = "refused: the job's submitter takes no results of this worker"
+	DropProven     = "refused: a result of this worker was proven wrong to the leader's own node"
+	DropParted     = "superseded: the leader's node came to another state on the way"
 	DropUnknown    = "the leader does not know the job"
 	DropUnproven   = "nothing shows that a leader gave the lease"
 	// DropMoved ends a lease with its state saved, so that it goes on elsewhere

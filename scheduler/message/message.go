@@ -129,6 +129,8 @@ type Refuted struct {
 	// Part is the interval of the run that comes to something else, where that was found; nil where
 	// the whole task was run again.
 	Part *RefutedPart `cbor:"4,keyasint,omitempty"`
+	// Proof is what part of the run others run to see it; nil where that is the whole task.
+	Proof *task.PartProof `cbor:"5,keyasint,omitempty"`
 }
 
 // A RefutedPart is an interval of a run that is wrong.
@@ -136,6 +138,15 @@ type RefutedPart struct {
 	Number uint32 `cbor:"1,keyasint" json:"number"` // from 0
 	From   uint64 `cbor:"2,keyasint" json:"from"`   // fuel
 	To     uint64 `cbor:"3,keyasint" json:"to"`
+}
+
+// StateOf is the state that the proof of a refuted result begins with, whose blocks are kept for others;
+// "" for none. w may be nil.
+func (w *Refuted) StateOf() task.CID {
+	if w == nil {
+		return ""
+	}
+	return w.Result.StateOf(w.Proof)
 }
 
 // An AttemptLog is one placement of a task and how it ended. It lives in the

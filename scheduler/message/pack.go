@@ -44,6 +44,21 @@ func (p *Packer) Frames(before []byte, messages []Message) ([][]byte, error) {
 	return p.frames, errors.Join(errs...)
 }
 
+// EncodeFrame returns a frame of all messages, or an error when it would be
+// beyond MaxFrame or MaxMessages. A Packer splits instead.
+func EncodeFrame(messages []Message) ([]byte, error) {
+	frames, err := new(Packer).Frames(nil, messages)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(frames) > 1:
+		return nil, fmt.Errorf("%w: %d messages take more than %d bytes", ErrFrame, len(messages), MaxFrame)
+	case len(frames) == 0:
+		return arrayOf(nil, 0), nil
+	}
+	return frames[0], nil
+}
+
 func (p *Packer) add(m *Message) error {
 	begin := p.body.Len()
 	if err := task.EncodeTo(&p.body, m); err != nil {

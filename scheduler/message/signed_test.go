@@ -39,7 +39,7 @@ func TestLookAtSignatures(t *testing.T) {
 		return out
 	}
 	r := message.Message{Report: &message.Report{Ended: ended(good, spoiled, other)}}
-	message.LookAtSignatures(from, []message.Message{{Ack: &message.Ack{}}, r}, verifyAll)
+	message.LookAtSignatures(from, []message.Message{{Ack: &message.Ack{}}, r}, 10, verifyAll)
 	for i, want := range []bool{true, false, false} {
 		if got := r.Report.Ended[i].Signed; got != want {
 			t.Errorf("end %d: signed %v, want %v", i, got, want)
@@ -47,7 +47,22 @@ func TestLookAtSignatures(t *testing.T) {
 	}
 	p := message.Message{Progress: &message.Progress{Tasks: []message.TaskSummary{
 		{Results: []task.Result{good, other}}, {Results: []task.Result{good, spoiled}}, {Failed: true}}}}
-	message.LookAtSignatures("whoever leads", []message.Message{p}, verifyAll)
+	message.LookAtSignatures("whoever leads", []message.Message{p}, 10, verifyAll)
+	for i, want := range []bool{true, false, false} {
+		if got := p.Progress.Tasks[i].Signed; got != want {
+			t.Errorf("task %d: signed %v, want %v", i, got, want)
+		}
+	}
+}
+
+// What is beyond the bound is not looked at, and not marked: not a task either of whose results only
+// some are.
+func TestLookAtSoMany(t *testing.T) {
+	good, _ := signedResult(t, 1)
+	other, _ := signedResult(t, 2)
+	p := message.Message{Progress: &message.Progress{Tasks: []message.TaskSummary{
+		{Results: []task.Result{good}}, {Results: []task.Result{good, other}}, {Results: []task.Result{good}}}}}
+	message.LookAtSignatures("whoever leads", []message.Message{p}, 2, verifyAll)
 	for i, want := range []bool{true, false, false} {
 		if got := p.Progress.Tasks[i].Signed; got != want {
 			t.Errorf("task %d: signed %v, want %v", i, got, want)

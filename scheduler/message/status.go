@@ -214,6 +214,17 @@ type Checks struct {
 	// compiled wrong: results that were made there are not those that it comes to here, compiled and
 	// interpreted, and nobody is blamed for them. "" for none.
 	Divergent string `json:"divergent,omitempty"`
+	// Heard is what other submitters tell of workers of results that are accepted; nil where that
+	// counts for none.
+	Heard *Heard `json:"heard,omitempty"`
+}
+
+// Heard is how far the word of other submitters counts for results that were not run again.
+type Heard struct {
+	Tellers int     `json:"tellers"` // whose word counts
+	Workers int     `json:"workers"` // of whom
+	Own     float64 `json:"own"`     // tasks of these found right here, as far as they count
+	Told    float64 `json:"told"`    // that count beside them
 }
 
 // Recalled is how many results of a job were delivered and are wrong, or in doubt now.

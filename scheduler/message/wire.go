@@ -53,21 +53,6 @@ const (
 // ErrFrame is wrapped by the errors of DecodeFrame and EncodeFrame.
 var ErrFrame = errors.New("scheduler: bad frame")
 
-// EncodeFrame returns a frame of all messages, or an error when it would be
-// beyond MaxFrame or MaxMessages. A Packer splits instead.
-func EncodeFrame(messages []Message) ([]byte, error) {
-	frames, err := new(Packer).Frames(nil, messages)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(frames) > 1:
-		return nil, fmt.Errorf("%w: %d messages take more than %d bytes", ErrFrame, len(messages), MaxFrame)
-	case len(frames) == 0:
-		return arrayOf(nil, 0), nil
-	}
-	return frames[0], nil
-}
-
 // DecodeFrame reads a frame that arrived. Bytes beyond MaxFrame are not looked
 // at, and a frame with anything beyond its bounds is refused whole. Signatures
 // are left to the machines. The messages share no memory with b.

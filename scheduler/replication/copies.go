@@ -41,8 +41,13 @@ func (r *Replicas) sendCopy(f *follower) {
 		}
 		n++
 		delete(f.waiting, k)
-		size += r.fill(m, k)
+		if k.Kind == Row && f.runs {
+			size += r.fillRow(&f.rows, k)
+		} else {
+			size += r.fill(m, k)
+		}
 	}
+	m.Runs, m.Names = f.rows.Take()
 	f.queue = f.queue[n:]
 	upTo := f.queued - uint64(len(f.queue))
 	switch {
@@ -67,8 +72,8 @@ func (r *Replicas) sendAs(f *follower, m *message.Copy, upTo uint64) {
 	r.emit(message.Send{To: f.peer, Message: message.Message{Copy: m}})
 }
 
-// keyBytes is what a key of a copy takes beside its value, about.
-const keyBytes = 128
+// keyBytes is what a key of a copy takes beside its value, about, and rowHead what a row of a run does.
+const keyBytes, rowHead = 128, 4
 
 // fill adds what a key stands for now to a copy and returns its size, about; 0
 // if there is nothing any more.
@@ -94,13 +99,9 @@ func (r *Replicas) fill(m *message.Copy, k Key) int {
 		p.Key = ledger.FactsKey(k.Job)
 		p.Value, err = j.Facts.Encode()
 	case Row:
-		row := j.Rows[k.Index]
-		if row == nil || j.Delivered(k.Index) {
-			return 0
-		}
 		p.Key = ledger.RowKey(id)
-		if p.Value = r.rows[id]; p.Value == nil {
-			p.Value, err = row.Encode()
+		if p.Value, err = r.row(id); p.Value == nil && err == nil {
+			return 0
 		}
 	case live:
 		l := message.LiveLeases{Task: id, Leases: r.book.Live(id)}
@@ -120,6 +121,32 @@ func (r *Replicas) fill(m *message.Copy, k Key) int {
 	}
 	m.Pairs = append(m.Pairs, p)
 	return keyBytes + len(p.Value)
+}
+
+// fillRow adds a row to what a follower is told by runs, and returns its size, about; 0 for none.
+func (r *Replicas) fillRow(rows *message.RowWriter, k Key) int {
+	id := task.TaskID{Job: k.Job, Index: k.Index}
+	row, err := r.row(id)
+	switch {
+	case err != nil:
+		r.decided(id, "not told", "", task.ClipMessage(err.Error()))
+		return 0
+	case row == nil:
+		return 0
+	}
+	return rows.Add(id, row) + rowHead
+}
+
+// row returns the encoding of a task's row; nil for none, and for one that is delivered.
+func (r *Replicas) row(id task.TaskID) ([]byte, error) {
+	j := r.book.Ledger().Jobs[id.Job]
+	if j == nil || j.Rows[id.Index] == nil || j.Delivered(id.Index) {
+		return nil, nil
+	}
+	if encoded := r.rows[id]; encoded != nil {
+		return encoded, nil
+	}
+	return j.Rows[id.Index].Encode()
 }
 
 // Copied takes in what a follower has durably, and which blocks it holds.

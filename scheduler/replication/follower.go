@@ -31,8 +31,10 @@ type follower struct {
 	known     uint64          // Seq of the last Known
 	answer    *message.Wanted // to that one
 	refused   bool            // not all it told was taken
-	last      bool            // it has told its last, and waits for marks and blocks
-	marks     []mark          // when the last was told
+	runs      bool            // it reads rows by runs
+	rows      message.RowWriter
+	last      bool   // it has told its last, and waits for marks and blocks
+	marks     []mark // when the last was told
 	digests   map[task.JobID][message.DigestLen]byte
 	partial   bool // not every digest that it told was kept
 	heard     time.Time

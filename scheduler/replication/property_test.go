@@ -40,6 +40,8 @@ type copyist struct {
 	session  uint64
 	seq      uint64 // of the last copy that it has
 	answered bool   // its Known was
+	runs     bool   // it reads runs
+	rows     message.RowReader
 	pairs    map[string][]byte
 	inbox    []message.Message // in order
 	outbox   []message.Message
@@ -285,7 +287,7 @@ func (c *copyist) take(lost, fails bool) {
 
 // begin begins a session: it tells what it has.
 func (c *copyist) begin() {
-	c.session, c.seq, c.answered = c.session+1, 0, false
+	c.session, c.seq, c.answered, c.rows = c.session+1, 0, false, message.RowReader{}
 	c.tell()
 }
 
@@ -294,7 +296,9 @@ func (c *copyist) tell() {
 	if err != nil {
 		panic(err)
 	}
-	k := &message.Known{Epoch: c.epoch, Session: c.session, Seq: 1, Last: true}
+	// In every other session it is of a version that reads no runs.
+	k := &message.Known{Epoch: c.epoch, Session: c.session, Seq: 1, Last: true, Runs: c.session%2 == 0}
+	c.runs = k.Runs
 	for _, id := range slices.Sorted(maps.Keys(l.Jobs)) {
 		k.Jobs = append(k.Jobs, message.JobDigest{Job: id, Digest: message.ShortDigest(l.Jobs[id])})
 	}
@@ -307,6 +311,12 @@ func (c *copyist) copy(m *message.Copy, fails bool) {
 		c.seq++
 		for _, p := range m.Pairs {
 			c.pairs[p.Key] = p.Value
+		}
+		if len(m.Runs) > 0 && !c.runs {
+			panic("it is told runs, and reads none")
+		}
+		if err := c.rows.Read(m.Runs, m.Names, func(id task.TaskID, row []byte) { c.pairs[ledger.RowKey(id)] = row }); err != nil {
+			panic(err)
 		}
 		for _, id := range m.Gone {
 			maps.DeleteFunc(c.pairs, func(key string, _ []byte) bool { return bytes.Contains([]byte(key), []byte(id)) })

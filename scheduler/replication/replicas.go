@@ -140,6 +140,9 @@ func (r *Replicas) decided(id task.TaskID, action string, peer task.PeerID, reas
 
 // Changed has every follower told of a change.
 func (r *Replicas) Changed(k Key) {
+	if k.Kind == Row {
+		delete(r.rows, task.TaskID{Job: k.Job, Index: k.Index}) // of before
+	}
 	for _, f := range r.followers {
 		f.push(k)
 	}
@@ -149,6 +152,7 @@ func (r *Replicas) Changed(k Key) {
 // is durable here, and is encoded once for all. value is not to be changed.
 func (r *Replicas) RowChanged(id task.TaskID, value []byte) {
 	k := Key{id.Job, id.Index, Row}
+	delete(r.rows, id) // of before
 	for _, f := range r.followers {
 		if f.push(k); f.waiting[k] {
 			r.rows[id] = value

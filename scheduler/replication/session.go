@@ -41,7 +41,7 @@ func (r *Replicas) Known(from task.PeerID, k *message.Known) {
 	if k.Last && !f.grouped && !r.mayForget(f) {
 		return // it repeats
 	}
-	f.known = k.Seq
+	f.known, f.runs = k.Seq, k.Runs
 	f.answer = &message.Wanted{Epoch: r.epoch, Session: f.session, Seq: k.Seq}
 	r.absorb(f, k.Pairs)
 	for _, d := range k.Jobs {

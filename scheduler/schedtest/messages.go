@@ -106,6 +106,17 @@ func (s *sample) ofMoves() []message.Message {
 	}
 }
 
+// runs is a copy of two tasks' rows.
+func (s *sample) runs(row []byte) *message.Copy {
+	c := &message.Copy{Epoch: 3, Session: 9, Seq: 2}
+	var w message.RowWriter
+	for i := range uint64(2) {
+		w.Add(task.TaskID{Job: s.name.Job, Index: s.name.Index + i}, row)
+	}
+	c.Runs, c.Names = w.Take()
+	return c
+}
+
 // ofReplicas are those between a leader and who copies its ledger.
 func (s *sample) ofReplicas(tb testing.TB) []message.Message {
 	row, facts := new(ledger.Row), &ledger.Facts{Done: ledger.Set{{From: 0, To: 1}}}
@@ -118,7 +129,7 @@ func (s *sample) ofReplicas(tb testing.TB) []message.Message {
 			Jobs: []message.JobDigest{{Job: job, Digest: [message.DigestLen]byte{1, 2}}}}},
 		{Known: &message.Known{Epoch: 3, Session: 9, Seq: 2,
 			Pairs: []message.Pair{record, {Key: ledger.FactsKey(job), Value: Encoded(tb, facts)}, rowPair}}},
-		{Known: &message.Known{Epoch: 3, Session: 9, Seq: 3, Last: true}},
+		{Known: &message.Known{Epoch: 3, Session: 9, Seq: 3, Last: true, Runs: true}},
 		{Wanted: &message.Wanted{Epoch: 3, Session: 9, Seq: 1, Jobs: []task.JobID{job}, Done: true, Follow: true}},
 		{Copy: &message.Copy{
 			Epoch: 3, Session: 9, Seq: 1, Pairs: []message.Pair{record, rowPair}, Gone: []task.JobID{job},
@@ -127,6 +138,7 @@ func (s *sample) ofReplicas(tb testing.TB) []message.Message {
 			Hold: []message.Hold{{Name: message.HoldName{Task: s.name, Kind: message.HoldOutputs},
 				CIDs: []task.CID{s.result.Outputs[0].CID}, Holders: []task.PeerID{s.id}}},
 		}},
+		{Copy: s.runs(rowPair.Value)},
 		{Copied: &message.Copied{Epoch: 3, Session: 9, Seq: 1, Gap: true,
 			Held: []message.HeldBlocks{{Name: message.HoldName{Task: s.name, Kind: message.HoldJob}, Err: "gone"}}}},
 		{Retired: &message.Retired{Session: 9, Seq: 1,

@@ -21,6 +21,7 @@ type abroad struct {
 	since        time.Time
 	// recount is set while somebody lost its say since polls were looked at.
 	recount bool
+	seers   seers
 }
 
 // lend takes in how many cores the machine lends.
@@ -63,7 +64,6 @@ func (a *abroad) again(j *submitted) []message.Again {
 	}
 	var out []message.Again
 	self := a.s.self
-	a.nameAll(j)
 	for _, r := range j.checks.away {
 		for i := r.From; i < r.To; i++ {
 			p := j.checks.polls[i]
@@ -86,7 +86,7 @@ func barred(makers []task.PeerID, self task.PeerID) []task.PeerID {
 
 // mayAsk reports whether others can be asked about a job now.
 func (a *abroad) mayAsk(j *submitted) bool {
-	return j.checks != nil && a.s.leader != "" && !j.state.Settled && j.state.Error == "" && !j.ended(a.s.now) &&
+	return j.checks != nil && a.s.leader != "" && j.state.Error == "" && !j.ended(a.s.now) &&
 		j.state.Delivery+1 < ledger.MaxDelivery
 }
 
@@ -141,9 +141,9 @@ func (a *abroad) notePoll(j *submitted, i uint64) {
 	c := j.checks
 	signer, p := c.signer[i], c.polls[i]
 	a.note(j, checked{Index: i, State: verdictDue, Doubted: c.doubted.Contains(i), Worker: signer,
-		Engine: c.engines[signer], Poll: p.kept(c.engines[signer], c.stays.Contains(i))})
+		Failed: c.failed.Contains(i), Engine: c.engines[signer], Poll: p.kept(c.engines[signer], c.stays.Contains(i))})
 	if now := c.polls[i]; now != nil {
-		now.only, now.drawn = p.only, p.drawn
+		now.only, now.drawn, now.vain = p.only, p.drawn, p.vain
 	}
 }
 
@@ -173,9 +173,9 @@ func (a *abroad) home(j *submitted, i uint64, stays bool) {
 // leaves reports whether others may be asked about a task that is to run again here, where nothing is
 // lent.
 func (a *abroad) leaves(at *auditing) bool {
-	j := a.s.jobs[at.id.Job]
-	return a.lendsNothing() && at.compiled == nil && a.mayAsk(j) && j.checks.polls[at.id.Index] != nil &&
-		!j.checks.stays.Contains(at.id.Index)
+	j, i := a.s.jobs[at.id.Job], at.id.Index
+	return a.lendsNothing() && at.compiled == nil && a.mayAsk(j) && !j.checks.stays.Contains(i) &&
+		!j.checks.unpolled.Contains(i) // what has no poll yet is read for one
 }
 
 // alone reports whether nobody but this node can run a task again.

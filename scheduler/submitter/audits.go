@@ -24,10 +24,12 @@ type audits struct {
 	reading map[task.TaskID]bool                // results that are examined, at most maxExamined
 	first   time.Time                           // since when the first worker has been known; zero for never
 	// rest is until when none begins after one that came to nothing, and pause how long that is.
-	rest   time.Time
-	pause  time.Duration
-	abroad abroad
-	fresh  newcomers
+	rest    time.Time
+	pause   time.Duration
+	abroad  abroad
+	fresh   newcomers
+	accused accused
+	heard   hearsay
 }
 
 // An auditing is a task that runs again.
@@ -38,6 +40,7 @@ type auditing struct {
 	fails    int               // of this machine
 	trace    *tracing          // nil until the end is known to be wrong
 	parts    *parting          // intervals are run again alone; nil: the whole task is
+	narrow   *narrowing        // the part is sought that is wrong; nil before and where none is
 	failed   bool              // the task did, by the result
 	whole    bool              // it is, though intervals were drawn
 	release  *message.Released // what its worker is told in the end; nil for nothing
@@ -48,6 +51,11 @@ type auditing struct {
 	// that the task runs once more because of them.
 	opposed []task.Result
 	right   bool
+	// part is the interval that is wrong, and proof how others see it; nil until they are known. state is
+	// what that begins with; "" for none.
+	part  *message.RefutedPart
+	proof *task.PartProof
+	state task.CID
 }
 
 // auditTries is how often this machine may fail to run a task before it is said that it cannot
@@ -64,6 +72,8 @@ func (a *audits) begin() {
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(a.at), inOrder) {
 		switch at := a.at[id]; {
+		case at.narrow.late(a.s.now) && a.s.jobs[id.Job] != nil:
+			a.found(a.s.jobs[id.Job], at.narrow.ev, at.narrow.by, at.narrow.why)
 		case at.runs:
 		case a.s.jobs[id.Job] == nil, a.abroad.leaves(at): // forgotten meanwhile, or for others to run
 			delete(a.at, id)
@@ -94,7 +104,11 @@ func (a *audits) run(at *auditing) {
 		a.known(c.signer[at.id.Index]).Faults == 0 {
 		at.parts = newParting(d)
 	}
-	if p := at.parts; p != nil && p.wrong == nil {
+	if n := at.narrow; n != nil {
+		a.s.emit(n.audit(at.id, a.s.jobs[at.id.Job].record.Key))
+		return
+	}
+	if p := at.parts; p != nil && !p.wrong {
 		a.s.emit(message.Audit{Task: at.id, Key: a.s.jobs[at.id.Job].record.Key, Interpreted: p.compiled != nil,
 			Alone: !a.abroad.lends, Part: &message.Part{First: p.first, Last: p.last, States: p.states}})
 		return
@@ -179,9 +193,11 @@ func (a *audits) answered(ev *message.Audited) {
 	}
 	signed, here := &ev.Held.Results[0], &ev.Here
 	switch {
+	case at.narrow != nil:
+		at.narrow.concludes(a, j, ev)
 	case at.trace != nil:
 		a.traced(j, at, here)
-	case at.parts != nil && at.parts.wrong != nil:
+	case at.parts != nil && at.parts.wrong:
 		a.replace(j, at, ev)
 	case at.parts != nil:
 		a.parted(j, at, ev)

@@ -142,8 +142,12 @@ func TestRightResult(t *testing.T) {
 	if c := b.checks(); c.Due != 0 || c.Right != 1 || len(b.audits) != 0 || b.held(0).Results[0].Worker == b.self {
 		t.Errorf("%+v", c)
 	}
-	if st, _ := b.s.Job(b.id); st.Reason != "" || len(b.s.Roots()) != 0 {
+	if st, _ := b.s.Job(b.id); st.Reason != "" || len(b.s.Roots()) == 0 {
 		t.Errorf("%+v", st)
+	}
+	b.now = b.now.Add(shownFor) // until then others may ask for what was right
+	if b.do(message.Wake{}); len(b.s.Roots()) != 0 {
+		t.Errorf("%v are kept", b.s.Roots())
 	}
 }
 

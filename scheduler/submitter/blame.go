@@ -21,6 +21,7 @@ type tracing struct {
 	// and state is what that has to be.
 	compiled bool
 	state    []byte
+	wrong    bool // the state of the link is
 }
 
 func newTracing(ev *message.Audited, why string) *tracing {
@@ -79,6 +80,7 @@ func (a *audits) foundAt(j *submitted, t *tracing) {
 		a.found(j, t.ev, nil, why+", or one before it")
 		return
 	}
+	t.wrong = true
 	a.found(j, t.ev, []task.PeerID{t.probe().Voucher.Worker}, why)
 }
 
@@ -125,14 +127,19 @@ func (a *audits) found(j *submitted, ev *message.Audited, by []task.PeerID, why 
 	if engine != "" {
 		by, why = nil, why+excuseOf(engine)
 	}
+	if a.narrow(j, ev, by, why) {
+		return
+	}
 	end := message.TaskSummary{Index: ev.Task.Index, Failed: ev.Here.Outcome != task.Completed,
 		Results: []task.Result{ev.Here}, Attempts: ev.Held.Attempts,
 		Refuted: &message.Refuted{Result: ev.Held.Results[0], Why: task.ClipMessage(why)}}
 	if len(by) > 0 {
 		end.Refuted.By = by[0]
 	}
-	if at := a.at[ev.Task]; at.parts != nil {
-		end.Refuted.Part = at.parts.wrong
+	if at := a.at[ev.Task]; len(by) > 0 {
+		end.Refuted.Part, end.Refuted.Proof = at.part, at.proof
+	} else {
+		end.Refuted.Part = at.part
 	}
 	if end.Failed {
 		end.Reason = "run again here: " + ev.Here.Outcome.String()
@@ -173,9 +180,7 @@ func (a *audits) blame(ev *message.Audited, by []task.PeerID, why string) {
 		}
 	}
 	for _, w := range by {
-		a.credit(w).Faults++
-		a.keep(w)
-		a.distrust(w, true)
+		a.accuse(w, ev.Task, why)
 		told.Peer = w
 		a.s.emit(told)
 		a.tellWorker(ev, w, why)

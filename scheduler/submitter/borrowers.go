@@ -1,6 +1,9 @@
 package submitter
 
 import (
+	"cmp"
+	"hash/fnv"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,50 +14,9 @@ import (
 
 // What is said to the leaders of other cells, and what they say.
 
-// askBorrower offers a job to who borrows of it, which also asks for results.
-func (s *Submitter) askBorrower(j *submitted, peer task.PeerID, l *loan) {
-	held := j.wantedOf(l)
-	s.pace.offers++
-	s.pace.bytes += len(j.record.Job) + bytesPerRange*len(held)
-	s.emit(message.Send{To: peer, Message: message.Message{Submit: &message.Submit{Record: j.record, Have: held,
-		Accepted: true, Delivery: l.state.Delivery, Signature: s.signSet(j.id, l.state.Delivery, held),
-		Refused: s.audits.refused(j)}}})
-	l.told = true
-	l.next = s.now.Add(max(l.pause, s.timing.RetryMin))
-	l.pause = min(max(2*l.pause, s.timing.RetryMin), lendEvery)
-}
-
-// tellBorrower says what is wanted of a borrower now.
-func (s *Submitter) tellBorrower(j *submitted, peer task.PeerID, l *loan) {
-	held := j.wantedOf(l)
-	l.told = true
-	s.emit(message.Send{To: peer, Message: message.Message{Got: &message.Got{Job: j.id, Have: held,
-		Lacking: slices.Clone(j.lacking), Delivery: l.state.Delivery, Held: s.signSet(j.id, l.state.Delivery, held),
-		Refused: s.audits.refused(j)}}})
-}
-
-// sayOver tells a borrower that the job is over.
-func (s *Submitter) sayOver(id task.JobID, peer task.PeerID) {
-	s.emit(message.Send{To: peer, Message: message.Message{Got: &message.Got{Job: id, Final: true,
-		Signature: signEnd(s.key, id)}}})
-}
-
-// signSet signs that a set of tasks is held; nil where nothing is signed.
-func (s *Submitter) signSet(id task.JobID, delivery uint64, held ledger.Set) []byte {
-	if !s.cfg.Signs || len(s.key) == 0 {
-		return nil
-	}
-	h, err := ledger.HeldOf(delivery, held)
-	if err != nil {
-		s.emit(message.Decided{Task: task.TaskID{Job: id}, Action: "not signed", Reason: task.ClipMessage(err.Error())})
-		return nil
-	}
-	h.Sign(id, s.key)
-	return h.Signature
-}
-
 // fromBorrower takes in what the leader of another cell says.
-func (s *Submitter) fromBorrower(from task.PeerID, m *message.Message) {
+func (ln *lender) fromBorrower(from task.PeerID, m *message.Message) {
+	s := ln.s
 	if _, leads := s.cells.load(from); !leads {
 		return
 	}
@@ -74,8 +36,9 @@ func (s *Submitter) fromBorrower(from task.PeerID, m *message.Message) {
 		return
 	}
 	if j.lending == nil || j.lending.loans[from] == nil {
-		// It has the job of a time when its cell and this one were one: nothing is wanted of it.
+		// It has the job of a time when its cell and this one were one: nothing more is wanted of it.
 		l := j.borrower(from)
+		l.open, l.moved = true, s.now
 		s.tellAnew(j, l)
 		s.keepLoan(j, from, l)
 	}
@@ -89,7 +52,8 @@ func (s *Submitter) fromBorrower(from task.PeerID, m *message.Message) {
 	s.broughtBy(from, j, l, m.Progress)
 }
 
-func (s *Submitter) acceptedBy(from task.PeerID, j *submitted, l *loan, a *message.Accepted) {
+func (ln *lender) acceptedBy(from task.PeerID, j *submitted, l *loan, a *message.Accepted) {
+	s := ln.s
 	switch {
 	case a.Error != "":
 		l.rests = s.now.Add(max(a.RetryAfter, lendSilence))
@@ -108,7 +72,8 @@ func (s *Submitter) acceptedBy(from task.PeerID, j *submitted, l *loan, a *messa
 }
 
 // broughtBy takes the results that a borrower brings, whether it was lent these tasks or not.
-func (s *Submitter) broughtBy(from task.PeerID, j *submitted, l *loan, p *message.Progress) {
+func (ln *lender) broughtBy(from task.PeerID, j *submitted, l *loan, p *message.Progress) {
+	s := ln.s
 	had, told := l.tasks().Count(), j.told().Count()
 	l.runs = int(min(p.Summary.Running, message.MaxProgress<<8))
 	for i := range p.Tasks {
@@ -125,7 +90,10 @@ func (s *Submitter) broughtBy(from task.PeerID, j *submitted, l *loan, p *messag
 			s.succeed(from)
 		}
 	}
-	if len(p.Tasks) > 0 || !l.told || len(l.tasks()) == 0 && !message.FinalState(p.Summary.State) {
+	if l.open && (l.runs == 0 || s.now.Sub(l.moved) >= j.stalls()) {
+		l.open, l.told = false, false
+	}
+	if len(p.Tasks) > 0 || !l.told || !l.open && len(l.tasks()) == 0 && !message.FinalState(p.Summary.State) {
 		s.tellBorrower(j, from, l)
 	}
 	if j.told().Count() > told { // the home may be at these, too
@@ -137,7 +105,8 @@ func (s *Submitter) broughtBy(from task.PeerID, j *submitted, l *loan, p *messag
 
 // atHome takes in what the home says of a job, and corrects it: to the home, tasks that are
 // lent have ended.
-func (s *Submitter) atHome(j *submitted, sum message.JobSummary) message.JobSummary {
+func (ln *lender) atHome(j *submitted, sum message.JobSummary) message.JobSummary {
+	s := ln.s
 	if j.lending == nil {
 		if len(s.cells.others) == 0 {
 			return sum
@@ -146,7 +115,6 @@ func (s *Submitter) atHome(j *submitted, sum message.JobSummary) message.JobSumm
 	}
 	open := j.total - min(j.total, j.told().Count()) // what it says may be of before the last word
 	j.lending.waits, j.lending.known = min(sum.Waiting, open-min(open, sum.Running)), true
-	j.lending.free = s.cells.own - int(min(sum.Running, uint64(s.cells.own)))
 	lent, runs := j.lent().Count(), uint64(0)
 	for _, l := range j.lending.loans {
 		runs += min(uint64(max(0, l.runs)), l.tasks().Count())
@@ -167,5 +135,125 @@ func (j *submitted) took(t *message.TaskSummary, now time.Time) {
 	if j.lending != nil && !t.Failed && len(t.Results) > 0 {
 		// Nothing took longer than the job is there: who says so gains no more time than that.
 		j.lending.wall = max(j.lending.wall, min(t.Results[0].Wall, now.Sub(j.spec.Submitted.Time)))
+	}
+}
+
+// sayCancel tells all that have tasks of a job that its owner ended it.
+func (ln *lender) sayCancel(j *submitted) {
+	s := ln.s
+	cancel := &message.Cancel{Job: j.id, Signature: task.SignCancel(j.id, s.key)}
+	s.emit(message.Send{To: s.leader, Message: message.Message{Cancel: cancel}})
+	if j.lending != nil {
+		for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
+			s.emit(message.Send{To: peer, Message: message.Message{Cancel: cancel}})
+		}
+	}
+}
+
+// answer says what is held to the leader that brought a result, be it of another cell.
+func (ln *lender) answer(j *submitted, by task.PeerID) {
+	s := ln.s
+	if by != s.leader && j.lending != nil && j.lending.loans[by] != nil {
+		s.tellBorrower(j, by, j.lending.loans[by])
+		return
+	}
+	s.got(j)
+}
+
+// cellsAre takes in which other cells there are. Loans go with the cell where another leads it.
+func (ln *lender) cellsAre(ev message.CellsAre) {
+	s := ln.s
+	s.cells.own, s.cells.idle, s.cells.others = ev.Slots, ev.Idle, s.choose(ev.Others)
+	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
+		j := s.jobs[id]
+		if j.state.Final {
+			continue
+		}
+		if j.lending == nil && len(s.cells.others) > 0 {
+			j.lending = &lending{loans: map[task.PeerID]*loan{}}
+		}
+		s.followCells(j)
+		s.lendMore(j)
+	}
+}
+
+// choose returns those of other cells' leaders that this submitter has to do with: those that have
+// loans, and of the others as many as it may, drawn by the names of both, so that submitters
+// spread over the cells and one keeps its own.
+func (ln *lender) choose(all []message.CellLoad) []message.CellLoad {
+	s := ln.s
+	has, drawn := map[task.PeerID]bool{}, map[task.PeerID]uint64{}
+	for _, j := range s.jobs {
+		if j.lending != nil {
+			for peer, l := range j.lending.loans {
+				has[peer] = has[peer] || len(l.tasks()) > 0
+			}
+		}
+	}
+	out := slices.Clone(all)
+	out = slices.DeleteFunc(out, func(l message.CellLoad) bool { return l.Leader == s.leader || l.Leader == "" })
+	for _, l := range out {
+		h := fnv.New64a()
+		h.Write([]byte(s.self + l.Leader))
+		drawn[l.Leader] = h.Sum64()
+	}
+	slices.SortFunc(out, func(a, b message.CellLoad) int {
+		switch {
+		case has[a.Leader] != has[b.Leader] && has[a.Leader]:
+			return -1
+		case has[a.Leader] != has[b.Leader]:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(drawn[a.Leader], drawn[b.Leader]), cmp.Compare(a.Leader, b.Leader))
+	})
+	return out[:min(len(out), message.MaxCells)]
+}
+
+// followCells gives loans of leaders that lead no more to who leads their cells now.
+func (ln *lender) followCells(j *submitted) {
+	s := ln.s
+	if j.lending == nil {
+		return
+	}
+	for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
+		l := j.lending.loans[peer]
+		if at, leads := s.cells.load(peer); leads {
+			l.state.Cell = at.Cell
+			continue
+		}
+		i := slices.IndexFunc(s.cells.others, func(o message.CellLoad) bool { return o.Cell == l.state.Cell })
+		if i < 0 || len(l.tasks()) == 0 {
+			continue // nobody known leads it: it may come back
+		}
+		next := j.borrower(s.cells.others[i].Leader)
+		tasks := slices.Clone(next.tasks())
+		tasks.Union(l.tasks())
+		next.heard, next.moved = s.now, s.now
+		s.give(j, s.cells.others[i], next, tasks)
+		s.dropLoan(j, peer)
+	}
+}
+
+// foldLoans has what the new leader of the own cell had borrowed be its own: two cells have
+// become one.
+func (ln *lender) foldLoans() {
+	s := ln.s
+	s.cells.others = slices.DeleteFunc(s.cells.others, func(l message.CellLoad) bool { return l.Leader == s.leader })
+	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
+		j := s.jobs[id]
+		if j.state.Final {
+			continue
+		}
+		n := uint64(0)
+		if j.lending != nil {
+			j.lending.known = false // what waits was another's word
+			if l := j.lending.loans[s.leader]; l != nil {
+				n = l.tasks().Count()
+				s.dropLoan(j, s.leader)
+			}
+		}
+		if n > 0 || j.state.Lent > j.state.Delivery {
+			s.comeHome(j, n)
+		}
 	}
 }

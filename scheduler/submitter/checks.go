@@ -28,15 +28,15 @@ type checks struct {
 	late    ledger.Set // found wrong after they were delivered
 	open    ledger.Set // it could not be told
 	unread  ledger.Set // whether they meet the condition of the job is not known: see audits.examine
-	// signer says who signed a result that is due, but for those of tasks that failed; back how
-	// often one was given back: see audits.giveBack.
+	// signer says who signed a result that is due; back how often one was given back: see
+	// audits.giveBack.
 	signer map[uint64]task.PeerID
 	back   map[uint64]int
 	// drawn are the intervals that are run again of a result that is due; parts how many were, and
 	// are right, of one that is accepted.
 	drawn  map[uint64]drawn
 	parts  map[uint64]message.Parts
-	failed ledger.Set // of the tasks in by, those that failed
+	failed ledger.Set // of the tasks in due and by, those that failed
 	// engines says what workers ran tasks of the job with, and divergent where its program comes
 	// to something else than here.
 	engines   map[task.PeerID]string
@@ -73,13 +73,13 @@ type checked struct {
 	Doubted bool `cbor:"3,keyasint,omitempty"`
 	// Late is set of one that was found wrong after it was delivered.
 	Late bool `cbor:"4,keyasint,omitempty"`
-	// Worker signed a result that is accepted or due, "" of a task that failed and is due, or is
-	// excused for one that is wrong; Audits
+	// Worker signed a result that is accepted or due, "" of a task that failed and was due before
+	// there was Failed of such, or is excused for one that is wrong; Audits
 	// and At are what credibility.Mark has of one that is accepted.
 	Worker task.PeerID `cbor:"5,keyasint,omitempty"`
 	Audits int         `cbor:"6,keyasint,omitempty"`
 	At     int64       `cbor:"7,keyasint,omitempty"` // Unix seconds
-	Failed bool        `cbor:"8,keyasint,omitempty"` // the task did, whose result is accepted
+	Failed bool        `cbor:"8,keyasint,omitempty"` // the task did, whose result is accepted or due
 	// Engine is what the worker ran the task with; of a wrong result, where the program is divergent.
 	Engine string `cbor:"9,keyasint,omitempty"`
 	// Poll is what others came to of one that is due; nil where they are not to run it. With are those
@@ -133,6 +133,9 @@ func (c *checks) put(to checked) {
 		}
 		if to.Worker != "" {
 			c.signer[i] = to.Worker
+		}
+		if to.Failed {
+			c.failed.Add(i)
 		}
 		c.putPoll(i, to.Poll)
 		if to.Drawn != 0 {
@@ -207,7 +210,7 @@ func (c *checks) drop(i uint64) {
 	delete(c.drawn, i)
 	delete(c.parts, i)
 	for _, set := range []*ledger.Set{&c.due, &c.doubted, &c.right, &c.wrong, &c.late, &c.open, &c.unread, &c.away,
-		&c.stays, &c.redo} {
+		&c.stays, &c.redo, &c.failed, &c.unpolled} {
 		if set.Contains(i) {
 			*set = set.Minus(only(i))
 		}
@@ -289,11 +292,7 @@ func (a *audits) check(j *submitted, t *message.TaskSummary) {
 // decide is check, of a result of which is known, or still unread, whether it meets the job's condition.
 func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool) {
 	r := &t.Results[0]
-	credit := a.known(r.Worker)
-	engine := ""
-	if r.Trail != nil {
-		engine = r.Trail.Engine
-	}
+	credit, engine := a.known(r.Worker), engineOf(r)
 	j.checks.noteEngine(r.Worker, engine)
 	j.checks.took(r.Wall)
 	a.met(r.Worker)
@@ -309,7 +308,8 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	doubtful := credit.Faults > 0 || j.checks.divergent[engine]
 	with := j.checks.elected[t.Index].with(r)
 	delete(j.checks.elected, t.Index)
-	which, due := a.draw(j, r, a.share(j.spec.Verify, credit))
+	crowd := a.crowdingOf(j, r.Worker, network)
+	which, due := a.draw(j, r, crowd.denser(j.spec.Verify, a.share(j.spec.Verify, r.Worker), j.total))
 	says := credit.Says(a.s.now)
 	due = due || !says
 	if doubtful || meets || due && len(with) == 0 {
@@ -317,9 +317,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 		if !doubtful && !meets {
 			c.Drawn, c.Of = which.mask, which.of
 		}
-		if !t.Failed {
-			c.Worker, c.Poll = r.Worker, newPoll(r).kept(engine, doubtful)
-		}
+		c.poll(t, doubtful)
 		if a.note(j, c); !says || j.checks.excused[r.Worker] {
 			a.giveBack(j, r.Worker)
 		}
@@ -329,11 +327,9 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 		a.note(j, checked{Index: t.Index, State: verdictUnread})
 		return
 	}
-	if len(with) == 0 && a.crowded(j, r.Worker, network) {
+	if len(with) == 0 && crowd.crowded(j.spec.Verify) {
 		c := checked{Index: t.Index, State: verdictDue, Engine: engine}
-		if !t.Failed {
-			c.Worker, c.Poll = r.Worker, newPoll(r).kept(engine, false)
-		}
+		c.poll(t, false)
 		a.note(j, c)
 		return
 	}
@@ -354,7 +350,8 @@ func (c *checks) took(d time.Duration) {
 }
 
 // share is how much of the tasks of a worker is run again.
-func (a *audits) share(v *task.Verify, credit credibility.Credit) float64 {
+func (a *audits) share(v *task.Verify, worker task.PeerID) float64 {
+	credit := a.known(worker)
 	least := max(v.Share(), a.s.cfg.Pool.Least)
 	switch {
 	case credit.Faults > 0:
@@ -363,7 +360,7 @@ func (a *audits) share(v *task.Verify, credit credibility.Credit) float64 {
 		return least
 	}
 	terms := credibility.Terms{Prior: a.prior(), Target: v.Target(), Least: least}
-	return terms.Share(credit.Believed(a.s.now))
+	return terms.Share(a.heard.believed(worker, credit))
 }
 
 // restoreChecks takes in what is known of a job's results, once those are.

@@ -25,6 +25,8 @@ type Config struct {
 	Strangers credibility.Strangers
 	// Where says which networks workers are in. Default nil: of none it is known.
 	Where Map
+	// Coordinators says who coordinates. Default nil: of nobody that is known.
+	Coordinators Coordinators
 	// Signs has the submitter sign what it holds of its jobs, so that others than the leader
 	// believe it. Default false.
 	Signs bool

@@ -52,7 +52,11 @@ func (a *audits) examine() {
 func (a *audits) examined(ev *message.Examined) {
 	delete(a.reading, ev.Task)
 	j := a.s.jobs[ev.Task.Job]
-	if j == nil || j.checks == nil || !j.checks.unread.Contains(ev.Task.Index) {
+	if j == nil || j.checks == nil {
+		return
+	}
+	if !j.checks.unread.Contains(ev.Task.Index) {
+		a.abroad.readPoll(j, ev)
 		return
 	}
 	if ev.Err != "" {

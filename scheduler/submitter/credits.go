@@ -53,13 +53,16 @@ type creditState struct {
 	Refusals int `cbor:"10,keyasint,omitempty"`
 	// Outvoted is when others last came to something else.
 	Outvoted int64 `cbor:"11,keyasint,omitempty"` // Unix seconds
+	// Losses and Lost are as well, in Unix seconds.
+	Losses int   `cbor:"13,keyasint,omitempty"`
+	Lost   int64 `cbor:"14,keyasint,omitempty"`
 }
 
 func (a *audits) keep(worker task.PeerID) {
 	c := a.credits[worker]
 	a.s.save(submitterCredits+string(worker), task.TaskID{}, &creditState{c.Known, c.At.Unix(), c.Faults, c.Audits,
 		a.excuses[worker].module, a.excuses[worker].engine, c.Praised, unixOf(c.First), a.fresh.probes[worker],
-		c.Refusals, unixOf(c.Outvoted)})
+		c.Refusals, unixOf(c.Outvoted), c.Losses, unixOf(c.Lost)})
 }
 
 // first is when the worker's first result was taken in.
@@ -68,6 +71,11 @@ func (c *creditState) first() time.Time {
 	if at == 0 && c.Known > 0 {
 		at = c.At
 	}
+	return timeOf(at)
+}
+
+// timeOf is a time of Unix seconds, the zero time for none.
+func timeOf(at int64) time.Time {
 	if at <= 0 {
 		return time.Time{}
 	}
@@ -87,16 +95,15 @@ func (a *audits) restore(scan func(string) iter.Seq2[string, []byte], errs *dura
 	for key, value := range scan(submitterCredits) {
 		var c creditState
 		err := task.Decode(value, &c)
-		if err == nil && (!(c.Known >= 0) || !(c.Praised >= 0) || c.Faults < 0 || c.Audits < 0 || c.Refusals < 0) {
+		if err == nil && (!(c.Known >= 0) || !(c.Praised >= 0) || c.Faults < 0 || c.Audits < 0 || c.Refusals < 0 ||
+			c.Losses < 0) {
 			err = fmt.Errorf("a credit of %g with %d faults and %d audits", c.Known, c.Faults, c.Audits)
 		}
 		if errs.Note(key, err); err == nil {
 			worker := task.PeerID(strings.TrimPrefix(key, submitterCredits))
 			a.credits[worker] = &credibility.Credit{Known: c.Known, At: time.Unix(c.At, 0), Faults: c.Faults,
-				Audits: c.Audits, Praised: c.Praised, First: c.first(), Refusals: c.Refusals}
-			if c.Outvoted > 0 {
-				a.credits[worker].Outvoted = time.Unix(c.Outvoted, 0)
-			}
+				Audits: c.Audits, Praised: c.Praised, First: c.first(), Refusals: c.Refusals,
+				Outvoted: timeOf(c.Outvoted), Losses: c.Losses, Lost: timeOf(c.Lost)}
 			a.noteFirst(c.first())
 			if c.Probes > 0 {
 				a.fresh.probes[worker] = c.Probes

@@ -49,13 +49,19 @@ func (a *audits) prior() float64 {
 	return a.s.cfg.Pool.Prior
 }
 
-// crowded reports whether so much of a job is accepted of one network, or of strangers, that
-// another result of this worker is run again: a leader that has many keys would give the job to
-// these. Of a job that sets no bound on wrong results it is not counted.
-func (a *audits) crowded(j *submitted, worker task.PeerID, network string) bool {
+// A crowding is by how much the results of a job that are accepted of one network, or of strangers,
+// are more than their share, with one more of a worker: the larger of the two. The zero value is of
+// none.
+type crowding struct {
+	times, bound float64 // see credibility.Denser
+}
+
+// crowdingOf tells how crowded a job is around a worker. A leader that has many keys would give the
+// job to these.
+func (a *audits) crowdingOf(j *submitted, worker task.PeerID, network string) (c crowding) {
 	bounds := a.s.cfg.Strangers
-	if j.spec.Verify.Wrong == 0 || bounds == (credibility.Strangers{}) {
-		return false
+	if bounds == (credibility.Strangers{}) {
+		return c
 	}
 	stranger := func(w task.PeerID) bool {
 		c := a.known(w)
@@ -71,6 +77,23 @@ func (a *audits) crowded(j *submitted, worker task.PeerID, network string) bool 
 			strangers += of.tasks.Count()
 		}
 	}
-	return network != "" && credibility.Crowded(near, j.total, bounds.Network) ||
-		new && credibility.Crowded(strangers, j.total, bounds.New)
+	if network != "" {
+		c = crowding{credibility.Crowding(near, j.total, bounds.Network), bounds.Network}
+	}
+	if times := credibility.Crowding(strangers, j.total, bounds.New); new && times > c.times {
+		c = crowding{times, bounds.New}
+	}
+	return c
+}
+
+// crowded reports whether another result of a worker is run again for that alone: of a job that
+// bounds its wrong results.
+func (c crowding) crowded(v *task.Verify) bool { return v.Wrong > 0 && c.times > 1 }
+
+// denser is the share of a result to be run again, of a job that names the share and bounds nothing.
+func (c crowding) denser(v *task.Verify, share float64, total uint64) float64 {
+	if v.Wrong > 0 {
+		return share
+	}
+	return credibility.Denser(share, c.times, c.bound, total)
 }

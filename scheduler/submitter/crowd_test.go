@@ -61,12 +61,51 @@ func TestCrowds(t *testing.T) {
 	}
 }
 
+// A job that names the share of its tasks to be run again has more of a crowd's run again, the more the
+// crowd has of it: never most of the job, and of a small one no more than it says.
+func TestCrowdsOfShares(t *testing.T) {
+	one := func(task.PeerID) string { return "198.51.0.0/16" }
+	each := func(w task.PeerID) string { return string(w) }
+	const workers = 10
+	for name, tt := range map[string]struct {
+		verify     string
+		where      networks
+		old        bool
+		tasks      uint64
+		from, most uint64
+	}{
+		"one network":             {"5%", one, true, 1000, 80, 140},   // 11 % expected
+		"new keys everywhere":     {"5%", each, false, 1000, 60, 120}, // 9 %
+		"old keys everywhere":     {"5%", each, true, 1000, 30, 75},
+		"a small job":             {"5%", one, true, 60, 0, 10},
+		"half of it at the most":  {"30%", one, true, 400, 120, 200},
+		"a bound has all of them": {"1e-3", one, true, 100, 80, 100},
+	} {
+		b := newAuditBench(t, tt.tasks, tt.verify)
+		b.s.cfg.Pool.Least, b.s.cfg.Where = 0, tt.where
+		for i := range tt.tasks {
+			_, w := schedtest.Identity(2 + int(i%workers))
+			c := b.s.audits.credit(w)
+			if c.Known, c.At = 1e9, b.now; tt.old {
+				c.First = b.now.Add(-credibility.FamiliarAfter)
+			}
+			b.deliver(i, nil, b.ran(2+int(i%workers), i, truth))
+		}
+		if c := b.allChecks(); c.Due < tt.from || c.Due > tt.most {
+			t.Errorf("%s: %d of %d are run again, want %d to %d", name, c.Due, tt.tasks, tt.from, tt.most)
+		}
+	}
+}
+
 // While every worker is a stranger, more of them is run again.
 func TestPriorOfStrangers(t *testing.T) {
 	b := newAuditBench(t, 2, "1e-3")
 	v := &task.Verify{Wrong: 1_000_000}
 	known := credibility.Credit{Known: 30, At: b.now}
-	share := func() string { return fmt.Sprintf("%.2f", b.s.audits.share(v, known)) }
+	share := func() string {
+		b.s.audits.credits["known"] = &known
+		return fmt.Sprintf("%.2f", b.s.audits.share(v, "known"))
+	}
 	if got := share(); got != "0.83" { // 1 - 1e-3 (e 30) .67/.33
 		t.Errorf("among strangers the share is %s", got)
 	}

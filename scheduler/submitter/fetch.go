@@ -78,15 +78,6 @@ func (s *Submitter) arrived(key string, f *resultFetch) {
 	}
 }
 
-// answer says what is held to the leader that brought a result, be it of another cell.
-func (s *Submitter) answer(j *submitted, by task.PeerID) {
-	if by != s.leader && j.lending != nil && j.lending.loans[by] != nil {
-		s.tellBorrower(j, by, j.lending.loans[by])
-		return
-	}
-	s.got(j)
-}
-
 // missed tries again later, and says so when it was in vain too often.
 func (s *Submitter) missed(key string, f *resultFetch, why string) {
 	j, i := f.job, f.summary.Index

@@ -17,7 +17,7 @@ import (
 const maxGivenBack = 4
 
 // giveBack has others run the tasks of a worker that is refused, which are of its own making and
-// were not run again here: the leader hears that they are lacking. This node would take as long
+// were not run again here, but for those that failed: the leader hears that they are lacking. This node would take as long
 // for all of them as it takes to run the job alone. What was delivered to its owner is kept, and
 // what runs again here now.
 func (a *audits) giveBack(j *submitted, worker task.PeerID) {
@@ -44,7 +44,8 @@ func (a *audits) returns(j *submitted, of ledger.Set, worker task.PeerID) {
 	var back ledger.Set
 	for _, r := range of {
 		for i := r.From; i < r.To; i++ {
-			if a.at[task.TaskID{Job: j.id, Index: i}] == nil && j.checks.back[i] < maxGivenBack {
+			if a.at[task.TaskID{Job: j.id, Index: i}] == nil && j.checks.back[i] < maxGivenBack &&
+				!j.checks.failed.Contains(i) {
 				back.Add(i)
 			}
 		}
@@ -54,11 +55,14 @@ func (a *audits) returns(j *submitted, of ledger.Set, worker task.PeerID) {
 	}
 }
 
-// reopen drops results of a job, which is not over then. None of them is of a task that failed.
+// reopen drops results of a job, which is not over then.
 func (a *audits) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
 	for _, r := range back {
 		for i := r.From; i < r.To; i++ {
 			id := task.TaskID{Job: j.id, Index: i}
+			if j.checks.failed.Contains(i) {
+				j.failed--
+			}
 			j.checks.drop(i)
 			j.checks.back[i]++
 			if j.checks.others {
@@ -73,7 +77,8 @@ func (a *audits) reopen(j *submitted, back ledger.Set, worker task.PeerID) {
 	sum.State, sum.Done, sum.Failed, sum.Waiting = message.JobRunning, j.have.Count()-j.failed, j.failed, back.Count()
 	a.abroad.goOn(j)
 	a.s.emit(message.Decided{Task: task.TaskID{Job: j.id}, Action: "given back", Peer: worker,
-		Reason: fmt.Sprintf("%d results of a worker that was wrong elsewhere: others run these tasks again", back.Count())})
+		Reason: fmt.Sprintf("%d results of a worker that is not believed any more: others run these tasks again",
+			back.Count())})
 }
 
 // distrust puts every result of a worker that was not run again in doubt: it was wrong once. refused
@@ -133,10 +138,8 @@ func (a *audits) doubt(j *submitted, worker task.PeerID, tasks ledger.Set) {
 func (a *audits) doubtAll(j *submitted, worker task.PeerID, tasks ledger.Set) {
 	for _, r := range tasks {
 		for i := r.From; i < r.To; i++ {
-			c := checked{Index: i, State: verdictDue, Doubted: true, Worker: worker}
-			if j.checks.failed.Contains(i) {
-				c.Worker = ""
-			}
+			c := checked{Index: i, State: verdictDue, Doubted: true, Worker: worker,
+				Failed: j.checks.failed.Contains(i)}
 			j.checks.forgetWith(i)
 			a.note(j, c)
 		}

@@ -15,8 +15,10 @@ const (
 	submitterForgotten = submitterPrefix + "f/"
 	submitterChecks    = submitterPrefix + "v/" // what is known of results that are checked
 	submitterCredits   = submitterPrefix + "w/" // and of who signed them
+	submitterProven    = submitterPrefix + "p/" // and who was proven wrong
 	submitterLoans     = submitterPrefix + "l/" // what other cells have of jobs
 	submitterOthers    = submitterPrefix + "a/" // results of others that run a task again
+	submitterTellers   = submitterPrefix + "r/" // other submitters, and what they say of workers
 
 	// ResultsPrefix begins the key of every result that the Submitter holds,
 	// of whichever job. The output blocks that the values name are to be kept:

@@ -21,7 +21,8 @@ import (
 // weighted factoring", SPAA 1996). The home takes its own half batch by batch without being
 // asked. A cell counts with the slots that it says are idle and those that run tasks of
 // this job, halved for each time that it kept tasks and did nothing.
-func (s *Submitter) lendMore(j *submitted) {
+func (ln *lender) lendMore(j *submitted) {
+	s := ln.s
 	if j.lending == nil || !j.lending.known || j.lending.waits == 0 || !j.state.Accepted || j.ended(s.now) ||
 		j.state.Final {
 		return
@@ -32,7 +33,11 @@ func (s *Submitter) lendMore(j *submitted) {
 		room[i] = s.roomOf(j, c)
 		total += room[i]
 	}
-	waits, lent := float64(j.lending.waits), false
+	own := uint64(max(0, s.cells.idle)) // the home takes as many at once
+	waits, lent := float64(j.lending.waits-min(j.lending.waits, own)), false
+	if waits == 0 {
+		return
+	}
 	for i, c := range s.cells.others {
 		n := s.lendTo(j, c, room[i], uint64(math.Ceil(waits*room[i]/(2*total))))
 		if n == 0 {
@@ -50,7 +55,8 @@ func (s *Submitter) lendMore(j *submitted) {
 
 // lendTo lends a cell so many of the tasks that wait, if it has fewer than it has room for, and
 // returns how many.
-func (s *Submitter) lendTo(j *submitted, c message.CellLoad, room float64, n uint64) uint64 {
+func (ln *lender) lendTo(j *submitted, c message.CellLoad, room float64, n uint64) uint64 {
+	s := ln.s
 	l := j.lending.loans[c.Leader]
 	if room <= 0 || l != nil && (float64(l.tasks().Count()) >= room || s.now.Before(l.rests)) {
 		return 0
@@ -75,7 +81,8 @@ func (s *Submitter) lendTo(j *submitted, c message.CellLoad, room float64, n uin
 }
 
 // roomOf is how many slots a cell has for a job.
-func (s *Submitter) roomOf(j *submitted, c message.CellLoad) float64 {
+func (ln *lender) roomOf(j *submitted, c message.CellLoad) float64 {
+	s := ln.s
 	runs := 0
 	if l := j.lending.loans[c.Leader]; l != nil {
 		runs = min(l.runs, int(min(l.tasks().Count(), math.MaxInt32)))
@@ -98,19 +105,9 @@ func lastOf(set ledger.Set, n uint64) (out ledger.Set) {
 	return out
 }
 
-// lookAt has a timer look at the loans of a job.
-func (s *Submitter) lookAt(j *submitted) {
-	if !j.lending.looks {
-		j.lending.looks = true
-		s.timers.Set(s.now.Add(lendEvery), lendTimer+string(j.id))
-	}
-}
-
-// lendTimer begins the key of the timer that looks at the loans of a job.
-const lendTimer = "loans/"
-
 // tend looks at the loans of a job.
-func (s *Submitter) tend(j *submitted) {
+func (ln *lender) tend(j *submitted) {
+	s := ln.s
 	if j == nil || j.lending == nil || j.state.Final {
 		return
 	}
@@ -129,7 +126,7 @@ func (s *Submitter) tend(j *submitted) {
 			continue
 		case s.now.Sub(l.heard) >= lendSilence:
 			s.fail(peer)
-			l.rests = s.now.Add(lendSilence)
+			l.rests = s.now.Add(lendSilence << s.cells.credits[peer])
 			s.takeBack(j, peer, fmt.Sprintf("the cell's leader has said nothing for %v", lendSilence))
 			continue
 		case s.now.Sub(l.moved) >= j.stalls():
@@ -152,14 +149,15 @@ func (s *Submitter) tend(j *submitted) {
 // recall takes back half of what each borrower has not begun when the home has slots and
 // nothing waits there: the end of a job is not to wait for the slowest cell. A borrower
 // begins with the first of its tasks, so it is the last that come back.
-func (s *Submitter) recall(j *submitted) {
-	if !j.lending.known || j.lending.waits > 0 || j.lending.free <= 0 || j.nextDelivery() >= ledger.MaxDelivery {
+func (ln *lender) recall(j *submitted) {
+	s := ln.s
+	if !j.lending.known || j.lending.waits > 0 || s.cells.idle <= 0 || j.nextDelivery() >= ledger.MaxDelivery {
 		return
 	}
 	back := uint64(0)
 	for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
 		l := j.lending.loans[peer]
-		has, most := l.tasks().Count(), uint64(j.lending.free)
+		has, most := l.tasks().Count(), uint64(s.cells.idle)
 		rest := has - min(has, uint64(max(0, l.runs)))
 		if n := min((rest+1)/2, most-min(most, back)); n > 0 && s.now.Sub(l.moved) >= lendEvery {
 			l.state.Tasks, l.told = l.tasks().Minus(lastOf(l.tasks(), n)), false
@@ -168,6 +166,7 @@ func (s *Submitter) recall(j *submitted) {
 			back += n
 		}
 	}
+	s.cells.idle -= int(back) // until more is told
 	if back > 0 {
 		j.lending.known = false // until the home has heard
 		s.comeHome(j, back)
@@ -184,7 +183,8 @@ func (j *submitted) stalls() time.Duration {
 }
 
 // fail halves what a borrower gets, and succeed doubles it.
-func (s *Submitter) fail(peer task.PeerID) {
+func (ln *lender) fail(peer task.PeerID) {
+	s := ln.s
 	if s.cells.credits == nil {
 		s.cells.credits = map[task.PeerID]int{}
 	}
@@ -197,7 +197,8 @@ func (s *Submitter) fail(peer task.PeerID) {
 // mostFailed bounds the borrowers that are remembered to have failed.
 const mostFailed = 1024
 
-func (s *Submitter) succeed(peer task.PeerID) {
+func (ln *lender) succeed(peer task.PeerID) {
+	s := ln.s
 	switch s.cells.credits[peer] {
 	case 0:
 	case 1:

@@ -34,6 +34,9 @@ type loan struct {
 	rests time.Time // until when the borrower is lent nothing: it said so, or failed
 	runs  int       // of its tasks, those that it says it runs
 	told  bool      // since a change it was told what is wanted of it
+	// open says that its cell was one with the home, and that it may end what it runs. It
+	// begins nothing of a job that was not offered to it since.
+	open bool
 }
 
 // loanState is the durable form of a loan, together with its key.
@@ -49,15 +52,21 @@ func (l *loan) tasks() ledger.Set { return l.state.Tasks }
 type lending struct {
 	loans map[task.PeerID]*loan // by borrower
 	waits uint64                // tasks that wait at the home, as far as is known
-	free  int                   // slots of the home's cell that run none of its tasks, as far as is known
 	known bool                  // the home has said so
 	wall  time.Duration         // the longest that a task took, of those that came
 	looks bool                  // a timer looks at the loans
 }
 
+// A lender is the part of a submitter that lends.
+type lender struct {
+	s     *Submitter
+	cells cells
+}
+
 // cells are the other cells of the overlay, and how far each borrower is trusted.
 type cells struct {
 	own     int // slots of the submitter's own cell
+	idle    int // of these, those without a task when that was last told
 	others  []message.CellLoad
 	credits map[task.PeerID]int // how often half of what a borrower would get it does not get
 }
@@ -76,7 +85,7 @@ const (
 	lendUnknown = 24 * time.Hour
 	// lendRest is for how long a borrower is lent nothing that kept tasks and did nothing;
 	// doubled each time, to lendRest << mostHalves.
-	lendRest = 10 * time.Minute
+	lendRest = 5 * time.Minute
 	// mostHalves bounds what failing costs: one who was down for a week, and is sound now, is
 	// lent a thousandth of its share, and doubles that with each loan that it ends.
 	mostHalves = 10
@@ -96,6 +105,9 @@ func (j *submitted) lent() ledger.Set {
 
 // wantedOf is what a borrower hears that is held: all but what it has.
 func (j *submitted) wantedOf(l *loan) ledger.Set {
+	if l.open {
+		return j.mine()
+	}
 	return ledger.Set{{From: 0, To: j.total}}.Minus(l.tasks())
 }
 
@@ -120,55 +132,13 @@ func (c *cells) load(leader task.PeerID) (message.CellLoad, bool) {
 	return c.others[i], true
 }
 
-// cellsAre takes in which other cells there are. Loans go with the cell where another leads it.
-func (s *Submitter) cellsAre(ev message.CellsAre) {
-	s.cells.own, s.cells.others = ev.Slots, slices.Clone(ev.Others[:min(len(ev.Others), message.MaxCells)])
-	s.cells.others = slices.DeleteFunc(s.cells.others, func(l message.CellLoad) bool {
-		return l.Leader == s.leader || l.Leader == ""
-	})
-	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
-		j := s.jobs[id]
-		if j.state.Final {
-			continue
-		}
-		if j.lending == nil && len(s.cells.others) > 0 {
-			j.lending = &lending{loans: map[task.PeerID]*loan{}}
-		}
-		s.followCells(j)
-		s.lendMore(j)
-	}
-}
-
-// followCells gives loans of leaders that lead no more to who leads their cells now.
-func (s *Submitter) followCells(j *submitted) {
-	if j.lending == nil {
-		return
-	}
-	for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
-		l := j.lending.loans[peer]
-		if at, leads := s.cells.load(peer); leads {
-			l.state.Cell = at.Cell
-			continue
-		}
-		i := slices.IndexFunc(s.cells.others, func(o message.CellLoad) bool { return o.Cell == l.state.Cell })
-		if i < 0 || len(l.tasks()) == 0 {
-			continue // nobody known leads it: it may come back
-		}
-		next := j.borrower(s.cells.others[i].Leader)
-		tasks := slices.Clone(next.tasks())
-		tasks.Union(l.tasks())
-		next.heard, next.moved = s.now, s.now
-		s.give(j, s.cells.others[i], next, tasks)
-		s.dropLoan(j, peer)
-	}
-}
-
 // give has a borrower have these tasks of a job, and no others.
-func (s *Submitter) give(j *submitted, to message.CellLoad, l *loan, tasks ledger.Set) {
+func (ln *lender) give(j *submitted, to message.CellLoad, l *loan, tasks ledger.Set) {
+	s := ln.s
 	if len(tasks.Minus(l.tasks())) > 0 {
 		s.tellAnew(j, l) // what it was told to be held is wanted of it now
 	}
-	l.state.Tasks, l.state.Cell, l.told = tasks, to.Cell, false
+	l.state.Tasks, l.state.Cell, l.told, l.open = tasks, to.Cell, false, false
 	s.keepLoan(j, to.Leader, l)
 	l.pause = s.timing.RetryMin
 	s.askBorrower(j, to.Leader, l)
@@ -176,7 +146,8 @@ func (s *Submitter) give(j *submitted, to message.CellLoad, l *loan, tasks ledge
 }
 
 // takeBack has the home run what a borrower has.
-func (s *Submitter) takeBack(j *submitted, peer task.PeerID, why string) {
+func (ln *lender) takeBack(j *submitted, peer task.PeerID, why string) {
+	s := ln.s
 	l := j.lending.loans[peer]
 	n := l.tasks().Count()
 	if n == 0 || j.nextDelivery() >= ledger.MaxDelivery {
@@ -196,14 +167,16 @@ func (j *submitted) nextDelivery() uint64 {
 }
 
 // tellAnew begins another delivery of what a borrower is told.
-func (s *Submitter) tellAnew(j *submitted, l *loan) {
+func (ln *lender) tellAnew(j *submitted, l *loan) {
+	s := ln.s
 	l.state.Delivery = j.nextDelivery()
 	j.state.Lent = l.state.Delivery
 	s.persist(j)
 }
 
 // comeHome begins another delivery, in which the home is to run n tasks that were lent.
-func (s *Submitter) comeHome(j *submitted, n uint64) {
+func (ln *lender) comeHome(j *submitted, n uint64) {
+	s := ln.s
 	j.state.Delivery = j.nextDelivery()
 	if j.lending != nil {
 		j.lending.waits += n
@@ -218,22 +191,28 @@ func loanKey(id task.JobID, peer task.PeerID) string {
 	return submitterLoans + string(id) + "/" + string(peer)
 }
 
-func (s *Submitter) keepLoan(j *submitted, peer task.PeerID, l *loan) {
+func (ln *lender) keepLoan(j *submitted, peer task.PeerID, l *loan) {
+	s := ln.s
 	s.save(loanKey(j.id, peer), task.TaskID{Job: j.id}, &l.state)
 }
 
-func (s *Submitter) dropLoan(j *submitted, peer task.PeerID) {
+func (ln *lender) dropLoan(j *submitted, peer task.PeerID) {
+	s := ln.s
 	delete(j.lending.loans, peer)
 	s.emit(message.Persist{Key: loanKey(j.id, peer)})
 }
 
 // dropLoans forgets all loans of a job that is over, and tells the borrowers.
-func (s *Submitter) dropLoans(j *submitted) {
+func (ln *lender) dropLoans(j *submitted) {
+	s := ln.s
 	if j.lending == nil {
 		return
 	}
 	for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
 		s.sayOver(j.id, peer)
+		for _, after := range byes { // it would wait for an answer to its last results
+			s.timers.Set(s.now.Add(after), byeTimer+string(j.id)+"/"+string(peer))
+		}
 		s.dropLoan(j, peer)
 	}
 	j.lending = nil
@@ -253,14 +232,16 @@ func (j *submitted) settled(i uint64) {
 }
 
 // restoreLoans takes in the loans of a job.
-func (s *Submitter) restoreLoans(j *submitted, scan func(prefix string) iter.Seq2[string, []byte], errs *durable.Errors) {
+func (ln *lender) restoreLoans(j *submitted, scan func(prefix string) iter.Seq2[string, []byte], errs *durable.Errors) {
+	s := ln.s
 	prefix := submitterLoans + string(j.id) + "/"
 	for key, value := range scan(prefix) {
 		errs.Note(key, s.restoreLoan(j, task.PeerID(strings.TrimPrefix(key, prefix)), value))
 	}
 }
 
-func (s *Submitter) restoreLoan(j *submitted, peer task.PeerID, value []byte) error {
+func (ln *lender) restoreLoan(j *submitted, peer task.PeerID, value []byte) error {
+	s := ln.s
 	var st loanState
 	if err := task.Decode(value, &st); err != nil {
 		return err
@@ -278,25 +259,77 @@ func (s *Submitter) restoreLoan(j *submitted, peer task.PeerID, value []byte) er
 	return nil
 }
 
-// foldLoans has what the new leader of the own cell had borrowed be its own: two cells have
-// become one.
-func (s *Submitter) foldLoans() {
-	s.cells.others = slices.DeleteFunc(s.cells.others, func(l message.CellLoad) bool { return l.Leader == s.leader })
-	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
-		j := s.jobs[id]
-		if j.state.Final {
-			continue
-		}
-		n := uint64(0)
-		if j.lending != nil {
-			j.lending.known = false // what waits was another's word
-			if l := j.lending.loans[s.leader]; l != nil {
-				n = l.tasks().Count()
-				s.dropLoan(j, s.leader)
-			}
-		}
-		if n > 0 || j.state.Lent > j.state.Delivery {
-			s.comeHome(j, n)
+// Open reports whether any job is not over.
+func (ln *lender) Open() bool {
+	s := ln.s
+	for _, j := range s.jobs {
+		if !j.state.Final {
+			return true
 		}
 	}
+	return false
 }
+
+// askBorrower offers a job to who borrows of it, which also asks for results.
+func (ln *lender) askBorrower(j *submitted, peer task.PeerID, l *loan) {
+	s := ln.s
+	held := j.wantedOf(l)
+	s.pace.offers++
+	s.pace.bytes += len(j.record.Job) + bytesPerRange*len(held)
+	s.emit(message.Send{To: peer, Message: message.Message{Submit: &message.Submit{Record: j.record, Have: held,
+		Accepted: true, Delivery: l.state.Delivery, Signature: s.signSet(j.id, l.state.Delivery, held),
+		Refused: s.audits.refused(j)}}})
+	l.told = true
+	l.next = s.now.Add(max(l.pause, s.timing.RetryMin))
+	l.pause = min(max(2*l.pause, s.timing.RetryMin), lendEvery)
+}
+
+// tellBorrower says what is wanted of a borrower now.
+func (ln *lender) tellBorrower(j *submitted, peer task.PeerID, l *loan) {
+	s := ln.s
+	held := j.wantedOf(l)
+	l.told = true
+	s.emit(message.Send{To: peer, Message: message.Message{Got: &message.Got{Job: j.id, Have: held,
+		Lacking: slices.Clone(j.lacking), Delivery: l.state.Delivery, Held: s.signSet(j.id, l.state.Delivery, held),
+		Refused: s.audits.refused(j)}}})
+}
+
+// sayOver tells a borrower that the job is over.
+func (ln *lender) sayOver(id task.JobID, peer task.PeerID) {
+	s := ln.s
+	s.emit(message.Send{To: peer, Message: message.Message{Got: &message.Got{Job: id, Final: true,
+		Signature: signEnd(s.key, id)}}})
+}
+
+// signSet signs that a set of tasks is held; nil where nothing is signed.
+func (ln *lender) signSet(id task.JobID, delivery uint64, held ledger.Set) []byte {
+	s := ln.s
+	if !s.cfg.Signs || len(s.key) == 0 {
+		return nil
+	}
+	h, err := ledger.HeldOf(delivery, held)
+	if err != nil {
+		s.emit(message.Decided{Task: task.TaskID{Job: id}, Action: "not signed", Reason: task.ClipMessage(err.Error())})
+		return nil
+	}
+	h.Sign(id, s.key)
+	return h.Signature
+}
+
+// lookAt has a timer look at the loans of a job.
+func (ln *lender) lookAt(j *submitted) {
+	s := ln.s
+	if !j.lending.looks {
+		j.lending.looks = true
+		s.timers.Set(s.now.Add(lendEvery), lendTimer+string(j.id))
+	}
+}
+
+// byeTimer begins the key of the timer that tells a borrower again that a job is over, and byes
+// are when: a connection that broke is made again by then.
+const byeTimer = "bye/"
+
+var byes = [...]time.Duration{5 * time.Second, time.Minute}
+
+// lendTimer begins the key of the timer that looks at the loans of a job.
+const lendTimer = "loans/"

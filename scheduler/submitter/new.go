@@ -17,10 +17,12 @@ func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.Privat
 		self: self, timing: timing, cfg: cfg, key: key, jobs: map[task.JobID]*submitted{},
 		fetches: map[string]*resultFetch{}, forgotten: map[task.JobID]*forgottenJob{},
 	}
+	s.lender.s = s
 	s.audits = audits{s: s, credits: map[task.PeerID]*credibility.Credit{},
 		excuses: map[task.PeerID]excuse{}, at: map[task.TaskID]*auditing{}, reading: map[task.TaskID]bool{},
 		abroad: abroad{audits: &s.audits, lends: true},
-		fresh:  newcomers{&s.audits, map[task.PeerID]uint64{}, map[task.PeerID]uint64{}}}
+		fresh:  newcomers{&s.audits, map[task.PeerID]uint64{}, map[task.PeerID]uint64{}},
+		heard:  hearsay{a: &s.audits, tellers: map[task.PeerID]*teller{}}}
 	return s
 }
 

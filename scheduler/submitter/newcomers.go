@@ -113,7 +113,8 @@ func (n *newcomers) isNewcomer(j *submitted, w task.PeerID) bool {
 			return false
 		}
 	}
-	return credit.Faults == 0 && !j.checks.excused[w] && credit.Believed(n.a.s.now) < newcomerUnder &&
+	return credit.Says(n.a.s.now) && !n.a.abroad.seers.see(j, w) &&
+		!j.checks.excused[w] && credit.Believed(n.a.s.now) < newcomerUnder &&
 		n.probes[w] < mostProbes && probeShare*(n.probes[w]+1) <= n.seen[w]
 }
 

@@ -11,18 +11,21 @@ import (
 // agreed with a wrong result is wrong as its signer is, by its own signed result, and so is who
 // disagreed with a right one.
 
-// fold adds to what is held what others signed that agree with it, and returns the rest.
+// fold leaves, of what is held, those results alone that say the same as the first, with what others
+// signed that agrees with it, and returns the rest: also of the runs by which a task failed one may
+// be right and another not. What depends on the machine says nothing of its worker.
 func fold(ev *message.Audited) (opposed []task.Result) {
-	held := &ev.Held.Results[0]
-	for i := range ev.Others {
-		r := &ev.Others[i]
-		if held.Difference(r, nil) == "" {
-			ev.Held.Results = append(slices.Clip(ev.Held.Results), *r)
-		} else {
-			opposed = append(opposed, *r)
+	all := slices.Concat(ev.Held.Results, ev.Others)
+	ev.Held.Results, ev.Others = all[:1:1], nil
+	held := &all[0]
+	for _, r := range all[1:] {
+		switch {
+		case held.Difference(&r, nil) == "":
+			ev.Held.Results = append(ev.Held.Results, r)
+		case r.Outcome.Reproducible():
+			opposed = append(opposed, r)
 		}
 	}
-	ev.Others = nil
 	return opposed
 }
 
@@ -43,5 +46,6 @@ func (a *audits) foundRight(j *submitted, at *auditing, ev *message.Audited, her
 		a.judgeOpposed(j, at, ev, here)
 	}
 	j.checks.sure.noteSure(&ev.Held.Results[0])
+	a.heard.noteShown(j, &ev.Held.Results[0])
 	a.settle(j, at.id, verdictRight, "")
 }

@@ -35,11 +35,13 @@ const (
 
 // ask gives tasks of each job to others, as many as are due to go.
 func (a *abroad) ask() {
+	a.seers.look(a.s.cfg.Coordinators, a.s.now)
 	a.recounted()
 	for _, id := range a.polled() {
 		j := a.s.jobs[id]
 		c := j.checks
 		a.comeHome(j)
+		a.nameAll(j)
 		a.fresh.probe(j)
 		if !a.mayAsk(j) {
 			continue
@@ -49,6 +51,8 @@ func (a *abroad) ask() {
 		}
 		if set := a.toAsk(j); len(set) > 0 {
 			a.sendOut(j, set)
+		} else {
+			a.readPolls(j)
 		}
 	}
 }
@@ -56,7 +60,7 @@ func (a *abroad) ask() {
 // polled lists the jobs that have results that others may run again.
 func (a *abroad) polled() (out []task.JobID) {
 	for id, j := range a.s.jobs {
-		if j.checks != nil && len(j.checks.polls)+len(j.checks.sure.at) > 0 {
+		if c := j.checks; c != nil && len(c.polls)+len(c.sure.at)+len(c.due) > 0 {
 			out = append(out, id)
 		}
 	}
@@ -131,26 +135,26 @@ func (a *abroad) came(from task.PeerID, j *submitted, t *message.TaskSummary) {
 	v := verifier{leader: from, signed: from != a.s.self, receipts: a.s.cfg.Receipts}
 	if err := v.check(j, t); err != nil {
 		a.s.emit(message.Decided{Task: id, Action: "refused", Peer: from, Reason: err.Error()})
+		a.inVain(j, t.Index)
 		return
 	}
-	p := j.checks.polls[t.Index]
-	if t.Failed || len(t.Results) == 0 {
-		a.s.emit(message.Decided{Task: id, Action: "stays here", Reason: "it failed elsewhere: " + t.Reason})
-		a.home(j, t.Index, true)
-		return
-	}
-	r := &t.Results[0]
-	if p.had(r) || !a.mayAnswer(j, p, r.Worker) {
+	a.cast(j, t)
+}
+
+// inVain takes in that the leader brought what is no answer. It is told again; one that goes on so is not
+// waited for: this node runs the task itself, if it lends a core, else others are drawn, as if nobody had
+// answered.
+func (a *abroad) inVain(j *submitted, i uint64) {
+	p := j.checks.polls[i]
+	if p.vain++; !a.lends && p.vain < mostVain {
 		j.againTold = false
 		return
 	}
-	if !a.s.save(otherKey(id, p.ran()), id, r) {
-		a.home(j, t.Index, true)
-		return
+	p.vain = 0
+	p.tries++
+	if a.home(j, i, a.lends || p.tries >= mostTries); !a.s.finish(j, false) {
+		a.s.got(j)
 	}
-	j.checks.others = true
-	p.add(r)
-	a.count(j, t.Index)
 }
 
 // count decides by what others came to: it is believed, or one more is asked, or this node runs the
@@ -203,6 +207,9 @@ func (a *abroad) resolve(j *submitted, i uint64) bool {
 		a.agreed(j, i)
 		return true
 	}
+	if j.state.Settled { // its owner has it
+		return false
+	}
 	k := slices.IndexFunc(p.against, func(b ballot) bool { return b.Worker == winners[0] })
 	j.checks.elected[i] = &elected{p.against[k].Says, winners}
 	a.reopen(j, only(i), signer)
@@ -220,14 +227,18 @@ func (a *abroad) agreed(j *submitted, i uint64) {
 		a.praise(w, signer)
 	}
 	drawn := len(credibility.Draw(task.DrawKey(a.s.key, j.spec.Nonce), i, p.drawn, 1, redone)) > 0
-	if drawn && a.lends || c.doubted.Contains(i) && a.known(signer).Faults > 0 {
+	by, with := signer, p.with
+	if a.known(signer).Faults > 0 { // its word is none: another's stands for it
+		by, with = with[0], with[1:]
+	}
+	if drawn && a.lends || by != signer && !j.state.Settled {
 		a.home(j, i, true)
 		return
 	}
-	mark := a.known(signer)
+	mark := a.known(by)
 	at := mark.Mark(a.s.now)
-	a.note(j, checked{Index: i, State: verdictAccepted, Worker: signer, Audits: at.Audits, At: at.At.Unix(),
-		Engine: c.engines[signer], With: p.with, Redo: drawn, Network: a.networkOf(signer)})
+	a.note(j, checked{Index: i, State: verdictAccepted, Worker: by, Audits: at.Audits, At: at.At.Unix(),
+		Failed: c.failed.Contains(i), Engine: c.engines[by], With: with, Redo: drawn, Network: a.networkOf(by)})
 	a.s.emit(message.Decided{Task: id, Action: "agreed", Peer: p.with[len(p.with)-1],
 		Reason: fmt.Sprintf("%d others came to the same", len(p.with))})
 	a.deliver(j)
@@ -260,12 +271,16 @@ func (a *abroad) recounted() {
 		a.recount = false
 		for _, id := range a.polled() {
 			j := a.s.jobs[id]
+			decided := false
 			for _, r := range slices.Clone(j.checks.away) {
 				for i := r.From; i < r.To; i++ {
-					if p := j.checks.polls[i]; p != nil && p.ran() > 0 && j.checks.away.Contains(i) {
-						a.resolve(j, i)
+					if p := j.checks.polls[i]; p != nil && p.ran() > 0 && j.checks.away.Contains(i) && a.resolve(j, i) {
+						decided = true
 					}
 				}
+			}
+			if !a.s.finish(j, false) && decided { // it may have waited for these alone
+				a.s.got(j)
 			}
 		}
 	}

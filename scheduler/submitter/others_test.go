@@ -187,7 +187,7 @@ func TestOthersRunAgain(t *testing.T) {
 	}
 }
 
-// Nobody answers: the machine runs the tasks itself in the end, when it lends a core.
+// Nobody answers: the machine runs the tasks itself in the end.
 func TestNobodyAnswers(t *testing.T) {
 	b := newLeaderBench(t, 1, "full", false)
 	b.bring(2, 0, truth)
@@ -451,4 +451,55 @@ func TestOthersProperty(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Whatever an auditor does, an honest task is run here twice at most, compiled and interpreted, its worker
+// is not named, and the job comes to its end: also where the answer comes late, never, or is wrong.
+func TestHostileAuditors(t *testing.T) {
+	const maker, auditor = 2, 3
+	for name, tt := range map[string]struct {
+		says string // when asked; "" for nothing
+		late string // when the task is settled
+		runs int    // here, at most
+	}{
+		"never answers":          {"", "", 1},
+		"answers late":           {"", truth, 1},
+		"answers late and wrong": {"", "wrong", 1},
+		"answers wrong":          {"wrong", "", 2},
+		"answers wrong twice":    {"wrong", "wrong", 2},
+		"answers well":           {truth, "wrong", 0},
+	} {
+		b := newLeaderBench(t, 1, "5%", false)
+		b.s.cfg.Pool.Least = 1 // all is drawn; one other is enough
+		b.bring(maker, 0, truth)
+		b.untilAsked()
+		if tt.says != "" {
+			b.bring(auditor, 0, tt.says)
+		}
+		lends, ran := false, 0
+		for n := 0; !b.allChecks().Delivered; n++ {
+			switch {
+			case n == 1000:
+				t.Fatalf("%s: it waits for ever: %+v", name, b.allChecks())
+			case len(b.audits) > 0:
+				ran++
+				b.answer(b.says(truth))
+			default:
+				b.rest(&lends)
+			}
+		}
+		if tt.late != "" {
+			b.bring(auditor, 0, tt.late)
+		}
+		c := b.allChecks()
+		if ran > tt.runs || c.Wrong+c.Open+c.Due+c.Doubted != 0 || b.faults(maker) != 0 {
+			t.Errorf("%s: run here %d times, %+v, %d faults", name, ran, c, b.faults(maker))
+		}
+		if named := b.faults(auditor) > 0; named != (tt.says == "wrong" && ran == 2) {
+			t.Errorf("%s: the auditor is named: %v, after %d runs", name, named, ran)
+		}
+		if r := b.held(0); r.Results[0].Worker == b.self || r.Refuted != nil && r.Refuted.By == r.Results[0].Worker {
+			t.Errorf("%s: held is %+v", name, r)
+		}
+	}
 }

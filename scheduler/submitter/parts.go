@@ -8,6 +8,10 @@ import (
 	"godwit/task"
 )
 
+// maxProofStates bounds the results of one job with whose proofs a state is kept: one takes as much
+// room as the job's memory, at most.
+const maxProofStates = 8
+
 // A drawn is which intervals of a result are run again, in place of the whole task, out of how
 // many. The zero value is the whole task.
 type drawn struct {
@@ -45,11 +49,12 @@ func (a *audits) draw(j *submitted, r *task.Result, share float64) (d drawn, due
 // A parting runs the drawn intervals of a result again, those that follow each other together.
 type parting struct {
 	drawn
-	first, last int                  // at hand
-	states      *task.KeptStates     // as the worker named them
-	compiled    *message.Audited     // of the part at hand, where it is not what was signed
-	at          int                  // the first interval in it that is not
-	wrong       *message.RefutedPart // interpreted, too: nil while none is
+	first, last int              // at hand
+	states      *task.KeptStates // as the worker named them
+	served      bool             // it gave one
+	compiled    *message.Audited // of the part at hand, where it is not what was signed
+	at          int              // the first interval in it that is not
+	wrong       bool             // interpreted, too
 	why         string
 }
 
@@ -76,12 +81,12 @@ func (p *parting) next() bool {
 func (a *audits) parted(j *submitted, at *auditing, ev *message.Audited) {
 	p, signed, here := at.parts, &ev.Held.Results[0], &ev.Here
 	if ev.Part != nil && ev.Unserved == "" {
-		p.states = ev.Part.States
+		a.served(p, signed.Worker, ev.Part)
 	}
 	state, stopped := stateAt(here, stopOf(ev))
 	switch {
 	case ev.Unserved != "":
-		a.unserved(at, signed.Worker, ev)
+		a.unserved(at, signed, ev)
 	case !stopped && (here.Outcome == task.Interrupted || here.Outcome == task.HostError && at.fails+1 < auditTries):
 		a.later(at, here.Outcome)
 	case ev.Part == nil || ev.Part.States == nil, !stopped, !signed.Outcome.Reproducible(),
@@ -98,19 +103,6 @@ func stopOf(ev *message.Audited) uint64 {
 		return p.States.States[p.Last].Fuel
 	}
 	return 0
-}
-
-// unserved has the whole task run, since its worker did not serve a state. Who was there, and
-// refused or served something else, loses standing; who is away, or slow, does not.
-func (a *audits) unserved(at *auditing, worker task.PeerID, ev *message.Audited) {
-	if ev.Refused {
-		if a.credit(worker).Refuse() {
-			a.s.emit(message.Decided{Task: at.id, Action: "begins at nothing", Peer: worker,
-				Reason: fmt.Sprintf("it refused states that it had signed %d times", credibility.MostRefusals)})
-		}
-		a.keep(worker)
-	}
-	a.whole(at, ev.Unserved)
 }
 
 func (a *audits) whole(at *auditing, why string) {
@@ -146,9 +138,12 @@ func (a *audits) judgePart(j *submitted, at *auditing, ev *message.Audited, stat
 	case wrong == 0 && traceable(signed): // it may be another's who ran the task before
 		a.whole(at, "the part before the worker's own is wrong")
 	default:
-		from, to := signed.Trail.IntervalFuel(p.states.Boundaries(), wrong)
-		p.why = fmt.Sprintf("the part from fuel %d to %d comes to something else here: %s", from, to, why)
-		p.wrong = &message.RefutedPart{Number: uint32(wrong), From: from, To: to}
+		at.part = partOf(signed, p.states, wrong)
+		if ev.Part.First == wrong && j.checks.wrong.Count() < maxProofStates {
+			at.proves(signed, signed.Trail.ProveIntervals(wrong, wrong, p.states))
+		}
+		p.why = fmt.Sprintf("the part from fuel %d to %d comes to something else here: %s", at.part.From, at.part.To, why)
+		p.wrong = true
 		at.compiled = &p.compiled.Here
 	}
 }
@@ -222,4 +217,15 @@ func (a *audits) acceptedParts(j *submitted, at *auditing, c checked) checked {
 	c.Engine, c.Network = j.checks.engines[worker], a.networkOf(worker)
 	c.Parts, c.Of = at.parts.count(), at.parts.of
 	return c
+}
+
+// proves notes how others see that a result is wrong.
+func (at *auditing) proves(signed *task.Result, p *task.PartProof) {
+	at.proof, at.state = p, signed.StateOf(p)
+}
+
+// partOf is an interval of a result that is wrong.
+func partOf(signed *task.Result, kept *task.KeptStates, k int) *message.RefutedPart {
+	from, to := signed.Trail.IntervalFuel(kept.Boundaries(), k)
+	return &message.RefutedPart{Number: uint32(k), From: from, To: to}
 }

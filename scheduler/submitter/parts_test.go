@@ -3,6 +3,7 @@ package submitter
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,7 +81,13 @@ func (b *auditBench) answerPart(worker way, change func(*message.Audited)) int {
 	ev := message.Audited{Task: a.Task, Interpreted: a.Interpreted, Held: held}
 	if p := a.Part; p != nil {
 		kept := worker.kept()
-		if first, last = p.First, p.Last; first > 0 {
+		if first, last = p.First, p.Last; p.Seek != nil {
+			for first < parts-1 && slices.Contains(p.Seek, kept.Boundaries()[first]) {
+				first++
+			}
+			last = first
+		}
+		if first > 0 {
 			state = [32]byte(kept.States[first-1].Hash)
 		}
 		ev.Part = &message.Part{First: first, Last: last, States: kept}
@@ -162,10 +169,107 @@ func TestPartIsWrong(t *testing.T) {
 			w.Part.To <= w.Part.From || !strings.Contains(w.Why, "the part from fuel") {
 			rt.Fatalf("refuted is %+v", w)
 		}
-		if most := 2*d.count() + parts; ran > most {
+		proves(rt, w, worker.lie)
+		if most := 2*d.count() + parts + 1; ran > most { // one more where several in a row were drawn
 			rt.Errorf("%d intervals ran, at most %d", ran, most)
 		}
 	})
+}
+
+// proves checks that a proof is of that interval alone, with the state that its worker signed before.
+func proves(tb rapid.TB, w *message.Refuted, lie int) {
+	tb.Helper()
+	if w.Proof == nil {
+		tb.Fatalf("no proof: %+v", w)
+	}
+	part, err := w.Result.Segment(w.Proof, task.DefaultSpacing)
+	if err != nil || part.By != w.By || part.From != w.Part.From || part.To != w.Part.To ||
+		(lie == parts-1) != part.Ends() {
+		tb.Fatalf("%+v, %v", part, err)
+	}
+	state := way{lie}.kept()
+	for k := range state.States {
+		if s := state.States[k]; k == lie-1 && (part.State != s.CID || string(part.Before) != string(s.Hash)) {
+			tb.Fatalf("it begins with %+v", part)
+		}
+	}
+	if lie == 0 && len(part.Before) > 0 {
+		tb.Fatalf("it begins with %+v", part)
+	}
+}
+
+// Where the whole task was run the part is sought that is wrong, and kept with its state for others. A worker
+// that serves none is named all the same.
+func TestPartIsSought(t *testing.T) {
+	for name, unserved := range map[string]bool{"it serves its states": false, "it refuses them": true} {
+		for lie := range parts {
+			b := newAuditBench(t, 1, "full")
+			worker := way{lie}
+			b.deliver(0, nil, worker.signs(b, 2, 0))
+			for n := 0; len(b.audits) > 0; n++ {
+				a := b.audits[0]
+				if (n == 2) != (a.Part != nil) || n == 2 && a.Part.Seek == nil {
+					t.Fatalf("%s: run %d is %+v", name, n, a)
+				}
+				b.answerPart(worker, func(ev *message.Audited) {
+					if a.Part != nil && unserved {
+						ev.Part, ev.Unserved, ev.Refused = nil, "why", true
+						ev.Here = b.ends(task.Interrupted)(message.Audit{Task: ev.Task})
+					}
+				})
+				if n == 2 {
+					break
+				}
+				if a := b.s.audits.at[b.task(0)]; n == 1 && (a == nil || a.narrow == nil) {
+					t.Fatalf("%s: nothing is sought", name)
+				}
+			}
+			w := b.held(0).Refuted
+			if c := b.checks(); c.Wrong != 1 || len(b.audits) > 0 || w == nil || w.By != w.Result.Worker ||
+				(w.Proof == nil) != unserved {
+				t.Fatalf("%s: %+v, %+v, %+v", name, c, w, b.audits)
+			}
+			if !unserved {
+				proves(t, w, lie)
+			}
+		}
+	}
+}
+
+// Where no core is free for the part its worker is named without it, and what comes later changes nothing.
+func TestPartIsSoughtInVain(t *testing.T) {
+	b := newAuditBench(t, 1, "full")
+	worker := way{5}
+	b.deliver(0, nil, worker.signs(b, 2, 0))
+	b.answerPart(worker, nil)
+	b.answerPart(worker, nil)
+	if len(b.audits) != 1 || b.audits[0].Part == nil || b.held(0).Refuted != nil {
+		t.Fatalf("%+v", b.audits)
+	}
+	sought := b.audits
+	b.now = b.now.Add(narrowMost)
+	b.do(message.Wake{})
+	if w := b.held(0).Refuted; w == nil || w.By == "" || w.Proof != nil {
+		t.Fatalf("refuted is %+v", w)
+	}
+	b.audits = sought
+	b.answerPart(worker, nil)
+	if w := b.held(0).Refuted; w.Proof != nil || len(b.audits) > 0 || b.checks().Wrong != 1 {
+		t.Errorf("%+v, %+v", w, b.audits)
+	}
+}
+
+// States are kept for a few results of a job.
+func TestFewProofsHaveStates(t *testing.T) {
+	b := newAuditBench(t, maxProofStates+2, "full")
+	worker := way{5}
+	for i := range uint64(maxProofStates + 2) {
+		b.deliver(i, nil, worker.signs(b, 2+int(i), i))
+		b.finish(worker)
+		if w := b.held(i).Refuted; (w.Proof != nil) != (i < maxProofStates) || (w.StateOf() != "") != (w.Proof != nil) {
+			t.Errorf("%d: %+v", i, w.Proof)
+		}
+	}
 }
 
 // Whatever a worker does in place of serving its states costs at most that the whole task runs, and
@@ -190,7 +294,13 @@ func TestUnserved(t *testing.T) {
 		if len(b.audits) != 1 || b.audits[0].Part != nil {
 			t.Fatalf("%s: %+v", name, b.audits)
 		}
-		b.finish(worker)
+		most := parts
+		if tt.lie >= 0 { // interpreted, too, before anybody is named, and the part that is wrong for the proof
+			most += parts + 1
+		}
+		if ran := b.finish(worker); ran > most {
+			t.Errorf("%s: %d intervals ran, at most %d", name, ran, most)
+		}
 		tt.want.Verify = "30%"
 		if c := b.checks(); c != tt.want {
 			t.Errorf("%s: %+v", name, c)

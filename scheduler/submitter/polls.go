@@ -23,9 +23,10 @@ type poll struct {
 	asked   time.Time     // when others were last asked; zero while they are not
 	tries   int           // how often nobody answered
 	// only are the members that may have the task next, of whom any may if there are none; drawn stands for
-	// the last result. Both are in memory alone.
+	// the last result. They and vain are in memory alone.
 	only  []task.PeerID
 	drawn [sha256.Size]byte
+	vain  int // answers that were none
 }
 
 // A ballot is what a worker came to that is not what is held.
@@ -60,6 +61,7 @@ type polling struct {
 	// again now, and stays those that this node alone may run.
 	polls       map[uint64]*poll
 	away, stays ledger.Set
+	unpolled    ledger.Set    // of those that are due, whose result cannot be read; in memory alone
 	askAt       time.Time     // when others may be asked about more
 	takes       time.Duration // about what a task takes, 0 for not known
 }
@@ -92,6 +94,8 @@ const (
 	mostOpposed  = 10
 	// mostTries is how often nobody may answer before that.
 	mostTries = 3
+	// mostVain is how many answers that are none count as if nobody had answered.
+	mostVain = 3
 )
 
 func stampOf(r *task.Result) stamp {

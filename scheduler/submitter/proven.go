@@ -16,11 +16,28 @@ func (a *audits) proven(ev *message.Proven) {
 	if ev.Worker == a.s.self || a.known(ev.Worker).Faults > 0 {
 		return
 	}
-	a.credit(ev.Worker).Faults++
-	a.keep(ev.Worker)
-	a.distrust(ev.Worker, true)
+	a.accuse(ev.Worker, ev.Task, ev.Why)
 	a.s.emit(message.Decided{Task: ev.Task, Action: "proven wrong", Peer: ev.Worker, Reason: task.ClipMessage(ev.Why)})
 	a.tellRefused()
+}
+
+// accuse notes that a worker was wrong, as this node has seen itself.
+func (a *audits) accuse(worker task.PeerID, id task.TaskID, why string) {
+	a.credit(worker).Faults++
+	a.keep(worker)
+	f := fault{a.s.now.Unix(), id.Job, id.Index, task.ClipMessage(why)}
+	a.s.save(submitterProven+string(worker), id, &f)
+	a.accused.note(worker, f)
+	a.distrust(worker, true)
+}
+
+// Proven returns the workers that were proven wrong to a submitter's node, sorted; with fresh those alone that
+// were since it was last asked so.
+func Proven(s *Submitter, fresh bool) []message.Proven {
+	if fresh {
+		return s.audits.accused.take()
+	}
+	return s.audits.accused.all()
 }
 
 // tellRefused tells leaders whom the jobs here refuse.
@@ -36,12 +53,12 @@ func (a *audits) tellRefused() {
 func (s *Submitter) Refuses(worker task.PeerID) bool { return s.audits.known(worker).Faults > 0 }
 
 // FoundWrong lists tasks whose results were found wrong here, and that others may be shown: of jobs
-// that are not sealed, at most so many, the newest of each job first.
-func (s *Submitter) FoundWrong(most int) []task.TaskID {
+// that are not sealed, with sealed of all, at most so many, the newest of each job first.
+func (s *Submitter) FoundWrong(most int, sealed bool) []task.TaskID {
 	var out []task.TaskID
 	for _, id := range slices.Sorted(maps.Keys(s.jobs)) {
 		j := s.jobs[id]
-		if !j.showsWrong() {
+		if !j.showsWrong() || !sealed && len(j.spec.Sealed) > 0 {
 			continue
 		}
 		for _, r := range slices.Backward(j.checks.wrong) {
@@ -59,5 +76,5 @@ func (s *Submitter) FoundWrong(most int) []task.TaskID {
 // showsWrong reports whether results of a job were found wrong that others may be shown: with its
 // program and its inputs, which are needed as long.
 func (j *submitted) showsWrong() bool {
-	return j.checks != nil && len(j.spec.Sealed) == 0 && len(j.checks.wrong) > 0
+	return j.checks != nil && len(j.checks.wrong) > 0
 }

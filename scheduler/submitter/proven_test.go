@@ -34,7 +34,7 @@ func TestProven(t *testing.T) {
 }
 
 // What was found wrong is shown with its program and its inputs, which are kept for that; of sealed
-// jobs nothing is.
+// jobs to those alone who have the key.
 func TestFoundWrong(t *testing.T) {
 	b := newAuditBench(t, 3, "full")
 	for i := range uint64(3) {
@@ -43,17 +43,17 @@ func TestFoundWrong(t *testing.T) {
 			b.answer(b.says(truth))
 		}
 	}
-	if got := b.s.FoundWrong(9); len(got) != 2 || got[0] != b.task(2) || got[1] != b.task(1) {
+	if got := b.s.FoundWrong(9, false); len(got) != 2 || got[0] != b.task(2) || got[1] != b.task(1) {
 		t.Errorf("shown is %v", got)
 	}
-	if got := b.s.FoundWrong(1); len(got) != 1 {
+	if got := b.s.FoundWrong(1, false); len(got) != 1 {
 		t.Errorf("of one %v", got)
 	}
 	if st, _ := b.s.Job(b.id); !st.Settled() || len(b.s.Roots()) == 0 {
 		t.Errorf("%+v, %v are kept", st, b.s.Roots())
 	}
 	b.s.jobs[b.id].spec.Sealed = make([]byte, task.KeySize)
-	if len(b.s.FoundWrong(9)) > 0 || len(b.s.Roots()) > 0 {
-		t.Error("a sealed job is shown")
+	if len(b.s.FoundWrong(9, false)) > 0 || len(b.s.FoundWrong(9, true)) != 2 || len(b.s.Roots()) == 0 {
+		t.Error("a sealed job is shown to those without its key, or not to those with it")
 	}
 }

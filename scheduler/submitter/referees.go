@@ -12,7 +12,7 @@ import (
 // The members that run a task once more are drawn here, from this node's own view: a leader that has
 // friends among them cannot have these look at each other's work. They are drawn when the result is
 // signed, with a key that nobody else has, and the leader hears of a few at a time. Those in the network of
-// one who ran the task are left out while there are others.
+// one who ran the task are left out while there are others, and so are coordinators: see seers.
 
 // referees is how many members are named at a time of whom any may have the task next. One alone could
 // keep it waiting; of many the leader could choose.
@@ -42,19 +42,26 @@ func (a *abroad) choose(j *submitted, i uint64, all []task.PeerID) bool {
 	}
 	p.only = slices.DeleteFunc(slices.Clone(p.only), func(w task.PeerID) bool { return !may(w) })
 	key := task.DrawKey(a.s.key, j.spec.Nonce)
-	for _, far := range []bool{true, false} {
-		if len(p.only) > 0 && !far { // one of another network is enough
+	blind := all
+	if p.tries == 0 {
+		blind = a.seers.blind(j, all)
+	}
+	for _, of := range []struct {
+		far   bool
+		among []task.PeerID
+	}{{true, blind}, {false, blind}, {false, all}} {
+		if len(p.only) > 0 && !of.far { // one of another network, that does not see, is enough
 			break
 		}
-		for _, k := range credibility.Pick(key, i, p.refereeRoot(), len(all), referees-len(p.only), func(k int) bool {
-			w := all[k]
+		for _, k := range credibility.Pick(key, i, p.refereeRoot(), len(of.among), referees-len(p.only), func(k int) bool {
+			w := of.among[k]
 			if !may(w) || slices.Contains(p.only, w) {
 				return false
 			}
 			at := a.networkOf(w)
-			return !far || at == "" || !near[at]
+			return !of.far || at == "" || !near[at]
 		}) {
-			p.only = append(p.only, all[k])
+			p.only = append(p.only, of.among[k])
 		}
 	}
 	return len(p.only) > 0
@@ -86,7 +93,9 @@ func (a *abroad) nameAll(j *submitted) {
 			if !asked {
 				all, asked = a.workers(), true
 			}
-			a.choose(j, i, all)
+			if a.choose(j, i, all); len(j.checks.polls[i].only) > 0 {
+				j.againTold = false
+			}
 		}
 	}
 }

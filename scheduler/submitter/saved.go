@@ -38,6 +38,8 @@ func (s *Submitter) Restore(scan func(prefix string) iter.Seq2[string, []byte]) 
 		s.restoreLoans(j, scan, &errs)
 	}
 	s.audits.restore(scan, &errs)
+	s.audits.accused.restore(scan, &errs)
+	s.audits.heard.restore(scan, &errs)
 	if _, due := s.audits.next(); due || s.audits.unread() {
 		s.timers.Set(time.Time{}, auditTimer)
 	}
@@ -89,8 +91,13 @@ func (j *submitted) restoreResult(key string, value []byte) error {
 func (s *Submitter) Roots() []task.CID {
 	var roots durable.RootSet
 	for id, j := range s.jobs {
-		if !j.state.Final || j.checks.left() > 0 || j.showsWrong() {
+		if !j.state.Final || j.checks.left() > 0 || j.showsWrong() || s.audits.heard.showsOf(id) {
 			roots.Add(durable.JobBlocks(id, j.spec)...)
+		}
+	}
+	for _, at := range s.audits.at {
+		if at.state != "" {
+			roots.Add(at.state)
 		}
 	}
 	for _, f := range s.fetches {

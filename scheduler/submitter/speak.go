@@ -2,7 +2,6 @@ package submitter
 
 import (
 	"crypto/ed25519"
-	"maps"
 	"slices"
 
 	"godwit/scheduler/message"
@@ -71,15 +70,4 @@ func (s *Submitter) refusedForNow(j *submitted, a *message.Accepted) {
 	j.refusal = task.ClipMessage(a.Error)
 	s.later(j, min(max(a.RetryAfter, s.timing.RetryMin), s.timing.RetryMax))
 	s.emit(message.JobChanged{Job: j.id})
-}
-
-// sayCancel tells all that have tasks of a job that its owner ended it.
-func (s *Submitter) sayCancel(j *submitted) {
-	cancel := &message.Cancel{Job: j.id, Signature: task.SignCancel(j.id, s.key)}
-	s.emit(message.Send{To: s.leader, Message: message.Message{Cancel: cancel}})
-	if j.lending != nil {
-		for _, peer := range slices.Sorted(maps.Keys(j.lending.loans)) {
-			s.emit(message.Send{To: peer, Message: message.Message{Cancel: cancel}})
-		}
-	}
 }

@@ -47,7 +47,7 @@ func (a *audits) checkCounts(j *submitted) *message.Checks {
 	out := &message.Checks{Verify: j.spec.Verify.String(), Confirm: j.spec.Verify.Confirm, Due: c.left(),
 		Doubted: c.doubted.Count(), Others: c.away.Count(), Agreed: c.agreed(),
 		Right: c.right.Count(), Wrong: c.wrong.Count(), Open: c.open.Count(), Late: c.late.Count(),
-		Delivered: j.state.Settled, Divergent: c.divergesAt()}
+		Delivered: j.state.Settled, Divergent: c.divergesAt(), Heard: a.heardOf(c)}
 	for worker, of := range c.by {
 		if a.standingOf(a.known(worker), of) == message.StandingAccepted {
 			out.Accepted += of.tasks.Count()

@@ -58,7 +58,7 @@ func (s *Submitter) whyNot(j *submitted) string {
 		return ""
 	case j.state.Final && s.audits.abroad.lendsNothing():
 		return fmt.Sprintf("%d results are to be checked and nobody else is left for that: this machine runs the tasks "+
-			"itself, one at a time at the lowest priority, though it lends nothing", j.checks.left())
+			"itself, one at a time at the lowest priority, unless its owner's rules have all stand still", j.checks.left())
 	case j.state.Final:
 		return fmt.Sprintf("%d results are to be checked: this machine runs the tasks again when it lends a core",
 			j.checks.left())

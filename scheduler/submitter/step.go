@@ -33,6 +33,10 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 		s.audits.answered(&ev)
 	case message.Proven:
 		s.audits.proven(&ev)
+	case message.Told:
+		s.audits.heard.told(ev.Tally)
+	case message.Redone:
+		s.audits.heard.redone(ev.Teller, ev.Issued, ev.Right)
 	case message.Examined:
 		s.audits.examined(&ev)
 	}
@@ -69,6 +73,11 @@ func (s *Submitter) wake(key string) {
 			f.waiting = false
 			s.fetch(key, f)
 		}
+		return
+	}
+	if names, ok := strings.CutPrefix(key, byeTimer); ok {
+		id, peer, _ := strings.Cut(names, "/")
+		s.sayOver(task.JobID(id), task.PeerID(peer))
 		return
 	}
 	if id, ok := strings.CutPrefix(key, lendTimer); ok {

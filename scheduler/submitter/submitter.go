@@ -33,7 +33,7 @@ type Submitter struct {
 	toOffer []task.JobID
 	audits  audits
 	pace    pace
-	cells   cells
+	lender
 	now     time.Time
 	effects []message.Effect
 }

@@ -21,6 +21,12 @@ func (w *world) decided(n *node, m machine, d message.Decided) {
 	if w.opt.Watch != nil {
 		w.opt.Watch(Decision{At: w.clock, Node: n.index, Machine: nameOf(m), Decided: d, PeerNode: peer})
 	}
+	switch d.Action {
+	case "lent":
+		w.stats.Lent++
+	case "taken back":
+		w.stats.TakenBack++
+	}
 	j := w.jobs[d.Task.Job]
 	if _, leads := m.(*scheduler.Coordinator); !leads || j == nil || d.Task.Index >= uint64(len(j.tasks)) {
 		return

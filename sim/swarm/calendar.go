@@ -76,4 +76,5 @@ type draws struct {
 	net     *rand.Rand // delays and losses
 	adverts *rand.Rand // times of adverts
 	givers  *rand.Rand // who is given jobs
+	cells   *rand.Rand // who is asked about cells
 }

@@ -16,7 +16,13 @@ import (
 func (n *node) carryOut(e member.Effect) {
 	switch e := e.(type) {
 	case member.Gossip:
-		n.spread(e.Advert)
+		n.spread(e.Advert, e.Cell)
+	case member.Greet:
+		cellNet{n}.greets(e)
+	case member.JoinCell:
+		cellNet{n}.joined(e)
+	case member.GossipSummary:
+		cellNet{n}.sumUp(e.Summary)
 	case member.SayLease:
 		n.sayLease(e)
 	case member.Do:

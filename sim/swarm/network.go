@@ -89,13 +89,16 @@ func (n *node) request(to *node, wait time.Duration, there func(), done func(ok,
 	})
 }
 
-// spread brings an advert to all that are up when it gets there.
-func (n *node) spread(a overlay.Advert) {
+// spread brings an advert to all of a cell that are up when it gets there.
+func (n *node) spread(a overlay.Advert, cell overlay.Cell) {
 	w := n.w
+	ev := member.Advertised{Advert: &a}
+	n.said = &a
 	w.queue.add(w.now+w.opt.Gossip, talking, func() {
 		for _, o := range w.nodes {
-			if o.up && o != n {
-				o.turn(func() { o.tell(member.Advertised{Advert: a}) })
+			if o.up && o != n && o.m.Cell() == cell {
+				w.stats.Adverts++
+				o.turn(func() { o.tell(ev) })
 			}
 		}
 	})
@@ -103,6 +106,10 @@ func (n *node) spread(a overlay.Advert) {
 
 // connect joins a node that came up with all that are.
 func (n *node) connect() {
+	if n.w.opt.Cells.On() {
+		cellNet{n}.hear()
+		return
+	}
 	n.after(n.w.s.Network.Delay, talking, func() {
 		for _, o := range n.w.nodes {
 			if o == n || !o.up {
@@ -111,7 +118,7 @@ func (n *node) connect() {
 			n.linked[o.index], o.linked[n.index] = o.life, n.life
 			n.connected(o.id)
 			if a := o.m.Advertised(); a.Seq > 0 {
-				n.tell(member.Advertised{Advert: a})
+				n.tell(member.Advertised{Advert: &a})
 			}
 			o.turn(func() { o.connected(n.id) })
 		}
@@ -142,11 +149,15 @@ func (n *node) link(to *node) {
 		return
 	}
 	to.linked[n.index] = life
-	to.turn(func() { to.connected(n.id) })
+	to.turn(func() {
+		to.connected(n.id)
+		cellNet{to}.greetedBy(n)
+	})
 	n.after(w.delay(), talking, func() {
 		if to.up && to.life == toLife {
 			n.linked[to.index] = toLife
 			n.connected(to.id)
+			cellNet{n}.greetedBy(to)
 		}
 	})
 }

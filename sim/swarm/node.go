@@ -17,13 +17,17 @@ func (n *node) boot() {
 	n.takes = map[attemptName]*take{}
 	n.up, n.refuses, n.moved = true, false, false
 	n.life++
+	n.said = nil
 	n.wakeAt, n.moveAt = time.Time{}, time.Time{}
 	clear(n.linked)
 	n.peer = member.New(member.Config{
 		Self: n.id, Key: n.key, Scheduler: w.cfg, World: view{n}, Pool: n.pool, Draw: w.adverts.Float64,
-		Unsigned: true, Lazy: true, Experiment: member.Experiment{Rules: &w.cfg.Rules, Coordinators: w.opt.Coordinators},
+		Unsigned: true, Lazy: true, Cells: w.opt.Cells, Experiment: member.Experiment{Rules: &w.cfg.Rules, Coordinators: w.opt.Coordinators},
 	}, w.clock)
 	n.m = member.NewMember(n.peer, w.manifest, nil, w.cfg)
+	if w.opt.Cells.On() {
+		n.m.Begin(cellNet{n}.firstCell())
+	}
 	n.turn(func() {
 		n.at(func() {
 			_, err := n.m.Restore(func(prefix string) (map[string][]byte, error) { return n.kept(prefix), nil }, n.scan)

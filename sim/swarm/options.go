@@ -20,6 +20,10 @@ type Options struct {
 	// Config is of every node; the zero Config is scheduler.Default. The Scenario's
 	// policies go before its own, and its key is each node's: see Key.
 	Config scheduler.Config
+	// Cells divides an overlay of many nodes into cells; the zero rule does not. Bits is how
+	// many bits the cells have at the start.
+	Cells overlay.CellRule
+	Bits  uint8
 	// Coordinators is how many nodes hold the ledger, at most overlay.MaxGroup; 0
 	// is overlay.GroupSize.
 	Coordinators int
@@ -94,6 +98,12 @@ type Leading struct {
 type Stats struct {
 	Steps       uint64 // events of the simulation: messages, timers, changes of hosts
 	Messages    uint64 // sent from one node's machines to another's
+	Adverts     uint64 // heard by a node from another, of its cell
+	Summaries   uint64 // heard by the leader of a cell from another
+	Divided     uint64 // times that a leader took its cell's members into a half
+	Joined      uint64 // times that one took them into the cell that theirs is a half of
+	Lent        uint64 // loans of tasks to other cells
+	TakenBack   uint64 // of these, those that came back
 	Leaders     uint64 // times that a node became the leader, or began another term
 	Takeovers   uint64 // of these, times that it did not lead already; the first of all included
 	Delivered   uint64 // results held by their submitters
@@ -106,6 +116,7 @@ const (
 	usualOverlay  = "commons"
 	usualGossip   = 200 * time.Millisecond
 	maxNodes      = 5000 // all know all: beyond, adverts alone are billions
+	maxInCells    = 50_000
 	maxSubmitters = 1000
 )
 
@@ -145,8 +156,14 @@ func (o *Options) complete(s *sim.Scenario) error {
 	refuse(o.Jitter < 0 || o.Gossip < 0, "jitter and gossip must not be negative")
 	refuse(!(o.Loss >= 0 && o.Loss < 1), "loss: %v, want 0 to below 1", o.Loss)
 	refuse(o.Ends > Goodbye, "ends: %d is no way to end", o.Ends)
-	refuse(len(s.Trace.Hosts)+o.Submitters > maxNodes, "%d nodes, at most %d: use the policy-level simulator for more",
-		len(s.Trace.Hosts)+o.Submitters, maxNodes)
+	most := maxNodes
+	if o.Cells.On() {
+		most = maxInCells
+	}
+	refuse(o.Bits > overlay.MaxCellBits || o.Bits > 0 && !o.Cells.On(), "bits: %d, want at most %d, and cells", o.Bits,
+		overlay.MaxCellBits)
+	refuse(len(s.Trace.Hosts)+o.Submitters > most, "%d nodes, at most %d: use the policy-level simulator for more",
+		len(s.Trace.Hosts)+o.Submitters, most)
 	refuse(s.Paper, "the published simulator's rules are not the machines': run it with sim.Run")
 	refuse(s.Hosts.Sharing != sim.Queue, "workers do not share slots: set sharing to queue")
 	refuse(s.Rates != nil, "no machine imposes rates: they are for sim.Run")

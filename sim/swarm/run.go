@@ -59,7 +59,7 @@ func newWorld(s *sim.Scenario, opt Options) (*world, error) {
 	w := &world{
 		s: s, opt: opt, cfg: opt.Config,
 		timeline: timeline{base: s.Day0(), clock: s.Day0()},
-		draws: draws{net: stream(s.Seed, "network"), adverts: stream(s.Seed, "adverts"),
+		draws: draws{cells: stream(s.Seed, "cells"), net: stream(s.Seed, "network"), adverts: stream(s.Seed, "adverts"),
 			givers: stream(s.Seed, "givers")},
 		intake: intake{jobs: map[task.JobID]*jobBook{}, openAt: -1,
 			arrivals: sim.NewArrivals(&s.Workload, end.Sub(s.Day0()), s.Seed)},
@@ -84,7 +84,7 @@ func newWorld(s *sim.Scenario, opt Options) (*world, error) {
 	w.overlay = w.manifest.ID()
 	hosts := len(s.Trace.Hosts)
 	for i := range hosts + opt.Submitters {
-		n := w.newNode(i, hosts+opt.Submitters)
+		n := w.newNode(i)
 		if i < hosts {
 			n.host = &s.Trace.Hosts[i]
 			if k := len(s.Hosts.Sites); k > 0 {
@@ -96,12 +96,12 @@ func newWorld(s *sim.Scenario, opt Options) (*world, error) {
 	return w, nil
 }
 
-func (w *world) newNode(i, of int) *node {
+func (w *world) newNode(i int) *node {
 	key := w.opt.Script.keyOf(w.s.Seed, i)
 	n := &node{
 		w: w, index: i, key: key, id: task.PeerIDOf(key.Public().(ed25519.PublicKey)),
 		lasting: lasting{disk: map[string][]byte{}, blocks: map[task.CID]bool{}, pool: &predictor.Pool{}},
-		links:   links{linked: make([]int, of), lastTo: make([]time.Duration, of)},
+		links:   links{linked: map[int]int{}, lastTo: map[int]time.Duration{}},
 	}
 	n.recorder = predictor.NewRecorder(n.pool)
 	return n

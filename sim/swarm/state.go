@@ -80,6 +80,7 @@ type node struct {
 
 	peer *member.Peer
 	m    *member.Member
+	said *overlay.Advert // the newest; nil before the first
 }
 
 // lasting is what outlives a node: disk holds its machines' pairs, blocks what it has
@@ -93,8 +94,8 @@ type lasting struct {
 
 // links are a node's connections, by the other node.
 type links struct {
-	linked []int           // the life with which there is a connection; 0 for none
-	lastTo []time.Duration // when the last message gets there
+	linked map[int]int           // the life with which there is a connection; none for 0
+	lastTo map[int]time.Duration // when the last message gets there
 }
 
 // An agenda is what a node has still to do, and when it wakes by itself.

@@ -20,6 +20,8 @@ func (n *node) ask(e member.Effect) {
 		n.probe(e.Peer, e.Wait, func(there, _ bool) { n.tell(member.Pinged{Peer: e.Peer, There: there}) })
 	case member.Cut:
 		n.cut(n.w.byID[e.Peer]) // a new connection would have been told, and ended the suspicion
+	case member.AskCells:
+		cellNet{n}.askCells(e.From)
 	case member.LeadershipChanged:
 		if e.Epoch > 0 {
 			n.w.stats.Leaders++

@@ -1,6 +1,8 @@
 package swarm
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"godwit/member"
@@ -58,8 +60,8 @@ func (v view) Stay(a *overlay.Advert, now time.Time, d time.Duration) (p float64
 // Neighbours implements member.World.
 func (v view) Neighbours() []task.PeerID {
 	var peers []task.PeerID
-	for i, life := range v.n.linked {
-		if life != 0 {
+	for _, i := range slices.Sorted(maps.Keys(v.n.linked)) {
+		if v.n.linked[i] != 0 {
 			peers = append(peers, v.n.w.nodes[i].id)
 		}
 	}

@@ -38,8 +38,11 @@ type Finding struct {
 // A Referee judges one result, which was verified.
 type Referee struct {
 	Signed *task.Result
-	// Run runs the task, compiled or interpreted, whole or until it has used so much fuel. Of a run that
-	// was stopped the outcome is Interrupted, and the trail has the fuel and the state's hash.
+	// Part has that part of the run judged alone; nil for all of it.
+	Part *task.Segment
+	// Run runs the task, compiled or interpreted, to its end or until it has used so much fuel: from its
+	// beginning, or from the state before Part. Of a run that was stopped the outcome is Interrupted, and
+	// the trail has the fuel and the state's hash.
 	Run func(ctx context.Context, interpreted bool, stopAt uint64) (*task.Result, error)
 	// Plain is the size of content that is stored with so many bytes; nil where all is as it is stored.
 	Plain func(stored int64) int64
@@ -59,13 +62,22 @@ func (r *Referee) judge(ctx context.Context, f *Finding) error {
 		f.Why = fmt.Sprintf("what was signed, %v, depends on the machine", r.Signed.Outcome)
 		return nil
 	}
+	if r.Part != nil && !r.Part.Ends() {
+		return r.part(ctx, f)
+	}
 	here, why, err := r.ends(ctx, f)
 	switch {
 	case err != nil || why != "":
 		f.Why = why
 		return err
+	case here == "" && r.Part != nil:
+		f.Verdict, f.Why = Nothing, r.what()+" comes here to what was signed"
+		return nil
 	case here == "":
 		f.Verdict, f.Why = Nothing, "the task gives here what was signed"
+		return nil
+	case r.Part != nil:
+		f.Verdict, f.By, f.Why = Proven, r.Part.By, r.what()+" comes to something else here: "+here
 		return nil
 	}
 	f.Why = here
@@ -81,7 +93,7 @@ func (r *Referee) judge(ctx context.Context, f *Finding) error {
 func (r *Referee) ends(ctx context.Context, f *Finding) (differs, untold string, err error) {
 	var first *task.Result
 	for _, how := range []string{"compiled", "interpreted"} {
-		r.tell("the whole task, " + how)
+		r.tell(r.what() + ", " + how)
 		here, err := r.Run(ctx, how == "interpreted", 0)
 		switch {
 		case err != nil:
@@ -95,9 +107,7 @@ func (r *Referee) ends(ctx context.Context, f *Finding) (differs, untold string,
 			return "", "", nil
 		case first == nil:
 			first = here
-			if here.Trail != nil {
-				f.Engine, f.Pass = here.Trail.Engine, int(here.Trail.Pass)
-			}
+			f.ran(here)
 		case first.Difference(here, nil) != "":
 			return "", "compiled and interpreted runs end otherwise here: this machine errs, or the engine", nil
 		}
@@ -113,7 +123,7 @@ func (r *Referee) trace(ctx context.Context, f *Finding) error {
 		f.States, f.Left = append(f.States, chain[k].Fuel), append(f.Left, chain[k].Voucher.Worker)
 	}
 	for k := len(chain) - 1; k >= 0; k-- {
-		differs, untold, err := r.state(ctx, &chain[k])
+		differs, untold, err := r.state(ctx, f, chain[k].Fuel, chain[k].Voucher.Hash)
 		switch {
 		case err != nil:
 			return err
@@ -134,13 +144,25 @@ func (r *Referee) trace(ctx context.Context, f *Finding) error {
 	return nil
 }
 
-// state reports whether the task comes to another state here than a worker vouched for, or why
-// that cannot be told.
-func (r *Referee) state(ctx context.Context, l *task.Link) (differs bool, untold string, err error) {
+// ran notes what ran the task here, compiled.
+func (f *Finding) ran(here *task.Result) {
+	if here.Trail != nil {
+		f.Engine, f.Pass = here.Trail.Engine, int(here.Trail.Pass)
+	}
+}
+
+// state reports whether the task comes to another state here, with so much fuel used, than its worker
+// signed, or why that cannot be told.
+func (r *Referee) state(ctx context.Context, f *Finding, fuel uint64, signed []byte) (
+	differs bool, untold string, err error) {
 	var first []byte
 	for _, how := range []string{"compiled", "interpreted"} {
-		r.tell(fmt.Sprintf("the task up to fuel %d, %s", l.Fuel, how))
-		here, err := r.Run(ctx, how == "interpreted", l.Fuel)
+		what := fmt.Sprintf("the task up to fuel %d", fuel)
+		if r.Part != nil {
+			what = r.what()
+		}
+		r.tell(what + ", " + how)
+		here, err := r.Run(ctx, how == "interpreted", fuel)
 		if err != nil {
 			return false, "", err
 		}
@@ -149,17 +171,18 @@ func (r *Referee) state(ctx context.Context, l *task.Link) (differs bool, untold
 		case t != nil && t.Pass != r.Signed.Trail.Pass:
 			return false, fmt.Sprintf("states are hashed in another way here, by pass %d and not %d", t.Pass,
 				r.Signed.Trail.Pass), nil
-		case here.Outcome == task.Interrupted && t != nil && t.Fuel == l.Fuel:
+		case here.Outcome == task.Interrupted && t != nil && t.Fuel == fuel:
 			state = t.Last
 		case here.Outcome == task.Interrupted && t != nil || here.Outcome.Reproducible(): // it has no such state
 		default:
 			return false, fmt.Sprintf("the task does not run that far here: %v %s", here.Outcome, here.Message), nil
 		}
 		switch {
-		case how == "compiled" && bytes.Equal(state, l.Voucher.Hash):
+		case how == "compiled" && bytes.Equal(state, signed):
 			return false, "", nil
 		case how == "compiled":
 			first = state
+			f.ran(here)
 		case !bytes.Equal(first, state):
 			return false, "compiled and interpreted runs come to other states here", nil
 		}

@@ -14,8 +14,10 @@ const MaxStatement = 64 << 10
 // A Statement is what was signed of a result that is said to be wrong: with the job's program and
 // inputs, which the record names, anybody can see whether it is.
 type Statement struct {
-	Record task.Record `cbor:"1,keyasint"` // of a job that is not sealed
+	Record task.Record `cbor:"1,keyasint"` // without the key of a sealed job: who is told has it
 	Result task.Result `cbor:"2,keyasint"`
+	// Part is what of its run is wrong, where that is known; nil where the whole task has to be run.
+	Part *task.PartProof `cbor:"3,keyasint,omitempty"`
 }
 
 // Encode returns the statement's canonical CBOR, at most MaxStatement bytes.
@@ -37,15 +39,15 @@ func Decode(b []byte) (Statement, error) {
 	return s, err
 }
 
-// Open checks all signatures, and returns the job. What it does not check is whether the result is
+// Open checks all signatures, and returns the job, which may be sealed. What it does not check is whether the result is
 // wrong.
 func (s *Statement) Open() (*task.Job, error) {
 	spec, err := s.Record.Open()
 	switch {
 	case err != nil:
 		return nil, err
-	case len(spec.Sealed) > 0 || len(s.Record.Key) > 0:
-		return nil, errors.New("the job is sealed: nobody else can run it")
+	case len(s.Record.Key) > 0:
+		return nil, errors.New("it has the job's key: that is told to nobody")
 	case s.Result.Task.Job != s.Record.ID():
 		return nil, errors.New("the result is of another job")
 	case s.Result.Task.Index >= spec.Sweep.Count():
@@ -53,5 +55,22 @@ func (s *Statement) Open() (*task.Job, error) {
 	case !s.Result.Outcome.Reproducible():
 		return nil, fmt.Errorf("what was signed, %v, depends on the machine", s.Result.Outcome)
 	}
-	return spec, s.Result.Verify()
+	if err := s.Result.Verify(); err != nil {
+		return spec, err
+	}
+	if s.Part != nil {
+		_, err = s.Result.Segment(s.Part, spec.Spacing())
+	}
+	return spec, err
+}
+
+// By is who is said to be wrong, of a statement that opens as a job with that spacing: who signed the
+// result, or answers for the part.
+func (s *Statement) By(spacing uint64) task.PeerID {
+	if s.Part != nil {
+		if part, err := s.Result.Segment(s.Part, spacing); err == nil {
+			return part.By
+		}
+	}
+	return s.Result.Worker
 }

@@ -44,9 +44,10 @@ func TestOpen(t *testing.T) {
 	}
 	other := statement(t, func(j *task.Job, _ *task.Result) { j.Name = "other" })
 	for name, s := range map[string]Statement{
-		"sealed":                 statement(t, func(j *task.Job, _ *task.Result) { j.Sealed = make([]byte, task.KeySize) }),
+		"with a key":             func() Statement { s := good; s.Record.Key = make([]byte, task.KeySize); return s }(),
 		"another job's":          {Record: other.Record, Result: good.Result},
 		"no such task":           statement(t, func(_ *task.Job, r *task.Result) { r.Task.Index = 2 }),
+		"a part of no run":       func() Statement { s := good; s.Part = &task.PartProof{Last: 1}; return s }(),
 		"depends on the machine": statement(t, func(_ *task.Job, r *task.Result) { r.Outcome = task.Interrupted }),
 		"another signed the job": {Record: task.Record{Job: good.Record.Job}, Result: good.Result},
 		"nobody signed the result": {Record: good.Record, Result: task.Result{Task: good.Result.Task,
@@ -71,6 +72,11 @@ func FuzzStatement(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(b)
+	s.Part = &task.PartProof{First: 1, Last: 2, Kept: []task.KeptState{{Fuel: 9, Hash: make([]byte, 32)}}}
+	if b, err = s.Encode(); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b)
 	f.Add([]byte{0xa0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := Decode(b)
@@ -78,7 +84,9 @@ func FuzzStatement(f *testing.F) {
 			return
 		}
 		roundtrip.Check(t, s, func(s Statement) ([]byte, error) { return task.Encode(&s) }, Decode)
-		_, _ = s.Open()
+		if spec, err := s.Open(); err == nil && s.By(spec.Spacing()) == "" {
+			t.Error("nobody is said to be wrong")
+		}
 	})
 }
 

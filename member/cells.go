@@ -1,0 +1,232 @@
+package member
+
+import (
+	"maps"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler"
+	"godwit/task"
+)
+
+const (
+	// cellLook is how often a leader looks at the size of its cell, and how it stands.
+	cellLook = overlay.SummaryGap
+	// cellLost is for how long a member that knows no leader waits before it asks others
+	// where its cell is, and between two askings: elections take less.
+	cellLost = 30 * time.Second
+	// cellAsk is how often a member that has jobs asks its leader about other cells.
+	cellAsk = 30 * time.Second
+	// cellSettle is the time in which all that have come into a cell say so, each at its own
+	// moment: a thousand adverts at once are what cells avoid.
+	cellSettle = 30 * time.Second
+	// maxVisitors bounds the members of other cells whose adverts are kept: leaders that
+	// lend, submitters that lend here, and who has just gone into another.
+	maxVisitors = 1024
+)
+
+// cells are a member's part in the cells of its overlay.
+type cells struct {
+	m        *Member
+	cell     overlay.Cell // its own
+	number   uint64       // its own
+	others   overlay.Summaries
+	visitors map[task.PeerID]overlay.Advert // members of other cells, until their adverts expire
+	lookAt   time.Time                      // when to look next; zero for never
+	summed   overlay.Summary                // as it was said last, by this leader
+	changed  time.Time                      // when this leader last changed its cell
+	led      time.Time                      // since when this member has led
+	// leaderless is since when no leader was known, or when it last asked; zero while one is.
+	leaderless time.Time
+	greeted    map[task.PeerID]uint64 // the advert that a member of another cell was told
+	orphan     bool                   // the last leader that it knew went into the other half
+	asked      time.Time              // when it last asked about other cells
+}
+
+// Cell returns the cell that the member is in: the whole overlay where there are no others.
+func (c *cells) Cell() overlay.Cell { return c.cell }
+
+// inCells reports whether the member takes part in cells.
+func (c *cells) inCells() bool { return c.m.p.cfg.Cells.On() }
+
+// elsewhere takes in an advert of a member of another cell, and reports whether it is one. One of
+// this member's own leader may say that the cell has divided, or joined another: then this
+// member goes along, if that can be.
+func (c *cells) elsewhere(a *overlay.Advert) bool {
+	m := c.m
+	if !m.inCells() || a.Peer == m.p.cfg.Self {
+		return false
+	}
+	number := overlay.CellNumber(m.id, a.Peer)
+	if leader, _ := m.lease.Leader(); a.Bits != m.cell.Bits && a.Peer == leader {
+		to := overlay.CellOf(m.number, a.Bits)
+		if m.p.cfg.Cells.MayFollow(m.cell, to, m.view.Len()) {
+			m.goTo(to, "its leader went there")
+		} else { // it leads elsewhere: whoever is asked may know where this member's cell is
+			m.visit(a)
+			m.letGo(a.Peer)
+			m.leaderless, m.lookAt = m.p.now.Add(-cellLost), m.p.now
+		}
+	}
+	if m.cell.Holds(number) && a.Bits == m.cell.Bits {
+		return false
+	}
+	m.visit(a)
+	if _, here := m.view.Member(a.Peer); here && a.Bits != m.cell.Bits {
+		m.letGo(a.Peer)
+	}
+	return true
+}
+
+// visit keeps the advert of a member of another cell.
+func (c *cells) visit(a *overlay.Advert) {
+	m := c.m
+	if a.Overlay != m.id || m.view.Admits(a) != nil || a.State == overlay.Unavailable {
+		return
+	}
+	if old, known := m.visitors[a.Peer]; known && a.Seq <= old.Seq {
+		return
+	} else if !known && len(m.visitors) >= maxVisitors {
+		maps.DeleteFunc(m.visitors, func(_ task.PeerID, v overlay.Advert) bool { return !v.Expires.After(m.p.now) })
+		if len(m.visitors) >= maxVisitors {
+			return
+		}
+	}
+	if m.visitors == nil {
+		m.visitors = map[task.PeerID]overlay.Advert{}
+	}
+	m.visitors[a.Peer] = *a
+}
+
+// goTo has the member be in another cell: a half of its own, or the one that its own is a half of.
+func (c *cells) goTo(to overlay.Cell, why string) {
+	m := c.m
+	from := m.cell
+	m.cell = to
+	if leader, _ := m.lease.Leader(); leader != "" {
+		m.orphan = !to.Holds(overlay.CellNumber(m.id, leader))
+	}
+	m.notice(Info, "in another cell", "cell", to.String(), "before", from.String(), "reason", why)
+	for _, a := range m.view.Members() {
+		if !to.Holds(overlay.CellNumber(m.id, a.Peer)) && a.Peer != m.p.cfg.Self {
+			m.visit(&a)
+			m.letGo(a.Peer)
+		}
+	}
+	m.p.emit(JoinCell{Of: m, Cell: to, From: from})
+	if m.coordinator != nil {
+		m.divide()
+	}
+	if !to.Within(from) && m.advertised.Seq != 0 { // its members do not know this one
+		at := m.p.now.Add(time.Duration(m.p.cfg.Draw() * float64(cellSettle)))
+		if at.Before(m.nextAdvert) {
+			m.nextAdvert = at
+		}
+	}
+	m.leaderless = m.p.now
+}
+
+// letGo has a member of this cell be one of another.
+func (c *cells) letGo(peer task.PeerID) {
+	m := c.m
+	m.view.Lost(peer)
+	delete(m.away, peer)
+	delete(m.gone, peer)
+	m.goneFrom(peer, "it is in another cell")
+}
+
+// divide tells the coordinator that the submitters of some jobs are in other cells.
+func (c *cells) divide() {
+	m := c.m
+	scheduler.Divided(m.coordinator, func(submitter task.PeerID) bool {
+		return !m.cell.Holds(overlay.CellNumber(m.id, submitter))
+	})
+}
+
+// wakeCells does what time has made due.
+func (c *cells) wakeCells(now time.Time) {
+	m := c.m
+	if !m.inCells() || m.lookAt.After(now) {
+		return
+	}
+	m.lookAt = now.Add(cellAsk)
+	if m.coordinator != nil {
+		m.lookAt = now.Add(cellLook)
+	}
+	m.others.Expire(now)
+	leader, _ := m.lease.Leader()
+	switch {
+	case m.coordinator != nil:
+		m.leaderless = time.Time{}
+		m.lookAtSize(now)
+		m.sumUp(now)
+		m.tellSubmitter()
+	case leader == "" && m.leaderless.IsZero():
+		m.leaderless = now
+	case leader == "":
+		if now.Sub(m.leaderless) >= cellLost {
+			m.leaderless = now
+			m.p.emit(AskCells{Of: m})
+		}
+	default:
+		m.leaderless = time.Time{}
+		if !m.cell.Whole() && now.Sub(m.asked) >= cellAsk && m.submitter.Open() {
+			m.asked = now
+			m.p.emit(AskCells{Of: m, From: leader})
+		}
+	}
+}
+
+// lookAtSize has a leader's cell divide, or become one with its sibling.
+func (c *cells) lookAtSize(now time.Time) {
+	m := c.m
+	if now.Sub(m.changed) < overlay.CellGap || now.Sub(m.led) < overlay.Settle {
+		return
+	}
+	rule, members := m.p.cfg.Cells, m.view.Members()
+	var halves [2]int
+	all := true
+	for i := range members {
+		half := m.cell.Half(overlay.CellNumber(m.id, members[i].Peer))
+		halves[half.Prefix&1]++
+		all = all && (members[i].KnowsCells() || members[i].Peer == m.p.cfg.Self)
+	}
+	switch {
+	case rule.Divides(m.cell, halves, all):
+		m.leadTo(m.cell.Half(m.number), "the cell has grown")
+	case rule.Joins(m.cell, len(members), m.sibling()):
+		m.leadTo(m.cell.Parent(), "the cell and its other half have shrunk")
+	case now.Sub(m.changed) >= overlay.CellWait && m.others.Inside(m.cell, m.changed.Add(overlay.CellGap)):
+		m.leadTo(m.cell.Half(m.number), "the other half did not come")
+	}
+}
+
+// sibling is how many members the sibling of the cell has, by the word of who leads it, or those
+// that lead the parent; beyond any that matter where nobody does.
+func (c *cells) sibling() int {
+	m := c.m
+	if m.cell.Whole() {
+		return overlay.MaxCellMembers
+	}
+	for _, c := range []overlay.Cell{m.cell.Sibling(), m.cell.Parent()} {
+		if line := m.others.Of(c); len(line) > 0 {
+			return line[0].Members
+		}
+	}
+	return overlay.MaxCellMembers
+}
+
+// leadTo takes the members of a leader's cell into another.
+func (c *cells) leadTo(to overlay.Cell, why string) {
+	m := c.m
+	m.changed = m.p.now
+	m.advertiseIn(m.cell, to.Bits) // where all hear it that are to come
+	m.goTo(to, why)
+	m.regroupAt = m.p.now
+	if !to.Within(m.cell) {
+		m.Advertise()
+	}
+}
+
+// Begin has a member that has just been made be in a cell, before it is entered.
+func (c *cells) Begin(in overlay.Cell) { c.cell = overlay.CellOf(c.number, in.Bits) }

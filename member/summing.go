@@ -1,0 +1,118 @@
+package member
+
+import (
+	"slices"
+	"time"
+
+	"godwit/overlay"
+	"godwit/scheduler"
+	"godwit/scheduler/message"
+)
+
+// What a leader tells the others of its cell, and what comes of hearing it.
+
+// sumUp says how the cell stands, when that is due or has changed by much.
+func (c *cells) sumUp(now time.Time) {
+	m := c.m
+	if m.cell.Whole() && m.view.Len() < m.p.cfg.Cells.Ready {
+		return
+	}
+	load := scheduler.LoadOf(m.coordinator)
+	s := overlay.Summary{
+		Overlay: m.id, Leader: m.p.cfg.Self, Cell: m.cell, Epoch: m.coordinator.Epoch(), Issued: m.p.world.Wall(),
+		Members: min(m.view.Len(), overlay.MaxCellMembers), Slots: min(load.Slots, overlay.MaxCellSlots),
+		Waiting: min(load.Waiting, overlay.MaxCellSlots),
+	}
+	s.Idle = min(load.Idle, s.Slots)
+	was := &m.summed
+	much := max(1, s.Slots/8) // an eighth: what waits finds its way to idle slots in a summary or two
+	if s.Cell == was.Cell && s.Epoch == was.Epoch && s.Issued.Sub(was.Issued) < overlay.SummaryEvery &&
+		max(s.Idle-was.Idle, was.Idle-s.Idle) < much {
+		return
+	}
+	m.saySummary(s)
+}
+
+// unsum says that this member leads no cell any more.
+func (c *cells) unsum() {
+	m := c.m
+	if s := m.summed; !s.Issued.IsZero() {
+		s.Members, s.Slots, s.Idle, s.Waiting, s.Issued = 0, 0, 0, 0, m.p.world.Wall()
+		m.saySummary(s)
+		m.summed = overlay.Summary{}
+	}
+}
+
+// saySummary signs a summary and tells the leaders of all cells.
+func (c *cells) saySummary(s overlay.Summary) {
+	m := c.m
+	if !m.p.cfg.Unsigned {
+		if err := s.Sign(m.p.cfg.Key); err != nil {
+			m.notice(Error, "signing the summary of the cell", "err", err)
+			return
+		}
+	}
+	m.summed = s
+	m.p.emit(GossipSummary{Of: m, Summary: s})
+}
+
+// Summaries returns what the member knows of the cells, its own included while it leads.
+func (c *cells) Summaries() []overlay.Summary {
+	m := c.m
+	out := m.others.All()
+	if m.coordinator != nil && !m.summed.Issued.IsZero() {
+		out = append(out, m.summed)
+	}
+	return out
+}
+
+// summarised takes in what leaders say of their cells, whose signatures were checked, from them or
+// from who was asked.
+func (c *cells) summarised(summaries []overlay.Summary) {
+	m := c.m
+	for i := range summaries {
+		if s := &summaries[i]; s.Overlay == m.id && s.Leader != m.p.cfg.Self {
+			m.others.Take(*s, m.p.now)
+		}
+	}
+	if leader, _ := m.lease.Leader(); leader == "" {
+		if c, ok := m.others.Find(m.number); ok && c != m.cell {
+			m.goTo(c, "nobody leads where it was")
+		}
+	}
+	m.tellSubmitter()
+}
+
+// tellSubmitter tells the submitter which cells may be lent tasks.
+func (c *cells) tellSubmitter() {
+	m := c.m
+	if m.cell.Whole() || !m.submitter.Open() {
+		return
+	}
+	ev := message.CellsAre{}
+	leader, _ := m.lease.Leader()
+	for _, s := range m.others.All() {
+		switch {
+		case s.Leader == leader:
+			ev.Slots, ev.Idle = s.Slots, s.Idle
+		case m.manifest.Admission != overlay.Open && !(knows{m}).Member(s.Leader): // its pass is not known
+		case s.Cell != m.cell && !m.cell.Within(s.Cell) && !s.Cell.Within(m.cell):
+			ev.Others = append(ev.Others, message.CellLoad{Leader: s.Leader, Cell: s.Cell.String(), Slots: s.Slots,
+				Idle: s.Idle})
+		}
+	}
+	if m.coordinator != nil {
+		load := scheduler.LoadOf(m.coordinator)
+		ev.Slots, ev.Idle = load.Slots, load.Idle
+	}
+	slices.SortFunc(ev.Others, func(a, b message.CellLoad) int {
+		switch {
+		case a.Leader < b.Leader:
+			return -1
+		case a.Leader > b.Leader:
+			return 1
+		}
+		return 0
+	})
+	m.step(m.submitter, ev)
+}

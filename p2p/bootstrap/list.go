@@ -1,0 +1,230 @@
+package bootstrap
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"godwit/overlay"
+	"godwit/task"
+)
+
+// A List names peers that are there for newcomers.
+type List struct {
+	Issued, Expires time.Time       // to the second
+	Peers           []overlay.Place // 1 to MaxPeers, in the order of their texts, each once
+	Signatures      []Signature     // at most MaxSignatures, one a key, in the order of the keys
+}
+
+// A Signature is a key's over all of a list but the signatures.
+type Signature struct {
+	Key       task.PeerID // a peer ID of the key, which need be no node's
+	Signature []byte
+}
+
+const (
+	// MaxPeers bounds a list: newcomers dial a few of them, chosen at random.
+	MaxPeers = 256
+	// MaxSignatures leaves room for several keepers of a list, and for a key and its successor.
+	MaxSignatures = 8
+	// MaxBytes bounds the text of a list: MaxPeers of some 200 bytes each.
+	MaxBytes = 64 << 10
+	// MaxLife bounds how long a list holds: peers move, and keys are lost.
+	MaxLife = 366 * 24 * time.Hour
+	// MaxSkew is how far a clock may be behind that of a list's maker.
+	MaxSkew = 10 * time.Minute
+)
+
+// Errors of lists that are not to be used. Check and Parse wrap them with what was found.
+var (
+	ErrDamaged    = errors.New("bootstrap: not a whole list")
+	ErrUnsigned   = errors.New("bootstrap: nobody has signed the list")
+	ErrUnknownKey = errors.New("bootstrap: no key that this node trusts has signed the list")
+	ErrExpired    = errors.New("bootstrap: the list has expired")
+	ErrFuture     = errors.New("bootstrap: the list does not hold yet")
+)
+
+// The text of a list: these words, one a line, with what follows each. What is signed is the
+// text up to the first signature, so that its first line keeps it apart from all else that a key
+// may sign.
+const (
+	head        = "godwit bootstrap list 1"
+	wordIssued  = "issued "
+	wordExpires = "expires "
+	wordPeer    = "peer "
+	wordSigned  = "signed "
+)
+
+// body is what is signed.
+func (l *List) body() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\n%s%s\n%s%s\n", head, wordIssued, l.Issued.UTC().Format(time.RFC3339), wordExpires,
+		l.Expires.UTC().Format(time.RFC3339))
+	for _, p := range l.Peers {
+		fmt.Fprintf(&b, "%s%s\n", wordPeer, p)
+	}
+	return b.Bytes()
+}
+
+// Text returns the list as Parse reads it.
+func (l *List) Text() []byte {
+	b := l.body()
+	for _, s := range l.Signatures {
+		b = fmt.Appendf(b, "%s%s %s\n", wordSigned, s.Key, base64.StdEncoding.EncodeToString(s.Signature))
+	}
+	return b
+}
+
+// New returns a list that nobody has signed yet.
+func New(peers []overlay.Place, issued, expires time.Time) (List, error) {
+	l := List{Issued: issued.UTC().Truncate(time.Second), Expires: expires.UTC().Truncate(time.Second)}
+	l.Peers = slices.Clone(peers)
+	slices.SortFunc(l.Peers, comparePlaces)
+	l.Peers = slices.Compact(l.Peers)
+	return l, l.validate()
+}
+
+func comparePlaces(a, b overlay.Place) int { return strings.Compare(a.String(), b.String()) }
+
+// Sign adds a key's signature, or replaces that which it had.
+func (l *List) Sign(key ed25519.PrivateKey) error {
+	if len(key) != ed25519.PrivateKeySize {
+		return fmt.Errorf("bootstrap: signing: the key has %d bytes, want %d", len(key), ed25519.PrivateKeySize)
+	}
+	s := Signature{task.PeerIDOf(key.Public().(ed25519.PublicKey)), ed25519.Sign(key, l.body())}
+	i, found := slices.BinarySearchFunc(l.Signatures, s, compareKeys)
+	switch {
+	case found:
+		l.Signatures[i] = s
+	case len(l.Signatures) >= MaxSignatures:
+		return fmt.Errorf("bootstrap: signing: the list has %d signatures, the most that it can", MaxSignatures)
+	default:
+		l.Signatures = slices.Insert(l.Signatures, i, s)
+	}
+	return nil
+}
+
+func compareKeys(a, b Signature) int { return strings.Compare(string(a.Key), string(b.Key)) }
+
+// validate checks what New makes and Parse reads.
+func (l *List) validate() error {
+	switch {
+	case len(l.Peers) == 0 || len(l.Peers) > MaxPeers:
+		return fmt.Errorf("%w: it has %d peers, want 1 to %d", ErrDamaged, len(l.Peers), MaxPeers)
+	case !l.Expires.After(l.Issued) || l.Expires.Sub(l.Issued) > MaxLife:
+		return fmt.Errorf("%w: it is to hold from %s to %s, want at most %d days", ErrDamaged,
+			l.Issued.Format(time.RFC3339), l.Expires.Format(time.RFC3339), int(MaxLife.Hours()/24))
+	case l.Issued.Year() < 2000 || l.Expires.Year() > 9999:
+		return fmt.Errorf("%w: its dates make no sense", ErrDamaged)
+	}
+	return nil
+}
+
+// Check returns nil if one of the trusted keys has signed the list and it holds at now, else what
+// is the matter with it.
+func (l *List) Check(trusted []task.PeerID, now time.Time) error {
+	if len(l.Signatures) == 0 {
+		return ErrUnsigned
+	}
+	var bad, good []task.PeerID
+	body := l.body()
+	for _, s := range l.Signatures {
+		if !slices.Contains(trusted, s.Key) {
+			continue
+		}
+		if key, err := s.Key.PublicKey(); err == nil && ed25519.Verify(key, body, s.Signature) {
+			good = append(good, s.Key)
+		} else {
+			bad = append(bad, s.Key)
+		}
+	}
+	switch {
+	case len(bad) > 0:
+		return fmt.Errorf("%w: the signature of %s is not one of this list", ErrDamaged, bad[0])
+	case len(good) == 0:
+		return fmt.Errorf("%w: %s has", ErrUnknownKey, l.Signatures[0].Key)
+	case !now.Before(l.Expires):
+		return fmt.Errorf("%w on %s", ErrExpired, l.Expires.Format(time.RFC3339))
+	case l.Issued.After(now.Add(MaxSkew)):
+		return fmt.Errorf("%w: it was made on %s, or the clock here is wrong", ErrFuture, l.Issued.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Parse reads what Text wrote, and nothing else. Who signed it is for Check to find out.
+func Parse(text []byte) (List, error) {
+	var l List
+	if len(text) > MaxBytes {
+		return l, fmt.Errorf("%w: it has %d bytes, at most %d", ErrDamaged, len(text), MaxBytes)
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+		if err := l.take(i, line); err != nil {
+			return List{}, fmt.Errorf("%w: line %d: %w", ErrDamaged, i+1, err)
+		}
+	}
+	if err := l.validate(); err != nil {
+		return List{}, err
+	}
+	if !bytes.Equal(l.Text(), text) {
+		return List{}, fmt.Errorf("%w: its lines are in another order, or written in another way", ErrDamaged)
+	}
+	return l, nil
+}
+
+// take takes in a line.
+func (l *List) take(number int, line string) (err error) {
+	if number == 0 {
+		if line != head {
+			return fmt.Errorf("it is not %q: the list is of another version, or no list", head)
+		}
+		return nil
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	switch word + " " {
+	case wordIssued:
+		l.Issued, err = readTime(rest)
+	case wordExpires:
+		l.Expires, err = readTime(rest)
+	case wordPeer:
+		var p overlay.Place
+		if p, err = overlay.ParsePlace(rest); err == nil {
+			l.Peers = append(l.Peers, p)
+		}
+		if n := len(l.Peers); err == nil && n > 1 && comparePlaces(l.Peers[n-2], p) >= 0 {
+			err = errors.New("peers are in the order of their addresses, each once")
+		}
+	case wordSigned:
+		err = l.takeSignature(rest)
+	default:
+		err = fmt.Errorf("%q begins no line of a list", word)
+	}
+	return err
+}
+
+func (l *List) takeSignature(rest string) error {
+	key, text, _ := strings.Cut(rest, " ")
+	s := Signature{Key: task.PeerID(key)}
+	if _, err := s.Key.PublicKey(); err != nil {
+		return err
+	}
+	b, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil || len(b) != ed25519.SignatureSize {
+		return errors.New("that is no signature")
+	}
+	s.Signature = b
+	if n := len(l.Signatures); n >= MaxSignatures || n > 0 && compareKeys(l.Signatures[n-1], s) >= 0 {
+		return fmt.Errorf("signatures are in the order of their keys, one each, at most %d", MaxSignatures)
+	}
+	l.Signatures = append(l.Signatures, s)
+	return nil
+}
+
+func readTime(text string) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, text)
+	return t.UTC(), err
+}

@@ -1,0 +1,60 @@
+package scheduler
+
+import (
+	"maps"
+	"slices"
+
+	"godwit/task"
+)
+
+// What a leader says of its cell, and what it does when its cell was half of another.
+
+// A Load is what the members of a coordinator lend, and what waits for them.
+type Load struct {
+	Members int // those that may be given tasks
+	Slots   int // of these
+	Idle    int // of the slots, those without a task
+	Waiting int // tasks that wait and may be placed
+}
+
+// LoadOf tells how much the members of a coordinator have to do.
+func LoadOf(c *Coordinator) (l Load) {
+	for _, h := range c.members.roster.all() {
+		if h.there {
+			l.Members++
+			l.Slots += h.slots
+			l.Idle += max(0, h.slots-h.load)
+		}
+	}
+	for _, j := range c.table.jobs {
+		if j.state == jobOpen && !j.divided {
+			l.Waiting += int(j.total - min(j.total, j.done+j.failed+uint64(len(j.live))))
+		}
+	}
+	return l
+}
+
+// Divided says that a coordinator leads a half of a cell, or a cell whose half has gone:
+// of jobs whose submitters are elsewhere it places nothing until they say what they want.
+// What runs goes on, and its results are brought. The submitters' own cells have the jobs;
+// without this each half would run all of them.
+func Divided(c *Coordinator, elsewhere func(submitter task.PeerID) bool) {
+	for _, id := range slices.Sorted(maps.Keys(c.table.jobs)) {
+		j := c.table.jobs[id]
+		if j.state == jobOpen && elsewhere(j.submitter) {
+			j.divided, j.asked, j.credit = true, true, true // it hears that this cell has the job
+			c.claims.dequeue(j)
+			c.touch(j)
+		}
+	}
+}
+
+// wanted says that the submitter of a job has offered it to this cell: with that it says
+// what it wants here. That it holds some results says nothing of the others.
+func (t *jobTable) wanted(j *job) {
+	if j.divided {
+		j.divided = false
+		t.c.claims.enqueue(j)
+		t.c.dispatch.widened = true
+	}
+}

@@ -1,0 +1,132 @@
+package swarm
+
+import (
+	"godwit/member"
+	"godwit/overlay"
+	"godwit/task"
+)
+
+// What a network does of an overlay that is divided into cells.
+
+// A cellNet is a node as the cells of its overlay have to do with it.
+type cellNet struct{ n *node }
+
+// firstCell is where a node that comes up begins: where a node that it dials knows its cell to
+// be, or at the start that of as many bits as the options say.
+func (c cellNet) firstCell() overlay.Cell {
+	n := c.n
+	number := overlay.CellNumber(n.w.overlay, n.id)
+	var known overlay.Summaries
+	for _, s := range n.w.tableOf(n.w.anybody()) {
+		known.Take(s, n.w.clock)
+	}
+	if at, ok := known.Find(number); ok {
+		return at
+	}
+	return overlay.CellOf(number, n.w.opt.Bits)
+}
+
+// anybody is a node that is up; nil for none.
+func (w *world) anybody() *node {
+	for range len(w.nodes) { // most are
+		if n := w.nodes[w.cells.IntN(len(w.nodes))]; n.up && n.said != nil {
+			return n
+		}
+	}
+	return nil
+}
+
+// tableOf is what a node, or whom it follows, knows of the cells.
+func (w *world) tableOf(n *node) []overlay.Summary {
+	if n == nil {
+		return nil
+	}
+	if leader := w.byID[n.m.Leader().Leader]; leader != nil && leader.up {
+		n = leader
+	}
+	return n.m.Summaries()
+}
+
+// hear brings a node the newest adverts of its cell, and those its own.
+func (c cellNet) hear() {
+	n := c.n
+	n.after(n.w.s.Network.Delay, talking, func() {
+		for _, o := range n.w.nodes {
+			if o == n || !o.up || o.m.Cell() != n.m.Cell() {
+				continue
+			}
+			if o.said != nil {
+				n.tell(member.Advertised{Advert: o.said})
+			}
+		}
+	})
+}
+
+// joined has a node listen in another cell.
+func (c cellNet) joined(e member.JoinCell) {
+	n := c.n
+	if n.m.Coordinator() != nil {
+		if e.Cell.Within(e.From) {
+			n.w.stats.Divided++
+		} else {
+			n.w.stats.Joined++
+		}
+	}
+	c.hear()
+}
+
+// greetedBy takes in the advert of a node that this one has just been connected with, where
+// there are cells: elsewhere everybody has heard it.
+func (c cellNet) greetedBy(o *node) {
+	n := c.n
+	if n.w.opt.Cells.On() && o.said != nil {
+		n.tell(member.Advertised{Advert: o.said})
+	}
+}
+
+// sumUp brings a summary to all that lead when it gets there.
+func (c cellNet) sumUp(s overlay.Summary) {
+	n := c.n
+	w := n.w
+	w.queue.add(w.now+w.opt.Gossip, talking, func() {
+		for _, o := range w.nodes {
+			if o.up && o != n && o.m.Coordinator() != nil {
+				w.stats.Summaries++
+				o.turn(func() { o.tell(member.Summarised{Of: o.m, Summaries: []overlay.Summary{s}}) })
+			}
+		}
+	})
+}
+
+// askCells asks a node about the cells, or any.
+func (c cellNet) askCells(from task.PeerID) {
+	n := c.n
+	w := n.w
+	to := w.byID[from]
+	if to == nil {
+		to = w.anybody()
+	}
+	if to == nil || to == n {
+		return
+	}
+	var table []overlay.Summary
+	n.request(to, overlay.RenewEvery, func() { table = w.tableOf(to) }, func(ok, _ bool) {
+		if ok {
+			n.tell(member.Summarised{Of: n.m, Summaries: table})
+		}
+	})
+}
+
+// greets tells a node of another cell this one's advert, on the way of all that is said to it.
+func (c cellNet) greets(e member.Greet) {
+	n := c.n
+	w := n.w
+	to := w.byID[e.To]
+	at := max(w.now+w.delay(), n.lastTo[to.index])
+	n.lastTo[to.index] = at
+	w.queue.add(at, talking, func() {
+		if to.up {
+			to.turn(func() { to.tell(member.Advertised{Advert: &e.Advert}) })
+		}
+	})
+}
