@@ -84,6 +84,7 @@ type watch struct {
 	told   int           // rounds in a row that ended by the word of others; at most maxTold
 	delays int           // phases of this suspicion whose end was late; at most maxDelays
 	round  int           // of probing, so that others are asked in turn
+	looks  int           // for it since it was lost
 }
 
 // A phase is how far the probing of a member is.
@@ -94,6 +95,8 @@ const (
 	probing              // a Probe, to the end of its wait
 	asking               // an AskVia, to the end of its wait
 	waiting              // others reach it: until it is probed again
+	resting              // it is lost: until it is looked for again
+	looking              // a Probe of one that is lost, to the end of its wait
 )
 
 // NewSuspicion returns the judgement of a node that knows of nobody.
@@ -153,11 +156,15 @@ func (s *Suspicion) Answered(peer task.PeerID, now time.Time) []SuspicionEffect 
 // else needs to be asked.
 func (s *Suspicion) Failed(peer task.PeerID, refused bool, now time.Time) []SuspicionEffect {
 	w := s.members[peer]
+	if w != nil && w.phase == looking {
+		s.lookLater(peer, w, now)
+		return nil
+	}
 	if w == nil || w.phase != probing {
 		return nil
 	}
 	if refused {
-		return w.lose(peer, w.why+", and dialling it anew was refused", now)
+		return s.lose(peer, w, w.why+", and dialling it anew was refused", now)
 	}
 	if s.late(w, now) {
 		return s.probe(peer, w, now)
@@ -179,7 +186,7 @@ func (s *Suspicion) Relayed(peer, via task.PeerID, there bool, now time.Time) []
 	if len(w.asked) > 0 {
 		return nil
 	}
-	return w.lose(peer, w.silence()+", and others do not reach it either", now)
+	return s.lose(peer, w, w.silence()+", and others do not reach it either", now)
 }
 
 // Helpers says which members are connected and may be asked. The slice is not
@@ -221,10 +228,10 @@ func (s *Suspicion) probe(peer task.PeerID, w *watch, now time.Time) []Suspicion
 func (s *Suspicion) ask(peer task.PeerID, w *watch, now time.Time) []SuspicionEffect {
 	via := s.choose(peer, w.round)
 	if len(via) == 0 {
-		return w.lose(peer, w.silence()+", and nobody else is there to ask", now)
+		return s.lose(peer, w, w.silence()+", and nobody else is there to ask", now)
 	}
 	if w.told == maxTold {
-		return w.lose(peer, w.silence()+", though others said they reach it", now)
+		return s.lose(peer, w, w.silence()+", though others said they reach it", now)
 	}
 	w.phase, w.until, w.asked = asking, now.Add(IndirectWait), via
 	return []SuspicionEffect{AskVia{Peer: peer, Via: slices.Clone(via), Wait: IndirectWait}}
@@ -280,8 +287,9 @@ func (w *watch) silence() string {
 	return fmt.Sprintf("%s, it did not answer within %v", w.why, w.wait)
 }
 
-// lose ends a suspicion: the member is lost.
-func (w *watch) lose(peer task.PeerID, reason string, now time.Time) []SuspicionEffect {
-	w.state, w.since, w.by, w.phase, w.asked, w.told, w.delays = Lost, now, ByProbe, quiet, nil, 0, 0
+// lose ends a suspicion: the member is lost, until it is looked for again.
+func (s *Suspicion) lose(peer task.PeerID, w *watch, reason string, now time.Time) []SuspicionEffect {
+	w.state, w.since, w.by, w.asked, w.told, w.delays, w.looks = Lost, now, ByProbe, nil, 0, 0, 0
+	s.lookLater(peer, w, now)
 	return []SuspicionEffect{DeclareLost{Peer: peer, Reason: reason, Probed: w.probed}}
 }

@@ -18,7 +18,9 @@ func (s *Suspicion) Tick(now time.Time) []SuspicionEffect {
 		case w.phase == waiting && !now.Before(w.until):
 			w.why = "only others reach it"
 			effects = append(effects, s.probe(peer, w, now)...)
-		case w.phase == probing && !now.Before(w.until.Add(driverGrace)):
+		case w.phase == resting && !now.Before(w.until):
+			effects = append(effects, s.look(peer, w, now)...)
+		case (w.phase == probing || w.phase == looking) && !now.Before(w.until.Add(driverGrace)):
 			effects = append(effects, s.Failed(peer, false, now)...)
 		case w.phase == asking && !now.Before(w.until):
 			if s.late(w, now) {
@@ -26,7 +28,7 @@ func (s *Suspicion) Tick(now time.Time) []SuspicionEffect {
 				w.until = now.Add(IndirectWait)
 				continue
 			}
-			effects = append(effects, w.lose(peer, w.silence()+", and no answer came through others either", now)...)
+			effects = append(effects, s.lose(peer, w, w.silence()+", and no answer came through others either", now)...)
 		}
 	}
 	return effects
@@ -41,7 +43,7 @@ func (s *Suspicion) Next() (time.Time, bool) {
 		switch w.phase {
 		case quiet:
 			continue
-		case probing:
+		case probing, looking:
 			at = at.Add(driverGrace)
 		}
 		if next.IsZero() || at.Before(next) {

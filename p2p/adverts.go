@@ -31,6 +31,7 @@ type adverts struct {
 
 	mu      sync.Mutex
 	joined  map[overlay.ID]*membership
+	heard   repeats
 	dropped map[string]uint64
 	blame   blame
 
@@ -40,7 +41,7 @@ type adverts struct {
 }
 
 func newAdverts(ep *endpoint) *adverts {
-	return &adverts{endpoint: ep, joined: map[overlay.ID]*membership{}, dropped: map[string]uint64{}}
+	return &adverts{endpoint: ep, joined: map[overlay.ID]*membership{}, heard: repeats{}, dropped: map[string]uint64{}}
 }
 
 // accuse holds an offence against a peer.
@@ -84,6 +85,7 @@ func (as *adverts) learn(a overlay.Advert, b []byte, from peer.ID) bool {
 	if newer {
 		last.Advert, last.bytes = a, bytes.Clone(b)
 		m.known[a.Peer] = last
+		as.heard.note(&a, b)
 	}
 	as.mu.Unlock()
 	if !newer {

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"godwit/internal/pause"
+	"godwit/task"
+
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/peerstore"
@@ -25,11 +28,11 @@ const (
 
 // startMDNS looks for peers on the local network, when asked to, until the host
 // closes.
-func (e *endpoint) startMDNS() error {
+func (e *endpoint) startMDNS(as *adverts) error {
 	if !e.set.MDNS {
 		return nil
 	}
-	s := mdns.NewMdnsService(e.net, mdnsName, found{e})
+	s := mdns.NewMdnsService(e.net, mdnsName, found{e, as})
 	if err := s.Start(); err != nil {
 		return fmt.Errorf("p2p: multicast DNS: %w", err)
 	}
@@ -40,8 +43,11 @@ func (e *endpoint) startMDNS() error {
 	return nil
 }
 
-// found connects to what mDNS finds.
-type found struct{ *endpoint }
+// found connects to what mDNS finds, as far as that is of use.
+type found struct {
+	*endpoint
+	adverts *adverts
+}
 
 // HandlePeerFound implements mdns.Notifee.
 func (f found) HandlePeerFound(info peer.AddrInfo) {
@@ -49,13 +55,31 @@ func (f found) HandlePeerFound(info peer.AddrInfo) {
 		return
 	}
 	f.spawn(func(ctx context.Context) {
+		f.net.Peerstore().AddAddrs(info.ID, info.Addrs, peerstore.RecentlyConnectedAddrTTL)
+		if !f.needs(ctx, info.ID) {
+			return
+		}
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 		defer cancel()
-		f.net.Peerstore().AddAddrs(info.ID, info.Addrs, peerstore.RecentlyConnectedAddrTTL)
 		if err := f.net.Connect(ctx, info); err != nil {
 			f.set.Log.Debug("peer of the local network not reached", "peer", info.ID, "error", err)
 		}
 	})
+}
+
+// needs reports whether to connect to a peer. A node that has neighbours enough waits for a while
+// whether they tell it of the peer: then it is of the same swarm, and all nodes of a large local
+// network are not connected to all. A peer that nobody tells of may be of another, which is to become
+// one with this.
+func (f found) needs(ctx context.Context, p peer.ID) bool {
+	if f.neighbours() < wantPeers {
+		return true
+	}
+	name := task.PeerID(p.String())
+	if !f.adverts.fellow(name, time.Now()) && pause.For(ctx, jitter(lookAgain)) != nil {
+		return false
+	}
+	return !f.adverts.fellow(name, time.Now())
 }
 
 // pingPeers keeps the latencies of Peers fresh, one peer after the other.

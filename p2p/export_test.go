@@ -156,3 +156,12 @@ func (h *Host) Keeps(p task.PeerID) bool {
 	id, err := peer.Decode(string(p))
 	return err == nil && h.net.ConnManager().IsProtected(id, keepTag)
 }
+
+// Needs reports whether the host connects to a peer that is found on the local network.
+func (h *Host) Needs(p task.PeerID) bool {
+	id, err := peer.Decode(string(p))
+	if err != nil {
+		panic(err)
+	}
+	return found{h.endpoint, h.adverts}.needs(h.life, id)
+}

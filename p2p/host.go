@@ -164,7 +164,7 @@ func (h *Host) Run(ctx context.Context) error {
 	h.spawn(h.watch)
 	h.spawn(h.greeter.remind)
 	h.spawn(h.keep)
-	mdnsErr := h.startMDNS()
+	mdnsErr := h.startMDNS(h.adverts)
 	if mdnsErr != nil {
 		h.set.Log.Warn("cannot look for peers on the local network", "error", mdnsErr)
 	}

@@ -16,6 +16,9 @@ import (
 // of gossip belongs to its topic's overlay; topic is "" for one of a hello, where
 // those of overlays that we are not in are left out: nobody knew.
 func (as *adverts) judge(b []byte, topic overlay.ID, from peer.ID, now time.Time) (overlay.Advert, verdict) {
+	if a, known := as.repeated(b, topic, now); known {
+		return a, isKnown
+	}
 	a, reason := as.open(b, topic, now)
 	switch {
 	case reason == dropExpired:

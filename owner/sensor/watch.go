@@ -3,6 +3,7 @@ package sensor
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 )
 
@@ -60,6 +61,14 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
+// phase sets the beats of each process apart from those of others on the machine, which may be many
+// nodes.
+var phase = time.Duration(os.Getpid()) * phaseStep
+
+// phaseStep is a prime number of milliseconds, so that the beats of processes started one after the
+// other are spread over a second, and over two.
+const phaseStep = 89 * time.Millisecond
+
 // Poll calls f at once and then at the beats of d until ctx ends or f fails, and returns why. All
 // that polls is due at the same instants: to wake costs an idle machine more than to look.
 func Poll(ctx context.Context, d time.Duration, f func() error) error {
@@ -74,7 +83,7 @@ func Poll(ctx context.Context, d time.Duration, f func() error) error {
 		if err := f(); err != nil {
 			return err
 		}
-		t.Reset(untilBeat(time.Now(), d))
+		t.Reset(untilBeat(time.Now().Add(phase), d))
 	}
 }
 
