@@ -82,11 +82,6 @@ func TestOthersRunFailedTasks(t *testing.T) {
 		if _, ok := b.s.NextWake(); ok {
 			b.wait()
 		}
-		for _, e := range b.last {
-			if e, ok := e.(message.Examine); ok {
-				b.act(message.Examined{Task: e.Task, Held: b.held(0)})
-			}
-		}
 	}
 	if len(b.again) > 0 || b.allChecks().Due != 1 {
 		t.Errorf("what took too long is run by others: %+v", b.again)
@@ -141,16 +136,7 @@ func TestOthersRunDeliveredTasks(t *testing.T) {
 			if n == 100 {
 				t.Fatalf("nobody is asked: %+v", b.allChecks())
 			}
-			asked := false
-			for _, e := range b.last {
-				if e, ok := e.(message.Examine); ok {
-					b.act(message.Examined{Task: e.Task, Held: b.held(0)})
-					asked = true
-				}
-			}
-			if !asked {
-				b.wait()
-			}
+			b.wait()
 		}
 		for w := 100; w < 100+mostOpposed && b.s.jobs[b.id].checks.away.Contains(0); w++ {
 			b.bring(w, 0, says)

@@ -33,8 +33,19 @@ func newLeaderBench(tb testing.TB, n uint64, verify string, lends bool) *leaderB
 
 func (b *leaderBench) act(ev message.Event) { b.do(ev); b.hear() }
 
-// hear takes in what the last step told the leader: what is held only grows within a delivery.
+// hear takes in what the last step told the leader, what is held only grows within a delivery, and
+// reads what it has the driver read.
 func (b *leaderBench) hear() {
+	last := b.last
+	b.hearLeader()
+	for _, e := range last {
+		if e, ok := e.(message.Examine); ok {
+			b.act(message.Examined{Task: e.Task, Held: b.held(e.Task.Index)})
+		}
+	}
+}
+
+func (b *leaderBench) hearLeader() {
 	for _, e := range b.last {
 		s, ok := e.(message.Send)
 		if !ok {
