@@ -35,7 +35,8 @@ type RelayedPeer struct {
 // reached says how others reach this node.
 func (n *Node) reached() ReachStatus {
 	r := n.net.Reaching()
-	s := ReachStatus{Reach: "unknown", Hidden: r.Hidden, NAT: r.NAT, Relays: r.Relays, Circuits: r.Circuits, CarriedBytes: r.Carried,
+	s := ReachStatus{Reach: "unknown", Hidden: r.Hidden, NAT: r.NAT, Relays: r.Relays,
+		Circuits: r.Circuits, CarriedBytes: r.Carried,
 		Relayed: []RelayedPeer{}}
 	if s.Relays == nil {
 		s.Relays = []task.PeerID{}
@@ -95,8 +96,8 @@ func (s *ReachStatus) router() string {
 		return "; its router keeps one port for all (endpoint-independent), so that others behind such a one reach it " +
 			"directly after a moment"
 	case p2p.EndpointDependent:
-		return "; its router has another port for each peer (endpoint-dependent), so that others behind a router speak to it " +
-			"through relays alone"
+		return "; its router has another port for each peer (endpoint-dependent), so that others behind a router speak " +
+			"to it through relays alone"
 	}
 	return ""
 }

@@ -75,7 +75,8 @@ func printReach(out io.Writer, r *node.ReachStatus) {
 		fmt.Fprintln(out, "reach    nobody can dial this node, and nobody relays for it: `godwit doctor` says more")
 	}
 	for _, p := range r.Relayed {
-		fmt.Fprintf(out, "relayed  what goes to and from %s goes through %s\n", table.ShortPeer(p.Peer), table.ShortPeer(p.Via))
+		fmt.Fprintf(out, "relayed  what goes to and from %s goes through %s\n", table.ShortPeer(p.Peer),
+			table.ShortPeer(p.Via))
 	}
 	if r.Circuits > 0 || r.CarriedBytes > 0 {
 		fmt.Fprintf(out, "relays   for others: %d connections, %s so far\n", r.Circuits, task.FormatSize(r.CarriedBytes))

@@ -165,7 +165,8 @@ var rules = map[string]rule{
 
 	"internal/archtest": {},
 
-	"internal/chaos": {own: []string{"internal/chaos/caller", "internal/chaos/hostile", "internal/chaos/walk", "internal/noop",
+	"internal/chaos": {own: []string{"internal/chaos/caller", "internal/chaos/hostile", "internal/chaos/walk",
+		"internal/noop",
 		"internal/pause", "p2p",
 		"task"}, outside: []string{"golang.org/x/sys"}},
 

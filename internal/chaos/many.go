@@ -38,9 +38,13 @@ const (
 	manyIdleMost = .3
 )
 
+// A crowd is a trial of many nodes.
+type crowd struct{ *trial }
+
 // many starts many nodes that know one, and measures how long they take to know each other, what
 // they cost while nothing is done, a job, and how soon the tasks of nodes that are killed run again.
-func many(ctx context.Context, t *trial) error {
+func many(ctx context.Context, of *trial) error {
+	t := &crowd{of}
 	t.report.Nodes = t.options.nodes
 	for range t.options.nodes {
 		t.addNode("/ip4/127.0.0.1/tcp/0").cores = manyCores
@@ -72,7 +76,7 @@ func many(ctx context.Context, t *trial) error {
 }
 
 // startMany starts all nodes, a few at a time.
-func (t *trial) startMany(ctx context.Context) error {
+func (t *crowd) startMany(ctx context.Context) error {
 	begun := time.Now()
 	first := t.nodes[0]
 	if err := first.start(ctx, nil); err != nil {
@@ -107,7 +111,7 @@ func (t *trial) startMany(ctx context.Context) error {
 
 // survey asks all nodes that run how they see the overlay, a few at a time; nil stands for one that
 // does not answer.
-func (t *trial) survey(ctx context.Context) []*view {
+func (t *crowd) survey(ctx context.Context) []*view {
 	views := make([]*view, len(t.nodes))
 	var wg sync.WaitGroup
 	turn := make(chan struct{}, 2*runtime.NumCPU())
@@ -128,7 +132,7 @@ func (t *trial) survey(ctx context.Context) []*view {
 }
 
 // gatherMany waits until all know all, and one leader, and returns it and its epoch.
-func (t *trial) gatherMany(ctx context.Context) (*node, uint64, error) {
+func (t *crowd) gatherMany(ctx context.Context) (*node, uint64, error) {
 	begun := time.Now()
 	var leader string
 	var epoch uint64
@@ -170,7 +174,7 @@ func (t *trial) gatherMany(ctx context.Context) (*node, uint64, error) {
 }
 
 // idleMany measures what nodes cost that have nothing to do.
-func (t *trial) idleMany(ctx context.Context, leader *node) error {
+func (t *crowd) idleMany(ctx context.Context, leader *node) error {
 	if err := pause.For(ctx, manyRest); err != nil {
 		return err
 	}
@@ -207,7 +211,7 @@ func (t *trial) idleMany(ctx context.Context, leader *node) error {
 }
 
 // sent is how many bytes all nodes have sent.
-func (t *trial) sent(ctx context.Context) (sum int64) {
+func (t *crowd) sent(ctx context.Context) (sum int64) {
 	for _, n := range t.nodes {
 		if s, err := n.ask.status(ctx); err == nil {
 			sum += s.Tx
@@ -217,7 +221,7 @@ func (t *trial) sent(ctx context.Context) (sum int64) {
 }
 
 // manyJob hands a job in at a node that neither leads nor is killed.
-func (t *trial) manyJob(ctx context.Context, name string) (*job, error) {
+func (t *crowd) manyJob(ctx context.Context, name string) (*job, error) {
 	l, err := t.labour(ctx)
 	if err != nil {
 		return nil, err
@@ -227,13 +231,13 @@ func (t *trial) manyJob(ctx context.Context, name string) (*job, error) {
 }
 
 // ideal is how long a job takes on so many nodes that never wait.
-func (t *trial) ideal(nodes int) time.Duration {
+func (t *crowd) ideal(nodes int) time.Duration {
 	slots := nodes * manyCores
 	return time.Duration((t.options.tasks+slots-1)/slots) * manyWork
 }
 
 // computeMany runs a job.
-func (t *trial) computeMany(ctx context.Context, leader *node) error {
+func (t *crowd) computeMany(ctx context.Context, leader *node) error {
 	before := t.costs()
 	j, err := t.manyJob(ctx, "whole")
 	if err != nil {
@@ -253,7 +257,7 @@ func (t *trial) computeMany(ctx context.Context, leader *node) error {
 }
 
 // awaitJob waits until the submitter has all of a job.
-func (t *trial) awaitJob(ctx context.Context, j *job) error {
+func (t *crowd) awaitJob(ctx context.Context, j *job) error {
 	err := until(ctx, settleLimit, func() string {
 		if end, held, _ := j.ended(); end.IsZero() {
 			return fmt.Sprintf("node %d holds %d of %d results of %s", j.at.index, held, j.tasks, j.name)

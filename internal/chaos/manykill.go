@@ -11,7 +11,7 @@ import (
 )
 
 // killMany kills a fifth of the nodes at once under a job, and looks how soon their tasks ran again.
-func (t *trial) killMany(ctx context.Context, leader *node) error {
+func (t *crowd) killMany(ctx context.Context, leader *node) error {
 	j, err := t.manyJob(ctx, "killed")
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ type processCost struct {
 }
 
 // costs are those of all nodes that run, where the system tells them (proc_pid_stat(5)).
-func (t *trial) costs() []processCost {
+func (t *crowd) costs() []processCost {
 	out := make([]processCost, len(t.nodes))
 	for i, n := range t.nodes {
 		if n.proc != nil {

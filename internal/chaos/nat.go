@@ -30,7 +30,13 @@ const (
 	natHidden = 2 * time.Minute
 )
 
-// A caller is a host in a namespace, as this process tells it what to do.
+// A crossing is a trial of hosts that meet.
+type crossing struct {
+	*trial
+	callers int // hosts that were called
+}
+
+// A callerHost is a host in a namespace, as this process tells it what to do.
 type callerHost struct {
 	name   string
 	cmd    *exec.Cmd
@@ -41,7 +47,8 @@ type callerHost struct {
 }
 
 // nat has hosts behind routers of every kind meet each other, each pair from each side.
-func nat(ctx context.Context, t *trial) error {
+func nat(ctx context.Context, of *trial) error {
+	t := &crossing{trial: of}
 	if err := canNAT(ctx); err != nil {
 		return err
 	}
@@ -78,7 +85,7 @@ func nat(ctx context.Context, t *trial) error {
 }
 
 // natRelays starts the hosts that everybody can dial.
-func (t *trial) natRelays(ctx context.Context, in *internet) (addrs []string, err error) {
+func (t *crossing) natRelays(ctx context.Context, in *internet) (addrs []string, err error) {
 	for range natRelays {
 		h, err := t.natHost(ctx, in, natKinds[0], addrs)
 		if err != nil {
@@ -92,7 +99,7 @@ func (t *trial) natRelays(ctx context.Context, in *internet) (addrs []string, er
 }
 
 // natHost starts a host of a kind, which knows those peers.
-func (t *trial) natHost(ctx context.Context, in *internet, kind natKind, peers []string) (*callerHost, error) {
+func (t *crossing) natHost(ctx context.Context, in *internet, kind natKind, peers []string) (*callerHost, error) {
 	site, edge, err := in.site(ctx)
 	if err != nil {
 		return nil, err
@@ -105,7 +112,7 @@ func (t *trial) natHost(ctx context.Context, in *internet, kind natKind, peers [
 }
 
 // natHairpin has two hosts meet that are behind one router, which leads neither to the other.
-func (t *trial) natHairpin(ctx context.Context, in *internet, relays []string) error {
+func (t *crossing) natHairpin(ctx context.Context, in *internet, relays []string) error {
 	_, edge, err := in.site(ctx)
 	if err == nil {
 		err = in.router(ctx, edge, masquerade+dropLAN)
@@ -135,7 +142,7 @@ func (t *trial) natHairpin(ctx context.Context, in *internet, relays []string) e
 }
 
 // call starts a host in a namespace, which knows those peers.
-func (t *trial) call(where, name string, peers []string) (*callerHost, error) {
+func (t *crossing) call(where, name string, peers []string) (*callerHost, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("finding this program: %w", err)
@@ -188,7 +195,7 @@ func (h *callerHost) tell(o caller.Order) (a caller.Answer, err error) {
 }
 
 // awaitReached waits until every host has an address where others find it: its own, or through relays.
-func (t *trial) awaitReached(ctx context.Context, hosts []*callerHost) error {
+func (t *crossing) awaitReached(ctx context.Context, hosts []*callerHost) error {
 	var hidden []*callerHost
 	for i, h := range hosts {
 		if natKinds[i%len(natKinds)].short != "public" {
@@ -206,7 +213,7 @@ func (t *trial) awaitReached(ctx context.Context, hosts []*callerHost) error {
 }
 
 // showRouters prints what hosts think of their routers.
-func (t *trial) showRouters(hosts []*callerHost) error {
+func (t *crossing) showRouters(hosts []*callerHost) error {
 	var wrong []string
 	for i, kind := range natKinds {
 		a, err := hosts[i].tell(caller.Order{Do: caller.Tell})
@@ -224,7 +231,7 @@ func (t *trial) showRouters(hosts []*callerHost) error {
 }
 
 // awaitRelays waits until hosts are reached through as many relays as they want.
-func (t *trial) awaitRelays(ctx context.Context, hosts ...*callerHost) error {
+func (t *crossing) awaitRelays(ctx context.Context, hosts ...*callerHost) error {
 	return until(ctx, natHidden, func() string {
 		for _, h := range hosts {
 			a, err := h.tell(caller.Order{Do: caller.Tell})
@@ -254,7 +261,7 @@ type meeting struct {
 }
 
 // natMatrix has each host of one side meet each of the other, as many at a time as there are kinds.
-func (t *trial) natMatrix(ctx context.Context, sides [2][]*callerHost) error {
+func (t *crossing) natMatrix(ctx context.Context, sides [2][]*callerHost) error {
 	n := len(natKinds)
 	met := make([][]meeting, n)
 	for i := range met {
@@ -306,7 +313,7 @@ func (m *meeting) cell() string {
 }
 
 // showMeetings prints the matrix, and what it has to show.
-func (t *trial) showMeetings(met [][]meeting) {
+func (t *crossing) showMeetings(met [][]meeting) {
 	header := ""
 	for _, k := range natKinds {
 		header += fmt.Sprintf("%-13s", k.short)

@@ -30,7 +30,7 @@ type natKind struct {
 
 // The kinds of connections, in the order of the matrix.
 var natKinds = []natKind{
-	{"public", "public", p2p.UnknownNAT, func(_ context.Context, _ *internet, _ int, edge string) (string, error) { return edge, nil }},
+	{"public", "public", p2p.UnknownNAT, atEdge},
 	{"behind a NAT that keeps its port for all", "cone", p2p.EndpointIndependent, behind(masquerade)},
 	{"behind a NAT with another port for each", "symm", p2p.EndpointDependent, behind(fullyRandom)},
 	{"behind two NATs", "double", p2p.EndpointIndependent, behindTwo},
@@ -41,7 +41,9 @@ var natKinds = []natKind{
 // What nft says of a router whose way out is called wan. Nothing comes in that did not begin inside.
 const (
 	closedRouter = `table ip filter {
-  chain input { type filter hook input priority 0; policy drop; ct state established,related accept; iifname "lan*" accept; }
+  chain input {
+    type filter hook input priority 0; policy drop; ct state established,related accept; iifname "lan*" accept;
+  }
   chain forward { type filter hook forward priority 0; policy accept; iifname "wan" ct state new drop; %s }
 }
 table ip nat {
@@ -168,6 +170,9 @@ func (in *internet) lan(ctx context.Context, router string, host int, net string
 		fmt.Sprintf("-n %s route add default via %s.1", name, net),
 	)
 }
+
+// atEdge is a host with the public addresses itself.
+func atEdge(_ context.Context, _ *internet, _ int, edge string) (string, error) { return edge, nil }
 
 // behind is a host with an IPv4 address behind a router that does so.
 func behind(how string) func(context.Context, *internet, int, string) (string, error) {

@@ -27,7 +27,6 @@ type trial struct {
 	begun  time.Time
 
 	groupSize int      // coordinators of the overlay
-	callers   int      // hosts that were called
 	linkRate  float64  // of namespaces, in bytes a second; 0: no bound
 	watcher   *watcher // of guests; nil where none are watched
 	poll      time.Duration
