@@ -29,8 +29,8 @@ func (s *Suspicion) lookLater(peer task.PeerID, w *watch, now time.Time) {
 	after := lookFirst << w.looks
 	name := sha256.Sum256(fmt.Appendf(nil, "%s %s %d", s.self, peer, w.looks))
 	w.looks++
-	spread := binary.BigEndian.Uint32(name[:]) % uint32(after.Milliseconds()/2)
-	w.phase, w.until = resting, now.Add(after+time.Duration(spread)*time.Millisecond)
+	drawn := binary.BigEndian.Uint32(name[:]) % uint32(after.Milliseconds()/2)
+	w.phase, w.until = resting, now.Add(after+time.Duration(drawn)*time.Millisecond)
 }
 
 // look asks a lost member for a sign of life.
