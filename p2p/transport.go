@@ -29,6 +29,11 @@ import (
 // one too many: time enough to show what it is good for.
 const trimGrace = 20 * time.Second
 
+// deadDials is how many dials by UDP in a row must fail until it is taken for blocked: more than all
+// peers that a node may remember and be told of, for they may all be gone but one. libp2p's own
+// hundred then has the one that is left not dialled at all.
+const deadDials = (MaxRecalled + maxTold) * maxRecalledAddrs
+
 // openTransport builds the libp2p host: TCP and QUIC, or TCP alone in a private
 // swarm; TLS before Noise, which it outruns where AES has instructions; yamux.
 // The host dials and listens through relays and punches holes where it can; no port
@@ -64,6 +69,7 @@ func openTransport(s settings, gate *gate, traffic *traffic, extra []libp2p.Opti
 		libp2p.DisableMetrics(),
 		libp2p.EnableRelay(),
 		libp2p.EnableHolePunching(),
+		libp2p.UDPBlackHoleSuccessCounter(&swarm.BlackHoleSuccessCounter{N: deadDials, MinSuccesses: 1, Name: "UDP"}),
 	}
 	if s.SwarmKey != nil {
 		opts = append(opts, libp2p.PrivateNetwork(s.SwarmKey))
