@@ -257,13 +257,14 @@ func (t *table) provide(ctx context.Context, d *dht.IpfsDHT, k Key) (told int) {
 	if err != nil && len(near) == 0 {
 		return 0
 	}
+	t.provided.add(string(k.multihash()), self, "", time.Now()) // who serves answers for itself, too
 	for _, p := range near {
 		if p == t.net.ID() {
-			t.provided.add(string(k.multihash()), self, "", time.Now())
-		} else if t.say(ctx, p, msg) != nil {
 			continue
 		}
-		told++
+		if t.say(ctx, p, msg) == nil || t.say(ctx, p, msg) == nil { // a connection may just have been closed
+			told++
+		}
 	}
 	return told
 }
