@@ -52,7 +52,7 @@ func TestProvenWorkerGetsNoLease(t *testing.T) {
 	s.settle()
 	leader.at(leader.m.Found)
 	if !s.pass(5*time.Minute, func() bool { return s.leader() == leader }) {
-		t.Skip("another leads now") // which nothing was proven to
+		t.Fatal("another leads now, to whom nothing was proven")
 	}
 	if ran(3) {
 		t.Error("after a start it was given a lease")

@@ -71,28 +71,35 @@ func TestProofSpreads(t *testing.T) {
 	})
 }
 
+// shownOf returns a teller's job, a right result of a worker that is asked for, and one that was wrong.
+func shownOf(t *testing.T, teller *peer, id task.JobID, by func(task.PeerID) bool) (rec task.Record,
+	honest, lied task.Result) {
+	t.Helper()
+	rec, _, err := teller.Submitted(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := teller.Results(t.Context(), id, 0, 12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range results {
+		switch r := &results[i]; {
+		case r.Refuted != nil:
+			lied = r.Refuted.Result
+		case by(r.Results[0].Worker):
+			honest = r.Results[0]
+		}
+	}
+	return rec, honest, lied
+}
+
 // Who shows what proves nothing is not asked any more; what cannot be read costs it nothing.
 func TestProofOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, id := newProofSwarm(t, 3)
 		teller, p := s.peers[2], s.peers[1]
-		rec, _, err := teller.Submitted(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		results, err := teller.Results(t.Context(), id, 0, 12)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var honest, lied task.Result
-		for i := range results {
-			switch r := &results[i]; {
-			case r.Refuted != nil:
-				lied = r.Refuted.Result
-			case r.Results[0].Worker != p.ID():
-				honest = r.Results[0]
-			}
-		}
+		rec, honest, lied := shownOf(t, teller, id, func(w task.PeerID) bool { return w != p.ID() })
 		forged := lied
 		forged.Worker = teller.ID()
 		for name, tt := range map[string]struct {
@@ -109,6 +116,7 @@ func TestProofOfNothing(t *testing.T) {
 			b := []byte(tt.garbage)
 			if tt.garbage == "" {
 				st := referee.Statement{Record: rec, Result: tt.of}
+				var err error
 				if b, err = st.Encode(); err != nil {
 					t.Fatal(name, err)
 				}

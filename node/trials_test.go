@@ -15,23 +15,7 @@ func TestTrials(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, id := newProofSwarm(t, 3)
 		liar, p, teller := s.peers[0], s.peers[1], s.peers[2]
-		rec, _, err := teller.Submitted(t.Context(), id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		results, err := teller.Results(t.Context(), id, 0, 12)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var honest, lied task.Result
-		for i := range results {
-			switch r := &results[i]; {
-			case r.Refuted != nil:
-				lied = r.Refuted.Result
-			case r.Results[0].Worker == p.ID():
-				honest = r.Results[0]
-			}
-		}
+		rec, honest, lied := shownOf(t, teller, id, func(w task.PeerID) bool { return w == p.ID() })
 		for name, tt := range map[string]struct {
 			of, drawn task.Result
 			teller    *peer
