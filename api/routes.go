@@ -237,7 +237,7 @@ func (s *Server) results(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	reply := Results{Total: spec.Sweep.Count(), Tasks: tasks}
+	reply := Results{Total: spec.Tasks(), Tasks: tasks}
 	if from == 0 {
 		reply.Record = &rec
 	}

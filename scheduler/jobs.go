@@ -17,7 +17,7 @@ import (
 func (t *jobTable) newJob(id task.JobID, l *ledger.Job) *job {
 	t.arrived++
 	j := &job{
-		id: id, spec: l.Spec, ledger: l, submitter: l.Submitter, arrival: t.arrived, total: l.Spec.Sweep.Count(),
+		id: id, spec: l.Spec, ledger: l, submitter: l.Submitter, arrival: t.arrived, total: l.Spec.Tasks(),
 		live: map[uint64]*liveTask{}, delivery: delivery{weights: map[uint64]int{}, credit: true},
 	}
 	j.class = t.c.learnt.Class(l.Spec.Class)

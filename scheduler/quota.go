@@ -55,7 +55,7 @@ func (t *jobTable) beyond(spec *task.Job, submitter task.PeerID, bytes int64, si
 				task.FormatSize(a.own.bytes), maxJobsEach, task.FormatSize(maxRecordsEach))
 		}
 	}
-	left, n := uint64(maxTasksEach)*uint64(sides), spec.Sweep.Count()
+	left, n := uint64(maxTasksEach)*uint64(sides), spec.Tasks()
 	for _, j := range a.jobs {
 		if j.state != jobOver {
 			n += min(j.total, maxTasksEach) - min(j.total, j.done+j.failed)

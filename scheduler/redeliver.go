@@ -22,7 +22,7 @@ const maxLeap = 1 << 10
 // signed is checked; a deadline is believed if it has passed here. Which tasks were
 // delivered counts with its signature alone, where signatures are made.
 func vetFacts(j *ledger.Job, f *ledger.Facts, signed bool, now time.Time) error {
-	total := j.Spec.Sweep.Count()
+	total := j.Spec.Tasks()
 	for _, set := range []ledger.Set{f.Done, f.Failed} {
 		if n := len(set); n > 0 && set[n-1].To > total {
 			return fmt.Errorf("facts of task %d, the job has %d", set[n-1].To-1, total)

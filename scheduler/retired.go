@@ -73,7 +73,7 @@ func (r *Replica) retire(id task.JobID) {
 // and this node's clock.
 func (r *Replica) needless(j *ledger.Job) string {
 	f := &j.Facts
-	whole := f.Held().Count() >= j.Spec.Sweep.Count()
+	whole := f.Held().Count() >= j.Spec.Tasks()
 	if at, ok := deadlineOf(j.Spec); ok && !r.now.Before(at.Add(retiredLife)) {
 		return "its deadline is long past"
 	}

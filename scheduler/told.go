@@ -41,7 +41,7 @@ func rowOf(j *ledger.Job, key string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if n := j.Spec.Sweep.Count(); id.Index >= n {
+	if n := j.Spec.Tasks(); id.Index >= n {
 		return 0, fmt.Errorf("the job has %d tasks", n)
 	}
 	return id.Index, nil
@@ -110,7 +110,7 @@ func verifyResult(r *task.Result, spec *task.Job, receipts bool) error {
 			return err
 		}
 	}
-	return spec.CheckOutputs(r.Outputs)
+	return spec.CheckOutputs(r.Task.Index, r.Outputs)
 }
 
 // covers reports whether a copy of a job, nil for none, has what a pair of another says, or

@@ -9,10 +9,14 @@ import (
 
 // Expand computes what the task of that index runs with. On a job that
 // Validate accepts it fails only for an index that no task has. The invocation
-// shares no memory with the job.
+// shares no memory with the job. What a task reads of other tasks is not in it: see Job.FilesOf.
 func (j *Job) Expand(index uint64) (Invocation, error) {
-	if n := j.Sweep.Count(); index >= n {
+	if n := j.Tasks(); index >= n {
 		return Invocation{}, fmt.Errorf("expanding task %d: the job has %d tasks", index, n)
+	}
+	if len(j.Stages) > 0 {
+		of, local := j.At(index)
+		return of.Expand(local)
 	}
 	inv, err := j.expandPoint(j.Sweep.Point(index))
 	if err != nil {
@@ -116,15 +120,31 @@ func (s *Sweep) restrict(template string) (Sweep, error) {
 // first fault, and is one itself if there are more than MaxInputs.
 func (j *Job) eachInput(visit func(where, name string) *fault) *fault {
 	budget := uint64(MaxInputs)
+	for i := range j.Stages {
+		name := j.Stages[i].Name
+		if f := j.OfStage(i).eachInputWithin(&budget, func(where, input string) *fault {
+			return visit(stagePlace(name, where), input)
+		}); f != nil {
+			if !strings.HasPrefix(f.where, "stages.") {
+				f = in(name, f)
+			}
+			return f
+		}
+	}
+	return j.eachInputWithin(&budget, visit)
+}
+
+// eachInputWithin is eachInput of a job without stages, and of at most so many names.
+func (j *Job) eachInputWithin(budget *uint64, visit func(where, name string) *fault) *fault {
 	for i, t := range j.Files {
-		if f := j.eachExpansion(fmt.Sprintf("files[%d]", i), t, &budget, visit); f != nil {
+		if f := j.eachExpansion(fmt.Sprintf("files[%d]", i), t, budget, visit); f != nil {
 			return f
 		}
 	}
 	if j.Stdin == "" {
 		return nil
 	}
-	return j.eachExpansion("stdin", j.Stdin, &budget, visit)
+	return j.eachExpansion("stdin", j.Stdin, budget, visit)
 }
 
 func (j *Job) eachExpansion(where, template string, budget *uint64, visit func(where, name string) *fault) *fault {

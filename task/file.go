@@ -44,6 +44,9 @@ type File struct {
 	Weight     int    // 0 is 1
 	Verify     *Verify
 	Auditors   []PeerID // of Verify's
+	// Stages are those of a job that has some, each after those that it reads. Module, Args, Env, Files, Stdin,
+	// Outputs and Sweep are empty then.
+	Stages []FileStage
 
 	source string                       // name of the job file
 	places map[string]yamlfile.Position // of a fault's where
@@ -140,6 +143,7 @@ func (f *File) draft() *Job {
 		Class:      f.Class,
 		Weight:     f.Weight,
 		Verify:     f.Verify.by(f.Auditors),
+		Stages:     f.stages(),
 	}
 }
 
@@ -186,6 +190,9 @@ func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submit
 	j.Args, j.Env = slices.Clone(j.Args), slices.Clone(j.Env)
 	j.Files, j.Outputs = slices.Clone(j.Files), slices.Clone(j.Outputs)
 	j.Sweep.Axes = slices.Clone(j.Sweep.Axes)
+	for i := range j.Stages {
+		j.Stages[i] = j.Stages[i].clone()
+	}
 	if v := j.Verify; v != nil {
 		j.Verify = v.with(v.Confirm)
 	}
@@ -202,6 +209,9 @@ func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submit
 		j.Inputs = append(j.Inputs, ref)
 	}
 	j.Module, j.Overlay = module, overlay
+	if len(j.Stages) > 0 {
+		j.Module = j.Stages[0].Module
+	}
 	j.Submitted, j.Nonce = Time{submitted.Round(0).UTC()}, bytes.Clone(nonce)
 	if ft := j.checkShape(); ft != nil {
 		return nil, f.place(ft)

@@ -98,14 +98,14 @@ func TestSealedOutputsFit(t *testing.T) {
 	j := testJob()
 	j.Outputs = []string{"out"}
 	out := []Output{{Name: "out", CID: RawCID([]byte("x")), Size: MaxTaskFiles + SealedSpare}}
-	if err := j.CheckOutputs(out); err == nil {
+	if err := j.CheckOutputs(0, out); err == nil {
 		t.Error("an output beyond the bounds was taken of a job that is not sealed")
 	}
 	j.Sealed = make([]byte, KeySize)
-	if err := j.CheckOutputs(out); err != nil {
+	if err := j.CheckOutputs(0, out); err != nil {
 		t.Error(err)
 	}
-	if out[0].Size++; j.CheckOutputs(out) == nil {
+	if out[0].Size++; j.CheckOutputs(0, out) == nil {
 		t.Error("an output beyond the bounds was taken of a sealed job")
 	}
 }

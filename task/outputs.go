@@ -18,11 +18,11 @@ const (
 // sealed: 16 for each, and for each 256 KiB.
 const SealedSpare = 64 << 10
 
-// CheckOutputs refuses outputs that no run of the job's tasks can have: names that the job
+// CheckOutputs refuses outputs that no run of a task can have: names that the job
 // does not ask for, more of them than MaxOutputs, and more bytes than a sandbox allows.
 // Whoever takes a result in, keeps it or writes it to disk calls it: names of files in a
 // result are its worker's word.
-func (j *Job) CheckOutputs(outputs []Output) error {
+func (j *Job) CheckOutputs(index uint64, outputs []Output) error {
 	if len(outputs) > MaxOutputs {
 		return fmt.Errorf("%d outputs, the most is %d", len(outputs), MaxOutputs)
 	}
@@ -30,14 +30,18 @@ func (j *Job) CheckOutputs(outputs []Output) error {
 	if len(j.Sealed) > 0 {
 		left = map[bool]int64{false: MaxTaskFiles + SealedSpare, true: MaxTaskOutput + SealedSpare}
 	}
+	wanted, inline := j.OutputsOf(index), j.InlineOf(index)
 	for i := range outputs {
 		o := &outputs[i]
 		stream := o.Name == Stdout || o.Name == Stderr
 		switch {
 		case i > 0 && outputs[i-1].Name >= o.Name:
 			return errors.New("outputs are not sorted by name, each name once")
-		case ValidSandboxPath(o.Name) != nil || !MatchOutput(j.Outputs, o.Name):
+		case ValidSandboxPath(o.Name) != nil || !MatchOutput(wanted, o.Name):
 			return fmt.Errorf("the job asks for no output %s", quote(o.Name))
+		case len(o.Inline) > inline:
+			return fmt.Errorf("output %s has %d bytes in its result, and others that read it have room for %d", quote(o.Name),
+				len(o.Inline), inline)
 		case o.Size < 0 || o.Size > left[stream]:
 			return fmt.Errorf("outputs of more than %s of files, or %s of text", FormatSize(MaxTaskFiles),
 				FormatSize(MaxTaskOutput))
@@ -50,8 +54,8 @@ func (j *Job) CheckOutputs(outputs []Output) error {
 // HiddenOutput reports whether an output's name has a component that begins with a dot
 // where no pattern of the job has one there: a file that a person does not expect, and
 // other programs may heed.
-func (j *Job) HiddenOutput(name string) bool {
-	for _, p := range j.Outputs {
+func (j *Job) HiddenOutput(index uint64, name string) bool {
+	for _, p := range j.OutputsOf(index) {
 		if MatchOutput([]string{p}, name) && sameDots(p, name) {
 			return false
 		}

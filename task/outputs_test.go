@@ -30,11 +30,11 @@ func TestCheckOutputs(t *testing.T) {
 		"an escape":       {[]Output{{Name: "a\x1b.png"}}, false},
 		"one of the host": {[]Output{{Name: ".git/hooks/post-commit"}}, false},
 	} {
-		if err := j.CheckOutputs(c.outputs); (err == nil) != c.ok {
+		if err := j.CheckOutputs(0, c.outputs); (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := j.CheckOutputs([]Output{{Name: "\x1b[2J"}}); err == nil || strings.ContainsRune(err.Error(), 0x1b) {
+	if err := j.CheckOutputs(0, []Output{{Name: "\x1b[2J"}}); err == nil || strings.ContainsRune(err.Error(), 0x1b) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -59,7 +59,7 @@ func TestHiddenOutput(t *testing.T) {
 		{"stdout", "stdout", false},
 	} {
 		j := &Job{Outputs: strings.Fields(c.patterns)}
-		if got := j.HiddenOutput(c.name); got != c.hidden {
+		if got := j.HiddenOutput(0, c.name); got != c.hidden {
 			t.Errorf("%s of %s: hidden %v", c.name, c.patterns, got)
 		}
 	}

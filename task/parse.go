@@ -48,7 +48,7 @@ var jobFile = yamlfile.Format{
 	Has:       "job files have",
 	MaxBytes:  MaxFile,
 	MaxTokens: 2*MaxValues + 20_000, // the longest list, its commas, and the rest
-	MaxNested: 8,                    // a job file needs 3
+	MaxNested: 8,                    // a job file needs 5
 	Size:      FormatSize,
 	Hint: func(line []byte) string {
 		if bytes.Contains(line, []byte("{{")) {
@@ -68,6 +68,7 @@ var jobFile = yamlfile.Format{
 type reader struct {
 	*File
 	parts time.Duration // of the tasks that are checked; 0: nothing is said of them
+	allow uint32        // of a stage; see Stage.AllowFailed
 }
 
 // errorAtToken returns an error at a token's place.
@@ -79,7 +80,7 @@ func (r *reader) errorAtToken(t *token.Token, hint, format string, args ...any) 
 var keys = []string{
 	"name", "module", "args", "env", "files", "stdin", "outputs", "sweep", "work",
 	"memory", "replicas", "retries", "deadline", "timeout", "priority", "checkpoint", "class", "weight",
-	"verify", "confirm", "auditors", "parts",
+	"verify", "confirm", "auditors", "parts", "stages",
 }
 
 func (r *reader) readTop(node ast.Node) *Error {
@@ -95,6 +96,9 @@ func (r *reader) readTop(node ast.Node) *Error {
 		if e := r.readKey(p); e != nil {
 			return e
 		}
+	}
+	if len(r.Stages) > 0 {
+		return r.finishStages()
 	}
 	if _, found := r.places["module"]; !found {
 		return r.errorAtToken(nil, "add a line such as `module: render.wasm`", "the job file names no module")
@@ -157,6 +161,8 @@ func (r *reader) readKey(p yamlfile.Pair) (e *Error) {
 		}
 	case "parts":
 		r.parts, e = r.duration(p.Value, p.Key)
+	case "stages":
+		e = r.readStages(p.Value)
 	case "class":
 		r.Class, e = r.text(p.Value, p.Key)
 	case "weight":

@@ -53,6 +53,7 @@ func (j *Job) checkShape() *fault {
 		func() *fault { return checkName("name", j.Name) },
 		j.checkClass,
 		j.Sweep.check, // before the templates: they mention axes
+		j.checkStages,
 		j.checkArgs,
 		j.checkFiles,
 		j.checkOutputs,
@@ -264,6 +265,9 @@ func (j *Job) checkResolved() *fault {
 			j.Submitted, FirstYear, LastYear)
 	}
 	if f := j.checkInputs(); f != nil {
+		return f
+	}
+	if f := j.checkStaged(); f != nil {
 		return f
 	}
 	return j.eachInput(func(where, name string) *fault {

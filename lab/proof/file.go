@@ -106,8 +106,8 @@ func add(ctx context.Context, z *zip.Writer, name string, from Source, c task.CI
 
 // readsOf lists the inputs that a task reads, each once.
 func readsOf(spec *task.Job, id task.TaskID) ([]task.FileRef, error) {
-	if id.Index >= spec.Sweep.Count() {
-		return nil, fmt.Errorf("the job has %d tasks, and none of index %d", spec.Sweep.Count(), id.Index)
+	if id.Index >= spec.Tasks() {
+		return nil, fmt.Errorf("the job has %d tasks, and none of index %d", spec.Tasks(), id.Index)
 	}
 	inv, err := spec.Expand(id.Index)
 	if err != nil {

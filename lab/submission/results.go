@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
-	"strconv"
 
 	"godwit/api"
 	"godwit/blocks"
@@ -60,7 +60,7 @@ func collect(ctx context.Context, client *api.Client, ref, dir string, show io.W
 			return nil
 		}
 		for _, o := range t.Results[0].Outputs {
-			if spec.HiddenOutput(o.Name) {
+			if spec.HiddenOutput(t.Index, o.Name) {
 				if len(done.Hidden) < maxHidden {
 					done.Hidden = append(done.Hidden, o.Name)
 				}
@@ -105,11 +105,16 @@ func openDir(dir string) (*os.Root, error) {
 
 // taskDir is where the outputs of a task lie in the results' directory.
 func taskDir(spec *task.Job, index uint64) string {
-	total := spec.Sweep.Count()
-	if total == 1 {
-		return "."
+	of, local := spec.At(index)
+	dir := "."
+	if len(spec.Stages) > 0 {
+		stage, _ := spec.StageOf(index)
+		dir = spec.Stages[stage].Name
 	}
-	return fmt.Sprintf("%0*d", len(strconv.FormatUint(total-1, 10)), index)
+	if total := of.Sweep.Count(); total > 1 {
+		dir = path.Join(dir, task.Padded(local, total))
+	}
+	return dir
 }
 
 // EachTask calls f for every ended task of a job that the node holds, in order, after checking that
@@ -158,13 +163,13 @@ func EachTask(ctx context.Context, client *api.Client, ref string,
 func check(id task.JobID, spec *task.Job, t *message.TaskSummary) error {
 	for i := range t.Results {
 		r := &t.Results[i]
-		if r.Task != (task.TaskID{Job: id, Index: t.Index}) || t.Index >= spec.Sweep.Count() {
+		if r.Task != (task.TaskID{Job: id, Index: t.Index}) || t.Index >= spec.Tasks() {
 			return fmt.Errorf("the result of %s is of task %v", r.Worker, r.Task)
 		}
 		if err := r.Verify(); err != nil {
 			return fmt.Errorf("the result of %s does not verify: %w", r.Worker, err)
 		}
-		if err := spec.CheckOutputs(r.Outputs); err != nil {
+		if err := spec.CheckOutputs(t.Index, r.Outputs); err != nil {
 			return fmt.Errorf("the result of %s: %w", r.Worker, err)
 		}
 	}

@@ -34,12 +34,13 @@ func JobSizes(spec *task.Job) map[task.CID]int64 {
 
 // JobBlocks lists what a job needs held so that it can outlive its submitter.
 func JobBlocks(id task.JobID, spec *task.Job) []task.CID {
-	cids := []task.CID{task.CID(id), spec.Module}
+	cids := append([]task.CID{task.CID(id)}, spec.Modules()...)
+	n := len(cids)
 	for i := range spec.Inputs {
 		if f := &spec.Inputs[i]; f.Size > 0 {
 			cids = append(cids, f.CID)
 		}
 	}
-	slices.Sort(cids[2:])
+	slices.Sort(cids[n:])
 	return slices.Compact(cids)
 }

@@ -184,8 +184,8 @@ func (l *Ledger) load(key string, value []byte) error {
 	if err != nil || j == nil {
 		return errors.Join(err, missing(j))
 	}
-	if id.Index >= j.Spec.Sweep.Count() {
-		return fmt.Errorf("the job has %d tasks", j.Spec.Sweep.Count())
+	if id.Index >= j.Spec.Tasks() {
+		return fmt.Errorf("the job has %d tasks", j.Spec.Tasks())
 	}
 	j.Rows[id.Index] = row
 	return nil

@@ -115,5 +115,5 @@ func (j *Job) Row(i uint64) *Row {
 // Over reports whether nothing of the job is to be run any more.
 func (j *Job) Over() bool {
 	f := &j.Facts
-	return f.Cancelled() || f.Expired || f.Done.Count()+f.Failed.Minus(f.Done).Count() >= j.Spec.Sweep.Count()
+	return f.Cancelled() || f.Expired || f.Done.Count()+f.Failed.Minus(f.Done).Count() >= j.Spec.Tasks()
 }

@@ -130,8 +130,9 @@ func NewJobStatus(id task.JobID, spec *task.Job, submitter task.PeerID, s JobSum
 // in order, and results those that agreed.
 func NewTaskStatus(spec *task.Job, i uint64, state string, log []AttemptLog, results []task.Result) TaskStatus {
 	t := TaskStatus{Index: i, Params: map[string]string{}, State: state, Attempts: []AttemptStatus{}}
-	for _, p := range spec.Sweep.Point(i) {
-		if p.Name != task.Trial || spec.Sweep.Repeat > 1 {
+	of, local := spec.At(i)
+	for _, p := range of.Sweep.Point(local) {
+		if p.Name != task.Trial || of.Sweep.Repeat > 1 {
 			t.Params[p.Name] = p.Value
 		}
 	}

@@ -60,7 +60,7 @@ func (s *Submitter) restoreJob(key string, value []byte) error {
 		return errors.New("the record is another job's")
 	}
 	have, err := ledger.MakeSet(st.Have)
-	if err != nil || len(have) > 0 && have[len(have)-1].To > spec.Sweep.Count() {
+	if err != nil || len(have) > 0 && have[len(have)-1].To > spec.Tasks() {
 		st.Have, have = nil, nil // the results themselves tell
 	}
 	j := s.add(id, spec, st)

@@ -1,0 +1,139 @@
+package task
+
+import "iter"
+
+// Members are tasks of one stage that another task needs, as a few numbers: they are computed from their
+// place, and never listed.
+type Members struct {
+	first uint64 // index of the first task of the stage
+	fixed uint64 // what the values that all have add to a local index
+	free  []step // the axes over which they range, the last the fastest
+	count uint64
+}
+
+// A step is an axis of a stage: how many points it has, and by how much one changes a local index.
+type step struct{ n, stride uint64 }
+
+// Count returns how many they are: at least 1.
+func (m Members) Count() uint64 { return m.count }
+
+// At returns the index of the k-th, in growing order, k < Count().
+func (m Members) At(k uint64) uint64 {
+	i := m.first + m.fixed
+	for s := len(m.free) - 1; s >= 0; s-- {
+		i += k % m.free[s].n * m.free[s].stride
+		k /= m.free[s].n
+	}
+	return i
+}
+
+// All iterates over their indices, in growing order.
+func (m Members) All() iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for k := range m.count {
+			if !yield(m.At(k)) {
+				return
+			}
+		}
+	}
+}
+
+// members returns the tasks that a need of a stage's task of that local index is of.
+func (j *Job) members(stage int, n *Need, local uint64) Members {
+	m := Members{first: j.begins(int(n.Stage)), count: 1}
+	of := j.SweepOf(int(n.Stage))
+	switch n.Kind {
+	case NeedEach:
+		m.fixed = local
+	case NeedAfter:
+		m.count = of.Count()
+		m.free = []step{{m.count, 1}}
+	case NeedBy:
+		for i, a := range of.steps() {
+			if i < len(of.Axes) {
+				if value, is := valueOf(&of, n.By, of.Axes[i].Name, local); is {
+					m.fixed += value * a.stride
+					continue
+				}
+			}
+			m.free = append(m.free, a)
+			m.count *= a.n
+		}
+	}
+	return m
+}
+
+// steps returns the axes of a sweep, the trials last.
+func (s *Sweep) steps() []step {
+	out := make([]step, len(s.Axes)+1)
+	out[len(s.Axes)] = step{s.trials(), 1}
+	stride := s.trials()
+	for i := len(s.Axes) - 1; i >= 0; i-- {
+		out[i] = step{s.Axes[i].Len(), stride}
+		stride *= out[i].n
+	}
+	return out
+}
+
+// valueOf returns which point of an axis the group of that number has, if groups are by that axis. The last
+// axis of by is the one that moves fastest.
+func valueOf(of *Sweep, by []string, axis string, group uint64) (value uint64, is bool) {
+	for k := len(by) - 1; k >= 0; k-- {
+		n := of.Axes[of.axis(by[k])].Len()
+		if by[k] == axis {
+			return group % n, true
+		}
+		group /= n
+	}
+	return 0, false
+}
+
+// groupOf returns the number of the group, by some axes, of a task of that local index.
+func (s *Sweep) groupOf(by []string, local uint64) uint64 {
+	steps := s.steps()
+	var group uint64
+	for _, name := range by {
+		a := steps[s.axis(name)]
+		group = group*a.n + local/a.stride%a.n
+	}
+	return group
+}
+
+// A Reader is what needs a task: tasks of a stage, from From to To-1, by one of the stage's needs.
+type Reader struct {
+	Stage    int
+	Need     int // in the stage's Needs
+	From, To uint64
+}
+
+// Readers iterates over what needs a task.
+func (j *Job) Readers(index uint64) iter.Seq[Reader] {
+	return func(yield func(Reader) bool) {
+		if len(j.Stages) == 0 {
+			return
+		}
+		stage, local := j.StageOf(index)
+		for d := stage + 1; d < len(j.Stages); d++ {
+			for k := range j.Stages[d].Needs {
+				n := &j.Stages[d].Needs[k]
+				if int(n.Stage) != stage {
+					continue
+				}
+				r := Reader{Stage: d, Need: k}
+				r.From, r.To = j.StageRange(d)
+				switch n.Kind {
+				case NeedEach:
+					r.From += local
+					r.To = r.From + 1
+				case NeedBy:
+					of := j.SweepOf(stage)
+					r.From += of.groupOf(n.By, local)
+					r.To = r.From + 1
+				}
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
