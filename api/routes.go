@@ -193,6 +193,9 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
+		if err := f.SetModules(req.Modules); err != nil {
+			return err
+		}
 		sub.File = f
 	}
 	for _, in := range req.Inputs {

@@ -11,11 +11,13 @@ import (
 type SubmitRequest struct {
 	// FileName and File are the job file's name, for error messages, and its
 	// text. With an empty text Args are run once, with every default.
-	FileName string         `json:"file_name"`
-	File     string         `json:"file"`
-	Args     []string       `json:"args,omitempty"`
-	Module   task.CID       `json:"module"`
-	Inputs   []task.FileRef `json:"inputs"`
+	FileName string   `json:"file_name"`
+	File     string   `json:"file"`
+	Args     []string `json:"args,omitempty"`
+	Module   task.CID `json:"module"`
+	// Modules are those of a job with stages, by stage; Module is empty then.
+	Modules map[string]task.CID `json:"modules,omitempty"`
+	Inputs  []task.FileRef      `json:"inputs"`
 	// Overlay to hand it to: its name, its ID or enough of the ID's end to be
 	// unique; "" is commons, or the
 	// node's first.

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"godwit/overlay"
@@ -31,6 +32,20 @@ type Submission struct {
 	Key []byte
 }
 
+// modules are the programs of the job.
+func (s *Submission) modules() []task.CID {
+	if len(s.File.Stages) == 0 {
+		return []task.CID{s.Module}
+	}
+	var out []task.CID
+	for i := range s.File.Stages {
+		if m := s.File.Stages[i].Module; !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
 // Submissions are the jobs that this node hands in, and hands in again when its store
 // was lost.
 type submissions struct {
@@ -45,8 +60,10 @@ type submissions struct {
 // returned with the error.
 func (ss *submissions) Submit(ctx context.Context, s Submission) (task.JobID, error) {
 	if ss.cfg.Experiment.Runner != RunSleep {
-		if err := ss.content.checkModule(ctx, s.Module); err != nil {
-			return "", err
+		for _, module := range s.modules() {
+			if err := ss.content.checkModule(ctx, module); err != nil {
+				return "", err
+			}
 		}
 	}
 	var m *membership
@@ -95,6 +112,11 @@ func (ss *submissions) sign(s Submission, of overlay.ID, rules *overlay.Manifest
 			"leave replicas out")
 	}
 	job.Verify = job.Verify.AtLeast(rules.Checks)
+	if job.Verify != nil && len(job.Stages) > 0 {
+		return task.Record{}, s.File.ErrorAt("stages",
+			"the overlay has the results of every job checked by verify, and those of stages cannot be yet",
+			"hand it to another overlay, or each stage as a job of its own")
+	}
 	if len(s.Key) > 0 {
 		job.Sealed = task.KeyCommitment(s.Key)
 	}

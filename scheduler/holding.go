@@ -16,6 +16,7 @@ type holding struct {
 	delivery  uint64
 	signature []byte // nil of a submitter that signs nothing
 	again     []message.Again
+	taken     []message.Range
 }
 
 // A heldSet is what a submitter holds of a job, by its word.
@@ -86,10 +87,11 @@ func (t *jobTable) holds(j *job, h *heldSet, whole bool) {
 // failedOf returns which tasks of a job failed, of those delivered and those that arrive now.
 func (j *job) failedOf(news ledger.Set) ledger.Set {
 	failed := j.ledger.Facts.Failed.Minus(j.ledger.Facts.Done) // what is in both is done
+	failed.Union(j.skipped(news))
 	if j.failed == 0 {
 		return failed
 	}
-	for _, i := range slices.Concat(j.sent, j.ready) {
+	for _, i := range slices.Concat(j.sent, j.ready, j.keptTasks()) {
 		if news.Contains(i) && j.ledger.Verdict(i) == ledger.Failed {
 			failed.Add(i)
 		}
@@ -125,6 +127,9 @@ func (t *jobTable) deliverAll(j *job, news ledger.Set) {
 	if left > 0 {
 		j.ready = slices.DeleteFunc(j.ready, take)
 	}
+	if j.flowing != nil && left > 0 {
+		j.kept = slices.DeleteFunc(j.kept, take)
+	}
 	if len(t.kept) > n {
 		// Followers need no more of the rows, and hear so at the next tick. Here the
 		// facts are written when rows go: the submitter says again what it holds.
@@ -133,6 +138,11 @@ func (t *jobTable) deliverAll(j *job, news ledger.Set) {
 	}
 	switch {
 	case left == 0:
+	case j.flowing != nil: // of tasks that never ran, too
+		t.persistFacts(j)
+		t.recount(j)
+		t.settleAll(j, news)
+		t.endIfOver(j)
 	case j.state == jobOver: // its rows are told to nobody any more
 		t.persistFacts(j)
 		t.recount(j)

@@ -37,6 +37,7 @@ type job struct {
 
 	tally
 	turn
+	*flowing // nil of a job without stages
 	estimates
 	delivery
 
@@ -224,6 +225,14 @@ func (j *job) parts() float64 { return float64(max(1, j.spec.Weight)) }
 // wants returns how many more placements task i needs now: enough that, if all
 // go well, Replicas results agree.
 func (j *job) wants(i uint64) int {
+	if !j.mayRun(i) {
+		return 0
+	}
+	return j.lacks(i)
+}
+
+// lacks is wants of a task that may run.
+func (j *job) lacks(i uint64) int {
 	if j.ledger.Verdict(i) != ledger.Open {
 		return 0
 	}

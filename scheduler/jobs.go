@@ -22,6 +22,7 @@ func (t *jobTable) newJob(id task.JobID, l *ledger.Job) *job {
 	}
 	j.class = t.c.learnt.Class(l.Spec.Class)
 	j.wait.queued, j.place = map[uint64]bool{}, -1
+	j.flowing, j.wait.end = flows(l.Spec), l.Spec.Roots()
 	j.priority = t.c.claims.priorityOf(j)
 	t.jobs[id] = j
 	t.bookJob(j)
@@ -39,6 +40,7 @@ func (t *jobTable) reopen(id task.JobID, l *ledger.Job) {
 	}
 	j.state = jobOpen
 	j.moveCursor(0)
+	t.settleAnew(j)
 	switch {
 	case f.Cancelled() || f.Expired || j.done+j.failed == j.total:
 		j.state = jobOver
@@ -96,7 +98,7 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 			t.heardFrom(j)
 			t.answered(j)
 			t.wanted(j)
-			t.offeredAgain(j, holding{s.Have, s.Delivery, s.Signature, s.Again})
+			t.offeredAgain(j, holding{s.Have, s.Delivery, s.Signature, s.Again, s.Taken})
 			t.refuse(j, s.Refused)
 		}
 		return
@@ -127,7 +129,7 @@ func (t *jobTable) submit(from task.PeerID, s *message.Submit) {
 		t.heardFrom(j)
 		j.came = t.c.now
 		t.fetch(&fetching{key: coordinatorPrefix + ledger.JobKey(id), job: j,
-			holds: holding{s.Have, s.Delivery, s.Signature, s.Again}}, durable.JobBlocks(id, spec),
+			holds: holding{s.Have, s.Delivery, s.Signature, s.Again, s.Taken}}, durable.JobBlocks(id, spec),
 			[]task.PeerID{from})
 	}
 }
@@ -159,6 +161,7 @@ func (t *jobTable) offeredAgain(j *job, h holding) {
 		t.holds(j, held, true)
 		t.runAgain(j)
 	}
+	t.takes(j, h.taken)
 	// Whatever was on its way may be lost: begin anew with what it lacks.
 	j.sent, j.ready = nil, append(j.sent, j.ready...)
 	j.credit, j.asked = true, true
@@ -171,7 +174,7 @@ func (t *jobTable) got(from task.PeerID, g *message.Got) {
 	if j == nil || j.state == jobFetching || from != j.submitter {
 		return
 	}
-	held, _ := t.heardHeld(j, holding{g.Have, g.Delivery, g.Held, g.Again})
+	held, _ := t.heardHeld(j, holding{g.Have, g.Delivery, g.Held, g.Again, g.Taken})
 	t.heardFrom(j)
 	t.answered(j)
 	if held != nil {
@@ -181,6 +184,7 @@ func (t *jobTable) got(from task.PeerID, g *message.Got) {
 		t.holds(j, held, false)
 		t.runAgain(j)
 	}
+	t.takes(j, g.Taken)
 	if g.Final {
 		t.finalAt(j, g.Signature)
 		return
@@ -285,7 +289,7 @@ func (t *jobTable) end(j *job, reason string) {
 	j.state = jobOver
 	t.c.chunks.endChunks(j)
 	t.c.claims.dequeue(j)
-	j.wait.back, j.wait.queued = nil, map[uint64]bool{}
+	j.wait.back, j.wait.released, j.wait.queued = nil, nil, map[uint64]bool{}
 	for _, h := range t.c.members.roster.all() {
 		delete(h.paused, j)
 	}

@@ -30,6 +30,8 @@ func (o *outbox) sign() {
 // mail is what one Step has to say to one worker.
 type mail struct {
 	place   *message.Place
+	full    []*message.Place // before it: each has as many leases as a frame holds of what they read
+	bytes   int              // about what leases of place read
 	ack     *message.Ack
 	holders map[task.JobID]bool
 }
@@ -43,6 +45,22 @@ func (o *outbox) letter(to task.PeerID) *mail {
 		o.mailTo = append(o.mailTo, to)
 	}
 	return m
+}
+
+// add makes room in the letter for a lease of a task that reads so much.
+func (m *mail) add(r *message.Reads, epoch uint64) {
+	if r == nil {
+		return
+	}
+	const perFile = 100 // a CID, a size, and heads
+	n := 0
+	for i := range r.Files {
+		n += perFile + len(r.Files[i].Name) + len(r.Files[i].Inline)
+	}
+	if m.bytes += n; m.bytes > message.BatchBytes && len(m.place.Leases) > 0 {
+		m.full = append(m.full, m.place)
+		m.place, m.bytes = &message.Place{Epoch: epoch, Holders: map[task.JobID][]task.PeerID{}}, n
+	}
 }
 
 func (o *outbox) ack(to task.PeerID) *message.Ack {
@@ -82,6 +100,8 @@ func (c *Coordinator) postTo(h *host, j *job, l message.Lease, since int64) *tas
 		m.place = &message.Place{Epoch: c.term.epoch, Holders: map[task.JobID][]task.PeerID{}}
 	}
 	l.Receipt = c.receipt(h.peer, &l, since)
+	l.Reads, _ = j.reads(l.Task.Index)
+	m.add(l.Reads, c.term.epoch)
 	m.place.Leases = append(m.place.Leases, l)
 	holders, ok := m.place.Holders[j.id]
 	if !ok {

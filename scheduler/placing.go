@@ -117,6 +117,9 @@ func (d *dispatch) placeOne(view *queueView, p place.Placement) {
 	if j.worksOn(ref.index, h.peer) {
 		return
 	}
+	if _, ok := j.reads(ref.index); !ok {
+		return // its submitter said of what it reads that nothing comes of it any more
+	}
 	ref.placed = true
 	d.c.term.seq++
 	why := d.partOf(view, ref, p.Reason)

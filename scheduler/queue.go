@@ -14,7 +14,11 @@ import (
 type waiting struct {
 	cursor uint64          // the first that was never taken; total at the end
 	back   []uint64        // ordered byIndex
-	queued map[uint64]bool // what back has
+	queued map[uint64]bool // what back has, and released
+	// released are tasks of a job with stages that were never taken and may run, in the order of back;
+	// end is where the cursor stops: with stages those come then that read others.
+	released []uint64
+	end      uint64
 }
 
 // nextInTurn is the job that a round begins with; the queue must not be empty.
@@ -74,14 +78,17 @@ func (cs *claims) sumUp(j *job) {
 
 // waitingCount is how many tasks of the job wait, at most share.Unbounded.
 func (j *job) waitingCount() int {
-	return int(min(math.MaxInt32, uint64(len(j.wait.back))+min(math.MaxInt32, j.total-j.wait.cursor)))
+	return int(min(math.MaxInt32, uint64(len(j.wait.back)+len(j.wait.released))+
+		min(math.MaxInt32, j.wait.end-j.wait.cursor)))
 }
 
-func (j *job) hasWaiting() bool { return len(j.wait.back) > 0 || j.wait.cursor < j.total }
+func (j *job) hasWaiting() bool {
+	return len(j.wait.back)+len(j.wait.released) > 0 || j.wait.cursor < j.wait.end
+}
 
 // comeBack makes task i wait again. Once is enough.
 func (j *job) comeBack(i uint64) {
-	if j.wait.queued[i] || i >= j.wait.cursor && !j.isTouched(i) {
+	if j.wait.queued[i] || i < j.wait.end && i >= j.wait.cursor && !j.isTouched(i) || !j.mayRun(i) {
 		return // it waits already, or the cursor will come to it
 	}
 	j.wait.queued[i] = true
@@ -95,6 +102,13 @@ func (j *job) takeBack() uint64 {
 	return i
 }
 
+// takeReleased takes the first task that was released.
+func (j *job) takeReleased() uint64 {
+	i := byIndex.Pop(&j.wait.released)
+	delete(j.wait.queued, i)
+	return i
+}
+
 // takeNext takes the task under the cursor and moves the cursor on to the next
 // that was never touched.
 func (j *job) takeNext() uint64 {
@@ -104,7 +118,7 @@ func (j *job) takeNext() uint64 {
 }
 
 func (j *job) moveCursor(i uint64) {
-	for i < j.total {
+	for i < j.wait.end {
 		if next := j.ledger.Facts.Failed.NextMissing(j.ledger.Facts.Done.NextMissing(i)); next > i {
 			i = next
 			continue
@@ -114,7 +128,7 @@ func (j *job) moveCursor(i uint64) {
 		}
 		i++
 	}
-	j.wait.cursor = min(i, j.total)
+	j.wait.cursor = min(i, j.wait.end)
 }
 
 // isTouched reports whether a task has a row, as every task has that was ever
@@ -229,7 +243,9 @@ func (q *queueView) take(j *job) (i uint64, ok bool) {
 	case len(j.wait.back) > 0 && q.back < backWindow:
 		q.back++
 		return j.takeBack(), true
-	case j.wait.cursor < j.total:
+	case len(j.wait.released) > 0:
+		return j.takeReleased(), true
+	case j.wait.cursor < j.wait.end:
 		return j.takeNext(), true
 	}
 	return 0, false

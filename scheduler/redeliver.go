@@ -60,6 +60,9 @@ func (t *jobTable) redelivered(j *job) {
 	}
 	j.moveCursor(0)
 	j.sent, j.ready = nil, nil
+	if j.flowing != nil {
+		j.kept = nil
+	}
 	for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
 		if j.ledger.Verdict(i) == ledger.Open {
 			t.c.reports.waitAgain(j, i)
@@ -68,6 +71,7 @@ func (t *jobTable) redelivered(j *job) {
 		t.weigh(j, i, rowBytes(j.ledger.Rows[i]))
 		j.ready = append(j.ready, i)
 	}
+	t.settleAnew(j)
 	t.c.claims.enqueue(j)
 	t.c.dispatch.widened = true
 	t.c.touch(j)
@@ -84,6 +88,9 @@ func (t *jobTable) recount(j *job) {
 	}
 	gone := func(i uint64) bool { return j.ledger.Rows[i] == nil }
 	j.sent, j.ready = slices.DeleteFunc(j.sent, gone), slices.DeleteFunc(j.ready, gone)
+	if j.flowing != nil {
+		j.kept = slices.DeleteFunc(j.kept, gone)
+	}
 	f := &j.ledger.Facts
 	j.done, j.failed = f.Done.Count(), f.Failed.Minus(f.Done).Count()
 	for _, row := range j.ledger.Rows {

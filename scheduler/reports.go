@@ -145,7 +145,7 @@ func (r *reports) mayAdopt(j *job, h *host, held *message.Held) bool {
 	if o := j.leaseOn(i, h.peer, held.Attempt); o != nil {
 		return held.Running && o.is(leasing.Replaceable)
 	}
-	if j.wants(i) > 0 {
+	if j.lacks(i) > 0 {
 		return true
 	}
 	t := j.live[i]
@@ -158,7 +158,7 @@ func (r *reports) mayAdopt(j *job, h *host, held *message.Held) bool {
 func (r *reports) replace(j *job, h *host, held *message.Held) {
 	i := held.Task.Index
 	l := j.leaseOn(i, h.peer, held.Attempt)
-	if l == nil && j.wants(i) > 0 {
+	if l == nil && j.lacks(i) > 0 {
 		return
 	}
 	if l == nil {
@@ -453,4 +453,5 @@ func (r *reports) conclude(j *job, i uint64, row *ledger.Row) {
 	useful, wasted := costOfResults(row)
 	j.useful, j.wasted = j.useful+useful, j.wasted+wasted
 	j.ready = append(j.ready, i)
+	r.c.table.settle(j, i)
 }

@@ -167,7 +167,7 @@ func (s *seeker) lacking(j *job, ranges []message.Range) {
 // voidResult runs a task again whose outputs are gone.
 func (c *Coordinator) voidResult(id task.TaskID, failure string) {
 	j := c.table.jobs[id.Job]
-	if j == nil || j.ledger.Delivered(id.Index) {
+	if j == nil || j.ledger.Delivered(id.Index) || j.flowing != nil && j.theirs.Contains(id.Index) {
 		return
 	}
 	row := j.ledger.Rows[id.Index]
@@ -200,6 +200,7 @@ func (c *Coordinator) concludeAnew(j *job, i uint64, was ledger.Verdict) {
 	if is != ledger.Open {
 		*count(is)++
 		j.ready = append(j.ready, i)
+		c.table.settle(j, i)
 		c.touch(j)
 		return
 	}
@@ -207,6 +208,7 @@ func (c *Coordinator) concludeAnew(j *job, i uint64, was ledger.Verdict) {
 		j.state, j.told = jobOpen, false
 		c.table.armDeadline(j)
 	}
+	c.table.settle(j, i)
 	c.reports.waitAgain(j, i)
 	c.touch(j)
 }

@@ -145,7 +145,11 @@ func (c *Coordinator) flush() {
 		}
 	}
 	for _, to := range c.outbox.mailTo {
-		if m := c.outbox.mail[to]; m.place != nil {
+		m := c.outbox.mail[to]
+		for _, p := range m.full {
+			c.emit(message.Send{To: to, Message: message.Message{Place: p}})
+		}
+		if m.place != nil {
 			c.emit(message.Send{To: to, Message: message.Message{Place: m.place}})
 		}
 	}

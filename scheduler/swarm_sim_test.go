@@ -16,6 +16,7 @@ import (
 	"godwit/migrate"
 	"godwit/overlay"
 	"godwit/scheduler/durable"
+	"godwit/scheduler/ledger"
 	"godwit/scheduler/message"
 	"godwit/scheduler/schedtest"
 	"godwit/scheduler/submitter"
@@ -47,8 +48,9 @@ type groupSim struct {
 	takes   int                    // how often somebody took over
 
 	lies     lying
-	restless bool // tasks move at random
-	moved    int  // times that a leader handed one over
+	fails    func(index uint64) bool // tasks that fail by their own fault; nil for none
+	restless bool                    // tasks move at random
+	moved    int                     // times that a leader handed one over
 
 	mover    migrate.Policy // of all leaders; nil for none
 	exact    bool           // every run takes work and completes
@@ -516,6 +518,7 @@ func (n *simNode) begin(e message.Start) {
 		return // it has arrived
 	}
 	delete(n.taking, name)
+	n.checkReads(e)
 	run := &simRun{at: n.s.now}
 	if e.From != nil && n.fetchable(e.From.CID, e.Holders) {
 		n.blocks[e.From.CID], run.fuel = true, e.From.Fuel
@@ -539,6 +542,9 @@ func (n *simNode) goOn(name message.AttemptName, run *simRun) {
 		r = task.Result{Outcome: task.HostError, Message: "disk full"}
 	case 1:
 		r = task.Result{Outcome: task.Interrupted}
+	}
+	if n.s.fails != nil && n.s.fails(e.Task.Index) && luck > 1 {
+		r = task.Result{Outcome: task.ExitFailure, ExitCode: 1}
 	}
 	length := n.s.work/2 + time.Duration(n.s.rng.Int64N(int64(n.s.work)+1))
 	if n.s.exact {
@@ -605,4 +611,55 @@ func (s *groupSim) leader() *simNode {
 		}
 	}
 	return found
+}
+
+// checkReads holds what a task that starts reads against what it needs: all but what failed.
+func (n *simNode) checkReads(e message.Start) {
+	rec := n.s.recordOf(e.Task.Job)
+	if rec == nil || len(rec.Stages) == 0 {
+		return
+	}
+	want := map[string]bool{}
+	for need, members := range rec.Needed(e.Task.Index) {
+		for u := range members.All() {
+			for _, f := range rec.FilesOf(need, u, []task.Output{outputOf(task.TaskID{Job: e.Task.Job, Index: u})}) {
+				want[f.Name] = true
+			}
+		}
+	}
+	got := 0
+	if e.Reads != nil {
+		got = len(e.Reads.Files)
+	}
+	if failed := n.s.failedFor(rec, e.Task.Index); got != len(want)-failed {
+		n.s.tb.Fatalf("task %v starts with %d files of others, of %d of which %d failed", e.Task, got, len(want), failed)
+	}
+}
+
+// recordOf returns a job that somebody here submitted.
+func (s *groupSim) recordOf(id task.JobID) *task.Job {
+	for _, n := range s.nodes {
+		if spec := n.sub.Spec(id); spec != nil {
+			return spec
+		}
+	}
+	return nil
+}
+
+// failedFor counts the tasks that a task reads which fail, or need one that does.
+func (s *groupSim) failedFor(spec *task.Job, i uint64) (n int) {
+	flow := ledger.NewFlow(spec)
+	for u := range i {
+		if s.fails != nil && s.fails(u) || flow.Ready(u) == ledger.Never {
+			flow.Set(u, ledger.Failed)
+		}
+	}
+	for _, members := range spec.Needed(i) {
+		for u := range members.All() {
+			if s.fails != nil && s.fails(u) || flow.Ready(u) == ledger.Never {
+				n++
+			}
+		}
+	}
+	return n
 }

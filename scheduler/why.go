@@ -106,6 +106,10 @@ func (j *job) whyFailed(i uint64) string {
 	switch {
 	case row != nil && row.Why(j.ledger.Rule()) != "":
 		return row.Why(j.ledger.Rule())
+	case j.flowing != nil && j.flow.Ready(i) == ledger.Never:
+		if u, ok := j.flow.Failure(i); ok {
+			return fmt.Sprintf("it needs task %d, %s, which failed", u, j.spec.TaskName(u))
+		}
 	case j.ledger.Facts.Cancelled():
 		return message.DropCancelled
 	case j.ledger.Facts.Expired:
@@ -169,6 +173,9 @@ func (q *inquiry) whyNot(i uint64) []Why {
 	}
 	if len(c.members.hosts) == 0 {
 		return []Why{{Reason: "the overlay has no member that runs tasks"}}
+	}
+	if reason := j.whyHeldBack(i); reason != "" {
+		return []Why{{Reason: reason}}
 	}
 	if reason := c.table.heldUp(j); reason != "" {
 		return []Why{{Reason: reason, Peers: []task.PeerID{j.submitter}}}

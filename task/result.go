@@ -163,6 +163,9 @@ func (r *Result) validate() error {
 	return nil
 }
 
+// Check refuses an output that no result can have; it may be hostile.
+func (o *Output) Check() error { return o.validate() }
+
 func (o *Output) validate() error {
 	if err := ValidSandboxPath(o.Name); err != nil {
 		return fmt.Errorf("output: %w", err)

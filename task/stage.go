@@ -13,7 +13,7 @@ const (
 	MaxStages = 64
 	// MaxStaged is the most tasks that all stages may have together: what waits for what is
 	// counted task by task where tasks are grouped.
-	MaxStaged = 10_000_000
+	MaxStaged = 200_000
 	// MaxReads is the most tasks that one task may read, and the most files of theirs: a lease
 	// names each, and is to fit into a frame beside others.
 	MaxReads = 4096
@@ -276,4 +276,12 @@ func (j *Job) Needed(index uint64) iter.Seq2[*Need, Members] {
 			}
 		}
 	}
+}
+
+// MayFail is how many of so many tasks that a need is of may have failed.
+func (s *Stage) MayFail(n *Need, of uint64) uint64 {
+	if n.Kind == NeedEach {
+		return 0
+	}
+	return of * uint64(s.AllowFailed) / shareWhole
 }

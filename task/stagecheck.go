@@ -140,15 +140,15 @@ func (j *Job) checkNeed(stage int, n *Need) *fault {
 			return textFault("files", e)
 		}
 	}
-	if most := j.widest(n); len(n.Reads) > 0 && most > MaxReads {
+	if most := j.Widest(n); len(n.Reads) > 0 && most > MaxReads {
 		return faultf(n.Kind.String(), "put a stage between that reads them in groups: by and of",
 			"a task would read %d tasks of stage %s, the most is %d", most, j.Stages[n.Stage].Name, MaxReads)
 	}
 	return nil
 }
 
-// widest is how many tasks a task needs by one need.
-func (j *Job) widest(n *Need) uint64 {
+// Widest is how many tasks each task has that has the need.
+func (j *Job) Widest(n *Need) uint64 {
 	of := j.SweepOf(int(n.Stage))
 	switch n.Kind {
 	case NeedEach:

@@ -84,7 +84,7 @@ func deliver(ctx context.Context, w io.Writer, client *api.Client, id task.JobID
 	}
 	if out == "" {
 		out = freeDir(s.File.Name + ".out")
-		if s.File.Sweep.Count() == 1 {
+		if s.File.Tasks() == 1 {
 			if progress.IsTerminal(w) {
 				w = table.Printable(w) // a worker wrote it
 			}

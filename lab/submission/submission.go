@@ -25,10 +25,11 @@ type Job struct {
 	Text   string // of the job file; "" for a bare module
 	args   []string
 	File   *task.File
-	module string   // path
-	Code   []byte   // the module
-	dir    *os.Root // of the job file; inputs are read below it
-	inputs []string // names below dir
+	module string            // path
+	Code   []byte            // the module
+	stages map[string][]byte // modules of a job with stages, by stage
+	dir    *os.Root          // of the job file; inputs are read below it
+	inputs []string          // names below dir
 	// Overlay to hand it to; "" leaves it to the node
 	Overlay string
 }
@@ -59,8 +60,10 @@ func Read(path string, args []string) (*Job, error) {
 	if s.dir, err = os.OpenRoot(dir); err != nil {
 		return nil, failure.Usage("", "opening the job's directory: %w", err)
 	}
-	if err := s.checkModule(); err != nil {
-		return nil, err
+	if len(s.File.Stages) == 0 {
+		if err := s.checkModule(); err != nil {
+			return nil, err
+		}
 	}
 	return s, s.checkInputs()
 }
@@ -74,23 +77,67 @@ func (s *Job) readFile(path string) error {
 		return err
 	}
 	s.Text, s.module = string(b), s.File.Module
+	if len(s.File.Stages) > 0 {
+		return s.readStages(filepath.Dir(path))
+	}
 	if !filepath.IsAbs(s.module) {
 		s.module = filepath.Join(filepath.Dir(path), s.module)
 	}
 	return nil
 }
 
-func (s *Job) checkModule() error {
-	b, err := os.ReadFile(s.module)
+func (s *Job) checkModule() (err error) {
+	s.Code, err = s.readModule("module", s.module)
+	return err
+}
+
+// readModule reads a module and checks that it can run; where is its place in the job file.
+func (s *Job) readModule(where, path string) ([]byte, error) {
+	b, err := os.ReadFile(path)
 	if err != nil {
-		return s.File.ErrorAt("module", fmt.Sprintf("module %s: %s", s.module, reason(err)),
+		return nil, s.File.ErrorAt(where, fmt.Sprintf("module %s: %s", path, reason(err)),
 			"`godwit build DIR` makes modules from Go and C programs")
 	}
 	var bad *sandbox.ModuleError
 	if errors.As(sandbox.CheckModule(b), &bad) {
-		return s.File.ErrorAt("module", fmt.Sprintf("module %s: %s", s.module, bad.Reason), bad.Hint)
+		return nil, s.File.ErrorAt(where, fmt.Sprintf("module %s: %s", path, bad.Reason), bad.Hint)
 	}
-	s.Code = b
+	return b, nil
+}
+
+// readStages reads the modules of all stages, of a job file in dir.
+func (s *Job) readStages(dir string) error {
+	s.stages = map[string][]byte{}
+	for i := range s.File.Stages {
+		st := &s.File.Stages[i]
+		path := st.Path
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		code, err := s.readModule("stages."+st.Name+".module", path)
+		if err != nil {
+			return err
+		}
+		s.stages[st.Name] = code
+	}
+	return nil
+}
+
+// putModules stores the job's programs at the node.
+func (s *Job) putModules(ctx context.Context, client *api.Client, req *api.SubmitRequest) error {
+	if len(s.stages) == 0 {
+		m, err := client.PutFile(ctx, bytes.NewReader(s.Code))
+		req.Module = m.CID
+		return err
+	}
+	req.Modules = map[string]task.CID{}
+	for name, code := range s.stages {
+		m, err := client.PutFile(ctx, bytes.NewReader(code))
+		if err != nil {
+			return err
+		}
+		req.Modules[name] = m.CID
+	}
 	return nil
 }
 
@@ -128,12 +175,11 @@ func reason(err error) string {
 // Submit stores the module and the inputs at the node and hands in the job.
 func Submit(ctx context.Context, client *api.Client, s *Job) (task.JobID, error) {
 	req := api.SubmitRequest{FileName: s.Name, File: s.Text, Args: s.args, Overlay: s.Overlay}
-	m, err := client.PutFile(ctx, bytes.NewReader(s.Code))
-	if err != nil {
+	if err := s.putModules(ctx, client, &req); err != nil {
 		return "", err
 	}
-	req.Module = m.CID
 	if len(s.inputs) > 0 { // else the node makes one
+		var err error
 		if req.Key, err = client.NewKey(ctx, s.Overlay); err != nil {
 			return "", err
 		}

@@ -26,10 +26,11 @@ type Config struct {
 // A core is what every part of an Executor works with.
 type core struct {
 	Config
-	ctx   context.Context // of what is spawned
-	halt  context.CancelFunc
-	group sync.WaitGroup
-	kept  keeping
+	ctx     context.Context // of what is spawned
+	halt    context.CancelFunc
+	group   sync.WaitGroup
+	kept    keeping
+	staging *staging // what sandboxes read
 }
 
 // spawn runs f in a goroutine that Close waits for.

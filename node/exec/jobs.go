@@ -6,7 +6,6 @@ import (
 
 	"godwit/blocks"
 	"godwit/blocks/seal"
-	"godwit/sandbox"
 	"godwit/scheduler/message"
 	"godwit/task"
 )
@@ -29,7 +28,8 @@ type comingJob struct {
 type preparation struct{ end context.CancelFunc }
 
 func newJobs(c *core) jobs {
-	return jobs{core: c, files: newStaging(c), ready: map[task.JobID]*Job{}, coming: map[comingJob]*preparation{}}
+	c.staging = newStaging(c)
+	return jobs{core: c, files: c.staging, ready: map[task.JobID]*Job{}, coming: map[comingJob]*preparation{}}
 }
 
 // get returns a job that is ready, or nil.
@@ -89,7 +89,7 @@ func (s *jobs) open(ctx context.Context, e message.Prepare) (*task.Job, error) {
 
 // make fetches the module and inputs of a job whose record is here, and stages them.
 func (s *jobs) make(ctx context.Context, spec *task.Job, e message.Prepare) (job *Job, err error) {
-	job = &Job{spec: spec, inputs: map[task.CID]string{}}
+	job = &Job{spec: spec, module: map[task.CID]string{}, inputs: map[task.CID]string{}}
 	if job.sealer, err = seal.New(e.Key); err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (s *jobs) make(ctx context.Context, spec *task.Job, e message.Prepare) (job
 func (s *jobs) fetch(ctx context.Context, job *Job, holders []task.PeerID) error {
 	var need int64
 	roots := JobRoots(job.spec)
-	for _, r := range roots[1:] { // nobody says how large the module is
+	for _, r := range roots[len(job.spec.Modules()):] { // nobody says how large a module is
 		here, err := s.Content.Blocks().HasAll(ctx, r.CID)
 		if err != nil {
 			return err
@@ -141,8 +141,9 @@ func (s *jobs) stage(ctx context.Context, job *Job) (err error) {
 		}
 		return path
 	}
-	module := moduleOf(job.spec)
-	job.module = take(stagedName{CID: module.CID}, module.Bound, nil)
+	for _, m := range modulesOf(job.spec) {
+		job.module[m.CID] = take(stagedName{CID: m.CID}, m.Bound, nil)
+	}
 	for i := range job.spec.Inputs {
 		in := &job.spec.Inputs[i]
 		job.inputs[in.CID] = take(job.input(in.CID), inputRoot(in).Bound, job.sealer)
@@ -168,7 +169,7 @@ func (s *jobs) discard(job *Job) {
 
 // JobContent lists what a job's tasks read.
 func JobContent(j *task.Job) []task.CID {
-	cids := []task.CID{j.Module}
+	cids := j.Modules()
 	for _, in := range j.Inputs {
 		cids = append(cids, in.CID)
 	}
@@ -177,15 +178,11 @@ func JobContent(j *task.Job) []task.CID {
 
 // JobRoots lists what a job's tasks read, each with the size that it must have.
 func JobRoots(j *task.Job) []blocks.Root {
-	roots := []blocks.Root{moduleOf(j)}
+	roots := modulesOf(j)
 	for i := range j.Inputs {
 		roots = append(roots, inputRoot(&j.Inputs[i]))
 	}
 	return roots
-}
-
-func moduleOf(j *task.Job) blocks.Root {
-	return blocks.Root{CID: j.Module, Bound: blocks.AtMost(sandbox.MaxModule)}
 }
 
 func inputRoot(f *task.FileRef) blocks.Root {

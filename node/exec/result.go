@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"godwit/blocks"
-	"godwit/blocks/seal"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -29,7 +28,7 @@ func (c *core) runTask(a *attempt, s *saving) task.Result {
 		if s != nil && res.Trail != nil {
 			res.Trail.Began = s.chain
 		}
-		res.Outputs, err = c.keepOutputs(ctx, a.job.sealer, rep.Outputs)
+		res.Outputs, err = c.keepOutputs(ctx, a.job, id.Index, rep.Outputs)
 	case ctx.Err() != nil:
 		res.Outcome, res.Message, res.Wall = task.Interrupted, "stopped by its host", time.Since(begun)
 		err = nil
@@ -65,11 +64,21 @@ func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
 	if job == nil {
 		return sandbox.Report{}, errors.New("the job is no longer prepared here")
 	}
-	inv, err := job.spec.Expand(id.Index)
+	given, err := c.give(a)
+	if why := unreadable(""); errors.As(err, &why) {
+		return refusedReads(why), nil
+	}
+	if err != nil {
+		return sandbox.Report{}, err
+	}
+	if given != nil {
+		defer given.drop()
+	}
+	of, inv, err := c.invocation(a, given)
 	if err != nil {
 		return sandbox.Report{}, fmt.Errorf("expanding %s: %w", id, err)
 	}
-	r := Run{Job: job, Task: id, Invocation: inv, State: s.state()}
+	r := Run{Job: job, Task: id, Invocation: inv, Of: of, given: given, State: s.state()}
 	if a.audit != nil {
 		r.Interpreted, r.StopAt, r.Most = a.audit.Interpreted, a.audit.stopAt, a.audit.Most
 		r.State = a.audit.brought.state
@@ -92,8 +101,9 @@ func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
 }
 
 // keepOutputs stores outputs, sealed by sealer, as blocks; small ones travel in the result.
-func (c *core) keepOutputs(ctx context.Context, sealer *seal.Sealer, files []sandbox.File) ([]task.Output, error) {
+func (c *core) keepOutputs(ctx context.Context, job *Job, index uint64, files []sandbox.File) ([]task.Output, error) {
 	var need int64
+	sealer, inline := job.sealer, job.spec.InlineOf(index)
 	for _, f := range files {
 		need += sealer.Size(int64(len(f.Data)))
 	}
@@ -105,7 +115,7 @@ func (c *core) keepOutputs(ctx context.Context, sealer *seal.Sealer, files []san
 		data := sealer.SealFile(f.Data)
 		o := task.Output{Name: f.Name, Size: int64(len(data))}
 		var err error
-		if len(data) <= task.MaxInline {
+		if len(data) <= inline {
 			o.Inline = data
 			o.CID, err = blocks.CIDOfBytes(data)
 		} else {

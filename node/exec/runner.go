@@ -47,7 +47,7 @@ type Runner interface {
 // A Job is ready to run: its files lie under the stage directory.
 type Job struct {
 	spec   *task.Job
-	module string              // path; "" where the runner reads no files
+	module map[task.CID]string // paths; empty where the runner reads no files
 	inputs map[task.CID]string // paths
 	staged []stagedName        // files taken of the staging, each as often as it was
 	sealer *seal.Sealer        // of all that its tasks read and write but the module; nil: nothing is sealed
@@ -65,7 +65,9 @@ type Run struct {
 	Job        *Job
 	Task       task.TaskID
 	Invocation task.Invocation
-	State      *State // nil for a task whose state is not saved
+	Of         *task.Job // of the task's stage: see task.Job.At
+	given      *given    // what it reads of other tasks; nil for nothing
+	State      *State    // nil for a task whose state is not saved
 	// Interpreted has the program interpreted, not compiled. A Runner that runs none ignores it.
 	Interpreted bool
 	// StopAt is how much fuel the task uses before it is frozen, of one without State whose state

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -43,7 +44,8 @@ func confine(cage *owner.Cage, pid int, log *slog.Logger) {
 
 // Run implements Runner: it runs the task's module.
 func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
-	t := sandbox.TaskOf(run.Job.spec, run.Task, run.Invocation, run.Job.module, run.Job.Input)
+	of := cmp.Or(run.Of, run.Job.spec)
+	t := sandbox.TaskOf(of, run.Task, run.Invocation, run.Job.module[of.Module], run.given.input(run.Job))
 	s := run.State
 	if s != nil {
 		t.Pages, t.From, t.Every = s.Pages, s.From, s.Every

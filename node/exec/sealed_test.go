@@ -133,7 +133,7 @@ func TestOutputsSealed(t *testing.T) {
 		{Name: "most", Data: bytes.Repeat([]byte("secret"), task.MaxInline)}, {Name: "small", Data: []byte("secret")}}
 	var digests []task.Digest
 	for range 2 {
-		out, err := x.keepOutputs(t.Context(), sealer, files)
+		out, err := x.keepOutputs(t.Context(), &Job{spec: &task.Job{}, sealer: sealer}, 0, files)
 		if err != nil {
 			t.Fatal(err)
 		}

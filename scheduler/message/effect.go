@@ -59,6 +59,7 @@ type Start struct {
 	Holders []task.PeerID
 	Left    time.Duration // the lease's: work from From to the end; 0 unknown
 	Receipt *task.Receipt // the lease's, for its result; nil for none
+	Reads   *Reads        // the lease's; read only
 }
 
 // Stop ends a started attempt early; its Ended follows, with whatever outcome
@@ -106,6 +107,7 @@ type Expect struct {
 	Holders     []task.PeerID // of the job's blocks
 	Left        time.Duration // the lease's: work to the end, when it was offered; 0 unknown
 	Receipt     *task.Receipt // the lease's, for its result; nil for none
+	Reads       *Reads        // the lease's; read only
 }
 
 // Release says that a job is over for this machine: what Prepare or Fetch

@@ -1,6 +1,8 @@
 package message
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"godwit/scheduler/ledger"
@@ -29,6 +31,36 @@ type Lease struct {
 	// Receipt is for the worker to show what came of it with; nil where the leader signs
 	// none.
 	Receipt *task.Receipt `cbor:"7,keyasint,omitempty"`
+	// Reads is what the task reads of other tasks of its job; nil of a task that reads none.
+	Reads *Reads `cbor:"8,keyasint,omitempty"`
+}
+
+// Reads is what a task reads that other tasks of its job made.
+type Reads struct {
+	// Files are named as the task sees them; see task.Job.FilesOf. Sorted by name, each once.
+	Files []task.Output `cbor:"1,keyasint,omitempty" most:"4096"`
+	// Sources are workers that made them, those of most first.
+	Sources []task.PeerID `cbor:"2,keyasint,omitempty" most:"8"`
+	// Fault says that the task cannot read it, and why: it fails. At most task.MaxMessage bytes.
+	Fault string `cbor:"3,keyasint,omitempty"`
+}
+
+func (r *Reads) check() error {
+	if r == nil {
+		return nil
+	}
+	if len(r.Fault) > task.MaxMessage || len(r.Sources) > MaxHolders || len(r.Files) > task.MaxReads {
+		return fmt.Errorf("lease of a task that reads %d files of %d workers", len(r.Files), len(r.Sources))
+	}
+	for i := range r.Files {
+		if err := r.Files[i].Check(); err != nil {
+			return fmt.Errorf("lease of a task that reads a file: %w", err)
+		}
+		if i > 0 && r.Files[i-1].Name >= r.Files[i].Name {
+			return errors.New("lease of a task that reads files that are not sorted by name, each once")
+		}
+	}
+	return nil
 }
 
 // An Await makes a lease the end of a hand-over: the state to begin with comes

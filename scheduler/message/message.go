@@ -70,6 +70,9 @@ type Submit struct {
 	Refused []task.PeerID `cbor:"6,keyasint,omitempty" most:"64"`
 	// Again are all the tasks that the submitter has run once more, which Have does not list.
 	Again []Again `cbor:"7,keyasint,omitempty" most:"128"`
+	// Taken are tasks of a job with stages that the submitter holds, and others still read: Have lists them when
+	// all that comes of them is held.
+	Taken []Range `cbor:"8,keyasint,omitempty" most:"65536"`
 }
 
 // Again is a task of which the submitter has a result, and wants another, of another worker: an
@@ -192,6 +195,8 @@ type Got struct {
 	Refused []task.PeerID `cbor:"8,keyasint,omitempty" most:"64"`
 	// Again is as in Submit, where there is news of it; empty says nothing.
 	Again []Again `cbor:"9,keyasint,omitempty" most:"128"`
+	// Taken is as in Submit, all of it.
+	Taken []Range `cbor:"10,keyasint,omitempty" most:"65536"`
 }
 
 // Cancel ends a job. Only its submitter may: the signature is over "cancel "

@@ -89,6 +89,9 @@ func (p *Place) check() error {
 			return fmt.Errorf("lease of attempt %v that awaits attempt %v of %q, want an earlier one of some worker",
 				l.Attempt, a.Attempt, a.Worker)
 		}
+		if err := l.Reads.check(); err != nil {
+			return err
+		}
 		if l.Left < 0 || l.Left > task.MaxDuration {
 			return fmt.Errorf("lease of a task with %v left, want 0 to %v", l.Left, task.MaxDuration)
 		}

@@ -42,9 +42,9 @@ func (a *abroad) lendsNothing() bool { return !a.lends && !a.s.now.Before(a.sinc
 // what other cells have.
 func (j *submitted) told() ledger.Set {
 	if j.lending == nil {
-		return j.mine()
+		return j.waived()
 	}
-	out := slices.Clone(j.mine())
+	out := slices.Clone(j.waived())
 	out.Union(j.lent())
 	return out
 }

@@ -27,7 +27,8 @@ func New(self task.PeerID, timing message.Timing, cfg Config, key ed25519.Privat
 }
 
 func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submitted {
-	j := &submitted{id: id, record: st.Record, spec: spec, total: spec.Tasks(), state: st, pause: s.timing.RetryMin}
+	j := &submitted{id: id, record: st.Record, spec: spec, total: spec.Tasks(), state: st, pause: s.timing.RetryMin,
+		staged: newStaged(spec)}
 	s.jobs[id] = j
 	if spec.Verify != nil && len(s.key) > 0 {
 		j.checks = &checks{by: map[task.PeerID]*accepted{}, signer: map[uint64]task.PeerID{}, back: map[uint64]int{},

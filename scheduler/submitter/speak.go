@@ -14,11 +14,13 @@ func (s *Submitter) speak(j *submitted) {
 	if s.leader == "" {
 		return // LeaderChanged wakes every job
 	}
+	s.skip(j)
 	s.pace.offers++
 	s.pace.bytes += len(j.record.Job) + bytesPerRange*len(j.have)
 	s.emit(message.Send{To: s.leader, Message: message.Message{Submit: &message.Submit{Record: j.record,
 		Have: slices.Clone(j.told()), Accepted: j.state.Accepted, Delivery: j.state.Delivery, Signature: s.signHeld(j),
-		Refused: s.audits.refused(j), Again: s.audits.abroad.again(j)}}})
+		Refused: s.audits.refused(j), Again: s.audits.abroad.again(j),
+		Taken: j.taken()}}})
 	j.againTold = true
 	if j.state.Cancelled {
 		s.sayCancel(j)
@@ -35,7 +37,7 @@ func (s *Submitter) got(j *submitted) {
 		return
 	}
 	g := &message.Got{Job: j.id, Have: slices.Clone(j.told()), Final: j.state.Final, Lacking: slices.Clone(j.lacking),
-		Delivery: j.state.Delivery, Held: s.signHeld(j), Refused: s.audits.refused(j)}
+		Delivery: j.state.Delivery, Held: s.signHeld(j), Refused: s.audits.refused(j), Taken: j.taken()}
 	if !j.againTold {
 		g.Again, j.againTold = s.audits.abroad.again(j), true
 	}

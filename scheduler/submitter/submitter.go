@@ -67,6 +67,7 @@ type submitted struct {
 	checks    *checks
 	againTold bool
 	lending   *lending // nil while there are no other cells
+	staged    *staged  // nil of a job without stages
 }
 
 // A farewell is what a leader was told of a job that is over here.
@@ -125,9 +126,13 @@ func (s *Submitter) arm(j *submitted, at time.Time) {
 }
 
 func (j *submitted) keep(i uint64, failed bool) {
-	if j.have.Add(i) && failed {
+	if !j.have.Add(i) {
+		return
+	}
+	if failed {
 		j.failed++
 	}
+	j.staged.keeps(j, i, failed)
 }
 
 // Key returns the submitter's public key, by which its cancels are checked.

@@ -35,7 +35,7 @@ func (w *Worker) beginInstead(h *heldLease, l *message.Lease, holders []task.Pee
 	w.news.urgent = true
 	if h.expected {
 		h.expected = false
-		w.emit(message.Start{Task: h.task, Attempt: h.started, From: h.from, Holders: h.holders, Left: h.left,
+		w.emit(message.Start{Task: h.task, Attempt: h.started, From: h.from, Holders: h.holders, Left: h.left, Reads: h.reads,
 			Receipt: h.receipt})
 		return
 	}

@@ -13,6 +13,7 @@ type heldLease struct {
 	task    task.TaskID
 	attempt message.Attempt // the newest that names it
 	receipt *task.Receipt   // the newest; nil for none
+	reads   *message.Reads  // of other tasks of the job; nil for nothing
 	started message.Attempt // the one it was started as, by which Ended names it
 	job     *workerJob
 	from    *message.Checkpoint // state it begins with; nil for none

@@ -54,12 +54,12 @@ func (w *Worker) startQueued() {
 		if a := h.await; a != nil {
 			h.expected = true
 			w.emit(message.Expect{Task: h.task, Attempt: h.attempt, From: a.Worker, FromAttempt: a.Attempt, Holders: h.holders,
-				Left: h.left, Receipt: h.receipt})
+				Left: h.left, Receipt: h.receipt, Reads: h.reads})
 			continue
 		}
 		h.begun = w.now
 		w.emit(message.Start{Task: h.task, Attempt: h.attempt, From: h.from, Holders: h.holders, Left: h.left,
-			Receipt: h.receipt})
+			Receipt: h.receipt, Reads: h.reads})
 	}
 	clear(w.queue[len(kept):])
 	w.queue = kept

@@ -1,0 +1,214 @@
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// Of a job with stages a task is released when all that it reads is there, task by task. What its lease
+// names is made from the rows of those tasks: the submitter says that it holds one of them only when all
+// that comes of it is held, so that their rows are here, and at followers, for as long as they are read.
+
+// A flowing job is one with stages.
+type flowing struct {
+	flow *ledger.Flow
+	// theirs are tasks that the submitter holds, and others read: their outputs need not be kept here, and
+	// they are not brought again. In kept are those of them of which an end is here.
+	theirs ledger.Set
+	kept   []uint64
+}
+
+// flows makes what is kept of a job with stages; nil of one without.
+func flows(spec *task.Job) *flowing {
+	if len(spec.Stages) == 0 {
+		return nil
+	}
+	return &flowing{flow: ledger.NewFlow(spec)}
+}
+
+// ready reports whether a task may run.
+func (j *job) mayRun(i uint64) bool {
+	return j.flowing == nil || j.flow.Ready(i) == ledger.Ready
+}
+
+// comesTo is what a task has come to: failed, too, if its submitter holds that it never runs.
+func (j *job) comesTo(i uint64) ledger.Verdict {
+	v := j.ledger.Verdict(i)
+	if v == ledger.Open && j.theirs.Contains(i) && j.flow.Ready(i) == ledger.Never {
+		return ledger.Failed
+	}
+	return v
+}
+
+// settle takes in what a task has come to, and releases those that waited for that.
+func (t *jobTable) settle(j *job, i uint64) {
+	if j.flowing == nil {
+		return
+	}
+	for _, r := range j.flow.Set(i, j.comesTo(i)) {
+		ready := j.flow.Of(r)
+		for d := r.From; d < r.To && ready != ledger.Waits; d++ {
+			if ready == ledger.Ready {
+				t.release(j, d)
+			} else if j.theirs.Contains(d) {
+				t.settle(j, d)
+			}
+		}
+	}
+}
+
+// release has a task wait for a worker, if it may run.
+func (t *jobTable) release(j *job, i uint64) {
+	if j.wants(i) == 0 || j.wait.queued[i] {
+		return
+	}
+	if j.isTouched(i) {
+		t.c.reports.waitAgain(j, i)
+		return
+	}
+	j.wait.queued[i] = true
+	byIndex.Push(&j.wait.released, i)
+	if j.state == jobOpen {
+		t.c.claims.enqueue(j)
+		t.c.claims.sumUp(j)
+		t.c.dispatch.widened = true
+	}
+}
+
+// settleAll is settle of all tasks of a set.
+func (t *jobTable) settleAll(j *job, set ledger.Set) {
+	if j.flowing == nil {
+		return
+	}
+	for _, r := range set {
+		for i := r.From; i < r.To; i++ {
+			t.settle(j, i)
+		}
+	}
+}
+
+// settleAnew counts a job's ends from the beginning.
+func (t *jobTable) settleAnew(j *job) {
+	if j.flowing == nil {
+		return
+	}
+	j.flow = ledger.NewFlow(j.spec)
+	t.settleAll(j, j.ledger.Facts.Held())
+	for _, i := range slices.Sorted(maps.Keys(j.ledger.Rows)) {
+		t.settle(j, i)
+	}
+}
+
+// skipped returns which of some tasks, in growing order, that the submitter came to hold never ran: some of
+// what they read failed.
+func (j *job) skipped(news ledger.Set) ledger.Set {
+	var out ledger.Set
+	if j.flowing == nil {
+		return nil
+	}
+	for _, r := range news {
+		for i := r.From; i < r.To; i++ {
+			if j.ledger.Verdict(i) == ledger.Open && j.flow.Ready(i) == ledger.Never {
+				out.Add(i)
+				j.flow.Set(i, ledger.Failed)
+			}
+		}
+	}
+	return out
+}
+
+// takes takes in which tasks the submitter holds that others still read.
+func (t *jobTable) takes(j *job, ranges []message.Range) {
+	set, err := ledger.MakeSet(ranges)
+	if j.flowing == nil || err != nil || len(set) > 0 && set[len(set)-1].To > j.total {
+		return
+	}
+	news := set.Minus(j.theirs)
+	j.theirs = set
+	t.settleAll(j, news)
+	take := func(i uint64) bool {
+		if !set.Contains(i) || j.ledger.Delivered(i) || j.ledger.Verdict(i) == ledger.Open {
+			return false
+		}
+		t.unweigh(j, i)
+		t.c.replicas.ForgetHold(message.HoldName{Task: task.TaskID{Job: j.id, Index: i}, Kind: message.HoldOutputs})
+		j.kept = append(j.kept, i)
+		return true
+	}
+	if len(set) > 0 {
+		j.sent, j.ready = slices.DeleteFunc(j.sent, take), slices.DeleteFunc(j.ready, take)
+	}
+}
+
+// keptTasks are those of which the submitter holds an end that is here.
+func (j *job) keptTasks() []uint64 {
+	if j.flowing == nil {
+		return nil
+	}
+	return j.kept
+}
+
+// reads returns what a task reads of others, as its lease names it; nil where it reads nothing, and not ok
+// where the ledger does not have it.
+func (j *job) reads(i uint64) (r *message.Reads, ok bool) {
+	if j.flowing == nil || i < j.spec.Roots() {
+		return nil, true
+	}
+	r = new(message.Reads)
+	made := map[task.PeerID]int{}
+	for n, members := range j.spec.Needed(i) {
+		if len(n.Reads) == 0 {
+			continue
+		}
+		for u := range members.All() {
+			row := j.ledger.Rows[u]
+			switch {
+			case j.comesTo(u) == ledger.Failed:
+				continue
+			case row == nil || len(row.Agreed()) == 0:
+				return nil, false
+			}
+			agreed := row.Agreed()
+			for k := range agreed {
+				made[agreed[k].Worker]++
+			}
+			r.Files = append(r.Files, j.spec.FilesOf(n, u, agreed[0].Outputs)...)
+		}
+	}
+	slices.SortFunc(r.Files, func(a, b task.Output) int { return cmp.Compare(a.Name, b.Name) })
+	if n := len(r.Files); n > task.MaxReads {
+		return &message.Reads{Fault: fmt.Sprintf("it reads %d files of other tasks, the most is %d", n, task.MaxReads)}, true
+	}
+	r.Sources = slices.SortedFunc(maps.Keys(made), func(a, b task.PeerID) int {
+		return cmp.Or(cmp.Compare(made[b], made[a]), cmp.Compare(a, b))
+	})
+	r.Sources = r.Sources[:min(len(r.Sources), message.MaxHolders)]
+	return r, true
+}
+
+// whyHeldBack says what a task waits for of its job; "" if for nothing.
+func (j *job) whyHeldBack(i uint64) string {
+	if j.flowing == nil {
+		return ""
+	}
+	switch j.flow.Ready(i) {
+	case ledger.Never:
+		if u, ok := j.flow.Failure(i); ok {
+			return fmt.Sprintf("it never runs: it needs task %d, %s, which failed; its submitter has not said so yet", u,
+				j.spec.TaskName(u))
+		}
+	case ledger.Waits:
+		n, first := j.flow.Missing(i)
+		if n == 1 {
+			return fmt.Sprintf("it waits for task %d, %s", first, j.spec.TaskName(first))
+		}
+		return fmt.Sprintf("it waits for %d tasks: the first is %d, %s", n, first, j.spec.TaskName(first))
+	}
+	return ""
+}
