@@ -1,6 +1,12 @@
 package task
 
-import "iter"
+import (
+	"fmt"
+	"iter"
+	"sort"
+	"strconv"
+	"strings"
+)
 
 // Members are tasks of one stage that another task needs, as a few numbers: they are computed from their
 // place, and never listed.
@@ -136,4 +142,48 @@ func (j *Job) Readers(index uint64) iter.Seq[Reader] {
 			}
 		}
 	}
+}
+
+// CheckReads refuses files that a task does not read of others: names of files in a lease are its leader's
+// word. They must be sorted by name, each once.
+func (j *Job) CheckReads(index uint64, files []Output) error {
+	if len(files) > 0 && len(j.Stages) == 0 {
+		return fmt.Errorf("the task reads no others, and %s is said to be of one", quote(files[0].Name))
+	}
+	for i := range files {
+		if !j.readsFile(index, files[i].Name) {
+			return fmt.Errorf("the task does not read %s", quote(files[i].Name))
+		}
+		if i > 0 && strings.HasPrefix(files[i].Name, files[i-1].Name+"/") {
+			return fmt.Errorf("%s is both a file and a directory", quote(files[i-1].Name))
+		}
+	}
+	return nil
+}
+
+// readsFile reports whether a task reads a file of that name of another.
+func (j *Job) readsFile(index uint64, name string) bool {
+	for n, members := range j.Needed(index) {
+		rest, is := strings.CutPrefix(name, j.Stages[n.Stage].Name+"/")
+		if !is {
+			continue
+		}
+		if n.Kind != NeedEach {
+			var local string
+			from, to := j.StageRange(int(n.Stage))
+			local, rest, _ = strings.Cut(rest, "/")
+			k, err := strconv.ParseUint(local, 10, 64)
+			if err != nil || local != Padded(k, to-from) || !members.Has(from+k) {
+				return false
+			}
+		}
+		return MatchOutput(n.Reads, rest)
+	}
+	return false
+}
+
+// Has reports whether the task of an index is one of them.
+func (m Members) Has(index uint64) bool {
+	k := sort.Search(int(m.count), func(k int) bool { return m.At(uint64(k)) >= index })
+	return k < int(m.count) && m.At(uint64(k)) == index
 }

@@ -121,6 +121,56 @@ func TestStages(t *testing.T) {
 	}
 }
 
+// A leader names the files that a task reads: no others than those are given to it.
+func TestCheckReads(t *testing.T) {
+	j := stagedJob(t, pipeline)
+	for _, c := range []struct {
+		index uint64
+		names []string
+		ok    bool
+	}{
+		{7, []string{"simulate/out.csv", "simulate/stdout"}, true},
+		{7, []string{"simulate/0/out.csv"}, false},
+		{7, []string{"simulate/secret"}, false},
+		{7, []string{"clean/out.csv"}, false},
+		{12, []string{"clean/0/out.csv", "clean/2/out.csv"}, true},
+		{12, []string{"clean/1/out.csv"}, false}, // of the other group
+		{12, []string{"clean/6/out.csv"}, false},
+		{12, []string{"clean/00/out.csv"}, false},
+		{12, []string{"clean/out.csv"}, false},
+		{12, []string{"model.bin"}, false},
+		{14, []string{"fit/0/fit.json", "fit/1/fit.json"}, true},
+		{14, []string{"clean/0/out.csv"}, false}, // it waits for it alone
+		{0, []string{"simulate/out.csv"}, false},
+		{0, nil, true},
+	} {
+		var files []Output
+		for _, n := range c.names {
+			files = append(files, Output{Name: n})
+		}
+		if err := j.CheckReads(c.index, files); (err == nil) != c.ok {
+			t.Errorf("task %d reads %v: %v", c.index, c.names, err)
+		}
+	}
+}
+
+// A worker that puts more into its result than a lease of those that read it has room for is refused.
+func TestInlineOfManyReaders(t *testing.T) {
+	j := stagedJob(t, strings.Replace(pipeline, "seed: {from: 1, to: 3}", "seed: {from: 1, to: 4096}", 1))
+	few, many := j.InlineOf(0), j.InlineOf(2*4096)
+	if few != MaxInline || many != maxReadInline/4096 {
+		t.Errorf("room for %d and %d bytes", few, many)
+	}
+	out := []Output{{Name: "out.csv", Size: int64(many) + 1, Inline: make([]byte, many+1)}}
+	if err := j.CheckOutputs(2*4096, out); err == nil {
+		t.Error("a result that is too large for a lease is taken")
+	}
+	out[0].Name = "stdout"
+	if err := j.CheckOutputs(0, out); err != nil {
+		t.Error(err)
+	}
+}
+
 // A record of a job with stages opens as it was signed, and one of a node of before is what it was.
 func TestStagedRecord(t *testing.T) {
 	j := stagedJob(t, pipeline)

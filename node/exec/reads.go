@@ -52,6 +52,9 @@ func (c *core) give(a *attempt) (g *given, err error) {
 	if r.Fault != "" {
 		return nil, unreadable(r.Fault)
 	}
+	if err := a.job.spec.CheckReads(a.name.Task.Index, r.Files); err != nil {
+		return nil, fmt.Errorf("the lease names files: %w", err)
+	}
 	var roots []blocks.Root
 	var cids []task.CID
 	var need int64
