@@ -160,8 +160,7 @@ func (j *job) reads(i uint64) (r *message.Reads, ok bool) {
 	if j.flowing == nil || i < j.spec.Roots() {
 		return nil, true
 	}
-	r = new(message.Reads)
-	made := map[task.PeerID]int{}
+	var all reading
 	for n, members := range j.spec.Needed(i) {
 		if len(n.Reads) == 0 {
 			continue
@@ -175,21 +174,44 @@ func (j *job) reads(i uint64) (r *message.Reads, ok bool) {
 				return nil, false
 			}
 			agreed := row.Agreed()
-			for k := range agreed {
-				made[agreed[k].Worker]++
+			by := agreed[int(i%uint64(len(agreed)))].Worker // of those that made the same another for another task
+			for _, f := range j.spec.FilesOf(n, u, agreed[0].Outputs) {
+				all = append(all, madeFile{f, by})
 			}
-			r.Files = append(r.Files, j.spec.FilesOf(n, u, agreed[0].Outputs)...)
 		}
 	}
-	slices.SortFunc(r.Files, func(a, b task.Output) int { return cmp.Compare(a.Name, b.Name) })
-	if n := len(r.Files); n > task.MaxReads {
-		return &message.Reads{Fault: fmt.Sprintf("it reads %d files of other tasks, the most is %d", n, task.MaxReads)}, true
+	return all.reads(), true
+}
+
+// reading is what a task reads, each file with who made it.
+type reading []madeFile
+
+type madeFile struct {
+	file task.Output
+	by   task.PeerID
+}
+
+// reads makes of it what a lease says.
+func (all reading) reads() *message.Reads {
+	if n := len(all); n > task.MaxReads {
+		return &message.Reads{Fault: fmt.Sprintf("it reads %d files of other tasks, the most is %d", n, task.MaxReads)}
 	}
-	r.Sources = slices.SortedFunc(maps.Keys(made), func(a, b task.PeerID) int {
-		return cmp.Or(cmp.Compare(made[b], made[a]), cmp.Compare(a, b))
-	})
-	r.Sources = r.Sources[:min(len(r.Sources), message.MaxHolders)]
-	return r, true
+	slices.SortFunc(all, func(a, b madeFile) int { return cmp.Compare(a.file.Name, b.file.Name) })
+	r := new(message.Reads)
+	at := map[task.PeerID]uint16{}
+	for _, f := range all {
+		k, known := at[f.by]
+		if !known && len(r.Sources) < message.MaxSources {
+			k = uint16(len(r.Sources))
+			r.Sources = append(r.Sources, f.by)
+			at[f.by], known = k, true
+		}
+		if !known {
+			k = message.MaxSources
+		}
+		r.Files, r.Makers = append(r.Files, f.file), append(r.Makers, k)
+	}
+	return r
 }
 
 // whyHeldBack says what a task waits for of its job; "" if for nothing.

@@ -48,7 +48,11 @@ func stagesChaos(t *testing.T, seed uint64) {
 	failing := [...]uint64{0, 0, 0b1, 0b11, 0b1010_1010, 0xff}[s.rng.IntN(6)]
 	s.fails = func(i uint64) bool { return i < 8 && failing>>i&1 == 1 }
 	n := s.nodes[s.rng.IntN(len(s.nodes))]
-	id := n.submit(1, inStages)
+	id := n.submit(1, func(j *task.Job) {
+		if inStages(j); seed%3 == 0 {
+			j.Replicas, j.Stages[4].AllowFailed = 2, 0
+		}
+	})
 	for range s.rng.IntN(5) {
 		s.heap.Set(s.now.Add(time.Duration(s.rng.Int64N(int64(12*time.Second)))), s.mishap)
 	}

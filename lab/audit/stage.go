@@ -27,6 +27,10 @@ type staged struct {
 // bring brings the module and the inputs of the job from a node, each checked against what the
 // job names, and opened.
 func (s *staged) bring(ctx context.Context, client *api.Client, dir string) (err error) {
+	if len(s.spec.Stages) > 0 {
+		return errors.New("tasks of a job with stages read what others made, and cannot be run again alone yet: " +
+			"with `replicas: 2` two workers are compared")
+	}
 	s.inputs = map[task.CID]string{}
 	s.module, err = bring(ctx, client, filepath.Join(dir, "module"), s.spec.Module, sandbox.MaxModule)
 	if err != nil {

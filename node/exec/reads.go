@@ -3,7 +3,6 @@ package exec
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"godwit/blocks"
@@ -55,7 +54,7 @@ func (c *core) give(a *attempt) (g *given, err error) {
 	if err := a.job.spec.CheckReads(a.name.Task.Index, r.Files); err != nil {
 		return nil, fmt.Errorf("the lease names files: %w", err)
 	}
-	var roots []blocks.Root
+	remote := make([][]blocks.Root, len(r.Sources)+1) // by who made them
 	var cids []task.CID
 	var need int64
 	for i := range r.Files {
@@ -63,7 +62,8 @@ func (c *core) give(a *attempt) (g *given, err error) {
 		cids = append(cids, f.CID)
 		need += 2 * f.Size // as blocks, and staged
 		if int64(len(f.Inline)) != f.Size {
-			roots = append(roots, blocks.Root{CID: f.CID, Bound: blocks.Exactly(f.Size)})
+			by := min(int(r.Makers[i]), len(r.Sources))
+			remote[by] = append(remote[by], blocks.Root{CID: f.CID, Bound: blocks.Exactly(f.Size)})
 		}
 	}
 	if err := c.Content.MakeRoom(a.context, need, false); err != nil {
@@ -83,7 +83,7 @@ func (c *core) give(a *attempt) (g *given, err error) {
 			}
 		}
 	}
-	if err := c.fetchReads(a, roots); err != nil {
+	if err := c.fetchReads(a, remote); err != nil {
 		return nil, fmt.Errorf("bringing what the task reads of others: %w", err)
 	}
 	if !c.Runner.ReadsFiles() {
@@ -92,19 +92,27 @@ func (c *core) give(a *attempt) (g *given, err error) {
 	return c.stageReads(a, release)
 }
 
-// fetchReads fetches files again and again while nobody has them.
-func (c *core) fetchReads(a *attempt, roots []blocks.Root) error {
-	if len(roots) == 0 {
-		return nil
-	}
-	holders := slices.Clone(a.reads.Sources)
-	for _, h := range a.holders {
-		if !slices.Contains(holders, h) {
-			holders = append(holders, h)
+// fetchReads fetches files from those that made them, and what these do not have from all that may.
+func (c *core) fetchReads(a *attempt, remote [][]blocks.Root) error {
+	var rest []blocks.Root
+	for k, roots := range remote {
+		if len(roots) == 0 {
+			continue
+		}
+		if k == len(a.reads.Sources) || c.Content.Fetch(a.context, roots, a.reads.Sources[k:k+1]) != nil {
+			rest = append(rest, roots...)
 		}
 	}
+	if len(rest) == 0 {
+		return nil
+	}
+	return c.fetchPatiently(a, rest)
+}
+
+// fetchPatiently fetches files from all that may have them, again and again while nobody does.
+func (c *core) fetchPatiently(a *attempt, roots []blocks.Root) error {
 	for until := time.Now().Add(readsMost); ; {
-		err := c.Content.Fetch(a.context, roots, holders)
+		err := c.Content.Fetch(a.context, roots, a.holders)
 		if err == nil || !errors.Is(err, blocks.ErrNotFound) || time.Now().After(until) {
 			return err
 		}

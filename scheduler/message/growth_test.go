@@ -33,7 +33,7 @@ func TestEveryListHasABound(t *testing.T) {
 		"Copy.Hold": message.MaxPairs, "Copied.Held": message.MaxPairs, "LiveLeases.Leases": message.MaxLive,
 		"Hold.CIDs": message.MaxHoldCIDs, "Hold.Holders": message.MaxHolders, "Got.Have": ledger.MaxRanges,
 		"Submit.Have": ledger.MaxRanges, "Submit.Taken": ledger.MaxRanges, "Got.Taken": ledger.MaxRanges,
-		"Reads.Files": task.MaxReads, "Reads.Sources": message.MaxHolders, "Facts.Done": ledger.MaxRanges, "Facts.Failed": ledger.MaxRanges,
+		"Reads.Files": task.MaxReads, "Reads.Sources": message.MaxSources, "Reads.Makers": task.MaxReads, "Facts.Done": ledger.MaxRanges, "Facts.Failed": ledger.MaxRanges,
 		"Row.Results": ledger.MaxResults, "Row.Failures": ledger.MaxResults, "Row.Voided": ledger.MaxResults,
 		"Row.Bad": ledger.MaxBad, "Row.Lines": ledger.MaxLines, "Row.Log": ledger.MaxLog,
 		"TaskSummary.Attempts": ledger.MaxLog,

@@ -39,17 +39,24 @@ type Lease struct {
 type Reads struct {
 	// Files are named as the task sees them; see task.Job.FilesOf. Sorted by name, each once.
 	Files []task.Output `cbor:"1,keyasint,omitempty" most:"4096"`
-	// Sources are workers that made them, those of most first.
-	Sources []task.PeerID `cbor:"2,keyasint,omitempty" most:"8"`
+	// Sources are the workers that made them, and Makers says for each file which of these it was: the
+	// number of Sources where it is none of them.
+	Sources []task.PeerID `cbor:"2,keyasint,omitempty" most:"256"`
+	Makers  []uint16      `cbor:"4,keyasint,omitempty" most:"4096"`
 	// Fault says that the task cannot read it, and why: it fails. At most task.MaxMessage bytes.
 	Fault string `cbor:"3,keyasint,omitempty"`
 }
+
+// MaxSources bounds the workers that are named as those that made what a task reads. What others made is
+// looked for at the leader and the submitter.
+const MaxSources = 256
 
 func (r *Reads) check() error {
 	if r == nil {
 		return nil
 	}
-	if len(r.Fault) > task.MaxMessage || len(r.Sources) > MaxHolders || len(r.Files) > task.MaxReads {
+	if len(r.Fault) > task.MaxMessage || len(r.Sources) > MaxSources || len(r.Files) > task.MaxReads ||
+		len(r.Makers) != len(r.Files) {
 		return fmt.Errorf("lease of a task that reads %d files of %d workers", len(r.Files), len(r.Sources))
 	}
 	for i := range r.Files {
@@ -58,6 +65,9 @@ func (r *Reads) check() error {
 		}
 		if i > 0 && r.Files[i-1].Name >= r.Files[i].Name {
 			return errors.New("lease of a task that reads files that are not sorted by name, each once")
+		}
+		if int(r.Makers[i]) > len(r.Sources) {
+			return errors.New("lease of a task that reads a file of a worker that is not named")
 		}
 	}
 	return nil
