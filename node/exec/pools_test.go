@@ -87,7 +87,8 @@ func TestInterpretersObey(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, _ := newSandboxed(t)
-	job := &Job{spec: &task.Job{Module: task.RawCID(noop.Module)}, module: map[task.CID]string{task.RawCID(noop.Module): path}}
+	module := task.RawCID(noop.Module)
+	job := &Job{spec: &task.Job{Module: module}, module: map[task.CID]string{module: path}}
 	job.spec.Memory = 64 << 20
 	run := func(ctx context.Context) error {
 		rep, err := r.Run(ctx, Run{Job: job, Interpreted: true})

@@ -106,6 +106,6 @@ func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {
 		j.took(t, s.now)
 		j.disputed = dispute{}
 		s.audits.check(j, t)
-		s.skip(j)
+		j.staged.skip(s, j)
 	}
 }

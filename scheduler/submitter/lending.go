@@ -23,8 +23,8 @@ import (
 // this job, halved for each time that it kept tasks and did nothing.
 func (ln *lender) lendMore(j *submitted) {
 	s := ln.s
-	if j.lending == nil || j.staged != nil || !j.lending.known || j.lending.waits == 0 || !j.state.Accepted || j.ended(s.now) ||
-		j.state.Final {
+	if j.lending == nil || j.staged != nil || !j.lending.known || j.lending.waits == 0 || !j.state.Accepted ||
+		j.ended(s.now) || j.state.Final {
 		return
 	}
 	total := float64(s.cells.own)

@@ -14,7 +14,7 @@ func (s *Submitter) speak(j *submitted) {
 	if s.leader == "" {
 		return // LeaderChanged wakes every job
 	}
-	s.skip(j)
+	j.staged.skip(s, j)
 	s.pace.offers++
 	s.pace.bytes += len(j.record.Job) + bytesPerRange*len(j.have)
 	s.emit(message.Send{To: s.leader, Message: message.Message{Submit: &message.Submit{Record: j.record,

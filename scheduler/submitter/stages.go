@@ -78,27 +78,27 @@ func (st *staged) readersOver(spec *task.Job, i uint64) bool {
 }
 
 // skip holds tasks as failed that never run, and those that need these.
-func (s *Submitter) skip(j *submitted) {
-	for j.staged != nil && len(j.staged.dead) > 0 {
-		r := j.staged.dead[0]
-		j.staged.dead = j.staged.dead[1:]
+func (st *staged) skip(s *Submitter, j *submitted) {
+	for st != nil && len(st.dead) > 0 {
+		r := st.dead[0]
+		st.dead = st.dead[1:]
 		for i := r.From; i < r.To; i++ {
 			if j.have.Contains(i) {
 				continue
 			}
 			why := "needs tasks of which more failed than it allows"
-			if u, ok := j.staged.flow.Failure(i); ok {
+			if u, ok := st.flow.Failure(i); ok {
 				why = fmt.Sprintf("needs task %d, %s, which failed", u, j.spec.TaskName(u))
 			}
-			s.drop(j, i)
+			j.forgetFetch(s, i)
 			s.hold(j, &message.TaskSummary{Index: i, Failed: true, Reason: task.ClipMessage(why)})
 			s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: i}, Action: "skipped", Reason: task.ClipMessage(why)})
 		}
 	}
 }
 
-// drop forgets a result whose blocks are on their way.
-func (s *Submitter) drop(j *submitted, i uint64) {
+// forgetFetch forgets a result whose blocks are on their way.
+func (j *submitted) forgetFetch(s *Submitter, i uint64) {
 	key := ResultKey(j.id, i)
 	if s.fetches[key] != nil {
 		delete(s.fetches, key)

@@ -12,8 +12,7 @@ import (
 type heldLease struct {
 	task    task.TaskID
 	attempt message.Attempt // the newest that names it
-	receipt *task.Receipt   // the newest; nil for none
-	reads   *message.Reads  // of other tasks of the job; nil for nothing
+	terms
 	started message.Attempt // the one it was started as, by which Ended names it
 	job     *workerJob
 	from    *message.Checkpoint // state it begins with; nil for none
@@ -40,6 +39,12 @@ type heldLease struct {
 	// As the source of one.
 	going   *message.MoveOrder // under way; nil for none
 	unmoved *message.Unmoved   // the last that came to nothing; nil for none
+}
+
+// terms are what the leader gave with a lease.
+type terms struct {
+	receipt *task.Receipt  // the newest; nil for none
+	reads   *message.Reads // of other tasks of the job; nil for nothing
 }
 
 // A tellable is marks that a run has come to, of which the last have not been reported.

@@ -11,7 +11,7 @@ import (
 func (w *Worker) take(l *message.Lease, holders []task.PeerID, key []byte) {
 	j := w.jobs.of(l.Task.Job, holders, key, &w.effects)
 	h := &heldLease{task: l.Task, attempt: l.Attempt, job: j, from: l.From, left: l.Left, holders: holders,
-		await: l.Await, taken: w.now, receipt: l.Receipt, reads: l.Reads}
+		await: l.Await, taken: w.now, terms: terms{l.Receipt, l.Reads}}
 	if l.Await != nil {
 		h.after = l.Await.Attempt
 	}
