@@ -413,3 +413,26 @@ func TestStagesThatValidateCanBeAsked(t *testing.T) {
 		}
 	})
 }
+
+// A stage that is read stands for its directory in arguments and variables, however it is written, and in
+// no other stage.
+func TestStageNamesInTemplates(t *testing.T) {
+	src := strings.Replace(pipeline, "    args: [\"{{.region}}\"]\n",
+		"    args: [\"{{.region}}\", \"{{  .clean  }}/{{.clean}}\"]\n    env: {FROM: \"/{{.clean}}\"}\n", 1)
+	j := stagedJob(t, src)
+	inv, err := j.Expand(13)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := fmt.Sprint(inv.Args, inv.Env), "[south clean/clean] [{FROM /clean}]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := fmt.Sprint(inv.Params), "[{region south} {trial 0}]"; got != want {
+		t.Errorf("the parameters are %s, want %s", got, want)
+	}
+	for _, other := range []string{"{{.report}}", "{{.simulate}}", "{{.fit}}"} {
+		if _, err := ParseFile("job.yaml", []byte(strings.Replace(src, "/{{.clean}}\"}", other+"\"}", 1))); err == nil {
+			t.Errorf("%s is taken in a stage that does not read it", other)
+		}
+	}
+}
