@@ -104,6 +104,10 @@ func (w *watcher) submitCopies() (job string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	if got := w.field("module", "POST", "/v1/jobs/check", string(b)); got != "copy.wasm" {
+		w.t.Errorf("the job file names the module %q", got)
+	}
+	w.ask(400, "POST", "/v1/jobs/check", `{"file_name": "job.yaml", "file": "modul: x"}`)
 	job = w.field("id", "POST", "/v1/jobs", string(b))
 	w.ask(400, "POST", "/v1/jobs", "{}")
 	w.ask(404, "POST", "/v1/jobs", `{"overlay": "nowhere"}`)

@@ -64,6 +64,7 @@ func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("GET /v1/files/{cid}", s.getFile)
 	handle("GET /v1/trees/{cid}", s.getTree)
 	handle("POST /v1/jobs", s.submit)
+	handle("POST /v1/jobs/check", s.check)
 	handle("GET /v1/jobs", s.jobs)
 	handle("GET /v1/jobs/{id}", s.job)
 	handle("GET /v1/jobs/{id}/watch", s.watch)
