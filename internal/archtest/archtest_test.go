@@ -230,6 +230,10 @@ var rules = map[string]rule{
 
 	"lab/table": {own: []string{"task"}},
 
+	"lab/interpreter": {own: []string{"internal/failure", "sandbox"}},
+
+	"lab/toolchain": {own: []string{"internal/failure", "lab/interpreter"}},
+
 	"lab/plot": {own: []string{"internal/failure"}, outside: []string{"gonum.org/v1/plot"}},
 
 	"lab/files": {own: []string{"internal/failure", "lab/table", "sim/scenario", "trace"}},
