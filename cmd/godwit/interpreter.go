@@ -9,6 +9,7 @@ import (
 
 	"godwit/internal/failure"
 	"godwit/lab/interpreter"
+	"godwit/lab/submission"
 	"godwit/lab/table"
 )
 
@@ -103,6 +104,18 @@ func newInterpreterList() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// readJob reads what `run` is given: a job file, a module or a script. The caller calls done when it was handed in.
+func readJob(path string, args []string) (sub *submission.Job, done func() error, err error) {
+	path, args, done, err = staged(path, args)
+	if err != nil {
+		return nil, nil, err
+	}
+	if sub, err = submission.Read(path, args); err != nil {
+		return nil, nil, errors.Join(err, done())
+	}
+	return sub, done, nil
 }
 
 // staged turns a script into the job file that runs it once, in a directory of its own, and leaves every other path as it

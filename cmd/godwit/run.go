@@ -34,15 +34,11 @@ func newRun() *cobra.Command {
   godwit run primes.py -- 1000000
   godwit run render.yaml --overlay lab`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, rest, done, err := staged(args[0], args[1:])
+			sub, done, err := readJob(args[0], args[1:])
 			if err != nil {
 				return err
 			}
 			defer done()
-			sub, err := submission.Read(path, rest)
-			if err != nil {
-				return err
-			}
 			sub.Overlay = overlay
 			client, err := c.dial()
 			if err != nil {
