@@ -41,6 +41,7 @@ type cells struct {
 	greeted    map[task.PeerID]uint64 // the advert that a member of another cell was told
 	orphan     bool                   // the last leader that it knew went into the other half
 	asked      time.Time              // when it last asked about other cells
+	asks       int                    // how often it has
 }
 
 // Cell returns the cell that the member is in: the whole overlay where there are no others.
@@ -72,6 +73,7 @@ func (c *cells) elsewhere(a *overlay.Advert) bool {
 		return false
 	}
 	m.visit(a)
+	m.newcomer()
 	if _, here := m.view.Member(a.Peer); here && a.Bits != m.cell.Bits {
 		m.letGo(a.Peer)
 	}
@@ -117,11 +119,8 @@ func (c *cells) goTo(to overlay.Cell, why string) {
 	if m.coordinator != nil {
 		m.divide()
 	}
-	if !to.Within(from) && m.advertised.Seq != 0 { // its members do not know this one
-		at := m.p.now.Add(time.Duration(m.p.cfg.Draw() * float64(cellSettle)))
-		if at.Before(m.nextAdvert) {
-			m.nextAdvert = at
-		}
+	if !to.Within(from) { // its members do not know this one
+		m.introduce(false)
 	}
 	m.leaderless = m.p.now
 }
@@ -160,20 +159,18 @@ func (c *cells) wakeCells(now time.Time) {
 		m.leaderless = time.Time{}
 		m.lookAtSize(now)
 		m.sumUp(now)
+		m.keepCircle(now)
 		m.tellSubmitter()
 	case leader == "" && m.leaderless.IsZero():
 		m.leaderless = now
 	case leader == "":
 		if now.Sub(m.leaderless) >= cellLost {
 			m.leaderless = now
-			m.p.emit(AskCells{Of: m})
+			m.ask("", now)
 		}
 	default:
 		m.leaderless = time.Time{}
-		if !m.cell.Whole() && now.Sub(m.asked) >= cellAsk && m.submitter.Open() {
-			m.asked = now
-			m.p.emit(AskCells{Of: m, From: leader})
-		}
+		m.askLeader(leader, now)
 	}
 }
 
@@ -219,11 +216,12 @@ func (c *cells) sibling() int {
 // leadTo takes the members of a leader's cell into another.
 func (c *cells) leadTo(to overlay.Cell, why string) {
 	m := c.m
+	from := m.cell
 	m.changed = m.p.now
 	m.advertiseIn(m.cell, to.Bits) // where all hear it that are to come
 	m.goTo(to, why)
 	m.regroupAt = m.p.now
-	if !to.Within(m.cell) {
+	if !to.Within(from) { // the other half hears of it there
 		m.Advertise()
 	}
 }

@@ -97,8 +97,7 @@ func (k knows) Self() task.PeerID { return k.m.p.cfg.Self }
 
 // Member implements authority.Knows.
 func (k knows) Member(peer task.PeerID) bool {
-	v, visits := k.m.visitors[peer]
-	return k.m.ofCell(peer) || visits && v.Expires.After(k.m.p.now)
+	return k.m.ofCell(peer) || k.m.Visits(peer)
 }
 
 // Leads implements authority.Knows.

@@ -356,7 +356,7 @@ func newSwarmBehind(t *testing.T, n int, nat func(i int) testnet.NAT) *swarm {
 		Config: func(i int, cfg *p2p.Config) {
 			if c := s.joined[i]; c != nil {
 				cfg.Handler, cfg.OnBlocks, cfg.Bootstrap, cfg.OnHandOver = c.Handler, c.OnBlocks, c.Bootstrap, c.OnHandOver
-				cfg.Relaying, cfg.OnAddrs = c.Relaying, c.OnAddrs
+				cfg.Relaying, cfg.OnAddrs, cfg.OnSummary = c.Relaying, c.OnAddrs, c.OnSummary
 			}
 		}})
 	for _, host := range s.net.Nodes {
