@@ -2,6 +2,7 @@ package member
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"godwit/overlay"
@@ -119,10 +120,26 @@ func (c *cells) goTo(to overlay.Cell, why string) {
 	if m.coordinator != nil {
 		m.divide()
 	}
-	if !to.Within(from) { // its members do not know this one
-		m.introduce(false)
+	if to.Within(from) { // who comes into the half later is told adverts, of which those from before are another cell's
+		m.introduce(overlay.CellGap)
+	} else { // its members do not know this one
+		m.introduce(cellSettle)
 	}
 	m.leaderless = m.p.now
+	m.settleIn()
+}
+
+// settleIn takes those for members whose adverts, heard before, say that they are in this cell: nobody tells
+// them again.
+func (c *cells) settleIn() {
+	m := c.m
+	for _, peer := range slices.Sorted(maps.Keys(m.visitors)) {
+		a := m.visitors[peer]
+		if a.Bits == m.cell.Bits && m.cell.Holds(overlay.CellNumber(m.id, peer)) {
+			delete(m.visitors, peer)
+			m.seen(&a)
+		}
+	}
 }
 
 // letGo has a member of this cell be one of another.

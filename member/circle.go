@@ -119,17 +119,14 @@ func (c *cells) newcomer() {
 // cellSoon is the least time between two questions of a newcomer.
 const cellSoon = 2 * time.Second
 
-// introduce has a member that came into a cell from outside say so there: at once if it came alone, else
-// each of those that come within cellSettle.
-func (c *cells) introduce(alone bool) {
+// introduce has a member that came into a cell say so there: each of those that came together at its own
+// moment within a time.
+func (c *cells) introduce(within time.Duration) {
 	m := c.m
 	if m.advertised.Seq == 0 {
 		return
 	}
-	at := m.p.now
-	if !alone {
-		at = at.Add(time.Duration(m.p.cfg.Draw() * float64(cellSettle)))
-	}
+	at := m.p.now.Add(time.Duration(m.p.cfg.Draw() * float64(within)))
 	if at.Before(m.nextAdvert) {
 		m.nextAdvert = at
 	}

@@ -114,7 +114,9 @@ func (c *cells) summarised(summaries []overlay.Summary) {
 	if alone := m.alone(); leader == "" || alone && m.coordinator != nil {
 		if to, ok := m.others.Find(m.number); ok && to != m.cell {
 			m.goTo(to, "nobody leads where it was, or it alone")
-			m.introduce(alone)
+			if alone {
+				m.introduce(0)
+			}
 		}
 	}
 	m.tellSubmitter()

@@ -1,12 +1,12 @@
 package node
 
 import (
-	"context"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"godwit/overlay"
+	"godwit/task"
 )
 
 // smallCells divide and join among a dozen nodes.
@@ -25,6 +25,7 @@ func celled(t *testing.T, n int) *swarm {
 	}
 	s.gather(s.peers...)
 	s.within(20*time.Minute, "two cells, each with a leader", func() bool { return len(s.cells()) == 2 && s.settled() })
+	<-time.After(overlay.CellGap) // in which all say in their cells that they are there
 	return s
 }
 
@@ -85,11 +86,58 @@ func TestCellsOnLiveNodes(t *testing.T) {
 			begun := time.Now()
 			id := p.submit(96, 20*time.Second)
 			p.finish(id, 96)
-			t.Logf("96 tasks of 20 s took %v", time.Since(begun))
+			if took := time.Since(begun); took > 150*time.Second {
+				t.Errorf("96 tasks of 20 s on 24 cores of two cells took %v", took)
+			}
+			s.theirs(id, 8)
 		}
-		for _, p := range s.peers {
-			t.Log(p.status().Overlays[0].Cell, len(p.runner.started()))
-		}
-		_ = context.Background
+		s.newcomer(t)
+		s.shrink()
 	})
+}
+
+// theirs checks that of a job each cell ran so many tasks at least.
+func (s *swarm) theirs(id task.JobID, least int) {
+	s.t.Helper()
+	for cell, of := range s.cells() {
+		ran := 0
+		for x := range starts(of...) {
+			if x.Job == id {
+				ran++
+			}
+		}
+		if ran < least {
+			s.t.Errorf("cell %s ran %d tasks, want %d at least", cell, ran, least)
+		}
+	}
+}
+
+// newcomer has a node that was away come again: it finds its cell by whoever it is connected to.
+func (s *swarm) newcomer(t *testing.T) {
+	for cell, of := range s.cells() {
+		p := of[0]
+		if p == s.peers[0] || p.status().Overlays[0].Role != RoleMember {
+			p = of[len(of)-2]
+		}
+		p.crash()
+		<-time.After(time.Minute)
+		p.start()
+		begun := time.Now()
+		s.within(time.Minute, "a newcomer is in its cell", func() bool { return p.status().Overlays[0].Cell == cell && s.settled() })
+		if took := time.Since(begun); took > 10*time.Second {
+			t.Errorf("a newcomer of cell %s took %v to find it", cell, took)
+		}
+	}
+}
+
+// shrink has most members of each cell go: the two become one again.
+func (s *swarm) shrink() {
+	for _, of := range s.cells() {
+		for _, p := range of[3:] {
+			if p != s.peers[0] {
+				p.stop()
+			}
+		}
+	}
+	s.within(30*time.Minute, "one cell again", func() bool { return len(s.cells()) == 1 && len(s.cells()[""]) > 0 && s.settled() })
 }
