@@ -78,10 +78,27 @@ func (c *cartographer) ask(e member.AskCells) {
 	})
 }
 
-// heard tells a member what others' summaries say; on the loop.
+// heard tells a member what others' summaries say; on the loop. One that has come into another cell by that
+// goes to who leads there, who tells it of the members.
 func (c *cartographer) heard(m *member.Member, list []overlay.Summary) {
-	if c.peer.Member(m.ID()) == m {
-		c.tell(member.Summarised{Of: m, Summaries: list})
+	if c.peer.Member(m.ID()) != m {
+		return
+	}
+	before := m.Cell()
+	c.tell(member.Summarised{Of: m, Summaries: list})
+	now, claims := m.Cell(), 0
+	for i := range list {
+		if now == before || list[i].Cell != now || claims == overlay.MaxClaims {
+			continue
+		}
+		claims++
+		c.spawn(func() {
+			ctx, cancel := context.WithTimeout(c.tasks, cellsTimeout)
+			defer cancel()
+			if err := c.net.Introduce(ctx, list[i].Leader); err != nil {
+				c.log.Debug("going to the leader of the cell", "cell", now.String(), "err", err)
+			}
+		})
 	}
 }
 
