@@ -71,6 +71,7 @@ func (c *cells) elsewhere(a *overlay.Advert) bool {
 		}
 	}
 	if m.cell.Holds(number) && a.Bits == m.cell.Bits {
+		delete(m.visitors, a.Peer)
 		return false
 	}
 	m.visit(a)
@@ -84,7 +85,11 @@ func (c *cells) elsewhere(a *overlay.Advert) bool {
 // visit keeps the advert of a member of another cell.
 func (c *cells) visit(a *overlay.Advert) {
 	m := c.m
-	if a.Overlay != m.id || m.view.Admits(a) != nil || a.State == overlay.Unavailable {
+	if a.Overlay != m.id || m.view.Admits(a) != nil {
+		return
+	}
+	if a.State == overlay.Unavailable {
+		delete(m.visitors, a.Peer)
 		return
 	}
 	if old, known := m.visitors[a.Peer]; known && a.Seq <= old.Seq {

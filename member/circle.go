@@ -96,6 +96,9 @@ func (c *cells) Visits(peer task.PeerID) bool {
 // alone reports whether the member knows of no other in its cell.
 func (c *cells) alone() bool { return c.m.view.Len() <= 1 }
 
+// few reports whether it knows of so few that it has just come.
+func (c *cells) few() bool { return c.m.view.Len() <= overlay.GroupSize }
+
 // hearsSmaller reports whether members of the overlay are in smaller cells than this one.
 func (c *cells) hearsSmaller() bool {
 	for _, a := range c.visitors {
@@ -110,7 +113,9 @@ func (c *cells) hearsSmaller() bool {
 // its cell is.
 func (c *cells) newcomer() {
 	m := c.m
-	if leader, _ := m.lease.Leader(); !m.alone() || leader != "" && m.coordinator == nil || m.p.now.Sub(m.asked) < cellSoon {
+	leader, _ := m.lease.Leader()
+	lost := leader == "" && m.few() || m.coordinator != nil && m.alone()
+	if !lost || m.p.now.Sub(m.asked) < cellSoon {
 		return
 	}
 	m.ask("", m.p.now)

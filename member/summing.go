@@ -111,11 +111,11 @@ func (c *cells) summarised(summaries []overlay.Summary) {
 		}
 	}
 	leader, _ := m.lease.Leader()
-	if alone := m.alone(); leader == "" || alone && m.coordinator != nil {
+	if few := m.few(); leader == "" || m.alone() && m.coordinator != nil {
 		if to, ok := m.others.Find(m.number); ok && to != m.cell {
 			m.goTo(to, "nobody leads where it was, or it alone")
-			if alone {
-				m.introduce(0)
+			if few {
+				m.introduce(0) // of many that come at once each has its moment
 			}
 		}
 	}

@@ -13,11 +13,12 @@ import (
 var smallCells = overlay.CellRule{Most: 9, Least: 3, Join: 6, Ready: 7}
 
 // celled starts n nodes that divide into cells soon, and waits until there are two of them.
-func celled(t *testing.T, n int) *swarm {
+func celled(t *testing.T, n int, change func(p *peer)) *swarm {
 	t.Helper()
 	s := newSwarm(t, n)
 	for i, p := range s.peers {
 		p.cfg.Cells = smallCells
+		change(p)
 		if i > 0 {
 			p.cfg.Bootstrap = []string{s.peers[0].host.Addr}
 		}
@@ -80,7 +81,7 @@ func TestCellsOnLiveNodes(t *testing.T) {
 		t.Skip("too slow under the race detector: run without it")
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := celled(t, 12)
+		s := celled(t, 12, func(*peer) {})
 		for _, of := range s.cells() {
 			p := of[len(of)-1]
 			begun := time.Now()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -261,12 +262,17 @@ type counter struct {
 	fault  func(string) // called with each step of a hand-over; nil for nobody
 	mu     sync.Mutex
 	starts map[task.TaskID]int
+	stuck  atomic.Bool // its tasks never end
 }
 
 func (c *counter) Run(ctx context.Context, r exec.Run) (sandbox.Report, error) {
 	c.mu.Lock()
 	c.starts[r.Task]++
 	c.mu.Unlock()
+	if c.stuck.Load() {
+		<-ctx.Done()
+		return sandbox.Report{}, ctx.Err()
+	}
 	if c.fault != nil && r.State != nil {
 		r.State = watched(r.State, c.fault)
 	}
@@ -311,6 +317,7 @@ type peer struct {
 	cfg    Config
 	stop   func()
 	up     atomic.Bool
+	lies   atomic.Bool // of the cell that it leads, and has nobody else run a task
 }
 
 // simHost is a host that the simulated network runs.
@@ -369,7 +376,22 @@ func (h simHost) Send(to task.PeerID, frame []byte) error {
 			h.peer.s.t.Errorf("%s sends %s", shortPeer(h.ID()), bad)
 		}
 	}
+	if h.peer.lies.Load() {
+		frames, err := (&message.Packer{}).Frames(address(id, nil), withoutPlaces(msgs))
+		for _, f := range frames {
+			err = errors.Join(err, h.Host.Send(to, f))
+		}
+		return err
+	}
 	return h.Host.Send(to, frame)
+}
+
+// SaySummary says something else where the peer lies.
+func (h simHost) SaySummary(sum overlay.Summary) error {
+	if h.peer.lies.Load() && sum.Members > 0 {
+		sum = h.peer.lyingSummary(sum)
+	}
+	return h.Host.SaySummary(sum)
 }
 
 // newSwarm makes n nodes of two cores, none of them running.
