@@ -29,8 +29,8 @@ func TestCircle(t *testing.T) {
 		if _, led := first[c]; !led {
 			first[c] = peer
 		}
-		h.tell(Summarised{Of: h.m, Summaries: []overlay.Summary{{Overlay: h.m.ID(), Leader: peer, Cell: c, Issued: s.now,
-			Members: 9}}})
+		said := overlay.Summary{Overlay: h.m.ID(), Leader: peer, Cell: c, Issued: s.now, Members: 9}
+		h.tell(Summarised{Of: h.m, Summaries: []overlay.Summary{said}})
 	}
 	circle := h.m.Circle()
 	if len(circle) != bits {

@@ -124,7 +124,9 @@ func (s *swarm) newcomer(t *testing.T) {
 		<-time.After(time.Minute)
 		p.start()
 		begun := time.Now()
-		s.within(time.Minute, "a newcomer is in its cell", func() bool { return p.status().Overlays[0].Cell == cell && s.settled() })
+		s.within(time.Minute, "a newcomer is in its cell", func() bool {
+			return p.status().Overlays[0].Cell == cell && s.settled()
+		})
 		if took := time.Since(begun); took > 10*time.Second {
 			t.Errorf("a newcomer of cell %s took %v to find it", cell, took)
 		}
@@ -140,5 +142,7 @@ func (s *swarm) shrink() {
 			}
 		}
 	}
-	s.within(30*time.Minute, "one cell again", func() bool { return len(s.cells()) == 1 && len(s.cells()[""]) > 0 && s.settled() })
+	s.within(30*time.Minute, "one cell again", func() bool {
+		return len(s.cells()) == 1 && len(s.cells()[""]) > 0 && s.settled()
+	})
 }

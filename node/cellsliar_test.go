@@ -124,7 +124,8 @@ func TestLeaderOfACellLies(t *testing.T) {
 			}
 		}
 		if had[0] < 10 || had[1] >= had[0] {
-			t.Errorf("who lies had %d tasks of the first job, %d of the next:\n%s", had[0], had[1], strings.Join(book.says, "\n"))
+			t.Errorf("who lies had %d tasks of the first job, %d of the next:\n%s", had[0], had[1],
+				strings.Join(book.says, "\n"))
 		}
 	})
 }

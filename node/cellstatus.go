@@ -29,8 +29,8 @@ func (m *membership) fillCells(s *OverlayStatus) {
 	}
 	s.Cell = own.String()
 	for _, x := range m.Summaries() {
-		s.Cells = append(s.Cells, CellStatus{Cell: x.Cell.String(), Leader: x.Leader, Members: x.Members, Slots: x.Slots,
-			Idle: x.Idle, Waiting: x.Waiting, Said: x.Issued, Own: x.Cell == own})
+		s.Cells = append(s.Cells, CellStatus{Cell: x.Cell.String(), Leader: x.Leader, Members: x.Members,
+			Slots: x.Slots, Idle: x.Idle, Waiting: x.Waiting, Said: x.Issued, Own: x.Cell == own})
 	}
 	slices.SortStableFunc(s.Cells, func(a, b CellStatus) int {
 		switch {

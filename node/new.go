@@ -85,7 +85,8 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
 		Handler: handler{n}, Urgent: methodLease, OnBlocks: n.serveBlocks, Log: cfg.Log,
 		OnSummary: n.atlas.summarised,
-		Relaying:  p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged, MaxConns: cfg.maxConns(), Guide: cfg.BootstrapNode,
+		Relaying:  p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged, MaxConns: cfg.maxConns(),
+		Guide: cfg.BootstrapNode,
 	}, n.exec.Serve); err != nil {
 		return nil, fmt.Errorf("joining the network: %w", err)
 	}

@@ -126,7 +126,8 @@ func (g *gossip) greetJoiners(ctx context.Context, events *pubsub.TopicEventHand
 			return
 		}
 		conns := g.net.Network().ConnsToPeer(e.Peer)
-		if e.Type == pubsub.PeerJoin && !time.Now().Before(from) && len(conns) > 0 && time.Since(conns[0].Stat().Opened) > youngTime {
+		if e.Type == pubsub.PeerJoin && !time.Now().Before(from) && len(conns) > 0 &&
+			time.Since(conns[0].Stat().Opened) > youngTime {
 			g.joiner(e.Peer)
 		}
 	}

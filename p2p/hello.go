@@ -152,7 +152,8 @@ func (g *greeter) passOn(a overlay.Advert, b []byte, from peer.ID) {
 	}
 	for _, p := range g.net.Network().Peers() {
 		name := task.PeerID(p.String())
-		if p == from || name == a.Peer || a.Bits > 0 && !g.adverts.readsCells(m, name) || !g.adverts.gossipsTo(p, topicOf(topic.id, topic.cell)) {
+		if p == from || name == a.Peer || a.Bits > 0 && !g.adverts.readsCells(m, name) ||
+			!g.adverts.gossipsTo(p, topicOf(topic.id, topic.cell)) {
 			continue
 		}
 		g.spawn(func(ctx context.Context) { g.hello(ctx, p, [][]byte{b}) })

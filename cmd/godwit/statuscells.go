@@ -19,7 +19,7 @@ func printCells(out io.Writer, o *node.OverlayStatus) {
 		if c.Own {
 			own = ", this node's"
 		}
-		fmt.Fprintf(out, "cell     %s: %d members, %d of %d slots idle, %d tasks wait; leader %s%s\n", c.Cell, c.Members, c.Idle,
-			c.Slots, c.Waiting, table.ShortPeer(c.Leader), own)
+		fmt.Fprintf(out, "cell     %s: %d members, %d of %d slots idle, %d tasks wait; leader %s%s\n", c.Cell,
+			c.Members, c.Idle, c.Slots, c.Waiting, table.ShortPeer(c.Leader), own)
 	}
 }
