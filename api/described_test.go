@@ -156,6 +156,10 @@ func (w *watcher) askFiles(job string) {
 	for path, status := range map[string]int{cid: 200, cid + "?job=" + job: 200, "nonsense": 400, cid + "?job=none": 404} {
 		w.ask(status, "GET", "/v1/files/"+path, "")
 	}
+	if _, head := w.d.operation("HEAD", "/v1/files/"+cid); head != nil {
+		w.ask(200, "HEAD", "/v1/files/"+cid, "")
+		w.ask(404, "HEAD", "/v1/files/"+string(task.RawCID([]byte("not here"))), "")
+	}
 	w.ask(400, "GET", "/v1/trees/nonsense", "")
 	w.ask(400, "GET", "/v1/trees/"+cid, "")
 	w.ask(404, "GET", "/v1/trees/bafybeiczsscdsbs7ffqz55asqdf3smv6klcw3gofszvwlyarci47bgf354", "")
