@@ -26,7 +26,6 @@ func (j *Job) expandPoint(params []EnvVar) (Invocation, error) {
 		Params: params,
 		Args:   make([]string, len(j.Args)),
 		Env:    make([]EnvVar, len(j.Env)),
-		Files:  make([]FileRef, 0, len(j.Files)),
 	}
 	var err error
 	for i, a := range j.Args {
@@ -40,12 +39,8 @@ func (j *Job) expandPoint(params []EnvVar) (Invocation, error) {
 			return Invocation{}, err
 		}
 	}
-	for _, t := range j.Files {
-		ref, err := j.input(t, params)
-		if err != nil {
-			return Invocation{}, err
-		}
-		inv.Files = append(inv.Files, ref)
+	if inv.Files, err = j.named(params); err != nil {
+		return Invocation{}, err
 	}
 	inv.Files = uniqueFiles(inv.Files)
 	if j.Stdin != "" {

@@ -50,8 +50,8 @@ type Prepare struct {
 }
 
 // Start runs one attempt, once the inputs are here that are its own, from a checkpoint if there
-// is one. The holders have their blocks; if it cannot be had, from the beginning. It is answered by
-// exactly one Ended.
+// is one; if that cannot be had, from the beginning. The holders have the blocks of both. It is
+// answered by exactly one Ended.
 type Start struct {
 	Task    task.TaskID
 	Attempt Attempt
