@@ -49,6 +49,7 @@ func (s *Server) routes() http.Handler {
 	handle("POST /v1/keys", s.newKey)
 	handle("POST /v1/files", s.putFile)
 	handle("GET /v1/files/{cid}", s.getFile)
+	handle("HEAD /v1/files/{cid}", s.hasFile)
 	handle("GET /v1/trees/{cid}", s.getTree)
 	handle("POST /v1/jobs", s.submit)
 	handle("GET /v1/jobs", s.jobs)
@@ -134,6 +135,20 @@ func (s *Server) getTree(w http.ResponseWriter, r *http.Request) error {
 		out[l.Name] = l.CID
 	}
 	return writeJSON(w, out, nil)
+}
+
+// hasFile answers whether all of a file is here, without its bytes. What is asked for may be
+// handed in with a job soon: it counts as used.
+func (s *Server) hasFile(_ http.ResponseWriter, r *http.Request) error {
+	c, err := task.ParseCID(r.PathValue("cid"))
+	if err != nil {
+		return inputError(err)
+	}
+	here, err := s.node.Blocks().HasAll(r.Context(), c)
+	if err == nil && !here {
+		err = fmt.Errorf("%w: %s", blocks.ErrNotFound, c)
+	}
+	return err
 }
 
 func (s *Server) getFile(w http.ResponseWriter, r *http.Request) error {

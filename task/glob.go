@@ -54,6 +54,14 @@ func matchComponent(pattern, name string) bool {
 	return ok && err == nil
 }
 
+// CheckFilePattern checks a pattern of files, such as "in/**/*.png".
+func CheckFilePattern(p string) error {
+	if e := checkFilePattern(p); e != nil {
+		return e
+	}
+	return nil
+}
+
 // checkFilePattern checks a pattern of files.
 func checkFilePattern(p string) *pathError {
 	if e := checkPath(p); e != nil {
