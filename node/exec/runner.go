@@ -52,6 +52,7 @@ type Job struct {
 	staged []stagedName        // files taken of the staging, each as often as it was
 	sealer *seal.Sealer        // of all that its tasks read and write but the module; nil: nothing is sealed
 	saves  saveCosts
+	rows   *jobRows // of its tables; nil for none
 }
 
 // Input is the path of the file that has an input's content, by its CID; "" where there is none.
