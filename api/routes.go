@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"godwit/blocks"
@@ -212,6 +214,11 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, in := range req.Inputs {
 		sub.Inputs[in.Name] = in
+	}
+	for _, axis := range slices.Sorted(maps.Keys(req.Tables)) {
+		if err := sub.File.SetTable(axis, req.Tables[axis]); err != nil {
+			return err
+		}
 	}
 	id, err := s.node.Submit(r.Context(), sub)
 	return writeJSON(w, SubmitReply{ID: id}, err)

@@ -31,6 +31,7 @@ type File struct {
 	Stdin   string   // a template like those of Files; "" for none
 	Outputs []string // patterns; the default is standard output
 	Sweep   Sweep
+	Sources map[string]Source // of the axes of Sweep that have tables; nil for none
 
 	Work       time.Duration // 0: unknown
 	Memory     int64         // bytes
@@ -162,8 +163,8 @@ func (f *File) InputNames() ([]string, error) {
 }
 
 // Job returns the job to sign. Module is the stored module; inputs has the
-// stored file of every name of InputNames, of all that lies below InputDirs and of all that
-// InputPatterns match, whatever Name it carries; overlay
+// stored file of every name of InputNames, of all that lies below InputDirs, of all that
+// InputPatterns match and of all that tables name, whatever Name it carries; overlay
 // names the overlay that the job is handed to; nonce is NonceSize random bytes.
 // The job is valid, and shares no memory with the arguments. Errors are of type
 // *Error.
@@ -189,7 +190,13 @@ func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submit
 		j.Verify = v.with(v.Confirm)
 	}
 	for i := range j.Sweep.Axes {
-		j.Sweep.Axes[i].Values = slices.Clone(j.Sweep.Axes[i].Values)
+		a := &j.Sweep.Axes[i]
+		a.Values = slices.Clone(a.Values)
+		if a.Table != nil {
+			t := *a.Table
+			t.Columns, t.Pages = slices.Clone(t.Columns), slices.Clone(t.Pages)
+			a.Table = &t
+		}
 	}
 	slices.SortFunc(j.Env, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	for _, name := range names {
@@ -201,6 +208,9 @@ func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submit
 		j.Inputs = append(j.Inputs, ref)
 	}
 	j.addBelow(dirs, inputs)
+	if len(j.Sweep.Tables()) > 0 {
+		j.addNamed(inputs)
+	}
 	j.Module, j.Overlay = module, overlay
 	j.Submitted, j.Nonce = Time{submitted.Round(0).UTC()}, bytes.Clone(nonce)
 	if ft := j.checkShape(); ft != nil {

@@ -64,7 +64,7 @@ func (j *Job) named(params []EnvVar) ([]FileRef, error) {
 		}
 		below := inputsAt(j.Inputs, dir)
 		if len(below) == 0 {
-			return nil, fmt.Errorf("directory %s is not among the job's inputs", quote(dir))
+			return nil, fmt.Errorf("%w: directory %s is not among the job's inputs", ErrTable, quote(dir))
 		}
 		refs, last = append(refs, below...), dir
 	}

@@ -94,6 +94,7 @@ func (s *jobs) make(ctx context.Context, spec *task.Job, e message.Prepare) (job
 	if job.sealer, err = seal.New(e.Key); err != nil {
 		return nil, err
 	}
+	job.rows = newRows(s.Content, spec, job.sealer, e.Holders)
 	if !s.Runner.ReadsFiles() {
 		return job, nil
 	}
@@ -160,14 +161,27 @@ func JobContent(j *task.Job) []task.CID {
 	for _, in := range j.Inputs {
 		cids = append(cids, in.CID)
 	}
+	for _, t := range j.Sweep.Tables() {
+		cids = append(cids, t.CID)
+	}
 	return cids
 }
 
-// JobRoots lists what a job's tasks read, each with the size that it must have.
+// JobRoots lists what every task of a job may read, each with the size that it must have. Of a table
+// a task needs a page alone.
 func JobRoots(j *task.Job) []blocks.Root {
 	roots := []blocks.Root{moduleOf(j)}
 	for i := range j.Inputs {
 		roots = append(roots, inputRoot(&j.Inputs[i]))
+	}
+	return roots
+}
+
+// TableRoots lists the tables of a job, each with the size that it must have.
+func TableRoots(j *task.Job) []blocks.Root {
+	var roots []blocks.Root
+	for _, f := range j.TableFiles() {
+		roots = append(roots, inputRoot(&f))
 	}
 	return roots
 }

@@ -56,6 +56,7 @@ type Job struct {
 	holders []task.PeerID
 	sealer  *seal.Sealer // of all that its tasks read and write but the module; nil: nothing is sealed
 	saves   saveCosts
+	rows    *jobRows // of its tables; nil for none
 
 	mu   sync.Mutex
 	over bool                // it is no longer ready
