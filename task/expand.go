@@ -104,11 +104,8 @@ func (s *Sweep) restrict(template string) (r Sweep, tables bool, err error) {
 	for i := range refs {
 		axes[refs[i].axis] = axes[refs[i].axis] || used[i]
 	}
-	for i := range s.Axes {
-		if axes[i] {
-			r.Axes, tables = append(r.Axes, s.Axes[i]), tables || s.Axes[i].Table != nil
-		}
-	}
+	r = s.only(func(i int) bool { return axes[i] })
+	tables = len(r.Tables()) > 0
 	if axes[len(s.Axes)] {
 		r.Repeat = s.Repeat
 	}

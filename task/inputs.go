@@ -142,7 +142,8 @@ func (f *File) resolved(inputs map[string]FileRef) (*File, error) {
 }
 
 // patternHint says where files are looked for.
-const patternHint = "patterns are of names in the job file's directory; they know *, ?, [a-z] and ** for any directories"
+const patternHint = "patterns are of names in the job file's directory; they know *, ?, [a-z] and ** for any " +
+	"directories"
 
 // addBelow adds the inputs to the job that lie below directories.
 func (j *Job) addBelow(dirs []string, inputs map[string]FileRef) {

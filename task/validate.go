@@ -172,7 +172,8 @@ func textFault(where string, err error) *fault {
 
 func (j *Job) checkFiles() *fault {
 	if len(j.Files) > MaxFiles {
-		return faultf("files", "name the directory that has them, such as data/", "%d file names, the most is %d", len(j.Files), MaxFiles)
+		return faultf("files", "name the directory that has them, such as data/", "%d file names, the most is %d",
+			len(j.Files), MaxFiles)
 	}
 	for i, t := range j.Files {
 		if f := checkText(fmt.Sprintf("files[%d]", i), t, maxTemplate); f != nil {
