@@ -57,7 +57,11 @@ func (j *Job) expandPoint(params []EnvVar) (Invocation, error) {
 	}
 	inv.Files = uniqueFiles(inv.Files)
 	if j.Stdin != "" {
-		ref, err := j.input(j.Stdin, params)
+		name, err := expand(j.Stdin, params)
+		if err != nil {
+			return Invocation{}, err
+		}
+		ref, err := j.input(name)
 		if err != nil {
 			return Invocation{}, err
 		}
@@ -73,12 +77,8 @@ func uniqueFiles(refs []FileRef) []FileRef {
 	return slices.CompactFunc(refs, func(a, b FileRef) bool { return a.Name == b.Name })
 }
 
-// input finds the file that a template names at a point.
-func (j *Job) input(template string, params []EnvVar) (FileRef, error) {
-	name, err := expand(template, params)
-	if err != nil {
-		return FileRef{}, err
-	}
+// input finds the file of a name.
+func (j *Job) input(name string) (FileRef, error) {
 	i, found := findInput(j.Inputs, name)
 	if !found {
 		return FileRef{}, fmt.Errorf("%w: file %s is not among the job's inputs", ErrTable, quote(name))

@@ -10,7 +10,7 @@ import (
 // match it: it has *, ? or [. A file of exactly that name goes before.
 func IsPattern(entry string) bool { return !isSwept(entry) && strings.ContainsAny(entry, "*?[") }
 
-// isDir reports whether an entry of files stands for a directory, with all that is below it.
+// isDir reports whether what an entry of files comes to stands for a directory, with all that is below it.
 func isDir(entry string) bool { return strings.HasSuffix(entry, "/") }
 
 // MatchFile reports whether a pattern of files matches a name. It goes component by component as

@@ -42,15 +42,15 @@ func (j *Job) named(params []EnvVar) ([]FileRef, error) {
 	refs := make([]FileRef, 0, len(j.Files))
 	var dirs []string
 	for _, t := range j.Files {
-		if isDir(t) {
-			dir, err := expand(t, params)
-			if err != nil {
-				return nil, err
-			}
-			dirs = append(dirs, dir)
+		name, err := expand(t, params)
+		if err != nil {
+			return nil, err
+		}
+		if isDir(name) {
+			dirs = append(dirs, name)
 			continue
 		}
-		ref, err := j.input(t, params)
+		ref, err := j.input(name)
 		if err != nil {
 			return nil, err
 		}

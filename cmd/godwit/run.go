@@ -37,6 +37,7 @@ func newRun() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			defer sub.Close()
 			sub.Overlay = overlay
 			client, err := c.dial()
 			if err != nil {

@@ -45,6 +45,11 @@ func (s *Job) checkInputs() error {
 			return err
 		}
 	}
+	if len(s.tables) > 0 {
+		if err := s.findNamed(found); err != nil {
+			return err
+		}
+	}
 	for _, p := range s.File.InputPatterns() {
 		if err := s.findMatches(p, found); err != nil {
 			return err
@@ -56,6 +61,24 @@ func (s *Job) checkInputs() error {
 		sizes[name] = found[name].Size()
 	}
 	return s.File.CheckSizes(sizes)
+}
+
+// findNamed adds the files and directories that rows of tables name.
+func (s *Job) findNamed(found map[string]fs.FileInfo) error {
+	names, err := s.File.TableNames(s.rows())
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		find := s.findFile
+		if strings.HasSuffix(name, "/") {
+			find = s.findBelow
+		}
+		if err := find(name, found); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // findFile adds a file by its name.
@@ -108,7 +131,7 @@ func (s *Job) findMatches(pattern string, found map[string]fs.FileInfo) error {
 	}
 	if len(names) == 0 {
 		return s.File.InputError(pattern, "the pattern matches no file",
-			inputsHint+"; patterns know *, ?, [a-z] and ** for any directories")
+			inputsHint+"; "+patternsKnown)
 	}
 	return nil
 }
@@ -116,7 +139,7 @@ func (s *Job) findMatches(pattern string, found map[string]fs.FileInfo) error {
 // matches lists the files that match a pattern, sorted by name.
 func (s *Job) matches(pattern string) ([]string, error) {
 	if err := task.CheckFilePattern(pattern); err != nil {
-		return nil, s.File.InputError(pattern, err.Error(), "patterns know *, ?, [a-z] and **")
+		return nil, s.File.InputError(pattern, err.Error(), patternsKnown)
 	}
 	var names []string
 	err := s.walk(task.GlobBase(pattern), func(name string) error {
@@ -128,6 +151,16 @@ func (s *Job) matches(pattern string) ([]string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
+	slices.Sort(names)
+	return names, err
+}
+
+// below lists the files below a directory, sorted by name.
+func (s *Job) below(dir string) (names []string, err error) {
+	err = s.walk(dir, func(name string) error {
+		names = append(names, name)
+		return nil
+	})
 	slices.Sort(names)
 	return names, err
 }

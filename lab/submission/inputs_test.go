@@ -17,6 +17,7 @@ import (
 	"godwit/blocks"
 	"godwit/internal/noop"
 	"godwit/task"
+	"godwit/task/table"
 )
 
 // written makes a directory of those files, by name and content, beside a module, and a job file.
@@ -197,6 +198,101 @@ func TestInputThatChanges(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), want) || n.job != nil {
 			t.Errorf("%s: %v, a job was sent: %v; want %s", name, err, n.job != nil, want)
+		}
+	}
+}
+
+// Axes are read from files beside the job file, and each task's own files are found by their rows. The table
+// that is stored has those rows; nothing of it is left on this machine.
+func TestTablesOfJobFile(t *testing.T) {
+	files := tree()
+	files["cases.csv"] = "alpha,in dir\n0.5,data/\n1.5,in/y/\n"
+	const text = `sweep:
+  image: {files: "in/**/*.png"}
+  case: {csv: cases.csv}
+zip: [case, image]
+args: ["{{.image.name}}", "{{.image.stem}}", "{{.image}}", "{{.case.alpha}}"]
+files: ["{{.image.path}}", "{{.case.in_dir}}"]
+`
+	t.Setenv("TMPDIR", t.TempDir())
+	s, err := Read(filepath.Join(written(t, text, files), "job.yaml"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &storing{files: map[task.CID][]byte{}}
+	if _, err := Submit(t.Context(), n.client(t), s); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	f, err := task.ParseFile("job.yaml", []byte(n.job.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs := map[string]task.FileRef{}
+	for _, in := range n.job.Inputs {
+		inputs[in.Name] = in
+	}
+	for axis, table := range n.job.Tables {
+		if err := f.SetTable(axis, table); err != nil {
+			t.Fatal(err)
+		}
+	}
+	job, err := f.Job(task.RawCID(nil), inputs, "lab", time.Unix(1e9, 0), make([]byte, task.NonceSize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := table.NewReader(func(t *task.Table, page int) ([]byte, error) {
+		return table.PageOf(bytes.NewReader(n.files[t.CID]), page)
+	}).Row
+	for i, want := range []string{
+		"x.png x in/x.png 0.5: data/a data/b/c in/x.png", "z.png z in/y/z.png 1.5: in/y/z.png",
+	} {
+		inv, err := job.ExpandBy(uint64(i), rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, r := range inv.Files {
+			names = append(names, r.Name)
+		}
+		if got := strings.Join(inv.Args, " ") + ": " + strings.Join(names, " "); got != want {
+			t.Errorf("task %d: %q, want %q", i, got, want)
+		}
+	}
+	if job.Sweep.Count() != 2 {
+		t.Errorf("%d tasks", job.Sweep.Count())
+	}
+}
+
+// A table that is wrong is told with its file, its line and the place in the job file; nothing is left.
+func TestTablesRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"sweep: {c: {csv: ragged.csv}}":                      ":2:18: csv ragged.csv: line 3: 1 values, the first line names 2 columns",
+		"sweep: {c: {csv: gone.csv}}":                        ":2:18: csv gone.csv: no such file or directory",
+		"sweep: {c: {csv: data}}":                            ":2:18: csv data: not a regular file",
+		"sweep: {c: {csv: ../x.csv}}":                        ":2:18: csv ../x.csv: path escapes from parent",
+		"sweep: {c: {lines: none}}":                          ":2:20: lines none: the table has no rows",
+		"sweep: {c: {files: '*.jpg'}}":                       ":2:20: files *.jpg: no file matches",
+		"sweep: {c: {csv: good.csv}}\nargs: ['{{.c.beta}}']": `:3:8: there is no axis "c.beta" for {{.c.beta}}`,
+		"sweep: {c: {csv: good.csv}}\nfiles: ['{{.c.b}}']":   ":3:8: file 2: no such file or directory",
+		"sweep: {c: {csv: good.csv}, d: [1]}\nzip: [c, d]":   ":3:6: axis c has 2 values, and axis d has 1",
+	} {
+		files := tree()
+		files["ragged.csv"], files["good.csv"], files["none"] = "a,b\n1,2\n3\n", "a,b\n1,2\n3,4\n", ""
+		dir := written(t, text+"\n", files)
+		t.Setenv("TMPDIR", t.TempDir())
+		_, err := Read(filepath.Join(dir, "job.yaml"), nil)
+		e, ok := err.(*task.Error)
+		if !ok || !strings.Contains(err.Error(), want) || e.Hint == "" {
+			t.Errorf("%s: %v, want %s with a hint", text, err, want)
+		}
+		if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+			t.Errorf("left are %v, %v", left, err)
 		}
 	}
 }

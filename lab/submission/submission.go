@@ -29,6 +29,7 @@ type Job struct {
 	Code   []byte   // the module
 	dir    *os.Root // of the job file; inputs are read below it
 	inputs []input  // below dir, sorted by name
+	tables []axisTable
 	// Import is told how far the inputs are stored; nil: nobody is.
 	Import Import
 	// Overlay to hand it to; "" leaves it to the node
@@ -45,7 +46,7 @@ func New(name, text string, code []byte) (*Job, error) {
 }
 
 // Read reads a job file, or makes one for a bare module, and checks
-// all of it: nothing is sent before everything is known to be there and right.
+// all of it: nothing is sent before everything is known to be there and right. Close the job.
 func Read(path string, args []string) (*Job, error) {
 	s := &Job{Name: filepath.Base(path), args: args}
 	dir := filepath.Dir(path)
@@ -64,7 +65,14 @@ func Read(path string, args []string) (*Job, error) {
 	if err := s.checkModule(); err != nil {
 		return nil, err
 	}
-	return s, s.checkInputs()
+	if err = s.readTables(context.Background()); err == nil {
+		err = s.checkInputs()
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 func (s *Job) readFile(path string) error {
@@ -114,12 +122,15 @@ func Submit(ctx context.Context, client *api.Client, s *Job) (task.JobID, error)
 		return "", err
 	}
 	req.Module = m.CID
-	if len(s.inputs) > 0 { // else the node makes one
+	if len(s.inputs)+len(s.tables) > 0 { // else the node makes one
 		if req.Key, err = client.NewKey(ctx, s.Overlay); err != nil {
 			return "", err
 		}
 	}
 	if req.Inputs, err = s.putInputs(ctx, client, req.Key, s.Import); err != nil {
+		return "", err
+	}
+	if req.Tables, err = s.putTables(ctx, client, req.Key); err != nil {
 		return "", err
 	}
 	return client.Submit(ctx, req)
