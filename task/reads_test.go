@@ -56,3 +56,17 @@ func TestCommonInputs(t *testing.T) {
 		}
 	}
 }
+
+func TestReadsBy(t *testing.T) {
+	j := jobReading(t, "module: a.wasm\nsweep: {n: [1, 2], d: [x, y]}\nfiles: [b, '{{.n}}', '{{.d}}/', '{{.n}}']\n",
+		"b", "1", "2", "x/1", "x/2", "x/3", "x/4", "x/5", "y/1")
+	swept := j.SweptFiles()
+	if want := []string{"{{.n}}", "{{.d}}/", "{{.n}}"}; !slices.Equal(swept, want) {
+		t.Errorf("%q, want %q", swept, want)
+	}
+	for i, want := range map[uint64][]string{0: {"1", "x/1", "x/2", "x/3", "x/4"}, 3: {"2", "y/1"}, 4: nil} {
+		if got := refNames(j.ReadsBy(swept[:2], i)); !slices.Equal(got, want) {
+			t.Errorf("task %d: %q, want %q", i, got, want)
+		}
+	}
+}
