@@ -152,7 +152,7 @@ func (s *Server) getTree(w http.ResponseWriter, r *http.Request) error {
 
 // hasFile answers whether all of a file is here, without its bytes. What is asked for may be
 // handed in with a job soon: it counts as used.
-func (s *Server) hasFile(_ http.ResponseWriter, r *http.Request) error {
+func (s *Server) hasFile(w http.ResponseWriter, r *http.Request) error {
 	c, err := task.ParseCID(r.PathValue("cid"))
 	if err != nil {
 		return inputError(err)
@@ -160,6 +160,9 @@ func (s *Server) hasFile(_ http.ResponseWriter, r *http.Request) error {
 	here, err := s.node.Blocks().HasAll(r.Context(), c)
 	if err == nil && !here {
 		err = fmt.Errorf("%w: %s", blocks.ErrNotFound, c)
+	}
+	if err == nil {
+		w.Header().Set("Content-Type", "application/octet-stream")
 	}
 	return err
 }
