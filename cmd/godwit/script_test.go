@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -37,8 +38,12 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Condition: func(name string) (bool, error) {
-			if name == "draws" {
+			switch name {
+			case "draws":
 				return plot.Able() == nil, nil
+			case "parallel":
+				_, err := exec.LookPath("parallel")
+				return err == nil, nil
 			}
 			return false, fmt.Errorf("no condition is called %q", name)
 		},

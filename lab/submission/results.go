@@ -66,7 +66,7 @@ func collect(ctx context.Context, client *api.Client, ref, dir string, show io.W
 				}
 				continue
 			}
-			b, err := content(ctx, client, sealer, o)
+			b, err := Content(ctx, client, sealer, o)
 			switch {
 			case err != nil:
 			case show != nil && o.Name == task.Stdout:
@@ -112,6 +112,16 @@ func taskDir(spec *task.Job, index uint64) string {
 	return fmt.Sprintf("%0*d", len(strconv.FormatUint(total-1, 10)), index)
 }
 
+// WriteOutput writes an output below a directory, which is made where it is not there. A file of other
+// content is not written over: that is an error.
+func WriteOutput(dir, name string, b []byte) error {
+	root, err := openDir(dir)
+	if err != nil {
+		return err
+	}
+	return NotOver(errors.Join(files.WriteNew(root, name, b), root.Close()))
+}
+
 // EachTask calls f for every ended task of a job that the node holds, in order, after checking that
 // it is the job's, that its outputs are such as the job asks for, and the workers'
 // signatures. What its inputs and outputs hold sealer opens.
@@ -142,7 +152,7 @@ func EachTask(ctx context.Context, client *api.Client, ref string,
 		}
 		for i := range page.Tasks {
 			t := &page.Tasks[i]
-			err := check(id, spec, t)
+			err := Check(id, spec, t)
 			if err == nil {
 				err = f(spec, sealer, *t)
 			}
@@ -154,8 +164,8 @@ func EachTask(ctx context.Context, client *api.Client, ref string,
 	}
 }
 
-// check refuses results that are not signed, or not the job's.
-func check(id task.JobID, spec *task.Job, t *message.TaskSummary) error {
+// Check refuses results that are not signed, or not the job's.
+func Check(id task.JobID, spec *task.Job, t *message.TaskSummary) error {
 	for i := range t.Results {
 		r := &t.Results[i]
 		if r.Task != (task.TaskID{Job: id, Index: t.Index}) || t.Index >= spec.Sweep.Count() {
@@ -171,9 +181,9 @@ func check(id task.JobID, spec *task.Job, t *message.TaskSummary) error {
 	return nil
 }
 
-// content returns an output's bytes, which sealer opens, and an error unless they are the ones
+// Content returns an output's bytes, which sealer opens, and an error unless they are the ones
 // that the signed result names.
-func content(ctx context.Context, client *api.Client, sealer *seal.Sealer, o task.Output) ([]byte, error) {
+func Content(ctx context.Context, client *api.Client, sealer *seal.Sealer, o task.Output) ([]byte, error) {
 	if o.Size > task.MaxOutputBytes {
 		return nil, fmt.Errorf("%s has %s by its worker's word, and no task may write more than %s",
 			o.Name, task.FormatSize(o.Size), task.FormatSize(task.MaxOutputBytes))
