@@ -73,7 +73,9 @@ func (f *Follower) Run(ctx context.Context) (failed uint64, err error) {
 		case errors.As(err, &said), errors.Is(err, errOurs):
 			return f.failed, err
 		}
-		fmt.Fprintf(f.Err, "godwit: the node does not answer (%v); it is asked again\n", err)
+		if pause == firstPause {
+			fmt.Fprintf(f.Err, "godwit: the node does not answer; it is asked again until it does: %v\n", err)
+		}
 		select {
 		case <-time.After(pause):
 			pause = min(2*pause, lastPause)
