@@ -66,7 +66,7 @@ func collect(ctx context.Context, client *api.Client, ref, dir string, show io.W
 				}
 				continue
 			}
-			b, err := Content(ctx, client, sealer, o)
+			b, err := content(ctx, client, sealer, o)
 			switch {
 			case err != nil:
 			case show != nil && o.Name == task.Stdout:
@@ -181,9 +181,9 @@ func Check(id task.JobID, spec *task.Job, t *message.TaskSummary) error {
 	return nil
 }
 
-// Content returns an output's bytes, which sealer opens, and an error unless they are the ones
+// content returns an output's bytes, which sealer opens, and an error unless they are the ones
 // that the signed result names.
-func Content(ctx context.Context, client *api.Client, sealer *seal.Sealer, o task.Output) ([]byte, error) {
+func content(ctx context.Context, client *api.Client, sealer *seal.Sealer, o task.Output) ([]byte, error) {
 	if o.Size > task.MaxOutputBytes {
 		return nil, fmt.Errorf("%s has %s by its worker's word, and no task may write more than %s",
 			o.Name, task.FormatSize(o.Size), task.FormatSize(task.MaxOutputBytes))

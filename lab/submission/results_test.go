@@ -23,18 +23,18 @@ func TestContentRefusesOtherBytes(t *testing.T) {
 	served := "what the worker wrote"
 	client := apitest.Serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(served)) })
 	o := task.Output{Name: "stdout", CID: task.RawCID([]byte(served)), Size: int64(len(served))}
-	if b, err := Content(t.Context(), client, nil, o); err != nil || string(b) != served {
+	if b, err := content(t.Context(), client, nil, o); err != nil || string(b) != served {
 		t.Fatalf("got %q, %v, want the content", b, err)
 	}
 	for _, other := range []string{"what the worker wrotE", served + ".", ""} {
 		served = other
-		if b, err := Content(t.Context(), client, nil, o); err == nil ||
+		if b, err := content(t.Context(), client, nil, o); err == nil ||
 			!strings.Contains(err.Error(), "not what its worker signed") {
 			t.Errorf("served %q: got %q, %v, want a refusal", other, b, err)
 		}
 	}
 	o.Inline = []byte("what the worker wrotE")
-	if _, err := Content(t.Context(), client, nil, o); err == nil {
+	if _, err := content(t.Context(), client, nil, o); err == nil {
 		t.Error("an inline output that is not its CID's content was taken")
 	}
 }
