@@ -37,6 +37,12 @@ type KeyReply struct {
 // sealed before it is stored.
 const KeyHeader = "Godwit-Key"
 
+// A RetryRequest asks for the tasks of a job that failed to be run again.
+type RetryRequest struct {
+	// Module is that of the new job, stored like any; "" for the one of before.
+	Module task.CID `json:"module,omitempty"`
+}
+
 // SubmitReply names the accepted job.
 type SubmitReply struct {
 	ID task.JobID `json:"id"`

@@ -96,7 +96,7 @@ func (m *mapFlags) run(cmd *cobra.Command) (err error) {
 	defer client.Close()
 	var log *mapping.Log
 	if m.log != "" {
-		if log, err = mapping.OpenLog(m.log, m.resume); err != nil {
+		if log, err = mapping.OpenLog(m.log, m.resume, m.again); err != nil {
 			return err
 		}
 	}
@@ -110,6 +110,12 @@ func (m *mapFlags) run(cmd *cobra.Command) (err error) {
 	}
 	f := &m.follow
 	f.Client, f.Job, f.Rows, f.Log = client, id, plan.Rows(), log
+	if m.again {
+		if f.Rows, err = mapping.RowsOf(cmd.Context(), client, id); err != nil {
+			return err
+		}
+		defer f.Rows.Close()
+	}
 	f.Out, f.Err = cmd.OutOrStdout(), table.Printable(cmd.ErrOrStderr())
 	if progress.IsTerminal(f.Out) {
 		f.Out = table.Printable(f.Out)
@@ -121,6 +127,11 @@ func (m *mapFlags) run(cmd *cobra.Command) (err error) {
 func (m *mapFlags) job(ctx context.Context, say io.Writer, client *api.Client, plan *mapping.Plan) (task.JobID, error) {
 	if m.resume {
 		id, err := plan.Find(ctx, client)
+		if err == nil && id != "" && m.again {
+			if id, err = client.Retry(ctx, string(id), ""); err == nil {
+				fmt.Fprintf(say, "job %s accepted: what failed\n", table.ShortJob(id))
+			}
+		}
 		if err != nil || id != "" {
 			return id, err
 		}

@@ -22,13 +22,18 @@ type Log struct {
 	printed ledger.Set // inputs with a line, counted from 0
 }
 
-const logHeader = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n"
+const (
+	logHeader = "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n"
+	logFields = 9
+	logExit   = 6 // field of the exit code
+)
 
-// OpenLog opens a log: a new one, or with again one that is there, of which the lines are read. Close it.
-func OpenLog(path string, again bool) (*Log, error) {
+// OpenLog opens a log: a new one, or with again one that is there, of which the lines are read, but for those
+// of failures if they are to run again. Close it.
+func OpenLog(path string, again, failures bool) (*Log, error) {
 	l := &Log{}
 	if again {
-		if err := l.read(path); err != nil {
+		if err := l.read(path, failures); err != nil {
 			return nil, err
 		}
 	}
@@ -49,7 +54,7 @@ func OpenLog(path string, again bool) (*Log, error) {
 	return l, nil
 }
 
-func (l *Log) read(path string) error {
+func (l *Log) read(path string, failures bool) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -61,15 +66,17 @@ func (l *Log) read(path string) error {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 2*task.MaxCell)
 	for n := 1; lines.Scan(); n++ {
-		first, _, found := strings.Cut(lines.Text(), "\t")
-		if n == 1 || !found { // the last may have been cut off
+		fields := strings.Split(lines.Text(), "\t")
+		if n == 1 || len(fields) < logFields { // the last may have been cut off
 			continue
 		}
-		seq, err := strconv.ParseUint(first, 10, 64)
+		seq, err := strconv.ParseUint(fields[0], 10, 64)
 		if err != nil || seq == 0 {
 			return failure.Usage("name another file, or remove this one", "%s is no log of a map: line %d", path, n)
 		}
-		l.printed.Add(seq - 1)
+		if !failures || fields[logExit] == "0" {
+			l.printed.Add(seq - 1)
+		}
 	}
 	return lines.Err()
 }

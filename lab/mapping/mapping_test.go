@@ -126,7 +126,7 @@ func TestHalt(t *testing.T) {
 // A log is read again as it was written, also one whose last line was cut off.
 func TestLogAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
-	l, err := OpenLog(path, true)
+	l, err := OpenLog(path, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func TestLogAgain(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := OpenLog(path, true)
+	again, err := OpenLog(path, true, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,10 +150,15 @@ func TestLogAgain(t *testing.T) {
 	if got := fmt.Sprint(again.printed); got != "[{0 2} {7 8}]" {
 		t.Errorf("printed were %s", got)
 	}
-	if err := os.WriteFile(path, []byte("x\ty\nno\tlog\n"), 0o666); err != nil {
+	retry, err := OpenLog(path, true, true)
+	if err != nil || len(retry.printed) > 0 {
+		t.Errorf("failures that are to run again count as printed: %v, %v", retry, err)
+	}
+	retry.Close()
+	if err := os.WriteFile(path, []byte("x\ny\t\t\t\t\t\t\t\t\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenLog(path, true); err == nil {
+	if _, err := OpenLog(path, true, false); err == nil {
 		t.Error("another file was read as a log")
 	}
 }

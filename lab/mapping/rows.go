@@ -69,6 +69,22 @@ func FetchRows(ctx context.Context, client *api.Client, id task.JobID, spec *tas
 	return newRows(f, tables[0]), nil
 }
 
+// RowsOf is FetchRows of a job that the node submitted.
+func RowsOf(ctx context.Context, client *api.Client, id task.JobID) (*Rows, error) {
+	page, err := client.NewResults(ctx, string(id), api.Have{Ranges: everything, Record: true})
+	if err != nil {
+		return nil, err
+	}
+	if page.Record == nil {
+		return nil, errors.New("the node answers without the job")
+	}
+	spec, err := page.Record.OpenWhole()
+	if err != nil {
+		return nil, err
+	}
+	return FetchRows(ctx, client, id, spec)
+}
+
 // Close removes the file.
 func (r *Rows) Close() error { return r.file.Close() }
 
