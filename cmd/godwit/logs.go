@@ -81,7 +81,8 @@ func (l *logs) task(ctx context.Context) func(*task.Job, *seal.Sealer, message.T
 		}
 		for i, a := range t.Attempts {
 			if a.Outcome != task.Completed.String() && a.Reason != "" {
-				fmt.Fprintf(l.out, "==> task %d, run %d on %s: %s: %s\n", t.Index, i+1, table.ShortPeer(a.Worker), a.Outcome, a.Reason)
+				fmt.Fprintf(l.out, "==> task %d, run %d on %s: %s: %s\n", t.Index, i+1, table.ShortPeer(a.Worker), a.Outcome,
+					a.Reason)
 			}
 		}
 		if len(t.Results) == 0 {

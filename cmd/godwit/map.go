@@ -178,7 +178,8 @@ func (m *mapFlags) print(cmd *cobra.Command, client *api.Client, id task.JobID) 
 			Hint: "the job goes on: the same line with --resume takes it up again"}
 	case failed > 0:
 		say := fmt.Errorf("%d of %d tasks failed", failed, m.follow.Rows.Count())
-		return &failure.Error{Code: int(min(failed, mostFailed)), Err: errors.Join(err, say), Hint: fmt.Sprintf("`godwit retry %s` runs them again", table.ShortJob(id))}
+		return &failure.Error{Code: int(min(failed, mostFailed)), Err: errors.Join(err, say),
+			Hint: fmt.Sprintf("`godwit retry %s` runs them again", table.ShortJob(id))}
 	}
 	return err
 }

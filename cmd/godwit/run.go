@@ -22,6 +22,7 @@ func newRun() *cobra.Command {
 	var (
 		c             clientFlags
 		out, overlay  string
+		tell          string
 		detach, quiet bool
 	)
 	c.raw = true // a task's standard output is printed as it is
@@ -34,6 +35,9 @@ func newRun() *cobra.Command {
   godwit run primes.py -- 1000000
   godwit run render.yaml --overlay lab`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if detach && tell != "" {
+				return failure.Usage("leave one of them out", "with --detach nobody waits for the job's end, which --notify is of")
+			}
 			sub, done, err := readJob(args[0], args[1:])
 			if err != nil {
 				return err
@@ -59,6 +63,7 @@ func newRun() *cobra.Command {
 			if err != nil {
 				return stillThere(err, id)
 			}
+			defer notify(ctx, cmd.ErrOrStderr(), tell, end)
 			if c.json {
 				return errors.Join(collectQuietly(ctx, client, id, out), printFinal(ctx, cmd.OutOrStdout(), client, id),
 					submission.Verdict(end))
@@ -72,6 +77,8 @@ func newRun() *cobra.Command {
 		"empty; a single task's standard output is printed)")
 	f.StringVar(&overlay, "overlay", "",
 		"`OVERLAY` to hand the job to: name, ID or end of it (default commons, or the node's first)")
+	f.StringVar(&tell, "notify", "", "`COMMAND` for the shell when the job has ended and its results are here; its "+
+		"environment has GODWIT_NAME, _JOB, _STATE, _DONE and _FAILED")
 	f.BoolVar(&detach, "detach", false, "print the job's ID once it is accepted, and return")
 	f.BoolVar(&quiet, "quiet", false, "show no progress")
 	return cmd
