@@ -25,8 +25,8 @@ func newRetry() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retry ID",
 		Short: "Run the tasks of a job again that failed, or never ran",
-		Long: "Run the tasks of a job again that failed, or never ran since it was cancelled, as a job of their own, with a\n" +
-			"mended program if --module names one. Each runs with what it ran with before.",
+		Long: "Run the tasks of a job again that failed, or never ran since it was cancelled, as a job of their own, with\n" +
+			"a mended program if --module names one. Each runs with what it ran with before.",
 		Args: cobra.ExactArgs(1),
 		Example: `  godwit retry render
   godwit retry render --module render-2.wasm --out mended`,
