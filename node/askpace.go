@@ -3,13 +3,12 @@ package node
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
 	"godwit/internal/pause"
 	"godwit/task"
-
-	"golang.org/x/time/rate"
 )
 
 // Whoever asks this node about jobs, such as a screen or a script that looks again and again, asks the leader
@@ -29,40 +28,42 @@ const (
 // goroutine.
 type askPaces struct {
 	mu sync.Mutex
-	of map[task.PeerID]*rate.Limiter
+	of map[task.PeerID]time.Time // when all questions until now would have been asked, one after the other
 }
 
 // wait returns when it is a question's turn, or with an error when ctx is done. Who cannot have a turn before
 // ctx ends is told so at once, and takes nobody's.
 func (a *askPaces) wait(ctx context.Context, leader task.PeerID) error {
-	turn := a.to(leader).Reserve()
-	until := turn.Delay()
-	if until == 0 {
-		return nil
+	most := time.Duration(math.MaxInt64)
+	if end, bounded := ctx.Deadline(); bounded {
+		most = time.Until(end)
 	}
-	end, bounded := ctx.Deadline()
-	if bounded && time.Until(end) < until {
-		turn.Cancel()
+	turn, ok := a.turn(leader, time.Now(), most)
+	if !ok {
 		return fmt.Errorf("this node asks it %d questions a second, and more wait than it can ask in time: %w", leaderAsks,
 			context.DeadlineExceeded)
 	}
-	if err := pause.For(ctx, until); err != nil {
-		turn.Cancel()
-		return err
+	if turn <= 0 {
+		return nil
 	}
-	return nil
+	return pause.For(ctx, turn)
 }
 
-func (a *askPaces) to(leader task.PeerID) *rate.Limiter {
+// turn takes the next turn, and returns in how long that is; not ok, and none is taken, if that is longer than most.
+func (a *askPaces) turn(leader task.PeerID, now time.Time, most time.Duration) (in time.Duration, ok bool) {
+	const each = time.Second / leaderAsks
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	l := a.of[leader]
-	if l == nil {
-		if a.of == nil || len(a.of) >= mostAskPaces {
-			a.of = map[task.PeerID]*rate.Limiter{}
-		}
-		l = rate.NewLimiter(leaderAsks, leaderAsksAtOnce)
-		a.of[leader] = l
+	last := a.of[leader]
+	if last.Before(now) {
+		last = now
 	}
-	return l
+	if in = last.Sub(now) - (leaderAsksAtOnce-1)*each; in > most {
+		return 0, false
+	}
+	if a.of == nil || len(a.of) >= mostAskPaces {
+		a.of = map[task.PeerID]time.Time{}
+	}
+	a.of[leader] = last.Add(each)
+	return in, true
 }
