@@ -36,7 +36,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 	case message.Told:
 		s.audits.heard.told(ev.Tally)
 	case message.Redone:
-		s.audits.heard.redone(ev.Teller, ev.Issued, ev.Right)
+		s.audits.heard.redone(&ev)
 	case message.Examined:
 		s.audits.examined(&ev)
 	}
