@@ -17,16 +17,29 @@ import (
 	"godwit/task"
 )
 
-// routes lists the whole API; openapi.yaml describes it.
+// A handler answers a request, or returns why it cannot.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// routes serves the whole API.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	handle := func(pattern string, h func(w http.ResponseWriter, r *http.Request) error) {
+	handle := func(pattern string, h handler) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := h(w, r); err != nil {
 				writeError(w, asError(err))
 			}
 		})
 	}
+	s.each(handle)
+	handle("/", func(_ http.ResponseWriter, r *http.Request) error {
+		return &Error{Message: fmt.Sprintf("the API has no %s %s", r.Method, r.URL.Path), Kind: KindNotFound,
+			Status: http.StatusNotFound}
+	})
+	return mux
+}
+
+// each calls handle for every route; openapi.yaml describes them, and a test holds them to it.
+func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("GET /v1/status", s.status)
 	handle("POST /v1/pause", s.pause)
 	handle("POST /v1/drain", s.drain)
@@ -51,6 +64,7 @@ func (s *Server) routes() http.Handler {
 	handle("GET /v1/files/{cid}", s.getFile)
 	handle("GET /v1/trees/{cid}", s.getTree)
 	handle("POST /v1/jobs", s.submit)
+	handle("POST /v1/jobs/check", s.check)
 	handle("GET /v1/jobs", s.jobs)
 	handle("GET /v1/jobs/{id}", s.job)
 	handle("GET /v1/jobs/{id}/watch", s.watch)
@@ -58,11 +72,8 @@ func (s *Server) routes() http.Handler {
 	handle("DELETE /v1/jobs/{id}/results", s.forget)
 	handle("GET /v1/jobs/{id}/why", s.why)
 	handle("POST /v1/jobs/{id}/cancel", s.cancel)
-	handle("/", func(_ http.ResponseWriter, r *http.Request) error {
-		return &Error{Message: fmt.Sprintf("the API has no %s %s", r.Method, r.URL.Path), Kind: KindNotFound,
-			Status: http.StatusNotFound}
-	})
-	return mux
+	handle("GET /v1/jobs/{id}/outputs", s.outputs)
+	handle("GET /v1/jobs/{id}/tasks/{task}/outputs/{name...}", s.output)
 }
 
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {

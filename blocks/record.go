@@ -11,14 +11,15 @@ import (
 	ds "github.com/ipfs/go-datastore"
 )
 
-// digestIn returns the digest that a key ends with.
+// digestIn returns the digest that a key ends with, which is written in one way alone: the decoder
+// passes over bits of the last character that are of no digest.
 func digestIn(key, prefix string) (d digest, ok bool) {
 	text, ok := strings.CutPrefix(key, prefix)
 	if !ok {
 		return d, false
 	}
 	raw, err := digestText.DecodeString(text)
-	if err != nil || len(raw) != len(d) {
+	if err != nil || len(raw) != len(d) || digestText.EncodeToString(raw) != text {
 		return d, false
 	}
 	return digest(raw), true

@@ -79,8 +79,8 @@ type Handler interface {
 	// that was never connected. Frames sent before it may be lost.
 	Disconnected(p task.PeerID)
 	// Trimmed comes in place of Disconnected when one of the two sides closed the last
-	// connection for having too many, and no frame waited: the peer is no less there.
-	// Frames sent just before it may be lost.
+	// connection for having too many, and no frame waited or was sent just before: the peer is
+	// no less there.
 	Trimmed(p task.PeerID)
 	// Advert delivers a verified advert, newer than the last from its peer.
 	Advert(a overlay.Advert)

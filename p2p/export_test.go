@@ -124,6 +124,9 @@ func (h *Host) Lie(k Key, peers []MetPeer) {
 	h.table.provided.keys[string(k.multihash())] = of
 }
 
+// ReadWithin is how long a frame that was written may be on its way.
+const ReadWithin = readWithin
+
 // SpareConns is how many connections a host has beyond MaxConns until they are trimmed.
 const SpareConns = spareConns
 

@@ -31,6 +31,11 @@ const (
 	othersQueuedBytes = 2 * MaxFrame
 	othersTogether    = 48 << 20
 	leastQueued       = 128 << 10
+
+	// readWithin is how long a frame that was written may be on its way to the handler of a peer that keeps
+	// up. A connection that ends earlier may have taken the frame with it. It is less than trimGrace, so
+	// that who connects for one frame alone is not told of as lost when the connection is one too many.
+	readWithin = 5 * time.Second
 )
 
 // An outbox holds the frames for one peer and writes them, in order, to one
@@ -45,6 +50,7 @@ type outbox struct {
 	bytes  int // of those that wait, and of those that are being written
 	others int // of bytes, those that count as others'
 	closed bool
+	wrote  time.Time                 // when the last frame was; the zero time before that
 	memory network.ResourceScopeSpan // of the peer; has bytes reserved
 	wake   chan struct{}             // holds one token when the queue is not empty
 	move   chan struct{}             // holds one token when there may be a better connection
@@ -184,20 +190,22 @@ func (o *outbox) take() [][]byte {
 	return q
 }
 
-// wrote releases a frame.
-func (ob *outboxes) wrote(o *outbox, n int) {
+// written releases a frame.
+func (ob *outboxes) written(o *outbox, n int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.wrote = time.Now()
 	ob.release(o, n)
 }
 
 // runOutbox writes until something fails. Then it also closes the peer's
-// connections: both sides see that frames were lost, and start afresh. Where nothing
-// was left to write nothing is lost.
+// connections: both sides see that frames were lost, and start afresh. Where the connection
+// ended with nothing left to write, only what was written just before may be lost.
 func (ob *outboxes) runOutbox(ctx context.Context, o *outbox) {
 	err := ob.writeFrames(ctx, o)
 	o.mu.Lock()
-	idle := errors.Is(err, context.Canceled) && o.bytes == 0 // all was written when the peer was gone
+	written := errors.Is(err, context.Canceled) && o.bytes == 0 // all, when the peer was gone
+	read := written && time.Since(o.wrote) > readWithin
 	o.closed, o.queue = true, nil
 	ob.release(o, o.bytes)
 	o.memory.Done()
@@ -207,11 +215,13 @@ func (ob *outboxes) runOutbox(ctx context.Context, o *outbox) {
 	ob.mu.Lock()
 	delete(ob.peers, o.peer)
 	ob.mu.Unlock()
-	if idle || ob.stopped() {
+	if read || ob.stopped() {
 		return
 	}
-	ob.set.Log.Debug("outbox dropped", "to", o.peer, "error", err)
-	_ = ob.net.Network().ClosePeer(o.peer)
+	if !written {
+		ob.set.Log.Debug("outbox dropped", "to", o.peer, "error", err)
+		_ = ob.net.Network().ClosePeer(o.peer)
+	}
 	ob.lost(o.peer)
 }
 
@@ -268,7 +278,7 @@ func (ob *outboxes) writeStream(ctx context.Context, o *outbox) error {
 			if err := writeOne(s, w, frame); err != nil {
 				return err
 			}
-			ob.wrote(o, len(frame))
+			ob.written(o, len(frame))
 		}
 		if err := w.Flush(); err != nil {
 			return err

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +88,25 @@ func TestCompilingEnds(t *testing.T) {
 	p := newTestPool(t, func(c *Config) { c.LoadFor, c.CacheDir = time.Nanosecond, t.TempDir() })
 	rep := run(t, p, moduleTask(t, manyIfs(20_000), "slow"))
 	if rep.Outcome != task.HostError || !strings.Contains(rep.Message, "the heaviest is function 0, of 240001 bytes") {
+		t.Errorf("got %v %q", rep.Outcome, rep.Message)
+	}
+}
+
+// A module that takes too much memory to compile ends its process before it hurts anybody, and the reason names the
+// function: one of many calls has few blocks.
+func TestCompilingTakesTooMuch(t *testing.T) {
+	calls := decoder.Encode(&decoder.Module{
+		Types: []decoder.FuncType{{}}, Funcs: []uint32{0, 0}, Memories: []decoder.Limits{{Min: 1}},
+		Exports: []decoder.Export{{Name: startFunction, Kind: decoder.FuncKind}, {Name: "memory", Kind: decoder.MemoryKind}},
+		Code: []decoder.Code{
+			{Body: append(slices.Repeat([]byte{0x10, 1}, 1_000_000), 0x0b)}, {Body: []byte{0x0b}}},
+	})
+	if err := CheckModule(calls); err != nil {
+		t.Fatal(err)
+	}
+	rep := run(t, newTestPool(t), moduleTask(t, calls, "calls"))
+	why := "to compile; the heaviest is function 0, of 2000001 bytes"
+	if rep.Outcome != task.OutOfMemory || !strings.Contains(rep.Message, why) {
 		t.Errorf("got %v %q", rep.Outcome, rep.Message)
 	}
 }

@@ -159,6 +159,8 @@ var rules = map[string]rule{
 	"api": {own: []string{"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
 		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox"}},
 
+	"api/client": {own: []string{"api", "blocks/seal", "lab/submission", "scheduler/message", "task"}},
+
 	"api/apitest": {own: []string{"api", "task"}},
 
 	"cmd/godwit": {own: []string{"*"}, outside: []string{"github.com/spf13/"}},
@@ -227,6 +229,10 @@ var rules = map[string]rule{
 	"internal/failure": {own: []string{"task"}},
 
 	"lab/table": {own: []string{"task"}},
+
+	"lab/interpreter": {own: []string{"internal/failure", "sandbox"}},
+
+	"lab/toolchain": {own: []string{"internal/failure", "lab/interpreter"}},
 
 	"lab/plot": {own: []string{"internal/failure"}, outside: []string{"gonum.org/v1/plot"}},
 

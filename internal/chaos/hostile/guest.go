@@ -41,6 +41,16 @@ func compileBomb(ifs int) []byte {
 	const i32 = 0x7f
 	one := []byte{0x20, 0, 0x04, 0x40, 0x20, 0, 0x41, 1, 0x6a, 0x21, 0, 0x0b}
 	body := slices.Concat([]byte{1, 1, i32}, slices.Repeat(one, ifs), []byte{0x0b})
+	return oneFunction(body)
+}
+
+// callBomb is a program of one function with so many calls of itself in a row: each takes the compiler 2 kB.
+func callBomb(calls int) []byte {
+	return oneFunction(slices.Concat([]byte{0}, slices.Repeat([]byte{0x10, 0}, calls), []byte{0x0b}))
+}
+
+// oneFunction is a program of one function.
+func oneFunction(body []byte) []byte {
 	exports := vector(append(named("memory"), 2, 0), append(named("_start"), 0, 0))
 	return module(section(1, vector([]byte{0x60, 0, 0})), section(3, vector([]byte{0})),
 		section(5, vector([]byte{0, 1})), section(7, exports), section(10, vector(sized(body))))

@@ -160,8 +160,7 @@ func playCompile(ctx context.Context, f *field, row *Row) error {
 		return err
 	}
 	var bombs []task.JobID
-	for _, ifs := range []int{50_000, 200_000} {
-		module := compileBomb(ifs)
+	for _, module := range [][]byte{compileBomb(30_000), compileBomb(200_000), callBomb(1_000_000)} {
 		rec, err := s.jobOf(s.key, 2, func(j *task.Job) { j.Module = s.content.bytes(module) })
 		if err != nil {
 			return err
@@ -171,7 +170,7 @@ func playCompile(ctx context.Context, f *field, row *Row) error {
 			return err
 		}
 	}
-	row.tried(len(bombs), "modules of one function of 50,000 and of 200,000 ifs")
+	row.tried(len(bombs), "modules of one function of 30,000 ifs, which is taken, of 200,000, and of 1,000,000 calls")
 	return f.hunted(ctx, row, openName, 2, "", func(*prey) error { return f.watchCompiling(ctx, row, bombs) })
 }
 
