@@ -106,6 +106,9 @@ func (k knows) Leads(peer task.PeerID) (epoch uint64, leads bool) {
 	return epoch, leader == peer
 }
 
+// Coordinates implements authority.Knows.
+func (k knows) Coordinates(peer task.PeerID) bool { return slices.Contains(k.m.Group(), peer) }
+
 // LeadsCell implements authority.Knows.
 func (k knows) LeadsCell(peer task.PeerID) bool {
 	s, ok := k.m.others.Leader(peer)
