@@ -85,6 +85,8 @@ class Client:
             if list(args):
                 raise GodwitError("args go with a module; a job file has its own")
             said = self._check(request["file_name"], request["file"])
+            if any(said.get(key) for key in ("directories", "patterns", "tables")):
+                raise GodwitError("the job file names directories, patterns or tables: hand it in with `godwit run`")
             names = said["inputs"]
             module = module if module is not None else directory / said["module"]
         assert module is not None
