@@ -43,8 +43,7 @@ func newRun() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer done()
-			defer sub.Close()
+			defer func() { sub.Close(); done() }()
 			sub.Overlay = overlay
 			client, err := c.dial()
 			if err != nil {
