@@ -108,6 +108,10 @@ func (w *watcher) submitCopies() (job string) {
 	if got := w.field("module", "POST", "/v1/jobs/check", string(b)); got != "copy.wasm" {
 		w.t.Errorf("the job file names the module %q", got)
 	}
+	w.ask(200, "POST", "/v1/jobs/check",
+		`{"file": "module: a.wasm\nfiles: [in/, '*.png', a]", "file_name": "job.yaml"}`)
+	w.ask(200, "POST", "/v1/jobs/check",
+		`{"file": "module: a.wasm\nsweep: {a: {csv: a.csv}}\nargs: ['{{.a.b}}']", "file_name": "job.yaml"}`)
 	w.ask(400, "POST", "/v1/jobs/check", `{"file_name": "job.yaml", "file": "modul: x"}`)
 	job = w.field("id", "POST", "/v1/jobs", string(b))
 	w.ask(400, "POST", "/v1/jobs", "{}")
@@ -184,6 +188,9 @@ func (w *watcher) askFiles(job string) {
 	for path, status := range map[string]int{cid: 200, cid + "?job=" + job: 200, "nonsense": 400, cid + "?job=none": 404} {
 		w.ask(status, "GET", "/v1/files/"+path, "")
 	}
+	w.ask(200, "HEAD", "/v1/files/"+cid, "")
+	w.ask(400, "HEAD", "/v1/files/nonsense", "")
+	w.ask(404, "HEAD", "/v1/files/bafybeiczsscdsbs7ffqz55asqdf3smv6klcw3gofszvwlyarci47bgf354", "")
 	w.ask(400, "GET", "/v1/trees/nonsense", "")
 	w.ask(400, "GET", "/v1/trees/"+cid, "")
 	w.ask(404, "GET", "/v1/trees/bafybeiczsscdsbs7ffqz55asqdf3smv6klcw3gofszvwlyarci47bgf354", "")

@@ -66,6 +66,7 @@ func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("POST /v1/keys", s.newKey)
 	handle("POST /v1/files", s.putFile)
 	handle("GET /v1/files/{cid}", s.getFile)
+	handle("HEAD /v1/files/{cid}", s.hasFile)
 	handle("GET /v1/trees/{cid}", s.getTree)
 	handle("POST /v1/jobs", s.submit)
 	handle("POST /v1/jobs/check", s.check)
@@ -149,6 +150,23 @@ func (s *Server) getTree(w http.ResponseWriter, r *http.Request) error {
 		out[l.Name] = l.CID
 	}
 	return writeJSON(w, out, nil)
+}
+
+// hasFile answers whether all of a file is here, without its bytes. What is asked for may be
+// handed in with a job soon: it counts as used.
+func (s *Server) hasFile(w http.ResponseWriter, r *http.Request) error {
+	c, err := task.ParseCID(r.PathValue("cid"))
+	if err != nil {
+		return inputError(err)
+	}
+	here, err := s.node.Blocks().HasAll(r.Context(), c)
+	if err == nil && !here {
+		err = fmt.Errorf("%w: %s", blocks.ErrNotFound, c)
+	}
+	if err == nil {
+		w.Header().Set("Content-Type", "application/octet-stream")
+	}
+	return err
 }
 
 func (s *Server) getFile(w http.ResponseWriter, r *http.Request) error {

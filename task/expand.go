@@ -39,7 +39,6 @@ func (j *Job) expandPoint(params []EnvVar) (Invocation, error) {
 		Params: params,
 		Args:   make([]string, len(j.Args)),
 		Env:    make([]EnvVar, len(j.Env)),
-		Files:  make([]FileRef, 0, len(j.Files)),
 	}
 	var err error
 	for i, a := range j.Args {
@@ -53,16 +52,16 @@ func (j *Job) expandPoint(params []EnvVar) (Invocation, error) {
 			return Invocation{}, err
 		}
 	}
-	for _, t := range j.Files {
-		ref, err := j.input(t, params)
-		if err != nil {
-			return Invocation{}, err
-		}
-		inv.Files = append(inv.Files, ref)
+	if inv.Files, err = j.named(params); err != nil {
+		return Invocation{}, err
 	}
 	inv.Files = uniqueFiles(inv.Files)
 	if j.Stdin != "" {
-		ref, err := j.input(j.Stdin, params)
+		name, err := expand(j.Stdin, params)
+		if err != nil {
+			return Invocation{}, err
+		}
+		ref, err := j.input(name)
 		if err != nil {
 			return Invocation{}, err
 		}
@@ -78,12 +77,8 @@ func uniqueFiles(refs []FileRef) []FileRef {
 	return slices.CompactFunc(refs, func(a, b FileRef) bool { return a.Name == b.Name })
 }
 
-// input finds the file that a template names at a point.
-func (j *Job) input(template string, params []EnvVar) (FileRef, error) {
-	name, err := expand(template, params)
-	if err != nil {
-		return FileRef{}, err
-	}
+// input finds the file of a name.
+func (j *Job) input(name string) (FileRef, error) {
 	i, found := findInput(j.Inputs, name)
 	if !found {
 		return FileRef{}, fmt.Errorf("%w: file %s is not among the job's inputs", ErrTable, quote(name))
@@ -109,11 +104,8 @@ func (s *Sweep) restrict(template string) (r Sweep, tables bool, err error) {
 	for i := range refs {
 		axes[refs[i].axis] = axes[refs[i].axis] || used[i]
 	}
-	for i := range s.Axes {
-		if axes[i] {
-			r.Axes, tables = append(r.Axes, s.Axes[i]), tables || s.Axes[i].Table != nil
-		}
-	}
+	r = s.only(func(i int) bool { return axes[i] })
+	tables = len(r.Tables()) > 0
 	if axes[len(s.Axes)] {
 		r.Repeat = s.Repeat
 	}

@@ -93,7 +93,7 @@ func (r *reader) readRange(p yamlfile.Pair) (Axis, *Error) {
 	if e != nil {
 		return Axis{}, e
 	}
-	if slices.ContainsFunc(pairs, func(q yamlfile.Pair) bool { return slices.Contains(SourceKinds, q.Key) }) {
+	if slices.ContainsFunc(pairs, func(q yamlfile.Pair) bool { return isSourceKind(q.Key) }) {
 		return r.readSource(p, pairs)
 	}
 	numbers := map[string]decimal{"step": {mantissa: 1}}

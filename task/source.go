@@ -1,6 +1,7 @@
 package task
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -9,13 +10,31 @@ import (
 
 // A Source is where the rows of an axis come from, in a job file: `{csv: cases.csv}`.
 type Source struct {
-	Kind string // one of SourceKinds
-	Name string // of the file, as written
+	Kind string // one of SourceKinds, or FilesKind
+	Name string // of the file, as written; of FilesKind a pattern, or a directory with a slash at its end
 }
 
 // SourceKinds are the kinds of files that have the rows of an axis: lines of text, comma-separated and
 // tab-separated values with a line of names, and objects of JSON, one a line.
 var SourceKinds = []string{"lines", "csv", "tsv", "jsonl"}
+
+// FilesKind is the kind of an axis whose rows are names of files, as FileColumns.
+const FilesKind = "files"
+
+func isSourceKind(key string) bool { return key == FilesKind || slices.Contains(SourceKinds, key) }
+
+// FileColumns are the columns of an axis of files: the path is the axis's own value, too.
+var FileColumns = []string{"", "path", "name", "stem"}
+
+// FileRow returns the row of a file: of "in/a.tar.gz" the name is "a.tar.gz" and the stem "a.tar".
+func FileRow(name string) []string {
+	base := path.Base(name)
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	if stem == "" {
+		stem = base // of ".hidden"
+	}
+	return []string{name, name, base, stem}
+}
 
 // Unread lists the axes of which the table is not set, in order.
 func (f *File) Unread() []string {
@@ -79,7 +98,7 @@ func (j *Job) addNamed(inputs map[string]FileRef) {
 func (r *reader) readSource(p yamlfile.Pair, pairs []yamlfile.Pair) (Axis, *Error) {
 	if len(pairs) != 1 {
 		return Axis{}, r.errorAtToken(yamlfile.First(p.Value),
-			"write {lines: FILE}, {csv: FILE}, {tsv: FILE} or {jsonl: FILE}",
+			"write {lines: FILE}, {csv: FILE}, {tsv: FILE}, {jsonl: FILE} or {files: PATTERN}",
 			"axis %s takes its values from one file, and from nothing else", quote(p.Key))
 	}
 	q := pairs[0]

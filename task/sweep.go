@@ -24,7 +24,7 @@ const (
 // Repeat-1. No axis may have it.
 const Trial = "trial"
 
-// A Sweep is the product of its axes, each point repeated Repeat times. The
+// A Sweep is the product of its axes, those that are joined being one, each point repeated Repeat times. The
 // zero value has one point. It is never listed in memory: points are computed
 // from their index, the last axis (then the trial) moving fastest.
 type Sweep struct {
@@ -43,6 +43,8 @@ type Axis struct {
 	Count    uint64   `cbor:"5,keyasint"` // points of a range
 	Decimals uint8    `cbor:"6,keyasint"` // digits after the point in From and Step
 	Table    *Table   `cbor:"7,keyasint,omitempty"`
+	// Joined says that the axis goes with the one before it, point by point, in place of a product.
+	Joined bool `cbor:"8,keyasint,omitempty"`
 }
 
 // Len returns the number of points of the axis.
@@ -80,8 +82,11 @@ func (s *Sweep) Count() uint64 {
 	over := false
 	for i := range s.Axes {
 		length := s.Axes[i].Len()
-		if length == 0 {
+		switch {
+		case length == 0:
 			return 0
+		case s.Axes[i].Joined:
+			continue
 		}
 		hi, lo := bits.Mul64(n, length)
 		over = over || hi != 0
@@ -96,26 +101,18 @@ func (s *Sweep) Count() uint64 {
 // Point returns what the index's point of the sweep is called, i < Count(): the
 // value of each axis in order, then the trial. Every index is another point.
 func (s *Sweep) Point(i uint64) []EnvVar {
-	params := make([]EnvVar, len(s.Axes)+1)
-	params[len(s.Axes)] = EnvVar{Trial, strconv.FormatUint(i%s.trials(), 10)}
-	i /= s.trials()
-	for k := len(s.Axes) - 1; k >= 0; k-- {
+	at, trial := s.places(i)
+	params := make([]EnvVar, 0, len(s.Axes)+1)
+	for k := range s.Axes {
 		a := &s.Axes[k]
-		params[k] = EnvVar{a.Name, a.Value(i % a.Len())}
-		i /= a.Len()
+		params = append(params, EnvVar{a.Name, a.Value(at[k])})
 	}
-	return params
+	return append(params, EnvVar{Trial, strconv.FormatUint(trial, 10)})
 }
 
 // expandPoint is Point with all that templates name of it: rows gives the rows of tables.
 func (s *Sweep) expandPoint(i uint64, rows Rows) ([]EnvVar, error) {
-	trial := EnvVar{Trial, strconv.FormatUint(i%s.trials(), 10)}
-	i /= s.trials()
-	at := make([]uint64, len(s.Axes))
-	for k := len(s.Axes) - 1; k >= 0; k-- {
-		n := s.Axes[k].Len()
-		at[k], i = i%n, i/n
-	}
+	at, trial := s.places(i)
 	params := make([]EnvVar, 0, len(s.Axes)+1)
 	for k := range s.Axes {
 		a := &s.Axes[k]
@@ -129,7 +126,7 @@ func (s *Sweep) expandPoint(i uint64, rows Rows) ([]EnvVar, error) {
 		}
 		params = append(params, cells...)
 	}
-	return append(params, trial), nil
+	return append(params, EnvVar{Trial, strconv.FormatUint(trial, 10)}), nil
 }
 
 // Validate checks every axis and that there are at most MaxTasks points. What
@@ -156,6 +153,9 @@ func (s *Sweep) check() *fault {
 			return faultf("sweep."+a.Name, "give each axis its own name", "axis %s appears twice", quote(a.Name))
 		}
 		seen[a.Name] = true
+	}
+	if f := s.checkJoined(); f != nil {
+		return f
 	}
 	return s.checkCount()
 }

@@ -172,7 +172,8 @@ func textFault(where string, err error) *fault {
 
 func (j *Job) checkFiles() *fault {
 	if len(j.Files) > MaxFiles {
-		return faultf("files", "pack the files into one", "%d file names, the most is %d", len(j.Files), MaxFiles)
+		return faultf("files", "name the directory that has them, such as data/", "%d file names, the most is %d",
+			len(j.Files), MaxFiles)
 	}
 	for i, t := range j.Files {
 		if f := checkText(fmt.Sprintf("files[%d]", i), t, maxTemplate); f != nil {
@@ -183,6 +184,9 @@ func (j *Job) checkFiles() *fault {
 		return f
 	}
 	return j.eachInput(func(where, name string) *fault {
+		if where != "stdin" {
+			name = strings.TrimSuffix(name, "/")
+		}
 		if e := checkPath(name); e != nil {
 			return textFault(where, e)
 		}
@@ -271,7 +275,7 @@ func (j *Job) checkResolved() *fault {
 		return f
 	}
 	return j.eachInput(func(where, name string) *fault {
-		if _, found := findInput(j.Inputs, name); !found {
+		if len(inputsAt(j.Inputs, name)) == 0 {
 			return faultf(where, "", "file %s is not among the inputs", quote(name))
 		}
 		return nil

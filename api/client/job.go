@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"godwit/api"
 	"godwit/lab/submission"
@@ -59,9 +61,19 @@ func (j *Job) inputs() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if unread := f.Unread(); len(unread) > 0 {
+		return nil, f.ErrorAt("sweep."+unread[0], "its rows are in a file", "hand the job in with SubmitFile")
+	}
 	names, err := f.InputNames()
 	if err != nil {
 		return nil, err
+	}
+	dirs, err := f.InputDirs()
+	if err != nil {
+		return nil, err
+	}
+	if len(dirs)+len(f.InputPatterns()) > 0 { // what of these belongs to the job is seen when it is handed in
+		return slices.Sorted(maps.Keys(j.Inputs)), nil
 	}
 	for _, name := range names {
 		if _, found := j.Inputs[name]; !found {
@@ -78,6 +90,7 @@ func (c *Client) SubmitFile(ctx context.Context, path, overlay string, args ...s
 	if err != nil {
 		return "", err
 	}
+	defer j.Close()
 	j.Overlay = overlay
 	return submission.Submit(ctx, c.API, j)
 }

@@ -44,6 +44,7 @@ func newRun() *cobra.Command {
 				return err
 			}
 			defer done()
+			defer sub.Close()
 			sub.Overlay = overlay
 			client, err := c.dial()
 			if err != nil {
@@ -51,14 +52,16 @@ func newRun() *cobra.Command {
 			}
 			defer client.Close()
 			ctx := cmd.Context()
+			p := progress.New(cmd.ErrOrStderr(), quiet)
+			sub.Import = p.Import
 			id, err := submission.Submit(ctx, client, sub)
+			p.Begin()
 			if err != nil {
 				return err
 			}
 			if detach {
 				return printID(cmd.OutOrStdout(), id, c.json)
 			}
-			p := progress.New(cmd.ErrOrStderr(), quiet)
 			p.Note("job %s accepted", id)
 			end, err := submission.Follow(ctx, client, id, p)
 			if err != nil {

@@ -242,7 +242,7 @@ var rules = map[string]rule{
 
 	"lab/traces": {own: []string{"internal/failure", "lab/files", "lab/plot", "lab/table", "trace"}},
 
-	"lab/progress": {own: []string{"lab/table", "scheduler/message"}},
+	"lab/progress": {own: []string{"lab/table", "scheduler/message", "task"}},
 
 	"lab/view": {own: []string{"lab/table", "scheduler"}},
 

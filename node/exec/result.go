@@ -72,7 +72,12 @@ func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
 	case err != nil:
 		return sandbox.Report{}, fmt.Errorf("expanding %s: %w", id, err)
 	}
-	r := Run{Job: job, Task: id, Invocation: inv, State: s.state()}
+	own, err := job.files.bringOwn(ctx, job, inv.Reads(), a.holders)
+	if err != nil {
+		return sandbox.Report{}, err
+	}
+	defer own.release()
+	r := Run{Job: job, Task: id, Invocation: inv, State: s.state(), own: own.paths}
 	if a.audit != nil {
 		r.Interpreted, r.StopAt, r.Most = a.audit.Interpreted, a.audit.stopAt, a.audit.Most
 		r.State = a.audit.brought.state
