@@ -40,8 +40,8 @@ func (a *askPaces) wait(ctx context.Context, leader task.PeerID) error {
 	}
 	turn, ok := a.turn(leader, time.Now(), most)
 	if !ok {
-		return fmt.Errorf("this node asks it %d questions a second, and more wait than it can ask in time: %w", leaderAsks,
-			context.DeadlineExceeded)
+		return fmt.Errorf("this node asks it %d questions a second, and more wait than it can ask in time: %w",
+			leaderAsks, context.DeadlineExceeded)
 	}
 	if turn <= 0 {
 		return nil

@@ -162,7 +162,8 @@ func (t *tallies) tried(one *trial, err error) {
 	if wrong {
 		t.proofs.saw(one.in, one.encoded, &one.statement, &one.found)
 	}
-	one.in.step(one.in.Submitter(), message.Redone{Teller: teller, Issued: one.tally.Issued, Right: right, Wrong: wrong})
+	one.in.step(one.in.Submitter(),
+		message.Redone{Teller: teller, Issued: one.tally.Issued, Right: right, Wrong: wrong})
 }
 
 // answerShown shows a member a result that this node's tally offers.

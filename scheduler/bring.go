@@ -23,7 +23,8 @@ func (r *Replica) bring(from task.PeerID, g *message.Got) {
 		return
 	}
 	r.readJob(g.Job)
-	p := &message.Progress{Job: g.Job, Summary: message.JobSummary{State: message.JobRunning, Total: j.Spec.Sweep.Count()}}
+	p := &message.Progress{Job: g.Job}
+	p.Summary.State, p.Summary.Total = message.JobRunning, j.Spec.Sweep.Count()
 	size := 0
 	for _, i := range slices.Sorted(maps.Keys(j.Rows)) {
 		row := j.Rows[i]
@@ -31,7 +32,8 @@ func (r *Replica) bring(from task.PeerID, g *message.Got) {
 			continue
 		}
 		t := summaryOf(j, i, row)
-		if size += summaryBytes(&t); len(p.Tasks) == message.MaxProgress || size > message.BatchBytes && len(p.Tasks) > 0 {
+		size += summaryBytes(&t)
+		if n := len(p.Tasks); n == message.MaxProgress || size > message.BatchBytes && n > 0 {
 			break
 		}
 		p.Tasks = append(p.Tasks, t)

@@ -23,8 +23,9 @@ func TestBring(t *testing.T) {
 		apart bool
 		want  []uint64
 	}{
-		"all that is here":     {from: owner, got: message.Got{Job: job}, want: []uint64{1, 2, 5}},
-		"but what is held":     {from: owner, got: message.Got{Job: job, Have: []message.Range{{From: 0, To: 3}}}, want: []uint64{5}},
+		"all that is here": {from: owner, got: message.Got{Job: job}, want: []uint64{1, 2, 5}},
+		"but what is held": {from: owner, want: []uint64{5},
+			got: message.Got{Job: job, Have: []message.Range{{From: 0, To: 3}}}},
 		"another asks":         {from: other, got: message.Got{Job: job}},
 		"of another job":       {from: owner, got: message.Got{Job: "none"}},
 		"nothing more":         {from: owner, got: message.Got{Job: job, Final: true}},
@@ -45,7 +46,8 @@ func TestBring(t *testing.T) {
 			r.session.state = telling
 		}
 		var came []uint64
-		for _, e := range r.Step(schedtest.Start, message.Received{From: tt.from, Message: message.Message{Got: &tt.got}}) {
+		m := message.Message{Got: &tt.got}
+		for _, e := range r.Step(schedtest.Start, message.Received{From: tt.from, Message: m}) {
 			if s, ok := e.(message.Send); ok && s.Message.Progress != nil && s.To == tt.from {
 				for k := range s.Message.Progress.Tasks {
 					came = append(came, s.Message.Progress.Tasks[k].Index)

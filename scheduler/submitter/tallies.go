@@ -182,7 +182,8 @@ func (h *hearsay) redone(ev *message.Redone) {
 // keep makes a teller durable that counts, or was tried.
 func (h *hearsay) keep(peer task.PeerID) {
 	if t := h.tellers[peer]; t.drawn > 0 || h.trusts() {
-		h.a.s.save(submitterTellers+string(peer), task.TaskID{}, &tellerState{*t.tally, t.drawn, t.right, t.tried, t.untrue})
+		h.a.s.save(submitterTellers+string(peer), task.TaskID{},
+			&tellerState{*t.tally, t.drawn, t.right, t.tried, t.untrue})
 	}
 }
 

@@ -85,8 +85,8 @@ func (b backups) wake(j *submitted) {
 
 func (b backups) ask(j *submitted, peer task.PeerID) {
 	j.withheld.asked = peer
-	b.s.emit(message.Send{To: peer, Message: message.Message{Got: &message.Got{Job: j.id, Have: slices.Clone(j.told()),
-		Delivery: j.state.Delivery, Held: b.s.signHeld(j)}}})
+	g := &message.Got{Job: j.id, Have: slices.Clone(j.told()), Delivery: j.state.Delivery, Held: b.s.signHeld(j)}
+	b.s.emit(message.Send{To: peer, Message: message.Message{Got: g}})
 }
 
 // bring takes results that another coordinator brings, and reports whether it was asked for them.
