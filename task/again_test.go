@@ -74,7 +74,8 @@ func TestRunAgain(t *testing.T) {
 		now, err := twice.ExpandBy(0, cellsTwice)
 		was, _ := j.ExpandBy(which[1], rows)
 		first := now.Params[len(now.Params)-2]
-		if err != nil || !slices.Equal(now.Args, was.Args) || first.Value != fmt.Sprintf("%0*d", len(fmt.Sprint(n-1)), which[1]) {
+		value := fmt.Sprintf("%0*d", len(fmt.Sprint(n-1)), which[1])
+		if err != nil || !slices.Equal(now.Args, was.Args) || first.Value != value {
 			t.Fatalf("once more: %v, %v; it says that it was task %v", now, err, first)
 		}
 	})
@@ -94,7 +95,8 @@ func TestRunAgainKeeps(t *testing.T) {
 	if err != nil || len(inv.Files) != 1 || inv.Files[0].Name != "in/1" {
 		t.Errorf("its files are %v, %v", inv.Files, err)
 	}
-	if _, err := j.RunAgain().Row(0, func(*Table, uint64) ([]string, error) { return nil, errors.New("away") }); err == nil {
+	away := func(*Table, uint64) ([]string, error) { return nil, errors.New("away") }
+	if _, err := j.RunAgain().Row(0, away); err == nil {
 		t.Error("a row of a table that is not to be had")
 	}
 }

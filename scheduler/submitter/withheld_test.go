@@ -82,7 +82,8 @@ func TestLeaderHoldsBack(t *testing.T) {
 		t.Errorf("asked for more are %v", got)
 	}
 	b.brings(asked, message.JobRunning, b.ran(maker, 1, truth), b.ran(maker, 2, truth))
-	if st, _ := b.s.Job(b.id); !st.Final || b.s.jobs[b.id].state.Summary.State != message.JobDone || b.s.jobs[b.id].state.Summary.Done != 3 {
+	sum := b.s.jobs[b.id].state.Summary
+	if st, _ := b.s.Job(b.id); !st.Final || sum.State != message.JobDone || sum.Done != 3 {
 		t.Errorf("the job is %+v", b.s.jobs[b.id].state.Summary)
 	}
 }
