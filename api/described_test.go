@@ -59,6 +59,7 @@ func TestAnswersAreDescribed(t *testing.T) {
 	job := w.submitCopies()
 	w.ask(200, "GET", "/v1/jobs/"+job+"/watch", "") // until it has ended
 	w.askJobs(job)
+	w.askRetry()
 	w.askFiles(job)
 	tree, err := n.Blocks().PutTree(t.Context(), []blocks.Link{{Name: "a", CID: task.RawCID([]byte("a"))}})
 	if err != nil {
@@ -107,11 +108,36 @@ func (w *watcher) submitCopies() (job string) {
 	if got := w.field("module", "POST", "/v1/jobs/check", string(b)); got != "copy.wasm" {
 		w.t.Errorf("the job file names the module %q", got)
 	}
+	w.ask(200, "POST", "/v1/jobs/check",
+		`{"file": "module: a.wasm\nfiles: [in/, '*.png', a]", "file_name": "job.yaml"}`)
+	w.ask(200, "POST", "/v1/jobs/check",
+		`{"file": "module: a.wasm\nsweep: {a: {csv: a.csv}}\nargs: ['{{.a.b}}']", "file_name": "job.yaml"}`)
 	w.ask(400, "POST", "/v1/jobs/check", `{"file_name": "job.yaml", "file": "modul: x"}`)
 	job = w.field("id", "POST", "/v1/jobs", string(b))
 	w.ask(400, "POST", "/v1/jobs", "{}")
 	w.ask(404, "POST", "/v1/jobs", `{"overlay": "nowhere"}`)
 	return job
+}
+
+// failing is a job whose only task takes longer than it may.
+const failing = `name: failing
+module: writing.wasm
+timeout: 1ms
+retries: 0
+`
+
+// askRetry has a job fail, and what failed run again.
+func (w *watcher) askRetry() {
+	w.t.Helper()
+	b, err := json.Marshal(map[string]any{"file_name": "failing.yaml", "file": failing,
+		"module": w.field("cid", "POST", "/v1/files", string(noop.Writing))})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	job := w.field("id", "POST", "/v1/jobs", string(b))
+	w.ask(200, "GET", "/v1/jobs/"+job+"/watch", "")
+	w.ask(200, "POST", "/v1/jobs/"+job+"/retry", "{}")
+	w.ask(409, "POST", "/v1/jobs/copies/retry", "{}")
 }
 
 func (w *watcher) askJobs(job string) {
@@ -126,6 +152,12 @@ func (w *watcher) askJobs(job string) {
 	for _, rest := range []string{"/results?from=x", "/outputs?limit=-1", "/why?index=x", "/tasks/x/outputs/stdout"} {
 		w.ask(400, "GET", "/v1/jobs/copies"+rest, "")
 	}
+	const nothing, nonsense = "\xa0", "\xff" // an empty map in CBOR, and none
+	w.ask(200, "POST", "/v1/jobs/copies/results", nothing)
+	w.ask(400, "POST", "/v1/jobs/copies/results", nonsense)
+	w.ask(404, "POST", "/v1/jobs/none/results", nothing)
+	w.ask(400, "POST", "/v1/jobs/copies/retry", "")
+	w.ask(404, "POST", "/v1/jobs/none/retry", "{}")
 	w.ask(200, "GET", "/v1/jobs/"+job+"/why?index=1", "")
 	for i, want := range []int{len("a few words"), 1000 * len("many words ")} {
 		if got := w.ask(200, "GET", fmt.Sprintf("/v1/jobs/copies/tasks/%d/outputs/stdout", i), ""); len(got) != want {
@@ -156,6 +188,9 @@ func (w *watcher) askFiles(job string) {
 	for path, status := range map[string]int{cid: 200, cid + "?job=" + job: 200, "nonsense": 400, cid + "?job=none": 404} {
 		w.ask(status, "GET", "/v1/files/"+path, "")
 	}
+	w.ask(200, "HEAD", "/v1/files/"+cid, "")
+	w.ask(400, "HEAD", "/v1/files/nonsense", "")
+	w.ask(404, "HEAD", "/v1/files/bafybeiczsscdsbs7ffqz55asqdf3smv6klcw3gofszvwlyarci47bgf354", "")
 	w.ask(400, "GET", "/v1/trees/nonsense", "")
 	w.ask(400, "GET", "/v1/trees/"+cid, "")
 	w.ask(404, "GET", "/v1/trees/bafybeiczsscdsbs7ffqz55asqdf3smv6klcw3gofszvwlyarci47bgf354", "")

@@ -139,6 +139,9 @@ func (d description) check(t *testing.T, method, path string, status int, kind s
 		answer = map[string]any{"content": map[string]any{"application/json": nil}}
 	}
 	content, _ := answer["content"].(map[string]any)
+	if len(content) == 0 && len(body) == 0 {
+		return template
+	}
 	if _, ok := content[kind]; !ok {
 		t.Errorf("%s answers %d as %q, which is not described", template, status, kind)
 		return template

@@ -81,7 +81,7 @@ func (s *Server) outputs(w http.ResponseWriter, r *http.Request) error {
 
 // newOutputPage tells of ended tasks, in order, as many as a page takes.
 func newOutputPage(spec *task.Job, sealer *seal.Sealer, ended []message.TaskSummary) (OutputPage, error) {
-	total := spec.Sweep.Count()
+	total := spec.Tasks()
 	reply := OutputPage{Total: total, Next: total, Tasks: []TaskOutputs{}}
 	held := 0
 	for i := range ended {
@@ -107,7 +107,8 @@ func newTaskOutputs(spec *task.Job, sealer *seal.Sealer, t *message.TaskSummary)
 		return out, 0, nil
 	}
 	last := &t.Results[0]
-	out.Outcome, out.ExitCode, out.Message, out.Workers = last.Outcome.String(), last.ExitCode, last.Message, st.Result.Workers
+	out.Outcome, out.ExitCode, out.Message, out.Workers = last.Outcome.String(), last.ExitCode, last.Message,
+		st.Result.Workers
 	held := 0
 	for _, o := range last.Outputs {
 		c := OutputContent{Name: o.Name, CID: o.CID}

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"godwit/blocks"
@@ -41,6 +43,8 @@ func (s *Server) routes() http.Handler {
 // each calls handle for every route; openapi.yaml describes them, and a test holds them to it.
 func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("GET /v1/status", s.status)
+	handle("POST /v1/jobs/{id}/results", s.newResults)
+	handle("POST /v1/jobs/{id}/retry", s.retry)
 	handle("POST /v1/pause", s.pause)
 	handle("POST /v1/drain", s.drain)
 	handle("POST /v1/resume", s.resume)
@@ -62,6 +66,7 @@ func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("POST /v1/keys", s.newKey)
 	handle("POST /v1/files", s.putFile)
 	handle("GET /v1/files/{cid}", s.getFile)
+	handle("HEAD /v1/files/{cid}", s.hasFile)
 	handle("GET /v1/trees/{cid}", s.getTree)
 	handle("POST /v1/jobs", s.submit)
 	handle("POST /v1/jobs/check", s.check)
@@ -147,6 +152,23 @@ func (s *Server) getTree(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, out, nil)
 }
 
+// hasFile answers whether all of a file is here, without its bytes. What is asked for may be
+// handed in with a job soon: it counts as used.
+func (s *Server) hasFile(w http.ResponseWriter, r *http.Request) error {
+	c, err := task.ParseCID(r.PathValue("cid"))
+	if err != nil {
+		return inputError(err)
+	}
+	here, err := s.node.Blocks().HasAll(r.Context(), c)
+	if err == nil && !here {
+		err = fmt.Errorf("%w: %s", blocks.ErrNotFound, c)
+	}
+	if err == nil {
+		w.Header().Set("Content-Type", "application/octet-stream")
+	}
+	return err
+}
+
 func (s *Server) getFile(w http.ResponseWriter, r *http.Request) error {
 	c, err := task.ParseCID(r.PathValue("cid"))
 	if err != nil {
@@ -212,6 +234,11 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	for _, in := range req.Inputs {
 		sub.Inputs[in.Name] = in
 	}
+	for _, axis := range slices.Sorted(maps.Keys(req.Tables)) {
+		if err := sub.File.SetTable(axis, req.Tables[axis]); err != nil {
+			return err
+		}
+	}
 	id, err := s.node.Submit(r.Context(), sub)
 	return writeJSON(w, SubmitReply{ID: id}, err)
 }
@@ -247,21 +274,7 @@ func (s *Server) results(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rec, spec, err := s.node.Submitted(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	reply := Results{Total: spec.Tasks(), Tasks: tasks}
-	if from == 0 {
-		reply.Record = &rec
-	}
-	b, err := task.Encode(reply)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/cbor")
-	_, err = w.Write(b)
-	return ignoreGone(err)
+	return s.writeResults(w, r, id, &Results{Tasks: tasks}, from == 0)
 }
 
 func (s *Server) why(w http.ResponseWriter, r *http.Request) error {

@@ -18,6 +18,9 @@ type SubmitRequest struct {
 	// Modules are those of a job with stages, by stage; Module is empty then.
 	Modules map[string]task.CID `json:"modules,omitempty"`
 	Inputs  []task.FileRef      `json:"inputs"`
+	// Tables are those of the axes that the job file takes from files, by the axis: see task.Table. Each
+	// was stored like an input.
+	Tables map[string]task.Table `json:"tables,omitempty"`
 	// Overlay to hand it to: its name, its ID or enough of the ID's end to be
 	// unique; "" is commons, or the
 	// node's first.
@@ -35,6 +38,12 @@ type KeyReply struct {
 // KeyHeader is the header of POST /v1/files with the key, in base64, under which the file is
 // sealed before it is stored.
 const KeyHeader = "Godwit-Key"
+
+// A RetryRequest asks for the tasks of a job that failed to be run again.
+type RetryRequest struct {
+	// Module is that of the new job, stored like any; "" for the one of before.
+	Module task.CID `json:"module,omitempty"`
+}
 
 // SubmitReply names the accepted job.
 type SubmitReply struct {
@@ -54,6 +63,15 @@ type Results struct {
 	Tasks []message.TaskSummary `cbor:"2,keyasint"`
 	// Record is the job itself, on the page from task 0 on: what its results may be.
 	Record *task.Record `cbor:"3,keyasint,omitempty"`
+	// Final says of an answer to a Have that has no tasks that there will be no others.
+	Final bool `cbor:"4,keyasint,omitempty"`
+}
+
+// Have says which ended tasks a client has, of a job: it is answered with others, as soon as there are
+// some.
+type Have struct {
+	Ranges []message.Range `cbor:"1,keyasint" most:"65536"` // ascending, neither overlapping nor touching
+	Record bool            `cbor:"2,keyasint,omitempty"`    // the job itself is wanted
 }
 
 // Error is the body of every answer that is not 2xx.

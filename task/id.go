@@ -23,7 +23,7 @@ type CID string
 type JobID string
 
 // TaskID names one task: a job and the index of its point in the job's sweep,
-// from 0 to Sweep.Count()-1.
+// from 0 to Job.Tasks()-1.
 type TaskID struct {
 	Job   JobID  `cbor:"1,keyasint" json:"job"`
 	Index uint64 `cbor:"2,keyasint" json:"index"`

@@ -69,13 +69,16 @@ func (j *Job) members(stage int, n *Need, local uint64) Members {
 	return m
 }
 
-// steps returns the axes of a sweep, the trials last.
+// steps returns the axes of a sweep, the trials last. Of axes that go together the first has their points,
+// and the others take no step of their own.
 func (s *Sweep) steps() []step {
 	out := make([]step, len(s.Axes)+1)
 	out[len(s.Axes)] = step{s.trials(), 1}
 	stride := s.trials()
 	for i := len(s.Axes) - 1; i >= 0; i-- {
-		out[i] = step{s.Axes[i].Len(), stride}
+		if out[i] = (step{s.Axes[i].Len(), stride}); s.Axes[i].Joined {
+			out[i] = step{1, 0}
+		}
 		stride *= out[i].n
 	}
 	return out

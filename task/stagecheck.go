@@ -63,6 +63,12 @@ func (j *Job) checkStage(stage int) *fault {
 	case stage > 0 && len(s.Needs) == 0 && len(j.Stages[stage-1].Needs) > 0:
 		return faultf("", "", "it reads no other stage, and comes after one that does")
 	}
+	for i := range s.Sweep.Axes {
+		if a := &s.Sweep.Axes[i]; a.Table != nil {
+			return faultf("sweep."+a.Name, "write its values as a list or a range, or hand in a job without stages",
+				"axis %s of a stage takes its values from a file", quote(a.Name))
+		}
+	}
 	if f := s.Sweep.check(); f != nil {
 		return f
 	}
@@ -171,10 +177,13 @@ func (s *Sweep) checkBy(by []string, stage string) *fault {
 			return faultf("by", "name it once", "groups by axis %s twice", quote(name))
 		case s.axis(name) < 0:
 			hint := fmt.Sprintf("stage %s has no axes: give it a sweep", stage)
-			if names := s.names(); len(names) > 1 {
+			if names := namesOf(s.references()); len(names) > 1 {
 				hint = fmt.Sprintf("stage %s has axes %s", stage, strings.Join(names[:len(names)-1], ", "))
 			}
 			return faultf("by", hint, "stage %s has no axis %s", stage, quote(name))
+		case s.together(s.axis(name)):
+			return faultf("by", "group by axes that are not in its zip, or read all tasks with after: "+stage,
+				"axis %s of stage %s goes together with another", quote(name), stage)
 		}
 	}
 	return nil

@@ -18,11 +18,11 @@ type FileStage struct {
 
 // stageKeys are the keys of a stage in the order of the manual.
 var stageKeys = []string{
-	"module", "args", "env", "files", "stdin", "outputs", "sweep", "each", "by", "of", "after", "allow_failed",
+	"module", "args", "env", "files", "stdin", "outputs", "sweep", "zip", "each", "by", "of", "after", "allow_failed",
 }
 
 // programKeys are those of a job file that belong into the stages, if there are any.
-var programKeys = []string{"module", "args", "env", "files", "stdin", "outputs", "sweep"}
+var programKeys = []string{"module", "args", "env", "files", "stdin", "outputs", "sweep", "zip"}
 
 // A draftStage is a stage of which the needs are names.
 type draftStage struct {
@@ -85,6 +85,9 @@ func (d *draftStage) read(p yamlfile.Pair) *Error {
 		return d.place(faultf("by", "add of: STAGE, whose tasks are grouped", "groups of no stage"))
 	case len(d.of) > 0 && len(d.by) == 0:
 		return d.place(faultf("of", "add by: [AXIS], or write after: STAGE for all tasks at once", "groups by no axis"))
+	}
+	if e := d.setZip(); e != nil {
+		return e
 	}
 	for _, name := range d.of {
 		d.needs = append(d.needs, draftNeed{name, NeedBy})

@@ -62,13 +62,13 @@ func (d *draftStage) reference(template string) (need int, rest string) {
 	return slices.IndexFunc(d.needs, func(n draftNeed) bool { return n.stage == name }), rest
 }
 
-// reference is a name in a template.
-var reference = regexp.MustCompile(`\{\{ *\.([A-Za-z0-9_]+) *\}\}`)
+// namedStage is a name in a template.
+var namedStage = regexp.MustCompile(`\{\{ *\.([A-Za-z0-9_]+) *\}\}`)
 
 // named replaces the stages in a template by their directories.
 func (d *draftStage) named(template string) string {
-	return reference.ReplaceAllStringFunc(template, func(ref string) string {
-		name := reference.FindStringSubmatch(ref)[1]
+	return namedStage.ReplaceAllStringFunc(template, func(ref string) string {
+		name := namedStage.FindStringSubmatch(ref)[1]
 		if slices.ContainsFunc(d.needs, func(n draftNeed) bool { return n.stage == name }) {
 			return name
 		}

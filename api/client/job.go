@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"godwit/api"
 	"godwit/lab/submission"
@@ -22,8 +24,8 @@ type Job struct {
 	Overlay string
 }
 
-// Submit hands in a job and returns once the swarm has accepted it: then it outlives this program and its node. An error
-// in the job file is a *task.Error with its place.
+// Submit hands in a job and returns once the swarm has accepted it: then it outlives this program and its node. An
+// error in the job file is a *task.Error with its place.
 func (c *Client) Submit(ctx context.Context, j Job) (task.JobID, error) {
 	req := api.SubmitRequest{FileName: "job", File: j.File, Args: j.Args, Overlay: j.Overlay}
 	names, err := j.inputs()
@@ -59,9 +61,19 @@ func (j *Job) inputs() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if unread := f.Unread(); len(unread) > 0 {
+		return nil, f.ErrorAt("sweep."+unread[0], "its rows are in a file", "hand the job in with SubmitFile")
+	}
 	names, err := f.InputNames()
 	if err != nil {
 		return nil, err
+	}
+	dirs, err := f.InputDirs()
+	if err != nil {
+		return nil, err
+	}
+	if len(dirs)+len(f.InputPatterns()) > 0 { // what of these belongs to the job is seen when it is handed in
+		return slices.Sorted(maps.Keys(j.Inputs)), nil
 	}
 	for _, name := range names {
 		if _, found := j.Inputs[name]; !found {
@@ -71,13 +83,14 @@ func (j *Job) inputs() ([]string, error) {
 	return names, nil
 }
 
-// SubmitFile is Submit of a job file, or of a module that is run once with arguments, with all files that it names. They
-// are read and checked before anything is sent.
+// SubmitFile is Submit of a job file, or of a module that is run once with arguments, with all files that it names.
+// They are read and checked before anything is sent.
 func (c *Client) SubmitFile(ctx context.Context, path, overlay string, args ...string) (task.JobID, error) {
 	j, err := submission.Read(path, args)
 	if err != nil {
 		return "", err
 	}
+	defer j.Close()
 	j.Overlay = overlay
 	return submission.Submit(ctx, c.API, j)
 }

@@ -29,19 +29,6 @@ type given struct {
 	drop  func() // gives them up
 }
 
-// input tells where a file of a run lies: one that another task made, or one of its job.
-func (g *given) input(j *Job) func(task.CID) string {
-	if g == nil {
-		return j.Input
-	}
-	return func(c task.CID) string {
-		if p, ok := g.paths[c]; ok {
-			return p
-		}
-		return j.Input(c)
-	}
-}
-
 // give brings what an attempt reads of other tasks here, from those that made it first, and stages it.
 func (c *core) give(a *attempt) (g *given, err error) {
 	r := a.reads
@@ -112,7 +99,7 @@ func (c *core) fetchReads(a *attempt, remote [][]blocks.Root) error {
 // fetchPatiently fetches files from all that may have them, again and again while nobody does.
 func (c *core) fetchPatiently(a *attempt, roots []blocks.Root) error {
 	for until := time.Now().Add(readsMost); ; {
-		err := c.Content.Fetch(a.context, roots, a.holders)
+		err := c.Content.Fetch(a.context, roots, a.known)
 		if err == nil || !errors.Is(err, blocks.ErrNotFound) || time.Now().After(until) {
 			return err
 		}
@@ -155,15 +142,21 @@ func (c *core) stageReads(a *attempt, release func()) (*given, error) {
 	return g, nil
 }
 
-// invocation is what an attempt's task runs with, and the job of its stage.
-func (c *core) invocation(a *attempt, g *given) (of *task.Job, inv task.Invocation, err error) {
+// invocation is what an attempt's task runs with, without what it reads of others, and the job of its stage.
+func (c *core) invocation(a *attempt) (of *task.Job, inv task.Invocation, err error) {
 	index := a.name.Task.Index
 	of, _ = a.job.spec.At(index)
-	if inv, err = a.job.spec.Expand(index); err != nil || g == nil {
-		return of, inv, err
+	inv, err = a.job.expand(a.context, index, a.holders)
+	return of, inv, err
+}
+
+// addTo adds what a task reads of others to what it runs with; nil adds nothing.
+func (g *given) addTo(inv *task.Invocation, spec *task.Job, index uint64) {
+	if g == nil {
+		return
 	}
-	stage, _ := a.job.spec.StageOf(index)
-	if name := a.job.spec.Stages[stage].StdinFrom; name != "" {
+	stage, _ := spec.StageOf(index)
+	if name := spec.Stages[stage].StdinFrom; name != "" {
 		for i := range g.files {
 			if g.files[i].Name == name {
 				inv.Stdin = &g.files[i]
@@ -171,7 +164,6 @@ func (c *core) invocation(a *attempt, g *given) (of *task.Job, inv task.Invocati
 		}
 	}
 	inv.Files = append(inv.Files, g.files...)
-	return of, inv, nil
 }
 
 // refusedReads is the report of a task that cannot read what others made.

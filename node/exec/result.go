@@ -64,6 +64,18 @@ func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
 	if job == nil {
 		return sandbox.Report{}, errors.New("the job is no longer prepared here")
 	}
+	of, inv, err := c.invocation(a)
+	switch {
+	case errors.Is(err, task.ErrTable):
+		return sandbox.Report{Outcome: task.InvalidModule, Message: err.Error()}, nil
+	case err != nil:
+		return sandbox.Report{}, fmt.Errorf("expanding %s: %w", id, err)
+	}
+	own, err := job.files.bringOwn(ctx, job, inv.Reads(), a.holders)
+	if err != nil {
+		return sandbox.Report{}, err
+	}
+	defer own.release()
 	given, err := c.give(a)
 	if why := unreadable(""); errors.As(err, &why) {
 		return refusedReads(why), nil
@@ -74,11 +86,8 @@ func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
 	if given != nil {
 		defer given.drop()
 	}
-	of, inv, err := c.invocation(a, given)
-	if err != nil {
-		return sandbox.Report{}, fmt.Errorf("expanding %s: %w", id, err)
-	}
-	r := Run{Job: job, Task: id, Invocation: inv, Of: of, given: given, State: s.state()}
+	given.addTo(&inv, job.spec, id.Index)
+	r := Run{Job: job, Task: id, Invocation: inv, Of: of, given: given, State: s.state(), own: own.paths}
 	if a.audit != nil {
 		r.Interpreted, r.StopAt, r.Most = a.audit.Interpreted, a.audit.stopAt, a.audit.Most
 		r.State = a.audit.brought.state

@@ -68,6 +68,7 @@ type submitted struct {
 	againTold bool
 	lending   *lending // nil while there are no other cells
 	staged    *staged  // nil of a job without stages
+	withheld  withholding
 }
 
 // A farewell is what a leader was told of a job that is over here.

@@ -50,7 +50,7 @@ func (s *Statement) Open() (*task.Job, error) {
 		return nil, errors.New("it has the job's key: that is told to nobody")
 	case s.Result.Task.Job != s.Record.ID():
 		return nil, errors.New("the result is of another job")
-	case s.Result.Task.Index >= spec.Sweep.Count():
+	case s.Result.Task.Index >= spec.Tasks():
 		return nil, fmt.Errorf("the job has no task %d", s.Result.Task.Index)
 	case !s.Result.Outcome.Reproducible():
 		return nil, fmt.Errorf("what was signed, %v, depends on the machine", s.Result.Outcome)

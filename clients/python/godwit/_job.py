@@ -75,11 +75,11 @@ class Job:
 
     def status(self) -> Status:
         """Returns how far the job is, without its tasks."""
-        return self._transport.json("GET", self._path + "?limit=0")
+        return dict(self._transport.json("GET", self._path + "?limit=0"))
 
     def why(self, index: Optional[int] = None) -> Dict[str, Any]:
         """Returns why tasks wait, or are where they are: all of them, or one."""
-        return self._transport.json("GET", self._path + "/why" + ("" if index is None else f"?index={index}"))
+        return dict(self._transport.json("GET", self._path + "/why" + ("" if index is None else f"?index={index}")))
 
     def cancel(self) -> None:
         """Ends the job."""
@@ -102,12 +102,11 @@ class Job:
                         yield status
                         if _settled(status):
                             return
-            except (NoNode, OSError) as error:
+            except (NoNode, OSError):
                 now = time.monotonic()
                 lost = lost or now
                 if now - lost > PATIENCE:
                     raise
-                del error
                 time.sleep(0.5)
 
     def wait(self, progress: Progress = False) -> Status:
@@ -137,17 +136,24 @@ class Job:
         """Yields each task once, soon after it ended, failed ones too."""
         seen: set[int] = set()
         first, held = 0, -1  # all tasks before first were yielded
-        for status in self.watch():
-            if status["held"] == held and not _settled(status):
-                continue
-            held = status["held"]
-            for task in self.ended(first):
-                if task.index not in seen:
+        while True:
+            for status in self.watch():
+                if status["held"] == held and not _settled(status):
+                    continue
+                held = status["held"]
+                try:
+                    tasks = [t for t in self.ended(first) if t.index not in seen]
+                except (NoNode, OSError):  # it may be started again: watch waits for that
+                    held = -1
+                    continue
+                for task in tasks:
                     seen.add(task.index)
                     yield task
-            while first in seen:
-                seen.remove(first)
-                first += 1
+                while first in seen:
+                    seen.remove(first)
+                    first += 1
+            if held >= 0:
+                return
 
     def results(self, progress: Progress = False) -> List[Task]:
         """Waits for the job and returns its tasks in order. Raises TaskFailed for the first that failed."""

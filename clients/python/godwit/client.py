@@ -25,15 +25,16 @@ class Client:
 
     def status(self) -> Dict[str, Any]:
         """Returns the node's state and why it is so."""
-        return self._transport.json("GET", "/v1/status")
+        return dict(self._transport.json("GET", "/v1/status"))
 
     def peers(self, overlay: str = "") -> List[Dict[str, Any]]:
         """Returns the members of an overlay, or of all that the node serves."""
-        return self._transport.json("GET", "/v1/peers" + (f"?overlay={quote(overlay, safe='')}" if overlay else ""))
+        query = f"?overlay={quote(overlay, safe='')}" if overlay else ""
+        return list(self._transport.json("GET", "/v1/peers" + query))
 
     def jobs(self) -> List[Status]:
         """Returns the jobs that the node knows, the newest first."""
-        return self._transport.json("GET", "/v1/jobs")
+        return list(self._transport.json("GET", "/v1/jobs"))
 
     def job(self, ref: str) -> Job:
         """Returns a job by its ID, by enough of the ID's end, or by its name."""
@@ -47,12 +48,19 @@ class Client:
             with open(content, "rb") as file:
                 return self.put(file, key)
         with self._transport.open("POST", "/v1/files", content, headers) as answer:
-            return json.load(answer)
+            return dict(json.load(answer))
 
     def new_key(self, overlay: str = "") -> str:
         """Returns a key for the inputs of a job for an overlay, in base64; "" where jobs are not sealed."""
         path = "/v1/keys" + (f"?overlay={quote(overlay, safe='')}" if overlay else "")
-        return self._transport.json("POST", path).get("key", "")
+        return str(self._transport.json("POST", path).get("key", ""))
+
+    def check(self, job: Mapping[str, Any]) -> Dict[str, Any]:
+        """Returns what a job file names: its module, inputs and number of tasks. Nothing is handed in."""
+        return dict(self._check("job", json.dumps(dict(job), ensure_ascii=False)))
+
+    def _check(self, name: str, text: str) -> Any:
+        return self._transport.json("POST", "/v1/jobs/check", {"file_name": name, "file": text})
 
     def submit(self, job: JobFile, args: Iterable[Any] = (), *, files: Optional[Mapping[str, Content]] = None,
                module: Optional[Content] = None, overlay: str = "") -> Job:
@@ -76,8 +84,9 @@ class Client:
         if "file" in request:
             if list(args):
                 raise GodwitError("args go with a module; a job file has its own")
-            said = self._transport.json("POST", "/v1/jobs/check",
-                                        {"file_name": request["file_name"], "file": request["file"]})
+            said = self._check(request["file_name"], request["file"])
+            if any(said.get(key) for key in ("directories", "patterns", "tables")):
+                raise GodwitError("the job file names directories, patterns or tables: hand it in with `godwit run`")
             names = said["inputs"]
             module = module if module is not None else directory / said["module"]
         assert module is not None

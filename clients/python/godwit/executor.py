@@ -58,6 +58,7 @@ class Executor(BaseExecutor):
         self._client, self._overlay = client or Client(), overlay
         self._calls: "queue.SimpleQueue[Optional[_Call]]" = queue.SimpleQueue()
         self._modules: Dict[str, Module[Any]] = {}  # those called by their paths
+        self._knows_zip: Optional[bool] = None
         self._lock = threading.Lock()
         self._shut = self._drop = False
         self._tally = _Tally(Bar() if progress else None)
@@ -103,10 +104,12 @@ class Executor(BaseExecutor):
         over = False
         while not over:
             calls: List[_Call] = []
-            size, until = 0, None
+            size = 0
+            until: Optional[float] = None
             while len(calls) < MOST_CALLS and size < MOST_BYTES:
                 try:
-                    call = self._calls.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
+                    wait = None if until is None else max(0.0, until - time.monotonic())
+                    call = self._calls.get(timeout=wait)
                 except queue.Empty:
                     break
                 if call is None:
@@ -120,14 +123,26 @@ class Executor(BaseExecutor):
                     size += call.size
                 else:
                     self._tally.ended(failed=True)
-            for group in _alike(calls):
+            for group in _alike(calls, self._zips):
                 self._hand_in(group)
+
+    def _zips(self) -> bool:
+        """Says whether the node knows axes that go together; asked once, when there is a need."""
+        if self._knows_zip is None:
+            try:
+                sweep = {"a": [1, 2], "b": [1, 2]}
+                said = self._client.check({"module": "m", "args": ["{{.a}}{{.b}}"], "sweep": sweep, "zip": ["a", "b"]})
+                self._knows_zip = said["tasks"] == 2
+            except GodwitError:
+                self._knows_zip = False
+        return self._knows_zip
 
     def _hand_in(self, calls: List[_Call]) -> None:
         """Makes a job of calls that fit one. Of calls that are refused each is tried alone in the end, so that one
         that is wrong does not take others with it."""
         try:
-            job = self._client.submit(_job_of(calls), files=calls[0].module.files, module=Path(calls[0].module.path),
+            module = calls[0].module
+            job = self._client.submit(_job_of(calls), files=module.files, module=Path(module.path),
                                       overlay=self._overlay)
         except ApiError as error:
             if error.kind == "input" and len(calls) > 1:
@@ -139,7 +154,7 @@ class Executor(BaseExecutor):
         except Exception as error:  # pylint: disable=broad-except
             self._fail(calls, error)
         else:
-            follower = threading.Thread(target=self._follow, args=(job, calls), name=f"godwit-{job.id[-8:]}", daemon=True)
+            follower = threading.Thread(target=self._follow, args=(job, calls), name="godwit-follow", daemon=True)
             self._followers.append(follower)
             follower.start()
 
@@ -189,37 +204,39 @@ class _Tally:
             self._bar.close()
 
 
-def _alike(calls: List[_Call]) -> Iterator[List[_Call]]:
-    """Divides calls into groups of which each is one job: of one module, with at most one argument that differs."""
+def _alike(calls: List[_Call], zips: Callable[[], bool]) -> Iterator[List[_Call]]:
+    """Divides calls into groups of which each is one job: of one module, and if the node knows no axes that go together
+    with at most one argument that differs."""
     by_module: Dict[Tuple[int, int], List[_Call]] = {}
     for call in calls:
         by_module.setdefault((id(call.module), len(call.args)), []).append(call)
     for group in by_module.values():
-        if not group[0].args:
+        kinds = [len({c.args[i] for c in group}) for i in range(len(group[0].args))]
+        if sum(k > 1 for k in kinds) < 2 or zips():
             yield group
             continue
-        kinds = [len({c.args[i] for c in group}) for i in range(len(group[0].args))]
         varies = kinds.index(max(kinds))
         by_rest: Dict[Tuple[str, ...], List[_Call]] = {}
         for call in group:
-            by_rest.setdefault(call.args[:varies] + ("",) + call.args[varies + 1:], []).append(call)
+            by_rest.setdefault(call.args[:varies] + call.args[varies + 1:], []).append(call)
         yield from by_rest.values()
 
 
 def _job_of(calls: List[_Call]) -> Dict[str, Any]:
-    """Returns the job file of calls that _alike put together."""
+    """Returns the job file of calls that _alike put together: an axis for each argument that differs."""
     module, first = calls[0].module, calls[0].args
-    varies = next((i for i in range(len(first)) if any(c.args[i] != first[i] for c in calls)), None)
     args = [a.replace("{{", '{{"{{"}}') for a in (*module.args, *first)]
     sweep: Dict[str, Any] = {}
-    if varies is not None:
-        args[len(module.args) + varies], sweep = "{{.call}}", {"call": [c.args[varies] for c in calls]}
-    elif len(calls) > 1:
-        sweep = {"repeat": len(calls)}
-    job: Dict[str, Any] = {"module": Path(module.path).name, "args": args,
-                           "outputs": ["stdout", "stderr"], **module.job}
+    for i, text in enumerate(first):
+        if any(c.args[i] != text for c in calls):
+            args[len(module.args) + i] = "{{.arg%d}}" % i
+            sweep[f"arg{i}"] = [c.args[i] for c in calls]
+    job: Dict[str, Any] = {"module": Path(module.path).name, "args": args, "outputs": ["stdout", "stderr"],
+                           **module.job}
     if module.files:
         job.setdefault("files", list(module.files))
-    if sweep:
-        job["sweep"] = sweep
+    if len(sweep) > 1:
+        job["zip"] = list(sweep)
+    if len(calls) > 1:
+        job["sweep"] = sweep or {"repeat": len(calls)}
     return job

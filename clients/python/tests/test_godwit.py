@@ -5,6 +5,7 @@ GODWIT_DATA_DIR is the node's data directory, SQUARE the program. pytest and uni
 
 import contextlib
 import io
+import json
 import os
 import tempfile
 import time
@@ -102,6 +103,28 @@ class ClientTest(unittest.TestCase):
         self.assertEqual(endless.wait()["state"], "cancelled")
 
 
+    def test_node_goes_away(self) -> None:
+        job = self.client.map(SQUARE, range(30))
+        transport, sent = job._transport, [0]  # pylint: disable=protected-access
+
+        class Flaky:
+            """A connection to the node that breaks at some requests."""
+
+            def open(self, *args: object) -> object:
+                sent[0] += 1
+                if sent[0] in (1, 3):  # of watching, and of fetching what ended
+                    raise ConnectionResetError("gone")
+                return transport.open(*args)
+
+            def json(self, *args: object) -> object:
+                with self.open(*args) as answer:
+                    return json.load(answer)
+
+        job._transport = Flaky()  # pylint: disable=protected-access
+        self.assertEqual(sorted(t.index for t in job.as_completed()), list(range(30)))
+        self.assertGreater(sent[0], 3)
+
+
 class ExecutorTest(unittest.TestCase):
     """Modules called as functions."""
 
@@ -121,7 +144,8 @@ class ExecutorTest(unittest.TestCase):
         with godwit.Executor() as pool:
             futures = {pool.submit(SQUARE, n): str(n * n) for n in (3, 3, 4)}
             failing = pool.submit(SQUARE, "{{.six}}")
-            several = [pool.submit(SQUARE, "echo", a, b) for a, b in [("x", "y"), ("x", "{{"), ("é", "\"'\n"), ("x", "y")]]
+            pairs = [("x", "y"), ("x", "{{"), ("é", "\"'\n"), ("x", "y")]
+            several = [pool.submit(SQUARE, "echo", a, b) for a, b in pairs]
             for future in as_completed(futures):
                 self.assertEqual(future.result(), futures[future])
             self.assertEqual([f.result() for f in several], ["x y", "x {{", "é \"'\n", "x y"])
@@ -156,9 +180,13 @@ class ExecutorTest(unittest.TestCase):
             # pylint: disable=protected-access
             return [executor._Call(module, a, None, 0) for a in args]  # type: ignore[arg-type]
 
-        sizes = [len(g) for g in executor._alike(calls(("a", "1"), ("a", "2"), ("b", "1"), ("a", "1")))]
-        self.assertEqual(sorted(sizes), [1, 3])
-        self.assertEqual([len(g) for g in executor._alike(calls((), (), ()))], [3])
+        # pylint: disable=protected-access
+        some = calls(("a", "1"), ("a", "2"), ("b", "1"), ("a", "1"))
+        self.assertEqual(sorted(len(g) for g in executor._alike(some, lambda: False)), [1, 3])
+        self.assertEqual([len(g) for g in executor._alike(some, lambda: True)], [4])
+        self.assertEqual(executor._job_of(some)["zip"], ["arg0", "arg1"])
+        self.assertEqual(executor._job_of(some[:2])["args"], ["a", "{{.arg1}}"])
+        self.assertEqual([len(g) for g in executor._alike(calls((), (), ()), lambda: False)], [3])
         self.assertEqual(executor._job_of(calls((), ()))["sweep"], {"repeat": 2})
 
 
