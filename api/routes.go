@@ -50,6 +50,7 @@ func (s *Server) routes() http.Handler {
 	handle("POST /v1/files", s.putFile)
 	handle("GET /v1/files/{cid}", s.getFile)
 	handle("GET /v1/trees/{cid}", s.getTree)
+	handle("POST /v1/plan", s.plan)
 	handle("POST /v1/jobs", s.submit)
 	handle("GET /v1/jobs", s.jobs)
 	handle("GET /v1/jobs/{id}", s.job)
@@ -57,6 +58,7 @@ func (s *Server) routes() http.Handler {
 	handle("GET /v1/jobs/{id}/results", s.results)
 	handle("DELETE /v1/jobs/{id}/results", s.forget)
 	handle("GET /v1/jobs/{id}/why", s.why)
+	handle("GET /v1/jobs/{id}/end", s.end)
 	handle("POST /v1/jobs/{id}/cancel", s.cancel)
 	handle("/", func(_ http.ResponseWriter, r *http.Request) error {
 		return &Error{Message: fmt.Sprintf("the API has no %s %s", r.Method, r.URL.Path), Kind: KindNotFound,

@@ -55,6 +55,10 @@ var rules = map[string]rule{
 	"member": {core: true, own: []string{"credibility", "task", "trace", "predictor", "overlay", "scheduler",
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/authority"}},
 
+	"ending": {core: true, own: []string{"internal/heap", "predictor", "scheduler/place", "task", "trace"}},
+
+	"reproduce/ends": {core: true, own: []string{"ending", "predictor", "sim", "task", "trace"}},
+
 	"scheduler/authority": {core: true, own: []string{"task", "scheduler/message"}},
 
 	"scheduler/message": {core: true, own: []string{"task", "overlay", "scheduler/ledger"}, outside: codec},
@@ -141,7 +145,7 @@ var rules = map[string]rule{
 	"owner/sensor": {outside: []string{"github.com/godbus/dbus/v5", "github.com/jezek/xgb",
 		"github.com/ebitengine/purego", "github.com/shirou/gopsutil", "golang.org/x/sys"}},
 
-	"node": {own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
+	"node": {own: []string{"ending", "member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share",
 		"scheduler/chunk", "p2p", "p2p/bootstrap", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal",
 		"sandbox", "owner",
@@ -253,7 +257,7 @@ var rules = map[string]rule{
 
 	"lab/backtest": {own: []string{"internal/failure", "lab/plot", "lab/table", "lab/traces", "predictor", "trace"}},
 
-	"lab/published": {own: []string{"reproduce/koala", "reproduce/mgst", "reproduce/policies", "reproduce/simpetek",
+	"lab/published": {own: []string{"reproduce/ends", "reproduce/koala", "reproduce/mgst", "reproduce/policies", "reproduce/simpetek",
 		"reproduce/trust",
 		"reproduce/zhang", "internal/failure", "internal/spec", "lab/plot", "lab/progress", "lab/table", "lab/traces",
 		"reproduce", "sim/scenario", "trace"}},
