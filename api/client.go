@@ -107,6 +107,18 @@ func (c *Client) OpenFile(ctx context.Context, cid task.CID) (io.ReadCloser, err
 	return resp.Body, nil
 }
 
+// HasFile reports whether all of a file is among the node's blocks.
+func (c *Client) HasFile(ctx context.Context, cid task.CID) (bool, error) {
+	resp, err := c.do(ctx, http.MethodHead, "/v1/files/"+string(cid), nil)
+	if e := (*Error)(nil); errors.As(err, &e) && e.Status == http.StatusNotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, resp.Body.Close()
+}
+
 // Tree lists the files of a tree among the node's blocks, by name: the state before a part that was wrong.
 func (c *Client) Tree(ctx context.Context, cid task.CID) (files map[string]task.CID, err error) {
 	err = c.get(ctx, "/v1/trees/"+string(cid), nil, &files)

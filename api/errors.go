@@ -53,7 +53,8 @@ func asError(err error) *Error {
 		e.Kind, e.Status, e.Hint = KindInput, http.StatusBadRequest, inFile.Hint
 	case errors.As(err, &module):
 		e.Kind, e.Status, e.Hint = KindInput, http.StatusBadRequest, module.Hint
-	case errors.As(err, &tooLong), errors.Is(err, task.ErrKey), errors.Is(err, seal.ErrSealed):
+	case errors.As(err, &tooLong), errors.Is(err, task.ErrKey), errors.Is(err, seal.ErrSealed),
+		errors.Is(err, blocks.ErrBadCID), errors.Is(err, blocks.ErrTree):
 		return inputError(err)
 	case errors.Is(err, node.ErrUnknownJob), errors.Is(err, blocks.ErrNotFound):
 		e.Kind, e.Status, e.Hint = KindNotFound, http.StatusNotFound, "`godwit jobs` lists the jobs known to this node"

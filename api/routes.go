@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"godwit/blocks"
@@ -17,16 +19,29 @@ import (
 	"godwit/task"
 )
 
-// routes lists the whole API; openapi.yaml describes it.
+// A handler answers a request, or returns why it cannot.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// routes serves the whole API.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
-	handle := func(pattern string, h func(w http.ResponseWriter, r *http.Request) error) {
+	handle := func(pattern string, h handler) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := h(w, r); err != nil {
 				writeError(w, asError(err))
 			}
 		})
 	}
+	s.each(handle)
+	handle("/", func(_ http.ResponseWriter, r *http.Request) error {
+		return &Error{Message: fmt.Sprintf("the API has no %s %s", r.Method, r.URL.Path), Kind: KindNotFound,
+			Status: http.StatusNotFound}
+	})
+	return mux
+}
+
+// each calls handle for every route; openapi.yaml describes them, and a test holds them to it.
+func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("GET /v1/status", s.status)
 	handle("POST /v1/pause", s.pause)
 	handle("POST /v1/drain", s.drain)
@@ -49,9 +64,11 @@ func (s *Server) routes() http.Handler {
 	handle("POST /v1/keys", s.newKey)
 	handle("POST /v1/files", s.putFile)
 	handle("GET /v1/files/{cid}", s.getFile)
+	handle("HEAD /v1/files/{cid}", s.hasFile)
 	handle("GET /v1/trees/{cid}", s.getTree)
 	handle("POST /v1/plan", s.plan)
 	handle("POST /v1/jobs", s.submit)
+	handle("POST /v1/jobs/check", s.check)
 	handle("GET /v1/jobs", s.jobs)
 	handle("GET /v1/jobs/{id}", s.job)
 	handle("GET /v1/jobs/{id}/watch", s.watch)
@@ -60,11 +77,8 @@ func (s *Server) routes() http.Handler {
 	handle("GET /v1/jobs/{id}/why", s.why)
 	handle("GET /v1/jobs/{id}/end", s.end)
 	handle("POST /v1/jobs/{id}/cancel", s.cancel)
-	handle("/", func(_ http.ResponseWriter, r *http.Request) error {
-		return &Error{Message: fmt.Sprintf("the API has no %s %s", r.Method, r.URL.Path), Kind: KindNotFound,
-			Status: http.StatusNotFound}
-	})
-	return mux
+	handle("GET /v1/jobs/{id}/outputs", s.outputs)
+	handle("GET /v1/jobs/{id}/tasks/{task}/outputs/{name...}", s.output)
 }
 
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
@@ -138,6 +152,23 @@ func (s *Server) getTree(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, out, nil)
 }
 
+// hasFile answers whether all of a file is here, without its bytes. What is asked for may be
+// handed in with a job soon: it counts as used.
+func (s *Server) hasFile(w http.ResponseWriter, r *http.Request) error {
+	c, err := task.ParseCID(r.PathValue("cid"))
+	if err != nil {
+		return inputError(err)
+	}
+	here, err := s.node.Blocks().HasAll(r.Context(), c)
+	if err == nil && !here {
+		err = fmt.Errorf("%w: %s", blocks.ErrNotFound, c)
+	}
+	if err == nil {
+		w.Header().Set("Content-Type", "application/octet-stream")
+	}
+	return err
+}
+
 func (s *Server) getFile(w http.ResponseWriter, r *http.Request) error {
 	c, err := task.ParseCID(r.PathValue("cid"))
 	if err != nil {
@@ -199,6 +230,11 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) error {
 	}
 	for _, in := range req.Inputs {
 		sub.Inputs[in.Name] = in
+	}
+	for _, axis := range slices.Sorted(maps.Keys(req.Tables)) {
+		if err := sub.File.SetTable(axis, req.Tables[axis]); err != nil {
+			return err
+		}
 	}
 	id, err := s.node.Submit(r.Context(), sub)
 	return writeJSON(w, SubmitReply{ID: id}, err)

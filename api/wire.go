@@ -16,6 +16,9 @@ type SubmitRequest struct {
 	Args     []string       `json:"args,omitempty"`
 	Module   task.CID       `json:"module"`
 	Inputs   []task.FileRef `json:"inputs"`
+	// Tables are those of the axes that the job file takes from files, by the axis: see task.Table. Each
+	// was stored like an input.
+	Tables map[string]task.Table `json:"tables,omitempty"`
 	// Overlay to hand it to: its name, its ID or enough of the ID's end to be
 	// unique; "" is commons, or the
 	// node's first.

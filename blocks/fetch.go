@@ -31,10 +31,16 @@ func (b *Store) Fetch(caller context.Context, root task.CID, holders []task.Peer
 	if err != nil {
 		return err
 	}
+	return b.fetch(caller, root, c, holders, bound, nil)
+}
+
+// fetch is Fetch of a part.
+func (b *Store) fetch(caller context.Context, root task.CID, c cid.Cid, holders []task.PeerID, bound Bound,
+	of *part) error {
 	ctx, cancel := context.WithCancel(caller)
 	defer cancel()
 	f := &fetch{
-		caller: caller, ctx: ctx, cancel: cancel, blocks: b, measure: newMeasure(c, bound),
+		caller: caller, ctx: ctx, cancel: cancel, blocks: b, measure: newMeasure(c, bound), part: of,
 		wants:   map[cid.Cid]*want{},
 		changed: make(chan struct{}), arrived: make(chan block, waitingBlocks),
 	}

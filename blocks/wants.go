@@ -38,6 +38,7 @@ type fetch struct {
 
 	mu      sync.Mutex
 	measure *measure          // of what was met in the DAG
+	part    *part             // that it is of; nil for all
 	wants   map[cid.Cid]*want // not arrived, or their children not yet added
 	queue   []*want           // those of wants that no holder is asked for, oldest first
 	blocksN int64             // blocks that arrived, and their bytes, for the window
@@ -135,6 +136,7 @@ func (f *fetch) meet(c cid.Cid, bytes int, s shape) ([]cid.Cid, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	fresh, err := f.measure.meet(c, bytes, s)
+	fresh = f.part.narrow(c, s, fresh)
 	slices.Reverse(fresh)
 	return fresh, err
 }

@@ -84,7 +84,7 @@ func (ss *submissions) recoverJob(ctx context.Context, l leader, id task.JobID) 
 	if err != nil {
 		return err
 	}
-	if err := ss.content.Fetch(ctx, exec.JobRoots(job), holders); err != nil {
+	if err := ss.content.Fetch(ctx, append(exec.JobRoots(job), exec.TableRoots(job)...), holders); err != nil {
 		ss.log.Debug("a job's files are not to be had; it may be over", "job", id, "err", err)
 	}
 	b, err := ss.content.blocks.Get(ctx, task.CID(id))

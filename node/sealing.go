@@ -62,6 +62,17 @@ func (ss *submissions) sealed(ctx context.Context, s Submission, closed bool) (S
 		}
 	}
 	s.Inputs = inputs
+	for i := range s.File.Sweep.Axes {
+		a := &s.File.Sweep.Axes[i]
+		if a.Table == nil {
+			continue
+		}
+		in, err := change(ctx, sealer, task.FileRef{CID: a.Table.CID, Size: a.Table.Size})
+		if err != nil {
+			return s, fmt.Errorf("sealing the table of axis %s: %w", a.Name, err)
+		}
+		a.Table.CID, a.Table.Size = in.CID, in.Size
+	}
 	return s, nil
 }
 

@@ -34,7 +34,7 @@ func (c *copier) Run(ctx context.Context, r exec.Run) (sandbox.Report, error) {
 	if err != nil || len(rep.Frozen) > 0 || len(r.Invocation.Files) == 0 {
 		return rep, err
 	}
-	data, err := os.ReadFile(r.Job.Input(r.Invocation.Files[0].CID))
+	data, err := os.ReadFile(r.Input(r.Invocation.Files[0].CID))
 	rep.Outputs = []sandbox.File{{Name: "copy", Data: append(data, c.after...)}, {Name: "tail", Data: c.after}}
 	return rep, err
 }

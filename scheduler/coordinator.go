@@ -37,6 +37,7 @@ type Coordinator struct {
 	claims   claims   // whose turn it is
 	chunks   chunks   // how much at once
 	dispatch dispatch // where it goes
+	nearby   nearby   // which of a job's tasks go there
 
 	migration migration // what should go elsewhere
 	transfers transfers // how it goes

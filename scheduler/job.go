@@ -54,6 +54,7 @@ type job struct {
 	bringing map[uint64]int
 	tellers  []task.PeerID // replicas that told of it: they hold its blocks
 	changed  bool          // in Coordinator.changed
+	near     nearness
 }
 
 // A tally counts, so that a summary costs nothing. The tasks with a lease are len(live);

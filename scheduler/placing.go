@@ -55,6 +55,7 @@ func (d *dispatch) round() int {
 		var parts []part
 		parts, rest = partsOf(rest)
 		view, placements := d.decide(parts)
+		placements = d.c.nearby.settle(view, placements)
 		d.c.effects = slices.Grow(d.c.effects, 2*len(placements)) // it is told, and noted
 		for _, p := range placements {
 			d.placeOne(view, p)
@@ -170,6 +171,7 @@ func (d *dispatch) placeByClass(hosts []*host) {
 		}
 		last = priority
 		view, placements := d.decideByClass(priority)
+		placements = d.c.nearby.settle(view, placements)
 		d.c.effects = slices.Grow(d.c.effects, 2*len(placements)) // it is told, and noted
 		for _, p := range placements {
 			d.placeOne(view, p)

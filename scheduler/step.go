@@ -179,7 +179,7 @@ func NewCoordinator(self task.PeerID, cfg Config, epoch uint64) *Coordinator {
 		c: c, hosts: map[task.PeerID]*host{}, backlog: map[task.PeerID]*host{},
 		roster: hostSet{which: allHosts}, idle: hostSet{which: idleHosts},
 	}
-	c.reports.c, c.transfers.c, c.chunks.c = c, c, c
+	c.reports.c, c.transfers.c, c.chunks.c, c.nearby.c = c, c, c, c
 	c.replicas = replication.New(self, &c.cfg.Timing, book{c})
 	c.seeker = seeker{c: c, sought: map[message.HoldName]*seeking{}}
 	c.learnt = newRates(c)

@@ -2,19 +2,32 @@ package task
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 )
 
+// ErrTable says that a table of a job is not what its record says: no worker can do better.
+var ErrTable = errors.New("task: the job's table is not as its record says")
+
 // Expand computes what the task of that index runs with. On a job that
-// Validate accepts it fails only for an index that no task has. The invocation
-// shares no memory with the job.
-func (j *Job) Expand(index uint64) (Invocation, error) {
+// Validate accepts, and whose axes have no tables, it fails only for an index that no task has.
+// The invocation shares no memory with the job.
+func (j *Job) Expand(index uint64) (Invocation, error) { return j.ExpandBy(index, nil) }
+
+// ExpandBy is Expand of a job whose axes may have tables, of which rows gives the rows. It fails where
+// that does, for a row that is not as the record says, and for a row that names a file which is not
+// among the inputs: the last two are ErrTable.
+func (j *Job) ExpandBy(index uint64, rows Rows) (Invocation, error) {
 	if n := j.Sweep.Count(); index >= n {
 		return Invocation{}, fmt.Errorf("expanding task %d: the job has %d tasks", index, n)
 	}
-	inv, err := j.expandPoint(j.Sweep.Point(index))
+	params, err := j.Sweep.expandPoint(index, rows)
+	if err != nil {
+		return Invocation{}, fmt.Errorf("expanding task %d: %w", index, err)
+	}
+	inv, err := j.expandPoint(params)
 	if err != nil {
 		return Invocation{}, fmt.Errorf("expanding task %d: %w", index, err)
 	}
@@ -26,7 +39,6 @@ func (j *Job) expandPoint(params []EnvVar) (Invocation, error) {
 		Params: params,
 		Args:   make([]string, len(j.Args)),
 		Env:    make([]EnvVar, len(j.Env)),
-		Files:  make([]FileRef, 0, len(j.Files)),
 	}
 	var err error
 	for i, a := range j.Args {
@@ -40,16 +52,16 @@ func (j *Job) expandPoint(params []EnvVar) (Invocation, error) {
 			return Invocation{}, err
 		}
 	}
-	for _, t := range j.Files {
-		ref, err := j.input(t, params)
-		if err != nil {
-			return Invocation{}, err
-		}
-		inv.Files = append(inv.Files, ref)
+	if inv.Files, err = j.named(params); err != nil {
+		return Invocation{}, err
 	}
 	inv.Files = uniqueFiles(inv.Files)
 	if j.Stdin != "" {
-		ref, err := j.input(j.Stdin, params)
+		name, err := expand(j.Stdin, params)
+		if err != nil {
+			return Invocation{}, err
+		}
+		ref, err := j.input(name)
 		if err != nil {
 			return Invocation{}, err
 		}
@@ -65,15 +77,11 @@ func uniqueFiles(refs []FileRef) []FileRef {
 	return slices.CompactFunc(refs, func(a, b FileRef) bool { return a.Name == b.Name })
 }
 
-// input finds the file that a template names at a point.
-func (j *Job) input(template string, params []EnvVar) (FileRef, error) {
-	name, err := expand(template, params)
-	if err != nil {
-		return FileRef{}, err
-	}
+// input finds the file of a name.
+func (j *Job) input(name string) (FileRef, error) {
 	i, found := findInput(j.Inputs, name)
 	if !found {
-		return FileRef{}, fmt.Errorf("file %s is not among the job's inputs", quote(name))
+		return FileRef{}, fmt.Errorf("%w: file %s is not among the job's inputs", ErrTable, quote(name))
 	}
 	return j.Inputs[i], nil
 }
@@ -83,36 +91,29 @@ func findInput(inputs []FileRef, name string) (int, bool) {
 	return slices.BinarySearchFunc(inputs, name, func(r FileRef, name string) int { return cmp.Compare(r.Name, name) })
 }
 
-// names returns what templates may mention: the axes in order, then trial.
-func (s *Sweep) names() []string {
-	names := make([]string, 0, len(s.Axes)+1)
-	for i := range s.Axes {
-		names = append(names, s.Axes[i].Name)
-	}
-	return append(names, Trial)
-}
-
 // restrict returns the sweep over those axes alone that a template mentions, so
-// that what the template expands to is listed without listing the points.
-func (s *Sweep) restrict(template string) (Sweep, error) {
-	used, err := mentions(template, s.names())
+// that what the template expands to is listed without listing the points. Of what a table has
+// nothing can be listed here: then tables is true.
+func (s *Sweep) restrict(template string) (r Sweep, tables bool, err error) {
+	refs := s.references()
+	used, err := mentions(template, refs)
 	if err != nil {
-		return Sweep{}, err
+		return Sweep{}, false, err
 	}
-	var r Sweep
-	for i := range s.Axes {
-		if used[i] {
-			r.Axes = append(r.Axes, s.Axes[i])
-		}
+	axes := make([]bool, len(s.Axes)+1)
+	for i := range refs {
+		axes[refs[i].axis] = axes[refs[i].axis] || used[i]
 	}
-	if used[len(s.Axes)] {
+	r = s.only(func(i int) bool { return axes[i] })
+	tables = len(r.Tables()) > 0
+	if axes[len(s.Axes)] {
 		r.Repeat = s.Repeat
 	}
-	return r, nil
+	return r, tables, nil
 }
 
-// eachInput calls visit for every name that Files and Stdin can expand to, and
-// where its template stands. Names may come more than once. It stops at the
+// eachInput calls visit for every name that Files and Stdin can expand to, but for what tables
+// have, and where its template stands. Names may come more than once. It stops at the
 // first fault, and is one itself if there are more than MaxInputs.
 func (j *Job) eachInput(visit func(where, name string) *fault) *fault {
 	budget := uint64(MaxInputs)
@@ -128,9 +129,12 @@ func (j *Job) eachInput(visit func(where, name string) *fault) *fault {
 }
 
 func (j *Job) eachExpansion(where, template string, budget *uint64, visit func(where, name string) *fault) *fault {
-	r, err := j.Sweep.restrict(template)
-	if err != nil {
+	r, tables, err := j.Sweep.restrict(template)
+	switch {
+	case err != nil:
 		return textFault(where, err)
+	case tables:
+		return nil
 	}
 	n := r.Count()
 	if n > *budget {

@@ -18,7 +18,7 @@ func drawTemplates(t *rapid.T, s *Sweep) []string {
 	var out []string
 	for i := range rapid.IntRange(0, 4).Draw(t, "templates") {
 		name := fmt.Sprintf("t%d", i)
-		for _, n := range s.names() {
+		for _, n := range namesOf(s.references()) {
 			if rapid.IntRange(0, 2).Draw(t, "mentioned") == 0 {
 				name += "_{{." + n + "}}"
 			}

@@ -31,6 +31,7 @@ type File struct {
 	Stdin   string   // a template like those of Files; "" for none
 	Outputs []string // patterns; the default is standard output
 	Sweep   Sweep
+	Sources map[string]Source // of the axes of Sweep that have tables; nil for none
 
 	Work       time.Duration // 0: unknown
 	Memory     int64         // bytes
@@ -104,10 +105,10 @@ func (f *File) ErrorAt(where, msg, hint string) *Error {
 // at the place of the template that it comes from.
 func (f *File) InputError(name, msg, hint string) *Error {
 	found := f.draft().eachInput(func(where, n string) *fault {
-		if n != name {
-			return nil
+		if n == name || isDir(n) && strings.HasPrefix(name, n) || IsPattern(n) && MatchFile(n, name) {
+			return &fault{where: where}
 		}
-		return &fault{where: where}
+		return nil
 	})
 	where := "files"
 	if found != nil {
@@ -152,33 +153,32 @@ func (f *File) Validate() error {
 	return nil
 }
 
-// InputNames returns every distinct name that Files and Stdin can expand to,
-// sorted: at most MaxInputs. The caller reads them relative to the job file.
+// InputNames returns every distinct name of a file that Files and Stdin can expand to,
+// sorted: at most MaxInputs. The caller reads them relative to the job file, and what there is of
+// InputDirs and InputPatterns.
 // Errors are of type *Error.
 func (f *File) InputNames() ([]string, error) {
-	var names []string
-	ft := f.draft().eachInput(func(where, name string) *fault {
-		if e := checkPath(name); e != nil {
-			return textFault(where, e)
-		}
-		names = append(names, name)
-		return nil
-	})
-	if ft != nil {
-		return nil, f.place(ft)
-	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
+	patterns := f.InputPatterns()
+	return f.distinct(func(name string) bool { return !isDir(name) && !slices.Contains(patterns, name) })
 }
 
 // Job returns the job to sign. Module is the stored module; inputs has the
-// stored file of every name of InputNames, whatever Name it carries; overlay
+// stored file of every name of InputNames, of all that lies below InputDirs, of all that
+// InputPatterns match and of all that tables name, whatever Name it carries; overlay
 // names the overlay that the job is handed to; nonce is NonceSize random bytes.
 // The job is valid, and shares no memory with the arguments. Errors are of type
 // *Error.
 func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submitted time.Time, nonce []byte) (*Job,
 	error) {
-	names, err := f.InputNames()
+	f, err := f.resolved(inputs)
+	if err != nil {
+		return nil, err
+	}
+	names, err := f.distinct(func(name string) bool { return !isDir(name) })
+	if err != nil {
+		return nil, err
+	}
+	dirs, err := f.InputDirs()
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,13 @@ func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submit
 		j.Verify = v.with(v.Confirm)
 	}
 	for i := range j.Sweep.Axes {
-		j.Sweep.Axes[i].Values = slices.Clone(j.Sweep.Axes[i].Values)
+		a := &j.Sweep.Axes[i]
+		a.Values = slices.Clone(a.Values)
+		if a.Table != nil {
+			t := *a.Table
+			t.Columns, t.Pages = slices.Clone(t.Columns), slices.Clone(t.Pages)
+			a.Table = &t
+		}
 	}
 	slices.SortFunc(j.Env, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	for _, name := range names {
@@ -200,6 +206,10 @@ func (f *File) Job(module CID, inputs map[string]FileRef, overlay string, submit
 		}
 		ref.Name = name
 		j.Inputs = append(j.Inputs, ref)
+	}
+	j.addBelow(dirs, inputs)
+	if len(j.Sweep.Tables()) > 0 {
+		j.addNamed(inputs)
 	}
 	j.Module, j.Overlay = module, overlay
 	j.Submitted, j.Nonce = Time{submitted.Round(0).UTC()}, bytes.Clone(nonce)

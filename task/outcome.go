@@ -19,7 +19,7 @@ const (
 	OutOfMemory            // the program could not live in Job.Memory
 	OverQuota              // files, their number or output beyond the limits
 	TimedOut               // ran longer than the limit allows
-	InvalidModule          // the module does not compile, or an import is missing
+	InvalidModule          // the module does not compile, an import is missing, or a table is not as the job says
 	Interrupted            // stopped by the host: its owner, a cancel, a shutdown
 	HostError              // the host could not run it (disk full, process lost)
 )

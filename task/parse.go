@@ -67,6 +67,7 @@ var jobFile = yamlfile.Format{
 // A reader fills in a File from the nodes of a job file.
 type reader struct {
 	*File
+	zip   [][]string    // groups of axes that go together
 	parts time.Duration // of the tasks that are checked; 0: nothing is said of them
 }
 
@@ -77,7 +78,7 @@ func (r *reader) errorAtToken(t *token.Token, hint, format string, args ...any) 
 
 // keys are the keys of a job file in the order of the manual.
 var keys = []string{
-	"name", "module", "args", "env", "files", "stdin", "outputs", "sweep", "work",
+	"name", "module", "args", "env", "files", "stdin", "outputs", "sweep", "zip", "work",
 	"memory", "replicas", "retries", "deadline", "timeout", "priority", "checkpoint", "class", "weight",
 	"verify", "confirm", "auditors", "parts",
 }
@@ -106,6 +107,9 @@ func (r *reader) readTop(node ast.Node) *Error {
 		r.Name = moduleName(r.Module)
 		r.places["name"] = r.places["module"]
 	}
+	if e := r.setZip(); e != nil {
+		return e
+	}
 	return r.setParts()
 }
 
@@ -129,6 +133,8 @@ func (r *reader) readKey(p yamlfile.Pair) (e *Error) {
 		r.Outputs, e = r.texts(p.Value, p.Key, `outputs: [stdout, "*.png"]`)
 	case "sweep":
 		e = r.readSweep(p.Value)
+	case "zip":
+		e = r.readZip(p.Value)
 	case "work":
 		r.Work, e = r.duration(p.Value, p.Key)
 	case "memory":

@@ -93,6 +93,9 @@ func (r *reader) readRange(p yamlfile.Pair) (Axis, *Error) {
 	if e != nil {
 		return Axis{}, e
 	}
+	if slices.ContainsFunc(pairs, func(q yamlfile.Pair) bool { return isSourceKind(q.Key) }) {
+		return r.readSource(p, pairs)
+	}
 	numbers := map[string]decimal{"step": {mantissa: 1}}
 	for _, q := range pairs {
 		if !slices.Contains(rangeKeys, q.Key) {

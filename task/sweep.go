@@ -24,7 +24,7 @@ const (
 // Repeat-1. No axis may have it.
 const Trial = "trial"
 
-// A Sweep is the product of its axes, each point repeated Repeat times. The
+// A Sweep is the product of its axes, those that are joined being one, each point repeated Repeat times. The
 // zero value has one point. It is never listed in memory: points are computed
 // from their index, the last axis (then the trial) moving fastest.
 type Sweep struct {
@@ -32,7 +32,7 @@ type Sweep struct {
 	Repeat uint64 `cbor:"2,keyasint"` // Monte-Carlo trials per point, in {{.trial}}; 0 means 1
 }
 
-// An Axis is one swept parameter: either a list of Values, or the numbers
+// An Axis is one swept parameter: a list of Values, the rows of a Table, or the numbers
 // From, From+Step, ... up to To. Numbers are kept as decimal fractions (an
 // integer mantissa over 10^Decimals), so that stepping adds no rounding error.
 type Axis struct {
@@ -42,21 +42,31 @@ type Axis struct {
 	Step     int64    `cbor:"4,keyasint"` // mantissa, never 0 for a range
 	Count    uint64   `cbor:"5,keyasint"` // points of a range
 	Decimals uint8    `cbor:"6,keyasint"` // digits after the point in From and Step
+	Table    *Table   `cbor:"7,keyasint,omitempty"`
+	// Joined says that the axis goes with the one before it, point by point, in place of a product.
+	Joined bool `cbor:"8,keyasint,omitempty"`
 }
 
 // Len returns the number of points of the axis.
 func (a *Axis) Len() uint64 {
-	if len(a.Values) > 0 {
+	switch {
+	case len(a.Values) > 0:
 		return uint64(len(a.Values))
+	case a.Table != nil:
+		return a.Table.Rows
 	}
 	return a.Count
 }
 
 // Value returns the text of the axis's i-th point, i < Len(). Numbers are
-// written with the fewest digits that are exact: "-2", "0", "0.1", "1".
+// written with the fewest digits that are exact: "-2", "0", "0.1", "1". Of a table it is the number
+// of the row, from 1 on.
 func (a *Axis) Value(i uint64) string {
-	if len(a.Values) > 0 {
+	switch {
+	case len(a.Values) > 0:
 		return a.Values[i]
+	case a.Table != nil:
+		return strconv.FormatUint(i+1, 10)
 	}
 	return decimal{a.From + a.Step*int64(i), a.Decimals}.String()
 }
@@ -72,8 +82,11 @@ func (s *Sweep) Count() uint64 {
 	over := false
 	for i := range s.Axes {
 		length := s.Axes[i].Len()
-		if length == 0 {
+		switch {
+		case length == 0:
 			return 0
+		case s.Axes[i].Joined:
+			continue
 		}
 		hi, lo := bits.Mul64(n, length)
 		over = over || hi != 0
@@ -88,15 +101,32 @@ func (s *Sweep) Count() uint64 {
 // Point returns what the index's point of the sweep is called, i < Count(): the
 // value of each axis in order, then the trial. Every index is another point.
 func (s *Sweep) Point(i uint64) []EnvVar {
-	params := make([]EnvVar, len(s.Axes)+1)
-	params[len(s.Axes)] = EnvVar{Trial, strconv.FormatUint(i%s.trials(), 10)}
-	i /= s.trials()
-	for k := len(s.Axes) - 1; k >= 0; k-- {
+	at, trial := s.places(i)
+	params := make([]EnvVar, 0, len(s.Axes)+1)
+	for k := range s.Axes {
 		a := &s.Axes[k]
-		params[k] = EnvVar{a.Name, a.Value(i % a.Len())}
-		i /= a.Len()
+		params = append(params, EnvVar{a.Name, a.Value(at[k])})
 	}
-	return params
+	return append(params, EnvVar{Trial, strconv.FormatUint(trial, 10)})
+}
+
+// expandPoint is Point with all that templates name of it: rows gives the rows of tables.
+func (s *Sweep) expandPoint(i uint64, rows Rows) ([]EnvVar, error) {
+	at, trial := s.places(i)
+	params := make([]EnvVar, 0, len(s.Axes)+1)
+	for k := range s.Axes {
+		a := &s.Axes[k]
+		if a.Table == nil {
+			params = append(params, EnvVar{a.Name, a.Value(at[k])})
+			continue
+		}
+		cells, err := a.cells(at[k], rows)
+		if err != nil {
+			return nil, err
+		}
+		params = append(params, cells...)
+	}
+	return append(params, EnvVar{Trial, strconv.FormatUint(trial, 10)}), nil
 }
 
 // Validate checks every axis and that there are at most MaxTasks points. What
@@ -124,6 +154,9 @@ func (s *Sweep) check() *fault {
 		}
 		seen[a.Name] = true
 	}
+	if f := s.checkJoined(); f != nil {
+		return f
+	}
 	return s.checkCount()
 }
 
@@ -149,6 +182,10 @@ func (a *Axis) check() *fault {
 	case a.Name == Trial || a.Name == "repeat":
 		return faultf(where, "choose another name; `repeat: N` gives every point N trials, numbered by {{.trial}}",
 			"no axis may be called %q", a.Name)
+	case a.Table != nil && (len(a.Values) > 0 || a.From != 0 || a.Step != 0 || a.Count != 0 || a.Decimals != 0):
+		return faultf(where, "", "axis %s is both a table and something else", a.Name)
+	case a.Table != nil:
+		return a.Table.check(where)
 	case len(a.Values) > 0 && (a.From != 0 || a.Step != 0 || a.Count != 0 || a.Decimals != 0):
 		return faultf(where, "", "axis %s is both a list and a range", a.Name)
 	case len(a.Values) > 0:

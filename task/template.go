@@ -8,9 +8,9 @@ import (
 
 // Templates are plain text in which {{.name}}, with or without spaces inside
 // the braces, stands for the value of the axis of that name, or for the number
-// of the trial. {{"{{"}} stands for two opening braces. There is nothing else:
-// no functions, no conditions. A template so has a foreseeable length, names
-// foreseeable files and runs no code of a stranger.
+// of the trial, and {{.name.column}} for a cell of an axis's table. {{"{{"}} stands for two opening
+// braces. There is nothing else: no functions, no conditions. A template so has a foreseeable length,
+// names foreseeable files and runs no code of a stranger.
 
 // pieces calls literal and name for the parts of a template in order. It stops
 // at the first error of either, and returns one itself if the template is
@@ -31,7 +31,7 @@ func pieces(template string, literal, name func(string) error) error {
 		switch ref, dotted := strings.CutPrefix(inner, "."); {
 		case inner == `"{{"`:
 			err = literal("{{")
-		case dotted && isIdentifier(ref):
+		case dotted && isReference(ref):
 			err = name(ref)
 		case isIdentifier(inner):
 			err = &templateError{fmt.Sprintf("{{%s}} is not a template", inner),
@@ -45,6 +45,12 @@ func pieces(template string, literal, name func(string) error) error {
 		}
 		template = after
 	}
+}
+
+// isReference reports whether s can stand in a template: an identifier, or two with a point between.
+func isReference(s string) bool {
+	axis, column, dotted := strings.Cut(s, ".")
+	return isIdentifier(axis) && (!dotted || isIdentifier(column))
 }
 
 // templateError is why a template is refused.
@@ -76,6 +82,19 @@ func expand(template string, params []EnvVar) (string, error) {
 	return b.String(), err
 }
 
+// find returns the place of the reference of that name, or -1.
+func find(refs []reference, name string) int {
+	return slices.IndexFunc(refs, func(r reference) bool { return r.name == name })
+}
+
+func namesOf(refs []reference) []string {
+	names := make([]string, len(refs))
+	for i := range refs {
+		names[i] = refs[i].name
+	}
+	return names
+}
+
 // unknownName is the error for a name that no axis has.
 func unknownName(name string, known []string) error {
 	hint := "name an axis of the sweep, or trial"
@@ -85,14 +104,14 @@ func unknownName(name string, known []string) error {
 	return &templateError{fmt.Sprintf("there is no axis %s for {{.%s}}", quote(name), name), hint}
 }
 
-// mentions returns which of the names a template mentions, one bool for each.
-func mentions(template string, names []string) ([]bool, error) {
-	used := make([]bool, len(names))
+// mentions returns which of the references a template mentions, one bool for each.
+func mentions(template string, refs []reference) ([]bool, error) {
+	used := make([]bool, len(refs))
 	ignore := func(string) error { return nil }
 	err := pieces(template, ignore, func(name string) error {
-		i := slices.Index(names, name)
+		i := find(refs, name)
 		if i < 0 {
-			return unknownName(name, names)
+			return unknownName(name, namesOf(refs))
 		}
 		used[i] = true
 		return nil
@@ -101,19 +120,19 @@ func mentions(template string, names []string) ([]bool, error) {
 }
 
 // expandedSize returns an upper bound on the length of what the template
-// expands to, where the names' values have at most the longest lengths.
-func expandedSize(template string, names []string, longest []int) (int, error) {
+// expands to, where values have at most the lengths that the references say.
+func expandedSize(template string, refs []reference) (int, error) {
 	n := 0
 	literal := func(s string) error {
 		n += len(s)
 		return nil
 	}
 	err := pieces(template, literal, func(name string) error {
-		i := slices.Index(names, name)
+		i := find(refs, name)
 		if i < 0 {
-			return unknownName(name, names)
+			return unknownName(name, namesOf(refs))
 		}
-		n += longest[i]
+		n += refs[i].longest
 		return nil
 	})
 	return n, err

@@ -42,8 +42,7 @@ func TestExpand(t *testing.T) {
 // Any text, its braces doubled as the manual says, comes out as it was; and no
 // expansion is longer than foreseen.
 func TestExpandEscapedAndBounded(t *testing.T) {
-	names := []string{"tile", "q", "braces", Trial}
-	longest := []int{1, 4, 6, 1}
+	refs := []reference{{"tile", 0, 1}, {"q", 1, 4}, {"braces", 2, 6}, {Trial, 3, 1}}
 	piece := rapid.SampledFrom([]string{"{{", "}}", "{", "}", "{{.tile}}", "{{ .q }}", `{{"{{"}}`, "x", "{{.braces}}"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), "")
@@ -52,8 +51,8 @@ func TestExpandEscapedAndBounded(t *testing.T) {
 			t.Fatalf("%q, escaped as %q, expands to %q, %v", text, escaped, got, err)
 		}
 		got, err := expand(text, testParams)
-		size, sizeErr := expandedSize(text, names, longest)
-		_, mentionErr := mentions(text, names)
+		size, sizeErr := expandedSize(text, refs)
+		_, mentionErr := mentions(text, refs)
 		if (err == nil) != (sizeErr == nil) || (err == nil) != (mentionErr == nil) {
 			t.Fatalf("%q: %v, but %v and %v", text, err, sizeErr, mentionErr)
 		}

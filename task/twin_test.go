@@ -85,9 +85,9 @@ func TestAlign(t *testing.T) {
 func TestTemplatesAgree(t *testing.T) {
 	params := []EnvVar{{"angle", "0.5"}, {"b_2", ""}, {"text", "{{.angle}} é"}, {Trial, "7"}}
 	var names []string
-	var longest []int
-	for _, p := range params {
-		names, longest = append(names, p.Name), append(longest, len(p.Value))
+	var refs []reference
+	for i, p := range params {
+		names, refs = append(names, p.Name), append(refs, reference{p.Name, i, len(p.Value)})
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var template, want strings.Builder
@@ -115,10 +115,10 @@ func TestTemplatesAgree(t *testing.T) {
 		if err != nil || got != want.String() {
 			t.Fatalf("%q: %q, %v, want %q", template.String(), got, err, want.String())
 		}
-		if u, err := mentions(template.String(), names); err != nil || !slices.Equal(u, used) {
+		if u, err := mentions(template.String(), refs); err != nil || !slices.Equal(u, used) {
 			t.Fatalf("%q mentions %v, %v, want %v", template.String(), u, err, used)
 		}
-		if n, err := expandedSize(template.String(), names, longest); err != nil || n < len(got) {
+		if n, err := expandedSize(template.String(), refs); err != nil || n < len(got) {
 			t.Fatalf("%q has %d bytes, %d were foreseen, %v", template.String(), len(got), n, err)
 		}
 	})

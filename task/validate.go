@@ -52,9 +52,7 @@ func (j *Job) checkShape() *fault {
 	checks := []func() *fault{
 		func() *fault { return checkName("name", j.Name) },
 		j.checkClass,
-		j.Sweep.check, // before the templates: they mention axes
-		j.checkArgs,
-		j.checkFiles,
+		j.checkSweep,
 		j.checkOutputs,
 		j.checkNumbers,
 		j.checkTimes,
@@ -62,6 +60,19 @@ func (j *Job) checkShape() *fault {
 		j.checkConfirm,
 	}
 	for _, check := range checks {
+		if f := check(); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// checkSweep checks the sweep, and then the templates, which mention its axes, once all of it is known.
+func (j *Job) checkSweep() *fault {
+	if j.Sweep.unread() {
+		return nil
+	}
+	for _, check := range []func() *fault{j.Sweep.check, j.checkArgs, j.checkFiles} {
 		if f := check(); f != nil {
 			return f
 		}
@@ -106,10 +117,10 @@ func (j *Job) checkArgs() *fault {
 	if len(j.Env) > MaxEnv {
 		return faultf("env", "put long lists into an input file", "%d variables, the most is %d", len(j.Env), MaxEnv)
 	}
-	names, longest := j.Sweep.names(), j.Sweep.longest()
+	refs := j.Sweep.references()
 	total := 0
 	for i, a := range j.Args {
-		if f := checkTemplate(fmt.Sprintf("args[%d]", i), a, names, longest, &total); f != nil {
+		if f := checkTemplate(fmt.Sprintf("args[%d]", i), a, refs, &total); f != nil {
 			return f
 		}
 	}
@@ -123,30 +134,20 @@ func (j *Job) checkArgs() *fault {
 			return faultf(where, "", "environment is not sorted by name, each name once")
 		}
 		total += len(e.Name)
-		if f := checkTemplate(where, e.Value, names, longest, &total); f != nil {
+		if f := checkTemplate(where, e.Value, refs, &total); f != nil {
 			return f
 		}
 	}
 	return nil
 }
 
-// longest returns, for each of the sweep's names, a bound on the length of its
-// values.
-func (s *Sweep) longest() []int {
-	longest := make([]int, 0, len(s.Axes)+1)
-	for i := range s.Axes {
-		longest = append(longest, s.Axes[i].longest())
-	}
-	return append(longest, maxDecimalText)
-}
-
 // checkTemplate checks a template and adds the most that it can expand to to
 // total, which has to stay within MaxExpanded.
-func checkTemplate(where, template string, names []string, longest []int, total *int) *fault {
+func checkTemplate(where, template string, refs []reference, total *int) *fault {
 	if f := checkText(where, template, MaxExpanded); f != nil {
 		return f
 	}
-	n, err := expandedSize(template, names, longest)
+	n, err := expandedSize(template, refs)
 	if err != nil {
 		return textFault(where, err)
 	}
@@ -171,7 +172,8 @@ func textFault(where string, err error) *fault {
 
 func (j *Job) checkFiles() *fault {
 	if len(j.Files) > MaxFiles {
-		return faultf("files", "pack the files into one", "%d file names, the most is %d", len(j.Files), MaxFiles)
+		return faultf("files", "name the directory that has them, such as data/", "%d file names, the most is %d",
+			len(j.Files), MaxFiles)
 	}
 	for i, t := range j.Files {
 		if f := checkText(fmt.Sprintf("files[%d]", i), t, maxTemplate); f != nil {
@@ -182,6 +184,9 @@ func (j *Job) checkFiles() *fault {
 		return f
 	}
 	return j.eachInput(func(where, name string) *fault {
+		if where != "stdin" {
+			name = strings.TrimSuffix(name, "/")
+		}
 		if e := checkPath(name); e != nil {
 			return textFault(where, e)
 		}
@@ -252,6 +257,9 @@ func (j *Job) checkResolved() *fault {
 	if f := checkName("overlay", j.Overlay); f != nil {
 		return f
 	}
+	if f := j.Sweep.checkRead(); f != nil {
+		return f
+	}
 	switch {
 	case !j.Module.Valid():
 		return faultf("module", "", "CID %s is not valid", quote(string(j.Module)))
@@ -267,7 +275,7 @@ func (j *Job) checkResolved() *fault {
 		return f
 	}
 	return j.eachInput(func(where, name string) *fault {
-		if _, found := findInput(j.Inputs, name); !found {
+		if len(inputsAt(j.Inputs, name)) == 0 {
 			return faultf(where, "", "file %s is not among the inputs", quote(name))
 		}
 		return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"godwit/api"
+	"godwit/api/client"
 	"godwit/internal/failure"
 	"godwit/lab/table"
 )
@@ -60,13 +61,4 @@ func withClient(c *clientFlags, f func(*api.Client) error) error {
 }
 
 // defaultDataDir follows the XDG base directories.
-func defaultDataDir() string {
-	if d := os.Getenv("XDG_DATA_HOME"); d != "" {
-		return filepath.Join(d, "godwit")
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "godwit-data"
-	}
-	return filepath.Join(home, ".local", "share", "godwit")
-}
+func defaultDataDir() string { return client.DataDir() }

@@ -30,11 +30,15 @@ type execFlags struct {
 func newExec() *cobra.Command {
 	var x execFlags
 	cmd := &cobra.Command{
-		Use:   "exec MODULE.wasm [-- ARGS]",
-		Short: "Run a module here, alone, as a worker would; no node is needed",
+		Use:   "exec MODULE.wasm|SCRIPT [-- ARGS]",
+		Short: "Run a module or a script here, alone, as a worker would; no node is needed",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			t, err := x.task(args[0], args[1:])
+			module, rest, err := x.scripted(args[0], args[1:])
+			if err != nil {
+				return err
+			}
+			t, err := x.task(module, rest)
 			if err != nil {
 				return err
 			}

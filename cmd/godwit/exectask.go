@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"godwit/internal/failure"
+	"godwit/lab/interpreter"
 	"godwit/sandbox"
 	"godwit/task"
 )
@@ -19,7 +20,7 @@ func (x *execFlags) task(module string, args []string) (sandbox.Task, error) {
 	t := sandbox.Task{Name: x.seed, Module: module, ModulePath: module, Args: args, Outputs: everything}
 	b, err := os.ReadFile(module)
 	if err != nil {
-		return t, failure.Usage("`godwit build DIR` makes modules from Go and C programs", "reading the module: %w", err)
+		return t, failure.Usage("`godwit build DIR` makes modules of programs", "reading the module: %w", err)
 	}
 	// The child validates the code, or has done so before.
 	if err := sandbox.CheckSections(b); err != nil {
@@ -65,6 +66,25 @@ func (x *execFlags) task(module string, args []string) (sandbox.Task, error) {
 		t.Stdin = &sandbox.Input{Name: "stdin", Path: x.stdin}
 	}
 	return t, nil
+}
+
+// scripted gives the module and the arguments with which a script runs, and adds the files that it needs; a module stays as
+// it is.
+func (x *execFlags) scripted(path string, args []string) (string, []string, error) {
+	r, ok := interpreter.Of(path)
+	if !ok {
+		return path, args, nil
+	}
+	store := interpreter.Usual()
+	module, err := store.Module(r)
+	if err != nil {
+		return "", nil, err
+	}
+	x.files = append(x.files, path)
+	for _, name := range r.Root {
+		x.files = append(x.files, name+"="+store.Root(r, name))
+	}
+	return module, append([]string{filepath.Base(path)}, args...), nil
 }
 
 func input(spec string) (sandbox.Input, error) {

@@ -26,17 +26,20 @@ func newRun() *cobra.Command {
 	)
 	c.raw = true // a task's standard output is printed as it is
 	cmd := &cobra.Command{
-		Use:   "run JOB.yaml|MODULE.wasm [-- ARGS]",
+		Use:   "run JOB.yaml|MODULE.wasm|SCRIPT [-- ARGS]",
 		Short: "Hand in a job, show its progress and collect its results",
 		Args:  cobra.MinimumNArgs(1),
 		Example: `  godwit run render.yaml --out pictures
   godwit run primes.wasm -- 1000000
+  godwit run primes.py -- 1000000
   godwit run render.yaml --overlay lab`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			sub, err := submission.Read(args[0], args[1:])
+			sub, done, err := readJob(args[0], args[1:])
 			if err != nil {
 				return err
 			}
+			defer done()
+			defer sub.Close()
 			sub.Overlay = overlay
 			client, err := c.dial()
 			if err != nil {
@@ -44,14 +47,16 @@ func newRun() *cobra.Command {
 			}
 			defer client.Close()
 			ctx := cmd.Context()
+			p := progress.New(cmd.ErrOrStderr(), quiet)
+			sub.Import = p.Import
 			id, err := submission.Submit(ctx, client, sub)
+			p.Begin()
 			if err != nil {
 				return err
 			}
 			if detach {
 				return printID(cmd.OutOrStdout(), id, c.json)
 			}
-			p := progress.New(cmd.ErrOrStderr(), quiet)
 			p.Note("job %s accepted", id)
 			end, err := submission.Follow(ctx, client, id, p)
 			if err != nil {

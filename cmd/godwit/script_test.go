@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"syscall"
@@ -37,8 +38,11 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Condition: func(name string) (bool, error) {
-			if name == "draws" {
+			switch name {
+			case "draws":
 				return plot.Able() == nil, nil
+			case "venv":
+				return exec.Command("python3", "-c", "import ensurepip").Run() == nil, nil
 			}
 			return false, fmt.Errorf("no condition is called %q", name)
 		},
@@ -46,6 +50,11 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_DATA_HOME", filepath.Join(env.WorkDir, "data"))
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
 			env.Setenv("HOME", env.WorkDir)
+			project, err := filepath.Abs(filepath.Join("..", ".."))
+			if err != nil {
+				return err
+			}
+			env.Setenv("PROJECT", project)
 			// Whoever runs the tests may type meanwhile.
 			rules, everything := filepath.Join(env.WorkDir, "everything.yaml"), owner.Everything()
 			if err := os.WriteFile(rules, []byte(everything.Text()), 0o600); err != nil {

@@ -40,6 +40,8 @@ var rules = map[string]rule{
 
 	"task/referee": {own: []string{"task"}},
 
+	"task/table": {own: []string{"task"}},
+
 	"trace": {core: true, own: []string{"task"}, outside: []string{"github.com/klauspost/compress/"}},
 
 	"predictor": {core: true, own: []string{"task", "trace", "internal/spec"}, outside: []string{"gonum.org/v1/gonum/"}},
@@ -158,10 +160,12 @@ var rules = map[string]rule{
 	"node/signatures": {outside: []string{"github.com/oasisprotocol/curve25519-voi"}},
 
 	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
-		"blocks/seal", "sandbox", "owner", "internal/pause"}, outside: []string{"golang.org/x/sys"}},
+		"blocks/seal", "sandbox", "owner", "internal/pause", "task/table"}, outside: []string{"golang.org/x/sys"}},
 
 	"api": {own: []string{"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
 		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox"}},
+
+	"api/client": {own: []string{"api", "blocks/seal", "lab/submission", "scheduler/message", "task"}},
 
 	"api/apitest": {own: []string{"api", "task"}},
 
@@ -232,25 +236,30 @@ var rules = map[string]rule{
 
 	"lab/table": {own: []string{"task"}},
 
+	"lab/interpreter": {own: []string{"internal/failure", "sandbox"}},
+
+	"lab/toolchain": {own: []string{"internal/failure", "lab/interpreter"}},
+
 	"lab/plot": {own: []string{"internal/failure"}, outside: []string{"gonum.org/v1/plot"}},
 
 	"lab/files": {own: []string{"internal/failure", "lab/table", "sim/scenario", "trace"}},
 
 	"lab/traces": {own: []string{"internal/failure", "lab/files", "lab/plot", "lab/table", "trace"}},
 
-	"lab/progress": {own: []string{"lab/table", "scheduler/message"}},
+	"lab/progress": {own: []string{"lab/table", "scheduler/message", "task"}},
 
 	"lab/view": {own: []string{"lab/table", "scheduler"}},
 
 	"lab/timeline": {own: []string{"lab/plot", "lab/table", "scheduler/message", "task"},
 		outside: []string{"gonum.org/v1/plot"}},
 
-	"lab/proof": {own: []string{"blocks", "blocks/seal", "sandbox", "task", "task/referee", "internal/noop"}},
+	"lab/proof": {own: []string{"blocks", "blocks/seal", "sandbox", "task", "task/referee", "task/table",
+		"internal/noop"}},
 	"lab/audit": {own: []string{"api", "blocks", "blocks/seal", "credibility", "lab/submission", "node", "sandbox",
-		"scheduler/message", "task"}},
+		"scheduler/message", "task", "task/table"}},
 
 	"lab/submission": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",
-		"lab/table", "sandbox", "scheduler/message", "task"}},
+		"lab/table", "sandbox", "scheduler/message", "task", "task/table"}},
 
 	"lab/simulation": {own: []string{"internal/failure", "internal/spec", "lab/files", "lab/plot", "lab/progress",
 		"lab/table", "lab/traces", "overlay", "sim", "sim/report", "sim/scenario", "sim/swarm", "task", "trace"}},

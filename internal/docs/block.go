@@ -26,6 +26,7 @@ type Marks struct {
 	Takes    time.Duration // "# takes 3 minutes", 0 if nothing is said
 	ExitCode int           // "# fails with exit code 2"
 	NotTried string        // "# not tried: REASON"
+	Needs    string        // "# needs COMMAND": it is left out where that fails
 }
 
 // ErrFence is what Blocks returns, wrapped, for a block without an end.
@@ -91,6 +92,8 @@ func readMarks(text string) (m Marks) {
 			m.ExitCode, _ = strconv.Atoi(code)
 		} else if reason, ok := strings.CutPrefix(says, "not tried: "); ok {
 			m.NotTried = reason
+		} else if command, ok := strings.CutPrefix(says, "needs "); ok {
+			m.Needs = command
 		}
 	}
 	return m

@@ -11,7 +11,7 @@ import (
 func TestBlocks(t *testing.T) {
 	text := "Save it as `a/b.go`:\n\n```go\nx\n```\nand\n```sh\n# in a terminal of its own\n# takes 3 minutes\n" +
 		"# fails with exit code 2\n./godwit up\n# not tried: too late\n```\n\n```output\nready ...\n```\n" +
-		"```sh\n# not tried: it needs root\nsudo true\n```\n"
+		"```sh\n# not tried: it needs root\n# needs python3 -V\nsudo true\n```\n"
 	got, err := Blocks(text)
 	if err != nil || len(got) != 3 {
 		t.Fatalf("got %d blocks, %v", len(got), err)
@@ -22,7 +22,7 @@ func TestBlocks(t *testing.T) {
 	if b := got[1]; b.Output != "ready ...\n" || b.Marks != (Marks{Own: true, Takes: 3 * time.Minute, ExitCode: 2}) {
 		t.Errorf("the commands: got %+v", b)
 	}
-	if b := got[2]; b.Marks.NotTried != "it needs root" || b.Output != "" {
+	if b := got[2]; b.Marks.NotTried != "it needs root" || b.Marks.Needs != "python3 -V" || b.Output != "" {
 		t.Errorf("the block that is not tried: got %+v", b)
 	}
 	if _, err := Blocks("```sh\ntrue\n"); !errors.Is(err, ErrFence) {

@@ -27,3 +27,18 @@ func TestModule(t *testing.T) {
 		t.Errorf("written again it is %x", got)
 	}
 }
+
+// TestCopying: it is what its comment says, as far as that shows from outside: two imports of WASI, and a
+// _start after them.
+func TestCopying(t *testing.T) {
+	m, err := wasm.Decode(Copying)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Imports) != 2 || m.Imports[0].Name != "fd_read" || m.Imports[1].Name != "fd_write" || len(m.Code) != 1 {
+		t.Errorf("it imports %v and has %d functions", m.Imports, len(m.Code))
+	}
+	if got := wasm.Encode(m); string(got) != string(Copying) {
+		t.Errorf("written again it is %x", got)
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"godwit/blocks/seal"
 	"godwit/sandbox"
 	"godwit/task"
+	"godwit/task/table"
 )
 
 // A staged job has its files on this machine.
@@ -32,8 +33,7 @@ func (s *staged) bring(ctx context.Context, client *api.Client, dir string) (err
 	if err != nil {
 		return fmt.Errorf("bringing the module: %w", err)
 	}
-	for i := range s.spec.Inputs {
-		in := &s.spec.Inputs[i]
+	for i, in := range append(s.spec.TableFiles(), s.spec.Inputs...) {
 		if s.inputs[in.CID] != "" {
 			continue
 		}
@@ -92,9 +92,10 @@ func bring(ctx context.Context, client *api.Client, path string, c task.CID, mos
 
 // task returns what a sandbox runs, as a worker would have it.
 func (s *staged) task(id task.TaskID) (sandbox.Task, error) {
-	inv, err := s.spec.Expand(id.Index)
+	path := func(c task.CID) string { return s.inputs[c] }
+	inv, err := s.spec.ExpandBy(id.Index, table.Files(path))
 	if err != nil {
 		return sandbox.Task{}, err
 	}
-	return sandbox.TaskOf(s.spec, id, inv, s.module, func(c task.CID) string { return s.inputs[c] }), nil
+	return sandbox.TaskOf(s.spec, id, inv, s.module, path), nil
 }

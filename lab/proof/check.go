@@ -13,6 +13,7 @@ import (
 	"godwit/sandbox"
 	"godwit/task"
 	"godwit/task/referee"
+	"godwit/task/table"
 )
 
 // A Verdict says what a file proves.
@@ -177,11 +178,12 @@ func (r *running) judge(ctx context.Context, f *Finding) error {
 
 // run runs the task or its part, up to a fuel where that is not 0.
 func (r *running) run(ctx context.Context, interpreted bool, stopAt uint64) (*task.Result, error) {
-	inv, err := r.spec.Expand(r.signed.Task.Index)
+	path := func(c task.CID) string { return r.files.inputs[c] }
+	inv, err := r.spec.ExpandBy(r.signed.Task.Index, table.Files(path))
 	if err != nil {
 		return nil, err
 	}
-	t := sandbox.TaskOf(r.spec, r.signed.Task, inv, r.files.module, func(c task.CID) string { return r.files.inputs[c] })
+	t := sandbox.TaskOf(r.spec, r.signed.Task, inv, r.files.module, path)
 	if stopAt > 0 {
 		t.FreezeAtFuel, t.Pages = stopAt, sandbox.Unkept{}
 	}

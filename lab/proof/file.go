@@ -109,13 +109,9 @@ func readsOf(spec *task.Job, id task.TaskID) ([]task.FileRef, error) {
 	if id.Index >= spec.Sweep.Count() {
 		return nil, fmt.Errorf("the job has %d tasks, and none of index %d", spec.Sweep.Count(), id.Index)
 	}
-	inv, err := spec.Expand(id.Index)
+	refs, err := reads(spec, id.Index)
 	if err != nil {
 		return nil, err
-	}
-	refs := inv.Files
-	if inv.Stdin != nil {
-		refs = append(refs[:len(refs):len(refs)], *inv.Stdin)
 	}
 	var out []task.FileRef
 	seen := map[task.CID]bool{}
@@ -126,6 +122,20 @@ func readsOf(spec *task.Job, id task.TaskID) ([]task.FileRef, error) {
 		}
 	}
 	return out, nil
+}
+
+// reads lists the inputs that a task reads. What they are with a table only its rows tell: then it is the
+// tables and every input.
+func reads(spec *task.Job, index uint64) ([]task.FileRef, error) {
+	if tables := spec.TableFiles(); len(tables) > 0 {
+		return append(tables, spec.Inputs...), nil
+	}
+	inv, err := spec.Expand(index)
+	refs := inv.Files
+	if inv.Stdin != nil {
+		refs = append(refs[:len(refs):len(refs)], *inv.Stdin)
+	}
+	return refs, err
 }
 
 // readStatement reads what a file says was signed. The file may be hostile.

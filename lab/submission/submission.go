@@ -28,7 +28,10 @@ type Job struct {
 	module string   // path
 	Code   []byte   // the module
 	dir    *os.Root // of the job file; inputs are read below it
-	inputs []string // names below dir
+	inputs []input  // below dir, sorted by name
+	tables []axisTable
+	// Import is told how far the inputs are stored; nil: nobody is.
+	Import Import
 	// Overlay to hand it to; "" leaves it to the node
 	Overlay string
 }
@@ -43,7 +46,7 @@ func New(name, text string, code []byte) (*Job, error) {
 }
 
 // Read reads a job file, or makes one for a bare module, and checks
-// all of it: nothing is sent before everything is known to be there and right.
+// all of it: nothing is sent before everything is known to be there and right. Close the job.
 func Read(path string, args []string) (*Job, error) {
 	s := &Job{Name: filepath.Base(path), args: args}
 	dir := filepath.Dir(path)
@@ -62,7 +65,14 @@ func Read(path string, args []string) (*Job, error) {
 	if err := s.checkModule(); err != nil {
 		return nil, err
 	}
-	return s, s.checkInputs()
+	if err = s.readTables(context.Background()); err == nil {
+		err = s.checkInputs()
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 func (s *Job) readFile(path string) error {
@@ -94,27 +104,6 @@ func (s *Job) checkModule() error {
 	return nil
 }
 
-// checkInputs opens every input that the job can name. The root refuses what
-// leads out of the job's directory, through symbolic links too.
-func (s *Job) checkInputs() error {
-	names, err := s.File.InputNames()
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		info, err := s.dir.Stat(filepath.FromSlash(name))
-		switch {
-		case err != nil:
-			return s.File.InputError(name, reason(err),
-				"files are looked up in the job file's directory and may not lead out of it")
-		case !info.Mode().IsRegular():
-			return s.File.InputError(name, "not a regular file", "list files, not directories")
-		}
-	}
-	s.inputs = names
-	return nil
-}
-
 // reason is an error of the file system without the path, which the message
 // has already.
 func reason(err error) string {
@@ -133,30 +122,18 @@ func Submit(ctx context.Context, client *api.Client, s *Job) (task.JobID, error)
 		return "", err
 	}
 	req.Module = m.CID
-	if len(s.inputs) > 0 { // else the node makes one
+	if len(s.inputs)+len(s.tables) > 0 { // else the node makes one
 		if req.Key, err = client.NewKey(ctx, s.Overlay); err != nil {
 			return "", err
 		}
 	}
-	for _, name := range s.inputs {
-		ref, err := s.putInput(ctx, client, name, req.Key)
-		if err != nil {
-			return "", err
-		}
-		req.Inputs = append(req.Inputs, ref)
+	if req.Inputs, err = s.putInputs(ctx, client, req.Key, s.Import); err != nil {
+		return "", err
+	}
+	if req.Tables, err = s.putTables(ctx, client, req.Key); err != nil {
+		return "", err
 	}
 	return client.Submit(ctx, req)
-}
-
-// putInput stores an input, sealed under a key; with none as it is.
-func (s *Job) putInput(ctx context.Context, client *api.Client, name string, key []byte) (task.FileRef, error) {
-	f, err := s.dir.Open(filepath.FromSlash(name))
-	if err != nil {
-		return task.FileRef{}, failure.Usage("", "input file %s: %w", name, err)
-	}
-	defer f.Close()
-	r, err := client.PutSealed(ctx, key, f)
-	return task.FileRef{Name: name, CID: r.CID, Size: r.Size}, err
 }
 
 // Follow shows a job's progress until the node holds every result, and has checked those that are

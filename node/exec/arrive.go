@@ -71,7 +71,7 @@ func (x *Executor) prepareArrival(
 	d *destination, of Client, e message.Expect, job *Job,
 ) (*saving, chan<- sandbox.Stage) {
 	d.offered, d.from = true, e.From
-	begins := message.Start{Task: e.Task, Attempt: e.Attempt, Receipt: e.Receipt}
+	begins := message.Start{Task: e.Task, Attempt: e.Attempt, Holders: e.Holders, Receipt: e.Receipt}
 	d.attempt = x.newAttempt(start{of: of, Start: begins}, job, true)
 	s := x.newSaving(x.ctx, d.attempt, job, e.Left, func(why string) { x.cannotFreezeSoon(d.attempt, why) })
 	stages := make(chan sandbox.Stage, stagesQueued)

@@ -16,6 +16,7 @@ type attempt struct {
 	name     message.AttemptName
 	of       Client
 	job      *Job            // as it was ready when the attempt began; nil for one that was not
+	holders  []task.PeerID   // of the job's blocks, as its start named them
 	audit    *audit          // that it is the run of; nil for the attempt of a lease
 	receipt  *task.Receipt   // of its lease; nil for none
 	context  context.Context // ends with it
@@ -31,7 +32,7 @@ type attempt struct {
 // newAttempt returns an attempt that begins now.
 func (c *core) newAttempt(w start, job *Job, saves bool) *attempt {
 	a := &attempt{name: message.AttemptName{Task: w.Task, Attempt: w.Attempt}, of: w.of, job: job, audit: w.audit,
-		receipt: w.Receipt, begun: c.Host.Now()}
+		holders: sure(w.Holders), receipt: w.Receipt, begun: c.Host.Now()}
 	a.context, a.end = context.WithCancel(c.ctx)
 	if saves {
 		a.controls, a.stop = newControls(), make(chan struct{})

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"encoding/hex"
+	"slices"
 
 	"godwit/blocks"
 	"godwit/blocks/seal"
@@ -68,8 +69,8 @@ func (s *jobs) prepared(of Client, id task.JobID, job *Job, err error) {
 	of.Report(answer)
 }
 
-// bring fetches a job's record, module and inputs and stages them as files, from any
-// goroutine. Who was named for the state of one of its tasks alone is not asked for those.
+// bring fetches a job's record, module and the inputs that all its tasks read, and stages them as
+// files, from any goroutine. Who was named for the state of one of its tasks alone is not asked for those.
 func (s *jobs) bring(ctx context.Context, e message.Prepare) (*Job, error) {
 	spec, err := s.open(ctx, e)
 	if err != nil {
@@ -87,19 +88,29 @@ func (s *jobs) open(ctx context.Context, e message.Prepare) (*task.Job, error) {
 	return spec, spec.CheckKey(e.Key)
 }
 
-// make fetches the module and inputs of a job whose record is here, and stages them.
+// make fetches the module and the common inputs of a job whose record is here, and stages them.
 func (s *jobs) make(ctx context.Context, spec *task.Job, e message.Prepare) (job *Job, err error) {
-	job = &Job{spec: spec, inputs: map[task.CID]string{}}
+	job = &Job{spec: spec, files: s.files, holders: slices.Clone(e.Holders), inputs: map[task.CID]string{}}
 	if job.sealer, err = seal.New(e.Key); err != nil {
 		return nil, err
 	}
+	job.rows = newRows(s.Content, spec, job.sealer, e.Holders)
 	if !s.Runner.ReadsFiles() {
 		return job, nil
 	}
-	if err := s.fetch(ctx, job, sure(e.Holders)); err != nil {
+	common, err := spec.CommonInputs()
+	if err != nil {
 		return nil, err
 	}
-	if err := s.stage(ctx, job); err != nil {
+	roots := []blocks.Root{moduleOf(spec)}
+	for i := range common {
+		roots = append(roots, inputRoot(&common[i]))
+	}
+	// Nobody says how large the module is.
+	if err := s.files.fetchFor(ctx, job, roots, roots[1:], sure(e.Holders)); err != nil {
+		return nil, err
+	}
+	if err := s.stage(ctx, job, common); err != nil {
 		s.discard(job)
 		s.Content.Failed(err)
 		return nil, err
@@ -107,31 +118,8 @@ func (s *jobs) make(ctx context.Context, spec *task.Job, e message.Prepare) (job
 	return job, nil
 }
 
-// fetch brings a job's files here, once there is room for them, and for them once more
-// as staged files.
-func (s *jobs) fetch(ctx context.Context, job *Job, holders []task.PeerID) error {
-	var need int64
-	roots := JobRoots(job.spec)
-	for _, r := range roots[1:] { // nobody says how large the module is
-		here, err := s.Content.Blocks().HasAll(ctx, r.CID)
-		if err != nil {
-			return err
-		}
-		if !here {
-			need += r.Bound.Most()
-		}
-		if !s.files.has(job.input(r.CID)) {
-			need += r.Bound.Most()
-		}
-	}
-	if err := s.Content.MakeRoom(ctx, need, false); err != nil {
-		return err
-	}
-	return s.Content.Fetch(ctx, roots, holders)
-}
-
-// stage takes the files of a job.
-func (s *jobs) stage(ctx context.Context, job *Job) (err error) {
+// stage takes the files of a job that all its tasks read.
+func (s *jobs) stage(ctx context.Context, job *Job, common []task.FileRef) (err error) {
 	take := func(name stagedName, bound blocks.Bound, sealer *seal.Sealer) (path string) {
 		if err != nil {
 			return ""
@@ -143,8 +131,8 @@ func (s *jobs) stage(ctx context.Context, job *Job) (err error) {
 	}
 	module := moduleOf(job.spec)
 	job.module = take(stagedName{CID: module.CID}, module.Bound, nil)
-	for i := range job.spec.Inputs {
-		in := &job.spec.Inputs[i]
+	for i := range common {
+		in := &common[i]
 		job.inputs[in.CID] = take(job.input(in.CID), inputRoot(in).Bound, job.sealer)
 	}
 	return err
@@ -164,6 +152,7 @@ func (s *jobs) discard(job *Job) {
 	for _, name := range job.staged {
 		s.files.drop(name)
 	}
+	s.files.forgetOwn(job)
 }
 
 // JobContent lists what a job's tasks read.
@@ -172,14 +161,27 @@ func JobContent(j *task.Job) []task.CID {
 	for _, in := range j.Inputs {
 		cids = append(cids, in.CID)
 	}
+	for _, t := range j.Sweep.Tables() {
+		cids = append(cids, t.CID)
+	}
 	return cids
 }
 
-// JobRoots lists what a job's tasks read, each with the size that it must have.
+// JobRoots lists what every task of a job may read, each with the size that it must have. Of a table
+// a task needs a page alone.
 func JobRoots(j *task.Job) []blocks.Root {
 	roots := []blocks.Root{moduleOf(j)}
 	for i := range j.Inputs {
 		roots = append(roots, inputRoot(&j.Inputs[i]))
+	}
+	return roots
+}
+
+// TableRoots lists the tables of a job, each with the size that it must have.
+func TableRoots(j *task.Job) []blocks.Root {
+	var roots []blocks.Root
+	for _, f := range j.TableFiles() {
+		roots = append(roots, inputRoot(&f))
 	}
 	return roots
 }
@@ -212,11 +214,15 @@ func (s *jobs) reads(id task.JobID) []task.CID {
 	return nil
 }
 
-// roots lists the jobs that are ready and what their tasks read.
+// roots lists the jobs that are ready and what all their tasks read. What one task reads is held
+// while it runs.
 func (s *jobs) roots() []task.CID {
 	var out []task.CID
 	for id, j := range s.ready {
-		out = append(append(out, task.CID(id)), JobContent(j.spec)...)
+		out = append(out, task.CID(id), j.spec.Module)
+		for c := range j.inputs {
+			out = append(out, c)
+		}
 	}
 	return out
 }

@@ -65,11 +65,19 @@ func (c *core) run(a *attempt, s *saving) (sandbox.Report, error) {
 	if job == nil {
 		return sandbox.Report{}, errors.New("the job is no longer prepared here")
 	}
-	inv, err := job.spec.Expand(id.Index)
-	if err != nil {
+	inv, err := job.expand(ctx, id.Index, a.holders)
+	switch {
+	case errors.Is(err, task.ErrTable):
+		return sandbox.Report{Outcome: task.InvalidModule, Message: err.Error()}, nil
+	case err != nil:
 		return sandbox.Report{}, fmt.Errorf("expanding %s: %w", id, err)
 	}
-	r := Run{Job: job, Task: id, Invocation: inv, State: s.state()}
+	own, err := job.files.bringOwn(ctx, job, inv.Reads(), a.holders)
+	if err != nil {
+		return sandbox.Report{}, err
+	}
+	defer own.release()
+	r := Run{Job: job, Task: id, Invocation: inv, State: s.state(), own: own.paths}
 	if a.audit != nil {
 		r.Interpreted, r.StopAt, r.Most = a.audit.Interpreted, a.audit.stopAt, a.audit.Most
 		r.State = a.audit.brought.state

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"sync"
 	"time"
 
 	"godwit/blocks/seal"
@@ -48,14 +49,19 @@ type Runner interface {
 type Job struct {
 	spec   *task.Job
 	module string              // path; "" where the runner reads no files
-	inputs map[task.CID]string // paths
+	inputs map[task.CID]string // paths of those that all tasks read
 	staged []stagedName        // files taken of the staging, each as often as it was
-	sealer *seal.Sealer        // of all that its tasks read and write but the module; nil: nothing is sealed
-	saves  saveCosts
-}
+	files  *staging            // where a task's own inputs come from
+	// holders are those that the job came from.
+	holders []task.PeerID
+	sealer  *seal.Sealer // of all that its tasks read and write but the module; nil: nothing is sealed
+	saves   saveCosts
+	rows    *jobRows // of its tables; nil for none
 
-// Input is the path of the file that has an input's content, by its CID; "" where there is none.
-func (j *Job) Input(c task.CID) string { return j.inputs[c] }
+	mu   sync.Mutex
+	over bool                // it is no longer ready
+	own  map[stagedName]bool // files that lie here for its tasks: see staging.rest
+}
 
 // Spec is the job as its owner signed it. It is not to be changed.
 func (j *Job) Spec() *task.Job { return j.spec }
@@ -73,6 +79,8 @@ type Run struct {
 	StopAt uint64
 	// Most is how long the run may take, where that is less than the job's own bound; 0 for none.
 	Most time.Duration
+
+	own map[task.CID]string // paths of the inputs that the task reads beside those of the job
 }
 
 // A State is how the state of a task gets into a Runner and out of it. It is read only,

@@ -43,7 +43,7 @@ func confine(cage *owner.Cage, pid int, log *slog.Logger) {
 
 // Run implements Runner: it runs the task's module.
 func (r *Sandboxed) Run(ctx context.Context, run Run) (sandbox.Report, error) {
-	t := sandbox.TaskOf(run.Job.spec, run.Task, run.Invocation, run.Job.module, run.Job.Input)
+	t := sandbox.TaskOf(run.Job.spec, run.Task, run.Invocation, run.Job.module, run.Input)
 	s := run.State
 	if s != nil {
 		t.Pages, t.From, t.Every = s.Pages, s.From, s.Every

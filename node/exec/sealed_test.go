@@ -61,7 +61,7 @@ func TestPreparesWithKeyAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.job = &task.Job{Module: module, Inputs: []task.FileRef{{Name: "in", CID: c, Size: size}},
+		h.job = &task.Job{Module: module, Files: []string{"in"}, Inputs: []task.FileRef{{Name: "in", CID: c, Size: size}},
 			Sealed: task.KeyCommitment(key)}
 		id := task.JobID(task.RawCID([]byte("job")))
 		for _, tt := range []struct {
@@ -79,7 +79,7 @@ func TestPreparesWithKeyAlone(t *testing.T) {
 				t.Errorf("with the key %x %d files are staged", tt.key, n)
 			}
 		}
-		if got, err := os.ReadFile(x.jobs.get(id).Input(c)); err != nil || !bytes.Equal(got, secret) {
+		if got, err := os.ReadFile((&Run{Job: x.jobs.get(id)}).Input(c)); err != nil || !bytes.Equal(got, secret) {
 			t.Errorf("staged are %d bytes, %v; want %d", len(got), err, len(secret))
 		}
 	})

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,9 @@ type staging struct {
 	*core
 	mu    sync.Mutex
 	files map[stagedName]*staged
+	idle  list.List // of the names of those that no task reads now, the one used last at the end
+	// idleBytes are theirs.
+	idleBytes int64
 }
 
 // A stagedName names a file that is staged: content as it is stored or, with the commitment to
@@ -42,6 +46,7 @@ type staged struct {
 	written chan struct{} // closed when it is, or cannot be
 	bytes   int64         // reserved: those of the content as it is stored
 	err     error
+	idle    *list.Element // of staging.idle; nil while it has users
 }
 
 func newStaging(c *core) *staging { return &staging{core: c, files: map[stagedName]*staged{}} }
@@ -74,6 +79,7 @@ func (s *staging) take(ctx context.Context, n stagedName, bound blocks.Bound, se
 			s.files[n] = f
 		}
 		f.users++
+		s.wake(f)
 		s.mu.Unlock()
 		if mine {
 			f.bytes, f.err = s.write(ctx, n, bound, sealer)
@@ -109,11 +115,7 @@ func (s *staging) drop(n stagedName) {
 	if f.users--; f.users > 0 {
 		return
 	}
-	delete(s.files, n)
-	if f.bytes > 0 || f.err == nil {
-		os.Remove(s.path(n))
-	}
-	s.Space.Release(f.bytes)
+	s.remove(n, f)
 }
 
 // write writes content to its file, which appears whole or not at all, and returns what
@@ -125,7 +127,11 @@ func (s *staging) write(ctx context.Context, n stagedName, bound blocks.Bound, s
 		return 0, err
 	}
 	defer r.Close()
-	if err := s.Space.Reserve(size); err != nil {
+	err = s.Space.Reserve(size)
+	if err != nil && s.clear() {
+		err = s.Space.Reserve(size)
+	}
+	if err != nil {
 		return 0, err
 	}
 	if err := s.copy(sealer.Opening(r), s.path(n)); err != nil {

@@ -23,11 +23,14 @@ func (r *RootSet) Add(cids ...task.CID) {
 // Sorted returns the blocks in order, each once.
 func (r *RootSet) Sorted() []task.CID { return slices.Sorted(maps.Keys(r.cids)) }
 
-// JobSizes returns how many bytes a job's inputs have, by its record.
+// JobSizes returns how many bytes a job's inputs and tables have, by its record.
 func JobSizes(spec *task.Job) map[task.CID]int64 {
 	sizes := map[task.CID]int64{}
 	for i := range spec.Inputs {
 		sizes[spec.Inputs[i].CID] = spec.Inputs[i].Size
+	}
+	for _, t := range spec.Sweep.Tables() {
+		sizes[t.CID] = t.Size
 	}
 	return sizes
 }
@@ -39,6 +42,9 @@ func JobBlocks(id task.JobID, spec *task.Job) []task.CID {
 		if f := &spec.Inputs[i]; f.Size > 0 {
 			cids = append(cids, f.CID)
 		}
+	}
+	for _, t := range spec.Sweep.Tables() {
+		cids = append(cids, t.CID)
 	}
 	slices.Sort(cids[2:])
 	return slices.Compact(cids)

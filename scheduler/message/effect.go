@@ -40,8 +40,8 @@ type Fetch struct {
 	Most  int64 // bytes of all together; 0: what the driver allows
 }
 
-// Prepare brings a job's record, module and inputs to this node and makes
-// them ready to run. It is answered by one Prepared, unless a Release comes first, which
+// Prepare brings a job's record, its module and the inputs that all its tasks read to this
+// node and makes them ready to run; what a task reads beside them comes with its Start. It is answered by one Prepared, unless a Release comes first, which
 // ends it. A sealed job is ready only with its key: see task.Job.CheckKey.
 type Prepare struct {
 	Job     task.JobID
@@ -49,9 +49,9 @@ type Prepare struct {
 	Key     []byte // of the job, by the leader's word; empty for none; read only
 }
 
-// Start runs one attempt, from a checkpoint if there is one, whose blocks the
-// holders have; if it cannot be had, from the beginning. It is answered by
-// exactly one Ended.
+// Start runs one attempt, once the inputs are here that are its own, from a checkpoint if there
+// is one; if that cannot be had, from the beginning. The holders have the blocks of both. It is
+// answered by exactly one Ended.
 type Start struct {
 	Task    task.TaskID
 	Attempt Attempt

@@ -96,6 +96,9 @@ func tryOne(ctx context.Context, path string, blocks []docs.Block, o options) (n
 			fmt.Printf("%s: not tried: %s\n", at, b.Marks.NotTried)
 		case !toRun(b, o):
 			n.later++
+		case u != nil && !u.has(ctx, b.Marks.Needs):
+			n.notTried++
+			fmt.Printf("%s: not tried here: `%s` fails\n", at, b.Marks.Needs)
 		default:
 			printed, err := u.run(ctx, b)
 			if o.verbose {

@@ -29,6 +29,8 @@ func TestTryOne(t *testing.T) {
 		"exit code 2":  {text: "```sh\n# fails with exit code 2\nexit 2\n```\n```sh\ntrue\n```\n", want: tally{ran: 2}},
 		"exit code 0":  {text: "```sh\n# fails with exit code 2\ntrue\n```\n", want: tally{failed: 1}},
 		"not tried":    {text: "```sh\n# not tried: it needs root\nfalse\n```\n", want: tally{notTried: 1}},
+		"needs what is not there": {text: "```sh\n# needs no-such-program\nfalse\n```\n```sh\n# needs true\ntrue\n```\n",
+			want: tally{ran: 1, notTried: 1}},
 		"later": {text: "```sh\n# takes 3 minutes\nfalse\n```\n```sh\ntrue\n```\n", quick: true,
 			want: tally{ran: 1, later: 1}},
 		"a file": {text: "Save it as `d/f`:\n```text\nhi\n```\n```sh\ncat d/f\n```\n```output\nhi\n```\n",

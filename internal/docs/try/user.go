@@ -47,6 +47,16 @@ type user struct {
 	others       []*exec.Cmd
 }
 
+// has says whether a command that a block needs to succeed does; "" is none.
+func (u *user) has(ctx context.Context, command string) bool {
+	if command == "" {
+		return true
+	}
+	cmd := exec.CommandContext(ctx, "bash", "-c", command)
+	cmd.Dir, cmd.Env = u.project, u.env
+	return cmd.Run() == nil
+}
+
 // newUser makes a copy of the project's files, and starts a shell in it. Nodes of the
 // user's are a private swarm, so that nobody else's work comes in.
 func newUser(ctx context.Context, godwit string) (*user, error) {

@@ -96,6 +96,7 @@ func (o *Options) runJob(ctx context.Context, sw *testbed.Swarm, sub *submission
 		return message.JobStatus{}, err
 	}
 	begun := time.Now()
+	defer sub.Close()
 	id, err := submission.Submit(ctx, client, sub)
 	if err != nil {
 		return message.JobStatus{}, err
