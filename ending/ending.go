@@ -83,9 +83,9 @@ type Options struct {
 }
 
 const (
-	// DefaultDraws is how many times the job is run ahead. With 40 the 5th and 95th
-	// percentiles are the second least and the second most.
-	DefaultDraws = 40
+	// DefaultDraws is how many times the job is run ahead: with 60 the 5th percentile lies
+	// between the third and the fourth least.
+	DefaultDraws = 60
 	// MaxDraws bounds them.
 	MaxDraws = 1000
 )
@@ -157,13 +157,14 @@ func Ahead(now time.Time, job *Job, swarm *Swarm, o Options) (Forecast, error) {
 // lowQuantile and its counterpart have nine in ten between them.
 const lowQuantile = 0.05
 
-// quantile is that of sorted numbers, straight between them (Hyndman and Fan 1996,
-// definition 7).
+// quantile is that of sorted numbers, straight between them (Hyndman and Fan 1996, definition
+// 6): between two of them lies in the mean the share that is asked for, however few they are.
 func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	k := int(at)
-	if k+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
+	n := len(sorted)
+	at := min(max(q*float64(n+1)-1, 0), float64(n-1))
+	k := min(int(at), n-1)
+	if k+1 >= n {
+		return sorted[n-1]
 	}
 	return sorted[k] + (at-float64(k))*(sorted[k+1]-sorted[k])
 }

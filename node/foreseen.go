@@ -139,14 +139,14 @@ func (s *seer) swarm(ctx context.Context, ref string) (sw ending.Swarm, name str
 	return sw, name, errors.Join(e, err)
 }
 
-// Plan says what would become of a job of an overlay, by its name or ID, if it were handed in
-// now. Nothing is.
-func (s *seer) Plan(ctx context.Context, f *task.File, of string) (Plan, error) {
+// Plan says what would become of a job of so many tasks, of an overlay by its name or ID, if it
+// were handed in now. Nothing is. Of the file Work, Memory, Replicas and Checkpoint count.
+func (s *seer) Plan(ctx context.Context, f *task.File, tasks uint64, of string) (Plan, error) {
 	sw, name, err := s.swarm(ctx, of)
 	if err != nil {
 		return Plan{}, err
 	}
-	p := Plan{Overlay: name, Tasks: f.Sweep.Count(), Work: f.Work.Seconds(), Memory: f.Memory, Ready: []task.PeerID{},
+	p := Plan{Overlay: name, Tasks: tasks, Work: f.Work.Seconds(), Memory: f.Memory, Ready: []task.PeerID{},
 		Unfit: []WhyReason{}}
 	p.Runs = p.Tasks * uint64(max(1, f.Replicas))
 	p.look(sw.Members)

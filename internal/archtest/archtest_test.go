@@ -162,7 +162,7 @@ var rules = map[string]rule{
 	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
 		"blocks/seal", "sandbox", "owner", "internal/pause", "task/table"}, outside: []string{"golang.org/x/sys"}},
 
-	"api": {own: []string{"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
+	"api": {own: []string{"ending", "task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
 		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox"}},
 
 	"api/client": {own: []string{"api", "blocks/seal", "lab/submission", "scheduler/message", "task"}},
@@ -258,7 +258,7 @@ var rules = map[string]rule{
 	"lab/audit": {own: []string{"api", "blocks", "blocks/seal", "credibility", "lab/submission", "node", "sandbox",
 		"scheduler/message", "task", "task/table"}},
 
-	"lab/submission": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",
+	"lab/submission": {own: []string{"ending", "node", "api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",
 		"lab/table", "sandbox", "scheduler/message", "task", "task/table"}},
 
 	"lab/simulation": {own: []string{"internal/failure", "internal/spec", "lab/files", "lab/plot", "lab/progress",
