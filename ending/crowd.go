@@ -21,18 +21,21 @@ const (
 	// forgotten, in seconds, is for how long a member that is away is still known:
 	// member.AdvertLife.
 	forgotten = 45 * 60
+	// mostSlots and mostFaster bound the slots and the speed that a member is believed to have,
+	// by the medians of all, where they are fewMembers or more.
+	mostSlots, mostFaster, fewMembers = 16, 4, 3
 	// mostMembers is how many members are run ahead at once.
 	mostMembers = 192
 	// paceSpread is the standard deviation of the logarithm of how much faster, or slower,
 	// all members together come and go than they did: fitted so that the intervals hold
 	// (docs/measured.md, Forecasts of the end).
-	paceSpread = 0.35
+	paceSpread = 0.45
 	// surer makes a probability to do as a week ago of a rhythm: fitted as paceSpread is.
 	surer = 2
 	// speedSpread and commonSpread are the standard deviations of the logarithms of how far
 	// a member's speed is off what it says, and all tasks' pace off what they took: what is
 	// beside a task, such as fetching and starting, is in neither.
-	speedSpread, commonSpread = 0.05, 0.05
+	speedSpread, commonSpread = 0.05, 0.08
 )
 
 // A habit is what is known of a member's coming and going.
@@ -62,8 +65,10 @@ type crowd struct {
 func newCrowd(now time.Time, s *Swarm) *crowd {
 	c := &crowd{now: now, habits: make([]habit, 0, len(s.Members)), most: mostMembers}
 	pool := cmp.Or(s.Pool, &predictor.Pool{})
+	slots, speed := believed(s.Members)
 	for i := range s.Members {
 		m := s.Members[i]
+		m.Slots, m.Speed = min(m.Slots, slots), min(m.Speed, speed)
 		h := habit{Member: m, stayer: stayer{pool: pool, now: now}}
 		if m.Record != nil {
 			h.record = *m.Record
@@ -87,6 +92,24 @@ func newCrowd(now time.Time, s *Swarm) *crowd {
 	slices.SortFunc(c.habits, func(a, b habit) int { return cmp.Compare(a.Peer, b.Peer) })
 	c.show()
 	return c
+}
+
+// believed bounds what members are believed to lend and how fast they are to be, by what the
+// others say: a forecast is not to rest on one that boasts.
+func believed(members []Member) (slots int, speed float64) {
+	var all []int
+	var speeds []float64
+	for i := range members {
+		if m := &members[i]; m.Slots > 0 {
+			all, speeds = append(all, m.Slots), append(speeds, speedOf(m))
+		}
+	}
+	if len(all) < fewMembers {
+		return math.MaxInt, math.Inf(1)
+	}
+	slices.Sort(all)
+	slices.Sort(speeds)
+	return all[(len(all)-1)/2] * mostSlots, speeds[(len(speeds)-1)/2] * mostFaster
 }
 
 // show says how much of its time each member shows itself in the long run, by what its

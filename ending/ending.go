@@ -236,7 +236,7 @@ func notes(k *known, c *crowd, f *Forecast) (out []string) {
 			told++
 		}
 	}
-	out = append(out, fmt.Sprintf("%d members, %d of them with a history of a day or more", len(c.habits), told))
+	out = append(out, fmt.Sprintf("of %d that are known %d have a history of a day or more", len(c.habits), told))
 	if f.Late > 0 {
 		out = append(out, fmt.Sprintf("in %d of %d draws it had not ended after %d days", f.Late, f.Draws,
 			int(MaxAhead.Hours()/hoursPerDay)))

@@ -179,6 +179,19 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestOneThatBoasts: a member that claims to be faster than all others together does not make
+// the job end at once.
+func TestOneThatBoasts(t *testing.T) {
+	job := &Job{Waiting: 2000, Ended: ended(30, time.Hour)}
+	honest := ahead(t, job, &Swarm{Members: always(20, 1)})
+	liar := always(1, 4096)[0]
+	liar.Peer, liar.Speed, liar.Memory = "liar", 1e6, 1<<50
+	told := ahead(t, job, &Swarm{Members: append(always(20, 1), liar)})
+	if most := 20. / (20 + mostSlots*mostFaster); told.Median < 0.8*most*honest.Median {
+		t.Errorf("with one that boasts it ends after %v s, without after %v s", told.Median, honest.Median)
+	}
+}
+
 // TestAnyJob: whatever the members say of themselves, a forecast is in order, within bounds and
 // the same each time.
 func TestAnyJob(t *testing.T) {

@@ -23,9 +23,9 @@ const (
 	guessedMiddle = 3600
 	guessedSpread = 2.3
 	// mostSpread bounds how far tasks of one job lie apart, as the standard deviation of
-	// the logarithm: equal tasks, tasks of which the largest take ten times the least, and
-	// all between are thought as likely before one has ended.
-	mostSpread = 1
+	// the logarithm: from equal tasks to tasks further apart than an exponential law's, all
+	// are thought as likely before one has ended.
+	mostSpread = 1.2
 	lawPoints  = 32
 	// leastWork is in seconds: no task takes none.
 	leastWork = 1e-3

@@ -57,8 +57,7 @@ type Plan struct {
 	Work    float64       `json:"work_s"`
 	Memory  int64         `json:"memory_bytes"`
 	Ready   []task.PeerID `json:"ready"` // who could run it now
-	Slots   int           `json:"slots"` // of those
-	Free    int           `json:"free"`  // of the slots, without a task when they last said
+	Slots   int           `json:"slots"` // of those, busy ones too
 	// Unfit is why others could not, grouped.
 	Unfit    []WhyReason     `json:"unfit"`
 	Forecast ending.Forecast `json:"forecast"`

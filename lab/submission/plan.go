@@ -78,6 +78,15 @@ func Ends(ctx context.Context, client *api.Client, id task.JobID) func() (middle
 	}
 }
 
+// ToGo says when a job ends, in a few words; "" where nobody can say.
+func ToGo(ctx context.Context, client *api.Client, id task.JobID) string {
+	middle, low, high, ok := Ends(ctx, client, id)()
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s to %s)", table.Rough(middle), table.Rough(low), table.Rough(high))
+}
+
 func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 func rough(s float64) string { return table.Rough(inSeconds(s)) }
