@@ -67,7 +67,7 @@ var agenda = heap.Order[event]{Before: func(a, b *event) bool {
 }}
 
 // mostEvents bounds the work of a draw. What is left then is done at the rate until then.
-const mostEvents = 40_000
+const mostEvents = 12_000
 
 // newWorld draws who is there, how fast they come and go, and what tasks take.
 func newWorld(c *crowd, jobs []*known, s *Swarm, seed uint64, draw int) (*world, error) {
