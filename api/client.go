@@ -119,6 +119,15 @@ func (c *Client) HasFile(ctx context.Context, cid task.CID) (bool, error) {
 	return true, resp.Body.Close()
 }
 
+// OpenFileOf is OpenFile of content of a job that the node submitted, which is opened where it is sealed.
+func (c *Client) OpenFileOf(ctx context.Context, cid task.CID, job string) (io.ReadCloser, error) {
+	resp, err := c.do(ctx, http.MethodGet, "/v1/files/"+string(cid)+"?"+url.Values{"job": {job}}.Encode(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
 // Tree lists the files of a tree among the node's blocks, by name: the state before a part that was wrong.
 func (c *Client) Tree(ctx context.Context, cid task.CID) (files map[string]task.CID, err error) {
 	err = c.get(ctx, "/v1/trees/"+string(cid), nil, &files)
@@ -184,16 +193,7 @@ func (c *Client) Results(ctx context.Context, ref string, from uint64) (Results,
 	if err != nil {
 		return Results{}, err
 	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return Results{}, fmt.Errorf("reading results: %w", err)
-	}
-	var page Results
-	if err := task.Decode(b, &page); err != nil {
-		return Results{}, fmt.Errorf("reading results: %w", err)
-	}
-	return page, nil
+	return readResults(resp)
 }
 
 // Watch calls f with the job's status each time it changed, until the job has

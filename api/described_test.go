@@ -59,6 +59,7 @@ func TestAnswersAreDescribed(t *testing.T) {
 	job := w.submitCopies()
 	w.ask(200, "GET", "/v1/jobs/"+job+"/watch", "") // until it has ended
 	w.askJobs(job)
+	w.askRetry()
 	w.askFiles(job)
 	tree, err := n.Blocks().PutTree(t.Context(), []blocks.Link{{Name: "a", CID: task.RawCID([]byte("a"))}})
 	if err != nil {
@@ -123,6 +124,27 @@ func (w *watcher) submitCopies() (job string) {
 	return job
 }
 
+// failing is a job whose only task takes longer than it may.
+const failing = `name: failing
+module: writing.wasm
+timeout: 1ms
+retries: 0
+`
+
+// askRetry has a job fail, and what failed run again.
+func (w *watcher) askRetry() {
+	w.t.Helper()
+	b, err := json.Marshal(map[string]any{"file_name": "failing.yaml", "file": failing,
+		"module": w.field("cid", "POST", "/v1/files", string(noop.Writing))})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	job := w.field("id", "POST", "/v1/jobs", string(b))
+	w.ask(200, "GET", "/v1/jobs/"+job+"/watch", "")
+	w.ask(200, "POST", "/v1/jobs/"+job+"/retry", "{}")
+	w.ask(409, "POST", "/v1/jobs/copies/retry", "{}")
+}
+
 func (w *watcher) askJobs(job string) {
 	w.ask(200, "GET", "/v1/jobs", "")
 	w.ask(200, "GET", "/v1/jobs/copies", "")
@@ -135,6 +157,12 @@ func (w *watcher) askJobs(job string) {
 	for _, rest := range []string{"/results?from=x", "/outputs?limit=-1", "/why?index=x", "/tasks/x/outputs/stdout"} {
 		w.ask(400, "GET", "/v1/jobs/copies"+rest, "")
 	}
+	const nothing, nonsense = "\xa0", "\xff" // an empty map in CBOR, and none
+	w.ask(200, "POST", "/v1/jobs/copies/results", nothing)
+	w.ask(400, "POST", "/v1/jobs/copies/results", nonsense)
+	w.ask(404, "POST", "/v1/jobs/none/results", nothing)
+	w.ask(400, "POST", "/v1/jobs/copies/retry", "")
+	w.ask(404, "POST", "/v1/jobs/none/retry", "{}")
 	w.ask(200, "GET", "/v1/jobs/"+job+"/why?index=1", "")
 	for i, want := range []int{len("a few words"), 1000 * len("many words ")} {
 		if got := w.ask(200, "GET", fmt.Sprintf("/v1/jobs/copies/tasks/%d/outputs/stdout", i), ""); len(got) != want {

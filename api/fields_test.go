@@ -23,7 +23,8 @@ func TestFieldsAreDescribed(t *testing.T) {
 		"Status": node.Status{}, "Member": node.Member{}, "AddedPeer": node.NamedPeer{}, "Overlay": node.OverlayStatus{},
 		"OverlayDetail": node.OverlayDetail{}, "OverlayRules": node.OverlayRules{}, "Scheduling": scheduler.Scheduling{},
 		"Job": message.JobStatus{}, "Why": node.Why{}, "OutputPage": OutputPage{}, "Submission": SubmitRequest{},
-		"File": FileReply{}, "Key": KeyReply{}, "JobID": SubmitReply{}, "JobFile": CheckRequest{}, "CheckedFile": CheckReply{},
+		"File": FileReply{}, "Key": KeyReply{}, "JobID": SubmitReply{}, "JobFile": CheckRequest{},
+		"CheckedFile": CheckReply{},
 	} {
 		d.compare(t, name, d.all[name].(map[string]any), reflect.TypeOf(v))
 	}

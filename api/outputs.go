@@ -107,7 +107,8 @@ func newTaskOutputs(spec *task.Job, sealer *seal.Sealer, t *message.TaskSummary)
 		return out, 0, nil
 	}
 	last := &t.Results[0]
-	out.Outcome, out.ExitCode, out.Message, out.Workers = last.Outcome.String(), last.ExitCode, last.Message, st.Result.Workers
+	out.Outcome, out.ExitCode, out.Message, out.Workers = last.Outcome.String(), last.ExitCode, last.Message,
+		st.Result.Workers
 	held := 0
 	for _, o := range last.Outputs {
 		c := OutputContent{Name: o.Name, CID: o.CID}

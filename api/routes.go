@@ -43,6 +43,8 @@ func (s *Server) routes() http.Handler {
 // each calls handle for every route; openapi.yaml describes them, and a test holds them to it.
 func (s *Server) each(handle func(pattern string, h handler)) {
 	handle("GET /v1/status", s.status)
+	handle("POST /v1/jobs/{id}/results", s.newResults)
+	handle("POST /v1/jobs/{id}/retry", s.retry)
 	handle("POST /v1/pause", s.pause)
 	handle("POST /v1/drain", s.drain)
 	handle("POST /v1/resume", s.resume)
@@ -271,21 +273,7 @@ func (s *Server) results(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	rec, spec, err := s.node.Submitted(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	reply := Results{Total: spec.Sweep.Count(), Tasks: tasks}
-	if from == 0 {
-		reply.Record = &rec
-	}
-	b, err := task.Encode(reply)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/cbor")
-	_, err = w.Write(b)
-	return ignoreGone(err)
+	return s.writeResults(w, r, id, &Results{Tasks: tasks}, from == 0)
 }
 
 func (s *Server) why(w http.ResponseWriter, r *http.Request) error {

@@ -37,6 +37,12 @@ type KeyReply struct {
 // sealed before it is stored.
 const KeyHeader = "Godwit-Key"
 
+// A RetryRequest asks for the tasks of a job that failed to be run again.
+type RetryRequest struct {
+	// Module is that of the new job, stored like any; "" for the one of before.
+	Module task.CID `json:"module,omitempty"`
+}
+
 // SubmitReply names the accepted job.
 type SubmitReply struct {
 	ID task.JobID `json:"id"`
@@ -55,6 +61,15 @@ type Results struct {
 	Tasks []message.TaskSummary `cbor:"2,keyasint"`
 	// Record is the job itself, on the page from task 0 on: what its results may be.
 	Record *task.Record `cbor:"3,keyasint,omitempty"`
+	// Final says of an answer to a Have that has no tasks that there will be no others.
+	Final bool `cbor:"4,keyasint,omitempty"`
+}
+
+// Have says which ended tasks a client has, of a job: it is answered with others, as soon as there are
+// some.
+type Have struct {
+	Ranges []message.Range `cbor:"1,keyasint" most:"65536"` // ascending, neither overlapping nor touching
+	Record bool            `cbor:"2,keyasint,omitempty"`    // the job itself is wanted
 }
 
 // Error is the body of every answer that is not 2xx.

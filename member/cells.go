@@ -2,6 +2,7 @@ package member
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"godwit/overlay"
@@ -41,6 +42,7 @@ type cells struct {
 	greeted    map[task.PeerID]uint64 // the advert that a member of another cell was told
 	orphan     bool                   // the last leader that it knew went into the other half
 	asked      time.Time              // when it last asked about other cells
+	asks       int                    // how often it has
 }
 
 // Cell returns the cell that the member is in: the whole overlay where there are no others.
@@ -69,9 +71,11 @@ func (c *cells) elsewhere(a *overlay.Advert) bool {
 		}
 	}
 	if m.cell.Holds(number) && a.Bits == m.cell.Bits {
+		delete(m.visitors, a.Peer)
 		return false
 	}
 	m.visit(a)
+	m.newcomer()
 	if _, here := m.view.Member(a.Peer); here && a.Bits != m.cell.Bits {
 		m.letGo(a.Peer)
 	}
@@ -81,7 +85,11 @@ func (c *cells) elsewhere(a *overlay.Advert) bool {
 // visit keeps the advert of a member of another cell.
 func (c *cells) visit(a *overlay.Advert) {
 	m := c.m
-	if a.Overlay != m.id || m.view.Admits(a) != nil || a.State == overlay.Unavailable {
+	if a.Overlay != m.id || m.view.Admits(a) != nil {
+		return
+	}
+	if a.State == overlay.Unavailable {
+		delete(m.visitors, a.Peer)
 		return
 	}
 	if old, known := m.visitors[a.Peer]; known && a.Seq <= old.Seq {
@@ -117,13 +125,26 @@ func (c *cells) goTo(to overlay.Cell, why string) {
 	if m.coordinator != nil {
 		m.divide()
 	}
-	if !to.Within(from) && m.advertised.Seq != 0 { // its members do not know this one
-		at := m.p.now.Add(time.Duration(m.p.cfg.Draw() * float64(cellSettle)))
-		if at.Before(m.nextAdvert) {
-			m.nextAdvert = at
-		}
+	if to.Within(from) { // who comes into the half later is told adverts, of which those from before are another cell's
+		m.introduce(overlay.CellGap)
+	} else { // its members do not know this one
+		m.introduce(cellSettle)
 	}
 	m.leaderless = m.p.now
+	m.settleIn()
+}
+
+// settleIn takes those for members whose adverts, heard before, say that they are in this cell: nobody tells
+// them again.
+func (c *cells) settleIn() {
+	m := c.m
+	for _, peer := range slices.Sorted(maps.Keys(m.visitors)) {
+		a := m.visitors[peer]
+		if a.Bits == m.cell.Bits && m.cell.Holds(overlay.CellNumber(m.id, peer)) {
+			delete(m.visitors, peer)
+			m.seen(&a)
+		}
+	}
 }
 
 // letGo has a member of this cell be one of another.
@@ -160,20 +181,18 @@ func (c *cells) wakeCells(now time.Time) {
 		m.leaderless = time.Time{}
 		m.lookAtSize(now)
 		m.sumUp(now)
+		m.keepCircle(now)
 		m.tellSubmitter()
 	case leader == "" && m.leaderless.IsZero():
 		m.leaderless = now
 	case leader == "":
 		if now.Sub(m.leaderless) >= cellLost {
 			m.leaderless = now
-			m.p.emit(AskCells{Of: m})
+			m.ask("", now)
 		}
 	default:
 		m.leaderless = time.Time{}
-		if !m.cell.Whole() && now.Sub(m.asked) >= cellAsk && m.submitter.Open() {
-			m.asked = now
-			m.p.emit(AskCells{Of: m, From: leader})
-		}
+		m.askLeader(leader, now)
 	}
 }
 
@@ -219,11 +238,12 @@ func (c *cells) sibling() int {
 // leadTo takes the members of a leader's cell into another.
 func (c *cells) leadTo(to overlay.Cell, why string) {
 	m := c.m
+	from := m.cell
 	m.changed = m.p.now
 	m.advertiseIn(m.cell, to.Bits) // where all hear it that are to come
 	m.goTo(to, why)
 	m.regroupAt = m.p.now
-	if !to.Within(m.cell) {
+	if !to.Within(from) { // the other half hears of it there
 		m.Advertise()
 	}
 }

@@ -97,8 +97,7 @@ func (k knows) Self() task.PeerID { return k.m.p.cfg.Self }
 
 // Member implements authority.Knows.
 func (k knows) Member(peer task.PeerID) bool {
-	v, visits := k.m.visitors[peer]
-	return k.m.ofCell(peer) || visits && v.Expires.After(k.m.p.now)
+	return k.m.ofCell(peer) || k.m.Visits(peer)
 }
 
 // Leads implements authority.Knows.
@@ -106,6 +105,9 @@ func (k knows) Leads(peer task.PeerID) (epoch uint64, leads bool) {
 	leader, epoch := k.m.lease.Leader()
 	return epoch, leader == peer
 }
+
+// Coordinates implements authority.Knows.
+func (k knows) Coordinates(peer task.PeerID) bool { return slices.Contains(k.m.Group(), peer) }
 
 // LeadsCell implements authority.Knows.
 func (k knows) LeadsCell(peer task.PeerID) bool {

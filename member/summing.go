@@ -17,13 +17,7 @@ func (c *cells) sumUp(now time.Time) {
 	if m.cell.Whole() && m.view.Len() < m.p.cfg.Cells.Ready {
 		return
 	}
-	load := scheduler.LoadOf(m.coordinator)
-	s := overlay.Summary{
-		Overlay: m.id, Leader: m.p.cfg.Self, Cell: m.cell, Epoch: m.coordinator.Epoch(), Issued: m.p.world.Wall(),
-		Members: min(m.view.Len(), overlay.MaxCellMembers), Slots: min(load.Slots, overlay.MaxCellSlots),
-		Waiting: min(load.Waiting, overlay.MaxCellSlots),
-	}
-	s.Idle = min(load.Idle, s.Slots)
+	s := c.summary()
 	was := &m.summed
 	much := max(1, s.Slots/8) // an eighth: what waits finds its way to idle slots in a summary or two
 	if s.Cell == was.Cell && s.Epoch == was.Epoch && s.Issued.Sub(was.Issued) < overlay.SummaryEvery &&
@@ -33,11 +27,30 @@ func (c *cells) sumUp(now time.Time) {
 	m.saySummary(s)
 }
 
+// summary is how this leader's cell stands, not signed.
+func (c *cells) summary() overlay.Summary {
+	m := c.m
+	load := scheduler.LoadOf(m.coordinator)
+	s := overlay.Summary{
+		Overlay: m.id, Leader: m.p.cfg.Self, Cell: m.cell, Epoch: m.coordinator.Epoch(), Issued: m.p.world.Wall(),
+		Members: min(m.view.Len(), overlay.MaxCellMembers), Slots: min(load.Slots, overlay.MaxCellSlots),
+		Waiting: min(load.Waiting, overlay.MaxCellSlots),
+	}
+	s.Idle = min(load.Idle, s.Slots)
+	if addrs := m.advertised.Addrs; len(addrs) > 0 { // the best, and where there are relays one through these
+		s.Addrs = []string{addrs[0]}
+		if last := addrs[len(addrs)-1]; last != addrs[0] {
+			s.Addrs = append(s.Addrs, last)
+		}
+	}
+	return s
+}
+
 // unsum says that this member leads no cell any more.
 func (c *cells) unsum() {
 	m := c.m
 	if s := m.summed; !s.Issued.IsZero() {
-		s.Members, s.Slots, s.Idle, s.Waiting, s.Issued = 0, 0, 0, 0, m.p.world.Wall()
+		s.Members, s.Slots, s.Idle, s.Waiting, s.Issued, s.Addrs = 0, 0, 0, 0, m.p.world.Wall(), nil
 		m.saySummary(s)
 		m.summed = overlay.Summary{}
 	}
@@ -46,24 +59,46 @@ func (c *cells) unsum() {
 // saySummary signs a summary and tells the leaders of all cells.
 func (c *cells) saySummary(s overlay.Summary) {
 	m := c.m
-	if !m.p.cfg.Unsigned {
-		if err := s.Sign(m.p.cfg.Key); err != nil {
-			m.notice(Error, "signing the summary of the cell", "err", err)
-			return
-		}
+	if !c.sign(&s) {
+		return
 	}
 	m.summed = s
 	m.p.emit(GossipSummary{Of: m, Summary: s})
 }
 
-// Summaries returns what the member knows of the cells, its own included while it leads.
+// sign signs a summary as this peer, where anybody looks.
+func (c *cells) sign(s *overlay.Summary) bool {
+	m := c.m
+	if m.p.cfg.Unsigned {
+		return true
+	}
+	s.Signature = nil
+	err := s.Sign(m.p.cfg.Key)
+	if err != nil && len(s.Addrs) > 0 { // one that nobody can read
+		s.Addrs = nil
+		err = s.Sign(m.p.cfg.Key)
+	}
+	if err != nil {
+		m.notice(Error, "signing the summary of the cell", "err", err)
+	}
+	return err == nil
+}
+
+// Summaries returns what the member knows of the cells, its own included while it leads: that of a
+// leader who has told the others none is made for who asks. It is called in At.
 func (c *cells) Summaries() []overlay.Summary {
 	m := c.m
 	out := m.others.All()
-	if m.coordinator != nil && !m.summed.Issued.IsZero() {
-		out = append(out, m.summed)
+	if m.coordinator == nil {
+		return out
 	}
-	return out
+	own := m.summed
+	if own.Issued.IsZero() {
+		if own = c.summary(); !c.sign(&own) {
+			return out
+		}
+	}
+	return append(out, own)
 }
 
 // summarised takes in what leaders say of their cells, whose signatures were checked, from them or
@@ -75,9 +110,13 @@ func (c *cells) summarised(summaries []overlay.Summary) {
 			m.others.Take(*s, m.p.now)
 		}
 	}
-	if leader, _ := m.lease.Leader(); leader == "" {
-		if c, ok := m.others.Find(m.number); ok && c != m.cell {
-			m.goTo(c, "nobody leads where it was")
+	leader, _ := m.lease.Leader()
+	if few := m.few(); leader == "" || m.alone() && m.coordinator != nil {
+		if to, ok := m.others.Find(m.number); ok && to != m.cell {
+			m.goTo(to, "nobody leads where it was, or it alone")
+			if few {
+				m.introduce(0) // of many that come at once each has its moment
+			}
 		}
 	}
 	m.tellSubmitter()

@@ -54,6 +54,9 @@ func (p *Peer) answered(ev Event) {
 // connected brings back a member that was lost; any other counts once its advert is
 // seen.
 func (p *Peer) connected(peer task.PeerID) {
+	for _, m := range p.members { // what was said over the last connection may have been lost with it
+		delete(m.greeted, peer)
+	}
 	p.judge(p.suspicion.Connected(peer, p.now))
 	p.returned(peer)
 }

@@ -52,7 +52,7 @@ type Config struct {
 	// Unsigned leaves adverts without a signature, where nobody checks it.
 	Unsigned bool
 	// Cells has the peer take part in the cells of overlays with many members: see
-	// docs/protocol.md, Cells. The zero rule keeps it out; no live node has another yet.
+	// docs/protocol.md, Cells. The zero rule keeps it out.
 	Cells overlay.CellRule
 	// Experiment is what the manifests' rules are overruled by; the zero value by
 	// nothing.

@@ -50,6 +50,10 @@ type Config struct {
 	// shares; "" for none. At most overlay.MaxSite bytes that print.
 	Site string
 
+	// Cells is from how many members on an overlay is divided; zero: overlay.DefaultCellRule. All members go
+	// by the same: it is for tests.
+	Cells overlay.CellRule
+
 	Experiment Experiment // the zero value for a node that works
 
 	Sandbox []string // command that starts a sandbox child; required but for RunSleep
@@ -108,6 +112,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Experiment.Runner != RunSleep && len(c.Sandbox) == 0 {
 		return c, fmt.Errorf("no sandbox command given")
+	}
+	if !c.Cells.On() {
+		c.Cells = overlay.DefaultCellRule()
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

@@ -16,6 +16,7 @@ import (
 type driver struct {
 	*core
 	exec      *exec.Executor // carries out what the workers ask for
+	atlas     *cartographer
 	peer      *member.Peer
 	pending   []pending
 	watchers  watchers
@@ -78,6 +79,12 @@ func membershipOf(e member.Effect) *membership {
 	case member.Gossip:
 		of = e.Of
 	case member.SayLease:
+		of = e.Of
+	case member.JoinCell:
+		of = e.Of
+	case member.GossipSummary:
+		of = e.Of
+	case member.Greet:
 		of = e.Of
 	}
 	m, _ := of.Driver.(*membership)

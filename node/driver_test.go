@@ -89,6 +89,12 @@ func (f *fakeNet) Join(p2p.Overlay) error   { return nil }
 func (f *fakeNet) Leave(overlay.ID) error   { return nil }
 func (f *fakeNet) Recheck(overlay.ID) error { return nil }
 
+func (f *fakeNet) EnterCell(overlay.ID, overlay.Cell) error     { return nil }
+func (f *fakeNet) SaySummary(overlay.Summary) error             { return nil }
+func (f *fakeNet) Greet(task.PeerID) error                      { return nil }
+func (f *fakeNet) Introduce(context.Context, task.PeerID) error { return nil }
+func (f *fakeNet) Reachable([]overlay.Summary, task.PeerID)     {}
+
 func (f *fakeNet) Shared(task.PeerID) []overlay.ID { return nil }
 
 // AskBlocks reaches nobody.

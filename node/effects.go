@@ -86,6 +86,18 @@ func (d *driver) carryOut(ctx context.Context, p pending, out *outgoing) {
 		}
 	case member.SayLease:
 		p.of.sayLease(ctx, e)
+	case member.JoinCell:
+		if err := d.net.EnterCell(p.of.id, e.Cell); err != nil {
+			d.log.Error("hearing the adverts of another cell", "cell", e.Cell.String(), "err", err)
+		}
+	case member.GossipSummary:
+		if err := d.net.SaySummary(e.Summary); err != nil {
+			d.log.Warn("the cell is not summed up to others", "err", err)
+		}
+	case member.Greet:
+		if err := d.net.Greet(e.To); err != nil {
+			d.log.Debug("a member of another cell does not hear who this is", "peer", e.To, "err", err)
+		}
 	case nil:
 		d.doFor(ctx, p, out)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -162,8 +163,34 @@ var commons = func() overlay.ID {
 
 var usualPrefix = overlayPrefix + string(commons) + "/"
 
-// unkept says what a message claims that is not durable, or "".
-func (d space) unkept(m *message.Message) string {
+// A keptLoan is a loan on a submitter's disk.
+type keptLoan struct {
+	Tasks    []message.Range `cbor:"1,keyasint,omitempty"`
+	Delivery uint64          `cbor:"2,keyasint,omitempty"`
+	Cell     string          `cbor:"3,keyasint,omitempty"`
+}
+
+// lends says whether a task of a job is lent to another cell, by what is durable: to the home it is held. A
+// borrower is told that all is held but what it has.
+func (d space) lends(id task.TaskID, to task.PeerID) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	prefix := stateKey(d.prefix+"s/l/"+string(id.Job)).String() + "/"
+	for k, v := range d.durable {
+		peer, ok := strings.CutPrefix(k.String(), prefix)
+		var l keptLoan
+		if !ok || v == nil || task.Decode(v, &l) != nil {
+			continue
+		}
+		if set, err := ledger.MakeSet(l.Tasks); task.PeerID(peer) == to || err == nil && set.Contains(id.Index) {
+			return true
+		}
+	}
+	return false
+}
+
+// unkept says what a message to a peer claims that is not durable, or "".
+func (d space) unkept(m *message.Message, to task.PeerID) string {
 	missing := func(what, key string) string {
 		if d.has(key) != nil {
 			return ""
@@ -178,7 +205,11 @@ func (d space) unkept(m *message.Message) string {
 	case m.Got != nil:
 		for _, r := range m.Got.Have {
 			for i := r.From; i < r.To; i++ {
-				row := ledger.RowKey(task.TaskID{Job: m.Got.Job, Index: i})
+				id := task.TaskID{Job: m.Got.Job, Index: i}
+				row := ledger.RowKey(id)
+				if d.lends(id, to) {
+					continue
+				}
 				if bad := missing("Got", "s/t/"+strings.TrimPrefix(row, "r/")); bad != "" {
 					return bad
 				}
@@ -231,12 +262,17 @@ type counter struct {
 	fault  func(string) // called with each step of a hand-over; nil for nobody
 	mu     sync.Mutex
 	starts map[task.TaskID]int
+	stuck  atomic.Bool // its tasks never end
 }
 
 func (c *counter) Run(ctx context.Context, r exec.Run) (sandbox.Report, error) {
 	c.mu.Lock()
 	c.starts[r.Task]++
 	c.mu.Unlock()
+	if c.stuck.Load() {
+		<-ctx.Done()
+		return sandbox.Report{}, ctx.Err()
+	}
 	if c.fault != nil && r.State != nil {
 		r.State = watched(r.State, c.fault)
 	}
@@ -281,6 +317,7 @@ type peer struct {
 	cfg    Config
 	stop   func()
 	up     atomic.Bool
+	lies   atomic.Bool // of the cell that it leads, and has nobody else run a task
 }
 
 // simHost is a host that the simulated network runs.
@@ -335,11 +372,26 @@ func (h simHost) Send(to task.PeerID, frame []byte) error {
 		h.peer.s.t.Errorf("a node sends a frame that does not decode: %v", err)
 	}
 	for i := range msgs {
-		if bad := h.peer.disk.in(id).unkept(&msgs[i]); bad != "" {
+		if bad := h.peer.disk.in(id).unkept(&msgs[i], to); bad != "" {
 			h.peer.s.t.Errorf("%s sends %s", shortPeer(h.ID()), bad)
 		}
 	}
+	if h.peer.lies.Load() {
+		frames, err := (&message.Packer{}).Frames(address(id, nil), withoutPlaces(msgs))
+		for _, f := range frames {
+			err = errors.Join(err, h.Host.Send(to, f))
+		}
+		return err
+	}
 	return h.Host.Send(to, frame)
+}
+
+// SaySummary says something else where the peer lies.
+func (h simHost) SaySummary(sum overlay.Summary) error {
+	if h.peer.lies.Load() && sum.Members > 0 {
+		sum = h.peer.lyingSummary(sum)
+	}
+	return h.Host.SaySummary(sum)
 }
 
 // newSwarm makes n nodes of two cores, none of them running.
@@ -356,7 +408,7 @@ func newSwarmBehind(t *testing.T, n int, nat func(i int) testnet.NAT) *swarm {
 		Config: func(i int, cfg *p2p.Config) {
 			if c := s.joined[i]; c != nil {
 				cfg.Handler, cfg.OnBlocks, cfg.Bootstrap, cfg.OnHandOver = c.Handler, c.OnBlocks, c.Bootstrap, c.OnHandOver
-				cfg.Relaying, cfg.OnAddrs = c.Relaying, c.OnAddrs
+				cfg.Relaying, cfg.OnAddrs, cfg.OnSummary = c.Relaying, c.OnAddrs, c.OnSummary
 			}
 		}})
 	for _, host := range s.net.Nodes {

@@ -21,6 +21,15 @@ type network interface {
 	Request(ctx context.Context, to task.PeerID, method string, body []byte) ([]byte, error)
 	HandOver(ctx context.Context, to task.PeerID) (exec.Stream, error)
 	SetAdvert(a overlay.Advert) error
+	// EnterCell has adverts of another cell be told and heard, SaySummary other cells' leaders hear of this
+	// one's, and this node of theirs while it leads.
+	EnterCell(id overlay.ID, c overlay.Cell) error
+	SaySummary(s overlay.Summary) error
+	// Greet has a peer hear this node's adverts before what is sent to it next; Introduce waits for that.
+	Greet(to task.PeerID) error
+	Introduce(ctx context.Context, to task.PeerID) error
+	// Reachable takes in where leaders are reached, by what a peer showed.
+	Reachable(list []overlay.Summary, by task.PeerID)
 	AdvertAddrs(n int) []string
 	Reach() overlay.Reach
 	Join(o p2p.Overlay) error

@@ -84,7 +84,9 @@ func newNode(ctx context.Context, cfg Config, on ground) (_ *Node, err error) {
 	if n.net, err = on.join(p2p.Config{
 		Key: n.key, Listen: cfg.Listen, Bootstrap: cfg.Bootstrap, MDNS: cfg.MDNS,
 		Handler: handler{n}, Urgent: methodLease, OnBlocks: n.serveBlocks, Log: cfg.Log,
-		Relaying: p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged, MaxConns: cfg.maxConns(), Guide: cfg.BootstrapNode,
+		OnSummary: n.atlas.summarised,
+		Relaying:  p2p.Relaying{Off: cfg.NoRelay}, OnAddrs: n.addrsChanged, MaxConns: cfg.maxConns(),
+		Guide: cfg.BootstrapNode,
 	}, n.exec.Serve); err != nil {
 		return nil, fmt.Errorf("joining the network: %w", err)
 	}
@@ -101,6 +103,7 @@ func assemble(d *driver) *Node {
 	n.lending = &lending{driver: d, past: n.past}
 	n.past.state = func() overlay.State { return n.lending.owner.State }
 	n.overlays = newOverlays(d, n.past, n.lending)
+	n.atlas = &cartographer{driver: d, overlays: n.overlays}
 	n.ranking = &ranking{overlays: n.overlays, peers: map[task.PeerID]ranked{}}
 	n.proofs = newProofs(d, n.overlays)
 	n.tallies = newTallies(d, n.overlays, n.proofs)
@@ -135,6 +138,7 @@ func (n *Node) restore(ctx context.Context) error {
 	}
 	n.peer = member.New(member.Config{
 		Self: n.self, Key: n.key, Scheduler: n.sched, World: world{n}, Pool: n.pool, Draw: rand.Float64,
+		Cells: n.cfg.Cells,
 	}, n.now())
 	if err := n.askOwner(ctx); err != nil {
 		return err

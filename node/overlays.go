@@ -54,6 +54,7 @@ func (m *membership) status() OverlayStatus {
 		s.Group = []task.PeerID{}
 	}
 	m.holding(&s)
+	m.fillCells(&s)
 	return s
 }
 

@@ -228,6 +228,10 @@ type OverlayStatus struct {
 	Jobs    int           `json:"jobs"`    // in that copy
 	Rows    int           `json:"rows"`    // tasks that it keeps apart
 	Synced  bool          `json:"synced"`  // the leader has confirmed that the copy is whole
+	// Cell is the bits of the cell that this node is in, whose are Leader, Group and Members; "" where the
+	// overlay is in one. Cells are all that are known of.
+	Cell  string       `json:"cell,omitempty"`
+	Cells []CellStatus `json:"cells,omitempty"`
 }
 
 // What a node holds of another's presence.

@@ -54,6 +54,7 @@ func (q jobQuery) ask(c *scheduler.Coordinator) (any, error) {
 type queries struct {
 	*driver
 	overlays *overlays
+	paces    askPaces
 }
 
 // led asks this node's coordinator of an overlay, if it leads there, for a peer.
@@ -107,8 +108,10 @@ func (q *queries) ask(ctx context.Context, l leader, method string, question any
 	var b []byte
 	if l.peer == q.self {
 		b, err = q.answer(ctx, q.self, method, body)
-	} else if b, err = q.net.Request(ctx, l.peer, method, body); err != nil {
-		err = leaderError(err)
+	} else if err = q.paces.wait(ctx, l.peer); err == nil {
+		if b, err = q.net.Request(ctx, l.peer, method, body); err != nil {
+			err = leaderError(err)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("asking the coordinator: %w", err)

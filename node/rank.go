@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"godwit/p2p/cost"
+	"godwit/scheduler/submitter"
 	"godwit/task"
 )
 
@@ -49,6 +50,9 @@ func (r *ranking) rank() {
 		for _, peer := range m.Group() {
 			r.note(peer, cost.Coordinator, now)
 		}
+		for _, peer := range submitter.Borrowers(m.Submitter()) {
+			r.note(peer, cost.Worker, now)
+		}
 	}
 	ranks := make(map[task.PeerID]cost.Class, len(r.peers))
 	for peer, p := range r.peers {
@@ -59,10 +63,14 @@ func (r *ranking) rank() {
 }
 
 // coordinated are the members of the overlays in whose groups this node is: it is connected to
-// them as long as it leads, and from the moment on when it does.
+// them as long as it leads, and from the moment on when it does. With them are leaders of other
+// cells to whom this one keeps.
 func (r *ranking) coordinated() map[task.PeerID]bool {
 	peers := map[task.PeerID]bool{}
 	for _, m := range r.members {
+		for _, peer := range m.Circle() {
+			peers[peer] = true
+		}
 		if !slices.Contains(m.Group(), r.self) {
 			continue
 		}

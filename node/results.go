@@ -20,10 +20,16 @@ type held struct {
 	parts     []message.Parts    // likewise
 }
 
-// heldBy reads the results of a job that this node submitted and holds, at most
-// limit of them from index from, with the job's status. Only what is held is asked on the
+// from picks at most limit indices of what is held, from index from on.
+func from(index uint64, limit int) func([]message.Range) []uint64 {
+	return func(held []message.Range) []uint64 { return firstOf(held, index, limit) }
+}
+
+// heldBy reads results of a job that this node submitted and holds, of the indices that
+// pick picks, with the job's status. Only what is held is asked on the
 // loop; the reading itself does not hold it up.
-func (q *queries) heldBy(ctx context.Context, id task.JobID, from uint64, limit int) (held, error) {
+func (q *queries) heldBy(ctx context.Context, id task.JobID, pick func(held []message.Range) []uint64) (held,
+	error) {
 	var out held
 	var which []uint64
 	var unwritten map[string][]byte
@@ -36,7 +42,7 @@ func (q *queries) heldBy(ctx context.Context, id task.JobID, from uint64, limit 
 		space = m.prefix
 		out.status, _ = m.Submitter().Job(id)
 		out.status.Overlay = m.Manifest().Name
-		which = firstOf(m.Submitter().Held(id), from, limit)
+		which = pick(m.Submitter().Held(id))
 		out.standings, out.audited = m.Submitter().Standings(id, which)
 		out.parts = m.Submitter().Parts(id, which)
 		unwritten = m.unwritten(submitter.ResultKey(id, 0))
@@ -94,12 +100,13 @@ func (m *membership) unwritten(key string) map[string][]byte {
 
 // ownJob returns the status of a job that this node submitted, with the tasks
 // whose results it holds.
-func (q *queries) ownJob(ctx context.Context, id task.JobID, from uint64, limit int) (message.JobStatus, error) {
+func (q *queries) ownJob(ctx context.Context, id task.JobID, index uint64, limit int) (message.JobStatus,
+	error) {
 	_, spec, err := q.Submitted(ctx, id)
 	if err != nil {
 		return message.JobStatus{}, err
 	}
-	h, err := q.heldBy(ctx, id, from, min(limit, MaxTaskList))
+	h, err := q.heldBy(ctx, id, from(index, min(limit, MaxTaskList)))
 	switch {
 	case err != nil:
 		return h.status, err

@@ -45,7 +45,7 @@ func (d *driver) answerStates(ctx context.Context, from task.PeerID, body []byte
 	err := errNoMember
 	if e := d.doOf(ctx, from, func() {
 		for _, m := range d.ordered() {
-			if m.id != q.Overlay || !m.has(from) {
+			if m.id != q.Overlay || !m.has(from) && !m.Visits(from) {
 				continue
 			}
 			id := task.TaskID{Job: q.Job, Index: q.Index}
@@ -82,6 +82,9 @@ func (d door) States(ctx context.Context, of exec.Client, signed *task.Result) (
 	body, err := json.Marshal(q)
 	if err != nil {
 		return nil, fmt.Errorf("asking for states: %w", err)
+	}
+	if err := d.n.net.Introduce(ctx, signed.Worker); err != nil { // it may be of another cell
+		return nil, fmt.Errorf("asking %s for states: %w", signed.Worker, err)
 	}
 	b, err := d.n.net.Request(ctx, signed.Worker, methodStates, body)
 	if err != nil {

@@ -49,6 +49,7 @@ type Status struct {
 func (n *Node) Status(ctx context.Context) (Status, error) {
 	s := Status{PeerID: n.self, Addrs: n.Addrs(), Peers: len(n.net.Peers()), Version: n.cfg.Version,
 		Coordinates: []string{}, Overlays: []OverlayStatus{}, Running: []LocalTask{}, Reach: n.reached()}
+	n.atlas.lookRound(ctx)
 	err := n.do(ctx, func() {
 		s.ownersWord(n.monitor.Decision())
 		s.RulesFile = n.cfg.RulesFile

@@ -187,9 +187,10 @@ func (ss *submissions) Forget(ctx context.Context, id task.JobID) error {
 }
 
 // Results returns the ended tasks of a job that this node submitted and holds,
-// at most limit of them from index from, in order.
-func (q *queries) Results(ctx context.Context, id task.JobID, from uint64, limit int) ([]message.TaskSummary, error) {
-	h, err := q.heldBy(ctx, id, from, limit)
+// at most limit of them from an index, in order.
+func (q *queries) Results(ctx context.Context, id task.JobID, index uint64, limit int) ([]message.TaskSummary,
+	error) {
+	h, err := q.heldBy(ctx, id, from(index, limit))
 	if err == nil && !h.mine {
 		err = fmt.Errorf("%w among those this node submitted: %s", ErrUnknownJob, id)
 	}

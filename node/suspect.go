@@ -44,6 +44,8 @@ func (d *driver) carryAsk(e member.Effect) {
 		}
 	case member.FetchRules:
 		e.Of.Driver.(*membership).askManifest(e.From)
+	case member.AskCells:
+		d.atlas.ask(e)
 	case member.Notice:
 		d.notice(e)
 	}

@@ -158,10 +158,12 @@ func (t *tallies) tried(one *trial, err error) {
 	if one.in.IsOut() {
 		return
 	}
-	if err == nil && one.found.Verdict == referee.Proven {
+	wrong := err == nil && one.found.Verdict == referee.Proven
+	if wrong {
 		t.proofs.saw(one.in, one.encoded, &one.statement, &one.found)
 	}
-	one.in.step(one.in.Submitter(), message.Redone{Teller: teller, Issued: one.tally.Issued, Right: right})
+	one.in.step(one.in.Submitter(),
+		message.Redone{Teller: teller, Issued: one.tally.Issued, Right: right, Wrong: wrong})
 }
 
 // answerShown shows a member a result that this node's tally offers.

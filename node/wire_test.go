@@ -40,7 +40,7 @@ var queryBodies = []func([]byte) (any, error){
 	readAs[jobsQuery], readAs[jobQuery], readAs[whyQuery], readAs[historyQuery], readAs[keyQuery],
 	readAs[statesQuery],
 	readAs[proofsQuery], readAs[proofsAnswer],
-	readAs[talliesQuery], readAs[talliesAnswer], readAs[shownQuery], readAs[shownAnswer],
+	readAs[talliesQuery], readAs[talliesAnswer], readAs[shownQuery], readAs[shownAnswer], readAs[cellsQuery],
 }
 
 func readAs[V any](b []byte) (any, error) {
@@ -60,7 +60,7 @@ func FuzzQueries(f *testing.F) {
 		`{"overlay":"commons","job":"j","index":3,"root":"AQI=","done":true}`,
 		`{"overlay":"commons"}`, `{"statements":["AQI=",""]}`,
 		`{"overlay":"commons","have":["AQI="]}`, `{"tallies":["AQI="]}`, `{"overlay":"commons","result":"AQI="}`,
-		`{"statement":"AQI="}`,
+		`{"statement":"AQI="}`, `{"overlay":"commons","mine":true,"direct":true}`,
 	} {
 		f.Add(uint8(i), []byte(text))
 	}

@@ -14,7 +14,10 @@ import (
 const (
 	// MaxSummaryBytes is the most that a summary has, encoded. A leader hears those of up
 	// to 1,024 cells, each SummaryEvery.
-	MaxSummaryBytes = 200
+	MaxSummaryBytes = 320
+	// MaxSummaryAddrs is how many addresses of its leader a summary has at most: who leads a
+	// cell is not known in others by its adverts.
+	MaxSummaryAddrs = 2
 	// SummaryEvery is how often a leader sums its cell up though nothing changed.
 	SummaryEvery = 5 * time.Minute
 	// SummaryGap is the least time between two that only tell of a change.
@@ -42,6 +45,8 @@ type Summary struct {
 	Idle    int // of the slots, those without a task
 	Waiting int // tasks that wait for a slot, at most MaxCellSlots: beyond it that many
 
+	Addrs []string // where Leader is reached, as in its adverts; at most MaxSummaryAddrs
+
 	Signature []byte // by Leader's key over all other fields
 }
 
@@ -58,6 +63,8 @@ type summaryWire struct {
 	Idle      int    `cbor:"8,keyasint,omitempty"`
 	Waiting   int    `cbor:"9,keyasint,omitempty"`
 	Signature []byte `cbor:"10,keyasint"`
+
+	Addrs [][]byte `cbor:"11,keyasint,omitempty"` // binary multiaddrs
 }
 
 func (s *Summary) wire() (summaryWire, error) {
@@ -69,8 +76,12 @@ func (s *Summary) wire() (summaryWire, error) {
 	if err != nil {
 		return summaryWire{}, err
 	}
+	addrs, err := packAddrs(s.Addrs)
+	if err != nil {
+		return summaryWire{}, err
+	}
 	return summaryWire{overlay, leader, s.Cell.Bits, s.Epoch, s.Issued.UnixMilli(), s.Members, s.Slots, s.Idle, s.Waiting,
-		s.Signature}, nil
+		s.Signature, addrs}, nil
 }
 
 // Sign signs the summary as Leader, whose key it must be. Change nothing after.
@@ -126,11 +137,15 @@ func OpenSummary(b []byte, now time.Time) (Summary, error) {
 	if err != nil {
 		return Summary{}, fmt.Errorf("overlay: decoding summary: %w", err)
 	}
+	addrs, err := unpackAddrs(w.Addrs)
+	if err != nil {
+		return Summary{}, fmt.Errorf("overlay: decoding summary: %w", err)
+	}
 	if w.Bits > MaxCellBits {
 		return Summary{}, fmt.Errorf("overlay: summary of a cell of %d bits, at most %d", w.Bits, MaxCellBits)
 	}
 	s := Summary{overlay, leader, CellOf(CellNumber(overlay, leader), w.Bits), w.Epoch, time.UnixMilli(w.Issued).UTC(),
-		w.Members, w.Slots, w.Idle, w.Waiting, w.Signature}
+		w.Members, w.Slots, w.Idle, w.Waiting, addrs, w.Signature}
 	w.Signature = nil
 	if err := s.check(now); err != nil {
 		return Summary{}, err
@@ -170,6 +185,8 @@ func (s *Summary) validate() error {
 		return fmt.Errorf("overlay: summary of %d members, want 0 to %d", s.Members, MaxCellMembers)
 	case s.Slots < 0 || s.Slots > MaxCellSlots || s.Idle < 0 || s.Idle > s.Slots:
 		return fmt.Errorf("overlay: summary has %d of %d slots idle, of at most %d", s.Idle, s.Slots, MaxCellSlots)
+	case len(s.Addrs) > MaxSummaryAddrs:
+		return fmt.Errorf("overlay: summary with %d addresses, at most %d", len(s.Addrs), MaxSummaryAddrs)
 	case s.Waiting < 0 || s.Waiting > MaxCellSlots:
 		return fmt.Errorf("overlay: summary has %d tasks waiting, want 0 to %d", s.Waiting, MaxCellSlots)
 	}

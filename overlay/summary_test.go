@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -35,6 +36,10 @@ func TestSummaryRoundTrip(t *testing.T) {
 		"a usual one": summaryOf(t, 1, 5, nil),
 		"an empty one": summaryOf(t, 1, 0, func(s *Summary) {
 			s.Members, s.Slots, s.Idle, s.Waiting = 0, 0, 0, 0
+		}),
+		"one through a relay": summaryOf(t, 1, 5, func(s *Summary) {
+			s.Addrs = []string{"/ip6/2001:db8::1/udp/4001/quic-v1",
+				"/ip6/2001:db8::2/udp/4001/quic-v1/p2p/" + string(peer) + "/p2p-circuit"}
 		}),
 		"the largest": summaryOf(t, 1, MaxCellBits, func(s *Summary) {
 			bound := uint64(epoch.Unix())/uint64(termEvery/time.Second) + termSlack
@@ -72,7 +77,10 @@ func TestOpenSummaryRefuses(t *testing.T) {
 		"fewer than none":    {after: func(s *Summary) { s.Members = -1 }},
 		"more idle than are": {after: func(s *Summary) { s.Idle = s.Slots + 1 }},
 		"too many slots":     {after: func(s *Summary) { s.Slots = MaxCellSlots + 1 }},
-		"too much waits":     {after: func(s *Summary) { s.Waiting = MaxCellSlots + 1 }},
+		"many addresses": {after: func(s *Summary) {
+			s.Addrs = slices.Repeat([]string{"/ip4/192.0.2.1/tcp/1"}, MaxSummaryAddrs+1)
+		}},
+		"too much waits": {after: func(s *Summary) { s.Waiting = MaxCellSlots + 1 }},
 	} {
 		s := summaryOf(t, 1, 5, nil)
 		if tt.after != nil {

@@ -76,7 +76,7 @@ func (as *adverts) learn(a overlay.Advert, b []byte, from peer.ID) bool {
 	last, have := m.known[a.Peer]
 	newer := !have || a.Seq > last.Seq
 	if newer && !have {
-		last.since = time.Now()
+		last.since, last.number = time.Now(), overlay.CellNumber(a.Overlay, a.Peer)
 		if len(m.known) >= maxAdverts {
 			newer = as.evict(m)
 		}
@@ -144,7 +144,7 @@ func (as *adverts) stats(now time.Time) (int, map[string]uint64) {
 	return n, maps.Clone(as.dropped)
 }
 
-// members returns the peers whose adverts, in any overlay, have not expired, in
+// members returns the peers whose adverts, in the cell of any overlay, have not expired, in
 // any order.
 func (as *adverts) members(now time.Time) []task.PeerID {
 	as.mu.Lock()
@@ -152,7 +152,7 @@ func (as *adverts) members(now time.Time) []task.PeerID {
 	var ids []task.PeerID
 	for _, m := range as.joined {
 		for id, k := range m.known {
-			if k.Expires.After(now) {
+			if k.Expires.After(now) && m.told.cell.Holds(k.number) {
 				ids = append(ids, id)
 			}
 		}
@@ -179,8 +179,9 @@ func (as *adverts) sample(to peer.ID, n int, now time.Time) [][]byte {
 		if !m.tells(name, now) {
 			continue
 		}
+		of := overlay.CellOf(overlay.CellNumber(m.ID, name), m.told.cell.Bits)
 		for _, k := range m.known {
-			if k.Expires.After(now) {
+			if k.Expires.After(now) && of.Holds(k.number) { // others are nothing to it
 				others = append(others, k.bytes)
 			}
 		}

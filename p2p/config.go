@@ -58,6 +58,9 @@ type Config struct {
 	// OnAddrs is told that AdvertAddrs or Reach has changed: a new advert is due.
 	// It may be called from any goroutine, from Run on. nil is not told.
 	OnAddrs func()
+	// OnSummary is told what leaders of cells say of them, checked and newer than the last of each, while
+	// this node leads one: see Host.SaySummary. It is called on a goroutine of the overlay's. nil is not told.
+	OnSummary func(s overlay.Summary)
 	// Log may be nil.
 	Log *slog.Logger
 }

@@ -18,7 +18,7 @@ import (
 func (h *Host) Say(id overlay.ID, b []byte) { h.gossip.publish(h.adverts.member(id), b) }
 
 // TopicOf is the topic of an overlay.
-func TopicOf(id overlay.ID) string { return topicOf(id) }
+func TopicOf(id overlay.ID) string { return topicOf(id, overlay.Cell{}) }
 
 // WantPeers is how many connections a host seeks.
 const WantPeers = wantPeers

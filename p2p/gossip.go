@@ -86,66 +86,51 @@ func openGossip(ep *endpoint, as *adverts, joiner func(peer.ID)) (*gossip, error
 	return g, nil
 }
 
-// join subscribes to an overlay's topic, and has what comes told from Run on.
-func (g *gossip) join(m *membership) error {
-	name := topicOf(m.ID)
+// join subscribes to the topic of an overlay's cell, and has what comes told from Run on. With mute
+// the neighbours that join it within youngTime are not welcomed: they were in the same topic before.
+func (g *gossip) join(id overlay.ID, cell overlay.Cell, mute bool) (*channel, error) {
 	validate := func(ctx context.Context, from peer.ID, msg *pubsub.Message) pubsub.ValidationResult {
-		return g.validate(ctx, m.ID, from, msg)
+		return g.validate(ctx, subject{id: id, cell: cell}, from, msg)
 	}
-	err := g.ps.RegisterTopicValidator(name, validate, pubsub.WithValidatorConcurrency(validators))
+	c, err := g.subscribe(topicOf(id, cell), validate, waitingAdverts)
 	if err != nil {
-		return fmt.Errorf("p2p: joining overlay %s: %w", m.ID, err)
+		return nil, fmt.Errorf("p2p: joining overlay %s: %w", id, err)
 	}
-	if m.topic, err = g.ps.Join(name); err == nil {
-		if m.sub, err = m.topic.Subscribe(pubsub.WithBufferSize(waitingAdverts)); err != nil {
-			err = errors.Join(err, m.topic.Close())
-		}
-	}
+	c.cell = cell
+	events, err := c.topic.EventHandler()
 	if err != nil {
-		return fmt.Errorf("p2p: joining overlay %s: %w", m.ID, errors.Join(err, g.ps.UnregisterTopicValidator(name)))
+		return nil, fmt.Errorf("p2p: joining overlay %s: %w", id, errors.Join(err, g.leave(c)))
 	}
-	events, err := m.topic.EventHandler()
-	if err != nil {
-		return fmt.Errorf("p2p: joining overlay %s: %w", m.ID, errors.Join(err, g.leave(m)))
+	from := time.Now()
+	if mute {
+		from = from.Add(youngTime)
 	}
 	ctx, stop := context.WithCancel(g.life)
-	m.stop = func() {
+	c.stop = func() {
 		stop()
 		events.Cancel()
 	}
-	if !g.spawn(func(context.Context) { g.receive(ctx, m.sub) }) ||
-		!g.spawn(func(context.Context) { g.greetJoiners(ctx, events) }) {
-		return ErrClosed
+	if !g.spawn(func(context.Context) { g.receive(ctx, c.sub) }) ||
+		!g.spawn(func(context.Context) { g.greetJoiners(ctx, events, from) }) {
+		return nil, ErrClosed
 	}
-	return nil
+	return c, nil
 }
 
 // greetJoiners welcomes the neighbours that join an overlay, other than by
-// connecting.
-func (g *gossip) greetJoiners(ctx context.Context, events *pubsub.TopicEventHandler) {
+// connecting, from a time on.
+func (g *gossip) greetJoiners(ctx context.Context, events *pubsub.TopicEventHandler, from time.Time) {
 	for {
 		e, err := events.NextPeerEvent(ctx)
 		if err != nil {
 			return
 		}
 		conns := g.net.Network().ConnsToPeer(e.Peer)
-		if e.Type == pubsub.PeerJoin && len(conns) > 0 && time.Since(conns[0].Stat().Opened) > youngTime {
+		if e.Type == pubsub.PeerJoin && !time.Now().Before(from) && len(conns) > 0 &&
+			time.Since(conns[0].Stat().Opened) > youngTime {
 			g.joiner(e.Peer)
 		}
 	}
-}
-
-// leave undoes join.
-func (g *gossip) leave(m *membership) error {
-	if m.stop != nil {
-		m.stop()
-	}
-	m.sub.Cancel()
-	err := errors.Join(m.topic.Close(), g.ps.UnregisterTopicValidator(topicOf(m.ID)))
-	if err != nil && g.life.Err() == nil {
-		return fmt.Errorf("p2p: leaving overlay %s: %w", m.ID, err)
-	}
-	return nil
 }
 
 // floodPublish has our own advert go to every neighbour at once, so that those
@@ -201,9 +186,13 @@ func scoring(score func(peer.ID) float64) (*pubsub.PeerScoreParams, *pubsub.Peer
 
 // validate decides, before an advert is relayed, whether it is worth it.
 func (g *gossip) validate(
-	ctx context.Context, topic overlay.ID, from peer.ID, m *pubsub.Message,
+	ctx context.Context, topic subject, from peer.ID, m *pubsub.Message,
 ) pubsub.ValidationResult {
-	a, v := g.adverts.judge(m.Data, topic, from, time.Now())
+	a, v := g.adverts.judge(m.Data, topic.id, from, time.Now())
+	if v != isBad && v != isStale && !topic.fits(&a) {
+		g.adverts.accuse(from, blameInvalid, time.Now())
+		v = g.adverts.drop(dropOverlay, isBad)
+	}
 	switch v {
 	case isNew, isRenewal:
 		m.ValidatorData = a
@@ -252,7 +241,8 @@ func (g *gossip) receive(ctx context.Context, sub *pubsub.Subscription) {
 // publish sends an advert to the neighbours. What fails is made good by hello
 // and by the next advert.
 func (g *gossip) publish(m *membership, b []byte) {
-	if err := m.topic.Publish(g.life, b); err != nil {
+	topic := g.adverts.channelOf(m).topic
+	if err := topic.Publish(g.life, b); err != nil {
 		g.set.Log.Debug("advert not published", "overlay", m.ID, "error", err)
 	}
 }

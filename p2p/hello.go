@@ -71,11 +71,12 @@ func (g *greeter) telling(p peer.ID) int {
 func (g *greeter) hello(ctx context.Context, p peer.ID, adverts [][]byte) {
 	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
 	defer cancel()
-	s, stop, err := g.openStream(network.WithNoDial(ctx, "hello"), p, ProtocolHello)
+	s, stop, err := g.openStream(network.WithNoDial(ctx, "hello"), p, ProtocolHello2, ProtocolHello)
 	if err != nil {
 		return // gone again, or not one of us
 	}
 	defer stop()
+	adverts = g.readable(s, adverts)
 	_ = s.SetDeadline(time.Now().Add(helloTimeout))
 	if err := writeHello(s, adverts); err != nil {
 		s.Reset()
@@ -141,13 +142,18 @@ func (g *greeter) passOn(a overlay.Advert, b []byte, from peer.ID) {
 	if m == nil {
 		return
 	}
+	topic := subject{id: a.Overlay, cell: g.adverts.channelOf(m).cell}
+	if topic.cell.Bits != a.Bits || !topic.fits(&a) {
+		return // it is in another cell, and told to this node alone
+	}
 	if !m.Closed {
 		g.gossip.publish(m, b)
 		return
 	}
 	for _, p := range g.net.Network().Peers() {
 		name := task.PeerID(p.String())
-		if p == from || name == a.Peer || !g.adverts.gossipsTo(p, topicOf(a.Overlay)) {
+		if p == from || name == a.Peer || a.Bits > 0 && !g.adverts.readsCells(m, name) ||
+			!g.adverts.gossipsTo(p, topicOf(topic.id, topic.cell)) {
 			continue
 		}
 		g.spawn(func(ctx context.Context) { g.hello(ctx, p, [][]byte{b}) })

@@ -21,8 +21,8 @@ import (
 // use.
 type Host struct {
 	*endpoint     // ID, Peers, AddAddrs
-	*overlays     // Join, Leave, Recheck, Shared, SetAdvert
-	*outboxes     // Send
+	*overlays     // Join, Leave, Recheck, Shared, SetAdvert, EnterCell, SaySummary
+	*outboxes     // Send, Greet
 	*requests     // Request
 	*handOvers    // HandOver
 	*transfers    // AskBlocks, SetRates
@@ -68,7 +68,7 @@ func NewWith(cfg Config, extra ...libp2p.Option) (*Host, error) {
 	guests := h.keeper.lets
 	ep.gate.lets.Store(&guests)
 	h.daily = &daily{peers: ep.costs, most: set.Relaying.Daily, circuits: make(chan struct{}, maxCircuits)}
-	h.outboxes = newOutboxes(ep, h.links.lose)
+	h.outboxes = newOutboxes(ep, h.links.lose, func(ctx context.Context, p peer.ID) { h.greeter.introduce(ctx, p) })
 	h.requests = &requests{endpoint: ep, adverts: h.adverts}
 	h.handOvers = newHandOvers(ep, h.adverts)
 	h.reachability = &reachability{endpoint: ep, changed: func() { h.relays.poke() },
@@ -100,6 +100,7 @@ func (h *Host) listen() {
 		h.handle(ProtocolUrgent, h.answerUrgent)
 	}
 	h.handle(ProtocolHello, h.greeter.receiveHello)
+	h.handle(ProtocolHello2, h.greeter.receiveHello)
 	if h.set.OnBlocks != nil {
 		h.handle(ProtocolBlocks, h.receiveBlocks)
 	}

@@ -26,14 +26,14 @@ func (g *greeter) introduce(ctx context.Context, p peer.ID) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, introduceTime)
 	defer cancel()
-	s, stop, err := g.openStream(network.WithNoDial(ctx, "introduction"), p, ProtocolHello)
+	s, stop, err := g.openStream(network.WithNoDial(ctx, "introduction"), p, ProtocolHello2, ProtocolHello)
 	if err != nil {
 		return // whoever asks next finds out
 	}
 	defer stop()
 	defer s.Reset()
 	_ = s.SetDeadline(time.Now().Add(introduceTime))
-	if writeHello(s, own) != nil || s.CloseWrite() != nil {
+	if writeHello(s, g.readable(s, own)) != nil || s.CloseWrite() != nil {
 		return
 	}
 	// Nothing is answered: the stream ends when all was taken in.

@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -42,7 +43,8 @@ func (ov *overlays) Join(o Overlay) error {
 		return fmt.Errorf("p2p: joining overlay %s: already in %d, at most %d", o.ID, count, MaxOverlays)
 	}
 	m := &membership{Overlay: o, known: map[task.PeerID]known{}}
-	if err := ov.gossip.join(m); err != nil {
+	var err error
+	if m.told, err = ov.gossip.join(o.ID, overlay.Cell{}, false); err != nil {
 		return err
 	}
 	ov.adverts.mu.Lock()
@@ -64,7 +66,11 @@ func (ov *overlays) Leave(id overlay.ID) error {
 	if m == nil {
 		return fmt.Errorf("%w: %s", ErrNotJoined, id)
 	}
-	return ov.gossip.leave(m)
+	var err error
+	if m.summaries != nil {
+		err = ov.gossip.leave(m.summaries)
+	}
+	return errors.Join(err, ov.gossip.leave(m.told))
 }
 
 // Shared returns the overlays that this node is in and of which a peer is a member, in any
@@ -132,7 +138,7 @@ func (ov *overlays) SetAdvert(a overlay.Advert) error {
 	ov.adverts.mu.Lock()
 	m := ov.adverts.joined[a.Overlay]
 	if m != nil {
-		m.own = b
+		m.own, m.ownBits = b, a.Bits
 	}
 	ov.adverts.mu.Unlock()
 	if m == nil {

@@ -59,7 +59,8 @@ type outbox struct {
 // outboxes are those of all peers.
 type outboxes struct {
 	*endpoint
-	lost func(peer.ID) // told that frames to a peer were dropped
+	lost      func(peer.ID) // told that frames to a peer were dropped
+	introduce func(ctx context.Context, p peer.ID)
 
 	others atomic.Int64 // bytes that wait for peers that the node does not work with
 
@@ -67,8 +68,8 @@ type outboxes struct {
 	peers map[peer.ID]*outbox
 }
 
-func newOutboxes(ep *endpoint, lost func(peer.ID)) *outboxes {
-	return &outboxes{endpoint: ep, lost: lost, peers: map[peer.ID]*outbox{}}
+func newOutboxes(ep *endpoint, lost func(peer.ID), introduce func(context.Context, peer.ID)) *outboxes {
+	return &outboxes{endpoint: ep, lost: lost, introduce: introduce, peers: map[peer.ID]*outbox{}}
 }
 
 // Send queues a frame for a peer and returns at once; a peer that is not
@@ -80,6 +81,14 @@ func (ob *outboxes) Send(to task.PeerID, frame []byte) error {
 	if len(frame) > MaxFrame {
 		return fmt.Errorf("%w: frame of %d bytes, at most %d", wire.ErrTooLarge, len(frame), MaxFrame)
 	}
+	if frame == nil {
+		frame = []byte{}
+	}
+	return ob.send(to, frame)
+}
+
+// send queues a frame, or a greeting, which is nil.
+func (ob *outboxes) send(to task.PeerID, frame []byte) error {
 	p, err := ob.otherPeer(to)
 	if err != nil {
 		return err
@@ -94,6 +103,10 @@ func (ob *outboxes) Send(to task.PeerID, frame []byte) error {
 		}
 	}
 }
+
+// Greet has a peer hear the adverts of this node before any frame that is sent to it from now on. One
+// that is not connected is dialled.
+func (ob *outboxes) Greet(to task.PeerID) error { return ob.send(to, nil) }
 
 // outboxOf returns the peer's outbox, or nil when the host has closed.
 func (ob *outboxes) outboxOf(p peer.ID) *outbox {
@@ -275,6 +288,10 @@ func (ob *outboxes) writeStream(ctx context.Context, o *outbox) error {
 	w := bufio.NewWriterSize(s, writeBuffer)
 	for {
 		for _, frame := range o.take() {
+			if frame == nil { // whoever reads on is to know first who this is
+				ob.introduce(ctx, o.peer)
+				continue
+			}
 			if err := writeOne(s, w, frame); err != nil {
 				return err
 			}

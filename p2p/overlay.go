@@ -5,8 +5,6 @@ import (
 
 	"godwit/overlay"
 	"godwit/task"
-
-	pubsub "github.com/libp2p/go-libp2p-pubsub"
 )
 
 // MaxOverlays bounds the overlays that a host is in at once: each may remember
@@ -32,20 +30,22 @@ type Overlay struct {
 // guards what changes.
 type membership struct {
 	Overlay
-	known  map[task.PeerID]known // newest advert of every member but this node
-	own    []byte                // encoded; nil before SetAdvert
-	budget budget
+	known map[task.PeerID]known // newest advert of every member but this node
+	own   []byte                // encoded; nil before SetAdvert
+	// ownBits are those of the cell that it says.
+	ownBits uint8
+	budget  budget
 
-	// Set by gossip.join, and then never changed.
-	topic *pubsub.Topic
-	sub   *pubsub.Subscription
-	stop  func() // ends what takes from sub
+	told      *channel // of its cell; set before it is joined
+	summaries *channel // of what leaders say; nil while it is not listened to
+	heard     circle   // of these
 }
 
 // known is a member and its newest advert.
 type known struct {
 	overlay.Advert
 	since    time.Time // when the member was first heard of
+	number   uint64    // by which it belongs to a cell
 	renewals bucket
 	bytes    []byte // of the advert, as they came
 }

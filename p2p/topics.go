@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,24 +25,60 @@ const (
 	// forgets one, so there is a bound for all neighbours of all times.
 	maxTopics = 256
 
-	maxSubscriptions = 2 * MaxOverlays // in one message
+	maxSubscriptions = 3 * MaxOverlays // in one message: cells before and after, and what their leaders say
 )
 
-func topicOf(id overlay.ID) string { return topicPrefix + string(id) }
+// summariesPrefix is followed by the overlay's ID: what leaders of cells say of them.
+const summariesPrefix = "/godwit/summaries/1/"
 
-// overlayOf is the other side of topicOf.
-func overlayOf(topic string) (overlay.ID, bool) {
-	id, ok := strings.CutPrefix(topic, topicPrefix)
-	return overlay.ID(id), ok
+// topicOf is the topic of the adverts of a cell: that of the whole overlay has its ID alone, as
+// before there were cells, another the cell's bits after it.
+func topicOf(id overlay.ID, c overlay.Cell) string {
+	if c.Whole() {
+		return topicPrefix + string(id)
+	}
+	return topicPrefix + string(id) + "/" + c.String()
+}
+
+func summariesOf(id overlay.ID) string { return summariesPrefix + string(id) }
+
+// A subject is what a topic is about: the adverts of a cell, or what its leaders say.
+type subject struct {
+	id        overlay.ID
+	cell      overlay.Cell // of adverts
+	summaries bool
+}
+
+// subjectOf is the other side of topicOf and summariesOf. It is not ok for other topics, and those
+// that none of them makes.
+func subjectOf(topic string) (s subject, ok bool) {
+	if id, ok := strings.CutPrefix(topic, summariesPrefix); ok {
+		return subject{id: overlay.ID(id), summaries: true}, true
+	}
+	rest, ok := strings.CutPrefix(topic, topicPrefix)
+	if !ok {
+		return subject{}, false
+	}
+	id, bits, divided := strings.Cut(rest, "/")
+	s.id = overlay.ID(id)
+	if !divided {
+		return s, true
+	}
+	if bits == "" || len(bits) > overlay.MaxCellBits || strings.Trim(bits, "01") != "" {
+		return subject{}, false
+	}
+	prefix, err := strconv.ParseUint(bits, 2, 16)
+	s.cell = overlay.Cell{Bits: uint8(len(bits)), Prefix: uint16(prefix)}
+	return s, err == nil
 }
 
 // gossipsTo says whether others' adverts of a topic go to a peer: of a closed
 // overlay only to those that it has admitted.
 func (as *adverts) gossipsTo(p peer.ID, topic string) bool {
-	id, ok := overlayOf(topic)
+	s, ok := subjectOf(topic)
 	as.mu.Lock()
 	defer as.mu.Unlock()
-	m := as.joined[id]
+	m := as.joined[s.id]
 	return ok && m != nil && m.tells(task.PeerID(p.String()), time.Now())
 }
 
@@ -57,7 +94,7 @@ var _ pubsub.SubscriptionFilter = (*topics)(nil)
 
 // CanSubscribe implements pubsub.SubscriptionFilter.
 func (*topics) CanSubscribe(topic string) bool {
-	_, ok := overlayOf(topic)
+	_, ok := subjectOf(topic)
 	return ok
 }
 
@@ -76,19 +113,22 @@ func (t *topics) FilterIncomingSubscriptions(_ peer.ID, subs []*pb.RPC_SubOpts) 
 }
 
 func (t *topics) knows(topic string) bool {
-	id, ok := overlayOf(topic)
+	s, ok := subjectOf(topic)
 	if !ok {
 		return false
 	}
-	if t.adverts.member(id) != nil {
-		return true
+	if t.adverts.member(s.id) != nil { // of cells those that this node is in, or may come to be
+		return s.cell.Holds(overlay.CellNumber(s.id, t.adverts.id))
+	}
+	if !s.cell.Whole() || s.summaries {
+		return false
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.heard[topic] {
 		return true
 	}
-	if _, err := overlay.ParseID(string(id)); err != nil || len(t.heard) >= maxTopics {
+	if _, err := overlay.ParseID(string(s.id)); err != nil || len(t.heard) >= maxTopics {
 		return false
 	}
 	if t.heard == nil {

@@ -15,13 +15,14 @@ const (
 	ProtocolRequest = "/godwit/request/1"
 	ProtocolUrgent  = "/godwit/urgent/1"
 	ProtocolHello   = "/godwit/hello/1"
+	ProtocolHello2  = "/godwit/hello/2" // the same, of who reads adverts of members of cells
 	ProtocolBlocks  = "/godwit/blocks/1"
 
 	ProtocolHandOver = "/godwit/handover/1"
 )
 
-var protocols = []protocol.ID{ProtocolFrame, ProtocolRequest, ProtocolUrgent, ProtocolHello, ProtocolBlocks,
-	ProtocolHandOver}
+var protocols = []protocol.ID{ProtocolFrame, ProtocolRequest, ProtocolUrgent, ProtocolHello, ProtocolHello2,
+	ProtocolBlocks, ProtocolHandOver}
 
 // Limits of what travels, checked before anything is allocated.
 const (

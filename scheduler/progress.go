@@ -50,7 +50,12 @@ func (c *Coordinator) sendProgress(j *job) {
 // summarize tells the whole story of an ended task. Of many large agreeing
 // results as many are told as a frame holds.
 func summarize(j *job, i uint64, row *ledger.Row) message.TaskSummary {
-	rule := j.ledger.Rule()
+	return summaryOf(j.ledger, i, row)
+}
+
+// summaryOf is summarize of a job of any copy of the ledger.
+func summaryOf(j *ledger.Job, i uint64, row *ledger.Row) message.TaskSummary {
+	rule := j.Rule()
 	t := message.TaskSummary{Index: i, Attempts: row.Log}
 	if row.Verdict(rule) == ledger.Done {
 		t.Results = row.Agreed()

@@ -160,6 +160,8 @@ func (r *Replica) receive(from task.PeerID, m *message.Message) {
 		r.asked(from, m.Retired)
 	case m.Kept != nil:
 		r.kept(from, m.Kept)
+	case m.Got != nil:
+		r.bring(from, m.Got)
 	}
 }
 

@@ -21,6 +21,10 @@ const (
 	TablePage = TableChunk - 16
 )
 
+// AgainColumn is the column of a table that has, for each task of a job that runs tasks of another again, which
+// one it is.
+const AgainColumn = "task"
+
 // A Table is the values of an axis as rows of a file, which package task/table writes and reads. Nobody
 // needs all of it to run a task: the record says in which page a row is. Templates name a cell
 // {{.axis.column}}, and {{.axis}} that of the column without a name.

@@ -67,6 +67,9 @@ func (r *reader) readZip(node ast.Node) *Error {
 	if !ok {
 		return r.errorAtToken(yamlfile.First(node), zipHint, `"zip" is a list, this is %s`, yamlfile.Kind(node))
 	}
+	if len(list.Values) == 0 {
+		return nil // none go together
+	}
 	nested := slices.ContainsFunc(list.Values, func(v ast.Node) bool { return v.Type() == ast.SequenceType })
 	if !nested {
 		names, e := r.texts(node, "zip", "zip: [case, image]")

@@ -87,7 +87,8 @@ func TestZipProperty(t *testing.T) {
 			all[text] = true
 		}
 		if uint64(len(points)) != s.Count() || len(some) != len(all) || uint64(len(some)) != r.Count() {
-			t.Fatalf("%d of %d points differ; %s is %d names, %d by itself", len(points), s.Count(), template, len(all), len(some))
+			t.Fatalf("%d of %d points differ; %s is %d names, %d by itself", len(points), s.Count(), template, len(all),
+				len(some))
 		}
 	})
 }
@@ -121,7 +122,8 @@ func TestTableNames(t *testing.T) {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}
 	dirs[2] = "../a"
-	if _, err := f.TableNames(rows); err == nil || !strings.Contains(err.Error(), "job.yaml:2:14: file name \"../a/x-1\" leaves") {
+	_, err = f.TableNames(rows)
+	if err == nil || !strings.Contains(err.Error(), "job.yaml:2:14: file name \"../a/x-1\" leaves") {
 		t.Errorf("a row that leads out: %v", err)
 	}
 }

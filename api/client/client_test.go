@@ -96,7 +96,8 @@ func TestOpen(t *testing.T) {
 			t.Errorf("%+v does not find the node", w)
 		}
 	}
-	for _, w := range []client.Where{{}, {Addr: nodeAddr}, {Addr: nodeAddr, TokenFile: filepath.Join(nodeDir, api.AddrName)}} {
+	for _, w := range []client.Where{{}, {Addr: nodeAddr}, {Addr: nodeAddr, TokenFile: filepath.Join(nodeDir,
+		api.AddrName)}} {
 		if answers(w) {
 			t.Errorf("%+v finds a node", w)
 		}

@@ -24,8 +24,8 @@ type Job struct {
 	Overlay string
 }
 
-// Submit hands in a job and returns once the swarm has accepted it: then it outlives this program and its node. An error
-// in the job file is a *task.Error with its place.
+// Submit hands in a job and returns once the swarm has accepted it: then it outlives this program and its node. An
+// error in the job file is a *task.Error with its place.
 func (c *Client) Submit(ctx context.Context, j Job) (task.JobID, error) {
 	req := api.SubmitRequest{FileName: "job", File: j.File, Args: j.Args, Overlay: j.Overlay}
 	names, err := j.inputs()
@@ -83,8 +83,8 @@ func (j *Job) inputs() ([]string, error) {
 	return names, nil
 }
 
-// SubmitFile is Submit of a job file, or of a module that is run once with arguments, with all files that it names. They
-// are read and checked before anything is sent.
+// SubmitFile is Submit of a job file, or of a module that is run once with arguments, with all files that it names.
+// They are read and checked before anything is sent.
 func (c *Client) SubmitFile(ctx context.Context, path, overlay string, args ...string) (task.JobID, error) {
 	j, err := submission.Read(path, args)
 	if err != nil {

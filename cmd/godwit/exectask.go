@@ -68,8 +68,8 @@ func (x *execFlags) task(module string, args []string) (sandbox.Task, error) {
 	return t, nil
 }
 
-// scripted gives the module and the arguments with which a script runs, and adds the files that it needs; a module stays as
-// it is.
+// scripted gives the module and the arguments with which a script runs, and adds the files that it needs; a module
+// stays as it is.
 func (x *execFlags) scripted(path string, args []string) (string, []string, error) {
 	r, ok := interpreter.Of(path)
 	if !ok {

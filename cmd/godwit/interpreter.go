@@ -118,8 +118,8 @@ func readJob(path string, args []string) (sub *submission.Job, done func() error
 	return sub, done, nil
 }
 
-// staged turns a script into the job file that runs it once, in a directory of its own, and leaves every other path as it
-// is. The caller calls done when the job was read and handed in.
+// staged turns a script into the job file that runs it once, in a directory of its own, and leaves every other path
+// as it is. The caller calls done when the job was read and handed in.
 func staged(path string, args []string) (job string, rest []string, done func() error, err error) {
 	done = func() error { return nil }
 	r, ok := interpreter.Of(path)
@@ -128,7 +128,8 @@ func staged(path string, args []string) (job string, rest []string, done func() 
 	}
 	store := interpreter.Usual()
 	if _, err := os.Stat(path); err != nil {
-		return "", nil, done, failure.Usage("give the path of a script, a job file or a module", "reading the script: %w", err)
+		return "", nil, done, failure.Usage("give the path of a script, a job file or a module",
+			"reading the script: %w", err)
 	}
 	if _, err := store.Module(r); err != nil {
 		return "", nil, done, err

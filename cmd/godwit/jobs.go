@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"godwit/api"
-	"godwit/internal/failure"
 	"godwit/lab/submission"
 	"godwit/lab/table"
 	"godwit/scheduler/message"
@@ -61,56 +60,4 @@ func (c *clientFlags) printJobs(cmd *cobra.Command, client *api.Client, jobs []m
 		table.Print(out, "JOB NAME STATE DONE RUNNING WAITING FAILED AGE TO-GO", rows)
 	}
 	return nil
-}
-
-func newResults() *cobra.Command {
-	var c clientFlags
-	var dir string
-	cmd := &cobra.Command{
-		Use:   "results ID --out DIR",
-		Short: "Fetch and verify a job's results",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if dir == "" {
-				return failure.Usage("for example --out results", "no directory given for the results")
-			}
-			return withClient(&c, func(client *api.Client) error {
-				st, err := client.Job(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				done, err := submission.Collect(cmd.Context(), client, args[0], dir)
-				if err != nil {
-					return err
-				}
-				noteHidden(func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) }, done)
-				n := done.Files
-				if c.json {
-					err = table.JSON(cmd.OutOrStdout(), map[string]any{"id": st.ID, "state": st.State, "files": n, "dir": dir})
-				} else {
-					fmt.Fprintf(cmd.ErrOrStderr(), "%d files verified and written to %s\n", n, dir)
-				}
-				switch {
-				case err != nil:
-					return err
-				case !message.FinalState(st.State):
-					return &failure.Error{Code: failure.ExitPartly,
-						Err:  fmt.Errorf("the job is still running: %d of %d tasks are done", st.Tasks.Done, st.Tasks.Total),
-						Hint: "ask again when it has ended"}
-				}
-				if c := st.Checks; c != nil && c.Due > 0 {
-					fmt.Fprintf(cmd.ErrOrStderr(), "%d of these results are still to be checked\n", c.Due)
-				}
-				if st.Checks != nil && st.Checks.Doubted > 0 {
-					if err := submission.Recalled(st); err != nil {
-						return err
-					}
-				}
-				return submission.Verdict(st)
-			})
-		},
-	}
-	c.add(cmd)
-	cmd.Flags().StringVar(&dir, "out", "", "`DIR` to write to")
-	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"godwit/api"
 	"godwit/internal/failure"
@@ -22,6 +23,7 @@ func newRun() *cobra.Command {
 	var (
 		c             clientFlags
 		out, overlay  string
+		tell          string
 		detach, quiet bool
 	)
 	c.raw = true // a task's standard output is printed as it is
@@ -34,12 +36,14 @@ func newRun() *cobra.Command {
   godwit run primes.py -- 1000000
   godwit run render.yaml --overlay lab`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if detach && tell != "" {
+				return failure.Usage("leave one of them out", "with --detach nobody waits for the job's end, which --notify is of")
+			}
 			sub, done, err := readJob(args[0], args[1:])
 			if err != nil {
 				return err
 			}
-			defer done()
-			defer sub.Close()
+			defer func() { sub.Close(); done() }()
 			sub.Overlay = overlay
 			client, err := c.dial()
 			if err != nil {
@@ -63,6 +67,7 @@ func newRun() *cobra.Command {
 			if err != nil {
 				return stillThere(err, id)
 			}
+			defer notify(ctx, cmd.ErrOrStderr(), tell, end)
 			if c.json {
 				return errors.Join(collectQuietly(ctx, client, id, out), printFinal(ctx, cmd.OutOrStdout(), client, id),
 					submission.Verdict(end))
@@ -71,14 +76,19 @@ func newRun() *cobra.Command {
 		},
 	}
 	c.add(cmd)
-	f := cmd.Flags()
-	f.StringVar(&out, "out", "", "`DIR` for the results (default NAME.out, or NAME-2.out and so on if that is not "+
-		"empty; a single task's standard output is printed)")
-	f.StringVar(&overlay, "overlay", "",
-		"`OVERLAY` to hand the job to: name, ID or end of it (default commons, or the node's first)")
-	f.BoolVar(&detach, "detach", false, "print the job's ID once it is accepted, and return")
-	f.BoolVar(&quiet, "quiet", false, "show no progress")
+	runFlags(cmd.Flags(), &out, &overlay, &tell, &detach, &quiet)
 	return cmd
+}
+
+func runFlags(f *pflag.FlagSet, out, overlay, tell *string, detach, quiet *bool) {
+	f.StringVar(out, "out", "", "`DIR` for the results (default NAME.out, or NAME-2.out and so on if that is not "+
+		"empty; a single task's standard output is printed)")
+	f.StringVar(overlay, "overlay", "",
+		"`OVERLAY` to hand the job to: name, ID or end of it (default commons, or the node's first)")
+	f.StringVar(tell, "notify", "", "`COMMAND` for the shell when the job has ended and its results are here; its "+
+		"environment has GODWIT_NAME, _JOB, _STATE, _DONE and _FAILED")
+	f.BoolVar(detach, "detach", false, "print the job's ID once it is accepted, and return")
+	f.BoolVar(quiet, "quiet", false, "show no progress")
 }
 
 // deliver writes what a finished job produced: the standard output of a job of one task to

@@ -41,6 +41,9 @@ func TestScripts(t *testing.T) {
 			switch name {
 			case "draws":
 				return plot.Able() == nil, nil
+			case "parallel":
+				_, err := exec.LookPath("parallel")
+				return err == nil, nil
 			case "venv":
 				return exec.Command("python3", "-c", "import ensurepip").Run() == nil, nil
 			}

@@ -49,6 +49,7 @@ func printStatus(out io.Writer, s node.Status) {
 	printMoves(out, s.Running)
 	for _, o := range s.Overlays {
 		fmt.Fprintf(out, "overlay  %s\n", overlayLine(&o))
+		printCells(out, &o)
 	}
 	fmt.Fprintf(out, "peers    %d connected\n", s.Peers)
 	printReach(out, &s.Reach)

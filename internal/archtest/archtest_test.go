@@ -152,7 +152,7 @@ var rules = map[string]rule{
 		"scheduler/chunk", "p2p", "p2p/bootstrap", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal",
 		"sandbox", "owner",
 		"owner/sensor", "node/exec",
-		"internal/pause", "node/budget", "node/signatures", "task/referee"},
+		"internal/pause", "node/budget", "node/signatures", "task/referee", "task/table"},
 		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
 	"node/budget": {own: []string{"task"}},
@@ -258,8 +258,12 @@ var rules = map[string]rule{
 	"lab/audit": {own: []string{"api", "blocks", "blocks/seal", "credibility", "lab/submission", "node", "sandbox",
 		"scheduler/message", "task", "task/table"}},
 
+	"lab/mapping": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/submission", "sandbox",
+		"scheduler/ledger", "scheduler/message", "task", "task/table"}},
+
 	"lab/submission": {own: []string{"ending", "node", "api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",
-		"lab/table", "sandbox", "scheduler/message", "task", "task/table"}},
+		"lab/table", "sandbox", "scheduler/ledger",
+		"scheduler/message", "task", "task/table"}},
 
 	"lab/simulation": {own: []string{"internal/failure", "internal/spec", "lab/files", "lab/plot", "lab/progress",
 		"lab/table", "lab/traces", "overlay", "sim", "sim/report", "sim/scenario", "sim/swarm", "task", "trace"}},

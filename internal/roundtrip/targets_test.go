@@ -22,12 +22,17 @@ const root = "../.."
 var targets = map[string]struct{ dir, name string }{
 	"/godwit/hello/1":           {"p2p", "FuzzHello"},
 	"/godwit/adverts/2/OVERLAY": {"overlay", "FuzzOpenAdvert"},
-	"/godwit/frame/1":           {"node", "FuzzAddressee"},
-	"/godwit/request/1":         {"p2p", "FuzzQuestion"},
-	"/godwit/urgent/1":          {"p2p", "FuzzAnswer"},
-	"/godwit/blocks/1":          {"blocks", "FuzzWants"},
-	"/godwit/handover/1":        {"migrate/handover", "FuzzDecode"},
-	"/godwit/kad/1.0.0":         {"p2p", "FuzzProviders"},
+	"/godwit/hello/2":           {"p2p", "FuzzHello"},
+
+	"/godwit/adverts/2/OVERLAY/BITS": {"overlay", "FuzzOpenAdvert"},
+	"/godwit/summaries/1/OVERLAY":    {"overlay", "FuzzOpenSummary"},
+
+	"/godwit/frame/1":    {"node", "FuzzAddressee"},
+	"/godwit/request/1":  {"p2p", "FuzzQuestion"},
+	"/godwit/urgent/1":   {"p2p", "FuzzAnswer"},
+	"/godwit/blocks/1":   {"blocks", "FuzzWants"},
+	"/godwit/handover/1": {"migrate/handover", "FuzzDecode"},
+	"/godwit/kad/1.0.0":  {"p2p", "FuzzProviders"},
 
 	"len frame":     {"p2p/wire", "FuzzFrame"},
 	"blocks":        {"blocks", "FuzzBlock"},
@@ -56,6 +61,7 @@ var targets = map[string]struct{ dir, name string }{
 	"key":        {"node", "FuzzQueries"},
 	"scheduling": {"node", "FuzzQueries"},
 	"history":    {"node", "FuzzHistory"},
+	"cells":      {"node", "FuzzReadCells"},
 	"proofs":     {"node", "FuzzQueries"},
 	"tallies":    {"node", "FuzzQueries"},
 	"tally":      {"task", "FuzzTally"},

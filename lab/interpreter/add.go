@@ -21,8 +21,8 @@ import (
 //go:embed hosts
 var hosts embed.FS
 
-// Add gets a language's interpreter by its recipe, checks that it runs here, and keeps it in place of one that is there.
-// What a client of a registry says goes to log when it fails.
+// Add gets a language's interpreter by its recipe, checks that it runs here, and keeps it in place of one that is
+// there. What a client of a registry says goes to log when it fails.
 func (s Store) Add(ctx context.Context, r Recipe, log io.Writer) error {
 	return s.replace(r, func(part string) error {
 		if r.host != "" {
@@ -32,8 +32,8 @@ func (s Store) Add(ctx context.Context, r Recipe, log io.Writer) error {
 	})
 }
 
-// AddFile keeps a module as a language's interpreter, with the files below root that the recipe names; root may be "" where
-// it names none. The script's path and arguments will be the module's arguments.
+// AddFile keeps a module as a language's interpreter, with the files below root that the recipe names; root may be ""
+// where it names none. The script's path and arguments will be the module's arguments.
 func (s Store) AddFile(r Recipe, module, root string) error {
 	if len(r.Root) > 0 && root == "" {
 		return failure.Usage("give the directory that has "+strings.Join(r.Root, " and ")+" with --root",

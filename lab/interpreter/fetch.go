@@ -22,8 +22,9 @@ func fetch(ctx context.Context, r Recipe, part string, log io.Writer) error {
 		return fmt.Errorf("making a scratch directory: %w", err)
 	}
 	defer os.RemoveAll(scratch)
-	err = client(ctx, scratch, log, nil, "install Node.js with npm from your distribution or nodejs.org; or give a module "+
-		"that you have, with --from", "npm", "pack", "--silent", r.npm)
+	err = client(ctx, scratch, log, nil,
+		"install Node.js with npm from your distribution or nodejs.org; or give a module "+
+			"that you have, with --from", "npm", "pack", "--silent", r.npm)
 	if err != nil {
 		return err
 	}

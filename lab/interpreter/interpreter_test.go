@@ -49,7 +49,8 @@ func archived(t *testing.T, entries ...tar.Header) string {
 func TestUnpack(t *testing.T) {
 	dir := t.TempDir()
 	want := filepath.Join(dir, "deep", "module")
-	good := archived(t, tar.Header{Name: "../../evil", Typeflag: tar.TypeReg}, tar.Header{Name: "a/module", Typeflag: tar.TypeReg},
+	good := archived(t, tar.Header{Name: "../../evil", Typeflag: tar.TypeReg}, tar.Header{Name: "a/module",
+		Typeflag: tar.TypeReg},
 		tar.Header{Name: "other", Typeflag: tar.TypeReg})
 	if err := unpack(good, map[string]string{"a/module": want}); err != nil {
 		t.Fatal(err)

@@ -49,7 +49,8 @@ func (s Store) Root(r Recipe, name string) string {
 	return filepath.Join(string(s), r.Language, rootName, filepath.FromSlash(name))
 }
 
-// Install copies an interpreter and its files into dir, the module under a name, so that a job file there can name them.
+// Install copies an interpreter and its files into dir, the module under a name, so that a job file there can name
+// them.
 func (s Store) Install(r Recipe, dir, module string) error {
 	from, err := s.Module(r)
 	if err != nil {
@@ -70,8 +71,8 @@ func (s Store) Install(r Recipe, dir, module string) error {
 	return nil
 }
 
-// Stage writes a job that runs a script once with arguments into a directory, with all that it needs, and returns the path
-// of its job file.
+// Stage writes a job that runs a script once with arguments into a directory, with all that it needs, and returns the
+// path of its job file.
 func (s Store) Stage(r Recipe, script string, args []string, dir string) (string, error) {
 	if err := s.Install(r, dir, filepath.Join(dir, moduleName)); err != nil {
 		return "", err

@@ -272,7 +272,8 @@ files: ["{{.image.path}}", "{{.case.in_dir}}"]
 // A table that is wrong is told with its file, its line and the place in the job file; nothing is left.
 func TestTablesRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"sweep: {c: {csv: ragged.csv}}":                      ":2:18: csv ragged.csv: line 3: 1 values, the first line names 2 columns",
+		"sweep: {c: {csv: ragged.csv}}": ":2:18: csv ragged.csv: line 3: 1 values, the first " +
+			"line names 2",
 		"sweep: {c: {csv: gone.csv}}":                        ":2:18: csv gone.csv: no such file or directory",
 		"sweep: {c: {csv: data}}":                            ":2:18: csv data: not a regular file",
 		"sweep: {c: {csv: ../x.csv}}":                        ":2:18: csv ../x.csv: path escapes from parent",

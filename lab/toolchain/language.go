@@ -55,8 +55,8 @@ func named(name string) (Language, error) {
 
 // Find returns the language of the program in a directory.
 func Find(dir string) (Language, error) {
-	const what = "a program is a directory with .go, .c, .cc, .rs, .zig or .ts files, or a main.js, main.lua, main.py or main.rb; " +
-		"`godwit new --lang go DIR` makes one"
+	const what = "a program is a directory with .go, .c, .cc, .rs, .zig or .ts files, or a main.js, " +
+		"main.lua, main.py or main.rb; `godwit new --lang go DIR` makes one"
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return Language{}, failure.Usage("give the directory of a program", "%s is not a directory", dir)
 	}

@@ -25,8 +25,8 @@ const placeholder = "NAME"
 // programName is what job files, Go modules and file systems all take.
 var programName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,63}$`)
 
-// New writes a program of ten lines, its job file and a test into a directory, which is made, and returns what it wrote,
-// in order. Nothing is written over: if one of the files is there, none is written.
+// New writes a program of ten lines, its job file and a test into a directory, which is made, and returns what it
+// wrote, in order. Nothing is written over: if one of the files is there, none is written.
 func New(name, dir string) ([]string, error) {
 	l, err := named(name)
 	if err != nil {

@@ -28,7 +28,9 @@ func (r *Run) Input(c task.CID) string {
 
 // bringOwn brings the inputs of an attempt here that are its own, and stages them. The holders are
 // asked that its lease names, or else those of the job.
-func (s *staging) bringOwn(ctx context.Context, job *Job, reads []task.FileRef, holders []task.PeerID) (ownInputs, error) {
+func (s *staging) bringOwn(
+	ctx context.Context, job *Job, reads []task.FileRef, holders []task.PeerID,
+) (ownInputs, error) {
 	var roots []blocks.Root
 	var cids []task.CID
 	own := ownInputs{paths: map[task.CID]string{}, release: func() {}}

@@ -95,3 +95,13 @@ func wrongTable(err error) error {
 	}
 	return err
 }
+
+// Rows returns the rows of the tables of a job that are here, sealed by sealer or not.
+func Rows(ctx context.Context, content Content, spec *task.Job, sealer *seal.Sealer) task.Rows {
+	r := newRows(content, spec, sealer, nil)
+	if r == nil {
+		return nil
+	}
+	r.ctx = ctx
+	return r.reader.Row
+}

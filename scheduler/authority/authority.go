@@ -23,6 +23,8 @@ type Knows interface {
 	// LeadsCell reports whether a peer leads another cell of the overlay, by a summary that it
 	// signed and that holds.
 	LeadsCell(peer task.PeerID) bool
+	// Coordinates reports whether a peer is of the group that coordinates, as this member sees it.
+	Coordinates(peer task.PeerID) bool
 	// Submitter returns whose job it is, and false for a job that this member does not know.
 	Submitter(id task.JobID) (peer task.PeerID, known bool)
 	// Leased reports whether this member's own books have that attempt of that worker, and
@@ -46,6 +48,7 @@ func Check(from task.PeerID, m *message.Message, k Knows) (*message.Message, err
 		epoch, leads := k.Leads(from)
 		switch {
 		case (m.Accepted != nil || m.Progress != nil) && k.LeadsCell(from):
+		case m.Progress != nil && k.Coordinates(from):
 		case !leads:
 			return nil, refuse("it does not lead")
 		case latest(m) > epoch:

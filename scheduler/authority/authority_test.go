@@ -41,6 +41,9 @@ func (known) Leads(p task.PeerID) (epoch uint64, leads bool) {
 	return 9, p == peer(leader)
 }
 func (known) LeadsCell(p task.PeerID) bool { return p == peer(elsewhere) }
+
+// Coordinates: the former leader is of the group still.
+func (known) Coordinates(p task.PeerID) bool { return p == peer(leader) || p == peer(former) }
 func (known) Submitter(j task.JobID) (task.PeerID, bool) {
 	return peer(owner), j == job
 }
@@ -89,8 +92,9 @@ func TestWhoMaySay(t *testing.T) {
 			[]byte{leader, owner, worker, member, former, elsewhere}},
 		"a cancel is signed, whoever brings it": {message.Message{Cancel: &message.Cancel{}},
 			[]byte{leader, owner, worker, member, former, stranger, elsewhere}},
-		"a cell's leader accepts":             {message.Message{Accepted: &message.Accepted{}}, []byte{leader, elsewhere}},
-		"a cell's leader tells of ends":       {message.Message{Progress: &message.Progress{}}, []byte{leader, elsewhere}},
+		"a cell's leader accepts": {message.Message{Accepted: &message.Accepted{}}, []byte{leader, elsewhere}},
+		"a cell's leader tells of ends, and who coordinates": {message.Message{Progress: &message.Progress{}},
+			[]byte{leader, former, elsewhere}},
 		"the leader places":                   {message.Message{Place: &message.Place{}}, []byte{leader}},
 		"the leader acknowledges":             {message.Message{Ack: &message.Ack{}}, []byte{leader}},
 		"the leader asks for what a copy has": {message.Message{Wanted: &message.Wanted{}}, []byte{leader}},

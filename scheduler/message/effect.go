@@ -41,7 +41,8 @@ type Fetch struct {
 }
 
 // Prepare brings a job's record, its module and the inputs that all its tasks read to this
-// node and makes them ready to run; what a task reads beside them comes with its Start. It is answered by one Prepared, unless a Release comes first, which
+// node and makes them ready to run; what a task reads beside them comes with its Start. It is
+// answered by one Prepared, unless a Release comes first, which
 // ends it. A sealed job is ready only with its key: see task.Job.CheckKey.
 type Prepare struct {
 	Job     task.JobID

@@ -14,6 +14,8 @@ type Redone struct {
 	Teller task.PeerID
 	Issued int64 // of the tally
 	Right  bool
+	// Wrong says that the teller showed it, and that it is proven wrong: who ran it cannot have found it right.
+	Wrong bool
 }
 
 func (Redone) event() {}

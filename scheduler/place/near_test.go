@@ -38,9 +38,10 @@ func TestNearest(t *testing.T) {
 		"nobody holds anything: each its own": {"xyz", []string{"a", "a", "b", "b", "c"}, held{}, []int{0, 2, 4}},
 		"all is held by others: in order":     {"xy", []string{"a", "a"}, held{"a": {"z"}}, []int{0, 1}},
 		"to who has it":                       {"xy", []string{"a", "b"}, held{"a": {"y"}, "b": {"x"}}, []int{1, 0}},
-		"to who has most of it":               {"x", []string{"a", "bc", "d"}, held{"a": {"x"}, "b": {"x"}, "c": {"x"}}, []int{1}},
-		"from who has none, for who has":      {"xy", []string{"a", "b"}, held{"a": {"y"}}, []int{1, 0}},
-		"nothing to read":                     {"xy", []string{"", ""}, held{}, []int{0, 1}},
+		"to who has most of it": {"x", []string{"a", "bc", "d"}, held{"a": {"x"}, "b": {"x"}, "c": {"x"}},
+			[]int{1}},
+		"from who has none, for who has": {"xy", []string{"a", "b"}, held{"a": {"y"}}, []int{1, 0}},
+		"nothing to read":                {"xy", []string{"", ""}, held{}, []int{0, 1}},
 	} {
 		var peers []task.PeerID
 		for _, p := range c.peers {

@@ -51,6 +51,8 @@ type checks struct {
 	vouched map[task.PeerID]*ledger.Set
 	redo    ledger.Set
 	others  bool
+	// told are the results of by that were accepted while these submitters' words counted of their workers.
+	told    map[task.PeerID]*ledger.Set
 	sure    sure
 	elected map[uint64]*elected
 	// by are the results that this node has not run again, by who signed them.
@@ -94,6 +96,8 @@ type checked struct {
 	Drawn uint64 `cbor:"14,keyasint,omitempty"`
 	Of    int    `cbor:"15,keyasint,omitempty"`
 	Parts int    `cbor:"16,keyasint,omitempty"`
+	// Told are the submitters whose words of its worker counted when one was accepted.
+	Told []task.PeerID `cbor:"17,keyasint,omitempty"`
 }
 
 // A verdict says how a result stands.
@@ -160,6 +164,7 @@ func (c *checks) put(to checked) {
 			c.failed.Add(i)
 		}
 		c.putWith(&to)
+		addTo(c.told, to.Told, i)
 		if to.Parts > 0 {
 			c.parts[i] = message.Parts{Checked: to.Parts, Of: to.Of}
 		}
@@ -184,15 +189,8 @@ func (c *checks) putPoll(i uint64, s *pollState) {
 
 // putWith takes in who came to what is accepted.
 func (c *checks) putWith(to *checked) {
-	for _, w := range to.With {
-		of := c.vouched[w]
-		if of == nil {
-			of = &ledger.Set{}
-			c.vouched[w] = of
-		}
-		of.Add(to.Index)
-		c.others = true
-	}
+	addTo(c.vouched, to.With, to.Index)
+	c.others = c.others || len(to.With) > 0
 	if to.Redo {
 		c.redo.Add(to.Index)
 	}
@@ -227,11 +225,13 @@ func (c *checks) unaccept(i uint64) {
 	c.forgetWith(i)
 }
 
-// forgetWith takes a task out of the results that others came to as well.
+// forgetWith takes a task out of the results that others came to as well, and of those by others' words.
 func (c *checks) forgetWith(i uint64) {
-	for _, set := range c.vouched {
-		if set.Contains(i) {
-			*set = set.Minus(only(i))
+	for _, sets := range []map[task.PeerID]*ledger.Set{c.vouched, c.told} {
+		for _, set := range sets {
+			if set.Contains(i) {
+				*set = set.Minus(only(i))
+			}
 		}
 	}
 }
@@ -335,7 +335,7 @@ func (a *audits) decide(j *submitted, t *message.TaskSummary, unread, meets bool
 	}
 	mark := credit.Mark(a.s.now)
 	a.note(j, checked{Index: t.Index, State: verdictAccepted, Worker: r.Worker, Audits: mark.Audits, At: mark.At.Unix(),
-		Failed: t.Failed, Engine: engine, Network: network, With: with})
+		Failed: t.Failed, Engine: engine, Network: network, With: with, Told: a.heard.countOf(j, r.Worker)})
 	if e := releaseOf(r, a.s.self); e != nil {
 		a.s.emit(*e)
 	}

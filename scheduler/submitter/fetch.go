@@ -105,6 +105,7 @@ func (s *Submitter) hold(j *submitted, t *message.TaskSummary) {
 		j.settled(t.Index)
 		j.took(t, s.now)
 		j.disputed = dispute{}
+		j.withheld.brought()
 		s.audits.check(j, t)
 	}
 }

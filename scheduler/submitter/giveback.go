@@ -98,6 +98,9 @@ func (a *audits) distrustIn(j *submitted, worker task.PeerID, refused bool) {
 		a.s.emit(message.JobChanged{Job: j.id})
 	}
 	a.doubtVouched(j, worker)
+	if a.known(worker).Faults > 0 {
+		a.doubtTold(j, worker)
+	}
 	if refused {
 		a.giveBack(j, worker)
 	}
@@ -109,7 +112,20 @@ func (a *audits) doubtVouched(j *submitted, worker task.PeerID) {
 	if of == nil {
 		return
 	}
-	voted := false
+	voted := a.doubtEach(j, of, func(both ledger.Set) {
+		if !a.abroad.lends && j.mayGiveBack(a.s.now) { // others compare again
+			a.returns(j, both, worker)
+		}
+	})
+	if voted && a.known(worker).Faults > 0 {
+		a.abroad.pardon()
+	}
+	a.s.emit(message.JobChanged{Job: j.id})
+}
+
+// doubtEach has results run again that were accepted, whoever signed them, and calls then with those of each
+// signer. It reports whether there are any.
+func (a *audits) doubtEach(j *submitted, of *ledger.Set, then func(ledger.Set)) (any bool) {
 	for _, signer := range slices.Sorted(maps.Keys(j.checks.by)) {
 		its := j.checks.by[signer]
 		both := of.Minus(of.Minus(its.tasks))
@@ -117,16 +133,11 @@ func (a *audits) doubtVouched(j *submitted, worker task.PeerID) {
 			continue
 		}
 		its.tasks = its.tasks.Minus(both)
-		voted = true
+		any = true
 		a.doubtAll(j, signer, both)
-		if !a.abroad.lends && j.mayGiveBack(a.s.now) { // others compare again
-			a.returns(j, both, worker)
-		}
+		then(both)
 	}
-	if voted && a.known(worker).Faults > 0 {
-		a.abroad.pardon()
-	}
-	a.s.emit(message.JobChanged{Job: j.id})
+	return any
 }
 
 // doubt has results of a worker run again that were accepted.

@@ -111,6 +111,21 @@ func (j *submitted) wantedOf(l *loan) ledger.Set {
 	return ledger.Set{{From: 0, To: j.total}}.Minus(l.tasks())
 }
 
+// Borrowers returns the leaders of other cells that have tasks of a submitter's jobs, in no order.
+func Borrowers(s *Submitter) (out []task.PeerID) {
+	for _, j := range s.jobs {
+		if j.lending == nil || j.state.Final {
+			continue
+		}
+		for peer, l := range j.lending.loans {
+			if len(l.tasks()) > 0 {
+				out = append(out, peer)
+			}
+		}
+	}
+	return out
+}
+
 // borrower returns the loan of a leader of another cell, made if there is none.
 func (j *submitted) borrower(peer task.PeerID) *loan {
 	if j.lending == nil {

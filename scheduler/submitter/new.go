@@ -35,6 +35,7 @@ func (s *Submitter) add(id task.JobID, spec *task.Job, st submittedState) *submi
 			trailless: map[task.PeerID]bool{},
 			divergent: map[string]bool{}, excused: map[task.PeerID]bool{}, engines: map[task.PeerID]string{},
 			polling: polling{polls: map[uint64]*poll{}}, vouched: map[task.PeerID]*ledger.Set{},
+			told:    map[task.PeerID]*ledger.Set{},
 			elected: map[uint64]*elected{}, sure: sure{at: map[uint64]*sureTask{}, probed: map[uint64]*probe{}}}
 	}
 	if !st.Final {

@@ -216,6 +216,7 @@ func (a *audits) acceptedParts(j *submitted, at *auditing, c checked) checked {
 	c.Failed = at.failed
 	c.Engine, c.Network = j.checks.engines[worker], a.networkOf(worker)
 	c.Parts, c.Of = at.parts.count(), at.parts.of
+	c.Told = a.heard.countOf(j, worker)
 	return c
 }
 

@@ -26,6 +26,7 @@ func (s *Submitter) speak(j *submitted) {
 	if len(j.lacking) > 0 {
 		s.got(j)
 	}
+	backups{s}.watch(j)
 	s.later(j, j.pause)
 	j.pause = min(2*j.pause, s.timing.RetryMax)
 }
@@ -55,6 +56,7 @@ func signEnd(key ed25519.PrivateKey, id task.JobID) []byte {
 
 // heard puts off the next asking, since the leader is well.
 func (s *Submitter) heard(j *submitted, news bool) {
+	backups{s}.watch(j)
 	if news || j.pause < s.cfg.AskEvery {
 		j.pause = min(s.cfg.AskEvery, s.timing.RetryMax)
 	}

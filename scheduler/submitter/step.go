@@ -36,7 +36,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 	case message.Told:
 		s.audits.heard.told(ev.Tally)
 	case message.Redone:
-		s.audits.heard.redone(ev.Teller, ev.Issued, ev.Right)
+		s.audits.heard.redone(&ev)
 	case message.Examined:
 		s.audits.examined(&ev)
 	}
@@ -84,6 +84,10 @@ func (s *Submitter) wake(key string) {
 		s.tend(s.jobs[task.JobID(id)])
 		return
 	}
+	if id, ok := strings.CutPrefix(key, withheldTimer); ok {
+		backups{s}.wake(s.jobs[task.JobID(id)])
+		return
+	}
 	if id, ok := forgottenID(key); ok {
 		s.forgetMore(id)
 		return
@@ -105,7 +109,9 @@ func (s *Submitter) wake(key string) {
 
 func (s *Submitter) receive(from task.PeerID, m *message.Message) {
 	if from != s.leader {
-		s.fromBorrower(from, m)
+		if !(backups{s}).bring(from, m) {
+			s.fromBorrower(from, m)
+		}
 		return
 	}
 	switch {

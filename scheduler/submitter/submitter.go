@@ -67,6 +67,7 @@ type submitted struct {
 	checks    *checks
 	againTold bool
 	lending   *lending // nil while there are no other cells
+	withheld  withholding
 }
 
 // A farewell is what a leader was told of a job that is over here.

@@ -49,6 +49,7 @@ type teller struct {
 	// shown and are right. tried is when the tally was issued of which the last was.
 	drawn, right int
 	tried        int64
+	untrue       bool // it called a result right that is wrong: see untrue.go
 }
 
 // tellerState is the durable form of a teller that counts.
@@ -57,6 +58,8 @@ type tellerState struct {
 	Drawn int        `cbor:"2,keyasint,omitempty"`
 	Right int        `cbor:"3,keyasint,omitempty"`
 	Tried int64      `cbor:"4,keyasint,omitempty"`
+	// Untrue is set of one that called a result right that is wrong.
+	Untrue bool `cbor:"5,keyasint,omitempty"`
 }
 
 // trusts reports whether members were let in: then each one's word counts.
@@ -74,7 +77,7 @@ func (h *hearsay) bonus() float64 {
 func (h *hearsay) weight(peer task.PeerID) float64 {
 	t := h.tellers[peer]
 	switch {
-	case t == nil || !t.tally.Counts(h.a.s.now) || !h.a.abroad.says(peer):
+	case t == nil || t.untrue || !t.tally.Counts(h.a.s.now) || !h.a.abroad.says(peer):
 		return 0
 	case h.trusts():
 		return 1
@@ -146,7 +149,7 @@ func (h *hearsay) add(peer task.PeerID, t *teller) {
 // right stays, however many come.
 func (h *hearsay) makeRoom() bool {
 	for i, peer := range h.order {
-		if t := h.tellers[peer]; !t.tally.Counts(h.a.s.now) || t.drawn > 0 && t.right == 0 {
+		if t := h.tellers[peer]; !t.tally.Counts(h.a.s.now) || t.drawn > 0 && t.right == 0 || t.untrue {
 			delete(h.tellers, peer)
 			h.order = slices.Delete(h.order, i, i+1)
 			h.a.s.emit(message.Persist{Key: submitterTellers + string(peer)})
@@ -157,24 +160,30 @@ func (h *hearsay) makeRoom() bool {
 }
 
 // redone takes in whether a result of a teller's was right.
-func (h *hearsay) redone(peer task.PeerID, issued int64, right bool) {
+func (h *hearsay) redone(ev *message.Redone) {
+	peer := ev.Teller
 	t := h.tellers[peer]
-	if t == nil || t.tried >= issued {
+	if t == nil || t.tried >= ev.Issued {
 		return
 	}
-	if t.tried = issued; t.drawn >= mostDrawn {
+	if t.tried = ev.Issued; t.drawn >= mostDrawn {
 		t.drawn, t.right = t.drawn/2, t.right/2
 	}
-	if t.drawn++; right {
+	if t.drawn++; ev.Right {
 		t.right++
 	}
+	t.untrue = t.untrue || ev.Wrong
 	h.keep(peer)
+	if ev.Wrong {
+		h.toldUntruth(peer)
+	}
 }
 
 // keep makes a teller durable that counts, or was tried.
 func (h *hearsay) keep(peer task.PeerID) {
 	if t := h.tellers[peer]; t.drawn > 0 || h.trusts() {
-		h.a.s.save(submitterTellers+string(peer), task.TaskID{}, &tellerState{*t.tally, t.drawn, t.right, t.tried})
+		h.a.s.save(submitterTellers+string(peer), task.TaskID{},
+			&tellerState{*t.tally, t.drawn, t.right, t.tried, t.untrue})
 	}
 }
 
@@ -188,7 +197,7 @@ func (h *hearsay) restore(scan func(string) iter.Seq2[string, []byte], errs *dur
 			err = fmt.Errorf("a teller of whom %d of %d are right", s.Right, s.Drawn)
 		}
 		if errs.Note(key, err); err == nil && len(h.tellers) < maxTellers {
-			h.add(peer, &teller{&s.Tally, s.Drawn, s.Right, s.Tried})
+			h.add(peer, &teller{&s.Tally, s.Drawn, s.Right, s.Tried, s.Untrue})
 		}
 	}
 	h.sort()
@@ -204,7 +213,7 @@ func (t Tallies) ToTry() (out []*task.Tally) {
 	}
 	for _, peer := range h.order {
 		t := h.tellers[peer]
-		if t.tried < t.tally.Issued && len(t.tally.Shown) > 0 && t.tally.Counts(h.a.s.now) &&
+		if !t.untrue && t.tried < t.tally.Issued && len(t.tally.Shown) > 0 && t.tally.Counts(h.a.s.now) &&
 			h.a.abroad.says(peer) && slices.ContainsFunc(t.tally.Rows, h.a.concerns) {
 			out = append(out, t.tally)
 		}

@@ -91,3 +91,29 @@ func FuzzRead(f *testing.F) {
 		t.Fatalf("more rows than bytes")
 	})
 }
+
+// What a header says becomes a name that can stand in a template, and stays as it is where it is one.
+func TestIdentifier(t *testing.T) {
+	for name, want := range map[string]string{
+		"alpha":         "alpha",
+		"Alpha_2":       "Alpha_2",
+		"learning rate": "learning_rate",
+		"2nd":           "_2nd",
+		"é":             "_",
+		"a.b/c":         "a_b_c",
+		"":              "",
+	} {
+		got := Identifier(name)
+		if got != want || got != Identifier(got) {
+			t.Errorf("%q becomes %q, want %q", name, got, want)
+		}
+		if got == "" {
+			continue
+		}
+		made, file := write(t, []string{got}, [][]string{{"x"}})
+		s := task.Sweep{Axes: []task.Axis{{Name: "x", Table: made}}}
+		if err := s.Validate(); err != nil || len(file) != 2 {
+			t.Errorf("%q is no name of a column: %v", got, err)
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package mapping
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"godwit/api"
+	"godwit/blocks/seal"
+	"godwit/internal/failure"
+	"godwit/lab/submission"
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// A Follower prints what the tasks of a map print, each whole, as they end.
+type Follower struct {
+	Client *api.Client
+	Job    task.JobID
+	Rows   *Rows
+	Out    io.Writer // standard output of tasks
+	Err    io.Writer // standard error of tasks and what is said of them; peers wrote parts of it
+
+	KeepOrder bool
+	Tag       bool
+	Halt      Halt
+	Log       *Log // nil: none
+	// Dir has the other outputs, below a directory for each input; "" for none.
+	Dir string
+
+	printed ledger.Set // by the number of the input, counted from 0
+	seen    ledger.Set // tasks of the job that need not be asked for
+	failed  uint64
+	total   uint64
+	spec    *task.Job
+	sealer  *seal.Sealer
+}
+
+const (
+	// firstPause and lastPause are between two tries to reach a node that does not answer.
+	firstPause = 250 * time.Millisecond
+	lastPause  = 5 * time.Second
+)
+
+// Run follows the job until it is over, and returns how many tasks failed. A node that does not answer is
+// waited for, until ctx ends.
+func (f *Follower) Run(ctx context.Context) (failed uint64, err error) {
+	if f.Log != nil {
+		f.printed.Union(f.Log.printed)
+	}
+	pause := firstPause
+	for {
+		page, err := f.Client.NewResults(ctx, string(f.Job), api.Have{Ranges: f.have(), Record: f.spec == nil})
+		if err == nil {
+			pause = firstPause
+			err = f.take(ctx, &page)
+		}
+		var said *api.Error
+		switch {
+		case errors.Is(err, errHalted):
+			return f.failed, f.halt(ctx)
+		case err == nil && page.Final:
+			return f.failed, nil
+		case err == nil:
+			continue
+		case ctx.Err() != nil:
+			return f.failed, ctx.Err()
+		case errors.As(err, &said), errors.Is(err, errOurs):
+			return f.failed, err
+		}
+		if pause == firstPause {
+			fmt.Fprintf(f.Err, "godwit: the node does not answer; it is asked again until it does: %v\n", err)
+		}
+		select {
+		case <-time.After(pause):
+			pause = min(2*pause, lastPause)
+		case <-ctx.Done():
+			return f.failed, ctx.Err()
+		}
+	}
+}
+
+// errOurs is of what no other answer mends.
+var errOurs = errors.New("here")
+
+// have are the tasks that are not to be asked for, as far as one request can say so.
+func (f *Follower) have() []message.Range {
+	if len(f.seen) <= message.MaxHave {
+		return f.seen
+	}
+	return f.seen[:message.MaxHave]
+}
+
+// take prints a page of results.
+func (f *Follower) take(ctx context.Context, page *api.Results) error {
+	if f.spec == nil {
+		if page.Record == nil {
+			return fmt.Errorf("%w: the node answers without the job", errOurs)
+		}
+		var err error
+		if f.spec, err = page.Record.OpenWhole(); err == nil {
+			f.sealer, err = seal.New(page.Record.Key)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: %w", errOurs, err)
+		}
+		f.total = page.Total
+	}
+	for i := range page.Tasks {
+		t := &page.Tasks[i]
+		if f.seen.Contains(t.Index) {
+			continue
+		}
+		if f.KeepOrder && t.Index != f.seen.NextMissing(0) {
+			return f.await(ctx)
+		}
+		if err := submission.Check(f.Job, f.spec, t); err != nil {
+			return fmt.Errorf("%w: task %d: %w", errOurs, t.Index, err)
+		}
+		if err := f.show(ctx, t); err != nil {
+			return err
+		}
+		f.seen.Add(t.Index)
+		if f.Halt.reached(f.failed, f.total) {
+			return errHalted
+		}
+	}
+	return nil
+}
+
+// await waits a moment: results are here, and not the one that is next.
+func (f *Follower) await(ctx context.Context) error {
+	select {
+	case <-time.After(orderPause):
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// orderPause is between two looks whether the next in order has ended.
+const orderPause = 100 * time.Millisecond
+
+// show prints what a task printed, and notes how it ended.
+func (f *Follower) show(ctx context.Context, t *message.TaskSummary) error {
+	in, err := f.Rows.of(t.Index)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errOurs, err)
+	}
+	if t.Failed {
+		f.failed++
+	}
+	if f.printed.Contains(in.seq) {
+		return nil
+	}
+	if len(t.Results) > 0 {
+		if err := f.outputs(ctx, t, in); err != nil {
+			return err
+		}
+	}
+	if t.Failed {
+		fmt.Fprintf(f.Err, "godwit: %s (input %d) failed: %s\n", in.shown, in.seq+1, reason(t))
+	}
+	f.printed.Add(in.seq)
+	if err := f.Log.write(in, t); err != nil {
+		return fmt.Errorf("%w: writing the log: %w", errOurs, err)
+	}
+	return nil
+}
+
+// reason is why a task failed.
+func reason(t *message.TaskSummary) string {
+	if len(t.Results) == 0 {
+		return t.Reason
+	}
+	if r := &t.Results[0]; r.Message != "" {
+		return r.Message
+	}
+	return t.Results[0].Outcome.String()
+}
+
+// outputs prints and writes what a task made.
+func (f *Follower) outputs(ctx context.Context, t *message.TaskSummary, in input) error {
+	for _, o := range t.Results[0].Outputs {
+		stream := o.Name == task.Stdout || o.Name == task.Stderr
+		if o.Size == 0 && stream || !stream && (f.Dir == "" || t.Failed || f.spec.HiddenOutput(o.Name)) {
+			continue
+		}
+		b, err := submission.Content(ctx, f.Client, f.sealer, o)
+		switch {
+		case err != nil && t.Failed: // nobody keeps much of what failed
+			fmt.Fprintf(f.Err, "godwit: %s: its %s is not to be had: %v\n", in.shown, o.Name, err)
+			continue
+		case err != nil:
+			return err
+		}
+		switch o.Name {
+		case task.Stdout:
+			prefix := ""
+			if f.Tag {
+				prefix = in.shown + "\t"
+			}
+			_, err = f.Out.Write(prefixed(prefix, b))
+		case task.Stderr:
+			_, err = f.Err.Write(prefixed(in.shown+": ", b))
+		default:
+			err = submission.WriteOutput(f.Dir, filepath.Join(fmt.Sprint(in.seq+1), filepath.FromSlash(o.Name)), b)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: writing %s: %w", errOurs, o.Name, err)
+		}
+	}
+	return nil
+}
+
+// prefixed puts a text before each line, and ends the last.
+func prefixed(prefix string, b []byte) []byte {
+	if prefix == "" || len(b) == 0 {
+		return b
+	}
+	var out bytes.Buffer
+	for line := range bytes.Lines(b) {
+		out.WriteString(prefix)
+		out.Write(line)
+	}
+	if b[len(b)-1] != '\n' {
+		out.WriteByte('\n')
+	}
+	return out.Bytes()
+}
+
+// halt ends the job, since enough of it failed.
+func (f *Follower) halt(ctx context.Context) error {
+	if _, err := f.Client.Cancel(ctx, string(f.Job)); err != nil {
+		return err
+	}
+	return failure.Usage("", "%d tasks failed: the rest is cancelled", f.failed)
+}
+
+var errHalted = errors.New("halted")

@@ -1,0 +1,100 @@
+package submission
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"godwit/api"
+	"godwit/task"
+	"godwit/task/table"
+)
+
+// Points tell what the tasks of a job run with, by its tables, which are brought here.
+type Points struct {
+	spec   *task.Job
+	files  map[task.CID]*os.File
+	reader *table.Reader
+}
+
+// FetchPoints brings the tables of a job that the node submitted and that ref names. Close it.
+func FetchPoints(ctx context.Context, client *api.Client, ref string, spec *task.Job) (*Points, error) {
+	p := &Points{spec: spec, files: map[task.CID]*os.File{}}
+	p.reader = table.NewReader(func(t *task.Table, page int) ([]byte, error) { return table.PageOf(p.files[t.CID], page) })
+	for _, t := range spec.Sweep.Tables() {
+		if err := p.fetch(ctx, client, ref, t.CID); err != nil {
+			return nil, errors.Join(fmt.Errorf("bringing a table of the job: %w", err), p.Close())
+		}
+	}
+	return p, nil
+}
+
+func (p *Points) fetch(ctx context.Context, client *api.Client, ref string, c task.CID) error {
+	from, err := client.OpenFileOf(ctx, c, ref)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	f, err := os.CreateTemp("", "godwit-table-*")
+	if err != nil {
+		return err
+	}
+	p.files[c] = f
+	os.Remove(f.Name()) // it lives as long as it is open
+	_, err = io.Copy(f, from)
+	return err
+}
+
+// Close removes the tables.
+func (p *Points) Close() error {
+	var err error
+	for _, f := range p.files {
+		err = errors.Join(err, f.Close())
+	}
+	return err
+}
+
+// Of returns what templates name of a task: see task.Sweep.PointBy.
+func (p *Points) Of(index uint64) ([]task.EnvVar, error) {
+	return p.spec.Sweep.PointBy(index, p.reader.Row)
+}
+
+// Params are what tells the tasks of the job apart: without the trial where each point has one, and of tasks
+// that run again by the names that they had.
+func (p *Points) Params(index uint64) ([]task.EnvVar, error) {
+	all, err := p.Of(index)
+	if err != nil {
+		return nil, err
+	}
+	var out []task.EnvVar
+	for _, v := range all {
+		name, again := strings.CutPrefix(v.Name, task.AgainAxis+".")
+		if trial := name == task.Trial; again && name == task.AgainColumn || trial && p.spec.Sweep.Repeat <= 1 {
+			continue
+		}
+		out = append(out, task.EnvVar{Name: name, Value: v.Value})
+	}
+	return out, nil
+}
+
+// Number is the number that a task goes by: of one that runs again that of before, in as many digits as there.
+func (p *Points) Number(index uint64) (string, error) {
+	axes := p.spec.Sweep.Axes
+	if len(axes) == 1 && axes[0].Name == task.AgainAxis && axes[0].Table != nil {
+		params, err := p.Of(index)
+		if err != nil {
+			return "", err
+		}
+		for _, v := range params {
+			if _, err := strconv.ParseUint(v.Value, 10, 64); v.Name == task.AgainAxis+"."+task.AgainColumn && err == nil {
+				return v.Value, nil
+			}
+		}
+	}
+	total := p.spec.Sweep.Count()
+	return fmt.Sprintf("%0*d", len(strconv.FormatUint(total-1, 10)), index), nil
+}

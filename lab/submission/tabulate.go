@@ -1,0 +1,209 @@
+package submission
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"godwit/api"
+	"godwit/blocks/seal"
+	"godwit/internal/failure"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// resultName is the output whose fields are columns.
+const resultName = "result.json"
+
+// maxFields bounds the columns that tasks may add, and maxField a value, in bytes: programs wrote them.
+const (
+	maxFields = 1000
+	maxField  = 32 << 10
+)
+
+// A row is one of a table of results: texts by the columns' names.
+type row struct {
+	fixed  []string // of fixedColumns
+	params []task.EnvVar
+	fields map[string]string // of what the task said
+}
+
+// fixedColumns are those of every table.
+var fixedColumns = []string{"task", "outcome", "exit_code", "worker", "wall_s", "cpu_s", "attempts", "message"}
+
+// CheckTable says what is wrong with the name of a table's file.
+func CheckTable(path string) error {
+	if strings.HasSuffix(path, ".csv") || strings.HasSuffix(path, ".jsonl") {
+		return nil
+	}
+	return failure.Usage("name a file that ends in .csv or .jsonl", "--table %s: there is no such kind of table", path)
+}
+
+// Tabulate writes a table of the ended tasks of a job: one row a task, its parameters, how it ended, and the
+// fields of its result.json or of the last line of its standard output, where that is an object of JSON; else
+// that line as "value". asJSON writes an object a line, else it is CSV.
+func Tabulate(ctx context.Context, client *api.Client, ref string, w io.Writer, asJSON bool) (rows int, err error) {
+	if asJSON {
+		err = eachRow(ctx, client, ref, func(r *row) error {
+			rows++
+			return r.writeJSON(w)
+		})
+		return rows, err
+	}
+	names := map[string]bool{}
+	var params []string
+	err = eachRow(ctx, client, ref, func(r *row) error {
+		if params == nil {
+			for _, p := range r.params {
+				params = append(params, p.Name)
+			}
+		}
+		for k := range r.fields {
+			names[k] = len(names) < maxFields || names[k]
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	maps.DeleteFunc(names, func(_ string, keep bool) bool { return !keep })
+	fields := slices.Sorted(maps.Keys(names))
+	out := csv.NewWriter(w)
+	if err := out.Write(slices.Concat(fixedColumns, params, fields)); err != nil {
+		return 0, err
+	}
+	err = eachRow(ctx, client, ref, func(r *row) error {
+		rows++
+		line := slices.Clone(r.fixed)
+		for _, p := range r.params {
+			line = append(line, p.Value)
+		}
+		for _, f := range fields {
+			line = append(line, r.fields[f])
+		}
+		return out.Write(line)
+	})
+	out.Flush()
+	if err == nil {
+		err = out.Error()
+	}
+	return rows, err
+}
+
+func (r *row) writeJSON(w io.Writer) error {
+	o := map[string]any{}
+	for k, v := range r.fields {
+		o[k] = v
+	}
+	for _, p := range r.params {
+		o[p.Name] = p.Value
+	}
+	for i, name := range fixedColumns {
+		o[name] = r.fixed[i]
+	}
+	return json.NewEncoder(w).Encode(o)
+}
+
+// eachRow calls f for the row of each ended task, in order.
+func eachRow(ctx context.Context, client *api.Client, ref string, f func(*row) error) error {
+	var points *Points
+	defer func() {
+		if points != nil {
+			points.Close()
+		}
+	}()
+	return EachTask(ctx, client, ref, func(spec *task.Job, sealer *seal.Sealer, t message.TaskSummary) (err error) {
+		if points == nil {
+			if points, err = FetchPoints(ctx, client, ref, spec); err != nil {
+				return err
+			}
+		}
+		r := &row{fixed: fixedOf(&t), fields: map[string]string{}}
+		if r.params, err = points.Params(t.Index); err != nil {
+			return err
+		}
+		if r.fixed[0], err = points.Number(t.Index); err != nil {
+			return err
+		}
+		if !t.Failed && len(t.Results) > 0 {
+			if err := r.say(ctx, client, sealer, t.Results[0].Outputs); err != nil {
+				return err
+			}
+		}
+		return f(r)
+	})
+}
+
+func fixedOf(t *message.TaskSummary) []string {
+	fixed := make([]string, len(fixedColumns))
+	fixed[1], fixed[7] = task.OutcomeUnknown.String(), t.Reason
+	if len(t.Results) > 0 {
+		r := &t.Results[0]
+		seconds := func(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }
+		fixed[1], fixed[2], fixed[3] = r.Outcome.String(), strconv.FormatUint(uint64(r.ExitCode), 10), string(r.Worker)
+		fixed[4], fixed[5] = seconds(r.Wall.Seconds()), seconds(r.CPU.Seconds())
+		if r.Message != "" {
+			fixed[7] = r.Message
+		}
+	}
+	fixed[6] = strconv.Itoa(len(t.Attempts))
+	return fixed
+}
+
+// say takes the fields of what a task made.
+func (r *row) say(ctx context.Context, client *api.Client, sealer *seal.Sealer, outputs []task.Output) error {
+	for _, name := range []string{resultName, task.Stdout} {
+		i := slices.IndexFunc(outputs, func(o task.Output) bool { return o.Name == name })
+		if i < 0 {
+			continue
+		}
+		b, err := content(ctx, client, sealer, outputs[i])
+		if err != nil {
+			return err
+		}
+		if name == task.Stdout {
+			b = bytes.TrimRight(b, "\r\n")
+			b = b[bytes.LastIndexByte(b, '\n')+1:]
+		}
+		var o map[string]any
+		number := json.NewDecoder(bytes.NewReader(b))
+		number.UseNumber()
+		if number.Decode(&o) != nil {
+			r.fields["value"] = clipField(string(b))
+			return nil
+		}
+		for k, v := range o {
+			if len(r.fields) < maxFields {
+				r.fields[clipField(k)] = textOf(v)
+			}
+		}
+		return nil
+	}
+	return nil
+}
+
+func clipField(s string) string {
+	return strings.ToValidUTF8(s[:min(len(s), maxField)], "\uFFFD")
+}
+
+// textOf is a value of JSON as a cell: texts and numbers as they are.
+func textOf(v any) string {
+	switch v := v.(type) {
+	case string:
+		return clipField(v)
+	case nil:
+		return ""
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return clipField(string(b))
+}
