@@ -2,7 +2,6 @@ package ending
 
 import (
 	"math"
-	"slices"
 )
 
 // A job is one in a draw.
@@ -57,49 +56,4 @@ func (r *run) settle(now float64) {
 		r.did = min(r.total, r.did+(now-r.from)*r.speed)
 		r.still = true
 	}
-}
-
-// start begins a run on its host.
-func (w *world) start(r run) {
-	h := &w.hosts[r.host]
-	r.speed = h.speed
-	k := len(w.runs)
-	w.runs = append(w.runs, r)
-	h.running = append(h.running, k)
-	h.memory += r.job.job.Memory
-	w.goOn(k, &w.runs[k])
-}
-
-// goOn has a run go on where it is.
-func (w *world) goOn(k int, r *run) {
-	r.from, r.still = w.now, false
-	w.at(w.now+(r.total-r.did)/r.speed, ends, k, r.epoch)
-}
-
-// end ends a run whose tasks are done.
-func (w *world) end(k int, r *run) {
-	w.remove(k, r)
-	w.dirty = w.dirty || w.queue.any()
-}
-
-// giveBack has the tasks of a run that are not done wait again, from their last states.
-func (w *world) giveBack(k int, r *run) {
-	w.remove(k, r)
-	each := r.total / float64(r.tasks)
-	whole := min(uint64(r.did/each), r.tasks-1)
-	did := max(r.job.saved(r.did-float64(whole)*each, r.speed), r.base)
-	r.job.pieces = append(r.job.pieces, piece{total: each, did: did})
-	r.job.waiting += r.tasks - whole - 1
-	w.dirty = true
-}
-
-func (w *world) remove(k int, r *run) {
-	h := &w.hosts[r.host]
-	h.running = slices.DeleteFunc(h.running, func(i int) bool { return i == k })
-	h.memory -= r.job.job.Memory
-	if len(h.running) == 0 {
-		h.idle = w.now
-	}
-	r.job.running--
-	r.epoch++
 }

@@ -74,3 +74,12 @@ func (l weibull) beyond(than float64) (mean, square float64) {
 	}
 	return mean, square
 }
+
+// A seen task is one that ended, or runs and has lasted at least so long.
+type seen struct {
+	work  float64 // seconds on the reference core
+	ended bool
+}
+
+// leastWork is in seconds: no task takes none.
+const leastWork = 1e-3

@@ -27,15 +27,7 @@ const (
 	// are thought as likely before one has ended.
 	mostSpread = 1.2
 	lawPoints  = 32
-	// leastWork is in seconds: no task takes none.
-	leastWork = 1e-3
 )
-
-// A seen task is one that ended, or runs and has lasted at least so long.
-type seen struct {
-	work  float64 // seconds on the reference core
-	ended bool
-}
 
 // known is what is known of a job.
 type known struct {

@@ -162,7 +162,8 @@ var rules = map[string]rule{
 	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
 		"blocks/seal", "sandbox", "owner", "internal/pause", "task/table"}, outside: []string{"golang.org/x/sys"}},
 
-	"api": {own: []string{"ending", "task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
+	"api": {own: []string{"ending",
+		"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
 		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox"}},
 
 	"api/client": {own: []string{"api", "blocks/seal", "lab/submission", "scheduler/message", "task"}},
@@ -261,7 +262,8 @@ var rules = map[string]rule{
 	"lab/mapping": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/submission", "sandbox",
 		"scheduler/ledger", "scheduler/message", "task", "task/table"}},
 
-	"lab/submission": {own: []string{"ending", "node", "api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",
+	"lab/submission": {own: []string{"ending", "node",
+		"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",
 		"lab/table", "sandbox", "scheduler/ledger",
 		"scheduler/message", "task", "task/table"}},
 
@@ -270,7 +272,8 @@ var rules = map[string]rule{
 
 	"lab/backtest": {own: []string{"internal/failure", "lab/plot", "lab/table", "lab/traces", "predictor", "trace"}},
 
-	"lab/published": {own: []string{"reproduce/ends", "reproduce/koala", "reproduce/mgst", "reproduce/policies", "reproduce/simpetek",
+	"lab/published": {own: []string{"reproduce/ends",
+		"reproduce/koala", "reproduce/mgst", "reproduce/policies", "reproduce/simpetek",
 		"reproduce/trust",
 		"reproduce/zhang", "internal/failure", "internal/spec", "lab/plot", "lab/progress", "lab/table", "lab/traces",
 		"reproduce", "sim/scenario", "trace"}},

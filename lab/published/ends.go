@@ -105,8 +105,8 @@ const endsLeast, endsMost = 0.85, 0.95
 
 func (f *EndsOptions) print(w io.Writer, r *ends.Report) {
 	fmt.Fprintf(w, "Forecasts of jobs' ends held to account: %d jobs of each set, seed %d.\n", f.Jobs, f.Seed)
-	fmt.Fprintf(w, "Of nine in ten ends that were to lie between the 5th and the 95th percentile, there lay (target %.2f to "+
-		"%.2f):\n\n", endsLeast, endsMost)
+	fmt.Fprintf(w, "Of nine in ten ends that were to lie between the 5th and the 95th percentile, there lay "+
+		"(target %.2f to %.2f):\n\n", endsLeast, endsMost)
 	rows := make([][]string, 0, len(r.Rows))
 	for i := range r.Rows {
 		x := &r.Rows[i]

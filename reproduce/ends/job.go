@@ -176,8 +176,8 @@ func (s *Set) try(n int, seed uint64) ([]Trial, error) {
 	return out, nil
 }
 
-func forecast(at time.Time, job *ending.Job, members []ending.Member, pool *predictor.Pool, seed uint64) (ending.Forecast,
-	error) {
+func forecast(at time.Time, job *ending.Job, members []ending.Member, pool *predictor.Pool,
+	seed uint64) (ending.Forecast, error) {
 	f, err := ending.Ahead(at, job, &ending.Swarm{Members: members, Pool: pool, Detect: detect, Grace: grace},
 		ending.Options{Seed: seed})
 	if err == nil && f.Reason != "" {
@@ -190,7 +190,8 @@ func forecast(at time.Time, job *ending.Job, members []ending.Member, pool *pred
 func (d *drawn) play(b *book, seed uint64) error {
 	log := &trace.Workload{Name: "ends"}
 	for i, w := range d.works {
-		log.Jobs = append(log.Jobs, trace.Job{Number: int64(i + 1), Submit: learning.Seconds(), RunTime: w, Procs: 1, Status: 1})
+		log.Jobs = append(log.Jobs, trace.Job{Number: int64(i + 1), Submit: learning.Seconds(), RunTime: w,
+			Procs: 1, Status: 1})
 	}
 	b.until = d.at.Add(time.Duration((d.ideal*longest + longestMore) * float64(time.Second)))
 	if b.until.After(d.trace.End) {
