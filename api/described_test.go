@@ -113,6 +113,11 @@ func (w *watcher) submitCopies() (job string) {
 	w.ask(200, "POST", "/v1/jobs/check",
 		`{"file": "module: a.wasm\nsweep: {a: {csv: a.csv}}\nargs: ['{{.a.b}}']", "file_name": "job.yaml"}`)
 	w.ask(400, "POST", "/v1/jobs/check", `{"file_name": "job.yaml", "file": "modul: x"}`)
+	w.ask(200, "POST", "/v1/plan", `{"tasks": 100, "work_s": 60, "memory_bytes": 65536, "overlay": "commons"}`)
+	w.ask(200, "POST", "/v1/plan", `{"tasks": 1, "memory_bytes": 1125899906842624}`) // nobody has so much
+	w.ask(400, "POST", "/v1/plan", `{"tasks": 0}`)
+	w.ask(400, "POST", "/v1/plan", `{"tasks": 1, "work_s": -1}`)
+	w.ask(404, "POST", "/v1/plan", `{"tasks": 1, "overlay": "nowhere"}`)
 	job = w.field("id", "POST", "/v1/jobs", string(b))
 	w.ask(400, "POST", "/v1/jobs", "{}")
 	w.ask(404, "POST", "/v1/jobs", `{"overlay": "nowhere"}`)
@@ -145,7 +150,7 @@ func (w *watcher) askJobs(job string) {
 	w.ask(200, "GET", "/v1/jobs/copies", "")
 	w.ask(404, "GET", "/v1/jobs/none", "")
 	w.ask(400, "GET", "/v1/jobs/copies?from=x", "")
-	for _, rest := range []string{"/watch", "/results", "/outputs", "/why"} {
+	for _, rest := range []string{"/watch", "/results", "/outputs", "/why", "/end"} {
 		w.ask(200, "GET", "/v1/jobs/copies"+rest, "")
 		w.ask(404, "GET", "/v1/jobs/none"+rest, "")
 	}

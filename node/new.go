@@ -108,6 +108,7 @@ func assemble(d *driver) *Node {
 	n.proofs = newProofs(d, n.overlays)
 	n.tallies = newTallies(d, n.overlays, n.proofs)
 	n.queries = &queries{driver: d, overlays: n.overlays}
+	n.seer = newSeer(d, n.past, n.overlays, n.queries)
 	n.submissions = &submissions{driver: d, overlays: n.overlays, queries: n.queries}
 	return n
 }

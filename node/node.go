@@ -21,6 +21,7 @@ type Node struct {
 	*ranking
 	*queries
 	*submissions
+	*seer
 	keeper  *keeper
 	lists   *bootLists
 	proofs  *proofs

@@ -204,6 +204,21 @@ func (j *job) whoseTurn(out []Why) []Why {
 	return out
 }
 
+// Unfit says why a member in a state that lends slots and bytes of memory is given no task that
+// may need so many; "" if nothing of that is in the way.
+func Unfit(s overlay.State, slots int, lent, needs int64) string {
+	switch {
+	case slots == 0 && s == overlay.Available:
+		return "the member lends no slot"
+	case slots == 0 || s == overlay.Leaving || s == overlay.Unavailable:
+		return "the member is " + s.String()
+	case lent < needs:
+		return fmt.Sprintf("the member lends %s of memory, the task may need %s", task.FormatSize(lent),
+			task.FormatSize(needs))
+	}
+	return ""
+}
+
 func (j *job) whyNotOn(h *host, avoid []task.PeerID) string {
 	p, paused := h.paused[j]
 	_, shunned := h.shunned[j.class]
@@ -216,13 +231,8 @@ func (j *job) whyNotOn(h *host, avoid []task.PeerID) string {
 		return "the member has not reported to this leader yet"
 	case h.proven.is():
 		return h.proven.String()
-	case h.slots == 0 && h.state == overlay.Available:
-		return "the member lends no slot"
-	case !h.eligible():
-		return "the member is " + h.state.String()
-	case h.memory < j.spec.Memory:
-		return fmt.Sprintf("the member lends %s of memory, the task may need %s", task.FormatSize(h.memory),
-			task.FormatSize(j.spec.Memory))
+	case h.slots == 0 || !h.eligible() || h.memory < j.spec.Memory:
+		return Unfit(h.state, h.slots, h.memory, j.spec.Memory)
 	case slices.Contains(avoid, h.peer):
 		return "the member runs or ran the task already, and replicas must be of distinct members"
 	case paused:

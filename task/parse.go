@@ -160,11 +160,7 @@ func (r *reader) readKey(p yamlfile.Pair) (e *Error) {
 	case "confirm":
 		e = r.readConfirm(p.Value)
 	case "auditors":
-		var ids []string
-		ids, e = r.texts(p.Value, p.Key, "auditors: [12D3KooW...]")
-		for _, id := range ids {
-			r.Auditors = append(r.Auditors, PeerID(id))
-		}
+		e = r.readAuditors(p.Value)
 	case "parts":
 		r.parts, e = r.duration(p.Value, p.Key)
 	case "stages":
@@ -198,6 +194,14 @@ func (r *reader) readEnv(node ast.Node) *Error {
 	}
 	slices.SortFunc(r.Env, func(a, b EnvVar) int { return strings.Compare(a.Name, b.Name) })
 	return nil
+}
+
+func (r *reader) readAuditors(node ast.Node) *Error {
+	ids, e := r.texts(node, "auditors", "auditors: [12D3KooW...]")
+	for _, id := range ids {
+		r.Auditors = append(r.Auditors, PeerID(id))
+	}
+	return e
 }
 
 func (r *reader) readVerify(node ast.Node) *Error {

@@ -81,7 +81,7 @@ func (j *Job) checkStage(stage int) *fault {
 			return f
 		}
 	}
-	if f := j.checkReads(s); f != nil {
+	if f := checkReads(j, s); f != nil {
 		return f
 	}
 	return j.checkStdinFrom(s)

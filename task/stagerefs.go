@@ -95,7 +95,7 @@ func (s *Stage) read(need int, of, pattern, where string) *fault {
 }
 
 // checkReads refuses files that no task of the stage which is read can make, as far as that is known.
-func (j *Job) checkReads(s *Stage) *fault {
+func checkReads(j *Job, s *Stage) *fault {
 	for k := range s.Needs {
 		n := &s.Needs[k]
 		outputs := j.Stages[n.Stage].Outputs

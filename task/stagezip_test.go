@@ -132,3 +132,20 @@ func TestInputsOfStages(t *testing.T) {
 		t.Errorf("a pattern that matches nothing: %v", err)
 	}
 }
+
+// What runs again, and what a task reads beside the common inputs, is told of jobs without stages alone: there
+// is none of it where stages are.
+func TestStagesAreNotSwept(t *testing.T) {
+	j := stagedJob(t, zipped)
+	if files := j.TableFiles(); len(files) > 0 {
+		t.Errorf("tables %v", files)
+	}
+	for i := range j.Tasks() {
+		if reads := j.ReadsBy(j.SweptFiles(), i); len(reads) > 0 {
+			t.Errorf("task %d reads %v", i, reads)
+		}
+	}
+	if _, err := j.Expand(j.Tasks()); err == nil {
+		t.Error("a task after the last is expanded")
+	}
+}

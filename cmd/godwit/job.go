@@ -79,6 +79,7 @@ job had ended with all checked that was to be.`,
 				if err := f.print(cmd.OutOrStdout(), st, c.json); err != nil {
 					return err
 				}
+				f.printEnd(cmd, client, st, c.json)
 				return submission.Recalled(st)
 			})
 		},
@@ -142,4 +143,25 @@ func (f *jobFlags) ask(ctx context.Context, client *api.Client, ref string) (mes
 		st.TasksList = append(st.TasksList, page...)
 	}
 	return st, err
+}
+
+// printEnd tells people how fast a job goes and when it ends, where the node can say.
+func (f *jobFlags) printEnd(cmd *cobra.Command, client *api.Client, st message.JobStatus, json bool) {
+	if st.State != message.JobRunning || f.one || json {
+		return
+	}
+	e, err := client.End(cmd.Context(), string(st.ID))
+	if err != nil || e.Left == 0 {
+		return
+	}
+	out := cmd.OutOrStdout()
+	if e.Rate > 0 {
+		fmt.Fprintf(out, "rate       %.3g tasks a minute since it was handed in, %d left\n",
+			e.Rate*time.Minute.Seconds(), e.Left)
+	}
+	if e.Reason != "" {
+		fmt.Fprintf(out, "ends       not: %s\n", e.Reason)
+		return
+	}
+	fmt.Fprintf(out, "ends       in %s\n", submission.Between(&e.Forecast))
 }

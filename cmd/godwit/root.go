@@ -39,7 +39,7 @@ func newRoot() *cobra.Command {
 	}
 	add("volunteer", newUp(), newStatus(), newPause(), newResume(), newDrain(), newConfig(), newDoctor(), newPeers(),
 		newHistory(), newForecast(), newBootstrap())
-	add("owner", newRun(), newMap(), newJobs(), newJob(), newResults(), newLogs(), newRetry(),
+	add("owner", newRun(), newPlan(), newMap(), newJobs(), newJob(), newResults(), newLogs(), newRetry(),
 		newCancel(), newForget(), newWhy(), newProof(),
 		newOverlay(), newNew(), newBuild(), newInterpreter(), newInspect(), newExec())
 	add("researcher", newSim(), newSwarm(), newTrace(), newScore(), newReproduce(), newBurn())

@@ -62,6 +62,7 @@ func newRun() *cobra.Command {
 				return printID(cmd.OutOrStdout(), id, c.json)
 			}
 			p.Note("job %s accepted", id)
+			p.End = submission.Ends(ctx, client, id)
 			end, err := submission.Follow(ctx, client, id, p)
 			if err != nil {
 				return stillThere(err, id)

@@ -57,6 +57,10 @@ var rules = map[string]rule{
 	"member": {core: true, own: []string{"credibility", "task", "trace", "predictor", "overlay", "scheduler",
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/authority"}},
 
+	"ending": {core: true, own: []string{"internal/heap", "predictor", "scheduler/place", "task", "trace"}},
+
+	"reproduce/ends": {core: true, own: []string{"ending", "predictor", "sim", "task", "trace"}},
+
 	"scheduler/authority": {core: true, own: []string{"task", "scheduler/message"}},
 
 	"scheduler/message": {core: true, own: []string{"task", "overlay", "scheduler/ledger"}, outside: codec},
@@ -143,7 +147,7 @@ var rules = map[string]rule{
 	"owner/sensor": {outside: []string{"github.com/godbus/dbus/v5", "github.com/jezek/xgb",
 		"github.com/ebitengine/purego", "github.com/shirou/gopsutil", "golang.org/x/sys"}},
 
-	"node": {own: []string{"member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
+	"node": {own: []string{"ending", "member", "task", "trace", "predictor", "overlay", "migrate", "scheduler",
 		"scheduler/message", "scheduler/worker", "scheduler/submitter", "scheduler/place", "scheduler/share",
 		"scheduler/chunk", "p2p", "p2p/bootstrap", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal",
 		"sandbox", "owner",
@@ -158,7 +162,8 @@ var rules = map[string]rule{
 	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
 		"blocks/seal", "sandbox", "owner", "internal/pause", "task/table"}, outside: []string{"golang.org/x/sys"}},
 
-	"api": {own: []string{"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
+	"api": {own: []string{"ending",
+		"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
 		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox"}},
 
 	"api/client": {own: []string{"api", "blocks/seal", "lab/submission", "scheduler/message", "task"}},
@@ -257,7 +262,8 @@ var rules = map[string]rule{
 	"lab/mapping": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/submission", "sandbox",
 		"scheduler/ledger", "scheduler/message", "task", "task/table"}},
 
-	"lab/submission": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",
+	"lab/submission": {own: []string{"ending", "node",
+		"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",
 		"lab/table", "sandbox", "scheduler/ledger",
 		"scheduler/message", "task", "task/table"}},
 
@@ -266,7 +272,8 @@ var rules = map[string]rule{
 
 	"lab/backtest": {own: []string{"internal/failure", "lab/plot", "lab/table", "lab/traces", "predictor", "trace"}},
 
-	"lab/published": {own: []string{"reproduce/koala", "reproduce/mgst", "reproduce/policies", "reproduce/simpetek",
+	"lab/published": {own: []string{"reproduce/ends",
+		"reproduce/koala", "reproduce/mgst", "reproduce/policies", "reproduce/simpetek",
 		"reproduce/trust",
 		"reproduce/zhang", "internal/failure", "internal/spec", "lab/plot", "lab/progress", "lab/table", "lab/traces",
 		"reproduce", "sim/scenario", "trace"}},

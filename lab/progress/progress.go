@@ -28,7 +28,16 @@ type Progress struct {
 	begun    time.Time
 	last     time.Time
 	drawn    bool
+
+	// End tells when the job ends, as far as anybody can say: the middle, and between what
+	// nine in ten lie. It is asked every few seconds. nil: what is left is divided by the rate.
+	End   func() (middle, low, high time.Duration, ok bool)
+	asked time.Time
+	toGo  string // what End said last
 }
+
+// AskEvery is how often End is asked: it takes the node some tens of milliseconds.
+const AskEvery = 10 * time.Second
 
 // New shows progress on w, from now on; nothing if quiet.
 func New(w io.Writer, quiet bool) *Progress {
@@ -73,9 +82,7 @@ func (p *Progress) Show(st message.JobStatus) {
 		line += fmt.Sprintf(", %d checked, %d to check", c.Right+c.Wrong+c.Open, c.Due)
 	}
 	line += ", " + table.Rough(now.Sub(p.begun))
-	if eta, ok := p.eta(st, now); ok {
-		line += ", about " + table.Rough(eta) + " to go"
-	}
+	line += p.left(st, now)
 	if !p.Terminal {
 		fmt.Fprintln(p.Out, line)
 		return
@@ -90,6 +97,23 @@ func (p *Progress) Done() {
 		fmt.Fprintln(p.Out)
 		p.drawn = false
 	}
+}
+
+// left tells how long it will take yet.
+func (p *Progress) left(st message.JobStatus, now time.Time) string {
+	if p.End != nil && !st.Settled() && now.Sub(p.asked) >= AskEvery {
+		p.asked, p.toGo = now, ""
+		if middle, low, high, ok := p.End(); ok {
+			p.toGo = fmt.Sprintf(", about %s to go (%s to %s)", table.Rough(middle), table.Rough(low), table.Rough(high))
+		}
+	}
+	if p.toGo != "" && !st.Settled() {
+		return p.toGo
+	}
+	if eta, ok := p.eta(st, now); ok {
+		return ", about " + table.Rough(eta) + " to go"
+	}
+	return ""
 }
 
 func (p *Progress) eta(st message.JobStatus, now time.Time) (time.Duration, bool) {

@@ -1,0 +1,118 @@
+package submission
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"godwit/api"
+	"godwit/ending"
+	"godwit/lab/table"
+	"godwit/node"
+	"godwit/task"
+)
+
+// A Planned job is what would become of it.
+type Planned struct {
+	Name string `json:"name"`
+	node.Plan
+	// Bytes is what the node would be sent: the modules, of each stage its own, and every input once.
+	Bytes int64 `json:"bytes"`
+	Files int   `json:"files"` // of those, inputs
+}
+
+// Plan asks what would become of a job. Nothing of its files is sent.
+func Plan(ctx context.Context, client *api.Client, s *Job) (Planned, error) {
+	p := Planned{Name: s.File.Name, Bytes: int64(len(s.Code)), Files: len(s.inputs)}
+	for _, in := range s.inputs {
+		p.Bytes += in.info.Size()
+	}
+	for _, t := range s.tables {
+		p.Bytes += int64(t.table.Size)
+	}
+	for _, code := range s.stages {
+		p.Bytes += int64(len(code))
+	}
+	saves := !s.File.Checkpoint.Off
+	var err error
+	p.Plan, err = client.Plan(ctx, api.PlanRequest{Tasks: s.File.Tasks(), Work: s.File.Work.Seconds(),
+		Memory: s.File.Memory, Replicas: s.File.Replicas, Saves: &saves, Overlay: s.Overlay})
+	if err == nil && len(s.File.Stages) > 0 {
+		p.Forecast.Notes = append(p.Forecast.Notes, node.StagesNote)
+	}
+	return p, err
+}
+
+// Print writes it for people.
+func (p *Planned) Print(w io.Writer) {
+	fmt.Fprintf(w, "%s: %s, %s to send to %s\n", p.Name, counted(p.Tasks, "task"), task.FormatSize(p.Bytes), p.Overlay)
+	if p.Runs > p.Tasks {
+		fmt.Fprintf(w, "each task runs on %d members\n", p.Runs/max(1, p.Tasks))
+	}
+	fmt.Fprintf(w, "%s could run it now, with %s\n", counted(uint64(len(p.Ready)), "member"),
+		counted(uint64(p.Slots), "slot"))
+	for _, r := range p.Unfit {
+		fmt.Fprintf(w, "%6d could not: %s%s\n", len(r.Peers), r.Reason, shortPeers(r.Peers))
+	}
+	if p.Forecast.Reason != "" {
+		fmt.Fprintln(w, "it would not end: "+p.Forecast.Reason)
+		return
+	}
+	fmt.Fprintln(w, "it would end in "+Between(&p.Forecast))
+	for _, n := range p.Forecast.Notes {
+		fmt.Fprintln(w, "  "+n)
+	}
+}
+
+// Between tells a forecast in one breath.
+func Between(f *ending.Forecast) string {
+	return fmt.Sprintf("%s (nine times in ten: %s to %s)", rough(f.Median), rough(f.Low), rough(f.High))
+}
+
+// Ends tells a progress when a job ends. It gives up quickly: the job comes first.
+func Ends(ctx context.Context, client *api.Client, id task.JobID) func() (middle, low, high time.Duration, ok bool) {
+	const patience = 3 * time.Second
+	return func() (middle, low, high time.Duration, ok bool) {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		e, err := client.End(ctx, string(id))
+		if err != nil || e.Reason != "" || e.Left == 0 {
+			return 0, 0, 0, false
+		}
+		return inSeconds(e.Median), inSeconds(e.Low), inSeconds(e.High), true
+	}
+}
+
+// ToGo says when a job ends, in a few words; "" where nobody can say.
+func ToGo(ctx context.Context, client *api.Client, id task.JobID) string {
+	middle, low, high, ok := Ends(ctx, client, id)()
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s to %s)", table.Rough(middle), table.Rough(low), table.Rough(high))
+}
+
+func inSeconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+func rough(s float64) string { return table.Rough(inSeconds(s)) }
+
+func counted(n uint64, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// shortPeers names a few.
+func shortPeers(peers []task.PeerID) string {
+	const few = 3
+	out := ""
+	for i, p := range peers {
+		if i == few {
+			return out + " ..."
+		}
+		out += " " + table.ShortPeer(p)
+	}
+	return out
+}

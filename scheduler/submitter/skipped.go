@@ -1,0 +1,56 @@
+package submitter
+
+import (
+	"fmt"
+	"slices"
+
+	"godwit/scheduler/ledger"
+	"godwit/scheduler/message"
+	"godwit/task"
+)
+
+// skip holds tasks as failed that never run, and those that need these.
+func (st *staged) skip(s *Submitter, j *submitted) {
+	for st != nil && len(st.dead) > 0 {
+		r := st.dead[0]
+		st.dead = st.dead[1:]
+		for i := r.From; i < r.To; i++ {
+			if j.have.Contains(i) {
+				continue
+			}
+			why := "needs tasks of which more failed than it allows"
+			if u, ok := st.flow.Failure(i); ok {
+				why = fmt.Sprintf("needs task %d, %s, which failed", u, j.spec.TaskName(u))
+			}
+			j.forgetFetch(s, i)
+			s.hold(j, &message.TaskSummary{Index: i, Failed: true, Reason: task.ClipMessage(why)})
+			s.emit(message.Decided{Task: task.TaskID{Job: j.id, Index: i}, Action: "skipped", Reason: task.ClipMessage(why)})
+		}
+	}
+}
+
+// forgetFetch forgets a result whose blocks are on their way.
+func (j *submitted) forgetFetch(s *Submitter, i uint64) {
+	key := ResultKey(j.id, i)
+	if s.fetches[key] != nil {
+		delete(s.fetches, key)
+		j.fetching--
+		j.lacking = j.lacking.Minus(only(i))
+	}
+}
+
+// waived is what coordinators hear that is held of a job, with all that comes of it; taken is what is held
+// beside.
+func (j *submitted) waived() ledger.Set {
+	if j.staged == nil {
+		return j.mine()
+	}
+	return j.staged.over
+}
+
+func (j *submitted) taken() []message.Range {
+	if j.staged == nil {
+		return nil
+	}
+	return slices.Clone(j.have.Minus(j.staged.over))
+}
