@@ -69,11 +69,12 @@ func (w weight) excess() string {
 }
 
 // checkFunctions refuses a module that would take too long to compile, with the function that is the reason. What
-// cannot be decoded passes: validation says what is wrong.
-func checkFunctions(wasm []byte) error {
+// cannot be decoded is malformed, which the caller words: wazero would make room for as many locals as a function says
+// before it looks for them, 7 GiB for 50 bytes.
+func checkFunctions(wasm []byte, malformed func(error) error) error {
 	m, err := decoder.Decode(wasm)
 	if err != nil {
-		return nil
+		return malformed(err)
 	}
 	for i := range m.Code {
 		if why := weigh(&m.Code[i]).excess(); why != "" {

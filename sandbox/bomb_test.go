@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ func TestCompileBombIsRefused(t *testing.T) {
 }
 
 func TestWeight(t *testing.T) {
-	if err := checkFunctions(manyIfs(int(heaviest.blocks))); err != nil {
+	if err := checkFunctions(manyIfs(int(heaviest.blocks)), func(err error) error { return err }); err != nil {
 		t.Errorf("as heavy as may be: %v", err)
 	}
 	got := weigh(&decoder.Code{
@@ -108,5 +109,29 @@ func TestCompilingTakesTooMuch(t *testing.T) {
 	why := "to compile; the heaviest is function 0, of 2000001 bytes"
 	if rep.Outcome != task.OutOfMemory || !strings.Contains(rep.Message, why) {
 		t.Errorf("got %v %q", rep.Outcome, rep.Message)
+	}
+}
+
+// A function that says that it has more locals than bytes is refused before anybody makes room for them.
+func TestLocalsThatAreNotThere(t *testing.T) {
+	for name, locals := range map[string]string{
+		"groups": "\xe7\xe7\xe7\x30\x30\x30",
+		"one":    "\x01\xff\xff\xff\xff\x07\x7f",
+	} {
+		wasm := decoder.Encode(&decoder.Module{
+			Types: []decoder.FuncType{{}}, Funcs: []uint32{0},
+			Exports: []decoder.Export{{Name: startFunction, Kind: decoder.FuncKind}},
+		})
+		body := append([]byte(locals), 0x0b)
+		body = append([]byte{1, byte(len(body))}, body...)
+		wasm = append(append(wasm, 10, byte(len(body))), body...)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := CheckModule(wasm)
+		runtime.ReadMemStats(&after)
+		var bad *ModuleError
+		if n := after.TotalAlloc - before.TotalAlloc; !errors.As(err, &bad) || n > 1<<20 {
+			t.Errorf("%s: %v, %d bytes", name, err, n)
+		}
 	}
 }

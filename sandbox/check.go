@@ -71,16 +71,19 @@ func CheckModule(wasm []byte) error {
 // 2 s of processor time and 1 GiB for one of 47 MB. Before that it weighs the
 // functions, which takes a third as long.
 func validate(ctx context.Context, wasm []byte) error {
-	if err := checkFunctions(wasm); err != nil {
+	malformed := func(err error) error {
+		if e := unsupported(decoder.FindUnsupported(wasm)); e != nil {
+			return e
+		}
+		return invalid(Malformed, "", "does not validate: %s", strings.TrimPrefix(err.Error(), "module: "))
+	}
+	if err := checkFunctions(wasm, malformed); err != nil {
 		return err
 	}
 	rt := wazero.NewRuntimeWithConfig(ctx, runtimeConfig(wazero.NewRuntimeConfigInterpreter()))
 	defer rt.Close(ctx)
 	if _, err := rt.CompileModule(ctx, wasm); err != nil {
-		if e := unsupported(decoder.FindUnsupported(wasm)); e != nil {
-			return e
-		}
-		return invalid(Malformed, "", "does not validate: %s", strings.TrimPrefix(err.Error(), "module: "))
+		return malformed(err)
 	}
 	return nil
 }
