@@ -18,7 +18,8 @@ import (
 //     both dials would wait for each other until they time out;
 //   - an address that rests, since nobody answers there;
 //   - anything once the host closes: a dial that begins while libp2p's own services end
-//     panics in them.
+//     panics in them. One that has begun looks at addresses later, when libp2p has given up its
+//     transports, and panics where none may be a relay's.
 type gate struct {
 	host    atomic.Pointer[host.Host] // nil until the host is there
 	redial  *redial
@@ -28,6 +29,9 @@ type gate struct {
 
 // InterceptAddrDial implements connmgr.ConnectionGater.
 func (g *gate) InterceptAddrDial(p peer.ID, addr ma.Multiaddr) bool {
+	if g.closing.Load() {
+		return false
+	}
 	h := g.host.Load()
 	if !isCircuit(addr) {
 		// Who is met through a relay is dialled for a hole to be punched, in step with its own dials

@@ -66,6 +66,9 @@ func TestGateClosing(t *testing.T) {
 		t.Error("a host that is open does not dial")
 	}
 	g.closing.Store(true)
+	if g.InterceptAddrDial("", ma.StringCast("/ip4/192.0.2.3/tcp/4001")) {
+		t.Error("an address is dialled while the host closes")
+	}
 	if g.InterceptPeerDial("a peer") {
 		t.Error("a host that closes dials")
 	}
