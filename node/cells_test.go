@@ -133,7 +133,8 @@ func (s *swarm) newcomer(t *testing.T) {
 	}
 }
 
-// shrink has most members of each cell go: the two become one again.
+// shrink has most members of each cell go: the two become one again. One that somebody has lost may be told of
+// once more by who has not, and then counts until its advert is over.
 func (s *swarm) shrink() {
 	for _, of := range s.cells() {
 		for _, p := range of[3:] {
@@ -142,7 +143,7 @@ func (s *swarm) shrink() {
 			}
 		}
 	}
-	s.within(30*time.Minute, "one cell again", func() bool {
+	s.within(overlay.MaxAdvertLife+30*time.Minute, "one cell again", func() bool {
 		return len(s.cells()) == 1 && len(s.cells()[""]) > 0 && s.settled()
 	})
 }
