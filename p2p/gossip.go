@@ -221,6 +221,15 @@ func (g *gossip) awaitTick(ctx context.Context) {
 
 // receive takes what was validated to the handler, once Run has begun.
 func (g *gossip) receive(ctx context.Context, sub *pubsub.Subscription) {
+	g.each(ctx, sub, func(m *pubsub.Message) {
+		if a, ok := m.ValidatorData.(overlay.Advert); ok {
+			g.adverts.learn(a, m.Data, m.ReceivedFrom)
+		}
+	})
+}
+
+// each calls take with what comes on a topic, once Run has begun, until ctx ends.
+func (g *gossip) each(ctx context.Context, sub *pubsub.Subscription, take func(*pubsub.Message)) {
 	defer sub.Cancel()
 	select {
 	case <-g.served:
@@ -232,9 +241,7 @@ func (g *gossip) receive(ctx context.Context, sub *pubsub.Subscription) {
 		if err != nil {
 			return
 		}
-		if a, ok := m.ValidatorData.(overlay.Advert); ok {
-			g.adverts.learn(a, m.Data, m.ReceivedFrom)
-		}
+		take(m)
 	}
 }
 

@@ -132,22 +132,12 @@ func (as *adverts) sums(m *membership, s *overlay.Summary, now time.Time) bool {
 
 // receiveSummaries takes what was validated to who asked for it, once Run has begun.
 func (g *gossip) receiveSummaries(ctx context.Context, sub *pubsub.Subscription) {
-	defer sub.Cancel()
-	select {
-	case <-g.served:
-	case <-ctx.Done():
-		return
-	}
-	for {
-		m, err := sub.Next(ctx)
-		if err != nil {
-			return
-		}
+	g.each(ctx, sub, func(m *pubsub.Message) {
 		if s, ok := m.ValidatorData.(overlay.Summary); ok && s.Leader != g.id && g.set.OnSummary != nil {
 			g.reachable(&s, m.ReceivedFrom)
 			g.set.OnSummary(s)
 		}
-	}
+	})
 }
 
 // reachable notes where a summary says that its leader is reached, as far as who told it may say so.

@@ -12,11 +12,8 @@ const mostIdle = 1 << 30
 func (s *staging) rest(n stagedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	f := s.files[n]
+	f := s.leave(n)
 	if f == nil {
-		return
-	}
-	if f.users--; f.users > 0 {
 		return
 	}
 	if f.err != nil {

@@ -108,14 +108,21 @@ func (s *staging) take(ctx context.Context, n stagedName, bound blocks.Bound, se
 func (s *staging) drop(n stagedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if f := s.leave(n); f != nil {
+		s.remove(n, f)
+	}
+}
+
+// leave counts a file that was taken as given back, and returns it if nobody uses it any more; s.mu is held.
+func (s *staging) leave(n stagedName) *staged {
 	f := s.files[n]
 	if f == nil {
-		return
+		return nil
 	}
 	if f.users--; f.users > 0 {
-		return
+		return nil
 	}
-	s.remove(n, f)
+	return f
 }
 
 // write writes content to its file, which appears whole or not at all, and returns what
