@@ -259,8 +259,8 @@ var rules = map[string]rule{
 	"lab/audit": {own: []string{"api", "blocks", "blocks/seal", "credibility", "lab/submission", "node", "sandbox",
 		"scheduler/message", "task", "task/table"}},
 
-	"lab/mapping": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/submission", "sandbox",
-		"scheduler/ledger", "scheduler/message", "task", "task/table"}},
+	"lab/mapping": {own: []string{"api", "blocks", "blocks/seal", "internal/failure", "lab/progress", "lab/submission",
+		"sandbox", "scheduler/ledger", "scheduler/message", "task", "task/table"}},
 
 	"lab/submission": {own: []string{"ending", "node",
 		"api", "blocks", "blocks/seal", "internal/failure", "lab/files", "lab/progress",

@@ -1,0 +1,458 @@
+"""What the node's API takes and answers: made from api/openapi.yaml by scripts/generate, not to be edited."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, TypedDict
+
+
+class AddedPeer(TypedDict, total=False):
+    addrs: List[str]
+    connected: bool
+    peer: str
+    since: str
+    tries: int
+    why: str
+
+
+class Cell(TypedDict, total=False):
+    cell: str
+    idle: int
+    leader: str
+    members: int
+    own: bool
+    said: str
+    slots: int
+    waiting: int
+
+
+class CheckedFileTablesValue(TypedDict, total=False):
+    file: str
+    kind: str
+
+
+class CheckedFile(TypedDict, total=False):
+    directories: List[str]
+    inputs: List[str]
+    module: str
+    modules: Dict[str, str]
+    name: str
+    patterns: List[str]
+    tables: Dict[str, CheckedFileTablesValue]
+    tasks: int
+
+
+class EndForecast(TypedDict, total=False):
+    draws: int
+    high_s: float
+    late: int
+    low_s: float
+    median_s: float
+    notes: List[str]
+    reason: str
+    work_s: float
+
+
+class File(TypedDict, total=False):
+    cid: str
+    size: int
+
+
+class JobChecksHeard(TypedDict, total=False):
+    own: float
+    tellers: int
+    told: float
+    workers: int
+
+
+class JobChecks(TypedDict, total=False):
+    accepted: int
+    agreed: int
+    confirm: str
+    delivered: bool
+    divergent: str
+    doubted: int
+    due: int
+    final: int
+    heard: JobChecksHeard
+    key: str
+    late: int
+    open: int
+    others: int
+    right: int
+    verify: str
+    wrong: int
+
+
+class JobFailure(TypedDict, total=False):
+    index: int
+    name: str
+    reason: str
+
+
+class JobTasks(TypedDict, total=False):
+    done: int
+    failed: int
+    running: int
+    total: int
+    waiting: int
+
+
+class JobTasksListAttempt(TypedDict, total=False):
+    began: str
+    down_s: float
+    end: str
+    from_checkpoint: bool
+    moved_bytes: int
+    moved_to: str
+    outcome: str
+    reason: str
+    saved_cpu_s: float
+    start: str
+    worker: str
+
+
+class JobTasksListParts(TypedDict, total=False):
+    checked: int
+    of: int
+
+
+class JobTasksListRefutedPart(TypedDict, total=False):
+    number: int
+    to: int
+
+
+class JobTasksListRefuted(TypedDict, total=False):
+    by: str
+    part: JobTasksListRefutedPart
+    signed: str
+    why: str
+
+
+class JobTasksListResultOutput(TypedDict, total=False):
+    cid: str
+    name: str
+    size: int
+
+
+class JobTasksListResult(TypedDict, total=False):
+    cid: str
+    digest: str
+    outputs: List[JobTasksListResultOutput]
+    workers: List[str]
+
+
+class JobTasksList(TypedDict, total=False):
+    attempts: List[JobTasksListAttempt]
+    audited: bool
+    index: int
+    params: Dict[str, str]
+    parts: JobTasksListParts
+    reason: str
+    refuted: JobTasksListRefuted
+    result: JobTasksListResult
+    standing: str
+    state: str
+
+
+class Job(TypedDict, total=False):
+    checks: JobChecks
+    error: str
+    failures: List[JobFailure]
+    final: bool
+    held: int
+    id: str
+    migrations: int
+    name: str
+    note: str
+    overlay: str
+    reason: str
+    reruns: int
+    state: str
+    submitted: str
+    submitter: str
+    tasks: JobTasks
+    tasks_list: List[JobTasksList]
+    useful_cpu_s: float
+    wasted_cpu_s: float
+
+
+class JobFile(TypedDict, total=False):
+    file: str
+    file_name: str
+    key: str
+    tables: Dict[str, Table]
+
+
+class JobID(TypedDict, total=False):
+    id: str
+
+
+class Key(TypedDict, total=False):
+    key: str
+
+
+class Member(TypedDict, total=False):
+    addrs: List[str]
+    belief: str
+    belief_by: str
+    belief_since: str
+    connected: bool
+    forecast: float
+    free: int
+    latency_ms: float
+    memory_bytes: int
+    overlay: str
+    path: str
+    peer: str
+    roles: List[str]
+    seen: str
+    site: str
+    slots: int
+    speed: float
+    state: str
+    version: str
+    via: str
+
+
+class OutputContent(TypedDict, total=False):
+    cid: str
+    content: str
+    name: str
+    size: int
+
+
+class OutputPage(TypedDict, total=False):
+    next: int
+    tasks: List[TaskOutputs]
+    total: int
+
+
+class Overlay(TypedDict, total=False):
+    cell: str
+    cells: List[Cell]
+    digest: str
+    epoch: int
+    group: List[str]
+    id: str
+    jobs: int
+    leader: str
+    manifest: str
+    members: int
+    name: str
+    role: str
+    rows: int
+    share: float
+    synced: bool
+    term: int
+    version: int
+
+
+class OverlayRules(TypedDict, total=False):
+    admission: str
+    allowed: List[str]
+    chunking: str
+    coordinators: int
+    fairness: str
+    migration: str
+    name: str
+    placement: str
+    priorities: bool
+    replicas: int
+    revoke_invitations: bool
+    trusted: List[str]
+    verify: str
+
+
+class PlanUnfit(TypedDict, total=False):
+    first: int
+    peers: List[str]
+    reason: str
+    tasks: int
+
+
+class Plan(TypedDict, total=False):
+    forecast: EndForecast
+    memory_bytes: int
+    overlay: str
+    ready: List[str]
+    runs: int
+    slots: int
+    tasks: int
+    unfit: List[PlanUnfit]
+    work_s: float
+
+
+class PlanRequest(TypedDict, total=False):
+    memory_bytes: int
+    overlay: str
+    replicas: int
+    saves: bool
+    tasks: int
+    work_s: float
+
+
+class ReachRelayed(TypedDict, total=False):
+    peer: str
+    via: str
+
+
+class Reach(TypedDict, total=False):
+    carried_bytes: int
+    circuits: int
+    hidden: bool
+    nat: str
+    reach: str
+    relayed: List[ReachRelayed]
+    relays: List[str]
+
+
+class SchedulingAllocation(TypedDict, total=False):
+    classes: List[str]
+    error: str
+    load: float
+    more: bool
+    peers: List[str]
+    share: List[List[float]]
+    solved: str
+    why: str
+
+
+class SchedulingClasse(TypedDict, total=False):
+    arrival: float
+    arrivals: int
+    oldest_s: float
+    running: int
+    waiting: int
+    work_s: float
+
+
+class SchedulingMemberRate(TypedDict, total=False):
+    measured: int
+    rate: float
+
+
+class SchedulingMember(TypedDict, total=False):
+    behind_s: float
+    idle_s: float
+    load: int
+    peer: str
+    rates: List[SchedulingMemberRate]
+    running: Dict[str, int]
+    share: float
+    site: str
+    slots: int
+    speed: float
+    there: bool
+
+
+class Scheduling(TypedDict, total=False):
+    allocation: SchedulingAllocation
+    at: str
+    chunking: str
+    classes: List[SchedulingClasse]
+    epoch: int
+    fairness: str
+    leader: str
+    members: List[SchedulingMember]
+    migration: str
+    more_classes: int
+    more_members: int
+    placement: str
+    running: int
+    since: str
+    waiting: int
+
+
+class StatusRunning(TypedDict, total=False):
+    note: str
+    overlay: str
+    peer: str
+    rounds: int
+    sent_bytes: int
+    since: str
+    state: str
+    task: str
+
+
+class Status(TypedDict, total=False):
+    addrs: List[str]
+    coordinates: List[str]
+    drained: bool
+    move_at: str
+    notices: List[str]
+    overlays: List[Overlay]
+    peer_id: str
+    peers: int
+    reach: Reach
+    reason: str
+    rss_bytes: int
+    rule: str
+    rules_file: str
+    running: List[StatusRunning]
+    rx_bytes: int
+    sensor: str
+    since: str
+    slots: int
+    state: str
+    stopped: bool
+    tasks: int
+    tx_bytes: int
+    until: str
+    version: str
+
+
+class SubmissionInput(TypedDict, total=False):
+    cid: str
+    name: str
+    size: int
+
+
+class Submission(TypedDict, total=False):
+    args: List[str]
+    file: str
+    file_name: str
+    inputs: List[SubmissionInput]
+    key: str
+    module: str
+    modules: Dict[str, str]
+    overlay: str
+    tables: Dict[str, Table]
+
+
+class TableColumn(TypedDict, total=False):
+    longest: int
+    name: str
+
+
+class Table(TypedDict, total=False):
+    cid: str
+    columns: List[TableColumn]
+    pages: List[int]
+    rows: int
+    size: int
+
+
+class TaskOutputs(TypedDict, total=False):
+    exit_code: int
+    failed: bool
+    index: int
+    message: str
+    outcome: str
+    outputs: List[OutputContent]
+    params: Dict[str, str]
+    reason: str
+    workers: List[str]
+
+
+class WhyReason(TypedDict, total=False):
+    first: int
+    peers: List[str]
+    reason: str
+    tasks: int
+
+
+class Why(TypedDict, total=False):
+    asked: int
+    job: str
+    reasons: List[WhyReason]
+    total: int
