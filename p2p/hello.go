@@ -148,8 +148,12 @@ func (g *greeter) endHello(s network.Stream, err error) {
 	}
 }
 
-// newcomer is how long a node leaves to others what is no news to a swarm.
-const newcomer = seenTime
+const (
+	// newcomer is how long a node leaves to others what is no news to a swarm.
+	newcomer = 2 * time.Minute
+	// goneRound is how long after it was issued an advert has gone round: some beats of gossip.
+	goneRound = 30 * time.Second
+)
 
 // passOn spreads an advert that came by hello: by gossip, which publishes to
 // all that listen; or, in a closed overlay, by hello to the members connected. That is how two
@@ -159,7 +163,7 @@ const newcomer = seenTime
 // does not know it finds by comparing with this node.
 func (g *greeter) passOn(a overlay.Advert, b []byte, from peer.ID) {
 	m := g.adverts.member(a.Overlay)
-	if m == nil || time.Since(a.Issued) > seenTime && time.Since(g.begun) < newcomer {
+	if m == nil || time.Since(a.Issued) > goneRound && time.Since(g.begun) < newcomer {
 		return
 	}
 	topic := subject{id: a.Overlay, cell: g.adverts.channelOf(m).cell}
