@@ -168,11 +168,14 @@ var rules = map[string]rule{
 
 	"api/view": {own: []string{"node", "owner", "predictor", "scheduler/message", "task", "trace"}},
 
-	"api": {outside: []string{"github.com/piglig/go-qr"}, own: []string{"api/door", "api/stream", "api/view", "ending",
+	"api": {outside: []string{"github.com/piglig/go-qr"}, own: []string{"api/door", "api/stream", "api/view", "api/web",
+		"ending",
 		"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
 		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox"}},
 
 	"api/client": {own: []string{"api", "blocks/seal", "lab/submission", "scheduler/message", "task"}},
+
+	"api/web": {},
 
 	"api/apitest": {own: []string{"api", "task"}},
 
