@@ -22,6 +22,9 @@ class Inputs:
     def of(self, said: Mapping[str, Any]) -> Set[str]:
         """Returns the names of all files that the answer of POST /v1/jobs/check asks for. Each is there."""
         names = set(said["inputs"])
+        if not any(said.get(more) for more in ("directories", "patterns", "tables")):
+            self._named |= names
+            self.refuse_others()
         for name in names:
             self.content(name)
         for pattern in [*(said.get("directories") or []), *(said.get("patterns") or [])]:

@@ -52,9 +52,106 @@ class EndForecast(TypedDict, total=False):
     work_s: float
 
 
+class FailuresGroup(TypedDict, total=False):
+    exit_code: int
+    first: int
+    outcome: str
+    peers: List[str]
+    reason: str
+    stderr: str
+    tasks: int
+
+
+class Failures(TypedDict, total=False):
+    failed: int
+    groups: List[FailuresGroup]
+    looked: int
+    more: int
+
+
 class File(TypedDict, total=False):
     cid: str
     size: int
+
+
+class Forecast(TypedDict, total=False):
+    belief: float
+    for_s: float
+    known: bool
+    peer: str
+    rests_on: List[str]
+    since: str
+    state: str
+    stay: float
+    until: str
+
+
+class GridBin(TypedDict, total=False):
+    done: int
+    failed: int
+    running: int
+    waiting: int
+
+
+class Grid(TypedDict, total=False):
+    bins: List[GridBin]
+    per_bin: int
+    total: int
+    unplaced: int
+
+
+class HomeJob(TypedDict, total=False):
+    id: str
+    name: str
+    reason: str
+    state: str
+    tasks: TaskCounts
+
+
+class HomeNearRow(TypedDict, total=False):
+    latency_ms: float
+    peer: str
+    state: str
+
+
+class HomeNear(TypedDict, total=False):
+    connected: int
+    members: int
+    rows: List[HomeNearRow]
+
+
+class HomeNode(TypedDict, total=False):
+    peer_id: str
+    version: str
+
+
+class Home(TypedDict, total=False):
+    drained: bool
+    jobs: List[HomeJob]
+    more_jobs: int
+    near: HomeNear
+    node: HomeNode
+    notices: List[str]
+    overlays: List[HomePool]
+    paused: bool
+    rule: str
+    running: List[LocalTask]
+    sentence: str
+    since: str
+    slots: int
+    state: str
+    stopped: bool
+    tasks: int
+    until: str
+    why: str
+
+
+class HomePool(TypedDict, total=False):
+    id: str
+    leader: str
+    members: int
+    name: str
+    role: str
 
 
 class JobChecksHeard(TypedDict, total=False):
@@ -187,8 +284,57 @@ class JobID(TypedDict, total=False):
     id: str
 
 
+class JobList(TypedDict, total=False):
+    jobs: List[Any]
+    states: Dict[str, int]
+    total: int
+
+
 class Key(TypedDict, total=False):
     key: str
+
+
+class LocalTask(TypedDict, total=False):
+    note: str
+    overlay: str
+    peer: str
+    rounds: int
+    sent_bytes: int
+    since: str
+    state: str
+    task: str
+
+
+class MachineForecast(TypedDict, total=False):
+    for_s: float
+    stay: float
+
+
+class MachineRule(TypedDict, total=False):
+    choices: List[str]
+    default: str
+    effect: str
+    hint: str
+    key: str
+    kind: str
+    set: bool
+    value: str
+
+
+class MachineSensor(TypedDict, total=False):
+    check: str
+    fix: str
+    result: str
+    text: str
+
+
+class Machine(TypedDict, total=False):
+    file: str
+    forecast: List[MachineForecast]
+    rests_on: List[str]
+    rules: List[MachineRule]
+    sensors: List[MachineSensor]
+    strip: Strip
 
 
 class Member(TypedDict, total=False):
@@ -291,6 +437,18 @@ class PlanRequest(TypedDict, total=False):
     work_s: float
 
 
+class Preview(TypedDict, total=False):
+    effect: str
+    key: str
+    notes: List[str]
+    now: Tally
+    strip: Strip
+    then: Tally
+    to: str
+    unknown_s: float
+    value: str
+
+
 class ReachRelayed(TypedDict, total=False):
     peer: str
     via: str
@@ -304,6 +462,48 @@ class Reach(TypedDict, total=False):
     reach: str
     relayed: List[ReachRelayed]
     relays: List[str]
+
+
+class ResearchDecision(TypedDict, total=False):
+    action: str
+    at: str
+    overlay: str
+    peer: str
+    reason: str
+    task: str
+
+
+class ResearchMember(TypedDict, total=False):
+    forecast: Forecast
+    overlay: str
+    peer: str
+    spells: List[Spell]
+
+
+class ResearchReliabilityBin(TypedDict, total=False):
+    came: float
+    n: int
+    said: float
+
+
+class ResearchReliability(TypedDict, total=False):
+    asked: int
+    bins: List[ResearchReliabilityBin]
+    brier: float
+    for_s: float
+    model: str
+    why: str
+
+
+class Research(TypedDict, total=False):
+    decisions: List[ResearchDecision]
+    members: List[ResearchMember]
+    reliability: ResearchReliability
+
+
+class RuleRequest(TypedDict, total=False):
+    key: str
+    value: str
 
 
 class SchedulingAllocation(TypedDict, total=False):
@@ -363,6 +563,29 @@ class Scheduling(TypedDict, total=False):
     waiting: int
 
 
+class Session(TypedDict, total=False):
+    by: str
+    csrf: str
+    expires: str
+
+
+class Spell(TypedDict, total=False):
+    state: str
+    to: str
+
+
+class StagesStage(TypedDict, total=False):
+    count: int
+    first: int
+    name: str
+    needs: List[str]
+    tasks: TaskCounts
+
+
+class Stages(TypedDict, total=False):
+    stages: List[StagesStage]
+
+
 class StatusRunning(TypedDict, total=False):
     note: str
     overlay: str
@@ -401,6 +624,11 @@ class Status(TypedDict, total=False):
     version: str
 
 
+class Strip(TypedDict, total=False):
+    spells: List[Spell]
+    to: str
+
+
 class SubmissionInput(TypedDict, total=False):
     cid: str
     name: str
@@ -419,6 +647,41 @@ class Submission(TypedDict, total=False):
     tables: Dict[str, Table]
 
 
+class SwarmDot(TypedDict, total=False):
+    latency_ms: float
+    members: int
+    state: str
+
+
+class SwarmTrafficPoint(TypedDict, total=False):
+    at: str
+    rx_per_s: float
+    tx_per_s: float
+
+
+class SwarmTraffic(TypedDict, total=False):
+    points: List[SwarmTrafficPoint]
+    rx_bytes: int
+    tx_bytes: int
+
+
+class Swarm(TypedDict, total=False):
+    beliefs: Dict[str, int]
+    dots: List[SwarmDot]
+    free: int
+    group: List[str]
+    id: str
+    leader: str
+    lost: int
+    members: int
+    name: str
+    overlays: List[HomePool]
+    rows: List[Member]
+    slots: int
+    states: Dict[str, int]
+    traffic: SwarmTraffic
+
+
 class TableColumn(TypedDict, total=False):
     longest: int
     name: str
@@ -432,6 +695,19 @@ class Table(TypedDict, total=False):
     size: int
 
 
+class Tally(TypedDict, total=False):
+    available_s: float
+    stops: int
+
+
+class TaskCounts(TypedDict, total=False):
+    done: int
+    failed: int
+    running: int
+    total: int
+    waiting: int
+
+
 class TaskOutputs(TypedDict, total=False):
     exit_code: int
     failed: bool
@@ -442,6 +718,25 @@ class TaskOutputs(TypedDict, total=False):
     params: Dict[str, str]
     reason: str
     workers: List[str]
+
+
+class TimelineRowBar(TypedDict, total=False):
+    from_checkpoint: bool
+    moved_to: str
+    outcome: str
+    task: int
+    to: str
+
+
+class TimelineRow(TypedDict, total=False):
+    bars: List[TimelineRowBar]
+    worker: str
+
+
+class Timeline(TypedDict, total=False):
+    more: int
+    rows: List[TimelineRow]
+    to: str
 
 
 class WhyReason(TypedDict, total=False):
