@@ -170,7 +170,7 @@ var rules = map[string]rule{
 
 	"api": {outside: []string{"github.com/piglig/go-qr"}, own: []string{"api/door", "api/stream", "api/view", "api/web",
 		"ending",
-		"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
+		"task", "task/table", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
 		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox", "api/metrics"}},
 
 	"api/metrics": {own: []string{"node", "task"}, outside: []string{"github.com/prometheus/client_golang"}},
