@@ -25,6 +25,7 @@ func newRun() *cobra.Command {
 		out, overlay  string
 		tell          string
 		detach, quiet bool
+		fresh         bool
 	)
 	c.raw = true // a task's standard output is printed as it is
 	cmd := &cobra.Command{
@@ -44,7 +45,7 @@ func newRun() *cobra.Command {
 				return err
 			}
 			defer func() { sub.Close(); done() }()
-			sub.Overlay = overlay
+			sub.Overlay, sub.Reuse = overlay, !fresh
 			client, err := c.dial()
 			if err != nil {
 				return err
@@ -62,6 +63,7 @@ func newRun() *cobra.Command {
 				return printID(cmd.OutOrStdout(), id, c.json)
 			}
 			p.Note("job %s accepted", id)
+			noteTaken(ctx, p, client, id)
 			p.End = submission.Ends(ctx, client, id)
 			end, err := submission.Follow(ctx, client, id, p)
 			if err != nil {
@@ -77,6 +79,8 @@ func newRun() *cobra.Command {
 	}
 	c.add(cmd)
 	runFlags(cmd.Flags(), &out, &overlay, &tell, &detach, &quiet)
+	cmd.Flags().BoolVar(&fresh, "fresh", false, "run every task, also those whose results the node holds of other jobs: "+
+		"of the same module, point, arguments, environment and inputs")
 	return cmd
 }
 
@@ -89,6 +93,18 @@ func runFlags(f *pflag.FlagSet, out, overlay, tell *string, detach, quiet *bool)
 		"environment has GODWIT_NAME, _JOB, _STATE, _DONE and _FAILED")
 	f.BoolVar(detach, "detach", false, "print the job's ID once it is accepted, and return")
 	f.BoolVar(quiet, "quiet", false, "show no progress")
+}
+
+// noteTaken says which results need not be made.
+func noteTaken(ctx context.Context, p *progress.Progress, client *api.Client, id task.JobID) {
+	st, err := client.Job(ctx, string(id))
+	if err != nil {
+		return // it is shown with the job
+	}
+	for _, t := range st.Taken {
+		p.Note("%d of %d results are taken from job %s; --fresh runs all tasks", t.Tasks, st.Tasks.Total,
+			table.ShortJob(t.Job))
+	}
 }
 
 // deliver writes what a finished job produced: the standard output of a job of one task to

@@ -62,6 +62,7 @@ func (s *Submitter) progress(from task.PeerID, p *message.Progress) {
 	if s.finish(j, over) {
 		return
 	}
+	takings{s}.recall(j, p.Unknown)
 	if len(p.Tasks) > 0 {
 		s.got(j)
 	}
