@@ -41,6 +41,11 @@ func workflow(ctx context.Context, t *trial) error {
 	if err := t.startAll(ctx); err != nil {
 		return err
 	}
+	if leader, _ := t.tally.Leader(); leader == 0 { // it is to be killed, and the submitter is not
+		w.at = t.nodes[1]
+	} else {
+		w.at = t.nodes[0]
+	}
 	calm, err := w.run(ctx, "calm", "--fresh")
 	if err != nil {
 		return err
@@ -68,6 +73,7 @@ type workflowTrial struct {
 	*trial
 	job    string // file
 	source string // directory of the program
+	at     *node  // that the job is handed to
 	struck bool   // nodes are killed under the next run
 }
 
@@ -105,7 +111,7 @@ func (w *workflowTrial) compile(ctx context.Context, from, to string) error {
 
 // run hands the job in, waits for its end and fetches what it made.
 func (w *workflowTrial) run(ctx context.Context, name string, flags ...string) (r workflowRun, err error) {
-	at := w.nodes[0]
+	at := w.at
 	begun := time.Now()
 	id, err := at.verb(ctx, append([]string{"run", w.job, "--detach"}, flags...)...)
 	if err != nil {
@@ -157,11 +163,11 @@ func (w *workflowTrial) strike(held int) {
 		w.say("kill -9 of node %d, with %d results held", n.index, held)
 		kills++
 	}
-	if leader > 0 {
+	if leader != nowhere && w.nodes[leader] != w.at {
 		kill(w.nodes[leader])
 	}
-	for _, n := range w.nodes[1:] {
-		if n.proc != nil && kills < workflowKills {
+	for _, n := range w.nodes {
+		if n != w.at && n.proc != nil && kills < workflowKills {
 			kill(n)
 		}
 	}
