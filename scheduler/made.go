@@ -14,15 +14,15 @@ import (
 // begins anew asks anew, and one to which the submitter never speaks runs the tasks.
 
 // holdsEnd reports whether the submitter holds the end of a task that others read.
-func (j *job) holdsEnd(i uint64) bool { return j.flowing != nil && j.theirs.Contains(i) }
+func (f *flowing) holdsEnd(i uint64) bool { return f != nil && f.theirs.Contains(i) }
 
 // unknown lists the tasks that the submitter holds and of which nothing is known here: what others read of them is
 // to be told.
-func (j *job) unknown() []message.Range {
-	if j.flowing == nil || j.state != jobOpen || len(j.untold) == 0 {
+func (f *flowing) unknown() []message.Range {
+	if f == nil {
 		return nil
 	}
-	return slices.Clone(j.untold[:min(len(j.untold), message.MaxLacking)])
+	return slices.Clone(f.untold[:min(len(f.untold), message.MaxLacking)])
 }
 
 // takesUp ends what runs of tasks that the submitter holds: nobody waits for it.

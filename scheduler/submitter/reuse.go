@@ -48,7 +48,7 @@ func (t takings) one(j *submitted, r *message.Reused) {
 	s, end := t.s, &r.End
 	of := s.jobs[r.Of.Job]
 	if of == nil || of == j || end.From == nil || end.Index >= j.total || j.have.Contains(end.Index) ||
-		!s.audits.sound(of, r.Of.Index, j.checks != nil) || !memo.Fits(j.spec, end.Index, end) {
+		!sound(&s.audits, of, r.Of.Index, j.checks != nil) || !memo.Fits(j.spec, end.Index, end) {
 		return
 	}
 	if !s.save(ResultKey(j.id, end.Index), task.TaskID{Job: j.id, Index: end.Index}, end) {
@@ -82,7 +82,7 @@ func (r *reusing) told() []message.Taken {
 
 // sound reports whether a result that is held may be taken for another job: not while it is to be checked, or could
 // not be. Where that job's results are checked, too, it is to have been run on this node.
-func (a *audits) sound(j *submitted, i uint64, checked bool) bool {
+func sound(a *audits, j *submitted, i uint64, checked bool) bool {
 	switch {
 	case !j.have.Contains(i):
 		return false
@@ -121,7 +121,7 @@ func Sound(s *Submitter, id task.JobID, checked bool) ledger.Set {
 	var out ledger.Set
 	for _, r := range j.have {
 		for i := r.From; i < r.To; i++ {
-			if s.audits.sound(j, i, checked) {
+			if sound(&s.audits, j, i, checked) {
 				out.Add(i)
 			}
 		}
