@@ -46,7 +46,9 @@ type submittedState struct {
 	// Lent is the latest delivery of which another cell was told.
 	Lent uint64 `cbor:"11,keyasint,omitempty"`
 	// Reused says, of a final job, which results of others it took.
-	Reused []message.Taken `cbor:"12,keyasint,omitempty"`
+	Reused []message.Taken `cbor:"13,keyasint,omitempty"`
+	// Ending is the owner's wish that no more of the job begins, and that it ends when what runs has.
+	Ending bool `cbor:"12,keyasint,omitempty"`
 }
 
 // ResultKey returns the durable key of the result of one task. What is kept

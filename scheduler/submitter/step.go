@@ -20,7 +20,7 @@ func (s *Submitter) Step(now time.Time, ev message.Event) []message.Effect {
 	case message.Recalled:
 		takings{s}.recalled(&ev)
 	case message.CancelJob:
-		s.cancel(ev.Job)
+		s.cancel(ev.Job, ev.Soon)
 	case message.ForgetJob:
 		s.forget(ev.Job)
 	case message.LeaderChanged:
