@@ -4,7 +4,7 @@ import {Plot, Week} from './draw.js'
 import {Card, Do, Form, Legend, Loaded, Rows, Trouble, html} from './parts.js'
 import {count, percent, span, text} from './words.js'
 
-const states = ['available', 'user-present', 'cpu-busy', 'leaving', 'unavailable']
+const states = ['available', 'user-present', 'cpu-busy', 'leaving', 'unavailable', 'unobserved']
 
 const effect = p => `In the recorded time tasks could run for ${span(p.now.available_s)}, and were stopped ` +
   `${count(p.now.stops, 'time')}. With this rule it would have been ${span(p.then.available_s)}, and ` +
@@ -12,8 +12,9 @@ const effect = p => `In the recorded time tasks could run for ${span(p.now.avail
 
 // Preview says what the changed rule would have done over what the machine recorded.
 const Preview = ({of, keep}) => html`<div class="preview" role="status"><p><b>${text(of.effect, 300)}</b></p>
-  <p>${effect(of)} ${text(of.note, 300)}</p>
-  ${of.strip && html`<${Week} strip=${{spells: of.strip, from: of.from, to: of.to}}/>`}
+  <p>${effect(of)} </p>
+  ${of.notes?.slice(0, 8).map(n => html`<p class="soft">${text(n, 300)}</p>`)}
+  ${of.strip?.spells?.length > 0 && html`<${Week} strip=${of.strip}/>`}
   <${Do} label="Change the rule" kind="main" run=${keep}/></div>`
 
 function Rule({rule}) {
@@ -27,7 +28,7 @@ function Rule({rule}) {
     ${rule.set && html` <b>set by you</b>`}<p>${text(rule.effect, 300)}</p>
     <${Form} button="Preview" run=${look} aria-label=${rule.key}>${choices
       ? html`<select ...${field}>${choices.map(c => html`<option value=${c}>${c}</option>`)}</select>`
-      : html`<input ...${field} maxlength="200" autocomplete="off" placeholder=${rule.default}/>`}<//>
+      : html`<input ...${field} maxlength="200" autocomplete="off" title=${text(rule.hint, 200)}/>`}<//>
     ${seen && html`<${Preview} of=${seen} keep=${keep}/>`}</div>`
 }
 

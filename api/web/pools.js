@@ -35,12 +35,11 @@ const Rules = ({of}) => html`<dl>${rules.filter(([k]) => of?.[k]).map(([k, name]
   <div><dt>${name}</dt><dd><${Said} of=${of[k]} most=${60}/></dd></div>`)}</dl>`
 
 function Members({pool, me}) {
-  const removes = pool.founded_by_me && pool.rules?.admission === 'listed'
   const remove = m => html`<${Do} label="Remove" name=${'Remove ' + short(m.peer)}
     sure="It loses its place on the list. Remove it?"
     run=${() => change('DELETE', path(pool.id, '/members/' + encodeURIComponent(m.peer)))}/>`
   const row = m => [html`<${Peer} id=${m.peer} me=${me}/>`, html`<${State} of=${m.state}/>`, text(m.belief, 20),
-    html`<${Said} of=${m.site} most=${30}/>`, removes && m.peer !== me && remove(m)]
+    html`<${Said} of=${m.site} most=${30}/>`, m.removable && remove(m)]
   return html`<details><summary>Members</summary><${Rows} label="Members" rows=${pool.members_list?.map(row)}
     head=${['Member', 'State', 'Belief', 'Site', '']}/></details>`
 }

@@ -218,4 +218,3 @@ func seeTabs(f *face) (string, error) {
 	_, resumed := c.Resume(f.ctx)
 	return fmt.Sprintf("%d stream, 3 tabs heard of a pause", streams), errors.Join(err, resumed)
 }
-

@@ -147,4 +147,3 @@ func (f *face) picture(name string) error {
 	}
 	return nil
 }
-
