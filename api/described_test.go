@@ -69,6 +69,8 @@ func TestAnswersAreDescribed(t *testing.T) {
 	w.askOverlays()
 	w.askPeers()
 	w.askOwner()
+	w.askPages(job)
+	w.askRules()
 	w.ask(200, "DELETE", "/v1/jobs/"+job+"/results", "")
 	w.ask(404, "DELETE", "/v1/jobs/"+job+"/results", "")
 	w.ask(404, "GET", "/v1/jobs/"+job+"/outputs", "")
@@ -91,7 +93,7 @@ func TestAnswersAreDescribed(t *testing.T) {
 // others are answers that rest on other nodes, on a moment, or on gigabytes; and of joining an overlay that nobody
 // has, which takes a search.
 var others = []int{http.StatusForbidden, http.StatusConflict, http.StatusServiceUnavailable,
-	http.StatusRequestEntityTooLarge, http.StatusInsufficientStorage}
+	http.StatusRequestEntityTooLarge, http.StatusInsufficientStorage, http.StatusTooManyRequests}
 
 func (w *watcher) submitCopies() (job string) {
 	w.t.Helper()

@@ -131,6 +131,7 @@ func (d *driver) doFor(ctx context.Context, p pending, out *outgoing) {
 	case message.JobChanged:
 		d.watchers.changed[e.Job] = true
 	case message.Decided:
+		d.decisions.note(d.now(), m, e)
 		d.logDecision(e)
 	default:
 		d.log.Error("effect of an unknown kind", "kind", fmt.Sprintf("%T", e))

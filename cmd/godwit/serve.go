@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"godwit/api"
+	"godwit/api/door"
 	"godwit/internal/failure"
 	"godwit/lab/testbed"
 	"godwit/node"
@@ -26,12 +27,15 @@ const (
 	soonAfter = time.Minute
 )
 
+// addresses are where a node's API is served beside its socket; "" for nowhere.
+type addresses struct{ api, lan string }
+
 // serve runs a node and its API until ctx ends. A node in which a machine panicked is made
 // anew, from what is durable.
-func serve(ctx context.Context, out io.Writer, cfg node.Config, apiAddr string, readyFD int) error {
+func serve(ctx context.Context, out io.Writer, cfg node.Config, at addresses, readyFD int) error {
 	for starts := 1; ; starts++ {
 		begun := time.Now()
-		addr, err := serveOnce(ctx, out, cfg, apiAddr, readyFD)
+		next, err := serveOnce(ctx, out, cfg, at, readyFD)
 		if time.Since(begun) > soonAfter {
 			starts = 0
 		}
@@ -39,13 +43,13 @@ func serve(ctx context.Context, out io.Writer, cfg node.Config, apiAddr string, 
 			return err
 		}
 		cfg.Log.Error("the node is started anew", "because", err)
-		apiAddr, readyFD = addr, 0 // it was told who waits for it
+		at, readyFD = next, 0 // it was told who waits for it
 	}
 }
 
 // serveOnce runs a node and its API until ctx ends, or the node does. It returns where the
 // API was.
-func serveOnce(ctx context.Context, out io.Writer, cfg node.Config, apiAddr string, readyFD int) (string, error) {
+func serveOnce(ctx context.Context, out io.Writer, cfg node.Config, at addresses, readyFD int) (addresses, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := sandbox.Protect(); err != nil {
@@ -53,22 +57,44 @@ func serveOnce(ctx context.Context, out io.Writer, cfg node.Config, apiAddr stri
 	}
 	n, err := node.New(ctx, cfg)
 	if err != nil {
-		return apiAddr, startFailure(err, cfg)
+		return at, startFailure(err, cfg)
 	}
-	srv, err := api.NewServer(n, cfg.DataDir, apiAddr, cfg.Log)
+	srv, err := newServer(n, cfg, at)
 	if err != nil {
 		cancel()
-		return apiAddr, errors.Join(&failure.Error{Code: failure.ExitFailed, Err: err,
-			Hint: "another node may be using the address: choose one with --api, for example --api 127.0.0.1:0"}, n.Run(ctx))
+		return at, errors.Join(err, n.Run(ctx))
 	}
 	ended := make(chan error, 2)
 	go func() { ended <- n.Run(ctx); cancel() }()
 	go func() { ended <- srv.Run(ctx); cancel() }()
 	announce(out, testbed.Ready{PeerID: n.ID(), Addrs: n.Addrs(), API: srv.Addr()}, readyFD)
-	if apiAddr != "" {
-		apiAddr = srv.Addr() // the same again
+	if at.api != "" {
+		at.api = srv.Addr() // the same again
 	}
-	return apiAddr, errors.Join(<-ended, <-ended)
+	return at, errors.Join(<-ended, <-ended)
+}
+
+// newServer listens for the API of a node.
+func newServer(n *node.Node, cfg node.Config, at addresses) (*api.Server, error) {
+	srv, err := api.NewServer(n, cfg.DataDir, at.api, cfg.Log)
+	if err != nil {
+		return nil, &failure.Error{Code: failure.ExitFailed, Err: err,
+			Hint: "another node may be using the address: choose one with --api, for example --api 127.0.0.1:0"}
+	}
+	if at.lan == "" {
+		return srv, nil
+	}
+	fingerprint, err := srv.ServeLAN(at.lan)
+	if err == nil {
+		cfg.Log.Info("the dashboard is served to the network: compare the certificate's fingerprint in the browser",
+			"url", "https://"+srv.LANAddr(), "sha256", fingerprint)
+		return srv, nil
+	}
+	hint := "another program may be using the address: choose one with --lan"
+	if errors.Is(err, door.ErrNoPassword) {
+		hint = "set one: `godwit password < FILE`"
+	}
+	return nil, errors.Join(&failure.Error{Code: failure.ExitFailed, Err: err, Hint: hint}, srv.Close())
 }
 
 func announce(out io.Writer, r testbed.Ready, fd int) {

@@ -24,7 +24,8 @@ const defaultAPI = "127.0.0.1:7733"
 type upFlags struct {
 	cfg                    node.Config
 	noMDNS                 bool
-	api, logLevel, memory  string
+	api, lan               string
+	logLevel, memory       string
 	replay, imposed, rates string // for experiments; "": none
 	readyFD                int
 	bootstrapKeys          []string
@@ -42,7 +43,7 @@ and takes in yours. End it with Ctrl-C.`,
 				return err
 			}
 			node.LimitMemory()
-			return serve(cmd.Context(), cmd.OutOrStdout(), u.cfg, u.api, u.readyFD)
+			return serve(cmd.Context(), cmd.OutOrStdout(), u.cfg, addresses{u.api, u.lan}, u.readyFD)
 		},
 	}
 	u.add(cmd)
@@ -67,6 +68,9 @@ func (u *upFlags) add(cmd *cobra.Command) {
 		"`OVERLAY` to serve: a name, an ID, NAME@ADDRESS, or @FILE with a ticket (repeatable; default those served "+
 			"before, else "+node.DefaultOverlay+")")
 	f.StringVar(&u.api, "api", defaultAPI, "loopback `ADDRESS` of the API; \"\" for the socket only")
+	f.StringVar(&u.lan, "lan", "",
+		"`ADDRESS` of the dashboard for other machines of your network, such as 0.0.0.0:7734: over TLS, and for the "+
+			"password of godwit password")
 	f.IntVar(&u.cfg.Cores, "cores", 0, "run at most `N` tasks at once, whatever the rules say (default every core)")
 	f.StringVar(&u.memory, "memory", "", "lend at most this `SIZE` of memory, like 2GiB, whatever the rules say")
 	f.StringVar(&u.logLevel, "log-level", "info", "`LEVEL` of what is logged: debug, info, warn or error")

@@ -162,8 +162,14 @@ var rules = map[string]rule{
 	"node/exec": {own: []string{"task", "overlay", "migrate", "migrate/handover", "scheduler/message", "p2p", "blocks",
 		"blocks/seal", "sandbox", "owner", "internal/pause", "task/table"}, outside: []string{"golang.org/x/sys"}},
 
-	"api": {own: []string{"ending",
-		"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
+	"api/door": {outside: []string{"golang.org/x/crypto/scrypt"}},
+
+	"api/stream": {},
+
+	"api/view": {own: []string{"node", "owner", "predictor", "scheduler/message", "task", "trace"}},
+
+	"api": {outside: []string{"github.com/piglig/go-qr"}, own: []string{"api/door", "api/stream", "api/view", "api/web",
+		"ending", "task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
 		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox"}},
 
 	"api/client": {own: []string{"api", "blocks/seal", "lab/submission", "scheduler/message", "task"}},
