@@ -37,7 +37,10 @@ const (
 
 // events streams what is new as server-sent events.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
-	err := s.live.Serve(w, r)
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.stopping, cancel)()
+	err := s.live.Serve(w, r.WithContext(ctx))
 	if errors.Is(err, stream.ErrFull) {
 		return &Error{Message: err.Error(), Kind: KindRefused, Status: http.StatusServiceUnavailable,
 			Hint: "close some pages of the dashboard"}

@@ -159,6 +159,11 @@ func TestBrowser(t *testing.T) {
 	if got := (&browser{t: t, base: b.base}).get(strings.TrimPrefix(link.URL, b.base)); got != http.StatusForbidden {
 		t.Errorf("the link is good twice: %d", got)
 	}
+	for path, want := range map[string]int{"/": 200, "/ui/app.js": 200, "/ui/none.js": 404, "/ui/": 404, "/none": 401} {
+		if got := (&browser{t: t, base: b.base}).get(path); got != want {
+			t.Errorf("without a session %s answers %d, want %d", path, got, want)
+		}
+	}
 	var session SessionReply
 	if got := b.do("GET", "/v1/session", "", &session); got != http.StatusOK || session.By != "cookie" {
 		t.Errorf("the session is %+v: %d", session, got)

@@ -24,12 +24,15 @@ import (
 type Server struct {
 	node     *node.Node
 	overlays overlays // the node
+	monitoring
 	log      *slog.Logger
 	token    string
 	keys     *door.Keys
 	live     *stream.Hub
 	traffic  traffic
 	reliable reliability
+	stopping context.Context // ends with the server, and streams with it
+	stop     context.CancelFunc
 	unix     net.Listener
 	tcp      net.Listener // nil where no address was given
 	lan      net.Listener // of ServeLAN; nil without
@@ -50,10 +53,11 @@ const (
 // on that TCP address, which must be a loopback one. The token is kept in the
 // data directory, readable by its owner only.
 func NewServer(n *node.Node, dir, addr string, log *slog.Logger) (_ *Server, err error) {
-	s := &Server{node: n, overlays: n, log: log, dir: dir}
+	s := &Server{node: n, overlays: n, monitoring: newMonitoring(n), log: log, dir: dir}
 	if s.token, err = loadToken(filepath.Join(dir, TokenName)); err != nil {
 		return nil, err
 	}
+	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.keys = door.NewKeys(s.token, &door.Password{File: filepath.Join(dir, PasswordName)})
 	s.live = stream.NewHub(uint64(time.Now().UnixMilli()), s.collect)
 	if s.unix, err = listenUnix(filepath.Join(dir, SocketName)); err != nil {
@@ -85,8 +89,6 @@ func (s *Server) Addr() string {
 
 // Run serves until ctx ends, then lets requests under way finish for a moment.
 func (s *Server) Run(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	ended := make(chan error, 3)
 	var servers []*http.Server
 	serve := func(h http.Handler, on net.Listener) {
@@ -94,7 +96,6 @@ func (s *Server) Run(ctx context.Context) error {
 			return
 		}
 		srv := s.serve(h)
-		srv.BaseContext = func(net.Listener) context.Context { return ctx } // streams end with the node
 		servers = append(servers, srv)
 		go func() { ended <- srv.Serve(on) }()
 	}
@@ -111,6 +112,7 @@ func (s *Server) Run(ctx context.Context) error {
 	case err = <-ended:
 		waiting--
 	}
+	s.stop()
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	for _, srv := range servers {
@@ -246,12 +248,20 @@ func listenUnix(path string) (net.Listener, error) {
 }
 
 func checkLoopback(addr string) error {
+	if err := CheckLoopback(addr); err != nil {
+		return fmt.Errorf("the API's address: %w", err)
+	}
+	return nil
+}
+
+// CheckLoopback returns why a TCP address is not one that this machine alone reaches; nil if it is.
+func CheckLoopback(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return fmt.Errorf("reading the API's address %q: %w", addr, err)
+		return fmt.Errorf("reading the address %q: %w", addr, err)
 	}
 	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return fmt.Errorf("the API's address %q is not on loopback: it would give others the run of this node", addr)
+	return fmt.Errorf("%q is not on loopback: others would reach this node by it", addr)
 }

@@ -50,7 +50,7 @@ func opened(r *http.Request) bool {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return false
 	default:
-		return p == "/" || p == openPath || strings.HasPrefix(p, "/ui/")
+		return p == "/" || p == openPath || strings.HasPrefix(p, web.Prefix)
 	}
 }
 
@@ -58,11 +58,11 @@ func opened(r *http.Request) bool {
 func (s *Server) withPages() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", s.routes())
-	mux.Handle("/", s.routes())
-	mux.HandleFunc("GET "+openPath, s.openDashboard)
+	mux.Handle("/", s.routes()) // which says that there is no such thing
 	pages := web.Handler()
 	mux.Handle("GET /{$}", pages)
 	mux.Handle("GET "+web.Prefix, pages)
+	mux.HandleFunc("GET "+openPath, s.openDashboard)
 	return mux
 }
 

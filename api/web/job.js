@@ -4,7 +4,7 @@ import {Bar, Strip, endWords, taskWords} from './draw.js'
 import {Card, Do, Form, Legend, Loaded, Peer, Said, Trouble, html} from './parts.js'
 import {Stages} from './stages.js'
 import {Task, jobPath} from './task.js'
-import {ago, clock, count, is, span, text} from './words.js'
+import {ago, between, count, is, span, text} from './words.js'
 
 const mostBins = 1000 // that are drawn
 const wide = 50       // of them in a row
@@ -56,7 +56,7 @@ function Timeline({of}) {
   const from = new Date(of.from) / 1000, to = new Date(of.to) / 1000
   return html`<div class="lines">${of.rows.map(r => html`<span><${Peer} id=${r.worker}/></span>
       <${Strip} from=${from} to=${to} label=${count(r.bars.length, 'attempt')} spells=${r.bars.map(spell)}/>`)}</div>
-    <p class="soft">${clock(of.from)} to ${clock(of.to)}.</p><${Legend} of=${ends}/>
+    <p class="soft">${between(of.from, of.to)}.</p><${Legend} of=${ends}/>
     ${of.more > 0 && html`<p class="soft">${count(of.more, 'attempt')} more are not shown.</p>`}`
 }
 

@@ -1,7 +1,7 @@
 import {useData} from './live.js'
 import {Plot, Strip, shares} from './draw.js'
 import {Card, Legend, Loaded, Peer, Rows, html} from './parts.js'
-import {clock, count, percent, short, text} from './words.js'
+import {between, clock, count, percent, short, text} from './words.js'
 
 const states = ['available', 'user-present', 'cpu-busy', 'leaving', 'unavailable']
 const seconds = t => new Date(t) / 1000
@@ -16,7 +16,7 @@ function Histories({of, me}) {
   return html`<div class="lines three">${of.map(m => html`<span><${Peer} id=${m.peer} me=${me}/></span>
       <${Strip} spells=${m.spells || []} from=${from} to=${to} label=${shares(m.spells || [])}/>
       <span>${m.forecast?.known && percent(m.forecast.stay)} <${Trace} of=${m.peer}/></span>`)}</div>
-    <p class="soft">${clock(from * 1000)} to ${clock(to * 1000)}. Behind each stands how likely it is to stay for an
+    <p class="soft">${between(from * 1000, to * 1000)}. Behind each stands how likely it is to stay for an
       ${' '}hour, and its trace as a file.</p><${Legend} of=${states}/>`
 }
 

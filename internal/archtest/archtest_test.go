@@ -152,7 +152,7 @@ var rules = map[string]rule{
 		"scheduler/chunk", "p2p", "p2p/bootstrap", "p2p/cost", "p2p/wire", "blocks", "blocks/disk", "blocks/seal",
 		"sandbox", "owner",
 		"owner/sensor", "node/exec",
-		"internal/pause", "node/budget", "node/signatures", "task/referee", "task/table"},
+		"internal/logging", "internal/pause", "node/budget", "node/signatures", "task/referee", "task/table"},
 		outside: []string{"github.com/ipfs/go-datastore", "github.com/shirou/gopsutil"}},
 
 	"node/budget": {own: []string{"task"}},
@@ -169,8 +169,11 @@ var rules = map[string]rule{
 	"api/view": {own: []string{"node", "owner", "predictor", "scheduler/message", "task", "trace"}},
 
 	"api": {outside: []string{"github.com/piglig/go-qr"}, own: []string{"api/door", "api/stream", "api/view", "api/web",
-		"ending", "task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
-		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox"}},
+		"ending",
+		"task", "overlay", "trace", "owner", "scheduler", "scheduler/message", "scheduler/worker",
+		"scheduler/submitter", "node", "blocks", "blocks/seal", "sandbox", "api/metrics"}},
+
+	"api/metrics": {own: []string{"node", "task"}, outside: []string{"github.com/prometheus/client_golang"}},
 
 	"api/client": {own: []string{"api", "blocks/seal", "lab/submission", "scheduler/message", "task"}},
 
@@ -181,6 +184,9 @@ var rules = map[string]rule{
 	"cmd/godwit": {own: []string{"*"}, outside: []string{"github.com/spf13/"}},
 
 	"internal/archtest": {},
+
+	"internal/face": {own: []string{"api", "api/web", "internal/noop", "lab/testbed", "owner", "scheduler/message"},
+		outside: []string{"github.com/chromedp/"}},
 
 	"internal/chaos": {own: []string{"internal/chaos/caller", "internal/chaos/hostile", "internal/chaos/walk",
 		"internal/noop", "internal/pause", "p2p", "task"}, outside: []string{"golang.org/x/sys"}},
@@ -231,6 +237,8 @@ var rules = map[string]rule{
 
 	"internal/heap": {core: true},
 
+	"internal/logging": {},
+
 	"internal/noop": {core: true},
 
 	"internal/roundtrip": {core: true},
@@ -242,6 +250,8 @@ var rules = map[string]rule{
 	"internal/yamlfile": {core: true, outside: []string{"github.com/goccy/go-yaml"}},
 
 	"internal/failure": {own: []string{"task"}},
+
+	"lab/screen": {outside: []string{"golang.org/x/sys"}},
 
 	"lab/table": {own: []string{"task"}},
 
@@ -255,7 +265,7 @@ var rules = map[string]rule{
 
 	"lab/traces": {own: []string{"internal/failure", "lab/files", "lab/plot", "lab/table", "trace"}},
 
-	"lab/progress": {own: []string{"lab/table", "scheduler/message", "task"}},
+	"lab/progress": {own: []string{"lab/screen", "lab/table", "scheduler/message", "task"}},
 
 	"lab/view": {own: []string{"lab/table", "scheduler"}},
 

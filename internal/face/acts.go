@@ -115,7 +115,7 @@ func seeTicket(f *face) (string, error) {
 		at := fmt.Sprintf(`form[aria-label=%q] [name=%q]`, form, field)
 		return t.do(chromedp.SetValue(chromedp.CSS(at), text))
 	}
-	own := fmt.Sprintf(`document.querySelector("section.card[aria-label=%q]")`, pool)
+	own := "document.querySelector(`section.card[aria-label=" + quoted(pool) + "]`)"
 	err := founder.visit("pools")
 	if err == nil {
 		err = errors.Join(fill(founder, "Found a pool", "name", pool), founder.press("Found"), founder.await(own),
@@ -193,6 +193,7 @@ func seeTabs(f *face) (string, error) {
 	if err := f.tab.visit(""); err != nil {
 		return "", err
 	}
+	before := f.tab.requests("/v1/events")
 	var more []*tab
 	for range 2 {
 		t, err := f.letIn(0)
@@ -202,19 +203,22 @@ func seeTabs(f *face) (string, error) {
 		defer t.close()
 		more = append(more, t)
 	}
-	streams := f.tab.requests("/v1/events")
+	begun := f.tab.requests("/v1/events") - before
 	for _, t := range more {
-		streams += t.requests("/v1/events")
+		begun += t.requests("/v1/events")
 	}
 	var err error
+	if begun > 0 {
+		err = fmt.Errorf("%d more tabs began %d more streams", len(more), begun)
+	}
 	c := f.swarm.client(0)
 	defer c.Close()
-	if _, err = c.Pause(f.ctx, 0); err != nil {
+	if _, err := c.Pause(f.ctx, 0); err != nil {
 		return "", err
 	}
 	for _, t := range append(more, f.tab) {
 		err = errors.Join(err, t.await(`document.querySelector("header .link").innerText.trim() === "user-present"`))
 	}
 	_, resumed := c.Resume(f.ctx)
-	return fmt.Sprintf("%d stream, 3 tabs heard of a pause", streams), errors.Join(err, resumed)
+	return "1 stream, 3 tabs heard of a pause", errors.Join(err, resumed)
 }
